@@ -1,0 +1,331 @@
+/* Domains: which box lies beyond which side.
+
+   Coordinates become integers first (their rank among all coordinates of that direction, equal up to 1e-10 of the domain), so every test is
+   exact. Two boxes that meet are found in the buckets of a coarse grid over these integers: linear work on grids of boxes. */
+#include "lattice.h"
+
+#define TOLERANCE 1e-10 /* of the domain, in each direction */
+
+typedef struct {
+  MPI_Comm   comm;
+  int        dim;
+  int32_t    nbox;
+  int32_t    nknot[3];
+  PetscReal *knot[3];    /* [nknot] the different coordinates, ascending */
+  int32_t (*span)[3][2]; /* [nbox][3] a box in knots, lower and upper; 0 and 1 in unused directions */
+  int32_t *beyond;       /* [nbox][2 dim] VP_UNKNOWN where nothing has been found yet */
+  int64_t *start;        /* bucket k holds entry[start[k] .. start[k+1]) */
+  int32_t *entry;
+} Grid;
+
+static int AscendingReal(const void *a, const void *b)
+{
+  const PetscReal x = *(const PetscReal *)a, y = *(const PetscReal *)b;
+
+  return (x > y) - (x < y);
+}
+
+/* the last knot that is not above x */
+static int32_t KnotOf(const Grid *g, int d, PetscReal x)
+{
+  int32_t low = 0, high = g->nknot[d];
+
+  while (high - low > 1) {
+    const int32_t middle = low + (high - low) / 2;
+
+    if (g->knot[d][middle] <= x) low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static PetscErrorCode MakeKnots(Grid *g, VpDomain domain, int d)
+{
+  const int32_t n = 2 * g->nbox;
+  PetscReal    *x, last, width;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, &x));
+  g->knot[d] = x;
+  for (int32_t b = 0; b < g->nbox; b++) {
+    x[2 * b] = domain->lower[3 * b + d];
+    x[2 * b + 1] = domain->upper[3 * b + d];
+    PetscCheck(!PetscIsInfOrNanReal(x[2 * b]) && !PetscIsInfOrNanReal(x[2 * b + 1]), g->comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "Box %d: [%g, %g] in direction %d is not finite", (int)b, (double)x[2 * b], (double)x[2 * b + 1], d);
+  }
+  qsort(x, n, sizeof(*x), AscendingReal);
+  width = x[n - 1] - x[0];
+  last = x[0];
+  g->nknot[d] = 1;
+  for (int32_t i = 1; i < n; i++) {
+    const PetscReal step = x[i] - last;
+
+    last = x[i];
+    if (step > TOLERANCE * width) x[g->nknot[d]++] = last;
+  }
+  for (int32_t b = 0; b < g->nbox; b++) {
+    g->span[b][d][0] = KnotOf(g, d, domain->lower[3 * b + d]);
+    g->span[b][d][1] = KnotOf(g, d, domain->upper[3 * b + d]);
+    PetscCheck(g->span[b][d][0] < g->span[b][d][1], g->comm, PETSC_ERR_ARG_OUTOFRANGE, "Box %d: [%g, %g] in direction %d is empty", (int)b,
+               (double)domain->lower[3 * b + d], (double)domain->upper[3 * b + d], d);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Two boxes share a side, or at most an edge; anything else is an error. */
+static PetscErrorCode Meet(Grid *g, int32_t a, int32_t b)
+{
+  int normal = -1, ntouch = 0;
+
+  PetscFunctionBeginUser;
+  for (int d = 0; d < g->dim; d++) {
+    const int32_t common = PetscMin(g->span[a][d][1], g->span[b][d][1]) - PetscMax(g->span[a][d][0], g->span[b][d][0]);
+
+    if (common < 0) PetscFunctionReturn(PETSC_SUCCESS);
+    if (common == 0) {
+      normal = d;
+      ntouch++;
+    }
+  }
+  PetscCheck(ntouch > 0, g->comm, PETSC_ERR_ARG_INCOMP, "Boxes %d and %d overlap", (int)a, (int)b);
+  if (ntouch > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int d = 0; d < g->dim; d++) {
+    PetscCheck(d == normal || (g->span[a][d][0] == g->span[b][d][0] && g->span[a][d][1] == g->span[b][d][1]), g->comm, PETSC_ERR_ARG_INCOMP,
+               "Boxes %d and %d touch in direction %d without sharing a whole side: cut the larger one", (int)a, (int)b, normal);
+  }
+  {
+    const int side = 2 * normal + (g->span[a][normal][1] == g->span[b][normal][0]);
+
+    g->beyond[(size_t)a * 2 * g->dim + side] = b;
+    g->beyond[(size_t)b * 2 * g->dim + (side ^ 1)] = a;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Boxes without overlap fill no more than the grid; this also bounds the number of bucket entries. */
+static PetscErrorCode CheckVolume(Grid *g)
+{
+  double volume = 0, all = 1;
+
+  PetscFunctionBeginUser;
+  for (int d = 0; d < g->dim; d++) all *= g->nknot[d] - 1;
+  for (int32_t b = 0; b < g->nbox; b++) {
+    double own = 1;
+
+    for (int d = 0; d < g->dim; d++) own *= g->span[b][d][1] - g->span[b][d][0];
+    volume += own;
+  }
+  PetscCheck(volume <= all, g->comm, PETSC_ERR_ARG_INCOMP, "Boxes overlap: their volumes sum up to more than the volume around them");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the next bucket of a box, x fastest; PETSC_FALSE after the last */
+static PetscBool NextBucket(const int32_t from[3], const int32_t to[3], int32_t at[3])
+{
+  for (int d = 0; d < 3; d++) {
+    if (at[d]++ < to[d]) return PETSC_TRUE;
+    at[d] = from[d];
+  }
+  return PETSC_FALSE;
+}
+
+/* Every box goes into all buckets it touches; boxes that meet share one. */
+static PetscErrorCode MeetInBuckets(Grid *g)
+{
+  int64_t nbucket, *start;
+  int32_t m[3] = {1, 1, 1}, from[3], to[3], at[3];
+
+  PetscFunctionBeginUser;
+  for (int d = 0; d < g->dim; d++) m[d] = g->nknot[d] - 1;
+  while ((double)m[0] * m[1] * m[2] > 2. * g->nbox) {
+    const int largest = m[0] >= m[1] && m[0] >= m[2] ? 0 : (m[1] >= m[2] ? 1 : 2);
+
+    m[largest] = (m[largest] + 1) / 2;
+  }
+  nbucket = (int64_t)m[0] * m[1] * m[2];
+  PetscCall(PetscCalloc1(nbucket + 2, &g->start));
+  start = g->start;
+  for (int fill = 0; fill < 2; fill++) { /* start[k+2] counts bucket k first, then start[k+1] is its growing end */
+    if (fill) {
+      for (int64_t k = 0; k < nbucket; k++) start[k + 2] += start[k + 1];
+      PetscCall(PetscMalloc1(start[nbucket + 1], &g->entry));
+    }
+    for (int32_t b = 0; b < g->nbox; b++) {
+      for (int d = 0; d < 3; d++) {
+        at[d] = from[d] = (int32_t)((int64_t)g->span[b][d][0] * m[d] / g->nknot[d]);
+        to[d] = (int32_t)((int64_t)g->span[b][d][1] * m[d] / g->nknot[d]);
+      }
+      do {
+        const int64_t k = at[0] + m[0] * (at[1] + (int64_t)m[1] * at[2]);
+
+        if (fill) g->entry[start[k + 1]++] = b;
+        else
+          start[k + 2]++;
+      } while (NextBucket(from, to, at));
+    }
+  }
+  for (int64_t k = 0; k < nbucket; k++) {
+    for (int64_t i = start[k]; i < start[k + 1]; i++) {
+      for (int64_t j = start[k]; j < i; j++) PetscCall(Meet(g, g->entry[i], g->entry[j]));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef struct {
+  int32_t tangential[4], box;
+} Side;
+
+static int AscendingSide(const void *a, const void *b)
+{
+  return memcmp(a, b, sizeof(((Side *)0)->tangential));
+}
+
+/* The sides of the domain at its lower and at its upper end in direction d are the same, moved. */
+static PetscErrorCode JoinPeriodic(Grid *g, int d)
+{
+  int32_t   n[2] = {0, 0};
+  Side     *side[2];
+  PetscBool match;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscCalloc2(g->nbox, &side[0], g->nbox, &side[1]));
+  for (int32_t b = 0; b < g->nbox; b++) {
+    for (int s = 0; s < 2; s++) {
+      if (g->span[b][d][s] == (s ? g->nknot[d] - 1 : 0)) {
+        Side *new = &side[s][n[s]++];
+
+        new->box = b;
+        for (int t = 1; t < g->dim; t++) PetscCall(PetscArraycpy(new->tangential + 2 * (t - 1), g->span[b][(d + t) % g->dim], 2));
+      }
+    }
+  }
+  for (int s = 0; s < 2; s++) qsort(side[s], n[s], sizeof(Side), AscendingSide);
+  match = (PetscBool)(n[0] == n[1]);
+  for (int32_t i = 0; match && i < n[0]; i++) {
+    match = (PetscBool)(AscendingSide(&side[0][i], &side[1][i]) == 0);
+    g->beyond[(size_t)side[0][i].box * 2 * g->dim + 2 * d] = side[1][i].box;
+    g->beyond[(size_t)side[1][i].box * 2 * g->dim + 2 * d + 1] = side[0][i].box;
+  }
+  PetscCall(PetscFree2(side[0], side[1]));
+  PetscCheck(match, g->comm, PETSC_ERR_ARG_INCOMP,
+             "Periodic in direction %d, but the boxes at the two ends of the domain (%d and %d) do not face one another", d, (int)n[0],
+             (int)n[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetBoundary(Grid *g, const int boundary[])
+{
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < (size_t)g->nbox * 2 * g->dim; i++) {
+    const int side = (int)(i % (2 * g->dim));
+
+    if (g->beyond[i] >= 0) continue;
+    PetscCheck(boundary[side] == VP_DIRICHLET || boundary[side] == VP_NEUMANN, g->comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "Side %d of box %d is boundary: it needs Dirichlet or Neumann", side, (int)(i / (2 * g->dim)));
+    g->beyond[i] = boundary[side];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckConnected(Grid *g)
+{
+  int32_t *found, n = 1;
+  char    *seen;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(g->nbox, &found));
+  PetscCall(PetscCalloc1(g->nbox, &seen));
+  found[0] = 0;
+  seen[0] = 1;
+  for (int32_t i = 0; i < n; i++) {
+    for (int side = 0; side < 2 * g->dim; side++) {
+      const int32_t next = g->beyond[(size_t)found[i] * 2 * g->dim + side];
+
+      if (next < 0 || seen[next]) continue;
+      seen[next] = 1;
+      found[n++] = next;
+    }
+  }
+  PetscCall(PetscFree(found));
+  PetscCall(PetscFree(seen));
+  PetscCheck(n == g->nbox, g->comm, PETSC_ERR_ARG_INCOMP, "The domain is not connected: %d of %d boxes can be reached through sides",
+             (int)n, (int)g->nbox);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Everything that can fail; the caller frees. */
+static PetscErrorCode Join(Grid *g, VpDomain domain)
+{
+  PetscFunctionBeginUser;
+  for (int d = 0; d < g->dim; d++) PetscCall(MakeKnots(g, domain, d));
+  PetscCall(CheckVolume(g));
+  PetscCall(MeetInBuckets(g));
+  for (int d = 0; d < g->dim; d++) {
+    if (domain->periodic[d]) PetscCall(JoinPeriodic(g, d));
+  }
+  PetscCall(SetBoundary(g, domain->boundary));
+  PetscCall(CheckConnected(g));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpDomainCreate(MPI_Comm comm, int dim, int32_t nbox, const PetscReal lower[], const PetscReal upper[], const int boundary[],
+                              const PetscBool periodic[], VpDomain *newdomain)
+{
+  Grid     g = {.comm = comm, .dim = dim, .nbox = nbox, .nknot = {2, 2, 2}};
+  VpDomain domain;
+
+  PetscFunctionBeginUser;
+  PetscCheck(dim == 2 || dim == 3, comm, PETSC_ERR_ARG_OUTOFRANGE, "Dimension %d: there are 2 and 3", dim);
+  PetscCheck(nbox >= 1 && nbox <= PETSC_MAX_INT / 8 && nbox <= INT32_MAX / 8, comm, PETSC_ERR_ARG_OUTOFRANGE, "A domain of %d boxes",
+             (int)nbox);
+  PetscCall(PetscNew(&domain));
+  domain->refct = 1;
+  domain->dim = dim;
+  domain->nbox = nbox;
+  for (int side = 0; side < 2 * dim; side++) domain->boundary[side] = boundary ? boundary[side] : VP_DIRICHLET;
+  for (int d = 0; d < dim; d++) domain->periodic[d] = periodic ? periodic[d] : PETSC_FALSE;
+  PetscCall(PetscMalloc3(3 * (size_t)nbox, &domain->lower, 3 * (size_t)nbox, &domain->upper, 2 * dim * (size_t)nbox, &domain->beyond));
+  PetscCall(PetscMalloc1(nbox, &g.span));
+  g.beyond = domain->beyond;
+  for (size_t i = 0; i < (size_t)nbox * 2 * dim; i++) g.beyond[i] = VP_UNKNOWN;
+  for (size_t b = 0; b < (size_t)nbox; b++) {
+    for (int d = 0; d < 3; d++) {
+      domain->lower[3 * b + d] = d < dim ? lower[dim * b + d] : 0;
+      domain->upper[3 * b + d] = d < dim ? upper[dim * b + d] : 1;
+      g.span[b][d][0] = 0;
+      g.span[b][d][1] = 1;
+    }
+  }
+  {
+    const PetscErrorCode ierr = Join(&g, domain);
+
+    for (int d = 0; d < dim; d++) PetscCall(PetscFree(g.knot[d]));
+    PetscCall(PetscFree(g.span));
+    PetscCall(PetscFree(g.start));
+    PetscCall(PetscFree(g.entry));
+    if (ierr) PetscCall(VpDomainDestroy(&domain));
+    PetscCall(ierr);
+  }
+  *newdomain = domain;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpDomainReference(VpDomain domain)
+{
+  PetscFunctionBeginUser;
+  domain->refct++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpDomainDestroy(VpDomain *domain)
+{
+  PetscFunctionBeginUser;
+  if (*domain && --(*domain)->refct == 0) {
+    PetscCall(PetscFree3((*domain)->lower, (*domain)->upper, (*domain)->beyond));
+    PetscCall(PetscFree(*domain));
+  }
+  *domain = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,129 @@
+/* p4est: the forest of boxes and its partition. Compiled for two dimensions here and for three in forest3d.c. */
+#include "mesh.h"
+#include "../petsc/compat.h"
+#ifndef P4_TO_P8
+#include <p4est_algorithms.h>
+#include <p4est_extended.h>
+#else
+#include <p8est_algorithms.h>
+#include <p8est_extended.h>
+#endif
+
+/* p4est's own connectivity; there is no corner or edge information, since only the partition is asked for */
+static p4est_connectivity_t *Connectivity(VpDomain domain)
+{
+  const size_t          nside = (size_t)domain->nbox * P4EST_FACES;
+  const p4est_topidx_t  none = 0;
+  p4est_connectivity_t *conn;
+  p4est_topidx_t       *tree = P4EST_ALLOC(p4est_topidx_t, nside);
+  int8_t               *face = P4EST_ALLOC(int8_t, nside);
+
+  for (size_t i = 0; i < nside; i++) {
+    const int side = (int)(i % P4EST_FACES);
+
+    tree[i] = domain->beyond[i] < 0 ? (p4est_topidx_t)(i / P4EST_FACES) : domain->beyond[i];
+    face[i] = (int8_t)(domain->beyond[i] < 0 ? side : side ^ 1);
+  }
+#ifndef P4_TO_P8
+  conn = p4est_connectivity_new_copy(0, domain->nbox, 0, NULL, NULL, tree, face, NULL, &none, NULL, NULL);
+#else
+  conn = p8est_connectivity_new_copy(0, domain->nbox, 0, 0, NULL, NULL, tree, face, NULL, &none, NULL, NULL, NULL, &none, NULL, NULL);
+#endif
+  P4EST_FREE(tree);
+  P4EST_FREE(face);
+  return conn;
+}
+
+/* starts: [size+1]; counts: NULL or [size] */
+#ifndef P4_TO_P8
+#define Partition VpForestPartition2
+#else
+#define Partition VpForestPartition3
+#endif
+void Partition(MPI_Comm comm, VpDomain domain, int level, const p4est_locidx_t counts[], int64_t starts[])
+{
+  p4est_connectivity_t *conn = Connectivity(domain);
+  p4est_t              *forest = p4est_new_ext(comm, conn, 0, level, 1, 0, NULL, NULL);
+
+  if (counts) p4est_partition_given(forest, counts);
+  for (int r = 0; r <= forest->mpisize; r++) starts[r] = forest->global_first_quadrant[r];
+  p4est_destroy(forest);
+  p4est_connectivity_destroy(conn);
+}
+
+#ifndef P4_TO_P8
+#include <p8est.h> /* P8EST_QMAXLEVEL */
+void VpForestPartition3(MPI_Comm, VpDomain, int level, const p4est_locidx_t counts[], int64_t starts[]);
+
+/* libsc leaves the package numbers behind: a second PetscInitialize must find them unset */
+static PetscErrorCode Finalize(void)
+{
+  PetscFunctionBeginUser;
+  if (sc_package_id >= 0) sc_finalize();
+  sc_package_id = p4est_package_id = -1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A program or another package may have started libsc, and p4est on it; what is started here is ended in PetscFinalize. */
+static PetscErrorCode Initialize(void)
+{
+  PetscFunctionBeginUser;
+  if (sc_package_id < 0) {
+    sc_init(MPI_COMM_WORLD, 0, 0, NULL, SC_LP_ERROR);
+    p4est_init(NULL, SC_LP_ERROR);
+    PetscCall(PetscRegisterFinalize(Finalize));
+  } else if (p4est_package_id < 0)
+    p4est_init(NULL, SC_LP_ERROR);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* p4est aborts the program when it fails: so its limits, and ours, are checked before. The same on all ranks. */
+static PetscErrorCode CheckSize(MPI_Comm comm, VpDomain domain, int level, PetscMPIInt size, const PetscInt counts[])
+{
+  const int    finest = domain->dim == 2 ? P4EST_QMAXLEVEL : P8EST_QMAXLEVEL;
+  const double ncell = domain->nbox * pow(2, domain->dim * level), limit = 2147483648. / 27; /* every index in int32, 27 a cell */
+  double       most = ceil(ncell / size), sum = 0;
+
+  PetscFunctionBeginUser;
+  PetscCheck(level >= 0 && level <= finest, comm, PETSC_ERR_ARG_OUTOFRANGE, "Boxes refined %d times: p4est has 0 to %d in %d dimensions",
+             level, finest, domain->dim);
+  PetscCheck(ncell <= PETSC_MAX_INT, comm, PETSC_ERR_SUP,
+             "%d boxes refined %d times are %.0f cells: PetscInt has %d bits (refine less, or configure PETSc with 64-bit indices)",
+             (int)domain->nbox, level, ncell, (int)(8 * sizeof(PetscInt)));
+  for (int r = 0; counts && r < size; r++) {
+    PetscCheck(counts[r] >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " cells for rank %d", counts[r], r);
+    most = PetscMax(r ? most : 0, (double)counts[r]);
+    sum += (double)counts[r];
+  }
+  PetscCheck(!counts || sum == ncell, comm, PETSC_ERR_ARG_SIZ, "%.0f cells given to the ranks, the mesh has %.0f", sum, ncell);
+  PetscCheck(most <= limit, comm, PETSC_ERR_SUP,
+             "%d boxes refined %d times are %.0f cells, %.0f on one rank: at most %.0f fit (refine less, or use more ranks)",
+             (int)domain->nbox, level, ncell, most, floor(limit));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpForestPartition(MPI_Comm comm, VpDomain domain, int level, const PetscInt counts[], PetscInt starts[])
+{
+  MPI_Comm        own;
+  PetscMPIInt     size;
+  int64_t        *first;
+  p4est_locidx_t *given = NULL;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(CheckSize(comm, domain, level, size, counts));
+  PetscCall(Initialize());
+  PetscCall(PetscMalloc1(size + 1, &first));
+  if (counts) {
+    PetscCall(PetscMalloc1(size, &given));
+    for (int r = 0; r < size; r++) given[r] = (p4est_locidx_t)counts[r];
+  }
+  PetscCallMPI(MPI_Comm_dup(comm, &own)); /* p4est's messages have fixed tags */
+  (domain->dim == 2 ? VpForestPartition2 : VpForestPartition3)(own, domain, level, given, first);
+  PetscCallMPI(MPI_Comm_free(&own));
+  for (int r = 0; r <= size; r++) starts[r] = (PetscInt)first[r];
+  PetscCall(PetscFree(first));
+  PetscCall(PetscFree(given));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif

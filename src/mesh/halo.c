@@ -1,0 +1,148 @@
+/* Layers of ghost cells around a rank's own cells. */
+#include "lattice.h"
+
+static inline int32_t *Slot(const VpCellSet *set, int64_t cell)
+{
+  const uint64_t mask = ((uint64_t)1 << set->bits) - 1;
+  uint64_t       i = ((uint64_t)cell * 0x9E3779B97F4A7C15u) >> (64 - set->bits);
+
+  while (set->slot[i] >= 0 && set->cell[set->slot[i]] != cell) i = (i + 1) & mask;
+  return &set->slot[i];
+}
+
+int32_t VpCellSetFind(const VpCellSet *set, int64_t cell)
+{
+  return *Slot(set, cell);
+}
+
+void VpCellSetIndex(VpCellSet *set)
+{
+  for (int64_t i = 0; i < (int64_t)1 << set->bits; i++) set->slot[i] = -1;
+  for (int32_t i = 0; i < set->n; i++) *Slot(set, set->cell[i]) = i;
+}
+
+static PetscErrorCode Resize(VpCellSet *set, int32_t bits)
+{
+  int64_t *cell;
+
+  PetscFunctionBeginUser;
+  PetscCheck(bits < 32, PETSC_COMM_SELF, PETSC_ERR_SUP, "More than 2^30 ghost cells on one rank: use more ranks");
+  PetscCall(PetscMalloc1((size_t)1 << (bits - 1), &cell));
+  PetscCall(PetscArraycpy(cell, set->cell, set->n));
+  PetscCall(PetscFree(set->cell));
+  PetscCall(PetscFree(set->slot));
+  PetscCall(PetscMalloc1((size_t)1 << bits, &set->slot));
+  set->cell = cell;
+  set->bits = bits;
+  VpCellSetIndex(set);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCellSetCreate(VpCellSet *set)
+{
+  PetscFunctionBeginUser;
+  *set = (VpCellSet){0};
+  PetscCall(Resize(set, 6));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCellSetDestroy(VpCellSet *set)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree(set->cell));
+  PetscCall(PetscFree(set->slot));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCellSetAdd(VpCellSet *set, int64_t cell)
+{
+  int32_t *slot = Slot(set, cell);
+
+  PetscFunctionBeginUser;
+  if (*slot >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+  *slot = set->n;
+  set->cell[set->n++] = cell;
+  if (set->n == (int64_t)1 << (set->bits - 1)) PetscCall(Resize(set, set->bits + 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The cell after the given moves, a bit set of sides, in whatever order stays inside the domain; negative if none does. */
+static int64_t Reach(const VpLattice *L, int64_t cell, int moves)
+{
+  int64_t end = moves ? VP_UNKNOWN : cell;
+
+  for (int side = 0; side < 2 * L->dim && end < 0; side++) {
+    if (moves >> side & 1) {
+      const int64_t next = VpLatticeMove(L, cell, side);
+
+      if (next >= 0) end = Reach(L, next, moves & ~(1 << side));
+    }
+  }
+  return end;
+}
+
+/* adds the cells that share a side (or, with corners, any point) with the given one and are not own */
+static PetscErrorCode AddAround(const VpLattice *L, int64_t first, int64_t last, PetscBool corners, int64_t cell, VpCellSet *halo)
+{
+  PetscFunctionBeginUser;
+  for (int moves = 1; moves < 1 << (2 * L->dim); moves++) {
+    int64_t next;
+
+    if (moves & (moves >> 1) & 0x15) continue; /* back and forth in one direction */
+    if (!corners && (moves & (moves - 1))) continue;
+    next = Reach(L, cell, moves);
+    if (next >= 0 && (next < first || next >= last)) PetscCall(VpCellSetAdd(halo, next));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool AtBorder(const VpLattice *L, int64_t first, int64_t last, int64_t cell)
+{
+  for (int side = 0; side < 2 * L->dim; side++) {
+    const int64_t next = VpLatticeMove(L, cell, side);
+
+    if (next >= 0 && (next < first || next >= last)) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+static int Ascending(const void *a, const void *b)
+{
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+  return (x > y) - (x < y);
+}
+
+PetscErrorCode VpHaloCreate(const VpLattice *L, int64_t first, int64_t last, const VpCellSet *extra, VpCellSet *halo, int32_t end[4])
+{
+  VpCellSet border;
+  int32_t   layer1;
+
+  PetscFunctionBeginUser;
+  PetscCall(VpCellSetCreate(halo));
+  /* Own cells with a foreign face neighbour see all of the first layer: paths of face moves leave the own cells from them. */
+  PetscCall(VpCellSetCreate(&border));
+  for (int64_t cell = first; cell < last; cell++) {
+    if (AtBorder(L, first, last, cell)) PetscCall(VpCellSetAdd(&border, cell));
+  }
+  for (int32_t i = 0; i < border.n; i++) PetscCall(AddAround(L, first, last, PETSC_FALSE, border.cell[i], halo));
+  end[0] = halo->n;
+  for (int32_t i = 0; i < border.n; i++) PetscCall(AddAround(L, first, last, PETSC_TRUE, border.cell[i], halo));
+  layer1 = halo->n;
+  for (int32_t i = 0; i < layer1; i++) PetscCall(AddAround(L, first, last, PETSC_TRUE, halo->cell[i], halo));
+  end[1] = halo->n;
+  for (int32_t i = layer1; i < end[1]; i++) PetscCall(AddAround(L, first, last, PETSC_TRUE, halo->cell[i], halo));
+  end[2] = halo->n;
+  for (int32_t i = 0; i < extra->n; i++) {
+    if (extra->cell[i] < first || extra->cell[i] >= last) PetscCall(VpCellSetAdd(halo, extra->cell[i]));
+  }
+  end[3] = halo->n;
+  for (int g = 0; g < 4; g++) {
+    const int32_t start = g ? end[g - 1] : 0;
+
+    qsort(halo->cell + start, end[g] - start, sizeof(*halo->cell), Ascending);
+  }
+  VpCellSetIndex(halo);
+  PetscCall(VpCellSetDestroy(&border));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

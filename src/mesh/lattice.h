@@ -1,0 +1,66 @@
+/* The mesh room's own tools: a cell as a number, arithmetic to its neighbours, and a set of cells. */
+#pragma once
+#include "mesh.h"
+#include "../petsc/compat.h"
+
+/* A cell is its global position: box << shift | Morton index, where direction d owns the bits of mask[d]. */
+typedef struct {
+  int            dim, level, shift;
+  int64_t        mask[3];
+  const int32_t *beyond;
+} VpLattice;
+
+static inline VpLattice VpLatticeCreate(VpDomain domain, int level)
+{
+  VpLattice L = {domain->dim, level, domain->dim * level, {0, 0, 0}, domain->beyond};
+
+  for (int bit = 0; bit < L.shift; bit++) L.mask[bit % L.dim] |= (int64_t)1 << bit;
+  return L;
+}
+
+/* The cell beyond a side, or VP_DIRICHLET, VP_NEUMANN: adds or takes 1 in the bits of one direction; from box to box all of them flip. */
+static inline int64_t VpLatticeMove(const VpLattice *L, int64_t cell, int side)
+{
+  const int64_t mask = L->mask[side / 2], within = ((int64_t)1 << L->shift) - 1;
+  int64_t       box;
+
+  if (side % 2 && (cell & mask) != mask) return (((cell | ~mask) + 1) & mask) | (cell & ~mask);
+  if (!(side % 2) && (cell & mask) != 0) return (((cell & mask) - 1) & mask) | (cell & ~mask);
+  box = L->beyond[(cell >> L->shift) * 2 * L->dim + side];
+  return box < 0 ? box : (box << L->shift) | ((cell & within) ^ mask);
+}
+
+static inline void VpLatticeDecode(const VpLattice *L, int64_t cell, int32_t *box, int32_t coord[3])
+{
+  *box = (int32_t)(cell >> L->shift);
+  coord[0] = coord[1] = coord[2] = 0;
+  for (int level = 0; level < L->level; level++) {
+    for (int d = 0; d < L->dim; d++, cell >>= 1) coord[d] |= (int32_t)(cell & 1) << level;
+  }
+}
+
+static inline int64_t VpLatticeEncode(const VpLattice *L, int32_t box, const int32_t coord[3])
+{
+  int64_t cell = box;
+
+  for (int level = L->level - 1; level >= 0; level--) {
+    for (int d = L->dim - 1; d >= 0; d--) cell = (cell << 1) | ((coord[d] >> level) & 1);
+  }
+  return cell;
+}
+
+/* A set of cells in the order of their insertion: a hash table of indices into `cell`. */
+typedef struct {
+  int32_t  n, bits; /* the table has 2^bits slots, at most half of them used */
+  int64_t *cell;    /* [2^bits / 2] */
+  int32_t *slot;    /* [2^bits] index into cell, or -1 */
+} VpCellSet;
+PetscErrorCode VpCellSetCreate(VpCellSet *);
+PetscErrorCode VpCellSetDestroy(VpCellSet *);
+PetscErrorCode VpCellSetAdd(VpCellSet *, int64_t cell);
+void           VpCellSetIndex(VpCellSet *);                    /* after cell[] has been reordered */
+int32_t        VpCellSetFind(const VpCellSet *, int64_t cell); /* index, or -1 */
+
+/* The ghosts of the own cells [first, last), in groups: face neighbours, the rest of two layers, the third layer, and the cells of `extra`
+   that are none of these. Sorted inside each group; end[g] is where group g ends in halo->cell. */
+PetscErrorCode VpHaloCreate(const VpLattice *, int64_t first, int64_t last, const VpCellSet *extra, VpCellSet *halo, int32_t end[4]);

@@ -1,0 +1,96 @@
+/* Meshes: a domain of axis-aligned boxes, every box refined `level` times, as plain arrays per rank.
+
+   Cells are numbered along the space-filling curve: global position = box * 2^(dim*level) + Morton index inside the box (x in the
+   lowest bit). Locally come the own cells in that order, then ghosts in groups that are prefixes of one another:
+
+     [0, nown)      own
+     [0, nface)     and the face neighbours of own cells                           what A x reads
+     [0, nsweep)    and every cell within two layers of own cells (corners too)     what a sweep updates
+     [0, nhalo)     and the third layer                                             whose traces a sweep reads
+     [0, nlocal)    and parents of the finer mesh's local cells that are farther    what prolongation reads            */
+#pragma once
+#include <petscsf.h>
+#include <stdint.h>
+
+/* what lies beyond a cell's side, where it is no cell: stored in VpMesh->neighbor */
+enum { VP_DIRICHLET = -1, VP_NEUMANN = -2, VP_UNKNOWN = -3 /* beyond the ghosts */ };
+
+/* a domain: conforming axis-aligned boxes. Shared by all meshes on it (reference counted). Sides are numbered x-,x+,y-,y+,z-,z+. */
+typedef struct VpDomain_ *VpDomain;
+struct VpDomain_ {
+  int        refct;
+  int        dim;
+  int32_t    nbox;
+  PetscReal *lower, *upper; /* [nbox][3], unused directions 0 and 1 */
+  int        boundary[6];   /* VP_DIRICHLET or VP_NEUMANN, by outward normal; unread in periodic directions */
+  PetscBool  periodic[3];
+  int32_t   *beyond;        /* [nbox][2 dim] box beyond each side, or boundary[side] */
+};
+
+/* lower and upper: [nbox][dim]. Errors, collectively: a box that is empty or not finite, boxes that overlap or touch without sharing a
+   whole face, periodic[d] where opposite boundary faces do not match, a domain that is not connected. */
+PetscErrorCode VpDomainCreate(MPI_Comm, int dim, int32_t nbox, const PetscReal lower[], const PetscReal upper[], const int boundary[], const PetscBool periodic[], VpDomain *);
+PetscErrorCode VpDomainReference(VpDomain);
+PetscErrorCode VpDomainDestroy(VpDomain *);
+
+typedef enum { VP_GHOST_FACE, VP_GHOST_SWEEP, VP_GHOST_ALL, VP_GHOST_KINDS } VpGhostKind; /* ghosts in [nown, nface), [nown, nsweep), [nown, nlocal) */
+
+typedef struct VpMesh_ *VpMesh;
+struct VpMesh_ {
+  int      refct;
+  MPI_Comm comm;
+  VpDomain domain;
+  int      dim, level;
+  PetscInt ncell;          /* cells of all ranks */
+  PetscInt first;          /* global position of the first own cell */
+  int32_t  nown, nface, nsweep, nhalo, nlocal;
+  int32_t *box;            /* [nlocal] */
+  int32_t *coord;          /* [nlocal][3] lattice position in its box, 0 .. 2^level - 1 */
+  int32_t *neighbor;       /* [nsweep][2 dim] local cell or VP_DIRICHLET, VP_NEUMANN; complete on [0, nsweep) */
+  PetscInt *starts;        /* [size+1] first global position of every rank */
+  PetscSF  sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values) */
+  VpMesh   coarser;        /* level-1 mesh, NULL until VpMeshCoarsen; a parent lives where its first child lives */
+  int32_t *parent;         /* [nhalo] local cell of the coarser mesh (with coarser) */
+  int32_t *child;          /* [coarser->nown][2^dim] local cells of this mesh, all in [0, nsweep) (with coarser) */
+};
+
+/* The mesh with every box refined `level` times, cut into equal pieces along p4est's curve. Errors, collectively: too many cells for
+   PetscInt or p4est (the number is said). */
+PetscErrorCode VpMeshCreate(MPI_Comm, VpDomain, int level, VpMesh *);
+PetscErrorCode VpMeshCoarsen(VpMesh fine, VpMesh *coarse);  /* fine->coarser, made at the first call; a new reference */
+PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);   /* a new mesh whose ->coarser is coarse: children live with their parent */
+PetscErrorCode VpMeshReference(VpMesh);
+PetscErrorCode VpMeshDestroy(VpMesh *);
+/* size of a cell in every direction (3 numbers, 1 beyond dim) and its lower corner */
+void           VpMeshCellBounds(VpMesh, int32_t cell, PetscReal lower[], PetscReal size[]);
+/* fills the ghosts of cell data: own cells' values at x (own part first, ghosts behind), bytes per cell */
+PetscErrorCode VpMeshExchangeBegin(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);
+PetscErrorCode VpMeshExchangeEnd(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);
+
+/* forest.c, the only file that knows p4est: starts[0..size] of a forest refined `level` times; cells given to ranks by counts[size]
+   where counts is not NULL, else equally */
+PetscErrorCode VpForestPartition(MPI_Comm, VpDomain, int level, const PetscInt counts[], PetscInt starts[]);
+
+/* what a patch meets on one of its 2 dim sides */
+typedef enum {
+  VP_SIDE_INTERIOR,  /* cells on the whole side */
+  VP_SIDE_DIRICHLET, /* domain boundary; also part Dirichlet, part Neumann: then the patch is `mixed` */
+  VP_SIDE_NEUMANN,
+  VP_SIDE_MIXED,     /* part boundary, part cells */
+  VP_SIDE_WRAP       /* the patch's own cells: two cells in a periodic direction */
+} VpSide;
+
+/* All patches (2^dim cells around a vertex) whose cells lie in [0, nsweep), by colour. Colour = bits of the parity of the vertex's lattice
+   coordinates, x lowest; the order of a sweep is 2^dim-1 (it tiles the mesh), ..., 1, 0. Inside a colour: first the patches that touch
+   no ghost, then the others. */
+typedef struct {
+  int      dim;
+  int32_t  n;
+  int32_t  start[9]; /* colour c is [start[c], start[c+1]) */
+  int32_t *cell;     /* [n][2^dim], position x + 2 y + 4 z */
+  uint8_t *side;     /* [n][2 dim] VpSide */
+  uint8_t *mixed;    /* [n] 1: some side is MIXED, WRAP, or part Dirichlet part Neumann: residual form only */
+  uint8_t *cover;    /* [nlocal] bit c: a patch of colour c holds the cell */
+} VpPatches;
+PetscErrorCode VpPatchesCreate(VpMesh, VpPatches *);
+PetscErrorCode VpPatchesDestroy(VpPatches *);

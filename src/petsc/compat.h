@@ -1,0 +1,34 @@
+/* PETSc 3.18 to 3.26 under one set of names. */
+#pragma once
+#include <petscsys.h>
+
+#if PETSC_VERSION_LT(3, 19, 0)
+  #define PETSC_SUCCESS ((PetscErrorCode)0)
+#endif
+
+/* the largest PetscInt is PETSC_MAX_INT in all of them (PETSC_INT_MAX is an enum constant in new ones, unknown to 3.18) */
+
+/* the argument of every setfromoptions; name it PetscOptionsObject */
+#if PETSC_VERSION_LT(3, 23, 0)
+typedef PetscOptionItems *VpOptionItems;
+#else
+typedef PetscOptionItems VpOptionItems;
+#endif
+
+/* what MatShellSetOperation and VecSetOperation take */
+#if PETSC_VERSION_LT(3, 24, 0)
+typedef void VpFunction(void);
+#else
+typedef PetscErrorCodeFn VpFunction;
+#endif
+
+/* the context a destroy callback of MatShell and PetscContainer is given */
+#if PETSC_VERSION_LT(3, 23, 0)
+  #define VpDestroyedContext(type, ctx) ((type *)(ctx))
+#else
+  #define VpDestroyedContext(type, ctx) (*(type **)(ctx))
+#endif
+
+#if PETSC_VERSION_LT(3, 23, 0)
+  #define PetscContainerSetCtxDestroy PetscContainerSetUserDestroy
+#endif

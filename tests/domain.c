@@ -1,0 +1,187 @@
+/* Domains and meshes at their limits: what is refused, many boxes, more ranks than cells, other communicators. */
+#include "tap.h"
+#include "../src/mesh/mesh.h"
+
+/* the error of a domain of boxes in the plane, {x lower, y lower, x upper, y upper} each */
+static PetscErrorCode ErrorOf(int n, PetscReal boxes[][4], int periodic)
+{
+  const int       boundary[4] = {VP_DIRICHLET, VP_DIRICHLET, VP_DIRICHLET, VP_DIRICHLET};
+  const PetscBool wraps[2] = {(PetscBool)(periodic & 1), (PetscBool)(periodic >> 1 & 1)};
+  PetscReal       lower[8][2], upper[8][2];
+  PetscErrorCode  error;
+  VpDomain        domain = NULL;
+
+  for (int b = 0; b < n; b++) {
+    for (int d = 0; d < 2; d++) {
+      lower[b][d] = boxes[b][d];
+      upper[b][d] = boxes[b][2 + d];
+    }
+  }
+  error = VpDomainCreate(PETSC_COMM_WORLD, 2, n, lower[0], upper[0], boundary, wraps, &domain);
+  if (!error) error = VpDomainDestroy(&domain);
+  return error;
+}
+
+static PetscErrorCode BadBoxes(void)
+{
+  PetscReal good[][4] = {{0, 0, 1, 1}, {1, 0, 3, 1}, {0, 1, 1, 4}}, empty[][4] = {{0, 0, 1, 1}, {1, 0, 1, 1}},
+            inverted[][4] = {{0, 0, 1, -1}}, invalid[][4] = {{0, 0, 1, NAN}}, infinite[][4] = {{0, 0, 1, INFINITY}},
+            overlap[][4] = {{0, 0, 1, 1}, {.5, .5, 2, 2}}, twice[][4] = {{0, 0, 1, 1}, {0, 0, 1, 1}},
+            hanging[][4] = {{0, 0, 1, 2}, {1, 0, 2, 1}, {1, 1, 2, 2}}, apart[][4] = {{0, 0, 1, 1}, {2, 0, 3, 1}},
+            corner[][4] = {{0, 0, 1, 1}, {1, 1, 2, 2}}, rounded[][4] = {{0, 0, 1, 1}, {1 + 1e-13, 0, 2, 1 - 1e-13}};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  TapOk((PetscBool)(ErrorOf(3, good, 0) == 0 && ErrorOf(2, good, 1) == 0 && ErrorOf(2, rounded, 0) == 0), "good_boxes_are_taken");
+  TapOk((PetscBool)(ErrorOf(2, empty, 0) == PETSC_ERR_ARG_OUTOFRANGE && ErrorOf(1, inverted, 0) == PETSC_ERR_ARG_OUTOFRANGE),
+        "empty_boxes_are_refused");
+  TapOk((PetscBool)(ErrorOf(1, invalid, 0) == PETSC_ERR_ARG_OUTOFRANGE && ErrorOf(1, infinite, 0) == PETSC_ERR_ARG_OUTOFRANGE),
+        "boxes_that_are_not_finite_are_refused");
+  TapOk((PetscBool)(ErrorOf(2, overlap, 0) == PETSC_ERR_ARG_INCOMP && ErrorOf(2, twice, 0) == PETSC_ERR_ARG_INCOMP),
+        "overlapping_boxes_are_refused");
+  TapOk((PetscBool)(ErrorOf(3, hanging, 0) == PETSC_ERR_ARG_INCOMP), "hanging_sides_are_refused");
+  TapOk((PetscBool)(ErrorOf(2, apart, 0) == PETSC_ERR_ARG_INCOMP && ErrorOf(2, corner, 0) == PETSC_ERR_ARG_INCOMP),
+        "disconnected_boxes_are_refused");
+  TapOk((PetscBool)(ErrorOf(3, good, 1) == PETSC_ERR_ARG_INCOMP && ErrorOf(3, good, 2) == PETSC_ERR_ARG_INCOMP),
+        "periodic_ends_that_differ_are_refused");
+  PetscCall(PetscPopErrorHandler());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* n^dim unit boxes */
+static PetscErrorCode Grid(MPI_Comm comm, int dim, int n, VpDomain *domain)
+{
+  const int  boundary[6] = {VP_NEUMANN, VP_DIRICHLET, VP_DIRICHLET, VP_DIRICHLET, VP_DIRICHLET, VP_DIRICHLET};
+  const int  nbox = dim == 2 ? n * n : n * n * n;
+  PetscReal *lower, *upper;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(nbox * dim, &lower, nbox * dim, &upper));
+  for (int b = 0; b < nbox; b++) {
+    for (int d = 0, rest = b; d < dim; d++, rest /= n) {
+      lower[b * dim + d] = (rest % n) / (PetscReal)n;
+      upper[b * dim + d] = (rest % n + 1) / (PetscReal)n;
+    }
+  }
+  PetscCall(VpDomainCreate(comm, dim, nbox, lower, upper, boundary, NULL, domain));
+  PetscCall(PetscFree2(lower, upper));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Sizes(void)
+{
+  const int deepest[2] = {30, 19}, large[2] = {16, 11};
+  VpDomain  domain;
+  VpMesh    mesh;
+
+  PetscFunctionBeginUser;
+  for (int dim = 2; dim <= 3; dim++) {
+    PetscErrorCode deep, many;
+
+    PetscCall(Grid(PETSC_COMM_WORLD, dim, 1, &domain));
+    PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+    deep = VpMeshCreate(PETSC_COMM_WORLD, domain, deepest[dim - 2], &mesh);
+    many = VpMeshCreate(PETSC_COMM_WORLD, domain, large[dim - 2], &mesh);
+    PetscCall(PetscPopErrorHandler());
+    TapOk((PetscBool)(deep == PETSC_ERR_ARG_OUTOFRANGE && many == PETSC_ERR_SUP), "meshes_too_large_are_refused_%dd", dim);
+    PetscCall(VpDomainDestroy(&domain));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ManyBoxes(void)
+{
+  VpDomain domain;
+  int      beyond = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(Grid(PETSC_COMM_WORLD, 3, 20, &domain));
+  for (int b = 0; b < domain->nbox; b++) {
+    const int step[3] = {1, 20, 400};
+
+    for (int d = 0; d < 3; d++) {
+      const int at = b / step[d] % 20;
+
+      beyond += domain->beyond[6 * b + 2 * d] != (at > 0 ? b - step[d] : (d == 0 ? VP_NEUMANN : VP_DIRICHLET));
+      beyond += domain->beyond[6 * b + 2 * d + 1] != (at < 19 ? b + step[d] : VP_DIRICHLET);
+    }
+  }
+  TapOk((PetscBool)(beyond == 0), "many_boxes_find_their_neighbors");
+  PetscCall(VpDomainDestroy(&domain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* one box whole: all ranks but one are empty; and again after one refinement */
+static PetscErrorCode MoreRanksThanCells(void)
+{
+  VpDomain  domain;
+  VpMesh    whole, fine, again;
+  VpPatches patches;
+  PetscBool good;
+
+  PetscFunctionBeginUser;
+  PetscCall(Grid(PETSC_COMM_WORLD, 3, 1, &domain));
+  PetscCall(VpMeshCreate(PETSC_COMM_WORLD, domain, 0, &whole));
+  PetscCall(VpMeshRefine(whole, &fine));
+  PetscCall(VpPatchesCreate(fine, &patches));
+  good = (PetscBool)(whole->ncell == 1 && fine->ncell == 8 && fine->nown == 8 * whole->nown && fine->coarser == whole &&
+                     patches.n == (fine->nown ? 1 : 0));
+  PetscCall(VpPatchesDestroy(&patches));
+  PetscCall(VpMeshCoarsen(fine, &again));
+  good = (PetscBool)(good && again == whole);
+  PetscCall(VpMeshDestroy(&again));
+  PetscCall(VpMeshDestroy(&fine));
+  PetscCall(VpMeshCreate(PETSC_COMM_WORLD, domain, 1, &fine));
+  PetscCall(VpMeshCoarsen(fine, &again));
+  good = (PetscBool)(good && again->ncell == 1 && again->nown == (fine->first == 0 && fine->nown));
+  PetscCall(VpMeshDestroy(&again));
+  PetscCall(VpMeshDestroy(&fine));
+  PetscCall(VpMeshDestroy(&whole));
+  PetscCall(VpDomainDestroy(&domain));
+  TapOk(good, "more_ranks_than_cells");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* even and odd ranks make different meshes at the same time */
+static PetscErrorCode SubCommunicators(void)
+{
+  MPI_Comm    half;
+  PetscMPIInt rank;
+  VpDomain    domain;
+  VpMesh      mesh, coarse;
+  PetscInt    sum = 0, nown;
+  int         dim, level;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_split(PETSC_COMM_WORLD, rank % 2, 0, &half));
+  dim = rank % 2 ? 3 : 2;
+  level = rank % 2 ? 2 : 3;
+  PetscCall(Grid(half, dim, 1, &domain));
+  PetscCall(VpMeshCreate(half, domain, level, &mesh));
+  PetscCall(VpMeshCoarsen(mesh, &coarse));
+  nown = mesh->nown;
+  PetscCallMPI(MPI_Allreduce(&nown, &sum, 1, MPIU_INT, MPI_SUM, half));
+  TapOk((PetscBool)(sum == 64 && mesh->ncell == 64 && coarse->ncell == 64 >> dim), "sub_communicators");
+  PetscCall(VpMeshDestroy(&coarse));
+  PetscCall(VpMeshDestroy(&mesh));
+  PetscCall(VpDomainDestroy(&domain));
+  PetscCallMPI(MPI_Comm_free(&half));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  int status;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  TapBegin(PETSC_COMM_WORLD);
+  PetscCall(BadBoxes());
+  PetscCall(Sizes());
+  PetscCall(ManyBoxes());
+  PetscCall(MoreRanksThanCells());
+  PetscCall(SubCommunicators());
+  status = TapEnd();
+  PetscCall(PetscFinalize());
+  return status;
+}

@@ -1,0 +1,153 @@
+/* Cells, neighbours, ghosts and the links between levels, against the brute-force lattice. */
+#include "mesh_cases.h"
+
+/* what is checked, on all meshes of a case together */
+enum {
+  BOUNDS_MATCH_BOXES,
+  NEIGHBORS_ARE_MUTUAL,
+  GHOSTS_ARE_THE_LAYERS,
+  GHOSTS_HOLD_OWNER_POSITIONS,
+  CHILDREN_AND_PARENTS_AGREE,
+  FIRST_CHILD_LIVES_WITH_PARENT,
+  NCHECK
+};
+static const char *names[NCHECK] = {"bounds_match_boxes",          "neighbors_are_mutual",       "ghosts_are_the_layers",
+                                    "ghosts_hold_owner_positions", "children_and_parents_agree", "first_child_lives_with_parent"};
+static int         bad[NCHECK];
+
+static void CheckCells(const Case *c, VpMesh mesh, const int64_t next[], const int lattice[])
+{
+  for (int32_t i = 0; i < mesh->nlocal; i++) {
+    const int64_t cell = Position(mesh, i);
+    PetscReal     lower[3], size[3];
+
+    VpMeshCellBounds(mesh, i, lower, size);
+    for (int d = 0; d < 3; d++) {
+      const int       box = lattice[3 * cell + d] >> mesh->level;
+      const PetscReal h = d < c->dim ? (Knot(d, box + 1) - Knot(d, box)) / (1 << mesh->level) : 1,
+                      x = d < c->dim ? Knot(d, box) + mesh->coord[3 * i + d] * h : 0;
+
+      bad[BOUNDS_MATCH_BOXES] += PetscAbsReal(lower[d] - x) > 1e-12 || PetscAbsReal(size[d] - h) > 1e-12;
+    }
+    if (i < mesh->nown) bad[NEIGHBORS_ARE_MUTUAL] += cell != mesh->first + i;
+    for (int side = 0; i < mesh->nsweep && side < 2 * c->dim; side++) {
+      const int32_t n = mesh->neighbor[2 * c->dim * i + side];
+      const int64_t expected = next[2 * c->dim * cell + side];
+
+      if (expected < 0) bad[NEIGHBORS_ARE_MUTUAL] += n != mesh->domain->boundary[side];
+      else
+        bad[NEIGHBORS_ARE_MUTUAL] += n < 0 || n >= mesh->nhalo || Position(mesh, n) != expected ||
+                                     (n < mesh->nsweep && mesh->neighbor[2 * c->dim * n + (side ^ 1)] != i);
+    }
+  }
+}
+
+/* gives `layer` to the cells reached from `cell` by moves in different directions, where they have none */
+static void Spread(const Case *c, const int64_t next[], int64_t cell, int used, int layer, int layers[])
+{
+  for (int side = 0; side < 2 * c->dim; side++) {
+    const int64_t n = next[2 * c->dim * cell + side];
+
+    if (n < 0 || (used >> side / 2 & 1)) continue;
+    layers[n] = PetscMin(layers[n], layer);
+    Spread(c, next, n, used | 1 << side / 2, layer, layers);
+  }
+}
+
+static PetscErrorCode CheckGhosts(const Case *c, VpMesh mesh, const int64_t next[])
+{
+  const int32_t end[VP_GHOST_KINDS] = {mesh->nface, mesh->nsweep, mesh->nlocal};
+  int32_t       count[4] = {0, 0, 0, 0};
+  int          *layers;
+  char         *face, *seen;
+  PetscInt     *own, *ghost;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(mesh->ncell, &layers));
+  PetscCall(PetscCalloc2(mesh->ncell, &face, mesh->ncell, &seen));
+  for (PetscInt i = 0; i < mesh->ncell; i++) layers[i] = i >= mesh->first && i < mesh->first + mesh->nown ? 0 : 9;
+  for (PetscInt i = mesh->first; i < mesh->first + mesh->nown; i++) {
+    for (int side = 0; side < 2 * c->dim; side++) {
+      if (next[2 * c->dim * i + side] >= 0) face[next[2 * c->dim * i + side]] = 1;
+    }
+  }
+  for (int layer = 1; layer <= 3; layer++) {
+    for (PetscInt i = 0; i < mesh->ncell; i++) {
+      if (layers[i] == layer - 1) Spread(c, next, i, 0, layer, layers);
+    }
+  }
+  for (PetscInt i = 0; i < mesh->ncell; i++) {
+    if (layers[i]) count[layers[i] > 3 ? 3 : (layers[i] == 3 ? 2 : !face[i])]++;
+  }
+  bad[GHOSTS_ARE_THE_LAYERS] +=
+    mesh->nface - mesh->nown != count[0] || mesh->nsweep - mesh->nface != count[1] || mesh->nhalo - mesh->nsweep != count[2];
+  for (int32_t i = 0; i < mesh->nlocal; i++) {
+    const int64_t cell = Position(mesh, i);
+    const int     expected = i < mesh->nown ? 0 : (i < mesh->nsweep ? 2 : (i < mesh->nhalo ? 3 : 9));
+
+    bad[GHOSTS_ARE_THE_LAYERS] += seen[cell] || layers[cell] > expected || (i >= mesh->nsweep && layers[cell] < expected) ||
+                                  (i >= mesh->nown && i < mesh->nface && !face[cell]);
+    seen[cell] = 1;
+  }
+  PetscCall(PetscFree(layers));
+  PetscCall(PetscFree2(face, seen));
+
+  PetscCall(PetscMalloc2(mesh->nown, &own, mesh->nlocal, &ghost));
+  for (int kind = 0; kind < VP_GHOST_KINDS; kind++) {
+    for (int32_t i = 0; i < mesh->nown; i++) own[i] = mesh->first + i;
+    for (int32_t i = 0; i < mesh->nlocal; i++) ghost[i] = -1;
+    PetscCall(VpMeshExchangeBegin(mesh, (VpGhostKind)kind, MPIU_INT, own, ghost));
+    PetscCall(VpMeshExchangeEnd(mesh, (VpGhostKind)kind, MPIU_INT, own, ghost));
+    for (int32_t i = 0; i < mesh->nlocal - mesh->nown; i++)
+      bad[GHOSTS_HOLD_OWNER_POSITIONS] += ghost[i] != (i < end[kind] - mesh->nown ? Position(mesh, mesh->nown + i) : -1);
+  }
+  PetscCall(PetscFree2(own, ghost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void CheckLink(VpMesh fine)
+{
+  const VpMesh coarse = fine->coarser;
+  const int    nchild = 1 << fine->dim;
+
+  for (int32_t i = 0; i < fine->nhalo; i++) {
+    const int32_t p = fine->parent[i];
+
+    bad[CHILDREN_AND_PARENTS_AGREE] += p < 0 || p >= coarse->nlocal || coarse->box[p] != fine->box[i];
+    for (int d = 0; d < 3; d++) bad[CHILDREN_AND_PARENTS_AGREE] += coarse->coord[3 * p + d] != fine->coord[3 * i + d] >> 1;
+  }
+  for (int32_t p = 0; p < coarse->nown; p++) {
+    bad[FIRST_CHILD_LIVES_WITH_PARENT] += fine->child[nchild * p] >= fine->nown;
+    for (int k = 0; k < nchild; k++) {
+      const int32_t i = fine->child[nchild * p + k];
+
+      bad[CHILDREN_AND_PARENTS_AGREE] += i < 0 || i >= fine->nsweep || fine->parent[i] != p;
+      for (int d = 0; d < fine->dim; d++) bad[CHILDREN_AND_PARENTS_AGREE] += (fine->coord[3 * i + d] & 1) != (k >> d & 1);
+    }
+  }
+}
+
+static PetscErrorCode Check(const Case *c, VpMesh mesh, const int lattice[], const int64_t next[])
+{
+  PetscFunctionBeginUser;
+  CheckCells(c, mesh, next, lattice);
+  PetscCall(CheckGhosts(c, mesh, next));
+  if (mesh->coarser) CheckLink(mesh);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  int status;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  TapBegin(PETSC_COMM_WORLD);
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    PetscCall(PetscArrayzero(bad, NCHECK));
+    PetscCall(ForAllLevels(PETSC_COMM_WORLD, &cases[i], Check));
+    for (int k = 0; k < NCHECK; k++) TapOk((PetscBool)(bad[k] == 0), "%s: %s", cases[i].name, names[k]);
+  }
+  status = TapEnd();
+  PetscCall(PetscFinalize());
+  return status;
+}
