@@ -1,0 +1,251 @@
+/* The bases, built in Legendre coefficients: row i of C holds phihat_i. */
+#include "legendre.h"
+#include "../petsc/compat.h"
+#include <string.h>
+#include <float.h>
+
+#define N VP_MAX_N
+
+int VpBasisMirror(const VpBasis *b, int i, double *sign)
+{
+  PetscBool thin = (PetscBool)(b->type == VP_BASIS_THIN && b->n >= 4);
+
+  *sign = thin || i % 2 == 0 ? 1 : -1;
+  return thin ? b->n - 1 - i : i;
+}
+
+void VpTidy(const VpBasis *b, int rows, int columns, const Real A[], double out[])
+{
+  Real   top = 0;
+  double si, sj;
+
+  for (int i = 0; i < rows * columns; i++) top = fmaxl(top, fabsl(A[i]));
+  for (int i = 0; i < rows; i++) {
+    for (int j = 0; j < columns; j++) {
+      Real a = A[i * columns + j];
+
+      if (b) {
+        int mi = VpBasisMirror(b, i, &si), mj = VpBasisMirror(b, j, &sj);
+        a = (a + si * sj * A[mi * columns + mj]) / 2;
+      }
+      out[i * columns + j] = fabsl(a) > 64 * DBL_EPSILON * top ? (double)a : 0.;
+    }
+  }
+}
+
+void VpBasisMatrix(const VpBasis *from, const VpBasis *to, const Real T[], double A[])
+{
+  int  n = to->n;
+  Real X[N * N] = {0}, Y[N * N] = {0}, Z[N * N] = {0};
+
+  for (int m = 0; m < n; m++)
+    for (int l = 0; l < n; l++)
+      for (int j = 0; j < n; j++) X[m * n + j] += T[m * n + l] * from->legendre[j * n + l];
+  for (int i = 0; i < n; i++)
+    for (int m = 0; m < n; m++)
+      for (int j = 0; j < n; j++) Y[i * n + j] += to->legendre[i * n + m] * X[m * n + j];
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < n; k++)
+      for (int j = 0; j < n; j++) Z[i * n + j] += to->imass[i * n + k] * Y[k * n + j];
+  VpTidy(NULL, n, n, Z, A);
+}
+
+static Real Dot(int n, const Real x[], const Real y[])
+{
+  Real sum = 0;
+
+  for (int m = 0; m < n; m++) sum += x[m] * y[m];
+  return sum;
+}
+
+static void Normalize(int n, Real x[])
+{
+  Real norm = sqrtl(Dot(n, x, x));
+
+  for (int m = 0; m < n; m++) x[m] /= norm;
+}
+
+/* What carries value and slope is the span of their Riesz representers, per parity; what carries neither is p_j, p_{j+2}, p_{j+4}
+   combined such that both vanish. Gram-Schmidt in this order leaves the slopes' functions without values. */
+static void OrthonormalBasis(int n, Real C[N][N])
+{
+  for (int i = 0; i < n && i < 4; i++)
+    for (int m = i % 2; m < n; m += 2) C[i][m] = i < 2 ? LegendreValue(m, 1) : LegendreSlope(m, 1);
+  for (int i = 4; i < n; i++) {
+    for (int j = 0; j < 3; j++) {
+      int m = i - 4 + 2 * j, next = i - 4 + 2 * ((j + 1) % 3), last = i - 4 + 2 * ((j + 2) % 3);
+      C[i][m] = (Real)(last * (last + 1) - next * (next + 1)) / LegendreValue(m, 1);
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    for (int pass = 0; pass < 2; pass++) {
+      for (int j = 0; j < i; j++) {
+        Real dot = Dot(n, C[i], C[j]);
+        for (int m = 0; m < n; m++) C[i][m] -= dot * C[j][m];
+      }
+    }
+    Normalize(n, C[i]);
+  }
+}
+
+/* Of the orthonormal basis O, with values V and slopes S at 1 (V[2] = V[3] = 0): functions 0 and 1 span what vanishes doubly at 1 among
+   the first four; the others pair an even with an odd one. The second half mirrors the first. */
+static void ThinBasis(int n, Real O[N][N], Real C[N][N])
+{
+  Real V[4] = {0}, S[4] = {0}, a[2][4], t;
+
+  for (int i = 0; i < 4; i++) {
+    for (int m = 0; m < n; m++) S[i] += O[i][m] * LegendreSlope(m, 1);
+    for (int m = 0; m < n && i < 2; m++) V[i] += O[i][m] * LegendreValue(m, 1);
+  }
+  t = (S[1] * V[0] - S[0] * V[1]) / (S[2] * S[2] + S[3] * S[3]);
+  a[0][0] = V[1], a[0][1] = -V[0], a[0][2] = t * S[2], a[0][3] = t * S[3];
+  a[1][0] = 0, a[1][1] = 0, a[1][2] = S[3], a[1][3] = -S[2];
+  for (int i = 0; i < 2; i++) {
+    Normalize(4, a[i]);
+    for (int j = 0; j < 4; j++)
+      for (int m = 0; m < n; m++) C[i][m] += a[i][j] * O[j][m];
+  }
+  for (int i = 2; i < n / 2; i++)
+    for (int m = 0; m < n; m++) C[i][m] = (O[2 * i][m] + O[2 * i + 1][m]) / sqrtl(2);
+  for (int i = 0; i < n / 2; i++)
+    for (int m = 0; m < n; m++) C[n - 1 - i][m] = LegendreSign(m) * C[i][m];
+  if (n % 2) memcpy(C[n / 2], O[n - 1], sizeof(C[0]));
+}
+
+/* in place, for a symmetric positive definite A [n][n] */
+static void Invert(int n, Real A[])
+{
+  for (int k = 0; k < n; k++) {
+    Real pivot = A[k * n + k];
+
+    A[k * n + k] = 1;
+    for (int j = 0; j < n; j++) A[k * n + j] /= pivot;
+    for (int i = 0; i < n; i++) {
+      Real factor = A[i * n + k];
+
+      if (i == k) continue;
+      A[i * n + k] = 0;
+      for (int j = 0; j < n; j++) A[i * n + j] -= factor * A[k * n + j];
+    }
+  }
+}
+
+static void Integrals(VpBasis *b, Real C[N][N])
+{
+  int  n = b->n;
+  Real mass[N * N] = {0}, stiff[N * N] = {0};
+
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) {
+      mass[i * n + j] = Dot(n, C[i], C[j]);
+      for (int l = 0; l < n; l++)
+        for (int m = 0; m < n; m++) stiff[i * n + j] += C[i][l] * LegendreStiff(l, m) * C[j][m];
+    }
+  }
+  VpTidy(b, n, n, mass, b->mass);
+  VpTidy(b, n, n, stiff, b->stiff);
+  Invert(n, mass);
+  VpTidy(b, n, n, mass, b->imass);
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < i; j++) {
+      b->stiff[i * n + j] = b->stiff[j * n + i];
+      b->imass[i * n + j] = b->imass[j * n + i];
+    }
+}
+
+static void Traces(VpBasis *b, Real C[N][N])
+{
+  int    n = b->n;
+  Real   value[N] = {0}, slope[N] = {0};
+  double sign;
+
+  for (int i = 0; i < n; i++)
+    for (int m = 0; m < n; m++) {
+      value[i] += C[i][m] * LegendreValue(m, 1);
+      slope[i] += C[i][m] * LegendreSlope(m, 1);
+    }
+  VpTidy(NULL, 1, n, value, b->value[1]);
+  VpTidy(NULL, 1, n, slope, b->slope[1]);
+  for (int i = 0; i < n; i++) {
+    int j = VpBasisMirror(b, i, &sign);
+
+    b->value[0][j] = 0. + sign * b->value[1][i]; /* no negative zeros */
+    b->slope[0][j] = 0. + sign * b->slope[1][i];
+  }
+}
+
+PetscErrorCode VpBasisCreate(VpBasisType type, int degree, VpBasis *b)
+{
+  int  n = degree + 1;
+  Real O[N][N] = {{0}}, T[N][N] = {{0}};
+  Real(*C)[N] = O;
+
+  PetscFunctionBegin;
+  PetscCheck(degree >= 1 && degree <= VP_MAX_DEGREE, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "Polynomial degree %d: degrees 1 to %d exist", degree, VP_MAX_DEGREE);
+  *b = (VpBasis){.type = type, .degree = degree, .n = n, .nt = n < 4 ? n : 4};
+  OrthonormalBasis(n, O);
+  if (type == VP_BASIS_THIN && n >= 4) {
+    ThinBasis(n, O, T);
+    C = T;
+    b->nt = 2;
+    b->first[1] = n - 2;
+  }
+  for (int i = 0; i < n; i++)
+    for (int m = 0; m < n; m++) b->legendre[i * n + m] = (double)C[i][m];
+  Integrals(b, C);
+  Traces(b, C);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void VpBasisEvaluate(const VpBasis *b, double x, double phi[], double dphi[])
+{
+  int  n = b->n;
+  Real p[N], dp[N];
+
+  LegendreEvaluate(n, x, p, dp);
+  for (int i = 0; i < n; i++) {
+    Real f = 0, df = 0;
+
+    for (int m = 0; m < n; m++) {
+      f += b->legendre[i * n + m] * p[m];
+      df += b->legendre[i * n + m] * dp[m];
+    }
+    phi[i] = (double)f;
+    if (dphi) dphi[i] = (double)df;
+  }
+}
+
+/* Newton's iteration from Chebyshev-like points; with q = p_nq orthonormal, w = (sum_{m<nq} p_m^2)^-1 */
+void VpGauss(int nq, double x[], double w[])
+{
+  Real p[2 * N + 1], dp[2 * N + 1];
+
+  for (int i = 0; i <= (nq - 1) / 2; i++) {
+    Real y = (1 - cosl(acosl(-1) * (i + 0.75L) / (nq + 0.5L))) / 2, sum = 0;
+
+    for (int it = 0; it < 20; it++) {
+      LegendreEvaluate(nq + 1, y, p, dp);
+      y -= p[nq] / dp[nq];
+    }
+    LegendreEvaluate(nq, y, p, NULL);
+    for (int m = 0; m < nq; m++) sum += p[m] * p[m];
+    x[nq - 1 - i] = (double)(1 - y);
+    x[i] = 2 * i + 1 == nq ? 0.5 : (double)y;
+    w[i] = w[nq - 1 - i] = (double)(1 / sum);
+  }
+}
+
+PetscErrorCode VpBasisChange(const VpBasis *from, const VpBasis *to, double C[])
+{
+  int  n = to->n;
+  Real one[N * N] = {0};
+
+  PetscFunctionBegin;
+  PetscCheck(from->n == n, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "Bases of degree %d and %d span different spaces",
+             from->degree, to->degree);
+  for (int m = 0; m < n; m++) one[m * n + m] = 1;
+  VpBasisMatrix(from, to, one, C);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

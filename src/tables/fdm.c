@@ -1,0 +1,262 @@
+/* Fast diagonalisation of a patch along one direction: two cells. Coordinates y [2n] are Legendre coefficients on the cells times the
+   square root of the cell's coefficient, so the weighted mass is the identity, and orthonormal bases of spaces are orthonormal vectors. */
+#include "legendre.h"
+#include "../petsc/compat.h"
+#include <float.h>
+#include <string.h>
+
+#define N2 (2 * VP_MAX_N)
+
+typedef struct {
+  int  n;    /* functions per cell */
+  Real a[2]; /* coefficients */
+  Real L[N2][N2];
+  int  nc; /* y is in the space where constraint . y = 0 */
+  Real constraint[4][N2];
+} Line;
+
+static PetscBool ReadsBeyond(int side)
+{
+  return (PetscBool)(side == VP_SIDE_INTERIOR || side == VP_SIDE_MIXED);
+}
+
+PetscBool VpFdmIsMirrored(const VpFdmKey *key)
+{
+  PetscBool beyond = (PetscBool)(!ReadsBeyond(key->side[0]) || key->h_beyond[0] == key->h_beyond[1]);
+
+  return (PetscBool)(key->h[0] == key->h[1] && key->side[0] == key->side[1] && key->step == 0 && beyond);
+}
+
+/* value and outward derivative of cell c at its end s, as vectors: trace = v . y */
+static void Traces(const Line *line, const VpFdmKey *key, int c, int s, Real v[N2], Real q[N2])
+{
+  memset(v, 0, N2 * sizeof(Real));
+  memset(q, 0, N2 * sizeof(Real));
+  for (int m = 0; m < line->n; m++) {
+    v[c * line->n + m] = LegendreValue(m, s) / sqrtl(key->h[c] * line->a[c]);
+    q[c * line->n + m] = LegendreSlope(m, s) / sqrtl(key->h[c] * line->a[c]) / key->h[c];
+  }
+}
+
+/* L += c (gamma J J^T - N J^T - J N^T) for a face's jump J and mean normal derivative N */
+static void AddFace(Line *line, Real c, Real gamma, const Real J[N2], const Real N[N2])
+{
+  for (int i = 0; i < 2 * line->n; i++)
+    for (int j = 0; j < 2 * line->n; j++) line->L[i][j] += c * (gamma * J[i] * J[j] - N[i] * J[j] - J[i] * N[j]);
+}
+
+/* the interior face where end s of cell c meets end 1-s of the other cell */
+static void AddInterface(Line *line, const VpFdmKey *key, int c, int s, Real penalty)
+{
+  Real J[N2], N[N2], v[N2], q[N2];
+
+  Traces(line, key, c, s, J, N);
+  Traces(line, key, 1 - c, 1 - s, v, q);
+  for (int i = 0; i < N2; i++) {
+    J[i] -= v[i];
+    N[i] = (N[i] - q[i]) / 2;
+  }
+  AddFace(line, 2 * line->a[0] * line->a[1] / (line->a[0] + line->a[1]), penalty * (1 / (Real)key->h[0] + 1 / (Real)key->h[1]), J, N);
+}
+
+static void AddSide(Line *line, const VpFdmKey *key, int s, VpSpace space, Real penalty)
+{
+  int  side = key->side[s];
+  Real h = key->h[s], v[N2], q[N2];
+
+  Traces(line, key, s, s, v, q);
+  if (side == VP_SIDE_DIRICHLET) AddFace(line, line->a[s], penalty * 2 / h, v, q);
+  if (side == VP_SIDE_MIXED || (side == VP_SIDE_INTERIOR && space == VP_SPACE_FULL)) {
+    for (int i = 0; i < N2; i++) q[i] /= 2;
+    AddFace(line, line->a[s], penalty * (1 / h + 1 / (Real)key->h_beyond[s]), v, q);
+  } else if (side == VP_SIDE_INTERIOR) {
+    memcpy(line->constraint[line->nc++], v, sizeof(v));
+    if (space == VP_SPACE_CLAMPED) memcpy(line->constraint[line->nc++], q, sizeof(q));
+  }
+}
+
+static void LineCreate(int degree, const VpFdmKey *key, VpSpace space, double penalty, Line *line)
+{
+  int  n = degree + 1;
+  Real scale = (Real)penalty * degree * (degree + 1);
+
+  *line = (Line){.n = n, .a = {exp2l(PetscMax(-key->step, 0) / 4.L), exp2l(PetscMax(key->step, 0) / 4.L)}};
+  for (int c = 0; c < 2; c++)
+    for (int l = 0; l < n; l++)
+      for (int m = 0; m < n; m++) line->L[c * n + l][c * n + m] = LegendreStiff(l, m) / ((Real)key->h[c] * key->h[c]);
+  AddInterface(line, key, 0, 1, scale);
+  if (key->side[0] == VP_SIDE_WRAP) AddInterface(line, key, 1, 1, scale);
+  else
+    for (int s = 0; s < 2; s++) AddSide(line, key, s, space, scale);
+}
+
+/* Q [r][2n], rows orthonormal: reduces it to a basis of its part where the constraints hold and returns the new r. Each constraint is
+   turned into the last row by a reflection, and that row dropped. */
+static int Constrain(const Line *line, int r, Real Q[N2][N2])
+{
+  int N = 2 * line->n;
+
+  for (int k = 0; k < line->nc; k++) {
+    Real w[N2], norm = 0, size = 0, dot;
+
+    for (int i = 0; i < r; i++) {
+      w[i] = 0;
+      for (int j = 0; j < N; j++) w[i] += Q[i][j] * line->constraint[k][j];
+      norm += w[i] * w[i];
+    }
+    for (int j = 0; j < N; j++) size += line->constraint[k][j] * line->constraint[k][j];
+    if (norm <= 1e-20 * size) continue; /* holds already */
+    norm = sqrtl(norm);
+    w[r - 1] += w[r - 1] < 0 ? -norm : norm;
+    dot = norm * fabsl(w[r - 1]); /* |w|^2 / 2 */
+    for (int j = 0; j < N; j++) {
+      Real sum = 0;
+
+      for (int i = 0; i < r; i++) sum += w[i] * Q[i][j];
+      for (int i = 0; i < r; i++) Q[i][j] -= w[i] * sum / dot;
+    }
+    r--;
+  }
+  return r;
+}
+
+/* One rotation of rows p and q of Q, which makes A_pq = 0 for A = Q L Q^T */
+static void Rotate(int r, int N, int p, int q, Real A[N2][N2], Real Q[N2][N2])
+{
+  Real cot = (A[q][q] - A[p][p]) / (2 * A[p][q]), t = (cot < 0 ? -1 : 1) / (fabsl(cot) + sqrtl(cot * cot + 1));
+  Real c = 1 / sqrtl(t * t + 1), s = t * c;
+
+  for (int k = 0; k < r; k++) {
+    Real x = A[k][p], y = A[k][q];
+    A[k][p] = c * x - s * y, A[k][q] = s * x + c * y;
+  }
+  for (int k = 0; k < r; k++) {
+    Real x = A[p][k], y = A[q][k];
+    A[p][k] = c * x - s * y, A[q][k] = s * x + c * y;
+  }
+  for (int k = 0; k < N; k++) {
+    Real x = Q[p][k], y = Q[q][k];
+    Q[p][k] = c * x - s * y, Q[q][k] = s * x + c * y;
+  }
+}
+
+/* Jacobi's method. Q [r][2n], rows orthonormal, becomes the eigenvectors of L on their span, lambda ascending */
+static void Diagonalize(const Line *line, int r, Real Q[N2][N2], double lambda[])
+{
+  int  N = 2 * line->n;
+  Real A[N2][N2], top = 0, off = 1;
+
+  for (int i = 0; i < r; i++) {
+    for (int k = 0; k < r; k++) {
+      A[i][k] = 0;
+      for (int j = 0; j < N; j++)
+        for (int l = 0; l < N; l++) A[i][k] += Q[i][j] * line->L[j][l] * Q[k][l];
+      top = fmaxl(top, fabsl(A[i][k]));
+    }
+  }
+  for (int sweep = 0; sweep < 50 && off > 0; sweep++) {
+    off = 0;
+    for (int p = 0; p < r; p++) {
+      for (int q = p + 1; q < r; q++) {
+        if (fabsl(A[p][q]) <= LDBL_EPSILON / 4 * top) continue;
+        off = fmaxl(off, fabsl(A[p][q]));
+        Rotate(r, N, p, q, A, Q);
+      }
+    }
+  }
+  for (int i = 0; i < r; i++) {
+    int  low = i;
+    Real row[N2];
+
+    for (int k = i + 1; k < r; k++)
+      if (A[k][k] < A[low][low]) low = k;
+    lambda[i] = (double)A[low][low];
+    A[low][low] = A[i][i];
+    memcpy(row, Q[low], sizeof(row));
+    memcpy(Q[low], Q[i], sizeof(row));
+    memcpy(Q[i], row, sizeof(row));
+  }
+}
+
+/* Orthonormal y of one parity about the patch's middle, mirrored[c n + m] = (-1)^m y[(1-c) n + m]; parity < 0: all. Returns how many. */
+static int Frame(int n, int parity, Real Q[N2][N2])
+{
+  int r = parity < 0 ? 2 * n : n;
+
+  memset(Q, 0, N2 * sizeof(Q[0]));
+  for (int i = 0; i < r; i++) {
+    Q[i][i] = parity < 0 ? 1 : sqrtl(0.5L);
+    if (parity >= 0) Q[i][n + i] = (parity ? -1 : 1) * LegendreSign(i) * sqrtl(0.5L);
+  }
+  return r;
+}
+
+/* row `mode` of F: products of y's function with the basis, on both cells; where parity >= 0 the second cell mirrors the first */
+static void StoreMode(const VpBasis *b, const Line *line, const Real y[N2], int parity, double F[])
+{
+  int    n = b->n;
+  double sign;
+
+  for (int c = 0; c < (parity < 0 ? 2 : 1); c++) {
+    for (int i = 0; i < n; i++) {
+      Real sum = 0;
+      for (int m = 0; m < n; m++) sum += b->legendre[i * n + m] * y[c * n + m];
+      F[c * n + i] = (double)(sum / sqrtl(line->a[c]));
+    }
+  }
+  for (int i = 0; i < n && parity >= 0; i++) {
+    int j = VpBasisMirror(b, i, &sign);
+    F[n + j] = (parity ? -1 : 1) * sign * F[i];
+  }
+}
+
+/* B = M^-1 F^T, M the mass without coefficients */
+static void Backward(const VpBasis *b, PetscBool mirrored, const double F[], double B[])
+{
+  int    n = b->n, N = 2 * n;
+  double sign;
+
+  for (int mode = 0; mode < N; mode++) {
+    for (int c = 0; c < (mirrored ? 1 : 2); c++) {
+      for (int i = 0; i < n; i++) {
+        Real sum = 0;
+        for (int k = 0; k < n; k++) sum += (Real)b->imass[i * n + k] * F[mode * N + c * n + k];
+        B[(c * n + i) * N + mode] = (double)sum;
+      }
+    }
+    for (int i = 0; i < n && mirrored; i++) {
+      int j = VpBasisMirror(b, i, &sign);
+      B[(n + j) * N + mode] = (mode % 2 ? -1 : 1) * sign * B[i * N + mode];
+    }
+  }
+}
+
+PetscErrorCode VpFdmBuild(const VpBasis *b, const VpFdmKey *key, VpSpace space, double penalty, double F[], double B[], double lambda[])
+{
+  int       n = b->n, N = 2 * n;
+  PetscBool mirrored = VpFdmIsMirrored(key);
+  Line      line;
+  Real      Q[N2][N2];
+  double    eigenvalue[N2], top = 0;
+
+  PetscFunctionBegin;
+  LineCreate(b->degree, key, space, penalty, &line);
+  memset(F, 0, (size_t)(N * N) * sizeof(double));
+  for (int i = 0; i < N; i++) lambda[i] = INFINITY;
+  for (int parity = mirrored ? 0 : -1; parity < (mirrored ? 2 : 0); parity++) {
+    int r = Constrain(&line, Frame(n, parity, Q), Q);
+
+    Diagonalize(&line, r, Q, eigenvalue);
+    for (int i = 0; i < r; i++) {
+      int mode = mirrored ? 2 * i + parity : i;
+
+      lambda[mode] = eigenvalue[i];
+      top = PetscMax(top, eigenvalue[i]);
+      StoreMode(b, &line, Q[i], parity, F + mode * N);
+    }
+  }
+  for (int i = 0; i < N; i++)
+    if (fabs(lambda[i]) < 1e-10 * top) lambda[i] = 0;
+  Backward(b, mirrored, F, B);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,50 @@
+/* Inside src/tables: the orthonormal Legendre polynomials of [0,1], p_m(x) = sqrt(2m+1) P_m(2x-1), p_m(1-x) = (-1)^m p_m(x), in which
+   masses are identities and stiffness and traces are exact sums; and the way from there to the coefficients of a basis. */
+#pragma once
+#include "tables.h"
+#include <math.h>
+
+typedef long double Real;
+
+static inline Real LegendreSign(int m)
+{
+  return m % 2 ? -1 : 1;
+}
+
+/* value and outward derivative at the end s = 0, 1 */
+static inline Real LegendreValue(int m, int s)
+{
+  return (s ? 1 : LegendreSign(m)) * sqrtl(2 * m + 1);
+}
+
+static inline Real LegendreSlope(int m, int s)
+{
+  return LegendreValue(m, s) * m * (m + 1);
+}
+
+static inline Real LegendreStiff(int l, int m)
+{
+  int low = l < m ? l : m;
+
+  return (l + m) % 2 ? 0 : 2 * sqrtl((2 * l + 1) * (2 * m + 1)) * low * (low + 1);
+}
+
+/* p_0 .. p_{n-1} and, where dp is not NULL, their derivatives */
+static inline void LegendreEvaluate(int n, Real x, Real p[], Real dp[])
+{
+  Real t = 2 * x - 1, P[2] = {0, 1}, d[2] = {0, 0}; /* P_{m-1}, P_m and derivatives in t */
+
+  for (int m = 0; m < n; m++) {
+    Real next = ((2 * m + 1) * t * P[1] - m * P[0]) / (m + 1), dnext = d[0] + (2 * m + 1) * P[1];
+
+    p[m] = sqrtl(2 * m + 1) * P[1];
+    if (dp) dp[m] = 2 * sqrtl(2 * m + 1) * d[1];
+    P[0] = P[1], P[1] = next, d[0] = d[1], d[1] = dnext;
+  }
+}
+
+/* A = M_to^-1 C_to T C_from^T: the map T [n][n] of Legendre coefficients, as a map from coefficients in `from` to coefficients in `to`.
+   Here C[i][m] = legendre, and coefficients u stand for the Legendre coefficients C^T u. */
+void VpBasisMatrix(const VpBasis *from, const VpBasis *to, const Real T[], double A[]);
+/* out = A without rounded zeros; where the basis's mirror leaves A unchanged (b not NULL), bitwise so */
+void VpTidy(const VpBasis *b, int rows, int columns, const Real A[], double out[]);

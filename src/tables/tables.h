@@ -1,0 +1,67 @@
+/* One-dimensional mathematics, in double, on the host, once per set-up.
+
+   Every vector of this library holds the coefficients of a function: the unknown u_h, or the right-hand side and residuals through their
+   Riesz representers in L2 (b stands for the function with (b, v) = rhs(v)). So the operator is M^-1 A = sum_d D_d with D_d acting
+   along direction d only, masses appear nowhere, and a change of basis is the same matrix for all vectors. In the orthonormal basis,
+   that of the vectors users see, M = I and nothing is changed: A is symmetric, b_i = (f, phi_i).
+
+   Basis functions on a cell of size h are phi_i(x) = phihat_i(x/h) / sqrt(h), phihat_i on [0,1]. n = degree + 1. Matrices row-major. */
+#pragma once
+#include <petscsys.h>
+#include "../mesh/mesh.h" /* VpSide, VP_DIRICHLET, VP_NEUMANN */
+
+#define VP_MAX_DEGREE 8
+#define VP_MAX_N      (VP_MAX_DEGREE + 1)
+
+typedef enum {
+  VP_BASIS_ORTHONORMAL, /* even and odd functions in turn (phi_i(1-x) = (-1)^i phi_i(x)); those with i >= 4 vanish doubly at both ends */
+  VP_BASIS_THIN         /* n >= 4: 0 and 1 are orthonormal, carry value and slope at 0 (1 has no value there) and vanish doubly at 1;
+                           phi_{n-1-i}(x) = (+-) phi_i(1-x) with + for i < 2; the functions between vanish doubly at both ends, are
+                           orthonormal, and orthogonal to the four. n < 4: the orthonormal basis */
+} VpBasisType;
+
+typedef struct {
+  VpBasisType type;
+  int         degree, n;
+  int         nt, first[2];                 /* traces at end s need coefficients [first[s], first[s]+nt) only */
+  double      legendre[VP_MAX_N * VP_MAX_N]; /* [i][m] phihat_i in the orthonormal Legendre polynomials of [0,1] */
+  double      mass[VP_MAX_N * VP_MAX_N], imass[VP_MAX_N * VP_MAX_N], stiff[VP_MAX_N * VP_MAX_N];
+  double      value[2][VP_MAX_N], slope[2][VP_MAX_N]; /* phihat_i and its outward derivative at 0 and at 1 */
+} VpBasis;
+PetscErrorCode VpBasisCreate(VpBasisType, int degree, VpBasis *);
+void           VpBasisEvaluate(const VpBasis *, double x, double phi[], double dphi[]); /* phihat_i(x), phihat_i'(x); dphi may be NULL */
+int            VpBasisMirror(const VpBasis *, int i, double *sign); /* j with phihat_j(1-x) = sign phihat_i(x) */
+void           VpGauss(int nq, double x[], double w[]);                                /* Gauss points and weights on [0,1], nq <= 2 VP_MAX_N */
+PetscErrorCode VpBasisChange(const VpBasis *from, const VpBasis *to, double C[]);      /* [n][n]: coefficients in `to` = C coefficients in `from` */
+
+/* What a face at a cell's side is made of: VP_DIRICHLET, VP_NEUMANN, or VP_FACE_CELL with the size and coefficient of the cell beyond;
+   VP_FACE_NONE leaves the face terms out. */
+enum { VP_FACE_CELL = 0, VP_FACE_NONE = -4 };
+typedef struct {
+  double h, a;       /* the cell's size and coefficient */
+  int    face[2];
+  double h_beyond[2], a_beyond[2];
+} VpLineKey;
+/* D: [n][n] the cell's own part of M^-1 L, plus reaction (already divided by dim) times I.
+   g: [2 sides][2][n]: (D_d u) also gets g[s][0] V_s + g[s][1] Q_s, where V_s, Q_s are the neighbour's traces there in reference scaling:
+   V = sum_i value[1-s][i] u_i, Q = sum_i slope[1-s][i] u_i (outward from the neighbour). Zero where the face is no VP_FACE_CELL.
+   Interior penalty: H (gamma [u][v] - {u'}[v] - [u]{v'}), gamma = penalty k(k+1)(1/h- + 1/h+), H = 2 a- a+/(a- + a+);
+   Dirichlet: a (gamma u v - u'v - u v'), gamma = penalty 2 k(k+1)/h. */
+void VpLineBuild(const VpBasis *, const VpLineKey *, double penalty, double reaction, double D[], double g[]);
+
+/* The generalised eigenproblem of one direction of a patch: two cells, E^T L E s = lambda E^T M E s on the functions the space keeps. */
+typedef enum { VP_SPACE_FULL, VP_SPACE_DIRICHLET, VP_SPACE_CLAMPED } VpSpace;
+typedef struct {
+  double h[2], h_beyond[2];
+  int    side[2];   /* VpSide; MIXED keeps all functions and takes the interior form; WRAP couples the two ends */
+  int    step;      /* coefficient of the second cell over the first's: 2^(step/4); the less of the two is 1 */
+} VpFdmKey;
+/* F: [2n][2n] = S^T E^T M1 (rows: modes; acts on coefficients of b, so M1 is the plain mass); B: [2n][2n] = E S; lambda: [2n]. Modes that
+   the space lacks have zero rows and columns and lambda = infinity. In the eigenproblem M and L carry the coefficients.
+   Mirrored keys: modes 2j are even about the patch's middle, 2j+1 odd, each ascending, and the tables bitwise mirrored:
+   F[mode][n+i'] = (+-) sign F[mode][i], B likewise, with i' and sign of VpBasisMirror and - for odd modes. */
+PetscBool      VpFdmIsMirrored(const VpFdmKey *);
+PetscErrorCode VpFdmBuild(const VpBasis *, const VpFdmKey *, VpSpace, double penalty, double F[], double B[], double lambda[]);
+
+/* P[c]: [n][n] child coefficients = P[c] parent coefficients; R[c]: parent part += R[c] child coefficients (the L2 adjoint: M_H^-1 P^T M_h) */
+void VpTransferBuild(const VpBasis *, double P[], double R[]);

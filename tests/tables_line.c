@@ -1,0 +1,187 @@
+/* The operator along a line of cells against its form by quadrature.
+   ranks: 1 */
+#include "tables.h"
+
+static Domain SomeDomain(int cells, int lower, int upper, double coefficient)
+{
+  Domain d = {
+    .cells = cells, .end = {lower, upper}, .penalty = 0.9, .reaction = 2.5, .h = {0.11, 0.2, 0.13, 0.4, 0.17}, .a = {1, 1, 1, 1, 1}
+  };
+
+  for (int c = 0; c < cells; c++) d.a[c] += coefficient * (1 + Random());
+  return d;
+}
+
+static VpLineKey KeyOf(const Domain *d, int c)
+{
+  VpLineKey key = {.h = d->h[c], .a = d->a[c]};
+
+  for (int s = 0; s < 2; s++) {
+    int e = c + (s ? 1 : -1), beyond = (e + d->cells) % d->cells;
+
+    key.face[s] = e == beyond ? VP_FACE_CELL : d->end[s];
+    key.h_beyond[s] = d->h[beyond];
+    key.a_beyond[s] = d->a[beyond];
+  }
+  return key;
+}
+
+/* y = M^-1 A u by the tables */
+static void ApplyLines(const VpBasis *b, const Domain *d, const double u[], double y[])
+{
+  int    n = b->n;
+  double D[N * N], g[4 * N];
+
+  for (int c = 0; c < d->cells; c++) {
+    VpLineKey key = KeyOf(d, c);
+
+    VpLineBuild(b, &key, d->penalty, d->reaction, D, g);
+    for (int i = 0; i < n; i++) {
+      y[c * n + i] = 0;
+      for (int j = 0; j < n; j++) y[c * n + i] += D[i * n + j] * u[c * n + j];
+    }
+    for (int s = 0; s < 2; s++) {
+      const double *beyond = u + (c + (s ? 1 : d->cells - 1)) % d->cells * n;
+      double        V = 0, Q = 0;
+
+      for (int j = b->first[1 - s]; j < b->first[1 - s] + b->nt; j++) {
+        V += b->value[1 - s][j] * beyond[j];
+        Q += b->slope[1 - s][j] * beyond[j];
+      }
+      for (int i = 0; i < n; i++) y[c * n + i] += g[(2 * s) * n + i] * V + g[(2 * s + 1) * n + i] * Q;
+    }
+  }
+}
+
+static const int ends[][2] = {
+  {VP_DIRICHLET, VP_DIRICHLET}, {VP_DIRICHLET, VP_NEUMANN}, {VP_NEUMANN, VP_NEUMANN},
+  {VP_FACE_CELL, VP_FACE_CELL}, {VP_FACE_NONE, VP_DIRICHLET}
+};
+
+static void line_matches_quadrature(void)
+{
+  static double A[MAX][MAX], M[MAX][MAX];
+  double        u[MAX], y[MAX], worst = 0;
+
+  FOR_ALL_BASES (b) {
+    for (int e = 0; e < 5; e++) {
+      Domain d = SomeDomain(CELLS, ends[e][0], ends[e][1], e % 2 ? 10 : 0);
+      int    size = d.cells * b->n;
+      double sum[MAX];
+
+      Assemble(b, &d, PETSC_FALSE, A, M);
+      for (int i = 0; i < size; i++) u[i] = Random();
+      ApplyLines(b, &d, u, y);
+      for (int i = 0; i < size; i++) {
+        sum[i] = 0;
+        for (int j = 0; j < size; j++) sum[i] += A[i][j] * u[j];
+      }
+      for (int i = 0; i < size; i++) {
+        double error = sum[i];
+
+        for (int j = 0; j < size; j++) error -= M[i][j] * y[j];
+        Worst(&worst, error / Norm(size, sum));
+      }
+    }
+  }
+  TapOk((PetscBool)(worst < 1e-13), "line_matches_quadrature: M D u + M g traces = A u, varied sizes, coefficients, ends (%.1e)", worst);
+}
+
+/* (y(u), M w) = (u, M y(w)) */
+static void operator_line_is_symmetric(void)
+{
+  static double A[MAX][MAX], M[MAX][MAX];
+  double        u[MAX], w[MAX], yu[MAX], yw[MAX], worst = 0;
+
+  FOR_ALL_BASES (b) {
+    for (int e = 0; e < 5; e++) {
+      Domain d = SomeDomain(4, ends[e][0], ends[e][1], 3);
+      double left = 0, right = 0, size = 0;
+
+      Assemble(b, &d, PETSC_FALSE, A, M);
+      for (int i = 0; i < 4 * b->n; i++) u[i] = Random(), w[i] = Random();
+      ApplyLines(b, &d, u, yu);
+      ApplyLines(b, &d, w, yw);
+      for (int i = 0; i < 4 * b->n; i++)
+        for (int j = 0; j < 4 * b->n; j++) {
+          left += yu[i] * M[i][j] * w[j];
+          right += u[i] * M[i][j] * yw[j];
+          size += fabs(yu[i] * M[i][j] * w[j]);
+        }
+      Worst(&worst, (left - right) / size);
+    }
+  }
+  TapOk((PetscBool)(worst < 1e-13), "operator_line_is_symmetric in L2 (%.1e)", worst);
+}
+
+static void line_mirror_is_exact(void)
+{
+  double    D[2][N * N], g[2][4 * N], si, sj;
+  PetscBool exact = PETSC_TRUE;
+
+  FOR_ALL_BASES (b) {
+    VpLineKey key = {.h = 0.1, .a = 3, .face = {VP_FACE_CELL, VP_DIRICHLET}, .h_beyond = {0.3, 0.1}, .a_beyond = {0.7, 1}};
+    VpLineKey other = {.h = 0.1, .a = 3, .face = {VP_DIRICHLET, VP_FACE_CELL}, .h_beyond = {0.1, 0.3}, .a_beyond = {1, 0.7}};
+
+    VpLineBuild(b, &key, 1, 0.1, D[0], g[0]);
+    VpLineBuild(b, &other, 1, 0.1, D[1], g[1]);
+    for (int i = 0; i < b->n; i++) {
+      int mi = VpBasisMirror(b, i, &si);
+
+      for (int f = 0; f < 4; f++)
+        if (g[1][(3 - f + 2 * (f % 2) - 1) * b->n + mi] != si * g[0][f * b->n + i]) exact = PETSC_FALSE;
+      for (int j = 0; j < b->n; j++) {
+        int mj = VpBasisMirror(b, j, &sj);
+        if (D[1][mi * b->n + mj] != si * sj * D[0][i * b->n + j]) exact = PETSC_FALSE;
+      }
+    }
+  }
+  TapOk(exact, "line_mirror_is_exact: the mirrored cell has bitwise the mirrored tables");
+}
+
+/* Of four cells' operator, the part between the two in the middle is what a full patch around them inverts: the coefficient jumps in
+   the middle only, where the patch sees it. */
+static void patch_inverts_the_line(void)
+{
+  double F[4 * N * N], B[4 * N * N], lambda[2 * N], u[MAX], y[MAX], worst = 0;
+
+  FOR_ALL_BASES (b) {
+    for (int step = -4; step <= 4; step += 2) {
+      Domain   d = SomeDomain(4, VP_DIRICHLET, VP_NEUMANN, 0);
+      VpFdmKey key = {.h = {d.h[1], d.h[2]}, .h_beyond = {d.h[0], d.h[3]}, .side = {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, .step = step};
+      int      n = b->n, m = 2 * n;
+
+      d.reaction = 0;
+      d.a[0] = d.a[1] = pow(2, PetscMax(-step, 0) / 4.);
+      d.a[2] = d.a[3] = pow(2, PetscMax(step, 0) / 4.);
+      for (int i = 0; i < 4 * n; i++) u[i] = i < n || i >= 3 * n ? 0 : Random();
+      ApplyLines(b, &d, u, y);
+      PetscCallAbort(PETSC_COMM_SELF, VpFdmBuild(b, &key, VP_SPACE_FULL, d.penalty, F, B, lambda));
+      for (int i = 0; i < m; i++) {
+        double x = 0;
+
+        for (int r = 0; r < m; r++)
+          for (int j = 0; j < m; j++) x += B[i * m + r] / lambda[r] * F[r * m + j] * y[n + j];
+        Worst(&worst, x - u[n + i]);
+      }
+    }
+  }
+  TapOk((PetscBool)(worst < 1e-12), "patch_inverts_the_line: full patches and the operator agree (%.1e)", worst);
+}
+
+int main(int argc, char **argv)
+{
+  int failed;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  TapBegin(PETSC_COMM_WORLD);
+  PetscCall(CreateBases());
+  line_matches_quadrature();
+  operator_line_is_symmetric();
+  line_mirror_is_exact();
+  patch_inverts_the_line();
+  failed = TapEnd();
+  PetscCall(PetscFinalize());
+  return failed;
+}
