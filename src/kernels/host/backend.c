@@ -1,0 +1,96 @@
+/* The host as a backend: memory, and the kernels in a table by precision, dimension and degree. */
+#include "host.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { LINE_BYTES = 64, HUGE_BYTES = 1 << 21 };
+
+static double FreeBytes(void)
+{
+#ifdef _SC_AVPHYS_PAGES
+  return (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+#else
+  return -1;
+#endif
+}
+
+/* Large arrays ask for large pages: kernels touch cells here and there, and would miss in the table of pages. */
+static PetscErrorCode Alloc(size_t bytes, const char *what, void **p)
+{
+  size_t align = bytes >= 2 * HUGE_BYTES ? HUGE_BYTES : LINE_BYTES;
+
+  PetscFunctionBegin;
+  *p = NULL;
+  if (posix_memalign(p, align, bytes ? bytes : 1)) *p = NULL;
+  PetscCheck(*p, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for %s: %.0f bytes asked for, about %.0f free", what, (double)bytes, FreeBytes());
+#ifdef MADV_HUGEPAGE
+  if (align == HUGE_BYTES) (void)madvise(*p, bytes, MADV_HUGEPAGE); /* advice: a refusal does no harm */
+#endif
+  memset(*p, 0, bytes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Release(void *p)
+{
+  PetscFunctionBegin;
+  free(p);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Copy(const void *from, size_t bytes, void *to)
+{
+  PetscFunctionBegin;
+  if (bytes) memcpy(to, from, bytes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Zero(void *p, size_t bytes)
+{
+  PetscFunctionBegin;
+  if (bytes) memset(p, 0, bytes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define ROW(real, dim, k) \
+  {.apply          = VP_NAME(Apply, real, dim, k), \
+   .sweep          = VP_NAME(Sweep, real, dim, k), \
+   .settle         = VP_NAME(Settle, real, dim, k), \
+   .prolong        = VP_NAME(Prolong, real, dim, k), \
+   .restrict_      = VP_NAME(Restrict, real, dim, k), \
+   .enter          = VP_NAME(Enter, real, dim, k), \
+   .enter_residual = VP_NAME(EnterResidual, real, dim, k), \
+   .leave          = VP_NAME(Leave, real, dim, k)},
+
+static const VpOps single2[] = {
+#define VP_DEGREE(k) ROW(float, 2, k)
+#include "degrees.def"
+#undef VP_DEGREE
+};
+static const VpOps single3[] = {
+#define VP_DEGREE(k) ROW(float, 3, k)
+#include "degrees.def"
+#undef VP_DEGREE
+};
+static const VpOps double2[] = {
+#define VP_DEGREE(k) ROW(double, 2, k)
+#include "degrees.def"
+#undef VP_DEGREE
+};
+static const VpOps double3[] = {
+#define VP_DEGREE(k) ROW(double, 3, k)
+#include "degrees.def"
+#undef VP_DEGREE
+};
+
+/* NULL where there is none */
+static const VpOps *Ops(VpPrecision precision, int dim, int degree)
+{
+  static const VpOps *const table[2][2] = {{single2, single3}, {double2, double3}};
+
+  if (dim < 2 || dim > 3 || degree < 1 || degree > VP_MAX_DEGREE) return NULL;
+  return &table[precision == VP_DOUBLE][dim - 2][degree - 1];
+}
+
+const VpBackend VpBackendHost = {.name = "host", .alloc = Alloc, .release = Release, .upload = Copy, .download = Copy, .zero = Zero, .ops = Ops};

@@ -1,0 +1,24 @@
+/* The kernels by name. operator.c, sweep.c, transfer.c and convert.c are compiled for every -DVP_REAL=float|double and -DVP_DIM=2|3 and
+   define one function per degree k and slot, VpHost<slot>_<real>_<dim>_<k>; backend.c gathers them. */
+#pragma once
+#include "../ops.h"
+#include "../../petsc/compat.h"
+
+#define VP_NAME_(slot, real, dim, k) VpHost##slot##_##real##_##dim##_##k
+#define VP_NAME(slot, real, dim, k)  VP_NAME_(slot, real, dim, k)
+
+#define VP_DECLARE(real, dim, k) \
+  PetscErrorCode VP_NAME(Apply, real, dim, k)(const VpView *, int32_t, int32_t, const void *, const void *, const void *, void *); \
+  PetscErrorCode VP_NAME(Sweep, real, dim, k)(const VpView *, VpForm, int32_t, int32_t, unsigned, const void *, void *const[2]); \
+  PetscErrorCode VP_NAME(Settle, real, dim, k)(const VpView *, int32_t, unsigned, void *const[2]); \
+  PetscErrorCode VP_NAME(Prolong, real, dim, k)(const VpView *, int32_t, PetscBool, const void *, void *); \
+  PetscErrorCode VP_NAME(Restrict, real, dim, k)(const VpView *, const void *, void *); \
+  PetscErrorCode VP_NAME(Enter, real, dim, k)(const VpView *, const double *, void *); \
+  PetscErrorCode VP_NAME(EnterResidual, real, dim, k)(const VpView *, const VpView *, const double *, const double *, const double *, void *, double *); \
+  PetscErrorCode VP_NAME(Leave, real, dim, k)(const VpView *, PetscBool, const void *, double *); \
+  /* y[0 .. last - first) = (A x or b - A x) on cells [first, last); b as in VpOps, y starts with cell first */ \
+  void           VP_NAME(Residual, real, dim, k)(const VpView *, int32_t, int32_t, const void *, const void *, const void *, void *);
+
+#define VP_DEGREE(k) VP_DECLARE(float, 2, k) VP_DECLARE(float, 3, k) VP_DECLARE(double, 2, k) VP_DECLARE(double, 3, k)
+#include "degrees.def"
+#undef VP_DEGREE

@@ -1,0 +1,229 @@
+/* v = A_j^-1 v on W patches, a lane each: v = (B x B x B) diag(1 / sum of eigenvalues) (F x F x F) v on arrays [m]^dim, m = 2 n, x fastest. */
+#pragma once
+#include "lanes.h"
+
+enum { M = 2 * VP_MAX_N };
+
+/* whether the modes of an entry F of view->fdm are even and odd in turn, with function Mirror(i) = sign[i] times the mirror image of i < n */
+typedef struct {
+  const REAL *F;
+  int         mirrored;
+  REAL        sign[VP_MAX_N];
+} Symmetry;
+
+/* the tables of one direction */
+typedef struct {
+  const REAL     *F[W];     /* of every lane */
+  int             agree;    /* they are the same, */
+  const Symmetry *symmetry; /* with this one; */
+  V              *lanes[2]; /* else: F and B, a matrix a lane */
+} Table;
+
+enum { SLOTS = 16 };
+
+typedef struct {
+  void (*contract)(const Table *, int back, int slow, int fast, V v[]); /* Contract of the degree */
+  Table       table[DIM];
+  Symmetry    known[SLOTS];
+  int         agree;   /* lanes agree on all tables and the weight */
+  REAL       *inverse; /* [m]^dim inverse eigenvalue sums, of the last ones they agreed on: */
+  const REAL *of[DIM];
+  REAL        weight;
+} Solver;
+
+/* the functions of the second cell mirror those of the first in reverse order in the thin basis, in the same order in the orthonormal one */
+INLINE int Mirror(const int n, int i) { return n < 4 ? n + i : 2 * n - 1 - i; }
+
+/* looks for the symmetry of a patch whose sides are alike; it halves the work */
+INLINE int FindMirror(const int n, const REAL *F, REAL sign[])
+{
+  const int  m = 2 * n;
+  const REAL tolerance = sizeof(REAL) == 4 ? 1e-6 : 1e-14;
+  REAL       largest = 0, error = 0;
+
+  for (int i = 0; i < n; i++) {
+    REAL product = 0;
+    for (int r = 0; r < m; r += 2) product += F[r * m + i] * F[r * m + Mirror(n, i)];
+    sign[i] = product < 0 ? -1 : 1;
+    for (int back = 0; back < 2; back++) {
+      for (int r = 0; r < m; r++) {
+        const REAL *f = back ? F + m * m + r : F + r * m; /* mode r */
+        const int   step = back ? m : 1;
+        const REAL  here = f[i * step], there = f[Mirror(n, i) * step] * sign[i] * (r % 2 ? -1 : 1);
+        largest = PetscMax(largest, here < 0 ? -here : here);
+        error   = PetscMax(error, here < there ? there - here : here - there);
+      }
+    }
+  }
+  return error <= tolerance * largest;
+}
+
+INLINE void SetTable(const VpView *view, const int n, const int32_t j[W], int d, Symmetry known[], Table *t)
+{
+  const int      mm = 4 * n * n;
+  const int32_t *type = view->type + d;
+  Symmetry      *s;
+
+  for (int l = 0; l < W; l++) t->F[l] = (const REAL *)view->fdm + (size_t)type[(size_t)j[l] * DIM] * (size_t)(2 * mm + 2 * n);
+  t->agree = Uniform(t->F);
+  if (t->agree) {
+    t->symmetry = s = &known[type[(size_t)j[0] * DIM] % SLOTS];
+    if (s->F != t->F[0]) s->mirrored = FindMirror(n, t->F[0], s->sign);
+    s->F = t->F[0];
+  } else {
+    for (int back = 0; back < 2; back++) LoadLanes(mm, t->F, back * mm, t->lanes[back]);
+  }
+}
+
+/* Lines of m lanes, `stride` apart. A: a matrix a lane; a: one for all */
+INLINE void LineLanes(const int m, const V A[], int stride, V line[])
+{
+  V t[M];
+
+  UNROLL for (int i = 0; i < m; i++) t[i] = line[i * stride];
+  for (int j = 0; j < m; j++) {
+    V sum = A[j * m] * t[0];
+    UNROLL for (int i = 1; i < m; i++) sum += A[j * m + i] * t[i];
+    line[j * stride] = sum;
+  }
+}
+INLINE void LineFull(const int m, const REAL a[], int stride, V line[])
+{
+  V t[M];
+
+  UNROLL for (int i = 0; i < m; i++) t[i] = line[i * stride];
+  for (int j = 0; j < m; j++) {
+    V sum = a[j * m] * t[0];
+    UNROLL for (int i = 1; i < m; i++) sum += a[j * m + i] * t[i];
+    line[j * stride] = sum;
+  }
+}
+
+/* the even part of a line makes the even modes, the odd part the odd ones */
+INLINE void LineForward(const int n, const REAL F[], const REAL sign[], int stride, V line[])
+{
+  const int m = 2 * n;
+  V         part[2][VP_MAX_N];
+
+  UNROLL for (int i = 0; i < n; i++) {
+    const V here = line[i * stride], there = line[Mirror(n, i) * stride];
+    part[0][i] = here + sign[i] * there;
+    part[1][i] = here - sign[i] * there;
+  }
+  for (int j = 0; j < m; j += 2) {
+    V even = F[j * m] * part[0][0], odd = F[(j + 1) * m] * part[1][0];
+    UNROLL for (int i = 1; i < n; i++) {
+      even += F[j * m + i] * part[0][i];
+      odd += F[(j + 1) * m + i] * part[1][i];
+    }
+    line[j * stride]       = even;
+    line[(j + 1) * stride] = odd;
+  }
+}
+INLINE void LineBackward(const int n, const REAL B[], const REAL sign[], int stride, V line[])
+{
+  const int m = 2 * n;
+  V         mode[M];
+
+  UNROLL for (int j = 0; j < m; j++) mode[j] = line[j * stride];
+  for (int i = 0; i < n; i++) {
+    V even = B[i * m] * mode[0], odd = B[i * m + 1] * mode[1];
+    UNROLL for (int j = 2; j < m; j += 2) {
+      even += B[i * m + j] * mode[j];
+      odd += B[i * m + j + 1] * mode[j + 1];
+    }
+    line[i * stride] = even + odd;
+    line[Mirror(n, i) * stride] = sign[i] * (even - odd);
+  }
+}
+
+/* v [slow][m][fast] = F or B times v */
+INLINE void Contract(const int n, const Table *table, int back, int slow, int fast, V v[])
+{
+  const int   m = 2 * n;
+  const REAL *a = table->F[0] + back * m * m;
+
+  for (int s = 0; s < slow; s++, v += m * fast) {
+    if (!table->agree) {
+      for (int f = 0; f < fast; f++) LineLanes(m, table->lanes[back], fast, v + f);
+    } else if (!table->symmetry->mirrored) {
+      for (int f = 0; f < fast; f++) LineFull(m, a, fast, v + f);
+    } else if (back) {
+      for (int f = 0; f < fast; f++) LineBackward(n, a, table->symmetry->sign, fast, v + f);
+    } else {
+      for (int f = 0; f < fast; f++) LineForward(n, a, table->symmetry->sign, fast, v + f);
+    }
+  }
+}
+/* weight / (sum of eigenvalues + reaction weight), 0 where that is not above the cutoff */
+INLINE V Inverse(const VpView *view, V sum, V weight)
+{
+  sum += (REAL)view->reaction * weight;
+  return (V)((VI)(weight / sum) & (sum > (REAL)view->cutoff));
+}
+
+/* gets ready for patches j[0..W): tables, and inverse eigenvalue sums where the lanes agree on them */
+INLINE void SetPatches(const VpView *view, const int n, const int32_t j[W], Solver *s, REAL weight[W])
+{
+  const int m = 2 * n;
+  int       known = 1;
+
+  s->agree = 1;
+  for (int d = 0; d < DIM; d++) {
+    SetTable(view, n, j, d, s->known, &s->table[d]);
+    s->agree &= s->table[d].agree;
+    known &= s->of[d] == s->table[d].F[0];
+  }
+  for (int l = 0; l < W; l++) {
+    weight[l] = view->weight ? ((const REAL *)view->weight)[j[l]] : 1;
+    s->agree &= weight[l] == weight[0];
+  }
+  if (!s->agree || (known && s->weight == weight[0])) return;
+  for (int d = 0; d < DIM; d++) s->of[d] = s->table[d].F[0];
+  s->weight = weight[0];
+  for (int i = 0; i < Power(m); i++) {
+    REAL sum = (REAL)view->reaction * weight[0];
+    for (int d = 0, k = i; d < DIM; d++, k /= m) sum += s->of[d][2 * m * m + k % m];
+    s->inverse[i] = sum > (REAL)view->cutoff ? weight[0] / sum : 0;
+  }
+}
+
+/* a plane of modes times their inverse eigenvalue sums */
+INLINE void Scale(const VpView *view, const int n, const Solver *s, const V lambda[][M], const REAL weight[W], int z, V v[])
+{
+  const int m = 2 * n;
+
+  if (s->agree) {
+    for (int i = 0; i < m * m; i++) v[i] *= s->inverse[z * m * m + i];
+    return;
+  }
+  for (int y = 0; y < m; y++) {
+    for (int x = 0; x < m; x++) {
+      V sum = lambda[0][x] + lambda[1][y];
+      if (DIM == 3) sum += lambda[DIM - 1][z];
+      v[y * m + x] *= Inverse(view, sum, Load(weight));
+    }
+  }
+}
+
+/* v = A_j^-1 v on patches j[0..W) */
+INLINE void Invert(const VpView *view, const int n, const int32_t j[W], Solver *s, V v[])
+{
+  const int    m = 2 * n, planes = DIM == 3 ? m : 1;
+  const Table *x = &s->table[0], *y = &s->table[1], *z = &s->table[DIM - 1];
+  REAL         weight[W];
+  V            lambda[DIM][M];
+
+  SetPatches(view, n, j, s, weight);
+  for (int d = 0; d < DIM && !s->agree; d++) LoadLanes(m, s->table[d].F, 2 * m * m, lambda[d]);
+  if (DIM == 3) s->contract(z, 0, 1, m * m, v);
+  for (int p = 0; p < planes; p++) {
+    V *plane = v + p * m * m;
+    s->contract(y, 0, 1, m, plane);
+    s->contract(x, 0, m, 1, plane);
+    Scale(view, n, s, lambda, weight, p, plane);
+    s->contract(x, 1, m, 1, plane);
+    s->contract(y, 1, 1, m, plane);
+  }
+  if (DIM == 3) s->contract(z, 1, 1, m * m, v);
+}

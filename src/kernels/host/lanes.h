@@ -1,0 +1,106 @@
+/* Between cells in memory and W cells side by side, a lane each: transposition in blocks of W x W. */
+#pragma once
+#include "rows.h"
+
+/* one step exchanges, between vectors a and b that are s apart, the blocks of s lanes across the diagonal */
+#define LOWER(l, s)      ((l) & (s) ? W + (l) - (s) : (l))
+#define UPPER(l, s)      ((l) & (s) ? W + (l) : (l) + (s))
+#define LANES2(f, l, s)  f(l, s), f(l + 1, s)
+#define LANES4(f, l, s)  LANES2(f, l, s), LANES2(f, l + 2, s)
+#define LANES8(f, l, s)  LANES4(f, l, s), LANES4(f, l + 4, s)
+#define LANES16(f, l, s) LANES8(f, l, s), LANES8(f, l + 8, s)
+#if VECTOR_BYTES == 64
+  #define LANES_float  LANES16
+  #define LANES_double LANES8
+#elif VECTOR_BYTES == 32
+  #define LANES_float  LANES8
+  #define LANES_double LANES4
+#else
+  #define LANES_float  LANES4
+  #define LANES_double LANES2
+#endif
+#define LANES__(real) LANES_##real
+#define LANES_(real)  LANES__(real)
+#define LANES         LANES_(VP_REAL)
+#ifdef __clang__
+  #define SHUFFLE(a, b, f, s) __builtin_shufflevector(a, b, LANES(f, 0, s))
+#else
+  #define SHUFFLE(a, b, f, s) __builtin_shuffle(a, b, (VI){LANES(f, 0, s)})
+#endif
+#define STEP(t, s) \
+  UNROLL for (int i = 0; i < W; i++) { \
+    if (!(i & (s))) { \
+      const V a = t[i], b = t[i + (s)]; \
+      t[i]       = SHUFFLE(a, b, LOWER, s); \
+      t[i + (s)] = SHUFFLE(a, b, UPPER, s); \
+    } \
+  }
+
+INLINE void Transpose(V t[W])
+{
+  STEP(t, W / 2)
+  if (W > 2) STEP(t, W / 4)
+  if (W > 4) STEP(t, W / 8)
+  if (W > 8) STEP(t, W / 16)
+}
+
+/* v[at[i]] = values i of W cells, i in [first, first + count) of a cell's N (N >= W: and maybe others) */
+OUTLINE void Gather(int N, int first, int count, const REAL *const p[W], const int at[], V v[])
+{
+  if (N < W) {
+    for (int i = first; i < first + count; i++) {
+      REAL t[W];
+      for (int l = 0; l < W; l++) t[l] = p[l][i];
+      v[at[i]] = Load(t);
+    }
+    return;
+  }
+  for (int i = first; i < first + count; i += W) {
+    const int from = i + W <= N ? i : N - W; /* not beyond the cell */
+    V         t[W];
+    UNROLL for (int l = 0; l < W; l++) t[l] = Load(p[l] + from);
+    Transpose(t);
+    UNROLL for (int l = 0; l < W; l++) v[at[from + l]] = t[l];
+  }
+}
+
+/* values i of W cells = v[at[i]] (+ old values where old is not NULL) */
+OUTLINE void Scatter(int N, const V v[], const int at[], const REAL *const old[W], REAL *const p[W])
+{
+  if (N < W) {
+    for (int i = 0; i < N; i++) {
+      for (int l = 0; l < W; l++) p[l][i] = (old ? old[l][i] : 0) + v[at[i]][l];
+    }
+    return;
+  }
+  for (int i = 0; i < N; i += W) {
+    const int from = i + W <= N ? i : N - W;
+    V         t[W];
+    UNROLL for (int l = 0; l < W; l++) t[l] = v[at[from + l]];
+    Transpose(t);
+    UNROLL for (int l = 0; l < W; l++) Store(p[l] + from, old ? Load(old[l] + from) + t[l] : t[l]);
+  }
+}
+
+/* whether all lanes have the same */
+INLINE int Uniform(const REAL *const p[W])
+{
+  int same = 1;
+
+  for (int l = 1; l < W; l++) same &= p[l] == p[0];
+  return same;
+}
+
+/* v[i] = values first + i of W arrays */
+OUTLINE void LoadLanes(int count, const REAL *const p[W], int first, V v[])
+{
+  if (Uniform(p)) {
+    for (int i = 0; i < count; i++) v[i] = p[0][first + i] - (V){0};
+    return;
+  }
+  for (int i = 0; i < count; i++) {
+    REAL t[W];
+    for (int l = 0; l < W; l++) t[l] = p[l][first + i];
+    v[i] = Load(t);
+  }
+}

@@ -1,0 +1,170 @@
+/* One colour of the smoother: W patches at a time, a lane each. A patch is an array [m]^dim of lanes, m = 2 n, x fastest. */
+#include "cell.h"
+#include "invert.h"
+
+#define CELL(n) ((n) * (n) * (DIM == 3 ? (n) : 1))
+
+enum { CORNERS = 1 << DIM };
+
+typedef struct {
+  const VpView *view;
+  VpForm        form;
+  unsigned      done;
+  const REAL   *b;
+  REAL         *x[2];
+  int           at[CORNERS][VALUES]; /* where value i of the cell at position p lies in the patch */
+  int           self[VALUES];        /* i */
+  LineX         X[2];                /* of the last cells on a patch's lower and upper side */
+} Sweep;
+
+INLINE int Parity(const Sweep *s, int32_t cell) { return __builtin_popcount(s->view->cover[cell] & s->done) & 1; }
+
+INLINE REAL *Current(const Sweep *s, const int n, int32_t cell) { return s->x[Parity(s, cell)] + (size_t)cell * (size_t)Power(n); }
+
+INLINE REAL *Next(const Sweep *s, const int n, int32_t cell) { return s->x[!Parity(s, cell)] + (size_t)cell * (size_t)Power(n); }
+
+INLINE int32_t Neighbor(const Sweep *s, int32_t cell, int side) { return s->view->neighbor[(size_t)cell * 2 * DIM + (size_t)side]; }
+
+/* r = b - A x on a cell, its patch being at position p of its patch; VP_FORM_LOCAL drops the faces between patches */
+INLINE void CellResidual(Sweep *s, const int n, const int nt, int32_t cell, int p, REAL *r)
+{
+  const VpView *view = s->view;
+  const REAL   *beyond[2 * DIM], *line[DIM];
+
+  for (int d = 0; d < DIM; d++) {
+    const int outer = p >> d & 1;
+    int32_t   entry = view->line[(size_t)cell * DIM + (size_t)d];
+
+    for (int side = 0; side < 2; side++) {
+      const int32_t c      = Neighbor(s, cell, 2 * d + side);
+      const int     absent = c < 0 || (s->form == VP_FORM_LOCAL && side == outer);
+      beyond[2 * d + side] = absent ? zero_cell : Current(s, n, c);
+    }
+    if (s->form == VP_FORM_LOCAL && Neighbor(s, cell, 2 * d + outer) >= 0) entry = view->drop[2 * entry + outer];
+    line[d] = Line(view, n, entry);
+  }
+  PrepareX(view, n, nt, line[0], &s->X[p & 1]);
+  CellApply(view, n, nt, Current(s, n, cell), beyond, line, &s->X[p & 1], s->b + (size_t)cell * (size_t)Power(n), r, NULL);
+}
+
+/* v -= what the traces of the cells beyond side (d, end) add to the cells at position p; u: room for a cell */
+INLINE void SubtractHalo(const Sweep *s, const int n, const int nt, const int32_t cell[W], int p, int d, V u[], V v[])
+{
+  const VpView *view = s->view;
+  const int     end = p >> d & 1, m = 2 * n;
+  const REAL   *value = Trace(view, nt, 1 - end, 0), *slope = Trace(view, nt, 1 - end, 1);
+  const REAL   *beyond[W], *g[W];
+  const int     fast = d == 0 ? 1 : d == 1 ? n : n * n, stride = d == 0 ? 1 : d == 1 ? m : m * m;
+  int           any = 0;
+  V             G[2][VP_MAX_N];
+
+  for (int l = 0; l < W; l++) {
+    const int32_t c = Neighbor(s, cell[l], 2 * d + end);
+    beyond[l]       = c < 0 ? zero_cell : Current(s, n, c);
+    g[l]            = Line(view, n, view->line[(size_t)cell[l] * DIM + (size_t)d]) + n * n + end * 2 * n;
+    any |= c >= 0;
+  }
+  if (!any) return;
+  LoadLanes(n, g, 0, G[0]);
+  LoadLanes(n, g, n, G[1]);
+  Gather(Power(n), d == 2 ? view->first[1 - end] * fast : 0, d == 2 ? nt * fast : Power(n), beyond, s->self, u);
+  for (int f = 0; f < Power(n) / n; f++) {
+    const int at = f / fast * fast * n + f % fast; /* the line in a cell */
+    V        *to = v + s->at[p][at], t[2] = {{0}, {0}};
+    const V  *from = u + at + view->first[1 - end] * fast;
+
+    UNROLL for (int i = 0; i < nt; i++) {
+      t[0] += value[i] * from[i * fast];
+      t[1] += slope[i] * from[i * fast];
+    }
+    UNROLL for (int i = 0; i < n; i++) to[i * stride] = to[i * stride] - G[0][i] * t[0] - G[1][i] * t[1];
+  }
+}
+
+/* patches j[0..W); room: u [n]^dim, v [m]^dim, r [W][n]^dim */
+INLINE void Patches(Sweep *s, const int n, const int32_t j[W], Solver *solver, V u[], V v[], REAL r[])
+{
+  const VpView *view = s->view;
+  const int     N    = Power(n), residual = s->form == VP_FORM_EXACT || s->form == VP_FORM_LOCAL;
+
+  for (int p = 0; p < CORNERS; p++) {
+    const REAL *b[W];
+    int32_t     cell[W];
+
+    for (int l = 0; l < W; l++) {
+      cell[l] = view->patch[(size_t)j[l] * CORNERS + (size_t)p];
+      b[l]    = s->b + (size_t)cell[l] * (size_t)N;
+      if (!residual) continue;
+      b[l] = r + l * N;
+      if (view->nt == THIN(n)) CellResidual(s, n, THIN(n), cell[l], p, r + l * N);
+      else CellResidual(s, n, DENSE(n), cell[l], p, r + l * N);
+    }
+    Gather(N, 0, N, b, s->at[p], v);
+    for (int d = 0; d < DIM && s->form == VP_FORM_REPLACE; d++) {
+      if (view->nt == THIN(n)) SubtractHalo(s, n, THIN(n), cell, p, d, u, v);
+      else SubtractHalo(s, n, DENSE(n), cell, p, d, u, v);
+    }
+  }
+  Invert(view, n, j, solver, v);
+  for (int p = 0; p < CORNERS; p++) {
+    const REAL *old[W];
+    REAL       *x[W];
+
+    for (int l = 0; l < W; l++) {
+      const int32_t cell = view->patch[(size_t)j[l] * CORNERS + (size_t)p];
+      old[l] = Current(s, n, cell);
+      x[l]   = Next(s, n, cell);
+    }
+    Scatter(N, v, s->at[p], s->form == VP_FORM_REPLACE ? NULL : old, x);
+  }
+}
+
+INLINE PetscErrorCode SweepColor(Sweep *s, const int n, int32_t first, int32_t last, Solver *solver, V u[], V v[], REAL r[])
+{
+  const int m = 2 * n;
+
+  PetscFunctionBegin;
+  PetscCall(CheckTraces(s->view, n));
+  for (int p = 0; p < CORNERS; p++) {
+    for (int i = 0; i < Power(n); i++) {
+      const int ix = i % n + (p & 1) * n, iy = i / n % n + (p >> 1 & 1) * n, iz = i / (n * n) + (p >> 2) * n;
+      s->at[p][i] = (iz * m + iy) * m + ix;
+      s->self[i]  = i;
+    }
+  }
+  for (int32_t j = first; j < last; j += W) {
+    int32_t patch[W];
+
+    for (int l = 0; l < W; l++) patch[l] = PetscMin(j + l, last - 1); /* the last one again in lanes left over */
+    Patches(s, n, patch, solver, u, v, r);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+INLINE PetscErrorCode Settle(const VpView *view, const int n, int32_t count, unsigned done, void *const x[2])
+{
+  const Sweep s = {.view = view, .done = done, .x = {x[0], x[1]}};
+
+  PetscFunctionBegin;
+  for (int32_t cell = 0; cell < count; cell++) {
+    if (Parity(&s, cell)) memcpy(Next(&s, n, cell), Current(&s, n, cell), (size_t)Power(n) * sizeof(REAL));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define VP_DEGREE(k) \
+  static void Contract##k(const Table *table, int back, int slow, int fast, V v[]) { Contract(k + 1, table, back, slow, fast, v); } \
+  PetscErrorCode VP_NAME(Sweep, VP_REAL, VP_DIM, k)(const VpView *view, VpForm form, int32_t first, int32_t last, unsigned done, const void *b, void *const x[2]) \
+  { \
+    enum { N = k + 1, M2 = 4 * N * N }; \
+    V      u[CELL(N)], v[CELL(2 * N)], lanes[DIM][2][M2]; \
+    REAL   r[W * CELL(N)], inverse[CELL(2 * N)]; \
+    Sweep  s      = {.view = view, .form = form, .done = done, .b = b, .x = {x[0], x[1]}}; \
+    Solver solver = {.contract = Contract##k, .inverse = inverse}; \
+    for (int d = 0; d < DIM; d++) { \
+      for (int back = 0; back < 2; back++) solver.table[d].lanes[back] = lanes[d][back]; \
+    } \
+    return SweepColor(&s, N, first, last, &solver, u, v, r); \
+  } \
+  PetscErrorCode VP_NAME(Settle, VP_REAL, VP_DIM, k)(const VpView *view, int32_t count, unsigned done, void *const x[2]) { return Settle(view, k + 1, count, done, x); }
+#include "degrees.def"

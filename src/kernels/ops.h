@@ -1,0 +1,82 @@
+/* The contract between the algorithm and its backends: what a level looks like to a kernel (flat arrays), and what kernels there are.
+
+   A vector of a level is an array [cells][n^dim] of the level's precision, x fastest: own cells, then ghosts (mesh.h). It holds the
+   coefficients of functions (tables.h), so A stands for M^-1 A = sum_d D_d throughout. Kernels are picked once per level, by precision,
+   dimension and degree. */
+#pragma once
+#include "../tables/tables.h"
+
+typedef enum { VP_SINGLE, VP_DOUBLE } VpPrecision;
+
+/* 1D matrices are row-major and of the level's precision, as are all `void` arrays. m = 2 n. */
+typedef struct {
+  int            dim, n;
+  int            nt, first[2];  /* traces at end s of a cell need coefficients [first[s], first[s]+nt) along the direction */
+  int32_t        nown, nsweep, nhalo, nlocal;
+  const int32_t *neighbor;      /* [nsweep][2 dim] */
+  /* operator */
+  const int32_t *line;          /* [nsweep][dim] entry of `lines` for the cell and direction */
+  const void    *lines;         /* [entries][n n + 4 n]: D, then g[side][value, slope][n] (VpLineBuild) */
+  const void    *traces;        /* [2 ends][value, slope][nt], coefficients first[s].. */
+  const int32_t *drop;          /* [entries][2] the entry without face terms on its lower, upper side (residual `local`), or NULL */
+  /* patches (NULL until the level has a smoother) */
+  const int32_t *patch;         /* [npatch][2^dim] cells */
+  const int32_t *type;          /* [npatch][dim] entry of `fdm` for the patch and direction */
+  const void    *fdm;           /* [entries][2 m m + m]: F, B, lambda (VpFdmBuild) */
+  const void    *weight;        /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
+  double         reaction;      /* c: a patch inverts sum(lambda) + c/s */
+  double         cutoff;        /* sums of eigenvalues up to cutoff have inverse 0 (only a singular coarsest level needs it; else -1) */
+  const uint8_t *cover;         /* [nlocal] colours whose patches hold the cell, a bit each */
+  /* transfers to the next coarser level (NULL on the coarsest) */
+  const void    *P, *R;         /* [2][n n] (VpTransferBuild) */
+  const int32_t *parent;        /* [nhalo] */
+  const uint8_t *corner;        /* [nhalo] which child the cell is: x + 2 y + 4 z */
+  const int32_t *child;         /* [ncoarse][2^dim] */
+  int32_t        ncoarse;       /* own cells of the coarser level */
+  /* to and from the outer vectors: double precision, orthonormal basis */
+  const void    *enter, *leave; /* [n n] */
+  void          *device;        /* what a backend keeps for this view; NULL at first */
+} VpView;
+
+/* Where a patch gets its residual. */
+typedef enum {
+  VP_FORM_REPLACE, /* x = A_j^-1 (b - what the neighbours' traces add): needs a pure, full patch; old values in the patch are not read */
+  VP_FORM_EXACT,   /* x += A_j^-1 (b - A x) */
+  VP_FORM_LOCAL,   /* x += A_j^-1 (b - Abar x), Abar without face terms on the patch's sides towards other cells */
+  VP_FORM_GIVEN    /* x += A_j^-1 b: b is the residual */
+} VpForm;
+
+/* Kernels work on [0, count) of what they name. Where a level's x has two buffers x[0], x[1], the current values of a cell are in
+   x[popcount(cover[cell] & done) & 1], `done` being the colours this sweep has been through: patches of a colour read current values,
+   write the other buffer, and so see nothing of each other. */
+typedef struct {
+  /* y = A x, or y = b - A x where b is not NULL, on cells [first, last), last <= nsweep; ghost: values of cells nown, nown+1, ... */
+  PetscErrorCode (*apply)(const VpView *, int32_t first, int32_t last, const void *x, const void *ghost, const void *b, void *y);
+  /* patches [first, last) of one colour */
+  PetscErrorCode (*sweep)(const VpView *, VpForm, int32_t first, int32_t last, unsigned done, const void *b, void *const x[2]);
+  /* x[0] = current values on cells [0, count) */
+  PetscErrorCode (*settle)(const VpView *, int32_t count, unsigned done, void *const x[2]);
+  /* fine x = P xc (add: +=) on cells [0, count) of this level */
+  PetscErrorCode (*prolong)(const VpView *, int32_t count, PetscBool add, const void *xc, void *x);
+  /* coarse bc = R b on the coarser level's own cells */
+  PetscErrorCode (*restrict_)(const VpView *, const void *b, void *bc);
+  /* b = the outer vector r, on own cells */
+  PetscErrorCode (*enter)(const VpView *, const double *r, void *b);
+  /* b = the outer residual f - A x (x NULL: f), A from the view of the outer operator; *norm2 = this rank's sum of its squares */
+  PetscErrorCode (*enter_residual)(const VpView *, const VpView *outer, const double *x, const double *ghost, const double *f, void *b, double *norm2);
+  /* outer z = x (add: +=), on own cells */
+  PetscErrorCode (*leave)(const VpView *, PetscBool add, const void *x, double *z);
+} VpOps;
+
+/* Memory and kernels of one kind of processor. */
+typedef struct {
+  const char *name;
+  PetscErrorCode (*alloc)(size_t bytes, const char *what, void **p);           /* zeroed; errors say what for, how much, what is free */
+  PetscErrorCode (*release)(void *p);
+  PetscErrorCode (*upload)(const void *host, size_t bytes, void *p);
+  PetscErrorCode (*download)(const void *p, size_t bytes, void *host);
+  PetscErrorCode (*zero)(void *p, size_t bytes);
+  const VpOps *(*ops)(VpPrecision, int dim, int degree);
+  PetscErrorCode (*release_view)(VpView *); /* or NULL; before the view's arrays go */
+} VpBackend;
+extern const VpBackend VpBackendHost;

@@ -1,0 +1,422 @@
+/* The host kernels against plain loops, on random views: they are linear algebra, so tables and neighbours may be anything. */
+#include "tap.h"
+#include "../src/kernels/ops.h"
+#include <math.h>
+
+enum { CELLS = 180, OWN = 120, SWEPT = 165, ENTRIES = 5, PATCHES = 19, COARSE = 3, VIEWS = 2 * 2 * VP_MAX_DEGREE * 2 };
+
+extern const VpBackend VpBackendHost;
+
+/* a view in one precision, and its tables in double */
+typedef struct {
+  VpView       view;
+  const VpOps *ops;
+  VpPrecision  precision;
+  int          N, corners;
+  double      *lines, *traces, *fdm, *weight, *P, *R, *enter, *leave;
+  double      *x[2], *b, *xc;             /* vectors */
+  void        *vx[2], *vb, *vxc, *vy;     /* the same, and room, in the view's precision */
+  void        *kept[64];
+  int          nkept;
+} Case;
+
+static unsigned long long seed = 1;
+
+static unsigned Random(unsigned below)
+{
+  seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+  return (unsigned)(seed >> 33) % below;
+}
+
+static double Real(void) { return (double)Random(1 << 20) / (1 << 19) - 1; }
+
+static void *Keep(Case *c, void *p)
+{
+  c->kept[c->nkept++] = p;
+  return p;
+}
+
+static void *Room(Case *c, size_t count)
+{
+  void *p;
+
+  PetscCallAbort(PETSC_COMM_SELF, VpBackendHost.alloc(count * (c->precision == VP_DOUBLE ? 8 : 4) + 1, "a test", &p));
+  return Keep(c, p);
+}
+
+/* the view's copy of doubles; these are rounded, too */
+static void *Place(Case *c, size_t count, double *from)
+{
+  void *p = Room(c, count);
+
+  for (size_t i = 0; i < count; i++) {
+    if (c->precision == VP_DOUBLE) ((double *)p)[i] = from[i];
+    else from[i] = ((float *)p)[i] = (float)from[i];
+  }
+  return p;
+}
+
+static double Get(const Case *c, const void *p, size_t i) { return c->precision == VP_DOUBLE ? ((const double *)p)[i] : (double)((const float *)p)[i]; }
+
+static double *Reals(Case *c, size_t count, double scale, void **placed)
+{
+  double *p = Keep(c, malloc(count * sizeof(double)));
+
+  for (size_t i = 0; i < count; i++) p[i] = scale * Real();
+  *placed = Place(c, count, p);
+  return p;
+}
+
+static int32_t *Ints(Case *c, size_t count, unsigned below, int lowest)
+{
+  int32_t *p = Keep(c, malloc(count * sizeof(int32_t)));
+
+  for (size_t i = 0; i < count; i++) p[i] = (int32_t)Random(below) + lowest;
+  return p;
+}
+
+static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int thin)
+{
+  VpView *v = &c->view;
+  int     n = degree + 1, m = 2 * n, corners = 1 << dim;
+  uint8_t *bytes;
+  int32_t *cells;
+
+  memset(c, 0, sizeof *c);
+  c->precision = precision;
+  c->ops       = VpBackendHost.ops(precision, dim, degree);
+  c->corners   = corners;
+  c->N         = dim == 3 ? n * n * n : n * n;
+  v->dim       = dim;
+  v->n         = n;
+  v->nt        = n < 4 ? n : thin ? 2 : 4;
+  v->first[1]  = n < 4 || !thin ? 0 : n - 2;
+  v->nown      = OWN;
+  v->nsweep    = SWEPT;
+  v->nhalo     = v->nlocal = CELLS;
+  v->neighbor  = Ints(c, SWEPT * 2 * (size_t)dim, CELLS + 2, -2);
+  v->line      = Ints(c, SWEPT * (size_t)dim, ENTRIES, 0);
+  v->drop      = Ints(c, ENTRIES * 2, ENTRIES, 0);
+  c->lines     = Reals(c, (size_t)(ENTRIES * (n * n + 4 * n)), 1. / n, (void **)&v->lines);
+  c->traces    = Reals(c, (size_t)(4 * v->nt), 1, (void **)&v->traces);
+  /* patches: disjoint sets of cells */
+  v->patch = cells = Keep(c, malloc(PATCHES * (size_t)corners * sizeof(int32_t)));
+  for (int i = 0; i < PATCHES * corners; i++) cells[i] = (i * 7 + 3) % SWEPT;
+  v->type   = Ints(c, PATCHES * (size_t)dim, ENTRIES, 0);
+  c->fdm    = Keep(c, malloc((size_t)(ENTRIES * (2 * m * m + m)) * sizeof(double)));
+  for (int e = 0; e < ENTRIES; e++) {
+    for (int i = 0; i < 2 * m * m + m; i++) c->fdm[e * (2 * m * m + m) + i] = i < 2 * m * m ? 2 * Real() / m : 1.5 + Real();
+    if (e % 2) c->fdm[e * (2 * m * m + m) + 2 * m * m + 1] = INFINITY;
+  }
+  v->fdm      = Place(c, (size_t)(ENTRIES * (2 * m * m + m)), c->fdm);
+  c->weight   = Reals(c, PATCHES, 0.5, (void **)&v->weight);
+  v->reaction = 0.75;
+  v->cutoff   = -1;
+  v->cover = bytes = Keep(c, malloc(CELLS));
+  for (int i = 0; i < CELLS; i++) bytes[i] = (uint8_t)Random(256);
+  c->P      = Reals(c, (size_t)(2 * n * n), 2. / n, (void **)&v->P);
+  c->R      = Reals(c, (size_t)(2 * n * n), 2. / n, (void **)&v->R);
+  c->enter  = Reals(c, (size_t)(n * n), 2. / n, (void **)&v->enter);
+  c->leave  = Reals(c, (size_t)(n * n), 2. / n, (void **)&v->leave);
+  v->parent = Ints(c, CELLS, COARSE, 0);
+  v->corner = bytes = Keep(c, malloc(CELLS));
+  for (int i = 0; i < CELLS; i++) bytes[i] = (uint8_t)Random((unsigned)corners);
+  v->child   = Ints(c, COARSE * (size_t)corners, SWEPT, 0);
+  v->ncoarse = COARSE;
+  for (int i = 0; i < 2; i++) c->x[i] = Reals(c, (size_t)(CELLS * c->N), 1, &c->vx[i]);
+  c->b  = Reals(c, (size_t)(CELLS * c->N), 1, &c->vb);
+  c->xc = Reals(c, (size_t)(COARSE * c->N), 1, &c->vxc);
+  c->vy = Room(c, (size_t)(CELLS * c->N));
+}
+
+static void CaseDestroy(Case *c)
+{
+  while (c->nkept) free(c->kept[--c->nkept]);
+}
+
+/* out += scale (A along direction d) in, on arrays n^dim */
+static void Along(int dim, int n, int d, const double *A, double scale, const double *in, double *out)
+{
+  const int N = dim == 3 ? n * n * n : n * n, stride = d == 0 ? 1 : d == 1 ? n : n * n;
+
+  for (int at = 0; at < N; at++) {
+    const int j = at / stride % n;
+    for (int i = 0; i < n; i++) out[at] += scale * A[j * n + i] * in[at + (i - j) * stride];
+  }
+}
+
+/* u = (A[dim-1] x ... x A[0]) u */
+static void Tensor(int dim, int n, const double *const A[], double *u)
+{
+  const int N = dim == 3 ? n * n * n : n * n;
+  double    t[18 * 18 * 18];
+
+  for (int d = 0; d < dim; d++) {
+    memset(t, 0, sizeof t);
+    Along(dim, n, d, A[d], 1, u, t);
+    memcpy(u, t, (size_t)N * sizeof(double));
+  }
+}
+
+/* out += scale * what the neighbour's values v beyond side s in direction d add to a cell whose line is `entry` */
+static void Face(const Case *c, int entry, int d, int s, double scale, const double *v, double *out)
+{
+  const VpView *view = &c->view;
+  const int     n = view->n;
+  const double *g = c->lines + entry * (n * n + 4 * n) + n * n + s * 2 * n, *t = c->traces + (1 - s) * 2 * view->nt;
+  double        C[VP_MAX_N * VP_MAX_N] = {0};
+
+  for (int j = 0; j < n; j++) {
+    for (int i = 0; i < view->nt; i++) C[j * n + view->first[1 - s] + i] = g[j] * t[i] + g[n + j] * t[view->nt + i];
+  }
+  Along(view->dim, n, d, C, scale, v, out);
+}
+
+/* r = b - A x of a cell; values of cell i: x[i]; local: the position in the patch whose outer sides drop out, or -1 */
+static void CellResidual(const Case *c, int cell, int local, const double *const x[], const double *b, double *r)
+{
+  const VpView *view = &c->view;
+  const int     dim = view->dim, n = view->n;
+
+  for (int i = 0; i < c->N; i++) r[i] = b ? b[cell * c->N + i] : 0;
+  for (int d = 0; d < dim; d++) {
+    int entry = view->line[cell * dim + d], outer = local < 0 ? -1 : local >> d & 1;
+    if (outer >= 0 && view->neighbor[cell * 2 * dim + 2 * d + outer] >= 0) entry = view->drop[2 * entry + outer];
+    Along(dim, n, d, c->lines + entry * (n * n + 4 * n), -1, x[cell], r);
+    for (int s = 0; s < 2; s++) {
+      const int beyond = view->neighbor[cell * 2 * dim + 2 * d + s];
+      if (beyond >= 0 && s != outer) Face(c, entry, d, s, -1, x[beyond], r);
+    }
+  }
+}
+
+static double tolerance; /* of the precision at hand */
+
+/* whether values are the expected ones; NaN is not */
+static PetscBool Close(const Case *c, const void *values, size_t count, const double *expected)
+{
+  double largest = 1, error = 0;
+
+  for (size_t i = 0; i < count; i++) {
+    largest = fmax(largest, fabs(expected[i]));
+    if (!(fabs(Get(c, values, i) - expected[i]) <= error)) error = fabs(Get(c, values, i) - expected[i]);
+    if (error != error) return PETSC_FALSE;
+  }
+  return (PetscBool)(error <= tolerance * largest);
+}
+
+static PetscBool CheckApply(Case *c)
+{
+  const double *x[CELLS];
+  double       *y = calloc(SWEPT * (size_t)c->N, sizeof *y);
+  PetscBool     good = PETSC_TRUE;
+
+  for (int i = 0; i < CELLS; i++) x[i] = c->x[i < OWN ? 0 : 1] + (i < OWN ? i : i - OWN) * c->N; /* ghosts in an own array */
+  for (int residual = 0; residual < 2; residual++) {
+    for (int i = 0; i < SWEPT; i++) CellResidual(c, i, -1, x, residual ? c->b : NULL, y + i * c->N);
+    if (!residual) {
+      for (int i = 0; i < SWEPT * c->N; i++) y[i] = -y[i];
+    }
+    PetscCallAbort(PETSC_COMM_SELF, c->ops->apply(&c->view, 0, 7, c->vx[0], c->vx[1], residual ? c->vb : NULL, c->vy));
+    PetscCallAbort(PETSC_COMM_SELF, c->ops->apply(&c->view, 7, SWEPT, c->vx[0], c->vx[1], residual ? c->vb : NULL, c->vy));
+    good = good && Close(c, c->vy, SWEPT * (size_t)c->N, y);
+  }
+  free(y);
+  return good;
+}
+
+/* a sweep over one colour against the same by plain loops */
+static PetscBool CheckSweep(Case *c, VpForm form, unsigned done)
+{
+  const VpView *view = &c->view;
+  const int     dim = view->dim, n = view->n, m = 2 * n, N = c->N, block = 2 * m * m + m;
+  const size_t  all = (size_t)(CELLS * N);
+  const double *now[CELLS];
+  double       *next[CELLS], *y[2];
+  PetscBool     good;
+  void         *x[2] = {Room(c, all), Room(c, all)};
+
+  for (int i = 0; i < 2; i++) {
+    y[i] = malloc(all * sizeof(double));
+    memcpy(y[i], c->x[i], all * sizeof(double));
+    memcpy(x[i], c->vx[i], all * (c->precision == VP_DOUBLE ? 8 : 4));
+  }
+  for (int i = 0; i < CELLS; i++) {
+    const int parity = __builtin_popcount(view->cover[i] & done) & 1;
+    now[i]  = c->x[parity] + i * N;
+    next[i] = y[!parity] + i * N;
+  }
+  for (int j = 0; j < PATCHES; j++) {
+    const double *F[3], *B[3], *lambda[3], w = view->weight ? c->weight[j] : 1;
+    double       *v = calloc((size_t)(c->corners * N), sizeof *v), r[VP_MAX_N * VP_MAX_N * VP_MAX_N];
+
+    for (int pass = 0; pass < 2; pass++) { /* in, out */
+      for (int p = 0; p < c->corners; p++) {
+        const int cell = view->patch[j * c->corners + p];
+        if (!pass) {
+          if (form == VP_FORM_EXACT || form == VP_FORM_LOCAL) CellResidual(c, cell, form == VP_FORM_LOCAL ? p : -1, now, c->b, r);
+          else memcpy(r, c->b + cell * N, (size_t)N * sizeof(double));
+          for (int d = 0; d < dim && form == VP_FORM_REPLACE; d++) {
+            const int s = p >> d & 1, beyond = view->neighbor[cell * 2 * dim + 2 * d + s];
+            if (beyond >= 0) Face(c, view->line[cell * dim + d], d, s, -1, now[beyond], r);
+          }
+        }
+        for (int i = 0; i < N; i++) {
+          const int at = i % n + (p & 1) * n + m * (i / n % n + (p >> 1 & 1) * n) + m * m * (i / (n * n) + (p >> 2) * n);
+          if (!pass) v[at] = r[i];
+          else next[cell][i] = (form == VP_FORM_REPLACE ? 0 : now[cell][i]) + v[at];
+        }
+      }
+      if (pass) break;
+      for (int d = 0; d < dim; d++) {
+        F[d]      = c->fdm + view->type[j * dim + d] * block;
+        B[d]      = F[d] + m * m;
+        lambda[d] = B[d] + m * m;
+      }
+      Tensor(dim, m, F, v);
+      for (int i = 0; i < c->corners * N; i++) {
+        const double sum = lambda[0][i % m] + lambda[1][i / m % m] + (dim == 3 ? lambda[2][i / (m * m)] : 0) + view->reaction * w;
+        v[i] *= sum > view->cutoff ? w / sum : 0;
+      }
+      Tensor(dim, m, B, v);
+    }
+    free(v);
+  }
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->sweep(view, form, 0, PATCHES, done, c->vb, x));
+  good = (PetscBool)(Close(c, x[0], all, y[0]) && Close(c, x[1], all, y[1]));
+  for (int i = 0; i < CELLS; i++) memcpy(y[0] + i * N, y[__builtin_popcount(view->cover[i] & done) & 1] + i * N, (size_t)N * sizeof(double));
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->settle(view, CELLS, done, x));
+  good = (PetscBool)(good && Close(c, x[0], all, y[0]));
+  free(y[0]);
+  free(y[1]);
+  return good;
+}
+
+static PetscBool CheckTransfers(Case *c)
+{
+  const VpView *view = &c->view;
+  const int     nn = view->n * view->n, N = c->N;
+  double       *y = malloc(CELLS * (size_t)N * sizeof *y), *t = malloc((size_t)N * sizeof *t);
+  PetscBool     good = PETSC_TRUE;
+
+  for (int add = 0; add < 2; add++) { /* vy holds the first result when the second is added */
+    for (int i = 0; i < CELLS; i++) {
+      const double *A[3];
+      for (int d = 0; d < 3; d++) A[d] = c->P + (view->corner[i] >> d & 1) * nn;
+      memcpy(t, c->xc + view->parent[i] * N, (size_t)N * sizeof *t);
+      Tensor(view->dim, view->n, A, t);
+      for (int k = 0; k < N; k++) y[i * N + k] = (add ? y[i * N + k] : 0) + t[k];
+    }
+    PetscCallAbort(PETSC_COMM_SELF, c->ops->prolong(view, CELLS, (PetscBool)add, c->vxc, c->vy));
+    good = (PetscBool)(good && Close(c, c->vy, CELLS * (size_t)N, y));
+  }
+  memset(y, 0, CELLS * (size_t)N * sizeof *y);
+  for (int i = 0; i < COARSE * c->corners; i++) {
+    const double *A[3];
+    for (int d = 0; d < 3; d++) A[d] = c->R + (i % c->corners >> d & 1) * nn;
+    memcpy(t, c->b + view->child[i] * N, (size_t)N * sizeof *t);
+    Tensor(view->dim, view->n, A, t);
+    for (int k = 0; k < N; k++) y[i / c->corners * N + k] += t[k];
+  }
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->restrict_(view, c->vb, c->vy));
+  good = (PetscBool)(good && Close(c, c->vy, COARSE * (size_t)N, y));
+  free(y);
+  free(t);
+  return good;
+}
+
+static PetscBool CheckConversions(Case *c)
+{
+  const VpView *view = &c->view;
+  const int     N = c->N, dim = view->dim, n = view->n;
+  const double *enter[3] = {c->enter, c->enter, c->enter}, *leave[3] = {c->leave, c->leave, c->leave}, *x[CELLS];
+  double       *y = malloc(OWN * (size_t)N * sizeof *y), *z = malloc(OWN * (size_t)N * sizeof *z), norm2, sum = 0;
+  PetscBool     good = PETSC_TRUE;
+  Case          outer;
+
+  CaseCreate(&outer, VP_DOUBLE, dim, n - 1, 0);
+  for (int i = 0; i < CELLS; i++) x[i] = outer.x[i < OWN ? 0 : 1] + (i < OWN ? i : i - OWN) * N;
+  for (int form = 0; form < 3; form++) { /* enter; a residual; a residual at x = 0 */
+    sum = 0;
+    for (int i = 0; i < OWN; i++) {
+      if (form == 1) CellResidual(&outer, i, -1, x, outer.b, y + i * N);
+      else memcpy(y + i * N, outer.b + i * N, (size_t)N * sizeof *y);
+      for (int k = 0; k < N; k++) sum += y[i * N + k] * y[i * N + k];
+      Tensor(dim, n, enter, y + i * N);
+    }
+    if (!form) PetscCallAbort(PETSC_COMM_SELF, c->ops->enter(view, outer.b, c->vy));
+    else PetscCallAbort(PETSC_COMM_SELF, c->ops->enter_residual(view, &outer.view, form == 1 ? outer.x[0] : NULL, outer.x[1], outer.b, c->vy, &norm2));
+    good = (PetscBool)(good && Close(c, c->vy, OWN * (size_t)N, y) && (!form || fabs(norm2 - sum) <= 1e-13 * sum));
+  }
+  for (int add = 0; add < 2; add++) {
+    for (int i = 0; i < OWN * N; i++) z[i] = y[i] = Real();
+    PetscCallAbort(PETSC_COMM_SELF, c->ops->leave(view, (PetscBool)add, c->vx[0], z));
+    for (int i = 0; i < OWN; i++) {
+      double *t = malloc((size_t)N * sizeof *t);
+      memcpy(t, c->x[0] + i * N, (size_t)N * sizeof *t);
+      Tensor(dim, n, leave, t);
+      for (int k = 0; k < N; k++) y[i * N + k] = (add ? y[i * N + k] : 0) + t[k];
+      free(t);
+    }
+    for (int i = 0; i < OWN * N; i++) good = (PetscBool)(good && fabs(z[i] - y[i]) <= 10 * tolerance);
+  }
+  CaseDestroy(&outer);
+  free(y);
+  free(z);
+  return good;
+}
+
+/* a NaN in b comes out of the cell it is in, or of all its patch */
+static PetscBool CheckNan(Case *c)
+{
+  const VpView *view = &c->view;
+  const int     N = c->N, cell = view->patch[0];
+  const size_t  at = (size_t)(cell * N + N / 2);
+  PetscBool     good;
+
+  if (c->precision == VP_DOUBLE) ((double *)c->vb)[at] = NAN;
+  else ((float *)c->vb)[at] = NAN;
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->apply(view, 0, SWEPT, c->vx[0], c->vx[1], c->vb, c->vy));
+  good = (PetscBool)isnan(Get(c, c->vy, at));
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->sweep(view, VP_FORM_REPLACE, 0, PATCHES, 0, c->vb, c->vx));
+  for (int p = 0; p < c->corners; p++) good = (PetscBool)(good && isnan(Get(c, c->vx[1], (size_t)(view->patch[p] * N))));
+  for (int i = 0; i < c->corners * N; i++) good = (PetscBool)(good && !isnan(Get(c, c->vx[1], (size_t)(view->patch[c->corners + i / N] * N + i % N))));
+  return good;
+}
+
+int main(int argc, char **argv)
+{
+  enum { APPLY, REPLACE, RESIDUALS, TRANSFERS, CONVERSIONS, NANS, SINGULAR, CLAIMS };
+  static const char *const claim[CLAIMS] = {"apply_matches_dense",       "replacement_matches_dense", "residual_forms_match_dense", "transfers_match_dense",
+                                            "conversions_match_dense",   "nan_propagates",            "singular_modes_are_dropped"};
+  PetscBool good[CLAIMS];
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  TapBegin(PETSC_COMM_SELF);
+  for (int i = 0; i < CLAIMS; i++) good[i] = PETSC_TRUE;
+  for (int i = 0; i < VIEWS; i++) {
+    Case      c;
+    int       thin = i % 2, precision = i / 2 % 2, dim = 2 + i / 4 % 2, degree = 1 + i / 8;
+    PetscBool now[CLAIMS];
+
+    CaseCreate(&c, precision ? VP_DOUBLE : VP_SINGLE, dim, degree, thin);
+    tolerance = precision ? 1e-13 : 1e-5;
+    now[APPLY]     = CheckApply(&c);
+    now[REPLACE]   = CheckSweep(&c, VP_FORM_REPLACE, Random(256));
+    now[RESIDUALS] = (PetscBool)(CheckSweep(&c, VP_FORM_EXACT, Random(256)) && CheckSweep(&c, VP_FORM_LOCAL, Random(256)) && CheckSweep(&c, VP_FORM_GIVEN, Random(256)));
+    c.view.weight  = NULL;
+    c.view.cutoff  = 4; /* some sums are below */
+    now[SINGULAR]  = CheckSweep(&c, VP_FORM_REPLACE, 0);
+    now[TRANSFERS] = CheckTransfers(&c);
+    now[CONVERSIONS] = CheckConversions(&c);
+    now[NANS]        = CheckNan(&c);
+    for (int k = 0; k < CLAIMS; k++) {
+      if (good[k] && !now[k]) printf("# %s fails first at %s, dim %d, degree %d, %s traces\n", claim[k], precision ? "double" : "single", dim, degree, thin ? "thin" : "dense");
+      good[k] = (PetscBool)(good[k] && now[k]);
+    }
+    CaseDestroy(&c);
+  }
+  for (int i = 0; i < CLAIMS; i++) TapOk(good[i], "%s", claim[i]);
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
