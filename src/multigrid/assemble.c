@@ -1,0 +1,263 @@
+/* The matrix of an outer level (host, double precision, orthonormal basis), row by row from the one-dimensional operators. */
+#include "internal.h"
+
+/* a row has at most this many entries: the lines through it in its cell and, per side, those of the cell beyond */
+#define MAX_ROW (9 * VP_MAX_N)
+
+typedef struct {
+  int         n;
+  PetscInt    column[MAX_ROW];
+  PetscScalar value[MAX_ROW];
+} Row;
+
+static void RowAdd(Row *row, PetscInt column, double value)
+{
+  if (value == 0) return;
+  row->column[row->n] = column;
+  row->value[row->n++] = value;
+}
+
+static const double *LineTable(VpLevel level, int32_t cell, int d)
+{
+  const int n = level->basis.n;
+
+  return (const double *)level->view.lines + (size_t)level->view.line[(size_t)cell * level->mesh->dim + d] * (n * n + 4 * n);
+}
+
+/* own, beyond[s] [n]: the entries of row i of one direction in the cell and in those beyond it, in the first of them that are one cell */
+static void LineRow(VpLevel level, int32_t cell, int d, int i, double own[], double beyond[2][VP_MAX_N])
+{
+  const VpBasis *basis = &level->basis;
+  const int32_t *neighbor = level->mesh->neighbor + (size_t)cell * 2 * level->mesh->dim + 2 * d;
+  const int      n = basis->n;
+  const double  *D = LineTable(level, cell, d), *g = D + n * n;
+
+  for (int j = 0; j < n; j++) {
+    own[j] = D[i * n + j];
+    for (int s = 0; s < 2; s++) beyond[s][j] = g[2 * s * n + i] * basis->value[1 - s][j] + g[(2 * s + 1) * n + i] * basis->slope[1 - s][j];
+    if (neighbor[0] == neighbor[1] && neighbor[0] >= 0) {
+      beyond[0][j] += beyond[1][j];
+      beyond[1][j] = 0;
+    }
+    if (neighbor[0] == cell) {
+      own[j] += beyond[0][j];
+      beyond[0][j] = 0;
+    }
+  }
+}
+
+/* dof: [dim] indices; position: global positions of the cells in [0, nface) */
+static void RowCreate(VpLevel level, const PetscInt position[], int32_t cell, const int dof[], Row *row)
+{
+  const int n = level->basis.n, dim = level->mesh->dim;
+  PetscInt  ndof = 1, stride = 1, at = 0;
+  double    own[VP_MAX_N], beyond[2][VP_MAX_N], diagonal = 0;
+
+  for (int d = 0; d < dim; d++) {
+    at += dof[d] * ndof;
+    ndof *= n;
+  }
+  row->n = 0;
+  for (int d = 0; d < dim; d++, stride *= n) {
+    const PetscInt line = at - dof[d] * stride;
+
+    LineRow(level, cell, d, dof[d], own, beyond);
+    diagonal += own[dof[d]];
+    for (int j = 0; j < n; j++) {
+      if (j != dof[d]) RowAdd(row, position[cell] * ndof + line + j * stride, own[j]);
+    }
+    for (int s = 0; s < 2; s++) {
+      const int32_t next = level->mesh->neighbor[(size_t)cell * 2 * dim + 2 * d + s];
+
+      for (int j = 0; j < n && next >= 0; j++) RowAdd(row, position[next] * ndof + line + j * stride, beyond[s][j]);
+    }
+  }
+  RowAdd(row, position[cell] * ndof + at, diagonal);
+}
+
+/* runs over all own rows: what(row number on this rank, row, context) */
+typedef PetscErrorCode (*RowFunction)(PetscInt, const Row *, void *);
+static PetscErrorCode ForEachRow(VpLevel level, RowFunction what, void *context)
+{
+  VpMesh    mesh = level->mesh;
+  const int n = level->basis.n;
+  PetscInt *position, at = 0;
+  Row       row;
+
+  PetscFunctionBegin;
+  PetscCheck(level->precision == VP_DOUBLE && level->basis.type == VP_BASIS_ORTHONORMAL && level->backend == &VpBackendHost, mesh->comm,
+             PETSC_ERR_ARG_WRONG, "Only a level on the host, in double precision and the orthonormal basis has matrix entries");
+  PetscCall(PetscMalloc1(mesh->nface, &position));
+  for (int32_t c = 0; c < mesh->nown; c++) position[c] = mesh->first + c;
+  PetscCall(VpMeshExchangeBegin(mesh, VP_GHOST_FACE, MPIU_INT, position, position + mesh->nown));
+  PetscCall(VpMeshExchangeEnd(mesh, VP_GHOST_FACE, MPIU_INT, position, position + mesh->nown));
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    int dof[3];
+
+    for (dof[2] = 0; dof[2] < (mesh->dim == 3 ? n : 1); dof[2]++) {
+      for (dof[1] = 0; dof[1] < n; dof[1]++) {
+        for (dof[0] = 0; dof[0] < n; dof[0]++) {
+          RowCreate(level, position, c, dof, &row);
+          PetscCall(what(at++, &row, context));
+        }
+      }
+    }
+  }
+  PetscCall(PetscFree(position));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef struct {
+  Mat       A;
+  PetscInt  first, end; /* own rows */
+  PetscInt *diagonal, *off;
+} Assembly;
+
+static PetscErrorCode CountRow(PetscInt i, const Row *row, void *context)
+{
+  Assembly *as = context;
+
+  PetscFunctionBegin;
+  as->diagonal[i] = as->off[i] = 0;
+  for (int k = 0; k < row->n; k++) {
+    if (row->column[k] >= as->first && row->column[k] < as->end) as->diagonal[i]++;
+    else
+      as->off[i]++;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetRow(PetscInt i, const Row *row, void *context)
+{
+  Assembly      *as = context;
+  const PetscInt global = as->first + i;
+
+  PetscFunctionBegin;
+  PetscCall(MatSetValues(as->A, 1, &global, row->n, row->column, row->value, INSERT_VALUES));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpAssemble(VpLevel level, MatType type, Mat *out)
+{
+  VpMesh        mesh = level->mesh;
+  const int64_t ndof = PetscPowInt(level->basis.n, mesh->dim), nrow = mesh->nown * ndof, all = mesh->ncell * ndof;
+  Assembly      as;
+  PetscBool     aij;
+
+  PetscFunctionBegin;
+  PetscCheck(all <= PETSC_MAX_INT, mesh->comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt64_FMT " unknowns are too many for PetscInt",
+             (PetscInt64)all);
+  as.first = (PetscInt)(mesh->first * ndof);
+  as.end = as.first + (PetscInt)nrow;
+  PetscCall(PetscStrInList(type, "aij|seqaij|mpiaij|aijcusparse|seqaijcusparse|mpiaijcusparse", '|', &aij));
+  PetscCall(MatCreate(mesh->comm, &as.A));
+  PetscCall(MatSetSizes(as.A, (PetscInt)nrow, (PetscInt)nrow, (PetscInt)all, (PetscInt)all));
+  PetscCall(MatSetBlockSize(as.A, (PetscInt)ndof));
+  PetscCall(MatSetType(as.A, aij ? type : MATAIJ));
+  PetscCall(PetscMalloc2(nrow, &as.diagonal, nrow, &as.off));
+  PetscCall(ForEachRow(level, CountRow, &as));
+  PetscCall(MatSeqAIJSetPreallocation(as.A, 0, as.diagonal));
+  PetscCall(MatMPIAIJSetPreallocation(as.A, 0, as.diagonal, 0, as.off));
+  PetscCall(PetscFree2(as.diagonal, as.off));
+  PetscCall(MatSetOption(as.A, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
+  PetscCall(ForEachRow(level, SetRow, &as));
+  PetscCall(MatAssemblyBegin(as.A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(as.A, MAT_FINAL_ASSEMBLY));
+  if (!aij) PetscCall(MatConvert(as.A, type, MAT_INPLACE_MATRIX, &as.A));
+  PetscCall(MatSetOption(as.A, MAT_SYMMETRIC, PETSC_TRUE));
+  if (!VpProblemIsSingular(mesh, &level->problem)) PetscCall(MatSetOption(as.A, MAT_SPD, PETSC_TRUE));
+  *out = as.A;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SumRow(PetscInt i, const Row *row, void *context)
+{
+  PetscReal *sums = context, sum = 0; /* largest sum of absolute values; sum of squares */
+
+  PetscFunctionBegin;
+  for (int k = 0; k < row->n; k++) {
+    sum += PetscAbsScalar(row->value[k]);
+    sums[1] += PetscRealPart(row->value[k] * row->value[k]);
+  }
+  sums[0] = PetscMax(sums[0], sum);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpAbsoluteSums(VpLevel level, NormType type, PetscReal *norm)
+{
+  const PetscBool square = (PetscBool)(type == NORM_FROBENIUS);
+  PetscReal       sums[2] = {0, 0};
+
+  PetscFunctionBegin;
+  PetscCheck(square || type == NORM_1 || type == NORM_INFINITY, level->mesh->comm, PETSC_ERR_SUP,
+             "Matrix norms are NORM_1, NORM_FROBENIUS and NORM_INFINITY");
+  PetscCall(ForEachRow(level, SumRow, sums)); /* A is symmetric: column sums are row sums */
+  PetscCallMPI(MPI_Allreduce(&sums[square], norm, 1, MPIU_REAL, square ? MPIU_SUM : MPIU_MAX, level->mesh->comm));
+  if (square) *norm = PetscSqrtReal(*norm);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* out [cells][n^dim] = sum (or product) over the directions of factor[d] [n] at the cell */
+static void FillTensor(int dim, int n, PetscBool product, const double factor[3][VP_MAX_N], double out[])
+{
+  int i[3];
+
+  for (i[2] = 0; i[2] < (dim == 3 ? n : 1); i[2]++) {
+    for (i[1] = 0; i[1] < n; i[1]++) {
+      for (i[0] = 0; i[0] < n; i[0]++) {
+        double value = product ? 1 : 0;
+
+        for (int d = 0; d < dim; d++) value = product ? value * factor[d][i[d]] : value + factor[d][i[d]];
+        *out++ = value;
+      }
+    }
+  }
+}
+
+PetscErrorCode VpDiagonal(VpLevel level, double diagonal[])
+{
+  const int n = level->basis.n, dim = level->mesh->dim, ndof = (int)PetscPowInt(n, dim);
+  double    factor[3][VP_MAX_N], own[VP_MAX_N], beyond[2][VP_MAX_N];
+
+  PetscFunctionBegin;
+  for (int32_t c = 0; c < level->mesh->nown; c++) {
+    for (int d = 0; d < dim; d++) {
+      for (int i = 0; i < n; i++) {
+        LineRow(level, c, d, i, own, beyond);
+        factor[d][i] = own[i];
+      }
+    }
+    FillTensor(dim, n, PETSC_FALSE, (const double(*)[VP_MAX_N])factor, diagonal + (size_t)c * ndof);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* 1 = sum_i c_i phi_i with M c = integrals: those of phi_i are sqrt(h) legendre[i][0] */
+PetscErrorCode VpConstant(VpLevel level, double one[])
+{
+  const VpBasis *basis = &level->basis;
+  const int      n = basis->n, dim = level->mesh->dim, ndof = (int)PetscPowInt(n, dim);
+  double         unit[VP_MAX_N] = {0}, factor[3][VP_MAX_N];
+
+  PetscFunctionBegin;
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) unit[i] += basis->imass[i * n + j] * basis->legendre[j * n];
+  }
+  for (int32_t c = 0; c < level->mesh->nown; c++) {
+    for (int d = 0; d < dim; d++) {
+      for (int i = 0; i < n; i++) factor[d][i] = unit[i] * sqrt(VpCellSize(level->mesh, c, d));
+    }
+    FillTensor(dim, n, PETSC_TRUE, (const double(*)[VP_MAX_N])factor, one + (size_t)c * ndof);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool VpProblemIsSingular(VpMesh mesh, const VpProblem *problem)
+{
+  const VpDomain domain = mesh->domain;
+
+  for (int64_t i = 0; i < (int64_t)domain->nbox * 2 * domain->dim; i++) {
+    if (domain->beyond[i] == VP_DIRICHLET) return PETSC_FALSE;
+  }
+  return (PetscBool)(problem->reaction == 0);
+}

@@ -1,0 +1,248 @@
+/* The coarsest problem. A single patch is inverted by the smoother's own tensor inverse; anything else is a KSP's. */
+#include "internal.h"
+
+#define DIRECT_LIMIT 4000 /* unknowns up to which an LU is the default */
+
+struct VpCoarse_ {
+  VpLevel level;
+  /* a single patch */
+  unsigned color;
+  int32_t  npatch; /* 1, or 0 on ranks without cells */
+  /* a KSP on the assembled matrix; ksp is NULL with a single patch */
+  KSP     ksp;
+  Mat     A;
+  Vec     b, x;
+  double *outer; /* an outer vector where the level's backend wants it */
+  size_t  bytes;
+  /* its default preconditioner on larger problems: one sweep */
+  VpLevel    thin;
+  VpSmoother smoother;
+  void      *sweep_b, *sweep_x[2];
+};
+
+/* The patch of the highest colour is the vertex in the middle of the box. */
+static PetscErrorCode CreatePatch(VpCoarse coarse)
+{
+  VpLevel   level = coarse->level;
+  VpPatches patches, single;
+  const int nc = 1 << level->mesh->dim;
+  int32_t   p;
+
+  PetscFunctionBegin;
+  PetscCall(VpPatchesCreate(level->mesh, &patches));
+  coarse->color = nc - 1;
+  p = patches.start[nc - 1];
+  single = patches;
+  single.n = coarse->npatch = patches.start[nc] - p;
+  single.cell += (size_t)p * nc;
+  single.side += (size_t)p * 2 * level->mesh->dim;
+  PetscCheck(single.n == (level->mesh->nown ? 1 : 0), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The coarsest mesh is not a single patch");
+  PetscCall(VpLevelPlacePatches(level, &single, VP_SPACE_FULL));
+  PetscCall(VpPatchesDestroy(&patches));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* every rank that has a cell has them all; each solves, and keeps its own */
+static PetscErrorCode SolvePatch(VpCoarse coarse, void *b, void *const x[2])
+{
+  VpLevel       level = coarse->level;
+  const VpView *view = &level->view;
+  const double  m = 2. * view->n;
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelExchange(level, VP_GHOST_SWEEP, b));
+  PetscCall(level->backend->zero(x[0], level->mesh->nlocal * level->block));
+  PetscCall(level->ops->sweep(view, VP_FORM_GIVEN, 0, coarse->npatch, 0, b, x));
+  PetscCall(level->ops->settle(view, view->nown, 1u << coarse->color, x));
+  PetscCall(PetscLogFlops(coarse->npatch * 4. * view->dim * pow(m, view->dim + 1)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ApplySweep(PC pc, Vec r, Vec z)
+{
+  void              *context;
+  VpCoarse           coarse;
+  VpLevel            level;
+  const PetscScalar *in;
+  PetscScalar       *out;
+
+  PetscFunctionBegin;
+  PetscCall(PCShellGetContext(pc, &context));
+  coarse = context;
+  level = coarse->thin;
+  PetscCall(VecGetArrayRead(r, &in));
+  PetscCall(level->ops->enter(&level->view, in, coarse->sweep_b));
+  PetscCall(VecRestoreArrayRead(r, &in));
+  PetscCall(VpLevelExchange(level, VP_GHOST_SWEEP, coarse->sweep_b));
+  PetscCall(level->backend->zero(coarse->sweep_x[0], level->mesh->nlocal * level->block));
+  PetscCall(VpSmootherSweep(coarse->smoother, PETSC_TRUE, PETSC_FALSE, coarse->sweep_b, coarse->sweep_x));
+  PetscCall(VecGetArrayWrite(z, &out));
+  PetscCall(level->ops->leave(&level->view, PETSC_FALSE, coarse->sweep_x[0], out));
+  PetscCall(VecRestoreArrayWrite(z, &out));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateSweep(VpCoarse coarse, PC pc)
+{
+  VpLevel level = coarse->level;
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelCreate(level->mesh, &level->problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &coarse->thin));
+  PetscCall(VpSmootherCreate(coarse->thin, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, &coarse->smoother));
+  PetscCall(VpLevelVectorCreate(coarse->thin, "coarse sweep", &coarse->sweep_b));
+  for (int i = 0; i < 2; i++) PetscCall(VpLevelVectorCreate(coarse->thin, "coarse sweep", &coarse->sweep_x[i]));
+  PetscCall(PCSetType(pc, PCSHELL));
+  PetscCall(PCShellSetName(pc, "one sweep over all patches"));
+  PetscCall(PCShellSetContext(pc, coarse));
+  PetscCall(PCShellSetApply(pc, ApplySweep));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateMatrix(VpCoarse coarse, PetscBool singular)
+{
+  VpLevel      level = coarse->level, outer;
+  MatNullSpace constants;
+  Vec          one;
+  PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelCreate(level->mesh, &level->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &outer));
+  PetscCall(VpAssemble(outer, MATAIJ, &coarse->A));
+  PetscCall(MatCreateVecs(coarse->A, &coarse->x, &coarse->b));
+  coarse->bytes = level->mesh->nown * outer->block;
+  if (singular) {
+    PetscCall(VecDuplicate(coarse->x, &one));
+    PetscCall(VecGetArrayWrite(one, &array));
+    PetscCall(VpConstant(outer, array));
+    PetscCall(VecRestoreArrayWrite(one, &array));
+    PetscCall(VecNormalize(one, NULL));
+    PetscCall(MatNullSpaceCreate(level->mesh->comm, PETSC_FALSE, 1, &one, &constants));
+    PetscCall(MatSetNullSpace(coarse->A, constants));
+    PetscCall(MatNullSpaceDestroy(&constants));
+    PetscCall(VecDestroy(&one));
+  }
+  PetscCall(VpLevelDestroy(&outer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateKSP(VpCoarse coarse, const char prefix[], PetscObject parent)
+{
+  VpLevel         level = coarse->level;
+  const PetscBool singular = VpProblemIsSingular(level->mesh, &level->problem);
+  const char     *outer_prefix = NULL;
+  PetscInt        n;
+  PetscMPIInt     size;
+  PC              pc;
+
+  PetscFunctionBegin;
+  PetscCall(CreateMatrix(coarse, singular));
+  PetscCall(level->backend->alloc(coarse->bytes, "coarse problem", (void **)&coarse->outer));
+  PetscCall(KSPCreate(level->mesh->comm, &coarse->ksp));
+  if (parent) {
+    PetscCall(PetscObjectIncrementTabLevel((PetscObject)coarse->ksp, parent, 1));
+    PetscCall(PetscObjectGetOptionsPrefix(parent, &outer_prefix));
+  }
+  PetscCall(KSPSetOptionsPrefix(coarse->ksp, outer_prefix));
+  PetscCall(KSPAppendOptionsPrefix(coarse->ksp, prefix));
+  PetscCall(KSPSetErrorIfNotConverged(coarse->ksp, PETSC_FALSE));
+  PetscCall(KSPSetOperators(coarse->ksp, coarse->A, coarse->A));
+  PetscCall(KSPGetPC(coarse->ksp, &pc));
+  PetscCall(MatGetSize(coarse->A, &n, NULL));
+  PetscCallMPI(MPI_Comm_size(level->mesh->comm, &size));
+  if (n <= DIRECT_LIMIT && !singular) {
+    PetscCall(KSPSetType(coarse->ksp, KSPPREONLY));
+    PetscCall(PCSetType(pc, size == 1 ? PCLU : PCREDUNDANT));
+  } else {
+    PetscCall(KSPSetType(coarse->ksp, KSPFGMRES));
+    PetscCall(KSPSetTolerances(coarse->ksp, level->precision == VP_DOUBLE ? 1e-8 : 1e-4, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+    PetscCall(CreateSweep(coarse, pc));
+  }
+  PetscCall(KSPSetFromOptions(coarse->ksp));
+  PetscCall(KSPSetUp(coarse->ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SolveKSP(VpCoarse coarse, const void *b, void *x)
+{
+  VpLevel            level = coarse->level;
+  PetscScalar       *in;
+  const PetscScalar *out;
+  MatNullSpace       constants;
+
+  PetscFunctionBegin;
+  PetscCall(level->ops->leave(&level->view, PETSC_FALSE, b, coarse->outer));
+  PetscCall(VecGetArrayWrite(coarse->b, &in));
+  PetscCall(level->backend->download(coarse->outer, coarse->bytes, in));
+  PetscCall(VecRestoreArrayWrite(coarse->b, &in));
+  PetscCall(MatGetNullSpace(coarse->A, &constants));
+  if (constants) PetscCall(MatNullSpaceRemove(constants, coarse->b));
+  PetscCall(KSPSolve(coarse->ksp, coarse->b, coarse->x));
+  PetscCall(VecGetArrayRead(coarse->x, &out));
+  PetscCall(level->backend->upload(out, coarse->bytes, coarse->outer));
+  PetscCall(VecRestoreArrayRead(coarse->x, &out));
+  PetscCall(level->ops->enter(&level->view, coarse->outer, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCoarseCreate(VpLevel level, const char prefix[], PetscObject parent, VpCoarse *out)
+{
+  VpCoarse coarse;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&coarse));
+  *out = coarse;
+  PetscCall(VpLevelReference(level));
+  coarse->level = level;
+  if (level->mesh->domain->nbox == 1 && level->mesh->level == 1 && level->uniform > 0) PetscCall(CreatePatch(coarse));
+  else
+    PetscCall(CreateKSP(coarse, prefix, parent));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCoarseSolve(VpCoarse coarse, void *b, void *const x[2])
+{
+  PetscFunctionBegin;
+  if (coarse->ksp) PetscCall(SolveKSP(coarse, b, x[0]));
+  else
+    PetscCall(SolvePatch(coarse, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCoarseGetKSP(VpCoarse coarse, KSP *ksp)
+{
+  PetscFunctionBegin;
+  *ksp = coarse->ksp;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCoarseView(VpCoarse coarse, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (coarse->ksp) PetscCall(KSPView(coarse->ksp, viewer));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "one patch, inverted exactly\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCoarseDestroy(VpCoarse *out)
+{
+  VpCoarse coarse = *out;
+
+  PetscFunctionBegin;
+  *out = NULL;
+  if (!coarse) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPDestroy(&coarse->ksp));
+  PetscCall(MatDestroy(&coarse->A));
+  PetscCall(VecDestroy(&coarse->b));
+  PetscCall(VecDestroy(&coarse->x));
+  if (coarse->outer) PetscCall(coarse->level->backend->release(coarse->outer));
+  if (coarse->sweep_b) PetscCall(coarse->thin->backend->release(coarse->sweep_b));
+  for (int i = 0; i < 2; i++) {
+    if (coarse->sweep_x[i]) PetscCall(coarse->thin->backend->release(coarse->sweep_x[i]));
+  }
+  PetscCall(VpSmootherDestroy(&coarse->smoother));
+  PetscCall(VpLevelDestroy(&coarse->thin));
+  PetscCall(VpLevelDestroy(&coarse->level));
+  PetscCall(PetscFree(coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

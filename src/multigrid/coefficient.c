@@ -1,0 +1,68 @@
+/* The coefficient a of -div(a grad u), a number per cell. */
+#include "internal.h"
+
+PetscErrorCode VpLevelSetCoefficient(VpLevel level, const PetscReal own[])
+{
+  VpMesh     mesh = level->mesh;
+  PetscReal  range[3] = {own ? 1 : 0, PETSC_MIN_REAL, PETSC_MIN_REAL}; /* is there one; max a; max -a */
+  PetscReal *a;
+
+  PetscFunctionBegin;
+  for (int32_t c = 0; c < mesh->nown && own; c++) {
+    range[1] = PetscMax(range[1], own[c]);
+    range[2] = PetscMax(range[2], -own[c]);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 3, MPIU_REAL, MPIU_MAX, mesh->comm));
+  level->uniform = 1;
+  if (!range[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(own || !mesh->nown, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Some ranks give a coefficient, this one does not");
+  PetscCheck(range[2] < 0 && range[1] < PETSC_MAX_REAL, mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The coefficient must be positive and finite: its least value is %g, its largest %g", (double)-range[2], (double)range[1]);
+  level->uniform = range[1] == -range[2] ? range[1] : 0;
+  PetscCall(PetscMalloc1(mesh->nlocal, &a));
+  level->problem.coefficient = a;
+  PetscCall(PetscArraycpy(a, own, mesh->nown));
+  PetscCall(VpMeshExchangeBegin(mesh, VP_GHOST_ALL, MPIU_REAL, a, a + mesh->nown));
+  PetscCall(VpMeshExchangeEnd(mesh, VP_GHOST_ALL, MPIU_REAL, a, a + mesh->nown));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal coarse[])
+{
+  const int  nchild = 1 << fine->dim;
+  PetscReal *local;
+
+  PetscFunctionBegin;
+  PetscCheck(fine->coarser, PETSC_COMM_SELF, PETSC_ERR_ORDER, "The mesh has no coarser mesh yet");
+  PetscCall(PetscMalloc1(fine->nsweep, &local));
+  PetscCall(PetscArraycpy(local, a, fine->nown));
+  PetscCall(VpMeshExchangeBegin(fine, VP_GHOST_SWEEP, MPIU_REAL, local, local + fine->nown));
+  PetscCall(VpMeshExchangeEnd(fine, VP_GHOST_SWEEP, MPIU_REAL, local, local + fine->nown));
+  for (int32_t c = 0; c < fine->coarser->nown; c++) {
+    coarse[c] = 0;
+    for (int i = 0; i < nchild; i++) coarse[c] += local[fine->child[c * nchild + i]] / nchild;
+  }
+  PetscCall(PetscFree(local));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* log2 of the coefficient, in quarters: mean of the upper half of the patch less that of the lower half, in every direction */
+void VpCoefficientFit(int dim, const PetscReal a[], int step[], double *scale)
+{
+  const int nc = 1 << dim;
+  double    largest = 0;
+
+  for (int d = 0; d < dim; d++) {
+    double slope = 0;
+
+    for (int c = 0; c < nc; c++) slope += (c >> d & 1 ? 1 : -1) * log2(a[c]) / (nc / 2);
+    step[d] = (int)PetscMax(-400, PetscMin(400, round(4 * slope)));
+  }
+  for (int c = 0; c < nc; c++) {
+    double fit = 0;
+
+    for (int d = 0; d < dim; d++) fit += PetscMax(c >> d & 1 ? step[d] : -step[d], 0);
+    largest = PetscMax(largest, a[c] / exp2(fit / 4));
+  }
+  *scale = largest;
+}

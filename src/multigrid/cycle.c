@@ -1,0 +1,246 @@
+/* The multigrid cycle. Level 0 is the finest. Every level has b, x (two buffers) and, where it is needed, r = b - A x. */
+#include "internal.h"
+
+/* x = S(...S(x)): count sweeps; zero: from x = 0. The ghosts of x are current before, not after. */
+static PetscErrorCode Smooth(VpCycle cycle, PetscInt l, PetscInt count, PetscBool zero, PetscBool reverse)
+{
+  VpLevel     level = cycle->level[l];
+  void *const x[2] = {cycle->x[0][l], cycle->x[1][l]};
+
+  PetscFunctionBegin;
+  if (zero) PetscCall(level->backend->zero(x[0], level->mesh->nlocal * level->block));
+  for (PetscInt i = 0; i < count; i++) {
+    if (i > 0) PetscCall(VpLevelExchange(level, VP_GHOST_ALL, x[0]));
+    PetscCall(VpSmootherSweep(cycle->smoother[l], (PetscBool)(zero && i == 0), reverse, cycle->b[l], x));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* r = b - A x, with ghosts; those of x are current */
+static PetscErrorCode Residual(VpCycle cycle, PetscInt l)
+{
+  VpLevel       level = cycle->level[l];
+  const VpView *view = &level->view;
+  char         *x = cycle->x[0][l];
+
+  PetscFunctionBegin;
+  if (!cycle->r[l]) PetscCall(VpLevelVectorCreate(level, "residual", &cycle->r[l]));
+  PetscCall(PetscLogEventBegin(VP_EVENT_APPLY, 0, 0, 0, 0));
+  PetscCall(level->ops->apply(view, 0, view->nown, x, x + view->nown * level->block, cycle->b[l], cycle->r[l]));
+  PetscCall(PetscLogFlops(VpLevelApplyFlops(level)));
+  PetscCall(PetscLogEventEnd(VP_EVENT_APPLY, 0, 0, 0, 0));
+  PetscCall(VpLevelExchange(level, VP_GHOST_SWEEP, cycle->r[l]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* one small matrix a cell and direction */
+static PetscLogDouble TransferFlops(const VpView *view, int32_t cells)
+{
+  return 2. * cells * view->dim * pow(view->n, view->dim + 1);
+}
+
+/* b of the next level = R r */
+static PetscErrorCode Restrict(VpCycle cycle, PetscInt l, const void *r)
+{
+  VpLevel level = cycle->level[l];
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, 0, 0, 0, 0));
+  PetscCall(level->ops->restrict_(&level->view, r, cycle->b[l + 1]));
+  PetscCall(PetscLogFlops(TransferFlops(&level->view, level->view.ncoarse << level->view.dim)));
+  PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x = P x of the next level (add: +=), with the ghosts that a sweep reads */
+static PetscErrorCode Prolong(VpCycle cycle, PetscInt l, PetscBool add)
+{
+  VpLevel level = cycle->level[l];
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, 0, 0, 0, 0));
+  PetscCall(level->ops->prolong(&level->view, level->view.nhalo, add, cycle->x[0][l + 1], cycle->x[0][l]));
+  PetscCall(PetscLogFlops(TransferFlops(&level->view, level->view.nhalo)));
+  PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SolveCoarsest(VpCycle cycle)
+{
+  const PetscInt l = cycle->nlevel - 1;
+  void *const    x[2] = {cycle->x[0][l], cycle->x[1][l]};
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(VP_EVENT_COARSE, 0, 0, 0, 0));
+  PetscCall(VpCoarseSolve(cycle->coarse, cycle->b[l], x));
+  PetscCall(PetscLogEventEnd(VP_EVENT_COARSE, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x += M (b - A x); zero: from x = 0, which nobody has written yet. Own cells of b; the ghosts of x are current before, not after. */
+static PetscErrorCode Cycle(VpCycle cycle, PetscInt l, PetscBool zero, PetscBool transpose)
+{
+  const VpCycleOptions *o = &cycle->options;
+  const PetscInt        pre = transpose ? o->post : o->pre, post = transpose ? o->pre : o->post;
+  const PetscBool       reverse_pre = (PetscBool)(transpose || o->symmetric), reverse_post = (PetscBool)(transpose && !o->symmetric);
+  const PetscBool       untouched = (PetscBool)(zero && !pre); /* x = 0: b is the residual */
+  const PetscInt        visits = o->type == VP_CYCLE_W && l + 2 < cycle->nlevel ? 2 : 1;
+
+  PetscFunctionBegin;
+  if (l == cycle->nlevel - 1) {
+    PetscCall(SolveCoarsest(cycle));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VpLevelExchange(cycle->level[l], VP_GHOST_SWEEP, cycle->b[l]));
+  if (pre) {
+    PetscCall(Smooth(cycle, l, pre, zero, reverse_pre));
+    PetscCall(VpLevelExchange(cycle->level[l], VP_GHOST_ALL, cycle->x[0][l]));
+  }
+  if (!untouched) PetscCall(Residual(cycle, l));
+  PetscCall(Restrict(cycle, l, untouched ? cycle->b[l] : cycle->r[l]));
+  for (PetscInt visit = 0; visit < visits; visit++) {
+    PetscCall(Cycle(cycle, l + 1, (PetscBool)(visit == 0), transpose));
+    PetscCall(VpLevelExchange(cycle->level[l + 1], VP_GHOST_ALL, cycle->x[0][l + 1]));
+  }
+  PetscCall(Prolong(cycle, l, (PetscBool)!untouched));
+  PetscCall(Smooth(cycle, l, post, PETSC_FALSE, reverse_post));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCycleEnter(VpCycle cycle, PetscInt l, const double *r)
+{
+  VpLevel level = cycle->level[l];
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
+  PetscCall(level->ops->enter(&level->view, r, cycle->b[l]));
+  PetscCall(PetscLogFlops(TransferFlops(&level->view, level->view.nown)));
+  PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCycleEnterResidual(VpCycle cycle, PetscInt l, VpLevel outer, const double *x, const double *ghost, const double *f,
+                                    PetscReal *norm2)
+{
+  VpLevel level = cycle->level[l];
+  double  own = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
+  PetscCall(level->ops->enter_residual(&level->view, &outer->view, x, ghost, f, cycle->b[l], &own));
+  PetscCall(PetscLogFlops(TransferFlops(&level->view, level->view.nown) + (x ? VpLevelApplyFlops(outer) : 0)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, level->mesh->comm));
+  PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
+  *norm2 = own;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, PetscBool add, double *z)
+{
+  VpLevel level = cycle->level[l];
+
+  PetscFunctionBegin;
+  PetscCall(Cycle(cycle, l, PETSC_TRUE, transpose));
+  PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
+  PetscCall(level->ops->leave(&level->view, add, cycle->x[0][l], z));
+  PetscCall(PetscLogFlops(TransferFlops(&level->view, level->view.nown)));
+  PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateVectors(VpCycle cycle, PetscInt l)
+{
+  VpLevel level = cycle->level[l];
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelVectorCreate(level, "right-hand side", &cycle->b[l]));
+  for (int i = 0; i < 2; i++) PetscCall(VpLevelVectorCreate(level, "correction", &cycle->x[i][l]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* from level l to the next: its mesh and, unless it is 1, its coefficient */
+static PetscErrorCode Coarsen(VpLevel level, VpMesh *mesh, PetscReal **coefficient)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(*coefficient));
+  PetscCall(VpMeshCoarsen(level->mesh, mesh));
+  if (level->uniform == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1((*mesh)->nown, coefficient));
+  PetscCall(VpCoarsenCoefficient(level->mesh, level->problem.coefficient, *coefficient));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With few cells a rank, most of what a rank sweeps is ghosts: there an exchange after every colour costs little and saves iterations. */
+static PetscErrorCode ChooseExchange(const VpCycleOptions *options, VpMesh mesh, VpExchange *exchange)
+{
+  const PetscInt few = 64;
+  PetscMPIInt    size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
+  *exchange = mesh->ncell < few * size ? VP_EXCHANGE_COLOR : options->exchange;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCycleOptions *options, const VpBackend *backend,
+                             PetscObject parent, VpCycle *out)
+{
+  const PetscInt nlevel = options->levels ? options->levels : finest->level;
+  VpProblem      p = *problem;
+  PetscReal     *coefficient = NULL;
+  VpMesh         mesh = finest;
+  VpExchange     exchange = options->exchange;
+  VpCycle        cycle;
+
+  PetscFunctionBegin;
+  PetscCheck(finest->level >= 1, finest->comm, PETSC_ERR_ARG_WRONGSTATE,
+             "Patches are made of 2^dim cells, but every box is a single cell: refine at least once, -dm_refine 1");
+  PetscCheck(nlevel >= 1 && nlevel <= finest->level, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " levels asked for, 1 to %d exist on boxes refined %d times (the coarsest has them refined once)", nlevel,
+             finest->level, finest->level);
+  PetscCall(PetscNew(&cycle));
+  *out = cycle;
+  PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));
+  cycle->options = *options;
+  cycle->nlevel = nlevel;
+  PetscCall(PetscCalloc6(nlevel, &cycle->level, nlevel, &cycle->smoother, nlevel, &cycle->b, nlevel, &cycle->x[0], nlevel, &cycle->x[1],
+                         nlevel, &cycle->r));
+  PetscCall(VpMeshReference(mesh));
+  for (PetscInt l = 0; l < nlevel; l++) {
+    PetscCall(VpLevelCreate(mesh, &p, VP_BASIS_THIN, options->precision, backend, &cycle->level[l]));
+    PetscCall(CreateVectors(cycle, l));
+    PetscCall(VpMeshDestroy(&mesh));
+    if (l == nlevel - 1) break;
+    PetscCall(ChooseExchange(options, cycle->level[l]->mesh, &exchange));
+    PetscCall(VpSmootherCreate(cycle->level[l], options->space, options->residual, exchange, &cycle->smoother[l]));
+    PetscCall(Coarsen(cycle->level[l], &mesh, &coefficient));
+    PetscCall(VpLevelSetTransfer(cycle->level[l]));
+    p.coefficient = coefficient;
+  }
+  PetscCall(PetscFree(coefficient));
+  PetscCall(VpCoarseCreate(cycle->level[nlevel - 1], "vpatchdg_coarse_", parent, &cycle->coarse));
+  PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCycleDestroy(VpCycle *out)
+{
+  VpCycle cycle = *out;
+
+  PetscFunctionBegin;
+  *out = NULL;
+  if (!cycle) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpCoarseDestroy(&cycle->coarse));
+  for (PetscInt l = 0; l < cycle->nlevel; l++) {
+    void *const vectors[] = {cycle->b[l], cycle->x[0][l], cycle->x[1][l], cycle->r[l]};
+
+    for (int i = 0; i < 4; i++) {
+      if (vectors[i]) PetscCall(cycle->level[l]->backend->release(vectors[i]));
+    }
+    PetscCall(VpSmootherDestroy(&cycle->smoother[l]));
+    PetscCall(VpLevelDestroy(&cycle->level[l]));
+  }
+  PetscCall(PetscFree6(cycle->level, cycle->smoother, cycle->b, cycle->x[0], cycle->x[1], cycle->r));
+  PetscCall(PetscFree(cycle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

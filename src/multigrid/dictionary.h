@@ -1,0 +1,26 @@
+/* Numbers the distinct keys among many, in the order they come. A key is `words` 64-bit words; reals that agree to 10 digits count as
+ * equal. */
+#pragma once
+#include <petscsys.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct {
+  int       words;
+  int32_t   n, bits; /* keys; the table has 2^bits slots, at most half of them used */
+  uint64_t *key;     /* [n][words] */
+  int32_t  *slot;    /* key number or -1 */
+} VpDictionary;
+PetscErrorCode VpDictionaryCreate(int words, VpDictionary *);
+PetscErrorCode VpDictionaryDestroy(VpDictionary *);
+PetscErrorCode VpDictionaryAdd(VpDictionary *, const uint64_t key[],
+                               int32_t *number); /* a new key has number == n - 1 and is the last one */
+
+/* a positive real as a word: 32 bits of its mantissa */
+static inline uint64_t VpWord(double x)
+{
+  uint64_t bits;
+
+  memcpy(&bits, &x, sizeof(bits));
+  return (bits + ((uint64_t)1 << 19)) >> 20;
+}

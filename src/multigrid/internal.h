@@ -1,0 +1,30 @@
+/* What the files of this folder share. */
+#pragma once
+#include "multigrid.h"
+#include "dictionary.h"
+#include "../petsc/compat.h"
+
+/* coefficient.c: keeps the coefficient for all local cells; level->uniform is its value where the cells of all ranks have the same, else 0
+ */
+PetscErrorCode VpLevelSetCoefficient(VpLevel, const PetscReal own[]);
+/* coefficient.c: the 2^dim cells' coefficients as scale times a product of one factor per direction, which is 1 in the cell where it is
+   less and 2^(|step|/4) in the other, the second where step > 0; the product is nowhere less than the coefficient */
+void VpCoefficientFit(int dim, const PetscReal a[], int step[], double *scale);
+/* level.c: releases what VpLevelPlace placed; the lines without face terms (view.drop) */
+PetscErrorCode VpLevelRemove(VpLevel, const void **p);
+PetscErrorCode VpLevelPlaceDrops(VpLevel);
+/* patch.c: view.patch, type, fdm, weight, cover, cutoff: patches and their solvers */
+PetscErrorCode VpLevelPlacePatches(VpLevel, const VpPatches *, VpSpace);
+
+/* size of a cell in direction d */
+static inline PetscReal VpCellSize(VpMesh mesh, int32_t cell, int d)
+{
+  const int64_t i = 3 * (int64_t)mesh->box[cell] + d;
+
+  return (mesh->domain->upper[i] - mesh->domain->lower[i]) / (1 << mesh->level);
+}
+
+static inline PetscReal VpLevelCoefficient(VpLevel level, int32_t cell)
+{
+  return level->uniform > 0 ? level->uniform : level->problem.coefficient[cell];
+}

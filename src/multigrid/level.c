@@ -1,0 +1,344 @@
+/* A level: its tables, where the backend wants them, and its vectors. */
+#include "internal.h"
+
+PetscClassId  VP_CLASSID;
+PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TRANSFER, VP_EVENT_COARSE, VP_EVENT_EXCHANGE, VP_EVENT_CONVERT;
+
+static PetscErrorCode Keep(VpLevel level, size_t bytes, const char what[], void **p)
+{
+  PetscFunctionBegin;
+  PetscCheck(level->nkept < (int)PETSC_STATIC_ARRAY_LENGTH(level->kept), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many arrays on a level");
+  PetscCall(level->backend->alloc(bytes, what, p));
+  level->kept[level->nkept++] = *p;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelPlace(VpLevel level, const void *host, size_t bytes, const char *what, const void **p)
+{
+  void *copy;
+
+  PetscFunctionBegin;
+  PetscCall(Keep(level, bytes, what, &copy));
+  PetscCall(level->backend->upload(host, bytes, copy));
+  *p = copy;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelPlaceReals(VpLevel level, const double *host, size_t count, const char *what, const void **p)
+{
+  float *single;
+
+  PetscFunctionBegin;
+  if (level->precision == VP_DOUBLE) {
+    PetscCall(VpLevelPlace(level, host, count * sizeof(double), what, p));
+  } else {
+    PetscCall(PetscMalloc1(count, &single));
+    for (size_t i = 0; i < count; i++) single[i] = (float)host[i];
+    PetscCall(VpLevelPlace(level, single, count * sizeof(float), what, p));
+    PetscCall(PetscFree(single));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelRemove(VpLevel level, const void **p)
+{
+  PetscFunctionBegin;
+  for (int i = 0; i < level->nkept && *p; i++) {
+    if (level->kept[i] != *p) continue;
+    PetscCall(level->backend->release(level->kept[i]));
+    level->kept[i] = level->kept[--level->nkept];
+    *p = NULL;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* an array of the mesh, which lives as long as the level: the host need not copy it */
+static PetscErrorCode PlaceMeshArray(VpLevel level, const int32_t *array, size_t count, const char what[], const int32_t **p)
+{
+  PetscFunctionBegin;
+  if (level->backend == &VpBackendHost) *p = array;
+  else
+    PetscCall(VpLevelPlace(level, array, count * sizeof(*array), what, (const void **)p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The one-dimensional operators of all cells and directions: few different ones, unless the coefficient varies. */
+typedef struct {
+  VpDictionary dictionary;
+  VpLineKey   *key; /* [dictionary.n] */
+  int32_t      capacity;
+} Lines;
+
+static PetscErrorCode LinesAdd(Lines *lines, const VpLineKey *key, int32_t *entry)
+{
+  const uint64_t word[] = {VpWord(key->h),
+                           VpWord(key->h_beyond[0]),
+                           VpWord(key->h_beyond[1]),
+                           VpWord(key->a),
+                           VpWord(key->a_beyond[0]),
+                           VpWord(key->a_beyond[1]),
+                           (uint64_t)(16 - key->face[0]) << 8 | (uint64_t)(16 - key->face[1])};
+
+  PetscFunctionBegin;
+  PetscCall(VpDictionaryAdd(&lines->dictionary, word, entry));
+  if (*entry == lines->capacity) {
+    lines->capacity = 2 * lines->capacity + 64;
+    PetscCall(PetscRealloc(lines->capacity * sizeof(*lines->key), &lines->key));
+  }
+  lines->key[*entry] = *entry == lines->dictionary.n - 1 ? *key : lines->key[*entry];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static VpLineKey LineKey(VpLevel level, int32_t cell, int d)
+{
+  VpMesh    mesh = level->mesh;
+  VpLineKey key = {.h = VpCellSize(mesh, cell, d), .a = VpLevelCoefficient(level, cell)};
+
+  for (int s = 0; s < 2; s++) {
+    const int32_t beyond = mesh->neighbor[cell * 2 * mesh->dim + 2 * d + s];
+
+    key.face[s] = beyond < 0 ? beyond : VP_FACE_CELL;
+    key.h_beyond[s] = beyond < 0 ? 0 : VpCellSize(mesh, beyond, d);
+    key.a_beyond[s] = beyond < 0 ? 0 : VpLevelCoefficient(level, beyond);
+  }
+  return key;
+}
+
+/* entry of every line of [0, nsweep) */
+static PetscErrorCode FindLines(VpLevel level, Lines *lines, int32_t line[])
+{
+  VpMesh    mesh = level->mesh;
+  VpLineKey last[3] = {{0}};
+
+  PetscFunctionBegin;
+  for (int32_t cell = 0; cell < mesh->nsweep; cell++) {
+    for (int d = 0; d < mesh->dim; d++) {
+      const VpLineKey key = LineKey(level, cell, d);
+      int32_t        *entry = &line[cell * mesh->dim + d];
+
+      if (!memcmp(&key, &last[d], sizeof(key))) *entry = entry[-mesh->dim];
+      else
+        PetscCall(LinesAdd(lines, &key, entry));
+      last[d] = key;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* adds, for every line, those without face terms towards the cell on its lower, upper side */
+static PetscErrorCode FindDrops(Lines *lines, int32_t n, int32_t drop[])
+{
+  PetscFunctionBegin;
+  for (int32_t i = 0; i < n; i++) {
+    for (int s = 0; s < 2; s++) {
+      VpLineKey key = lines->key[i];
+
+      if (key.face[s] == VP_FACE_CELL) {
+        key.face[s] = VP_FACE_NONE;
+        key.h_beyond[s] = key.a_beyond[s] = 0;
+      }
+      PetscCall(LinesAdd(lines, &key, &drop[2 * i + s]));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PlaceLines(VpLevel level, PetscBool drops)
+{
+  const VpProblem *problem = &level->problem;
+  const int        dim = level->mesh->dim, n = level->basis.n, entry = n * n + 4 * n;
+  const size_t     nline = (size_t)level->mesh->nsweep * dim;
+  Lines            lines = {.capacity = 0};
+  int32_t         *line, *drop, nwhole;
+  double          *table;
+
+  PetscFunctionBegin;
+  PetscCall(VpDictionaryCreate(7, &lines.dictionary));
+  PetscCall(PetscMalloc1(nline, &line));
+  PetscCall(FindLines(level, &lines, line));
+  nwhole = lines.dictionary.n;
+  if (drops) {
+    PetscCall(PetscMalloc1(2 * nwhole, &drop));
+    PetscCall(FindDrops(&lines, nwhole, drop));
+    PetscCall(VpLevelPlace(level, drop, 2 * nwhole * sizeof(*drop), "operator tables", (const void **)&level->view.drop));
+    PetscCall(PetscFree(drop));
+  }
+  PetscCall(PetscMalloc1((size_t)lines.dictionary.n * entry, &table));
+  for (int32_t i = 0; i < lines.dictionary.n; i++) {
+    double *D = table + (size_t)i * entry;
+    VpLineBuild(&level->basis, &lines.key[i], problem->penalty, problem->reaction / dim, D, D + n * n);
+  }
+  PetscCall(VpLevelRemove(level, (const void **)&level->view.line));
+  PetscCall(VpLevelRemove(level, &level->view.lines));
+  PetscCall(VpLevelPlace(level, line, nline * sizeof(*line), "operator tables", (const void **)&level->view.line));
+  PetscCall(VpLevelPlaceReals(level, table, (size_t)lines.dictionary.n * entry, "operator tables", &level->view.lines));
+  PetscCall(PetscFree(table));
+  PetscCall(PetscFree(line));
+  PetscCall(PetscFree(lines.key));
+  PetscCall(VpDictionaryDestroy(&lines.dictionary));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelPlaceDrops(VpLevel level)
+{
+  PetscFunctionBegin;
+  if (!level->view.drop) PetscCall(PlaceLines(level, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PlaceTraces(VpLevel level)
+{
+  const VpBasis *basis = &level->basis;
+  const int      nt = basis->nt;
+  double         traces[4 * VP_MAX_N];
+
+  PetscFunctionBegin;
+  for (int s = 0; s < 2; s++) {
+    for (int i = 0; i < nt; i++) {
+      traces[(2 * s + 0) * nt + i] = basis->value[s][basis->first[s] + i];
+      traces[(2 * s + 1) * nt + i] = basis->slope[s][basis->first[s] + i];
+    }
+  }
+  PetscCall(VpLevelPlaceReals(level, traces, 4 * nt, "traces", &level->view.traces));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* between the level's basis and that of the outer vectors */
+static PetscErrorCode PlaceBasisChange(VpLevel level)
+{
+  const int n = level->basis.n;
+  VpBasis   outer;
+  double    C[VP_MAX_N * VP_MAX_N];
+
+  PetscFunctionBegin;
+  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, level->basis.degree, &outer));
+  PetscCall(VpBasisChange(&outer, &level->basis, C));
+  PetscCall(VpLevelPlaceReals(level, C, n * n, "change of basis", &level->view.enter));
+  PetscCall(VpBasisChange(&level->basis, &outer, C));
+  PetscCall(VpLevelPlaceReals(level, C, n * n, "change of basis", &level->view.leave));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelCreate(VpMesh mesh, const VpProblem *problem, VpBasisType basis, VpPrecision precision, const VpBackend *backend,
+                             VpLevel *out)
+{
+  const int ndof = (int)PetscPowInt(problem->degree + 1, mesh->dim);
+  VpLevel   level;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&level));
+  *out = level;
+  level->refct = 1;
+  PetscCall(VpMeshReference(mesh));
+  level->mesh = mesh;
+  level->problem = *problem;
+  level->problem.coefficient = NULL;
+  level->precision = precision;
+  level->backend = backend;
+  PetscCall(VpBasisCreate(basis, problem->degree, &level->basis));
+  level->ops = backend->ops(precision, mesh->dim, problem->degree);
+  PetscCheck(level->ops, mesh->comm, PETSC_ERR_SUP, "%s has no kernels for dimension %d, degree %d", backend->name, mesh->dim,
+             problem->degree);
+  level->real = precision == VP_SINGLE ? sizeof(float) : sizeof(double);
+  level->block = level->real * ndof;
+  PetscCallMPI(MPI_Type_contiguous(ndof, precision == VP_SINGLE ? MPI_FLOAT : MPI_DOUBLE, &level->unit));
+  PetscCallMPI(MPI_Type_commit(&level->unit));
+  level->view = (VpView){.dim = mesh->dim,
+                         .n = level->basis.n,
+                         .nt = level->basis.nt,
+                         .first = {level->basis.first[0], level->basis.first[1]},
+                         .nown = mesh->nown,
+                         .nsweep = mesh->nsweep,
+                         .nhalo = mesh->nhalo,
+                         .nlocal = mesh->nlocal,
+                         .reaction = problem->reaction,
+                         .cutoff = -1};
+  PetscCall(PlaceMeshArray(level, mesh->neighbor, (size_t)mesh->nsweep * 2 * mesh->dim, "neighbours", &level->view.neighbor));
+  PetscCall(VpLevelSetCoefficient(level, problem->coefficient));
+  PetscCall(PlaceLines(level, PETSC_FALSE));
+  PetscCall(PlaceTraces(level));
+  PetscCall(PlaceBasisChange(level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelReference(VpLevel level)
+{
+  PetscFunctionBegin;
+  level->refct++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelDestroy(VpLevel *out)
+{
+  VpLevel level = *out;
+
+  PetscFunctionBegin;
+  *out = NULL;
+  if (!level || --level->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < level->nkept; i++) PetscCall(level->backend->release(level->kept[i]));
+  PetscCallMPI(MPI_Type_free(&level->unit));
+  PetscCall(PetscFree(level->problem.coefficient));
+  PetscCall(VpMeshDestroy(&level->mesh));
+  PetscCall(PetscFree(level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelSetTransfer(VpLevel fine)
+{
+  VpMesh    mesh = fine->mesh;
+  const int n = fine->basis.n;
+  double    P[2 * VP_MAX_N * VP_MAX_N], R[2 * VP_MAX_N * VP_MAX_N];
+  uint8_t  *corner;
+
+  PetscFunctionBegin;
+  PetscCheck(mesh->coarser, PETSC_COMM_SELF, PETSC_ERR_ORDER, "A level's mesh has no coarser mesh yet");
+  VpTransferBuild(&fine->basis, P, R);
+  PetscCall(VpLevelPlaceReals(fine, P, 2 * n * n, "prolongation", &fine->view.P));
+  PetscCall(VpLevelPlaceReals(fine, R, 2 * n * n, "restriction", &fine->view.R));
+  PetscCall(PetscMalloc1(mesh->nhalo, &corner));
+  for (int32_t c = 0; c < mesh->nhalo; c++) {
+    const int32_t *coord = mesh->coord + 3 * (size_t)c;
+    corner[c] = (uint8_t)((coord[0] & 1) | (coord[1] & 1) << 1 | (coord[2] & 1) << 2);
+  }
+  PetscCall(VpLevelPlace(fine, corner, mesh->nhalo, "parents", (const void **)&fine->view.corner));
+  PetscCall(PetscFree(corner));
+  PetscCall(PlaceMeshArray(fine, mesh->parent, mesh->nhalo, "parents", &fine->view.parent));
+  PetscCall(PlaceMeshArray(fine, mesh->child, (size_t)mesh->coarser->nown << mesh->dim, "children", &fine->view.child));
+  fine->view.ncoarse = mesh->coarser->nown;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelVectorCreate(VpLevel level, const char *what, void **v)
+{
+  PetscFunctionBegin;
+  PetscCall(level->backend->alloc(level->mesh->nlocal * level->block, what, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelExchange(VpLevel level, VpGhostKind kind, void *v)
+{
+  VpMesh      mesh = level->mesh;
+  char       *ghost = (char *)v + mesh->nown * level->block;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
+  PetscCall(VpMeshExchangeBegin(mesh, kind, level->unit, v, ghost));
+  PetscCall(VpMeshExchangeEnd(mesh, kind, level->unit, v, ghost));
+  PetscCall(PetscLogEventEnd(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A cell: dim matrices [n][n] along its lines; a face: value and slope of nt layers, and their lift to n. */
+PetscLogDouble VpLevelApplyFlops(VpLevel level)
+{
+  const VpView  *v = &level->view;
+  const double   ndof = pow(v->n, v->dim);
+  const int32_t *neighbor = level->mesh->neighbor;
+  int64_t        faces = 0;
+
+  for (int64_t i = 0; i < (int64_t)v->nown * 2 * v->dim; i++) faces += neighbor[i] >= 0;
+  return v->nown * (2. * v->dim * v->n * ndof) + faces * 4. * ndof * (1 + (double)v->nt / v->n);
+}

@@ -1,0 +1,113 @@
+/* The algorithm: levels, smoother, cycle. Loops over the ops table; nothing here knows a precision, a dimension or a device. */
+#pragma once
+#include "../kernels/ops.h"
+#include <petscksp.h>
+
+/* what -log_view shows; registered by src/petsc/plugin.c */
+extern PetscClassId  VP_CLASSID;
+extern PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TRANSFER, VP_EVENT_COARSE, VP_EVENT_EXCHANGE, VP_EVENT_CONVERT;
+
+typedef enum { VP_RESIDUAL_EXACT, VP_RESIDUAL_LOCAL, VP_RESIDUAL_GLOBAL } VpResidual;
+typedef enum { VP_EXCHANGE_SWEEP, VP_EXCHANGE_COLOR } VpExchange;
+typedef enum { VP_CYCLE_V, VP_CYCLE_W } VpCycleType;
+
+/* -div(a grad u) + c u, degree of the polynomials; the coefficient of own cells, or NULL: 1 */
+typedef struct {
+  int              degree;
+  double           penalty, reaction;
+  const PetscReal *coefficient;
+} VpProblem;
+
+/* A level: mesh, tables and kernels in one precision and basis. Two uses: the outer operator (double, orthonormal) and a level of the cycle. */
+typedef struct VpLevel_ *VpLevel;
+struct VpLevel_ {
+  int              refct;
+  VpMesh           mesh;
+  VpProblem        problem;     /* coefficient: own copy for cells [0, nlocal), or NULL */
+  PetscReal        uniform;     /* the coefficient where it is the same in all cells of all ranks, else 0 */
+  VpPrecision      precision;
+  VpBasis          basis;
+  const VpBackend *backend;
+  const VpOps     *ops;
+  VpView           view;
+  size_t           real;        /* bytes of a number */
+  size_t           block;       /* bytes of a cell: real n^dim */
+  MPI_Datatype     unit;        /* a cell */
+  int              nkept;       /* arrays released with the level */
+  void            *kept[24];
+};
+PetscErrorCode VpLevelCreate(VpMesh, const VpProblem *, VpBasisType, VpPrecision, const VpBackend *, VpLevel *);
+PetscErrorCode VpLevelReference(VpLevel);
+PetscErrorCode VpLevelDestroy(VpLevel *);
+/* copies a host array to the backend; released with the level. VpLevelPlaceReals converts from double to the level's precision. */
+PetscErrorCode VpLevelPlace(VpLevel, const void *host, size_t bytes, const char *what, const void **p);
+PetscErrorCode VpLevelPlaceReals(VpLevel, const double *host, size_t count, const char *what, const void **p);
+/* view.parent, corner, child, P, R towards mesh->coarser */
+PetscErrorCode VpLevelSetTransfer(VpLevel fine);
+PetscErrorCode VpLevelVectorCreate(VpLevel, const char *what, void **v); /* [nlocal] cells, zero */
+PetscErrorCode VpLevelExchange(VpLevel, VpGhostKind, void *v);           /* own values to the ghosts behind them */
+/* arithmetic means of the coefficient over the children, on the coarse mesh's own cells */
+PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal coarse[]);
+/* flops of one application on own cells / of one sweep, this rank */
+PetscLogDouble VpLevelApplyFlops(VpLevel);
+
+/* The coloured multiplicative vertex-patch smoother of one level. */
+typedef struct VpSmoother_ *VpSmoother;
+PetscErrorCode VpSmootherCreate(VpLevel, VpSpace, VpResidual, VpExchange, VpSmoother *);
+PetscErrorCode VpSmootherDestroy(VpSmoother *);
+/* takes the residual form also where the replacement form would do: for comparison */
+PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
+/* One sweep over all colours (reverse: in opposite order). x: two buffers, values in x[0] before and after (own cells). Ghosts (VP_GHOST_ALL of x[0],
+   VP_GHOST_SWEEP of b) must be current on entry unless zero: x[0] is all 0. They are not, of x[0], on return. */
+PetscErrorCode VpSmootherSweep(VpSmoother, PetscBool zero, PetscBool reverse, void *b, void *const x[2]);
+PetscLogDouble VpSmootherFlops(VpSmoother);
+
+/* The coarsest problem: the tensor inverse of a single patch, or a KSP on the assembled matrix. */
+typedef struct VpCoarse_ *VpCoarse;
+PetscErrorCode VpCoarseCreate(VpLevel, const char prefix[], PetscObject parent, VpCoarse *);
+PetscErrorCode VpCoarseSolve(VpCoarse, void *b, void *const x[2]); /* x[0] = A^-1 b on own cells */
+PetscErrorCode VpCoarseGetKSP(VpCoarse, KSP *); /* NULL where a single patch is inverted */
+PetscErrorCode VpCoarseView(VpCoarse, PetscViewer);
+PetscErrorCode VpCoarseDestroy(VpCoarse *);
+
+/* assemble.c: the matrix of a (host, double, orthonormal) level; its diagonal; a function equal to 1 */
+PetscErrorCode VpAssemble(VpLevel, MatType, Mat *);
+PetscErrorCode VpDiagonal(VpLevel, double d[]);      /* [nown][n^dim] */
+PetscErrorCode VpAbsoluteSums(VpLevel, NormType, PetscReal *); /* matrix norms: NORM_1, NORM_FROBENIUS, NORM_INFINITY, over all ranks */
+PetscErrorCode VpConstant(VpLevel, double one[]);    /* [nown][n^dim] coefficients of the function 1 */
+PetscBool      VpProblemIsSingular(VpMesh, const VpProblem *); /* no Dirichlet face, no reaction: constants are the null space */
+
+/* The multigrid cycle. */
+typedef struct {
+  VpSpace     space;
+  VpResidual  residual;
+  VpExchange  exchange;
+  VpPrecision precision;
+  VpCycleType type;
+  PetscInt    pre, post;
+  PetscBool   symmetric; /* colours in reverse order in the pre-smoother */
+  PetscInt    levels;    /* 0: down to boxes refined once */
+} VpCycleOptions;
+typedef struct VpCycle_ *VpCycle;
+struct VpCycle_ {
+  VpCycleOptions options;
+  PetscInt       nlevel;   /* 0 is the finest */
+  VpLevel       *level;
+  VpSmoother    *smoother; /* [nlevel]; the coarsest has none */
+  VpCoarse       coarse;
+  void         **b, **x[2], **r; /* [nlevel] vectors; r[l] NULL until it is needed */
+};
+/* parent: the PC, whose prefix and tab level the coarse KSP takes */
+PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, PetscObject parent, VpCycle *);
+PetscErrorCode VpCycleDestroy(VpCycle *);
+/* The outer vectors are [own cells of the finest level][n^dim] double, orthonormal basis. First one of these puts a right-hand side in ... */
+PetscErrorCode VpCycleEnter(VpCycle, PetscInt level, const double *r);
+PetscErrorCode VpCycleEnterResidual(VpCycle, PetscInt level, VpLevel outer, const double *x, const double *ghost, const double *f, PetscReal *norm2); /* norm2: over all ranks */
+/* ... then this runs the cycle from `level` down, z = M r (add: z += M r). transpose: the adjoint cycle */
+PetscErrorCode VpCycleSolve(VpCycle, PetscInt level, PetscBool transpose, PetscBool add, double *z);
+
+/* Nested iteration, x = about A^-1 b, with the levels of a cycle that lives longer. finest: the outer operator of the cycle's finest level. */
+typedef struct VpNested_ *VpNested;
+PetscErrorCode VpNestedCreate(VpCycle, VpLevel finest, VpNested *);
+PetscErrorCode VpNestedGuess(VpNested, const double *b, double *x);
+PetscErrorCode VpNestedDestroy(VpNested *);

@@ -1,0 +1,100 @@
+/* Nested iteration, an initial guess: the coarsest problem solved, then on every level below the finest the prolonged solution refined once,
+   x += M (b - A x), with the cycle from that level down. Solutions and residuals are double precision in any case.
+
+   The right-hand sides b_l = P^T b are restricted in the cycle's precision: their rounding is far below what the guess can be good for. */
+#include "internal.h"
+
+struct VpNested_ {
+  VpCycle  cycle;
+  VpLevel *level;  /* [nlevel] outer operators; the finest is the caller's */
+  void   **b, **x; /* [nlevel] own right-hand sides and solutions, not of the finest */
+};
+
+PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
+{
+  const PetscInt nlevel = cycle->nlevel;
+  VpNested       nested;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&nested));
+  *out = nested;
+  nested->cycle = cycle;
+  PetscCall(PetscCalloc3(nlevel + 1, &nested->level, nlevel, &nested->b, nlevel, &nested->x));
+  PetscCall(VpLevelReference(finest));
+  nested->level[0] = finest;
+  for (PetscInt l = 1; l < nlevel; l++) {
+    PetscCall(VpLevelCreate(cycle->level[l]->mesh, &cycle->level[l]->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, finest->backend, &nested->level[l]));
+    PetscCall(VpLevelVectorCreate(nested->level[l], "right-hand side", &nested->b[l]));
+    PetscCall(VpLevelVectorCreate(nested->level[l], "solution", &nested->x[l]));
+  }
+  for (PetscInt l = 0; l + 1 < nlevel; l++) {
+    if (!nested->level[l]->view.P) PetscCall(VpLevelSetTransfer(nested->level[l]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpNestedDestroy(VpNested *out)
+{
+  VpNested nested = *out;
+
+  PetscFunctionBegin;
+  *out = NULL;
+  if (!nested) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt l = 0; nested->level[l]; l++) {
+    if (nested->b[l]) PetscCall(nested->level[l]->backend->release(nested->b[l]));
+    if (nested->x[l]) PetscCall(nested->level[l]->backend->release(nested->x[l]));
+    PetscCall(VpLevelDestroy(&nested->level[l]));
+  }
+  PetscCall(PetscFree3(nested->level, nested->b, nested->x));
+  PetscCall(PetscFree(nested));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* b_l of all levels below the finest, through the cycle's own vectors */
+static PetscErrorCode RestrictAll(VpNested nested, const double *b)
+{
+  const VpCycle cycle = nested->cycle;
+
+  PetscFunctionBegin;
+  PetscCall(VpCycleEnter(cycle, 0, b));
+  for (PetscInt l = 0; l + 1 < cycle->nlevel; l++) {
+    const VpLevel fine = cycle->level[l], coarse = cycle->level[l + 1];
+
+    PetscCall(VpLevelExchange(fine, VP_GHOST_SWEEP, cycle->b[l]));
+    PetscCall(fine->ops->restrict_(&fine->view, cycle->b[l], cycle->b[l + 1]));
+    PetscCall(coarse->ops->leave(&coarse->view, PETSC_FALSE, cycle->b[l + 1], (double *)nested->b[l + 1]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Refine(VpNested nested, PetscInt l)
+{
+  const VpLevel level = nested->level[l];
+  double       *x = (double *)nested->x[l];
+  const double *ghost = (const double *)((const char *)x + level->mesh->nown * level->block);
+  PetscReal     norm2;
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelExchange(level, VP_GHOST_FACE, x));
+  PetscCall(VpCycleEnterResidual(nested->cycle, l, level, x, ghost, (const double *)nested->b[l], &norm2));
+  PetscCall(VpCycleSolve(nested->cycle, l, PETSC_FALSE, PETSC_TRUE, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpNestedGuess(VpNested nested, const double *b, double *x)
+{
+  const PetscInt last = nested->cycle->nlevel - 1;
+
+  PetscFunctionBegin;
+  PetscCall(RestrictAll(nested, b));
+  PetscCall(VpCycleEnter(nested->cycle, last, last ? (const double *)nested->b[last] : b));
+  PetscCall(VpCycleSolve(nested->cycle, last, PETSC_FALSE, PETSC_FALSE, last ? (double *)nested->x[last] : x));
+  for (PetscInt l = last - 1; l >= 0; l--) {
+    const VpLevel fine = nested->level[l];
+
+    PetscCall(VpLevelExchange(nested->level[l + 1], VP_GHOST_ALL, nested->x[l + 1]));
+    PetscCall(fine->ops->prolong(&fine->view, fine->view.nown, PETSC_FALSE, nested->x[l + 1], l ? nested->x[l] : x));
+    if (l) PetscCall(Refine(nested, l));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,150 @@
+/* The patches of a level and their tables: per patch and direction a one-dimensional eigenproblem, few of them different. */
+#include "internal.h"
+#include <stddef.h>
+
+typedef struct {
+  VpDictionary dictionary;
+  VpFdmKey    *key; /* [dictionary.n] */
+  int32_t      capacity;
+} Problems;
+
+static PetscErrorCode ProblemsAdd(Problems *problems, const VpFdmKey *key, int32_t *entry)
+{
+  const uint64_t word[] = {VpWord(key->h[0]), VpWord(key->h[1]), VpWord(key->h_beyond[0]), VpWord(key->h_beyond[1]),
+                           (uint64_t)(key->step + 1024) << 16 | (uint64_t)key->side[0] << 8 | (uint64_t)key->side[1]};
+
+  PetscFunctionBegin;
+  PetscCall(VpDictionaryAdd(&problems->dictionary, word, entry));
+  if (*entry == problems->capacity) {
+    problems->capacity = 2 * problems->capacity + 64;
+    PetscCall(PetscRealloc(problems->capacity * sizeof(*problems->key), &problems->key));
+  }
+  if (*entry == problems->dictionary.n - 1) problems->key[*entry] = *key;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* size of the cells beyond a side; 0 where there is none */
+static PetscReal SizeBeyond(VpMesh mesh, const int32_t cell[], int side)
+{
+  const int d = side / 2;
+
+  for (int c = 0; c < 1 << mesh->dim; c++) {
+    const int32_t beyond = mesh->neighbor[(size_t)cell[c] * 2 * mesh->dim + side];
+    if ((c >> d & 1) == side % 2 && beyond >= 0) return VpCellSize(mesh, beyond, d);
+  }
+  return 0;
+}
+
+static VpFdmKey ProblemKey(VpMesh mesh, const int32_t cell[], const uint8_t side[], int d, int step)
+{
+  VpFdmKey key = {.step = step};
+
+  for (int s = 0; s < 2; s++) {
+    const PetscBool cells = (PetscBool)(side[2 * d + s] == VP_SIDE_INTERIOR || side[2 * d + s] == VP_SIDE_MIXED);
+
+    key.h[s] = VpCellSize(mesh, cell[s << d], d);
+    key.side[s] = side[2 * d + s];
+    key.h_beyond[s] = cells ? SizeBeyond(mesh, cell, 2 * d + s) : 0;
+  }
+  return key;
+}
+
+/* the problem of every patch and direction, and weight = 1 / scale of the coefficient where it varies */
+static PetscErrorCode FindProblems(VpLevel level, const VpPatches *patches, Problems *problems, int32_t type[], double weight[])
+{
+  const int dim = patches->dim, nc = 1 << dim;
+  VpFdmKey  last[3] = {{.step = 0}};
+
+  PetscFunctionBegin;
+  for (int32_t p = 0; p < patches->n; p++) {
+    const int32_t *cell = patches->cell + (size_t)p * nc;
+    int            step[3] = {0};
+
+    if (weight) {
+      PetscReal a[8];
+      double    scale;
+
+      for (int c = 0; c < nc; c++) a[c] = VpLevelCoefficient(level, cell[c]);
+      VpCoefficientFit(dim, a, step, &scale);
+      weight[p] = 1 / scale;
+    }
+    for (int d = 0; d < dim; d++) {
+      const VpFdmKey key = ProblemKey(level->mesh, cell, patches->side + (size_t)p * 2 * dim, d, step[d]);
+      int32_t       *entry = &type[p * dim + d];
+
+      if (p && !memcmp(&key, &last[d], offsetof(VpFdmKey, step) + sizeof(int))) *entry = entry[-dim];
+      else
+        PetscCall(ProblemsAdd(problems, &key, entry));
+      last[d] = key;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* [2n 2n + 2n 2n + 2n] per problem: F, B, lambda */
+static PetscErrorCode SolveProblems(VpLevel level, const Problems *problems, VpSpace space, double table[])
+{
+  const int    m = 2 * level->basis.n;
+  const double a = level->uniform > 0 ? level->uniform : 1;
+
+  PetscFunctionBegin;
+  for (int32_t i = 0; i < problems->dictionary.n; i++) {
+    double *F = table + (size_t)i * (2 * m * m + m), *B = F + m * m, *lambda = B + m * m;
+
+    PetscCall(VpFdmBuild(&level->basis, &problems->key[i], space, level->problem.penalty, F, B, lambda));
+    for (int k = 0; k < m; k++) lambda[k] *= a;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* does a patch cover the whole domain, and is the problem there singular? */
+static PetscBool IsSingular(VpLevel level)
+{
+  return (PetscBool)(level->mesh->domain->nbox == 1 && level->mesh->level == 1 && VpProblemIsSingular(level->mesh, &level->problem));
+}
+
+/* largest sum of eigenvalues of the first patch */
+static double LargestSum(const VpLevel level, const double table[], const int32_t type[])
+{
+  const int m = 2 * level->basis.n;
+  double    sum = 0;
+
+  for (int d = 0; d < level->mesh->dim; d++) {
+    const double *lambda = table + (size_t)type[d] * (2 * m * m + m) + 2 * m * m;
+    double        largest = 0;
+
+    for (int k = 0; k < m; k++) largest = PetscMax(largest, lambda[k]);
+    sum += largest;
+  }
+  return sum;
+}
+
+PetscErrorCode VpLevelPlacePatches(VpLevel level, const VpPatches *patches, VpSpace space)
+{
+  const int m = 2 * level->basis.n, dim = level->mesh->dim, entry = 2 * m * m + m;
+  Problems  problems = {.capacity = 0};
+  VpView   *view = &level->view;
+  int32_t  *type;
+  double   *table, *weight = NULL;
+
+  PetscFunctionBegin;
+  PetscCheck(!view->patch, PETSC_COMM_SELF, PETSC_ERR_ORDER, "The level has its patches already");
+  PetscCall(VpDictionaryCreate(5, &problems.dictionary));
+  PetscCall(PetscMalloc1((size_t)patches->n * dim, &type));
+  if (!(level->uniform > 0)) PetscCall(PetscMalloc1(patches->n, &weight));
+  PetscCall(FindProblems(level, patches, &problems, type, weight));
+  PetscCall(PetscMalloc1((size_t)problems.dictionary.n * entry, &table));
+  PetscCall(SolveProblems(level, &problems, space, table));
+  if (patches->n && IsSingular(level)) view->cutoff = 1e-10 * LargestSum(level, table, type);
+  PetscCall(VpLevelPlace(level, patches->cell, ((size_t)patches->n << dim) * sizeof(int32_t), "patches", (const void **)&view->patch));
+  PetscCall(VpLevelPlace(level, type, (size_t)patches->n * dim * sizeof(int32_t), "patches", (const void **)&view->type));
+  PetscCall(VpLevelPlace(level, patches->cover, level->mesh->nlocal, "patches", (const void **)&view->cover));
+  PetscCall(VpLevelPlaceReals(level, table, (size_t)problems.dictionary.n * entry, "patch solvers", &view->fdm));
+  if (weight) PetscCall(VpLevelPlaceReals(level, weight, patches->n, "patch solvers", &view->weight));
+  PetscCall(PetscFree(weight));
+  PetscCall(PetscFree(table));
+  PetscCall(PetscFree(type));
+  PetscCall(PetscFree(problems.key));
+  PetscCall(VpDictionaryDestroy(&problems.dictionary));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,205 @@
+/* What tests of the algorithm share: problems on grids of boxes, vectors of a level and functionals of them that do not depend on the
+ * ranks. */
+#pragma once
+#include "tap.h"
+#include "../src/multigrid/multigrid.h"
+
+typedef enum { COEFFICIENT_ONE, COEFFICIENT_UNIFORM, COEFFICIENT_SEPARABLE, COEFFICIENT_CHECKERBOARD, COEFFICIENT_LAYERS } CoefficientKind;
+
+typedef struct {
+  const char     *name;
+  int             dim, degree, level, grid[3]; /* boxes a side of the unit cube */
+  PetscBool       lshape;                      /* without the last box */
+  int             boundary;                    /* VP_DIRICHLET, VP_NEUMANN, or 0: periodic */
+  CoefficientKind coefficient;
+  double          reaction;
+} Setting;
+
+static inline PetscErrorCode MakeMesh(MPI_Comm comm, const Setting *s, VpMesh *mesh)
+{
+  const int boundary[6] = {s->boundary, s->boundary, s->boundary, s->boundary, s->boundary, s->boundary};
+  PetscBool periodic[3];
+  PetscReal lower[3 * 64], upper[3 * 64];
+  int       nbox = 0;
+  VpDomain  domain;
+
+  PetscFunctionBeginUser;
+  for (int d = 0; d < 3; d++) periodic[d] = (PetscBool)(!s->boundary);
+  for (int z = 0; z < (s->dim == 3 ? s->grid[2] : 1); z++) {
+    for (int y = 0; y < s->grid[1]; y++) {
+      for (int x = 0; x < s->grid[0]; x++, nbox++) {
+        const int at[3] = {x, y, z};
+
+        for (int d = 0; d < s->dim; d++) {
+          lower[nbox * s->dim + d] = (PetscReal)at[d] / s->grid[d];
+          upper[nbox * s->dim + d] = (PetscReal)(at[d] + 1) / s->grid[d];
+        }
+      }
+    }
+  }
+  PetscCall(VpDomainCreate(comm, s->dim, s->lshape ? nbox - 1 : nbox, lower, upper, boundary, periodic, &domain));
+  PetscCall(VpMeshCreate(comm, domain, s->level, mesh));
+  PetscCall(VpDomainDestroy(&domain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* layers: steps across the coarsest cells */
+static PetscReal CoefficientAt(CoefficientKind kind, int dim, const PetscReal lower[], const PetscReal size[])
+{
+  PetscReal a = 1;
+  int       sum = 0;
+
+  if (kind == COEFFICIENT_UNIFORM) return 0.3;
+  for (int d = 0; d < dim; d++) {
+    const int half = lower[d] + size[d] / 2 > 0.5;
+
+    sum += (int)(2 * lower[d] + 1e-9);
+    if (kind == COEFFICIENT_SEPARABLE && half) a *= PetscPowReal(2, (d == 1 ? -5 : 3 + d) / 4.);
+  }
+  if (kind == COEFFICIENT_CHECKERBOARD) a = sum % 2 ? 1000 : 1;
+  if (kind == COEFFICIENT_LAYERS) a = lower[0] + size[0] / 2 > 0.5 ? 1 : 1000;
+  return a;
+}
+
+/* destroy with FreeProblem */
+static inline PetscErrorCode MakeProblem(const Setting *s, VpMesh mesh, VpProblem *problem)
+{
+  PetscReal *a;
+
+  PetscFunctionBeginUser;
+  *problem = (VpProblem){.degree = s->degree, .penalty = 1, .reaction = s->reaction};
+  if (s->coefficient == COEFFICIENT_ONE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(mesh->nown, &a));
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    PetscReal lower[3], size[3];
+
+    VpMeshCellBounds(mesh, c, lower, size);
+    a[c] = CoefficientAt(s->coefficient, s->dim, lower, size);
+  }
+  problem->coefficient = a;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode FreeProblem(VpProblem *problem)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree(problem->coefficient));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* mesh, outer operator and problem of a setting */
+typedef struct {
+  VpMesh    mesh;
+  VpProblem problem;
+  VpLevel   outer;
+  int       ndof; /* of a cell */
+} World;
+
+static inline PetscErrorCode WorldCreate(MPI_Comm comm, const Setting *s, World *w)
+{
+  PetscFunctionBeginUser;
+  w->ndof = (int)PetscPowInt(s->degree + 1, s->dim);
+  PetscCall(MakeMesh(comm, s, &w->mesh));
+  PetscCall(MakeProblem(s, w->mesh, &w->problem));
+  PetscCall(VpLevelCreate(w->mesh, &w->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &w->outer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode WorldDestroy(World *w)
+{
+  PetscFunctionBeginUser;
+  PetscCall(VpLevelDestroy(&w->outer));
+  PetscCall(FreeProblem(&w->problem));
+  PetscCall(VpMeshDestroy(&w->mesh));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode VectorCreate(VpLevel level, double **v)
+{
+  return VpLevelVectorCreate(level, "test", (void **)v);
+}
+
+static inline PetscErrorCode VectorDestroy(VpLevel level, double **v)
+{
+  return level->backend->release(*v);
+}
+
+/* numbers in [-1,1] that depend on the cell's global position, its place in the cell and the seed only */
+static inline void Fill(VpLevel level, int seed, double v[])
+{
+  const size_t ndof = level->block / level->real;
+
+  for (int32_t c = 0; c < level->mesh->nown; c++) {
+    for (size_t i = 0; i < ndof; i++) {
+      uint64_t h = (((uint64_t)(level->mesh->first + c) * ndof + i) * 1000003u + (uint64_t)seed) * 0x9E3779B97F4A7C15u;
+
+      h = (h ^ h >> 31) * 0xBF58476D1CE4E5B9u;
+      v[c * ndof + i] = (double)((h ^ h >> 29) >> 11) / (double)(1ull << 52) - 1;
+    }
+  }
+}
+
+static inline double Dot(VpLevel level, const double a[], const double b[])
+{
+  const size_t n = level->mesh->nown * level->block / level->real;
+  double       sum = 0;
+
+  for (size_t i = 0; i < n; i++) sum += a[i] * b[i];
+  PetscCallAbort(level->mesh->comm, MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, level->mesh->comm));
+  return sum;
+}
+
+static inline double Distance(VpLevel level, const double a[], const double b[])
+{
+  const size_t n = level->mesh->nown * level->block / level->real;
+  double       largest = 0;
+
+  for (size_t i = 0; i < n; i++) largest = PetscMax(largest, fabs(a[i] - b[i]));
+  PetscCallAbort(level->mesh->comm, MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, level->mesh->comm));
+  return largest;
+}
+
+/* y = A x, or b - A x, on own cells */
+static inline PetscErrorCode Apply(VpLevel level, double x[], const double b[], double y[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(VpLevelExchange(level, VP_GHOST_FACE, x));
+  PetscCall(level->ops->apply(&level->view, 0, level->view.nown, x, (char *)x + level->view.nown * level->block, b, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x += M (b - A x) until |b - A x| is below 1e-8 of |b| (at most 100 times); nu = -8 / log10 of the mean factor. x [outer vector] */
+static inline PetscErrorCode Refinement(World *w, VpCycle cycle, const double b[], double x[], double *nu, double *final)
+{
+  double    first = 0, last = 0;
+  PetscReal norm2;
+  int       n = 0;
+
+  PetscFunctionBeginUser;
+  for (;; n++) {
+    PetscCall(VpLevelExchange(w->outer, VP_GHOST_FACE, x));
+    PetscCall(VpCycleEnterResidual(cycle, 0, w->outer, x, x + (size_t)w->mesh->nown * w->ndof, b, &norm2));
+    last = sqrt(norm2);
+    if (!n) first = last;
+    if (last <= 1e-8 * first || n == 100 || last > 1e10 * first || last != last) break;
+    PetscCall(VpCycleSolve(cycle, 0, PETSC_FALSE, PETSC_TRUE, x));
+  }
+  *nu = -8 / (log10(last / first) / n);
+  *final = last / first;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PETSC_UNUSED static const Setting settings[] = {
+  {"square", 2, 3, 3, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_ONE, 0},
+  {"boxes", 2, 2, 2, {3, 2, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_ONE, 5},
+  {"lshape", 2, 4, 2, {2, 2, 1}, PETSC_TRUE, VP_DIRICHLET, COEFFICIENT_UNIFORM, 0},
+  {"torus", 2, 3, 2, {1, 1, 1}, PETSC_FALSE, 0, COEFFICIENT_ONE, 0},
+  {"small torus", 2, 3, 1, {1, 1, 1}, PETSC_FALSE, 0, COEFFICIENT_ONE, 0},
+  {"neumann square", 2, 5, 2, {1, 1, 1}, PETSC_FALSE, VP_NEUMANN, COEFFICIENT_ONE, 0},
+  {"checkerboard", 2, 3, 3, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_CHECKERBOARD, 1},
+  {"layers", 2, 1, 3, {2, 1, 1}, PETSC_FALSE, VP_NEUMANN, COEFFICIENT_LAYERS, 0},
+  {"cube", 3, 2, 2, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_ONE, 0},
+  {"fichera", 3, 1, 1, {2, 2, 2}, PETSC_TRUE, VP_DIRICHLET, COEFFICIENT_SEPARABLE, 0},
+  {"torus in 3D", 3, 3, 1, {1, 1, 1}, PETSC_FALSE, 0, COEFFICIENT_UNIFORM, 2},
+};
+#define FOR_SETTINGS(s) for (const Setting *s = settings; s < settings + PETSC_STATIC_ARRAY_LENGTH(settings); s++)

@@ -1,0 +1,298 @@
+/* Patch solvers and sweeps over them.
+   ranks: 1 2 3 4 */
+#include "multigrid.h"
+
+/* largest residual on patch p's cells, whose vector is r */
+static double LargestOn(VpLevel level, int32_t p, const double r[])
+{
+  const int nc = 1 << level->view.dim, ndof = (int)(level->block / level->real);
+  double    largest = 0;
+
+  for (int i = 0; i < nc; i++) {
+    for (int k = 0; k < ndof; k++) largest = PetscMax(largest, fabs(r[(size_t)level->view.patch[p * nc + i] * ndof + k]));
+  }
+  return largest;
+}
+
+/* by how much patch p's solve reduces the residual on its cells (one rank) */
+static PetscErrorCode PatchReduction(VpLevel level, VpForm form, int32_t p, double *reduction)
+{
+  const int nc = 1 << level->view.dim, ndof = (int)(level->block / level->real);
+  double   *b, *r, *x[2], before;
+
+  PetscFunctionBeginUser;
+  PetscCall(VectorCreate(level, &b));
+  PetscCall(VectorCreate(level, &r));
+  for (int i = 0; i < 2; i++) PetscCall(VectorCreate(level, &x[i]));
+  Fill(level, 1, b);
+  Fill(level, 2, x[0]);
+  PetscCall(Apply(level, x[0], b, r));
+  before = LargestOn(level, p, r);
+  PetscCall(level->ops->sweep(&level->view, form, p, p + 1, 0, b, (void *const *)x));
+  for (int i = 0; i < nc; i++) {
+    const size_t at = (size_t)level->view.patch[p * nc + i] * ndof;
+
+    PetscCall(PetscArraycpy(x[0] + at, x[1] + at, ndof));
+  }
+  PetscCall(Apply(level, x[0], b, r));
+  *reduction = LargestOn(level, p, r) / before;
+  PetscCall(VectorDestroy(level, &b));
+  PetscCall(VectorDestroy(level, &r));
+  for (int i = 0; i < 2; i++) PetscCall(VectorDestroy(level, &x[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* every pure patch, alone, makes the residual on its cells vanish */
+static PetscErrorCode PatchSolves(void)
+{
+  static const Setting exact[] = {
+    {"square", 2, 3, 3, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_UNIFORM, 0},
+    {"stretched boxes", 2, 2, 2, {3, 2, 1}, PETSC_FALSE, VP_NEUMANN, COEFFICIENT_ONE, 7},
+    {"L-shape", 2, 5, 2, {2, 2, 1}, PETSC_TRUE, VP_DIRICHLET, COEFFICIENT_ONE, 0},
+    {"torus", 2, 4, 2, {1, 1, 1}, PETSC_FALSE, 0, COEFFICIENT_UNIFORM, 3},
+    {"cube", 3, 2, 2, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_ONE, 1},
+    {"separable square", 2, 3, 2, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_SEPARABLE, 0},
+    {"separable cube", 3, 3, 2, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_SEPARABLE, 0},
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(exact); i++) {
+    const Setting  *s = &exact[i];
+    const PetscBool separable = (PetscBool)(s->coefficient == COEFFICIENT_SEPARABLE);
+    World           w;
+    VpLevel         level;
+    VpSmoother      smoother;
+    VpPatches       patches;
+    double          reduction = 0, worst[2] = {0, 0};
+
+    PetscCall(WorldCreate(PETSC_COMM_SELF, s, &w));
+    PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &level));
+    PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, &smoother));
+    PetscCall(VpPatchesCreate(w.mesh, &patches));
+    for (int32_t p = 0; p < patches.n; p++) {
+      /* the patch in the middle alone sees a coefficient that jumps nowhere but inside it */
+      PetscReal lower[3], size[3];
+
+      VpMeshCellBounds(w.mesh, patches.cell[p << s->dim], lower, size);
+      if (patches.mixed[p] || (separable && (lower[0] != 0.25 || lower[1] != 0.25 || (s->dim == 3 && lower[2] != 0.25)))) continue;
+      for (int form = 0; form < (separable ? 1 : 2); form++) {
+        PetscCall(PatchReduction(level, form ? VP_FORM_REPLACE : VP_FORM_EXACT, p, &reduction));
+        worst[form] = PetscMax(worst[form], reduction);
+      }
+    }
+    TapOk((PetscBool)(worst[0] < 1e-12),
+          separable ? "separable_coefficient_patch_is_exact: %s (%.1e)" : "patch_solve_inverts_patch: %s (%.1e)", s->name, worst[0]);
+    if (!separable) TapOk((PetscBool)(worst[1] < 1e-12), "replacement_inverts_patch: %s (%.1e)", s->name, worst[1]);
+    PetscCall(VpPatchesDestroy(&patches));
+    PetscCall(VpSmootherDestroy(&smoother));
+    PetscCall(VpLevelDestroy(&level));
+    PetscCall(WorldDestroy(&w));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef struct {
+  VpSpace    space;
+  VpResidual residual;
+  VpExchange exchange;
+  PetscBool  zero, reverse, residual_form;
+} Flavour;
+
+/* x [own cells, orthonormal basis] after two sweeps from a random vector, or zero */
+static PetscErrorCode Sweeps(MPI_Comm comm, const Setting *s, const Flavour *f, World *w, double **result)
+{
+  VpLevel    level;
+  VpSmoother smoother;
+  double    *b, *x[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(WorldCreate(comm, s, w));
+  PetscCall(VpLevelCreate(w->mesh, &w->problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &level));
+  PetscCall(VpSmootherCreate(level, f->space, f->residual, f->exchange, &smoother));
+  if (f->residual_form) PetscCall(VpSmootherUseResidualForm(smoother));
+  PetscCall(VectorCreate(level, &b));
+  for (int i = 0; i < 2; i++) PetscCall(VectorCreate(level, &x[i]));
+  Fill(level, 1, b);
+  if (!f->zero) Fill(level, 2, x[0]);
+  PetscCall(VpLevelExchange(level, VP_GHOST_SWEEP, b));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(VpLevelExchange(level, VP_GHOST_ALL, x[0]));
+    PetscCall(VpSmootherSweep(smoother, (PetscBool)(f->zero && i == 0), f->reverse, b, (void *const *)x));
+  }
+  PetscCall(VectorCreate(w->outer, result));
+  PetscCall(level->ops->leave(&level->view, PETSC_FALSE, x[0], *result));
+  PetscCall(VectorDestroy(level, &b));
+  for (int i = 0; i < 2; i++) PetscCall(VectorDestroy(level, &x[i]));
+  PetscCall(VpSmootherDestroy(&smoother));
+  PetscCall(VpLevelDestroy(&level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* do two flavours of sweep, the second one maybe on one rank, give the same? */
+static PetscErrorCode Compare(const Setting *s, const Flavour *f, const Flavour *g, MPI_Comm comm, PetscBool *same)
+{
+  World   wf, wg;
+  double *xf, *xg, scale;
+
+  PetscFunctionBeginUser;
+  PetscCall(Sweeps(PETSC_COMM_WORLD, s, f, &wf, &xf));
+  PetscCall(Sweeps(comm, s, g, &wg, &xg));
+  scale = sqrt(Dot(wf.outer, xf, xf));
+  *same = (PetscBool)(Distance(wf.outer, xf, xg + (wf.mesh->first - wg.mesh->first) * wf.ndof) < 1e-11 * scale);
+  PetscCall(VectorDestroy(wf.outer, &xf));
+  PetscCall(VectorDestroy(wg.outer, &xg));
+  PetscCall(WorldDestroy(&wf));
+  PetscCall(WorldDestroy(&wg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SweepForms(const Setting *s)
+{
+  const PetscBool clamped = (PetscBool)(s->degree >= 3);
+  PetscBool       same;
+
+  PetscFunctionBeginUser;
+  for (int reverse = 0; reverse < 2; reverse++) {
+    Flavour f = {VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_COLOR, PETSC_FALSE, (PetscBool)reverse, PETSC_FALSE}, g = f;
+
+    PetscCall(Compare(s, &f, &g, PETSC_COMM_SELF, &same));
+    TapOk(same, "color_exchange_equals_serial_sweep: %s", s->name);
+    g.residual_form = PETSC_TRUE;
+    f.exchange = g.exchange = VP_EXCHANGE_SWEEP;
+    PetscCall(Compare(s, &f, &g, PETSC_COMM_WORLD, &same));
+    TapOk(same, "replacement_equals_residual_form: %s", s->name);
+    f.zero = g.zero = PETSC_TRUE;
+    PetscCall(Compare(s, &f, &g, PETSC_COMM_WORLD, &same));
+    TapOk(same, "replacement_equals_residual_form: %s, from zero", s->name);
+    for (int space = VP_SPACE_FULL; space <= (clamped ? VP_SPACE_CLAMPED : VP_SPACE_DIRICHLET); space++) {
+      f.space = (VpSpace)space;
+      g = f;
+      g.residual = VP_RESIDUAL_GLOBAL;
+      PetscCall(Compare(s, &f, &g, PETSC_COMM_WORLD, &same));
+      TapOk(same, "global_residual_equals_exact: %s, space %d", s->name, space);
+    }
+    f.space = g.space = VP_SPACE_CLAMPED;
+    f.zero = g.zero = PETSC_FALSE;
+    g.residual = VP_RESIDUAL_LOCAL;
+    if (clamped) PetscCall(Compare(s, &f, &g, PETSC_COMM_WORLD, &same));
+    if (clamped) TapOk(same, "local_residual_of_clamped_equals_exact: %s", s->name);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* is the cell with coordinates c within two layers of the mesh's own cells? one box */
+static PetscBool Near(VpMesh mesh, const int32_t c[])
+{
+  const int n = 1 << mesh->level;
+
+  for (int32_t own = 0; own < mesh->nown; own++) {
+    int far = 0;
+
+    for (int d = 0; d < mesh->dim; d++) {
+      const int distance = abs(c[d] - mesh->coord[3 * own + d]);
+      far = PetscMax(far, mesh->domain->periodic[d] ? PetscMin(distance, n - distance) : distance);
+    }
+    if (far <= 2) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+/* x = one sweep over the patches of a serial mesh whose cells are near own cells of another one, a patch at a time */
+static PetscErrorCode SweepNear(VpLevel level, VpMesh mesh, const double b[], double *const x[2])
+{
+  const int nc = 1 << level->view.dim, ndof = (int)(level->block / level->real);
+  VpPatches patches;
+
+  PetscFunctionBeginUser;
+  PetscCall(VpPatchesCreate(level->mesh, &patches));
+  for (int color = nc - 1; color >= 0; color--) {
+    for (int32_t p = patches.start[color]; p < patches.start[color + 1]; p++) {
+      PetscBool near = PETSC_TRUE;
+
+      for (int i = 0; i < nc; i++) near = (PetscBool)(near && Near(mesh, level->mesh->coord + 3 * patches.cell[p * nc + i]));
+      if (!near) patches.cell[p * nc] = -1;
+      else
+        PetscCall(level->ops->sweep(&level->view, VP_FORM_EXACT, p, p + 1, 0, b, (void *const *)x));
+    }
+    for (int32_t p = patches.start[color]; p < patches.start[color + 1]; p++) {
+      for (int i = 0; i < nc && patches.cell[p * nc] >= 0; i++) {
+        const size_t at = (size_t)patches.cell[p * nc + i] * ndof;
+        PetscCall(PetscArraycpy(x[0] + at, x[1] + at, ndof));
+      }
+    }
+  }
+  PetscCall(VpPatchesDestroy(&patches));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what a rank makes of its own cells with one exchange a sweep */
+static PetscErrorCode TwoLayers(const Setting *s)
+{
+  World      w[2];
+  VpLevel    level[2];
+  VpSmoother smoother[2];
+  double    *b[2], *x[2][2];
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) {
+    PetscCall(WorldCreate(i ? PETSC_COMM_SELF : PETSC_COMM_WORLD, s, &w[i]));
+    PetscCall(VpLevelCreate(w[i].mesh, &w[i].problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &level[i]));
+    PetscCall(VpSmootherCreate(level[i], VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, &smoother[i]));
+    PetscCall(VectorCreate(level[i], &b[i]));
+    for (int k = 0; k < 2; k++) PetscCall(VectorCreate(level[i], &x[i][k]));
+    Fill(level[i], 1, b[i]);
+    Fill(level[i], 2, x[i][0]);
+    PetscCall(VpLevelExchange(level[i], VP_GHOST_SWEEP, b[i]));
+    PetscCall(VpLevelExchange(level[i], VP_GHOST_ALL, x[i][0]));
+  }
+  PetscCall(VpSmootherSweep(smoother[0], PETSC_FALSE, PETSC_FALSE, b[0], (void *const *)x[0]));
+  PetscCall(SweepNear(level[1], w[0].mesh, b[1], x[1]));
+  TapOk((PetscBool)(Distance(level[0], x[0][0], x[1][0] + w[0].mesh->first * w[0].ndof) < 1e-11),
+        "sweep_is_the_serial_one_of_two_layers: %s", s->name);
+  for (int i = 0; i < 2; i++) {
+    PetscCall(VectorDestroy(level[i], &b[i]));
+    for (int k = 0; k < 2; k++) PetscCall(VectorDestroy(level[i], &x[i][k]));
+    PetscCall(VpSmootherDestroy(&smoother[i]));
+    PetscCall(VpLevelDestroy(&level[i]));
+    PetscCall(WorldDestroy(&w[i]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Errors(void)
+{
+  const Setting  s = {"square", 2, 2, 2, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_ONE, 0};
+  World          w;
+  VpLevel        level;
+  VpSmoother     smoother;
+  PetscErrorCode full, clamped;
+
+  PetscFunctionBeginUser;
+  PetscCall(WorldCreate(PETSC_COMM_WORLD, &s, &w));
+  PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_SINGLE, &VpBackendHost, &level));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  full = VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_LOCAL, VP_EXCHANGE_SWEEP, &smoother);
+  clamped = VpSmootherCreate(level, VP_SPACE_CLAMPED, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, &smoother);
+  PetscCall(PetscPopErrorHandler());
+  TapOk((PetscBool)(full == PETSC_ERR_ARG_INCOMP), "full_space_refuses_the_local_residual");
+  TapOk((PetscBool)(clamped == PETSC_ERR_ARG_INCOMP), "clamped_space_refuses_degree_2");
+  PetscCall(VpLevelDestroy(&level));
+  PetscCall(WorldDestroy(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  int failed;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  TapBegin(PETSC_COMM_WORLD);
+  PetscCall(PatchSolves());
+  FOR_SETTINGS(s) PetscCall(SweepForms(s));
+  FOR_SETTINGS(s) if (s->grid[0] == 1 && s->level > 1) PetscCall(TwoLayers(s));
+  PetscCall(Errors());
+  failed = TapEnd();
+  PetscCall(PetscFinalize());
+  return failed;
+}
