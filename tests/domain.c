@@ -1,4 +1,5 @@
-/* Domains and meshes at their limits: what is refused, many boxes, more ranks than cells, other communicators. */
+/* Domains and meshes at their limits: what is refused, many boxes, more ranks than cells, other communicators.
+   ranks: 1 2 3 5 */
 #include "tap.h"
 #include "../src/mesh/mesh.h"
 

@@ -1,4 +1,5 @@
-/* The host kernels against plain loops, on random views: they are linear algebra, so tables and neighbours may be anything. */
+/* The host kernels against plain loops, on random views: they are linear algebra, so tables and neighbours may be anything.
+   ranks: 1 */
 #include "tap.h"
 #include "../src/kernels/ops.h"
 #include <math.h>
@@ -89,8 +90,8 @@ static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int 
   c->N         = dim == 3 ? n * n * n : n * n;
   v->dim       = dim;
   v->n         = n;
-  v->nt        = n < 4 ? n : thin ? 2 : 4;
-  v->first[1]  = n < 4 || !thin ? 0 : n - 2;
+  v->nt        = n < 4 ? n : thin && n >= VP_THIN_FROM ? 2 : 4;
+  v->first[1]  = n < VP_THIN_FROM || !thin ? 0 : n - 2;
   v->nown      = OWN;
   v->nsweep    = SWEPT;
   v->nhalo     = v->nlocal = CELLS;
@@ -102,11 +103,22 @@ static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int 
   /* patches: disjoint sets of cells */
   v->patch = cells = Keep(c, malloc(PATCHES * (size_t)corners * sizeof(int32_t)));
   for (int i = 0; i < PATCHES * corners; i++) cells[i] = (i * 7 + 3) % SWEPT;
-  v->type   = Ints(c, PATCHES * (size_t)dim, ENTRIES, 0);
+  v->type = cells = Ints(c, PATCHES * (size_t)dim, ENTRIES, 0);
+  for (int d = 0; d < dim; d++) { /* in some directions all patches are alike, of mirrored type 0 or of type 2 */
+    const int alike = (int)Random(3);
+    for (int i = 0; i < PATCHES && alike; i++) cells[i * dim + d] = 2 * alike - 2;
+  }
   c->fdm    = Keep(c, malloc((size_t)(ENTRIES * (2 * m * m + m)) * sizeof(double)));
   for (int e = 0; e < ENTRIES; e++) {
     for (int i = 0; i < 2 * m * m + m; i++) c->fdm[e * (2 * m * m + m) + i] = i < 2 * m * m ? 2 * Real() / m : 1.5 + Real();
     if (e % 2) c->fdm[e * (2 * m * m + m) + 2 * m * m + 1] = INFINITY;
+  }
+  for (int i = 0; i < n; i++) {
+    const int mirror = n < 4 ? n + i : m - 1 - i, sign = Random(2) ? 1 : -1;
+    for (int r = 0; r < m; r++) {
+      c->fdm[r * m + mirror]         = (r % 2 ? -sign : sign) * c->fdm[r * m + i];
+      c->fdm[m * m + mirror * m + r] = (r % 2 ? -sign : sign) * c->fdm[m * m + i * m + r];
+    }
   }
   v->fdm      = Place(c, (size_t)(ENTRIES * (2 * m * m + m)), c->fdm);
   c->weight   = Reals(c, PATCHES, 0.5, (void **)&v->weight);

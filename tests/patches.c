@@ -1,4 +1,5 @@
-/* Vertex patches, against the brute-force lattice. */
+/* Vertex patches, against the brute-force lattice.
+   ranks: 1 2 3 5 */
 #include "mesh_cases.h"
 
 /* what is checked, on all meshes of a case together */

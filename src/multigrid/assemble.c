@@ -163,6 +163,7 @@ PetscErrorCode VpAssemble(VpLevel level, MatType type, Mat *out)
   PetscCall(ForEachRow(level, SetRow, &as));
   PetscCall(MatAssemblyBegin(as.A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(as.A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatSetOption(as.A, MAT_SYMMETRIC, PETSC_TRUE)); /* sbaij asks for it */
   if (!aij) PetscCall(MatConvert(as.A, type, MAT_INPLACE_MATRIX, &as.A));
   PetscCall(MatSetOption(as.A, MAT_SYMMETRIC, PETSC_TRUE));
   if (!VpProblemIsSingular(mesh, &level->problem)) PetscCall(MatSetOption(as.A, MAT_SPD, PETSC_TRUE));

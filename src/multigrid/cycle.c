@@ -129,9 +129,11 @@ PetscErrorCode VpCycleEnterResidual(VpCycle cycle, PetscInt l, VpLevel outer, co
   PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
   PetscCall(level->ops->enter_residual(&level->view, &outer->view, x, ghost, f, cycle->b[l], &own));
   PetscCall(PetscLogFlops(TransferFlops(&level->view, level->view.nown) + (x ? VpLevelApplyFlops(outer) : 0)));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, level->mesh->comm));
+  if (norm2) {
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, level->mesh->comm));
+    *norm2 = own;
+  }
   PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
-  *norm2 = own;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -171,14 +173,14 @@ static PetscErrorCode Coarsen(VpLevel level, VpMesh *mesh, PetscReal **coefficie
 }
 
 /* With few cells a rank, most of what a rank sweeps is ghosts: there an exchange after every colour costs little and saves iterations. */
-static PetscErrorCode ChooseExchange(const VpCycleOptions *options, VpMesh mesh, VpExchange *exchange)
+PetscErrorCode VpChooseExchange(VpMesh mesh, VpExchange asked, VpExchange *exchange)
 {
   const PetscInt few = 64;
   PetscMPIInt    size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
-  *exchange = mesh->ncell < few * size ? VP_EXCHANGE_COLOR : options->exchange;
+  *exchange = mesh->ncell < few * size ? VP_EXCHANGE_COLOR : asked;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -211,7 +213,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
     PetscCall(CreateVectors(cycle, l));
     PetscCall(VpMeshDestroy(&mesh));
     if (l == nlevel - 1) break;
-    PetscCall(ChooseExchange(options, cycle->level[l]->mesh, &exchange));
+    PetscCall(VpChooseExchange(cycle->level[l]->mesh, options->exchange, &exchange));
     PetscCall(VpSmootherCreate(cycle->level[l], options->space, options->residual, exchange, &cycle->smoother[l]));
     PetscCall(Coarsen(cycle->level[l], &mesh, &coefficient));
     PetscCall(VpLevelSetTransfer(cycle->level[l]));

@@ -97,12 +97,14 @@ struct VpCycle_ {
   VpCoarse       coarse;
   void         **b, **x[2], **r; /* [nlevel] vectors; r[l] NULL until it is needed */
 };
+/* what a cycle takes on a level: small ones exchange every colour */
+PetscErrorCode VpChooseExchange(VpMesh, VpExchange asked, VpExchange *);
 /* parent: the PC, whose prefix and tab level the coarse KSP takes */
 PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, PetscObject parent, VpCycle *);
 PetscErrorCode VpCycleDestroy(VpCycle *);
 /* The outer vectors are [own cells of the finest level][n^dim] double, orthonormal basis. First one of these puts a right-hand side in ... */
 PetscErrorCode VpCycleEnter(VpCycle, PetscInt level, const double *r);
-PetscErrorCode VpCycleEnterResidual(VpCycle, PetscInt level, VpLevel outer, const double *x, const double *ghost, const double *f, PetscReal *norm2); /* norm2: over all ranks */
+PetscErrorCode VpCycleEnterResidual(VpCycle, PetscInt level, VpLevel outer, const double *x, const double *ghost, const double *f, PetscReal *norm2); /* norm2: over all ranks, or NULL */
 /* ... then this runs the cycle from `level` down, z = M r (add: z += M r). transpose: the adjoint cycle */
 PetscErrorCode VpCycleSolve(VpCycle, PetscInt level, PetscBool transpose, PetscBool add, double *z);
 

@@ -1,5 +1,5 @@
-/* Nested iteration, an initial guess: the coarsest problem solved, then on every level below the finest the prolonged solution refined once,
-   x += M (b - A x), with the cycle from that level down. Solutions and residuals are double precision in any case.
+/* Nested iteration, an initial guess: the coarsest problem solved, then on every level below the finest the prolonged solution refined
+   once, x += M (b - A x), with the cycle from that level down. Solutions and residuals are double precision in any case.
 
    The right-hand sides b_l = P^T b are restricted in the cycle's precision: their rounding is far below what the guess can be good for. */
 #include "internal.h"
@@ -23,7 +23,8 @@ PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
   PetscCall(VpLevelReference(finest));
   nested->level[0] = finest;
   for (PetscInt l = 1; l < nlevel; l++) {
-    PetscCall(VpLevelCreate(cycle->level[l]->mesh, &cycle->level[l]->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, finest->backend, &nested->level[l]));
+    PetscCall(
+      VpLevelCreate(cycle->level[l]->mesh, &cycle->level[l]->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, finest->backend, &nested->level[l]));
     PetscCall(VpLevelVectorCreate(nested->level[l], "right-hand side", &nested->b[l]));
     PetscCall(VpLevelVectorCreate(nested->level[l], "solution", &nested->x[l]));
   }
@@ -72,11 +73,10 @@ static PetscErrorCode Refine(VpNested nested, PetscInt l)
   const VpLevel level = nested->level[l];
   double       *x = (double *)nested->x[l];
   const double *ghost = (const double *)((const char *)x + level->mesh->nown * level->block);
-  PetscReal     norm2;
 
   PetscFunctionBegin;
   PetscCall(VpLevelExchange(level, VP_GHOST_FACE, x));
-  PetscCall(VpCycleEnterResidual(nested->cycle, l, level, x, ghost, (const double *)nested->b[l], &norm2));
+  PetscCall(VpCycleEnterResidual(nested->cycle, l, level, x, ghost, (const double *)nested->b[l], NULL));
   PetscCall(VpCycleSolve(nested->cycle, l, PETSC_FALSE, PETSC_TRUE, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -12,12 +12,13 @@
 
 #define VP_MAX_DEGREE 8
 #define VP_MAX_N      (VP_MAX_DEGREE + 1)
+#define VP_THIN_FROM  5 /* n = 4 has a thin basis too, with a mass of condition 13 and twice the rounding errors of the orthonormal one */
 
 typedef enum {
   VP_BASIS_ORTHONORMAL, /* even and odd functions in turn (phi_i(1-x) = (-1)^i phi_i(x)); those with i >= 4 vanish doubly at both ends */
-  VP_BASIS_THIN         /* n >= 4: 0 and 1 are orthonormal, carry value and slope at 0 (1 has no value there) and vanish doubly at 1;
+  VP_BASIS_THIN         /* n >= VP_THIN_FROM: 0 and 1 are orthonormal, carry value and slope at 0 (1 has no value there) and vanish doubly at 1;
                            phi_{n-1-i}(x) = (+-) phi_i(1-x) with + for i < 2; the functions between vanish doubly at both ends, are
-                           orthonormal, and orthogonal to the four. n < 4: the orthonormal basis */
+                           orthonormal, and orthogonal to the four. Smaller n: the orthonormal basis */
 } VpBasisType;
 
 typedef struct {

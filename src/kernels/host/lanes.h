@@ -44,41 +44,31 @@ INLINE void Transpose(V t[W])
   if (W > 8) STEP(t, W / 16)
 }
 
-/* v[at[i]] = values i of W cells, i in [first, first + count) of a cell's N (N >= W: and maybe others) */
+/* v[at[i]] = values i of W cells of N values, for i in [first, first + count) at least */
 OUTLINE void Gather(int N, int first, int count, const REAL *const p[W], const int at[], V v[])
 {
-  if (N < W) {
-    for (int i = first; i < first + count; i++) {
-      REAL t[W];
-      for (int l = 0; l < W; l++) t[l] = p[l][i];
-      v[at[i]] = Load(t);
-    }
-    return;
-  }
+  const int block = PetscMin(N, W);
+
   for (int i = first; i < first + count; i += W) {
-    const int from = i + W <= N ? i : N - W; /* not beyond the cell */
+    const int from = PetscMin(i, N - block); /* the last block does not reach beyond the cells, but into the block before */
     V         t[W];
-    UNROLL for (int l = 0; l < W; l++) t[l] = Load(p[l] + from);
+    UNROLL for (int l = 0; l < W; l++) t[l] = LoadRow(p[l] + from, block, 0);
     Transpose(t);
-    UNROLL for (int l = 0; l < W; l++) v[at[from + l]] = t[l];
+    for (int l = 0; l < block; l++) v[at[from + l]] = t[l];
   }
 }
 
 /* values i of W cells = v[at[i]] (+ old values where old is not NULL) */
 OUTLINE void Scatter(int N, const V v[], const int at[], const REAL *const old[W], REAL *const p[W])
 {
-  if (N < W) {
-    for (int i = 0; i < N; i++) {
-      for (int l = 0; l < W; l++) p[l][i] = (old ? old[l][i] : 0) + v[at[i]][l];
-    }
-    return;
-  }
+  const int block = PetscMin(N, W);
+
   for (int i = 0; i < N; i += W) {
-    const int from = i + W <= N ? i : N - W;
+    const int from = PetscMin(i, N - block);
     V         t[W];
-    UNROLL for (int l = 0; l < W; l++) t[l] = v[at[from + l]];
+    UNROLL for (int l = 0; l < W; l++) t[l] = v[at[from + PetscMin(l, block - 1)]];
     Transpose(t);
-    UNROLL for (int l = 0; l < W; l++) Store(p[l] + from, old ? Load(old[l] + from) + t[l] : t[l]);
+    UNROLL for (int l = 0; l < W; l++) StoreRow(p[l] + from, block, 0, old ? LoadRow(old[l] + from, block, 0) + t[l] : t[l]);
   }
 }
 

@@ -1,0 +1,283 @@
+static char help[] = "Solves -div grad u + c u = f by any solver, on any domain, and says how well it went.\n\n\
+  -problem constant|smooth : f = 1 with zero Dirichlet data, or f, boundary data and errors from a known solution\n\
+  -report FILE             : the figures of the table as JSON\n\
+Mesh and equation: -dm_vpatchdg_*, -dm_refine; solver: -ksp_*, -pc_*. share/vpatchdg/options has files for -options_file.\n\n";
+
+#include <vpatchdg.h>
+#include <petsctime.h>
+
+#if PETSC_VERSION_LT(3, 25, 0)
+  #define KSPOwnOperators(ksp) KSPSetDMActive(ksp, PETSC_FALSE)
+#else
+  #define KSPOwnOperators(ksp) KSPSetDMActive(ksp, KSP_DMACTIVE_ALL, PETSC_FALSE)
+#endif
+
+/* u(x) = product over d of sin(w_d x_d + d + 1), w_d such that one period fills the domain: right for every kind of boundary */
+typedef struct {
+  PetscReal w[3], reaction;
+} Smooth;
+
+static PetscErrorCode Solution(PetscInt dim, const PetscReal x[], PetscScalar u[], void *ctx)
+{
+  const Smooth *s = (const Smooth *)ctx;
+
+  u[0] = 1;
+  for (PetscInt d = 0; d < dim; d++) u[0] *= PetscSinReal(s->w[d] * x[d] + d + 1);
+  return 0;
+}
+
+static PetscErrorCode Gradient(PetscInt dim, const PetscReal x[], PetscScalar g[], void *ctx)
+{
+  const Smooth *s = (const Smooth *)ctx;
+
+  for (PetscInt e = 0; e < dim; e++) {
+    g[e] = s->w[e] * PetscCosReal(s->w[e] * x[e] + e + 1);
+    for (PetscInt d = 0; d < dim; d++)
+      if (d != e) g[e] *= PetscSinReal(s->w[d] * x[d] + d + 1);
+  }
+  return 0;
+}
+
+static PetscErrorCode Flux(PetscInt dim, const PetscReal x[], const PetscReal normal[], PetscScalar q[], void *ctx)
+{
+  PetscScalar g[3];
+
+  PetscCall(Gradient(dim, x, g, ctx));
+  q[0] = 0;
+  for (PetscInt d = 0; d < dim; d++) q[0] += g[d] * normal[d];
+  return 0;
+}
+
+static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscScalar f[], void *ctx)
+{
+  const Smooth *s = (const Smooth *)ctx;
+  PetscReal     k = s->reaction;
+
+  PetscCall(Solution(dim, x, f, ctx));
+  for (PetscInt d = 0; d < dim; d++) k += PetscSqr(s->w[d]);
+  f[0] *= k;
+  return 0;
+}
+
+static PetscErrorCode One(PetscInt dim, const PetscReal x[], PetscScalar f[], void *ctx)
+{
+  f[0] = 1;
+  return 0;
+}
+
+static PetscErrorCode SmoothCreate(DM dm, Smooth *s)
+{
+  PetscInt         nbox, dim;
+  const PetscReal *lower, *upper;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(DMVPatchDGGetBoxes(dm, &nbox, &lower, &upper));
+  PetscCall(DMVPatchDGGetReaction(dm, &s->reaction));
+  for (PetscInt d = 0; d < dim; d++) {
+    PetscReal a = lower[d], b = upper[d];
+    for (PetscInt i = 1; i < nbox; i++) {
+      a = PetscMin(a, lower[i * dim + d]);
+      b = PetscMax(b, upper[i * dim + d]);
+    }
+    s->w[d] = 2 * PETSC_PI / (b - a);
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Where u is free up to a constant, takes that of the known solution. r, w: work space */
+static PetscErrorCode FixConstant(DM dm, Mat A, Smooth *s, Vec x, Vec r, Vec w)
+{
+  MatNullSpace constants;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetNullSpace(A, &constants));
+  if (!constants) PetscFunctionReturn(0);
+  PetscCall(DMVPatchDGInterpolate(dm, Solution, s, w));
+  PetscCall(VecAXPY(w, -1, x));
+  PetscCall(VecCopy(w, r));
+  PetscCall(MatNullSpaceRemove(constants, r));
+  PetscCall(VecAXPY(w, -1, r));
+  PetscCall(VecAXPY(x, 1, w));
+  PetscFunctionReturn(0);
+}
+
+typedef struct {
+  PetscLogDouble setup, solve;       /* seconds */
+  PetscLogDouble bytes;              /* of all ranks, beyond those at the start */
+  PetscReal      nu, residual, l2, h1;
+  PetscScalar    functional;
+} Figures;
+
+/* stop watch: sign -1 starts it, +1 stops it */
+static PetscErrorCode Seconds(MPI_Comm comm, int sign, PetscLogDouble *seconds)
+{
+  PetscLogDouble now;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Barrier(comm));
+  PetscCall(PetscTime(&now));
+  *seconds += sign * now;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Bytes(MPI_Comm comm, int sign, PetscLogDouble *bytes)
+{
+  PetscLogDouble mine, all;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMemoryGetCurrentUsage(&mine));
+  PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, comm));
+  *bytes += sign * all;
+  PetscFunctionReturn(0);
+}
+
+/* the true residual; nu, the iterations for eight digits at the average rate; (f, u_h); the errors where u is known */
+static PetscErrorCode Examine(DM dm, KSP ksp, Mat A, Vec b, Vec x, Smooth *u, PetscBool smooth, Figures *figures)
+{
+  Vec              r, w;
+  PetscInt         its, n;
+  PetscReal        first, last, bnorm;
+  const PetscReal *history;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(VecAYPX(r, -1, b));
+  PetscCall(VecNorm(b, NORM_2, &bnorm));
+  PetscCall(VecNorm(r, NORM_2, &figures->residual));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(KSPGetResidualHistory(ksp, &history, &n));
+  first = n > 1 ? history[0] : bnorm;
+  last  = n > 1 ? history[n - 1] : figures->residual;
+  figures->nu = its > 0 && last > 0 && last < first ? -8 * its / PetscLog10Real(last / first) : 0;
+  figures->residual /= bnorm;
+
+  PetscCall(DMVPatchDGComputeRHS(dm, smooth ? Source : One, NULL, NULL, u, r));
+  PetscCall(VecDot(r, x, &figures->functional));
+  if (smooth) {
+    PetscCall(VecDuplicate(b, &w));
+    PetscCall(FixConstant(dm, A, u, x, r, w));
+    PetscCall(DMVPatchDGComputeErrors(dm, x, Solution, Gradient, u, &figures->l2, &figures->h1));
+    PetscCall(VecDestroy(&w));
+  }
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(0);
+}
+
+/* a table line, and JSON */
+static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *figures, const char file[])
+{
+  MPI_Comm           comm = PetscObjectComm((PetscObject)dm);
+  PetscInt           dim, degree, levels, its, mine, cells, dofs;
+  PetscMPIInt        ranks;
+  KSPConvergedReason reason;
+  char               l2[32] = "null", h1[32] = "null";
+  FILE              *fp;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(DMVPatchDGGetDegree(dm, &degree));
+  PetscCall(DMGetRefineLevel(dm, &levels));
+  PetscCall(DMVPatchDGGetCells(dm, &mine));
+  PetscCallMPI(MPI_Allreduce(&mine, &cells, 1, MPIU_INT, MPI_SUM, comm));
+  dofs = cells * PetscPowInt(degree + 1, dim);
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+
+  PetscCall(PetscPrintf(comm, "dim degree     cells       dofs ranks its    nu residual         (f,u)  L2 error  H1 error  setup s  solve s  MDoF/s B/DoF\n"));
+  PetscCall(PetscPrintf(comm, "%3d %6d %9lld %10lld %5d %3d %5.2f  %.1e %13.6e", (int)dim, (int)degree, (long long)cells, (long long)dofs, ranks, (int)its,
+                        (double)figures->nu, (double)figures->residual, (double)PetscRealPart(figures->functional)));
+  if (smooth) PetscCall(PetscPrintf(comm, "  %.2e  %.2e", (double)figures->l2, (double)figures->h1));
+  else PetscCall(PetscPrintf(comm, " %9s %9s", "-", "-"));
+  PetscCall(PetscPrintf(comm, " %8.3f %8.3f %7.3f %5.0f%s%s\n", figures->setup, figures->solve, dofs / figures->solve / 1e6, figures->bytes / dofs,
+                        reason < 0 ? " " : "", reason < 0 ? KSPConvergedReasons[reason] : ""));
+  if (!file[0]) PetscFunctionReturn(0);
+
+  if (smooth) PetscCall(PetscSNPrintf(l2, sizeof(l2), "%.6e", (double)figures->l2));
+  if (smooth) PetscCall(PetscSNPrintf(h1, sizeof(h1), "%.6e", (double)figures->h1));
+  PetscCall(PetscFOpen(comm, file, "w", &fp));
+  PetscCall(PetscFPrintf(comm, fp, "{\"cells\": %lld, \"dofs\": %lld, \"degree\": %d, \"dim\": %d, \"levels\": %d, \"ranks\": %d,\n", (long long)cells,
+                         (long long)dofs, (int)degree, (int)dim, (int)levels, ranks));
+  PetscCall(PetscFPrintf(comm, fp, " \"iterations\": %d, \"nu\": %.4f, \"reason\": \"%s\", \"relative_residual\": %.6e,\n", (int)its, (double)figures->nu,
+                         KSPConvergedReasons[reason], (double)figures->residual));
+  PetscCall(PetscFPrintf(comm, fp, " \"functional\": %.15e, \"error_l2\": %s, \"error_h1\": %s,\n", (double)PetscRealPart(figures->functional), l2, h1));
+  PetscCall(PetscFPrintf(comm, fp, " \"seconds_setup\": %.6f, \"seconds_solve\": %.6f, \"mdofs_per_second\": %.4f, \"bytes_per_dof\": %.1f}\n", figures->setup,
+                         figures->solve, dofs / figures->solve / 1e6, figures->bytes / dofs));
+  PetscCall(PetscFClose(comm, fp));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  MPI_Comm          comm;
+  DM                dm;
+  KSP               ksp;
+  PC                pc;
+  Mat               A;
+  Vec               b, x;
+  MatNullSpace      constants;
+  Smooth            u       = {{0}, 0};
+  Figures           figures = {0};
+  const char *const problems[] = {"constant", "smooth"};
+  PetscInt          smooth = 0;
+  char              file[PETSC_MAX_PATH_LEN] = "";
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  comm = PETSC_COMM_WORLD;
+  PetscOptionsBegin(comm, NULL, "Poisson's equation", NULL);
+  PetscCall(PetscOptionsEList("-problem", "right-hand side and boundary data", NULL, problems, 2, problems[0], &smooth, NULL));
+  PetscCall(PetscOptionsString("-report", "file for the figures as JSON", NULL, file, file, sizeof(file), NULL));
+  PetscOptionsEnd();
+
+  /* mesh, space and operator: 3D, degree 3, the unit cube refined three times, unless options say otherwise */
+  PetscCall(Bytes(comm, -1, &figures.bytes));
+  PetscCall(Seconds(comm, -1, &figures.setup));
+  PetscCall(DMVPatchDGCreate(comm, 3, 3, 3, &dm));
+  PetscCall(DMSetFromOptions(dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCreateMatrix(dm, &A));
+  PetscCall(DMCreateGlobalVector(dm, &b));
+  PetscCall(VecDuplicate(b, &x));
+
+  /* the solver: flexible GMRES and the multigrid cycle, unless options say otherwise */
+  PetscCall(KSPCreate(comm, &ksp));
+  PetscCall(KSPSetDM(ksp, dm)); /* for PCMG, which makes its levels of it; the operator is ours */
+  PetscCall(KSPOwnOperators(ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPFGMRES));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSetResidualHistory(ksp, NULL, PETSC_DECIDE, PETSC_TRUE));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(Seconds(comm, 1, &figures.setup));
+
+  /* the right-hand side */
+  PetscCall(MatGetNullSpace(A, &constants));
+  if (smooth) {
+    PetscCall(SmoothCreate(dm, &u));
+    PetscCall(DMVPatchDGComputeRHS(dm, Source, Solution, Flux, &u, b));
+  } else PetscCall(DMVPatchDGComputeRHS(dm, One, NULL, NULL, NULL, b));
+  if (constants) PetscCall(MatNullSpaceRemove(constants, b));
+
+  PetscCall(Seconds(comm, -1, &figures.solve));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(Seconds(comm, 1, &figures.solve));
+  PetscCall(Bytes(comm, 1, &figures.bytes));
+
+  PetscCall(Examine(dm, ksp, A, b, x, &u, (PetscBool)smooth, &figures));
+  PetscCall(Report(dm, ksp, (PetscBool)smooth, &figures, file));
+  PetscCall(VecViewFromOptions(x, NULL, "-solution_view"));
+
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(PetscFinalize());
+  return 0;
+}

@@ -1,0 +1,90 @@
+/* vpatchdg: interior-penalty DG on boxes, preconditioned by multigrid with coloured vertex-patch smoothers, for PETSc.
+
+   Everything here can also be reached by options from a program that includes no more than petscksp.h and petscdm.h and loads the library
+   by -dll_append. The manual page of every function stands above its definition in src/petsc. */
+#pragma once
+#include <petscksp.h>
+#include <petscdm.h>
+
+#define VPATCHDG_VERSION "0.1.0"
+
+#define DMVPATCHDG       "vpatchdg" /* DMType: mesh, space and operator */
+#define PCVPATCHDG       "vpatchdg" /* PCType: the multigrid cycle */
+#define PCVPATCH         "vpatch"   /* PCType: one level's smoother */
+#define KSPGUESSVPATCHDG "vpatchdg" /* KSPGuessType: nested iteration */
+
+typedef enum { VPATCHDG_DOMAIN_BOX, VPATCHDG_DOMAIN_LSHAPE, VPATCHDG_DOMAIN_FICHERA, VPATCHDG_DOMAIN_BOXES } VPatchDGDomain;
+typedef enum { VPATCHDG_BOUNDARY_DIRICHLET, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_PERIODIC } VPatchDGBoundary;
+typedef enum { VPATCHDG_SPACE_FULL, VPATCHDG_SPACE_DIRICHLET, VPATCHDG_SPACE_CLAMPED } VPatchDGSpace;
+typedef enum { VPATCHDG_RESIDUAL_EXACT, VPATCHDG_RESIDUAL_LOCAL, VPATCHDG_RESIDUAL_GLOBAL } VPatchDGResidual;
+typedef enum { VPATCHDG_PRECISION_SINGLE, VPATCHDG_PRECISION_DOUBLE } VPatchDGPrecision;
+typedef enum { VPATCHDG_CYCLE_V, VPATCHDG_CYCLE_W } VPatchDGCycleType;
+typedef enum { VPATCHDG_EXCHANGE_SWEEP, VPATCHDG_EXCHANGE_COLOR } VPatchDGExchange;
+PETSC_EXTERN const char *const VPatchDGDomains[], *const VPatchDGBoundaries[], *const VPatchDGSpaces[], *const VPatchDGResiduals[], *const VPatchDGPrecisions[],
+  *const VPatchDGCycleTypes[], *const VPatchDGExchanges[];
+
+PETSC_EXTERN PetscErrorCode VPatchDGInitializePackage(void);
+
+/* A function of a point x[dim]; a field has one component, a gradient dim. */
+typedef PetscErrorCode (*VPatchDGFunction)(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx);
+/* Neumann data: the derivative along the outward unit normal */
+typedef PetscErrorCode (*VPatchDGFlux)(PetscInt dim, const PetscReal x[], const PetscReal normal[], PetscScalar value[], void *ctx);
+
+/* DM: set before DMSetUp() */
+PETSC_EXTERN PetscErrorCode DMVPatchDGCreate(MPI_Comm, PetscInt dim, PetscInt degree, PetscInt refine, DM *);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetDegree(DM, PetscInt);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetDegree(DM, PetscInt *);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetDomain(DM, VPatchDGDomain);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetDomain(DM, VPatchDGDomain *);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoxGrid(DM, const PetscInt n[], const PetscReal lower[], const PetscReal upper[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoxes(DM, PetscInt nbox, const PetscReal lower[], const PetscReal upper[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetBoxes(DM, PetscInt *nbox, const PetscReal *lower[], const PetscReal *upper[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoundary(DM, const VPatchDGBoundary[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetBoundary(DM, VPatchDGBoundary[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetPenalty(DM, PetscReal);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetPenalty(DM, PetscReal *);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetReaction(DM, PetscReal);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetReaction(DM, PetscReal *);
+
+/* DM: after DMSetUp() */
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetCells(DM, PetscInt *ncell);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetCellBounds(DM, PetscInt cell, PetscReal lower[], PetscReal upper[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetCoefficient(DM, const PetscReal a[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetCoefficient(DM, const PetscReal *a[]);
+
+/* Problem data and results. Points are the (k+1)^dim Gauss points of every cell, in the order of the cells, x fastest. */
+PETSC_EXTERN PetscErrorCode DMVPatchDGComputeRHS(DM, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux neumann, void *ctx, Vec b);
+PETSC_EXTERN PetscErrorCode DMVPatchDGInterpolate(DM, VPatchDGFunction u, void *ctx, Vec x);
+PETSC_EXTERN PetscErrorCode DMVPatchDGComputeErrors(DM, Vec x, VPatchDGFunction u, VPatchDGFunction gradient, void *ctx, PetscReal *l2, PetscReal *h1);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetPoints(DM, Vec *coordinates);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetPointValues(DM, Vec x, Vec values);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetPointValues(DM, Vec values, Vec x);
+
+/* PCVPATCHDG */
+PETSC_EXTERN PetscErrorCode PCVPatchDGSetSpace(PC, VPatchDGSpace);
+PETSC_EXTERN PetscErrorCode PCVPatchDGGetSpace(PC, VPatchDGSpace *);
+PETSC_EXTERN PetscErrorCode PCVPatchDGSetResidual(PC, VPatchDGResidual);
+PETSC_EXTERN PetscErrorCode PCVPatchDGGetResidual(PC, VPatchDGResidual *);
+PETSC_EXTERN PetscErrorCode PCVPatchDGSetSmooth(PC, PetscInt pre, PetscInt post);
+PETSC_EXTERN PetscErrorCode PCVPatchDGGetSmooth(PC, PetscInt *pre, PetscInt *post);
+PETSC_EXTERN PetscErrorCode PCVPatchDGSetSymmetric(PC, PetscBool);
+PETSC_EXTERN PetscErrorCode PCVPatchDGGetSymmetric(PC, PetscBool *);
+PETSC_EXTERN PetscErrorCode PCVPatchDGSetCycleType(PC, VPatchDGCycleType);
+PETSC_EXTERN PetscErrorCode PCVPatchDGGetCycleType(PC, VPatchDGCycleType *);
+PETSC_EXTERN PetscErrorCode PCVPatchDGSetLevels(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCVPatchDGGetLevels(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCVPatchDGSetPrecision(PC, VPatchDGPrecision);
+PETSC_EXTERN PetscErrorCode PCVPatchDGGetPrecision(PC, VPatchDGPrecision *);
+PETSC_EXTERN PetscErrorCode PCVPatchDGSetExchange(PC, VPatchDGExchange);
+PETSC_EXTERN PetscErrorCode PCVPatchDGGetExchange(PC, VPatchDGExchange *);
+PETSC_EXTERN PetscErrorCode PCVPatchDGGetCoarseKSP(PC, KSP *);
+
+/* PCVPATCH */
+PETSC_EXTERN PetscErrorCode PCVPatchSetSpace(PC, VPatchDGSpace);
+PETSC_EXTERN PetscErrorCode PCVPatchGetSpace(PC, VPatchDGSpace *);
+PETSC_EXTERN PetscErrorCode PCVPatchSetResidual(PC, VPatchDGResidual);
+PETSC_EXTERN PetscErrorCode PCVPatchGetResidual(PC, VPatchDGResidual *);
+PETSC_EXTERN PetscErrorCode PCVPatchSetPrecision(PC, VPatchDGPrecision);
+PETSC_EXTERN PetscErrorCode PCVPatchGetPrecision(PC, VPatchDGPrecision *);
+PETSC_EXTERN PetscErrorCode PCVPatchSetReverse(PC, PetscBool);
+PETSC_EXTERN PetscErrorCode PCVPatchGetReverse(PC, PetscBool *);

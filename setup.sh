@@ -1,0 +1,119 @@
+#!/bin/sh
+# setup.sh FILE GOAL...: finds MPI, PETSc, p4est (and prove, to check) and writes what the makefile needs to know to FILE.
+# For the goals run, check, bench and setup, missing packages are installed on Debian and Ubuntu where that is allowed.
+# Heeded: PETSC_DIR and PETSC_ARCH, PKG_CONFIG_PATH, P4EST_DIR, CC (an MPI compiler), MPIEXEC.
+file=$1
+shift
+goals=" $* "
+
+die() {
+  printf '\nvpatchdg: %s\n\n' "$1" >&2
+  exit 1
+}
+has() { command -v "$1" >/dev/null 2>&1; }
+goal() { case "$goals" in *" $1 "*) true ;; *) false ;; esac; }
+pc() { pkg-config "$@" "$name" 2>/dev/null; }
+# preprocesses standard input; mpicc adds its flags only where it sees a file
+preprocess() {
+  cat >"$tmp/try.c"
+  $cc "$@" -E "$tmp/try.c" 2>&1
+}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+# what a found PETSc says of itself; name is that of its pkg-config file
+find_petsc() {
+  path=$PKG_CONFIG_PATH
+  if [ -n "$PETSC_DIR" ]; then
+    path=$PETSC_DIR${PETSC_ARCH:+/$PETSC_ARCH}/lib/pkgconfig
+    [ -d "$path" ] || die "PETSC_DIR=$PETSC_DIR PETSC_ARCH=$PETSC_ARCH: there is no $path"
+    path=$path${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+  fi
+  export PKG_CONFIG_PATH="$path"
+  for name in petsc PETSc petsc-real petsc_real; do
+    pc --exists && break
+    name=
+  done
+  [ -n "$name" ] || return 1
+  conf=$(pc --variable=prefix)/lib/petsc/conf/petscvariables
+  [ -n "$cc" ] || cc=$(pc --variable=ccompiler)
+  [ ! -f "$conf" ] || mpiexec=$(sed -n 's/^MPIEXEC *= *//p' "$conf")
+}
+
+# the packages that provide what is not there
+missing() {
+  cc=$CC mpiexec= name=
+  if has pkg-config; then find_petsc || printf 'libpetsc-real-dev '; else printf 'pkg-config libpetsc-real-dev '; fi
+  cc=${cc:-mpicc} mpiexec=${mpiexec:-mpiexec}
+  launcher=${MPIEXEC:-$mpiexec}
+  has "${cc%% *}" && echo '#include <mpi.h>' | preprocess >/dev/null || printf 'gcc libc6-dev libopenmpi-dev '
+  has "${launcher%% *}" || printf 'openmpi-bin '
+  [ -n "$P4EST_DIR" ] || echo '#include <p8est_vtk.h>' | preprocess $(pc --cflags-only-I) >/dev/null || printf 'libp4est-dev '
+  ! goal check || has prove || printf 'perl '
+}
+
+install() {
+  goal run || goal check || goal bench || goal setup || return 1
+  has apt-get || return 1
+  sudo=
+  [ "$(id -u)" = 0 ] || { has sudo && sudo -n true 2>/dev/null && sudo='sudo -n'; } || return 1
+  echo "vpatchdg: installing $1" >&2
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq update >&2
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $1 >&2 || die "apt-get could not install $1"
+}
+
+need=$(missing)
+if [ -n "$need" ]; then
+  install "$need" || die "something is missing. On Debian and Ubuntu these packages have it (\`make setup\` as root installs them):
+
+  apt-get install $need
+
+Elsewhere: an MPI, p4est 2.2 or later (P4EST_DIR=...), PETSc 3.18 to 3.26 (PETSC_DIR=... PETSC_ARCH=... or PKG_CONFIG_PATH=...), perl."
+fi
+need=$(missing)
+[ -z "$need" ] || die "still missing after the installation: $need"
+missing >/dev/null # once more in this shell, for its variables
+
+petsc_cflags=$(pc --cflags-only-I | sed 's/-I */-isystem /g')
+petsc_libs="$(pc --libs) $(pc --libs-only-L | sed 's/-L */-Wl,-rpath,/g')"
+p4est_cflags=${P4EST_DIR:+-isystem $P4EST_DIR/include}
+p4est_libs="${P4EST_DIR:+-L$P4EST_DIR/lib -Wl,-rpath,$P4EST_DIR/lib} -lp4est -lsc"
+
+# the kinds of PETSc and p4est this library can be built with
+said=$(preprocess $petsc_cflags $p4est_cflags <<'END'
+#include <petscconf.h>
+#include <petscversion.h>
+#include <p4est_config.h>
+#if PETSC_VERSION_MAJOR != 3 || PETSC_VERSION_MINOR < 18 || PETSC_VERSION_MINOR > 26
+  #error its version is outside 3.18 to 3.26
+#endif
+#if defined(PETSC_USE_COMPLEX)
+  #error its scalars are complex: real ones (--with-scalar-type=real) are needed
+#endif
+#if !defined(PETSC_USE_REAL_DOUBLE)
+  #error its precision is not double (--with-precision=double)
+#endif
+#if defined(PETSC_HAVE_MPIUNI)
+  #error it is built without MPI
+#endif
+#if !defined(P4EST_ENABLE_MPI)
+  #error p4est is built without MPI
+#endif
+END
+) || die "PETSc $(pc --modversion) in $(pc --variable=prefix) can not be used:
+
+$(echo "$said" | sed -n 's/.*error: *#error */  /p; s/.*fatal error: */  /p')
+
+Another PETSc is chosen by PETSC_DIR=... PETSC_ARCH=... or PKG_CONFIG_PATH=..."
+
+mkdir -p "$(dirname "$file")"
+cat >"$file.new" <<END
+# written by setup.sh; CFLAGS=$CFLAGS LDFLAGS=$LDFLAGS ARCH=$ARCH
+PETSC_VERSION := $(pc --modversion)
+PETSC_PC      := $name
+PETSC_CC      := $cc
+PETSC_MPIEXEC := $mpiexec
+PETSC_CFLAGS  := $petsc_cflags $p4est_cflags
+PETSC_LIBS    := $p4est_libs $petsc_libs
+END
+if cmp -s "$file" "$file.new"; then rm "$file.new"; else mv "$file.new" "$file"; fi

@@ -1,0 +1,341 @@
+/* The domain of a DMVPATCHDG: what boxes it is made of, its cells, and the coefficient on them. */
+#include "impl.h"
+
+/*@
+   DMVPatchDGSetBoxGrid - Makes the domain a box, cut into equal boxes
+
+   Logically Collective
+
+   Input Parameters:
++  dm    - the DM
+.  n     - [dim] number of boxes in every direction, 1 by default
+.  lower - [dim] lower corner, 0 by default
+-  upper - [dim] upper corner, 1 by default
+
+   Options Database Keys:
++  -dm_vpatchdg_boxes nx,ny,nz - number of boxes
+.  -dm_vpatchdg_lower x,y,z    - lower corner
+-  -dm_vpatchdg_upper x,y,z    - upper corner
+
+   Level: beginner
+
+   Note:
+   `NULL` leaves an argument as it is. Multigrid works best on cells that are nearly cubes.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetDomain()`, `DMVPatchDGSetBoxes()`
+@*/
+PetscErrorCode DMVPatchDGSetBoxGrid(DM dm, const PetscInt n[], const PetscReal lower[], const PetscReal upper[])
+{
+  DM_VPatchDG *dg;
+  PetscBool    changes = PETSC_FALSE;
+  PetscInt     dim;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  PetscCall(DMVPatchDGCheckDimension(dm));
+  dim = dm->dim > 0 ? dm->dim : 3;
+  for (PetscInt d = 0; d < dim; d++) {
+    PetscCheck(!n || n[d] > 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+               "-dm_vpatchdg_boxes: %" PetscInt_FMT " boxes in direction %" PetscInt_FMT ", there must be at least one", n[d], d);
+    if ((n && n[d] != dg->grid[d]) || (lower && lower[d] != dg->lower[d]) || (upper && upper[d] != dg->upper[d])) changes = PETSC_TRUE;
+  }
+  PetscCall(DMVPatchDGCheckChange(dm, changes, "grid of boxes"));
+  if (n) PetscCall(PetscArraycpy(dg->grid, n, dim));
+  if (lower) PetscCall(PetscArraycpy(dg->lower, lower, dim));
+  if (upper) PetscCall(PetscArraycpy(dg->upper, upper, dim));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode StoreBoxes(DM dm, PetscInt nbox)
+{
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(dg->box_lower, dg->box_upper));
+  PetscCall(PetscMalloc2(nbox * dm->dim, &dg->box_lower, nbox * dm->dim, &dg->box_upper));
+  dg->nbox = nbox;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGSetBoxes - Makes the domain a union of axis-aligned boxes
+
+   Logically Collective
+
+   Input Parameters:
++  dm    - the DM, whose dimension is set
+.  nbox  - number of boxes
+.  lower - [nbox][dim] lower corners
+-  upper - [nbox][dim] upper corners
+
+   Level: intermediate
+
+   Notes:
+   All ranks give the same boxes. Boxes that touch share a whole face, edge or corner; `DMSetUp()` says which do not. They are copied.
+
+   Which boundary condition holds on a face is decided by its outward normal.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetBoxes()`, `DMVPatchDGSetBoundary()`
+@*/
+PetscErrorCode DMVPatchDGSetBoxes(DM dm, PetscInt nbox, const PetscReal lower[], const PetscReal upper[])
+{
+  DM_VPatchDG *dg;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  PetscValidLogicalCollectiveInt(dm, nbox, 2);
+  PetscCall(DMVPatchDGCheckChange(dm, PETSC_TRUE, "list of boxes"));
+  PetscCheck(dm->dim == 2 || dm->dim == 3, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
+             "Call DMSetDimension() with 2 or 3 before DMVPatchDGSetBoxes()");
+  PetscCheck(nbox > 0 && nbox <= INT32_MAX, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "A domain of %" PetscInt_FMT " boxes: there must be at least one", nbox);
+  PetscCall(StoreBoxes(dm, nbox));
+  PetscCall(PetscArraycpy(dg->box_lower, lower, nbox * dm->dim));
+  PetscCall(PetscArraycpy(dg->box_upper, upper, nbox * dm->dim));
+  dg->domain = VPATCHDG_DOMAIN_BOXES;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   DMVPatchDGGetBoxes - Gets the boxes the domain is made of
+
+   Not Collective
+
+   Input Parameter:
+.  dm - the DM, set up
+
+   Output Parameters:
++  nbox  - number of boxes
+.  lower - [nbox][dim] lower corners
+-  upper - [nbox][dim] upper corners
+
+   Level: intermediate
+
+   Note:
+   Any output may be `NULL`. The arrays belong to the DM.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetBoxes()`, `DMVPatchDGSetDomain()`
+@*/
+PetscErrorCode DMVPatchDGGetBoxes(DM dm, PetscInt *nbox, const PetscReal *lower[], const PetscReal *upper[])
+{
+  DM_VPatchDG *dg;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  if (dg->domain != VPATCHDG_DOMAIN_BOXES) PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetBoxes()"));
+  if (nbox) *nbox = dg->nbox;
+  if (lower) *lower = dg->box_lower;
+  if (upper) *upper = dg->box_upper;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* domain box: grid[0] grid[1] grid[2] equal boxes, x fastest */
+static PetscErrorCode MakeGrid(DM dm)
+{
+  DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
+  const PetscInt dim = dm->dim, g[3] = {dg->grid[0], dg->grid[1], dim == 3 ? dg->grid[2] : 1};
+  const double   nbox = (double)g[0] * (double)g[1] * (double)g[2];
+  PetscInt       i[3];
+
+  PetscFunctionBegin;
+  for (PetscInt d = 0; d < dim; d++) {
+    PetscCheck(dg->upper[d] > dg->lower[d] && !PetscIsInfOrNanReal(dg->upper[d] - dg->lower[d]), PetscObjectComm((PetscObject)dm),
+               PETSC_ERR_ARG_OUTOFRANGE,
+               "The domain reaches from %g to %g in direction %" PetscInt_FMT ": -dm_vpatchdg_upper must be above -dm_vpatchdg_lower",
+               (double)dg->lower[d], (double)dg->upper[d], d);
+  }
+  PetscCheck(nbox <= INT32_MAX, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "-dm_vpatchdg_boxes means %.0f boxes, more than the %d that are possible: take fewer and refine them (-dm_refine)", nbox,
+             INT32_MAX);
+  PetscCall(StoreBoxes(dm, (PetscInt)nbox));
+  for (PetscInt b = 0; b < dg->nbox; b++) {
+    i[0] = b % g[0];
+    i[1] = b / g[0] % g[1];
+    i[2] = b / g[0] / g[1];
+    for (PetscInt d = 0; d < dim; d++) {
+      dg->box_lower[b * dim + d] = dg->lower[d] + (dg->upper[d] - dg->lower[d]) * (PetscReal)i[d] / (PetscReal)g[d];
+      dg->box_upper[b * dim + d] = dg->lower[d] + (dg->upper[d] - dg->lower[d]) * (PetscReal)(i[d] + 1) / (PetscReal)g[d];
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the 2^dim unit boxes around the origin without the last */
+static PetscErrorCode MakeReentrant(DM dm)
+{
+  DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
+  const PetscInt dim = dm->dim, need = dg->domain == VPATCHDG_DOMAIN_LSHAPE ? 2 : 3;
+
+  PetscFunctionBegin;
+  PetscCheck(dim == need, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
+             "-dm_vpatchdg_domain %s has dimension %" PetscInt_FMT ", not %" PetscInt_FMT " (-dm_vpatchdg_dim)",
+             VPatchDGDomains[dg->domain], need, dim);
+  PetscCall(StoreBoxes(dm, (1 << dim) - 1));
+  for (PetscInt b = 0; b < dg->nbox; b++) {
+    for (PetscInt d = 0; d < dim; d++) {
+      dg->box_lower[b * dim + d] = (PetscReal)((b >> d & 1) - 1);
+      dg->box_upper[b * dim + d] = (PetscReal)(b >> d & 1);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
+{
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  MPI_Comm     comm = PetscObjectComm((PetscObject)dm);
+  PetscBool    periodic[3] = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
+  int          boundary[6];
+
+  PetscFunctionBegin;
+  if (dm->dim < 0) PetscCall(DMSetDimension(dm, 3));
+  PetscCall(DMVPatchDGCheckDimension(dm));
+  switch (dg->domain) {
+  case VPATCHDG_DOMAIN_BOX:
+    PetscCall(MakeGrid(dm));
+    break;
+  case VPATCHDG_DOMAIN_LSHAPE:
+  case VPATCHDG_DOMAIN_FICHERA:
+    PetscCall(MakeReentrant(dm));
+    break;
+  case VPATCHDG_DOMAIN_BOXES:
+    PetscCheck(dg->nbox, comm, PETSC_ERR_ARG_WRONGSTATE,
+               "-dm_vpatchdg_domain boxes: the boxes are given by DMVPatchDGSetBoxes(); box, lshape and fichera need none");
+  }
+  for (int side = 0; side < 6; side++) boundary[side] = dg->boundary[side] == VPATCHDG_BOUNDARY_NEUMANN ? VP_NEUMANN : VP_DIRICHLET;
+  for (PetscInt d = 0; d < dm->dim; d++) {
+    const PetscBool lower = dg->boundary[2 * d] == VPATCHDG_BOUNDARY_PERIODIC ? PETSC_TRUE : PETSC_FALSE;
+    const PetscBool upper = dg->boundary[2 * d + 1] == VPATCHDG_BOUNDARY_PERIODIC ? PETSC_TRUE : PETSC_FALSE;
+
+    PetscCheck(lower == upper, comm, PETSC_ERR_ARG_INCOMP,
+               "Only one side of direction %c is periodic: -dm_vpatchdg_boundary must name both", (char)('x' + d));
+    PetscCheck(!lower || (dg->domain != VPATCHDG_DOMAIN_LSHAPE && dg->domain != VPATCHDG_DOMAIN_FICHERA), comm, PETSC_ERR_ARG_INCOMP,
+               "-dm_vpatchdg_boundary periodic does not fit -dm_vpatchdg_domain %s: opposite sides differ", VPatchDGDomains[dg->domain]);
+    periodic[d] = lower;
+  }
+  PetscCall(VpDomainCreate(comm, (int)dm->dim, (int32_t)dg->nbox, dg->box_lower, dg->box_upper, boundary, periodic, domain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGGetCells - Gets the number of this rank's cells
+
+   Not Collective
+
+   Input Parameter:
+.  dm - the DM, set up
+
+   Output Parameter:
+.  ncell - number of cells
+
+   Level: intermediate
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetCellBounds()`, `DMVPatchDGSetCoefficient()`
+@*/
+PetscErrorCode DMVPatchDGGetCells(DM dm, PetscInt *ncell)
+{
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCells()"));
+  *ncell = ((DM_VPatchDG *)dm->data)->mesh->nown;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGGetCellBounds - Gets the corners of one of this rank's cells
+
+   Not Collective
+
+   Input Parameters:
++  dm   - the DM, set up
+-  cell - 0 to the number of this rank's cells - 1
+
+   Output Parameters:
++  lower - [dim] lower corner
+-  upper - [dim] upper corner
+
+   Level: intermediate
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetCells()`, `DMVPatchDGSetCoefficient()`
+@*/
+PetscErrorCode DMVPatchDGGetCellBounds(DM dm, PetscInt cell, PetscReal lower[], PetscReal upper[])
+{
+  VpMesh    mesh;
+  PetscReal x[3], size[3];
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCellBounds()"));
+  mesh = ((DM_VPatchDG *)dm->data)->mesh;
+  PetscCheck(cell >= 0 && cell < mesh->nown, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "Cell %" PetscInt_FMT " is not one of this rank's %d", cell, (int)mesh->nown);
+  VpMeshCellBounds(mesh, (int32_t)cell, x, size);
+  for (int d = 0; d < mesh->dim; d++) {
+    lower[d] = x[d];
+    upper[d] = x[d] + size[d];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGSetCoefficient - Sets the coefficient a of -div(a grad u) on every cell
+
+   Collective
+
+   Input Parameters:
++  dm - the DM, set up
+-  a  - one positive number for each of this rank's cells, or `NULL`: 1
+
+   Level: intermediate
+
+   Notes:
+   May be called again at any time: the operators made from the DM follow, and preconditioners built on them rebuild when
+   they are used next.
+
+   Finer DMs made by `DMRefine()` inherit it, coarser ones take means. Where it jumps, faces take the harmonic mean of both sides.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetCoefficient()`, `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`
+@*/
+PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
+{
+  DM_VPatchDG *dg;
+  PetscInt     bad[2] = {0, a ? 1 : 0}; /* cells with a bad number; some rank gives numbers */
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGSetCoefficient()"));
+  dg = (DM_VPatchDG *)dm->data;
+  for (int32_t c = 0; a && c < dg->mesh->nown; c++) bad[0] += !(a[c] > 0) || PetscIsInfOrNanReal(a[c]);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bad, 2, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)dm)));
+  PetscCheck(!bad[0], PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "The coefficient must be positive and finite on every cell");
+  PetscCall(PetscFree(dg->coefficient));
+  if (bad[1]) {
+    PetscCall(PetscMalloc1(dg->mesh->nown + 1, &dg->coefficient));
+    for (int32_t c = 0; c < dg->mesh->nown; c++) dg->coefficient[c] = a ? a[c] : 1;
+  }
+  dg->coefficient_state++;
+  PetscCall(VpLevelDestroy(&dg->level));
+  PetscCall(DMVPatchDGUpdateMatrices(dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   DMVPatchDGGetCoefficient - Gets the coefficient a of -div(a grad u) on every cell
+
+   Not Collective
+
+   Input Parameter:
+.  dm - the DM, set up
+
+   Output Parameter:
+.  a - one number for each of this rank's cells, or `NULL`: 1. The array belongs to the DM
+
+   Level: intermediate
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetCoefficient()`
+@*/
+PetscErrorCode DMVPatchDGGetCoefficient(DM dm, const PetscReal *a[])
+{
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCoefficient()"));
+  *a = ((DM_VPatchDG *)dm->data)->coefficient;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,168 @@
+/*MC
+   PCVPATCHDG - "vpatchdg": geometric multigrid with coloured vertex-patch smoothers for a DMVPATCHDG.
+
+   The Pmat must be a matrix of a DMVPATCHDG (DMCreateMatrix(), or KSPSetDM()): mesh, space and coefficient are read off it. The options
+   stand in pcoptions.c and in -help.
+
+   Notes:
+   The defaults, one full exact sweep after the coarse correction in single precision, are the fastest by measurement. Use KSPFGMRES,
+   KSPRICHARDSON, or KSPCG with -pc_vpatchdg_symmetric. KSPRICHARDSON runs a fused refinement (richardson.c) that stops by the true
+   residual. Where a monitor, a scale or a null space is set PETSc does not call it, but residual and cycle one after the other.
+
+   The coefficient may change between solves (DMVPatchDGSetCoefficient()): the next application builds anew, unless
+   KSPSetReusePreconditioner() is on.
+
+   On several ranks the symmetric cycle and the transposed one are exactly that with -pc_vpatchdg_exchange color, and nearly, close
+   enough for KSPCG, with sweep.
+
+   Of a matrix-free operator scaled and shifted, s A + t I, the cycle takes s and t as they are where t/s >= 0, else A and s.
+M*/
+#include "pcimpl.h"
+
+static PetscErrorCode Clear(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(VpCycleDestroy(&((PC_VPatchDG *)pc->data)->cycle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem)
+{
+  PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(VPatchDGCite());
+  PetscCall(PCVPatchDGCheckOptions(pc, mesh, problem));
+  PetscCall(VpCycleCreate(mesh, problem, &data->options, &VpBackendHost, (PetscObject)pc, &data->cycle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Enter(PC pc, const double *r)
+{
+  PetscFunctionBegin;
+  PetscCall(VpCycleEnter(((PC_VPatchDG *)pc->data)->cycle, 0, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode EnterResidual(PC pc, VpLevel outer, const double *x, const double *ghost, const double *f, PetscReal *norm2)
+{
+  PetscFunctionBegin;
+  PetscCall(VpCycleEnterResidual(((PC_VPatchDG *)pc->data)->cycle, 0, outer, x, ghost, f, norm2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a sweep's residual `local` is that of a symmetric operator only where it is exact, in the space clamped */
+static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, double *z)
+{
+  PC_VPatchDG          *data = (PC_VPatchDG *)pc->data;
+  const VpCycleOptions *options = &data->options;
+
+  PetscFunctionBegin;
+  PetscCheck(!transpose || options->residual != VP_RESIDUAL_LOCAL || options->space == VP_SPACE_CLAMPED, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_SUP, "The transposed cycle exists for exact residuals only: use -pc_vpatchdg_residual exact");
+  PetscCall(VpCycleSolve(data->cycle, 0, transpose, add, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const VpInverseOps ops = {"-pc_type vpatchdg", Build, Clear, Enter, EnterResidual, Solve};
+
+static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
+{
+  const VpCycleOptions *o = &((PC_VPatchDG *)pc->data)->options;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(
+    viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle, %s precision, patch space %s, residual %s, exchange every %s\n",
+    o->type == VP_CYCLE_V ? "V" : "W", o->pre, o->post, VPatchDGPrecisions[o->precision], VPatchDGSpaces[o->space],
+    VPatchDGResiduals[o->residual], VPatchDGExchanges[o->exchange]));
+  if (o->symmetric) PetscCall(PetscViewerASCIIPrintf(viewer, "  symmetric: colours in reverse order before the coarse correction\n"));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  not symmetric: KSPCG needs -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1\n"));
+  if (o->precision == VP_SINGLE) {
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  with KSPGMRES the true residual stalls near cond(A) 6e-8; with KSPFGMRES, KSPRICHARDSON%s it does not\n",
+      o->symmetric ? ", KSPCG" : ""));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l < cycle->nlevel; l++) {
+    const VpLevel level = cycle->level[l];
+
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  level %d: %" PetscInt_FMT " cells, %" PetscInt64_FMT " DoFs%s\n", level->mesh->level,
+                                     level->mesh->ncell,
+                                     (PetscInt64)level->mesh->ncell * (PetscInt64)PetscPowInt64(level->basis.n, level->mesh->dim),
+                                     l == cycle->nlevel - 1 ? ", solved" : ""));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
+{
+  PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+  PetscBool    ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ViewOptions(pc, viewer));
+  if (!data->cycle) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ViewLevels(data->cycle, viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  coarsest level:\n"));
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  PetscCall(VpCoarseView(data->cycle->coarse, viewer));
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCVPatchDGGetCoarseKSP - the solver of the coarsest level
+
+   Collective; sets the PC up
+
+   Output Parameter:
+.  ksp - borrowed, made anew with the PC; NULL where the coarsest level is a single patch, which is solved exactly
+@*/
+PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
+{
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
+  PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCHDG,
+             ((PetscObject)pc)->type_name);
+  PetscCall(PCSetUp(pc));
+  PetscCall(VpCoarseGetKSP(((PC_VPatchDG *)pc->data)->cycle->coarse, ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_VPatchDG(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(VpInverseReset(pc));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCCreate_VPatchDG(PC pc)
+{
+  PC_VPatchDG *data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&data));
+  data->options = (VpCycleOptions){.space = VP_SPACE_FULL,
+                                   .residual = VP_RESIDUAL_EXACT,
+                                   .exchange = VP_EXCHANGE_SWEEP,
+                                   .precision = VP_SINGLE,
+                                   .type = VP_CYCLE_V,
+                                   .post = 1};
+  PetscCall(VpInverseCreate(pc, &data->inverse, &ops));
+  pc->ops->setfromoptions = PCSetFromOptions_VPatchDG;
+  pc->ops->view = PCView_VPatchDG;
+  pc->ops->destroy = PCDestroy_VPatchDG;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,47 @@
+/* What PCVPATCHDG and PCVPATCH share: both approximate the inverse of a DMVPATCHDG's operator and differ in a few functions only. */
+#pragma once
+#include "impl.h"
+#include <petsc/private/pcimpl.h>
+#include <petsc/private/kspimpl.h>
+
+/* Vectors are the outer ones: [own cells][n^dim] */
+typedef struct {
+  const char *caller; /* the option that chose it, for messages */
+  PetscErrorCode (*build)(PC, VpMesh, const VpProblem *);
+  PetscErrorCode (*clear)(PC);
+  PetscErrorCode (*enter)(PC, const double *r);
+  /* r = f - A x (x NULL: f); norm2: the sum of its squares over all ranks, NULL where nobody asks */
+  PetscErrorCode (*enter_residual)(PC, VpLevel outer, const double *x, const double *ghost, const double *f, PetscReal *norm2);
+  PetscErrorCode (*solve)(PC, PetscBool transpose, PetscBool add, double *z); /* z = M r (add: z += M r) */
+} VpInverseOps;
+
+/* the head of both types' data */
+typedef struct {
+  const VpInverseOps *ops;
+  DM                  dm;           /* behind the Pmat; NULL until built */
+  PetscObjectState    state;        /* of its coefficient, when built */
+  PetscReal           scale, shift; /* the Pmat is scale A + shift I */
+  PetscBool           changed;      /* an option, since it was built */
+  PetscInt            builds;       /* so far */
+  PetscBool           plain;        /* the Pmat is A itself, without a matrix */
+  KSP                 ksp;          /* the one that is solving now */
+} VpInverse;
+
+/* pcinverse.c: the PC's operations, the same for both types */
+PETSC_INTERN PetscErrorCode VpInverseCreate(PC, VpInverse *, const VpInverseOps *);
+PETSC_INTERN PetscErrorCode VpInverseReset(PC);
+PETSC_INTERN PetscErrorCode VpInverseChanged(PC); /* an option did */
+/* richardson.c */
+PETSC_INTERN PetscErrorCode VpInverseApplyRichardson(PC, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol,
+                                                     PetscInt maxits, PetscBool guesszero, PetscInt *its, PCRichardsonConvergedReason *);
+
+typedef struct {
+  VpInverse      inverse;
+  VpCycleOptions options;
+  VpCycle        cycle;
+} PC_VPatchDG;
+/* pcoptions.c */
+PETSC_INTERN PetscErrorCode PCSetFromOptions_VPatchDG(PC, VpOptionItems);
+/* errors unless the options go together and with the problem */
+PETSC_INTERN PetscErrorCode PCVPatchDGCheckOptions(PC, VpMesh, const VpProblem *);
+PETSC_INTERN PetscErrorCode VpCheckSpace(MPI_Comm, const char prefix[], VpSpace, VpResidual, int degree);

@@ -1,0 +1,204 @@
+/*MC
+   PCVPATCH - "vpatch": one sweep of the coloured vertex-patch smoother on the level of the Pmat's DMVPATCHDG; for PCMG.
+
+   Options:
++  -pc_vpatch_space full|dirichlet|clamped - functions a patch corrects
+.  -pc_vpatch_residual exact|local|global - what a patch sees of its neighbours
+.  -pc_vpatch_precision double|single - of the sweep
+-  -pc_vpatch_reverse - colours in the opposite order: the adjoint of the sweep
+
+   Note:
+   In PCMG, V(1,1): -mg_levels_ksp_type richardson -mg_levels_pc_type vpatch -mg_levels_ksp_max_it 1; V(0,1): -pc_mg_distinct_smoothup
+   -mg_levels_ksp_type richardson -mg_levels_pc_type vpatch -mg_levels_ksp_max_it 0 -mg_levels_up_ksp_type richardson
+   -mg_levels_up_pc_type vpatch -mg_levels_up_ksp_max_it 1. The numbers are then those of PCVPATCHDG in double precision.
+
+   Richardson's m steps are m sweeps: a sweep from x is x plus a sweep from 0 on the residual.
+M*/
+#include "pcimpl.h"
+
+typedef struct {
+  VpInverse   inverse;
+  VpSpace     space;
+  VpResidual  residual;
+  VpPrecision precision;
+  PetscBool   reverse;
+  VpLevel     level;
+  VpSmoother  smoother;
+  void       *b, *x[2];
+} PC_VPatch;
+
+static PetscErrorCode Clear(PC pc)
+{
+  PC_VPatch  *data = (PC_VPatch *)pc->data;
+  void *const vectors[] = {data->b, data->x[0], data->x[1]};
+
+  PetscFunctionBegin;
+  for (int i = 0; i < 3; i++) {
+    if (vectors[i]) PetscCall(data->level->backend->release(vectors[i]));
+  }
+  data->b = data->x[0] = data->x[1] = NULL;
+  PetscCall(VpSmootherDestroy(&data->smoother));
+  PetscCall(VpLevelDestroy(&data->level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem)
+{
+  PC_VPatch *data = (PC_VPatch *)pc->data;
+  MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
+  VpExchange exchange;
+
+  PetscFunctionBegin;
+  PetscCall(VPatchDGCite());
+  PetscCheck(mesh->level >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_type vpatch needs boxes that are refined: a level of -dm_refine 1 or more");
+  PetscCall(VpCheckSpace(comm, "pc_vpatch", data->space, data->residual, problem->degree));
+  PetscCall(VpLevelCreate(mesh, problem, VP_BASIS_THIN, data->precision, &VpBackendHost, &data->level));
+  PetscCall(VpChooseExchange(mesh, VP_EXCHANGE_SWEEP, &exchange));
+  PetscCall(VpSmootherCreate(data->level, data->space, data->residual, exchange, &data->smoother));
+  PetscCall(VpLevelVectorCreate(data->level, "right-hand side", &data->b));
+  for (int i = 0; i < 2; i++) PetscCall(VpLevelVectorCreate(data->level, "correction", &data->x[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Enter(PC pc, const double *r)
+{
+  PC_VPatch *data = (PC_VPatch *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(data->level->ops->enter(&data->level->view, r, data->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode EnterResidual(PC pc, VpLevel outer, const double *x, const double *ghost, const double *f, PetscReal *norm2)
+{
+  PC_VPatch *data = (PC_VPatch *)pc->data;
+  double     own;
+
+  PetscFunctionBegin;
+  PetscCall(data->level->ops->enter_residual(&data->level->view, &outer->view, x, ghost, f, data->b, &own));
+  PetscCall(PetscLogFlops(x ? VpLevelApplyFlops(outer) : 0));
+  if (norm2) PetscCallMPI(MPI_Allreduce(&own, norm2, 1, MPIU_REAL, MPIU_SUM, data->level->mesh->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, double *z)
+{
+  PC_VPatch    *data = (PC_VPatch *)pc->data;
+  const VpLevel level = data->level;
+
+  PetscFunctionBegin;
+  PetscCheck(!transpose || data->residual != VP_RESIDUAL_LOCAL || data->space == VP_SPACE_CLAMPED, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_SUP, "The transposed sweep exists for exact residuals only: use -pc_vpatch_residual exact");
+  PetscCall(VpLevelExchange(level, VP_GHOST_SWEEP, data->b));
+  PetscCall(level->backend->zero(data->x[0], level->mesh->nlocal * level->block));
+  PetscCall(VpSmootherSweep(data->smoother, PETSC_TRUE, (PetscBool)(data->reverse != transpose), data->b, data->x));
+  PetscCall(level->ops->leave(&level->view, add, data->x[0], z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const VpInverseOps ops = {"-pc_type vpatch", Build, Clear, Enter, EnterResidual, Solve};
+
+static PetscErrorCode GetData(PC pc, PetscBool must, PC_VPatch **data)
+{
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCH, &same));
+  PetscCheck(same || !must, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCH,
+             ((PetscObject)pc)->type_name);
+  *data = same ? (PC_VPatch *)pc->data : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a pair of functions for a setting that corresponds to an enum of vpatchdg.h, value for value */
+#define SETTING(Name, Public, Internal, member) \
+  PetscErrorCode PCVPatchSet##Name(PC pc, Public value) \
+  { \
+    PC_VPatch *data; \
+ \
+    PetscFunctionBegin; \
+    PetscCall(GetData(pc, PETSC_FALSE, &data)); \
+    PetscValidLogicalCollectiveEnum(pc, value, 2); \
+    if (!data || data->member == (Internal)value) PetscFunctionReturn(PETSC_SUCCESS); \
+    data->member = (Internal)value; \
+    PetscCall(VpInverseChanged(pc)); \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  } \
+ \
+  PetscErrorCode PCVPatchGet##Name(PC pc, Public *value) \
+  { \
+    PC_VPatch *data; \
+ \
+    PetscFunctionBegin; \
+    PetscCall(GetData(pc, PETSC_TRUE, &data)); \
+    *value = (Public)data->member; \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  }
+
+SETTING(Space, VPatchDGSpace, VpSpace, space)
+SETTING(Residual, VPatchDGResidual, VpResidual, residual)
+SETTING(Precision, VPatchDGPrecision, VpPrecision, precision)
+SETTING(Reverse, PetscBool, PetscBool, reverse)
+
+static PetscErrorCode PCSetFromOptions_VPatch(PC pc, VpOptionItems PetscOptionsObject)
+{
+  const PC_VPatch *data = (PC_VPatch *)pc->data;
+  PetscEnum        value;
+  PetscBool        reverse, set;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Vertex-patch smoother options");
+  PetscCall(PetscOptionsEnum("-pc_vpatch_space", "Functions a patch corrects", "PCVPatchSetSpace", VPatchDGSpaces, (PetscEnum)data->space,
+                             &value, &set));
+  if (set) PetscCall(PCVPatchSetSpace(pc, (VPatchDGSpace)value));
+  PetscCall(PetscOptionsEnum("-pc_vpatch_residual", "What a patch sees of its neighbours", "PCVPatchSetResidual", VPatchDGResiduals,
+                             (PetscEnum)data->residual, &value, &set));
+  if (set) PetscCall(PCVPatchSetResidual(pc, (VPatchDGResidual)value));
+  PetscCall(PetscOptionsEnum("-pc_vpatch_precision", "Of the sweep", "PCVPatchSetPrecision", VPatchDGPrecisions, (PetscEnum)data->precision,
+                             &value, &set));
+  if (set) PetscCall(PCVPatchSetPrecision(pc, (VPatchDGPrecision)value));
+  PetscCall(PetscOptionsBool("-pc_vpatch_reverse", "Colours in the opposite order", "PCVPatchSetReverse", data->reverse, &reverse, &set));
+  if (set) PetscCall(PCVPatchSetReverse(pc, reverse));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_VPatch(PC pc, PetscViewer viewer)
+{
+  const PC_VPatch *data = (PC_VPatch *)pc->data;
+  PetscBool        ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  one sweep, %s precision, patch space %s, residual %s%s\n",
+                                   VPatchDGPrecisions[data->precision], VPatchDGSpaces[data->space], VPatchDGResiduals[data->residual],
+                                   data->reverse ? ", colours in reverse order" : ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_VPatch(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(VpInverseReset(pc));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCCreate_VPatch(PC pc)
+{
+  PC_VPatch *data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&data));
+  data->space = VP_SPACE_FULL;
+  data->residual = VP_RESIDUAL_EXACT;
+  data->precision = VP_DOUBLE;
+  PetscCall(VpInverseCreate(pc, &data->inverse, &ops));
+  pc->ops->setfromoptions = PCSetFromOptions_VPatch;
+  pc->ops->view = PCView_VPatch;
+  pc->ops->destroy = PCDestroy_VPatch;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

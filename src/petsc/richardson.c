@@ -1,0 +1,136 @@
+/* Refinement, x += M (b - A x), as one operation: what KSPRICHARDSON runs when nothing monitors it and its scale is 1. Residual and
+   conversion are one pass over memory, correction and conversion another; there are no vectors but x and b.
+
+   It stops by the norm of b - A x, whatever norm the KSP is set to, with the meaning KSPConvergedDefault() gives the tolerances. */
+#include "pcimpl.h"
+
+static PetscErrorCode FusedResidual(PC pc, Vec b, Vec x, PetscReal *norm)
+{
+  VpInverse         *inverse = (VpInverse *)pc->data;
+  VpLevel            outer;
+  const PetscScalar *bb, *xx = NULL;
+  const PetscReal   *ghost = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
+  PetscCall(VecGetArrayRead(b, &bb));
+  if (x) PetscCall(VecGetArrayRead(x, &xx));
+  if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, xx, &ghost));
+  PetscCall(inverse->ops->enter_residual(pc, outer, xx, ghost, bb, norm));
+  if (x) PetscCall(VecRestoreArrayRead(x, &xx));
+  PetscCall(VecRestoreArrayRead(b, &bb));
+  if (norm) *norm = PetscSqrtReal(*norm);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PlainResidual(PC pc, Vec b, Vec x, Vec w, PetscReal *norm)
+{
+  VpInverse         *inverse = (VpInverse *)pc->data;
+  const PetscScalar *ww;
+
+  PetscFunctionBegin;
+  if (x) PetscCall(MatResidual(pc->mat, b, x, w));
+  else
+    PetscCall(VecCopy(b, w));
+  if (norm) PetscCall(VecNorm(w, NORM_2, norm));
+  PetscCall(VecScale(w, 1 / inverse->scale));
+  PetscCall(VecGetArrayRead(w, &ww));
+  PetscCall(inverse->ops->enter(pc, ww));
+  PetscCall(VecRestoreArrayRead(w, &ww));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Correct(PC pc, PetscBool add, Vec x)
+{
+  VpInverse   *inverse = (VpInverse *)pc->data;
+  PetscScalar *xx;
+
+  PetscFunctionBegin;
+  if (add) PetscCall(VecGetArray(x, &xx));
+  else
+    PetscCall(VecGetArrayWrite(x, &xx));
+  PetscCall(inverse->ops->solve(pc, PETSC_FALSE, add, xx));
+  if (add) PetscCall(VecRestoreArray(x, &xx));
+  else
+    PetscCall(VecRestoreArrayWrite(x, &xx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the KSP's choices that PCApplyRichardson() is not told */
+typedef struct {
+  PetscBool measure;        /* norms are wanted */
+  PetscBool test;           /* and end the iteration */
+  PetscBool enough;         /* maxits corrections count as convergence */
+  PetscBool initial, least; /* rtol refers to the first residual, to the lesser of it and b */
+} Choices;
+
+static Choices ChoicesOf(KSP ksp)
+{
+  Choices choices = {.measure = PETSC_TRUE, .test = PETSC_TRUE, .enough = PETSC_TRUE};
+
+  if (!ksp) return choices;
+  choices.measure = (PetscBool)(ksp->normtype != KSP_NORM_NONE);
+  choices.test = (PetscBool)(choices.measure && ksp->converged != KSPConvergedSkip);
+  choices.enough = (PetscBool)!choices.test;
+  if (ksp->converged == KSPConvergedDefault && ksp->cnvP) {
+    const KSPConvergedDefaultCtx *ctx = (KSPConvergedDefaultCtx *)ksp->cnvP;
+
+    choices.enough = (PetscBool)(choices.enough || ctx->convmaxits);
+    choices.initial = ctx->initialrtol;
+    choices.least = ctx->mininitialrtol;
+  }
+  return choices;
+}
+
+/* the norm that rtol and dtol multiply, from that of the first residual */
+static PetscErrorCode Reference(const Choices *choices, Vec b, PetscBool guesszero, PetscReal first, PetscReal *start)
+{
+  PetscFunctionBegin;
+  *start = first;
+  if (guesszero || choices->initial) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecNorm(b, NORM_2, start));
+  if (choices->least) *start = PetscMin(*start, first);
+  if (*start == 0) *start = first;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PCRichardsonConvergedReason Test(PetscReal norm, PetscReal start, PetscReal rtol, PetscReal abstol, PetscReal dtol)
+{
+  if (PetscIsInfOrNanReal(norm)) return (PCRichardsonConvergedReason)KSP_DIVERGED_NANORINF;
+  if (norm < abstol) return PCRICHARDSON_CONVERGED_ATOL;
+  if (norm <= rtol * start) return PCRICHARDSON_CONVERGED_RTOL;
+  return norm >= dtol * start ? PCRICHARDSON_DIVERGED_DTOL : (PCRichardsonConvergedReason)0;
+}
+
+/* PCRichardsonConvergedReason is KSPConvergedReason under other names. */
+PetscErrorCode VpInverseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt maxits,
+                                        PetscBool guesszero, PetscInt *its, PCRichardsonConvergedReason *reason)
+{
+  const KSP       ksp = ((VpInverse *)pc->data)->ksp;
+  const Choices   choices = ChoicesOf(ksp);
+  const PetscBool fused = (PetscBool)(((VpInverse *)pc->data)->plain && pc->mat == pc->pmat);
+  PetscReal       norm, start = 0;
+  PetscInt        it;
+
+  PetscFunctionBegin;
+  *reason = (PCRichardsonConvergedReason)0;
+  for (it = 0; choices.measure || it < maxits; it++) {
+    const Vec now = guesszero && it == 0 ? NULL : x;
+
+    if (fused) PetscCall(FusedResidual(pc, b, now, choices.measure ? &norm : NULL));
+    else
+      PetscCall(PlainResidual(pc, b, now, w, choices.measure ? &norm : NULL));
+    if (choices.measure && it == 0) PetscCall(Reference(&choices, b, guesszero, norm, &start));
+    if (choices.measure && ksp) {
+      ksp->rnorm = norm;
+      PetscCall(KSPLogResidualHistory(ksp, norm));
+    }
+    if (choices.test) *reason = Test(norm, start, rtol, abstol, dtol);
+    if (*reason || it >= maxits) break;
+    PetscCall(Correct(pc, (PetscBool)(now != NULL), x));
+  }
+  if (guesszero && it == 0) PetscCall(VecSet(x, 0));
+  *its = it;
+  if (!*reason) *reason = choices.enough ? PCRICHARDSON_CONVERGED_ITS : (PCRichardsonConvergedReason)KSP_DIVERGED_ITS;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,30 @@
+# What the tests of the programs share: run(ranks, program, arguments) gives its output, report(ranks, arguments) poisson's JSON.
+package Example;
+use strict;
+use warnings;
+use Exporter 'import';
+use File::Temp 'tempdir';
+use JSON::PP;
+use Test::More;
+our @EXPORT = qw(run report $build $folder);
+our $build = $ENV{BUILD} || 'build';
+our $folder = tempdir(CLEANUP => 1);
+$ENV{MPIEXEC} ||= 'mpiexec';
+
+sub run {
+  my ($ranks, $program, $arguments) = @_;
+  my $output = `tests/run.sh $ranks $build/bin/$program $arguments 2>&1`;
+  diag("$program $arguments ($ranks ranks)\n", join("\n", grep { !/Configure options/ } (split(/\n/, $output), ('') x 15)[0 .. 14])) if $?;
+  return $output;
+}
+
+sub report {
+  my ($ranks, $arguments) = @_;
+  my $file = "$folder/report.json";
+  unlink $file;
+  run($ranks, 'poisson', "-report $file $arguments");
+  open(my $handle, '<', $file) or return {};
+  local $/;
+  return decode_json(<$handle>);
+}
+1;

@@ -1,0 +1,216 @@
+static char help[] = "Speed and memory of the fast path (refinement with the single-precision cycle) against a copy of the same bytes.\n\n\
+  -bench_iterations        : also the iterations for the degrees 1 to 8, on smaller meshes\n\
+  -report FILE             : the figures as JSON\n\
+  -dm_vpatchdg_*, -dm_refine, -ksp_*, -pc_* change what is measured\n\n";
+
+#include <vpatchdg.h>
+#include <petsctime.h>
+
+enum { REPEAT = 11 };
+
+static PetscErrorCode Now(PetscLogDouble *t)
+{
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+  PetscCall(PetscTime(t));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Memory(PetscLogDouble *bytes)
+{
+  PetscLogDouble mine;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMemoryGetCurrentUsage(&mine));
+  PetscCallMPI(MPI_Allreduce(&mine, bytes, 1, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD));
+  PetscFunctionReturn(0);
+}
+
+typedef PetscErrorCode (*Action)(void *, Vec, Vec);
+
+static PetscErrorCode Copy(void *unused, Vec x, Vec y)
+{
+  return VecCopy(x, y);
+}
+
+static PetscErrorCode Apply(void *A, Vec x, Vec y)
+{
+  return MatMult((Mat)A, x, y);
+}
+
+static PetscErrorCode Cycle(void *pc, Vec x, Vec y)
+{
+  return PCApply((PC)pc, x, y);
+}
+
+/* the median of some runs */
+static PetscErrorCode Time(Action action, void *object, Vec x, Vec y, PetscReal *seconds)
+{
+  PetscReal      t[REPEAT];
+  PetscLogDouble t0, t1;
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < REPEAT; i++) {
+    PetscCall(Now(&t0));
+    PetscCall(action(object, x, y));
+    PetscCall(Now(&t1));
+    t[i] = t1 - t0;
+  }
+  PetscCall(PetscSortReal(REPEAT, t));
+  *seconds = t[REPEAT / 2];
+  PetscFunctionReturn(0);
+}
+
+/* mesh, operator, vectors and solver; b is f = 1 */
+static PetscErrorCode SetUp(PetscInt degree, PetscInt refine, PetscBool options, DM *dm, Mat *A, Vec *b, Vec *x, KSP *ksp)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 3, degree, refine, dm));
+  if (options) PetscCall(DMSetFromOptions(*dm));
+  PetscCall(DMSetUp(*dm));
+  PetscCall(DMCreateMatrix(*dm, A));
+  PetscCall(DMCreateGlobalVector(*dm, b));
+  PetscCall(VecDuplicate(*b, x));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetOperators(*ksp, *A, *A));
+  PetscCall(KSPSetType(*ksp, KSPRICHARDSON));
+  PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscCall(KSPSetUp(*ksp));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode One(PetscInt dim, const PetscReal x[], PetscScalar f[], void *ctx)
+{
+  f[0] = 1;
+  return 0;
+}
+
+static PetscErrorCode TearDown(DM *dm, Mat *A, Vec *b, Vec *x, KSP *ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(ksp));
+  PetscCall(VecDestroy(b));
+  PetscCall(VecDestroy(x));
+  PetscCall(MatDestroy(A));
+  PetscCall(DMDestroy(dm));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TrueResidual(Mat A, Vec b, Vec x, Vec r, PetscReal *relative)
+{
+  PetscReal bnorm;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatMult(A, x, r));
+  PetscCall(VecAYPX(r, -1, b));
+  PetscCall(VecNorm(b, NORM_2, &bnorm));
+  PetscCall(VecNorm(r, NORM_2, relative));
+  *relative /= bnorm;
+  PetscFunctionReturn(0);
+}
+
+/* iterations and nu of the fast path for every degree, on meshes of some 10^5 unknowns */
+static PetscErrorCode Iterations(FILE *fp)
+{
+  DM        dm;
+  Mat       A;
+  Vec       b, x, r;
+  KSP       ksp;
+  PetscInt  its, n;
+  PetscReal residual;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%6s %10s %10s %6s %9s\n", "degree", "dofs", "iterations", "nu", "residual"));
+  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, fp, " \"degrees\": ["));
+  for (PetscInt k = 1; k <= 8; k++) {
+    PetscCall(SetUp(k, k == 1 ? 5 : k <= 4 ? 4 : 3, PETSC_FALSE, &dm, &A, &b, &x, &ksp));
+    PetscCall(DMVPatchDGComputeRHS(dm, One, NULL, NULL, NULL, b));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetIterationNumber(ksp, &its));
+    PetscCall(VecDuplicate(b, &r));
+    PetscCall(TrueResidual(A, b, x, r, &residual));
+    PetscCall(VecDestroy(&r));
+    PetscCall(VecGetSize(b, &n));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%6d %10lld %10d %6.2f %9.1e\n", (int)k, (long long)n, (int)its, (double)(-8 * its / PetscLog10Real(residual)), (double)residual));
+    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, fp, "%s{\"degree\": %d, \"dofs\": %lld, \"iterations\": %d, \"relative_residual\": %.3e}", k > 1 ? ", " : "", (int)k,
+                           (long long)n, (int)its, (double)residual));
+    PetscCall(TearDown(&dm, &A, &b, &x, &ksp));
+  }
+  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, fp, "],\n"));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  DM             dm;
+  Mat            A;
+  Vec            b, x, y;
+  KSP            ksp;
+  PC             pc;
+  PetscInt       n, its, degree;
+  PetscMPIInt    ranks;
+  PetscReal      solve[3], copy, apply, cycle, residual;
+  PetscLogDouble t0, t1, setup, memory0, memory;
+  PetscBool      iterations = PETSC_FALSE;
+  char           file[PETSC_MAX_PATH_LEN] = "/dev/null";
+  FILE          *fp;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-bench_iterations", &iterations, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-report", file, sizeof(file), NULL));
+
+  PetscCall(Memory(&memory0));
+  PetscCall(Now(&t0));
+  PetscCall(SetUp(4, 5, PETSC_TRUE, &dm, &A, &b, &x, &ksp));
+  PetscCall(Now(&t1));
+  setup = t1 - t0;
+  PetscCall(DMVPatchDGComputeRHS(dm, One, NULL, NULL, NULL, b));
+  for (PetscInt i = 0; i < 3; i++) {
+    PetscCall(Now(&t0));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(Now(&t1));
+    solve[i] = t1 - t0;
+    if (!i) PetscCall(Memory(&memory));
+  }
+  PetscCall(PetscSortReal(3, solve));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(VecDuplicate(b, &y));
+  PetscCall(TrueResidual(A, b, x, y, &residual));
+  PetscCall(Time(Copy, NULL, x, y, &copy));
+  PetscCall(Time(Apply, A, x, y, &apply));
+  PetscCall(Time(Cycle, pc, b, y, &cycle));
+  PetscCall(VecGetSize(b, &n));
+  PetscCall(DMVPatchDGGetDegree(dm, &degree));
+
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "degree %d, %lld unknowns, %d ranks\n\n", (int)degree, (long long)n, ranks));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %9s %9s\n", "", "seconds", "MDoF/s"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %9.4f %9.2f\n", "vector copy", (double)copy, (double)(n / copy / 1e6)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %9.4f %9.2f   %.0f %% of the copy\n", "A x", (double)apply, (double)(n / apply / 1e6), (double)(100 * copy / apply)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %9.4f %9.2f\n", "one cycle", (double)cycle, (double)(n / cycle / 1e6)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %9.4f %9.2f   %d iterations, true residual %.1e\n", "solve", (double)solve[1], (double)(n / solve[1] / 1e6), (int)its,
+                        (double)residual));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %9.4f %9.2f   %.1f solves\n", "set-up", setup, n / setup / 1e6, setup / (double)solve[1]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %9.1f\n", "memory, bytes per unknown", (memory - memory0) / n));
+
+  PetscCall(PetscFOpen(PETSC_COMM_WORLD, file, "w", &fp));
+  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, fp, "{\"degree\": %d, \"dofs\": %lld, \"ranks\": %d, \"iterations\": %d, \"relative_residual\": %.3e,\n", (int)degree,
+                         (long long)n, ranks, (int)its, (double)residual));
+  PetscCall(VecDestroy(&y));
+  PetscCall(TearDown(&dm, &A, &b, &x, &ksp));
+  if (iterations) PetscCall(Iterations(fp));
+  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, fp, " \"seconds_copy\": %.5f, \"seconds_apply\": %.5f, \"seconds_cycle\": %.5f, \"seconds_solve\": %.5f, \"seconds_setup\": %.5f,\n",
+                         (double)copy, (double)apply, (double)cycle, (double)solve[1], setup));
+  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, fp, " \"mdofs_per_second\": %.4f, \"apply_over_copy\": %.4f, \"setup_over_solve\": %.3f, \"bytes_per_dof\": %.1f}\n",
+                         (double)(n / solve[1] / 1e6), (double)(copy / apply), setup / (double)solve[1], (memory - memory0) / n));
+  PetscCall(PetscFClose(PETSC_COMM_WORLD, fp));
+  PetscCall(PetscFinalize());
+  return 0;
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/perl
+# The examples do what they say.
+use strict;
+use warnings;
+use Test::More;
+use lib 'tests';
+use Example;
+
+# poisson
+my @keys = qw(bytes_per_dof cells degree dim dofs error_h1 error_l2 functional iterations levels mdofs_per_second nu ranks reason relative_residual
+              seconds_setup seconds_solve);
+my $r = report(2, '-dm_vpatchdg_dim 2 -dm_refine 3');
+is_deeply([sort keys %$r], \@keys, 'poisson_reports_the_keys');
+is($r->{dofs}, 64 * 16, 'poisson_counts_unknowns');
+ok(!defined $r->{error_l2} && !defined $r->{error_h1}, 'poisson_knows_no_error_for_f_1');
+
+for (['-dm_vpatchdg_dim 2 -dm_vpatchdg_domain box -dm_vpatchdg_degree 3 -dm_refine 3', 3.514424427023e-02],
+     ['-dm_vpatchdg_dim 2 -dm_vpatchdg_domain lshape -dm_vpatchdg_degree 2 -dm_refine 3', 2.140953464086e-01],
+     ['-dm_vpatchdg_dim 3 -dm_vpatchdg_domain box -dm_vpatchdg_degree 2 -dm_refine 2', 2.016504851432e-02],
+     ['-dm_vpatchdg_dim 3 -dm_vpatchdg_domain fichera -dm_vpatchdg_degree 2 -dm_refine 1', 3.984905749236e-01]) {
+  my ($problem, $value) = @$_;
+  my $f = report(1, "$problem -ksp_rtol 1e-12")->{functional} // 0;
+  ok(abs($f / $value - 1) <= 1e-10, 'poisson_functional_is_known') or diag("$problem: $f");
+}
+
+# errors fall like h^(k+1) and h^k, whatever the boundary
+for (['box 2D Dirichlet', '-dm_vpatchdg_dim 2', 3, 4, 3],
+     ['box 2D mixed', '-dm_vpatchdg_dim 2 -dm_vpatchdg_boundary dirichlet,neumann,periodic,periodic', 3, 4, 2],
+     ['box 2D Neumann', '-dm_vpatchdg_dim 2 -dm_vpatchdg_boundary neumann', 3, 4, 3],
+     ['box 2D reaction', '-dm_vpatchdg_dim 2 -dm_vpatchdg_boundary neumann -dm_vpatchdg_reaction 3', 3, 4, 2],
+     ['lshape', '-dm_vpatchdg_dim 2 -dm_vpatchdg_domain lshape', 3, 4, 3],
+     ['box 3D', '-dm_vpatchdg_dim 3', 2, 3, 3],
+     ['fichera Neumann', '-dm_vpatchdg_dim 3 -dm_vpatchdg_domain fichera -dm_vpatchdg_boundary dirichlet,neumann,neumann,neumann,neumann,neumann', 1, 2, 2]) {
+  my ($name, $problem, $coarse, $fine, $k) = @$_;
+  my ($a, $b) = map { report(2, "-problem smooth -ksp_rtol 1e-10 -dm_vpatchdg_degree $k $problem -dm_refine $_") } ($coarse, $fine);
+  my ($l2, $h1) = map { log(($a->{$_} // 1) / ($b->{$_} // 1)) / log(2) } ('error_l2', 'error_h1');
+  ok($l2 > $k + 0.7 && $h1 > $k - 0.3, "poisson_converges_at_the_right_rate, $name") or diag("degree $k: rates $l2 $h1");
+}
+like(run(1, 'poisson', '-help'), qr/-dm_vpatchdg_degree.*-pc_vpatchdg_space/s, 'poisson_help_lists_the_options');
+
+# plain: nothing but PETSc, and a plugin
+for my $ranks (1, 2) {
+  my $out = run($ranks, 'plain', "-dll_append $build/lib/libvpatchdg.so -dm_vpatchdg_degree 2 -dm_refine 3 -ksp_type fgmres -ksp_rtol 1e-8 -pc_type vpatchdg -options_left");
+  my ($residual) = $out =~ /true relative residual (\S+)/;
+  ok(defined $residual && $residual <= 1e-7, "plain_solves_with_the_plugin, $ranks ranks") or diag($out);
+  like($out, qr/no unused/, "plain_leaves_no_options, $ranks ranks");
+}
+my $out = run(2, 'plain', "-dll_append $build/lib/libvpatchdg.so -options_file share/vpatchdg/options/richardson.opts -dm_refine 2");
+like($out, qr/CONVERGED_RTOL/, 'plain_reads_options_files');
+
+# pcmg: the smoother in PCMG gives the numbers of the cycle
+for (['V(0,1)', 1, ''], ['V(0,1)', 3, ''], ['V(0,1) 2D', 2, '-dm_vpatchdg_dim 2 -dm_refine 4'],
+     ['V(1,1)', 1, '-mg_levels_ksp_max_it 1 -native_pc_vpatchdg_smooth_pre 1'], ['V(1,1)', 2, '-mg_levels_ksp_max_it 1 -native_pc_vpatchdg_smooth_pre 1']) {
+  my ($name, $ranks, $options) = @$_;
+  my $text = run($ranks, 'pcmg', "-dm_vpatchdg_degree 2 $options");
+  my @rows = map { [$1, $2] if /^\s*\d+\s+(\S+)\s+(\S+)\s*$/ } split /\n/, $text;
+  @rows = grep { ref } @rows;
+  my @apart = grep { abs($_->[0] - $_->[1]) > 1e-6 * $_->[1] + 1e-12 * $rows[0][1] } @rows;
+  ok(@rows > 2 && !@apart, "pcmg_equals_the_cycle, $name, $ranks ranks") or diag($text);
+}
+
+# own_boxes: a solution in the space is found up to the solver's tolerance
+for my $ranks (1, 3) {
+  my ($l2, $h1) = run($ranks, 'own_boxes', '-dm_refine 3') =~ /error (\S+) in L2, (\S+) in H1/;
+  ok(defined $h1 && $l2 < 1e-7 && $h1 < 1e-6, "own_boxes_finds_its_polynomial, $ranks ranks");
+}
+done_testing();

@@ -1,0 +1,26 @@
+#!/usr/bin/perl
+# Every options file runs, uses all its options and reaches the tolerance in the true residual.
+use strict;
+use warnings;
+use Test::More;
+use lib 'tests';
+use Example;
+
+for my $file (glob('share/vpatchdg/options/*.opts')) {
+  my ($name) = $file =~ m{([^/]+)\.opts$};
+  for my $ranks (1, 2) {
+    my $arguments = "-options_file $file -dm_vpatchdg_degree 3 -dm_refine " . ($name =~ /assembled/ ? 2 : 3);
+    my $r = report($ranks, $arguments);
+    ok(defined $r->{reason} && $r->{reason} =~ /^CONVERGED/ && $r->{relative_residual} <= 1e-7, "options_file_solves, $name, $ranks ranks")
+      or diag(explain($r));
+  }
+  like(run(1, 'poisson', "-options_file $file -dm_refine " . ($name eq 'pcmg' ? 3 : 2) . ' -options_left'), qr/no unused/,
+    "options_file_is_used_up, $name");
+}
+
+SKIP: {
+  skip('no python3', 1) if system('python3 -c "" 2>/dev/null');
+  my $out = `python3 share/vpatchdg/compare.py --poisson $build/bin/poisson share/vpatchdg/options/fgmres.opts share/vpatchdg/options/richardson.opts -- -dm_refine 2 2>&1`;
+  ok(!$? && $out =~ /^fgmres .*CONVERGED_RTOL.*^richardson .*CONVERGED_RTOL/ms, 'compare_prints_a_table') or diag($out);
+}
+done_testing();

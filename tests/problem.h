@@ -1,0 +1,133 @@
+/* Small problems and their solvers, for tests of the PETSc faces. */
+#pragma once
+#include "tap.h"
+#include <vpatchdg.h>
+
+typedef struct {
+  DM  dm;
+  Mat A;
+  Vec b, x;
+  KSP ksp;
+} Problem;
+
+/* the unit square or cube, u = 0 on its boundary, b random; a KSP with the given prefix that has not read its options */
+static inline PetscErrorCode ProblemCreate(MPI_Comm comm, PetscInt dim, PetscInt degree, PetscInt refine, const char prefix[], Problem *p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(comm, dim, degree, refine, &p->dm));
+  PetscCall(DMSetUp(p->dm));
+  PetscCall(DMCreateMatrix(p->dm, &p->A));
+  PetscCall(MatCreateVecs(p->A, &p->x, &p->b));
+  PetscCall(VecSetRandom(p->b, NULL));
+  PetscCall(KSPCreate(comm, &p->ksp));
+  PetscCall(KSPSetOptionsPrefix(p->ksp, prefix));
+  PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode ProblemDestroy(Problem *p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&p->ksp));
+  PetscCall(VecDestroy(&p->x));
+  PetscCall(VecDestroy(&p->b));
+  PetscCall(MatDestroy(&p->A));
+  PetscCall(DMDestroy(&p->dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* |b - A x| / |b| */
+static inline PetscErrorCode TrueResidual(Mat A, Vec b, Vec x, PetscReal *relative)
+{
+  Vec       r;
+  PetscReal norm;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(VecAYPX(r, -1, b));
+  PetscCall(VecNorm(r, NORM_2, relative));
+  PetscCall(VecNorm(b, NORM_2, &norm));
+  *relative /= norm;
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* |x - y| / |y| */
+static inline PetscErrorCode Difference(Vec x, Vec y, PetscReal *relative)
+{
+  Vec       d;
+  PetscReal norm;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(x, &d));
+  PetscCall(VecWAXPY(d, -1, y, x));
+  PetscCall(VecNorm(d, NORM_2, relative));
+  PetscCall(VecNorm(y, NORM_2, &norm));
+  *relative /= norm;
+  PetscCall(VecDestroy(&d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* reads `options` besides those there are, solves, forgets them again */
+static inline PetscErrorCode SolveWith(Problem *p, const char options[], PetscReal *residual, PetscInt *its, KSPConvergedReason *reason)
+{
+  PetscOptions own;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsCreate(&own));
+  PetscCall(PetscOptionsInsertString(own, options));
+  PetscCall(PetscOptionsPush(own));
+  PetscCall(KSPSetFromOptions(p->ksp));
+  PetscCall(KSPSolve(p->ksp, p->b, p->x));
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&own));
+  if (residual) PetscCall(TrueResidual(p->A, p->b, p->x, residual));
+  if (its) PetscCall(KSPGetIterationNumber(p->ksp, its));
+  if (reason) PetscCall(KSPGetConvergedReason(p->ksp, reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a fresh KSP for the same system */
+static inline PetscErrorCode NewKSP(Problem *p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&p->ksp));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)p->dm), &p->ksp));
+  PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the DM gives the KSP's PC its levels, not the KSP its operator and right-hand side */
+static inline PetscErrorCode GiveLevels(Problem *p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetDM(p->ksp, p->dm));
+#if PETSC_VERSION_LT(3, 25, 0)
+  PetscCall(KSPSetDMActive(p->ksp, PETSC_FALSE));
+#else
+  PetscCall(KSPSetDMActive(p->ksp, KSP_DMACTIVE_ALL, PETSC_FALSE));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* does the object's view contain this text? On every rank, what the first one read */
+static inline PetscErrorCode ViewSays(PetscObject object, const char text[], PetscBool *says)
+{
+  const MPI_Comm comm = PetscObjectComm(object);
+  char           line[1024];
+  int            found = 0;
+  FILE          *file = tmpfile();
+  PetscViewer    viewer;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscViewerASCIIOpenWithFILE(comm, file, &viewer));
+  PetscCall(PetscObjectView(object, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  rewind(file);
+  while (fgets(line, sizeof(line), file)) found = found || strstr(line, text);
+  fclose(file);
+  PetscCallMPI(MPI_Bcast(&found, 1, MPI_INT, 0, comm));
+  *says = (PetscBool)found;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,150 @@
+/* bad_input_is_refused: on every rank, with a message that says what is wrong and what there is. Options are in refusals.t. */
+/* ranks: 1 3 */
+#include "problem.h"
+
+static char message[1024];
+
+static PetscErrorCode Remember(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type,
+                               const char *text, void *ctx)
+{
+  if (type == PETSC_ERROR_INITIAL) snprintf(message, sizeof(message), "%s", text);
+  return code;
+}
+
+/* the call fails on every rank, and its message has this text */
+#define Refused(call, text, name) \
+  do { \
+    PetscErrorCode code_; \
+    message[0] = 0; \
+    PetscCall(PetscPushErrorHandler(Remember, NULL)); \
+    code_ = call; \
+    PetscCall(PetscPopErrorHandler()); \
+    TapOk((PetscBool)(code_ != 0 && strstr(message, text) != NULL), "bad_input_is_refused, %s: %s", name, message); \
+  } while (0)
+
+static PetscErrorCode New(PetscInt dim, PetscInt refine, DM *dm)
+{
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, 2, refine, dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Settings(void)
+{
+  const PetscReal        zero = 0;
+  const VPatchDGBoundary half[] = {VPATCHDG_BOUNDARY_PERIODIC, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_DIRICHLET,
+                                   VPATCHDG_BOUNDARY_DIRICHLET};
+  const VPatchDGBoundary unknown[] = {(VPatchDGBoundary)7, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_DIRICHLET,
+                                      VPATCHDG_BOUNDARY_DIRICHLET};
+  const VPatchDGBoundary periodic[] = {VPATCHDG_BOUNDARY_PERIODIC, VPATCHDG_BOUNDARY_PERIODIC, VPATCHDG_BOUNDARY_DIRICHLET,
+                                       VPATCHDG_BOUNDARY_DIRICHLET};
+  DM                     dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(2, 1, &dm));
+  Refused(DMVPatchDGSetDegree(dm, 0), "degrees 1 to 8 exist", "degree 0");
+  Refused(DMVPatchDGSetDegree(dm, 9), "degrees 1 to 8 exist", "degree 9");
+  Refused(DMVPatchDGSetPenalty(dm, 0), "positive", "penalty 0");
+  Refused(DMVPatchDGSetPenalty(dm, 0 / zero), "positive", "penalty NaN");
+  Refused(DMVPatchDGSetReaction(dm, -1), "not negative", "reaction -1");
+  Refused(DMVPatchDGSetBoxGrid(dm, (PetscInt[]){0, 1}, NULL, NULL), "at least one", "no box");
+  Refused(DMVPatchDGSetBoundary(dm, unknown), "does not exist", "unknown boundary");
+  Refused(DMVPatchDGSetBoxes(dm, 0, NULL, NULL), "at least one", "empty list of boxes");
+  Refused(DMVPatchDGComputeRHS(dm, NULL, NULL, NULL, NULL, NULL), "DMSetUp", "used before it is set up");
+  PetscCall(DMSetUp(dm));
+  Refused(DMVPatchDGSetDegree(dm, 3), "after DMSetUp", "another degree after set-up");
+  Refused(DMVPatchDGSetPenalty(dm, 2), "after DMSetUp", "another penalty after set-up");
+  Refused(DMVPatchDGSetDomain(dm, VPATCHDG_DOMAIN_LSHAPE), "after DMSetUp", "another domain after set-up");
+  Refused(DMVPatchDGSetBoundary(dm, periodic), "after DMSetUp", "another boundary after set-up");
+  PetscCall(DMDestroy(&dm));
+
+  PetscCall(New(2, 1, &dm));
+  PetscCall(DMVPatchDGSetBoundary(dm, half));
+  Refused(DMSetUp(dm), "must name both", "periodic on one side");
+  PetscCall(DMVPatchDGSetDomain(dm, VPATCHDG_DOMAIN_LSHAPE));
+  PetscCall(DMVPatchDGSetBoundary(dm, periodic));
+  Refused(DMSetUp(dm), "periodic does not fit", "periodic L-shape");
+  PetscCall(DMVPatchDGSetDomain(dm, VPATCHDG_DOMAIN_FICHERA));
+  Refused(DMSetUp(dm), "has dimension 3, not 2", "Fichera in 2D");
+  PetscCall(DMVPatchDGSetDomain(dm, VPATCHDG_DOMAIN_BOXES));
+  Refused(DMSetUp(dm), "DMVPatchDGSetBoxes", "boxes that were not given");
+  PetscCall(DMDestroy(&dm));
+
+  PetscCall(New(2, -1, &dm));
+  Refused(DMSetUp(dm), "0 or more", "refined -1 times");
+  PetscCall(DMSetRefineLevel(dm, 18));
+  Refused(DMSetUp(dm), "--with-64-bit-indices", "more unknowns than PetscInt counts");
+  PetscCall(DMSetRefineLevel(dm, 1000));
+  Refused(DMSetUp(dm), "-dm_refine 1000", "refined 1000 times");
+  PetscCall(DMSetRefineLevel(dm, 1));
+  PetscCall(DMVPatchDGSetBoxGrid(dm, NULL, NULL, (PetscReal[]){-1, 1}));
+  Refused(DMSetUp(dm), "must be above", "upper below lower");
+  PetscCall(DMVPatchDGSetBoxGrid(dm, (PetscInt[]){100000, 100000}, NULL, (PetscReal[]){1, 1}));
+  Refused(DMSetUp(dm), "boxes", "too many boxes");
+  PetscCall(DMSetDimension(dm, 4));
+  Refused(DMSetUp(dm), "dimensions 2 and 3 exist", "dimension 4");
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Boxes(void)
+{
+  DM dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(2, 1, &dm));
+  PetscCall(DMVPatchDGSetBoxes(dm, 2, (PetscReal[]){0, 0, 1, 0}, (PetscReal[]){1, 1, 2, 0.5}));
+  Refused(DMSetUp(dm), "without sharing a whole side", "boxes that do not match");
+  PetscCall(DMVPatchDGSetBoxes(dm, 2, (PetscReal[]){0, 0, 0.5, 0}, (PetscReal[]){1, 1, 2, 1}));
+  Refused(DMSetUp(dm), "overlap", "boxes that overlap");
+  PetscCall(DMVPatchDGSetBoxes(dm, 2, (PetscReal[]){0, 0, 1, 0}, (PetscReal[]){1, 1, 1, 1}));
+  Refused(DMSetUp(dm), "is empty", "an empty box");
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Uses(void)
+{
+  DM         dm, other, coarse, fine;
+  Mat        A;
+  Vec        x, y;
+  PetscInt   n;
+  PetscReal *a;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(2, 1, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMVPatchDGGetCells(dm, &n));
+  PetscCall(PetscMalloc1(n, &a));
+  for (PetscInt i = 0; i < n; i++) a[i] = 0;
+  Refused(DMVPatchDGSetCoefficient(dm, a), "positive and finite", "coefficient 0");
+  PetscCall(PetscFree(a));
+  PetscCall(DMCoarsen(dm, PETSC_COMM_WORLD, &coarse));
+  Refused(DMCoarsen(coarse, PETSC_COMM_WORLD, &other), "no coarser mesh", "coarsening whole boxes");
+  PetscCall(New(2, 2, &fine));
+  PetscCall(DMSetUp(fine));
+  Refused(DMCreateInterpolation(dm, fine, &A, NULL), "DMRefine", "interpolation between strangers");
+  PetscCall(DMCreateGlobalVector(dm, &x));
+  PetscCall(DMCreateGlobalVector(coarse, &y));
+  Refused(DMVPatchDGGetPointValues(dm, x, y), "DMCreateGlobalVector", "a vector of another DM");
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(DMDestroy(&fine));
+  PetscCall(DMDestroy(&coarse));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(DMCreate(PETSC_COMM_WORLD, &other));
+  Refused(DMVPatchDGSetDegree(other, 2), "not of type vpatchdg", "a DM of another type");
+  PetscCall(DMDestroy(&other));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  TapBegin(PETSC_COMM_WORLD);
+  PetscCall(Settings());
+  PetscCall(Boxes());
+  PetscCall(Uses());
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/perl
+# bad_input_is_refused where it comes from the options. (PETSc itself loses memory when options are refused, so nothing looks for leaks here.)
+use strict;
+use warnings;
+use Test::More;
+use lib 'tests';
+use Example;
+
+for (['-dm_vpatchdg_dim 4', 'dimensions 2 and 3 exist'],
+     ['-dm_vpatchdg_degree 0', 'degrees 1 to 8 exist'],
+     ['-dm_vpatchdg_degree 9', 'degrees 1 to 8 exist'],
+     ['-dm_vpatchdg_penalty -1', 'penalty is positive'],
+     ['-dm_vpatchdg_reaction -1', 'not negative'],
+     ['-dm_vpatchdg_boxes 2,2', 'has 2 entries, in dimension 3 it needs 3'],
+     ['-dm_vpatchdg_dim 2 -dm_vpatchdg_upper 1,2,3', 'has 3 entries, in dimension 2 it needs 2'],
+     ['-dm_vpatchdg_boundary dirichlet,neumann', 'has 2 entries, in dimension 3 it needs 6'],
+     ['-dm_vpatchdg_boundary robin', 'dirichlet, neumann and periodic exist'],
+     ['-dm_vpatchdg_domain box -dm_vpatchdg_boundary periodic,neumann,neumann,neumann,neumann,neumann', 'must name both'],
+     ['-dm_vpatchdg_dim 3 -dm_vpatchdg_domain lshape', 'has dimension 2, not 3'],
+     ['-dm_vpatchdg_domain boxes', 'DMVPatchDGSetBoxes'],
+     ['-dm_refine -2', '0 or more'],
+     ['-dm_refine 12', '--with-64-bit-indices']) {
+  my ($options, $text) = @$_;
+  my $out = `timeout 60 $ENV{MPIEXEC} -n 2 $build/bin/poisson $options 2>&1`;
+  ok($? && $out =~ /\Q$text\E/, "bad_input_is_refused, $options") or diag($out);
+}
+done_testing();

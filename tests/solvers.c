@@ -1,0 +1,336 @@
+/* Outer solvers with PCVPATCHDG: each reaches what it reports, or does not and is expected not to.
+   ranks: 1 2 4 */
+#include "problem.h"
+
+/* true residual at most 10 x tolerance; those that stop by the preconditioned norm get a hundred times more */
+static PetscErrorCode every_ksp_runs(void)
+{
+  static const char *const types[] = {KSPRICHARDSON, KSPCHEBYSHEV, KSPCG,       KSPGROPPCG, KSPPIPECG,  KSPPIPECGRR,   KSPNASH,
+                                      KSPSTCG,       KSPGLTR,      KSPFCG,      KSPPIPEFCG, KSPGMRES,   KSPPIPEFGMRES, KSPFGMRES,
+                                      KSPLGMRES,     KSPDGMRES,    KSPPGMRES,   KSPTCQMR,   KSPBCGS,    KSPIBCGS,      KSPFBCGS,
+                                      KSPFBCGSR,     KSPBCGSL,     KSPPIPEBCGS, KSPCGS,     KSPTFQMR,   KSPCR,         KSPPIPECR,
+                                      KSPBICG,       KSPMINRES,    KSPSYMMLQ,   KSPGCR,     KSPPIPEGCR, KSPQMRCGS};
+  static const PetscInt    problems[][3] = {{2, 3, 3}, {3, 2, 2}};
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) {
+    Problem p;
+
+    PetscCall(ProblemCreate(PETSC_COMM_WORLD, problems[i][0], problems[i][1], problems[i][2], NULL, &p));
+    for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); t++) {
+      char      options[256];
+      PetscReal residual;
+      PetscInt  its;
+
+      PetscCall(PetscSNPrintf(options, sizeof(options),
+                              "-ksp_type %s -pc_type vpatchdg -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_exchange color "
+                              "-pc_vpatchdg_precision double -ksp_rtol 1e-9 -ksp_max_it 60",
+                              types[t]));
+      PetscCall(NewKSP(&p));
+      PetscCall(SolveWith(&p, options, &residual, &its, NULL));
+      TapOk((PetscBool)(residual <= 1e-6), "every_ksp_runs: %s, %" PetscInt_FMT "D: true residual %.1e after %" PetscInt_FMT " iterations",
+            types[t], problems[i][0], (double)residual, its);
+    }
+    PetscCall(ProblemDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a monitor makes KSPRICHARDSON do residual and cycle one by one */
+static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal norm, void *ctx)
+{
+  PetscFunctionBeginUser;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode fused_richardson_equals_monitored(const char precision[], PetscReal close)
+{
+  Problem   p;
+  Vec       x;
+  PetscInt  its[2], n[2];
+  PetscReal history[2][50], residual, difference, worst = 0;
+  char      options[256];
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, 3, 3, 2, NULL, &p));
+  PetscCall(VecDuplicate(p.x, &x));
+  PetscCall(PetscSNPrintf(options, sizeof(options),
+                          "-ksp_type richardson -ksp_norm_type unpreconditioned -pc_type vpatchdg -pc_vpatchdg_precision %s -ksp_rtol 1e-9",
+                          precision));
+  for (int monitored = 0; monitored < 2; monitored++) {
+    PetscCall(NewKSP(&p));
+    if (monitored) PetscCall(KSPMonitorSet(p.ksp, Monitor, NULL, NULL));
+    PetscCall(KSPSetResidualHistory(p.ksp, history[monitored], 50, PETSC_TRUE));
+    PetscCall(SolveWith(&p, options, &residual, &its[monitored], NULL));
+    PetscCall(KSPGetResidualHistory(p.ksp, NULL, &n[monitored]));
+    if (!monitored) PetscCall(VecCopy(p.x, x));
+    TapOk((PetscBool)(residual <= 1e-9), "refinement_reaches_its_tolerance: %s, %s, %.1e", precision, monitored ? "monitored" : "fused",
+          (double)residual);
+  }
+  PetscCall(Difference(x, p.x, &difference));
+  for (PetscInt i = 0; i < PetscMin(n[0], n[1]); i++) worst = PetscMax(worst, PetscAbsReal(history[0][i] - history[1][i]) / history[1][0]);
+  TapOk((PetscBool)(its[0] == its[1] && n[0] == its[0] + 1 && n[1] == n[0]),
+        "fused_richardson_equals_monitored: %s, %" PetscInt_FMT " and %" PetscInt_FMT " iterations", precision, its[0], its[1]);
+  TapOk((PetscBool)(difference <= close && worst <= close),
+        "fused_richardson_equals_monitored: %s, solutions differ by %.1e, histories by %.1e", precision, (double)difference, (double)worst);
+
+  /* with the default norm type, which is the preconditioned one, only the fused path starts from |b| */
+  PetscCall(NewKSP(&p));
+  PetscCall(KSPSetResidualHistory(p.ksp, history[0], 50, PETSC_TRUE));
+  PetscCall(SolveWith(&p, "-ksp_type richardson -pc_type vpatchdg", NULL, NULL, NULL));
+  PetscCall(VecNorm(p.b, NORM_2, &difference));
+  TapOk((PetscBool)(PetscAbsReal(history[0][0] - difference) <= 1e-12 * difference), "refinement_is_fused_unless_monitored");
+
+  /* tolerances: a guess that is good enough already; an iteration limit; a norm nobody wants */
+  {
+    KSPConvergedReason reason;
+    PetscInt           count;
+
+    PetscCall(NewKSP(&p));
+    PetscCall(
+      SolveWith(&p, "-ksp_type richardson -pc_type vpatchdg -ksp_rtol 1e-7 -ksp_initial_guess_nonzero", &residual, &count, &reason));
+    TapOk((PetscBool)(count == 0 && reason == KSP_CONVERGED_RTOL), "refinement_leaves_a_good_guess_alone: %" PetscInt_FMT " iterations",
+          count);
+    PetscCall(NewKSP(&p));
+    PetscCall(SolveWith(&p, "-ksp_type richardson -pc_type vpatchdg -ksp_rtol 1e-9 -ksp_max_it 2", &residual, &count, &reason));
+    TapOk((PetscBool)(count == 2 && reason == KSP_DIVERGED_ITS), "refinement_says_when_it_ran_out_of_iterations");
+    PetscCall(NewKSP(&p));
+    PetscCall(SolveWith(&p, "-ksp_type richardson -pc_type vpatchdg -ksp_norm_type none -ksp_max_it 2", &residual, &count, &reason));
+    TapOk((PetscBool)(count == 2 && reason == KSP_CONVERGED_ITS && residual < 0.1),
+          "refinement_without_norms_does_all_iterations: residual %.1e", (double)residual);
+    PetscCall(NewKSP(&p));
+    PetscCall(VecZeroEntries(p.b));
+    PetscCall(VecSetRandom(p.x, NULL));
+    PetscCall(SolveWith(&p, "-ksp_type richardson -pc_type vpatchdg", NULL, &count, &reason));
+    PetscCall(VecNorm(p.x, NORM_2, &residual));
+    TapOk((PetscBool)(count == 0 && reason > 0 && residual == 0), "refinement_of_nothing_is_nothing");
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode precisions_agree(void)
+{
+  Problem   p;
+  Vec       x;
+  PetscInt  its[2];
+  PetscReal difference;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, 3, 4, 2, NULL, &p));
+  PetscCall(VecDuplicate(p.x, &x));
+  PetscCall(SolveWith(&p, "-ksp_type fgmres -ksp_rtol 1e-10 -pc_type vpatchdg -pc_vpatchdg_precision double", NULL, &its[0], NULL));
+  PetscCall(VecCopy(p.x, x));
+  PetscCall(SolveWith(&p, "-pc_vpatchdg_precision single", NULL, &its[1], NULL));
+  PetscCall(Difference(p.x, x, &difference));
+  TapOk((PetscBool)(PetscAbsInt(its[0] - its[1]) <= 1 && difference <= 1e-8),
+        "precisions_agree: %" PetscInt_FMT " and %" PetscInt_FMT " iterations, solutions differ by %.1e", its[0], its[1],
+        (double)difference);
+  PetscCall(VecDestroy(&x));
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Forcing(PetscInt dim, const PetscReal x[], PetscScalar f[], void *ctx)
+{
+  f[0] = 1;
+  return PETSC_SUCCESS;
+}
+
+/* GMRES forms x from what it takes for the cycle's linear image; the others keep r = b - A x */
+static PetscErrorCode gmres_with_single_cycle_stalls(void)
+{
+  Problem   p;
+  PetscReal gmres, fgmres, norm, b;
+  PetscBool said;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 4, 5, NULL, &p));
+  PetscCall(DMVPatchDGComputeRHS(p.dm, Forcing, NULL, NULL, NULL, p.b));
+  PetscCall(SolveWith(&p, "-ksp_type gmres -ksp_pc_side right -ksp_rtol 1e-9 -pc_type vpatchdg", &gmres, NULL, NULL));
+  PetscCall(KSPGetResidualNorm(p.ksp, &norm));
+  PetscCall(VecNorm(p.b, NORM_2, &b));
+  PetscCall(ViewSays((PetscObject)p.ksp, "with KSPGMRES the true residual stalls", &said));
+  TapOk(said, "view_says_what_gmres_cannot_reach");
+  TapOk((PetscBool)(norm <= 1e-9 * b && gmres > 1e-7), "gmres_with_single_cycle_stalls: it reports %.1e, true residual %.1e",
+        (double)(norm / b), (double)gmres);
+  PetscCall(NewKSP(&p));
+  PetscCall(SolveWith(&p, "-ksp_type fgmres -ksp_rtol 1e-9 -pc_type vpatchdg", &fgmres, NULL, NULL));
+  TapOk((PetscBool)(fgmres <= 1e-8), "fgmres_with_single_cycle_does_not_stall: true residual %.1e", (double)fgmres);
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode nan_stops_the_ksp(void)
+{
+  static const char *const types[] = {"richardson", "fgmres", "gmres", "cg", "bcgs"};
+
+  PetscFunctionBeginUser;
+  for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); t++) {
+    Problem            p;
+    PetscInt           its, size;
+    KSPConvergedReason reason;
+    char               options[64];
+
+    PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 3, 2, NULL, &p));
+    PetscCall(VecGetSize(p.b, &size));
+    PetscCall(VecSetValue(p.b, size / 2, NAN, INSERT_VALUES));
+    PetscCall(VecAssemblyBegin(p.b));
+    PetscCall(VecAssemblyEnd(p.b));
+    PetscCall(PetscSNPrintf(options, sizeof(options), "-ksp_type %s -pc_type vpatchdg", types[t]));
+    PetscCall(SolveWith(&p, options, NULL, &its, &reason));
+    TapOk((PetscBool)(reason < 0 && its <= 1), "nan_stops_the_ksp: %s, reason %s", types[t], KSPConvergedReasons[reason]);
+    PetscCall(ProblemDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The residual at the start and after a refinement, f = 1; no more iterations than from zero, fewer where `fewer` */
+static PetscErrorCode nested_guess_starts_small(PetscInt dim, PetscInt degree, PetscInt refine, PetscReal start, PetscReal second,
+                                                PetscBool fewer)
+{
+  Problem   p;
+  PetscReal history[50], residual, b;
+  PetscInt  n, its[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, dim, degree, refine, NULL, &p));
+  PetscCall(DMVPatchDGComputeRHS(p.dm, Forcing, NULL, NULL, NULL, p.b));
+  PetscCall(VecNorm(p.b, NORM_2, &b));
+  PetscCall(
+    SolveWith(&p, "-ksp_type richardson -ksp_norm_type unpreconditioned -pc_type vpatchdg -ksp_rtol 1e-9", &residual, &its[0], NULL));
+  PetscCall(NewKSP(&p));
+  PetscCall(KSPSetResidualHistory(p.ksp, history, 50, PETSC_TRUE));
+  PetscCall(SolveWith(&p, "-ksp_type richardson -ksp_norm_type unpreconditioned -pc_type vpatchdg -ksp_rtol 1e-9 -ksp_guess_type vpatchdg",
+                      &residual, &its[1], NULL));
+  PetscCall(KSPGetResidualHistory(p.ksp, NULL, &n));
+  TapOk(
+    (PetscBool)(n >= 2 && history[0] / b <= start && history[1] / b <= second && residual <= 1e-9 && its[1] + (fewer ? 1 : 0) <= its[0]),
+    "nested_guess_starts_small: %" PetscInt_FMT "D Q%" PetscInt_FMT " L=%" PetscInt_FMT ": residuals %.0e %.0e %.0e, %" PetscInt_FMT
+    " iterations, %" PetscInt_FMT " from zero",
+    dim, degree, refine, (double)(history[0] / b), (double)(history[1] / b), n > 2 ? (double)(history[2] / b) : 0., its[1], its[0]);
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* 1 : 1000 by quadrants of the square, octants of the cube; also the guess and the symmetric cycle take them */
+static PetscErrorCode coefficient_jumps_converge(PetscInt dim, PetscInt degree, PetscInt refine)
+{
+  static const char *const options[] = {"-ksp_type fgmres", "-ksp_type richardson", "-ksp_type fgmres -ksp_guess_type vpatchdg",
+                                        "-ksp_type cg -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1"};
+  Problem                  p;
+  PetscInt                 ncell, its;
+  PetscReal               *a, lower[3] = {0, 0, 0}, upper[3], residual;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, dim, degree, refine, NULL, &p));
+  PetscCall(DMVPatchDGGetCells(p.dm, &ncell));
+  PetscCall(PetscMalloc1(ncell, &a));
+  for (PetscInt c = 0; c < ncell; c++) {
+    int odd = 0;
+
+    PetscCall(DMVPatchDGGetCellBounds(p.dm, c, lower, upper));
+    for (PetscInt d = 0; d < dim; d++) odd += lower[d] > 0.49;
+    a[c] = odd % 2 ? 1000 : 1;
+  }
+  PetscCall(DMVPatchDGSetCoefficient(p.dm, a));
+  PetscCall(PetscFree(a));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(options); i++) {
+    char all[256];
+
+    PetscCall(PetscSNPrintf(all, sizeof(all), "%s -pc_type vpatchdg -ksp_rtol 1e-8 -ksp_norm_type unpreconditioned", options[i]));
+    PetscCall(NewKSP(&p));
+    PetscCall(SolveWith(&p, all, &residual, &its, NULL));
+    TapOk((PetscBool)(residual <= 1e-7 && its <= 12),
+          "coefficient_jumps_converge: %" PetscInt_FMT "D Q%" PetscInt_FMT ", %s: %" PetscInt_FMT " iterations, residual %.1e", dim, degree,
+          options[i], its, (double)residual);
+  }
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Neumann: b made orthogonal to the constants, which KSPs remove because the matrix tells them */
+static PetscErrorCode singular_problem_is_solved(PetscInt dim)
+{
+  static const char *const options[] = {"-ksp_type fgmres", "-ksp_type richardson", "-ksp_type fgmres -ksp_guess_type vpatchdg",
+                                        "-ksp_type cg -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1"};
+  const VPatchDGBoundary   neumann[6] = {VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN,
+                                         VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN};
+  Problem                  p;
+  MatNullSpace             constants;
+  PetscReal                residual;
+  PetscInt                 its;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, 3, 5 - dim, &p.dm));
+  PetscCall(DMVPatchDGSetBoundary(p.dm, neumann));
+  PetscCall(DMSetUp(p.dm));
+  PetscCall(DMCreateMatrix(p.dm, &p.A));
+  PetscCall(MatCreateVecs(p.A, &p.x, &p.b));
+  PetscCall(VecSetRandom(p.b, NULL));
+  PetscCall(MatGetNullSpace(p.A, &constants));
+  PetscCall(MatNullSpaceRemove(constants, p.b));
+  p.ksp = NULL;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(options); i++) {
+    char all[256];
+
+    PetscCall(PetscSNPrintf(all, sizeof(all), "%s -pc_type vpatchdg -ksp_rtol 1e-8 -ksp_norm_type unpreconditioned", options[i]));
+    PetscCall(NewKSP(&p));
+    PetscCall(SolveWith(&p, all, &residual, &its, NULL));
+    TapOk((PetscBool)(residual <= 1e-7 && its <= 8),
+          "singular_problem_is_solved: %" PetscInt_FMT "D, %s: %" PetscInt_FMT " iterations, residual %.1e", dim, options[i], its,
+          (double)residual);
+  }
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the KSP's operator is not the preconditioner's: refinement must use the first for its residuals */
+static PetscErrorCode amat_may_differ_from_pmat(void)
+{
+  Problem   p;
+  Mat       A, P;
+  PetscReal residual;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 3, 3, NULL, &p));
+  P = p.A;
+  PetscCall(MatDuplicate(P, MAT_COPY_VALUES, &A));
+  PetscCall(MatShift(A, 10));
+  PetscCall(KSPSetOperators(p.ksp, A, P));
+  p.A = A;
+  PetscCall(SolveWith(&p, "-ksp_type richardson -ksp_rtol 1e-9 -pc_type vpatchdg", &residual, NULL, NULL));
+  TapOk((PetscBool)(residual <= 1e-8), "amat_may_differ_from_pmat: residual %.1e", (double)residual);
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMSetMatType(p.dm, MATAIJ));
+  PetscCall(DMCreateMatrix(p.dm, &p.A));
+  PetscCall(NewKSP(&p));
+  PetscCall(SolveWith(&p, "-ksp_type richardson -ksp_rtol 1e-9 -pc_type vpatchdg", &residual, NULL, NULL));
+  TapOk((PetscBool)(residual <= 1e-8), "pmat_may_be_assembled: residual %.1e", (double)residual);
+  PetscCall(MatDestroy(&P));
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(VPatchDGInitializePackage());
+  TapBegin(PETSC_COMM_WORLD);
+  PetscCall(every_ksp_runs());
+  PetscCall(fused_richardson_equals_monitored("single", 1e-6));
+  PetscCall(fused_richardson_equals_monitored("double", 1e-12));
+  PetscCall(precisions_agree());
+  PetscCall(gmres_with_single_cycle_stalls());
+  PetscCall(nan_stops_the_ksp());
+  PetscCall(nested_guess_starts_small(2, 3, 5, 4e-2, 1e-3, PETSC_TRUE));
+  PetscCall(nested_guess_starts_small(3, 4, 3, 2e-1, 1e-3, PETSC_FALSE));
+  PetscCall(coefficient_jumps_converge(2, 3, 4));
+  PetscCall(coefficient_jumps_converge(3, 2, 2));
+  PetscCall(singular_problem_is_solved(2));
+  PetscCall(singular_problem_is_solved(3));
+  PetscCall(amat_may_differ_from_pmat());
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}

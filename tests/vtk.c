@@ -1,0 +1,188 @@
+/* VTK output: a file that says what the vector is, whatever the number of ranks. */
+/* ranks: 1 2 3 4 */
+#include "problem.h"
+#include <unistd.h>
+
+static PetscErrorCode Linear(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx)
+{
+  PetscFunctionBeginUser;
+  value[0] = 1 + x[0] + 10 * x[1] + (dim == 3 ? 100 * x[2] : 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static char *ReadAll(const char name[], long *length)
+{
+  FILE *file = fopen(name, "rb");
+  char *text;
+
+  if (!file) return NULL;
+  fseek(file, 0, SEEK_END);
+  *length = ftell(file);
+  rewind(file);
+  text = malloc(*length + 1);
+  if (fread(text, 1, *length, file) != (size_t)*length) *length = 0;
+  text[*length] = 0;
+  fclose(file);
+  return text;
+}
+
+/* the array of that name and its size in bytes */
+static const void *Array(const char *text, const char name[], uint64_t *bytes)
+{
+  const char *data = strstr(text, "<AppendedData encoding=\"raw\">"), *at;
+  char        key[64];
+
+  snprintf(key, sizeof(key), "Name=\"%s\"", name);
+  at = strstr(text, key);
+  if (!at || !data) return NULL;
+  data = strchr(data, '_') + 1 + strtoull(strstr(at, "offset=\"") + 8, NULL, 10);
+  memcpy(bytes, data, sizeof(*bytes));
+  return data + sizeof(*bytes);
+}
+
+/* Every linear cell is a box with its corners in VTK's order of a pixel or voxel; their volumes add up; the field is the function. */
+static PetscBool FileIsRight(const char text[], PetscInt dim, PetscInt npoint, PetscInt ncell, double volume)
+{
+  const int      ncorner = 1 << dim;
+  uint64_t       bytes[6];
+  const char    *points = Array(text, "Position", &bytes[0]), *corners = Array(text, "connectivity", &bytes[1]),
+             *ends = Array(text, "offsets", &bytes[2]);
+  const char    *types = Array(text, "types", &bytes[3]), *field = Array(text, "u", &bytes[4]), *twice = Array(text, "v_w", &bytes[5]);
+  double         sum = 0;
+
+  if (!points || !corners || !ends || !types || !field || !twice) return PETSC_FALSE;
+  if (bytes[0] != (uint64_t)npoint * 24 || bytes[1] != (uint64_t)ncell * ncorner * 8 || bytes[2] != (uint64_t)ncell * 8 ||
+      bytes[3] != (uint64_t)ncell)
+    return PETSC_FALSE;
+  if (bytes[4] != (uint64_t)npoint * 8 || bytes[5] != bytes[4]) return PETSC_FALSE;
+  for (PetscInt c = 0; c < ncell; c++) {
+    int64_t end;
+    double  corner[8][3], size = 1;
+
+    memcpy(&end, ends + 8 * c, 8);
+    if (end != (c + 1) * ncorner || types[c] != (dim == 3 ? 11 : 8)) return PETSC_FALSE;
+    for (int v = 0; v < ncorner; v++) {
+      int64_t     p;
+      double      value, other;
+      PetscScalar exact;
+
+      memcpy(&p, corners + 8 * (c * ncorner + v), 8);
+      if (p < 0 || p >= npoint) return PETSC_FALSE;
+      memcpy(corner[v], points + 24 * p, 24);
+      memcpy(&value, field + 8 * p, 8);
+      memcpy(&other, twice + 8 * p, 8);
+      if (Linear(dim, corner[v], &exact, NULL) || fabs(value - exact) > 1e-11 || fabs(other - 2 * exact) > 1e-11) return PETSC_FALSE;
+    }
+    for (int d = 0; d < dim; d++) {
+      size *= corner[1 << d][d] - corner[0][d];
+      for (int v = 0; v < ncorner; v++) {
+        if (corner[v][d] != corner[(v >> d & 1) << d][d]) return PETSC_FALSE;
+      }
+    }
+    if (size <= 0) return PETSC_FALSE;
+    sum += size;
+  }
+  return (PetscBool)(fabs(sum - volume) < 1e-10);
+}
+
+static PetscErrorCode vtk_file_is_readable(const char name[], PetscInt dim, VPatchDGDomain domain, PetscInt degree, PetscInt nbox)
+{
+  const PetscInt ncell = nbox << dim;
+  DM             dm;
+  Vec            u, v;
+  PetscViewer    viewer;
+  PetscMPIInt    rank;
+  PetscBool      right = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, degree, 1, &dm));
+  PetscCall(DMVPatchDGSetDomain(dm, domain));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCreateGlobalVector(dm, &u));
+  PetscCall(VecDuplicate(u, &v));
+  PetscCall(DMVPatchDGInterpolate(dm, Linear, NULL, u));
+  PetscCall(PetscObjectSetName((PetscObject)u, "u"));
+  PetscCall(PetscObjectSetName((PetscObject)v, "v<w"));
+  PetscCall(VecAXPBY(v, 2, 0, u));
+  PetscCall(PetscViewerVTKOpen(PETSC_COMM_WORLD, name, FILE_MODE_WRITE, &viewer));
+  PetscCall(VecView(u, viewer));
+  PetscCall(VecView(v, viewer));
+  PetscCall(VecZeroEntries(u));
+  PetscCall(PetscViewerDestroy(&viewer));
+  if (!rank) {
+    long  length = 0;
+    char *text = ReadAll(name, &length);
+
+    right =
+      (PetscBool)(text &&
+                  FileIsRight(text, dim, ncell * PetscPowInt(degree + 1, (int)dim), ncell * PetscPowInt(degree, (int)dim), (double)nbox) &&
+                  length > 12 && !strncmp(text + length - 11, "</VTKFile>\n", 11));
+    free(text);
+    remove(name);
+  }
+  TapOk(right, "vtk_file_is_readable, %s, degree %d", VPatchDGDomains[domain], (int)degree);
+  PetscCall(VecDestroy(&v));
+  PetscCall(VecDestroy(&u));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode other_viewers_show_the_numbers(void)
+{
+  DM          dm;
+  Vec         u, v;
+  PetscViewer viewer;
+  PetscReal   error;
+  char        name[] = "/tmp/vpatchdgXXXXXX";
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  if (!rank) close(mkstemp(name));
+  PetscCallMPI(MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, PETSC_COMM_WORLD));
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 2, 2, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCreateGlobalVector(dm, &u));
+  PetscCall(VecDuplicate(u, &v));
+  PetscCall(DMVPatchDGInterpolate(dm, Linear, NULL, u));
+  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, name, FILE_MODE_WRITE, &viewer));
+  PetscCall(VecView(u, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, name, FILE_MODE_READ, &viewer));
+  PetscCall(VecLoad(v, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCall(Difference(v, u, &error));
+  TapOk((PetscBool)(error == 0), "other_viewers_show_the_numbers");
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+  if (!rank) {
+    char info[PETSC_MAX_PATH_LEN];
+
+    snprintf(info, sizeof(info), "%s.info", name);
+    remove(info);
+    remove(name);
+  }
+  PetscCall(VecDestroy(&v));
+  PetscCall(VecDestroy(&u));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  char        name[64] = "";
+  PetscMPIInt rank;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  TapBegin(PETSC_COMM_WORLD);
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  if (!rank) snprintf(name, sizeof(name), "/tmp/vpatchdg%ld.vtu", (long)getpid());
+  PetscCallMPI(MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, PETSC_COMM_WORLD));
+  PetscCall(vtk_file_is_readable(name, 2, VPATCHDG_DOMAIN_LSHAPE, 1, 3));
+  PetscCall(vtk_file_is_readable(name, 2, VPATCHDG_DOMAIN_BOX, 4, 1));
+  PetscCall(vtk_file_is_readable(name, 3, VPATCHDG_DOMAIN_BOX, 3, 1));
+  PetscCall(vtk_file_is_readable(name, 3, VPATCHDG_DOMAIN_FICHERA, 2, 7));
+  PetscCall(other_viewers_show_the_numbers());
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
