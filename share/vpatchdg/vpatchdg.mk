@@ -10,6 +10,6 @@ vpatchdg_prefix  := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/../..)
 vpatchdg_config   = PKG_CONFIG_PATH=$(vpatchdg_prefix)/lib/pkgconfig:$(PKG_CONFIG_PATH) pkg-config
 VPATCHDG_CC      ?= mpicc
 VPATCHDG_CFLAGS  := $(shell $(vpatchdg_config) --cflags vpatchdg)
-VPATCHDG_LIBS    := $(shell $(vpatchdg_config) --libs vpatchdg) -Wl,-rpath,$(vpatchdg_prefix)/lib
+VPATCHDG_LIBS    := $(shell $(vpatchdg_config) --libs vpatchdg | sed 's/-L\([^ ]*\)/-L\1 -Wl,-rpath,\1/g')
 VPATCHDG_OPTIONS := $(vpatchdg_prefix)/share/vpatchdg/options
 VPATCHDG_PLUGIN  := $(vpatchdg_prefix)/lib/libvpatchdg.so

@@ -13,18 +13,22 @@ typedef struct {
 
 /* the tables of one direction */
 typedef struct {
-  const REAL     *F[W];     /* of every lane */
-  int             agree;    /* they are the same, */
-  const Symmetry *symmetry; /* with this one; */
-  V              *lanes[2]; /* else: F and B, a matrix a lane */
+  const REAL     *F[W];      /* of every lane */
+  int             agree;     /* they are the same, */
+  const Symmetry *symmetry;  /* with this one; */
+  V              *lanes[2];  /* else: F and B, a matrix a lane */
+  Symmetry        known[16]; /* of entry e in e % 16 */
 } Table;
 
-enum { SLOTS = 16 };
+/* cells to fetch from memory, one before every line of a contraction: many at a time would stop the work */
+typedef struct {
+  int         next, count;
+  const REAL *cell[(2 + DIM) * W << DIM];
+} Ahead;
 
 typedef struct {
-  void (*contract)(const Table *, int back, int slow, int fast, V v[]); /* Contract of the degree */
+  void (*contract)(const Table *, int back, int slow, int fast, Ahead *ahead, V v[]); /* Contract of the degree */
   Table       table[DIM];
-  Symmetry    known[SLOTS];
   int         agree;   /* lanes agree on all tables and the weight */
   REAL       *inverse; /* [m]^dim inverse eigenvalue sums, of the last ones they agreed on: */
   const REAL *of[DIM];
@@ -58,7 +62,7 @@ INLINE int FindMirror(const int n, const REAL *F, REAL sign[])
   return error <= tolerance * largest;
 }
 
-INLINE void SetTable(const VpView *view, const int n, const int32_t j[W], int d, Symmetry known[], Table *t)
+INLINE void SetTable(const VpView *view, const int n, const int32_t j[W], int d, Table *t)
 {
   const int      mm = 4 * n * n;
   const int32_t *type = view->type + d;
@@ -67,7 +71,7 @@ INLINE void SetTable(const VpView *view, const int n, const int32_t j[W], int d,
   for (int l = 0; l < W; l++) t->F[l] = (const REAL *)view->fdm + (size_t)type[(size_t)j[l] * DIM] * (size_t)(2 * mm + 2 * n);
   t->agree = Uniform(t->F);
   if (t->agree) {
-    t->symmetry = s = &known[type[(size_t)j[0] * DIM] % SLOTS];
+    t->symmetry = s = &t->known[type[(size_t)j[0] * DIM] % 16];
     if (s->F != t->F[0]) s->mirrored = FindMirror(n, t->F[0], s->sign);
     s->F = t->F[0];
   } else {
@@ -132,29 +136,28 @@ INLINE void LineBackward(const int n, const REAL B[], const REAL sign[], int str
       even += B[i * m + j] * mode[j];
       odd += B[i * m + j + 1] * mode[j + 1];
     }
-    line[i * stride] = even + odd;
+    line[i * stride]            = even + odd;
     line[Mirror(n, i) * stride] = sign[i] * (even - odd);
   }
 }
 
 /* v [slow][m][fast] = F or B times v */
-INLINE void Contract(const int n, const Table *table, int back, int slow, int fast, V v[])
+INLINE void Contract(const int n, const Table *table, int back, int slow, int fast, Ahead *ahead, V v[])
 {
   const int   m = 2 * n;
   const REAL *a = table->F[0] + back * m * m;
 
   for (int s = 0; s < slow; s++, v += m * fast) {
-    if (!table->agree) {
-      for (int f = 0; f < fast; f++) LineLanes(m, table->lanes[back], fast, v + f);
-    } else if (!table->symmetry->mirrored) {
-      for (int f = 0; f < fast; f++) LineFull(m, a, fast, v + f);
-    } else if (back) {
-      for (int f = 0; f < fast; f++) LineBackward(n, a, table->symmetry->sign, fast, v + f);
-    } else {
-      for (int f = 0; f < fast; f++) LineForward(n, a, table->symmetry->sign, fast, v + f);
+    for (int f = 0; f < fast; f++) {
+      if (ahead->next < ahead->count) Fetch(ahead->cell[ahead->next++], Power(n));
+      if (!table->agree) LineLanes(m, table->lanes[back], fast, v + f);
+      else if (!table->symmetry->mirrored) LineFull(m, a, fast, v + f);
+      else if (back) LineBackward(n, a, table->symmetry->sign, fast, v + f);
+      else LineForward(n, a, table->symmetry->sign, fast, v + f);
     }
   }
 }
+
 /* weight / (sum of eigenvalues + reaction weight), 0 where that is not above the cutoff */
 INLINE V Inverse(const VpView *view, V sum, V weight)
 {
@@ -170,7 +173,7 @@ INLINE void SetPatches(const VpView *view, const int n, const int32_t j[W], Solv
 
   s->agree = 1;
   for (int d = 0; d < DIM; d++) {
-    SetTable(view, n, j, d, s->known, &s->table[d]);
+    SetTable(view, n, j, d, &s->table[d]);
     s->agree &= s->table[d].agree;
     known &= s->of[d] == s->table[d].F[0];
   }
@@ -206,8 +209,8 @@ INLINE void Scale(const VpView *view, const int n, const Solver *s, const V lamb
   }
 }
 
-/* v = A_j^-1 v on patches j[0..W) */
-INLINE void Invert(const VpView *view, const int n, const int32_t j[W], Solver *s, V v[])
+/* v = A_j^-1 v on patches j[0..W), while cells `ahead` are fetched */
+INLINE void Invert(const VpView *view, const int n, const int32_t j[W], Solver *s, Ahead *ahead, V v[])
 {
   const int    m = 2 * n, planes = DIM == 3 ? m : 1;
   const Table *x = &s->table[0], *y = &s->table[1], *z = &s->table[DIM - 1];
@@ -216,14 +219,14 @@ INLINE void Invert(const VpView *view, const int n, const int32_t j[W], Solver *
 
   SetPatches(view, n, j, s, weight);
   for (int d = 0; d < DIM && !s->agree; d++) LoadLanes(m, s->table[d].F, 2 * m * m, lambda[d]);
-  if (DIM == 3) s->contract(z, 0, 1, m * m, v);
+  if (DIM == 3) s->contract(z, 0, 1, m * m, ahead, v);
   for (int p = 0; p < planes; p++) {
     V *plane = v + p * m * m;
-    s->contract(y, 0, 1, m, plane);
-    s->contract(x, 0, m, 1, plane);
+    s->contract(y, 0, 1, m, ahead, plane);
+    s->contract(x, 0, m, 1, ahead, plane);
     Scale(view, n, s, lambda, weight, p, plane);
-    s->contract(x, 1, m, 1, plane);
-    s->contract(y, 1, 1, m, plane);
+    s->contract(x, 1, m, 1, ahead, plane);
+    s->contract(y, 1, 1, m, ahead, plane);
   }
-  if (DIM == 3) s->contract(z, 1, 1, m * m, v);
+  if (DIM == 3) s->contract(z, 1, 1, m * m, ahead, v);
 }

@@ -4,7 +4,7 @@
 
 #define CELL(n) ((n) * (n) * (DIM == 3 ? (n) : 1))
 
-enum { CORNERS = 1 << DIM };
+enum { CORNERS = 1 << DIM, AHEAD = 512 /* bytes of a cell */ };
 
 typedef struct {
   const VpView *view;
@@ -81,11 +81,31 @@ INLINE void SubtractHalo(const Sweep *s, const int n, const int nt, const int32_
   }
 }
 
-/* patches j[0..W); room: u [n]^dim, v [m]^dim, r [W][n]^dim */
-INLINE void Patches(Sweep *s, const int n, const int32_t j[W], Solver *solver, V u[], V v[], REAL r[])
+/* what patches j[0..W) read and write; longer cells need no help, and would not fit into the cache beside the patches at work */
+INLINE void LookAhead(const Sweep *s, const int n, const int32_t j[W], Ahead *ahead)
+{
+  ahead->next = ahead->count = 0;
+  if (Power(n) * sizeof(REAL) > AHEAD) return;
+  for (int p = 0; p < CORNERS; p++) {
+    for (int l = 0; l < W; l++) {
+      const int32_t cell = s->view->patch[(size_t)j[l] * CORNERS + (size_t)p];
+
+      ahead->cell[ahead->count++] = s->b + (size_t)cell * (size_t)Power(n);
+      ahead->cell[ahead->count++] = Next(s, n, cell);
+      for (int d = 0; d < DIM; d++) {
+        const int32_t c = Neighbor(s, cell, 2 * d + (p >> d & 1));
+        if (c >= 0) ahead->cell[ahead->count++] = Current(s, n, c);
+      }
+    }
+  }
+}
+
+/* patches j[0..W), then to come next[0..W); room: u [n]^dim, v [m]^dim, r [W][n]^dim */
+INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t next[W], Solver *solver, V u[], V v[], REAL r[])
 {
   const VpView *view = s->view;
   const int     N    = Power(n), residual = s->form == VP_FORM_EXACT || s->form == VP_FORM_LOCAL;
+  Ahead         ahead;
 
   for (int p = 0; p < CORNERS; p++) {
     const REAL *b[W];
@@ -105,7 +125,8 @@ INLINE void Patches(Sweep *s, const int n, const int32_t j[W], Solver *solver, V
       else SubtractHalo(s, n, DENSE(n), cell, p, d, u, v);
     }
   }
-  Invert(view, n, j, solver, v);
+  LookAhead(s, n, next, &ahead);
+  Invert(view, n, j, solver, &ahead, v);
   for (int p = 0; p < CORNERS; p++) {
     const REAL *old[W];
     REAL       *x[W];
@@ -133,10 +154,13 @@ INLINE PetscErrorCode SweepColor(Sweep *s, const int n, int32_t first, int32_t l
     }
   }
   for (int32_t j = first; j < last; j += W) {
-    int32_t patch[W];
+    int32_t patch[W], next[W];
 
-    for (int l = 0; l < W; l++) patch[l] = PetscMin(j + l, last - 1); /* the last one again in lanes left over */
-    Patches(s, n, patch, solver, u, v, r);
+    for (int l = 0; l < W; l++) {
+      patch[l] = PetscMin(j + l, last - 1); /* the last one again in lanes left over */
+      next[l]  = PetscMin(j + W + l, last - 1);
+    }
+    Patches(s, n, patch, next, solver, u, v, r);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -153,7 +177,7 @@ INLINE PetscErrorCode Settle(const VpView *view, const int n, int32_t count, uns
 }
 
 #define VP_DEGREE(k) \
-  static void Contract##k(const Table *table, int back, int slow, int fast, V v[]) { Contract(k + 1, table, back, slow, fast, v); } \
+  static void Contract##k(const Table *table, int back, int slow, int fast, Ahead *ahead, V v[]) { Contract(k + 1, table, back, slow, fast, ahead, v); } \
   PetscErrorCode VP_NAME(Sweep, VP_REAL, VP_DIM, k)(const VpView *view, VpForm form, int32_t first, int32_t last, unsigned done, const void *b, void *const x[2]) \
   { \
     enum { N = k + 1, M2 = 4 * N * N }; \
