@@ -137,6 +137,17 @@ static PetscErrorCode SetRow(PetscInt i, const Row *row, void *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* MPIBAIJ refuses MAT_SPD (PETSc 3.18) */
+PetscErrorCode VpSetPositiveDefinite(Mat A)
+{
+  PetscBool refuses;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMPIBAIJ, &refuses));
+  if (!refuses) PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpAssemble(VpLevel level, MatType type, Mat *out)
 {
   VpMesh        mesh = level->mesh;
@@ -166,7 +177,7 @@ PetscErrorCode VpAssemble(VpLevel level, MatType type, Mat *out)
   PetscCall(MatSetOption(as.A, MAT_SYMMETRIC, PETSC_TRUE)); /* sbaij asks for it */
   if (!aij) PetscCall(MatConvert(as.A, type, MAT_INPLACE_MATRIX, &as.A));
   PetscCall(MatSetOption(as.A, MAT_SYMMETRIC, PETSC_TRUE));
-  if (!VpProblemIsSingular(mesh, &level->problem)) PetscCall(MatSetOption(as.A, MAT_SPD, PETSC_TRUE));
+  if (level->problem.penalty >= 1 && !VpProblemIsSingular(mesh, &level->problem)) PetscCall(VpSetPositiveDefinite(as.A));
   *out = as.A;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -71,6 +71,7 @@ PetscErrorCode VpCoarseView(VpCoarse, PetscViewer);
 PetscErrorCode VpCoarseDestroy(VpCoarse *);
 
 /* assemble.c: the matrix of a (host, double, orthonormal) level; its diagonal; a function equal to 1 */
+PetscErrorCode VpSetPositiveDefinite(Mat);
 PetscErrorCode VpAssemble(VpLevel, MatType, Mat *);
 PetscErrorCode VpDiagonal(VpLevel, double d[]);      /* [nown][n^dim] */
 PetscErrorCode VpAbsoluteSums(VpLevel, NormType, PetscReal *); /* matrix norms: NORM_1, NORM_FROBENIUS, NORM_INFINITY, over all ranks */

@@ -275,6 +275,27 @@ PetscErrorCode DMVPatchDGGetCellBounds(DM dm, PetscInt cell, PetscReal lower[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* coarser DMs that were made from dm, by PCMG for instance, take means of the new coefficient */
+static PetscErrorCode SetCoarseCoefficient(DM dm)
+{
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM           coarse;
+  PetscReal   *a = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetCoarseDM(dm, &coarse));
+  if (!coarse) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGCheck(coarse, "DMVPatchDGSetCoefficient()"));
+  if (dg->mesh->coarser != ((DM_VPatchDG *)coarse->data)->mesh) PetscFunctionReturn(PETSC_SUCCESS);
+  if (dg->coefficient) {
+    PetscCall(PetscMalloc1(((DM_VPatchDG *)coarse->data)->mesh->nown + 1, &a));
+    PetscCall(VpCoarsenCoefficient(dg->mesh, dg->coefficient, a));
+  }
+  PetscCall(DMVPatchDGSetCoefficient(coarse, a));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
    DMVPatchDGSetCoefficient - Sets the coefficient a of -div(a grad u) on every cell
 
@@ -290,7 +311,7 @@ PetscErrorCode DMVPatchDGGetCellBounds(DM dm, PetscInt cell, PetscReal lower[], 
    May be called again at any time: the operators made from the DM follow, and preconditioners built on them rebuild when
    they are used next.
 
-   Finer DMs made by `DMRefine()` inherit it, coarser ones take means. Where it jumps, faces take the harmonic mean of both sides.
+   Finer DMs made by `DMRefine()` inherit it, coarser ones take means, those that exist already, too. Where it jumps, faces take the harmonic mean of both sides.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetCoefficient()`, `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`
 @*/
@@ -314,6 +335,7 @@ PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
   dg->coefficient_state++;
   PetscCall(VpLevelDestroy(&dg->level));
   PetscCall(DMVPatchDGUpdateMatrices(dm));
+  PetscCall(SetCoarseCoefficient(dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

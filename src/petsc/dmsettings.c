@@ -151,6 +151,8 @@ PetscErrorCode DMVPatchDGSetDomain(DM dm, VPatchDGDomain domain)
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
   PetscValidLogicalCollectiveEnum(dm, domain, 2);
+  PetscCheck((int)domain >= 0 && domain <= VPATCHDG_DOMAIN_BOXES, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "DMVPatchDGSetDomain(): domain %d does not exist, box, lshape, fichera and boxes do", (int)domain);
   if (dg->domain == domain) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGCheckChange(dm, PETSC_TRUE, "domain"));
   PetscCall(PetscFree2(dg->box_lower, dg->box_upper));

@@ -343,7 +343,7 @@ static PetscErrorCode Describe(DM dm, Mat A)
   PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
   if (problem.penalty >= 1 && !VpProblemIsSingular(((DM_VPatchDG *)dm->data)->mesh, &problem))
-    PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
+    PetscCall(VpSetPositiveDefinite(A));
   PetscCall(DMVPatchDGAttachNullSpace(dm, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

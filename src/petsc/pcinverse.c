@@ -1,14 +1,22 @@
 /* Set-up and application of PCVPATCHDG and PCVPATCH. */
 #include "pcimpl.h"
 
-PetscErrorCode VpInverseReset(PC pc)
+/* leaves the KSP that is solving: PETSc may set up anew in the middle of its solve */
+static PetscErrorCode Clear(PC pc)
 {
   VpInverse *inverse = (VpInverse *)pc->data;
 
   PetscFunctionBegin;
   PetscCall(inverse->ops->clear(pc));
   PetscCall(DMDestroy(&inverse->dm));
-  inverse->ksp = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpInverseReset(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(Clear(pc));
+  ((VpInverse *)pc->data)->ksp = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -34,7 +42,7 @@ static PetscErrorCode VpInverseSetUp(PC pc)
   state = ((DM_VPatchDG *)dm->data)->coefficient_state;
   extra = ExtraReaction(scale, shift);
   if (inverse->dm != dm || inverse->state != state || inverse->changed || extra != ExtraReaction(inverse->scale, inverse->shift)) {
-    PetscCall(VpInverseReset(pc));
+    PetscCall(Clear(pc));
     PetscCall(DMVPatchDGGetProblem(dm, &problem));
     problem.reaction += extra;
     PetscCall(inverse->ops->build(pc, ((DM_VPatchDG *)dm->data)->mesh, &problem));

@@ -60,7 +60,7 @@ static PetscErrorCode MustGetOptions(PC pc, VpCycleOptions **options)
 }
 
 /* a pair of functions for a member of VpCycleOptions that corresponds to an enum of vpatchdg.h, value for value */
-#define ENUM_OPTION(Name, Public, Internal, member) \
+#define ENUM_OPTION(Name, Public, Internal, member, number) \
   PetscErrorCode PCVPatchDGSet##Name(PC pc, Public value) \
   { \
     VpCycleOptions *options; \
@@ -68,6 +68,8 @@ static PetscErrorCode MustGetOptions(PC pc, VpCycleOptions **options)
     PetscFunctionBegin; \
     PetscCall(GetOptions(pc, &options)); \
     PetscValidLogicalCollectiveEnum(pc, value, 2); \
+    PetscCheck((int)value >= 0 && (int)value < (number), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, \
+               "PCVPatchDGSet" #Name "(): value %d does not exist, 0 to %d do (" #Public ")", (int)value, (number)-1); \
     if (!options || options->member == (Internal)value) PetscFunctionReturn(PETSC_SUCCESS); \
     options->member = (Internal)value; \
     PetscCall(VpInverseChanged(pc)); \
@@ -85,17 +87,17 @@ static PetscErrorCode MustGetOptions(PC pc, VpCycleOptions **options)
   }
 
 /* -pc_vpatchdg_space full|dirichlet|clamped: functions a patch corrects: all; those 0 on its sides; and their normal derivatives, too */
-ENUM_OPTION(Space, VPatchDGSpace, VpSpace, space)
+ENUM_OPTION(Space, VPatchDGSpace, VpSpace, space, 3)
 /* -pc_vpatchdg_residual exact|local|global: what a patch sees of its neighbours: all; nothing; all, by a product with A for every colour */
-ENUM_OPTION(Residual, VPatchDGResidual, VpResidual, residual)
+ENUM_OPTION(Residual, VPatchDGResidual, VpResidual, residual, 3)
 /* -pc_vpatchdg_cycle_type v|w */
-ENUM_OPTION(CycleType, VPatchDGCycleType, VpCycleType, type)
+ENUM_OPTION(CycleType, VPatchDGCycleType, VpCycleType, type, 2)
 /* -pc_vpatchdg_precision single|double: of the whole cycle; the KSP works in double */
-ENUM_OPTION(Precision, VPatchDGPrecision, VpPrecision, precision)
+ENUM_OPTION(Precision, VPatchDGPrecision, VpPrecision, precision, 2)
 /* -pc_vpatchdg_exchange sweep|color: how often ranks exchange: every sweep, doing their neighbours' outermost patches, too; every colour */
-ENUM_OPTION(Exchange, VPatchDGExchange, VpExchange, exchange)
+ENUM_OPTION(Exchange, VPatchDGExchange, VpExchange, exchange, 2)
 /* -pc_vpatchdg_symmetric: reversed colours before the coarse correction make the cycle symmetric, for KSPCG; needs pre = post >= 1 */
-ENUM_OPTION(Symmetric, PetscBool, PetscBool, symmetric)
+ENUM_OPTION(Symmetric, PetscBool, PetscBool, symmetric, 2)
 
 /* -pc_vpatchdg_smooth_pre, -pc_vpatchdg_smooth_post: sweeps before and after the coarse correction */
 PetscErrorCode PCVPatchDGSetSmooth(PC pc, PetscInt pre, PetscInt post)

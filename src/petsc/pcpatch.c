@@ -113,7 +113,7 @@ static PetscErrorCode GetData(PC pc, PetscBool must, PC_VPatch **data)
 }
 
 /* a pair of functions for a setting that corresponds to an enum of vpatchdg.h, value for value */
-#define SETTING(Name, Public, Internal, member) \
+#define SETTING(Name, Public, Internal, member, number) \
   PetscErrorCode PCVPatchSet##Name(PC pc, Public value) \
   { \
     PC_VPatch *data; \
@@ -121,6 +121,8 @@ static PetscErrorCode GetData(PC pc, PetscBool must, PC_VPatch **data)
     PetscFunctionBegin; \
     PetscCall(GetData(pc, PETSC_FALSE, &data)); \
     PetscValidLogicalCollectiveEnum(pc, value, 2); \
+    PetscCheck((int)value >= 0 && (int)value < (number), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, \
+               "PCVPatchSet" #Name "(): value %d does not exist, 0 to %d do (" #Public ")", (int)value, (number)-1); \
     if (!data || data->member == (Internal)value) PetscFunctionReturn(PETSC_SUCCESS); \
     data->member = (Internal)value; \
     PetscCall(VpInverseChanged(pc)); \
@@ -137,10 +139,10 @@ static PetscErrorCode GetData(PC pc, PetscBool must, PC_VPatch **data)
     PetscFunctionReturn(PETSC_SUCCESS); \
   }
 
-SETTING(Space, VPatchDGSpace, VpSpace, space)
-SETTING(Residual, VPatchDGResidual, VpResidual, residual)
-SETTING(Precision, VPatchDGPrecision, VpPrecision, precision)
-SETTING(Reverse, PetscBool, PetscBool, reverse)
+SETTING(Space, VPatchDGSpace, VpSpace, space, 3)
+SETTING(Residual, VPatchDGResidual, VpResidual, residual, 3)
+SETTING(Precision, VPatchDGPrecision, VpPrecision, precision, 2)
+SETTING(Reverse, PetscBool, PetscBool, reverse, 2)
 
 static PetscErrorCode PCSetFromOptions_VPatch(PC pc, VpOptionItems PetscOptionsObject)
 {

@@ -330,6 +330,7 @@ PetscErrorCode DMVPatchDGComputeOnes_Private(KSP ksp, Vec b, void *ctx)
   PetscScalar *values;
 
   PetscFunctionBegin;
+  if (((PetscObject)b)->refct > 1) PetscFunctionReturn(PETSC_SUCCESS); /* the caller's own b, KSPSolve(ksp, b, x): not ours to fill */
   PetscCall(KSPGetDM(ksp, &dm));
   PetscCall(DMVPatchDGCheck(dm, "The right-hand side f = 1"));
   PetscCall(DMVPatchDGGetLevel(dm, &level));
