@@ -14,9 +14,10 @@ INLINE PetscErrorCode CheckTraces(const VpView *view, const int n)
 
 /* x direction, whose lines lie in the vectors: columns of D, and of C_s = g[s] traces[1-s] which acts on a neighbour's nt values */
 typedef struct {
-  const REAL *line; /* that this was made from */
+  const REAL *line[DIM]; /* that this was made from */
+  int         even[DIM]; /* the line is its own mirror image, functions being even and odd in turn: half of D vanishes */
   V           D[VP_MAX_N][PARTS], C[2][VP_MAX_N][PARTS];
-} LineX;
+} Lines;
 
 static const REAL zero_cell[VALUES]; /* stands for neighbours that there are not */
 
@@ -25,13 +26,30 @@ INLINE const REAL *Line(const VpView *view, const int n, int32_t entry) { return
 
 INLINE const REAL *Trace(const VpView *view, const int nt, int end, int kind) { return (const REAL *)view->traces + (end * 2 + kind) * nt; }
 
-INLINE void PrepareX(const VpView *view, const int n, const int nt, const REAL *line, LineX *X)
+INLINE int IsEven(const int n, const REAL *D)
 {
-  if (X->line == line) return;
-  X->line = line;
-  LoadTransposed(n, line, X->D);
+  const REAL *g    = D + n * n;
+  int         even = 1;
+
+  for (int i = 0; i < n; i++) {
+    const REAL sign = i % 2 ? -1 : 1;
+    for (int j = 1 - i % 2; j < n; j += 2) even &= D[i * n + j] == 0;
+    even &= g[2 * n + i] == sign * g[i] && g[3 * n + i] == sign * g[n + i];
+  }
+  return even;
+}
+
+INLINE void Prepare(const VpView *view, const int n, const int nt, const REAL *const line[], Lines *X)
+{
+  for (int d = 1; d < DIM; d++) {
+    if (X->line[d] != line[d]) X->even[d] = IsEven(n, line[d]);
+    X->line[d] = line[d];
+  }
+  if (X->line[0] == line[0]) return;
+  X->line[0] = line[0];
+  LoadTransposed(n, line[0], X->D);
   for (int s = 0; s < 2; s++) {
-    const REAL *value = Trace(view, nt, 1 - s, 0), *slope = Trace(view, nt, 1 - s, 1), *g = line + n * n + s * 2 * n;
+    const REAL *value = Trace(view, nt, 1 - s, 0), *slope = Trace(view, nt, 1 - s, 1), *g = line[0] + n * n + s * 2 * n;
     for (int c = 0; c < Parts(n); c++) {
       for (int i = 0; i < nt; i++) X->C[s][i][c] = value[i] * LoadRow(g, n, c) + slope[i] * LoadRow(g + n, n, c);
     }
@@ -52,25 +70,72 @@ INLINE void RowTraces(const VpView *view, const int n, const int nt, int s, int 
   }
 }
 
-/* y = A u, or b - A u where b is not NULL; beyond[2 d + s]: the neighbours' values, zero_cell where there is none; X: of line[0];
+/* traces of both sides become their sum and difference, which are all that even and odd functions see of them */
+INLINE void SumAndDifference(V lower[2], V upper[2])
+{
+  UNROLL for (int k = 0; k < 2; k++) {
+    const V l = lower[k], u = upper[k];
+    lower[k]  = l + u;
+    upper[k]  = l - u;
+  }
+}
+
+/* sum[r] += row r of D times the n rows of u, and of g times the traces t of both sides. step: 2 where the line is even, else 1 */
+INLINE void AlongY(const int n, const int step, const REAL *D, V u[][PARTS], int c, V t[2][2], V sum[])
+{
+  const REAL *g = D + n * n;
+
+  UNROLL for (int i = 0; i < n; i++) {
+    UNROLL for (int r = step == 2 ? i % 2 : 0; r < n; r += step) sum[r] += D[r * n + i] * u[i][c];
+  }
+  UNROLL for (int r = 0; r < n; r++) {
+    UNROLL for (int s = step == 2 ? r % 2 : 0; s < 2; s += step) {
+      const REAL *gs = step == 2 ? g : g + s * 2 * n;
+      sum[r] += gs[r] * t[s][0];
+      sum[r] += gs[n + r] * t[s][1];
+    }
+  }
+}
+
+/* the same for plane z, whose rows are n planes apart */
+INLINE void AlongZ(const int n, const int step, int z, const REAL *D, V u[][PARTS], int c, V t[2][VP_MAX_N][PARTS][2], V sum[])
+{
+  const REAL *g = D + n * n;
+  const int   from = step == 2 ? z % 2 : 0;
+
+  for (int i = from; i < n; i += step) {
+    const REAL a = D[z * n + i];
+    UNROLL for (int r = 0; r < n; r++) sum[r] += a * u[i * n + r][c];
+  }
+  for (int s = from; s < 2; s += step) {
+    const REAL *gs = step == 2 ? g : g + s * 2 * n;
+    UNROLL for (int r = 0; r < n; r++) {
+      sum[r] += gs[z] * t[s][r][c][0];
+      sum[r] += gs[n + z] * t[s][r][c][1];
+    }
+  }
+}
+
+/* y = A u, or b - A u where b is not NULL; beyond[2 d + s]: the neighbours' values, zero_cell where there is none; X: of `line`;
    ahead: those of a cell to come, fetched meanwhile, or NULL */
-INLINE void CellApply(const VpView *view, const int n, const int nt, const REAL *u, const REAL *const beyond[], const REAL *const line[], const LineX *X, const REAL *b, REAL *y, const REAL *const ahead[])
+INLINE void CellApply(const VpView *view, const int n, const int nt, const REAL *u, const REAL *const beyond[], const Lines *X, const REAL *b, REAL *y, const REAL *const ahead[])
 {
   const int planes = DIM == 3 ? n : 1;
   V         U[ROWS][PARTS], Z[2][VP_MAX_N][PARTS][2]; /* own rows; the traces in z */
 
   LoadCell(n, u, U);
   if (DIM == 3) {
-    for (int s = 0; s < 2; s++) {
-      for (int r = 0; r < n; r++) {
-        UNROLL for (int c = 0; c < Parts(n); c++) RowTraces(view, n, nt, s, n, beyond[2 * (DIM - 1) + s] + r * n, c, Z[s][r][c]);
+    for (int r = 0; r < n; r++) {
+      UNROLL for (int c = 0; c < Parts(n); c++) {
+        UNROLL for (int s = 0; s < 2; s++) RowTraces(view, n, nt, s, n, beyond[2 * (DIM - 1) + s] + r * n, c, Z[s][r][c]);
+        if (X->even[DIM - 1]) SumAndDifference(Z[0][r][c], Z[1][r][c]);
       }
     }
   }
   for (int z = 0; z < planes; z++) {
     for (int i = 0; i < 2 * DIM && ahead; i++) Fetch(ahead[i] + z * n * n, n * n);
     UNROLL for (int c = 0; c < Parts(n); c++) {
-      V sum[VP_MAX_N];
+      V sum[VP_MAX_N], t[2][2];
       UNROLL for (int r = 0; r < n; r++) { /* x: values times columns */
         const REAL *row = u + z * n * n + r * n;
         sum[r]          = row[0] * X->D[0][c];
@@ -80,32 +145,14 @@ INLINE void CellApply(const VpView *view, const int n, const int nt, const REAL 
           UNROLL for (int i = 0; i < nt; i++) sum[r] += v[i] * X->C[s][i][c];
         }
       }
-      UNROLL for (int i = 0; i < n; i++) { /* y */
-        const V row = U[z * n + i][c];
-        UNROLL for (int r = 0; r < n; r++) sum[r] += line[1][r * n + i] * row;
-      }
-      UNROLL for (int s = 0; s < 2; s++) {
-        const REAL *g = line[1] + n * n + s * 2 * n;
-        V           t[2];
-        RowTraces(view, n, nt, s, 1, beyond[2 + s] + z * n * n, c, t);
-        UNROLL for (int r = 0; r < n; r++) {
-          sum[r] += g[r] * t[0];
-          sum[r] += g[n + r] * t[1];
-        }
-      }
-      if (DIM == 3) { /* z */
-        const REAL *D = line[DIM - 1], *g = D + n * n;
-        UNROLL for (int i = 0; i < n; i++) {
-          const REAL a = D[z * n + i];
-          UNROLL for (int r = 0; r < n; r++) sum[r] += a * U[i * n + r][c];
-        }
-        UNROLL for (int s = 0; s < 2; s++) {
-          const REAL g0 = g[s * 2 * n + z], g1 = g[s * 2 * n + n + z];
-          UNROLL for (int r = 0; r < n; r++) {
-            sum[r] += g0 * Z[s][r][c][0];
-            sum[r] += g1 * Z[s][r][c][1];
-          }
-        }
+      UNROLL for (int s = 0; s < 2; s++) RowTraces(view, n, nt, s, 1, beyond[2 + s] + z * n * n, c, t[s]);
+      if (X->even[1]) {
+        SumAndDifference(t[0], t[1]);
+        AlongY(n, 2, X->line[1], U + z * n, c, t, sum);
+      } else AlongY(n, 1, X->line[1], U + z * n, c, t, sum);
+      if (DIM == 3) {
+        if (X->even[DIM - 1]) AlongZ(n, 2, z, X->line[DIM - 1], U, c, Z, sum);
+        else AlongZ(n, 1, z, X->line[DIM - 1], U, c, Z, sum);
       }
       UNROLL for (int r = 0; r < n; r++) {
         const int at = (z * n + r) * n;

@@ -23,7 +23,7 @@ INLINE void Cells(const Vector *v, const int n, const int nt, int32_t first, int
 {
   const VpView *view = v->view;
   const size_t  N    = (size_t)Power(n);
-  LineX         X    = {0};
+  Lines         X    = {0};
 
   for (int32_t cell = first; cell < last; cell++) {
     const REAL *beyond[2 * DIM], *ahead[2 * DIM], *line[DIM];
@@ -31,8 +31,8 @@ INLINE void Cells(const Vector *v, const int n, const int nt, int32_t first, int
     Beyond(v, n, cell, beyond);
     Beyond(v, n, PetscMin(cell + 1 + AHEAD / Power(n), view->nsweep - 1), ahead);
     for (int d = 0; d < DIM; d++) line[d] = Line(view, n, view->line[(size_t)cell * DIM + (size_t)d]);
-    PrepareX(view, n, nt, line[0], &X);
-    CellApply(view, n, nt, Values(v, n, cell), beyond, line, &X, b ? b + (size_t)cell * N : NULL, y + (size_t)(cell - first) * N, ahead);
+    Prepare(view, n, nt, line, &X);
+    CellApply(view, n, nt, Values(v, n, cell), beyond, &X, b ? b + (size_t)cell * N : NULL, y + (size_t)(cell - first) * N, ahead);
   }
 }
 

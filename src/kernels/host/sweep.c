@@ -14,7 +14,7 @@ typedef struct {
   REAL         *x[2];
   int           at[CORNERS][VALUES]; /* where value i of the cell at position p lies in the patch */
   int           self[VALUES];        /* i */
-  LineX         X[2];                /* of the last cells on a patch's lower and upper side */
+  Lines         X[2];                /* of the last cells on a patch's lower and upper side */
 } Sweep;
 
 INLINE int Parity(const Sweep *s, int32_t cell) { return __builtin_popcount(s->view->cover[cell] & s->done) & 1; }
@@ -43,8 +43,8 @@ INLINE void CellResidual(Sweep *s, const int n, const int nt, int32_t cell, int 
     if (s->form == VP_FORM_LOCAL && Neighbor(s, cell, 2 * d + outer) >= 0) entry = view->drop[2 * entry + outer];
     line[d] = Line(view, n, entry);
   }
-  PrepareX(view, n, nt, line[0], &s->X[p & 1]);
-  CellApply(view, n, nt, Current(s, n, cell), beyond, line, &s->X[p & 1], s->b + (size_t)cell * (size_t)Power(n), r, NULL);
+  Prepare(view, n, nt, line, &s->X[p & 1]);
+  CellApply(view, n, nt, Current(s, n, cell), beyond, &s->X[p & 1], s->b + (size_t)cell * (size_t)Power(n), r, NULL);
 }
 
 /* v -= what the traces of the cells beyond side (d, end) add to the cells at position p; u: room for a cell */
