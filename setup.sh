@@ -43,7 +43,8 @@ find_petsc() {
 # the packages that provide what is not there
 missing() {
   cc=$CC mpiexec= name=
-  if has pkg-config; then find_petsc || printf 'libpetsc-real-dev '; else printf 'pkg-config libpetsc-real-dev '; fi
+  has pkg-config || printf 'pkg-config '
+  has pkg-config && find_petsc || [ -n "$PETSC_DIR" ] || printf 'libpetsc-real-dev '
   cc=${cc:-mpicc} mpiexec=${mpiexec:-mpiexec}
   launcher=${MPIEXEC:-$mpiexec}
   has "${cc%% *}" && echo '#include <mpi.h>' | preprocess >/dev/null || printf 'gcc libc6-dev libopenmpi-dev '

@@ -1,6 +1,6 @@
 static char help[] = "Solves -div grad u + c u = f by any solver, on any domain, and says how well it went.\n\n\
   -problem constant|smooth : f = 1 with zero Dirichlet data, or f, boundary data and errors from a known solution\n\
-  -report FILE             : the figures of the table as JSON\n\
+  -report FILE             : the figures of the table as JSON, null where there is none\n\
 Mesh and equation: -dm_vpatchdg_*, -dm_refine; solver: -ksp_*, -pc_*. share/vpatchdg/options has files for -options_file.\n\n";
 
 #include <vpatchdg.h>
@@ -165,6 +165,17 @@ static PetscErrorCode Examine(DM dm, KSP ksp, Mat A, Vec b, Vec x, Smooth *u, Pe
   PetscFunctionReturn(0);
 }
 
+/* JSON has no NaN and no infinity */
+static PetscErrorCode PrintNumber(MPI_Comm comm, FILE *fp, const char name[], const char format[], double x)
+{
+  char text[64] = "null";
+
+  PetscFunctionBeginUser;
+  if (!PetscIsInfOrNanReal(x)) PetscCall(PetscSNPrintf(text, sizeof(text), format, x));
+  PetscCall(PetscFPrintf(comm, fp, ",\n \"%s\": %s", name, text));
+  PetscFunctionReturn(0);
+}
+
 /* a table line, and JSON */
 static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *figures, const char file[])
 {
@@ -172,7 +183,6 @@ static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *fi
   PetscInt           dim, degree, levels, its, mine, cells, dofs;
   PetscMPIInt        ranks;
   KSPConvergedReason reason;
-  char               l2[32] = "null", h1[32] = "null";
   FILE              *fp;
 
   PetscFunctionBeginUser;
@@ -195,34 +205,39 @@ static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *fi
                         reason < 0 ? " " : "", reason < 0 ? KSPConvergedReasons[reason] : ""));
   if (!file[0]) PetscFunctionReturn(0);
 
-  if (smooth) PetscCall(PetscSNPrintf(l2, sizeof(l2), "%.6e", (double)figures->l2));
-  if (smooth) PetscCall(PetscSNPrintf(h1, sizeof(h1), "%.6e", (double)figures->h1));
   PetscCall(PetscFOpen(comm, file, "w", &fp));
   PetscCall(PetscFPrintf(comm, fp, "{\"cells\": %lld, \"dofs\": %lld, \"degree\": %d, \"dim\": %d, \"levels\": %d, \"ranks\": %d,\n", (long long)cells,
                          (long long)dofs, (int)degree, (int)dim, (int)levels, ranks));
-  PetscCall(PetscFPrintf(comm, fp, " \"iterations\": %d, \"nu\": %.4f, \"reason\": \"%s\", \"relative_residual\": %.6e,\n", (int)its, (double)figures->nu,
-                         KSPConvergedReasons[reason], (double)figures->residual));
-  PetscCall(PetscFPrintf(comm, fp, " \"functional\": %.15e, \"error_l2\": %s, \"error_h1\": %s,\n", (double)PetscRealPart(figures->functional), l2, h1));
-  PetscCall(PetscFPrintf(comm, fp, " \"seconds_setup\": %.6f, \"seconds_solve\": %.6f, \"mdofs_per_second\": %.4f, \"bytes_per_dof\": %.1f}\n", figures->setup,
-                         figures->solve, dofs / figures->solve / 1e6, figures->bytes / dofs));
+  PetscCall(PetscFPrintf(comm, fp, " \"iterations\": %d, \"reason\": \"%s\"", (int)its, KSPConvergedReasons[reason]));
+  PetscCall(PrintNumber(comm, fp, "nu", "%.4f", figures->nu));
+  PetscCall(PrintNumber(comm, fp, "relative_residual", "%.6e", figures->residual));
+  PetscCall(PrintNumber(comm, fp, "functional", "%.15e", PetscRealPart(figures->functional)));
+  PetscCall(PrintNumber(comm, fp, "error_l2", "%.6e", smooth ? figures->l2 : NAN));
+  PetscCall(PrintNumber(comm, fp, "error_h1", "%.6e", smooth ? figures->h1 : NAN));
+  PetscCall(PrintNumber(comm, fp, "seconds_setup", "%.6f", figures->setup));
+  PetscCall(PrintNumber(comm, fp, "seconds_solve", "%.6f", figures->solve));
+  PetscCall(PrintNumber(comm, fp, "mdofs_per_second", "%.4f", dofs / figures->solve / 1e6));
+  PetscCall(PrintNumber(comm, fp, "bytes_per_dof", "%.1f", figures->bytes / dofs));
+  PetscCall(PetscFPrintf(comm, fp, "}\n"));
   PetscCall(PetscFClose(comm, fp));
   PetscFunctionReturn(0);
 }
 
 int main(int argc, char **argv)
 {
-  MPI_Comm          comm;
-  DM                dm;
-  KSP               ksp;
-  PC                pc;
-  Mat               A;
-  Vec               b, x;
-  MatNullSpace      constants;
-  Smooth            u       = {{0}, 0};
-  Figures           figures = {0};
-  const char *const problems[] = {"constant", "smooth"};
-  PetscInt          smooth = 0;
-  char              file[PETSC_MAX_PATH_LEN] = "";
+  MPI_Comm           comm;
+  DM                 dm;
+  KSP                ksp;
+  PC                 pc;
+  Mat                A;
+  Vec                b, x;
+  MatNullSpace       constants;
+  Smooth             u       = {{0}, 0};
+  Figures            figures = {0};
+  const char *const  problems[] = {"constant", "smooth"};
+  PetscInt           smooth = 0;
+  char               file[PETSC_MAX_PATH_LEN] = "";
+  KSPConvergedReason reason;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -271,6 +286,7 @@ int main(int argc, char **argv)
 
   PetscCall(Examine(dm, ksp, A, b, x, &u, (PetscBool)smooth, &figures));
   PetscCall(Report(dm, ksp, (PetscBool)smooth, &figures, file));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(VecViewFromOptions(x, NULL, "-solution_view"));
 
   PetscCall(KSPDestroy(&ksp));
@@ -279,5 +295,5 @@ int main(int argc, char **argv)
   PetscCall(VecDestroy(&x));
   PetscCall(DMDestroy(&dm));
   PetscCall(PetscFinalize());
-  return 0;
+  return reason < 0;
 }

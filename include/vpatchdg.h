@@ -37,6 +37,7 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGGetDegree(DM, PetscInt *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetDomain(DM, VPatchDGDomain);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetDomain(DM, VPatchDGDomain *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoxGrid(DM, const PetscInt n[], const PetscReal lower[], const PetscReal upper[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetBoxGrid(DM, PetscInt n[], PetscReal lower[], PetscReal upper[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoxes(DM, PetscInt nbox, const PetscReal lower[], const PetscReal upper[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetBoxes(DM, PetscInt *nbox, const PetscReal *lower[], const PetscReal *upper[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoundary(DM, const VPatchDGBoundary[]);

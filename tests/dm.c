@@ -278,6 +278,44 @@ static PetscErrorCode options_set_everything(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode box_grid_is_given_back(void)
+{
+  DM        dm;
+  PetscInt  n[2];
+  PetscReal lower[2], upper[2], x[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 1, 1, &dm));
+  PetscCall(DMVPatchDGSetBoxGrid(dm, (PetscInt[]){3, 2}, (PetscReal[]){-1, 0}, NULL));
+  PetscCall(DMVPatchDGGetBoxGrid(dm, n, lower, upper));
+  PetscCall(DMVPatchDGGetBoxGrid(dm, NULL, x, NULL));
+  TapOk((PetscBool)(n[0] == 3 && n[1] == 2 && lower[0] == -1 && lower[1] == 0 && upper[0] == 1 && upper[1] == 1 && x[0] == -1),
+        "box_grid_is_given_back");
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode refine_level_is_that_of_the_mesh(void)
+{
+  DM        dm, fine;
+  PetscInt  level[2];
+  PetscBool says;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 1, 1, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMSetRefineLevel(dm, 5));
+  PetscCall(ViewSays((PetscObject)dm, "each refined 1 time\n", &says));
+  PetscCall(DMGetRefineLevel(dm, &level[0]));
+  PetscCall(DMSetRefineLevel(dm, 5));
+  PetscCall(DMRefine(dm, PETSC_COMM_WORLD, &fine));
+  PetscCall(DMGetRefineLevel(fine, &level[1]));
+  TapOk((PetscBool)(says && level[0] == 1 && level[1] == 2), "refine_level_is_that_of_the_mesh");
+  PetscCall(DMDestroy(&fine));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -287,6 +325,8 @@ int main(int argc, char **argv)
   PetscCall(clone_refine_coarsen_keep_settings());
   PetscCall(local_vectors_hold_the_neighbours());
   PetscCall(options_set_everything());
+  PetscCall(box_grid_is_given_back());
+  PetscCall(refine_level_is_that_of_the_mesh());
   PetscCall(PetscFinalize());
   return TapEnd();
 }

@@ -2,6 +2,7 @@
 # The examples do what they say.
 use strict;
 use warnings;
+use JSON::PP;
 use Test::More;
 use lib 'tests';
 use Example;
@@ -35,6 +36,14 @@ for (['box 2D Dirichlet', '-dm_vpatchdg_dim 2', 3, 4, 3],
   my ($a, $b) = map { report(2, "-problem smooth -ksp_rtol 1e-10 -dm_vpatchdg_degree $k $problem -dm_refine $_") } ($coarse, $fine);
   my ($l2, $h1) = map { log(($a->{$_} // 1) / ($b->{$_} // 1)) / log(2) } ('error_l2', 'error_h1');
   ok($l2 > $k + 0.7 && $h1 > $k - 0.3, "poisson_converges_at_the_right_rate, $name") or diag("degree $k: rates $l2 $h1");
+}
+{
+  my $file = "$folder/diverged.json";
+  my $out = `$ENV{MPIEXEC} -n 2 $build/bin/poisson -dm_vpatchdg_dim 2 -dm_vpatchdg_degree 2 -dm_refine 2 -ksp_type richardson -ksp_max_it 200 -ksp_divtol 1e308 -pc_type none -report $file 2>&1`;
+  my $status = $?;
+  my $diverged = -e $file ? decode_json(do { local (@ARGV, $/) = $file; <> }) : {};
+  ok($status && ($diverged->{reason} // '') =~ /^DIVERGED/ && exists $diverged->{relative_residual} && !defined $diverged->{relative_residual},
+    'poisson_fails_and_reports_null_when_it_diverges') or diag($out);
 }
 like(run(1, 'poisson', '-help'), qr/-dm_vpatchdg_degree.*-pc_vpatchdg_space/s, 'poisson_help_lists_the_options');
 

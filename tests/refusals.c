@@ -103,6 +103,33 @@ static PetscErrorCode Boxes(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* what is not the same on all ranks: the last rank says something else */
+static PetscErrorCode Disagreement(void)
+{
+  DM          dm;
+  PetscMPIInt rank, size;
+  PetscReal   odd;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  odd = rank == size - 1 ? 1 : 0;
+  PetscCall(New(2, 1, &dm));
+  PetscCall(DMVPatchDGSetBoxes(dm, 2, (PetscReal[]){0, 0, 1, 0}, (PetscReal[]){1, 1, 2 + odd, 1}));
+  Refused(DMSetUp(dm), "Ranks disagree: the upper corners of the boxes", "boxes that differ between ranks");
+  PetscCall(DMVPatchDGSetDomain(dm, VPATCHDG_DOMAIN_BOX));
+  PetscCall(DMVPatchDGSetBoxGrid(dm, NULL, (PetscReal[]){-odd, 0}, NULL));
+  Refused(DMSetUp(dm), "Ranks disagree: the lower corner", "a lower corner that differs between ranks");
+  PetscCall(DMVPatchDGSetBoxGrid(dm, (PetscInt[]){2 + (PetscInt)odd, 1}, (PetscReal[]){0, 0}, NULL));
+  Refused(DMSetUp(dm), "Ranks disagree: the numbers of boxes", "a grid that differs between ranks");
+  PetscCall(DMVPatchDGSetBoxGrid(dm, (PetscInt[]){2, 1}, NULL, NULL));
+  PetscCall(DMSetRefineLevel(dm, 1 + (PetscInt)odd));
+  Refused(DMSetUp(dm), "Ranks disagree: domain", "a refinement that differs between ranks");
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Uses(void)
 {
   DM         dm, other, coarse, fine;
@@ -144,6 +171,7 @@ int main(int argc, char **argv)
   TapBegin(PETSC_COMM_WORLD);
   PetscCall(Settings());
   PetscCall(Boxes());
+  PetscCall(Disagreement());
   PetscCall(Uses());
   PetscCall(PetscFinalize());
   return TapEnd();

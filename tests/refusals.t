@@ -18,6 +18,9 @@ for (['-dm_vpatchdg_dim 4', 'dimensions 2 and 3 exist'],
      ['-dm_vpatchdg_domain box -dm_vpatchdg_boundary periodic,neumann,neumann,neumann,neumann,neumann', 'must name both'],
      ['-dm_vpatchdg_dim 3 -dm_vpatchdg_domain lshape', 'has dimension 2, not 3'],
      ['-dm_vpatchdg_domain boxes', 'DMVPatchDGSetBoxes'],
+     ['-dm_vpatchdg_dim 2 -dm_vpatchdg_domain lshape -dm_vpatchdg_boxes 2,2', '-dm_vpatchdg_boxes belongs to -dm_vpatchdg_domain box'],
+     ['-dm_vpatchdg_domain fichera -dm_vpatchdg_lower 0,0,0', '-dm_vpatchdg_lower belongs to -dm_vpatchdg_domain box'],
+     ['-dm_vpatchdg_domain fichera -dm_vpatchdg_upper 1,1,1', '-dm_vpatchdg_upper belongs to -dm_vpatchdg_domain box'],
      ['-dm_refine -2', '0 or more'],
      ['-dm_refine 12', '--with-64-bit-indices']) {
   my ($options, $text) = @$_;

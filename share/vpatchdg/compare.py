@@ -33,7 +33,7 @@ def run(options, arguments, history):
         report = os.path.join(folder, "report.json")
         try:
             done = start("-report", report)
-            if done.returncode or not os.path.exists(report):
+            if not os.path.exists(report):
                 error = re.search(r"PETSC ERROR: (?!-)(.*)", done.stdout)
                 return (error.group(1) if error else "failed with status %d" % done.returncode), None
             with open(report) as file:
@@ -50,7 +50,7 @@ def table(results):
         if isinstance(result, str):
             rows.append([name, result])
         else:
-            rows.append([name] + [form % result[key] for key, form in COLUMNS])
+            rows.append([name] + [form % result[key] if result[key] is not None else "-" for key, form in COLUMNS])
     width = [max(len(row[i]) for row in rows if len(row) > 2) for i in range(len(rows[0]))]
     width[0] = max(len(row[0]) for row in rows)
     for row in rows:

@@ -71,13 +71,13 @@ static PetscErrorCode ApplySweep(PC pc, Vec r, Vec z)
   coarse = context;
   level = coarse->thin;
   PetscCall(VecGetArrayRead(r, &in));
-  PetscCall(level->ops->enter(&level->view, in, coarse->sweep_b));
+  PetscCall(VpLevelEnter(level, in, coarse->sweep_b));
   PetscCall(VecRestoreArrayRead(r, &in));
   PetscCall(VpLevelExchange(level, VP_GHOST_SWEEP, coarse->sweep_b));
   PetscCall(level->backend->zero(coarse->sweep_x[0], level->mesh->nlocal * level->block));
   PetscCall(VpSmootherSweep(coarse->smoother, PETSC_TRUE, PETSC_FALSE, coarse->sweep_b, coarse->sweep_x));
   PetscCall(VecGetArrayWrite(z, &out));
-  PetscCall(level->ops->leave(&level->view, PETSC_FALSE, coarse->sweep_x[0], out));
+  PetscCall(VpLevelLeave(level, PETSC_FALSE, coarse->sweep_x[0], out));
   PetscCall(VecRestoreArrayWrite(z, &out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -170,7 +170,7 @@ static PetscErrorCode SolveKSP(VpCoarse coarse, const void *b, void *x)
   MatNullSpace       constants;
 
   PetscFunctionBegin;
-  PetscCall(level->ops->leave(&level->view, PETSC_FALSE, b, coarse->outer));
+  PetscCall(VpLevelLeave(level, PETSC_FALSE, b, coarse->outer));
   PetscCall(VecGetArrayWrite(coarse->b, &in));
   PetscCall(level->backend->download(coarse->outer, coarse->bytes, in));
   PetscCall(VecRestoreArrayWrite(coarse->b, &in));
@@ -180,7 +180,7 @@ static PetscErrorCode SolveKSP(VpCoarse coarse, const void *b, void *x)
   PetscCall(VecGetArrayRead(coarse->x, &out));
   PetscCall(level->backend->upload(out, coarse->bytes, coarse->outer));
   PetscCall(VecRestoreArrayRead(coarse->x, &out));
-  PetscCall(level->ops->enter(&level->view, coarse->outer, x));
+  PetscCall(VpLevelEnter(level, coarse->outer, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -33,12 +33,6 @@ static PetscErrorCode Residual(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* one small matrix a cell and direction */
-static PetscLogDouble TransferFlops(const VpView *view, int32_t cells)
-{
-  return 2. * cells * view->dim * pow(view->n, view->dim + 1);
-}
-
 /* b of the next level = R r */
 static PetscErrorCode Restrict(VpCycle cycle, PetscInt l, const void *r)
 {
@@ -47,7 +41,7 @@ static PetscErrorCode Restrict(VpCycle cycle, PetscInt l, const void *r)
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, 0, 0, 0, 0));
   PetscCall(level->ops->restrict_(&level->view, r, cycle->b[l + 1]));
-  PetscCall(PetscLogFlops(TransferFlops(&level->view, level->view.ncoarse << level->view.dim)));
+  PetscCall(PetscLogFlops(VpTransferFlops(&level->view, level->view.ncoarse << level->view.dim)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -60,7 +54,7 @@ static PetscErrorCode Prolong(VpCycle cycle, PetscInt l, PetscBool add)
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, 0, 0, 0, 0));
   PetscCall(level->ops->prolong(&level->view, level->view.nhalo, add, cycle->x[0][l + 1], cycle->x[0][l]));
-  PetscCall(PetscLogFlops(TransferFlops(&level->view, level->view.nhalo)));
+  PetscCall(PetscLogFlops(VpTransferFlops(&level->view, level->view.nhalo)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -109,44 +103,24 @@ static PetscErrorCode Cycle(VpCycle cycle, PetscInt l, PetscBool zero, PetscBool
 
 PetscErrorCode VpCycleEnter(VpCycle cycle, PetscInt l, const double *r)
 {
-  VpLevel level = cycle->level[l];
-
   PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
-  PetscCall(level->ops->enter(&level->view, r, cycle->b[l]));
-  PetscCall(PetscLogFlops(TransferFlops(&level->view, level->view.nown)));
-  PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
+  PetscCall(VpLevelEnter(cycle->level[l], r, cycle->b[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpCycleEnterResidual(VpCycle cycle, PetscInt l, VpLevel outer, const double *x, const double *ghost, const double *f,
                                     PetscReal *norm2)
 {
-  VpLevel level = cycle->level[l];
-  double  own = 0;
-
   PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
-  PetscCall(level->ops->enter_residual(&level->view, &outer->view, x, ghost, f, cycle->b[l], &own));
-  PetscCall(PetscLogFlops(TransferFlops(&level->view, level->view.nown) + (x ? VpLevelApplyFlops(outer) : 0)));
-  if (norm2) {
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, level->mesh->comm));
-    *norm2 = own;
-  }
-  PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
+  PetscCall(VpLevelEnterResidual(cycle->level[l], outer, x, ghost, f, cycle->b[l], norm2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, PetscBool add, double *z)
 {
-  VpLevel level = cycle->level[l];
-
   PetscFunctionBegin;
   PetscCall(Cycle(cycle, l, PETSC_TRUE, transpose));
-  PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
-  PetscCall(level->ops->leave(&level->view, add, cycle->x[0][l], z));
-  PetscCall(PetscLogFlops(TransferFlops(&level->view, level->view.nown)));
-  PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
+  PetscCall(VpLevelLeave(cycle->level[l], add, cycle->x[0][l], z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

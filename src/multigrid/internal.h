@@ -24,6 +24,12 @@ static inline PetscReal VpCellSize(VpMesh mesh, int32_t cell, int d)
   return (mesh->domain->upper[i] - mesh->domain->lower[i]) / (1 << mesh->level);
 }
 
+/* one small matrix a cell and direction */
+static inline PetscLogDouble VpTransferFlops(const VpView *view, int32_t cells)
+{
+  return 2. * cells * view->dim * pow(view->n, view->dim + 1);
+}
+
 static inline PetscReal VpLevelCoefficient(VpLevel level, int32_t cell)
 {
   return level->uniform > 0 ? level->uniform : level->problem.coefficient[cell];

@@ -46,6 +46,11 @@ PetscErrorCode VpLevelPlaceReals(VpLevel, const double *host, size_t count, cons
 PetscErrorCode VpLevelSetTransfer(VpLevel fine);
 PetscErrorCode VpLevelVectorCreate(VpLevel, const char *what, void **v); /* [nlocal] cells, zero */
 PetscErrorCode VpLevelExchange(VpLevel, VpGhostKind, void *v);           /* own values to the ghosts behind them */
+/* Outer vectors, double and orthonormal, to b and from x of a level, own cells: b = r; b = f - A x (x NULL: f), norm2: the sum of its squares
+   over all ranks, or NULL; z = x (add: z += x) */
+PetscErrorCode VpLevelEnter(VpLevel, const double *r, void *b);
+PetscErrorCode VpLevelEnterResidual(VpLevel, VpLevel outer, const double *x, const double *ghost, const double *f, void *b, PetscReal *norm2);
+PetscErrorCode VpLevelLeave(VpLevel, PetscBool add, const void *x, double *z);
 /* arithmetic means of the coefficient over the children, on the coarse mesh's own cells */
 PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal coarse[]);
 /* flops of one application on own cells / of one sweep, this rank */

@@ -63,7 +63,7 @@ static PetscErrorCode RestrictAll(VpNested nested, const double *b)
 
     PetscCall(VpLevelExchange(fine, VP_GHOST_SWEEP, cycle->b[l]));
     PetscCall(fine->ops->restrict_(&fine->view, cycle->b[l], cycle->b[l + 1]));
-    PetscCall(coarse->ops->leave(&coarse->view, PETSC_FALSE, cycle->b[l + 1], (double *)nested->b[l + 1]));
+    PetscCall(VpLevelLeave(coarse, PETSC_FALSE, cycle->b[l + 1], (double *)nested->b[l + 1]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,6 +18,7 @@ PetscErrorCode DMVPatchDGCheck(DM dm, const char what[])
              ((PetscObject)dm)->type_name ? ((PetscObject)dm)->type_name : "not set");
   PetscCheck(((DM_VPatchDG *)dm->data)->mesh, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
              "%s needs a DM that is set up: call DMSetUp() first", what);
+  PetscCall(DMSetRefineLevel(dm, ((DM_VPatchDG *)dm->data)->mesh->level)); /* the mesh's, if somebody set another after DMSetUp() */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -331,7 +332,10 @@ static PetscErrorCode TransferEnd(DM dm, Vec from, InsertMode mode, Vec to)
 
    A local vector holds the rank's own cells, then those beyond their faces.
 
-   Operators and the right-hand side f = 1 are provided: after `KSPSetDM()`, `KSPSolve`(ksp, NULL, NULL) solves.
+   Operators and the right-hand side f = 1 are provided: after `KSPSetDM()`, `KSPSolve`(ksp, NULL, NULL) solves -div(a grad u) + c u = 1. A
+   right-hand side that the caller gives is left alone.
+
+   The number of refinements is that of `DMSetUp()`: a `DMSetRefineLevel()` that comes later has no effect.
 
 .seealso: `DMVPatchDGCreate()`, `DMVPatchDGSetDegree()`, `DMVPatchDGComputeRHS()`, `PCVPATCHDG`
 M*/

@@ -1,4 +1,4 @@
-/* The domain of a DMVPATCHDG: what boxes it is made of, its cells, and the coefficient on them. */
+/* The domain of a DMVPATCHDG: what boxes it is made of. Its cells are in dmcells.c. */
 #include "impl.h"
 
 /*@
@@ -22,7 +22,7 @@
    Note:
    `NULL` leaves an argument as it is. Multigrid works best on cells that are nearly cubes.
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetDomain()`, `DMVPatchDGSetBoxes()`
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetBoxGrid()`, `DMVPatchDGSetDomain()`, `DMVPatchDGSetBoxes()`
 @*/
 PetscErrorCode DMVPatchDGSetBoxGrid(DM dm, const PetscInt n[], const PetscReal lower[], const PetscReal upper[])
 {
@@ -43,6 +43,41 @@ PetscErrorCode DMVPatchDGSetBoxGrid(DM dm, const PetscInt n[], const PetscReal l
   if (n) PetscCall(PetscArraycpy(dg->grid, n, dim));
   if (lower) PetscCall(PetscArraycpy(dg->lower, lower, dim));
   if (upper) PetscCall(PetscArraycpy(dg->upper, upper, dim));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGGetBoxGrid - Gets what `DMVPatchDGSetBoxGrid()` set, which is the domain if that is `VPATCHDG_DOMAIN_BOX`
+
+   Not Collective
+
+   Input Parameter:
+.  dm - the DM
+
+   Output Parameters:
++  n     - [dim] number of boxes in every direction
+.  lower - [dim] lower corner
+-  upper - [dim] upper corner
+
+   Level: beginner
+
+   Note:
+   Any output may be `NULL`.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetBoxGrid()`, `DMVPatchDGGetDomain()`
+@*/
+PetscErrorCode DMVPatchDGGetBoxGrid(DM dm, PetscInt n[], PetscReal lower[], PetscReal upper[])
+{
+  DM_VPatchDG *dg;
+  PetscInt     dim;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  PetscCall(DMVPatchDGCheckDimension(dm));
+  dim = dm->dim > 0 ? dm->dim : 3;
+  if (n) PetscCall(PetscArraycpy(n, dg->grid, dim));
+  if (lower) PetscCall(PetscArraycpy(lower, dg->lower, dim));
+  if (upper) PetscCall(PetscArraycpy(upper, dg->upper, dim));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,6 +215,52 @@ static PetscErrorCode MakeReentrant(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* error on every rank unless all have the same n numbers as rank 0 */
+static PetscErrorCode CheckSame(DM dm, PetscInt n, const PetscReal mine[], const char what[])
+{
+  MPI_Comm    comm = PetscObjectComm((PetscObject)dm);
+  PetscReal  *first;
+  PetscBool   equal;
+  PetscMPIInt same, count;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMPIIntCast(n, &count));
+  PetscCall(PetscMalloc1(n, &first));
+  PetscCall(PetscArraycpy(first, mine, n));
+  PetscCallMPI(MPI_Bcast(first, count, MPIU_REAL, 0, comm));
+  PetscCall(PetscArraycmp(first, mine, n, &equal));
+  PetscCall(PetscFree(first));
+  same = equal;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, comm));
+  PetscCheck(same, comm, PETSC_ERR_ARG_INCOMP, "Ranks disagree: %s must be the same on all of them", what);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* before anything is made of the settings, which could fail on some ranks only */
+static PetscErrorCode CheckSettings(DM dm)
+{
+  DM_VPatchDG    *dg = (DM_VPatchDG *)dm->data;
+  const PetscInt  n = dg->domain == VPATCHDG_DOMAIN_BOXES ? dg->nbox : 0;
+  const PetscReal kind[] = {(PetscReal)dg->domain, (PetscReal)dm->dim, (PetscReal)dm->levelup, (PetscReal)n};
+  PetscReal       sides[6];
+
+  PetscFunctionBegin;
+  for (int side = 0; side < 6; side++) sides[side] = (PetscReal)dg->boundary[side];
+  PetscCall(CheckSame(dm, 4, kind, "domain, dimension, number of refinements and number of boxes"));
+  PetscCall(CheckSame(dm, 6, sides, "what DMVPatchDGSetBoundary() is given"));
+  if (n) {
+    PetscCall(CheckSame(dm, n * dm->dim, dg->box_lower, "the lower corners of the boxes that DMVPatchDGSetBoxes() is given"));
+    PetscCall(CheckSame(dm, n * dm->dim, dg->box_upper, "the upper corners of the boxes that DMVPatchDGSetBoxes() is given"));
+  } else if (dg->domain == VPATCHDG_DOMAIN_BOX) {
+    const PetscReal grid[] = {(PetscReal)dg->grid[0], (PetscReal)dg->grid[1], (PetscReal)dg->grid[2]};
+
+    PetscCall(CheckSame(dm, dm->dim, grid, "the numbers of boxes that DMVPatchDGSetBoxGrid() is given"));
+    PetscCall(CheckSame(dm, dm->dim, dg->lower, "the lower corner that DMVPatchDGSetBoxGrid() is given"));
+    PetscCall(CheckSame(dm, dm->dim, dg->upper, "the upper corner that DMVPatchDGSetBoxGrid() is given"));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
@@ -190,6 +271,7 @@ PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
   PetscFunctionBegin;
   if (dm->dim < 0) PetscCall(DMSetDimension(dm, 3));
   PetscCall(DMVPatchDGCheckDimension(dm));
+  PetscCall(CheckSettings(dm));
   switch (dg->domain) {
   case VPATCHDG_DOMAIN_BOX:
     PetscCall(MakeGrid(dm));
@@ -214,150 +296,5 @@ PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
     periodic[d] = lower;
   }
   PetscCall(VpDomainCreate(comm, (int)dm->dim, (int32_t)dg->nbox, dg->box_lower, dg->box_upper, boundary, periodic, domain));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   DMVPatchDGGetCells - Gets the number of this rank's cells
-
-   Not Collective
-
-   Input Parameter:
-.  dm - the DM, set up
-
-   Output Parameter:
-.  ncell - number of cells
-
-   Level: intermediate
-
-.seealso: `DMVPATCHDG`, `DMVPatchDGGetCellBounds()`, `DMVPatchDGSetCoefficient()`
-@*/
-PetscErrorCode DMVPatchDGGetCells(DM dm, PetscInt *ncell)
-{
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCells()"));
-  *ncell = ((DM_VPatchDG *)dm->data)->mesh->nown;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   DMVPatchDGGetCellBounds - Gets the corners of one of this rank's cells
-
-   Not Collective
-
-   Input Parameters:
-+  dm   - the DM, set up
--  cell - 0 to the number of this rank's cells - 1
-
-   Output Parameters:
-+  lower - [dim] lower corner
--  upper - [dim] upper corner
-
-   Level: intermediate
-
-.seealso: `DMVPATCHDG`, `DMVPatchDGGetCells()`, `DMVPatchDGSetCoefficient()`
-@*/
-PetscErrorCode DMVPatchDGGetCellBounds(DM dm, PetscInt cell, PetscReal lower[], PetscReal upper[])
-{
-  VpMesh    mesh;
-  PetscReal x[3], size[3];
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCellBounds()"));
-  mesh = ((DM_VPatchDG *)dm->data)->mesh;
-  PetscCheck(cell >= 0 && cell < mesh->nown, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "Cell %" PetscInt_FMT " is not one of this rank's %d", cell, (int)mesh->nown);
-  VpMeshCellBounds(mesh, (int32_t)cell, x, size);
-  for (int d = 0; d < mesh->dim; d++) {
-    lower[d] = x[d];
-    upper[d] = x[d] + size[d];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* coarser DMs that were made from dm, by PCMG for instance, take means of the new coefficient */
-static PetscErrorCode SetCoarseCoefficient(DM dm)
-{
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  DM           coarse;
-  PetscReal   *a = NULL;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetCoarseDM(dm, &coarse));
-  if (!coarse) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMVPatchDGCheck(coarse, "DMVPatchDGSetCoefficient()"));
-  if (dg->mesh->coarser != ((DM_VPatchDG *)coarse->data)->mesh) PetscFunctionReturn(PETSC_SUCCESS);
-  if (dg->coefficient) {
-    PetscCall(PetscMalloc1(((DM_VPatchDG *)coarse->data)->mesh->nown + 1, &a));
-    PetscCall(VpCoarsenCoefficient(dg->mesh, dg->coefficient, a));
-  }
-  PetscCall(DMVPatchDGSetCoefficient(coarse, a));
-  PetscCall(PetscFree(a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   DMVPatchDGSetCoefficient - Sets the coefficient a of -div(a grad u) on every cell
-
-   Collective
-
-   Input Parameters:
-+  dm - the DM, set up
--  a  - one positive number for each of this rank's cells, or `NULL`: 1
-
-   Level: intermediate
-
-   Notes:
-   May be called again at any time: the operators made from the DM follow, and preconditioners built on them rebuild when
-   they are used next.
-
-   Finer DMs made by `DMRefine()` inherit it, coarser ones take means, those that exist already, too. Where it jumps, faces take the harmonic mean of both sides.
-
-.seealso: `DMVPATCHDG`, `DMVPatchDGGetCoefficient()`, `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`
-@*/
-PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
-{
-  DM_VPatchDG *dg;
-  PetscInt     bad[2] = {0, a ? 1 : 0}; /* cells with a bad number; some rank gives numbers */
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGSetCoefficient()"));
-  dg = (DM_VPatchDG *)dm->data;
-  for (int32_t c = 0; a && c < dg->mesh->nown; c++) bad[0] += !(a[c] > 0) || PetscIsInfOrNanReal(a[c]);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bad, 2, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)dm)));
-  PetscCheck(!bad[0], PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "The coefficient must be positive and finite on every cell");
-  PetscCall(PetscFree(dg->coefficient));
-  if (bad[1]) {
-    PetscCall(PetscMalloc1(dg->mesh->nown + 1, &dg->coefficient));
-    for (int32_t c = 0; c < dg->mesh->nown; c++) dg->coefficient[c] = a ? a[c] : 1;
-  }
-  dg->coefficient_state++;
-  PetscCall(VpLevelDestroy(&dg->level));
-  PetscCall(DMVPatchDGUpdateMatrices(dm));
-  PetscCall(SetCoarseCoefficient(dm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@C
-   DMVPatchDGGetCoefficient - Gets the coefficient a of -div(a grad u) on every cell
-
-   Not Collective
-
-   Input Parameter:
-.  dm - the DM, set up
-
-   Output Parameter:
-.  a - one number for each of this rank's cells, or `NULL`: 1. The array belongs to the DM
-
-   Level: intermediate
-
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetCoefficient()`
-@*/
-PetscErrorCode DMVPatchDGGetCoefficient(DM dm, const PetscReal *a[])
-{
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCoefficient()"));
-  *a = ((DM_VPatchDG *)dm->data)->coefficient;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

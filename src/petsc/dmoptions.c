@@ -44,6 +44,18 @@ static PetscErrorCode BoundaryOption(DM dm, VpOptionItems PetscOptionsObject)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* an option of the domain box with n entries */
+static PetscErrorCode CheckBoxOption(DM dm, const char option[], PetscInt n)
+{
+  const VPatchDGDomain domain = ((DM_VPatchDG *)dm->data)->domain;
+
+  PetscFunctionBegin;
+  PetscCheck(domain == VPATCHDG_DOMAIN_BOX, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
+             "%s belongs to -dm_vpatchdg_domain box, this is %s", option, VPatchDGDomains[domain]);
+  PetscCall(CheckEntries(dm, option, n, dm->dim));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode BoxOptions(DM dm, VpOptionItems PetscOptionsObject)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
@@ -56,17 +68,17 @@ static PetscErrorCode BoxOptions(DM dm, VpOptionItems PetscOptionsObject)
   n = MAX_ENTRIES;
   PetscCall(
     PetscOptionsIntArray("-dm_vpatchdg_boxes", "Number of boxes in every direction (domain box)", "DMVPatchDGSetBoxGrid", grid, &n, &set));
-  if (set) PetscCall(CheckEntries(dm, "-dm_vpatchdg_boxes", n, dm->dim));
+  if (set) PetscCall(CheckBoxOption(dm, "-dm_vpatchdg_boxes", n));
   if (set) PetscCall(DMVPatchDGSetBoxGrid(dm, grid, NULL, NULL));
   n = MAX_ENTRIES;
   PetscCall(
     PetscOptionsRealArray("-dm_vpatchdg_lower", "Lower corner of the domain (domain box)", "DMVPatchDGSetBoxGrid", lower, &n, &set));
-  if (set) PetscCall(CheckEntries(dm, "-dm_vpatchdg_lower", n, dm->dim));
+  if (set) PetscCall(CheckBoxOption(dm, "-dm_vpatchdg_lower", n));
   if (set) PetscCall(DMVPatchDGSetBoxGrid(dm, NULL, lower, NULL));
   n = MAX_ENTRIES;
   PetscCall(
     PetscOptionsRealArray("-dm_vpatchdg_upper", "Upper corner of the domain (domain box)", "DMVPatchDGSetBoxGrid", upper, &n, &set));
-  if (set) PetscCall(CheckEntries(dm, "-dm_vpatchdg_upper", n, dm->dim));
+  if (set) PetscCall(CheckBoxOption(dm, "-dm_vpatchdg_upper", n));
   if (set) PetscCall(DMVPatchDGSetBoxGrid(dm, NULL, NULL, upper));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

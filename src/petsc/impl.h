@@ -29,7 +29,7 @@ typedef struct {
 PETSC_INTERN PetscErrorCode VPatchDGCite(void);
 /* dm.c */
 PETSC_INTERN PetscErrorCode DMCreate_VPatchDG(DM);
-PETSC_INTERN PetscErrorCode DMVPatchDGCheck(DM, const char what[]);      /* error unless dm is a DMVPATCHDG that is set up */
+PETSC_INTERN PetscErrorCode DMVPatchDGCheck(DM, const char what[]);      /* error unless dm is a DMVPATCHDG that is set up; its refine level is the mesh's again */
 PETSC_INTERN PetscErrorCode DMVPatchDGGetProblem(DM, VpProblem *);
 PETSC_INTERN PetscErrorCode DMVPatchDGGetLevel(DM, VpLevel *);           /* the outer operator, rebuilt when the coefficient changed */
 /* begins and ends the exchange of the face ghosts of x (own values) into the DM's ghost buffer */

@@ -1,21 +1,38 @@
 /*MC
-   PCVPATCHDG - "vpatchdg": geometric multigrid with coloured vertex-patch smoothers for a DMVPATCHDG.
+   PCVPATCHDG = "vpatchdg" - Geometric multigrid with coloured vertex-patch smoothers for a `DMVPATCHDG`
 
-   The Pmat must be a matrix of a DMVPATCHDG (DMCreateMatrix(), or KSPSetDM()): mesh, space and coefficient are read off it. The options
-   stand in pcoptions.c and in -help.
+   Options Database Keys:
++  -pc_vpatchdg_space full|dirichlet|clamped - functions a patch corrects, `PCVPatchDGSetSpace()`
+.  -pc_vpatchdg_residual exact|local|global  - what a patch sees of its neighbours, `PCVPatchDGSetResidual()`
+.  -pc_vpatchdg_smooth_pre n                 - sweeps before the coarse correction, `PCVPatchDGSetSmooth()`
+.  -pc_vpatchdg_smooth_post n                - sweeps after it, `PCVPatchDGSetSmooth()`
+.  -pc_vpatchdg_symmetric                    - for `KSPCG`, `PCVPatchDGSetSymmetric()`
+.  -pc_vpatchdg_cycle_type v|w               - `PCVPatchDGSetCycleType()`
+.  -pc_vpatchdg_levels n                     - `PCVPatchDGSetLevels()`
+.  -pc_vpatchdg_precision single|double      - of the whole cycle, `PCVPatchDGSetPrecision()`
+.  -pc_vpatchdg_exchange sweep|color         - how often ranks exchange, `PCVPatchDGSetExchange()`
+-  -vpatchdg_coarse_ksp_type, ...            - the coarsest level's solver, `PCVPatchDGGetCoarseKSP()`
+
+   Level: beginner
 
    Notes:
-   The defaults, one full exact sweep after the coarse correction in single precision, are the fastest by measurement. Use KSPFGMRES,
-   KSPRICHARDSON, or KSPCG with -pc_vpatchdg_symmetric. KSPRICHARDSON runs a fused refinement (richardson.c) that stops by the true
+   The Pmat must be a matrix of a `DMVPATCHDG` (`DMCreateMatrix()`, or `KSPSetDM()`): mesh, space and coefficient are read off it.
+
+   The defaults, one full exact sweep after the coarse correction in single precision, are the fastest by measurement. Use `KSPFGMRES`,
+   `KSPRICHARDSON`, or `KSPCG` with -pc_vpatchdg_symmetric. `KSPRICHARDSON` runs a fused refinement (richardson.c) that stops by the true
    residual. Where a monitor, a scale or a null space is set PETSc does not call it, but residual and cycle one after the other.
 
-   The coefficient may change between solves (DMVPatchDGSetCoefficient()): the next application builds anew, unless
-   KSPSetReusePreconditioner() is on.
+   `KSPPREONLY` and -ksp_norm_type none look at no residual: with them PETSc reports success whatever comes out, NaN included.
+
+   The coefficient may change between solves (`DMVPatchDGSetCoefficient()`): the next application builds anew, unless
+   `KSPSetReusePreconditioner()` is on.
 
    On several ranks the symmetric cycle and the transposed one are exactly that with -pc_vpatchdg_exchange color, and nearly, close
-   enough for KSPCG, with sweep.
+   enough for `KSPCG`, with sweep.
 
    Of a matrix-free operator scaled and shifted, s A + t I, the cycle takes s and t as they are where t/s >= 0, else A and s.
+
+.seealso: `DMVPATCHDG`, `PCVPATCH`, `KSPGUESSVPATCHDG`, `PCVPatchDGSetSpace()`, `PCVPatchDGSetSmooth()`
 M*/
 #include "pcimpl.h"
 
@@ -86,16 +103,26 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* and where small ones exchange more often than asked */
 static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
 {
+  VpExchange exchange;
+
   PetscFunctionBegin;
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
-    const VpLevel level = cycle->level[l];
+    const VpLevel   level = cycle->level[l];
+    const PetscBool last = (PetscBool)(l == cycle->nlevel - 1);
 
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  level %d: %" PetscInt_FMT " cells, %" PetscInt64_FMT " DoFs%s\n", level->mesh->level,
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  level %d: %" PetscInt_FMT " cells, %" PetscInt64_FMT " DoFs", level->mesh->level,
                                      level->mesh->ncell,
-                                     (PetscInt64)level->mesh->ncell * (PetscInt64)PetscPowInt64(level->basis.n, level->mesh->dim),
-                                     l == cycle->nlevel - 1 ? ", solved" : ""));
+                                     (PetscInt64)level->mesh->ncell * (PetscInt64)PetscPowInt64(level->basis.n, level->mesh->dim)));
+    PetscCall(VpChooseExchange(level->mesh, cycle->options.exchange, &exchange));
+    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+    if (last) PetscCall(PetscViewerASCIIPrintf(viewer, ", solved"));
+    else if (exchange != cycle->options.exchange)
+      PetscCall(PetscViewerASCIIPrintf(viewer, ", exchange every %s", VPatchDGExchanges[exchange]));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -112,19 +139,29 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
   if (!data->cycle) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ViewLevels(data->cycle, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  coarsest level:\n"));
-  PetscCall(PetscViewerASCIIPushTab(viewer));
+  for (int i = 0; i < 2; i++) PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(VpCoarseView(data->cycle->coarse, viewer));
-  PetscCall(PetscViewerASCIIPopTab(viewer));
+  for (int i = 0; i < 2; i++) PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
-   PCVPatchDGGetCoarseKSP - the solver of the coarsest level
+   PCVPatchDGGetCoarseKSP - Gets the solver of the coarsest level
 
-   Collective; sets the PC up
+   Collective
+
+   Input Parameter:
+.  pc - the preconditioner, which this sets up
 
    Output Parameter:
-.  ksp - borrowed, made anew with the PC; NULL where the coarsest level is a single patch, which is solved exactly
+.  ksp - borrowed, made anew with the PC; `NULL` where the coarsest level is a single patch, which is inverted exactly
+
+   Options Database Key:
+.  -vpatchdg_coarse_ksp_type, -vpatchdg_coarse_pc_type, ... - its options, after the PC's own prefix
+
+   Level: advanced
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetLevels()`
 @*/
 PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
 {

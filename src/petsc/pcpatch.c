@@ -1,18 +1,22 @@
 /*MC
-   PCVPATCH - "vpatch": one sweep of the coloured vertex-patch smoother on the level of the Pmat's DMVPATCHDG; for PCMG.
+   PCVPATCH = "vpatch" - One sweep of the coloured vertex-patch smoother on the level of the Pmat's `DMVPATCHDG`; for `PCMG`
 
-   Options:
-+  -pc_vpatch_space full|dirichlet|clamped - functions a patch corrects
-.  -pc_vpatch_residual exact|local|global - what a patch sees of its neighbours
-.  -pc_vpatch_precision double|single - of the sweep
--  -pc_vpatch_reverse - colours in the opposite order: the adjoint of the sweep
+   Options Database Keys:
++  -pc_vpatch_space full|dirichlet|clamped - functions a patch corrects, `PCVPatchSetSpace()`
+.  -pc_vpatch_residual exact|local|global  - what a patch sees of its neighbours, `PCVPatchSetResidual()`
+.  -pc_vpatch_precision double|single      - of the sweep, `PCVPatchSetPrecision()`
+-  -pc_vpatch_reverse                      - colours in the opposite order, `PCVPatchSetReverse()`
 
-   Note:
-   In PCMG, V(1,1): -mg_levels_ksp_type richardson -mg_levels_pc_type vpatch -mg_levels_ksp_max_it 1; V(0,1): -pc_mg_distinct_smoothup
+   Level: intermediate
+
+   Notes:
+   In `PCMG`, V(1,1): -mg_levels_ksp_type richardson -mg_levels_pc_type vpatch -mg_levels_ksp_max_it 1; V(0,1): -pc_mg_distinct_smoothup
    -mg_levels_ksp_type richardson -mg_levels_pc_type vpatch -mg_levels_ksp_max_it 0 -mg_levels_up_ksp_type richardson
-   -mg_levels_up_pc_type vpatch -mg_levels_up_ksp_max_it 1. The numbers are then those of PCVPATCHDG in double precision.
+   -mg_levels_up_pc_type vpatch -mg_levels_up_ksp_max_it 1. The numbers are then those of `PCVPATCHDG` in double precision.
 
    Richardson's m steps are m sweeps: a sweep from x is x plus a sweep from 0 on the residual.
+
+.seealso: `DMVPATCHDG`, `PCVPATCHDG`, `PCVPatchSetSpace()`
 M*/
 #include "pcimpl.h"
 
@@ -66,19 +70,16 @@ static PetscErrorCode Enter(PC pc, const double *r)
   PC_VPatch *data = (PC_VPatch *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(data->level->ops->enter(&data->level->view, r, data->b));
+  PetscCall(VpLevelEnter(data->level, r, data->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode EnterResidual(PC pc, VpLevel outer, const double *x, const double *ghost, const double *f, PetscReal *norm2)
 {
   PC_VPatch *data = (PC_VPatch *)pc->data;
-  double     own;
 
   PetscFunctionBegin;
-  PetscCall(data->level->ops->enter_residual(&data->level->view, &outer->view, x, ghost, f, data->b, &own));
-  PetscCall(PetscLogFlops(x ? VpLevelApplyFlops(outer) : 0));
-  if (norm2) PetscCallMPI(MPI_Allreduce(&own, norm2, 1, MPIU_REAL, MPIU_SUM, data->level->mesh->comm));
+  PetscCall(VpLevelEnterResidual(data->level, outer, x, ghost, f, data->b, norm2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,7 +94,7 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, double *z
   PetscCall(VpLevelExchange(level, VP_GHOST_SWEEP, data->b));
   PetscCall(level->backend->zero(data->x[0], level->mesh->nlocal * level->block));
   PetscCall(VpSmootherSweep(data->smoother, PETSC_TRUE, (PetscBool)(data->reverse != transpose), data->b, data->x));
-  PetscCall(level->ops->leave(&level->view, add, data->x[0], z));
+  PetscCall(VpLevelLeave(level, add, data->x[0], z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -139,9 +140,146 @@ static PetscErrorCode GetData(PC pc, PetscBool must, PC_VPatch **data)
     PetscFunctionReturn(PETSC_SUCCESS); \
   }
 
+/*@
+   PCVPatchSetSpace - Sets which functions a patch corrects
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner
+-  space - `VPATCHDG_SPACE_FULL` (all), `VPATCHDG_SPACE_DIRICHLET` (0 on its sides), `VPATCHDG_SPACE_CLAMPED` (and their normal derivatives)
+
+   Options Database Key:
+.  -pc_vpatch_space full|dirichlet|clamped - the space, full by default
+
+   Level: intermediate
+
+   Note:
+   clamped needs degree 3 or more.
+
+.seealso: `PCVPATCH`, `PCVPatchGetSpace()`
+@*/
+
+/*@
+   PCVPatchGetSpace - Gets which functions a patch corrects
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  space - as in `PCVPatchSetSpace()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCH`, `PCVPatchSetSpace()`
+@*/
 SETTING(Space, VPatchDGSpace, VpSpace, space, 3)
+
+/*@
+   PCVPatchSetResidual - Sets what a patch sees of its neighbours
+
+   Logically Collective
+
+   Input Parameters:
++  pc       - the preconditioner
+-  residual - `VPATCHDG_RESIDUAL_EXACT` (all), `_LOCAL` (nothing), `_GLOBAL` (all, by a product with A for every colour)
+
+   Options Database Key:
+.  -pc_vpatch_residual exact|local|global - the residual, exact by default
+
+   Level: intermediate
+
+   Note:
+   local does not exist with full patches.
+
+.seealso: `PCVPATCH`, `PCVPatchGetResidual()`
+@*/
+
+/*@
+   PCVPatchGetResidual - Gets what a patch sees of its neighbours
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  residual - as in `PCVPatchSetResidual()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCH`, `PCVPatchSetResidual()`
+@*/
 SETTING(Residual, VPatchDGResidual, VpResidual, residual, 3)
+
+/*@
+   PCVPatchSetPrecision - Sets the precision of the sweep
+
+   Logically Collective
+
+   Input Parameters:
++  pc        - the preconditioner
+-  precision - `VPATCHDG_PRECISION_DOUBLE` or `VPATCHDG_PRECISION_SINGLE`
+
+   Options Database Key:
+.  -pc_vpatch_precision double|single - the precision, double by default
+
+   Level: intermediate
+
+.seealso: `PCVPATCH`, `PCVPatchGetPrecision()`
+@*/
+
+/*@
+   PCVPatchGetPrecision - Gets the precision of the sweep
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  precision - as in `PCVPatchSetPrecision()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCH`, `PCVPatchSetPrecision()`
+@*/
 SETTING(Precision, VPatchDGPrecision, VpPrecision, precision, 2)
+
+/*@
+   PCVPatchSetReverse - Takes the colours in the opposite order
+
+   Logically Collective
+
+   Input Parameters:
++  pc      - the preconditioner
+-  reverse - the adjoint of the sweep
+
+   Options Database Key:
+.  -pc_vpatch_reverse - opposite order
+
+   Level: intermediate
+
+.seealso: `PCVPATCH`, `PCVPatchGetReverse()`
+@*/
+
+/*@
+   PCVPatchGetReverse - Says whether the colours are in the opposite order
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  reverse - as in `PCVPatchSetReverse()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCH`, `PCVPatchSetReverse()`
+@*/
 SETTING(Reverse, PetscBool, PetscBool, reverse, 2)
 
 static PetscErrorCode PCSetFromOptions_VPatch(PC pc, VpOptionItems PetscOptionsObject)
@@ -170,6 +308,7 @@ static PetscErrorCode PCSetFromOptions_VPatch(PC pc, VpOptionItems PetscOptionsO
 static PetscErrorCode PCView_VPatch(PC pc, PetscViewer viewer)
 {
   const PC_VPatch *data = (PC_VPatch *)pc->data;
+  VpExchange       exchange;
   PetscBool        ascii;
 
   PetscFunctionBegin;
@@ -178,6 +317,9 @@ static PetscErrorCode PCView_VPatch(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  one sweep, %s precision, patch space %s, residual %s%s\n",
                                    VPatchDGPrecisions[data->precision], VPatchDGSpaces[data->space], VPatchDGResiduals[data->residual],
                                    data->reverse ? ", colours in reverse order" : ""));
+  if (!data->level) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpChooseExchange(data->level->mesh, VP_EXCHANGE_SWEEP, &exchange));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  exchange every %s\n", VPatchDGExchanges[exchange]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

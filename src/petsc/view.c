@@ -76,6 +76,7 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
       PetscViewerASCIIPrintf(viewer, "  not set up: domain %s, degree %" PetscInt_FMT "\n", VPatchDGDomains[dg->domain], dg->degree));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(DMVPatchDGCheck(dm, "DMView()"));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)dm), &size));
   PetscCall(DMVPatchDGGetLevel(dm, &level));
   PetscCall(CoefficientRange(dm, a));

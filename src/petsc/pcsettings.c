@@ -1,0 +1,376 @@
+/* The settings of PCVPATCHDG: setters and getters. Setters do nothing to a PC of another type. */
+#include "pcimpl.h"
+
+static PetscErrorCode GetOptions(PC pc, PetscBool must, VpCycleOptions **options)
+{
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
+  PetscCheck(same || !must, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCHDG,
+             ((PetscObject)pc)->type_name);
+  *options = same ? &((PC_VPatchDG *)pc->data)->options : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a pair of functions for a member of VpCycleOptions that corresponds to an enum of vpatchdg.h, value for value */
+#define ENUM_OPTION(Name, Public, Internal, member, number) \
+  PetscErrorCode PCVPatchDGSet##Name(PC pc, Public value) \
+  { \
+    VpCycleOptions *options; \
+ \
+    PetscFunctionBegin; \
+    PetscCall(GetOptions(pc, PETSC_FALSE, &options)); \
+    PetscValidLogicalCollectiveEnum(pc, value, 2); \
+    PetscCheck((int)value >= 0 && (int)value < (number), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, \
+               "PCVPatchDGSet" #Name "(): value %d does not exist, 0 to %d do (" #Public ")", (int)value, (number)-1); \
+    if (!options || options->member == (Internal)value) PetscFunctionReturn(PETSC_SUCCESS); \
+    options->member = (Internal)value; \
+    PetscCall(VpInverseChanged(pc)); \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  } \
+ \
+  PetscErrorCode PCVPatchDGGet##Name(PC pc, Public *value) \
+  { \
+    VpCycleOptions *options; \
+ \
+    PetscFunctionBegin; \
+    PetscCall(GetOptions(pc, PETSC_TRUE, &options)); \
+    *value = (Public)options->member; \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  }
+
+/*@
+   PCVPatchDGSetSpace - Sets which functions a patch corrects
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner
+-  space - `VPATCHDG_SPACE_FULL` (all), `VPATCHDG_SPACE_DIRICHLET` (0 on its sides), `VPATCHDG_SPACE_CLAMPED` (and their normal derivatives)
+
+   Options Database Key:
+.  -pc_vpatchdg_space full|dirichlet|clamped - the space, full by default
+
+   Level: intermediate
+
+   Note:
+   clamped needs degree 3 or more.
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGGetSpace()`
+@*/
+
+/*@
+   PCVPatchDGGetSpace - Gets which functions a patch corrects
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  space - as in `PCVPatchDGSetSpace()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetSpace()`
+@*/
+ENUM_OPTION(Space, VPatchDGSpace, VpSpace, space, 3)
+
+/*@
+   PCVPatchDGSetResidual - Sets what a patch sees of its neighbours
+
+   Logically Collective
+
+   Input Parameters:
++  pc       - the preconditioner
+-  residual - `VPATCHDG_RESIDUAL_EXACT` (all), `_LOCAL` (nothing), `_GLOBAL` (all, by a product with A for every colour)
+
+   Options Database Key:
+.  -pc_vpatchdg_residual exact|local|global - the residual, exact by default
+
+   Level: intermediate
+
+   Note:
+   local does not exist with full patches.
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGGetResidual()`
+@*/
+
+/*@
+   PCVPatchDGGetResidual - Gets what a patch sees of its neighbours
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  residual - as in `PCVPatchDGSetResidual()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetResidual()`
+@*/
+ENUM_OPTION(Residual, VPatchDGResidual, VpResidual, residual, 3)
+
+/*@
+   PCVPatchDGSetCycleType - Chooses V or W cycles
+
+   Logically Collective
+
+   Input Parameters:
++  pc   - the preconditioner
+-  type - `VPATCHDG_CYCLE_V` or `VPATCHDG_CYCLE_W`
+
+   Options Database Key:
+.  -pc_vpatchdg_cycle_type v|w - the type, v by default
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGGetCycleType()`
+@*/
+
+/*@
+   PCVPatchDGGetCycleType - Gets the type of the cycle
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  type - as in `PCVPatchDGSetCycleType()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetCycleType()`
+@*/
+ENUM_OPTION(CycleType, VPatchDGCycleType, VpCycleType, type, 2)
+
+/*@
+   PCVPatchDGSetPrecision - Sets the precision of the whole cycle
+
+   Logically Collective
+
+   Input Parameters:
++  pc        - the preconditioner
+-  precision - `VPATCHDG_PRECISION_SINGLE` or `VPATCHDG_PRECISION_DOUBLE`; the KSP works in double
+
+   Options Database Key:
+.  -pc_vpatchdg_precision single|double - the precision, single by default
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGGetPrecision()`
+@*/
+
+/*@
+   PCVPatchDGGetPrecision - Gets the precision of the cycle
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  precision - as in `PCVPatchDGSetPrecision()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetPrecision()`
+@*/
+ENUM_OPTION(Precision, VPatchDGPrecision, VpPrecision, precision, 2)
+
+/*@
+   PCVPatchDGSetExchange - Sets how often ranks exchange
+
+   Logically Collective
+
+   Input Parameters:
++  pc       - the preconditioner
+-  exchange - `VPATCHDG_EXCHANGE_SWEEP` (ranks do their neighbours' outermost patches, too) or `VPATCHDG_EXCHANGE_COLOR`
+
+   Options Database Key:
+.  -pc_vpatchdg_exchange sweep|color - every sweep (default) or every colour
+
+   Level: intermediate
+
+   Note:
+   Levels with few cells a rank exchange every colour in any case; -ksp_view shows which.
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGGetExchange()`
+@*/
+
+/*@
+   PCVPatchDGGetExchange - Gets how often ranks exchange
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  exchange - as in `PCVPatchDGSetExchange()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetExchange()`
+@*/
+ENUM_OPTION(Exchange, VPatchDGExchange, VpExchange, exchange, 2)
+
+/*@
+   PCVPatchDGSetSymmetric - Reverses the colours before the coarse correction
+
+   Logically Collective
+
+   Input Parameters:
++  pc        - the preconditioner
+-  symmetric - makes the cycle symmetric, for `KSPCG`
+
+   Options Database Key:
+.  -pc_vpatchdg_symmetric - symmetric
+
+   Level: intermediate
+
+   Note:
+   Needs as many sweeps before as after the coarse correction, one at least, `PCVPatchDGSetSmooth()`.
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGGetSymmetric()`
+@*/
+
+/*@
+   PCVPatchDGGetSymmetric - Says whether the cycle is symmetric
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  symmetric - as in `PCVPatchDGSetSymmetric()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetSymmetric()`
+@*/
+ENUM_OPTION(Symmetric, PetscBool, PetscBool, symmetric, 2)
+
+/*@
+   PCVPatchDGSetSmooth - Sets the numbers of sweeps
+
+   Logically Collective
+
+   Input Parameters:
++  pc   - the preconditioner
+.  pre  - before the coarse correction
+-  post - after it
+
+   Options Database Keys:
++  -pc_vpatchdg_smooth_pre n  - before the coarse correction, 0 by default
+-  -pc_vpatchdg_smooth_post n - after it, 1 by default
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGGetSmooth()`
+@*/
+PetscErrorCode PCVPatchDGSetSmooth(PC pc, PetscInt pre, PetscInt post)
+{
+  VpCycleOptions *options;
+
+  PetscFunctionBegin;
+  PetscCall(GetOptions(pc, PETSC_FALSE, &options));
+  PetscValidLogicalCollectiveInt(pc, pre, 2);
+  PetscValidLogicalCollectiveInt(pc, post, 3);
+  PetscCheck(pre >= 0 && post >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Numbers of sweeps must not be negative: %" PetscInt_FMT ", %" PetscInt_FMT, pre, post);
+  if (!options || (options->pre == pre && options->post == post)) PetscFunctionReturn(PETSC_SUCCESS);
+  options->pre = pre;
+  options->post = post;
+  PetscCall(VpInverseChanged(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCVPatchDGGetSmooth - Gets the numbers of sweeps
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameters:
++  pre  - before the coarse correction, or `NULL`
+-  post - after it, or `NULL`
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetSmooth()`
+@*/
+PetscErrorCode PCVPatchDGGetSmooth(PC pc, PetscInt *pre, PetscInt *post)
+{
+  VpCycleOptions *options;
+
+  PetscFunctionBegin;
+  PetscCall(GetOptions(pc, PETSC_TRUE, &options));
+  if (pre) *pre = options->pre;
+  if (post) *post = options->post;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCVPatchDGSetLevels - Sets the number of levels
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  levels - 0: down to boxes refined once
+
+   Options Database Key:
+.  -pc_vpatchdg_levels n - the number, 0 by default
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGGetLevels()`
+@*/
+PetscErrorCode PCVPatchDGSetLevels(PC pc, PetscInt levels)
+{
+  VpCycleOptions *options;
+
+  PetscFunctionBegin;
+  PetscCall(GetOptions(pc, PETSC_FALSE, &options));
+  PetscValidLogicalCollectiveInt(pc, levels, 2);
+  PetscCheck(levels >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "The number of levels must not be negative: %" PetscInt_FMT, levels);
+  if (!options || options->levels == levels) PetscFunctionReturn(PETSC_SUCCESS);
+  options->levels = levels;
+  PetscCall(VpInverseChanged(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCVPatchDGGetLevels - Gets the number of levels
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  levels - as in `PCVPatchDGSetLevels()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetLevels()`
+@*/
+PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
+{
+  VpCycleOptions *options;
+
+  PetscFunctionBegin;
+  PetscCall(GetOptions(pc, PETSC_TRUE, &options));
+  *levels = options->levels;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
