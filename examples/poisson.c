@@ -196,17 +196,21 @@ static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *fi
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
 
-  PetscCall(PetscPrintf(comm, "dim degree     cells       dofs ranks its    nu residual         (f,u)  L2 error  H1 error  setup s  solve s  MDoF/s B/DoF\n"));
-  PetscCall(PetscPrintf(comm, "%3d %6d %9lld %10lld %5d %3d %5.2f  %.1e %13.6e", (int)dim, (int)degree, (long long)cells, (long long)dofs, ranks, (int)its,
+  PetscCall(PetscPrintf(comm,
+                        "dim degree     cells       dofs ranks its    nu residual         (f,u)  L2 error  H1 error  setup s  solve s  MDoF/s B/DoF\n"));
+  PetscCall(PetscPrintf(comm, "%3d %6d %9lld %10lld %5d %3d %5.2f  %.1e %13.6e", (int)dim, (int)degree, (long long)cells, (long long)dofs,
+                        ranks, (int)its,
                         (double)figures->nu, (double)figures->residual, (double)PetscRealPart(figures->functional)));
   if (smooth) PetscCall(PetscPrintf(comm, "  %.2e  %.2e", (double)figures->l2, (double)figures->h1));
   else PetscCall(PetscPrintf(comm, " %9s %9s", "-", "-"));
-  PetscCall(PetscPrintf(comm, " %8.3f %8.3f %7.3f %5.0f%s%s\n", figures->setup, figures->solve, dofs / figures->solve / 1e6, figures->bytes / dofs,
+  PetscCall(PetscPrintf(comm, " %8.3f %8.3f %7.3f %5.0f%s%s\n", figures->setup, figures->solve, dofs / figures->solve / 1e6,
+                        figures->bytes / dofs,
                         reason < 0 ? " " : "", reason < 0 ? KSPConvergedReasons[reason] : ""));
   if (!file[0]) PetscFunctionReturn(0);
 
   PetscCall(PetscFOpen(comm, file, "w", &fp));
-  PetscCall(PetscFPrintf(comm, fp, "{\"cells\": %lld, \"dofs\": %lld, \"degree\": %d, \"dim\": %d, \"levels\": %d, \"ranks\": %d,\n", (long long)cells,
+  PetscCall(PetscFPrintf(comm, fp, "{\"cells\": %lld, \"dofs\": %lld, \"degree\": %d, \"dim\": %d, \"levels\": %d, \"ranks\": %d,\n",
+                         (long long)cells,
                          (long long)dofs, (int)degree, (int)dim, (int)levels, ranks));
   PetscCall(PetscFPrintf(comm, fp, " \"iterations\": %d, \"reason\": \"%s\"", (int)its, KSPConvergedReasons[reason]));
   PetscCall(PrintNumber(comm, fp, "nu", "%.4f", figures->nu));
