@@ -4,20 +4,20 @@ static char help[] = "The patch smoother inside PETSc's own multigrid, PCMG, aga
 
 /* V(0,1): no smoothing on the way down, one sweep on the way up. The coarsest level is one patch, which the cycle solves exactly. */
 static const char *const options[][2] = {
-  {"-pc_type",                      "mg"        },
-  {"-pc_mg_distinct_smoothup",      NULL        },
-  {"-mg_levels_ksp_type",           "richardson"},
-  {"-mg_levels_ksp_max_it",         "0"         },
-  {"-mg_levels_pc_type",            "vpatch"    },
-  {"-mg_levels_up_ksp_type",        "richardson"},
-  {"-mg_levels_up_ksp_max_it",      "1"         },
-  {"-mg_levels_up_pc_type",         "vpatch"    },
-  {"-mg_levels_pc_vpatch_precision",    "double"},
+  {"-pc_type", "mg"},
+  {"-pc_mg_distinct_smoothup", NULL},
+  {"-mg_levels_ksp_type", "richardson"},
+  {"-mg_levels_ksp_max_it", "0"},
+  {"-mg_levels_pc_type", "vpatch"},
+  {"-mg_levels_up_ksp_type", "richardson"},
+  {"-mg_levels_up_ksp_max_it", "1"},
+  {"-mg_levels_up_pc_type", "vpatch"},
+  {"-mg_levels_pc_vpatch_precision", "double"},
   {"-mg_levels_up_pc_vpatch_precision", "double"},
-  {"-mg_coarse_ksp_type",           "preonly"   },
-  {"-mg_coarse_pc_type",            "vpatchdg"  },
-  {"-mg_coarse_pc_vpatchdg_precision",  "double"},
-  {"-native_pc_vpatchdg_precision", "double"    },
+  {"-mg_coarse_ksp_type", "preonly"},
+  {"-mg_coarse_pc_type", "vpatchdg"},
+  {"-mg_coarse_pc_vpatchdg_precision", "double"},
+  {"-native_pc_vpatchdg_precision", "double"},
 };
 
 /* solves the DM's own problem, f = 1; fills norms[] and returns how many there are */

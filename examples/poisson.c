@@ -7,9 +7,9 @@ Mesh and equation: -dm_vpatchdg_*, -dm_refine; solver: -ksp_*, -pc_*. share/vpat
 #include <petsctime.h>
 
 #if PETSC_VERSION_LT(3, 25, 0)
-  #define KSPOwnOperators(ksp) KSPSetDMActive(ksp, PETSC_FALSE)
+#define KSPOwnOperators(ksp) KSPSetDMActive(ksp, PETSC_FALSE)
 #else
-  #define KSPOwnOperators(ksp) KSPSetDMActive(ksp, KSP_DMACTIVE_ALL, PETSC_FALSE)
+#define KSPOwnOperators(ksp) KSPSetDMActive(ksp, KSP_DMACTIVE_ALL, PETSC_FALSE)
 #endif
 
 /* u(x) = product over d of sin(w_d x_d + d + 1), w_d such that one period fills the domain: right for every kind of boundary */
@@ -103,8 +103,8 @@ static PetscErrorCode FixConstant(DM dm, Mat A, Smooth *s, Vec x, Vec r, Vec w)
 }
 
 typedef struct {
-  PetscLogDouble setup, solve;       /* seconds */
-  PetscLogDouble bytes;              /* of all ranks, beyond those at the start */
+  PetscLogDouble setup, solve; /* seconds */
+  PetscLogDouble bytes;        /* of all ranks, beyond those at the start */
   PetscReal      nu, residual, l2, h1;
   PetscScalar    functional;
 } Figures;
@@ -149,7 +149,7 @@ static PetscErrorCode Examine(DM dm, KSP ksp, Mat A, Vec b, Vec x, Smooth *u, Pe
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(KSPGetResidualHistory(ksp, &history, &n));
   first = n > 1 ? history[0] : bnorm;
-  last  = n > 1 ? history[n - 1] : figures->residual;
+  last = n > 1 ? history[n - 1] : figures->residual;
   figures->nu = its > 0 && last > 0 && last < first ? -8 * its / PetscLog10Real(last / first) : 0;
   figures->residual /= bnorm;
 
@@ -196,22 +196,20 @@ static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *fi
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
 
-  PetscCall(PetscPrintf(comm,
-                        "dim degree     cells       dofs ranks its    nu residual         (f,u)  L2 error  H1 error  setup s  solve s  MDoF/s B/DoF\n"));
+  PetscCall(PetscPrintf(
+    comm, "dim degree     cells       dofs ranks its    nu residual         (f,u)  L2 error  H1 error  setup s  solve s  MDoF/s B/DoF\n"));
   PetscCall(PetscPrintf(comm, "%3d %6d %9lld %10lld %5d %3d %5.2f  %.1e %13.6e", (int)dim, (int)degree, (long long)cells, (long long)dofs,
-                        ranks, (int)its,
-                        (double)figures->nu, (double)figures->residual, (double)PetscRealPart(figures->functional)));
+                        ranks, (int)its, (double)figures->nu, (double)figures->residual, (double)PetscRealPart(figures->functional)));
   if (smooth) PetscCall(PetscPrintf(comm, "  %.2e  %.2e", (double)figures->l2, (double)figures->h1));
-  else PetscCall(PetscPrintf(comm, " %9s %9s", "-", "-"));
+  else
+    PetscCall(PetscPrintf(comm, " %9s %9s", "-", "-"));
   PetscCall(PetscPrintf(comm, " %8.3f %8.3f %7.3f %5.0f%s%s\n", figures->setup, figures->solve, dofs / figures->solve / 1e6,
-                        figures->bytes / dofs,
-                        reason < 0 ? " " : "", reason < 0 ? KSPConvergedReasons[reason] : ""));
+                        figures->bytes / dofs, reason < 0 ? " " : "", reason < 0 ? KSPConvergedReasons[reason] : ""));
   if (!file[0]) PetscFunctionReturn(0);
 
   PetscCall(PetscFOpen(comm, file, "w", &fp));
   PetscCall(PetscFPrintf(comm, fp, "{\"cells\": %lld, \"dofs\": %lld, \"degree\": %d, \"dim\": %d, \"levels\": %d, \"ranks\": %d,\n",
-                         (long long)cells,
-                         (long long)dofs, (int)degree, (int)dim, (int)levels, ranks));
+                         (long long)cells, (long long)dofs, (int)degree, (int)dim, (int)levels, ranks));
   PetscCall(PetscFPrintf(comm, fp, " \"iterations\": %d, \"reason\": \"%s\"", (int)its, KSPConvergedReasons[reason]));
   PetscCall(PrintNumber(comm, fp, "nu", "%.4f", figures->nu));
   PetscCall(PrintNumber(comm, fp, "relative_residual", "%.6e", figures->residual));
@@ -236,7 +234,7 @@ int main(int argc, char **argv)
   Mat                A;
   Vec                b, x;
   MatNullSpace       constants;
-  Smooth             u       = {{0}, 0};
+  Smooth             u = {{0}, 0};
   Figures            figures = {0};
   const char *const  problems[] = {"constant", "smooth"};
   PetscInt           smooth = 0;
@@ -280,7 +278,8 @@ int main(int argc, char **argv)
   if (smooth) {
     PetscCall(SmoothCreate(dm, &u));
     PetscCall(DMVPatchDGComputeRHS(dm, Source, Solution, Flux, &u, b));
-  } else PetscCall(DMVPatchDGComputeRHS(dm, One, NULL, NULL, NULL, b));
+  } else
+    PetscCall(DMVPatchDGComputeRHS(dm, One, NULL, NULL, NULL, b));
   if (constants) PetscCall(MatNullSpaceRemove(constants, b));
 
   PetscCall(Seconds(comm, -1, &figures.solve));

@@ -153,8 +153,7 @@ static PetscErrorCode Iterations(FILE *fp)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%6d %10lld %10d %6.2f %9.1e\n", (int)k, (long long)n, (int)its,
                           (double)(-8 * its / PetscLog10Real(residual)), (double)residual));
     PetscCall(PetscFPrintf(PETSC_COMM_WORLD, fp, "%s{\"degree\": %d, \"dofs\": %lld, \"iterations\": %d, \"relative_residual\": %.3e}",
-                           k > 1 ? ", " : "", (int)k,
-                           (long long)n, (int)its, (double)residual));
+                           k > 1 ? ", " : "", (int)k, (long long)n, (int)its, (double)residual));
     PetscCall(TearDown(&dm, &A, &b, &x, &ksp));
   }
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, fp, "],\n"));
@@ -211,8 +210,7 @@ int main(int argc, char **argv)
                         (double)(100 * ratio)));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %9.4f %9.2f\n", "one cycle", (double)cycle, (double)(n / cycle / 1e6)));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %9.4f %9.2f   %d iterations, true residual %.1e\n", "solve", (double)solve[1],
-                        (double)(n / solve[1] / 1e6), (int)its,
-                        (double)residual));
+                        (double)(n / solve[1] / 1e6), (int)its, (double)residual));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %9.4f %9.2f   %.1f solves\n", "set-up", setup, n / setup / 1e6, setup / (double)solve[1]));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %9.1f\n", "memory, bytes per unknown", (memory - memory0) / n));
 
@@ -223,9 +221,10 @@ int main(int argc, char **argv)
   PetscCall(VecDestroy(&y));
   PetscCall(TearDown(&dm, &A, &b, &x, &ksp));
   if (iterations) PetscCall(Iterations(fp));
-  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, fp,
-                         " \"seconds_copy\": %.5f, \"seconds_apply\": %.5f, \"seconds_cycle\": %.5f, \"seconds_solve\": %.5f, \"seconds_setup\": %.5f,\n",
-                         (double)copy, (double)apply, (double)cycle, (double)solve[1], setup));
+  PetscCall(PetscFPrintf(
+    PETSC_COMM_WORLD, fp,
+    " \"seconds_copy\": %.5f, \"seconds_apply\": %.5f, \"seconds_cycle\": %.5f, \"seconds_solve\": %.5f, \"seconds_setup\": %.5f,\n",
+    (double)copy, (double)apply, (double)cycle, (double)solve[1], setup));
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, fp,
                          " \"mdofs_per_second\": %.4f, \"apply_over_copy\": %.4f, \"setup_over_solve\": %.3f, \"bytes_per_dof\": %.1f}\n",
                          (double)(n / solve[1] / 1e6), (double)ratio, setup / (double)solve[1], (memory - memory0) / n));
