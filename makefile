@@ -1,4 +1,4 @@
-# vpatchdg. `make help` says what there is to type; setup.sh finds PETSc and p4est and writes $(BUILD)/config.mk.
+# vpatchdg. `make help` says what there is to type; share/vpatchdg/setup.sh finds PETSc and p4est and writes $(BUILD)/config.mk.
 SHELL    = /bin/bash -o pipefail
 ARCH     = native
 CFLAGS   = -O2 -g
@@ -17,7 +17,7 @@ ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
 $(BUILD)/config.mk: FORCE
-	@CC='$(if $(filter command%,$(origin CC)),$(CC))' ./setup.sh $@ $(MAKECMDGOALS)
+	@CC='$(if $(filter command%,$(origin CC)),$(CC))' share/vpatchdg/setup.sh $@ $(MAKECMDGOALS)
 ifneq ($(origin CC),command line)
 CC       = $(PETSC_CC)
 endif

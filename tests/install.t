@@ -38,7 +38,7 @@ sub setup_says {
     open(my $out, '>', "$petsc/$name");
     print $out $text;
   }
-  return `PETSC_DIR=$petsc PETSC_ARCH= ./setup.sh $folder/config.mk 2>&1`;
+  return `PETSC_DIR=$petsc PETSC_ARCH= share/vpatchdg/setup.sh $folder/config.mk 2>&1`;
 }
 my $double = "#define PETSC_USE_REAL_DOUBLE 1\n";
 like(setup_says(20, "$double#define PETSC_USE_COMPLEX 1\n"), qr/can not be used.*complex/s, 'setup_refuses_complex_scalars');
@@ -47,5 +47,5 @@ like(setup_says($_, $double), qr/can not be used.*outside 3\.18 to 3\.26/s, "set
 like(setup_says(20, "$double#define PETSC_HAVE_MPIUNI 1\n"), qr/without MPI/, 'setup_refuses_petsc_without_mpi');
 setup_says(22, $double);
 is($?, 0, 'setup_accepts_3.22');
-like(`PETSC_DIR=/nowhere ./setup.sh $folder/config.mk 2>&1`, qr/there is no/, 'setup_says_where_it_looked');
+like(`PETSC_DIR=/nowhere share/vpatchdg/setup.sh $folder/config.mk 2>&1`, qr/there is no/, 'setup_says_where_it_looked');
 done_testing();
