@@ -1,0 +1,13 @@
+/* The CUDA backend. All its work goes on one stream, the default stream until another one is given. */
+#pragma once
+#include "../src/kernels/ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const VpBackend VpBackendCuda;
+PetscErrorCode         VpCudaSetStream(void *stream); /* a cudaStream_t */
+PetscErrorCode         VpCudaAvailable(PetscBool *); /* is there a device that runs these kernels? */
+#ifdef __cplusplus
+}
+#endif

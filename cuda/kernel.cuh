@@ -1,0 +1,163 @@
+/* Shared by the CUDA sources: the stream, error checks, kernels by type, dimension and degree, what is kept per view. */
+#pragma once
+#include "cuda.h"
+#include "../src/petsc/compat.h"
+#include <cuda_runtime.h>
+
+extern cudaStream_t VpCudaStream;
+
+#define VpCudaCall(...)                                                                                                                    \
+  do {                                                                                                                                     \
+    cudaError_t error_ = (__VA_ARGS__);                                                                                                    \
+    PetscCheck(error_ == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA: %s", cudaGetErrorString(error_));                             \
+  } while (0)
+
+/* after a launch */
+#define VpCudaLaunched(kernel)                                                                                                             \
+  do {                                                                                                                                     \
+    cudaError_t error_ = cudaGetLastError();                                                                                               \
+    PetscCheck(error_ == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA kernel %s: %s", kernel, cudaGetErrorString(error_));           \
+  } while (0)
+
+#define UNROLL _Pragma("unroll")
+
+__host__ __device__ constexpr int Power(int n, int d)
+{
+  return d ? n * Power(n, d - 1) : 1;
+}
+__host__ __device__ constexpr int Max(int a, int b)
+{
+  return a > b ? a : b;
+}
+
+/* one of a list by n = 2 .. 9 */
+template <class... A>
+__host__ __device__ constexpr int ByN(int n, A... list)
+{
+  static_assert(sizeof...(A) == VP_MAX_N - 1, "one for every n");
+  const int all[] = {list...};
+  return all[n - 2];
+}
+
+/* the bases' layers per trace: thin and orthonormal; and what a mirror does to function i (VpBasisMirror) */
+__host__ __device__ constexpr int Thin(int n)
+{
+  return n < 4 ? n : 2;
+}
+__host__ __device__ constexpr int Dense(int n)
+{
+  return n < 4 ? n : 4;
+}
+template <int N, int NT>
+struct Mirror {
+  static constexpr bool                    swaps = N >= 4 && NT == 2;
+  static __host__ __device__ constexpr int index(int i)
+  {
+    return swaps ? N - 1 - i : i;
+  }
+  static __host__ __device__ constexpr int sign(int i)
+  {
+    return swaps || i % 2 == 0 ? 1 : -1;
+  }
+};
+
+/* calls f(Kind<T, DIM, N>()) for the run-time values */
+template <class T, int D, int N_>
+struct Kind {
+  typedef T            Real;
+  static constexpr int DIM = D, N = N_;
+};
+template <class T, int D, class F>
+PetscErrorCode VpCudaForDegree(int degree, F f)
+{
+  switch (degree) {
+#define VP_DEGREE(k)                                                                                                                       \
+  case k:                                                                                                                                  \
+    return f(Kind<T, D, k + 1>());
+#include "../src/kernels/host/degrees.def"
+#undef VP_DEGREE
+  default:
+    return PETSC_SUCCESS;
+  }
+}
+template <class F>
+PetscErrorCode VpCudaForKind(VpPrecision precision, int dim, int degree, F f)
+{
+  if (precision == VP_SINGLE) return dim == 2 ? VpCudaForDegree<float, 2>(degree, f) : VpCudaForDegree<float, 3>(degree, f);
+  return dim == 2 ? VpCudaForDegree<double, 2>(degree, f) : VpCudaForDegree<double, 3>(degree, f);
+}
+
+/* fill their slots */
+PetscErrorCode VpCudaOperatorOps(VpPrecision, int dim, int degree, VpOps *);
+PetscErrorCode VpCudaSweepOps(VpPrecision, int dim, int degree, VpOps *);
+PetscErrorCode VpCudaTransferOps(VpPrecision, int dim, int degree, VpOps *);
+PetscErrorCode VpCudaConvertOps(VpPrecision, int dim, int degree, VpOps *);
+
+/* What was prepared for a view and a range of its cells or patches, made at the first use, found by its kind. */
+struct VpPlan {
+  int     kind;
+  int32_t first, last;
+  VpPlan *next;
+  virtual ~VpPlan()
+  {
+  }
+};
+enum { VP_PLAN_APPLY, VP_PLAN_SWEEP, VP_PLAN_TRANSFER, VP_PLAN_CONVERT };
+
+/* device memory that goes with its plan */
+struct VpArray {
+  void *p = NULL;
+  VpArray()
+  {
+  }
+  VpArray(const VpArray &) = delete;
+  ~VpArray()
+  {
+    (void)cudaFree(p);
+  }
+};
+PetscErrorCode VpCudaAlloc(size_t bytes, const char *what, void **p);
+PetscErrorCode VpCudaPlace(const void *host, size_t bytes, const char *what, VpArray *);
+PetscErrorCode VpCudaFetch(const void *device, size_t bytes, void *host); /* waits */
+
+/* a second stream that begins after all work so far, and joins again */
+PetscErrorCode VpCudaFork(cudaStream_t *side);
+PetscErrorCode VpCudaJoin(void);
+
+/* f(plan) fills a new plan */
+template <class Plan, class F>
+PetscErrorCode VpCudaPlan(const VpView *view, int kind, int32_t first, int32_t last, Plan **out, F f)
+{
+  PetscFunctionBegin;
+  for (VpPlan *p = (VpPlan *)view->device; p; p = p->next) {
+    if (p->kind == kind && p->first == first && p->last == last) {
+      *out = static_cast<Plan *>(p);
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  Plan          *plan = new Plan();
+  PetscErrorCode error = f(plan);
+  if (error) delete plan;
+  PetscCall(error);
+  plan->kind = kind;
+  plan->first = first;
+  plan->last = last;
+  plan->next = (VpPlan *)view->device;
+  ((VpView *)view)->device = static_cast<VpPlan *>(plan); /* the kernels' view is const, its cache is not */
+  *out = plan;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lines of an array of n^DIM values with strides 1, sy, sz: where line l along direction d starts, and its stride. `extent` lines side by
+ * side. */
+template <int DIM>
+__device__ __forceinline__ int LineStart(int d, int extent, int l, int sy, int sz)
+{
+  if (DIM == 2) return d == 0 ? l * sy : l;
+  const int a = l % extent, b = l / extent;
+  return d == 0 ? a * sy + b * sz : d == 1 ? a + b * sz : a + b * sy;
+}
+__device__ __forceinline__ int LineStride(int d, int sy, int sz)
+{
+  return d == 0 ? 1 : d == 1 ? sy : sz;
+}

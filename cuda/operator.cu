@@ -1,0 +1,109 @@
+/* y = A x and y = b - A x: tiles where the mesh has them, cells elsewhere. */
+#include "tile.cuh"
+
+template <class T, int DIM, int N>
+__global__ void __launch_bounds__(CellShape<DIM, N>::threads)
+  ApplyCells(const __grid_constant__ Field<T> f, const int32_t *list, int32_t first, int32_t count, const T *b, T *y)
+{
+  typedef CellShape<DIM, N> S;
+  __shared__ T              X[S::cells * S::size], Y[S::cells * S::size];
+  const int                 slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  const int32_t             at = blockIdx.x * S::cells + slot, in = at < count ? at : count - 1, cell = list ? list[in] : first + in;
+  T                         v[N];
+
+  LoadCell<T, DIM, N>(f.Cell(cell, S::values), X + slot * S::size, l);
+  __syncthreads();
+  ApplyCell<T, DIM, N>(f, cell, X + slot * S::size, Y + slot * S::size, l, v);
+  if (at < count) {
+    const size_t to = (size_t)cell * S::values + l;
+    UNROLL for (int i = 0; i < N; i++) y[to + i * S::lines] = b ? b[to + i * S::lines] - v[i] : v[i];
+  }
+}
+
+template <int N, bool RESIDUAL>
+__global__ void __launch_bounds__(Tile<N>::threads, Tile<N>::blocks)
+  ApplyTiles(const __grid_constant__ TileTables<N> t, const __grid_constant__ Field<double> f, const int32_t *list, int32_t start,
+             const double *b, double *y)
+{
+  typedef Tile<N>          S;
+  extern __shared__ double X[];
+  double                  *Y = X + S::size;
+  const int32_t            first = list ? list[blockIdx.x] : start + blockIdx.x * S::cells;
+  const size_t             at = (size_t)first * S::values;
+  TileGhosts<N, 0>         G0;
+  TileGhosts<N, 1>         G1;
+  TileGhosts<N, 2>         G2;
+
+  CopyTile<N>(f.x + at, X);
+  if (threadIdx.x == 0 && blockIdx.x + Ahead<N>() < gridDim.x) PrefetchTile<N>(f.x + at + (size_t)Ahead<N>() * S::cells * S::values);
+  LoadGhosts<N, 0>(t, f, first, G0);
+  LoadGhosts<N, 1>(t, f, first, G1);
+  LoadGhosts<N, 2>(t, f, first, G2);
+  AwaitCopy();
+  ApplyLines<N, 0>(t, G0, X, [=](int, int in, int i, double v) { Y[in + i] = v; });
+  __syncthreads();
+  ApplyLines<N, 1>(t, G1, X, [=](int, int in, int i, double v) { Y[in + i * S::sy] += v; });
+  __syncthreads();
+  const double *from = b + at;
+  double       *to = y + at;
+  ApplyLines<N, 2>(t, G2, X, [=](int place, int in, int i, double v) {
+    const double sum = Y[in + i * S::sz] + v;
+    to[place + i * N * N] = RESIDUAL ? from[place + i * N * N] - sum : sum;
+  });
+}
+
+template <class T, int DIM, int N>
+struct Operator {
+  typedef CellShape<DIM, N> S;
+
+  static PetscErrorCode Cells(const Field<T> &f, const int32_t *list, int32_t first, int32_t count, const void *b, void *y)
+  {
+    PetscFunctionBegin;
+    if (!count) PetscFunctionReturn(PETSC_SUCCESS);
+    ApplyCells<T, DIM, N><<<(count + S::cells - 1) / S::cells, S::threads, 0, VpCudaStream>>>(f, list, first, count, (const T *)b, (T *)y);
+    VpCudaLaunched("apply");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Tiles(const Field<double> &f, const TilePlan<N> *plan, const double *b, double *y)
+  {
+    auto kernel = b ? ApplyTiles<N, true> : ApplyTiles<N, false>;
+
+    PetscFunctionBegin;
+    VpCudaCall(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(2 * Tile<N>::bytes)));
+    kernel<<<plan->ntile, Tile<N>::threads, 2 * Tile<N>::bytes, VpCudaStream>>>(plan->tables, f, (const int32_t *)plan->tile.p, plan->start,
+                                                                                b, y);
+    VpCudaLaunched("apply on tiles");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Apply(const VpView *view, int32_t first, int32_t last, const void *x, const void *ghost, const void *b, void *y)
+  {
+    const Field<T> f(view, x, ghost);
+
+    PetscFunctionBegin;
+    if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
+    if constexpr (DIM == 3 && sizeof(T) == sizeof(double)) {
+      TilePlan<N> *plan = NULL;
+
+      PetscCall(VpCudaTilePlan<N>(view, first, last, &plan));
+      if (plan->ntile) {
+        PetscCall(Tiles(f, plan, (const double *)b, (double *)y));
+        PetscCall(Cells(f, (const int32_t *)plan->cell.p, 0, plan->ncell, b, y));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }
+    }
+    PetscCall(Cells(f, NULL, first, last - first, b, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+PetscErrorCode VpCudaOperatorOps(VpPrecision precision, int dim, int degree, VpOps *ops)
+{
+  return VpCudaForKind(precision, dim, degree, [ops](auto kind) {
+    typedef decltype(kind) K;
+
+    ops->apply = Operator<typename K::Real, K::DIM, K::N>::Apply;
+    return PETSC_SUCCESS;
+  });
+}

@@ -1,0 +1,198 @@
+/* A x on tiles of sibling cells, contiguous in the vectors: 3D, double, orthonormal basis, equal cells. A tile is copied once to shared
+   memory; a thread holds a whole line of it. D couples even functions with even ones, odd with odd. A domain boundary is a neighbour whose
+   traces are a 2 x 2 matrix times the cell's own. */
+#pragma once
+#include "cell.cuh"
+
+template <int N>
+struct Tile {
+  static constexpr int bits = ByN(N, 9, 6, 6, 4, 4, 4, 3, 3), cells = 1 << bits, values = N * N * N;
+  /* in shared memory: strides of a value along y and z, and of a cell along the three directions, nearly free of bank conflicts */
+  static constexpr int                     sy = ByN(N, 2, 3, 4, 5, 6, 7, 9, 9), sz = ByN(N, 5, 9, 19, 25, 38, 55, 72, 81);
+  static __host__ __device__ constexpr int cs(int d)
+  {
+    constexpr int x = ByN(N, 76, 438, 73, 505, 452, 769, 575, 2929);
+    constexpr int y = ByN(N, 604, 27, 292, 125, 226, 390, 2300, 729);
+    constexpr int z = ByN(N, 9, 108, 1168, 250, 1808, 3076, 1150, 1458);
+    return d == 0 ? x : d == 1 ? y : z;
+  }
+  static __host__ __device__ constexpr int extent(int d)
+  {
+    return 1 << (bits + 2 - d) / 3;
+  }
+  /* the bits of coordinate c along d in a cell's place */
+  static __host__ __device__ constexpr int spread(int d, int c)
+  {
+    return ((c & 1) | (c & 2) << 2 | (c & 4) << 4) << d;
+  }
+  static __host__ __device__ constexpr int lines(int d)
+  {
+    return (cells / extent(d)) * N * N;
+  }
+  static constexpr int    threads = lines(N >= 5 && N <= 7 ? 1 : 0), blocks = ByN(N, 3, 4, 3, 4, 3, 2, 3, 2);
+  static constexpr int    size = (extent(0) - 1) * cs(0) + (extent(1) - 1) * cs(1) + (extent(2) - 1) * cs(2) + (N - 1) * (1 + sy + sz) + 1;
+  static constexpr size_t bytes = (size_t)size * sizeof(double);
+};
+
+template <int N>
+struct TileTables {
+  double D[3][N * N]; /* zero where i + j is odd */
+  double g[3][2][N];  /* value, slope at the upper side; mirrored at the lower one */
+  double value[2], slope[4];
+  double boundary[3][2][4]; /* [Dirichlet, Neumann][2 x 2] */
+};
+
+/* traces beyond the two ends of a thread's lines along D */
+template <int N, int D>
+struct TileGhosts {
+  static constexpr int rounds = (Tile<N>::lines(D) + Tile<N>::threads - 1) / Tile<N>::threads;
+  double               V[rounds][2], Q[rounds][2];
+};
+
+/* line l along D: its first cell's place in the tile, where its values start in the vector (from the tile's first) and in shared memory */
+template <int N, int D>
+__device__ __forceinline__ void TileLine(int l, int &cell, int &at, int &in)
+{
+  typedef Tile<N> S;
+  constexpr int   d0 = D == 0 ? 1 : 0, d1 = D == 2 ? 1 : 2, st[3] = {1, N, N * N}, ss[3] = {1, S::sy, S::sz};
+  const int       p = l % (N * N), column = l / (N * N), c0 = column % S::extent(d0), c1 = column / S::extent(d0), i0 = p % N, i1 = p / N;
+
+  cell = S::spread(d0, c0) | S::spread(d1, c1);
+  at = cell * S::values + i0 * st[d0] + i1 * st[d1];
+  in = c0 * S::cs(d0) + c1 * S::cs(d1) + i0 * ss[d0] + i1 * ss[d1];
+}
+
+template <int N, int D>
+__device__ __forceinline__ void LoadGhosts(const TileTables<N> &t, const Field<double> &f, int32_t first, TileGhosts<N, D> &G)
+{
+  constexpr int nt = Dense(N), step = D == 0 ? 1 : D == 1 ? N : N * N;
+
+  UNROLL for (int r = 0; r < TileGhosts<N, D>::rounds; r++) {
+    const int l = threadIdx.x + r * Tile<N>::threads;
+    if (Tile<N>::lines(D) % Tile<N>::threads == 0 || l < Tile<N>::lines(D)) {
+      int cell, at, in;
+      TileLine<N, D>(l, cell, at, in);
+      UNROLL for (int s = 0; s < 2; s++) {
+        const int32_t own = first + cell + (s ? Tile<N>::spread(D, Tile<N>::extent(D) - 1) : 0);
+        const int32_t beyond = __ldg(f.neighbor + (size_t)own * 6 + 2 * D + s);
+        const double *p = f.Cell(beyond < 0 ? own : beyond, Tile<N>::values) + (at - cell * Tile<N>::values);
+        double        u[4], even, odd;
+        if (N % 2 == 0 && D == 0) {
+          UNROLL for (int i = 0; i < nt; i += 2) {
+            const double2 two = __ldg((const double2 *)(p + i));
+            u[i] = two.x;
+            u[i + 1] = two.y;
+          }
+        } else {
+          UNROLL for (int i = 0; i < nt; i++) u[i] = __ldg(p + i * step);
+        }
+        even = t.slope[0] * u[0];
+        odd = t.slope[1] * u[1];
+        if (nt > 2) even += t.slope[2] * u[2];
+        if (nt > 3) odd += t.slope[3] * u[3];
+        const bool upper = (beyond < 0) == (s == 1); /* the end where the traces are */
+        double     V = t.value[0] * u[0] + (upper ? t.value[1] : -t.value[1]) * u[1], Q = even + (upper ? odd : -odd);
+        if (beyond < 0) {
+          const double *B = t.boundary[D][-1 - beyond], v = V;
+          V = B[0] * v + B[1] * Q;
+          Q = B[2] * v + B[3] * Q;
+        }
+        G.V[r][s] = V;
+        G.Q[r][s] = Q;
+      }
+    }
+  }
+}
+
+/* D_d x on every line along D; to(place in the vector and in shared memory of the line's part in a cell, i, value) takes the result */
+template <int N, int D, class To>
+__device__ __forceinline__ void ApplyLines(const TileTables<N> &t, const TileGhosts<N, D> &G, const double *X, To to)
+{
+  typedef Tile<N> S;
+  constexpr int   C = S::extent(D), nt = Dense(N), step = D == 0 ? 1 : D == 1 ? S::sy : S::sz;
+
+  UNROLL for (int r = 0; r < TileGhosts<N, D>::rounds; r++) {
+    const int l = threadIdx.x + r * S::threads;
+    if (S::lines(D) % S::threads == 0 || l < S::lines(D)) {
+      int    cell, at, in;
+      double u[C][N], V[C][2], Q[C][2]; /* even and odd part of the traces at the upper end */
+
+      TileLine<N, D>(l, cell, at, in);
+      UNROLL for (int c = 0; c < C; c++) {
+        UNROLL for (int i = 0; i < N; i++) u[c][i] = X[in + c * S::cs(D) + i * step];
+        V[c][0] = t.value[0] * u[c][0];
+        V[c][1] = t.value[1] * u[c][1];
+        Q[c][0] = t.slope[0] * u[c][0];
+        Q[c][1] = t.slope[1] * u[c][1];
+        if (nt > 2) Q[c][0] += t.slope[2] * u[c][nt > 2 ? 2 : 0];
+        if (nt > 3) Q[c][1] += t.slope[3] * u[c][nt > 3 ? 3 : 0];
+      }
+      UNROLL for (int c = 0; c < C; c++) {
+        const int    below = c ? c - 1 : 0, above = c + 1 < C ? c + 1 : 0;
+        const double Vl = c ? V[below][0] + V[below][1] : G.V[r][0], Ql = c ? Q[below][0] + Q[below][1] : G.Q[r][0];
+        const double Vu = c + 1 < C ? V[above][0] - V[above][1] : G.V[r][1], Qu = c + 1 < C ? Q[above][0] - Q[above][1] : G.Q[r][1];
+        const double Vs[2] = {Vu + Vl, Vu - Vl}, Qs[2] = {Qu + Ql, Qu - Ql};
+        UNROLL for (int i = 0; i < N; i++) {
+          double y = t.g[D][0][i] * Vs[i % 2];
+          y += t.g[D][1][i] * Qs[i % 2];
+          UNROLL for (int j = i % 2; j < N; j += 2) y += t.D[D][i * N + j] * u[c][j];
+          to(at + S::spread(D, c) * S::values, in + c * S::cs(D), i, y);
+        }
+      }
+    }
+  }
+}
+
+/* the tile's values to X, asynchronously, z line by z line */
+template <int N>
+__device__ __forceinline__ void CopyTile(const double *x, double *X)
+{
+  typedef Tile<N> S;
+
+  UNROLL for (int r = 0; r < TileGhosts<N, 2>::rounds; r++) {
+    const int l = threadIdx.x + r * S::threads;
+    if (S::lines(2) % S::threads == 0 || l < S::lines(2)) {
+      int cell, at, in;
+      TileLine<N, 2>(l, cell, at, in);
+      const unsigned to = (unsigned)__cvta_generic_to_shared(X + in);
+      UNROLL for (int c = 0; c < S::extent(2); c++) {
+        UNROLL for (int i = 0; i < N; i++)
+          asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to + (unsigned)((c * S::cs(2) + i * S::sz) * sizeof(double))),
+                       "l"(x + at + S::spread(2, c) * S::values + i * N * N));
+      }
+    }
+  }
+  asm volatile("cp.async.commit_group;");
+}
+
+/* one thread asks for a later tile's values to be in L2 when their time comes */
+template <int N>
+__device__ __forceinline__ void PrefetchTile(const double *x)
+{
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(x), "r"((int)(Tile<N>::cells * Tile<N>::values * sizeof(double))));
+}
+
+__device__ __forceinline__ void AwaitCopy()
+{
+  asm volatile("cp.async.wait_group 0;" ::: "memory");
+  __syncthreads();
+}
+
+/* Which tiles there are in [first, last): own cells, in Morton order, whose entries are the common ones or those at a boundary. The
+   rest of the range are single cells. */
+template <int N>
+struct TilePlan : VpPlan {
+  int           ntile, ncell;
+  int32_t       start; /* tiles lie one behind the other from here where tile.p is NULL */
+  VpArray       tile, cell;
+  TileTables<N> tables;
+};
+/* how many tiles ahead: 2 MB */
+template <int N>
+__host__ __device__ constexpr int32_t Ahead()
+{
+  return (2 << 20) / (Tile<N>::cells * Tile<N>::values * (int)sizeof(double)) + 1;
+}
+
+template <int N>
+PetscErrorCode VpCudaTilePlan(const VpView *, int32_t first, int32_t last, TilePlan<N> **);

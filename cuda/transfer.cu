@@ -1,0 +1,163 @@
+/* Prolongation, restriction, settling of the two buffers. */
+#include "tensor.cuh"
+
+/* P and R of the first child; those of the second are their mirror images */
+template <class T, int N>
+struct TransferPlan : VpPlan {
+  Matrix<T, N> P, R;
+  bool         swaps;
+};
+
+template <class T, int DIM, int N>
+__global__ void __launch_bounds__(CellShape<DIM, N>::threads)
+  Prolong(const __grid_constant__ Matrix<T, N> P, bool swaps, int32_t count, bool add, const int32_t *parent, const uint8_t *corner,
+          const T *xc, T *x)
+{
+  typedef CellShape<DIM, N> S;
+  __shared__ T              s[S::cells * S::size];
+  const int                 slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  const int32_t             cell = blockIdx.x * S::cells + slot;
+  const bool                active = cell < count;
+  T                         v[N];
+
+  if (active) {
+    const T *p = xc + (size_t)parent[cell] * S::values + l;
+    UNROLL for (int i = 0; i < N; i++) v[i] = p[i * S::lines];
+  }
+  ContractCell<T, DIM, N>(P, active ? corner[cell] : 0, swaps, s + slot * S::size, l, v);
+  if (active) {
+    T *p = x + (size_t)cell * S::values + l;
+    if (add) {
+      UNROLL for (int i = 0; i < N; i++) v[i] += p[i * S::lines];
+    }
+    UNROLL for (int i = 0; i < N; i++) p[i * S::lines] = v[i];
+  }
+}
+
+template <class T, int DIM, int N>
+__global__ void __launch_bounds__(CellShape<DIM, N>::threads)
+  Restrict(const __grid_constant__ Matrix<T, N> R, bool swaps, int32_t count, const int32_t *child, const T *b, T *bc)
+{
+  typedef CellShape<DIM, N> S;
+  __shared__ T              s[S::cells * S::size];
+  const int                 slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  const int32_t             cell = blockIdx.x * S::cells + slot;
+  const bool                active = cell < count;
+  T                         sum[N] = {};
+
+#pragma unroll 1
+  for (int q = 0; q < 1 << DIM; q++) {
+    T v[N];
+
+    if (active) {
+      const T *p = b + (size_t)child[((size_t)cell << DIM) + q] * S::values + l;
+      UNROLL for (int i = 0; i < N; i++) v[i] = p[i * S::lines];
+    }
+    ContractCell<T, DIM, N>(R, q, swaps, s + slot * S::size, l, v);
+    UNROLL for (int i = 0; i < N; i++) sum[i] += v[i];
+  }
+  if (active) {
+    T *p = bc + (size_t)cell * S::values + l;
+    UNROLL for (int i = 0; i < N; i++) p[i * S::lines] = sum[i];
+  }
+}
+
+template <class T>
+__global__ void Settle(int values, int32_t count, unsigned done, const uint8_t *cover, T *x0, const T *x1)
+{
+  for (int32_t cell = blockIdx.x * blockDim.y + threadIdx.y; cell < count; cell += gridDim.x * blockDim.y) {
+    if (!(__popc(cover[cell] & done) & 1)) continue;
+    for (int i = threadIdx.x; i < values; i += blockDim.x) x0[(size_t)cell * values + i] = x1[(size_t)cell * values + i];
+  }
+}
+
+/* are the second child's matrices the first one's, mirrored? */
+template <class T, int N>
+static bool IsMirrored(bool swaps, const T *A)
+{
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      const T a = swaps ? A[(N - 1 - i) * N + N - 1 - j] : (i + j) % 2 ? -A[i * N + j] : A[i * N + j];
+      if (a != A[N * N + i * N + j]) return false;
+    }
+  return true;
+}
+
+template <class T, int N>
+static PetscErrorCode Plan(const VpView *view, TransferPlan<T, N> **plan)
+{
+  auto fill = [view](TransferPlan<T, N> *p) {
+    Matrix<T, N> two[2];
+
+    PetscFunctionBegin;
+    p->swaps = view->nt < Dense(N);
+    PetscCall(VpCudaFetch(view->P, sizeof(two), two));
+    PetscCheck((IsMirrored<T, N>(p->swaps, two[0].a)), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "The prolongations to the two children do not mirror each other");
+    p->P = two[0];
+    PetscCall(VpCudaFetch(view->R, sizeof(two), two));
+    PetscCheck((IsMirrored<T, N>(p->swaps, two[0].a)), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "The restrictions from the two children do not mirror each other");
+    p->R = two[0];
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+
+  PetscFunctionBegin;
+  PetscCall(VpCudaPlan<TransferPlan<T, N>>(view, VP_PLAN_TRANSFER, 0, 0, plan, fill));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T, int DIM, int N>
+struct Transfers {
+  typedef CellShape<DIM, N> S;
+
+  static PetscErrorCode Prolongation(const VpView *view, int32_t count, PetscBool add, const void *xc, void *x)
+  {
+    TransferPlan<T, N> *plan = NULL;
+
+    PetscFunctionBegin;
+    if (!count) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(Plan(view, &plan));
+    Prolong<T, DIM, N><<<(count + S::cells - 1) / S::cells, S::threads, 0, VpCudaStream>>>(plan->P, plan->swaps, count, add, view->parent,
+                                                                                           view->corner, (const T *)xc, (T *)x);
+    VpCudaLaunched("prolong");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Restriction(const VpView *view, const void *b, void *bc)
+  {
+    TransferPlan<T, N> *plan = NULL;
+
+    PetscFunctionBegin;
+    if (!view->ncoarse) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(Plan(view, &plan));
+    Restrict<T, DIM, N><<<(view->ncoarse + S::cells - 1) / S::cells, S::threads, 0, VpCudaStream>>>(plan->R, plan->swaps, view->ncoarse,
+                                                                                                    view->child, (const T *)b, (T *)bc);
+    VpCudaLaunched("restrict");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Settling(const VpView *view, int32_t count, unsigned done, void *const x[2])
+  {
+    const int32_t blocks = PetscMin((count + 3) / 4, 65536);
+
+    PetscFunctionBegin;
+    if (!count) PetscFunctionReturn(PETSC_SUCCESS);
+    Settle<T><<<blocks, dim3(64, 4), 0, VpCudaStream>>>(S::values, count, done, view->cover, (T *)x[0], (const T *)x[1]);
+    VpCudaLaunched("settle");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+PetscErrorCode VpCudaTransferOps(VpPrecision precision, int dim, int degree, VpOps *ops)
+{
+  return VpCudaForKind(precision, dim, degree, [ops](auto kind) {
+    typedef decltype(kind)                            K;
+    typedef Transfers<typename K::Real, K::DIM, K::N> Of;
+
+    ops->prolong = Of::Prolongation;
+    ops->restrict_ = Of::Restriction;
+    ops->settle = Of::Settling;
+    return PETSC_SUCCESS;
+  });
+}
