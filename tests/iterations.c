@@ -113,6 +113,9 @@ int main(int argc, char **argv)
   PetscCall(VPatchDGInitializePackage());
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   most = size > 1 ? 20000 : PETSC_MAX_INT; /* unknowns: several ranks share the cores of a test machine */
+#if defined(__SANITIZE_ADDRESS__)
+  most = 4000;
+#endif
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-most", &most, NULL));
   TapBegin(PETSC_COMM_WORLD);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {

@@ -9,7 +9,6 @@ trap 'rm -rf "$log"' EXIT
 if [ -n "$SANITIZE" ]; then
   # MPI leaks by itself, below MPI_Init: all reports are written down and sorted here
   export ASAN_OPTIONS="fast_unwind_on_malloc=0:log_path=$log/leak:$ASAN_OPTIONS" LSAN_OPTIONS="exitcode=0:$LSAN_OPTIONS"
-  export PETSC_OPTIONS="-most 4000 $PETSC_OPTIONS" # smaller problems
 else
   export PETSC_OPTIONS="-malloc_dump $PETSC_OPTIONS"
 fi
