@@ -3,38 +3,133 @@
 
 cudaStream_t VpCudaStream = NULL;
 
-PetscErrorCode VpCudaSetStream(void *stream)
+static PetscErrorCode UseStream(void *stream)
 {
   PetscFunctionBegin;
   VpCudaStream = (cudaStream_t)stream;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCudaAvailable(PetscBool *available)
+/* a warp a cell; words of 4 bytes. SCATTER: to[list[i]] = from[i], else to[i] = from[list[i]] */
+template <bool SCATTER>
+static __global__ void MoveCells(int32_t n, int words, const int32_t *list, const uint32_t *from, uint32_t *to)
 {
-  int count = 0;
+  for (int32_t i = blockIdx.x * blockDim.y + threadIdx.y; i < n; i += gridDim.x * blockDim.y) {
+    const size_t near = (size_t)i * words, far = (size_t)list[i] * words;
+    for (int w = threadIdx.x; w < words; w += 32) to[(SCATTER ? far : near) + w] = from[(SCATTER ? near : far) + w];
+  }
+}
+
+template <bool SCATTER>
+static PetscErrorCode Move(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
+{
+  PetscFunctionBegin;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  MoveCells<SCATTER><<<PetscMin((n + 7) / 8, 65536), dim3(32, 8), 0, VpCudaStream>>>(n, (int)(block / 4), list, (const uint32_t *)from,
+                                                                                      (uint32_t *)to);
+  VpCudaLaunched("cells to and from messages");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a device, and one that these kernels were compiled for */
+static PetscErrorCode Available(PetscBool *available)
+{
+  cudaFuncAttributes attributes;
+  int                count = 0;
 
   PetscFunctionBegin;
-  *available = (PetscBool)(cudaGetDeviceCount(&count) == cudaSuccess && count > 0);
+  *available = (PetscBool)(cudaGetDeviceCount(&count) == cudaSuccess && count > 0 &&
+                           cudaFuncGetAttributes(&attributes, MoveCells<true>) == cudaSuccess);
   (void)cudaGetLastError();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCudaAlloc(size_t bytes, const char *what, void **p)
+static PetscErrorCode Choose(int index)
 {
-  cudaError_t error = cudaMalloc(p, bytes ? bytes : 1);
+  int count;
+
+  PetscFunctionBegin;
+  VpCudaCall(cudaGetDeviceCount(&count));
+  VpCudaCall(cudaSetDevice(index % count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Memory(double *available, double *total)
+{
+  size_t free = 0, all = 0;
+
+  PetscFunctionBegin;
+  VpCudaCall(cudaMemGetInfo(&free, &all));
+  *available = (double)free;
+  *total = (double)all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckAllocation(cudaError_t error, size_t bytes, const char *what)
+{
+  size_t free = 0, total = 0;
 
   PetscFunctionBegin;
   if (error == cudaErrorMemoryAllocation) {
-    size_t free = 0, total = 0;
-
     (void)cudaGetLastError();
     (void)cudaMemGetInfo(&free, &total);
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No device memory for %s: %.0f bytes asked for, %.0f of %.0f free", what, (double)bytes,
             (double)free, (double)total);
   }
   VpCudaCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCudaAlloc(size_t bytes, const char *what, void **p)
+{
+  PetscFunctionBegin;
+  PetscCall(CheckAllocation(cudaMalloc(p, bytes ? bytes : 1), bytes, what));
   VpCudaCall(cudaMemsetAsync(*p, 0, bytes, VpCudaStream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* from the device's pool, which keeps what is given back */
+static PetscErrorCode Borrow(size_t bytes, const char *what, void **p)
+{
+  static bool kept = false;
+
+  PetscFunctionBegin;
+  if (!kept) {
+    uint64_t      all = UINT64_MAX;
+    cudaMemPool_t pool;
+    int           device;
+
+    VpCudaCall(cudaGetDevice(&device));
+    VpCudaCall(cudaDeviceGetDefaultMemPool(&pool, device));
+    VpCudaCall(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
+    kept = true;
+  }
+  PetscCall(CheckAllocation(cudaMallocAsync(p, bytes ? bytes : 1, VpCudaStream), bytes, what));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GiveBack(void *p)
+{
+  PetscFunctionBegin;
+  VpCudaCall(cudaFreeAsync(p, VpCudaStream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AllocHost(size_t bytes, const char *what, void **p)
+{
+  cudaError_t error = cudaMallocHost(p, bytes ? bytes : 1);
+
+  PetscFunctionBegin;
+  PetscCheck(error != cudaErrorMemoryAllocation, PETSC_COMM_SELF, PETSC_ERR_MEM, "No page-locked host memory for %s: %.0f bytes asked for",
+             what, (double)bytes);
+  VpCudaCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReleaseHost(void *p)
+{
+  PetscFunctionBegin;
+  VpCudaCall(cudaFreeHost(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,6 +197,13 @@ static PetscErrorCode Zero(void *p, size_t bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Copy(const void *from, size_t bytes, void *to)
+{
+  PetscFunctionBegin;
+  if (bytes) VpCudaCall(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, VpCudaStream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ReleaseView(VpView *view)
 {
   PetscFunctionBegin;
@@ -128,4 +230,55 @@ static const VpOps *Ops(VpPrecision precision, int dim, int degree)
   return ops;
 }
 
-const VpBackend VpBackendCuda = {"cuda", VpCudaAlloc, Release, Upload, VpCudaFetch, Zero, Ops, ReleaseView};
+/* captures on a stream of its own, since the default stream can not be */
+static PetscErrorCode Record(PetscErrorCode (*work)(void *), void *context, cudaGraphExec_t *graph)
+{
+  cudaStream_t   outer = VpCudaStream, stream;
+  cudaGraph_t    captured = NULL;
+  PetscErrorCode error;
+  cudaError_t    ended;
+
+  PetscFunctionBegin;
+  VpCudaCall(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  VpCudaCall(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  VpCudaStream = stream;
+  error = work(context);
+  VpCudaStream = outer;
+  ended = cudaStreamEndCapture(stream, &captured);
+  PetscCall(error);
+  VpCudaCall(ended);
+  VpCudaCall(cudaGraphInstantiate(graph, captured, 0));
+  VpCudaCall(cudaGraphDestroy(captured));
+  VpCudaCall(cudaStreamDestroy(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first call runs the work: it prepares plans, for which the host waits. */
+static PetscErrorCode Replay(VpRecording *recording, PetscErrorCode (*work)(void *), void *context)
+{
+  cudaStreamCaptureStatus status;
+
+  PetscFunctionBegin;
+  VpCudaCall(cudaStreamIsCapturing(VpCudaStream, &status));
+  if (status != cudaStreamCaptureStatusNone || !recording->calls++) {
+    PetscCall(work(context));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!recording->graph) PetscCall(Record(work, context, (cudaGraphExec_t *)&recording->graph));
+  VpCudaCall(cudaGraphLaunch((cudaGraphExec_t)recording->graph, VpCudaStream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Forget(VpRecording *recording)
+{
+  PetscFunctionBegin;
+  if (recording->graph) VpCudaCall(cudaGraphExecDestroy((cudaGraphExec_t)recording->graph));
+  recording->graph = NULL;
+  recording->calls = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* in the order of VpBackend */
+extern "C" const VpBackend VpBackendCuda = {"cuda",      VpCudaAlloc, Release, Upload,   VpCudaFetch, Zero,      Copy,
+                                            Ops,         Move<false>, Move<true>, ReleaseView, Available, Choose, UseStream,
+                                            Memory,      Borrow,      GiveBack, AllocHost, ReleaseHost, Replay,   Forget};

@@ -239,7 +239,7 @@ struct Conversions {
     int                blocks = 0;
 
     PetscFunctionBegin;
-    *norm2 = 0;
+    if (norm2) *norm2 = 0;
     if (!view->nown) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
     partial = (double *)plan->partial.p;
@@ -270,6 +270,7 @@ struct Conversions {
       VpCudaLaunched("enter_residual");
       blocks = plan->blocks;
     }
+    if (!norm2) PetscFunctionReturn(PETSC_SUCCESS);
     FinalSum<<<1, 1024, 0, VpCudaStream>>>(blocks, partial);
     VpCudaLaunched("final sum");
     PetscCall(VpCudaFetch(partial, sizeof(double), norm2));

@@ -6,8 +6,6 @@
 extern "C" {
 #endif
 extern const VpBackend VpBackendCuda;
-PetscErrorCode         VpCudaSetStream(void *stream); /* a cudaStream_t */
-PetscErrorCode         VpCudaAvailable(PetscBool *); /* is there a device that runs these kernels? */
 #ifdef __cplusplus
 }
 #endif

@@ -42,7 +42,7 @@ __host__ __device__ constexpr int ByN(int n, A... list)
 /* the bases' layers per trace: thin and orthonormal; and what a mirror does to function i (VpBasisMirror) */
 __host__ __device__ constexpr int Thin(int n)
 {
-  return n < 4 ? n : 2;
+  return n < VP_THIN_FROM(3) ? n : 2;
 }
 __host__ __device__ constexpr int Dense(int n)
 {

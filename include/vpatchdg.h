@@ -20,8 +20,9 @@ typedef enum { VPATCHDG_RESIDUAL_EXACT, VPATCHDG_RESIDUAL_LOCAL, VPATCHDG_RESIDU
 typedef enum { VPATCHDG_PRECISION_SINGLE, VPATCHDG_PRECISION_DOUBLE } VPatchDGPrecision;
 typedef enum { VPATCHDG_CYCLE_V, VPATCHDG_CYCLE_W } VPatchDGCycleType;
 typedef enum { VPATCHDG_EXCHANGE_SWEEP, VPATCHDG_EXCHANGE_COLOR } VPatchDGExchange;
+typedef enum { VPATCHDG_BACKEND_AUTO, VPATCHDG_BACKEND_HOST, VPATCHDG_BACKEND_CUDA } VPatchDGBackend;
 PETSC_EXTERN const char *const VPatchDGDomains[], *const VPatchDGBoundaries[], *const VPatchDGSpaces[], *const VPatchDGResiduals[], *const VPatchDGPrecisions[],
-  *const VPatchDGCycleTypes[], *const VPatchDGExchanges[];
+  *const VPatchDGCycleTypes[], *const VPatchDGExchanges[], *const VPatchDGBackends[];
 
 PETSC_EXTERN PetscErrorCode VPatchDGInitializePackage(void);
 
@@ -46,6 +47,8 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGSetPenalty(DM, PetscReal);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetPenalty(DM, PetscReal *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetReaction(DM, PetscReal);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetReaction(DM, PetscReal *);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetBackend(DM, VPatchDGBackend);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetBackend(DM, VPatchDGBackend *);
 
 /* DM: after DMSetUp() */
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCells(DM, PetscInt *ncell);
@@ -78,6 +81,8 @@ PETSC_EXTERN PetscErrorCode PCVPatchDGSetPrecision(PC, VPatchDGPrecision);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetPrecision(PC, VPatchDGPrecision *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetExchange(PC, VPatchDGExchange);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetExchange(PC, VPatchDGExchange *);
+PETSC_EXTERN PetscErrorCode PCVPatchDGSetReplay(PC, PetscBool);
+PETSC_EXTERN PetscErrorCode PCVPatchDGGetReplay(PC, PetscBool *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetCoarseKSP(PC, KSP *);
 
 /* PCVPATCH */

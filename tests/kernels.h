@@ -90,8 +90,8 @@ static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int 
   c->N         = dim == 3 ? n * n * n : n * n;
   v->dim       = dim;
   v->n         = n;
-  v->nt        = n < 4 ? n : thin && n >= VP_THIN_FROM ? 2 : 4;
-  v->first[1]  = n < VP_THIN_FROM || !thin ? 0 : n - 2;
+  v->nt        = n < 4 ? n : thin && n >= VP_THIN_FROM(dim) ? 2 : 4;
+  v->first[1]  = n < VP_THIN_FROM(dim) || !thin ? 0 : n - 2;
   v->nown      = OWN;
   v->nsweep    = SWEPT;
   v->nhalo     = v->nlocal = CELLS;

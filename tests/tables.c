@@ -90,7 +90,7 @@ static void traces_need_few_coefficients(void)
   PetscBool ok = PETSC_TRUE;
 
   FOR_ALL_BASES (b) {
-    PetscBool thin = (PetscBool)(b->type == VP_BASIS_THIN && b->n >= VP_THIN_FROM);
+    PetscBool thin = (PetscBool)(b->type == VP_BASIS_THIN && b->n >= VP_THIN_LEAST);
 
     if (b->nt != (thin ? 2 : PetscMin(b->n, 4))) ok = PETSC_FALSE;
     for (int s = 0; s < 2; s++) {
@@ -106,7 +106,7 @@ static void thin_basis_traces_are_thin(void)
 {
   double phi[N], dphi[N], worst = 0;
 
-  for (int k = VP_THIN_FROM - 1; k <= VP_MAX_DEGREE; k++) {
+  for (int k = VP_THIN_LEAST - 1; k <= VP_MAX_DEGREE; k++) {
     const VpBasis *b = &basis[VP_BASIS_THIN][k];
     int            n = b->n;
 

@@ -62,13 +62,19 @@ typedef struct {
   PetscErrorCode (*restrict_)(const VpView *, const void *b, void *bc);
   /* b = the outer vector r, on own cells */
   PetscErrorCode (*enter)(const VpView *, const double *r, void *b);
-  /* b = the outer residual f - A x (x NULL: f), A from the view of the outer operator; *norm2 = this rank's sum of its squares */
+  /* b = the outer residual f - A x (x NULL: f), A from the view of the outer operator; *norm2 = this rank's sum of its squares, unless NULL */
   PetscErrorCode (*enter_residual)(const VpView *, const VpView *outer, const double *x, const double *ghost, const double *f, void *b, double *norm2);
   /* outer z = x (add: +=), on own cells */
   PetscErrorCode (*leave)(const VpView *, PetscBool add, const void *x, double *z);
 } VpOps;
 
-/* Memory and kernels of one kind of processor. */
+/* launches that are replayed as one; zero at first */
+typedef struct {
+  int   calls;
+  void *graph;
+} VpRecording;
+
+/* Memory and kernels of one kind of processor. Its work is in order; slots that hand something to the host wait for it. */
 typedef struct {
   const char *name;
   PetscErrorCode (*alloc)(size_t bytes, const char *what, void **p);           /* zeroed; errors say what for, how much, what is free */
@@ -76,7 +82,24 @@ typedef struct {
   PetscErrorCode (*upload)(const void *host, size_t bytes, void *p);
   PetscErrorCode (*download)(const void *p, size_t bytes, void *host);
   PetscErrorCode (*zero)(void *p, size_t bytes);
+  PetscErrorCode (*copy)(const void *from, size_t bytes, void *to); /* both on the backend */
   const VpOps *(*ops)(VpPrecision, int dim, int degree);
-  PetscErrorCode (*release_view)(VpView *); /* or NULL; before the view's arrays go */
+  /* cells of `block` bytes, list on the backend: to[i] = from[list[i]]; to[list[i]] = from[i] */
+  PetscErrorCode (*gather)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
+  PetscErrorCode (*scatter)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
+  /* What only devices have; NULL on the host */
+  PetscErrorCode (*release_view)(VpView *);                          /* before the view's arrays change or go */
+  PetscErrorCode (*available)(PetscBool *);                          /* is there a device that runs these kernels? */
+  PetscErrorCode (*choose)(int index);                               /* the device index modulo their number, for this process */
+  PetscErrorCode (*use_stream)(void *stream);                        /* work goes there (its native handle) from now on */
+  PetscErrorCode (*memory)(double *available, double *total);        /* bytes */
+  PetscErrorCode (*borrow)(size_t bytes, const char *what, void **); /* memory for a short while, with any contents ... */
+  PetscErrorCode (*give_back)(void *);                               /* ... that the work given so far may still use */
+  PetscErrorCode (*alloc_host)(size_t bytes, const char *what, void **p); /* host memory that is copied fast */
+  PetscErrorCode (*release_host)(void *);
+  /* Runs work(context), whose launches are always the same: the first call does, the second records it, later ones replay the record. */
+  PetscErrorCode (*replay)(VpRecording *, PetscErrorCode (*work)(void *), void *context);
+  PetscErrorCode (*forget)(VpRecording *);
 } VpBackend;
 extern const VpBackend VpBackendHost;
+const VpBackend *VpBackendFind(const char *name); /* "host", "cuda"; NULL where it was not compiled in */

@@ -54,7 +54,7 @@ static PetscErrorCode SolvePatch(VpCoarse coarse, void *b, void *const x[2])
   PetscCall(level->backend->zero(x[0], level->mesh->nlocal * level->block));
   PetscCall(level->ops->sweep(view, VP_FORM_GIVEN, 0, coarse->npatch, 0, b, x));
   PetscCall(level->ops->settle(view, view->nown, 1u << coarse->color, x));
-  PetscCall(PetscLogFlops(coarse->npatch * 4. * view->dim * pow(m, view->dim + 1)));
+  PetscCall(VpLogFlops(level, coarse->npatch * 4. * view->dim * pow(m, view->dim + 1)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

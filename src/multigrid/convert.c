@@ -6,7 +6,7 @@ PetscErrorCode VpLevelEnter(VpLevel level, const double *r, void *b)
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
   PetscCall(level->ops->enter(&level->view, r, b));
-  PetscCall(PetscLogFlops(VpTransferFlops(&level->view, level->view.nown)));
+  PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
   PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -18,8 +18,8 @@ PetscErrorCode VpLevelEnterResidual(VpLevel level, VpLevel outer, const double *
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
-  PetscCall(level->ops->enter_residual(&level->view, &outer->view, x, ghost, f, b, &own));
-  PetscCall(PetscLogFlops(VpTransferFlops(&level->view, level->view.nown) + (x ? VpLevelApplyFlops(outer) : 0)));
+  PetscCall(level->ops->enter_residual(&level->view, &outer->view, x, ghost, f, b, norm2 ? &own : NULL));
+  PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown) + (x ? VpLevelApplyFlops(outer) : 0)));
   if (norm2) {
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, level->mesh->comm));
     *norm2 = own;
@@ -33,7 +33,7 @@ PetscErrorCode VpLevelLeave(VpLevel level, PetscBool add, const void *x, double 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
   PetscCall(level->ops->leave(&level->view, add, x, z));
-  PetscCall(PetscLogFlops(VpTransferFlops(&level->view, level->view.nown)));
+  PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
   PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -27,7 +27,7 @@ static PetscErrorCode Residual(VpCycle cycle, PetscInt l)
   if (!cycle->r[l]) PetscCall(VpLevelVectorCreate(level, "residual", &cycle->r[l]));
   PetscCall(PetscLogEventBegin(VP_EVENT_APPLY, 0, 0, 0, 0));
   PetscCall(level->ops->apply(view, 0, view->nown, x, x + view->nown * level->block, cycle->b[l], cycle->r[l]));
-  PetscCall(PetscLogFlops(VpLevelApplyFlops(level)));
+  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
   PetscCall(PetscLogEventEnd(VP_EVENT_APPLY, 0, 0, 0, 0));
   PetscCall(VpLevelExchange(level, VP_GHOST_SWEEP, cycle->r[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -41,7 +41,7 @@ static PetscErrorCode Restrict(VpCycle cycle, PetscInt l, const void *r)
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, 0, 0, 0, 0));
   PetscCall(level->ops->restrict_(&level->view, r, cycle->b[l + 1]));
-  PetscCall(PetscLogFlops(VpTransferFlops(&level->view, level->view.ncoarse << level->view.dim)));
+  PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.ncoarse << level->view.dim)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -54,7 +54,7 @@ static PetscErrorCode Prolong(VpCycle cycle, PetscInt l, PetscBool add)
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, 0, 0, 0, 0));
   PetscCall(level->ops->prolong(&level->view, level->view.nhalo, add, cycle->x[0][l + 1], cycle->x[0][l]));
-  PetscCall(PetscLogFlops(VpTransferFlops(&level->view, level->view.nhalo)));
+  PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nhalo)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -116,10 +116,47 @@ PetscErrorCode VpCycleEnterResidual(VpCycle cycle, PetscInt l, VpLevel outer, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Launches and flops of something that is always the same */
+PetscErrorCode VpCycleReplay(VpCycle cycle, VpRecorded *recorded, PetscErrorCode (*work)(void *), void *context)
+{
+  const VpBackend *backend = cycle->level[0]->backend;
+  PetscLogDouble   before, after;
+
+  PetscFunctionBegin;
+  if (!cycle->replays) {
+    PetscCall(work(context));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscGetFlops(&before));
+  PetscCall(backend->replay(&recorded->recording, work, context));
+  PetscCall(PetscGetFlops(&after));
+  if (after > before) recorded->flops = after - before;
+  else
+    PetscCall(VpLogFlops(cycle->level[0], recorded->flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef struct {
+  VpCycle   cycle;
+  PetscInt  level;
+  PetscBool transpose;
+} Work;
+
+static PetscErrorCode CycleFromZero(void *context)
+{
+  const Work *work = (const Work *)context;
+
+  PetscFunctionBegin;
+  PetscCall(Cycle(work->cycle, work->level, PETSC_TRUE, work->transpose));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, PetscBool add, double *z)
 {
+  Work work = {cycle, l, transpose};
+
   PetscFunctionBegin;
-  PetscCall(Cycle(cycle, l, PETSC_TRUE, transpose));
+  PetscCall(VpCycleReplay(cycle, &cycle->recorded[2 * l + !!transpose], CycleFromZero, &work));
   PetscCall(VpLevelLeave(cycle->level[l], add, cycle->x[0][l], z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -158,6 +195,19 @@ PetscErrorCode VpChooseExchange(VpMesh mesh, VpExchange asked, VpExchange *excha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* what waits for another rank or for the host can not be recorded */
+static PetscErrorCode CheckReplays(VpCycle cycle)
+{
+  PetscMPIInt size;
+  KSP         ksp;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(cycle->level[0]->mesh->comm, &size));
+  PetscCall(VpCoarseGetKSP(cycle->coarse, &ksp));
+  cycle->replays = (PetscBool)(cycle->level[0]->backend->replay && size == 1 && !ksp && cycle->options.replay);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCycleOptions *options, const VpBackend *backend,
                              PetscObject parent, VpCycle *out)
 {
@@ -179,8 +229,8 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));
   cycle->options = *options;
   cycle->nlevel = nlevel;
-  PetscCall(PetscCalloc6(nlevel, &cycle->level, nlevel, &cycle->smoother, nlevel, &cycle->b, nlevel, &cycle->x[0], nlevel, &cycle->x[1],
-                         nlevel, &cycle->r));
+  PetscCall(PetscCalloc7(nlevel, &cycle->level, nlevel, &cycle->smoother, nlevel, &cycle->b, nlevel, &cycle->x[0], nlevel, &cycle->x[1],
+                         nlevel, &cycle->r, 2 * nlevel, &cycle->recorded));
   PetscCall(VpMeshReference(mesh));
   for (PetscInt l = 0; l < nlevel; l++) {
     PetscCall(VpLevelCreate(mesh, &p, VP_BASIS_THIN, options->precision, backend, &cycle->level[l]));
@@ -195,6 +245,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   }
   PetscCall(PetscFree(coefficient));
   PetscCall(VpCoarseCreate(cycle->level[nlevel - 1], "vpatchdg_coarse_", parent, &cycle->coarse));
+  PetscCall(CheckReplays(cycle));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -206,6 +257,8 @@ PetscErrorCode VpCycleDestroy(VpCycle *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!cycle) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt i = 0; i < 2 * cycle->nlevel && cycle->replays; i++)
+    PetscCall(cycle->level[0]->backend->forget(&cycle->recorded[i].recording));
   PetscCall(VpCoarseDestroy(&cycle->coarse));
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
     void *const vectors[] = {cycle->b[l], cycle->x[0][l], cycle->x[1][l], cycle->r[l]};
@@ -216,7 +269,7 @@ PetscErrorCode VpCycleDestroy(VpCycle *out)
     PetscCall(VpSmootherDestroy(&cycle->smoother[l]));
     PetscCall(VpLevelDestroy(&cycle->level[l]));
   }
-  PetscCall(PetscFree6(cycle->level, cycle->smoother, cycle->b, cycle->x[0], cycle->x[1], cycle->r));
+  PetscCall(PetscFree7(cycle->level, cycle->smoother, cycle->b, cycle->x[0], cycle->x[1], cycle->r, cycle->recorded));
   PetscCall(PetscFree(cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

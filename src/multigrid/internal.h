@@ -4,6 +4,8 @@
 #include "dictionary.h"
 #include "../petsc/compat.h"
 
+/* exchange.c */
+PetscErrorCode VpExchangerDestroy(VpExchanger *);
 /* coefficient.c: keeps the coefficient for all local cells; level->uniform is its value where the cells of all ranks have the same, else 0
  */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const PetscReal own[]);

@@ -45,6 +45,7 @@ PetscErrorCode VpLevelRemove(VpLevel level, const void **p)
   PetscFunctionBegin;
   for (int i = 0; i < level->nkept && *p; i++) {
     if (level->kept[i] != *p) continue;
+    if (level->backend->release_view) PetscCall(level->backend->release_view(&level->view));
     PetscCall(level->backend->release(level->kept[i]));
     level->kept[i] = level->kept[--level->nkept];
     *p = NULL;
@@ -235,6 +236,7 @@ PetscErrorCode VpLevelCreate(VpMesh mesh, const VpProblem *problem, VpBasisType 
   level->problem.coefficient = NULL;
   level->precision = precision;
   level->backend = backend;
+  if (problem->degree + 1 < VP_THIN_FROM(mesh->dim)) basis = VP_BASIS_ORTHONORMAL;
   PetscCall(VpBasisCreate(basis, problem->degree, &level->basis));
   level->ops = backend->ops(precision, mesh->dim, problem->degree);
   PetscCheck(level->ops, mesh->comm, PETSC_ERR_SUP, "%s has no kernels for dimension %d, degree %d", backend->name, mesh->dim,
@@ -275,6 +277,8 @@ PetscErrorCode VpLevelDestroy(VpLevel *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!level || --level->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int kind = 0; kind < VP_GHOST_KINDS; kind++) PetscCall(VpExchangerDestroy(&level->exchanger[kind]));
+  if (level->backend->release_view) PetscCall(level->backend->release_view(&level->view));
   for (int i = 0; i < level->nkept; i++) PetscCall(level->backend->release(level->kept[i]));
   PetscCallMPI(MPI_Type_free(&level->unit));
   PetscCall(PetscFree(level->problem.coefficient));
@@ -315,22 +319,6 @@ PetscErrorCode VpLevelVectorCreate(VpLevel level, const char *what, void **v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelExchange(VpLevel level, VpGhostKind kind, void *v)
-{
-  VpMesh      mesh = level->mesh;
-  char       *ghost = (char *)v + mesh->nown * level->block;
-  PetscMPIInt size;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
-  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
-  PetscCall(VpMeshExchangeBegin(mesh, kind, level->unit, v, ghost));
-  PetscCall(VpMeshExchangeEnd(mesh, kind, level->unit, v, ghost));
-  PetscCall(PetscLogEventEnd(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A cell: dim matrices [n][n] along its lines; a face: value and slope of nt layers, and their lift to n. */
 PetscLogDouble VpLevelApplyFlops(VpLevel level)
 {
@@ -339,6 +327,16 @@ PetscLogDouble VpLevelApplyFlops(VpLevel level)
   const int32_t *neighbor = level->mesh->neighbor;
   int64_t        faces = 0;
 
+  if (level->flops > 0 || !v->nown) return level->flops;
   for (int64_t i = 0; i < (int64_t)v->nown * 2 * v->dim; i++) faces += neighbor[i] >= 0;
-  return v->nown * (2. * v->dim * v->n * ndof) + faces * 4. * ndof * (1 + (double)v->nt / v->n);
+  return level->flops = v->nown * (2. * v->dim * v->n * ndof) + faces * 4. * ndof * (1 + (double)v->nt / v->n);
+}
+
+PetscErrorCode VpLogFlops(VpLevel level, PetscLogDouble flops)
+{
+  PetscFunctionBegin;
+  if (PetscDefined(HAVE_DEVICE) && level->backend->use_stream) PetscCall(PetscLogGpuFlops(flops));
+  else
+    PetscCall(PetscLogFlops(flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

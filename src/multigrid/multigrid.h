@@ -19,7 +19,8 @@ typedef struct {
 } VpProblem;
 
 /* A level: mesh, tables and kernels in one precision and basis. Two uses: the outer operator (double, orthonormal) and a level of the cycle. */
-typedef struct VpLevel_ *VpLevel;
+typedef struct VpLevel_     *VpLevel;
+typedef struct VpExchanger_ *VpExchanger; /* exchange.c */
 struct VpLevel_ {
   int              refct;
   VpMesh           mesh;
@@ -33,8 +34,10 @@ struct VpLevel_ {
   size_t           real;        /* bytes of a number */
   size_t           block;       /* bytes of a cell: real n^dim */
   MPI_Datatype     unit;        /* a cell */
+  PetscLogDouble   flops;       /* of an application, 0 until counted */
   int              nkept;       /* arrays released with the level */
-  void            *kept[24];
+  void            *kept[32];
+  VpExchanger      exchanger[VP_GHOST_KINDS]; /* NULL until used */
 };
 PetscErrorCode VpLevelCreate(VpMesh, const VpProblem *, VpBasisType, VpPrecision, const VpBackend *, VpLevel *);
 PetscErrorCode VpLevelReference(VpLevel);
@@ -45,7 +48,10 @@ PetscErrorCode VpLevelPlaceReals(VpLevel, const double *host, size_t count, cons
 /* view.parent, corner, child, P, R towards mesh->coarser */
 PetscErrorCode VpLevelSetTransfer(VpLevel fine);
 PetscErrorCode VpLevelVectorCreate(VpLevel, const char *what, void **v); /* [nlocal] cells, zero */
-PetscErrorCode VpLevelExchange(VpLevel, VpGhostKind, void *v);           /* own values to the ghosts behind them */
+/* Ghost values from their owners; own: [nown] cells, ghost: those behind, of the kind. Begin and End one of a kind at a time. */
+PetscErrorCode VpLevelExchangeBegin(VpLevel, VpGhostKind, const void *own, void *ghost);
+PetscErrorCode VpLevelExchangeEnd(VpLevel, VpGhostKind, const void *own, void *ghost);
+PetscErrorCode VpLevelExchange(VpLevel, VpGhostKind, void *v); /* both, ghosts right behind own cells */
 /* Outer vectors, double and orthonormal, to b and from x of a level, own cells: b = r; b = f - A x (x NULL: f), norm2: the sum of its squares
    over all ranks, or NULL; z = x (add: z += x) */
 PetscErrorCode VpLevelEnter(VpLevel, const double *r, void *b);
@@ -55,6 +61,7 @@ PetscErrorCode VpLevelLeave(VpLevel, PetscBool add, const void *x, double *z);
 PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal coarse[]);
 /* flops of one application on own cells / of one sweep, this rank */
 PetscLogDouble VpLevelApplyFlops(VpLevel);
+PetscErrorCode VpLogFlops(VpLevel, PetscLogDouble); /* of work on the level's backend */
 
 /* The coloured multiplicative vertex-patch smoother of one level. */
 typedef struct VpSmoother_ *VpSmoother;
@@ -83,6 +90,12 @@ PetscErrorCode VpAbsoluteSums(VpLevel, NormType, PetscReal *); /* matrix norms: 
 PetscErrorCode VpConstant(VpLevel, double one[]);    /* [nown][n^dim] coefficients of the function 1 */
 PetscBool      VpProblemIsSingular(VpMesh, const VpProblem *); /* no Dirichlet face, no reaction: constants are the null space */
 
+/* launches that are replayed, and their flops */
+typedef struct {
+  VpRecording    recording;
+  PetscLogDouble flops;
+} VpRecorded;
+
 /* The multigrid cycle. */
 typedef struct {
   VpSpace     space;
@@ -93,6 +106,7 @@ typedef struct {
   PetscInt    pre, post;
   PetscBool   symmetric; /* colours in reverse order in the pre-smoother */
   PetscInt    levels;    /* 0: down to boxes refined once */
+  PetscBool   replay;    /* on devices: the cycle's launches as one recorded piece, where that is possible */
 } VpCycleOptions;
 typedef struct VpCycle_ *VpCycle;
 struct VpCycle_ {
@@ -102,6 +116,8 @@ struct VpCycle_ {
   VpSmoother    *smoother; /* [nlevel]; the coarsest has none */
   VpCoarse       coarse;
   void         **b, **x[2], **r; /* [nlevel] vectors; r[l] NULL until it is needed */
+  PetscBool      replays;
+  VpRecorded    *recorded;       /* [nlevel][plain, transposed] cycles from a level down */
 };
 /* what a cycle takes on a level: small ones exchange every colour */
 PetscErrorCode VpChooseExchange(VpMesh, VpExchange asked, VpExchange *);
@@ -113,6 +129,9 @@ PetscErrorCode VpCycleEnter(VpCycle, PetscInt level, const double *r);
 PetscErrorCode VpCycleEnterResidual(VpCycle, PetscInt level, VpLevel outer, const double *x, const double *ghost, const double *f, PetscReal *norm2); /* norm2: over all ranks, or NULL */
 /* ... then this runs the cycle from `level` down, z = M r (add: z += M r). transpose: the adjoint cycle */
 PetscErrorCode VpCycleSolve(VpCycle, PetscInt level, PetscBool transpose, PetscBool add, double *z);
+
+/* runs work(context) or replays its launches, where the cycle replays; forget with the backend */
+PetscErrorCode VpCycleReplay(VpCycle, VpRecorded *, PetscErrorCode (*work)(void *), void *context);
 
 /* Nested iteration, x = about A^-1 b, with the levels of a cycle that lives longer. finest: the outer operator of the cycle's finest level. */
 typedef struct VpNested_ *VpNested;

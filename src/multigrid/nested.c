@@ -8,6 +8,7 @@ struct VpNested_ {
   VpCycle  cycle;
   VpLevel *level;  /* [nlevel] outer operators; the finest is the caller's */
   void   **b, **x; /* [nlevel] own right-hand sides and solutions, not of the finest */
+  VpRecorded below; /* the work on all levels but the finest */
 };
 
 PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
@@ -41,6 +42,7 @@ PetscErrorCode VpNestedDestroy(VpNested *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!nested) PetscFunctionReturn(PETSC_SUCCESS);
+  if (nested->level[0]->backend->forget) PetscCall(nested->level[0]->backend->forget(&nested->below.recording));
   for (PetscInt l = 0; nested->level[l]; l++) {
     if (nested->b[l]) PetscCall(nested->level[l]->backend->release(nested->b[l]));
     if (nested->x[l]) PetscCall(nested->level[l]->backend->release(nested->x[l]));
@@ -52,12 +54,11 @@ PetscErrorCode VpNestedDestroy(VpNested *out)
 }
 
 /* b_l of all levels below the finest, through the cycle's own vectors */
-static PetscErrorCode RestrictAll(VpNested nested, const double *b)
+static PetscErrorCode RestrictAll(VpNested nested)
 {
   const VpCycle cycle = nested->cycle;
 
   PetscFunctionBegin;
-  PetscCall(VpCycleEnter(cycle, 0, b));
   for (PetscInt l = 0; l + 1 < cycle->nlevel; l++) {
     const VpLevel fine = cycle->level[l], coarse = cycle->level[l + 1];
 
@@ -81,20 +82,42 @@ static PetscErrorCode Refine(VpNested nested, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpNestedGuess(VpNested nested, const double *b, double *x)
+/* x of level l = P x of the next */
+static PetscErrorCode ProlongTo(VpNested nested, PetscInt l, double *x)
 {
+  const VpLevel fine = nested->level[l];
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelExchange(nested->level[l + 1], VP_GHOST_ALL, nested->x[l + 1]));
+  PetscCall(fine->ops->prolong(&fine->view, fine->view.nown, PETSC_FALSE, nested->x[l + 1], x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* from b of the cycle's finest level to the solution on the next */
+static PetscErrorCode Below(void *context)
+{
+  VpNested       nested = (VpNested)context;
   const PetscInt last = nested->cycle->nlevel - 1;
 
   PetscFunctionBegin;
-  PetscCall(RestrictAll(nested, b));
-  PetscCall(VpCycleEnter(nested->cycle, last, last ? (const double *)nested->b[last] : b));
-  PetscCall(VpCycleSolve(nested->cycle, last, PETSC_FALSE, PETSC_FALSE, last ? (double *)nested->x[last] : x));
-  for (PetscInt l = last - 1; l >= 0; l--) {
-    const VpLevel fine = nested->level[l];
+  PetscCall(RestrictAll(nested));
+  PetscCall(VpCycleEnter(nested->cycle, last, (const double *)nested->b[last]));
+  PetscCall(VpCycleSolve(nested->cycle, last, PETSC_FALSE, PETSC_FALSE, (double *)nested->x[last]));
+  for (PetscInt l = last - 1; l > 0; l--) {
+    PetscCall(ProlongTo(nested, l, (double *)nested->x[l]));
+    PetscCall(Refine(nested, l));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    PetscCall(VpLevelExchange(nested->level[l + 1], VP_GHOST_ALL, nested->x[l + 1]));
-    PetscCall(fine->ops->prolong(&fine->view, fine->view.nown, PETSC_FALSE, nested->x[l + 1], l ? nested->x[l] : x));
-    if (l) PetscCall(Refine(nested, l));
+PetscErrorCode VpNestedGuess(VpNested nested, const double *b, double *x)
+{
+  PetscFunctionBegin;
+  PetscCall(VpCycleEnter(nested->cycle, 0, b));
+  if (nested->cycle->nlevel == 1) PetscCall(VpCycleSolve(nested->cycle, 0, PETSC_FALSE, PETSC_FALSE, x));
+  else {
+    PetscCall(VpCycleReplay(nested->cycle, &nested->below, Below, nested));
+    PetscCall(ProlongTo(nested, 0, x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

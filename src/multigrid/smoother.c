@@ -177,7 +177,7 @@ PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool zero, PetscBool re
     }
   }
   PetscCall(level->ops->settle(&level->view, level->view.nown, done, x));
-  PetscCall(PetscLogFlops(smoother->flops));
+  PetscCall(VpLogFlops(level, smoother->flops));
   PetscCall(PetscLogEventEnd(VP_EVENT_SWEEP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -31,37 +31,62 @@ PetscErrorCode DMVPatchDGGetProblem(DM dm, VpProblem *problem)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMVPatchDGGetLevel(DM dm, VpLevel *level)
+static PetscErrorCode CreateLevel(DM dm, const VpBackend *backend, VpLevel *level)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  VpProblem    problem;
+  VpProblem problem;
 
   PetscFunctionBegin;
-  if (!dg->level) {
-    PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, dm, 0, 0, 0));
-    PetscCall(DMVPatchDGGetProblem(dm, &problem));
-    PetscCall(VpLevelCreate(dg->mesh, &problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &dg->level));
-    PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, dm, 0, 0, 0));
-  }
+  PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, dm, 0, 0, 0));
+  PetscCall(DMVPatchDGGetProblem(dm, &problem));
+  PetscCall(VpLevelCreate(((DM_VPatchDG *)dm->data)->mesh, &problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, backend, level));
+  PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, dm, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGGetLevel(DM dm, VpLevel *level)
+{
+  DM_VPatchDG     *dg = (DM_VPatchDG *)dm->data;
+  const VpBackend *backend;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetKernels(dm, &backend));
+  if (!dg->level) PetscCall(CreateLevel(dm, backend, &dg->level));
   *level = dg->level;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGGetHostLevel(DM dm, VpLevel *level)
+{
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetLevel(dm, level));
+  if ((*level)->backend == &VpBackendHost) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!dg->host) PetscCall(CreateLevel(dm, &VpBackendHost, &dg->host));
+  *level = dg->host;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGClearLevels(DM dm)
+{
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelDestroy(&dg->level));
+  PetscCall(VpLevelDestroy(&dg->host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DMVPatchDGGhosts(DM dm, const PetscScalar x[], const PetscReal **ghost)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  PetscMPIInt  size;
   VpLevel      level;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetLevel(dm, &level));
-  PetscCallMPI(MPI_Comm_size(dg->mesh->comm, &size));
-  if (size > 1) {
-    PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, dm, 0, 0, 0));
-    PetscCall(VpMeshExchangeBegin(dg->mesh, VP_GHOST_FACE, level->unit, x, dg->ghost));
-    PetscCall(VpMeshExchangeEnd(dg->mesh, VP_GHOST_FACE, level->unit, x, dg->ghost));
-    PetscCall(PetscLogEventEnd(VP_EVENT_EXCHANGE, dm, 0, 0, 0));
-  }
+  if (!dg->ghost) PetscCall(level->backend->alloc((dg->mesh->nface - dg->mesh->nown) * level->block, "ghost values", (void **)&dg->ghost));
+  PetscCall(VpLevelExchangeBegin(level, VP_GHOST_FACE, x, dg->ghost));
+  PetscCall(VpLevelExchangeEnd(level, VP_GHOST_FACE, x, dg->ghost));
   *ghost = dg->ghost;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -75,17 +100,6 @@ PetscErrorCode DMVPatchDGCheckSize(DM dm, PetscInt nbox, PetscInt level)
              "-dm_refine %" PetscInt_FMT " means %.0f cells and %.0f unknowns, more than the %" PetscInt_FMT
              " that PetscInt counts: take fewer, or a PETSc configured --with-64-bit-indices",
              level, cells, unknowns, PETSC_MAX_INT);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* takes over the reference to mesh */
-static PetscErrorCode SetMesh(DM dm, VpMesh mesh)
-{
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-
-  PetscFunctionBegin;
-  dg->mesh = mesh;
-  PetscCall(PetscMalloc1((size_t)(mesh->nface - mesh->nown) * CellSize(dm), &dg->ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -105,7 +119,7 @@ static PetscErrorCode DMSetUp_VPatchDG(DM dm)
   PetscCall(DMVPatchDGCreateDomain(dm, &dg->boxes));
   PetscCall(DMVPatchDGCheckSize(dm, dg->boxes->nbox, level));
   PetscCall(VpMeshCreate(comm, dg->boxes, (int)level, &mesh));
-  PetscCall(SetMesh(dm, mesh));
+  dg->mesh = mesh;
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, dm, 0, 0, 0));
   PetscCall(DMViewFromOptions(dm, NULL, "-dm_view"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -116,12 +130,12 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelDestroy(&dg->level));
+  PetscCall(DMVPatchDGClearLevels(dm));
+  if (dg->ghost) PetscCall(dg->kernels->release(dg->ghost));
   PetscCall(VpMeshDestroy(&dg->mesh));
   PetscCall(VpDomainDestroy(&dg->boxes));
   PetscCall(PetscFree2(dg->box_lower, dg->box_upper));
   PetscCall(PetscFree(dg->coefficient));
-  PetscCall(PetscFree(dg->ghost));
   PetscCall(PetscFree(dg));
   dm->data = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -142,8 +156,9 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, PetscReal *coefficient, DM 
   *to = *from;
   to->box_lower = to->box_upper = to->ghost = NULL;
   to->coefficient = coefficient;
-  to->mesh = NULL;
-  to->level = NULL;
+  to->mesh = mesh;
+  to->kernels = NULL;
+  to->level = to->host = NULL;
   to->mats = NULL;
   if (from->box_lower) {
     PetscCall(PetscMalloc2(from->nbox * dm->dim, &to->box_lower, from->nbox * dm->dim, &to->box_upper));
@@ -151,7 +166,6 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, PetscReal *coefficient, DM 
     PetscCall(PetscArraycpy(to->box_upper, from->box_upper, from->nbox * dm->dim));
   }
   if (to->boxes) PetscCall(VpDomainReference(to->boxes));
-  if (mesh) PetscCall(SetMesh(*out, mesh));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -264,19 +278,18 @@ static PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM dm, Vec global, InsertMod
   DM_VPatchDG       *dg = (DM_VPatchDG *)dm->data;
   const PetscInt     nown = dg->mesh->nown * CellSize(dm), nface = dg->mesh->nface * CellSize(dm);
   const PetscScalar *g;
-  const PetscReal   *ghost;
-  PetscScalar       *l;
+  PetscScalar       *l, *ghost;
+  VpLevel            level;
 
   PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetLevel(dm, &level));
   PetscCall(VecGetArrayRead(global, &g));
   PetscCall(VecGetArray(local, &l));
-  PetscCall(DMVPatchDGGhosts(dm, g, &ghost));
-  if (mode == INSERT_VALUES) {
-    PetscCall(PetscArraycpy(l, g, nown));
-    PetscCall(PetscArraycpy(l + nown, ghost, nface - nown));
-  } else {
-    for (PetscInt i = 0; i < nface; i++) l[i] += i < nown ? g[i] : ghost[i - nown];
-  }
+  PetscCall(PetscMalloc1(nface - nown, &ghost));
+  PetscCall(VpMeshExchangeBegin(dg->mesh, VP_GHOST_FACE, level->unit, g, ghost));
+  PetscCall(VpMeshExchangeEnd(dg->mesh, VP_GHOST_FACE, level->unit, g, ghost));
+  for (PetscInt i = 0; i < nface; i++) l[i] = (mode == INSERT_VALUES ? 0 : l[i]) + (i < nown ? g[i] : ghost[i - nown]);
+  PetscCall(PetscFree(ghost));
   PetscCall(VecRestoreArray(local, &l));
   PetscCall(VecRestoreArrayRead(global, &g));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -320,7 +333,8 @@ static PetscErrorCode TransferEnd(DM dm, Vec from, InsertMode mode, Vec to)
    Options Database Keys:
 +  -dm_refine n                      - every box is refined n times (0 leaves the boxes whole)
 .  -dm_mat_type shell|aij|...        - the operator without a matrix (default), or assembled
--  -dm_vec_type standard|...         - the type of the vectors
+.  -dm_vec_type standard|cuda|...    - the type of the vectors; cuda puts everything on the GPU
+-  -dm_vpatchdg_backend auto|host|cuda - where the work is done, `DMVPatchDGSetBackend()`
    and those of `DMSetFromOptions_VPatchDG`: -dm_vpatchdg_dim, _degree, _domain, _boxes, _lower, _upper, _boundary, _penalty, _reaction
 
    Level: beginner

@@ -117,7 +117,7 @@ PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
     for (int32_t c = 0; c < dg->mesh->nown; c++) dg->coefficient[c] = a ? a[c] : 1;
   }
   dg->coefficient_state++;
-  PetscCall(VpLevelDestroy(&dg->level));
+  PetscCall(DMVPatchDGClearLevels(dm));
   PetscCall(DMVPatchDGUpdateMatrices(dm));
   PetscCall(SetCoarseCoefficient(dm));
   PetscFunctionReturn(PETSC_SUCCESS);

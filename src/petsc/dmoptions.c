@@ -110,6 +110,7 @@ PetscErrorCode DMSetFromOptions_VPatchDG(DM dm, VpOptionItems PetscOptionsObject
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
   PetscInt     level = dm->levelup, degree;
   PetscReal    penalty, reaction;
+  PetscEnum    backend;
   PetscBool    set;
 
   PetscFunctionBegin;
@@ -124,6 +125,9 @@ PetscErrorCode DMSetFromOptions_VPatchDG(DM dm, VpOptionItems PetscOptionsObject
   if (set) PetscCall(DMVPatchDGSetPenalty(dm, penalty));
   PetscCall(PetscOptionsReal("-dm_vpatchdg_reaction", "Adds this number times u", "DMVPatchDGSetReaction", dg->reaction, &reaction, &set));
   if (set) PetscCall(DMVPatchDGSetReaction(dm, reaction));
+  PetscCall(PetscOptionsEnum("-dm_vpatchdg_backend", "Where the work is done: auto follows -dm_vec_type", "DMVPatchDGSetBackend", VPatchDGBackends,
+                             (PetscEnum)dg->backend, &backend, &set));
+  if (set) PetscCall(DMVPatchDGSetBackend(dm, (VPatchDGBackend)backend));
   PetscCall(PetscOptionsInt("-dm_refine", "How often every box is refined", "DMSetRefineLevel", level, &level, &set));
   if (set && !dg->mesh) PetscCall(DMSetRefineLevel(dm, level));
   PetscOptionsHeadEnd();

@@ -51,22 +51,22 @@ static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
   Guess_VPatchDG    *data = (Guess_VPatchDG *)guess->data;
   PC_VPatchDG       *pc = NULL;
   VpLevel            outer;
-  const PetscScalar *bb;
-  PetscScalar       *xx;
+  PetscScalar       *bb, *xx;
+  VpValues           bv, xv;
 
   PetscFunctionBegin;
   PetscCall(GetPC(guess, &pc));
   if (data->build != pc->inverse.builds) PetscCall(VpNestedDestroy(&data->nested));
+  PetscCall(DMVPatchDGGetLevel(pc->inverse.dm, &outer));
   if (!data->nested) {
-    PetscCall(DMVPatchDGGetLevel(pc->inverse.dm, &outer));
     PetscCall(VpNestedCreate(pc->cycle, outer, &data->nested));
     data->build = pc->inverse.builds;
   }
-  PetscCall(VecGetArrayRead(b, &bb));
-  PetscCall(VecGetArrayWrite(x, &xx));
+  PetscCall(VpValuesGet(outer->backend, b, VP_READ, &bv, &bb));
+  PetscCall(VpValuesGet(outer->backend, x, VP_WRITE, &xv, &xx));
   PetscCall(VpNestedGuess(data->nested, bb, xx));
-  PetscCall(VecRestoreArrayWrite(x, &xx));
-  PetscCall(VecRestoreArrayRead(b, &bb));
+  PetscCall(VpValuesRestore(&xv));
+  PetscCall(VpValuesRestore(&bv));
   if (pc->inverse.scale != 1) PetscCall(VecScale(x, 1 / pc->inverse.scale));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -16,12 +16,15 @@ typedef struct {
   VPatchDGBoundary boundary[6];
   PetscReal        penalty, reaction;
   PetscReal       *coefficient;          /* [own cells], or NULL on all ranks: 1 */
+  VPatchDGBackend  backend;
   PetscObjectState coefficient_state;    /* counts changes: operators and preconditioners rebuild when it moved */
   /* what set-up makes */
   VpDomain         boxes;
   VpMesh           mesh;
+  const VpBackend *kernels;              /* NULL until the first use */
   VpLevel          level;                /* the outer operator: double precision, orthonormal basis */
-  PetscReal       *ghost;                /* [nface - nown] cells: ghost values of the operator's argument */
+  VpLevel          host;                 /* the same on the host, where the backend is another and it is needed */
+  PetscReal       *ghost;                /* [nface - nown] cells on the backend: ghost values of the operator's argument; NULL until used */
   struct MatLink_ *mats;                 /* the operators made from this DM that are alive (mat.c) */
 } DM_VPatchDG;
 
@@ -32,10 +35,29 @@ PETSC_INTERN PetscErrorCode DMCreate_VPatchDG(DM);
 PETSC_INTERN PetscErrorCode DMVPatchDGCheck(DM, const char what[]);      /* error unless dm is a DMVPATCHDG that is set up; its refine level is the mesh's again */
 PETSC_INTERN PetscErrorCode DMVPatchDGGetProblem(DM, VpProblem *);
 PETSC_INTERN PetscErrorCode DMVPatchDGGetLevel(DM, VpLevel *);           /* the outer operator, rebuilt when the coefficient changed */
-/* begins and ends the exchange of the face ghosts of x (own values) into the DM's ghost buffer */
+PETSC_INTERN PetscErrorCode DMVPatchDGGetHostLevel(DM, VpLevel *);       /* for what is computed from its tables on the host */
+PETSC_INTERN PetscErrorCode DMVPatchDGClearLevels(DM);                   /* the coefficient changed */
+/* begins and ends the exchange of the face ghosts of x (own values, on the backend) into the DM's ghost buffer */
 PETSC_INTERN PetscErrorCode DMVPatchDGGhosts(DM, const PetscScalar x[], const PetscReal **ghost);
 /* error when there would be more unknowns than PetscInt counts; collective */
 PETSC_INTERN PetscErrorCode DMVPatchDGCheckSize(DM, PetscInt nbox, PetscInt level);
+/* backend.c */
+PETSC_INTERN PetscErrorCode DMVPatchDGGetKernels(DM, const VpBackend **);
+PETSC_INTERN PetscErrorCode VpUseCurrentStream(const VpBackend *);
+PETSC_INTERN PetscErrorCode VpViewKernels(Mat, const VpBackend *, PetscViewer); /* one line: the backend, and whether its vectors are copied */
+/* values.c: a vector's own values on a backend, [own cells][n^dim], between Get and Restore */
+typedef enum { VP_READ, VP_WRITE, VP_READ_WRITE } VpAccess;
+typedef struct {
+  const VpBackend *backend;
+  Vec              v;
+  VpAccess         access;
+  PetscScalar     *own;    /* the vector's memory */
+  PetscBool        copied; /* that is not the backend's: */
+  void            *copy;
+  size_t           bytes;
+} VpValues;
+PETSC_INTERN PetscErrorCode VpValuesGet(const VpBackend *, Vec, VpAccess, VpValues *, PetscScalar **);
+PETSC_INTERN PetscErrorCode VpValuesRestore(VpValues *);
 /* dmsettings.c */
 PETSC_INTERN PetscErrorCode DMVPatchDGGetData(DM, DM_VPatchDG **);       /* error unless it is a DMVPATCHDG */
 PETSC_INTERN PetscErrorCode DMVPatchDGCheckChange(DM, PetscBool changes, const char what[]); /* error if it is set up and something changes */

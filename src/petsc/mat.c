@@ -90,24 +90,24 @@ PetscErrorCode MatVPatchDGGetScaling(Mat A, PetscScalar *scale, PetscScalar *shi
 /* y = A x, or b - A x, without scale and shift */
 static PetscErrorCode Apply(DM dm, Vec x, Vec b, Vec y)
 {
-  const PetscScalar *xa, *ba = NULL;
-  const PetscReal   *ghost;
-  PetscScalar       *ya;
-  VpLevel            level;
+  PetscScalar     *xx, *bb = NULL, *yy;
+  VpValues         xv, bv, yv;
+  const PetscReal *ghost;
+  VpLevel          level;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetLevel(dm, &level));
-  PetscCall(VecGetArrayRead(x, &xa));
-  if (b) PetscCall(VecGetArrayRead(b, &ba));
-  PetscCall(VecGetArrayWrite(y, &ya));
-  PetscCall(DMVPatchDGGhosts(dm, xa, &ghost));
+  PetscCall(VpValuesGet(level->backend, x, VP_READ, &xv, &xx));
+  if (b) PetscCall(VpValuesGet(level->backend, b, VP_READ, &bv, &bb));
+  PetscCall(VpValuesGet(level->backend, y, VP_WRITE, &yv, &yy));
+  PetscCall(DMVPatchDGGhosts(dm, xx, &ghost));
   PetscCall(PetscLogEventBegin(VP_EVENT_APPLY, dm, x, y, 0));
-  PetscCall(level->ops->apply(&level->view, 0, level->mesh->nown, xa, ghost, ba, ya));
-  PetscCall(PetscLogFlops(VpLevelApplyFlops(level)));
+  PetscCall(level->ops->apply(&level->view, 0, level->mesh->nown, xx, ghost, bb, yy));
+  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
   PetscCall(PetscLogEventEnd(VP_EVENT_APPLY, dm, x, y, 0));
-  PetscCall(VecRestoreArrayWrite(y, &ya));
-  if (b) PetscCall(VecRestoreArrayRead(b, &ba));
-  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscCall(VpValuesRestore(&yv));
+  if (b) PetscCall(VpValuesRestore(&bv));
+  PetscCall(VpValuesRestore(&xv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,7 +157,7 @@ static PetscErrorCode MatGetDiagonal_VPatchDG(Mat A, Vec d)
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &shell));
   PetscCall(MatGetDM(A, &dm));
-  PetscCall(DMVPatchDGGetLevel(dm, &level));
+  PetscCall(DMVPatchDGGetHostLevel(dm, &level));
   PetscCall(VecGetArrayWrite(d, &values));
   PetscCall(VpDiagonal(level, values));
   PetscCall(VecRestoreArrayWrite(d, &values));
@@ -177,7 +177,7 @@ static PetscErrorCode MatNorm_VPatchDG(Mat A, NormType type, PetscReal *norm)
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &shell));
   PetscCall(MatGetDM(A, &dm));
-  PetscCall(DMVPatchDGGetLevel(dm, &level));
+  PetscCall(DMVPatchDGGetHostLevel(dm, &level));
   if (shell->shift == 0) {
     PetscCall(VpAbsoluteSums(level, type, norm));
     *norm *= PetscAbsScalar(shell->scale);
@@ -303,7 +303,7 @@ static PetscErrorCode CreateAssembled(DM dm, MatType type, Mat *A)
   VpLevel level;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetLevel(dm, &level));
+  PetscCall(DMVPatchDGGetHostLevel(dm, &level));
   PetscCall(VpAssemble(level, type, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -320,7 +320,7 @@ PetscErrorCode DMVPatchDGAttachNullSpace(DM dm, Mat A)
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetProblem(dm, &problem));
   if (!VpProblemIsSingular(((DM_VPatchDG *)dm->data)->mesh, &problem)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMVPatchDGGetLevel(dm, &level));
+  PetscCall(DMVPatchDGGetHostLevel(dm, &level));
   PetscCall(DMCreateGlobalVector(dm, &one));
   PetscCall(VecGetArrayWrite(one, &values));
   PetscCall(VpConstant(level, values));

@@ -11,6 +11,7 @@
 .  -pc_vpatchdg_levels n                     - `PCVPatchDGSetLevels()`
 .  -pc_vpatchdg_precision single|double      - of the whole cycle, `PCVPatchDGSetPrecision()`
 .  -pc_vpatchdg_exchange sweep|color         - how often ranks exchange, `PCVPatchDGSetExchange()`
+.  -pc_vpatchdg_replay                       - a GPU runs the cycle as a CUDA graph, `PCVPatchDGSetReplay()`
 -  -vpatchdg_coarse_ksp_type, ...            - the coarsest level's solver, `PCVPatchDGGetCoarseKSP()`
 
    Level: beginner
@@ -43,14 +44,14 @@ static PetscErrorCode Clear(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem)
+static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
   PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
 
   PetscFunctionBegin;
   PetscCall(VPatchDGCite());
   PetscCall(PCVPatchDGCheckOptions(pc, mesh, problem));
-  PetscCall(VpCycleCreate(mesh, problem, &data->options, &VpBackendHost, (PetscObject)pc, &data->cycle));
+  PetscCall(VpCycleCreate(mesh, problem, &data->options, backend, (PetscObject)pc, &data->cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -137,6 +138,8 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ViewOptions(pc, viewer));
   if (!data->cycle) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpViewKernels(pc->pmat, data->cycle->level[0]->backend, viewer));
+  if (data->cycle->replays) PetscCall(PetscViewerASCIIPrintf(viewer, "  replayed as a CUDA graph\n"));
   PetscCall(ViewLevels(data->cycle, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  coarsest level:\n"));
   for (int i = 0; i < 2; i++) PetscCall(PetscViewerASCIIPushTab(viewer));
@@ -196,7 +199,8 @@ PetscErrorCode PCCreate_VPatchDG(PC pc)
                                    .exchange = VP_EXCHANGE_SWEEP,
                                    .precision = VP_SINGLE,
                                    .type = VP_CYCLE_V,
-                                   .post = 1};
+                                   .post = 1,
+                                   .replay = PETSC_TRUE};
   PetscCall(VpInverseCreate(pc, &data->inverse, &ops));
   pc->ops->setfromoptions = PCSetFromOptions_VPatchDG;
   pc->ops->view = PCView_VPatchDG;

@@ -7,7 +7,7 @@
 /* Vectors are the outer ones: [own cells][n^dim] */
 typedef struct {
   const char *caller; /* the option that chose it, for messages */
-  PetscErrorCode (*build)(PC, VpMesh, const VpProblem *);
+  PetscErrorCode (*build)(PC, VpMesh, const VpProblem *, const VpBackend *);
   PetscErrorCode (*clear)(PC);
   PetscErrorCode (*enter)(PC, const double *r);
   /* r = f - A x (x NULL: f); norm2: the sum of its squares over all ranks, NULL where nobody asks */

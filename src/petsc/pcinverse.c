@@ -35,6 +35,7 @@ static PetscErrorCode VpInverseSetUp(PC pc)
   VpProblem        problem;
   PetscObjectState state;
   PetscReal        scale, shift, extra;
+  const VpBackend *backend;
 
   PetscFunctionBegin;
   PetscCall(MatGetVPatchDG(pc->pmat, inverse->ops->caller, &dm));
@@ -44,8 +45,9 @@ static PetscErrorCode VpInverseSetUp(PC pc)
   if (inverse->dm != dm || inverse->state != state || inverse->changed || extra != ExtraReaction(inverse->scale, inverse->shift)) {
     PetscCall(Clear(pc));
     PetscCall(DMVPatchDGGetProblem(dm, &problem));
+    PetscCall(DMVPatchDGGetKernels(dm, &backend));
     problem.reaction += extra;
-    PetscCall(inverse->ops->build(pc, ((DM_VPatchDG *)dm->data)->mesh, &problem));
+    PetscCall(inverse->ops->build(pc, ((DM_VPatchDG *)dm->data)->mesh, &problem, backend));
     PetscCall(PetscObjectReference((PetscObject)dm));
     inverse->dm = dm;
     inverse->state = state;
@@ -69,17 +71,19 @@ PetscErrorCode VpInverseChanged(PC pc)
 
 static PetscErrorCode Apply(PC pc, PetscBool transpose, Vec r, Vec z)
 {
-  VpInverse         *inverse = (VpInverse *)pc->data;
-  const PetscScalar *rr;
-  PetscScalar       *zz;
+  VpInverse   *inverse = (VpInverse *)pc->data;
+  PetscScalar *rr, *zz;
+  VpValues     rv, zv;
+  VpLevel      outer;
 
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(r, &rr));
+  PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
+  PetscCall(VpValuesGet(outer->backend, r, VP_READ, &rv, &rr));
   PetscCall(inverse->ops->enter(pc, rr));
-  PetscCall(VecRestoreArrayRead(r, &rr));
-  PetscCall(VecGetArrayWrite(z, &zz));
+  PetscCall(VpValuesRestore(&rv));
+  PetscCall(VpValuesGet(outer->backend, z, VP_WRITE, &zv, &zz));
   PetscCall(inverse->ops->solve(pc, transpose, PETSC_FALSE, zz));
-  PetscCall(VecRestoreArrayWrite(z, &zz));
+  PetscCall(VpValuesRestore(&zv));
   if (inverse->scale != 1) PetscCall(VecScale(z, 1 / inverse->scale));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -44,7 +44,7 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
   const VpCycleOptions o = ((PC_VPatchDG *)pc->data)->options;
   PetscEnum            value;
   PetscInt             pre = o.pre, post = o.post, levels;
-  PetscBool            symmetric, set;
+  PetscBool            symmetric, replay, set;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Vertex-patch multigrid options");
@@ -73,6 +73,8 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
   PetscCall(PetscOptionsEnum("-pc_vpatchdg_exchange", "Ranks exchange every sweep or every color", "PCVPatchDGSetExchange",
                              VPatchDGExchanges, (PetscEnum)o.exchange, &value, &set));
   if (set) PetscCall(PCVPatchDGSetExchange(pc, (VPatchDGExchange)value));
+  PetscCall(PetscOptionsBool("-pc_vpatchdg_replay", "A GPU runs the cycle as a recorded CUDA graph", "PCVPatchDGSetReplay", o.replay, &replay, &set));
+  if (set) PetscCall(PCVPatchDGSetReplay(pc, replay));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

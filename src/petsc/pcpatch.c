@@ -46,7 +46,7 @@ static PetscErrorCode Clear(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem)
+static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
   PC_VPatch *data = (PC_VPatch *)pc->data;
   MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
@@ -57,7 +57,7 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem)
   PetscCheck(mesh->level >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_type vpatch needs boxes that are refined: a level of -dm_refine 1 or more");
   PetscCall(VpCheckSpace(comm, "pc_vpatch", data->space, data->residual, problem->degree));
-  PetscCall(VpLevelCreate(mesh, problem, VP_BASIS_THIN, data->precision, &VpBackendHost, &data->level));
+  PetscCall(VpLevelCreate(mesh, problem, VP_BASIS_THIN, data->precision, backend, &data->level));
   PetscCall(VpChooseExchange(mesh, VP_EXCHANGE_SWEEP, &exchange));
   PetscCall(VpSmootherCreate(data->level, data->space, data->residual, exchange, &data->smoother));
   PetscCall(VpLevelVectorCreate(data->level, "right-hand side", &data->b));
@@ -320,6 +320,7 @@ static PetscErrorCode PCView_VPatch(PC pc, PetscViewer viewer)
   if (!data->level) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpChooseExchange(data->level->mesh, VP_EXCHANGE_SWEEP, &exchange));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  exchange every %s\n", VPatchDGExchanges[exchange]));
+  PetscCall(VpViewKernels(pc->pmat, data->level->backend, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -258,6 +258,43 @@ ENUM_OPTION(Exchange, VPatchDGExchange, VpExchange, exchange, 2)
 ENUM_OPTION(Symmetric, PetscBool, PetscBool, symmetric, 2)
 
 /*@
+   PCVPatchDGSetReplay - Lets a GPU run the cycle as one recorded CUDA graph
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  replay - true by default
+
+   Options Database Key:
+.  -pc_vpatchdg_replay - replays; without it -log_view shows the parts of the cycle
+
+   Level: advanced
+
+   Note:
+   Taken on one rank, where the coarsest level is a single patch; elsewhere every kernel is launched by itself.
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGGetReplay()`
+@*/
+
+/*@
+   PCVPatchDGGetReplay - Says whether a GPU may run the cycle as one recorded CUDA graph
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  replay - as in `PCVPatchDGSetReplay()`
+
+   Level: advanced
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetReplay()`
+@*/
+ENUM_OPTION(Replay, PetscBool, PetscBool, replay, 2)
+
+/*@
    PCVPatchDGSetSmooth - Sets the numbers of sweeps
 
    Logically Collective

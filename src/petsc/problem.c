@@ -17,7 +17,7 @@ static PetscErrorCode RuleCreate(DM dm, Rule *rule)
   const int    npoint = VP_MAX_NQ * VP_MAX_NQ * VP_MAX_NQ;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetLevel(dm, &rule->level));
+  PetscCall(DMVPatchDGGetHostLevel(dm, &rule->level));
   rule->mesh = dg->mesh;
   PetscCall(VpQuadratureCreate(&rule->level->basis, dg->mesh->dim, rule->level->basis.n + 2, NULL, &rule->quad));
   for (int d = 0; d < 3; d++) {
@@ -128,7 +128,7 @@ static PetscErrorCode MakeConsistent(DM dm, Vec b)
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetProblem(dm, &problem));
   if (!VpProblemIsSingular(dg->mesh, &problem)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMVPatchDGGetLevel(dm, &level));
+  PetscCall(DMVPatchDGGetHostLevel(dm, &level));
   PetscCall(VecDuplicate(b, &one));
   PetscCall(VecGetArrayWrite(one, &values));
   PetscCall(VpConstant(level, values));
@@ -333,7 +333,7 @@ PetscErrorCode DMVPatchDGComputeOnes_Private(KSP ksp, Vec b, void *ctx)
   if (((PetscObject)b)->refct > 1) PetscFunctionReturn(PETSC_SUCCESS); /* the caller's own b, KSPSolve(ksp, b, x): not ours to fill */
   PetscCall(KSPGetDM(ksp, &dm));
   PetscCall(DMVPatchDGCheck(dm, "The right-hand side f = 1"));
-  PetscCall(DMVPatchDGGetLevel(dm, &level));
+  PetscCall(DMVPatchDGGetHostLevel(dm, &level));
   PetscCall(VecGetArrayWrite(b, &values));
   PetscCall(VpConstant(level, values));
   PetscCall(VecRestoreArrayWrite(b, &values));

@@ -6,27 +6,30 @@
 
 static PetscErrorCode FusedResidual(PC pc, Vec b, Vec x, PetscReal *norm)
 {
-  VpInverse         *inverse = (VpInverse *)pc->data;
-  VpLevel            outer;
-  const PetscScalar *bb, *xx = NULL;
-  const PetscReal   *ghost = NULL;
+  VpInverse       *inverse = (VpInverse *)pc->data;
+  PetscScalar     *bb, *xx = NULL;
+  const PetscReal *ghost = NULL;
+  VpValues         bv, xv;
+  VpLevel          outer;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
-  PetscCall(VecGetArrayRead(b, &bb));
-  if (x) PetscCall(VecGetArrayRead(x, &xx));
+  PetscCall(VpValuesGet(outer->backend, b, VP_READ, &bv, &bb));
+  if (x) PetscCall(VpValuesGet(outer->backend, x, VP_READ, &xv, &xx));
   if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, xx, &ghost));
   PetscCall(inverse->ops->enter_residual(pc, outer, xx, ghost, bb, norm));
-  if (x) PetscCall(VecRestoreArrayRead(x, &xx));
-  PetscCall(VecRestoreArrayRead(b, &bb));
+  if (x) PetscCall(VpValuesRestore(&xv));
+  PetscCall(VpValuesRestore(&bv));
   if (norm) *norm = PetscSqrtReal(*norm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PlainResidual(PC pc, Vec b, Vec x, Vec w, PetscReal *norm)
 {
-  VpInverse         *inverse = (VpInverse *)pc->data;
-  const PetscScalar *ww;
+  VpInverse   *inverse = (VpInverse *)pc->data;
+  PetscScalar *ww;
+  VpValues     wv;
+  VpLevel      outer;
 
   PetscFunctionBegin;
   if (x) PetscCall(MatResidual(pc->mat, b, x, w));
@@ -34,9 +37,10 @@ static PetscErrorCode PlainResidual(PC pc, Vec b, Vec x, Vec w, PetscReal *norm)
     PetscCall(VecCopy(b, w));
   if (norm) PetscCall(VecNorm(w, NORM_2, norm));
   PetscCall(VecScale(w, 1 / inverse->scale));
-  PetscCall(VecGetArrayRead(w, &ww));
+  PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
+  PetscCall(VpValuesGet(outer->backend, w, VP_READ, &wv, &ww));
   PetscCall(inverse->ops->enter(pc, ww));
-  PetscCall(VecRestoreArrayRead(w, &ww));
+  PetscCall(VpValuesRestore(&wv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -44,15 +48,14 @@ static PetscErrorCode Correct(PC pc, PetscBool add, Vec x)
 {
   VpInverse   *inverse = (VpInverse *)pc->data;
   PetscScalar *xx;
+  VpValues     xv;
+  VpLevel      outer;
 
   PetscFunctionBegin;
-  if (add) PetscCall(VecGetArray(x, &xx));
-  else
-    PetscCall(VecGetArrayWrite(x, &xx));
+  PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
+  PetscCall(VpValuesGet(outer->backend, x, add ? VP_READ_WRITE : VP_WRITE, &xv, &xx));
   PetscCall(inverse->ops->solve(pc, PETSC_FALSE, add, xx));
-  if (add) PetscCall(VecRestoreArray(x, &xx));
-  else
-    PetscCall(VecRestoreArrayWrite(x, &xx));
+  PetscCall(VpValuesRestore(&xv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -27,12 +27,13 @@ static PetscErrorCode TransferDestroy(void *ctx)
 /* v's values and the ghosts' in a level's vector */
 static PetscErrorCode Fetch(VpLevel level, Vec v, VpGhostKind kind, void *x)
 {
-  const PetscScalar *values;
+  PetscScalar *own;
+  VpValues     values;
 
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(v, &values));
-  PetscCall(PetscMemcpy(x, values, level->mesh->nown * level->block));
-  PetscCall(VecRestoreArrayRead(v, &values));
+  PetscCall(VpValuesGet(level->backend, v, VP_READ, &values, &own));
+  PetscCall(level->backend->copy(own, level->mesh->nown * level->block, x));
+  PetscCall(VpValuesRestore(&values));
   PetscCall(VpLevelExchange(level, kind, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -50,16 +51,17 @@ static PetscLogDouble TransferFlops(VpLevel fine)
 static PetscErrorCode Prolong(Mat P, Vec x, PetscBool add, Vec y)
 {
   Transfer    *t;
-  PetscScalar *values;
+  PetscScalar *own;
+  VpValues     values;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(P, &t));
   PetscCall(Fetch(t->from, x, VP_GHOST_ALL, t->x));
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, P, 0, 0, 0));
-  PetscCall(VecGetArray(y, &values));
-  PetscCall(t->to->ops->prolong(&t->to->view, t->to->mesh->nown, add, t->x, values));
-  PetscCall(VecRestoreArray(y, &values));
-  PetscCall(PetscLogFlops(TransferFlops(t->to)));
+  PetscCall(VpValuesGet(t->to->backend, y, add ? VP_READ_WRITE : VP_WRITE, &values, &own));
+  PetscCall(t->to->ops->prolong(&t->to->view, t->to->mesh->nown, add, t->x, own));
+  PetscCall(VpValuesRestore(&values));
+  PetscCall(VpLogFlops(t->to, TransferFlops(t->to)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, P, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -82,17 +84,18 @@ static PetscErrorCode MatMultAdd_Transfer(Mat P, Vec x, Vec y, Vec z)
 static PetscErrorCode MatMultTranspose_Transfer(Mat P, Vec x, Vec y)
 {
   Transfer    *t;
-  PetscScalar *values;
+  PetscScalar *own;
+  VpValues     values;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(P, &t));
   if (!t->b) PetscCall(VpLevelVectorCreate(t->to, "restriction", &t->b));
   PetscCall(Fetch(t->to, x, VP_GHOST_SWEEP, t->b));
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, P, 0, 0, 0));
-  PetscCall(VecGetArrayWrite(y, &values));
-  PetscCall(t->to->ops->restrict_(&t->to->view, t->b, values));
-  PetscCall(VecRestoreArrayWrite(y, &values));
-  PetscCall(PetscLogFlops(TransferFlops(t->to)));
+  PetscCall(VpValuesGet(t->to->backend, y, VP_WRITE, &values, &own));
+  PetscCall(t->to->ops->restrict_(&t->to->view, t->b, own));
+  PetscCall(VpValuesRestore(&values));
+  PetscCall(VpLogFlops(t->to, TransferFlops(t->to)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, P, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

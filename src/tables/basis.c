@@ -8,7 +8,7 @@
 
 int VpBasisMirror(const VpBasis *b, int i, double *sign)
 {
-  PetscBool thin = (PetscBool)(b->type == VP_BASIS_THIN && b->n >= VP_THIN_FROM);
+  PetscBool thin = (PetscBool)(b->type == VP_BASIS_THIN && b->n >= VP_THIN_LEAST);
 
   *sign = thin || i % 2 == 0 ? 1 : -1;
   return thin ? b->n - 1 - i : i;
@@ -186,7 +186,7 @@ PetscErrorCode VpBasisCreate(VpBasisType type, int degree, VpBasis *b)
              "Polynomial degree %d: degrees 1 to %d exist", degree, VP_MAX_DEGREE);
   *b = (VpBasis){.type = type, .degree = degree, .n = n, .nt = n < 4 ? n : 4};
   OrthonormalBasis(n, O);
-  if (type == VP_BASIS_THIN && n >= VP_THIN_FROM) {
+  if (type == VP_BASIS_THIN && n >= VP_THIN_LEAST) {
     ThinBasis(n, O, T);
     C = T;
     b->nt = 2;

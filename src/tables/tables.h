@@ -12,11 +12,13 @@
 
 #define VP_MAX_DEGREE 8
 #define VP_MAX_N      (VP_MAX_DEGREE + 1)
-#define VP_THIN_FROM  5 /* n = 4 has a thin basis too, with a mass of condition 13 and twice the rounding errors of the orthonormal one */
+#define VP_THIN_LEAST 4 /* the smallest n with a thin basis */
+/* the n from which a cycle takes it: at n = 4 its mass of condition 13 doubles the rounding errors, which costs iterations in 2D */
+#define VP_THIN_FROM(dim) ((dim) == 3 ? 4 : 5)
 
 typedef enum {
   VP_BASIS_ORTHONORMAL, /* even and odd functions in turn (phi_i(1-x) = (-1)^i phi_i(x)); those with i >= 4 vanish doubly at both ends */
-  VP_BASIS_THIN         /* n >= VP_THIN_FROM: 0 and 1 are orthonormal, carry value and slope at 0 (1 has no value there) and vanish doubly at 1;
+  VP_BASIS_THIN         /* n >= VP_THIN_LEAST: 0 and 1 are orthonormal, carry value and slope at 0 (1 has no value there) and vanish doubly at 1;
                            phi_{n-1-i}(x) = (+-) phi_i(1-x) with + for i < 2; the functions between vanish doubly at both ends, are
                            orthonormal, and orthogonal to the four. Smaller n: the orthonormal basis */
 } VpBasisType;

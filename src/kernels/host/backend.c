@@ -53,6 +53,20 @@ static PetscErrorCode Zero(void *p, size_t bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Gather(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
+{
+  PetscFunctionBegin;
+  for (int32_t i = 0; i < n; i++) memcpy((char *)to + i * block, (const char *)from + list[i] * block, block);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Scatter(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
+{
+  PetscFunctionBegin;
+  for (int32_t i = 0; i < n; i++) memcpy((char *)to + list[i] * block, (const char *)from + i * block, block);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 #define ROW(real, dim, k) \
   {.apply          = VP_NAME(Apply, real, dim, k), \
    .sweep          = VP_NAME(Sweep, real, dim, k), \
@@ -93,4 +107,13 @@ static const VpOps *Ops(VpPrecision precision, int dim, int degree)
   return &table[precision == VP_DOUBLE][dim - 2][degree - 1];
 }
 
-const VpBackend VpBackendHost = {.name = "host", .alloc = Alloc, .release = Release, .upload = Copy, .download = Copy, .zero = Zero, .ops = Ops};
+const VpBackend VpBackendHost = {.name = "host",
+                                 .alloc = Alloc,
+                                 .release = Release,
+                                 .upload = Copy,
+                                 .download = Copy,
+                                 .zero = Zero,
+                                 .copy = Copy,
+                                 .ops = Ops,
+                                 .gather = Gather,
+                                 .scatter = Scatter};

@@ -3,7 +3,7 @@
 #include "rows.h"
 
 /* the numbers nt of layers that make a trace: in the thin basis, in the orthonormal one */
-#define THIN(n)  ((n) < VP_THIN_FROM ? DENSE(n) : 2)
+#define THIN(n)  ((n) < VP_THIN_FROM(DIM) ? DENSE(n) : 2)
 #define DENSE(n) ((n) < 4 ? (n) : 4)
 INLINE PetscErrorCode CheckTraces(const VpView *view, const int n)
 {

@@ -36,7 +36,7 @@ typedef struct {
 } Solver;
 
 /* the functions of the second cell mirror those of the first in reverse order in the thin basis, in the same order in the orthonormal one */
-INLINE int Mirror(const int n, int i) { return n < VP_THIN_FROM ? n + i : 2 * n - 1 - i; }
+INLINE int Mirror(const int n, int i) { return n < VP_THIN_FROM(DIM) ? n + i : 2 * n - 1 - i; }
 
 /* looks for the symmetry of a patch whose sides are alike; it halves the work */
 INLINE int FindMirror(const int n, const REAL *F, REAL sign[])

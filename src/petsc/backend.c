@@ -1,0 +1,170 @@
+/* Which backend a DM takes, the device it works on and the stream. */
+#include "impl.h"
+#include <petscdevice.h>
+
+const char *const VPatchDGBackends[] = {"auto", "host", "cuda", "VPatchDGBackend", "VPATCHDG_BACKEND_", NULL};
+
+/* PETSc's current stream; where it has no CUDA, or does not tell (before 3.20), the default one, which waits for the others */
+PetscErrorCode VpUseCurrentStream(const VpBackend *backend)
+{
+  void *stream = NULL;
+
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_CUDA) && PETSC_VERSION_GE(3, 20, 0)
+  PetscDeviceContext context;
+  PetscDeviceType    type;
+  void              *handle;
+
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+  PetscCall(PetscDeviceContextGetDeviceType(context, &type));
+  if (type == PETSC_DEVICE_CUDA) {
+    PetscCall(PetscDeviceContextGetStreamHandle(context, &handle));
+    stream = *(void **)handle;
+  }
+#endif
+  PetscCall(backend->use_stream(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A PETSc with CUDA chooses the device; otherwise the ranks of a host take its devices in turn. */
+static PetscErrorCode ChooseDevice(MPI_Comm comm, const VpBackend *backend)
+{
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+#else
+  static PetscBool chosen = PETSC_FALSE;
+  MPI_Comm         host;
+  PetscMPIInt      rank;
+
+  if (chosen) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_split_type(PETSC_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  PetscCallMPI(MPI_Comm_rank(host, &rank));
+  PetscCallMPI(MPI_Comm_free(&host));
+  PetscCall(backend->choose(rank));
+  chosen = PETSC_TRUE;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* on all ranks or on none */
+static PetscErrorCode OpenDevice(MPI_Comm comm, const VpBackend *backend)
+{
+  PetscBool   here;
+  PetscMPIInt everywhere;
+
+  PetscFunctionBegin;
+  PetscCall(backend->available(&here));
+  everywhere = here;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &everywhere, 1, MPI_INT, MPI_LAND, comm));
+  PetscCheck(everywhere, comm, PETSC_ERR_SUP,
+             "-dm_vpatchdg_backend cuda: %s no CUDA device that this library's kernels were compiled for. Use -dm_vpatchdg_backend host, or "
+             "build with CUDA_ARCH= of the device that is there",
+             here ? "another rank has" : "there is");
+  PetscCall(ChooseDevice(comm, backend));
+  PetscCall(VpUseCurrentStream(backend));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode IsCuda(VecType type, PetscBool *cuda)
+{
+  static const char *const types[] = {VECCUDA, VECSEQCUDA, VECMPICUDA};
+
+  PetscFunctionBegin;
+  *cuda = PETSC_FALSE;
+  for (int i = 0; i < 3 && !*cuda; i++) PetscCall(PetscStrcmp(type, types[i], cuda));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGGetKernels(DM dm, const VpBackend **out)
+{
+  DM_VPatchDG     *dg = (DM_VPatchDG *)dm->data;
+  const VpBackend *backend = &VpBackendHost, *cuda = VpBackendFind("cuda");
+  PetscBool        device = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (!dg->kernels) {
+    PetscCheck(dg->backend != VPATCHDG_BACKEND_CUDA || cuda, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+               "-dm_vpatchdg_backend cuda: this libvpatchdg has no CUDA kernels. Build it where nvcc is found (make CUDA=1)");
+    PetscCall(IsCuda(dm->vectype, &device));
+    if (dg->backend == VPATCHDG_BACKEND_CUDA || (dg->backend == VPATCHDG_BACKEND_AUTO && device && cuda)) backend = cuda;
+    if (backend->use_stream) PetscCall(OpenDevice(PetscObjectComm((PetscObject)dm), backend));
+    PetscCall(PetscInfo(dm, "Vectors of type %s: backend %s\n", dm->vectype, backend->name));
+    dg->kernels = backend;
+  }
+  *out = dg->kernels;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpViewKernels(Mat A, const VpBackend *backend, PetscViewer viewer)
+{
+  VecType   type;
+  PetscBool cuda;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetVecType(A, &type));
+  PetscCall(IsCuda(type, &cuda));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  backend %s%s\n", backend->name,
+                                   cuda == (PetscBool)!!backend->use_stream ? "" : ", vectors are copied to and from it at every use"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGSetBackend - Sets where operators, preconditioners and transfers of the DM do their work
+
+   Logically Collective
+
+   Input Parameters:
++  dm      - the DM
+-  backend - `VPATCHDG_BACKEND_AUTO` (on the GPU where the vectors are of type `VECCUDA`), `VPATCHDG_BACKEND_HOST`, or
+`VPATCHDG_BACKEND_CUDA`
+
+   Options Database Key:
+.  -dm_vpatchdg_backend auto|host|cuda - the backend, auto by default
+
+   Level: intermediate
+
+   Note:
+   Vectors that live elsewhere than the backend are copied at every use: with a PETSc without CUDA, cuda does so.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetBackend()`, `DMSetVecType()`
+@*/
+PetscErrorCode DMVPatchDGSetBackend(DM dm, VPatchDGBackend backend)
+{
+  DM_VPatchDG *dg;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  PetscValidLogicalCollectiveEnum(dm, backend, 2);
+  PetscCheck((int)backend >= 0 && backend <= VPATCHDG_BACKEND_CUDA, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "DMVPatchDGSetBackend(): value %d does not exist, 0 to %d do (VPatchDGBackend)", (int)backend, (int)VPATCHDG_BACKEND_CUDA);
+  PetscCall(DMVPatchDGCheckChange(dm, dg->backend != backend ? PETSC_TRUE : PETSC_FALSE, "backend"));
+  dg->backend = backend;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGGetBackend - Gets where the work is done
+
+   Not Collective
+
+   Input Parameter:
+.  dm - the DM
+
+   Output Parameter:
+.  backend - the one in use, or, before anything was computed with the DM, as set
+
+   Level: intermediate
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetBackend()`
+@*/
+PetscErrorCode DMVPatchDGGetBackend(DM dm, VPatchDGBackend *backend)
+{
+  DM_VPatchDG *dg;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  *backend = dg->backend;
+  if (dg->kernels) *backend = dg->kernels == &VpBackendHost ? VPATCHDG_BACKEND_HOST : VPATCHDG_BACKEND_CUDA;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
