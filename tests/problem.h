@@ -1,7 +1,6 @@
 /* Small problems and their solvers, for tests of the PETSc faces. */
 #pragma once
-#include "tap.h"
-#include <vpatchdg.h>
+#include "backend.h"
 
 typedef struct {
   DM  dm;
@@ -14,7 +13,7 @@ typedef struct {
 static inline PetscErrorCode ProblemCreate(MPI_Comm comm, PetscInt dim, PetscInt degree, PetscInt refine, const char prefix[], Problem *p)
 {
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(comm, dim, degree, refine, &p->dm));
+  PetscCall(TestDMCreate(comm, dim, degree, refine, &p->dm));
   PetscCall(DMSetUp(p->dm));
   PetscCall(DMCreateMatrix(p->dm, &p->A));
   PetscCall(MatCreateVecs(p->A, &p->x, &p->b));

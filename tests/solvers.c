@@ -313,7 +313,7 @@ static PetscErrorCode singular_problem_is_solved(PetscInt dim)
   PetscInt                 its;
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, 3, 5 - dim, &p.dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, 3, 5 - dim, &p.dm));
   PetscCall(DMVPatchDGSetBoundary(p.dm, neumann));
   PetscCall(DMSetUp(p.dm));
   PetscCall(DMCreateMatrix(p.dm, &p.A));
