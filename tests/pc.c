@@ -222,15 +222,8 @@ static PetscErrorCode fieldsplit_block_and_composite_work(void)
 
 static PetscErrorCode SetUpFails(Problem *p, const char options[], const char says[], const char what[])
 {
-  PetscOptions own;
-
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsCreate(&own));
-  PetscCall(PetscOptionsInsertString(own, options));
-  PetscCall(PetscOptionsPush(own));
-  PetscCall(KSPSetFromOptions(p->ksp));
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&own));
+  PetscCall(ReadOptions(p, options, PETSC_FALSE));
   Refused(KSPSetUp(p->ksp), says, what);
   PetscCall(NewKSP(p));
   PetscFunctionReturn(PETSC_SUCCESS);
