@@ -1,4 +1,5 @@
-/* The kernels against plain loops, on random views: they are linear algebra, so tables and neighbours may be anything.
+/* The kernels against plain loops, on random views: they are linear algebra, so tables and neighbours may be anything
+   where bases and patches do not say more.
    ranks: 1 */
 #include "kernels.h"
 
