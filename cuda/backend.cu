@@ -54,6 +54,13 @@ static PetscErrorCode Choose(int index)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Wait(void)
+{
+  PetscFunctionBegin;
+  VpCudaCall(cudaStreamSynchronize(VpCudaStream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Memory(double *available, double *total)
 {
   size_t free = 0, all = 0;
@@ -279,6 +286,8 @@ static PetscErrorCode Forget(VpRecording *recording)
 }
 
 /* in the order of VpBackend */
-extern "C" const VpBackend VpBackendCuda = {"cuda",      VpCudaAlloc, Release, Upload,   VpCudaFetch, Zero,      Copy,
-                                            Ops,         Move<false>, Move<true>, ReleaseView, Available, Choose, UseStream,
-                                            Memory,      Borrow,      GiveBack, AllocHost, ReleaseHost, Replay,   Forget};
+extern "C" const VpBackend VpBackendCuda = {"cuda",      VpCudaAlloc, Release,     Upload,        VpCudaFetch,        Zero,
+                                            Copy,        Ops,         Move<false>, Move<true>,    ReleaseView,        Available,
+                                            Choose,      UseStream,   Wait,        Memory,        Borrow,             GiveBack,
+                                            AllocHost,   ReleaseHost, Replay,      Forget,        VpCudaConnect,      VpCudaBeginMessages,
+                                            VpCudaEndMessages};

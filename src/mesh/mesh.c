@@ -195,6 +195,7 @@ PetscErrorCode VpMeshCoarsen(VpMesh fine, VpMesh *coarse)
     PetscCall(Parents(fine, &parents));
     PetscCall(Build(fine->comm, fine->domain, fine->level - 1, counts, &parents, coarse));
     PetscCall(Link(fine, *coarse));
+    PetscCall(VpMeshSetTransport(*coarse, fine->transport, fine->link));
     PetscCall(VpMeshDestroy(coarse));
     PetscCall(VpCellSetDestroy(&parents));
     PetscCall(PetscFree(counts));
@@ -219,6 +220,26 @@ PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine)
   PetscCall(Build(coarse->comm, coarse->domain, coarse->level + 1, counts, &none, fine));
   PetscCall(Link(*fine, coarse));
   PetscCall(PetscFree(counts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMeshCut(VpMesh mesh, const PetscInt counts[], VpMesh *cut)
+{
+  const VpCellSet none = {0};
+
+  PetscFunctionBeginUser;
+  PetscCall(Build(mesh->comm, mesh->domain, mesh->level, counts, &none, cut));
+  PetscCall(VpMeshSetTransport(*cut, mesh->transport, mesh->link));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMeshSetTransport(VpMesh mesh, VpTransport transport, void *link)
+{
+  PetscFunctionBeginUser;
+  for (; mesh; mesh = mesh->coarser) {
+    mesh->transport = transport;
+    mesh->link = link;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,8 +4,17 @@
 #include "dictionary.h"
 #include "../petsc/compat.h"
 
-/* exchange.c */
+/* exchange.c: cells of `level`'s kind from the roots of an SF to its leaves */
+PetscErrorCode VpExchangerCreate(VpLevel, PetscSF, VpExchanger *);
+PetscErrorCode VpExchangerBegin(VpExchanger, const void *roots);
+PetscErrorCode VpExchangerEnd(VpExchanger, void *leaves);
 PetscErrorCode VpExchangerDestroy(VpExchanger *);
+/* gather.c. A gather is NULL where the finer level's parents live where the level does. b = R r on the next level, own cells; x = P xc (add: +=) on
+   cells [0, count), for which xc and its ghosts travel */
+PetscErrorCode VpGatherCreate(VpMesh spread, VpLevel, VpGather *);
+PetscErrorCode VpGatherDestroy(VpGather *);
+PetscErrorCode VpRestrict(VpLevel fine, VpGather, const void *r, void *b);
+PetscErrorCode VpProlong(VpLevel fine, VpLevel coarse, VpGather, int32_t count, PetscBool add, void *xc, void *x);
 /* coefficient.c: keeps the coefficient for all local cells; level->uniform is its value where the cells of all ranks have the same, else 0
  */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const PetscReal own[]);

@@ -200,6 +200,7 @@ PetscErrorCode PCCreate_VPatchDG(PC pc)
                                    .precision = VP_SINGLE,
                                    .type = VP_CYCLE_V,
                                    .post = 1,
+                                   .gather = PETSC_DECIDE,
                                    .replay = PETSC_TRUE};
   PetscCall(VpInverseCreate(pc, &data->inverse, &ops));
   pc->ops->setfromoptions = PCSetFromOptions_VPatchDG;
