@@ -1,23 +1,29 @@
-# vpatchdg. `make help` says what there is to type; share/vpatchdg/setup.sh finds PETSc and p4est and writes $(BUILD)/config.mk.
-SHELL    = /bin/bash -o pipefail
-ARCH     = native
-CFLAGS   = -O2 -g
-LDFLAGS  =
-prefix   = /usr/local
-RANKS    = 2
-BUILD    = build$(if $(SANITIZE),-sanitize)
+# vpatchdg. `make help` says what there is to type; share/vpatchdg/setup.sh finds PETSc, p4est and CUDA and writes $(BUILD)/{config,cuda}.mk.
+SHELL     = /bin/bash -o pipefail
+ARCH      = native
+CFLAGS    = -O2 -g
+NVCCFLAGS = -O3
+LDFLAGS   =
+prefix    = /usr/local
+RANKS     = 2
+BUILD     = build$(if $(SANITIZE),-sanitize)
 $(if $(BUILD),,$(error BUILD is empty))
 VERSION := $(shell sed -n 's/.*VPATCHDG_VERSION "\(.*\)"/\1/p' include/vpatchdg.h)
-export PETSC_DIR PETSC_ARCH P4EST_DIR CFLAGS LDFLAGS ARCH BUILD
+export PETSC_DIR PETSC_ARCH P4EST_DIR CFLAGS NVCCFLAGS LDFLAGS ARCH BUILD
 
-.PHONY: all run check bench install setup help clean FORCE
+# a variable's value where it was given on the command line
+typed = $(if $(filter command%,$(origin $1)),$($1))
+
+.PHONY: all run check check-gpu bench bench-gpu need-gpu install setup help clean FORCE
 all:
 
 ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),all)),)
-include $(BUILD)/config.mk
+include $(BUILD)/config.mk $(BUILD)/cuda.mk
 endif
 $(BUILD)/config.mk: FORCE
-	@CC='$(if $(filter command%,$(origin CC)),$(CC))' share/vpatchdg/setup.sh $@ $(MAKECMDGOALS)
+	@CC='$(call typed,CC)' CXX='$(call typed,CXX)' CUDA='$(if $(SANITIZE),0,$(CUDA))' share/vpatchdg/setup.sh $(@D) $(MAKECMDGOALS)
+$(BUILD)/cuda.mk: $(BUILD)/config.mk FORCE
+	@:
 ifneq ($(origin CC),command line)
 CC       = $(PETSC_CC)
 endif
@@ -30,6 +36,8 @@ sanitize  = -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fn
 endif
 warn      = -Wall -Wextra -Wshadow -Wno-unused-parameter $(if $(WERROR),-Werror)
 compile   = @mkdir -p $(@D); echo "  CC $@"; $(CC) -std=gnu11 $(warn) -fPIC -fvisibility=hidden -MMD -MP -Iinclude $(PETSC_CFLAGS) $(CFLAGS)
+nvcc      = @mkdir -p $(@D); echo "  NVCC $@"; $(CUDA_NVCC) -std=c++17 --extended-lambda $(if $(WERROR),-Werror all-warnings) -MMD -MP \
+            -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Wno-unused-parameter $(CUDA_CFLAGS) $(NVCCFLAGS)
 link      = @mkdir -p $(@D); echo "  LD $@"; $(CC) $(CFLAGS) $(sanitize)
 fast      = -O3 -march=$(ARCH) -fno-math-errno -ffp-contract=fast -fopenmp-simd
 
@@ -37,15 +45,21 @@ fast      = -O3 -march=$(ARCH) -fno-math-errno -ffp-contract=fast -fopenmp-simd
 kernels   = $(filter-out %/backend.c,$(wildcard src/kernels/host/*.c))
 variants  = f2 f3 d2 d3
 sources   = $(filter-out $(kernels),$(wildcard src/*/*.c src/*/*/*.c))
-objects   = $(sources:src/%.c=$(BUILD)/obj/%.o) $(foreach v,$(variants),$(kernels:src/%.c=$(BUILD)/obj/%.$(v).o))
-programs  = $(patsubst examples/%.c,$(BUILD)/bin/%,$(wildcard examples/*.c)) $(BUILD)/bin/bench
-tests     = $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out tests/bench.c,$(wildcard tests/*.c)))
-mains     = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard examples/*.c tests/*.c))
+cuda      = $(if $(CUDA_NVCC),$(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard cuda/*.cu)))
+objects   = $(sources:src/%.c=$(BUILD)/obj/%.o) $(foreach v,$(variants),$(kernels:src/%.c=$(BUILD)/obj/%.$(v).o)) $(cuda)
+examples  = $(patsubst examples/%.c,$(BUILD)/bin/%,$(wildcard examples/*.c))
+# tests/bench*, tests/paper* are measurements, the other files of tests/ tests; *.cu and *_gpu.c only with CUDA
+cases     = $(if $(CUDA_NVCC),$(wildcard tests/*.c tests/*.cu),$(filter-out %_gpu.c,$(wildcard tests/*.c)))
+measures  = $(filter tests/bench% tests/paper%,$(cases))
+benches   = $(patsubst tests/%,$(BUILD)/bin/%,$(basename $(measures)))
+tests     = $(patsubst tests/%,$(BUILD)/tests/%,$(basename $(filter-out $(measures),$(cases))))
+c_mains   = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard examples/*.c) $(filter %.c,$(cases)))
+cu_mains  = $(patsubst %.cu,$(BUILD)/obj/%.o,$(filter %.cu,$(cases)))
 shared    = $(BUILD)/lib/libvpatchdg.so
 static    = $(BUILD)/lib/libvpatchdg.a
 soname    = libvpatchdg.so.$(firstword $(subst ., ,$(VERSION)))
 
-all: $(shared) $(static) $(programs)
+all: $(shared) $(static) $(examples)
 
 %.f2.o: kind = -DVP_REAL=float -DVP_DIM=2
 %.f3.o: kind = -DVP_REAL=float -DVP_DIM=3
@@ -57,29 +71,40 @@ $(BUILD)/obj/%.$(1).o: src/%.c
 endef
 $(foreach v,$(variants),$(eval $(call kernel,$(v))))
 
-$(BUILD)/obj/%.o: src/%.c
-	$(compile) $(sanitize) -c $< -o $@
-$(mains): $(BUILD)/obj/%.o: %.c
-	$(compile) $(sanitize) -c $< -o $@
+# the one file that asks whether there is CUDA
+$(BUILD)/obj/kernels/backends.o: kind = $(if $(CUDA_NVCC),-DVP_HAVE_CUDA)
 
-$(objects) $(mains): $(BUILD)/config.mk
--include $(objects:.o=.d) $(mains:.o=.d)
+$(BUILD)/obj/%.o: src/%.c
+	$(compile) $(sanitize) $(kind) -c $< -o $@
+$(BUILD)/obj/examples/%.o: examples/%.c
+	$(compile) $(sanitize) -c $< -o $@
+$(BUILD)/obj/tests/%.o: tests/%.c
+	$(compile) $(sanitize) -c $< -o $@
+$(BUILD)/obj/cuda/%.o: cuda/%.cu
+	$(nvcc) -c $< -o $@
+$(BUILD)/obj/tests/%.o: tests/%.cu
+	$(nvcc) -Xcompiler -fopenmp -c $< -o $@
+
+$(filter-out $(cuda),$(objects)) $(c_mains): $(BUILD)/config.mk
+$(cuda) $(cu_mains) $(BUILD)/obj/kernels/backends.o $(shared) $(static): $(BUILD)/cuda.mk
+-include $(objects:.o=.d) $(c_mains:.o=.d) $(cu_mains:.o=.d)
 
 $(shared): $(objects)
-	$(link) -shared -Wl,-soname,$(soname) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(PETSC_LIBS) -lm
+	$(link) -shared -Wl,-soname,$(soname) -Wl,-z,nodelete -Wl,--exclude-libs,ALL -o $@ $(objects) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) -lm
 	@ln -sf $(@F) $(@D)/$(soname)
 $(static): $(objects)
-	@mkdir -p $(@D); rm -f $@; echo "  AR $@"; $(AR) rcs $@ $^
+	@mkdir -p $(@D); rm -f $@; echo "  AR $@"; $(AR) rcs $@ $(objects)
 
-# programs use the shared library; plain.c knows only PETSc; tests reach inside through the static one
+# examples use the shared library; plain.c knows only PETSc; tests and measurements reach inside through the static one
 $(BUILD)/bin/plain: $(BUILD)/obj/examples/plain.o | $(shared)
 	$(link) -o $@ $< $(LDFLAGS) $(PETSC_LIBS) -lm
-$(BUILD)/bin/bench: $(BUILD)/obj/tests/bench.o $(shared)
+$(filter-out %/plain,$(examples)): $(BUILD)/bin/%: $(BUILD)/obj/examples/%.o $(shared)
 	$(link) -o $@ $< -L$(BUILD)/lib -lvpatchdg -Wl,-rpath,'$$ORIGIN/../lib' $(LDFLAGS) $(PETSC_LIBS) -lm
-$(BUILD)/bin/%: $(BUILD)/obj/examples/%.o $(shared)
-	$(link) -o $@ $< -L$(BUILD)/lib -lvpatchdg -Wl,-rpath,'$$ORIGIN/../lib' $(LDFLAGS) $(PETSC_LIBS) -lm
-$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(static)
-	$(link) -o $@ $< $(static) $(LDFLAGS) $(PETSC_LIBS) -lm
+inside    = $(link) $(if $(filter $<,$(cu_mains)),-fopenmp) -o $@ $< $(static) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) -lm
+$(benches): $(BUILD)/bin/%: $(BUILD)/obj/tests/%.o $(static)
+	$(inside)
+$(tests): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(static)
+	$(inside)
 .SECONDARY:
 
 # ---- running
@@ -93,23 +118,47 @@ export OMPI_MCA_btl_vader_single_copy_mechanism = none
 export MPIEXEC
 
 setup: $(BUILD)/config.mk
-	@echo "PETSc $(PETSC_VERSION), compiler $(CC), mpiexec $(MPIEXEC)"
+	@echo "PETSc $(PETSC_VERSION)$(if $(PETSC_CUDA), with CUDA), compiler $(CC), mpiexec $(MPIEXEC)"
+	@echo "$(if $(CUDA_NVCC),CUDA: $(CUDA_NVCC) $(filter arch=%,$(CUDA_CFLAGS)),no CUDA)"
+
+# the name of a GPU that the kernels run on, and what puts a program there
+gpu       = $(if $(filter 0,$(GPU)),,$(shell nvidia-smi --query-gpu=compute_cap,name --format=csv,noheader 2>/dev/null | sed -n 's/^\([89]\|[1-9][0-9]\)\.[0-9], *//p' | head -n 1))
+gpu_vec   = $(if $(PETSC_CUDA),-dm_vec_type cuda -use_gpu_aware_mpi 0,-dm_vpatchdg_backend cuda)
 
 run: all
-	@echo; echo "-div grad u = 1 in the unit cube, u = 0 on its boundary, $(RANKS) ranks"
-	@for k in 2 3 4 5 7; do \
-	  $(MPIEXEC) -n $(RANKS) $(BUILD)/bin/poisson -dm_vpatchdg_dim 3 -dm_vpatchdg_degree $$k -dm_refine 4 $(OPTIONS) \
+	@gpu='$(if $(CUDA_NVCC),$(gpu))'; ranks=$(RANKS); where=; options=; if [ -n "$$gpu" ]; then \
+	  ranks=$(or $(call typed,RANKS),1); options='$(gpu_vec)'; where=", on the GPU ($$gpu; GPU=0 takes the CPU)"; fi; \
+	echo; echo "-div grad u = 1 in the unit cube, u = 0 on its boundary, ranks: $$ranks$$where"; \
+	for k in 2 3 4 5 7; do \
+	  $(MPIEXEC) -n $$ranks $(BUILD)/bin/poisson -dm_vpatchdg_dim 3 -dm_vpatchdg_degree $$k -dm_refine 4 $$options $(OPTIONS) \
 	    | if [ $$k = 2 ]; then cat; else tail -n 1; fi || exit 1; done
 
 # every test program runs on the numbers of ranks that its line "ranks: 1 2 4" names (or 1), through a file that prove can run
-check: all $(tests)
-	@rm -rf $(BUILD)/t; mkdir -p $(BUILD)/t; export SANITIZE=$(SANITIZE); for t in $(notdir $(tests)); do \
-	  for n in $$(sed -n 's/.*ranks: *\([0-9][0-9 ]*\).*/\1/p;T;q' tests/$$t.c | grep . || echo 1); do \
-	    printf '#!/bin/sh\nexec tests/run.sh %s %s\n' $$n $(BUILD)/tests/$$t > $(BUILD)/t/$$t.$$n.t; done; done; \
-	  OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 prove --timer --failures $(if $(V),-v) $(or $(T:%=$(BUILD)/t/%.*.t),$(BUILD)/t $(wildcard tests/*.t))
+list_tests = rm -rf $(BUILD)/t; mkdir -p $(BUILD)/t; for t in $(notdir $(tests)); do \
+	  for n in $$(sed -n 's/.*ranks: *\([0-9][0-9 ]*\).*/\1/p;T;q' tests/$$t.c* | grep . || echo 1); do \
+	    printf '\#!/bin/sh\nexec tests/run.sh %s %s\n' $$n $(BUILD)/tests/$$t > $(BUILD)/t/$$t.$$n.t; done; done
+prove      = SANITIZE=$(SANITIZE) OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 tests/prove.sh $(if $(V),-v) \
+	  $(or $(T:%=$(BUILD)/t/%.*.t),$(BUILD)/t/*.t $(1))
+left_out   = $(if $(CUDA_NVCC),$(if $(gpu),the tests run on the CPU; make check-gpu runs them on the GPU,no GPU here),built without CUDA)$(if \
+	     $(and $(CUDA_NVCC),$(gpu)),,: the tests in tests/*.cu and with VPATCHDG_TEST=cuda are skipped (make check-gpu))
 
-bench: all
+check: all $(tests) $(benches)
+	@$(list_tests)
+	@echo '# $(left_out)'
+	@$(call prove,$(wildcard tests/*.t))
+check-gpu: need-gpu all $(tests)
+	@! $(BUILD)/tests/cuda_kernels 0 | grep SKIP || { echo 'vpatchdg: nvidia-smi shows $(gpu), but CUDA finds no device it can use' >&2; exit 1; }
+	@$(list_tests)
+	@VPATCHDG_TEST=cuda PETSC_OPTIONS="$(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) $$PETSC_OPTIONS" $(call prove,$(filter-out tests/install.t,$(wildcard tests/*.t)))
+need-gpu:
+	@$(if $(CUDA_NVCC),,echo 'vpatchdg: this build has no CUDA part: it needs nvcc (PATH or CUDA_HOME=...; CUDA=1 says what is wrong)' >&2; exit 1)
+	@$(if $(gpu),,echo 'vpatchdg: there is no GPU here: nvidia-smi shows none of compute capability 8.0 or later$(if $(filter 0,$(GPU)), since GPU=0). Run this on a machine with one.' >&2; exit 1)
+
+bench: all $(BUILD)/bin/bench
 	@$(MPIEXEC) -n $(RANKS) $(BUILD)/bin/bench -report $(BUILD)/bench.json $(OPTIONS)
+bench-gpu: need-gpu all $(benches)
+	@$(MPIEXEC) -n $(or $(call typed,RANKS),1) $(BUILD)/bin/bench_gpu $(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) -report $(BUILD)/bench-gpu.json $(OPTIONS)
+	@! python3 -c 'import matplotlib' 2>/dev/null || python3 share/vpatchdg/plot.py $(BUILD)/bench-gpu.json $(BUILD)/bench-gpu.svg
 
 install: all
 	@install -d $(DESTDIR)$(prefix)/{lib/pkgconfig,include,share/vpatchdg/options}
@@ -118,26 +167,31 @@ install: all
 	ln -sf libvpatchdg.so.$(VERSION) $(DESTDIR)$(prefix)/lib/libvpatchdg.so
 	install -m 644 $(static) $(DESTDIR)$(prefix)/lib
 	install -m 644 include/vpatchdg.h $(DESTDIR)$(prefix)/include
-	sed 's|@prefix@|$(prefix)|; s|@version@|$(VERSION)|; s|@petsc@|$(PETSC_PC)|; s|@petsc_version@|$(PETSC_VERSION)|; s|@private@|$(filter -lp4est -lsc,$(PETSC_LIBS)) -lm|' \
+	sed 's|@prefix@|$(prefix)|; s|@version@|$(VERSION)|; s|@petsc@|$(PETSC_PC)|; s|@petsc_version@|$(PETSC_VERSION)|; s|@private@|$(strip $(P4EST_LIBS) $(CUDA_LIBS) -lm)|' \
 	  share/vpatchdg/vpatchdg.pc.in > $(DESTDIR)$(prefix)/lib/pkgconfig/vpatchdg.pc
-	install -m 755 share/vpatchdg/compare.py $(DESTDIR)$(prefix)/share/vpatchdg
+	install -m 755 $(wildcard share/vpatchdg/*.py) $(DESTDIR)$(prefix)/share/vpatchdg
 	install -m 644 share/vpatchdg/options/*.opts $(DESTDIR)$(prefix)/share/vpatchdg/options
 	install -m 644 share/vpatchdg/vpatchdg.mk $(DESTDIR)$(prefix)/share/vpatchdg
 
 help:
 	@printf '%s\n' \
 	'make                    library in $(BUILD)/lib, examples in $(BUILD)/bin' \
-	'make run                solves a 3D Poisson problem, prints a table     RANKS=2 OPTIONS="-dm_refine 3 ..."' \
+	'make run                solves a 3D Poisson problem, prints a table     RANKS=2 OPTIONS="-dm_refine 3 ..." GPU=0' \
 	'make check              builds and passes the tests                     T="mesh cycle" (only these) V=1 (verbose)' \
-	'make check SANITIZE=1   the same with AddressSanitizer and UBSan, in build-sanitize' \
+	'make check-gpu          the same on a GPU                               T= V=' \
+	'make check SANITIZE=1   the same with AddressSanitizer and UBSan, in build-sanitize, without CUDA' \
 	'make bench              measures speed and memory                       RANKS=2' \
+	'make bench-gpu          the same on a GPU                               OPTIONS=' \
 	'make install            library, header, pkg-config file, share/        prefix=/usr/local DESTDIR=' \
 	'make setup              installs what is missing (run, check and bench do it too)' \
 	'make clean              removes $(BUILD)' \
 	'' \
 	'PETSC_DIR= PETSC_ARCH=  a PETSc of one'"'"'s own (3.18 to 3.26); otherwise the one pkg-config knows' \
 	'P4EST_DIR= CC= MPIEXEC= p4est, the MPI compiler and launcher, if not those found' \
-	'ARCH=native CFLAGS="$(CFLAGS)" WERROR=1 BUILD=build'
+	'CUDA=                   0: without CUDA; 1: not without it; otherwise with it where nvcc is found' \
+	'CUDA_HOME= NVCC= CXX=   CUDA, its compiler and that one'"'"'s host compiler, if not those found' \
+	'CUDA_ARCH="80 90"       the GPUs to compile for; otherwise the one that is there, or these two' \
+	'ARCH=native CFLAGS="$(CFLAGS)" NVCCFLAGS="$(NVCCFLAGS)" WERROR=1 BUILD=build'
 
 clean:
 	rm -rf $(BUILD)

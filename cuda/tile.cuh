@@ -165,11 +165,13 @@ __device__ __forceinline__ void CopyTile(const double *x, double *X)
   asm volatile("cp.async.commit_group;");
 }
 
-/* one thread asks for a later tile's values to be in L2 when their time comes */
+/* one thread asks for a later tile's values to be in L2 when their time comes (Hopper's instruction; before it, nothing) */
 template <int N>
 __device__ __forceinline__ void PrefetchTile(const double *x)
 {
+#if __CUDA_ARCH__ >= 900
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(x), "r"((int)(Tile<N>::cells * Tile<N>::values * sizeof(double))));
+#endif
 }
 
 __device__ __forceinline__ void AwaitCopy()

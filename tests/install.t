@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# What `make install` leaves behind serves programs outside; set-up refuses what can not work.
+# What `make install` leaves behind serves programs outside; set-up finds what there is and refuses what can not work.
 use strict;
 use warnings;
 use Test::More;
@@ -15,15 +15,30 @@ ok(-e "$folder/there/$_", "install_has, $_")
 
 mkdir "$folder/user";
 open(my $f, '>', "$folder/user/makefile");
-print $f "include $folder/there/share/vpatchdg/vpatchdg.mk\nprogram: program.c\n\t\$(VPATCHDG_CC) $flags \$(VPATCHDG_CFLAGS) -o \$@ \$< \$(VPATCHDG_LIBS)\n";
+print $f "include $folder/there/share/vpatchdg/vpatchdg.mk\nprogram: program.c\n\t\$(VPATCHDG_CC) $flags \$(VPATCHDG_CFLAGS) -o \$@ \$< \$(VPATCHDG_LIBS)\n",
+  "static: program.c\n\t\$(VPATCHDG_CC) $flags \$(VPATCHDG_CFLAGS) -o \$@ \$< \$(VPATCHDG_STATIC_LIBS)\n";
 close($f);
 system("cp examples/own_boxes.c $folder/user/program.c");
 my $search = join(':', grep { defined && length } $ENV{PETSC_DIR} && "$ENV{PETSC_DIR}/" . ($ENV{PETSC_ARCH} // '') . '/lib/pkgconfig', $ENV{PKG_CONFIG_PATH});
-$log = `PKG_CONFIG_PATH=$search make -C $folder/user program 2>&1`;
-is($?, 0, 'program_builds_with_the_makefile_for_users') or diag($log);
-like(`tests/run.sh 1 $folder/user/program -dm_refine 2 2>&1`, qr/iterations, error/, 'program_runs');
+for my $program (qw(program static)) {
+  $log = `PKG_CONFIG_PATH=$search make -C $folder/user $program 2>&1`;
+  is($?, 0, "program_builds_with_the_makefile_for_users, $program") or diag($log);
+  like(`tests/run.sh 1 $folder/user/$program -dm_refine 2 2>&1`, qr/iterations, error/, "program_runs, $program");
+}
+my $pkg = "PKG_CONFIG_PATH=$folder/there/lib/pkgconfig:$search pkg-config --cflags --libs vpatchdg";
+$log = `\${CC:-mpicc} $flags -o $folder/user/packaged $folder/user/program.c \$($pkg) 2>&1`;
+is($?, 0, 'program_builds_with_pkg-config') or diag($log);
+like(`LD_LIBRARY_PATH=$folder/there/lib tests/run.sh 1 $folder/user/packaged -dm_refine 2 2>&1`, qr/iterations, error/, 'program_runs, packaged');
 like(run(1, 'plain', "-dll_append $folder/there/lib/libvpatchdg.so -dm_refine 2 -ksp_type fgmres -pc_type vpatchdg"),
   qr/CONVERGED_RTOL/, 'installed_plugin_loads');
+
+# C++, CUDA's runtime and p4est stay inside the shared library; no driver is needed to load it
+open(my $header, '<', 'include/vpatchdg.h');
+my $names = join('', <$header>);
+my @hidden = grep { $names !~ /\b$_\b/ && !/^(PetscDLLibraryRegister_vpatchdg|_edata|_end|__bss_start|_init|_fini)$/ }
+  map { (split)[2] } split(/\n/, `nm -D --defined-only $folder/there/lib/libvpatchdg.so`);
+is("@hidden", '', 'library_exports_what_its_header_names');
+unlike(`readelf -d $folder/there/lib/libvpatchdg.so`, qr/NEEDED.*libcuda/, 'library_needs_no_driver_to_load');
 
 # a PETSc that can not be used, made of a few files
 sub setup_says {
@@ -38,7 +53,7 @@ sub setup_says {
     open(my $out, '>', "$petsc/$name");
     print $out $text;
   }
-  return `PETSC_DIR=$petsc PETSC_ARCH= share/vpatchdg/setup.sh $folder/config.mk 2>&1`;
+  return `PETSC_DIR=$petsc PETSC_ARCH= CUDA=0 share/vpatchdg/setup.sh $folder/conf 2>&1`;
 }
 my $double = "#define PETSC_USE_REAL_DOUBLE 1\n";
 like(setup_says(20, "$double#define PETSC_USE_COMPLEX 1\n"), qr/can not be used.*complex/s, 'setup_refuses_complex_scalars');
@@ -47,5 +62,39 @@ like(setup_says($_, $double), qr/can not be used.*outside 3\.18 to 3\.26/s, "set
 like(setup_says(20, "$double#define PETSC_HAVE_MPIUNI 1\n"), qr/without MPI/, 'setup_refuses_petsc_without_mpi');
 setup_says(22, $double);
 is($?, 0, 'setup_accepts_3.22');
-like(`PETSC_DIR=/nowhere share/vpatchdg/setup.sh $folder/config.mk 2>&1`, qr/there is no/, 'setup_says_where_it_looked');
+like(`PETSC_DIR=/nowhere share/vpatchdg/setup.sh $folder/conf 2>&1`, qr/there is no/, 'setup_says_where_it_looked');
+
+# CUDA: what set-up says and writes with these settings, with a GPU or not
+mkdir "$folder/fake";
+sub cuda_says {
+  my ($settings, $gpus) = @_;
+  open(my $smi, '>', "$folder/fake/nvidia-smi");
+  print $smi "#!/bin/sh\nprintf '$gpus'\n";
+  close($smi);
+  chmod(0755, "$folder/fake/nvidia-smi");
+  local $ENV{PATH} = "$folder/fake:$ENV{PATH}";
+  my $said = `env -u NVCC CUDA= CUDA_ARCH= CXX= $settings share/vpatchdg/setup.sh $folder/cuda 2>&1`;
+  return $? ? "refused: $said" : $said . `cat $folder/cuda/cuda.mk`;
+}
+my $none = qr/^CUDA_NVCC *:= *$/m;
+like(cuda_says('CUDA=0', ''), $none, 'cuda_is_left_out');
+like(cuda_says('CUDA=1 NVCC=/nowhere/nvcc', ''), qr/^refused:.*CUDA=1, but there is no nvcc in \/nowhere/s, 'cuda_is_insisted_on');
+like(cuda_says('NVCC=/nowhere/nvcc', ''), qr/without CUDA, since there is no nvcc.*$none/s, 'cuda_is_left_out_where_there_is_none');
+my $dry = `$make -n all CUDA=0 BUILD=$folder/dry 2>&1`;
+ok($dry =~ /libvpatchdg\.so/ && $dry !~ /nvcc|cudart|VP_HAVE_CUDA|\.cu\b|stdc\+\+/, 'build_without_cuda_knows_nothing_of_it') or diag($dry);
+like(`$make need-gpu GPU=0 2>&1`, qr/there is no GPU here|no CUDA part/, 'gpu_targets_say_what_is_missing');
+isnt($?, 0, 'gpu_targets_fail_without_gpu');
+SKIP: {
+  skip('no nvcc here', 8) if cuda_says('', '') =~ $none;
+  for (['', '', '80 90'], ['CUDA_ARCH=80,9.0', '', '80 90'], ['', '9.0\n9.0\n', '90'], ['', '8.6\n9.0\n7.5\n', '86 90'], ['CUDA_ARCH=90', '8.6\n', '90']) {
+    my ($settings, $gpus, $expected) = @$_;
+    my @arch = split(/ /, $expected);
+    my $flags = join(' ', map { "-gencode arch=compute_$_,code=sm_$_" } @arch) . " -gencode arch=compute_$arch[-1],code=compute_$arch[-1]";
+    like(cuda_says($settings, $gpus), qr/CUDA_CFLAGS :=(?:(?!-gencode).)*\Q$flags\E$/m, "cuda_architectures, '$settings', GPU '$gpus'");
+  }
+  like(cuda_says('CUDA_ARCH=70', ''), qr/^refused:.*need 80 or later/s, 'cuda_architecture_is_refused');
+  unlink("$folder/cuda/cuda.mk");
+  like(cuda_says('CUDA=1 CXX=/bin/false', ''), qr/^refused:.*can not be used/s, 'cuda_that_can_not_compile_is_refused');
+  like(cuda_says('CXX=/bin/false', ''), qr/without CUDA.*$none/s, 'cuda_that_can_not_compile_is_left_out');
+}
 done_testing();

@@ -1,8 +1,9 @@
 #!/bin/sh
-# setup.sh FILE GOAL...: finds MPI, PETSc, p4est (and prove, to check) and writes what the makefile needs to know to FILE.
-# For the goals run, check, bench and setup, missing packages are installed on Debian and Ubuntu where that is allowed.
-# Heeded: PETSC_DIR and PETSC_ARCH, PKG_CONFIG_PATH, P4EST_DIR, CC (an MPI compiler), MPIEXEC.
-file=$1
+# setup.sh FOLDER GOAL...: finds MPI, PETSc, p4est, CUDA (and prove, to check) and writes what the makefile needs to know to config.mk and
+# cuda.mk in FOLDER.
+# For the goals run, check, bench, check-gpu, bench-gpu and setup, missing packages are installed on Debian and Ubuntu where that is allowed.
+# Heeded: PETSC_DIR and PETSC_ARCH, PKG_CONFIG_PATH, P4EST_DIR, CC (an MPI compiler), MPIEXEC, and what cuda.sh beside this file names.
+folder=$1
 shift
 goals=" $* "
 
@@ -20,6 +21,7 @@ preprocess() {
 }
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+. "$(dirname "$0")/cuda.sh"
 
 # what a found PETSc says of itself; name is that of its pkg-config file
 find_petsc() {
@@ -37,12 +39,12 @@ find_petsc() {
   [ -n "$name" ] || return 1
   conf=$(pc --variable=prefix)/lib/petsc/conf/petscvariables
   [ -n "$cc" ] || cc=$(pc --variable=ccompiler)
-  [ ! -f "$conf" ] || mpiexec=$(sed -n 's/^MPIEXEC *= *//p' "$conf")
+  [ ! -f "$conf" ] || mpiexec=$(sed -n 's/^MPIEXEC *= *//p' "$conf") petsc_nvcc=$(sed -n 's/^CUDAC *= *//p' "$conf")
 }
 
 # the packages that provide what is not there
 missing() {
-  cc=$CC mpiexec= name=
+  cc=$CC cxx=${CXX:-g++} mpiexec= petsc_nvcc= name=
   has pkg-config || printf 'pkg-config '
   has pkg-config && find_petsc || [ -n "$PETSC_DIR" ] || printf 'libpetsc-real-dev '
   cc=${cc:-mpicc} mpiexec=${mpiexec:-mpiexec}
@@ -51,10 +53,12 @@ missing() {
   has "${launcher%% *}" || printf 'openmpi-bin '
   [ -n "$P4EST_DIR" ] || echo '#include <p8est_vtk.h>' | preprocess $(pc --cflags-only-I) >/dev/null || printf 'libp4est-dev '
   ! goal check || has prove || printf 'perl '
+  find_nvcc
+  [ -z "$nvcc" ] || has "$cxx" || printf 'g++ '
 }
 
 install() {
-  goal run || goal check || goal bench || goal setup || return 1
+  goal run || goal check || goal bench || goal check-gpu || goal bench-gpu || goal setup || return 1
   has apt-get || return 1
   sudo=
   [ "$(id -u)" = 0 ] || { has sudo && sudo -n true 2>/dev/null && sudo='sudo -n'; } || return 1
@@ -69,7 +73,8 @@ if [ -n "$need" ]; then
 
   apt-get install $need
 
-Elsewhere: an MPI, p4est 2.2 or later (P4EST_DIR=...), PETSc 3.18 to 3.26 (PETSC_DIR=... PETSC_ARCH=... or PKG_CONFIG_PATH=...), perl."
+Elsewhere: an MPI, p4est 2.2 or later (P4EST_DIR=...), PETSc 3.18 to 3.26 (PETSC_DIR=... PETSC_ARCH=... or PKG_CONFIG_PATH=...), perl;
+g++ only with CUDA (CUDA=0 leaves it out)."
 fi
 need=$(missing)
 [ -z "$need" ] || die "still missing after the installation: $need"
@@ -100,6 +105,9 @@ said=$(preprocess $petsc_cflags $p4est_cflags <<'END'
 #if !defined(P4EST_ENABLE_MPI)
   #error p4est is built without MPI
 #endif
+#if defined(PETSC_HAVE_CUDA)
+petsc_has_cuda
+#endif
 END
 ) || die "PETSc $(pc --modversion) in $(pc --variable=prefix) can not be used:
 
@@ -107,8 +115,16 @@ $(echo "$said" | sed -n 's/.*error: *#error */  /p; s/.*fatal error: */  /p')
 
 Another PETSc is chosen by PETSC_DIR=... PETSC_ARCH=... or PKG_CONFIG_PATH=..."
 
-mkdir -p "$(dirname "$file")"
-cat >"$file.new" <<END
+petsc_cuda=$(echo "$said" | sed -n 's/^petsc_has_cuda/1/p')
+find_cuda
+
+# what the other objects depend on, and what the CUDA ones do; files that stay the same keep their dates
+write() {
+  cat >"$folder/$1.new"
+  if cmp -s "$folder/$1" "$folder/$1.new"; then rm "$folder/$1.new"; else mv "$folder/$1.new" "$folder/$1"; fi
+}
+mkdir -p "$folder"
+write config.mk <<END
 # written by setup.sh; CFLAGS=$CFLAGS LDFLAGS=$LDFLAGS ARCH=$ARCH
 PETSC_VERSION := $(pc --modversion)
 PETSC_PC      := $name
@@ -116,5 +132,12 @@ PETSC_CC      := $cc
 PETSC_MPIEXEC := $mpiexec
 PETSC_CFLAGS  := $petsc_cflags $p4est_cflags
 PETSC_LIBS    := $p4est_libs $petsc_libs
+PETSC_CUDA    := $petsc_cuda
+P4EST_LIBS    := $p4est_libs
 END
-if cmp -s "$file" "$file.new"; then rm "$file.new"; else mv "$file.new" "$file"; fi
+write cuda.mk <<END
+# written by setup.sh; NVCCFLAGS=$NVCCFLAGS
+CUDA_NVCC   := $cuda_nvcc
+CUDA_CFLAGS := $cuda_cflags
+CUDA_LIBS   := $cuda_libs
+END

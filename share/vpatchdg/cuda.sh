@@ -1,0 +1,69 @@
+# Part of setup.sh: finds nvcc, the architectures to compile for, and what to link.
+# Heeded: CUDA (0: leave it out, 1: insist), NVCC (this one or none) or CUDA_HOME or CUDA_DIR, CUDA_ARCH, CXX (nvcc's host compiler).
+
+find_nvcc() {
+  nvcc=
+  [ "$CUDA" != 0 ] || return
+  for try in ${NVCC:-${CUDA_HOME:+$CUDA_HOME/bin/nvcc} ${CUDA_DIR:+$CUDA_DIR/bin/nvcc} nvcc $petsc_nvcc /usr/local/cuda/bin/nvcc}; do
+    nvcc=$(command -v "$try") && break
+  done
+}
+
+# what can not be used is left out, unless CUDA=1 insists on it
+without_cuda() {
+  [ "$CUDA" != 1 ] || die "CUDA=1, but $1"
+  echo "vpatchdg: without CUDA, since $1" >&2
+  nvcc=
+}
+
+# those asked for; or those of the GPUs at hand; or 80 and 90
+choose_arch() {
+  known=$("$nvcc" --list-gpu-arch | sed 's/compute_//')
+  arch=$(echo $CUDA_ARCH | sed 's/,/ /g; s/sm_//g; s/\.//g')
+  for a in $arch; do
+    echo "$known" | grep -qx "${a%[af]}" && [ "${a%[af]}" -ge 80 ] ||
+      die "CUDA_ARCH=$CUDA_ARCH: the kernels need 80 or later, and $nvcc knows $(echo $known)"
+  done
+  [ -n "$arch" ] || arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d . | sort -un | awk '$1 >= 80' | grep -xF "$known")
+  [ -n "$arch" ] || arch=$(printf '80\n90\n' | grep -xF "$known")
+  arch=$(echo $arch)
+}
+
+# compiles and links as the library does; once, since this takes seconds
+try_cuda() {
+  grep -qsxF "CUDA_NVCC   := $cuda_nvcc" "$folder/cuda.mk" && return
+  cat >"$tmp/try.cu" <<'END'
+#include <petscsys.h>
+struct Base { virtual ~Base() {} };
+__global__ void kernel(double *x) { *x = 1; }
+extern "C" void try_it(double *x, Base *b) { kernel<<<1, 1>>>(x); delete b; }
+END
+  $cuda_nvcc -Xcompiler -fPIC $cuda_cflags -c "$tmp/try.cu" -o "$tmp/try.o" 2>&1 &&
+    $cc -shared -o "$tmp/try.so" "$tmp/try.o" $cuda_libs 2>&1
+}
+
+# cuda_nvcc, cuda_cflags, cuda_libs: empty without CUDA
+find_cuda() {
+  cuda_nvcc= cuda_cflags= cuda_libs=
+  [ -n "$nvcc" ] || [ "$CUDA" = 0 ] || [ -z "$CUDA$NVCC" ] || without_cuda "there is no nvcc in ${NVCC:-CUDA_HOME/bin, CUDA_DIR/bin, PATH or /usr/local/cuda/bin}"
+  [ -n "$nvcc" ] || return
+  choose_arch
+  [ -n "$arch" ] || without_cuda "$nvcc does not know the architecture 80"
+  [ -n "$nvcc" ] || return
+  cuda_nvcc="$nvcc -ccbin $cxx"
+  # where mpi.h is; machine code for every architecture; the last one's PTX for GPUs to come
+  cuda_cflags="$petsc_cflags$(echo '#include <mpi.h>' | preprocess | sed -n 's|^# [0-9]* "\(.*\)/mpi\.h".*|-I\1|p' | head -n 1)"
+  for a in $arch; do cuda_cflags="$cuda_cflags -gencode arch=compute_$a,code=sm_$a"; done
+  cuda_cflags="$cuda_cflags -gencode arch=compute_$a,code=compute_$a"
+  : >"$tmp/try.cu"
+  for dir in $("$nvcc" -dryrun "$tmp/try.cu" 2>&1 | sed -n 's/^#\$ LIBRARIES= *//p' | tr -d '"' | sed 's/-L//g'); do
+    [ ! -f "$dir/libcudart_static.a" ] || cuda_libs="-L$(cd "$dir" && pwd)"
+  done
+  cuda_libs="$cuda_libs -lcudart_static -lrt -ldl -lpthread -lstdc++"
+  said=$(try_cuda) && return
+  without_cuda "$nvcc with $cxx can not be used:
+
+$(echo "$said" | grep -i error || echo "$said")
+"
+  cuda_nvcc= cuda_cflags= cuda_libs=
+}
