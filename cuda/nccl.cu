@@ -110,8 +110,8 @@ PetscErrorCode VpCudaConnect(MPI_Comm comm, void **link, const char **why)
 {
   static int  key = MPI_KEYVAL_INVALID;
   PetscMPIInt found, good[2];
-  bool        own;
-  Link       *made;
+  bool        own = false;
+  Link       *made = NULL;
 
   PetscFunctionBegin;
   *link = NULL;

@@ -45,34 +45,69 @@ static PetscErrorCode SolveCoarsest(VpCycle cycle)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x += M (b - A x); zero: from x = 0, which nobody has written yet. Own cells of b; the ghosts of x are current before, not after. */
-static PetscErrorCode Cycle(VpCycle cycle, PetscInt l, PetscBool zero, PetscBool transpose)
+/* The way through level l: which cycle, and whether x starts as 0, which nobody has written yet. */
+typedef struct {
+  VpCycle   cycle;
+  PetscInt  level;
+  PetscBool transpose;
+} Pass;
+
+static PetscBool Untouched(const Pass *p, PetscBool zero) /* x = 0: b is the residual */
 {
-  const VpCycleOptions *o = &cycle->options;
-  const PetscInt        pre = transpose ? o->post : o->pre, post = transpose ? o->pre : o->post;
-  const PetscBool       reverse_pre = (PetscBool)(transpose || o->symmetric), reverse_post = (PetscBool)(transpose && !o->symmetric);
-  const PetscBool       untouched = (PetscBool)(zero && !pre); /* x = 0: b is the residual */
-  const PetscInt        visits = o->type == VP_CYCLE_W && l + 2 < cycle->nlevel ? 2 : 1;
+  const VpCycleOptions *o = &p->cycle->options;
+
+  return (PetscBool)(zero && !(p->transpose ? o->post : o->pre));
+}
+
+/* to b of the next level. Own cells of b; the ghosts of x are current before */
+static PetscErrorCode Down(const Pass *p, PetscInt l, PetscBool zero)
+{
+  const VpCycle   cycle = p->cycle;
+  const PetscInt  count = p->transpose ? cycle->options.post : cycle->options.pre;
+  const PetscBool reverse = (PetscBool)(p->transpose || cycle->options.symmetric), untouched = Untouched(p, zero);
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelExchange(cycle->level[l], VP_GHOST_SWEEP, cycle->b[l]));
+  if (count) {
+    PetscCall(Smooth(cycle, l, count, zero, reverse));
+    PetscCall(VpLevelExchange(cycle->level[l], VP_GHOST_ALL, cycle->x[0][l]));
+  }
+  if (!untouched) PetscCall(Residual(cycle, l));
+  PetscCall(VpRestrict(cycle->level[l], cycle->gather[l + 1], untouched ? cycle->b[l] : cycle->r[l], cycle->b[l + 1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* from x of the next level. The ghosts of x are not current after */
+static PetscErrorCode Up(const Pass *p, PetscInt l, PetscBool zero)
+{
+  const VpCycle   cycle = p->cycle;
+  const PetscInt  count = p->transpose ? cycle->options.pre : cycle->options.post;
+  const PetscBool reverse = (PetscBool)(p->transpose && !cycle->options.symmetric);
+
+  PetscFunctionBegin;
+  PetscCall(VpProlong(cycle->level[l], cycle->level[l + 1], cycle->gather[l + 1], cycle->level[l]->view.nhalo,
+                      (PetscBool)!Untouched(p, zero), cycle->x[0][l + 1], cycle->x[0][l]));
+  PetscCall(Smooth(cycle, l, count, PETSC_FALSE, reverse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x += M (b - A x) */
+static PetscErrorCode Cycle(const Pass *p, PetscInt l, PetscBool zero)
+{
+  const VpCycle  cycle = p->cycle;
+  const PetscInt visits = cycle->options.type == VP_CYCLE_W && l + 2 < cycle->nlevel ? 2 : 1;
 
   PetscFunctionBegin;
   if (l == cycle->nlevel - 1) {
     PetscCall(SolveCoarsest(cycle));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VpLevelExchange(cycle->level[l], VP_GHOST_SWEEP, cycle->b[l]));
-  if (pre) {
-    PetscCall(Smooth(cycle, l, pre, zero, reverse_pre));
-    PetscCall(VpLevelExchange(cycle->level[l], VP_GHOST_ALL, cycle->x[0][l]));
-  }
-  if (!untouched) PetscCall(Residual(cycle, l));
-  PetscCall(VpRestrict(cycle->level[l], cycle->gather[l + 1], untouched ? cycle->b[l] : cycle->r[l], cycle->b[l + 1]));
+  PetscCall(Down(p, l, zero));
   for (PetscInt visit = 0; visit < visits; visit++) {
     if (visit) PetscCall(VpLevelExchange(cycle->level[l + 1], VP_GHOST_ALL, cycle->x[0][l + 1]));
-    PetscCall(Cycle(cycle, l + 1, (PetscBool)(visit == 0), transpose));
+    PetscCall(Cycle(p, l + 1, (PetscBool)(visit == 0)));
   }
-  PetscCall(VpProlong(cycle->level[l], cycle->level[l + 1], cycle->gather[l + 1], cycle->level[l]->view.nhalo, (PetscBool)!untouched,
-                      cycle->x[0][l + 1], cycle->x[0][l]));
-  PetscCall(Smooth(cycle, l, post, PETSC_FALSE, reverse_post));
+  PetscCall(Up(p, l, zero));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,7 +126,6 @@ PetscErrorCode VpCycleEnterResidual(VpCycle cycle, PetscInt l, VpLevel outer, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Launches and flops of something that is always the same */
 PetscErrorCode VpCycleReplay(VpCycle cycle, VpRecorded *recorded, PetscErrorCode (*work)(void *), void *context)
 {
   const VpBackend *backend = cycle->level[0]->backend;
@@ -111,27 +145,46 @@ PetscErrorCode VpCycleReplay(VpCycle cycle, VpRecorded *recorded, PetscErrorCode
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-typedef struct {
-  VpCycle   cycle;
-  PetscInt  level;
-  PetscBool transpose;
-} Work;
-
-static PetscErrorCode CycleFromZero(void *context)
+static PetscErrorCode Whole(void *context)
 {
-  const Work *work = (const Work *)context;
+  const Pass *p = (const Pass *)context;
 
   PetscFunctionBegin;
-  PetscCall(Cycle(work->cycle, work->level, PETSC_TRUE, work->transpose));
+  PetscCall(Cycle(p, p->level, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, PetscBool add, double *z)
+static PetscErrorCode AllDown(void *context)
 {
-  Work work = {cycle, l, transpose};
+  const Pass *p = (const Pass *)context;
 
   PetscFunctionBegin;
-  PetscCall(VpCycleReplay(cycle, &cycle->recorded[2 * l + !!transpose], CycleFromZero, &work));
+  for (PetscInt l = p->level; l < p->cycle->nlevel - 1; l++) PetscCall(Down(p, l, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AllUp(void *context)
+{
+  const Pass *p = (const Pass *)context;
+
+  PetscFunctionBegin;
+  for (PetscInt l = p->cycle->nlevel - 2; l >= p->level; l--) PetscCall(Up(p, l, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A coarse KSP works on the host: what comes before and after it is recorded each by itself. */
+PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, PetscBool add, double *z)
+{
+  Pass        pass = {cycle, l, transpose};
+  VpRecorded *recorded = &cycle->recorded[2 * (2 * l + !!transpose)];
+
+  PetscFunctionBegin;
+  if (cycle->whole) PetscCall(VpCycleReplay(cycle, recorded, Whole, &pass));
+  else if (cycle->replays) {
+    PetscCall(VpCycleReplay(cycle, recorded, AllDown, &pass));
+    PetscCall(SolveCoarsest(cycle));
+    PetscCall(VpCycleReplay(cycle, recorded + 1, AllUp, &pass));
+  } else PetscCall(Whole(&pass));
   PetscCall(VpLevelLeave(cycle->level[l], add, cycle->x[0][l], z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -216,7 +269,9 @@ static PetscErrorCode CheckReplays(VpCycle cycle)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(finest->mesh->comm, &size));
   PetscCall(VpCoarseGetKSP(cycle->coarse, &ksp));
-  cycle->replays = (PetscBool)(cycle->options.replay && finest->backend->replay && !ksp && (size == 1 || finest->mesh->transport == VP_TRANSPORT_LINK));
+  cycle->replays = (PetscBool)(cycle->options.replay && finest->backend->replay && (size == 1 || finest->mesh->transport == VP_TRANSPORT_LINK));
+  cycle->whole = (PetscBool)(cycle->replays && !ksp);
+  if (ksp && cycle->options.type == VP_CYCLE_W) cycle->replays = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -242,7 +297,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));
   cycle->options = *options;
   cycle->nlevel = nlevel;
-  PetscCall(PetscCalloc4(nlevel, &cycle->level, nlevel, &cycle->smoother, nlevel, &cycle->gather, 2 * nlevel, &cycle->recorded));
+  PetscCall(PetscCalloc4(nlevel, &cycle->level, nlevel, &cycle->smoother, nlevel, &cycle->gather, 4 * nlevel, &cycle->recorded));
   PetscCall(PetscCalloc4(nlevel, &cycle->b, nlevel, &cycle->x[0], nlevel, &cycle->x[1], nlevel, &cycle->r));
   PetscCall(VpMeshReference(mesh));
   PetscCallMPI(MPI_Comm_size(mesh->comm, &ranks));
@@ -272,7 +327,7 @@ PetscErrorCode VpCycleDestroy(VpCycle *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!cycle) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt i = 0; i < 2 * cycle->nlevel && cycle->replays; i++)
+  for (PetscInt i = 0; i < 4 * cycle->nlevel && cycle->replays; i++)
     PetscCall(cycle->level[0]->backend->forget(&cycle->recorded[i].recording));
   PetscCall(VpCoarseDestroy(&cycle->coarse));
   for (PetscInt l = 0; l < cycle->nlevel; l++) {

@@ -119,8 +119,8 @@ struct VpCycle_ {
   VpGather      *gather;   /* [nlevel]; NULL where a level lives on as many ranks as the finer one */
   VpCoarse       coarse;
   void         **b, **x[2], **r; /* [nlevel] vectors; r[l] NULL until it is needed */
-  PetscBool      replays;
-  VpRecorded    *recorded;       /* [nlevel][plain, transposed] cycles from a level down */
+  PetscBool      replays, whole; /* the cycle, or what comes before and after its coarse solve */
+  VpRecorded    *recorded;       /* [nlevel][plain, transposed][whole or before, after] from a level down */
 };
 /* what a cycle takes on a level: small ones exchange every colour */
 PetscErrorCode VpChooseExchange(VpMesh, VpExchange asked, VpExchange *);

@@ -118,7 +118,8 @@ PetscErrorCode VpNestedGuess(VpNested nested, const double *b, double *x)
   PetscCall(VpCycleEnter(nested->cycle, 0, b));
   if (nested->cycle->nlevel == 1) PetscCall(VpCycleSolve(nested->cycle, 0, PETSC_FALSE, PETSC_FALSE, x));
   else {
-    PetscCall(VpCycleReplay(nested->cycle, &nested->below, Below, nested));
+    if (nested->cycle->whole) PetscCall(VpCycleReplay(nested->cycle, &nested->below, Below, nested));
+    else PetscCall(Below(nested));
     PetscCall(ProlongTo(nested, 0, x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

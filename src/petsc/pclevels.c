@@ -56,7 +56,8 @@ ENUM_OPTION(Exchange, VPatchDGExchange, VpExchange, exchange, 2)
    Level: advanced
 
    Note:
-   Taken on one rank, where the coarsest level is a single patch; elsewhere every kernel is launched by itself.
+   Taken where nothing waits for the host: on one rank, or with messages by NCCL (`DMVPatchDGSetTransport()`). Where the coarsest level has
+   a KSP, what comes before and after it is recorded, of a V cycle only.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetReplay()`
 @*/
