@@ -11,11 +11,6 @@ static char help[] =
 
 /* ---- what is timed: Work -> one application */
 
-static PetscErrorCode Copy(void *work)
-{
-  return VecCopy(((Work *)work)->b, ((Work *)work)->x);
-}
-
 static PetscErrorCode Multiply(void *work)
 {
   return MatMult(((Work *)work)->A, ((Work *)work)->b, ((Work *)work)->x);
@@ -298,26 +293,6 @@ static PetscErrorCode WarmUp(Bench *bench)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* vectors of 2 GB, less where all is shifted to less */
-static PetscErrorCode MeasureCopy(Bench *bench, PetscInt shift)
-{
-  const PetscInt n = 1 << (28 + 3 * PetscMin(0, shift));
-  Work           w = {.bench = bench};
-  double         seconds;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecCreate(PETSC_COMM_SELF, &w.b));
-  PetscCall(VecSetSizes(w.b, n, n));
-  PetscCall(VecSetType(w.b, VectorType(bench)));
-  PetscCall(VecDuplicate(w.b, &w.x));
-  PetscCall(VecSet(w.b, 1));
-  PetscCall(Time(bench, Copy, &w, &seconds));
-  bench->copy = 2. * n * sizeof(PetscScalar) / seconds;
-  PetscCall(VecDestroy(&w.b));
-  PetscCall(VecDestroy(&w.x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode GetOptions(Options *o)
 {
   static const char *const names[] = {"kernels", "spaces", "solves", "-bench_parts", "", NULL};
@@ -379,7 +354,7 @@ int main(int argc, char **argv)
   PetscCall(PetscTime(&start));
   PetscCall(BackendCreate(o.backend, &bench));
   PetscCall(WarmUp(&bench));
-  PetscCall(MeasureCopy(&bench, o.shift));
+  PetscCall(MeasureCopy(&bench, (size_t)1 << (31 + 3 * PetscMin(0, o.shift)))); /* 2 GB, less on coarser meshes */
   PetscCall(ReportBegin(&bench, o.report));
   for (PetscInt i = 0; i < o.ndegree; i++) {
     PetscCall(RunDegree(&bench, (int)o.degree[i], refine[o.degree[i]] + o.shift + o.large, &o));

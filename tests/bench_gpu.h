@@ -7,7 +7,7 @@
 typedef struct {
   const VpBackend *backend;
   void            *probe; /* a byte to wait for */
-  double           copy;  /* bytes a second, read and written, of a copy of large vectors */
+  double           copy;  /* bytes a second, read and written, of a copy of large arrays */
   FILE            *json;  /* or NULL */
   int              rows;
 } Bench;
@@ -50,11 +50,11 @@ static inline PetscErrorCode Wait(const Bench *bench)
 /* of the device's memory; NaN on the host, whose processes do not return what they free */
 static inline PetscErrorCode UsedBytes(const Bench *bench, double *bytes)
 {
-  double left = 0, total = NAN;
+  double available = 0, total = NAN;
 
   PetscFunctionBeginUser;
-  if (bench->backend->free_bytes) PetscCall(bench->backend->free_bytes(&left, &total));
-  *bytes = total - left;
+  if (bench->backend->memory) PetscCall(bench->backend->memory(&available, &total));
+  *bytes = total - available;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -83,6 +83,39 @@ static inline PetscErrorCode Time(const Bench *bench, Action action, void *objec
   PetscCall(action(object));
   PetscCall(TimeTimes(bench, action, object, 1, seconds));
   if (*seconds < enough) PetscCall(TimeTimes(bench, action, object, 1 + (int)PetscMin(100, enough / *seconds), seconds));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef struct {
+  const VpBackend *backend;
+  size_t           bytes;
+  char            *from, *to;
+} Copied;
+
+static inline PetscErrorCode Copy(void *copied)
+{
+  const Copied *c = (const Copied *)copied;
+
+  return c->backend->copy(c->from, c->bytes, c->to);
+}
+
+/* of an array of numbers that look random */
+static inline PetscErrorCode MeasureCopy(Bench *bench, size_t bytes)
+{
+  const size_t seed = 1 << 12;
+  Copied       c = {.backend = bench->backend, .bytes = bytes};
+  double       numbers[512], seconds;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 512; i++) numbers[i] = sin(i * i + 1.);
+  PetscCall(c.backend->alloc(bytes, "a copy", (void **)&c.from));
+  PetscCall(c.backend->alloc(bytes, "a copy", (void **)&c.to));
+  PetscCall(c.backend->upload(numbers, seed, c.from));
+  for (size_t full = seed; full < bytes; full *= 2) PetscCall(c.backend->copy(c.from, PetscMin(full, bytes - full), c.from + full));
+  PetscCall(Time(bench, Copy, &c, &seconds));
+  bench->copy = 2. * bytes / seconds;
+  PetscCall(c.backend->release(c.from));
+  PetscCall(c.backend->release(c.to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
