@@ -325,6 +325,8 @@ static PetscErrorCode GetOptions(Options *o)
 
 static PetscErrorCode BackendCreate(const char name[], Bench *bench)
 {
+  PetscBool available = PETSC_TRUE;
+
   PetscFunctionBeginUser;
   bench->backend = VpBackendFind(name);
   PetscCheck(bench->backend, PETSC_COMM_SELF, PETSC_ERR_SUP,
@@ -333,6 +335,9 @@ static PetscErrorCode BackendCreate(const char name[], Bench *bench)
   PetscCheck(bench->backend == &VpBackendHost, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "-bench_backend %s needs vectors on the device: build with a PETSc configured --with-cuda, or take -bench_backend host", name);
 #endif
+  if (bench->backend->available) PetscCall(bench->backend->available(&available));
+  PetscCheck(available, PETSC_COMM_SELF, PETSC_ERR_GPU, "-bench_backend %s: there is no such device here. -bench_backend host does without",
+             name);
   PetscCall(VPatchDGInitializePackage());
   PetscCall(bench->backend->alloc(1, "the clock", &bench->probe));
   PetscFunctionReturn(PETSC_SUCCESS);
