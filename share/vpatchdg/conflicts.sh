@@ -12,16 +12,17 @@ l1=l1tex__data
 metrics=${l1}_pipe_lsu_wavefronts_mem_shared.sum,${l1}_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum
 metrics+=,${l1}_bank_conflicts_pipe_lsu_mem_shared_op_st.sum,smsp__inst_executed.sum
 
-# counters FILE KERNEL COMMAND...: one launch of every kernel and grid whose name begins so, as CSV
+# counters FILE KERNEL COMMAND...: one launch of every kernel and grid whose full name matches, as CSV
 counters() {
   local file=$1 kernel=$2
   shift 2
   [ -x "$1" ] || { echo "conflicts.sh: there is no $1; make bench-gpu builds it" >&2; exit 1; }
-  ncu --clock-control none --csv --page raw --metrics $metrics --kernel-name "regex:^$kernel" --filter-mode per-launch-config \
-    --launch-count 1 --log-file "$tmp/$file" "$@" > "$tmp/out" || { cat "$tmp/out" "$tmp/$file" >&2; exit 1; }
+  ncu --clock-control none --csv --page raw --metrics $metrics --kernel-name-base demangled --kernel-name "regex:$kernel" \
+    --filter-mode per-launch-config --launch-count 1 --log-file "$tmp/$file" "$@" > "$tmp/out" 2>&1 \
+    || { cat "$tmp/out" "$tmp/$file" >&2; exit 1; }
 }
 counters paper.csv PaperSweep "$bin/paper" profile
-[ ! -x "$bin/bench_gpu" ] || counters library.csv ReplacePatches "$bin/bench_gpu" -bench_degrees 3,4,5,6,7 -bench_parts kernels -bench_shift -2
+counters library.csv 'ReplacePatches.*NoEdges' "$bin/bench_gpu" -bench_degrees 3,4,5,6,7 -bench_parts kernels -bench_shift -3
 
 python3 - "$tmp"/*.csv << 'EOS'
 import csv
