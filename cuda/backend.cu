@@ -61,13 +61,21 @@ static PetscErrorCode Wait(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* what the device's pool keeps although nobody uses it (PETSc's vectors come from there) is available */
 static PetscErrorCode Memory(double *available, double *total)
 {
-  size_t free = 0, all = 0;
+  size_t        free = 0, all = 0;
+  uint64_t      reserved = 0, used = 0;
+  int           device;
+  cudaMemPool_t pool;
 
   PetscFunctionBegin;
   VpCudaCall(cudaMemGetInfo(&free, &all));
-  *available = (double)free;
+  VpCudaCall(cudaGetDevice(&device));
+  VpCudaCall(cudaDeviceGetMemPool(&pool, device));
+  VpCudaCall(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
+  VpCudaCall(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
+  *available = (double)free + (double)reserved - (double)used;
   *total = (double)all;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
