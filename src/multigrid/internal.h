@@ -10,8 +10,10 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel, const PetscReal own[]);
 /* coefficient.c: the 2^dim cells' coefficients as scale times a product of one factor per direction, which is 1 in the cell where it is
    less and 2^(|step|/4) in the other, the second where step > 0; the product is nowhere less than the coefficient */
 void VpCoefficientFit(int dim, const PetscReal a[], int step[], double *scale);
-/* level.c: releases what VpLevelPlace placed; the lines without face terms (view.drop) */
+/* level.c: releases what VpLevelPlace placed */
 PetscErrorCode VpLevelRemove(VpLevel, const void **p);
+/* lines.c: view.line and lines: every cell's operators; with drops, or later by PlaceDrops, view.drop: those without face terms, too */
+PetscErrorCode VpLevelPlaceLines(VpLevel, PetscBool drops);
 PetscErrorCode VpLevelPlaceDrops(VpLevel);
 /* patch.c: view.patch, type, fdm, weight, cover, cutoff: patches and their solvers */
 PetscErrorCode VpLevelPlacePatches(VpLevel, const VpPatches *, VpSpace);
