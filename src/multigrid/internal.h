@@ -2,6 +2,7 @@
 #pragma once
 #include "multigrid.h"
 #include "dictionary.h"
+#include "../mesh/memory.h"
 #include "../petsc/compat.h"
 
 /* coefficient.c: keeps the coefficient for all local cells; level->uniform is its value where the cells of all ranks have the same, else 0
@@ -18,12 +19,17 @@ PetscErrorCode VpLevelPlaceDrops(VpLevel);
 /* patch.c: view.patch, type, fdm, weight, cover, cutoff: patches and their solvers */
 PetscErrorCode VpLevelPlacePatches(VpLevel, const VpPatches *, VpSpace);
 
-/* size of a cell in direction d */
-static inline PetscReal VpCellSize(VpMesh mesh, int32_t cell, int d)
+/* size in direction d of the cells of a box, of a cell */
+static inline PetscReal VpCellSizeIn(VpMesh mesh, int32_t box, int d)
 {
-  const int64_t i = 3 * (int64_t)mesh->box[cell] + d;
+  const int64_t i = 3 * (int64_t)box + d;
 
   return (mesh->domain->upper[i] - mesh->domain->lower[i]) / (1 << mesh->level);
+}
+
+static inline PetscReal VpCellSize(VpMesh mesh, int32_t cell, int d)
+{
+  return VpCellSizeIn(mesh, mesh->box[cell], d);
 }
 
 /* one small matrix a cell and direction */

@@ -33,7 +33,7 @@ static VpLineKey LineKey(VpLevel level, int32_t cell, int d)
   VpLineKey key = {.h = VpCellSize(mesh, cell, d), .a = VpLevelCoefficient(level, cell)};
 
   for (int s = 0; s < 2; s++) {
-    const int32_t beyond = mesh->neighbor[cell * 2 * mesh->dim + 2 * d + s];
+    const int32_t beyond = mesh->neighbor[(size_t)cell * 2 * mesh->dim + 2 * d + s];
 
     key.face[s] = beyond < 0 ? beyond : VP_FACE_CELL;
     key.h_beyond[s] = beyond < 0 ? 0 : VpCellSize(mesh, beyond, d);
@@ -42,22 +42,40 @@ static VpLineKey LineKey(VpLevel level, int32_t cell, int d)
   return key;
 }
 
-/* entry of every line of [0, nsweep) */
+static PetscBool HasCoefficients(VpLevel level, int32_t cell, int d, const VpLineKey *key)
+{
+  const int32_t *beyond = level->mesh->neighbor + (size_t)cell * 2 * level->mesh->dim + 2 * d;
+  PetscBool      has = (PetscBool)(VpLevelCoefficient(level, cell) == key->a);
+
+  for (int s = 0; s < 2; s++) has = (PetscBool)(has && (beyond[s] < 0 || VpLevelCoefficient(level, beyond[s]) == key->a_beyond[s]));
+  return has;
+}
+
+/* Entry of every line of [0, nsweep). Lines of one box and place differ by coefficients only, so most need no key of their own. */
 static PetscErrorCode FindLines(VpLevel level, Lines *lines, int32_t line[])
 {
   VpMesh    mesh = level->mesh;
+  const int dim = mesh->dim;
   VpLineKey last[3] = {{0}};
 
   PetscFunctionBegin;
   for (int32_t cell = 0; cell < mesh->nsweep; cell++) {
-    for (int d = 0; d < mesh->dim; d++) {
-      const VpLineKey key = LineKey(level, cell, d);
-      int32_t        *entry = &line[cell * mesh->dim + d];
+    const PetscBool within = (PetscBool)(cell && mesh->box[cell] == mesh->box[cell - 1]);
+    const int       moved = within ? mesh->place[cell] ^ mesh->place[cell - 1] : 0x3f; /* 2 bits a direction, as in a place */
 
-      if (!memcmp(&key, &last[d], sizeof(key))) *entry = entry[-mesh->dim];
-      else
-        PetscCall(LinesAdd(lines, &key, entry));
-      last[d] = key;
+    for (int d = 0; d < dim; d++) {
+      int32_t *entry = &line[(size_t)cell * dim + d];
+
+      if (!(moved >> 2 * d & 3) && (level->uniform > 0 || HasCoefficients(level, cell, d, &last[d]))) {
+        *entry = entry[-dim];
+      } else {
+        const VpLineKey key = LineKey(level, cell, d);
+
+        if (!memcmp(&key, &last[d], sizeof(key))) *entry = entry[-dim];
+        else
+          PetscCall(LinesAdd(lines, &key, entry));
+        last[d] = key;
+      }
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -92,7 +110,7 @@ PetscErrorCode VpLevelPlaceLines(VpLevel level, PetscBool drops)
 
   PetscFunctionBegin;
   PetscCall(VpDictionaryCreate(7, &lines.dictionary));
-  PetscCall(PetscMalloc1(nline, &line));
+  PetscCall(VpMallocLarge(nline, &line));
   PetscCall(FindLines(level, &lines, line));
   nwhole = lines.dictionary.n;
   if (drops) {
