@@ -49,6 +49,8 @@ struct VpMesh_ {
   int32_t  nown, nface, nsweep, nhalo, nlocal;
   int32_t *box;            /* [nlocal] */
   int32_t *coord;          /* [nlocal][3] lattice position in its box, 0 .. 2^level - 1 */
+  uint8_t *place;          /* [nlocal] lattice position in directions x, y, z, 2 bits each, x lowest: 1 the first in the box, 3 the last, 2 the last but
+                              one, 0 any other. From one cell below to two above them, cells of one box and place have the same boxes and boundaries */
   int32_t *neighbor;       /* [nsweep][2 dim] local cell or VP_DIRICHLET, VP_NEUMANN; complete on [0, nsweep) */
   PetscInt *starts;        /* [size+1] first global position of every rank */
   PetscSF  sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values) */
@@ -75,6 +77,14 @@ PetscErrorCode VpMeshReference(VpMesh);
 PetscErrorCode VpMeshDestroy(VpMesh *);
 /* size of a cell in every direction (3 numbers, 1 beyond dim) and its lower corner */
 void           VpMeshCellBounds(VpMesh, int32_t cell, PetscReal lower[], PetscReal size[]);
+/* the box of the cell beyond a side, or VP_DIRICHLET, VP_NEUMANN */
+static inline int32_t VpMeshBoxBeyond(VpMesh mesh, int32_t cell, int side)
+{
+  const int     place = mesh->place[cell] >> (side & ~1) & 3;
+  const int32_t box = mesh->box[cell];
+
+  return place == (side % 2 && mesh->level ? 3 : 1) ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + side] : box;
+}
 /* fills the ghosts of cell data: own cells' values at x (own part first, ghosts behind), bytes per cell */
 PetscErrorCode VpMeshExchangeBegin(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);
 PetscErrorCode VpMeshExchangeEnd(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);
