@@ -11,6 +11,12 @@ our $build = $ENV{BUILD} || 'build';
 our $folder = tempdir(CLEANUP => 1);
 $ENV{MPIEXEC} ||= 'mpiexec';
 
+# VPATCHDG_TEST=cuda: vectors live on the GPU, or, with a PETSc that has none there, are copied to it
+if (($ENV{VPATCHDG_TEST} // '') eq 'cuda') {
+  my $where = `cat $build/config.mk` =~ /^PETSC_CUDA *:= *1/m ? '-dm_vec_type cuda' : '-dm_vpatchdg_backend cuda';
+  $ENV{PETSC_OPTIONS} = "$where " . ($ENV{PETSC_OPTIONS} // '');
+}
+
 sub run {
   my ($ranks, $program, $arguments) = @_;
   my $output = `tests/run.sh $ranks $build/bin/$program $arguments 2>&1`;

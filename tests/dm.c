@@ -48,7 +48,7 @@ static PetscErrorCode point_values_round_trip(void)
     PetscReal          worst = 0, error, l2;
     const PetscReal    lower[] = {-1, 0, 2}, upper[] = {1, 1, 2.5};
 
-    PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, 3, 1, &dm));
+    PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, 3, 1, &dm));
     PetscCall(DMVPatchDGSetBoxGrid(dm, (PetscInt[]){2, 1, 1}, lower, upper));
     PetscCall(DMSetUp(dm));
     PetscCall(DMCreateGlobalVector(dm, &x));
@@ -143,7 +143,7 @@ static PetscErrorCode clone_refine_coarsen_keep_settings(void)
   MatType                type;
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 2, 1, &dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 2, 1, &dm));
   PetscCall(PetscObjectSetOptionsPrefix((PetscObject)dm, "my_"));
   PetscCall(DMVPatchDGSetBoxes(dm, 3, lower, upper));
   PetscCall(DMVPatchDGSetBoundary(dm, boundary));
@@ -199,7 +199,7 @@ static PetscErrorCode local_vectors_hold_the_neighbours(void)
   PetscScalar s[2];
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 3, 2, 2, &dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 3, 2, 2, &dm));
   PetscCall(DMSetUp(dm));
   PetscCall(DMCreateGlobalVector(dm, &g));
   PetscCall(DMCreateLocalVector(dm, &l));
@@ -256,11 +256,12 @@ static PetscErrorCode options_set_everything(void)
           "-a_dm_vpatchdg_boundary periodic,periodic,dirichlet,neumann -a_dm_vpatchdg_penalty 2 -a_dm_vpatchdg_reaction 5"));
   PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
   PetscCall(DMSetType(dm, DMVPATCHDG));
+  PetscCall(UseTestBackend(dm));
   PetscCall(DMSetOptionsPrefix(dm, "a_"));
   PetscCall(DMSetFromOptions(dm));
   PetscCall(DMSetUp(dm));
   PetscCall(DMSetFromOptions(dm)); /* the same again is no change */
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 4, 1, &other));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 4, 1, &other));
   PetscCall(DMVPatchDGSetBoxGrid(other, (PetscInt[]){3, 2}, (PetscReal[]){-1, 0}, (PetscReal[]){2, 2}));
   PetscCall(DMVPatchDGSetBoundary(other, boundary));
   PetscCall(DMVPatchDGSetPenalty(other, 2));
@@ -285,7 +286,7 @@ static PetscErrorCode box_grid_is_given_back(void)
   PetscReal lower[2], upper[2], x[2];
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 1, 1, &dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 1, 1, &dm));
   PetscCall(DMVPatchDGSetBoxGrid(dm, (PetscInt[]){3, 2}, (PetscReal[]){-1, 0}, NULL));
   PetscCall(DMVPatchDGGetBoxGrid(dm, n, lower, upper));
   PetscCall(DMVPatchDGGetBoxGrid(dm, NULL, x, NULL));
@@ -302,7 +303,7 @@ static PetscErrorCode refine_level_is_that_of_the_mesh(void)
   PetscBool says;
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 1, 1, &dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 1, 1, &dm));
   PetscCall(DMSetUp(dm));
   PetscCall(DMSetRefineLevel(dm, 5));
   PetscCall(ViewSays((PetscObject)dm, "each refined 1 time\n", &says));

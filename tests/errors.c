@@ -108,7 +108,7 @@ static PetscErrorCode Solve(const Case *c, PetscInt refine, PetscReal error[2])
   PetscReal *a;
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, c->dim, c->degree, refine, &dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, c->dim, c->degree, refine, &dm));
   PetscCall(DMVPatchDGSetDomain(dm, c->domain));
   PetscCall(DMVPatchDGSetBoundary(dm, c->boundary));
   PetscCall(DMVPatchDGSetReaction(dm, wave.c));

@@ -1,7 +1,6 @@
 /* (f, u_h) for f = 1, zero Dirichlet data, against values computed independently, and the true residual at convergence.
    ranks: 1 3 */
-#include "tap.h"
-#include <vpatchdg.h>
+#include "backend.h"
 
 typedef struct {
   const char *domain;
@@ -68,6 +67,7 @@ static PetscErrorCode Solve(PetscReal rtol, PetscScalar *functional, PetscReal *
   PetscFunctionBeginUser;
   PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
   PetscCall(DMSetType(dm, DMVPATCHDG));
+  PetscCall(UseTestBackend(dm));
   PetscCall(DMSetFromOptions(dm));
   PetscCall(DMSetUp(dm));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));

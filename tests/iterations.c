@@ -2,8 +2,7 @@
    nu = -8 / log10((|r_n|/|r_0|)^(1/n)), an orthonormal basis. L-shape and Fichera: from an independent dense computation in that basis;
    in a Gauss-Lobatto basis the same method has figures 0.1-0.5 smaller, because the norm is another.
    ranks: 1 2 3 4 8 */
-#include "tap.h"
-#include <vpatchdg.h>
+#include "backend.h"
 
 typedef struct {
   const char *domain, *space, *residual, *precision, *ksp;
@@ -87,6 +86,7 @@ static PetscErrorCode Nu(const Case *c, PetscReal *nu)
   PetscCall(SetOptions(c));
   PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
   PetscCall(DMSetType(dm, DMVPATCHDG));
+  PetscCall(UseTestBackend(dm));
   PetscCall(DMSetFromOptions(dm));
   PetscCall(DMSetUp(dm));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));

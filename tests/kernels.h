@@ -1,24 +1,23 @@
 /* Random views of levels for the tests of the kernels. */
 #pragma once
-#include "tap.h"
-#include "../src/kernels/ops.h"
+#include "backend.h"
 #include <math.h>
 
 enum { CELLS = 180, OWN = 120, SWEPT = 165, ENTRIES = 5, PATCHES = 19, COARSE = 3, VIEWS = 2 * 2 * VP_MAX_DEGREE * 2 };
 
-extern const VpBackend VpBackendHost;
-
-/* a view in one precision, and its tables in double */
+/* a view in one precision on the tested backend, and the same on the host with its tables in double */
 typedef struct {
-  VpView       view;
-  const VpOps *ops;
-  VpPrecision  precision;
-  int          N, corners;
-  double      *lines, *traces, *fdm, *weight, *P, *R, *enter, *leave;
-  double      *x[2], *b, *xc;             /* vectors */
-  void        *vx[2], *vb, *vxc, *vy;     /* the same, and room, in the view's precision */
-  void        *kept[64];
-  int          nkept;
+  VpView           view, host;
+  const VpBackend *backend;
+  const VpOps     *ops;
+  VpPrecision      precision;
+  size_t           real; /* bytes */
+  int              N, corners;
+  double          *lines, *traces, *fdm, *weight, *P, *R, *enter, *leave;
+  double          *x[2], *b, *xc;         /* vectors */
+  void            *vx[2], *vb, *vxc, *vy; /* the same, and room, on the backend in the view's precision */
+  void            *kept[32], *placed[32]; /* on the host and on the backend */
+  int              nkept, nplaced;
 } Case;
 
 static unsigned long long seed = 1;
@@ -37,111 +36,172 @@ static void *Keep(Case *c, void *p)
   return p;
 }
 
-static void *Room(Case *c, size_t count)
+static void *Room(Case *c, size_t bytes)
 {
   void *p;
 
-  PetscCallAbort(PETSC_COMM_SELF, VpBackendHost.alloc(count * (c->precision == VP_DOUBLE ? 8 : 4) + 1, "a test", &p));
-  return Keep(c, p);
+  PetscCallAbort(PETSC_COMM_SELF, c->backend->alloc(bytes, "a test", &p));
+  return c->placed[c->nplaced++] = p;
 }
 
-/* the view's copy of doubles; these are rounded, too */
-static void *Place(Case *c, size_t count, double *from)
+static void *Place(Case *c, const void *from, size_t bytes)
 {
-  void *p = Room(c, count);
+  void *p = Room(c, bytes);
 
-  for (size_t i = 0; i < count; i++) {
-    if (c->precision == VP_DOUBLE) ((double *)p)[i] = from[i];
-    else from[i] = ((float *)p)[i] = (float)from[i];
-  }
+  PetscCallAbort(PETSC_COMM_SELF, c->backend->upload(from, bytes, p));
   return p;
 }
 
-static double Get(const Case *c, const void *p, size_t i) { return c->precision == VP_DOUBLE ? ((const double *)p)[i] : (double)((const float *)p)[i]; }
+/* doubles go there in the view's precision; these are rounded, too */
+static void *PlaceReals(Case *c, size_t count, double *from)
+{
+  float *single = malloc(count * sizeof(float));
+  void  *p;
 
-static double *Reals(Case *c, size_t count, double scale, void **placed)
+  for (size_t i = 0; i < count && c->precision == VP_SINGLE; i++) from[i] = single[i] = (float)from[i];
+  p = Place(c, c->precision == VP_SINGLE ? (void *)single : (void *)from, count * c->real);
+  free(single);
+  return p;
+}
+
+/* and back, to be freed */
+static double *Fetch(const Case *c, const void *p, size_t count)
+{
+  double *values = malloc(count * sizeof(double));
+  float  *single = malloc(count * sizeof(float));
+
+  PetscCallAbort(PETSC_COMM_SELF, c->backend->download(p, count * c->real, c->precision == VP_SINGLE ? (void *)single : (void *)values));
+  for (size_t i = 0; i < count && c->precision == VP_SINGLE; i++) values[i] = (double)single[i];
+  free(single);
+  return values;
+}
+
+static double *Reals(Case *c, size_t count, double scale, const void **placed)
 {
   double *p = Keep(c, malloc(count * sizeof(double)));
 
   for (size_t i = 0; i < count; i++) p[i] = scale * Real();
-  *placed = Place(c, count, p);
+  *placed = PlaceReals(c, count, p);
   return p;
 }
 
-static int32_t *Ints(Case *c, size_t count, unsigned below, int lowest)
+static const int32_t *Ints(Case *c, size_t count, unsigned below, int lowest, const int32_t **placed)
 {
   int32_t *p = Keep(c, malloc(count * sizeof(int32_t)));
 
   for (size_t i = 0; i < count; i++) p[i] = (int32_t)Random(below) + lowest;
+  *placed = Place(c, p, count * sizeof(int32_t));
   return p;
 }
 
-static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int thin)
+static const uint8_t *Bytes(Case *c, size_t count, unsigned below, const uint8_t **placed)
 {
-  VpView *v = &c->view;
-  int     n = degree + 1, m = 2 * n, corners = 1 << dim;
-  uint8_t *bytes;
-  int32_t *cells;
+  uint8_t *p = Keep(c, malloc(count));
 
-  memset(c, 0, sizeof *c);
-  c->precision = precision;
-  c->ops       = VpBackendHost.ops(precision, dim, degree);
-  c->corners   = corners;
-  c->N         = dim == 3 ? n * n * n : n * n;
-  v->dim       = dim;
-  v->n         = n;
-  v->nt        = n < 4 ? n : thin && n >= VP_THIN_FROM(dim) ? 2 : 4;
-  v->first[1]  = n < VP_THIN_FROM(dim) || !thin ? 0 : n - 2;
-  v->nown      = OWN;
-  v->nsweep    = SWEPT;
-  v->nhalo     = v->nlocal = CELLS;
-  v->neighbor  = Ints(c, SWEPT * 2 * (size_t)dim, CELLS + 2, -2);
-  v->line      = Ints(c, SWEPT * (size_t)dim, ENTRIES, 0);
-  v->drop      = Ints(c, ENTRIES * 2, ENTRIES, 0);
-  c->lines     = Reals(c, (size_t)(ENTRIES * (n * n + 4 * n)), 1. / n, (void **)&v->lines);
-  c->traces    = Reals(c, (size_t)(4 * v->nt), 1, (void **)&v->traces);
-  /* patches: disjoint sets of cells */
-  v->patch = cells = Keep(c, malloc(PATCHES * (size_t)corners * sizeof(int32_t)));
-  for (int i = 0; i < PATCHES * corners; i++) cells[i] = (i * 7 + 3) % SWEPT;
-  v->type = cells = Ints(c, PATCHES * (size_t)dim, ENTRIES, 0);
-  for (int d = 0; d < dim; d++) { /* in some directions all patches are alike, of mirrored type 0 or of type 2 */
-    const int alike = (int)Random(3);
-    for (int i = 0; i < PATCHES && alike; i++) cells[i * dim + d] = 2 * alike - 2;
+  for (size_t i = 0; i < count; i++) p[i] = (uint8_t)Random(below);
+  *placed = Place(c, p, count);
+  return p;
+}
+
+/* matrices of the two children of a direction, which mirror each other as those of the bases do (VpBasisMirror) */
+static double *Mirrored(Case *c, const void **placed)
+{
+  const int n = c->view.n, swaps = n >= VP_THIN_LEAST && c->view.nt == 2;
+  double   *A = Keep(c, malloc(2 * (size_t)(n * n) * sizeof(double)));
+
+  for (int i = 0; i < n * n; i++) A[i] = 2 * Real() / n;
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) A[n * n + i * n + j] = swaps ? A[(n - 1 - i) * n + n - 1 - j] : (i + j) % 2 ? -A[i * n + j] : A[i * n + j];
   }
-  c->fdm    = Keep(c, malloc((size_t)(ENTRIES * (2 * m * m + m)) * sizeof(double)));
+  *placed = PlaceReals(c, 2 * (size_t)(n * n), A);
+  return A;
+}
+
+/* patches of disjoint cells; in some directions all are alike, of mirrored type 0 or of type 2 */
+static void MakePatches(Case *c)
+{
+  const int dim = c->view.dim, n = c->view.n, m = 2 * n, width = 2 * m * m + m;
+  int32_t  *cells = Keep(c, malloc(PATCHES * (size_t)c->corners * sizeof(int32_t)));
+  int32_t  *types = Keep(c, malloc(PATCHES * (size_t)dim * sizeof(int32_t)));
+
+  for (int i = 0; i < PATCHES * c->corners; i++) cells[i] = (i * 7 + 3) % SWEPT;
+  for (int i = 0; i < PATCHES * dim; i++) types[i] = (int32_t)Random(ENTRIES);
+  for (int d = 0; d < dim; d++) {
+    const int alike = (int)Random(3);
+    for (int i = 0; i < PATCHES && alike; i++) types[i * dim + d] = 2 * alike - 2;
+  }
+  c->host.patch = cells;
+  c->host.type = types;
+  c->view.patch = Place(c, cells, PATCHES * (size_t)c->corners * sizeof(int32_t));
+  c->view.type = Place(c, types, PATCHES * (size_t)dim * sizeof(int32_t));
+  c->fdm = Keep(c, malloc((size_t)(ENTRIES * width) * sizeof(double)));
   for (int e = 0; e < ENTRIES; e++) {
-    for (int i = 0; i < 2 * m * m + m; i++) c->fdm[e * (2 * m * m + m) + i] = i < 2 * m * m ? 2 * Real() / m : 1.5 + Real();
-    if (e % 2) c->fdm[e * (2 * m * m + m) + 2 * m * m + 1] = INFINITY;
+    for (int i = 0; i < width; i++) c->fdm[e * width + i] = i < 2 * m * m ? 2 * Real() / m : 1.5 + Real();
+    if (e % 2) c->fdm[e * width + 2 * m * m + 1] = INFINITY;
   }
   for (int i = 0; i < n; i++) {
     const int mirror = n < 4 ? n + i : m - 1 - i, sign = Random(2) ? 1 : -1;
     for (int r = 0; r < m; r++) {
-      c->fdm[r * m + mirror]         = (r % 2 ? -sign : sign) * c->fdm[r * m + i];
+      c->fdm[r * m + mirror] = (r % 2 ? -sign : sign) * c->fdm[r * m + i];
       c->fdm[m * m + mirror * m + r] = (r % 2 ? -sign : sign) * c->fdm[m * m + i * m + r];
     }
   }
-  v->fdm      = Place(c, (size_t)(ENTRIES * (2 * m * m + m)), c->fdm);
-  c->weight   = Reals(c, PATCHES, 0.5, (void **)&v->weight);
+  c->view.fdm = PlaceReals(c, (size_t)(ENTRIES * width), c->fdm);
+  c->weight = Reals(c, PATCHES, 0.5, &c->view.weight);
+}
+
+static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int thin)
+{
+  VpView   *v = &c->view, *h = &c->host;
+  const int n = degree + 1;
+
+  memset(c, 0, sizeof *c);
+  c->backend = TestBackend();
+  c->precision = precision;
+  c->real = precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
+  c->ops = c->backend->ops(precision, dim, degree);
+  c->corners = 1 << dim;
+  c->N = dim == 3 ? n * n * n : n * n;
+  v->dim = dim;
+  v->n = n;
+  v->nt = n < 4 ? n : thin && n >= VP_THIN_FROM(dim) ? 2 : 4;
+  v->first[1] = n < VP_THIN_FROM(dim) || !thin ? 0 : n - 2;
+  v->nown = OWN;
+  v->nsweep = SWEPT;
+  v->nhalo = v->nlocal = CELLS;
   v->reaction = 0.75;
-  v->cutoff   = -1;
-  v->cover = bytes = Keep(c, malloc(CELLS));
-  for (int i = 0; i < CELLS; i++) bytes[i] = (uint8_t)Random(256);
-  c->P      = Reals(c, (size_t)(2 * n * n), 2. / n, (void **)&v->P);
-  c->R      = Reals(c, (size_t)(2 * n * n), 2. / n, (void **)&v->R);
-  c->enter  = Reals(c, (size_t)(n * n), 2. / n, (void **)&v->enter);
-  c->leave  = Reals(c, (size_t)(n * n), 2. / n, (void **)&v->leave);
-  v->parent = Ints(c, CELLS, COARSE, 0);
-  v->corner = bytes = Keep(c, malloc(CELLS));
-  for (int i = 0; i < CELLS; i++) bytes[i] = (uint8_t)Random((unsigned)corners);
-  v->child   = Ints(c, COARSE * (size_t)corners, SWEPT, 0);
+  v->cutoff = -1;
   v->ncoarse = COARSE;
-  for (int i = 0; i < 2; i++) c->x[i] = Reals(c, (size_t)(CELLS * c->N), 1, &c->vx[i]);
-  c->b  = Reals(c, (size_t)(CELLS * c->N), 1, &c->vb);
-  c->xc = Reals(c, (size_t)(COARSE * c->N), 1, &c->vxc);
-  c->vy = Room(c, (size_t)(CELLS * c->N));
+  *h = *v;
+  h->neighbor = Ints(c, SWEPT * 2 * (size_t)dim, CELLS + 2, -2, &v->neighbor);
+  h->line = Ints(c, SWEPT * (size_t)dim, ENTRIES, 0, &v->line);
+  h->drop = Ints(c, ENTRIES * 2, ENTRIES, 0, &v->drop);
+  c->lines = Reals(c, (size_t)(ENTRIES * (n * n + 4 * n)), 1. / n, &v->lines);
+  c->traces = Reals(c, (size_t)(4 * v->nt), 1, &v->traces);
+  MakePatches(c);
+  h->cover = Bytes(c, CELLS, 256, &v->cover);
+  c->P = Mirrored(c, &v->P);
+  c->R = Mirrored(c, &v->R);
+  c->enter = Reals(c, (size_t)(n * n), 2. / n, &v->enter);
+  c->leave = Reals(c, (size_t)(n * n), 2. / n, &v->leave);
+  h->parent = Ints(c, CELLS, COARSE, 0, &v->parent);
+  h->corner = Bytes(c, CELLS, (unsigned)c->corners, &v->corner);
+  h->child = Ints(c, COARSE * (size_t)c->corners, SWEPT, 0, &v->child);
+  for (int i = 0; i < 2; i++) c->x[i] = Reals(c, (size_t)(CELLS * c->N), 1, (const void **)&c->vx[i]);
+  c->b = Reals(c, (size_t)(CELLS * c->N), 1, (const void **)&c->vb);
+  c->xc = Reals(c, (size_t)(COARSE * c->N), 1, (const void **)&c->vxc);
+  c->vy = Room(c, (size_t)(CELLS * c->N) * c->real);
+}
+
+/* before the view changes or goes */
+static void ReleaseView(Case *c)
+{
+  if (c->backend->release_view) PetscCallAbort(PETSC_COMM_SELF, c->backend->release_view(&c->view));
 }
 
 static void CaseDestroy(Case *c)
 {
+  ReleaseView(c);
   while (c->nkept) free(c->kept[--c->nkept]);
+  while (c->nplaced) PetscCallAbort(PETSC_COMM_SELF, c->backend->release(c->placed[--c->nplaced]));
 }

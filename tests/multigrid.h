@@ -1,7 +1,7 @@
 /* What tests of the algorithm share: problems on grids of boxes, vectors of a level and functionals of them that do not depend on the
  * ranks. */
 #pragma once
-#include "tap.h"
+#include "backend.h"
 #include "../src/multigrid/multigrid.h"
 
 typedef enum { COEFFICIENT_ONE, COEFFICIENT_UNIFORM, COEFFICIENT_SEPARABLE, COEFFICIENT_CHECKERBOARD, COEFFICIENT_LAYERS } CoefficientKind;
@@ -91,8 +91,8 @@ static inline PetscErrorCode FreeProblem(VpProblem *problem)
 typedef struct {
   VpMesh    mesh;
   VpProblem problem;
-  VpLevel   outer;
-  int       ndof; /* of a cell */
+  VpLevel   outer, host; /* on the tested backend and on the host */
+  int       ndof;        /* of a cell */
 } World;
 
 static inline PetscErrorCode WorldCreate(MPI_Comm comm, const Setting *s, World *w)
@@ -101,7 +101,8 @@ static inline PetscErrorCode WorldCreate(MPI_Comm comm, const Setting *s, World 
   w->ndof = (int)PetscPowInt(s->degree + 1, s->dim);
   PetscCall(MakeMesh(comm, s, &w->mesh));
   PetscCall(MakeProblem(s, w->mesh, &w->problem));
-  PetscCall(VpLevelCreate(w->mesh, &w->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &w->outer));
+  PetscCall(VpLevelCreate(w->mesh, &w->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, TestBackend(), &w->outer));
+  PetscCall(VpLevelCreate(w->mesh, &w->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &w->host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,6 +110,7 @@ static inline PetscErrorCode WorldDestroy(World *w)
 {
   PetscFunctionBeginUser;
   PetscCall(VpLevelDestroy(&w->outer));
+  PetscCall(VpLevelDestroy(&w->host));
   PetscCall(FreeProblem(&w->problem));
   PetscCall(VpMeshDestroy(&w->mesh));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -124,38 +126,75 @@ static inline PetscErrorCode VectorDestroy(VpLevel level, double **v)
   return level->backend->release(*v);
 }
 
+static inline size_t OwnSize(VpLevel level)
+{
+  return level->mesh->nown * level->block / level->real;
+}
+
+/* the own values of a vector in double precision, on the host (PetscFree them), and from there to a vector */
+static inline double *Get(VpLevel level, const double v[])
+{
+  const size_t bytes = OwnSize(level) * sizeof(double);
+  double      *host;
+
+  PetscCallAbort(PETSC_COMM_SELF, PetscMalloc(bytes, &host));
+  PetscCallAbort(PETSC_COMM_SELF, level->backend->download(v, bytes, host));
+  return host;
+}
+
+static inline void Put(VpLevel level, const double host[], double v[])
+{
+  PetscCallAbort(PETSC_COMM_SELF, level->backend->upload(host, OwnSize(level) * sizeof(double), v));
+}
+
 /* numbers in [-1,1] that depend on the cell's global position, its place in the cell and the seed only */
 static inline void Fill(VpLevel level, int seed, double v[])
 {
-  const size_t ndof = level->block / level->real;
+  const uint64_t first = level->mesh->first * (level->block / level->real);
+  double        *host = Get(level, v);
 
-  for (int32_t c = 0; c < level->mesh->nown; c++) {
-    for (size_t i = 0; i < ndof; i++) {
-      uint64_t h = (((uint64_t)(level->mesh->first + c) * ndof + i) * 1000003u + (uint64_t)seed) * 0x9E3779B97F4A7C15u;
+  for (size_t i = 0; i < OwnSize(level); i++) {
+    uint64_t h = ((first + i) * 1000003u + (uint64_t)seed) * 0x9E3779B97F4A7C15u;
 
-      h = (h ^ h >> 31) * 0xBF58476D1CE4E5B9u;
-      v[c * ndof + i] = (double)((h ^ h >> 29) >> 11) / (double)(1ull << 52) - 1;
-    }
+    h = (h ^ h >> 31) * 0xBF58476D1CE4E5B9u;
+    host[i] = (double)((h ^ h >> 29) >> 11) / (double)(1ull << 52) - 1;
   }
+  Put(level, host, v);
+  PetscCallAbort(PETSC_COMM_SELF, PetscFree(host));
+}
+
+/* the function 1 */
+static inline PetscErrorCode FillOnes(World *w, double v[])
+{
+  double *host;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(OwnSize(w->host), &host));
+  PetscCall(VpConstant(w->host, host));
+  Put(w->outer, host, v);
+  PetscCall(PetscFree(host));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static inline double Dot(VpLevel level, const double a[], const double b[])
 {
-  const size_t n = level->mesh->nown * level->block / level->real;
-  double       sum = 0;
+  double *ha = Get(level, a), *hb = Get(level, b), sum = 0;
 
-  for (size_t i = 0; i < n; i++) sum += a[i] * b[i];
+  for (size_t i = 0; i < OwnSize(level); i++) sum += ha[i] * hb[i];
   PetscCallAbort(level->mesh->comm, MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, level->mesh->comm));
+  PetscCallAbort(PETSC_COMM_SELF, PetscFree(ha));
+  PetscCallAbort(PETSC_COMM_SELF, PetscFree(hb));
   return sum;
 }
 
 static inline double Distance(VpLevel level, const double a[], const double b[])
 {
-  const size_t n = level->mesh->nown * level->block / level->real;
-  double       largest = 0;
+  double *ha = Get(level, a), *hb = Get(level, b), largest = 0;
 
-  for (size_t i = 0; i < n; i++) largest = PetscMax(largest, fabs(a[i] - b[i]));
+  for (size_t i = 0; i < OwnSize(level); i++) largest = PetscMax(largest, fabs(ha[i] - hb[i]));
   PetscCallAbort(level->mesh->comm, MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, level->mesh->comm));
+  PetscCallAbort(PETSC_COMM_SELF, PetscFree(ha));
+  PetscCallAbort(PETSC_COMM_SELF, PetscFree(hb));
   return largest;
 }
 

@@ -30,7 +30,7 @@ static PetscErrorCode CaseCreate(const Case *c, DM *dm)
   PetscReal *a, lower[3], upper[3];
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, c->dim, c->degree, c->refine, dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, c->dim, c->degree, c->refine, dm));
   PetscCall(DMVPatchDGSetDomain(*dm, c->domain));
   if (c->domain == VPATCHDG_DOMAIN_BOX)
     PetscCall(DMVPatchDGSetBoxGrid(*dm, (PetscInt[]){1, 2, 1}, (PetscReal[]){0, -1, 0}, (PetscReal[]){1.5, 1, 1}));
@@ -260,7 +260,7 @@ static PetscErrorCode operators_follow_the_coefficient(void)
   PetscReal       *a, lower[3], upper[3], distance[2];
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 3, 2, &dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 3, 2, &dm));
   PetscCall(DMSetUp(dm));
   PetscCall(Matrices(dm, &A, &B));
   PetscCall(PetscObjectStateGet((PetscObject)A, &before));

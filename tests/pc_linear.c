@@ -5,21 +5,15 @@
 /* (M u, v) and (u, M v), or (u, M^T v) */
 static PetscErrorCode Adjointness(Problem *p, const char options[], PetscBool transpose, PetscReal *error)
 {
-  PetscOptions own;
-  PC           pc;
-  Vec          Mu, Mv, v;
-  PetscScalar  left, right;
-  PetscReal    norm[2];
+  PC          pc;
+  Vec         Mu, Mv, v;
+  PetscScalar left, right;
+  PetscReal   norm[2];
 
   PetscFunctionBeginUser;
   PetscCall(NewKSP(p));
   PetscCall(KSPGetPC(p->ksp, &pc));
-  PetscCall(PetscOptionsCreate(&own));
-  PetscCall(PetscOptionsInsertString(own, options));
-  PetscCall(PetscOptionsPush(own));
-  PetscCall(KSPSetFromOptions(p->ksp));
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&own));
+  PetscCall(ReadOptions(p, options, PETSC_FALSE));
   PetscCall(VecDuplicate(p->b, &Mu));
   PetscCall(VecDuplicate(p->b, &Mv));
   PetscCall(VecDuplicate(p->b, &v));

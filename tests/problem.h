@@ -1,7 +1,6 @@
 /* Small problems and their solvers, for tests of the PETSc faces. */
 #pragma once
-#include "tap.h"
-#include <vpatchdg.h>
+#include "backend.h"
 
 typedef struct {
   DM  dm;
@@ -10,18 +9,29 @@ typedef struct {
   KSP ksp;
 } Problem;
 
-/* the unit square or cube, u = 0 on its boundary, b random; a KSP with the given prefix that has not read its options */
-static inline PetscErrorCode ProblemCreate(MPI_Comm comm, PetscInt dim, PetscInt degree, PetscInt refine, const char prefix[], Problem *p)
+/* of a DM that is set up, which it takes over: b random; a KSP with the given prefix that has not read its options */
+static inline PetscErrorCode ProblemOf(DM dm, const char prefix[], Problem *p)
 {
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(comm, dim, degree, refine, &p->dm));
-  PetscCall(DMSetUp(p->dm));
+  p->dm = dm;
   PetscCall(DMCreateMatrix(p->dm, &p->A));
   PetscCall(MatCreateVecs(p->A, &p->x, &p->b));
   PetscCall(VecSetRandom(p->b, NULL));
-  PetscCall(KSPCreate(comm, &p->ksp));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)dm), &p->ksp));
   PetscCall(KSPSetOptionsPrefix(p->ksp, prefix));
   PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the unit square or cube, u = 0 on its boundary */
+static inline PetscErrorCode ProblemCreate(MPI_Comm comm, PetscInt dim, PetscInt degree, PetscInt refine, const char prefix[], Problem *p)
+{
+  DM dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(comm, dim, degree, refine, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(ProblemOf(dm, prefix, p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -69,8 +79,8 @@ static inline PetscErrorCode Difference(Vec x, Vec y, PetscReal *relative)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* reads `options` besides those there are, solves, forgets them again */
-static inline PetscErrorCode SolveWith(Problem *p, const char options[], PetscReal *residual, PetscInt *its, KSPConvergedReason *reason)
+/* the KSP reads `options` besides those there are, solves if it shall, and they are forgotten again */
+static inline PetscErrorCode ReadOptions(Problem *p, const char options[], PetscBool solve)
 {
   PetscOptions own;
 
@@ -79,9 +89,16 @@ static inline PetscErrorCode SolveWith(Problem *p, const char options[], PetscRe
   PetscCall(PetscOptionsInsertString(own, options));
   PetscCall(PetscOptionsPush(own));
   PetscCall(KSPSetFromOptions(p->ksp));
-  PetscCall(KSPSolve(p->ksp, p->b, p->x));
+  if (solve) PetscCall(KSPSolve(p->ksp, p->b, p->x));
   PetscCall(PetscOptionsPop());
   PetscCall(PetscOptionsDestroy(&own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode SolveWith(Problem *p, const char options[], PetscReal *residual, PetscInt *its, KSPConvergedReason *reason)
+{
+  PetscFunctionBeginUser;
+  PetscCall(ReadOptions(p, options, PETSC_TRUE));
   if (residual) PetscCall(TrueResidual(p->A, p->b, p->x, residual));
   if (its) PetscCall(KSPGetIterationNumber(p->ksp, its));
   if (reason) PetscCall(KSPGetConvergedReason(p->ksp, reason));

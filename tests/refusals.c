@@ -1,31 +1,12 @@
 /* bad_input_is_refused: on every rank, with a message that says what is wrong and what there is. Options are in refusals.t. */
 /* ranks: 1 3 */
 #include "problem.h"
-
-static char message[1024];
-
-static PetscErrorCode Remember(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type,
-                               const char *text, void *ctx)
-{
-  if (type == PETSC_ERROR_INITIAL) snprintf(message, sizeof(message), "%s", text);
-  return code;
-}
-
-/* the call fails on every rank, and its message has this text */
-#define Refused(call, text, name) \
-  do { \
-    PetscErrorCode code_; \
-    message[0] = 0; \
-    PetscCall(PetscPushErrorHandler(Remember, NULL)); \
-    code_ = call; \
-    PetscCall(PetscPopErrorHandler()); \
-    TapOk((PetscBool)(code_ != 0 && strstr(message, text) != NULL), "bad_input_is_refused, %s: %s", name, message); \
-  } while (0)
+#include "refused.h"
 
 static PetscErrorCode New(PetscInt dim, PetscInt refine, DM *dm)
 {
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, 2, refine, dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, 2, refine, dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -165,6 +146,27 @@ static PetscErrorCode Uses(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* a GPU is asked for where there is none */
+static PetscErrorCode Device(void)
+{
+  const char *says = VpBackendFind("cuda") ? "there is no CUDA device" : "has no CUDA kernels";
+  DM          dm;
+  Mat         A;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(2, 1, &dm));
+  PetscCall(DMSetMatType(dm, MATAIJ));
+  Refused(DMVPatchDGSetBackend(dm, (VPatchDGBackend)7), "does not exist", "unknown backend");
+  if (!UsableBackend("cuda")) {
+    PetscCall(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_CUDA));
+    PetscCall(DMSetUp(dm));
+    Refused(DMCreateMatrix(dm, &A), says, "no device");
+    Refused(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_HOST), "after DMSetUp", "another backend after set-up");
+  }
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -173,6 +175,7 @@ int main(int argc, char **argv)
   PetscCall(Boxes());
   PetscCall(Disagreement());
   PetscCall(Uses());
+  PetscCall(Device());
   PetscCall(PetscFinalize());
   return TapEnd();
 }

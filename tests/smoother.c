@@ -2,23 +2,35 @@
    ranks: 1 2 3 4 */
 #include "multigrid.h"
 
-/* largest residual on patch p's cells, whose vector is r */
-static double LargestOn(VpLevel level, int32_t p, const double r[])
+/* largest of r on a patch's cells */
+static double LargestOn(VpLevel level, const int32_t cell[], const double r[])
 {
-  const int nc = 1 << level->view.dim, ndof = (int)(level->block / level->real);
-  double    largest = 0;
+  const size_t ndof = level->block / level->real;
+  double      *host = Get(level, r), largest = 0;
 
-  for (int i = 0; i < nc; i++) {
-    for (int k = 0; k < ndof; k++) largest = PetscMax(largest, fabs(r[(size_t)level->view.patch[p * nc + i] * ndof + k]));
+  for (int i = 0; i < 1 << level->view.dim; i++) {
+    for (size_t k = 0; k < ndof; k++) largest = PetscMax(largest, fabs(host[cell[i] * ndof + k]));
   }
+  PetscCallAbort(PETSC_COMM_SELF, PetscFree(host));
   return largest;
 }
 
-/* by how much patch p's solve reduces the residual on its cells (one rank) */
-static PetscErrorCode PatchReduction(VpLevel level, VpForm form, int32_t p, double *reduction)
+/* a sweep over a single patch wrote x[1]: its cells of x[0] = those */
+static PetscErrorCode TakePatch(VpLevel level, const int32_t cell[], double *const x[2])
 {
-  const int nc = 1 << level->view.dim, ndof = (int)(level->block / level->real);
-  double   *b, *r, *x[2], before;
+  const size_t ndof = level->block / level->real;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 1 << level->view.dim; i++) {
+    PetscCall(level->backend->copy(x[1] + cell[i] * ndof, level->block, x[0] + cell[i] * ndof));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* by how much patch p's solve reduces the residual on its cells (one rank) */
+static PetscErrorCode PatchReduction(VpLevel level, VpForm form, const int32_t cell[], int32_t p, double *reduction)
+{
+  double *b, *r, *x[2], before;
 
   PetscFunctionBeginUser;
   PetscCall(VectorCreate(level, &b));
@@ -27,15 +39,11 @@ static PetscErrorCode PatchReduction(VpLevel level, VpForm form, int32_t p, doub
   Fill(level, 1, b);
   Fill(level, 2, x[0]);
   PetscCall(Apply(level, x[0], b, r));
-  before = LargestOn(level, p, r);
+  before = LargestOn(level, cell, r);
   PetscCall(level->ops->sweep(&level->view, form, p, p + 1, 0, b, (void *const *)x));
-  for (int i = 0; i < nc; i++) {
-    const size_t at = (size_t)level->view.patch[p * nc + i] * ndof;
-
-    PetscCall(PetscArraycpy(x[0] + at, x[1] + at, ndof));
-  }
+  PetscCall(TakePatch(level, cell, x));
   PetscCall(Apply(level, x[0], b, r));
-  *reduction = LargestOn(level, p, r) / before;
+  *reduction = LargestOn(level, cell, r) / before;
   PetscCall(VectorDestroy(level, &b));
   PetscCall(VectorDestroy(level, &r));
   for (int i = 0; i < 2; i++) PetscCall(VectorDestroy(level, &x[i]));
@@ -66,17 +74,18 @@ static PetscErrorCode PatchSolves(void)
     double          reduction = 0, worst[2] = {0, 0};
 
     PetscCall(WorldCreate(PETSC_COMM_SELF, s, &w));
-    PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &level));
+    PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level));
     PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, &smoother));
     PetscCall(VpPatchesCreate(w.mesh, &patches));
     for (int32_t p = 0; p < patches.n; p++) {
       /* the patch in the middle alone sees a coefficient that jumps nowhere but inside it */
-      PetscReal lower[3], size[3];
+      const int32_t *cell = patches.cell + (p << s->dim);
+      PetscReal      lower[3], size[3];
 
-      VpMeshCellBounds(w.mesh, patches.cell[p << s->dim], lower, size);
+      VpMeshCellBounds(w.mesh, cell[0], lower, size);
       if (patches.mixed[p] || (separable && (lower[0] != 0.25 || lower[1] != 0.25 || (s->dim == 3 && lower[2] != 0.25)))) continue;
       for (int form = 0; form < (separable ? 1 : 2); form++) {
-        PetscCall(PatchReduction(level, form ? VP_FORM_REPLACE : VP_FORM_EXACT, p, &reduction));
+        PetscCall(PatchReduction(level, form ? VP_FORM_REPLACE : VP_FORM_EXACT, cell, p, &reduction));
         worst[form] = PetscMax(worst[form], reduction);
       }
     }
@@ -107,7 +116,7 @@ static PetscErrorCode Sweeps(MPI_Comm comm, const Setting *s, const Flavour *f, 
 
   PetscFunctionBeginUser;
   PetscCall(WorldCreate(comm, s, w));
-  PetscCall(VpLevelCreate(w->mesh, &w->problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &level));
+  PetscCall(VpLevelCreate(w->mesh, &w->problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level));
   PetscCall(VpSmootherCreate(level, f->space, f->residual, f->exchange, &smoother));
   if (f->residual_form) PetscCall(VpSmootherUseResidualForm(smoother));
   PetscCall(VectorCreate(level, &b));
@@ -200,7 +209,7 @@ static PetscBool Near(VpMesh mesh, const int32_t c[])
 /* x = one sweep over the patches of a serial mesh whose cells are near own cells of another one, a patch at a time */
 static PetscErrorCode SweepNear(VpLevel level, VpMesh mesh, const double b[], double *const x[2])
 {
-  const int nc = 1 << level->view.dim, ndof = (int)(level->block / level->real);
+  const int nc = 1 << level->view.dim;
   VpPatches patches;
 
   PetscFunctionBeginUser;
@@ -215,10 +224,7 @@ static PetscErrorCode SweepNear(VpLevel level, VpMesh mesh, const double b[], do
         PetscCall(level->ops->sweep(&level->view, VP_FORM_EXACT, p, p + 1, 0, b, (void *const *)x));
     }
     for (int32_t p = patches.start[color]; p < patches.start[color + 1]; p++) {
-      for (int i = 0; i < nc && patches.cell[p * nc] >= 0; i++) {
-        const size_t at = (size_t)patches.cell[p * nc + i] * ndof;
-        PetscCall(PetscArraycpy(x[0] + at, x[1] + at, ndof));
-      }
+      if (patches.cell[p * nc] >= 0) PetscCall(TakePatch(level, patches.cell + p * nc, x));
     }
   }
   PetscCall(VpPatchesDestroy(&patches));
@@ -236,7 +242,7 @@ static PetscErrorCode TwoLayers(const Setting *s)
   PetscFunctionBeginUser;
   for (int i = 0; i < 2; i++) {
     PetscCall(WorldCreate(i ? PETSC_COMM_SELF : PETSC_COMM_WORLD, s, &w[i]));
-    PetscCall(VpLevelCreate(w[i].mesh, &w[i].problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &level[i]));
+    PetscCall(VpLevelCreate(w[i].mesh, &w[i].problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level[i]));
     PetscCall(VpSmootherCreate(level[i], VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, &smoother[i]));
     PetscCall(VectorCreate(level[i], &b[i]));
     for (int k = 0; k < 2; k++) PetscCall(VectorCreate(level[i], &x[i][k]));
@@ -269,7 +275,7 @@ static PetscErrorCode Errors(void)
 
   PetscFunctionBeginUser;
   PetscCall(WorldCreate(PETSC_COMM_WORLD, &s, &w));
-  PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_SINGLE, &VpBackendHost, &level));
+  PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_SINGLE, TestBackend(), &level));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   full = VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_LOCAL, VP_EXCHANGE_SWEEP, &smoother);
   clamped = VpSmootherCreate(level, VP_SPACE_CLAMPED, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, &smoother);

@@ -308,20 +308,18 @@ static PetscErrorCode singular_problem_is_solved(PetscInt dim)
   const VPatchDGBoundary   neumann[6] = {VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN,
                                          VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN};
   Problem                  p;
+  DM                       dm;
   MatNullSpace             constants;
   PetscReal                residual;
   PetscInt                 its;
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, 3, 5 - dim, &p.dm));
-  PetscCall(DMVPatchDGSetBoundary(p.dm, neumann));
-  PetscCall(DMSetUp(p.dm));
-  PetscCall(DMCreateMatrix(p.dm, &p.A));
-  PetscCall(MatCreateVecs(p.A, &p.x, &p.b));
-  PetscCall(VecSetRandom(p.b, NULL));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, 3, 5 - dim, &dm));
+  PetscCall(DMVPatchDGSetBoundary(dm, neumann));
+  PetscCall(DMSetUp(dm));
+  PetscCall(ProblemOf(dm, NULL, &p));
   PetscCall(MatGetNullSpace(p.A, &constants));
   PetscCall(MatNullSpaceRemove(constants, p.b));
-  p.ksp = NULL;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(options); i++) {
     char all[256];
 

@@ -1,4 +1,5 @@
-/* Tests on any number of ranks that speak TAP: TapBegin(comm), TapOk(condition, "name"), return TapEnd(). */
+/* Tests on any number of ranks that speak TAP: TapBegin(comm), TapOk(condition, "name"), return TapEnd(),
+   or return TapSkip("why"). */
 #pragma once
 #include "../src/petsc/compat.h"
 #include <stdarg.h>
@@ -32,6 +33,14 @@ PETSC_ATTRIBUTE_FORMAT(2, 3) static inline void TapOk(PetscBool condition, const
   va_end(arguments);
   printf("\n");
   fflush(stdout);
+}
+
+/* the plan of a program that has nothing to test here; its exit code */
+static inline int TapSkip(const char why[])
+{
+  if (!tap.rank) printf("1..0 # SKIP %s\n", why);
+  fflush(stdout);
+  return 0;
 }
 
 /* prints the plan; the exit code of the program */

@@ -96,7 +96,7 @@ static PetscErrorCode vtk_file_is_readable(const char name[], PetscInt dim, VPat
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, degree, 1, &dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, degree, 1, &dm));
   PetscCall(DMVPatchDGSetDomain(dm, domain));
   PetscCall(DMSetUp(dm));
   PetscCall(DMCreateGlobalVector(dm, &u));
@@ -141,7 +141,7 @@ static PetscErrorCode other_viewers_show_the_numbers(void)
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   if (!rank) close(mkstemp(name));
   PetscCallMPI(MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, PETSC_COMM_WORLD));
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 2, 2, &dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 2, 2, &dm));
   PetscCall(DMSetUp(dm));
   PetscCall(DMCreateGlobalVector(dm, &u));
   PetscCall(VecDuplicate(u, &v));

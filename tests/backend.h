@@ -1,0 +1,56 @@
+/* The backend that tests run on: the host's, or the GPU's with VPATCHDG_TEST=cuda in the environment. */
+#pragma once
+#include "tap.h"
+#include <vpatchdg.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+#include "../src/kernels/ops.h"
+#ifdef __cplusplus
+}
+#endif
+
+/* NULL where it was not compiled in or has no device */
+static inline const VpBackend *UsableBackend(const char name[])
+{
+  const VpBackend *backend = VpBackendFind(name);
+  PetscBool        available = PETSC_TRUE;
+
+  if (backend && backend->available) PetscCallAbort(PETSC_COMM_SELF, backend->available(&available));
+  return available ? backend : NULL;
+}
+
+static inline const VpBackend *TestBackend(void)
+{
+  const char      *asked = getenv("VPATCHDG_TEST"), *name = asked && *asked ? asked : "host";
+  const VpBackend *backend = UsableBackend(name);
+
+  if (!backend) {
+    printf("Bail out! VPATCHDG_TEST=%s: this backend was not compiled in or has no device here\n", name);
+    fflush(stdout);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  return backend;
+}
+
+/* The DM's vectors live on the tested backend; where this PETSc has none there, they are copied. Before options are read. */
+static inline PetscErrorCode UseTestBackend(DM dm)
+{
+  PetscFunctionBeginUser;
+  if (TestBackend()->use_stream) {
+#if defined(PETSC_HAVE_CUDA)
+    PetscCall(DMSetVecType(dm, VECCUDA));
+#else
+    PetscCall(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_CUDA));
+#endif
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode TestDMCreate(MPI_Comm comm, PetscInt dim, PetscInt degree, PetscInt refine, DM *dm)
+{
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(comm, dim, degree, refine, dm));
+  PetscCall(UseTestBackend(*dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

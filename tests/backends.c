@@ -1,0 +1,372 @@
+/* Host and device agree: operator, transfers, cycle, guess, solvers, to rounding. And what only a device can get wrong: copies, memory.
+   ranks: 1 2 3 */
+#include "problem.h"
+#include "refused.h"
+
+typedef struct {
+  const char      *name;
+  PetscInt         dim, degree, refine;
+  VPatchDGDomain   domain;
+  PetscInt         boxes; /* along x, of a box */
+  VPatchDGBoundary x, y;  /* on both sides; z as y */
+  PetscReal        reaction;
+  PetscBool        coefficient;
+} Case;
+
+#define BOX VPATCHDG_DOMAIN_BOX, 1
+#define D VPATCHDG_BOUNDARY_DIRICHLET
+#define N VPATCHDG_BOUNDARY_NEUMANN
+#define P VPATCHDG_BOUNDARY_PERIODIC
+#define UNIT VPATCHDG_DOMAIN_BOX, 1, D, D, 0, PETSC_FALSE
+/* these with all options and solvers; their coarsest levels are solved exactly */
+static const Case thorough[] = {
+  {"square", 2, 3, 3, UNIT},
+  {"cube of degree 2", 3, 2, 3, UNIT},
+  {"cube of degree 4", 3, 4, 2, UNIT},
+};
+/* these with the default cycle */
+static const Case kinds[] = {
+  {"mixed square", 2, 4, 3, BOX, N, D, 3, PETSC_FALSE},
+  {"Neumann square", 2, 3, 2, BOX, N, N, 0, PETSC_FALSE},
+  {"torus", 3, 3, 2, BOX, P, P, 0, PETSC_FALSE},
+  {"mixed cube", 3, 3, 3, BOX, P, N, 1, PETSC_FALSE},
+  {"stretched boxes", 2, 2, 3, VPATCHDG_DOMAIN_BOX, 3, D, N, 0, PETSC_FALSE},
+  {"L-shape", 2, 5, 3, VPATCHDG_DOMAIN_LSHAPE, 0, D, D, 0, PETSC_FALSE},
+  {"Fichera corner", 3, 2, 2, VPATCHDG_DOMAIN_FICHERA, 0, D, D, 0, PETSC_FALSE},
+  {"square with a coefficient", 2, 3, 3, BOX, D, D, 1, PETSC_TRUE},
+  {"cube with a coefficient", 3, 3, 2, BOX, D, N, 0, PETSC_TRUE},
+};
+
+typedef enum { HOST, COPIED, DEVICE } Place; /* kernels and vectors on the host; the kernels on the device; both there */
+
+static PetscErrorCode SetCoefficient(DM dm)
+{
+  PetscInt   n;
+  PetscReal *a, lower[3], upper[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGGetCells(dm, &n));
+  PetscCall(PetscMalloc1(n, &a));
+  for (PetscInt i = 0; i < n; i++) {
+    PetscCall(DMVPatchDGGetCellBounds(dm, i, lower, upper));
+    a[i] = PetscExpReal(2 * lower[0] - upper[1]);
+  }
+  PetscCall(DMVPatchDGSetCoefficient(dm, a));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(const Case *c, Place place, Problem *p)
+{
+  const VPatchDGBoundary boundary[6] = {c->x, c->x, c->y, c->y, c->y, c->y};
+  MatNullSpace           constants;
+  DM                     dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, c->dim, c->degree, c->refine, &dm));
+  PetscCall(DMVPatchDGSetDomain(dm, c->domain));
+  if (c->boxes) PetscCall(DMVPatchDGSetBoxGrid(dm, (PetscInt[]){c->boxes, 1, 1}, NULL, NULL));
+  PetscCall(DMVPatchDGSetBoundary(dm, boundary));
+  PetscCall(DMVPatchDGSetReaction(dm, c->reaction));
+#if defined(PETSC_HAVE_CUDA)
+  if (place == DEVICE) PetscCall(DMSetVecType(dm, VECCUDA));
+  else
+#endif
+    PetscCall(DMVPatchDGSetBackend(dm, place == HOST ? VPATCHDG_BACKEND_HOST : VPATCHDG_BACKEND_CUDA));
+  PetscCall(DMSetUp(dm));
+  if (c->coefficient) PetscCall(SetCoefficient(dm));
+  PetscCall(ProblemOf(dm, NULL, p));
+  PetscCall(MatGetNullSpace(p->A, &constants));
+  if (constants) PetscCall(MatNullSpaceRemove(constants, p->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* to = from, wherever they live */
+static PetscErrorCode CopyValues(Vec from, Vec to)
+{
+  const PetscScalar *f;
+  PetscScalar       *t;
+  PetscInt           n;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetLocalSize(from, &n));
+  PetscCall(VecGetArrayRead(from, &f));
+  PetscCall(VecGetArrayWrite(to, &t));
+  PetscCall(PetscArraycpy(t, f, n));
+  PetscCall(VecRestoreArrayWrite(to, &t));
+  PetscCall(VecRestoreArrayRead(from, &f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* |device - host| / |host| */
+static PetscErrorCode Apart(Vec host, Vec device, PetscReal *relative)
+{
+  Vec copy;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(host, &copy));
+  PetscCall(CopyValues(device, copy));
+  PetscCall(Difference(copy, host, relative));
+  PetscCall(VecDestroy(&copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* y = A x and r = b - A x, with x = b; the second twice, since tables are made at the first use */
+static PetscErrorCode operators_agree(const Case *c, Problem p[2])
+{
+  Vec       r[2];
+  PetscReal apart[2];
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) {
+    PetscCall(VecDuplicate(p[i].b, &r[i]));
+    PetscCall(MatMult(p[i].A, p[i].b, p[i].x));
+    for (int twice = 0; twice < 2; twice++) PetscCall(MatResidual(p[i].A, p[i].b, p[i].x, r[i]));
+  }
+  PetscCall(Apart(p[0].x, p[1].x, &apart[0]));
+  PetscCall(Apart(r[0], r[1], &apart[1]));
+  TapOk((PetscBool)(apart[0] <= 1e-12 && apart[1] <= 1e-12), "operators_agree: %s, degree %d: %.1e, %.1e", c->name, (int)c->degree,
+        (double)apart[0], (double)apart[1]);
+  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&r[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode transfers_agree(const Case *c, Problem p[2])
+{
+  Vec       coarse[2];
+  PetscReal apart[2];
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) {
+    DM  dm;
+    Mat E;
+
+    PetscCall(DMCoarsen(p[i].dm, PETSC_COMM_WORLD, &dm));
+    PetscCall(DMCreateInterpolation(dm, p[i].dm, &E, NULL));
+    PetscCall(DMCreateGlobalVector(dm, &coarse[i]));
+    PetscCall(MatMultTranspose(E, p[i].b, coarse[i]));
+    PetscCall(MatMultAdd(E, coarse[i], p[i].b, p[i].x));
+    PetscCall(MatDestroy(&E));
+    PetscCall(DMDestroy(&dm));
+  }
+  PetscCall(Apart(coarse[0], coarse[1], &apart[0]));
+  PetscCall(Apart(p[0].x, p[1].x, &apart[1]));
+  TapOk((PetscBool)(apart[0] <= 1e-12 && apart[1] <= 1e-12), "transfers_agree: %s, degree %d: %.1e, %.1e", c->name, (int)c->degree,
+        (double)apart[0], (double)apart[1]);
+  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&coarse[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x = M b, or M^T b: three times, for a device runs the first cycle, records the second and replays the third */
+static PetscErrorCode cycles_agree(const Case *c, Problem p[2], const char options[], PetscBool transpose)
+{
+  PetscFunctionBeginUser;
+  for (int single = 0; single < 2; single++) {
+    const char *precision = single ? "single" : "double";
+    char        all[256];
+    PetscReal   apart;
+    PC          pc;
+
+    PetscCall(PetscSNPrintf(all, sizeof(all), "-pc_type vpatchdg -pc_vpatchdg_precision %s -pc_vpatch_precision %s %s", precision,
+                            precision, options));
+    for (int i = 0; i < 2; i++) {
+      PetscCall(NewKSP(&p[i]));
+      PetscCall(ReadOptions(&p[i], all, PETSC_FALSE));
+      PetscCall(KSPGetPC(p[i].ksp, &pc));
+      for (int k = 0; k < 3; k++) PetscCall(transpose ? PCApplyTranspose(pc, p[i].b, p[i].x) : PCApply(pc, p[i].b, p[i].x));
+    }
+    PetscCall(Apart(p[0].x, p[1].x, &apart));
+    TapOk((PetscBool)(apart <= (single ? 1e-5 : 1e-12)), "cycles_agree: %s, degree %d, %s, %s%s: %.1e", c->name, (int)c->degree, precision,
+          options, transpose ? ", transposed" : "", (double)apart);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode all_cycles_agree(const Case *c, Problem p[2])
+{
+  static const struct {
+    const char *options;
+    PetscInt    degree; /* at least */
+    PetscBool   transposed;
+  } cycles[] = {
+    {"-pc_vpatchdg_replay 0", 1, PETSC_TRUE},
+    {"-pc_vpatchdg_space dirichlet", 1, PETSC_TRUE},
+    {"-pc_vpatchdg_space dirichlet -pc_vpatchdg_residual local", 1, PETSC_FALSE},
+    {"-pc_vpatchdg_space clamped", 3, PETSC_FALSE},
+    {"-pc_vpatchdg_space clamped -pc_vpatchdg_residual local", 3, PETSC_TRUE},
+    {"-pc_vpatchdg_residual global", 1, PETSC_FALSE},
+    {"-pc_vpatchdg_cycle_type w -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_smooth_post 2", 1, PETSC_TRUE},
+    {"-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1", 1, PETSC_FALSE},
+    {"-pc_vpatchdg_exchange color", 1, PETSC_FALSE},
+    {"-pc_vpatchdg_levels 2 -vpatchdg_coarse_ksp_type preonly -vpatchdg_coarse_pc_type redundant", 1, PETSC_FALSE},
+    {"-pc_type vpatch", 1, PETSC_TRUE},
+    {"-pc_type vpatch -pc_vpatch_reverse -pc_vpatch_space dirichlet", 1, PETSC_FALSE},
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cycles); i++) {
+    for (int t = 0; t <= (int)cycles[i].transposed; t++) {
+      if (c->degree >= cycles[i].degree) PetscCall(cycles_agree(c, p, cycles[i].options, (PetscBool)t));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode guesses_agree(const Case *c, Problem p[2])
+{
+  PetscReal apart;
+  KSPGuess  guess;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) {
+    PetscCall(NewKSP(&p[i]));
+    PetscCall(
+      ReadOptions(&p[i], "-ksp_type richardson -ksp_guess_type vpatchdg -pc_type vpatchdg -pc_vpatchdg_precision double", PETSC_FALSE));
+    PetscCall(KSPSetUp(p[i].ksp));
+    PetscCall(KSPGetGuess(p[i].ksp, &guess));
+    PetscCall(KSPGuessSetUp(guess));
+    for (int k = 0; k < 3; k++) PetscCall(KSPGuessFormGuess(guess, p[i].b, p[i].x));
+  }
+  PetscCall(Apart(p[0].x, p[1].x, &apart));
+  TapOk((PetscBool)(apart <= 1e-12), "guesses_agree: %s, degree %d: %.1e", c->name, (int)c->degree, (double)apart);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* as many iterations, one apart in single precision, and the solution */
+static PetscErrorCode solvers_agree(const Case *c, Problem p[2])
+{
+  static const struct {
+    const char *options;
+    PetscInt    apart;
+  } solvers[] = {
+    {"-ksp_type richardson", 1},
+    {"-ksp_type richardson -ksp_guess_type vpatchdg", 1},
+    {"-ksp_type fgmres", 1},
+    {"-ksp_type fgmres -pc_vpatchdg_precision double", 0},
+    {"-ksp_type gmres -ksp_pc_side right -pc_vpatchdg_precision double", 0},
+    {"-ksp_type cg -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_exchange color", 1},
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(solvers); k++) {
+    PetscReal residual[2], apart;
+    PetscInt  its[2];
+    char      all[256];
+
+    PetscCall(PetscSNPrintf(all, sizeof(all), "%s -pc_type vpatchdg -ksp_rtol 1e-9 -ksp_norm_type unpreconditioned", solvers[k].options));
+    for (int i = 0; i < 2; i++) {
+      PetscCall(NewKSP(&p[i]));
+      PetscCall(SolveWith(&p[i], all, &residual[i], &its[i], NULL));
+    }
+    PetscCall(Apart(p[0].x, p[1].x, &apart));
+    TapOk((PetscBool)(PetscAbsInt(its[0] - its[1]) <= solvers[k].apart && PetscMax(residual[0], residual[1]) <= 1e-8 && apart <= 1e-6),
+          "solvers_agree: %s, degree %d, %s: %d and %d iterations, residuals %.1e and %.1e, solutions %.1e apart", c->name, (int)c->degree,
+          solvers[k].options, (int)its[0], (int)its[1], (double)residual[0], (double)residual[1], (double)apart);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what a KSP that has solved already sends between host and device when it solves again: norms and products, not vectors */
+static PetscErrorCode iterations_copy_no_vectors(const Case *c, Problem *device, const char options[])
+{
+  PetscFunctionBeginUser;
+#if defined(PETSC_HAVE_CUDA)
+  PetscLogDouble bytes;
+  PetscInt       its;
+  char           all[256];
+
+  PetscCall(PetscSNPrintf(all, sizeof(all), "%s -pc_type vpatchdg -ksp_rtol 1e-9", options));
+  PetscCall(NewKSP(device));
+  PetscCall(SolveWith(device, all, NULL, NULL, NULL));
+  bytes = petsc_ctog_sz + petsc_gtoc_sz;
+  PetscCall(KSPSolve(device->ksp, device->b, device->x));
+  bytes = petsc_ctog_sz + petsc_gtoc_sz - bytes;
+  PetscCall(KSPGetIterationNumber(device->ksp, &its));
+  TapOk((PetscBool)(bytes <= 1000 * (its + 1)), "iterations_copy_no_vectors: %s, %s: %.0f bytes in %d iterations", c->name, options, bytes,
+        (int)its);
+#else
+  TapOk(PETSC_TRUE, "iterations_copy_no_vectors # SKIP this PETSc has no CUDA");
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode view_says_where(Problem *p, PetscBool copied)
+{
+  PetscBool cuda, copies, vectors;
+
+  PetscFunctionBeginUser;
+  PetscCall(NewKSP(p));
+  PetscCall(ReadOptions(p, "-pc_type vpatchdg", PETSC_FALSE));
+  PetscCall(KSPSetUp(p->ksp));
+  PetscCall(ViewSays((PetscObject)p->ksp, "backend cuda", &cuda));
+  PetscCall(ViewSays((PetscObject)p->ksp, "vectors are copied to and from it", &copies));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)p->x, &vectors, VECSEQCUDA, VECMPICUDA, ""));
+  TapOk((PetscBool)(cuda && copies == copied && vectors != copied), "view_says_where: %s",
+        copied ? "vectors on the host" : "vectors on the device");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode memory_errors_say_what(void)
+{
+  const VpBackend *cuda = VpBackendFind("cuda");
+  double           available = 0, total = 0;
+  void            *p;
+
+  PetscFunctionBeginUser;
+  Refused(cuda->alloc((size_t)1 << 60, "a test", &p), "memory for a test: 1152921504606846976 bytes asked for",
+          "more memory than there is");
+  TapOk((PetscBool)(strstr(message, "free") != NULL), "memory_errors_say_what_is_free");
+  PetscCall(cuda->memory(&available, &total));
+  TapOk((PetscBool)(available > 0 && total >= available), "memory_is_known: %.0f of %.0f bytes", available, total);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a case on the host and in another place */
+static PetscErrorCode Agree(const Case *c, Place place, PetscBool everything)
+{
+  const PetscBool copied = (PetscBool)(!PetscDefined(HAVE_CUDA) || place == COPIED);
+  Problem         p[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(c, HOST, &p[0]));
+  PetscCall(Create(c, place, &p[1]));
+  PetscCall(CopyValues(p[0].b, p[1].b));
+  PetscCall(operators_agree(c, p));
+  PetscCall(transfers_agree(c, p));
+  PetscCall(cycles_agree(c, p, "", PETSC_FALSE));
+  PetscCall(guesses_agree(c, p));
+  if (everything) {
+    PetscCall(all_cycles_agree(c, p));
+    PetscCall(solvers_agree(c, p));
+    PetscCall(view_says_where(&p[1], copied));
+    if (place == DEVICE) PetscCall(iterations_copy_no_vectors(c, &p[1], "-ksp_type richardson"));
+    if (place == DEVICE) PetscCall(iterations_copy_no_vectors(c, &p[1], "-ksp_type fgmres"));
+  }
+  for (int i = 0; i < 2; i++) PetscCall(ProblemDestroy(&p[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(VPatchDGInitializePackage());
+  TapBegin(PETSC_COMM_WORLD);
+  if (!UsableBackend("cuda")) {
+    PetscCall(PetscFinalize());
+    return TapSkip("no CUDA device");
+  }
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(thorough); i++) PetscCall(Agree(&thorough[i], DEVICE, PETSC_TRUE));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(kinds); i++) PetscCall(Agree(&kinds[i], DEVICE, PETSC_FALSE));
+  PetscCall(Agree(&thorough[0], COPIED, PETSC_TRUE));
+  for (PetscInt degree = 1; degree <= 8; degree++) {
+    for (PetscInt dim = 2; dim <= 3; dim++) {
+      const Case c = {dim == 2 ? "unit square" : "unit cube", dim, degree, dim == 2 || degree < 5 ? 3 : 2, UNIT};
+
+      PetscCall(Agree(&c, DEVICE, PETSC_FALSE));
+    }
+  }
+  PetscCall(memory_errors_say_what());
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}

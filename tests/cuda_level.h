@@ -1,0 +1,195 @@
+/* Levels for the test of the CUDA kernels: a box of 2^L cells a side in Morton order, each side Dirichlet or Neumann. */
+#pragma once
+#include "backend.h"
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+typedef std::vector<double> Reals;
+
+#define Call(...) PetscCallAbort(PETSC_COMM_SELF, __VA_ARGS__)
+
+static int power(int n, int d)
+{
+  return d ? n * power(n, d - 1) : 1;
+}
+
+static double Random()
+{
+  return rand() / (double)RAND_MAX - 0.5;
+}
+
+static Reals RandomReals(size_t n)
+{
+  Reals a(n);
+
+  for (double &v : a) v = (double)(float)Random();
+  return a;
+}
+
+/* a level: arrays on the host, reals in double */
+struct Level {
+  int                  dim, k, n, nc, per; /* nc: cells a side; per: values a cell */
+  int32_t              ncell;
+  bool                 thin;
+  VpBasis              basis, outer;
+  double               h[3];
+  int                  boundary[6];
+  std::vector<int32_t> neighbor, line, drop, patch, type, parent, child;
+  std::vector<uint8_t> cover, corner;
+  std::vector<int32_t> start; /* of colours */
+  Reals                lines, traces, fdm, weight, P, R, enter, leave;
+  double               reaction = 0;
+  bool                 same; /* directions are alike and share entries */
+  int                  entry(int d) const
+  {
+    return same ? 0 : 3 * d;
+  }
+};
+
+static uint32_t Spread(int dim, uint32_t c)
+{
+  uint32_t m = 0;
+
+  for (int i = 0; i < 10; i++) m |= (c >> i & 1) << (dim * i);
+  return m;
+}
+
+static void Place(int dim, int32_t cell, int x[3])
+{
+  x[0] = x[1] = x[2] = 0;
+  for (int i = 0; i < dim * 10 && i < 31; i++) x[i % dim] |= (cell >> i & 1) << (i / dim);
+}
+
+/* thin: the basis of a cycle's levels, else that of the outer operator */
+static void MakeMesh(Level &v, int dim, int k, int L, bool thin, const double h[3], const int boundary[6])
+{
+  v.dim = dim, v.k = k, v.n = k + 1, v.nc = 1 << L, v.thin = thin && v.n >= VP_THIN_FROM(dim);
+  v.ncell = power(v.nc, dim);
+  v.per = power(v.n, dim);
+  memcpy(v.h, h, sizeof(v.h));
+  memcpy(v.boundary, boundary, sizeof(v.boundary));
+  v.same = true;
+  for (int d = 0; d < 3; d++) v.same = v.same && h[d] == h[0] && boundary[2 * d] == boundary[0] && boundary[2 * d + 1] == boundary[1];
+  Call(VpBasisCreate(v.thin ? VP_BASIS_THIN : VP_BASIS_ORTHONORMAL, k, &v.basis));
+  Call(VpBasisCreate(VP_BASIS_ORTHONORMAL, k, &v.outer));
+  v.neighbor.resize((size_t)v.ncell * 2 * dim);
+  v.line.resize((size_t)v.ncell * dim);
+  std::vector<uint32_t> spread(v.nc);
+  for (int c = 0; c < v.nc; c++) spread[c] = Spread(dim, c);
+  for (int32_t cell = 0; cell < v.ncell; cell++) {
+    int x[3];
+    Place(dim, cell, x);
+    for (int d = 0; d < dim; d++) {
+      const uint32_t rest = (uint32_t)cell - (spread[x[d]] << d);
+      for (int s = 0; s < 2; s++) {
+        const int to = x[d] + (s ? 1 : -1);
+        v.neighbor[(size_t)cell * 2 * dim + 2 * d + s] = to < 0 || to >= v.nc ? boundary[2 * d + s] : (int32_t)(rest | spread[to] << d);
+      }
+      v.line[(size_t)cell * dim + d] = v.entry(d) + (x[d] == 0 ? 0 : x[d] == v.nc - 1 ? 2 : 1);
+    }
+  }
+  for (int e = 0; e < 2; e++) {
+    for (int t = 0; t < v.basis.nt; t++) v.traces.push_back(v.basis.value[e][v.basis.first[e] + t]);
+    for (int t = 0; t < v.basis.nt; t++) v.traces.push_back(v.basis.slope[e][v.basis.first[e] + t]);
+  }
+}
+
+/* entries: [direction][lower, interior, upper], then without lower, upper faces towards cells */
+static void MakeLines(Level &v, double reaction)
+{
+  const int n = v.n, w = n * n + 4 * n;
+
+  v.lines.assign((size_t)9 * v.dim * w, 0);
+  v.drop.assign((size_t)18 * v.dim, 0);
+  for (int d = 0; d < v.dim; d++) {
+    for (int p = 0; p < 3; p++) {
+      for (int without = 0; without < 3; without++) {
+        VpLineKey key = {
+          v.h[d], 1, {p == 0 ? v.boundary[2 * d] : VP_FACE_CELL, p == 2 ? v.boundary[2 * d + 1] : VP_FACE_CELL}, {v.h[d], v.h[d]}, {1, 1}};
+        const int e = v.entry(d) + p + without * 3 * v.dim;
+        if (without && key.face[without - 1] == VP_FACE_CELL) key.face[without - 1] = VP_FACE_NONE;
+        VpLineBuild(&v.basis, &key, 1, reaction / v.dim, &v.lines[(size_t)e * w], &v.lines[(size_t)e * w + n * n]);
+      }
+      for (int s = 0; s < 2; s++) v.drop[2 * (v.entry(d) + p) + s] = v.entry(d) + p + (1 + s) * 3 * v.dim;
+    }
+  }
+}
+
+static int Side(int boundary)
+{
+  return boundary == VP_DIRICHLET ? VP_SIDE_DIRICHLET : VP_SIDE_NEUMANN;
+}
+
+/* patches by colour, in the order of their first cells; types: [direction][touches lower, none, upper] */
+static void MakePatches(Level &v, VpSpace space)
+{
+  const int nq = 1 << v.dim, m = 2 * v.n, w = 2 * m * m + m;
+
+  v.cover.assign(v.ncell, 0);
+  v.start.assign(nq + 1, 0);
+  for (int color = nq - 1, slot = 0; color >= 0; color--, slot++) {
+    for (int32_t cell = 0; cell < v.ncell; cell++) {
+      int  x[3];
+      bool mine = true;
+      Place(v.dim, cell, x);
+      for (int d = 0; d < v.dim; d++) mine = mine && x[d] + 1 < v.nc && (x[d] + 1) % 2 == (color >> d & 1);
+      if (!mine) continue;
+      for (int q = 0; q < nq; q++) {
+        uint32_t c = 0;
+        for (int d = 0; d < v.dim; d++) c |= Spread(v.dim, x[d] + (q >> d & 1)) << d;
+        v.patch.push_back((int32_t)c);
+        v.cover[c] |= 1 << color;
+      }
+      for (int d = 0; d < v.dim; d++) v.type.push_back(v.entry(d) + (x[d] == 0 ? 0 : x[d] + 2 == v.nc ? 2 : 1));
+    }
+    v.start[slot + 1] = (int32_t)(v.patch.size() / nq);
+  }
+  v.fdm.assign((size_t)3 * v.dim * w, 0);
+  for (int d = 0; d < v.dim; d++) {
+    for (int p = 0; p < 3; p++) {
+      const bool lo = p == 0, up = p == 2;
+      VpFdmKey   key = {{v.h[d], v.h[d]},
+                        {lo ? 0 : v.h[d], up ? 0 : v.h[d]},
+                        {lo ? Side(v.boundary[2 * d]) : VP_SIDE_INTERIOR, up ? Side(v.boundary[2 * d + 1]) : VP_SIDE_INTERIOR},
+                        0};
+      double    *F = &v.fdm[(size_t)(v.entry(d) + p) * w];
+      Call(VpFdmBuild(&v.basis, &key, space, 1, F, F + m * m, F + 2 * m * m));
+    }
+  }
+}
+
+static void MakeTransfers(Level &v)
+{
+  const int n = v.n, nq = 1 << v.dim;
+
+  v.P.assign(2 * n * n, 0), v.R.assign(2 * n * n, 0), v.enter.assign(n * n, 0), v.leave.assign(n * n, 0);
+  VpTransferBuild(&v.basis, v.P.data(), v.R.data());
+  Call(VpBasisChange(&v.outer, &v.basis, v.enter.data()));
+  Call(VpBasisChange(&v.basis, &v.outer, v.leave.data()));
+  v.parent.resize(v.ncell), v.corner.resize(v.ncell), v.child.resize(v.ncell);
+  for (int32_t c = 0; c < v.ncell; c++) {
+    v.parent[c] = c / nq;
+    v.corner[c] = c % nq;
+    v.child[c] = c;
+  }
+}
+
+/* a level with random tables: everything the kernels may not assume */
+static void Scramble(Level &v)
+{
+  const int m = 2 * v.n;
+
+  v.lines = RandomReals(v.lines.size());
+  for (int32_t &e : v.line) e = rand() % (3 * v.dim);
+  for (double &f : v.fdm) f = Random();
+  for (size_t e = 0; e < v.fdm.size() / (2 * m * m + m); e++)
+    for (int i = 0; i < m; i++) v.fdm[e * (2 * m * m + m) + 2 * m * m + i] = 1 + i;
+  for (int32_t &t : v.type) t = rand() % (3 * v.dim);
+  v.weight = RandomReals(v.patch.size() >> v.dim);
+  for (double &a : v.weight) a += 2;
+  v.reaction = 0.7;
+}
