@@ -110,7 +110,7 @@ PetscErrorCode VpCudaConnect(MPI_Comm comm, void **link, const char **why)
 {
   static int  key = MPI_KEYVAL_INVALID;
   PetscMPIInt found, good[2];
-  bool        own;
+  bool        own = false;
   Link       *made;
 
   PetscFunctionBegin;
