@@ -4,6 +4,7 @@ static char help[] =
   -bench_degrees 3,4,7               : which degrees (default 1 to 8)\n\
   -bench_parts kernels,spaces,solves : which figures (default all): kernels and cycle; sweeps in other spaces; solves\n\
   -bench_shift s                     : meshes refined s times more (s < 0: less); the default has 57 to 453 million DoFs\n\
+  -bench_seconds t                   : how long a figure is repeated (default 0.05)\n\
   -bench_large                       : instead of all that, degree 7 on 128^3 cells by refinement\n\
   -report FILE                       : the figures as JSON; share/vpatchdg/plot.py draws them\n\n";
 
@@ -347,7 +348,7 @@ int main(int argc, char **argv)
 {
   const PetscInt refine[] = {0, 8, 7, 7, 7, 7, 6, 6, 6}; /* of degree k */
   Options        o;
-  Bench          bench = {0};
+  Bench          bench = {.enough = 0.05};
   PetscMPIInt    ranks;
   PetscLogDouble start, end;
 
@@ -356,6 +357,7 @@ int main(int argc, char **argv)
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   PetscCheck(ranks == 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "bench_gpu measures one rank, not %d", ranks);
   PetscCall(GetOptions(&o));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-bench_seconds", &bench.enough, NULL));
   PetscCall(PetscTime(&start));
   PetscCall(BackendCreate(o.backend, &bench));
   PetscCall(WarmUp(&bench));

@@ -6,9 +6,10 @@
 
 typedef struct {
   const VpBackend *backend;
-  void            *probe; /* a byte to wait for */
-  double           copy;  /* bytes a second, read and written, of a copy of large arrays */
-  FILE            *json;  /* or NULL */
+  void            *probe;  /* a byte to wait for */
+  double           enough; /* seconds to repeat a figure for */
+  double           copy;   /* bytes a second, read and written, of a copy of large arrays */
+  FILE            *json;   /* or NULL */
   int              rows;
 } Bench;
 
@@ -53,6 +54,7 @@ static inline PetscErrorCode UsedBytes(const Bench *bench, double *bytes)
   double available = 0, total = NAN;
 
   PetscFunctionBeginUser;
+  PetscCall(Wait(bench)); /* what is freed in order with the work counts until then */
   if (bench->backend->memory) PetscCall(bench->backend->memory(&available, &total));
   *bytes = total - available;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -74,15 +76,13 @@ static inline PetscErrorCode TimeTimes(const Bench *bench, Action action, void *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* seconds of one: after a first that does not count, the mean of as many as take some 50 ms */
+/* seconds of one: after a first that does not count, the mean of as many as take long enough */
 static inline PetscErrorCode Time(const Bench *bench, Action action, void *object, double *seconds)
 {
-  const double enough = 0.05;
-
   PetscFunctionBeginUser;
   PetscCall(action(object));
   PetscCall(TimeTimes(bench, action, object, 1, seconds));
-  if (*seconds < enough) PetscCall(TimeTimes(bench, action, object, 1 + (int)PetscMin(100, enough / *seconds), seconds));
+  if (*seconds < bench->enough) PetscCall(TimeTimes(bench, action, object, 1 + (int)PetscMin(100, bench->enough / *seconds), seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -27,7 +27,7 @@ struct ConflictFree {
   static __device__ int Start(int row)
   {
     constexpr int banks = 128 / sizeof(T);
-    return row / (banks / Gcd(P, banks));
+    return banks % P == 0 ? row : row / (banks / Gcd(P, banks));
   }
 };
 /* for the few patches at the boundary: quick to compile */

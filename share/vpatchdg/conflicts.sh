@@ -22,7 +22,8 @@ counters() {
     || { cat "$tmp/out" "$tmp/$file" >&2; exit 1; }
 }
 counters paper.csv PaperSweep "$bin/paper" profile
-counters library.csv 'ReplacePatches.*NoEdges' "$bin/bench_gpu" -bench_degrees 3,4,5,6,7 -bench_parts kernels -bench_shift -3
+counters library.csv 'ReplacePatches.*NoEdges' "$bin/bench_gpu" -bench_degrees 3,4,5,6,7 -bench_parts kernels -bench_shift -3 \
+  -bench_seconds 0
 
 python3 - "$tmp"/*.csv << 'EOS'
 import csv
@@ -31,10 +32,10 @@ import sys
 
 # kernel's template arguments -> degree, precision, what
 PATTERNS = [
-    (r"PaperSweep<(float|double), (?:\(int\))?(\d), (\w+), CellWise, (\w+), (?:\(bool\)0|false)>", "paper, {2}, {3}"),
+    (r"PaperSweep<(float|double), (?:\(int\))?(\d), (\w+), CellWise, (\w+), (?:\(bool\))?(?:0|false)>", "paper, {2}, {3}"),
     (r"ReplacePatches<(float|double), (?:\(int\))?(\d), NoEdges>", "vpatchdg, replacement form"),
 ]
-COUNTERS = ["wavefronts_mem_shared", "shared_op_ld", "shared_op_st", "inst_executed"]
+COUNTERS = ["wavefronts_mem_shared.sum", "shared_op_ld.sum", "shared_op_st.sum", "inst_executed.sum"]
 
 rows = {}
 for name in sys.argv[1:]:
