@@ -36,8 +36,8 @@ sanitize  = -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fn
 endif
 warn      = -Wall -Wextra -Wshadow -Wno-unused-parameter $(if $(WERROR),-Werror)
 compile   = @mkdir -p $(@D); echo "  CC $@"; $(CC) -std=gnu11 $(warn) -fPIC -fvisibility=hidden -MMD -MP -Iinclude $(PETSC_CFLAGS) $(CFLAGS)
-nvcc      = @mkdir -p $(@D); echo "  NVCC $@"; $(CUDA_NVCC) -std=c++17 --extended-lambda $(if $(WERROR),-Werror all-warnings) -MMD -MP -Iinclude \
-            -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Wno-unused-parameter $(CUDA_CFLAGS) $(NVCCFLAGS)
+nvcc      = @mkdir -p $(@D); echo "  NVCC $@"; $(CUDA_NVCC) -std=c++17 --extended-lambda $(if $(WERROR),-Werror all-warnings) -MMD -MP \
+            -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Wno-unused-parameter -Iinclude $(CUDA_CFLAGS) $(NVCCFLAGS)
 link      = @mkdir -p $(@D); echo "  LD $@"; $(CC) $(CFLAGS) $(sanitize)
 fast      = -O3 -march=$(ARCH) -fno-math-errno -ffp-contract=fast -fopenmp-simd
 

@@ -54,13 +54,28 @@ static PetscErrorCode Choose(int index)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Wait(void)
+{
+  PetscFunctionBegin;
+  VpCudaCall(cudaStreamSynchronize(VpCudaStream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what the device's pool keeps although nobody uses it (PETSc's vectors come from there) is available */
 static PetscErrorCode Memory(double *available, double *total)
 {
-  size_t free = 0, all = 0;
+  size_t        free = 0, all = 0;
+  uint64_t      reserved = 0, used = 0;
+  int           device;
+  cudaMemPool_t pool;
 
   PetscFunctionBegin;
   VpCudaCall(cudaMemGetInfo(&free, &all));
-  *available = (double)free;
+  VpCudaCall(cudaGetDevice(&device));
+  VpCudaCall(cudaDeviceGetMemPool(&pool, device));
+  VpCudaCall(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
+  VpCudaCall(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
+  *available = (double)free + (double)reserved - (double)used;
   *total = (double)all;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -279,6 +294,8 @@ static PetscErrorCode Forget(VpRecording *recording)
 }
 
 /* in the order of VpBackend */
-extern "C" const VpBackend VpBackendCuda = {"cuda",      VpCudaAlloc, Release, Upload,   VpCudaFetch, Zero,      Copy,
-                                            Ops,         Move<false>, Move<true>, ReleaseView, Available, Choose, UseStream,
-                                            Memory,      Borrow,      GiveBack, AllocHost, ReleaseHost, Replay,   Forget};
+extern "C" const VpBackend VpBackendCuda = {"cuda",      VpCudaAlloc, Release,     Upload,        VpCudaFetch,        Zero,
+                                            Copy,        Ops,         Move<false>, Move<true>,    ReleaseView,        Available,
+                                            Choose,      UseStream,   Wait,        Memory,        Borrow,             GiveBack,
+                                            AllocHost,   ReleaseHost, Replay,      Forget,        VpCudaConnect,      VpCudaBeginMessages,
+                                            VpCudaEndMessages};

@@ -120,6 +120,11 @@ PetscErrorCode VpCudaAlloc(size_t bytes, const char *what, void **p);
 PetscErrorCode VpCudaPlace(const void *host, size_t bytes, const char *what, VpArray *);
 PetscErrorCode VpCudaFetch(const void *device, size_t bytes, void *host); /* waits */
 
+/* nccl.cu */
+PetscErrorCode VpCudaConnect(MPI_Comm, void **link, const char **why);
+PetscErrorCode VpCudaBeginMessages(void *link, const VpMessages *);
+PetscErrorCode VpCudaEndMessages(void *link);
+
 /* a second stream that begins after all work so far, and joins again */
 PetscErrorCode VpCudaFork(cudaStream_t *side);
 PetscErrorCode VpCudaJoin(void);

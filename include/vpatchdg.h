@@ -21,8 +21,9 @@ typedef enum { VPATCHDG_PRECISION_SINGLE, VPATCHDG_PRECISION_DOUBLE } VPatchDGPr
 typedef enum { VPATCHDG_CYCLE_V, VPATCHDG_CYCLE_W } VPatchDGCycleType;
 typedef enum { VPATCHDG_EXCHANGE_SWEEP, VPATCHDG_EXCHANGE_COLOR } VPatchDGExchange;
 typedef enum { VPATCHDG_BACKEND_AUTO, VPATCHDG_BACKEND_HOST, VPATCHDG_BACKEND_CUDA } VPatchDGBackend;
+typedef enum { VPATCHDG_TRANSPORT_AUTO, VPATCHDG_TRANSPORT_MPI, VPATCHDG_TRANSPORT_NCCL, VPATCHDG_TRANSPORT_HOST } VPatchDGTransport;
 PETSC_EXTERN const char *const VPatchDGDomains[], *const VPatchDGBoundaries[], *const VPatchDGSpaces[], *const VPatchDGResiduals[], *const VPatchDGPrecisions[],
-  *const VPatchDGCycleTypes[], *const VPatchDGExchanges[], *const VPatchDGBackends[];
+  *const VPatchDGCycleTypes[], *const VPatchDGExchanges[], *const VPatchDGBackends[], *const VPatchDGTransports[];
 
 PETSC_EXTERN PetscErrorCode VPatchDGInitializePackage(void);
 
@@ -49,6 +50,8 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGSetReaction(DM, PetscReal);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetReaction(DM, PetscReal *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBackend(DM, VPatchDGBackend);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetBackend(DM, VPatchDGBackend *);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetTransport(DM, VPatchDGTransport);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetTransport(DM, VPatchDGTransport *);
 
 /* DM: after DMSetUp() */
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCells(DM, PetscInt *ncell);
@@ -81,6 +84,8 @@ PETSC_EXTERN PetscErrorCode PCVPatchDGSetPrecision(PC, VPatchDGPrecision);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetPrecision(PC, VPatchDGPrecision *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetExchange(PC, VPatchDGExchange);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetExchange(PC, VPatchDGExchange *);
+PETSC_EXTERN PetscErrorCode PCVPatchDGSetGather(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCVPatchDGGetGather(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetReplay(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetReplay(PC, PetscBool *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetCoarseKSP(PC, KSP *);

@@ -35,6 +35,7 @@ static void CheckCells(const Case *c, VpMesh mesh, const int64_t next[], const i
       const int32_t n = mesh->neighbor[2 * c->dim * i + side];
       const int64_t expected = next[2 * c->dim * cell + side];
 
+      bad[NEIGHBORS_ARE_MUTUAL] += VpMeshBoxBeyond(mesh, i, side) != (n < 0 ? n : mesh->box[n]);
       if (expected < 0) bad[NEIGHBORS_ARE_MUTUAL] += n != mesh->domain->boundary[side];
       else
         bad[NEIGHBORS_ARE_MUTUAL] += n < 0 || n >= mesh->nhalo || Position(mesh, n) != expected ||

@@ -68,6 +68,15 @@ typedef struct {
   PetscErrorCode (*leave)(const VpView *, PetscBool add, const void *x, double *z);
 } VpOps;
 
+/* Cells of `block` bytes between ranks: out (0) and in (1), those of rank[i] from start[i] to start[i+1] of data */
+typedef struct {
+  size_t             block;
+  PetscMPIInt        n[2];
+  const PetscMPIInt *rank[2];
+  const PetscInt    *start[2]; /* [n+1]; unread where n is 0 */
+  void              *data[2];
+} VpMessages;
+
 /* launches that are replayed as one; zero at first */
 typedef struct {
   int   calls;
@@ -92,6 +101,7 @@ typedef struct {
   PetscErrorCode (*available)(PetscBool *);                          /* is there a device that runs these kernels? */
   PetscErrorCode (*choose)(int index);                               /* the device index modulo their number, for this process */
   PetscErrorCode (*use_stream)(void *stream);                        /* work goes there (its native handle) from now on */
+  PetscErrorCode (*wait)(void);                                      /* for all work */
   PetscErrorCode (*memory)(double *available, double *total);        /* bytes */
   PetscErrorCode (*borrow)(size_t bytes, const char *what, void **); /* memory for a short while, with any contents ... */
   PetscErrorCode (*give_back)(void *);                               /* ... that the work given so far may still use */
@@ -100,6 +110,11 @@ typedef struct {
   /* Runs work(context), whose launches are always the same: the first call does, the second records it, later ones replay the record. */
   PetscErrorCode (*replay)(VpRecording *, PetscErrorCode (*work)(void *), void *context);
   PetscErrorCode (*forget)(VpRecording *);
+  /* Links between the devices of a communicator's ranks, collective: *link stays NULL where there can be none, *why says the reason. Messages
+     begin after the work given so far; what is given after `end_messages` comes after them. */
+  PetscErrorCode (*connect)(MPI_Comm, void **link, const char **why);
+  PetscErrorCode (*begin_messages)(void *link, const VpMessages *);
+  PetscErrorCode (*end_messages)(void *link);
 } VpBackend;
 extern const VpBackend VpBackendHost;
 const VpBackend *VpBackendFind(const char *name); /* "host", "cuda"; NULL where it was not compiled in */

@@ -2,10 +2,10 @@
 #include "mesh.h"
 #include "../petsc/compat.h"
 #ifndef P4_TO_P8
-#include <p4est_algorithms.h>
+#include <p4est_bits.h>
 #include <p4est_extended.h>
 #else
-#include <p8est_algorithms.h>
+#include <p8est_bits.h>
 #include <p8est_extended.h>
 #endif
 
@@ -34,26 +34,29 @@ static p4est_connectivity_t *Connectivity(VpDomain domain)
   return conn;
 }
 
-/* starts: [size+1]; counts: NULL or [size] */
+/* starts: [size+1]. p4est cuts the uniform forest and keeps only the coarsest quadrants that fill each rank's piece of the curve. */
 #ifndef P4_TO_P8
 #define Partition VpForestPartition2
 #else
 #define Partition VpForestPartition3
 #endif
-void Partition(MPI_Comm comm, VpDomain domain, int level, const p4est_locidx_t counts[], int64_t starts[])
+void Partition(MPI_Comm comm, VpDomain domain, int level, int64_t starts[])
 {
   p4est_connectivity_t *conn = Connectivity(domain);
-  p4est_t              *forest = p4est_new_ext(comm, conn, 0, level, 1, 0, NULL, NULL);
+  p4est_t              *forest = p4est_new_ext(comm, conn, 0, level, 0, 0, NULL, NULL);
 
-  if (counts) p4est_partition_given(forest, counts);
-  for (int r = 0; r <= forest->mpisize; r++) starts[r] = forest->global_first_quadrant[r];
+  for (int r = 0; r <= forest->mpisize; r++) {
+    const p4est_quadrant_t *first = &forest->global_first_position[r];
+
+    starts[r] = ((int64_t)first->p.which_tree << P4EST_DIM * level) + (int64_t)p4est_quadrant_linear_id(first, level);
+  }
   p4est_destroy(forest);
   p4est_connectivity_destroy(conn);
 }
 
 #ifndef P4_TO_P8
 #include <p8est.h> /* P8EST_QMAXLEVEL */
-void VpForestPartition3(MPI_Comm, VpDomain, int level, const p4est_locidx_t counts[], int64_t starts[]);
+void VpForestPartition3(MPI_Comm, VpDomain, int level, int64_t starts[]);
 
 /* libsc leaves the package numbers behind: a second PetscInitialize must find them unset */
 static PetscErrorCode Finalize(void)
@@ -104,26 +107,23 @@ static PetscErrorCode CheckSize(MPI_Comm comm, VpDomain domain, int level, Petsc
 
 PetscErrorCode VpForestPartition(MPI_Comm comm, VpDomain domain, int level, const PetscInt counts[], PetscInt starts[])
 {
-  MPI_Comm        own;
-  PetscMPIInt     size;
-  int64_t        *first;
-  p4est_locidx_t *given = NULL;
+  MPI_Comm    own;
+  PetscMPIInt size;
+  int64_t    *first;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(CheckSize(comm, domain, level, size, counts));
+  starts[0] = 0;
+  for (int r = 0; counts && r < size; r++) starts[r + 1] = starts[r] + counts[r];
+  if (counts) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Initialize());
   PetscCall(PetscMalloc1(size + 1, &first));
-  if (counts) {
-    PetscCall(PetscMalloc1(size, &given));
-    for (int r = 0; r < size; r++) given[r] = (p4est_locidx_t)counts[r];
-  }
   PetscCallMPI(MPI_Comm_dup(comm, &own)); /* p4est's messages have fixed tags */
-  (domain->dim == 2 ? VpForestPartition2 : VpForestPartition3)(own, domain, level, given, first);
+  (domain->dim == 2 ? VpForestPartition2 : VpForestPartition3)(own, domain, level, first);
   PetscCallMPI(MPI_Comm_free(&own));
   for (int r = 0; r <= size; r++) starts[r] = (PetscInt)first[r];
   PetscCall(PetscFree(first));
-  PetscCall(PetscFree(given));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

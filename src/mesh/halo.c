@@ -66,44 +66,53 @@ PetscErrorCode VpCellSetAdd(VpCellSet *set, int64_t cell)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The cell after the given moves, a bit set of sides, in whatever order stays inside the domain; negative if none does. */
-static int64_t Reach(const VpLattice *L, int64_t cell, int moves)
-{
-  int64_t end = moves ? VP_UNKNOWN : cell;
-
-  for (int side = 0; side < 2 * L->dim && end < 0; side++) {
-    if (moves >> side & 1) {
-      const int64_t next = VpLatticeMove(L, cell, side);
-
-      if (next >= 0) end = Reach(L, next, moves & ~(1 << side));
-    }
-  }
-  return end;
-}
-
 /* adds the cells that share a side (or, with corners, any point) with the given one and are not own */
 static PetscErrorCode AddAround(const VpLattice *L, int64_t first, int64_t last, PetscBool corners, int64_t cell, VpCellSet *halo)
 {
+  int64_t reached[64] = {cell}; /* by sets of moves, a bit a side: in whatever order they stay inside the domain; negative if in none */
+
   PetscFunctionBeginUser;
   for (int moves = 1; moves < 1 << (2 * L->dim); moves++) {
-    int64_t next;
+    int64_t *next = &reached[moves];
 
     if (moves & (moves >> 1) & 0x15) continue; /* back and forth in one direction */
     if (!corners && (moves & (moves - 1))) continue;
-    next = Reach(L, cell, moves);
-    if (next >= 0 && (next < first || next >= last)) PetscCall(VpCellSetAdd(halo, next));
+    *next = VP_UNKNOWN;
+    for (int side = 0; side < 2 * L->dim && *next < 0; side++) {
+      const int64_t from = moves >> side & 1 ? reached[moves ^ (1 << side)] : VP_UNKNOWN;
+
+      if (from >= 0) *next = VpLatticeMove(L, from, side);
+    }
+    if (*next >= 0 && (*next < first || *next >= last)) PetscCall(VpCellSetAdd(halo, *next));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool AtBorder(const VpLattice *L, int64_t first, int64_t last, int64_t cell)
+/* are the cells [start, end) own, or beyond the boundary? */
+static inline PetscBool AreOwn(int64_t start, int64_t end, int64_t first, int64_t last)
 {
-  for (int side = 0; side < 2 * L->dim; side++) {
-    const int64_t next = VpLatticeMove(L, cell, side);
+  return (PetscBool)(start < 0 || (first <= start && end <= last));
+}
 
-    if (next >= 0 && (next < first || next >= last)) return PETSC_TRUE;
+/* Adds the own cells with a foreign face neighbour in a cube, the 2^(dim depth) cells from `start` on. There is none where the cubes beside
+   an own one are own, too. */
+static PetscErrorCode AddBorder(const VpLattice *L, int depth, int64_t start, int64_t first, int64_t last, VpCellSet *border)
+{
+  const int64_t size = (int64_t)1 << L->dim * depth;
+  PetscBool     inside = AreOwn(start, start + size, first, last);
+
+  PetscFunctionBeginUser;
+  if (start + size <= first || start >= last) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int side = 0; side < 2 * L->dim && inside; side++) {
+    const int64_t next = VpLatticeMove(L, side % 2 ? start + size - 1 : start, side);
+
+    inside = AreOwn(next < 0 ? next : next & -size, (next & -size) + size, first, last);
   }
-  return PETSC_FALSE;
+  if (inside) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!depth) PetscCall(VpCellSetAdd(border, start));
+  for (int child = 0; depth && child < 1 << L->dim; child++)
+    PetscCall(AddBorder(L, depth - 1, start + child * (size >> L->dim), first, last, border));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static int Ascending(const void *a, const void *b)
@@ -122,9 +131,8 @@ PetscErrorCode VpHaloCreate(const VpLattice *L, int64_t first, int64_t last, con
   PetscCall(VpCellSetCreate(halo));
   /* Own cells with a foreign face neighbour see all of the first layer: paths of face moves leave the own cells from them. */
   PetscCall(VpCellSetCreate(&border));
-  for (int64_t cell = first; cell < last; cell++) {
-    if (AtBorder(L, first, last, cell)) PetscCall(VpCellSetAdd(&border, cell));
-  }
+  for (int64_t box = first >> L->shift; box << L->shift < last; box++)
+    PetscCall(AddBorder(L, L->level, box << L->shift, first, last, &border));
   for (int32_t i = 0; i < border.n; i++) PetscCall(AddAround(L, first, last, PETSC_FALSE, border.cell[i], halo));
   end[0] = halo->n;
   for (int32_t i = 0; i < border.n; i++) PetscCall(AddAround(L, first, last, PETSC_TRUE, border.cell[i], halo));

@@ -35,6 +35,9 @@ PetscErrorCode VpDomainDestroy(VpDomain *);
 
 typedef enum { VP_GHOST_FACE, VP_GHOST_SWEEP, VP_GHOST_ALL, VP_GHOST_KINDS } VpGhostKind; /* ghosts in [nown, nface), [nown, nsweep), [nown, nlocal) */
 
+/* How ghosts travel where they live on devices: through the host; by MPI that takes device memory; by the backend's own links. */
+typedef enum { VP_TRANSPORT_HOST, VP_TRANSPORT_MPI, VP_TRANSPORT_LINK } VpTransport;
+
 typedef struct VpMesh_ *VpMesh;
 struct VpMesh_ {
   int      refct;
@@ -46,9 +49,13 @@ struct VpMesh_ {
   int32_t  nown, nface, nsweep, nhalo, nlocal;
   int32_t *box;            /* [nlocal] */
   int32_t *coord;          /* [nlocal][3] lattice position in its box, 0 .. 2^level - 1 */
+  uint8_t *place;          /* [nlocal] lattice position in directions x, y, z, 2 bits each, x lowest: 1 the first in the box, 3 the last, 2 the last but
+                              one, 0 any other. From one cell below to two above them, cells of one box and place have the same boxes and boundaries */
   int32_t *neighbor;       /* [nsweep][2 dim] local cell or VP_DIRICHLET, VP_NEUMANN; complete on [0, nsweep) */
   PetscInt *starts;        /* [size+1] first global position of every rank */
   PetscSF  sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values) */
+  VpTransport transport;
+  void    *link;           /* of VP_TRANSPORT_LINK (ops.h) */
   VpMesh   coarser;        /* level-1 mesh, NULL until VpMeshCoarsen; a parent lives where its first child lives */
   int32_t *parent;         /* [nhalo] local cell of the coarser mesh (with coarser) */
   int32_t *child;          /* [coarser->nown][2^dim] local cells of this mesh, all in [0, nsweep) (with coarser) */
@@ -59,10 +66,25 @@ struct VpMesh_ {
 PetscErrorCode VpMeshCreate(MPI_Comm, VpDomain, int level, VpMesh *);
 PetscErrorCode VpMeshCoarsen(VpMesh fine, VpMesh *coarse);  /* fine->coarser, made at the first call; a new reference */
 PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);   /* a new mesh whose ->coarser is coarse: children live with their parent */
+PetscErrorCode VpMeshPositions(VpMesh, PetscInt position[]); /* [nlocal] global positions of all local cells */
+/* the same mesh cut otherwise: counts[size] cells a rank; on `ranks` of the ranks in equal pieces */
+PetscErrorCode VpMeshCut(VpMesh, const PetscInt counts[], VpMesh *);
+PetscErrorCode VpMeshGather(VpMesh, PetscMPIInt ranks, VpMesh *);
+/* between two cuts of a mesh: roots are the own cells of one, leaves those of the other, with its ghosts [0, nlocal) or without */
+PetscErrorCode VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscSF *);
+PetscErrorCode VpMeshSetTransport(VpMesh, VpTransport, void *link); /* of it and of all coarser ones */
 PetscErrorCode VpMeshReference(VpMesh);
 PetscErrorCode VpMeshDestroy(VpMesh *);
 /* size of a cell in every direction (3 numbers, 1 beyond dim) and its lower corner */
 void           VpMeshCellBounds(VpMesh, int32_t cell, PetscReal lower[], PetscReal size[]);
+/* the box of the cell beyond a side, or VP_DIRICHLET, VP_NEUMANN */
+static inline int32_t VpMeshBoxBeyond(VpMesh mesh, int32_t cell, int side)
+{
+  const int     place = mesh->place[cell] >> (side & ~1) & 3;
+  const int32_t box = mesh->box[cell];
+
+  return place == (side % 2 && mesh->level ? 3 : 1) ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + side] : box;
+}
 /* fills the ghosts of cell data: own cells' values at x (own part first, ghosts behind), bytes per cell */
 PetscErrorCode VpMeshExchangeBegin(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);
 PetscErrorCode VpMeshExchangeEnd(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);

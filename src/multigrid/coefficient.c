@@ -51,7 +51,14 @@ void VpCoefficientFit(int dim, const PetscReal a[], int step[], double *scale)
 {
   const int nc = 1 << dim;
   double    largest = 0;
+  int       same = 1;
 
+  while (same < nc && a[same] == a[0]) same++;
+  if (same == nc) { /* the fit below, without logarithms */
+    for (int d = 0; d < dim; d++) step[d] = 0;
+    *scale = a[0];
+    return;
+  }
   for (int d = 0; d < dim; d++) {
     double slope = 0;
 

@@ -33,32 +33,6 @@ static PetscErrorCode Residual(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b of the next level = R r */
-static PetscErrorCode Restrict(VpCycle cycle, PetscInt l, const void *r)
-{
-  VpLevel level = cycle->level[l];
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, 0, 0, 0, 0));
-  PetscCall(level->ops->restrict_(&level->view, r, cycle->b[l + 1]));
-  PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.ncoarse << level->view.dim)));
-  PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, 0, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* x = P x of the next level (add: +=), with the ghosts that a sweep reads */
-static PetscErrorCode Prolong(VpCycle cycle, PetscInt l, PetscBool add)
-{
-  VpLevel level = cycle->level[l];
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, 0, 0, 0, 0));
-  PetscCall(level->ops->prolong(&level->view, level->view.nhalo, add, cycle->x[0][l + 1], cycle->x[0][l]));
-  PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nhalo)));
-  PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, 0, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode SolveCoarsest(VpCycle cycle)
 {
   const PetscInt l = cycle->nlevel - 1;
@@ -71,33 +45,69 @@ static PetscErrorCode SolveCoarsest(VpCycle cycle)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x += M (b - A x); zero: from x = 0, which nobody has written yet. Own cells of b; the ghosts of x are current before, not after. */
-static PetscErrorCode Cycle(VpCycle cycle, PetscInt l, PetscBool zero, PetscBool transpose)
+/* The way through level l: which cycle, and whether x starts as 0, which nobody has written yet. */
+typedef struct {
+  VpCycle   cycle;
+  PetscInt  level;
+  PetscBool transpose;
+} Pass;
+
+static PetscBool Untouched(const Pass *p, PetscBool zero) /* x = 0: b is the residual */
 {
-  const VpCycleOptions *o = &cycle->options;
-  const PetscInt        pre = transpose ? o->post : o->pre, post = transpose ? o->pre : o->post;
-  const PetscBool       reverse_pre = (PetscBool)(transpose || o->symmetric), reverse_post = (PetscBool)(transpose && !o->symmetric);
-  const PetscBool       untouched = (PetscBool)(zero && !pre); /* x = 0: b is the residual */
-  const PetscInt        visits = o->type == VP_CYCLE_W && l + 2 < cycle->nlevel ? 2 : 1;
+  const VpCycleOptions *o = &p->cycle->options;
+
+  return (PetscBool)(zero && !(p->transpose ? o->post : o->pre));
+}
+
+/* to b of the next level. Own cells of b; the ghosts of x are current before */
+static PetscErrorCode Down(const Pass *p, PetscInt l, PetscBool zero)
+{
+  const VpCycle   cycle = p->cycle;
+  const PetscInt  count = p->transpose ? cycle->options.post : cycle->options.pre;
+  const PetscBool reverse = (PetscBool)(p->transpose || cycle->options.symmetric), untouched = Untouched(p, zero);
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelExchange(cycle->level[l], VP_GHOST_SWEEP, cycle->b[l]));
+  if (count) {
+    PetscCall(Smooth(cycle, l, count, zero, reverse));
+    PetscCall(VpLevelExchange(cycle->level[l], VP_GHOST_ALL, cycle->x[0][l]));
+  }
+  if (!untouched) PetscCall(Residual(cycle, l));
+  PetscCall(VpRestrict(cycle->level[l], cycle->gather[l + 1], untouched ? cycle->b[l] : cycle->r[l], cycle->b[l + 1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* from x of the next level. The ghosts of x are not current after */
+static PetscErrorCode Up(const Pass *p, PetscInt l, PetscBool zero)
+{
+  const VpCycle   cycle = p->cycle;
+  const PetscInt  count = p->transpose ? cycle->options.pre : cycle->options.post;
+  const PetscBool reverse = (PetscBool)(p->transpose && !cycle->options.symmetric);
+
+  PetscFunctionBegin;
+  PetscCall(VpProlong(cycle->level[l], cycle->level[l + 1], cycle->gather[l + 1], cycle->level[l]->view.nhalo,
+                      (PetscBool)!Untouched(p, zero), cycle->x[0][l + 1], cycle->x[0][l]));
+  PetscCall(Smooth(cycle, l, count, PETSC_FALSE, reverse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x += M (b - A x) */
+static PetscErrorCode Cycle(const Pass *p, PetscInt l, PetscBool zero)
+{
+  const VpCycle  cycle = p->cycle;
+  const PetscInt visits = cycle->options.type == VP_CYCLE_W && l + 2 < cycle->nlevel ? 2 : 1;
 
   PetscFunctionBegin;
   if (l == cycle->nlevel - 1) {
     PetscCall(SolveCoarsest(cycle));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VpLevelExchange(cycle->level[l], VP_GHOST_SWEEP, cycle->b[l]));
-  if (pre) {
-    PetscCall(Smooth(cycle, l, pre, zero, reverse_pre));
-    PetscCall(VpLevelExchange(cycle->level[l], VP_GHOST_ALL, cycle->x[0][l]));
-  }
-  if (!untouched) PetscCall(Residual(cycle, l));
-  PetscCall(Restrict(cycle, l, untouched ? cycle->b[l] : cycle->r[l]));
+  PetscCall(Down(p, l, zero));
   for (PetscInt visit = 0; visit < visits; visit++) {
-    PetscCall(Cycle(cycle, l + 1, (PetscBool)(visit == 0), transpose));
-    PetscCall(VpLevelExchange(cycle->level[l + 1], VP_GHOST_ALL, cycle->x[0][l + 1]));
+    if (visit) PetscCall(VpLevelExchange(cycle->level[l + 1], VP_GHOST_ALL, cycle->x[0][l + 1]));
+    PetscCall(Cycle(p, l + 1, (PetscBool)(visit == 0)));
   }
-  PetscCall(Prolong(cycle, l, (PetscBool)!untouched));
-  PetscCall(Smooth(cycle, l, post, PETSC_FALSE, reverse_post));
+  PetscCall(Up(p, l, zero));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,7 +126,6 @@ PetscErrorCode VpCycleEnterResidual(VpCycle cycle, PetscInt l, VpLevel outer, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Launches and flops of something that is always the same */
 PetscErrorCode VpCycleReplay(VpCycle cycle, VpRecorded *recorded, PetscErrorCode (*work)(void *), void *context)
 {
   const VpBackend *backend = cycle->level[0]->backend;
@@ -136,27 +145,46 @@ PetscErrorCode VpCycleReplay(VpCycle cycle, VpRecorded *recorded, PetscErrorCode
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-typedef struct {
-  VpCycle   cycle;
-  PetscInt  level;
-  PetscBool transpose;
-} Work;
-
-static PetscErrorCode CycleFromZero(void *context)
+static PetscErrorCode Whole(void *context)
 {
-  const Work *work = (const Work *)context;
+  const Pass *p = (const Pass *)context;
 
   PetscFunctionBegin;
-  PetscCall(Cycle(work->cycle, work->level, PETSC_TRUE, work->transpose));
+  PetscCall(Cycle(p, p->level, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, PetscBool add, double *z)
+static PetscErrorCode AllDown(void *context)
 {
-  Work work = {cycle, l, transpose};
+  const Pass *p = (const Pass *)context;
 
   PetscFunctionBegin;
-  PetscCall(VpCycleReplay(cycle, &cycle->recorded[2 * l + !!transpose], CycleFromZero, &work));
+  for (PetscInt l = p->level; l < p->cycle->nlevel - 1; l++) PetscCall(Down(p, l, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AllUp(void *context)
+{
+  const Pass *p = (const Pass *)context;
+
+  PetscFunctionBegin;
+  for (PetscInt l = p->cycle->nlevel - 2; l >= p->level; l--) PetscCall(Up(p, l, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A coarse KSP works on the host: what comes before and after it is recorded each by itself. */
+PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, PetscBool add, double *z)
+{
+  Pass        pass = {cycle, l, transpose};
+  VpRecorded *recorded = &cycle->recorded[2 * (2 * l + !!transpose)];
+
+  PetscFunctionBegin;
+  if (cycle->whole) PetscCall(VpCycleReplay(cycle, recorded, Whole, &pass));
+  else if (cycle->replays) {
+    PetscCall(VpCycleReplay(cycle, recorded, AllDown, &pass));
+    PetscCall(SolveCoarsest(cycle));
+    PetscCall(VpCycleReplay(cycle, recorded + 1, AllUp, &pass));
+  } else PetscCall(Whole(&pass));
   PetscCall(VpLevelLeave(cycle->level[l], add, cycle->x[0][l], z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -171,15 +199,51 @@ static PetscErrorCode CreateVectors(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* from level l to the next: its mesh and, unless it is 1, its coefficient */
-static PetscErrorCode Coarsen(VpLevel level, VpMesh *mesh, PetscReal **coefficient)
+/* the coefficient of own cells, after the mesh was cut anew */
+static PetscErrorCode MoveCoefficient(VpMesh from, VpMesh to, PetscReal **coefficient)
 {
+  PetscReal *moved;
+  PetscSF    sf;
+
+  PetscFunctionBegin;
+  if (!*coefficient) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(to->nown, &moved));
+  PetscCall(VpMeshCreateMove(from, to, PETSC_FALSE, &sf));
+  PetscCall(PetscSFBcastBegin(sf, MPIU_REAL, *coefficient, moved, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_REAL, *coefficient, moved, MPI_REPLACE));
+  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(PetscFree(*coefficient));
+  *coefficient = moved;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On how few ranks should n cells live? On devices small levels cost latency, the more so the more ranks have a share in them. */
+static PetscMPIInt Ranks(const VpCycleOptions *options, const VpBackend *backend, PetscInt n, PetscMPIInt ranks)
+{
+  const PetscInt least = options->gather != PETSC_DECIDE ? options->gather : backend->use_stream ? 4096 : 0;
+
+  return least ? PetscMax(1, (PetscMPIInt)PetscMin(ranks, n / least)) : ranks;
+}
+
+/* from level l to the next: its mesh, cut into `ranks` pieces at most, and, unless it is 1, its coefficient */
+static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpMesh *mesh, PetscMPIInt *ranks, PetscReal **coefficient)
+{
+  VpMesh            spread;
+  const PetscMPIInt before = *ranks;
+
   PetscFunctionBegin;
   PetscCall(PetscFree(*coefficient));
-  PetscCall(VpMeshCoarsen(level->mesh, mesh));
-  if (level->uniform == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1((*mesh)->nown, coefficient));
-  PetscCall(VpCoarsenCoefficient(level->mesh, level->problem.coefficient, *coefficient));
+  PetscCall(VpMeshCoarsen(level->mesh, &spread));
+  if (level->uniform != 1) {
+    PetscCall(PetscMalloc1(spread->nown, coefficient));
+    PetscCall(VpCoarsenCoefficient(level->mesh, level->problem.coefficient, *coefficient));
+  }
+  *ranks = Ranks(&cycle->options, level->backend, spread->ncell, before);
+  if (*ranks < before) {
+    PetscCall(VpMeshGather(spread, *ranks, mesh));
+    PetscCall(MoveCoefficient(spread, *mesh, coefficient));
+    PetscCall(VpMeshDestroy(&spread));
+  } else *mesh = spread;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,16 +259,19 @@ PetscErrorCode VpChooseExchange(VpMesh mesh, VpExchange asked, VpExchange *excha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what waits for another rank or for the host can not be recorded */
+/* what waits for the host, be it for messages, can not be recorded */
 static PetscErrorCode CheckReplays(VpCycle cycle)
 {
-  PetscMPIInt size;
-  KSP         ksp;
+  const VpLevel finest = cycle->level[0];
+  PetscMPIInt   size;
+  KSP           ksp;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(cycle->level[0]->mesh->comm, &size));
+  PetscCallMPI(MPI_Comm_size(finest->mesh->comm, &size));
   PetscCall(VpCoarseGetKSP(cycle->coarse, &ksp));
-  cycle->replays = (PetscBool)(cycle->level[0]->backend->replay && size == 1 && !ksp && cycle->options.replay);
+  cycle->replays = (PetscBool)(cycle->options.replay && finest->backend->replay && (size == 1 || finest->mesh->transport == VP_TRANSPORT_LINK));
+  cycle->whole = (PetscBool)(cycle->replays && !ksp);
+  if (ksp && cycle->options.type == VP_CYCLE_W) cycle->replays = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -216,6 +283,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   PetscReal     *coefficient = NULL;
   VpMesh         mesh = finest;
   VpExchange     exchange = options->exchange;
+  PetscMPIInt    ranks;
   VpCycle        cycle;
 
   PetscFunctionBegin;
@@ -229,17 +297,19 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));
   cycle->options = *options;
   cycle->nlevel = nlevel;
-  PetscCall(PetscCalloc7(nlevel, &cycle->level, nlevel, &cycle->smoother, nlevel, &cycle->b, nlevel, &cycle->x[0], nlevel, &cycle->x[1],
-                         nlevel, &cycle->r, 2 * nlevel, &cycle->recorded));
+  PetscCall(PetscCalloc4(nlevel, &cycle->level, nlevel, &cycle->smoother, nlevel, &cycle->gather, 4 * nlevel, &cycle->recorded));
+  PetscCall(PetscCalloc4(nlevel, &cycle->b, nlevel, &cycle->x[0], nlevel, &cycle->x[1], nlevel, &cycle->r));
   PetscCall(VpMeshReference(mesh));
+  PetscCallMPI(MPI_Comm_size(mesh->comm, &ranks));
   for (PetscInt l = 0; l < nlevel; l++) {
     PetscCall(VpLevelCreate(mesh, &p, VP_BASIS_THIN, options->precision, backend, &cycle->level[l]));
     PetscCall(CreateVectors(cycle, l));
+    if (l) PetscCall(VpGatherCreate(cycle->level[l - 1]->mesh->coarser, cycle->level[l], &cycle->gather[l]));
     PetscCall(VpMeshDestroy(&mesh));
     if (l == nlevel - 1) break;
     PetscCall(VpChooseExchange(cycle->level[l]->mesh, options->exchange, &exchange));
     PetscCall(VpSmootherCreate(cycle->level[l], options->space, options->residual, exchange, &cycle->smoother[l]));
-    PetscCall(Coarsen(cycle->level[l], &mesh, &coefficient));
+    PetscCall(Coarsen(cycle, cycle->level[l], &mesh, &ranks, &coefficient));
     PetscCall(VpLevelSetTransfer(cycle->level[l]));
     p.coefficient = coefficient;
   }
@@ -257,7 +327,7 @@ PetscErrorCode VpCycleDestroy(VpCycle *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!cycle) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt i = 0; i < 2 * cycle->nlevel && cycle->replays; i++)
+  for (PetscInt i = 0; i < 4 * cycle->nlevel && cycle->replays; i++)
     PetscCall(cycle->level[0]->backend->forget(&cycle->recorded[i].recording));
   PetscCall(VpCoarseDestroy(&cycle->coarse));
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
@@ -266,10 +336,12 @@ PetscErrorCode VpCycleDestroy(VpCycle *out)
     for (int i = 0; i < 4; i++) {
       if (vectors[i]) PetscCall(cycle->level[l]->backend->release(vectors[i]));
     }
+    PetscCall(VpGatherDestroy(&cycle->gather[l]));
     PetscCall(VpSmootherDestroy(&cycle->smoother[l]));
     PetscCall(VpLevelDestroy(&cycle->level[l]));
   }
-  PetscCall(PetscFree7(cycle->level, cycle->smoother, cycle->b, cycle->x[0], cycle->x[1], cycle->r, cycle->recorded));
+  PetscCall(PetscFree4(cycle->level, cycle->smoother, cycle->gather, cycle->recorded));
+  PetscCall(PetscFree4(cycle->b, cycle->x[0], cycle->x[1], cycle->r));
   PetscCall(PetscFree(cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,18 +1,22 @@
-/* Ghost values of cells: packed by the level's backend, sent, unpacked. Where the backend's memory is not the host's, messages go through
-   host memory that copies fast. */
+/* Values of cells that follow a PetscSF, ghosts from their owners above all: packed by the level's backend, sent, unpacked. On devices the
+   messages go through links of the backend's own, through MPI that takes device memory, or through host memory that is copied fast. */
 #include "internal.h"
 
-/* Cells by the rank they go to and come from. Lists are on the backend; ghosts are counted from nown. */
 struct VpExchanger_ {
-  VpLevel            level; /* not referenced: the exchanger dies with it */
-  PetscMPIInt        nto, nfrom, tag;
-  const PetscMPIInt *to, *from;
-  const PetscInt    *to_start, *from_start; /* [nto+1], [nfrom+1] */
-  const int32_t     *sent, *received;
-  void              *out, *in;           /* messages, one behind the other, on the host */
-  void              *packed, *unpacked;  /* the same on a device, while an exchange is under way */
-  MPI_Request       *request;            /* [nto + nfrom] */
+  VpLevel        level;    /* whose backend, precision and block it takes; not referenced: the exchanger dies first */
+  PetscSF        sf;       /* the ranks and starts of messages are its */
+  PetscMPIInt    tag;
+  const int32_t *list[2];  /* roots by the rank they go to, leaves by the rank they come from; on the backend */
+  VpMessages     messages; /* data where the backend is */
+  void          *host[2];  /* the same on the host, where it is needed */
+  MPI_Request   *request;  /* [n[0] + n[1]] */
+  PetscBool      link, staged;
 };
+
+static PetscInt Cells(const VpMessages *m, int way)
+{
+  return m->n[way] ? m->start[way][m->n[way]] : 0;
+}
 
 static PetscErrorCode PlaceList(VpLevel level, const PetscInt cells[], PetscInt n, const int32_t **list)
 {
@@ -26,33 +30,35 @@ static PetscErrorCode PlaceList(VpLevel level, const PetscInt cells[], PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateMessages(VpLevel level, PetscInt cells, void **p)
+PetscErrorCode VpExchangerCreate(VpLevel level, PetscSF sf, VpExchanger *out)
 {
-  PetscErrorCode (*const alloc)(size_t, const char *, void **) = level->backend->alloc_host ? level->backend->alloc_host : VpBackendHost.alloc;
-
-  PetscFunctionBegin;
-  PetscCall(alloc(cells * level->block, "ghost messages", p));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Create(VpLevel level, VpGhostKind kind, VpExchanger *out)
-{
-  PetscSF         sf = level->mesh->sf[kind];
-  const PetscInt *sent, *received, *unused;
-  VpExchanger     e;
+  const VpBackend *backend = level->backend;
+  const PetscInt  *cells[2], *unused;
+  VpRankCount      n[2];
+  VpExchanger      e;
+  VpMessages      *m;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&e));
   *out = e;
   e->level = level;
+  e->link = (PetscBool)(backend->connect && level->mesh->transport == VP_TRANSPORT_LINK);
+  e->staged = (PetscBool)(backend->alloc_host && level->mesh->transport == VP_TRANSPORT_HOST);
+  m = &e->messages;
+  m->block = level->block;
+  PetscCall(PetscObjectReference((PetscObject)sf));
+  e->sf = sf;
   PetscCall(PetscSFSetUp(sf));
-  PetscCall(PetscSFGetRootRanks(sf, &e->nfrom, &e->from, &e->from_start, &received, &unused));
-  PetscCall(PetscSFGetLeafRanks(sf, &e->nto, &e->to, &e->to_start, &sent));
-  PetscCall(PlaceList(level, sent, e->nto ? e->to_start[e->nto] : 0, &e->sent));
-  PetscCall(PlaceList(level, received, e->nfrom ? e->from_start[e->nfrom] : 0, &e->received));
-  PetscCall(CreateMessages(level, e->nto ? e->to_start[e->nto] : 0, &e->out));
-  PetscCall(CreateMessages(level, e->nfrom ? e->from_start[e->nfrom] : 0, &e->in));
-  PetscCall(PetscMalloc1(e->nto + e->nfrom, &e->request));
+  PetscCall(PetscSFGetLeafRanks(sf, &n[0], &m->rank[0], &m->start[0], &cells[0]));
+  PetscCall(PetscSFGetRootRanks(sf, &n[1], &m->rank[1], &m->start[1], &cells[1], &unused));
+  for (int way = 0; way < 2; way++) {
+    m->n[way] = (PetscMPIInt)n[way];
+    PetscCall(PlaceList(level, cells[way], Cells(m, way), &e->list[way]));
+    PetscCall(backend->alloc(Cells(m, way) * m->block, "messages", &m->data[way]));
+    e->host[way] = m->data[way];
+    if (e->staged) PetscCall(backend->alloc_host(Cells(m, way) * m->block, "messages", &e->host[way]));
+  }
+  PetscCall(PetscMalloc1(m->n[0] + m->n[1], &e->request));
   PetscCall(PetscCommGetNewTag(level->mesh->comm, &e->tag));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -64,96 +70,108 @@ PetscErrorCode VpExchangerDestroy(VpExchanger *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!e) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscErrorCode (*const release)(void *) = e->level->backend->release_host ? e->level->backend->release_host : VpBackendHost.release;
-  PetscCall(release(e->out));
-  PetscCall(release(e->in));
+  for (int way = 0; way < 2; way++) {
+    if (e->staged) PetscCall(e->level->backend->release_host(e->host[way]));
+    PetscCall(e->level->backend->release(e->messages.data[way]));
+  }
+  PetscCall(PetscSFDestroy(&e->sf));
   PetscCall(PetscFree(e->request));
   PetscCall(PetscFree(e));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* own cells to the messages */
-static PetscErrorCode Pack(VpExchanger e, const void *own)
+static PetscErrorCode Receive(VpExchanger e)
 {
-  const VpBackend *backend = e->level->backend;
-  const size_t     block = e->level->block;
-  const int32_t    n = e->nto ? (int32_t)e->to_start[e->nto] : 0;
+  const VpMessages *m = &e->messages;
 
   PetscFunctionBegin;
-  if (!backend->borrow) {
-    PetscCall(backend->gather(n, block, e->sent, own, e->out));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < m->n[1]; i++) {
+    const PetscInt first = m->start[1][i];
+    PetscCallMPI(MPI_Irecv((char *)e->host[1] + first * m->block, (PetscMPIInt)(m->start[1][i + 1] - first), e->level->unit, m->rank[1][i],
+                           e->tag, e->level->mesh->comm, &e->request[i]));
   }
-  PetscCall(backend->borrow(n * block, "ghost messages", &e->packed));
-  PetscCall(backend->gather(n, block, e->sent, own, e->packed));
-  PetscCall(backend->download(e->packed, n * block, e->out));
-  PetscCall(backend->give_back(e->packed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Unpack(VpExchanger e, void *ghost)
+static PetscErrorCode Send(VpExchanger e)
 {
-  const VpBackend *backend = e->level->backend;
-  const size_t     block = e->level->block;
-  const int32_t    n = e->nfrom ? (int32_t)e->from_start[e->nfrom] : 0;
+  const VpMessages *m = &e->messages;
 
   PetscFunctionBegin;
-  if (!backend->borrow) {
-    PetscCall(backend->scatter(n, block, e->received, e->in, ghost));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (e->staged) PetscCall(e->level->backend->download(m->data[0], Cells(m, 0) * m->block, e->host[0]));
+  else if (e->level->backend->wait) PetscCall(e->level->backend->wait());
+  for (int i = 0; i < m->n[0]; i++) {
+    const PetscInt first = m->start[0][i];
+    PetscCallMPI(MPI_Isend((char *)e->host[0] + first * m->block, (PetscMPIInt)(m->start[0][i + 1] - first), e->level->unit, m->rank[0][i],
+                           e->tag, e->level->mesh->comm, &e->request[m->n[1] + i]));
   }
-  PetscCall(backend->borrow(n * block, "ghost messages", &e->unpacked));
-  PetscCall(backend->upload(e->in, n * block, e->unpacked));
-  PetscCall(backend->scatter(n, block, e->received, e->unpacked, ghost));
-  PetscCall(backend->give_back(e->unpacked));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelExchangeBegin(VpLevel level, VpGhostKind kind, const void *own, void *ghost)
+/* MPI's messages PETSc counts by itself */
+static void CountMessages(const VpMessages *m)
 {
-  const size_t block = level->block;
-  MPI_Comm     comm = level->mesh->comm;
-  PetscMPIInt  size;
-  VpExchanger  e;
+  petsc_isend_ct += m->n[0];
+  petsc_isend_len += (double)Cells(m, 0) * (double)m->block;
+  petsc_irecv_ct += m->n[1];
+  petsc_irecv_len += (double)Cells(m, 1) * (double)m->block;
+}
+
+PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots)
+{
+  const VpBackend  *backend = e->level->backend;
+  const VpMessages *m = &e->messages;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
+  if (!e->link) PetscCall(Receive(e));
+  PetscCall(backend->gather((int32_t)Cells(m, 0), m->block, e->list[0], roots, m->data[0]));
+  if (e->link) {
+    PetscCall(backend->begin_messages(e->level->mesh->link, m));
+    CountMessages(m);
+  } else PetscCall(Send(e));
+  PetscCall(PetscLogEventEnd(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpExchangerEnd(VpExchanger e, void *leaves)
+{
+  const VpBackend  *backend = e->level->backend;
+  const VpMessages *m = &e->messages;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
+  if (e->link) PetscCall(backend->end_messages(e->level->mesh->link));
+  else PetscCallMPI(MPI_Waitall(m->n[0] + m->n[1], e->request, MPI_STATUSES_IGNORE));
+  if (e->staged) PetscCall(backend->upload(e->host[1], Cells(m, 1) * m->block, m->data[1]));
+  PetscCall(backend->scatter((int32_t)Cells(m, 1), m->block, e->list[1], m->data[1], leaves));
+  PetscCall(PetscLogEventEnd(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelExchangeBegin(VpLevel level, VpGhostKind kind, const void *own)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(level->mesh->comm, &size));
   if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
-  if (!level->exchanger[kind]) PetscCall(Create(level, kind, &level->exchanger[kind]));
-  e = level->exchanger[kind];
-  for (int i = 0; i < e->nfrom; i++) {
-    const PetscInt first = e->from_start[i];
-    PetscCallMPI(MPI_Irecv((char *)e->in + first * block, (PetscMPIInt)(e->from_start[i + 1] - first), level->unit, e->from[i], e->tag, comm, &e->request[i]));
-  }
-  PetscCall(Pack(e, own));
-  for (int i = 0; i < e->nto; i++) {
-    const PetscInt first = e->to_start[i];
-    PetscCallMPI(MPI_Isend((char *)e->out + first * block, (PetscMPIInt)(e->to_start[i + 1] - first), level->unit, e->to[i], e->tag, comm, &e->request[e->nfrom + i]));
-  }
-  PetscCall(PetscLogEventEnd(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
+  if (!level->exchanger[kind]) PetscCall(VpExchangerCreate(level, level->mesh->sf[kind], &level->exchanger[kind]));
+  PetscCall(VpExchangerBegin(level->exchanger[kind], own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelExchangeEnd(VpLevel level, VpGhostKind kind, const void *own, void *ghost)
+PetscErrorCode VpLevelExchangeEnd(VpLevel level, VpGhostKind kind, void *ghost)
 {
-  VpExchanger e = level->exchanger[kind];
-
   PetscFunctionBegin;
-  if (!e) PetscFunctionReturn(PETSC_SUCCESS); /* one rank */
-  PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
-  PetscCallMPI(MPI_Waitall(e->nfrom + e->nto, e->request, MPI_STATUSES_IGNORE));
-  PetscCall(Unpack(e, ghost));
-  PetscCall(PetscLogEventEnd(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
+  if (level->exchanger[kind]) PetscCall(VpExchangerEnd(level->exchanger[kind], ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpLevelExchange(VpLevel level, VpGhostKind kind, void *v)
 {
-  char *ghost = (char *)v + level->mesh->nown * level->block;
-
   PetscFunctionBegin;
-  PetscCall(VpLevelExchangeBegin(level, kind, v, ghost));
-  PetscCall(VpLevelExchangeEnd(level, kind, v, ghost));
+  PetscCall(VpLevelExchangeBegin(level, kind, v));
+  PetscCall(VpLevelExchangeEnd(level, kind, (char *)v + level->mesh->nown * level->block));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

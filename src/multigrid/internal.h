@@ -2,28 +2,45 @@
 #pragma once
 #include "multigrid.h"
 #include "dictionary.h"
+#include "../mesh/memory.h"
 #include "../petsc/compat.h"
 
-/* exchange.c */
+/* exchange.c: cells of `level`'s kind from the roots of an SF to its leaves */
+PetscErrorCode VpExchangerCreate(VpLevel, PetscSF, VpExchanger *);
+PetscErrorCode VpExchangerBegin(VpExchanger, const void *roots);
+PetscErrorCode VpExchangerEnd(VpExchanger, void *leaves);
 PetscErrorCode VpExchangerDestroy(VpExchanger *);
+/* gather.c. A gather is NULL where the finer level's parents live where the level does. b = R r on the next level, own cells; x = P xc (add: +=) on
+   cells [0, count), for which xc and its ghosts travel */
+PetscErrorCode VpGatherCreate(VpMesh spread, VpLevel, VpGather *);
+PetscErrorCode VpGatherDestroy(VpGather *);
+PetscErrorCode VpRestrict(VpLevel fine, VpGather, const void *r, void *b);
+PetscErrorCode VpProlong(VpLevel fine, VpLevel coarse, VpGather, int32_t count, PetscBool add, void *xc, void *x);
 /* coefficient.c: keeps the coefficient for all local cells; level->uniform is its value where the cells of all ranks have the same, else 0
  */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const PetscReal own[]);
 /* coefficient.c: the 2^dim cells' coefficients as scale times a product of one factor per direction, which is 1 in the cell where it is
    less and 2^(|step|/4) in the other, the second where step > 0; the product is nowhere less than the coefficient */
 void VpCoefficientFit(int dim, const PetscReal a[], int step[], double *scale);
-/* level.c: releases what VpLevelPlace placed; the lines without face terms (view.drop) */
+/* level.c: releases what VpLevelPlace placed */
 PetscErrorCode VpLevelRemove(VpLevel, const void **p);
+/* lines.c: view.line and lines: every cell's operators; with drops, or later by PlaceDrops, view.drop: those without face terms, too */
+PetscErrorCode VpLevelPlaceLines(VpLevel, PetscBool drops);
 PetscErrorCode VpLevelPlaceDrops(VpLevel);
 /* patch.c: view.patch, type, fdm, weight, cover, cutoff: patches and their solvers */
 PetscErrorCode VpLevelPlacePatches(VpLevel, const VpPatches *, VpSpace);
 
-/* size of a cell in direction d */
-static inline PetscReal VpCellSize(VpMesh mesh, int32_t cell, int d)
+/* size in direction d of the cells of a box, of a cell */
+static inline PetscReal VpCellSizeIn(VpMesh mesh, int32_t box, int d)
 {
-  const int64_t i = 3 * (int64_t)mesh->box[cell] + d;
+  const int64_t i = 3 * (int64_t)box + d;
 
   return (mesh->domain->upper[i] - mesh->domain->lower[i]) / (1 << mesh->level);
+}
+
+static inline PetscReal VpCellSize(VpMesh mesh, int32_t cell, int d)
+{
+  return VpCellSizeIn(mesh, mesh->box[cell], d);
 }
 
 /* one small matrix a cell and direction */

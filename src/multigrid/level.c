@@ -63,130 +63,6 @@ static PetscErrorCode PlaceMeshArray(VpLevel level, const int32_t *array, size_t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The one-dimensional operators of all cells and directions: few different ones, unless the coefficient varies. */
-typedef struct {
-  VpDictionary dictionary;
-  VpLineKey   *key; /* [dictionary.n] */
-  int32_t      capacity;
-} Lines;
-
-static PetscErrorCode LinesAdd(Lines *lines, const VpLineKey *key, int32_t *entry)
-{
-  const uint64_t word[] = {VpWord(key->h),
-                           VpWord(key->h_beyond[0]),
-                           VpWord(key->h_beyond[1]),
-                           VpWord(key->a),
-                           VpWord(key->a_beyond[0]),
-                           VpWord(key->a_beyond[1]),
-                           (uint64_t)(16 - key->face[0]) << 8 | (uint64_t)(16 - key->face[1])};
-
-  PetscFunctionBegin;
-  PetscCall(VpDictionaryAdd(&lines->dictionary, word, entry));
-  if (*entry == lines->capacity) {
-    lines->capacity = 2 * lines->capacity + 64;
-    PetscCall(PetscRealloc(lines->capacity * sizeof(*lines->key), &lines->key));
-  }
-  lines->key[*entry] = *entry == lines->dictionary.n - 1 ? *key : lines->key[*entry];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static VpLineKey LineKey(VpLevel level, int32_t cell, int d)
-{
-  VpMesh    mesh = level->mesh;
-  VpLineKey key = {.h = VpCellSize(mesh, cell, d), .a = VpLevelCoefficient(level, cell)};
-
-  for (int s = 0; s < 2; s++) {
-    const int32_t beyond = mesh->neighbor[cell * 2 * mesh->dim + 2 * d + s];
-
-    key.face[s] = beyond < 0 ? beyond : VP_FACE_CELL;
-    key.h_beyond[s] = beyond < 0 ? 0 : VpCellSize(mesh, beyond, d);
-    key.a_beyond[s] = beyond < 0 ? 0 : VpLevelCoefficient(level, beyond);
-  }
-  return key;
-}
-
-/* entry of every line of [0, nsweep) */
-static PetscErrorCode FindLines(VpLevel level, Lines *lines, int32_t line[])
-{
-  VpMesh    mesh = level->mesh;
-  VpLineKey last[3] = {{0}};
-
-  PetscFunctionBegin;
-  for (int32_t cell = 0; cell < mesh->nsweep; cell++) {
-    for (int d = 0; d < mesh->dim; d++) {
-      const VpLineKey key = LineKey(level, cell, d);
-      int32_t        *entry = &line[cell * mesh->dim + d];
-
-      if (!memcmp(&key, &last[d], sizeof(key))) *entry = entry[-mesh->dim];
-      else
-        PetscCall(LinesAdd(lines, &key, entry));
-      last[d] = key;
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* adds, for every line, those without face terms towards the cell on its lower, upper side */
-static PetscErrorCode FindDrops(Lines *lines, int32_t n, int32_t drop[])
-{
-  PetscFunctionBegin;
-  for (int32_t i = 0; i < n; i++) {
-    for (int s = 0; s < 2; s++) {
-      VpLineKey key = lines->key[i];
-
-      if (key.face[s] == VP_FACE_CELL) {
-        key.face[s] = VP_FACE_NONE;
-        key.h_beyond[s] = key.a_beyond[s] = 0;
-      }
-      PetscCall(LinesAdd(lines, &key, &drop[2 * i + s]));
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PlaceLines(VpLevel level, PetscBool drops)
-{
-  const VpProblem *problem = &level->problem;
-  const int        dim = level->mesh->dim, n = level->basis.n, entry = n * n + 4 * n;
-  const size_t     nline = (size_t)level->mesh->nsweep * dim;
-  Lines            lines = {.capacity = 0};
-  int32_t         *line, *drop, nwhole;
-  double          *table;
-
-  PetscFunctionBegin;
-  PetscCall(VpDictionaryCreate(7, &lines.dictionary));
-  PetscCall(PetscMalloc1(nline, &line));
-  PetscCall(FindLines(level, &lines, line));
-  nwhole = lines.dictionary.n;
-  if (drops) {
-    PetscCall(PetscMalloc1(2 * nwhole, &drop));
-    PetscCall(FindDrops(&lines, nwhole, drop));
-    PetscCall(VpLevelPlace(level, drop, 2 * nwhole * sizeof(*drop), "operator tables", (const void **)&level->view.drop));
-    PetscCall(PetscFree(drop));
-  }
-  PetscCall(PetscMalloc1((size_t)lines.dictionary.n * entry, &table));
-  for (int32_t i = 0; i < lines.dictionary.n; i++) {
-    double *D = table + (size_t)i * entry;
-    VpLineBuild(&level->basis, &lines.key[i], problem->penalty, problem->reaction / dim, D, D + n * n);
-  }
-  PetscCall(VpLevelRemove(level, (const void **)&level->view.line));
-  PetscCall(VpLevelRemove(level, &level->view.lines));
-  PetscCall(VpLevelPlace(level, line, nline * sizeof(*line), "operator tables", (const void **)&level->view.line));
-  PetscCall(VpLevelPlaceReals(level, table, (size_t)lines.dictionary.n * entry, "operator tables", &level->view.lines));
-  PetscCall(PetscFree(table));
-  PetscCall(PetscFree(line));
-  PetscCall(PetscFree(lines.key));
-  PetscCall(VpDictionaryDestroy(&lines.dictionary));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpLevelPlaceDrops(VpLevel level)
-{
-  PetscFunctionBegin;
-  if (!level->view.drop) PetscCall(PlaceLines(level, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PlaceTraces(VpLevel level)
 {
   const VpBasis *basis = &level->basis;
@@ -257,7 +133,7 @@ PetscErrorCode VpLevelCreate(VpMesh mesh, const VpProblem *problem, VpBasisType 
                          .cutoff = -1};
   PetscCall(PlaceMeshArray(level, mesh->neighbor, (size_t)mesh->nsweep * 2 * mesh->dim, "neighbours", &level->view.neighbor));
   PetscCall(VpLevelSetCoefficient(level, problem->coefficient));
-  PetscCall(PlaceLines(level, PETSC_FALSE));
+  PetscCall(VpLevelPlaceLines(level, PETSC_FALSE));
   PetscCall(PlaceTraces(level));
   PetscCall(PlaceBasisChange(level));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -21,6 +21,7 @@ typedef struct {
 /* A level: mesh, tables and kernels in one precision and basis. Two uses: the outer operator (double, orthonormal) and a level of the cycle. */
 typedef struct VpLevel_     *VpLevel;
 typedef struct VpExchanger_ *VpExchanger; /* exchange.c */
+typedef struct VpGather_    *VpGather;    /* gather.c */
 struct VpLevel_ {
   int              refct;
   VpMesh           mesh;
@@ -49,8 +50,8 @@ PetscErrorCode VpLevelPlaceReals(VpLevel, const double *host, size_t count, cons
 PetscErrorCode VpLevelSetTransfer(VpLevel fine);
 PetscErrorCode VpLevelVectorCreate(VpLevel, const char *what, void **v); /* [nlocal] cells, zero */
 /* Ghost values from their owners; own: [nown] cells, ghost: those behind, of the kind. Begin and End one of a kind at a time. */
-PetscErrorCode VpLevelExchangeBegin(VpLevel, VpGhostKind, const void *own, void *ghost);
-PetscErrorCode VpLevelExchangeEnd(VpLevel, VpGhostKind, const void *own, void *ghost);
+PetscErrorCode VpLevelExchangeBegin(VpLevel, VpGhostKind, const void *own);
+PetscErrorCode VpLevelExchangeEnd(VpLevel, VpGhostKind, void *ghost);
 PetscErrorCode VpLevelExchange(VpLevel, VpGhostKind, void *v); /* both, ghosts right behind own cells */
 /* Outer vectors, double and orthonormal, to b and from x of a level, own cells: b = r; b = f - A x (x NULL: f), norm2: the sum of its squares
    over all ranks, or NULL; z = x (add: z += x) */
@@ -106,6 +107,7 @@ typedef struct {
   PetscInt    pre, post;
   PetscBool   symmetric; /* colours in reverse order in the pre-smoother */
   PetscInt    levels;    /* 0: down to boxes refined once */
+  PetscInt    gather;    /* levels with fewer cells a rank than this gather on fewer ranks; PETSC_DECIDE */
   PetscBool   replay;    /* on devices: the cycle's launches as one recorded piece, where that is possible */
 } VpCycleOptions;
 typedef struct VpCycle_ *VpCycle;
@@ -114,10 +116,11 @@ struct VpCycle_ {
   PetscInt       nlevel;   /* 0 is the finest */
   VpLevel       *level;
   VpSmoother    *smoother; /* [nlevel]; the coarsest has none */
+  VpGather      *gather;   /* [nlevel]; NULL where a level lives on as many ranks as the finer one */
   VpCoarse       coarse;
   void         **b, **x[2], **r; /* [nlevel] vectors; r[l] NULL until it is needed */
-  PetscBool      replays;
-  VpRecorded    *recorded;       /* [nlevel][plain, transposed] cycles from a level down */
+  PetscBool      replays, whole; /* the cycle, or what comes before and after its coarse solve */
+  VpRecorded    *recorded;       /* [nlevel][plain, transposed][whole or before, after] from a level down */
 };
 /* what a cycle takes on a level: small ones exchange every colour */
 PetscErrorCode VpChooseExchange(VpMesh, VpExchange asked, VpExchange *);

@@ -7,6 +7,7 @@
 struct VpNested_ {
   VpCycle  cycle;
   VpLevel *level;  /* [nlevel] outer operators; the finest is the caller's */
+  VpGather *gather; /* [nlevel] as in the cycle */
   void   **b, **x; /* [nlevel] own right-hand sides and solutions, not of the finest */
   VpRecorded below; /* the work on all levels but the finest */
 };
@@ -20,7 +21,7 @@ PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
   PetscCall(PetscNew(&nested));
   *out = nested;
   nested->cycle = cycle;
-  PetscCall(PetscCalloc3(nlevel + 1, &nested->level, nlevel, &nested->b, nlevel, &nested->x));
+  PetscCall(PetscCalloc4(nlevel + 1, &nested->level, nlevel, &nested->gather, nlevel, &nested->b, nlevel, &nested->x));
   PetscCall(VpLevelReference(finest));
   nested->level[0] = finest;
   for (PetscInt l = 1; l < nlevel; l++) {
@@ -28,6 +29,7 @@ PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
       VpLevelCreate(cycle->level[l]->mesh, &cycle->level[l]->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, finest->backend, &nested->level[l]));
     PetscCall(VpLevelVectorCreate(nested->level[l], "right-hand side", &nested->b[l]));
     PetscCall(VpLevelVectorCreate(nested->level[l], "solution", &nested->x[l]));
+    PetscCall(VpGatherCreate(cycle->level[l - 1]->mesh->coarser, nested->level[l], &nested->gather[l]));
   }
   for (PetscInt l = 0; l + 1 < nlevel; l++) {
     if (!nested->level[l]->view.P) PetscCall(VpLevelSetTransfer(nested->level[l]));
@@ -46,9 +48,10 @@ PetscErrorCode VpNestedDestroy(VpNested *out)
   for (PetscInt l = 0; nested->level[l]; l++) {
     if (nested->b[l]) PetscCall(nested->level[l]->backend->release(nested->b[l]));
     if (nested->x[l]) PetscCall(nested->level[l]->backend->release(nested->x[l]));
+    PetscCall(VpGatherDestroy(&nested->gather[l]));
     PetscCall(VpLevelDestroy(&nested->level[l]));
   }
-  PetscCall(PetscFree3(nested->level, nested->b, nested->x));
+  PetscCall(PetscFree4(nested->level, nested->gather, nested->b, nested->x));
   PetscCall(PetscFree(nested));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -63,7 +66,7 @@ static PetscErrorCode RestrictAll(VpNested nested)
     const VpLevel fine = cycle->level[l], coarse = cycle->level[l + 1];
 
     PetscCall(VpLevelExchange(fine, VP_GHOST_SWEEP, cycle->b[l]));
-    PetscCall(fine->ops->restrict_(&fine->view, cycle->b[l], cycle->b[l + 1]));
+    PetscCall(VpRestrict(fine, cycle->gather[l + 1], cycle->b[l], cycle->b[l + 1]));
     PetscCall(VpLevelLeave(coarse, PETSC_FALSE, cycle->b[l + 1], (double *)nested->b[l + 1]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -88,8 +91,7 @@ static PetscErrorCode ProlongTo(VpNested nested, PetscInt l, double *x)
   const VpLevel fine = nested->level[l];
 
   PetscFunctionBegin;
-  PetscCall(VpLevelExchange(nested->level[l + 1], VP_GHOST_ALL, nested->x[l + 1]));
-  PetscCall(fine->ops->prolong(&fine->view, fine->view.nown, PETSC_FALSE, nested->x[l + 1], x));
+  PetscCall(VpProlong(fine, nested->level[l + 1], nested->gather[l + 1], fine->view.nown, PETSC_FALSE, nested->x[l + 1], x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,7 +118,8 @@ PetscErrorCode VpNestedGuess(VpNested nested, const double *b, double *x)
   PetscCall(VpCycleEnter(nested->cycle, 0, b));
   if (nested->cycle->nlevel == 1) PetscCall(VpCycleSolve(nested->cycle, 0, PETSC_FALSE, PETSC_FALSE, x));
   else {
-    PetscCall(VpCycleReplay(nested->cycle, &nested->below, Below, nested));
+    if (nested->cycle->whole) PetscCall(VpCycleReplay(nested->cycle, &nested->below, Below, nested));
+    else PetscCall(Below(nested));
     PetscCall(ProlongTo(nested, 0, x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -29,8 +29,9 @@ static PetscReal SizeBeyond(VpMesh mesh, const int32_t cell[], int side)
   const int d = side / 2;
 
   for (int c = 0; c < 1 << mesh->dim; c++) {
-    const int32_t beyond = mesh->neighbor[(size_t)cell[c] * 2 * mesh->dim + side];
-    if ((c >> d & 1) == side % 2 && beyond >= 0) return VpCellSize(mesh, beyond, d);
+    const int32_t box = (c >> d & 1) == side % 2 ? VpMeshBoxBeyond(mesh, cell[c], side) : VP_UNKNOWN;
+
+    if (box >= 0) return VpCellSizeIn(mesh, box, d);
   }
   return 0;
 }
@@ -53,11 +54,15 @@ static VpFdmKey ProblemKey(VpMesh mesh, const int32_t cell[], const uint8_t side
 static PetscErrorCode FindProblems(VpLevel level, const VpPatches *patches, Problems *problems, int32_t type[], double weight[])
 {
   const int dim = patches->dim, nc = 1 << dim;
+  VpMesh    mesh = level->mesh;
   VpFdmKey  last[3] = {{.step = 0}};
+  int32_t   box = -1;
+  uint8_t   place = 0;
 
   PetscFunctionBegin;
   for (int32_t p = 0; p < patches->n; p++) {
     const int32_t *cell = patches->cell + (size_t)p * nc;
+    PetscBool      same = (PetscBool)(mesh->box[cell[0]] == box && mesh->place[cell[0]] == place); /* as the patch before, but for steps */
     int            step[3] = {0};
 
     if (weight) {
@@ -69,14 +74,21 @@ static PetscErrorCode FindProblems(VpLevel level, const VpPatches *patches, Prob
       weight[p] = 1 / scale;
     }
     for (int d = 0; d < dim; d++) {
-      const VpFdmKey key = ProblemKey(level->mesh, cell, patches->side + (size_t)p * 2 * dim, d, step[d]);
-      int32_t       *entry = &type[p * dim + d];
+      int32_t *entry = &type[(size_t)p * dim + d];
 
-      if (p && !memcmp(&key, &last[d], offsetof(VpFdmKey, step) + sizeof(int))) *entry = entry[-dim];
-      else
-        PetscCall(ProblemsAdd(problems, &key, entry));
-      last[d] = key;
+      if (same && step[d] == last[d].step) {
+        *entry = entry[-dim];
+      } else {
+        const VpFdmKey key = ProblemKey(mesh, cell, patches->side + (size_t)p * 2 * dim, d, step[d]);
+
+        if (p && !memcmp(&key, &last[d], offsetof(VpFdmKey, step) + sizeof(int))) *entry = entry[-dim];
+        else
+          PetscCall(ProblemsAdd(problems, &key, entry));
+        last[d] = key;
+      }
     }
+    box = mesh->box[cell[0]];
+    place = mesh->place[cell[0]];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -130,8 +142,8 @@ PetscErrorCode VpLevelPlacePatches(VpLevel level, const VpPatches *patches, VpSp
   PetscFunctionBegin;
   PetscCheck(!view->patch, PETSC_COMM_SELF, PETSC_ERR_ORDER, "The level has its patches already");
   PetscCall(VpDictionaryCreate(5, &problems.dictionary));
-  PetscCall(PetscMalloc1((size_t)patches->n * dim, &type));
-  if (!(level->uniform > 0)) PetscCall(PetscMalloc1(patches->n, &weight));
+  PetscCall(VpMallocLarge((size_t)patches->n * dim, &type));
+  if (!(level->uniform > 0)) PetscCall(VpMallocLarge(patches->n, &weight));
   PetscCall(FindProblems(level, patches, &problems, type, weight));
   PetscCall(PetscMalloc1((size_t)problems.dictionary.n * entry, &table));
   PetscCall(SolveProblems(level, &problems, space, table));

@@ -89,6 +89,7 @@ PetscErrorCode DMVPatchDGGetKernels(DM dm, const VpBackend **out)
     PetscCall(IsCuda(dm->vectype, &device));
     if (dg->backend == VPATCHDG_BACKEND_CUDA || (dg->backend == VPATCHDG_BACKEND_AUTO && device && cuda)) backend = cuda;
     if (backend->use_stream) PetscCall(OpenDevice(PetscObjectComm((PetscObject)dm), backend));
+    PetscCall(DMVPatchDGChooseTransport(dm, backend));
     PetscCall(PetscInfo(dm, "Vectors of type %s: backend %s\n", dm->vectype, backend->name));
     dg->kernels = backend;
   }

@@ -32,3 +32,10 @@ typedef PetscErrorCodeFn VpFunction;
 #if PETSC_VERSION_LT(3, 23, 0)
   #define PetscContainerSetCtxDestroy PetscContainerSetUserDestroy
 #endif
+
+/* the numbers of ranks that PetscSFGetRootRanks and PetscSFGetLeafRanks give */
+#if PETSC_VERSION_LT(3, 22, 0)
+typedef PetscInt VpRankCount;
+#else
+typedef PetscMPIInt VpRankCount;
+#endif

@@ -85,8 +85,8 @@ PetscErrorCode DMVPatchDGGhosts(DM dm, const PetscScalar x[], const PetscReal **
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetLevel(dm, &level));
   if (!dg->ghost) PetscCall(level->backend->alloc((dg->mesh->nface - dg->mesh->nown) * level->block, "ghost values", (void **)&dg->ghost));
-  PetscCall(VpLevelExchangeBegin(level, VP_GHOST_FACE, x, dg->ghost));
-  PetscCall(VpLevelExchangeEnd(level, VP_GHOST_FACE, x, dg->ghost));
+  PetscCall(VpLevelExchangeBegin(level, VP_GHOST_FACE, x));
+  PetscCall(VpLevelExchangeEnd(level, VP_GHOST_FACE, dg->ghost));
   *ghost = dg->ghost;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -158,6 +158,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, PetscReal *coefficient, DM 
   to->coefficient = coefficient;
   to->mesh = mesh;
   to->kernels = NULL;
+  to->travel[0] = 0;
   to->level = to->host = NULL;
   to->mats = NULL;
   if (from->box_lower) {
@@ -334,7 +335,8 @@ static PetscErrorCode TransferEnd(DM dm, Vec from, InsertMode mode, Vec to)
 +  -dm_refine n                      - every box is refined n times (0 leaves the boxes whole)
 .  -dm_mat_type shell|aij|...        - the operator without a matrix (default), or assembled
 .  -dm_vec_type standard|cuda|...    - the type of the vectors; cuda puts everything on the GPU
--  -dm_vpatchdg_backend auto|host|cuda - where the work is done, `DMVPatchDGSetBackend()`
+.  -dm_vpatchdg_backend auto|host|cuda - where the work is done, `DMVPatchDGSetBackend()`
+-  -dm_vpatchdg_transport auto|nccl|mpi|host - how ghosts travel between GPUs, `DMVPatchDGSetTransport()`
    and those of `DMSetFromOptions_VPatchDG`: -dm_vpatchdg_dim, _degree, _domain, _boxes, _lower, _upper, _boundary, _penalty, _reaction
 
    Level: beginner

@@ -110,7 +110,7 @@ PetscErrorCode DMSetFromOptions_VPatchDG(DM dm, VpOptionItems PetscOptionsObject
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
   PetscInt     level = dm->levelup, degree;
   PetscReal    penalty, reaction;
-  PetscEnum    backend;
+  PetscEnum    backend, transport;
   PetscBool    set;
 
   PetscFunctionBegin;
@@ -128,6 +128,9 @@ PetscErrorCode DMSetFromOptions_VPatchDG(DM dm, VpOptionItems PetscOptionsObject
   PetscCall(PetscOptionsEnum("-dm_vpatchdg_backend", "Where the work is done: auto follows -dm_vec_type", "DMVPatchDGSetBackend", VPatchDGBackends,
                              (PetscEnum)dg->backend, &backend, &set));
   if (set) PetscCall(DMVPatchDGSetBackend(dm, (VPatchDGBackend)backend));
+  PetscCall(PetscOptionsEnum("-dm_vpatchdg_transport", "How ghosts travel between GPUs", "DMVPatchDGSetTransport", VPatchDGTransports,
+                             (PetscEnum)dg->transport, &transport, &set));
+  if (set) PetscCall(DMVPatchDGSetTransport(dm, (VPatchDGTransport)transport));
   PetscCall(PetscOptionsInt("-dm_refine", "How often every box is refined", "DMSetRefineLevel", level, &level, &set));
   if (set && !dg->mesh) PetscCall(DMSetRefineLevel(dm, level));
   PetscOptionsHeadEnd();

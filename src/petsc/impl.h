@@ -17,11 +17,13 @@ typedef struct {
   PetscReal        penalty, reaction;
   PetscReal       *coefficient;          /* [own cells], or NULL on all ranks: 1 */
   VPatchDGBackend  backend;
+  VPatchDGTransport transport;
   PetscObjectState coefficient_state;    /* counts changes: operators and preconditioners rebuild when it moved */
   /* what set-up makes */
   VpDomain         boxes;
   VpMesh           mesh;
   const VpBackend *kernels;              /* NULL until the first use */
+  char             travel[96];           /* how ghosts do, and why */
   VpLevel          level;                /* the outer operator: double precision, orthonormal basis */
   VpLevel          host;                 /* the same on the host, where the backend is another and it is needed */
   PetscReal       *ghost;                /* [nface - nown] cells on the backend: ghost values of the operator's argument; NULL until used */
@@ -45,6 +47,8 @@ PETSC_INTERN PetscErrorCode DMVPatchDGCheckSize(DM, PetscInt nbox, PetscInt leve
 PETSC_INTERN PetscErrorCode DMVPatchDGGetKernels(DM, const VpBackend **);
 PETSC_INTERN PetscErrorCode VpUseCurrentStream(const VpBackend *);
 PETSC_INTERN PetscErrorCode VpViewKernels(Mat, const VpBackend *, PetscViewer); /* one line: the backend, and whether its vectors are copied */
+/* transport.c */
+PETSC_INTERN PetscErrorCode DMVPatchDGChooseTransport(DM, const VpBackend *);
 /* values.c: a vector's own values on a backend, [own cells][n^dim], between Get and Restore */
 typedef enum { VP_READ, VP_WRITE, VP_READ_WRITE } VpAccess;
 typedef struct {

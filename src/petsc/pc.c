@@ -139,7 +139,7 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
   PetscCall(ViewOptions(pc, viewer));
   if (!data->cycle) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpViewKernels(pc->pmat, data->cycle->level[0]->backend, viewer));
-  if (data->cycle->replays) PetscCall(PetscViewerASCIIPrintf(viewer, "  replayed as a CUDA graph\n"));
+  if (data->cycle->replays) PetscCall(PetscViewerASCIIPrintf(viewer, data->cycle->whole ? "  replayed as a CUDA graph\n" : "  replayed as CUDA graphs before and after the coarse solve\n"));
   PetscCall(ViewLevels(data->cycle, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  coarsest level:\n"));
   for (int i = 0; i < 2; i++) PetscCall(PetscViewerASCIIPushTab(viewer));
@@ -200,6 +200,7 @@ PetscErrorCode PCCreate_VPatchDG(PC pc)
                                    .precision = VP_SINGLE,
                                    .type = VP_CYCLE_V,
                                    .post = 1,
+                                   .gather = PETSC_DECIDE,
                                    .replay = PETSC_TRUE};
   PetscCall(VpInverseCreate(pc, &data->inverse, &ops));
   pc->ops->setfromoptions = PCSetFromOptions_VPatchDG;

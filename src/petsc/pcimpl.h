@@ -40,8 +40,38 @@ typedef struct {
   VpCycleOptions options;
   VpCycle        cycle;
 } PC_VPatchDG;
+/* pcsettings.c: the options of a PCVPATCHDG; of another type NULL, or an error where it must be one */
+PETSC_INTERN PetscErrorCode PCVPatchDGGetOptions(PC, PetscBool must, VpCycleOptions **);
 /* pcoptions.c */
 PETSC_INTERN PetscErrorCode PCSetFromOptions_VPatchDG(PC, VpOptionItems);
 /* errors unless the options go together and with the problem */
 PETSC_INTERN PetscErrorCode PCVPatchDGCheckOptions(PC, VpMesh, const VpProblem *);
 PETSC_INTERN PetscErrorCode VpCheckSpace(MPI_Comm, const char prefix[], VpSpace, VpResidual, int degree);
+
+/* a pair of functions for a member of a PC's data that corresponds to an enum of vpatchdg.h, value for value. Lookup(pc, must, &data): NULL, or
+   an error where it must, for a PC of another type */
+#define VP_ENUM_SETTING(Prefix, Data, Lookup, Name, Public, Internal, member, number) \
+  PetscErrorCode Prefix##Set##Name(PC pc, Public value) \
+  { \
+    Data *data; \
+ \
+    PetscFunctionBegin; \
+    PetscCall(Lookup(pc, PETSC_FALSE, &data)); \
+    PetscValidLogicalCollectiveEnum(pc, value, 2); \
+    PetscCheck((int)value >= 0 && (int)value < (number), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, \
+               #Prefix "Set" #Name "(): value %d does not exist, 0 to %d do (" #Public ")", (int)value, (number)-1); \
+    if (!data || data->member == (Internal)value) PetscFunctionReturn(PETSC_SUCCESS); \
+    data->member = (Internal)value; \
+    PetscCall(VpInverseChanged(pc)); \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  } \
+ \
+  PetscErrorCode Prefix##Get##Name(PC pc, Public *value) \
+  { \
+    Data *data; \
+ \
+    PetscFunctionBegin; \
+    PetscCall(Lookup(pc, PETSC_TRUE, &data)); \
+    *value = (Public)data->member; \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  }

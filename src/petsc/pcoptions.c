@@ -43,7 +43,7 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
 {
   const VpCycleOptions o = ((PC_VPatchDG *)pc->data)->options;
   PetscEnum            value;
-  PetscInt             pre = o.pre, post = o.post, levels;
+  PetscInt             pre = o.pre, post = o.post, levels, gather;
   PetscBool            symmetric, replay, set;
 
   PetscFunctionBegin;
@@ -73,6 +73,9 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
   PetscCall(PetscOptionsEnum("-pc_vpatchdg_exchange", "Ranks exchange every sweep or every color", "PCVPatchDGSetExchange",
                              VPatchDGExchanges, (PetscEnum)o.exchange, &value, &set));
   if (set) PetscCall(PCVPatchDGSetExchange(pc, (VPatchDGExchange)value));
+  PetscCall(PetscOptionsInt("-pc_vpatchdg_gather", "Levels with fewer cells a rank gather on fewer ranks", "PCVPatchDGSetGather", o.gather, &gather,
+                            &set));
+  if (set) PetscCall(PCVPatchDGSetGather(pc, gather));
   PetscCall(PetscOptionsBool("-pc_vpatchdg_replay", "A GPU runs the cycle as a recorded CUDA graph", "PCVPatchDGSetReplay", o.replay, &replay, &set));
   if (set) PetscCall(PCVPatchDGSetReplay(pc, replay));
   PetscOptionsHeadEnd();

@@ -113,32 +113,8 @@ static PetscErrorCode GetData(PC pc, PetscBool must, PC_VPatch **data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a pair of functions for a setting that corresponds to an enum of vpatchdg.h, value for value */
 #define SETTING(Name, Public, Internal, member, number) \
-  PetscErrorCode PCVPatchSet##Name(PC pc, Public value) \
-  { \
-    PC_VPatch *data; \
- \
-    PetscFunctionBegin; \
-    PetscCall(GetData(pc, PETSC_FALSE, &data)); \
-    PetscValidLogicalCollectiveEnum(pc, value, 2); \
-    PetscCheck((int)value >= 0 && (int)value < (number), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, \
-               "PCVPatchSet" #Name "(): value %d does not exist, 0 to %d do (" #Public ")", (int)value, (number)-1); \
-    if (!data || data->member == (Internal)value) PetscFunctionReturn(PETSC_SUCCESS); \
-    data->member = (Internal)value; \
-    PetscCall(VpInverseChanged(pc)); \
-    PetscFunctionReturn(PETSC_SUCCESS); \
-  } \
- \
-  PetscErrorCode PCVPatchGet##Name(PC pc, Public *value) \
-  { \
-    PC_VPatch *data; \
- \
-    PetscFunctionBegin; \
-    PetscCall(GetData(pc, PETSC_TRUE, &data)); \
-    *value = (Public)data->member; \
-    PetscFunctionReturn(PETSC_SUCCESS); \
-  }
+  VP_ENUM_SETTING(PCVPatch, PC_VPatch, GetData, Name, Public, Internal, member, number)
 
 /*@
    PCVPatchSetSpace - Sets which functions a patch corrects

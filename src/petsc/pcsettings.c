@@ -1,7 +1,7 @@
-/* The settings of PCVPATCHDG: setters and getters. Setters do nothing to a PC of another type. */
+/* The settings of PCVPATCHDG that make its mathematics: setters and getters. Setters do nothing to a PC of another type. */
 #include "pcimpl.h"
 
-static PetscErrorCode GetOptions(PC pc, PetscBool must, VpCycleOptions **options)
+PetscErrorCode PCVPatchDGGetOptions(PC pc, PetscBool must, VpCycleOptions **options)
 {
   PetscBool same;
 
@@ -14,32 +14,8 @@ static PetscErrorCode GetOptions(PC pc, PetscBool must, VpCycleOptions **options
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a pair of functions for a member of VpCycleOptions that corresponds to an enum of vpatchdg.h, value for value */
 #define ENUM_OPTION(Name, Public, Internal, member, number) \
-  PetscErrorCode PCVPatchDGSet##Name(PC pc, Public value) \
-  { \
-    VpCycleOptions *options; \
- \
-    PetscFunctionBegin; \
-    PetscCall(GetOptions(pc, PETSC_FALSE, &options)); \
-    PetscValidLogicalCollectiveEnum(pc, value, 2); \
-    PetscCheck((int)value >= 0 && (int)value < (number), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, \
-               "PCVPatchDGSet" #Name "(): value %d does not exist, 0 to %d do (" #Public ")", (int)value, (number)-1); \
-    if (!options || options->member == (Internal)value) PetscFunctionReturn(PETSC_SUCCESS); \
-    options->member = (Internal)value; \
-    PetscCall(VpInverseChanged(pc)); \
-    PetscFunctionReturn(PETSC_SUCCESS); \
-  } \
- \
-  PetscErrorCode PCVPatchDGGet##Name(PC pc, Public *value) \
-  { \
-    VpCycleOptions *options; \
- \
-    PetscFunctionBegin; \
-    PetscCall(GetOptions(pc, PETSC_TRUE, &options)); \
-    *value = (Public)options->member; \
-    PetscFunctionReturn(PETSC_SUCCESS); \
-  }
+  VP_ENUM_SETTING(PCVPatchDG, VpCycleOptions, PCVPatchDGGetOptions, Name, Public, Internal, member, number)
 
 /*@
    PCVPatchDGSetSpace - Sets which functions a patch corrects
@@ -184,43 +160,6 @@ ENUM_OPTION(CycleType, VPatchDGCycleType, VpCycleType, type, 2)
 ENUM_OPTION(Precision, VPatchDGPrecision, VpPrecision, precision, 2)
 
 /*@
-   PCVPatchDGSetExchange - Sets how often ranks exchange
-
-   Logically Collective
-
-   Input Parameters:
-+  pc       - the preconditioner
--  exchange - `VPATCHDG_EXCHANGE_SWEEP` (ranks do their neighbours' outermost patches, too) or `VPATCHDG_EXCHANGE_COLOR`
-
-   Options Database Key:
-.  -pc_vpatchdg_exchange sweep|color - every sweep (default) or every colour
-
-   Level: intermediate
-
-   Note:
-   Levels with few cells a rank exchange every colour in any case; -ksp_view shows which.
-
-.seealso: `PCVPATCHDG`, `PCVPatchDGGetExchange()`
-@*/
-
-/*@
-   PCVPatchDGGetExchange - Gets how often ranks exchange
-
-   Not Collective
-
-   Input Parameter:
-.  pc - the preconditioner
-
-   Output Parameter:
-.  exchange - as in `PCVPatchDGSetExchange()`
-
-   Level: intermediate
-
-.seealso: `PCVPATCHDG`, `PCVPatchDGSetExchange()`
-@*/
-ENUM_OPTION(Exchange, VPatchDGExchange, VpExchange, exchange, 2)
-
-/*@
    PCVPatchDGSetSymmetric - Reverses the colours before the coarse correction
 
    Logically Collective
@@ -258,43 +197,6 @@ ENUM_OPTION(Exchange, VPatchDGExchange, VpExchange, exchange, 2)
 ENUM_OPTION(Symmetric, PetscBool, PetscBool, symmetric, 2)
 
 /*@
-   PCVPatchDGSetReplay - Lets a GPU run the cycle as one recorded CUDA graph
-
-   Logically Collective
-
-   Input Parameters:
-+  pc     - the preconditioner
--  replay - true by default
-
-   Options Database Key:
-.  -pc_vpatchdg_replay - replays; without it -log_view shows the parts of the cycle
-
-   Level: advanced
-
-   Note:
-   Taken on one rank, where the coarsest level is a single patch; elsewhere every kernel is launched by itself.
-
-.seealso: `PCVPATCHDG`, `PCVPatchDGGetReplay()`
-@*/
-
-/*@
-   PCVPatchDGGetReplay - Says whether a GPU may run the cycle as one recorded CUDA graph
-
-   Not Collective
-
-   Input Parameter:
-.  pc - the preconditioner
-
-   Output Parameter:
-.  replay - as in `PCVPatchDGSetReplay()`
-
-   Level: advanced
-
-.seealso: `PCVPATCHDG`, `PCVPatchDGSetReplay()`
-@*/
-ENUM_OPTION(Replay, PetscBool, PetscBool, replay, 2)
-
-/*@
    PCVPatchDGSetSmooth - Sets the numbers of sweeps
 
    Logically Collective
@@ -317,7 +219,7 @@ PetscErrorCode PCVPatchDGSetSmooth(PC pc, PetscInt pre, PetscInt post)
   VpCycleOptions *options;
 
   PetscFunctionBegin;
-  PetscCall(GetOptions(pc, PETSC_FALSE, &options));
+  PetscCall(PCVPatchDGGetOptions(pc, PETSC_FALSE, &options));
   PetscValidLogicalCollectiveInt(pc, pre, 2);
   PetscValidLogicalCollectiveInt(pc, post, 3);
   PetscCheck(pre >= 0 && post >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
@@ -350,64 +252,8 @@ PetscErrorCode PCVPatchDGGetSmooth(PC pc, PetscInt *pre, PetscInt *post)
   VpCycleOptions *options;
 
   PetscFunctionBegin;
-  PetscCall(GetOptions(pc, PETSC_TRUE, &options));
+  PetscCall(PCVPatchDGGetOptions(pc, PETSC_TRUE, &options));
   if (pre) *pre = options->pre;
   if (post) *post = options->post;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   PCVPatchDGSetLevels - Sets the number of levels
-
-   Logically Collective
-
-   Input Parameters:
-+  pc     - the preconditioner
--  levels - 0: down to boxes refined once
-
-   Options Database Key:
-.  -pc_vpatchdg_levels n - the number, 0 by default
-
-   Level: intermediate
-
-.seealso: `PCVPATCHDG`, `PCVPatchDGGetLevels()`
-@*/
-PetscErrorCode PCVPatchDGSetLevels(PC pc, PetscInt levels)
-{
-  VpCycleOptions *options;
-
-  PetscFunctionBegin;
-  PetscCall(GetOptions(pc, PETSC_FALSE, &options));
-  PetscValidLogicalCollectiveInt(pc, levels, 2);
-  PetscCheck(levels >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "The number of levels must not be negative: %" PetscInt_FMT, levels);
-  if (!options || options->levels == levels) PetscFunctionReturn(PETSC_SUCCESS);
-  options->levels = levels;
-  PetscCall(VpInverseChanged(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   PCVPatchDGGetLevels - Gets the number of levels
-
-   Not Collective
-
-   Input Parameter:
-.  pc - the preconditioner
-
-   Output Parameter:
-.  levels - as in `PCVPatchDGSetLevels()`
-
-   Level: intermediate
-
-.seealso: `PCVPATCHDG`, `PCVPatchDGSetLevels()`
-@*/
-PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
-{
-  VpCycleOptions *options;
-
-  PetscFunctionBegin;
-  PetscCall(GetOptions(pc, PETSC_TRUE, &options));
-  *levels = options->levels;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -144,16 +144,6 @@ static void ChildMatrix(int dim, int n, const double P[], int corner, int ndof, 
   }
 }
 
-/* global positions of the coarse mesh's local cells */
-static PetscErrorCode Positions(VpMesh mesh, PetscInt position[])
-{
-  PetscFunctionBegin;
-  for (int32_t c = 0; c < mesh->nown; c++) position[c] = mesh->first + c;
-  PetscCall(VpMeshExchangeBegin(mesh, VP_GHOST_ALL, MPIU_INT, position, position + mesh->nown));
-  PetscCall(VpMeshExchangeEnd(mesh, VP_GHOST_ALL, MPIU_INT, position, position + mesh->nown));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode CreateAssembled(DM fine, VpLevel from, VpLevel to, PetscInt m, PetscInt n, Mat *P)
 {
   VpMesh       mesh = to->mesh, parents = from->mesh;
@@ -167,7 +157,7 @@ static PetscErrorCode CreateAssembled(DM fine, VpLevel from, VpLevel to, PetscIn
   VpTransferBuild(&to->basis, p, r);
   PetscCall(PetscMalloc4(parents->nlocal, &position, ndof, &row, ndof, &col, (size_t)ndof * ndof << dim, &child));
   for (int corner = 0; corner < 1 << dim; corner++) ChildMatrix(dim, to->basis.n, p, corner, ndof, child + (size_t)corner * ndof * ndof);
-  PetscCall(Positions(parents, position));
+  PetscCall(VpMeshPositions(parents, position));
   PetscCall(MatCreate(PetscObjectComm((PetscObject)fine), P));
   PetscCall(MatSetSizes(*P, m, n, PETSC_DETERMINE, PETSC_DETERMINE));
   PetscCall(PetscStrbeginswith(fine->mattype, MATAIJ, &aij));

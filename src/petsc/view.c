@@ -93,5 +93,6 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
   if (a[0] == a[1]) PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient %g\n", (double)a[0]));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient from %g to %g, one per cell\n", (double)a[0], (double)a[1]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  matrices %s, vectors %s, backend %s\n", dm->mattype, dm->vectype, level->backend->name));
+  if (dg->travel[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  ghosts travel by %s\n", dg->travel));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

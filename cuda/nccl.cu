@@ -1,0 +1,184 @@
+/* Messages between GPUs by NCCL, sent and received on a stream of their own. The library is opened when it is first wanted, so that
+   nothing depends on it where it is not. */
+#include "kernel.cuh"
+#include <petscsys.h>
+#include <cstdlib>
+#include <cstring>
+
+#if !defined(VP_NO_NCCL) && __has_include(<nccl.h>)
+#include <dlfcn.h>
+#include <nccl.h>
+
+static struct {
+  void *library;
+  decltype(&ncclGetUniqueId)    GetUniqueId;
+  decltype(&ncclCommInitRank)   CommInitRank;
+  decltype(&ncclCommDestroy)    CommDestroy;
+  decltype(&ncclGroupStart)     GroupStart;
+  decltype(&ncclGroupEnd)       GroupEnd;
+  decltype(&ncclSend)           Send;
+  decltype(&ncclRecv)           Recv;
+  decltype(&ncclGetErrorString) GetErrorString;
+} nccl;
+
+#define NcclCall(...)                                                                                                                      \
+  do {                                                                                                                                     \
+    ncclResult_t result_ = (__VA_ARGS__);                                                                                                  \
+    PetscCheck(result_ == ncclSuccess, PETSC_COMM_SELF, PETSC_ERR_LIB, "NCCL: %s", nccl.GetErrorString(result_));                          \
+  } while (0)
+
+struct Link {
+  ncclComm_t   comm;
+  cudaStream_t stream;
+  cudaEvent_t  begun, ended;
+};
+
+template <class F>
+static bool Find(const char *name, F *f)
+{
+  *f = (F)dlsym(nccl.library, name);
+  return *f != NULL;
+}
+
+static bool Open(void)
+{
+  if (nccl.library) return nccl.GetErrorString != NULL;
+  setenv("NCCL_NVLS_ENABLE", "0", 0); /* only messages from rank to rank are wanted: no multicast objects */
+#ifdef VP_NCCL_LIBRARY
+  nccl.library = dlopen(VP_NCCL_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+#endif
+  if (!nccl.library) nccl.library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+  return nccl.library && Find("ncclGetUniqueId", &nccl.GetUniqueId) && Find("ncclCommInitRank", &nccl.CommInitRank) &&
+         Find("ncclCommDestroy", &nccl.CommDestroy) && Find("ncclGroupStart", &nccl.GroupStart) && Find("ncclGroupEnd", &nccl.GroupEnd) &&
+         Find("ncclSend", &nccl.Send) && Find("ncclRecv", &nccl.Recv) && Find("ncclGetErrorString", &nccl.GetErrorString);
+}
+
+/* does every rank have a device of its own? */
+static PetscErrorCode OwnDevices(MPI_Comm comm, bool *own)
+{
+  cudaDeviceProp properties;
+  PetscMPIInt    size;
+  char          *all;
+  int            device;
+
+  PetscFunctionBegin;
+  VpCudaCall(cudaGetDevice(&device));
+  VpCudaCall(cudaGetDeviceProperties(&properties, device));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscMalloc1(16 * size, &all));
+  PetscCallMPI(MPI_Allgather(&properties.uuid, 16, MPI_CHAR, all, 16, MPI_CHAR, comm));
+  *own = true;
+  for (int i = 0; i < size; i++)
+    for (int j = 0; j < i; j++) *own = *own && memcmp(all + 16 * i, all + 16 * j, 16);
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static int DeleteLink(MPI_Comm, int, void *value, void *)
+{
+  Link *link = (Link *)value;
+
+  nccl.CommDestroy(link->comm);
+  (void)cudaEventDestroy(link->begun);
+  (void)cudaEventDestroy(link->ended);
+  (void)cudaStreamDestroy(link->stream);
+  delete link;
+  return MPI_SUCCESS;
+}
+
+static PetscErrorCode CreateLink(MPI_Comm comm, Link **out)
+{
+  PetscMPIInt  rank, size;
+  ncclUniqueId id;
+  Link        *link = new Link();
+
+  PetscFunctionBegin;
+  *out = link;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (!rank) NcclCall(nccl.GetUniqueId(&id));
+  PetscCallMPI(MPI_Bcast(&id, sizeof(id), MPI_BYTE, 0, comm));
+  NcclCall(nccl.CommInitRank(&link->comm, size, id, rank));
+  VpCudaCall(cudaStreamCreateWithFlags(&link->stream, cudaStreamNonBlocking));
+  VpCudaCall(cudaEventCreateWithFlags(&link->begun, cudaEventDisableTiming));
+  VpCudaCall(cudaEventCreateWithFlags(&link->ended, cudaEventDisableTiming));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* one link a communicator, which goes with it */
+PetscErrorCode VpCudaConnect(MPI_Comm comm, void **link, const char **why)
+{
+  static int  key = MPI_KEYVAL_INVALID;
+  PetscMPIInt found, good[2];
+  bool        own = false;
+  Link       *made = NULL;
+
+  PetscFunctionBegin;
+  *link = NULL;
+  if (key == MPI_KEYVAL_INVALID) PetscCallMPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, DeleteLink, &key, NULL));
+  PetscCallMPI(MPI_Comm_get_attr(comm, key, link, &found));
+  *why = "linked";
+  if (found) PetscFunctionReturn(PETSC_SUCCESS);
+  *link = NULL;
+  PetscCall(OwnDevices(comm, &own));
+  good[0] = Open();
+  good[1] = own;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, good, 2, MPI_INT, MPI_LAND, comm));
+  *why = !good[1] ? "ranks share a GPU" : "libnccl.so.2 is not there";
+  if (!good[0] || !good[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CreateLink(comm, &made));
+  PetscCallMPI(MPI_Comm_set_attr(comm, key, made));
+  *link = made;
+  *why = "linked";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCudaBeginMessages(void *context, const VpMessages *m)
+{
+  Link *link = (Link *)context;
+
+  PetscFunctionBegin;
+  VpCudaCall(cudaEventRecord(link->begun, VpCudaStream));
+  VpCudaCall(cudaStreamWaitEvent(link->stream, link->begun, 0));
+  NcclCall(nccl.GroupStart());
+  for (int way = 0; way < 2; way++) {
+    for (int i = 0; i < m->n[way]; i++) {
+      const PetscInt first = m->start[way][i];
+      const size_t   bytes = (size_t)(m->start[way][i + 1] - first) * m->block;
+      char          *data = (char *)m->data[way] + (size_t)first * m->block;
+
+      if (way == 0) NcclCall(nccl.Send(data, bytes, ncclChar, m->rank[0][i], link->comm, link->stream));
+      else NcclCall(nccl.Recv(data, bytes, ncclChar, m->rank[1][i], link->comm, link->stream));
+    }
+  }
+  NcclCall(nccl.GroupEnd());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCudaEndMessages(void *context)
+{
+  Link *link = (Link *)context;
+
+  PetscFunctionBegin;
+  VpCudaCall(cudaEventRecord(link->ended, link->stream));
+  VpCudaCall(cudaStreamWaitEvent(VpCudaStream, link->ended, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#else
+PetscErrorCode VpCudaConnect(MPI_Comm, void **link, const char **why)
+{
+  PetscFunctionBegin;
+  *link = NULL;
+  *why = "this library was built without NCCL";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode VpCudaBeginMessages(void *, const VpMessages *)
+{
+  return PETSC_ERR_PLIB;
+}
+PetscErrorCode VpCudaEndMessages(void *)
+{
+  return PETSC_ERR_PLIB;
+}
+#endif

@@ -1,0 +1,143 @@
+/* The lines of a level: the one-dimensional operators of all cells and directions, few of them different unless the coefficient varies. */
+#include "internal.h"
+
+typedef struct {
+  VpDictionary dictionary;
+  VpLineKey   *key; /* [dictionary.n] */
+  int32_t      capacity;
+} Lines;
+
+static PetscErrorCode LinesAdd(Lines *lines, const VpLineKey *key, int32_t *entry)
+{
+  const uint64_t word[] = {VpWord(key->h),
+                           VpWord(key->h_beyond[0]),
+                           VpWord(key->h_beyond[1]),
+                           VpWord(key->a),
+                           VpWord(key->a_beyond[0]),
+                           VpWord(key->a_beyond[1]),
+                           (uint64_t)(16 - key->face[0]) << 8 | (uint64_t)(16 - key->face[1])};
+
+  PetscFunctionBegin;
+  PetscCall(VpDictionaryAdd(&lines->dictionary, word, entry));
+  if (*entry == lines->capacity) {
+    lines->capacity = 2 * lines->capacity + 64;
+    PetscCall(PetscRealloc(lines->capacity * sizeof(*lines->key), &lines->key));
+  }
+  lines->key[*entry] = *entry == lines->dictionary.n - 1 ? *key : lines->key[*entry];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static VpLineKey LineKey(VpLevel level, int32_t cell, int d)
+{
+  VpMesh    mesh = level->mesh;
+  VpLineKey key = {.h = VpCellSize(mesh, cell, d), .a = VpLevelCoefficient(level, cell)};
+
+  for (int s = 0; s < 2; s++) {
+    const int32_t beyond = mesh->neighbor[(size_t)cell * 2 * mesh->dim + 2 * d + s];
+
+    key.face[s] = beyond < 0 ? beyond : VP_FACE_CELL;
+    key.h_beyond[s] = beyond < 0 ? 0 : VpCellSize(mesh, beyond, d);
+    key.a_beyond[s] = beyond < 0 ? 0 : VpLevelCoefficient(level, beyond);
+  }
+  return key;
+}
+
+static PetscBool HasCoefficients(VpLevel level, int32_t cell, int d, const VpLineKey *key)
+{
+  const int32_t *beyond = level->mesh->neighbor + (size_t)cell * 2 * level->mesh->dim + 2 * d;
+  PetscBool      has = (PetscBool)(VpLevelCoefficient(level, cell) == key->a);
+
+  for (int s = 0; s < 2; s++) has = (PetscBool)(has && (beyond[s] < 0 || VpLevelCoefficient(level, beyond[s]) == key->a_beyond[s]));
+  return has;
+}
+
+/* Entry of every line of [0, nsweep). Lines of one box and place differ by coefficients only, so most need no key of their own. */
+static PetscErrorCode FindLines(VpLevel level, Lines *lines, int32_t line[])
+{
+  VpMesh    mesh = level->mesh;
+  const int dim = mesh->dim;
+  VpLineKey last[3] = {{0}};
+
+  PetscFunctionBegin;
+  for (int32_t cell = 0; cell < mesh->nsweep; cell++) {
+    const PetscBool within = (PetscBool)(cell && mesh->box[cell] == mesh->box[cell - 1]);
+    const int       moved = within ? mesh->place[cell] ^ mesh->place[cell - 1] : 0x3f; /* 2 bits a direction, as in a place */
+
+    for (int d = 0; d < dim; d++) {
+      int32_t *entry = &line[(size_t)cell * dim + d];
+
+      if (!(moved >> 2 * d & 3) && (level->uniform > 0 || HasCoefficients(level, cell, d, &last[d]))) {
+        *entry = entry[-dim];
+      } else {
+        const VpLineKey key = LineKey(level, cell, d);
+
+        if (!memcmp(&key, &last[d], sizeof(key))) *entry = entry[-dim];
+        else
+          PetscCall(LinesAdd(lines, &key, entry));
+        last[d] = key;
+      }
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* adds, for every line, those without face terms towards the cell on its lower, upper side */
+static PetscErrorCode FindDrops(Lines *lines, int32_t n, int32_t drop[])
+{
+  PetscFunctionBegin;
+  for (int32_t i = 0; i < n; i++) {
+    for (int s = 0; s < 2; s++) {
+      VpLineKey key = lines->key[i];
+
+      if (key.face[s] == VP_FACE_CELL) {
+        key.face[s] = VP_FACE_NONE;
+        key.h_beyond[s] = key.a_beyond[s] = 0;
+      }
+      PetscCall(LinesAdd(lines, &key, &drop[2 * i + s]));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelPlaceLines(VpLevel level, PetscBool drops)
+{
+  const VpProblem *problem = &level->problem;
+  const int        dim = level->mesh->dim, n = level->basis.n, entry = n * n + 4 * n;
+  const size_t     nline = (size_t)level->mesh->nsweep * dim;
+  Lines            lines = {.capacity = 0};
+  int32_t         *line, *drop, nwhole;
+  double          *table;
+
+  PetscFunctionBegin;
+  PetscCall(VpDictionaryCreate(7, &lines.dictionary));
+  PetscCall(VpMallocLarge(nline, &line));
+  PetscCall(FindLines(level, &lines, line));
+  nwhole = lines.dictionary.n;
+  if (drops) {
+    PetscCall(PetscMalloc1(2 * nwhole, &drop));
+    PetscCall(FindDrops(&lines, nwhole, drop));
+    PetscCall(VpLevelPlace(level, drop, 2 * nwhole * sizeof(*drop), "operator tables", (const void **)&level->view.drop));
+    PetscCall(PetscFree(drop));
+  }
+  PetscCall(PetscMalloc1((size_t)lines.dictionary.n * entry, &table));
+  for (int32_t i = 0; i < lines.dictionary.n; i++) {
+    double *D = table + (size_t)i * entry;
+    VpLineBuild(&level->basis, &lines.key[i], problem->penalty, problem->reaction / dim, D, D + n * n);
+  }
+  PetscCall(VpLevelRemove(level, (const void **)&level->view.line));
+  PetscCall(VpLevelRemove(level, &level->view.lines));
+  PetscCall(VpLevelPlace(level, line, nline * sizeof(*line), "operator tables", (const void **)&level->view.line));
+  PetscCall(VpLevelPlaceReals(level, table, (size_t)lines.dictionary.n * entry, "operator tables", &level->view.lines));
+  PetscCall(PetscFree(table));
+  PetscCall(PetscFree(line));
+  PetscCall(PetscFree(lines.key));
+  PetscCall(VpDictionaryDestroy(&lines.dictionary));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelPlaceDrops(VpLevel level)
+{
+  PetscFunctionBegin;
+  if (!level->view.drop) PetscCall(VpLevelPlaceLines(level, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

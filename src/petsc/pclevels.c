@@ -1,0 +1,195 @@
+/* The settings of PCVPATCHDG that say which levels there are and how they are worked on. */
+#include "pcimpl.h"
+
+#define ENUM_OPTION(Name, Public, Internal, member, number) \
+  VP_ENUM_SETTING(PCVPatchDG, VpCycleOptions, PCVPatchDGGetOptions, Name, Public, Internal, member, number)
+
+/*@
+   PCVPatchDGSetExchange - Sets how often ranks exchange
+
+   Logically Collective
+
+   Input Parameters:
++  pc       - the preconditioner
+-  exchange - `VPATCHDG_EXCHANGE_SWEEP` (ranks do their neighbours' outermost patches, too) or `VPATCHDG_EXCHANGE_COLOR`
+
+   Options Database Key:
+.  -pc_vpatchdg_exchange sweep|color - every sweep (default) or every colour
+
+   Level: intermediate
+
+   Note:
+   Levels with few cells a rank exchange every colour in any case; -ksp_view shows which.
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGGetExchange()`
+@*/
+
+/*@
+   PCVPatchDGGetExchange - Gets how often ranks exchange
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  exchange - as in `PCVPatchDGSetExchange()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetExchange()`
+@*/
+ENUM_OPTION(Exchange, VPatchDGExchange, VpExchange, exchange, 2)
+
+/*@
+   PCVPatchDGSetReplay - Lets a GPU run the cycle as one recorded CUDA graph
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  replay - true by default
+
+   Options Database Key:
+.  -pc_vpatchdg_replay - replays; without it -log_view shows the parts of the cycle
+
+   Level: advanced
+
+   Note:
+   Taken where nothing waits for the host: on one rank, or with messages by NCCL (`DMVPatchDGSetTransport()`). Where the coarsest level has
+   a KSP, what comes before and after it is recorded, of a V cycle only.
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGGetReplay()`
+@*/
+
+/*@
+   PCVPatchDGGetReplay - Says whether a GPU may run the cycle as one recorded CUDA graph
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  replay - as in `PCVPatchDGSetReplay()`
+
+   Level: advanced
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetReplay()`
+@*/
+ENUM_OPTION(Replay, PetscBool, PetscBool, replay, 2)
+
+/*@
+   PCVPatchDGSetLevels - Sets the number of levels
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  levels - 0: down to boxes refined once
+
+   Options Database Key:
+.  -pc_vpatchdg_levels n - the number, 0 by default
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGGetLevels()`
+@*/
+PetscErrorCode PCVPatchDGSetLevels(PC pc, PetscInt levels)
+{
+  VpCycleOptions *options;
+
+  PetscFunctionBegin;
+  PetscCall(PCVPatchDGGetOptions(pc, PETSC_FALSE, &options));
+  PetscValidLogicalCollectiveInt(pc, levels, 2);
+  PetscCheck(levels >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "The number of levels must not be negative: %" PetscInt_FMT, levels);
+  if (!options || options->levels == levels) PetscFunctionReturn(PETSC_SUCCESS);
+  options->levels = levels;
+  PetscCall(VpInverseChanged(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCVPatchDGGetLevels - Gets the number of levels
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  levels - as in `PCVPatchDGSetLevels()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetLevels()`
+@*/
+PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
+{
+  VpCycleOptions *options;
+
+  PetscFunctionBegin;
+  PetscCall(PCVPatchDGGetOptions(pc, PETSC_TRUE, &options));
+  *levels = options->levels;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCVPatchDGSetGather - Sets from which size on coarse levels gather on fewer ranks
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner
+-  cells - levels with fewer cells a rank than this are cut into pieces of so many, on fewer ranks, down to one; 0: never; `PETSC_DECIDE`
+
+   Options Database Key:
+.  -pc_vpatchdg_gather n - the number; by default 4096 on GPUs, 0 on the host
+
+   Level: advanced
+
+   Note:
+   Iterations stay as they are. What a small level costs on GPUs is latency: that of its kernels, and of messages where it is spread.
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGGetGather()`, `PCVPatchDGSetExchange()`
+@*/
+PetscErrorCode PCVPatchDGSetGather(PC pc, PetscInt cells)
+{
+  VpCycleOptions *options;
+
+  PetscFunctionBegin;
+  PetscCall(PCVPatchDGGetOptions(pc, PETSC_FALSE, &options));
+  PetscValidLogicalCollectiveInt(pc, cells, 2);
+  PetscCheck(cells >= 0 || cells == PETSC_DECIDE, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_vpatchdg_gather %" PetscInt_FMT ": the number of cells a rank is 0 (never) or more", cells);
+  if (!options || options->gather == cells) PetscFunctionReturn(PETSC_SUCCESS);
+  options->gather = cells;
+  PetscCall(VpInverseChanged(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCVPatchDGGetGather - Gets from which size on coarse levels gather on fewer ranks
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  cells - as in `PCVPatchDGSetGather()`
+
+   Level: advanced
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetGather()`
+@*/
+PetscErrorCode PCVPatchDGGetGather(PC pc, PetscInt *cells)
+{
+  VpCycleOptions *options;
+
+  PetscFunctionBegin;
+  PetscCall(PCVPatchDGGetOptions(pc, PETSC_TRUE, &options));
+  *cells = options->gather;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

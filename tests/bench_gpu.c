@@ -1,0 +1,375 @@
+static char help[] =
+  "Speed and memory on the unit cube, degree by degree: kernels, cycle and solves against a copy measured in the same run.\n\n\
+  -bench_backend cuda|host           : where (default cuda)\n\
+  -bench_degrees 3,4,7               : which degrees (default 1 to 8)\n\
+  -bench_parts kernels,spaces,solves : which figures (default all): kernels and cycle; sweeps in other spaces; solves\n\
+  -bench_shift s                     : meshes refined s times more (s < 0: less); the default has 57 to 453 million DoFs\n\
+  -bench_seconds t                   : how long a figure is repeated (default 0.05)\n\
+  -bench_large                       : instead of all that, degree 7 on 128^3 cells by refinement\n\
+  -report FILE                       : the figures as JSON; share/vpatchdg/plot.py draws them\n\n";
+
+#include "bench_gpu_problem.h"
+
+/* ---- what is timed: Work -> one application */
+
+static PetscErrorCode Multiply(void *work)
+{
+  return MatMult(((Work *)work)->A, ((Work *)work)->b, ((Work *)work)->x);
+}
+
+static PetscErrorCode Precondition(void *work)
+{
+  return PCApply(((Work *)work)->pc, ((Work *)work)->b, ((Work *)work)->x);
+}
+
+static PetscErrorCode SolveOnce(void *work)
+{
+  return KSPSolve(((Work *)work)->ksp, ((Work *)work)->b, ((Work *)work)->x);
+}
+
+static PetscErrorCode MultiplyLevel(void *work)
+{
+  VpCycle       cycle = ((Work *)work)->cycle;
+  VpLevel       level = cycle->level[0];
+  const VpView *view = &level->view;
+  char         *x = cycle->x[0][0];
+
+  return level->ops->apply(view, 0, view->nown, x, x + view->nown * level->block, NULL, cycle->x[1][0]);
+}
+
+static PetscErrorCode Restrict(void *work)
+{
+  VpCycle cycle = ((Work *)work)->cycle;
+
+  return cycle->level[0]->ops->restrict_(&cycle->level[0]->view, cycle->b[0], cycle->b[1]);
+}
+
+static PetscErrorCode Prolong(void *work)
+{
+  VpCycle       cycle = ((Work *)work)->cycle;
+  const VpView *view = &cycle->level[0]->view;
+
+  return cycle->level[0]->ops->prolong(view, view->nhalo, PETSC_FALSE, cycle->x[0][1], cycle->x[0][0]);
+}
+
+static PetscErrorCode Sweep(void *work)
+{
+  Work       *w = (Work *)work;
+  void *const x[2] = {w->cycle->x[0][0], w->cycle->x[1][0]};
+
+  return VpSmootherSweep(w->smoother, PETSC_FALSE, PETSC_FALSE, w->cycle->b[0], x);
+}
+
+static PetscErrorCode EnterResidual(void *work)
+{
+  Work              *w = (Work *)work;
+  const PetscScalar *b, *x;
+  PetscReal          norm2;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetArrayReadAndMemType(w->b, &b, NULL));
+  PetscCall(VecGetArrayReadAndMemType(w->x, &x, NULL));
+  PetscCall(VpCycleEnterResidual(w->cycle, 0, w->outer, x, x + w->dofs, b, &norm2));
+  PetscCall(VecRestoreArrayReadAndMemType(w->x, &x));
+  PetscCall(VecRestoreArrayReadAndMemType(w->b, &b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LeaveAdd(void *work)
+{
+  Work        *w = (Work *)work;
+  PetscScalar *z;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetArrayAndMemType(w->x, &z, NULL));
+  PetscCall(VpLevelLeave(w->cycle->level[0], PETSC_TRUE, w->cycle->x[0][0], z));
+  PetscCall(VecRestoreArrayAndMemType(w->x, &z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- the figures. Least traffic in 3D: a colour of a sweep reads b, writes x, and reads thin traces, 13 bytes in single precision; a
+   transfer touches both levels; coarse levels add 1/7 */
+
+#define SWEEP (8 * 3.25)
+#define TRANSFER (1 + 1. / 8)
+#define LEVELS ((SWEEP + 2 * TRANSFER) * 8 / 7)
+
+enum { KERNELS, SPACES, SOLVES, PARTS };
+enum { IN_SINGLE = 1 << VP_SINGLE, IN_DOUBLE = 1 << VP_DOUBLE, IN_BOTH = IN_SINGLE | IN_DOUBLE };
+
+static const Traffic sweep = {0, SWEEP}, first = {16, 1}, step = {32, LEVELS + 2}; /* of a refinement: its last residual; a step */
+
+static const struct {
+  const char *name;
+  Action      action;
+  int         in;
+  Traffic     least;
+} kernels[] = {
+  {"A x", Multiply, IN_DOUBLE, {16, 0}},
+  {"A x on a level", MultiplyLevel, IN_BOTH, {0, 2}},
+  {"residual, norm, conversion", EnterResidual, IN_BOTH, {16, 1}},
+  {"conversion, update", LeaveAdd, IN_BOTH, {16, 1}},
+  {"restriction", Restrict, IN_BOTH, {0, TRANSFER}},
+  {"prolongation", Prolong, IN_BOTH, {0, TRANSFER}},
+  {"sweep, full exact", Sweep, IN_BOTH, {0, SWEEP}},
+  {"V-cycle", Precondition, IN_BOTH, {16, LEVELS + 2}},
+};
+
+static const struct {
+  const char *name;
+  VpSpace     space;
+  VpResidual  residual;
+  int         degree; /* the least */
+} spaces[] = {
+  {"sweep, full global", VP_SPACE_FULL, VP_RESIDUAL_GLOBAL, 1},
+  {"sweep, dirichlet exact", VP_SPACE_DIRICHLET, VP_RESIDUAL_EXACT, 1},
+  {"sweep, dirichlet local", VP_SPACE_DIRICHLET, VP_RESIDUAL_LOCAL, 1},
+  {"sweep, clamped local", VP_SPACE_CLAMPED, VP_RESIDUAL_LOCAL, 3},
+};
+
+typedef struct {
+  const char *name;
+  KSPType     type;
+  PetscBool   guess; /* nested iteration */
+} Solver;
+static const Solver solvers[] = {
+  {"refinement", KSPRICHARDSON, PETSC_FALSE},
+  {"nested iteration, refinement", KSPRICHARDSON, PETSC_TRUE},
+  {"FGMRES", KSPFGMRES, PETSC_FALSE},
+  {"GMRES", KSPGMRES, PETSC_FALSE},
+};
+
+static const char *const sides[] = {"f = 1", "random b"};
+
+static double Bytes(const Work *w, Traffic least)
+{
+  return least.fixed + least.reals * (w->precision == VP_SINGLE ? sizeof(float) : sizeof(double));
+}
+
+static Row NewRow(const Work *w, const char name[])
+{
+  return (Row){.degree = w->degree, .dofs = w->dofs, .precision = w->precision, .name = name};
+}
+
+static PetscErrorCode Measure(Work *w, const char name[], Action action, Traffic least)
+{
+  Row row = NewRow(w, name);
+
+  PetscFunctionBeginUser;
+  row.least = Bytes(w, least);
+  PetscCall(Time(w->bench, action, w, &row.seconds));
+  Report(w->bench, &row);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MeasureKernels(Work *w)
+{
+  PetscFunctionBeginUser;
+  w->smoother = w->cycle->smoother[0];
+  PetscCall(Precondition(w)); /* puts numbers into all vectors */
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(kernels); i++) {
+    if (kernels[i].in >> w->precision & 1) PetscCall(Measure(w, kernels[i].name, kernels[i].action, kernels[i].least));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* on levels of their own, with the cycle's vectors */
+static PetscErrorCode MeasureSpaces(Work *w)
+{
+  VpProblem problem;
+  VpLevel   level;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGGetProblem(w->dm, &problem));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(spaces); i++) {
+    if (w->degree < spaces[i].degree) continue;
+    PetscCall(Precondition(w)); /* the sweeps begin with good values */
+    PetscCall(VpLevelCreate(w->outer->mesh, &problem, VP_BASIS_THIN, w->precision, w->bench->backend, &level));
+    PetscCall(VpSmootherCreate(level, spaces[i].space, spaces[i].residual, VP_EXCHANGE_SWEEP, &w->smoother));
+    PetscCall(Measure(w, spaces[i].name, Sweep, sweep));
+    PetscCall(VpSmootherDestroy(&w->smoother));
+    PetscCall(VpLevelDestroy(&level));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SolverCreate(Work *w, const Solver *solver)
+{
+  KSPGuess guess;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &w->ksp));
+  PetscCall(KSPSetPC(w->ksp, w->pc));
+  PetscCall(KSPSetOperators(w->ksp, w->A, w->A));
+  PetscCall(KSPSetType(w->ksp, solver->type));
+  PetscCall(KSPSetTolerances(w->ksp, 1e-8, 1e-300, PETSC_DEFAULT, 50));
+  PetscCall(KSPSetNormType(w->ksp, KSP_NORM_UNPRECONDITIONED));
+  if (strcmp(solver->type, KSPRICHARDSON)) PetscCall(KSPSetPCSide(w->ksp, PC_RIGHT));
+  PetscCall(KSPSetResidualHistory(w->ksp, NULL, 100, PETSC_TRUE));
+  if (solver->guess) {
+    PetscCall(KSPGetGuess(w->ksp, &guess));
+    PetscCall(KSPGuessSetType(guess, KSPGUESSVPATCHDG));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MeasureSolve(Work *w, const Solver *solver, const char rhs[])
+{
+  Row              row = NewRow(w, solver->name);
+  double           memory = 0;
+  PetscReal        bnorm, rnorm;
+  PetscInt         count;
+  const PetscReal *history;
+
+  PetscFunctionBeginUser;
+  PetscCall(SolverCreate(w, solver));
+  PetscCall(Time(w->bench, SolveOnce, w, &row.seconds));
+  PetscCall(UsedBytes(w->bench, &memory));
+  PetscCall(Norms(w, &bnorm, &rnorm));
+  PetscCall(KSPGetIterationNumber(w->ksp, &row.its));
+  PetscCall(KSPGetResidualHistory(w->ksp, &history, &count));
+  row.rhs = rhs;
+  row.nu = -8 * row.its / log10(rnorm / (count ? history[0] : bnorm));
+  row.residual = rnorm / bnorm;
+  row.memory = (memory - w->memory) / w->dofs;
+  row.setup = w->setup[0] + w->setup[1];
+  row.least = row.its * Bytes(w, step) + Bytes(w, first);
+  Report(w->bench, &row);
+  PetscCall(KSPDestroy(&w->ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MeasureSolves(Work *w, int count)
+{
+  PetscFunctionBeginUser;
+  for (int side = 0; side < 2; side++) {
+    PetscCall(SetRightHandSide(w, side));
+    for (int i = 0; i < count; i++) PetscCall(MeasureSolve(w, &solvers[i], sides[side]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- runs */
+
+typedef struct {
+  char      backend[16], report[PETSC_MAX_PATH_LEN];
+  PetscInt  ndegree, degree[VP_MAX_DEGREE], shift;
+  PetscBool parts[PARTS], large;
+} Options;
+
+/* refinement first, alone with what it needs: its memory counts */
+static PetscErrorCode RunDegree(Bench *bench, int degree, PetscInt refine, const Options *o)
+{
+  Work w;
+
+  PetscFunctionBeginUser;
+  PetscCall(WorkCreate(bench, degree, refine, &w));
+  for (int p = 0; p < (o->large ? 1 : 2); p++) {
+    PetscCall(WorkPrecision(&w, p ? VP_DOUBLE : VP_SINGLE));
+    if (o->parts[SOLVES]) PetscCall(MeasureSolves(&w, o->large ? 1 : PETSC_STATIC_ARRAY_LENGTH(solvers)));
+    else
+      PetscCall(SetRightHandSide(&w, 1));
+    if (o->parts[KERNELS]) PetscCall(MeasureKernels(&w));
+    if (o->parts[SPACES]) PetscCall(MeasureSpaces(&w));
+    PetscCall(PCDestroy(&w.pc));
+  }
+  PetscCall(WorkDestroy(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a small solve: libraries load, contexts and handles come to be, and none of it counts as set-up or memory of what follows */
+static PetscErrorCode WarmUp(Bench *bench)
+{
+  Work w;
+
+  PetscFunctionBeginUser;
+  PetscCall(WorkCreate(bench, 1, 2, &w));
+  PetscCall(WorkPrecision(&w, VP_SINGLE));
+  PetscCall(SetRightHandSide(&w, 1));
+  PetscCall(SolverCreate(&w, &solvers[2]));
+  PetscCall(SolveOnce(&w));
+  PetscCall(KSPDestroy(&w.ksp));
+  PetscCall(PCDestroy(&w.pc));
+  PetscCall(WorkDestroy(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GetOptions(Options *o)
+{
+  static const char *const names[] = {"kernels", "spaces", "solves", "-bench_parts", "", NULL};
+  PetscEnum                chosen[PARTS];
+  PetscInt                 count = PARTS;
+  PetscBool                degrees, parts;
+
+  PetscFunctionBeginUser;
+  *o = (Options){.backend = "cuda", .ndegree = VP_MAX_DEGREE};
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-bench_backend", o->backend, sizeof(o->backend), NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-report", o->report, sizeof(o->report), NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-bench_shift", &o->shift, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-bench_large", &o->large, NULL));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-bench_degrees", o->degree, &o->ndegree, &degrees));
+  PetscCall(PetscOptionsGetEnumArray(NULL, NULL, "-bench_parts", names, chosen, &count, &parts));
+  PetscCheck(o->shift >= -4 && o->shift <= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-bench_shift goes from -4 to 1, not %d",
+             (int)o->shift);
+  if (o->large) o->ndegree = 1;
+  else if (!degrees)
+    o->ndegree = VP_MAX_DEGREE;
+  for (int i = 0; i < o->ndegree; i++) {
+    if (!degrees || o->large) o->degree[i] = o->large ? 7 : i + 1;
+    PetscCheck(o->degree[i] >= 1 && o->degree[i] <= VP_MAX_DEGREE, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "-bench_degrees: there are 1 to %d, not %d", VP_MAX_DEGREE, (int)o->degree[i]);
+  }
+  for (int p = 0; p < PARTS; p++) o->parts[p] = o->large ? (PetscBool)(p == SOLVES) : (PetscBool)!parts;
+  for (PetscInt i = 0; parts && !o->large && i < count; i++) o->parts[chosen[i]] = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BackendCreate(const char name[], Bench *bench)
+{
+  PetscBool available = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  bench->backend = VpBackendFind(name);
+  PetscCheck(bench->backend, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "-bench_backend %s is not in this library: host always is, cuda where nvcc was found when it was built", name);
+#if !defined(PETSC_HAVE_CUDA)
+  PetscCheck(bench->backend == &VpBackendHost, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "-bench_backend %s needs vectors on the device: build with a PETSc configured --with-cuda, or take -bench_backend host", name);
+#endif
+  if (bench->backend->available) PetscCall(bench->backend->available(&available));
+  PetscCheck(available, PETSC_COMM_SELF, PETSC_ERR_GPU, "-bench_backend %s: there is no such device here. -bench_backend host does without",
+             name);
+  PetscCall(VPatchDGInitializePackage());
+  PetscCall(bench->backend->alloc(1, "the clock", &bench->probe));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  const PetscInt refine[] = {0, 8, 7, 7, 7, 7, 6, 6, 6}; /* of degree k */
+  Options        o;
+  Bench          bench = {.enough = 0.05};
+  PetscMPIInt    ranks;
+  PetscLogDouble start, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+  PetscCheck(ranks == 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "bench_gpu measures one rank, not %d", ranks);
+  PetscCall(GetOptions(&o));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-bench_seconds", &bench.enough, NULL));
+  PetscCall(PetscTime(&start));
+  PetscCall(BackendCreate(o.backend, &bench));
+  PetscCall(WarmUp(&bench));
+  PetscCall(MeasureCopy(&bench, (size_t)1 << (31 + 3 * PetscMin(0, o.shift)))); /* 2 GB, less on coarser meshes */
+  PetscCall(ReportBegin(&bench, o.report));
+  for (PetscInt i = 0; i < o.ndegree; i++) {
+    PetscCall(RunDegree(&bench, (int)o.degree[i], refine[o.degree[i]] + o.shift + o.large, &o));
+  }
+  PetscCall(PetscTime(&end));
+  printf("\n%d figures in %.0f s\n", bench.rows, end - start);
+  PetscCall(ReportEnd(&bench));
+  PetscCall(bench.backend->release(bench.probe));
+  PetscCall(PetscFinalize());
+  return 0;
+}

@@ -1,0 +1,116 @@
+/* The problem that bench_gpu measures: -div grad u = f in the unit cube, u = 0 on its boundary, and its preconditioner. */
+#pragma once
+#include "bench_gpu.h"
+
+/* a problem, its preconditioner in one precision, and what is being measured */
+typedef struct {
+  Bench      *bench;
+  int         degree;
+  PetscInt    dofs;
+  double      memory, setup[2]; /* bytes in use before; seconds of mesh and operator, of the preconditioner */
+  DM          dm;
+  Mat         A;
+  Vec         b, x;
+  VpLevel     outer;
+  VpPrecision precision;
+  PC          pc;
+  VpCycle     cycle;
+  VpSmoother  smoother;
+  KSP         ksp;
+} Work;
+
+static inline VecType VectorType(const Bench *bench)
+{
+  return bench->backend == &VpBackendHost ? VECSTANDARD : VECCUDA;
+}
+
+static inline PetscErrorCode WorkCreate(Bench *bench, int degree, PetscInt refine, Work *w)
+{
+  PetscLogDouble start, end;
+
+  PetscFunctionBeginUser;
+  *w = (Work){.bench = bench, .degree = degree};
+  PetscCall(UsedBytes(bench, &w->memory));
+  PetscCall(PetscTime(&start));
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_SELF, 3, degree, refine, &w->dm));
+  PetscCall(DMSetVecType(w->dm, VectorType(bench)));
+  PetscCall(DMSetUp(w->dm));
+  PetscCall(DMCreateMatrix(w->dm, &w->A));
+  PetscCall(DMVPatchDGGetLevel(w->dm, &w->outer));
+  PetscCall(DMCreateGlobalVector(w->dm, &w->b));
+  PetscCall(VecDuplicate(w->b, &w->x));
+  PetscCall(Wait(bench));
+  PetscCall(PetscTime(&end));
+  w->setup[0] = end - start;
+  PetscCall(VecGetSize(w->b, &w->dofs));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode WorkPrecision(Work *w, VpPrecision precision)
+{
+  PetscLogDouble start, end;
+
+  PetscFunctionBeginUser;
+  w->precision = precision;
+  PetscCall(PetscTime(&start));
+  PetscCall(PCCreate(PETSC_COMM_SELF, &w->pc));
+  PetscCall(PCSetOperators(w->pc, w->A, w->A));
+  PetscCall(PCSetType(w->pc, PCVPATCHDG));
+  PetscCall(PCVPatchDGSetPrecision(w->pc, precision == VP_SINGLE ? VPATCHDG_PRECISION_SINGLE : VPATCHDG_PRECISION_DOUBLE));
+  PetscCall(PCSetUp(w->pc));
+  PetscCall(Wait(w->bench));
+  PetscCall(PetscTime(&end));
+  w->setup[1] = end - start;
+  w->cycle = ((PC_VPatchDG *)w->pc->data)->cycle;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode WorkDestroy(Work *w)
+{
+  PetscFunctionBeginUser;
+  PetscCall(VecDestroy(&w->b));
+  PetscCall(VecDestroy(&w->x));
+  PetscCall(MatDestroy(&w->A));
+  PetscCall(DMDestroy(&w->dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* b: the coefficients of the function 1, sqrt(h^3) for the first of every cell, 0 for the others; or random numbers, on the device where
+   PETSc can */
+static inline PetscErrorCode SetRightHandSide(Work *w, int side)
+{
+  const PetscInt cell = PetscPowInt(w->degree + 1, 3);
+  PetscScalar   *b;
+  PetscRandom    random;
+
+  PetscFunctionBeginUser;
+  if (side) {
+    PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &random));
+#if defined(PETSC_HAVE_CUDA)
+    if (w->bench->backend != &VpBackendHost) PetscCall(PetscRandomSetType(random, PETSCCURAND));
+#endif
+    PetscCall(VecSetRandom(w->b, random));
+    PetscCall(PetscRandomDestroy(&random));
+  } else {
+    PetscCall(VecGetArrayWrite(w->b, &b));
+    PetscCall(PetscArrayzero(b, w->dofs));
+    for (PetscInt i = 0; i < w->dofs; i += cell) b[i] = PetscSqrtReal((PetscReal)cell / (PetscReal)w->dofs);
+    PetscCall(VecRestoreArrayWrite(w->b, &b));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* norms of b and b - A x */
+static inline PetscErrorCode Norms(const Work *w, PetscReal *bnorm, PetscReal *rnorm)
+{
+  Vec r;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(w->b, &r));
+  PetscCall(MatMult(w->A, w->x, r));
+  PetscCall(VecAYPX(r, -1, w->b));
+  PetscCall(VecNorm(w->b, NORM_2, bnorm));
+  PetscCall(VecNorm(r, NORM_2, rnorm));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
