@@ -284,6 +284,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   VpMesh         mesh = finest;
   VpExchange     exchange = options->exchange;
   PetscMPIInt    ranks;
+  PetscBool      sweeps;
   VpCycle        cycle;
 
   PetscFunctionBegin;
@@ -314,7 +315,8 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
     p.coefficient = coefficient;
   }
   PetscCall(PetscFree(coefficient));
-  PetscCall(VpCoarseCreate(cycle->level[nlevel - 1], "vpatchdg_coarse_", parent, &cycle->coarse));
+  sweeps = (PetscBool)(options->coarse == VP_COARSE_SWEEPS || (options->coarse == VP_COARSE_AUTO && backend->use_stream));
+  PetscCall(VpCoarseCreate(cycle->level[nlevel - 1], sweeps, "vpatchdg_coarse_", parent, &cycle->coarse));
   PetscCall(CheckReplays(cycle));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
