@@ -206,8 +206,7 @@ static PetscErrorCode MoveCoefficient(VpMesh from, VpMesh to, PetscReal **coeffi
   PetscSF    sf;
 
   PetscFunctionBegin;
-  if (!*coefficient) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(to->nown, &moved));
+  PetscCall(PetscMalloc1(to->nown + 1, &moved)); /* not NULL on ranks without cells */
   PetscCall(VpMeshCreateMove(from, to, PETSC_FALSE, &sf));
   PetscCall(PetscSFBcastBegin(sf, MPIU_REAL, *coefficient, moved, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sf, MPIU_REAL, *coefficient, moved, MPI_REPLACE));
@@ -235,13 +234,13 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpMesh *mesh, PetscM
   PetscCall(PetscFree(*coefficient));
   PetscCall(VpMeshCoarsen(level->mesh, &spread));
   if (level->uniform != 1) {
-    PetscCall(PetscMalloc1(spread->nown, coefficient));
+    PetscCall(PetscMalloc1(spread->nown + 1, coefficient));
     PetscCall(VpCoarsenCoefficient(level->mesh, level->problem.coefficient, *coefficient));
   }
   *ranks = Ranks(&cycle->options, level->backend, spread->ncell, before);
   if (*ranks < before) {
     PetscCall(VpMeshGather(spread, *ranks, mesh));
-    PetscCall(MoveCoefficient(spread, *mesh, coefficient));
+    if (level->uniform != 1) PetscCall(MoveCoefficient(spread, *mesh, coefficient));
     PetscCall(VpMeshDestroy(&spread));
   } else *mesh = spread;
   PetscFunctionReturn(PETSC_SUCCESS);
