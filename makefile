@@ -14,7 +14,7 @@ export PETSC_DIR PETSC_ARCH P4EST_DIR CFLAGS NVCCFLAGS LDFLAGS ARCH BUILD
 # a variable's value where it was given on the command line
 typed = $(if $(filter command%,$(origin $1)),$($1))
 
-.PHONY: all run check check-gpu bench bench-gpu need-gpu install setup help clean FORCE
+.PHONY: all run check check-gpu bench bench-gpu bench-gpus need-gpu install setup help clean FORCE
 all:
 
 ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),all)),)
@@ -160,6 +160,12 @@ bench-gpu: need-gpu all $(benches)
 	@$(MPIEXEC) -n $(or $(call typed,RANKS),1) $(BUILD)/bin/bench_gpu $(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) -report $(BUILD)/bench-gpu.json $(OPTIONS)
 	@! python3 -c 'import matplotlib' 2>/dev/null || python3 share/vpatchdg/plot.py $(BUILD)/bench-gpu.json $(BUILD)/bench-gpu.svg
 
+# on 1, 2, 4, ... as many GPUs as there are
+bench-gpus: need-gpu all $(benches)
+	@files=; for ((n = 1; n <= $(shell nvidia-smi -L 2>/dev/null | wc -l); n *= 2)); do files="$$files $(BUILD)/bench-gpus-$$n.json"; \
+	  $(MPIEXEC) -n $$n $(BUILD)/bin/bench_gpus $(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) -report $(BUILD)/bench-gpus-$$n.json $(OPTIONS) || exit 1; done; \
+	share/vpatchdg/scaling.py $$files $$(python3 -c 'import matplotlib' 2>/dev/null && echo $(BUILD)/bench-gpus.svg)
+
 install: all
 	@install -d $(DESTDIR)$(prefix)/{lib/pkgconfig,include,share/vpatchdg/options}
 	install -m 755 $(shared) $(DESTDIR)$(prefix)/lib/libvpatchdg.so.$(VERSION)
@@ -182,6 +188,7 @@ help:
 	'make check SANITIZE=1   the same with AddressSanitizer and UBSan, in build-sanitize, without CUDA' \
 	'make bench              measures speed and memory                       RANKS=2' \
 	'make bench-gpu          the same on a GPU                               OPTIONS=' \
+	'make bench-gpus         on 1, 2, 4, ... of the GPUs that are there      OPTIONS="-bench_only weak"' \
 	'make install            library, header, pkg-config file, share/        prefix=/usr/local DESTDIR=' \
 	'make setup              installs what is missing (run, check and bench do it too)' \
 	'make clean              removes $(BUILD)' \

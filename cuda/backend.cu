@@ -62,17 +62,27 @@ static PetscErrorCode Wait(void)
 }
 
 /* what the device's pool keeps although nobody uses it (PETSc's vectors come from there) is available */
+/* the pool that Borrow and PETSc take memory from */
+static PetscErrorCode Pool(cudaMemPool_t *pool)
+{
+  int device;
+
+  PetscFunctionBegin;
+  VpCudaCall(cudaGetDevice(&device));
+  VpCudaCall(cudaDeviceGetMemPool(pool, device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what the pool has without need counts as available */
 static PetscErrorCode Memory(double *available, double *total)
 {
   size_t        free = 0, all = 0;
   uint64_t      reserved = 0, used = 0;
-  int           device;
   cudaMemPool_t pool;
 
   PetscFunctionBegin;
   VpCudaCall(cudaMemGetInfo(&free, &all));
-  VpCudaCall(cudaGetDevice(&device));
-  VpCudaCall(cudaDeviceGetMemPool(&pool, device));
+  PetscCall(Pool(&pool));
   VpCudaCall(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
   VpCudaCall(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
   *available = (double)free + (double)reserved - (double)used;
@@ -82,14 +92,14 @@ static PetscErrorCode Memory(double *available, double *total)
 
 static PetscErrorCode CheckAllocation(cudaError_t error, size_t bytes, const char *what)
 {
-  size_t free = 0, total = 0;
+  double available, total;
 
   PetscFunctionBegin;
   if (error == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
-    (void)cudaMemGetInfo(&free, &total);
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No device memory for %s: %.0f bytes asked for, %.0f of %.0f free", what, (double)bytes,
-            (double)free, (double)total);
+    PetscCall(Memory(&available, &total));
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No device memory for %s: %.0f bytes asked for, %.0f of %.0f free", what, (double)bytes, available,
+            total);
   }
   VpCudaCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -97,25 +107,31 @@ static PetscErrorCode CheckAllocation(cudaError_t error, size_t bytes, const cha
 
 PetscErrorCode VpCudaAlloc(size_t bytes, const char *what, void **p)
 {
+  cudaError_t   error = cudaMalloc(p, bytes ? bytes : 1);
+  cudaMemPool_t pool;
+
   PetscFunctionBegin;
-  PetscCall(CheckAllocation(cudaMalloc(p, bytes ? bytes : 1), bytes, what));
+  if (error == cudaErrorMemoryAllocation) { /* once more with what the pool does not need */
+    (void)cudaGetLastError();
+    PetscCall(Pool(&pool));
+    VpCudaCall(cudaDeviceSynchronize());
+    VpCudaCall(cudaMemPoolTrimTo(pool, 0));
+    error = cudaMalloc(p, bytes ? bytes : 1);
+  }
+  PetscCall(CheckAllocation(error, bytes, what));
   VpCudaCall(cudaMemsetAsync(*p, 0, bytes, VpCudaStream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* from the device's pool, which keeps what is given back */
 static PetscErrorCode Borrow(size_t bytes, const char *what, void **p)
 {
-  static bool kept = false;
+  static bool   kept = false;
+  uint64_t      all = UINT64_MAX;
+  cudaMemPool_t pool;
 
   PetscFunctionBegin;
-  if (!kept) {
-    uint64_t      all = UINT64_MAX;
-    cudaMemPool_t pool;
-    int           device;
-
-    VpCudaCall(cudaGetDevice(&device));
-    VpCudaCall(cudaDeviceGetDefaultMemPool(&pool, device));
+  if (!kept) { /* what is given back stays for the next time */
+    PetscCall(Pool(&pool));
     VpCudaCall(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
     kept = true;
   }

@@ -20,10 +20,11 @@ typedef enum { VPATCHDG_RESIDUAL_EXACT, VPATCHDG_RESIDUAL_LOCAL, VPATCHDG_RESIDU
 typedef enum { VPATCHDG_PRECISION_SINGLE, VPATCHDG_PRECISION_DOUBLE } VPatchDGPrecision;
 typedef enum { VPATCHDG_CYCLE_V, VPATCHDG_CYCLE_W } VPatchDGCycleType;
 typedef enum { VPATCHDG_EXCHANGE_SWEEP, VPATCHDG_EXCHANGE_COLOR } VPatchDGExchange;
+typedef enum { VPATCHDG_COARSE_AUTO, VPATCHDG_COARSE_SWEEPS, VPATCHDG_COARSE_KSP } VPatchDGCoarse;
 typedef enum { VPATCHDG_BACKEND_AUTO, VPATCHDG_BACKEND_HOST, VPATCHDG_BACKEND_CUDA } VPatchDGBackend;
 typedef enum { VPATCHDG_TRANSPORT_AUTO, VPATCHDG_TRANSPORT_MPI, VPATCHDG_TRANSPORT_NCCL, VPATCHDG_TRANSPORT_HOST } VPatchDGTransport;
 PETSC_EXTERN const char *const VPatchDGDomains[], *const VPatchDGBoundaries[], *const VPatchDGSpaces[], *const VPatchDGResiduals[], *const VPatchDGPrecisions[],
-  *const VPatchDGCycleTypes[], *const VPatchDGExchanges[], *const VPatchDGBackends[], *const VPatchDGTransports[];
+  *const VPatchDGCycleTypes[], *const VPatchDGExchanges[], *const VPatchDGBackends[], *const VPatchDGTransports[], *const VPatchDGCoarses[];
 
 PETSC_EXTERN PetscErrorCode VPatchDGInitializePackage(void);
 
@@ -84,6 +85,8 @@ PETSC_EXTERN PetscErrorCode PCVPatchDGSetPrecision(PC, VPatchDGPrecision);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetPrecision(PC, VPatchDGPrecision *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetExchange(PC, VPatchDGExchange);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetExchange(PC, VPatchDGExchange *);
+PETSC_EXTERN PetscErrorCode PCVPatchDGSetCoarse(PC, VPatchDGCoarse);
+PETSC_EXTERN PetscErrorCode PCVPatchDGGetCoarse(PC, VPatchDGCoarse *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetGather(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetGather(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetReplay(PC, PetscBool);

@@ -1,14 +1,20 @@
-/* The coarsest problem. A single patch is inverted by the smoother's own tensor inverse; anything else is a KSP's. */
+/* The coarsest problem. A single patch is inverted by the smoother's own tensor inverse; anything else is left to some sweeps, which
+   devices like, or to a KSP on the host. */
 #include "internal.h"
 
 #define DIRECT_LIMIT 4000 /* unknowns up to which an LU is the default */
+#define REDUCTION    1e-4 /* of the error, by sweeps ... */
+#define MOST_PAIRS   12   /* ... of which there are so many pairs at most */
 
 struct VpCoarse_ {
   VpLevel level;
   /* a single patch */
   unsigned color;
   int32_t  npatch; /* 1, or 0 on ranks without cells */
-  /* a KSP on the assembled matrix; ksp is NULL with a single patch */
+  /* pairs of sweeps, one in the order of colours and one in the reverse order, so that they are symmetric; 0: none */
+  int        pairs;
+  VpSmoother pair;
+  /* a KSP on the assembled matrix; NULL with a single patch or sweeps */
   KSP     ksp;
   Mat     A;
   Vec     b, x;
@@ -55,6 +61,92 @@ static PetscErrorCode SolvePatch(VpCoarse coarse, void *b, void *const x[2])
   PetscCall(level->ops->sweep(view, VP_FORM_GIVEN, 0, coarse->npatch, 0, b, x));
   PetscCall(level->ops->settle(view, view->nown, 1u << coarse->color, x));
   PetscCall(VpLogFlops(level, coarse->npatch * 4. * view->dim * pow(m, view->dim + 1)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x += about A^-1 (b - A x); the ghosts of b and x are current */
+static PetscErrorCode SweepPair(VpCoarse coarse, PetscBool zero, void *b, void *const x[2])
+{
+  PetscFunctionBegin;
+  PetscCall(VpSmootherSweep(coarse->pair, zero, PETSC_FALSE, b, x));
+  PetscCall(VpLevelExchange(coarse->level, VP_GHOST_ALL, x[0]));
+  PetscCall(VpSmootherSweep(coarse->pair, PETSC_FALSE, PETSC_TRUE, b, x));
+  PetscCall(VpLevelExchange(coarse->level, VP_GHOST_ALL, x[0]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SolveSweeps(VpCoarse coarse, void *b, void *const x[2])
+{
+  VpLevel level = coarse->level;
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelExchange(level, VP_GHOST_SWEEP, b));
+  PetscCall(level->backend->zero(x[0], level->mesh->nlocal * level->block));
+  for (int i = 0; i < coarse->pairs; i++) PetscCall(SweepPair(coarse, (PetscBool)!i, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the norm of a level's vector, through `outer`, and where random: new values */
+static PetscErrorCode Norm(VpLevel level, double *outer, double *host, PetscBool random, void *x, double *norm)
+{
+  const PetscInt n = level->mesh->nown * (PetscInt)(level->block / level->real);
+  PetscRandom    generator;
+
+  PetscFunctionBegin;
+  if (random) {
+    PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &generator));
+    PetscCall(PetscRandomSetType(generator, PETSCRAND48));
+    for (PetscInt i = 0; i < n; i++) PetscCall(PetscRandomGetValueReal(generator, &host[i]));
+    PetscCall(PetscRandomDestroy(&generator));
+    PetscCall(level->backend->upload(host, n * sizeof(double), outer));
+    PetscCall(VpLevelEnter(level, outer, x));
+  }
+  PetscCall(VpLevelLeave(level, PETSC_FALSE, x, outer));
+  PetscCall(level->backend->download(outer, n * sizeof(double), host));
+  *norm = 0;
+  for (PetscInt i = 0; i < n; i++) *norm += host[i] * host[i];
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, norm, 1, MPI_DOUBLE, MPI_SUM, level->mesh->comm));
+  *norm = PetscSqrtReal(*norm);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How many pairs reduce an error, A x = 0 from random x, by REDUCTION? 0: more than MOST_PAIRS */
+static PetscErrorCode CountPairs(VpCoarse coarse, int *pairs)
+{
+  VpLevel level = coarse->level;
+  void   *b, *x[2], *outer;
+  double *host, first, norm;
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelVectorCreate(level, "coarse sweeps", &b));
+  for (int i = 0; i < 2; i++) PetscCall(VpLevelVectorCreate(level, "coarse sweeps", &x[i]));
+  PetscCall(level->backend->alloc(level->mesh->nown * (level->block / level->real) * sizeof(double), "coarse sweeps", &outer));
+  PetscCall(PetscMalloc1(level->mesh->nown * (level->block / level->real), &host));
+  PetscCall(Norm(level, outer, host, PETSC_TRUE, x[0], &first));
+  PetscCall(VpLevelExchange(level, VP_GHOST_ALL, x[0]));
+  for (*pairs = 0, norm = first; *pairs <= MOST_PAIRS && norm > REDUCTION * first; (*pairs)++) {
+    PetscCall(SweepPair(coarse, PETSC_FALSE, b, x));
+    PetscCall(Norm(level, outer, host, PETSC_FALSE, x[0], &norm));
+  }
+  if (*pairs > MOST_PAIRS || !(norm <= REDUCTION * first)) *pairs = 0;
+  PetscCall(PetscFree(host));
+  PetscCall(level->backend->release(outer));
+  PetscCall(level->backend->release(b));
+  for (int i = 0; i < 2; i++) PetscCall(level->backend->release(x[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreatePairs(VpCoarse coarse)
+{
+  VpLevel    level = coarse->level;
+  VpExchange exchange;
+
+  PetscFunctionBegin;
+  if (VpProblemIsSingular(level->mesh, &level->problem)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpChooseExchange(level->mesh, VP_EXCHANGE_SWEEP, &exchange));
+  PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, exchange, &coarse->pair));
+  PetscCall(CountPairs(coarse, &coarse->pairs));
+  if (!coarse->pairs) PetscCall(VpSmootherDestroy(&coarse->pair));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,7 +276,7 @@ static PetscErrorCode SolveKSP(VpCoarse coarse, const void *b, void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCoarseCreate(VpLevel level, const char prefix[], PetscObject parent, VpCoarse *out)
+PetscErrorCode VpCoarseCreate(VpLevel level, PetscBool sweeps, const char prefix[], PetscObject parent, VpCoarse *out)
 {
   VpCoarse coarse;
 
@@ -193,9 +285,12 @@ PetscErrorCode VpCoarseCreate(VpLevel level, const char prefix[], PetscObject pa
   *out = coarse;
   PetscCall(VpLevelReference(level));
   coarse->level = level;
-  if (level->mesh->domain->nbox == 1 && level->mesh->level == 1 && level->uniform > 0) PetscCall(CreatePatch(coarse));
-  else
-    PetscCall(CreateKSP(coarse, prefix, parent));
+  if (level->mesh->domain->nbox == 1 && level->mesh->level == 1 && level->uniform > 0) {
+    PetscCall(CreatePatch(coarse));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (sweeps) PetscCall(CreatePairs(coarse));
+  if (!coarse->pairs) PetscCall(CreateKSP(coarse, prefix, parent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -203,6 +298,7 @@ PetscErrorCode VpCoarseSolve(VpCoarse coarse, void *b, void *const x[2])
 {
   PetscFunctionBegin;
   if (coarse->ksp) PetscCall(SolveKSP(coarse, b, x[0]));
+  else if (coarse->pairs) PetscCall(SolveSweeps(coarse, b, x));
   else
     PetscCall(SolvePatch(coarse, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -219,6 +315,7 @@ PetscErrorCode VpCoarseView(VpCoarse coarse, PetscViewer viewer)
 {
   PetscFunctionBegin;
   if (coarse->ksp) PetscCall(KSPView(coarse->ksp, viewer));
+  else if (coarse->pairs) PetscCall(PetscViewerASCIIPrintf(viewer, "%d sweeps, every second one in reverse order\n", 2 * coarse->pairs));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "one patch, inverted exactly\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -240,6 +337,7 @@ PetscErrorCode VpCoarseDestroy(VpCoarse *out)
   for (int i = 0; i < 2; i++) {
     if (coarse->sweep_x[i]) PetscCall(coarse->thin->backend->release(coarse->sweep_x[i]));
   }
+  PetscCall(VpSmootherDestroy(&coarse->pair));
   PetscCall(VpSmootherDestroy(&coarse->smoother));
   PetscCall(VpLevelDestroy(&coarse->thin));
   PetscCall(VpLevelDestroy(&coarse->level));

@@ -206,8 +206,7 @@ static PetscErrorCode MoveCoefficient(VpMesh from, VpMesh to, PetscReal **coeffi
   PetscSF    sf;
 
   PetscFunctionBegin;
-  if (!*coefficient) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(to->nown, &moved));
+  PetscCall(PetscMalloc1(to->nown + 1, &moved)); /* not NULL on ranks without cells */
   PetscCall(VpMeshCreateMove(from, to, PETSC_FALSE, &sf));
   PetscCall(PetscSFBcastBegin(sf, MPIU_REAL, *coefficient, moved, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sf, MPIU_REAL, *coefficient, moved, MPI_REPLACE));
@@ -235,13 +234,13 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpMesh *mesh, PetscM
   PetscCall(PetscFree(*coefficient));
   PetscCall(VpMeshCoarsen(level->mesh, &spread));
   if (level->uniform != 1) {
-    PetscCall(PetscMalloc1(spread->nown, coefficient));
+    PetscCall(PetscMalloc1(spread->nown + 1, coefficient));
     PetscCall(VpCoarsenCoefficient(level->mesh, level->problem.coefficient, *coefficient));
   }
   *ranks = Ranks(&cycle->options, level->backend, spread->ncell, before);
   if (*ranks < before) {
     PetscCall(VpMeshGather(spread, *ranks, mesh));
-    PetscCall(MoveCoefficient(spread, *mesh, coefficient));
+    if (level->uniform != 1) PetscCall(MoveCoefficient(spread, *mesh, coefficient));
     PetscCall(VpMeshDestroy(&spread));
   } else *mesh = spread;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -284,6 +283,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   VpMesh         mesh = finest;
   VpExchange     exchange = options->exchange;
   PetscMPIInt    ranks;
+  PetscBool      sweeps;
   VpCycle        cycle;
 
   PetscFunctionBegin;
@@ -314,7 +314,8 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
     p.coefficient = coefficient;
   }
   PetscCall(PetscFree(coefficient));
-  PetscCall(VpCoarseCreate(cycle->level[nlevel - 1], "vpatchdg_coarse_", parent, &cycle->coarse));
+  sweeps = (PetscBool)(options->coarse == VP_COARSE_SWEEPS || (options->coarse == VP_COARSE_AUTO && backend->use_stream));
+  PetscCall(VpCoarseCreate(cycle->level[nlevel - 1], sweeps, "vpatchdg_coarse_", parent, &cycle->coarse));
   PetscCall(CheckReplays(cycle));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -10,6 +10,7 @@ extern PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TR
 typedef enum { VP_RESIDUAL_EXACT, VP_RESIDUAL_LOCAL, VP_RESIDUAL_GLOBAL } VpResidual;
 typedef enum { VP_EXCHANGE_SWEEP, VP_EXCHANGE_COLOR } VpExchange;
 typedef enum { VP_CYCLE_V, VP_CYCLE_W } VpCycleType;
+typedef enum { VP_COARSE_AUTO, VP_COARSE_SWEEPS, VP_COARSE_KSP } VpCoarseType;
 
 /* -div(a grad u) + c u, degree of the polynomials; the coefficient of own cells, or NULL: 1 */
 typedef struct {
@@ -75,11 +76,11 @@ PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
 PetscErrorCode VpSmootherSweep(VpSmoother, PetscBool zero, PetscBool reverse, void *b, void *const x[2]);
 PetscLogDouble VpSmootherFlops(VpSmoother);
 
-/* The coarsest problem: the tensor inverse of a single patch, or a KSP on the assembled matrix. */
+/* The coarsest problem: the tensor inverse of a single patch; else sweeps, where they are asked for and do; else a KSP on the assembled matrix. */
 typedef struct VpCoarse_ *VpCoarse;
-PetscErrorCode VpCoarseCreate(VpLevel, const char prefix[], PetscObject parent, VpCoarse *);
+PetscErrorCode VpCoarseCreate(VpLevel, PetscBool sweeps, const char prefix[], PetscObject parent, VpCoarse *);
 PetscErrorCode VpCoarseSolve(VpCoarse, void *b, void *const x[2]); /* x[0] = A^-1 b on own cells */
-PetscErrorCode VpCoarseGetKSP(VpCoarse, KSP *); /* NULL where a single patch is inverted */
+PetscErrorCode VpCoarseGetKSP(VpCoarse, KSP *); /* NULL where there is none */
 PetscErrorCode VpCoarseView(VpCoarse, PetscViewer);
 PetscErrorCode VpCoarseDestroy(VpCoarse *);
 
@@ -107,6 +108,7 @@ typedef struct {
   PetscInt    pre, post;
   PetscBool   symmetric; /* colours in reverse order in the pre-smoother */
   PetscInt    levels;    /* 0: down to boxes refined once */
+  VpCoarseType coarse;   /* auto: sweeps on devices, a KSP on the host */
   PetscInt    gather;    /* levels with fewer cells a rank than this gather on fewer ranks; PETSC_DECIDE */
   PetscBool   replay;    /* on devices: the cycle's launches as one recorded piece, where that is possible */
 } VpCycleOptions;

@@ -12,7 +12,9 @@
 .  -pc_vpatchdg_precision single|double      - of the whole cycle, `PCVPatchDGSetPrecision()`
 .  -pc_vpatchdg_exchange sweep|color         - how often ranks exchange, `PCVPatchDGSetExchange()`
 .  -pc_vpatchdg_replay                       - a GPU runs the cycle as a CUDA graph, `PCVPatchDGSetReplay()`
--  -vpatchdg_coarse_ksp_type, ...            - the coarsest level's solver, `PCVPatchDGGetCoarseKSP()`
+.  -pc_vpatchdg_coarse auto|sweeps|ksp       - how the coarsest level is solved, `PCVPatchDGSetCoarse()`
+.  -pc_vpatchdg_gather n                     - from which size on levels gather on fewer ranks, `PCVPatchDGSetGather()`
+-  -vpatchdg_coarse_ksp_type, ...            - the coarsest level's KSP, `PCVPatchDGGetCoarseKSP()`
 
    Level: beginner
 
@@ -157,7 +159,7 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
 .  pc - the preconditioner, which this sets up
 
    Output Parameter:
-.  ksp - borrowed, made anew with the PC; `NULL` where the coarsest level is a single patch, which is inverted exactly
+.  ksp - borrowed, made anew with the PC; `NULL` where there is none: a single patch is inverted exactly, others may be left to sweeps (`PCVPatchDGSetCoarse()`)
 
    Options Database Key:
 .  -vpatchdg_coarse_ksp_type, -vpatchdg_coarse_pc_type, ... - its options, after the PC's own prefix

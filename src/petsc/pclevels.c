@@ -136,6 +136,44 @@ PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
 }
 
 /*@
+   PCVPatchDGSetCoarse - Sets how the coarsest level is solved where it is more than a single patch
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  coarse - `VPATCHDG_COARSE_KSP` (a KSP on the assembled matrix, on the host), `VPATCHDG_COARSE_SWEEPS` (as many sweeps of the smoother as
+reduce an error by 1e-4, where 24 are enough, else a KSP), or `VPATCHDG_COARSE_AUTO`
+
+   Options Database Key:
+.  -pc_vpatchdg_coarse auto|sweeps|ksp - by default auto: sweeps on GPUs, ksp on the host
+
+   Level: intermediate
+
+   Note:
+   A problem that determines its solution up to a constant takes the KSP.
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGGetCoarse()`, `PCVPatchDGGetCoarseKSP()`
+@*/
+
+/*@
+   PCVPatchDGGetCoarse - Gets how the coarsest level is solved
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  coarse - as in `PCVPatchDGSetCoarse()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetCoarse()`
+@*/
+ENUM_OPTION(Coarse, VPatchDGCoarse, VpCoarseType, coarse, 3)
+
+/*@
    PCVPatchDGSetGather - Sets from which size on coarse levels gather on fewer ranks
 
    Logically Collective

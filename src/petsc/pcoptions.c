@@ -73,6 +73,9 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
   PetscCall(PetscOptionsEnum("-pc_vpatchdg_exchange", "Ranks exchange every sweep or every color", "PCVPatchDGSetExchange",
                              VPatchDGExchanges, (PetscEnum)o.exchange, &value, &set));
   if (set) PetscCall(PCVPatchDGSetExchange(pc, (VPatchDGExchange)value));
+  PetscCall(PetscOptionsEnum("-pc_vpatchdg_coarse", "How the coarsest level is solved", "PCVPatchDGSetCoarse", VPatchDGCoarses,
+                             (PetscEnum)o.coarse, &value, &set));
+  if (set) PetscCall(PCVPatchDGSetCoarse(pc, (VPatchDGCoarse)value));
   PetscCall(PetscOptionsInt("-pc_vpatchdg_gather", "Levels with fewer cells a rank gather on fewer ranks", "PCVPatchDGSetGather", o.gather, &gather,
                             &set));
   if (set) PetscCall(PCVPatchDGSetGather(pc, gather));

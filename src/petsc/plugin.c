@@ -11,6 +11,7 @@ const char *const VPatchDGSpaces[] = {"full", "dirichlet", "clamped", "VPatchDGS
 const char *const VPatchDGResiduals[] = {"exact", "local", "global", "VPatchDGResidual", "VPATCHDG_RESIDUAL_", NULL};
 const char *const VPatchDGPrecisions[] = {"single", "double", "VPatchDGPrecision", "VPATCHDG_PRECISION_", NULL};
 const char *const VPatchDGCycleTypes[] = {"v", "w", "VPatchDGCycleType", "VPATCHDG_CYCLE_", NULL};
+const char *const VPatchDGCoarses[] = {"auto", "sweeps", "ksp", "VPatchDGCoarse", "VPATCHDG_COARSE_", NULL};
 const char *const VPatchDGExchanges[] = {"sweep", "color", "VPatchDGExchange", "VPATCHDG_EXCHANGE_", NULL};
 
 static PetscBool initialized = PETSC_FALSE, cited = PETSC_FALSE;

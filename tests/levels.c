@@ -1,0 +1,99 @@
+/* Where levels live and how the coarsest is solved changes no result: gathered on fewer ranks, swept instead of solved by a KSP.
+   ranks: 1 2 3 5 */
+#include "tap.h"
+#include "backend.h"
+#include <vpatchdg.h>
+
+typedef struct {
+  const char *name, *options;
+  PetscBool   coefficient;
+} Case;
+
+static const Case cases[] = {
+  {"box", "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 2 -dm_refine 3", PETSC_FALSE},
+  {"box, W cycle", "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 5 -pc_vpatchdg_cycle_type w -pc_vpatchdg_smooth_pre 1", PETSC_FALSE},
+  {"box, nested iteration", "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 4 -dm_refine 5 -ksp_guess_type vpatchdg", PETSC_FALSE},
+  {"box, periodic and Neumann", "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 4 -dm_vpatchdg_boundary neumann,dirichlet,periodic,periodic", PETSC_FALSE},
+  {"box, jumping coefficient", "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 5", PETSC_TRUE},
+  {"lshape", "-dm_vpatchdg_dim 2 -dm_vpatchdg_domain lshape -dm_vpatchdg_degree 3 -dm_refine 4", PETSC_FALSE},
+  {"lshape, reaction, double", "-dm_vpatchdg_dim 2 -dm_vpatchdg_domain lshape -dm_vpatchdg_degree 2 -dm_refine 4 -dm_vpatchdg_reaction 100 -pc_vpatchdg_precision double", PETSC_FALSE},
+  {"fichera", "-dm_vpatchdg_domain fichera -dm_vpatchdg_degree 2 -dm_refine 2", PETSC_FALSE},
+};
+
+static const char *const levels[] = {
+  "-pc_vpatchdg_gather 0 -pc_vpatchdg_coarse ksp", "-pc_vpatchdg_gather 30 -pc_vpatchdg_coarse ksp", "-pc_vpatchdg_gather 100000 -pc_vpatchdg_coarse ksp",
+  "-pc_vpatchdg_gather 0 -pc_vpatchdg_coarse sweeps", "-pc_vpatchdg_gather 100000 -pc_vpatchdg_coarse sweeps",
+};
+
+/* 1 and 1000, along the coarsest cells of a box refined once */
+static PetscErrorCode SetCoefficient(DM dm)
+{
+  PetscReal lower[3], upper[3], *a;
+  PetscInt  n;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGGetCells(dm, &n));
+  PetscCall(PetscMalloc1(n + 1, &a));
+  for (PetscInt c = 0; c < n; c++) {
+    PetscCall(DMVPatchDGGetCellBounds(dm, c, lower, upper));
+    a[c] = (lower[0] + upper[0] > 1) != (lower[1] + upper[1] > 1) ? 1000 : 1;
+  }
+  PetscCall(DMVPatchDGSetCoefficient(dm, a));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* iterations, and the sum of f u: the same for the same solution */
+static PetscErrorCode Solve(const Case *c, const char where[], PetscInt *its, PetscReal *energy)
+{
+  DM                 dm;
+  KSP                ksp;
+  Vec                b, x;
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsInsertString(NULL, c->options));
+  PetscCall(PetscOptionsInsertString(NULL, where));
+  PetscCall(PetscOptionsInsertString(NULL, "-ksp_type fgmres -ksp_rtol 1e-9 -pc_type vpatchdg"));
+  PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
+  PetscCall(DMSetType(dm, DMVPATCHDG));
+  PetscCall(UseTestBackend(dm));
+  PetscCall(DMSetFromOptions(dm));
+  PetscCall(DMSetUp(dm));
+  if (c->coefficient) PetscCall(SetCoefficient(dm));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetDM(ksp, dm));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, NULL, NULL));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(KSPGetRhs(ksp, &b));
+  PetscCall(KSPGetSolution(ksp, &x));
+  PetscCall(VecDot(b, x, energy));
+  if (reason < 0) *energy = 0;
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(VPatchDGInitializePackage());
+  TapBegin(PETSC_COMM_WORLD);
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    PetscInt  its[2] = {0};
+    PetscReal energy[2] = {0};
+
+    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(levels); k++) {
+      PetscCall(PetscOptionsClear(NULL));
+      PetscCall(Solve(&cases[i], levels[k], &its[k > 0], &energy[k > 0]));
+      if (k) {
+        TapOk((PetscBool)(PetscAbsInt(its[1] - its[0]) <= 1 && PetscAbsReal(energy[1] - energy[0]) < 1e-8 * energy[0]),
+              "levels_change_no_result: %s, %s: %d iterations instead of %d", cases[i].name, levels[k], (int)its[1], (int)its[0]);
+      }
+    }
+  }
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
