@@ -165,13 +165,14 @@ static PetscErrorCode cycles_agree(const Case *c, Problem p[2], const char optio
     /* the thin basis of the smallest n multiplies rounding errors */
     const PetscReal bound = !single ? 1e-12 : c->dim == 3 && c->degree + 1 == VP_THIN_LEAST ? 5e-5 : 1e-5;
     const char     *precision = single ? "single" : "double";
-    char            all[256];
+    char            all[512];
     PetscReal       apart;
     PC              pc;
 
-    PetscCall(PetscSNPrintf(all, sizeof(all),
-                            "-pc_type vpatchdg -pc_vpatchdg_gather 0 -pc_vpatchdg_precision %s -pc_vpatch_precision %s %s", precision,
-                            precision, options));
+    PetscCall(
+      PetscSNPrintf(all, sizeof(all),
+                    "-pc_type vpatchdg -pc_vpatchdg_gather 0 -pc_vpatchdg_coarse ksp -pc_vpatchdg_precision %s -pc_vpatch_precision %s %s",
+                    precision, precision, options));
     for (int i = 0; i < 2; i++) {
       PetscCall(NewKSP(&p[i]));
       PetscCall(ReadOptions(&p[i], all, PETSC_FALSE));
@@ -202,7 +203,8 @@ static PetscErrorCode all_cycles_agree(const Case *c, Problem p[2])
     {"-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1", 1, PETSC_FALSE},
     {"-pc_vpatchdg_exchange color", 1, PETSC_FALSE},
     {"-pc_vpatchdg_gather 1000", 1, PETSC_TRUE},
-    {"-pc_vpatchdg_levels 2 -vpatchdg_coarse_ksp_type preonly -vpatchdg_coarse_pc_type redundant", 1, PETSC_FALSE},
+    {"-pc_vpatchdg_levels 2", 1, PETSC_FALSE},
+    {"-pc_vpatchdg_levels 2 -pc_vpatchdg_coarse sweeps", 1, PETSC_TRUE},
     {"-pc_type vpatch", 1, PETSC_TRUE},
     {"-pc_type vpatch -pc_vpatch_reverse -pc_vpatch_space dirichlet", 1, PETSC_FALSE},
   };
@@ -224,9 +226,10 @@ static PetscErrorCode guesses_agree(const Case *c, Problem p[2])
   PetscFunctionBeginUser;
   for (int i = 0; i < 2; i++) {
     PetscCall(NewKSP(&p[i]));
-    PetscCall(ReadOptions(
-      &p[i], "-ksp_type richardson -ksp_guess_type vpatchdg -pc_type vpatchdg -pc_vpatchdg_gather 0 -pc_vpatchdg_precision double",
-      PETSC_FALSE));
+    PetscCall(ReadOptions(&p[i],
+                          "-ksp_type richardson -ksp_guess_type vpatchdg -pc_type vpatchdg -pc_vpatchdg_gather 0 -pc_vpatchdg_coarse ksp "
+                          "-pc_vpatchdg_precision double",
+                          PETSC_FALSE));
     PetscCall(KSPSetUp(p[i].ksp));
     PetscCall(KSPGetGuess(p[i].ksp, &guess));
     PetscCall(KSPGuessSetUp(guess));
@@ -256,10 +259,11 @@ static PetscErrorCode solvers_agree(const Case *c, Problem p[2])
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(solvers); k++) {
     PetscReal residual[2], apart;
     PetscInt  its[2];
-    char      all[256];
+    char      all[512];
 
-    PetscCall(PetscSNPrintf(all, sizeof(all), "%s -pc_type vpatchdg -pc_vpatchdg_gather 0 -ksp_rtol 1e-9 -ksp_norm_type unpreconditioned",
-                            solvers[k].options));
+    PetscCall(PetscSNPrintf(
+      all, sizeof(all), "%s -pc_type vpatchdg -pc_vpatchdg_gather 0 -pc_vpatchdg_coarse ksp -ksp_rtol 1e-9 -ksp_norm_type unpreconditioned",
+      solvers[k].options));
     for (int i = 0; i < 2; i++) {
       PetscCall(NewKSP(&p[i]));
       PetscCall(SolveWith(&p[i], all, &residual[i], &its[i], NULL));
@@ -354,8 +358,11 @@ static PetscErrorCode Agree(const Case *c, Place place, PetscBool everything)
 
 int main(int argc, char **argv)
 {
+  PetscMPIInt size;
+
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(VPatchDGInitializePackage());
   TapBegin(PETSC_COMM_WORLD);
   if (!UsableBackend("cuda")) {
@@ -365,7 +372,7 @@ int main(int argc, char **argv)
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(thorough); i++) PetscCall(Agree(&thorough[i], DEVICE, PETSC_TRUE));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(kinds); i++) PetscCall(Agree(&kinds[i], DEVICE, PETSC_FALSE));
   PetscCall(Agree(&thorough[0], COPIED, PETSC_TRUE));
-  for (PetscInt degree = 1; degree <= 8; degree++) {
+  for (PetscInt degree = 1; degree <= (size == 1 ? VP_MAX_DEGREE : 2); degree++) {
     for (PetscInt dim = 2; dim <= 3; dim++) {
       const Case c = {dim == 2 ? "unit square" : "unit cube", dim, degree, dim == 2 || degree < 5 ? 3 : 2, UNIT};
 

@@ -141,7 +141,7 @@ static PetscErrorCode WGainsOverV(const Setting *s)
 static PetscErrorCode CoarseKSPReachesItsTolerance(int boundary, VpPrecision precision)
 {
   const Setting        s = {SQUARE, 3, 5, UNIT, boundary, COEFFICIENT_ONE, 0};
-  const VpCycleOptions options = {.post = 1, .levels = 2, .precision = precision};
+  const VpCycleOptions options = {.post = 1, .levels = 2, .coarse = VP_COARSE_KSP, .precision = precision};
   const PetscReal      tolerance = precision == VP_DOUBLE ? 1.01e-8 : 1.01e-4;
   World                w;
   VpCycle              cycle;
