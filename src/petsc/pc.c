@@ -46,14 +46,30 @@ static PetscErrorCode Clear(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* somebody who chooses the coarse KSP's type or PC wants one */
+static PetscErrorCode WantsCoarseKSP(PC pc, PetscBool *wants)
+{
+  static const char *const names[] = {"-vpatchdg_coarse_ksp_type", "-vpatchdg_coarse_pc_type"};
+
+  PetscFunctionBegin;
+  for (int i = 0; i < 2 && !*wants; i++)
+    PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, names[i], wants));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
-  PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+  PC_VPatchDG   *data = (PC_VPatchDG *)pc->data;
+  PetscBool      ksp = PETSC_FALSE;
+  VpCycleOptions options;
 
   PetscFunctionBegin;
   PetscCall(VPatchDGCite());
   PetscCall(PCVPatchDGCheckOptions(pc, mesh, problem));
-  PetscCall(VpCycleCreate(mesh, problem, &data->options, backend, (PetscObject)pc, &data->cycle));
+  options = data->options;
+  if (options.coarse == VP_COARSE_AUTO) PetscCall(WantsCoarseKSP(pc, &ksp));
+  if (ksp) options.coarse = VP_COARSE_KSP;
+  PetscCall(VpCycleCreate(mesh, problem, &options, backend, (PetscObject)pc, &data->cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,6 +137,8 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
                                      (PetscInt64)level->mesh->ncell * (PetscInt64)PetscPowInt64(level->basis.n, level->mesh->dim)));
     PetscCall(VpChooseExchange(level->mesh, cycle->options.exchange, &exchange));
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+    if (VpMeshRanks(level->mesh) < VpMeshRanks(cycle->level[0]->mesh))
+      PetscCall(PetscViewerASCIIPrintf(viewer, ", on %" PetscInt_FMT " rank%s", VpMeshRanks(level->mesh), VpMeshRanks(level->mesh) > 1 ? "s" : ""));
     if (last) PetscCall(PetscViewerASCIIPrintf(viewer, ", solved"));
     else if (exchange != cycle->options.exchange)
       PetscCall(PetscViewerASCIIPrintf(viewer, ", exchange every %s", VPatchDGExchanges[exchange]));

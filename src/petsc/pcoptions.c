@@ -76,7 +76,7 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
   PetscCall(PetscOptionsEnum("-pc_vpatchdg_coarse", "How the coarsest level is solved", "PCVPatchDGSetCoarse", VPatchDGCoarses,
                              (PetscEnum)o.coarse, &value, &set));
   if (set) PetscCall(PCVPatchDGSetCoarse(pc, (VPatchDGCoarse)value));
-  PetscCall(PetscOptionsInt("-pc_vpatchdg_gather", "Levels with fewer cells a rank gather on fewer ranks", "PCVPatchDGSetGather", o.gather, &gather,
+  PetscCall(PetscOptionsInt("-pc_vpatchdg_gather", "Levels with fewer cells a rank gather on fewer ranks; -1: 4096 on GPUs, 0 on the host", "PCVPatchDGSetGather", o.gather, &gather,
                             &set));
   if (set) PetscCall(PCVPatchDGSetGather(pc, gather));
   PetscCall(PetscOptionsBool("-pc_vpatchdg_replay", "A GPU runs the cycle as a recorded CUDA graph", "PCVPatchDGSetReplay", o.replay, &replay, &set));
