@@ -33,17 +33,18 @@ static inline const VpBackend *TestBackend(void)
   return backend;
 }
 
+/* do the vectors of tested DMs live on a device? */
+static inline PetscBool VectorsOnDevice(void)
+{
+  return (PetscBool)(PetscDefined(HAVE_CUDA) && TestBackend()->use_stream);
+}
+
 /* The DM's vectors live on the tested backend; where this PETSc has none there, they are copied. Before options are read. */
 static inline PetscErrorCode UseTestBackend(DM dm)
 {
   PetscFunctionBeginUser;
-  if (TestBackend()->use_stream) {
-#if defined(PETSC_HAVE_CUDA)
-    PetscCall(DMSetVecType(dm, VECCUDA));
-#else
-    PetscCall(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_CUDA));
-#endif
-  }
+  if (VectorsOnDevice()) PetscCall(DMSetVecType(dm, VECCUDA));
+  else if (TestBackend()->use_stream) PetscCall(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_CUDA));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -162,12 +162,15 @@ static PetscErrorCode cycles_agree(const Case *c, Problem p[2], const char optio
 {
   PetscFunctionBeginUser;
   for (int single = 0; single < 2; single++) {
-    const char *precision = single ? "single" : "double";
-    char        all[256];
-    PetscReal   apart;
-    PC          pc;
+    /* the thin basis of the smallest n multiplies rounding errors */
+    const PetscReal bound = !single ? 1e-12 : c->dim == 3 && c->degree + 1 == VP_THIN_LEAST ? 5e-5 : 1e-5;
+    const char     *precision = single ? "single" : "double";
+    char            all[256];
+    PetscReal       apart;
+    PC              pc;
 
-    PetscCall(PetscSNPrintf(all, sizeof(all), "-pc_type vpatchdg -pc_vpatchdg_precision %s -pc_vpatch_precision %s %s", precision,
+    PetscCall(PetscSNPrintf(all, sizeof(all),
+                            "-pc_type vpatchdg -pc_vpatchdg_gather 0 -pc_vpatchdg_precision %s -pc_vpatch_precision %s %s", precision,
                             precision, options));
     for (int i = 0; i < 2; i++) {
       PetscCall(NewKSP(&p[i]));
@@ -176,8 +179,8 @@ static PetscErrorCode cycles_agree(const Case *c, Problem p[2], const char optio
       for (int k = 0; k < 3; k++) PetscCall(transpose ? PCApplyTranspose(pc, p[i].b, p[i].x) : PCApply(pc, p[i].b, p[i].x));
     }
     PetscCall(Apart(p[0].x, p[1].x, &apart));
-    TapOk((PetscBool)(apart <= (single ? 1e-5 : 1e-12)), "cycles_agree: %s, degree %d, %s, %s%s: %.1e", c->name, (int)c->degree, precision,
-          options, transpose ? ", transposed" : "", (double)apart);
+    TapOk((PetscBool)(apart <= bound), "cycles_agree: %s, degree %d, %s, %s%s: %.1e", c->name, (int)c->degree, precision, options,
+          transpose ? ", transposed" : "", (double)apart);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -198,6 +201,7 @@ static PetscErrorCode all_cycles_agree(const Case *c, Problem p[2])
     {"-pc_vpatchdg_cycle_type w -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_smooth_post 2", 1, PETSC_TRUE},
     {"-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1", 1, PETSC_FALSE},
     {"-pc_vpatchdg_exchange color", 1, PETSC_FALSE},
+    {"-pc_vpatchdg_gather 1000", 1, PETSC_TRUE},
     {"-pc_vpatchdg_levels 2 -vpatchdg_coarse_ksp_type preonly -vpatchdg_coarse_pc_type redundant", 1, PETSC_FALSE},
     {"-pc_type vpatch", 1, PETSC_TRUE},
     {"-pc_type vpatch -pc_vpatch_reverse -pc_vpatch_space dirichlet", 1, PETSC_FALSE},
@@ -220,8 +224,9 @@ static PetscErrorCode guesses_agree(const Case *c, Problem p[2])
   PetscFunctionBeginUser;
   for (int i = 0; i < 2; i++) {
     PetscCall(NewKSP(&p[i]));
-    PetscCall(
-      ReadOptions(&p[i], "-ksp_type richardson -ksp_guess_type vpatchdg -pc_type vpatchdg -pc_vpatchdg_precision double", PETSC_FALSE));
+    PetscCall(ReadOptions(
+      &p[i], "-ksp_type richardson -ksp_guess_type vpatchdg -pc_type vpatchdg -pc_vpatchdg_gather 0 -pc_vpatchdg_precision double",
+      PETSC_FALSE));
     PetscCall(KSPSetUp(p[i].ksp));
     PetscCall(KSPGetGuess(p[i].ksp, &guess));
     PetscCall(KSPGuessSetUp(guess));
@@ -253,7 +258,8 @@ static PetscErrorCode solvers_agree(const Case *c, Problem p[2])
     PetscInt  its[2];
     char      all[256];
 
-    PetscCall(PetscSNPrintf(all, sizeof(all), "%s -pc_type vpatchdg -ksp_rtol 1e-9 -ksp_norm_type unpreconditioned", solvers[k].options));
+    PetscCall(PetscSNPrintf(all, sizeof(all), "%s -pc_type vpatchdg -pc_vpatchdg_gather 0 -ksp_rtol 1e-9 -ksp_norm_type unpreconditioned",
+                            solvers[k].options));
     for (int i = 0; i < 2; i++) {
       PetscCall(NewKSP(&p[i]));
       PetscCall(SolveWith(&p[i], all, &residual[i], &its[i], NULL));

@@ -85,7 +85,7 @@ static double *Reals(Case *c, size_t count, double scale, const void **placed)
   return p;
 }
 
-static const int32_t *Ints(Case *c, size_t count, unsigned below, int lowest, const int32_t **placed)
+static int32_t *Ints(Case *c, size_t count, unsigned below, int lowest, const int32_t **placed)
 {
   int32_t *p = Keep(c, malloc(count * sizeof(int32_t)));
 
@@ -150,6 +150,18 @@ static void MakePatches(Case *c)
   c->weight = Reals(c, PATCHES, 0.5, &c->view.weight);
 }
 
+/* within a patch, cells are neighbours */
+static void JoinPatches(Case *c, int32_t *neighbor)
+{
+  const int dim = c->view.dim;
+
+  for (int i = 0; i < PATCHES * c->corners; i++) {
+    for (int d = 0; d < dim; d++) neighbor[c->host.patch[i] * 2 * dim + 2 * d + !((i >> d) & 1)] = c->host.patch[i ^ 1 << d];
+  }
+  PetscCallAbort(PETSC_COMM_SELF, c->backend->upload(neighbor, SWEPT * 2 * (size_t)dim * sizeof(int32_t), (void *)c->view.neighbor));
+  c->host.neighbor = neighbor;
+}
+
 static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int thin)
 {
   VpView   *v = &c->view, *h = &c->host;
@@ -173,12 +185,12 @@ static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int 
   v->cutoff = -1;
   v->ncoarse = COARSE;
   *h = *v;
-  h->neighbor = Ints(c, SWEPT * 2 * (size_t)dim, CELLS + 2, -2, &v->neighbor);
   h->line = Ints(c, SWEPT * (size_t)dim, ENTRIES, 0, &v->line);
   h->drop = Ints(c, ENTRIES * 2, ENTRIES, 0, &v->drop);
   c->lines = Reals(c, (size_t)(ENTRIES * (n * n + 4 * n)), 1. / n, &v->lines);
   c->traces = Reals(c, (size_t)(4 * v->nt), 1, &v->traces);
   MakePatches(c);
+  JoinPatches(c, Ints(c, SWEPT * 2 * (size_t)dim, CELLS + 2, -2, &v->neighbor));
   h->cover = Bytes(c, CELLS, 256, &v->cover);
   c->P = Mirrored(c, &v->P);
   c->R = Mirrored(c, &v->R);

@@ -24,6 +24,10 @@ static PetscErrorCode every_ksp_runs(void)
       PetscBool   fused;
       KSPNormType norm;
 
+      if (VectorsOnDevice() && (!strcmp(types[t], KSPIBCGS) || !strcmp(types[t], KSPFBCGSR))) {
+        TapOk(PETSC_TRUE, "every_ksp_runs: %s # SKIP it keeps pointers to host memory while vectors change on the device", types[t]);
+        continue;
+      }
       PetscCall(PetscSNPrintf(options, sizeof(options),
                               "-ksp_type %s -pc_type vpatchdg -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_exchange color "
                               "-pc_vpatchdg_precision double -ksp_rtol 1e-9 -ksp_max_it 60",
@@ -83,7 +87,7 @@ static PetscErrorCode fused_richardson_equals_monitored(const char precision[], 
   /* with the default norm type, which is the preconditioned one, only the fused path starts from |b| */
   PetscCall(NewKSP(&p));
   PetscCall(KSPSetResidualHistory(p.ksp, history[0], 50, PETSC_TRUE));
-  PetscCall(SolveWith(&p, "-ksp_type richardson -pc_type vpatchdg", NULL, NULL, NULL));
+  PetscCall(SolveWith(&p, "-ksp_type richardson -ksp_rtol 1e-8 -pc_type vpatchdg", NULL, NULL, NULL));
   PetscCall(VecNorm(p.b, NORM_2, &difference));
   TapOk((PetscBool)(PetscAbsReal(history[0][0] - difference) <= 1e-12 * difference), "refinement_is_fused_unless_monitored");
 
