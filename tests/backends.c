@@ -170,7 +170,7 @@ static PetscErrorCode cycles_agree(const Case *c, Problem p[2], const char optio
     PC              pc;
 
     PetscCall(PetscSNPrintf(all, sizeof(all),
-                            "-pc_type vpatchdg -pc_vpatchdg_gather 0 -pc_vpatchdg_precision %s -pc_vpatch_precision %s %s", precision,
+                            "-pc_type vpatchdg -pc_vpatchdg_gather 0 -pc_vpatchdg_coarse ksp -pc_vpatchdg_precision %s -pc_vpatch_precision %s %s", precision,
                             precision, options));
     for (int i = 0; i < 2; i++) {
       PetscCall(NewKSP(&p[i]));
@@ -225,7 +225,7 @@ static PetscErrorCode guesses_agree(const Case *c, Problem p[2])
   for (int i = 0; i < 2; i++) {
     PetscCall(NewKSP(&p[i]));
     PetscCall(ReadOptions(
-      &p[i], "-ksp_type richardson -ksp_guess_type vpatchdg -pc_type vpatchdg -pc_vpatchdg_gather 0 -pc_vpatchdg_precision double",
+      &p[i], "-ksp_type richardson -ksp_guess_type vpatchdg -pc_type vpatchdg -pc_vpatchdg_gather 0 -pc_vpatchdg_coarse ksp -pc_vpatchdg_precision double",
       PETSC_FALSE));
     PetscCall(KSPSetUp(p[i].ksp));
     PetscCall(KSPGetGuess(p[i].ksp, &guess));
@@ -258,7 +258,7 @@ static PetscErrorCode solvers_agree(const Case *c, Problem p[2])
     PetscInt  its[2];
     char      all[256];
 
-    PetscCall(PetscSNPrintf(all, sizeof(all), "%s -pc_type vpatchdg -pc_vpatchdg_gather 0 -ksp_rtol 1e-9 -ksp_norm_type unpreconditioned",
+    PetscCall(PetscSNPrintf(all, sizeof(all), "%s -pc_type vpatchdg -pc_vpatchdg_gather 0 -pc_vpatchdg_coarse ksp -ksp_rtol 1e-9 -ksp_norm_type unpreconditioned",
                             solvers[k].options));
     for (int i = 0; i < 2; i++) {
       PetscCall(NewKSP(&p[i]));

@@ -46,30 +46,14 @@ static PetscErrorCode Clear(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* somebody who chooses the coarse KSP's type or PC wants one */
-static PetscErrorCode WantsCoarseKSP(PC pc, PetscBool *wants)
-{
-  static const char *const names[] = {"-vpatchdg_coarse_ksp_type", "-vpatchdg_coarse_pc_type"};
-
-  PetscFunctionBegin;
-  for (int i = 0; i < 2 && !*wants; i++)
-    PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, names[i], wants));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
-  PC_VPatchDG   *data = (PC_VPatchDG *)pc->data;
-  PetscBool      ksp = PETSC_FALSE;
-  VpCycleOptions options;
+  PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
 
   PetscFunctionBegin;
   PetscCall(VPatchDGCite());
   PetscCall(PCVPatchDGCheckOptions(pc, mesh, problem));
-  options = data->options;
-  if (options.coarse == VP_COARSE_AUTO) PetscCall(WantsCoarseKSP(pc, &ksp));
-  if (ksp) options.coarse = VP_COARSE_KSP;
-  PetscCall(VpCycleCreate(mesh, problem, &options, backend, (PetscObject)pc, &data->cycle));
+  PetscCall(VpCycleCreate(mesh, problem, &data->options, backend, (PetscObject)pc, &data->cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
