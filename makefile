@@ -122,7 +122,8 @@ setup: $(BUILD)/config.mk
 	@echo "$(if $(CUDA_NVCC),CUDA: $(CUDA_NVCC) $(filter arch=%,$(CUDA_CFLAGS)),no CUDA)"
 
 # the name of a GPU that the kernels run on, and what puts a program there
-gpu       = $(if $(filter 0,$(GPU)),,$(shell nvidia-smi --query-gpu=compute_cap,name --format=csv,noheader 2>/dev/null | sed -n 's/^\([89]\|[1-9][0-9]\)\.[0-9], *//p' | head -n 1))
+gpu       = $(if $(filter 0,$(GPU)),,$(shell nvidia-smi --query-gpu=compute_cap,name --format=csv,noheader 2>/dev/null \
+            | sed -n 's/^\([89]\|[1-9][0-9]\)\.[0-9], *//p' | head -n 1))
 gpu_vec   = $(if $(PETSC_CUDA),-dm_vec_type cuda -use_gpu_aware_mpi 0,-dm_vpatchdg_backend cuda)
 
 run: all
@@ -149,15 +150,17 @@ check: all $(tests) $(benches)
 check-gpu: need-gpu all $(tests)
 	@! $(BUILD)/tests/cuda_kernels 0 | grep SKIP || { echo 'vpatchdg: nvidia-smi shows $(gpu), but CUDA finds no device it can use' >&2; exit 1; }
 	@$(list_tests)
-	@VPATCHDG_TEST=cuda PETSC_OPTIONS="$(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) $$PETSC_OPTIONS" $(call prove,$(filter-out tests/install.t,$(wildcard tests/*.t)))
+	@VPATCHDG_TEST=cuda PETSC_OPTIONS="$(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) $$PETSC_OPTIONS" \
+	  $(call prove,$(filter-out tests/install.t,$(wildcard tests/*.t)))
 need-gpu:
-	@$(if $(CUDA_NVCC),,echo 'vpatchdg: this build has no CUDA part: it needs nvcc (PATH or CUDA_HOME=...; CUDA=1 says what is wrong)' >&2; exit 1)
-	@$(if $(gpu),,echo 'vpatchdg: there is no GPU here: nvidia-smi shows none of compute capability 8.0 or later$(if $(filter 0,$(GPU)), since GPU=0). Run this on a machine with one.' >&2; exit 1)
+	@$(if $(CUDA_NVCC),,echo 'vpatchdg: this build has no CUDA part, which needs nvcc: CUDA=1 says what is missing' >&2; exit 1)
+	@$(if $(gpu),,echo 'vpatchdg: there is no GPU here (nvidia-smi shows none of compute capability 8.0 or later): run this on a machine with one' >&2; exit 1)
 
 bench: all $(BUILD)/bin/bench
 	@$(MPIEXEC) -n $(RANKS) $(BUILD)/bin/bench -report $(BUILD)/bench.json $(OPTIONS)
 bench-gpu: need-gpu all $(benches)
-	@$(MPIEXEC) -n $(or $(call typed,RANKS),1) $(BUILD)/bin/bench_gpu $(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) -report $(BUILD)/bench-gpu.json $(OPTIONS)
+	@$(MPIEXEC) -n $(or $(call typed,RANKS),1) $(BUILD)/bin/bench_gpu $(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) \
+	  -report $(BUILD)/bench-gpu.json $(OPTIONS)
 	@! python3 -c 'import matplotlib' 2>/dev/null || python3 share/vpatchdg/plot.py $(BUILD)/bench-gpu.json $(BUILD)/bench-gpu.svg
 
 # on 1, 2, 4, ... as many GPUs as there are

@@ -6,6 +6,7 @@ cudaStream_t VpCudaStream = NULL;
 static PetscErrorCode UseStream(void *stream)
 {
   PetscFunctionBegin;
+  if (stream != (void *)VpCudaStream) VpCudaCall(cudaDeviceSynchronize()); /* what was given to the old one comes first */
   VpCudaStream = (cudaStream_t)stream;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -44,13 +45,12 @@ static PetscErrorCode Available(PetscBool *available)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Choose(int index)
+static PetscErrorCode Choose(int index, int *count)
 {
-  int count;
-
   PetscFunctionBegin;
-  VpCudaCall(cudaGetDeviceCount(&count));
-  VpCudaCall(cudaSetDevice(index % count));
+  if (cudaGetDeviceCount(count) != cudaSuccess) *count = 0;
+  (void)cudaGetLastError();
+  if (index >= 0 && *count) VpCudaCall(cudaSetDevice(index % *count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -61,8 +61,7 @@ static PetscErrorCode Wait(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what the device's pool keeps although nobody uses it (PETSc's vectors come from there) is available */
-/* the pool that Borrow and PETSc take memory from */
+/* the pool that PETSc takes the memory of its vectors from */
 static PetscErrorCode Pool(cudaMemPool_t *pool)
 {
   int device;
@@ -123,19 +122,22 @@ PetscErrorCode VpCudaAlloc(size_t bytes, const char *what, void **p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* from a pool of its own, which keeps what is given back for the next time */
 static PetscErrorCode Borrow(size_t bytes, const char *what, void **p)
 {
-  static bool   kept = false;
-  uint64_t      all = UINT64_MAX;
-  cudaMemPool_t pool;
+  static cudaMemPool_t own = NULL;
+  cudaMemPoolProps     properties = {};
+  uint64_t             all = UINT64_MAX;
 
   PetscFunctionBegin;
-  if (!kept) { /* what is given back stays for the next time */
-    PetscCall(Pool(&pool));
-    VpCudaCall(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
-    kept = true;
+  if (!own) {
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    VpCudaCall(cudaGetDevice(&properties.location.id));
+    VpCudaCall(cudaMemPoolCreate(&own, &properties));
+    VpCudaCall(cudaMemPoolSetAttribute(own, cudaMemPoolAttrReleaseThreshold, &all));
   }
-  PetscCall(CheckAllocation(cudaMallocAsync(p, bytes ? bytes : 1, VpCudaStream), bytes, what));
+  PetscCall(CheckAllocation(cudaMallocFromPoolAsync(p, bytes ? bytes : 1, own, VpCudaStream), bytes, what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -175,6 +177,7 @@ static PetscErrorCode Upload(const void *host, size_t bytes, void *p)
 {
   PetscFunctionBegin;
   if (bytes) VpCudaCall(cudaMemcpyAsync(p, host, bytes, cudaMemcpyHostToDevice, VpCudaStream));
+  if (bytes) PetscCall(PetscLogCpuToGpu(bytes));
   VpCudaCall(cudaStreamSynchronize(VpCudaStream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -183,6 +186,8 @@ PetscErrorCode VpCudaFetch(const void *p, size_t bytes, void *host)
 {
   PetscFunctionBegin;
   if (bytes) VpCudaCall(cudaMemcpyAsync(host, p, bytes, cudaMemcpyDeviceToHost, VpCudaStream));
+  if (bytes == sizeof(PetscScalar)) PetscCall(PetscLogGpuToCpuScalar(bytes));
+  else if (bytes) PetscCall(PetscLogGpuToCpu(bytes));
   VpCudaCall(cudaStreamSynchronize(VpCudaStream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -278,7 +283,7 @@ static PetscErrorCode Record(PetscErrorCode (*work)(void *), void *context, cuda
   ended = cudaStreamEndCapture(stream, &captured);
   PetscCall(error);
   VpCudaCall(ended);
-  VpCudaCall(cudaGraphInstantiate(graph, captured, 0));
+  VpCudaCall(cudaGraphInstantiateWithFlags(graph, captured, 0));
   VpCudaCall(cudaGraphDestroy(captured));
   VpCudaCall(cudaStreamDestroy(stream));
   PetscFunctionReturn(PETSC_SUCCESS);

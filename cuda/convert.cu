@@ -247,7 +247,7 @@ struct Conversions {
       TilePlan<N> *tiles = NULL;
 
       if (x) PetscCall(VpCudaTilePlan<N>(outer, 0, view->nown, &tiles));
-      if (tiles && tiles->ntile) {
+      if (tiles && tiles->ntile && ReadsPairs(x)) {
         const Field<double> field(outer, x, ghost);
         auto                kernel = EnterTiles<T, N>;
 

@@ -153,6 +153,17 @@ PetscErrorCode VpCudaPlan(const VpView *view, int kind, int32_t first, int32_t l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* calls `bytes` at p into L2: whole 16 bytes of them (Hopper's instruction; before it, nothing) */
+template <int bytes>
+__device__ __forceinline__ void Prefetch(const void *p)
+{
+#if __CUDA_ARCH__ >= 900
+  const size_t skip = (16 - (size_t)p % 16) % 16;
+
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"((const char *)p + skip), "r"((int)(bytes - skip) & ~15));
+#endif
+}
+
 /* Lines of an array of n^DIM values with strides 1, sy, sz: where line l along direction d starts, and its stride. `extent` lines side by
  * side. */
 template <int DIM>

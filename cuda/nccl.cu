@@ -43,11 +43,7 @@ static bool Find(const char *name, F *f)
 static bool Open(void)
 {
   if (nccl.library) return nccl.GetErrorString != NULL;
-  setenv("NCCL_NVLS_ENABLE", "0", 0); /* only messages from rank to rank are wanted: no multicast objects */
-#ifdef VP_NCCL_LIBRARY
-  nccl.library = dlopen(VP_NCCL_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-#endif
-  if (!nccl.library) nccl.library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+  nccl.library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
   return nccl.library && Find("ncclGetUniqueId", &nccl.GetUniqueId) && Find("ncclCommInitRank", &nccl.CommInitRank) &&
          Find("ncclCommDestroy", &nccl.CommDestroy) && Find("ncclGroupStart", &nccl.GroupStart) && Find("ncclGroupEnd", &nccl.GroupEnd) &&
          Find("ncclSend", &nccl.Send) && Find("ncclRecv", &nccl.Recv) && Find("ncclGetErrorString", &nccl.GetErrorString);
@@ -86,22 +82,46 @@ static int DeleteLink(MPI_Comm, int, void *value, void *)
   return MPI_SUCCESS;
 }
 
-static PetscErrorCode CreateLink(MPI_Comm comm, Link **out)
+/* NCCL's communicator, or NULL on all ranks; *why: what NCCL said. Only messages from rank to rank are wanted: no multicast objects */
+static PetscErrorCode Start(MPI_Comm comm, ncclComm_t *started, const char **why)
 {
-  PetscMPIInt  rank, size;
-  ncclUniqueId id;
-  Link        *link = new Link();
+  const char  *set = getenv("NCCL_NVLS_ENABLE");
+  PetscMPIInt  rank, size, good;
+  ncclUniqueId id = {};
+  ncclResult_t result = ncclSuccess;
 
   PetscFunctionBegin;
-  *out = link;
+  *started = NULL;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  if (!rank) NcclCall(nccl.GetUniqueId(&id));
+  if (!set) setenv("NCCL_NVLS_ENABLE", "0", 0);
+  if (!rank) result = nccl.GetUniqueId(&id);
+  good = result == ncclSuccess;
+  PetscCallMPI(MPI_Bcast(&good, 1, MPI_INT, 0, comm));
   PetscCallMPI(MPI_Bcast(&id, sizeof(id), MPI_BYTE, 0, comm));
-  NcclCall(nccl.CommInitRank(&link->comm, size, id, rank));
-  VpCudaCall(cudaStreamCreateWithFlags(&link->stream, cudaStreamNonBlocking));
-  VpCudaCall(cudaEventCreateWithFlags(&link->begun, cudaEventDisableTiming));
-  VpCudaCall(cudaEventCreateWithFlags(&link->ended, cudaEventDisableTiming));
+  if (good) result = nccl.CommInitRank(started, size, id, rank);
+  if (!set) unsetenv("NCCL_NVLS_ENABLE");
+  good = good && result == ncclSuccess;
+  *why = good ? "another rank's NCCL does not start" : nccl.GetErrorString(result);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND, comm));
+  if (!good && *started) nccl.CommDestroy(*started);
+  if (!good) *started = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateLink(MPI_Comm comm, Link **out, const char **why)
+{
+  ncclComm_t started;
+
+  PetscFunctionBegin;
+  *out = NULL;
+  PetscCall(Start(comm, &started, why));
+  if (!started) PetscFunctionReturn(PETSC_SUCCESS);
+  *out = new Link();
+  (*out)->comm = started;
+  VpCudaCall(cudaStreamCreateWithFlags(&(*out)->stream, cudaStreamNonBlocking));
+  VpCudaCall(cudaEventCreateWithFlags(&(*out)->begun, cudaEventDisableTiming));
+  VpCudaCall(cudaEventCreateWithFlags(&(*out)->ended, cudaEventDisableTiming));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -126,7 +146,8 @@ PetscErrorCode VpCudaConnect(MPI_Comm comm, void **link, const char **why)
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, good, 2, MPI_INT, MPI_LAND, comm));
   *why = !good[1] ? "ranks share a GPU" : "libnccl.so.2 is not there";
   if (!good[0] || !good[1]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CreateLink(comm, &made));
+  PetscCall(CreateLink(comm, &made, why));
+  if (!made) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_set_attr(comm, key, made));
   *link = made;
   *why = "linked";

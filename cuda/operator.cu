@@ -87,7 +87,7 @@ struct Operator {
       TilePlan<N> *plan = NULL;
 
       PetscCall(VpCudaTilePlan<N>(view, first, last, &plan));
-      if (plan->ntile) {
+      if (plan->ntile && ReadsPairs((const double *)x)) {
         PetscCall(Tiles(f, plan, (const double *)b, (double *)y));
         PetscCall(Cells(f, (const int32_t *)plan->cell.p, 0, plan->ncell, b, y));
         PetscFunctionReturn(PETSC_SUCCESS);

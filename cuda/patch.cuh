@@ -210,17 +210,6 @@ __device__ __forceinline__ Pack<T, 2> TracePair(const PatchTables<T, N> &t, int 
   return pair;
 }
 
-/* calls `bytes` at p into L2: whole 16 bytes of them (Hopper's instruction; before it, nothing) */
-template <int bytes>
-__device__ __forceinline__ void Prefetch(const void *p)
-{
-#if __CUDA_ARCH__ >= 900
-  const size_t skip = (16 - (size_t)p % 16) % 16;
-
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"((const char *)p + skip), "r"((int)(bytes - skip) & ~15));
-#endif
-}
-
 template <class T, int N, class Edges>
 __global__ void __launch_bounds__(Patch<T, N>::block, std::is_same<Edges, NoEdges>::value ? Patch<T, N>::least : 1)
   ReplacePatches(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ Edges edges, const T *table, unsigned done,

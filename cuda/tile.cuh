@@ -165,13 +165,11 @@ __device__ __forceinline__ void CopyTile(const double *x, double *X)
   asm volatile("cp.async.commit_group;");
 }
 
-/* one thread asks for a later tile's values to be in L2 when their time comes (Hopper's instruction; before it, nothing) */
+/* one thread asks for a later tile's values to be in L2 when their time comes */
 template <int N>
 __device__ __forceinline__ void PrefetchTile(const double *x)
 {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(x), "r"((int)(Tile<N>::cells * Tile<N>::values * sizeof(double))));
-#endif
+  Prefetch<(int)(Tile<N>::cells * Tile<N>::values * sizeof(double))>(x);
 }
 
 __device__ __forceinline__ void AwaitCopy()
@@ -189,6 +187,11 @@ struct TilePlan : VpPlan {
   VpArray       tile, cell;
   TileTables<N> tables;
 };
+/* tiles read pairs of values at once: of a part of another vector perhaps they can not */
+static inline bool ReadsPairs(const double *x)
+{
+  return (uintptr_t)x % sizeof(double2) == 0;
+}
 /* how many tiles ahead: 2 MB */
 template <int N>
 __host__ __device__ constexpr int32_t Ahead()

@@ -69,7 +69,7 @@ static inline PetscErrorCode FirstTimes(Work *w, double *seconds)
 static inline PetscErrorCode WorkPrecision(Work *w, VpPrecision precision)
 {
   PetscLogDouble start, end;
-  double         first;
+  double         first = 0;
 
   PetscFunctionBeginUser;
   w->precision = precision;

@@ -146,7 +146,7 @@ static PetscErrorCode Run(const Size *size, PetscInt shift, PetscMPIInt ranks, F
     PetscCall(PetscFPrintf(PETSC_COMM_WORLD, json,
                            "%s\n  {\"kind\": \"%s\", \"degree\": %d, \"refine\": %d, \"dofs\": %lld, \"ranks\": %d, \"figure\": \"%s\", \"seconds\": %.6g, "
                            "\"gdofs\": %.6g, \"iterations\": %d, \"messages\": %.6g, \"bytes\": %.6g}",
-                           *first ? "" : ",", size->kind, size->degree, size->refine, (long long)dofs, ranks, figures[i].name, seconds,
+                           *first ? "" : ",", size->kind, size->degree, (int)(size->refine - shift), (long long)dofs, ranks, figures[i].name, seconds,
                            1e-9 * dofs / seconds, (int)its, sent[0], sent[1]));
     *first = PETSC_FALSE;
   }

@@ -4,13 +4,14 @@
 #include "refused.h"
 #include "../src/petsc/pcimpl.h"
 
-static PetscErrorCode Builds(Problem *p, PetscInt *builds)
+/* how often the PC was built since build number `before` */
+static PetscErrorCode Builds(Problem *p, PetscInt before, PetscInt *builds)
 {
   PC pc;
 
   PetscFunctionBeginUser;
   PetscCall(KSPGetPC(p->ksp, &pc));
-  *builds = ((VpInverse *)pc->data)->builds;
+  *builds = ((VpInverse *)pc->data)->build - before;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -35,7 +36,7 @@ static PetscErrorCode reuse_and_changed_coefficient_work(const char ksp[])
 {
   Problem   p;
   PetscReal residual;
-  PetscInt  builds, its, first;
+  PetscInt  builds, its, first, before;
   PC        pc;
   char      options[256];
 
@@ -44,13 +45,14 @@ static PetscErrorCode reuse_and_changed_coefficient_work(const char ksp[])
   PetscCall(KSPGetPC(p.ksp, &pc));
   PetscCall(PetscSNPrintf(options, sizeof(options), "-ksp_type %s -ksp_rtol 1e-8 -pc_type vpatchdg", ksp));
   PetscCall(SolveWith(&p, options, &residual, &first, NULL));
+  PetscCall(Builds(&p, 1, &before));
   PetscCall(SolveWith(&p, "", &residual, &its, NULL));
-  PetscCall(Builds(&p, &builds));
+  PetscCall(Builds(&p, before, &builds));
   TapOk((PetscBool)(residual <= 1e-7 && its == first && builds == 1), "second_solve_builds_nothing: %s", ksp);
 
   PetscCall(SetCoefficient(p.dm, 100));
   PetscCall(SolveWith(&p, "", &residual, &its, NULL));
-  PetscCall(Builds(&p, &builds));
+  PetscCall(Builds(&p, before, &builds));
   TapOk((PetscBool)(residual <= 1e-7 && its <= 12 && builds == 2),
         "changed_coefficient_builds_anew: %s, %" PetscInt_FMT " iterations, residual %.1e, %" PetscInt_FMT " builds", ksp, its,
         (double)residual, builds);
@@ -58,20 +60,40 @@ static PetscErrorCode reuse_and_changed_coefficient_work(const char ksp[])
   PetscCall(KSPSetReusePreconditioner(p.ksp, PETSC_TRUE));
   PetscCall(SetCoefficient(p.dm, 50));
   PetscCall(SolveWith(&p, "-ksp_max_it 200", &residual, &its, NULL));
-  PetscCall(Builds(&p, &builds));
+  PetscCall(Builds(&p, before, &builds));
   TapOk((PetscBool)(residual <= 1e-7 && builds == 2), "reused_preconditioner_is_left_alone: %s, residual %.1e", ksp, (double)residual);
   PetscCall(KSPSetReusePreconditioner(p.ksp, PETSC_FALSE));
   PetscCall(SolveWith(&p, "", &residual, &its, NULL));
-  PetscCall(Builds(&p, &builds));
+  PetscCall(Builds(&p, before, &builds));
   TapOk((PetscBool)(residual <= 1e-7 && builds == 3), "preconditioner_not_reused_any_more_is_built: %s", ksp);
 
   PetscCall(PCVPatchDGSetPrecision(pc, VPATCHDG_PRECISION_SINGLE));
   PetscCall(SolveWith(&p, "", NULL, NULL, NULL));
-  PetscCall(Builds(&p, &first));
+  PetscCall(Builds(&p, before, &first));
   PetscCall(PCVPatchDGSetPrecision(pc, VPATCHDG_PRECISION_DOUBLE));
   PetscCall(SolveWith(&p, "", &residual, &its, NULL));
-  PetscCall(Builds(&p, &its));
+  PetscCall(Builds(&p, before, &its));
   TapOk((PetscBool)(first == builds && its == builds + 1 && residual <= 1e-7), "changed_option_builds_anew: %s", ksp);
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the guess works on the levels of the PC that is there now */
+static PetscErrorCode guess_follows_a_new_pc(void)
+{
+  Problem   p;
+  PetscReal residual;
+  PC        pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 3, 4, NULL, &p));
+  PetscCall(SolveWith(&p, "-ksp_type richardson -ksp_rtol 1e-8 -ksp_guess_type vpatchdg -pc_type vpatchdg", &residual, NULL, NULL));
+  PetscCall(KSPGetPC(p.ksp, &pc));
+  PetscCall(PCSetType(pc, PCNONE));
+  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(PCVPatchDGSetLevels(pc, 2));
+  PetscCall(SolveWith(&p, "", &residual, NULL, NULL));
+  TapOk((PetscBool)(residual <= 1e-7), "guess_follows_a_new_pc: residual %.1e", (double)residual);
   PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -310,6 +332,7 @@ int main(int argc, char **argv)
   PetscCall(two_pcs_on_two_communicators());
   PetscCall(fieldsplit_block_and_composite_work());
   PetscCall(wrong_input_is_refused());
+  PetscCall(guess_follows_a_new_pc());
   PetscCall(view_shows_settings());
   PetscCall(PetscFinalize());
   return TapEnd();

@@ -24,7 +24,8 @@ choose_arch() {
     echo "$known" | grep -qx "${a%[af]}" && [ "${a%[af]}" -ge 80 ] ||
       die "CUDA_ARCH=$CUDA_ARCH: the kernels need 80 or later, and $nvcc knows $(echo $known)"
   done
-  [ -n "$arch" ] || arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d . | sort -un | awk '$1 >= 80' | grep -xF "$known")
+  [ -n "$arch" ] || arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d . | sort -un |
+    awk '$1 >= 80' | grep -xF "$known")
   [ -n "$arch" ] || arch=$(printf '80\n90\n' | grep -xF "$known")
   arch=$(echo $arch)
 }
@@ -45,7 +46,8 @@ END
 # cuda_nvcc, cuda_cflags, cuda_libs: empty without CUDA
 find_cuda() {
   cuda_nvcc= cuda_cflags= cuda_libs=
-  [ -n "$nvcc" ] || [ "$CUDA" = 0 ] || [ -z "$CUDA$NVCC" ] || without_cuda "there is no nvcc in ${NVCC:-CUDA_HOME/bin, CUDA_DIR/bin, PATH or /usr/local/cuda/bin}"
+  [ -n "$nvcc" ] || [ "$CUDA" = 0 ] || [ -z "$CUDA$NVCC" ] ||
+    without_cuda "there is no nvcc in ${NVCC:-CUDA_HOME/bin, CUDA_DIR/bin, PATH or /usr/local/cuda/bin}"
   [ -n "$nvcc" ] || return
   choose_arch
   [ -n "$arch" ] || without_cuda "$nvcc does not know the architecture 80"

@@ -98,8 +98,8 @@ typedef struct {
   PetscErrorCode (*scatter)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
   /* What only devices have; NULL on the host */
   PetscErrorCode (*release_view)(VpView *);                          /* before the view's arrays change or go */
-  PetscErrorCode (*available)(PetscBool *);                          /* is there a device that runs these kernels? */
-  PetscErrorCode (*choose)(int index);                               /* the device index modulo their number, for this process */
+  PetscErrorCode (*available)(PetscBool *);                          /* is there a device, and does it run these kernels? */
+  PetscErrorCode (*choose)(int index, int *count);                   /* the device index modulo their number, for this process; index < 0: only count */
   PetscErrorCode (*use_stream)(void *stream);                        /* work goes there (its native handle) from now on */
   PetscErrorCode (*wait)(void);                                      /* for all work */
   PetscErrorCode (*memory)(double *available, double *total);        /* bytes */

@@ -75,6 +75,7 @@ PetscErrorCode VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscS
 PetscErrorCode VpMeshSetTransport(VpMesh, VpTransport, void *link); /* of it and of all coarser ones */
 PetscErrorCode VpMeshReference(VpMesh);
 PetscErrorCode VpMeshDestroy(VpMesh *);
+PetscInt       VpMeshRanks(VpMesh);         /* how many ranks have cells */
 /* size of a cell in every direction (3 numbers, 1 beyond dim) and its lower corner */
 void           VpMeshCellBounds(VpMesh, int32_t cell, PetscReal lower[], PetscReal size[]);
 /* the box of the cell beyond a side, or VP_DIRICHLET, VP_NEUMANN */

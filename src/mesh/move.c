@@ -43,3 +43,13 @@ PetscErrorCode VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscS
   PetscCall(PetscFree(position));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscInt VpMeshRanks(VpMesh mesh)
+{
+  PetscInt    ranks = 0;
+  PetscMPIInt size;
+
+  PetscCallAbort(mesh->comm, (PetscErrorCode)MPI_Comm_size(mesh->comm, &size));
+  for (PetscMPIInt r = 0; r < size; r++) ranks += mesh->starts[r + 1] > mesh->starts[r];
+  return ranks;
+}

@@ -129,7 +129,7 @@ PetscErrorCode VpCycleEnterResidual(VpCycle cycle, PetscInt l, VpLevel outer, co
 PetscErrorCode VpCycleReplay(VpCycle cycle, VpRecorded *recorded, PetscErrorCode (*work)(void *), void *context)
 {
   const VpBackend *backend = cycle->level[0]->backend;
-  PetscLogDouble   before, after;
+  PetscLogDouble  *counters[4] = {&petsc_isend_ct, &petsc_isend_len, &petsc_irecv_ct, &petsc_irecv_len}, counted[4], before, after;
 
   PetscFunctionBegin;
   if (!cycle->replays) {
@@ -137,11 +137,16 @@ PetscErrorCode VpCycleReplay(VpCycle cycle, VpRecorded *recorded, PetscErrorCode
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscGetFlops(&before));
+  for (int i = 0; i < 4; i++) counted[i] = *counters[i];
   PetscCall(backend->replay(&recorded->recording, work, context));
   PetscCall(PetscGetFlops(&after));
-  if (after > before) recorded->flops = after - before;
-  else
+  if (after > before) { /* the work was gone through */
+    recorded->flops = after - before;
+    for (int i = 0; i < 4; i++) recorded->messages[i] = *counters[i] - counted[i];
+  } else {
     PetscCall(VpLogFlops(cycle->level[0], recorded->flops));
+    for (int i = 0; i < 4; i++) *counters[i] += recorded->messages[i];
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -249,12 +254,10 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpMesh *mesh, PetscM
 /* With few cells a rank, most of what a rank sweeps is ghosts: there an exchange after every colour costs little and saves iterations. */
 PetscErrorCode VpChooseExchange(VpMesh mesh, VpExchange asked, VpExchange *exchange)
 {
-  const PetscInt few = 64;
-  PetscMPIInt    size;
+  const PetscInt few = 64, ranks = VpMeshRanks(mesh);
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
-  *exchange = mesh->ncell < few * size ? VP_EXCHANGE_COLOR : asked;
+  *exchange = ranks > 1 && mesh->ncell < few * ranks ? VP_EXCHANGE_COLOR : asked;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

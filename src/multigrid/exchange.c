@@ -98,8 +98,6 @@ static PetscErrorCode Send(VpExchanger e)
   const VpMessages *m = &e->messages;
 
   PetscFunctionBegin;
-  if (e->staged) PetscCall(e->level->backend->download(m->data[0], Cells(m, 0) * m->block, e->host[0]));
-  else if (e->level->backend->wait) PetscCall(e->level->backend->wait());
   for (int i = 0; i < m->n[0]; i++) {
     const PetscInt first = m->start[0][i];
     PetscCallMPI(MPI_Isend((char *)e->host[0] + first * m->block, (PetscMPIInt)(m->start[0][i + 1] - first), e->level->unit, m->rank[0][i],
@@ -124,12 +122,16 @@ PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots)
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
-  if (!e->link) PetscCall(Receive(e));
   PetscCall(backend->gather((int32_t)Cells(m, 0), m->block, e->list[0], roots, m->data[0]));
   if (e->link) {
     PetscCall(backend->begin_messages(e->level->mesh->link, m));
     CountMessages(m);
-  } else PetscCall(Send(e));
+  } else { /* MPI knows nothing of the backend's order: what was given has to be done */
+    if (e->staged) PetscCall(backend->download(m->data[0], Cells(m, 0) * m->block, e->host[0]));
+    else if (backend->wait) PetscCall(backend->wait());
+    PetscCall(Receive(e));
+    PetscCall(Send(e));
+  }
   PetscCall(PetscLogEventEnd(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

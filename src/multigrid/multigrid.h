@@ -92,10 +92,10 @@ PetscErrorCode VpAbsoluteSums(VpLevel, NormType, PetscReal *); /* matrix norms: 
 PetscErrorCode VpConstant(VpLevel, double one[]);    /* [nown][n^dim] coefficients of the function 1 */
 PetscBool      VpProblemIsSingular(VpMesh, const VpProblem *); /* no Dirichlet face, no reaction: constants are the null space */
 
-/* launches that are replayed, and their flops */
+/* launches that are replayed, and what PETSc counts of them: flops, messages sent and received, their bytes */
 typedef struct {
   VpRecording    recording;
-  PetscLogDouble flops;
+  PetscLogDouble flops, messages[4];
 } VpRecorded;
 
 /* The multigrid cycle. */

@@ -27,23 +27,15 @@ PetscErrorCode VpUseCurrentStream(const VpBackend *backend)
 }
 
 /* A PETSc with CUDA chooses the device; otherwise the ranks of a host take its devices in turn. */
-static PetscErrorCode ChooseDevice(MPI_Comm comm, const VpBackend *backend)
+static PetscErrorCode ChooseDevice(const VpBackend *backend)
 {
-  PetscFunctionBegin;
-#if defined(PETSC_HAVE_CUDA)
-  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
-#else
-  static PetscBool chosen = PETSC_FALSE;
-  MPI_Comm         host;
-  PetscMPIInt      rank;
+  int count;
 
-  if (chosen) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Comm_split_type(PETSC_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
-  PetscCallMPI(MPI_Comm_rank(host, &rank));
-  PetscCallMPI(MPI_Comm_free(&host));
-  PetscCall(backend->choose(rank));
-  chosen = PETSC_TRUE;
-#endif
+  PetscFunctionBegin;
+  PetscCall(backend->choose(-1, &count));
+  if (!count) PetscFunctionReturn(PETSC_SUCCESS);
+  if (PetscDefined(HAVE_CUDA)) PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  else PetscCall(backend->choose(VPatchDGHostRank, &count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -54,6 +46,7 @@ static PetscErrorCode OpenDevice(MPI_Comm comm, const VpBackend *backend)
   PetscMPIInt everywhere;
 
   PetscFunctionBegin;
+  PetscCall(ChooseDevice(backend));
   PetscCall(backend->available(&here));
   everywhere = here;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &everywhere, 1, MPI_INT, MPI_LAND, comm));
@@ -61,8 +54,6 @@ static PetscErrorCode OpenDevice(MPI_Comm comm, const VpBackend *backend)
              "-dm_vpatchdg_backend cuda: %s no CUDA device that this library's kernels were compiled for. Use -dm_vpatchdg_backend host, or "
              "build with CUDA_ARCH= of the device that is there",
              here ? "another rank has" : "there is");
-  PetscCall(ChooseDevice(comm, backend));
-  PetscCall(VpUseCurrentStream(backend));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,6 +84,7 @@ PetscErrorCode DMVPatchDGGetKernels(DM dm, const VpBackend **out)
     PetscCall(PetscInfo(dm, "Vectors of type %s: backend %s\n", dm->vectype, backend->name));
     dg->kernels = backend;
   }
+  if (dg->kernels->use_stream) PetscCall(VpUseCurrentStream(dg->kernels));
   *out = dg->kernels;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

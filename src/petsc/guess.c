@@ -56,11 +56,11 @@ static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
 
   PetscFunctionBegin;
   PetscCall(GetPC(guess, &pc));
-  if (data->build != pc->inverse.builds) PetscCall(VpNestedDestroy(&data->nested));
+  if (data->build != pc->inverse.build) PetscCall(VpNestedDestroy(&data->nested));
   PetscCall(DMVPatchDGGetLevel(pc->inverse.dm, &outer));
   if (!data->nested) {
     PetscCall(VpNestedCreate(pc->cycle, outer, &data->nested));
-    data->build = pc->inverse.builds;
+    data->build = pc->inverse.build;
   }
   PetscCall(VpValuesGet(outer->backend, b, VP_READ, &bv, &bb));
   PetscCall(VpValuesGet(outer->backend, x, VP_WRITE, &xv, &xx));

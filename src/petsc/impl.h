@@ -30,7 +30,8 @@ typedef struct {
   struct MatLink_ *mats;                 /* the operators made from this DM that are alive (mat.c) */
 } DM_VPatchDG;
 
-/* plugin.c: tells -citations; call it where the method is used */
+/* plugin.c: this rank among those of its host; tells -citations, call it where the method is used */
+PETSC_INTERN PetscMPIInt    VPatchDGHostRank;
 PETSC_INTERN PetscErrorCode VPatchDGCite(void);
 /* dm.c */
 PETSC_INTERN PetscErrorCode DMCreate_VPatchDG(DM);

@@ -121,6 +121,8 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
                                      (PetscInt64)level->mesh->ncell * (PetscInt64)PetscPowInt64(level->basis.n, level->mesh->dim)));
     PetscCall(VpChooseExchange(level->mesh, cycle->options.exchange, &exchange));
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+    if (VpMeshRanks(level->mesh) < VpMeshRanks(cycle->level[0]->mesh))
+      PetscCall(PetscViewerASCIIPrintf(viewer, ", on %" PetscInt_FMT " rank%s", VpMeshRanks(level->mesh), VpMeshRanks(level->mesh) > 1 ? "s" : ""));
     if (last) PetscCall(PetscViewerASCIIPrintf(viewer, ", solved"));
     else if (exchange != cycle->options.exchange)
       PetscCall(PetscViewerASCIIPrintf(viewer, ", exchange every %s", VPatchDGExchanges[exchange]));

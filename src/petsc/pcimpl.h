@@ -22,7 +22,7 @@ typedef struct {
   PetscObjectState    state;        /* of its coefficient, when built */
   PetscReal           scale, shift; /* the Pmat is scale A + shift I */
   PetscBool           changed;      /* an option, since it was built */
-  PetscInt            builds;       /* so far */
+  PetscInt            build;        /* its number, among those of all PCs */
   PetscBool           plain;        /* the Pmat is A itself, without a matrix */
   KSP                 ksp;          /* the one that is solving now */
 } VpInverse;

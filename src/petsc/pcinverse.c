@@ -29,6 +29,7 @@ static PetscReal ExtraReaction(PetscReal scale, PetscReal shift)
 /* PETSc calls it when the Pmat's state moved, which a changed coefficient does, too */
 static PetscErrorCode VpInverseSetUp(PC pc)
 {
+  static PetscInt  builds = 0;
   VpInverse       *inverse = (VpInverse *)pc->data;
   PetscObject      link;
   DM               dm;
@@ -52,7 +53,7 @@ static PetscErrorCode VpInverseSetUp(PC pc)
     inverse->dm = dm;
     inverse->state = state;
     inverse->changed = PETSC_FALSE;
-    inverse->builds++;
+    inverse->build = ++builds;
   }
   inverse->scale = scale;
   inverse->shift = shift;

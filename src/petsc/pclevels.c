@@ -151,7 +151,7 @@ reduce an error by 1e-4, where 24 are enough, else a KSP), or `VPATCHDG_COARSE_A
    Level: intermediate
 
    Note:
-   A problem that determines its solution up to a constant takes the KSP.
+   A problem that determines its solution up to a constant takes the KSP, as does auto with -vpatchdg_coarse_ksp_type or _pc_type.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetCoarse()`, `PCVPatchDGGetCoarseKSP()`
 @*/

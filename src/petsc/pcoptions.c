@@ -39,6 +39,18 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* who chooses the coarse KSP's type or PC wants one */
+static PetscErrorCode CoarseOptions(PC pc)
+{
+  static const char *const names[] = {"-vpatchdg_coarse_ksp_type", "-vpatchdg_coarse_pc_type"};
+  PetscBool                set = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  for (int i = 0; i < 2 && !set; i++) PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, names[i], &set));
+  if (set) PetscCall(PCVPatchDGSetCoarse(pc, VPATCHDG_COARSE_KSP));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject)
 {
   const VpCycleOptions o = ((PC_VPatchDG *)pc->data)->options;
@@ -76,7 +88,8 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
   PetscCall(PetscOptionsEnum("-pc_vpatchdg_coarse", "How the coarsest level is solved", "PCVPatchDGSetCoarse", VPatchDGCoarses,
                              (PetscEnum)o.coarse, &value, &set));
   if (set) PetscCall(PCVPatchDGSetCoarse(pc, (VPatchDGCoarse)value));
-  PetscCall(PetscOptionsInt("-pc_vpatchdg_gather", "Levels with fewer cells a rank gather on fewer ranks", "PCVPatchDGSetGather", o.gather, &gather,
+  else PetscCall(CoarseOptions(pc));
+  PetscCall(PetscOptionsInt("-pc_vpatchdg_gather", "Levels with fewer cells a rank gather on fewer ranks; -1: 4096 on GPUs, 0 on the host", "PCVPatchDGSetGather", o.gather, &gather,
                             &set));
   if (set) PetscCall(PCVPatchDGSetGather(pc, gather));
   PetscCall(PetscOptionsBool("-pc_vpatchdg_replay", "A GPU runs the cycle as a recorded CUDA graph", "PCVPatchDGSetReplay", o.replay, &replay, &set));

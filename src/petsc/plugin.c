@@ -14,6 +14,7 @@ const char *const VPatchDGCycleTypes[] = {"v", "w", "VPatchDGCycleType", "VPATCH
 const char *const VPatchDGCoarses[] = {"auto", "sweeps", "ksp", "VPatchDGCoarse", "VPATCHDG_COARSE_", NULL};
 const char *const VPatchDGExchanges[] = {"sweep", "color", "VPatchDGExchange", "VPATCHDG_EXCHANGE_", NULL};
 
+PetscMPIInt      VPatchDGHostRank = 0;
 static PetscBool initialized = PETSC_FALSE, cited = PETSC_FALSE;
 
 static const char citation[] = "@article{CuiKanschat2024,\n"
@@ -60,6 +61,17 @@ static PetscErrorCode RegisterLogging(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode FindHostRank(void)
+{
+  MPI_Comm host;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_split_type(PETSC_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  PetscCallMPI(MPI_Comm_rank(host, &VPatchDGHostRank));
+  PetscCallMPI(MPI_Comm_free(&host));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@C
    VPatchDGInitializePackage - Registers everything this library adds to PETSc: the `DM` type `DMVPATCHDG`, the preconditioners `PCVPATCHDG`
    and `PCVPATCH`, the initial guess `KSPGUESSVPATCHDG`, and the log events.
@@ -84,6 +96,7 @@ PetscErrorCode VPatchDGInitializePackage(void)
   PetscCall(PCRegister(PCVPATCH, PCCreate_VPatch));
   PetscCall(KSPGuessRegister(KSPGUESSVPATCHDG, KSPGuessCreate_VPatchDG));
   PetscCall(RegisterLogging());
+  PetscCall(FindHostRank());
   PetscCall(PetscRegisterFinalize(VPatchDGFinalizePackage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

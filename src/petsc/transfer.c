@@ -193,6 +193,10 @@ PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *P, Vec *s
   PetscCall(DMVPatchDGGetLevel(fine, &to));
   PetscCheck(to->mesh->coarser == from->mesh && to->basis.n == from->basis.n, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
              "DMCreateInterpolation() needs a DM and what DMRefine() or DMCoarsen() made of it");
+  PetscCheck(to->backend == from->backend, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
+             "DMCreateInterpolation(): the coarse DM works on backend %s, the fine one on %s. Give both the same -dm_vec_type or "
+             "-dm_vpatchdg_backend",
+             from->backend->name, to->backend->name);
   if (!to->view.P) PetscCall(VpLevelSetTransfer(to));
   m = to->mesh->nown * PetscPowInt(to->basis.n, to->mesh->dim);
   n = from->mesh->nown * PetscPowInt(to->basis.n, to->mesh->dim);

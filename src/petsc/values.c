@@ -26,10 +26,7 @@ static PetscErrorCode Copy(VpValues *values, PetscScalar **p)
   PetscCall(VecGetLocalSize(values->v, &n));
   values->bytes = n * sizeof(PetscScalar);
   PetscCall(values->backend->borrow(values->bytes, "a copy of a vector", &values->copy));
-  if (values->access != VP_WRITE) {
-    PetscCall(values->backend->upload(values->own, values->bytes, values->copy));
-    PetscCall(PetscLogCpuToGpu(values->bytes));
-  }
+  if (values->access != VP_WRITE) PetscCall(values->backend->upload(values->own, values->bytes, values->copy));
   *p = (PetscScalar *)values->copy;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -56,10 +53,7 @@ PetscErrorCode VpValuesRestore(VpValues *values)
 {
   PetscFunctionBegin;
   if (values->copied) {
-    if (values->access != VP_READ) {
-      PetscCall(values->backend->download(values->copy, values->bytes, values->own));
-      PetscCall(PetscLogGpuToCpu(values->bytes));
-    }
+    if (values->access != VP_READ) PetscCall(values->backend->download(values->copy, values->bytes, values->own));
     PetscCall(values->backend->give_back(values->copy));
   }
   if (values->backend->use_stream) {
