@@ -251,16 +251,6 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpMesh *mesh, PetscM
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With few cells a rank, most of what a rank sweeps is ghosts: there an exchange after every colour costs little and saves iterations. */
-PetscErrorCode VpChooseExchange(VpMesh mesh, VpExchange asked, VpExchange *exchange)
-{
-  const PetscInt few = 64, ranks = VpMeshRanks(mesh);
-
-  PetscFunctionBegin;
-  *exchange = ranks > 1 && mesh->ncell < few * ranks ? VP_EXCHANGE_COLOR : asked;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* what waits for the host, be it for messages, can not be recorded */
 static PetscErrorCode CheckReplays(VpCycle cycle)
 {
@@ -271,7 +261,8 @@ static PetscErrorCode CheckReplays(VpCycle cycle)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(finest->mesh->comm, &size));
   PetscCall(VpCoarseGetKSP(cycle->coarse, &ksp));
-  cycle->replays = (PetscBool)(cycle->options.replay && finest->backend->replay && (size == 1 || finest->mesh->transport == VP_TRANSPORT_LINK));
+  cycle->replays = (PetscBool)(cycle->options.replay && finest->backend->replay &&
+                               (size == 1 || finest->mesh->transport == VP_TRANSPORT_LINK));
   cycle->whole = (PetscBool)(cycle->replays && !ksp);
   if (ksp && cycle->options.type == VP_CYCLE_W) cycle->replays = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -69,6 +69,8 @@ PetscErrorCode VpLogFlops(VpLevel, PetscLogDouble); /* of work on the level's ba
 typedef struct VpSmoother_ *VpSmoother;
 PetscErrorCode VpSmootherCreate(VpLevel, VpSpace, VpResidual, VpExchange, VpSmoother *);
 PetscErrorCode VpSmootherDestroy(VpSmoother *);
+/* what is best on a mesh: on small ones every colour exchanges */
+PetscErrorCode VpChooseExchange(VpMesh, VpExchange asked, VpExchange *);
 /* takes the residual form also where the replacement form would do: for comparison */
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
 /* One sweep over all colours (reverse: in opposite order). x: two buffers, values in x[0] before and after (own cells). Ghosts (VP_GHOST_ALL of x[0],
@@ -124,8 +126,6 @@ struct VpCycle_ {
   PetscBool      replays, whole; /* the cycle, or what comes before and after its coarse solve */
   VpRecorded    *recorded;       /* [nlevel][plain, transposed][whole or before, after] from a level down */
 };
-/* what a cycle takes on a level: small ones exchange every colour */
-PetscErrorCode VpChooseExchange(VpMesh, VpExchange asked, VpExchange *);
 /* parent: the PC, whose prefix and tab level the coarse KSP takes */
 PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, PetscObject parent, VpCycle *);
 PetscErrorCode VpCycleDestroy(VpCycle *);

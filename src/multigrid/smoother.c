@@ -104,6 +104,16 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* With few cells a rank, most of what a rank sweeps is ghosts: there an exchange after every colour costs little and saves iterations. */
+PetscErrorCode VpChooseExchange(VpMesh mesh, VpExchange asked, VpExchange *exchange)
+{
+  const PetscInt few = 64, ranks = VpMeshRanks(mesh);
+
+  PetscFunctionBegin;
+  *exchange = ranks > 1 && mesh->ncell < few * ranks ? VP_EXCHANGE_COLOR : asked;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother smoother)
 {
   PetscFunctionBegin;

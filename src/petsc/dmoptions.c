@@ -125,8 +125,8 @@ PetscErrorCode DMSetFromOptions_VPatchDG(DM dm, VpOptionItems PetscOptionsObject
   if (set) PetscCall(DMVPatchDGSetPenalty(dm, penalty));
   PetscCall(PetscOptionsReal("-dm_vpatchdg_reaction", "Adds this number times u", "DMVPatchDGSetReaction", dg->reaction, &reaction, &set));
   if (set) PetscCall(DMVPatchDGSetReaction(dm, reaction));
-  PetscCall(PetscOptionsEnum("-dm_vpatchdg_backend", "Where the work is done: auto follows -dm_vec_type", "DMVPatchDGSetBackend", VPatchDGBackends,
-                             (PetscEnum)dg->backend, &backend, &set));
+  PetscCall(PetscOptionsEnum("-dm_vpatchdg_backend", "Where the work is done: auto follows -dm_vec_type", "DMVPatchDGSetBackend",
+                             VPatchDGBackends, (PetscEnum)dg->backend, &backend, &set));
   if (set) PetscCall(DMVPatchDGSetBackend(dm, (VPatchDGBackend)backend));
   PetscCall(PetscOptionsEnum("-dm_vpatchdg_transport", "How ghosts travel between GPUs", "DMVPatchDGSetTransport", VPatchDGTransports,
                              (PetscEnum)dg->transport, &transport, &set));

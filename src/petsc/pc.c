@@ -115,14 +115,15 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
     const VpLevel   level = cycle->level[l];
     const PetscBool last = (PetscBool)(l == cycle->nlevel - 1);
+    const PetscInt  ranks = VpMeshRanks(level->mesh);
 
     PetscCall(PetscViewerASCIIPrintf(viewer, "  level %d: %" PetscInt_FMT " cells, %" PetscInt64_FMT " DoFs", level->mesh->level,
                                      level->mesh->ncell,
                                      (PetscInt64)level->mesh->ncell * (PetscInt64)PetscPowInt64(level->basis.n, level->mesh->dim)));
     PetscCall(VpChooseExchange(level->mesh, cycle->options.exchange, &exchange));
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
-    if (VpMeshRanks(level->mesh) < VpMeshRanks(cycle->level[0]->mesh))
-      PetscCall(PetscViewerASCIIPrintf(viewer, ", on %" PetscInt_FMT " rank%s", VpMeshRanks(level->mesh), VpMeshRanks(level->mesh) > 1 ? "s" : ""));
+    if (ranks < VpMeshRanks(cycle->level[0]->mesh))
+      PetscCall(PetscViewerASCIIPrintf(viewer, ", on %" PetscInt_FMT " rank%s", ranks, ranks > 1 ? "s" : ""));
     if (last) PetscCall(PetscViewerASCIIPrintf(viewer, ", solved"));
     else if (exchange != cycle->options.exchange)
       PetscCall(PetscViewerASCIIPrintf(viewer, ", exchange every %s", VPatchDGExchanges[exchange]));
@@ -143,7 +144,9 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
   PetscCall(ViewOptions(pc, viewer));
   if (!data->cycle) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpViewKernels(pc->pmat, data->cycle->level[0]->backend, viewer));
-  if (data->cycle->replays) PetscCall(PetscViewerASCIIPrintf(viewer, data->cycle->whole ? "  replayed as a CUDA graph\n" : "  replayed as CUDA graphs before and after the coarse solve\n"));
+  if (data->cycle->replays)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  replayed as %s\n",
+                                     data->cycle->whole ? "a CUDA graph" : "CUDA graphs before and after the coarse solve"));
   PetscCall(ViewLevels(data->cycle, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  coarsest level:\n"));
   for (int i = 0; i < 2; i++) PetscCall(PetscViewerASCIIPushTab(viewer));

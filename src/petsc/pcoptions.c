@@ -1,4 +1,4 @@
-/* The options of PCVPATCHDG: which go together; each calls the setter of the same name (pcsettings.c). */
+/* The options of PCVPATCHDG: which go together; each calls the setter of the same name (pcsettings.c, pclevels.c). */
 #include "pcimpl.h"
 
 /* patch spaces and residuals that go together, for PCVPATCH as well */
@@ -89,10 +89,11 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
                              (PetscEnum)o.coarse, &value, &set));
   if (set) PetscCall(PCVPatchDGSetCoarse(pc, (VPatchDGCoarse)value));
   else PetscCall(CoarseOptions(pc));
-  PetscCall(PetscOptionsInt("-pc_vpatchdg_gather", "Levels with fewer cells a rank gather on fewer ranks; -1: 4096 on GPUs, 0 on the host", "PCVPatchDGSetGather", o.gather, &gather,
-                            &set));
+  PetscCall(PetscOptionsInt("-pc_vpatchdg_gather", "Levels with fewer cells a rank gather on fewer ranks; -1: 4096 on GPUs, 0 on the host",
+                            "PCVPatchDGSetGather", o.gather, &gather, &set));
   if (set) PetscCall(PCVPatchDGSetGather(pc, gather));
-  PetscCall(PetscOptionsBool("-pc_vpatchdg_replay", "A GPU runs the cycle as a recorded CUDA graph", "PCVPatchDGSetReplay", o.replay, &replay, &set));
+  PetscCall(PetscOptionsBool("-pc_vpatchdg_replay", "A GPU runs the cycle as a recorded CUDA graph", "PCVPatchDGSetReplay", o.replay,
+                             &replay, &set));
   if (set) PetscCall(PCVPatchDGSetReplay(pc, replay));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);

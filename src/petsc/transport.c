@@ -32,7 +32,8 @@ static PetscErrorCode Choose(DM dm, const VpBackend *backend, VpTransport *trans
   if (*link) *transport = VP_TRANSPORT_LINK;
   else if (asked != VPATCHDG_TRANSPORT_HOST && MPITakesDeviceMemory()) *transport = VP_TRANSPORT_MPI;
   if (*transport == VP_TRANSPORT_LINK) PetscCall(PetscStrncpy(why, "nccl", length));
-  else PetscCall(PetscSNPrintf(why, length, "%s (NCCL: %s)", *transport == VP_TRANSPORT_MPI ? "mpi, from device memory" : "host memory", reason));
+  else
+    PetscCall(PetscSNPrintf(why, length, "%s (NCCL: %s)", *transport == VP_TRANSPORT_MPI ? "mpi, from device memory" : "host memory", reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
