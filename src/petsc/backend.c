@@ -74,6 +74,10 @@ PetscErrorCode DMVPatchDGGetKernels(DM dm, const VpBackend **out)
   PetscBool        device = PETSC_FALSE;
 
   PetscFunctionBegin;
+  if (dg->kernels && !dg->mats && strncmp(dg->chosen_for, dm->vectype, sizeof(dg->chosen_for) - 1)) { /* only viewed so far */
+    PetscCall(DMVPatchDGClearLevels(dm));
+    dg->kernels = NULL;
+  }
   if (!dg->kernels) {
     PetscCheck(dg->backend != VPATCHDG_BACKEND_CUDA || cuda, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
                "-dm_vpatchdg_backend cuda: this libvpatchdg has no CUDA kernels. Build it where nvcc is found (make CUDA=1)");
@@ -82,6 +86,7 @@ PetscErrorCode DMVPatchDGGetKernels(DM dm, const VpBackend **out)
     if (backend->use_stream) PetscCall(OpenDevice(PetscObjectComm((PetscObject)dm), backend));
     PetscCall(DMVPatchDGChooseTransport(dm, backend));
     PetscCall(PetscInfo(dm, "Vectors of type %s: backend %s\n", dm->vectype, backend->name));
+    PetscCall(PetscStrncpy(dg->chosen_for, dm->vectype, sizeof(dg->chosen_for)));
     dg->kernels = backend;
   }
   if (dg->kernels->use_stream) PetscCall(VpUseCurrentStream(dg->kernels));

@@ -74,6 +74,8 @@ PetscErrorCode DMVPatchDGClearLevels(DM dm)
   PetscFunctionBegin;
   PetscCall(VpLevelDestroy(&dg->level));
   PetscCall(VpLevelDestroy(&dg->host));
+  if (dg->ghost) PetscCall(dg->kernels->release(dg->ghost));
+  dg->ghost = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,7 +133,6 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGClearLevels(dm));
-  if (dg->ghost) PetscCall(dg->kernels->release(dg->ghost));
   PetscCall(VpMeshDestroy(&dg->mesh));
   PetscCall(VpDomainDestroy(&dg->boxes));
   PetscCall(PetscFree2(dg->box_lower, dg->box_upper));

@@ -23,6 +23,7 @@ typedef struct {
   VpDomain         boxes;
   VpMesh           mesh;
   const VpBackend *kernels;              /* NULL until the first use */
+  char             chosen_for[32];       /* the type of vectors */
   char             travel[96];           /* how ghosts do, and why */
   VpLevel          level;                /* the outer operator: double precision, orthonormal basis */
   VpLevel          host;                 /* the same on the host, where the backend is another and it is needed */
