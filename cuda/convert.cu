@@ -3,10 +3,9 @@
 
 template <class T, int N>
 struct ConvertPlan : VpPlan {
-  Matrix<T, N>      enter, leave;
-  Matrix<double, N> enter_double;
-  VpArray           partial; /* sums of squares, one per block */
-  int               blocks;
+  Matrix<T, N> enter, leave;
+  VpArray      partial; /* sums of squares, one per block */
+  int          blocks;
 };
 
 template <class T, int DIM, int N>
@@ -109,76 +108,133 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   BlockSum(index < count ? sum : 0., partial);
 }
 
-/* lines along D of a tile in place */
-template <int N, int D>
-__device__ __forceinline__ void ConvertLines(const Matrix<double, N> &M, double *Y)
+/* (M of each cell) on a line over C cells, which share the constants */
+template <class T, int N, int C>
+__device__ __forceinline__ void ContractCells(const Matrix<T, N> &M, const T (&in)[C][N], T (&out)[C][N])
 {
-  typedef Tile<N> S;
-  constexpr int   step = D == 0 ? 1 : D == 1 ? S::sy : S::sz;
-
-  UNROLL for (int r = 0; r < TileGhosts<N, D>::rounds; r++) {
-    const int l = threadIdx.x + r * S::threads;
-    if (S::lines(D) % S::threads == 0 || l < S::lines(D)) {
-      int cell, at, in;
-      TileLine<N, D>(l, cell, at, in);
-      UNROLL for (int c = 0; c < S::extent(D); c++) ContractInPlace(M, false, false, Y + in + c * S::cs(D), step);
+  UNROLL for (int j = 0; j < N; j++) {
+    UNROLL for (int i = 0; i < N; i++) {
+      UNROLL for (int c = 0; c < C; c++) out[c][i] = (j ? out[c][i] : T(0)) + M.a[i * N + j] * in[c][j];
     }
   }
 }
 
+/* lines along D of a tile in shared memory; to(place in the vector and in shared memory of the line's part in a cell, i, value) */
+template <int N, int D, class T, class To>
+__device__ __forceinline__ void ConvertLines(const Matrix<T, N> &M, const T *F, To to)
+{
+  typedef Tile<N> S;
+  constexpr int   C = S::extent(D), step = D == 1 ? S::sy : S::sz;
+
+  ForLines<N, D>([&](int, int, int place, int in) {
+    T u[C][N], w[C][N];
+
+    UNROLL for (int c = 0; c < C; c++) {
+      UNROLL for (int i = 0; i < N; i++) u[c][i] = F[in + c * S::cs(D) + i * step];
+    }
+    ContractCells<T, N, C>(M, u, w);
+    UNROLL for (int c = 0; c < C; c++) {
+      UNROLL for (int i = 0; i < N; i++) to(place + S::spread(D, c) * S::values, in + c * S::cs(D), i, w[c][i]);
+    }
+  });
+}
+
+/* Y -= D_d x */
+template <int N, int D>
+__device__ __forceinline__ void SubtractLines(const TileTables<N> &t, const TileGhosts<N, D> &G, const double *X, double *Y)
+{
+  constexpr int step = D == 0 ? 1 : D == 1 ? Tile<N>::sy : Tile<N>::sz;
+
+  ApplyLines<N, D>(t, G, X, [=](int, int, int i, int, int in, double v) { Y[in + i * step] -= v; });
+}
+
+/* the residual, whose bases are the same; Y holds the right-hand side; returns the sum of its squares over the thread's lines */
 template <class T, int N>
-__global__ void __launch_bounds__(Tile<N>::threads, N == 7 || N == 9 ? 1
-                                                    : N >= 6         ? 2
-                                                                     : Tile<N>::blocks)
-  EnterTiles(const __grid_constant__ Matrix<double, N> M, const __grid_constant__ TileTables<N> t, const __grid_constant__ Field<double> f,
+__device__ __forceinline__ double EnterSame(const TileTables<N> &t, const Field<double> &f, int32_t first, TileGhosts<N, 0> &G0,
+                                            TileGhosts<N, 1> &G1, TileGhosts<N, 2> &G2, const double *X, double *Y, T *b)
+{
+  double sum = 0;
+
+  LoadGhosts(f, first, G0);
+  AwaitCopy();
+  LoadGhosts(f, first, G1);
+  SubtractLines(t, G0, X, Y);
+  __syncthreads();
+  LoadGhosts(f, first, G2);
+  SubtractLines(t, G1, X, Y);
+  __syncthreads();
+  ApplyLines<N, 2>(t, G2, X, [=, &sum](int, int, int i, int place, int in, double v) {
+    const double r = Y[in + i * Tile<N>::sz] - v;
+    b[place + i * N * N] = (T)r;
+    sum += r * r;
+  });
+  return sum;
+}
+
+/* the same, converted, from the residual on in the level's precision, in X's place */
+template <class T, int N>
+__device__ __forceinline__ double EnterConverted(const Matrix<T, N> &M, const TileTables<N> &t, const Field<double> &f, int32_t first,
+                                                 TileGhosts<N, 0> &G0, TileGhosts<N, 1> &G1, TileGhosts<N, 2> &G2, double *X, double *Y,
+                                                 T *b)
+{
+  typedef Tile<N> S;
+  constexpr int   C = S::extent(0);
+  T               r[TileGhosts<N, 0>::rounds][C][N], w[C][N], *F = (T *)X;
+  double          sum = 0;
+
+  LoadGhosts(f, first, G2);
+  AwaitCopy();
+  LoadGhosts(f, first, G1);
+  SubtractLines(t, G2, X, Y);
+  __syncthreads();
+  LoadGhosts(f, first, G0);
+  SubtractLines(t, G1, X, Y);
+  __syncthreads();
+  ApplyLines<N, 0>(t, G0, X, [=, &sum, &r](int k, int c, int i, int, int in, double v) {
+    const double a = Y[in + i] - v;
+    sum += a * a;
+    r[k][c][i] = (T)a;
+  });
+  __syncthreads();
+  ForLines<N, 0>([&](int k, int, int, int in) {
+    ContractCells<T, N, C>(M, r[k], w);
+    UNROLL for (int c = 0; c < C; c++) {
+      UNROLL for (int i = 0; i < N; i++) F[in + c * S::cs(0) + i] = w[c][i];
+    }
+  });
+  __syncthreads();
+  ConvertLines<N, 1>(M, F, [=](int, int in, int i, T v) { F[in + i * S::sy] = v; });
+  __syncthreads();
+  ConvertLines<N, 2>(M, F, [=](int place, int, int i, T v) { b[place + i * N * N] = v; });
+  return sum;
+}
+
+template <class T, int N>
+__global__ void __launch_bounds__(Tile<N>::threads, ByN(N, 3, 4, 3, 4, 4, 3, 2, 1))
+  EnterTiles(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ TileTables<N> t, const __grid_constant__ Field<double> f,
              const int32_t *list, int32_t start, const double *rhs, T *b, double *partial)
 {
   typedef Tile<N>          S;
   extern __shared__ double X[];
-  double                  *Y = X + S::size, sum = 0;
+  double                  *Y = X + S::size;
   const int32_t            first = list ? list[blockIdx.x] : start + blockIdx.x * S::cells;
-  const size_t             at = (size_t)first * S::values;
+  const size_t             at = (size_t)first * S::values, ahead = (size_t)Ahead<N>() * S::cells * S::values;
   TileGhosts<N, 0>         G0;
   TileGhosts<N, 1>         G1;
   TileGhosts<N, 2>         G2;
 
+  FindGhosts(f, first, G0);
+  FindGhosts(f, first, G1);
+  FindGhosts(f, first, G2);
+  CopyTile<N>(rhs + at, Y);
   CopyTile<N>(f.x + at, X);
   if (threadIdx.x == 0 && blockIdx.x + Ahead<N>() < gridDim.x) {
-    PrefetchTile<N>(f.x + at + (size_t)Ahead<N>() * S::cells * S::values);
-    PrefetchTile<N>(rhs + at + (size_t)Ahead<N>() * S::cells * S::values);
+    PrefetchTile<N>(f.x + at + ahead);
+    PrefetchTile<N>(rhs + at + ahead);
   }
-  LoadGhosts<N, 0>(t, f, first, G0);
-  LoadGhosts<N, 1>(t, f, first, G1);
-  LoadGhosts<N, 2>(t, f, first, G2);
-  AwaitCopy();
-  const double *from = rhs + at;
-  ApplyLines<N, 2>(t, G2, X, [=](int place, int in, int i, double v) { Y[in + i * S::sz] = from[place + i * N * N] - v; });
-  __syncthreads();
-  ApplyLines<N, 1>(t, G1, X, [=](int, int in, int i, double v) { Y[in + i * S::sy] -= v; });
-  __syncthreads();
-  ApplyLines<N, 0>(t, G0, X, [=, &sum](int, int in, int i, double v) {
-    const double r = Y[in + i] - v;
-    Y[in + i] = r;
-    sum += r * r;
-  });
-  ConvertLines<N, 0>(M, Y); /* a thread's own lines */
-  __syncthreads();
-  ConvertLines<N, 1>(M, Y);
-  __syncthreads();
-  UNROLL for (int r = 0; r < TileGhosts<N, 2>::rounds; r++) {
-    const int l = threadIdx.x + r * S::threads;
-    if (S::lines(2) % S::threads == 0 || l < S::lines(2)) {
-      int cell, place, in;
-      TileLine<N, 2>(l, cell, place, in);
-      UNROLL for (int c = 0; c < S::extent(2); c++) {
-        double u[N], v[N];
-        UNROLL for (int i = 0; i < N; i++) u[i] = Y[in + c * S::cs(2) + i * S::sz];
-        Contract(M, false, u, v);
-        UNROLL for (int i = 0; i < N; i++) b[at + place + S::spread(2, c) * S::values + i * N * N] = (T)v[i];
-      }
-    }
-  }
-  BlockSum(sum, partial);
+  if constexpr (N < VP_THIN_LEAST) BlockSum(EnterSame(t, f, first, G0, G1, G2, X, Y, b + at), partial);
+  else
+    BlockSum(EnterConverted(M, t, f, first, G0, G1, G2, X, Y, b + at), partial);
 }
 
 template <class T, int DIM, int N>
@@ -195,7 +251,6 @@ struct Conversions {
     auto fill = [view](ConvertPlan<T, N> *p) {
       PetscFunctionBegin;
       if (view->enter) PetscCall(VpCudaFetch(view->enter, sizeof(p->enter), &p->enter));
-      for (int i = 0; i < N * N; i++) p->enter_double.a[i] = (double)p->enter.a[i];
       if (view->leave) PetscCall(VpCudaFetch(view->leave, sizeof(p->leave), &p->leave));
       p->blocks = Blocks(view->nown);
       PetscCall(VpCudaAlloc(((size_t)p->blocks + (size_t)view->nown / 8 + 2) * sizeof(double), "partial sums of squares", &p->partial.p));
@@ -253,7 +308,7 @@ struct Conversions {
 
         VpCudaCall(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(2 * Tile<N>::bytes)));
         kernel<<<tiles->ntile, Tile<N>::threads, 2 * Tile<N>::bytes, VpCudaStream>>>(
-          plan->enter_double, tiles->tables, field, (const int32_t *)tiles->tile.p, tiles->start, f, (T *)b, partial);
+          plan->enter, tiles->tables, field, (const int32_t *)tiles->tile.p, tiles->start, f, (T *)b, partial);
         VpCudaLaunched("enter_residual on tiles");
         blocks = tiles->ntile;
         if (tiles->ncell) {

@@ -34,19 +34,22 @@ __global__ void __launch_bounds__(Tile<N>::threads, Tile<N>::blocks)
   TileGhosts<N, 1>         G1;
   TileGhosts<N, 2>         G2;
 
+  FindGhosts(f, first, G0);
+  FindGhosts(f, first, G1);
+  FindGhosts(f, first, G2);
   CopyTile<N>(f.x + at, X);
   if (threadIdx.x == 0 && blockIdx.x + Ahead<N>() < gridDim.x) PrefetchTile<N>(f.x + at + (size_t)Ahead<N>() * S::cells * S::values);
-  LoadGhosts<N, 0>(t, f, first, G0);
-  LoadGhosts<N, 1>(t, f, first, G1);
-  LoadGhosts<N, 2>(t, f, first, G2);
+  LoadGhosts(f, first, G0);
   AwaitCopy();
-  ApplyLines<N, 0>(t, G0, X, [=](int, int in, int i, double v) { Y[in + i] = v; });
+  LoadGhosts(f, first, G1);
+  ApplyLines<N, 0>(t, G0, X, [=](int, int, int i, int, int in, double v) { Y[in + i] = v; });
   __syncthreads();
-  ApplyLines<N, 1>(t, G1, X, [=](int, int in, int i, double v) { Y[in + i * S::sy] += v; });
+  LoadGhosts(f, first, G2);
+  ApplyLines<N, 1>(t, G1, X, [=](int, int, int i, int, int in, double v) { Y[in + i * S::sy] += v; });
   __syncthreads();
   const double *from = b + at;
   double       *to = y + at;
-  ApplyLines<N, 2>(t, G2, X, [=](int place, int in, int i, double v) {
+  ApplyLines<N, 2>(t, G2, X, [=](int, int, int i, int place, int in, double v) {
     const double sum = Y[in + i * S::sz] + v;
     to[place + i * N * N] = RESIDUAL ? from[place + i * N * N] - sum : sum;
   });

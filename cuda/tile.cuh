@@ -3,22 +3,38 @@
    traces are a 2 x 2 matrix times the cell's own. */
 #pragma once
 #include "cell.cuh"
+#include "load.cuh"
 
 template <int N>
 struct Tile {
-  static constexpr int bits = ByN(N, 9, 6, 6, 4, 4, 4, 3, 3), cells = 1 << bits, values = N * N * N;
-  /* in shared memory: strides of a value along y and z, and of a cell along the three directions, nearly free of bank conflicts */
-  static constexpr int                     sy = ByN(N, 2, 3, 4, 5, 6, 7, 9, 9), sz = ByN(N, 5, 9, 19, 25, 38, 55, 72, 81);
+  static constexpr int bits = ByN(N, 9, 6, 6, 4, 3, 3, 3, 3), cells = 1 << bits, values = N * N * N;
+  /* in shared memory: strides of a value along y and z, and of a cell along the three directions */
+  static constexpr int                     sy = N, sz = ByN(N, 4, 9, 16, 25, 36, 51, 65, 81);
   static __host__ __device__ constexpr int cs(int d)
   {
-    constexpr int x = ByN(N, 76, 438, 73, 505, 452, 769, 575, 2929);
-    constexpr int y = ByN(N, 604, 27, 292, 125, 226, 390, 2300, 729);
-    constexpr int z = ByN(N, 9, 108, 1168, 250, 1808, 3076, 1150, 1458);
+    constexpr int x = ByN(N, 532, 473, 1028, 252, 870, 1428, 520, 1473);
+    constexpr int y = ByN(N, 8, 116, 64, 125, 433, 357, 1039, 2946);
+    constexpr int z = ByN(N, 66, 28, 257, 1018, 216, 712, 2078, 744);
     return d == 0 ? x : d == 1 ? y : z;
+  }
+  /* the digits of a line's number from the fastest on: 0, 1 its place in a cell, 2, 3 its cell's; with them nearly no bank conflicts */
+  static __host__ __device__ constexpr int order(int d)
+  {
+    constexpr int x = ByN(N, 123, 2013, 312, 123, 2013, 3120, 1023, 3012);
+    constexpr int y = ByN(N, 312, 2301, 213, 2301, 3021, 2301, 213, 3012);
+    return d == 0 ? x : d == 1 ? y : 123;
   }
   static __host__ __device__ constexpr int extent(int d)
   {
     return 1 << (bits + 2 - d) / 3;
+  }
+  /* what digit i of a line along d is counted in */
+  static __host__ __device__ constexpr int digit(int d, int i)
+  {
+    const int radix[] = {N, N, extent(d == 0 ? 1 : 0), extent(d == 2 ? 1 : 2)};
+    int       stride = 1;
+    for (int p = 1000; p && order(d) / p % 10 != i; p /= 10) stride *= radix[order(d) / p % 10];
+    return stride;
   }
   /* the bits of coordinate c along d in a cell's place */
   static __host__ __device__ constexpr int spread(int d, int c)
@@ -29,7 +45,8 @@ struct Tile {
   {
     return (cells / extent(d)) * N * N;
   }
-  static constexpr int    threads = lines(N >= 5 && N <= 7 ? 1 : 0), blocks = ByN(N, 3, 4, 3, 4, 3, 2, 3, 2);
+  static constexpr int    threads = lines(N == 5 ? 1 : 0);
+  static constexpr int    blocks = ByN(N, 3, 4, 3, 4, 4, 4, 2, 2); /* of a multiprocessor, which bounds the registers */
   static constexpr int    size = (extent(0) - 1) * cs(0) + (extent(1) - 1) * cs(1) + (extent(2) - 1) * cs(2) + (N - 1) * (1 + sy + sz) + 1;
   static constexpr size_t bytes = (size_t)size * sizeof(double);
 };
@@ -42,11 +59,13 @@ struct TileTables {
   double boundary[3][2][4]; /* [Dirichlet, Neumann][2 x 2] */
 };
 
-/* traces beyond the two ends of a thread's lines along D */
+/* What is beyond the two ends of a thread's lines along D: the cells, then their values that carry traces. Loads are begun long before they
+   are used. */
 template <int N, int D>
 struct TileGhosts {
   static constexpr int rounds = (Tile<N>::lines(D) + Tile<N>::threads - 1) / Tile<N>::threads;
-  double               V[rounds][2], Q[rounds][2];
+  int32_t              beyond[rounds][2];
+  double               u[rounds][2][Dense(N)];
 };
 
 /* line l along D: its first cell's place in the tile, where its values start in the vector (from the tile's first) and in shared memory */
@@ -55,92 +74,117 @@ __device__ __forceinline__ void TileLine(int l, int &cell, int &at, int &in)
 {
   typedef Tile<N> S;
   constexpr int   d0 = D == 0 ? 1 : 0, d1 = D == 2 ? 1 : 2, st[3] = {1, N, N * N}, ss[3] = {1, S::sy, S::sz};
-  const int       p = l % (N * N), column = l / (N * N), c0 = column % S::extent(d0), c1 = column / S::extent(d0), i0 = p % N, i1 = p / N;
+  const int       i0 = l / S::digit(D, 0) % N, i1 = l / S::digit(D, 1) % N, c0 = l / S::digit(D, 2) % S::extent(d0),
+            c1 = l / S::digit(D, 3) % S::extent(d1);
 
   cell = S::spread(d0, c0) | S::spread(d1, c1);
   at = cell * S::values + i0 * st[d0] + i1 * st[d1];
   in = c0 * S::cs(d0) + c1 * S::cs(d1) + i0 * ss[d0] + i1 * ss[d1];
 }
 
-template <int N, int D>
-__device__ __forceinline__ void LoadGhosts(const TileTables<N> &t, const Field<double> &f, int32_t first, TileGhosts<N, D> &G)
+/* calls f(round, its first cell's place, where its values start in the vector and in shared memory) for the thread's lines along D */
+template <int N, int D, class F>
+__device__ __forceinline__ void ForLines(F f)
 {
-  constexpr int nt = Dense(N), step = D == 0 ? 1 : D == 1 ? N : N * N;
+  typedef Tile<N> S;
 
   UNROLL for (int r = 0; r < TileGhosts<N, D>::rounds; r++) {
-    const int l = threadIdx.x + r * Tile<N>::threads;
-    if (Tile<N>::lines(D) % Tile<N>::threads == 0 || l < Tile<N>::lines(D)) {
+    const int l = threadIdx.x + r * S::threads;
+    if (S::lines(D) % S::threads == 0 || l < S::lines(D)) {
       int cell, at, in;
       TileLine<N, D>(l, cell, at, in);
-      UNROLL for (int s = 0; s < 2; s++) {
-        const int32_t own = first + cell + (s ? Tile<N>::spread(D, Tile<N>::extent(D) - 1) : 0);
-        const int32_t beyond = __ldg(f.neighbor + (size_t)own * 6 + 2 * D + s);
-        const double *p = f.Cell(beyond < 0 ? own : beyond, Tile<N>::values) + (at - cell * Tile<N>::values);
-        double        u[4], even, odd;
-        if (N % 2 == 0 && D == 0) {
-          UNROLL for (int i = 0; i < nt; i += 2) {
-            const double2 two = __ldg((const double2 *)(p + i));
-            u[i] = two.x;
-            u[i + 1] = two.y;
-          }
-        } else {
-          UNROLL for (int i = 0; i < nt; i++) u[i] = __ldg(p + i * step);
-        }
-        even = t.slope[0] * u[0];
-        odd = t.slope[1] * u[1];
-        if (nt > 2) even += t.slope[2] * u[2];
-        if (nt > 3) odd += t.slope[3] * u[3];
-        const bool upper = (beyond < 0) == (s == 1); /* the end where the traces are */
-        double     V = t.value[0] * u[0] + (upper ? t.value[1] : -t.value[1]) * u[1], Q = even + (upper ? odd : -odd);
-        if (beyond < 0) {
-          const double *B = t.boundary[D][-1 - beyond], v = V;
-          V = B[0] * v + B[1] * Q;
-          Q = B[2] * v + B[3] * Q;
-        }
-        G.V[r][s] = V;
-        G.Q[r][s] = Q;
-      }
+      f(r, cell, at, in);
     }
   }
 }
 
-/* D_d x on every line along D; to(place in the vector and in shared memory of the line's part in a cell, i, value) takes the result */
+template <int N, int D>
+__device__ __forceinline__ void FindGhosts(const Field<double> &f, int32_t first, TileGhosts<N, D> &G)
+{
+  typedef Tile<N> S;
+
+  ForLines<N, D>([&](int r, int cell, int, int) {
+    UNROLL for (int s = 0; s < 2; s++) G.beyond[r][s] =
+      __ldg(f.neighbor + (size_t)(first + cell + (s ? S::spread(D, S::extent(D) - 1) : 0)) * 6 + 2 * D + s);
+  });
+}
+
+template <int N, int D>
+__device__ __forceinline__ void LoadGhosts(const Field<double> &f, int32_t first, TileGhosts<N, D> &G)
+{
+  typedef Tile<N> S;
+  constexpr int   nt = Dense(N), step = D == 0 ? 1 : D == 1 ? N : N * N;
+
+  ForLines<N, D>([&](int r, int cell, int at, int) {
+    UNROLL for (int s = 0; s < 2; s++) {
+      const int32_t own = first + cell + (s ? S::spread(D, S::extent(D) - 1) : 0), beyond = G.beyond[r][s];
+      const double *p = f.Cell(beyond < 0 ? own : beyond, S::values) + (at - cell * S::values);
+      if (N % 2 == 0 && D == 0) {
+        UNROLL for (int i = 0; i < nt; i += 2) {
+          const Pack<double, 2> two = LoadNow((const Pack<double, 2> *)(p + i));
+          G.u[r][s][i] = two.a[0];
+          G.u[r][s][i + 1] = two.a[1];
+        }
+      } else {
+        UNROLL for (int i = 0; i < nt; i++) G.u[r][s][i] = LoadNow(p + i * step);
+      }
+    }
+  });
+}
+
+/* V and Q beyond end s; beyond < 0 is a boundary, and u the cell's own values */
+template <int N, int D>
+__device__ __forceinline__ void GhostTraces(const TileTables<N> &t, int32_t beyond, int s, const double (&u)[Dense(N)], double &V,
+                                            double &Q)
+{
+  const bool upper = (beyond < 0) == (s == 1); /* the end where the traces are */
+  double     even = t.slope[0] * u[0], odd = t.slope[1] * u[1];
+
+  if (Dense(N) > 2) even += t.slope[2] * u[Dense(N) > 2 ? 2 : 0];
+  if (Dense(N) > 3) odd += t.slope[3] * u[Dense(N) > 3 ? 3 : 0];
+  V = t.value[0] * u[0] + (upper ? t.value[1] : -t.value[1]) * u[1];
+  Q = even + (upper ? odd : -odd);
+  if (beyond < 0) {
+    const double *B = t.boundary[D][-1 - beyond], v = V;
+    V = B[0] * v + B[1] * Q;
+    Q = B[2] * v + B[3] * Q;
+  }
+}
+
+/* D_d x on every line along D; to(round, cell of the line, i, place in the vector and in shared memory of the line's part in the cell,
+   value) takes the result */
 template <int N, int D, class To>
 __device__ __forceinline__ void ApplyLines(const TileTables<N> &t, const TileGhosts<N, D> &G, const double *X, To to)
 {
   typedef Tile<N> S;
   constexpr int   C = S::extent(D), nt = Dense(N), step = D == 0 ? 1 : D == 1 ? S::sy : S::sz;
 
-  UNROLL for (int r = 0; r < TileGhosts<N, D>::rounds; r++) {
-    const int l = threadIdx.x + r * S::threads;
-    if (S::lines(D) % S::threads == 0 || l < S::lines(D)) {
-      int    cell, at, in;
-      double u[C][N], V[C][2], Q[C][2]; /* even and odd part of the traces at the upper end */
+  ForLines<N, D>([&](int r, int, int at, int in) {
+    double u[C][N], V[C][2], Q[C][2], Vg[2], Qg[2]; /* even and odd part of the traces at the upper end */
 
-      TileLine<N, D>(l, cell, at, in);
-      UNROLL for (int c = 0; c < C; c++) {
-        UNROLL for (int i = 0; i < N; i++) u[c][i] = X[in + c * S::cs(D) + i * step];
-        V[c][0] = t.value[0] * u[c][0];
-        V[c][1] = t.value[1] * u[c][1];
-        Q[c][0] = t.slope[0] * u[c][0];
-        Q[c][1] = t.slope[1] * u[c][1];
-        if (nt > 2) Q[c][0] += t.slope[2] * u[c][nt > 2 ? 2 : 0];
-        if (nt > 3) Q[c][1] += t.slope[3] * u[c][nt > 3 ? 3 : 0];
-      }
-      UNROLL for (int c = 0; c < C; c++) {
-        const int    below = c ? c - 1 : 0, above = c + 1 < C ? c + 1 : 0;
-        const double Vl = c ? V[below][0] + V[below][1] : G.V[r][0], Ql = c ? Q[below][0] + Q[below][1] : G.Q[r][0];
-        const double Vu = c + 1 < C ? V[above][0] - V[above][1] : G.V[r][1], Qu = c + 1 < C ? Q[above][0] - Q[above][1] : G.Q[r][1];
-        const double Vs[2] = {Vu + Vl, Vu - Vl}, Qs[2] = {Qu + Ql, Qu - Ql};
-        UNROLL for (int i = 0; i < N; i++) {
-          double y = t.g[D][0][i] * Vs[i % 2];
-          y += t.g[D][1][i] * Qs[i % 2];
-          UNROLL for (int j = i % 2; j < N; j += 2) y += t.D[D][i * N + j] * u[c][j];
-          to(at + S::spread(D, c) * S::values, in + c * S::cs(D), i, y);
-        }
+    UNROLL for (int s = 0; s < 2; s++) GhostTraces<N, D>(t, G.beyond[r][s], s, G.u[r][s], Vg[s], Qg[s]);
+    UNROLL for (int c = 0; c < C; c++) {
+      UNROLL for (int i = 0; i < N; i++) u[c][i] = X[in + c * S::cs(D) + i * step];
+      V[c][0] = t.value[0] * u[c][0];
+      V[c][1] = t.value[1] * u[c][1];
+      Q[c][0] = t.slope[0] * u[c][0];
+      Q[c][1] = t.slope[1] * u[c][1];
+      if (nt > 2) Q[c][0] += t.slope[2] * u[c][nt > 2 ? 2 : 0];
+      if (nt > 3) Q[c][1] += t.slope[3] * u[c][nt > 3 ? 3 : 0];
+    }
+    UNROLL for (int c = 0; c < C; c++) {
+      const int    below = c ? c - 1 : 0, above = c + 1 < C ? c + 1 : 0;
+      const double Vl = c ? V[below][0] + V[below][1] : Vg[0], Ql = c ? Q[below][0] + Q[below][1] : Qg[0];
+      const double Vu = c + 1 < C ? V[above][0] - V[above][1] : Vg[1], Qu = c + 1 < C ? Q[above][0] - Q[above][1] : Qg[1];
+      const double Vs[2] = {Vu + Vl, Vu - Vl}, Qs[2] = {Qu + Ql, Qu - Ql};
+      UNROLL for (int i = 0; i < N; i++) {
+        double y = t.g[D][0][i] * Vs[i % 2];
+        y += t.g[D][1][i] * Qs[i % 2];
+        UNROLL for (int j = i % 2; j < N; j += 2) y += t.D[D][i * N + j] * u[c][j];
+        to(r, c, i, at + S::spread(D, c) * S::values, in + c * S::cs(D), y);
       }
     }
-  }
+  });
 }
 
 /* the tile's values to X, asynchronously, z line by z line */
@@ -149,19 +193,14 @@ __device__ __forceinline__ void CopyTile(const double *x, double *X)
 {
   typedef Tile<N> S;
 
-  UNROLL for (int r = 0; r < TileGhosts<N, 2>::rounds; r++) {
-    const int l = threadIdx.x + r * S::threads;
-    if (S::lines(2) % S::threads == 0 || l < S::lines(2)) {
-      int cell, at, in;
-      TileLine<N, 2>(l, cell, at, in);
-      const unsigned to = (unsigned)__cvta_generic_to_shared(X + in);
-      UNROLL for (int c = 0; c < S::extent(2); c++) {
-        UNROLL for (int i = 0; i < N; i++)
-          asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to + (unsigned)((c * S::cs(2) + i * S::sz) * sizeof(double))),
-                       "l"(x + at + S::spread(2, c) * S::values + i * N * N));
-      }
+  ForLines<N, 2>([=](int, int, int at, int in) {
+    const unsigned to = (unsigned)__cvta_generic_to_shared(X + in);
+    UNROLL for (int c = 0; c < S::extent(2); c++) {
+      UNROLL for (int i = 0; i < N; i++) asm volatile(
+        "cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to + (unsigned)((c * S::cs(2) + i * S::sz) * sizeof(double))),
+        "l"(x + at + S::spread(2, c) * S::values + i * N * N));
     }
-  }
+  });
   asm volatile("cp.async.commit_group;");
 }
 
