@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#if !defined(VP_NO_NCCL) && __has_include(<nccl.h>)
+#if __has_include(<nccl.h>)
 #include <dlfcn.h>
 #include <nccl.h>
 

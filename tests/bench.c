@@ -1,4 +1,4 @@
-static char help[] = "Speed and memory of the fast path (refinement with the single-precision cycle) against a copy of the same bytes.\n\n\
+static char help[] = "Speed and memory on the host of the fast path (refinement with the single-precision cycle) against a copy of the same bytes.\n\n\
   -bench_iterations        : also the iterations for the degrees 1 to 8, on smaller meshes\n\
   -report FILE             : the figures as JSON\n\
   -dm_vpatchdg_*, -dm_refine, -ksp_*, -pc_* change what is measured\n\n";
@@ -172,6 +172,7 @@ int main(int argc, char **argv)
   PetscReal      solve[3], copy = 0, apply = 0, cycle = 0, ratio = 0, residual;
   PetscLogDouble t0, t1, setup, memory0, memory;
   PetscBool      iterations = PETSC_FALSE;
+  VPatchDGBackend backend;
   char           file[PETSC_MAX_PATH_LEN] = "/dev/null";
   FILE          *fp;
 
@@ -186,6 +187,9 @@ int main(int argc, char **argv)
   PetscCall(SetUp(4, 5, PETSC_TRUE, &dm, &A, &b, &x, &ksp));
   PetscCall(Now(&t1));
   setup = t1 - t0;
+  PetscCall(DMVPatchDGGetBackend(dm, &backend));
+  PetscCheck(backend == VPATCHDG_BACKEND_HOST, PETSC_COMM_WORLD, PETSC_ERR_SUP,
+             "bench does not wait for a GPU and so can not time it: use bench_gpu (make bench-gpu), or -dm_vec_type standard");
   PetscCall(DMVPatchDGComputeRHS(dm, One, NULL, NULL, NULL, b));
   for (PetscInt i = 0; i < 3; i++) {
     PetscCall(Now(&t0));

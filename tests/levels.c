@@ -50,11 +50,14 @@ static PetscErrorCode Solve(const Case *c, const char where[], PetscInt *its, Pe
   KSP                ksp;
   Vec                b, x;
   KSPConvergedReason reason;
+  PetscOptions       own;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsInsertString(NULL, c->options));
-  PetscCall(PetscOptionsInsertString(NULL, where));
-  PetscCall(PetscOptionsInsertString(NULL, "-ksp_type fgmres -ksp_rtol 1e-9 -pc_type vpatchdg"));
+  PetscCall(PetscOptionsCreate(&own));
+  PetscCall(PetscOptionsInsertString(own, c->options));
+  PetscCall(PetscOptionsInsertString(own, where));
+  PetscCall(PetscOptionsInsertString(own, "-ksp_type fgmres -ksp_rtol 1e-9 -pc_type vpatchdg"));
+  PetscCall(PetscOptionsPush(own));
   PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
   PetscCall(DMSetType(dm, DMVPATCHDG));
   PetscCall(UseTestBackend(dm));
@@ -73,6 +76,8 @@ static PetscErrorCode Solve(const Case *c, const char where[], PetscInt *its, Pe
   if (reason < 0) *energy = 0;
   PetscCall(KSPDestroy(&ksp));
   PetscCall(DMDestroy(&dm));
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,7 +91,6 @@ int main(int argc, char **argv)
     PetscReal energy[2] = {0};
 
     for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(levels); k++) {
-      PetscCall(PetscOptionsClear(NULL));
       PetscCall(Solve(&cases[i], levels[k], &its[k > 0], &energy[k > 0]));
       if (k) {
         TapOk((PetscBool)(PetscAbsInt(its[1] - its[0]) <= 1 && PetscAbsReal(energy[1] - energy[0]) < 1e-8 * energy[0]),

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #ifdef VP_HAVE_CUDA
-extern const VpBackend  VpBackendCuda;
+  #include "../../cuda/cuda.h"
 static const VpBackend *const backends[] = {&VpBackendHost, &VpBackendCuda};
 #else
 static const VpBackend *const backends[] = {&VpBackendHost};

@@ -86,21 +86,34 @@ static PetscErrorCode SolveSweeps(VpCoarse coarse, void *b, void *const x[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the norm of a level's vector, through `outer`, and where random: new values */
-static PetscErrorCode Norm(VpLevel level, double *outer, double *host, PetscBool random, void *x, double *norm)
+/* numbers of an outer vector, this rank's */
+static PetscInt OuterSize(VpLevel level)
 {
-  const PetscInt n = level->mesh->nown * (PetscInt)(level->block / level->real);
+  return level->mesh->nown * (PetscInt)(level->block / level->real);
+}
+
+/* x = random numbers, by way of host and outer vectors */
+static PetscErrorCode Randomize(VpLevel level, double *host, double *outer, void *x)
+{
+  const PetscInt n = OuterSize(level);
   PetscRandom    generator;
 
   PetscFunctionBegin;
-  if (random) {
-    PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &generator));
-    PetscCall(PetscRandomSetType(generator, PETSCRAND48));
-    for (PetscInt i = 0; i < n; i++) PetscCall(PetscRandomGetValueReal(generator, &host[i]));
-    PetscCall(PetscRandomDestroy(&generator));
-    PetscCall(level->backend->upload(host, n * sizeof(double), outer));
-    PetscCall(VpLevelEnter(level, outer, x));
-  }
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &generator));
+  PetscCall(PetscRandomSetType(generator, PETSCRAND48));
+  for (PetscInt i = 0; i < n; i++) PetscCall(PetscRandomGetValueReal(generator, &host[i]));
+  PetscCall(PetscRandomDestroy(&generator));
+  PetscCall(level->backend->upload(host, n * sizeof(double), outer));
+  PetscCall(VpLevelEnter(level, outer, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* of x over all ranks, by the same way */
+static PetscErrorCode Norm(VpLevel level, double *host, double *outer, const void *x, double *norm)
+{
+  const PetscInt n = OuterSize(level);
+
+  PetscFunctionBegin;
   PetscCall(VpLevelLeave(level, PETSC_FALSE, x, outer));
   PetscCall(level->backend->download(outer, n * sizeof(double), host));
   *norm = 0;
@@ -120,13 +133,14 @@ static PetscErrorCode CountPairs(VpCoarse coarse, int *pairs)
   PetscFunctionBegin;
   PetscCall(VpLevelVectorCreate(level, "coarse sweeps", &b));
   for (int i = 0; i < 2; i++) PetscCall(VpLevelVectorCreate(level, "coarse sweeps", &x[i]));
-  PetscCall(level->backend->alloc(level->mesh->nown * (level->block / level->real) * sizeof(double), "coarse sweeps", &outer));
-  PetscCall(PetscMalloc1(level->mesh->nown * (level->block / level->real), &host));
-  PetscCall(Norm(level, outer, host, PETSC_TRUE, x[0], &first));
+  PetscCall(level->backend->alloc(OuterSize(level) * sizeof(double), "coarse sweeps", &outer));
+  PetscCall(PetscMalloc1(OuterSize(level), &host));
+  PetscCall(Randomize(level, host, outer, x[0]));
+  PetscCall(Norm(level, host, outer, x[0], &first));
   PetscCall(VpLevelExchange(level, VP_GHOST_ALL, x[0]));
   for (*pairs = 0, norm = first; *pairs <= MOST_PAIRS && norm > REDUCTION * first; (*pairs)++) {
     PetscCall(SweepPair(coarse, PETSC_FALSE, b, x));
-    PetscCall(Norm(level, outer, host, PETSC_FALSE, x[0], &norm));
+    PetscCall(Norm(level, host, outer, x[0], &norm));
   }
   if (*pairs > MOST_PAIRS || !(norm <= REDUCTION * first)) *pairs = 0;
   PetscCall(PetscFree(host));

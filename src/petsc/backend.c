@@ -70,7 +70,7 @@ static PetscErrorCode IsCuda(VecType type, PetscBool *cuda)
 PetscErrorCode DMVPatchDGGetKernels(DM dm, const VpBackend **out)
 {
   DM_VPatchDG     *dg = (DM_VPatchDG *)dm->data;
-  const VpBackend *backend = &VpBackendHost, *cuda = VpBackendFind("cuda");
+  const VpBackend *backend = &VpBackendHost, *cuda;
   PetscBool        device = PETSC_FALSE;
 
   PetscFunctionBegin;
@@ -79,6 +79,7 @@ PetscErrorCode DMVPatchDGGetKernels(DM dm, const VpBackend **out)
     dg->kernels = NULL;
   }
   if (!dg->kernels) {
+    cuda = VpBackendFind("cuda");
     PetscCheck(dg->backend != VPATCHDG_BACKEND_CUDA || cuda, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
                "-dm_vpatchdg_backend cuda: this libvpatchdg has no CUDA kernels. Build it where nvcc is found (make CUDA=1)");
     PetscCall(IsCuda(dm->vectype, &device));

@@ -57,13 +57,15 @@ PetscErrorCode DMVPatchDGGetLevel(DM dm, VpLevel *level)
 
 PetscErrorCode DMVPatchDGGetHostLevel(DM dm, VpLevel *level)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG     *dg = (DM_VPatchDG *)dm->data;
+  const VpBackend *backend;
+  VpLevel         *host;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetLevel(dm, level));
-  if ((*level)->backend == &VpBackendHost) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!dg->host) PetscCall(CreateLevel(dm, &VpBackendHost, &dg->host));
-  *level = dg->host;
+  PetscCall(DMVPatchDGGetKernels(dm, &backend));
+  host = backend == &VpBackendHost ? &dg->level : &dg->host;
+  if (!*host) PetscCall(CreateLevel(dm, &VpBackendHost, host));
+  *level = *host;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -48,11 +48,11 @@ void VpTensor(const int rows[3], const int cols[3], const double *const A[3], co
 static PetscErrorCode GaussPoints(DM dm, VpQuadrature *quad, VpMesh *mesh)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  VpLevel      level;
+  VpBasis      basis;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetLevel(dm, &level));
-  PetscCall(VpQuadratureCreate(&level->basis, (int)dm->dim, level->basis.n, NULL, quad));
+  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, (int)dg->degree, &basis));
+  PetscCall(VpQuadratureCreate(&basis, (int)dm->dim, basis.n, NULL, quad));
   *mesh = dg->mesh;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,7 +2,7 @@
 #include "impl.h"
 #include <petscdevice.h>
 
-/* the device memory of v, or NULL where v lives on the host */
+/* the memory of v, on the device where it has some there; else it is to be copied */
 static PetscErrorCode GetDeviceArray(VpValues *values)
 {
   PetscMemType type = PETSC_MEMTYPE_HOST;

@@ -251,16 +251,16 @@ static PetscErrorCode GridCreate(DM dm, PetscViewer viewer, Grid *grid)
   double       x[VP_MAX_N];
   size_t       length;
   PetscBool    vtu = PETSC_FALSE;
-  VpLevel      level;
+  VpBasis      basis;
 
   PetscFunctionBegin;
   grid->comm = PetscObjectComm((PetscObject)dm);
   grid->mesh = dg->mesh;
   PetscCallMPI(MPI_Comm_rank(grid->comm, &grid->rank));
   PetscCallMPI(MPI_Comm_size(grid->comm, &grid->size));
-  PetscCall(DMVPatchDGGetLevel(dm, &level));
+  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, (int)dg->degree, &basis));
   for (int i = 0; i <= dg->degree; i++) x[i] = (double)i / (double)dg->degree;
-  PetscCall(VpQuadratureCreate(&level->basis, dg->mesh->dim, level->basis.n, x, &grid->quad));
+  PetscCall(VpQuadratureCreate(&basis, dg->mesh->dim, basis.n, x, &grid->quad));
   grid->npoint = grid->quad.npoint;
   grid->ncell = (int)PetscPowInt(dg->degree, dg->mesh->dim);
   grid->ncorner = 1 << dg->mesh->dim;
