@@ -145,7 +145,7 @@ __device__ __forceinline__ void SubtractLines(const TileTables<N> &t, const Tile
 {
   constexpr int step = D == 0 ? 1 : D == 1 ? Tile<N>::sy : Tile<N>::sz;
 
-  ApplyLines<N, D>(t, G, X, [=](int, int, int i, int, int in, double v) { Y[in + i * step] -= v; });
+  ApplyLines<N, D>(t, GhostTraces(t, G), X, [=](int, int, int i, int, int in, double v) { Y[in + i * step] -= v; });
 }
 
 /* the residual, whose bases are the same; Y holds the right-hand side; returns the sum of its squares over the thread's lines */
@@ -163,7 +163,7 @@ __device__ __forceinline__ double EnterSame(const TileTables<N> &t, const Field<
   LoadGhosts(f, first, G2);
   SubtractLines(t, G1, X, Y);
   __syncthreads();
-  ApplyLines<N, 2>(t, G2, X, [=, &sum](int, int, int i, int place, int in, double v) {
+  ApplyLines<N, 2>(t, GhostTraces(t, G2), X, [=, &sum](int, int, int i, int place, int in, double v) {
     const double r = Y[in + i * Tile<N>::sz] - v;
     b[place + i * N * N] = (T)r;
     sum += r * r;
@@ -190,7 +190,7 @@ __device__ __forceinline__ double EnterConverted(const Matrix<T, N> &M, const Ti
   LoadGhosts(f, first, G0);
   SubtractLines(t, G1, X, Y);
   __syncthreads();
-  ApplyLines<N, 0>(t, G0, X, [=, &sum, &r](int k, int c, int i, int, int in, double v) {
+  ApplyLines<N, 0>(t, GhostTraces(t, G0), X, [=, &sum, &r](int k, int c, int i, int, int in, double v) {
     const double a = Y[in + i] - v;
     sum += a * a;
     r[k][c][i] = (T)a;
@@ -210,7 +210,7 @@ __device__ __forceinline__ double EnterConverted(const Matrix<T, N> &M, const Ti
 }
 
 template <class T, int N>
-__global__ void __launch_bounds__(Tile<N>::threads, ByN(N, 3, 4, 3, 4, 4, 3, 2, 1))
+__global__ void __launch_bounds__(Tile<N>::threads, ByN(N, 3, 4, 3, 4, 4, 4, 2, 2))
   EnterTiles(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ TileTables<N> t, const __grid_constant__ Field<double> f,
              const int32_t *list, int32_t start, const double *rhs, T *b, double *partial)
 {

@@ -31,3 +31,10 @@ __device__ __forceinline__ Pack<double, 2> LoadNow(const Pack<double, 2> *p)
   asm volatile("ld.global.v2.f64 {%0, %1}, [%2];" : "=d"(a.a[0]), "=d"(a.a[1]) : "l"(p) : "memory");
   return a;
 }
+
+/* a load that may be put off, of what no one writes meanwhile */
+__device__ __forceinline__ Pack<double, 2> LoadOnce(const Pack<double, 2> *p)
+{
+  const double2 a = __ldg((const double2 *)p);
+  return {a.x, a.y};
+}

@@ -30,26 +30,20 @@ __global__ void __launch_bounds__(Tile<N>::threads, Tile<N>::blocks)
   double                  *Y = X + S::size;
   const int32_t            first = list ? list[blockIdx.x] : start + blockIdx.x * S::cells;
   const size_t             at = (size_t)first * S::values;
-  TileGhosts<N, 0>         G0;
-  TileGhosts<N, 1>         G1;
-  TileGhosts<N, 2>         G2;
 
-  FindGhosts(f, first, G0);
-  FindGhosts(f, first, G1);
-  FindGhosts(f, first, G2);
   CopyTile<N>(f.x + at, X);
   if (threadIdx.x == 0 && blockIdx.x + Ahead<N>() < gridDim.x) PrefetchTile<N>(f.x + at + (size_t)Ahead<N>() * S::cells * S::values);
-  LoadGhosts(f, first, G0);
+  const TileTraces<N, 0> T0 = LoadTraces<N, 0>(t, f, first);
+  const TileTraces<N, 1> T1 = LoadTraces<N, 1>(t, f, first);
+  const TileTraces<N, 2> T2 = LoadTraces<N, 2>(t, f, first);
   AwaitCopy();
-  LoadGhosts(f, first, G1);
-  ApplyLines<N, 0>(t, G0, X, [=](int, int, int i, int, int in, double v) { Y[in + i] = v; });
+  ApplyLines<N, 0>(t, T0, X, [=](int, int, int i, int, int in, double v) { Y[in + i] = v; });
   __syncthreads();
-  LoadGhosts(f, first, G2);
-  ApplyLines<N, 1>(t, G1, X, [=](int, int, int i, int, int in, double v) { Y[in + i * S::sy] += v; });
+  ApplyLines<N, 1>(t, T1, X, [=](int, int, int i, int, int in, double v) { Y[in + i * S::sy] += v; });
   __syncthreads();
   const double *from = b + at;
   double       *to = y + at;
-  ApplyLines<N, 2>(t, G2, X, [=](int, int, int i, int place, int in, double v) {
+  ApplyLines<N, 2>(t, T2, X, [=](int, int, int i, int place, int in, double v) {
     const double sum = Y[in + i * S::sz] + v;
     to[place + i * N * N] = RESIDUAL ? from[place + i * N * N] - sum : sum;
   });

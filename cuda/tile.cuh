@@ -9,19 +9,19 @@ template <int N>
 struct Tile {
   static constexpr int bits = ByN(N, 9, 6, 6, 4, 3, 3, 3, 3), cells = 1 << bits, values = N * N * N;
   /* in shared memory: strides of a value along y and z, and of a cell along the three directions */
-  static constexpr int                     sy = N, sz = ByN(N, 4, 9, 16, 25, 36, 51, 65, 81);
+  static constexpr int                     sy = N, sz = ByN(N, 5, 9, 16, 25, 36, 51, 65, 81);
   static __host__ __device__ constexpr int cs(int d)
   {
-    constexpr int x = ByN(N, 532, 473, 1028, 252, 870, 1428, 520, 1473);
-    constexpr int y = ByN(N, 8, 116, 64, 125, 433, 357, 1039, 2946);
-    constexpr int z = ByN(N, 66, 28, 257, 1018, 216, 712, 2078, 744);
+    constexpr int x = ByN(N, 76, 473, 1028, 252, 870, 1428, 520, 1473);
+    constexpr int y = ByN(N, 604, 116, 64, 125, 433, 357, 1039, 2946);
+    constexpr int z = ByN(N, 9, 28, 257, 1018, 216, 712, 2078, 744);
     return d == 0 ? x : d == 1 ? y : z;
   }
   /* the digits of a line's number from the fastest on: 0, 1 its place in a cell, 2, 3 its cell's; with them nearly no bank conflicts */
   static __host__ __device__ constexpr int order(int d)
   {
     constexpr int x = ByN(N, 123, 2013, 312, 123, 2013, 3120, 1023, 3012);
-    constexpr int y = ByN(N, 312, 2301, 213, 2301, 3021, 2301, 213, 3012);
+    constexpr int y = ByN(N, 123, 2301, 213, 2301, 3021, 2301, 213, 3012);
     return d == 0 ? x : d == 1 ? y : 123;
   }
   static __host__ __device__ constexpr int extent(int d)
@@ -59,13 +59,16 @@ struct TileTables {
   double boundary[3][2][4]; /* [Dirichlet, Neumann][2 x 2] */
 };
 
-/* What is beyond the two ends of a thread's lines along D: the cells, then their values that carry traces. Loads are begun long before they
-   are used. */
+/* what is beyond the two ends of a thread's lines along D: the cells, then their values that carry traces */
 template <int N, int D>
 struct TileGhosts {
   static constexpr int rounds = (Tile<N>::lines(D) + Tile<N>::threads - 1) / Tile<N>::threads;
   int32_t              beyond[rounds][2];
   double               u[rounds][2][Dense(N)];
+};
+template <int N, int D>
+struct TileTraces {
+  double V[TileGhosts<N, D>::rounds][2], Q[TileGhosts<N, D>::rounds][2];
 };
 
 /* line l along D: its first cell's place in the tile, where its values start in the vector (from the tile's first) and in shared memory */
@@ -98,44 +101,35 @@ __device__ __forceinline__ void ForLines(F f)
   }
 }
 
+/* the cell at end s of a line, whose first cell is in place `cell` */
 template <int N, int D>
-__device__ __forceinline__ void FindGhosts(const Field<double> &f, int32_t first, TileGhosts<N, D> &G)
+__device__ __forceinline__ int32_t EndCell(int32_t first, int cell, int s)
 {
-  typedef Tile<N> S;
-
-  ForLines<N, D>([&](int r, int cell, int, int) {
-    UNROLL for (int s = 0; s < 2; s++) G.beyond[r][s] =
-      __ldg(f.neighbor + (size_t)(first + cell + (s ? S::spread(D, S::extent(D) - 1) : 0)) * 6 + 2 * D + s);
-  });
+  return first + cell + (s ? Tile<N>::spread(D, Tile<N>::extent(D) - 1) : 0);
 }
 
-template <int N, int D>
-__device__ __forceinline__ void LoadGhosts(const Field<double> &f, int32_t first, TileGhosts<N, D> &G)
+/* the values that carry traces of the cell beyond end s, or, at a boundary, of the cell itself; NOW: begun here, else where the compiler
+   thinks best */
+template <bool NOW, int N, int D>
+__device__ __forceinline__ void LoadGhost(const Field<double> &f, int32_t own, int32_t beyond, int at, double (&u)[Dense(N)])
 {
-  typedef Tile<N> S;
-  constexpr int   nt = Dense(N), step = D == 0 ? 1 : D == 1 ? N : N * N;
+  constexpr int nt = Dense(N), step = D == 0 ? 1 : D == 1 ? N : N * N;
+  const double *p = f.Cell(beyond < 0 ? own : beyond, Tile<N>::values) + at;
 
-  ForLines<N, D>([&](int r, int cell, int at, int) {
-    UNROLL for (int s = 0; s < 2; s++) {
-      const int32_t own = first + cell + (s ? S::spread(D, S::extent(D) - 1) : 0), beyond = G.beyond[r][s];
-      const double *p = f.Cell(beyond < 0 ? own : beyond, S::values) + (at - cell * S::values);
-      if (N % 2 == 0 && D == 0) {
-        UNROLL for (int i = 0; i < nt; i += 2) {
-          const Pack<double, 2> two = LoadNow((const Pack<double, 2> *)(p + i));
-          G.u[r][s][i] = two.a[0];
-          G.u[r][s][i + 1] = two.a[1];
-        }
-      } else {
-        UNROLL for (int i = 0; i < nt; i++) G.u[r][s][i] = LoadNow(p + i * step);
-      }
+  if (N % 2 == 0 && D == 0) {
+    UNROLL for (int i = 0; i < nt; i += 2) {
+      const Pack<double, 2> two = NOW ? LoadNow((const Pack<double, 2> *)(p + i)) : LoadOnce((const Pack<double, 2> *)(p + i));
+      u[i] = two.a[0];
+      u[i + 1] = two.a[1];
     }
-  });
+  } else {
+    UNROLL for (int i = 0; i < nt; i++) u[i] = NOW ? LoadNow(p + i * step) : __ldg(p + i * step);
+  }
 }
 
-/* V and Q beyond end s; beyond < 0 is a boundary, and u the cell's own values */
+/* V and Q there, at a boundary a matrix times the cell's own */
 template <int N, int D>
-__device__ __forceinline__ void GhostTraces(const TileTables<N> &t, int32_t beyond, int s, const double (&u)[Dense(N)], double &V,
-                                            double &Q)
+__device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyond, int s, const double (&u)[Dense(N)], double &V, double &Q)
 {
   const bool upper = (beyond < 0) == (s == 1); /* the end where the traces are */
   double     even = t.slope[0] * u[0], odd = t.slope[1] * u[1];
@@ -151,18 +145,59 @@ __device__ __forceinline__ void GhostTraces(const TileTables<N> &t, int32_t beyo
   }
 }
 
+/* The traces at once, or in three steps with other work between: which cells, their values, the traces. */
+template <int N, int D>
+__device__ __forceinline__ TileTraces<N, D> LoadTraces(const TileTables<N> &t, const Field<double> &f, int32_t first)
+{
+  TileTraces<N, D> T;
+
+  ForLines<N, D>([&](int r, int cell, int at, int) {
+    UNROLL for (int s = 0; s < 2; s++) {
+      const int32_t own = EndCell<N, D>(first, cell, s), beyond = __ldg(f.neighbor + (size_t)own * 6 + 2 * D + s);
+      double        u[Dense(N)];
+      LoadGhost<false, N, D>(f, own, beyond, at - cell * Tile<N>::values, u);
+      GhostTrace<N, D>(t, beyond, s, u, T.V[r][s], T.Q[r][s]);
+    }
+  });
+  return T;
+}
+template <int N, int D>
+__device__ __forceinline__ void FindGhosts(const Field<double> &f, int32_t first, TileGhosts<N, D> &G)
+{
+  ForLines<N, D>([&](int r, int cell, int, int) {
+    UNROLL for (int s = 0; s < 2; s++) G.beyond[r][s] = __ldg(f.neighbor + (size_t)EndCell<N, D>(first, cell, s) * 6 + 2 * D + s);
+  });
+}
+template <int N, int D>
+__device__ __forceinline__ void LoadGhosts(const Field<double> &f, int32_t first, TileGhosts<N, D> &G)
+{
+  ForLines<N, D>([&](int r, int cell, int at, int) {
+    UNROLL for (int s = 0; s < 2; s++)
+      LoadGhost<true, N, D>(f, EndCell<N, D>(first, cell, s), G.beyond[r][s], at - cell * Tile<N>::values, G.u[r][s]);
+  });
+}
+template <int N, int D>
+__device__ __forceinline__ TileTraces<N, D> GhostTraces(const TileTables<N> &t, const TileGhosts<N, D> &G)
+{
+  TileTraces<N, D> T;
+
+  ForLines<N, D>([&](int r, int, int, int) {
+    UNROLL for (int s = 0; s < 2; s++) GhostTrace<N, D>(t, G.beyond[r][s], s, G.u[r][s], T.V[r][s], T.Q[r][s]);
+  });
+  return T;
+}
+
 /* D_d x on every line along D; to(round, cell of the line, i, place in the vector and in shared memory of the line's part in the cell,
    value) takes the result */
 template <int N, int D, class To>
-__device__ __forceinline__ void ApplyLines(const TileTables<N> &t, const TileGhosts<N, D> &G, const double *X, To to)
+__device__ __forceinline__ void ApplyLines(const TileTables<N> &t, const TileTraces<N, D> &T, const double *X, To to)
 {
   typedef Tile<N> S;
   constexpr int   C = S::extent(D), nt = Dense(N), step = D == 0 ? 1 : D == 1 ? S::sy : S::sz;
 
   ForLines<N, D>([&](int r, int, int at, int in) {
-    double u[C][N], V[C][2], Q[C][2], Vg[2], Qg[2]; /* even and odd part of the traces at the upper end */
+    double u[C][N], V[C][2], Q[C][2]; /* even and odd part of the traces at the upper end */
 
-    UNROLL for (int s = 0; s < 2; s++) GhostTraces<N, D>(t, G.beyond[r][s], s, G.u[r][s], Vg[s], Qg[s]);
     UNROLL for (int c = 0; c < C; c++) {
       UNROLL for (int i = 0; i < N; i++) u[c][i] = X[in + c * S::cs(D) + i * step];
       V[c][0] = t.value[0] * u[c][0];
@@ -174,8 +209,8 @@ __device__ __forceinline__ void ApplyLines(const TileTables<N> &t, const TileGho
     }
     UNROLL for (int c = 0; c < C; c++) {
       const int    below = c ? c - 1 : 0, above = c + 1 < C ? c + 1 : 0;
-      const double Vl = c ? V[below][0] + V[below][1] : Vg[0], Ql = c ? Q[below][0] + Q[below][1] : Qg[0];
-      const double Vu = c + 1 < C ? V[above][0] - V[above][1] : Vg[1], Qu = c + 1 < C ? Q[above][0] - Q[above][1] : Qg[1];
+      const double Vl = c ? V[below][0] + V[below][1] : T.V[r][0], Ql = c ? Q[below][0] + Q[below][1] : T.Q[r][0];
+      const double Vu = c + 1 < C ? V[above][0] - V[above][1] : T.V[r][1], Qu = c + 1 < C ? Q[above][0] - Q[above][1] : T.Q[r][1];
       const double Vs[2] = {Vu + Vl, Vu - Vl}, Qs[2] = {Qu + Ql, Qu - Ql};
       UNROLL for (int i = 0; i < N; i++) {
         double y = t.g[D][0][i] * Vs[i % 2];
