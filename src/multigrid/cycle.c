@@ -279,7 +279,6 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   VpMesh         mesh = finest;
   VpExchange     exchange = options->exchange;
   PetscMPIInt    ranks;
-  PetscBool      sweeps;
   VpCycle        cycle;
 
   PetscFunctionBegin;
@@ -310,8 +309,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
     p.coefficient = coefficient;
   }
   PetscCall(PetscFree(coefficient));
-  sweeps = (PetscBool)(options->coarse == VP_COARSE_SWEEPS || (options->coarse == VP_COARSE_AUTO && backend->use_stream));
-  PetscCall(VpCoarseCreate(cycle->level[nlevel - 1], sweeps, "vpatchdg_coarse_", parent, &cycle->coarse));
+  PetscCall(VpCoarseCreate(cycle->level[nlevel - 1], options->coarse, "vpatchdg_coarse_", parent, &cycle->coarse));
   PetscCall(CheckReplays(cycle));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
