@@ -1,6 +1,5 @@
-/* However ghosts travel between devices, operator, cycle and solve are those of the host. Where there is no GPU, the host pretends to be one. And a
-   transport that can not be is refused.
-   ranks: 1 2 3 4 */
+/* However ghosts travel between devices, operator, cycle and solve are those of the host. Where there is no GPU, the host pretends to be
+   one. And a transport that can not be is refused. ranks: 1 2 3 4 */
 #include "agree.h"
 #include "pretend.h"
 #include "refused.h"
@@ -60,8 +59,8 @@ static PetscErrorCode FindTransports(void)
     PetscCall(TransportDM(&cases[0], t, &dm, &refused));
     usable[t] = (PetscBool)!refused;
     if (usable[t]) {
-      TapOk((PetscBool)(size == 1 || ((DM_VPatchDG *)dm->data)->mesh->transport == transports[t].taken), "the_transport_asked_for_is_taken: %s",
-            transports[t].name);
+      TapOk((PetscBool)(size == 1 || ((DM_VPatchDG *)dm->data)->mesh->transport == transports[t].taken),
+            "the_transport_asked_for_is_taken: %s", transports[t].name);
     } else {
       TapOk((PetscBool)(t > 0 && strstr(message, transports[t].name)), "transports_agree: %s # SKIP %s", transports[t].name, message);
     }
@@ -128,7 +127,8 @@ static PetscErrorCode transports_are_refused(void)
       Refused(DMVPatchDGChooseTransport(dm, &shared), "-dm_vpatchdg_transport mpi: PETSc was told", "MPI that does not take device memory");
     } else {
       PetscCall(DMVPatchDGChooseTransport(dm, &shared));
-      TapOk((PetscBool)(size == 1 || strstr(((DM_VPatchDG *)dm->data)->travel, asked ? "host memory" : "host memory (NCCL: ranks share a GPU)")),
+      TapOk((PetscBool)(size == 1 ||
+                        strstr(((DM_VPatchDG *)dm->data)->travel, asked ? "host memory" : "host memory (NCCL: ranks share a GPU)")),
             "what_can_be_is_taken: %s", VPatchDGTransports[asked]);
     }
     PetscCall(DMDestroy(&dm));
