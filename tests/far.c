@@ -1,5 +1,5 @@
-/* Kernels where vectors are so long that 32 bits count neither their numbers nor their bytes: the cells of a small level, told to lie behind
-   2^31 / n^dim others that nobody touches, so that on the host there is no memory behind these.
+/* Kernels where vectors are so long that 32 bits count neither their numbers nor their bytes: the cells of a small level, told to lie
+   behind 2^31 / n^dim others. Nobody touches these, so that they take no memory on the host.
    ranks: 1 */
 #include "multigrid.h"
 #include <sys/mman.h>
@@ -33,7 +33,7 @@ static PetscErrorCode Release(const VpBackend *backend, size_t bytes, void *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* an array of cells, [count][width] words of 4 bytes: `zeros` of them, then those at p; cell numbers among them move as far */
+/* moved = `zeros` zeros, then p[i] + by, or p[i] where it is negative */
 static PetscErrorCode MoveWords(const VpBackend *backend, size_t zeros, const int32_t *p, size_t count, int32_t by, const int32_t **moved)
 {
   int32_t *host;
@@ -141,7 +141,7 @@ static PetscErrorCode TwiceDestroy(const Pair *pair, Twice *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the two agree, up to roundings, and are not what they were before */
+/* the two agree, up to roundings, and are not zero */
 static PetscErrorCode Agree(const Pair *pair, const char what[], const void *near, const void *far, size_t bytes)
 {
   const PetscBool is_double = (PetscBool)(pair->level->precision == VP_DOUBLE);
@@ -158,8 +158,8 @@ static PetscErrorCode Agree(const Pair *pair, const char what[], const void *nea
     largest = PetscMax(largest, fabs(x));
     error = PetscMax(error, fabs(x - y));
   }
-  TapOk((PetscBool)(largest > 0 && error <= (is_double ? 1e-13 : 1e-5) * largest), "far_cells_are_as_near_ones: %s, %s (%.1e of %.1e)", pair->name, what,
-        error, largest);
+  TapOk((PetscBool)(largest > 0 && error <= (is_double ? 1e-13 : 1e-5) * largest), "far_cells_are_as_near_ones: %s, %s (%.1e of %.1e)",
+        pair->name, what, error, largest);
   PetscCall(PetscFree(a));
   PetscCall(PetscFree(b));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -213,7 +213,8 @@ static PetscErrorCode OuterKernels(Pair *pair)
 static PetscErrorCode Sweeps(Pair *pair, const VpPatches *patches)
 {
   const VpOps   *ops = pair->level->ops;
-  const int      color = (1 << patches->dim) - 1;
+  const VpView  *near = &pair->level->view, *far = &pair->far;
+  const int      color = (1 << patches->dim) - 1, first = patches->start[color], last = patches->start[color + 1];
   const unsigned done = 1u << color;
 
   PetscFunctionBeginUser;
@@ -223,10 +224,10 @@ static PetscErrorCode Sweeps(Pair *pair, const VpPatches *patches)
 
     PetscCall(TwiceCreate(pair, 3, &b));
     for (int i = 0; i < 2; i++) PetscCall(TwiceCreate(pair, 4 + i, &x[i]));
-    PetscCall(ops->sweep(&pair->level->view, kind, patches->start[color], patches->start[color + 1], 0, b.near, (void *[]){x[0].near, x[1].near}));
-    PetscCall(ops->settle(&pair->level->view, pair->level->view.nown, done, (void *[]){x[0].near, x[1].near}));
-    PetscCall(ops->sweep(&pair->far, kind, patches->start[color], patches->start[color + 1], 0, b.whole, (void *[]){x[0].whole, x[1].whole}));
-    PetscCall(ops->settle(&pair->far, pair->far.nown, done, (void *[]){x[0].whole, x[1].whole}));
+    PetscCall(ops->sweep(near, kind, first, last, 0, b.near, (void *[]){x[0].near, x[1].near}));
+    PetscCall(ops->settle(near, near->nown, done, (void *[]){x[0].near, x[1].near}));
+    PetscCall(ops->sweep(far, kind, first, last, 0, b.whole, (void *[]){x[0].whole, x[1].whole}));
+    PetscCall(ops->settle(far, far->nown, done, (void *[]){x[0].whole, x[1].whole}));
     PetscCall(Agree(pair, form ? "sweep by residuals" : "sweep by replacement", x[0].near, x[0].far, pair->bytes));
     PetscCall(TwiceDestroy(pair, &b));
     for (int i = 0; i < 2; i++) PetscCall(TwiceDestroy(pair, &x[i]));

@@ -121,8 +121,8 @@ PetscErrorCode DMVPatchDGCheckSize(DM dm, PetscInt nbox, PetscInt level)
   PetscCall(MostUnknowns(dm, &most));
   share = ceil(cells / size) * CellSize(dm);
   PetscCheck(share <= most, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "-dm_refine %" PetscInt_FMT " means %.0f cells and %.0f unknowns, %.0f on a rank, where PETSc's vectors of type %s hold %.0f at most: "
-             "BLAS counts them in 32 bits. Use more ranks, or take fewer",
+             "-dm_refine %" PetscInt_FMT " means %.0f cells and %.0f unknowns, %.0f on a rank, where PETSc's vectors of type %s hold %.0f "
+             "at most: BLAS counts them in 32 bits. Use more ranks, or take fewer",
              level, cells, unknowns, share, dm->vectype, most);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
