@@ -1,7 +1,7 @@
 /* Domains and meshes at their limits: what is refused, many boxes, more ranks than cells, other communicators.
    ranks: 1 2 3 5 */
 #include "tap.h"
-#include "../src/mesh/mesh.h"
+#include "../src/mesh/lattice.h"
 
 /* the error of a domain of boxes in the plane, {x lower, y lower, x upper, y upper} each */
 static PetscErrorCode ErrorOf(int n, PetscReal boxes[][4], int periodic)
@@ -71,7 +71,7 @@ static PetscErrorCode Grid(MPI_Comm comm, int dim, int n, VpDomain *domain)
 
 static PetscErrorCode Sizes(void)
 {
-  const int deepest[2] = {30, 19}, large[2] = {16, 11};
+  const int deepest[2] = {30, 19}, large[2] = {17, 12}; /* more than p4est refines; than 32 bits count, on a rank or at all */
   VpDomain  domain;
   VpMesh    mesh;
 
@@ -87,6 +87,41 @@ static PetscErrorCode Sizes(void)
     TapOk((PetscBool)(deep == PETSC_ERR_ARG_OUTOFRANGE && many == PETSC_ERR_SUP), "meshes_too_large_are_refused_%dd", dim);
     PetscCall(VpDomainDestroy(&domain));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The ghosts of a cube of 8^dim cells that lies far inside a finely refined box: positions up to 2^56 */
+static PetscErrorCode FarCells(int dim)
+{
+  const VpCellSet none = {0};
+  const int       level = dim == 2 ? 28 : 18, n = 8;
+  const int32_t   corner[3] = {(1 << (level - 1)) + 3 * n, (1 << (level - 1)) - 5 * n, dim == 3 ? (1 << (level - 2)) + n : 0};
+  const int32_t   side = dim == 3 ? n * n : n, own = side * n;
+  VpDomain        domain;
+  VpLattice       L;
+  VpCellSet       halo;
+  int64_t         first;
+  int32_t         end[4], bad = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(Grid(PETSC_COMM_SELF, dim, 1, &domain));
+  L = VpLatticeCreate(domain, level);
+  first = VpLatticeEncode(&L, 0, corner);
+  PetscCall(VpHaloCreate(&L, first, first + own, &none, &halo, end));
+  for (int32_t i = 0; i < end[3]; i++) {
+    const int layer = i < end[0] ? 1 : (i < end[1] ? 2 : 3);
+    int       distance = 0;
+    int32_t   box, coord[3];
+
+    VpLatticeDecode(&L, halo.cell[i], &box, coord);
+    for (int d = 0; d < dim; d++) distance = PetscMax(distance, PetscMax(corner[d] - coord[d], coord[d] - corner[d] - (n - 1)));
+    bad += box != 0 || distance < 1 || distance > layer || VpCellSetFind(&halo, halo.cell[i]) != i;
+  }
+  TapOk((PetscBool)(first > (int64_t)1 << 40 && bad == 0 && end[0] == 2 * dim * side && end[1] == PetscPowInt(n + 4, dim) - own &&
+                    end[2] == PetscPowInt(n + 6, dim) - own && end[3] == end[2]),
+        "far_cells_have_their_ghosts_%dd", dim);
+  PetscCall(VpCellSetDestroy(&halo));
+  PetscCall(VpDomainDestroy(&domain));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,6 +214,7 @@ int main(int argc, char **argv)
   TapBegin(PETSC_COMM_WORLD);
   PetscCall(BadBoxes());
   PetscCall(Sizes());
+  for (int dim = 2; dim <= 3; dim++) PetscCall(FarCells(dim));
   PetscCall(ManyBoxes());
   PetscCall(MoreRanksThanCells());
   PetscCall(SubCommunicators());

@@ -31,6 +31,7 @@ static PetscErrorCode Settings(void)
   Refused(DMVPatchDGSetBoxGrid(dm, (PetscInt[]){0, 1}, NULL, NULL), "at least one", "no box");
   Refused(DMVPatchDGSetBoundary(dm, unknown), "does not exist", "unknown boundary");
   Refused(DMVPatchDGSetBoxes(dm, 0, NULL, NULL), "at least one", "empty list of boxes");
+  Refused(DMVPatchDGSetBoxes(dm, INT32_MAX, NULL, NULL), "at most 268435455", "too long a list of boxes");
   Refused(DMVPatchDGComputeRHS(dm, NULL, NULL, NULL, NULL, NULL), "DMSetUp", "used before it is set up");
   PetscCall(DMSetUp(dm));
   Refused(DMVPatchDGSetDegree(dm, 3), "after DMSetUp", "another degree after set-up");
@@ -53,15 +54,19 @@ static PetscErrorCode Settings(void)
 
   PetscCall(New(2, -1, &dm));
   Refused(DMSetUp(dm), "0 or more", "refined -1 times");
-  PetscCall(DMSetRefineLevel(dm, 18));
+  PetscCall(DMSetRefineLevel(dm, sizeof(PetscInt) > 4 ? 30 : 18));
   Refused(DMSetUp(dm), "--with-64-bit-indices", "more unknowns than PetscInt counts");
+  if (sizeof(PetscInt) > 4 && sizeof(PetscBLASInt) == 4) {
+    PetscCall(DMSetRefineLevel(dm, 17));
+    Refused(DMSetUp(dm), "Use more ranks", "more unknowns on a rank than BLAS counts");
+  }
   PetscCall(DMSetRefineLevel(dm, 1000));
   Refused(DMSetUp(dm), "-dm_refine 1000", "refined 1000 times");
   PetscCall(DMSetRefineLevel(dm, 1));
   PetscCall(DMVPatchDGSetBoxGrid(dm, NULL, NULL, (PetscReal[]){-1, 1}));
   Refused(DMSetUp(dm), "must be above", "upper below lower");
-  PetscCall(DMVPatchDGSetBoxGrid(dm, (PetscInt[]){100000, 100000}, NULL, (PetscReal[]){1, 1}));
-  Refused(DMSetUp(dm), "boxes", "too many boxes");
+  PetscCall(DMVPatchDGSetBoxGrid(dm, (PetscInt[]){20000, 20000}, NULL, (PetscReal[]){1, 1}));
+  Refused(DMSetUp(dm), "-dm_vpatchdg_boxes means 400000000 boxes", "too many boxes");
   PetscCall(DMSetDimension(dm, 4));
   Refused(DMSetUp(dm), "dimensions 2 and 3 exist", "dimension 4");
   PetscCall(DMDestroy(&dm));

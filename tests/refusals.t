@@ -22,7 +22,8 @@ for (['-dm_vpatchdg_dim 4', 'dimensions 2 and 3 exist'],
      ['-dm_vpatchdg_domain fichera -dm_vpatchdg_lower 0,0,0', '-dm_vpatchdg_lower belongs to -dm_vpatchdg_domain box'],
      ['-dm_vpatchdg_domain fichera -dm_vpatchdg_upper 1,1,1', '-dm_vpatchdg_upper belongs to -dm_vpatchdg_domain box'],
      ['-dm_refine -2', '0 or more'],
-     ['-dm_refine 12', '--with-64-bit-indices']) {
+     ['-dm_vpatchdg_boxes 700,700,700', 'means 343000000 boxes'],
+     ['-dm_refine 12', '-dm_refine 12 means 68719476736 cells']) {
   my ($options, $text) = @$_;
   my $out = `timeout 60 $ENV{MPIEXEC} -n 2 $build/bin/poisson $options 2>&1`;
   ok($? && $out =~ /\Q$text\E/, "bad_input_is_refused, $options") or diag($out);

@@ -278,8 +278,8 @@ PetscErrorCode VpDomainCreate(MPI_Comm comm, int dim, int32_t nbox, const PetscR
 
   PetscFunctionBeginUser;
   PetscCheck(dim == 2 || dim == 3, comm, PETSC_ERR_ARG_OUTOFRANGE, "Dimension %d: there are 2 and 3", dim);
-  PetscCheck(nbox >= 1 && nbox <= PETSC_MAX_INT / 8 && nbox <= INT32_MAX / 8, comm, PETSC_ERR_ARG_OUTOFRANGE, "A domain of %d boxes",
-             (int)nbox);
+  PetscCheck(nbox >= 1 && nbox <= VP_MAX_BOXES, comm, PETSC_ERR_ARG_OUTOFRANGE, "A domain of %d boxes: there are 1 to %d", (int)nbox,
+             VP_MAX_BOXES);
   PetscCall(PetscNew(&domain));
   domain->refct = 1;
   domain->dim = dim;

@@ -84,7 +84,7 @@ static PetscErrorCode Initialize(void)
 static PetscErrorCode CheckSize(MPI_Comm comm, VpDomain domain, int level, PetscMPIInt size, const PetscInt counts[])
 {
   const int    finest = domain->dim == 2 ? P4EST_QMAXLEVEL : P8EST_QMAXLEVEL;
-  const double ncell = domain->nbox * pow(2, domain->dim * level), limit = 2147483648. / 27; /* every index in int32, 27 a cell */
+  const double ncell = domain->nbox * pow(2, domain->dim * level);
   double       most = ceil(ncell / size), sum = 0;
 
   PetscFunctionBeginUser;
@@ -99,9 +99,9 @@ static PetscErrorCode CheckSize(MPI_Comm comm, VpDomain domain, int level, Petsc
     sum += (double)counts[r];
   }
   PetscCheck(!counts || sum == ncell, comm, PETSC_ERR_ARG_SIZ, "%.0f cells given to the ranks, the mesh has %.0f", sum, ncell);
-  PetscCheck(most <= limit, comm, PETSC_ERR_SUP,
-             "%d boxes refined %d times are %.0f cells, %.0f on one rank: at most %.0f fit (refine less, or use more ranks)",
-             (int)domain->nbox, level, ncell, most, floor(limit));
+  PetscCheck(most <= VP_MAX_CELLS, comm, PETSC_ERR_SUP,
+             "%d boxes refined %d times are %.0f cells, %.0f on one rank: at most %d fit (refine less, or use more ranks)",
+             (int)domain->nbox, level, ncell, most, VP_MAX_CELLS);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -15,6 +15,9 @@
 /* what lies beyond a cell's side, where it is no cell: stored in VpMesh->neighbor */
 enum { VP_DIRICHLET = -1, VP_NEUMANN = -2, VP_UNKNOWN = -3 /* beyond the ghosts */ };
 
+#define VP_MAX_BOXES (INT32_MAX / 8) /* numbers of their corners and sides fit 32 bits */
+#define VP_MAX_CELLS (1 << 30)       /* own ones of a rank; ghosts are fewer (VpCellSet): local numbers fit 32 bits */
+
 /* a domain: conforming axis-aligned boxes. Shared by all meshes on it (reference counted). Sides are numbered x-,x+,y-,y+,z-,z+. */
 typedef struct VpDomain_ *VpDomain;
 struct VpDomain_ {
@@ -64,7 +67,7 @@ struct VpMesh_ {
 };
 
 /* The mesh with every box refined `level` times, cut into equal pieces along p4est's curve. Errors, collectively: too many cells for
-   PetscInt or p4est (the number is said). */
+   PetscInt, p4est or a rank (the number is said). */
 PetscErrorCode VpMeshCreate(MPI_Comm, VpDomain, int level, VpMesh *);
 PetscErrorCode VpMeshCoarsen(VpMesh fine, VpMesh *coarse);  /* fine->coarser, made at the first call; a new reference */
 PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);   /* a new mesh whose ->coarser is coarse: children live with their parent */

@@ -122,8 +122,8 @@ PetscErrorCode DMVPatchDGSetBoxes(DM dm, PetscInt nbox, const PetscReal lower[],
   PetscCall(DMVPatchDGCheckChange(dm, PETSC_TRUE, "list of boxes"));
   PetscCheck(dm->dim == 2 || dm->dim == 3, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
              "Call DMSetDimension() with 2 or 3 before DMVPatchDGSetBoxes()");
-  PetscCheck(nbox > 0 && nbox <= INT32_MAX, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "A domain of %" PetscInt_FMT " boxes: there must be at least one", nbox);
+  PetscCheck(nbox > 0 && nbox <= VP_MAX_BOXES, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "A domain of %" PetscInt_FMT " boxes: there must be at least one, and at most %d", nbox, VP_MAX_BOXES);
   PetscCall(StoreBoxes(dm, nbox));
   PetscCall(PetscArraycpy(dg->box_lower, lower, nbox * dm->dim));
   PetscCall(PetscArraycpy(dg->box_upper, upper, nbox * dm->dim));
@@ -193,9 +193,9 @@ static PetscErrorCode MakeGrid(DM dm)
                "The domain reaches from %g to %g in direction %" PetscInt_FMT ": -dm_vpatchdg_upper must be above -dm_vpatchdg_lower",
                (double)dg->lower[d], (double)dg->upper[d], d);
   }
-  PetscCheck(nbox <= INT32_MAX, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(nbox <= VP_MAX_BOXES, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "-dm_vpatchdg_boxes means %.0f boxes, more than the %d that are possible: take fewer and refine them (-dm_refine)", nbox,
-             INT32_MAX);
+             VP_MAX_BOXES);
   PetscCall(StoreBoxes(dm, (PetscInt)nbox));
   PetscCall(PetscMalloc1(dg->nbox, &place));
   while (size < PetscMax(g[0], PetscMax(g[1], g[2]))) size *= 2;

@@ -43,7 +43,7 @@ PETSC_INTERN PetscErrorCode DMVPatchDGGetHostLevel(DM, VpLevel *);       /* for 
 PETSC_INTERN PetscErrorCode DMVPatchDGClearLevels(DM);                   /* the coefficient changed */
 /* begins the exchange of the face ghosts of x (own values, on the backend) into the DM's ghost buffer */
 PETSC_INTERN PetscErrorCode DMVPatchDGGhosts(DM, const PetscScalar x[], VpGhosts *);
-/* error when there would be more unknowns than PetscInt counts; collective */
+/* error when there would be more unknowns than PetscInt counts, or more on a rank than its part of a vector holds; collective */
 PETSC_INTERN PetscErrorCode DMVPatchDGCheckSize(DM, PetscInt nbox, PetscInt level);
 /* backend.c */
 PETSC_INTERN PetscErrorCode DMVPatchDGGetKernels(DM, const VpBackend **);

@@ -1,0 +1,288 @@
+/* Kernels where vectors are so long that 32 bits count neither their numbers nor their bytes: the cells of a small level, told to lie
+   behind 2^31 / n^dim others. Nobody touches these, so that they take no memory on the host.
+   ranks: 1 */
+#include "multigrid.h"
+#include <sys/mman.h>
+
+/* the same cells near, as level->view says, and far */
+typedef struct {
+  const char      *name;
+  VpLevel          level;
+  const VpBackend *backend;
+  VpView           far;
+  int32_t          before; /* cells before the far ones */
+  size_t           bytes;  /* of the own cells of a vector */
+} Pair;
+
+/* zero, and on the host only as large as what is written */
+static PetscErrorCode Reserve(const VpBackend *backend, size_t bytes, void **p)
+{
+  PetscFunctionBeginUser;
+  if (backend == &VpBackendHost) {
+    *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    PetscCheck(*p != MAP_FAILED, PETSC_COMM_SELF, PETSC_ERR_MEM, "%.0f bytes are more than this process may address", (double)bytes);
+  } else PetscCall(backend->alloc(bytes, "far cells", p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Release(const VpBackend *backend, size_t bytes, void *p)
+{
+  PetscFunctionBeginUser;
+  if (backend == &VpBackendHost) (void)munmap(p, bytes);
+  else PetscCall(backend->release(p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* moved = `zeros` zeros, then p[i] + by, or p[i] where it is negative */
+static PetscErrorCode MoveWords(const VpBackend *backend, size_t zeros, const int32_t *p, size_t count, int32_t by, const int32_t **moved)
+{
+  int32_t *host;
+  void    *to;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(count, &host));
+  PetscCall(backend->download(p, count * sizeof(*p), host));
+  for (size_t i = 0; i < count; i++) host[i] += host[i] < 0 ? 0 : by;
+  PetscCall(Reserve(backend, (zeros + count) * sizeof(*p), &to));
+  PetscCall(backend->upload(host, count * sizeof(*p), (int32_t *)to + zeros));
+  PetscCall(PetscFree(host));
+  *moved = (const int32_t *)to;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MoveCover(const VpBackend *backend, size_t zeros, const uint8_t *p, size_t count, const uint8_t **moved)
+{
+  void *to;
+
+  PetscFunctionBeginUser;
+  PetscCall(Reserve(backend, zeros + count, &to));
+  PetscCall(backend->copy(p, count, (uint8_t *)to + zeros));
+  *moved = (const uint8_t *)to;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PairCreate(VpLevel level, int32_t npatch, const char name[], Pair *pair)
+{
+  const VpBackend *backend = level->backend;
+  const VpView    *near = &level->view;
+  const size_t     n = (size_t)near->nlocal;
+  const int        dim = near->dim;
+  VpView          *far = &pair->far;
+  int32_t          s;
+
+  PetscFunctionBeginUser;
+  *pair = (Pair){.name = name, .level = level, .backend = backend, .far = *near, .bytes = n * level->block};
+  pair->before = s = (int32_t)(((size_t)1 << 31) / (level->block / level->real)) + 5;
+  far->device = NULL;
+  far->nown += s, far->nsweep += s, far->nhalo += s, far->nlocal += s;
+  PetscCall(MoveWords(backend, (size_t)s * 2 * dim, near->neighbor, n * 2 * dim, s, &far->neighbor));
+  PetscCall(MoveWords(backend, (size_t)s * dim, near->line, n * dim, 0, &far->line));
+  PetscCall(MoveWords(backend, 0, near->parent, n, s, &far->parent));
+  PetscCall(MoveWords(backend, 0, near->child, (size_t)near->ncoarse << dim, s, &far->child));
+  if (npatch) {
+    PetscCall(MoveWords(backend, 0, near->patch, (size_t)npatch << dim, s, &far->patch));
+    PetscCall(MoveCover(backend, s, near->cover, n, &far->cover));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PairDestroy(Pair *pair, int32_t npatch)
+{
+  const VpBackend *backend = pair->backend;
+  VpView          *far = &pair->far;
+  const int        dim = far->dim;
+
+  PetscFunctionBeginUser;
+  if (backend->release_view) PetscCall(backend->release_view(far));
+  PetscCall(Release(backend, (size_t)far->nlocal * 2 * dim * sizeof(int32_t), (void *)far->neighbor));
+  PetscCall(Release(backend, (size_t)far->nlocal * dim * sizeof(int32_t), (void *)far->line));
+  PetscCall(Release(backend, ((size_t)far->nlocal - pair->before) * sizeof(int32_t), (void *)far->parent));
+  PetscCall(Release(backend, ((size_t)far->ncoarse << dim) * sizeof(int32_t), (void *)far->child));
+  if (npatch) {
+    PetscCall(Release(backend, ((size_t)npatch << dim) * sizeof(int32_t), (void *)far->patch));
+    PetscCall(Release(backend, (size_t)far->nlocal, (void *)far->cover));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a vector near and far, with the same random numbers in [-1,1] */
+typedef struct {
+  char *near, *far; /* of the own cells */
+  void *whole;
+} Twice;
+
+static PetscErrorCode TwiceCreate(const Pair *pair, int seed, Twice *v)
+{
+  const size_t count = pair->bytes / pair->level->real, zeros = (size_t)pair->before * pair->level->block;
+  double      *host;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(count, &host));
+  for (size_t i = 0; i < count; i++) {
+    const double number = sin(1.7 * (double)i + seed);
+
+    if (pair->level->precision == VP_DOUBLE) host[i] = number;
+    else ((float *)host)[i] = (float)number;
+  }
+  PetscCall(pair->backend->alloc(pair->bytes, "near cells", (void **)&v->near));
+  PetscCall(Reserve(pair->backend, zeros + pair->bytes, &v->whole));
+  v->far = (char *)v->whole + zeros;
+  PetscCall(pair->backend->upload(host, pair->bytes, v->near));
+  PetscCall(pair->backend->upload(host, pair->bytes, v->far));
+  PetscCall(PetscFree(host));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TwiceDestroy(const Pair *pair, Twice *v)
+{
+  PetscFunctionBeginUser;
+  PetscCall(pair->backend->release(v->near));
+  PetscCall(Release(pair->backend, (size_t)pair->before * pair->level->block + pair->bytes, v->whole));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the two agree, up to roundings, and are not zero */
+static PetscErrorCode Agree(const Pair *pair, const char what[], const void *near, const void *far, size_t bytes)
+{
+  const PetscBool is_double = (PetscBool)(pair->level->precision == VP_DOUBLE);
+  double          largest = 0, error = 0, *a, *b;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc(bytes, &a));
+  PetscCall(PetscMalloc(bytes, &b));
+  PetscCall(pair->backend->download(near, bytes, a));
+  PetscCall(pair->backend->download(far, bytes, b));
+  for (size_t i = 0; i < bytes / pair->level->real; i++) {
+    const double x = is_double ? a[i] : ((float *)a)[i], y = is_double ? b[i] : ((float *)b)[i];
+
+    largest = PetscMax(largest, fabs(x));
+    error = PetscMax(error, fabs(x - y));
+  }
+  TapOk((PetscBool)(largest > 0 && error <= (is_double ? 1e-13 : 1e-5) * largest), "far_cells_are_as_near_ones: %s, %s (%.1e of %.1e)",
+        pair->name, what, error, largest);
+  PetscCall(PetscFree(a));
+  PetscCall(PetscFree(b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* b - A x on the outer operator; what goes to messages and comes from them; both transfers, between far cells and near ones */
+static PetscErrorCode OuterKernels(Pair *pair)
+{
+  const VpLevel  level = pair->level;
+  const VpOps   *ops = level->ops;
+  const VpView  *near = &level->view, *far = &pair->far;
+  const int32_t  s = pair->before;
+  const int32_t *list;
+  VpView         mixed = *near; /* near cells, whose parents or children are far */
+  Twice          x, y;
+  void          *other;
+
+  PetscFunctionBeginUser;
+  PetscCall(TwiceCreate(pair, 1, &x));
+  PetscCall(TwiceCreate(pair, 2, &y));
+  PetscCall(pair->backend->alloc(pair->bytes, "near cells", &other));
+  PetscCall(ops->apply(near, 0, near->nown, x.near, x.near + pair->bytes, y.near, y.near));
+  PetscCall(ops->apply(far, s, far->nown, x.whole, x.far + pair->bytes, y.whole, y.whole));
+  PetscCall(Agree(pair, "b - A x", y.near, y.far, pair->bytes));
+
+  mixed.parent = far->parent, mixed.child = far->child, mixed.device = NULL;
+  PetscCall(ops->prolong(near, near->nown, PETSC_FALSE, x.near, y.near));
+  PetscCall(ops->prolong(&mixed, near->nown, PETSC_FALSE, x.whole, other));
+  PetscCall(Agree(pair, "prolongation", y.near, other, pair->bytes));
+  PetscCall(ops->restrict_(near, x.near, y.near));
+  PetscCall(ops->restrict_(&mixed, x.whole, other));
+  PetscCall(Agree(pair, "restriction", y.near, other, near->ncoarse * level->block));
+  if (pair->backend->release_view) PetscCall(pair->backend->release_view(&mixed));
+
+  PetscCall(pair->backend->zero(other, pair->bytes));
+  PetscCall(pair->backend->gather(near->ncoarse, level->block, far->child, x.whole, other)); /* the first children of the list: any cells */
+  PetscCall(pair->backend->gather(near->ncoarse, level->block, near->child, x.near, y.near));
+  PetscCall(Agree(pair, "gather", y.near, other, near->ncoarse * level->block));
+  PetscCall(MoveWords(pair->backend, 0, far->child, near->ncoarse, -1, &list));
+  PetscCall(pair->backend->scatter(near->ncoarse, level->block, list, other, (char *)x.whole + level->block));
+  PetscCall(pair->backend->scatter(near->ncoarse, level->block, near->child, y.near, x.near));
+  PetscCall(Agree(pair, "scatter", x.near, x.far, pair->bytes));
+  PetscCall(Release(pair->backend, near->ncoarse * sizeof(*list), (void *)list));
+  PetscCall(pair->backend->release(other));
+  PetscCall(TwiceDestroy(pair, &x));
+  PetscCall(TwiceDestroy(pair, &y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a colour of the smoother in both forms */
+static PetscErrorCode Sweeps(Pair *pair, const VpPatches *patches)
+{
+  const VpOps   *ops = pair->level->ops;
+  const VpView  *near = &pair->level->view, *far = &pair->far;
+  const int      color = (1 << patches->dim) - 1, first = patches->start[color], last = patches->start[color + 1];
+  const unsigned done = 1u << color;
+
+  PetscFunctionBeginUser;
+  for (int form = 0; form < 2; form++) {
+    const VpForm kind = form ? VP_FORM_EXACT : VP_FORM_REPLACE;
+    Twice        b, x[2];
+
+    PetscCall(TwiceCreate(pair, 3, &b));
+    for (int i = 0; i < 2; i++) PetscCall(TwiceCreate(pair, 4 + i, &x[i]));
+    PetscCall(ops->sweep(near, kind, first, last, 0, b.near, (void *[]){x[0].near, x[1].near}));
+    PetscCall(ops->settle(near, near->nown, done, (void *[]){x[0].near, x[1].near}));
+    PetscCall(ops->sweep(far, kind, first, last, 0, b.whole, (void *[]){x[0].whole, x[1].whole}));
+    PetscCall(ops->settle(far, far->nown, done, (void *[]){x[0].whole, x[1].whole}));
+    PetscCall(Agree(pair, form ? "sweep by residuals" : "sweep by replacement", x[0].near, x[0].far, pair->bytes));
+    PetscCall(TwiceDestroy(pair, &b));
+    for (int i = 0; i < 2; i++) PetscCall(TwiceDestroy(pair, &x[i]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Compare(const Setting *s)
+{
+  World      w;
+  VpMesh     coarse;
+  VpLevel    level;
+  VpSmoother smoother;
+  VpPatches  patches;
+  Pair       pair;
+
+  PetscFunctionBeginUser;
+  PetscCall(WorldCreate(PETSC_COMM_SELF, s, &w));
+  PetscCall(VpMeshCoarsen(w.mesh, &coarse));
+  PetscCall(VpLevelSetTransfer(w.outer));
+  PetscCall(PairCreate(w.outer, 0, s->name, &pair));
+  PetscCall(OuterKernels(&pair));
+  PetscCall(PairDestroy(&pair, 0));
+
+  PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_SINGLE, TestBackend(), &level));
+  PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, &smoother));
+  PetscCall(VpLevelSetTransfer(level));
+  PetscCall(VpPatchesCreate(w.mesh, &patches));
+  PetscCall(PairCreate(level, patches.n, s->name, &pair));
+  PetscCall(Sweeps(&pair, &patches));
+  PetscCall(PairDestroy(&pair, patches.n));
+  PetscCall(VpPatchesDestroy(&patches));
+  PetscCall(VpSmootherDestroy(&smoother));
+  PetscCall(VpLevelDestroy(&level));
+  PetscCall(VpMeshDestroy(&coarse));
+  PetscCall(WorldDestroy(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  static const Setting far[] = {
+    {"cube, degree 7", 3, 7, 2, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_ONE, 0},
+    {"cube, degree 2", 3, 2, 3, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_ONE, 0},
+    {"square, degree 4", 2, 4, 3, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_ONE, 0},
+  };
+  double available = 1e11, total;
+  int    status;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(VPatchDGInitializePackage());
+  TapBegin(PETSC_COMM_WORLD);
+  if (TestBackend()->memory) PetscCall(TestBackend()->memory(&available, &total));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(far) && available > 5e10; i++) PetscCall(Compare(&far[i]));
+  status = available > 5e10 ? TapEnd() : TapSkip("vectors of 2^31 numbers need 50 GB of device memory");
+  PetscCall(PetscFinalize());
+  return status;
+}
