@@ -123,8 +123,8 @@ PetscErrorCode VpCudaFetch(const void *device, size_t bytes, void *host); /* wai
 
 /* nccl.cu */
 PetscErrorCode VpCudaConnect(MPI_Comm, void **link, const char **why);
-PetscErrorCode VpCudaBeginMessages(void *link, const VpMessages *);
-PetscErrorCode VpCudaEndMessages(void *link);
+PetscErrorCode VpCudaBeginMessages(void *link, const VpMessages *, const void *roots);
+PetscErrorCode VpCudaEndMessages(void *link, const VpMessages *, void *leaves);
 
 /* a second stream that begins after all work so far, and joins again */
 PetscErrorCode VpCudaFork(cudaStream_t *side);

@@ -156,13 +156,29 @@ PetscErrorCode VpCudaConnect(MPI_Comm comm, void **link, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCudaBeginMessages(void *context, const VpMessages *m)
+/* packing and unpacking are the link's work, too */
+static PetscErrorCode Pack(Link *link, const VpMessages *m, int way, const void *from, void *to)
+{
+  const cudaStream_t stream = VpCudaStream;
+  PetscErrorCode     error;
+
+  PetscFunctionBegin;
+  if (!m->n[way]) PetscFunctionReturn(PETSC_SUCCESS);
+  VpCudaStream = link->stream;
+  error = (way ? VpBackendCuda.scatter : VpBackendCuda.gather)((int32_t)m->start[way][m->n[way]], m->block, m->list[way], from, to);
+  VpCudaStream = stream;
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCudaBeginMessages(void *context, const VpMessages *m, const void *roots)
 {
   Link *link = (Link *)context;
 
   PetscFunctionBegin;
   VpCudaCall(cudaEventRecord(link->begun, VpCudaStream));
   VpCudaCall(cudaStreamWaitEvent(link->stream, link->begun, 0));
+  PetscCall(Pack(link, m, 0, roots, m->data[0]));
   NcclCall(nccl.GroupStart());
   for (int way = 0; way < 2; way++) {
     for (int i = 0; i < m->n[way]; i++) {
@@ -178,11 +194,12 @@ PetscErrorCode VpCudaBeginMessages(void *context, const VpMessages *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCudaEndMessages(void *context)
+PetscErrorCode VpCudaEndMessages(void *context, const VpMessages *m, void *leaves)
 {
   Link *link = (Link *)context;
 
   PetscFunctionBegin;
+  PetscCall(Pack(link, m, 1, m->data[1], leaves));
   VpCudaCall(cudaEventRecord(link->ended, link->stream));
   VpCudaCall(cudaStreamWaitEvent(VpCudaStream, link->ended, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -196,11 +213,11 @@ PetscErrorCode VpCudaConnect(MPI_Comm, void **link, const char **why)
   *why = "this library was built without NCCL";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-PetscErrorCode VpCudaBeginMessages(void *, const VpMessages *)
+PetscErrorCode VpCudaBeginMessages(void *, const VpMessages *, const void *)
 {
   return PETSC_ERR_PLIB;
 }
-PetscErrorCode VpCudaEndMessages(void *)
+PetscErrorCode VpCudaEndMessages(void *, const VpMessages *, void *)
 {
   return PETSC_ERR_PLIB;
 }

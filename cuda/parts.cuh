@@ -22,13 +22,22 @@ PetscErrorCode VpCudaCellPlan(const VpView *, int32_t first, int32_t last, CellP
 /* reads[i] = does A x on cell first + i read ghosts? [last - first], NULL where none does; PetscFree it */
 PetscErrorCode VpCudaReadsGhosts(const VpView *, int32_t first, int32_t last, uint8_t **reads);
 
-/* run(part) for the inner part, then for the outer one, before which the ghosts arrive */
+/* run(part) for both parts; where ghosts are under way, the outer one follows them beside the inner one */
 template <class F>
 PetscErrorCode VpCudaInParts(VpGhosts ghosts, F run)
 {
+  const cudaStream_t stream = VpCudaStream;
+  cudaStream_t       side = stream;
+  PetscErrorCode     error;
+
   PetscFunctionBegin;
+  if (ghosts.arrive) PetscCall(VpCudaFork(&side));
   PetscCall(run(VP_INNER));
-  PetscCall(VpArrive(ghosts));
-  PetscCall(run(VP_OUTER));
+  VpCudaStream = side;
+  error = VpArrive(ghosts);
+  if (!error) error = run(VP_OUTER);
+  VpCudaStream = stream;
+  PetscCall(error);
+  if (ghosts.arrive) PetscCall(VpCudaJoin());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

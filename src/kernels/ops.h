@@ -91,9 +91,11 @@ typedef struct {
   PetscErrorCode (*leave)(const VpView *, PetscBool add, const void *x, double *z);
 } VpOps;
 
-/* Cells of `block` bytes between ranks: out (0) and in (1), those of rank[i] from start[i] to start[i+1] of data */
+/* Cells of `block` bytes between ranks: out (0) and in (1), those of rank[i] from start[i] to start[i+1] of data, where they come from roots[list],
+   go to leaves[list] */
 typedef struct {
   size_t             block;
+  const int32_t     *list[2];
   PetscMPIInt        n[2];
   const PetscMPIInt *rank[2];
   const PetscInt    *start[2]; /* [n+1]; unread where n is 0 */
@@ -134,10 +136,11 @@ typedef struct {
   PetscErrorCode (*replay)(VpRecording *, PetscErrorCode (*work)(void *), void *context);
   PetscErrorCode (*forget)(VpRecording *);
   /* Links between the devices of a communicator's ranks, collective: *link stays NULL where there can be none, *why says the reason. Messages
-     begin after the work given so far; what is given after `end_messages` comes after them. */
+     are packed after the work given so far; what is given after `end_messages` comes after their unpacking. In
+     between nothing writes roots nor reads leaves. */
   PetscErrorCode (*connect)(MPI_Comm, void **link, const char **why);
-  PetscErrorCode (*begin_messages)(void *link, const VpMessages *);
-  PetscErrorCode (*end_messages)(void *link);
+  PetscErrorCode (*begin_messages)(void *link, const VpMessages *, const void *roots);
+  PetscErrorCode (*end_messages)(void *link, const VpMessages *, void *leaves);
 } VpBackend;
 extern const VpBackend VpBackendHost;
 const VpBackend *VpBackendFind(const char *name); /* "host", "cuda"; NULL where it was not compiled in */

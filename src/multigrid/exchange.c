@@ -7,8 +7,7 @@ struct VpExchanger_ {
   VpLevel        level;    /* whose backend, precision and block it takes; not referenced: the exchanger dies first */
   PetscSF        sf;       /* the ranks and starts of messages are its */
   PetscMPIInt    tag;
-  const int32_t *list[2];  /* roots by the rank they go to, leaves by the rank they come from; on the backend */
-  VpMessages     messages; /* data where the backend is */
+  VpMessages     messages; /* lists and data where the backend is; roots by the rank they go to, leaves by the rank they come from */
   void          *host[2];  /* the same on the host, where it is needed */
   MPI_Request   *request;  /* [n[0] + n[1]] */
   PetscBool      link, staged;
@@ -55,7 +54,7 @@ PetscErrorCode VpExchangerCreate(VpLevel level, PetscSF sf, VpExchanger *out)
   PetscCall(PetscSFGetRootRanks(sf, &n[1], &m->rank[1], &m->start[1], &cells[1], &unused));
   for (int way = 0; way < 2; way++) {
     m->n[way] = (PetscMPIInt)n[way];
-    PetscCall(PlaceList(level, cells[way], Cells(m, way), &e->list[way]));
+    PetscCall(PlaceList(level, cells[way], Cells(m, way), &m->list[way]));
     PetscCall(backend->alloc(Cells(m, way) * m->block, "messages", &m->data[way]));
     e->host[way] = m->data[way];
     if (e->staged) PetscCall(backend->alloc_host(Cells(m, way) * m->block, "messages", &e->host[way]));
@@ -126,10 +125,12 @@ static PetscErrorCode Arrive(void *context)
   PetscFunctionBegin;
   if (!e->leaves) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
-  if (e->link) PetscCall(backend->end_messages(e->level->mesh->link));
-  else PetscCallMPI(MPI_Waitall(m->n[0] + m->n[1], e->request, MPI_STATUSES_IGNORE));
-  if (e->staged) PetscCall(backend->upload(e->host[1], Cells(m, 1) * m->block, m->data[1]));
-  PetscCall(backend->scatter((int32_t)Cells(m, 1), m->block, e->list[1], m->data[1], e->leaves));
+  if (e->link) PetscCall(backend->end_messages(e->level->mesh->link, m, e->leaves));
+  else {
+    PetscCallMPI(MPI_Waitall(m->n[0] + m->n[1], e->request, MPI_STATUSES_IGNORE));
+    if (e->staged) PetscCall(backend->upload(e->host[1], Cells(m, 1) * m->block, m->data[1]));
+    PetscCall(backend->scatter((int32_t)Cells(m, 1), m->block, m->list[1], m->data[1], e->leaves));
+  }
   e->leaves = NULL;
   PetscCall(PetscLogEventEnd(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -147,11 +148,11 @@ PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots, void *leaves, 
   ghosts->context = e;
   e->leaves = leaves;
   PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
-  PetscCall(backend->gather((int32_t)Cells(m, 0), m->block, e->list[0], roots, m->data[0]));
   if (e->link) {
-    PetscCall(backend->begin_messages(e->level->mesh->link, m));
+    PetscCall(backend->begin_messages(e->level->mesh->link, m, roots));
     CountMessages(m);
   } else { /* MPI knows nothing of the backend's order: what was given has to be done */
+    PetscCall(backend->gather((int32_t)Cells(m, 0), m->block, m->list[0], roots, m->data[0]));
     if (e->staged) PetscCall(backend->download(m->data[0], Cells(m, 0) * m->block, e->host[0]));
     else if (backend->wait) PetscCall(backend->wait());
     PetscCall(Receive(e));
