@@ -115,13 +115,15 @@ static PetscErrorCode Fill(const Problem *p, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the size's boxes, `times` as many: doubled in one direction after the other */
+/* the size's boxes, `times` as many: its prime factors in one direction after the other */
 static void Grid(const Size *size, int times, PetscInt boxes[3])
 {
   int d = size->boxes[2] < size->boxes[0] ? 2 : 0;
 
   for (int i = 0; i < 3; i++) boxes[i] = size->boxes[i];
-  for (int factor; times > 1; times /= factor, d = (d + 1) % 3) boxes[d] *= factor = times % 2 ? times : 2;
+  for (int prime = 2; times > 1; prime++) {
+    for (; times % prime == 0; times /= prime, d = (d + 1) % 3) boxes[d] *= prime;
+  }
 }
 
 static PetscErrorCode Create(const Size *size, int times, VPatchDGExchange exchange, Problem *p)

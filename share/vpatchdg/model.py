@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""Messages, bytes and time of A x, a sweep, a cycle and a solve on many GPUs.
+
+  model.py                             what it predicts; --degree, --latency, --bandwidth, --smooth, --gather, --level change what it assumes
+  model.py --check RUN.json ...        its counts against those that bench_gpus reports, and its times with reports of one and more GPUs
+
+It assumes that ranks own blocks of cells of a 3D box, as equal pieces along the curve are where numbers are powers of two, and sends what the rank
+with most neighbours sends, whole cells each:
+
+  A x                    1 layer, faces only, double; hidden behind the cells inside
+  a sweep, before        b on 2 layers, in the cycle's precision; hidden behind the first colour's patches inside
+  a residual in a cycle  x on 3 layers, as before a second sweep; hidden behind A x inside. r travels to parents elsewhere: none with blocks
+  prolongation           x of the coarser level on 3 layers; hidden behind the cells inside
+  fewer ranks            a level with less than --gather cells a rank lives on fewer: b goes to them, x comes back with 3 layers, not hidden
+  exchange by colors     besides, x on 3 layers between two colours
+
+Work is that of one GPU (a rate, and a time that every level costs at least), more for the patches on ghost cells, which neighbours repeat, and for
+the levels that one GPU does not have. A round of messages takes latency + bytes / bandwidth, less what hides it; a norm takes a latency for
+every doubling of ranks."""
+import argparse
+import json
+import math
+
+# On one H200, README: 10^9 unknowns a second of A x, sweep, cycle, solve by refinement, and its iterations
+RATES = {3: (197, 33.0, 21.3, 4.61, 4), 4: (149, 26.2, 16.8, 4.88, 3), 7: (180, 29.4, 18.8, 5.73, 3)}
+PROLONG = 300  # the same of prolongation
+PAIRS = 4      # of sweeps on the coarsest level where it lives on several ranks, which takes 8192 cells: many boxes (the solver takes 1 to 12)
+LINKS = {"NVLink": (20e-6, 200e9), "network": (10e-6, 50e9)}  # s, bytes/s one way
+
+
+def overlaps(cells, pieces, others, layers, periodic):
+    """In one direction: how many cells of a piece each of the other pieces wants, its own and `layers` around; for the piece with most."""
+    width, other = cells // pieces, cells // others
+    best = []
+    for p in range(pieces):
+        wanted = []
+        for q in range(others):
+            around = range(q * other - layers, (q + 1) * other + layers)
+            ext = {i % cells for i in around} if periodic else {i for i in around if 0 <= i < cells}
+            wanted.append(sum(p * width <= i < (p + 1) * width for i in ext))
+        best = max(best, [w for w in wanted if w], key=lambda w: (sum(w), len(w)))
+    return best
+
+
+class Level:
+    """cells: of the domain; grid: of ranks; both in x, y, z"""
+
+    def __init__(self, cells, grid, periodic):
+        self.cells, self.grid, self.periodic = cells, grid, periodic
+        self.shape = [c // g for c, g in zip(cells, grid)]
+        self.own = math.prod(self.shape)
+        self.ranks = math.prod(grid)
+
+    def wants(self, layers, others=None):
+        return [overlaps(c, g, o, layers, self.periodic) for c, g, o in zip(self.cells, self.grid, others or self.grid)]
+
+    def faces(self):
+        """messages and cells that the rank with most neighbours sends"""
+        wants = self.wants(1)
+        return sum(len(w) - 1 for w in wants), sum((sum(w) - s) * self.own // s for w, s in zip(wants, self.shape))
+
+    def ghosts(self, layers):
+        wants = self.wants(layers)
+        return math.prod(len(w) for w in wants) - 1, math.prod(sum(w) for w in wants) - self.own
+
+    def back(self, spread):
+        """from fewer ranks to those of `spread`, with 3 layers, the sender itself included"""
+        wants = self.wants(3, spread.grid)
+        return math.prod(len(w) for w in wants), math.prod(sum(w) for w in wants)
+
+    def repeated(self):
+        """patches with ghost cells, as a part of own cells"""
+        sides = [0 if g == 1 else 1 if g == 2 and not self.periodic else 2 for g in self.grid]
+        most = math.prod(s + 2 * n - 1 for s, n in zip(self.shape, sides))
+        return (most - math.prod(s - 1 for s in self.shape)) / self.own if self.ranks > 1 else 0
+
+    def inside(self):
+        """the part of own cells or patches that needs no ghost"""
+        return math.prod(max(0, s - 2) if g > 1 else s for s, g in zip(self.shape, self.grid)) / self.own
+
+
+def halved(cells, ranks):
+    """a grid of ranks whose pieces are as cubic as can be"""
+    grid = [1, 1, 1]
+    while math.prod(grid) < ranks:
+        d = max(range(3), key=lambda i: cells[i] // grid[i])
+        grid[d] *= 2
+    return grid
+
+
+def along_curve(boxes, refine, ranks):
+    """the grid of equal pieces along the curve: boxes x fastest, inside a box z is halved first; None where they are no blocks"""
+    count = math.prod(boxes)
+    if ranks <= count:
+        grid, left = list(boxes), count // ranks
+        for d in range(3):
+            step = math.gcd(left, boxes[d])
+            grid[d] //= step
+            left //= step
+            if left > 1 and step != boxes[d]:
+                return None
+        return grid if left == 1 and count % ranks == 0 else None
+    grid = list(boxes)
+    d = 2
+    while math.prod(grid) < ranks:
+        grid[d] *= 2
+        d = (d - 1) % 3
+    return grid if math.prod(grid) == ranks else None
+
+
+class Cycle:
+    def __init__(self, finest, cut, ranks, degree, smooth=(0, 1), gather=4096, real=4, periodic=False, colors=False):
+        self.smooth, self.colors = smooth, colors
+        self.block, self.outer = real * (degree + 1) ** 3, 8 * (degree + 1) ** 3
+        self.levels, self.spread, cells = [], [], list(finest)
+        while True:
+            level = Level(cells, cut(cells, ranks), periodic)
+            self.spread.append(level)
+            total = math.prod(cells)
+            if self.levels and gather:
+                ranks = max(1, min(ranks, total // gather))
+                level = Level(cells, cut(cells, ranks), periodic)
+            self.levels.append(level)
+            if min(cells) <= 2 or any(c % 4 for c in cells):
+                break
+            cells = [c // 2 for c in cells]
+
+    def sweep(self, l):
+        """rounds before and in a sweep of level l: what hides them, messages, bytes"""
+        level = self.levels[l]
+        rounds = [("sweep", l, *level.ghosts(2))]
+        if self.colors or math.prod(level.cells) < 64 * level.ranks:
+            rounds += [(None, l, *level.ghosts(3))] * 7
+        return self.counted(rounds)
+
+    def operator(self):
+        messages, cells = self.levels[0].faces()
+        return [("apply", 0, messages, cells * self.outer)] if messages else []
+
+    def counted(self, rounds):
+        return [(hides, l, m, cells * self.block) for hides, l, m, cells in rounds if m]
+
+    def all(self):
+        """rounds of a cycle"""
+        pre, post = self.smooth
+        rounds = []
+        for l, level in enumerate(self.levels[:-1]):
+            coarse, spread = self.levels[l + 1], self.spread[l + 1]
+            sweeps = self.sweep(l)
+            again = self.counted([("sweep", l, *level.ghosts(3))])
+            rounds += sweeps[:1] + sweeps[1:] * (pre + post) + again * (max(0, pre - 1) + max(0, post - 1))
+            if pre:
+                rounds += self.counted([("apply", l, *level.ghosts(3))])
+            if coarse.ranks < spread.ranks:
+                rounds += self.counted([(None, l, 1, spread.own), (None, l, *coarse.back(spread))])
+            else:
+                rounds += self.counted([("prolong", l, *coarse.ghosts(3))])
+        last, coarsest = len(self.levels) - 1, self.levels[-1]
+        return rounds + self.counted([(None, last, *coarsest.ghosts(2))] + [(None, last, *coarsest.ghosts(3))] * 2 * PAIRS)
+
+    def shown(self, rounds, rates, link, degree):
+        """seconds of rounds that work does not hide"""
+        seconds = 0
+        for hides, l, _, size in rounds:
+            level = self.levels[l]
+            rate = {"sweep": 8 * rates[1], "apply": rates[0], "prolong": PROLONG}.get(hides, math.inf) * 1e9
+            seconds += max(0, link[0] + size / link[1] - level.inside() * level.own * (degree + 1) ** 3 / rate)
+        return seconds
+
+
+def total(rounds):
+    return sum(r[2] for r in rounds), sum(r[3] for r in rounds)
+
+
+def times(cycle, one, degree, rates, link, floor, its, base=None):
+    """seconds of A x, sweep, cycle and solve; one: the cycle of one GPU with as many unknowns a rank (or base: its seconds)"""
+    dofs = cycle.levels[0].own * (degree + 1) ** 3
+    if not base:
+        base = [dofs / (r * 1e9) for r in rates[:4]]
+        base[2] += floor * len(one.levels)
+        base[3] += floor * len(one.levels) * its
+    repeated = [level.repeated() * level.own * (degree + 1) ** 3 / (rates[1] * 1e9) for level in cycle.levels[:-1]]
+    more = (len(cycle.levels) - len(one.levels)) * floor
+    apply = cycle.shown(cycle.operator(), rates, link, degree)
+    whole = sum(repeated) * sum(cycle.smooth) + more + cycle.shown(cycle.all(), rates, link, degree)
+    norm = link[0] * math.log2(cycle.levels[0].ranks)
+    return (base[0] + apply, base[1] + repeated[0] + cycle.shown(cycle.sweep(0), rates, link, degree), base[2] + whole,
+            base[3] + its * (apply + whole + norm))
+
+
+def predict(args):
+    rates = RATES[args.degree]
+    its = rates[4]
+    smooth = tuple(int(s) for s in args.smooth.split(","))
+    make = lambda cells, ranks, colors=False: Cycle(cells, halved, ranks, args.degree, smooth, args.gather, colors=colors)
+
+    def cube(count):
+        power = round(math.log2(count))
+        return [1 << (power + 2 - d) // 3 for d in range(3)]
+
+    sizes = [round(math.log2(d * 1e6 / (args.degree + 1) ** 3)) for d in (134, 16.8, 2.1)]
+    print("Q%d, V(%s), %d iterations; messages and MB that a rank sends" % (args.degree, args.smooth, its))
+    print("%8s %6s %14s %14s %14s %14s   %s" % ("MDoF/GPU", "GPUs", "A x", "sweep", "cycle", "solve", "cycle, by colors"))
+    for size in sizes:
+        for ranks in (2, 4, 8, 64, 4096):
+            c = make(cube(ranks << size), ranks)
+            counts = [total(r) for r in (c.operator(), c.sweep(0), c.all(), (c.all() + c.operator()) * its, make(cube(ranks << size), ranks, True).all())]
+            print("%8.1f %6d" % (c.levels[0].own * (args.degree + 1) ** 3 / 1e6, ranks), *("%5d %8.2f" % (m, b / 1e6) for m, b in counts))
+    links = {"given": (args.latency * 1e-6, args.bandwidth * 1e9)} if args.latency and args.bandwidth else LINKS
+    print("\nms of one GPU, and efficiency: A x, sweep, cycle, solve by refinement; cycle with an exchange a colour")
+    for name, link in links.items():
+        print("%s: %.0f us a round, %.0f GB/s one way" % (name, link[0] * 1e6, link[1] / 1e9))
+        for size in sizes:
+            one = make(cube(1 << size), 1)
+            base = times(one, one, args.degree, rates, link, args.level * 1e-6, its)
+            print("%8.1f MDoF/GPU %6d GPU  " % (one.levels[0].own * (args.degree + 1) ** 3 / 1e6, 1), *("%8.3f" % (1e3 * t) for t in base))
+            for ranks in (64, 4096):
+                t = [times(make(cube(ranks << size), ranks, colors), one, args.degree, rates, link, args.level * 1e-6, its) for colors in (0, 1)]
+                print("%17s %6d GPUs " % ("", ranks), *("%8.2f" % (b / n) for b, n in zip(base, t[0])), "%8.2f" % (base[2] / t[1][2]))
+
+
+FIGURES = ["A x", "sweep", "cycle", "refinement"]
+
+
+def cycle_of(row, ranks, colors=False):
+    cut = lambda cells, n: along_curve(row["boxes"], math.log2(cells[0] // row["boxes"][0]), n)
+    cells = [b << row["refine"] for b in row["boxes"]]
+    return Cycle(cells, cut, ranks, row["degree"], row["smooth"], row["gather"], 4 if row["precision"] == "single" else 8, row["periodic"], colors)
+
+
+def rounds_of(row):
+    c = cycle_of(row, row["ranks"], row["figure"].endswith("by colors"))
+    name = row["figure"].split(",")[0]
+    if name in ("refinement", "FGMRES"):
+        return (c.operator() + c.all()) * row["iterations"]
+    return {"A x": c.operator, "sweep": lambda: c.sweep(0), "cycle": c.all}[name]()
+
+
+def check(args):
+    rows = []
+    for name in args.check:
+        with open(name) as file:
+            rows += json.load(file)
+    one = {(r["degree"], r["dofs"], r["figure"]): r["seconds"] for r in rows if r["ranks"] == 1 and r["backend"] != "host"}
+    worst = [0, 0]
+    print("%-6s %-3s %8s %5s %-16s %21s %25s %s" % ("", "", "MDoF", "ranks", "", "messages: model, sent", "MB: model, sent", "ms: model, measured" if one else ""))
+    for r in rows:
+        if r["ranks"] == 1:
+            continue
+        try:
+            messages, size = total(rounds_of(r))
+        except TypeError:  # no grid: pieces along the curve are no blocks here
+            print("%-6s Q%-2d %8.2f %5d %-16s pieces are no blocks" % (r["kind"], r["degree"], r["dofs"] / 1e6, r["ranks"], r["figure"]))
+            continue
+        for i, (model, sent) in enumerate(((messages, r["messages"]), (size, r["bytes"]))):
+            worst[i] = max(worst[i], abs(model - sent) / max(sent, 1))
+        base = [one.get((r["degree"], r["dofs"] // r["ranks"], f)) for f in FIGURES]
+        time = ""
+        if all(base) and r["figure"] in FIGURES and r["kind"] == "weak":
+            rates = [r["dofs"] / r["ranks"] / b / 1e9 for b in base]
+            first = cycle_of(dict(r, boxes=[1, 1, 1]), 1)
+            t = times(cycle_of(r, r["ranks"]), first, r["degree"], rates, LINKS["NVLink"], args.level * 1e-6, r["iterations"] or 1, base)
+            time = "%9.3f %9.3f" % (1e3 * t[FIGURES.index(r["figure"])], 1e3 * r["seconds"])
+        print("%-6s Q%-2d %8.2f %5d %-16s %10d %10.1f %12.4f %12.4f %s"
+              % (r["kind"], r["degree"], r["dofs"] / 1e6, r["ranks"], r["figure"], messages, r["messages"], size / 1e6, r["bytes"] / 1e6, time))
+    print("off by at most %.1f %% in messages, %.1f %% in bytes" % (100 * worst[0], 100 * worst[1]))
+
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--check", nargs="+", metavar="RUN.json")
+parser.add_argument("--degree", type=int, choices=sorted(RATES), default=4)
+parser.add_argument("--smooth", default="0,1", help="sweeps before and after, 0,1")
+parser.add_argument("--gather", type=int, default=4096)
+parser.add_argument("--latency", type=float, help="us of a round of messages")
+parser.add_argument("--bandwidth", type=float, help="GB/s that a GPU sends")
+parser.add_argument("--level", type=float, default=40, help="us that a level costs at least in a cycle, 40")
+arguments = parser.parse_args()
+check(arguments) if arguments.check else predict(arguments)
