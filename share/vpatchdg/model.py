@@ -79,49 +79,32 @@ class Level:
         return math.prod(max(0, s - 2) if g > 1 else s for s, g in zip(self.shape, self.grid)) / self.own
 
 
-def halved(cells, ranks):
-    """a grid of ranks whose pieces are as cubic as can be"""
-    grid = [1, 1, 1]
-    while math.prod(grid) < ranks:
-        d = max(range(3), key=lambda i: cells[i] // grid[i])
-        grid[d] *= 2
+def along_curve(cells, ranks):
+    """the grid of ranks with equal pieces of Morton's curve, whose highest bits are those of z, y, x; None where they are no blocks"""
+    grid, steps = [1, 1, 1], math.log2(ranks)
+    if steps % 1 or any(c & (c - 1) for c in cells):
+        return None
+    for bit in reversed(range(max(cells).bit_length() - 1)):
+        for d in (2, 1, 0):
+            if cells[d] >> bit >= 2 and math.prod(grid) < ranks:
+                grid[d] *= 2
     return grid
 
 
-def along_curve(boxes, refine, ranks):
-    """the grid of equal pieces along the curve: boxes x fastest, inside a box z is halved first; None where they are no blocks"""
-    count = math.prod(boxes)
-    if ranks <= count:
-        grid, left = list(boxes), count // ranks
-        for d in range(3):
-            step = math.gcd(left, boxes[d])
-            grid[d] //= step
-            left //= step
-            if left > 1 and step != boxes[d]:
-                return None
-        return grid if left == 1 and count % ranks == 0 else None
-    grid = list(boxes)
-    d = 2
-    while math.prod(grid) < ranks:
-        grid[d] *= 2
-        d = (d - 1) % 3
-    return grid if math.prod(grid) == ranks else None
-
-
 class Cycle:
-    def __init__(self, finest, cut, ranks, degree, smooth=(0, 1), gather=4096, real=4, periodic=False, colors=False):
+    def __init__(self, finest, ranks, degree, smooth=(0, 1), gather=4096, real=4, periodic=False, colors=False, coarsest=2):
         self.smooth, self.colors = smooth, colors
         self.block, self.outer = real * (degree + 1) ** 3, 8 * (degree + 1) ** 3
         self.levels, self.spread, cells = [], [], list(finest)
         while True:
-            level = Level(cells, cut(cells, ranks), periodic)
+            level = Level(cells, along_curve(cells, ranks), periodic)
             self.spread.append(level)
             total = math.prod(cells)
             if self.levels and gather:
                 ranks = max(1, min(ranks, total // gather))
-                level = Level(cells, cut(cells, ranks), periodic)
+                level = Level(cells, along_curve(cells, ranks), periodic)
             self.levels.append(level)
-            if min(cells) <= 2 or any(c % 4 for c in cells):
+            if min(cells) <= coarsest:
                 break
             cells = [c // 2 for c in cells]
 
@@ -156,7 +139,8 @@ class Cycle:
             else:
                 rounds += self.counted([("prolong", l, *coarse.ghosts(3))])
         last, coarsest = len(self.levels) - 1, self.levels[-1]
-        return rounds + self.counted([(None, last, *coarsest.ghosts(2))] + [(None, last, *coarsest.ghosts(3))] * 2 * PAIRS)
+        known = coarsest.ghosts(2)[1] + coarsest.own == math.prod(coarsest.cells)  # then it is inverted by every rank
+        return rounds + self.counted([(None, last, *coarsest.ghosts(2))] + [(None, last, *coarsest.ghosts(3))] * (0 if known else 2 * PAIRS))
 
     def shown(self, rounds, rates, link, degree):
         """seconds of rounds that work does not hide"""
@@ -192,7 +176,7 @@ def predict(args):
     rates = RATES[args.degree]
     its = rates[4]
     smooth = tuple(int(s) for s in args.smooth.split(","))
-    make = lambda cells, ranks, colors=False: Cycle(cells, halved, ranks, args.degree, smooth, args.gather, colors=colors)
+    make = lambda cells, ranks, colors=False: Cycle(cells, ranks, args.degree, smooth, args.gather, colors=colors)
 
     def cube(count):
         power = round(math.log2(count))
@@ -222,14 +206,13 @@ def predict(args):
 FIGURES = ["A x", "sweep", "cycle", "refinement"]
 
 
-def cycle_of(row, ranks, colors=False):
-    cut = lambda cells, n: along_curve(row["boxes"], math.log2(cells[0] // row["boxes"][0]), n)
-    cells = [b << row["refine"] for b in row["boxes"]]
-    return Cycle(cells, cut, ranks, row["degree"], row["smooth"], row["gather"], 4 if row["precision"] == "single" else 8, row["periodic"], colors)
+def cycle_of(row, boxes, ranks, colors=False):
+    return Cycle([b << row["refine"] for b in boxes], ranks, row["degree"], row["smooth"], row["gather"], 4 if row["precision"] == "single" else 8,
+                 row["periodic"], colors, 2 * min(boxes))
 
 
 def rounds_of(row):
-    c = cycle_of(row, row["ranks"], row["figure"].endswith("by colors"))
+    c = cycle_of(row, row["boxes"], row["ranks"], row["figure"].endswith("by colors"))
     name = row["figure"].split(",")[0]
     if name in ("refinement", "FGMRES"):
         return (c.operator() + c.all()) * row["iterations"]
@@ -258,8 +241,8 @@ def check(args):
         time = ""
         if all(base) and r["figure"] in FIGURES and r["kind"] == "weak":
             rates = [r["dofs"] / r["ranks"] / b / 1e9 for b in base]
-            first = cycle_of(dict(r, boxes=[1, 1, 1]), 1)
-            t = times(cycle_of(r, r["ranks"]), first, r["degree"], rates, LINKS["NVLink"], args.level * 1e-6, r["iterations"] or 1, base)
+            first = cycle_of(r, [1, 1, 1], 1)
+            t = times(cycle_of(r, r["boxes"], r["ranks"]), first, r["degree"], rates, LINKS["NVLink"], args.level * 1e-6, r["iterations"] or 1, base)
             time = "%9.3f %9.3f" % (1e3 * t[FIGURES.index(r["figure"])], 1e3 * r["seconds"])
         print("%-6s Q%-2d %8.2f %5d %-16s %10d %10.1f %12.4f %12.4f %s"
               % (r["kind"], r["degree"], r["dofs"] / 1e6, r["ranks"], r["figure"], messages, r["messages"], size / 1e6, r["bytes"] / 1e6, time))
