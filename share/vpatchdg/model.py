@@ -1,30 +1,31 @@
 #!/usr/bin/env python3
 """Messages, bytes and time of A x, a sweep, a cycle and a solve on many GPUs.
 
-  model.py                             what it predicts; --degree, --latency, --bandwidth, --smooth, --gather, --level change what it assumes
-  model.py --check RUN.json ...        its counts against those that bench_gpus reports, and its times with reports of one and more GPUs
+  model.py                        what it predicts; options change what it assumes
+  model.py --check RUN.json ...   its counts against those in bench_gpus' reports, and its times, where one of them is of one GPU
 
-It assumes that ranks own blocks of cells of a 3D box, as equal pieces along the curve are where numbers are powers of two, and sends what the rank
-with most neighbours sends, whole cells each:
+It assumes that ranks own blocks of cells of a 3D box, as equal pieces along the curve are where numbers are powers of two. Messages, bytes
+are the most that a rank sends on a level, summed over levels: no less than what the busiest rank sends. Whole cells travel:
 
   A x                    1 layer, faces only, double; hidden behind the cells inside
-  a sweep, before        b on 2 layers, in the cycle's precision; hidden behind the first colour's patches inside
-  a residual in a cycle  x on 3 layers, as before a second sweep; hidden behind A x inside. r travels to parents elsewhere: none with blocks
+  before a sweep         b on 2 layers, in the cycle's precision; hidden behind the first colour's patches inside, or, where no sweep
+                         comes before the coarse correction, behind restriction: messages of coarser levels wait for it
+  a residual in a cycle  x on 3 layers, as before a second sweep; hidden behind A x inside. r: nothing, with blocks
   prolongation           x of the coarser level on 3 layers; hidden behind the cells inside
-  fewer ranks            a level with less than --gather cells a rank lives on fewer: b goes to them, x comes back with 3 layers, not hidden
+  fewer ranks            a level with less than --gather cells a rank lives on fewer: b goes there, x comes back with 3 layers, not hidden
   exchange by colors     besides, x on 3 layers between two colours
 
-Work is that of one GPU (a rate, and a time that every level costs at least), more for the patches on ghost cells, which neighbours repeat, and for
-the levels that one GPU does not have. A round of messages takes latency + bytes / bandwidth, less what hides it; a norm takes a latency for
-every doubling of ranks."""
+Work is that of one GPU (a rate, and a time that every level costs at least), more for the patches on ghost cells, which neighbours repeat,
+and for the levels that one GPU does not have. A round of messages takes latency + bytes / bandwidth, less what hides it; a norm takes a
+latency for every doubling of ranks."""
 import argparse
 import json
 import math
 
 # On one H200, README: 10^9 unknowns a second of A x, sweep, cycle, solve by refinement, and its iterations
 RATES = {3: (197, 33.0, 21.3, 4.61, 4), 4: (149, 26.2, 16.8, 4.88, 3), 7: (180, 29.4, 18.8, 5.73, 3)}
-PROLONG = 300  # the same of prolongation
-PAIRS = 4      # of sweeps on the coarsest level where it lives on several ranks, which takes 8192 cells: many boxes (the solver takes 1 to 12)
+TRANSFER = 300 # the same of restriction and prolongation
+PAIRS = 4  # of sweeps on the coarsest level where it lives on several ranks, as with 8192 cells (the solver takes 1 to 12)
 LINKS = {"NVLink": (20e-6, 200e9), "network": (10e-6, 50e9)}  # s, bytes/s one way
 
 
@@ -131,23 +132,26 @@ class Cycle:
             coarse, spread = self.levels[l + 1], self.spread[l + 1]
             sweeps = self.sweep(l)
             again = self.counted([("sweep", l, *level.ghosts(3))])
+            if sweeps and not pre:
+                sweeps[0] = ("transfer", *sweeps[0][1:])
             rounds += sweeps[:1] + sweeps[1:] * (pre + post) + again * (max(0, pre - 1) + max(0, post - 1))
             if pre:
                 rounds += self.counted([("apply", l, *level.ghosts(3))])
             if coarse.ranks < spread.ranks:
                 rounds += self.counted([(None, l, 1, spread.own), (None, l, *coarse.back(spread))])
             else:
-                rounds += self.counted([("prolong", l, *coarse.ghosts(3))])
+                rounds += self.counted([("transfer", l, *coarse.ghosts(3))])
         last, coarsest = len(self.levels) - 1, self.levels[-1]
         known = coarsest.ghosts(2)[1] + coarsest.own == math.prod(coarsest.cells)  # then it is inverted by every rank
-        return rounds + self.counted([(None, last, *coarsest.ghosts(2))] + [(None, last, *coarsest.ghosts(3))] * (0 if known else 2 * PAIRS))
+        again = [(None, last, *coarsest.ghosts(3))] * (0 if known else 2 * PAIRS)
+        return rounds + self.counted([(None, last, *coarsest.ghosts(2))] + again)
 
     def shown(self, rounds, rates, link, degree):
         """seconds of rounds that work does not hide"""
         seconds = 0
         for hides, l, _, size in rounds:
             level = self.levels[l]
-            rate = {"sweep": 8 * rates[1], "apply": rates[0], "prolong": PROLONG}.get(hides, math.inf) * 1e9
+            rate = {"sweep": 8 * rates[1], "apply": rates[0], "transfer": TRANSFER}.get(hides, math.inf) * 1e9
             seconds += max(0, link[0] + size / link[1] - level.inside() * level.own * (degree + 1) ** 3 / rate)
         return seconds
 
@@ -187,28 +191,35 @@ def predict(args):
     print("%8s %6s %14s %14s %14s %14s   %s" % ("MDoF/GPU", "GPUs", "A x", "sweep", "cycle", "solve", "cycle, by colors"))
     for size in sizes:
         for ranks in (2, 4, 8, 64, 4096):
-            c = make(cube(ranks << size), ranks)
-            counts = [total(r) for r in (c.operator(), c.sweep(0), c.all(), (c.all() + c.operator()) * its, make(cube(ranks << size), ranks, True).all())]
+            c, by_colors = make(cube(ranks << size), ranks), make(cube(ranks << size), ranks, True)
+            counts = [total(r) for r in (c.operator(), c.sweep(0), c.all(), (c.all() + c.operator()) * its, by_colors.all())]
             print("%8.1f %6d" % (c.levels[0].own * (args.degree + 1) ** 3 / 1e6, ranks), *("%5d %8.2f" % (m, b / 1e6) for m, b in counts))
+    if smooth == (0, 1):  # the rates are of this cycle
+        predict_times(args, make, cube, sizes, rates)
+
+
+def predict_times(args, make, cube, sizes, rates):
     links = {"given": (args.latency * 1e-6, args.bandwidth * 1e9)} if args.latency and args.bandwidth else LINKS
     print("\nms of one GPU, and efficiency: A x, sweep, cycle, solve by refinement; cycle with an exchange a colour")
     for name, link in links.items():
         print("%s: %.0f us a round, %.0f GB/s one way" % (name, link[0] * 1e6, link[1] / 1e9))
         for size in sizes:
             one = make(cube(1 << size), 1)
-            base = times(one, one, args.degree, rates, link, args.level * 1e-6, its)
+            seconds = lambda c: times(c, one, args.degree, rates, link, args.level * 1e-6, rates[4])
+            base = seconds(one)
             print("%8.1f MDoF/GPU %6d GPU  " % (one.levels[0].own * (args.degree + 1) ** 3 / 1e6, 1), *("%8.3f" % (1e3 * t) for t in base))
-            for ranks in (64, 4096):
-                t = [times(make(cube(ranks << size), ranks, colors), one, args.degree, rates, link, args.level * 1e-6, its) for colors in (0, 1)]
-                print("%17s %6d GPUs " % ("", ranks), *("%8.2f" % (b / n) for b, n in zip(base, t[0])), "%8.2f" % (base[2] / t[1][2]))
+            for ranks in (4, 64, 4096):
+                t, by_colors = seconds(make(cube(ranks << size), ranks)), seconds(make(cube(ranks << size), ranks, True))
+                print("%17s %6d GPUs " % ("", ranks), *("%8.2f" % (b / n) for b, n in zip(base, t)), "%8.2f" % (base[2] / by_colors[2]))
 
 
 FIGURES = ["A x", "sweep", "cycle", "refinement"]
 
 
 def cycle_of(row, boxes, ranks, colors=False):
-    return Cycle([b << row["refine"] for b in boxes], ranks, row["degree"], row["smooth"], row["gather"], 4 if row["precision"] == "single" else 8,
-                 row["periodic"], colors, 2 * min(boxes))
+    real = 4 if row["precision"] == "single" else 8
+    cells = [b << row["refine"] for b in boxes]
+    return Cycle(cells, ranks, row["degree"], row["smooth"], row["gather"], real, row["periodic"], colors, 2 * min(boxes))
 
 
 def rounds_of(row):
@@ -219,6 +230,17 @@ def rounds_of(row):
     return {"A x": c.operator, "sweep": lambda: c.sweep(0), "cycle": c.all}[name]()
 
 
+def time_of(row, one, floor):
+    """of the model, where the figures of one GPU with as many unknowns a rank were measured"""
+    base = [one.get((row["degree"], row["dofs"] // row["ranks"], f)) for f in FIGURES]
+    if not all(base) or row["figure"] not in FIGURES or row["kind"] != "weak":
+        return ""
+    rates = [row["dofs"] / row["ranks"] / b / 1e9 for b in base]
+    cycle, alone = cycle_of(row, row["boxes"], row["ranks"]), cycle_of(row, [1, 1, 1], 1)
+    t = times(cycle, alone, row["degree"], rates, LINKS["NVLink"], floor, row["iterations"] or 1, base)
+    return "%9.3f %9.3f" % (1e3 * t[FIGURES.index(row["figure"])], 1e3 * row["seconds"])
+
+
 def check(args):
     rows = []
     for name in args.check:
@@ -226,26 +248,18 @@ def check(args):
             rows += json.load(file)
     one = {(r["degree"], r["dofs"], r["figure"]): r["seconds"] for r in rows if r["ranks"] == 1 and r["backend"] != "host"}
     worst = [0, 0]
-    print("%-6s %-3s %8s %5s %-16s %21s %25s %s" % ("", "", "MDoF", "ranks", "", "messages: model, sent", "MB: model, sent", "ms: model, measured" if one else ""))
+    print("%-6s %-3s %8s %5s %-16s %21s %25s %s"
+          % ("", "", "MDoF", "ranks", "", "messages: model, sent", "MB: model, sent", "ms: model, measured" if one else ""))
     for r in rows:
-        if r["ranks"] == 1:
-            continue
-        try:
+        head = "%-6s Q%-2d %8.2f %5d %-16s" % (r["kind"], r["degree"], r["dofs"] / 1e6, r["ranks"], r["figure"])
+        if r["ranks"] > 1 and not along_curve([b << r["refine"] for b in r["boxes"]], r["ranks"]):
+            print(head, "its pieces are no blocks")
+        elif r["ranks"] > 1:
             messages, size = total(rounds_of(r))
-        except TypeError:  # no grid: pieces along the curve are no blocks here
-            print("%-6s Q%-2d %8.2f %5d %-16s pieces are no blocks" % (r["kind"], r["degree"], r["dofs"] / 1e6, r["ranks"], r["figure"]))
-            continue
-        for i, (model, sent) in enumerate(((messages, r["messages"]), (size, r["bytes"]))):
-            worst[i] = max(worst[i], abs(model - sent) / max(sent, 1))
-        base = [one.get((r["degree"], r["dofs"] // r["ranks"], f)) for f in FIGURES]
-        time = ""
-        if all(base) and r["figure"] in FIGURES and r["kind"] == "weak":
-            rates = [r["dofs"] / r["ranks"] / b / 1e9 for b in base]
-            first = cycle_of(r, [1, 1, 1], 1)
-            t = times(cycle_of(r, r["boxes"], r["ranks"]), first, r["degree"], rates, LINKS["NVLink"], args.level * 1e-6, r["iterations"] or 1, base)
-            time = "%9.3f %9.3f" % (1e3 * t[FIGURES.index(r["figure"])], 1e3 * r["seconds"])
-        print("%-6s Q%-2d %8.2f %5d %-16s %10d %10.1f %12.4f %12.4f %s"
-              % (r["kind"], r["degree"], r["dofs"] / 1e6, r["ranks"], r["figure"], messages, r["messages"], size / 1e6, r["bytes"] / 1e6, time))
+            for i, (model, sent) in enumerate(((messages, r["messages"]), (size, r["bytes"]))):
+                worst[i] = max(worst[i], abs(model - sent) / max(sent, 1))
+            counts = "%10d %10.1f %12.4f %12.4f" % (messages, r["messages"], size / 1e6, r["bytes"] / 1e6)
+            print(head, counts, time_of(r, one, args.level * 1e-6))
     print("off by at most %.1f %% in messages, %.1f %% in bytes" % (100 * worst[0], 100 * worst[1]))
 
 
