@@ -24,4 +24,17 @@ SKIP: {
   my $out = `python3 share/vpatchdg/compare.py --poisson $build/bin/poisson share/vpatchdg/options/fgmres.opts share/vpatchdg/options/richardson.opts -- -dm_refine 2 2>&1`;
   ok(!$? && $out =~ /^fgmres .*CONVERGED_RTOL.*^richardson .*CONVERGED_RTOL/ms, 'compare_prints_a_table') or diag($out);
 }
+
+# what bench_gpus counts on ranks of equal blocks is what the model says, and its reports can be compared
+SKIP: {
+  skip('no python3', 2) if system('python3 -c "" 2>/dev/null');
+  local $ENV{ASAN_OPTIONS} = 'detect_leaks=0';
+  for my $ranks (1, 2) {
+    run($ranks, 'bench_gpus', "-bench_only strong -bench_shift 4 -pc_vpatchdg_gather 256 -report $folder/gpus$ranks.json");
+  }
+  my $out = `python3 share/vpatchdg/model.py --check $folder/gpus2.json 2>&1`;
+  ok($out =~ /cycle, by colors/ && $out =~ /off by at most 0\.0 % in messages, 0\.0 % in bytes/, 'model_counts_messages') or diag($out);
+  $out = `python3 share/vpatchdg/scaling.py $folder/gpus1.json $folder/gpus2.json 2>&1`;
+  ok(!$? && $out =~ /^strong Q4 +refinement +2 .*exchange a colour over one a sweep/ms, 'scaling_prints_a_table') or diag($out);
+}
 done_testing();
