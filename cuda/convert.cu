@@ -286,49 +286,84 @@ struct Conversions {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode InResidual(const VpView *view, const VpView *outer, const double *x, const double *ghost, const double *f, void *b,
+  /* both add to *blocks the partial sums that they write */
+  static PetscErrorCode Cells(const ConvertPlan<T, N> *plan, const Field<double> &field, const Parts &cell, int part, const double *f, T *b,
+                              int *blocks)
+  {
+    const int32_t count = cell.n[part];
+
+    PetscFunctionBegin;
+    if (!count) PetscFunctionReturn(PETSC_SUCCESS);
+    EnterResidual<T, DIM, N><<<Blocks(count), S::threads, 0, VpCudaStream>>>(plan->enter, field, cell.List(part), count, f, b,
+                                                                             (double *)plan->partial.p + *blocks);
+    VpCudaLaunched("enter_residual");
+    *blocks += Blocks(count);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Tiles(const ConvertPlan<T, N> *plan, const TilePlan<N> *tiles, const Field<double> &field, int part, const double *f,
+                              T *b, int *blocks)
+  {
+    const int32_t count = tiles->tile.n[part];
+    auto          kernel = EnterTiles<T, N>;
+
+    PetscFunctionBegin;
+    if (!count) PetscFunctionReturn(PETSC_SUCCESS);
+    VpCudaCall(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(2 * Tile<N>::bytes)));
+    kernel<<<count, Tile<N>::threads, 2 * Tile<N>::bytes, VpCudaStream>>>(plan->enter, tiles->tables, field, tiles->tile.List(part),
+                                                                          tiles->tile.start, f, b, (double *)plan->partial.p + *blocks);
+    VpCudaLaunched("enter_residual on tiles");
+    *blocks += count;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /* b = enter (f - A x), x not NULL */
+  static PetscErrorCode Subtract(const ConvertPlan<T, N> *plan, const VpView *outer, int32_t nown, const double *x, VpGhosts ghosts,
+                                 const double *f, T *b, int *blocks)
+  {
+    const Field<double> field(outer, x, ghosts.values);
+    CellPlan           *cells = NULL;
+
+    PetscFunctionBegin;
+    if constexpr (DIM == 3) {
+      TilePlan<N> *tiles = NULL;
+
+      PetscCall(VpCudaTilePlan<N>(outer, 0, nown, &tiles));
+      if (tiles->HasTiles() && ReadsPairs(x)) {
+        auto run = [=](int part) {
+          PetscFunctionBegin;
+          PetscCall(Tiles(plan, tiles, field, part, f, b, blocks));
+          PetscCall(Cells(plan, field, tiles->cell, part, f, b, blocks));
+          PetscFunctionReturn(PETSC_SUCCESS);
+        };
+        PetscCall(VpCudaInParts(ghosts, run));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }
+    }
+    PetscCall(VpCudaCellPlan(outer, 0, nown, &cells));
+    PetscCall(VpCudaInParts(ghosts, [=](int part) { return Cells(plan, field, cells->cell, part, f, b, blocks); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode InResidual(const VpView *view, const VpView *outer, const double *x, VpGhosts ghosts, const double *f, void *b,
                                    double *norm2)
   {
     ConvertPlan<T, N> *plan = NULL;
-    double            *partial;
+    Parts              all;
     int                blocks = 0;
 
     PetscFunctionBegin;
     if (norm2) *norm2 = 0;
     if (!view->nown) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
-    partial = (double *)plan->partial.p;
-    if constexpr (DIM == 3) {
-      TilePlan<N> *tiles = NULL;
-
-      if (x) PetscCall(VpCudaTilePlan<N>(outer, 0, view->nown, &tiles));
-      if (tiles && tiles->ntile && ReadsPairs(x)) {
-        const Field<double> field(outer, x, ghost);
-        auto                kernel = EnterTiles<T, N>;
-
-        VpCudaCall(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(2 * Tile<N>::bytes)));
-        kernel<<<tiles->ntile, Tile<N>::threads, 2 * Tile<N>::bytes, VpCudaStream>>>(
-          plan->enter, tiles->tables, field, (const int32_t *)tiles->tile.p, tiles->start, f, (T *)b, partial);
-        VpCudaLaunched("enter_residual on tiles");
-        blocks = tiles->ntile;
-        if (tiles->ncell) {
-          EnterResidual<T, DIM, N><<<Blocks(tiles->ncell), S::threads, 0, VpCudaStream>>>(
-            plan->enter, field, (const int32_t *)tiles->cell.p, tiles->ncell, f, (T *)b, partial + blocks);
-          VpCudaLaunched("enter_residual");
-          blocks += Blocks(tiles->ncell);
-        }
-      }
-    }
-    if (!blocks) {
-      EnterResidual<T, DIM, N>
-        <<<plan->blocks, S::threads, 0, VpCudaStream>>>(plan->enter, Field<double>(outer, x, ghost), NULL, view->nown, f, (T *)b, partial);
-      VpCudaLaunched("enter_residual");
-      blocks = plan->blocks;
-    }
+    all.n[VP_INNER] = view->nown;
+    if (x) PetscCall(Subtract(plan, outer, view->nown, x, ghosts, f, (T *)b, &blocks));
+    else
+      PetscCall(Cells(plan, Field<double>(outer, NULL, NULL), all, VP_INNER, f, (T *)b, &blocks));
     if (!norm2) PetscFunctionReturn(PETSC_SUCCESS);
-    FinalSum<<<1, 1024, 0, VpCudaStream>>>(blocks, partial);
+    FinalSum<<<1, 1024, 0, VpCudaStream>>>(blocks, (double *)plan->partial.p);
     VpCudaLaunched("final sum");
-    PetscCall(VpCudaFetch(partial, sizeof(double), norm2));
+    PetscCall(VpCudaFetch(plan->partial.p, sizeof(double), norm2));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

@@ -112,6 +112,7 @@ static PetscErrorCode Start(MPI_Comm comm, ncclComm_t *started, const char **why
 static PetscErrorCode CreateLink(MPI_Comm comm, Link **out, const char **why)
 {
   ncclComm_t started;
+  int        first;
 
   PetscFunctionBegin;
   *out = NULL;
@@ -119,7 +120,8 @@ static PetscErrorCode CreateLink(MPI_Comm comm, Link **out, const char **why)
   if (!started) PetscFunctionReturn(PETSC_SUCCESS);
   *out = new Link();
   (*out)->comm = started;
-  VpCudaCall(cudaStreamCreateWithFlags(&(*out)->stream, cudaStreamNonBlocking));
+  VpCudaCall(cudaDeviceGetStreamPriorityRange(NULL, &first));
+  VpCudaCall(cudaStreamCreateWithPriority(&(*out)->stream, cudaStreamNonBlocking, first)); /* goes before the work that hides it */
   VpCudaCall(cudaEventCreateWithFlags(&(*out)->begun, cudaEventDisableTiming));
   VpCudaCall(cudaEventCreateWithFlags(&(*out)->ended, cudaEventDisableTiming));
   PetscFunctionReturn(PETSC_SUCCESS);

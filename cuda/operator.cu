@@ -53,30 +53,35 @@ template <class T, int DIM, int N>
 struct Operator {
   typedef CellShape<DIM, N> S;
 
-  static PetscErrorCode Cells(const Field<T> &f, const int32_t *list, int32_t first, int32_t count, const void *b, void *y)
+  static PetscErrorCode Cells(const Field<T> &f, const Parts &cell, int part, const void *b, void *y)
   {
+    const int32_t count = cell.n[part];
+
     PetscFunctionBegin;
     if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-    ApplyCells<T, DIM, N><<<(count + S::cells - 1) / S::cells, S::threads, 0, VpCudaStream>>>(f, list, first, count, (const T *)b, (T *)y);
+    ApplyCells<T, DIM, N><<<(count + S::cells - 1) / S::cells, S::threads, 0, VpCudaStream>>>(f, cell.List(part), cell.start, count,
+                                                                                              (const T *)b, (T *)y);
     VpCudaLaunched("apply");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Tiles(const Field<double> &f, const TilePlan<N> *plan, const double *b, double *y)
+  static PetscErrorCode Tiles(const Field<double> &f, const TilePlan<N> *plan, int part, const double *b, double *y)
   {
-    auto kernel = b ? ApplyTiles<N, true> : ApplyTiles<N, false>;
+    const int32_t count = plan->tile.n[part];
+    auto          kernel = b ? ApplyTiles<N, true> : ApplyTiles<N, false>;
 
     PetscFunctionBegin;
+    if (!count) PetscFunctionReturn(PETSC_SUCCESS);
     VpCudaCall(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(2 * Tile<N>::bytes)));
-    kernel<<<plan->ntile, Tile<N>::threads, 2 * Tile<N>::bytes, VpCudaStream>>>(plan->tables, f, (const int32_t *)plan->tile.p, plan->start,
-                                                                                b, y);
+    kernel<<<count, Tile<N>::threads, 2 * Tile<N>::bytes, VpCudaStream>>>(plan->tables, f, plan->tile.List(part), plan->tile.start, b, y);
     VpCudaLaunched("apply on tiles");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Apply(const VpView *view, int32_t first, int32_t last, const void *x, const void *ghost, const void *b, void *y)
+  static PetscErrorCode Apply(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b, void *y)
   {
-    const Field<T> f(view, x, ghost);
+    const Field<T> f(view, x, ghosts.values);
+    CellPlan      *cells = NULL;
 
     PetscFunctionBegin;
     if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
@@ -84,13 +89,19 @@ struct Operator {
       TilePlan<N> *plan = NULL;
 
       PetscCall(VpCudaTilePlan<N>(view, first, last, &plan));
-      if (plan->ntile && ReadsPairs((const double *)x)) {
-        PetscCall(Tiles(f, plan, (const double *)b, (double *)y));
-        PetscCall(Cells(f, (const int32_t *)plan->cell.p, 0, plan->ncell, b, y));
+      if (plan->HasTiles() && ReadsPairs((const double *)x)) {
+        auto run = [=](int part) {
+          PetscFunctionBegin;
+          PetscCall(Tiles(f, plan, part, (const double *)b, (double *)y));
+          PetscCall(Cells(f, plan->cell, part, b, y));
+          PetscFunctionReturn(PETSC_SUCCESS);
+        };
+        PetscCall(VpCudaInParts(ghosts, run));
         PetscFunctionReturn(PETSC_SUCCESS);
       }
     }
-    PetscCall(Cells(f, NULL, first, last - first, b, y));
+    PetscCall(VpCudaCellPlan(view, first, last, &cells));
+    PetscCall(VpCudaInParts(ghosts, [=](int part) { return Cells(f, cells->cell, part, b, y); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

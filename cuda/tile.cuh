@@ -3,6 +3,7 @@
    traces are a 2 x 2 matrix times the cell's own. */
 #pragma once
 #include "cell.cuh"
+#include "parts.cuh"
 #include "load.cuh"
 
 template <int N>
@@ -256,10 +257,13 @@ __device__ __forceinline__ void AwaitCopy()
    rest of the range are single cells. */
 template <int N>
 struct TilePlan : VpPlan {
-  int           ntile, ncell;
-  int32_t       start; /* tiles lie one behind the other from here where tile.p is NULL */
-  VpArray       tile, cell;
+  Parts         tile, cell;
   TileTables<N> tables;
+
+  bool HasTiles() const
+  {
+    return tile.n[VP_INNER] || tile.n[VP_OUTER];
+  }
 };
 /* tiles read pairs of values at once: of a part of another vector perhaps they can not */
 static inline bool ReadsPairs(const double *x)

@@ -1,5 +1,6 @@
 /* Setting up the kernels of tile.cuh for a range of cells: the commonest entries, those at boundaries, the tiles. */
 #include "tile.cuh"
+#include <cstring>
 
 struct TileEntries {
   int32_t common[3], boundary[3][2][2]; /* [direction][side][Dirichlet, Neumann]; -1: none */
@@ -246,28 +247,34 @@ struct TileSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Lists(const Field<double> &f, int32_t first, int32_t last, const TileEntries &e, TilePlan<N> *plan)
+  static PetscErrorCode Lists(const VpView *view, const Field<double> &f, int32_t first, int32_t last, const TileEntries &e, TilePlan<N> *plan)
   {
     const int32_t T = Tile<N>::cells;
-    int32_t      *tile, *cell, count, t = 0;
-    uint8_t      *flag;
+    int32_t      *tile, *cell, count, ntile = 0, ncell = 0;
+    uint8_t      *flag, *reads;
 
     PetscFunctionBegin;
-    PetscCall(Start(f, first, last, e, &plan->start));
-    count = (last - plan->start) / T;
+    PetscCall(Start(f, first, last, e, &plan->tile.start));
+    count = (last - plan->tile.start) / T;
     PetscCall(PetscMalloc3(count, &flag, count, &tile, last - first, &cell));
-    PetscCall(Flags(f, last, e, plan->start, 1, count, flag));
-    for (int32_t c = first; c < last;) {
-      t = (c - plan->start) / T;
-      if (c >= plan->start && t < count && flag[t]) {
-        tile[plan->ntile++] = c;
-        c += T;
-      } else
-        cell[plan->ncell++] = c++;
+    PetscCall(Flags(f, last, e, plan->tile.start, 1, count, flag));
+    PetscCall(VpCudaReadsGhosts(view, first, last, &reads));
+    for (int part = 0; part < 2; part++) {
+      const int32_t tiles = ntile, cells = ncell;
+      for (int32_t c = first, size; c < last; c += size) {
+        const int32_t t = (c - plan->tile.start) / T;
+        size = c >= plan->tile.start && t < count && flag[t] ? T : 1;
+        if ((reads && memchr(reads + (c - first), 1, (size_t)size) ? VP_OUTER : VP_INNER) != part) continue;
+        if (size == T) tile[ntile++] = c;
+        else cell[ncell++] = c;
+      }
+      plan->tile.n[part] = ntile - tiles;
+      plan->cell.n[part] = ncell - cells;
     }
-    if (plan->ncell) PetscCall(VpCudaPlace(cell, (size_t)plan->ncell * sizeof(int32_t), "cells outside tiles", &plan->cell));
-    if (plan->ntile < count) PetscCall(VpCudaPlace(tile, (size_t)plan->ntile * sizeof(int32_t), "tiles", &plan->tile));
+    if (ntile && ncell) PetscCall(VpCudaPlace(cell, (size_t)ncell * sizeof(int32_t), "cells outside tiles", &plan->cell.list));
+    if (plan->tile.n[VP_INNER] < count) PetscCall(VpCudaPlace(tile, (size_t)ntile * sizeof(int32_t), "tiles", &plan->tile.list));
     PetscCall(PetscFree3(flag, tile, cell));
+    PetscCall(PetscFree(reads));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
@@ -280,12 +287,10 @@ PetscErrorCode VpCudaTilePlan(const VpView *view, int32_t first, int32_t last, T
     TileEntries         e;
 
     PetscFunctionBegin;
-    p->ntile = p->ncell = 0;
     if (last - first >= Tile<N>::cells && view->nt == Dense(N)) {
       PetscCall(TileSetup<N>::Entries(f, first, last, &p->tables, &e));
-      if (e.common[0] >= 0) PetscCall(TileSetup<N>::Lists(f, first, last, e, p));
+      if (e.common[0] >= 0) PetscCall(TileSetup<N>::Lists(view, f, first, last, e, p));
     }
-    if (!p->ntile) p->ncell = 0; /* all cells, without a list */
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 

@@ -10,14 +10,14 @@ struct TransferPlan : VpPlan {
 
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  Prolong(const __grid_constant__ Matrix<T, N> P, bool swaps, int32_t count, bool add, const int32_t *parent, const uint8_t *corner,
+  Prolong(const __grid_constant__ Matrix<T, N> P, bool swaps, int32_t first, int32_t last, bool add, const int32_t *parent, const uint8_t *corner,
           const T *xc, T *x)
 {
   typedef CellShape<DIM, N> S;
   __shared__ T              s[S::cells * S::size];
   const int                 slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
-  const int32_t             cell = blockIdx.x * S::cells + slot;
-  const bool                active = cell < count;
+  const int32_t             cell = first + blockIdx.x * S::cells + slot;
+  const bool                active = cell < last;
   T                         v[N];
 
   if (active) {
@@ -111,15 +111,15 @@ template <class T, int DIM, int N>
 struct Transfers {
   typedef CellShape<DIM, N> S;
 
-  static PetscErrorCode Prolongation(const VpView *view, int32_t count, PetscBool add, const void *xc, void *x)
+  static PetscErrorCode Prolongation(const VpView *view, int32_t first, int32_t last, PetscBool add, const void *xc, void *x)
   {
     TransferPlan<T, N> *plan = NULL;
 
     PetscFunctionBegin;
-    if (!count) PetscFunctionReturn(PETSC_SUCCESS);
+    if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
-    Prolong<T, DIM, N><<<(count + S::cells - 1) / S::cells, S::threads, 0, VpCudaStream>>>(plan->P, plan->swaps, count, add, view->parent,
-                                                                                           view->corner, (const T *)xc, (T *)x);
+    Prolong<T, DIM, N><<<(last - first + S::cells - 1) / S::cells, S::threads, 0, VpCudaStream>>>(
+      plan->P, plan->swaps, first, last, add, view->parent, view->corner, (const T *)xc, (T *)x);
     VpCudaLaunched("prolong");
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -34,7 +34,7 @@ static PetscErrorCode MultiplyLevel(void *work)
   const VpView *view = &level->view;
   char         *x = cycle->x[0][0];
 
-  return level->ops->apply(view, 0, view->nown, x, x + view->nown * level->block, NULL, cycle->x[1][0]);
+  return level->ops->apply(view, 0, view->nown, x, VpGhostsAt(x + view->nown * level->block), NULL, cycle->x[1][0]);
 }
 
 static PetscErrorCode Restrict(void *work)
@@ -49,7 +49,7 @@ static PetscErrorCode Prolong(void *work)
   VpCycle       cycle = ((Work *)work)->cycle;
   const VpView *view = &cycle->level[0]->view;
 
-  return cycle->level[0]->ops->prolong(view, view->nhalo, PETSC_FALSE, cycle->x[0][1], cycle->x[0][0]);
+  return cycle->level[0]->ops->prolong(view, 0, view->nhalo, PETSC_FALSE, cycle->x[0][1], cycle->x[0][0]);
 }
 
 static PetscErrorCode Sweep(void *work)
@@ -57,7 +57,7 @@ static PetscErrorCode Sweep(void *work)
   Work       *w = (Work *)work;
   void *const x[2] = {w->cycle->x[0][0], w->cycle->x[1][0]};
 
-  return VpSmootherSweep(w->smoother, PETSC_FALSE, PETSC_FALSE, w->cycle->b[0], x);
+  return VpSmootherSweep(w->smoother, PETSC_FALSE, PETSC_FALSE, VpGhostsAt(NULL), w->cycle->b[0], x);
 }
 
 static PetscErrorCode EnterResidual(void *work)
@@ -69,7 +69,7 @@ static PetscErrorCode EnterResidual(void *work)
   PetscFunctionBeginUser;
   PetscCall(VecGetArrayReadAndMemType(w->b, &b, NULL));
   PetscCall(VecGetArrayReadAndMemType(w->x, &x, NULL));
-  PetscCall(VpCycleEnterResidual(w->cycle, 0, w->outer, x, x + w->dofs, b, &norm2));
+  PetscCall(VpCycleEnterResidual(w->cycle, 0, w->outer, x, VpGhostsAt(x + w->dofs), b, &norm2));
   PetscCall(VecRestoreArrayReadAndMemType(w->x, &x));
   PetscCall(VecRestoreArrayReadAndMemType(w->b, &b));
   PetscFunctionReturn(PETSC_SUCCESS);

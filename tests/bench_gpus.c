@@ -37,10 +37,11 @@ static PetscErrorCode Sweep(void *context)
 {
   const VpCycle cycle = ((Problem *)context)->cycle;
   void *const   x[2] = {cycle->x[0][0], cycle->x[1][0]};
+  VpGhosts      ghosts;
 
   PetscFunctionBeginUser;
-  PetscCall(VpLevelExchange(cycle->level[0], VP_GHOST_SWEEP, cycle->b[0]));
-  PetscCall(VpSmootherSweep(cycle->smoother[0], PETSC_FALSE, PETSC_FALSE, cycle->b[0], x));
+  PetscCall(VpLevelRefresh(cycle->level[0], VP_GHOST_SWEEP, cycle->b[0], &ghosts));
+  PetscCall(VpSmootherSweep(cycle->smoother[0], PETSC_FALSE, PETSC_FALSE, ghosts, cycle->b[0], x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

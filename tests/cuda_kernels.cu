@@ -100,8 +100,8 @@ struct Check {
     void        *dy = g.Poisoned(N), *dr = g.Poisoned(N);
 
     for (size_t i = 0; i < N; i++) r[i] = b[i] - y[i];
-    Call(ops->apply(&g.view, first, last, dx, (char *)dx + (size_t)g.view.nown * v.per * one, NULL, dy));
-    Call(ops->apply(&g.view, first, last, dx, (char *)dx + (size_t)g.view.nown * v.per * one, db, dr));
+    Call(ops->apply(&g.view, first, last, dx, VpGhostsAt((char *)dx + (size_t)g.view.nown * v.per * one), NULL, dy));
+    Call(ops->apply(&g.view, first, last, dx, VpGhostsAt((char *)dx + (size_t)g.view.nown * v.per * one), db, dr));
     Compare(what + " A x", dy, y, (size_t)first * v.per, (size_t)last * v.per);
     Compare(what + " b - A x", dr, r, (size_t)first * v.per, (size_t)last * v.per);
   }
@@ -139,8 +139,8 @@ struct Check {
       }
     }
     void *d = g.Poisoned(N), *da = g.Real(x), *db2 = g.Poisoned(Nc);
-    Call(ops->prolong(&g.view, v.ncell, PETSC_FALSE, dc, d));
-    Call(ops->prolong(&g.view, v.ncell, PETSC_TRUE, dc, da));
+    Call(ops->prolong(&g.view, 0, v.ncell, PETSC_FALSE, dc, d));
+    Call(ops->prolong(&g.view, 0, v.ncell, PETSC_TRUE, dc, da));
     Call(ops->restrict_(&g.view, db, db2));
     Compare("prolong", d, fine, 0, N);
     Compare("prolong add", da, add, 0, N);
@@ -167,16 +167,16 @@ struct Check {
     void   *d = g.Poisoned(N), *d2 = g.Poisoned(N), *d3 = g.Poisoned(N);
     double *ob = (double *)o.Real(b), *ox = (double *)o.Real(x), *oc = (double *)o.Real(c);
     Call(ops->enter(&g.view, ob, d));
-    Call(ops->enter_residual(&g.view, &o.view, ox, ox + owned, ob, d2, &norm2));
+    Call(ops->enter_residual(&g.view, &o.view, ox, VpGhostsAt(ox + owned), ob, d2, &norm2));
     Call(ops->leave(&g.view, PETSC_TRUE, dx, oc));
     Compare("enter", d, in, 0, owned);
     Compare("enter_residual", d2, res, 0, owned, 2);
     TapOk((PetscBool)(fabs(norm2 - norm) < 1e-11 * norm), "%s norm (%.1e)", name.c_str(), fabs(norm2 - norm) / norm);
     const double e = Error(o.Get(oc, N), out, 0, owned);
     TapOk((PetscBool)(e < eps), "%s leave (%.1e)", name.c_str(), e);
-    Call(ops->enter_residual(&g.view, &o.view, ox, ox + owned, ob, d3, NULL));
+    Call(ops->enter_residual(&g.view, &o.view, ox, VpGhostsAt(ox + owned), ob, d3, NULL));
     Compare("enter_residual without the norm", d3, res, 0, owned, 2);
-    Call(ops->enter_residual(&g.view, &o.view, NULL, NULL, ob, d2, &norm2));
+    Call(ops->enter_residual(&g.view, &o.view, NULL, VpGhostsAt(NULL), ob, d2, &norm2));
     Compare("enter_residual without x", d2, in, 0, owned);
   }
 };

@@ -10,10 +10,11 @@ enum {
   GHOSTS_HOLD_OWNER_POSITIONS,
   CHILDREN_AND_PARENTS_AGREE,
   FIRST_CHILD_LIVES_WITH_PARENT,
+  CHILDREN_COME_FROM_THEIR_OWNERS,
   NCHECK
 };
 static const char *names[NCHECK] = {"bounds_match_boxes",          "neighbors_are_mutual",       "ghosts_are_the_layers",
-                                    "ghosts_hold_owner_positions", "children_and_parents_agree", "first_child_lives_with_parent"};
+                                    "ghosts_hold_owner_positions", "children_and_parents_agree", "first_child_lives_with_parent", "children_come_from_their_owners"};
 static int         bad[NCHECK];
 
 static void CheckCells(const Case *c, VpMesh mesh, const int64_t next[], const int lattice[])
@@ -95,7 +96,7 @@ static PetscErrorCode CheckGhosts(const Case *c, VpMesh mesh, const int64_t next
   PetscCall(PetscFree2(face, seen));
 
   PetscCall(PetscMalloc2(mesh->nown, &own, mesh->nlocal, &ghost));
-  for (int kind = 0; kind < VP_GHOST_KINDS; kind++) {
+  for (int kind = 0; kind < VP_GHOST_CHILD; kind++) {
     for (int32_t i = 0; i < mesh->nown; i++) own[i] = mesh->first + i;
     for (int32_t i = 0; i < mesh->nlocal; i++) ghost[i] = -1;
     PetscCall(VpMeshExchangeBegin(mesh, (VpGhostKind)kind, MPIU_INT, own, ghost));
@@ -107,17 +108,41 @@ static PetscErrorCode CheckGhosts(const Case *c, VpMesh mesh, const int64_t next
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void CheckLink(VpMesh fine)
+/* own parents' children get values from their owners, no other cell does */
+static PetscErrorCode CheckChildren(VpMesh fine)
+{
+  const int32_t nchild = fine->coarser->nown << fine->dim;
+  PetscInt     *value;
+  int32_t       came = 0, expected = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(fine->nlocal, &value));
+  for (int32_t i = 0; i < fine->nlocal; i++) value[i] = i < fine->nown ? fine->first + i : -1;
+  PetscCall(VpMeshExchangeBegin(fine, VP_GHOST_CHILD, MPIU_INT, value, value + fine->nown));
+  PetscCall(VpMeshExchangeEnd(fine, VP_GHOST_CHILD, MPIU_INT, value, value + fine->nown));
+  for (int32_t i = fine->nown; i < fine->nlocal; i++) came += value[i] != -1;
+  for (int32_t i = 0; i < nchild; i++) {
+    expected += fine->child[i] >= fine->nown;
+    bad[CHILDREN_COME_FROM_THEIR_OWNERS] += value[fine->child[i]] != Position(fine, fine->child[i]);
+  }
+  bad[CHILDREN_COME_FROM_THEIR_OWNERS] += came != expected;
+  PetscCall(PetscFree(value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckLink(VpMesh fine)
 {
   const VpMesh coarse = fine->coarser;
   const int    nchild = 1 << fine->dim;
 
+  PetscFunctionBeginUser;
   for (int32_t i = 0; i < fine->nhalo; i++) {
     const int32_t p = fine->parent[i];
 
     bad[CHILDREN_AND_PARENTS_AGREE] += p < 0 || p >= coarse->nlocal || coarse->box[p] != fine->box[i];
     for (int d = 0; d < 3; d++) bad[CHILDREN_AND_PARENTS_AGREE] += coarse->coord[3 * p + d] != fine->coord[3 * i + d] >> 1;
   }
+  for (int32_t i = 0; i < fine->nown; i++) bad[CHILDREN_AND_PARENTS_AGREE] += (fine->parent[i] >= coarse->nown) != (i < fine->orphans);
   for (int32_t p = 0; p < coarse->nown; p++) {
     bad[FIRST_CHILD_LIVES_WITH_PARENT] += fine->child[nchild * p] >= fine->nown;
     for (int k = 0; k < nchild; k++) {
@@ -127,6 +152,8 @@ static void CheckLink(VpMesh fine)
       for (int d = 0; d < fine->dim; d++) bad[CHILDREN_AND_PARENTS_AGREE] += (fine->coord[3 * i + d] & 1) != (k >> d & 1);
     }
   }
+  PetscCall(CheckChildren(fine));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Check(const Case *c, VpMesh mesh, const int lattice[], const int64_t next[])
@@ -134,7 +161,7 @@ static PetscErrorCode Check(const Case *c, VpMesh mesh, const int lattice[], con
   PetscFunctionBeginUser;
   CheckCells(c, mesh, next, lattice);
   PetscCall(CheckGhosts(c, mesh, next));
-  if (mesh->coarser) CheckLink(mesh);
+  if (mesh->coarser) PetscCall(CheckLink(mesh));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -203,7 +203,7 @@ static inline PetscErrorCode Apply(VpLevel level, double x[], const double b[], 
 {
   PetscFunctionBeginUser;
   PetscCall(VpLevelExchange(level, VP_GHOST_FACE, x));
-  PetscCall(level->ops->apply(&level->view, 0, level->view.nown, x, (char *)x + level->view.nown * level->block, b, y));
+  PetscCall(level->ops->apply(&level->view, 0, level->view.nown, x, VpGhostsAt((char *)x + level->view.nown * level->block), b, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -217,7 +217,7 @@ static inline PetscErrorCode Refinement(World *w, VpCycle cycle, const double b[
   PetscFunctionBeginUser;
   for (;; n++) {
     PetscCall(VpLevelExchange(w->outer, VP_GHOST_FACE, x));
-    PetscCall(VpCycleEnterResidual(cycle, 0, w->outer, x, x + (size_t)w->mesh->nown * w->ndof, b, &norm2));
+    PetscCall(VpCycleEnterResidual(cycle, 0, w->outer, x, VpGhostsAt(x + (size_t)w->mesh->nown * w->ndof), b, &norm2));
     last = sqrt(norm2);
     if (!n) first = last;
     if (last <= 1e-8 * first || n == 100 || last > 1e10 * first || last != last) break;

@@ -126,7 +126,7 @@ static PetscErrorCode Sweeps(MPI_Comm comm, const Setting *s, const Flavour *f, 
   PetscCall(VpLevelExchange(level, VP_GHOST_SWEEP, b));
   for (int i = 0; i < 2; i++) {
     PetscCall(VpLevelExchange(level, VP_GHOST_ALL, x[0]));
-    PetscCall(VpSmootherSweep(smoother, (PetscBool)(f->zero && i == 0), f->reverse, b, (void *const *)x));
+    PetscCall(VpSmootherSweep(smoother, (PetscBool)(f->zero && i == 0), f->reverse, VpGhostsAt(NULL), b, (void *const *)x));
   }
   PetscCall(VectorCreate(w->outer, result));
   PetscCall(level->ops->leave(&level->view, PETSC_FALSE, x[0], *result));
@@ -251,7 +251,7 @@ static PetscErrorCode TwoLayers(const Setting *s)
     PetscCall(VpLevelExchange(level[i], VP_GHOST_SWEEP, b[i]));
     PetscCall(VpLevelExchange(level[i], VP_GHOST_ALL, x[i][0]));
   }
-  PetscCall(VpSmootherSweep(smoother[0], PETSC_FALSE, PETSC_FALSE, b[0], (void *const *)x[0]));
+  PetscCall(VpSmootherSweep(smoother[0], PETSC_FALSE, PETSC_FALSE, VpGhostsAt(NULL), b[0], (void *const *)x[0]));
   PetscCall(SweepNear(level[1], w[0].mesh, b[1], x[1]));
   TapOk((PetscBool)(Distance(level[0], x[0][0], x[1][0] + w[0].mesh->first * w[0].ndof) < 1e-11),
         "sweep_is_the_serial_one_of_two_layers: %s", s->name);

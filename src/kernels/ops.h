@@ -5,6 +5,7 @@
    dimension and degree. */
 #pragma once
 #include "../tables/tables.h"
+#include "../petsc/compat.h"
 
 typedef enum { VP_SINGLE, VP_DOUBLE } VpPrecision;
 
@@ -46,24 +47,44 @@ typedef enum {
   VP_FORM_GIVEN    /* x += A_j^-1 b: b is the residual */
 } VpForm;
 
+/* Values of the cells nown, nown+1, ..., perhaps under way: work that needs none of them comes first, then VpArrive. */
+typedef struct {
+  const void    *values;
+  PetscErrorCode (*arrive)(void *context); /* waits for them the first time it is called; NULL: they are there */
+  void          *context;
+} VpGhosts;
+
+static inline VpGhosts VpGhostsAt(const void *values)
+{
+  VpGhosts there = {values, NULL, NULL};
+
+  return there;
+}
+static inline PetscErrorCode VpArrive(VpGhosts ghosts)
+{
+  PetscFunctionBegin;
+  if (ghosts.arrive) PetscCall(ghosts.arrive(ghosts.context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Kernels work on [0, count) of what they name. Where a level's x has two buffers x[0], x[1], the current values of a cell are in
    x[popcount(cover[cell] & done) & 1], `done` being the colours this sweep has been through: patches of a colour read current values,
    write the other buffer, and so see nothing of each other. */
 typedef struct {
-  /* y = A x, or y = b - A x where b is not NULL, on cells [first, last), last <= nsweep; ghost: values of cells nown, nown+1, ... */
-  PetscErrorCode (*apply)(const VpView *, int32_t first, int32_t last, const void *x, const void *ghost, const void *b, void *y);
+  /* y = A x, or y = b - A x where b is not NULL, on cells [first, last), last <= nsweep */
+  PetscErrorCode (*apply)(const VpView *, int32_t first, int32_t last, const void *x, VpGhosts, const void *b, void *y);
   /* patches [first, last) of one colour */
   PetscErrorCode (*sweep)(const VpView *, VpForm, int32_t first, int32_t last, unsigned done, const void *b, void *const x[2]);
   /* x[0] = current values on cells [0, count) */
   PetscErrorCode (*settle)(const VpView *, int32_t count, unsigned done, void *const x[2]);
-  /* fine x = P xc (add: +=) on cells [0, count) of this level */
-  PetscErrorCode (*prolong)(const VpView *, int32_t count, PetscBool add, const void *xc, void *x);
+  /* fine x = P xc (add: +=) on cells [first, last) of this level */
+  PetscErrorCode (*prolong)(const VpView *, int32_t first, int32_t last, PetscBool add, const void *xc, void *x);
   /* coarse bc = R b on the coarser level's own cells */
   PetscErrorCode (*restrict_)(const VpView *, const void *b, void *bc);
   /* b = the outer vector r, on own cells */
   PetscErrorCode (*enter)(const VpView *, const double *r, void *b);
   /* b = the outer residual f - A x (x NULL: f), A from the view of the outer operator; *norm2 = this rank's sum of its squares, unless NULL */
-  PetscErrorCode (*enter_residual)(const VpView *, const VpView *outer, const double *x, const double *ghost, const double *f, void *b, double *norm2);
+  PetscErrorCode (*enter_residual)(const VpView *, const VpView *outer, const double *x, VpGhosts, const double *f, void *b, double *norm2);
   /* outer z = x (add: +=), on own cells */
   PetscErrorCode (*leave)(const VpView *, PetscBool add, const void *x, double *z);
 } VpOps;

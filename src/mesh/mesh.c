@@ -116,7 +116,7 @@ static PetscErrorCode SetExchange(VpMesh mesh, PetscMPIInt size, const VpCellSet
     owner[i].rank = OwnerOf(mesh->starts, size, ghosts->cell[i]);
     owner[i].index = (PetscInt)(ghosts->cell[i] - mesh->starts[owner[i].rank]);
   }
-  for (int kind = 0; kind < VP_GHOST_KINDS; kind++) {
+  for (int kind = 0; kind < VP_GHOST_CHILD; kind++) {
     PetscCall(PetscSFCreate(mesh->comm, &mesh->sf[kind]));
     PetscCall(PetscSFSetGraph(mesh->sf[kind], mesh->nown, nleaf[kind], NULL, PETSC_OWN_POINTER, owner, PETSC_COPY_VALUES));
     PetscCall(PetscSFSetUp(mesh->sf[kind]));
@@ -177,6 +177,32 @@ static PetscErrorCode Ghosts(VpMesh mesh, VpCellSet *ghosts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Own parents' children that other ranks have: those next to the last own cell along the curve, which may be several ranks'. */
+static PetscErrorCode SetChildExchange(VpMesh fine, int64_t nchild)
+{
+  PetscMPIInt  size;
+  PetscInt    *leaf, n = 0;
+  PetscSFNode *owner;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(fine->comm, &size));
+  PetscCall(PetscMalloc2(8, &leaf, 8, &owner));
+  for (int64_t i = PetscMax(0, nchild - 8); i < nchild; i++) {
+    const int64_t cell = ((int64_t)fine->coarser->first << fine->dim) + i;
+
+    if (fine->child[i] < fine->nown) continue;
+    leaf[n] = fine->child[i] - fine->nown;
+    owner[n].rank = OwnerOf(fine->starts, size, cell);
+    owner[n].index = (PetscInt)(cell - fine->starts[owner[n].rank]);
+    n++;
+  }
+  PetscCall(PetscSFCreate(fine->comm, &fine->sf[VP_GHOST_CHILD]));
+  PetscCall(PetscSFSetGraph(fine->sf[VP_GHOST_CHILD], fine->nown, n, leaf, PETSC_COPY_VALUES, owner, PETSC_COPY_VALUES));
+  PetscCall(PetscSFSetUp(fine->sf[VP_GHOST_CHILD]));
+  PetscCall(PetscFree2(leaf, owner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* fine->coarser, parent and child: positions of a parent and its children are p and 2^dim p + 0 .. 2^dim - 1. Takes the sets of ghosts. */
 static PetscErrorCode Link(VpMesh fine, VpMesh coarse, VpCellSet *of_fine, VpCellSet *of_coarse)
 {
@@ -192,6 +218,7 @@ static PetscErrorCode Link(VpMesh fine, VpMesh coarse, VpCellSet *of_fine, VpCel
     fine->parent[i] = LocalOf(coarse, of_coarse, cell >> dim);
     lost += fine->parent[i] < 0;
   }
+  while (fine->orphans < fine->nown && fine->parent[fine->orphans] >= coarse->nown) fine->orphans++;
   for (int64_t i = 0; i < (int64_t)coarse->nown << dim; i++) {
     fine->child[i] = LocalOf(fine, of_fine, ((int64_t)coarse->first << dim) + i);
     lost += fine->child[i] < 0 || fine->child[i] >= fine->nsweep;
@@ -199,6 +226,7 @@ static PetscErrorCode Link(VpMesh fine, VpMesh coarse, VpCellSet *of_fine, VpCel
   PetscCheck(lost == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d parents or children are not local", (int)lost);
   fine->coarser = coarse;
   PetscCall(VpMeshReference(coarse));
+  PetscCall(SetChildExchange(fine, (int64_t)coarse->nown << dim));
   PetscCall(VpCellSetDestroy(of_fine));
   PetscCall(VpCellSetDestroy(of_coarse));
   PetscFunctionReturn(PETSC_SUCCESS);

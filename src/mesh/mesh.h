@@ -36,7 +36,8 @@ PetscErrorCode VpDomainCreate(MPI_Comm, int dim, int32_t nbox, const PetscReal l
 PetscErrorCode VpDomainReference(VpDomain);
 PetscErrorCode VpDomainDestroy(VpDomain *);
 
-typedef enum { VP_GHOST_FACE, VP_GHOST_SWEEP, VP_GHOST_ALL, VP_GHOST_KINDS } VpGhostKind; /* ghosts in [nown, nface), [nown, nsweep), [nown, nlocal) */
+/* ghosts in [nown, nface), [nown, nsweep), [nown, nlocal); those in [nown, nsweep) whose parent is own (with coarser) */
+typedef enum { VP_GHOST_FACE, VP_GHOST_SWEEP, VP_GHOST_ALL, VP_GHOST_CHILD, VP_GHOST_KINDS } VpGhostKind;
 
 /* How ghosts travel where they live on devices: through the host; by MPI that takes device memory; by the backend's own links. */
 typedef enum { VP_TRANSPORT_HOST, VP_TRANSPORT_MPI, VP_TRANSPORT_LINK } VpTransport;
@@ -56,11 +57,12 @@ struct VpMesh_ {
                               one, 0 any other. From one cell below to two above them, cells of one box and place have the same boxes and boundaries */
   int32_t *neighbor;       /* [nsweep][2 dim] local cell or VP_DIRICHLET, VP_NEUMANN; complete on [0, nsweep) */
   PetscInt *starts;        /* [size+1] first global position of every rank */
-  PetscSF  sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values) */
+  PetscSF  sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values); VP_GHOST_CHILD: NULL until there is coarser */
   VpTransport transport;
   void    *link;           /* of VP_TRANSPORT_LINK (ops.h) */
   VpMesh   coarser;        /* level-1 mesh, NULL until VpMeshCoarsen; a parent lives where its first child lives */
   int32_t *parent;         /* [nhalo] local cell of the coarser mesh (with coarser) */
+  int32_t  orphans;        /* own cells [0, orphans) have parents that other ranks own (with coarser) */
   int32_t *child;          /* [coarser->nown][2^dim] local cells of this mesh, all in [0, nsweep) (with coarser) */
 };
 
@@ -113,6 +115,7 @@ typedef struct {
   int      dim;
   int32_t  n;
   int32_t  start[9]; /* colour c is [start[c], start[c+1]) */
+  int32_t  inner[8]; /* of which [start[c], inner[c]) touch no ghost */
   int32_t *cell;     /* [n][2^dim], position x + 2 y + 4 z */
   uint8_t *side;     /* [n][2 dim] VpSide */
   uint8_t *mixed;    /* [n] 1: some side is MIXED, WRAP, or part Dirichlet part Neumann: residual form only */

@@ -201,6 +201,7 @@ PetscErrorCode VpPatchesCreate(VpMesh mesh, VpPatches *patches)
   PetscCall(FindPatches(mesh, near, &others, &nother, start + 1));
   for (int c = 0; c < NCLASS; c++) start[c + 1] += start[c];
   for (int c = 0; c <= 8; c++) patches->start[c] = start[c * 2 * NSHAPE];
+  for (int c = 0; c < 8; c++) patches->inner[c] = start[c * 2 * NSHAPE + NSHAPE];
   patches->n = start[NCLASS];
   PetscCall(Allocate(mesh, patches));
   p = others;

@@ -68,9 +68,9 @@ static PetscErrorCode SolvePatch(VpCoarse coarse, void *b, void *const x[2])
 static PetscErrorCode SweepPair(VpCoarse coarse, PetscBool zero, void *b, void *const x[2])
 {
   PetscFunctionBegin;
-  PetscCall(VpSmootherSweep(coarse->pair, zero, PETSC_FALSE, b, x));
+  PetscCall(VpSmootherSweep(coarse->pair, zero, PETSC_FALSE, VpGhostsAt(NULL), b, x));
   PetscCall(VpLevelExchange(coarse->level, VP_GHOST_ALL, x[0]));
-  PetscCall(VpSmootherSweep(coarse->pair, PETSC_FALSE, PETSC_TRUE, b, x));
+  PetscCall(VpSmootherSweep(coarse->pair, PETSC_FALSE, PETSC_TRUE, VpGhostsAt(NULL), b, x));
   PetscCall(VpLevelExchange(coarse->level, VP_GHOST_ALL, x[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -171,6 +171,7 @@ static PetscErrorCode ApplySweep(PC pc, Vec r, Vec z)
   VpLevel            level;
   const PetscScalar *in;
   PetscScalar       *out;
+  VpGhosts           ghosts;
 
   PetscFunctionBegin;
   PetscCall(PCShellGetContext(pc, &context));
@@ -179,9 +180,9 @@ static PetscErrorCode ApplySweep(PC pc, Vec r, Vec z)
   PetscCall(VecGetArrayRead(r, &in));
   PetscCall(VpLevelEnter(level, in, coarse->sweep_b));
   PetscCall(VecRestoreArrayRead(r, &in));
-  PetscCall(VpLevelExchange(level, VP_GHOST_SWEEP, coarse->sweep_b));
+  PetscCall(VpLevelRefresh(level, VP_GHOST_SWEEP, coarse->sweep_b, &ghosts));
   PetscCall(level->backend->zero(coarse->sweep_x[0], level->mesh->nlocal * level->block));
-  PetscCall(VpSmootherSweep(coarse->smoother, PETSC_TRUE, PETSC_FALSE, coarse->sweep_b, coarse->sweep_x));
+  PetscCall(VpSmootherSweep(coarse->smoother, PETSC_TRUE, PETSC_FALSE, ghosts, coarse->sweep_b, coarse->sweep_x));
   PetscCall(VecGetArrayWrite(z, &out));
   PetscCall(VpLevelLeave(level, PETSC_FALSE, coarse->sweep_x[0], out));
   PetscCall(VecRestoreArrayWrite(z, &out));

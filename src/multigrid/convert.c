@@ -11,14 +11,15 @@ PetscErrorCode VpLevelEnter(VpLevel level, const double *r, void *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelEnterResidual(VpLevel level, VpLevel outer, const double *x, const double *ghost, const double *f, void *b,
+PetscErrorCode VpLevelEnterResidual(VpLevel level, VpLevel outer, const double *x, VpGhosts ghosts, const double *f, void *b,
                                     PetscReal *norm2)
 {
   double own = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
-  PetscCall(level->ops->enter_residual(&level->view, &outer->view, x, ghost, f, b, norm2 ? &own : NULL));
+  PetscCall(level->ops->enter_residual(&level->view, &outer->view, x, ghosts, f, b, norm2 ? &own : NULL));
+  PetscCall(VpArrive(ghosts));
   PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown) + (x ? VpLevelApplyFlops(outer) : 0)));
   if (norm2) {
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, level->mesh->comm));

@@ -1,8 +1,8 @@
 /* The multigrid cycle. Level 0 is the finest. Every level has b, x (two buffers) and, where it is needed, r = b - A x. */
 #include "internal.h"
 
-/* x = S(...S(x)): count sweeps; zero: from x = 0. The ghosts of x are current before, not after. */
-static PetscErrorCode Smooth(VpCycle cycle, PetscInt l, PetscInt count, PetscBool zero, PetscBool reverse)
+/* x = S(...S(x)): count sweeps; zero: from x = 0. The ghosts of x are current before, not after; some may be under way, of b if not of x. */
+static PetscErrorCode Smooth(VpCycle cycle, PetscInt l, PetscInt count, PetscBool zero, PetscBool reverse, VpGhosts under_way)
 {
   VpLevel     level = cycle->level[l];
   void *const x[2] = {cycle->x[0][l], cycle->x[1][l]};
@@ -10,26 +10,29 @@ static PetscErrorCode Smooth(VpCycle cycle, PetscInt l, PetscInt count, PetscBoo
   PetscFunctionBegin;
   if (zero) PetscCall(level->backend->zero(x[0], level->mesh->nlocal * level->block));
   for (PetscInt i = 0; i < count; i++) {
-    if (i > 0) PetscCall(VpLevelExchange(level, VP_GHOST_ALL, x[0]));
-    PetscCall(VpSmootherSweep(cycle->smoother[l], (PetscBool)(zero && i == 0), reverse, cycle->b[l], x));
+    if (i > 0) PetscCall(VpLevelRefresh(level, VP_GHOST_ALL, x[0], &under_way));
+    PetscCall(VpSmootherSweep(cycle->smoother[l], (PetscBool)(zero && i == 0), reverse, under_way, cycle->b[l], x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* r = b - A x, with ghosts; those of x are current */
+/* r = b - A x, with the ghosts that restriction reads; fetches those of x */
 static PetscErrorCode Residual(VpCycle cycle, PetscInt l)
 {
   VpLevel       level = cycle->level[l];
   const VpView *view = &level->view;
-  char         *x = cycle->x[0][l];
+  void         *x = cycle->x[0][l];
+  VpGhosts      ghosts;
 
   PetscFunctionBegin;
+  PetscCall(VpLevelRefresh(level, VP_GHOST_ALL, x, &ghosts));
   if (!cycle->r[l]) PetscCall(VpLevelVectorCreate(level, "residual", &cycle->r[l]));
   PetscCall(PetscLogEventBegin(VP_EVENT_APPLY, 0, 0, 0, 0));
-  PetscCall(level->ops->apply(view, 0, view->nown, x, x + view->nown * level->block, cycle->b[l], cycle->r[l]));
+  PetscCall(level->ops->apply(view, 0, view->nown, x, ghosts, cycle->b[l], cycle->r[l]));
   PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
   PetscCall(PetscLogEventEnd(VP_EVENT_APPLY, 0, 0, 0, 0));
-  PetscCall(VpLevelExchange(level, VP_GHOST_SWEEP, cycle->r[l]));
+  PetscCall(VpArrive(ghosts));
+  PetscCall(VpLevelExchange(level, VP_GHOST_CHILD, cycle->r[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -65,13 +68,12 @@ static PetscErrorCode Down(const Pass *p, PetscInt l, PetscBool zero)
   const VpCycle   cycle = p->cycle;
   const PetscInt  count = p->transpose ? cycle->options.post : cycle->options.pre;
   const PetscBool reverse = (PetscBool)(p->transpose || cycle->options.symmetric), untouched = Untouched(p, zero);
+  VpGhosts        ghosts;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelExchange(cycle->level[l], VP_GHOST_SWEEP, cycle->b[l]));
-  if (count) {
-    PetscCall(Smooth(cycle, l, count, zero, reverse));
-    PetscCall(VpLevelExchange(cycle->level[l], VP_GHOST_ALL, cycle->x[0][l]));
-  }
+  PetscCall(VpLevelRefresh(cycle->level[l], VP_GHOST_SWEEP, cycle->b[l], &ghosts));
+  if (count) PetscCall(Smooth(cycle, l, count, zero, reverse, ghosts));
+  PetscCall(VpArrive(ghosts));
   if (!untouched) PetscCall(Residual(cycle, l));
   PetscCall(VpRestrict(cycle->level[l], cycle->gather[l + 1], untouched ? cycle->b[l] : cycle->r[l], cycle->b[l + 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -87,7 +89,7 @@ static PetscErrorCode Up(const Pass *p, PetscInt l, PetscBool zero)
   PetscFunctionBegin;
   PetscCall(VpProlong(cycle->level[l], cycle->level[l + 1], cycle->gather[l + 1], cycle->level[l]->view.nhalo,
                       (PetscBool)!Untouched(p, zero), cycle->x[0][l + 1], cycle->x[0][l]));
-  PetscCall(Smooth(cycle, l, count, PETSC_FALSE, reverse));
+  PetscCall(Smooth(cycle, l, count, PETSC_FALSE, reverse, VpGhostsAt(NULL)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -118,11 +120,11 @@ PetscErrorCode VpCycleEnter(VpCycle cycle, PetscInt l, const double *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCycleEnterResidual(VpCycle cycle, PetscInt l, VpLevel outer, const double *x, const double *ghost, const double *f,
+PetscErrorCode VpCycleEnterResidual(VpCycle cycle, PetscInt l, VpLevel outer, const double *x, VpGhosts ghosts, const double *f,
                                     PetscReal *norm2)
 {
   PetscFunctionBegin;
-  PetscCall(VpLevelEnterResidual(cycle->level[l], outer, x, ghost, f, cycle->b[l], norm2));
+  PetscCall(VpLevelEnterResidual(cycle->level[l], outer, x, ghosts, f, cycle->b[l], norm2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,5 +1,6 @@
-/* Values of cells that follow a PetscSF, ghosts from their owners above all: packed by the level's backend, sent, unpacked. On devices the
-   messages go through links of the backend's own, through MPI that takes device memory, or through host memory that is copied fast. */
+/* Values of cells that follow a PetscSF, ghosts from their owners above all: packed by the level's backend, sent, and, when they are needed,
+   unpacked. On devices the messages go through links of the backend's own, through MPI that takes device memory, or through host memory that is
+   copied fast. */
 #include "internal.h"
 
 struct VpExchanger_ {
@@ -11,6 +12,7 @@ struct VpExchanger_ {
   void          *host[2];  /* the same on the host, where it is needed */
   MPI_Request   *request;  /* [n[0] + n[1]] */
   PetscBool      link, staged;
+  void          *leaves;   /* where what is under way goes, or NULL */
 };
 
 static PetscInt Cells(const VpMessages *m, int way)
@@ -115,12 +117,35 @@ static void CountMessages(const VpMessages *m)
   petsc_irecv_len += (double)Cells(m, 1) * (double)m->block;
 }
 
-PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots)
+static PetscErrorCode Arrive(void *context)
+{
+  VpExchanger       e = (VpExchanger)context;
+  const VpBackend  *backend = e->level->backend;
+  const VpMessages *m = &e->messages;
+
+  PetscFunctionBegin;
+  if (!e->leaves) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
+  if (e->link) PetscCall(backend->end_messages(e->level->mesh->link));
+  else PetscCallMPI(MPI_Waitall(m->n[0] + m->n[1], e->request, MPI_STATUSES_IGNORE));
+  if (e->staged) PetscCall(backend->upload(e->host[1], Cells(m, 1) * m->block, m->data[1]));
+  PetscCall(backend->scatter((int32_t)Cells(m, 1), m->block, e->list[1], m->data[1], e->leaves));
+  e->leaves = NULL;
+  PetscCall(PetscLogEventEnd(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots, void *leaves, VpGhosts *ghosts)
 {
   const VpBackend  *backend = e->level->backend;
   const VpMessages *m = &e->messages;
 
   PetscFunctionBegin;
+  *ghosts = VpGhostsAt(leaves);
+  if (!Cells(m, 0) && !Cells(m, 1)) PetscFunctionReturn(PETSC_SUCCESS);
+  ghosts->arrive = Arrive;
+  ghosts->context = e;
+  e->leaves = leaves;
   PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
   PetscCall(backend->gather((int32_t)Cells(m, 0), m->block, e->list[0], roots, m->data[0]));
   if (e->link) {
@@ -136,44 +161,42 @@ PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpExchangerEnd(VpExchanger e, void *leaves)
+PetscErrorCode VpExchangerRun(VpExchanger e, const void *roots, void *leaves)
 {
-  const VpBackend  *backend = e->level->backend;
-  const VpMessages *m = &e->messages;
+  VpGhosts ghosts;
 
   PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
-  if (e->link) PetscCall(backend->end_messages(e->level->mesh->link));
-  else PetscCallMPI(MPI_Waitall(m->n[0] + m->n[1], e->request, MPI_STATUSES_IGNORE));
-  if (e->staged) PetscCall(backend->upload(e->host[1], Cells(m, 1) * m->block, m->data[1]));
-  PetscCall(backend->scatter((int32_t)Cells(m, 1), m->block, e->list[1], m->data[1], leaves));
-  PetscCall(PetscLogEventEnd(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
+  PetscCall(VpExchangerBegin(e, roots, leaves, &ghosts));
+  PetscCall(VpArrive(ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelExchangeBegin(VpLevel level, VpGhostKind kind, const void *own)
+PetscErrorCode VpLevelExchangeBegin(VpLevel level, VpGhostKind kind, const void *own, void *ghost, VpGhosts *ghosts)
 {
   PetscMPIInt size;
 
   PetscFunctionBegin;
+  *ghosts = VpGhostsAt(ghost);
   PetscCallMPI(MPI_Comm_size(level->mesh->comm, &size));
   if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
   if (!level->exchanger[kind]) PetscCall(VpExchangerCreate(level, level->mesh->sf[kind], &level->exchanger[kind]));
-  PetscCall(VpExchangerBegin(level->exchanger[kind], own));
+  PetscCall(VpExchangerBegin(level->exchanger[kind], own, ghost, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelExchangeEnd(VpLevel level, VpGhostKind kind, void *ghost)
+PetscErrorCode VpLevelRefresh(VpLevel level, VpGhostKind kind, void *v, VpGhosts *ghosts)
 {
   PetscFunctionBegin;
-  if (level->exchanger[kind]) PetscCall(VpExchangerEnd(level->exchanger[kind], ghost));
+  PetscCall(VpLevelExchangeBegin(level, kind, v, (char *)v + level->mesh->nown * level->block, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpLevelExchange(VpLevel level, VpGhostKind kind, void *v)
 {
+  VpGhosts ghosts;
+
   PetscFunctionBegin;
-  PetscCall(VpLevelExchangeBegin(level, kind, v));
-  PetscCall(VpLevelExchangeEnd(level, kind, (char *)v + level->mesh->nown * level->block));
+  PetscCall(VpLevelRefresh(level, kind, v, &ghosts));
+  PetscCall(VpArrive(ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

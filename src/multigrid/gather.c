@@ -55,21 +55,24 @@ PetscErrorCode VpRestrict(VpLevel fine, VpGather g, const void *r, void *b)
   PetscCall(VpLogFlops(fine, VpTransferFlops(&fine->view, fine->view.ncoarse << fine->view.dim)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, 0, 0, 0, 0));
   if (g) {
-    PetscCall(VpExchangerBegin(g->in, g->b));
-    PetscCall(VpExchangerEnd(g->in, b));
+    PetscCall(VpExchangerRun(g->in, g->b, b));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpProlong(VpLevel fine, VpLevel coarse, VpGather g, int32_t count, PetscBool add, void *xc, void *x)
 {
+  const int32_t own = fine->mesh->nown, orphans = fine->mesh->orphans;
+  VpGhosts      ghosts = VpGhostsAt(NULL);
+
   PetscFunctionBegin;
-  if (g) {
-    PetscCall(VpExchangerBegin(g->out, xc));
-    PetscCall(VpExchangerEnd(g->out, g->x));
-  } else PetscCall(VpLevelExchange(coarse, VP_GHOST_ALL, xc));
+  if (g) PetscCall(VpExchangerRun(g->out, xc, g->x));
+  else PetscCall(VpLevelRefresh(coarse, VP_GHOST_ALL, xc, &ghosts));
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, 0, 0, 0, 0));
-  PetscCall(fine->ops->prolong(&fine->view, count, add, g ? g->x : xc, x));
+  PetscCall(fine->ops->prolong(&fine->view, orphans, own, add, g ? g->x : xc, x));
+  PetscCall(VpArrive(ghosts));
+  PetscCall(fine->ops->prolong(&fine->view, 0, orphans, add, g ? g->x : xc, x));
+  PetscCall(fine->ops->prolong(&fine->view, own, count, add, g ? g->x : xc, x));
   PetscCall(VpLogFlops(fine, VpTransferFlops(&fine->view, count)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -7,11 +7,11 @@
 
 /* exchange.c: cells of `level`'s kind from the roots of an SF to its leaves */
 PetscErrorCode VpExchangerCreate(VpLevel, PetscSF, VpExchanger *);
-PetscErrorCode VpExchangerBegin(VpExchanger, const void *roots);
-PetscErrorCode VpExchangerEnd(VpExchanger, void *leaves);
+PetscErrorCode VpExchangerBegin(VpExchanger, const void *roots, void *leaves, VpGhosts *);
+PetscErrorCode VpExchangerRun(VpExchanger, const void *roots, void *leaves);
 PetscErrorCode VpExchangerDestroy(VpExchanger *);
 /* gather.c. A gather is NULL where the finer level's parents live where the level does. b = R r on the next level, own cells; x = P xc (add: +=) on
-   cells [0, count), for which xc and its ghosts travel */
+   cells [0, count), for which the ghosts of xc travel */
 PetscErrorCode VpGatherCreate(VpMesh spread, VpLevel, VpGather *);
 PetscErrorCode VpGatherDestroy(VpGather *);
 PetscErrorCode VpRestrict(VpLevel fine, VpGather, const void *r, void *b);

@@ -50,14 +50,14 @@ PetscErrorCode VpLevelPlaceReals(VpLevel, const double *host, size_t count, cons
 /* view.parent, corner, child, P, R towards mesh->coarser */
 PetscErrorCode VpLevelSetTransfer(VpLevel fine);
 PetscErrorCode VpLevelVectorCreate(VpLevel, const char *what, void **v); /* [nlocal] cells, zero */
-/* Ghost values from their owners; own: [nown] cells, ghost: those behind, of the kind. Begin and End one of a kind at a time. */
-PetscErrorCode VpLevelExchangeBegin(VpLevel, VpGhostKind, const void *own);
-PetscErrorCode VpLevelExchangeEnd(VpLevel, VpGhostKind, void *ghost);
-PetscErrorCode VpLevelExchange(VpLevel, VpGhostKind, void *v); /* both, ghosts right behind own cells */
+/* Ghost values from their owners; own: [nown] cells, ghost: those of the kind, which are there after VpArrive. One of a kind at a time. */
+PetscErrorCode VpLevelExchangeBegin(VpLevel, VpGhostKind, const void *own, void *ghost, VpGhosts *);
+PetscErrorCode VpLevelRefresh(VpLevel, VpGhostKind, void *v, VpGhosts *); /* the same with ghosts right behind own cells */
+PetscErrorCode VpLevelExchange(VpLevel, VpGhostKind, void *v);            /* and waits */
 /* Outer vectors, double and orthonormal, to b and from x of a level, own cells: b = r; b = f - A x (x NULL: f), norm2: the sum of its squares
    over all ranks, or NULL; z = x (add: z += x) */
 PetscErrorCode VpLevelEnter(VpLevel, const double *r, void *b);
-PetscErrorCode VpLevelEnterResidual(VpLevel, VpLevel outer, const double *x, const double *ghost, const double *f, void *b, PetscReal *norm2);
+PetscErrorCode VpLevelEnterResidual(VpLevel, VpLevel outer, const double *x, VpGhosts, const double *f, void *b, PetscReal *norm2);
 PetscErrorCode VpLevelLeave(VpLevel, PetscBool add, const void *x, double *z);
 /* arithmetic means of the coefficient over the children, on the coarse mesh's own cells */
 PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal coarse[]);
@@ -74,8 +74,8 @@ PetscErrorCode VpChooseExchange(VpMesh, VpExchange asked, VpExchange *);
 /* takes the residual form also where the replacement form would do: for comparison */
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
 /* One sweep over all colours (reverse: in opposite order). x: two buffers, values in x[0] before and after (own cells). Ghosts (VP_GHOST_ALL of x[0],
-   VP_GHOST_SWEEP of b) must be current on entry unless zero: x[0] is all 0. They are not, of x[0], on return. */
-PetscErrorCode VpSmootherSweep(VpSmoother, PetscBool zero, PetscBool reverse, void *b, void *const x[2]);
+   VP_GHOST_SWEEP of b) are current on entry, but for some that may be under way, unless zero: x[0] is all 0. They are not, of x[0], on return. */
+PetscErrorCode VpSmootherSweep(VpSmoother, PetscBool zero, PetscBool reverse, VpGhosts under_way, void *b, void *const x[2]);
 PetscLogDouble VpSmootherFlops(VpSmoother);
 
 /* The coarsest problem: the tensor inverse of a single patch; else sweeps, where they are asked for and do; else a KSP on the assembled matrix. */
@@ -131,7 +131,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *, const VpCycleOpti
 PetscErrorCode VpCycleDestroy(VpCycle *);
 /* The outer vectors are [own cells of the finest level][n^dim] double, orthonormal basis. First one of these puts a right-hand side in ... */
 PetscErrorCode VpCycleEnter(VpCycle, PetscInt level, const double *r);
-PetscErrorCode VpCycleEnterResidual(VpCycle, PetscInt level, VpLevel outer, const double *x, const double *ghost, const double *f, PetscReal *norm2); /* norm2: over all ranks, or NULL */
+PetscErrorCode VpCycleEnterResidual(VpCycle, PetscInt level, VpLevel outer, const double *x, VpGhosts, const double *f, PetscReal *norm2); /* norm2: over all ranks, or NULL */
 /* ... then this runs the cycle from `level` down, z = M r (add: z += M r). transpose: the adjoint cycle */
 PetscErrorCode VpCycleSolve(VpCycle, PetscInt level, PetscBool transpose, PetscBool add, double *z);
 

@@ -65,7 +65,7 @@ static PetscErrorCode RestrictAll(VpNested nested)
   for (PetscInt l = 0; l + 1 < cycle->nlevel; l++) {
     const VpLevel fine = cycle->level[l], coarse = cycle->level[l + 1];
 
-    PetscCall(VpLevelExchange(fine, VP_GHOST_SWEEP, cycle->b[l]));
+    PetscCall(VpLevelExchange(fine, VP_GHOST_CHILD, cycle->b[l]));
     PetscCall(VpRestrict(fine, cycle->gather[l + 1], cycle->b[l], cycle->b[l + 1]));
     PetscCall(VpLevelLeave(coarse, PETSC_FALSE, cycle->b[l + 1], (double *)nested->b[l + 1]));
   }
@@ -76,11 +76,11 @@ static PetscErrorCode Refine(VpNested nested, PetscInt l)
 {
   const VpLevel level = nested->level[l];
   double       *x = (double *)nested->x[l];
-  const double *ghost = (const double *)((const char *)x + level->mesh->nown * level->block);
+  VpGhosts      ghosts;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelExchange(level, VP_GHOST_FACE, x));
-  PetscCall(VpCycleEnterResidual(nested->cycle, l, level, x, ghost, (const double *)nested->b[l], NULL));
+  PetscCall(VpLevelRefresh(level, VP_GHOST_FACE, x, &ghosts));
+  PetscCall(VpCycleEnterResidual(nested->cycle, l, level, x, ghosts, (const double *)nested->b[l], NULL));
   PetscCall(VpCycleSolve(nested->cycle, l, PETSC_FALSE, PETSC_TRUE, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -11,6 +11,7 @@ struct VpSmoother_ {
   VpLevel        level;
   VpExchange     exchange;
   int            ncolor, start[9]; /* the batches of colour c are [start[c], start[c+1]) */
+  int32_t        inner[8];         /* patches of colour c before inner[c] touch no ghost */
   Batch         *batch;
   void          *r; /* residual `global`: b - A x */
   PetscLogDouble flops;
@@ -29,6 +30,7 @@ static PetscErrorCode CreateBatches(VpSmoother smoother, const VpPatches *patche
 
   PetscFunctionBegin;
   smoother->ncolor = 1 << patches->dim;
+  PetscCall(PetscArraycpy(smoother->inner, patches->inner, smoother->ncolor));
   for (int pass = 0; pass < 2; pass++) {
     if (pass) PetscCall(PetscMalloc1(n, &smoother->batch));
     n = 0;
@@ -147,25 +149,27 @@ static PetscErrorCode GlobalResidual(VpSmoother smoother, unsigned *done, const 
   PetscFunctionBegin;
   PetscCall(level->ops->settle(view, view->nsweep, *done, x));
   *done = 0;
-  PetscCall(level->ops->apply(view, 0, view->nsweep, x[0], (char *)x[0] + view->nown * level->block, b, smoother->r));
+  PetscCall(level->ops->apply(view, 0, view->nsweep, x[0], VpGhostsAt((char *)x[0] + view->nown * level->block), b, smoother->r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SweepColor(VpSmoother smoother, int color, PetscBool zero, unsigned done, const void *b, void *const x[2])
+/* the colour's patches in [first, last) */
+static PetscErrorCode SweepColor(VpSmoother smoother, int color, int32_t first, int32_t last, PetscBool zero, unsigned done, const void *b, void *const x[2])
 {
   VpLevel level = smoother->level;
 
   PetscFunctionBegin;
   for (int i = smoother->start[color]; i < smoother->start[color + 1]; i++) {
-    const Batch *batch = &smoother->batch[i];
-    const VpForm form = zero && batch->form != VP_FORM_REPLACE ? VP_FORM_GIVEN : batch->form; /* x = 0: b is the residual */
+    const Batch  *batch = &smoother->batch[i];
+    const VpForm  form = zero && batch->form != VP_FORM_REPLACE ? VP_FORM_GIVEN : batch->form; /* x = 0: b is the residual */
+    const int32_t from = PetscMax(first, batch->first), to = PetscMin(last, batch->last);
 
-    PetscCall(level->ops->sweep(&level->view, form, batch->first, batch->last, done, b, x));
+    if (from < to) PetscCall(level->ops->sweep(&level->view, form, from, to, done, b, x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool zero, PetscBool reverse, void *b, void *const x[2])
+PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool zero, PetscBool reverse, VpGhosts under_way, void *b, void *const x[2])
 {
   VpLevel   level = smoother->level;
   const int ncolor = smoother->ncolor;
@@ -176,9 +180,12 @@ PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool zero, PetscBool re
   for (int i = 0; i < ncolor; i++) {
     const int       color = reverse ? i : ncolor - 1 - i;
     const PetscBool start = (PetscBool)(zero && i == 0), global = (PetscBool)(smoother->r && !start);
+    const int32_t   inner = i || global ? 0 : smoother->inner[color];
 
+    if (inner) PetscCall(SweepColor(smoother, color, 0, inner, start, done, b, x));
+    if (!i) PetscCall(VpArrive(under_way));
     if (global) PetscCall(GlobalResidual(smoother, &done, b, x));
-    PetscCall(SweepColor(smoother, color, start, done, global ? smoother->r : b, x));
+    PetscCall(SweepColor(smoother, color, inner, INT32_MAX, start, done, global ? smoother->r : b, x));
     done |= 1u << color;
     if (smoother->exchange == VP_EXCHANGE_COLOR && i < ncolor - 1) {
       PetscCall(level->ops->settle(&level->view, level->view.nown, done, x));

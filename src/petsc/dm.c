@@ -81,7 +81,7 @@ PetscErrorCode DMVPatchDGClearLevels(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMVPatchDGGhosts(DM dm, const PetscScalar x[], const PetscReal **ghost)
+PetscErrorCode DMVPatchDGGhosts(DM dm, const PetscScalar x[], VpGhosts *ghosts)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
   VpLevel      level;
@@ -89,9 +89,7 @@ PetscErrorCode DMVPatchDGGhosts(DM dm, const PetscScalar x[], const PetscReal **
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetLevel(dm, &level));
   if (!dg->ghost) PetscCall(level->backend->alloc((dg->mesh->nface - dg->mesh->nown) * level->block, "ghost values", (void **)&dg->ghost));
-  PetscCall(VpLevelExchangeBegin(level, VP_GHOST_FACE, x));
-  PetscCall(VpLevelExchangeEnd(level, VP_GHOST_FACE, dg->ghost));
-  *ghost = dg->ghost;
+  PetscCall(VpLevelExchangeBegin(level, VP_GHOST_FACE, x, dg->ghost, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -41,8 +41,8 @@ PETSC_INTERN PetscErrorCode DMVPatchDGGetProblem(DM, VpProblem *);
 PETSC_INTERN PetscErrorCode DMVPatchDGGetLevel(DM, VpLevel *);           /* the outer operator, rebuilt when the coefficient changed */
 PETSC_INTERN PetscErrorCode DMVPatchDGGetHostLevel(DM, VpLevel *);       /* for what is computed from its tables on the host */
 PETSC_INTERN PetscErrorCode DMVPatchDGClearLevels(DM);                   /* the coefficient changed */
-/* begins and ends the exchange of the face ghosts of x (own values, on the backend) into the DM's ghost buffer */
-PETSC_INTERN PetscErrorCode DMVPatchDGGhosts(DM, const PetscScalar x[], const PetscReal **ghost);
+/* begins the exchange of the face ghosts of x (own values, on the backend) into the DM's ghost buffer */
+PETSC_INTERN PetscErrorCode DMVPatchDGGhosts(DM, const PetscScalar x[], VpGhosts *);
 /* error when there would be more unknowns than PetscInt counts, or more on a rank than its part of a vector holds; collective */
 PETSC_INTERN PetscErrorCode DMVPatchDGCheckSize(DM, PetscInt nbox, PetscInt level);
 /* backend.c */

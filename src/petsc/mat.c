@@ -92,7 +92,7 @@ static PetscErrorCode Apply(DM dm, Vec x, Vec b, Vec y)
 {
   PetscScalar     *xx, *bb = NULL, *yy;
   VpValues         xv, bv, yv;
-  const PetscReal *ghost;
+  VpGhosts         ghosts;
   VpLevel          level;
 
   PetscFunctionBegin;
@@ -100,9 +100,10 @@ static PetscErrorCode Apply(DM dm, Vec x, Vec b, Vec y)
   PetscCall(VpValuesGet(level->backend, x, VP_READ, &xv, &xx));
   if (b) PetscCall(VpValuesGet(level->backend, b, VP_READ, &bv, &bb));
   PetscCall(VpValuesGet(level->backend, y, VP_WRITE, &yv, &yy));
-  PetscCall(DMVPatchDGGhosts(dm, xx, &ghost));
+  PetscCall(DMVPatchDGGhosts(dm, xx, &ghosts));
   PetscCall(PetscLogEventBegin(VP_EVENT_APPLY, dm, x, y, 0));
-  PetscCall(level->ops->apply(&level->view, 0, level->mesh->nown, xx, ghost, bb, yy));
+  PetscCall(level->ops->apply(&level->view, 0, level->mesh->nown, xx, ghosts, bb, yy));
+  PetscCall(VpArrive(ghosts));
   PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
   PetscCall(PetscLogEventEnd(VP_EVENT_APPLY, dm, x, y, 0));
   PetscCall(VpValuesRestore(&yv));

@@ -64,10 +64,10 @@ static PetscErrorCode Enter(PC pc, const double *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode EnterResidual(PC pc, VpLevel outer, const double *x, const double *ghost, const double *f, PetscReal *norm2)
+static PetscErrorCode EnterResidual(PC pc, VpLevel outer, const double *x, VpGhosts ghosts, const double *f, PetscReal *norm2)
 {
   PetscFunctionBegin;
-  PetscCall(VpCycleEnterResidual(((PC_VPatchDG *)pc->data)->cycle, 0, outer, x, ghost, f, norm2));
+  PetscCall(VpCycleEnterResidual(((PC_VPatchDG *)pc->data)->cycle, 0, outer, x, ghosts, f, norm2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

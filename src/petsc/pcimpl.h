@@ -11,7 +11,7 @@ typedef struct {
   PetscErrorCode (*clear)(PC);
   PetscErrorCode (*enter)(PC, const double *r);
   /* r = f - A x (x NULL: f); norm2: the sum of its squares over all ranks, NULL where nobody asks */
-  PetscErrorCode (*enter_residual)(PC, VpLevel outer, const double *x, const double *ghost, const double *f, PetscReal *norm2);
+  PetscErrorCode (*enter_residual)(PC, VpLevel outer, const double *x, VpGhosts, const double *f, PetscReal *norm2);
   PetscErrorCode (*solve)(PC, PetscBool transpose, PetscBool add, double *z); /* z = M r (add: z += M r) */
 } VpInverseOps;
 

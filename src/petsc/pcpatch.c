@@ -74,12 +74,12 @@ static PetscErrorCode Enter(PC pc, const double *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode EnterResidual(PC pc, VpLevel outer, const double *x, const double *ghost, const double *f, PetscReal *norm2)
+static PetscErrorCode EnterResidual(PC pc, VpLevel outer, const double *x, VpGhosts ghosts, const double *f, PetscReal *norm2)
 {
   PC_VPatch *data = (PC_VPatch *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelEnterResidual(data->level, outer, x, ghost, f, data->b, norm2));
+  PetscCall(VpLevelEnterResidual(data->level, outer, x, ghosts, f, data->b, norm2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -87,13 +87,14 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, double *z
 {
   PC_VPatch    *data = (PC_VPatch *)pc->data;
   const VpLevel level = data->level;
+  VpGhosts      ghosts;
 
   PetscFunctionBegin;
   PetscCheck(!transpose || data->residual != VP_RESIDUAL_LOCAL || data->space == VP_SPACE_CLAMPED, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_SUP, "The transposed sweep exists for exact residuals only: use -pc_vpatch_residual exact");
-  PetscCall(VpLevelExchange(level, VP_GHOST_SWEEP, data->b));
+  PetscCall(VpLevelRefresh(level, VP_GHOST_SWEEP, data->b, &ghosts));
   PetscCall(level->backend->zero(data->x[0], level->mesh->nlocal * level->block));
-  PetscCall(VpSmootherSweep(data->smoother, PETSC_TRUE, (PetscBool)(data->reverse != transpose), data->b, data->x));
+  PetscCall(VpSmootherSweep(data->smoother, PETSC_TRUE, (PetscBool)(data->reverse != transpose), ghosts, data->b, data->x));
   PetscCall(VpLevelLeave(level, add, data->x[0], z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

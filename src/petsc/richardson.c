@@ -8,7 +8,7 @@ static PetscErrorCode FusedResidual(PC pc, Vec b, Vec x, PetscReal *norm)
 {
   VpInverse       *inverse = (VpInverse *)pc->data;
   PetscScalar     *bb, *xx = NULL;
-  const PetscReal *ghost = NULL;
+  VpGhosts         ghosts = VpGhostsAt(NULL);
   VpValues         bv, xv;
   VpLevel          outer;
 
@@ -16,8 +16,8 @@ static PetscErrorCode FusedResidual(PC pc, Vec b, Vec x, PetscReal *norm)
   PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
   PetscCall(VpValuesGet(outer->backend, b, VP_READ, &bv, &bb));
   if (x) PetscCall(VpValuesGet(outer->backend, x, VP_READ, &xv, &xx));
-  if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, xx, &ghost));
-  PetscCall(inverse->ops->enter_residual(pc, outer, xx, ghost, bb, norm));
+  if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, xx, &ghosts));
+  PetscCall(inverse->ops->enter_residual(pc, outer, xx, ghosts, bb, norm));
   if (x) PetscCall(VpValuesRestore(&xv));
   PetscCall(VpValuesRestore(&bv));
   if (norm) *norm = PetscSqrtReal(*norm);

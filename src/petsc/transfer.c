@@ -59,7 +59,7 @@ static PetscErrorCode Prolong(Mat P, Vec x, PetscBool add, Vec y)
   PetscCall(Fetch(t->from, x, VP_GHOST_ALL, t->x));
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, P, 0, 0, 0));
   PetscCall(VpValuesGet(t->to->backend, y, add ? VP_READ_WRITE : VP_WRITE, &values, &own));
-  PetscCall(t->to->ops->prolong(&t->to->view, t->to->mesh->nown, add, t->x, own));
+  PetscCall(t->to->ops->prolong(&t->to->view, 0, t->to->mesh->nown, add, t->x, own));
   PetscCall(VpValuesRestore(&values));
   PetscCall(VpLogFlops(t->to, TransferFlops(t->to)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, P, 0, 0, 0));

@@ -74,10 +74,13 @@ INLINE PetscErrorCode Leave(const VpView *view, const int n, PetscBool add, cons
 
 #define VP_DEGREE(k) \
   PetscErrorCode VP_NAME(Enter, VP_REAL, VP_DIM, k)(const VpView *view, const double *r, void *b) { return Enter(view, k + 1, NULL, NULL, NULL, NULL, r, b, NULL); } \
-  PetscErrorCode VP_NAME(EnterResidual, VP_REAL, VP_DIM, k)(const VpView *view, const VpView *outer, const double *x, const double *ghost, const double *f, void *b, double *norm2) \
+  PetscErrorCode VP_NAME(EnterResidual, VP_REAL, VP_DIM, k)(const VpView *view, const VpView *outer, const double *x, VpGhosts ghosts, const double *f, void *b, double *norm2) \
   { \
+    PetscFunctionBegin; \
     if (norm2) *norm2 = 0; \
-    return Enter(view, k + 1, VP_NAME(Residual, double, VP_DIM, k), outer, x, ghost, f, b, norm2); \
+    PetscCall(VpArrive(ghosts)); \
+    PetscCall(Enter(view, k + 1, VP_NAME(Residual, double, VP_DIM, k), outer, x, ghosts.values, f, b, norm2)); \
+    PetscFunctionReturn(PETSC_SUCCESS); \
   } \
   PetscErrorCode VP_NAME(Leave, VP_REAL, VP_DIM, k)(const VpView *view, PetscBool add, const void *x, double *z) { return Leave(view, k + 1, add, x, z); }
 #include "degrees.def"

@@ -8,13 +8,13 @@
 #define VP_NAME(slot, real, dim, k)  VP_NAME_(slot, real, dim, k)
 
 #define VP_DECLARE(real, dim, k) \
-  PetscErrorCode VP_NAME(Apply, real, dim, k)(const VpView *, int32_t, int32_t, const void *, const void *, const void *, void *); \
+  PetscErrorCode VP_NAME(Apply, real, dim, k)(const VpView *, int32_t, int32_t, const void *, VpGhosts, const void *, void *); \
   PetscErrorCode VP_NAME(Sweep, real, dim, k)(const VpView *, VpForm, int32_t, int32_t, unsigned, const void *, void *const[2]); \
   PetscErrorCode VP_NAME(Settle, real, dim, k)(const VpView *, int32_t, unsigned, void *const[2]); \
-  PetscErrorCode VP_NAME(Prolong, real, dim, k)(const VpView *, int32_t, PetscBool, const void *, void *); \
+  PetscErrorCode VP_NAME(Prolong, real, dim, k)(const VpView *, int32_t, int32_t, PetscBool, const void *, void *); \
   PetscErrorCode VP_NAME(Restrict, real, dim, k)(const VpView *, const void *, void *); \
   PetscErrorCode VP_NAME(Enter, real, dim, k)(const VpView *, const double *, void *); \
-  PetscErrorCode VP_NAME(EnterResidual, real, dim, k)(const VpView *, const VpView *, const double *, const double *, const double *, void *, double *); \
+  PetscErrorCode VP_NAME(EnterResidual, real, dim, k)(const VpView *, const VpView *, const double *, VpGhosts, const double *, void *, double *); \
   PetscErrorCode VP_NAME(Leave, real, dim, k)(const VpView *, PetscBool, const void *, double *); \
   /* y[0 .. last - first) = (A x or b - A x) on cells [first, last); b as in VpOps, y starts with cell first */ \
   void           VP_NAME(Residual, real, dim, k)(const VpView *, int32_t, int32_t, const void *, const void *, const void *, void *);

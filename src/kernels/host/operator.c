@@ -49,11 +49,12 @@ INLINE void Residual(const VpView *view, const int n, int32_t first, int32_t las
   { \
     Residual(view, k + 1, first, last, x, ghost, b, y); \
   } \
-  PetscErrorCode VP_NAME(Apply, VP_REAL, VP_DIM, k)(const VpView *view, int32_t first, int32_t last, const void *x, const void *ghost, const void *b, void *y) \
+  PetscErrorCode VP_NAME(Apply, VP_REAL, VP_DIM, k)(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b, void *y) \
   { \
     PetscFunctionBegin; \
     PetscCall(CheckTraces(view, k + 1)); \
-    VP_NAME(Residual, VP_REAL, VP_DIM, k)(view, first, last, x, ghost, b, (REAL *)y + (size_t)first * (size_t)Power(k + 1)); \
+    PetscCall(VpArrive(ghosts)); \
+    VP_NAME(Residual, VP_REAL, VP_DIM, k)(view, first, last, x, ghosts.values, b, (REAL *)y + (size_t)first * (size_t)Power(k + 1)); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   }
 #include "degrees.def"

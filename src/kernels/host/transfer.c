@@ -1,7 +1,7 @@
 /* Prolongation by P[c_z] x P[c_y] x P[c_x] from a parent to its child c; restriction by the sum of R[c_z] x R[c_y] x R[c_x] over children. */
 #include "rows.h"
 
-INLINE PetscErrorCode Prolong(const VpView *view, const int n, int32_t count, PetscBool add, const REAL *xc, REAL *x)
+INLINE PetscErrorCode Prolong(const VpView *view, const int n, int32_t first, int32_t last, PetscBool add, const REAL *xc, REAL *x)
 {
   const int   rows = Power(n) / n;
   const REAL *P    = view->P;
@@ -9,7 +9,7 @@ INLINE PetscErrorCode Prolong(const VpView *view, const int n, int32_t count, Pe
 
   PetscFunctionBegin;
   for (int c = 0; c < 2; c++) LoadTransposed(n, P + c * n * n, Tx[c]);
-  for (int32_t cell = 0; cell < count; cell++) {
+  for (int32_t cell = first; cell < last; cell++) {
     const REAL *parent = xc + (size_t)view->parent[cell] * (size_t)Power(n);
     REAL       *child  = x + (size_t)cell * (size_t)Power(n);
     const int   corner = view->corner[cell];
@@ -51,6 +51,6 @@ INLINE PetscErrorCode Restrict(const VpView *view, const int n, const REAL *b, R
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(Prolong, VP_REAL, VP_DIM, k)(const VpView *view, int32_t count, PetscBool add, const void *xc, void *x) { return Prolong(view, k + 1, count, add, xc, x); } \
+  PetscErrorCode VP_NAME(Prolong, VP_REAL, VP_DIM, k)(const VpView *view, int32_t first, int32_t last, PetscBool add, const void *xc, void *x) { return Prolong(view, k + 1, first, last, add, xc, x); } \
   PetscErrorCode VP_NAME(Restrict, VP_REAL, VP_DIM, k)(const VpView *view, const void *b, void *bc) { return Restrict(view, k + 1, b, bc); }
 #include "degrees.def"

@@ -1,0 +1,34 @@
+/* Cells or tiles in two parts: inner ones, whose A x reads no ghosts, are worked on while ghosts are under way; outer ones after. */
+#pragma once
+#include "kernel.cuh"
+
+enum { VP_INNER, VP_OUTER };
+
+struct Parts {
+  int32_t n[2] = {0, 0}, start = 0;
+  VpArray list; /* inner, then outer ones; without it all are inner, and start, start + 1, ... */
+
+  const int32_t *List(int part) const
+  {
+    return list.p ? (const int32_t *)list.p + (part == VP_OUTER ? n[VP_INNER] : 0) : NULL;
+  }
+};
+
+struct CellPlan : VpPlan {
+  Parts cell;
+};
+/* the cells [first, last) of a view */
+PetscErrorCode VpCudaCellPlan(const VpView *, int32_t first, int32_t last, CellPlan **);
+/* reads[i] = does A x on cell first + i read ghosts? [last - first], NULL where none does; PetscFree it */
+PetscErrorCode VpCudaReadsGhosts(const VpView *, int32_t first, int32_t last, uint8_t **reads);
+
+/* run(part) for the inner part, then for the outer one, before which the ghosts arrive */
+template <class F>
+PetscErrorCode VpCudaInParts(VpGhosts ghosts, F run)
+{
+  PetscFunctionBegin;
+  PetscCall(run(VP_INNER));
+  PetscCall(VpArrive(ghosts));
+  PetscCall(run(VP_OUTER));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
