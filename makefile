@@ -1,4 +1,4 @@
-# vpatchdg. `make help` says what there is to type; share/vpatchdg/setup.sh finds PETSc, p4est and CUDA and writes $(BUILD)/{config,cuda}.mk.
+# vpatchdg. `make help` says what there is to type; share/vpatchdg/setup.sh finds PETSc, p4est, CUDA and NCCL and writes $(BUILD)/{config,cuda,nccl}.mk.
 SHELL     = /bin/bash -o pipefail
 ARCH      = native
 CFLAGS    = -O2 -g
@@ -18,11 +18,11 @@ typed = $(if $(filter command%,$(origin $1)),$($1))
 all:
 
 ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),all)),)
-include $(BUILD)/config.mk $(BUILD)/cuda.mk
+include $(BUILD)/config.mk $(BUILD)/cuda.mk $(BUILD)/nccl.mk
 endif
 $(BUILD)/config.mk: FORCE
-	@CC='$(call typed,CC)' CXX='$(call typed,CXX)' CUDA='$(if $(SANITIZE),0,$(CUDA))' share/vpatchdg/setup.sh $(@D) $(MAKECMDGOALS)
-$(BUILD)/cuda.mk: $(BUILD)/config.mk FORCE
+	@CC='$(call typed,CC)' CXX='$(call typed,CXX)' CUDA='$(if $(SANITIZE),0,$(CUDA))' NCCL='$(NCCL)' share/vpatchdg/setup.sh $(@D) $(MAKECMDGOALS)
+$(BUILD)/cuda.mk $(BUILD)/nccl.mk: $(BUILD)/config.mk FORCE
 	@:
 ifneq ($(origin CC),command line)
 CC       = $(PETSC_CC)
@@ -80,8 +80,10 @@ $(BUILD)/obj/examples/%.o: examples/%.c
 	$(compile) $(sanitize) -c $< -o $@
 $(BUILD)/obj/tests/%.o: tests/%.c
 	$(compile) $(sanitize) -c $< -o $@
+$(BUILD)/obj/cuda/nccl.o: kind = $(NCCL_CFLAGS)
+$(BUILD)/obj/cuda/nccl.o: $(BUILD)/nccl.mk
 $(BUILD)/obj/cuda/%.o: cuda/%.cu
-	$(nvcc) -c $< -o $@
+	$(nvcc) $(kind) -c $< -o $@
 $(BUILD)/obj/tests/%.o: tests/%.cu
 	$(nvcc) -Xcompiler -fopenmp -c $< -o $@
 
@@ -90,7 +92,7 @@ $(cuda) $(cu_mains) $(BUILD)/obj/kernels/backends.o $(shared) $(static): $(BUILD
 -include $(objects:.o=.d) $(c_mains:.o=.d) $(cu_mains:.o=.d)
 
 $(shared): $(objects)
-	$(link) -shared -Wl,-soname,$(soname) -Wl,-z,nodelete -Wl,--exclude-libs,ALL -o $@ $(objects) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) -lm
+	$(link) -shared -Wl,-soname,$(soname) -Wl,-z,nodelete -Wl,--exclude-libs,ALL -o $@ $(objects) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) -lm
 	@ln -sf $(@F) $(@D)/$(soname)
 $(static): $(objects)
 	@mkdir -p $(@D); rm -f $@; echo "  AR $@"; $(AR) rcs $@ $(objects)
@@ -100,7 +102,7 @@ $(BUILD)/bin/plain: $(BUILD)/obj/examples/plain.o | $(shared)
 	$(link) -o $@ $< $(LDFLAGS) $(PETSC_LIBS) -lm
 $(filter-out %/plain,$(examples)): $(BUILD)/bin/%: $(BUILD)/obj/examples/%.o $(shared)
 	$(link) -o $@ $< -L$(BUILD)/lib -lvpatchdg -Wl,-rpath,'$$ORIGIN/../lib' $(LDFLAGS) $(PETSC_LIBS) -lm
-inside    = $(link) $(if $(filter $<,$(cu_mains)),-fopenmp) -o $@ $< $(static) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) -lm
+inside    = $(link) $(if $(filter $<,$(cu_mains)),-fopenmp) -o $@ $< $(static) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) -lm
 $(benches): $(BUILD)/bin/%: $(BUILD)/obj/tests/%.o $(static)
 	$(inside)
 $(tests): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(static)
@@ -117,9 +119,12 @@ export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 export OMPI_MCA_btl_vader_single_copy_mechanism = none
 export MPIEXEC
 
+nccl_says = $(if $(NCCL_HEADER),with NCCL ($(NCCL_HEADER)),without NCCL$(if $(filter 0,$(NCCL)),,$(comma) whose header nccl.h was not found (NCCL_HOME= names \
+            its folder)); messages between GPUs then go through MPI)
+comma     = ,
 setup: $(BUILD)/config.mk
 	@echo "PETSc $(PETSC_VERSION)$(if $(PETSC_CUDA), with CUDA), compiler $(CC), mpiexec $(MPIEXEC)"
-	@echo "$(if $(CUDA_NVCC),CUDA: $(CUDA_NVCC) $(filter arch=%,$(CUDA_CFLAGS)),no CUDA)"
+	@echo "$(if $(CUDA_NVCC),CUDA: $(CUDA_NVCC) $(filter arch=%,$(CUDA_CFLAGS))$(comma) $(nccl_says),no CUDA)"
 
 # the name of a GPU that the kernels run on, and what puts a program there
 gpu       = $(if $(filter 0,$(GPU)),,$(shell nvidia-smi --query-gpu=compute_cap,name --format=csv,noheader 2>/dev/null \
@@ -176,7 +181,7 @@ install: all
 	ln -sf libvpatchdg.so.$(VERSION) $(DESTDIR)$(prefix)/lib/libvpatchdg.so
 	install -m 644 $(static) $(DESTDIR)$(prefix)/lib
 	install -m 644 include/vpatchdg.h $(DESTDIR)$(prefix)/include
-	sed 's|@prefix@|$(prefix)|; s|@version@|$(VERSION)|; s|@petsc@|$(PETSC_PC)|; s|@petsc_version@|$(PETSC_VERSION)|; s|@private@|$(strip $(P4EST_LIBS) $(CUDA_LIBS) -lm)|' \
+	sed 's|@prefix@|$(prefix)|; s|@version@|$(VERSION)|; s|@petsc@|$(PETSC_PC)|; s|@petsc_version@|$(PETSC_VERSION)|; s|@private@|$(strip $(P4EST_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) -lm)|' \
 	  share/vpatchdg/vpatchdg.pc.in > $(DESTDIR)$(prefix)/lib/pkgconfig/vpatchdg.pc
 	install -m 755 $(wildcard share/vpatchdg/*.py) $(DESTDIR)$(prefix)/share/vpatchdg
 	install -m 644 share/vpatchdg/options/*.opts $(DESTDIR)$(prefix)/share/vpatchdg/options
@@ -199,6 +204,7 @@ help:
 	'PETSC_DIR= PETSC_ARCH=  a PETSc of one'"'"'s own (3.18 to 3.26); otherwise the one pkg-config knows' \
 	'P4EST_DIR= CC= MPIEXEC= p4est, the MPI compiler and launcher, if not those found' \
 	'CUDA=                   0: without CUDA; 1: not without it; otherwise with it where nvcc is found' \
+	'NCCL= NCCL_HOME=        NCCL, for messages between GPUs: 0, 1 as CUDA; its folder, if nvcc does not find nccl.h' \
 	'CUDA_HOME= NVCC= CXX=   CUDA, its compiler and that one'"'"'s host compiler, if not those found' \
 	'CUDA_ARCH="80 90"       the GPUs to compile for; otherwise the one that is there, or these two' \
 	'ARCH=native CFLAGS="$(CFLAGS)" NVCCFLAGS="$(NVCCFLAGS)" WERROR=1 BUILD=build'

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#if __has_include(<nccl.h>)
+#if defined(VP_HAVE_NCCL)
 #include <dlfcn.h>
 #include <nccl.h>
 

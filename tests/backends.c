@@ -1,23 +1,8 @@
 /* Host and device agree: operator, transfers, cycle, guess, solvers, to rounding. And what only a device can get wrong: copies, memory.
    ranks: 1 2 3 */
-#include "problem.h"
+#include "agree.h"
 #include "refused.h"
 
-typedef struct {
-  const char      *name;
-  PetscInt         dim, degree, refine;
-  VPatchDGDomain   domain;
-  PetscInt         boxes; /* along x, of a box */
-  VPatchDGBoundary x, y;  /* on both sides; z as y */
-  PetscReal        reaction;
-  PetscBool        coefficient;
-} Case;
-
-#define BOX VPATCHDG_DOMAIN_BOX, 1
-#define D VPATCHDG_BOUNDARY_DIRICHLET
-#define N VPATCHDG_BOUNDARY_NEUMANN
-#define P VPATCHDG_BOUNDARY_PERIODIC
-#define UNIT VPATCHDG_DOMAIN_BOX, 1, D, D, 0, PETSC_FALSE
 /* these with all options and solvers; their coarsest levels are solved exactly */
 static const Case thorough[] = {
   {"square", 2, 3, 3, UNIT},
@@ -36,100 +21,6 @@ static const Case kinds[] = {
   {"square with a coefficient", 2, 3, 3, BOX, D, D, 1, PETSC_TRUE},
   {"cube with a coefficient", 3, 3, 2, BOX, D, N, 0, PETSC_TRUE},
 };
-
-typedef enum { HOST, COPIED, DEVICE } Place; /* kernels and vectors on the host; the kernels on the device; both there */
-
-static PetscErrorCode SetCoefficient(DM dm)
-{
-  PetscInt   n;
-  PetscReal *a, lower[3], upper[3];
-
-  PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGGetCells(dm, &n));
-  PetscCall(PetscMalloc1(n, &a));
-  for (PetscInt i = 0; i < n; i++) {
-    PetscCall(DMVPatchDGGetCellBounds(dm, i, lower, upper));
-    a[i] = PetscExpReal(2 * lower[0] - upper[1]);
-  }
-  PetscCall(DMVPatchDGSetCoefficient(dm, a));
-  PetscCall(PetscFree(a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Create(const Case *c, Place place, Problem *p)
-{
-  const VPatchDGBoundary boundary[6] = {c->x, c->x, c->y, c->y, c->y, c->y};
-  MatNullSpace           constants;
-  DM                     dm;
-
-  PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, c->dim, c->degree, c->refine, &dm));
-  PetscCall(DMVPatchDGSetDomain(dm, c->domain));
-  if (c->boxes) PetscCall(DMVPatchDGSetBoxGrid(dm, (PetscInt[]){c->boxes, 1, 1}, NULL, NULL));
-  PetscCall(DMVPatchDGSetBoundary(dm, boundary));
-  PetscCall(DMVPatchDGSetReaction(dm, c->reaction));
-#if defined(PETSC_HAVE_CUDA)
-  if (place == DEVICE) PetscCall(DMSetVecType(dm, VECCUDA));
-  else
-#endif
-    PetscCall(DMVPatchDGSetBackend(dm, place == HOST ? VPATCHDG_BACKEND_HOST : VPATCHDG_BACKEND_CUDA));
-  PetscCall(DMSetUp(dm));
-  if (c->coefficient) PetscCall(SetCoefficient(dm));
-  PetscCall(ProblemOf(dm, NULL, p));
-  PetscCall(MatGetNullSpace(p->A, &constants));
-  if (constants) PetscCall(MatNullSpaceRemove(constants, p->b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* to = from, wherever they live */
-static PetscErrorCode CopyValues(Vec from, Vec to)
-{
-  const PetscScalar *f;
-  PetscScalar       *t;
-  PetscInt           n;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecGetLocalSize(from, &n));
-  PetscCall(VecGetArrayRead(from, &f));
-  PetscCall(VecGetArrayWrite(to, &t));
-  PetscCall(PetscArraycpy(t, f, n));
-  PetscCall(VecRestoreArrayWrite(to, &t));
-  PetscCall(VecRestoreArrayRead(from, &f));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* |device - host| / |host| */
-static PetscErrorCode Apart(Vec host, Vec device, PetscReal *relative)
-{
-  Vec copy;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(host, &copy));
-  PetscCall(CopyValues(device, copy));
-  PetscCall(Difference(copy, host, relative));
-  PetscCall(VecDestroy(&copy));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* y = A x and r = b - A x, with x = b; the second twice, since tables are made at the first use */
-static PetscErrorCode operators_agree(const Case *c, Problem p[2])
-{
-  Vec       r[2];
-  PetscReal apart[2];
-
-  PetscFunctionBeginUser;
-  for (int i = 0; i < 2; i++) {
-    PetscCall(VecDuplicate(p[i].b, &r[i]));
-    PetscCall(MatMult(p[i].A, p[i].b, p[i].x));
-    for (int twice = 0; twice < 2; twice++) PetscCall(MatResidual(p[i].A, p[i].b, p[i].x, r[i]));
-  }
-  PetscCall(Apart(p[0].x, p[1].x, &apart[0]));
-  PetscCall(Apart(r[0], r[1], &apart[1]));
-  TapOk((PetscBool)(apart[0] <= 1e-12 && apart[1] <= 1e-12), "operators_agree: %s, degree %d: %.1e, %.1e", c->name, (int)c->degree,
-        (double)apart[0], (double)apart[1]);
-  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&r[i]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static PetscErrorCode transfers_agree(const Case *c, Problem p[2])
 {
@@ -154,35 +45,6 @@ static PetscErrorCode transfers_agree(const Case *c, Problem p[2])
   TapOk((PetscBool)(apart[0] <= 1e-12 && apart[1] <= 1e-12), "transfers_agree: %s, degree %d: %.1e, %.1e", c->name, (int)c->degree,
         (double)apart[0], (double)apart[1]);
   for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&coarse[i]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* x = M b, or M^T b: three times, for a device runs the first cycle, records the second and replays the third */
-static PetscErrorCode cycles_agree(const Case *c, Problem p[2], const char options[], PetscBool transpose)
-{
-  PetscFunctionBeginUser;
-  for (int single = 0; single < 2; single++) {
-    /* the thin basis of the smallest n multiplies rounding errors */
-    const PetscReal bound = !single ? 1e-12 : c->dim == 3 && c->degree + 1 == VP_THIN_LEAST ? 5e-5 : 1e-5;
-    const char     *precision = single ? "single" : "double";
-    char            all[512];
-    PetscReal       apart;
-    PC              pc;
-
-    PetscCall(
-      PetscSNPrintf(all, sizeof(all),
-                    "-pc_type vpatchdg -pc_vpatchdg_gather 0 -pc_vpatchdg_coarse ksp -pc_vpatchdg_precision %s -pc_vpatch_precision %s %s",
-                    precision, precision, options));
-    for (int i = 0; i < 2; i++) {
-      PetscCall(NewKSP(&p[i]));
-      PetscCall(ReadOptions(&p[i], all, PETSC_FALSE));
-      PetscCall(KSPGetPC(p[i].ksp, &pc));
-      for (int k = 0; k < 3; k++) PetscCall(transpose ? PCApplyTranspose(pc, p[i].b, p[i].x) : PCApply(pc, p[i].b, p[i].x));
-    }
-    PetscCall(Apart(p[0].x, p[1].x, &apart));
-    TapOk((PetscBool)(apart <= bound), "cycles_agree: %s, degree %d, %s, %s%s: %.1e", c->name, (int)c->degree, precision, options,
-          transpose ? ", transposed" : "", (double)apart);
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -240,14 +102,13 @@ static PetscErrorCode guesses_agree(const Case *c, Problem p[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* as many iterations, one apart in single precision, and the solution */
 static PetscErrorCode solvers_agree(const Case *c, Problem p[2])
 {
   static const struct {
     const char *options;
-    PetscInt    apart;
+    PetscInt    most;
   } solvers[] = {
-    {"-ksp_type richardson", 1},
+    {"-ksp_type richardson", 1}, /* one apart in single precision */
     {"-ksp_type richardson -ksp_guess_type vpatchdg", 1},
     {"-ksp_type fgmres", 1},
     {"-ksp_type fgmres -pc_vpatchdg_precision double", 0},
@@ -256,23 +117,7 @@ static PetscErrorCode solvers_agree(const Case *c, Problem p[2])
   };
 
   PetscFunctionBeginUser;
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(solvers); k++) {
-    PetscReal residual[2], apart;
-    PetscInt  its[2];
-    char      all[512];
-
-    PetscCall(PetscSNPrintf(
-      all, sizeof(all), "%s -pc_type vpatchdg -pc_vpatchdg_gather 0 -pc_vpatchdg_coarse ksp -ksp_rtol 1e-9 -ksp_norm_type unpreconditioned",
-      solvers[k].options));
-    for (int i = 0; i < 2; i++) {
-      PetscCall(NewKSP(&p[i]));
-      PetscCall(SolveWith(&p[i], all, &residual[i], &its[i], NULL));
-    }
-    PetscCall(Apart(p[0].x, p[1].x, &apart));
-    TapOk((PetscBool)(PetscAbsInt(its[0] - its[1]) <= solvers[k].apart && PetscMax(residual[0], residual[1]) <= 1e-8 && apart <= 1e-6),
-          "solvers_agree: %s, degree %d, %s: %d and %d iterations, residuals %.1e and %.1e, solutions %.1e apart", c->name, (int)c->degree,
-          solvers[k].options, (int)its[0], (int)its[1], (double)residual[0], (double)residual[1], (double)apart);
-  }
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(solvers); k++) PetscCall(solver_agrees(c, p, solvers[k].options, solvers[k].most));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -337,10 +182,13 @@ static PetscErrorCode Agree(const Case *c, Place place, PetscBool everything)
   const PetscBool copied = (PetscBool)(!PetscDefined(HAVE_CUDA) || place == COPIED);
   PetscMPIInt     size;
   Problem         p[2];
+  DM              dm;
 
   PetscFunctionBeginUser;
-  PetscCall(Create(c, HOST, &p[0]));
-  PetscCall(Create(c, place, &p[1]));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(CaseDM(c, i ? place : HOST, &dm));
+    PetscCall(CaseProblem(c, dm, &p[i]));
+  }
   PetscCall(CopyValues(p[0].b, p[1].b));
   PetscCall(operators_agree(c, p));
   PetscCall(transfers_agree(c, p));

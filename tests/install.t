@@ -73,8 +73,8 @@ sub cuda_says {
   close($smi);
   chmod(0755, "$folder/fake/nvidia-smi");
   local $ENV{PATH} = "$folder/fake:$ENV{PATH}";
-  my $said = `env -u NVCC CUDA= CUDA_ARCH= CXX= $settings share/vpatchdg/setup.sh $folder/cuda 2>&1`;
-  return $? ? "refused: $said" : $said . `cat $folder/cuda/cuda.mk`;
+  my $said = `env -u NVCC -u NCCL_HOME -u NCCL_DIR CUDA= CUDA_ARCH= CXX= NCCL= $settings share/vpatchdg/setup.sh $folder/cuda 2>&1`;
+  return $? ? "refused: $said" : $said . `cat $folder/cuda/cuda.mk $folder/cuda/nccl.mk`;
 }
 my $none = qr/^CUDA_NVCC *:= *$/m;
 like(cuda_says('CUDA=0', ''), $none, 'cuda_is_left_out');
@@ -85,7 +85,7 @@ ok($dry =~ /libvpatchdg\.so/ && $dry !~ /nvcc|cudart|VP_HAVE_CUDA|\.cu\b|stdc\+\
 like(`$make need-gpu GPU=0 2>&1`, qr/there is no GPU here|no CUDA part/, 'gpu_targets_say_what_is_missing');
 isnt($?, 0, 'gpu_targets_fail_without_gpu');
 SKIP: {
-  skip('no nvcc here', 8) if cuda_says('', '') =~ $none;
+  skip('no nvcc here', 14) if cuda_says('', '') =~ $none;
   for (['', '', '80 90'], ['CUDA_ARCH=80,9.0', '', '80 90'], ['', '9.0\n9.0\n', '90'], ['', '8.6\n9.0\n7.5\n', '86 90'], ['CUDA_ARCH=90', '8.6\n', '90']) {
     my ($settings, $gpus, $expected) = @$_;
     my @arch = split(/ /, $expected);
@@ -93,6 +93,15 @@ SKIP: {
     like(cuda_says($settings, $gpus), qr/CUDA_CFLAGS :=(?:(?!-gencode).)*\Q$flags\E$/m, "cuda_architectures, '$settings', GPU '$gpus'");
   }
   like(cuda_says('CUDA_ARCH=70', ''), qr/^refused:.*need 80 or later/s, 'cuda_architecture_is_refused');
+  # NCCL: a folder with an empty header and library
+  my $nccl = "$folder/nccl";
+  system("mkdir -p $nccl/include $nccl/lib && touch $nccl/include/nccl.h $nccl/lib/libnccl.so.2");
+  like(cuda_says("$_=$nccl", ''), qr|^NCCL_HEADER := \Q$nccl\E/include/nccl\.h\nNCCL_CFLAGS := -DVP_HAVE_NCCL -isystem \Q$nccl\E/include\n.*-rpath,\Q$nccl\E/lib$|m,
+    "nccl_is_found, $_") for qw(NCCL_HOME NCCL_DIR);
+  like(cuda_says("NCCL=0 NCCL_HOME=$nccl", ''), qr/^NCCL_HEADER := *\nNCCL_CFLAGS := *\nNCCL_LIBS   := *$/m, 'nccl_is_left_out');
+  like(cuda_says('NCCL=1 NCCL_HOME=/nowhere', ''), qr/^refused:.*NCCL=1, but there is no nccl\.h in \/nowhere/s, 'nccl_is_insisted_on');
+  like(`$make setup BUILD=$folder/setup NCCL_HOME=$nccl 2>&1`, qr|with NCCL \(\Q$nccl\E/include/nccl\.h\)|, 'setup_says_where_nccl_is');
+  like(`$make setup BUILD=$folder/setup NCCL_HOME=/nowhere 2>&1`, qr/without NCCL, whose header nccl\.h was not found.*go through MPI/, 'setup_says_that_there_is_no_nccl');
   unlink("$folder/cuda/cuda.mk");
   like(cuda_says('CUDA=1 CXX=/bin/false', ''), qr/^refused:.*can not be used/s, 'cuda_that_can_not_compile_is_refused');
   like(cuda_says('CXX=/bin/false', ''), qr/without CUDA.*$none/s, 'cuda_that_can_not_compile_is_left_out');

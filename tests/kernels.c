@@ -187,6 +187,43 @@ static PetscBool CheckSweep(Case *c, VpForm form, unsigned done)
   return good;
 }
 
+/* a matrix along each direction of a lattice of cells in any order, with a factor and without */
+static PetscBool CheckAlong(Case *c)
+{
+  const int      n = c->view.n, N = c->N, dim = c->view.dim;
+  const int32_t  extent[3] = {3, 2, dim == 3 ? 2 : 1}, cells = extent[0] * extent[1] * extent[2];
+  int32_t        cell[12];
+  const int32_t *placed;
+  PetscBool      good = PETSC_TRUE;
+
+  for (int i = 0; i < cells; i++) cell[i] = (5 * i + 2) % 12; /* [3 .. ] in 2D: the cells not named stay as they are */
+  placed = Place(c, cell, sizeof cell);
+  for (int d = 0, step = 1, stride = 1; d < dim; step *= extent[d++], stride *= n) {
+    const int     m = extent[d] * n;
+    const void   *vM, *vw;
+    const double *M = Reals(c, (size_t)(m * m), 1, &vM), *w = Reals(c, (size_t)(CELLS * N), 1, &vw);
+    double       *y = calloc(CELLS * (size_t)N, sizeof *y);
+
+    for (int weighted = 0; weighted < 2; weighted++) {
+      PetscCallAbort(PETSC_COMM_SELF, c->backend->zero(c->vy, (size_t)(CELLS * N) * c->real));
+      for (int i = 0; i < cells; i++) {
+        const int p = i / step % extent[d];
+        for (int k = 0; k < N; k++) {
+          const int a = k / stride % n;
+          double    sum = 0;
+          for (int q = 0; q < m; q++)
+            sum += M[(p * n + a) * m + q] * c->x[0][cell[i + (q / n - p) * step] * N + k + (q % n - a) * stride];
+          y[cell[i] * N + k] = weighted ? w[cell[i] * N + k] * sum : sum;
+        }
+      }
+      PetscCallAbort(PETSC_COMM_SELF, c->ops->along(&c->view, d, extent, placed, vM, weighted ? vw : NULL, c->vx[0], c->vy));
+      good = (PetscBool)(good && Close(c, c->vy, CELLS * (size_t)N, y));
+    }
+    free(y);
+  }
+  return good;
+}
+
 static PetscBool CheckTransfers(Case *c)
 {
   const VpView *view = &c->host;
@@ -309,8 +346,8 @@ static PetscBool CheckNan(Case *c)
 
 int main(int argc, char **argv)
 {
-  enum { APPLY, REPLACE, RESIDUALS, TRANSFERS, CONVERSIONS, NANS, SINGULAR, CLAIMS };
-  static const char *const claim[CLAIMS] = {"apply_matches_dense",       "replacement_matches_dense", "residual_forms_match_dense", "transfers_match_dense",
+  enum { APPLY, REPLACE, RESIDUALS, TRANSFERS, ALONG, CONVERSIONS, NANS, SINGULAR, CLAIMS };
+  static const char *const claim[CLAIMS] = {"apply_matches_dense",       "replacement_matches_dense", "residual_forms_match_dense", "transfers_match_dense", "along_matches_dense",
                                             "conversions_match_dense",   "nan_propagates",            "singular_modes_are_dropped"};
   PetscBool good[CLAIMS];
 
@@ -332,6 +369,7 @@ int main(int argc, char **argv)
     c.view.cutoff  = 4; /* some sums are below */
     now[SINGULAR]  = CheckSweep(&c, VP_FORM_REPLACE, 0);
     now[TRANSFERS] = CheckTransfers(&c);
+    now[ALONG] = CheckAlong(&c);
     now[CONVERSIONS] = CheckConversions(&c);
     c.view.cutoff    = -1;
     now[NANS]        = CheckNan(&c);

@@ -11,6 +11,8 @@ typedef struct {
 
 static const Case cases[] = {
   {"box", "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 2 -dm_refine 3", PETSC_FALSE},
+  {"grid of boxes", "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 4 -dm_vpatchdg_boxes 3,2,1 -dm_refine 2", PETSC_FALSE},
+  {"grid of boxes, Neumann and periodic, reaction", "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 5 -dm_vpatchdg_boxes 3,4 -dm_vpatchdg_upper 3,2 -dm_refine 2 -dm_vpatchdg_reaction 10 -dm_vpatchdg_boundary neumann,dirichlet,periodic,periodic", PETSC_FALSE},
   {"box, W cycle", "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 5 -pc_vpatchdg_cycle_type w -pc_vpatchdg_smooth_pre 1", PETSC_FALSE},
   {"box, nested iteration", "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 4 -dm_refine 5 -ksp_guess_type vpatchdg", PETSC_FALSE},
   {"box, periodic and Neumann", "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 4 -dm_vpatchdg_boundary neumann,dirichlet,periodic,periodic", PETSC_FALSE},
@@ -22,6 +24,7 @@ static const Case cases[] = {
 
 static const char *const levels[] = {
   "-pc_vpatchdg_gather 0 -pc_vpatchdg_coarse ksp", "-pc_vpatchdg_gather 30 -pc_vpatchdg_coarse ksp", "-pc_vpatchdg_gather 100000 -pc_vpatchdg_coarse ksp",
+  "-pc_vpatchdg_gather 0", "-pc_vpatchdg_gather 100000",
   "-pc_vpatchdg_gather 0 -pc_vpatchdg_coarse sweeps", "-pc_vpatchdg_gather 100000 -pc_vpatchdg_coarse sweeps",
 };
 

@@ -1,5 +1,6 @@
-# Part of setup.sh: finds nvcc, the architectures to compile for, and what to link.
-# Heeded: CUDA (0: leave it out, 1: insist), NVCC (this one or none) or CUDA_HOME or CUDA_DIR, CUDA_ARCH, CXX (nvcc's host compiler).
+# Part of setup.sh: finds nvcc, the architectures to compile for, what to link, and NCCL's header.
+# Heeded: CUDA (0: leave it out, 1: insist), NVCC (this one or none) or CUDA_HOME or CUDA_DIR, CUDA_ARCH, CXX (nvcc's host compiler);
+# NCCL (0, 1: as CUDA), NCCL_HOME or NCCL_DIR (there or nowhere).
 
 find_nvcc() {
   nvcc=
@@ -30,6 +31,12 @@ choose_arch() {
   arch=$(echo $arch)
 }
 
+# INCLUDES or LIBRARIES: nvcc's own options
+paths() {
+  : >"$tmp/try.cu"
+  "$nvcc" -dryrun "$tmp/try.cu" 2>&1 | sed -n "s/^#\$ $1= *//p" | tr -d '"'
+}
+
 # compiles and links as the library does; once, since this takes seconds
 try_cuda() {
   grep -qsxF "CUDA_NVCC   := $cuda_nvcc" "$folder/cuda.mk" && return
@@ -57,8 +64,7 @@ find_cuda() {
   cuda_cflags="$petsc_cflags$(echo '#include <mpi.h>' | preprocess | sed -n 's|^# [0-9]* "\(.*\)/mpi\.h".*|-I\1|p' | head -n 1)"
   for a in $arch; do cuda_cflags="$cuda_cflags -gencode arch=compute_$a,code=sm_$a"; done
   cuda_cflags="$cuda_cflags -gencode arch=compute_$a,code=compute_$a"
-  : >"$tmp/try.cu"
-  for dir in $("$nvcc" -dryrun "$tmp/try.cu" 2>&1 | sed -n 's/^#\$ LIBRARIES= *//p' | tr -d '"' | sed 's/-L//g'); do
+  for dir in $(paths LIBRARIES | sed 's/-L//g'); do
     [ ! -f "$dir/libcudart_static.a" ] || cuda_libs="-L$(cd "$dir" && pwd)"
   done
   cuda_libs="$cuda_libs -lcudart_static -lrt -ldl -lpthread -lstdc++"
@@ -68,4 +74,20 @@ find_cuda() {
 $(echo "$said" | grep -i error || echo "$said")
 "
   cuda_nvcc= cuda_cflags= cuda_libs=
+}
+
+# nccl: the path of its header; nccl_cflags, nccl_libs. Empty without NCCL. The library is opened at run time: a folder that was named is where to look
+find_nccl() {
+  nccl= nccl_cflags= nccl_libs= home=${NCCL_HOME:-$NCCL_DIR}
+  [ -n "$cuda_nvcc" ] && [ "$NCCL" != 0 ] || return 0
+  nccl=$(echo '#include <nccl.h>' | $cxx -x c++ -M ${home:+-I "$home/include"} $(paths INCLUDES) - 2>/dev/null | tr ' ' '\n' | grep '/nccl\.h$' | head -n 1)
+  [ -z "$home" ] || [ -f "$home/include/nccl.h" ] || nccl=
+  if [ -n "$nccl" ]; then
+    nccl_cflags="-DVP_HAVE_NCCL${home:+ -isystem $home/include}"
+    for dir in ${home:+"$home/lib" "$home/lib64"}; do
+      [ ! -f "$dir/libnccl.so.2" ] || nccl_libs="-Wl,-rpath,$dir"
+    done
+  elif [ "$NCCL" = 1 ]; then
+    die "NCCL=1, but there is no nccl.h in ${home:-the path of $nvcc and $cxx: NCCL_HOME=... names a folder with include/nccl.h}${home:+/include}"
+  fi
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# setup.sh FOLDER GOAL...: finds MPI, PETSc, p4est, CUDA (and prove, to check) and writes what the makefile needs to know to config.mk and
-# cuda.mk in FOLDER.
+# setup.sh FOLDER GOAL...: finds MPI, PETSc, p4est, CUDA (and prove, to check) and writes what the makefile needs to know to config.mk,
+# cuda.mk and nccl.mk in FOLDER.
 # For the goals run, check, bench, check-gpu, bench-gpu and setup, missing packages are installed on Debian and Ubuntu where that is allowed.
 # Heeded: PETSC_DIR and PETSC_ARCH, PKG_CONFIG_PATH, P4EST_DIR, CC (an MPI compiler), MPIEXEC, and what cuda.sh beside this file names.
 folder=$1
@@ -117,6 +117,7 @@ Another PETSc is chosen by PETSC_DIR=... PETSC_ARCH=... or PKG_CONFIG_PATH=..."
 
 petsc_cuda=$(echo "$said" | sed -n 's/^petsc_has_cuda/1/p')
 find_cuda
+find_nccl
 
 # what the other objects depend on, and what the CUDA ones do; files that stay the same keep their dates
 write() {
@@ -140,4 +141,10 @@ write cuda.mk <<END
 CUDA_NVCC   := $cuda_nvcc
 CUDA_CFLAGS := $cuda_cflags
 CUDA_LIBS   := $cuda_libs
+END
+write nccl.mk <<END
+# written by setup.sh
+NCCL_HEADER := $nccl
+NCCL_CFLAGS := $nccl_cflags
+NCCL_LIBS   := $nccl_libs
 END

@@ -81,6 +81,8 @@ typedef struct {
   PetscErrorCode (*prolong)(const VpView *, int32_t first, int32_t last, PetscBool add, const void *xc, void *x);
   /* coarse bc = R b on the coarser level's own cells */
   PetscErrorCode (*restrict_)(const VpView *, const void *b, void *bc);
+  /* y = w * (M along direction d) x (w NULL: 1) on a lattice of cells: cell[extent[0] extent[1] extent[2]], x fastest; M [m][m], m = extent[d] n */
+  PetscErrorCode (*along)(const VpView *, int d, const int32_t extent[3], const int32_t *cell, const void *M, const void *w, const void *x, void *y);
   /* b = the outer vector r, on own cells */
   PetscErrorCode (*enter)(const VpView *, const double *r, void *b);
   /* b = the outer residual f - A x (x NULL: f), A from the view of the outer operator; *norm2 = this rank's sum of its squares, unless NULL */

@@ -1,5 +1,4 @@
-/* The coarsest problem. A single patch is inverted by the smoother's own tensor inverse; anything else is left to some sweeps, which
-   devices like, or to a KSP on the host. */
+/* The coarsest problem: its inverse where it separates; else some sweeps, which devices like, or a KSP on the host. */
 #include "internal.h"
 
 #define DIRECT_LIMIT 4000 /* unknowns up to which an LU is the default */
@@ -8,13 +7,11 @@
 
 struct VpCoarse_ {
   VpLevel level;
-  /* a single patch */
-  unsigned color;
-  int32_t  npatch; /* 1, or 0 on ranks without cells */
+  VpSeparable inverse; /* or NULL */
   /* pairs of sweeps, one in the order of colours and one in the reverse order, so that they are symmetric; 0: none */
   int        pairs;
   VpSmoother pair;
-  /* a KSP on the assembled matrix; NULL with a single patch or sweeps */
+  /* a KSP on the assembled matrix, where there is nothing else */
   KSP     ksp;
   Mat     A;
   Vec     b, x;
@@ -25,44 +22,6 @@ struct VpCoarse_ {
   VpSmoother smoother;
   void      *sweep_b, *sweep_x[2];
 };
-
-/* The patch of the highest colour is the vertex in the middle of the box. */
-static PetscErrorCode CreatePatch(VpCoarse coarse)
-{
-  VpLevel   level = coarse->level;
-  VpPatches patches, single;
-  const int nc = 1 << level->mesh->dim;
-  int32_t   p;
-
-  PetscFunctionBegin;
-  PetscCall(VpPatchesCreate(level->mesh, &patches));
-  coarse->color = nc - 1;
-  p = patches.start[nc - 1];
-  single = patches;
-  single.n = coarse->npatch = patches.start[nc] - p;
-  single.cell += (size_t)p * nc;
-  single.side += (size_t)p * 2 * level->mesh->dim;
-  PetscCheck(single.n == (level->mesh->nown ? 1 : 0), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The coarsest mesh is not a single patch");
-  PetscCall(VpLevelPlacePatches(level, &single, VP_SPACE_FULL));
-  PetscCall(VpPatchesDestroy(&patches));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* every rank that has a cell has them all; each solves, and keeps its own */
-static PetscErrorCode SolvePatch(VpCoarse coarse, void *b, void *const x[2])
-{
-  VpLevel       level = coarse->level;
-  const VpView *view = &level->view;
-  const double  m = 2. * view->n;
-
-  PetscFunctionBegin;
-  PetscCall(VpLevelExchange(level, VP_GHOST_SWEEP, b));
-  PetscCall(level->backend->zero(x[0], level->mesh->nlocal * level->block));
-  PetscCall(level->ops->sweep(view, VP_FORM_GIVEN, 0, coarse->npatch, 0, b, x));
-  PetscCall(level->ops->settle(view, view->nown, 1u << coarse->color, x));
-  PetscCall(VpLogFlops(level, coarse->npatch * 4. * view->dim * pow(m, view->dim + 1)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* x += about A^-1 (b - A x); the ghosts of b and x are current */
 static PetscErrorCode SweepPair(VpCoarse coarse, PetscBool zero, void *b, void *const x[2])
@@ -291,7 +250,7 @@ static PetscErrorCode SolveKSP(VpCoarse coarse, const void *b, void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCoarseCreate(VpLevel level, PetscBool sweeps, const char prefix[], PetscObject parent, VpCoarse *out)
+PetscErrorCode VpCoarseCreate(VpLevel level, VpCoarseType type, const char prefix[], PetscObject parent, VpCoarse *out)
 {
   VpCoarse coarse;
 
@@ -300,11 +259,9 @@ PetscErrorCode VpCoarseCreate(VpLevel level, PetscBool sweeps, const char prefix
   *out = coarse;
   PetscCall(VpLevelReference(level));
   coarse->level = level;
-  if (level->mesh->domain->nbox == 1 && level->mesh->level == 1 && level->uniform > 0) {
-    PetscCall(CreatePatch(coarse));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (sweeps) PetscCall(CreatePairs(coarse));
+  if (type == VP_COARSE_AUTO) PetscCall(VpSeparableCreate(level, &coarse->inverse));
+  if (coarse->inverse) PetscFunctionReturn(PETSC_SUCCESS);
+  if (type == VP_COARSE_SWEEPS || (type == VP_COARSE_AUTO && level->backend->use_stream)) PetscCall(CreatePairs(coarse));
   if (!coarse->pairs) PetscCall(CreateKSP(coarse, prefix, parent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -315,7 +272,7 @@ PetscErrorCode VpCoarseSolve(VpCoarse coarse, void *b, void *const x[2])
   if (coarse->ksp) PetscCall(SolveKSP(coarse, b, x[0]));
   else if (coarse->pairs) PetscCall(SolveSweeps(coarse, b, x));
   else
-    PetscCall(SolvePatch(coarse, b, x));
+    PetscCall(VpSeparableSolve(coarse->inverse, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -332,7 +289,7 @@ PetscErrorCode VpCoarseView(VpCoarse coarse, PetscViewer viewer)
   if (coarse->ksp) PetscCall(KSPView(coarse->ksp, viewer));
   else if (coarse->pairs) PetscCall(PetscViewerASCIIPrintf(viewer, "%d sweeps, every second one in reverse order\n", 2 * coarse->pairs));
   else
-    PetscCall(PetscViewerASCIIPrintf(viewer, "one patch, inverted exactly\n"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "inverted exactly, by fast diagonalisation\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -352,6 +309,7 @@ PetscErrorCode VpCoarseDestroy(VpCoarse *out)
   for (int i = 0; i < 2; i++) {
     if (coarse->sweep_x[i]) PetscCall(coarse->thin->backend->release(coarse->sweep_x[i]));
   }
+  PetscCall(VpSeparableDestroy(&coarse->inverse));
   PetscCall(VpSmootherDestroy(&coarse->pair));
   PetscCall(VpSmootherDestroy(&coarse->smoother));
   PetscCall(VpLevelDestroy(&coarse->thin));

@@ -62,19 +62,19 @@ static PetscBool Untouched(const Pass *p, PetscBool zero) /* x = 0: b is the res
   return (PetscBool)(zero && !(p->transpose ? o->post : o->pre));
 }
 
-/* to b of the next level. Own cells of b; the ghosts of x are current before */
+/* to b of the next level. Own cells of b, whose ghosts are under way after; the ghosts of x are current before */
 static PetscErrorCode Down(const Pass *p, PetscInt l, PetscBool zero)
 {
   const VpCycle   cycle = p->cycle;
   const PetscInt  count = p->transpose ? cycle->options.post : cycle->options.pre;
   const PetscBool reverse = (PetscBool)(p->transpose || cycle->options.symmetric), untouched = Untouched(p, zero);
-  VpGhosts        ghosts;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelRefresh(cycle->level[l], VP_GHOST_SWEEP, cycle->b[l], &ghosts));
-  if (count) PetscCall(Smooth(cycle, l, count, zero, reverse, ghosts));
-  PetscCall(VpArrive(ghosts));
-  if (!untouched) PetscCall(Residual(cycle, l));
+  PetscCall(VpLevelRefresh(cycle->level[l], VP_GHOST_SWEEP, cycle->b[l], &cycle->under_way[l]));
+  if (count) PetscCall(Smooth(cycle, l, count, zero, reverse, cycle->under_way[l]));
+  if (untouched) PetscCall(VpLevelExchange(cycle->level[l], VP_GHOST_CHILD, cycle->b[l]));
+  else
+    PetscCall(Residual(cycle, l));
   PetscCall(VpRestrict(cycle->level[l], cycle->gather[l + 1], untouched ? cycle->b[l] : cycle->r[l], cycle->b[l + 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -89,7 +89,8 @@ static PetscErrorCode Up(const Pass *p, PetscInt l, PetscBool zero)
   PetscFunctionBegin;
   PetscCall(VpProlong(cycle->level[l], cycle->level[l + 1], cycle->gather[l + 1], cycle->level[l]->view.nhalo,
                       (PetscBool)!Untouched(p, zero), cycle->x[0][l + 1], cycle->x[0][l]));
-  PetscCall(Smooth(cycle, l, count, PETSC_FALSE, reverse, VpGhostsAt(NULL)));
+  PetscCall(Smooth(cycle, l, count, PETSC_FALSE, reverse, cycle->under_way[l]));
+  PetscCall(VpArrive(cycle->under_way[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -167,6 +168,7 @@ static PetscErrorCode AllDown(void *context)
 
   PetscFunctionBegin;
   for (PetscInt l = p->level; l < p->cycle->nlevel - 1; l++) PetscCall(Down(p, l, PETSC_TRUE));
+  for (PetscInt l = p->level; l < p->cycle->nlevel - 1; l++) PetscCall(VpArrive(p->cycle->under_way[l])); /* a record ends with nothing under way */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -279,7 +281,6 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   VpMesh         mesh = finest;
   VpExchange     exchange = options->exchange;
   PetscMPIInt    ranks;
-  PetscBool      sweeps;
   VpCycle        cycle;
 
   PetscFunctionBegin;
@@ -294,7 +295,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   cycle->options = *options;
   cycle->nlevel = nlevel;
   PetscCall(PetscCalloc4(nlevel, &cycle->level, nlevel, &cycle->smoother, nlevel, &cycle->gather, 4 * nlevel, &cycle->recorded));
-  PetscCall(PetscCalloc4(nlevel, &cycle->b, nlevel, &cycle->x[0], nlevel, &cycle->x[1], nlevel, &cycle->r));
+  PetscCall(PetscCalloc5(nlevel, &cycle->b, nlevel, &cycle->x[0], nlevel, &cycle->x[1], nlevel, &cycle->r, nlevel, &cycle->under_way));
   PetscCall(VpMeshReference(mesh));
   PetscCallMPI(MPI_Comm_size(mesh->comm, &ranks));
   for (PetscInt l = 0; l < nlevel; l++) {
@@ -310,8 +311,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
     p.coefficient = coefficient;
   }
   PetscCall(PetscFree(coefficient));
-  sweeps = (PetscBool)(options->coarse == VP_COARSE_SWEEPS || (options->coarse == VP_COARSE_AUTO && backend->use_stream));
-  PetscCall(VpCoarseCreate(cycle->level[nlevel - 1], sweeps, "vpatchdg_coarse_", parent, &cycle->coarse));
+  PetscCall(VpCoarseCreate(cycle->level[nlevel - 1], options->coarse, "vpatchdg_coarse_", parent, &cycle->coarse));
   PetscCall(CheckReplays(cycle));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -338,7 +338,7 @@ PetscErrorCode VpCycleDestroy(VpCycle *out)
     PetscCall(VpLevelDestroy(&cycle->level[l]));
   }
   PetscCall(PetscFree4(cycle->level, cycle->smoother, cycle->gather, cycle->recorded));
-  PetscCall(PetscFree4(cycle->b, cycle->x[0], cycle->x[1], cycle->r));
+  PetscCall(PetscFree5(cycle->b, cycle->x[0], cycle->x[1], cycle->r, cycle->under_way));
   PetscCall(PetscFree(cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

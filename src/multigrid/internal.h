@@ -16,6 +16,11 @@ PetscErrorCode VpGatherCreate(VpMesh spread, VpLevel, VpGather *);
 PetscErrorCode VpGatherDestroy(VpGather *);
 PetscErrorCode VpRestrict(VpLevel fine, VpGather, const void *r, void *b);
 PetscErrorCode VpProlong(VpLevel fine, VpLevel coarse, VpGather, int32_t count, PetscBool add, void *xc, void *x);
+/* separable.c: NULL where the level's problem does not separate. x[0] = A^-1 b on own cells; the level outlives it */
+typedef struct VpSeparable_ *VpSeparable;
+PetscErrorCode VpSeparableCreate(VpLevel, VpSeparable *);
+PetscErrorCode VpSeparableSolve(VpSeparable, void *b, void *const x[2]);
+PetscErrorCode VpSeparableDestroy(VpSeparable *);
 /* coefficient.c: keeps the coefficient for all local cells; level->uniform is its value where the cells of all ranks have the same, else 0
  */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const PetscReal own[]);

@@ -78,9 +78,10 @@ PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
 PetscErrorCode VpSmootherSweep(VpSmoother, PetscBool zero, PetscBool reverse, VpGhosts under_way, void *b, void *const x[2]);
 PetscLogDouble VpSmootherFlops(VpSmoother);
 
-/* The coarsest problem: the tensor inverse of a single patch; else sweeps, where they are asked for and do; else a KSP on the assembled matrix. */
+/* The coarsest problem. auto: its inverse where it separates (separable.c), otherwise sweeps on devices and a KSP on the host; sweeps that do not
+   converge: a KSP on the assembled matrix. */
 typedef struct VpCoarse_ *VpCoarse;
-PetscErrorCode VpCoarseCreate(VpLevel, PetscBool sweeps, const char prefix[], PetscObject parent, VpCoarse *);
+PetscErrorCode VpCoarseCreate(VpLevel, VpCoarseType, const char prefix[], PetscObject parent, VpCoarse *);
 PetscErrorCode VpCoarseSolve(VpCoarse, void *b, void *const x[2]); /* x[0] = A^-1 b on own cells */
 PetscErrorCode VpCoarseGetKSP(VpCoarse, KSP *); /* NULL where there is none */
 PetscErrorCode VpCoarseView(VpCoarse, PetscViewer);
@@ -110,7 +111,7 @@ typedef struct {
   PetscInt    pre, post;
   PetscBool   symmetric; /* colours in reverse order in the pre-smoother */
   PetscInt    levels;    /* 0: down to boxes refined once */
-  VpCoarseType coarse;   /* auto: sweeps on devices, a KSP on the host */
+  VpCoarseType coarse;
   PetscInt    gather;    /* levels with fewer cells a rank than this gather on fewer ranks; PETSC_DECIDE */
   PetscBool   replay;    /* on devices: the cycle's launches as one recorded piece, where that is possible */
 } VpCycleOptions;
@@ -123,6 +124,7 @@ struct VpCycle_ {
   VpGather      *gather;   /* [nlevel]; NULL where a level lives on as many ranks as the finer one */
   VpCoarse       coarse;
   void         **b, **x[2], **r; /* [nlevel] vectors; r[l] NULL until it is needed */
+  VpGhosts      *under_way;      /* [nlevel] ghosts of b, which the way down sends and the way up needs */
   PetscBool      replays, whole; /* the cycle, or what comes before and after its coarse solve */
   VpRecorded    *recorded;       /* [nlevel][plain, transposed][whole or before, after] from a level down */
 };

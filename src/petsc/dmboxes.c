@@ -164,13 +164,27 @@ PetscErrorCode DMVPatchDGGetBoxes(DM dm, PetscInt *nbox, const PetscReal *lower[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* domain box: grid[0] grid[1] grid[2] equal boxes, x fastest */
+/* The places of a grid in a cube, in the order of Morton's curve, which keeps near what is near: ranks get compact pieces. place: the next free */
+static void VisitGrid(const PetscInt g[3], PetscInt x, PetscInt y, PetscInt z, PetscInt size, PetscInt (**place)[3])
+{
+  const PetscInt half = size / 2;
+
+  if (x >= g[0] || y >= g[1] || z >= g[2]) return;
+  if (size == 1) {
+    PetscInt *to = *(*place)++;
+    to[0] = x, to[1] = y, to[2] = z;
+  } else {
+    for (int i = 0; i < 8; i++) VisitGrid(g, x + (i & 1) * half, y + (i >> 1 & 1) * half, z + (i >> 2) * half, half, place);
+  }
+}
+
+/* domain box: grid[0] grid[1] grid[2] equal boxes */
 static PetscErrorCode MakeGrid(DM dm)
 {
   DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
   const PetscInt dim = dm->dim, g[3] = {dg->grid[0], dg->grid[1], dim == 3 ? dg->grid[2] : 1};
   const double   nbox = (double)g[0] * (double)g[1] * (double)g[2];
-  PetscInt       i[3];
+  PetscInt       size = 1, (*place)[3], (*next)[3];
 
   PetscFunctionBegin;
   for (PetscInt d = 0; d < dim; d++) {
@@ -183,15 +197,17 @@ static PetscErrorCode MakeGrid(DM dm)
              "-dm_vpatchdg_boxes means %.0f boxes, more than the %d that are possible: take fewer and refine them (-dm_refine)", nbox,
              VP_MAX_BOXES);
   PetscCall(StoreBoxes(dm, (PetscInt)nbox));
+  PetscCall(PetscMalloc1(dg->nbox, &place));
+  while (size < PetscMax(g[0], PetscMax(g[1], g[2]))) size *= 2;
+  next = place;
+  VisitGrid(g, 0, 0, 0, size, &next);
   for (PetscInt b = 0; b < dg->nbox; b++) {
-    i[0] = b % g[0];
-    i[1] = b / g[0] % g[1];
-    i[2] = b / g[0] / g[1];
     for (PetscInt d = 0; d < dim; d++) {
-      dg->box_lower[b * dim + d] = dg->lower[d] + (dg->upper[d] - dg->lower[d]) * (PetscReal)i[d] / (PetscReal)g[d];
-      dg->box_upper[b * dim + d] = dg->lower[d] + (dg->upper[d] - dg->lower[d]) * (PetscReal)(i[d] + 1) / (PetscReal)g[d];
+      dg->box_lower[b * dim + d] = dg->lower[d] + (dg->upper[d] - dg->lower[d]) * (PetscReal)place[b][d] / (PetscReal)g[d];
+      dg->box_upper[b * dim + d] = dg->lower[d] + (dg->upper[d] - dg->lower[d]) * (PetscReal)(place[b][d] + 1) / (PetscReal)g[d];
     }
   }
+  PetscCall(PetscFree(place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

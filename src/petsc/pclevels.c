@@ -136,17 +136,18 @@ PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
 }
 
 /*@
-   PCVPatchDGSetCoarse - Sets how the coarsest level is solved where it is more than a single patch
+   PCVPatchDGSetCoarse - Sets how the coarsest level is solved
 
    Logically Collective
 
    Input Parameters:
 +  pc     - the preconditioner
 -  coarse - `VPATCHDG_COARSE_KSP` (a KSP on the assembled matrix, on the host), `VPATCHDG_COARSE_SWEEPS` (as many sweeps of the smoother as
-reduce an error by 1e-4, where 24 are enough, else a KSP), or `VPATCHDG_COARSE_AUTO`
+reduce an error by 1e-4, where 24 are enough, else a KSP), or `VPATCHDG_COARSE_AUTO` (the inverse, by fast diagonalisation, where boxes
+form a grid, the coefficient is constant and the level's ranks have all of it; else sweeps on GPUs and a KSP on the host)
 
    Options Database Key:
-.  -pc_vpatchdg_coarse auto|sweeps|ksp - by default auto: sweeps on GPUs, ksp on the host
+.  -pc_vpatchdg_coarse auto|sweeps|ksp - by default auto
 
    Level: intermediate
 

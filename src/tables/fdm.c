@@ -2,7 +2,6 @@
    square root of the cell's coefficient, so the weighted mass is the identity, and orthonormal bases of spaces are orthonormal vectors. */
 #include "legendre.h"
 #include "../petsc/compat.h"
-#include <float.h>
 #include <string.h>
 
 #define N2 (2 * VP_MAX_N)
@@ -120,50 +119,20 @@ static int Constrain(const Line *line, int r, Real Q[N2][N2])
   return r;
 }
 
-/* One rotation of rows p and q of Q, which makes A_pq = 0 for A = Q L Q^T */
-static void Rotate(int r, int N, int p, int q, Real A[N2][N2], Real Q[N2][N2])
-{
-  Real cot = (A[q][q] - A[p][p]) / (2 * A[p][q]), t = (cot < 0 ? -1 : 1) / (fabsl(cot) + sqrtl(cot * cot + 1));
-  Real c = 1 / sqrtl(t * t + 1), s = t * c;
-
-  for (int k = 0; k < r; k++) {
-    Real x = A[k][p], y = A[k][q];
-    A[k][p] = c * x - s * y, A[k][q] = s * x + c * y;
-  }
-  for (int k = 0; k < r; k++) {
-    Real x = A[p][k], y = A[q][k];
-    A[p][k] = c * x - s * y, A[q][k] = s * x + c * y;
-  }
-  for (int k = 0; k < N; k++) {
-    Real x = Q[p][k], y = Q[q][k];
-    Q[p][k] = c * x - s * y, Q[q][k] = s * x + c * y;
-  }
-}
-
-/* Jacobi's method. Q [r][2n], rows orthonormal, becomes the eigenvectors of L on their span, lambda ascending */
+/* Q [r][2n], rows orthonormal, becomes the eigenvectors of L on their span, lambda ascending */
 static void Diagonalize(const Line *line, int r, Real Q[N2][N2], double lambda[])
 {
   int  N = 2 * line->n;
-  Real A[N2][N2], top = 0, off = 1;
+  Real A[N2][N2];
 
   for (int i = 0; i < r; i++) {
     for (int k = 0; k < r; k++) {
       A[i][k] = 0;
       for (int j = 0; j < N; j++)
         for (int l = 0; l < N; l++) A[i][k] += Q[i][j] * line->L[j][l] * Q[k][l];
-      top = fmaxl(top, fabsl(A[i][k]));
     }
   }
-  for (int sweep = 0; sweep < 50 && off > 0; sweep++) {
-    off = 0;
-    for (int p = 0; p < r; p++) {
-      for (int q = p + 1; q < r; q++) {
-        if (fabsl(A[p][q]) <= LDBL_EPSILON / 4 * top) continue;
-        off = fmaxl(off, fabsl(A[p][q]));
-        Rotate(r, N, p, q, A, Q);
-      }
-    }
-  }
+  VpJacobi(r, N, N2, A[0], Q[0]);
   for (int i = 0; i < r; i++) {
     int  low = i;
     Real row[N2];

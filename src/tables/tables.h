@@ -66,5 +66,8 @@ typedef struct {
 PetscBool      VpFdmIsMirrored(const VpFdmKey *);
 PetscErrorCode VpFdmBuild(const VpBasis *, const VpFdmKey *, VpSpace, double penalty, double F[], double B[], double lambda[]);
 
+/* A [r][stride] symmetric becomes diagonal; Q [r][stride], rows of N numbers, becomes the same rows turned: those of Q A_old-eigenvectors */
+void VpJacobi(int r, int N, int stride, long double A[], long double Q[]);
+
 /* P[c]: [n][n] child coefficients = P[c] parent coefficients; R[c]: parent part += R[c] child coefficients (the L2 adjoint: M_H^-1 P^T M_h) */
 void VpTransferBuild(const VpBasis *, double P[], double R[]);

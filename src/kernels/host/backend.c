@@ -73,6 +73,7 @@ static PetscErrorCode Scatter(int32_t n, size_t block, const int32_t *list, cons
    .settle         = VP_NAME(Settle, real, dim, k), \
    .prolong        = VP_NAME(Prolong, real, dim, k), \
    .restrict_      = VP_NAME(Restrict, real, dim, k), \
+   .along          = VP_NAME(Along, real, dim, k), \
    .enter          = VP_NAME(Enter, real, dim, k), \
    .enter_residual = VP_NAME(EnterResidual, real, dim, k), \
    .leave          = VP_NAME(Leave, real, dim, k)},

@@ -1,0 +1,55 @@
+/* A matrix along one direction of a lattice of cells: a thread a value. */
+#include "kernel.cuh"
+
+struct Lattice {
+  int32_t extent[3];
+};
+
+template <class T, int DIM, int N>
+__global__ void Along(const __grid_constant__ Lattice lattice, int d, int32_t count, const int32_t *cell, const T *M, const T *w, const T *x,
+                      T *y)
+{
+  constexpr int values = Power(N, DIM);
+  const int     step = d ? lattice.extent[0] * (d == 2 ? lattice.extent[1] : 1) : 1, stride = d ? (d == 2 ? N * N : N) : 1;
+  const int32_t cells = lattice.extent[d], m = cells * N;
+
+  for (int32_t t = blockIdx.x * blockDim.x + threadIdx.x; t < count; t += gridDim.x * blockDim.x) {
+    const int32_t at = t / values, p = at / step % cells, first = at - p * step;
+    const int     k = t % values, i = k / stride % N, start = k - i * stride;
+    const T      *row = M + (size_t)(p * N + i) * m;
+    T             sum = T(0);
+
+    for (int32_t c = 0; c < cells; c++) {
+      const T *from = x + (size_t)cell[first + c * step] * values + start;
+      UNROLL for (int j = 0; j < N; j++) sum += __ldg(row + c * N + j) * from[j * stride];
+    }
+    const size_t to = (size_t)cell[at] * values + k;
+    y[to] = w ? w[to] * sum : sum;
+  }
+}
+
+template <class T, int DIM, int N>
+struct Lines {
+  static PetscErrorCode Run(const VpView *, int d, const int32_t extent[3], const int32_t *cell, const void *M, const void *w, const void *x,
+                            void *y)
+  {
+    const Lattice lattice = {{extent[0], extent[1], extent[2]}};
+    const int32_t count = extent[0] * extent[1] * extent[2] * Power(N, DIM);
+
+    PetscFunctionBegin;
+    Along<T, DIM, N><<<PetscMin((count + 127) / 128, 65536), 128, 0, VpCudaStream>>>(lattice, d, count, cell, (const T *)M, (const T *)w,
+                                                                                      (const T *)x, (T *)y);
+    VpCudaLaunched("along");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+PetscErrorCode VpCudaAlongOps(VpPrecision precision, int dim, int degree, VpOps *ops)
+{
+  return VpCudaForKind(precision, dim, degree, [ops](auto kind) {
+    typedef decltype(kind) K;
+
+    ops->along = Lines<typename K::Real, K::DIM, K::N>::Run;
+    return PETSC_SUCCESS;
+  });
+}

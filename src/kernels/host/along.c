@@ -1,0 +1,41 @@
+/* A matrix along one direction of a lattice of cells. */
+#include "rows.h"
+
+/* one line: m = cells n values, of cell p from cell[p step] at `start`, `stride` apart */
+INLINE void Line(const int n, int32_t cells, const int32_t *cell, int32_t step, int start, int stride, const REAL *M, const REAL *w, const REAL *x,
+                 REAL *y)
+{
+  const int32_t m = cells * n;
+
+  for (int32_t q = 0; q < m; q++) {
+    const size_t to = (size_t)cell[q / n * step] * (size_t)Power(n) + (size_t)(start + q % n * stride);
+    REAL         sum = 0;
+
+    for (int32_t p = 0; p < cells; p++) {
+      const REAL *from = x + (size_t)cell[p * step] * (size_t)Power(n) + start;
+      for (int j = 0; j < n; j++) sum += M[(size_t)q * (size_t)m + (size_t)(p * n + j)] * from[j * stride];
+    }
+    y[to] = w ? w[to] * sum : sum;
+  }
+}
+
+INLINE PetscErrorCode Along(const int n, int d, const int32_t extent[], const int32_t *cell, const REAL *M, const REAL *w, const REAL *x, REAL *y)
+{
+  const int32_t step = d ? extent[0] * (d == 2 ? extent[1] : 1) : 1, count = extent[0] * extent[1] * extent[2] / extent[d];
+  const int     stride = d ? (d == 2 ? n * n : n) : 1;
+
+  PetscFunctionBegin;
+  for (int32_t i = 0; i < count; i++) {
+    const int32_t *first = cell + (i % step + i / step * step * extent[d]);
+
+    for (int l = 0; l < Power(n) / n; l++) Line(n, extent[d], first, step, l % stride + l / stride * stride * n, stride, M, w, x, y);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define VP_DEGREE(k) \
+  PetscErrorCode VP_NAME(Along, VP_REAL, VP_DIM, k)(const VpView *view, int d, const int32_t extent[3], const int32_t *cell, const void *M, const void *w, const void *x, void *y) \
+  { \
+    return Along(k + 1, d, extent, cell, M, w, x, y); \
+  }
+#include "degrees.def"

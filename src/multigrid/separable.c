@@ -1,0 +1,273 @@
+/* The exact inverse where A = D_x + D_y + D_z separates on the whole mesh: the boxes form a grid, the coefficient is constant, and every rank
+   with cells has them all. Fast diagonalisation (Lynch, Rice, Thomas 1964) of whole grid lines: D_d = V_d lambda_d V_d^T in the orthonormal
+   basis, so A^-1 = V (lambda_x + lambda_y + lambda_z)^-1 V^T with V = V_z V_y V_x. A singular A gets its pseudo-inverse. */
+#include "internal.h"
+
+#define LONGEST 128 /* numbers on a line */
+
+struct VpSeparable_ {
+  VpLevel        level;
+  int32_t        extent[3]; /* the lattice of cells; 0 on ranks without */
+  const int32_t *cell;      /* [extent 0 1 2] x fastest: the local cell; this and the following on the backend */
+  const void    *F[3], *B[3]; /* [m][m], m = extent n: V^T from the level's basis, V to it */
+  const void    *inverse;   /* [cells][n^dim] of modes: 1 / (lambda_x + lambda_y + lambda_z) */
+};
+
+/* numbers the different values of x[i], which are apart by more than eps; how many there are */
+static PetscErrorCode Rank(PetscInt n, const PetscReal x[], PetscReal eps, int32_t rank[], int32_t *count)
+{
+  PetscReal *sorted;
+  PetscInt   at;
+
+  PetscFunctionBegin;
+  *count = 0;
+  PetscCall(PetscMalloc1(n, &sorted));
+  PetscCall(PetscArraycpy(sorted, x, n));
+  PetscCall(PetscSortReal(n, sorted));
+  for (PetscInt i = 0; i < n; i++) {
+    if (!i || sorted[i] > sorted[*count - 1] + eps) sorted[(*count)++] = sorted[i];
+  }
+  for (PetscInt i = 0; i < n; i++) {
+    PetscCall(PetscFindReal(x[i], *count, sorted, eps, &at));
+    rank[i] = (int32_t)at;
+  }
+  PetscCall(PetscFree(sorted));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* where the boxes are in a grid: place [3][nbox], grid[3]; grid[0] = 0 where they form none */
+static PetscErrorCode FindGrid(VpDomain domain, int32_t place[], int32_t grid[3])
+{
+  const int32_t n = domain->nbox;
+  int32_t      *at; /* the box in a place */
+  PetscReal    *lower;
+  PetscBool     whole;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &lower));
+  for (int d = 0; d < 3; d++) {
+    PetscReal size = PETSC_MAX_REAL;
+
+    for (int32_t b = 0; b < n; b++) {
+      lower[b] = domain->lower[3 * (size_t)b + d];
+      size = PetscMin(size, domain->upper[3 * (size_t)b + d] - lower[b]);
+    }
+    PetscCall(Rank(n, lower, size / 4, place + (size_t)d * n, &grid[d]));
+  }
+  PetscCall(PetscFree(lower));
+  whole = (PetscBool)((int64_t)grid[0] * grid[1] * grid[2] == n);
+  if (whole) {
+    PetscCall(PetscMalloc1(n, &at));
+    for (int32_t i = 0; i < n; i++) at[i] = -1;
+    for (int32_t b = 0; b < n; b++) at[place[b] + grid[0] * (place[n + b] + grid[1] * place[2 * (size_t)n + b])] = b;
+    for (int32_t b = 0; b < n; b++) {
+      for (int d = 0, step = 1; d < domain->dim; step *= grid[d++]) {
+        const int32_t i = place[b] + grid[0] * (place[n + b] + grid[1] * place[2 * (size_t)n + b]), p = place[(size_t)d * n + b];
+        const int32_t beyond = domain->beyond[(size_t)b * 2 * domain->dim + 2 * d + 1];
+
+        whole = (PetscBool)(whole && at[i] == b && (p + 1 == grid[d] ? beyond < 0 || beyond == at[i - p * step] : beyond == at[i + step]));
+      }
+    }
+    PetscCall(PetscFree(at));
+  }
+  if (!whole) grid[0] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* cell[extent] of the lattice, NULL where the domain is no grid or lines are too long */
+static PetscErrorCode FindLattice(VpMesh mesh, int n, int32_t extent[3], int32_t **cell)
+{
+  const int32_t nbox = mesh->domain->nbox;
+  int32_t      *place, longest = 0;
+
+  PetscFunctionBegin;
+  *cell = NULL;
+  if (nbox > (1 << 20)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(3 * (size_t)nbox, &place));
+  PetscCall(FindGrid(mesh->domain, place, extent));
+  for (int d = 0; d < mesh->dim; d++) {
+    extent[d] <<= mesh->level;
+    longest = PetscMax(longest, extent[d]);
+  }
+  if (extent[0] && longest * n <= LONGEST) {
+    PetscCall(PetscMalloc1(mesh->ncell, cell));
+    for (int32_t i = 0; i < mesh->nsweep; i++) {
+      int64_t at = 0;
+
+      for (int d = mesh->dim - 1; d >= 0; d--)
+        at = at * extent[d] + ((place[(size_t)d * nbox + mesh->box[i]] << mesh->level) + mesh->coord[3 * (size_t)i + d]);
+      (*cell)[at] = i;
+    }
+  }
+  PetscCall(PetscFree(place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* D_d on a grid line, of the host's orthonormal level: L [m][m] */
+static PetscErrorCode LineMatrix(VpLevel host, const int32_t extent[3], const int32_t cell[], int d, long double L[])
+{
+  const VpView  *v = &host->view;
+  const int      n = v->n, m = extent[d] * n, step = d ? extent[0] * (d == 2 ? extent[1] : 1) : 1;
+  const double  *traces = (const double *)v->traces;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(L, (size_t)m * m));
+  for (int p = 0; p < extent[d]; p++) {
+    const int32_t c = cell[p * step];
+    const double *D = (const double *)v->lines + (size_t)v->line[(size_t)c * v->dim + d] * (n * n + 4 * n), *g = D + n * n;
+
+    for (int i = 0; i < n; i++) {
+      long double *row = L + (size_t)(p * n + i) * m;
+
+      for (int j = 0; j < n; j++) row[p * n + j] += D[i * n + j];
+      for (int s = 0; s < 2; s++) {
+        const int q = (p + (s ? 1 : extent[d] - 1)) % extent[d], end = 1 - s;
+
+        if (v->neighbor[(size_t)c * 2 * v->dim + 2 * d + s] < 0) continue;
+        for (int t = 0; t < v->nt; t++)
+          row[q * n + v->first[end] + t] += g[2 * s * n + i] * traces[2 * end * v->nt + t] + g[(2 * s + 1) * n + i] * traces[(2 * end + 1) * v->nt + t];
+      }
+    }
+  }
+  for (int i = 0; i < m; i++) /* rounding apart, it is symmetric */
+    for (int j = 0; j < i; j++) L[(size_t)i * m + j] = L[(size_t)j * m + i] = (L[(size_t)i * m + j] + L[(size_t)j * m + i]) / 2;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* F = V^T leave, B = enter V for one direction, a cell at a time */
+static PetscErrorCode PlaceTransforms(VpSeparable s, int d, const long double V[])
+{
+  const VpBasis *basis = &s->level->basis;
+  const int      n = basis->n, m = s->extent[d] * n;
+  double         enter[VP_MAX_N * VP_MAX_N], leave[VP_MAX_N * VP_MAX_N], *F, *B;
+  VpBasis        outer;
+
+  PetscFunctionBegin;
+  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, basis->degree, &outer));
+  PetscCall(VpBasisChange(&outer, basis, enter));
+  PetscCall(VpBasisChange(basis, &outer, leave));
+  PetscCall(PetscCalloc2((size_t)m * m, &F, (size_t)m * m, &B));
+  for (int q = 0; q < m; q++) {
+    for (int p = 0; p < m; p++) {
+      const int first = p / n * n, i = p % n;
+
+      for (int k = 0; k < n; k++) {
+        F[(size_t)q * m + p] += (double)(V[(size_t)q * m + first + k] * leave[k * n + i]);
+        B[(size_t)p * m + q] += (double)(enter[i * n + k] * V[(size_t)q * m + first + k]);
+      }
+    }
+  }
+  PetscCall(VpLevelPlaceReals(s->level, F, (size_t)m * m, "coarse inverse", &s->F[d]));
+  PetscCall(VpLevelPlaceReals(s->level, B, (size_t)m * m, "coarse inverse", &s->B[d]));
+  PetscCall(PetscFree2(F, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* of the sums of eigenvalues; those that vanish next to the largest have inverse 0 */
+static PetscErrorCode PlaceInverse(VpSeparable s, const int32_t cell[], double lambda[][LONGEST])
+{
+  const int    n = s->level->basis.n, dim = s->level->mesh->dim;
+  const size_t block = s->level->block / s->level->real, count = (size_t)s->level->mesh->ncell * block;
+  double      *inverse, top = 0;
+
+  PetscFunctionBegin;
+  for (int d = 0; d < dim; d++) {
+    double largest = 0;
+
+    for (int i = 0; i < s->extent[d] * n; i++) largest = PetscMax(largest, lambda[d][i]);
+    top += largest;
+  }
+  PetscCall(PetscMalloc1(count, &inverse));
+  for (size_t t = 0; t < count; t++) {
+    size_t at = t / block, k = t % block;
+    double sum = 0;
+
+    for (int d = 0; d < dim; d++) {
+      sum += lambda[d][(int)(at % (size_t)s->extent[d]) * n + (int)(k % (size_t)n)];
+      at /= (size_t)s->extent[d];
+      k /= (size_t)n;
+    }
+    inverse[(size_t)cell[t / block] * block + t % block] = fabs(sum) <= 1e-10 * top ? 0 : 1 / sum;
+  }
+  PetscCall(VpLevelPlaceReals(s->level, inverse, count, "coarse inverse", &s->inverse));
+  PetscCall(PetscFree(inverse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* host: the same level there, orthonormal and double */
+static PetscErrorCode Fill(VpSeparable s, VpLevel host, const int32_t cell[])
+{
+  const VpLevel level = s->level;
+  double        lambda[3][LONGEST];
+  long double  *L, *V;
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelPlace(level, cell, (size_t)level->mesh->ncell * sizeof(*cell), "coarse inverse", (const void **)&s->cell));
+  for (int d = 0; d < level->mesh->dim; d++) {
+    const int m = s->extent[d] * level->basis.n;
+
+    PetscCall(PetscCalloc2((size_t)m * m, &L, (size_t)m * m, &V));
+    PetscCall(LineMatrix(host, s->extent, cell, d, L));
+    for (int i = 0; i < m; i++) V[(size_t)i * m + i] = 1;
+    VpJacobi(m, m, m, L, V);
+    for (int i = 0; i < m; i++) lambda[d][i] = (double)L[(size_t)i * m + i];
+    PetscCall(PlaceTransforms(s, d, V));
+    PetscCall(PetscFree2(L, V));
+  }
+  PetscCall(PlaceInverse(s, cell, lambda));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpSeparableCreate(VpLevel level, VpSeparable *out)
+{
+  const VpMesh mesh = level->mesh;
+  VpSeparable  s;
+  VpLevel      host;
+  int32_t     *cell;
+  int          separates;
+
+  PetscFunctionBegin;
+  *out = NULL;
+  separates = level->uniform > 0 && (!mesh->nown || mesh->nsweep == mesh->ncell);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &separates, 1, MPI_INT, MPI_LAND, mesh->comm));
+  if (!separates) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscNew(&s));
+  s->level = level;
+  PetscCall(FindLattice(mesh, level->basis.n, s->extent, &cell)); /* the same everywhere */
+  if (cell) {
+    PetscCall(VpLevelCreate(mesh, &level->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &host));
+    if (mesh->nown) PetscCall(Fill(s, host, cell));
+    PetscCall(VpLevelDestroy(&host));
+    *out = s;
+  } else
+    PetscCall(PetscFree(s));
+  PetscCall(PetscFree(cell));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpSeparableSolve(VpSeparable s, void *b, void *const x[2])
+{
+  const VpLevel level = s->level;
+  const int     dim = level->mesh->dim;
+  const void   *from = b;
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelExchange(level, VP_GHOST_SWEEP, b));
+  if (!level->mesh->nown) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 2 * dim; i++) {
+    const int  d = i < dim ? dim - 1 - i : i - dim;
+    void      *to = x[(i + 1) % 2];
+
+    PetscCall(level->ops->along(&level->view, d, s->extent, s->cell, i < dim ? s->F[d] : s->B[d], i == dim - 1 ? s->inverse : NULL, from, to));
+    PetscCall(VpLogFlops(level, 2. * s->extent[d] * level->basis.n * (double)level->mesh->ncell * (double)(level->block / level->real)));
+    from = to;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpSeparableDestroy(VpSeparable *s)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(*s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

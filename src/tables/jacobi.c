@@ -1,0 +1,42 @@
+/* Jacobi's method for symmetric matrices (Golub, Van Loan, Matrix Computations, 8.5): small, and accurate to the last digits. */
+#include "legendre.h"
+#include <float.h>
+
+/* One rotation of rows p and q of Q, which makes A_pq = 0 */
+static void Rotate(int r, int N, int stride, int p, int q, Real A[], Real Q[])
+{
+  Real *Ap = A + (size_t)p * stride, *Aq = A + (size_t)q * stride, *Qp = Q + (size_t)p * stride, *Qq = Q + (size_t)q * stride;
+  Real  cot = (Aq[q] - Ap[p]) / (2 * Ap[q]), t = (cot < 0 ? -1 : 1) / (fabsl(cot) + sqrtl(cot * cot + 1));
+  Real  c = 1 / sqrtl(t * t + 1), s = t * c;
+
+  for (int k = 0; k < r; k++) {
+    Real *Ak = A + (size_t)k * stride, x = Ak[p], y = Ak[q];
+    Ak[p] = c * x - s * y, Ak[q] = s * x + c * y;
+  }
+  for (int k = 0; k < r; k++) {
+    Real x = Ap[k], y = Aq[k];
+    Ap[k] = c * x - s * y, Aq[k] = s * x + c * y;
+  }
+  for (int k = 0; k < N; k++) {
+    Real x = Qp[k], y = Qq[k];
+    Qp[k] = c * x - s * y, Qq[k] = s * x + c * y;
+  }
+}
+
+void VpJacobi(int r, int N, int stride, Real A[], Real Q[])
+{
+  Real top = 0, off = 1;
+
+  for (int i = 0; i < r; i++)
+    for (int k = 0; k < r; k++) top = fmaxl(top, fabsl(A[(size_t)i * stride + k]));
+  for (int sweep = 0; sweep < 50 && off > 0; sweep++) {
+    off = 0;
+    for (int p = 0; p < r; p++) {
+      for (int q = p + 1; q < r; q++) {
+        if (fabsl(A[(size_t)p * stride + q]) <= LDBL_EPSILON / 4 * top) continue;
+        off = fmaxl(off, fabsl(A[(size_t)p * stride + q]));
+        Rotate(r, N, stride, p, q, A, Q);
+      }
+    }
+  }
+}

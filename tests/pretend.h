@@ -1,0 +1,83 @@
+/* The host as a device: a backend with the links and the fast memory that only devices have, so that their ways of exchange can be tested
+   everywhere. Links are made of MPI's messages. */
+#pragma once
+#include "../src/petsc/impl.h"
+
+static struct {
+  MPI_Comm    comm;
+  PetscBool   open;
+  int         n; /* messages under way */
+  MPI_Request request[512];
+} pretended_link;
+
+static PetscErrorCode PretendConnect(MPI_Comm comm, void **link, const char **why)
+{
+  PetscFunctionBeginUser;
+  if (!pretended_link.open) PetscCallMPI(MPI_Comm_dup(comm, &pretended_link.comm));
+  pretended_link.open = PETSC_TRUE;
+  *link = &pretended_link;
+  *why = "linked";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PretendBegin(void *link, const VpMessages *m)
+{
+  PetscFunctionBeginUser;
+  for (int way = 0; way < 2; way++) {
+    for (int i = 0; i < m->n[way]; i++) {
+      char             *data = (char *)m->data[way] + (size_t)m->start[way][i] * m->block;
+      const PetscMPIInt bytes = (PetscMPIInt)((size_t)(m->start[way][i + 1] - m->start[way][i]) * m->block);
+      MPI_Request      *request = &pretended_link.request[pretended_link.n++];
+
+      PetscCheck(pretended_link.n <= 512, PETSC_COMM_SELF, PETSC_ERR_PLIB, "More messages under way than this test provides for");
+      if (way == 0) PetscCallMPI(MPI_Isend(data, bytes, MPI_BYTE, m->rank[way][i], 0, pretended_link.comm, request));
+      else
+        PetscCallMPI(MPI_Irecv(data, bytes, MPI_BYTE, m->rank[way][i], 0, pretended_link.comm, request));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PretendEnd(void *link)
+{
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Waitall(pretended_link.n, pretended_link.request, MPI_STATUSES_IGNORE));
+  pretended_link.n = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* as the GPUs' where ranks share one */
+static PetscErrorCode PretendNoConnection(MPI_Comm comm, void **link, const char **why)
+{
+  PetscFunctionBeginUser;
+  *link = NULL;
+  *why = "ranks share a GPU";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static VpBackend PretendedBackend(PetscBool linked)
+{
+  VpBackend backend = VpBackendHost;
+
+  backend.alloc_host = backend.alloc;
+  backend.release_host = backend.release;
+  backend.connect = linked ? PretendConnect : PretendNoConnection;
+  backend.begin_messages = PretendBegin;
+  backend.end_messages = PretendEnd;
+  return backend;
+}
+
+/* a DM that is set up and not yet used takes that backend, and ghosts travel so */
+static PetscErrorCode Pretend(DM dm, const VpBackend *backend, VpTransport transport)
+{
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  void        *link = NULL;
+  const char  *why;
+
+  PetscFunctionBeginUser;
+  dg->kernels = backend;
+  PetscCall(PetscStrncpy(dg->chosen_for, dm->vectype, sizeof(dg->chosen_for)));
+  if (transport == VP_TRANSPORT_LINK) PetscCall(backend->connect(dg->mesh->comm, &link, &why));
+  PetscCall(VpMeshSetTransport(dg->mesh, transport, link));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

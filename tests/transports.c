@@ -1,0 +1,156 @@
+/* However ghosts travel between devices, operator, cycle and solve are those of the host. Where there is no GPU, the host pretends to be
+   one. And a transport that can not be is refused. ranks: 1 2 3 4 */
+#include "agree.h"
+#include "pretend.h"
+#include "refused.h"
+
+static const Case cases[] = {
+  {"square", 2, 3, 4, UNIT},
+  {"L-shape", 2, 4, 4, VPATCHDG_DOMAIN_LSHAPE, 0, D, D, 0, PETSC_FALSE},
+  {"channel in 2D", 2, 5, 4, BOX, P, N, 1, PETSC_FALSE},
+  {"cube", 3, 4, 3, UNIT},
+  {"Fichera corner", 3, 2, 2, VPATCHDG_DOMAIN_FICHERA, 0, D, D, 0, PETSC_FALSE},
+  {"torus", 3, 3, 3, BOX, P, P, 0, PETSC_FALSE},
+};
+
+static const struct {
+  const char       *name;
+  VPatchDGTransport asked;
+  VpTransport       taken;
+} transports[] = {
+  {"host", VPATCHDG_TRANSPORT_HOST, VP_TRANSPORT_HOST},
+  {"mpi", VPATCHDG_TRANSPORT_MPI, VP_TRANSPORT_MPI},
+  {"nccl", VPATCHDG_TRANSPORT_NCCL, VP_TRANSPORT_LINK},
+};
+#define NTRANSPORT (int)PETSC_STATIC_ARRAY_LENGTH(transports)
+
+static PetscBool   usable[NTRANSPORT];
+static VpBackend   pretended;
+static PetscMPIInt size;
+static Place       place; /* HOST: it pretends */
+
+/* the case's DM where its ghosts travel so; `refused`: it can not be */
+static PetscErrorCode TransportDM(const Case *c, int t, DM *dm, PetscErrorCode *refused)
+{
+  const VpBackend *backend = &pretended;
+
+  PetscFunctionBeginUser;
+  PetscCall(CaseDM(c, place, dm));
+  PetscCall(DMVPatchDGSetTransport(*dm, transports[t].asked));
+  PetscCall(DMSetUp(*dm));
+  *refused = PETSC_SUCCESS;
+  if (place == HOST) PetscCall(Pretend(*dm, &pretended, transports[t].taken));
+  else {
+    PetscCall(PetscPushErrorHandler(Remember, NULL));
+    *refused = DMVPatchDGGetKernels(*dm, &backend);
+    PetscCall(PetscPopErrorHandler());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what can not be used says why; the host always can */
+static PetscErrorCode FindTransports(void)
+{
+  PetscFunctionBeginUser;
+  for (int t = 0; t < NTRANSPORT; t++) {
+    PetscErrorCode refused;
+    DM             dm;
+
+    PetscCall(TransportDM(&cases[0], t, &dm, &refused));
+    usable[t] = (PetscBool)!refused;
+    if (usable[t]) {
+      TapOk((PetscBool)(size == 1 || ((DM_VPatchDG *)dm->data)->mesh->transport == transports[t].taken),
+            "the_transport_asked_for_is_taken: %s", transports[t].name);
+    } else {
+      TapOk((PetscBool)(t > 0 && strstr(message, transports[t].name)), "transports_agree: %s # SKIP %s", transports[t].name, message);
+    }
+    usable[t] = (PetscBool)(usable[t] && (place != HOST || t != 1)); /* by mpi the host sends anyway */
+    PetscCall(DMDestroy(&dm));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode transports_agree(const Case *c, int t)
+{
+  static const struct {
+    const char *options;
+    PetscInt    degree; /* at least */
+  } cycles[] = {
+    {"-pc_vpatchdg_smooth_pre 1", 1},   {"-pc_vpatchdg_gather 1000", 1},
+    {"-pc_vpatchdg_exchange color", 1}, {"-pc_vpatchdg_space dirichlet -pc_vpatchdg_replay 0", 1},
+    {"-pc_vpatchdg_space clamped", 3},
+  };
+  PetscErrorCode refused;
+  Problem        p[2];
+  Case           named = *c;
+  char           name[64];
+  DM             dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(name, sizeof(name), "%s, by %s", c->name, transports[t].name));
+  named.name = name;
+  PetscCall(CaseDM(c, HOST, &dm));
+  PetscCall(CaseProblem(c, dm, &p[0]));
+  PetscCall(TransportDM(c, t, &dm, &refused));
+  PetscCheck(!refused, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s", message);
+  PetscCall(CaseProblem(c, dm, &p[1]));
+  PetscCall(CopyValues(p[0].b, p[1].b));
+  PetscCall(operators_agree(&named, p));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cycles); i++) {
+    if (c->degree >= cycles[i].degree) PetscCall(cycles_agree(&named, p, cycles[i].options, PETSC_FALSE));
+  }
+  PetscCall(solver_agrees(&named, p, "-ksp_type richardson", 1));
+  PetscCall(solver_agrees(&named, p, "-ksp_type fgmres -pc_vpatchdg_precision double -pc_vpatchdg_gather 1000", 0));
+  for (int i = 0; i < 2; i++) PetscCall(ProblemDestroy(&p[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* on every rank, and no rank waits for another for ever */
+static PetscErrorCode transports_are_refused(void)
+{
+  const VpBackend shared = PretendedBackend(PETSC_FALSE);
+  DM              dm;
+
+  PetscFunctionBeginUser;
+#if defined(PETSC_HAVE_CUDA)
+  use_gpu_aware_mpi = PETSC_FALSE;
+#endif
+  for (int asked = 0; asked < 4; asked++) {
+    PetscCall(CaseDM(&cases[0], HOST, &dm));
+    if (!asked) Refused(DMVPatchDGSetTransport(dm, (VPatchDGTransport)7), "value 7 does not exist", "an unknown transport");
+    PetscCall(DMVPatchDGSetTransport(dm, (VPatchDGTransport)asked));
+    PetscCall(DMSetUp(dm));
+    if (!asked) Refused(DMVPatchDGSetTransport(dm, VPATCHDG_TRANSPORT_NCCL), "after DMSetUp", "another transport after set-up");
+    if (asked == VPATCHDG_TRANSPORT_NCCL && size > 1) {
+      Refused(DMVPatchDGChooseTransport(dm, &shared), "-dm_vpatchdg_transport nccl: ranks share a GPU", "NCCL where ranks share a GPU");
+    } else if (asked == VPATCHDG_TRANSPORT_MPI && size > 1) {
+      Refused(DMVPatchDGChooseTransport(dm, &shared), "-dm_vpatchdg_transport mpi: PETSc was told", "MPI that does not take device memory");
+    } else {
+      PetscCall(DMVPatchDGChooseTransport(dm, &shared));
+      TapOk((PetscBool)(size == 1 ||
+                        strstr(((DM_VPatchDG *)dm->data)->travel, asked ? "host memory" : "host memory (NCCL: ranks share a GPU)")),
+            "what_can_be_is_taken: %s", VPatchDGTransports[asked]);
+    }
+    PetscCall(DMDestroy(&dm));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(VPatchDGInitializePackage());
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  TapBegin(PETSC_COMM_WORLD);
+  pretended = PretendedBackend(PETSC_TRUE);
+  place = UsableBackend("cuda") ? DEVICE : HOST;
+  PetscCall(FindTransports());
+  for (int t = 0; t < (size == 1 ? 1 : NTRANSPORT); t++) { /* nothing travels with one rank */
+    for (size_t i = 0; usable[t] && i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(transports_agree(&cases[i], t));
+  }
+  PetscCall(transports_are_refused());
+  if (pretended_link.open) PetscCallMPI(MPI_Comm_free(&pretended_link.comm));
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
