@@ -1,8 +1,8 @@
 static char help[] =
   "Scaling over GPUs, one a rank: A x, sweep, cycle and solves of -div grad u = f on boxes, with the messages of each and the time they cost.\n\n\
   -bench_only weak|strong : these only\n\
-  -bench_only huge        : one solve by refinement of degree 7 on boxes of 64^3 cells, 134 million unknowns each\n\
-  -bench_boxes n          : of these on a GPU, 12 (which takes about 50 GB)\n\
+  -bench_only huge        : one solve by refinement of degree 4 on boxes of 128^3 cells, 2.62 10^8 unknowns each\n\
+  -bench_boxes n          : of these on a GPU, 8: cuBLAS counts 2^31 - 1 unknowns there\n\
   -bench_shift s          : meshes refined s times less\n\
   -report FILE            : the figures as JSON; share/vpatchdg/scaling.py compares the files of several numbers of ranks\n\
   -dm_*, -pc_*, -ksp_*    : what is measured, for instance -dm_vpatchdg_transport host\n\n";
@@ -311,7 +311,7 @@ static PetscErrorCode UsedMemory(const VpBackend *backend, double *bytes)
 /* Refinement computes b - A x anew in double precision in every iteration: its last norm is that of the true residual. */
 static PetscErrorCode Huge(PetscInt boxes)
 {
-  const Size       size = {"huge", 7, {1, 1, 1}, 6};
+  const Size       size = {"huge", 4, {1, 1, 1}, 7};
   double           before, used, seconds, sent[2];
   PetscInt         its, n;
   const PetscReal *norms;
@@ -337,7 +337,7 @@ static PetscErrorCode Huge(PetscInt boxes)
 
 int main(int argc, char **argv)
 {
-  PetscInt  boxes = 12;
+  PetscInt  boxes = 8;
   PetscBool only, wanted, huge, first = PETSC_TRUE;
   char      kind[16] = "", file[PETSC_MAX_PATH_LEN] = "/dev/null";
   FILE     *json;

@@ -50,7 +50,8 @@ static PetscErrorCode MoveWords(const VpBackend *backend, size_t zeros, const in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MoveCover(const VpBackend *backend, size_t zeros, const uint8_t *p, size_t count, const uint8_t **moved)
+/* the same of bytes, which stay what they are */
+static PetscErrorCode MoveBytes(const VpBackend *backend, size_t zeros, const uint8_t *p, size_t count, const uint8_t **moved)
 {
   void *to;
 
@@ -77,11 +78,12 @@ static PetscErrorCode PairCreate(VpLevel level, int32_t npatch, const char name[
   far->nown += s, far->nsweep += s, far->nhalo += s, far->nlocal += s;
   PetscCall(MoveWords(backend, (size_t)s * 2 * dim, near->neighbor, n * 2 * dim, s, &far->neighbor));
   PetscCall(MoveWords(backend, (size_t)s * dim, near->line, n * dim, 0, &far->line));
-  PetscCall(MoveWords(backend, 0, near->parent, n, s, &far->parent));
+  PetscCall(MoveWords(backend, s, near->parent, n, s, &far->parent));
+  PetscCall(MoveBytes(backend, s, near->corner, n, &far->corner));
   PetscCall(MoveWords(backend, 0, near->child, (size_t)near->ncoarse << dim, s, &far->child));
   if (npatch) {
     PetscCall(MoveWords(backend, 0, near->patch, (size_t)npatch << dim, s, &far->patch));
-    PetscCall(MoveCover(backend, s, near->cover, n, &far->cover));
+    PetscCall(MoveBytes(backend, s, near->cover, n, &far->cover));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -96,7 +98,8 @@ static PetscErrorCode PairDestroy(Pair *pair, int32_t npatch)
   if (backend->release_view) PetscCall(backend->release_view(far));
   PetscCall(Release(backend, (size_t)far->nlocal * 2 * dim * sizeof(int32_t), (void *)far->neighbor));
   PetscCall(Release(backend, (size_t)far->nlocal * dim * sizeof(int32_t), (void *)far->line));
-  PetscCall(Release(backend, ((size_t)far->nlocal - pair->before) * sizeof(int32_t), (void *)far->parent));
+  PetscCall(Release(backend, (size_t)far->nlocal * sizeof(int32_t), (void *)far->parent));
+  PetscCall(Release(backend, (size_t)far->nlocal, (void *)far->corner));
   PetscCall(Release(backend, ((size_t)far->ncoarse << dim) * sizeof(int32_t), (void *)far->child));
   if (npatch) {
     PetscCall(Release(backend, ((size_t)npatch << dim) * sizeof(int32_t), (void *)far->patch));
@@ -165,7 +168,7 @@ static PetscErrorCode Agree(const Pair *pair, const char what[], const void *nea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b - A x on the outer operator; what goes to messages and comes from them; both transfers, between far cells and near ones */
+/* b - A x on the outer operator; both transfers, from far cells to far ones and to near ones; what goes to messages and comes from them */
 static PetscErrorCode OuterKernels(Pair *pair)
 {
   const VpLevel  level = pair->level;
@@ -173,7 +176,6 @@ static PetscErrorCode OuterKernels(Pair *pair)
   const VpView  *near = &level->view, *far = &pair->far;
   const int32_t  s = pair->before;
   const int32_t *list;
-  VpView         mixed = *near; /* near cells, whose parents or children are far */
   Twice          x, y;
   void          *other;
 
@@ -181,18 +183,16 @@ static PetscErrorCode OuterKernels(Pair *pair)
   PetscCall(TwiceCreate(pair, 1, &x));
   PetscCall(TwiceCreate(pair, 2, &y));
   PetscCall(pair->backend->alloc(pair->bytes, "near cells", &other));
-  PetscCall(ops->apply(near, 0, near->nown, x.near, x.near + pair->bytes, y.near, y.near));
-  PetscCall(ops->apply(far, s, far->nown, x.whole, x.far + pair->bytes, y.whole, y.whole));
+  PetscCall(ops->apply(near, 0, near->nown, x.near, VpGhostsAt(x.near + pair->bytes), y.near, y.near));
+  PetscCall(ops->apply(far, s, far->nown, x.whole, VpGhostsAt(x.far + pair->bytes), y.whole, y.whole));
   PetscCall(Agree(pair, "b - A x", y.near, y.far, pair->bytes));
 
-  mixed.parent = far->parent, mixed.child = far->child, mixed.device = NULL;
-  PetscCall(ops->prolong(near, near->nown, PETSC_FALSE, x.near, y.near));
-  PetscCall(ops->prolong(&mixed, near->nown, PETSC_FALSE, x.whole, other));
-  PetscCall(Agree(pair, "prolongation", y.near, other, pair->bytes));
+  PetscCall(ops->prolong(near, 0, near->nown, PETSC_TRUE, x.near, y.near));
+  PetscCall(ops->prolong(far, s, far->nown, PETSC_TRUE, x.whole, y.whole));
+  PetscCall(Agree(pair, "prolongation", y.near, y.far, pair->bytes));
   PetscCall(ops->restrict_(near, x.near, y.near));
-  PetscCall(ops->restrict_(&mixed, x.whole, other));
+  PetscCall(ops->restrict_(far, x.whole, other));
   PetscCall(Agree(pair, "restriction", y.near, other, near->ncoarse * level->block));
-  if (pair->backend->release_view) PetscCall(pair->backend->release_view(&mixed));
 
   PetscCall(pair->backend->zero(other, pair->bytes));
   PetscCall(pair->backend->gather(near->ncoarse, level->block, far->child, x.whole, other)); /* the first children of the list: any cells */
