@@ -100,8 +100,8 @@ SKIP: {
     "nccl_is_found, $_") for qw(NCCL_HOME NCCL_DIR);
   like(cuda_says("NCCL=0 NCCL_HOME=$nccl", ''), qr/^NCCL_HEADER := *\nNCCL_CFLAGS := *\nNCCL_LIBS   := *$/m, 'nccl_is_left_out');
   like(cuda_says('NCCL=1 NCCL_HOME=/nowhere', ''), qr/^refused:.*NCCL=1, but there is no nccl\.h in \/nowhere/s, 'nccl_is_insisted_on');
-  like(`$make setup BUILD=$folder/setup NCCL_HOME=$nccl 2>&1`, qr|with NCCL \(\Q$nccl\E/include/nccl\.h\)|, 'setup_says_where_nccl_is');
-  like(`$make setup BUILD=$folder/setup NCCL_HOME=/nowhere 2>&1`, qr/without NCCL, whose header nccl\.h was not found.*go through MPI/, 'setup_says_that_there_is_no_nccl');
+  like(`$make setup CUDA= BUILD=$folder/setup NCCL_HOME=$nccl 2>&1`, qr|with NCCL \(\Q$nccl\E/include/nccl\.h\)|, 'setup_says_where_nccl_is');
+  like(`$make setup CUDA= BUILD=$folder/setup NCCL_HOME=/nowhere 2>&1`, qr/without NCCL, whose header nccl\.h was not found.*go through MPI/, 'setup_says_that_there_is_no_nccl');
   unlink("$folder/cuda/cuda.mk");
   like(cuda_says('CUDA=1 CXX=/bin/false', ''), qr/^refused:.*can not be used/s, 'cuda_that_can_not_compile_is_refused');
   like(cuda_says('CXX=/bin/false', ''), qr/without CUDA.*$none/s, 'cuda_that_can_not_compile_is_left_out');
