@@ -304,7 +304,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
     if (l) PetscCall(VpGatherCreate(cycle->level[l - 1]->mesh->coarser, cycle->level[l], &cycle->gather[l]));
     PetscCall(VpMeshDestroy(&mesh));
     if (l == nlevel - 1) break;
-    PetscCall(VpChooseExchange(cycle->level[l]->mesh, options->exchange, &exchange));
+    PetscCall(VpChooseExchange(cycle->level[l], options->exchange, &exchange));
     PetscCall(VpSmootherCreate(cycle->level[l], options->space, options->residual, exchange, &cycle->smoother[l]));
     PetscCall(Coarsen(cycle, cycle->level[l], &mesh, &ranks, &coefficient));
     PetscCall(VpLevelSetTransfer(cycle->level[l]));

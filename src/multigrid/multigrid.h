@@ -69,8 +69,8 @@ PetscErrorCode VpLogFlops(VpLevel, PetscLogDouble); /* of work on the level's ba
 typedef struct VpSmoother_ *VpSmoother;
 PetscErrorCode VpSmootherCreate(VpLevel, VpSpace, VpResidual, VpExchange, VpSmoother *);
 PetscErrorCode VpSmootherDestroy(VpSmoother *);
-/* what is best on a mesh: on small ones every colour exchanges */
-PetscErrorCode VpChooseExchange(VpMesh, VpExchange asked, VpExchange *);
+/* what is best on a level: on small ones every colour exchanges */
+PetscErrorCode VpChooseExchange(VpLevel, VpExchange asked, VpExchange *);
 /* takes the residual form also where the replacement form would do: for comparison */
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
 /* One sweep over all colours (reverse: in opposite order). x: two buffers, values in x[0] before and after (own cells). Ghosts (VP_GHOST_ALL of x[0],

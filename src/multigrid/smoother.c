@@ -106,13 +106,14 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With few cells a rank, most of what a rank sweeps is ghosts: there an exchange after every colour costs little and saves iterations. */
-PetscErrorCode VpChooseExchange(VpMesh mesh, VpExchange asked, VpExchange *exchange)
+/* With few cells a rank, much of what a rank sweeps is ghosts, whose rounding errors differ from their owners': there an exchange after every
+   colour saves work and iterations. On devices its latency costs more than that, but on the smallest levels. */
+PetscErrorCode VpChooseExchange(VpLevel level, VpExchange asked, VpExchange *exchange)
 {
-  const PetscInt few = 64, ranks = VpMeshRanks(mesh);
+  const PetscInt few = level->backend->use_stream ? 64 : 4096, ranks = VpMeshRanks(level->mesh);
 
   PetscFunctionBegin;
-  *exchange = ranks > 1 && mesh->ncell < few * ranks ? VP_EXCHANGE_COLOR : asked;
+  *exchange = ranks > 1 && level->mesh->ncell < few * ranks ? VP_EXCHANGE_COLOR : asked;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -120,7 +120,7 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  level %d: %" PetscInt_FMT " cells, %" PetscInt64_FMT " DoFs", level->mesh->level,
                                      level->mesh->ncell,
                                      (PetscInt64)level->mesh->ncell * (PetscInt64)PetscPowInt64(level->basis.n, level->mesh->dim)));
-    PetscCall(VpChooseExchange(level->mesh, cycle->options.exchange, &exchange));
+    PetscCall(VpChooseExchange(level, cycle->options.exchange, &exchange));
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
     if (ranks < VpMeshRanks(cycle->level[0]->mesh))
       PetscCall(PetscViewerASCIIPrintf(viewer, ", on %" PetscInt_FMT " rank%s", ranks, ranks > 1 ? "s" : ""));
