@@ -216,6 +216,7 @@ static const struct {
   {"sweep, by colors", Sweep, NULL, 10, VPATCHDG_EXCHANGE_COLOR, PETSC_TRUE},
   {"cycle, by colors", Precondition, NULL, 10, VPATCHDG_EXCHANGE_COLOR, PETSC_TRUE},
 };
+#define REFINEMENT 3
 #define NFIGURE (int)PETSC_STATIC_ARRAY_LENGTH(figures)
 
 typedef struct {
@@ -229,7 +230,7 @@ static PetscErrorCode MeasureAll(const Size *size, VPatchDGExchange exchange, Pe
 
   PetscFunctionBeginUser;
   PetscCall(Create(size, size->kind[0] == 'w' ? ranks : 1, exchange, p));
-  if (silent) PetscCall(Silence(p, results[3].its));
+  if (silent) PetscCall(Silence(p, results[REFINEMENT].its));
   for (int i = 0; i < NFIGURE; i++) {
     if (figures[i].exchange != exchange || (silent && !figures[i].silent)) continue;
     if (figures[i].type) PetscCall(KSPSetType(p->ksp, figures[i].type));
