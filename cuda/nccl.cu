@@ -178,7 +178,7 @@ PetscErrorCode VpCudaBeginMessages(void *context, const VpMessages *m, const voi
   PetscFunctionBegin;
   VpCudaCall(cudaEventRecord(link->begun, VpCudaStream));
   VpCudaCall(cudaStreamWaitEvent(link->stream, link->begun, 0));
-  PetscCall(Pack(link, m, 0, roots, m->data[0]));
+  if (roots) PetscCall(Pack(link, m, 0, roots, m->data[0]));
   NcclCall(nccl.GroupStart());
   for (int way = 0; way < 2; way++) {
     for (int i = 0; i < m->n[way]; i++) {

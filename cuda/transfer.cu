@@ -71,6 +71,16 @@ __global__ void Settle(int values, int32_t count, unsigned done, const uint8_t *
   }
 }
 
+template <class T>
+__global__ void Current(int values, int32_t count, const int32_t *list, unsigned done, const uint8_t *cover, const T *x0, const T *x1, T *to)
+{
+  for (int32_t i = blockIdx.x * blockDim.y + threadIdx.y; i < count; i += gridDim.x * blockDim.y) {
+    const int32_t cell = list[i];
+    const T      *x = __popc(cover[cell] & done) & 1 ? x1 : x0;
+    for (int k = threadIdx.x; k < values; k += blockDim.x) to[(size_t)i * values + k] = x[(size_t)cell * values + k];
+  }
+}
+
 /* are the second child's matrices the first one's, mirrored? */
 template <class T, int N>
 static bool IsMirrored(bool swaps, const T *A)
@@ -147,6 +157,17 @@ struct Transfers {
     VpCudaLaunched("settle");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+
+  static PetscErrorCode Packing(const VpView *view, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to)
+  {
+    const int32_t blocks = PetscMin((n + 3) / 4, 65536);
+
+    PetscFunctionBegin;
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    Current<T><<<blocks, dim3(64, 4), 0, VpCudaStream>>>(S::values, n, list, done, view->cover, (const T *)x[0], (const T *)x[1], (T *)to);
+    VpCudaLaunched("current values");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 };
 
 PetscErrorCode VpCudaTransferOps(VpPrecision precision, int dim, int degree, VpOps *ops)
@@ -158,6 +179,7 @@ PetscErrorCode VpCudaTransferOps(VpPrecision precision, int dim, int degree, VpO
     ops->prolong = Of::Prolongation;
     ops->restrict_ = Of::Restriction;
     ops->settle = Of::Settling;
+    ops->current = Of::Packing;
     return PETSC_SUCCESS;
   });
 }

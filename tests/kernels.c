@@ -124,7 +124,8 @@ static PetscBool CheckSweep(Case *c, VpForm form, unsigned done)
   const int     dim = view->dim, n = view->n, m = 2 * n, N = c->N, block = 2 * m * m + m;
   const size_t  all = (size_t)(CELLS * N);
   const double *now[CELLS];
-  double       *next[CELLS], *y[2];
+  double       *next[CELLS], *y[2], *picked = malloc(all * sizeof(double));
+  int32_t       list[CELLS];
   PetscBool     good;
   void         *x[2];
 
@@ -177,6 +178,11 @@ static PetscBool CheckSweep(Case *c, VpForm form, unsigned done)
   }
   PetscCallAbort(PETSC_COMM_SELF, c->ops->sweep(&c->view, form, 0, PATCHES, done, c->vb, x));
   good = (PetscBool)(Close(c, x[0], all, y[0]) && Close(c, x[1], all, y[1]));
+  for (int i = 0; i < CELLS; i++) list[i] = CELLS - 1 - i;
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->current(&c->view, CELLS, Place(c, list, sizeof list), done, x, c->vy));
+  for (int i = 0; i < CELLS; i++) memcpy(picked + i * N, y[__builtin_popcount(view->cover[list[i]] & done) & 1] + list[i] * N, (size_t)N * sizeof(double));
+  good = (PetscBool)(good && Close(c, c->vy, all, picked));
+  free(picked);
   for (int i = 0; i < CELLS; i++) memcpy(y[0] + i * N, y[__builtin_popcount(view->cover[i] & done) & 1] + i * N, (size_t)N * sizeof(double));
   PetscCallAbort(PETSC_COMM_SELF, c->ops->settle(&c->view, CELLS, done, x));
   good = (PetscBool)(good && Close(c, x[0], all, y[0]));

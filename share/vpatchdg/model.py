@@ -10,6 +10,7 @@ are the most that a rank sends on a level, summed over levels: no less than what
   A x                    1 layer, faces only, double; hidden behind the cells inside
   before a sweep         b on 2 layers, in the cycle's precision; hidden behind the first colour's patches inside, or, where no sweep
                          comes before the coarse correction, behind restriction: messages of coarser levels wait for it
+  in a sweep             on the finest level, in single precision: x on 2 layers before the last colour; hidden behind its patches inside
   a residual in a cycle  x on 3 layers, as before a second sweep; hidden behind A x inside. r: nothing, with blocks
   prolongation           x of the coarser level on 3 layers; hidden behind the cells inside
   fewer ranks            a level with less than --gather cells a rank lives on fewer: b goes there, x comes back with 3 layers, not hidden
@@ -93,8 +94,8 @@ def along_curve(cells, ranks):
 
 
 class Cycle:
-    def __init__(self, finest, ranks, degree, smooth=(0, 1), gather=4096, real=4, periodic=False, colors=False, coarsest=2):
-        self.smooth, self.colors = smooth, colors
+    def __init__(self, finest, ranks, degree, smooth=(0, 1), gather=4096, real=4, periodic=False, colors=False, coarsest=2, few=64):
+        self.smooth, self.colors, self.few, self.closes = smooth, colors, few, real == 4
         self.block, self.outer = real * (degree + 1) ** 3, 8 * (degree + 1) ** 3
         self.levels, self.spread, cells = [], [], list(finest)
         while True:
@@ -113,8 +114,10 @@ class Cycle:
         """rounds before and in a sweep of level l: what hides them, messages, bytes"""
         level = self.levels[l]
         rounds = [("sweep", l, *level.ghosts(2))]
-        if self.colors or math.prod(level.cells) < 64 * level.ranks:
+        if self.colors or math.prod(level.cells) < self.few * level.ranks:
             rounds += [(None, l, *level.ghosts(3))] * 7
+        elif self.closes and l == 0:
+            rounds.append(("sweep", l, *level.ghosts(2)))
         return self.counted(rounds)
 
     def operator(self):
@@ -217,9 +220,9 @@ FIGURES = ["A x", "sweep", "cycle", "refinement"]
 
 
 def cycle_of(row, boxes, ranks, colors=False):
-    real = 4 if row["precision"] == "single" else 8
+    real, few = 4 if row["precision"] == "single" else 8, 4096 if row["backend"] == "host" else 64
     cells = [b << row["refine"] for b in boxes]
-    return Cycle(cells, ranks, row["degree"], row["smooth"], row["gather"], real, row["periodic"], colors, 2 * min(boxes))
+    return Cycle(cells, ranks, row["degree"], row["smooth"], row["gather"], real, row["periodic"], colors, 2 * min(boxes), few)
 
 
 def rounds_of(row):

@@ -77,6 +77,8 @@ typedef struct {
   PetscErrorCode (*sweep)(const VpView *, VpForm, int32_t first, int32_t last, unsigned done, const void *b, void *const x[2]);
   /* x[0] = current values on cells [0, count) */
   PetscErrorCode (*settle)(const VpView *, int32_t count, unsigned done, void *const x[2]);
+  /* to[i] = current values of cell list[i], list on the backend */
+  PetscErrorCode (*current)(const VpView *, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to);
   /* fine x = P xc (add: +=) on cells [first, last) of this level */
   PetscErrorCode (*prolong)(const VpView *, int32_t first, int32_t last, PetscBool add, const void *xc, void *x);
   /* coarse bc = R b on the coarser level's own cells */
@@ -91,8 +93,8 @@ typedef struct {
   PetscErrorCode (*leave)(const VpView *, PetscBool add, const void *x, double *z);
 } VpOps;
 
-/* Cells of `block` bytes between ranks: out (0) and in (1), those of rank[i] from start[i] to start[i+1] of data, where they come from roots[list],
-   go to leaves[list] */
+/* Cells of `block` bytes between ranks: out (0) and in (1), those of rank[i] from start[i] to start[i+1] of data, where they come from roots[list]
+   (roots NULL: are already), go to leaves[list] */
 typedef struct {
   size_t             block;
   const int32_t     *list[2];

@@ -306,6 +306,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
     if (l == nlevel - 1) break;
     PetscCall(VpChooseExchange(cycle->level[l], options->exchange, &exchange));
     PetscCall(VpSmootherCreate(cycle->level[l], options->space, options->residual, exchange, &cycle->smoother[l]));
+    if (!l) PetscCall(VpSmootherClose(cycle->smoother[l]));
     PetscCall(Coarsen(cycle, cycle->level[l], &mesh, &ranks, &coefficient));
     PetscCall(VpLevelSetTransfer(cycle->level[l]));
     p.coefficient = coefficient;

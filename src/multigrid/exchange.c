@@ -152,7 +152,7 @@ PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots, void *leaves, 
     PetscCall(backend->begin_messages(e->level->mesh->link, m, roots));
     CountMessages(m);
   } else { /* MPI knows nothing of the backend's order: what was given has to be done */
-    PetscCall(backend->gather((int32_t)Cells(m, 0), m->block, m->list[0], roots, m->data[0]));
+    if (roots) PetscCall(backend->gather((int32_t)Cells(m, 0), m->block, m->list[0], roots, m->data[0]));
     if (e->staged) PetscCall(backend->download(m->data[0], Cells(m, 0) * m->block, e->host[0]));
     else if (backend->wait) PetscCall(backend->wait());
     PetscCall(Receive(e));
@@ -172,16 +172,40 @@ PetscErrorCode VpExchangerRun(VpExchanger e, const void *roots, void *leaves)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelExchangeBegin(VpLevel level, VpGhostKind kind, const void *own, void *ghost, VpGhosts *ghosts)
+/* NULL on one rank */
+static PetscErrorCode LevelExchanger(VpLevel level, VpGhostKind kind, VpExchanger *e)
 {
   PetscMPIInt size;
 
   PetscFunctionBegin;
-  *ghosts = VpGhostsAt(ghost);
   PetscCallMPI(MPI_Comm_size(level->mesh->comm, &size));
-  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!level->exchanger[kind]) PetscCall(VpExchangerCreate(level, level->mesh->sf[kind], &level->exchanger[kind]));
-  PetscCall(VpExchangerBegin(level->exchanger[kind], own, ghost, ghosts));
+  if (size > 1 && !level->exchanger[kind]) PetscCall(VpExchangerCreate(level, level->mesh->sf[kind], &level->exchanger[kind]));
+  *e = level->exchanger[kind];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelExchangeBegin(VpLevel level, VpGhostKind kind, const void *own, void *ghost, VpGhosts *ghosts)
+{
+  VpExchanger e;
+
+  PetscFunctionBegin;
+  *ghosts = VpGhostsAt(ghost);
+  PetscCall(LevelExchanger(level, kind, &e));
+  if (e) PetscCall(VpExchangerBegin(e, own, ghost, ghosts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelRefreshCurrent(VpLevel level, unsigned done, void *const x[2], VpGhosts *ghosts)
+{
+  void *const ghost = (char *)x[0] + level->mesh->nown * level->block;
+  VpExchanger e;
+
+  PetscFunctionBegin;
+  *ghosts = VpGhostsAt(ghost);
+  PetscCall(LevelExchanger(level, VP_GHOST_SWEEP, &e));
+  if (!e) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(level->ops->current(&level->view, (int32_t)Cells(&e->messages, 0), e->messages.list[0], done, x, e->messages.data[0]));
+  PetscCall(VpExchangerBegin(e, NULL, ghost, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -71,6 +71,9 @@ PetscErrorCode VpSmootherCreate(VpLevel, VpSpace, VpResidual, VpExchange, VpSmoo
 PetscErrorCode VpSmootherDestroy(VpSmoother *);
 /* what is best on a level: on small ones every colour exchanges */
 PetscErrorCode VpChooseExchange(VpLevel, VpExchange asked, VpExchange *);
+/* In single precision: the last colour starts from the owners' values on ghosts, which have rounding errors of their own. Neighbours would else be
+   solved against what differs by that, and the residual shows it, on the finest level. */
+PetscErrorCode VpSmootherClose(VpSmoother);
 /* takes the residual form also where the replacement form would do: for comparison */
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
 /* One sweep over all colours (reverse: in opposite order). x: two buffers, values in x[0] before and after (own cells). Ghosts (VP_GHOST_ALL of x[0],

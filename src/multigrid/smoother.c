@@ -12,6 +12,7 @@ struct VpSmoother_ {
   VpExchange     exchange;
   int            ncolor, start[9]; /* the batches of colour c are [start[c], start[c+1]) */
   int32_t        inner[8];         /* patches of colour c before inner[c] touch no ghost */
+  PetscBool      closes;           /* ghosts are fetched again before the last colour */
   Batch         *batch;
   void          *r; /* residual `global`: b - A x */
   PetscLogDouble flops;
@@ -117,6 +118,15 @@ PetscErrorCode VpChooseExchange(VpLevel level, VpExchange asked, VpExchange *exc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpSmootherClose(VpSmoother smoother)
+{
+  const VpLevel level = smoother->level;
+
+  PetscFunctionBegin;
+  smoother->closes = (PetscBool)(level->precision == VP_SINGLE && smoother->exchange == VP_EXCHANGE_SWEEP && !smoother->r && VpMeshRanks(level->mesh) > 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother smoother)
 {
   PetscFunctionBegin;
@@ -170,6 +180,16 @@ static PetscErrorCode SweepColor(VpSmoother smoother, int color, int32_t first, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the ghosts of x[0] for both buffers */
+static PetscErrorCode CopyGhosts(VpLevel level, void *const x[2])
+{
+  const size_t at = level->mesh->nown * level->block, bytes = (level->mesh->nsweep - level->mesh->nown) * level->block;
+
+  PetscFunctionBegin;
+  PetscCall(level->backend->copy((char *)x[0] + at, bytes, (char *)x[1] + at));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool zero, PetscBool reverse, VpGhosts under_way, void *b, void *const x[2])
 {
   VpLevel   level = smoother->level;
@@ -181,10 +201,13 @@ PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool zero, PetscBool re
   for (int i = 0; i < ncolor; i++) {
     const int       color = reverse ? i : ncolor - 1 - i;
     const PetscBool start = (PetscBool)(zero && i == 0), global = (PetscBool)(smoother->r && !start);
-    const int32_t   inner = i || global ? 0 : smoother->inner[color];
+    const PetscBool close = (PetscBool)(smoother->closes && i == ncolor - 1), waits = (PetscBool)(i == 0 || close);
+    const int32_t   inner = waits && !global ? smoother->inner[color] : 0;
 
+    if (close) PetscCall(VpLevelRefreshCurrent(level, done, x, &under_way));
     if (inner) PetscCall(SweepColor(smoother, color, 0, inner, start, done, b, x));
-    if (!i) PetscCall(VpArrive(under_way));
+    if (waits) PetscCall(VpArrive(under_way));
+    if (close) PetscCall(CopyGhosts(level, x));
     if (global) PetscCall(GlobalResidual(smoother, &done, b, x));
     PetscCall(SweepColor(smoother, color, inner, INT32_MAX, start, done, global ? smoother->r : b, x));
     done |= 1u << color;

@@ -71,6 +71,7 @@ static PetscErrorCode Scatter(int32_t n, size_t block, const int32_t *list, cons
   {.apply          = VP_NAME(Apply, real, dim, k), \
    .sweep          = VP_NAME(Sweep, real, dim, k), \
    .settle         = VP_NAME(Settle, real, dim, k), \
+   .current        = VP_NAME(Current, real, dim, k), \
    .prolong        = VP_NAME(Prolong, real, dim, k), \
    .restrict_      = VP_NAME(Restrict, real, dim, k), \
    .along          = VP_NAME(Along, real, dim, k), \

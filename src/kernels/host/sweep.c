@@ -176,7 +176,21 @@ INLINE PetscErrorCode Settle(const VpView *view, const int n, int32_t count, uns
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+INLINE PetscErrorCode Collect(const VpView *view, const int n, int32_t count, const int32_t *list, unsigned done, void *const x[2], REAL *to)
+{
+  const Sweep  s = {.view = view, .done = done, .x = {x[0], x[1]}};
+  const size_t N = (size_t)Power(n);
+
+  PetscFunctionBegin;
+  for (int32_t i = 0; i < count; i++) memcpy(to + (size_t)i * N, Current(&s, n, list[i]), N * sizeof(REAL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 #define VP_DEGREE(k) \
+  PetscErrorCode VP_NAME(Current, VP_REAL, VP_DIM, k)(const VpView *view, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to) \
+  { \
+    return Collect(view, k + 1, n, list, done, x, to); \
+  } \
   static void Contract##k(const Table *table, int back, int slow, int fast, Ahead *ahead, V v[]) { Contract(k + 1, table, back, slow, fast, ahead, v); } \
   PetscErrorCode VP_NAME(Sweep, VP_REAL, VP_DIM, k)(const VpView *view, VpForm form, int32_t first, int32_t last, unsigned done, const void *b, void *const x[2]) \
   { \
