@@ -277,6 +277,39 @@ static PetscErrorCode CheckSettings(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* of a rank. PETSc's vectors leave their arithmetic to BLAS, which may count in int, and on GPUs to cuBLAS, which does */
+static PetscErrorCode MostUnknowns(DM dm, double *most)
+{
+  PetscBool host;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrInList(dm->vectype, "standard|seq|mpi", '|', &host));
+  *most = host && sizeof(PetscBLASInt) > sizeof(int) ? (double)PETSC_MAX_INT : (double)INT_MAX;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGCheckSize(DM dm, PetscInt nbox, PetscInt level)
+{
+  const double block = (double)PetscPowInt(((DM_VPatchDG *)dm->data)->degree + 1, (int)dm->dim);
+  const double cells = nbox * PetscPowReal(2., (PetscReal)(dm->dim * level)), unknowns = cells * block;
+  double       share, most;
+  PetscMPIInt  size;
+
+  PetscFunctionBegin;
+  PetscCheck(unknowns <= (double)PETSC_MAX_INT, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "-dm_refine %" PetscInt_FMT " means %.0f cells and %.0f unknowns, more than the %" PetscInt_FMT
+             " that PetscInt counts: take fewer, or a PETSc configured --with-64-bit-indices",
+             level, cells, unknowns, PETSC_MAX_INT);
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)dm), &size));
+  PetscCall(MostUnknowns(dm, &most));
+  share = ceil(cells / size) * block;
+  PetscCheck(share <= most, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "-dm_refine %" PetscInt_FMT " means %.0f cells and %.0f unknowns, %.0f on a rank, where PETSc's vectors of type %s hold %.0f "
+             "at most: BLAS counts them in 32 bits. Use more ranks, or take fewer",
+             level, cells, unknowns, share, dm->vectype, most);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
