@@ -134,7 +134,7 @@ static inline PetscErrorCode cycles_agree(const Case *c, Problem p[2], const cha
 
     PetscCall(
       PetscSNPrintf(all, sizeof(all),
-                    "-pc_type vpatchdg -pc_vpatchdg_gather 0 -pc_vpatchdg_coarse ksp -pc_vpatchdg_precision %s -pc_vpatch_precision %s %s",
+                    "-pc_type vpatchdg -pc_vpatchdg_gather 0 -pc_vpatchdg_coarse ksp -pc_vpatchdg_exchange sweep -pc_vpatchdg_precision %s -pc_vpatch_precision %s %s",
                     precision, precision, options));
     for (int i = 0; i < 2; i++) {
       PetscCall(NewKSP(&p[i]));
@@ -158,7 +158,7 @@ static inline PetscErrorCode solver_agrees(const Case *c, Problem p[2], const ch
 
   PetscFunctionBeginUser;
   PetscCall(PetscSNPrintf(
-    all, sizeof(all), "-pc_type vpatchdg -pc_vpatchdg_gather 0 -pc_vpatchdg_coarse ksp -ksp_rtol 1e-9 -ksp_norm_type unpreconditioned %s",
+    all, sizeof(all), "-pc_type vpatchdg -pc_vpatchdg_gather 0 -pc_vpatchdg_coarse ksp -pc_vpatchdg_exchange sweep -ksp_rtol 1e-9 -ksp_norm_type unpreconditioned %s",
     options));
   for (int i = 0; i < 2; i++) {
     PetscCall(NewKSP(&p[i]));

@@ -208,11 +208,11 @@ static const struct {
   VPatchDGExchange exchange;
   PetscBool        silent; /* is it also measured without messages? */
 } figures[] = {
-  {"A x", Multiply, NULL, 20, VPATCHDG_EXCHANGE_SWEEP, PETSC_TRUE},
-  {"sweep", Sweep, NULL, 10, VPATCHDG_EXCHANGE_SWEEP, PETSC_TRUE},
-  {"cycle", Precondition, NULL, 10, VPATCHDG_EXCHANGE_SWEEP, PETSC_TRUE},
-  {"refinement", Solve, KSPRICHARDSON, 2, VPATCHDG_EXCHANGE_SWEEP, PETSC_TRUE},
-  {"FGMRES", Solve, KSPFGMRES, 2, VPATCHDG_EXCHANGE_SWEEP, PETSC_FALSE},
+  {"A x", Multiply, NULL, 20, VPATCHDG_EXCHANGE_AUTO, PETSC_TRUE},
+  {"sweep", Sweep, NULL, 10, VPATCHDG_EXCHANGE_AUTO, PETSC_TRUE},
+  {"cycle", Precondition, NULL, 10, VPATCHDG_EXCHANGE_AUTO, PETSC_TRUE},
+  {"refinement", Solve, KSPRICHARDSON, 2, VPATCHDG_EXCHANGE_AUTO, PETSC_TRUE},
+  {"FGMRES", Solve, KSPFGMRES, 2, VPATCHDG_EXCHANGE_AUTO, PETSC_FALSE},
   {"sweep, by colors", Sweep, NULL, 10, VPATCHDG_EXCHANGE_COLOR, PETSC_TRUE},
   {"cycle, by colors", Precondition, NULL, 10, VPATCHDG_EXCHANGE_COLOR, PETSC_TRUE},
 };
@@ -286,7 +286,8 @@ static PetscErrorCode Run(const Size *size, FILE *json, PetscBool *first)
   Problem p;
 
   PetscFunctionBeginUser;
-  for (int exchange = VPATCHDG_EXCHANGE_SWEEP; exchange <= (ranks > 1 ? VPATCHDG_EXCHANGE_COLOR : VPATCHDG_EXCHANGE_SWEEP); exchange++) {
+  for (int exchange = VPATCHDG_EXCHANGE_AUTO; exchange <= (ranks > 1 ? VPATCHDG_EXCHANGE_COLOR : VPATCHDG_EXCHANGE_AUTO);
+       exchange += VPATCHDG_EXCHANGE_COLOR - VPATCHDG_EXCHANGE_AUTO) {
     for (int silent = 0; silent < (ranks > 1 ? 2 : 1); silent++) {
       PetscCall(MeasureAll(size, (VPatchDGExchange)exchange, (PetscBool)silent, &p, results));
       for (int i = 0; i < NFIGURE && silent == (ranks > 1); i++) {
@@ -320,7 +321,7 @@ static PetscErrorCode Huge(PetscInt boxes)
 
   PetscFunctionBeginUser;
   PetscCall(UsedMemory(UsableBackend("cuda"), &before));
-  PetscCall(Create(&size, (int)(boxes * ranks), VPATCHDG_EXCHANGE_SWEEP, &p));
+  PetscCall(Create(&size, (int)(boxes * ranks), VPATCHDG_EXCHANGE_AUTO, &p));
   PetscCall(KSPSetResidualHistory(p.ksp, NULL, 101, PETSC_TRUE));
   PetscCall(Measure(&p, Solve, 1, &seconds, sent));
   PetscCall(UsedMemory(UsableBackend("cuda"), &used));

@@ -291,7 +291,7 @@ static PetscErrorCode wrong_input_is_refused(void)
 
 static PetscErrorCode view_shows_settings(void)
 {
-  static const char *const lines[] = {"W(1,2) cycle, double precision, patch space dirichlet, residual global, exchange every color",
+  static const char *const lines[] = {"W(1,2) cycle, double precision, patch space dirichlet, residual global, exchange color",
                                       "level 3: 64 cells, 1024 DoFs", "level 2: 16 cells, 256 DoFs, solved",
                                       "KSP Object: (vpatchdg_coarse_)"};
   Problem                  p;

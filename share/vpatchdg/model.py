@@ -25,6 +25,7 @@ import math
 
 # On one H200, README: 10^9 unknowns a second of A x, sweep, cycle, solve by refinement, and its iterations
 RATES = {3: (197, 33.0, 21.3, 4.61, 4), 4: (149, 26.2, 16.8, 4.88, 3), 7: (180, 29.4, 18.8, 5.73, 3)}
+FEW = 4096  # cells a rank: below, every colour exchanges
 TRANSFER = 300 # the same of restriction and prolongation
 PAIRS = 4  # of sweeps on the coarsest level where it lives on several ranks, as with 8192 cells (the solver takes 1 to 12)
 LINKS = {"NVLink": (20e-6, 200e9), "network": (10e-6, 50e9)}  # s, bytes/s one way
@@ -94,8 +95,8 @@ def along_curve(cells, ranks):
 
 
 class Cycle:
-    def __init__(self, finest, ranks, degree, smooth=(0, 1), gather=4096, real=4, periodic=False, colors=False, coarsest=2, few=64):
-        self.smooth, self.colors, self.few, self.closes = smooth, colors, few, real == 4
+    def __init__(self, finest, ranks, degree, smooth=(0, 1), gather=4096, real=4, periodic=False, colors=False, coarsest=2):
+        self.smooth, self.colors, self.closes = smooth, colors, real == 4
         self.block, self.outer = real * (degree + 1) ** 3, 8 * (degree + 1) ** 3
         self.levels, self.spread, cells = [], [], list(finest)
         while True:
@@ -114,7 +115,7 @@ class Cycle:
         """rounds before and in a sweep of level l: what hides them, messages, bytes"""
         level = self.levels[l]
         rounds = [("sweep", l, *level.ghosts(2))]
-        if self.colors or math.prod(level.cells) < self.few * level.ranks:
+        if self.colors or math.prod(level.cells) < FEW * level.ranks:
             rounds += [(None, l, *level.ghosts(3))] * 7
         elif self.closes and l == 0:
             rounds.append(("sweep", l, *level.ghosts(2)))
@@ -220,9 +221,9 @@ FIGURES = ["A x", "sweep", "cycle", "refinement"]
 
 
 def cycle_of(row, boxes, ranks, colors=False):
-    real, few = 4 if row["precision"] == "single" else 8, 4096 if row["backend"] == "host" else 64
+    real = 4 if row["precision"] == "single" else 8
     cells = [b << row["refine"] for b in boxes]
-    return Cycle(cells, ranks, row["degree"], row["smooth"], row["gather"], real, row["periodic"], colors, 2 * min(boxes), few)
+    return Cycle(cells, ranks, row["degree"], row["smooth"], row["gather"], real, row["periodic"], colors, 2 * min(boxes))
 
 
 def rounds_of(row):

@@ -139,7 +139,7 @@ typedef struct {
   PetscErrorCode (*forget)(VpRecording *);
   /* Links between the devices of a communicator's ranks, collective: *link stays NULL where there can be none, *why says the reason. Messages
      are packed after the work given so far; what is given after `end_messages` comes after their unpacking. In
-     between nothing writes roots nor reads leaves. */
+     between nothing writes roots, nor reads leaves but such as other messages brought. */
   PetscErrorCode (*connect)(MPI_Comm, void **link, const char **why);
   PetscErrorCode (*begin_messages)(void *link, const VpMessages *, const void *roots);
   PetscErrorCode (*end_messages)(void *link, const VpMessages *, void *leaves);

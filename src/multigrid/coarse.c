@@ -116,7 +116,7 @@ static PetscErrorCode CreatePairs(VpCoarse coarse)
 
   PetscFunctionBegin;
   if (VpProblemIsSingular(level->mesh, &level->problem)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpChooseExchange(level, VP_EXCHANGE_SWEEP, &exchange));
+  PetscCall(VpChooseExchange(level, VP_EXCHANGE_AUTO, &exchange));
   PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, exchange, &coarse->pair));
   PetscCall(CountPairs(coarse, &coarse->pairs));
   if (!coarse->pairs) PetscCall(VpSmootherDestroy(&coarse->pair));

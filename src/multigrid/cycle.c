@@ -91,6 +91,7 @@ static PetscErrorCode Up(const Pass *p, PetscInt l, PetscBool zero)
                       (PetscBool)!Untouched(p, zero), cycle->x[0][l + 1], cycle->x[0][l]));
   PetscCall(Smooth(cycle, l, count, PETSC_FALSE, reverse, cycle->under_way[l]));
   PetscCall(VpArrive(cycle->under_way[l]));
+  cycle->under_way[l] = VpGhostsAt(NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

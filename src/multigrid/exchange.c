@@ -71,6 +71,7 @@ PetscErrorCode VpExchangerDestroy(VpExchanger *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!e) PetscFunctionReturn(PETSC_SUCCESS);
+  if (e->leaves && !e->link) PetscCallMPI(MPI_Waitall(e->messages.n[0] + e->messages.n[1], e->request, MPI_STATUSES_IGNORE)); /* after an error */
   for (int way = 0; way < 2; way++) {
     if (e->staged) PetscCall(e->level->backend->release_host(e->host[way]));
     PetscCall(e->level->backend->release(e->messages.data[way]));
@@ -143,6 +144,7 @@ PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots, void *leaves, 
 
   PetscFunctionBegin;
   *ghosts = VpGhostsAt(leaves);
+  PetscCheck(!e->leaves, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Messages of this kind are under way already");
   if (!Cells(m, 0) && !Cells(m, 1)) PetscFunctionReturn(PETSC_SUCCESS);
   ghosts->arrive = Arrive;
   ghosts->context = e;

@@ -8,7 +8,7 @@ extern PetscClassId  VP_CLASSID;
 extern PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TRANSFER, VP_EVENT_COARSE, VP_EVENT_EXCHANGE, VP_EVENT_CONVERT;
 
 typedef enum { VP_RESIDUAL_EXACT, VP_RESIDUAL_LOCAL, VP_RESIDUAL_GLOBAL } VpResidual;
-typedef enum { VP_EXCHANGE_SWEEP, VP_EXCHANGE_COLOR } VpExchange;
+typedef enum { VP_EXCHANGE_AUTO, VP_EXCHANGE_SWEEP, VP_EXCHANGE_COLOR } VpExchange;
 typedef enum { VP_CYCLE_V, VP_CYCLE_W } VpCycleType;
 typedef enum { VP_COARSE_AUTO, VP_COARSE_SWEEPS, VP_COARSE_KSP } VpCoarseType;
 
@@ -69,7 +69,7 @@ PetscErrorCode VpLogFlops(VpLevel, PetscLogDouble); /* of work on the level's ba
 typedef struct VpSmoother_ *VpSmoother;
 PetscErrorCode VpSmootherCreate(VpLevel, VpSpace, VpResidual, VpExchange, VpSmoother *);
 PetscErrorCode VpSmootherDestroy(VpSmoother *);
-/* what is best on a level: on small ones every colour exchanges */
+/* a smoother's sweep or color, where auto is asked: on small levels every colour exchanges */
 PetscErrorCode VpChooseExchange(VpLevel, VpExchange asked, VpExchange *);
 /* In single precision: the last colour starts from the owners' values on ghosts, which have rounding errors of their own. Neighbours would else be
    solved against what differs by that, and the residual shows it, on the finest level. */

@@ -45,7 +45,9 @@ static PetscErrorCode FindGrid(VpDomain domain, int32_t place[], int32_t grid[3]
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &lower));
-  for (int d = 0; d < 3; d++) {
+  grid[2] = 1;
+  PetscCall(PetscArrayzero(place, 3 * (size_t)n));
+  for (int d = 0; d < domain->dim; d++) {
     PetscReal size = PETSC_MAX_REAL;
 
     for (int32_t b = 0; b < n; b++) {
@@ -77,12 +79,12 @@ static PetscErrorCode FindGrid(VpDomain domain, int32_t place[], int32_t grid[3]
 /* cell[extent] of the lattice, NULL where the domain is no grid or lines are too long */
 static PetscErrorCode FindLattice(VpMesh mesh, int n, int32_t extent[3], int32_t **cell)
 {
-  const int32_t nbox = mesh->domain->nbox;
+  const int32_t nbox = mesh->domain->nbox, most = LONGEST / n >> mesh->level; /* boxes on a line */
   int32_t      *place, longest = 0;
 
   PetscFunctionBegin;
   *cell = NULL;
-  if (nbox > (1 << 20)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (nbox > PetscPowInt64(most, mesh->dim)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(3 * (size_t)nbox, &place));
   PetscCall(FindGrid(mesh->domain, place, extent));
   for (int d = 0; d < mesh->dim; d++) {
@@ -125,7 +127,8 @@ static PetscErrorCode LineMatrix(VpLevel host, const int32_t extent[3], const in
 
         if (v->neighbor[(size_t)c * 2 * v->dim + 2 * d + s] < 0) continue;
         for (int t = 0; t < v->nt; t++)
-          row[q * n + v->first[end] + t] += g[2 * s * n + i] * traces[2 * end * v->nt + t] + g[(2 * s + 1) * n + i] * traces[(2 * end + 1) * v->nt + t];
+          row[q * n + v->first[end] + t] +=
+            g[2 * s * n + i] * traces[2 * end * v->nt + t] + g[(2 * s + 1) * n + i] * traces[(2 * end + 1) * v->nt + t];
       }
     }
   }
@@ -163,38 +166,44 @@ static PetscErrorCode PlaceTransforms(VpSeparable s, int d, const long double V[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* of the sums of eigenvalues; those that vanish next to the largest have inverse 0 */
+/* 1 / (c + the sum of eigenvalues), or 0 where that is 0 */
 static PetscErrorCode PlaceInverse(VpSeparable s, const int32_t cell[], double lambda[][LONGEST])
 {
   const int    n = s->level->basis.n, dim = s->level->mesh->dim;
   const size_t block = s->level->block / s->level->real, count = (size_t)s->level->mesh->ncell * block;
-  double      *inverse, top = 0;
+  double      *inverse;
 
   PetscFunctionBegin;
-  for (int d = 0; d < dim; d++) {
-    double largest = 0;
-
-    for (int i = 0; i < s->extent[d] * n; i++) largest = PetscMax(largest, lambda[d][i]);
-    top += largest;
-  }
   PetscCall(PetscMalloc1(count, &inverse));
   for (size_t t = 0; t < count; t++) {
     size_t at = t / block, k = t % block;
-    double sum = 0;
+    double sum = s->level->problem.reaction;
 
     for (int d = 0; d < dim; d++) {
       sum += lambda[d][(int)(at % (size_t)s->extent[d]) * n + (int)(k % (size_t)n)];
       at /= (size_t)s->extent[d];
       k /= (size_t)n;
     }
-    inverse[(size_t)cell[t / block] * block + t % block] = fabs(sum) <= 1e-10 * top ? 0 : 1 / sum;
+    inverse[(size_t)cell[t / block] * block + t % block] = sum == 0 ? 0 : 1 / sum;
   }
   PetscCall(VpLevelPlaceReals(s->level, inverse, count, "coarse inverse", &s->inverse));
   PetscCall(PetscFree(inverse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* host: the same level there, orthonormal and double */
+/* Where no end of a line is Dirichlet, constants have eigenvalue 0: rounding would hide a small reaction, or that there is none. */
+static void TidyConstant(VpDomain domain, int d, int m, double lambda[])
+{
+  int least = 0;
+
+  if (!domain->periodic[d] && (domain->boundary[2 * d] == VP_DIRICHLET || domain->boundary[2 * d + 1] == VP_DIRICHLET)) return;
+  for (int i = 1; i < m; i++) {
+    if (lambda[i] < lambda[least]) least = i;
+  }
+  lambda[least] = 0;
+}
+
+/* host: the same level there, orthonormal, double, without reaction */
 static PetscErrorCode Fill(VpSeparable s, VpLevel host, const int32_t cell[])
 {
   const VpLevel level = s->level;
@@ -211,6 +220,7 @@ static PetscErrorCode Fill(VpSeparable s, VpLevel host, const int32_t cell[])
     for (int i = 0; i < m; i++) V[(size_t)i * m + i] = 1;
     VpJacobi(m, m, m, L, V);
     for (int i = 0; i < m; i++) lambda[d][i] = (double)L[(size_t)i * m + i];
+    TidyConstant(level->mesh->domain, d, m, lambda[d]);
     PetscCall(PlaceTransforms(s, d, V));
     PetscCall(PetscFree2(L, V));
   }
@@ -221,6 +231,7 @@ static PetscErrorCode Fill(VpSeparable s, VpLevel host, const int32_t cell[])
 PetscErrorCode VpSeparableCreate(VpLevel level, VpSeparable *out)
 {
   const VpMesh mesh = level->mesh;
+  VpProblem    problem = level->problem;
   VpSeparable  s;
   VpLevel      host;
   int32_t     *cell;
@@ -235,7 +246,8 @@ PetscErrorCode VpSeparableCreate(VpLevel level, VpSeparable *out)
   s->level = level;
   PetscCall(FindLattice(mesh, level->basis.n, s->extent, &cell)); /* the same everywhere */
   if (cell) {
-    PetscCall(VpLevelCreate(mesh, &level->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &host));
+    problem.reaction = 0;
+    PetscCall(VpLevelCreate(mesh, &problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &host));
     if (mesh->nown) PetscCall(Fill(s, host, cell));
     PetscCall(VpLevelDestroy(&host));
     *out = s;

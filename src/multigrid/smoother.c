@@ -107,23 +107,24 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With few cells a rank, much of what a rank sweeps is ghosts, whose rounding errors differ from their owners': there an exchange after every
-   colour saves work and iterations. On devices its latency costs more than that, but on the smallest levels. */
+/* With few cells a rank, much of what a rank sweeps is ghosts: there an exchange after every colour saves work and iterations. */
 PetscErrorCode VpChooseExchange(VpLevel level, VpExchange asked, VpExchange *exchange)
 {
-  const PetscInt few = level->backend->use_stream ? 64 : 4096, ranks = VpMeshRanks(level->mesh);
+  const PetscInt few = 4096, ranks = VpMeshRanks(level->mesh);
 
   PetscFunctionBegin;
-  *exchange = ranks > 1 && level->mesh->ncell < few * ranks ? VP_EXCHANGE_COLOR : asked;
+  *exchange = asked;
+  if (asked == VP_EXCHANGE_AUTO) *exchange = ranks > 1 && level->mesh->ncell < few * ranks ? VP_EXCHANGE_COLOR : VP_EXCHANGE_SWEEP;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpSmootherClose(VpSmoother smoother)
 {
-  const VpLevel level = smoother->level;
+  const VpLevel   level = smoother->level;
+  const PetscBool differ = (PetscBool)(smoother->exchange == VP_EXCHANGE_SWEEP && VpMeshRanks(level->mesh) > 1);
 
   PetscFunctionBegin;
-  smoother->closes = (PetscBool)(level->precision == VP_SINGLE && smoother->exchange == VP_EXCHANGE_SWEEP && !smoother->r && VpMeshRanks(level->mesh) > 1);
+  smoother->closes = (PetscBool)(differ && level->precision == VP_SINGLE && !smoother->r);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -165,7 +166,8 @@ static PetscErrorCode GlobalResidual(VpSmoother smoother, unsigned *done, const 
 }
 
 /* the colour's patches in [first, last) */
-static PetscErrorCode SweepColor(VpSmoother smoother, int color, int32_t first, int32_t last, PetscBool zero, unsigned done, const void *b, void *const x[2])
+static PetscErrorCode SweepColor(VpSmoother smoother, int color, int32_t first, int32_t last, PetscBool zero, unsigned done, const void *b,
+                                 void *const x[2])
 {
   VpLevel level = smoother->level;
 

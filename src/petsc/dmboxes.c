@@ -196,6 +196,7 @@ static PetscErrorCode MakeGrid(DM dm)
   PetscCheck(nbox <= VP_MAX_BOXES, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "-dm_vpatchdg_boxes means %.0f boxes, more than the %d that are possible: take fewer and refine them (-dm_refine)", nbox,
              VP_MAX_BOXES);
+  PetscCall(DMVPatchDGCheckSize(dm, (PetscInt)nbox, 0)); /* before there are as many boxes */
   PetscCall(StoreBoxes(dm, (PetscInt)nbox));
   PetscCall(PetscMalloc1(dg->nbox, &place));
   while (size < PetscMax(g[0], PetscMax(g[1], g[2]))) size *= 2;

@@ -10,7 +10,7 @@
 .  -pc_vpatchdg_cycle_type v|w               - `PCVPatchDGSetCycleType()`
 .  -pc_vpatchdg_levels n                     - `PCVPatchDGSetLevels()`
 .  -pc_vpatchdg_precision single|double      - of the whole cycle, `PCVPatchDGSetPrecision()`
-.  -pc_vpatchdg_exchange sweep|color         - how often ranks exchange, `PCVPatchDGSetExchange()`
+.  -pc_vpatchdg_exchange auto|sweep|color    - how often ranks exchange, `PCVPatchDGSetExchange()`
 .  -pc_vpatchdg_replay                       - a GPU runs the cycle as a CUDA graph, `PCVPatchDGSetReplay()`
 .  -pc_vpatchdg_coarse auto|sweeps|ksp       - how the coarsest level is solved, `PCVPatchDGSetCoarse()`
 .  -pc_vpatchdg_gather n                     - from which size on levels gather on fewer ranks, `PCVPatchDGSetGather()`
@@ -92,7 +92,7 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(
-    viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle, %s precision, patch space %s, residual %s, exchange every %s\n",
+    viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle, %s precision, patch space %s, residual %s, exchange %s\n",
     o->type == VP_CYCLE_V ? "V" : "W", o->pre, o->post, VPatchDGPrecisions[o->precision], VPatchDGSpaces[o->space],
     VPatchDGResiduals[o->residual], VPatchDGExchanges[o->exchange]));
   if (o->symmetric) PetscCall(PetscViewerASCIIPrintf(viewer, "  symmetric: colours in reverse order before the coarse correction\n"));
@@ -106,7 +106,7 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* and where small ones exchange more often than asked */
+/* and how often they exchange */
 static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
 {
   VpExchange exchange;
@@ -125,7 +125,7 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
     if (ranks < VpMeshRanks(cycle->level[0]->mesh))
       PetscCall(PetscViewerASCIIPrintf(viewer, ", on %" PetscInt_FMT " rank%s", ranks, ranks > 1 ? "s" : ""));
     if (last) PetscCall(PetscViewerASCIIPrintf(viewer, ", solved"));
-    else if (exchange != cycle->options.exchange)
+    else if (ranks > 1)
       PetscCall(PetscViewerASCIIPrintf(viewer, ", exchange every %s", VPatchDGExchanges[exchange]));
     PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
@@ -164,7 +164,7 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
 .  pc - the preconditioner, which this sets up
 
    Output Parameter:
-.  ksp - borrowed, made anew with the PC; `NULL` where there is none: a single patch is inverted exactly, others may be left to sweeps (`PCVPatchDGSetCoarse()`)
+.  ksp - borrowed, made anew with the PC; `NULL` where there is none: levels on a grid of boxes are inverted, others may be left to sweeps (`PCVPatchDGSetCoarse()`)
 
    Options Database Key:
 .  -vpatchdg_coarse_ksp_type, -vpatchdg_coarse_pc_type, ... - its options, after the PC's own prefix
@@ -203,7 +203,7 @@ PetscErrorCode PCCreate_VPatchDG(PC pc)
   PetscCall(PetscNew(&data));
   data->options = (VpCycleOptions){.space = VP_SPACE_FULL,
                                    .residual = VP_RESIDUAL_EXACT,
-                                   .exchange = VP_EXCHANGE_SWEEP,
+                                   .exchange = VP_EXCHANGE_AUTO,
                                    .precision = VP_SINGLE,
                                    .type = VP_CYCLE_V,
                                    .post = 1,

@@ -11,16 +11,15 @@
 
    Input Parameters:
 +  pc       - the preconditioner
--  exchange - `VPATCHDG_EXCHANGE_SWEEP` (ranks do their neighbours' outermost patches, too) or `VPATCHDG_EXCHANGE_COLOR`
+-  exchange - `VPATCHDG_EXCHANGE_SWEEP` (ranks do their neighbours' outermost patches, too), `VPATCHDG_EXCHANGE_COLOR`, or `VPATCHDG_EXCHANGE_AUTO`
 
    Options Database Key:
-.  -pc_vpatchdg_exchange sweep|color - every sweep (default) or every colour
+.  -pc_vpatchdg_exchange auto|sweep|color - auto (default): every colour on levels with less than 4096 cells a rank, every sweep on others
 
    Level: intermediate
 
    Note:
-   Levels with few cells a rank (on CPUs 4096, on GPUs 64) exchange every colour in any case; -ksp_view shows which. In single precision the finest
-   level exchanges once more, before its last colour: copies of a cell have rounding errors of their own, and its residual would show it.
+   -ksp_view shows which. In single precision the finest level, where it exchanges every sweep, does so once more before its last colour: copies of a cell have rounding errors of their own, and its residual would show it.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetExchange()`
 @*/
@@ -40,7 +39,7 @@
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGSetExchange()`
 @*/
-ENUM_OPTION(Exchange, VPatchDGExchange, VpExchange, exchange, 2)
+ENUM_OPTION(Exchange, VPatchDGExchange, VpExchange, exchange, 3)
 
 /*@
    PCVPatchDGSetReplay - Lets a GPU run the cycle as one recorded CUDA graph
@@ -153,7 +152,7 @@ form a grid, the coefficient is constant and the level's ranks have all of it; e
    Level: intermediate
 
    Note:
-   A problem that determines its solution up to a constant takes the KSP, as does auto with -vpatchdg_coarse_ksp_type or _pc_type.
+   Sweeps leave a problem that determines its solution up to a constant to the KSP. Any option for that, -vpatchdg_coarse_..., asks for it, too.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetCoarse()`, `PCVPatchDGGetCoarseKSP()`
 @*/

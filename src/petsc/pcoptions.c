@@ -39,15 +39,18 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* who chooses the coarse KSP's type or PC wants one */
+/* who has an option for the coarse KSP wants one */
 static PetscErrorCode CoarseOptions(PC pc)
 {
-  static const char *const names[] = {"-vpatchdg_coarse_ksp_type", "-vpatchdg_coarse_pc_type"};
-  PetscBool                set = PETSC_FALSE;
+  const char *prefix = ((PetscObject)pc)->prefix;
+  char        name[256], *all, *found;
 
   PetscFunctionBegin;
-  for (int i = 0; i < 2 && !set; i++) PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, names[i], &set));
-  if (set) PetscCall(PCVPatchDGSetCoarse(pc, VPATCHDG_COARSE_KSP));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "-%svpatchdg_coarse_", prefix ? prefix : ""));
+  PetscCall(PetscOptionsGetAll(((PetscObject)pc)->options, &all));
+  PetscCall(PetscStrstr(all, name, &found));
+  if (found) PetscCall(PCVPatchDGSetCoarse(pc, VPATCHDG_COARSE_KSP));
+  PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -82,7 +85,7 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
   PetscCall(PetscOptionsEnum("-pc_vpatchdg_precision", "Of the whole cycle", "PCVPatchDGSetPrecision", VPatchDGPrecisions,
                              (PetscEnum)o.precision, &value, &set));
   if (set) PetscCall(PCVPatchDGSetPrecision(pc, (VPatchDGPrecision)value));
-  PetscCall(PetscOptionsEnum("-pc_vpatchdg_exchange", "Ranks exchange every sweep or every color", "PCVPatchDGSetExchange",
+  PetscCall(PetscOptionsEnum("-pc_vpatchdg_exchange", "How often ranks exchange", "PCVPatchDGSetExchange",
                              VPatchDGExchanges, (PetscEnum)o.exchange, &value, &set));
   if (set) PetscCall(PCVPatchDGSetExchange(pc, (VPatchDGExchange)value));
   PetscCall(PetscOptionsEnum("-pc_vpatchdg_coarse", "How the coarsest level is solved", "PCVPatchDGSetCoarse", VPatchDGCoarses,

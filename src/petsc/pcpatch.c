@@ -58,7 +58,7 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
              "-pc_type vpatch needs boxes that are refined: a level of -dm_refine 1 or more");
   PetscCall(VpCheckSpace(comm, "pc_vpatch", data->space, data->residual, problem->degree));
   PetscCall(VpLevelCreate(mesh, problem, VP_BASIS_THIN, data->precision, backend, &data->level));
-  PetscCall(VpChooseExchange(data->level, VP_EXCHANGE_SWEEP, &exchange));
+  PetscCall(VpChooseExchange(data->level, VP_EXCHANGE_AUTO, &exchange));
   PetscCall(VpSmootherCreate(data->level, data->space, data->residual, exchange, &data->smoother));
   PetscCall(VpLevelVectorCreate(data->level, "right-hand side", &data->b));
   for (int i = 0; i < 2; i++) PetscCall(VpLevelVectorCreate(data->level, "correction", &data->x[i]));
@@ -295,7 +295,7 @@ static PetscErrorCode PCView_VPatch(PC pc, PetscViewer viewer)
                                    VPatchDGPrecisions[data->precision], VPatchDGSpaces[data->space], VPatchDGResiduals[data->residual],
                                    data->reverse ? ", colours in reverse order" : ""));
   if (!data->level) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpChooseExchange(data->level, VP_EXCHANGE_SWEEP, &exchange));
+  PetscCall(VpChooseExchange(data->level, VP_EXCHANGE_AUTO, &exchange));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  exchange every %s\n", VPatchDGExchanges[exchange]));
   PetscCall(VpViewKernels(pc->pmat, data->level->backend, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -12,7 +12,7 @@ const char *const VPatchDGResiduals[] = {"exact", "local", "global", "VPatchDGRe
 const char *const VPatchDGPrecisions[] = {"single", "double", "VPatchDGPrecision", "VPATCHDG_PRECISION_", NULL};
 const char *const VPatchDGCycleTypes[] = {"v", "w", "VPatchDGCycleType", "VPATCHDG_CYCLE_", NULL};
 const char *const VPatchDGCoarses[] = {"auto", "sweeps", "ksp", "VPatchDGCoarse", "VPATCHDG_COARSE_", NULL};
-const char *const VPatchDGExchanges[] = {"sweep", "color", "VPatchDGExchange", "VPATCHDG_EXCHANGE_", NULL};
+const char *const VPatchDGExchanges[] = {"auto", "sweep", "color", "VPatchDGExchange", "VPATCHDG_EXCHANGE_", NULL};
 
 PetscMPIInt      VPatchDGHostRank = 0;
 static PetscBool initialized = PETSC_FALSE, cited = PETSC_FALSE;

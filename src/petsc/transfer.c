@@ -90,7 +90,7 @@ static PetscErrorCode MatMultTranspose_Transfer(Mat P, Vec x, Vec y)
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(P, &t));
   if (!t->b) PetscCall(VpLevelVectorCreate(t->to, "restriction", &t->b));
-  PetscCall(Fetch(t->to, x, VP_GHOST_SWEEP, t->b));
+  PetscCall(Fetch(t->to, x, VP_GHOST_CHILD, t->b));
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, P, 0, 0, 0));
   PetscCall(VpValuesGet(t->to->backend, y, VP_WRITE, &values, &own));
   PetscCall(t->to->ops->restrict_(&t->to->view, t->b, own));
