@@ -83,8 +83,10 @@ typedef struct {
   PetscErrorCode (*prolong)(const VpView *, int32_t first, int32_t last, PetscBool add, const void *xc, void *x);
   /* coarse bc = R b on the coarser level's own cells */
   PetscErrorCode (*restrict_)(const VpView *, const void *b, void *bc);
-  /* y = w * (M along direction d) x (w NULL: 1) on a lattice of cells: cell[extent[0] extent[1] extent[2]], x fastest; M [m][m], m = extent[d] n */
-  PetscErrorCode (*along)(const VpView *, int d, const int32_t extent[3], const int32_t *cell, const void *M, const void *w, const void *x, void *y);
+  /* y = w * (M along direction d) x (w NULL: 1) on a lattice of cells: cell[extent[0] extent[1] extent[2]], x fastest; M [m][m], m =
+     extent[d] n */
+  PetscErrorCode (*along)(const VpView *, int d, const int32_t extent[3], const int32_t *cell, const void *M, const void *w, const void *x,
+                          void *y);
   /* b = the outer vector r, on own cells */
   PetscErrorCode (*enter)(const VpView *, const double *r, void *b);
   /* b = the outer residual f - A x (x NULL: f), A from the view of the outer operator; *norm2 = this rank's sum of its squares, unless NULL */
@@ -93,8 +95,8 @@ typedef struct {
   PetscErrorCode (*leave)(const VpView *, PetscBool add, const void *x, double *z);
 } VpOps;
 
-/* Cells of `block` bytes between ranks: out (0) and in (1), those of rank[i] from start[i] to start[i+1] of data, where they come from roots[list]
-   (roots NULL: are already), go to leaves[list] */
+/* Cells of `block` bytes between ranks: out (0) and in (1), those of rank[i] from start[i] to start[i+1] of data, where they come from
+   roots[list] (roots NULL: are already), go to leaves[list] */
 typedef struct {
   size_t             block;
   const int32_t     *list[2];
@@ -138,8 +140,8 @@ typedef struct {
   PetscErrorCode (*replay)(VpRecording *, PetscErrorCode (*work)(void *), void *context);
   PetscErrorCode (*forget)(VpRecording *);
   /* Links between the devices of a communicator's ranks, collective: *link stays NULL where there can be none, *why says the reason. Messages
-     are packed after the work given so far; what is given after `end_messages` comes after their unpacking. In
-     between nothing writes roots, nor reads leaves but such as other messages brought. */
+     are packed after the work given so far; what is given after `end_messages` comes after their unpacking. In between nothing writes roots,
+     nor reads leaves but such as other messages brought. */
   PetscErrorCode (*connect)(MPI_Comm, void **link, const char **why);
   PetscErrorCode (*begin_messages)(void *link, const VpMessages *, const void *roots);
   PetscErrorCode (*end_messages)(void *link, const VpMessages *, void *leaves);

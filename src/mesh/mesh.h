@@ -32,7 +32,8 @@ struct VpDomain_ {
 
 /* lower and upper: [nbox][dim]. Errors, collectively: a box that is empty or not finite, boxes that overlap or touch without sharing a
    whole face, periodic[d] where opposite boundary faces do not match, a domain that is not connected. */
-PetscErrorCode VpDomainCreate(MPI_Comm, int dim, int32_t nbox, const PetscReal lower[], const PetscReal upper[], const int boundary[], const PetscBool periodic[], VpDomain *);
+PetscErrorCode VpDomainCreate(MPI_Comm, int dim, int32_t nbox, const PetscReal lower[], const PetscReal upper[], const int boundary[],
+                              const PetscBool periodic[], VpDomain *);
 PetscErrorCode VpDomainReference(VpDomain);
 PetscErrorCode VpDomainDestroy(VpDomain *);
 

@@ -1,7 +1,7 @@
 /* The multigrid cycle. Level 0 is the finest. Every level has b, x (two buffers) and, where it is needed, r = b - A x. */
 #include "internal.h"
 
-/* x = S(...S(x)): count sweeps; zero: from x = 0. The ghosts of x are current before, not after; some may be under way, of b if not of x. */
+/* x = S(...S(x)): count sweeps; zero: from x = 0. The ghosts of x are current before, not after; those of b may be under way. */
 static PetscErrorCode Smooth(VpCycle cycle, PetscInt l, PetscInt count, PetscBool zero, PetscBool reverse, VpGhosts under_way)
 {
   VpLevel     level = cycle->level[l];
@@ -169,7 +169,8 @@ static PetscErrorCode AllDown(void *context)
 
   PetscFunctionBegin;
   for (PetscInt l = p->level; l < p->cycle->nlevel - 1; l++) PetscCall(Down(p, l, PETSC_TRUE));
-  for (PetscInt l = p->level; l < p->cycle->nlevel - 1; l++) PetscCall(VpArrive(p->cycle->under_way[l])); /* a record ends with nothing under way */
+  /* a record ends with nothing under way */
+  for (PetscInt l = p->level; l < p->cycle->nlevel - 1; l++) PetscCall(VpArrive(p->cycle->under_way[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,6 +1,6 @@
-/* Values of cells that follow a PetscSF, ghosts from their owners above all: packed by the level's backend, sent, and, when they are needed,
-   unpacked. On devices the messages go through links of the backend's own, through MPI that takes device memory, or through host memory that is
-   copied fast. */
+/* Values of cells that follow a PetscSF, ghosts from their owners above all: packed by the level's backend, sent, unpacked when they are
+   needed. On devices the messages go through links of the backend's own, through MPI that takes device memory, or through host memory that
+   is copied fast. */
 #include "internal.h"
 
 struct VpExchanger_ {
@@ -71,7 +71,9 @@ PetscErrorCode VpExchangerDestroy(VpExchanger *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!e) PetscFunctionReturn(PETSC_SUCCESS);
-  if (e->leaves && !e->link) PetscCallMPI(MPI_Waitall(e->messages.n[0] + e->messages.n[1], e->request, MPI_STATUSES_IGNORE)); /* after an error */
+  if (e->leaves && !e->link) { /* after an error */
+    PetscCallMPI(MPI_Waitall(e->messages.n[0] + e->messages.n[1], e->request, MPI_STATUSES_IGNORE));
+  }
   for (int way = 0; way < 2; way++) {
     if (e->staged) PetscCall(e->level->backend->release_host(e->host[way]));
     PetscCall(e->level->backend->release(e->messages.data[way]));

@@ -12,8 +12,8 @@ PetscErrorCode VpExchangerRun(VpExchanger, const void *roots, void *leaves);
 PetscErrorCode VpExchangerDestroy(VpExchanger *);
 /* x[0]'s VP_GHOST_SWEEP from what is current at their owners amid a sweep (ops.h) */
 PetscErrorCode VpLevelRefreshCurrent(VpLevel, unsigned done, void *const x[2], VpGhosts *);
-/* gather.c. A gather is NULL where the finer level's parents live where the level does. b = R r on the next level, own cells; x = P xc (add: +=) on
-   cells [0, count), for which the ghosts of xc travel */
+/* gather.c. A gather is NULL where the finer level's parents live where the level does. b = R r on the next level, own cells; x = P xc
+   (add: +=) on cells [0, count), for which the ghosts of xc travel */
 PetscErrorCode VpGatherCreate(VpMesh spread, VpLevel, VpGather *);
 PetscErrorCode VpGatherDestroy(VpGather *);
 PetscErrorCode VpRestrict(VpLevel fine, VpGather, const void *r, void *b);

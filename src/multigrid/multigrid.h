@@ -71,18 +71,19 @@ PetscErrorCode VpSmootherCreate(VpLevel, VpSpace, VpResidual, VpExchange, VpSmoo
 PetscErrorCode VpSmootherDestroy(VpSmoother *);
 /* a smoother's sweep or color, where auto is asked: on small levels every colour exchanges */
 PetscErrorCode VpChooseExchange(VpLevel, VpExchange asked, VpExchange *);
-/* In single precision: the last colour starts from the owners' values on ghosts, which have rounding errors of their own. Neighbours would else be
-   solved against what differs by that, and the residual shows it, on the finest level. */
+/* In single precision: before the last colour the owners' values come to ghosts, whose copies have rounding errors of their own. Neighbours
+   would else be solved against what differs by these, and the residual shows it, on the finest level. */
 PetscErrorCode VpSmootherClose(VpSmoother);
 /* takes the residual form also where the replacement form would do: for comparison */
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
-/* One sweep over all colours (reverse: in opposite order). x: two buffers, values in x[0] before and after (own cells). Ghosts (VP_GHOST_ALL of x[0],
-   VP_GHOST_SWEEP of b) are current on entry, but for some that may be under way, unless zero: x[0] is all 0. They are not, of x[0], on return. */
+/* One sweep over all colours (reverse: in opposite order). x: two buffers, values in x[0] before and after (own cells). Ghosts (VP_GHOST_ALL
+   of x[0], VP_GHOST_SWEEP of b) are current on entry, but for some that may be under way, unless zero: x[0] is all 0. They are not, of x[0],
+   on return. */
 PetscErrorCode VpSmootherSweep(VpSmoother, PetscBool zero, PetscBool reverse, VpGhosts under_way, void *b, void *const x[2]);
 PetscLogDouble VpSmootherFlops(VpSmoother);
 
-/* The coarsest problem. auto: its inverse where it separates (separable.c), otherwise sweeps on devices and a KSP on the host; sweeps that do not
-   converge: a KSP on the assembled matrix. */
+/* The coarsest problem. auto: its inverse where it separates (separable.c), otherwise sweeps on devices and a KSP on the host; sweeps that do
+   not converge: a KSP on the assembled matrix. */
 typedef struct VpCoarse_ *VpCoarse;
 PetscErrorCode VpCoarseCreate(VpLevel, VpCoarseType, const char prefix[], PetscObject parent, VpCoarse *);
 PetscErrorCode VpCoarseSolve(VpCoarse, void *b, void *const x[2]); /* x[0] = A^-1 b on own cells */
@@ -136,7 +137,8 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *, const VpCycleOpti
 PetscErrorCode VpCycleDestroy(VpCycle *);
 /* The outer vectors are [own cells of the finest level][n^dim] double, orthonormal basis. First one of these puts a right-hand side in ... */
 PetscErrorCode VpCycleEnter(VpCycle, PetscInt level, const double *r);
-PetscErrorCode VpCycleEnterResidual(VpCycle, PetscInt level, VpLevel outer, const double *x, VpGhosts, const double *f, PetscReal *norm2); /* norm2: over all ranks, or NULL */
+PetscErrorCode VpCycleEnterResidual(VpCycle, PetscInt level, VpLevel outer, const double *x, VpGhosts, const double *f,
+                                    PetscReal *norm2); /* over all ranks, or NULL */
 /* ... then this runs the cycle from `level` down, z = M r (add: z += M r). transpose: the adjoint cycle */
 PetscErrorCode VpCycleSolve(VpCycle, PetscInt level, PetscBool transpose, PetscBool add, double *z);
 

@@ -269,8 +269,9 @@ PetscErrorCode VpSeparableSolve(VpSeparable s, void *b, void *const x[2])
   for (int i = 0; i < 2 * dim; i++) {
     const int  d = i < dim ? dim - 1 - i : i - dim;
     void      *to = x[(i + 1) % 2];
+    const void *M = i < dim ? s->F[d] : s->B[d], *w = i == dim - 1 ? s->inverse : NULL;
 
-    PetscCall(level->ops->along(&level->view, d, s->extent, s->cell, i < dim ? s->F[d] : s->B[d], i == dim - 1 ? s->inverse : NULL, from, to));
+    PetscCall(level->ops->along(&level->view, d, s->extent, s->cell, M, w, from, to));
     PetscCall(VpLogFlops(level, 2. * s->extent[d] * level->basis.n * (double)level->mesh->ncell * (double)(level->block / level->real)));
     from = to;
   }

@@ -164,7 +164,7 @@ PetscErrorCode DMVPatchDGGetBoxes(DM dm, PetscInt *nbox, const PetscReal *lower[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The places of a grid in a cube, in the order of Morton's curve, which keeps near what is near: ranks get compact pieces. place: the next free */
+/* The places of a grid in a cube, in the order of Morton's curve: ranks get compact pieces. place: the next free one */
 static void VisitGrid(const PetscInt g[3], PetscInt x, PetscInt y, PetscInt z, PetscInt size, PetscInt (**place)[3])
 {
   const PetscInt half = size / 2;
