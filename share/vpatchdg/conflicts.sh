@@ -22,8 +22,8 @@ counters() {
     || { cat "$tmp/out" "$tmp/$file" >&2; exit 1; }
 }
 counters paper.csv PaperSweep "$bin/paper" profile
-counters library.csv 'ReplacePatches.*NoEdges' "$bin/bench_gpu" -bench_degrees 3,4,5,6,7 -bench_parts kernels -bench_shift -3 \
-  -bench_seconds 0
+counters library.csv 'ReplacePatches.*NoEdges' "$bin/bench_gpu" -use_gpu_aware_mpi 0 -bench_degrees 3,4,5,6,7 \
+  -bench_parts kernels -bench_shift -3 -bench_seconds 0
 
 python3 - "$tmp"/*.csv << 'EOS'
 import csv
