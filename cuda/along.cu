@@ -1,5 +1,5 @@
 /* A matrix along one direction of a lattice of cells: a thread a value. */
-#include "kernel.cuh"
+#include "tensor.cuh"
 
 struct Lattice {
   int32_t extent[3];
@@ -10,7 +10,7 @@ __global__ void Along(const __grid_constant__ Lattice lattice, int d, int32_t co
                       T *y)
 {
   constexpr int values = Power(N, DIM);
-  const int     step = d ? lattice.extent[0] * (d == 2 ? lattice.extent[1] : 1) : 1, stride = d ? (d == 2 ? N * N : N) : 1;
+  const int     step = LineStride(d, lattice.extent[0], lattice.extent[0] * lattice.extent[1]), stride = LineStride(d, N, N * N);
   const int32_t cells = lattice.extent[d], m = cells * N;
 
   for (int32_t t = blockIdx.x * blockDim.x + threadIdx.x; t < count; t += gridDim.x * blockDim.x) {

@@ -148,6 +148,21 @@ __device__ __forceinline__ void SubtractLines(const TileTables<N> &t, const Tile
   ApplyLines<N, D>(t, GhostTraces(t, G), X, [=](int, int, int i, int, int in, double v) { Y[in + i * step] -= v; });
 }
 
+/* Y -= the parts of A x along A and B, while what is beyond the tile is called in: along C, too, for what comes next */
+template <int N, int A, int B, int C>
+__device__ __forceinline__ void SubtractTwo(const TileTables<N> &t, const Field<double> &f, int32_t first, TileGhosts<N, A> &GA,
+                                            TileGhosts<N, B> &GB, TileGhosts<N, C> &GC, const double *X, double *Y)
+{
+  LoadGhosts(f, first, GA);
+  AwaitCopy();
+  LoadGhosts(f, first, GB);
+  SubtractLines(t, GA, X, Y);
+  __syncthreads();
+  LoadGhosts(f, first, GC);
+  SubtractLines(t, GB, X, Y);
+  __syncthreads();
+}
+
 /* the residual, whose bases are the same; Y holds the right-hand side; returns the sum of its squares over the thread's lines */
 template <class T, int N>
 __device__ __forceinline__ double EnterSame(const TileTables<N> &t, const Field<double> &f, int32_t first, TileGhosts<N, 0> &G0,
@@ -155,14 +170,7 @@ __device__ __forceinline__ double EnterSame(const TileTables<N> &t, const Field<
 {
   double sum = 0;
 
-  LoadGhosts(f, first, G0);
-  AwaitCopy();
-  LoadGhosts(f, first, G1);
-  SubtractLines(t, G0, X, Y);
-  __syncthreads();
-  LoadGhosts(f, first, G2);
-  SubtractLines(t, G1, X, Y);
-  __syncthreads();
+  SubtractTwo(t, f, first, G0, G1, G2, X, Y);
   ApplyLines<N, 2>(t, GhostTraces(t, G2), X, [=, &sum](int, int, int i, int place, int in, double v) {
     const double r = Y[in + i * Tile<N>::sz] - v;
     b[place + i * N * N] = (T)r;
@@ -182,14 +190,7 @@ __device__ __forceinline__ double EnterConverted(const Matrix<T, N> &M, const Ti
   T               r[TileGhosts<N, 0>::rounds][C][N], w[C][N], *F = (T *)X;
   double          sum = 0;
 
-  LoadGhosts(f, first, G2);
-  AwaitCopy();
-  LoadGhosts(f, first, G1);
-  SubtractLines(t, G2, X, Y);
-  __syncthreads();
-  LoadGhosts(f, first, G0);
-  SubtractLines(t, G1, X, Y);
-  __syncthreads();
+  SubtractTwo(t, f, first, G2, G1, G0, X, Y);
   ApplyLines<N, 0>(t, GhostTraces(t, G0), X, [=, &sum, &r](int k, int c, int i, int, int in, double v) {
     const double a = Y[in + i] - v;
     sum += a * a;

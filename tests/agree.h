@@ -20,21 +20,9 @@ typedef struct {
 
 typedef enum { HOST, COPIED, DEVICE } Place; /* kernels and vectors on the host; the kernels on the device; both there */
 
-static inline PetscErrorCode SetCoefficient(DM dm)
+static inline PetscReal Smooth(const PetscReal lower[], const PetscReal upper[], PetscReal parameter)
 {
-  PetscInt   n;
-  PetscReal *a, lower[3], upper[3];
-
-  PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGGetCells(dm, &n));
-  PetscCall(PetscMalloc1(n, &a));
-  for (PetscInt i = 0; i < n; i++) {
-    PetscCall(DMVPatchDGGetCellBounds(dm, i, lower, upper));
-    a[i] = PetscExpReal(2 * lower[0] - upper[1]);
-  }
-  PetscCall(DMVPatchDGSetCoefficient(dm, a));
-  PetscCall(PetscFree(a));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscExpReal(2 * lower[0] - upper[1]);
 }
 
 /* the case's DM, not set up */
@@ -63,7 +51,7 @@ static inline PetscErrorCode CaseProblem(const Case *c, DM dm, Problem *p)
 
   PetscFunctionBeginUser;
   PetscCall(DMSetUp(dm));
-  if (c->coefficient) PetscCall(SetCoefficient(dm));
+  if (c->coefficient) PetscCall(SetCoefficient(dm, Smooth, 0));
   PetscCall(ProblemOf(dm, NULL, p));
   PetscCall(MatGetNullSpace(p->A, &constants));
   if (constants) PetscCall(MatNullSpaceRemove(constants, p->b));

@@ -1,7 +1,7 @@
 /* Where levels live and how the coarsest is solved changes no result: gathered on fewer ranks, swept instead of solved by a KSP.
    ranks: 1 2 3 5 */
 #include "tap.h"
-#include "backend.h"
+#include "problem.h"
 #include <vpatchdg.h>
 
 typedef struct {
@@ -32,21 +32,9 @@ static const char *const levels[] = {
 };
 
 /* 1 and 1000, along the coarsest cells of a box refined once */
-static PetscErrorCode SetCoefficient(DM dm)
+static PetscReal Checkers(const PetscReal lower[], const PetscReal upper[], PetscReal parameter)
 {
-  PetscReal lower[3], upper[3], *a;
-  PetscInt  n;
-
-  PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGGetCells(dm, &n));
-  PetscCall(PetscMalloc1(n + 1, &a));
-  for (PetscInt c = 0; c < n; c++) {
-    PetscCall(DMVPatchDGGetCellBounds(dm, c, lower, upper));
-    a[c] = (lower[0] + upper[0] > 1) != (lower[1] + upper[1] > 1) ? 1000 : 1;
-  }
-  PetscCall(DMVPatchDGSetCoefficient(dm, a));
-  PetscCall(PetscFree(a));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (lower[0] + upper[0] > 1) != (lower[1] + upper[1] > 1) ? 1000 : 1;
 }
 
 /* iterations, and the sum of f u: the same for the same solution */
@@ -69,7 +57,7 @@ static PetscErrorCode Solve(const Case *c, const char where[], PetscInt *its, Pe
   PetscCall(UseTestBackend(dm));
   PetscCall(DMSetFromOptions(dm));
   PetscCall(DMSetUp(dm));
-  if (c->coefficient) PetscCall(SetCoefficient(dm));
+  if (c->coefficient) PetscCall(SetCoefficient(dm, Checkers, 0));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetDM(ksp, dm));
   PetscCall(KSPSetFromOptions(ksp));

@@ -9,6 +9,24 @@ typedef struct {
   KSP ksp;
 } Problem;
 
+/* the coefficient of every cell from its corners */
+static inline PetscErrorCode SetCoefficient(DM dm, PetscReal (*value)(const PetscReal lower[], const PetscReal upper[], PetscReal), PetscReal parameter)
+{
+  PetscInt   n;
+  PetscReal *a, lower[3], upper[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGGetCells(dm, &n));
+  PetscCall(PetscMalloc1(n + 1, &a)); /* not NULL on ranks without cells */
+  for (PetscInt i = 0; i < n; i++) {
+    PetscCall(DMVPatchDGGetCellBounds(dm, i, lower, upper));
+    a[i] = value(lower, upper, parameter);
+  }
+  PetscCall(DMVPatchDGSetCoefficient(dm, a));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* of a DM that is set up, which it takes over: b random; a KSP with the given prefix that has not read its options */
 static inline PetscErrorCode ProblemOf(DM dm, const char prefix[], Problem *p)
 {

@@ -24,7 +24,7 @@ import json
 import math
 
 # On one H200, README: 10^9 unknowns a second of A x, sweep, cycle, solve by refinement, and its iterations
-RATES = {3: (197, 33.0, 21.3, 4.61, 4), 4: (149, 26.2, 16.8, 4.88, 3), 7: (180, 29.4, 18.8, 5.73, 3)}
+RATES = {3: (202, 32.8, 20.7, 4.69, 4), 4: (142, 25.0, 16.0, 4.53, 3), 7: (182, 28.4, 18.7, 5.70, 3)}
 FEW = 4096  # cells a rank: below, every colour exchanges
 TRANSFER = 300 # the same of restriction and prolongation
 PAIRS = 4  # of sweeps on the coarsest level where it lives on several ranks, as with 8192 cells (the solver takes 1 to 12)

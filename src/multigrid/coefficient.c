@@ -36,8 +36,8 @@ PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal 
   PetscCheck(fine->coarser, PETSC_COMM_SELF, PETSC_ERR_ORDER, "The mesh has no coarser mesh yet");
   PetscCall(PetscMalloc1(fine->nsweep, &local));
   PetscCall(PetscArraycpy(local, a, fine->nown));
-  PetscCall(VpMeshExchangeBegin(fine, VP_GHOST_SWEEP, MPIU_REAL, local, local + fine->nown));
-  PetscCall(VpMeshExchangeEnd(fine, VP_GHOST_SWEEP, MPIU_REAL, local, local + fine->nown));
+  PetscCall(VpMeshExchangeBegin(fine, VP_GHOST_CHILD, MPIU_REAL, local, local + fine->nown));
+  PetscCall(VpMeshExchangeEnd(fine, VP_GHOST_CHILD, MPIU_REAL, local, local + fine->nown));
   for (int32_t c = 0; c < fine->coarser->nown; c++) {
     coarse[c] = 0;
     for (int i = 0; i < nchild; i++) coarse[c] += local[fine->child[c * nchild + i]] / nchild;

@@ -35,13 +35,44 @@ static PetscErrorCode Rank(PetscInt n, const PetscReal x[], PetscReal eps, int32
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static inline int32_t NumberOf(const int32_t place[], const int32_t grid[3], int32_t nbox, int32_t box) /* x fastest */
+{
+  return place[box] + grid[0] * (place[nbox + box] + grid[1] * place[2 * (size_t)nbox + box]);
+}
+
+/* Has every place a box, and beyond it the box of the next place? */
+static PetscErrorCode FillsGrid(VpDomain domain, const int32_t place[], const int32_t grid[3], PetscBool *fills)
+{
+  const int32_t n = domain->nbox;
+  int32_t      *at; /* the box in a place */
+
+  PetscFunctionBegin;
+  *fills = (PetscBool)((int64_t)grid[0] * grid[1] * grid[2] == n);
+  if (!*fills) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(n, &at));
+  for (int32_t i = 0; i < n; i++) at[i] = -1;
+  for (int32_t b = 0; b < n; b++) at[NumberOf(place, grid, n, b)] = b;
+  for (int32_t b = 0; b < n; b++) {
+    const int32_t i = NumberOf(place, grid, n, b);
+
+    if (at[i] != b) *fills = PETSC_FALSE;
+    for (int d = 0, step = 1; d < domain->dim && *fills; step *= grid[d++]) {
+      const int32_t p = place[(size_t)d * n + b], beyond = domain->beyond[(size_t)b * 2 * domain->dim + 2 * d + 1];
+
+      *fills = (PetscBool)(p + 1 == grid[d] ? beyond < 0 || beyond == at[i - p * step] : beyond == at[i + step]);
+    }
+    if (!*fills) break;
+  }
+  PetscCall(PetscFree(at));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* where the boxes are in a grid: place [3][nbox], grid[3]; grid[0] = 0 where they form none */
 static PetscErrorCode FindGrid(VpDomain domain, int32_t place[], int32_t grid[3])
 {
   const int32_t n = domain->nbox;
-  int32_t      *at; /* the box in a place */
   PetscReal    *lower;
-  PetscBool     whole;
+  PetscBool     fills;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &lower));
@@ -57,22 +88,8 @@ static PetscErrorCode FindGrid(VpDomain domain, int32_t place[], int32_t grid[3]
     PetscCall(Rank(n, lower, size / 4, place + (size_t)d * n, &grid[d]));
   }
   PetscCall(PetscFree(lower));
-  whole = (PetscBool)((int64_t)grid[0] * grid[1] * grid[2] == n);
-  if (whole) {
-    PetscCall(PetscMalloc1(n, &at));
-    for (int32_t i = 0; i < n; i++) at[i] = -1;
-    for (int32_t b = 0; b < n; b++) at[place[b] + grid[0] * (place[n + b] + grid[1] * place[2 * (size_t)n + b])] = b;
-    for (int32_t b = 0; b < n; b++) {
-      for (int d = 0, step = 1; d < domain->dim; step *= grid[d++]) {
-        const int32_t i = place[b] + grid[0] * (place[n + b] + grid[1] * place[2 * (size_t)n + b]), p = place[(size_t)d * n + b];
-        const int32_t beyond = domain->beyond[(size_t)b * 2 * domain->dim + 2 * d + 1];
-
-        whole = (PetscBool)(whole && at[i] == b && (p + 1 == grid[d] ? beyond < 0 || beyond == at[i - p * step] : beyond == at[i + step]));
-      }
-    }
-    PetscCall(PetscFree(at));
-  }
-  if (!whole) grid[0] = 0;
+  PetscCall(FillsGrid(domain, place, grid, &fills));
+  if (!fills) grid[0] = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
