@@ -284,7 +284,7 @@ static PetscErrorCode Record(PetscErrorCode (*work)(void *), void *context, cuda
   ended = cudaStreamEndCapture(stream, &captured);
   PetscCall(error);
   VpCudaCall(ended);
-  VpCudaCall(cudaGraphInstantiateWithFlags(graph, captured, 0));
+  VpCudaCall(cudaGraphInstantiateWithFlags(graph, captured, cudaGraphInstantiateFlagUseNodePriority));
   VpCudaCall(cudaGraphDestroy(captured));
   VpCudaCall(cudaStreamDestroy(stream));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -85,11 +85,11 @@ __device__ __forceinline__ void TurnAround(T (&v)[R][2 * N])
   }
 }
 
-/* M v, value by value to out(r, i, value): a loop, so that the code fits the instruction cache */
+/* M v, value by value to out(r, i, value): a loop, so that the code fits the instruction cache, where it would be long */
 template <class T, int N, int R, class Out>
 __device__ __forceinline__ void Full(const T (&M)[4 * N * N], const T (&v)[R][2 * N], Out out)
 {
-#pragma unroll 1
+#pragma unroll(N > 5 ? 1 : 2 * N)
   for (int i = 0; i < 2 * N; i++) {
     T w[R];
     UNROLL for (int j = 0; j < 2 * N; j++) {

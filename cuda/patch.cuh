@@ -23,8 +23,15 @@ struct PatchCovers {
   uint8_t cover[32]; /* of those */
 };
 
+/* a value of x: AGAIN: that others may write in this kernel, before a barrier of all */
+template <bool AGAIN, class T>
+__device__ __forceinline__ T Value(const T *p)
+{
+  return AGAIN ? LoadNow(p) : __ldg(p);
+}
+
 /* the two traces at end `end` of a line of a neighbour's values */
-template <class T, int N>
+template <bool AGAIN, class T, int N>
 __device__ __forceinline__ Pack<T, 2> TracePair(const PatchTables<T, N> &t, int end, const T *line, int step)
 {
   constexpr int nt = Thin(N);
@@ -33,11 +40,11 @@ __device__ __forceinline__ Pack<T, 2> TracePair(const PatchTables<T, N> &t, int 
   if (N >= 4) line += end * (N - 2) * step;
   if (nt == 2) {
     if (N % 2 == 0 && step == 1) return LoadNow((const Pack<T, 2> *)line);
-    pair.a[0] = __ldg(line);
-    pair.a[1] = __ldg(line + step);
+    pair.a[0] = Value<AGAIN>(line);
+    pair.a[1] = Value<AGAIN>(line + step);
   } else {
     T u[nt];
-    UNROLL for (int i = 0; i < nt; i++) u[i] = __ldg(line + i * step);
+    UNROLL for (int i = 0; i < nt; i++) u[i] = Value<AGAIN>(line + i * step);
     UNROLL for (int f = 0; f < 2; f++) {
       pair.a[f] = t.trace[end][f][0] * u[0];
       UNROLL for (int i = 1; i < nt; i++) pair.a[f] += t.trace[end][f][i] * u[i];
@@ -47,7 +54,7 @@ __device__ __forceinline__ Pack<T, 2> TracePair(const PatchTables<T, N> &t, int 
 }
 
 /* what a thread knows of its patch, and its lines */
-template <class T, int N, class Edges>
+template <class T, int N, class Edges, bool AGAIN = false>
 struct PatchThread {
   typedef Patch<T, N>   S;
   static constexpr bool inside = std::is_same<Edges, NoEdges>::value;
@@ -113,14 +120,14 @@ struct PatchThread {
     UNROLL for (int r = 0; r < R; r++) {
       const int l = Line(r), i = l % m, j = l / m, ci = i >= N, cj = j >= N, q = ci + 2 * cj, at = (j - cj * N) * layer;
       UNROLL for (int s = 0; s < 2; s++) {
-        px[r][s] = TracePair<T, N>(t, 1 - s, beyond[4 * s + q] + at + (i - ci * N) * N, 1);
-        py[r][s] = TracePair<T, N>(t, 1 - s, beyond[8 + 4 * s + q] + at + i - ci * N, N);
+        px[r][s] = TracePair<AGAIN, T, N>(t, 1 - s, beyond[4 * s + q] + at + (i - ci * N) * N, 1);
+        py[r][s] = TracePair<AGAIN, T, N>(t, 1 - s, beyond[8 + 4 * s + q] + at + i - ci * N, N);
       }
     }
     LoadB(b);
     UNROLL for (int r = 0; r < R; r++) {
       const int l = LineZ(r);
-      UNROLL for (int s = 0; s < 2; s++) end[r][s] = TracePair<T, N>(t, 1 - s, beyond[16 + 4 * s + l / layer] + l % layer, layer);
+      UNROLL for (int s = 0; s < 2; s++) end[r][s] = TracePair<AGAIN, T, N>(t, 1 - s, beyond[16 + 4 * s + l / layer] + l % layer, layer);
     }
     UNROLL for (int r = 0; r < R; r++) {
       const int l = Line(r);
@@ -295,33 +302,51 @@ struct PatchThread {
   }
 };
 
-template <class T, int N, class Edges>
-__global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
-  ReplacePatches(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ Edges edges, const T *table, unsigned done,
-                 const T *b, T *x0, T *x1, const PatchCells *list, const PatchCovers *covers, const uint8_t *kinds, int32_t count)
+/* a colour's part of the work: the vectors, and patches in launch order */
+template <class T>
+struct PatchWork {
+  const T           *table, *b;
+  T                 *x0, *x1;
+  const PatchCells  *cells;
+  const PatchCovers *covers;
+  const uint8_t     *kinds;
+};
+
+/* the patches [first, first + Patch::patches) before last; all threads of the block call */
+template <bool AGAIN, class T, int N, class Edges>
+__device__ __forceinline__ void SolvePatches(const PatchTables<T, N> &t, const Edges &edges, const PatchWork<T> &w, unsigned done,
+                                             int32_t first, int32_t last)
 {
   typedef Patch<T, N> S;
   extern __shared__ __align__(16) unsigned char shared[];
   const int                                     slot = threadIdx.x / S::threads;
-  const int32_t                                 index = blockIdx.x * S::patches + slot, last = index < count ? index : count - 1;
-  const int                                     kind = std::is_same<Edges, NoEdges>::value ? 0 : kinds[last] - 1;
+  const int32_t                                 index = first + slot, at = index < last ? index : last - 1;
+  const int                                     kind = std::is_same<Edges, NoEdges>::value ? 0 : w.kinds[at] - 1;
 
-  PatchThread<T, N, Edges> thread = {t,
-                                     edges,
-                                     table,
-                                     list[last].cell,
-                                     covers[last].cover,
-                                     done,
-                                     x0,
-                                     x1,
-                                     (T *)shared + slot * S::stride,
-                                     (T *)shared + S::beyond + slot * S::sides,
-                                     (const T **)(shared + S::pointers) + slot * 24,
-                                     (int)(threadIdx.x % S::threads),
-                                     kind & 3,
-                                     kind >> 2 & 3,
-                                     kind >> 4};
-  thread.Solve(b, index < count);
+  PatchThread<T, N, Edges, AGAIN> thread = {t,
+                                            edges,
+                                            w.table,
+                                            w.cells[at].cell,
+                                            w.covers[at].cover,
+                                            done,
+                                            w.x0,
+                                            w.x1,
+                                            (T *)shared + slot * S::stride,
+                                            (T *)shared + S::beyond + slot * S::sides,
+                                            (const T **)(shared + S::pointers) + slot * 24,
+                                            (int)(threadIdx.x % S::threads),
+                                            kind & 3,
+                                            kind >> 2 & 3,
+                                            kind >> 4};
+  thread.Solve(w.b, index < last);
+}
+
+template <class T, int N, class Edges>
+__global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
+  ReplacePatches(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ Edges edges, const __grid_constant__ PatchWork<T> w,
+                 unsigned done, int32_t count)
+{
+  SolvePatches<false>(t, edges, w, done, blockIdx.x * Patch<T, N>::patches, count);
 }
 
 /* launch order of patches of one sort */
@@ -330,19 +355,29 @@ struct PatchList {
   VpArray cells, covers, kinds;
 };
 
+template <class T>
+static PatchWork<T> WorkOn(const PatchList &list, const VpArray &table, const void *b, void *const x[2])
+{
+  return {(const T *)table.p,
+          (const T *)b,
+          (T *)x[0],
+          (T *)x[1],
+          (const PatchCells *)list.cells.p,
+          (const PatchCovers *)list.covers.p,
+          (const uint8_t *)list.kinds.p};
+}
+
 template <class T, int N, class Edges>
-static PetscErrorCode LaunchPatches(const PatchTables<T, N> &tables, const Edges &edges, const VpArray &table, const Sweep<T> &w,
-                                    const PatchList &list, cudaStream_t stream)
+static PetscErrorCode LaunchPatches(const PatchTables<T, N> &tables, const Edges &edges, const PatchWork<T> &w, unsigned done, int n,
+                                    cudaStream_t stream)
 {
   typedef Patch<T, N> S;
   auto                kernel = ReplacePatches<T, N, Edges>;
 
   PetscFunctionBegin;
-  if (!list.n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   VpCudaCall(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::bytes));
-  kernel<<<(list.n + S::patches - 1) / S::patches, S::block, S::bytes, stream>>>(
-    tables, edges, (const T *)table.p, w.done, w.b, w.x[0], w.x[1], (const PatchCells *)list.cells.p, (const PatchCovers *)list.covers.p,
-    (const uint8_t *)list.kinds.p, list.n);
+  kernel<<<(n + S::patches - 1) / S::patches, S::block, S::bytes, stream>>>(tables, edges, w, done, n);
   VpCudaLaunched("sweep of like patches");
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,20 +2,39 @@
 #pragma once
 #include "patch.cuh"
 
-/* Patches of a range: like patches inside, those at boundaries, both for the kernel of patch.cuh, and the rest. */
+/* of patches that are alike */
 template <class T, int N>
-struct SweepPlan : VpPlan {
-  int               nrest;
-  PatchList         inside, edge;
-  VpArray           rest, table;
+struct LikePatches : VpPlan {
+  VpArray           table;
   PatchTables<T, N> tables;
   EdgeTables<T, N>  edges;
+};
+/* Patches of a range: like patches inside, those at boundaries, both for the kernel of patch.cuh, and the rest. */
+template <class T, int N>
+struct SweepPlan : LikePatches<T, N> {
+  int       nrest = 0;
+  PatchList inside, edge;
+  VpArray   rest;
 };
 
 /* entries of like patches: [direction] inside, at the lower and upper boundary (-1: none); entries of `lines` for cells inside */
 struct Likeness {
   int32_t type[3][3], line[3];
 };
+
+/* inside[i] = are there cells beyond all sides of the patch? */
+static __global__ void FindInside(const int32_t *patch, const int32_t *neighbor, int32_t first, int32_t count, uint8_t *inside)
+{
+  const int32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  bool          all = true;
+
+  if (i >= count) return;
+  for (int q = 0; q < 8; q++) {
+    const int32_t *beyond = neighbor + (size_t)patch[(size_t)(first + i) * 8 + q] * 6;
+    for (int d = 0; d < 3; d++) all = all && beyond[2 * d + (q >> d & 1)] >= 0;
+  }
+  inside[i] = all;
+}
 
 /* kind = 0: rest, else 1 + sum_d (0 inside, 1 lower, 2 upper) 4^d */
 static __global__ void MatchPatches(const int32_t *patch, const int32_t *type, const int32_t *line, const int32_t *neighbor, int32_t first,
@@ -126,7 +145,7 @@ struct SweepSetup {
   }
 
   /* what a pair of traces beyond a side adds: g [value, slope][n] of the side, traces [value, slope][nt] at the neighbour's end there */
-  static void Side(SweepPlan<T, N> *plan, int d, int s, const T *g, const T *traces, T *table)
+  static void Side(LikePatches<T, N> *plan, int d, int s, const T *g, const T *traces, T *table)
   {
     constexpr int nt = Thin(N);
 
@@ -156,7 +175,7 @@ struct SweepSetup {
   }
 
   /* Like the sample, a patch inside. like->type[0][0] < 0 where it does not fit. */
-  static PetscErrorCode Like(const VpView *view, int32_t first, int32_t count, int32_t sample, SweepPlan<T, N> *plan, Likeness *like)
+  static PetscErrorCode Like(const VpView *view, int32_t first, int32_t count, int32_t sample, LikePatches<T, N> *plan, Likeness *like)
   {
     int32_t type[3], cells[8], example[3][2];
     T       fdm[width], edge[width], entry[N * N + 4 * N], traces[4 * VP_MAX_N], table[PatchTable<N>::size] = {};
@@ -251,53 +270,77 @@ struct SweepSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* the patch, of some tried, that most are like, if it is inside: *best; else -1 */
+  static PetscErrorCode Inside(const VpView *view, int32_t first, int32_t count, void *device, uint8_t *inside)
+  {
+    PetscFunctionBegin;
+    FindInside<<<(count + 255) / 256, 256, 0, VpCudaStream>>>(view->patch, view->neighbor, first, count, (uint8_t *)device);
+    VpCudaLaunched("patches inside");
+    PetscCall(VpCudaFetch(device, (size_t)count, inside));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /* the patch inside, of some tried, that most are like: *best; -1: none */
   static PetscErrorCode Sample(const VpView *view, int32_t first, int32_t count, void *device, uint8_t *kind, int32_t *best)
   {
-    int32_t most = 0;
+    int32_t most = 0, n = 0, *inside;
 
     PetscFunctionBegin;
     *best = -1;
-    for (int k = 0; k < 16 && 2 * most < count; k++) {
-      const int32_t sample = first + (int32_t)((int64_t)count * (2 * k + 1) / 32);
+    PetscCall(Inside(view, first, count, device, kind));
+    PetscCall(PetscMalloc1(count, &inside));
+    for (int32_t i = 0; i < count; i++) {
+      if (kind[i]) inside[n++] = i;
+    }
+    for (int k = 0; k < PetscMin(n, 16) && 2 * most < n; k++) {
+      const int32_t sample = inside[(int64_t)n * (2 * k + 1) / (2 * PetscMin(n, 16))];
       int32_t       cell, number = 0;
       Likeness      like;
 
-      PetscCall(VpCudaFetch(view->patch + (size_t)sample * 8, sizeof(int32_t), &cell));
+      PetscCall(VpCudaFetch(view->patch + (size_t)(first + sample) * 8, sizeof(int32_t), &cell));
       for (int d = 0; d < 3; d++) {
         like.type[d][1] = like.type[d][2] = -1;
-        PetscCall(VpCudaFetch(view->type + (size_t)sample * 3 + d, sizeof(int32_t), &like.type[d][0]));
+        PetscCall(VpCudaFetch(view->type + (size_t)(first + sample) * 3 + d, sizeof(int32_t), &like.type[d][0]));
         PetscCall(VpCudaFetch(view->line + (size_t)cell * 3 + d, sizeof(int32_t), &like.line[d]));
       }
       PetscCall(Kinds(view, first, count, like, device, kind));
       for (int32_t i = 0; i < count; i++) number += kind[i] == 1;
-      if (kind[sample - first] != 1 || number <= most) continue;
+      if (kind[sample] != 1 || number <= most) continue;
       most = number;
-      *best = sample;
+      *best = first + sample;
     }
+    PetscCall(PetscFree(inside));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /* the tables of like patches and the kind of every patch; *found = false: they are not alike, or not of a sort that patch.cuh can do */
+  static PetscErrorCode Match(const VpView *view, int32_t first, int32_t count, LikePatches<T, N> *plan, uint8_t *kind, bool *found)
+  {
+    int32_t  sample;
+    Likeness like;
+    VpArray  device;
+
+    PetscFunctionBegin;
+    *found = false;
+    if (view->weight || view->nt != Thin(N) || view->cutoff >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(VpCudaAlloc((size_t)count, "kinds of patches", &device.p));
+    PetscCall(Sample(view, first, count, device.p, kind, &sample));
+    if (sample < 0) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(Like(view, first, count, sample, plan, &like));
+    if (like.type[0][0] < 0) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(Kinds(view, first, count, like, device.p, kind));
+    *found = true;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   static PetscErrorCode Fill(const VpView *view, int32_t first, int32_t count, SweepPlan<T, N> *plan)
   {
     uint8_t *kind;
-    int32_t  sample;
-    Likeness like;
-    VpArray  device;
+    bool     found;
 
     PetscFunctionBegin;
-    plan->nrest = 0;
-    if (view->weight || view->nt != Thin(N) || view->cutoff >= 0) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscMalloc1(count, &kind));
-    PetscCall(VpCudaAlloc((size_t)count, "kinds of patches", &device.p));
-    PetscCall(Sample(view, first, count, device.p, kind, &sample));
-    if (sample >= 0) {
-      PetscCall(Like(view, first, count, sample, plan, &like));
-      if (like.type[0][0] >= 0) {
-        PetscCall(Kinds(view, first, count, like, device.p, kind));
-        PetscCall(Lists(view, first, count, kind, plan));
-      }
-    }
+    PetscCall(Match(view, first, count, plan, kind, &found));
+    if (found) PetscCall(Lists(view, first, count, kind, plan));
     PetscCall(PetscFree(kind));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

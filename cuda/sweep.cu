@@ -1,6 +1,6 @@
 /* One colour of the patch smoother. Patches of the view's commonest kind take the kernel of patch.cuh, all others the general one here:
    one patch a block, the residual and both transforms line by line in shared memory. */
-#include "patchplan.cuh"
+#include "sweepall.cuh"
 
 template <int DIM, int N>
 struct PatchShape {
@@ -174,8 +174,8 @@ struct Smoother {
           cudaStream_t side = VpCudaStream;
 
           if (plan->edge.n) PetscCall(VpCudaFork(&side));
-          PetscCall((LaunchPatches<T, N, EdgeTables<T, N>>(plan->tables, plan->edges, plan->table, w, plan->edge, side)));
-          PetscCall((LaunchPatches<T, N, NoEdges>(plan->tables, NoEdges(), plan->table, w, plan->inside, VpCudaStream)));
+          PetscCall(LaunchPatches(plan->tables, plan->edges, WorkOn<T>(plan->edge, plan->table, b, x), done, plan->edge.n, side));
+          PetscCall(LaunchPatches(plan->tables, NoEdges(), WorkOn<T>(plan->inside, plan->table, b, x), done, plan->inside.n, VpCudaStream));
           if (plan->edge.n) PetscCall(VpCudaJoin());
           PetscCall(Rest(f, w, view->drop, form, (const int32_t *)plan->rest.p, 0, plan->nrest));
           PetscFunctionReturn(PETSC_SUCCESS);
@@ -183,6 +183,15 @@ struct Smoother {
       }
     }
     PetscCall(Rest(f, w, view->drop, form, NULL, first, last - first));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode All(const VpView *view, int n, const int order[], const int32_t start[], VpGhosts ghosts, const void *b,
+                            void *const x[2], PetscBool *did)
+  {
+    PetscFunctionBegin;
+    *did = PETSC_FALSE;
+    if constexpr (DIM == 3) PetscCall((SweepAll<T, N>(view, n, order, start, ghosts, b, x, did)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
@@ -193,6 +202,7 @@ PetscErrorCode VpCudaSweepOps(VpPrecision precision, int dim, int degree, VpOps 
     typedef decltype(kind) K;
 
     ops->sweep = Smoother<typename K::Real, K::DIM, K::N>::Apply;
+    ops->sweep_all = Smoother<typename K::Real, K::DIM, K::N>::All;
     return PETSC_SUCCESS;
   });
 }

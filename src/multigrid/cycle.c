@@ -36,6 +36,22 @@ static PetscErrorCode Residual(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* b's ghosts for the sweeps of level l, unless they are under way already */
+static PetscErrorCode FetchRightSide(VpCycle cycle, PetscInt l)
+{
+  PetscFunctionBegin;
+  if (!cycle->under_way[l].values) PetscCall(VpLevelRefresh(cycle->level[l], VP_GHOST_SWEEP, cycle->b[l], &cycle->under_way[l]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* At the turn from down to up: no message of the way down has to queue behind those of b, which only sweeps need. */
+static PetscErrorCode FetchRightSides(VpCycle cycle, PetscInt finest)
+{
+  PetscFunctionBegin;
+  for (PetscInt l = cycle->nlevel - 2; l >= finest; l--) PetscCall(FetchRightSide(cycle, l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SolveCoarsest(VpCycle cycle)
 {
   const PetscInt l = cycle->nlevel - 1;
@@ -62,7 +78,7 @@ static PetscBool Untouched(const Pass *p, PetscBool zero) /* x = 0: b is the res
   return (PetscBool)(zero && !(p->transpose ? o->post : o->pre));
 }
 
-/* to b of the next level. Own cells of b, whose ghosts are under way after; the ghosts of x are current before */
+/* to b of the next level. Own cells of b; the ghosts of x are current before */
 static PetscErrorCode Down(const Pass *p, PetscInt l, PetscBool zero)
 {
   const VpCycle   cycle = p->cycle;
@@ -70,8 +86,10 @@ static PetscErrorCode Down(const Pass *p, PetscInt l, PetscBool zero)
   const PetscBool reverse = (PetscBool)(p->transpose || cycle->options.symmetric), untouched = Untouched(p, zero);
 
   PetscFunctionBegin;
-  PetscCall(VpLevelRefresh(cycle->level[l], VP_GHOST_SWEEP, cycle->b[l], &cycle->under_way[l]));
-  if (count) PetscCall(Smooth(cycle, l, count, zero, reverse, cycle->under_way[l]));
+  if (count) {
+    PetscCall(FetchRightSide(cycle, l));
+    PetscCall(Smooth(cycle, l, count, zero, reverse, cycle->under_way[l]));
+  }
   if (untouched) PetscCall(VpLevelExchange(cycle->level[l], VP_GHOST_CHILD, cycle->b[l]));
   else
     PetscCall(Residual(cycle, l));
@@ -89,8 +107,8 @@ static PetscErrorCode Up(const Pass *p, PetscInt l, PetscBool zero)
   PetscFunctionBegin;
   PetscCall(VpProlong(cycle->level[l], cycle->level[l + 1], cycle->gather[l + 1], cycle->level[l]->view.nhalo,
                       (PetscBool)!Untouched(p, zero), cycle->x[0][l + 1], cycle->x[0][l]));
-  PetscCall(Smooth(cycle, l, count, PETSC_FALSE, reverse, cycle->under_way[l]));
   PetscCall(VpArrive(cycle->under_way[l]));
+  PetscCall(Smooth(cycle, l, count, PETSC_FALSE, reverse, VpGhostsAt(NULL)));
   cycle->under_way[l] = VpGhostsAt(NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -103,6 +121,7 @@ static PetscErrorCode Cycle(const Pass *p, PetscInt l, PetscBool zero)
 
   PetscFunctionBegin;
   if (l == cycle->nlevel - 1) {
+    PetscCall(FetchRightSides(cycle, p->level));
     PetscCall(SolveCoarsest(cycle));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -169,6 +188,7 @@ static PetscErrorCode AllDown(void *context)
 
   PetscFunctionBegin;
   for (PetscInt l = p->level; l < p->cycle->nlevel - 1; l++) PetscCall(Down(p, l, PETSC_TRUE));
+  PetscCall(FetchRightSides(p->cycle, p->level));
   /* a record ends with nothing under way */
   for (PetscInt l = p->level; l < p->cycle->nlevel - 1; l++) PetscCall(VpArrive(p->cycle->under_way[l]));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -10,9 +10,9 @@ typedef struct {
 struct VpSmoother_ {
   VpLevel        level;
   VpExchange     exchange;
-  int            ncolor, start[9]; /* the batches of colour c are [start[c], start[c+1]) */
-  int32_t        inner[8];         /* patches of colour c before inner[c] touch no ghost */
-  PetscBool      closes;           /* ghosts are fetched again before the last colour */
+  int            ncolor, start[9];   /* the batches of colour c are [start[c], start[c+1]) */
+  int32_t        color[9], inner[8]; /* patches of colour c are [color[c], color[c+1]), those before inner[c] touch no ghost */
+  PetscBool      closes;             /* ghosts are fetched again before the last colour */
   Batch         *batch;
   void          *r; /* residual `global`: b - A x */
   PetscLogDouble flops;
@@ -31,6 +31,7 @@ static PetscErrorCode CreateBatches(VpSmoother smoother, const VpPatches *patche
 
   PetscFunctionBegin;
   smoother->ncolor = 1 << patches->dim;
+  PetscCall(PetscArraycpy(smoother->color, patches->start, smoother->ncolor + 1));
   PetscCall(PetscArraycpy(smoother->inner, patches->inner, smoother->ncolor));
   for (int pass = 0; pass < 2; pass++) {
     if (pass) PetscCall(PetscMalloc1(n, &smoother->batch));
@@ -192,33 +193,68 @@ static PetscErrorCode CopyGhosts(VpLevel level, void *const x[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool zero, PetscBool reverse, VpGhosts under_way, void *b, void *const x[2])
+static int ColorAt(VpSmoother smoother, PetscBool reverse, int i)
+{
+  return reverse ? i : smoother->ncolor - 1 - i;
+}
+
+/* all colours at once, where nothing is exchanged between them and the backend does it; *done = 0 where not */
+static PetscErrorCode SweepAll(VpSmoother smoother, PetscBool reverse, VpGhosts under_way, const void *b, void *const x[2], unsigned *done)
 {
   VpLevel   level = smoother->level;
   const int ncolor = smoother->ncolor;
-  unsigned  done = 0;
+  PetscBool can = (PetscBool)(level->ops->sweep_all && smoother->exchange != VP_EXCHANGE_COLOR && !smoother->closes);
+  PetscBool did;
+  int       order[8];
+
+  PetscFunctionBegin;
+  *done = 0;
+  for (int i = 0; i < smoother->start[ncolor]; i++) can = (PetscBool)(can && smoother->batch[i].form == VP_FORM_REPLACE);
+  if (!can || !smoother->start[ncolor]) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < ncolor; i++) order[i] = ColorAt(smoother, reverse, i);
+  PetscCall(level->ops->sweep_all(&level->view, ncolor, order, smoother->color, under_way, b, x, &did));
+  if (did) *done = (1u << ncolor) - 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SweepColors(VpSmoother smoother, PetscBool zero, PetscBool reverse, VpGhosts under_way, const void *b,
+                                  void *const x[2], unsigned *done)
+{
+  VpLevel   level = smoother->level;
+  const int last = smoother->ncolor - 1;
+
+  PetscFunctionBegin;
+  for (int i = 0; i <= last; i++) {
+    const int       color = ColorAt(smoother, reverse, i);
+    const PetscBool start = (PetscBool)(zero && i == 0), global = (PetscBool)(smoother->r && !start);
+    const PetscBool close = (PetscBool)(smoother->closes && i == last), waits = (PetscBool)(close || (i == 0 && under_way.arrive));
+    const int32_t   inner = waits && !global ? smoother->inner[color] : 0;
+
+    if (close) PetscCall(VpLevelRefreshCurrent(level, *done, x, &under_way));
+    if (inner) PetscCall(SweepColor(smoother, color, 0, inner, start, *done, b, x));
+    if (waits) PetscCall(VpArrive(under_way));
+    if (close) PetscCall(CopyGhosts(level, x));
+    if (global) PetscCall(GlobalResidual(smoother, done, b, x));
+    PetscCall(SweepColor(smoother, color, inner, INT32_MAX, start, *done, global ? smoother->r : b, x));
+    *done |= 1u << color;
+    if (smoother->exchange == VP_EXCHANGE_COLOR && i < last) {
+      PetscCall(level->ops->settle(&level->view, level->view.nown, *done, x));
+      PetscCall(VpLevelExchange(level, VP_GHOST_ALL, x[0]));
+      *done = 0;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool zero, PetscBool reverse, VpGhosts under_way, void *b, void *const x[2])
+{
+  VpLevel  level = smoother->level;
+  unsigned done;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_SWEEP, 0, 0, 0, 0));
-  for (int i = 0; i < ncolor; i++) {
-    const int       color = reverse ? i : ncolor - 1 - i;
-    const PetscBool start = (PetscBool)(zero && i == 0), global = (PetscBool)(smoother->r && !start);
-    const PetscBool close = (PetscBool)(smoother->closes && i == ncolor - 1), waits = (PetscBool)(i == 0 || close);
-    const int32_t   inner = waits && !global ? smoother->inner[color] : 0;
-
-    if (close) PetscCall(VpLevelRefreshCurrent(level, done, x, &under_way));
-    if (inner) PetscCall(SweepColor(smoother, color, 0, inner, start, done, b, x));
-    if (waits) PetscCall(VpArrive(under_way));
-    if (close) PetscCall(CopyGhosts(level, x));
-    if (global) PetscCall(GlobalResidual(smoother, &done, b, x));
-    PetscCall(SweepColor(smoother, color, inner, INT32_MAX, start, done, global ? smoother->r : b, x));
-    done |= 1u << color;
-    if (smoother->exchange == VP_EXCHANGE_COLOR && i < ncolor - 1) {
-      PetscCall(level->ops->settle(&level->view, level->view.nown, done, x));
-      PetscCall(VpLevelExchange(level, VP_GHOST_ALL, x[0]));
-      done = 0;
-    }
-  }
+  PetscCall(SweepAll(smoother, reverse, under_way, b, x, &done));
+  if (!done) PetscCall(SweepColors(smoother, zero, reverse, under_way, b, x, &done));
   PetscCall(level->ops->settle(&level->view, level->view.nown, done, x));
   PetscCall(VpLogFlops(level, smoother->flops));
   PetscCall(PetscLogEventEnd(VP_EVENT_SWEEP, 0, 0, 0, 0));

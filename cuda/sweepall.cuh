@@ -1,0 +1,104 @@
+/* A whole sweep in one launch, for small levels: there launches, and kernels whose code and constants are not in the caches yet, take
+   longer than the work. All blocks are on the device at once and wait for one another between colours. */
+#pragma once
+#include "patchplan.cuh"
+#include <cooperative_groups.h>
+
+struct SweepOrder {
+  int     n, color[8];
+  int32_t start[9]; /* colour c is [start[c], start[c+1]) of the launch order */
+};
+
+template <class T, int N>
+struct SweepAllPlan : LikePatches<T, N> {
+  int        blocks = 0; /* 0: there are patches of other sorts, or so many that launches pay (measured) */
+  SweepOrder order;
+  PatchList  list;
+};
+
+template <class T, int N>
+__global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
+  SweepColors(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ EdgeTables<T, N> edges,
+              const __grid_constant__ PatchWork<T> w, const __grid_constant__ SweepOrder order)
+{
+  constexpr int patches = Patch<T, N>::patches;
+  unsigned      done = 0;
+
+#pragma unroll 1
+  for (int i = 0; i < order.n; i++) {
+    const int color = order.color[i];
+
+    if (i) cooperative_groups::this_grid().sync();
+#pragma unroll 1
+    for (int32_t first = order.start[color] + blockIdx.x * patches; first < order.start[color + 1]; first += gridDim.x * patches)
+      SolvePatches<true>(t, edges, w, done, first, order.start[color + 1]);
+    done |= 1u << color;
+  }
+}
+
+template <class T, int N>
+struct SweepAllSetup {
+  typedef Patch<T, N> S;
+
+  /* of the device at once */
+  static PetscErrorCode Resident(int *blocks)
+  {
+    int device, processors;
+
+    PetscFunctionBegin;
+    VpCudaCall(cudaFuncSetAttribute(SweepColors<T, N>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::bytes));
+    VpCudaCall(cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, SweepColors<T, N>, S::block, S::bytes));
+    VpCudaCall(cudaGetDevice(&device));
+    VpCudaCall(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    *blocks *= processors;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Fill(const VpView *view, int n, const int32_t start[], SweepAllPlan<T, N> *plan)
+  {
+    const int32_t count = start[n];
+    int           resident, blocks = 1;
+    uint8_t      *kind;
+    int32_t      *patch;
+    bool          all;
+
+    PetscFunctionBegin;
+    PetscCall(Resident(&resident));
+    for (int c = 0; c < n; c++) blocks = PetscMax(blocks, (start[c + 1] - start[c] + S::patches - 1) / S::patches);
+    if (3 * blocks > 2 * resident) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscMalloc2(count, &kind, count, &patch));
+    PetscCall((SweepSetup<T, N>::Match(view, 0, count, plan, kind, &all)));
+    for (int32_t i = 0; i < count; i++) all = all && kind[i];
+    for (int32_t i = 0; i < count; i++) patch[i] = i;
+    if (all) {
+      plan->list.n = count;
+      plan->order.n = n;
+      PetscCall(PetscArraycpy(plan->order.start, start, n + 1));
+      PetscCall((SweepSetup<T, N>::List(view, patch, kind, &plan->list)));
+      plan->blocks = blocks;
+    }
+    PetscCall(PetscFree2(kind, patch));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+template <class T, int N>
+static PetscErrorCode SweepAll(const VpView *view, int n, const int order[], const int32_t start[], VpGhosts ghosts, const void *b,
+                               void *const x[2], PetscBool *did)
+{
+  SweepAllPlan<T, N> *plan = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(VpCudaPlan<SweepAllPlan<T, N>>(view, VP_PLAN_SWEEP_ALL, 0, start[n], &plan,
+                                           [=](SweepAllPlan<T, N> *p) { return SweepAllSetup<T, N>::Fill(view, n, start, p); }));
+  *did = (PetscBool)(plan->blocks > 0);
+  if (!*did) PetscFunctionReturn(PETSC_SUCCESS);
+  PatchWork<T> work = WorkOn<T>(plan->list, plan->table, b, x);
+  SweepOrder   sweep = plan->order;
+  void        *parameters[] = {&plan->tables, &plan->edges, &work, &sweep};
+  PetscCall(PetscArraycpy(sweep.color, order, n));
+  PetscCall(VpArrive(ghosts));
+  VpCudaCall(cudaLaunchCooperativeKernel((const void *)SweepColors<T, N>, plan->blocks, Patch<T, N>::block, parameters, Patch<T, N>::bytes,
+                                         VpCudaStream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
