@@ -78,6 +78,7 @@ sub cuda_says {
 }
 my $none = qr/^CUDA_NVCC *:= *$/m;
 like(cuda_says('CUDA=0', ''), $none, 'cuda_is_left_out');
+like(cuda_says('CUDA=0 NCCL=1', ''), qr/^refused:.*NCCL=1, but without CUDA/s, 'nccl_needs_cuda');
 like(cuda_says('CUDA=1 NVCC=/nowhere/nvcc', ''), qr/^refused:.*CUDA=1, but there is no nvcc in \/nowhere/s, 'cuda_is_insisted_on');
 like(cuda_says('NVCC=/nowhere/nvcc', ''), qr/without CUDA, since there is no nvcc.*$none/s, 'cuda_is_left_out_where_there_is_none');
 my $dry = `$make -n all CUDA=0 BUILD=$folder/dry 2>&1`;

@@ -79,6 +79,7 @@ $(echo "$said" | grep -i error || echo "$said")
 # nccl: the path of its header; nccl_cflags, nccl_libs. Empty without NCCL. The library is opened at run time: a folder that was named is where to look
 find_nccl() {
   nccl= nccl_cflags= nccl_libs= home=${NCCL_HOME:-$NCCL_DIR}
+  [ -n "$cuda_nvcc" ] || [ "$NCCL" != 1 ] || die "NCCL=1, but without CUDA there is nothing to use it: CUDA=1 says what is missing"
   [ -n "$cuda_nvcc" ] && [ "$NCCL" != 0 ] || return 0
   nccl=$(echo '#include <nccl.h>' | $cxx -x c++ -M ${home:+-I "$home/include"} $(paths INCLUDES) - 2>/dev/null | tr ' ' '\n' | grep '/nccl\.h$' | head -n 1)
   [ -z "$home" ] || [ -f "$home/include/nccl.h" ] || nccl=
