@@ -4,8 +4,8 @@
    coefficients of functions (tables.h), so A stands for M^-1 A = sum_d D_d throughout. Kernels are picked once per level, by precision,
    dimension and degree.
 
-   Of a cell beyond a side, A x reads no more than its traces there. So ghosts may also be numbered by sides, one for each that an own cell
-   shares with a ghost, and hold, of all coefficients, only those that make these traces: then nsweep = nown, nlocal = nown + their number. */
+   Of a cell beyond a side, A x reads no more than its traces there. So ghosts may also be numbered by sides, one for each that an own
+   cell shares with a ghost, and hold only those coefficients that make these traces: then nsweep = nown, nlocal = nown + their number. */
 #pragma once
 #include "../tables/tables.h"
 #include "../petsc/compat.h"
@@ -51,8 +51,8 @@ typedef enum {
   VP_FORM_GIVEN    /* x += A_j^-1 b: b is the residual */
 } VpForm;
 
-/* Values of the cells nown, nown+1, ..., perhaps under way: work that needs none of them comes first, then VpArrive. Kernels that are given
-   some always call it. */
+/* Values of the cells nown, nown+1, ..., perhaps under way: work that needs none of them comes first, then VpArrive, which
+   `apply` and `enter_residual` call in any case. */
 typedef struct {
   const void    *values;
   PetscErrorCode (*arrive)(void *context); /* waits for them the first time it is called; NULL: they are there */
@@ -92,8 +92,8 @@ typedef struct {
   PetscErrorCode (*prolong)(const VpView *, int32_t first, int32_t last, PetscBool add, const void *xc, void *x);
   /* coarse bc = R b on the coarser level's own cells */
   PetscErrorCode (*restrict_)(const VpView *, const void *b, void *bc);
-  /* Sides of cells, list on the backend: 2 dim cell + side. to[i] = V and Q, [2][n^(dim-1)], of x on side list[i]; x on side list[i] = those
-     coefficients along the side's direction, nt a line, whose V and Q there are from[i] */
+  /* Sides of cells, list on the backend: 2 dim cell + side. to[i] = V and Q, [2][n^(dim-1)], of x on side list[i]; x on side list[i] =
+     the least coefficients whose V and Q there are from[i], nt of every line */
   PetscErrorCode (*gather_traces)(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
   PetscErrorCode (*scatter_traces)(const VpView *, int32_t n, const int32_t *list, const void *from, void *x);
   /* y = w * (M along direction d) x (w NULL: 1) on a lattice of cells: cell[extent[0] extent[1] extent[2]], x fastest; M [m][m], m =
@@ -108,8 +108,8 @@ typedef struct {
   PetscErrorCode (*leave)(const VpView *, PetscBool add, const void *x, double *z);
 } VpOps;
 
-/* Items of `block` bytes between ranks: out (0) and in (1), those of rank[i] from start[i] to start[i+1] of data, where pack brings them from
-   roots by the list (roots NULL: they are there), and from where it brings them to leaves */
+/* Items of `block` bytes between ranks, out (0) and in (1): those of rank[i] lie from start[i] to start[i+1] of data. pack brings them there
+   from roots (NULL: they are there), and from there to leaves, by the list */
 typedef struct VpMessages_ VpMessages;
 struct VpMessages_ {
   size_t             block;

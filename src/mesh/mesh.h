@@ -60,7 +60,8 @@ struct VpMesh_ {
   int32_t *neighbor;       /* [nsweep][2 dim] local cell or VP_DIRICHLET, VP_NEUMANN; complete on [0, nsweep) */
   PetscInt *starts;        /* [size+1] first global position of every rank */
   PetscSF  sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values); VP_GHOST_CHILD: NULL until there is coarser.
-                              VP_GHOST_SIDE, NULL until VpMeshSetSides: roots 2 dim cell + side of own cells; leaf 2 dim i + side: that side of ghost i */
+                              VP_GHOST_SIDE, NULL until VpMeshSetSides: roots 2 dim cell + side of own cells, leaves 2 dim i + side, where own cells
+                              share the i-th side with a ghost, whose side this is */
   int32_t  nside;          /* sides that own cells share with ghosts (with sides) */
   int32_t *beyond;         /* [nown][2 dim] as neighbor, but nown + i beyond the i-th of these (with sides; NULL where there are none) */
   VpTransport transport;

@@ -65,18 +65,18 @@ static PetscErrorCode PlaceMeshArray(VpLevel level, const int32_t *array, size_t
 
 static PetscErrorCode PlaceNeighbors(VpLevel level)
 {
-  VpMesh    mesh = level->mesh;
-  VpView   *view = &level->view;
-  const int nside = 2 * mesh->dim;
+  VpMesh         mesh = level->mesh;
+  VpView        *view = &level->view;
+  const int32_t *neighbor = mesh->neighbor;
 
   PetscFunctionBegin;
   if (level->reads == VP_GHOST_SIDE) {
     PetscCall(VpMeshSetSides(mesh));
+    if (mesh->nside) neighbor = mesh->beyond;
     view->nsweep = mesh->nown;
     view->nlocal = mesh->nown + mesh->nside;
   }
-  PetscCall(PlaceMeshArray(level, level->reads == VP_GHOST_SIDE && mesh->nside ? mesh->beyond : mesh->neighbor, (size_t)view->nsweep * nside,
-                           "neighbours", &view->neighbor));
+  PetscCall(PlaceMeshArray(level, neighbor, (size_t)view->nsweep * 2 * mesh->dim, "neighbours", &view->neighbor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

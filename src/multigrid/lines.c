@@ -51,7 +51,8 @@ static PetscBool HasCoefficients(VpLevel level, int32_t cell, int d, const VpLin
   return has;
 }
 
-/* Entry of every line of the view's [0, nsweep). Lines of one box and place differ by coefficients only, so most need no key of their own. */
+/* Entry of every line of the view's [0, nsweep). Lines of one box and place differ by coefficients only, so most need no key of their
+   own. */
 static PetscErrorCode FindLines(VpLevel level, Lines *lines, int32_t line[])
 {
   VpMesh    mesh = level->mesh;

@@ -19,8 +19,8 @@ typedef struct {
   const PetscReal *coefficient;
 } VpProblem;
 
-/* A level: mesh, tables and kernels in one precision and basis. Two uses: the outer operator (double, orthonormal, ghosts by sides) and a level of
-   the cycle. */
+/* A level: mesh, tables and kernels in one precision and basis. Two uses: the outer operator (double, orthonormal, ghosts by sides) and a
+   level of the cycle. */
 typedef struct VpLevel_     *VpLevel;
 typedef struct VpExchanger_ *VpExchanger; /* exchange.c */
 typedef struct VpGather_    *VpGather;    /* gather.c */
@@ -53,8 +53,8 @@ PetscErrorCode VpLevelPlaceReals(VpLevel, const double *host, size_t count, cons
 /* view.parent, corner, child, P, R towards mesh->coarser */
 PetscErrorCode VpLevelSetTransfer(VpLevel fine);
 PetscErrorCode VpLevelVectorCreate(VpLevel, const char *what, void **v); /* zero; with room for ghosts of all kinds */
-/* Ghost values from their owners; own: [nown] cells, ghost: those of the kind, which are there after VpArrive; VP_GHOST_SIDE: only those that
-   make the traces. One of a kind at a time. */
+/* Ghost values from their owners; own: [nown] cells, ghost: those of the kind, which are there after VpArrive; of VP_GHOST_SIDE only those
+   that make the traces. One of a kind at a time. */
 PetscErrorCode VpLevelExchangeBegin(VpLevel, VpGhostKind, const void *own, void *ghost, VpGhosts *);
 PetscErrorCode VpLevelRefresh(VpLevel, VpGhostKind, void *v, VpGhosts *); /* the same with ghosts right behind own cells */
 PetscErrorCode VpLevelExchange(VpLevel, VpGhostKind, void *v);            /* and waits */

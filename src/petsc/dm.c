@@ -88,7 +88,7 @@ PetscErrorCode DMVPatchDGGhosts(DM dm, const PetscScalar x[], VpGhosts *ghosts)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetLevel(dm, &level));
-  if (!dg->ghost) PetscCall(level->backend->alloc((level->view.nlocal - level->view.nown) * level->block, "ghost values", (void **)&dg->ghost));
+  if (!dg->ghost) PetscCall(level->backend->alloc(dg->mesh->nside * level->block, "ghost values", (void **)&dg->ghost));
   PetscCall(VpLevelExchangeBegin(level, level->reads, x, dg->ghost, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
