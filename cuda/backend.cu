@@ -261,7 +261,7 @@ static const VpOps *Ops(VpPrecision precision, int dim, int degree)
   ops = &table[precision == VP_DOUBLE][dim - 2][degree - 1];
   if (!ops->apply) {
     if (VpCudaOperatorOps(precision, dim, degree, ops) || VpCudaSweepOps(precision, dim, degree, ops)) return NULL;
-    if (VpCudaAlongOps(precision, dim, degree, ops)) return NULL;
+    if (VpCudaTracesOps(precision, dim, degree, ops) || VpCudaAlongOps(precision, dim, degree, ops)) return NULL;
     if (VpCudaTransferOps(precision, dim, degree, ops) || VpCudaConvertOps(precision, dim, degree, ops)) return NULL;
   }
   return ops;

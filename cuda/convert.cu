@@ -354,6 +354,7 @@ struct Conversions {
     int                blocks = 0;
 
     PetscFunctionBegin;
+    if (!x || !view->nown) PetscCall(VpArrive(ghosts));
     if (norm2) *norm2 = 0;
     if (!view->nown) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));

@@ -91,6 +91,7 @@ PetscErrorCode VpCudaForKind(VpPrecision precision, int dim, int degree, F f)
 PetscErrorCode VpCudaOperatorOps(VpPrecision, int dim, int degree, VpOps *);
 PetscErrorCode VpCudaSweepOps(VpPrecision, int dim, int degree, VpOps *);
 PetscErrorCode VpCudaTransferOps(VpPrecision, int dim, int degree, VpOps *);
+PetscErrorCode VpCudaTracesOps(VpPrecision, int dim, int degree, VpOps *);
 PetscErrorCode VpCudaAlongOps(VpPrecision, int dim, int degree, VpOps *);
 PetscErrorCode VpCudaConvertOps(VpPrecision, int dim, int degree, VpOps *);
 

@@ -163,9 +163,8 @@ static PetscErrorCode Pack(Link *link, const VpMessages *m, int way, const void 
   PetscErrorCode     error;
 
   PetscFunctionBegin;
-  if (!m->n[way]) PetscFunctionReturn(PETSC_SUCCESS);
   VpCudaStream = link->stream;
-  error = (way ? VpBackendCuda.scatter : VpBackendCuda.gather)((int32_t)m->start[way][m->n[way]], m->block, m->list[way], from, to);
+  error = m->pack(m, way, from, to);
   VpCudaStream = stream;
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -84,7 +84,6 @@ struct Operator {
     CellPlan      *cells = NULL;
 
     PetscFunctionBegin;
-    if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
     if constexpr (DIM == 3 && sizeof(T) == sizeof(double)) {
       TilePlan<N> *plan = NULL;
 

@@ -51,7 +51,7 @@ struct Device {
     view.first[0] = v.basis.first[0], view.first[1] = v.basis.first[1];
     view.nown = nown, view.nsweep = view.nhalo = view.nlocal = v.ncell;
     view.neighbor = Array(v.neighbor), view.line = Array(v.line), view.drop = Array(v.drop);
-    view.lines = Real(v.lines), view.traces = Real(v.traces);
+    view.lines = Real(v.lines), view.traces = Real(v.traces), view.expand = Real(v.expand);
     view.patch = Array(v.patch), view.type = Array(v.type), view.cover = Array(v.cover);
     view.fdm = Real(v.fdm), view.weight = Real(v.weight);
     view.reaction = v.reaction, view.cutoff = -1;
@@ -104,6 +104,42 @@ struct Check {
     Call(ops->apply(&g.view, first, last, dx, VpGhostsAt((char *)dx + (size_t)g.view.nown * v.per * one), db, dr));
     Compare(what + " A x", dy, y, (size_t)first * v.per, (size_t)last * v.per);
     Compare(what + " b - A x", dr, r, (size_t)first * v.per, (size_t)last * v.per);
+  }
+  /* a side of every cell, last cells first; traces of them, and coefficients from other traces */
+  void SideTraces()
+  {
+    const size_t         lines = (size_t)(v.per / v.n);
+    const int            nt = v.basis.nt;
+    std::vector<int32_t> list;
+    Reals                traces, y = b;
+
+    for (int32_t cell = v.ncell - 1; cell >= 0; cell--) {
+      const int     side = cell % (2 * v.dim), d = side / 2, end = side % 2;
+      const double *T = &v.traces[2 * end * nt], *E = &v.expand[2 * end * nt];
+      const size_t  item = list.size();
+      size_t        l = 0;
+      list.push_back(2 * v.dim * cell + side);
+      traces.resize(2 * lines * list.size(), 0.);
+      for (int at = 0; at < v.per; at++) {
+        int i[3];
+        Index(v.n, at, i);
+        if (i[d]) continue;
+        for (int t = 0; t < nt; t++) {
+          i[d] = v.basis.first[end] + t;
+          const size_t to = (size_t)cell * v.per + At(v.dim, v.n, i);
+          traces[2 * lines * item + l] += T[t] * x[to];
+          traces[(2 * item + 1) * lines + l] += T[nt + t] * x[to];
+          y[to] = E[t] * x[2 * lines * item + l] + E[nt + t] * x[(2 * item + 1) * lines + l];
+        }
+        l++;
+      }
+    }
+    const int32_t *sides = g.Array(list);
+    void          *dt = g.Poisoned(traces.size()), *dy = g.Real(b);
+    Call(ops->gather_traces(&g.view, (int32_t)list.size(), sides, dx, dt));
+    Call(ops->scatter_traces(&g.view, (int32_t)list.size(), sides, dx, dy));
+    Compare("traces on sides", dt, traces, 0, traces.size());
+    Compare("coefficients from traces", dy, y, 0, N);
   }
   void Smoother(const std::string &what, VpForm form, double factor)
   {
@@ -197,6 +233,7 @@ static void CheckAll(int dim, int k, bool single)
     MakeLines(o.v, 0.3 * variant);
     o.Start(single, o.v.ncell);
     o.Operator(variant ? "brick" : "cube", 0, o.v.ncell);
+    o.SideTraces();
     if (variant) {
       Check part;
       MakeMesh(part.v, dim, k, L, false, h, sides);
@@ -211,6 +248,7 @@ static void CheckAll(int dim, int k, bool single)
     if (variant) c.v.reaction = 0.3;
     c.Start(single, c.v.ncell - 3 * variant);
     c.Operator("", 0, c.v.ncell);
+    c.SideTraces();
     c.Smoother("replace", VP_FORM_REPLACE, 10);
     c.Smoother("exact", VP_FORM_EXACT, 100);
     c.Transfers();

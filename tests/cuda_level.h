@@ -41,7 +41,7 @@ struct Level {
   std::vector<int32_t> neighbor, line, drop, patch, type, parent, child;
   std::vector<uint8_t> cover, corner;
   std::vector<int32_t> start; /* of colours */
-  Reals                lines, traces, fdm, weight, P, R, enter, leave;
+  Reals                lines, traces, expand, fdm, weight, P, R, enter, leave;
   double               reaction = 0;
   bool                 same; /* directions are alike and share entries */
   int                  entry(int d) const
@@ -95,6 +95,8 @@ static void MakeMesh(Level &v, int dim, int k, int L, bool thin, const double h[
   for (int e = 0; e < 2; e++) {
     for (int t = 0; t < v.basis.nt; t++) v.traces.push_back(v.basis.value[e][v.basis.first[e] + t]);
     for (int t = 0; t < v.basis.nt; t++) v.traces.push_back(v.basis.slope[e][v.basis.first[e] + t]);
+    for (int k = 0; k < 2; k++)
+      for (int t = 0; t < v.basis.nt; t++) v.expand.push_back(v.basis.expand[e][k][v.basis.first[e] + t]);
   }
 }
 

@@ -168,6 +168,23 @@ static PetscErrorCode Agree(const Pair *pair, const char what[], const void *nea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* a side of every near cell, `before` cells farther: 2 dim cell + side, on the backend */
+static PetscErrorCode Sides(const Pair *pair, int32_t before, const int32_t **list)
+{
+  const int32_t n = pair->level->view.nown, nside = 2 * pair->level->view.dim;
+  int32_t      *host;
+  void         *placed;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, &host));
+  for (int32_t i = 0; i < n; i++) host[i] = nside * (before + i) + i % nside;
+  PetscCall(pair->backend->alloc(n * sizeof(*host), "sides", &placed));
+  PetscCall(pair->backend->upload(host, n * sizeof(*host), placed));
+  PetscCall(PetscFree(host));
+  *list = (const int32_t *)placed;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* b - A x on the outer operator; both transfers, from far cells to far ones and to near ones; what goes to messages and comes from them */
 static PetscErrorCode OuterKernels(Pair *pair)
 {
@@ -175,7 +192,7 @@ static PetscErrorCode OuterKernels(Pair *pair)
   const VpOps   *ops = level->ops;
   const VpView  *near = &level->view, *far = &pair->far;
   const int32_t  s = pair->before;
-  const int32_t *list;
+  const int32_t *list, *sides[2];
   Twice          x, y;
   void          *other;
 
@@ -203,6 +220,16 @@ static PetscErrorCode OuterKernels(Pair *pair)
   PetscCall(pair->backend->scatter(near->ncoarse, level->block, near->child, y.near, x.near));
   PetscCall(Agree(pair, "scatter", x.near, x.far, pair->bytes));
   PetscCall(Release(pair->backend, near->ncoarse * sizeof(*list), (void *)list));
+
+  PetscCall(Sides(pair, 0, &sides[0]));
+  PetscCall(Sides(pair, s, &sides[1]));
+  PetscCall(ops->gather_traces(near, near->nown, sides[0], x.near, y.near));
+  PetscCall(ops->gather_traces(far, near->nown, sides[1], x.whole, other));
+  PetscCall(Agree(pair, "traces", y.near, other, near->nown * 2 * (level->block / near->n)));
+  PetscCall(ops->scatter_traces(near, near->nown, sides[0], y.near, x.near));
+  PetscCall(ops->scatter_traces(far, near->nown, sides[1], y.near, x.whole));
+  PetscCall(Agree(pair, "coefficients from traces", x.near, x.far, pair->bytes));
+  for (int i = 0; i < 2; i++) PetscCall(pair->backend->release((void *)sides[i]));
   PetscCall(pair->backend->release(other));
   PetscCall(TwiceDestroy(pair, &x));
   PetscCall(TwiceDestroy(pair, &y));

@@ -3,100 +3,6 @@
    ranks: 1 */
 #include "kernels.h"
 
-/* out += scale (A along direction d) in, on arrays n^dim */
-static void Along(int dim, int n, int d, const double *A, double scale, const double *in, double *out)
-{
-  const int N = dim == 3 ? n * n * n : n * n, stride = d == 0 ? 1 : d == 1 ? n : n * n;
-
-  for (int at = 0; at < N; at++) {
-    const int j = at / stride % n;
-    for (int i = 0; i < n; i++) out[at] += scale * A[j * n + i] * in[at + (i - j) * stride];
-  }
-}
-
-/* u = (A[dim-1] x ... x A[0]) u */
-static void Tensor(int dim, int n, const double *const A[], double *u)
-{
-  const int N = dim == 3 ? n * n * n : n * n;
-  double    t[18 * 18 * 18];
-
-  for (int d = 0; d < dim; d++) {
-    memset(t, 0, sizeof t);
-    Along(dim, n, d, A[d], 1, u, t);
-    memcpy(u, t, (size_t)N * sizeof(double));
-  }
-}
-
-/* out += scale * what the neighbour's values v beyond side s in direction d add to a cell whose line is `entry` */
-static void Face(const Case *c, int entry, int d, int s, double scale, const double *v, double *out)
-{
-  const VpView *view = &c->host;
-  const int     n = view->n;
-  const double *g = c->lines + entry * (n * n + 4 * n) + n * n + s * 2 * n, *t = c->traces + (1 - s) * 2 * view->nt;
-  double        C[VP_MAX_N * VP_MAX_N] = {0};
-
-  for (int j = 0; j < n; j++) {
-    for (int i = 0; i < view->nt; i++) C[j * n + view->first[1 - s] + i] = g[j] * t[i] + g[n + j] * t[view->nt + i];
-  }
-  Along(view->dim, n, d, C, scale, v, out);
-}
-
-/* r = b - A x of a cell; values of cell i: x[i]; local: the position in the patch whose outer sides drop out, or -1 */
-static void CellResidual(const Case *c, int cell, int local, const double *const x[], const double *b, double *r)
-{
-  const VpView *view = &c->host;
-  const int     dim = view->dim, n = view->n;
-
-  for (int i = 0; i < c->N; i++) r[i] = b ? b[cell * c->N + i] : 0;
-  for (int d = 0; d < dim; d++) {
-    int entry = view->line[cell * dim + d], outer = local < 0 ? -1 : local >> d & 1;
-    if (outer >= 0 && view->neighbor[cell * 2 * dim + 2 * d + outer] >= 0) entry = view->drop[2 * entry + outer];
-    Along(dim, n, d, c->lines + entry * (n * n + 4 * n), -1, x[cell], r);
-    for (int s = 0; s < 2; s++) {
-      const int beyond = view->neighbor[cell * 2 * dim + 2 * d + s];
-      if (beyond >= 0 && s != outer) Face(c, entry, d, s, -1, x[beyond], r);
-    }
-  }
-}
-
-static double tolerance; /* of the precision at hand */
-
-/* whether values are the expected ones; NaN is not */
-static PetscBool Close(const Case *c, const void *p, size_t count, const double *expected)
-{
-  double *values = Fetch(c, p, count), largest = 1, error = 0;
-
-  for (size_t i = 0; i < count && error == error; i++) {
-    largest = fmax(largest, fabs(expected[i]));
-    if (!(fabs(values[i] - expected[i]) <= error)) error = fabs(values[i] - expected[i]);
-  }
-  free(values);
-  return (PetscBool)(error <= tolerance * largest);
-}
-
-/* the ghosts in vx[1], which are NaN until they arrive */
-static PetscErrorCode Deliver(void *context)
-{
-  Case *c = context;
-
-  return c->backend->copy(c->late, (size_t)(CELLS * c->N) * c->real, c->vx[1]);
-}
-static VpGhosts Late(Case *c)
-{
-  const size_t   bytes = (size_t)(CELLS * c->N) * c->real;
-  void          *nan = malloc(bytes);
-  const VpGhosts late = {c->vx[1], Deliver, c};
-
-  memset(nan, 0xff, bytes);
-  if (!c->late) {
-    c->late = Room(c, bytes);
-    PetscCallAbort(PETSC_COMM_SELF, c->backend->copy(c->vx[1], bytes, c->late));
-  }
-  PetscCallAbort(PETSC_COMM_SELF, c->backend->upload(nan, bytes, c->vx[1]));
-  free(nan);
-  return late;
-}
-
 static PetscBool CheckApply(Case *c)
 {
   const double *x[CELLS];
@@ -113,6 +19,48 @@ static PetscBool CheckApply(Case *c)
     PetscCallAbort(PETSC_COMM_SELF, c->ops->apply(&c->view, 7, SWEPT, c->vx[0], Late(c), residual ? c->vb : NULL, c->vy));
     good = good && Close(c, c->vy, SWEPT * (size_t)c->N, y);
   }
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->apply(&c->view, 3, 3, c->vx[0], Late(c), NULL, c->vy)); /* waits even for no cells */
+  good = good && Close(c, c->vx[1], CELLS * (size_t)c->N, c->x[1]);
+  free(y);
+  return good;
+}
+
+/* a side of every cell, in some order: its traces, and coefficients from others, which change nothing else */
+static PetscBool CheckTraces(Case *c)
+{
+  const VpView  *view = &c->host;
+  const int      n = view->n, nt = view->nt, N = c->N, lines = N / n;
+  const size_t   all = (size_t)(CELLS * N);
+  int32_t        list[CELLS];
+  const int32_t *placed;
+  double        *traces = malloc((size_t)(CELLS * 2 * lines) * sizeof *traces), *y = malloc(all * sizeof *y);
+  PetscBool      good;
+
+  memcpy(y, c->b, all * sizeof *y);
+  for (int i = 0; i < CELLS; i++) {
+    const int     cell = CELLS - 1 - i, side = (cell * 5 + 1) % (2 * view->dim), end = side % 2;
+    const int     stride = side < 2 ? 1 : side < 4 ? n : n * n;
+    const double *T = c->traces + 2 * end * nt, *E = c->expand + 2 * end * nt, *from = c->x[0] + i * 2 * lines;
+
+    list[i] = 2 * view->dim * cell + side;
+    for (int at = 0, l = 0; at < N; at++) {
+      if (at / stride % n) continue; /* no line starts here */
+      for (int k = 0; k < 2; k++) traces[(2 * i + k) * lines + l] = 0;
+      for (int t = 0; t < nt; t++) {
+        const int to = cell * N + at + (view->first[end] + t) * stride;
+        for (int k = 0; k < 2; k++) traces[(2 * i + k) * lines + l] += T[k * nt + t] * c->x[0][to];
+        y[to] = E[t] * from[l] + E[nt + t] * from[lines + l];
+      }
+      l++;
+    }
+  }
+  placed = Place(c, list, sizeof list);
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->gather_traces(&c->view, CELLS, placed, c->vx[0], c->vy));
+  good = Close(c, c->vy, (size_t)(CELLS * 2 * lines), traces);
+  PetscCallAbort(PETSC_COMM_SELF, c->backend->copy(c->vb, all * c->real, c->vy));
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->scatter_traces(&c->view, CELLS, placed, c->vx[0], c->vy));
+  good = (PetscBool)(good && Close(c, c->vy, all, y));
+  free(traces);
   free(y);
   return good;
 }
@@ -284,8 +232,9 @@ static PetscBool CheckEntering(Case *c, Case *outer)
     for (int norm = 0; norm < (form ? 2 : 1); norm++) {
       PetscCallAbort(PETSC_COMM_SELF, c->backend->zero(c->vy, (size_t)(CELLS * N) * c->real));
       if (!form) PetscCallAbort(PETSC_COMM_SELF, c->ops->enter(&c->view, f, c->vy));
-      else PetscCallAbort(PETSC_COMM_SELF, c->ops->enter_residual(&c->view, &outer->view, form == 1 ? ox : NULL, form == 1 ? Late(outer) : VpGhostsAt(NULL), f, c->vy, norm ? &norm2 : NULL));
+      else PetscCallAbort(PETSC_COMM_SELF, c->ops->enter_residual(&c->view, &outer->view, form == 1 ? ox : NULL, Late(outer), f, c->vy, norm ? &norm2 : NULL));
       good = (PetscBool)(good && Close(c, c->vy, OWN * (size_t)N, y) && (!norm || fabs(norm2 - sum) <= 1e-13 * sum));
+      good = (PetscBool)(good && (!form || Close(outer, outer->vx[1], CELLS * (size_t)N, outer->x[1])));
     }
   }
   free(y);
@@ -352,9 +301,10 @@ static PetscBool CheckNan(Case *c)
 
 int main(int argc, char **argv)
 {
-  enum { APPLY, REPLACE, RESIDUALS, TRANSFERS, ALONG, CONVERSIONS, NANS, SINGULAR, CLAIMS };
-  static const char *const claim[CLAIMS] = {"apply_matches_dense",       "replacement_matches_dense", "residual_forms_match_dense", "transfers_match_dense", "along_matches_dense",
-                                            "conversions_match_dense",   "nan_propagates",            "singular_modes_are_dropped"};
+  enum { APPLY, TRACES, REPLACE, RESIDUALS, TRANSFERS, ALONG, CONVERSIONS, NANS, SINGULAR, CLAIMS };
+  static const char *const claim[CLAIMS] = {"apply_matches_dense",   "traces_match_dense",  "replacement_matches_dense", "residual_forms_match_dense",
+                                            "transfers_match_dense", "along_matches_dense", "conversions_match_dense",   "nan_propagates",
+                                            "singular_modes_are_dropped"};
   PetscBool good[CLAIMS];
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -368,6 +318,7 @@ int main(int argc, char **argv)
     CaseCreate(&c, precision ? VP_DOUBLE : VP_SINGLE, dim, degree, thin);
     tolerance = precision ? 1e-13 : 1e-5;
     now[APPLY]     = CheckApply(&c);
+    now[TRACES]    = CheckTraces(&c);
     now[REPLACE]   = CheckSweep(&c, VP_FORM_REPLACE, Random(256));
     now[RESIDUALS] = (PetscBool)(CheckSweep(&c, VP_FORM_EXACT, Random(256)) && CheckSweep(&c, VP_FORM_LOCAL, Random(256)) && CheckSweep(&c, VP_FORM_GIVEN, Random(256)));
     ReleaseView(&c);

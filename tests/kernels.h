@@ -1,4 +1,4 @@
-/* Random views of levels for the tests of the kernels. */
+/* Random views of levels for the tests of the kernels, plain loops for what kernels do there, and ghosts that come late. */
 #pragma once
 #include "backend.h"
 #include <math.h>
@@ -13,7 +13,7 @@ typedef struct {
   VpPrecision      precision;
   size_t           real; /* bytes */
   int              N, corners;
-  double          *lines, *traces, *fdm, *weight, *P, *R, *enter, *leave;
+  double          *lines, *traces, *expand, *fdm, *weight, *P, *R, *enter, *leave;
   double          *x[2], *b, *xc;         /* vectors */
   void            *vx[2], *vb, *vxc, *vy; /* the same, and room, on the backend in the view's precision */
   void            *late;                  /* NULL, or a copy of vx[1] */
@@ -190,6 +190,7 @@ static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int 
   h->drop = Ints(c, ENTRIES * 2, ENTRIES, 0, &v->drop);
   c->lines = Reals(c, (size_t)(ENTRIES * (n * n + 4 * n)), 1. / n, &v->lines);
   c->traces = Reals(c, (size_t)(4 * v->nt), 1, &v->traces);
+  c->expand = Reals(c, (size_t)(4 * v->nt), 1, &v->expand);
   MakePatches(c);
   JoinPatches(c, Ints(c, SWEPT * 2 * (size_t)dim, CELLS + 2, -2, &v->neighbor));
   h->cover = Bytes(c, CELLS, 256, &v->cover);
@@ -217,4 +218,98 @@ static void CaseDestroy(Case *c)
   ReleaseView(c);
   while (c->nkept) free(c->kept[--c->nkept]);
   while (c->nplaced) PetscCallAbort(PETSC_COMM_SELF, c->backend->release(c->placed[--c->nplaced]));
+}
+
+/* out += scale (A along direction d) in, on arrays n^dim */
+static void Along(int dim, int n, int d, const double *A, double scale, const double *in, double *out)
+{
+  const int N = dim == 3 ? n * n * n : n * n, stride = d == 0 ? 1 : d == 1 ? n : n * n;
+
+  for (int at = 0; at < N; at++) {
+    const int j = at / stride % n;
+    for (int i = 0; i < n; i++) out[at] += scale * A[j * n + i] * in[at + (i - j) * stride];
+  }
+}
+
+/* u = (A[dim-1] x ... x A[0]) u */
+static void Tensor(int dim, int n, const double *const A[], double *u)
+{
+  const int N = dim == 3 ? n * n * n : n * n;
+  double    t[18 * 18 * 18];
+
+  for (int d = 0; d < dim; d++) {
+    memset(t, 0, sizeof t);
+    Along(dim, n, d, A[d], 1, u, t);
+    memcpy(u, t, (size_t)N * sizeof(double));
+  }
+}
+
+/* out += scale * what the neighbour's values v beyond side s in direction d add to a cell whose line is `entry` */
+static void Face(const Case *c, int entry, int d, int s, double scale, const double *v, double *out)
+{
+  const VpView *view = &c->host;
+  const int     n = view->n;
+  const double *g = c->lines + entry * (n * n + 4 * n) + n * n + s * 2 * n, *t = c->traces + (1 - s) * 2 * view->nt;
+  double        C[VP_MAX_N * VP_MAX_N] = {0};
+
+  for (int j = 0; j < n; j++) {
+    for (int i = 0; i < view->nt; i++) C[j * n + view->first[1 - s] + i] = g[j] * t[i] + g[n + j] * t[view->nt + i];
+  }
+  Along(view->dim, n, d, C, scale, v, out);
+}
+
+/* r = b - A x of a cell; values of cell i: x[i]; local: the position in the patch whose outer sides drop out, or -1 */
+static void CellResidual(const Case *c, int cell, int local, const double *const x[], const double *b, double *r)
+{
+  const VpView *view = &c->host;
+  const int     dim = view->dim, n = view->n;
+
+  for (int i = 0; i < c->N; i++) r[i] = b ? b[cell * c->N + i] : 0;
+  for (int d = 0; d < dim; d++) {
+    int entry = view->line[cell * dim + d], outer = local < 0 ? -1 : local >> d & 1;
+    if (outer >= 0 && view->neighbor[cell * 2 * dim + 2 * d + outer] >= 0) entry = view->drop[2 * entry + outer];
+    Along(dim, n, d, c->lines + entry * (n * n + 4 * n), -1, x[cell], r);
+    for (int s = 0; s < 2; s++) {
+      const int beyond = view->neighbor[cell * 2 * dim + 2 * d + s];
+      if (beyond >= 0 && s != outer) Face(c, entry, d, s, -1, x[beyond], r);
+    }
+  }
+}
+
+static double tolerance; /* of the precision at hand */
+
+/* whether values are the expected ones; NaN is not */
+static PetscBool Close(const Case *c, const void *p, size_t count, const double *expected)
+{
+  double *values = Fetch(c, p, count), largest = 1, error = 0;
+
+  for (size_t i = 0; i < count && error == error; i++) {
+    largest = fmax(largest, fabs(expected[i]));
+    if (!(fabs(values[i] - expected[i]) <= error)) error = fabs(values[i] - expected[i]);
+  }
+  free(values);
+  return (PetscBool)(error <= tolerance * largest);
+}
+
+/* the ghosts in vx[1], which are NaN until they arrive */
+static PetscErrorCode Deliver(void *context)
+{
+  Case *c = context;
+
+  return c->backend->copy(c->late, (size_t)(CELLS * c->N) * c->real, c->vx[1]);
+}
+static VpGhosts Late(Case *c)
+{
+  const size_t   bytes = (size_t)(CELLS * c->N) * c->real;
+  void          *nan = malloc(bytes);
+  const VpGhosts late = {c->vx[1], Deliver, c};
+
+  memset(nan, 0xff, bytes);
+  if (!c->late) {
+    c->late = Room(c, bytes);
+    PetscCallAbort(PETSC_COMM_SELF, c->backend->copy(c->vx[1], bytes, c->late));
+  }
+  PetscCallAbort(PETSC_COMM_SELF, c->backend->upload(nan, bytes, c->vx[1]));
+  free(nan);
+  return late;
 }

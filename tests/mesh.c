@@ -11,10 +11,12 @@ enum {
   CHILDREN_AND_PARENTS_AGREE,
   FIRST_CHILD_LIVES_WITH_PARENT,
   CHILDREN_COME_FROM_THEIR_OWNERS,
+  SIDES_ARE_THOSE_BEYOND,
   NCHECK
 };
 static const char *names[NCHECK] = {"bounds_match_boxes",          "neighbors_are_mutual",       "ghosts_are_the_layers",
-                                    "ghosts_hold_owner_positions", "children_and_parents_agree", "first_child_lives_with_parent", "children_come_from_their_owners"};
+                                    "ghosts_hold_owner_positions", "children_and_parents_agree", "first_child_lives_with_parent", "children_come_from_their_owners",
+                                    "sides_are_those_beyond"};
 static int         bad[NCHECK];
 
 static void CheckCells(const Case *c, VpMesh mesh, const int64_t next[], const int lattice[])
@@ -108,6 +110,38 @@ static PetscErrorCode CheckGhosts(const Case *c, VpMesh mesh, const int64_t next
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* every side that an own cell shares with a ghost gets its owner's, and no other one does */
+static PetscErrorCode CheckSides(const Case *c, VpMesh mesh, const int64_t next[])
+{
+  const int nside = 2 * c->dim;
+  int32_t   n = 0;
+  PetscInt *own, *ghost;
+
+  PetscFunctionBeginUser;
+  for (int twice = 0; twice < 2; twice++) PetscCall(VpMeshSetSides(mesh));
+  PetscCall(PetscMalloc2(mesh->nown * nside, &own, mesh->nside * nside, &ghost));
+  for (int32_t i = 0; i < mesh->nown * nside; i++) own[i] = mesh->first * nside + i;
+  for (int32_t i = 0; i < mesh->nside * nside; i++) ghost[i] = -1;
+  PetscCall(VpMeshExchangeBegin(mesh, VP_GHOST_SIDE, MPIU_INT, own, ghost));
+  PetscCall(VpMeshExchangeEnd(mesh, VP_GHOST_SIDE, MPIU_INT, own, ghost));
+  for (int32_t i = 0; i < mesh->nown * nside; i++) {
+    const int64_t beyond = next[mesh->first * nside + i];
+    const int32_t local = mesh->nside ? mesh->beyond[i] : mesh->neighbor[i];
+
+    if (beyond < 0 || (beyond >= mesh->first && beyond < mesh->first + mesh->nown)) {
+      bad[SIDES_ARE_THOSE_BEYOND] += local != mesh->neighbor[i];
+      continue;
+    }
+    bad[SIDES_ARE_THOSE_BEYOND] += local != mesh->nown + n;
+    for (int side = 0; side < nside && n < mesh->nside; side++)
+      bad[SIDES_ARE_THOSE_BEYOND] += ghost[n * nside + side] != (side == (i % nside ^ 1) ? beyond * nside + side : -1);
+    n++;
+  }
+  bad[SIDES_ARE_THOSE_BEYOND] += n != mesh->nside;
+  PetscCall(PetscFree2(own, ghost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* own parents' children get values from their owners, no other cell does */
 static PetscErrorCode CheckChildren(VpMesh fine)
 {
@@ -161,6 +195,7 @@ static PetscErrorCode Check(const Case *c, VpMesh mesh, const int lattice[], con
   PetscFunctionBeginUser;
   CheckCells(c, mesh, next, lattice);
   PetscCall(CheckGhosts(c, mesh, next));
+  PetscCall(CheckSides(c, mesh, next));
   if (mesh->coarser) PetscCall(CheckLink(mesh));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

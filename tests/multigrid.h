@@ -101,8 +101,8 @@ static inline PetscErrorCode WorldCreate(MPI_Comm comm, const Setting *s, World 
   w->ndof = (int)PetscPowInt(s->degree + 1, s->dim);
   PetscCall(MakeMesh(comm, s, &w->mesh));
   PetscCall(MakeProblem(s, w->mesh, &w->problem));
-  PetscCall(VpLevelCreate(w->mesh, &w->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, TestBackend(), &w->outer));
-  PetscCall(VpLevelCreate(w->mesh, &w->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &w->host));
+  PetscCall(VpLevelCreateOuter(w->mesh, &w->problem, TestBackend(), &w->outer));
+  PetscCall(VpLevelCreateOuter(w->mesh, &w->problem, &VpBackendHost, &w->host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -202,7 +202,7 @@ static inline double Distance(VpLevel level, const double a[], const double b[])
 static inline PetscErrorCode Apply(VpLevel level, double x[], const double b[], double y[])
 {
   PetscFunctionBeginUser;
-  PetscCall(VpLevelExchange(level, VP_GHOST_FACE, x));
+  PetscCall(VpLevelExchange(level, level->reads, x));
   PetscCall(level->ops->apply(&level->view, 0, level->view.nown, x, VpGhostsAt((char *)x + level->view.nown * level->block), b, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -216,7 +216,7 @@ static inline PetscErrorCode Refinement(World *w, VpCycle cycle, const double b[
 
   PetscFunctionBeginUser;
   for (;; n++) {
-    PetscCall(VpLevelExchange(w->outer, VP_GHOST_FACE, x));
+    PetscCall(VpLevelExchange(w->outer, w->outer->reads, x));
     PetscCall(VpCycleEnterResidual(cycle, 0, w->outer, x, VpGhostsAt(x + (size_t)w->mesh->nown * w->ndof), b, &norm2));
     last = sqrt(norm2);
     if (!n) first = last;

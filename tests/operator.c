@@ -22,7 +22,10 @@ static const Case cases[] = {
   {"2D Neumann, varying coefficient, Q2", 2, 2, 2, VPATCHDG_DOMAIN_LSHAPE, {N, N, N, N}, 0, PETSC_TRUE},
   {"2D periodic, one cell, Q2", 2, 2, 0, VPATCHDG_DOMAIN_BOX, {P, P, P, P}, 0, PETSC_FALSE},
   {"3D Dirichlet Q2", 3, 2, 1, VPATCHDG_DOMAIN_FICHERA, {D, D, D, D, D, D}, 0, PETSC_TRUE},
-  {"3D mixed Q3", 3, 3, 1, VPATCHDG_DOMAIN_BOX, {P, P, D, N, N, N}, 1, PETSC_FALSE}};
+  {"3D mixed Q3", 3, 3, 1, VPATCHDG_DOMAIN_BOX, {P, P, D, N, N, N}, 1, PETSC_FALSE},
+  {"3D periodic, one cell, Q5", 3, 5, 0, VPATCHDG_DOMAIN_BOX, {P, P, P, P, P, P}, 1, PETSC_FALSE},
+  {"3D periodic, Q4", 3, 4, 1, VPATCHDG_DOMAIN_BOX, {P, P, P, P, P, P}, 0, PETSC_FALSE},
+  {"2D periodic, varying coefficient, Q8", 2, 8, 2, VPATCHDG_DOMAIN_BOX, {P, P, P, P}, 0, PETSC_TRUE}};
 
 static PetscErrorCode CaseCreate(const Case *c, DM *dm)
 {

@@ -23,7 +23,7 @@ static PetscErrorCode PretendConnect(MPI_Comm comm, void **link, const char **wh
 static PetscErrorCode PretendBegin(void *link, const VpMessages *m, const void *roots)
 {
   PetscFunctionBeginUser;
-  if (m->n[0] && roots) PetscCall(VpBackendHost.gather((int32_t)m->start[0][m->n[0]], m->block, m->list[0], roots, m->data[0]));
+  if (roots) PetscCall(m->pack(m, 0, roots, m->data[0]));
   for (int way = 0; way < 2; way++) {
     for (int i = 0; i < m->n[way]; i++) {
       char             *data = (char *)m->data[way] + (size_t)m->start[way][i] * m->block;
@@ -44,7 +44,7 @@ static PetscErrorCode PretendEnd(void *link, const VpMessages *m, void *leaves)
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Waitall(pretended_link.n, pretended_link.request, MPI_STATUSES_IGNORE));
   pretended_link.n = 0;
-  if (m->n[1]) PetscCall(VpBackendHost.scatter((int32_t)m->start[1][m->n[1]], m->block, m->list[1], m->data[1], leaves));
+  PetscCall(m->pack(m, 1, m->data[1], leaves));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

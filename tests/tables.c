@@ -102,6 +102,42 @@ static void traces_need_few_coefficients(void)
   TapOk(ok, "traces_need_few_coefficients: exact zeros beyond them");
 }
 
+/* T E = 1, E lies where T does, and u - E T u, which has no traces, is orthogonal to E: no coefficients are less */
+static void traces_are_expanded_again(void)
+{
+  double    worst = 0, sign;
+  PetscBool exact = PETSC_TRUE;
+
+  FOR_ALL_BASES (b) {
+    for (int s = 0; s < 2; s++) {
+      const double *T[2] = {b->value[s], b->slope[s]};
+      double        u[N], trace[2] = {0}, dot[2] = {0};
+
+      for (int k = 0; k < 2; k++) {
+        const double *E = b->expand[s][k];
+        double        one[2] = {-(k == 0), -(k == 1)};
+
+        for (int i = 0; i < b->n; i++) {
+          for (int l = 0; l < 2; l++) one[l] += T[l][i] * E[i];
+          if ((i < b->first[s] || i >= b->first[s] + b->nt) && E[i] != 0) exact = PETSC_FALSE;
+          if (b->expand[1 - s][k][VpBasisMirror(b, i, &sign)] != sign * E[i]) exact = PETSC_FALSE;
+        }
+        for (int l = 0; l < 2; l++) Worst(&worst, one[l] / (Norm(b->n, T[l]) * Norm(b->n, E)));
+      }
+      for (int i = 0; i < b->n; i++) {
+        u[i] = Random();
+        for (int l = 0; l < 2; l++) trace[l] += T[l][i] * u[i];
+      }
+      for (int i = 0; i < b->n; i++) {
+        u[i] -= b->expand[s][0][i] * trace[0] + b->expand[s][1][i] * trace[1];
+        for (int k = 0; k < 2; k++) dot[k] += u[i] * b->expand[s][k][i] / Norm(b->n, b->expand[s][k]);
+      }
+      for (int k = 0; k < 2; k++) Worst(&worst, dot[k]);
+    }
+  }
+  TapOk((PetscBool)(exact && worst < 1e-14), "traces_are_expanded_again, by least coefficients where traces are (%.1e)", worst);
+}
+
 static void thin_basis_traces_are_thin(void)
 {
   double phi[N], dphi[N], worst = 0;
@@ -278,6 +314,7 @@ int main(int argc, char **argv)
   basis_is_orthonormal();
   tables_match_quadrature();
   traces_need_few_coefficients();
+  traces_are_expanded_again();
   thin_basis_traces_are_thin();
   thin_mass_is_well_conditioned();
   basis_mirror_is_exact();

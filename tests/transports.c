@@ -70,6 +70,36 @@ static PetscErrorCode FindTransports(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of a ghost A x reads no more than its traces on one side: what it holds besides is NaN, from now on, and what travels is these. The
+   bytes of p[0], whose messages PETSc counts itself. */
+static PetscErrorCode traces_alone_travel(const Case *c, Problem p[2])
+{
+  DM_VPatchDG   *dg = (DM_VPatchDG *)p[1].dm->data;
+  const size_t   bytes = dg->mesh->nside * dg->level->block;
+  PetscLogDouble sent[2];
+  PetscReal      apart;
+  void          *nan;
+  Vec            y;
+
+  PetscFunctionBeginUser;
+  sent[0] = -petsc_isend_len;
+  PetscCall(MatMult(p[0].A, p[0].b, p[0].x));
+  sent[0] += petsc_isend_len;
+  sent[1] = dg->mesh->nside * 2 * PetscPowReal(c->degree + 1, c->dim - 1) * sizeof(double);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sent, 2, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD));
+  PetscCall(VecDuplicate(p[1].x, &y));
+  PetscCall(MatMult(p[1].A, p[1].b, y));
+  PetscCall(PetscMalloc(bytes, &nan));
+  memset(nan, 0xff, bytes);
+  PetscCall(dg->kernels->upload(nan, bytes, dg->ghost));
+  PetscCall(PetscFree(nan));
+  PetscCall(MatMult(p[1].A, p[1].b, p[1].x));
+  PetscCall(Difference(p[1].x, y, &apart));
+  TapOk((PetscBool)(apart == 0 && sent[0] == sent[1] && (size == 1 || sent[1] > 0)), "traces_alone_travel: %s, %g bytes", c->name, sent[0]);
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode transports_agree(const Case *c, int t)
 {
   static const struct {
@@ -96,6 +126,7 @@ static PetscErrorCode transports_agree(const Case *c, int t)
   PetscCall(CaseProblem(c, dm, &p[1]));
   PetscCall(CopyValues(p[0].b, p[1].b));
   PetscCall(operators_agree(&named, p));
+  PetscCall(traces_alone_travel(&named, p));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cycles); i++) {
     if (c->degree >= cycles[i].degree) PetscCall(cycles_agree(&named, p, cycles[i].options, PETSC_FALSE));
   }

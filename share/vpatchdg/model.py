@@ -5,9 +5,9 @@
   model.py --check RUN.json ...   its counts against those in bench_gpus' reports, and its times, where one of them is of one GPU
 
 It assumes that ranks own blocks of cells of a 3D box, as equal pieces along the curve are where numbers are powers of two. Messages, bytes
-are the most that a rank sends on a level, summed over levels: no less than what the busiest rank sends. Whole cells travel:
+are the most that a rank sends on a level, summed over levels: no less than what the busiest rank sends. Whole cells travel, but for A x:
 
-  A x                    1 layer, faces only, double; hidden behind the cells inside
+  A x                    value and normal derivative on faces between ranks, double; hidden behind the cells inside
   before a sweep         b on 2 layers, in the cycle's precision; hidden behind the first colour's patches inside, or, where no sweep
                          comes before the coarse correction, behind restriction: messages of coarser levels wait for it
   in a sweep             on the finest level, in single precision: x on 2 layers before the last colour; hidden behind its patches inside
@@ -57,10 +57,13 @@ class Level:
     def wants(self, layers, others=None):
         return [overlaps(c, g, o, layers, self.periodic) for c, g, o in zip(self.cells, self.grid, others or self.grid)]
 
+    def sides(self):
+        """of a block, those towards others, in every direction"""
+        return [0 if g == 1 else 1 if g == 2 and not self.periodic else 2 for g in self.grid]
+
     def faces(self):
-        """messages and cells that the rank with most neighbours sends"""
-        wants = self.wants(1)
-        return sum(len(w) - 1 for w in wants), sum((sum(w) - s) * self.own // s for w, s in zip(wants, self.shape))
+        """messages, and faces of cells, of the rank with most neighbours"""
+        return sum(len(w) - 1 for w in self.wants(1)), sum(n * self.own // s for n, s in zip(self.sides(), self.shape))
 
     def ghosts(self, layers):
         wants = self.wants(layers)
@@ -73,8 +76,7 @@ class Level:
 
     def repeated(self):
         """patches with ghost cells, as a part of own cells"""
-        sides = [0 if g == 1 else 1 if g == 2 and not self.periodic else 2 for g in self.grid]
-        most = math.prod(s + 2 * n - 1 for s, n in zip(self.shape, sides))
+        most = math.prod(s + 2 * n - 1 for s, n in zip(self.shape, self.sides()))
         return (most - math.prod(s - 1 for s in self.shape)) / self.own if self.ranks > 1 else 0
 
     def inside(self):
@@ -97,7 +99,7 @@ def along_curve(cells, ranks):
 class Cycle:
     def __init__(self, finest, ranks, degree, smooth=(0, 1), gather=4096, real=4, periodic=False, colors=False, coarsest=2):
         self.smooth, self.colors, self.closes = smooth, colors, real == 4
-        self.block, self.outer = real * (degree + 1) ** 3, 8 * (degree + 1) ** 3
+        self.block, self.face = real * (degree + 1) ** 3, 8 * 2 * (degree + 1) ** 2
         self.levels, self.spread, cells = [], [], list(finest)
         while True:
             level = Level(cells, along_curve(cells, ranks), periodic)
@@ -122,8 +124,8 @@ class Cycle:
         return self.counted(rounds)
 
     def operator(self):
-        messages, cells = self.levels[0].faces()
-        return [("apply", 0, messages, cells * self.outer)] if messages else []
+        messages, faces = self.levels[0].faces()
+        return [("apply", 0, messages, faces * self.face)] if messages else []
 
     def counted(self, rounds):
         return [(hides, l, m, cells * self.block) for hides, l, m, cells in rounds if m]

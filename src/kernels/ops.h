@@ -2,7 +2,10 @@
 
    A vector of a level is an array [cells][n^dim] of the level's precision, x fastest: own cells, then ghosts (mesh.h). It holds the
    coefficients of functions (tables.h), so A stands for M^-1 A = sum_d D_d throughout. Kernels are picked once per level, by precision,
-   dimension and degree. */
+   dimension and degree.
+
+   Of a cell beyond a side, A x reads no more than its traces there. So ghosts may also be numbered by sides, one for each that an own
+   cell shares with a ghost, and hold only those coefficients that make these traces: then nsweep = nown, nlocal = nown + their number. */
 #pragma once
 #include "../tables/tables.h"
 #include "../petsc/compat.h"
@@ -19,6 +22,7 @@ typedef struct {
   const int32_t *line;          /* [nsweep][dim] entry of `lines` for the cell and direction */
   const void    *lines;         /* [entries][n n + 4 n]: D, then g[side][value, slope][n] (VpLineBuild) */
   const void    *traces;        /* [2 ends][value, slope][nt], coefficients first[s].. */
+  const void    *expand;        /* the same of VpBasis.expand: from traces to coefficients */
   const int32_t *drop;          /* [entries][2] the entry without face terms on its lower, upper side (residual `local`), or NULL */
   /* patches (NULL until the level has a smoother) */
   const int32_t *patch;         /* [npatch][2^dim] cells */
@@ -47,7 +51,8 @@ typedef enum {
   VP_FORM_GIVEN    /* x += A_j^-1 b: b is the residual */
 } VpForm;
 
-/* Values of the cells nown, nown+1, ..., perhaps under way: work that needs none of them comes first, then VpArrive. */
+/* Values of the cells nown, nown+1, ..., perhaps under way: work that needs none of them comes first, then VpArrive, which
+   `apply` and `enter_residual` call in any case. */
 typedef struct {
   const void    *values;
   PetscErrorCode (*arrive)(void *context); /* waits for them the first time it is called; NULL: they are there */
@@ -87,6 +92,10 @@ typedef struct {
   PetscErrorCode (*prolong)(const VpView *, int32_t first, int32_t last, PetscBool add, const void *xc, void *x);
   /* coarse bc = R b on the coarser level's own cells */
   PetscErrorCode (*restrict_)(const VpView *, const void *b, void *bc);
+  /* Sides of cells, list on the backend: 2 dim cell + side. to[i] = V and Q, [2][n^(dim-1)], of x on side list[i]; x on side list[i] =
+     the least coefficients whose V and Q there are from[i], nt of every line */
+  PetscErrorCode (*gather_traces)(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
+  PetscErrorCode (*scatter_traces)(const VpView *, int32_t n, const int32_t *list, const void *from, void *x);
   /* y = w * (M along direction d) x (w NULL: 1) on a lattice of cells: cell[extent[0] extent[1] extent[2]], x fastest; M [m][m], m =
      extent[d] n */
   PetscErrorCode (*along)(const VpView *, int d, const int32_t extent[3], const int32_t *cell, const void *M, const void *w, const void *x,
@@ -99,16 +108,23 @@ typedef struct {
   PetscErrorCode (*leave)(const VpView *, PetscBool add, const void *x, double *z);
 } VpOps;
 
-/* Cells of `block` bytes between ranks: out (0) and in (1), those of rank[i] from start[i] to start[i+1] of data, where they come from
-   roots[list] (roots NULL: are already), go to leaves[list] */
-typedef struct {
+/* Items of `block` bytes between ranks, out (0) and in (1): those of rank[i] lie from start[i] to start[i+1] of data. pack brings them there
+   from roots (NULL: they are there), and from there to leaves, by the list */
+typedef struct VpMessages_ VpMessages;
+struct VpMessages_ {
   size_t             block;
   const int32_t     *list[2];
   PetscMPIInt        n[2];
   const PetscMPIInt *rank[2];
   const PetscInt    *start[2]; /* [n+1]; unread where n is 0 */
   void              *data[2];
-} VpMessages;
+  PetscErrorCode   (*pack)(const VpMessages *, int way, const void *from, void *to); /* roots to data[0]; data[1] to leaves */
+  const void        *context;  /* of it */
+};
+static inline int32_t VpMessageItems(const VpMessages *m, int way)
+{
+  return m->n[way] ? (int32_t)m->start[way][m->n[way]] : 0;
+}
 
 /* launches that are replayed as one; zero at first */
 typedef struct {

@@ -348,6 +348,7 @@ PetscErrorCode VpMeshDestroy(VpMesh *newmesh)
   PetscCall(PetscFree(mesh->coord));
   PetscCall(PetscFree(mesh->place));
   PetscCall(PetscFree(mesh->neighbor));
+  PetscCall(PetscFree(mesh->beyond));
   PetscCall(PetscFree(mesh->parent));
   PetscCall(PetscFree(mesh->child));
   PetscCall(PetscFree(mesh->starts));

@@ -16,7 +16,7 @@
 enum { VP_DIRICHLET = -1, VP_NEUMANN = -2, VP_UNKNOWN = -3 /* beyond the ghosts */ };
 
 #define VP_MAX_BOXES (INT32_MAX / 8) /* numbers of their corners and sides fit 32 bits */
-#define VP_MAX_CELLS (1 << 30)       /* own ones of a rank; ghosts are fewer (VpCellSet): local numbers fit 32 bits */
+#define VP_MAX_CELLS (INT32_MAX / 6) /* own ones of a rank: numbers of their sides, and local ones with ghosts (VpCellSet), fit 32 bits */
 
 /* a domain: conforming axis-aligned boxes. Shared by all meshes on it (reference counted). Sides are numbered x-,x+,y-,y+,z-,z+. */
 typedef struct VpDomain_ *VpDomain;
@@ -37,8 +37,9 @@ PetscErrorCode VpDomainCreate(MPI_Comm, int dim, int32_t nbox, const PetscReal l
 PetscErrorCode VpDomainReference(VpDomain);
 PetscErrorCode VpDomainDestroy(VpDomain *);
 
-/* ghosts in [nown, nface), [nown, nsweep), [nown, nlocal); those in [nown, nsweep) whose parent is own (with coarser) */
-typedef enum { VP_GHOST_FACE, VP_GHOST_SWEEP, VP_GHOST_ALL, VP_GHOST_CHILD, VP_GHOST_KINDS } VpGhostKind;
+/* ghosts in [nown, nface), [nown, nsweep), [nown, nlocal); those in [nown, nsweep) whose parent is own (with coarser); what lies beyond the
+   sides of own cells that are shared with ghosts, side by side (with sides) */
+typedef enum { VP_GHOST_FACE, VP_GHOST_SWEEP, VP_GHOST_ALL, VP_GHOST_CHILD, VP_GHOST_SIDE, VP_GHOST_KINDS } VpGhostKind;
 
 /* How ghosts travel where they live on devices: through the host; by MPI that takes device memory; by the backend's own links. */
 typedef enum { VP_TRANSPORT_HOST, VP_TRANSPORT_MPI, VP_TRANSPORT_LINK } VpTransport;
@@ -58,7 +59,11 @@ struct VpMesh_ {
                               one, 0 any other. From one cell below to two above them, cells of one box and place have the same boxes and boundaries */
   int32_t *neighbor;       /* [nsweep][2 dim] local cell or VP_DIRICHLET, VP_NEUMANN; complete on [0, nsweep) */
   PetscInt *starts;        /* [size+1] first global position of every rank */
-  PetscSF  sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values); VP_GHOST_CHILD: NULL until there is coarser */
+  PetscSF  sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values); VP_GHOST_CHILD: NULL until there is coarser.
+                              VP_GHOST_SIDE, NULL until VpMeshSetSides: roots 2 dim cell + side of own cells, leaves 2 dim i + side, where own cells
+                              share the i-th side with a ghost, whose side this is */
+  int32_t  nside;          /* sides that own cells share with ghosts (with sides) */
+  int32_t *beyond;         /* [nown][2 dim] as neighbor, but nown + i beyond the i-th of these (with sides; NULL where there are none) */
   VpTransport transport;
   void    *link;           /* of VP_TRANSPORT_LINK (ops.h) */
   VpMesh   coarser;        /* level-1 mesh, NULL until VpMeshCoarsen; a parent lives where its first child lives */
@@ -72,6 +77,7 @@ struct VpMesh_ {
 PetscErrorCode VpMeshCreate(MPI_Comm, VpDomain, int level, VpMesh *);
 PetscErrorCode VpMeshCoarsen(VpMesh fine, VpMesh *coarse);  /* fine->coarser, made at the first call; a new reference */
 PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);   /* a new mesh whose ->coarser is coarse: children live with their parent */
+PetscErrorCode VpMeshSetSides(VpMesh);                      /* nside, beyond, sf[VP_GHOST_SIDE]: made at the first call */
 PetscErrorCode VpMeshPositions(VpMesh, PetscInt position[]); /* [nlocal] global positions of all local cells */
 /* the same mesh cut otherwise: counts[size] cells a rank; on `ranks` of the ranks in equal pieces */
 PetscErrorCode VpMeshCut(VpMesh, const PetscInt counts[], VpMesh *);

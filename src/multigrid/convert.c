@@ -19,7 +19,6 @@ PetscErrorCode VpLevelEnterResidual(VpLevel level, VpLevel outer, const double *
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
   PetscCall(level->ops->enter_residual(&level->view, &outer->view, x, ghosts, f, b, norm2 ? &own : NULL));
-  PetscCall(VpArrive(ghosts));
   PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown) + (x ? VpLevelApplyFlops(outer) : 0)));
   if (norm2) {
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, level->mesh->comm));

@@ -31,7 +31,6 @@ static PetscErrorCode Residual(VpCycle cycle, PetscInt l)
   PetscCall(level->ops->apply(view, 0, view->nown, x, ghosts, cycle->b[l], cycle->r[l]));
   PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
   PetscCall(PetscLogEventEnd(VP_EVENT_APPLY, 0, 0, 0, 0));
-  PetscCall(VpArrive(ghosts));
   PetscCall(VpLevelExchange(level, VP_GHOST_CHILD, cycle->r[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,40 +1,58 @@
-/* Values of cells that follow a PetscSF, ghosts from their owners above all: packed by the level's backend, sent, unpacked when they are
-   needed. On devices the messages go through links of the backend's own, through MPI that takes device memory, or through host memory that
-   is copied fast. */
+/* Values that follow a PetscSF, ghosts from their owners above all: whole cells, or the traces that A x reads of them. The level's backend
+   packs them, they are sent, and unpacked when they are needed. On devices the messages go through links of the backend's own, through MPI
+   that takes device memory, or through host memory that is copied fast. */
 #include "internal.h"
 
 struct VpExchanger_ {
-  VpLevel        level;    /* whose backend, precision and block it takes; not referenced: the exchanger dies first */
+  VpLevel        level;    /* whose backend and precision it takes; not referenced: the exchanger dies first */
   PetscSF        sf;       /* the ranks and starts of messages are its */
   PetscMPIInt    tag;
   VpMessages     messages; /* lists and data where the backend is; roots by the rank they go to, leaves by the rank they come from */
   void          *host[2];  /* the same on the host, where it is needed */
+  MPI_Datatype   unit;     /* an item of messages */
   MPI_Request   *request;  /* [n[0] + n[1]] */
   PetscBool      link, staged;
   void          *leaves;   /* where what is under way goes, or NULL */
 };
 
-static PetscInt Cells(const VpMessages *m, int way)
-{
-  return m->n[way] ? m->start[way][m->n[way]] : 0;
-}
-
-static PetscErrorCode PlaceList(VpLevel level, const PetscInt cells[], PetscInt n, const int32_t **list)
+static PetscErrorCode PlaceList(const VpBackend *backend, const PetscInt items[], PetscInt n, const int32_t **list)
 {
   int32_t *copy;
+  void    *placed;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &copy));
-  for (PetscInt i = 0; i < n; i++) copy[i] = (int32_t)cells[i];
-  PetscCall(VpLevelPlace(level, copy, n * sizeof(*copy), "exchange lists", (const void **)list));
+  for (PetscInt i = 0; i < n; i++) copy[i] = (int32_t)items[i];
+  PetscCall(backend->alloc(n * sizeof(*copy), "exchange lists", &placed));
+  PetscCall(backend->upload(copy, n * sizeof(*copy), placed));
   PetscCall(PetscFree(copy));
+  *list = (const int32_t *)placed;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpExchangerCreate(VpLevel level, PetscSF sf, VpExchanger *out)
+/* VpMessages.pack: whole cells, or traces on sides */
+static PetscErrorCode PackCells(const VpMessages *m, int way, const void *from, void *to)
+{
+  const VpBackend *backend = ((VpLevel)m->context)->backend;
+
+  PetscFunctionBegin;
+  PetscCall((way ? backend->scatter : backend->gather)(VpMessageItems(m, way), m->block, m->list[way], from, to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode PackTraces(const VpMessages *m, int way, const void *from, void *to)
+{
+  const VpLevel level = (VpLevel)m->context;
+
+  PetscFunctionBegin;
+  PetscCall((way ? level->ops->scatter_traces : level->ops->gather_traces)(&level->view, VpMessageItems(m, way), m->list[way], from, to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* traces: roots and leaves of the SF are sides, else cells */
+static PetscErrorCode Create(VpLevel level, PetscSF sf, PetscBool traces, VpExchanger *out)
 {
   const VpBackend *backend = level->backend;
-  const PetscInt  *cells[2], *unused;
+  const PetscInt  *items[2], *unused;
   VpRankCount      n[2];
   VpExchanger      e;
   VpMessages      *m;
@@ -46,21 +64,32 @@ PetscErrorCode VpExchangerCreate(VpLevel level, PetscSF sf, VpExchanger *out)
   e->link = (PetscBool)(backend->connect && level->mesh->transport == VP_TRANSPORT_LINK);
   e->staged = (PetscBool)(backend->alloc_host && level->mesh->transport == VP_TRANSPORT_HOST);
   m = &e->messages;
-  m->block = level->block;
+  m->block = traces ? 2 * level->block / level->view.n : level->block;
+  m->pack = traces ? PackTraces : PackCells;
+  m->context = level;
+  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)m->block, MPI_BYTE, &e->unit));
+  PetscCallMPI(MPI_Type_commit(&e->unit));
   PetscCall(PetscObjectReference((PetscObject)sf));
   e->sf = sf;
   PetscCall(PetscSFSetUp(sf));
-  PetscCall(PetscSFGetLeafRanks(sf, &n[0], &m->rank[0], &m->start[0], &cells[0]));
-  PetscCall(PetscSFGetRootRanks(sf, &n[1], &m->rank[1], &m->start[1], &cells[1], &unused));
+  PetscCall(PetscSFGetLeafRanks(sf, &n[0], &m->rank[0], &m->start[0], &items[0]));
+  PetscCall(PetscSFGetRootRanks(sf, &n[1], &m->rank[1], &m->start[1], &items[1], &unused));
   for (int way = 0; way < 2; way++) {
     m->n[way] = (PetscMPIInt)n[way];
-    PetscCall(PlaceList(level, cells[way], Cells(m, way), &m->list[way]));
-    PetscCall(backend->alloc(Cells(m, way) * m->block, "messages", &m->data[way]));
+    PetscCall(PlaceList(backend, items[way], VpMessageItems(m, way), &m->list[way]));
+    PetscCall(backend->alloc(VpMessageItems(m, way) * m->block, "messages", &m->data[way]));
     e->host[way] = m->data[way];
-    if (e->staged) PetscCall(backend->alloc_host(Cells(m, way) * m->block, "messages", &e->host[way]));
+    if (e->staged) PetscCall(backend->alloc_host(VpMessageItems(m, way) * m->block, "messages", &e->host[way]));
   }
   PetscCall(PetscMalloc1(m->n[0] + m->n[1], &e->request));
   PetscCall(PetscCommGetNewTag(level->mesh->comm, &e->tag));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpExchangerCreate(VpLevel level, PetscSF sf, VpExchanger *out)
+{
+  PetscFunctionBegin;
+  PetscCall(Create(level, sf, PETSC_FALSE, out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -77,7 +106,9 @@ PetscErrorCode VpExchangerDestroy(VpExchanger *out)
   for (int way = 0; way < 2; way++) {
     if (e->staged) PetscCall(e->level->backend->release_host(e->host[way]));
     PetscCall(e->level->backend->release(e->messages.data[way]));
+    PetscCall(e->level->backend->release((void *)e->messages.list[way]));
   }
+  PetscCallMPI(MPI_Type_free(&e->unit));
   PetscCall(PetscSFDestroy(&e->sf));
   PetscCall(PetscFree(e->request));
   PetscCall(PetscFree(e));
@@ -91,8 +122,8 @@ static PetscErrorCode Receive(VpExchanger e)
   PetscFunctionBegin;
   for (int i = 0; i < m->n[1]; i++) {
     const PetscInt first = m->start[1][i];
-    PetscCallMPI(MPI_Irecv((char *)e->host[1] + first * m->block, (PetscMPIInt)(m->start[1][i + 1] - first), e->level->unit, m->rank[1][i],
-                           e->tag, e->level->mesh->comm, &e->request[i]));
+    PetscCallMPI(MPI_Irecv((char *)e->host[1] + first * m->block, (PetscMPIInt)(m->start[1][i + 1] - first), e->unit, m->rank[1][i], e->tag,
+                           e->level->mesh->comm, &e->request[i]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -104,8 +135,8 @@ static PetscErrorCode Send(VpExchanger e)
   PetscFunctionBegin;
   for (int i = 0; i < m->n[0]; i++) {
     const PetscInt first = m->start[0][i];
-    PetscCallMPI(MPI_Isend((char *)e->host[0] + first * m->block, (PetscMPIInt)(m->start[0][i + 1] - first), e->level->unit, m->rank[0][i],
-                           e->tag, e->level->mesh->comm, &e->request[m->n[1] + i]));
+    PetscCallMPI(MPI_Isend((char *)e->host[0] + first * m->block, (PetscMPIInt)(m->start[0][i + 1] - first), e->unit, m->rank[0][i], e->tag,
+                           e->level->mesh->comm, &e->request[m->n[1] + i]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -114,9 +145,9 @@ static PetscErrorCode Send(VpExchanger e)
 static void CountMessages(const VpMessages *m)
 {
   petsc_isend_ct += m->n[0];
-  petsc_isend_len += (double)Cells(m, 0) * (double)m->block;
+  petsc_isend_len += (double)VpMessageItems(m, 0) * (double)m->block;
   petsc_irecv_ct += m->n[1];
-  petsc_irecv_len += (double)Cells(m, 1) * (double)m->block;
+  petsc_irecv_len += (double)VpMessageItems(m, 1) * (double)m->block;
 }
 
 static PetscErrorCode Arrive(void *context)
@@ -131,8 +162,8 @@ static PetscErrorCode Arrive(void *context)
   if (e->link) PetscCall(backend->end_messages(e->level->mesh->link, m, e->leaves));
   else {
     PetscCallMPI(MPI_Waitall(m->n[0] + m->n[1], e->request, MPI_STATUSES_IGNORE));
-    if (e->staged) PetscCall(backend->upload(e->host[1], Cells(m, 1) * m->block, m->data[1]));
-    PetscCall(backend->scatter((int32_t)Cells(m, 1), m->block, m->list[1], m->data[1], e->leaves));
+    if (e->staged) PetscCall(backend->upload(e->host[1], VpMessageItems(m, 1) * m->block, m->data[1]));
+    PetscCall(m->pack(m, 1, m->data[1], e->leaves));
   }
   e->leaves = NULL;
   PetscCall(PetscLogEventEnd(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
@@ -147,7 +178,7 @@ PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots, void *leaves, 
   PetscFunctionBegin;
   *ghosts = VpGhostsAt(leaves);
   PetscCheck(!e->leaves, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Messages of this kind are under way already");
-  if (!Cells(m, 0) && !Cells(m, 1)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!VpMessageItems(m, 0) && !VpMessageItems(m, 1)) PetscFunctionReturn(PETSC_SUCCESS);
   ghosts->arrive = Arrive;
   ghosts->context = e;
   e->leaves = leaves;
@@ -156,8 +187,8 @@ PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots, void *leaves, 
     PetscCall(backend->begin_messages(e->level->mesh->link, m, roots));
     CountMessages(m);
   } else { /* MPI knows nothing of the backend's order: what was given has to be done */
-    if (roots) PetscCall(backend->gather((int32_t)Cells(m, 0), m->block, m->list[0], roots, m->data[0]));
-    if (e->staged) PetscCall(backend->download(m->data[0], Cells(m, 0) * m->block, e->host[0]));
+    if (roots) PetscCall(m->pack(m, 0, roots, m->data[0]));
+    if (e->staged) PetscCall(backend->download(m->data[0], VpMessageItems(m, 0) * m->block, e->host[0]));
     else if (backend->wait) PetscCall(backend->wait());
     PetscCall(Receive(e));
     PetscCall(Send(e));
@@ -183,7 +214,8 @@ static PetscErrorCode LevelExchanger(VpLevel level, VpGhostKind kind, VpExchange
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(level->mesh->comm, &size));
-  if (size > 1 && !level->exchanger[kind]) PetscCall(VpExchangerCreate(level, level->mesh->sf[kind], &level->exchanger[kind]));
+  if (size > 1 && !level->exchanger[kind])
+    PetscCall(Create(level, level->mesh->sf[kind], (PetscBool)(kind == VP_GHOST_SIDE), &level->exchanger[kind]));
   *e = level->exchanger[kind];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -208,7 +240,7 @@ PetscErrorCode VpLevelRefreshCurrent(VpLevel level, unsigned done, void *const x
   *ghosts = VpGhostsAt(ghost);
   PetscCall(LevelExchanger(level, VP_GHOST_SWEEP, &e));
   if (!e) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(level->ops->current(&level->view, (int32_t)Cells(&e->messages, 0), e->messages.list[0], done, x, e->messages.data[0]));
+  PetscCall(level->ops->current(&level->view, VpMessageItems(&e->messages, 0), e->messages.list[0], done, x, e->messages.data[0]));
   PetscCall(VpExchangerBegin(e, NULL, ghost, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -63,20 +63,40 @@ static PetscErrorCode PlaceMeshArray(VpLevel level, const int32_t *array, size_t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PlaceNeighbors(VpLevel level)
+{
+  VpMesh         mesh = level->mesh;
+  VpView        *view = &level->view;
+  const int32_t *neighbor = mesh->neighbor;
+
+  PetscFunctionBegin;
+  if (level->reads == VP_GHOST_SIDE) {
+    PetscCall(VpMeshSetSides(mesh));
+    if (mesh->nside) neighbor = mesh->beyond;
+    view->nsweep = mesh->nown;
+    view->nlocal = mesh->nown + mesh->nside;
+  }
+  PetscCall(PlaceMeshArray(level, neighbor, (size_t)view->nsweep * 2 * mesh->dim, "neighbours", &view->neighbor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PlaceTraces(VpLevel level)
 {
   const VpBasis *basis = &level->basis;
   const int      nt = basis->nt;
-  double         traces[4 * VP_MAX_N];
+  double         traces[4 * VP_MAX_N], expand[4 * VP_MAX_N];
 
   PetscFunctionBegin;
   for (int s = 0; s < 2; s++) {
-    for (int i = 0; i < nt; i++) {
-      traces[(2 * s + 0) * nt + i] = basis->value[s][basis->first[s] + i];
-      traces[(2 * s + 1) * nt + i] = basis->slope[s][basis->first[s] + i];
+    for (int k = 0; k < 2; k++) {
+      for (int i = 0; i < nt; i++) {
+        traces[(2 * s + k) * nt + i] = (k ? basis->slope : basis->value)[s][basis->first[s] + i];
+        expand[(2 * s + k) * nt + i] = basis->expand[s][k][basis->first[s] + i];
+      }
     }
   }
   PetscCall(VpLevelPlaceReals(level, traces, 4 * nt, "traces", &level->view.traces));
+  PetscCall(VpLevelPlaceReals(level, expand, 4 * nt, "traces", &level->view.expand));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,8 +116,8 @@ static PetscErrorCode PlaceBasisChange(VpLevel level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelCreate(VpMesh mesh, const VpProblem *problem, VpBasisType basis, VpPrecision precision, const VpBackend *backend,
-                             VpLevel *out)
+static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType basis, VpPrecision precision, VpGhostKind reads,
+                             const VpBackend *backend, VpLevel *out)
 {
   const int ndof = (int)PetscPowInt(problem->degree + 1, mesh->dim);
   VpLevel   level;
@@ -111,6 +131,7 @@ PetscErrorCode VpLevelCreate(VpMesh mesh, const VpProblem *problem, VpBasisType 
   level->problem = *problem;
   level->problem.coefficient = NULL;
   level->precision = precision;
+  level->reads = reads;
   level->backend = backend;
   if (problem->degree + 1 < VP_THIN_FROM(mesh->dim)) basis = VP_BASIS_ORTHONORMAL;
   PetscCall(VpBasisCreate(basis, problem->degree, &level->basis));
@@ -131,11 +152,26 @@ PetscErrorCode VpLevelCreate(VpMesh mesh, const VpProblem *problem, VpBasisType 
                          .nlocal = mesh->nlocal,
                          .reaction = problem->reaction,
                          .cutoff = -1};
-  PetscCall(PlaceMeshArray(level, mesh->neighbor, (size_t)mesh->nsweep * 2 * mesh->dim, "neighbours", &level->view.neighbor));
+  PetscCall(PlaceNeighbors(level));
   PetscCall(VpLevelSetCoefficient(level, problem->coefficient));
   PetscCall(VpLevelPlaceLines(level, PETSC_FALSE));
   PetscCall(PlaceTraces(level));
   PetscCall(PlaceBasisChange(level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelCreate(VpMesh mesh, const VpProblem *problem, VpBasisType basis, VpPrecision precision, const VpBackend *backend,
+                             VpLevel *level)
+{
+  PetscFunctionBegin;
+  PetscCall(Create(mesh, problem, basis, precision, VP_GHOST_FACE, backend, level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelCreateOuter(VpMesh mesh, const VpProblem *problem, const VpBackend *backend, VpLevel *level)
+{
+  PetscFunctionBegin;
+  PetscCall(Create(mesh, problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, VP_GHOST_SIDE, backend, level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -191,7 +227,7 @@ PetscErrorCode VpLevelSetTransfer(VpLevel fine)
 PetscErrorCode VpLevelVectorCreate(VpLevel level, const char *what, void **v)
 {
   PetscFunctionBegin;
-  PetscCall(level->backend->alloc(level->mesh->nlocal * level->block, what, v));
+  PetscCall(level->backend->alloc(PetscMax(level->mesh->nlocal, level->view.nlocal) * level->block, what, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

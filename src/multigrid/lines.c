@@ -51,7 +51,8 @@ static PetscBool HasCoefficients(VpLevel level, int32_t cell, int d, const VpLin
   return has;
 }
 
-/* Entry of every line of [0, nsweep). Lines of one box and place differ by coefficients only, so most need no key of their own. */
+/* Entry of every line of the view's [0, nsweep). Lines of one box and place differ by coefficients only, so most need no key of their
+   own. */
 static PetscErrorCode FindLines(VpLevel level, Lines *lines, int32_t line[])
 {
   VpMesh    mesh = level->mesh;
@@ -59,7 +60,7 @@ static PetscErrorCode FindLines(VpLevel level, Lines *lines, int32_t line[])
   VpLineKey last[3] = {{0}};
 
   PetscFunctionBegin;
-  for (int32_t cell = 0; cell < mesh->nsweep; cell++) {
+  for (int32_t cell = 0; cell < level->view.nsweep; cell++) {
     const PetscBool within = (PetscBool)(cell && mesh->box[cell] == mesh->box[cell - 1]);
     const int       moved = within ? mesh->place[cell] ^ mesh->place[cell - 1] : 0x3f; /* 2 bits a direction, as in a place */
 
@@ -103,7 +104,7 @@ PetscErrorCode VpLevelPlaceLines(VpLevel level, PetscBool drops)
 {
   const VpProblem *problem = &level->problem;
   const int        dim = level->mesh->dim, n = level->basis.n, entry = n * n + 4 * n;
-  const size_t     nline = (size_t)level->mesh->nsweep * dim;
+  const size_t     nline = (size_t)level->view.nsweep * dim;
   Lines            lines = {.capacity = 0};
   int32_t         *line, *drop, nwhole;
   double          *table;

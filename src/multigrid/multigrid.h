@@ -19,7 +19,8 @@ typedef struct {
   const PetscReal *coefficient;
 } VpProblem;
 
-/* A level: mesh, tables and kernels in one precision and basis. Two uses: the outer operator (double, orthonormal) and a level of the cycle. */
+/* A level: mesh, tables and kernels in one precision and basis. Two uses: the outer operator (double, orthonormal, ghosts by sides) and a
+   level of the cycle. */
 typedef struct VpLevel_     *VpLevel;
 typedef struct VpExchanger_ *VpExchanger; /* exchange.c */
 typedef struct VpGather_    *VpGather;    /* gather.c */
@@ -36,12 +37,14 @@ struct VpLevel_ {
   size_t           real;        /* bytes of a number */
   size_t           block;       /* bytes of a cell: real n^dim */
   MPI_Datatype     unit;        /* a cell */
+  VpGhostKind      reads;       /* the ghosts that A x reads: VP_GHOST_SIDE of an outer level, VP_GHOST_FACE of another */
   PetscLogDouble   flops;       /* of an application, 0 until counted */
   int              nkept;       /* arrays released with the level */
   void            *kept[32];
   VpExchanger      exchanger[VP_GHOST_KINDS]; /* NULL until used */
 };
 PetscErrorCode VpLevelCreate(VpMesh, const VpProblem *, VpBasisType, VpPrecision, const VpBackend *, VpLevel *);
+PetscErrorCode VpLevelCreateOuter(VpMesh, const VpProblem *, const VpBackend *, VpLevel *);
 PetscErrorCode VpLevelReference(VpLevel);
 PetscErrorCode VpLevelDestroy(VpLevel *);
 /* copies a host array to the backend; released with the level. VpLevelPlaceReals converts from double to the level's precision. */
@@ -49,8 +52,9 @@ PetscErrorCode VpLevelPlace(VpLevel, const void *host, size_t bytes, const char 
 PetscErrorCode VpLevelPlaceReals(VpLevel, const double *host, size_t count, const char *what, const void **p);
 /* view.parent, corner, child, P, R towards mesh->coarser */
 PetscErrorCode VpLevelSetTransfer(VpLevel fine);
-PetscErrorCode VpLevelVectorCreate(VpLevel, const char *what, void **v); /* [nlocal] cells, zero */
-/* Ghost values from their owners; own: [nown] cells, ghost: those of the kind, which are there after VpArrive. One of a kind at a time. */
+PetscErrorCode VpLevelVectorCreate(VpLevel, const char *what, void **v); /* zero; with room for ghosts of all kinds */
+/* Ghost values from their owners; own: [nown] cells, ghost: those of the kind, which are there after VpArrive; of VP_GHOST_SIDE only those
+   that make the traces. One of a kind at a time. */
 PetscErrorCode VpLevelExchangeBegin(VpLevel, VpGhostKind, const void *own, void *ghost, VpGhosts *);
 PetscErrorCode VpLevelRefresh(VpLevel, VpGhostKind, void *v, VpGhosts *); /* the same with ghosts right behind own cells */
 PetscErrorCode VpLevelExchange(VpLevel, VpGhostKind, void *v);            /* and waits */

@@ -25,8 +25,7 @@ PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
   PetscCall(VpLevelReference(finest));
   nested->level[0] = finest;
   for (PetscInt l = 1; l < nlevel; l++) {
-    PetscCall(
-      VpLevelCreate(cycle->level[l]->mesh, &cycle->level[l]->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, finest->backend, &nested->level[l]));
+    PetscCall(VpLevelCreateOuter(cycle->level[l]->mesh, &cycle->level[l]->problem, finest->backend, &nested->level[l]));
     PetscCall(VpLevelVectorCreate(nested->level[l], "right-hand side", &nested->b[l]));
     PetscCall(VpLevelVectorCreate(nested->level[l], "solution", &nested->x[l]));
     PetscCall(VpGatherCreate(cycle->level[l - 1]->mesh->coarser, nested->level[l], &nested->gather[l]));
@@ -79,7 +78,7 @@ static PetscErrorCode Refine(VpNested nested, PetscInt l)
   VpGhosts      ghosts;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelRefresh(level, VP_GHOST_FACE, x, &ghosts));
+  PetscCall(VpLevelRefresh(level, level->reads, x, &ghosts));
   PetscCall(VpCycleEnterResidual(nested->cycle, l, level, x, ghosts, (const double *)nested->b[l], NULL));
   PetscCall(VpCycleSolve(nested->cycle, l, PETSC_FALSE, PETSC_TRUE, x));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -38,7 +38,7 @@ static PetscErrorCode CreateLevel(DM dm, const VpBackend *backend, VpLevel *leve
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, dm, 0, 0, 0));
   PetscCall(DMVPatchDGGetProblem(dm, &problem));
-  PetscCall(VpLevelCreate(((DM_VPatchDG *)dm->data)->mesh, &problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, backend, level));
+  PetscCall(VpLevelCreateOuter(((DM_VPatchDG *)dm->data)->mesh, &problem, backend, level));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, dm, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -88,8 +88,8 @@ PetscErrorCode DMVPatchDGGhosts(DM dm, const PetscScalar x[], VpGhosts *ghosts)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetLevel(dm, &level));
-  if (!dg->ghost) PetscCall(level->backend->alloc((dg->mesh->nface - dg->mesh->nown) * level->block, "ghost values", (void **)&dg->ghost));
-  PetscCall(VpLevelExchangeBegin(level, VP_GHOST_FACE, x, dg->ghost, ghosts));
+  if (!dg->ghost) PetscCall(level->backend->alloc(dg->mesh->nside * level->block, "ghost values", (void **)&dg->ghost));
+  PetscCall(VpLevelExchangeBegin(level, level->reads, x, dg->ghost, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -27,7 +27,7 @@ typedef struct {
   char             travel[96];           /* how ghosts do, and why */
   VpLevel          level;                /* the outer operator: double precision, orthonormal basis */
   VpLevel          host;                 /* the same on the host, where the backend is another and it is needed */
-  PetscReal       *ghost;                /* [nface - nown] cells on the backend: ghost values of the operator's argument; NULL until used */
+  PetscReal       *ghost;                /* [mesh->nside] cells on the backend: ghost values of the operator's argument; NULL until used */
   struct MatLink_ *mats;                 /* the operators made from this DM that are alive (mat.c) */
 } DM_VPatchDG;
 
@@ -41,7 +41,7 @@ PETSC_INTERN PetscErrorCode DMVPatchDGGetProblem(DM, VpProblem *);
 PETSC_INTERN PetscErrorCode DMVPatchDGGetLevel(DM, VpLevel *);           /* the outer operator, rebuilt when the coefficient changed */
 PETSC_INTERN PetscErrorCode DMVPatchDGGetHostLevel(DM, VpLevel *);       /* for what is computed from its tables on the host */
 PETSC_INTERN PetscErrorCode DMVPatchDGClearLevels(DM);                   /* the coefficient changed */
-/* begins the exchange of the face ghosts of x (own values, on the backend) into the DM's ghost buffer */
+/* begins the exchange of what A x reads of x (own values, on the backend) beyond own cells into the DM's ghost buffer */
 PETSC_INTERN PetscErrorCode DMVPatchDGGhosts(DM, const PetscScalar x[], VpGhosts *);
 /* error when there would be more unknowns than PetscInt counts, or more on a rank than its part of a vector holds; collective */
 PETSC_INTERN PetscErrorCode DMVPatchDGCheckSize(DM, PetscInt nbox, PetscInt level);

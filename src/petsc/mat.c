@@ -103,7 +103,6 @@ static PetscErrorCode Apply(DM dm, Vec x, Vec b, Vec y)
   PetscCall(DMVPatchDGGhosts(dm, xx, &ghosts));
   PetscCall(PetscLogEventBegin(VP_EVENT_APPLY, dm, x, y, 0));
   PetscCall(level->ops->apply(&level->view, 0, level->mesh->nown, xx, ghosts, bb, yy));
-  PetscCall(VpArrive(ghosts));
   PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
   PetscCall(PetscLogEventEnd(VP_EVENT_APPLY, dm, x, y, 0));
   PetscCall(VpValuesRestore(&yv));

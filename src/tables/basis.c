@@ -154,25 +154,39 @@ static void Integrals(VpBasis *b, Real C[N][N])
     }
 }
 
+/* a row of numbers at the upper end, and its mirror image at the lower one */
+static void BothEnds(const VpBasis *b, const Real row[], double lower[], double upper[])
+{
+  double sign;
+
+  VpTidy(NULL, 1, b->n, row, upper);
+  for (int i = 0; i < b->n; i++) {
+    int j = VpBasisMirror(b, i, &sign);
+
+    lower[j] = 0. + sign * upper[i]; /* no negative zeros */
+  }
+}
+
+/* T [value, slope][n], and T^t (T T^t)^-1 */
 static void Traces(VpBasis *b, Real C[N][N])
 {
-  int    n = b->n;
-  Real   value[N] = {0}, slope[N] = {0};
-  double sign;
+  int  n = b->n;
+  Real T[2][N] = {{0}}, E[2][N] = {{0}}, vv, vq, qq, det;
 
   for (int i = 0; i < n; i++)
     for (int m = 0; m < n; m++) {
-      value[i] += C[i][m] * LegendreValue(m, 1);
-      slope[i] += C[i][m] * LegendreSlope(m, 1);
+      T[0][i] += C[i][m] * LegendreValue(m, 1);
+      T[1][i] += C[i][m] * LegendreSlope(m, 1);
     }
-  VpTidy(NULL, 1, n, value, b->value[1]);
-  VpTidy(NULL, 1, n, slope, b->slope[1]);
+  vv = Dot(n, T[0], T[0]), vq = Dot(n, T[0], T[1]), qq = Dot(n, T[1], T[1]);
+  det = vv * qq - vq * vq;
   for (int i = 0; i < n; i++) {
-    int j = VpBasisMirror(b, i, &sign);
-
-    b->value[0][j] = 0. + sign * b->value[1][i]; /* no negative zeros */
-    b->slope[0][j] = 0. + sign * b->slope[1][i];
+    E[0][i] = (qq * T[0][i] - vq * T[1][i]) / det;
+    E[1][i] = (vv * T[1][i] - vq * T[0][i]) / det;
   }
+  BothEnds(b, T[0], b->value[0], b->value[1]);
+  BothEnds(b, T[1], b->slope[0], b->slope[1]);
+  for (int k = 0; k < 2; k++) BothEnds(b, E[k], b->expand[0][k], b->expand[1][k]);
 }
 
 PetscErrorCode VpBasisCreate(VpBasisType type, int degree, VpBasis *b)

@@ -30,6 +30,7 @@ typedef struct {
   double      legendre[VP_MAX_N * VP_MAX_N]; /* [i][m] phihat_i in the orthonormal Legendre polynomials of [0,1] */
   double      mass[VP_MAX_N * VP_MAX_N], imass[VP_MAX_N * VP_MAX_N], stiff[VP_MAX_N * VP_MAX_N];
   double      value[2][VP_MAX_N], slope[2][VP_MAX_N]; /* phihat_i and its outward derivative at 0 and at 1 */
+  double      expand[2][2][VP_MAX_N]; /* at 0 and at 1: least coefficients whose value there is 1, the slope 0; and the reverse */
 } VpBasis;
 PetscErrorCode VpBasisCreate(VpBasisType, int degree, VpBasis *);
 void           VpBasisEvaluate(const VpBasis *, double x, double phi[], double dphi[]); /* phihat_i(x), phihat_i'(x); dphi may be NULL */

@@ -74,6 +74,8 @@ static PetscErrorCode Scatter(int32_t n, size_t block, const int32_t *list, cons
    .current        = VP_NAME(Current, real, dim, k), \
    .prolong        = VP_NAME(Prolong, real, dim, k), \
    .restrict_      = VP_NAME(Restrict, real, dim, k), \
+   .gather_traces  = VP_NAME(GatherTraces, real, dim, k), \
+   .scatter_traces = VP_NAME(ScatterTraces, real, dim, k), \
    .along          = VP_NAME(Along, real, dim, k), \
    .enter          = VP_NAME(Enter, real, dim, k), \
    .enter_residual = VP_NAME(EnterResidual, real, dim, k), \

@@ -1,4 +1,4 @@
-/* The kernels by name. operator.c, sweep.c, transfer.c, along.c and convert.c are compiled for every -DVP_REAL=float|double and -DVP_DIM=2|3 and
+/* The kernels by name. operator.c, sweep.c, transfer.c, along.c, convert.c and traces.c are compiled for every -DVP_REAL=float|double and -DVP_DIM=2|3 and
    define one function per degree k and slot, VpHost<slot>_<real>_<dim>_<k>; backend.c gathers them. */
 #pragma once
 #include "../ops.h"
@@ -14,6 +14,8 @@
   PetscErrorCode VP_NAME(Current, real, dim, k)(const VpView *, int32_t, const int32_t *, unsigned, void *const[2], void *); \
   PetscErrorCode VP_NAME(Prolong, real, dim, k)(const VpView *, int32_t, int32_t, PetscBool, const void *, void *); \
   PetscErrorCode VP_NAME(Restrict, real, dim, k)(const VpView *, const void *, void *); \
+  PetscErrorCode VP_NAME(GatherTraces, real, dim, k)(const VpView *, int32_t, const int32_t *, const void *, void *); \
+  PetscErrorCode VP_NAME(ScatterTraces, real, dim, k)(const VpView *, int32_t, const int32_t *, const void *, void *); \
   PetscErrorCode VP_NAME(Along, real, dim, k)(const VpView *, int, const int32_t[3], const int32_t *, const void *, const void *, const void *, void *); \
   PetscErrorCode VP_NAME(Enter, real, dim, k)(const VpView *, const double *, void *); \
   PetscErrorCode VP_NAME(EnterResidual, real, dim, k)(const VpView *, const VpView *, const double *, VpGhosts, const double *, void *, double *); \

@@ -1,0 +1,90 @@
+/* Traces on sides of cells: V and Q, [2][n^(dim-1)], from coefficients, and coefficients from them; one thread per line. */
+#include "cell.cuh"
+
+/* line l of an item of the list, 2 dim cell + side: its first value's place, its stride, its end */
+template <int DIM, int N>
+struct SideLine {
+  size_t at;
+  int    stride, end;
+
+  __device__ __forceinline__ SideLine(int32_t item, int l)
+  {
+    const int d = item / 2 % DIM;
+
+    end = item % 2;
+    stride = LineStride(d, N, N * N);
+    at = (size_t)(item / (2 * DIM)) * Power(N, DIM) + LineStart<DIM>(d, N, l, N, N * N);
+  }
+};
+
+template <class T, int DIM, int N>
+__global__ void __launch_bounds__(CellShape<DIM, N>::threads)
+  GatherTraces(const __grid_constant__ Field<T> f, int32_t count, const int32_t *list, T *to)
+{
+  typedef CellShape<DIM, N> S;
+  const int                 l = threadIdx.x % S::lines;
+  const int32_t             i = blockIdx.x * S::cells + threadIdx.x / S::lines;
+  T                         V, Q;
+
+  if (i >= count) return;
+  const SideLine<DIM, N> line(list[i], l);
+  Traces(f.nt, f.first, f.traces, line.end, f.x + line.at, line.stride, V, Q);
+  to[(size_t)i * 2 * S::lines + l] = V;
+  to[((size_t)i * 2 + 1) * S::lines + l] = Q;
+}
+
+template <class T, int DIM, int N>
+__global__ void __launch_bounds__(CellShape<DIM, N>::threads)
+  ScatterTraces(const __grid_constant__ Field<T> f, const T *expand, int32_t count, const int32_t *list, const T *from, T *x)
+{
+  typedef CellShape<DIM, N> S;
+  const int                 l = threadIdx.x % S::lines;
+  const int32_t             i = blockIdx.x * S::cells + threadIdx.x / S::lines;
+
+  if (i >= count) return;
+  const SideLine<DIM, N> line(list[i], l);
+  const T                V = from[(size_t)i * 2 * S::lines + l], Q = from[((size_t)i * 2 + 1) * S::lines + l];
+  const T               *value = expand + 2 * line.end * f.nt, *slope = value + f.nt;
+  for (int t = 0; t < f.nt; t++) x[line.at + (f.first[line.end] + t) * line.stride] = __ldg(value + t) * V + __ldg(slope + t) * Q;
+}
+
+template <class T, int DIM, int N>
+struct SideTraces {
+  typedef CellShape<DIM, N> S;
+
+  static int Blocks(int32_t n)
+  {
+    return (n + S::cells - 1) / S::cells;
+  }
+
+  static PetscErrorCode Gather(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to)
+  {
+    PetscFunctionBegin;
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    GatherTraces<T, DIM, N><<<Blocks(n), S::threads, 0, VpCudaStream>>>(Field<T>(view, x, NULL), n, list, (T *)to);
+    VpCudaLaunched("traces to messages");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Scatter(const VpView *view, int32_t n, const int32_t *list, const void *from, void *x)
+  {
+    PetscFunctionBegin;
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    ScatterTraces<T, DIM, N><<<Blocks(n), S::threads, 0, VpCudaStream>>>(Field<T>(view, NULL, NULL), (const T *)view->expand, n, list,
+                                                                         (const T *)from, (T *)x);
+    VpCudaLaunched("traces from messages");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+PetscErrorCode VpCudaTracesOps(VpPrecision precision, int dim, int degree, VpOps *ops)
+{
+  return VpCudaForKind(precision, dim, degree, [ops](auto kind) {
+    typedef decltype(kind)                             K;
+    typedef SideTraces<typename K::Real, K::DIM, K::N> Of;
+
+    ops->gather_traces = Of::Gather;
+    ops->scatter_traces = Of::Scatter;
+    return PETSC_SUCCESS;
+  });
+}

@@ -1,0 +1,66 @@
+/* Traces on sides of cells: V and Q, [2][n^(dim-1)], from coefficients, and coefficients from them. */
+#include "rows.h"
+
+/* the lines that end at a side of a cell, from the first of the nt values that carry its traces on */
+typedef struct {
+  size_t      first; /* of line 0, from the cells' first value */
+  int         stride;
+  const REAL *table[2]; /* value, slope [nt] */
+} Side;
+
+INLINE Side SideOf(const VpView *view, const int n, const void *tables, int32_t item)
+{
+  const int    end = item % 2, d = item / 2 % DIM, stride = d ? (d == 2 ? n * n : n) : 1;
+  const size_t cell = (size_t)(item / (2 * DIM));
+  const REAL  *value = (const REAL *)tables + 2 * end * view->nt;
+
+  return (Side){cell * (size_t)Power(n) + (size_t)(view->first[end] * stride), stride, {value, value + view->nt}};
+}
+
+/* where line l starts from line 0 */
+INLINE size_t LineOf(const int n, const Side *s, int l) { return (size_t)(l % s->stride + l / s->stride * s->stride * n); }
+
+INLINE PetscErrorCode Gather(const VpView *view, const int n, int32_t count, const int32_t *list, const REAL *x, REAL *to)
+{
+  const int lines = Power(n) / n;
+
+  PetscFunctionBegin;
+  for (int32_t i = 0; i < count; i++, to += 2 * lines) {
+    const Side s = SideOf(view, n, view->traces, list[i]);
+
+    for (int l = 0; l < lines; l++) {
+      const REAL *u = x + s.first + LineOf(n, &s, l);
+      REAL        v = 0, q = 0;
+
+      for (int t = 0; t < view->nt; t++) {
+        v += s.table[0][t] * u[t * s.stride];
+        q += s.table[1][t] * u[t * s.stride];
+      }
+      to[l]         = v;
+      to[lines + l] = q;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+INLINE PetscErrorCode Scatter(const VpView *view, const int n, int32_t count, const int32_t *list, const REAL *from, REAL *x)
+{
+  const int lines = Power(n) / n;
+
+  PetscFunctionBegin;
+  for (int32_t i = 0; i < count; i++, from += 2 * lines) {
+    const Side s = SideOf(view, n, view->expand, list[i]);
+
+    for (int l = 0; l < lines; l++) {
+      REAL *u = x + s.first + LineOf(n, &s, l);
+
+      for (int t = 0; t < view->nt; t++) u[t * s.stride] = s.table[0][t] * from[l] + s.table[1][t] * from[lines + l];
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define VP_DEGREE(k) \
+  PetscErrorCode VP_NAME(GatherTraces, VP_REAL, VP_DIM, k)(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to) { return Gather(view, k + 1, n, list, x, to); } \
+  PetscErrorCode VP_NAME(ScatterTraces, VP_REAL, VP_DIM, k)(const VpView *view, int32_t n, const int32_t *list, const void *from, void *x) { return Scatter(view, k + 1, n, list, from, x); }
+#include "degrees.def"
