@@ -170,15 +170,9 @@ static PetscErrorCode Pack(Link *link, const VpMessages *m, int way, const void 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCudaBeginMessages(void *context, const VpMessages *m, const void *roots)
+static PetscErrorCode SendReceive(Link *link, const VpMessages *m)
 {
-  Link *link = (Link *)context;
-
   PetscFunctionBegin;
-  VpCudaCall(cudaEventRecord(link->begun, VpCudaStream));
-  VpCudaCall(cudaStreamWaitEvent(link->stream, link->begun, 0));
-  if (roots) PetscCall(Pack(link, m, 0, roots, m->data[0]));
-  NcclCall(nccl.GroupStart());
   for (int way = 0; way < 2; way++) {
     for (int i = 0; i < m->n[way]; i++) {
       const PetscInt first = m->start[way][i];
@@ -189,7 +183,24 @@ PetscErrorCode VpCudaBeginMessages(void *context, const VpMessages *m, const voi
       else NcclCall(nccl.Recv(data, bytes, ncclChar, m->rank[1][i], link->comm, link->stream));
     }
   }
-  NcclCall(nccl.GroupEnd());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCudaBeginMessages(void *context, const VpMessages *m, const void *roots)
+{
+  Link          *link = (Link *)context;
+  PetscErrorCode error;
+  ncclResult_t   ended;
+
+  PetscFunctionBegin;
+  VpCudaCall(cudaEventRecord(link->begun, VpCudaStream));
+  VpCudaCall(cudaStreamWaitEvent(link->stream, link->begun, 0));
+  if (roots) PetscCall(Pack(link, m, 0, roots, m->data[0]));
+  NcclCall(nccl.GroupStart());
+  error = SendReceive(link, m);
+  ended = nccl.GroupEnd(); /* in any case: an open group would keep all later messages back */
+  PetscCall(error);
+  NcclCall(ended);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

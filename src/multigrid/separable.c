@@ -220,26 +220,62 @@ static void TidyConstant(VpDomain domain, int d, int m, double lambda[])
   lambda[least] = 0;
 }
 
+/* F, B and lambda of direction d, from L, which is lost */
+static PetscErrorCode Diagonalize(VpSeparable s, int d, long double L[], double lambda[])
+{
+  const int    m = s->extent[d] * s->level->basis.n;
+  long double *V;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1((size_t)m * m, &V));
+  for (int i = 0; i < m; i++) V[(size_t)i * m + i] = 1;
+  VpJacobi(m, m, m, L, V);
+  for (int i = 0; i < m; i++) lambda[i] = (double)L[(size_t)i * m + i];
+  TidyConstant(s->level->mesh->domain, d, m, lambda);
+  PetscCall(PlaceTransforms(s, d, V));
+  PetscCall(PetscFree(V));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the first direction whose lines are as long and have the same matrix: `to` itself, if no other */
+static int SameAs(const VpSeparable s, int to, long double *const L[])
+{
+  const size_t m = (size_t)s->extent[to] * s->level->basis.n;
+
+  for (int d = 0; d < to; d++) {
+    size_t i = 0;
+
+    if (s->extent[d] != s->extent[to]) continue;
+    while (i < m * m && L[d][i] == L[to][i]) i++;
+    if (i == m * m) return d;
+  }
+  return to;
+}
+
 /* host: the same level there, orthonormal, double, without reaction */
 static PetscErrorCode Fill(VpSeparable s, VpLevel host, const int32_t cell[])
 {
   const VpLevel level = s->level;
+  const int     dim = level->mesh->dim;
+  int           same[3];
   double        lambda[3][LONGEST];
-  long double  *L, *V;
+  long double  *L[3];
 
   PetscFunctionBegin;
   PetscCall(VpLevelPlace(level, cell, (size_t)level->mesh->ncell * sizeof(*cell), "coarse inverse", (const void **)&s->cell));
-  for (int d = 0; d < level->mesh->dim; d++) {
-    const int m = s->extent[d] * level->basis.n;
-
-    PetscCall(PetscCalloc2((size_t)m * m, &L, (size_t)m * m, &V));
-    PetscCall(LineMatrix(host, s->extent, cell, d, L));
-    for (int i = 0; i < m; i++) V[(size_t)i * m + i] = 1;
-    VpJacobi(m, m, m, L, V);
-    for (int i = 0; i < m; i++) lambda[d][i] = (double)L[(size_t)i * m + i];
-    TidyConstant(level->mesh->domain, d, m, lambda[d]);
-    PetscCall(PlaceTransforms(s, d, V));
-    PetscCall(PetscFree2(L, V));
+  for (int d = 0; d < dim; d++) {
+    PetscCall(PetscMalloc1(PetscSqr((size_t)s->extent[d] * level->basis.n), &L[d]));
+    PetscCall(LineMatrix(host, s->extent, cell, d, L[d]));
+    same[d] = SameAs(s, d, L);
+  }
+  for (int d = 0; d < dim; d++) {
+    if (same[d] == d) PetscCall(Diagonalize(s, d, L[d], lambda[d]));
+    else {
+      s->F[d] = s->F[same[d]];
+      s->B[d] = s->B[same[d]];
+      PetscCall(PetscArraycpy(lambda[d], lambda[same[d]], s->extent[d] * level->basis.n));
+    }
+    PetscCall(PetscFree(L[d]));
   }
   PetscCall(PlaceInverse(s, cell, lambda));
   PetscFunctionReturn(PETSC_SUCCESS);
