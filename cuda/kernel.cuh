@@ -1,7 +1,7 @@
 /* Shared by the CUDA sources: the stream, error checks, kernels by type, dimension and degree, what is kept per view. */
 #pragma once
 #include "cuda.h"
-#include "../src/petsc/compat.h"
+#include "../src/compat.h"
 #include <cuda_runtime.h>
 
 extern cudaStream_t VpCudaStream;

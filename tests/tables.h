@@ -3,7 +3,7 @@
 #pragma once
 #include "tap.h"
 #include "../src/tables/tables.h"
-#include "../src/petsc/compat.h"
+#include "../src/compat.h"
 #include <math.h>
 #include <string.h>
 

@@ -8,7 +8,7 @@
    cell shares with a ghost, and hold only those coefficients that make these traces: then nsweep = nown, nlocal = nown + their number. */
 #pragma once
 #include "../tables/tables.h"
-#include "../petsc/compat.h"
+#include "../compat.h"
 
 typedef enum { VP_SINGLE, VP_DOUBLE } VpPrecision;
 

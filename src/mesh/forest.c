@@ -1,6 +1,6 @@
 /* p4est: the forest of boxes and its partition. Compiled for two dimensions here and for three in forest3d.c. */
 #include "mesh.h"
-#include "../petsc/compat.h"
+#include "../compat.h"
 #ifndef P4_TO_P8
 #include <p4est_bits.h>
 #include <p4est_extended.h>

@@ -1,7 +1,7 @@
 /* The mesh room's own tools: a cell as a number, arithmetic to its neighbours, and a set of cells. */
 #pragma once
 #include "mesh.h"
-#include "../petsc/compat.h"
+#include "../compat.h"
 
 /* A cell is its global position: box << shift | Morton index, where direction d owns the bits of mask[d]. */
 typedef struct {

@@ -1,6 +1,6 @@
 /* Memory for large arrays. */
 #pragma once
-#include "../petsc/compat.h"
+#include "../compat.h"
 #include <stdint.h>
 #include <sys/mman.h>
 

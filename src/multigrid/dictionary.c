@@ -1,6 +1,6 @@
 /* An open hash table of keys. */
 #include "dictionary.h"
-#include "../petsc/compat.h"
+#include "../compat.h"
 
 static int32_t *Slot(const VpDictionary *d, const uint64_t key[])
 {

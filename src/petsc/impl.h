@@ -1,6 +1,6 @@
 /* What the faces share: the DM's data and the few functions that cross files in this folder. */
 #pragma once
-#include "compat.h"
+#include "../compat.h"
 #include <petsc/private/dmimpl.h>
 #include <vpatchdg.h>
 #include "../multigrid/multigrid.h"

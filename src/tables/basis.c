@@ -1,6 +1,6 @@
 /* The bases, built in Legendre coefficients: row i of C holds phihat_i. */
 #include "legendre.h"
-#include "../petsc/compat.h"
+#include "../compat.h"
 #include <string.h>
 #include <float.h>
 

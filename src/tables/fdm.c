@@ -1,7 +1,7 @@
 /* Fast diagonalisation of a patch along one direction: two cells. Coordinates y [2n] are Legendre coefficients on the cells times the
    square root of the cell's coefficient, so the weighted mass is the identity, and orthonormal bases of spaces are orthonormal vectors. */
 #include "legendre.h"
-#include "../petsc/compat.h"
+#include "../compat.h"
 #include <string.h>
 
 #define N2 (2 * VP_MAX_N)

@@ -2,7 +2,7 @@
    define one function per degree k and slot, VpHost<slot>_<real>_<dim>_<k>; backend.c gathers them. */
 #pragma once
 #include "../ops.h"
-#include "../../petsc/compat.h"
+#include "../../compat.h"
 
 #define VP_NAME_(slot, real, dim, k) VpHost##slot##_##real##_##dim##_##k
 #define VP_NAME(slot, real, dim, k)  VP_NAME_(slot, real, dim, k)
