@@ -55,13 +55,14 @@ struct VpMesh_ {
   int32_t  nown, nface, nsweep, nhalo, nlocal;
   int32_t *box;            /* [nlocal] */
   int32_t *coord;          /* [nlocal][3] lattice position in its box, 0 .. 2^level - 1 */
-  uint8_t *place;          /* [nlocal] lattice position in directions x, y, z, 2 bits each, x lowest: 1 the first in the box, 3 the last, 2 the last but
-                              one, 0 any other. From one cell below to two above them, cells of one box and place have the same boxes and boundaries */
+  uint8_t *place;          /* [nlocal] lattice position in directions x, y, z, 2 bits each, x lowest: 1 the first in the box, 3 the last,
+                              2 the last but one, 0 any other. From one cell below to two above them, cells of one box and place have
+                              the same boxes and boundaries */
   int32_t *neighbor;       /* [nsweep][2 dim] local cell or VP_DIRICHLET, VP_NEUMANN; complete on [0, nsweep) */
   PetscInt *starts;        /* [size+1] first global position of every rank */
-  PetscSF  sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values); VP_GHOST_CHILD: NULL until there is coarser.
-                              VP_GHOST_SIDE, NULL until VpMeshSetSides: roots 2 dim cell + side of own cells, leaves 2 dim i + side, where own cells
-                              share the i-th side with a ghost, whose side this is */
+  PetscSF  sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values). VP_GHOST_CHILD: NULL until there
+                              is coarser. VP_GHOST_SIDE, NULL until VpMeshSetSides: roots 2 dim cell + side of own cells, leaves 2 dim i +
+                              side, where own cells share the i-th side with a ghost, whose side this is */
   int32_t  nside;          /* sides that own cells share with ghosts (with sides) */
   int32_t *beyond;         /* [nown][2 dim] as neighbor, but nown + i beyond the i-th of these (with sides; NULL where there are none) */
   VpTransport transport;

@@ -95,7 +95,8 @@ static PetscErrorCode SetCoarseCoefficient(DM dm)
    May be called again at any time: the operators made from the DM follow, and preconditioners built on them rebuild when
    they are used next.
 
-   Finer DMs made by `DMRefine()` inherit it, coarser ones take means, those that exist already, too. Where it jumps, faces take the harmonic mean of both sides.
+   Finer DMs made by `DMRefine()` inherit it, coarser ones take means, those that exist already, too. Where it jumps, faces take the harmonic
+   mean of both sides.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetCoefficient()`, `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`
 @*/

@@ -19,7 +19,8 @@
    Level: intermediate
 
    Note:
-   -ksp_view shows which. In single precision the finest level, where it exchanges every sweep, does so once more before its last colour: copies of a cell have rounding errors of their own, and its residual would show it.
+   -ksp_view shows which. In single precision the finest level, where it exchanges every sweep, does so once more before its last colour: copies
+   of a cell have rounding errors of their own, and its residual would show it.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetExchange()`
 @*/
