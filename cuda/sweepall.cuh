@@ -98,7 +98,12 @@ static PetscErrorCode SweepAll(const VpView *view, int n, const int order[], con
   void        *parameters[] = {&plan->tables, &plan->edges, &work, &sweep};
   PetscCall(PetscArraycpy(sweep.color, order, n));
   PetscCall(VpArrive(ghosts));
-  VpCudaCall(cudaLaunchCooperativeKernel((const void *)SweepColors<T, N>, plan->blocks, Patch<T, N>::block, parameters, Patch<T, N>::bytes,
-                                         VpCudaStream));
+  const cudaError_t error = cudaLaunchCooperativeKernel((const void *)SweepColors<T, N>, plan->blocks, Patch<T, N>::block, parameters,
+                                                        Patch<T, N>::bytes, VpCudaStream);
+  if (error == cudaErrorCooperativeLaunchTooLarge || error == cudaErrorNotSupported) { /* this process has not all of the device */
+    (void)cudaGetLastError();
+    plan->blocks = 0;
+    *did = PETSC_FALSE;
+  } else VpCudaCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

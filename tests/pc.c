@@ -142,6 +142,58 @@ static PetscErrorCode reset_and_set_up_again(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Fail(PC pc, Vec r, Vec z)
+{
+  return PETSC_ERR_USER;
+}
+
+/* what was under way when a coarse solve failed, or was thought to be there, is not taken by later cycles */
+static PetscErrorCode error_spoils_no_later_cycle(void)
+{
+  Problem        p;
+  PC             pc, fails, keep;
+  KSP            coarse;
+  Mat            A;
+  Vec            first, other;
+  PetscErrorCode error;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, 3, 3, 3, NULL, &p));
+  PetscCall(ReadOptions(&p, "-pc_type vpatchdg -pc_vpatchdg_coarse ksp", PETSC_FALSE));
+  PetscCall(KSPGetPC(p.ksp, &pc));
+  PetscCall(VecDuplicate(p.x, &first));
+  PetscCall(VecDuplicate(p.x, &other));
+  PetscCall(MatMult(p.A, p.b, other));
+  PetscCall(PCApply(pc, p.b, first));
+  PetscCall(PCVPatchDGGetCoarseKSP(pc, &coarse));
+  PetscCall(KSPGetPC(coarse, &keep));
+  PetscCall(PetscObjectReference((PetscObject)keep));
+  PetscCall(KSPGetOperators(coarse, &A, NULL));
+  PetscCall(PCCreate(PetscObjectComm((PetscObject)coarse), &fails));
+  PetscCall(PCSetType(fails, PCSHELL));
+  PetscCall(PCShellSetApply(fails, Fail));
+  PetscCall(PCSetOperators(fails, A, A));
+  PetscCall(KSPSetPC(coarse, fails));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  error = PCApply(pc, other, p.x);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(KSPSetPC(coarse, keep));
+  TapOk((PetscBool)(error != PETSC_SUCCESS), "coarse_error_is_reported");
+  for (int again = 0; again < 2; again++) {
+    PetscReal apart;
+
+    PetscCall(PCApply(pc, p.b, p.x));
+    PetscCall(Difference(p.x, first, &apart));
+    TapOk((PetscBool)(apart <= 1e-5), "error_spoils_no_later_cycle: %.1e", (double)apart);
+  }
+  PetscCall(PCDestroy(&fails));
+  PetscCall(PCDestroy(&keep));
+  PetscCall(VecDestroy(&first));
+  PetscCall(VecDestroy(&other));
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* halves of the world solve different problems at the same time, and every rank one of its own, with prefixes */
 static PetscErrorCode two_pcs_on_two_communicators(void)
 {
@@ -317,6 +369,7 @@ int main(int argc, char **argv)
   PetscCall(scaled_and_shifted_matrix_is_solved("fgmres"));
   PetscCall(scaled_and_shifted_matrix_is_solved("richardson"));
   PetscCall(reset_and_set_up_again());
+  PetscCall(error_spoils_no_later_cycle());
   PetscCall(two_pcs_on_two_communicators());
   PetscCall(fieldsplit_block_and_composite_work());
   PetscCall(wrong_input_is_refused());

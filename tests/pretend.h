@@ -57,6 +57,20 @@ static PetscErrorCode PretendNoConnection(MPI_Comm comm, void **link, const char
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* nothing is recorded; but a record would end with nothing under way */
+static PetscErrorCode PretendReplay(VpRecording *recording, PetscErrorCode (*work)(void *), void *context)
+{
+  PetscFunctionBeginUser;
+  PetscCall(work(context));
+  PetscCheck(!pretended_link.n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d messages are under way at the end of what can be recorded",
+             pretended_link.n);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode PretendForget(VpRecording *recording)
+{
+  return PETSC_SUCCESS;
+}
+
 static VpBackend PretendedBackend(PetscBool linked)
 {
   VpBackend backend = VpBackendHost;
@@ -66,6 +80,8 @@ static VpBackend PretendedBackend(PetscBool linked)
   backend.connect = linked ? PretendConnect : PretendNoConnection;
   backend.begin_messages = PretendBegin;
   backend.end_messages = PretendEnd;
+  backend.replay = PretendReplay;
+  backend.forget = PretendForget;
   return backend;
 }
 

@@ -43,8 +43,9 @@ try_cuda() {
   cat >"$tmp/try.cu" <<'END'
 #include <petscsys.h>
 struct Base { virtual ~Base() {} };
-__global__ void kernel(double *x) { *x = 1; }
-extern "C" void try_it(double *x, Base *b) { kernel<<<1, 1>>>(x); delete b; }
+struct Tables { double a[3000]; };
+__global__ void kernel(const __grid_constant__ Tables t, double *x) { *x = t.a[0]; }
+extern "C" void try_it(double *x, const Tables *t, Base *b) { kernel<<<1, 1>>>(*t, x); delete b; }
 END
   $cuda_nvcc -Xcompiler -fPIC $cuda_cflags -c "$tmp/try.cu" -o "$tmp/try.o" 2>&1 &&
     $cc -shared -o "$tmp/try.so" "$tmp/try.o" $cuda_libs 2>&1

@@ -81,7 +81,7 @@ typedef struct {
   /* patches [first, last) of one colour */
   PetscErrorCode (*sweep)(const VpView *, VpForm, int32_t first, int32_t last, unsigned done, const void *b, void *const x[2]);
   /* all colours, order[0], order[1], .. of n, where colour c is [start[c], start[c+1]), in VP_FORM_REPLACE, if the backend is faster so than
-     colour by colour: *did. b's or x's ghosts may be under way. NULL: it never is */
+     colour by colour: *did. Ghosts of b or x may be under way, and have arrived where it did. NULL: it never does */
   PetscErrorCode (*sweep_all)(const VpView *, int n, const int order[], const int32_t start[], VpGhosts, const void *b, void *const x[2],
                               PetscBool *did);
   /* x[0] = current values on cells [0, count) */

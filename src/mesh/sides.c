@@ -4,32 +4,36 @@
 
 PetscErrorCode VpMeshSetSides(VpMesh mesh)
 {
-  const int          nside = 2 * mesh->dim;
-  const size_t       count = (size_t)mesh->nown * nside;
+  const int          sides = 2 * mesh->dim;
+  const size_t       count = (size_t)mesh->nown * sides;
   const PetscSFNode *owner; /* of the face neighbours */
   PetscSFNode       *root;
   PetscInt          *leaf;
-  int32_t            n = 0;
+  PetscSF            sf;
+  int32_t           *beyond = NULL, nside = 0, n = 0;
 
   PetscFunctionBeginUser;
   if (mesh->sf[VP_GHOST_SIDE]) PetscFunctionReturn(PETSC_SUCCESS);
-  for (size_t i = 0; i < count; i++) mesh->nside += mesh->neighbor[i] >= mesh->nown;
+  for (size_t i = 0; i < count; i++) nside += mesh->neighbor[i] >= mesh->nown;
   PetscCall(PetscSFGetGraph(mesh->sf[VP_GHOST_FACE], NULL, NULL, NULL, &owner));
-  PetscCall(PetscMalloc2(mesh->nside, &leaf, mesh->nside, &root));
-  if (mesh->nside) PetscCall(VpMallocLarge(count, &mesh->beyond));
-  for (size_t i = 0; i < count && mesh->nside; i++) {
-    const int32_t next = mesh->neighbor[i], there = (int32_t)(i % nside) ^ 1; /* the neighbour's side */
+  PetscCall(PetscMalloc2(nside, &leaf, nside, &root));
+  if (nside) PetscCall(VpMallocLarge(count, &beyond));
+  for (size_t i = 0; i < count && nside; i++) {
+    const int32_t next = mesh->neighbor[i], there = (int32_t)(i % sides) ^ 1; /* the neighbour's side */
 
-    mesh->beyond[i] = next < mesh->nown ? next : mesh->nown + n;
+    beyond[i] = next < mesh->nown ? next : mesh->nown + n;
     if (next < mesh->nown) continue;
     root[n].rank = owner[next - mesh->nown].rank;
-    root[n].index = owner[next - mesh->nown].index * nside + there;
-    leaf[n] = (PetscInt)n * nside + there;
+    root[n].index = owner[next - mesh->nown].index * sides + there;
+    leaf[n] = (PetscInt)n * sides + there;
     n++;
   }
-  PetscCall(PetscSFCreate(mesh->comm, &mesh->sf[VP_GHOST_SIDE]));
-  PetscCall(PetscSFSetGraph(mesh->sf[VP_GHOST_SIDE], (PetscInt)count, n, leaf, PETSC_COPY_VALUES, root, PETSC_COPY_VALUES));
-  PetscCall(PetscSFSetUp(mesh->sf[VP_GHOST_SIDE]));
+  PetscCall(PetscSFCreate(mesh->comm, &sf));
+  PetscCall(PetscSFSetGraph(sf, (PetscInt)count, n, leaf, PETSC_COPY_VALUES, root, PETSC_COPY_VALUES));
+  PetscCall(PetscSFSetUp(sf));
   PetscCall(PetscFree2(leaf, root));
+  mesh->nside = nside;
+  mesh->beyond = beyond;
+  mesh->sf[VP_GHOST_SIDE] = sf;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

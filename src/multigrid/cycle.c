@@ -35,7 +35,16 @@ static PetscErrorCode Residual(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b's ghosts for the sweeps of level l, unless they are under way already */
+/* b of level l is about to change: its ghosts will not be current */
+static PetscErrorCode ForgetRightSide(VpCycle cycle, PetscInt l)
+{
+  PetscFunctionBegin;
+  PetscCall(VpArrive(cycle->under_way[l]));
+  cycle->under_way[l] = VpGhostsAt(NULL);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* b's ghosts for the sweeps of level l, unless they are current or under way already */
 static PetscErrorCode FetchRightSide(VpCycle cycle, PetscInt l)
 {
   PetscFunctionBegin;
@@ -43,7 +52,8 @@ static PetscErrorCode FetchRightSide(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* At the turn from down to up: no message of the way down has to queue behind those of b, which only sweeps need. */
+/* At the turn from down to up: no message of the way down has to queue behind those of b, which only sweeps need. Those of the way up do;
+   the coarsest levels' work gives them the time. */
 static PetscErrorCode FetchRightSides(VpCycle cycle, PetscInt finest)
 {
   PetscFunctionBegin;
@@ -92,6 +102,7 @@ static PetscErrorCode Down(const Pass *p, PetscInt l, PetscBool zero)
   if (untouched) PetscCall(VpLevelExchange(cycle->level[l], VP_GHOST_CHILD, cycle->b[l]));
   else
     PetscCall(Residual(cycle, l));
+  PetscCall(ForgetRightSide(cycle, l + 1));
   PetscCall(VpRestrict(cycle->level[l], cycle->gather[l + 1], untouched ? cycle->b[l] : cycle->r[l], cycle->b[l + 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -108,7 +119,6 @@ static PetscErrorCode Up(const Pass *p, PetscInt l, PetscBool zero)
                       (PetscBool)!Untouched(p, zero), cycle->x[0][l + 1], cycle->x[0][l]));
   PetscCall(VpArrive(cycle->under_way[l]));
   PetscCall(Smooth(cycle, l, count, PETSC_FALSE, reverse, VpGhostsAt(NULL)));
-  cycle->under_way[l] = VpGhostsAt(NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -136,6 +146,7 @@ static PetscErrorCode Cycle(const Pass *p, PetscInt l, PetscBool zero)
 PetscErrorCode VpCycleEnter(VpCycle cycle, PetscInt l, const double *r)
 {
   PetscFunctionBegin;
+  PetscCall(ForgetRightSide(cycle, l));
   PetscCall(VpLevelEnter(cycle->level[l], r, cycle->b[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -144,6 +155,7 @@ PetscErrorCode VpCycleEnterResidual(VpCycle cycle, PetscInt l, VpLevel outer, co
                                     PetscReal *norm2)
 {
   PetscFunctionBegin;
+  PetscCall(ForgetRightSide(cycle, l));
   PetscCall(VpLevelEnterResidual(cycle->level[l], outer, x, ghosts, f, cycle->b[l], norm2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -181,7 +181,6 @@ PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots, void *leaves, 
   if (!VpMessageItems(m, 0) && !VpMessageItems(m, 1)) PetscFunctionReturn(PETSC_SUCCESS);
   ghosts->arrive = Arrive;
   ghosts->context = e;
-  e->leaves = leaves;
   PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
   if (e->link) {
     PetscCall(backend->begin_messages(e->level->mesh->link, m, roots));
@@ -193,6 +192,7 @@ PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots, void *leaves, 
     PetscCall(Receive(e));
     PetscCall(Send(e));
   }
+  e->leaves = leaves;
   PetscCall(PetscLogEventEnd(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

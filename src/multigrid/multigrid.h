@@ -132,7 +132,7 @@ struct VpCycle_ {
   VpGather      *gather;   /* [nlevel]; NULL where a level lives on as many ranks as the finer one */
   VpCoarse       coarse;
   void         **b, **x[2], **r; /* [nlevel] vectors; r[l] NULL until it is needed */
-  VpGhosts      *under_way;      /* [nlevel] ghosts of b, which the way down sends and the way up needs */
+  VpGhosts      *under_way;      /* [nlevel] ghosts of b for sweeps, there or under way until b changes; values NULL: not asked for */
   PetscBool      replays, whole; /* the cycle, or what comes before and after its coarse solve */
   VpRecorded    *recorded;       /* [nlevel][plain, transposed][whole or before, after] from a level down */
 };
