@@ -142,7 +142,7 @@ static PetscErrorCode reset_and_set_up_again(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Fail(PC pc, Vec r, Vec z)
+static PetscErrorCode Fail(PC pc)
 {
   return PETSC_ERR_USER;
 }
@@ -171,7 +171,7 @@ static PetscErrorCode error_spoils_no_later_cycle(void)
   PetscCall(KSPGetOperators(coarse, &A, NULL));
   PetscCall(PCCreate(PetscObjectComm((PetscObject)coarse), &fails));
   PetscCall(PCSetType(fails, PCSHELL));
-  PetscCall(PCShellSetApply(fails, Fail));
+  PetscCall(PCShellSetSetUp(fails, Fail));
   PetscCall(PCSetOperators(fails, A, A));
   PetscCall(KSPSetPC(coarse, fails));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
