@@ -302,7 +302,7 @@ struct PatchThread {
   }
 };
 
-/* a colour's part of the work: the vectors, and patches in launch order */
+/* the vectors, and patches in launch order */
 template <class T>
 struct PatchWork {
   const T           *table, *b;

@@ -5,7 +5,7 @@
 PetscErrorCode VpMeshSetSides(VpMesh mesh)
 {
   const int          sides = 2 * mesh->dim;
-  const size_t       count = (size_t)mesh->nown * sides;
+  const size_t       count = (size_t)mesh->nown * sides, look = mesh->nface > mesh->nown ? count : 0; /* no ghosts: no need to */
   const PetscSFNode *owner; /* of the face neighbours */
   PetscSFNode       *root;
   PetscInt          *leaf;
@@ -14,11 +14,11 @@ PetscErrorCode VpMeshSetSides(VpMesh mesh)
 
   PetscFunctionBeginUser;
   if (mesh->sf[VP_GHOST_SIDE]) PetscFunctionReturn(PETSC_SUCCESS);
-  for (size_t i = 0; i < count; i++) nside += mesh->neighbor[i] >= mesh->nown;
+  for (size_t i = 0; i < look; i++) nside += mesh->neighbor[i] >= mesh->nown;
   PetscCall(PetscSFGetGraph(mesh->sf[VP_GHOST_FACE], NULL, NULL, NULL, &owner));
   PetscCall(PetscMalloc2(nside, &leaf, nside, &root));
-  if (nside) PetscCall(VpMallocLarge(count, &beyond));
-  for (size_t i = 0; i < count && nside; i++) {
+  if (look) PetscCall(VpMallocLarge(count, &beyond));
+  for (size_t i = 0; i < look; i++) {
     const int32_t next = mesh->neighbor[i], there = (int32_t)(i % sides) ^ 1; /* the neighbour's side */
 
     beyond[i] = next < mesh->nown ? next : mesh->nown + n;

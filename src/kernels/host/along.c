@@ -21,14 +21,14 @@ INLINE void Line(const int n, int32_t cells, const int32_t *cell, int32_t step, 
 
 INLINE PetscErrorCode Along(const int n, int d, const int32_t extent[], const int32_t *cell, const REAL *M, const REAL *w, const REAL *x, REAL *y)
 {
-  const int32_t step = d ? extent[0] * (d == 2 ? extent[1] : 1) : 1, count = extent[0] * extent[1] * extent[2] / extent[d];
-  const int     stride = d ? (d == 2 ? n * n : n) : 1;
+  const int32_t step = LineStride(d, extent[0], extent[0] * extent[1]), count = extent[0] * extent[1] * extent[2] / extent[d];
+  const int     stride = LineStride(d, n, n * n);
 
   PetscFunctionBegin;
   for (int32_t i = 0; i < count; i++) {
-    const int32_t *first = cell + (i % step + i / step * step * extent[d]);
+    const int32_t *first = cell + LineStart(extent[d], step, i);
 
-    for (int l = 0; l < Power(n) / n; l++) Line(n, extent[d], first, step, l % stride + l / stride * stride * n, stride, M, w, x, y);
+    for (int l = 0; l < Power(n) / n; l++) Line(n, extent[d], first, step, LineStart(n, stride, l), stride, M, w, x, y);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

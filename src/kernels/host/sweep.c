@@ -54,7 +54,7 @@ INLINE void SubtractHalo(const Sweep *s, const int n, const int nt, const int32_
   const int     end = p >> d & 1, m = 2 * n;
   const REAL   *value = Trace(view, nt, 1 - end, 0), *slope = Trace(view, nt, 1 - end, 1);
   const REAL   *beyond[W], *g[W];
-  const int     fast = d == 0 ? 1 : d == 1 ? n : n * n, stride = d == 0 ? 1 : d == 1 ? m : m * m;
+  const int     fast = LineStride(d, n, n * n), stride = LineStride(d, m, m * m);
   int           any = 0;
   V             G[2][VP_MAX_N];
 

@@ -10,15 +10,12 @@ typedef struct {
 
 INLINE Side SideOf(const VpView *view, const int n, const void *tables, int32_t item)
 {
-  const int    end = item % 2, d = item / 2 % DIM, stride = d ? (d == 2 ? n * n : n) : 1;
+  const int    end = item % 2, d = item / 2 % DIM, stride = LineStride(d, n, n * n);
   const size_t cell = (size_t)(item / (2 * DIM));
   const REAL  *value = (const REAL *)tables + 2 * end * view->nt;
 
   return (Side){cell * (size_t)Power(n) + (size_t)(view->first[end] * stride), stride, {value, value + view->nt}};
 }
-
-/* where line l starts from line 0 */
-INLINE size_t LineOf(const int n, const Side *s, int l) { return (size_t)(l % s->stride + l / s->stride * s->stride * n); }
 
 INLINE PetscErrorCode Gather(const VpView *view, const int n, int32_t count, const int32_t *list, const REAL *x, REAL *to)
 {
@@ -29,7 +26,7 @@ INLINE PetscErrorCode Gather(const VpView *view, const int n, int32_t count, con
     const Side s = SideOf(view, n, view->traces, list[i]);
 
     for (int l = 0; l < lines; l++) {
-      const REAL *u = x + s.first + LineOf(n, &s, l);
+      const REAL *u = x + s.first + LineStart(n, s.stride, l);
       REAL        v = 0, q = 0;
 
       for (int t = 0; t < view->nt; t++) {
@@ -52,7 +49,7 @@ INLINE PetscErrorCode Scatter(const VpView *view, const int n, int32_t count, co
     const Side s = SideOf(view, n, view->expand, list[i]);
 
     for (int l = 0; l < lines; l++) {
-      REAL *u = x + s.first + LineOf(n, &s, l);
+      REAL *u = x + s.first + LineStart(n, s.stride, l);
 
       for (int t = 0; t < view->nt; t++) u[t * s.stride] = s.table[0][t] * from[l] + s.table[1][t] * from[lines + l];
     }
