@@ -20,12 +20,11 @@ struct EdgeTables {
 };
 struct NoEdges {};
 
-/* of R lines at once, which share the constants */
-template <class T, int N, int R>
-__device__ __forceinline__ void Forward(const T (&F)[2][N * N], T (&v)[R][2 * N])
+/* of R lines at once, which share the entries F(parity, mode / 2, i); Map: how functions are mirrored */
+template <class Map, class T, int N, int R, class Entry>
+__device__ __forceinline__ void Forward(Entry F, T (&v)[R][2 * N])
 {
-  typedef Mirror<N, Thin(N)> Map;
-  T                          s[R][N], d[R][N];
+  T s[R][N], d[R][N];
 
   UNROLL for (int r = 0; r < R; r++) {
     UNROLL for (int i = 0; i < N; i++) {
@@ -36,30 +35,30 @@ __device__ __forceinline__ void Forward(const T (&F)[2][N * N], T (&v)[R][2 * N]
   }
   UNROLL for (int j = 0; j < N; j++) {
     UNROLL for (int i = 0; i < N; i++) {
-      UNROLL for (int r = 0; r < R; r++) v[r][2 * j] = (i ? v[r][2 * j] : T(0)) + F[0][j * N + i] * s[r][i];
+      UNROLL for (int r = 0; r < R; r++) v[r][2 * j] = (i ? v[r][2 * j] : T(0)) + F(0, j, i) * s[r][i];
     }
   }
   UNROLL for (int j = 0; j < N; j++) {
     UNROLL for (int i = 0; i < N; i++) {
-      UNROLL for (int r = 0; r < R; r++) v[r][2 * j + 1] = (i ? v[r][2 * j + 1] : T(0)) + F[1][j * N + i] * d[r][i];
+      UNROLL for (int r = 0; r < R; r++) v[r][2 * j + 1] = (i ? v[r][2 * j + 1] : T(0)) + F(1, j, i) * d[r][i];
     }
   }
 }
 
-template <class T, int N, int R>
-__device__ __forceinline__ void Backward(const T (&B)[2][N * N], T (&v)[R][2 * N])
+/* entries B(parity, i, mode / 2) */
+template <class Map, class T, int N, int R, class Entry>
+__device__ __forceinline__ void Backward(Entry B, T (&v)[R][2 * N])
 {
-  typedef Mirror<N, Thin(N)> Map;
-  T                          even[R][N], odd[R][N];
+  T even[R][N], odd[R][N];
 
   UNROLL for (int i = 0; i < N; i++) {
     UNROLL for (int j = 0; j < N; j++) {
-      UNROLL for (int r = 0; r < R; r++) even[r][i] = (j ? even[r][i] : T(0)) + B[0][i * N + j] * v[r][2 * j];
+      UNROLL for (int r = 0; r < R; r++) even[r][i] = (j ? even[r][i] : T(0)) + B(0, i, j) * v[r][2 * j];
     }
   }
   UNROLL for (int i = 0; i < N; i++) {
     UNROLL for (int j = 0; j < N; j++) {
-      UNROLL for (int r = 0; r < R; r++) odd[r][i] = (j ? odd[r][i] : T(0)) + B[1][i * N + j] * v[r][2 * j + 1];
+      UNROLL for (int r = 0; r < R; r++) odd[r][i] = (j ? odd[r][i] : T(0)) + B(1, i, j) * v[r][2 * j + 1];
     }
   }
   UNROLL for (int r = 0; r < R; r++) {
@@ -68,6 +67,18 @@ __device__ __forceinline__ void Backward(const T (&B)[2][N * N], T (&v)[R][2 * N
       v[r][N + Map::index(i)] = Map::sign(i) < 0 ? odd[r][i] - even[r][i] : even[r][i] - odd[r][i];
     }
   }
+}
+
+/* inside, along D */
+template <int D, class T, int N, int R>
+__device__ __forceinline__ void ForwardInside(const PatchTables<T, N> &t, T (&v)[R][2 * N])
+{
+  Forward<Mirror<N, Thin(N)>, T, N, R>([&](int p, int j, int i) { return t.F[t.same[D]][p][j * N + i]; }, v);
+}
+template <int D, class T, int N, int R>
+__device__ __forceinline__ void BackwardInside(const PatchTables<T, N> &t, T (&v)[R][2 * N])
+{
+  Backward<Mirror<N, Thin(N)>, T, N, R>([&](int p, int i, int j) { return t.B[t.same[D]][p][i * N + j]; }, v);
 }
 
 /* v mirrored about the patch's middle */
@@ -86,14 +97,14 @@ __device__ __forceinline__ void TurnAround(T (&v)[R][2 * N])
 }
 
 /* M v, value by value to out(r, i, value): a loop, so that the code fits the instruction cache, where it would be long */
-template <class T, int N, int R, class Out>
-__device__ __forceinline__ void Full(const T (&M)[4 * N * N], const T (&v)[R][2 * N], Out out)
+template <class T, int N, int R, class M, class Out>
+__device__ __forceinline__ void Full(const M &a, const T (&v)[R][2 * N], Out out)
 {
 #pragma unroll(N > 5 ? 1 : 2 * N)
   for (int i = 0; i < 2 * N; i++) {
     T w[R];
     UNROLL for (int j = 0; j < 2 * N; j++) {
-      UNROLL for (int r = 0; r < R; r++) w[r] = (j ? w[r] : T(0)) + M[i * 2 * N + j] * v[r][j];
+      UNROLL for (int r = 0; r < R; r++) w[r] = (j ? w[r] : T(0)) + a[i * 2 * N + j] * v[r][j];
     }
     UNROLL for (int r = 0; r < R; r++) out(r, i, w[r]);
   }
@@ -110,7 +121,7 @@ __device__ __forceinline__ void ToModes(const PatchTables<T, N> &t, const Edges 
       return;
     }
   }
-  Forward<T, N, R>(t.F[t.same[D]], v);
+  ForwardInside<D>(t, v);
   UNROLL for (int i = 0; i < 2 * N; i++) {
     UNROLL for (int r = 0; r < R; r++) out(r, i, v[r][i]);
   }
@@ -131,7 +142,7 @@ __device__ __forceinline__ void FromModes(const PatchTables<T, N> &t, const Edge
       return;
     }
   }
-  Backward<T, N, R>(t.B[t.same[D]], v);
+  BackwardInside<D>(t, v);
   UNROLL for (int i = 0; i < 2 * N; i++) {
     UNROLL for (int r = 0; r < R; r++) out(r, i, v[r][i]);
   }

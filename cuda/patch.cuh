@@ -188,7 +188,7 @@ struct PatchThread {
   __device__ __forceinline__ void ForwardZ()
   {
     if constexpr (S::adjacent && inside) {
-      Forward<T, N, R>(t.F[t.same[2]], v);
+      ForwardInside<2>(t, v);
       UNROLL for (int i = 0; i < m; i++) {
         Lines lines;
         UNROLL for (int r = 0; r < R; r++) lines.a[r] = v[r][i];
@@ -237,7 +237,7 @@ struct PatchThread {
       ToModes<0>(t, edges, kx, v, write);
       ReadX();
     } else
-      Forward<T, N, R>(t.F[t.same[0]], v);
+      ForwardInside<0>(t, v);
     UNROLL for (int r = 0; r < R; r++) {
       const int l = Line(r), y = l / S::x.place % N + l / S::x.cell % 2 * N, z = l / S::x.z % m;
       const T  *lambda = table + PatchTable<N>::lambda, rest = __ldg(lambda + (2 + !!ky) * m + y) + __ldg(lambda + (4 + !!kz) * m + z);
@@ -245,7 +245,7 @@ struct PatchThread {
     }
     if (!inside && kx) FromModes<0>(t, edges, kx, v, write);
     else {
-      Backward<T, N, R>(t.B[t.same[0]], v);
+      BackwardInside<0>(t, v);
       WriteX();
     }
     Sync();
@@ -271,7 +271,7 @@ struct PatchThread {
       UNROLL for (int c = 0; c < 2; c++) to[r][c] = Cell(LineZ(r) / layer + 4 * c, true) + LineZ(r) % layer;
     }
     if constexpr (S::adjacent && inside) {
-      Backward<T, N, R>(t.B[t.same[2]], v);
+      BackwardInside<2>(t, v);
       UNROLL for (int i = 0; active && i < m; i++) {
         Lines lines;
         UNROLL for (int r = 0; r < R; r++) lines.a[r] = v[r][i];

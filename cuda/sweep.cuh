@@ -12,7 +12,7 @@ __device__ __forceinline__ int Parity(const uint8_t *cover, unsigned done, int32
 template <class T>
 struct Sweep {
   const int32_t *patch, *type;
-  const uint8_t *cover;
+  const uint8_t *mirrored, *cover;
   const T       *fdm, *weight;
   T              reaction, cutoff;
   unsigned       done;

@@ -26,12 +26,11 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
 
 #pragma unroll 1
   for (int i = 0; i < order.n; i++) {
-    const int color = order.color[i];
+    const int     color = order.color[i];
+    const int32_t first = order.start[color] + blockIdx.x * patches, last = order.start[color + 1];
 
     if (i) cooperative_groups::this_grid().sync();
-#pragma unroll 1
-    for (int32_t first = order.start[color] + blockIdx.x * patches; first < order.start[color + 1]; first += gridDim.x * patches)
-      SolvePatches<true>(t, edges, w, done, first, order.start[color + 1]);
+    if (first < last) SolvePatches<true>(t, edges, w, done, first, last);
     done |= 1u << color;
   }
 }
@@ -83,7 +82,7 @@ struct SweepAllSetup {
 };
 
 template <class T, int N>
-static PetscErrorCode SweepAll(const VpView *view, int n, const int order[], const int32_t start[], VpGhosts ghosts, const void *b,
+static PetscErrorCode SweepAtOnce(const VpView *view, int n, const int order[], const int32_t start[], VpGhosts ghosts, const void *b,
                                void *const x[2], PetscBool *did)
 {
   SweepAllPlan<T, N> *plan = NULL;

@@ -62,12 +62,16 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   }
 }
 
+/* a warp looks at `each` cells at once, then copies those of them that are in x1 */
 template <class T>
-__global__ void Settle(int values, int32_t count, unsigned done, const uint8_t *cover, T *x0, const T *x1)
+__global__ void Settle(int values, int32_t count, int each, unsigned done, const uint8_t *cover, T *x0, const T *x1)
 {
-  for (int32_t cell = blockIdx.x * blockDim.y + threadIdx.y; cell < count; cell += gridDim.x * blockDim.y) {
-    if (!(__popc(cover[cell] & done) & 1)) continue;
-    for (int i = threadIdx.x; i < values; i += blockDim.x) x0[(size_t)cell * values + i] = x1[(size_t)cell * values + i];
+  const int32_t first = each * (blockIdx.x * blockDim.y + threadIdx.y), cell = first + threadIdx.x;
+  const bool    other = (int)threadIdx.x < each && cell < count && __popc(cover[cell] & done) & 1;
+
+  for (unsigned cells = __ballot_sync(~0u, other); cells; cells &= cells - 1) {
+    const size_t at = (size_t)(first + __ffs(cells) - 1) * values;
+    for (int i = threadIdx.x; i < values; i += 32) x0[at + i] = x1[at + i];
   }
 }
 
@@ -149,11 +153,11 @@ struct Transfers {
 
   static PetscErrorCode Settling(const VpView *view, int32_t count, unsigned done, void *const x[2])
   {
-    const int32_t blocks = PetscMin((count + 3) / 4, 65536);
+    const int each = PetscClipInterval(count >> 14, 1, 32), cells = 8 * each; /* of a warp, of a block: 16384 warps fill the device */
 
     PetscFunctionBegin;
     if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-    Settle<T><<<blocks, dim3(64, 4), 0, VpCudaStream>>>(S::values, count, done, view->cover, (T *)x[0], (const T *)x[1]);
+    Settle<T><<<(count + cells - 1) / cells, dim3(32, 8), 0, VpCudaStream>>>(S::values, count, each, done, view->cover, (T *)x[0], (const T *)x[1]);
     VpCudaLaunched("settle");
     PetscFunctionReturn(PETSC_SUCCESS);
   }

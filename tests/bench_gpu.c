@@ -1,6 +1,8 @@
 static char help[] =
-  "Speed and memory on the unit cube, degree by degree: kernels, cycle and solves against a copy measured in the same run.\n\n\
+  "Speed and memory on the unit cube or square, degree by degree: kernels, cycle and solves against a copy measured in the same run.\n\n\
   -bench_backend cuda|host           : where (default cuda)\n\
+  -bench_dim 2|3                     : default 3\n\
+  -bench_varying                     : a coefficient that differs from cell to cell\n\
   -bench_degrees 3,4,7               : which degrees (default 1 to 8)\n\
   -bench_parts kernels,spaces,solves : which figures (default all): kernels and cycle; sweeps in other spaces; solves\n\
   -bench_shift s                     : meshes refined s times more (s < 0: less); the default has 57 to 453 million DoFs\n\
@@ -87,17 +89,13 @@ static PetscErrorCode LeaveAdd(void *work)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- the figures. Least traffic in 3D: a colour of a sweep reads b, writes x, and reads thin traces, 13 bytes in single precision; a
-   transfer touches both levels; coarse levels add 1/7 */
-
-#define SWEEP (8 * 3.25)
-#define TRANSFER (1 + 1. / 8)
-#define LEVELS ((SWEEP + 2 * TRANSFER) * 8 / 7)
+/* ---- the figures */
 
 enum { KERNELS, SPACES, SOLVES, PARTS };
 enum { IN_SINGLE = 1 << VP_SINGLE, IN_DOUBLE = 1 << VP_DOUBLE, IN_BOTH = IN_SINGLE | IN_DOUBLE };
 
-static const Traffic sweep = {0, SWEEP}, first = {16, 1}, step = {32, LEVELS + 2}; /* of a refinement: its last residual; a step */
+static const Traffic sweep = {.sweeps = 1}, first = {.bytes = 16, .reals = 1},
+                     step = {.bytes = 32, .reals = 2, .cycles = 1}; /* of a refinement: its last residual; a step */
 
 static const struct {
   const char *name;
@@ -105,14 +103,14 @@ static const struct {
   int         in;
   Traffic     least;
 } kernels[] = {
-  {"A x", Multiply, IN_DOUBLE, {16, 0}},
-  {"A x on a level", MultiplyLevel, IN_BOTH, {0, 2}},
-  {"residual, norm, conversion", EnterResidual, IN_BOTH, {16, 1}},
-  {"conversion, update", LeaveAdd, IN_BOTH, {16, 1}},
-  {"restriction", Restrict, IN_BOTH, {0, TRANSFER}},
-  {"prolongation", Prolong, IN_BOTH, {0, TRANSFER}},
-  {"sweep, full exact", Sweep, IN_BOTH, {0, SWEEP}},
-  {"V-cycle", Precondition, IN_BOTH, {16, LEVELS + 2}},
+  {"A x", Multiply, IN_DOUBLE, {.bytes = 16}},
+  {"A x on a level", MultiplyLevel, IN_BOTH, {.reals = 2}},
+  {"residual, norm, conversion", EnterResidual, IN_BOTH, {.bytes = 16, .reals = 1}},
+  {"conversion, update", LeaveAdd, IN_BOTH, {.bytes = 16, .reals = 1}},
+  {"restriction", Restrict, IN_BOTH, {.transfers = 1}},
+  {"prolongation", Prolong, IN_BOTH, {.transfers = 1}},
+  {"sweep, full exact", Sweep, IN_BOTH, {.sweeps = 1}},
+  {"V-cycle", Precondition, IN_BOTH, {.bytes = 16, .reals = 2, .cycles = 1}},
 };
 
 static const struct {
@@ -141,9 +139,16 @@ static const Solver solvers[] = {
 
 static const char *const sides[] = {"f = 1", "random b"};
 
+/* A colour of a sweep reads b, writes x, and reads thin traces, 13 bytes in 3D and single precision, on dim sides of a cell; a transfer
+   touches both levels; a cycle is a sweep and two transfers on every level. */
 static double Bytes(const Work *w, Traffic least)
 {
-  return least.fixed + least.reals * (w->precision == VP_SINGLE ? sizeof(float) : sizeof(double));
+  const int    dim = w->bench->dim, children = 1 << dim;
+  const double sweep_reals = children * (2 + 1.25 * dim / 3), transfer_reals = 1 + 1. / children;
+  const double cycle_reals = (sweep_reals + 2 * transfer_reals) * children / (children - 1);
+
+  return least.bytes + (least.reals + least.sweeps * sweep_reals + least.transfers * transfer_reals + least.cycles * cycle_reals) *
+                         (w->precision == VP_SINGLE ? sizeof(float) : sizeof(double));
 }
 
 static Row NewRow(const Work *w, const char name[])
@@ -324,6 +329,19 @@ static PetscErrorCode GetOptions(Options *o)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode GetProblem(Bench *bench)
+{
+  PetscInt dim = bench->dim;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-bench_seconds", &bench->enough, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-bench_varying", &bench->varying, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-bench_dim", &dim, NULL));
+  PetscCheck(dim == 2 || dim == 3, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-bench_dim is 2 or 3, not %d", (int)dim);
+  bench->dim = (int)dim;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode BackendCreate(const char name[], Bench *bench)
 {
   PetscBool available = PETSC_TRUE;
@@ -346,9 +364,9 @@ static PetscErrorCode BackendCreate(const char name[], Bench *bench)
 
 int main(int argc, char **argv)
 {
-  const PetscInt refine[] = {0, 8, 7, 7, 7, 7, 6, 6, 6}; /* of degree k */
+  const PetscInt refine[2][VP_MAX_DEGREE] = {{12, 12, 12, 11, 11, 11, 11, 11}, {8, 7, 7, 7, 7, 6, 6, 6}}; /* [dim - 2][degree - 1] */
   Options        o;
-  Bench          bench = {.enough = 0.05};
+  Bench          bench = {.dim = 3, .enough = 0.05};
   PetscMPIInt    ranks;
   PetscLogDouble start, end;
 
@@ -357,14 +375,14 @@ int main(int argc, char **argv)
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   PetscCheck(ranks == 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "bench_gpu measures one rank, not %d", ranks);
   PetscCall(GetOptions(&o));
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-bench_seconds", &bench.enough, NULL));
+  PetscCall(GetProblem(&bench));
   PetscCall(PetscTime(&start));
   PetscCall(BackendCreate(o.backend, &bench));
   PetscCall(WarmUp(&bench));
   PetscCall(MeasureCopy(&bench, (size_t)1 << (31 + 3 * PetscMin(0, o.shift)))); /* 2 GB, less on coarser meshes */
   PetscCall(ReportBegin(&bench, o.report));
   for (PetscInt i = 0; i < o.ndegree; i++) {
-    PetscCall(RunDegree(&bench, (int)o.degree[i], refine[o.degree[i]] + o.shift + o.large, &o));
+    PetscCall(RunDegree(&bench, (int)o.degree[i], refine[bench.dim - 2][o.degree[i] - 1] + o.shift + o.large, &o));
   }
   PetscCall(PetscTime(&end));
   printf("\n%d figures in %.0f s\n", bench.rows, end - start);

@@ -6,16 +6,18 @@
 
 typedef struct {
   const VpBackend *backend;
-  void            *probe;  /* a byte to wait for */
-  double           enough; /* seconds to repeat a figure for */
-  double           copy;   /* bytes a second, read and written, of a copy of large arrays */
-  FILE            *json;   /* or NULL */
+  void            *probe; /* a byte to wait for */
+  int              dim;
+  PetscBool        varying; /* does the coefficient differ from cell to cell? */
+  double           enough;  /* seconds to repeat a figure for */
+  double           copy;    /* bytes a second, read and written, of a copy of large arrays */
+  FILE            *json;    /* or NULL */
   int              rows;
 } Bench;
 
-/* What a figure takes at least from memory, bytes a DoF: fixed + reals * size of the cycle's numbers */
+/* What a figure takes at least from memory: bytes a DoF, numbers of the cycle a DoF, and how often it does what */
 typedef struct {
-  double fixed, reals;
+  double bytes, reals, sweeps, transfers, cycles;
 } Traffic;
 
 typedef struct {

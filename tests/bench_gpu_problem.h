@@ -1,4 +1,4 @@
-/* The problem that bench_gpu measures: -div grad u = f in the unit cube, u = 0 on its boundary, and its preconditioner. */
+/* The problem that bench_gpu measures: -div a grad u = f in the unit cube or square, u = 0 on its boundary, and its preconditioner. */
 #pragma once
 #include "bench_gpu.h"
 
@@ -24,6 +24,25 @@ static inline VecType VectorType(const Bench *bench)
   return bench->backend == &VpBackendHost ? VECSTANDARD : VECCUDA;
 }
 
+/* a = 1 + (sum of the coordinates of the cell's lower corner) / 2 */
+static inline PetscErrorCode SetCoefficient(DM dm, int dim)
+{
+  PetscInt   n;
+  PetscReal *a, lower[3], upper[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGGetCells(dm, &n));
+  PetscCall(PetscMalloc1(n, &a));
+  for (PetscInt i = 0; i < n; i++) {
+    PetscCall(DMVPatchDGGetCellBounds(dm, i, lower, upper));
+    a[i] = 1;
+    for (int d = 0; d < dim; d++) a[i] += lower[d] / 2;
+  }
+  PetscCall(DMVPatchDGSetCoefficient(dm, a));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static inline PetscErrorCode WorkCreate(Bench *bench, int degree, PetscInt refine, Work *w)
 {
   PetscLogDouble start, end;
@@ -32,9 +51,10 @@ static inline PetscErrorCode WorkCreate(Bench *bench, int degree, PetscInt refin
   *w = (Work){.bench = bench, .degree = degree};
   PetscCall(UsedBytes(bench, &w->memory));
   PetscCall(PetscTime(&start));
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_SELF, 3, degree, refine, &w->dm));
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_SELF, bench->dim, degree, refine, &w->dm));
   PetscCall(DMSetVecType(w->dm, VectorType(bench)));
   PetscCall(DMSetUp(w->dm));
+  if (bench->varying) PetscCall(SetCoefficient(w->dm, bench->dim));
   PetscCall(DMCreateMatrix(w->dm, &w->A));
   PetscCall(DMVPatchDGGetLevel(w->dm, &w->outer));
   PetscCall(DMCreateGlobalVector(w->dm, &w->b));
@@ -97,11 +117,11 @@ static inline PetscErrorCode WorkDestroy(Work *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b: the coefficients of the function 1, sqrt(h^3) for the first of every cell, 0 for the others; or random numbers, on the device where
+/* b: the coefficients of the function 1, sqrt(h^dim) for the first of every cell, 0 for the others; or random numbers, on the device where
    PETSc can */
 static inline PetscErrorCode SetRightHandSide(Work *w, int side)
 {
-  const PetscInt cell = PetscPowInt(w->degree + 1, 3);
+  const PetscInt cell = PetscPowInt(w->degree + 1, w->bench->dim);
   PetscScalar   *b;
   PetscRandom    random;
 

@@ -53,7 +53,7 @@ struct Device {
     view.neighbor = Array(v.neighbor), view.line = Array(v.line), view.drop = Array(v.drop);
     view.lines = Real(v.lines), view.traces = Real(v.traces), view.expand = Real(v.expand);
     view.patch = Array(v.patch), view.type = Array(v.type), view.cover = Array(v.cover);
-    view.fdm = Real(v.fdm), view.weight = Real(v.weight);
+    view.fdm = Real(v.fdm), view.mirrored = Array(v.mirrored), view.weight = Real(v.weight);
     view.reaction = v.reaction, view.cutoff = -1;
     view.P = Real(v.P), view.R = Real(v.R), view.enter = Real(v.enter), view.leave = Real(v.leave);
     view.parent = Array(v.parent), view.corner = Array(v.corner), view.child = Array(v.child);
@@ -158,6 +158,29 @@ struct Check {
     Call(ops->settle(&g.view, v.ncell, done, d));
     Compare(what, d[0], two[0], 0, N, factor);
   }
+  /* all colours by sweep_all, forward and back, where `can` says that it can */
+  void AtOnce(bool can)
+  {
+    const int nc = 1 << v.dim;
+
+    for (int back = 0; back < 2; back++) {
+      Reals     two[2] = {x, Reals(N, 0.)};
+      void     *d[2] = {g.Real(x), g.Real(Reals(N, 0.))};
+      int       order[8];
+      unsigned  done = 0;
+      PetscBool did;
+
+      for (int i = 0; i < nc; i++) {
+        order[i] = back ? nc - 1 - i : i;
+        for (int32_t p = v.start[order[i]]; p < v.start[order[i] + 1]; p++) SweepPatch(v, VP_FORM_REPLACE, p, done, b, two);
+        done |= 1u << order[i];
+      }
+      Call(ops->sweep_all(&g.view, nc, order, v.start.data(), VpGhostsAt(NULL), db, d, &did));
+      TapOk((PetscBool)(did == (PetscBool)can), "%s all colours at once: %s", name.c_str(), can ? "taken" : "left");
+      if (!did) continue;
+      for (int i = 0; i < 2; i++) Compare(back ? "all colours at once, backwards" : "all colours at once", d[i], two[i], 0, N, 10);
+    }
+  }
   void Transfers()
   {
     const size_t Nc = N >> v.dim;
@@ -227,7 +250,7 @@ static void CheckAll(int dim, int k, bool single)
   for (int variant = 0; variant < 2; variant++) {
     const double *h = variant ? brick : cube;
     const int    *sides = variant ? mixed : dirichlet;
-    Check         o, c, s;
+    Check         o, c, s, a;
 
     MakeMesh(o.v, dim, k, L, false, h, sides);
     MakeLines(o.v, 0.3 * variant);
@@ -252,6 +275,12 @@ static void CheckAll(int dim, int k, bool single)
     c.Smoother("replace", VP_FORM_REPLACE, 10);
     c.Smoother("exact", VP_FORM_EXACT, 100);
     c.Transfers();
+    MakeMesh(a.v, dim, k, L, true, h, sides);
+    MakeLines(a.v, 0);
+    MakePatches(a.v, VP_SPACE_FULL);
+    ColorsAsLaunched(a.v);
+    a.Start(single, a.v.ncell);
+    a.AtOnce(dim == 3 && !variant);
     Device od;
     Level  ov;
     MakeMesh(ov, dim, k, L, false, h, sides);

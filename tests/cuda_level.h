@@ -39,7 +39,7 @@ struct Level {
   double               h[3];
   int                  boundary[6];
   std::vector<int32_t> neighbor, line, drop, patch, type, parent, child;
-  std::vector<uint8_t> cover, corner;
+  std::vector<uint8_t> cover, corner, mirrored;
   std::vector<int32_t> start; /* of colours */
   Reals                lines, traces, expand, fdm, weight, P, R, enter, leave;
   double               reaction = 0;
@@ -151,6 +151,7 @@ static void MakePatches(Level &v, VpSpace space)
     v.start[slot + 1] = (int32_t)(v.patch.size() / nq);
   }
   v.fdm.assign((size_t)3 * v.dim * w, 0);
+  v.mirrored.assign(3 * v.dim, 0);
   for (int d = 0; d < v.dim; d++) {
     for (int p = 0; p < 3; p++) {
       const bool lo = p == 0, up = p == 2;
@@ -160,7 +161,20 @@ static void MakePatches(Level &v, VpSpace space)
                         0};
       double    *F = &v.fdm[(size_t)(v.entry(d) + p) * w];
       Call(VpFdmBuild(&v.basis, &key, space, 1, F, F + m * m, F + 2 * m * m));
+      v.mirrored[v.entry(d) + p] = VpFdmIsMirrored(&key);
     }
+  }
+}
+
+/* the colour of a range is its number */
+static void ColorsAsLaunched(Level &v)
+{
+  const int nc = 1 << v.dim;
+
+  for (uint8_t &cover : v.cover) {
+    uint8_t turned = 0;
+    for (int c = 0; c < nc; c++) turned |= (cover >> c & 1) << (nc - 1 - c);
+    cover = turned;
   }
 }
 
@@ -191,6 +205,7 @@ static void Scramble(Level &v)
   for (size_t e = 0; e < v.fdm.size() / (2 * m * m + m); e++)
     for (int i = 0; i < m; i++) v.fdm[e * (2 * m * m + m) + 2 * m * m + i] = 1 + i;
   for (int32_t &t : v.type) t = rand() % (3 * v.dim);
+  std::fill(v.mirrored.begin(), v.mirrored.end(), 0);
   v.weight = RandomReals(v.patch.size() >> v.dim);
   for (double &a : v.weight) a += 2;
   v.reaction = 0.7;

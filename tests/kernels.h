@@ -124,6 +124,7 @@ static void MakePatches(Case *c)
   const int dim = c->view.dim, n = c->view.n, m = 2 * n, width = 2 * m * m + m;
   int32_t  *cells = Keep(c, malloc(PATCHES * (size_t)c->corners * sizeof(int32_t)));
   int32_t  *types = Keep(c, malloc(PATCHES * (size_t)dim * sizeof(int32_t)));
+  uint8_t   mirrored[ENTRIES] = {1};
 
   for (int i = 0; i < PATCHES * c->corners; i++) cells[i] = (i * 7 + 3) % SWEPT;
   for (int i = 0; i < PATCHES * dim; i++) types[i] = (int32_t)Random(ENTRIES);
@@ -141,13 +142,14 @@ static void MakePatches(Case *c)
     if (e % 2) c->fdm[e * width + 2 * m * m + 1] = INFINITY;
   }
   for (int i = 0; i < n; i++) {
-    const int mirror = n < 4 ? n + i : m - 1 - i, sign = Random(2) ? 1 : -1;
+    const int orthonormal = n < VP_THIN_FROM(dim), mirror = orthonormal ? n + i : m - 1 - i, sign = orthonormal && i % 2 ? -1 : 1;
     for (int r = 0; r < m; r++) {
       c->fdm[r * m + mirror] = (r % 2 ? -sign : sign) * c->fdm[r * m + i];
       c->fdm[m * m + mirror * m + r] = (r % 2 ? -sign : sign) * c->fdm[m * m + i * m + r];
     }
   }
   c->view.fdm = PlaceReals(c, (size_t)(ENTRIES * width), c->fdm);
+  c->view.mirrored = Place(c, mirrored, ENTRIES);
   c->weight = Reals(c, PATCHES, 0.5, &c->view.weight);
 }
 

@@ -93,8 +93,8 @@ static PetscErrorCode FindProblems(VpLevel level, const VpPatches *patches, Prob
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* [2n 2n + 2n 2n + 2n] per problem: F, B, lambda */
-static PetscErrorCode SolveProblems(VpLevel level, const Problems *problems, VpSpace space, double table[])
+/* [2n 2n + 2n 2n + 2n] per problem: F, B, lambda; and is it mirrored? */
+static PetscErrorCode SolveProblems(VpLevel level, const Problems *problems, VpSpace space, double table[], uint8_t mirrored[])
 {
   const int    m = 2 * level->basis.n;
   const double a = level->uniform > 0 ? level->uniform : 1;
@@ -105,6 +105,7 @@ static PetscErrorCode SolveProblems(VpLevel level, const Problems *problems, VpS
 
     PetscCall(VpFdmBuild(&level->basis, &problems->key[i], space, level->problem.penalty, F, B, lambda));
     for (int k = 0; k < m; k++) lambda[k] *= a;
+    mirrored[i] = VpFdmIsMirrored(&problems->key[i]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -137,6 +138,7 @@ PetscErrorCode VpLevelPlacePatches(VpLevel level, const VpPatches *patches, VpSp
   Problems  problems = {.capacity = 0};
   VpView   *view = &level->view;
   int32_t  *type;
+  uint8_t  *mirrored;
   double   *table, *weight = NULL;
 
   PetscFunctionBegin;
@@ -145,16 +147,17 @@ PetscErrorCode VpLevelPlacePatches(VpLevel level, const VpPatches *patches, VpSp
   PetscCall(VpMallocLarge((size_t)patches->n * dim, &type));
   if (!(level->uniform > 0)) PetscCall(VpMallocLarge(patches->n, &weight));
   PetscCall(FindProblems(level, patches, &problems, type, weight));
-  PetscCall(PetscMalloc1((size_t)problems.dictionary.n * entry, &table));
-  PetscCall(SolveProblems(level, &problems, space, table));
+  PetscCall(PetscMalloc2((size_t)problems.dictionary.n * entry, &table, problems.dictionary.n, &mirrored));
+  PetscCall(SolveProblems(level, &problems, space, table, mirrored));
   if (patches->n && IsSingular(level)) view->cutoff = 1e-10 * LargestSum(level, table, type);
   PetscCall(VpLevelPlace(level, patches->cell, ((size_t)patches->n << dim) * sizeof(int32_t), "patches", (const void **)&view->patch));
   PetscCall(VpLevelPlace(level, type, (size_t)patches->n * dim * sizeof(int32_t), "patches", (const void **)&view->type));
   PetscCall(VpLevelPlace(level, patches->cover, level->mesh->nlocal, "patches", (const void **)&view->cover));
   PetscCall(VpLevelPlaceReals(level, table, (size_t)problems.dictionary.n * entry, "patch solvers", &view->fdm));
+  PetscCall(VpLevelPlace(level, mirrored, problems.dictionary.n, "patch solvers", (const void **)&view->mirrored));
   if (weight) PetscCall(VpLevelPlaceReals(level, weight, patches->n, "patch solvers", &view->weight));
   PetscCall(PetscFree(weight));
-  PetscCall(PetscFree(table));
+  PetscCall(PetscFree2(table, mirrored));
   PetscCall(PetscFree(type));
   PetscCall(PetscFree(problems.key));
   PetscCall(VpDictionaryDestroy(&problems.dictionary));

@@ -4,20 +4,12 @@
 
 enum { M = 2 * VP_MAX_N };
 
-/* whether the modes of an entry F of view->fdm are even and odd in turn, with function Mirror(i) = sign[i] times the mirror image of i < n */
-typedef struct {
-  const REAL *F;
-  int         mirrored;
-  REAL        sign[VP_MAX_N];
-} Symmetry;
-
 /* the tables of one direction */
 typedef struct {
-  const REAL     *F[W];      /* of every lane */
-  int             agree;     /* they are the same, */
-  const Symmetry *symmetry;  /* with this one; */
-  V              *lanes[2];  /* else: F and B, a matrix a lane */
-  Symmetry        known[16]; /* of entry e in e % 16 */
+  const REAL *F[W];     /* of every lane */
+  int         agree;    /* they are the same, */
+  int         mirrored; /* with modes even and odd in turn; */
+  V          *lanes[2]; /* else: F and B, a matrix a lane */
 } Table;
 
 /* cells to fetch from memory, one before every line of a contraction: many at a time would stop the work */
@@ -35,45 +27,20 @@ typedef struct {
   REAL        weight;
 } Solver;
 
-/* the functions of the second cell mirror those of the first in reverse order in the thin basis, in the same order in the orthonormal one */
-INLINE int Mirror(const int n, int i) { return n < VP_THIN_FROM(DIM) ? n + i : 2 * n - 1 - i; }
-
-/* looks for the symmetry of a patch whose sides are alike; it halves the work */
-INLINE int FindMirror(const int n, const REAL *F, REAL sign[])
-{
-  const int  m = 2 * n;
-  const REAL tolerance = sizeof(REAL) == 4 ? 1e-6 : 1e-14;
-  REAL       largest = 0, error = 0;
-
-  for (int i = 0; i < n; i++) {
-    REAL product = 0;
-    for (int r = 0; r < m; r += 2) product += F[r * m + i] * F[r * m + Mirror(n, i)];
-    sign[i] = product < 0 ? -1 : 1;
-    for (int back = 0; back < 2; back++) {
-      for (int r = 0; r < m; r++) {
-        const REAL *f = back ? F + m * m + r : F + r * m; /* mode r */
-        const int   step = back ? m : 1;
-        const REAL  here = f[i * step], there = f[Mirror(n, i) * step] * sign[i] * (r % 2 ? -1 : 1);
-        largest = PetscMax(largest, here < 0 ? -here : here);
-        error   = PetscMax(error, here < there ? there - here : here - there);
-      }
-    }
-  }
-  return error <= tolerance * largest;
-}
+/* Function i of the first cell, mirrored about the patch's middle, is Sign(i) times function Mirror(i): the thin basis is in reverse order,
+   the orthonormal one alternates (VpBasisMirror). */
+INLINE int  Mirror(const int n, int i) { return n < VP_THIN_FROM(DIM) ? n + i : 2 * n - 1 - i; }
+INLINE REAL Sign(const int n, int i) { return n < VP_THIN_FROM(DIM) && i % 2 ? -1 : 1; }
 
 INLINE void SetTable(const VpView *view, const int n, const int32_t j[W], int d, Table *t)
 {
   const int      mm = 4 * n * n;
   const int32_t *type = view->type + d;
-  Symmetry      *s;
 
   for (int l = 0; l < W; l++) t->F[l] = (const REAL *)view->fdm + (size_t)type[(size_t)j[l] * DIM] * (size_t)(2 * mm + 2 * n);
   t->agree = Uniform(t->F);
   if (t->agree) {
-    t->symmetry = s = &t->known[type[(size_t)j[0] * DIM] % 16];
-    if (s->F != t->F[0]) s->mirrored = FindMirror(n, t->F[0], s->sign);
-    s->F = t->F[0];
+    t->mirrored = view->mirrored[type[(size_t)j[0] * DIM]];
   } else {
     for (int back = 0; back < 2; back++) LoadLanes(mm, t->F, back * mm, t->lanes[back]);
   }
@@ -104,15 +71,15 @@ INLINE void LineFull(const int m, const REAL a[], int stride, V line[])
 }
 
 /* the even part of a line makes the even modes, the odd part the odd ones */
-INLINE void LineForward(const int n, const REAL F[], const REAL sign[], int stride, V line[])
+INLINE void LineForward(const int n, const REAL F[], int stride, V line[])
 {
   const int m = 2 * n;
   V         part[2][VP_MAX_N];
 
   UNROLL for (int i = 0; i < n; i++) {
     const V here = line[i * stride], there = line[Mirror(n, i) * stride];
-    part[0][i] = here + sign[i] * there;
-    part[1][i] = here - sign[i] * there;
+    part[0][i] = here + Sign(n, i) * there;
+    part[1][i] = here - Sign(n, i) * there;
   }
   for (int j = 0; j < m; j += 2) {
     V even = F[j * m] * part[0][0], odd = F[(j + 1) * m] * part[1][0];
@@ -124,7 +91,7 @@ INLINE void LineForward(const int n, const REAL F[], const REAL sign[], int stri
     line[(j + 1) * stride] = odd;
   }
 }
-INLINE void LineBackward(const int n, const REAL B[], const REAL sign[], int stride, V line[])
+INLINE void LineBackward(const int n, const REAL B[], int stride, V line[])
 {
   const int m = 2 * n;
   V         mode[M];
@@ -137,7 +104,7 @@ INLINE void LineBackward(const int n, const REAL B[], const REAL sign[], int str
       odd += B[i * m + j + 1] * mode[j + 1];
     }
     line[i * stride]            = even + odd;
-    line[Mirror(n, i) * stride] = sign[i] * (even - odd);
+    line[Mirror(n, i) * stride] = Sign(n, i) * (even - odd);
   }
 }
 
@@ -151,9 +118,9 @@ INLINE void Contract(const int n, const Table *table, int back, int slow, int fa
     for (int f = 0; f < fast; f++) {
       if (ahead->next < ahead->count) Fetch(ahead->cell[ahead->next++], Power(n));
       if (!table->agree) LineLanes(m, table->lanes[back], fast, v + f);
-      else if (!table->symmetry->mirrored) LineFull(m, a, fast, v + f);
-      else if (back) LineBackward(n, a, table->symmetry->sign, fast, v + f);
-      else LineForward(n, a, table->symmetry->sign, fast, v + f);
+      else if (!table->mirrored) LineFull(m, a, fast, v + f);
+      else if (back) LineBackward(n, a, fast, v + f);
+      else LineForward(n, a, fast, v + f);
     }
   }
 }

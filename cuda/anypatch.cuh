@@ -1,0 +1,337 @@
+/* A colour's patches, generally: any form, tables, spaces, 2D and 3D. Residual, then transforms to eigen-coordinates and back, direction by
+   direction in shared memory. A thread holds two lines, so that it reads every entry of a matrix once for both. */
+#pragma once
+#include "modes.cuh"
+#include "sweep.cuh"
+
+/* the outer side of one of a patch's cells in a direction: entry of `lines` for the cell, values of the cell beyond, or NULL */
+template <class T>
+struct PatchSide {
+  const T *entry, *beyond;
+};
+
+/* thousandths of a block's warps' threads that work on p patches; the fewest patches, of at most `limit` threads, nearly as good as any */
+__host__ __device__ constexpr int Busy(int threads, int p)
+{
+  return 1000 * p * threads / ((p * threads + 31) / 32 * 32);
+}
+__host__ __device__ constexpr int FitPatches(int threads, int limit)
+{
+  int best = 1;
+
+  for (int p = 2; p * threads <= limit; p++) {
+    if (Busy(threads, p) > Busy(threads, best) + 30) best = p;
+  }
+  return best;
+}
+
+/* In shared memory value (x, y, z) of a patch, cell (cx, cy) place (ix, iy), is at ix + n iy + n^2 cx + 2 n^2 cy + sz z, or, if flat, at
+   x + sy y + sz z. With these and the strides of patches there are few bank conflicts (by search). */
+template <class T, int DIM, int N>
+struct AnyShape {
+  static constexpr bool single = sizeof(T) == 4, flat = DIM == 2 || N == 2 || (N == 4 && single);
+  static constexpr int  m = 2 * N, slow = DIM - 1, places = Power(N, slow), values = Power(N, DIM), cells = 1 << DIM;
+  static constexpr int  rounds = 2, threads = (places << slow) / rounds; /* lines of a thread; threads of a patch */
+  static constexpr int  patches = DIM == 2 ? 128 / threads : FitPatches(threads, 256), block = threads * patches;
+  static constexpr int  least = DIM == 3 && N == 7 && single ? 4 : 1; /* blocks of a multiprocessor, which bounds the registers */
+  static constexpr int  sy = !flat ? N : single ? ByN(N, 5, 6, 9, 11, 12, 14, 17, 18) : ByN(N, 5, 7, 9, 10, 13, 14, 17, 18);
+  static constexpr int  sz = single ? ByN(N, 20, 38, 72, 103, 149, 205, 259, 337) : ByN(N, 20, 36, 67, 105, 151, 199, 257, 329);
+  static constexpr int  stride2 = single ? ByN(N, 22, 41, 76, 119, 147, 199, 280, 329) : ByN(N, 22, 51, 76, 101, 158, 199, 280, 329);
+  static constexpr int  stride3 = single ? ByN(N, 88, 243, 576, 1042, 1800, 2882, 4144, 6066)
+                                         : ByN(N, 88, 226, 536, 1058, 1816, 2786, 4112, 5922);
+  static constexpr int  stride = DIM == 2 ? stride2 : stride3, sides = DIM * cells; /* of patches; of a patch */
+
+  static constexpr size_t bytes(bool both) /* of a block, with b and both b and x */
+  {
+    return patches * ((both ? 2 : 1) * stride * sizeof(T) + sides * sizeof(PatchSide<T>));
+  }
+
+  static constexpr __host__ __device__ int step(int d) /* from value to value along d, in a cell */
+  {
+    return d == 0 ? 1 : d == 1 ? sy : sz;
+  }
+  static constexpr __host__ __device__ int half(int d) /* from cell to cell along d */
+  {
+    return flat || d == 2 ? N * step(d) : (d + 1) * N * N;
+  }
+  static constexpr __host__ __device__ int offset(int d, int i) /* of value i of a line along d */
+  {
+    return i < N ? i * step(d) : half(d) + (i - N) * step(d);
+  }
+};
+
+/* Line l of a patch along d: in shared memory, which of the patch's cells it starts in, where there, and its coordinates in the other
+   directions */
+template <class S, int D, int DIM, int N>
+struct AnyLine {
+  int start, cell, at, other[2];
+
+  __device__ __forceinline__ AnyLine(int l)
+  {
+    constexpr int  e[2] = {D == 0 ? 1 : 0, D == 2 ? 1 : 2};
+    constexpr bool turn = N == 8 && DIM == 3 && D < S::slow; /* for the banks */
+    const int      c = l / S::places;
+
+    start = cell = at = 0;
+    UNROLL for (int k = 0; k < S::slow; k++) {
+      const int ck = c >> k & 1, i = (k == 1) != turn ? l / N % N : l % N;
+      start += ck * S::half(e[k]) + i * S::step(e[k]);
+      cell |= ck << e[k];
+      at += i * LineStride(e[k], N, N * N);
+      other[k] = ck * N + i;
+    }
+  }
+};
+
+template <class T>
+struct ReadOnly {
+  const T *p;
+  __device__ __forceinline__ T operator[](int i) const
+  {
+    return __ldg(p + i);
+  }
+};
+
+template <class T, int DIM, int N>
+struct AnyPatch {
+  typedef AnyShape<T, DIM, N>                             S;
+  typedef Mirror<N, N < VP_THIN_FROM(DIM) ? Dense(N) : 2> Map;
+  static constexpr int                                    m = S::m, R = S::rounds;
+
+  const Field<T> &f;
+  const Sweep<T> &w;
+  const int32_t  *drop;
+  VpForm          form;
+  int32_t         patch;
+  const int32_t  *cells;
+  T              *Y, *X; /* b, the residual, the solution; the patch's values, or NULL */
+  PatchSide<T>   *side;  /* [direction][cell] */
+  int             me;
+
+  template <int D>
+  __device__ __forceinline__ AnyLine<S, D, DIM, N> At(int r) const
+  {
+    return AnyLine<S, D, DIM, N>(me + r * S::threads);
+  }
+  __device__ __forceinline__ int Buffer(int32_t cell) const
+  {
+    return Parity(w.cover, w.done, cell);
+  }
+
+  /* Y = b, X = x; what lies beyond the patch's sides */
+  __device__ __forceinline__ void Load() const
+  {
+    UNROLL for (int r = 0; r < R; r++) {
+      const auto line = At<S::slow>(r);
+      UNROLL for (int c = 0; c < 2; c++) {
+        const int32_t cell = cells[line.cell | c << S::slow];
+        const size_t  at = (size_t)cell * S::values + line.at;
+        const T      *b = w.b + at, *x = w.x[Buffer(cell)] + at;
+        UNROLL for (int i = 0; i < N; i++) Y[line.start + S::offset(S::slow, c * N + i)] = b[i * S::places];
+        UNROLL for (int i = 0; X && i < N; i++) X[line.start + S::offset(S::slow, c * N + i)] = x[i * S::places];
+      }
+    }
+    for (int h = me; form != VP_FORM_GIVEN && h < S::sides; h += S::threads) {
+      const int     d = h / S::cells, q = h % S::cells, s = q >> d & 1;
+      const int32_t cell = cells[q], next = __ldg(f.neighbor + (size_t)cell * 2 * DIM + 2 * d + s);
+      int32_t       entry = __ldg(f.line + (size_t)cell * DIM + d);
+      if (form == VP_FORM_LOCAL && next >= 0) entry = __ldg(drop + 2 * entry + s);
+      side[h].entry = f.lines + (size_t)entry * (N * N + 4 * N);
+      side[h].beyond = next >= 0 ? w.x[Buffer(next)] + (size_t)next * S::values : NULL;
+    }
+    __syncthreads();
+  }
+
+  /* y -= what the traces at end 1-s of the lines read(r, .) add at side s of the lines with these entries */
+  template <class Read>
+  __device__ __forceinline__ void Face(const T *const (&entry)[R], int s, Read read, T (&y)[R][N]) const
+  {
+    T V[R] = {}, Q[R] = {};
+
+#pragma unroll 2
+    for (int t = 0; t < f.nt; t++) {
+      const T v = __ldg(f.traces + 2 * (1 - s) * f.nt + t), q = __ldg(f.traces + (2 * (1 - s) + 1) * f.nt + t);
+      UNROLL for (int r = 0; r < R; r++) {
+        const T u = read(r, f.first[1 - s] + t);
+        V[r] += v * u;
+        Q[r] += q * u;
+      }
+    }
+    UNROLL for (int i = 0; i < N; i++) {
+      UNROLL for (int r = 0; r < R; r++) {
+        const T *g = entry[r] + N * N + 2 * s * N;
+        y[r][i] -= __ldg(g + i) * V[r] + __ldg(g + N + i) * Q[r];
+      }
+    }
+  }
+
+  /* Y -= A x along D on the lines' cells at c; beyond: the neighbours' lines, or NULL */
+  template <int D>
+  __device__ __forceinline__ void SubtractHalf(int c, const T *const (&entry)[R], const T *const (&beyond)[R]) const
+  {
+    constexpr int step = S::step(D), along = D == 0 ? 1 : D == 1 ? N : N * N;
+    T             y[R][N] = {};
+
+    if (X) {
+      UNROLL for (int j = 0; j < N; j++) {
+        T u[R];
+        UNROLL for (int r = 0; r < R; r++) u[r] = X[At<D>(r).start + c * S::half(D) + j * step];
+        UNROLL for (int i = 0; i < N; i++) {
+          UNROLL for (int r = 0; r < R; r++) y[r][i] -= __ldg(entry[r] + i * N + j) * u[r];
+        }
+      }
+      Face(entry, 1 - c, [=](int r, int i) { return X[At<D>(r).start + (1 - c) * S::half(D) + i * step]; }, y);
+    }
+    if (form != VP_FORM_LOCAL) Face(entry, c, [&](int r, int i) { return beyond[r] ? beyond[r][i * along] : T(0); }, y);
+    UNROLL for (int r = 0; r < R; r++) {
+      T *to = Y + At<D>(r).start + c * S::half(D);
+      UNROLL for (int i = 0; i < N; i++) to[i * step] += y[r][i];
+    }
+  }
+  template <int D>
+  __device__ __forceinline__ void Subtract() const
+  {
+#pragma unroll 1
+    for (int c = 0; c < 2; c++) {
+      const T *entry[R], *beyond[R];
+      bool     alike = true;
+
+      UNROLL for (int r = 0; r < R; r++) {
+        const auto line = At<D>(r);
+        const auto there = side[D * S::cells + (line.cell | c << D)];
+        entry[r] = there.entry;
+        beyond[r] = there.beyond ? there.beyond + line.at : NULL;
+        alike = alike && entry[r] == entry[0];
+      }
+      if (alike) {
+        const T *same[R];
+        UNROLL for (int r = 0; r < R; r++) same[r] = entry[0];
+        SubtractHalf<D>(c, same, beyond);
+      } else
+        SubtractHalf<D>(c, entry, beyond);
+    }
+    __syncthreads();
+  }
+
+  /* v = Y along D */
+  template <int D>
+  __device__ __forceinline__ void Read(T (&v)[R][m]) const
+  {
+    UNROLL for (int r = 0; r < R; r++) {
+      const T *from = Y + At<D>(r).start;
+      UNROLL for (int i = 0; i < m; i++) v[r][i] = from[S::offset(D, i)];
+    }
+  }
+  /* Y along D = F v, or B v; v is lost */
+  template <int D, bool BACK>
+  __device__ __forceinline__ void Transform(T (&v)[R][m]) const
+  {
+    const int32_t     type = __ldg(w.type + (size_t)patch * DIM + D);
+    const ReadOnly<T> a = {w.fdm + (size_t)type * (2 * m * m + m) + (BACK ? m * m : 0)};
+    auto              write = [=](int r, int i, T y) { Y[At<D>(r).start + S::offset(D, i)] = y; };
+
+    if (!__ldg(w.mirrored + type)) Full<T, N, R>(a, v, write);
+    else {
+      if (BACK) Backward<Map, T, N, R>([=](int p, int i, int j) { return a[i * m + 2 * j + p]; }, v);
+      else
+        Forward<Map, T, N, R>([=](int p, int j, int i) { return a[(2 * j + p) * m + i]; }, v);
+      UNROLL for (int i = 0; i < m; i++) {
+        UNROLL for (int r = 0; r < R; r++) write(r, i, v[r][i]);
+      }
+    }
+  }
+
+  /* x lines in eigen-coordinates: v *= weight / (sum of eigenvalues) */
+  __device__ __forceinline__ void Scale(T (&v)[R][m]) const
+  {
+    const int32_t *type = w.type + (size_t)patch * DIM;
+    const T        weight = w.weight ? w.weight[patch] : T(1), *lambda[DIM];
+
+    UNROLL for (int d = 0; d < DIM; d++) lambda[d] = w.fdm + (size_t)type[d] * (2 * m * m + m) + 2 * m * m;
+    UNROLL for (int r = 0; r < R; r++) {
+      const auto line = At<0>(r);
+      T          rest = w.reaction * weight;
+      UNROLL for (int k = 0; k < S::slow; k++) rest += __ldg(lambda[k + 1] + line.other[k]);
+      UNROLL for (int i = 0; i < m; i++) {
+        const T sum = __ldg(lambda[0] + i) + rest;
+        v[r][i] = sum > w.cutoff ? v[r][i] * (weight / sum) : T(0);
+      }
+    }
+  }
+
+  /* x = Y, or x += Y, to the buffers that do not hold the cells */
+  __device__ __forceinline__ void Store() const
+  {
+    UNROLL for (int r = 0; r < R; r++) {
+      const auto line = At<S::slow>(r);
+      UNROLL for (int c = 0; c < 2; c++) {
+        const int32_t cell = cells[line.cell | c << S::slow];
+        const int     now = Buffer(cell);
+        const size_t  at = (size_t)cell * S::values + line.at;
+        const T      *old = w.x[now] + at;
+        T            *to = w.x[1 - now] + at;
+        UNROLL for (int i = 0; i < N; i++) {
+          const int place = line.start + S::offset(S::slow, c * N + i);
+          to[i * S::places] = Y[place] + (form == VP_FORM_REPLACE ? T(0) : X ? X[place] : old[i * S::places]);
+        }
+      }
+    }
+  }
+
+  template <int D>
+  __device__ __forceinline__ void ToModes() const
+  {
+    T v[R][m];
+
+    Read<D>(v);
+    Transform<D, false>(v);
+    if (D) __syncthreads();
+  }
+  template <int D>
+  __device__ __forceinline__ void FromModes() const
+  {
+    T v[R][m];
+
+    Read<D>(v);
+    if (D == 0) Scale(v);
+    Transform<D, true>(v);
+    if (D < S::slow) __syncthreads();
+  }
+  __device__ __forceinline__ void Solve(bool active) const
+  {
+    Load();
+    if (form != VP_FORM_GIVEN) {
+      Subtract<0>();
+      Subtract<1>();
+      if (DIM == 3) Subtract<S::slow>();
+    }
+    ToModes<S::slow>();
+    if (DIM == 3) ToModes<1>();
+    ToModes<0>();
+    FromModes<0>();
+    if (DIM == 3) FromModes<1>();
+    FromModes<S::slow>();
+    if (active) Store();
+  }
+};
+
+/* the patches list[0], list[1], .., or without a list first, first + 1, .. */
+template <class T, int DIM, int N>
+__global__ void __launch_bounds__(AnyShape<T, DIM, N>::block, AnyShape<T, DIM, N>::least)
+  SweepPatches(const __grid_constant__ Field<T> f, const __grid_constant__ Sweep<T> w, const int32_t *drop, VpForm form,
+               const int32_t *list, int32_t first, int32_t count)
+{
+  typedef AnyShape<T, DIM, N> S;
+  extern __shared__ __align__(16) unsigned char shared[];
+  const bool                                    both = form == VP_FORM_EXACT || form == VP_FORM_LOCAL;
+  const int                                     slot = threadIdx.x / S::threads;
+  const int32_t                                 index = blockIdx.x * S::patches + slot, in = index < count ? index : count - 1;
+  const int32_t                                 patch = list ? list[in] : first + in;
+  PatchSide<T>                                 *side = (PatchSide<T> *)shared;
+  T                                            *Y = (T *)(side + S::patches * S::sides) + slot * S::stride;
+
+  const AnyPatch<T, DIM, N> any = {
+    f, w, drop, form, patch, w.patch + (size_t)patch * S::cells, Y, both ? Y + S::patches * S::stride : NULL, side + slot * S::sides,
+    (int)threadIdx.x % S::threads};
+  any.Solve(index < count);
+}
