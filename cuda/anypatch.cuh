@@ -1,8 +1,37 @@
 /* A colour's patches, generally: any form, tables, spaces, 2D and 3D. Residual, then transforms to eigen-coordinates and back, direction by
-   direction in shared memory. A thread holds two lines, so that it reads every entry of a matrix once for both. */
+   direction in shared memory. A thread holds two lines, so that it reads every entry of a matrix once for both. Along one direction it
+   always holds the same ones: threads wait for one another only where the direction changes. */
 #pragma once
+#include "cell.cuh"
 #include "modes.cuh"
-#include "sweep.cuh"
+
+/* what a colour works on */
+template <class T>
+struct Sweep {
+  const int32_t *patch, *type;
+  const uint8_t *mirrored, *cover;
+  const T       *fdm, *weight;
+  T              reaction, cutoff;
+  unsigned       done;
+  const T       *b;
+  T             *x[2];
+
+  Sweep(const VpView *v, unsigned before, const void *right, void *const both[2])
+      : patch(v->patch), type(v->type), mirrored(v->mirrored), cover(v->cover), fdm((const T *)v->fdm), weight((const T *)v->weight),
+        reaction((T)v->reaction), cutoff((T)v->cutoff), done(before), b((const T *)right), x{(T *)both[0], (T *)both[1]}
+  {
+  }
+  __device__ __forceinline__ int Buffer(int32_t cell) const /* that holds it */
+  {
+    return __popc(__ldg(cover + cell) & done) & 1;
+  }
+};
+
+/* does a patch need its values, besides b? */
+__host__ __device__ constexpr bool KeepsValues(VpForm form)
+{
+  return form == VP_FORM_EXACT || form == VP_FORM_LOCAL;
+}
 
 /* the outer side of one of a patch's cells in a direction: entry of `lines` for the cell, values of the cell beyond, or NULL */
 template <class T>
@@ -10,11 +39,12 @@ struct PatchSide {
   const T *entry, *beyond;
 };
 
-/* thousandths of a block's warps' threads that work on p patches; the fewest patches, of at most `limit` threads, nearly as good as any */
+/* 1000 times the part of a block's lanes that work, with p patches a block */
 __host__ __device__ constexpr int Busy(int threads, int p)
 {
   return 1000 * p * threads / ((p * threads + 31) / 32 * 32);
 }
+/* so many patches, of at most `limit` threads, that more of them keep at most 3 % more of the lanes busy */
 __host__ __device__ constexpr int FitPatches(int threads, int limit)
 {
   int best = 1;
@@ -41,9 +71,9 @@ struct AnyShape {
                                          : ByN(N, 88, 226, 536, 1058, 1816, 2786, 4112, 5922);
   static constexpr int  stride = DIM == 2 ? stride2 : stride3, sides = DIM * cells; /* of patches; of a patch */
 
-  static constexpr size_t bytes(bool both) /* of a block, with b and both b and x */
+  static constexpr size_t bytes(bool values) /* of a block */
   {
-    return patches * ((both ? 2 : 1) * stride * sizeof(T) + sides * sizeof(PatchSide<T>));
+    return patches * ((values ? 2 : 1) * stride * sizeof(T) + sides * sizeof(PatchSide<T>));
   }
 
   static constexpr __host__ __device__ int step(int d) /* from value to value along d, in a cell */
@@ -94,9 +124,9 @@ struct ReadOnly {
 
 template <class T, int DIM, int N>
 struct AnyPatch {
-  typedef AnyShape<T, DIM, N>                             S;
-  typedef Mirror<N, N < VP_THIN_FROM(DIM) ? Dense(N) : 2> Map;
-  static constexpr int                                    m = S::m, R = S::rounds;
+  typedef AnyShape<T, DIM, N>     S;
+  typedef Mirror<N, Thin(N, DIM)> Map;
+  static constexpr int            m = S::m, R = S::rounds;
 
   const Field<T> &f;
   const Sweep<T> &w;
@@ -104,7 +134,7 @@ struct AnyPatch {
   VpForm          form;
   int32_t         patch;
   const int32_t  *cells;
-  T              *Y, *X; /* b, the residual, the solution; the patch's values, or NULL */
+  T              *Y, *X; /* b, then the residual, then the correction; current values, or NULL */
   PatchSide<T>   *side;  /* [direction][cell] */
   int             me;
 
@@ -112,10 +142,6 @@ struct AnyPatch {
   __device__ __forceinline__ AnyLine<S, D, DIM, N> At(int r) const
   {
     return AnyLine<S, D, DIM, N>(me + r * S::threads);
-  }
-  __device__ __forceinline__ int Buffer(int32_t cell) const
-  {
-    return Parity(w.cover, w.done, cell);
   }
 
   /* Y = b, X = x; what lies beyond the patch's sides */
@@ -126,9 +152,11 @@ struct AnyPatch {
       UNROLL for (int c = 0; c < 2; c++) {
         const int32_t cell = cells[line.cell | c << S::slow];
         const size_t  at = (size_t)cell * S::values + line.at;
-        const T      *b = w.b + at, *x = w.x[Buffer(cell)] + at;
+        const T      *b = w.b + at, *x = w.x[w.Buffer(cell)] + at;
         UNROLL for (int i = 0; i < N; i++) Y[line.start + S::offset(S::slow, c * N + i)] = b[i * S::places];
-        UNROLL for (int i = 0; X && i < N; i++) X[line.start + S::offset(S::slow, c * N + i)] = x[i * S::places];
+        if (X) {
+          UNROLL for (int i = 0; i < N; i++) X[line.start + S::offset(S::slow, c * N + i)] = x[i * S::places];
+        }
       }
     }
     for (int h = me; form != VP_FORM_GIVEN && h < S::sides; h += S::threads) {
@@ -136,8 +164,8 @@ struct AnyPatch {
       const int32_t cell = cells[q], next = __ldg(f.neighbor + (size_t)cell * 2 * DIM + 2 * d + s);
       int32_t       entry = __ldg(f.line + (size_t)cell * DIM + d);
       if (form == VP_FORM_LOCAL && next >= 0) entry = __ldg(drop + 2 * entry + s);
-      side[h].entry = f.lines + (size_t)entry * (N * N + 4 * N);
-      side[h].beyond = next >= 0 ? w.x[Buffer(next)] + (size_t)next * S::values : NULL;
+      side[h].entry = f.lines + (size_t)entry * LineSize(N);
+      side[h].beyond = next >= 0 ? w.x[w.Buffer(next)] + (size_t)next * S::values : NULL;
     }
     __syncthreads();
   }
@@ -165,7 +193,7 @@ struct AnyPatch {
     }
   }
 
-  /* Y -= A x along D on the lines' cells at c; beyond: the neighbours' lines, or NULL */
+  /* Y -= A x along D on the lines' cells at c; beyond: the neighbours' lines, or NULL where the entry has zeros for them */
   template <int D>
   __device__ __forceinline__ void SubtractHalf(int c, const T *const (&entry)[R], const T *const (&beyond)[R]) const
   {
@@ -210,7 +238,7 @@ struct AnyPatch {
       } else
         SubtractHalf<D>(c, entry, beyond);
     }
-    __syncthreads();
+    if (D < S::slow) __syncthreads();
   }
 
   /* v = Y along D */
@@ -227,7 +255,7 @@ struct AnyPatch {
   __device__ __forceinline__ void Transform(T (&v)[R][m]) const
   {
     const int32_t     type = __ldg(w.type + (size_t)patch * DIM + D);
-    const ReadOnly<T> a = {w.fdm + (size_t)type * (2 * m * m + m) + (BACK ? m * m : 0)};
+    const ReadOnly<T> a = {w.fdm + (size_t)type * FdmSize(N) + (BACK ? m * m : 0)};
     auto              write = [=](int r, int i, T y) { Y[At<D>(r).start + S::offset(D, i)] = y; };
 
     if (!__ldg(w.mirrored + type)) Full<T, N, R>(a, v, write);
@@ -247,7 +275,7 @@ struct AnyPatch {
     const int32_t *type = w.type + (size_t)patch * DIM;
     const T        weight = w.weight ? w.weight[patch] : T(1), *lambda[DIM];
 
-    UNROLL for (int d = 0; d < DIM; d++) lambda[d] = w.fdm + (size_t)type[d] * (2 * m * m + m) + 2 * m * m;
+    UNROLL for (int d = 0; d < DIM; d++) lambda[d] = w.fdm + (size_t)type[d] * FdmSize(N) + 2 * m * m;
     UNROLL for (int r = 0; r < R; r++) {
       const auto line = At<0>(r);
       T          rest = w.reaction * weight;
@@ -266,7 +294,7 @@ struct AnyPatch {
       const auto line = At<S::slow>(r);
       UNROLL for (int c = 0; c < 2; c++) {
         const int32_t cell = cells[line.cell | c << S::slow];
-        const int     now = Buffer(cell);
+        const int     now = w.Buffer(cell);
         const size_t  at = (size_t)cell * S::values + line.at;
         const T      *old = w.x[now] + at;
         T            *to = w.x[1 - now] + at;
@@ -323,7 +351,6 @@ __global__ void __launch_bounds__(AnyShape<T, DIM, N>::block, AnyShape<T, DIM, N
 {
   typedef AnyShape<T, DIM, N> S;
   extern __shared__ __align__(16) unsigned char shared[];
-  const bool                                    both = form == VP_FORM_EXACT || form == VP_FORM_LOCAL;
   const int                                     slot = threadIdx.x / S::threads;
   const int32_t                                 index = blockIdx.x * S::patches + slot, in = index < count ? index : count - 1;
   const int32_t                                 patch = list ? list[in] : first + in;
@@ -331,7 +358,7 @@ __global__ void __launch_bounds__(AnyShape<T, DIM, N>::block, AnyShape<T, DIM, N
   T                                            *Y = (T *)(side + S::patches * S::sides) + slot * S::stride;
 
   const AnyPatch<T, DIM, N> any = {
-    f, w, drop, form, patch, w.patch + (size_t)patch * S::cells, Y, both ? Y + S::patches * S::stride : NULL, side + slot * S::sides,
+    f, w, drop, form, patch, w.patch + (size_t)patch * S::cells, Y, KeepsValues(form) ? Y + S::patches * S::stride : NULL, side + slot * S::sides,
     (int)threadIdx.x % S::threads};
   any.Solve(index < count);
 }

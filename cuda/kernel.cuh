@@ -40,13 +40,22 @@ __host__ __device__ constexpr int ByN(int n, A... list)
 }
 
 /* the bases' layers per trace: thin and orthonormal; and what a mirror does to function i (VpBasisMirror) */
-__host__ __device__ constexpr int Thin(int n)
+__host__ __device__ constexpr int Thin(int n, int dim = 3)
 {
-  return n < VP_THIN_FROM(3) ? n : 2;
+  return n < VP_THIN_FROM(dim) ? n : 2;
 }
 __host__ __device__ constexpr int Dense(int n)
 {
   return n < 4 ? n : 4;
+}
+/* numbers of an entry of a view's `lines` and `fdm` */
+__host__ __device__ constexpr int LineSize(int n)
+{
+  return n * n + 4 * n;
+}
+__host__ __device__ constexpr int FdmSize(int n)
+{
+  return 8 * n * n + 2 * n;
 }
 template <int N, int NT>
 struct Mirror {

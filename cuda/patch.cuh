@@ -5,7 +5,6 @@
 #include "load.cuh"
 #include "modes.cuh"
 #include "patchshape.cuh"
-#include "sweep.cuh"
 
 /* on the device: eigenvalues [direction][inside, at the boundary][2n], what a pair of traces beyond a side in x or y adds, [x,
    y][side][n][2], and a cell of zeros for beyond the boundary */

@@ -100,7 +100,7 @@ static __global__ void ListPatches(const int32_t *patch, const int32_t *neighbor
 template <class T, int N>
 struct SweepSetup {
   typedef Mirror<N, Thin(N)> Map;
-  static constexpr int       m = 2 * N, width = 2 * m * m + m;
+  static constexpr int       m = 2 * N, width = FdmSize(N);
 
   /* place of value i of a line mirrored about the patch's middle, and its sign */
   static int Mirrored(int i, T *sign)
@@ -178,7 +178,7 @@ struct SweepSetup {
   static PetscErrorCode Like(const VpView *view, int32_t first, int32_t count, int32_t sample, LikePatches<T, N> *plan, Likeness *like)
   {
     int32_t type[3], cells[8], example[3][2];
-    T       fdm[width], edge[width], entry[N * N + 4 * N], traces[4 * VP_MAX_N], table[PatchTable<N>::size] = {};
+    T       fdm[width], edge[width], entry[LineSize(N)], traces[4 * VP_MAX_N], table[PatchTable<N>::size] = {};
 
     PetscFunctionBegin;
     PetscCall(VpCudaFetch(view->type + (size_t)sample * 3, sizeof(type), type));
@@ -214,7 +214,7 @@ struct SweepSetup {
         }
         like->type[d][1 + s] = at;
       }
-      PetscCall(VpCudaFetch((const T *)view->lines + (size_t)like->line[d] * (N * N + 4 * N), sizeof(entry), entry));
+      PetscCall(VpCudaFetch((const T *)view->lines + (size_t)like->line[d] * LineSize(N), sizeof(entry), entry));
       for (int s = 0; s < 2; s++) Side(plan, d, s, entry + N * N + 2 * s * N, traces + 2 * (1 - s) * view->nt, table);
     }
     PetscCall(VpCudaPlace(table, sizeof(table), "tables of like patches", &plan->table));

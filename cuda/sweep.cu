@@ -1,4 +1,4 @@
-/* One colour of the patch smoother. Patches of the view's commonest kind take the kernel of patch.cuh, all others the general one of anypatch.cuh. */
+/* One colour of the patch smoother. Patches of the view's commonest kind take the kernel of patch.cuh, all others that of anypatch.cuh. */
 #include "anypatch.cuh"
 #include "sweepall.cuh"
 
@@ -9,7 +9,7 @@ struct Smoother {
   static PetscErrorCode Rest(const Field<T> &f, const Sweep<T> &w, const int32_t *drop, VpForm form, const int32_t *list, int32_t first,
                              int32_t count)
   {
-    const size_t bytes = S::bytes(form == VP_FORM_EXACT || form == VP_FORM_LOCAL);
+    const size_t bytes = S::bytes(KeepsValues(form));
 
     PetscFunctionBegin;
     if (!count) PetscFunctionReturn(PETSC_SUCCESS);
@@ -22,8 +22,7 @@ struct Smoother {
   static PetscErrorCode Apply(const VpView *view, VpForm form, int32_t first, int32_t last, unsigned done, const void *b, void *const x[2])
   {
     const Field<T> f(view, NULL, NULL);
-    const Sweep<T> w = {view->patch, view->type, view->mirrored, view->cover, (const T *)view->fdm, (const T *)view->weight, (T)view->reaction,
-                        (T)view->cutoff, done,        (const T *)b,         {(T *)x[0], (T *)x[1]}};
+    const Sweep<T> w(view, done, b, x);
 
     PetscFunctionBegin;
     if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
@@ -54,7 +53,7 @@ struct Smoother {
   {
     PetscFunctionBegin;
     *did = PETSC_FALSE;
-    if constexpr (DIM == 3) PetscCall((SweepAtOnce<T, N>(view, n, order, start, ghosts, b, x, did)));
+    if constexpr (DIM == 3) PetscCall((SweepAll<T, N>(view, n, order, start, ghosts, b, x, did)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

@@ -82,7 +82,7 @@ struct SweepAllSetup {
 };
 
 template <class T, int N>
-static PetscErrorCode SweepAtOnce(const VpView *view, int n, const int order[], const int32_t start[], VpGhosts ghosts, const void *b,
+static PetscErrorCode SweepAll(const VpView *view, int n, const int order[], const int32_t start[], VpGhosts ghosts, const void *b,
                                void *const x[2], PetscBool *did)
 {
   SweepAllPlan<T, N> *plan = NULL;

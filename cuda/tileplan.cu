@@ -65,7 +65,7 @@ __global__ void FindTiles(Field<double> f, int32_t last, TileEntries e, int32_t 
 
 template <int N>
 struct TileSetup {
-  static constexpr int width = N * N + 4 * N;
+  static constexpr int width = LineSize(N);
 
   static bool Near(double a, double b, double scale)
   {

@@ -157,7 +157,8 @@ struct Transfers {
 
     PetscFunctionBegin;
     if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-    Settle<T><<<(count + cells - 1) / cells, dim3(32, 8), 0, VpCudaStream>>>(S::values, count, each, done, view->cover, (T *)x[0], (const T *)x[1]);
+    Settle<T><<<(count + cells - 1) / cells, dim3(32, 8), 0, VpCudaStream>>>(S::values, count, each, done, view->cover, (T *)x[0],
+                                                                             (const T *)x[1]);
     VpCudaLaunched("settle");
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -139,8 +139,8 @@ static const Solver solvers[] = {
 
 static const char *const sides[] = {"f = 1", "random b"};
 
-/* A colour of a sweep reads b, writes x, and reads thin traces, 13 bytes in 3D and single precision, on dim sides of a cell; a transfer
-   touches both levels; a cycle is a sweep and two transfers on every level. */
+/* A colour of a sweep reads b, writes x, and reads thin traces beyond dim sides of a cell, about 1.25 numbers a DoF in 3D; a
+   transfer touches both levels; a cycle is a sweep and two transfers on every level. */
 static double Bytes(const Work *w, Traffic least)
 {
   const int    dim = w->bench->dim, children = 1 << dim;

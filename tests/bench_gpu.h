@@ -146,15 +146,18 @@ static inline PetscErrorCode ReportBegin(Bench *bench, const char file[])
   PetscFunctionBeginUser;
   DeviceName(bench, device);
   snprintf(petsc, sizeof(petsc), "%d.%d.%d", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR);
-  printf("%s, PETSc %s: a copy reads and writes %.3f TB/s\n", device, petsc, bench->copy / 1e12);
+  printf("%s, PETSc %s: a copy reads and writes %.3f TB/s. %dD%s\n", device, petsc, bench->copy / 1e12, bench->dim,
+         bench->varying ? ", varying coefficient" : "");
   printf("roof: what that speed makes of a figure's least traffic, B/DoF. setup: in solves. residual: |b - A x| / |b|\n\n");
   printf(" k   MDoF precision %-38s %9s %8s %8s %7s %6s | %3s %5s %8s %6s %7s %6s\n", "", "ms", "GDoF/s", "roof", "of roof", "B/DoF", "its",
          "nu", "residual", "memory", "setup s", "setup");
   if (!file[0]) PetscFunctionReturn(PETSC_SUCCESS);
   bench->json = fopen(file, "w");
   PetscCheck(bench->json, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "-report %s: the file cannot be written", file);
-  fprintf(bench->json, "{\"backend\": \"%s\", \"device\": \"%s\", \"petsc\": \"%s\", \"copy_bytes_per_second\": %.6g,\n \"rows\": [",
-          bench->backend->name, device, petsc, bench->copy);
+  fprintf(bench->json,
+          "{\"backend\": \"%s\", \"device\": \"%s\", \"petsc\": \"%s\", \"copy_bytes_per_second\": %.6g, \"dim\": %d, \"varying\": %s,\n "
+          "\"rows\": [",
+          bench->backend->name, device, petsc, bench->copy, bench->dim, bench->varying ? "true" : "false");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

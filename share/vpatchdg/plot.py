@@ -67,7 +67,9 @@ def main():
         axis.grid(which="both", alpha=0.3)
         if axis.lines:
             axis.legend(fontsize="small")
-    figure.suptitle("%s, copy %.2f TB/s; dashed: the roof that this copy sets" % (report["device"], report["copy_bytes_per_second"] / 1e12))
+    varying = ", varying coefficient" if report.get("varying") else ""
+    figure.suptitle("%s, %dD%s, copy %.2f TB/s; dashed: the roof that this copy sets"
+                    % (report["device"], report.get("dim", 3), varying, report["copy_bytes_per_second"] / 1e12))
     figure.tight_layout()
     figure.savefig(arguments.out, dpi=150)
     print(arguments.out)

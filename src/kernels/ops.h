@@ -28,7 +28,7 @@ typedef struct {
   const int32_t *patch;         /* [npatch][2^dim] cells */
   const int32_t *type;          /* [npatch][dim] entry of `fdm` for the patch and direction */
   const void    *fdm;           /* [entries][2 m m + m]: F, B, lambda (VpFdmBuild) */
-  const uint8_t *mirrored;      /* [entries] are its modes even and odd in turn (VpFdmIsMirrored)? */
+  const uint8_t *mirrored;      /* [entries] are its modes even and odd in turn (VpFdmIsMirrored)? The basis is thin from n = VP_THIN_FROM(dim) on */
   const void    *weight;        /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
   double         reaction;      /* c: a patch inverts sum(lambda) + c/s */
   double         cutoff;        /* sums of eigenvalues up to cutoff have inverse 0 (only a singular coarsest level needs it; else -1) */

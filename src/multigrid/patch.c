@@ -143,6 +143,8 @@ PetscErrorCode VpLevelPlacePatches(VpLevel level, const VpPatches *patches, VpSp
 
   PetscFunctionBegin;
   PetscCheck(!view->patch, PETSC_COMM_SELF, PETSC_ERR_ORDER, "The level has its patches already");
+  PetscCheck(level->basis.type == VP_BASIS_THIN || level->basis.n < VP_THIN_FROM(dim), PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "Patches are solved in the thin basis");
   PetscCall(VpDictionaryCreate(5, &problems.dictionary));
   PetscCall(VpMallocLarge((size_t)patches->n * dim, &type));
   if (!(level->uniform > 0)) PetscCall(VpMallocLarge(patches->n, &weight));
