@@ -63,7 +63,7 @@ struct AnyShape {
   static constexpr int  m = 2 * N, slow = DIM - 1, places = Power(N, slow), values = Power(N, DIM), cells = 1 << DIM;
   static constexpr int  rounds = 2, threads = (places << slow) / rounds; /* lines of a thread; threads of a patch */
   static constexpr int  patches = DIM == 2 ? 128 / threads : FitPatches(threads, 256), block = threads * patches;
-  static constexpr int  least = DIM == 3 && N == 7 && single ? 4 : 1; /* blocks of a multiprocessor, which bounds the registers */
+  static constexpr int  least = DIM == 3 && N == 7 && single ? 4 : 0; /* blocks of a multiprocessor, which bounds the registers; 0: unsaid */
   static constexpr int  sy = !flat ? N : single ? ByN(N, 5, 6, 9, 11, 12, 14, 17, 18) : ByN(N, 5, 7, 9, 10, 13, 14, 17, 18);
   static constexpr int  sz = single ? ByN(N, 20, 38, 72, 103, 149, 205, 259, 337) : ByN(N, 20, 36, 67, 105, 151, 199, 257, 329);
   static constexpr int  stride2 = single ? ByN(N, 22, 41, 76, 119, 147, 199, 280, 329) : ByN(N, 22, 51, 76, 101, 158, 199, 280, 329);
