@@ -74,7 +74,7 @@ static PetscErrorCode all_cycles_agree(const Case *c, Problem p[2])
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cycles); i++) {
     for (int t = 0; t <= (int)cycles[i].transposed; t++) {
-      if (c->degree >= cycles[i].degree) PetscCall(cycles_agree(c, p, cycles[i].options, (PetscBool)t));
+      if (c->degree >= cycles[i].degree) PetscCall(cycles_agree(c, p, cycles[i].options, (PetscBool)t, PETSC_FALSE));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -192,7 +192,7 @@ static PetscErrorCode Agree(const Case *c, Place place, PetscBool everything)
   PetscCall(CopyValues(p[0].b, p[1].b));
   PetscCall(operators_agree(c, p));
   PetscCall(transfers_agree(c, p));
-  PetscCall(cycles_agree(c, p, "", PETSC_FALSE));
+  PetscCall(cycles_agree(c, p, "", PETSC_FALSE, PETSC_FALSE));
   PetscCall(guesses_agree(c, p));
   if (everything) {
     PetscCall(all_cycles_agree(c, p));
