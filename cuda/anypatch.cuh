@@ -78,7 +78,7 @@ struct AnyShape {
 
   static constexpr __host__ __device__ int step(int d) /* from value to value along d, in a cell */
   {
-    return d == 0 ? 1 : d == 1 ? sy : sz;
+    return LineStride(d, sy, sz);
   }
   static constexpr __host__ __device__ int half(int d) /* from cell to cell along d */
   {
@@ -197,7 +197,7 @@ struct AnyPatch {
   template <int D>
   __device__ __forceinline__ void SubtractHalf(int c, const T *const (&entry)[R], const T *const (&beyond)[R]) const
   {
-    constexpr int step = S::step(D), along = D == 0 ? 1 : D == 1 ? N : N * N;
+    constexpr int step = S::step(D), along = LineStride(D, N, N * N);
     T             y[R][N] = {};
 
     if (X) {

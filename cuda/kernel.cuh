@@ -184,7 +184,7 @@ __device__ __forceinline__ int LineStart(int d, int extent, int l, int sy, int s
   const int a = l % extent, b = l / extent;
   return d == 0 ? a * sy + b * sz : d == 1 ? a + b * sz : a + b * sy;
 }
-__device__ __forceinline__ int LineStride(int d, int sy, int sz)
+__host__ __device__ constexpr int LineStride(int d, int sy, int sz)
 {
   return d == 0 ? 1 : d == 1 ? sy : sz;
 }
