@@ -107,6 +107,7 @@ static PetscErrorCode DMSetUp_VPatchDG(DM dm)
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, dm, 0, 0, 0));
   PetscCall(VpDomainDestroy(&dg->boxes)); /* of a set-up that failed */
   PetscCall(DMVPatchDGCreateDomain(dm, &dg->boxes));
+  PetscCall(DMVPatchDGDoctor(dm, level));
   PetscCall(DMVPatchDGCheckSize(dm, dg->boxes->nbox, level));
   PetscCall(VpMeshCreate(comm, dg->boxes, (int)level, &mesh));
   dg->mesh = mesh;
