@@ -84,7 +84,8 @@ double VpVectorMemory(const VpSize *size)
   return size->cells / size->ranks * pow(size->degree + 1, size->dim) * sizeof(double);
 }
 
-/* A level of a cycle: parents, children and corners; patches, their types and covers; vectors. Making patches takes *passing more for a while. */
+/* A level of a cycle: parents, children and corners; patches, their types and covers; vectors; messages out and in, of the ghosts that sweeps
+   read and of all. Making patches takes *passing more for a while. */
 static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, PetscBool finest, double *passing)
 {
   const size_t real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
@@ -96,7 +97,8 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
   if (o->pre || o->symmetric || (o->type == VP_CYCLE_W && !finest)) vectors++;
   if (o->residual == VP_RESIDUAL_GLOBAL) vectors++;
   *passing = (of_patch + 2 * size->dim + 3) * c.sweep;
-  return OperatorBytes(size, c.sweep, real) + links + (of_patch + device + 1) * c.sweep + vectors * block * c.local;
+  return OperatorBytes(size, c.sweep, real) + links + (of_patch + device + 1) * c.sweep +
+         block * (vectors * c.local + 2 * (c.sweep + c.local - 2 * c.own));
 }
 
 /* Unless the coarsest problem is inverted (separable.c) or left to a device's sweeps: its matrix, about 3 dim n entries a row, and the vectors
