@@ -1,6 +1,7 @@
 /* VecView into a VTK viewer: an unstructured grid (.vtu) for ParaView. Every cell becomes k^dim linear ones on its (k+1)^dim equidistant
    points, which no two cells share, so that jumps show. One file: rank 0 writes what the others send it, array by array. */
 #include "impl.h"
+#include "../progress.h"
 
 #define CHUNK ((size_t)1 << 26) /* bytes of a message */
 
@@ -11,6 +12,7 @@ typedef struct {
   MPI_Comm     comm;
   PetscMPIInt  rank, size;
   FILE        *file;   /* on rank 0 */
+  uint64_t     bytes;  /* of its arrays */
   VpMesh       mesh;
   VpQuadrature quad;   /* equidistant points */
   int          npoint, ncell, ncorner; /* of a cell: points, linear cells; of a linear cell: corners */
@@ -19,8 +21,13 @@ typedef struct {
 static PetscErrorCode Write(const Grid *grid, const void *data, size_t bytes)
 {
   PetscFunctionBegin;
-  PetscCheck(fwrite(data, 1, bytes, grid->file) == bytes, PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE,
-             "The VTK file cannot be written: is the disk full?");
+  for (size_t at = 0; at < bytes; at += CHUNK) {
+    const size_t n = PetscMin(bytes - at, CHUNK);
+
+    PetscCheck(fwrite((const char *)data + at, 1, n, grid->file) == n, PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE,
+               "The VTK file cannot be written: is the disk full?");
+    PetscCall(VpProgress("VTK file", (double)ftello(grid->file), (double)grid->bytes));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -205,7 +212,7 @@ static PetscErrorCode ComposeField(PetscViewer viewer, int i, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WriteHeader(const Grid *grid, PetscViewer viewer)
+static PetscErrorCode WriteHeader(Grid *grid, PetscViewer viewer)
 {
   const double points = (double)grid->mesh->ncell * grid->npoint, cells = (double)grid->mesh->ncell * grid->ncell;
   const union {
@@ -239,6 +246,7 @@ static PetscErrorCode WriteHeader(const Grid *grid, PetscViewer viewer)
     PetscCall(FieldAttributes(v, text, sizeof(text)));
     PetscCall(Declare(grid, "Float64", text, points, 8, &offset));
   }
+  grid->bytes = offset;
   PetscCall(Line(grid, "      </PointData>\n    </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">"));
   if (!grid->rank) PetscCall(Write(grid, "_", 1));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -275,7 +283,7 @@ static PetscErrorCode GridCreate(DM dm, PetscViewer viewer, Grid *grid)
 /* PETSc calls it when the viewer is flushed or destroyed */
 static PetscErrorCode WriteAll(PetscObject object, PetscViewer viewer)
 {
-  Grid grid;
+  Grid grid = {0};
   Vec  v;
 
   PetscFunctionBegin;
