@@ -251,13 +251,15 @@ static PetscErrorCode Solver(PC pc, PetscViewer viewer, const VpCycleOptions *o)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Transport(VpMesh mesh, PetscViewer viewer, const VpBackend *backend)
+static PetscErrorCode Transport(PC pc, VpMesh mesh, PetscViewer viewer)
 {
-  static const char *const names[] = {"through host memory", "by MPI, from device memory", "by NCCL"};
+  const char *travel;
+  DM          dm;
 
   PetscFunctionBegin;
-  if (VpMeshRanks(mesh) > 1)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  ghosts travel %s (-dm_view says why)\n", backend->connect ? names[mesh->transport] : "by MPI"));
+  PetscCall(MatGetVPatchDG(pc->pmat, "-vpatchdg_doctor", &dm));
+  travel = ((DM_VPatchDG *)dm->data)->travel;
+  if (VpMeshRanks(mesh) > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "  ghosts travel by %s\n", travel[0] ? travel : "mpi, from host memory"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -277,7 +279,7 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
     PetscCall(Solver(pc, viewer, o));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  levels: %" PetscInt_FMT ", the coarsest with %.0f cells\n", levels,
                                      ldexp(size.cells, -(int)(levels - 1) * mesh->dim)));
-    PetscCall(Transport(mesh, viewer, backend));
+    PetscCall(Transport(pc, mesh, viewer));
     PetscCall(Iterations(viewer, mesh, problem, o, levels));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  memory needed, about:\n"));
     PetscCall(Need(viewer, "cycle", VpCycleMemory(&size, o).work, size.ranks));
