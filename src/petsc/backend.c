@@ -75,7 +75,9 @@ PetscErrorCode DMVPatchDGGetKernels(DM dm, const VpBackend **out)
 
   PetscFunctionBegin;
   if (dg->kernels && !dg->mats && strncmp(dg->chosen_for, dm->vectype, sizeof(dg->chosen_for) - 1)) { /* only viewed so far */
-    PetscCall(DMVPatchDGClearLevels(dm));
+    PetscCall(VpOperatorClear(dg->op));
+    if (dg->ghost) PetscCall(dg->kernels->release(dg->ghost));
+    dg->ghost = NULL;
     dg->kernels = NULL;
   }
   if (!dg->kernels) {

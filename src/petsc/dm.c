@@ -1,98 +1,6 @@
 /* DMVPATCHDG: the mesh, the space and the operator as a DM. */
 #include "impl.h"
 
-/* unknowns of a cell */
-static PetscInt CellSize(DM dm)
-{
-  return PetscPowInt(((DM_VPatchDG *)dm->data)->degree + 1, (int)dm->dim);
-}
-
-PetscErrorCode DMVPatchDGCheck(DM dm, const char what[])
-{
-  PetscBool match;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(dm, DM_CLASSID, 1);
-  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMVPATCHDG, &match));
-  PetscCheck(match, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG, "%s needs a DM of type vpatchdg, this one is of type %s", what,
-             ((PetscObject)dm)->type_name ? ((PetscObject)dm)->type_name : "not set");
-  PetscCheck(((DM_VPatchDG *)dm->data)->mesh, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
-             "%s needs a DM that is set up: call DMSetUp() first", what);
-  PetscCall(DMSetRefineLevel(dm, ((DM_VPatchDG *)dm->data)->mesh->level)); /* the mesh's, if somebody set another after DMSetUp() */
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMVPatchDGGetProblem(DM dm, VpProblem *problem)
-{
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-
-  PetscFunctionBegin;
-  *problem = (VpProblem){.degree = (int)dg->degree, .penalty = dg->penalty, .reaction = dg->reaction, .coefficient = dg->coefficient};
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CreateLevel(DM dm, const VpBackend *backend, VpLevel *level)
-{
-  VpProblem problem;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, dm, 0, 0, 0));
-  PetscCall(DMVPatchDGGetProblem(dm, &problem));
-  PetscCall(VpLevelCreateOuter(((DM_VPatchDG *)dm->data)->mesh, &problem, backend, level));
-  PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, dm, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMVPatchDGGetLevel(DM dm, VpLevel *level)
-{
-  DM_VPatchDG     *dg = (DM_VPatchDG *)dm->data;
-  const VpBackend *backend;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetKernels(dm, &backend));
-  if (!dg->level) PetscCall(CreateLevel(dm, backend, &dg->level));
-  *level = dg->level;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMVPatchDGGetHostLevel(DM dm, VpLevel *level)
-{
-  DM_VPatchDG     *dg = (DM_VPatchDG *)dm->data;
-  const VpBackend *backend;
-  VpLevel         *host;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetKernels(dm, &backend));
-  host = backend == &VpBackendHost ? &dg->level : &dg->host;
-  if (!*host) PetscCall(CreateLevel(dm, &VpBackendHost, host));
-  *level = *host;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMVPatchDGClearLevels(DM dm)
-{
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-
-  PetscFunctionBegin;
-  PetscCall(VpLevelDestroy(&dg->level));
-  PetscCall(VpLevelDestroy(&dg->host));
-  if (dg->ghost) PetscCall(dg->kernels->release(dg->ghost));
-  dg->ghost = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMVPatchDGGhosts(DM dm, const PetscScalar x[], VpGhosts *ghosts)
-{
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  VpLevel      level;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetLevel(dm, &level));
-  if (!dg->ghost) PetscCall(level->backend->alloc(dg->mesh->nside * level->block, "ghost values", (void **)&dg->ghost));
-  PetscCall(VpLevelExchangeBegin(level, level->reads, x, dg->ghost, ghosts));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode DMSetUp_VPatchDG(DM dm)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
@@ -110,6 +18,7 @@ static PetscErrorCode DMSetUp_VPatchDG(DM dm)
   PetscCall(DMVPatchDGCheckSize(dm, dg->boxes->nbox, level));
   PetscCall(VpMeshCreate(comm, dg->boxes, (int)level, &mesh));
   dg->mesh = mesh;
+  PetscCall(DMVPatchDGSetOperator(dm, NULL));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, dm, 0, 0, 0));
   PetscCall(DMViewFromOptions(dm, NULL, "-dm_view"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -120,18 +29,19 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGClearLevels(dm));
+  if (dg->ghost) PetscCall(dg->kernels->release(dg->ghost));
+  PetscCall(VpOperatorDestroy(&dg->op));
   PetscCall(VpMeshDestroy(&dg->mesh));
   PetscCall(VpDomainDestroy(&dg->boxes));
   PetscCall(PetscFree2(dg->box_lower, dg->box_upper));
-  PetscCall(PetscFree(dg->coefficient));
   PetscCall(PetscFree(dg));
   dm->data = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a DM with the settings of dm on the given mesh, whose reference it takes over; coefficient: of mesh's own cells, or NULL */
-static PetscErrorCode CreateLike(DM dm, VpMesh mesh, PetscReal *coefficient, DM *out)
+/* a DM with the settings of dm on the given mesh (NULL: not set up), whose reference it takes over; coefficient: of mesh's own cells, or
+   NULL */
+static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient[], DM *out)
 {
   DM_VPatchDG *from = (DM_VPatchDG *)dm->data, *to;
 
@@ -144,11 +54,10 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, PetscReal *coefficient, DM 
   to = (DM_VPatchDG *)(*out)->data;
   *to = *from;
   to->box_lower = to->box_upper = to->ghost = NULL;
-  to->coefficient = coefficient;
   to->mesh = mesh;
+  to->op = NULL;
   to->kernels = NULL;
   to->travel[0] = 0;
-  to->level = to->host = NULL;
   to->mats = NULL;
   if (from->box_lower) {
     PetscCall(PetscMalloc2(from->nbox * dm->dim, &to->box_lower, from->nbox * dm->dim, &to->box_upper));
@@ -156,26 +65,25 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, PetscReal *coefficient, DM 
     PetscCall(PetscArraycpy(to->box_upper, from->box_upper, from->nbox * dm->dim));
   }
   if (to->boxes) PetscCall(VpDomainReference(to->boxes));
+  if (mesh) PetscCall(DMVPatchDGSetOperator(*out, coefficient));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode DMClone_VPatchDG(DM dm, DM *clone)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  PetscReal   *a = NULL;
 
   PetscFunctionBegin;
-  if (dg->coefficient) {
-    PetscCall(PetscMalloc1(dg->mesh->nown + 1, &a));
-    PetscCall(PetscArraycpy(a, dg->coefficient, dg->mesh->nown));
+  if (dg->mesh) {
+    PetscCall(DMVPatchDGCheck(dm, "DMClone()"));
+    PetscCall(VpMeshReference(dg->mesh));
   }
-  if (dg->mesh) PetscCall(VpMeshReference(dg->mesh));
-  PetscCall(CreateLike(dm, dg->mesh, a, clone));
+  PetscCall(CreateLike(dm, dg->mesh, dg->op ? dg->op->problem.coefficient : NULL, clone));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* PETSc sets the levels itself after refining; after coarsening it is left to us (CoarsenHook) */
-static PetscErrorCode CreateNext(DM dm, VpMesh mesh, PetscReal *coefficient, DM *out)
+static PetscErrorCode CreateNext(DM dm, VpMesh mesh, const PetscReal coefficient[], DM *out)
 {
   PetscFunctionBegin;
   *out = NULL;
@@ -188,37 +96,43 @@ static PetscErrorCode CreateNext(DM dm, VpMesh mesh, PetscReal *coefficient, DM 
 static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  PetscReal   *a = NULL;
-  VpMesh       fine;
+  const PetscReal *coefficient;
+  PetscReal       *a = NULL;
+  VpMesh           fine;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMRefine()"));
+  coefficient = dg->op->problem.coefficient;
   PetscCall(DMVPatchDGCheckSize(dm, dg->boxes->nbox, dg->mesh->level + 1));
   PetscCall(VpMeshRefine(dg->mesh, &fine));
-  if (dg->coefficient) {
+  if (coefficient) {
     PetscCall(PetscMalloc1(fine->nown + 1, &a));
-    for (int32_t c = 0; c < fine->nown; c++) a[c] = dg->coefficient[fine->parent[c]];
+    for (int32_t c = 0; c < fine->nown; c++) a[c] = coefficient[fine->parent[c]];
   }
   PetscCall(CreateNext(dm, fine, a, refined));
+  PetscCall(PetscFree(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode DMCoarsen_VPatchDG(DM dm, MPI_Comm comm, DM *coarsened)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  PetscReal   *a = NULL;
-  VpMesh       coarse;
+  const PetscReal *coefficient;
+  PetscReal       *a = NULL;
+  VpMesh           coarse;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMCoarsen()"));
+  coefficient = dg->op->problem.coefficient;
   PetscCheck(dg->mesh->level > 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "The boxes are whole, there is no coarser mesh: refine more (-dm_refine n) or use fewer levels (-pc_mg_levels at most n + 1)");
   PetscCall(VpMeshCoarsen(dg->mesh, &coarse));
-  if (dg->coefficient) {
+  if (coefficient) {
     PetscCall(PetscMalloc1(coarse->nown + 1, &a));
-    PetscCall(VpCoarsenCoefficient(dg->mesh, dg->coefficient, a));
+    PetscCall(VpCoarsenCoefficient(dg->mesh, coefficient, a));
   }
   PetscCall(CreateNext(dm, coarse, a, coarsened));
+  PetscCall(PetscFree(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -239,7 +153,7 @@ static PetscErrorCode CreateVector(DM dm, MPI_Comm comm, PetscInt cells, Vec *v)
 {
   PetscFunctionBegin;
   PetscCall(VecCreate(comm, v));
-  PetscCall(VecSetSizes(*v, cells * CellSize(dm), PETSC_DETERMINE));
+  PetscCall(VecSetSizes(*v, cells * DMVPatchDGCellSize(dm), PETSC_DETERMINE));
   PetscCall(VecSetType(*v, dm->vectype));
   PetscCall(VecSetDM(*v, dm));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -266,7 +180,7 @@ static PetscErrorCode DMCreateLocalVector_VPatchDG(DM dm, Vec *v)
 static PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM dm, Vec global, InsertMode mode, Vec local)
 {
   DM_VPatchDG       *dg = (DM_VPatchDG *)dm->data;
-  const PetscInt     nown = dg->mesh->nown * CellSize(dm), nface = dg->mesh->nface * CellSize(dm);
+  const PetscInt     nown = dg->mesh->nown * DMVPatchDGCellSize(dm), nface = dg->mesh->nface * DMVPatchDGCellSize(dm);
   const PetscScalar *g;
   PetscScalar       *l, *ghost;
   VpLevel            level;
@@ -289,7 +203,7 @@ static PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM dm, Vec global, InsertMod
 static PetscErrorCode DMLocalToGlobalBegin_VPatchDG(DM dm, Vec local, InsertMode mode, Vec global)
 {
   DM_VPatchDG       *dg = (DM_VPatchDG *)dm->data;
-  const PetscInt     nown = dg->mesh->nown * CellSize(dm);
+  const PetscInt     nown = dg->mesh->nown * DMVPatchDGCellSize(dm);
   const PetscScalar *l;
   PetscScalar       *g;
   VpLevel            level;

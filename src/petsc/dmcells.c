@@ -65,15 +65,17 @@ static PetscErrorCode SetCoarseCoefficient(DM dm)
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
   DM           coarse;
   PetscReal   *a = NULL;
+  VpProblem    problem;
 
   PetscFunctionBegin;
   PetscCall(DMGetCoarseDM(dm, &coarse));
   if (!coarse) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGCheck(coarse, "DMVPatchDGSetCoefficient()"));
   if (dg->mesh->coarser != ((DM_VPatchDG *)coarse->data)->mesh) PetscFunctionReturn(PETSC_SUCCESS);
-  if (dg->coefficient) {
+  PetscCall(DMVPatchDGGetProblem(dm, &problem));
+  if (problem.coefficient) {
     PetscCall(PetscMalloc1(((DM_VPatchDG *)coarse->data)->mesh->nown + 1, &a));
-    PetscCall(VpCoarsenCoefficient(dg->mesh, dg->coefficient, a));
+    PetscCall(VpCoarsenCoefficient(dg->mesh, problem.coefficient, a));
   }
   PetscCall(DMVPatchDGSetCoefficient(coarse, a));
   PetscCall(PetscFree(a));
@@ -104,6 +106,7 @@ PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
 {
   DM_VPatchDG *dg;
   PetscInt     bad[2] = {0, a ? 1 : 0}; /* cells with a bad number; some rank gives numbers */
+  PetscReal   *one = NULL;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGSetCoefficient()"));
@@ -112,13 +115,12 @@ PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bad, 2, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)dm)));
   PetscCheck(!bad[0], PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "The coefficient must be positive and finite on every cell");
-  PetscCall(PetscFree(dg->coefficient));
-  if (bad[1]) {
-    PetscCall(PetscMalloc1(dg->mesh->nown + 1, &dg->coefficient));
-    for (int32_t c = 0; c < dg->mesh->nown; c++) dg->coefficient[c] = a ? a[c] : 1;
+  if (bad[1] && !a) {
+    PetscCall(PetscMalloc1(dg->mesh->nown + 1, &one));
+    for (int32_t c = 0; c < dg->mesh->nown; c++) one[c] = 1;
   }
-  dg->coefficient_state++;
-  PetscCall(DMVPatchDGClearLevels(dm));
+  PetscCall(DMVPatchDGSetOperator(dm, one ? one : a));
+  PetscCall(PetscFree(one));
   PetscCall(DMVPatchDGUpdateMatrices(dm));
   PetscCall(SetCoarseCoefficient(dm));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,6 +145,6 @@ PetscErrorCode DMVPatchDGGetCoefficient(DM dm, const PetscReal *a[])
 {
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCoefficient()"));
-  *a = ((DM_VPatchDG *)dm->data)->coefficient;
+  *a = ((DM_VPatchDG *)dm->data)->op->problem.coefficient;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,19 +6,6 @@ static PetscInt Dim(DM dm)
   return dm->dim > 0 ? dm->dim : 3;
 }
 
-PetscErrorCode DMVPatchDGGetData(DM dm, DM_VPatchDG **dg)
-{
-  PetscBool match;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(dm, DM_CLASSID, 1);
-  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMVPATCHDG, &match));
-  PetscCheck(match, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG,
-             "The DM is not of type vpatchdg: call DMSetType(dm, DMVPATCHDG) first");
-  *dg = (DM_VPatchDG *)dm->data;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode DMVPatchDGCheckChange(DM dm, PetscBool changes, const char what[])
 {
   PetscFunctionBegin;

@@ -56,8 +56,10 @@ static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
 
   PetscFunctionBegin;
   PetscCall(GetPC(guess, &pc));
+  PetscCall(DMVPatchDGCheckVector(pc->inverse.dm, b, "-ksp_guess_type vpatchdg"));
+  PetscCall(DMVPatchDGCheckVector(pc->inverse.dm, x, "-ksp_guess_type vpatchdg"));
   if (data->build != pc->inverse.build) PetscCall(VpNestedDestroy(&data->nested));
-  PetscCall(DMVPatchDGGetLevel(pc->inverse.dm, &outer));
+  PetscCall(VpOperatorGetLevel(pc->inverse.op, pc->inverse.dm, &outer));
   if (!data->nested) {
     PetscCall(VpNestedCreate(pc->cycle, outer, &data->nested));
     data->build = pc->inverse.build;

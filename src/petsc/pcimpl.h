@@ -19,7 +19,7 @@ typedef struct {
 typedef struct {
   const VpInverseOps *ops;
   DM                  dm;           /* behind the Pmat; NULL until built */
-  PetscObjectState    state;        /* of its coefficient, when built */
+  VpOperator          op;           /* the A it was built for */
   PetscReal           scale, shift; /* the Pmat is scale A + shift I */
   PetscBool           changed;      /* an option, since it was built */
   PetscInt            build;        /* its number, among those of all PCs */

@@ -178,7 +178,7 @@ PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction 
   PetscCall(VecGetArray(b, &values));
   for (int32_t c = 0; c < dg->mesh->nown; c++) {
     PetscScalar    *cell = values + (size_t)c * rule.ndof;
-    const PetscReal a = dg->coefficient ? dg->coefficient[c] : 1;
+    const PetscReal a = dg->op->problem.coefficient ? dg->op->problem.coefficient[c] : 1;
 
     if (f) PetscCall(AddVolume(&rule, c, f, ctx, cell));
     for (int side = 0; side < 2 * rule.quad.dim; side++) {

@@ -13,10 +13,10 @@ static PetscErrorCode FusedResidual(PC pc, Vec b, Vec x, PetscReal *norm)
   VpLevel          outer;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
+  PetscCall(VpOperatorGetLevel(inverse->op, inverse->dm, &outer));
   PetscCall(VpValuesGet(outer->backend, b, VP_READ, &bv, &bb));
   if (x) PetscCall(VpValuesGet(outer->backend, x, VP_READ, &xv, &xx));
-  if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, xx, &ghosts));
+  if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, outer, xx, &ghosts));
   PetscCall(inverse->ops->enter_residual(pc, outer, xx, ghosts, bb, norm));
   if (x) PetscCall(VpValuesRestore(&xv));
   PetscCall(VpValuesRestore(&bv));
@@ -37,7 +37,7 @@ static PetscErrorCode PlainResidual(PC pc, Vec b, Vec x, Vec w, PetscReal *norm)
     PetscCall(VecCopy(b, w));
   if (norm) PetscCall(VecNorm(w, NORM_2, norm));
   PetscCall(VecScale(w, 1 / inverse->scale));
-  PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
+  PetscCall(VpOperatorGetLevel(inverse->op, inverse->dm, &outer));
   PetscCall(VpValuesGet(outer->backend, w, VP_READ, &wv, &ww));
   PetscCall(inverse->ops->enter(pc, ww));
   PetscCall(VpValuesRestore(&wv));
@@ -52,7 +52,7 @@ static PetscErrorCode Correct(PC pc, PetscBool add, Vec x)
   VpLevel      outer;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
+  PetscCall(VpOperatorGetLevel(inverse->op, inverse->dm, &outer));
   PetscCall(VpValuesGet(outer->backend, x, add ? VP_READ_WRITE : VP_WRITE, &xv, &xx));
   PetscCall(inverse->ops->solve(pc, PETSC_FALSE, add, xx));
   PetscCall(VpValuesRestore(&xv));

@@ -50,7 +50,7 @@ static PetscErrorCode CoefficientRange(DM dm, PetscReal range[2])
   PetscFunctionBegin;
   range[0] = range[1] = PETSC_MIN_REAL; /* of -a, of a */
   for (int32_t c = 0; c < dg->mesh->nown; c++) {
-    const PetscReal a = dg->coefficient ? dg->coefficient[c] : 1;
+    const PetscReal a = dg->op->problem.coefficient ? dg->op->problem.coefficient[c] : 1;
     range[0] = PetscMax(range[0], -a);
     range[1] = PetscMax(range[1], a);
   }
