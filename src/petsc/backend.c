@@ -165,6 +165,7 @@ PetscErrorCode DMVPatchDGGetBackend(DM dm, VPatchDGBackend *backend)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
+  VpAssertPointer(backend, 2);
   *backend = dg->backend;
   if (dg->kernels) *backend = dg->kernels == &VpBackendHost ? VPATCHDG_BACKEND_HOST : VPATCHDG_BACKEND_CUDA;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -10,7 +10,7 @@ PetscErrorCode DMVPatchDGGetData(DM dm, DM_VPatchDG **out)
   VpAssertObject(dm, DM_CLASSID, 1);
   PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMVPATCHDG, &match));
   PetscCheck(match, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG,
-             "The DM is of type %s, not vpatchdg: call DMSetType(dm, DMVPATCHDG) first", VpTypeName((PetscObject)dm));
+             "The DM is not of type vpatchdg (its type: %s): call DMSetType(dm, DMVPATCHDG) first", VpTypeName((PetscObject)dm));
   dg = (DM_VPatchDG *)dm->data;
   if (dg->mesh) { /* PETSc's own setters do not ask whether the DM is set up */
     dm->dim = dg->mesh->dim;

@@ -3,13 +3,17 @@
 
 static PetscErrorCode DMSetUp_VPatchDG(DM dm)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg;
   MPI_Comm     comm = PetscObjectComm((PetscObject)dm);
   PetscInt     level;
   VpMesh       mesh;
 
   PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
   if (dg->mesh) PetscFunctionReturn(PETSC_SUCCESS);
+  if (dm->dim < 0) PetscCall(DMSetDimension(dm, 3));
+  PetscCall(DMVPatchDGCheckAgreement(dm));
+  PetscCall(DMVPatchDGCheckDimension(dm));
   PetscCall(DMGetRefineLevel(dm, &level));
   PetscCheck(level >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "-dm_refine %" PetscInt_FMT ": the number of refinements is 0 or more", level);
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, dm, 0, 0, 0));
@@ -176,26 +180,81 @@ static PetscErrorCode DMCreateLocalVector_VPatchDG(DM dm, Vec *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* local = own cells, then the face ghosts */
-static PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM dm, Vec global, InsertMode mode, Vec local)
+static PetscErrorCode CheckGlobal(DM dm, Vec v, const char caller[])
 {
-  DM_VPatchDG       *dg = (DM_VPatchDG *)dm->data;
-  const PetscInt     nown = dg->mesh->nown * DMVPatchDGCellSize(dm), nface = dg->mesh->nface * DMVPatchDGCellSize(dm);
-  const PetscScalar *g;
-  PetscScalar       *l, *ghost;
-  VpLevel            level;
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, caller));
+  PetscCall(DMVPatchDGCheckVector(dm, v, caller));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* it may be wrong on one rank only */
+static PetscErrorCode CheckLocal(DM dm, Vec v, InsertMode mode)
+{
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "A local vector"));
+  PetscCheck(mode == INSERT_VALUES || mode == ADD_VALUES, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "Between global and local vectors of a DMVPATCHDG there are INSERT_VALUES and ADD_VALUES, not mode %d", (int)mode);
+  PetscCheck(v && ((PetscObject)v)->classid == VEC_CLASSID, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "There is no local vector");
+  PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm),
+                              (PetscBool)(n == ((DM_VPatchDG *)dm->data)->mesh->nface * DMVPatchDGCellSize(dm)),
+                              "the local vector has the wrong size: make it with DMCreateLocalVector()"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* local (+)= own cells' values, then those of the face ghosts */
+static PetscErrorCode FillLocal(DM dm, const PetscScalar own[], InsertMode mode, PetscScalar local[])
+{
+  DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
+  const PetscInt nown = dg->mesh->nown * DMVPatchDGCellSize(dm), nface = dg->mesh->nface * DMVPatchDGCellSize(dm);
+  PetscScalar   *ghost;
+  VpLevel        level;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetLevel(dm, &level));
+  PetscCall(PetscMalloc1(nface - nown, &ghost));
+  PetscCall(VpMeshExchangeBegin(dg->mesh, VP_GHOST_FACE, level->unit, own, ghost));
+  PetscCall(VpMeshExchangeEnd(dg->mesh, VP_GHOST_FACE, level->unit, own, ghost));
+  for (PetscInt i = 0; i < nface; i++) local[i] = (mode == INSERT_VALUES ? 0 : local[i]) + (i < nown ? own[i] : ghost[i - nown]);
+  PetscCall(PetscFree(ghost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM dm, Vec global, InsertMode mode, Vec local)
+{
+  const PetscScalar *g;
+  PetscScalar       *l;
+
+  PetscFunctionBegin;
+  PetscCall(CheckGlobal(dm, global, "DMGlobalToLocal()"));
+  PetscCall(CheckLocal(dm, local, mode));
   PetscCall(VecGetArrayRead(global, &g));
   PetscCall(VecGetArray(local, &l));
-  PetscCall(PetscMalloc1(nface - nown, &ghost));
-  PetscCall(VpMeshExchangeBegin(dg->mesh, VP_GHOST_FACE, level->unit, g, ghost));
-  PetscCall(VpMeshExchangeEnd(dg->mesh, VP_GHOST_FACE, level->unit, g, ghost));
-  for (PetscInt i = 0; i < nface; i++) l[i] = (mode == INSERT_VALUES ? 0 : l[i]) + (i < nown ? g[i] : ghost[i - nown]);
-  PetscCall(PetscFree(ghost));
+  PetscCall(FillLocal(dm, g, mode, l));
   PetscCall(VecRestoreArray(local, &l));
   PetscCall(VecRestoreArrayRead(global, &g));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DMLocalToLocalBegin_VPatchDG(DM dm, Vec from, InsertMode mode, Vec to)
+{
+  const PetscInt nown = ((DM_VPatchDG *)dm->data)->mesh->nown * DMVPatchDGCellSize(dm);
+  PetscScalar   *own, *x, *y;
+
+  PetscFunctionBegin;
+  PetscCall(CheckLocal(dm, from, mode));
+  PetscCall(CheckLocal(dm, to, mode));
+  PetscCall(PetscMalloc1(nown, &own));
+  PetscCall(VecGetArray(from, &x));
+  PetscCall(PetscArraycpy(own, x, nown)); /* from and to may be one */
+  PetscCall(VecRestoreArray(from, &x));
+  PetscCall(VecGetArray(to, &y));
+  PetscCall(FillLocal(dm, own, mode, y));
+  PetscCall(VecRestoreArray(to, &y));
+  PetscCall(PetscFree(own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -209,6 +268,8 @@ static PetscErrorCode DMLocalToGlobalBegin_VPatchDG(DM dm, Vec local, InsertMode
   VpLevel            level;
 
   PetscFunctionBegin;
+  PetscCall(CheckGlobal(dm, global, "DMLocalToGlobal()"));
+  PetscCall(CheckLocal(dm, local, mode));
   PetscCall(DMVPatchDGGetLevel(dm, &level));
   PetscCall(VecGetArrayRead(local, &l));
   PetscCall(VecGetArray(global, &g));
@@ -227,6 +288,18 @@ static PetscErrorCode DMLocalToGlobalBegin_VPatchDG(DM dm, Vec local, InsertMode
 static PetscErrorCode TransferEnd(DM dm, Vec from, InsertMode mode, Vec to)
 {
   PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the ranks with cells beyond this one's faces */
+static PetscErrorCode DMGetNeighbors_VPatchDG(DM dm, PetscInt *n, const PetscMPIInt **ranks)
+{
+  VpRankCount count;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMGetNeighbors()"));
+  PetscCall(PetscSFGetRootRanks(((DM_VPatchDG *)dm->data)->mesh->sf[VP_GHOST_FACE], &count, ranks, NULL, NULL, NULL));
+  if (n) *n = count;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -282,8 +355,11 @@ PetscErrorCode DMCreate_VPatchDG(DM dm)
   dm->ops->createlocalvector = DMCreateLocalVector_VPatchDG;
   dm->ops->globaltolocalbegin = DMGlobalToLocalBegin_VPatchDG;
   dm->ops->globaltolocalend = TransferEnd;
+  dm->ops->localtolocalbegin = DMLocalToLocalBegin_VPatchDG;
+  dm->ops->localtolocalend = TransferEnd;
   dm->ops->localtoglobalbegin = DMLocalToGlobalBegin_VPatchDG;
   dm->ops->localtoglobalend = TransferEnd;
+  dm->ops->getneighbors = DMGetNeighbors_VPatchDG;
   dm->ops->creatematrix = DMCreateMatrix_VPatchDG;
   dm->ops->createinterpolation = DMCreateInterpolation_VPatchDG;
   PetscCall(DMSetMatType(dm, MATSHELL));

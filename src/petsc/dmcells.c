@@ -20,6 +20,7 @@ PetscErrorCode DMVPatchDGGetCells(DM dm, PetscInt *ncell)
 {
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCells()"));
+  VpAssertPointer(ncell, 2);
   *ncell = ((DM_VPatchDG *)dm->data)->mesh->nown;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -48,6 +49,8 @@ PetscErrorCode DMVPatchDGGetCellBounds(DM dm, PetscInt cell, PetscReal lower[], 
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCellBounds()"));
+  VpAssertPointer(lower, 3);
+  VpAssertPointer(upper, 4);
   mesh = ((DM_VPatchDG *)dm->data)->mesh;
   PetscCheck(cell >= 0 && cell < mesh->nown, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "Cell %" PetscInt_FMT " is not one of this rank's %d", cell, (int)mesh->nown);
@@ -94,8 +97,9 @@ static PetscErrorCode SetCoarseCoefficient(DM dm)
    Level: intermediate
 
    Notes:
-   May be called again at any time: the operators made from the DM follow, and preconditioners built on them rebuild when
-   they are used next.
+   May be called again at any time: the matrices made from the DM become A with the new coefficient, matrix-free and assembled ones alike, so
+   that a `MatScale()` or `MatShift()` has to be repeated. Preconditioners built on them rebuild when they are used next. A copy that
+   `MatDuplicate()` or `MatCopy()` made keeps its coefficient, scale and shift, and a preconditioner on it those of the copy.
 
    Finer DMs made by `DMRefine()` inherit it, coarser ones take means, those that exist already, too. Where it jumps, faces take the harmonic
    mean of both sides.
@@ -145,6 +149,7 @@ PetscErrorCode DMVPatchDGGetCoefficient(DM dm, const PetscReal *a[])
 {
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCoefficient()"));
+  VpAssertPointer(a, 2);
   *a = ((DM_VPatchDG *)dm->data)->op->problem.coefficient;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

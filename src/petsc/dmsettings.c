@@ -46,6 +46,7 @@ PetscErrorCode DMVPatchDGCheckDimension(DM dm)
 PetscErrorCode DMVPatchDGCreate(MPI_Comm comm, PetscInt dim, PetscInt degree, PetscInt refine, DM *dm)
 {
   PetscFunctionBegin;
+  VpAssertPointer(dm, 5);
   PetscCall(VPatchDGInitializePackage());
   PetscCall(DMCreate(comm, dm));
   PetscCall(DMSetType(*dm, DMVPATCHDG));
@@ -107,6 +108,7 @@ PetscErrorCode DMVPatchDGGetDegree(DM dm, PetscInt *degree)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
+  VpAssertPointer(degree, 2);
   *degree = dg->degree;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -171,6 +173,7 @@ PetscErrorCode DMVPatchDGGetDomain(DM dm, VPatchDGDomain *domain)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
+  VpAssertPointer(domain, 2);
   *domain = dg->domain;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -203,6 +206,7 @@ PetscErrorCode DMVPatchDGSetBoundary(DM dm, const VPatchDGBoundary boundary[])
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
   PetscCall(DMVPatchDGCheckDimension(dm));
+  VpAssertPointer(boundary, 2);
   for (int side = 0; side < 2 * Dim(dm); side++) {
     PetscCheck(boundary[side] >= VPATCHDG_BOUNDARY_DIRICHLET && boundary[side] <= VPATCHDG_BOUNDARY_PERIODIC,
                PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE, "Side %d has boundary condition %d, which does not exist", side,
@@ -235,6 +239,7 @@ PetscErrorCode DMVPatchDGGetBoundary(DM dm, VPatchDGBoundary boundary[])
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
+  VpAssertPointer(boundary, 2);
   PetscCall(PetscArraycpy(boundary, dg->boundary, 2 * Dim(dm)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -290,6 +295,7 @@ PetscErrorCode DMVPatchDGGetPenalty(DM dm, PetscReal *penalty)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
+  VpAssertPointer(penalty, 2);
   *penalty = dg->penalty;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -345,6 +351,7 @@ PetscErrorCode DMVPatchDGGetReaction(DM dm, PetscReal *reaction)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
+  VpAssertPointer(reaction, 2);
   *reaction = dg->reaction;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

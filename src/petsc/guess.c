@@ -39,7 +39,7 @@ static PetscErrorCode GetPC(KSPGuess guess, PC_VPatchDG **out)
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
   PetscCheck(same, PetscObjectComm((PetscObject)guess), PETSC_ERR_ARG_WRONG,
              "-ksp_guess_type vpatchdg uses the levels of -pc_type vpatchdg; the KSP's PC is of type %s",
-             ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "none");
+             VpTypeName((PetscObject)pc));
   PetscCall(KSPSetUp(guess->ksp));
   PetscCall(PCSetUp(pc));
   *out = (PC_VPatchDG *)pc->data;

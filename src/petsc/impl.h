@@ -112,6 +112,7 @@ PETSC_INTERN PetscErrorCode DMVPatchDGCheckDimension(DM);
 PETSC_INTERN PetscErrorCode DMSetFromOptions_VPatchDG(DM, VpOptionItems);
 /* dmboxes.c: the boxes the settings describe */
 PETSC_INTERN PetscErrorCode DMVPatchDGCreateDomain(DM, VpDomain *);
+PETSC_INTERN PetscErrorCode DMVPatchDGCheckAgreement(DM); /* error on all ranks unless they have the same settings */
 /* mat.c: DMCreateMatrix. What is known of a matrix made from a DM, with or without entries: it is scale A + shift I */
 typedef struct VpMatrix_ *VpMatrix;
 struct VpMatrix_ {
@@ -137,7 +138,6 @@ typedef struct {
   DM          dm;
   VpOperator  op;
   PetscScalar scale, shift;
-  PetscBool   shell;
 } VpPmat;
 PETSC_INTERN PetscErrorCode MatGetVPatchDG(Mat, const char caller[], VpPmat *);
 /* shell.c: without entries */

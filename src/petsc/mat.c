@@ -186,7 +186,6 @@ PetscErrorCode MatGetVPatchDG(Mat P, const char caller[], VpPmat *p)
   if (!matrix) PetscFunctionReturn(PETSC_SUCCESS);
   p->scale = matrix->scale;
   p->shift = matrix->shift;
-  PetscCall(PetscObjectTypeCompare((PetscObject)P, MATSHELL, &p->shell));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

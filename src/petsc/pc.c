@@ -178,10 +178,11 @@ PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
   PetscBool same;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  VpAssertObject(pc, PC_CLASSID, 1);
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
   PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCHDG,
-             ((PetscObject)pc)->type_name);
+             VpTypeName((PetscObject)pc));
+  VpAssertPointer(ksp, 2);
   PetscCall(PCSetUp(pc));
   PetscCall(VpCoarseGetKSP(((PC_VPatchDG *)pc->data)->cycle->coarse, ksp));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -23,7 +23,6 @@ typedef struct {
   PetscReal           scale, shift; /* the Pmat is scale A + shift I */
   PetscBool           changed;      /* an option, since it was built */
   PetscInt            build;        /* its number, among those of all PCs */
-  PetscBool           plain;        /* the Pmat is A itself, without a matrix */
   KSP                 ksp;          /* the one that is solving now */
 } VpInverse;
 
@@ -72,6 +71,7 @@ PETSC_INTERN PetscErrorCode VpCheckSpace(MPI_Comm, const char prefix[], VpSpace,
  \
     PetscFunctionBegin; \
     PetscCall(Lookup(pc, PETSC_TRUE, &data)); \
+    VpAssertPointer(value, 2); \
     *value = (Public)data->member; \
     PetscFunctionReturn(PETSC_SUCCESS); \
   }

@@ -57,7 +57,6 @@ static PetscErrorCode VpInverseSetUp(PC pc)
   }
   inverse->scale = p.scale;
   inverse->shift = p.shift;
-  inverse->plain = (PetscBool)(p.shell && p.scale == 1 && p.shift == 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

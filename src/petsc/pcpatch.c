@@ -46,6 +46,19 @@ static PetscErrorCode Clear(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CheckAgreement(PC pc)
+{
+  const PC_VPatch *data = (PC_VPatch *)pc->data;
+  const VpSetting  settings[] = {{"patch space (-pc_vpatch_space)", (PetscReal)data->space, VPatchDGSpaces},
+                                 {"residual (-pc_vpatch_residual)", (PetscReal)data->residual, VPatchDGResiduals},
+                                 {"precision (-pc_vpatch_precision)", (PetscReal)data->precision, VPatchDGPrecisions},
+                                 {"order of colours (-pc_vpatch_reverse)", (PetscReal)data->reverse, PetscBools}};
+
+  PetscFunctionBegin;
+  PetscCall(VpCheckSame(PetscObjectComm((PetscObject)pc), (int)PETSC_STATIC_ARRAY_LENGTH(settings), settings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
   PC_VPatch *data = (PC_VPatch *)pc->data;
@@ -54,6 +67,7 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
 
   PetscFunctionBegin;
   PetscCall(VPatchDGCite());
+  PetscCall(CheckAgreement(pc));
   PetscCheck(mesh->level >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_type vpatch needs boxes that are refined: a level of -dm_refine 1 or more");
   PetscCall(VpCheckSpace(comm, "pc_vpatch", data->space, data->residual, problem->degree));
@@ -106,10 +120,10 @@ static PetscErrorCode GetData(PC pc, PetscBool must, PC_VPatch **data)
   PetscBool same;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  VpAssertObject(pc, PC_CLASSID, 1);
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCH, &same));
   PetscCheck(same || !must, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCH,
-             ((PetscObject)pc)->type_name);
+             VpTypeName((PetscObject)pc));
   *data = same ? (PC_VPatch *)pc->data : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -172,6 +172,7 @@ PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction 
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGComputeRHS()"));
+  PetscCall(DMVPatchDGCheckVector(dm, b, "DMVPatchDGComputeRHS()"));
   dg = (DM_VPatchDG *)dm->data;
   PetscCall(RuleCreate(dm, &rule));
   PetscCall(VecZeroEntries(b));
@@ -220,6 +221,8 @@ PetscErrorCode DMVPatchDGInterpolate(DM dm, VPatchDGFunction u, void *ctx, Vec x
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGInterpolate()"));
+  PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGInterpolate()"));
+  VpAssertPointer(u, 2);
   PetscCall(DMVPatchDGGetPoints(dm, &coordinates));
   PetscCall(DMCreateGlobalVector(dm, &values));
   PetscCall(VecGetLocalSize(values, &n));
@@ -298,6 +301,7 @@ PetscErrorCode DMVPatchDGComputeErrors(DM dm, Vec x, VPatchDGFunction u, VPatchD
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGComputeErrors()"));
+  PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGComputeErrors()"));
   PetscCall(RuleCreate(dm, &rule));
   PetscCall(PetscMalloc1(rule.quad.npoint * rule.quad.dim, &exact));
   PetscCall(VecGetArrayRead(x, &values));
@@ -333,6 +337,7 @@ PetscErrorCode DMVPatchDGComputeOnes_Private(KSP ksp, Vec b, void *ctx)
   if (((PetscObject)b)->refct > 1) PetscFunctionReturn(PETSC_SUCCESS); /* the caller's own b, KSPSolve(ksp, b, x): not ours to fill */
   PetscCall(KSPGetDM(ksp, &dm));
   PetscCall(DMVPatchDGCheck(dm, "The right-hand side f = 1"));
+  PetscCall(DMVPatchDGCheckVector(dm, b, "The right-hand side f = 1"));
   PetscCall(DMVPatchDGGetHostLevel(dm, &level));
   PetscCall(VecGetArrayWrite(b, &values));
   PetscCall(VpConstant(level, values));

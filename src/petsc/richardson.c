@@ -4,7 +4,20 @@
    It stops by the norm of b - A x, whatever norm the KSP is set to, with the meaning KSPConvergedDefault() gives the tolerances. */
 #include "pcimpl.h"
 
-static PetscErrorCode FusedResidual(PC pc, Vec b, Vec x, PetscReal *norm)
+/* A itself, without entries, is the operator: NULL where it is not. A preconditioner may be older than that */
+static PetscErrorCode FusedOperator(PC pc, VpOperator *op)
+{
+  VpMatrix  matrix;
+  PetscBool shell;
+
+  PetscFunctionBegin;
+  PetscCall(VpMatrixFind(pc->mat, &matrix));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc->mat, MATSHELL, &shell));
+  *op = matrix && shell && pc->mat == pc->pmat && matrix->scale == 1 && matrix->shift == 0 ? VpMatrixOperator(matrix) : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FusedResidual(PC pc, VpOperator op, Vec b, Vec x, PetscReal *norm)
 {
   VpInverse       *inverse = (VpInverse *)pc->data;
   PetscScalar     *bb, *xx = NULL;
@@ -13,7 +26,7 @@ static PetscErrorCode FusedResidual(PC pc, Vec b, Vec x, PetscReal *norm)
   VpLevel          outer;
 
   PetscFunctionBegin;
-  PetscCall(VpOperatorGetLevel(inverse->op, inverse->dm, &outer));
+  PetscCall(VpOperatorGetLevel(op, inverse->dm, &outer));
   PetscCall(VpValuesGet(outer->backend, b, VP_READ, &bv, &bb));
   if (x) PetscCall(VpValuesGet(outer->backend, x, VP_READ, &xv, &xx));
   if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, outer, xx, &ghosts));
@@ -111,16 +124,17 @@ PetscErrorCode VpInverseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rt
 {
   const KSP       ksp = ((VpInverse *)pc->data)->ksp;
   const Choices   choices = ChoicesOf(ksp);
-  const PetscBool fused = (PetscBool)(((VpInverse *)pc->data)->plain && pc->mat == pc->pmat);
+  VpOperator      op = NULL;
   PetscReal       norm, start = 0;
   PetscInt        it;
 
   PetscFunctionBegin;
+  PetscCall(FusedOperator(pc, &op));
   *reason = (PCRichardsonConvergedReason)0;
   for (it = 0; choices.measure || it < maxits; it++) {
     const Vec now = guesszero && it == 0 ? NULL : x;
 
-    if (fused) PetscCall(FusedResidual(pc, b, now, choices.measure ? &norm : NULL));
+    if (op) PetscCall(FusedResidual(pc, op, b, now, choices.measure ? &norm : NULL));
     else
       PetscCall(PlainResidual(pc, b, now, w, choices.measure ? &norm : NULL));
     if (choices.measure && it == 0) PetscCall(Reference(&choices, b, guesszero, norm, &start));

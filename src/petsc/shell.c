@@ -112,6 +112,37 @@ static PetscErrorCode MatCreateVecs_VPatchDG(Mat A, Vec *right, Vec *left)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* what PETSc asks for the way to a product of two matrices of type MATSHELL */
+static PetscErrorCode RefuseProduct(Mat product)
+{
+  PetscFunctionBegin;
+  SETERRQ(PetscObjectComm((PetscObject)product), PETSC_ERR_SUP,
+          "A matrix-free operator of a DMVPATCHDG has no product with another one. Leave -pc_mg_galerkin out (coarse DMs have operators of their own), or assemble: -dm_mat_type aij");
+}
+
+/* what factorizations, block and row methods ask for */
+static PetscErrorCode RefuseEntries(Mat A)
+{
+  PetscFunctionBegin;
+  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+          "A matrix-free operator of a DMVPATCHDG has no entries, which this solver needs. Assemble it with -dm_mat_type aij, or take -pc_type "
+          "vpatchdg; on the coarsest level of PCMG -mg_coarse_pc_type vpatchdg, or as many levels as reach whole boxes (-pc_mg_levels n + 1)");
+}
+
+static PetscErrorCode MatGetRow_VPatchDG(Mat A, PetscInt row, PetscInt *n, PetscInt **cols, PetscScalar **values)
+{
+  PetscFunctionBegin;
+  PetscCall(RefuseEntries(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreateSubMatrices_VPatchDG(Mat A, PetscInt n, const IS row[], const IS col[], MatReuse reuse, Mat *B[])
+{
+  PetscFunctionBegin;
+  PetscCall(RefuseEntries(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* no layout is copied from the DM's vectors: they may live on a device */
 PetscErrorCode DMVPatchDGCreateShell(DM dm, Mat *A)
 {
@@ -129,6 +160,8 @@ PetscErrorCode DMVPatchDGCreateShell(DM dm, Mat *A)
              {MATOP_CREATE_VECS, (VpFunction *)MatCreateVecs_VPatchDG},
              {MATOP_DUPLICATE, (VpFunction *)MatDuplicate_VPatchDG},
              {MATOP_COPY, (VpFunction *)MatCopy_VPatchDG},
+             {MATOP_GET_ROW, (VpFunction *)MatGetRow_VPatchDG},
+             {MATOP_CREATE_SUBMATRICES, (VpFunction *)MatCreateSubMatrices_VPatchDG},
              {MATOP_ZERO_ROWS, NULL}, /* MATSHELL's own would do nothing */
              {MATOP_ZERO_ROWS_COLUMNS, NULL}};
   VpMatrix matrix;
@@ -138,6 +171,7 @@ PetscErrorCode DMVPatchDGCreateShell(DM dm, Mat *A)
   PetscCall(MatShellSetManageScalingShifts(*A));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(set); i++) PetscCall(MatShellSetOperation(*A, set[i].operation, set[i].function));
   PetscCall(MatShellSetVecType(*A, dm->vectype));
+  PetscCall(PetscObjectComposeFunction((PetscObject)*A, "MatProductSetFromOptions_shell_shell_C", RefuseProduct));
   PetscCall(VpMatrixAttach(dm, *A, &matrix));
   PetscCall(MatShellSetContext(*A, matrix));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -61,7 +61,7 @@ static PetscErrorCode CoefficientRange(DM dm, PetscReal range[2])
 
 PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg;
   PetscBool    ascii;
   PetscReal    a[2];
   PetscInt     least, most;
@@ -69,6 +69,7 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
   VpLevel      level;
 
   PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (!dg->mesh) {
@@ -76,7 +77,6 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
       PetscViewerASCIIPrintf(viewer, "  not set up: domain %s, degree %" PetscInt_FMT "\n", VPatchDGDomains[dg->domain], dg->degree));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(DMVPatchDGCheck(dm, "DMView()"));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)dm), &size));
   PetscCall(DMVPatchDGGetLevel(dm, &level));
   PetscCall(CoefficientRange(dm, a));
