@@ -126,7 +126,8 @@ static PetscErrorCode RefuseEntries(Mat A)
   PetscFunctionBegin;
   SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
           "A matrix-free operator of a DMVPATCHDG has no entries, which this solver needs. Assemble it with -dm_mat_type aij, or take -pc_type "
-          "vpatchdg; on the coarsest level of PCMG -mg_coarse_pc_type vpatchdg, or as many levels as reach whole boxes (-pc_mg_levels n + 1)");
+          "vpatchdg; in PCMG -mg_levels_pc_type vpatch (or jacobi) and -mg_coarse_pc_type vpatchdg, or as many levels as reach whole boxes "
+          "(-pc_mg_levels n + 1)");
 }
 
 static PetscErrorCode MatGetRow_VPatchDG(Mat A, PetscInt row, PetscInt *n, PetscInt **cols, PetscScalar **values)
@@ -137,6 +138,13 @@ static PetscErrorCode MatGetRow_VPatchDG(Mat A, PetscInt row, PetscInt *n, Petsc
 }
 
 static PetscErrorCode MatCreateSubMatrices_VPatchDG(Mat A, PetscInt n, const IS row[], const IS col[], MatReuse reuse, Mat *B[])
+{
+  PetscFunctionBegin;
+  PetscCall(RefuseEntries(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatSOR_VPatchDG(Mat A, Vec b, PetscReal omega, MatSORType type, PetscReal shift, PetscInt its, PetscInt lits, Vec x)
 {
   PetscFunctionBegin;
   PetscCall(RefuseEntries(A));
@@ -161,6 +169,7 @@ PetscErrorCode DMVPatchDGCreateShell(DM dm, Mat *A)
              {MATOP_DUPLICATE, (VpFunction *)MatDuplicate_VPatchDG},
              {MATOP_COPY, (VpFunction *)MatCopy_VPatchDG},
              {MATOP_GET_ROW, (VpFunction *)MatGetRow_VPatchDG},
+             {MATOP_SOR, (VpFunction *)MatSOR_VPatchDG},
              {MATOP_CREATE_SUBMATRICES, (VpFunction *)MatCreateSubMatrices_VPatchDG},
              {MATOP_ZERO_ROWS, NULL}, /* MATSHELL's own would do nothing */
              {MATOP_ZERO_ROWS_COLUMNS, NULL}};
