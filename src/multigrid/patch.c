@@ -50,7 +50,7 @@ static VpFdmKey ProblemKey(VpMesh mesh, const int32_t cell[], const uint8_t side
   return key;
 }
 
-/* the problem of every patch and direction, and weight = 1 / scale of the coefficient where it varies */
+/* the problem of every patch and direction, and weight = typical / scale of the coefficient where it varies */
 static PetscErrorCode FindProblems(VpLevel level, const VpPatches *patches, Problems *problems, int32_t type[], double weight[])
 {
   const int dim = patches->dim, nc = 1 << dim;
@@ -71,7 +71,7 @@ static PetscErrorCode FindProblems(VpLevel level, const VpPatches *patches, Prob
 
       for (int c = 0; c < nc; c++) a[c] = VpLevelCoefficient(level, cell[c]);
       VpCoefficientFit(dim, a, step, &scale);
-      weight[p] = 1 / scale;
+      weight[p] = level->typical / scale;
     }
     for (int d = 0; d < dim; d++) {
       int32_t *entry = &type[(size_t)p * dim + d];
@@ -96,15 +96,14 @@ static PetscErrorCode FindProblems(VpLevel level, const VpPatches *patches, Prob
 /* [2n 2n + 2n 2n + 2n] per problem: F, B, lambda; and is it mirrored? */
 static PetscErrorCode SolveProblems(VpLevel level, const Problems *problems, VpSpace space, double table[], uint8_t mirrored[])
 {
-  const int    m = 2 * level->basis.n;
-  const double a = level->uniform > 0 ? level->uniform : 1;
+  const int m = 2 * level->basis.n;
 
   PetscFunctionBegin;
   for (int32_t i = 0; i < problems->dictionary.n; i++) {
     double *F = table + (size_t)i * (2 * m * m + m), *B = F + m * m, *lambda = B + m * m;
 
     PetscCall(VpFdmBuild(&level->basis, &problems->key[i], space, level->problem.penalty, F, B, lambda));
-    for (int k = 0; k < m; k++) lambda[k] *= a;
+    for (int k = 0; k < m; k++) lambda[k] *= level->typical;
     mirrored[i] = VpFdmIsMirrored(&problems->key[i]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
