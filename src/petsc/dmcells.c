@@ -104,6 +104,7 @@ PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
 {
   DM_VPatchDG *dg;
   PetscInt     bad[2] = {0, a ? 1 : 0}; /* cells with a bad number; some rank gives numbers */
+  PetscReal   *own = NULL;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGSetCoefficient()"));
@@ -112,11 +113,18 @@ PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bad, 2, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)dm)));
   PetscCheck(!bad[0], PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "The coefficient must be positive and finite on every cell");
-  PetscCall(PetscFree(dg->coefficient));
   if (bad[1]) {
-    PetscCall(PetscMalloc1(dg->mesh->nown + 1, &dg->coefficient));
-    for (int32_t c = 0; c < dg->mesh->nown; c++) dg->coefficient[c] = a ? a[c] : 1;
+    PetscCall(PetscMalloc1(dg->mesh->nown + 1, &own));
+    for (int32_t c = 0; c < dg->mesh->nown; c++) own[c] = a ? a[c] : 1;
   }
+  {
+    const PetscErrorCode error = DMVPatchDGCheckCoefficient(dm, own);
+
+    if (error) PetscCall(PetscFree(own));
+    PetscCall(error);
+  }
+  PetscCall(PetscFree(dg->coefficient));
+  dg->coefficient = own;
   dg->coefficient_state++;
   PetscCall(DMVPatchDGClearLevels(dm));
   PetscCall(DMVPatchDGUpdateMatrices(dm));
