@@ -20,6 +20,7 @@ static PetscErrorCode DMSetUp_VPatchDG(DM dm)
   PetscCall(VpDomainDestroy(&dg->boxes)); /* of a set-up that failed */
   PetscCall(DMVPatchDGCreateDomain(dm, &dg->boxes));
   PetscCall(DMVPatchDGCheckSize(dm, dg->boxes->nbox, level));
+  PetscCall(DMVPatchDGCheckScale(dm, dg->boxes, level));
   PetscCall(VpMeshCreate(comm, dg->boxes, (int)level, &mesh));
   dg->mesh = mesh;
   PetscCall(DMVPatchDGSetOperator(dm, NULL));

@@ -123,6 +123,7 @@ PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
     PetscCall(PetscMalloc1(dg->mesh->nown + 1, &one));
     for (int32_t c = 0; c < dg->mesh->nown; c++) one[c] = 1;
   }
+  PetscCall(DMVPatchDGCheckCoefficient(dm, one ? one : a));
   PetscCall(DMVPatchDGSetOperator(dm, one ? one : a));
   PetscCall(PetscFree(one));
   PetscCall(DMVPatchDGUpdateMatrices(dm));

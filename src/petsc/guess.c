@@ -50,9 +50,11 @@ static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
 {
   Guess_VPatchDG    *data = (Guess_VPatchDG *)guess->data;
   PC_VPatchDG       *pc = NULL;
+  PC                 kpc;
   VpLevel            outer;
-  PetscScalar       *bb, *xx;
-  VpValues           bv, xv;
+  PetscScalar       *xx;
+  VpValues           xv;
+  PetscReal          factor;
 
   PetscFunctionBegin;
   PetscCall(GetPC(guess, &pc));
@@ -64,12 +66,13 @@ static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
     PetscCall(VpNestedCreate(pc->cycle, outer, &data->nested));
     data->build = pc->inverse.build;
   }
-  PetscCall(VpValuesGet(outer->backend, b, VP_READ, &bv, &bb));
+  PetscCall(KSPGetPC(guess->ksp, &kpc));
+  PetscCall(VpInverseEnter(kpc, NULL, b, NULL, NULL));
   PetscCall(VpValuesGet(outer->backend, x, VP_WRITE, &xv, &xx));
-  PetscCall(VpNestedGuess(data->nested, bb, xx));
+  PetscCall(VpNestedGuess(data->nested, xx));
   PetscCall(VpValuesRestore(&xv));
-  PetscCall(VpValuesRestore(&bv));
-  if (pc->inverse.scale != 1) PetscCall(VecScale(x, 1 / pc->inverse.scale));
+  factor = pc->inverse.scale * pc->inverse.factor;
+  if (factor != 1) PetscCall(VecScale(x, 1 / factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -62,6 +62,10 @@ PETSC_INTERN PetscErrorCode DMVPatchDGGetHostLevel(DM, VpLevel *);
 PETSC_INTERN PetscErrorCode DMVPatchDGGhosts(DM, VpLevel, const PetscScalar x[], VpGhosts *);
 /* error when there would be more unknowns than PetscInt counts, or more on a rank than its part of a vector holds; collective */
 PETSC_INTERN PetscErrorCode DMVPatchDGCheckSize(DM, PetscInt nbox, PetscInt level);
+/* dmscale.c: error unless double precision holds what the operator and its vectors are made of. Of cells of these boxes, refined `level`
+   times, and the settings; collective, of a coefficient of own cells or NULL */
+PETSC_INTERN PetscErrorCode DMVPatchDGCheckScale(DM, VpDomain, PetscInt level);
+PETSC_INTERN PetscErrorCode DMVPatchDGCheckCoefficient(DM, const PetscReal a[]);
 /* backend.c */
 PETSC_INTERN PetscErrorCode DMVPatchDGGetKernels(DM, const VpBackend **);
 PETSC_INTERN PetscErrorCode VpUseCurrentStream(const VpBackend *);

@@ -68,36 +68,19 @@ PetscErrorCode VpInverseChanged(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Apply(PC pc, PetscBool transpose, Vec r, Vec z)
-{
-  VpInverse   *inverse = (VpInverse *)pc->data;
-  PetscScalar *rr, *zz;
-  VpValues     rv, zv;
-  VpLevel      outer;
-
-  PetscFunctionBegin;
-  PetscCall(VpOperatorGetLevel(inverse->op, inverse->dm, &outer));
-  PetscCall(VpValuesGet(outer->backend, r, VP_READ, &rv, &rr));
-  PetscCall(inverse->ops->enter(pc, rr));
-  PetscCall(VpValuesRestore(&rv));
-  PetscCall(VpValuesGet(outer->backend, z, VP_WRITE, &zv, &zz));
-  PetscCall(inverse->ops->solve(pc, transpose, PETSC_FALSE, zz));
-  PetscCall(VpValuesRestore(&zv));
-  if (inverse->scale != 1) PetscCall(VecScale(z, 1 / inverse->scale));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode VpInverseApply(PC pc, Vec r, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(Apply(pc, PETSC_FALSE, r, z));
+  PetscCall(VpInverseEnter(pc, NULL, r, NULL, NULL));
+  PetscCall(VpInverseSolve(pc, PETSC_FALSE, PETSC_FALSE, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode VpInverseApplyTranspose(PC pc, Vec r, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(Apply(pc, PETSC_TRUE, r, z));
+  PetscCall(VpInverseEnter(pc, NULL, r, NULL, NULL));
+  PetscCall(VpInverseSolve(pc, PETSC_TRUE, PETSC_FALSE, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -17,58 +17,13 @@ static PetscErrorCode FusedOperator(PC pc, VpOperator *op)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FusedResidual(PC pc, VpOperator op, Vec b, Vec x, PetscReal *norm)
-{
-  VpInverse       *inverse = (VpInverse *)pc->data;
-  PetscScalar     *bb, *xx = NULL;
-  VpGhosts         ghosts = VpGhostsAt(NULL);
-  VpValues         bv, xv;
-  VpLevel          outer;
-
-  PetscFunctionBegin;
-  PetscCall(VpOperatorGetLevel(op, inverse->dm, &outer));
-  PetscCall(VpValuesGet(outer->backend, b, VP_READ, &bv, &bb));
-  if (x) PetscCall(VpValuesGet(outer->backend, x, VP_READ, &xv, &xx));
-  if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, outer, xx, &ghosts));
-  PetscCall(inverse->ops->enter_residual(pc, outer, xx, ghosts, bb, norm));
-  if (x) PetscCall(VpValuesRestore(&xv));
-  PetscCall(VpValuesRestore(&bv));
-  if (norm) *norm = PetscSqrtReal(*norm);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PlainResidual(PC pc, Vec b, Vec x, Vec w, PetscReal *norm)
 {
-  VpInverse   *inverse = (VpInverse *)pc->data;
-  PetscScalar *ww;
-  VpValues     wv;
-  VpLevel      outer;
-
   PetscFunctionBegin;
   if (x) PetscCall(MatResidual(pc->mat, b, x, w));
   else
     PetscCall(VecCopy(b, w));
-  if (norm) PetscCall(VecNorm(w, NORM_2, norm));
-  PetscCall(VecScale(w, 1 / inverse->scale));
-  PetscCall(VpOperatorGetLevel(inverse->op, inverse->dm, &outer));
-  PetscCall(VpValuesGet(outer->backend, w, VP_READ, &wv, &ww));
-  PetscCall(inverse->ops->enter(pc, ww));
-  PetscCall(VpValuesRestore(&wv));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Correct(PC pc, PetscBool add, Vec x)
-{
-  VpInverse   *inverse = (VpInverse *)pc->data;
-  PetscScalar *xx;
-  VpValues     xv;
-  VpLevel      outer;
-
-  PetscFunctionBegin;
-  PetscCall(VpOperatorGetLevel(inverse->op, inverse->dm, &outer));
-  PetscCall(VpValuesGet(outer->backend, x, add ? VP_READ_WRITE : VP_WRITE, &xv, &xx));
-  PetscCall(inverse->ops->solve(pc, PETSC_FALSE, add, xx));
-  PetscCall(VpValuesRestore(&xv));
+  PetscCall(VpInverseEnter(pc, NULL, w, NULL, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,10 +86,11 @@ PetscErrorCode VpInverseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rt
   PetscFunctionBegin;
   PetscCall(FusedOperator(pc, &op));
   *reason = (PCRichardsonConvergedReason)0;
+  ((VpInverse *)pc->data)->factor = 0; /* of other residuals */
   for (it = 0; choices.measure || it < maxits; it++) {
     const Vec now = guesszero && it == 0 ? NULL : x;
 
-    if (op) PetscCall(FusedResidual(pc, op, b, now, choices.measure ? &norm : NULL));
+    if (op) PetscCall(VpInverseEnter(pc, op, b, now, choices.measure ? &norm : NULL));
     else
       PetscCall(PlainResidual(pc, b, now, w, choices.measure ? &norm : NULL));
     if (choices.measure && it == 0) PetscCall(Reference(&choices, b, guesszero, norm, &start));
@@ -144,7 +100,7 @@ PetscErrorCode VpInverseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rt
     }
     if (choices.test) *reason = Test(norm, start, rtol, abstol, dtol);
     if (*reason || it >= maxits) break;
-    PetscCall(Correct(pc, (PetscBool)(now != NULL), x));
+    PetscCall(VpInverseSolve(pc, PETSC_FALSE, (PetscBool)(now != NULL), x));
   }
   if (guesszero && it == 0) PetscCall(VecSet(x, 0));
   *its = it;
