@@ -119,11 +119,11 @@ PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bad, 2, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)dm)));
   PetscCheck(!bad[0], PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "The coefficient must be positive and finite on every cell");
+  PetscCall(DMVPatchDGCheckCoefficient(dm, a));
   if (bad[1] && !a) {
     PetscCall(PetscMalloc1(dg->mesh->nown + 1, &one));
     for (int32_t c = 0; c < dg->mesh->nown; c++) one[c] = 1;
   }
-  PetscCall(DMVPatchDGCheckCoefficient(dm, one ? one : a));
   PetscCall(DMVPatchDGSetOperator(dm, one ? one : a));
   PetscCall(PetscFree(one));
   PetscCall(DMVPatchDGUpdateMatrices(dm));
