@@ -1,12 +1,13 @@
 """Draws cases: Case(seed, number) has the ranks and arguments of one run of the fuzzer's program, and what is expected of it."""
 import random
 
-# Left out, since PETSc 3.18 itself fails there: pipelcg, which can loop for ever. Of chebyshev see extreme().
+# Left out, since PETSc 3.18 itself fails there: pipelcg, which can loop for ever; chebyshev with extreme numbers, whose KSPDestroy() fails
+# after NaN; bcgsl with -ksp_pc_side right, whose x is not what its residual says; eisenstat, whose destruction fails after a refused solve.
 KSP_TYPES = """richardson chebyshev cg groppcg pipecg pipecgrr pipeprcg pipecg2 cgne nash stcg gltr fcg pipefcg gmres pipefgmres fgmres
     lgmres dgmres pgmres tcqmr bcgs ibcgs qmrcgs fbcgs fbcgsr bcgsl pipebcgs cgs tfqmr cr pipecr lsqr preonly bicg minres symmlq lcd gcr
     pipegcr cgls""".split()
 NEED_SYMMETRIC = set("cg groppcg pipecg pipecgrr pipeprcg pipecg2 nash stcg gltr cr pipecr minres symmlq pipefcg fcg chebyshev".split())
-OTHER_PCS = ["none", "jacobi", "bjacobi", "sor", "asm", "gamg", "ilu", "cholesky", "lu", "eisenstat", "pbjacobi", "kaczmarz"]
+OTHER_PCS = ["none", "jacobi", "bjacobi", "sor", "asm", "gamg", "ilu", "cholesky", "lu", "pbjacobi", "kaczmarz"]
 
 
 class Case:
@@ -110,7 +111,7 @@ class Case:
         self.maybe(0.3, "-fuzz_solves", self.pick([2, 3]))
         self.maybe(0.1, "-fuzz_change")
         self.maybe(0.2, "-fuzz_active")
-        if self.ksp != "chebyshev":  # whose KSPDestroy() fails after NaN in PETSc 3.18
+        if self.ksp != "chebyshev":
             self.maybe(0.12, "-fuzz_scale", self.pick(["1e-12", "1e-20", "1e-32", "1e-40", "1e20", "1e38", "1e100", "1e-100"]))
 
     # ---- solvers
@@ -123,7 +124,8 @@ class Case:
         self.pc_types = {"vpatchdg": self.cycle, "vpatch": self.smoother, "mg": self.pcmg, "composite": self.composite,
                          "ksp": self.inner, "other": self.other}
         self.pc_types[pc]("")
-        self.maybe(0.2, "-ksp_pc_side", self.pick(["left", "right", "symmetric"], [5, 5, 1]))
+        if self.ksp != "bcgsl":
+            self.maybe(0.2, "-ksp_pc_side", self.pick(["left", "right", "symmetric"], [5, 5, 1]))
         self.maybe(0.3, "-ksp_norm_type", self.pick(["none", "preconditioned", "unpreconditioned", "natural"], [1, 3, 4, 2]))
         if pc == "vpatchdg":
             self.maybe(0.15, "-ksp_guess_type", "vpatchdg")
