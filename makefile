@@ -115,11 +115,8 @@ $(BUILD)/bin/fuzz: $(fuzzer) $(static)
 # ---- running
 
 # Open MPI as root, on more ranks than cores, in a container
-export OMPI_ALLOW_RUN_AS_ROOT = 1
-export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
-export OMPI_MCA_rmaps_base_oversubscribe = 1
-export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
-export OMPI_MCA_btl_vader_single_copy_mechanism = none
+include share/vpatchdg/mpi.env
+export $(shell sed -n 's/ *=.*//p' share/vpatchdg/mpi.env)
 export MPIEXEC
 
 nccl_says = $(if $(NCCL_HEADER),with NCCL ($(NCCL_HEADER)),without NCCL$(if $(filter 0,$(NCCL)),,$(comma) whose header nccl.h was not found (NCCL_HOME= names \
@@ -147,7 +144,7 @@ list_tests = rm -rf $(BUILD)/t; mkdir -p $(BUILD)/t; for t in $(notdir $(tests))
 	  for n in $$(sed -n 's/.*ranks: *\([0-9][0-9 ]*\).*/\1/p;T;q' tests/$$t.c* | grep . || echo 1); do \
 	    printf '\#!/bin/sh\nexec tests/run.sh %s %s\n' $$n $(BUILD)/tests/$$t > $(BUILD)/t/$$t.$$n.t; done; done
 prove      = SANITIZE=$(SANITIZE) OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 tests/prove.sh $(if $(V),-v) \
-	  $(or $(T:%=$(BUILD)/t/%.*.t),$(BUILD)/t/*.t $(1))
+	  $(or $(foreach t,$(T),$(if $(wildcard tests/$t.c*),$(BUILD)/t/$t.*.t) $(filter tests/$t.t,$(1))),$(BUILD)/t/*.t $(1))
 left_out   = $(if $(CUDA_NVCC),$(if $(gpu),the tests run on the CPU; make check-gpu runs them on the GPU,no GPU here),built without CUDA)$(if \
 	     $(and $(CUDA_NVCC),$(gpu)),,: the tests in tests/*.cu and with VPATCHDG_TEST=cuda are skipped (make check-gpu))
 
@@ -183,17 +180,20 @@ bench-gpus: need-gpu all $(benches)
 	share/vpatchdg/scaling.py $$files $$(python3 -c 'import matplotlib' 2>/dev/null && echo $(BUILD)/bench-gpus.svg)
 
 install: all
-	@install -d $(DESTDIR)$(prefix)/{lib/pkgconfig,include,share/vpatchdg/options}
+	@install -d $(DESTDIR)$(prefix)/{bin,lib/pkgconfig,include,share/vpatchdg/{options,examples}}
 	install -m 755 $(shared) $(DESTDIR)$(prefix)/lib/libvpatchdg.so.$(VERSION)
 	ln -sf libvpatchdg.so.$(VERSION) $(DESTDIR)$(prefix)/lib/$(soname)
 	ln -sf libvpatchdg.so.$(VERSION) $(DESTDIR)$(prefix)/lib/libvpatchdg.so
 	install -m 644 $(static) $(DESTDIR)$(prefix)/lib
 	install -m 644 include/vpatchdg.h $(DESTDIR)$(prefix)/include
-	sed 's|@prefix@|$(prefix)|; s|@version@|$(VERSION)|; s|@petsc@|$(PETSC_PC)|; s|@petsc_version@|$(PETSC_VERSION)|; s|@private@|$(strip $(P4EST_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) -lm)|' \
+	install -m 755 $(BUILD)/bin/poisson $(DESTDIR)$(prefix)/bin/vpatchdg-poisson
+	sed -e 's|@prefix@|$(prefix)|; s|@version@|$(VERSION)|; s|@petsc_version@|$(PETSC_VERSION)|; s|@cc@|$(CC)|' \
+	  -e 's|@cflags@|$(strip $(USER_CFLAGS))|; s|@libs@|$(strip $(USER_LIBS))|; s|@private@|$(strip $(P4EST_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) -lm)|' \
 	  share/vpatchdg/vpatchdg.pc.in > $(DESTDIR)$(prefix)/lib/pkgconfig/vpatchdg.pc
 	install -m 755 $(wildcard share/vpatchdg/*.py) $(DESTDIR)$(prefix)/share/vpatchdg
 	install -m 644 share/vpatchdg/options/*.opts $(DESTDIR)$(prefix)/share/vpatchdg/options
-	install -m 644 share/vpatchdg/vpatchdg.mk $(DESTDIR)$(prefix)/share/vpatchdg
+	install -m 644 $(wildcard examples/*.c examples/*.py) $(DESTDIR)$(prefix)/share/vpatchdg/examples
+	install -m 644 share/vpatchdg/vpatchdg.mk share/vpatchdg/mpi.env $(DESTDIR)$(prefix)/share/vpatchdg
 
 help:
 	@printf '%s\n' \
@@ -206,7 +206,7 @@ help:
 	'make bench              measures speed and memory                       RANKS=2' \
 	'make bench-gpu          the same on a GPU                               OPTIONS=' \
 	'make bench-gpus         on 1, 2, 4, ... of the GPUs that are there      OPTIONS="-bench_only weak"' \
-	'make install            library, header, pkg-config file, share/        prefix=/usr/local DESTDIR=' \
+	'make install            library, header, pkg-config file, bin/, share/  prefix=/usr/local DESTDIR=' \
 	'make setup              installs what is missing (run, check and bench do it too)' \
 	'make clean              removes $(BUILD)' \
 	'' \

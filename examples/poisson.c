@@ -151,7 +151,7 @@ static PetscErrorCode Examine(DM dm, KSP ksp, Mat A, Vec b, Vec x, Smooth *u, Pe
   first = n > 1 ? history[0] : bnorm;
   last = n > 1 ? history[n - 1] : figures->residual;
   figures->nu = its > 0 && last > 0 && last < first ? -8 * its / PetscLog10Real(last / first) : 0;
-  figures->residual /= bnorm;
+  if (bnorm > 0) figures->residual /= bnorm; /* of b = 0 the residual itself */
 
   PetscCall(DMVPatchDGComputeRHS(dm, smooth ? Source : One, NULL, NULL, u, r));
   PetscCall(VecDot(r, x, &figures->functional));

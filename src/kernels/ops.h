@@ -155,6 +155,7 @@ typedef struct {
   PetscErrorCode (*use_stream)(void *stream);                        /* work goes there (its native handle) from now on */
   PetscErrorCode (*wait)(void);                                      /* for all work */
   PetscErrorCode (*memory)(double *available, double *total);        /* bytes */
+  PetscErrorCode (*describe)(char text[], size_t size);              /* the device and its software's versions */
   PetscErrorCode (*borrow)(size_t bytes, const char *what, void **); /* memory for a short while, with any contents ... */
   PetscErrorCode (*give_back)(void *);                               /* ... that the work given so far may still use */
   PetscErrorCode (*alloc_host)(size_t bytes, const char *what, void **p); /* host memory that is copied fast */

@@ -19,6 +19,7 @@ static PetscErrorCode DMSetUp_VPatchDG(DM dm)
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, dm, 0, 0, 0));
   PetscCall(VpDomainDestroy(&dg->boxes)); /* of a set-up that failed */
   PetscCall(DMVPatchDGCreateDomain(dm, &dg->boxes));
+  PetscCall(DMVPatchDGDoctor(dm, level));
   PetscCall(DMVPatchDGCheckSize(dm, dg->boxes->nbox, level));
   PetscCall(DMVPatchDGCheckScale(dm, dg->boxes, level));
   PetscCall(VpMeshCreate(comm, dg->boxes, (int)level, &mesh));

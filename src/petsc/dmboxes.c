@@ -297,6 +297,7 @@ PetscErrorCode DMVPatchDGCheckSize(DM dm, PetscInt nbox, PetscInt level)
              "-dm_refine %" PetscInt_FMT " means %.0f cells and %.0f unknowns, %.0f on a rank, where PETSc's vectors of type %s hold %.0f "
              "at most: BLAS counts them in 32 bits. Use more ranks, or take fewer",
              level, cells, unknowns, share, dm->vectype, most);
+  PetscCall(DMVPatchDGCheckMemory(dm, nbox, level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

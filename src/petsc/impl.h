@@ -44,8 +44,8 @@ typedef struct {
   struct VpMatrix_ *mats;                /* the matrices made from this DM that are alive (mat.c) */
 } DM_VPatchDG;
 
-/* plugin.c: this rank among those of its host; tells -citations, call it where the method is used */
-PETSC_INTERN PetscMPIInt    VPatchDGHostRank;
+/* plugin.c: this rank among those of its host, their number; tells -citations, call it where the method is used */
+PETSC_INTERN PetscMPIInt    VPatchDGHostRank, VPatchDGHostSize;
 PETSC_INTERN PetscErrorCode VPatchDGCite(void);
 /* dm.c */
 PETSC_INTERN PetscErrorCode DMCreate_VPatchDG(DM);
@@ -60,16 +60,44 @@ PETSC_INTERN PetscErrorCode DMVPatchDGGetLevel(DM, VpLevel *);
 PETSC_INTERN PetscErrorCode DMVPatchDGGetHostLevel(DM, VpLevel *);
 /* begins the exchange of what A x reads of x (own values, on the backend) beyond own cells into the DM's ghost buffer */
 PETSC_INTERN PetscErrorCode DMVPatchDGGhosts(DM, VpLevel, const PetscScalar x[], VpGhosts *);
-/* error when there would be more unknowns than PetscInt counts, or more on a rank than its part of a vector holds; collective */
+/* error when there would be more unknowns than PetscInt counts, or more on a rank than its part of a vector holds; collective (and DMVPatchDGCheckMemory) */
 PETSC_INTERN PetscErrorCode DMVPatchDGCheckSize(DM, PetscInt nbox, PetscInt level);
 /* dmscale.c: error unless double precision holds what the operator and its vectors are made of. Of cells of these boxes, refined `level`
    times, and the settings; collective, of a coefficient of own cells or NULL */
 PETSC_INTERN PetscErrorCode DMVPatchDGCheckScale(DM, VpDomain, PetscInt level);
 PETSC_INTERN PetscErrorCode DMVPatchDGCheckCoefficient(DM, const PetscReal a[]);
-/* backend.c */
+/* backend.c: the backend that the settings ask for, its device open; and the one in use, from the first use on */
+PETSC_INTERN PetscErrorCode DMVPatchDGFindBackend(DM, const VpBackend **);
 PETSC_INTERN PetscErrorCode DMVPatchDGGetKernels(DM, const VpBackend **);
 PETSC_INTERN PetscErrorCode VpUseCurrentStream(const VpBackend *);
 PETSC_INTERN PetscErrorCode VpViewKernels(Mat, const VpBackend *, PetscViewer); /* one line: the backend, and whether its vectors are copied */
+/* memory.c: bytes that a rank needs where it works (the backend's), and beside that on the host of a device */
+typedef struct {
+  double work, host;
+} VpBytes;
+/* what they depend on: boxes refined `level` times are `cells` on `ranks`; lines: one-dimensional operators a cell that its coefficient makes */
+typedef struct {
+  int       dim, degree, level;
+  double    cells, ranks, lines;
+  PetscBool device;
+} VpSize;
+#define VP_BYTES_TEXT 16
+PETSC_INTERN PetscErrorCode VpSizeOf(MPI_Comm, int dim, int degree, int level, double cells, const VpBackend *, VpSize *); /* lines 0 */
+PETSC_INTERN PetscErrorCode VpCountLines(VpMesh, const VpProblem *, VpSize *);
+PETSC_INTERN VpBytes        VpMeshMemory(const VpSize *);   /* with the operator's tables */
+PETSC_INTERN double         VpVectorMemory(const VpSize *); /* one vector */
+PETSC_INTERN VpBytes        VpCycleMemory(const VpSize *, const VpCycleOptions *);
+PETSC_INTERN PetscErrorCode VpMemoryThere(MPI_Comm, const VpBackend *, VpBytes *); /* a rank's part of what is free; negative: unknown */
+PETSC_INTERN const char    *VpBytesText(double, char text[VP_BYTES_TEXT]);
+/* error where some rank needs more than there is, collective; what needs it, and what to do instead */
+PETSC_INTERN PetscErrorCode VpCheckMemory(MPI_Comm, const VpBackend *, VpBytes need, const char what[], const char instead[]);
+PETSC_INTERN PetscErrorCode DMVPatchDGCheckMemory(DM, PetscInt nbox, PetscInt level);
+/* doctor.c: -vpatchdg_doctor, at DMSetUp(), before there is a mesh of that level; the largest ratio of a cell's sizes, in a line that also says
+   what it does to the iterations; these for eight digits by FGMRES, at least and at most */
+PETSC_INTERN PetscErrorCode DMVPatchDGDoctor(DM, PetscInt level);
+PETSC_INTERN PetscErrorCode DMVPatchDGViewAspect(VpDomain, int degree, PetscViewer);
+PETSC_INTERN PetscReal      VpAspectRatio(VpDomain);
+PETSC_INTERN void           VpExpectIterations(int degree, PetscReal aspect, int range[2]);
 /* transport.c */
 PETSC_INTERN PetscErrorCode DMVPatchDGChooseTransport(DM, const VpBackend *);
 /* values.c: a vector's own values on a backend, [own cells][n^dim], between Get and Restore */

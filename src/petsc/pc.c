@@ -54,6 +54,7 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
   PetscFunctionBegin;
   PetscCall(VPatchDGCite());
   PetscCall(PCVPatchDGCheckOptions(pc, mesh, problem));
+  PetscCall(PCVPatchDGDoctor(pc, mesh, problem, backend));
   PetscCall(VpInverseScale(pc, "pc_vpatchdg", data->options.precision, mesh, &scaled));
   PetscCall(VpCycleCreate(mesh, &scaled, &data->options, backend, (PetscObject)pc, &data->cycle));
   PetscFunctionReturn(PETSC_SUCCESS);

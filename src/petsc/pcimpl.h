@@ -48,6 +48,8 @@ typedef struct {
   VpCycleOptions options;
   VpCycle        cycle;
 } PC_VPatchDG;
+/* doctor.c: -vpatchdg_doctor, before the cycle is built; error if there is no memory for it */
+PETSC_INTERN PetscErrorCode PCVPatchDGDoctor(PC, VpMesh, const VpProblem *, const VpBackend *);
 /* pcsettings.c: the options of a PCVPATCHDG; of another type NULL, or an error where it must be one */
 PETSC_INTERN PetscErrorCode PCVPatchDGGetOptions(PC, PetscBool must, VpCycleOptions **);
 /* pcoptions.c */

@@ -59,6 +59,21 @@ static PetscErrorCode CoefficientRange(DM dm, PetscReal range[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode ViewMemory(DM dm, VpLevel level, PetscViewer viewer)
+{
+  char    text[2][VP_BYTES_TEXT];
+  VpSize  size;
+  VpBytes mesh;
+
+  PetscFunctionBegin;
+  PetscCall(VpSizeOf(level->mesh->comm, level->mesh->dim, level->problem.degree, level->mesh->level, (double)level->mesh->ncell, level->backend, &size));
+  PetscCall(VpCountLines(level->mesh, &level->problem, &size));
+  mesh = VpMeshMemory(&size);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  memory a rank, about: mesh and operator %s, a vector %s\n", VpBytesText(mesh.work + mesh.host, text[0]),
+                                   VpBytesText(VpVectorMemory(&size), text[1])));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
 {
   DM_VPatchDG *dg;
@@ -88,6 +103,8 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  cells %" PetscInt_FMT ", unknowns %" PetscInt_FMT "\n", dg->mesh->ncell,
                                    dg->mesh->ncell * PetscPowInt(dg->degree + 1, (int)dm->dim)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  ranks %d, with %" PetscInt_FMT " to %" PetscInt_FMT " cells\n", size, least, most));
+  PetscCall(DMVPatchDGViewAspect(dg->mesh->domain, (int)dg->degree, viewer));
+  PetscCall(ViewMemory(dm, level, viewer));
   PetscCall(ViewBoundary(dm, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  penalty %g, reaction %g\n", (double)dg->penalty, (double)dg->reaction));
   if (a[0] == a[1]) PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient %g\n", (double)a[0]));
