@@ -164,7 +164,8 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
 .  pc - the preconditioner, which this sets up
 
    Output Parameter:
-.  ksp - borrowed, made anew with the PC; `NULL` where there is none: levels on a grid of boxes are inverted, others may be left to sweeps (`PCVPatchDGSetCoarse()`)
+.  ksp - the solver, which belongs to the PC and is replaced when the PC is set up anew, or `NULL` where there is none: the coarsest
+level of a grid of boxes is inverted directly, others may be left to sweeps (`PCVPatchDGSetCoarse()`)
 
    Options Database Key:
 .  -vpatchdg_coarse_ksp_type, -vpatchdg_coarse_pc_type, ... - its options, after the PC's own prefix
