@@ -14,7 +14,7 @@ export PETSC_DIR PETSC_ARCH P4EST_DIR CFLAGS NVCCFLAGS LDFLAGS ARCH BUILD
 # a variable's value where it was given on the command line
 typed = $(if $(filter command%,$(origin $1)),$($1))
 
-.PHONY: all run check check-gpu bench bench-gpu bench-gpus need-gpu install setup help clean FORCE
+.PHONY: all run check check-gpu bench bench-gpu bench-gpus need-gpu doc install setup help clean FORCE
 all:
 
 ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),all)),)
@@ -144,7 +144,7 @@ list_tests = rm -rf $(BUILD)/t; mkdir -p $(BUILD)/t; for t in $(notdir $(tests))
 	  for n in $$(sed -n 's/.*ranks: *\([0-9][0-9 ]*\).*/\1/p;T;q' tests/$$t.c* | grep . || echo 1); do \
 	    printf '\#!/bin/sh\nexec tests/run.sh %s %s\n' $$n $(BUILD)/tests/$$t > $(BUILD)/t/$$t.$$n.t; done; done
 prove      = SANITIZE=$(SANITIZE) OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 tests/prove.sh $(if $(V),-v) \
-	  $(or $(T:%=$(BUILD)/t/%.*.t),$(BUILD)/t/*.t $(1))
+	  $(or $(foreach t,$(T),$(or $(strip $(wildcard tests/$t.t) $(if $(wildcard tests/$t.c*),$(BUILD)/t/$t.*.t)),$(BUILD)/t/$t.*.t)),$(BUILD)/t/*.t $(1))
 left_out   = $(if $(CUDA_NVCC),$(if $(gpu),the tests run on the CPU; make check-gpu runs them on the GPU,no GPU here),built without CUDA)$(if \
 	     $(and $(CUDA_NVCC),$(gpu)),,: the tests in tests/*.cu and with VPATCHDG_TEST=cuda are skipped (make check-gpu))
 
@@ -174,6 +174,14 @@ bench-gpus: need-gpu all $(benches)
 	  $(MPIEXEC) -n $$n $(BUILD)/bin/bench_gpus $(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) -report $(BUILD)/bench-gpus-$$n.json $(OPTIONS) || exit 1; done; \
 	share/vpatchdg/scaling.py $$files $$(python3 -c 'import matplotlib' 2>/dev/null && echo $(BUILD)/bench-gpus.svg)
 
+# the manual: man.py needs python3 alone, the HTML pages Sphinx
+page_source = $(BUILD)/doc/source
+doc: $(BUILD)/config.mk
+	@rm -rf $(BUILD)/doc; mkdir -p $(page_source); cp -r share/doc/*.rst examples share/vpatchdg/options $(page_source)
+	@python3 -B share/doc/man.py $(BUILD)/doc/man && python3 -B share/doc/reference.py $(page_source) && python3 -B share/doc/pictures.py $(page_source)/pictures
+	@PYTHONPATH=share/doc PYTHONDONTWRITEBYTECODE=1 sphinx-build -q -W --keep-going -c share/doc -d $(BUILD)/doc/trees $(page_source) $(BUILD)/doc/html
+	@echo 'file://$(abspath $(BUILD))/doc/html/index.html, and manual pages in $(BUILD)/doc/man'
+
 install: all
 	@install -d $(DESTDIR)$(prefix)/{lib/pkgconfig,include,share/vpatchdg/options}
 	install -m 755 $(shared) $(DESTDIR)$(prefix)/lib/libvpatchdg.so.$(VERSION)
@@ -186,6 +194,8 @@ install: all
 	install -m 755 $(wildcard share/vpatchdg/*.py) $(DESTDIR)$(prefix)/share/vpatchdg
 	install -m 644 share/vpatchdg/options/*.opts $(DESTDIR)$(prefix)/share/vpatchdg/options
 	install -m 644 share/vpatchdg/vpatchdg.mk $(DESTDIR)$(prefix)/share/vpatchdg
+	@if command -v python3 >/dev/null; then python3 -B share/doc/man.py $(DESTDIR)$(prefix)/share/man && echo 'manual pages in $(prefix)/share/man'; \
+	  else echo 'vpatchdg: there is no python3 here, which writes the manual pages: they are left out' >&2; fi
 
 help:
 	@printf '%s\n' \
@@ -197,6 +207,7 @@ help:
 	'make bench              measures speed and memory                       RANKS=2' \
 	'make bench-gpu          the same on a GPU                               OPTIONS=' \
 	'make bench-gpus         on 1, 2, 4, ... of the GPUs that are there      OPTIONS="-bench_only weak"' \
+	'make doc                HTML pages and manual pages in $(BUILD)/doc        (HTML needs Sphinx)' \
 	'make install            library, header, pkg-config file, share/        prefix=/usr/local DESTDIR=' \
 	'make setup              installs what is missing (run, check and bench do it too)' \
 	'make clean              removes $(BUILD)' \

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 """man.py FOLDER: writes the manual pages man3/*.3 and man7/vpatchdg.7 there."""
 import os
 import re

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 """reference.py FOLDER: writes functions.rst and a page for every entry of the manual, functions/*.rst, for Sphinx."""
 import os
 import re
