@@ -1,22 +1,32 @@
-static char help[] = "Iterations where the coefficient jumps: on a face of the coarsest cells, on a plane and on a sphere that only the finest cells follow.\n\
-The domain is the unit square or cube. Any mesh: -dm_vpatchdg_dim, -dm_vpatchdg_degree, -dm_refine.\n\n";
+static char help[] = "Iterations where the coefficient varies: it jumps on a face of the coarsest cells, on a plane and on a sphere that only the finest cells\n\
+follow, it is a smooth function, or it differs from cell to cell. The domain is the unit square or cube.\n\
+Any mesh: -dm_vpatchdg_dim, -dm_vpatchdg_degree, -dm_refine.\n\n";
 
 #include <vpatchdg.h>
 
-static const char *const shapes[]  = {"x < 1/2", "x < 1/3", "ball"};
+static const char *const shapes[]  = {"x < 1/2", "x < 1/3", "ball", "smooth", "noise"};
 static const PetscReal   jumps[]   = {1, 1e1, 1e3, 1e6};
 static const char *const solvers[] = {"fgmres", "cg", "richardson"};
 
-static PetscBool Inside(PetscInt shape, PetscInt dim, const PetscReal center[])
+/* log a / log jump at a cell's centre, between 0 and 1 */
+static PetscReal Exponent(PetscInt shape, PetscInt dim, const PetscReal x[])
 {
-  PetscReal r2 = 0;
+  PetscReal r2 = 0, wave = 1, mixed = 0;
 
-  for (PetscInt d = 0; d < dim; d++) r2 += PetscSqr(center[d] - 0.5);
-  if (shape == 2) return r2 < PetscSqr(0.3) ? PETSC_TRUE : PETSC_FALSE;
-  return center[0] < (shape == 0 ? 0.5 : 1. / 3) ? PETSC_TRUE : PETSC_FALSE;
+  for (PetscInt d = 0; d < dim; d++) {
+    r2 += PetscSqr(x[d] - 0.5);
+    wave *= PetscSinReal(2 * PETSC_PI * x[d]);
+    mixed = PetscSinReal(mixed + 1000 * x[d]) * 10000;
+  }
+  switch (shape) {
+  case 0: return x[0] < 0.5;
+  case 1: return x[0] < 1. / 3;
+  case 2: return r2 < PetscSqr(0.3);
+  case 3: return (1 + wave) / 2;
+  default: return mixed - PetscFloorReal(mixed);
+  }
 }
 
-/* a = jump in the shape, 1 outside, by the cells' centres */
 static PetscErrorCode SetJump(DM dm, PetscInt shape, PetscReal jump)
 {
   PetscInt   ncell, dim;
@@ -29,7 +39,7 @@ static PetscErrorCode SetJump(DM dm, PetscInt shape, PetscReal jump)
   for (PetscInt c = 0; c < ncell; c++) {
     PetscCall(DMVPatchDGGetCellBounds(dm, c, lower, upper));
     for (PetscInt d = 0; d < dim; d++) lower[d] = (lower[d] + upper[d]) / 2;
-    a[c] = Inside(shape, dim, lower) ? jump : 1;
+    a[c] = PetscPowReal(jump, Exponent(shape, dim, lower));
   }
   PetscCall(DMVPatchDGSetCoefficient(dm, a));
   PetscCall(PetscFree(a));
@@ -77,8 +87,8 @@ int main(int argc, char **argv)
   PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 3, 3, 4, &dm));
   PetscCall(DMSetFromOptions(dm));
   PetscCall(DMSetUp(dm));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-9s %9s %11s %11s %11s\n", "jump at", "jump", solvers[0], solvers[1], solvers[2]));
-  for (PetscInt shape = 0; shape < 3; shape++)
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-9s %9s %11s %11s %11s\n", "a", "varies by", solvers[0], solvers[1], solvers[2]));
+  for (PetscInt shape = 0; shape < 5; shape++)
     for (PetscInt j = shape > 0; j < 4; j++) {
       PetscCall(SetJump(dm, shape, jumps[j]));
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-9s %9.0e", shapes[shape], (double)jumps[j]));

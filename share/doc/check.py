@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 """check.py [HELP]: says what the manual misses, and fails if it misses anything: a page for every public function and type, a description of every
-parameter, every option on the page options.rst with its function. HELP is a file with what a program printed for -help: the defaults there
+parameter, every option on the page options.rst with its function; messages on the page errors.rst are those of the sources. HELP is a file with what a program printed for -help: the defaults there
 have to be those of the page."""
 import os
 import re
@@ -88,9 +88,20 @@ def wrong_defaults(rows, text):
             yield f'options.rst: the default of {name} is {default}, not {said}'
 
 
+def stale_messages():
+    """The first table of errors.rst: what a message says between the places that are filled in stands in the sources."""
+    folder, text = os.path.join(manual.ROOT, 'src'), ''
+    for path, _, files in sorted(os.walk(folder)):
+        for name in sorted(files):
+            text += manual.read(os.path.relpath(os.path.join(path, name), manual.ROOT))
+    text = re.sub(r'"\s*(PetscInt_FMT|PCVPATCHDG)?\s*"', '', text)
+    for message in re.findall(r'^   \* - ``(.*)``$', manual.read('share/doc/errors.rst').split('From PETSc')[0], re.M):
+        yield from (f'errors.rst: no message in src has "{part}"' for part in message.split('…') if part.strip() not in text)
+
+
 def main(arguments):
     pages, rows = manual.manual(), page_rows()
-    wrong = list(missing_pages(pages)) + list(missing_options(rows))
+    wrong = list(missing_pages(pages)) + list(missing_options(rows)) + list(stale_messages())
     if arguments:
         with open(arguments[0], encoding='utf-8') as f:
             wrong += wrong_defaults(rows, f.read())
