@@ -9,7 +9,7 @@ petsc4py.init(sys.argv)  # loads the library that -dll_append names
 from petsc4py import PETSc
 
 options = PETSc.Options()
-for name, value in {'dm_vpatchdg_degree': 4, 'dm_refine': 3}.items():  # the cube is halved three times: 8 x 8 x 8 cells
+for name, value in {'dm_vpatchdg_degree': 4, 'dm_refine': 3}.items():  # 8 x 8 x 8 cells
     if not options.hasName(name):
         options[name] = value
 dm = PETSc.DM().create()
@@ -26,5 +26,5 @@ ksp.setFromOptions()
 ksp.solve(None, None)
 
 x, b = ksp.getSolution(), ksp.getRhs()
-r = b - ksp.getOperators()[0] * x
-PETSc.Sys.Print(f'{x.getSize()} unknowns, {ksp.getIterationNumber()} iterations, relative residual {r.norm() / b.norm():.1e}')
+residual = (b - ksp.getOperators()[0] * x).norm() / b.norm()
+PETSc.Sys.Print(f'{x.getSize()} unknowns, {ksp.its} iterations, relative residual {residual:.1e}')

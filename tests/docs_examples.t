@@ -32,7 +32,7 @@ sub alike {
 my $found = 0;
 for my $page (glob('share/doc/*.rst')) {
   open(my $in, '<', $page);
-  my $text = join('', <$in>);
+  my $text = join('', <$in>) =~ s/ \\\n +/ /gr; # a line that ends in a backslash goes on in the next
   if ($text =~ /^   # solver\.opts\n((?:   -.*\n)+)/m) { # the options file that a page shows
     open(my $opts, '>', "$folder/solver.opts");
     print $opts $1 =~ s/build\//$build\//gr;

@@ -88,7 +88,7 @@ def patch():
                 for t in points:
                     p.dot(x0 + (cx + s) * cell, y0 + (cy + t) * cell, 2.3)
     p.rect(x0 + cell, y0 + cell, 2 * cell, 2 * cell, 'none', COLOURS[1], 5)
-    p.dot(x0 + 2 * cell, y0 + 2 * cell, 6, '#c0392b')
+    p.dot(x0 + 2 * cell, y0 + 2 * cell, 4, '#c0392b')
     p.text(x0 + 2 * cell, y0 + 4 * cell + 28, 'a vertex and its patch, degree 3')
     x = 310
     for i, (colour, words) in enumerate((('#c0392b', 'the vertex'), (INK, '(k+1)² points a cell: 64 unknowns are solved for at once,'),
@@ -131,7 +131,7 @@ def cycle():
         y = top + level * step
         p.line([(188 + level * 70, y + 14), (200 + level * 70, y + step - 32)], arrow=True)
         p.line([(480 - level * 70 - 10, y + step - 32), (480 - level * 70 + 6, y + 32)], arrow=True)
-    p.line([(330, top + 2 * step), (336, top + 2 * step)], arrow=True)
+    p.line([(324, top + 2 * step), (338, top + 2 * step)], arrow=True)
     p.text(306, top + 2 * step + 50, 'the coarsest level is solved', 13)
     p.text(175, 15, 'restrict b', 13, fill=GREY)
     p.text(506, 15, 'prolong x, then one sweep', 13, fill=GREY)

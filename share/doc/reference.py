@@ -7,7 +7,7 @@ import sys
 import manual
 
 ROLES = {'function': 'c:func', 'object': 'c:macro', 'callback': 'c:type', 'enum': 'c:enum'}
-OPTION = re.compile(r'(?<![\w`(])-[a-z][a-z]\w+')
+OPTION = re.compile(r'(?<![\w`(])(-[a-z][a-z]\w+\b(?!\())')
 
 
 class Writer:
@@ -25,8 +25,8 @@ class Writer:
             if i % 2:
                 out.append(self.name(part) + '\\ ')
             else:
-                plain = re.sub(r'([\\*_|])', r'\\\1', part)
-                out.append(OPTION.sub(lambda m: '``' + m.group().replace('\\', '') + '``\\ ', plain))
+                words = OPTION.split(part)  # every second one is an option
+                out += [f'``{word}``\\ ' if j % 2 else re.sub(r'([\\*_|])', r'\\\1', word) for j, word in enumerate(words)]
         return ''.join(out)
 
     def items(self, pairs, indent='   '):

@@ -6,8 +6,8 @@
 .  -pc_vpatchdg_residual exact|local|global  - what a patch sees of its neighbours, `PCVPatchDGSetResidual()`
 .  -pc_vpatchdg_smooth_pre n                 - sweeps before the coarse correction, `PCVPatchDGSetSmooth()`
 .  -pc_vpatchdg_smooth_post n                - sweeps after it, `PCVPatchDGSetSmooth()`
-.  -pc_vpatchdg_symmetric                    - for `KSPCG`, `PCVPatchDGSetSymmetric()`
-.  -pc_vpatchdg_cycle_type v|w               - `PCVPatchDGSetCycleType()`
+.  -pc_vpatchdg_symmetric                    - a symmetric cycle, for `KSPCG`, `PCVPatchDGSetSymmetric()`
+.  -pc_vpatchdg_cycle_type v|w               - V or W cycle, `PCVPatchDGSetCycleType()`
 .  -pc_vpatchdg_levels n                     - `PCVPatchDGSetLevels()`
 .  -pc_vpatchdg_precision single|double      - of the whole cycle, `PCVPatchDGSetPrecision()`
 .  -pc_vpatchdg_exchange auto|sweep|color    - how often ranks exchange, `PCVPatchDGSetExchange()`
