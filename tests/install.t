@@ -12,6 +12,7 @@ my $log = `$make install prefix=$folder/there 2>&1`;
 is($?, 0, 'install_succeeds') or diag($log);
 ok(-e "$folder/there/$_", "install_has, $_")
   for qw(lib/libvpatchdg.so lib/libvpatchdg.a include/vpatchdg.h lib/pkgconfig/vpatchdg.pc share/vpatchdg/compare.py share/vpatchdg/options/fgmres.opts);
+ok(-e "$folder/there/share/man/man3/DMVPatchDGCreate.3", 'install_has, manual pages') if !system('python3 -c "" 2>/dev/null');
 
 mkdir "$folder/user";
 open(my $f, '>', "$folder/user/makefile");

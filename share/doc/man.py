@@ -25,6 +25,11 @@ def inline(text):
     return '\\&' + text if text[:1] in ".'" else text
 
 
+def head(name, section):
+    """names are not hyphenated, lines not stretched"""
+    return f'.TH {name} {section} "" "vpatchdg {manual.version()}" "vpatchdg"\n.nh\n.ad l\n'
+
+
 def items(pairs):
     return ''.join(f'.TP\n.B {escape(what)}\n{inline(meaning)}\n' for what, meaning in pairs)
 
@@ -42,7 +47,7 @@ def synopsis(page):
 
 
 def roff(page):
-    out = [f'.TH {page.name} 3 "" "vpatchdg {manual.version()}" "vpatchdg"\n.SH NAME\n{page.name} \\- {inline(page.purpose)}\n.SH SYNOPSIS\n',
+    out = [head(page.name, 3) + f'.SH NAME\n{page.name} \\- {inline(page.purpose)}\n.SH SYNOPSIS\n',
            synopsis(page)]
     if page.calling:
         out.append(f'.PP\n{inline(page.calling)}.\n')
@@ -62,7 +67,7 @@ def roff(page):
 
 
 def overview(pages):
-    out = [f'.TH vpatchdg 7 "" "vpatchdg {manual.version()}" "vpatchdg"\n.SH NAME\nvpatchdg \\- discontinuous Galerkin methods on boxes and '
+    out = [head('vpatchdg', 7) + '.SH NAME\nvpatchdg \\- discontinuous Galerkin methods on boxes and '
            'multigrid with vertex patches, for PETSc\n.SH DESCRIPTION\n',
            inline('Solves -div(a grad u) + c u = f on domains made of boxes. A program links the library, or PETSc loads it: '
                   '`-dll_append /path/to/libvpatchdg.so`. Options are listed by `-help` and in `DMVPATCHDG`(3), `PCVPATCHDG`(3) and '
