@@ -14,7 +14,7 @@ export PETSC_DIR PETSC_ARCH P4EST_DIR CFLAGS NVCCFLAGS LDFLAGS ARCH BUILD
 # a variable's value where it was given on the command line
 typed = $(if $(filter command%,$(origin $1)),$($1))
 
-.PHONY: all run check check-gpu fuzz bench bench-gpu bench-gpus need-gpu install setup help clean FORCE
+.PHONY: all run check check-gpu fuzz bench bench-gpu bench-gpus need-gpu doc install setup help clean FORCE
 all:
 
 ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),all)),)
@@ -179,6 +179,14 @@ bench-gpus: need-gpu all $(benches)
 	  $(MPIEXEC) -n $$n $(BUILD)/bin/bench_gpus $(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) -report $(BUILD)/bench-gpus-$$n.json $(OPTIONS) || exit 1; done; \
 	share/vpatchdg/scaling.py $$files $$(python3 -c 'import matplotlib' 2>/dev/null && echo $(BUILD)/bench-gpus.svg)
 
+# the manual: man.py needs python3 alone, the HTML pages Sphinx
+page_source = $(BUILD)/doc/source
+doc: $(BUILD)/config.mk
+	@rm -rf $(BUILD)/doc; mkdir -p $(page_source); cp -r share/doc/*.rst examples share/vpatchdg/options $(page_source)
+	@python3 -B share/doc/man.py $(BUILD)/doc/man && python3 -B share/doc/reference.py $(page_source) && python3 -B share/doc/pictures.py $(page_source)/pictures
+	@PYTHONPATH=share/doc PYTHONDONTWRITEBYTECODE=1 sphinx-build -q -W --keep-going -c share/doc -d $(BUILD)/doc/trees $(page_source) $(BUILD)/doc/html
+	@echo 'file://$(abspath $(BUILD))/doc/html/index.html, and manual pages in $(BUILD)/doc/man'
+
 install: all
 	@install -d $(DESTDIR)$(prefix)/{bin,lib/pkgconfig,include,share/vpatchdg/{options,examples}}
 	install -m 755 $(shared) $(DESTDIR)$(prefix)/lib/libvpatchdg.so.$(VERSION)
@@ -194,6 +202,8 @@ install: all
 	install -m 644 share/vpatchdg/options/*.opts $(DESTDIR)$(prefix)/share/vpatchdg/options
 	install -m 644 $(wildcard examples/*.c examples/*.py) $(DESTDIR)$(prefix)/share/vpatchdg/examples
 	install -m 644 share/vpatchdg/vpatchdg.mk share/vpatchdg/mpi.env $(DESTDIR)$(prefix)/share/vpatchdg
+	@if command -v python3 >/dev/null; then python3 -B share/doc/man.py $(DESTDIR)$(prefix)/share/man && echo 'manual pages in $(prefix)/share/man'; \
+	  else echo 'vpatchdg: there is no python3 here, which writes the manual pages: they are left out' >&2; fi
 
 help:
 	@printf '%s\n' \
@@ -206,6 +216,7 @@ help:
 	'make bench              measures speed and memory                       RANKS=2' \
 	'make bench-gpu          the same on a GPU                               OPTIONS=' \
 	'make bench-gpus         on 1, 2, 4, ... of the GPUs that are there      OPTIONS="-bench_only weak"' \
+	'make doc                HTML pages and manual pages in $(BUILD)/doc        (HTML needs Sphinx)' \
 	'make install            library, header, pkg-config file, bin/, share/  prefix=/usr/local DESTDIR=' \
 	'make setup              installs what is missing (run, check and bench do it too)' \
 	'make clean              removes $(BUILD)' \

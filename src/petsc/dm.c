@@ -306,20 +306,29 @@ static PetscErrorCode DMGetNeighbors_VPatchDG(DM dm, PetscInt *n, const PetscMPI
 }
 
 /*MC
-   DMVPATCHDG = "vpatchdg" - The interior-penalty discontinuous Galerkin method for -div(a grad u) + c u on a domain of axis-aligned boxes,
-   each refined n times (`DMSetRefineLevel()`, -dm_refine), with tensor polynomials of degree k on every cell.
+   DMVPATCHDG = "vpatchdg" - The interior-penalty discontinuous Galerkin method for -div(a grad u) + c u on a domain of axis-aligned boxes
 
    Options Database Keys:
-+  -dm_refine n                      - every box is refined n times (0 leaves the boxes whole)
-.  -dm_mat_type shell|aij|...        - the operator without a matrix (default), or assembled
-.  -dm_vec_type standard|cuda|...    - the type of the vectors; cuda puts everything on the GPU
-.  -dm_vpatchdg_backend auto|host|cuda - where the work is done, `DMVPatchDGSetBackend()`
--  -dm_vpatchdg_transport auto|nccl|mpi|host - how ghosts travel between GPUs, `DMVPatchDGSetTransport()`
-   and those of `DMSetFromOptions_VPatchDG`: -dm_vpatchdg_dim, _degree, _domain, _boxes, _lower, _upper, _boundary, _penalty, _reaction
++  -dm_vpatchdg_dim 2|3                             - the dimension, 3 by default, `DMSetDimension()`
+.  -dm_vpatchdg_degree k                            - the degree of the polynomials, 1 to 8, `DMVPatchDGSetDegree()`
+.  -dm_vpatchdg_domain box|lshape|fichera           - the domain, `DMVPatchDGSetDomain()`
+.  -dm_vpatchdg_boxes nx,ny,nz                      - the numbers of boxes in the domain box, `DMVPatchDGSetBoxGrid()`
+.  -dm_vpatchdg_lower x,y,z                         - its lower corner
+.  -dm_vpatchdg_upper x,y,z                         - its upper corner
+.  -dm_refine n                                     - every box is refined n times (0 leaves the boxes whole), `DMSetRefineLevel()`
+.  -dm_vpatchdg_boundary dirichlet|neumann|periodic - one for all sides, or one for each, `DMVPatchDGSetBoundary()`
+.  -dm_vpatchdg_penalty s                           - a factor of the interior penalty, `DMVPatchDGSetPenalty()`
+.  -dm_vpatchdg_reaction c                          - adds c u, `DMVPatchDGSetReaction()`
+.  -dm_mat_type shell|aij|...                       - the operator without a matrix (default), or assembled
+.  -dm_vec_type standard|cuda|...                   - the type of the vectors; cuda puts everything on the GPU
+.  -dm_vpatchdg_backend auto|host|cuda              - where the work is done, `DMVPatchDGSetBackend()`
+-  -dm_vpatchdg_transport auto|nccl|mpi|host        - how ghosts travel between GPUs, `DMVPatchDGSetTransport()`
 
    Level: beginner
 
    Notes:
+   On every cell functions are polynomials of degree k in each variable.
+
    A global vector holds the cells of every rank along a space-filling curve, (k+1)^dim numbers for each. They are coefficients in a basis
    that is orthonormal in L2, so the Euclidean norm of a vector x is the L2 norm of the function u_h, and the right-hand side is
    b_i = (f, phi_i). `DMVPatchDGGetPointValues()` turns coefficients into values at points, `DMVPatchDGSetPointValues()` the reverse.

@@ -185,7 +185,8 @@ PetscErrorCode DMVPatchDGGetDomain(DM dm, VPatchDGDomain *domain)
 
    Input Parameters:
 +  dm       - the DM
--  boundary - [2 dim] in the order x-,x+,y-,y+,z-,z+, by outward normal
+-  boundary - [2 dim] in the order x-,x+,y-,y+,z-,z+, by outward normal: `VPATCHDG_BOUNDARY_DIRICHLET` (default, u is given),
+`VPATCHDG_BOUNDARY_NEUMANN` (du/dn is given) or `VPATCHDG_BOUNDARY_PERIODIC`
 
    Options Database Key:
 .  -dm_vpatchdg_boundary dirichlet|neumann|periodic - one for all sides, or 2 dim of them separated by commas
@@ -251,7 +252,8 @@ PetscErrorCode DMVPatchDGGetBoundary(DM dm, VPatchDGBoundary boundary[])
 
    Input Parameters:
 +  dm      - the DM
--  penalty - positive, 1 by default: k(k+1)(1/h- + 1/h+) on interior faces, 2k(k+1)/h on Dirichlet faces
+-  penalty - positive, 1 by default. The penalty itself is this factor times k(k+1)(1/h- + 1/h+) on interior faces and 2k(k+1)/h on
+Dirichlet faces, where k is the degree and h the size of the cells on either side, across the face
 
    Options Database Key:
 .  -dm_vpatchdg_penalty s - the factor

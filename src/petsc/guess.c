@@ -1,10 +1,17 @@
 /*MC
-   KSPGUESSVPATCHDG - "vpatchdg": nested iteration as initial guess, with the levels of the KSP's PCVPATCHDG
+   KSPGUESSVPATCHDG = "vpatchdg" - Nested iteration as initial guess, with the levels of the KSP's `PCVPATCHDG`
+
+   Options Database Key:
+.  -ksp_guess_type vpatchdg - starts every `KSPSolve()` from nested iteration
+
+   Level: intermediate
 
    Note:
-   -ksp_guess_type vpatchdg costs a third (2D) to a seventh (3D) of a cycle with its residual, and two vectors on every coarser level. It
-   pays with a smooth right-hand side: the KSP then starts with a residual of a few percent to a few thousandths of b, and the
-   single-precision cycle gains its full factor from the first iteration on.
+   The guess costs a third (2D) to a seventh (3D) of an iteration, and two vectors on every coarser level. It pays where the right-hand side
+   is smooth: the KSP then starts with a residual of a few percent to a few thousandths of b, and the single-precision cycle gains its full
+   factor from the first iteration on.
+
+.seealso: `PCVPATCHDG`, `DMVPATCHDG`
 M*/
 #include "pcimpl.h"
 

@@ -6,8 +6,8 @@
 .  -pc_vpatchdg_residual exact|local|global  - what a patch sees of its neighbours, `PCVPatchDGSetResidual()`
 .  -pc_vpatchdg_smooth_pre n                 - sweeps before the coarse correction, `PCVPatchDGSetSmooth()`
 .  -pc_vpatchdg_smooth_post n                - sweeps after it, `PCVPatchDGSetSmooth()`
-.  -pc_vpatchdg_symmetric                    - for `KSPCG`, `PCVPatchDGSetSymmetric()`
-.  -pc_vpatchdg_cycle_type v|w               - `PCVPatchDGSetCycleType()`
+.  -pc_vpatchdg_symmetric                    - a symmetric cycle, for `KSPCG`, `PCVPatchDGSetSymmetric()`
+.  -pc_vpatchdg_cycle_type v|w               - V or W cycle, `PCVPatchDGSetCycleType()`
 .  -pc_vpatchdg_levels n                     - `PCVPatchDGSetLevels()`
 .  -pc_vpatchdg_precision single|double      - of the whole cycle, `PCVPatchDGSetPrecision()`
 .  -pc_vpatchdg_exchange auto|sweep|color    - how often ranks exchange, `PCVPatchDGSetExchange()`
@@ -168,7 +168,8 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
 .  pc - the preconditioner, which this sets up
 
    Output Parameter:
-.  ksp - borrowed, made anew with the PC; `NULL` where there is none: levels on a grid of boxes are inverted, others may be left to sweeps (`PCVPatchDGSetCoarse()`)
+.  ksp - the solver, which belongs to the PC and is replaced when the PC is set up anew, or `NULL` where there is none: the coarsest
+level of a grid of boxes is inverted directly, others may be left to sweeps (`PCVPatchDGSetCoarse()`)
 
    Options Database Key:
 .  -vpatchdg_coarse_ksp_type, -vpatchdg_coarse_pc_type, ... - its options, after the PC's own prefix

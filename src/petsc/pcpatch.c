@@ -142,7 +142,8 @@ static PetscErrorCode GetData(PC pc, PetscBool must, PC_VPatch **data)
 
    Input Parameters:
 +  pc    - the preconditioner
--  space - `VPATCHDG_SPACE_FULL` (all), `VPATCHDG_SPACE_DIRICHLET` (0 on its sides), `VPATCHDG_SPACE_CLAMPED` (and their normal derivatives)
+-  space - `VPATCHDG_SPACE_FULL` (all functions on its cells), `VPATCHDG_SPACE_DIRICHLET` (those that are 0 on its sides) or
+`VPATCHDG_SPACE_CLAMPED` (those whose normal derivative is 0 there, too)
 
    Options Database Key:
 .  -pc_vpatch_space full|dirichlet|clamped - the space, full by default
@@ -150,7 +151,7 @@ static PetscErrorCode GetData(PC pc, PetscBool must, PC_VPatch **data)
    Level: intermediate
 
    Note:
-   clamped needs degree 3 or more.
+   On the boundary of the domain functions of every space are free. clamped needs degree 3 or more.
 
 .seealso: `PCVPATCH`, `PCVPatchGetSpace()`
 @*/
@@ -179,7 +180,8 @@ SETTING(Space, VPatchDGSpace, VpSpace, space, 3)
 
    Input Parameters:
 +  pc       - the preconditioner
--  residual - `VPATCHDG_RESIDUAL_EXACT` (all), `_LOCAL` (nothing), `_GLOBAL` (all, by a product with A for every colour)
+-  residual - `VPATCHDG_RESIDUAL_EXACT` (values and normal derivatives on its sides, which is all that matters), `VPATCHDG_RESIDUAL_LOCAL`
+(nothing) or `VPATCHDG_RESIDUAL_GLOBAL` (the same numbers as exact, by a product with A for every colour: slow, for checking)
 
    Options Database Key:
 .  -pc_vpatch_residual exact|local|global - the residual, exact by default
@@ -187,7 +189,7 @@ SETTING(Space, VPatchDGSpace, VpSpace, space, 3)
    Level: intermediate
 
    Note:
-   local does not exist with full patches.
+   local exists for the spaces dirichlet and clamped only.
 
 .seealso: `PCVPATCH`, `PCVPatchGetResidual()`
 @*/
@@ -250,7 +252,7 @@ SETTING(Precision, VPatchDGPrecision, VpPrecision, precision, 2)
 
    Input Parameters:
 +  pc      - the preconditioner
--  reverse - the adjoint of the sweep
+-  reverse - `PETSC_TRUE` for the opposite order, which makes the sweep the adjoint of the usual one; `PETSC_FALSE` by default
 
    Options Database Key:
 .  -pc_vpatch_reverse - opposite order

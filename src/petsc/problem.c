@@ -153,7 +153,8 @@ static PetscErrorCode MakeConsistent(DM dm, Vec b)
 -  ctx       - passed to the functions
 
    Output Parameter:
-.  b - the right-hand side: b_i = (f, phi_i) and what Nitsche's method adds, (a g, gamma phi_i - d phi_i/dn) + (a h, phi_i)
+.  b - the right-hand side, a vector of the DM: b_i = (f, phi_i) + (a g, gamma phi_i - d phi_i/dn) on Dirichlet sides + (a h, phi_i) on
+Neumann sides, with the basis functions phi_i and the penalty gamma of `DMVPatchDGSetPenalty()`
 
    Level: beginner
 
@@ -206,7 +207,7 @@ PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction 
 -  ctx - passed to u
 
    Output Parameter:
-.  x - coefficients
+.  x - the coefficients, a vector of the DM
 
    Level: beginner
 

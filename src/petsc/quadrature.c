@@ -66,7 +66,7 @@ static PetscErrorCode GaussPoints(DM dm, VpQuadrature *quad, VpMesh *mesh)
 .  dm - the DM, set up
 
    Output Parameter:
-.  coordinates - vector of block size dim: cell by cell, x fastest; the caller destroys it
+.  coordinates - [points][dim] a vector of block size dim: cell by cell, in a cell x fastest; the caller destroys it
 
    Level: beginner
 
@@ -148,10 +148,10 @@ static PetscErrorCode CheckVectors(DM dm, Vec x, Vec y, const char caller[])
 
    Input Parameters:
 +  dm - the DM, set up
--  x  - coefficients
+-  x  - coefficients, a vector of the DM
 
    Output Parameter:
-.  values - one number for every point, a vector like x
+.  values - the value at every point, a vector of the same size and layout as x
 
    Level: beginner
 
@@ -176,10 +176,10 @@ PetscErrorCode DMVPatchDGGetPointValues(DM dm, Vec x, Vec values)
 
    Input Parameters:
 +  dm     - the DM, set up
--  values - one number for every point, a vector as `DMCreateGlobalVector()` makes
+-  values - the value at every point, a vector like those of `DMCreateGlobalVector()`
 
    Output Parameter:
-.  x - coefficients
+.  x - the coefficients, a vector of the DM
 
    Level: beginner
 
