@@ -92,7 +92,7 @@ static PetscErrorCode CountPairs(VpCoarse coarse, int *pairs)
   PetscFunctionBegin;
   PetscCall(VpLevelVectorCreate(level, "coarse sweeps", &b));
   for (int i = 0; i < 2; i++) PetscCall(VpLevelVectorCreate(level, "coarse sweeps", &x[i]));
-  PetscCall(level->backend->alloc(OuterSize(level) * sizeof(double), "coarse sweeps", &outer));
+  PetscCall(VpTogether(level->mesh->comm, level->backend->alloc(OuterSize(level) * sizeof(double), "coarse sweeps", &outer)));
   PetscCall(PetscMalloc1(OuterSize(level), &host));
   PetscCall(Randomize(level, host, outer, x[0]));
   PetscCall(Norm(level, host, outer, x[0], &first));
@@ -202,7 +202,7 @@ static PetscErrorCode CreateKSP(VpCoarse coarse, const char prefix[], PetscObjec
 
   PetscFunctionBegin;
   PetscCall(CreateMatrix(coarse, singular));
-  PetscCall(level->backend->alloc(coarse->bytes, "coarse problem", (void **)&coarse->outer));
+  PetscCall(VpTogether(level->mesh->comm, level->backend->alloc(coarse->bytes, "coarse problem", (void **)&coarse->outer)));
   PetscCall(KSPCreate(level->mesh->comm, &coarse->ksp));
   if (parent) {
     PetscCall(PetscObjectIncrementTabLevel((PetscObject)coarse->ksp, parent, 1));

@@ -3,7 +3,7 @@
 #include "multigrid.h"
 #include "dictionary.h"
 #include "../mesh/memory.h"
-#include "../compat.h"
+#include "../together.h"
 
 /* exchange.c: cells of `level`'s kind from the roots of an SF to its leaves */
 PetscErrorCode VpExchangerCreate(VpLevel, PetscSF, VpExchanger *);

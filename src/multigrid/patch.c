@@ -175,6 +175,22 @@ static PetscErrorCode CheckCondition(VpLevel level, double worst)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Place(VpLevel level, const VpPatches *patches, const Problems *problems, const int32_t type[], const double table[],
+                            const uint8_t mirrored[], const double weight[])
+{
+  const int m = 2 * level->basis.n, dim = level->mesh->dim, entry = 2 * m * m + m;
+  VpView   *view = &level->view;
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelPlace(level, patches->cell, ((size_t)patches->n << dim) * sizeof(int32_t), "patches", (const void **)&view->patch));
+  PetscCall(VpLevelPlace(level, type, (size_t)patches->n * dim * sizeof(int32_t), "patches", (const void **)&view->type));
+  PetscCall(VpLevelPlace(level, patches->cover, level->mesh->nlocal, "patches", (const void **)&view->cover));
+  PetscCall(VpLevelPlaceReals(level, table, (size_t)problems->dictionary.n * entry, "patch solvers", &view->fdm));
+  PetscCall(VpLevelPlace(level, mirrored, problems->dictionary.n, "patch solvers", (const void **)&view->mirrored));
+  if (weight) PetscCall(VpLevelPlaceReals(level, weight, patches->n, "patch solvers", &view->weight));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpLevelPlacePatches(VpLevel level, const VpPatches *patches, VpSpace space)
 {
   const int m = 2 * level->basis.n, dim = level->mesh->dim, entry = 2 * m * m + m;
@@ -197,12 +213,7 @@ PetscErrorCode VpLevelPlacePatches(VpLevel level, const VpPatches *patches, VpSp
   PetscCall(WorstCondition(level, patches->n, problems.dictionary.n, table, type, weight, &worst));
   PetscCall(CheckCondition(level, worst));
   if (IsSingular(level)) view->cutoff = 0;
-  PetscCall(VpLevelPlace(level, patches->cell, ((size_t)patches->n << dim) * sizeof(int32_t), "patches", (const void **)&view->patch));
-  PetscCall(VpLevelPlace(level, type, (size_t)patches->n * dim * sizeof(int32_t), "patches", (const void **)&view->type));
-  PetscCall(VpLevelPlace(level, patches->cover, level->mesh->nlocal, "patches", (const void **)&view->cover));
-  PetscCall(VpLevelPlaceReals(level, table, (size_t)problems.dictionary.n * entry, "patch solvers", &view->fdm));
-  PetscCall(VpLevelPlace(level, mirrored, problems.dictionary.n, "patch solvers", (const void **)&view->mirrored));
-  if (weight) PetscCall(VpLevelPlaceReals(level, weight, patches->n, "patch solvers", &view->weight));
+  PetscCall(VpTogether(level->mesh->comm, Place(level, patches, &problems, type, table, mirrored, weight)));
   PetscCall(PetscFree(weight));
   PetscCall(PetscFree2(table, mirrored));
   PetscCall(PetscFree(type));

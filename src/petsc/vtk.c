@@ -243,15 +243,23 @@ static PetscErrorCode WriteHeader(Grid *grid, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what rank 0 met */
-static PetscErrorCode CheckFile(Grid *grid, const char name[], const char what[])
+/* What rank 0 met. After an error the viewer, which PETSc flushes again when it is destroyed, has nothing to write. */
+static PetscErrorCode CheckFile(Grid *grid, PetscViewer viewer, const char what[])
 {
   PetscMPIInt failed = grid->failed;
+  const char *name;
+  Vec         v;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Bcast(&failed, 1, MPI_INT, 0, grid->comm));
-  PetscCheck(!failed, grid->comm, PETSC_ERR_FILE_WRITE, "The file %s cannot be %s", name, what);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (!failed) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0;; i++) {
+    PetscCall(QueryField(viewer, i, &v));
+    if (!v) break;
+    PetscCall(ComposeField(viewer, i, NULL));
+  }
+  PetscCall(PetscViewerFileGetName(viewer, &name));
+  SETERRQ(grid->comm, PETSC_ERR_FILE_WRITE, "The file %s cannot be %s", name, what);
 }
 
 static PetscErrorCode GridCreate(DM dm, PetscViewer viewer, Grid *grid)
@@ -259,8 +267,6 @@ static PetscErrorCode GridCreate(DM dm, PetscViewer viewer, Grid *grid)
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
   const char  *name;
   double       x[VP_MAX_N];
-  size_t       length = 0;
-  PetscBool    vtu = PETSC_FALSE;
   VpBasis      basis;
 
   PetscFunctionBegin;
@@ -276,22 +282,16 @@ static PetscErrorCode GridCreate(DM dm, PetscViewer viewer, Grid *grid)
   grid->ncell = (int)PetscPowInt(dg->degree, dg->mesh->dim);
   grid->ncorner = 1 << dg->mesh->dim;
   PetscCall(PetscViewerFileGetName(viewer, &name));
-  if (name) PetscCall(PetscStrlen(name, &length));
-  if (length > 4) PetscCall(PetscStrcasecmp(name + length - 4, ".vtu", &vtu));
-  PetscCheck(vtu, grid->comm, PETSC_ERR_SUP, "A DMVPATCHDG writes VTK files whose name ends in .vtu, not %s", name ? name : "without a name");
   if (!grid->rank) grid->failed = (PetscBool)!(grid->file = fopen(name, "wb"));
-  PetscCall(CheckFile(grid, name, "opened: is there such a folder, and may it be written?"));
+  PetscCall(CheckFile(grid, viewer, "opened: is there such a folder, and may it be written?"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode GridClose(Grid *grid, PetscViewer viewer)
 {
-  const char *name;
-
   PetscFunctionBegin;
   if (!grid->rank && fclose(grid->file)) grid->failed = PETSC_TRUE;
-  PetscCall(PetscViewerFileGetName(viewer, &name));
-  PetscCall(CheckFile(grid, name, "written: is the disk full?"));
+  PetscCall(CheckFile(grid, viewer, "written: is the disk full?"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -302,6 +302,8 @@ static PetscErrorCode WriteAll(PetscObject object, PetscViewer viewer)
   Vec  v;
 
   PetscFunctionBegin;
+  PetscCall(QueryField(viewer, 0, &v));
+  if (!v) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GridCreate((DM)object, viewer, &grid));
   PetscCall(WriteHeader(&grid, viewer));
   PetscCall(WritePoints(&grid));
@@ -318,6 +320,21 @@ static PetscErrorCode WriteAll(PetscObject object, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CheckName(PetscViewer viewer)
+{
+  const char *name;
+  size_t      length = 0;
+  PetscBool   vtu = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerFileGetName(viewer, &name));
+  if (name) PetscCall(PetscStrlen(name, &length));
+  if (length > 4) PetscCall(PetscStrcasecmp(name + length - 4, ".vtu", &vtu));
+  PetscCheck(vtu, PetscObjectComm((PetscObject)viewer), PETSC_ERR_SUP, "A DMVPATCHDG writes VTK files whose name ends in .vtu, not %s",
+             name ? name : "without a name");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* the viewer keeps a copy: the caller may go on with v */
 static PetscErrorCode AddField(DM dm, Vec v, PetscViewer viewer)
 {
@@ -328,6 +345,7 @@ static PetscErrorCode AddField(DM dm, Vec v, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "VecView()"));
   PetscCall(DMVPatchDGCheckVector(dm, v, "VecView()"));
+  PetscCall(CheckName(viewer));
   PetscCall(PetscObjectGetName((PetscObject)v, &name));
   PetscCall(VecDuplicate(v, &copy));
   PetscCall(VecCopy(v, copy));
