@@ -73,11 +73,12 @@ static PetscErrorCode Preconditioners(void)
 
 /* ---- solvers */
 
-/* what there is to solve: -div(a grad u) + c u on [0, size]^dim, a = size^2/unit, 1000 times as much in a half where it jumps */
+/* what there is to solve on [0, size]^dim: the operator of the unit cube times factor / size^2; a = factor, 1000 times as much in a half
+   where it jumps */
 typedef struct {
   PetscInt         dim, degree, refine;
-  PetscReal        size, factor; /* the operator is that of the unit cube times factor / size^2 */
-  PetscReal        reaction;     /* of the unit cube */
+  PetscReal        size, factor;
+  PetscReal        reaction; /* of the unit cube */
   PetscBool        jumps;
   VPatchDGBoundary boundary;
 } World;
@@ -278,7 +279,7 @@ static PetscErrorCode Make(PetscInt dim, PetscReal size, PetscReal penalty, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscReal Last(const PetscReal lower[], const PetscReal upper[], PetscReal value) /* in one cell, which one rank has */
+static PetscReal Corner(const PetscReal lower[], const PetscReal upper[], PetscReal value) /* in one cell, which one rank has */
 {
   return lower[0] == 0 && lower[1] == 0 ? value : 1;
 }
@@ -294,7 +295,11 @@ static PetscErrorCode RefusedAtSetUp(void)
     {2, 1e-160, 1, 0, "Choose other units of length"}, {2, 1e160, 1, 0, "Choose other units of length"},
     {3, 1, 1e300, 0, "penalty 1e+300"},                {2, 1, 1, 1e250, "reaction 1e+250"},
   };
-  DM dm;
+  const PetscReal huge[] = {1e300, 1e-300};
+  PetscReal      *a;
+  PetscMPIInt     rank;
+  PetscInt        n;
+  DM              dm;
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(bad); i++) {
@@ -304,8 +309,14 @@ static PetscErrorCode RefusedAtSetUp(void)
   }
   PetscCall(Make(2, 1, 1, 0, &dm));
   PetscCall(DMSetUp(dm));
-  Refused(SetCoefficient(dm, Last, 1e300), "of the coefficient", "a coefficient that overflows in one cell");
-  Refused(SetCoefficient(dm, Last, 1e-300), "of the coefficient", "a coefficient that underflows in one cell");
+  PetscCall(DMVPatchDGGetCells(dm, &n));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(PetscMalloc1(n + 1, &a));
+    for (PetscInt c = 0; c < n; c++) a[c] = !rank && !c ? huge[i] : 1;
+    Refused(DMVPatchDGSetCoefficient(dm, a), "of the coefficient", "a coefficient that is too far from 1 in one cell");
+    PetscCall(PetscFree(a));
+  }
   PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -318,7 +329,7 @@ static PetscErrorCode Stiff(PetscReal penalty, PetscReal value, const char optio
   PetscFunctionBeginUser;
   PetscCall(Make(2, 1, penalty, 0, &dm));
   PetscCall(DMSetUp(dm));
-  if (value != 1) PetscCall(SetCoefficient(dm, Last, value));
+  if (value != 1) PetscCall(SetCoefficient(dm, Corner, value));
   PetscCall(ProblemOf(dm, NULL, p));
   PetscCall(ReadOptions(p, options, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
