@@ -55,7 +55,7 @@ static PetscErrorCode Solve(Api *api, Slot *s)
     Legal(KSPDestroy(&s->ksp));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  Legal(CheckClaim(s->ksp, s->A, s->y, s->x, &claim));
+  Legal(CheckClaim(s->ksp, s->A, s->y, s->x, 0, &claim));
   if (claim == WRONG) api->result = ClaimNames[WRONG];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
