@@ -16,7 +16,8 @@ static PetscErrorCode Run(PetscBool *broken)
   DrawSeed(seed);
   PetscCall(TryBegin(PETSC_COMM_WORLD));
   if (kind) PetscCall(ApiCase(&result, broken));
-  else PetscCall(OptionsCase(&result, broken));
+  else
+    PetscCall(OptionsCase(&result, broken));
   Say("result: %s", result);
   PetscCall(TryEnd());
   PetscFunctionReturn(PETSC_SUCCESS);
