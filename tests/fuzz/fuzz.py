@@ -114,7 +114,7 @@ def leaks(output):
 
 
 def classify(case, status, output):
-    result = re.findall(r"^fuzz: result: (.*)", output, re.M)
+    result = re.findall(r"fuzz: result: ([a-z ]*)", output)  # perhaps in the middle of another rank's line
     result = result[-1] if result else None
     if status is None:
         return "hang"
