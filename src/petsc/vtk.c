@@ -1,6 +1,7 @@
 /* VecView into a VTK viewer: an unstructured grid (.vtu) for ParaView. Every cell becomes k^dim linear ones on its (k+1)^dim equidistant
    points, which no two cells share, so that jumps show. One file: rank 0 writes what the others send it, array by array. */
 #include "impl.h"
+#include "../mesh/progress.h"
 
 #define CHUNK ((size_t)1 << 26) /* bytes of a message */
 
@@ -12,6 +13,7 @@ typedef struct {
   PetscMPIInt  rank, size;
   FILE        *file;   /* on rank 0 */
   PetscBool    failed; /* something could not be written there: the others are told when all is sent */
+  uint64_t     bytes;  /* of its arrays */
   VpMesh       mesh;
   VpQuadrature quad;   /* equidistant points */
   int          npoint, ncell, ncorner; /* of a cell: points, linear cells; of a linear cell: corners */
@@ -29,6 +31,17 @@ static void Line(Grid *grid, const char text[])
   Write(grid, "\n", 1);
 }
 
+/* of an array; rank 0 says how far the file is */
+static PetscErrorCode WriteData(Grid *grid, const char *data, size_t bytes)
+{
+  PetscFunctionBegin;
+  for (size_t at = 0; at < bytes; at += CHUNK) {
+    Write(grid, data + at, PetscMin(bytes - at, CHUNK));
+    PetscCall(VpProgress("VTK file", (double)ftello(grid->file), (double)grid->bytes));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* An appended array: its size, then the ranks' parts in their order. */
 static PetscErrorCode WriteArray(Grid *grid, const void *data, size_t bytes)
 {
@@ -42,13 +55,13 @@ static PetscErrorCode WriteArray(Grid *grid, const void *data, size_t bytes)
   if (!grid->rank) {
     for (int r = 0; r < grid->size; r++) total += of_rank[r];
     Write(grid, &total, sizeof(total));
-    Write(grid, data, bytes);
+    PetscCall(WriteData(grid, data, bytes));
     for (int r = 1; r < grid->size; r++) {
       for (uint64_t left = of_rank[r]; left > 0;) {
         const size_t n = PetscMin(left, CHUNK);
 
         PetscCallMPI(MPI_Recv(buffer, (int)n, MPI_BYTE, r, 0, grid->comm, MPI_STATUS_IGNORE));
-        Write(grid, buffer, n);
+        PetscCall(WriteData(grid, buffer, n));
         left -= n;
       }
     }
@@ -238,6 +251,7 @@ static PetscErrorCode WriteHeader(Grid *grid, PetscViewer viewer)
     PetscCall(FieldAttributes(v, text, sizeof(text)));
     PetscCall(Declare(grid, "Float64", text, points, 8, &offset));
   }
+  grid->bytes = offset;
   Line(grid, "      </PointData>\n    </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">");
   if (!grid->rank) Write(grid, "_", 1);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -298,7 +312,7 @@ static PetscErrorCode GridClose(Grid *grid, PetscViewer viewer)
 /* PETSc calls it when the viewer is flushed or destroyed */
 static PetscErrorCode WriteAll(PetscObject object, PetscViewer viewer)
 {
-  Grid grid;
+  Grid grid = {0};
   Vec  v;
 
   PetscFunctionBegin;
