@@ -144,7 +144,7 @@ list_tests = rm -rf $(BUILD)/t; mkdir -p $(BUILD)/t; for t in $(notdir $(tests))
 	  for n in $$(sed -n 's/.*ranks: *\([0-9][0-9 ]*\).*/\1/p;T;q' tests/$$t.c* | grep . || echo 1); do \
 	    printf '\#!/bin/sh\nexec tests/run.sh %s %s\n' $$n $(BUILD)/tests/$$t > $(BUILD)/t/$$t.$$n.t; done; done
 prove      = SANITIZE=$(SANITIZE) OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 tests/prove.sh $(if $(V),-v) \
-	  $(or $(foreach t,$(T),$(or $(strip $(wildcard tests/$t.t) $(if $(wildcard tests/$t.c*),$(BUILD)/t/$t.*.t)),$(BUILD)/t/$t.*.t)),$(BUILD)/t/*.t $(1))
+	  $(or $(foreach t,$(T),$(if $(wildcard tests/$t.c*),$(BUILD)/t/$t.*.t) $(filter tests/$t.t,$(1))),$(BUILD)/t/*.t $(1))
 left_out   = $(if $(CUDA_NVCC),$(if $(gpu),the tests run on the CPU; make check-gpu runs them on the GPU,no GPU here),built without CUDA)$(if \
 	     $(and $(CUDA_NVCC),$(gpu)),,: the tests in tests/*.cu and with VPATCHDG_TEST=cuda are skipped (make check-gpu))
 
