@@ -83,6 +83,10 @@ missing >/dev/null # once more in this shell, for its variables
 
 petsc_cflags=$(pc --cflags-only-I | sed 's/-I */-isystem /g')
 petsc_libs="$(pc --libs) $(pc --libs-only-L | sed 's/-L */-Wl,-rpath,/g')"
+# what an MPI compiler adds by itself, for users of the installed library who compile with another (CMake does)
+mpi=$($cc -show 2>/dev/null)
+mpi_cflags=$(printf '%s\n' $mpi | grep '^-I' | tr '\n' ' ')
+mpi_libs=$(printf '%s\n' $mpi | grep '^-[Ll]\|^-Wl,-*rpath\|^-Wl,/' | tr '\n' ' ')
 p4est_cflags=${P4EST_DIR:+-isystem $P4EST_DIR/include}
 p4est_libs="${P4EST_DIR:+-L$P4EST_DIR/lib -Wl,-rpath,$P4EST_DIR/lib} -lp4est -lsc"
 
@@ -129,11 +133,12 @@ mkdir -p "$folder"
 write config.mk <<END
 # written by setup.sh; CFLAGS=$CFLAGS LDFLAGS=$LDFLAGS ARCH=$ARCH
 PETSC_VERSION := $(pc --modversion)
-PETSC_PC      := $name
 PETSC_CC      := $cc
 PETSC_MPIEXEC := $mpiexec
 PETSC_CFLAGS  := $petsc_cflags $p4est_cflags
 PETSC_LIBS    := $p4est_libs $petsc_libs
+USER_CFLAGS   := $(pc --cflags-only-I) $mpi_cflags
+USER_LIBS     := $petsc_libs $mpi_libs
 PETSC_CUDA    := $petsc_cuda
 P4EST_LIBS    := $p4est_libs
 END

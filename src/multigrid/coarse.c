@@ -63,7 +63,7 @@ static PetscErrorCode Randomize(VpLevel level, double *host, double *outer, void
   for (PetscInt i = 0; i < n; i++) PetscCall(PetscRandomGetValueReal(generator, &host[i]));
   PetscCall(PetscRandomDestroy(&generator));
   PetscCall(level->backend->upload(host, n * sizeof(double), outer));
-  PetscCall(VpLevelEnter(level, outer, x));
+  PetscCall(VpLevelEnter(level, 1, outer, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,7 +73,7 @@ static PetscErrorCode Norm(VpLevel level, double *host, double *outer, const voi
   const PetscInt n = OuterSize(level);
 
   PetscFunctionBegin;
-  PetscCall(VpLevelLeave(level, PETSC_FALSE, x, outer));
+  PetscCall(VpLevelLeave(level, PETSC_FALSE, 1, x, outer));
   PetscCall(level->backend->download(outer, n * sizeof(double), host));
   *norm = 0;
   for (PetscInt i = 0; i < n; i++) *norm += host[i] * host[i];
@@ -137,13 +137,13 @@ static PetscErrorCode ApplySweep(PC pc, Vec r, Vec z)
   coarse = context;
   level = coarse->thin;
   PetscCall(VecGetArrayRead(r, &in));
-  PetscCall(VpLevelEnter(level, in, coarse->sweep_b));
+  PetscCall(VpLevelEnter(level, 1, in, coarse->sweep_b));
   PetscCall(VecRestoreArrayRead(r, &in));
   PetscCall(VpLevelRefresh(level, VP_GHOST_SWEEP, coarse->sweep_b, &ghosts));
   PetscCall(level->backend->zero(coarse->sweep_x[0], level->mesh->nlocal * level->block));
   PetscCall(VpSmootherSweep(coarse->smoother, PETSC_TRUE, PETSC_FALSE, ghosts, coarse->sweep_b, coarse->sweep_x));
   PetscCall(VecGetArrayWrite(z, &out));
-  PetscCall(VpLevelLeave(level, PETSC_FALSE, coarse->sweep_x[0], out));
+  PetscCall(VpLevelLeave(level, PETSC_FALSE, 1, coarse->sweep_x[0], out));
   PetscCall(VecRestoreArrayWrite(z, &out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -236,7 +236,7 @@ static PetscErrorCode SolveKSP(VpCoarse coarse, const void *b, void *x)
   MatNullSpace       constants;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelLeave(level, PETSC_FALSE, b, coarse->outer));
+  PetscCall(VpLevelLeave(level, PETSC_FALSE, 1, b, coarse->outer));
   PetscCall(VecGetArrayWrite(coarse->b, &in));
   PetscCall(level->backend->download(coarse->outer, coarse->bytes, in));
   PetscCall(VecRestoreArrayWrite(coarse->b, &in));
@@ -246,7 +246,7 @@ static PetscErrorCode SolveKSP(VpCoarse coarse, const void *b, void *x)
   PetscCall(VecGetArrayRead(coarse->x, &out));
   PetscCall(level->backend->upload(out, coarse->bytes, coarse->outer));
   PetscCall(VecRestoreArrayRead(coarse->x, &out));
-  PetscCall(VpLevelEnter(level, coarse->outer, x));
+  PetscCall(VpLevelEnter(level, 1, coarse->outer, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -23,8 +23,7 @@ typedef struct VpSeparable_ *VpSeparable;
 PetscErrorCode VpSeparableCreate(VpLevel, VpSeparable *);
 PetscErrorCode VpSeparableSolve(VpSeparable, void *b, void *const x[2]);
 PetscErrorCode VpSeparableDestroy(VpSeparable *);
-/* coefficient.c: keeps the coefficient for all local cells; level->uniform is its value where the cells of all ranks have the same, else 0
- */
+/* coefficient.c: keeps the coefficient for all local cells; sets level->uniform and typical */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const PetscReal own[]);
 /* coefficient.c: the 2^dim cells' coefficients as scale times a product of one factor per direction, which is 1 in the cell where it is
    less and 2^(|step|/4) in the other, the second where step > 0; the product is nowhere less than the coefficient */
@@ -56,7 +55,8 @@ static inline PetscLogDouble VpTransferFlops(const VpView *view, int32_t cells)
   return 2. * cells * view->dim * pow(view->n, view->dim + 1);
 }
 
+/* 2^exponent a */
 static inline PetscReal VpLevelCoefficient(VpLevel level, int32_t cell)
 {
-  return level->uniform > 0 ? level->uniform : level->problem.coefficient[cell];
+  return level->uniform > 0 ? level->uniform : level->scale * level->problem.coefficient[cell];
 }

@@ -130,6 +130,7 @@ static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType 
   level->mesh = mesh;
   level->problem = *problem;
   level->problem.coefficient = NULL;
+  level->scale = ldexp(1, problem->exponent);
   level->precision = precision;
   level->reads = reads;
   level->backend = backend;
@@ -150,7 +151,7 @@ static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType 
                          .nsweep = mesh->nsweep,
                          .nhalo = mesh->nhalo,
                          .nlocal = mesh->nlocal,
-                         .reaction = problem->reaction,
+                         .reaction = level->scale * problem->reaction,
                          .cutoff = -1};
   PetscCall(PlaceNeighbors(level));
   PetscCall(VpLevelSetCoefficient(level, problem->coefficient));

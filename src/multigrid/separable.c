@@ -194,7 +194,7 @@ static PetscErrorCode PlaceInverse(VpSeparable s, const int32_t cell[], double l
   PetscCall(PetscMalloc1(count, &inverse));
   for (size_t t = 0; t < count; t++) {
     size_t at = t / block, k = t % block;
-    double sum = s->level->problem.reaction;
+    double sum = s->level->view.reaction;
 
     for (int d = 0; d < dim; d++) {
       sum += lambda[d][(int)(at % (size_t)s->extent[d]) * n + (int)(k % (size_t)n)];

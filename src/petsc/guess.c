@@ -46,7 +46,7 @@ static PetscErrorCode GetPC(KSPGuess guess, PC_VPatchDG **out)
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
   PetscCheck(same, PetscObjectComm((PetscObject)guess), PETSC_ERR_ARG_WRONG,
              "-ksp_guess_type vpatchdg uses the levels of -pc_type vpatchdg; the KSP's PC is of type %s",
-             ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "none");
+             VpTypeName((PetscObject)pc));
   PetscCall(KSPSetUp(guess->ksp));
   PetscCall(PCSetUp(pc));
   *out = (PC_VPatchDG *)pc->data;
@@ -57,24 +57,29 @@ static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
 {
   Guess_VPatchDG    *data = (Guess_VPatchDG *)guess->data;
   PC_VPatchDG       *pc = NULL;
+  PC                 kpc;
   VpLevel            outer;
-  PetscScalar       *bb, *xx;
-  VpValues           bv, xv;
+  PetscScalar       *xx;
+  VpValues           xv;
+  PetscReal          factor;
 
   PetscFunctionBegin;
   PetscCall(GetPC(guess, &pc));
+  PetscCall(DMVPatchDGCheckVector(pc->inverse.dm, b, "-ksp_guess_type vpatchdg"));
+  PetscCall(DMVPatchDGCheckVector(pc->inverse.dm, x, "-ksp_guess_type vpatchdg"));
   if (data->build != pc->inverse.build) PetscCall(VpNestedDestroy(&data->nested));
-  PetscCall(DMVPatchDGGetLevel(pc->inverse.dm, &outer));
+  PetscCall(VpOperatorGetLevel(pc->inverse.op, pc->inverse.dm, &outer));
   if (!data->nested) {
     PetscCall(VpNestedCreate(pc->cycle, outer, &data->nested));
     data->build = pc->inverse.build;
   }
-  PetscCall(VpValuesGet(outer->backend, b, VP_READ, &bv, &bb));
+  PetscCall(KSPGetPC(guess->ksp, &kpc));
+  PetscCall(VpInverseEnter(kpc, NULL, b, NULL, NULL));
   PetscCall(VpValuesGet(outer->backend, x, VP_WRITE, &xv, &xx));
-  PetscCall(VpNestedGuess(data->nested, bb, xx));
+  PetscCall(VpNestedGuess(data->nested, xx));
   PetscCall(VpValuesRestore(&xv));
-  PetscCall(VpValuesRestore(&bv));
-  if (pc->inverse.scale != 1) PetscCall(VecScale(x, 1 / pc->inverse.scale));
+  factor = pc->inverse.scale * pc->inverse.factor;
+  if (factor != 1) PetscCall(VecScale(x, 1 / factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -49,30 +49,34 @@ static PetscErrorCode Clear(PC pc)
 static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
   PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+  VpProblem    scaled = *problem;
 
   PetscFunctionBegin;
   PetscCall(VPatchDGCite());
   PetscCall(PCVPatchDGCheckOptions(pc, mesh, problem));
-  PetscCall(VpCycleCreate(mesh, problem, &data->options, backend, (PetscObject)pc, &data->cycle));
+  PetscCall(PCVPatchDGDoctor(pc, mesh, problem, backend));
+  PetscCall(VpInverseScale(pc, "pc_vpatchdg", data->options.precision, mesh, &scaled));
+  PetscCall(VpCycleCreate(mesh, &scaled, &data->options, backend, (PetscObject)pc, &data->cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Enter(PC pc, const double *r)
+static PetscErrorCode Enter(PC pc, PetscReal scale, const double *f)
 {
   PetscFunctionBegin;
-  PetscCall(VpCycleEnter(((PC_VPatchDG *)pc->data)->cycle, 0, r));
+  PetscCall(VpCycleEnter(((PC_VPatchDG *)pc->data)->cycle, 0, scale, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode EnterResidual(PC pc, VpLevel outer, const double *x, VpGhosts ghosts, const double *f, PetscReal *norm2)
+static PetscErrorCode EnterResidual(PC pc, VpLevel outer, PetscReal scale, const double *x, VpGhosts ghosts, const double *f,
+                                    PetscReal *norm2)
 {
   PetscFunctionBegin;
-  PetscCall(VpCycleEnterResidual(((PC_VPatchDG *)pc->data)->cycle, 0, outer, x, ghosts, f, norm2));
+  PetscCall(VpCycleEnterResidual(((PC_VPatchDG *)pc->data)->cycle, 0, outer, scale, x, ghosts, f, norm2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* a sweep's residual `local` is that of a symmetric operator only where it is exact, in the space clamped */
-static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, double *z)
+static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal scale, double *z)
 {
   PC_VPatchDG          *data = (PC_VPatchDG *)pc->data;
   const VpCycleOptions *options = &data->options;
@@ -80,7 +84,7 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, double *z
   PetscFunctionBegin;
   PetscCheck(!transpose || options->residual != VP_RESIDUAL_LOCAL || options->space == VP_SPACE_CLAMPED, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_SUP, "The transposed cycle exists for exact residuals only: use -pc_vpatchdg_residual exact");
-  PetscCall(VpCycleSolve(data->cycle, 0, transpose, add, z));
+  PetscCall(VpCycleSolve(data->cycle, 0, transpose, add, scale, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,10 +183,11 @@ PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
   PetscBool same;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  VpAssertObject(pc, PC_CLASSID, 1);
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
   PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCHDG,
-             ((PetscObject)pc)->type_name);
+             VpTypeName((PetscObject)pc));
+  VpAssertPointer(ksp, 2);
   PetscCall(PCSetUp(pc));
   PetscCall(VpCoarseGetKSP(((PC_VPatchDG *)pc->data)->cycle->coarse, ksp));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -8,6 +8,7 @@ static PetscErrorCode Clear(PC pc)
 
   PetscFunctionBegin;
   PetscCall(inverse->ops->clear(pc));
+  PetscCall(VpOperatorDestroy(&inverse->op));
   PetscCall(DMDestroy(&inverse->dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -23,7 +24,7 @@ PetscErrorCode VpInverseReset(PC pc)
 /* (scale A + shift I)^-1 = (A + shift/scale I)^-1 / scale. A negative quotient could make the operator singular: it is left to the KSP. */
 static PetscReal ExtraReaction(PetscReal scale, PetscReal shift)
 {
-  return scale != 0 ? PetscMax(shift / scale, 0) : 0;
+  return PetscMax(shift / scale, 0);
 }
 
 /* PETSc calls it when the Pmat's state moved, which a changed coefficient does, too */
@@ -31,34 +32,31 @@ static PetscErrorCode VpInverseSetUp(PC pc)
 {
   static PetscInt  builds = 0;
   VpInverse       *inverse = (VpInverse *)pc->data;
-  PetscObject      link;
-  DM               dm;
+  VpPmat           p;
   VpProblem        problem;
-  PetscObjectState state;
-  PetscReal        scale, shift, extra;
+  PetscReal        extra;
   const VpBackend *backend;
 
   PetscFunctionBegin;
-  PetscCall(MatGetVPatchDG(pc->pmat, inverse->ops->caller, &dm));
-  PetscCall(MatVPatchDGGetScaling(pc->pmat, &scale, &shift));
-  state = ((DM_VPatchDG *)dm->data)->coefficient_state;
-  extra = ExtraReaction(scale, shift);
-  if (inverse->dm != dm || inverse->state != state || inverse->changed || extra != ExtraReaction(inverse->scale, inverse->shift)) {
+  PetscCall(MatGetVPatchDG(pc->pmat, inverse->ops->caller, &p));
+  PetscCheck(p.scale != 0 && !PetscIsInfOrNanScalar(p.scale) && !PetscIsInfOrNanScalar(p.shift), PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_WRONG, "%s: the Pmat is %g A + %g I, whose inverse the one of A does not approximate: see MatScale(), MatShift(), MatDuplicate()",
+             inverse->ops->caller, (double)PetscRealPart(p.scale), (double)PetscRealPart(p.shift));
+  extra = ExtraReaction(p.scale, p.shift);
+  if (inverse->op != p.op || inverse->changed || extra != ExtraReaction(inverse->scale, inverse->shift)) {
     PetscCall(Clear(pc));
-    PetscCall(DMVPatchDGGetProblem(dm, &problem));
-    PetscCall(DMVPatchDGGetKernels(dm, &backend));
+    PetscCall(DMVPatchDGGetKernels(p.dm, &backend));
+    problem = p.op->problem;
     problem.reaction += extra;
-    PetscCall(inverse->ops->build(pc, ((DM_VPatchDG *)dm->data)->mesh, &problem, backend));
-    PetscCall(PetscObjectReference((PetscObject)dm));
-    inverse->dm = dm;
-    inverse->state = state;
+    PetscCall(inverse->ops->build(pc, p.op->mesh, &problem, backend));
+    PetscCall(PetscObjectReference((PetscObject)p.dm));
+    inverse->dm = p.dm;
+    inverse->op = VpOperatorReference(p.op);
     inverse->changed = PETSC_FALSE;
     inverse->build = ++builds;
   }
-  inverse->scale = scale;
-  inverse->shift = shift;
-  PetscCall(PetscObjectQuery((PetscObject)pc->pmat, "DMVPatchDG operator", &link));
-  inverse->plain = (PetscBool)(link && !strcmp(((PetscObject)pc->pmat)->type_name, MATSHELL) && scale == 1 && shift == 0);
+  inverse->scale = p.scale;
+  inverse->shift = p.shift;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,36 +68,19 @@ PetscErrorCode VpInverseChanged(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Apply(PC pc, PetscBool transpose, Vec r, Vec z)
-{
-  VpInverse   *inverse = (VpInverse *)pc->data;
-  PetscScalar *rr, *zz;
-  VpValues     rv, zv;
-  VpLevel      outer;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
-  PetscCall(VpValuesGet(outer->backend, r, VP_READ, &rv, &rr));
-  PetscCall(inverse->ops->enter(pc, rr));
-  PetscCall(VpValuesRestore(&rv));
-  PetscCall(VpValuesGet(outer->backend, z, VP_WRITE, &zv, &zz));
-  PetscCall(inverse->ops->solve(pc, transpose, PETSC_FALSE, zz));
-  PetscCall(VpValuesRestore(&zv));
-  if (inverse->scale != 1) PetscCall(VecScale(z, 1 / inverse->scale));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode VpInverseApply(PC pc, Vec r, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(Apply(pc, PETSC_FALSE, r, z));
+  PetscCall(VpInverseEnter(pc, NULL, r, NULL, NULL));
+  PetscCall(VpInverseSolve(pc, PETSC_FALSE, PETSC_FALSE, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode VpInverseApplyTranspose(PC pc, Vec r, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(Apply(pc, PETSC_TRUE, r, z));
+  PetscCall(VpInverseEnter(pc, NULL, r, NULL, NULL));
+  PetscCall(VpInverseSolve(pc, PETSC_TRUE, PETSC_FALSE, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

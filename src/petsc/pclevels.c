@@ -133,6 +133,7 @@ PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
 
   PetscFunctionBegin;
   PetscCall(PCVPatchDGGetOptions(pc, PETSC_TRUE, &options));
+  VpAssertPointer(levels, 2);
   *levels = options->levels;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -234,6 +235,7 @@ PetscErrorCode PCVPatchDGGetGather(PC pc, PetscInt *cells)
 
   PetscFunctionBegin;
   PetscCall(PCVPatchDGGetOptions(pc, PETSC_TRUE, &options));
+  VpAssertPointer(cells, 2);
   *cells = options->gather;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,10 +6,10 @@ PetscErrorCode PCVPatchDGGetOptions(PC pc, PetscBool must, VpCycleOptions **opti
   PetscBool same;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  VpAssertObject(pc, PC_CLASSID, 1);
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
   PetscCheck(same || !must, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCHDG,
-             ((PetscObject)pc)->type_name);
+             VpTypeName((PetscObject)pc));
   *options = same ? &((PC_VPatchDG *)pc->data)->options : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -173,13 +173,14 @@ PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction 
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGComputeRHS()"));
+  PetscCall(DMVPatchDGCheckVector(dm, b, "DMVPatchDGComputeRHS()"));
   dg = (DM_VPatchDG *)dm->data;
   PetscCall(RuleCreate(dm, &rule));
   PetscCall(VecZeroEntries(b));
   PetscCall(VecGetArray(b, &values));
   for (int32_t c = 0; c < dg->mesh->nown; c++) {
     PetscScalar    *cell = values + (size_t)c * rule.ndof;
-    const PetscReal a = dg->coefficient ? dg->coefficient[c] : 1;
+    const PetscReal a = dg->op->problem.coefficient ? dg->op->problem.coefficient[c] : 1;
 
     if (f) PetscCall(AddVolume(&rule, c, f, ctx, cell));
     for (int side = 0; side < 2 * rule.quad.dim; side++) {
@@ -221,6 +222,8 @@ PetscErrorCode DMVPatchDGInterpolate(DM dm, VPatchDGFunction u, void *ctx, Vec x
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGInterpolate()"));
+  PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGInterpolate()"));
+  VpAssertPointer(u, 2);
   PetscCall(DMVPatchDGGetPoints(dm, &coordinates));
   PetscCall(DMCreateGlobalVector(dm, &values));
   PetscCall(VecGetLocalSize(values, &n));
@@ -299,6 +302,7 @@ PetscErrorCode DMVPatchDGComputeErrors(DM dm, Vec x, VPatchDGFunction u, VPatchD
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGComputeErrors()"));
+  PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGComputeErrors()"));
   PetscCall(RuleCreate(dm, &rule));
   PetscCall(PetscMalloc1(rule.quad.npoint * rule.quad.dim, &exact));
   PetscCall(VecGetArrayRead(x, &values));
@@ -334,6 +338,7 @@ PetscErrorCode DMVPatchDGComputeOnes_Private(KSP ksp, Vec b, void *ctx)
   if (((PetscObject)b)->refct > 1) PetscFunctionReturn(PETSC_SUCCESS); /* the caller's own b, KSPSolve(ksp, b, x): not ours to fill */
   PetscCall(KSPGetDM(ksp, &dm));
   PetscCall(DMVPatchDGCheck(dm, "The right-hand side f = 1"));
+  PetscCall(DMVPatchDGCheckVector(dm, b, "The right-hand side f = 1"));
   PetscCall(DMVPatchDGGetHostLevel(dm, &level));
   PetscCall(VecGetArrayWrite(b, &values));
   PetscCall(VpConstant(level, values));
