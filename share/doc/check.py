@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
-"""check.py [HELP]: says what the manual misses, and fails if it misses anything: a page for every public function and type, a description of every
-parameter, every option on the page options.rst with its function; messages on the page errors.rst are those of the sources. HELP is a file with what a program printed for -help: the defaults there
-have to be those of the page."""
+"""check.py [HELP]: says what the manual misses, and fails if it misses anything: a page for every public function and type with all its
+parameters, every option on the page options.rst with its function, and on errors.rst messages as the sources have them. HELP is a file with
+what a program printed for -help: its defaults have to be those of options.rst."""
 import os
 import re
 import sys
@@ -32,7 +32,8 @@ def faults(page, names):
         if page.kind == 'function' and not page.calling:
             yield 'does not say whether it is collective'
     if page.kind == 'enum':
-        yield from (f'{value} is not explained by {page.purpose}' for value, _ in page.values if f'`{value}`' not in page.sections[0].notes[0])
+        meaning = page.sections[0].notes[0]
+        yield from (f'{value} is not explained by {page.purpose}' for value, _ in page.values if f'`{value}`' not in meaning)
     elif not page.section('Level') or not page.section('Level').text:
         yield 'has no level'
     if not page.purpose:

@@ -1,4 +1,4 @@
-"""Sphinx: the pages beside this file, with functions/ and pictures/ that reference.py and pictures.py write. Nothing is fetched from a network."""
+"""Sphinx: the pages beside this file, with what reference.py and pictures.py write. Nothing is fetched from a network."""
 import manual
 
 project = 'vpatchdg'
@@ -6,7 +6,8 @@ author = 'the vpatchdg authors'
 version = release = manual.version()
 html_title = f'vpatchdg {version}'
 html_theme = 'alabaster'
-html_theme_options = {'description': 'Discontinuous Galerkin methods on boxes, with multigrid on vertex patches, for PETSc', 'page_width': '1320px', 'font_size': '15px',
+html_theme_options = {'description': 'Discontinuous Galerkin methods on boxes, with multigrid on vertex patches, for PETSc',
+                      'page_width': '1320px', 'font_size': '15px',
                       'sidebar_width': '230px', 'fixed_sidebar': False, 'show_powered_by': False,
                       'font_family': 'system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", Arial, sans-serif',
                       'head_font_family': 'system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", Arial, sans-serif'}

@@ -1,5 +1,5 @@
-"""The manual, read from the sources: blocks /*@ ... @*/ (functions), /*MC ... M*/ (types of PETSc objects) and /*S ... S*/ (types of functions),
-signatures and enumerations. man.py and reference.py write it, check.py looks for what is missing."""
+"""The manual, read from the sources: blocks /*@ ... @*/ (functions), /*MC ... M*/ (types of PETSc objects) and /*S ... S*/ (types of
+functions), signatures and enumerations. man.py and reference.py write it, check.py looks for what is missing."""
 import glob
 import os
 import re

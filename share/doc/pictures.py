@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
-"""pictures.py FOLDER: writes the drawings of the page "The method in pictures" there as SVG. Positions are computed: Gauss points, colours by
-the parity of vertices, ranks by the space-filling curve; smoothing.json is what smoothing.py measured."""
+"""pictures.py FOLDER: writes the drawings of the page "The method in pictures" there as SVG. Positions are computed: Gauss points, colours
+by the parity of vertices, ranks by the space-filling curve; smoothing.json is what smoothing.py measured."""
 import json
 import math
 import os
@@ -16,8 +16,8 @@ class Picture:
         self.width, self.height, self.parts = width, height, []
 
     def rect(self, x, y, w, h, fill='none', stroke='none', line=1.0, opacity=1.0):
-        self.parts.append(f'<rect x="{x:.2f}" y="{y:.2f}" width="{w:.2f}" height="{h:.2f}" fill="{fill}" stroke="{stroke}" stroke-width="{line}"'
-                          + (f' fill-opacity="{opacity}"' if opacity < 1 else '') + '/>')
+        self.parts.append(f'<rect x="{x:.2f}" y="{y:.2f}" width="{w:.2f}" height="{h:.2f}" fill="{fill}" stroke="{stroke}" '
+                          f'stroke-width="{line}"' + (f' fill-opacity="{opacity}"' if opacity < 1 else '') + '/>')
 
     def line(self, points, stroke=INK, line=1.5, dash='', arrow=False):
         path = ' '.join(f'{x:.2f},{y:.2f}' for x, y in points)
@@ -38,9 +38,10 @@ class Picture:
 
     def write(self, folder, name):
         with open(os.path.join(folder, name + '.svg'), 'w', encoding='utf-8') as f:
-            f.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" viewBox="0 0 {self.width} {self.height}" '
-                    'font-family="DejaVu Sans, Arial, sans-serif"><defs><marker id="arrow" markerWidth="9" markerHeight="9" refX="7" refY="4" '
-                    f'orient="auto"><path d="M0,0 L8,4 L0,8 z" fill="{INK}"/></marker></defs><rect width="100%" height="100%" fill="{PAPER}"/>\n'
+            f.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
+                    f'viewBox="0 0 {self.width} {self.height}" font-family="DejaVu Sans, Arial, sans-serif">\n'
+                    '<defs><marker id="arrow" markerWidth="9" markerHeight="9" refX="7" refY="4" orient="auto">'
+                    f'<path d="M0,0 L8,4 L0,8 z" fill="{INK}"/></marker></defs>\n<rect width="100%" height="100%" fill="{PAPER}"/>\n'
                     + '\n'.join(self.parts) + '\n</svg>\n')
 
 
@@ -160,7 +161,8 @@ def ranks():
                 p.rect(x0 + i * cell, y, cell, cell, COLOURS[rank], PAPER, 0.6, 0.6)
             else:
                 layer = distance.get((i, j), 3)
-                p.rect(x0 + i * cell, y, cell, cell, (COLOURS[1], '#f2b8a0', '#f9ddd0', '#f4f6f8')[layer], PAPER, 0.6, 0.6 if layer == 0 else 1)
+                fill = (COLOURS[1], '#f2b8a0', '#f9ddd0', '#f4f6f8')[layer]
+                p.rect(x0 + i * cell, y, cell, cell, fill, PAPER, 0.6, 1 if layer else 0.6)
         if not show:
             p.line([(x0 + (i + 0.5) * cell, 20 + (n - 0.5 - j) * cell) for _, i, j in cells], INK, 0.7)
     p.text(164, 335, 'three ranks along the space-filling curve', 13)

@@ -44,7 +44,7 @@ class Writer:
         return f'.. {kind}:: {page.signature.replace("typedef ", "").rstrip(";")}\n'
 
     def page(self, page):
-        out = [page.name, '=' * len(page.name), '', self.inline(page.purpose) + ('' if page.purpose.endswith('.') else '.'), '', self.directive(page)]
+        out = [page.name, '=' * len(page.name), '', self.inline(page.purpose.rstrip('.')) + '.', '', self.directive(page)]
         if page.calling:
             out += [f'   *{page.calling}*', '']
         for section in page.sections:
@@ -61,8 +61,8 @@ class Writer:
 
     def index(self, pages):
         out = ['Functions and types', '===================', '',
-               'Every entry has a manual page, too: ``man DMVPatchDGCreate``. Functions whose names begin with ``Set`` are called before the object is set '
-               'up, unless their page says otherwise. All of them return a ``PetscErrorCode``.', '']
+               'Every entry has a manual page, too: ``man DMVPatchDGCreate``. Setters are called before the object is set up, unless their '
+               'page says otherwise. All functions return a ``PetscErrorCode``.', '']
         for group in manual.GROUPS:
             members = [p for p in pages if p.group == group]
             out += [group, '-' * len(group), '', '.. list-table::', '   :class: functions', '   :widths: 35 65', '']

@@ -13,7 +13,8 @@ from petsc4py import PETSc
 CELLS, DEGREE = 8, 3
 library = ctypes.CDLL(PETSc.Options()['dll_append'])
 options = PETSc.Options()
-for name, value in {'dm_vpatchdg_dim': 2, 'dm_vpatchdg_degree': DEGREE, 'dm_refine': 3, 'a_pc_type': 'vpatch', 'b_pc_type': 'vpatchdg'}.items():
+SETTINGS = {'dm_vpatchdg_dim': 2, 'dm_vpatchdg_degree': DEGREE, 'dm_refine': 3, 'a_pc_type': 'vpatch', 'b_pc_type': 'vpatchdg'}
+for name, value in SETTINGS.items():
     options[name] = value
 dm = PETSc.DM().create()
 dm.setType('vpatchdg')
@@ -43,7 +44,8 @@ generator.setInterval((-1, 1))
 generator.seed = 1
 e.setRandom(generator)
 pictures = {}
-for name, prefix, times in (('a random error', None, 0), ('after one sweep', 'a_', 1), ('after four sweeps', 'a_', 4), ('after two cycles', 'b_', 2)):
+CASES = (('a random error', None, 0), ('after one sweep', 'a_', 1), ('after four sweeps', 'a_', 4), ('after two cycles', 'b_', 2))
+for name, prefix, times in CASES:
     x = e.duplicate()
     e.copy(x)
     pc = PETSc.PC().create()
