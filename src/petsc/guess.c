@@ -42,6 +42,7 @@ static PetscErrorCode GetPC(KSPGuess guess, PC_VPatchDG **out)
              ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "none");
   PetscCall(KSPSetUp(guess->ksp));
   PetscCall(PCSetUp(pc));
+  PetscCall(VpInverseMeet(pc, guess->ksp));
   *out = (PC_VPatchDG *)pc->data;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -46,13 +46,20 @@ static PetscErrorCode Clear(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Prepare(PC pc, VpMesh mesh, const VpProblem *problem, PetscBool *later)
+{
+  PetscFunctionBegin;
+  PetscCall(PCVPatchDGCheckOptions(pc, mesh, problem));
+  PetscCall(PCVPatchDGPreparePrecision(pc, later));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
   PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
 
   PetscFunctionBegin;
   PetscCall(VPatchDGCite());
-  PetscCall(PCVPatchDGCheckOptions(pc, mesh, problem));
   PetscCall(VpCycleCreate(mesh, problem, &data->options, backend, (PetscObject)pc, &data->cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -84,7 +91,8 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, double *z
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const VpInverseOps ops = {"-pc_type vpatchdg", Build, Clear, Enter, EnterResidual, Solve};
+static const VpInverseOps ops = {"-pc_type vpatchdg", Build,   Clear,          Enter,
+                                  EnterResidual,       Solve,   Prepare,        PCVPatchDGMeet, PCVPatchDGWarnAfter};
 
 static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
 {
@@ -92,17 +100,13 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(
-    viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle, %s precision, patch space %s, residual %s, exchange %s\n",
-    o->type == VP_CYCLE_V ? "V" : "W", o->pre, o->post, VPatchDGPrecisions[o->precision], VPatchDGSpaces[o->space],
-    VPatchDGResiduals[o->residual], VPatchDGExchanges[o->exchange]));
+    viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle, patch space %s, residual %s, exchange %s\n",
+    o->type == VP_CYCLE_V ? "V" : "W", o->pre, o->post, VPatchDGSpaces[o->space], VPatchDGResiduals[o->residual],
+    VPatchDGExchanges[o->exchange]));
+  PetscCall(PCVPatchDGViewPrecision(pc, viewer));
   if (o->symmetric) PetscCall(PetscViewerASCIIPrintf(viewer, "  symmetric: colours in reverse order before the coarse correction\n"));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "  not symmetric: KSPCG needs -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1\n"));
-  if (o->precision == VP_SINGLE) {
-    PetscCall(PetscViewerASCIIPrintf(
-      viewer, "  with KSPGMRES the true residual stalls near cond(A) 6e-8; with KSPFGMRES, KSPRICHARDSON%s it does not\n",
-      o->symmetric ? ", KSPCG" : ""));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,6 +187,7 @@ PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
   PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCHDG,
              ((PetscObject)pc)->type_name);
   PetscCall(PCSetUp(pc));
+  PetscCall(VpInverseMeet(pc, NULL));
   PetscCall(VpCoarseGetKSP(((PC_VPatchDG *)pc->data)->cycle->coarse, ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -204,11 +209,11 @@ PetscErrorCode PCCreate_VPatchDG(PC pc)
   data->options = (VpCycleOptions){.space = VP_SPACE_FULL,
                                    .residual = VP_RESIDUAL_EXACT,
                                    .exchange = VP_EXCHANGE_AUTO,
-                                   .precision = VP_SINGLE,
                                    .type = VP_CYCLE_V,
                                    .post = 1,
                                    .gather = PETSC_DECIDE,
                                    .replay = PETSC_TRUE};
+  data->choice.asked = VPATCHDG_PRECISION_AUTO;
   PetscCall(VpInverseCreate(pc, &data->inverse, &ops));
   pc->ops->setfromoptions = PCSetFromOptions_VPatchDG;
   pc->ops->view = PCView_VPatchDG;

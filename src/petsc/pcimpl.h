@@ -13,15 +13,22 @@ typedef struct {
   /* r = f - A x (x NULL: f); norm2: the sum of its squares over all ranks, NULL where nobody asks */
   PetscErrorCode (*enter_residual)(PC, VpLevel outer, const double *x, VpGhosts, const double *f, PetscReal *norm2);
   PetscErrorCode (*solve)(PC, PetscBool transpose, PetscBool add, double *z); /* z = M r (add: z += M r) */
+  /* These are NULL for a type that does not care who applies it. prepare: before it is built, errors on what cannot be; later: whether to
+     build waits for the first application. meet: ksp is about to solve with it (NULL: something else applies it); again: it has to be built
+     anew. leave: ksp has solved */
+  PetscErrorCode (*prepare)(PC, VpMesh, const VpProblem *, PetscBool *later);
+  PetscErrorCode (*meet)(PC, KSP, PetscBool *again);
+  PetscErrorCode (*leave)(PC, KSP, Vec b, Vec x);
 } VpInverseOps;
 
 /* the head of both types' data */
 typedef struct {
   const VpInverseOps *ops;
-  DM                  dm;           /* behind the Pmat; NULL until built */
-  PetscObjectState    state;        /* of its coefficient, when built */
+  DM                  dm;           /* behind the Pmat; NULL until set up */
+  PetscObjectState    state;        /* of its coefficient, when set up */
   PetscReal           scale, shift; /* the Pmat is scale A + shift I */
-  PetscBool           changed;      /* an option, since it was built */
+  PetscBool           changed;      /* an option, since it was set up */
+  PetscBool           built;
   PetscInt            build;        /* its number, among those of all PCs */
   PetscBool           plain;        /* the Pmat is A itself, without a matrix */
   KSP                 ksp;          /* the one that is solving now */
@@ -31,17 +38,48 @@ typedef struct {
 PETSC_INTERN PetscErrorCode VpInverseCreate(PC, VpInverse *, const VpInverseOps *);
 PETSC_INTERN PetscErrorCode VpInverseReset(PC);
 PETSC_INTERN PetscErrorCode VpInverseChanged(PC); /* an option did */
+/* builds what is not built, as ksp needs it; NULL: for something else that applies it */
+PETSC_INTERN PetscErrorCode VpInverseMeet(PC, KSP);
 /* richardson.c */
 PETSC_INTERN PetscErrorCode VpInverseApplyRichardson(PC, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol,
                                                      PetscInt maxits, PetscBool guesszero, PetscInt *its, PCRichardsonConvergedReason *);
+
+/* which precision was asked for, and what auto makes of it */
+typedef struct {
+  VPatchDGPrecision asked;
+  char              hint[32];  /* auto: the type of the KSP, where the options say it; else empty */
+  PetscBool         chosen;    /* auto: has set the cycle's precision, */
+  PetscObjectId     by;        /* for this KSP (0: for none that is known), */
+  char              why[160];  /* because */
+} VpChoice;
+
+/* kinds of warnings (warn.c) */
+typedef enum { VP_WARN_SINGLE, VP_WARN_SYMMETRY, VP_WARN_RESIDUAL, VP_WARN_FAILED } VpWarning;
 
 typedef struct {
   VpInverse      inverse;
   VpCycleOptions options;
   VpCycle        cycle;
+  VpChoice       choice;
+  unsigned       warned; /* bit w: of VpWarning w */
 } PC_VPatchDG;
-/* pcsettings.c: the options of a PCVPATCHDG; of another type NULL, or an error where it must be one */
+/* pcsettings.c: a PCVPATCHDG and its options; of another type NULL, or an error where it must be one */
+PETSC_INTERN PetscErrorCode PCVPatchDGGetData(PC, PetscBool must, PC_VPatchDG **);
 PETSC_INTERN PetscErrorCode PCVPatchDGGetOptions(PC, PetscBool must, VpCycleOptions **);
+/* pcprecision.c: what is known of a type of KSP; reads the hint; VpInverseOps' meet; what -ksp_view says */
+typedef struct {
+  const char *type;
+  PetscBool   keeps;     /* its r stays b - A x also where the preconditioner is not quite linear (of those that need a symmetric one: where it is) */
+  PetscBool   symmetric; /* it needs a symmetric preconditioner */
+} VpKSPKind;
+PETSC_INTERN PetscErrorCode VpKSPKindOf(const char type[], VpKSPKind *);
+PETSC_INTERN PetscErrorCode PCVPatchDGReadHint(PC);
+PETSC_INTERN PetscErrorCode PCVPatchDGPreparePrecision(PC, PetscBool *later);
+PETSC_INTERN PetscErrorCode PCVPatchDGMeet(PC, KSP, PetscBool *again);
+PETSC_INTERN PetscErrorCode PCVPatchDGViewPrecision(PC, PetscViewer);
+/* warn.c: before a KSP solves that tests its convergence, and after every one */
+PETSC_INTERN PetscErrorCode PCVPatchDGWarnBefore(PC, KSP, const VpKSPKind *);
+PETSC_INTERN PetscErrorCode PCVPatchDGWarnAfter(PC, KSP, Vec b, Vec x);
 /* pcoptions.c */
 PETSC_INTERN PetscErrorCode PCSetFromOptions_VPatchDG(PC, VpOptionItems);
 /* errors unless the options go together and with the problem */
@@ -68,7 +106,7 @@ PETSC_INTERN PetscErrorCode VpCheckSpace(MPI_Comm, const char prefix[], VpSpace,
  \
   PetscErrorCode Prefix##Get##Name(PC pc, Public *value) \
   { \
-    Data *data; \
+    Data *data = NULL; \
  \
     PetscFunctionBegin; \
     PetscCall(Lookup(pc, PETSC_TRUE, &data)); \

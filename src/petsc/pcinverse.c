@@ -8,6 +8,7 @@ static PetscErrorCode Clear(PC pc)
 
   PetscFunctionBegin;
   PetscCall(inverse->ops->clear(pc));
+  inverse->built = PETSC_FALSE;
   PetscCall(DMDestroy(&inverse->dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -26,39 +27,84 @@ static PetscReal ExtraReaction(PetscReal scale, PetscReal shift)
   return scale != 0 ? PetscMax(shift / scale, 0) : 0;
 }
 
-/* PETSc calls it when the Pmat's state moved, which a changed coefficient does, too */
-static PetscErrorCode VpInverseSetUp(PC pc)
+static PetscErrorCode GetProblem(PC pc, VpProblem *problem)
+{
+  VpInverse *inverse = (VpInverse *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetProblem(inverse->dm, problem));
+  problem->reaction += ExtraReaction(inverse->scale, inverse->shift);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Build(PC pc)
 {
   static PetscInt  builds = 0;
   VpInverse       *inverse = (VpInverse *)pc->data;
-  PetscObject      link;
-  DM               dm;
   VpProblem        problem;
-  PetscObjectState state;
-  PetscReal        scale, shift, extra;
   const VpBackend *backend;
+
+  PetscFunctionBegin;
+  PetscCall(inverse->ops->clear(pc));
+  inverse->built = PETSC_FALSE;
+  PetscCall(GetProblem(pc, &problem));
+  PetscCall(DMVPatchDGGetKernels(inverse->dm, &backend));
+  PetscCall(inverse->ops->build(pc, ((DM_VPatchDG *)inverse->dm->data)->mesh, &problem, backend));
+  inverse->built = PETSC_TRUE;
+  inverse->build = ++builds;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what was built for another operator, or with other options, is cleared; what can be built now is */
+static PetscErrorCode Renew(PC pc, DM dm)
+{
+  VpInverse *inverse = (VpInverse *)pc->data;
+  PetscBool  later = PETSC_FALSE;
+  VpProblem  problem;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectReference((PetscObject)dm));
+  PetscCall(Clear(pc));
+  inverse->dm = dm;
+  inverse->changed = PETSC_TRUE; /* until it is done */
+  PetscCall(GetProblem(pc, &problem));
+  if (inverse->ops->prepare) PetscCall(inverse->ops->prepare(pc, ((DM_VPatchDG *)dm->data)->mesh, &problem, &later));
+  if (!later) PetscCall(Build(pc));
+  inverse->state = ((DM_VPatchDG *)dm->data)->coefficient_state;
+  inverse->changed = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc calls it when the Pmat's state moved, which a changed coefficient does, too */
+static PetscErrorCode VpInverseSetUp(PC pc)
+{
+  VpInverse  *inverse = (VpInverse *)pc->data;
+  PetscObject link;
+  DM          dm;
+  PetscReal   scale, shift;
+  PetscBool   renew;
 
   PetscFunctionBegin;
   PetscCall(MatGetVPatchDG(pc->pmat, inverse->ops->caller, &dm));
   PetscCall(MatVPatchDGGetScaling(pc->pmat, &scale, &shift));
-  state = ((DM_VPatchDG *)dm->data)->coefficient_state;
-  extra = ExtraReaction(scale, shift);
-  if (inverse->dm != dm || inverse->state != state || inverse->changed || extra != ExtraReaction(inverse->scale, inverse->shift)) {
-    PetscCall(Clear(pc));
-    PetscCall(DMVPatchDGGetProblem(dm, &problem));
-    PetscCall(DMVPatchDGGetKernels(dm, &backend));
-    problem.reaction += extra;
-    PetscCall(inverse->ops->build(pc, ((DM_VPatchDG *)dm->data)->mesh, &problem, backend));
-    PetscCall(PetscObjectReference((PetscObject)dm));
-    inverse->dm = dm;
-    inverse->state = state;
-    inverse->changed = PETSC_FALSE;
-    inverse->build = ++builds;
-  }
+  renew = (PetscBool)(inverse->dm != dm || inverse->state != ((DM_VPatchDG *)dm->data)->coefficient_state || inverse->changed ||
+                      ExtraReaction(scale, shift) != ExtraReaction(inverse->scale, inverse->shift));
   inverse->scale = scale;
   inverse->shift = shift;
+  if (renew) PetscCall(Renew(pc, dm));
   PetscCall(PetscObjectQuery((PetscObject)pc->pmat, "DMVPatchDG operator", &link));
   inverse->plain = (PetscBool)(link && !strcmp(((PetscObject)pc->pmat)->type_name, MATSHELL) && scale == 1 && shift == 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpInverseMeet(PC pc, KSP ksp)
+{
+  VpInverse *inverse = (VpInverse *)pc->data;
+  PetscBool  again = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (inverse->ops->meet) PetscCall(inverse->ops->meet(pc, ksp, &again));
+  if (again || !inverse->built) PetscCall(Build(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -78,6 +124,7 @@ static PetscErrorCode Apply(PC pc, PetscBool transpose, Vec r, Vec z)
   VpLevel      outer;
 
   PetscFunctionBegin;
+  PetscCall(VpInverseMeet(pc, NULL));
   PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
   PetscCall(VpValuesGet(outer->backend, r, VP_READ, &rv, &rr));
   PetscCall(inverse->ops->enter(pc, rr));
@@ -103,18 +150,39 @@ static PetscErrorCode VpInverseApplyTranspose(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* which KSP is about to solve: refinement asks for its norm type and fills its residual history */
+/* KSPRICHARDSON stops by the true residual, whoever forms it, unless the user chose a norm. Refinement (richardson.c) knows no other. */
+static PetscErrorCode SetNorm(PC pc, KSP ksp)
+{
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &same));
+  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->normtype_set == KSP_NORM_DEFAULT) ksp->normtype = KSP_NORM_UNPRECONDITIONED;
+  pc->ops->applyrichardson = ksp->normtype == KSP_NORM_PRECONDITIONED ? NULL : VpInverseApplyRichardson;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Refinement asks the KSP for its norm type and its test, and fills its residual history. A KSP that is set up does not see that its PC was
+   reset. */
 static PetscErrorCode VpInversePreSolve(PC pc, KSP ksp, Vec b, Vec x)
 {
   PetscFunctionBegin;
   ((VpInverse *)pc->data)->ksp = ksp;
+  PetscCall(PCSetUp(pc));
+  PetscCall(VpInverseMeet(pc, ksp));
+  PetscCall(SetNorm(pc, ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode VpInversePostSolve(PC pc, KSP ksp, Vec b, Vec x)
 {
+  VpInverse *inverse = (VpInverse *)pc->data;
+
   PetscFunctionBegin;
-  ((VpInverse *)pc->data)->ksp = NULL;
+  inverse->ksp = NULL;
+  pc->ops->applyrichardson = VpInverseApplyRichardson;
+  if (inverse->ops->leave) PetscCall(inverse->ops->leave(pc, ksp, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

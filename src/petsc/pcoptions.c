@@ -83,8 +83,9 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
   PetscCall(PetscOptionsBoundedInt("-pc_vpatchdg_levels", "Levels, 0: all", "PCVPatchDGSetLevels", o.levels, &levels, &set, 0));
   if (set) PetscCall(PCVPatchDGSetLevels(pc, levels));
   PetscCall(PetscOptionsEnum("-pc_vpatchdg_precision", "Of the whole cycle", "PCVPatchDGSetPrecision", VPatchDGPrecisions,
-                             (PetscEnum)o.precision, &value, &set));
+                             (PetscEnum)((PC_VPatchDG *)pc->data)->choice.asked, &value, &set));
   if (set) PetscCall(PCVPatchDGSetPrecision(pc, (VPatchDGPrecision)value));
+  PetscCall(PCVPatchDGReadHint(pc));
   PetscCall(PetscOptionsEnum("-pc_vpatchdg_exchange", "How often ranks exchange", "PCVPatchDGSetExchange",
                              VPatchDGExchanges, (PetscEnum)o.exchange, &value, &set));
   if (set) PetscCall(PCVPatchDGSetExchange(pc, (VPatchDGExchange)value));
