@@ -175,7 +175,10 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
 
    Level: advanced
 
-.seealso: `PCVPATCHDG`, `PCVPatchDGSetLevels()`
+   Note:
+   With `VPATCHDG_PRECISION_AUTO`, before a KSP has solved and unless -ksp_type says which, this makes the cycle one in double precision.
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetLevels()`, `PCVPatchDGSetPrecision()`
 @*/
 PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
 {
@@ -187,6 +190,7 @@ PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
   PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCHDG,
              ((PetscObject)pc)->type_name);
   PetscCall(PCSetUp(pc));
+  PetscCall(PCVPatchDGSettlePrecision(pc));
   PetscCall(VpInverseMeet(pc, NULL));
   PetscCall(VpCoarseGetKSP(((PC_VPatchDG *)pc->data)->cycle->coarse, ksp));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -49,7 +49,7 @@ typedef struct {
   VPatchDGPrecision asked;
   char              hint[32];  /* auto: the type of the KSP, where the options say it; else empty */
   PetscBool         chosen;    /* auto: has set the cycle's precision, */
-  PetscObjectId     by;        /* for this KSP (0: for none that is known), */
+  PetscObjectId     by;        /* for this KSP (0: for none that is known, -1: for none, whatever comes), */
   char              why[160];  /* because */
 } VpChoice;
 
@@ -76,6 +76,8 @@ PETSC_INTERN PetscErrorCode VpKSPKindOf(const char type[], VpKSPKind *);
 PETSC_INTERN PetscErrorCode PCVPatchDGReadHint(PC);
 PETSC_INTERN PetscErrorCode PCVPatchDGPreparePrecision(PC, PetscBool *later);
 PETSC_INTERN PetscErrorCode PCVPatchDGMeet(PC, KSP, PetscBool *again);
+/* chooses for good where nothing is chosen: the coarse KSP is given out, and would be lost if the cycle were built again */
+PETSC_INTERN PetscErrorCode PCVPatchDGSettlePrecision(PC);
 PETSC_INTERN PetscErrorCode PCVPatchDGViewPrecision(PC, PetscViewer);
 /* warn.c: before a KSP solves that tests its convergence, and after every one */
 PETSC_INTERN PetscErrorCode PCVPatchDGWarnBefore(PC, KSP, const VpKSPKind *);

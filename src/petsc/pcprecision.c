@@ -33,13 +33,22 @@ static PetscBool AppliesOnce(const char type[])
   return (PetscBool)(!strcmp(type, KSPPREONLY) || !strcmp(type, KSPNONE));
 }
 
-/* A KSP inside of another solver that is cut off after a few iterations is, for the solver around it, one more linear map. */
-#define FEW 10
+/* KSPs of preconditioners print one level further in and add to the prefix of what they are part of; those of SNES and TS have the prefix
+   of these, mostly none. Whether the KSP around a preconditioner is flexible is not known, and a plain one stalls: GMRES with refinement to
+   1e-5 inside ends at 1e-6 instead of 1e-10. Newton's method computes its residual anew. */
 static PetscBool IsPart(KSP ksp)
 {
-  const PetscBool few = (PetscBool)(ksp->normtype == KSP_NORM_NONE || ksp->converged == KSPConvergedSkip || ksp->max_it <= FEW);
+  const char *prefix = ((PetscObject)ksp)->prefix;
 
-  return (PetscBool)(AppliesOnce(((PetscObject)ksp)->type_name) || (((PetscObject)ksp)->tablevel > 0 && few));
+  return (PetscBool)(AppliesOnce(((PetscObject)ksp)->type_name) || (((PetscObject)ksp)->tablevel > 0 && prefix && prefix[0]));
+}
+
+/* does it solve, rather than take a few steps for a solver around it? */
+static PetscBool Solves(KSP ksp)
+{
+  if (AppliesOnce(((PetscObject)ksp)->type_name)) return PETSC_FALSE;
+  return (PetscBool)(((PetscObject)ksp)->tablevel == 0 ||
+                     (ksp->normtype != KSP_NORM_NONE && ksp->converged != KSPConvergedSkip && ksp->max_it > 10));
 }
 
 /* sets the cycle's precision for a type of KSP (NULL: none), and says why */
@@ -58,7 +67,7 @@ static PetscErrorCode Choose(PC_VPatchDG *data, const char type[], PetscBool par
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VpKSPKindOf(type, &kind));
-  if (part) PetscCall(PetscSNPrintf(choice->why, size, "KSP %s is a step of a solver that is not known, and may need a linear one", type));
+  if (part) PetscCall(PetscSNPrintf(choice->why, size, "KSP %s is part of another solver, which would have to be flexible for single", type));
   else if (!kind.keeps) PetscCall(PetscSNPrintf(choice->why, size, "with KSP %s single would stall; %s", type, faster));
   else if (kind.symmetric && !data->options.symmetric)
     PetscCall(PetscSNPrintf(choice->why, size, "KSP %s needs a symmetric cycle; %s", type, faster));
@@ -99,7 +108,7 @@ PetscErrorCode PCVPatchDGPreparePrecision(PC pc, PetscBool *later)
 }
 
 /* Where several KSPs share the PC, one that needs double decides for all. A PC that is reused is built anew only where it has to be. */
-static PetscErrorCode ChooseFor(PC pc, KSP ksp, PetscBool part, PetscBool *again)
+static PetscErrorCode ChooseFor(PC pc, KSP ksp, PetscBool *again)
 {
   PC_VPatchDG      *data = (PC_VPatchDG *)pc->data;
   VpChoice         *choice = &data->choice;
@@ -112,20 +121,31 @@ static PetscErrorCode ChooseFor(PC pc, KSP ksp, PetscBool part, PetscBool *again
   if (ksp) PetscCall(PetscObjectGetId((PetscObject)ksp, &id));
   if (chosen && precision == VP_DOUBLE && ((choice->by && choice->by != id) || pc->reusepreconditioner))
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Choose(data, ksp ? ((PetscObject)ksp)->type_name : NULL, part));
+  PetscCall(Choose(data, ksp ? ((PetscObject)ksp)->type_name : NULL, (PetscBool)(ksp && IsPart(ksp))));
   choice->by = id;
   *again = (PetscBool)(chosen && data->options.precision != precision);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCVPatchDGMeet(PC pc, KSP ksp, PetscBool *again)
+PetscErrorCode PCVPatchDGSettlePrecision(PC pc)
 {
-  const PetscBool part = (PetscBool)(ksp && IsPart(ksp));
-  VpKSPKind       kind;
+  PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
 
   PetscFunctionBegin;
-  if (((PC_VPatchDG *)pc->data)->choice.asked == VPATCHDG_PRECISION_AUTO) PetscCall(ChooseFor(pc, ksp, part, again));
-  if (!ksp || part) PetscFunctionReturn(PETSC_SUCCESS);
+  if (data->choice.asked != VPATCHDG_PRECISION_AUTO || data->inverse.built) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Choose(data, NULL, PETSC_FALSE));
+  PetscCall(PetscStrncpy(data->choice.why, "its coarse KSP was asked for before a KSP was known", sizeof(data->choice.why)));
+  data->choice.by = -1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCVPatchDGMeet(PC pc, KSP ksp, PetscBool *again)
+{
+  VpKSPKind kind;
+
+  PetscFunctionBegin;
+  if (((PC_VPatchDG *)pc->data)->choice.asked == VPATCHDG_PRECISION_AUTO) PetscCall(ChooseFor(pc, ksp, again));
+  if (!ksp || !Solves(ksp)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpKSPKindOf(((PetscObject)ksp)->type_name, &kind));
   PetscCall(PCVPatchDGWarnBefore(pc, ksp, &kind));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -156,8 +156,9 @@ ENUM_OPTION(CycleType, VPatchDGCycleType, VpCycleType, type, 2)
    Single are `KSPFGMRES`, `KSPPIPEFGMRES`, `KSPGCR`, `KSPRICHARDSON`, `KSPCHEBYSHEV`, `KSPFCG`, `KSPBICG`, `KSPFBCGS`, `KSPFBCGSR` and
    `KSPQMRCGS`, and, where the cycle is symmetric (`PCVPatchDGSetSymmetric()`), `KSPCG`, `KSPNASH`, `KSPSTCG` and `KSPGLTR`.
 
-   Double are all others, `KSPPREONLY`, KSPs inside of another solver that do a fixed number of iterations or ten at most, and whatever calls
-   `PCApply()` without a KSP, since nothing is known of the solver around them.
+   Double are all others. So are `KSPPREONLY`, KSPs that are part of a preconditioner (of `PCKSP`, `PCMG`, `PCFIELDSPLIT`, ...; a KSP that is not
+   outermost and has a prefix counts as one), and whatever calls `PCApply()` without a KSP: the solver around them would have to be flexible, and
+   nothing is known of it. Where it is, ask for single.
 
    auto learns the KSP's type from -ksp_type in the options database when it reads its options, otherwise when the KSP begins to solve. In
    this case the cycle is built at the beginning of the first solve, not by `KSPSetUp()`. It is built once more where a KSP that needs double

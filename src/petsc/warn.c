@@ -145,16 +145,16 @@ static PetscErrorCode Advice(PC pc, KSP ksp, PetscReal aspect, PetscReal contras
   const PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
   const char        *prefix = Prefix(pc), *type = ((PetscObject)ksp)->type_name;
   VpKSPKind          kind;
-  const PetscBool    flexible = (PetscBool)!strcmp(type, KSPFGMRES);
 
   PetscFunctionBegin;
   PetscCall(VpKSPKindOf(type, &kind));
-  if (kind.symmetric && !data->options.symmetric)
+  if (ksp->reason == KSP_DIVERGED_NANORINF) PetscCall(PetscSNPrintf(advice, size, "are the right-hand side and the guess finite?"));
+  else if (kind.symmetric && !data->options.symmetric)
     PetscCall(PetscSNPrintf(advice, size, "KSP %s needs -%spc_vpatchdg_symmetric; -%sksp_type fgmres does not", type, prefix, prefix));
-  else if (!flexible) PetscCall(PetscSNPrintf(advice, size, "-%sksp_type fgmres is the most robust", prefix));
+  else if (strcmp(type, KSPFGMRES)) PetscCall(PetscSNPrintf(advice, size, "-%sksp_type fgmres is the most robust", prefix));
   else if (aspect > 2) PetscCall(PetscSNPrintf(advice, size, "boxes closer to cubes need fewer iterations"));
   else if (contrast > 10) PetscCall(PetscSNPrintf(advice, size, "coefficients that jump along the coarsest cells need fewer iterations"));
-  else PetscCall(PetscSNPrintf(advice, size, "-%sksp_max_it %" PetscInt_FMT " and -%sksp_rtol %g ended it", prefix, ksp->max_it, prefix, (double)ksp->rtol));
+  else PetscCall(PetscSNPrintf(advice, size, "-%sksp_max_it %" PetscInt_FMT " allows no more", prefix, ksp->max_it));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,11 +180,11 @@ static PetscErrorCode WarnFailed(PC pc, KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* of KSPs that are not part of another solver, which may mean them to stop early */
+/* of KSPs that measure their residual, and are not inside of another solver, which may mean them to stop early */
 PetscErrorCode PCVPatchDGWarnAfter(PC pc, KSP ksp, Vec b, Vec x)
 {
   PetscFunctionBegin;
-  if (((PetscObject)ksp)->tablevel > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (((PetscObject)ksp)->tablevel > 0 || ksp->normtype == KSP_NORM_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->reason < 0) PetscCall(WarnFailed(pc, ksp));
   else PetscCall(WarnResidual(pc, ksp, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
