@@ -9,21 +9,29 @@
 .  -pc_vpatchdg_symmetric                    - for `KSPCG`, `PCVPatchDGSetSymmetric()`
 .  -pc_vpatchdg_cycle_type v|w               - `PCVPatchDGSetCycleType()`
 .  -pc_vpatchdg_levels n                     - `PCVPatchDGSetLevels()`
-.  -pc_vpatchdg_precision single|double      - of the whole cycle, `PCVPatchDGSetPrecision()`
+.  -pc_vpatchdg_precision auto|single|double - of the whole cycle, `PCVPatchDGSetPrecision()`
 .  -pc_vpatchdg_exchange auto|sweep|color    - how often ranks exchange, `PCVPatchDGSetExchange()`
 .  -pc_vpatchdg_replay                       - a GPU runs the cycle as a CUDA graph, `PCVPatchDGSetReplay()`
 .  -pc_vpatchdg_coarse auto|sweeps|ksp       - how the coarsest level is solved, `PCVPatchDGSetCoarse()`
 .  -pc_vpatchdg_gather n                     - from which size on levels gather on fewer ranks, `PCVPatchDGSetGather()`
--  -vpatchdg_coarse_ksp_type, ...            - the coarsest level's KSP, `PCVPatchDGGetCoarseKSP()`
+.  -vpatchdg_coarse_ksp_type, ...            - the coarsest level's KSP, `PCVPatchDGGetCoarseKSP()`
+-  -vpatchdg_warnings                        - 0 switches off the warnings of all these preconditioners
 
    Level: beginner
 
    Notes:
    The Pmat must be a matrix of a `DMVPATCHDG` (`DMCreateMatrix()`, or `KSPSetDM()`): mesh, space and coefficient are read off it.
 
-   The defaults, one full exact sweep after the coarse correction in single precision, are the fastest by measurement. Use `KSPFGMRES`,
-   `KSPRICHARDSON`, or `KSPCG` with -pc_vpatchdg_symmetric. `KSPRICHARDSON` runs a fused refinement (richardson.c) that stops by the true
-   residual. Where a monitor, a scale or a null space is set PETSc does not call it, but residual and cycle one after the other.
+   The defaults, one full exact sweep after the coarse correction, are the fastest by measurement, and with `KSPFGMRES`, `KSPRICHARDSON`, or
+   `KSPCG` and -pc_vpatchdg_symmetric the cycle runs in single precision.
+
+   `KSPRICHARDSON` runs a fused refinement (richardson.c). Where a monitor, a scale or a null space is set PETSc does not call it, but residual
+   and cycle one after the other, with the same result. In either case it stops by the true residual, `KSP_NORM_UNPRECONDITIONED`, unless
+   -ksp_norm_type or `KSPSetNormType()` choose the preconditioned one, with which refinement is not fused.
+
+   One line on stderr, once for every preconditioner, warns of a `KSP` that needs a symmetric cycle and has none; of a cycle in single precision
+   where the `KSP` reports what the true residual does not reach; of a `KSP` that says it converged while the true residual is more than ten times
+   the tolerance, which costs a product with A where it stops by another norm; and of one that does not converge.
 
    `KSPPREONLY` and -ksp_norm_type none look at no residual: with them PETSc reports success whatever comes out, NaN included.
 

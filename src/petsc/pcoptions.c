@@ -59,7 +59,7 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
   const VpCycleOptions o = ((PC_VPatchDG *)pc->data)->options;
   PetscEnum            value;
   PetscInt             pre = o.pre, post = o.post, levels, gather;
-  PetscBool            symmetric, replay, set;
+  PetscBool            symmetric, replay, warnings, set;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Vertex-patch multigrid options");
@@ -99,6 +99,9 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
   PetscCall(PetscOptionsBool("-pc_vpatchdg_replay", "A GPU runs the cycle as a recorded CUDA graph", "PCVPatchDGSetReplay", o.replay,
                              &replay, &set));
   if (set) PetscCall(PCVPatchDGSetReplay(pc, replay));
+  if (((PetscObject)pc)->prefix) PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, NULL, "-vpatchdg_warnings", &warnings, NULL));
+  else /* which -help shows */
+    PetscCall(PetscOptionsBool("-vpatchdg_warnings", "Warn, with a prefix or without", NULL, PETSC_TRUE, &warnings, NULL));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
