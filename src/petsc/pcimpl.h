@@ -93,7 +93,7 @@ PETSC_INTERN PetscErrorCode VpCheckSpace(MPI_Comm, const char prefix[], VpSpace,
 #define VP_ENUM_SETTING(Prefix, Data, Lookup, Name, Public, Internal, member, number) \
   PetscErrorCode Prefix##Set##Name(PC pc, Public value) \
   { \
-    Data *data; \
+    Data *data = NULL; \
  \
     PetscFunctionBegin; \
     PetscCall(Lookup(pc, PETSC_FALSE, &data)); \

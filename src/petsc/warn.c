@@ -77,7 +77,7 @@ static PetscErrorCode IsToCheck(KSP ksp, PetscBool *check)
   *check = PETSC_FALSE;
   if (ksp->converged != KSPConvergedDefault || !ctx || ctx->initialrtol || ctx->mininitialrtol) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->reason != KSP_CONVERGED_RTOL && ksp->reason != KSP_CONVERGED_ATOL) PetscFunctionReturn(PETSC_SUCCESS);
-  if (ksp->transpose_solve || ksp->dscale) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpKSPKindOf(((PetscObject)ksp)->type_name, &kind));
   *check = (PetscBool)(!kind.keeps || ksp->normtype != KSP_NORM_UNPRECONDITIONED);
   PetscFunctionReturn(PETSC_SUCCESS);
