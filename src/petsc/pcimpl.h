@@ -55,6 +55,7 @@ PETSC_INTERN PetscErrorCode VpInverseApplyRichardson(PC, Vec b, Vec x, Vec w, Pe
 /* which precision was asked for, and what auto makes of it */
 typedef struct {
   VPatchDGPrecision asked;
+  PetscBool         holds;     /* single precision, the operator's numbers */
   char              hint[32];  /* auto: the type of the KSP, where the options say it; else empty */
   PetscBool         chosen;    /* auto: has set the cycle's precision, */
   PetscObjectId     by;        /* for this KSP (0: for none that is known, -1: for none, whatever comes), */
@@ -84,7 +85,7 @@ typedef struct {
 } VpKSPKind;
 PETSC_INTERN PetscErrorCode VpKSPKindOf(const char type[], VpKSPKind *);
 PETSC_INTERN PetscErrorCode PCVPatchDGReadHint(PC);
-PETSC_INTERN PetscErrorCode PCVPatchDGPreparePrecision(PC, PetscBool *later);
+PETSC_INTERN PetscErrorCode PCVPatchDGPreparePrecision(PC, VpMesh, const VpProblem *, PetscBool *later);
 PETSC_INTERN PetscErrorCode PCVPatchDGMeet(PC, KSP, PetscBool *again);
 /* chooses for good where nothing is chosen: the coarse KSP is given out, and would be lost if the cycle were built again */
 PETSC_INTERN PetscErrorCode PCVPatchDGSettlePrecision(PC);
