@@ -1,11 +1,11 @@
-/* Powers of two that bring vectors and operators near 1, where single precision has all its digits. They change exponents only, so no result
-   differs but those that would have been lost. */
+/* Powers of two that bring vectors and operators near 1, where single precision has all its digits. They change exponents only, so no
+   result differs but those that would have been lost. */
 #include "pcimpl.h"
 
-#define NEAR   64   /* norms from 2^-64 to 2^64 stay as they are: also a residual that has lost all its digits does */
-#define FAR    600  /* 2^600 and 2^-600 bring any number where its square is a number */
-#define LIMIT  1000 /* factors and their inverses are normal numbers */
-#define SPREAD 80   /* single precision holds an operator whose numbers differ by 2^80, and its inverse */
+#define NEAR 64    /* norms from 2^-64 to 2^64 stay as they are: also a residual that has lost all its digits does */
+#define FAR 600    /* 2^600 and 2^-600 bring any number where its square is a number */
+#define LIMIT 1000 /* factors and their inverses are normal numbers */
+#define SPREAD 80  /* single precision holds an operator whose numbers differ by 2^80, and its inverse */
 
 /* the factor after one that led to this norm: the same if that is good. A norm 0 or inf may be due to its squares. */
 static PetscReal NextFactor(PetscReal factor, PetscReal norm)
@@ -42,7 +42,8 @@ static PetscErrorCode Enter(PC pc, PetscReal scale, const PetscScalar f[], const
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetLevel(((VpInverse *)pc->data)->dm, &outer));
   if (x || norm) PetscCall(ops->enter_residual(pc, outer, scale, x, ghosts, f, norm));
-  else PetscCall(ops->enter(pc, scale, f));
+  else
+    PetscCall(ops->enter(pc, scale, f));
   if (norm) *norm = PetscSqrtReal(*norm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
