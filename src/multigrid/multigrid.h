@@ -32,7 +32,7 @@ struct VpLevel_ {
   VpProblem        problem;     /* coefficient: own copy for cells [0, nlocal), or NULL */
   PetscReal        scale;       /* 2^exponent of the problem */
   PetscReal        uniform;     /* 2^exponent a where a is the same in all cells of all ranks, else 0 */
-  PetscReal        typical;     /* what the eigenvalues of patches are for: uniform, else the power of two next to the largest 2^exponent a */
+  PetscReal        typical;     /* that of the patches' eigenvalues: uniform, else a power of two next to the largest 2^exponent a */
   VpPrecision      precision;
   VpBasis          basis;
   const VpBackend *backend;

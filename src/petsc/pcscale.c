@@ -1,5 +1,5 @@
-/* Powers of two that bring vectors and operators near 1, where single precision has all its digits. They change exponents only, so no result
-   differs but those that would have been lost. */
+/* Powers of two that bring vectors and operators near 1, where single precision has all its digits. They change exponents only, so no
+   result differs but those that would have been lost. */
 #include "pcimpl.h"
 
 #define NEAR   64   /* norms from 2^-64 to 2^64 stay as they are: also a residual that has lost all its digits does */
@@ -39,7 +39,8 @@ static PetscErrorCode Enter(PC pc, VpLevel outer, PetscReal scale, const PetscSc
 
   PetscFunctionBegin;
   if (x || norm) PetscCall(ops->enter_residual(pc, outer, scale, x, ghosts, f, norm));
-  else PetscCall(ops->enter(pc, scale, f));
+  else
+    PetscCall(ops->enter(pc, scale, f));
   if (norm) *norm = PetscSqrtReal(*norm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
