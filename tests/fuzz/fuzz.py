@@ -35,7 +35,7 @@ import sys
 import threading
 import time
 
-from draw import Case
+from draw import FLEXIBLE, Case
 
 GOOD = ["solved", "solved in its norm", "nothing claimed", "not converged", "calls as expected", "refused", "warned"]
 LEAK = re.compile(r"^ *\[ *\d+\]( *\d+ bytes .*)", re.M)
@@ -139,7 +139,7 @@ def single(case):
     double = any(a.endswith("_precision") and b == "double" for a, b in zip(options, options[1:]))
     smoother = any(a.endswith("pc_vpatch_precision") and b == "single" for a, b in zip(options, options[1:]))
     cycle = "vpatchdg" in " ".join(options).replace("_vpatchdg_", "") and not double
-    return (cycle or smoother) and case.ksp not in ("fgmres", "gcr", "richardson", "fcg", "pipefgmres", "pipefcg", "pipegcr")
+    return (cycle or smoother) and case.ksp not in FLEXIBLE
 
 
 def tell(args, result):
