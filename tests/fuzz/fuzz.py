@@ -35,7 +35,8 @@ import sys
 import threading
 import time
 
-from draw import FLEXIBLE, Case
+sys.dont_write_bytecode = True
+from draw import FLEXIBLE, Case  # noqa: E402
 
 GOOD = ["solved", "solved in its norm", "nothing claimed", "not converged", "calls as expected", "refused", "warned"]
 LEAK = re.compile(r"^ *\[ *\d+\]( *\d+ bytes .*)", re.M)
