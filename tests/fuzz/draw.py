@@ -3,7 +3,7 @@ import random
 
 # Left out, since PETSc 3.18 itself fails there: pipelcg, which can loop for ever; chebyshev with extreme numbers, whose KSPDestroy() fails
 # after NaN; bcgsl with -ksp_pc_side right, whose x is not what its residual says; eisenstat, whose destruction fails after a refused solve; mg with one level and
-# -ksp_type richardson, which calls a residual that is not there; gamg on rows with more than a thousand entries, which overflows its stack.
+# -ksp_type richardson, which calls a residual that is not there; gamg on rows of hundreds of entries, which overflows its stack.
 KSP_TYPES = """richardson chebyshev cg groppcg pipecg pipecgrr pipeprcg pipecg2 cgne nash stcg gltr fcg pipefcg gmres pipefgmres fgmres
     lgmres dgmres pgmres tcqmr bcgs ibcgs qmrcgs fbcgs fbcgsr bcgsl pipebcgs cgs tfqmr cr pipecr lsqr preonly bicg minres symmlq lcd gcr
     pipegcr cgls""".split()
@@ -183,7 +183,7 @@ class Case:
         return self.pick(linear + others if self.ksp in FLEXIBLE else linear)
 
     def gamg(self):
-        return ["gamg"] if (self.degree + 1) ** self.dim * (2 * self.dim + 1) < 1000 else []
+        return ["gamg"] if (self.degree + 1) ** self.dim * (2 * self.dim + 1) < 200 else []
 
     def smoother(self, prefix):
         name = "-" + prefix + "pc_vpatch_"
