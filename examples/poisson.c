@@ -105,7 +105,7 @@ static PetscErrorCode FixConstant(DM dm, Mat A, Smooth *s, Vec x, Vec r, Vec w)
 typedef struct {
   PetscLogDouble setup, solve; /* seconds */
   PetscLogDouble bytes;        /* of all ranks, beyond those at the start */
-  PetscReal      nu, residual, l2, h1;
+  PetscReal      nu, bnorm, residual, l2, h1;
   PetscScalar    functional;
 } Figures;
 
@@ -137,21 +137,21 @@ static PetscErrorCode Examine(DM dm, KSP ksp, Mat A, Vec b, Vec x, Smooth *u, Pe
 {
   Vec              r, w;
   PetscInt         its, n;
-  PetscReal        first, last, bnorm;
+  PetscReal        first, last;
   const PetscReal *history;
 
   PetscFunctionBeginUser;
   PetscCall(VecDuplicate(b, &r));
   PetscCall(MatMult(A, x, r));
   PetscCall(VecAYPX(r, -1, b));
-  PetscCall(VecNorm(b, NORM_2, &bnorm));
+  PetscCall(VecNorm(b, NORM_2, &figures->bnorm));
   PetscCall(VecNorm(r, NORM_2, &figures->residual));
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(KSPGetResidualHistory(ksp, &history, &n));
-  first = n > 1 ? history[0] : bnorm;
+  first = n > 1 ? history[0] : figures->bnorm;
   last = n > 1 ? history[n - 1] : figures->residual;
   figures->nu = its > 0 && last > 0 && last < first ? -8 * its / PetscLog10Real(last / first) : 0;
-  if (bnorm > 0) figures->residual /= bnorm; /* of b = 0 the residual itself */
+  if (figures->bnorm > 0) figures->residual /= figures->bnorm; /* of b = 0 the residual itself */
 
   PetscCall(DMVPatchDGComputeRHS(dm, smooth ? Source : One, NULL, NULL, u, r));
   PetscCall(VecDot(r, x, &figures->functional));
@@ -173,6 +173,25 @@ static PetscErrorCode PrintNumber(MPI_Comm comm, FILE *fp, const char name[], co
   PetscFunctionBeginUser;
   if (!PetscIsInfOrNanReal(x)) PetscCall(PetscSNPrintf(text, sizeof(text), format, x));
   PetscCall(PetscFPrintf(comm, fp, ",\n \"%s\": %s", name, text));
+  PetscFunctionReturn(0);
+}
+
+/* relative residuals from iteration to iteration, where the KSP knows those of A x = b */
+static PetscErrorCode PrintHistory(MPI_Comm comm, FILE *fp, KSP ksp, PetscReal bnorm)
+{
+  KSPNormType      norm;
+  const PetscReal *history;
+  PetscInt         n;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetNormType(ksp, &norm));
+  PetscCall(KSPGetResidualHistory(ksp, &history, &n));
+  if (norm != KSP_NORM_UNPRECONDITIONED) n = 0;
+  PetscCall(PetscFPrintf(comm, fp, ",\n \"history\": ["));
+  for (PetscInt i = 0; i < n; i++) {
+    if (!PetscIsInfOrNanReal(history[i])) PetscCall(PetscFPrintf(comm, fp, "%s%.6e", i ? ", " : "", (double)(bnorm > 0 ? history[i] / bnorm : history[i])));
+  }
+  PetscCall(PetscFPrintf(comm, fp, "]"));
   PetscFunctionReturn(0);
 }
 
@@ -234,6 +253,7 @@ static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *fi
   PetscCall(PrintNumber(comm, fp, "seconds_solve", "%.6f", figures->solve));
   PetscCall(PrintNumber(comm, fp, "mdofs_per_second", "%.4f", dofs / figures->solve / 1e6));
   PetscCall(PrintNumber(comm, fp, "bytes_per_dof", "%.1f", figures->bytes / dofs));
+  PetscCall(PrintHistory(comm, fp, ksp, figures->bnorm));
   PetscCall(PetscFPrintf(comm, fp, "}\n"));
   PetscCall(PetscFClose(comm, fp));
   PetscFunctionReturn(0);

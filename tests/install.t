@@ -44,6 +44,12 @@ for (['the makefile', 'first', 'make'],
 }
 like(alone("$folder/there/bin/vpatchdg-poisson -dm_refine 1"), qr/dofs.*\n.* 512 /, 'installed_poisson_runs');
 
+SKIP: {
+  skip('no python3', 1) if system('python3 -c "" 2>/dev/null');
+  my $said = alone("python3 $folder/there/share/vpatchdg/compare.py --ranks 2 fgmres.opts -dm_refine 1");
+  ok(!$? && $said =~ /^fgmres .*CONVERGED_RTOL/m, 'installed_compare_runs') or diag($said);
+}
+
 # a package is made in another place than it goes to, which no file may name
 $log = `$make install prefix=/elsewhere DESTDIR=$folder/staged 2>&1`;
 like(`cat $folder/staged/elsewhere/lib/pkgconfig/vpatchdg.pc`, qr{^prefix=/elsewhere$}m, 'staged_install_names_its_prefix') or diag($log);

@@ -318,7 +318,6 @@ static PetscErrorCode Device(void)
 {
   const char *says = VpBackendFind("cuda") ? "there is no CUDA device" : "has no CUDA kernels";
   DM          dm;
-  Mat         A;
 
   PetscFunctionBeginUser;
   PetscCall(New(2, 1, &dm));
@@ -326,9 +325,10 @@ static PetscErrorCode Device(void)
   Refused(DMVPatchDGSetBackend(dm, (VPatchDGBackend)7), "does not exist", "unknown backend");
   if (!UsableBackend("cuda")) {
     PetscCall(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_CUDA));
+    Refused(DMSetUp(dm), says, "no device");
+    PetscCall(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_HOST));
     PetscCall(DMSetUp(dm));
-    Refused(DMCreateMatrix(dm, &A), says, "no device");
-    Refused(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_HOST), "after DMSetUp", "another backend after set-up");
+    Refused(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_CUDA), "after DMSetUp", "another backend after set-up");
   }
   PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(PETSC_SUCCESS);

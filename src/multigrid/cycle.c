@@ -1,5 +1,6 @@
 /* The multigrid cycle. Level 0 is the finest. Every level has b, x (two buffers) and, where it is needed, r = b - A x. */
 #include "internal.h"
+#include "../mesh/progress.h"
 
 /* x = S(...S(x)): count sweeps; zero: from x = 0. The ghosts of x are current before, not after; those of b may be under way. */
 static PetscErrorCode Smooth(VpCycle cycle, PetscInt l, PetscInt count, PetscBool zero, PetscBool reverse, VpGhosts under_way)
@@ -332,6 +333,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   PetscCall(VpMeshReference(mesh));
   PetscCallMPI(MPI_Comm_size(mesh->comm, &ranks));
   for (PetscInt l = 0; l < nlevel; l++) {
+    PetscCall(VpProgress("cycle", (double)finest->ncell - mesh->ncell, (double)finest->ncell));
     PetscCall(VpLevelCreate(mesh, &p, VP_BASIS_THIN, options->precision, backend, &cycle->level[l]));
     PetscCall(CreateVectors(cycle, l));
     if (l) PetscCall(VpGatherCreate(cycle->level[l - 1]->mesh->coarser, cycle->level[l], &cycle->gather[l]));

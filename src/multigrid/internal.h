@@ -3,7 +3,7 @@
 #include "multigrid.h"
 #include "dictionary.h"
 #include "../mesh/memory.h"
-#include "../compat.h"
+#include "../together.h"
 
 /* exchange.c: cells of `level`'s kind from the roots of an SF to its leaves */
 PetscErrorCode VpExchangerCreate(VpLevel, PetscSF, VpExchanger *);
@@ -33,8 +33,9 @@ PetscErrorCode VpLevelRemove(VpLevel, const void **p);
 /* lines.c: view.line and lines: every cell's operators; with drops, or later by PlaceDrops, view.drop: those without face terms, too */
 PetscErrorCode VpLevelPlaceLines(VpLevel, PetscBool drops);
 PetscErrorCode VpLevelPlaceDrops(VpLevel);
-/* patch.c: view.patch, type, fdm, weight, cover, cutoff: patches and their solvers */
+/* patch.c: view.patch, type, fdm, weight, cover, cutoff: patches and their solvers, and condition; error where they are none */
 PetscErrorCode VpLevelPlacePatches(VpLevel, const VpPatches *, VpSpace);
+PetscErrorCode VpLevelCheckPatches(VpLevel);
 
 /* size in direction d of the cells of a box, of a cell */
 static inline PetscReal VpCellSizeIn(VpMesh mesh, int32_t box, int d)

@@ -42,6 +42,7 @@ struct VpLevel_ {
   size_t           block;       /* bytes of a cell: real n^dim */
   MPI_Datatype     unit;        /* a cell */
   VpGhostKind      reads;       /* the ghosts that A x reads: VP_GHOST_SIDE of an outer level, VP_GHOST_FACE of another */
+  double           condition;   /* the largest of a patch */
   PetscLogDouble   flops;       /* of an application, 0 until counted */
   int              nkept;       /* arrays released with the level */
   void            *kept[32];

@@ -130,7 +130,7 @@ static void Bounds(int m, const double lambda[], double bounds[2])
   }
 }
 
-/* Can the patches be solved? worst: the largest condition number; collective */
+/* the largest condition number of a patch, infinite where one is not positive definite; collective */
 static PetscErrorCode WorstCondition(VpLevel level, int32_t n, int32_t nentry, const double table[], const int32_t type[],
                                      const double weight[], double *worst)
 {
@@ -158,20 +158,36 @@ static PetscErrorCode WorstCondition(VpLevel level, int32_t n, int32_t nentry, c
 }
 
 /* A penalty multiplies the rounding errors of jumps. */
-static PetscErrorCode CheckCondition(VpLevel level, double worst)
+PetscErrorCode VpLevelCheckPatches(VpLevel level)
 {
   const PetscBool single = (PetscBool)(level->precision == VP_SINGLE);
   const double    penalty = level->problem.penalty, k = level->problem.degree;
 
   PetscFunctionBegin;
-  PetscCheck(worst < INFINITY || IsSingular(level), level->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(level->condition < INFINITY || IsSingular(level), level->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
              "The patch problems cannot be factored, they are not positive definite with -dm_vpatchdg_penalty %g. Use another, 1 is enough",
              penalty);
   PetscCheck(penalty * k * (k + 1) < (single ? MOST_SINGLE : MOST_DOUBLE), level->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
              "The patch problems cannot be factored in %s precision: their condition number is %.1e with -dm_vpatchdg_penalty %g. Use a "
              "smaller one%s",
-             single ? "single" : "double", worst, penalty,
+             single ? "single" : "double", level->condition, penalty,
              single ? ", or double precision (-pc_vpatchdg_precision double; of -pc_type vpatch: -pc_vpatch_precision double)" : "");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Place(VpLevel level, const VpPatches *patches, const Problems *problems, const int32_t type[], const double table[],
+                            const uint8_t mirrored[], const double weight[])
+{
+  const int m = 2 * level->basis.n, dim = level->mesh->dim, entry = 2 * m * m + m;
+  VpView   *view = &level->view;
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelPlace(level, patches->cell, ((size_t)patches->n << dim) * sizeof(int32_t), "patches", (const void **)&view->patch));
+  PetscCall(VpLevelPlace(level, type, (size_t)patches->n * dim * sizeof(int32_t), "patches", (const void **)&view->type));
+  PetscCall(VpLevelPlace(level, patches->cover, level->mesh->nlocal, "patches", (const void **)&view->cover));
+  PetscCall(VpLevelPlaceReals(level, table, (size_t)problems->dictionary.n * entry, "patch solvers", &view->fdm));
+  PetscCall(VpLevelPlace(level, mirrored, problems->dictionary.n, "patch solvers", (const void **)&view->mirrored));
+  if (weight) PetscCall(VpLevelPlaceReals(level, weight, patches->n, "patch solvers", &view->weight));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -182,7 +198,7 @@ PetscErrorCode VpLevelPlacePatches(VpLevel level, const VpPatches *patches, VpSp
   VpView   *view = &level->view;
   int32_t  *type;
   uint8_t  *mirrored;
-  double   *table, *weight = NULL, worst;
+  double   *table, *weight = NULL;
 
   PetscFunctionBegin;
   PetscCheck(!view->patch, PETSC_COMM_SELF, PETSC_ERR_ORDER, "The level has its patches already");
@@ -194,15 +210,9 @@ PetscErrorCode VpLevelPlacePatches(VpLevel level, const VpPatches *patches, VpSp
   PetscCall(FindProblems(level, patches, &problems, type, weight));
   PetscCall(PetscMalloc2((size_t)problems.dictionary.n * entry, &table, problems.dictionary.n, &mirrored));
   PetscCall(SolveProblems(level, &problems, space, table, mirrored));
-  PetscCall(WorstCondition(level, patches->n, problems.dictionary.n, table, type, weight, &worst));
-  PetscCall(CheckCondition(level, worst));
+  PetscCall(WorstCondition(level, patches->n, problems.dictionary.n, table, type, weight, &level->condition));
   if (IsSingular(level)) view->cutoff = 0;
-  PetscCall(VpLevelPlace(level, patches->cell, ((size_t)patches->n << dim) * sizeof(int32_t), "patches", (const void **)&view->patch));
-  PetscCall(VpLevelPlace(level, type, (size_t)patches->n * dim * sizeof(int32_t), "patches", (const void **)&view->type));
-  PetscCall(VpLevelPlace(level, patches->cover, level->mesh->nlocal, "patches", (const void **)&view->cover));
-  PetscCall(VpLevelPlaceReals(level, table, (size_t)problems.dictionary.n * entry, "patch solvers", &view->fdm));
-  PetscCall(VpLevelPlace(level, mirrored, problems.dictionary.n, "patch solvers", (const void **)&view->mirrored));
-  if (weight) PetscCall(VpLevelPlaceReals(level, weight, patches->n, "patch solvers", &view->weight));
+  PetscCall(VpTogether(level->mesh->comm, Place(level, patches, &problems, type, table, mirrored, weight)));
   PetscCall(PetscFree(weight));
   PetscCall(PetscFree2(table, mirrored));
   PetscCall(PetscFree(type));

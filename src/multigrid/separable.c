@@ -301,7 +301,7 @@ PetscErrorCode VpSeparableCreate(VpLevel level, VpSeparable *out)
   if (cell) {
     problem.reaction = 0;
     PetscCall(VpLevelCreate(mesh, &problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &host));
-    if (mesh->nown) PetscCall(Fill(s, host, cell));
+    PetscCall(VpTogether(mesh->comm, mesh->nown ? Fill(s, host, cell) : PETSC_SUCCESS));
     PetscCall(VpLevelDestroy(&host));
     *out = s;
   } else

@@ -28,6 +28,7 @@ PetscErrorCode DMVPatchDGCheckScale(DM dm, VpDomain boxes, PetscInt level)
   MPI_Comm        comm = PetscObjectComm((PetscObject)dm);
   const PetscReal k = (PetscReal)(dg->degree + 1);
   PetscReal       h[3] = {1, 1, 1}, least = PETSC_MAX_REAL;
+  char            third[32];
 
   PetscFunctionBegin;
   for (int32_t box = 0; box < boxes->nbox; box++) {
@@ -35,16 +36,18 @@ PetscErrorCode DMVPatchDGCheckScale(DM dm, VpDomain boxes, PetscInt level)
       h[d] = ldexp(boxes->upper[3 * (size_t)box + d] - boxes->lower[3 * (size_t)box + d], -(int)level);
       least = PetscMin(least, h[d]);
     }
+    PetscCall(PetscSNPrintf(third, sizeof(third), dm->dim == 3 ? " x %g" : "", (double)h[2]));
     PetscCheck(HoldsSizes(dm->dim, h), comm, PETSC_ERR_ARG_OUTOFRANGE,
-               "Box %d has cells of size %g, %g, %g (-dm_refine %" PetscInt_FMT "): double precision does not hold their volume, h^2 or "
-               "1/h^2. Choose other units of length",
-               (int)box, (double)h[0], (double)h[1], (double)h[2], level);
+               "Box %d has cells of size %g x %g%s (-dm_refine %" PetscInt_FMT "): their volume, h^2 or 1/h^2 is beyond %g, where double "
+               "precision has no room for what is computed from it. Choose other units of length",
+               (int)box, (double)h[0], (double)h[1], third, level, MOST);
   }
   PetscCheck(dg->penalty * k * k * k * k / least / least <= ENTRY, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-dm_vpatchdg_penalty %g on cells of size %g: double precision does not hold penalty (k+1)^4/h^2. Use a smaller penalty",
+             "-dm_vpatchdg_penalty %g on cells of size %g: penalty (k+1)^4/h^2 overflows. Use a smaller penalty",
              (double)dg->penalty, (double)least);
-  PetscCheck(dg->reaction == 0 || Holds(dg->reaction), comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-dm_vpatchdg_reaction %g is not within %g and %g: choose other units, or 0", (double)dg->reaction, 1 / MOST, MOST);
+  PetscCheck(dg->reaction <= MOST, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-dm_vpatchdg_reaction %g: up to %g double precision has room for what is computed from it. Choose other units",
+             (double)dg->reaction, MOST);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -58,8 +61,8 @@ PetscErrorCode DMVPatchDGCheckCoefficient(DM dm, const PetscReal a[])
   PetscFunctionBegin;
   PetscCall(VpProblemRange(dg->mesh, &problem, range));
   PetscCheck(Holds(range[0]) && range[1] <= MOST && range[1] * factor <= ENTRY, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "With this coefficient a/h^2 reaches from %g to %g (h: the size of a cell): double precision does not hold it, or what the "
-             "operator makes of it. Choose other units of length, or of the coefficient",
-             (double)range[0], (double)range[1]);
+             "With this coefficient a/h^2 reaches from %g to %g (h: the size of a cell), times penalty (k+1)^4 to %g: double precision has "
+             "no room for what is computed from it. Choose other units of length, or of the coefficient",
+             (double)range[0], (double)range[1], (double)(range[1] * factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

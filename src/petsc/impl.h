@@ -1,6 +1,6 @@
 /* What the faces share: the DM's data and the few functions that cross files in this folder. */
 #pragma once
-#include "../compat.h"
+#include "../together.h"
 #include <petsc/private/dmimpl.h>
 #include <vpatchdg.h>
 #include "../multigrid/multigrid.h"
@@ -49,9 +49,11 @@ PETSC_INTERN PetscMPIInt    VPatchDGHostRank, VPatchDGHostSize;
 PETSC_INTERN PetscErrorCode VPatchDGCite(void);
 /* dm.c */
 PETSC_INTERN PetscErrorCode DMCreate_VPatchDG(DM);
-static inline PetscInt DMVPatchDGCellSize(DM dm) /* unknowns of a cell */
+static inline PetscInt DMVPatchDGCellSize(DM dm) /* unknowns of a cell of a DM that is set up */
 {
-  return PetscPowInt(((DM_VPatchDG *)dm->data)->degree + 1, (int)dm->dim);
+  const DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+
+  return PetscPowInt(dg->degree + 1, dg->mesh->dim);
 }
 /* operator.c: the DM's present operator; another one with a coefficient, or NULL: 1 */
 PETSC_INTERN PetscErrorCode DMVPatchDGSetOperator(DM, const PetscReal coefficient[]);

@@ -127,7 +127,8 @@ PetscErrorCode DMVPatchDGGhosts(DM dm, VpLevel level, const PetscScalar x[], VpG
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
 
   PetscFunctionBegin;
-  if (!dg->ghost) PetscCall(level->backend->alloc(dg->mesh->nside * level->block, "ghost values", (void **)&dg->ghost));
+  if (!dg->ghost)
+    PetscCall(VpTogether(dg->mesh->comm, level->backend->alloc(dg->mesh->nside * level->block, "ghost values", (void **)&dg->ghost)));
   PetscCall(VpLevelExchangeBegin(level, level->reads, x, dg->ghost, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

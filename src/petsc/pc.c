@@ -30,6 +30,9 @@
    The coefficient may change between solves (`DMVPatchDGSetCoefficient()`): the next application builds anew, unless
    `KSPSetReusePreconditioner()` is on.
 
+   Vectors and operator are multiplied by powers of two before they become single precision, so their size does not matter. What differs by
+   more than 2^80 within the domain, coefficients or squared sizes of cells, needs -pc_vpatchdg_precision double.
+
    On several ranks the symmetric cycle and the transposed one are exactly that with -pc_vpatchdg_exchange color, and nearly, close
    enough for `KSPCG`, with sweep.
 

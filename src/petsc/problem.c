@@ -1,5 +1,6 @@
 /* Right-hand sides, interpolation and errors: functions of points, integrated with k+3 Gauss points a direction. */
 #include "impl.h"
+#include "../mesh/progress.h"
 
 /* what every integral over cells needs */
 typedef struct {
@@ -182,6 +183,7 @@ PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction 
     PetscScalar    *cell = values + (size_t)c * rule.ndof;
     const PetscReal a = dg->op->problem.coefficient ? dg->op->problem.coefficient[c] : 1;
 
+    PetscCall(VpProgress("right-hand side", c, dg->mesh->nown));
     if (f) PetscCall(AddVolume(&rule, c, f, ctx, cell));
     for (int side = 0; side < 2 * rule.quad.dim; side++) {
       const int32_t beyond = dg->mesh->neighbor[(size_t)c * 2 * rule.quad.dim + side];
@@ -231,6 +233,7 @@ PetscErrorCode DMVPatchDGInterpolate(DM dm, VPatchDGFunction u, void *ctx, Vec x
   PetscCall(VecGetArrayWrite(values, &value));
   for (PetscInt i = 0; i < n; i++) {
     value[i] = 0;
+    if (!(i & 0xff)) PetscCall(VpProgress("interpolation", (double)i, (double)n));
     PetscCall(u(dm->dim, point + i * dm->dim, &value[i], ctx));
   }
   PetscCall(VecRestoreArrayWrite(values, &value));
@@ -309,6 +312,7 @@ PetscErrorCode DMVPatchDGComputeErrors(DM dm, Vec x, VPatchDGFunction u, VPatchD
   for (int32_t c = 0; c < rule.mesh->nown; c++) {
     const PetscScalar *cell = values + (size_t)c * rule.ndof;
 
+    PetscCall(VpProgress("errors", c, rule.mesh->nown));
     if (l2) {
       PetscCall(Evaluate(&rule, c, u, 1, ctx, exact));
       AddSquare(&rule, c, -1, cell, exact, 1, &square[0]);

@@ -151,6 +151,13 @@ static PetscErrorCode MatSOR_VPatchDG(Mat A, Vec b, PetscReal omega, MatSORType 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatDiagonalSet_VPatchDG(Mat A, Vec d, InsertMode mode)
+{
+  PetscFunctionBegin;
+  PetscCall(RefuseEntries(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* no layout is copied from the DM's vectors: they may live on a device */
 PetscErrorCode DMVPatchDGCreateShell(DM dm, Mat *A)
 {
@@ -171,6 +178,7 @@ PetscErrorCode DMVPatchDGCreateShell(DM dm, Mat *A)
              {MATOP_GET_ROW, (VpFunction *)MatGetRow_VPatchDG},
              {MATOP_SOR, (VpFunction *)MatSOR_VPatchDG},
              {MATOP_CREATE_SUBMATRICES, (VpFunction *)MatCreateSubMatrices_VPatchDG},
+             {MATOP_DIAGONAL_SET, (VpFunction *)MatDiagonalSet_VPatchDG},
              {MATOP_ZERO_ROWS, NULL}, /* MATSHELL's own would do nothing */
              {MATOP_ZERO_ROWS_COLUMNS, NULL}};
   VpMatrix matrix;

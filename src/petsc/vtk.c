@@ -1,6 +1,7 @@
 /* VecView into a VTK viewer: an unstructured grid (.vtu) for ParaView. Every cell becomes k^dim linear ones on its (k+1)^dim equidistant
    points, which no two cells share, so that jumps show. One file: rank 0 writes what the others send it, array by array. */
 #include "impl.h"
+#include "../mesh/progress.h"
 
 #define CHUNK ((size_t)1 << 26) /* bytes of a message */
 
@@ -12,6 +13,7 @@ typedef struct {
   PetscMPIInt  rank, size;
   FILE        *file;   /* on rank 0 */
   PetscBool    failed; /* something could not be written there: the others are told when all is sent */
+  uint64_t     bytes;  /* of its arrays */
   VpMesh       mesh;
   VpQuadrature quad;   /* equidistant points */
   int          npoint, ncell, ncorner; /* of a cell: points, linear cells; of a linear cell: corners */
@@ -29,6 +31,17 @@ static void Line(Grid *grid, const char text[])
   Write(grid, "\n", 1);
 }
 
+/* of an array; rank 0 says how far the file is */
+static PetscErrorCode WriteData(Grid *grid, const char *data, size_t bytes)
+{
+  PetscFunctionBegin;
+  for (size_t at = 0; at < bytes; at += CHUNK) {
+    Write(grid, data + at, PetscMin(bytes - at, CHUNK));
+    PetscCall(VpProgress("VTK file", (double)ftello(grid->file), (double)grid->bytes));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* An appended array: its size, then the ranks' parts in their order. */
 static PetscErrorCode WriteArray(Grid *grid, const void *data, size_t bytes)
 {
@@ -42,13 +55,13 @@ static PetscErrorCode WriteArray(Grid *grid, const void *data, size_t bytes)
   if (!grid->rank) {
     for (int r = 0; r < grid->size; r++) total += of_rank[r];
     Write(grid, &total, sizeof(total));
-    Write(grid, data, bytes);
+    PetscCall(WriteData(grid, data, bytes));
     for (int r = 1; r < grid->size; r++) {
       for (uint64_t left = of_rank[r]; left > 0;) {
         const size_t n = PetscMin(left, CHUNK);
 
         PetscCallMPI(MPI_Recv(buffer, (int)n, MPI_BYTE, r, 0, grid->comm, MPI_STATUS_IGNORE));
-        Write(grid, buffer, n);
+        PetscCall(WriteData(grid, buffer, n));
         left -= n;
       }
     }
@@ -238,20 +251,29 @@ static PetscErrorCode WriteHeader(Grid *grid, PetscViewer viewer)
     PetscCall(FieldAttributes(v, text, sizeof(text)));
     PetscCall(Declare(grid, "Float64", text, points, 8, &offset));
   }
+  grid->bytes = offset;
   Line(grid, "      </PointData>\n    </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">");
   if (!grid->rank) Write(grid, "_", 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what rank 0 met */
-static PetscErrorCode CheckFile(Grid *grid, const char name[], const char what[])
+/* What rank 0 met. After an error the viewer, which PETSc flushes again when it is destroyed, has nothing to write. */
+static PetscErrorCode CheckFile(Grid *grid, PetscViewer viewer, const char what[])
 {
   PetscMPIInt failed = grid->failed;
+  const char *name;
+  Vec         v;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Bcast(&failed, 1, MPI_INT, 0, grid->comm));
-  PetscCheck(!failed, grid->comm, PETSC_ERR_FILE_WRITE, "The file %s cannot be %s", name, what);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (!failed) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0;; i++) {
+    PetscCall(QueryField(viewer, i, &v));
+    if (!v) break;
+    PetscCall(ComposeField(viewer, i, NULL));
+  }
+  PetscCall(PetscViewerFileGetName(viewer, &name));
+  SETERRQ(grid->comm, PETSC_ERR_FILE_WRITE, "The file %s cannot be %s", name, what);
 }
 
 static PetscErrorCode GridCreate(DM dm, PetscViewer viewer, Grid *grid)
@@ -259,8 +281,6 @@ static PetscErrorCode GridCreate(DM dm, PetscViewer viewer, Grid *grid)
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
   const char  *name;
   double       x[VP_MAX_N];
-  size_t       length = 0;
-  PetscBool    vtu = PETSC_FALSE;
   VpBasis      basis;
 
   PetscFunctionBegin;
@@ -276,32 +296,28 @@ static PetscErrorCode GridCreate(DM dm, PetscViewer viewer, Grid *grid)
   grid->ncell = (int)PetscPowInt(dg->degree, dg->mesh->dim);
   grid->ncorner = 1 << dg->mesh->dim;
   PetscCall(PetscViewerFileGetName(viewer, &name));
-  if (name) PetscCall(PetscStrlen(name, &length));
-  if (length > 4) PetscCall(PetscStrcasecmp(name + length - 4, ".vtu", &vtu));
-  PetscCheck(vtu, grid->comm, PETSC_ERR_SUP, "A DMVPATCHDG writes VTK files whose name ends in .vtu, not %s", name ? name : "without a name");
   if (!grid->rank) grid->failed = (PetscBool)!(grid->file = fopen(name, "wb"));
-  PetscCall(CheckFile(grid, name, "opened: is there such a folder, and may it be written?"));
+  PetscCall(CheckFile(grid, viewer, "opened: is there such a folder, and may it be written?"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode GridClose(Grid *grid, PetscViewer viewer)
 {
-  const char *name;
-
   PetscFunctionBegin;
   if (!grid->rank && fclose(grid->file)) grid->failed = PETSC_TRUE;
-  PetscCall(PetscViewerFileGetName(viewer, &name));
-  PetscCall(CheckFile(grid, name, "written: is the disk full?"));
+  PetscCall(CheckFile(grid, viewer, "written: is the disk full?"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* PETSc calls it when the viewer is flushed or destroyed */
 static PetscErrorCode WriteAll(PetscObject object, PetscViewer viewer)
 {
-  Grid grid;
+  Grid grid = {0};
   Vec  v;
 
   PetscFunctionBegin;
+  PetscCall(QueryField(viewer, 0, &v));
+  if (!v) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GridCreate((DM)object, viewer, &grid));
   PetscCall(WriteHeader(&grid, viewer));
   PetscCall(WritePoints(&grid));
@@ -318,6 +334,21 @@ static PetscErrorCode WriteAll(PetscObject object, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CheckName(PetscViewer viewer)
+{
+  const char *name;
+  size_t      length = 0;
+  PetscBool   vtu = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerFileGetName(viewer, &name));
+  if (name) PetscCall(PetscStrlen(name, &length));
+  if (length > 4) PetscCall(PetscStrcasecmp(name + length - 4, ".vtu", &vtu));
+  PetscCheck(vtu, PetscObjectComm((PetscObject)viewer), PETSC_ERR_SUP, "A DMVPATCHDG writes VTK files whose name ends in .vtu, not %s",
+             name ? name : "without a name");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* the viewer keeps a copy: the caller may go on with v */
 static PetscErrorCode AddField(DM dm, Vec v, PetscViewer viewer)
 {
@@ -328,6 +359,7 @@ static PetscErrorCode AddField(DM dm, Vec v, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "VecView()"));
   PetscCall(DMVPatchDGCheckVector(dm, v, "VecView()"));
+  PetscCall(CheckName(viewer));
   PetscCall(PetscObjectGetName((PetscObject)v, &name));
   PetscCall(VecDuplicate(v, &copy));
   PetscCall(VecCopy(v, copy));

@@ -21,7 +21,6 @@ typedef struct {
   Slot        slot[SLOTS];
   PetscMPIInt rank, size;
   PetscInt    step;
-  PetscBool   quiet;
   const char *result; /* NULL as long as all is as expected */
 } Api;
 

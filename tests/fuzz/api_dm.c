@@ -119,6 +119,55 @@ static PetscErrorCode settings_after_setup(Api *api, Slot *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* boxes that match, overlap, hang together by half a side, are empty, lie apart */
+static PetscErrorCode boxes(Api *api, Slot *unused)
+{
+  static const PetscReal lower[][4] = {{0, 0, 1, 0}, {0, 0, 0.5, 0}, {0, 0, 1, 0}, {0, 0, 1, 0}, {0, 0, 2, 0}, {0, 0, 1, 1}},
+                         upper[][4] = {{1, 1, 3, 1}, {1, 1, 2, 1}, {1, 1, 2, 0.5}, {1, 1, 1, 1}, {1, 1, 3, 1}, {1, 1, 2, NAN}};
+  static const Expected expected[] = {LEGAL, ILLEGAL, ILLEGAL, ILLEGAL, EITHER, ILLEGAL};
+  const PetscInt        kind = Draw(6);
+  const PetscReal      *corner;
+  PetscInt              n;
+  Slot                  s = {.dm = NULL};
+  VPatchDGDomain        domain;
+
+  PetscFunctionBeginUser;
+  Legal(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 1, 1, &s.dm));
+  Expect(LEGAL, DMVPatchDGSetBoxes(s.dm, 2, lower[kind], upper[kind]), "DMVPatchDGSetBoxes(%" PetscInt_FMT ")", kind);
+  Legal(DMVPatchDGGetBoxes(s.dm, &n, NULL, &corner));
+  Legal(DMVPatchDGGetDomain(s.dm, &domain));
+  if (n != 2 || domain != VPATCHDG_DOMAIN_BOXES || corner[0] != upper[kind][0]) api->result = "wrong mathematics";
+  Expect(expected[kind], DMSetUp(s.dm), "DMSetUp()");
+  Expect(expected[kind] == ILLEGAL ? LEGAL : EITHER, DMVPatchDGSetDomain(s.dm, VPATCHDG_DOMAIN_BOX), "DMVPatchDGSetDomain(box)");
+  Legal(DMSetUp(s.dm));
+  Legal(DMDestroy(&s.dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode getters(Api *api, Slot *s)
+{
+  VPatchDGDomain    domain;
+  VPatchDGBackend   backend;
+  VPatchDGTransport transport;
+  PetscInt          degree, dim, level, n;
+
+  PetscFunctionBeginUser;
+  Legal(DMVPatchDGGetDomain(s->dm, &domain));
+  Legal(DMVPatchDGGetBackend(s->dm, &backend));
+  Legal(DMVPatchDGGetTransport(s->dm, &transport));
+  Legal(DMVPatchDGGetBoxes(s->dm, &n, NULL, NULL));
+  Legal(DMVPatchDGGetDegree(s->dm, &degree));
+  Legal(DMGetDimension(s->dm, &dim));
+  Legal(DMGetRefineLevel(s->dm, &level));
+  if (degree != s->degree || dim != s->dim || level != s->refine) {
+    Say("degree, dimension and level are %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT ", not %" PetscInt_FMT " %" PetscInt_FMT
+        " %" PetscInt_FMT,
+        degree, dim, level, s->degree, s->dim, s->refine);
+    api->result = "wrong mathematics";
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* what needs a set-up, without one */
 static PetscErrorCode too_early(Api *api, Slot *unused)
 {
@@ -307,6 +356,8 @@ static PetscErrorCode works(Api *api, Slot *s)
 
 const Operation dm_operations[] = {{"new_dm", new_dm},
                                    {"settings_after_setup", settings_after_setup},
+                                   {"boxes", boxes},
+                                   {"getters", getters},
                                    {"too_early", too_early},
                                    {"relatives", relatives},
                                    {"foreign_setters", foreign_setters},

@@ -244,7 +244,8 @@ static PetscErrorCode files(Api *api, Slot *s)
   Expect(end ? EITHER : LEGAL, VecView(s->x, viewer), "VecView(%s)", name);
   Expect(end ? ILLEGAL : LEGAL, PetscViewerFlush(viewer), "PetscViewerFlush(%s)", name);
   if (end) Say("a viewer that can not write is lost"); /* destroying it writes again */
-  else Legal(PetscViewerDestroy(&viewer));
+  else
+    Legal(PetscViewerDestroy(&viewer));
   if (!api->rank) remove(name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -55,7 +55,7 @@ static PetscErrorCode Solve(Api *api, Slot *s)
     Legal(KSPDestroy(&s->ksp));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  Legal(CheckClaim(s->ksp, s->A, s->y, s->x, &claim));
+  Legal(CheckClaim(s->ksp, s->A, s->y, s->x, 0, &claim));
   if (claim == WRONG) api->result = ClaimNames[WRONG];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -69,52 +69,99 @@ static PetscErrorCode solve(Api *api, Slot *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* one setting of a PCVPATCHDG, legal with the defaults; of another PC it has no effect. value: below `least` or above `most` is illegal */
-static PetscErrorCode SetNumber(Api *api, PC pc, PetscBool cycle)
+/* whether a number from least to most is a legal value; of a PC of another type a setting has no effect, and whether it looks is left open
+ */
+static Expected Legality(PetscInt value, PetscInt least, PetscInt most, PetscBool own)
+{
+  return value >= least && value <= most ? LEGAL : own ? ILLEGAL : EITHER;
+}
+
+/* of an enum's list of names, which ends with type, prefix and NULL */
+static PetscInt Last(const char *const list[])
+{
+  PetscInt n = 0;
+
+  while (list[n]) n++;
+  return n - 3;
+}
+
+#define SetEnum(Prefix, Name, list, own)                                                                                                   \
+  Expect(Legality(value, 0, Last(list), own), Prefix##Set##Name(pc, value), "%s(%" PetscInt_FMT ")", #Prefix "Set" #Name, value)
+
+/* one setting, of a PCVPATCHDG or a PCVPATCH; legal ones go together with the defaults */
+static PetscErrorCode SetNumber(Api *api, PC pc, PetscBool cycle, PetscBool sweep)
 {
   static const PetscInt values[] = {0, 1, 2, -1, 3, 77, PETSC_MIN_INT};
-  const PetscInt        value = DrawFrom(values);
-  const PetscBool       none = (PetscBool)(!cycle && value >= 0 && value < 2); /* whether a PC of another type looks is left open */
+  const int             value = (int)DrawFrom(values);
 
   PetscFunctionBeginUser;
-#define SetEnum(Name, Type, most)                                                                                                          \
-  Expect(value >= 0 && value <= (most) ? LEGAL                                                                                             \
-         : none || !cycle              ? EITHER                                                                                            \
-                                       : ILLEGAL,                                                                                                       \
-         PCVPatchDGSet##Name(pc, (Type)value), "PCVPatchDGSet" #Name "(%" PetscInt_FMT ")", value)
-  switch (Draw(8)) {
+  switch (Draw(10)) {
   case 0:
-    SetEnum(CycleType, VPatchDGCycleType, 1);
+    SetEnum(PCVPatchDG, CycleType, VPatchDGCycleTypes, cycle);
     break;
   case 1:
-    SetEnum(Precision, VPatchDGPrecision, 1);
+    SetEnum(PCVPatchDG, Precision, VPatchDGPrecisions, cycle);
     break;
   case 2:
-    SetEnum(Exchange, VPatchDGExchange, 2);
+    SetEnum(PCVPatchDG, Exchange, VPatchDGExchanges, cycle);
     break;
   case 3:
-    SetEnum(Coarse, VPatchDGCoarse, 2);
+    SetEnum(PCVPatchDG, Coarse, VPatchDGCoarses, cycle);
     break;
   case 4:
-    Expect(value >= 0 && value < 4 ? LEGAL
-           : cycle                 ? ILLEGAL
-                                   : EITHER,
-           PCVPatchDGSetSmooth(pc, value < 4 ? value : -2, 1), "PCVPatchDGSetSmooth(%" PetscInt_FMT ", 1)", value);
+    Expect(Legality(value, 0, 77, cycle), PCVPatchDGSetSmooth(pc, value < 77 ? value : 4, 1), "PCVPatchDGSetSmooth(%d, 1)", value);
     break;
   case 5:
-    Expect(value >= -1 ? LEGAL : cycle ? ILLEGAL : EITHER, PCVPatchDGSetGather(pc, value), "PCVPatchDGSetGather(%" PetscInt_FMT ")", value);
+    Expect(Legality(value, -1, 77, cycle), PCVPatchDGSetGather(pc, value), "PCVPatchDGSetGather(%d)", value);
     break;
   case 6:
-    Expect(LEGAL, PCVPatchDGSetReplay(pc, (PetscBool)(value > 0)), "PCVPatchDGSetReplay()");
+    Expect(LEGAL, PCVPatchDGSetReplay(pc, value > 0 ? PETSC_TRUE : PETSC_FALSE), "PCVPatchDGSetReplay()");
     break;
   case 7:
-    Expect(value >= 0 ? LEGAL
-           : cycle    ? ILLEGAL
-                      : EITHER,
-           PCVPatchDGSetLevels(pc, value < 2 ? value : 1), "PCVPatchDGSetLevels(%" PetscInt_FMT ")", value);
+    Expect(Legality(value, 0, 77, cycle), PCVPatchDGSetLevels(pc, value < 2 ? value : 1), "PCVPatchDGSetLevels(%d)", value);
     break;
+  case 8:
+    SetEnum(PCVPatch, Space, VPatchDGSpaces, sweep);
+    break;
+  case 9:
+    SetEnum(PCVPatch, Precision, VPatchDGPrecisions, PETSC_FALSE);
+    break; /* one may be for cycles only */
   }
-#undef SetEnum
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* every getter answers on its own kind of PC only */
+static PetscErrorCode solver_getters(Api *api, Slot *s)
+{
+  PetscBool         cycle, sweep, flag;
+  PetscInt          n[2];
+  VPatchDGSpace     space;
+  VPatchDGResidual  residual;
+  VPatchDGPrecision precision;
+  VPatchDGCycleType type;
+  VPatchDGExchange  exchange;
+  VPatchDGCoarse    coarse;
+  PC                pc;
+  Expected          own, other;
+
+  PetscFunctionBeginUser;
+  PetscCall(NeedSolver(api, s));
+  if (api->result) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KindOf(s, &cycle, &sweep, &pc));
+  own = cycle ? LEGAL : ILLEGAL;
+  other = sweep ? LEGAL : ILLEGAL;
+  Expect(own, PCVPatchDGGetSmooth(pc, &n[0], Draw(2) ? &n[1] : NULL), "PCVPatchDGGetSmooth()");
+  Expect(own, PCVPatchDGGetCycleType(pc, &type), "PCVPatchDGGetCycleType()");
+  Expect(own, PCVPatchDGGetCoarse(pc, &coarse), "PCVPatchDGGetCoarse()");
+  Expect(own, PCVPatchDGGetGather(pc, &n[0]), "PCVPatchDGGetGather()");
+  Expect(own, PCVPatchDGGetReplay(pc, &flag), "PCVPatchDGGetReplay()");
+  Expect(own, PCVPatchDGGetExchange(pc, &exchange), "PCVPatchDGGetExchange()");
+  Expect(own, PCVPatchDGGetPrecision(pc, &precision), "PCVPatchDGGetPrecision()");
+  Expect(other, PCVPatchGetSpace(pc, &space), "PCVPatchGetSpace()");
+  Expect(other, PCVPatchGetResidual(pc, &residual), "PCVPatchGetResidual()");
+  Expect(other, PCVPatchGetPrecision(pc, &precision), "PCVPatchGetPrecision()");
+  Expect(other, PCVPatchGetReverse(pc, &flag), "PCVPatchGetReverse()");
+  Expect(LEGAL, PCVPatchSetResidual(pc, sweep ? residual : VPATCHDG_RESIDUAL_GLOBAL), "PCVPatchSetResidual()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,7 +174,7 @@ static PetscErrorCode solver_settings(Api *api, Slot *s)
   PetscCall(NeedSolver(api, s));
   if (api->result) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KindOf(s, &cycle, &sweep, &pc));
-  PetscCall(SetNumber(api, pc, cycle));
+  PetscCall(SetNumber(api, pc, cycle, sweep));
   if (!api->result && Draw(2)) PetscCall(Solve(api, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -312,6 +359,7 @@ static PetscErrorCode by_dm(Api *api, Slot *s)
 
 const Operation solver_operations[] = {{"solve", solve},
                                        {"solver_settings", solver_settings},
+                                       {"solver_getters", solver_getters},
                                        {"contradictions", contradictions},
                                        {"preconditioner", preconditioner},
                                        {"guesses", guesses},

@@ -91,14 +91,16 @@ static PetscErrorCode WrongVec(Api *api, Slot *s, PetscBool moved, Vec *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* moved: not MatMult(), where PETSc itself looks at sizes of its own rank only */
+/* moved: not where PETSc itself looks at sizes of its own rank only, in MatMult() and in assembled matrices */
 static PetscErrorCode UseWrong(Api *api, Slot *s, PetscBool moved, Vec v)
 {
   PetscReal error;
+  PetscBool shell;
   Vec       local;
 
   PetscFunctionBeginUser;
-  switch (Draw(moved ? 11 : 13)) {
+  PetscCall(PetscObjectTypeCompare((PetscObject)s->A, MATSHELL, &shell));
+  switch (Draw(!moved ? 13 : shell ? 11 : 9)) {
   case 0:
     Illegal(DMVPatchDGGetPointValues(s->dm, v, s->x));
     break;

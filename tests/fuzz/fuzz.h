@@ -30,7 +30,8 @@ PetscErrorCode CheckPreconditioner(PC, Mat, PetscInt *failed);
 /* solve.c: what a solve claims and what is true */
 typedef enum { SOLVED, SOLVED_IN_ITS_NORM, NOT_CONVERGED, NOTHING_CLAIMED, WRONG } Claim;
 extern const char *const ClaimNames[];
-PetscErrorCode           CheckClaim(KSP, Mat, Vec b, Vec x, Claim *);
+PetscErrorCode           CheckClaim(KSP, Mat, Vec b, Vec x, PetscReal guess, Claim *);
 
-PetscErrorCode OptionsCase(const char **result); /* options.c */
-PetscErrorCode ApiCase(const char **result);     /* api.c */
+/* options.c, api.c. broken: nothing can be destroyed after it */
+PetscErrorCode OptionsCase(const char **result, PetscBool *broken);
+PetscErrorCode ApiCase(const char **result, PetscBool *broken);

@@ -108,13 +108,13 @@ class Runner:
 def leaks(output):
     """What was not freed. PETSc itself loses memory, and with it references to our objects, where it refuses something."""
     errors = re.findall(r"\[\d+\] error .*", output)
-    if "a viewer that can not write is lost" in output or any(not OURS.search(line) for line in errors):
+    if "refused at" in output or "a viewer that can not write is lost" in output or any(not OURS.search(line) for line in errors):
         return []
     return [line for line in LEAK.findall(output) if not errors or OURS.search(line)]
 
 
 def classify(case, status, output):
-    result = re.findall(r"^fuzz: result: (.*)", output, re.M)
+    result = re.findall(r"fuzz: result: ([a-z ]*)", output)  # perhaps in the middle of another rank's line
     result = result[-1] if result else None
     if status is None:
         return "hang"
@@ -130,7 +130,7 @@ def classify(case, status, output):
         if "vpatchdg: warning" in output:
             return "warned"
         return "single residual" if single(case) else result
-    return result if status == 0 or result not in GOOD else "abort"
+    return result if status == 0 or result not in GOOD or result == "refused" else "abort"
 
 
 def single(case):
@@ -152,6 +152,11 @@ def tell(args, result):
     sys.stdout.flush()
 
 
+def save(args, results):
+    with open(args.out, "w") as file:
+        json.dump({"seed": args.seed, "results": sorted(results, key=lambda r: r["case"])}, file, indent=1)
+
+
 def run_all(args):
     runner = Runner(args)
     begin = time.time()
@@ -169,11 +174,13 @@ def run_all(args):
             if result is None:
                 continue
             results.append(result)
+            if args.out and len(results) % 100 == 0:
+                save(args, results)
             if result["class"] not in GOOD:
                 tell(args, result)
             else:
                 result["output"] = "\n".join(line for line in result["output"].split("\n") if re.match(r"fuzz: |\[0\] error", line))[-2000:]
-    return sorted(results, key=lambda r: r["case"])
+    return results
 
 
 def main():
@@ -186,8 +193,7 @@ def main():
         return 0 if result["class"] in GOOD else 1
     results = run_all(args)
     if args.out:
-        with open(args.out, "w") as file:
-            json.dump({"seed": args.seed, "results": results}, file, indent=1)
+        save(args, results)
     print()
     for name, count in sorted(collections.Counter(r["class"] for r in results).items(), key=lambda item: (item[0] not in GOOD, -item[1])):
         print("%7d  %s%s" % (count, name, "" if name in GOOD else "  FAILED"))

@@ -31,9 +31,10 @@ static PetscBool SaysNothing(KSPNormType type, KSPConvergedReason reason)
                      (reason != KSP_CONVERGED_RTOL && reason != KSP_CONVERGED_ATOL && reason != KSP_CONVERGED_HAPPY_BREAKDOWN));
 }
 
-PetscErrorCode CheckClaim(KSP ksp, Mat A, Vec b, Vec x, Claim *claim)
+/* guess: the norm of the first x. Rounding errors of A x set a limit to what a residual can be. */
+PetscErrorCode CheckClaim(KSP ksp, Mat A, Vec b, Vec x, PetscReal guess, Claim *claim)
 {
-  PetscReal          rtol, atol, norm[4];
+  PetscReal          rtol, atol, norm[4], size, rounding;
   PetscInt           its;
   KSPNormType        type;
   KSPType            name;
@@ -51,6 +52,9 @@ PetscErrorCode CheckClaim(KSP ksp, Mat A, Vec b, Vec x, Claim *claim)
   PetscCall(VecAYPX(r, -1, b));
   PetscCall(VecNorm(b, NORM_2, &norm[0]));
   PetscCall(VecNorm(r, NORM_2, &norm[1]));
+  PetscCall(VecNorm(x, NORM_2, &size));
+  PetscCall(MatNorm(A, NORM_1, &rounding));
+  rounding *= 1000 * PETSC_MACHINE_EPSILON * PetscMax(size, guess);
   norm[2] = norm[3] = -1;
   if (reason < 0) *claim = NOT_CONVERGED;
   else if (SaysNothing(type, reason) || norm[0] == 0)
