@@ -273,6 +273,7 @@ int main(int argc, char **argv)
   const char *const  problems[] = {"constant", "smooth"};
   PetscInt           smooth = 0;
   char               file[PETSC_MAX_PATH_LEN] = "";
+  PetscBool          typed;
   KSPConvergedReason reason;
   FILE              *fp;
 
@@ -300,7 +301,8 @@ int main(int argc, char **argv)
   PetscCall(KSPSetDM(ksp, dm)); /* for PCMG, which makes its levels of it; the operator is ours */
   PetscCall(KSPOwnOperators(ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPFGMRES));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-ksp_type", &typed));
+  if (!typed) PetscCall(PetscOptionsSetValue(NULL, "-ksp_type", KSPFGMRES)); /* as an option the preconditioner knows it at its set-up */
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCVPATCHDG));

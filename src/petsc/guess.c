@@ -49,6 +49,7 @@ static PetscErrorCode GetPC(KSPGuess guess, PC_VPatchDG **out)
              VpTypeName((PetscObject)pc));
   PetscCall(KSPSetUp(guess->ksp));
   PetscCall(PCSetUp(pc));
+  PetscCall(VpInverseMeet(pc, guess->ksp));
   *out = (PC_VPatchDG *)pc->data;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,21 +9,29 @@
 .  -pc_vpatchdg_symmetric                    - a symmetric cycle, for `KSPCG`, `PCVPatchDGSetSymmetric()`
 .  -pc_vpatchdg_cycle_type v|w               - V or W cycle, `PCVPatchDGSetCycleType()`
 .  -pc_vpatchdg_levels n                     - `PCVPatchDGSetLevels()`
-.  -pc_vpatchdg_precision single|double      - of the whole cycle, `PCVPatchDGSetPrecision()`
+.  -pc_vpatchdg_precision auto|single|double - of the whole cycle, `PCVPatchDGSetPrecision()`
 .  -pc_vpatchdg_exchange auto|sweep|color    - how often ranks exchange, `PCVPatchDGSetExchange()`
 .  -pc_vpatchdg_replay                       - a GPU runs the cycle as a CUDA graph, `PCVPatchDGSetReplay()`
 .  -pc_vpatchdg_coarse auto|sweeps|ksp       - how the coarsest level is solved, `PCVPatchDGSetCoarse()`
 .  -pc_vpatchdg_gather n                     - from which size on levels gather on fewer ranks, `PCVPatchDGSetGather()`
--  -vpatchdg_coarse_ksp_type, ...            - the coarsest level's KSP, `PCVPatchDGGetCoarseKSP()`
+.  -vpatchdg_coarse_ksp_type, ...            - the coarsest level's KSP, `PCVPatchDGGetCoarseKSP()`
+-  -vpatchdg_warnings                        - 0 switches off the warnings of all these preconditioners
 
    Level: beginner
 
    Notes:
    The Pmat must be a matrix of a `DMVPATCHDG` (`DMCreateMatrix()`, or `KSPSetDM()`): mesh, space and coefficient are read off it.
 
-   The defaults, one full exact sweep after the coarse correction in single precision, are the fastest by measurement. Use `KSPFGMRES`,
-   `KSPRICHARDSON`, or `KSPCG` with -pc_vpatchdg_symmetric. `KSPRICHARDSON` runs a fused refinement (richardson.c) that stops by the true
-   residual. Where a monitor, a scale or a null space is set PETSc does not call it, but residual and cycle one after the other.
+   The defaults, one full exact sweep after the coarse correction, are the fastest by measurement, and with `KSPFGMRES`, `KSPRICHARDSON`, or
+   `KSPCG` and -pc_vpatchdg_symmetric the cycle runs in single precision.
+
+   `KSPRICHARDSON` runs a fused refinement (richardson.c). Where a monitor, a scale or a null space is set PETSc does not call it, but residual
+   and cycle one after the other, with the same result. In either case it stops by the true residual, `KSP_NORM_UNPRECONDITIONED`, unless
+   -ksp_norm_type or `KSPSetNormType()` choose the preconditioned one, with which refinement is not fused.
+
+   One line on stderr, once for every preconditioner, warns of a `KSP` that needs a symmetric cycle and has none; of a cycle in single precision
+   where the `KSP` reports what the true residual does not reach; of a `KSP` that says it converged while the true residual is more than ten times
+   the tolerance, which costs a product with A where it stops by another norm; and of one that does not converge.
 
    `KSPPREONLY` and -ksp_norm_type none look at no residual: with them PETSc reports success whatever comes out, NaN included.
 
@@ -49,6 +57,14 @@ static PetscErrorCode Clear(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Prepare(PC pc, VpMesh mesh, const VpProblem *problem, PetscBool *later)
+{
+  PetscFunctionBegin;
+  PetscCall(PCVPatchDGCheckOptions(pc, mesh, problem));
+  PetscCall(PCVPatchDGPreparePrecision(pc, later));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
   PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
@@ -56,7 +72,6 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
 
   PetscFunctionBegin;
   PetscCall(VPatchDGCite());
-  PetscCall(PCVPatchDGCheckOptions(pc, mesh, problem));
   PetscCall(PCVPatchDGDoctor(pc, mesh, problem, backend));
   PetscCall(VpInverseScale(pc, "pc_vpatchdg", data->options.precision, mesh, &scaled));
   PetscCall(VpCycleCreate(mesh, &scaled, &data->options, backend, (PetscObject)pc, &data->cycle));
@@ -91,7 +106,8 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const VpInverseOps ops = {"-pc_type vpatchdg", Build, Clear, Enter, EnterResidual, Solve};
+static const VpInverseOps ops = {"-pc_type vpatchdg", Build,   Clear,          Enter,
+                                  EnterResidual,       Solve,   Prepare,        PCVPatchDGMeet, PCVPatchDGWarnAfter};
 
 static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
 {
@@ -99,17 +115,13 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(
-    viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle, %s precision, patch space %s, residual %s, exchange %s\n",
-    o->type == VP_CYCLE_V ? "V" : "W", o->pre, o->post, VPatchDGPrecisions[o->precision], VPatchDGSpaces[o->space],
-    VPatchDGResiduals[o->residual], VPatchDGExchanges[o->exchange]));
+    viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle, patch space %s, residual %s, exchange %s\n",
+    o->type == VP_CYCLE_V ? "V" : "W", o->pre, o->post, VPatchDGSpaces[o->space], VPatchDGResiduals[o->residual],
+    VPatchDGExchanges[o->exchange]));
+  PetscCall(PCVPatchDGViewPrecision(pc, viewer));
   if (o->symmetric) PetscCall(PetscViewerASCIIPrintf(viewer, "  symmetric: colours in reverse order before the coarse correction\n"));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "  not symmetric: KSPCG needs -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1\n"));
-  if (o->precision == VP_SINGLE) {
-    PetscCall(PetscViewerASCIIPrintf(
-      viewer, "  with KSPGMRES the true residual stalls near cond(A) 6e-8; with KSPFGMRES, KSPRICHARDSON%s it does not\n",
-      o->symmetric ? ", KSPCG" : ""));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,7 +191,10 @@ level of a grid of boxes is inverted directly, others may be left to sweeps (`PC
 
    Level: advanced
 
-.seealso: `PCVPATCHDG`, `PCVPatchDGSetLevels()`
+   Note:
+   With `VPATCHDG_PRECISION_AUTO`, before a KSP has solved and unless -ksp_type says which, this makes the cycle one in double precision.
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetLevels()`, `PCVPatchDGSetPrecision()`
 @*/
 PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
 {
@@ -192,6 +207,8 @@ PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
              VpTypeName((PetscObject)pc));
   VpAssertPointer(ksp, 2);
   PetscCall(PCSetUp(pc));
+  PetscCall(PCVPatchDGSettlePrecision(pc));
+  PetscCall(VpInverseMeet(pc, NULL));
   PetscCall(VpCoarseGetKSP(((PC_VPatchDG *)pc->data)->cycle->coarse, ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -213,11 +230,11 @@ PetscErrorCode PCCreate_VPatchDG(PC pc)
   data->options = (VpCycleOptions){.space = VP_SPACE_FULL,
                                    .residual = VP_RESIDUAL_EXACT,
                                    .exchange = VP_EXCHANGE_AUTO,
-                                   .precision = VP_SINGLE,
                                    .type = VP_CYCLE_V,
                                    .post = 1,
                                    .gather = PETSC_DECIDE,
                                    .replay = PETSC_TRUE};
+  data->choice.asked = VPATCHDG_PRECISION_AUTO;
   PetscCall(VpInverseCreate(pc, &data->inverse, &ops));
   pc->ops->setfromoptions = PCSetFromOptions_VPatchDG;
   pc->ops->view = PCView_VPatchDG;

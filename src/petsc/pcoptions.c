@@ -81,7 +81,7 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
   const VpCycleOptions o = ((PC_VPatchDG *)pc->data)->options;
   PetscEnum            value;
   PetscInt             pre = o.pre, post = o.post, levels, gather;
-  PetscBool            symmetric, replay, set;
+  PetscBool            symmetric, replay, warnings, set;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Vertex-patch multigrid options");
@@ -105,8 +105,9 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
   PetscCall(PetscOptionsBoundedInt("-pc_vpatchdg_levels", "Levels, 0: all", "PCVPatchDGSetLevels", o.levels, &levels, &set, 0));
   if (set) PetscCall(PCVPatchDGSetLevels(pc, levels));
   PetscCall(PetscOptionsEnum("-pc_vpatchdg_precision", "Of the whole cycle", "PCVPatchDGSetPrecision", VPatchDGPrecisions,
-                             (PetscEnum)o.precision, &value, &set));
+                             (PetscEnum)((PC_VPatchDG *)pc->data)->choice.asked, &value, &set));
   if (set) PetscCall(PCVPatchDGSetPrecision(pc, (VPatchDGPrecision)value));
+  PetscCall(PCVPatchDGReadHint(pc));
   PetscCall(PetscOptionsEnum("-pc_vpatchdg_exchange", "How often ranks exchange", "PCVPatchDGSetExchange",
                              VPatchDGExchanges, (PetscEnum)o.exchange, &value, &set));
   if (set) PetscCall(PCVPatchDGSetExchange(pc, (VPatchDGExchange)value));
@@ -120,6 +121,9 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
   PetscCall(PetscOptionsBool("-pc_vpatchdg_replay", "A GPU runs the cycle as a recorded CUDA graph", "PCVPatchDGSetReplay", o.replay,
                              &replay, &set));
   if (set) PetscCall(PCVPatchDGSetReplay(pc, replay));
+  if (((PetscObject)pc)->prefix) PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, NULL, "-vpatchdg_warnings", &warnings, NULL));
+  else /* which -help shows */
+    PetscCall(PetscOptionsBool("-vpatchdg_warnings", "Warn, with a prefix or without", NULL, PETSC_TRUE, &warnings, NULL));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -117,7 +117,7 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const VpInverseOps ops = {"-pc_type vpatch", Build, Clear, Enter, EnterResidual, Solve};
+static const VpInverseOps ops = {"-pc_type vpatch", Build, Clear, Enter, EnterResidual, Solve, NULL, NULL, NULL};
 
 static PetscErrorCode GetData(PC pc, PetscBool must, PC_VPatch **data)
 {
@@ -281,6 +281,8 @@ SETTING(Reverse, PetscBool, PetscBool, reverse, 2)
 
 static PetscErrorCode PCSetFromOptions_VPatch(PC pc, VpOptionItems PetscOptionsObject)
 {
+  static const char *const precisions[] = {"single", "double", "VPatchDGPrecision", "VPATCHDG_PRECISION_", NULL};
+
   const PC_VPatch *data = (PC_VPatch *)pc->data;
   PetscEnum        value;
   PetscBool        reverse, set;
@@ -293,7 +295,7 @@ static PetscErrorCode PCSetFromOptions_VPatch(PC pc, VpOptionItems PetscOptionsO
   PetscCall(PetscOptionsEnum("-pc_vpatch_residual", "What a patch sees of its neighbours", "PCVPatchSetResidual", VPatchDGResiduals,
                              (PetscEnum)data->residual, &value, &set));
   if (set) PetscCall(PCVPatchSetResidual(pc, (VPatchDGResidual)value));
-  PetscCall(PetscOptionsEnum("-pc_vpatch_precision", "Of the sweep", "PCVPatchSetPrecision", VPatchDGPrecisions, (PetscEnum)data->precision,
+  PetscCall(PetscOptionsEnum("-pc_vpatch_precision", "Of the sweep", "PCVPatchSetPrecision", precisions, (PetscEnum)data->precision,
                              &value, &set));
   if (set) PetscCall(PCVPatchSetPrecision(pc, (VPatchDGPrecision)value));
   PetscCall(PetscOptionsBool("-pc_vpatch_reverse", "Colours in the opposite order", "PCVPatchSetReverse", data->reverse, &reverse, &set));

@@ -56,6 +56,7 @@ PetscErrorCode VpInverseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *nor
   VpLevel      outer;
 
   PetscFunctionBegin;
+  PetscCall(VpInverseMeet(pc, NULL));
   PetscCall(VpOperatorGetLevel(op ? op : inverse->op, inverse->dm, &outer));
   PetscCall(KnownFactor(inverse, f, x, &factor));
   look = (PetscBool)(norm || factor == 0);

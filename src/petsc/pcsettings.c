@@ -1,7 +1,7 @@
 /* The settings of PCVPATCHDG that make its mathematics: setters and getters. Setters do nothing to a PC of another type. */
 #include "pcimpl.h"
 
-PetscErrorCode PCVPatchDGGetOptions(PC pc, PetscBool must, VpCycleOptions **options)
+PetscErrorCode PCVPatchDGGetData(PC pc, PetscBool must, PC_VPatchDG **data)
 {
   PetscBool same;
 
@@ -10,7 +10,17 @@ PetscErrorCode PCVPatchDGGetOptions(PC pc, PetscBool must, VpCycleOptions **opti
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
   PetscCheck(same || !must, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCHDG,
              VpTypeName((PetscObject)pc));
-  *options = same ? &((PC_VPatchDG *)pc->data)->options : NULL;
+  *data = same ? (PC_VPatchDG *)pc->data : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCVPatchDGGetOptions(PC pc, PetscBool must, VpCycleOptions **options)
+{
+  PC_VPatchDG *data;
+
+  PetscFunctionBegin;
+  PetscCall(PCVPatchDGGetData(pc, must, &data));
+  *options = data ? &data->options : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,18 +144,33 @@ ENUM_OPTION(CycleType, VPatchDGCycleType, VpCycleType, type, 2)
 
    Input Parameters:
 +  pc        - the preconditioner
--  precision - `VPATCHDG_PRECISION_SINGLE` or `VPATCHDG_PRECISION_DOUBLE`; the KSP works in double
+-  precision - `VPATCHDG_PRECISION_AUTO`, `VPATCHDG_PRECISION_SINGLE` or `VPATCHDG_PRECISION_DOUBLE`; the KSP works in double
 
    Options Database Key:
-.  -pc_vpatchdg_precision single|double - the precision, single by default
+.  -pc_vpatchdg_precision auto|single|double - the precision, auto by default
 
    Level: intermediate
+
+   Notes:
+   A cycle in single precision is about twice as fast and not quite linear. Some KSPs then report a residual that is not that of their
+   solution: the true one stalls near cond(A) 6e-8. auto is single with the KSPs that keep both together and double otherwise.
+
+   Single are `KSPFGMRES`, `KSPPIPEFGMRES`, `KSPGCR`, `KSPRICHARDSON`, `KSPCHEBYSHEV`, `KSPFCG`, `KSPBICG`, `KSPFBCGS`, `KSPFBCGSR` and
+   `KSPQMRCGS`, and, where the cycle is symmetric (`PCVPatchDGSetSymmetric()`), `KSPCG`, `KSPNASH`, `KSPSTCG` and `KSPGLTR`.
+
+   Double are all others. So are `KSPPREONLY`, KSPs that are part of a preconditioner (of `PCKSP`, `PCMG`, `PCFIELDSPLIT`, ...; a KSP that is not
+   outermost and has a prefix counts as one), and whatever calls `PCApply()` without a KSP: the solver around them would have to be flexible, and
+   nothing is known of it. Where it is, ask for single.
+
+   auto learns the KSP's type from -ksp_type in the options database when it reads its options, otherwise when the KSP begins to solve. In
+   this case the cycle is built at the beginning of the first solve, not by `KSPSetUp()`. It is built once more where a KSP that needs double
+   follows one that does not.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetPrecision()`
 @*/
 
 /*@
-   PCVPatchDGGetPrecision - Gets the precision of the cycle
+   PCVPatchDGGetPrecision - Gets the precision that was asked for
 
    Not Collective
 
@@ -153,13 +178,13 @@ ENUM_OPTION(CycleType, VPatchDGCycleType, VpCycleType, type, 2)
 .  pc - the preconditioner
 
    Output Parameter:
-.  precision - as in `PCVPatchDGSetPrecision()`
+.  precision - as in `PCVPatchDGSetPrecision()`; -ksp_view shows what auto chose
 
    Level: intermediate
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGSetPrecision()`
 @*/
-ENUM_OPTION(Precision, VPatchDGPrecision, VpPrecision, precision, 2)
+VP_ENUM_SETTING(PCVPatchDG, PC_VPatchDG, PCVPatchDGGetData, Precision, VPatchDGPrecision, VPatchDGPrecision, choice.asked, 3)
 
 /*@
    PCVPatchDGSetSymmetric - Reverses the colours before the coarse correction
@@ -251,7 +276,7 @@ PetscErrorCode PCVPatchDGSetSmooth(PC pc, PetscInt pre, PetscInt post)
 @*/
 PetscErrorCode PCVPatchDGGetSmooth(PC pc, PetscInt *pre, PetscInt *post)
 {
-  VpCycleOptions *options;
+  VpCycleOptions *options = NULL;
 
   PetscFunctionBegin;
   PetscCall(PCVPatchDGGetOptions(pc, PETSC_TRUE, &options));

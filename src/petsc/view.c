@@ -42,8 +42,7 @@ static PetscErrorCode ViewBoundary(DM dm, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* smallest and largest coefficient, of all ranks */
-static PetscErrorCode CoefficientRange(DM dm, PetscReal range[2])
+PetscErrorCode DMVPatchDGCoefficientRange(DM dm, PetscReal range[2])
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
 
@@ -94,7 +93,7 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
   }
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)dm), &size));
   PetscCall(DMVPatchDGGetLevel(dm, &level));
-  PetscCall(CoefficientRange(dm, a));
+  PetscCall(DMVPatchDGCoefficientRange(dm, a));
   least = most = dg->mesh->nown;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)dm)));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)dm)));
