@@ -11,7 +11,8 @@ static const char *const left_out[][2] = {
   {"fetidp", "is made for PCBDDC"},
   {"lsqr", "solves least squares problems"},
   {"cgls", "solves least squares problems"},
-  {"tsirm", "needs a KSP inside"},
+  {"tsirm", "needs a PCKSP"},
+  {"eksm", "solves with many shifts at a time"},
   {"pipelcg", "does not end with a preconditioner that is not symmetric"},
   {"hpddm", "is another package"},
   {"python", "is what the user makes it"},
@@ -63,21 +64,24 @@ static PetscErrorCode SolveAll(Problem *p, const char *const types[], int n, Row
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A KSP whose true residual stalls would be warned of in all solves. One that stops by the preconditioned norm may be in some, 2D of high
-   degree; solvers.c says what the others reach. */
+/* A KSP whose true residual stalls would be warned of in most solves. One that stops by the preconditioned norm may be in some. */
 static PetscErrorCode every_ksp_is_right_or_says_so(void)
 {
   static const PetscInt refine[2][8] = {{4, 4, 3, 3, 2, 2, 2, 2}, {3, 2, 2, 1, 1, 1, 1, 1}};
   const char          **types;
   int                   n;
+  PetscMPIInt           size;
+  PetscInt              step;
   Row                  *rows;
   Problem               p;
 
   PetscFunctionBeginUser;
   PetscCall(PetscFunctionListGet(KSPList, &types, &n));
   PetscCall(PetscCalloc1(n, &rows));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  step = size > 1 ? 3 : 1; /* several ranks share the cores of a test machine */
   for (PetscInt dim = 2; dim <= 3; dim++) {
-    for (PetscInt degree = 1; degree <= 8; degree++) {
+    for (PetscInt degree = 1; degree <= 8; degree += step) {
       PetscCall(ProblemCreate(PETSC_COMM_WORLD, dim, degree, refine[dim - 2][degree - 1], NULL, &p));
       PetscCall(SolveAll(&p, types, n, rows));
       PetscCall(ProblemDestroy(&p));
@@ -89,8 +93,9 @@ static PetscErrorCode every_ksp_is_right_or_says_so(void)
     if (!types[t]) continue;
     if (WhyLeftOut(types[t])) TapOk(PETSC_TRUE, "every_ksp_is_right_or_says_so: %s # SKIP it %s", types[t], WhyLeftOut(types[t]));
     else {
-      TapOk((PetscBool)(row->solves == 32 && row->worst <= 10 && 4 * row->of_residual <= row->solves),
-            "every_ksp_is_right_or_says_so: %s converged in %d of %d solves, %d with warnings, %d of them of the residual; the others reach %.1f "
+      TapOk((PetscBool)(row->solves == (size > 1 ? 12 : 32) && row->worst <= 10 && 4 * row->of_residual <= row->solves),
+            "every_ksp_is_right_or_says_so: %s converged in %d of %d solves, %d with warnings, %d of them of the residual; the others "
+            "reach %.1f "
             "times the tolerance",
             types[t], row->converged, row->solves, row->warned, row->of_residual, (double)row->worst);
     }

@@ -1,6 +1,5 @@
-/* KSPRICHARDSON with PCVPATCHDG means the same whether refinement is fused (PCApplyRichardson()) or PETSc's own loop runs, which a monitor, a
-   scale or a null space make it do.
-   ranks: 1 2 4 */
+/* KSPRICHARDSON with PCVPATCHDG means the same whether refinement is fused (PCApplyRichardson()) or PETSc's own loop runs, which a monitor,
+   a scale or a null space make it do. ranks: 1 2 4 */
 #include "problem.h"
 
 #define MOST 64
@@ -67,7 +66,7 @@ static PetscErrorCode Refine(Problem *p, const char options[], Way way, Mat A, V
 /* close: how far rounding errors may bring solutions and histories apart, relative to the first residual */
 static PetscErrorCode CheckSame(const Run *a, const Run *b, PetscReal close, const char what[])
 {
-  PetscReal difference, worst = 0;
+  PetscReal       difference, worst = 0;
   const PetscReal first = a->history[0] > 0 ? a->history[0] : 1;
 
   PetscFunctionBeginUser;
@@ -77,7 +76,8 @@ static PetscErrorCode CheckSame(const Run *a, const Run *b, PetscReal close, con
   TapOk((PetscBool)(a->its == b->its && a->reason == b->reason && a->n == b->n && difference <= close && worst <= close),
         "%s: %s and %s after %" PetscInt_FMT " and %" PetscInt_FMT " iterations, %" PetscInt_FMT " and %" PetscInt_FMT
         " norms; solutions differ by %.1e, norms by %.1e",
-        what, KSPConvergedReasons[a->reason], KSPConvergedReasons[b->reason], a->its, b->its, a->n, b->n, (double)difference, (double)worst);
+        what, KSPConvergedReasons[a->reason], KSPConvergedReasons[b->reason], a->its, b->its, a->n, b->n, (double)difference,
+        (double)worst);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -217,7 +217,8 @@ static PetscErrorCode edges_of_refinement(void)
     PetscCall(VecDestroy(&run.x));
     PetscCall(Refine(&p, "-ksp_norm_type none -ksp_max_it 2", way, NULL, NULL, &run));
     PetscCall(TrueResidual(p.A, p.b, run.x, &norm));
-    TapOk((PetscBool)(run.its == 2 && norm < 0.1), "refinement_without_norms_does_all_iterations: %s, residual %.1e", ways[way], (double)norm);
+    TapOk((PetscBool)(run.its == 2 && norm < 0.1), "refinement_without_norms_does_all_iterations: %s, residual %.1e", ways[way],
+          (double)norm);
     PetscCall(VecDestroy(&run.x));
     PetscCall(VecZeroEntries(p.b));
     PetscCall(VecSetRandom(p.x, NULL));

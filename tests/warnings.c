@@ -17,7 +17,8 @@ static PetscErrorCode warnings_come_once(void)
     {"-ksp_type fgmres", 0, ""},
     {"-ksp_type gmres -ksp_pc_side right", 0, ""},
     {"-ksp_type cg " SYMMETRIC, 0, ""},
-    {"-ksp_type gmres -ksp_pc_side right -pc_vpatchdg_precision single -ksp_rtol 1e-3", 1, "use -pc_vpatchdg_precision auto, or -ksp_type fgmres"},
+    {"-ksp_type gmres -ksp_pc_side right -pc_vpatchdg_precision single -ksp_rtol 1e-3", 1,
+     "use -pc_vpatchdg_precision auto, or -ksp_type fgmres"},
     {"-ksp_type gmres -ksp_pc_side right -pc_vpatchdg_precision single -ksp_rtol 1e-9", 2,
      "KSP gmres says CONVERGED_RTOL, but |b - A x| is"},
     {"-ksp_type cg -ksp_norm_type unpreconditioned", 1, "use -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1, or -ksp_type fgmres"},
@@ -25,8 +26,10 @@ static PetscErrorCode warnings_come_once(void)
     {"-ksp_type cg -ksp_norm_type unpreconditioned -pc_vpatchdg_precision single", 1, "cycle is not"},
     {"-ksp_type minres", 1, "KSP minres needs a symmetric preconditioner"},
     {"-ksp_type fgmres -ksp_max_it 1", 1,
-     "KSP fgmres ended with DIVERGED_ITS after 1 iterations; sides of a cell up to 1:1, coefficients up to 1:1, single precision: -ksp_max_it 1 allows no more"},
-    {"-ksp_type richardson -ksp_divtol 1e-9", 1, "DIVERGED_DTOL after 0 iterations; sides of a cell up to 1:1, coefficients up to 1:1, single "
+     "KSP fgmres ended with DIVERGED_ITS after 1 iterations; sides of a cell up to 1:1, coefficients up to 1:1, single precision: "
+     "-ksp_max_it 1 allows no more"},
+    {"-ksp_type richardson -ksp_divtol 1e-9", 1,
+     "DIVERGED_DTOL after 0 iterations; sides of a cell up to 1:1, coefficients up to 1:1, single "
      "precision: -ksp_type fgmres is"},
     {"-ksp_type fgmres -ksp_max_it 1 -ksp_norm_type none", 0, ""},
     {"-ksp_type gmres -pc_vpatchdg_precision single -ksp_rtol 1e-9 -vpatchdg_warnings 0", 0, ""},
@@ -72,7 +75,8 @@ static PetscErrorCode warnings_say_what_the_pc_knows(void)
   ListenBegin();
   PetscCall(SolveWith(&p, "-my_ksp_type cg -my_pc_type vpatchdg -my_ksp_max_it 2", NULL, NULL, NULL));
   PetscCall(ListenEnd(PETSC_COMM_WORLD));
-  TapOk((PetscBool)(Said("vpatchdg: warning: ") == 2 && Said("use -my_pc_vpatchdg_symmetric -my_pc_vpatchdg_smooth_pre 1, or -my_ksp_type fgmres") &&
+  TapOk((PetscBool)(Said("vpatchdg: warning: ") == 2 &&
+                    Said("use -my_pc_vpatchdg_symmetric -my_pc_vpatchdg_smooth_pre 1, or -my_ksp_type fgmres") &&
                     Said("sides of a cell up to 1:4, coefficients up to 1:1e+03, double precision")),
         "warnings_say_what_the_pc_knows: %s", FirstLine());
   PetscCall(NewKSP(&p));
@@ -115,8 +119,8 @@ static PetscErrorCode nested_ksps_that_solve_are_warned(void)
   ListenBegin();
   PetscCall(SolveWith(&p, "-ksp_type fgmres -pc_type ksp -ksp_ksp_type cg -ksp_pc_type vpatchdg", NULL, NULL, NULL));
   PetscCall(ListenEnd(PETSC_COMM_WORLD));
-  TapOk((PetscBool)(Said("vpatchdg: warning: ") == 1 && Said("use -ksp_pc_vpatchdg_symmetric") == 1), "nested_ksps_that_solve_are_warned: %s",
-        FirstLine());
+  TapOk((PetscBool)(Said("vpatchdg: warning: ") == 1 && Said("use -ksp_pc_vpatchdg_symmetric") == 1),
+        "nested_ksps_that_solve_are_warned: %s", FirstLine());
   PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -25,13 +25,18 @@
    The defaults, one full exact sweep after the coarse correction, are the fastest by measurement, and with `KSPFGMRES`, `KSPRICHARDSON`, or
    `KSPCG` and -pc_vpatchdg_symmetric the cycle runs in single precision.
 
-   `KSPRICHARDSON` runs a fused refinement (richardson.c). Where a monitor, a scale or a null space is set PETSc does not call it, but residual
-   and cycle one after the other, with the same result. In either case it stops by the true residual, `KSP_NORM_UNPRECONDITIONED`, unless
-   -ksp_norm_type or `KSPSetNormType()` choose the preconditioned one, with which refinement is not fused.
+   `KSPRICHARDSON` runs a fused refinement (richardson.c). Where a monitor, a scale or a null space is set PETSc does not call it, but
+   residual and cycle one after the other, with the same result. In either case it stops by the true residual,
+   `KSP_NORM_UNPRECONDITIONED`, unless -ksp_norm_type or `KSPSetNormType()` choose the preconditioned one, with which nothing is fused.
 
-   One line on stderr, once for every preconditioner, warns of a `KSP` that needs a symmetric cycle and has none; of a cycle in single precision
-   where the `KSP` reports what the true residual does not reach; of a `KSP` that says it converged while the true residual is more than ten times
-   the tolerance, which costs a product with A where it stops by another norm; and of one that does not converge.
+   One line on stderr, once for every preconditioner and kind, warns of
+.vb
+   a KSP that needs a symmetric cycle and has none
+   a cycle that was asked to be single with a KSP that does not stand it
+   a KSP that says it converged while the true residual is more than 10 times the tolerance
+   a KSP that does not converge
+.ve
+   The third of these costs a product with A after every solve that does not stop by the true residual.
 
    `KSPPREONLY` and -ksp_norm_type none look at no residual: with them PETSc reports success whatever comes out, NaN included.
 
@@ -207,8 +212,10 @@ PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
              VpTypeName((PetscObject)pc));
   VpAssertPointer(ksp, 2);
   PetscCall(PCSetUp(pc));
-  PetscCall(PCVPatchDGSettlePrecision(pc));
-  PetscCall(VpInverseMeet(pc, NULL));
+  if (!((PC_VPatchDG *)pc->data)->inverse.built) {
+    PetscCall(PCVPatchDGSettlePrecision(pc));
+    PetscCall(VpInverseMeet(pc, NULL));
+  }
   PetscCall(VpCoarseGetKSP(((PC_VPatchDG *)pc->data)->cycle->coarse, ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

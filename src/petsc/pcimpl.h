@@ -87,7 +87,7 @@ PETSC_INTERN PetscErrorCode VpKSPKindOf(const char type[], VpKSPKind *);
 PETSC_INTERN PetscErrorCode PCVPatchDGReadHint(PC);
 PETSC_INTERN PetscErrorCode PCVPatchDGPreparePrecision(PC, VpMesh, const VpProblem *, PetscBool *later);
 PETSC_INTERN PetscErrorCode PCVPatchDGMeet(PC, KSP, PetscBool *again);
-/* chooses for good where nothing is chosen: the coarse KSP is given out, and would be lost if the cycle were built again */
+/* chooses for good: the coarse KSP is about to be given out, and would be lost if the cycle were built again */
 PETSC_INTERN PetscErrorCode PCVPatchDGSettlePrecision(PC);
 PETSC_INTERN PetscErrorCode PCVPatchDGViewPrecision(PC, PetscViewer);
 /* warn.c: before a KSP solves that tests its convergence, and after every one */

@@ -108,7 +108,8 @@ PetscErrorCode PCVPatchDGPreparePrecision(PC pc, VpMesh mesh, const VpProblem *p
     data->options.precision = choice->asked == VPATCHDG_PRECISION_SINGLE ? VP_SINGLE : VP_DOUBLE;
     choice->chosen = PETSC_FALSE;
     choice->by = 0;
-  } else if (choice->hint[0] && !choice->by) PetscCall(Choose(data, choice->hint, AppliesOnce(choice->hint)));
+  } else if (choice->hint[0] && !choice->by)
+    PetscCall(Choose(data, choice->hint, AppliesOnce(choice->hint)));
   *later = (PetscBool)(choice->asked == VPATCHDG_PRECISION_AUTO && !choice->chosen);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -125,8 +126,7 @@ static PetscErrorCode ChooseFor(PC pc, KSP ksp, PetscBool *again)
   PetscFunctionBegin;
   if (!ksp && choice->by) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp) PetscCall(PetscObjectGetId((PetscObject)ksp, &id));
-  if (chosen && precision == VP_DOUBLE && ((choice->by && choice->by != id) || pc->reusepreconditioner))
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (chosen && precision == VP_DOUBLE && ((choice->by && choice->by != id) || pc->reusepreconditioner)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Choose(data, ksp ? ((PetscObject)ksp)->type_name : NULL, (PetscBool)(ksp && IsPart(ksp))));
   choice->by = id;
   *again = (PetscBool)(chosen && data->options.precision != precision);
@@ -138,7 +138,7 @@ PetscErrorCode PCVPatchDGSettlePrecision(PC pc)
   PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
 
   PetscFunctionBegin;
-  if (data->choice.asked != VPATCHDG_PRECISION_AUTO || data->inverse.built) PetscFunctionReturn(PETSC_SUCCESS);
+  if (data->choice.asked != VPATCHDG_PRECISION_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Choose(data, NULL, PETSC_FALSE));
   PetscCall(PetscStrncpy(data->choice.why, "its coarse KSP was asked for before a KSP was known", sizeof(data->choice.why)));
   data->choice.by = -1;
@@ -172,6 +172,7 @@ PetscErrorCode PCVPatchDGViewPrecision(PC pc, PetscViewer viewer)
     }
   } else if (choice->chosen)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %s precision (auto: %s)\n", VPatchDGPrecisions[data->options.precision], choice->why));
-  else PetscCall(PetscViewerASCIIPrintf(viewer, "  precision auto: the KSP decides when it first solves\n"));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  precision auto: the KSP decides when it first solves\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

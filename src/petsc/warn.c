@@ -58,10 +58,11 @@ PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSP ksp, const VpKSPKind *kind)
   else if (data->choice.asked == VPATCHDG_PRECISION_SINGLE && !kind->keeps) {
     PetscCall(Wanted(pc, VP_WARN_SINGLE, &wanted));
     if (wanted) {
-      PetscCall(Warn(pc, VP_WARN_SINGLE,
-                     "with KSP %s and a cycle in single precision the true residual stalls near cond(A) 6e-8, whatever the KSP reports: use "
-                     "-%spc_vpatchdg_precision auto, or -%sksp_type fgmres",
-                     kind->type, prefix, prefix));
+      PetscCall(
+        Warn(pc, VP_WARN_SINGLE,
+             "with KSP %s and a cycle in single precision the true residual stalls near cond(A) 6e-8, whatever the KSP reports: use "
+             "-%spc_vpatchdg_precision auto, or -%sksp_type fgmres",
+             kind->type, prefix, prefix));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -113,10 +114,11 @@ static PetscErrorCode WarnResidual(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(Wanted(pc, VP_WARN_RESIDUAL, &wanted));
   if (!check || !wanted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TrueNorms(pc, b, x, &bnorm, &rnorm));
-  if (rnorm <= 10 * PetscMax(ksp->rtol * bnorm, ksp->abstol)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Warn(pc, VP_WARN_RESIDUAL, "KSP %s says %s, but |b - A x| is %.1e |b| after it, with a tolerance of %.1e: %s; use -%sksp_type fgmres",
-                 ((PetscObject)ksp)->type_name, KSPConvergedReasons[ksp->reason], (double)(rnorm / bnorm), (double)ksp->rtol,
-                 ksp->normtype == KSP_NORM_UNPRECONDITIONED ? "what it takes for the residual is not" : "it stops by another norm", Prefix(pc)));
+  if (bnorm == 0 || rnorm <= 10 * PetscMax(ksp->rtol * bnorm, ksp->abstol)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(
+    Warn(pc, VP_WARN_RESIDUAL, "KSP %s says %s, but |b - A x| is %.1e |b| after it, with a tolerance of %.1e: %s; use -%sksp_type fgmres",
+         ((PetscObject)ksp)->type_name, KSPConvergedReasons[ksp->reason], (double)(rnorm / bnorm), (double)ksp->rtol,
+         ksp->normtype == KSP_NORM_UNPRECONDITIONED ? "what it takes for the residual is not" : "it stops by another norm", Prefix(pc)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,10 +134,14 @@ static PetscErrorCode Advice(PC pc, KSP ksp, PetscReal aspect, PetscReal contras
   if (ksp->reason == KSP_DIVERGED_NANORINF) PetscCall(PetscSNPrintf(advice, size, "are the right-hand side and the guess finite?"));
   else if (kind.symmetric && !data->options.symmetric)
     PetscCall(PetscSNPrintf(advice, size, "KSP %s needs -%spc_vpatchdg_symmetric; -%sksp_type fgmres does not", type, prefix, prefix));
-  else if (strcmp(type, KSPFGMRES)) PetscCall(PetscSNPrintf(advice, size, "-%sksp_type fgmres is the most robust", prefix));
-  else if (aspect > 2) PetscCall(PetscSNPrintf(advice, size, "boxes closer to cubes need fewer iterations"));
-  else if (contrast > 10) PetscCall(PetscSNPrintf(advice, size, "coefficients that jump along the coarsest cells need fewer iterations"));
-  else PetscCall(PetscSNPrintf(advice, size, "-%sksp_max_it %" PetscInt_FMT " allows no more", prefix, ksp->max_it));
+  else if (strcmp(type, KSPFGMRES))
+    PetscCall(PetscSNPrintf(advice, size, "-%sksp_type fgmres is the most robust", prefix));
+  else if (aspect > 2)
+    PetscCall(PetscSNPrintf(advice, size, "boxes closer to cubes need fewer iterations"));
+  else if (contrast > 10)
+    PetscCall(PetscSNPrintf(advice, size, "coefficients that jump along the coarsest cells need fewer iterations"));
+  else
+    PetscCall(PetscSNPrintf(advice, size, "-%sksp_max_it %" PetscInt_FMT " allows no more", prefix, ksp->max_it));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -155,7 +161,8 @@ static PetscErrorCode WarnFailed(PC pc, KSP ksp)
   contrast = a[1] / a[0];
   PetscCall(Advice(pc, ksp, aspect, contrast, advice, sizeof(advice)));
   PetscCall(Warn(pc, VP_WARN_FAILED,
-                 "KSP %s ended with %s after %" PetscInt_FMT " iterations; sides of a cell up to 1:%.3g, coefficients up to 1:%.3g, %s precision: %s",
+                 "KSP %s ended with %s after %" PetscInt_FMT
+                 " iterations; sides of a cell up to 1:%.3g, coefficients up to 1:%.3g, %s precision: %s",
                  ((PetscObject)ksp)->type_name, KSPConvergedReasons[ksp->reason], ksp->its, (double)aspect, (double)contrast,
                  VPatchDGPrecisions[data->options.precision], advice));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -167,6 +174,7 @@ PetscErrorCode PCVPatchDGWarnAfter(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionBegin;
   if (((PetscObject)ksp)->tablevel > 0 || ksp->normtype == KSP_NORM_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->reason < 0) PetscCall(WarnFailed(pc, ksp));
-  else PetscCall(WarnResidual(pc, ksp, b, x));
+  else
+    PetscCall(WarnResidual(pc, ksp, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
