@@ -8,7 +8,7 @@
 .  -pc_vpatchdg_smooth_post n                - sweeps after it, `PCVPatchDGSetSmooth()`
 .  -pc_vpatchdg_symmetric                    - a symmetric cycle, for `KSPCG`, `PCVPatchDGSetSymmetric()`
 .  -pc_vpatchdg_cycle_type v|w               - V or W cycle, `PCVPatchDGSetCycleType()`
-.  -pc_vpatchdg_levels n                     - `PCVPatchDGSetLevels()`
+.  -pc_vpatchdg_levels n                     - number of levels, `PCVPatchDGSetLevels()`
 .  -pc_vpatchdg_precision auto|single|double - of the whole cycle, `PCVPatchDGSetPrecision()`
 .  -pc_vpatchdg_exchange auto|sweep|color    - how often ranks exchange, `PCVPatchDGSetExchange()`
 .  -pc_vpatchdg_replay                       - a GPU runs the cycle as a CUDA graph, `PCVPatchDGSetReplay()`
@@ -25,9 +25,9 @@
    The defaults, one full exact sweep after the coarse correction, are the fastest by measurement, and with `KSPFGMRES`, `KSPRICHARDSON`, or
    `KSPCG` and -pc_vpatchdg_symmetric the cycle runs in single precision.
 
-   `KSPRICHARDSON` runs a fused refinement (richardson.c). Where a monitor, a scale or a null space is set PETSc does not call it, but
-   residual and cycle one after the other, with the same result. In either case it stops by the true residual,
-   `KSP_NORM_UNPRECONDITIONED`, unless -ksp_norm_type or `KSPSetNormType()` choose the preconditioned one, with which nothing is fused.
+   `KSPRICHARDSON` runs a fused refinement. Where a monitor, a scale or a null space is set PETSc does not call it, but residual
+   and cycle one after the other, with the same result. In either case it stops by the true residual, `KSP_NORM_UNPRECONDITIONED`, unless
+   -ksp_norm_type or `KSPSetNormType()` choose the preconditioned one, with which refinement is not fused.
 
    One line on stderr, once for every preconditioner and kind, warns of
 .vb
