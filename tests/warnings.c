@@ -125,6 +125,25 @@ static PetscErrorCode nested_ksps_that_solve_are_warned(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* a coarsest level that is not solved */
+static PetscErrorCode unsolved_coarse_levels_are_told(void)
+{
+  Problem p;
+
+  PetscFunctionBeginUser;
+  for (int flexible = 0; flexible < 2; flexible++) {
+    PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 3, 3, NULL, &p));
+    ListenBegin();
+    PetscCall(SolveWith(&p, flexible ? VP "-ksp_type fgmres -vpatchdg_coarse_ksp_type cg -vpatchdg_coarse_pc_type none -vpatchdg_coarse_ksp_max_it 1"
+                                     : VP "-ksp_type gmres -vpatchdg_coarse_ksp_type cg -vpatchdg_coarse_pc_type none -vpatchdg_coarse_ksp_max_it 1",
+                        NULL, NULL, NULL));
+    PetscCall(ListenEnd(PETSC_COMM_WORLD));
+    TapOk((PetscBool)(Said("the coarsest level did not converge in 1 iterations") == !flexible), "unsolved_coarse_levels_are_told: %s", FirstLine());
+    PetscCall(ProblemDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -133,6 +152,7 @@ int main(int argc, char **argv)
   PetscCall(warnings_come_once());
   PetscCall(warnings_say_what_the_pc_knows());
   PetscCall(null_space_is_no_residual());
+  PetscCall(unsolved_coarse_levels_are_told());
   PetscCall(nested_ksps_that_solve_are_warned());
   PetscCall(PetscFinalize());
   return TapEnd();

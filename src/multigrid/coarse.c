@@ -16,6 +16,7 @@ struct VpCoarse_ {
   Mat     A;
   double  scale;
   Vec     b, x;
+  PetscInt stopped; /* iterations after which it stopped without converging, the last time it did; 0: never */
   double *outer; /* an outer vector where the level's backend wants it */
   size_t  bytes;
   /* its default preconditioner on larger problems: one sweep */
@@ -241,6 +242,7 @@ static PetscErrorCode SolveKSP(VpCoarse coarse, const void *b, void *x)
   PetscScalar       *in;
   const PetscScalar *out;
   MatNullSpace       constants;
+  KSPConvergedReason reason;
 
   PetscFunctionBegin;
   PetscCall(VpLevelLeave(level, PETSC_FALSE, 1, b, coarse->outer));
@@ -250,6 +252,8 @@ static PetscErrorCode SolveKSP(VpCoarse coarse, const void *b, void *x)
   PetscCall(MatGetNullSpace(coarse->A, &constants));
   if (constants) PetscCall(MatNullSpaceRemove(constants, coarse->b));
   PetscCall(KSPSolve(coarse->ksp, coarse->b, coarse->x));
+  PetscCall(KSPGetConvergedReason(coarse->ksp, &reason));
+  if (reason < 0) PetscCall(KSPGetIterationNumber(coarse->ksp, &coarse->stopped));
   PetscCall(VecGetArrayRead(coarse->x, &out));
   PetscCall(level->backend->upload(out, coarse->bytes, coarse->outer));
   PetscCall(VecRestoreArrayRead(coarse->x, &out));
@@ -288,6 +292,11 @@ PetscErrorCode VpCoarseGetKSP(VpCoarse coarse, KSP *ksp)
   PetscFunctionBegin;
   *ksp = coarse->ksp;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscInt VpCoarseStopped(VpCoarse coarse)
+{
+  return coarse->stopped;
 }
 
 PetscErrorCode VpCoarseView(VpCoarse coarse, PetscViewer viewer)

@@ -105,6 +105,7 @@ typedef struct VpCoarse_ *VpCoarse;
 PetscErrorCode VpCoarseCreate(VpLevel, VpCoarseType, const char prefix[], PetscObject parent, VpCoarse *);
 PetscErrorCode VpCoarseSolve(VpCoarse, void *b, void *const x[2]); /* x[0] = A^-1 b on own cells */
 PetscErrorCode VpCoarseGetKSP(VpCoarse, KSP *); /* NULL where there is none */
+PetscInt       VpCoarseStopped(VpCoarse); /* iterations after which its KSP did not converge; 0: it always did */
 PetscErrorCode VpCoarseView(VpCoarse, PetscViewer);
 PetscErrorCode VpCoarseDestroy(VpCoarse *);
 

@@ -63,7 +63,7 @@ typedef struct {
 } VpChoice;
 
 /* kinds of warnings (warn.c) */
-typedef enum { VP_WARN_SINGLE, VP_WARN_SYMMETRY, VP_WARN_RESIDUAL, VP_WARN_FAILED } VpWarning;
+typedef enum { VP_WARN_SINGLE, VP_WARN_SYMMETRY, VP_WARN_RESIDUAL, VP_WARN_COARSE, VP_WARN_FAILED } VpWarning;
 
 typedef struct {
   VpInverse      inverse;

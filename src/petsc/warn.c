@@ -168,11 +168,31 @@ static PetscErrorCode WarnFailed(PC pc, KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A coarsest level that is solved to no tolerance makes the cycle a map that is not linear, in whatever precision. */
+static PetscErrorCode WarnCoarse(PC pc, KSP ksp)
+{
+  const PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+  const PetscInt     stopped = data->cycle ? VpCoarseStopped(data->cycle->coarse) : 0;
+  VpKSPKind          kind;
+  PetscBool          wanted;
+
+  PetscFunctionBegin;
+  PetscCall(VpKSPKindOf(((PetscObject)ksp)->type_name, &kind));
+  PetscCall(Wanted(pc, VP_WARN_COARSE, &wanted));
+  if (!stopped || kind.keeps || !wanted) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Warn(pc, VP_WARN_COARSE,
+                 "the KSP of the coarsest level did not converge in %" PetscInt_FMT " iterations, which KSP %s does not stand: use "
+                 "-%svpatchdg_coarse_ksp_max_it %" PetscInt_FMT ", or -%sksp_type fgmres",
+                 stopped, ((PetscObject)ksp)->type_name, Prefix(pc), 10 * stopped, Prefix(pc)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* of KSPs that measure their residual, and are not inside of another solver, which may mean them to stop early */
 PetscErrorCode PCVPatchDGWarnAfter(PC pc, KSP ksp, Vec b, Vec x)
 {
   PetscFunctionBegin;
   if (((PetscObject)ksp)->tablevel > 0 || ksp->normtype == KSP_NORM_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(WarnCoarse(pc, ksp));
   if (ksp->reason < 0) PetscCall(WarnFailed(pc, ksp));
   else
     PetscCall(WarnResidual(pc, ksp, b, x));
