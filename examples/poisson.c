@@ -197,14 +197,29 @@ static PetscErrorCode PrintHistory(MPI_Comm comm, FILE *fp, KSP ksp, PetscReal b
   PetscFunctionReturn(0);
 }
 
-/* a table line, and JSON */
-static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *figures, const char file[])
+/* before anything is computed; every rank learns when rank 0 cannot open it */
+static PetscErrorCode OpenReport(MPI_Comm comm, const char file[], FILE **fp)
+{
+  PetscMPIInt rank, open;
+
+  PetscFunctionBeginUser;
+  *fp = NULL;
+  if (!file[0]) PetscFunctionReturn(0);
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  if (!rank) *fp = fopen(file, "w");
+  open = *fp != NULL;
+  PetscCallMPI(MPI_Bcast(&open, 1, MPI_INT, 0, comm));
+  PetscCheck(open, comm, PETSC_ERR_FILE_OPEN, "-report: %s cannot be opened for writing", file);
+  PetscFunctionReturn(0);
+}
+
+/* a table line, and JSON unless file is empty */
+static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *figures, const char file[], FILE *fp)
 {
   MPI_Comm           comm = PetscObjectComm((PetscObject)dm);
   PetscInt           dim, degree, levels, its, mine, cells, dofs;
   PetscMPIInt        ranks;
   KSPConvergedReason reason;
-  FILE              *fp;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
@@ -228,7 +243,6 @@ static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *fi
                         figures->bytes / dofs, reason < 0 ? " " : "", reason < 0 ? KSPConvergedReasons[reason] : ""));
   if (!file[0]) PetscFunctionReturn(0);
 
-  PetscCall(PetscFOpen(comm, file, "w", &fp));
   PetscCall(PetscFPrintf(comm, fp, "{\"cells\": %lld, \"dofs\": %lld, \"degree\": %d, \"dim\": %d, \"levels\": %d, \"ranks\": %d,\n",
                          (long long)cells, (long long)dofs, (int)degree, (int)dim, (int)levels, ranks));
   PetscCall(PetscFPrintf(comm, fp, " \"iterations\": %d, \"reason\": \"%s\"", (int)its, KSPConvergedReasons[reason]));
@@ -261,7 +275,9 @@ int main(int argc, char **argv)
   const char *const  problems[] = {"constant", "smooth"};
   PetscInt           smooth = 0;
   char               file[PETSC_MAX_PATH_LEN] = "";
+  PetscBool          typed;
   KSPConvergedReason reason;
+  FILE              *fp;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -270,6 +286,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsEList("-problem", "right-hand side and boundary data", NULL, problems, 2, problems[0], &smooth, NULL));
   PetscCall(PetscOptionsString("-report", "file for the figures as JSON", NULL, file, file, sizeof(file), NULL));
   PetscOptionsEnd();
+  PetscCall(OpenReport(comm, file, &fp));
 
   /* mesh, space and operator: 3D, degree 3, the unit cube refined three times, unless options say otherwise */
   PetscCall(Bytes(comm, -1, &figures.bytes));
@@ -286,7 +303,8 @@ int main(int argc, char **argv)
   PetscCall(KSPSetDM(ksp, dm)); /* for PCMG, which makes its levels of it; the operator is ours */
   PetscCall(KSPOwnOperators(ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPFGMRES));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-ksp_type", &typed));
+  if (!typed) PetscCall(PetscOptionsSetValue(NULL, "-ksp_type", KSPFGMRES)); /* as an option the preconditioner knows it at its set-up */
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCVPATCHDG));
@@ -310,7 +328,7 @@ int main(int argc, char **argv)
   PetscCall(Bytes(comm, 1, &figures.bytes));
 
   PetscCall(Examine(dm, ksp, A, b, x, &u, (PetscBool)smooth, &figures));
-  PetscCall(Report(dm, ksp, (PetscBool)smooth, &figures, file));
+  PetscCall(Report(dm, ksp, (PetscBool)smooth, &figures, file, fp));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(VecViewFromOptions(x, NULL, "-solution_view"));
 

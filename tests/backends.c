@@ -151,7 +151,7 @@ static PetscErrorCode view_says_where(Problem *p, PetscBool copied)
 
   PetscFunctionBeginUser;
   PetscCall(NewKSP(p));
-  PetscCall(ReadOptions(p, "-pc_type vpatchdg", PETSC_FALSE));
+  PetscCall(ReadOptions(p, "-ksp_type fgmres -pc_type vpatchdg", PETSC_FALSE));
   PetscCall(KSPSetUp(p->ksp));
   PetscCall(ViewSays((PetscObject)p->ksp, "backend cuda", &cuda));
   PetscCall(ViewSays((PetscObject)p->ksp, "vectors are copied to and from it", &copies));

@@ -93,6 +93,7 @@ static PetscErrorCode SetUp(PetscInt degree, PetscInt refine, PetscBool options,
   PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(KSPGetPC(*ksp, &pc));
   PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(PCVPatchDGSetPrecision(pc, VPATCHDG_PRECISION_SINGLE)); /* what auto takes, but before the KSP solves */
   PetscCall(KSPSetFromOptions(*ksp));
   PetscCall(KSPSetUp(*ksp));
   PetscFunctionReturn(0);

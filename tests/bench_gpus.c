@@ -153,6 +153,7 @@ static PetscErrorCode Create(const Size *size, int times, VPatchDGExchange excha
   PetscCall(KSPGetPC(p->ksp, &p->pc));
   PetscCall(PCSetType(p->pc, PCVPATCHDG));
   PetscCall(PCVPatchDGSetExchange(p->pc, exchange));
+  PetscCall(PCVPatchDGSetPrecision(p->pc, VPATCHDG_PRECISION_SINGLE)); /* what auto takes, but before the KSP solves */
   PetscCall(KSPSetFromOptions(p->ksp));
   PetscCall(KSPSetUp(p->ksp));
   p->cycle = ((PC_VPatchDG *)p->pc->data)->cycle;

@@ -28,7 +28,7 @@ ok(!$? && $same =~ /^fgmres .*CONVERGED_RTOL/m, 'compare_takes_two_dashes') or d
 like(compare('chebyshev.opts -dm_refine 1 -dm_vpatchdg_dim 2'), qr/^chebyshev .*CONVERGED_RTOL/m, 'compare_runs_an_opponent');
 
 # what it draws is what it tabulates: the residuals of the same run
-for my $ksp (qw(fgmres cg)) {
+for my $ksp (qw(fgmres cg richardson)) {
   my $r = report(1, "-options_file share/vpatchdg/options/$ksp.opts -dm_refine 2");
   my $history = $r->{history} || [];
   ok(@$history == $r->{iterations} + 1 && $history->[0] == 1 && abs($history->[-1] / $r->{relative_residual} - 1) < 0.1, "history_is_the_solves, $ksp")

@@ -55,7 +55,7 @@ static PetscErrorCode reuse_and_changed_coefficient_work(const char ksp[])
   PetscCall(Builds(&p, before, &builds));
   TapOk((PetscBool)(residual <= 1e-7 && builds == 3), "preconditioner_not_reused_any_more_is_built: %s", ksp);
 
-  PetscCall(PCVPatchDGSetPrecision(pc, VPATCHDG_PRECISION_SINGLE));
+  PetscCall(PCVPatchDGSetPrecision(pc, VPATCHDG_PRECISION_AUTO));
   PetscCall(SolveWith(&p, "", NULL, NULL, NULL));
   PetscCall(Builds(&p, before, &first));
   PetscCall(PCVPatchDGSetPrecision(pc, VPATCHDG_PRECISION_DOUBLE));
@@ -331,7 +331,7 @@ static PetscErrorCode wrong_input_is_refused(void)
 
 static PetscErrorCode view_shows_settings(void)
 {
-  static const char *const lines[] = {"W(1,2) cycle, double precision, patch space dirichlet, residual global, exchange color",
+  static const char *const lines[] = {"W(1,2) cycle, patch space dirichlet, residual global, exchange color", "double precision",
                                       "level 3: 64 cells, 1024 DoFs", "level 2: 16 cells, 256 DoFs, solved",
                                       "KSP Object: (vpatchdg_coarse_)"};
   Problem                  p;

@@ -30,7 +30,7 @@ static PetscErrorCode every_ksp_runs(void)
       }
       PetscCall(PetscSNPrintf(options, sizeof(options),
                               "-ksp_type %s -pc_type vpatchdg -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_exchange color "
-                              "-pc_vpatchdg_precision double -ksp_rtol 1e-9 -ksp_max_it 60",
+                              "-ksp_rtol 1e-9 -ksp_max_it 60",
                               types[t]));
       PetscCall(NewKSP(&p));
       PetscCall(SolveWith(&p, options, &residual, &its, NULL));
@@ -43,110 +43,6 @@ static PetscErrorCode every_ksp_runs(void)
     }
     PetscCall(ProblemDestroy(&p));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* a monitor makes KSPRICHARDSON do residual and cycle one by one */
-static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal norm, void *ctx)
-{
-  PetscFunctionBeginUser;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode fused_richardson_equals_monitored(const char precision[], PetscReal close)
-{
-  Problem   p;
-  Vec       x;
-  PetscInt  its[2], n[2];
-  PetscReal history[2][50], residual, difference, worst = 0;
-  char      options[256];
-
-  PetscFunctionBeginUser;
-  PetscCall(ProblemCreate(PETSC_COMM_WORLD, 3, 3, 2, NULL, &p));
-  PetscCall(VecDuplicate(p.x, &x));
-  PetscCall(PetscSNPrintf(options, sizeof(options),
-                          "-ksp_type richardson -ksp_norm_type unpreconditioned -pc_type vpatchdg -pc_vpatchdg_precision %s -ksp_rtol 1e-9",
-                          precision));
-  for (int monitored = 0; monitored < 2; monitored++) {
-    PetscCall(NewKSP(&p));
-    if (monitored) PetscCall(KSPMonitorSet(p.ksp, Monitor, NULL, NULL));
-    PetscCall(KSPSetResidualHistory(p.ksp, history[monitored], 50, PETSC_TRUE));
-    PetscCall(SolveWith(&p, options, &residual, &its[monitored], NULL));
-    PetscCall(KSPGetResidualHistory(p.ksp, NULL, &n[monitored]));
-    if (!monitored) PetscCall(VecCopy(p.x, x));
-    TapOk((PetscBool)(residual <= 1e-9), "refinement_reaches_its_tolerance: %s, %s, %.1e", precision, monitored ? "monitored" : "fused",
-          (double)residual);
-  }
-  PetscCall(Difference(x, p.x, &difference));
-  for (PetscInt i = 0; i < PetscMin(n[0], n[1]); i++) worst = PetscMax(worst, PetscAbsReal(history[0][i] - history[1][i]) / history[1][0]);
-  TapOk((PetscBool)(its[0] == its[1] && n[0] == its[0] + 1 && n[1] == n[0]),
-        "fused_richardson_equals_monitored: %s, %" PetscInt_FMT " and %" PetscInt_FMT " iterations", precision, its[0], its[1]);
-  TapOk((PetscBool)(difference <= close && worst <= close),
-        "fused_richardson_equals_monitored: %s, solutions differ by %.1e, histories by %.1e", precision, (double)difference, (double)worst);
-
-  /* with the default norm type, which is the preconditioned one, only the fused path starts from |b| */
-  PetscCall(NewKSP(&p));
-  PetscCall(KSPSetResidualHistory(p.ksp, history[0], 50, PETSC_TRUE));
-  PetscCall(SolveWith(&p, "-ksp_type richardson -ksp_rtol 1e-8 -pc_type vpatchdg", NULL, NULL, NULL));
-  PetscCall(VecNorm(p.b, NORM_2, &difference));
-  TapOk((PetscBool)(PetscAbsReal(history[0][0] - difference) <= 1e-12 * difference), "refinement_is_fused_unless_monitored");
-
-  /* tolerances: a guess that is good enough already; an iteration limit; a norm nobody wants */
-  {
-    KSPConvergedReason reason;
-    PetscInt           count;
-
-    PetscCall(NewKSP(&p));
-    PetscCall(
-      SolveWith(&p, "-ksp_type richardson -pc_type vpatchdg -ksp_rtol 1e-7 -ksp_initial_guess_nonzero", &residual, &count, &reason));
-    TapOk((PetscBool)(count == 0 && reason == KSP_CONVERGED_RTOL), "refinement_leaves_a_good_guess_alone: %" PetscInt_FMT " iterations",
-          count);
-    PetscCall(NewKSP(&p));
-    PetscCall(SolveWith(&p, "-ksp_type richardson -pc_type vpatchdg -ksp_rtol 1e-9 -ksp_max_it 2", &residual, &count, &reason));
-    TapOk((PetscBool)(count == 2 && reason == KSP_DIVERGED_ITS), "refinement_says_when_it_ran_out_of_iterations");
-    PetscCall(NewKSP(&p));
-    PetscCall(SolveWith(&p, "-ksp_type richardson -pc_type vpatchdg -ksp_norm_type none -ksp_max_it 2", &residual, &count, &reason));
-    TapOk((PetscBool)(count == 2 && reason == KSP_CONVERGED_ITS && residual < 0.1),
-          "refinement_without_norms_does_all_iterations: residual %.1e", (double)residual);
-    PetscCall(NewKSP(&p));
-    PetscCall(VecZeroEntries(p.b));
-    PetscCall(VecSetRandom(p.x, NULL));
-    PetscCall(SolveWith(&p, "-ksp_type richardson -pc_type vpatchdg", NULL, &count, &reason));
-    PetscCall(VecNorm(p.x, NORM_2, &residual));
-    TapOk((PetscBool)(count == 0 && reason > 0 && residual == 0), "refinement_of_nothing_is_nothing");
-  }
-  PetscCall(VecDestroy(&x));
-  PetscCall(ProblemDestroy(&p));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* atol and divtol: for the same reason after as many iterations as KSPRICHARDSON's own loop. x = 1 to begin with; scale: of the KSP's
-   operator, not of the preconditioner's */
-static PetscErrorCode refinement_stops_like_ksprichardson(const char options[], PetscReal scale, KSPConvergedReason expected)
-{
-  Problem            p;
-  Mat                A;
-  PetscInt           its[2];
-  KSPConvergedReason reason[2];
-  char               all[256];
-
-  PetscFunctionBeginUser;
-  PetscCall(ProblemCreate(PETSC_COMM_WORLD, 3, 3, 2, NULL, &p));
-  PetscCall(MatDuplicate(p.A, MAT_COPY_VALUES, &A));
-  PetscCall(MatScale(A, scale));
-  PetscCall(PetscSNPrintf(all, sizeof(all), "-ksp_type richardson -ksp_norm_type unpreconditioned -pc_type vpatchdg %s", options));
-  for (int monitored = 0; monitored < 2; monitored++) {
-    PetscCall(NewKSP(&p));
-    if (scale != 1) PetscCall(KSPSetOperators(p.ksp, A, p.A));
-    if (monitored) PetscCall(KSPMonitorSet(p.ksp, Monitor, NULL, NULL));
-    PetscCall(VecSet(p.x, 1));
-    PetscCall(SolveWith(&p, all, NULL, &its[monitored], &reason[monitored]));
-  }
-  TapOk((PetscBool)(its[0] == its[1] && reason[0] == expected && reason[1] == expected),
-        "refinement_stops_like_ksprichardson: %s, A x %.0f: %s and %s after %" PetscInt_FMT " and %" PetscInt_FMT " iterations", options,
-        (double)scale, KSPConvergedReasons[reason[0]], KSPConvergedReasons[reason[1]], its[0], its[1]);
-  PetscCall(MatDestroy(&A));
-  PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,7 +84,7 @@ static PetscErrorCode gmres_with_single_cycle_stalls(void)
   PetscFunctionBeginUser;
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 4, 5, NULL, &p));
   PetscCall(DMVPatchDGComputeRHS(p.dm, Forcing, NULL, NULL, NULL, p.b));
-  PetscCall(SolveWith(&p, "-ksp_type gmres -ksp_pc_side right -ksp_rtol 1e-9 -pc_type vpatchdg", &gmres, NULL, NULL));
+  PetscCall(SolveWith(&p, "-ksp_type gmres -ksp_pc_side right -ksp_rtol 1e-9 -pc_type vpatchdg -pc_vpatchdg_precision single", &gmres, NULL, NULL));
   PetscCall(KSPGetResidualNorm(p.ksp, &norm));
   PetscCall(VecNorm(p.b, NORM_2, &b));
   PetscCall(ViewSays((PetscObject)p.ksp, "with KSPGMRES the true residual stalls", &said));
@@ -379,11 +275,6 @@ int main(int argc, char **argv)
   PetscCall(VPatchDGInitializePackage());
   TapBegin(PETSC_COMM_WORLD);
   PetscCall(every_ksp_runs());
-  PetscCall(fused_richardson_equals_monitored("single", 1e-6));
-  PetscCall(fused_richardson_equals_monitored("double", 1e-12));
-  PetscCall(refinement_stops_like_ksprichardson("-ksp_rtol 1e-14 -ksp_atol 1e-3 -ksp_max_it 20", 1, KSP_CONVERGED_ATOL));
-  PetscCall(refinement_stops_like_ksprichardson("-ksp_divtol 2 -ksp_initial_guess_nonzero", 1, KSP_DIVERGED_DTOL));
-  PetscCall(refinement_stops_like_ksprichardson("-ksp_divtol 1e4", 10, KSP_DIVERGED_DTOL));
   PetscCall(precisions_agree());
   PetscCall(gmres_with_single_cycle_stalls());
   PetscCall(nan_stops_the_ksp());

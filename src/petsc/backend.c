@@ -88,7 +88,9 @@ PetscErrorCode DMVPatchDGGetKernels(DM dm, const VpBackend **out)
 
   PetscFunctionBegin;
   if (dg->kernels && !dg->mats && strncmp(dg->chosen_for, dm->vectype, sizeof(dg->chosen_for) - 1)) { /* only viewed so far */
-    PetscCall(DMVPatchDGClearLevels(dm));
+    PetscCall(VpOperatorClear(dg->op));
+    if (dg->ghost) PetscCall(dg->kernels->release(dg->ghost));
+    dg->ghost = NULL;
     dg->kernels = NULL;
   }
   if (!dg->kernels) {
@@ -173,6 +175,7 @@ PetscErrorCode DMVPatchDGGetBackend(DM dm, VPatchDGBackend *backend)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
+  VpAssertPointer(backend, 2);
   *backend = dg->backend;
   if (dg->kernels) *backend = dg->kernels == &VpBackendHost ? VPATCHDG_BACKEND_HOST : VPATCHDG_BACKEND_CUDA;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -109,13 +109,15 @@ static PetscErrorCode DomainOptions(DM dm, VpOptionItems PetscOptionsObject)
 
 PetscErrorCode DMSetFromOptions_VPatchDG(DM dm, VpOptionItems PetscOptionsObject)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  PetscInt     level = dm->levelup, degree;
+  DM_VPatchDG *dg;
+  PetscInt     level, degree;
   PetscReal    penalty, reaction;
   PetscEnum    backend, transport;
   PetscBool    set;
 
   PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  level = dm->levelup;
   PetscOptionsHeadBegin(PetscOptionsObject, "DMVPATCHDG Options");
   PetscCall(DomainOptions(dm, PetscOptionsObject));
   PetscCall(BoxOptions(dm, PetscOptionsObject));

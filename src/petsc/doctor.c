@@ -264,11 +264,11 @@ static PetscErrorCode Solver(PC pc, PetscViewer viewer, const VpCycleOptions *o)
 static PetscErrorCode Transport(PC pc, VpMesh mesh, PetscViewer viewer)
 {
   const char *travel;
-  DM          dm;
+  VpPmat      pmat;
 
   PetscFunctionBegin;
-  PetscCall(MatGetVPatchDG(pc->pmat, "-vpatchdg_doctor", &dm));
-  travel = ((DM_VPatchDG *)dm->data)->travel;
+  PetscCall(MatGetVPatchDG(pc->pmat, "-vpatchdg_doctor", &pmat));
+  travel = ((DM_VPatchDG *)pmat.dm->data)->travel;
   if (VpMeshRanks(mesh) > 1)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  ghosts travel by %s\n", travel[0] ? travel : "mpi, from host memory"));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -8,6 +8,8 @@ static PetscErrorCode Clear(PC pc)
 
   PetscFunctionBegin;
   PetscCall(inverse->ops->clear(pc));
+  PetscCall(VpOperatorDestroy(&inverse->op));
+  inverse->built = PETSC_FALSE;
   PetscCall(DMDestroy(&inverse->dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -23,42 +25,84 @@ PetscErrorCode VpInverseReset(PC pc)
 /* (scale A + shift I)^-1 = (A + shift/scale I)^-1 / scale. A negative quotient could make the operator singular: it is left to the KSP. */
 static PetscReal ExtraReaction(PetscReal scale, PetscReal shift)
 {
-  return scale != 0 ? PetscMax(shift / scale, 0) : 0;
+  return PetscMax(shift / scale, 0);
+}
+
+static VpProblem Problem(const VpInverse *inverse)
+{
+  VpProblem problem = inverse->op->problem;
+
+  problem.reaction += ExtraReaction(inverse->scale, inverse->shift);
+  return problem;
+}
+
+static PetscErrorCode Build(PC pc)
+{
+  static PetscInt  builds = 0;
+  VpInverse       *inverse = (VpInverse *)pc->data;
+  VpProblem        problem;
+  const VpBackend *backend;
+
+  PetscFunctionBegin;
+  PetscCall(inverse->ops->clear(pc));
+  inverse->built = PETSC_FALSE;
+  problem = Problem(inverse);
+  PetscCall(DMVPatchDGGetKernels(inverse->dm, &backend));
+  PetscCall(inverse->ops->build(pc, inverse->op->mesh, &problem, backend));
+  inverse->built = PETSC_TRUE;
+  inverse->build = ++builds;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what was built for another operator, or with other options, is cleared; what can be built now is */
+static PetscErrorCode Renew(PC pc, const VpPmat *p)
+{
+  VpInverse     *inverse = (VpInverse *)pc->data;
+  PetscBool      later = PETSC_FALSE;
+  VpOperator     op = VpOperatorReference(p->op);
+  VpProblem      problem;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectReference((PetscObject)p->dm));
+  PetscCall(Clear(pc));
+  inverse->dm = p->dm;
+  inverse->op = op;
+  inverse->changed = PETSC_TRUE; /* until it is done */
+  problem = Problem(inverse);
+  if (inverse->ops->prepare) PetscCall(inverse->ops->prepare(pc, op->mesh, &problem, &later));
+  if (!later) PetscCall(Build(pc));
+  inverse->changed = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* PETSc calls it when the Pmat's state moved, which a changed coefficient does, too */
 static PetscErrorCode VpInverseSetUp(PC pc)
 {
-  static PetscInt  builds = 0;
-  VpInverse       *inverse = (VpInverse *)pc->data;
-  PetscObject      link;
-  DM               dm;
-  VpProblem        problem;
-  PetscObjectState state;
-  PetscReal        scale, shift, extra;
-  const VpBackend *backend;
+  VpInverse *inverse = (VpInverse *)pc->data;
+  VpPmat     p;
+  PetscBool  renew;
 
   PetscFunctionBegin;
-  PetscCall(MatGetVPatchDG(pc->pmat, inverse->ops->caller, &dm));
-  PetscCall(MatVPatchDGGetScaling(pc->pmat, &scale, &shift));
-  state = ((DM_VPatchDG *)dm->data)->coefficient_state;
-  extra = ExtraReaction(scale, shift);
-  if (inverse->dm != dm || inverse->state != state || inverse->changed || extra != ExtraReaction(inverse->scale, inverse->shift)) {
-    PetscCall(Clear(pc));
-    PetscCall(DMVPatchDGGetProblem(dm, &problem));
-    PetscCall(DMVPatchDGGetKernels(dm, &backend));
-    problem.reaction += extra;
-    PetscCall(inverse->ops->build(pc, ((DM_VPatchDG *)dm->data)->mesh, &problem, backend));
-    PetscCall(PetscObjectReference((PetscObject)dm));
-    inverse->dm = dm;
-    inverse->state = state;
-    inverse->changed = PETSC_FALSE;
-    inverse->build = ++builds;
-  }
-  inverse->scale = scale;
-  inverse->shift = shift;
-  PetscCall(PetscObjectQuery((PetscObject)pc->pmat, "DMVPatchDG operator", &link));
-  inverse->plain = (PetscBool)(link && !strcmp(((PetscObject)pc->pmat)->type_name, MATSHELL) && scale == 1 && shift == 0);
+  PetscCall(MatGetVPatchDG(pc->pmat, inverse->ops->caller, &p));
+  PetscCheck(p.scale != 0 && !PetscIsInfOrNanScalar(p.scale) && !PetscIsInfOrNanScalar(p.shift), PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_WRONG,
+             "%s: the Pmat is %g A + %g I, whose inverse the one of A does not approximate: see MatScale(), MatShift(), MatDuplicate()",
+             inverse->ops->caller, (double)PetscRealPart(p.scale), (double)PetscRealPart(p.shift));
+  renew = (PetscBool)(inverse->op != p.op || inverse->changed || ExtraReaction(p.scale, p.shift) != ExtraReaction(inverse->scale, inverse->shift));
+  inverse->scale = p.scale;
+  inverse->shift = p.shift;
+  if (renew) PetscCall(Renew(pc, &p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpInverseMeet(PC pc, KSP ksp)
+{
+  VpInverse *inverse = (VpInverse *)pc->data;
+  PetscBool  again = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (inverse->ops->meet) PetscCall(inverse->ops->meet(pc, ksp, &again));
+  if (again || !inverse->built) PetscCall(Build(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,51 +114,55 @@ PetscErrorCode VpInverseChanged(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Apply(PC pc, PetscBool transpose, Vec r, Vec z)
-{
-  VpInverse   *inverse = (VpInverse *)pc->data;
-  PetscScalar *rr, *zz;
-  VpValues     rv, zv;
-  VpLevel      outer;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
-  PetscCall(VpValuesGet(outer->backend, r, VP_READ, &rv, &rr));
-  PetscCall(inverse->ops->enter(pc, rr));
-  PetscCall(VpValuesRestore(&rv));
-  PetscCall(VpValuesGet(outer->backend, z, VP_WRITE, &zv, &zz));
-  PetscCall(inverse->ops->solve(pc, transpose, PETSC_FALSE, zz));
-  PetscCall(VpValuesRestore(&zv));
-  if (inverse->scale != 1) PetscCall(VecScale(z, 1 / inverse->scale));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode VpInverseApply(PC pc, Vec r, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(Apply(pc, PETSC_FALSE, r, z));
+  PetscCall(VpInverseEnter(pc, NULL, r, NULL, NULL));
+  PetscCall(VpInverseSolve(pc, PETSC_FALSE, PETSC_FALSE, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode VpInverseApplyTranspose(PC pc, Vec r, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(Apply(pc, PETSC_TRUE, r, z));
+  PetscCall(VpInverseEnter(pc, NULL, r, NULL, NULL));
+  PetscCall(VpInverseSolve(pc, PETSC_TRUE, PETSC_FALSE, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* which KSP is about to solve: refinement asks for its norm type and fills its residual history */
+/* KSPRICHARDSON stops by the true residual, whoever forms it, unless the user chose a norm. Refinement (richardson.c) knows no other. */
+static PetscErrorCode SetNorm(PC pc, KSP ksp)
+{
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &same));
+  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->normtype_set == KSP_NORM_DEFAULT) ksp->normtype = KSP_NORM_UNPRECONDITIONED;
+  pc->ops->applyrichardson = ksp->normtype == KSP_NORM_PRECONDITIONED ? NULL : VpInverseApplyRichardson;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Refinement asks the KSP for its norm type and its test, and fills its residual history. A KSP that is set up does not see that its PC was
+   reset. */
 static PetscErrorCode VpInversePreSolve(PC pc, KSP ksp, Vec b, Vec x)
 {
   PetscFunctionBegin;
   ((VpInverse *)pc->data)->ksp = ksp;
+  PetscCall(PCSetUp(pc));
+  PetscCall(VpInverseMeet(pc, ksp));
+  PetscCall(SetNorm(pc, ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode VpInversePostSolve(PC pc, KSP ksp, Vec b, Vec x)
 {
+  VpInverse *inverse = (VpInverse *)pc->data;
+
   PetscFunctionBegin;
-  ((VpInverse *)pc->data)->ksp = NULL;
+  inverse->ksp = NULL;
+  pc->ops->applyrichardson = VpInverseApplyRichardson;
+  if (inverse->ops->leave) PetscCall(inverse->ops->leave(pc, ksp, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

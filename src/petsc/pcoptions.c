@@ -17,12 +17,34 @@ PetscErrorCode VpCheckSpace(MPI_Comm comm, const char prefix[], VpSpace space, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CheckAgreement(PC pc)
+{
+  const VpCycleOptions *o = &((PC_VPatchDG *)pc->data)->options;
+  const VpSetting       settings[] = {{"patch space (-pc_vpatchdg_space)", (PetscReal)o->space, VPatchDGSpaces},
+                                      {"residual (-pc_vpatchdg_residual)", (PetscReal)o->residual, VPatchDGResiduals},
+                                      {"sweeps before (-pc_vpatchdg_smooth_pre)", (PetscReal)o->pre, NULL},
+                                      {"sweeps after (-pc_vpatchdg_smooth_post)", (PetscReal)o->post, NULL},
+                                      {"symmetry (-pc_vpatchdg_symmetric)", (PetscReal)o->symmetric, PetscBools},
+                                      {"type of the cycle (-pc_vpatchdg_cycle_type)", (PetscReal)o->type, VPatchDGCycleTypes},
+                                      {"number of levels (-pc_vpatchdg_levels)", (PetscReal)o->levels, NULL},
+                                      {"precision (-pc_vpatchdg_precision)", (PetscReal)((PC_VPatchDG *)pc->data)->choice.asked, VPatchDGPrecisions},
+                                      {"exchange (-pc_vpatchdg_exchange)", (PetscReal)o->exchange, VPatchDGExchanges},
+                                      {"coarsest level (-pc_vpatchdg_coarse)", (PetscReal)o->coarse, VPatchDGCoarses},
+                                      {"size to gather from (-pc_vpatchdg_gather)", (PetscReal)o->gather, NULL},
+                                      {"replay (-pc_vpatchdg_replay)", (PetscReal)o->replay, PetscBools}};
+
+  PetscFunctionBegin;
+  PetscCall(VpCheckSame(PetscObjectComm((PetscObject)pc), (int)PETSC_STATIC_ARRAY_LENGTH(settings), settings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *problem)
 {
   const VpCycleOptions *o = &((PC_VPatchDG *)pc->data)->options;
   MPI_Comm              comm = PetscObjectComm((PetscObject)pc);
 
   PetscFunctionBegin;
+  PetscCall(CheckAgreement(pc));
   PetscCheck(mesh->level >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE, "-pc_type vpatchdg needs boxes that are refined: -dm_refine 1 or more");
   PetscCheck(o->levels <= mesh->level, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_vpatchdg_levels %" PetscInt_FMT ": boxes refined %d times have %d levels at most", o->levels, mesh->level, mesh->level);
@@ -59,7 +81,7 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
   const VpCycleOptions o = ((PC_VPatchDG *)pc->data)->options;
   PetscEnum            value;
   PetscInt             pre = o.pre, post = o.post, levels, gather;
-  PetscBool            symmetric, replay, set;
+  PetscBool            symmetric, replay, warnings, set;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Vertex-patch multigrid options");
@@ -83,8 +105,9 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
   PetscCall(PetscOptionsBoundedInt("-pc_vpatchdg_levels", "Levels, 0: all", "PCVPatchDGSetLevels", o.levels, &levels, &set, 0));
   if (set) PetscCall(PCVPatchDGSetLevels(pc, levels));
   PetscCall(PetscOptionsEnum("-pc_vpatchdg_precision", "Of the whole cycle", "PCVPatchDGSetPrecision", VPatchDGPrecisions,
-                             (PetscEnum)o.precision, &value, &set));
+                             (PetscEnum)((PC_VPatchDG *)pc->data)->choice.asked, &value, &set));
   if (set) PetscCall(PCVPatchDGSetPrecision(pc, (VPatchDGPrecision)value));
+  PetscCall(PCVPatchDGReadHint(pc));
   PetscCall(PetscOptionsEnum("-pc_vpatchdg_exchange", "How often ranks exchange", "PCVPatchDGSetExchange",
                              VPatchDGExchanges, (PetscEnum)o.exchange, &value, &set));
   if (set) PetscCall(PCVPatchDGSetExchange(pc, (VPatchDGExchange)value));
@@ -98,6 +121,9 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
   PetscCall(PetscOptionsBool("-pc_vpatchdg_replay", "A GPU runs the cycle as a recorded CUDA graph", "PCVPatchDGSetReplay", o.replay,
                              &replay, &set));
   if (set) PetscCall(PCVPatchDGSetReplay(pc, replay));
+  if (((PetscObject)pc)->prefix) PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, NULL, "-vpatchdg_warnings", &warnings, NULL));
+  else /* which -help shows */
+    PetscCall(PetscOptionsBool("-vpatchdg_warnings", "Warn, with a prefix or without", NULL, PETSC_TRUE, &warnings, NULL));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,16 +1,26 @@
 /* The settings of PCVPATCHDG that make its mathematics: setters and getters. Setters do nothing to a PC of another type. */
 #include "pcimpl.h"
 
-PetscErrorCode PCVPatchDGGetOptions(PC pc, PetscBool must, VpCycleOptions **options)
+PetscErrorCode PCVPatchDGGetData(PC pc, PetscBool must, PC_VPatchDG **data)
 {
   PetscBool same;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  VpAssertObject(pc, PC_CLASSID, 1);
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
   PetscCheck(same || !must, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCHDG,
-             ((PetscObject)pc)->type_name);
-  *options = same ? &((PC_VPatchDG *)pc->data)->options : NULL;
+             VpTypeName((PetscObject)pc));
+  *data = same ? (PC_VPatchDG *)pc->data : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCVPatchDGGetOptions(PC pc, PetscBool must, VpCycleOptions **options)
+{
+  PC_VPatchDG *data;
+
+  PetscFunctionBegin;
+  PetscCall(PCVPatchDGGetData(pc, must, &data));
+  *options = data ? &data->options : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -24,7 +34,8 @@ PetscErrorCode PCVPatchDGGetOptions(PC pc, PetscBool must, VpCycleOptions **opti
 
    Input Parameters:
 +  pc    - the preconditioner
--  space - `VPATCHDG_SPACE_FULL` (all), `VPATCHDG_SPACE_DIRICHLET` (0 on its sides), `VPATCHDG_SPACE_CLAMPED` (and their normal derivatives)
+-  space - `VPATCHDG_SPACE_FULL` (all functions on its cells), `VPATCHDG_SPACE_DIRICHLET` (those that are 0 on its sides) or
+`VPATCHDG_SPACE_CLAMPED` (those whose normal derivative is 0 there, too)
 
    Options Database Key:
 .  -pc_vpatchdg_space full|dirichlet|clamped - the space, full by default
@@ -32,7 +43,7 @@ PetscErrorCode PCVPatchDGGetOptions(PC pc, PetscBool must, VpCycleOptions **opti
    Level: intermediate
 
    Note:
-   clamped needs degree 3 or more.
+   On the boundary of the domain functions of every space are free. clamped needs degree 3 or more.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetSpace()`
 @*/
@@ -61,7 +72,8 @@ ENUM_OPTION(Space, VPatchDGSpace, VpSpace, space, 3)
 
    Input Parameters:
 +  pc       - the preconditioner
--  residual - `VPATCHDG_RESIDUAL_EXACT` (all), `_LOCAL` (nothing), `_GLOBAL` (all, by a product with A for every colour)
+-  residual - `VPATCHDG_RESIDUAL_EXACT` (values and normal derivatives on its sides, which is all that matters), `VPATCHDG_RESIDUAL_LOCAL`
+(nothing) or `VPATCHDG_RESIDUAL_GLOBAL` (the same numbers as exact, by a product with A for every colour: slow, for checking)
 
    Options Database Key:
 .  -pc_vpatchdg_residual exact|local|global - the residual, exact by default
@@ -69,7 +81,7 @@ ENUM_OPTION(Space, VPatchDGSpace, VpSpace, space, 3)
    Level: intermediate
 
    Note:
-   local does not exist with full patches.
+   local exists for the spaces dirichlet and clamped only.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetResidual()`
 @*/
@@ -98,7 +110,7 @@ ENUM_OPTION(Residual, VPatchDGResidual, VpResidual, residual, 3)
 
    Input Parameters:
 +  pc   - the preconditioner
--  type - `VPATCHDG_CYCLE_V` or `VPATCHDG_CYCLE_W`
+-  type - `VPATCHDG_CYCLE_V` (one coarse correction on every level, default) or `VPATCHDG_CYCLE_W` (two)
 
    Options Database Key:
 .  -pc_vpatchdg_cycle_type v|w - the type, v by default
@@ -132,18 +144,33 @@ ENUM_OPTION(CycleType, VPatchDGCycleType, VpCycleType, type, 2)
 
    Input Parameters:
 +  pc        - the preconditioner
--  precision - `VPATCHDG_PRECISION_SINGLE` or `VPATCHDG_PRECISION_DOUBLE`; the KSP works in double
+-  precision - `VPATCHDG_PRECISION_AUTO`, `VPATCHDG_PRECISION_SINGLE` or `VPATCHDG_PRECISION_DOUBLE`; the KSP works in double
 
    Options Database Key:
-.  -pc_vpatchdg_precision single|double - the precision, single by default
+.  -pc_vpatchdg_precision auto|single|double - the precision, auto by default
 
    Level: intermediate
+
+   Notes:
+   A cycle in single precision is about twice as fast and not quite linear. Some KSPs then report a residual that is not that of their
+   solution: the true one stalls near cond(A) 6e-8. auto is single with the KSPs that keep both together and double otherwise.
+
+   Single are `KSPFGMRES`, `KSPPIPEFGMRES`, `KSPGCR`, `KSPRICHARDSON`, `KSPCHEBYSHEV`, `KSPFCG`, `KSPBICG`, `KSPFBCGS`, `KSPFBCGSR` and
+   `KSPQMRCGS`, and, where the cycle is symmetric (`PCVPatchDGSetSymmetric()`), `KSPCG`, `KSPNASH`, `KSPSTCG` and `KSPGLTR`.
+
+   Double are all others. So are `KSPPREONLY`, KSPs that are part of a preconditioner (of `PCKSP`, `PCMG`, `PCFIELDSPLIT`, ...; a KSP that is not
+   outermost and has a prefix counts as one), and whatever calls `PCApply()` without a KSP: the solver around them would have to be flexible, and
+   nothing is known of it. Where it is, ask for single.
+
+   auto learns the KSP's type from -ksp_type in the options database when it reads its options, otherwise when the KSP begins to solve. In
+   this case the cycle is built at the beginning of the first solve, not by `KSPSetUp()`. It is built once more where a KSP that needs double
+   follows one that does not.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetPrecision()`
 @*/
 
 /*@
-   PCVPatchDGGetPrecision - Gets the precision of the cycle
+   PCVPatchDGGetPrecision - Gets the precision that was asked for
 
    Not Collective
 
@@ -151,13 +178,13 @@ ENUM_OPTION(CycleType, VPatchDGCycleType, VpCycleType, type, 2)
 .  pc - the preconditioner
 
    Output Parameter:
-.  precision - as in `PCVPatchDGSetPrecision()`
+.  precision - as in `PCVPatchDGSetPrecision()`; -ksp_view shows what auto chose
 
    Level: intermediate
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGSetPrecision()`
 @*/
-ENUM_OPTION(Precision, VPatchDGPrecision, VpPrecision, precision, 2)
+VP_ENUM_SETTING(PCVPatchDG, PC_VPatchDG, PCVPatchDGGetData, Precision, VPatchDGPrecision, VPatchDGPrecision, choice.asked, 3)
 
 /*@
    PCVPatchDGSetSymmetric - Reverses the colours before the coarse correction
@@ -166,7 +193,7 @@ ENUM_OPTION(Precision, VPatchDGPrecision, VpPrecision, precision, 2)
 
    Input Parameters:
 +  pc        - the preconditioner
--  symmetric - makes the cycle symmetric, for `KSPCG`
+-  symmetric - `PETSC_TRUE` makes the cycle symmetric, as `KSPCG` and `KSPMINRES` need it; `PETSC_FALSE` by default
 
    Options Database Key:
 .  -pc_vpatchdg_symmetric - symmetric
@@ -203,8 +230,8 @@ ENUM_OPTION(Symmetric, PetscBool, PetscBool, symmetric, 2)
 
    Input Parameters:
 +  pc   - the preconditioner
-.  pre  - before the coarse correction
--  post - after it
+.  pre  - number of sweeps before the coarse correction, 0 or more
+-  post - number of sweeps after it, 0 or more
 
    Options Database Keys:
 +  -pc_vpatchdg_smooth_pre n  - before the coarse correction, 0 by default
@@ -240,8 +267,8 @@ PetscErrorCode PCVPatchDGSetSmooth(PC pc, PetscInt pre, PetscInt post)
 .  pc - the preconditioner
 
    Output Parameters:
-+  pre  - before the coarse correction, or `NULL`
--  post - after it, or `NULL`
++  pre  - number of sweeps before the coarse correction, or `NULL`
+-  post - number of sweeps after it, or `NULL`
 
    Level: intermediate
 
@@ -249,7 +276,7 @@ PetscErrorCode PCVPatchDGSetSmooth(PC pc, PetscInt pre, PetscInt post)
 @*/
 PetscErrorCode PCVPatchDGGetSmooth(PC pc, PetscInt *pre, PetscInt *post)
 {
-  VpCycleOptions *options;
+  VpCycleOptions *options = NULL;
 
   PetscFunctionBegin;
   PetscCall(PCVPatchDGGetOptions(pc, PETSC_TRUE, &options));

@@ -1,139 +1,79 @@
 /* Refinement, x += M (b - A x), as one operation: what KSPRICHARDSON runs when nothing monitors it and its scale is 1. Residual and
    conversion are one pass over memory, correction and conversion another; there are no vectors but x and b.
 
-   It stops by the norm of b - A x, whatever norm the KSP is set to, with the meaning KSPConvergedDefault() gives the tolerances. */
+   It stops by the norm of b - A x and by the KSP's own test, as KSPRICHARDSON does in its own loop (pcinverse.c sets its norm). */
 #include "pcimpl.h"
 
-static PetscErrorCode FusedResidual(PC pc, Vec b, Vec x, PetscReal *norm)
+/* A itself, without entries, is the operator: NULL where it is not. A preconditioner may be older than that */
+static PetscErrorCode FusedOperator(PC pc, VpOperator *op)
 {
-  VpInverse       *inverse = (VpInverse *)pc->data;
-  PetscScalar     *bb, *xx = NULL;
-  VpGhosts         ghosts = VpGhostsAt(NULL);
-  VpValues         bv, xv;
-  VpLevel          outer;
+  VpMatrix  matrix;
+  PetscBool shell;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
-  PetscCall(VpValuesGet(outer->backend, b, VP_READ, &bv, &bb));
-  if (x) PetscCall(VpValuesGet(outer->backend, x, VP_READ, &xv, &xx));
-  if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, xx, &ghosts));
-  PetscCall(inverse->ops->enter_residual(pc, outer, xx, ghosts, bb, norm));
-  if (x) PetscCall(VpValuesRestore(&xv));
-  PetscCall(VpValuesRestore(&bv));
-  if (norm) *norm = PetscSqrtReal(*norm);
+  PetscCall(VpMatrixFind(pc->mat, &matrix));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc->mat, MATSHELL, &shell));
+  *op = matrix && shell && pc->mat == pc->pmat && matrix->scale == 1 && matrix->shift == 0 ? VpMatrixOperator(matrix) : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PlainResidual(PC pc, Vec b, Vec x, Vec w, PetscReal *norm)
 {
-  VpInverse   *inverse = (VpInverse *)pc->data;
-  PetscScalar *ww;
-  VpValues     wv;
-  VpLevel      outer;
-
   PetscFunctionBegin;
   if (x) PetscCall(MatResidual(pc->mat, b, x, w));
   else
     PetscCall(VecCopy(b, w));
-  if (norm) PetscCall(VecNorm(w, NORM_2, norm));
-  PetscCall(VecScale(w, 1 / inverse->scale));
-  PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
-  PetscCall(VpValuesGet(outer->backend, w, VP_READ, &wv, &ww));
-  PetscCall(inverse->ops->enter(pc, ww));
-  PetscCall(VpValuesRestore(&wv));
+  PetscCall(VpInverseEnter(pc, NULL, w, NULL, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Correct(PC pc, PetscBool add, Vec x)
+/* what PETSc's loop does with every residual; without a KSP (NULL) the tolerances refer to the first one */
+static PetscErrorCode Test(KSP ksp, PetscInt it, PetscReal norm, const PetscReal tolerance[3], PetscReal *first, PetscInt *reason)
 {
-  VpInverse   *inverse = (VpInverse *)pc->data;
-  PetscScalar *xx;
-  VpValues     xv;
-  VpLevel      outer;
+  KSPConvergedReason says = KSP_CONVERGED_ITERATING;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
-  PetscCall(VpValuesGet(outer->backend, x, add ? VP_READ_WRITE : VP_WRITE, &xv, &xx));
-  PetscCall(inverse->ops->solve(pc, PETSC_FALSE, add, xx));
-  PetscCall(VpValuesRestore(&xv));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* the KSP's choices that PCApplyRichardson() is not told */
-typedef struct {
-  PetscBool measure;        /* norms are wanted */
-  PetscBool test;           /* and end the iteration */
-  PetscBool enough;         /* maxits corrections count as convergence */
-  PetscBool initial, least; /* rtol refers to the first residual, to the lesser of it and b */
-} Choices;
-
-static Choices ChoicesOf(KSP ksp)
-{
-  Choices choices = {.measure = PETSC_TRUE, .test = PETSC_TRUE, .enough = PETSC_TRUE};
-
-  if (!ksp) return choices;
-  choices.measure = (PetscBool)(ksp->normtype != KSP_NORM_NONE);
-  choices.test = (PetscBool)(choices.measure && ksp->converged != KSPConvergedSkip);
-  choices.enough = (PetscBool)!choices.test;
-  if (ksp->converged == KSPConvergedDefault && ksp->cnvP) {
-    const KSPConvergedDefaultCtx *ctx = (KSPConvergedDefaultCtx *)ksp->cnvP;
-
-    choices.enough = (PetscBool)(choices.enough || ctx->convmaxits);
-    choices.initial = ctx->initialrtol;
-    choices.least = ctx->mininitialrtol;
+  if (ksp) {
+    ksp->rnorm = norm;
+    PetscCall(KSPLogResidualHistory(ksp, norm));
+    PetscCall((*ksp->converged)(ksp, it, norm, &says, ksp->cnvP));
+  } else {
+    if (it == 0) *first = norm;
+    if (PetscIsInfOrNanReal(norm)) says = KSP_DIVERGED_NANORINF;
+    else if (norm < tolerance[1]) says = KSP_CONVERGED_ATOL;
+    else if (norm <= tolerance[0] * *first) says = KSP_CONVERGED_RTOL;
+    else if (norm >= tolerance[2] * *first) says = KSP_DIVERGED_DTOL;
   }
-  return choices;
-}
-
-/* the norm that rtol and dtol multiply, from that of the first residual */
-static PetscErrorCode Reference(const Choices *choices, Vec b, PetscBool guesszero, PetscReal first, PetscReal *start)
-{
-  PetscFunctionBegin;
-  *start = first;
-  if (guesszero || choices->initial) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecNorm(b, NORM_2, start));
-  if (choices->least) *start = PetscMin(*start, first);
-  if (*start == 0) *start = first;
+  *reason = (PetscInt)says;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PCRichardsonConvergedReason Test(PetscReal norm, PetscReal start, PetscReal rtol, PetscReal abstol, PetscReal dtol)
-{
-  if (PetscIsInfOrNanReal(norm)) return (PCRichardsonConvergedReason)KSP_DIVERGED_NANORINF;
-  if (norm < abstol) return PCRICHARDSON_CONVERGED_ATOL;
-  if (norm <= rtol * start) return PCRICHARDSON_CONVERGED_RTOL;
-  return norm >= dtol * start ? PCRICHARDSON_DIVERGED_DTOL : (PCRichardsonConvergedReason)0;
 }
 
 /* PCRichardsonConvergedReason is KSPConvergedReason under other names. */
 PetscErrorCode VpInverseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt maxits,
                                         PetscBool guesszero, PetscInt *its, PCRichardsonConvergedReason *reason)
 {
+  const PetscReal tolerance[] = {rtol, abstol, dtol};
   const KSP       ksp = ((VpInverse *)pc->data)->ksp;
-  const Choices   choices = ChoicesOf(ksp);
-  const PetscBool fused = (PetscBool)(((VpInverse *)pc->data)->plain && pc->mat == pc->pmat);
-  PetscReal       norm, start = 0;
-  PetscInt        it;
+  const PetscBool measure = (PetscBool)(!ksp || ksp->normtype != KSP_NORM_NONE);
+  VpOperator      op = NULL;
+  PetscReal       norm = 0, first = 0;
+  PetscInt        it, ends = 0;
 
   PetscFunctionBegin;
-  *reason = (PCRichardsonConvergedReason)0;
-  for (it = 0; choices.measure || it < maxits; it++) {
+  PetscCall(FusedOperator(pc, &op));
+  ((VpInverse *)pc->data)->factor = 0; /* of other residuals */
+  for (it = 0;; it++) {
     const Vec now = guesszero && it == 0 ? NULL : x;
 
-    if (fused) PetscCall(FusedResidual(pc, b, now, choices.measure ? &norm : NULL));
-    else
-      PetscCall(PlainResidual(pc, b, now, w, choices.measure ? &norm : NULL));
-    if (choices.measure && it == 0) PetscCall(Reference(&choices, b, guesszero, norm, &start));
-    if (choices.measure && ksp) {
-      ksp->rnorm = norm;
-      PetscCall(KSPLogResidualHistory(ksp, norm));
-    }
-    if (choices.test) *reason = Test(norm, start, rtol, abstol, dtol);
-    if (*reason || it >= maxits) break;
-    PetscCall(Correct(pc, (PetscBool)(now != NULL), x));
+    if (op && (measure || it < maxits)) PetscCall(VpInverseEnter(pc, op, b, now, measure ? &norm : NULL));
+    else if (measure || it < maxits) PetscCall(PlainResidual(pc, b, now, w, measure ? &norm : NULL));
+    PetscCall(Test(ksp, it, norm, tolerance, &first, &ends));
+    if (ends || it >= maxits) break;
+    PetscCall(VpInverseSolve(pc, PETSC_FALSE, (PetscBool)(now != NULL), x));
   }
   if (guesszero && it == 0) PetscCall(VecSet(x, 0));
   *its = it;
-  if (!*reason) *reason = choices.enough ? PCRICHARDSON_CONVERGED_ITS : (PCRichardsonConvergedReason)KSP_DIVERGED_ITS;
+  if (!ends) ends = measure ? KSP_DIVERGED_ITS : KSP_CONVERGED_ITS;
+  *reason = (PCRichardsonConvergedReason)ends;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

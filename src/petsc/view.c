@@ -42,15 +42,14 @@ static PetscErrorCode ViewBoundary(DM dm, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* smallest and largest coefficient, of all ranks */
-static PetscErrorCode CoefficientRange(DM dm, PetscReal range[2])
+PetscErrorCode DMVPatchDGCoefficientRange(DM dm, PetscReal range[2])
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
 
   PetscFunctionBegin;
   range[0] = range[1] = PETSC_MIN_REAL; /* of -a, of a */
   for (int32_t c = 0; c < dg->mesh->nown; c++) {
-    const PetscReal a = dg->coefficient ? dg->coefficient[c] : 1;
+    const PetscReal a = dg->op->problem.coefficient ? dg->op->problem.coefficient[c] : 1;
     range[0] = PetscMax(range[0], -a);
     range[1] = PetscMax(range[1], a);
   }
@@ -77,7 +76,7 @@ static PetscErrorCode ViewMemory(DM dm, VpLevel level, PetscViewer viewer)
 
 PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg;
   PetscBool    ascii;
   PetscReal    a[2];
   PetscInt     least, most;
@@ -85,6 +84,7 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
   VpLevel      level;
 
   PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (!dg->mesh) {
@@ -92,10 +92,9 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
       PetscViewerASCIIPrintf(viewer, "  not set up: domain %s, degree %" PetscInt_FMT "\n", VPatchDGDomains[dg->domain], dg->degree));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(DMVPatchDGCheck(dm, "DMView()"));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)dm), &size));
   PetscCall(DMVPatchDGGetLevel(dm, &level));
-  PetscCall(CoefficientRange(dm, a));
+  PetscCall(DMVPatchDGCoefficientRange(dm, a));
   least = most = dg->mesh->nown;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)dm)));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)dm)));

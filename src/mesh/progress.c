@@ -1,5 +1,5 @@
 /* -vpatchdg_progress */
-#include "../progress.h"
+#include "progress.h"
 #include "../compat.h"
 #include <petsctime.h>
 

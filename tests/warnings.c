@@ -1,0 +1,159 @@
+/* What PCVPATCHDG warns of, and how often.
+   ranks: 1 2 */
+#include "problem.h"
+#include "said.h"
+
+#define VP "-pc_type vpatchdg "
+#define SYMMETRIC "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 "
+
+/* two solves with every one of them, so that what is said twice shows */
+static PetscErrorCode warnings_come_once(void)
+{
+  static const struct {
+    const char *options;
+    int         lines;
+    const char *says;
+  } cases[] = {
+    {"-ksp_type fgmres", 0, ""},
+    {"-ksp_type gmres -ksp_pc_side right", 0, ""},
+    {"-ksp_type cg " SYMMETRIC, 0, ""},
+    {"-ksp_type gmres -ksp_pc_side right -pc_vpatchdg_precision single -ksp_rtol 1e-3", 1,
+     "use -pc_vpatchdg_precision auto, or -ksp_type fgmres"},
+    {"-ksp_type gmres -ksp_pc_side right -pc_vpatchdg_precision single -ksp_rtol 1e-9", 2,
+     "KSP gmres says CONVERGED_RTOL, but |b - A x| is"},
+    {"-ksp_type cg -ksp_norm_type unpreconditioned", 1, "use -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1, or -ksp_type fgmres"},
+    {"-ksp_type cg -ksp_norm_type unpreconditioned -pc_vpatchdg_smooth_post 2", 1, "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 2,"},
+    {"-ksp_type cg -ksp_norm_type unpreconditioned -pc_vpatchdg_precision single", 1, "cycle is not"},
+    {"-ksp_type minres", 1, "KSP minres needs a symmetric preconditioner"},
+    {"-ksp_type fgmres -ksp_max_it 1", 1,
+     "KSP fgmres ended with DIVERGED_ITS after 1 iterations; sides of a cell up to 1:1, coefficients up to 1:1, single precision: "
+     "-ksp_max_it 1 allows no more"},
+    {"-ksp_type richardson -ksp_divtol 1e-9", 1,
+     "DIVERGED_DTOL after 0 iterations; sides of a cell up to 1:1, coefficients up to 1:1, single "
+     "precision: -ksp_type fgmres is"},
+    {"-ksp_type fgmres -ksp_max_it 1 -ksp_norm_type none", 0, ""},
+    {"-ksp_type gmres -pc_vpatchdg_precision single -ksp_rtol 1e-9 -vpatchdg_warnings 0", 0, ""},
+    {"-ksp_type minres -ksp_max_it 1 -vpatchdg_warnings 0", 0, ""},
+  };
+  Problem p;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 3, 4, NULL, &p));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    char options[256];
+
+    PetscCall(PetscSNPrintf(options, sizeof(options), VP "%s", cases[i].options));
+    PetscCall(NewKSP(&p));
+    ListenBegin();
+    for (int twice = 0; twice < 2; twice++) PetscCall(SolveWith(&p, options, NULL, NULL, NULL));
+    PetscCall(ListenEnd(PETSC_COMM_WORLD));
+    TapOk((PetscBool)(Said("vpatchdg: warning: ") == cases[i].lines && Said("\n") == cases[i].lines && strstr(said, cases[i].says)),
+          "warnings_come_once: %s: %d: %s", cases[i].options, Said("\n"), FirstLine());
+  }
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscReal Rightmost(const PetscReal lower[], const PetscReal upper[], PetscReal value)
+{
+  return upper[0] > 0.99 ? value : 1;
+}
+
+static PetscErrorCode warnings_say_what_the_pc_knows(void)
+{
+  const PetscInt  n[] = {1, 1};
+  const PetscReal lower[] = {0, 0}, upper[] = {1, 0.25};
+  Problem         p;
+  DM              dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 3, 2, &dm));
+  PetscCall(DMVPatchDGSetBoxGrid(dm, n, lower, upper));
+  PetscCall(DMSetUp(dm));
+  PetscCall(SetCoefficient(dm, Rightmost, 1000));
+  PetscCall(ProblemOf(dm, "my_", &p));
+  ListenBegin();
+  PetscCall(SolveWith(&p, "-my_ksp_type cg -my_pc_type vpatchdg -my_ksp_max_it 2", NULL, NULL, NULL));
+  PetscCall(ListenEnd(PETSC_COMM_WORLD));
+  TapOk((PetscBool)(Said("vpatchdg: warning: ") == 2 &&
+                    Said("use -my_pc_vpatchdg_symmetric -my_pc_vpatchdg_smooth_pre 1, or -my_ksp_type fgmres") &&
+                    Said("sides of a cell up to 1:4, coefficients up to 1:1e+03, double precision")),
+        "warnings_say_what_the_pc_knows: %s", FirstLine());
+  PetscCall(NewKSP(&p));
+  ListenBegin();
+  PetscCall(SolveWith(&p, VP "-ksp_type fgmres -ksp_max_it 2", NULL, NULL, NULL));
+  PetscCall(ListenEnd(PETSC_COMM_WORLD));
+  TapOk((PetscBool)(Said("boxes closer to cubes") == 1), "warnings_say_what_the_pc_knows: boxes");
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a right-hand side with a part that no solution has: what is left of it is not called a wrong residual */
+static PetscErrorCode null_space_is_no_residual(void)
+{
+  const VPatchDGBoundary neumann[] = {VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN,
+                                      VPATCHDG_BOUNDARY_NEUMANN};
+  Problem                p;
+  DM                     dm;
+  KSPConvergedReason     reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 3, 3, &dm));
+  PetscCall(DMVPatchDGSetBoundary(dm, neumann));
+  PetscCall(DMSetUp(dm));
+  PetscCall(ProblemOf(dm, NULL, &p));
+  ListenBegin();
+  PetscCall(SolveWith(&p, VP "-ksp_type gmres -ksp_rtol 1e-6", NULL, NULL, &reason));
+  PetscCall(ListenEnd(PETSC_COMM_WORLD));
+  TapOk((PetscBool)(reason == KSP_CONVERGED_RTOL && !said[0]), "null_space_is_no_residual: %s %s", KSPConvergedReasons[reason], said);
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode nested_ksps_that_solve_are_warned(void)
+{
+  Problem p;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 3, 2, NULL, &p));
+  ListenBegin();
+  PetscCall(SolveWith(&p, "-ksp_type fgmres -pc_type ksp -ksp_ksp_type cg -ksp_pc_type vpatchdg", NULL, NULL, NULL));
+  PetscCall(ListenEnd(PETSC_COMM_WORLD));
+  TapOk((PetscBool)(Said("vpatchdg: warning: ") == 1 && Said("use -ksp_pc_vpatchdg_symmetric") == 1),
+        "nested_ksps_that_solve_are_warned: %s", FirstLine());
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a coarsest level that is not solved */
+static PetscErrorCode unsolved_coarse_levels_are_told(void)
+{
+  Problem p;
+
+  PetscFunctionBeginUser;
+  for (int flexible = 0; flexible < 2; flexible++) {
+    PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 3, 3, NULL, &p));
+    ListenBegin();
+    PetscCall(SolveWith(&p, flexible ? VP "-ksp_type fgmres -vpatchdg_coarse_ksp_type cg -vpatchdg_coarse_pc_type none -vpatchdg_coarse_ksp_max_it 1"
+                                     : VP "-ksp_type gmres -vpatchdg_coarse_ksp_type cg -vpatchdg_coarse_pc_type none -vpatchdg_coarse_ksp_max_it 1",
+                        NULL, NULL, NULL));
+    PetscCall(ListenEnd(PETSC_COMM_WORLD));
+    TapOk((PetscBool)(Said("the coarsest level did not converge in 1 iterations") == !flexible), "unsolved_coarse_levels_are_told: %s", FirstLine());
+    PetscCall(ProblemDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(VPatchDGInitializePackage());
+  TapBegin(PETSC_COMM_WORLD);
+  PetscCall(warnings_come_once());
+  PetscCall(warnings_say_what_the_pc_knows());
+  PetscCall(null_space_is_no_residual());
+  PetscCall(unsolved_coarse_levels_are_told());
+  PetscCall(nested_ksps_that_solve_are_warned());
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
