@@ -59,7 +59,7 @@ def run(file, arguments):
                                   timeout=arguments.timeout, env=environment())
         except subprocess.TimeoutExpired:
             raise Failure("more than %d seconds" % arguments.timeout)
-        if os.path.exists(report):
+        if os.path.exists(report) and os.path.getsize(report):  # it is empty where the run ended before
             with open(report) as handle:
                 return json.load(handle)
     missing = re.search(MISSING, done.stdout)
