@@ -99,8 +99,8 @@ static PetscErrorCode Describe(char text[], size_t size)
   VpCudaCall(cudaGetDeviceProperties(&properties, device));
   VpCudaCall(cudaRuntimeGetVersion(&runtime));
   VpCudaCall(cudaDriverGetVersion(&driver));
-  PetscCall(PetscSNPrintf(text, size, "%s, compute capability %d.%d, CUDA %d.%d, driver for %d.%d", properties.name, properties.major, properties.minor,
-                          runtime / 1000, runtime % 1000 / 10, driver / 1000, driver % 1000 / 10));
+  PetscCall(PetscSNPrintf(text, size, "%s, compute capability %d.%d, CUDA %d.%d, driver for %d.%d", properties.name, properties.major,
+                          properties.minor, runtime / 1000, runtime % 1000 / 10, driver / 1000, driver % 1000 / 10));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

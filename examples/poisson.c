@@ -189,7 +189,9 @@ static PetscErrorCode PrintHistory(MPI_Comm comm, FILE *fp, KSP ksp, PetscReal b
   if (norm != KSP_NORM_UNPRECONDITIONED) n = 0;
   PetscCall(PetscFPrintf(comm, fp, ",\n \"history\": ["));
   for (PetscInt i = 0; i < n; i++) {
-    if (!PetscIsInfOrNanReal(history[i])) PetscCall(PetscFPrintf(comm, fp, "%s%.6e", i ? ", " : "", (double)(bnorm > 0 ? history[i] / bnorm : history[i])));
+    const double r = (double)(bnorm > 0 ? history[i] / bnorm : history[i]);
+
+    if (!PetscIsInfOrNanReal(r)) PetscCall(PetscFPrintf(comm, fp, "%s%.6e", i ? ", " : "", r));
   }
   PetscCall(PetscFPrintf(comm, fp, "]"));
   PetscFunctionReturn(0);

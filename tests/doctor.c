@@ -8,10 +8,10 @@ static FILE *said; /* the doctor's words, on rank 0 */
 /* is the text among what was said since the last time? */
 static PetscErrorCode Said(const char text[], PetscBool *yes)
 {
-  static char  words[1 << 14];
-  static long  start = 0;
-  PetscMPIInt  found = 0;
-  size_t       n;
+  static char words[1 << 14];
+  static long start = 0;
+  PetscMPIInt found = 0;
+  size_t      n;
 
   PetscFunctionBeginUser;
   if (!tap.rank) {
@@ -58,12 +58,14 @@ static PetscErrorCode doctor_sees_the_coefficient(PetscInt dim, PetscInt degree)
   PetscCall(SolveWith(&p, "-vpatchdg_doctor", &residual, &its, NULL));
   PetscCall(Said("contrast 1:1e+03, inside of the coarsest cells 1:1\n", &yes));
   VpExpectIterations((int)degree, 1, range);
-  TapOk((PetscBool)(yes && range[0] <= its && its <= range[1]), "doctor_sees_aligned_jumps, %" PetscInt_FMT "D, %" PetscInt_FMT " iterations", dim, its);
+  TapOk((PetscBool)(yes && range[0] <= its && its <= range[1]),
+        "doctor_sees_aligned_jumps, %" PetscInt_FMT "D, %" PetscInt_FMT " iterations", dim, its);
 
   PetscCall(SetCoefficient(p.dm, Unaligned, 1000));
   PetscCall(SolveWith(&p, "-vpatchdg_doctor -ksp_max_it 200", &residual, &its, NULL));
   PetscCall(Said("contrast 1:1e+03, inside of the coarsest cells 1:1e+03\n  iterations for eight digits: not known", &yes));
-  TapOk((PetscBool)(yes && its >= range[0]), "doctor_does_not_know_what_jumps_inside_cost, %" PetscInt_FMT "D, %" PetscInt_FMT " iterations", dim, its);
+  TapOk((PetscBool)(yes && its >= range[0]),
+        "doctor_does_not_know_what_jumps_inside_cost, %" PetscInt_FMT "D, %" PetscInt_FMT " iterations", dim, its);
   PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

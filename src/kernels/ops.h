@@ -171,4 +171,5 @@ typedef struct {
   PetscErrorCode (*end_messages)(void *link, const VpMessages *, void *leaves);
 } VpBackend;
 extern const VpBackend VpBackendHost;
+double VpHostMemory(void); /* bytes that can be had without swapping; negative: unknown */
 const VpBackend *VpBackendFind(const char *name); /* "host", "cuda"; NULL where it was not compiled in */

@@ -5,7 +5,7 @@
 
 PetscErrorCode VpProgress(const char what[], double done, double total)
 {
-  static PetscLogDouble last = -1;/* a line, or a look whether lines are asked for */
+  static PetscLogDouble last = -1; /* a line, or a look whether lines are asked for */
   PetscLogDouble        now;
   PetscBool             wanted = PETSC_FALSE;
 

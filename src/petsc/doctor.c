@@ -1,5 +1,5 @@
-/* -vpatchdg_doctor: what a maintainer would ask first, printed before the memory is taken: at DMSetUp() about the program, the machine and the
-   mesh, when the preconditioner is built about the cycle. */
+/* -vpatchdg_doctor: what a maintainer would ask first, printed before the memory is taken: at DMSetUp() about the program, the machine and
+   the mesh, when the preconditioner is built about the cycle. */
 #include "pcimpl.h"
 
 static PetscErrorCode Wanted(PetscObject object, PetscViewer *viewer)
@@ -46,12 +46,13 @@ static PetscErrorCode Versions(PetscViewer viewer)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Get_library_version(mpi, &length));
   mpi[PetscMin(length, 60)] = 0;
-  for (end = mpi; *end && *end != ',' && *end != '\n'; end++);
+  for (end = mpi; *end && *end != ',' && *end != '\n'; end++)
+    ;
   *end = 0;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  vpatchdg %s, PETSc %d.%d.%d (%d-bit PetscInt, %s, %s), %s, p4est %s\n", VPATCHDG_VERSION,
                                    PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR, (int)(8 * sizeof(PetscInt)),
-                                   PetscDefined(USE_DEBUG) ? "with debugging: slow" : "optimised", PetscDefined(HAVE_CUDA) ? "CUDA" : "no CUDA",
-                                   mpi, VpForestVersion()));
+                                   PetscDefined(USE_DEBUG) ? "with debugging: slow" : "optimised",
+                                   PetscDefined(HAVE_CUDA) ? "CUDA" : "no CUDA", mpi, VpForestVersion()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,7 +82,8 @@ static PetscErrorCode Device(PetscViewer viewer, const VpBackend *backend)
   PetscFunctionBegin;
   if (cuda) PetscCall(cuda->choose(-1, &count));
   if (!cuda) PetscCall(PetscViewerASCIIPrintf(viewer, "  GPU: none, this library was built without CUDA (make CUDA=1)\n"));
-  else if (!count) PetscCall(PetscViewerASCIIPrintf(viewer, "  GPU: none, CUDA finds no device\n"));
+  else if (!count)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  GPU: none, CUDA finds no device\n"));
   else if (!backend->describe)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  GPU: %d here, not used: %s puts the work there\n", count,
                                      PetscDefined(HAVE_CUDA) ? "-dm_vec_type cuda" : "-dm_vpatchdg_backend cuda"));
@@ -101,7 +103,8 @@ static PetscErrorCode Need(PetscViewer viewer, const char what[], double bytes, 
   char one[VP_BYTES_TEXT], all[VP_BYTES_TEXT];
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "    %-28s %7s a rank, %7s in all\n", what, VpBytesText(bytes, one), VpBytesText(bytes * ranks, all)));
+  PetscCall(
+    PetscViewerASCIIPrintf(viewer, "    %-28s %7s a rank, %7s in all\n", what, VpBytesText(bytes, one), VpBytesText(bytes * ranks, all)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,7 +118,8 @@ static PetscErrorCode There(PetscViewer viewer, const VpBackend *backend)
   if (there.work < 0) PetscCall(PetscViewerASCIIPrintf(viewer, "    of an unknown amount\n"));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "    of %s that are free for each rank%s%s\n", VpBytesText(there.work, text[0]),
-                                     backend->memory ? " on its GPU; on the host " : "", backend->memory ? VpBytesText(there.host, text[1]) : ""));
+                                     backend->memory ? " on its GPU; on the host " : "",
+                                     backend->memory ? VpBytesText(there.host, text[1]) : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -133,7 +137,8 @@ static PetscErrorCode MeshMemory(PetscViewer viewer, const VpBackend *backend, c
   o.precision = VP_DOUBLE;
   if (size->level) PetscCall(Need(viewer, "cycle in double precision", VpCycleMemory(size, &o).work, size->ranks));
   PetscCall(There(viewer, backend));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "    vectors: x and b; 2 more by richardson, 4 by cg, 29 by fgmres for its first 10 iterations\n"));
+  PetscCall(
+    PetscViewerASCIIPrintf(viewer, "    vectors: x and b; 2 more by richardson, 4 by cg, 29 by fgmres for its first 10 iterations\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -149,8 +154,8 @@ PetscErrorCode DMVPatchDGViewAspect(VpDomain domain, int degree, PetscViewer vie
   PetscCall(PetscViewerASCIIPrintf(viewer, "  cells of aspect ratio %s%.3g", aspect > 1.001 ? "up to " : "", (double)aspect));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   if (aspect > 2)
-    PetscCall(PetscViewerASCIIPrintf(viewer, ": expect %d to %d iterations by fgmres, more by richardson; choose boxes that are nearly cubes",
-                                     range[0], range[1]));
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, ": expect %d to %d iterations by fgmres, more by richardson; choose boxes that are nearly cubes", range[0], range[1]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -168,15 +173,15 @@ PetscErrorCode DMVPatchDGDoctor(DM dm, PetscInt level)
   PetscCall(Wanted((PetscObject)dm, &viewer));
   if (!viewer) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGFindBackend(dm, &backend));
-  PetscCall(VpSizeOf(PetscObjectComm((PetscObject)dm), (int)dm->dim, (int)dg->degree, (int)level, ldexp(dg->boxes->nbox, (int)(dm->dim * level)),
-                     backend, &size));
+  PetscCall(VpSizeOf(PetscObjectComm((PetscObject)dm), (int)dm->dim, (int)dg->degree, (int)level,
+                     ldexp(dg->boxes->nbox, (int)(dm->dim * level)), backend, &size));
   PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: mesh\n"));
   PetscCall(Versions(viewer));
   PetscCall(Hosts(PetscObjectComm((PetscObject)dm), &ranks, &hosts));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  ranks: %d on %d host%s\n", ranks, hosts, hosts > 1 ? "s" : ""));
   PetscCall(Device(viewer, backend));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  mesh: %dD, degree %d, %d box%s refined %d times: %.0f cells, %.0f unknowns\n", size.dim, size.degree,
-                                   (int)dg->boxes->nbox, dg->boxes->nbox > 1 ? "es" : "", size.level, size.cells,
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  mesh: %dD, degree %d, %d box%s refined %d times: %.0f cells, %.0f unknowns\n", size.dim,
+                                   size.degree, (int)dg->boxes->nbox, dg->boxes->nbox > 1 ? "es" : "", size.level, size.cells,
                                    size.cells * pow(size.degree + 1, size.dim)));
   PetscCall(DMVPatchDGViewAspect(dg->boxes, size.degree, viewer));
   PetscCall(MeshMemory(viewer, backend, &size));
@@ -188,7 +193,8 @@ PetscErrorCode DMVPatchDGDoctor(DM dm, PetscInt level)
 
 /* ---- the cycle */
 
-/* of all ranks: the ratio of the largest coefficient to the smallest, everywhere and inside of the coarsest cells (of this rank's part of them) */
+/* of all ranks: the ratio of the largest coefficient to the smallest, everywhere and inside of the coarsest cells (of this rank's part of
+ * them) */
 static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, int finer, PetscReal *all, PetscReal *inside)
 {
   const PetscReal *a = problem->coefficient;
@@ -222,14 +228,17 @@ static PetscErrorCode Iterations(PetscViewer viewer, VpMesh mesh, const VpProble
   PetscFunctionBegin;
   PetscCall(Contrast(mesh, problem, (int)levels - 1, &contrast, &inside));
   VpExpectIterations(problem->degree, aspect, range);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient: contrast 1:%.3g, inside of the coarsest cells 1:%.3g\n", (double)contrast, (double)inside));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient: contrast 1:%.3g, inside of the coarsest cells 1:%.3g\n", (double)contrast,
+                                   (double)inside));
   if (o->space != VP_SPACE_FULL || o->residual == VP_RESIDUAL_LOCAL)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations for eight digits: not known for this patch space and residual, more than for full, exact\n"));
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  iterations for eight digits: not known for this patch space and residual, more than for full, exact\n"));
   else if (inside > 1.001)
-    PetscCall(PetscViewerASCIIPrintf(viewer,
-                                     "  iterations for eight digits: not known, at least %d by fgmres: smooth coefficients took about 11, 1:1000 from cell to "
-                                     "cell 73\n  change: let the coefficient jump along the coarsest cells; richardson may fail, fgmres does not\n",
-                                     range[0]));
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer,
+      "  iterations for eight digits: not known, at least %d by fgmres: smooth coefficients took about 11, 1:1000 from cell to "
+      "cell 73\n  change: let the coefficient jump along the coarsest cells; richardson may fail, fgmres does not\n",
+      range[0]));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations for eight digits: %d to %d by fgmres%s\n", range[0], range[1],
                                      aspect > 1.5 ? "; richardson takes more, or fails" : " and richardson"));
@@ -242,8 +251,9 @@ static PetscErrorCode Solver(PC pc, PetscViewer viewer, const VpCycleOptions *o)
   const KSP ksp = ((VpInverse *)pc->data)->ksp;
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  cycle: %s(%" PetscInt_FMT ",%" PetscInt_FMT "), %s, %s precision", o->type == VP_CYCLE_V ? "V" : "W",
-                                   o->pre, o->post, o->symmetric ? "symmetric" : "not symmetric", o->precision == VP_DOUBLE ? "double" : "single"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  cycle: %s(%" PetscInt_FMT ",%" PetscInt_FMT "), %s, %s precision",
+                                   o->type == VP_CYCLE_V ? "V" : "W", o->pre, o->post, o->symmetric ? "symmetric" : "not symmetric",
+                                   o->precision == VP_DOUBLE ? "double" : "single"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   if (ksp) PetscCall(PetscViewerASCIIPrintf(viewer, "; KSP %s, relative tolerance %.1e", ((PetscObject)ksp)->type_name, (double)ksp->rtol));
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
@@ -251,13 +261,16 @@ static PetscErrorCode Solver(PC pc, PetscViewer viewer, const VpCycleOptions *o)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Transport(VpMesh mesh, PetscViewer viewer, const VpBackend *backend)
+static PetscErrorCode Transport(PC pc, VpMesh mesh, PetscViewer viewer)
 {
-  static const char *const names[] = {"through host memory", "by MPI, from device memory", "by NCCL"};
+  const char *travel;
+  DM          dm;
 
   PetscFunctionBegin;
+  PetscCall(MatGetVPatchDG(pc->pmat, "-vpatchdg_doctor", &dm));
+  travel = ((DM_VPatchDG *)dm->data)->travel;
   if (VpMeshRanks(mesh) > 1)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  ghosts travel %s (-dm_view says why)\n", backend->connect ? names[mesh->transport] : "by MPI"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  ghosts travel by %s\n", travel[0] ? travel : "mpi, from host memory"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -277,7 +290,7 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
     PetscCall(Solver(pc, viewer, o));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  levels: %" PetscInt_FMT ", the coarsest with %.0f cells\n", levels,
                                      ldexp(size.cells, -(int)(levels - 1) * mesh->dim)));
-    PetscCall(Transport(mesh, viewer, backend));
+    PetscCall(Transport(pc, mesh, viewer));
     PetscCall(Iterations(viewer, mesh, problem, o, levels));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  memory needed, about:\n"));
     PetscCall(Need(viewer, "cycle", VpCycleMemory(&size, o).work, size.ranks));

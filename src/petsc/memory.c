@@ -1,6 +1,5 @@
 /* The memory that a mesh, vectors and a cycle take, known before they are there, and whether it is there. */
 #include "impl.h"
-#include <unistd.h>
 
 /* cells of a level on a rank: its own, those that sweeps update, and all with their ghosts */
 typedef struct {
@@ -45,11 +44,13 @@ PetscErrorCode VpSizeOf(MPI_Comm comm, int dim, int degree, int level, double ce
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  *size = (VpSize){.dim = dim, .degree = degree, .level = level, .cells = cells, .ranks = ranks, .device = (PetscBool)!!backend->use_stream};
+  *size =
+    (VpSize){.dim = dim, .degree = degree, .level = level, .cells = cells, .ranks = ranks, .device = (PetscBool) !!backend->use_stream};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lines differ where the coefficients of the cell and its two neighbours do: in as many ways as there are cells, or values to choose from. */
+/* Lines differ where the coefficients of the cell and its two neighbours do: in as many ways as there are cells, or values to choose from.
+ */
 PetscErrorCode VpCountLines(VpMesh mesh, const VpProblem *problem, VpSize *size)
 {
   const PetscReal *a = problem->coefficient;
@@ -84,15 +85,16 @@ double VpVectorMemory(const VpSize *size)
   return size->cells / size->ranks * pow(size->degree + 1, size->dim) * sizeof(double);
 }
 
-/* A level of a cycle: parents, children and corners; patches, their types and covers; vectors; messages out and in, of the ghosts that sweeps
-   read and of all. Making patches takes *passing more for a while. */
+/* A level of a cycle: parents, children and corners; patches, their types and covers; vectors; messages out and in, of the ghosts that
+   sweeps read and of all. Making patches takes *passing more for a while. */
 static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, PetscBool finest, double *passing)
 {
   const size_t real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
   const int    corners = 1 << size->dim;
   const double block = real * pow(size->degree + 1, size->dim), of_patch = (corners + size->dim) * sizeof(int32_t);
-  const double links = (2 * sizeof(int32_t) + 1) * c.local, device = size->device ? 5 * 32 + 1 : 0; /* patchplan.cuh: 32 cells, their covers */
-  int          vectors = 3;
+  const double links = (2 * sizeof(int32_t) + 1) * c.local,
+               device = size->device ? 5 * 32 + 1 : 0; /* patchplan.cuh: 32 cells, their covers */
+  int vectors = 3;
 
   if (o->pre || o->symmetric || (o->type == VP_CYCLE_W && !finest)) vectors++;
   if (o->residual == VP_RESIDUAL_GLOBAL) vectors++;
@@ -101,8 +103,8 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
          block * (vectors * c.local + 2 * (c.sweep + c.local - 2 * c.own));
 }
 
-/* Unless the coarsest problem is inverted (separable.c) or left to a device's sweeps: its matrix, about 3 dim n entries a row, and the vectors
-   of its KSP */
+/* Unless the coarsest problem is inverted (separable.c) or left to a device's sweeps: its matrix, about 3 dim n entries a row, and the
+   vectors of its KSP */
 static double CoarseBytes(const VpSize *size, const VpCycleOptions *o, Share c)
 {
   const double    n = size->degree + 1, edge = pow(c.own * size->ranks, 1. / size->dim);
@@ -144,25 +146,6 @@ PetscErrorCode DMVPatchDGCheckMemory(DM dm, PetscInt nbox, PetscInt level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What Linux says can be had without swapping; elsewhere the free pages; negative: unknown */
-static double HostMemory(void)
-{
-  FILE  *file = fopen("/proc/meminfo", "r");
-  char   line[128];
-  double kilobytes = -1;
-
-  while (file && kilobytes < 0 && fgets(line, sizeof(line), file)) {
-    if (sscanf(line, "MemAvailable: %lf", &kilobytes) != 1) kilobytes = -1;
-  }
-  if (file) fclose(file);
-  if (kilobytes >= 0) return 1024 * kilobytes;
-#ifdef _SC_AVPHYS_PAGES
-  return (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-#else
-  return -1;
-#endif
-}
-
 PetscErrorCode VpMemoryThere(MPI_Comm comm, const VpBackend *backend, VpBytes *there)
 {
   PetscMPIInt size;
@@ -174,7 +157,7 @@ PetscErrorCode VpMemoryThere(MPI_Comm comm, const VpBackend *backend, VpBytes *t
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   size = PetscMin(size, VPatchDGHostSize);
-  there->work = there->host = HostMemory() / size;
+  there->work = there->host = VpHostMemory() / size;
   if (backend->memory) {
     PetscCall(backend->choose(-1, &devices));
     PetscCall(backend->memory(&there->work, &total));
@@ -215,5 +198,6 @@ PetscErrorCode VpCheckMemory(MPI_Comm comm, const VpBackend *backend, VpBytes ne
   SETERRQ(comm, PETSC_ERR_MEM,
           "%s: about %s a rank, where %s is left for each %s. %s, or take more hosts; if more may be taken than is free, -vpatchdg_memory "
           "bytes says how much a rank may take",
-          what, VpBytesText(worst[0], text[0]), VpBytesText(-worst[1], text[1]), backend->memory && !host ? "on its GPU" : "on its host", instead);
+          what, VpBytesText(worst[0], text[0]), VpBytesText(-worst[1], text[1]), backend->memory && !host ? "on its GPU" : "on its host",
+          instead);
 }

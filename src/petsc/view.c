@@ -65,11 +65,12 @@ static PetscErrorCode ViewMemory(DM dm, VpLevel level, PetscViewer viewer)
   VpBytes mesh;
 
   PetscFunctionBegin;
-  PetscCall(VpSizeOf(level->mesh->comm, level->mesh->dim, level->problem.degree, level->mesh->level, (double)level->mesh->ncell, level->backend, &size));
+  PetscCall(VpSizeOf(level->mesh->comm, level->mesh->dim, level->problem.degree, level->mesh->level, (double)level->mesh->ncell,
+                     level->backend, &size));
   PetscCall(VpCountLines(level->mesh, &level->problem, &size));
   mesh = VpMeshMemory(&size);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  memory a rank, about: mesh and operator %s, a vector %s\n", VpBytesText(mesh.work + mesh.host, text[0]),
-                                   VpBytesText(VpVectorMemory(&size), text[1])));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  memory a rank, about: mesh and operator %s, a vector %s\n",
+                                   VpBytesText(mesh.work + mesh.host, text[0]), VpBytesText(VpVectorMemory(&size), text[1])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

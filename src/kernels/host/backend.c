@@ -7,8 +7,17 @@
 
 enum { LINE_BYTES = 64, HUGE_BYTES = 1 << 21 };
 
-static double FreeBytes(void)
+double VpHostMemory(void)
 {
+  FILE  *file = fopen("/proc/meminfo", "r"); /* Linux */
+  char   line[128];
+  double kilobytes = -1;
+
+  while (file && kilobytes < 0 && fgets(line, sizeof(line), file)) {
+    if (sscanf(line, "MemAvailable: %lf", &kilobytes) != 1) kilobytes = -1;
+  }
+  if (file) fclose(file);
+  if (kilobytes >= 0) return 1024 * kilobytes;
 #ifdef _SC_AVPHYS_PAGES
   return (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 #else
@@ -24,7 +33,7 @@ static PetscErrorCode Alloc(size_t bytes, const char *what, void **p)
   PetscFunctionBegin;
   *p = NULL;
   if (posix_memalign(p, align, bytes ? bytes : 1)) *p = NULL;
-  PetscCheck(*p, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for %s: %.0f bytes asked for, about %.0f free", what, (double)bytes, FreeBytes());
+  PetscCheck(*p, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for %s: %.0f bytes asked for, about %.0f free", what, (double)bytes, VpHostMemory());
 #ifdef MADV_HUGEPAGE
   if (align == HUGE_BYTES) (void)madvise(*p, bytes, MADV_HUGEPAGE); /* advice: a refusal does no harm */
 #endif
