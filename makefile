@@ -14,7 +14,7 @@ export PETSC_DIR PETSC_ARCH P4EST_DIR CFLAGS NVCCFLAGS LDFLAGS ARCH BUILD
 # a variable's value where it was given on the command line
 typed = $(if $(filter command%,$(origin $1)),$($1))
 
-.PHONY: all run check check-gpu bench bench-gpu bench-gpus need-gpu install setup help clean FORCE
+.PHONY: all run check check-gpu fuzz bench bench-gpu bench-gpus need-gpu doc install setup help clean FORCE
 all:
 
 ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),all)),)
@@ -53,7 +53,8 @@ cases     = $(if $(CUDA_NVCC),$(wildcard tests/*.c tests/*.cu),$(filter-out %_gp
 measures  = $(filter tests/bench% tests/paper%,$(cases))
 benches   = $(patsubst tests/%,$(BUILD)/bin/%,$(basename $(measures)))
 tests     = $(patsubst tests/%,$(BUILD)/tests/%,$(basename $(filter-out $(measures),$(cases))))
-c_mains   = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard examples/*.c) $(filter %.c,$(cases)))
+fuzzer    = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/fuzz/*.c))
+c_mains   = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard examples/*.c) $(filter %.c,$(cases))) $(fuzzer)
 cu_mains  = $(patsubst %.cu,$(BUILD)/obj/%.o,$(filter %.cu,$(cases)))
 shared    = $(BUILD)/lib/libvpatchdg.so
 static    = $(BUILD)/lib/libvpatchdg.a
@@ -107,16 +108,15 @@ $(benches): $(BUILD)/bin/%: $(BUILD)/obj/tests/%.o $(static)
 	$(inside)
 $(tests): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(static)
 	$(inside)
+$(BUILD)/bin/fuzz: $(fuzzer) $(static)
+	$(link) -o $@ $^ $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) -lm
 .SECONDARY:
 
 # ---- running
 
 # Open MPI as root, on more ranks than cores, in a container
-export OMPI_ALLOW_RUN_AS_ROOT = 1
-export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
-export OMPI_MCA_rmaps_base_oversubscribe = 1
-export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
-export OMPI_MCA_btl_vader_single_copy_mechanism = none
+include share/vpatchdg/mpi.env
+export $(shell sed -n 's/ *=.*//p' share/vpatchdg/mpi.env)
 export MPIEXEC
 
 nccl_says = $(if $(NCCL_HEADER),with NCCL ($(NCCL_HEADER)),without NCCL$(if $(filter 0,$(NCCL)),,$(comma) whose header nccl.h was not found (NCCL_HOME= names \
@@ -144,19 +144,24 @@ list_tests = rm -rf $(BUILD)/t; mkdir -p $(BUILD)/t; for t in $(notdir $(tests))
 	  for n in $$(sed -n 's/.*ranks: *\([0-9][0-9 ]*\).*/\1/p;T;q' tests/$$t.c* | grep . || echo 1); do \
 	    printf '\#!/bin/sh\nexec tests/run.sh %s %s\n' $$n $(BUILD)/tests/$$t > $(BUILD)/t/$$t.$$n.t; done; done
 prove      = SANITIZE=$(SANITIZE) OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 tests/prove.sh $(if $(V),-v) \
-	  $(or $(T:%=$(BUILD)/t/%.*.t),$(BUILD)/t/*.t $(1))
+	  $(or $(foreach t,$(T),$(if $(wildcard tests/$t.c*),$(BUILD)/t/$t.*.t) $(filter tests/$t.t,$(1))),$(BUILD)/t/*.t $(1))
 left_out   = $(if $(CUDA_NVCC),$(if $(gpu),the tests run on the CPU; make check-gpu runs them on the GPU,no GPU here),built without CUDA)$(if \
 	     $(and $(CUDA_NVCC),$(gpu)),,: the tests in tests/*.cu and with VPATCHDG_TEST=cuda are skipped (make check-gpu))
 
-check: all $(tests) $(benches)
+check: all $(tests) $(benches) $(BUILD)/bin/fuzz
 	@$(list_tests)
 	@echo '# $(left_out)'
 	@$(call prove,$(wildcard tests/*.t))
-check-gpu: need-gpu all $(tests)
+check-gpu: need-gpu all $(tests) $(BUILD)/bin/fuzz
 	@! $(BUILD)/tests/cuda_kernels 0 | grep SKIP || { echo 'vpatchdg: nvidia-smi shows $(gpu), but CUDA finds no device it can use' >&2; exit 1; }
 	@$(list_tests)
 	@VPATCHDG_TEST=cuda PETSC_OPTIONS="$(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) $$PETSC_OPTIONS" \
 	  $(call prove,$(filter-out tests/install.t,$(wildcard tests/*.t)))
+
+# random cases, on the GPU where there is one
+fuzz: $(BUILD)/bin/fuzz
+	@tests/fuzz/fuzz.py --program $(BUILD)/bin/fuzz --mpiexec '$(MPIEXEC)' --seed $(or $(SEED),1) $(if $(CASE),--only $(CASE),--runs $(or $(RUNS),200)) \
+	  $(if $(JOBS),--jobs $(JOBS)) $(if $(and $(CUDA_NVCC),$(gpu)),--options='$(gpu_vec)') $(OPTIONS)
 need-gpu:
 	@$(if $(CUDA_NVCC),,echo 'vpatchdg: this build has no CUDA part, which needs nvcc: CUDA=1 says what is missing' >&2; exit 1)
 	@$(if $(gpu),,echo 'vpatchdg: there is no GPU here (nvidia-smi shows none of compute capability 8.0 or later): run this on a machine with one' >&2; exit 1)
@@ -174,18 +179,31 @@ bench-gpus: need-gpu all $(benches)
 	  $(MPIEXEC) -n $$n $(BUILD)/bin/bench_gpus $(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) -report $(BUILD)/bench-gpus-$$n.json $(OPTIONS) || exit 1; done; \
 	share/vpatchdg/scaling.py $$files $$(python3 -c 'import matplotlib' 2>/dev/null && echo $(BUILD)/bench-gpus.svg)
 
+# the manual: man.py needs python3 alone, the HTML pages Sphinx
+page_source = $(BUILD)/doc/source
+doc: $(BUILD)/config.mk
+	@rm -rf $(BUILD)/doc; mkdir -p $(page_source); cp -r share/doc/*.rst examples share/vpatchdg/options $(page_source)
+	@python3 -B share/doc/man.py $(BUILD)/doc/man && python3 -B share/doc/reference.py $(page_source) && python3 -B share/doc/pictures.py $(page_source)/pictures
+	@PYTHONPATH=share/doc PYTHONDONTWRITEBYTECODE=1 sphinx-build -q -W --keep-going -c share/doc -d $(BUILD)/doc/trees $(page_source) $(BUILD)/doc/html
+	@echo 'file://$(abspath $(BUILD))/doc/html/index.html, and manual pages in $(BUILD)/doc/man'
+
 install: all
-	@install -d $(DESTDIR)$(prefix)/{lib/pkgconfig,include,share/vpatchdg/options}
+	@install -d $(DESTDIR)$(prefix)/{bin,lib/pkgconfig,include,share/vpatchdg/{options,examples}}
 	install -m 755 $(shared) $(DESTDIR)$(prefix)/lib/libvpatchdg.so.$(VERSION)
 	ln -sf libvpatchdg.so.$(VERSION) $(DESTDIR)$(prefix)/lib/$(soname)
 	ln -sf libvpatchdg.so.$(VERSION) $(DESTDIR)$(prefix)/lib/libvpatchdg.so
 	install -m 644 $(static) $(DESTDIR)$(prefix)/lib
 	install -m 644 include/vpatchdg.h $(DESTDIR)$(prefix)/include
-	sed 's|@prefix@|$(prefix)|; s|@version@|$(VERSION)|; s|@petsc@|$(PETSC_PC)|; s|@petsc_version@|$(PETSC_VERSION)|; s|@private@|$(strip $(P4EST_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) -lm)|' \
+	install -m 755 $(BUILD)/bin/poisson $(DESTDIR)$(prefix)/bin/vpatchdg-poisson
+	sed -e 's|@prefix@|$(prefix)|; s|@version@|$(VERSION)|; s|@petsc_version@|$(PETSC_VERSION)|; s|@cc@|$(CC)|' \
+	  -e 's|@cflags@|$(strip $(USER_CFLAGS))|; s|@libs@|$(strip $(USER_LIBS))|; s|@private@|$(strip $(P4EST_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) -lm)|' \
 	  share/vpatchdg/vpatchdg.pc.in > $(DESTDIR)$(prefix)/lib/pkgconfig/vpatchdg.pc
 	install -m 755 $(wildcard share/vpatchdg/*.py) $(DESTDIR)$(prefix)/share/vpatchdg
 	install -m 644 share/vpatchdg/options/*.opts $(DESTDIR)$(prefix)/share/vpatchdg/options
-	install -m 644 share/vpatchdg/vpatchdg.mk $(DESTDIR)$(prefix)/share/vpatchdg
+	install -m 644 $(wildcard examples/*.c examples/*.py) $(DESTDIR)$(prefix)/share/vpatchdg/examples
+	install -m 644 share/vpatchdg/vpatchdg.mk share/vpatchdg/mpi.env $(DESTDIR)$(prefix)/share/vpatchdg
+	@if command -v python3 >/dev/null; then python3 -B share/doc/man.py $(DESTDIR)$(prefix)/share/man && echo 'manual pages in $(prefix)/share/man'; \
+	  else echo 'vpatchdg: there is no python3 here, which writes the manual pages: they are left out' >&2; fi
 
 help:
 	@printf '%s\n' \
@@ -193,11 +211,13 @@ help:
 	'make run                solves a 3D Poisson problem, prints a table     RANKS=2 OPTIONS="-dm_refine 3 ..." GPU=0' \
 	'make check              builds and passes the tests                     T="mesh cycle" (only these) V=1 (verbose)' \
 	'make check-gpu          the same on a GPU                               T= V=' \
+	'make fuzz               random options and API calls                    RUNS=200 SEED=1 CASE=12 (one again) JOBS= GPU=0' \
 	'make check SANITIZE=1   the same with AddressSanitizer and UBSan, in build-sanitize, without CUDA' \
 	'make bench              measures speed and memory                       RANKS=2' \
 	'make bench-gpu          the same on a GPU                               OPTIONS=' \
 	'make bench-gpus         on 1, 2, 4, ... of the GPUs that are there      OPTIONS="-bench_only weak"' \
-	'make install            library, header, pkg-config file, share/        prefix=/usr/local DESTDIR=' \
+	'make doc                HTML pages and manual pages in $(BUILD)/doc        (HTML needs Sphinx)' \
+	'make install            library, header, pkg-config file, bin/, share/  prefix=/usr/local DESTDIR=' \
 	'make setup              installs what is missing (run, check and bench do it too)' \
 	'make clean              removes $(BUILD)' \
 	'' \

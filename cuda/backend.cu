@@ -89,6 +89,21 @@ static PetscErrorCode Memory(double *available, double *total)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Describe(char text[], size_t size)
+{
+  cudaDeviceProp properties;
+  int            device, runtime, driver;
+
+  PetscFunctionBegin;
+  VpCudaCall(cudaGetDevice(&device));
+  VpCudaCall(cudaGetDeviceProperties(&properties, device));
+  VpCudaCall(cudaRuntimeGetVersion(&runtime));
+  VpCudaCall(cudaDriverGetVersion(&driver));
+  PetscCall(PetscSNPrintf(text, size, "%s, compute capability %d.%d, CUDA %d.%d, driver for %d.%d", properties.name, properties.major, properties.minor,
+                          runtime / 1000, runtime % 1000 / 10, driver / 1000, driver % 1000 / 10));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CheckAllocation(cudaError_t error, size_t bytes, const char *what)
 {
   double available, total;
@@ -316,8 +331,8 @@ static PetscErrorCode Forget(VpRecording *recording)
 }
 
 /* in the order of VpBackend */
-extern "C" const VpBackend VpBackendCuda = {"cuda",      VpCudaAlloc, Release,     Upload,        VpCudaFetch,        Zero,
-                                            Copy,        Ops,         Move<false>, Move<true>,    ReleaseView,        Available,
-                                            Choose,      UseStream,   Wait,        Memory,        Borrow,             GiveBack,
-                                            AllocHost,   ReleaseHost, Replay,      Forget,        VpCudaConnect,      VpCudaBeginMessages,
-                                            VpCudaEndMessages};
+extern "C" const VpBackend VpBackendCuda = {"cuda",      VpCudaAlloc, Release,     Upload,      VpCudaFetch, Zero,
+                                            Copy,        Ops,         Move<false>, Move<true>,  ReleaseView, Available,
+                                            Choose,      UseStream,   Wait,        Memory,      Describe,    Borrow,
+                                            GiveBack,    AllocHost,   ReleaseHost, Replay,      Forget,      VpCudaConnect,
+                                            VpCudaBeginMessages,      VpCudaEndMessages};

@@ -10,7 +10,7 @@ struct ConvertPlan : VpPlan {
 
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  Enter(const __grid_constant__ Matrix<T, N> M, int32_t count, const double *r, T *b)
+  Enter(const __grid_constant__ Matrix<T, N> M, int32_t count, double scale, const double *r, T *b)
 {
   typedef CellShape<DIM, N> S;
   __shared__ T              s[S::cells * S::size];
@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   T                         v[N];
 
   if (cell < count) {
-    UNROLL for (int i = 0; i < N; i++) v[i] = (T)r[at + i * S::lines];
+    UNROLL for (int i = 0; i < N; i++) v[i] = (T)(scale * r[at + i * S::lines]);
   }
   ContractCell<T, DIM, N>(M, 0, false, s + slot * S::size, l, v);
   if (cell < count) {
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  Leave(const __grid_constant__ Matrix<T, N> M, int32_t count, bool add, const T *x, double *z)
+  Leave(const __grid_constant__ Matrix<T, N> M, int32_t count, bool add, double scale, const T *x, double *z)
 {
   typedef CellShape<DIM, N> S;
   __shared__ T              s[S::cells * S::size];
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   }
   ContractCell<T, DIM, N>(M, 0, false, s + slot * S::size, l, v);
   if (cell < count) {
-    UNROLL for (int i = 0; i < N; i++) z[at + i * S::lines] = (add ? z[at + i * S::lines] : 0.) + (double)v[i];
+    UNROLL for (int i = 0; i < N; i++) z[at + i * S::lines] = (add ? z[at + i * S::lines] : 0.) + scale * (double)v[i];
   }
 }
 
@@ -78,7 +78,7 @@ static __global__ void FinalSum(int count, double *partial)
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   EnterResidual(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ Field<double> f, const int32_t *list, int32_t count,
-                const double *rhs, T *b, double *partial)
+                double scale, const double *rhs, T *b, double *partial)
 {
   typedef CellShape<DIM, N> S;
   __shared__ double         X[S::cells * S::size], Y[S::cells * S::size];
@@ -98,6 +98,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
     UNROLL for (int i = 0; i < N; i++) r[i] = rhs[at + i * S::lines];
   }
   UNROLL for (int i = 0; i < N; i++) {
+    r[i] *= scale;
     sum += r[i] * r[i];
     v[i] = (T)r[i];
   }
@@ -163,16 +164,16 @@ __device__ __forceinline__ void SubtractTwo(const TileTables<N> &t, const Field<
   __syncthreads();
 }
 
-/* the residual, whose bases are the same; Y holds the right-hand side; returns the sum of its squares over the thread's lines */
+/* the scaled residual, whose bases are the same; Y holds the right-hand side; returns the sum of its squares over the thread's lines */
 template <class T, int N>
 __device__ __forceinline__ double EnterSame(const TileTables<N> &t, const Field<double> &f, int32_t first, TileGhosts<N, 0> &G0,
-                                            TileGhosts<N, 1> &G1, TileGhosts<N, 2> &G2, const double *X, double *Y, T *b)
+                                            TileGhosts<N, 1> &G1, TileGhosts<N, 2> &G2, double scale, const double *X, double *Y, T *b)
 {
   double sum = 0;
 
   SubtractTwo(t, f, first, G0, G1, G2, X, Y);
   ApplyLines<N, 2>(t, GhostTraces(t, G2), X, [=, &sum](int, int, int i, int place, int in, double v) {
-    const double r = Y[in + i * Tile<N>::sz] - v;
+    const double r = scale * (Y[in + i * Tile<N>::sz] - v);
     b[place + i * N * N] = (T)r;
     sum += r * r;
   });
@@ -182,8 +183,8 @@ __device__ __forceinline__ double EnterSame(const TileTables<N> &t, const Field<
 /* the same, converted, from the residual on in the level's precision, in X's place */
 template <class T, int N>
 __device__ __forceinline__ double EnterConverted(const Matrix<T, N> &M, const TileTables<N> &t, const Field<double> &f, int32_t first,
-                                                 TileGhosts<N, 0> &G0, TileGhosts<N, 1> &G1, TileGhosts<N, 2> &G2, double *X, double *Y,
-                                                 T *b)
+                                                 TileGhosts<N, 0> &G0, TileGhosts<N, 1> &G1, TileGhosts<N, 2> &G2, double scale, double *X,
+                                                 double *Y, T *b)
 {
   typedef Tile<N> S;
   constexpr int   C = S::extent(0);
@@ -192,7 +193,7 @@ __device__ __forceinline__ double EnterConverted(const Matrix<T, N> &M, const Ti
 
   SubtractTwo(t, f, first, G2, G1, G0, X, Y);
   ApplyLines<N, 0>(t, GhostTraces(t, G0), X, [=, &sum, &r](int k, int c, int i, int, int in, double v) {
-    const double a = Y[in + i] - v;
+    const double a = scale * (Y[in + i] - v);
     sum += a * a;
     r[k][c][i] = (T)a;
   });
@@ -213,7 +214,7 @@ __device__ __forceinline__ double EnterConverted(const Matrix<T, N> &M, const Ti
 template <class T, int N>
 __global__ void __launch_bounds__(Tile<N>::threads, ByN(N, 3, 4, 3, 4, 4, 4, 2, 2))
   EnterTiles(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ TileTables<N> t, const __grid_constant__ Field<double> f,
-             const int32_t *list, int32_t start, const double *rhs, T *b, double *partial)
+             const int32_t *list, int32_t start, double scale, const double *rhs, T *b, double *partial)
 {
   typedef Tile<N>          S;
   extern __shared__ double X[];
@@ -233,9 +234,9 @@ __global__ void __launch_bounds__(Tile<N>::threads, ByN(N, 3, 4, 3, 4, 4, 4, 2, 
     PrefetchTile<N>(f.x + at + ahead);
     PrefetchTile<N>(rhs + at + ahead);
   }
-  if constexpr (N < VP_THIN_LEAST) BlockSum(EnterSame(t, f, first, G0, G1, G2, X, Y, b + at), partial);
+  if constexpr (N < VP_THIN_LEAST) BlockSum(EnterSame(t, f, first, G0, G1, G2, scale, X, Y, b + at), partial);
   else
-    BlockSum(EnterConverted(M, t, f, first, G0, G1, G2, X, Y, b + at), partial);
+    BlockSum(EnterConverted(M, t, f, first, G0, G1, G2, scale, X, Y, b + at), partial);
 }
 
 template <class T, int DIM, int N>
@@ -263,47 +264,47 @@ struct Conversions {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode In(const VpView *view, const double *r, void *b)
+  static PetscErrorCode In(const VpView *view, double scale, const double *r, void *b)
   {
     ConvertPlan<T, N> *plan = NULL;
 
     PetscFunctionBegin;
     if (!view->nown) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
-    Enter<T, DIM, N><<<plan->blocks, S::threads, 0, VpCudaStream>>>(plan->enter, view->nown, r, (T *)b);
+    Enter<T, DIM, N><<<plan->blocks, S::threads, 0, VpCudaStream>>>(plan->enter, view->nown, scale, r, (T *)b);
     VpCudaLaunched("enter");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Out(const VpView *view, PetscBool add, const void *x, double *z)
+  static PetscErrorCode Out(const VpView *view, PetscBool add, double scale, const void *x, double *z)
   {
     ConvertPlan<T, N> *plan = NULL;
 
     PetscFunctionBegin;
     if (!view->nown) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
-    Leave<T, DIM, N><<<plan->blocks, S::threads, 0, VpCudaStream>>>(plan->leave, view->nown, add, (const T *)x, z);
+    Leave<T, DIM, N><<<plan->blocks, S::threads, 0, VpCudaStream>>>(plan->leave, view->nown, add, scale, (const T *)x, z);
     VpCudaLaunched("leave");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   /* both add to *blocks the partial sums that they write */
-  static PetscErrorCode Cells(const ConvertPlan<T, N> *plan, const Field<double> &field, const Parts &cell, int part, const double *f, T *b,
-                              int *blocks)
+  static PetscErrorCode Cells(const ConvertPlan<T, N> *plan, const Field<double> &field, const Parts &cell, int part, double scale,
+                              const double *f, T *b, int *blocks)
   {
     const int32_t count = cell.n[part];
 
     PetscFunctionBegin;
     if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-    EnterResidual<T, DIM, N><<<Blocks(count), S::threads, 0, VpCudaStream>>>(plan->enter, field, cell.List(part), count, f, b,
+    EnterResidual<T, DIM, N><<<Blocks(count), S::threads, 0, VpCudaStream>>>(plan->enter, field, cell.List(part), count, scale, f, b,
                                                                              (double *)plan->partial.p + *blocks);
     VpCudaLaunched("enter_residual");
     *blocks += Blocks(count);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Tiles(const ConvertPlan<T, N> *plan, const TilePlan<N> *tiles, const Field<double> &field, int part, const double *f,
-                              T *b, int *blocks)
+  static PetscErrorCode Tiles(const ConvertPlan<T, N> *plan, const TilePlan<N> *tiles, const Field<double> &field, int part, double scale,
+                              const double *f, T *b, int *blocks)
   {
     const int32_t count = tiles->tile.n[part];
     auto          kernel = EnterTiles<T, N>;
@@ -312,15 +313,15 @@ struct Conversions {
     if (!count) PetscFunctionReturn(PETSC_SUCCESS);
     VpCudaCall(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(2 * Tile<N>::bytes)));
     kernel<<<count, Tile<N>::threads, 2 * Tile<N>::bytes, VpCudaStream>>>(plan->enter, tiles->tables, field, tiles->tile.List(part),
-                                                                          tiles->tile.start, f, b, (double *)plan->partial.p + *blocks);
+                                                                          tiles->tile.start, scale, f, b, (double *)plan->partial.p + *blocks);
     VpCudaLaunched("enter_residual on tiles");
     *blocks += count;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* b = enter (f - A x), x not NULL */
-  static PetscErrorCode Subtract(const ConvertPlan<T, N> *plan, const VpView *outer, int32_t nown, const double *x, VpGhosts ghosts,
-                                 const double *f, T *b, int *blocks)
+  /* b = enter scale (f - A x), x not NULL */
+  static PetscErrorCode Subtract(const ConvertPlan<T, N> *plan, const VpView *outer, int32_t nown, double scale, const double *x,
+                                 VpGhosts ghosts, const double *f, T *b, int *blocks)
   {
     const Field<double> field(outer, x, ghosts.values);
     CellPlan           *cells = NULL;
@@ -333,8 +334,8 @@ struct Conversions {
       if (tiles->HasTiles() && ReadsPairs(x)) {
         auto run = [=](int part) {
           PetscFunctionBegin;
-          PetscCall(Tiles(plan, tiles, field, part, f, b, blocks));
-          PetscCall(Cells(plan, field, tiles->cell, part, f, b, blocks));
+          PetscCall(Tiles(plan, tiles, field, part, scale, f, b, blocks));
+          PetscCall(Cells(plan, field, tiles->cell, part, scale, f, b, blocks));
           PetscFunctionReturn(PETSC_SUCCESS);
         };
         PetscCall(VpCudaInParts(ghosts, run));
@@ -342,12 +343,12 @@ struct Conversions {
       }
     }
     PetscCall(VpCudaCellPlan(outer, 0, nown, &cells));
-    PetscCall(VpCudaInParts(ghosts, [=](int part) { return Cells(plan, field, cells->cell, part, f, b, blocks); }));
+    PetscCall(VpCudaInParts(ghosts, [=](int part) { return Cells(plan, field, cells->cell, part, scale, f, b, blocks); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode InResidual(const VpView *view, const VpView *outer, const double *x, VpGhosts ghosts, const double *f, void *b,
-                                   double *norm2)
+  static PetscErrorCode InResidual(const VpView *view, const VpView *outer, double scale, const double *x, VpGhosts ghosts,
+                                   const double *f, void *b, double *norm2)
   {
     ConvertPlan<T, N> *plan = NULL;
     Parts              all;
@@ -359,9 +360,9 @@ struct Conversions {
     if (!view->nown) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
     all.n[VP_INNER] = view->nown;
-    if (x) PetscCall(Subtract(plan, outer, view->nown, x, ghosts, f, (T *)b, &blocks));
+    if (x) PetscCall(Subtract(plan, outer, view->nown, scale, x, ghosts, f, (T *)b, &blocks));
     else
-      PetscCall(Cells(plan, Field<double>(outer, NULL, NULL), all, VP_INNER, f, (T *)b, &blocks));
+      PetscCall(Cells(plan, Field<double>(outer, NULL, NULL), all, VP_INNER, scale, f, (T *)b, &blocks));
     if (!norm2) PetscFunctionReturn(PETSC_SUCCESS);
     FinalSum<<<1, 1024, 0, VpCudaStream>>>(blocks, (double *)plan->partial.p);
     VpCudaLaunched("final sum");

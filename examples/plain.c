@@ -41,7 +41,7 @@ int main(int argc, char **argv)
   PetscCall(VecNorm(r, NORM_2, &rnorm));
   PetscCall(VecGetSize(x, &n));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " unknowns, %" PetscInt_FMT " iterations, %s, true relative residual %.1e\n", n,
-                        its, KSPConvergedReasons[reason], (double)(rnorm / bnorm)));
+                        its, KSPConvergedReasons[reason], (double)(bnorm > 0 ? rnorm / bnorm : rnorm)));
   PetscCall(VecViewFromOptions(x, NULL, "-solution_view"));
 
   PetscCall(VecDestroy(&r));

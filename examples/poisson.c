@@ -105,7 +105,7 @@ static PetscErrorCode FixConstant(DM dm, Mat A, Smooth *s, Vec x, Vec r, Vec w)
 typedef struct {
   PetscLogDouble setup, solve; /* seconds */
   PetscLogDouble bytes;        /* of all ranks, beyond those at the start */
-  PetscReal      nu, residual, l2, h1;
+  PetscReal      nu, bnorm, residual, l2, h1;
   PetscScalar    functional;
 } Figures;
 
@@ -137,21 +137,21 @@ static PetscErrorCode Examine(DM dm, KSP ksp, Mat A, Vec b, Vec x, Smooth *u, Pe
 {
   Vec              r, w;
   PetscInt         its, n;
-  PetscReal        first, last, bnorm;
+  PetscReal        first, last;
   const PetscReal *history;
 
   PetscFunctionBeginUser;
   PetscCall(VecDuplicate(b, &r));
   PetscCall(MatMult(A, x, r));
   PetscCall(VecAYPX(r, -1, b));
-  PetscCall(VecNorm(b, NORM_2, &bnorm));
+  PetscCall(VecNorm(b, NORM_2, &figures->bnorm));
   PetscCall(VecNorm(r, NORM_2, &figures->residual));
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(KSPGetResidualHistory(ksp, &history, &n));
-  first = n > 1 ? history[0] : bnorm;
+  first = n > 1 ? history[0] : figures->bnorm;
   last = n > 1 ? history[n - 1] : figures->residual;
   figures->nu = its > 0 && last > 0 && last < first ? -8 * its / PetscLog10Real(last / first) : 0;
-  figures->residual /= bnorm;
+  if (figures->bnorm > 0) figures->residual /= figures->bnorm; /* of b = 0 the residual itself */
 
   PetscCall(DMVPatchDGComputeRHS(dm, smooth ? Source : One, NULL, NULL, u, r));
   PetscCall(VecDot(r, x, &figures->functional));
@@ -176,14 +176,48 @@ static PetscErrorCode PrintNumber(MPI_Comm comm, FILE *fp, const char name[], co
   PetscFunctionReturn(0);
 }
 
-/* a table line, and JSON */
-static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *figures, const char file[])
+/* relative residuals from iteration to iteration, where the KSP knows those of A x = b */
+static PetscErrorCode PrintHistory(MPI_Comm comm, FILE *fp, KSP ksp, PetscReal bnorm)
+{
+  KSPNormType      norm;
+  const PetscReal *history;
+  PetscInt         n;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetNormType(ksp, &norm));
+  PetscCall(KSPGetResidualHistory(ksp, &history, &n));
+  if (norm != KSP_NORM_UNPRECONDITIONED) n = 0;
+  PetscCall(PetscFPrintf(comm, fp, ",\n \"history\": ["));
+  for (PetscInt i = 0; i < n; i++) {
+    if (!PetscIsInfOrNanReal(history[i])) PetscCall(PetscFPrintf(comm, fp, "%s%.6e", i ? ", " : "", (double)(bnorm > 0 ? history[i] / bnorm : history[i])));
+  }
+  PetscCall(PetscFPrintf(comm, fp, "]"));
+  PetscFunctionReturn(0);
+}
+
+/* before anything is computed; every rank learns when rank 0 cannot open it */
+static PetscErrorCode OpenReport(MPI_Comm comm, const char file[], FILE **fp)
+{
+  PetscMPIInt rank, open;
+
+  PetscFunctionBeginUser;
+  *fp = NULL;
+  if (!file[0]) PetscFunctionReturn(0);
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  if (!rank) *fp = fopen(file, "w");
+  open = *fp != NULL;
+  PetscCallMPI(MPI_Bcast(&open, 1, MPI_INT, 0, comm));
+  PetscCheck(open, comm, PETSC_ERR_FILE_OPEN, "-report: %s cannot be opened for writing", file);
+  PetscFunctionReturn(0);
+}
+
+/* a table line, and JSON unless file is empty */
+static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *figures, const char file[], FILE *fp)
 {
   MPI_Comm           comm = PetscObjectComm((PetscObject)dm);
   PetscInt           dim, degree, levels, its, mine, cells, dofs;
   PetscMPIInt        ranks;
   KSPConvergedReason reason;
-  FILE              *fp;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
@@ -207,7 +241,6 @@ static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *fi
                         figures->bytes / dofs, reason < 0 ? " " : "", reason < 0 ? KSPConvergedReasons[reason] : ""));
   if (!file[0]) PetscFunctionReturn(0);
 
-  PetscCall(PetscFOpen(comm, file, "w", &fp));
   PetscCall(PetscFPrintf(comm, fp, "{\"cells\": %lld, \"dofs\": %lld, \"degree\": %d, \"dim\": %d, \"levels\": %d, \"ranks\": %d,\n",
                          (long long)cells, (long long)dofs, (int)degree, (int)dim, (int)levels, ranks));
   PetscCall(PetscFPrintf(comm, fp, " \"iterations\": %d, \"reason\": \"%s\"", (int)its, KSPConvergedReasons[reason]));
@@ -220,6 +253,7 @@ static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *fi
   PetscCall(PrintNumber(comm, fp, "seconds_solve", "%.6f", figures->solve));
   PetscCall(PrintNumber(comm, fp, "mdofs_per_second", "%.4f", dofs / figures->solve / 1e6));
   PetscCall(PrintNumber(comm, fp, "bytes_per_dof", "%.1f", figures->bytes / dofs));
+  PetscCall(PrintHistory(comm, fp, ksp, figures->bnorm));
   PetscCall(PetscFPrintf(comm, fp, "}\n"));
   PetscCall(PetscFClose(comm, fp));
   PetscFunctionReturn(0);
@@ -241,6 +275,7 @@ int main(int argc, char **argv)
   char               file[PETSC_MAX_PATH_LEN] = "";
   PetscBool          typed;
   KSPConvergedReason reason;
+  FILE              *fp;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -249,6 +284,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsEList("-problem", "right-hand side and boundary data", NULL, problems, 2, problems[0], &smooth, NULL));
   PetscCall(PetscOptionsString("-report", "file for the figures as JSON", NULL, file, file, sizeof(file), NULL));
   PetscOptionsEnd();
+  PetscCall(OpenReport(comm, file, &fp));
 
   /* mesh, space and operator: 3D, degree 3, the unit cube refined three times, unless options say otherwise */
   PetscCall(Bytes(comm, -1, &figures.bytes));
@@ -290,7 +326,7 @@ int main(int argc, char **argv)
   PetscCall(Bytes(comm, 1, &figures.bytes));
 
   PetscCall(Examine(dm, ksp, A, b, x, &u, (PetscBool)smooth, &figures));
-  PetscCall(Report(dm, ksp, (PetscBool)smooth, &figures, file));
+  PetscCall(Report(dm, ksp, (PetscBool)smooth, &figures, file, fp));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(VecViewFromOptions(x, NULL, "-solution_view"));
 

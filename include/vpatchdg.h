@@ -28,9 +28,44 @@ PETSC_EXTERN const char *const VPatchDGDomains[], *const VPatchDGBoundaries[], *
 
 PETSC_EXTERN PetscErrorCode VPatchDGInitializePackage(void);
 
-/* A function of a point x[dim]; a field has one component, a gradient dim. */
+/*S
+   VPatchDGFunction - A function of a point: a field, or the gradient of one
+
+   Input Parameters:
++  dim - 2 or 3
+.  x   - [dim] the point
+-  ctx - what the caller of `DMVPatchDGComputeRHS()`, `DMVPatchDGInterpolate()` or `DMVPatchDGComputeErrors()` gave
+
+   Output Parameter:
+.  value - [1] the field, or [dim] the gradient
+
+   Level: beginner
+
+   Note:
+   It returns 0, or an error code, which ends the function that called it.
+
+.seealso: `DMVPatchDGComputeRHS()`, `DMVPatchDGInterpolate()`, `DMVPatchDGComputeErrors()`, `VPatchDGFlux`
+S*/
 typedef PetscErrorCode (*VPatchDGFunction)(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx);
-/* Neumann data: the derivative along the outward unit normal */
+/*S
+   VPatchDGFlux - Neumann data: the derivative of u along the outward unit normal at a point of the boundary
+
+   Input Parameters:
++  dim    - 2 or 3
+.  x      - [dim] the point
+.  normal - [dim] the outward unit normal there
+-  ctx    - what the caller of `DMVPatchDGComputeRHS()` gave
+
+   Output Parameter:
+.  value - [1] the derivative
+
+   Level: beginner
+
+   Note:
+   It returns 0, or an error code, which ends the function that called it.
+
+.seealso: `DMVPatchDGComputeRHS()`, `DMVPatchDGSetBoundary()`, `VPatchDGFunction`
+S*/
 typedef PetscErrorCode (*VPatchDGFlux)(PetscInt dim, const PetscReal x[], const PetscReal normal[], PetscScalar value[], void *ctx);
 
 /* DM: set before DMSetUp() */

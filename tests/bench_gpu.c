@@ -71,7 +71,7 @@ static PetscErrorCode EnterResidual(void *work)
   PetscFunctionBeginUser;
   PetscCall(VecGetArrayReadAndMemType(w->b, &b, NULL));
   PetscCall(VecGetArrayReadAndMemType(w->x, &x, NULL));
-  PetscCall(VpCycleEnterResidual(w->cycle, 0, w->outer, x, VpGhostsAt(x + w->dofs), b, &norm2));
+  PetscCall(VpCycleEnterResidual(w->cycle, 0, w->outer, 1, x, VpGhostsAt(x + w->dofs), b, &norm2));
   PetscCall(VecRestoreArrayReadAndMemType(w->x, &x));
   PetscCall(VecRestoreArrayReadAndMemType(w->b, &b));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -84,7 +84,7 @@ static PetscErrorCode LeaveAdd(void *work)
 
   PetscFunctionBeginUser;
   PetscCall(VecGetArrayAndMemType(w->x, &z, NULL));
-  PetscCall(VpLevelLeave(w->cycle->level[0], PETSC_TRUE, w->cycle->x[0][0], z));
+  PetscCall(VpLevelLeave(w->cycle->level[0], PETSC_TRUE, 1, w->cycle->x[0][0], z));
   PetscCall(VecRestoreArrayAndMemType(w->x, &z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -157,8 +157,8 @@ static PetscErrorCode CoarseKSPReachesItsTolerance(int boundary, VpPrecision pre
   PetscCall(VectorCreate(w.outer, &x));
   PetscCall(VectorCreate(w.outer, &b));
   Fill(w.outer, 1, b);
-  PetscCall(VpCycleEnter(cycle, 0, b));
-  PetscCall(VpCycleSolve(cycle, 0, PETSC_FALSE, PETSC_FALSE, x));
+  PetscCall(VpCycleEnter(cycle, 0, 1, b));
+  PetscCall(VpCycleSolve(cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, x));
   PetscCall(VpCoarseGetKSP(cycle->coarse, &ksp));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(KSPGetRhs(ksp, &f));

@@ -8,7 +8,7 @@ use lib 'tests';
 use Example;
 
 # poisson
-my @keys = qw(bytes_per_dof cells degree dim dofs error_h1 error_l2 functional iterations levels mdofs_per_second nu ranks reason relative_residual
+my @keys = qw(bytes_per_dof cells degree dim dofs error_h1 error_l2 functional history iterations levels mdofs_per_second nu ranks reason relative_residual
               seconds_setup seconds_solve);
 my $r = report(2, '-dm_vpatchdg_dim 2 -dm_refine 3');
 is_deeply([sort keys %$r], \@keys, 'poisson_reports_the_keys');
@@ -29,7 +29,7 @@ for (['box 2D Dirichlet', '-dm_vpatchdg_dim 2', 3, 4, 3],
      ['box 2D mixed', '-dm_vpatchdg_dim 2 -dm_vpatchdg_boundary dirichlet,neumann,periodic,periodic', 3, 4, 2],
      ['box 2D Neumann', '-dm_vpatchdg_dim 2 -dm_vpatchdg_boundary neumann', 3, 4, 3],
      ['box 2D reaction', '-dm_vpatchdg_dim 2 -dm_vpatchdg_boundary neumann -dm_vpatchdg_reaction 3', 3, 4, 2],
-     ['lshape', '-dm_vpatchdg_dim 2 -dm_vpatchdg_domain lshape', 3, 4, 3],
+     ['lshape', '-dm_vpatchdg_domain lshape', 3, 4, 3],
      ['box 3D', '-dm_vpatchdg_dim 3', 2, 3, 3],
      ['fichera Neumann', '-dm_vpatchdg_dim 3 -dm_vpatchdg_domain fichera -dm_vpatchdg_boundary dirichlet,neumann,neumann,neumann,neumann,neumann', 1, 2, 2]) {
   my ($name, $problem, $coarse, $fine, $k) = @$_;
@@ -56,6 +56,29 @@ for my $ranks (1, 2) {
 }
 my $out = run(2, 'plain', "-dll_append $build/lib/libvpatchdg.so -options_file share/vpatchdg/options/richardson.opts -dm_refine 2");
 like($out, qr/CONVERGED_RTOL/, 'plain_reads_options_files');
+
+# no solution but 0: a residual all the same
+like(run(1, 'plain', "-dll_append $build/lib/libvpatchdg.so -dm_vpatchdg_boundary periodic -dm_refine 2 -ksp_type fgmres -pc_type vpatchdg"),
+  qr/true relative residual 0\.0e\+00/, 'plain_reports_a_residual_of_b_0');
+
+# first: the C program and the Python one, as they stand
+my $told;
+for my $ranks (1, 2) {
+  $out = run($ranks, 'first', '-ksp_monitor_true_residual');
+  my @residuals = $out =~ /\|\|r\(i\)\|\|\/\|\|b\|\| (\S+)/g;
+  ($told) = $out =~ /^(\d+ unknowns, \d+ iterations), relative residual \S+, error (\S+)$/m;
+  ok(@residuals && $residuals[-1] <= 1e-8 && $told && $2 < 1e-6, "first_solves_to_1e-8, $ranks ranks") or diag($out);
+}
+SKIP: {
+  my ($python) = grep { $_ && system("$_ -c 'import petsc4py; petsc4py.init([]); from petsc4py import PETSc' >/dev/null 2>&1") == 0 }
+    ($ENV{PYTHON}, 'python3', '/usr/bin/python3');
+  skip('no python3 with petsc4py here', 1) if !$python;
+  skip('petsc4py takes no library with sanitizers', 1) if $ENV{SANITIZE};
+  my $said = `$python examples/first.py -dll_append $build/lib/libvpatchdg.so 2>&1`;
+  skip('petsc4py is that of another PETSc', 1) if $said =~ /being loaded into PETSc|libvpatchdg was built for/;
+  my ($unknowns, $residual) = $said =~ /^(\d+ unknowns), \d+ iterations, relative residual (\S+)$/;
+  ok($unknowns && $told =~ /^$unknowns/ && $residual <= 1e-8, 'first_py_solves_to_1e-8') or diag($said);
+}
 
 # pcmg: the smoother in PCMG gives the numbers of the cycle
 for (['V(0,1)', 1, ''], ['V(0,1)', 3, ''], ['V(0,1) 2D', 2, '-dm_vpatchdg_dim 2 -dm_refine 4'],

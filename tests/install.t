@@ -11,24 +11,49 @@ my $flags = $ENV{SANITIZE} ? '-fsanitize=address,undefined' : '';
 my $log = `$make install prefix=$folder/there 2>&1`;
 is($?, 0, 'install_succeeds') or diag($log);
 ok(-e "$folder/there/$_", "install_has, $_")
-  for qw(lib/libvpatchdg.so lib/libvpatchdg.a include/vpatchdg.h lib/pkgconfig/vpatchdg.pc share/vpatchdg/compare.py share/vpatchdg/options/fgmres.opts);
+  for qw(lib/libvpatchdg.so lib/libvpatchdg.a include/vpatchdg.h lib/pkgconfig/vpatchdg.pc bin/vpatchdg-poisson share/vpatchdg/compare.py
+         share/vpatchdg/mpi.env share/vpatchdg/options/fgmres.opts share/vpatchdg/examples/first.c);
+ok(-e "$folder/there/share/man/man3/DMVPatchDGCreate.3", 'install_has, manual pages') if !system('python3 -c "" 2>/dev/null');
 
+# a user's folder and shell, which know the prefix and nothing else
 mkdir "$folder/user";
-open(my $f, '>', "$folder/user/makefile");
-print $f "include $folder/there/share/vpatchdg/vpatchdg.mk\nprogram: program.c\n\t\$(VPATCHDG_CC) $flags \$(VPATCHDG_CFLAGS) -o \$@ \$< \$(VPATCHDG_LIBS)\n",
-  "static: program.c\n\t\$(VPATCHDG_CC) $flags \$(VPATCHDG_CFLAGS) -o \$@ \$< \$(VPATCHDG_STATIC_LIBS)\n";
-close($f);
-system("cp examples/own_boxes.c $folder/user/program.c");
-my $search = join(':', grep { defined && length } $ENV{PETSC_DIR} && "$ENV{PETSC_DIR}/" . ($ENV{PETSC_ARCH} // '') . '/lib/pkgconfig', $ENV{PKG_CONFIG_PATH});
-for my $program (qw(program static)) {
-  $log = `PKG_CONFIG_PATH=$search make -C $folder/user $program 2>&1`;
-  is($?, 0, "program_builds_with_the_makefile_for_users, $program") or diag($log);
-  like(`tests/run.sh 1 $folder/user/$program -dm_refine 2 2>&1`, qr/iterations, error/, "program_runs, $program");
+system("cp examples/first.c $folder/user");
+sub write_makefile {
+  my ($name, $target, $libs) = @_;
+  open(my $f, '>', "$folder/user/$name");
+  print $f "include $folder/there/share/vpatchdg/vpatchdg.mk\n$target: first.c\n\t\$(VPATCHDG_CC) $flags \$(VPATCHDG_CFLAGS) -o \$@ \$< \$($libs)\n";
+  close($f);
 }
-my $pkg = "PKG_CONFIG_PATH=$folder/there/lib/pkgconfig:$search pkg-config --cflags --libs vpatchdg | sed 's/-L\\([^ ]*\\)/& -Wl,-rpath,\\1/g'";
-$log = `\${CC:-mpicc} $flags -o $folder/user/packaged $folder/user/program.c \$($pkg) 2>&1`;
-is($?, 0, 'program_builds_with_pkg-config') or diag($log);
-like(`tests/run.sh 1 $folder/user/packaged -dm_refine 2 2>&1`, qr/iterations, error/, 'program_runs, packaged');
+write_makefile('makefile', 'first', 'VPATCHDG_LIBS');
+write_makefile('static.mk', 'static', 'VPATCHDG_STATIC_LIBS');
+sub alone {
+  my ($command) = @_;
+  my $keep = join(' ', map { "$_='" . ($ENV{$_} // '') . "'" } qw(PATH HOME));
+  return `cd $folder/user && env -i $keep ASAN_OPTIONS=detect_leaks=0 PKG_CONFIG_PATH=$folder/there/lib/pkgconfig sh -c '$command' 2>&1`;
+}
+for (['the makefile', 'first', 'make'],
+     ['the makefile, static', 'static', 'make -f static.mk'],
+     ['pkg-config', 'packaged', "\$(pkg-config --variable=ccompiler vpatchdg) $flags first.c \$(pkg-config --cflags --libs vpatchdg) -o packaged"],
+     ['pkg-config and no MPI compiler', 'plain', "cc $flags first.c \$(pkg-config --cflags --libs vpatchdg) -o plain"]) {
+  my ($way, $program, $build_it) = @$_;
+  my $said = alone($build_it);
+  is($?, 0, "users_build, with $way") or diag($said);
+  $said = alone("./$program -ksp_monitor_true_residual");
+  my @residuals = $said =~ /\|\|r\(i\)\|\|\/\|\|b\|\| (\S+)/g;
+  ok(!$? && @residuals && $residuals[-1] <= 1e-8 && $said =~ /iterations, relative residual/, "users_solve_to_1e-8, with $way") or diag($said);
+}
+like(alone("$folder/there/bin/vpatchdg-poisson -dm_refine 1"), qr/dofs.*\n.* 512 /, 'installed_poisson_runs');
+
+SKIP: {
+  skip('no python3', 1) if system('python3 -c "" 2>/dev/null');
+  my $said = alone("python3 $folder/there/share/vpatchdg/compare.py --ranks 2 fgmres.opts -dm_refine 1");
+  ok(!$? && $said =~ /^fgmres .*CONVERGED_RTOL/m, 'installed_compare_runs') or diag($said);
+}
+
+# a package is made in another place than it goes to, which no file may name
+$log = `$make install prefix=/elsewhere DESTDIR=$folder/staged 2>&1`;
+like(`cat $folder/staged/elsewhere/lib/pkgconfig/vpatchdg.pc`, qr{^prefix=/elsewhere$}m, 'staged_install_names_its_prefix') or diag($log);
+is(`grep -rl $folder/staged $folder/staged`, '', 'staged_install_does_not_name_where_it_is_staged');
 like(run(1, 'plain', "-dll_append $folder/there/lib/libvpatchdg.so -dm_refine 2 -ksp_type fgmres -pc_type vpatchdg"),
   qr/CONVERGED_RTOL/, 'installed_plugin_loads');
 

@@ -3,6 +3,8 @@
    ranks: 1 */
 #include "kernels.h"
 
+#define FAR 0x1p200 /* no single-precision number is so large */
+
 static PetscBool CheckApply(Case *c)
 {
   const double *x[CELLS];
@@ -211,11 +213,12 @@ static PetscBool CheckTransfers(Case *c)
   return good;
 }
 
-/* b of the outer case enters, its residual enters, its residual at x = 0 does; asked for the norm or not */
+/* b of the outer case enters, its residual enters, its residual at x = 0 does, all scaled; asked for the norm or not */
 static PetscBool CheckEntering(Case *c, Case *outer)
 {
   const int     N = c->N, dim = c->view.dim, n = c->view.n;
   const double *enter[3] = {c->enter, c->enter, c->enter}, *x[CELLS];
+  const double  scale = 2 / FAR;
   double       *y = malloc(OWN * (size_t)N * sizeof *y), *const ox = outer->vx[0], *const f = outer->vb;
   PetscBool     good = PETSC_TRUE;
 
@@ -226,13 +229,14 @@ static PetscBool CheckEntering(Case *c, Case *outer)
     for (int i = 0; i < OWN; i++) {
       if (form == 1) CellResidual(outer, i, -1, x, outer->b, y + i * N);
       else memcpy(y + i * N, outer->b + i * N, (size_t)N * sizeof *y);
+      for (int k = 0; k < N; k++) y[i * N + k] *= scale;
       for (int k = 0; k < N; k++) sum += y[i * N + k] * y[i * N + k];
       Tensor(dim, n, enter, y + i * N);
     }
     for (int norm = 0; norm < (form ? 2 : 1); norm++) {
       PetscCallAbort(PETSC_COMM_SELF, c->backend->zero(c->vy, (size_t)(CELLS * N) * c->real));
-      if (!form) PetscCallAbort(PETSC_COMM_SELF, c->ops->enter(&c->view, f, c->vy));
-      else PetscCallAbort(PETSC_COMM_SELF, c->ops->enter_residual(&c->view, &outer->view, form == 1 ? ox : NULL, Late(outer), f, c->vy, norm ? &norm2 : NULL));
+      if (!form) PetscCallAbort(PETSC_COMM_SELF, c->ops->enter(&c->view, scale, f, c->vy));
+      else PetscCallAbort(PETSC_COMM_SELF, c->ops->enter_residual(&c->view, &outer->view, scale, form == 1 ? ox : NULL, Late(outer), f, c->vy, norm ? &norm2 : NULL));
       good = (PetscBool)(good && Close(c, c->vy, OWN * (size_t)N, y) && (!norm || fabs(norm2 - sum) <= 1e-13 * sum));
       good = (PetscBool)(good && (!form || Close(outer, outer->vx[1], CELLS * (size_t)N, outer->x[1])));
     }
@@ -241,20 +245,20 @@ static PetscBool CheckEntering(Case *c, Case *outer)
   return good;
 }
 
-/* x leaves to the outer case's b, or is added to it */
+/* x, scaled, leaves to the outer case's b, or is added to it */
 static PetscBool CheckLeaving(Case *c, Case *outer)
 {
   const int     N = c->N;
-  const double *leave[3] = {c->leave, c->leave, c->leave};
+  const double *leave[3] = {c->leave, c->leave, c->leave}, scale = 2 * FAR;
   double       *y = malloc(OWN * (size_t)N * sizeof *y), *t = malloc((size_t)N * sizeof *t);
   PetscBool     good = PETSC_TRUE;
 
   for (int add = 1; add >= 0; add--) {
-    PetscCallAbort(PETSC_COMM_SELF, c->ops->leave(&c->view, (PetscBool)add, c->vx[0], outer->vb));
+    PetscCallAbort(PETSC_COMM_SELF, c->ops->leave(&c->view, (PetscBool)add, scale, c->vx[0], outer->vb));
     for (int i = 0; i < OWN; i++) {
       memcpy(t, c->x[0] + i * N, (size_t)N * sizeof *t);
       Tensor(c->view.dim, c->view.n, leave, t);
-      for (int k = 0; k < N; k++) y[i * N + k] = (add ? outer->b[i * N + k] : 0) + t[k];
+      for (int k = 0; k < N; k++) y[i * N + k] = (add ? outer->b[i * N + k] : 0) + scale * t[k];
     }
     good = (PetscBool)(good && Close(outer, outer->vb, OWN * (size_t)N, y));
   }
@@ -263,12 +267,26 @@ static PetscBool CheckLeaving(Case *c, Case *outer)
   return good;
 }
 
+/* vectors of the outer case become so large that single precision only holds them scaled */
+static void Enlarge(Case *outer)
+{
+  double *const host[3] = {outer->x[0], outer->x[1], outer->b};
+  void *const   on[3] = {outer->vx[0], outer->vx[1], outer->vb};
+  const size_t  count = (size_t)(CELLS * outer->N);
+
+  for (int v = 0; v < 3; v++) {
+    for (size_t i = 0; i < count; i++) host[v][i] *= FAR;
+    PetscCallAbort(PETSC_COMM_SELF, outer->backend->upload(host[v], count * sizeof(double), on[v]));
+  }
+}
+
 static PetscBool CheckConversions(Case *c)
 {
   PetscBool good;
   Case      outer;
 
   CaseCreate(&outer, VP_DOUBLE, c->view.dim, c->view.n - 1, 0);
+  Enlarge(&outer);
   good = CheckEntering(c, &outer);
   good = (PetscBool)(CheckLeaving(c, &outer) && good);
   CaseDestroy(&outer);

@@ -217,11 +217,11 @@ static inline PetscErrorCode Refinement(World *w, VpCycle cycle, const double b[
   PetscFunctionBeginUser;
   for (;; n++) {
     PetscCall(VpLevelExchange(w->outer, w->outer->reads, x));
-    PetscCall(VpCycleEnterResidual(cycle, 0, w->outer, x, VpGhostsAt(x + (size_t)w->mesh->nown * w->ndof), b, &norm2));
+    PetscCall(VpCycleEnterResidual(cycle, 0, w->outer, 1, x, VpGhostsAt(x + (size_t)w->mesh->nown * w->ndof), b, &norm2));
     last = sqrt(norm2);
     if (!n) first = last;
     if (last <= 1e-8 * first || n == 100 || last > 1e10 * first || last != last) break;
-    PetscCall(VpCycleSolve(cycle, 0, PETSC_FALSE, PETSC_TRUE, x));
+    PetscCall(VpCycleSolve(cycle, 0, PETSC_FALSE, PETSC_TRUE, 1, x));
   }
   *nu = -8 / (log10(last / first) / n);
   *final = last / first;

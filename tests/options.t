@@ -8,21 +8,18 @@ use Example;
 
 for my $file (glob('share/vpatchdg/options/*.opts')) {
   my ($name) = $file =~ m{([^/]+)\.opts$};
+  my $said = run(1, 'poisson', "-options_file $file -dm_refine 2 -options_left");
+  if ($said =~ /Unable to find requested PC type|Could not locate.* solver/) {
+    pass("options_file_needs_what_this_PETSc_has_not # SKIP, $name");
+    next;
+  }
+  like($said, qr/no unused/, "options_file_is_used_up, $name");
   for my $ranks (1, 2) {
     my $arguments = "-options_file $file -dm_vpatchdg_degree 3 -dm_refine " . ($name =~ /assembled/ ? 2 : 3);
     my $r = report($ranks, $arguments);
     ok(defined $r->{reason} && $r->{reason} =~ /^CONVERGED/ && $r->{relative_residual} <= 1e-7, "options_file_solves, $name, $ranks ranks")
       or diag(explain($r));
   }
-  like(run(1, 'poisson', "-options_file $file -dm_refine " . '2 -options_left'), qr/no unused/,
-    "options_file_is_used_up, $name");
-}
-
-SKIP: {
-  skip('no python3', 1) if system('python3 -c "" 2>/dev/null');
-  local $ENV{ASAN_OPTIONS} = 'detect_leaks=0'; # MPI's
-  my $out = `python3 share/vpatchdg/compare.py --poisson $build/bin/poisson share/vpatchdg/options/fgmres.opts share/vpatchdg/options/richardson.opts -- -dm_refine 2 2>&1`;
-  ok(!$? && $out =~ /^fgmres .*CONVERGED_RTOL.*^richardson .*CONVERGED_RTOL/ms, 'compare_prints_a_table') or diag($out);
 }
 
 # what bench_gpus counts on ranks of equal blocks is what the model says, and its reports can be compared

@@ -2,6 +2,8 @@
 /* ranks: 1 3 */
 #include "problem.h"
 #include "refused.h"
+#include "../src/petsc/pcimpl.h"
+#include <stddef.h>
 
 static PetscErrorCode New(PetscInt dim, PetscInt refine, DM *dm)
 {
@@ -89,12 +91,48 @@ static PetscErrorCode Boxes(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the members that PCVPATCHDG's options have; a PETSc built for debugging compares them already in their setters */
+static PetscErrorCode PCDisagreement(DM dm, PetscInt odd)
+{
+  const struct {
+    const char *name, *text;
+    size_t      at;
+  } members[] = {{"exchange", "about the exchange", offsetof(VpCycleOptions, exchange)},
+                 {"precision", "about the precision", offsetof(VpCycleOptions, precision)},
+                 {"type of the cycle", "about the type of the cycle", offsetof(VpCycleOptions, type)},
+                 {"number of levels", "about the number of levels", offsetof(VpCycleOptions, levels)},
+                 {"size to gather from", "about the size to gather from", offsetof(VpCycleOptions, gather)},
+                 {"number of sweeps", "about the sweeps after", offsetof(VpCycleOptions, post)},
+                 {"solver of the coarsest level", "about the coarsest level", offsetof(VpCycleOptions, coarse)}};
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMCreateMatrix(dm, &A));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(members); i++) {
+    PC              pc;
+    VpCycleOptions *options;
+    char            text[64];
+
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetType(pc, PCVPATCHDG));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCVPatchDGGetOptions(pc, PETSC_TRUE, &options));
+    *((char *)options + members[i].at) ^= (char)odd; /* another least bit */
+    PetscCall(PetscSNPrintf(text, sizeof(text), "PCs that differ between ranks in the %s", members[i].name));
+    Refused(PCSetUp(pc), members[i].text, text);
+    PetscCall(PCDestroy(&pc));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* what is not the same on all ranks: the last rank says something else */
 static PetscErrorCode Disagreement(void)
 {
-  DM          dm;
-  PetscMPIInt rank, size;
-  PetscReal   odd;
+  DM_VPatchDG *dg;
+  DM           dm;
+  PetscMPIInt  rank, size;
+  PetscReal    odd;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
@@ -103,15 +141,139 @@ static PetscErrorCode Disagreement(void)
   odd = rank == size - 1 ? 1 : 0;
   PetscCall(New(2, 1, &dm));
   PetscCall(DMVPatchDGSetBoxes(dm, 2, (PetscReal[]){0, 0, 1, 0}, (PetscReal[]){1, 1, 2 + odd, 1}));
-  Refused(DMSetUp(dm), "Ranks disagree: the upper corners of the boxes", "boxes that differ between ranks");
+  Refused(DMSetUp(dm), "Ranks disagree about the upper corners of the boxes", "boxes that differ between ranks");
   PetscCall(DMVPatchDGSetDomain(dm, VPATCHDG_DOMAIN_BOX));
   PetscCall(DMVPatchDGSetBoxGrid(dm, NULL, (PetscReal[]){-odd, 0}, NULL));
-  Refused(DMSetUp(dm), "Ranks disagree: the lower corner", "a lower corner that differs between ranks");
+  Refused(DMSetUp(dm), "Ranks disagree about the boxes and corners", "a lower corner that differs between ranks");
   PetscCall(DMVPatchDGSetBoxGrid(dm, (PetscInt[]){2 + (PetscInt)odd, 1}, (PetscReal[]){0, 0}, NULL));
-  Refused(DMSetUp(dm), "Ranks disagree: the numbers of boxes", "a grid that differs between ranks");
+  Refused(DMSetUp(dm), "Ranks disagree about the boxes and corners", "a grid that differs between ranks");
   PetscCall(DMVPatchDGSetBoxGrid(dm, (PetscInt[]){2, 1}, NULL, NULL));
   PetscCall(DMSetRefineLevel(dm, 1 + (PetscInt)odd));
-  Refused(DMSetUp(dm), "Ranks disagree: domain", "a refinement that differs between ranks");
+  Refused(DMSetUp(dm), "Ranks disagree about the number of refinements (-dm_refine): rank 0 has 1, rank", "a refinement that differs between ranks");
+  PetscCall(DMDestroy(&dm));
+
+  /* settings that a debug build of PETSc compares already in their setters */
+  PetscCall(New(2, 1, &dm));
+  dg = (DM_VPatchDG *)dm->data;
+  dg->degree += rank == size - 1;
+  Refused(DMSetUp(dm), "Ranks disagree about the degree (-dm_vpatchdg_degree): rank 0 has 2, rank", "a degree that differs between ranks");
+  dg->degree = 2;
+  dg->penalty += odd;
+  Refused(DMSetUp(dm), "Ranks disagree about the penalty", "a penalty that differs between ranks");
+  dg->penalty = 1;
+  dg->reaction += odd;
+  Refused(DMSetUp(dm), "Ranks disagree about the reaction", "a reaction that differs between ranks");
+  dg->reaction = 0;
+  dg->backend = rank == size - 1 ? VPATCHDG_BACKEND_HOST : VPATCHDG_BACKEND_AUTO;
+  Refused(DMSetUp(dm), "rank 0 has auto, rank", "a backend that differs between ranks");
+  dg->backend = VPATCHDG_BACKEND_AUTO;
+  PetscCall(DMSetUp(dm));
+  PetscCall(PCDisagreement(dm, (PetscInt)odd));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what PETSc's own setters change after DMSetUp() is not what was set up */
+static PetscErrorCode Setters(void)
+{
+  DM       dm, clone;
+  Vec      v;
+  PetscInt dim[2], n;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(2, 1, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMSetDimension(dm, 3));
+  PetscCall(DMClone(dm, &clone));
+  PetscCall(DMSetRefineLevel(dm, 7));
+  PetscCall(DMSetDimension(dm, 3));
+  PetscCall(DMCreateGlobalVector(dm, &v));
+  PetscCall(VecGetSize(v, &n));
+  PetscCall(DMGetDimension(dm, &dim[0]));
+  PetscCall(DMGetDimension(clone, &dim[1]));
+  TapOk((PetscBool)(dim[0] == 2 && dim[1] == 2 && n == 36), "setters_after_set_up_change_nothing");
+  PetscCall(VecDestroy(&v));
+  PetscCall(DMDestroy(&clone));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Zero(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx)
+{
+  PetscFunctionBeginUser;
+  value[0] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* vectors of another DM, larger and smaller, and one that is distributed otherwise */
+static PetscErrorCode Vectors(void)
+{
+  const char *const text = "make it with DMCreateGlobalVector()";
+  DM                dm, other[2];
+  Mat               A;
+  Vec               x, local, foreign[3];
+  PetscReal         error;
+  PetscInt          n;
+  PetscMPIInt       rank, size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(New(2, 2, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCreateMatrix(dm, &A));
+  PetscCall(DMCreateGlobalVector(dm, &x));
+  PetscCall(DMCreateLocalVector(dm, &local));
+  PetscCall(VecZeroEntries(x));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(New(2, 1 + 2 * i, &other[i]));
+    PetscCall(DMSetUp(other[i]));
+    PetscCall(DMCreateGlobalVector(other[i], &foreign[i]));
+  }
+  PetscCall(VecGetSize(x, &n));
+  PetscCall(VecCreateMPI(PETSC_COMM_WORLD, rank == size - 1 ? n : 0, n, &foreign[2]));
+  PetscCall(MatSetDM(A, other[1]));
+  for (int i = 0; i < (size > 1 ? 3 : 2); i++) {
+    const Vec v = foreign[i];
+
+    PetscCall(VecZeroEntries(v));
+    Refused(DMVPatchDGComputeRHS(dm, NULL, NULL, NULL, NULL, v), text, "DMVPatchDGComputeRHS() into another DM's vector");
+    Refused(DMVPatchDGComputeErrors(dm, v, Zero, NULL, NULL, &error, NULL), text, "DMVPatchDGComputeErrors() of another DM's vector");
+    Refused(DMVPatchDGInterpolate(dm, Zero, NULL, v), text, "DMVPatchDGInterpolate() into another DM's vector");
+    Refused(DMVPatchDGGetPointValues(dm, v, x), text, "DMVPatchDGGetPointValues() of another DM's vector");
+    Refused(DMVPatchDGSetPointValues(dm, x, v), text, "DMVPatchDGSetPointValues() into another DM's vector");
+    Refused(DMGlobalToLocal(dm, v, INSERT_VALUES, local), text, "DMGlobalToLocal() of another DM's vector");
+    Refused(DMLocalToGlobal(dm, local, ADD_VALUES, v), text, "DMLocalToGlobal() into another DM's vector");
+    Refused(MatGetDiagonal(A, v), text, "MatGetDiagonal() into another DM's vector");
+    Refused(MatResidual(A, v, x, x), text, "MatResidual() of another DM's vector");
+  }
+  if (size > 1) Refused(DMGlobalToLocal(dm, x, INSERT_VALUES, x), "DMCreateLocalVector", "DMGlobalToLocal() into a global vector");
+  for (int i = 0; i < 3; i++) PetscCall(VecDestroy(&foreign[i]));
+  for (int i = 0; i < 2; i++) PetscCall(DMDestroy(&other[i]));
+  PetscCall(VecDestroy(&local));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Operators(void)
+{
+  const PetscInt row = 0;
+  PetscInt       degree;
+  DM             dm;
+  Mat            A;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(2, 1, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCreateMatrix(dm, &A));
+  Refused(MatZeroRows(A, 1, &row, 1, NULL, NULL), "zerorows", "MatZeroRows() without a matrix");
+  Refused(MatZeroRowsColumns(A, 1, &row, 1, NULL, NULL), "zerorowscolumns", "MatZeroRowsColumns() without a matrix");
+  Refused(DMVPatchDGGetDegree(dm, NULL), "Null pointer: argument 2 of DMVPatchDGGetDegree()", "a null pointer");
+  Refused(DMVPatchDGGetDegree(NULL, &degree), "no object of the right class", "no DM");
+  Refused(DMVPatchDGComputeRHS(dm, NULL, NULL, NULL, NULL, NULL), "no vector", "no vector");
+  PetscCall(MatDestroy(&A));
   PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -156,7 +318,6 @@ static PetscErrorCode Device(void)
 {
   const char *says = VpBackendFind("cuda") ? "there is no CUDA device" : "has no CUDA kernels";
   DM          dm;
-  Mat         A;
 
   PetscFunctionBeginUser;
   PetscCall(New(2, 1, &dm));
@@ -164,9 +325,10 @@ static PetscErrorCode Device(void)
   Refused(DMVPatchDGSetBackend(dm, (VPatchDGBackend)7), "does not exist", "unknown backend");
   if (!UsableBackend("cuda")) {
     PetscCall(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_CUDA));
+    Refused(DMSetUp(dm), says, "no device");
+    PetscCall(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_HOST));
     PetscCall(DMSetUp(dm));
-    Refused(DMCreateMatrix(dm, &A), says, "no device");
-    Refused(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_HOST), "after DMSetUp", "another backend after set-up");
+    Refused(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_CUDA), "after DMSetUp", "another backend after set-up");
   }
   PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -179,6 +341,9 @@ int main(int argc, char **argv)
   PetscCall(Settings());
   PetscCall(Boxes());
   PetscCall(Disagreement());
+  PetscCall(Setters());
+  PetscCall(Vectors());
+  PetscCall(Operators());
   PetscCall(Uses());
   PetscCall(Device());
   PetscCall(PetscFinalize());

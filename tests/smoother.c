@@ -129,7 +129,7 @@ static PetscErrorCode Sweeps(MPI_Comm comm, const Setting *s, const Flavour *f, 
     PetscCall(VpSmootherSweep(smoother, (PetscBool)(f->zero && i == 0), f->reverse, VpGhostsAt(NULL), b, (void *const *)x));
   }
   PetscCall(VectorCreate(w->outer, result));
-  PetscCall(level->ops->leave(&level->view, PETSC_FALSE, x[0], *result));
+  PetscCall(level->ops->leave(&level->view, PETSC_FALSE, 1, x[0], *result));
   PetscCall(VectorDestroy(level, &b));
   for (int i = 0; i < 2; i++) PetscCall(VectorDestroy(level, &x[i]));
   PetscCall(VpSmootherDestroy(&smoother));

@@ -75,7 +75,7 @@ static PetscErrorCode FindTransports(void)
 static PetscErrorCode traces_alone_travel(const Case *c, Problem p[2])
 {
   DM_VPatchDG   *dg = (DM_VPatchDG *)p[1].dm->data;
-  const size_t   bytes = dg->mesh->nside * dg->level->block;
+  const size_t   bytes = dg->mesh->nside * dg->op->level->block;
   PetscLogDouble sent[2];
   PetscReal      apart;
   void          *nan;

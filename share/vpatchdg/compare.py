@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """Runs the example `poisson` over options files, prints one table, and draws residuals against iterations and seconds.
 
-  compare.py --poisson build/bin/poisson --ranks 2 options/*.opts -- -dm_vpatchdg_degree 4 -dm_refine 3
+  compare.py --ranks 2 fgmres.opts assembled_gamg.opts -dm_vpatchdg_degree 4 -dm_refine 3
 
-What follows -- goes to every run (the mesh, say). The plot, --plot FILE, needs matplotlib; the table does not.
+Without files it takes all that came with vpatchdg; a name is looked for among these, too. PETSc's options, the mesh say, go to every run.
+Plots need matplotlib; the table does not.
 """
 import argparse
+import glob
+import importlib.util
 import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,92 +23,176 @@ COLUMNS = [
     ("iterations", "%d"), ("nu", "%.2f"), ("relative_residual", "%.1e"), ("seconds_setup", "%.3f"), ("seconds_solve", "%.3f"),
     ("mdofs_per_second", "%.3f"), ("bytes_per_dof", "%.0f"), ("reason", "%s"),
 ]
+GRAY = "#808080"  # is read on a dark and on a light page
+COLORS = ["#e4572e", "#2e86ab", "#3fa34d", "#b5651d", "#9b5de5", "#c49a00", "#d6568c", "#00a6a6", "#7f8c8d", "#5c7cfa"]
+MISSING = r"Unable to find requested PC type (\S+)|Could not locate[^\n]* solver(?: type)? (\S+)[^\n]*for factorization"
 
 
-def run(options, arguments, history):
-    """One solve: its report, and the true relative residuals of a second, monitored one (or an error message, None)."""
-    launch = shlex.split(arguments.mpiexec) + ["-n", str(arguments.ranks), arguments.poisson, "-options_file", options]
-    launch += arguments.options
+class Failure(Exception):
+    """a run that gave no figures; output: what it printed last"""
 
-    def start(*more):
-        return subprocess.run(launch + list(more), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=arguments.timeout)
+    def __init__(self, reason, output=""):
+        super().__init__(reason)
+        self.output = output
 
+
+def find_poisson():
+    """the installed one, or the one that was built beside this file"""
+    build = os.environ.get("BUILD", "build")
+    places = [os.path.join(HERE, "..", "..", "bin", "vpatchdg-poisson"), os.path.join(HERE, "..", "..", build, "bin", "poisson")]
+    return next((os.path.normpath(place) for place in places if os.access(place, os.X_OK)), None)
+
+
+def environment():
+    """what the makefile sets, too: Open MPI as root and on more ranks than cores"""
+    with open(os.path.join(HERE, "mpi.env")) as file:
+        return {**dict(line.strip().split("=", 1) for line in file if "=" in line), **os.environ}
+
+
+def run(file, arguments):
+    """One solve: its report."""
+    command = arguments.mpiexec + ["-n", str(arguments.ranks), arguments.poisson, "-options_file", file] + arguments.petsc
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
         try:
-            done = start("-report", report)
-            if not os.path.exists(report):
-                error = re.search(r"PETSC ERROR: (?!-)(.*)", done.stdout)
-                return (error.group(1) if error else "failed with status %d" % done.returncode), None
-            with open(report) as file:
-                result = json.load(file)
-            monitored = start("-ksp_monitor_true_residual").stdout if history else ""
+            done = subprocess.run(command + ["-report", report], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                  timeout=arguments.timeout, env=environment())
         except subprocess.TimeoutExpired:
-            return "more than %d seconds" % arguments.timeout, None
-    return result, [float(r) for r in re.findall(r"\|\|r\(i\)\|\|/\|\|b\|\| (\S+)", monitored)]
+            raise Failure("more than %d seconds" % arguments.timeout)
+        if os.path.exists(report):
+            with open(report) as handle:
+                return json.load(handle)
+    missing = re.search(MISSING, done.stdout)
+    if missing:
+        raise Failure("this PETSc has no %s" % (missing.group(1) or missing.group(2)))
+    error = re.search(r"PETSC ERROR: (.*)\n.*PETSC ERROR: See https", done.stdout)
+    raise Failure(error.group(1) if error else "failed with status %d" % done.returncode, done.stdout or "nothing was printed")
 
 
 def table(results):
     rows = [["options"] + [name.replace("_", " ") for name, _ in COLUMNS]]
-    for name, result, _ in results:
-        if isinstance(result, str):
-            rows.append([name, result])
+    for name, result in results:
+        if isinstance(result, Failure):
+            rows.append([name, str(result)])
         else:
             rows.append([name] + [form % result[key] if result[key] is not None else "-" for key, form in COLUMNS])
     width = [max(len(row[i]) for row in rows if len(row) > 2) for i in range(len(rows[0]))]
     width[0] = max(len(row[0]) for row in rows)
     for row in rows:
         print(row[0].ljust(width[0]), *(entry.rjust(width[i + 1] if len(row) > 2 else 0) for i, entry in enumerate(row[1:])), sep="  ")
+    for name, result in results:
+        if isinstance(result, Failure) and result.output:
+            lines = [line[:200] for line in result.output.rstrip().split("\n") if "Configure options" not in line]
+            print("\n%s: the last lines of its output\n  %s" % (name, "\n  ".join(lines[-15:])))
 
 
-def plot(results, file):
-    try:
-        import matplotlib
-    except ImportError:
-        sys.exit("--plot needs matplotlib (apt-get install python3-matplotlib, or pip install matplotlib)")
+def curve(result):
+    """iterations, seconds and residuals: the KSP's, at last the true one"""
+    last = max(1, result["iterations"])
+    residuals = (result["history"] or [1, None])[:-1] + [result["relative_residual"]]
+    steps = [last * i / max(1, len(residuals) - 1) for i in range(len(residuals))]
+    return steps, [result["seconds_setup"] + result["seconds_solve"] * i / last for i in steps], residuals
+
+
+def draw(results, file, panels):
+    import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(1, 2, figsize=(12, 5), sharey=True)
-    for name, result, history in results:
-        if isinstance(result, str) or not history:
-            continue
-        steps = range(len(history))
-        second = result["seconds_solve"] / max(1, len(history) - 1)
-        axes[0].semilogy(steps, history, marker=".", label=name)
-        axes[1].loglog([result["seconds_setup"] + second * i for i in steps], history, marker=".", label=name)
-    axes[0].set(xlabel="iterations", ylabel="true relative residual", xscale="symlog")
-    axes[1].set(xlabel="seconds, set-up included")
-    axes[1].legend(fontsize="small")
-    for axis in axes:
-        axis.grid(alpha=0.3)
-    figure.tight_layout()
-    figure.savefig(file)
+    pyplot.rcParams.update({"svg.fonttype": "none", "text.color": GRAY, "axes.labelcolor": GRAY, "axes.edgecolor": GRAY, "xtick.color": GRAY,
+                            "ytick.color": GRAY, "grid.color": GRAY, "grid.alpha": 0.3})
+    drawn = [(name, curve(result)) for name, result in results if not isinstance(result, Failure) and result["relative_residual"]]
+    figure, axes = pyplot.subplots(1, panels, figsize=(4.5 * panels + 2, 3.8), sharey=True, squeeze=False)
+    for i, (name, (steps, seconds, residuals)) in enumerate(drawn):
+        style = {"color": COLORS[i % len(COLORS)], "marker": "os^v"[i // len(COLORS) % 4], "markersize": 4, "linewidth": 1.3, "label": name}
+        axes[0][-1].loglog(seconds, residuals, **style)
+        if panels > 1:
+            axes[0][0].semilogy(steps, residuals, **style)
+    axes[0][-1].set(xlabel="seconds, set-up included")
+    axes[0][0].set(ylabel="relative residual")
+    if panels > 1:
+        axes[0][0].set(xlabel="iterations", xscale="symlog")
+    for axis in axes[0]:
+        axis.grid(True)
+        axis.set_facecolor("none")
+    axes[0][-1].legend(loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="small", frameon=False)
+    figure.savefig(file, transparent=True, bbox_inches="tight")
     print("\n" + file)
 
 
-def main():
-    words = sys.argv[1:]
-    cut = words.index("--") if "--" in words else len(words)
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="*", help="options files (default: all that came with vpatchdg)")
-    parser.add_argument("--poisson", default="build/bin/poisson", help="the program (default: build/bin/poisson)")
+def sort(words):
+    """Our own words and PETSc's: an option with one dash, and what follows it up to our next option or an options file, is PETSc's."""
+    own, petsc, target = [], [], None
+    for i, word in enumerate(words):
+        if word == "--":
+            return own, petsc + words[i + 1:]
+        if word.startswith("--") or word == "-h":
+            target = own
+        elif re.match(r"-[A-Za-z]", word):
+            target = petsc
+        elif word.endswith(".opts"):
+            own.append(word)
+            continue
+        (own if target is None else target).append(word)
+    return own, petsc
+
+
+def read():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     usage="%(prog)s [options] [file.opts ...] [PETSc's options]")
+    parser.add_argument("files", nargs="*", help="options files")
+    parser.add_argument("--poisson", default=find_poisson(), help="the program (default: the one that came with this script)")
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--mpiexec", default=os.environ.get("MPIEXEC") or "mpiexec")
     parser.add_argument("--timeout", type=int, default=600, help="seconds a run may take (default: 600)")
-    parser.add_argument("--plot", metavar="FILE", help="draw residuals into a .png, .pdf or .svg")
-    arguments = parser.parse_args(words[:cut])
-    arguments.options = words[cut + 1:]
+    parser.add_argument("--plot", metavar="FILE", help="draw residuals against iterations and seconds into a .png, .pdf or .svg")
+    parser.add_argument("--picture", metavar="FILE", help="draw residuals against seconds alone")
+    own, petsc = sort(sys.argv[1:])
+    arguments = parser.parse_args(own)
+    arguments.petsc = petsc
+    arguments.mpiexec = shlex.split(arguments.mpiexec)
+    return arguments
+
+
+def find_files(names):
     folder = os.path.join(HERE, "options")
-    files = arguments.files or [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".opts")]
-    results = []
+    return [name if os.path.exists(name) else os.path.join(folder, name) for name in names] or sorted(glob.glob(os.path.join(folder, "*.opts")))
+
+
+def check(arguments, files):
+    """what is missing, before anything runs"""
+    if not arguments.mpiexec or not shutil.which(arguments.mpiexec[0]):
+        sys.exit("compare.py: there is no %s: MPIEXEC= or --mpiexec names the program that starts MPI programs" % " ".join(arguments.mpiexec))
+    if not arguments.poisson or not shutil.which(arguments.poisson):
+        sys.exit("compare.py: there is no program %s: build it (make), or name it by --poisson" % (arguments.poisson or "poisson"))
+    if (arguments.plot or arguments.picture) and not importlib.util.find_spec("matplotlib"):
+        sys.exit("compare.py: plots need matplotlib (apt-get install python3-matplotlib, or pip install matplotlib)")
     for file in files:
-        result, history = run(file, arguments, bool(arguments.plot))
-        results.append((os.path.basename(file)[:-5] if file.endswith(".opts") else file, result, history))
+        if not os.path.exists(file):
+            sys.exit("compare.py: there is no options file %s" % file)
+
+
+def main():
+    arguments = read()
+    files = find_files(arguments.files)
+    check(arguments, files)
+    results = []
+    for i, file in enumerate(files):
+        name = os.path.splitext(os.path.basename(file))[0]
+        if sys.stderr.isatty():
+            print("\r%s\r%d of %d: %s" % (" " * 60, i + 1, len(files), name), end="", file=sys.stderr, flush=True)
+        try:
+            results.append((name, run(file, arguments)))
+        except Failure as failure:
+            results.append((name, failure))
+    if sys.stderr.isatty():
+        print("\r%s\r" % (" " * 60), end="", file=sys.stderr, flush=True)
     table(results)
     if arguments.plot:
-        plot(results, arguments.plot)
-    return any(isinstance(result, str) for _, result, _ in results)
+        draw(results, arguments.plot, 2)
+    if arguments.picture:
+        draw(results, arguments.picture, 1)
+    return any(isinstance(result, Failure) and result.output for _, result in results)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh FOLDER GOAL...: finds MPI, PETSc, p4est, CUDA (and prove, to check) and writes what the makefile needs to know to config.mk,
 # cuda.mk and nccl.mk in FOLDER.
-# For the goals run, check, bench, check-gpu, bench-gpu and setup, missing packages are installed on Debian and Ubuntu where that is allowed.
+# For the goals run, check, bench, check-gpu, bench-gpu, doc and setup, missing packages are installed on Debian and Ubuntu where that is allowed.
 # Heeded: PETSC_DIR and PETSC_ARCH, PKG_CONFIG_PATH, P4EST_DIR, CC (an MPI compiler), MPIEXEC, and what cuda.sh beside this file names.
 folder=$1
 shift
@@ -53,12 +53,13 @@ missing() {
   has "${launcher%% *}" || printf 'openmpi-bin '
   [ -n "$P4EST_DIR" ] || echo '#include <p8est_vtk.h>' | preprocess $(pc --cflags-only-I) >/dev/null || printf 'libp4est-dev '
   ! goal check || has prove || printf 'perl '
+  ! goal doc || has sphinx-build || printf 'python3-sphinx '
   find_nvcc
   [ -z "$nvcc" ] || has "$cxx" || printf 'g++ '
 }
 
 install() {
-  goal run || goal check || goal bench || goal check-gpu || goal bench-gpu || goal setup || return 1
+  goal run || goal check || goal bench || goal check-gpu || goal bench-gpu || goal doc || goal setup || return 1
   has apt-get || return 1
   sudo=
   [ "$(id -u)" = 0 ] || { has sudo && sudo -n true 2>/dev/null && sudo='sudo -n'; } || return 1
@@ -73,7 +74,7 @@ if [ -n "$need" ]; then
 
   apt-get install $need
 
-Elsewhere: an MPI, p4est 2.2 or later (P4EST_DIR=...), PETSc 3.18 to 3.26 (PETSC_DIR=... PETSC_ARCH=... or PKG_CONFIG_PATH=...), perl;
+Elsewhere: an MPI, p4est 2.2 or later (P4EST_DIR=...), PETSc 3.18 to 3.26 (PETSC_DIR=... PETSC_ARCH=... or PKG_CONFIG_PATH=...), perl, for \`make doc\` Sphinx;
 g++ only with CUDA (CUDA=0 leaves it out)."
 fi
 need=$(missing)
@@ -82,6 +83,10 @@ missing >/dev/null # once more in this shell, for its variables
 
 petsc_cflags=$(pc --cflags-only-I | sed 's/-I */-isystem /g')
 petsc_libs="$(pc --libs) $(pc --libs-only-L | sed 's/-L */-Wl,-rpath,/g')"
+# what an MPI compiler adds by itself, for users of the installed library who compile with another (CMake does)
+mpi=$($cc -show 2>/dev/null)
+mpi_cflags=$(printf '%s\n' $mpi | grep '^-I' | tr '\n' ' ')
+mpi_libs=$(printf '%s\n' $mpi | grep '^-[Ll]\|^-Wl,-*rpath\|^-Wl,/' | tr '\n' ' ')
 p4est_cflags=${P4EST_DIR:+-isystem $P4EST_DIR/include}
 p4est_libs="${P4EST_DIR:+-L$P4EST_DIR/lib -Wl,-rpath,$P4EST_DIR/lib} -lp4est -lsc"
 
@@ -128,11 +133,12 @@ mkdir -p "$folder"
 write config.mk <<END
 # written by setup.sh; CFLAGS=$CFLAGS LDFLAGS=$LDFLAGS ARCH=$ARCH
 PETSC_VERSION := $(pc --modversion)
-PETSC_PC      := $name
 PETSC_CC      := $cc
 PETSC_MPIEXEC := $mpiexec
 PETSC_CFLAGS  := $petsc_cflags $p4est_cflags
 PETSC_LIBS    := $p4est_libs $petsc_libs
+USER_CFLAGS   := $(pc --cflags-only-I) $mpi_cflags
+USER_LIBS     := $petsc_libs $mpi_libs
 PETSC_CUDA    := $petsc_cuda
 P4EST_LIBS    := $p4est_libs
 END

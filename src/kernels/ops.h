@@ -101,12 +101,14 @@ typedef struct {
      extent[d] n */
   PetscErrorCode (*along)(const VpView *, int d, const int32_t extent[3], const int32_t *cell, const void *M, const void *w, const void *x,
                           void *y);
-  /* b = the outer vector r, on own cells */
-  PetscErrorCode (*enter)(const VpView *, const double *r, void *b);
-  /* b = the outer residual f - A x (x NULL: f), A from the view of the outer operator; *norm2 = this rank's sum of its squares, unless NULL */
-  PetscErrorCode (*enter_residual)(const VpView *, const VpView *outer, const double *x, VpGhosts, const double *f, void *b, double *norm2);
-  /* outer z = x (add: +=), on own cells */
-  PetscErrorCode (*leave)(const VpView *, PetscBool add, const void *x, double *z);
+  /* b = scale times the outer vector r, on own cells; the product is taken in double precision */
+  PetscErrorCode (*enter)(const VpView *, double scale, const double *r, void *b);
+  /* b = scale times the outer residual f - A x (x NULL: f), A from the view of the outer operator; *norm2 = this rank's sum of squares of
+     the scaled residual, unless NULL */
+  PetscErrorCode (*enter_residual)(const VpView *, const VpView *outer, double scale, const double *x, VpGhosts, const double *f, void *b,
+                                   double *norm2);
+  /* outer z = scale x (add: +=), on own cells, the product in double precision */
+  PetscErrorCode (*leave)(const VpView *, PetscBool add, double scale, const void *x, double *z);
 } VpOps;
 
 /* Items of `block` bytes between ranks, out (0) and in (1): those of rank[i] lie from start[i] to start[i+1] of data. pack brings them there
@@ -153,6 +155,7 @@ typedef struct {
   PetscErrorCode (*use_stream)(void *stream);                        /* work goes there (its native handle) from now on */
   PetscErrorCode (*wait)(void);                                      /* for all work */
   PetscErrorCode (*memory)(double *available, double *total);        /* bytes */
+  PetscErrorCode (*describe)(char text[], size_t size);              /* the device and its software's versions */
   PetscErrorCode (*borrow)(size_t bytes, const char *what, void **); /* memory for a short while, with any contents ... */
   PetscErrorCode (*give_back)(void *);                               /* ... that the work given so far may still use */
   PetscErrorCode (*alloc_host)(size_t bytes, const char *what, void **p); /* host memory that is copied fast */

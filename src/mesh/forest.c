@@ -105,6 +105,11 @@ static PetscErrorCode CheckSize(MPI_Comm comm, VpDomain domain, int level, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+const char *VpForestVersion(void)
+{
+  return P4EST_VERSION;
+}
+
 PetscErrorCode VpForestPartition(MPI_Comm comm, VpDomain domain, int level, const PetscInt counts[], PetscInt starts[])
 {
   MPI_Comm    own;

@@ -1,6 +1,7 @@
 /* Meshes: own cells from the forest's partition, ghosts, neighbours, exchange, and the links between levels. */
 #include "lattice.h"
 #include "memory.h"
+#include "progress.h"
 #include <inttypes.h>
 
 /* the rank whose cells contain the position */
@@ -87,6 +88,7 @@ static PetscErrorCode SetCells(VpMesh mesh, const VpCellSet *ghosts)
     const int     child = (int)(cell & (nchild - 1));
 
     if (cell >> generation * dim != parent) {
+      if (!(i & 0xfff)) PetscCall(VpProgress("mesh", i, mesh->nlocal));
       parent = cell >> generation * dim;
       FindFamily(&parents, mesh->level, parent, &f);
     }

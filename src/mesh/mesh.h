@@ -106,6 +106,7 @@ PetscErrorCode VpMeshExchangeEnd(VpMesh, VpGhostKind, MPI_Datatype unit, const v
 /* forest.c, the only file that knows p4est: starts[0..size] of a forest refined `level` times; cells given to ranks by counts[size]
    where counts is not NULL, else equally */
 PetscErrorCode VpForestPartition(MPI_Comm, VpDomain, int level, const PetscInt counts[], PetscInt starts[]);
+const char    *VpForestVersion(void); /* p4est's */
 
 /* what a patch meets on one of its 2 dim sides */
 typedef enum {

@@ -1,6 +1,7 @@
 /* Vertex patches: found by their first cell (the vertex is its upper corner), sorted by colour and by what they touch. */
 #include "lattice.h"
 #include "memory.h"
+#include "progress.h"
 
 /* the order inside a colour: no ghosts, then ghosts; in each, all sides interior, then pure, then mixed */
 enum { INTERIOR, PURE, MIXED, NSHAPE };
@@ -206,6 +207,7 @@ PetscErrorCode VpPatchesCreate(VpMesh mesh, VpPatches *patches)
   PetscCall(Allocate(mesh, patches));
   p = others;
   for (int32_t i = 0; i < mesh->nsweep; i++) {
+    if (!(i & 0xfff)) PetscCall(VpProgress("patches", i, mesh->nsweep));
     if (!near[i]) StepTogether(mesh, i, patches->cell + ((size_t)next[InnerClass(mesh, i)]++ << mesh->dim));
     else if (p < others + nother && p->cell[0] == i) {
       PetscCall(Store(patches, p, next[p->cls]++));

@@ -11,9 +11,10 @@ struct VpCoarse_ {
   /* pairs of sweeps, one in the order of colours and one in the reverse order, so that they are symmetric; 0: none */
   int        pairs;
   VpSmoother pair;
-  /* a KSP on the assembled matrix, where there is nothing else */
+  /* a KSP on the assembled matrix, where there is nothing else: scale times that of the level */
   KSP     ksp;
   Mat     A;
+  double  scale;
   Vec     b, x;
   double *outer; /* an outer vector where the level's backend wants it */
   size_t  bytes;
@@ -63,7 +64,7 @@ static PetscErrorCode Randomize(VpLevel level, double *host, double *outer, void
   for (PetscInt i = 0; i < n; i++) PetscCall(PetscRandomGetValueReal(generator, &host[i]));
   PetscCall(PetscRandomDestroy(&generator));
   PetscCall(level->backend->upload(host, n * sizeof(double), outer));
-  PetscCall(VpLevelEnter(level, outer, x));
+  PetscCall(VpLevelEnter(level, 1, outer, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,7 +74,7 @@ static PetscErrorCode Norm(VpLevel level, double *host, double *outer, const voi
   const PetscInt n = OuterSize(level);
 
   PetscFunctionBegin;
-  PetscCall(VpLevelLeave(level, PETSC_FALSE, x, outer));
+  PetscCall(VpLevelLeave(level, PETSC_FALSE, 1, x, outer));
   PetscCall(level->backend->download(outer, n * sizeof(double), host));
   *norm = 0;
   for (PetscInt i = 0; i < n; i++) *norm += host[i] * host[i];
@@ -92,7 +93,7 @@ static PetscErrorCode CountPairs(VpCoarse coarse, int *pairs)
   PetscFunctionBegin;
   PetscCall(VpLevelVectorCreate(level, "coarse sweeps", &b));
   for (int i = 0; i < 2; i++) PetscCall(VpLevelVectorCreate(level, "coarse sweeps", &x[i]));
-  PetscCall(level->backend->alloc(OuterSize(level) * sizeof(double), "coarse sweeps", &outer));
+  PetscCall(VpTogether(level->mesh->comm, level->backend->alloc(OuterSize(level) * sizeof(double), "coarse sweeps", &outer)));
   PetscCall(PetscMalloc1(OuterSize(level), &host));
   PetscCall(Randomize(level, host, outer, x[0]));
   PetscCall(Norm(level, host, outer, x[0], &first));
@@ -137,13 +138,13 @@ static PetscErrorCode ApplySweep(PC pc, Vec r, Vec z)
   coarse = context;
   level = coarse->thin;
   PetscCall(VecGetArrayRead(r, &in));
-  PetscCall(VpLevelEnter(level, in, coarse->sweep_b));
+  PetscCall(VpLevelEnter(level, 1, in, coarse->sweep_b));
   PetscCall(VecRestoreArrayRead(r, &in));
   PetscCall(VpLevelRefresh(level, VP_GHOST_SWEEP, coarse->sweep_b, &ghosts));
   PetscCall(level->backend->zero(coarse->sweep_x[0], level->mesh->nlocal * level->block));
   PetscCall(VpSmootherSweep(coarse->smoother, PETSC_TRUE, PETSC_FALSE, ghosts, coarse->sweep_b, coarse->sweep_x));
   PetscCall(VecGetArrayWrite(z, &out));
-  PetscCall(VpLevelLeave(level, PETSC_FALSE, coarse->sweep_x[0], out));
+  PetscCall(VpLevelLeave(level, PETSC_FALSE, 1, coarse->sweep_x[0], out));
   PetscCall(VecRestoreArrayWrite(z, &out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -164,15 +165,21 @@ static PetscErrorCode CreateSweep(VpCoarse coarse, PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc's LU takes pivots below 2e-14 for zeros: the least numbers of A are about 1 */
 static PetscErrorCode CreateMatrix(VpCoarse coarse, PetscBool singular)
 {
   VpLevel      level = coarse->level, outer;
+  VpProblem    problem = level->problem;
+  PetscReal    range[2];
   MatNullSpace constants;
   Vec          one;
   PetscScalar *array;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelCreate(level->mesh, &level->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &outer));
+  PetscCall(VpProblemRange(level->mesh, &problem, range));
+  problem.exponent = -ilogb(range[0]);
+  coarse->scale = ldexp(1, problem.exponent - level->problem.exponent);
+  PetscCall(VpLevelCreate(level->mesh, &problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &outer));
   PetscCall(VpAssemble(outer, MATAIJ, &coarse->A));
   PetscCall(MatCreateVecs(coarse->A, &coarse->x, &coarse->b));
   coarse->bytes = level->mesh->nown * outer->block;
@@ -202,7 +209,7 @@ static PetscErrorCode CreateKSP(VpCoarse coarse, const char prefix[], PetscObjec
 
   PetscFunctionBegin;
   PetscCall(CreateMatrix(coarse, singular));
-  PetscCall(level->backend->alloc(coarse->bytes, "coarse problem", (void **)&coarse->outer));
+  PetscCall(VpTogether(level->mesh->comm, level->backend->alloc(coarse->bytes, "coarse problem", (void **)&coarse->outer)));
   PetscCall(KSPCreate(level->mesh->comm, &coarse->ksp));
   if (parent) {
     PetscCall(PetscObjectIncrementTabLevel((PetscObject)coarse->ksp, parent, 1));
@@ -236,7 +243,7 @@ static PetscErrorCode SolveKSP(VpCoarse coarse, const void *b, void *x)
   MatNullSpace       constants;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelLeave(level, PETSC_FALSE, b, coarse->outer));
+  PetscCall(VpLevelLeave(level, PETSC_FALSE, 1, b, coarse->outer));
   PetscCall(VecGetArrayWrite(coarse->b, &in));
   PetscCall(level->backend->download(coarse->outer, coarse->bytes, in));
   PetscCall(VecRestoreArrayWrite(coarse->b, &in));
@@ -246,7 +253,7 @@ static PetscErrorCode SolveKSP(VpCoarse coarse, const void *b, void *x)
   PetscCall(VecGetArrayRead(coarse->x, &out));
   PetscCall(level->backend->upload(out, coarse->bytes, coarse->outer));
   PetscCall(VecRestoreArrayRead(coarse->x, &out));
-  PetscCall(VpLevelEnter(level, coarse->outer, x));
+  PetscCall(VpLevelEnter(level, coarse->scale, coarse->outer, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

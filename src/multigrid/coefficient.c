@@ -13,17 +13,46 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel level, const PetscReal own[])
     range[2] = PetscMax(range[2], -own[c]);
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 3, MPIU_REAL, MPIU_MAX, mesh->comm));
-  level->uniform = 1;
+  level->uniform = level->typical = level->scale;
   if (!range[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(own || !mesh->nown, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Some ranks give a coefficient, this one does not");
   PetscCheck(range[2] < 0 && range[1] < PETSC_MAX_REAL, mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
              "The coefficient must be positive and finite: its least value is %g, its largest %g", (double)-range[2], (double)range[1]);
-  level->uniform = range[1] == -range[2] ? range[1] : 0;
-  PetscCall(PetscMalloc1(mesh->nlocal, &a));
+  level->uniform = range[1] == -range[2] ? level->scale * range[1] : 0;
+  level->typical = level->uniform > 0 ? level->uniform : ldexp(1, ilogb(level->scale * range[1]));
+  PetscCall(PetscMalloc1(mesh->nlocal + 1, &a)); /* not NULL on ranks without cells */
   level->problem.coefficient = a;
   PetscCall(PetscArraycpy(a, own, mesh->nown));
   PetscCall(VpMeshExchangeBegin(mesh, VP_GHOST_ALL, MPIU_REAL, a, a + mesh->nown));
   PetscCall(VpMeshExchangeEnd(mesh, VP_GHOST_ALL, MPIU_REAL, a, a + mesh->nown));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void Include(PetscReal a, PetscReal h, PetscReal reaction, PetscReal range[2])
+{
+  const PetscReal size = PetscMax(a / h / h, reaction);
+
+  range[0] = PetscMin(range[0], size);
+  range[1] = PetscMax(range[1], size);
+}
+
+PetscErrorCode VpProblemRange(VpMesh mesh, const VpProblem *problem, PetscReal range[2])
+{
+  const PetscReal *a = problem->coefficient;
+  const PetscReal  c = problem->reaction;
+  VpProblem        plain = *problem;
+
+  PetscFunctionBegin;
+  plain.reaction = 0;
+  range[0] = c > 0 && VpProblemIsSingular(mesh, &plain) ? c : PETSC_MAX_REAL;
+  range[1] = 0;
+  for (int d = 0; d < mesh->dim; d++) {
+    for (int32_t box = 0; box < mesh->domain->nbox && !a; box++) Include(1, VpCellSizeIn(mesh, box, d), c, range);
+    for (int32_t cell = 0; cell < mesh->nown && a; cell++) Include(a[cell], VpCellSize(mesh, cell, d), c, range);
+  }
+  range[0] = -range[0];
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPIU_REAL, MPIU_MAX, mesh->comm));
+  range[0] = -range[0];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

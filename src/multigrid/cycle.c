@@ -1,5 +1,6 @@
 /* The multigrid cycle. Level 0 is the finest. Every level has b, x (two buffers) and, where it is needed, r = b - A x. */
 #include "internal.h"
+#include "../mesh/progress.h"
 
 /* x = S(...S(x)): count sweeps; zero: from x = 0. The ghosts of x are current before, not after; those of b may be under way. */
 static PetscErrorCode Smooth(VpCycle cycle, PetscInt l, PetscInt count, PetscBool zero, PetscBool reverse, VpGhosts under_way)
@@ -143,20 +144,20 @@ static PetscErrorCode Cycle(const Pass *p, PetscInt l, PetscBool zero)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCycleEnter(VpCycle cycle, PetscInt l, const double *r)
+PetscErrorCode VpCycleEnter(VpCycle cycle, PetscInt l, double scale, const double *r)
 {
   PetscFunctionBegin;
   PetscCall(ForgetRightSide(cycle, l));
-  PetscCall(VpLevelEnter(cycle->level[l], r, cycle->b[l]));
+  PetscCall(VpLevelEnter(cycle->level[l], scale, r, cycle->b[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCycleEnterResidual(VpCycle cycle, PetscInt l, VpLevel outer, const double *x, VpGhosts ghosts, const double *f,
-                                    PetscReal *norm2)
+PetscErrorCode VpCycleEnterResidual(VpCycle cycle, PetscInt l, VpLevel outer, double scale, const double *x, VpGhosts ghosts,
+                                    const double *f, PetscReal *norm2)
 {
   PetscFunctionBegin;
   PetscCall(ForgetRightSide(cycle, l));
-  PetscCall(VpLevelEnterResidual(cycle->level[l], outer, x, ghosts, f, cycle->b[l], norm2));
+  PetscCall(VpLevelEnterResidual(cycle->level[l], outer, scale, x, ghosts, f, cycle->b[l], norm2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -215,7 +216,7 @@ static PetscErrorCode AllUp(void *context)
 }
 
 /* A coarse KSP works on the host: what comes before and after it is recorded each by itself. */
-PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, PetscBool add, double *z)
+PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, PetscBool add, double scale, double *z)
 {
   Pass        pass = {cycle, l, transpose};
   VpRecorded *recorded = &cycle->recorded[2 * (2 * l + !!transpose)];
@@ -227,7 +228,7 @@ PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, Pets
     PetscCall(SolveCoarsest(cycle));
     PetscCall(VpCycleReplay(cycle, recorded + 1, AllUp, &pass));
   } else PetscCall(Whole(&pass));
-  PetscCall(VpLevelLeave(cycle->level[l], add, cycle->x[0][l], z));
+  PetscCall(VpLevelLeave(cycle->level[l], add, ldexp(scale, cycle->level[l]->problem.exponent), cycle->x[0][l], z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -266,7 +267,7 @@ static PetscMPIInt Ranks(const VpCycleOptions *options, const VpBackend *backend
   return least ? PetscMax(1, (PetscMPIInt)PetscMin(ranks, n / least)) : ranks;
 }
 
-/* from level l to the next: its mesh, cut into `ranks` pieces at most, and, unless it is 1, its coefficient */
+/* from level l to the next: its mesh, cut into `ranks` pieces at most, and its coefficient, where there is one */
 static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpMesh *mesh, PetscMPIInt *ranks, PetscReal **coefficient)
 {
   VpMesh            spread;
@@ -275,14 +276,14 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpMesh *mesh, PetscM
   PetscFunctionBegin;
   PetscCall(PetscFree(*coefficient));
   PetscCall(VpMeshCoarsen(level->mesh, &spread));
-  if (level->uniform != 1) {
+  if (level->problem.coefficient) {
     PetscCall(PetscMalloc1(spread->nown + 1, coefficient));
     PetscCall(VpCoarsenCoefficient(level->mesh, level->problem.coefficient, *coefficient));
   }
   *ranks = Ranks(&cycle->options, level->backend, spread->ncell, before);
   if (*ranks < before) {
     PetscCall(VpMeshGather(spread, *ranks, mesh));
-    if (level->uniform != 1) PetscCall(MoveCoefficient(spread, *mesh, coefficient));
+    if (level->problem.coefficient) PetscCall(MoveCoefficient(spread, *mesh, coefficient));
     PetscCall(VpMeshDestroy(&spread));
   } else *mesh = spread;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -332,6 +333,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   PetscCall(VpMeshReference(mesh));
   PetscCallMPI(MPI_Comm_size(mesh->comm, &ranks));
   for (PetscInt l = 0; l < nlevel; l++) {
+    PetscCall(VpProgress("cycle", (double)finest->ncell - mesh->ncell, (double)finest->ncell));
     PetscCall(VpLevelCreate(mesh, &p, VP_BASIS_THIN, options->precision, backend, &cycle->level[l]));
     PetscCall(CreateVectors(cycle, l));
     if (l) PetscCall(VpGatherCreate(cycle->level[l - 1]->mesh->coarser, cycle->level[l], &cycle->gather[l]));

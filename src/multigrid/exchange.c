@@ -48,6 +48,21 @@ static PetscErrorCode PackTraces(const VpMessages *m, int way, const void *from,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PlaceBuffers(VpExchanger e, const PetscInt *const items[2])
+{
+  const VpBackend *backend = e->level->backend;
+  VpMessages      *m = &e->messages;
+
+  PetscFunctionBegin;
+  for (int way = 0; way < 2; way++) {
+    PetscCall(PlaceList(backend, items[way], VpMessageItems(m, way), &m->list[way]));
+    PetscCall(backend->alloc(VpMessageItems(m, way) * m->block, "messages", &m->data[way]));
+    e->host[way] = m->data[way];
+    if (e->staged) PetscCall(backend->alloc_host(VpMessageItems(m, way) * m->block, "messages", &e->host[way]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* traces: roots and leaves of the SF are sides, else cells */
 static PetscErrorCode Create(VpLevel level, PetscSF sf, PetscBool traces, VpExchanger *out)
 {
@@ -74,14 +89,9 @@ static PetscErrorCode Create(VpLevel level, PetscSF sf, PetscBool traces, VpExch
   PetscCall(PetscSFSetUp(sf));
   PetscCall(PetscSFGetLeafRanks(sf, &n[0], &m->rank[0], &m->start[0], &items[0]));
   PetscCall(PetscSFGetRootRanks(sf, &n[1], &m->rank[1], &m->start[1], &items[1], &unused));
-  for (int way = 0; way < 2; way++) {
-    m->n[way] = (PetscMPIInt)n[way];
-    PetscCall(PlaceList(backend, items[way], VpMessageItems(m, way), &m->list[way]));
-    PetscCall(backend->alloc(VpMessageItems(m, way) * m->block, "messages", &m->data[way]));
-    e->host[way] = m->data[way];
-    if (e->staged) PetscCall(backend->alloc_host(VpMessageItems(m, way) * m->block, "messages", &e->host[way]));
-  }
+  for (int way = 0; way < 2; way++) m->n[way] = (PetscMPIInt)n[way];
   PetscCall(PetscMalloc1(m->n[0] + m->n[1], &e->request));
+  PetscCall(VpTogether(level->mesh->comm, PlaceBuffers(e, items)));
   PetscCall(PetscCommGetNewTag(level->mesh->comm, &e->tag));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -104,7 +114,7 @@ PetscErrorCode VpExchangerDestroy(VpExchanger *out)
     PetscCallMPI(MPI_Waitall(e->messages.n[0] + e->messages.n[1], e->request, MPI_STATUSES_IGNORE));
   }
   for (int way = 0; way < 2; way++) {
-    if (e->staged) PetscCall(e->level->backend->release_host(e->host[way]));
+    if (e->staged && e->host[way] != e->messages.data[way]) PetscCall(e->level->backend->release_host(e->host[way]));
     PetscCall(e->level->backend->release(e->messages.data[way]));
     PetscCall(e->level->backend->release((void *)e->messages.list[way]));
   }

@@ -3,7 +3,7 @@
 #include "multigrid.h"
 #include "dictionary.h"
 #include "../mesh/memory.h"
-#include "../compat.h"
+#include "../together.h"
 
 /* exchange.c: cells of `level`'s kind from the roots of an SF to its leaves */
 PetscErrorCode VpExchangerCreate(VpLevel, PetscSF, VpExchanger *);
@@ -23,8 +23,7 @@ typedef struct VpSeparable_ *VpSeparable;
 PetscErrorCode VpSeparableCreate(VpLevel, VpSeparable *);
 PetscErrorCode VpSeparableSolve(VpSeparable, void *b, void *const x[2]);
 PetscErrorCode VpSeparableDestroy(VpSeparable *);
-/* coefficient.c: keeps the coefficient for all local cells; level->uniform is its value where the cells of all ranks have the same, else 0
- */
+/* coefficient.c: keeps the coefficient for all local cells; sets level->uniform and typical */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const PetscReal own[]);
 /* coefficient.c: the 2^dim cells' coefficients as scale times a product of one factor per direction, which is 1 in the cell where it is
    less and 2^(|step|/4) in the other, the second where step > 0; the product is nowhere less than the coefficient */
@@ -34,8 +33,9 @@ PetscErrorCode VpLevelRemove(VpLevel, const void **p);
 /* lines.c: view.line and lines: every cell's operators; with drops, or later by PlaceDrops, view.drop: those without face terms, too */
 PetscErrorCode VpLevelPlaceLines(VpLevel, PetscBool drops);
 PetscErrorCode VpLevelPlaceDrops(VpLevel);
-/* patch.c: view.patch, type, fdm, weight, cover, cutoff: patches and their solvers */
+/* patch.c: view.patch, type, fdm, weight, cover, cutoff: patches and their solvers, and condition; error where they are none */
 PetscErrorCode VpLevelPlacePatches(VpLevel, const VpPatches *, VpSpace);
+PetscErrorCode VpLevelCheckPatches(VpLevel);
 
 /* size in direction d of the cells of a box, of a cell */
 static inline PetscReal VpCellSizeIn(VpMesh mesh, int32_t box, int d)
@@ -56,7 +56,8 @@ static inline PetscLogDouble VpTransferFlops(const VpView *view, int32_t cells)
   return 2. * cells * view->dim * pow(view->n, view->dim + 1);
 }
 
+/* 2^exponent a */
 static inline PetscReal VpLevelCoefficient(VpLevel level, int32_t cell)
 {
-  return level->uniform > 0 ? level->uniform : level->problem.coefficient[cell];
+  return level->uniform > 0 ? level->uniform : level->scale * level->problem.coefficient[cell];
 }

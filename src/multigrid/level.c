@@ -71,7 +71,6 @@ static PetscErrorCode PlaceNeighbors(VpLevel level)
 
   PetscFunctionBegin;
   if (level->reads == VP_GHOST_SIDE) {
-    PetscCall(VpMeshSetSides(mesh));
     if (mesh->nside) neighbor = mesh->beyond;
     view->nsweep = mesh->nown;
     view->nlocal = mesh->nown + mesh->nside;
@@ -116,6 +115,16 @@ static PetscErrorCode PlaceBasisChange(VpLevel level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PlaceTables(VpLevel level)
+{
+  PetscFunctionBegin;
+  PetscCall(PlaceNeighbors(level));
+  PetscCall(VpLevelPlaceLines(level, PETSC_FALSE));
+  PetscCall(PlaceTraces(level));
+  PetscCall(PlaceBasisChange(level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType basis, VpPrecision precision, VpGhostKind reads,
                              const VpBackend *backend, VpLevel *out)
 {
@@ -130,6 +139,7 @@ static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType 
   level->mesh = mesh;
   level->problem = *problem;
   level->problem.coefficient = NULL;
+  level->scale = ldexp(1, problem->exponent);
   level->precision = precision;
   level->reads = reads;
   level->backend = backend;
@@ -150,13 +160,11 @@ static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType 
                          .nsweep = mesh->nsweep,
                          .nhalo = mesh->nhalo,
                          .nlocal = mesh->nlocal,
-                         .reaction = problem->reaction,
+                         .reaction = level->scale * problem->reaction,
                          .cutoff = -1};
-  PetscCall(PlaceNeighbors(level));
+  if (reads == VP_GHOST_SIDE) PetscCall(VpMeshSetSides(mesh));
   PetscCall(VpLevelSetCoefficient(level, problem->coefficient));
-  PetscCall(VpLevelPlaceLines(level, PETSC_FALSE));
-  PetscCall(PlaceTraces(level));
-  PetscCall(PlaceBasisChange(level));
+  PetscCall(VpTogether(mesh->comm, PlaceTables(level)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,7 +207,7 @@ PetscErrorCode VpLevelDestroy(VpLevel *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelSetTransfer(VpLevel fine)
+static PetscErrorCode PlaceTransfer(VpLevel fine)
 {
   VpMesh    mesh = fine->mesh;
   const int n = fine->basis.n;
@@ -224,10 +232,18 @@ PetscErrorCode VpLevelSetTransfer(VpLevel fine)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpLevelSetTransfer(VpLevel fine)
+{
+  PetscFunctionBegin;
+  PetscCall(VpTogether(fine->mesh->comm, PlaceTransfer(fine)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpLevelVectorCreate(VpLevel level, const char *what, void **v)
 {
   PetscFunctionBegin;
-  PetscCall(level->backend->alloc(PetscMax(level->mesh->nlocal, level->view.nlocal) * level->block, what, v));
+  PetscCall(VpTogether(level->mesh->comm,
+                       level->backend->alloc(PetscMax(level->mesh->nlocal, level->view.nlocal) * level->block, what, v)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

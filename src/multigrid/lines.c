@@ -102,12 +102,11 @@ static PetscErrorCode FindDrops(Lines *lines, int32_t n, int32_t drop[])
 
 PetscErrorCode VpLevelPlaceLines(VpLevel level, PetscBool drops)
 {
-  const VpProblem *problem = &level->problem;
-  const int        dim = level->mesh->dim, n = level->basis.n, entry = n * n + 4 * n;
-  const size_t     nline = (size_t)level->view.nsweep * dim;
-  Lines            lines = {.capacity = 0};
-  int32_t         *line, *drop, nwhole;
-  double          *table;
+  const int    dim = level->mesh->dim, n = level->basis.n, entry = n * n + 4 * n;
+  const size_t nline = (size_t)level->view.nsweep * dim;
+  Lines        lines = {.capacity = 0};
+  int32_t     *line, *drop, nwhole;
+  double      *table;
 
   PetscFunctionBegin;
   PetscCall(VpDictionaryCreate(7, &lines.dictionary));
@@ -123,7 +122,7 @@ PetscErrorCode VpLevelPlaceLines(VpLevel level, PetscBool drops)
   PetscCall(PetscMalloc1((size_t)lines.dictionary.n * entry, &table));
   for (int32_t i = 0; i < lines.dictionary.n; i++) {
     double *D = table + (size_t)i * entry;
-    VpLineBuild(&level->basis, &lines.key[i], problem->penalty, problem->reaction / dim, D, D + n * n);
+    VpLineBuild(&level->basis, &lines.key[i], level->problem.penalty, level->view.reaction / dim, D, D + n * n);
   }
   PetscCall(VpLevelRemove(level, (const void **)&level->view.line));
   PetscCall(VpLevelRemove(level, &level->view.lines));

@@ -12,11 +12,13 @@ typedef enum { VP_EXCHANGE_AUTO, VP_EXCHANGE_SWEEP, VP_EXCHANGE_COLOR } VpExchan
 typedef enum { VP_CYCLE_V, VP_CYCLE_W } VpCycleType;
 typedef enum { VP_COARSE_AUTO, VP_COARSE_SWEEPS, VP_COARSE_KSP } VpCoarseType;
 
-/* -div(a grad u) + c u, degree of the polynomials; the coefficient of own cells, or NULL: 1 */
+/* 2^exponent (-div(a grad u) + c u), degree of the polynomials; the coefficient of own cells, or NULL: 1. The exponent brings the numbers
+   near 1, for single precision; only a level's tables contain it. */
 typedef struct {
   int              degree;
   double           penalty, reaction;
   const PetscReal *coefficient;
+  int              exponent;
 } VpProblem;
 
 /* A level: mesh, tables and kernels in one precision and basis. Two uses: the outer operator (double, orthonormal, ghosts by sides) and a
@@ -28,7 +30,9 @@ struct VpLevel_ {
   int              refct;
   VpMesh           mesh;
   VpProblem        problem;     /* coefficient: own copy for cells [0, nlocal), or NULL */
-  PetscReal        uniform;     /* the coefficient where it is the same in all cells of all ranks, else 0 */
+  PetscReal        scale;       /* 2^exponent of the problem */
+  PetscReal        uniform;     /* 2^exponent a where a is the same in all cells of all ranks, else 0 */
+  PetscReal        typical;     /* what the eigenvalues of patches are for: uniform, else the power of two next to the largest 2^exponent a */
   VpPrecision      precision;
   VpBasis          basis;
   const VpBackend *backend;
@@ -38,6 +42,7 @@ struct VpLevel_ {
   size_t           block;       /* bytes of a cell: real n^dim */
   MPI_Datatype     unit;        /* a cell */
   VpGhostKind      reads;       /* the ghosts that A x reads: VP_GHOST_SIDE of an outer level, VP_GHOST_FACE of another */
+  double           condition;   /* the largest of a patch */
   PetscLogDouble   flops;       /* of an application, 0 until counted */
   int              nkept;       /* arrays released with the level */
   void            *kept[32];
@@ -58,11 +63,15 @@ PetscErrorCode VpLevelVectorCreate(VpLevel, const char *what, void **v); /* zero
 PetscErrorCode VpLevelExchangeBegin(VpLevel, VpGhostKind, const void *own, void *ghost, VpGhosts *);
 PetscErrorCode VpLevelRefresh(VpLevel, VpGhostKind, void *v, VpGhosts *); /* the same with ghosts right behind own cells */
 PetscErrorCode VpLevelExchange(VpLevel, VpGhostKind, void *v);            /* and waits */
-/* Outer vectors, double and orthonormal, to b and from x of a level, own cells: b = r; b = f - A x (x NULL: f), norm2: the sum of its squares
-   over all ranks, or NULL; z = x (add: z += x) */
-PetscErrorCode VpLevelEnter(VpLevel, const double *r, void *b);
-PetscErrorCode VpLevelEnterResidual(VpLevel, VpLevel outer, const double *x, VpGhosts, const double *f, void *b, PetscReal *norm2);
-PetscErrorCode VpLevelLeave(VpLevel, PetscBool add, const void *x, double *z);
+/* Outer vectors, double and orthonormal, to b and from x of a level, own cells: b = scale r; b = scale (f - A x) (x NULL: scale f), norm2:
+   the sum of its squares over all ranks, or NULL; z = scale x (add: z += scale x) */
+PetscErrorCode VpLevelEnter(VpLevel, double scale, const double *r, void *b);
+PetscErrorCode VpLevelEnterResidual(VpLevel, VpLevel outer, double scale, const double *x, VpGhosts, const double *f, void *b,
+                                    PetscReal *norm2);
+PetscErrorCode VpLevelLeave(VpLevel, PetscBool add, double scale, const void *x, double *z);
+/* the least and the largest of what the operator is made of, over all cells, directions and ranks: a/h^2, or the reaction where that is
+   more. Where constants have nothing but the reaction, the least counts it */
+PetscErrorCode VpProblemRange(VpMesh, const VpProblem *, PetscReal range[2]);
 /* arithmetic means of the coefficient over the children, on the coarse mesh's own cells */
 PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal coarse[]);
 /* flops of one application on own cells / of one sweep, this rank */
@@ -139,18 +148,21 @@ struct VpCycle_ {
 /* parent: the PC, whose prefix and tab level the coarse KSP takes */
 PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, PetscObject parent, VpCycle *);
 PetscErrorCode VpCycleDestroy(VpCycle *);
-/* The outer vectors are [own cells of the finest level][n^dim] double, orthonormal basis. First one of these puts a right-hand side in ... */
-PetscErrorCode VpCycleEnter(VpCycle, PetscInt level, const double *r);
-PetscErrorCode VpCycleEnterResidual(VpCycle, PetscInt level, VpLevel outer, const double *x, VpGhosts, const double *f,
+/* The outer vectors are [own cells of the finest level][n^dim] double, orthonormal basis. First one of these puts a right-hand side r in,
+   `scale` times what it is given ... */
+PetscErrorCode VpCycleEnter(VpCycle, PetscInt level, double scale, const double *r);
+PetscErrorCode VpCycleEnterResidual(VpCycle, PetscInt level, VpLevel outer, double scale, const double *x, VpGhosts, const double *f,
                                     PetscReal *norm2); /* over all ranks, or NULL */
-/* ... then this runs the cycle from `level` down, z = M r (add: z += M r). transpose: the adjoint cycle */
-PetscErrorCode VpCycleSolve(VpCycle, PetscInt level, PetscBool transpose, PetscBool add, double *z);
+/* ... then this runs the cycle from `level` down, z = scale M r (add: z += scale M r), M about A^-1, whatever the problem's exponent.
+   transpose: the adjoint cycle */
+PetscErrorCode VpCycleSolve(VpCycle, PetscInt level, PetscBool transpose, PetscBool add, double scale, double *z);
 
 /* runs work(context) or replays its launches, where the cycle replays; forget with the backend */
 PetscErrorCode VpCycleReplay(VpCycle, VpRecorded *, PetscErrorCode (*work)(void *), void *context);
 
-/* Nested iteration, x = about A^-1 b, with the levels of a cycle that lives longer. finest: the outer operator of the cycle's finest level. */
+/* Nested iteration, x = about A^-1 b, with the levels of a cycle that lives longer. finest: the outer operator of the cycle's finest level.
+   b is what VpCycleEnter put in on that level. */
 typedef struct VpNested_ *VpNested;
 PetscErrorCode VpNestedCreate(VpCycle, VpLevel finest, VpNested *);
-PetscErrorCode VpNestedGuess(VpNested, const double *b, double *x);
+PetscErrorCode VpNestedGuess(VpNested, double *x);
 PetscErrorCode VpNestedDestroy(VpNested *);

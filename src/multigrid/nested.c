@@ -25,7 +25,10 @@ PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
   PetscCall(VpLevelReference(finest));
   nested->level[0] = finest;
   for (PetscInt l = 1; l < nlevel; l++) {
-    PetscCall(VpLevelCreateOuter(cycle->level[l]->mesh, &cycle->level[l]->problem, finest->backend, &nested->level[l]));
+    VpProblem problem = cycle->level[l]->problem;
+
+    problem.exponent = finest->problem.exponent;
+    PetscCall(VpLevelCreateOuter(cycle->level[l]->mesh, &problem, finest->backend, &nested->level[l]));
     PetscCall(VpLevelVectorCreate(nested->level[l], "right-hand side", &nested->b[l]));
     PetscCall(VpLevelVectorCreate(nested->level[l], "solution", &nested->x[l]));
     PetscCall(VpGatherCreate(cycle->level[l - 1]->mesh->coarser, nested->level[l], &nested->gather[l]));
@@ -66,7 +69,7 @@ static PetscErrorCode RestrictAll(VpNested nested)
 
     PetscCall(VpLevelExchange(fine, VP_GHOST_CHILD, cycle->b[l]));
     PetscCall(VpRestrict(fine, cycle->gather[l + 1], cycle->b[l], cycle->b[l + 1]));
-    PetscCall(VpLevelLeave(coarse, PETSC_FALSE, cycle->b[l + 1], (double *)nested->b[l + 1]));
+    PetscCall(VpLevelLeave(coarse, PETSC_FALSE, 1, cycle->b[l + 1], (double *)nested->b[l + 1]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -79,8 +82,8 @@ static PetscErrorCode Refine(VpNested nested, PetscInt l)
 
   PetscFunctionBegin;
   PetscCall(VpLevelRefresh(level, level->reads, x, &ghosts));
-  PetscCall(VpCycleEnterResidual(nested->cycle, l, level, x, ghosts, (const double *)nested->b[l], NULL));
-  PetscCall(VpCycleSolve(nested->cycle, l, PETSC_FALSE, PETSC_TRUE, x));
+  PetscCall(VpCycleEnterResidual(nested->cycle, l, level, 1, x, ghosts, (const double *)nested->b[l], NULL));
+  PetscCall(VpCycleSolve(nested->cycle, l, PETSC_FALSE, PETSC_TRUE, 1, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,8 +105,8 @@ static PetscErrorCode Below(void *context)
 
   PetscFunctionBegin;
   PetscCall(RestrictAll(nested));
-  PetscCall(VpCycleEnter(nested->cycle, last, (const double *)nested->b[last]));
-  PetscCall(VpCycleSolve(nested->cycle, last, PETSC_FALSE, PETSC_FALSE, (double *)nested->x[last]));
+  PetscCall(VpCycleEnter(nested->cycle, last, 1, (const double *)nested->b[last]));
+  PetscCall(VpCycleSolve(nested->cycle, last, PETSC_FALSE, PETSC_FALSE, 1, (double *)nested->x[last]));
   for (PetscInt l = last - 1; l > 0; l--) {
     PetscCall(ProlongTo(nested, l, (double *)nested->x[l]));
     PetscCall(Refine(nested, l));
@@ -111,11 +114,10 @@ static PetscErrorCode Below(void *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpNestedGuess(VpNested nested, const double *b, double *x)
+PetscErrorCode VpNestedGuess(VpNested nested, double *x)
 {
   PetscFunctionBegin;
-  PetscCall(VpCycleEnter(nested->cycle, 0, b));
-  if (nested->cycle->nlevel == 1) PetscCall(VpCycleSolve(nested->cycle, 0, PETSC_FALSE, PETSC_FALSE, x));
+  if (nested->cycle->nlevel == 1) PetscCall(VpCycleSolve(nested->cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, x));
   else {
     if (nested->cycle->whole) PetscCall(VpCycleReplay(nested->cycle, &nested->below, Below, nested));
     else PetscCall(Below(nested));

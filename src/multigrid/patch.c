@@ -2,6 +2,9 @@
 #include "internal.h"
 #include <stddef.h>
 
+#define MOST_SINGLE 8e6  /* penalty k(k+1), 1/eps: beyond it sweeps in single precision diverge */
+#define MOST_DOUBLE 4e10 /* beyond it even A x has fewer than three digits */
+
 typedef struct {
   VpDictionary dictionary;
   VpFdmKey    *key; /* [dictionary.n] */
@@ -50,7 +53,7 @@ static VpFdmKey ProblemKey(VpMesh mesh, const int32_t cell[], const uint8_t side
   return key;
 }
 
-/* the problem of every patch and direction, and weight = 1 / scale of the coefficient where it varies */
+/* the problem of every patch and direction, and weight = typical / scale of the coefficient where it varies */
 static PetscErrorCode FindProblems(VpLevel level, const VpPatches *patches, Problems *problems, int32_t type[], double weight[])
 {
   const int dim = patches->dim, nc = 1 << dim;
@@ -71,7 +74,7 @@ static PetscErrorCode FindProblems(VpLevel level, const VpPatches *patches, Prob
 
       for (int c = 0; c < nc; c++) a[c] = VpLevelCoefficient(level, cell[c]);
       VpCoefficientFit(dim, a, step, &scale);
-      weight[p] = 1 / scale;
+      weight[p] = level->typical / scale;
     }
     for (int d = 0; d < dim; d++) {
       int32_t *entry = &type[(size_t)p * dim + d];
@@ -96,15 +99,14 @@ static PetscErrorCode FindProblems(VpLevel level, const VpPatches *patches, Prob
 /* [2n 2n + 2n 2n + 2n] per problem: F, B, lambda; and is it mirrored? */
 static PetscErrorCode SolveProblems(VpLevel level, const Problems *problems, VpSpace space, double table[], uint8_t mirrored[])
 {
-  const int    m = 2 * level->basis.n;
-  const double a = level->uniform > 0 ? level->uniform : 1;
+  const int m = 2 * level->basis.n;
 
   PetscFunctionBegin;
   for (int32_t i = 0; i < problems->dictionary.n; i++) {
     double *F = table + (size_t)i * (2 * m * m + m), *B = F + m * m, *lambda = B + m * m;
 
     PetscCall(VpFdmBuild(&level->basis, &problems->key[i], space, level->problem.penalty, F, B, lambda));
-    for (int k = 0; k < m; k++) lambda[k] *= a;
+    for (int k = 0; k < m; k++) lambda[k] *= level->typical;
     mirrored[i] = VpFdmIsMirrored(&problems->key[i]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -116,20 +118,77 @@ static PetscBool IsSingular(VpLevel level)
   return (PetscBool)(level->mesh->domain->nbox == 1 && level->mesh->level == 1 && VpProblemIsSingular(level->mesh, &level->problem));
 }
 
-/* largest sum of eigenvalues of the first patch */
-static double LargestSum(const VpLevel level, const double table[], const int32_t type[])
+/* least and largest of an entry's eigenvalues; infinite ones belong to functions that the space lacks */
+static void Bounds(int m, const double lambda[], double bounds[2])
 {
-  const int m = 2 * level->basis.n;
-  double    sum = 0;
-
-  for (int d = 0; d < level->mesh->dim; d++) {
-    const double *lambda = table + (size_t)type[d] * (2 * m * m + m) + 2 * m * m;
-    double        largest = 0;
-
-    for (int k = 0; k < m; k++) largest = PetscMax(largest, lambda[k]);
-    sum += largest;
+  bounds[0] = INFINITY;
+  bounds[1] = 0;
+  for (int k = 0; k < m; k++) {
+    if (lambda[k] == INFINITY) continue;
+    bounds[0] = lambda[k] >= bounds[0] ? bounds[0] : lambda[k]; /* NaN, too */
+    bounds[1] = PetscMax(bounds[1], lambda[k]);
   }
-  return sum;
+}
+
+/* the largest condition number of a patch, infinite where one is not positive definite; collective */
+static PetscErrorCode WorstCondition(VpLevel level, int32_t n, int32_t nentry, const double table[], const int32_t type[],
+                                     const double weight[], double *worst)
+{
+  const int dim = level->mesh->dim, m = 2 * level->basis.n;
+  double(*bounds)[2];
+
+  PetscFunctionBegin;
+  *worst = 1;
+  PetscCall(PetscMalloc1(nentry, &bounds));
+  for (int32_t i = 0; i < nentry; i++) Bounds(m, table + (size_t)i * (2 * m * m + m) + 2 * m * m, bounds[i]);
+  for (int32_t p = 0; p < n; p++) {
+    const double c = level->view.reaction * (weight ? weight[p] : 1);
+    double       least = c, largest = c;
+
+    for (int d = 0; d < dim; d++) {
+      least += bounds[type[(size_t)p * dim + d]][0];
+      largest += bounds[type[(size_t)p * dim + d]][1];
+    }
+    *worst = least > 0 ? PetscMax(*worst, largest / least) : INFINITY;
+    if (*worst == INFINITY) break;
+  }
+  PetscCall(PetscFree(bounds));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 1, MPI_DOUBLE, MPI_MAX, level->mesh->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A penalty multiplies the rounding errors of jumps. */
+PetscErrorCode VpLevelCheckPatches(VpLevel level)
+{
+  const PetscBool single = (PetscBool)(level->precision == VP_SINGLE);
+  const double    penalty = level->problem.penalty, k = level->problem.degree;
+
+  PetscFunctionBegin;
+  PetscCheck(level->condition < INFINITY || IsSingular(level), level->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The patch problems cannot be factored, they are not positive definite with -dm_vpatchdg_penalty %g. Use another, 1 is enough",
+             penalty);
+  PetscCheck(penalty * k * (k + 1) < (single ? MOST_SINGLE : MOST_DOUBLE), level->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The patch problems cannot be factored in %s precision: their condition number is %.1e with -dm_vpatchdg_penalty %g. Use a "
+             "smaller one%s",
+             single ? "single" : "double", level->condition, penalty,
+             single ? ", or double precision (-pc_vpatchdg_precision double; of -pc_type vpatch: -pc_vpatch_precision double)" : "");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Place(VpLevel level, const VpPatches *patches, const Problems *problems, const int32_t type[], const double table[],
+                            const uint8_t mirrored[], const double weight[])
+{
+  const int m = 2 * level->basis.n, dim = level->mesh->dim, entry = 2 * m * m + m;
+  VpView   *view = &level->view;
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelPlace(level, patches->cell, ((size_t)patches->n << dim) * sizeof(int32_t), "patches", (const void **)&view->patch));
+  PetscCall(VpLevelPlace(level, type, (size_t)patches->n * dim * sizeof(int32_t), "patches", (const void **)&view->type));
+  PetscCall(VpLevelPlace(level, patches->cover, level->mesh->nlocal, "patches", (const void **)&view->cover));
+  PetscCall(VpLevelPlaceReals(level, table, (size_t)problems->dictionary.n * entry, "patch solvers", &view->fdm));
+  PetscCall(VpLevelPlace(level, mirrored, problems->dictionary.n, "patch solvers", (const void **)&view->mirrored));
+  if (weight) PetscCall(VpLevelPlaceReals(level, weight, patches->n, "patch solvers", &view->weight));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpLevelPlacePatches(VpLevel level, const VpPatches *patches, VpSpace space)
@@ -151,13 +210,9 @@ PetscErrorCode VpLevelPlacePatches(VpLevel level, const VpPatches *patches, VpSp
   PetscCall(FindProblems(level, patches, &problems, type, weight));
   PetscCall(PetscMalloc2((size_t)problems.dictionary.n * entry, &table, problems.dictionary.n, &mirrored));
   PetscCall(SolveProblems(level, &problems, space, table, mirrored));
-  if (patches->n && IsSingular(level)) view->cutoff = 1e-10 * LargestSum(level, table, type);
-  PetscCall(VpLevelPlace(level, patches->cell, ((size_t)patches->n << dim) * sizeof(int32_t), "patches", (const void **)&view->patch));
-  PetscCall(VpLevelPlace(level, type, (size_t)patches->n * dim * sizeof(int32_t), "patches", (const void **)&view->type));
-  PetscCall(VpLevelPlace(level, patches->cover, level->mesh->nlocal, "patches", (const void **)&view->cover));
-  PetscCall(VpLevelPlaceReals(level, table, (size_t)problems.dictionary.n * entry, "patch solvers", &view->fdm));
-  PetscCall(VpLevelPlace(level, mirrored, problems.dictionary.n, "patch solvers", (const void **)&view->mirrored));
-  if (weight) PetscCall(VpLevelPlaceReals(level, weight, patches->n, "patch solvers", &view->weight));
+  PetscCall(WorstCondition(level, patches->n, problems.dictionary.n, table, type, weight, &level->condition));
+  if (IsSingular(level)) view->cutoff = 0;
+  PetscCall(VpTogether(level->mesh->comm, Place(level, patches, &problems, type, table, mirrored, weight)));
   PetscCall(PetscFree(weight));
   PetscCall(PetscFree2(table, mirrored));
   PetscCall(PetscFree(type));

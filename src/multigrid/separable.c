@@ -194,7 +194,7 @@ static PetscErrorCode PlaceInverse(VpSeparable s, const int32_t cell[], double l
   PetscCall(PetscMalloc1(count, &inverse));
   for (size_t t = 0; t < count; t++) {
     size_t at = t / block, k = t % block;
-    double sum = s->level->problem.reaction;
+    double sum = s->level->view.reaction;
 
     for (int d = 0; d < dim; d++) {
       sum += lambda[d][(int)(at % (size_t)s->extent[d]) * n + (int)(k % (size_t)n)];
@@ -301,7 +301,7 @@ PetscErrorCode VpSeparableCreate(VpLevel level, VpSeparable *out)
   if (cell) {
     problem.reaction = 0;
     PetscCall(VpLevelCreate(mesh, &problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &host));
-    if (mesh->nown) PetscCall(Fill(s, host, cell));
+    PetscCall(VpTogether(mesh->comm, mesh->nown ? Fill(s, host, cell) : PETSC_SUCCESS));
     PetscCall(VpLevelDestroy(&host));
     *out = s;
   } else

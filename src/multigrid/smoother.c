@@ -102,7 +102,8 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
   PetscCall(CreateBatches(smoother, &patches, space, residual));
   PetscCall(VpLevelPlacePatches(level, &patches, space));
   PetscCall(VpPatchesDestroy(&patches));
-  if (residual == VP_RESIDUAL_LOCAL) PetscCall(VpLevelPlaceDrops(level));
+  PetscCall(VpLevelCheckPatches(level));
+  if (residual == VP_RESIDUAL_LOCAL) PetscCall(VpTogether(comm, VpLevelPlaceDrops(level)));
   if (residual == VP_RESIDUAL_GLOBAL) PetscCall(VpLevelVectorCreate(level, "smoother's residual", &smoother->r));
   CountFlops(smoother);
   PetscFunctionReturn(PETSC_SUCCESS);

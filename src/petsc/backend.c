@@ -67,24 +67,36 @@ static PetscErrorCode IsCuda(VecType type, PetscBool *cuda)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DMVPatchDGFindBackend(DM dm, const VpBackend **out)
+{
+  const VPatchDGBackend asked = ((DM_VPatchDG *)dm->data)->backend;
+  const VpBackend      *cuda = VpBackendFind("cuda");
+  PetscBool             device;
+
+  PetscFunctionBegin;
+  PetscCheck(asked != VPATCHDG_BACKEND_CUDA || cuda, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "-dm_vpatchdg_backend cuda: this libvpatchdg has no CUDA kernels. Build it where nvcc is found (make CUDA=1)");
+  PetscCall(IsCuda(dm->vectype, &device));
+  *out = asked == VPATCHDG_BACKEND_CUDA || (asked == VPATCHDG_BACKEND_AUTO && device && cuda) ? cuda : &VpBackendHost;
+  if ((*out)->use_stream) PetscCall(OpenDevice(PetscObjectComm((PetscObject)dm), *out));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMVPatchDGGetKernels(DM dm, const VpBackend **out)
 {
-  DM_VPatchDG     *dg = (DM_VPatchDG *)dm->data;
-  const VpBackend *backend = &VpBackendHost, *cuda;
-  PetscBool        device = PETSC_FALSE;
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
 
   PetscFunctionBegin;
   if (dg->kernels && !dg->mats && strncmp(dg->chosen_for, dm->vectype, sizeof(dg->chosen_for) - 1)) { /* only viewed so far */
-    PetscCall(DMVPatchDGClearLevels(dm));
+    PetscCall(VpOperatorClear(dg->op));
+    if (dg->ghost) PetscCall(dg->kernels->release(dg->ghost));
+    dg->ghost = NULL;
     dg->kernels = NULL;
   }
   if (!dg->kernels) {
-    cuda = VpBackendFind("cuda");
-    PetscCheck(dg->backend != VPATCHDG_BACKEND_CUDA || cuda, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-               "-dm_vpatchdg_backend cuda: this libvpatchdg has no CUDA kernels. Build it where nvcc is found (make CUDA=1)");
-    PetscCall(IsCuda(dm->vectype, &device));
-    if (dg->backend == VPATCHDG_BACKEND_CUDA || (dg->backend == VPATCHDG_BACKEND_AUTO && device && cuda)) backend = cuda;
-    if (backend->use_stream) PetscCall(OpenDevice(PetscObjectComm((PetscObject)dm), backend));
+    const VpBackend *backend;
+
+    PetscCall(DMVPatchDGFindBackend(dm, &backend));
     PetscCall(DMVPatchDGChooseTransport(dm, backend));
     PetscCall(PetscInfo(dm, "Vectors of type %s: backend %s\n", dm->vectype, backend->name));
     PetscCall(PetscStrncpy(dg->chosen_for, dm->vectype, sizeof(dg->chosen_for)));
@@ -163,6 +175,7 @@ PetscErrorCode DMVPatchDGGetBackend(DM dm, VPatchDGBackend *backend)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
+  VpAssertPointer(backend, 2);
   *backend = dg->backend;
   if (dg->kernels) *backend = dg->kernels == &VpBackendHost ? VPATCHDG_BACKEND_HOST : VPATCHDG_BACKEND_CUDA;
   PetscFunctionReturn(PETSC_SUCCESS);

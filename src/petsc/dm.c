@@ -1,115 +1,30 @@
 /* DMVPATCHDG: the mesh, the space and the operator as a DM. */
 #include "impl.h"
 
-/* unknowns of a cell */
-static PetscInt CellSize(DM dm)
-{
-  return PetscPowInt(((DM_VPatchDG *)dm->data)->degree + 1, (int)dm->dim);
-}
-
-PetscErrorCode DMVPatchDGCheck(DM dm, const char what[])
-{
-  PetscBool match;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(dm, DM_CLASSID, 1);
-  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMVPATCHDG, &match));
-  PetscCheck(match, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG, "%s needs a DM of type vpatchdg, this one is of type %s", what,
-             ((PetscObject)dm)->type_name ? ((PetscObject)dm)->type_name : "not set");
-  PetscCheck(((DM_VPatchDG *)dm->data)->mesh, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
-             "%s needs a DM that is set up: call DMSetUp() first", what);
-  PetscCall(DMSetRefineLevel(dm, ((DM_VPatchDG *)dm->data)->mesh->level)); /* the mesh's, if somebody set another after DMSetUp() */
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMVPatchDGGetProblem(DM dm, VpProblem *problem)
-{
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-
-  PetscFunctionBegin;
-  *problem = (VpProblem){.degree = (int)dg->degree, .penalty = dg->penalty, .reaction = dg->reaction, .coefficient = dg->coefficient};
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CreateLevel(DM dm, const VpBackend *backend, VpLevel *level)
-{
-  VpProblem problem;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, dm, 0, 0, 0));
-  PetscCall(DMVPatchDGGetProblem(dm, &problem));
-  PetscCall(VpLevelCreateOuter(((DM_VPatchDG *)dm->data)->mesh, &problem, backend, level));
-  PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, dm, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMVPatchDGGetLevel(DM dm, VpLevel *level)
-{
-  DM_VPatchDG     *dg = (DM_VPatchDG *)dm->data;
-  const VpBackend *backend;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetKernels(dm, &backend));
-  if (!dg->level) PetscCall(CreateLevel(dm, backend, &dg->level));
-  *level = dg->level;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMVPatchDGGetHostLevel(DM dm, VpLevel *level)
-{
-  DM_VPatchDG     *dg = (DM_VPatchDG *)dm->data;
-  const VpBackend *backend;
-  VpLevel         *host;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetKernels(dm, &backend));
-  host = backend == &VpBackendHost ? &dg->level : &dg->host;
-  if (!*host) PetscCall(CreateLevel(dm, &VpBackendHost, host));
-  *level = *host;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMVPatchDGClearLevels(DM dm)
-{
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-
-  PetscFunctionBegin;
-  PetscCall(VpLevelDestroy(&dg->level));
-  PetscCall(VpLevelDestroy(&dg->host));
-  if (dg->ghost) PetscCall(dg->kernels->release(dg->ghost));
-  dg->ghost = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMVPatchDGGhosts(DM dm, const PetscScalar x[], VpGhosts *ghosts)
-{
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  VpLevel      level;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetLevel(dm, &level));
-  if (!dg->ghost) PetscCall(level->backend->alloc(dg->mesh->nside * level->block, "ghost values", (void **)&dg->ghost));
-  PetscCall(VpLevelExchangeBegin(level, level->reads, x, dg->ghost, ghosts));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode DMSetUp_VPatchDG(DM dm)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg;
   MPI_Comm     comm = PetscObjectComm((PetscObject)dm);
   PetscInt     level;
   VpMesh       mesh;
 
   PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
   if (dg->mesh) PetscFunctionReturn(PETSC_SUCCESS);
+  if (dm->dim < 0) PetscCall(DMSetDimension(dm, 3));
+  PetscCall(DMVPatchDGCheckAgreement(dm));
+  PetscCall(DMVPatchDGCheckDimension(dm));
   PetscCall(DMGetRefineLevel(dm, &level));
   PetscCheck(level >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "-dm_refine %" PetscInt_FMT ": the number of refinements is 0 or more", level);
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, dm, 0, 0, 0));
   PetscCall(VpDomainDestroy(&dg->boxes)); /* of a set-up that failed */
   PetscCall(DMVPatchDGCreateDomain(dm, &dg->boxes));
+  PetscCall(DMVPatchDGDoctor(dm, level));
   PetscCall(DMVPatchDGCheckSize(dm, dg->boxes->nbox, level));
+  PetscCall(DMVPatchDGCheckScale(dm, dg->boxes, level));
   PetscCall(VpMeshCreate(comm, dg->boxes, (int)level, &mesh));
   dg->mesh = mesh;
+  PetscCall(DMVPatchDGSetOperator(dm, NULL));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, dm, 0, 0, 0));
   PetscCall(DMViewFromOptions(dm, NULL, "-dm_view"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -120,18 +35,19 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGClearLevels(dm));
+  if (dg->ghost) PetscCall(dg->kernels->release(dg->ghost));
+  PetscCall(VpOperatorDestroy(&dg->op));
   PetscCall(VpMeshDestroy(&dg->mesh));
   PetscCall(VpDomainDestroy(&dg->boxes));
   PetscCall(PetscFree2(dg->box_lower, dg->box_upper));
-  PetscCall(PetscFree(dg->coefficient));
   PetscCall(PetscFree(dg));
   dm->data = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a DM with the settings of dm on the given mesh, whose reference it takes over; coefficient: of mesh's own cells, or NULL */
-static PetscErrorCode CreateLike(DM dm, VpMesh mesh, PetscReal *coefficient, DM *out)
+/* a DM with the settings of dm on the given mesh (NULL: not set up), whose reference it takes over; coefficient: of mesh's own cells, or
+   NULL */
+static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient[], DM *out)
 {
   DM_VPatchDG *from = (DM_VPatchDG *)dm->data, *to;
 
@@ -144,11 +60,10 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, PetscReal *coefficient, DM 
   to = (DM_VPatchDG *)(*out)->data;
   *to = *from;
   to->box_lower = to->box_upper = to->ghost = NULL;
-  to->coefficient = coefficient;
   to->mesh = mesh;
+  to->op = NULL;
   to->kernels = NULL;
   to->travel[0] = 0;
-  to->level = to->host = NULL;
   to->mats = NULL;
   if (from->box_lower) {
     PetscCall(PetscMalloc2(from->nbox * dm->dim, &to->box_lower, from->nbox * dm->dim, &to->box_upper));
@@ -156,26 +71,25 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, PetscReal *coefficient, DM 
     PetscCall(PetscArraycpy(to->box_upper, from->box_upper, from->nbox * dm->dim));
   }
   if (to->boxes) PetscCall(VpDomainReference(to->boxes));
+  if (mesh) PetscCall(DMVPatchDGSetOperator(*out, coefficient));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode DMClone_VPatchDG(DM dm, DM *clone)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  PetscReal   *a = NULL;
 
   PetscFunctionBegin;
-  if (dg->coefficient) {
-    PetscCall(PetscMalloc1(dg->mesh->nown + 1, &a));
-    PetscCall(PetscArraycpy(a, dg->coefficient, dg->mesh->nown));
+  if (dg->mesh) {
+    PetscCall(DMVPatchDGCheck(dm, "DMClone()"));
+    PetscCall(VpMeshReference(dg->mesh));
   }
-  if (dg->mesh) PetscCall(VpMeshReference(dg->mesh));
-  PetscCall(CreateLike(dm, dg->mesh, a, clone));
+  PetscCall(CreateLike(dm, dg->mesh, dg->op ? dg->op->problem.coefficient : NULL, clone));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* PETSc sets the levels itself after refining; after coarsening it is left to us (CoarsenHook) */
-static PetscErrorCode CreateNext(DM dm, VpMesh mesh, PetscReal *coefficient, DM *out)
+static PetscErrorCode CreateNext(DM dm, VpMesh mesh, const PetscReal coefficient[], DM *out)
 {
   PetscFunctionBegin;
   *out = NULL;
@@ -188,37 +102,43 @@ static PetscErrorCode CreateNext(DM dm, VpMesh mesh, PetscReal *coefficient, DM 
 static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  PetscReal   *a = NULL;
-  VpMesh       fine;
+  const PetscReal *coefficient;
+  PetscReal       *a = NULL;
+  VpMesh           fine;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMRefine()"));
+  coefficient = dg->op->problem.coefficient;
   PetscCall(DMVPatchDGCheckSize(dm, dg->boxes->nbox, dg->mesh->level + 1));
   PetscCall(VpMeshRefine(dg->mesh, &fine));
-  if (dg->coefficient) {
+  if (coefficient) {
     PetscCall(PetscMalloc1(fine->nown + 1, &a));
-    for (int32_t c = 0; c < fine->nown; c++) a[c] = dg->coefficient[fine->parent[c]];
+    for (int32_t c = 0; c < fine->nown; c++) a[c] = coefficient[fine->parent[c]];
   }
   PetscCall(CreateNext(dm, fine, a, refined));
+  PetscCall(PetscFree(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode DMCoarsen_VPatchDG(DM dm, MPI_Comm comm, DM *coarsened)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  PetscReal   *a = NULL;
-  VpMesh       coarse;
+  const PetscReal *coefficient;
+  PetscReal       *a = NULL;
+  VpMesh           coarse;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMCoarsen()"));
+  coefficient = dg->op->problem.coefficient;
   PetscCheck(dg->mesh->level > 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "The boxes are whole, there is no coarser mesh: refine more (-dm_refine n) or use fewer levels (-pc_mg_levels at most n + 1)");
   PetscCall(VpMeshCoarsen(dg->mesh, &coarse));
-  if (dg->coefficient) {
+  if (coefficient) {
     PetscCall(PetscMalloc1(coarse->nown + 1, &a));
-    PetscCall(VpCoarsenCoefficient(dg->mesh, dg->coefficient, a));
+    PetscCall(VpCoarsenCoefficient(dg->mesh, coefficient, a));
   }
   PetscCall(CreateNext(dm, coarse, a, coarsened));
+  PetscCall(PetscFree(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -239,7 +159,7 @@ static PetscErrorCode CreateVector(DM dm, MPI_Comm comm, PetscInt cells, Vec *v)
 {
   PetscFunctionBegin;
   PetscCall(VecCreate(comm, v));
-  PetscCall(VecSetSizes(*v, cells * CellSize(dm), PETSC_DETERMINE));
+  PetscCall(VecSetSizes(*v, cells * DMVPatchDGCellSize(dm), PETSC_DETERMINE));
   PetscCall(VecSetType(*v, dm->vectype));
   PetscCall(VecSetDM(*v, dm));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -262,26 +182,81 @@ static PetscErrorCode DMCreateLocalVector_VPatchDG(DM dm, Vec *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* local = own cells, then the face ghosts */
-static PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM dm, Vec global, InsertMode mode, Vec local)
+static PetscErrorCode CheckGlobal(DM dm, Vec v, const char caller[])
 {
-  DM_VPatchDG       *dg = (DM_VPatchDG *)dm->data;
-  const PetscInt     nown = dg->mesh->nown * CellSize(dm), nface = dg->mesh->nface * CellSize(dm);
-  const PetscScalar *g;
-  PetscScalar       *l, *ghost;
-  VpLevel            level;
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, caller));
+  PetscCall(DMVPatchDGCheckVector(dm, v, caller));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* it may be wrong on one rank only */
+static PetscErrorCode CheckLocal(DM dm, Vec v, InsertMode mode)
+{
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "A local vector"));
+  PetscCheck(mode == INSERT_VALUES || mode == ADD_VALUES, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "Between global and local vectors of a DMVPATCHDG there are INSERT_VALUES and ADD_VALUES, not mode %d", (int)mode);
+  PetscCheck(v && ((PetscObject)v)->classid == VEC_CLASSID, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "There is no local vector");
+  PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm),
+                              (PetscBool)(n == ((DM_VPatchDG *)dm->data)->mesh->nface * DMVPatchDGCellSize(dm)),
+                              "the local vector has the wrong size: make it with DMCreateLocalVector()"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* local (+)= own cells' values, then those of the face ghosts */
+static PetscErrorCode FillLocal(DM dm, const PetscScalar own[], InsertMode mode, PetscScalar local[])
+{
+  DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
+  const PetscInt nown = dg->mesh->nown * DMVPatchDGCellSize(dm), nface = dg->mesh->nface * DMVPatchDGCellSize(dm);
+  PetscScalar   *ghost;
+  VpLevel        level;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetLevel(dm, &level));
+  PetscCall(PetscMalloc1(nface - nown, &ghost));
+  PetscCall(VpMeshExchangeBegin(dg->mesh, VP_GHOST_FACE, level->unit, own, ghost));
+  PetscCall(VpMeshExchangeEnd(dg->mesh, VP_GHOST_FACE, level->unit, own, ghost));
+  for (PetscInt i = 0; i < nface; i++) local[i] = (mode == INSERT_VALUES ? 0 : local[i]) + (i < nown ? own[i] : ghost[i - nown]);
+  PetscCall(PetscFree(ghost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM dm, Vec global, InsertMode mode, Vec local)
+{
+  const PetscScalar *g;
+  PetscScalar       *l;
+
+  PetscFunctionBegin;
+  PetscCall(CheckGlobal(dm, global, "DMGlobalToLocal()"));
+  PetscCall(CheckLocal(dm, local, mode));
   PetscCall(VecGetArrayRead(global, &g));
   PetscCall(VecGetArray(local, &l));
-  PetscCall(PetscMalloc1(nface - nown, &ghost));
-  PetscCall(VpMeshExchangeBegin(dg->mesh, VP_GHOST_FACE, level->unit, g, ghost));
-  PetscCall(VpMeshExchangeEnd(dg->mesh, VP_GHOST_FACE, level->unit, g, ghost));
-  for (PetscInt i = 0; i < nface; i++) l[i] = (mode == INSERT_VALUES ? 0 : l[i]) + (i < nown ? g[i] : ghost[i - nown]);
-  PetscCall(PetscFree(ghost));
+  PetscCall(FillLocal(dm, g, mode, l));
   PetscCall(VecRestoreArray(local, &l));
   PetscCall(VecRestoreArrayRead(global, &g));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DMLocalToLocalBegin_VPatchDG(DM dm, Vec from, InsertMode mode, Vec to)
+{
+  const PetscInt nown = ((DM_VPatchDG *)dm->data)->mesh->nown * DMVPatchDGCellSize(dm);
+  PetscScalar   *own, *x, *y;
+
+  PetscFunctionBegin;
+  PetscCall(CheckLocal(dm, from, mode));
+  PetscCall(CheckLocal(dm, to, mode));
+  PetscCall(PetscMalloc1(nown, &own));
+  PetscCall(VecGetArray(from, &x));
+  PetscCall(PetscArraycpy(own, x, nown)); /* from and to may be one */
+  PetscCall(VecRestoreArray(from, &x));
+  PetscCall(VecGetArray(to, &y));
+  PetscCall(FillLocal(dm, own, mode, y));
+  PetscCall(VecRestoreArray(to, &y));
+  PetscCall(PetscFree(own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -289,12 +264,14 @@ static PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM dm, Vec global, InsertMod
 static PetscErrorCode DMLocalToGlobalBegin_VPatchDG(DM dm, Vec local, InsertMode mode, Vec global)
 {
   DM_VPatchDG       *dg = (DM_VPatchDG *)dm->data;
-  const PetscInt     nown = dg->mesh->nown * CellSize(dm);
+  const PetscInt     nown = dg->mesh->nown * DMVPatchDGCellSize(dm);
   const PetscScalar *l;
   PetscScalar       *g;
   VpLevel            level;
 
   PetscFunctionBegin;
+  PetscCall(CheckGlobal(dm, global, "DMLocalToGlobal()"));
+  PetscCall(CheckLocal(dm, local, mode));
   PetscCall(DMVPatchDGGetLevel(dm, &level));
   PetscCall(VecGetArrayRead(local, &l));
   PetscCall(VecGetArray(global, &g));
@@ -316,21 +293,42 @@ static PetscErrorCode TransferEnd(DM dm, Vec from, InsertMode mode, Vec to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the ranks with cells beyond this one's faces */
+static PetscErrorCode DMGetNeighbors_VPatchDG(DM dm, PetscInt *n, const PetscMPIInt **ranks)
+{
+  VpRankCount count;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMGetNeighbors()"));
+  PetscCall(PetscSFGetRootRanks(((DM_VPatchDG *)dm->data)->mesh->sf[VP_GHOST_FACE], &count, ranks, NULL, NULL, NULL));
+  if (n) *n = count;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*MC
-   DMVPATCHDG = "vpatchdg" - The interior-penalty discontinuous Galerkin method for -div(a grad u) + c u on a domain of axis-aligned boxes,
-   each refined n times (`DMSetRefineLevel()`, -dm_refine), with tensor polynomials of degree k on every cell.
+   DMVPATCHDG = "vpatchdg" - The interior-penalty discontinuous Galerkin method for -div(a grad u) + c u on a domain of axis-aligned boxes
 
    Options Database Keys:
-+  -dm_refine n                      - every box is refined n times (0 leaves the boxes whole)
-.  -dm_mat_type shell|aij|...        - the operator without a matrix (default), or assembled
-.  -dm_vec_type standard|cuda|...    - the type of the vectors; cuda puts everything on the GPU
-.  -dm_vpatchdg_backend auto|host|cuda - where the work is done, `DMVPatchDGSetBackend()`
--  -dm_vpatchdg_transport auto|nccl|mpi|host - how ghosts travel between GPUs, `DMVPatchDGSetTransport()`
-   and those of `DMSetFromOptions_VPatchDG`: -dm_vpatchdg_dim, _degree, _domain, _boxes, _lower, _upper, _boundary, _penalty, _reaction
++  -dm_vpatchdg_dim 2|3                             - the dimension, 3 by default, `DMSetDimension()`
+.  -dm_vpatchdg_degree k                            - the degree of the polynomials, 1 to 8, `DMVPatchDGSetDegree()`
+.  -dm_vpatchdg_domain box|lshape|fichera           - the domain, `DMVPatchDGSetDomain()`
+.  -dm_vpatchdg_boxes nx,ny,nz                      - the numbers of boxes in the domain box, `DMVPatchDGSetBoxGrid()`
+.  -dm_vpatchdg_lower x,y,z                         - its lower corner
+.  -dm_vpatchdg_upper x,y,z                         - its upper corner
+.  -dm_refine n                                     - every box is refined n times (0 leaves the boxes whole), `DMSetRefineLevel()`
+.  -dm_vpatchdg_boundary dirichlet|neumann|periodic - one for all sides, or one for each, `DMVPatchDGSetBoundary()`
+.  -dm_vpatchdg_penalty s                           - a factor of the interior penalty, `DMVPatchDGSetPenalty()`
+.  -dm_vpatchdg_reaction c                          - adds c u, `DMVPatchDGSetReaction()`
+.  -dm_mat_type shell|aij|...                       - the operator without a matrix (default), or assembled
+.  -dm_vec_type standard|cuda|...                   - the type of the vectors; cuda puts everything on the GPU
+.  -dm_vpatchdg_backend auto|host|cuda              - where the work is done, `DMVPatchDGSetBackend()`
+-  -dm_vpatchdg_transport auto|nccl|mpi|host        - how ghosts travel between GPUs, `DMVPatchDGSetTransport()`
 
    Level: beginner
 
    Notes:
+   On every cell functions are polynomials of degree k in each variable.
+
    A global vector holds the cells of every rank along a space-filling curve, (k+1)^dim numbers for each. They are coefficients in a basis
    that is orthonormal in L2, so the Euclidean norm of a vector x is the L2 norm of the function u_h, and the right-hand side is
    b_i = (f, phi_i). `DMVPatchDGGetPointValues()` turns coefficients into values at points, `DMVPatchDGSetPointValues()` the reverse.
@@ -339,6 +337,9 @@ static PetscErrorCode TransferEnd(DM dm, Vec from, InsertMode mode, Vec to)
 
    Operators and the right-hand side f = 1 are provided: after `KSPSetDM()`, `KSPSolve`(ksp, NULL, NULL) solves -div(a grad u) + c u = 1. A
    right-hand side that the caller gives is left alone.
+
+   Volumes and squared sizes of cells, and a/h^2, lie between 1e-95 and 1e95; others are refused. Units may be chosen freely within that, but
+   the default absolute tolerance of a KSP, 1e-50 (`KSPSetTolerances()`), may need to be smaller in small ones.
 
    The number of refinements is that of `DMSetUp()`: a `DMSetRefineLevel()` that comes later has no effect.
 
@@ -368,8 +369,11 @@ PetscErrorCode DMCreate_VPatchDG(DM dm)
   dm->ops->createlocalvector = DMCreateLocalVector_VPatchDG;
   dm->ops->globaltolocalbegin = DMGlobalToLocalBegin_VPatchDG;
   dm->ops->globaltolocalend = TransferEnd;
+  dm->ops->localtolocalbegin = DMLocalToLocalBegin_VPatchDG;
+  dm->ops->localtolocalend = TransferEnd;
   dm->ops->localtoglobalbegin = DMLocalToGlobalBegin_VPatchDG;
   dm->ops->localtoglobalend = TransferEnd;
+  dm->ops->getneighbors = DMGetNeighbors_VPatchDG;
   dm->ops->creatematrix = DMCreateMatrix_VPatchDG;
   dm->ops->createinterpolation = DMCreateInterpolation_VPatchDG;
   PetscCall(DMSetMatType(dm, MATSHELL));

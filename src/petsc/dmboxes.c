@@ -124,6 +124,8 @@ PetscErrorCode DMVPatchDGSetBoxes(DM dm, PetscInt nbox, const PetscReal lower[],
              "Call DMSetDimension() with 2 or 3 before DMVPatchDGSetBoxes()");
   PetscCheck(nbox > 0 && nbox <= VP_MAX_BOXES, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "A domain of %" PetscInt_FMT " boxes: there must be at least one, and at most %d", nbox, VP_MAX_BOXES);
+  VpAssertPointer(lower, 3);
+  VpAssertPointer(upper, 4);
   PetscCall(StoreBoxes(dm, nbox));
   PetscCall(PetscArraycpy(dg->box_lower, lower, nbox * dm->dim));
   PetscCall(PetscArraycpy(dg->box_upper, upper, nbox * dm->dim));
@@ -232,49 +234,36 @@ static PetscErrorCode MakeReentrant(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* error on every rank unless all have the same n numbers as rank 0 */
-static PetscErrorCode CheckSame(DM dm, PetscInt n, const PetscReal mine[], const char what[])
-{
-  MPI_Comm    comm = PetscObjectComm((PetscObject)dm);
-  PetscReal  *first;
-  PetscBool   equal;
-  PetscMPIInt same, count;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMPIIntCast(n, &count));
-  PetscCall(PetscMalloc1(n, &first));
-  PetscCall(PetscArraycpy(first, mine, n));
-  PetscCallMPI(MPI_Bcast(first, count, MPIU_REAL, 0, comm));
-  PetscCall(PetscArraycmp(first, mine, n, &equal));
-  PetscCall(PetscFree(first));
-  same = equal;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, comm));
-  PetscCheck(same, comm, PETSC_ERR_ARG_INCOMP, "Ranks disagree: %s must be the same on all of them", what);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* before anything is made of the settings, which could fail on some ranks only */
-static PetscErrorCode CheckSettings(DM dm)
+PetscErrorCode DMVPatchDGCheckAgreement(DM dm)
 {
   DM_VPatchDG    *dg = (DM_VPatchDG *)dm->data;
-  const PetscInt  n = dg->domain == VPATCHDG_DOMAIN_BOXES ? dg->nbox : 0;
-  const PetscReal kind[] = {(PetscReal)dg->domain, (PetscReal)dm->dim, (PetscReal)dm->levelup, (PetscReal)n};
-  PetscReal       sides[6];
+  MPI_Comm        comm = PetscObjectComm((PetscObject)dm);
+  const PetscInt  n = dg->domain == VPATCHDG_DOMAIN_BOXES ? dg->nbox * dm->dim : 0;
+  const VpSetting settings[] = {{"dimension (-dm_vpatchdg_dim)", (PetscReal)dm->dim, NULL},
+                                {"number of refinements (-dm_refine)", (PetscReal)dm->levelup, NULL},
+                                {"degree (-dm_vpatchdg_degree)", (PetscReal)dg->degree, NULL},
+                                {"domain (-dm_vpatchdg_domain)", (PetscReal)dg->domain, VPatchDGDomains},
+                                {"number of boxes that DMVPatchDGSetBoxes() is given", (PetscReal)dg->nbox, NULL},
+                                {"penalty (-dm_vpatchdg_penalty)", dg->penalty, NULL},
+                                {"reaction (-dm_vpatchdg_reaction)", dg->reaction, NULL},
+                                {"backend (-dm_vpatchdg_backend)", (PetscReal)dg->backend, VPatchDGBackends},
+                                {"transport (-dm_vpatchdg_transport)", (PetscReal)dg->transport, VPatchDGTransports}};
+  PetscReal       sides[6], grid[9];
 
   PetscFunctionBegin;
   for (int side = 0; side < 6; side++) sides[side] = (PetscReal)dg->boundary[side];
-  PetscCall(CheckSame(dm, 4, kind, "domain, dimension, number of refinements and number of boxes"));
-  PetscCall(CheckSame(dm, 6, sides, "what DMVPatchDGSetBoundary() is given"));
-  if (n) {
-    PetscCall(CheckSame(dm, n * dm->dim, dg->box_lower, "the lower corners of the boxes that DMVPatchDGSetBoxes() is given"));
-    PetscCall(CheckSame(dm, n * dm->dim, dg->box_upper, "the upper corners of the boxes that DMVPatchDGSetBoxes() is given"));
-  } else if (dg->domain == VPATCHDG_DOMAIN_BOX) {
-    const PetscReal grid[] = {(PetscReal)dg->grid[0], (PetscReal)dg->grid[1], (PetscReal)dg->grid[2]};
-
-    PetscCall(CheckSame(dm, dm->dim, grid, "the numbers of boxes that DMVPatchDGSetBoxGrid() is given"));
-    PetscCall(CheckSame(dm, dm->dim, dg->lower, "the lower corner that DMVPatchDGSetBoxGrid() is given"));
-    PetscCall(CheckSame(dm, dm->dim, dg->upper, "the upper corner that DMVPatchDGSetBoxGrid() is given"));
+  for (int d = 0; d < 3; d++) {
+    grid[d] = (PetscReal)dg->grid[d];
+    grid[3 + d] = dg->lower[d];
+    grid[6 + d] = dg->upper[d];
   }
+  PetscCall(VpCheckSame(comm, (int)PETSC_STATIC_ARRAY_LENGTH(settings), settings));
+  PetscCall(VpCheckSameReals(comm, 6, sides, "the boundary conditions (-dm_vpatchdg_boundary)"));
+  if (dg->domain == VPATCHDG_DOMAIN_BOX)
+    PetscCall(VpCheckSameReals(comm, 9, grid, "the boxes and corners (-dm_vpatchdg_boxes, _lower, _upper)"));
+  PetscCall(VpCheckSameReals(comm, n, dg->box_lower, "the lower corners of the boxes that DMVPatchDGSetBoxes() is given"));
+  PetscCall(VpCheckSameReals(comm, n, dg->box_upper, "the upper corners of the boxes that DMVPatchDGSetBoxes() is given"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -308,6 +297,7 @@ PetscErrorCode DMVPatchDGCheckSize(DM dm, PetscInt nbox, PetscInt level)
              "-dm_refine %" PetscInt_FMT " means %.0f cells and %.0f unknowns, %.0f on a rank, where PETSc's vectors of type %s hold %.0f "
              "at most: BLAS counts them in 32 bits. Use more ranks, or take fewer",
              level, cells, unknowns, share, dm->vectype, most);
+  PetscCall(DMVPatchDGCheckMemory(dm, nbox, level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -319,9 +309,6 @@ PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
   int          boundary[6];
 
   PetscFunctionBegin;
-  if (dm->dim < 0) PetscCall(DMSetDimension(dm, 3));
-  PetscCall(DMVPatchDGCheckDimension(dm));
-  PetscCall(CheckSettings(dm));
   switch (dg->domain) {
   case VPATCHDG_DOMAIN_BOX:
     PetscCall(MakeGrid(dm));

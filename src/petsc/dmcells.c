@@ -20,6 +20,7 @@ PetscErrorCode DMVPatchDGGetCells(DM dm, PetscInt *ncell)
 {
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCells()"));
+  VpAssertPointer(ncell, 2);
   *ncell = ((DM_VPatchDG *)dm->data)->mesh->nown;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -48,6 +49,8 @@ PetscErrorCode DMVPatchDGGetCellBounds(DM dm, PetscInt cell, PetscReal lower[], 
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCellBounds()"));
+  VpAssertPointer(lower, 3);
+  VpAssertPointer(upper, 4);
   mesh = ((DM_VPatchDG *)dm->data)->mesh;
   PetscCheck(cell >= 0 && cell < mesh->nown, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "Cell %" PetscInt_FMT " is not one of this rank's %d", cell, (int)mesh->nown);
@@ -65,15 +68,17 @@ static PetscErrorCode SetCoarseCoefficient(DM dm)
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
   DM           coarse;
   PetscReal   *a = NULL;
+  VpProblem    problem;
 
   PetscFunctionBegin;
   PetscCall(DMGetCoarseDM(dm, &coarse));
   if (!coarse) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGCheck(coarse, "DMVPatchDGSetCoefficient()"));
   if (dg->mesh->coarser != ((DM_VPatchDG *)coarse->data)->mesh) PetscFunctionReturn(PETSC_SUCCESS);
-  if (dg->coefficient) {
+  PetscCall(DMVPatchDGGetProblem(dm, &problem));
+  if (problem.coefficient) {
     PetscCall(PetscMalloc1(((DM_VPatchDG *)coarse->data)->mesh->nown + 1, &a));
-    PetscCall(VpCoarsenCoefficient(dg->mesh, dg->coefficient, a));
+    PetscCall(VpCoarsenCoefficient(dg->mesh, problem.coefficient, a));
   }
   PetscCall(DMVPatchDGSetCoefficient(coarse, a));
   PetscCall(PetscFree(a));
@@ -92,8 +97,9 @@ static PetscErrorCode SetCoarseCoefficient(DM dm)
    Level: intermediate
 
    Notes:
-   May be called again at any time: the operators made from the DM follow, and preconditioners built on them rebuild when
-   they are used next.
+   May be called again at any time: the matrices made from the DM become A with the new coefficient, matrix-free and assembled ones alike, so
+   that a `MatScale()` or `MatShift()` has to be repeated. Preconditioners built on them rebuild when they are used next. A copy that
+   `MatDuplicate()` or `MatCopy()` made keeps its coefficient, scale and shift, and a preconditioner on it those of the copy.
 
    Finer DMs made by `DMRefine()` inherit it, coarser ones take means, those that exist already, too. Where it jumps, faces take the harmonic
    mean of both sides.
@@ -104,6 +110,7 @@ PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
 {
   DM_VPatchDG *dg;
   PetscInt     bad[2] = {0, a ? 1 : 0}; /* cells with a bad number; some rank gives numbers */
+  PetscReal   *one = NULL;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGSetCoefficient()"));
@@ -112,13 +119,13 @@ PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bad, 2, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)dm)));
   PetscCheck(!bad[0], PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "The coefficient must be positive and finite on every cell");
-  PetscCall(PetscFree(dg->coefficient));
-  if (bad[1]) {
-    PetscCall(PetscMalloc1(dg->mesh->nown + 1, &dg->coefficient));
-    for (int32_t c = 0; c < dg->mesh->nown; c++) dg->coefficient[c] = a ? a[c] : 1;
+  PetscCall(DMVPatchDGCheckCoefficient(dm, a));
+  if (bad[1] && !a) {
+    PetscCall(PetscMalloc1(dg->mesh->nown + 1, &one));
+    for (int32_t c = 0; c < dg->mesh->nown; c++) one[c] = 1;
   }
-  dg->coefficient_state++;
-  PetscCall(DMVPatchDGClearLevels(dm));
+  PetscCall(DMVPatchDGSetOperator(dm, one ? one : a));
+  PetscCall(PetscFree(one));
   PetscCall(DMVPatchDGUpdateMatrices(dm));
   PetscCall(SetCoarseCoefficient(dm));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,6 +150,7 @@ PetscErrorCode DMVPatchDGGetCoefficient(DM dm, const PetscReal *a[])
 {
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCoefficient()"));
-  *a = ((DM_VPatchDG *)dm->data)->coefficient;
+  VpAssertPointer(a, 2);
+  *a = ((DM_VPatchDG *)dm->data)->op->problem.coefficient;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

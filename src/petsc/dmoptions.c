@@ -89,16 +89,18 @@ static PetscErrorCode DomainOptions(DM dm, VpOptionItems PetscOptionsObject)
   DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
   VPatchDGDomain domain;
   PetscInt       dim = dm->dim > 0 ? dm->dim : 3;
-  PetscBool      set;
+  PetscBool      asked, set;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsInt("-dm_vpatchdg_dim", "Dimension, 2 or 3", "DMSetDimension", dim, &dim, &set));
-  if (set) {
+  PetscCall(PetscOptionsInt("-dm_vpatchdg_dim", "Dimension, 2 or 3", "DMSetDimension", dim, &dim, &asked));
+  if (asked) {
     PetscCall(DMVPatchDGCheckChange(dm, dm->dim != dim ? PETSC_TRUE : PETSC_FALSE, "dimension"));
     PetscCall(DMSetDimension(dm, dim));
   }
   PetscCall(PetscOptionsEnum("-dm_vpatchdg_domain", "Domain: box, lshape (2D) or fichera (3D); boxes comes from DMVPatchDGSetBoxes()",
                              "DMVPatchDGSetDomain", VPatchDGDomains, (PetscEnum)dg->domain, (PetscEnum *)&domain, &set));
+  if (set && !asked && !dg->mesh && (domain == VPATCHDG_DOMAIN_LSHAPE || domain == VPATCHDG_DOMAIN_FICHERA))
+    PetscCall(DMSetDimension(dm, domain == VPATCHDG_DOMAIN_LSHAPE ? 2 : 3)); /* not the program's: options come last */
   if (set) PetscCall(DMVPatchDGSetDomain(dm, domain));
   if (dm->dim < 0) PetscCall(DMSetDimension(dm, 3));
   PetscCall(DMVPatchDGCheckDimension(dm));
@@ -107,13 +109,15 @@ static PetscErrorCode DomainOptions(DM dm, VpOptionItems PetscOptionsObject)
 
 PetscErrorCode DMSetFromOptions_VPatchDG(DM dm, VpOptionItems PetscOptionsObject)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  PetscInt     level = dm->levelup, degree;
+  DM_VPatchDG *dg;
+  PetscInt     level, degree;
   PetscReal    penalty, reaction;
   PetscEnum    backend, transport;
   PetscBool    set;
 
   PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  level = dm->levelup;
   PetscOptionsHeadBegin(PetscOptionsObject, "DMVPATCHDG Options");
   PetscCall(DomainOptions(dm, PetscOptionsObject));
   PetscCall(BoxOptions(dm, PetscOptionsObject));

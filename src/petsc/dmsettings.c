@@ -6,19 +6,6 @@ static PetscInt Dim(DM dm)
   return dm->dim > 0 ? dm->dim : 3;
 }
 
-PetscErrorCode DMVPatchDGGetData(DM dm, DM_VPatchDG **dg)
-{
-  PetscBool match;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(dm, DM_CLASSID, 1);
-  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMVPATCHDG, &match));
-  PetscCheck(match, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG,
-             "The DM is not of type vpatchdg: call DMSetType(dm, DMVPATCHDG) first");
-  *dg = (DM_VPatchDG *)dm->data;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode DMVPatchDGCheckChange(DM dm, PetscBool changes, const char what[])
 {
   PetscFunctionBegin;
@@ -59,6 +46,7 @@ PetscErrorCode DMVPatchDGCheckDimension(DM dm)
 PetscErrorCode DMVPatchDGCreate(MPI_Comm comm, PetscInt dim, PetscInt degree, PetscInt refine, DM *dm)
 {
   PetscFunctionBegin;
+  VpAssertPointer(dm, 5);
   PetscCall(VPatchDGInitializePackage());
   PetscCall(DMCreate(comm, dm));
   PetscCall(DMSetType(*dm, DMVPATCHDG));
@@ -120,6 +108,7 @@ PetscErrorCode DMVPatchDGGetDegree(DM dm, PetscInt *degree)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
+  VpAssertPointer(degree, 2);
   *degree = dg->degree;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -184,6 +173,7 @@ PetscErrorCode DMVPatchDGGetDomain(DM dm, VPatchDGDomain *domain)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
+  VpAssertPointer(domain, 2);
   *domain = dg->domain;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -195,7 +185,8 @@ PetscErrorCode DMVPatchDGGetDomain(DM dm, VPatchDGDomain *domain)
 
    Input Parameters:
 +  dm       - the DM
--  boundary - [2 dim] in the order x-,x+,y-,y+,z-,z+, by outward normal
+-  boundary - [2 dim] in the order x-,x+,y-,y+,z-,z+, by outward normal: `VPATCHDG_BOUNDARY_DIRICHLET` (default, u is given),
+`VPATCHDG_BOUNDARY_NEUMANN` (du/dn is given) or `VPATCHDG_BOUNDARY_PERIODIC`
 
    Options Database Key:
 .  -dm_vpatchdg_boundary dirichlet|neumann|periodic - one for all sides, or 2 dim of them separated by commas
@@ -216,6 +207,7 @@ PetscErrorCode DMVPatchDGSetBoundary(DM dm, const VPatchDGBoundary boundary[])
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
   PetscCall(DMVPatchDGCheckDimension(dm));
+  VpAssertPointer(boundary, 2);
   for (int side = 0; side < 2 * Dim(dm); side++) {
     PetscCheck(boundary[side] >= VPATCHDG_BOUNDARY_DIRICHLET && boundary[side] <= VPATCHDG_BOUNDARY_PERIODIC,
                PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE, "Side %d has boundary condition %d, which does not exist", side,
@@ -248,6 +240,7 @@ PetscErrorCode DMVPatchDGGetBoundary(DM dm, VPatchDGBoundary boundary[])
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
+  VpAssertPointer(boundary, 2);
   PetscCall(PetscArraycpy(boundary, dg->boundary, 2 * Dim(dm)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -259,12 +252,17 @@ PetscErrorCode DMVPatchDGGetBoundary(DM dm, VPatchDGBoundary boundary[])
 
    Input Parameters:
 +  dm      - the DM
--  penalty - positive, 1 by default: k(k+1)(1/h- + 1/h+) on interior faces, 2k(k+1)/h on Dirichlet faces
+-  penalty - positive, 1 by default. The penalty itself is this factor times k(k+1)(1/h- + 1/h+) on interior faces and 2k(k+1)/h on
+Dirichlet faces, where k is the degree and h the size of the cells on either side, across the face
 
    Options Database Key:
 .  -dm_vpatchdg_penalty s - the factor
 
    Level: intermediate
+
+   Note:
+   `PCVPATCHDG` and `PCVPATCH` refuse a factor with which patches are not positive definite, and one so large that s k(k+1) times their
+   rounding errors is not small: 8e6 for s k(k+1) in single precision, 4e10 in double.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetPenalty()`
 @*/
@@ -303,6 +301,7 @@ PetscErrorCode DMVPatchDGGetPenalty(DM dm, PetscReal *penalty)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
+  VpAssertPointer(penalty, 2);
   *penalty = dg->penalty;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -358,6 +357,7 @@ PetscErrorCode DMVPatchDGGetReaction(DM dm, PetscReal *reaction)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
+  VpAssertPointer(reaction, 2);
   *reaction = dg->reaction;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

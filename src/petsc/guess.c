@@ -1,10 +1,17 @@
 /*MC
-   KSPGUESSVPATCHDG - "vpatchdg": nested iteration as initial guess, with the levels of the KSP's PCVPATCHDG
+   KSPGUESSVPATCHDG = "vpatchdg" - Nested iteration as initial guess, with the levels of the KSP's `PCVPATCHDG`
+
+   Options Database Key:
+.  -ksp_guess_type vpatchdg - starts every `KSPSolve()` from nested iteration
+
+   Level: intermediate
 
    Note:
-   -ksp_guess_type vpatchdg costs a third (2D) to a seventh (3D) of a cycle with its residual, and two vectors on every coarser level. It
-   pays with a smooth right-hand side: the KSP then starts with a residual of a few percent to a few thousandths of b, and the
-   single-precision cycle gains its full factor from the first iteration on.
+   The guess costs a third (2D) to a seventh (3D) of an iteration, and two vectors on every coarser level. It pays where the right-hand side
+   is smooth: the KSP then starts with a residual of a few percent to a few thousandths of b, and the single-precision cycle gains its full
+   factor from the first iteration on.
+
+.seealso: `PCVPATCHDG`, `DMVPATCHDG`
 M*/
 #include "pcimpl.h"
 
@@ -39,7 +46,7 @@ static PetscErrorCode GetPC(KSPGuess guess, PC_VPatchDG **out)
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
   PetscCheck(same, PetscObjectComm((PetscObject)guess), PETSC_ERR_ARG_WRONG,
              "-ksp_guess_type vpatchdg uses the levels of -pc_type vpatchdg; the KSP's PC is of type %s",
-             ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "none");
+             VpTypeName((PetscObject)pc));
   PetscCall(KSPSetUp(guess->ksp));
   PetscCall(PCSetUp(pc));
   PetscCall(VpInverseMeet(pc, guess->ksp));
@@ -51,24 +58,29 @@ static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
 {
   Guess_VPatchDG    *data = (Guess_VPatchDG *)guess->data;
   PC_VPatchDG       *pc = NULL;
+  PC                 kpc;
   VpLevel            outer;
-  PetscScalar       *bb, *xx;
-  VpValues           bv, xv;
+  PetscScalar       *xx;
+  VpValues           xv;
+  PetscReal          factor;
 
   PetscFunctionBegin;
   PetscCall(GetPC(guess, &pc));
+  PetscCall(DMVPatchDGCheckVector(pc->inverse.dm, b, "-ksp_guess_type vpatchdg"));
+  PetscCall(DMVPatchDGCheckVector(pc->inverse.dm, x, "-ksp_guess_type vpatchdg"));
   if (data->build != pc->inverse.build) PetscCall(VpNestedDestroy(&data->nested));
-  PetscCall(DMVPatchDGGetLevel(pc->inverse.dm, &outer));
+  PetscCall(VpOperatorGetLevel(pc->inverse.op, pc->inverse.dm, &outer));
   if (!data->nested) {
     PetscCall(VpNestedCreate(pc->cycle, outer, &data->nested));
     data->build = pc->inverse.build;
   }
-  PetscCall(VpValuesGet(outer->backend, b, VP_READ, &bv, &bb));
+  PetscCall(KSPGetPC(guess->ksp, &kpc));
+  PetscCall(VpInverseEnter(kpc, NULL, b, NULL, NULL));
   PetscCall(VpValuesGet(outer->backend, x, VP_WRITE, &xv, &xx));
-  PetscCall(VpNestedGuess(data->nested, bb, xx));
+  PetscCall(VpNestedGuess(data->nested, xx));
   PetscCall(VpValuesRestore(&xv));
-  PetscCall(VpValuesRestore(&bv));
-  if (pc->inverse.scale != 1) PetscCall(VecScale(x, 1 / pc->inverse.scale));
+  factor = pc->inverse.scale * pc->inverse.factor;
+  if (factor != 1) PetscCall(VecScale(x, 1 / factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,300 +1,191 @@
-/* DMCreateMatrix: the operator scale A + shift I as MATSHELL, or A assembled. */
+/* The matrices made from a DM: matrix-free (shell.c) or assembled, they are scale A + shift I. What MatScale(), MatShift(), MatDuplicate() and
+   MatCopy() do to them is the same for both. */
 #include "impl.h"
 
-typedef struct {
-  PetscScalar scale, shift;
-} Shell;
+static const char record_name[] = "DMVPatchDG matrix";
 
-/* The operators of a DM that are alive: a changed coefficient reaches them. */
-typedef struct MatLink_ *MatLink;
-struct MatLink_ {
-  DM      dm;
-  Mat     mat; /* not referenced: the link dies with it */
-  MatLink next;
-};
+/* the operations of an assembled matrix that go through this file, in the order of VpMatrix->native */
+enum { DUPLICATE, COPY, SCALE, SHIFT };
+static const MatOperation operation[] = {MATOP_DUPLICATE, MATOP_COPY, MATOP_SCALE, MATOP_SHIFT};
 
-static const char link_name[] = "DMVPatchDG operator";
-
-static PetscErrorCode LinkDestroy(void *ctx)
+PetscErrorCode VpMatrixFind(Mat A, VpMatrix *matrix)
 {
-  MatLink  link = VpDestroyedContext(struct MatLink_, ctx);
-  MatLink *from = &((DM_VPatchDG *)link->dm->data)->mats;
+  PetscContainer container;
 
   PetscFunctionBegin;
-  while (*from && *from != link) from = &(*from)->next;
-  if (*from) *from = link->next;
-  PetscCall(DMDestroy(&link->dm));
-  PetscCall(PetscFree(link));
+  *matrix = NULL;
+  PetscCall(PetscObjectQuery((PetscObject)A, record_name, (PetscObject *)&container));
+  if (container) PetscCall(PetscContainerGetPointer(container, (void **)matrix));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Attach(DM dm, Mat A)
+VpOperator VpMatrixOperator(VpMatrix matrix)
+{
+  return matrix->kept ? matrix->kept : ((DM_VPatchDG *)matrix->dm->data)->op;
+}
+
+static PetscErrorCode RecordDestroy(void *ctx)
+{
+  VpMatrix  matrix = VpDestroyedContext(struct VpMatrix_, ctx);
+  VpMatrix *from = &((DM_VPatchDG *)matrix->dm->data)->mats;
+
+  PetscFunctionBegin;
+  while (*from && *from != matrix) from = &(*from)->next;
+  if (*from) *from = matrix->next;
+  PetscCall(VpOperatorDestroy(&matrix->kept));
+  PetscCall(DMDestroy(&matrix->dm));
+  PetscCall(PetscFree(matrix));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMatrixAttach(DM dm, Mat A, VpMatrix *out)
 {
   DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
   PetscContainer container;
-  MatLink        link;
+  VpMatrix       matrix;
 
   PetscFunctionBegin;
   PetscCall(MatSetDM(A, dm));
-  PetscCall(PetscNew(&link));
+  PetscCall(PetscNew(&matrix));
   PetscCall(PetscObjectReference((PetscObject)dm));
-  link->dm = dm;
-  link->mat = A;
-  link->next = dg->mats;
-  dg->mats = link;
+  matrix->dm = dm;
+  matrix->mat = A;
+  matrix->scale = 1;
+  matrix->next = dg->mats;
+  dg->mats = matrix;
   PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)A), &container));
-  PetscCall(PetscContainerSetPointer(container, link));
-  PetscCall(PetscContainerSetCtxDestroy(container, LinkDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)A, link_name, (PetscObject)container));
+  PetscCall(PetscContainerSetPointer(container, matrix));
+  PetscCall(PetscContainerSetCtxDestroy(container, RecordDestroy));
+  PetscCall(PetscObjectCompose((PetscObject)A, record_name, (PetscObject)container));
   PetscCall(PetscContainerDestroy(&container));
+  *out = matrix;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatGetVPatchDG(Mat P, const char caller[], DM *dm)
+/* A of the copy is that of the original, whatever coefficient the DM gets later */
+static PetscErrorCode Keep(VpMatrix copy, const struct VpMatrix_ *original)
 {
-  PetscBool match = PETSC_FALSE;
+  VpOperator op = VpOperatorReference(VpMatrixOperator((VpMatrix)original));
 
   PetscFunctionBegin;
-  PetscCheck(P, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "%s has no matrix yet: call KSPSetOperators() or KSPSetDM() first", caller);
-  PetscCall(MatGetDM(P, dm));
-  if (*dm) PetscCall(PetscObjectTypeCompare((PetscObject)*dm, DMVPATCHDG, &match));
-  PetscCheck(match, PetscObjectComm((PetscObject)P), PETSC_ERR_ARG_WRONG,
-             "%s needs a matrix that DMCreateMatrix() made from a DM of type vpatchdg; this one (type %s) %s. Pass such a matrix as Pmat "
-             "to KSPSetOperators(), or "
-             "the DM to KSPSetDM()",
-             caller, ((PetscObject)P)->type_name, *dm ? "belongs to a DM of another type" : "belongs to no DM");
-  PetscCall(DMVPatchDGCheck(*dm, caller));
+  PetscCall(VpOperatorDestroy(&copy->kept));
+  copy->kept = op;
+  copy->scale = original->scale;
+  copy->shift = original->shift;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatMult_VPatchDG(Mat, Vec, Vec);
-
-PetscErrorCode MatVPatchDGGetScaling(Mat A, PetscScalar *scale, PetscScalar *shift)
+PetscErrorCode MatScale_VPatchDG(Mat A, PetscScalar a)
 {
-  VpFunction *mult = NULL;
-  PetscBool   match;
-  Shell      *shell;
+  VpMatrix matrix;
 
   PetscFunctionBegin;
-  *scale = 1;
-  *shift = 0;
-  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSHELL, &match));
-  if (match) PetscCall(MatShellGetOperation(A, MATOP_MULT, &mult));
-  if (mult != (VpFunction *)MatMult_VPatchDG) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShellGetContext(A, &shell));
-  *scale = shell->scale;
-  *shift = shell->shift;
+  PetscCall(VpMatrixFind(A, &matrix));
+  if (matrix->native[SCALE]) PetscCall(((PetscErrorCode(*)(Mat, PetscScalar))matrix->native[SCALE])(A, a));
+  matrix->scale *= a;
+  matrix->shift *= a;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y = A x, or b - A x, without scale and shift */
-static PetscErrorCode Apply(DM dm, Vec x, Vec b, Vec y)
+PetscErrorCode MatShift_VPatchDG(Mat A, PetscScalar a)
 {
-  PetscScalar     *xx, *bb = NULL, *yy;
-  VpValues         xv, bv, yv;
-  VpGhosts         ghosts;
-  VpLevel          level;
+  VpMatrix matrix;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetLevel(dm, &level));
-  PetscCall(VpValuesGet(level->backend, x, VP_READ, &xv, &xx));
-  if (b) PetscCall(VpValuesGet(level->backend, b, VP_READ, &bv, &bb));
-  PetscCall(VpValuesGet(level->backend, y, VP_WRITE, &yv, &yy));
-  PetscCall(DMVPatchDGGhosts(dm, xx, &ghosts));
-  PetscCall(PetscLogEventBegin(VP_EVENT_APPLY, dm, x, y, 0));
-  PetscCall(level->ops->apply(&level->view, 0, level->mesh->nown, xx, ghosts, bb, yy));
-  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
-  PetscCall(PetscLogEventEnd(VP_EVENT_APPLY, dm, x, y, 0));
-  PetscCall(VpValuesRestore(&yv));
-  if (b) PetscCall(VpValuesRestore(&bv));
-  PetscCall(VpValuesRestore(&xv));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatMult_VPatchDG(Mat A, Vec x, Vec y)
-{
-  Shell *shell;
-  DM     dm;
-
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(A, &shell));
-  PetscCall(MatGetDM(A, &dm));
-  PetscCall(Apply(dm, x, NULL, y));
-  if (shell->scale != 1) PetscCall(VecScale(y, shell->scale));
-  if (shell->shift != 0) PetscCall(VecAXPY(y, shell->shift, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatResidual_VPatchDG(Mat A, Vec b, Vec x, Vec r)
-{
-  Shell *shell;
-  DM     dm;
-
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(A, &shell));
-  PetscCall(MatGetDM(A, &dm));
-  if (shell->scale == 1 && shell->shift == 0 && r != b) {
-    PetscCall(Apply(dm, x, b, r));
-  } else {
-    Vec y;
-
-    PetscCall(DMGetGlobalVector(dm, &y));
-    PetscCall(MatMult(A, x, y));
-    PetscCall(VecWAXPY(r == b ? y : r, -1, y, b));
-    if (r == b) PetscCall(VecCopy(y, r));
-    PetscCall(DMRestoreGlobalVector(dm, &y));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatGetDiagonal_VPatchDG(Mat A, Vec d)
-{
-  PetscScalar *values;
-  Shell       *shell;
-  VpLevel      level;
-  DM           dm;
-
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(A, &shell));
-  PetscCall(MatGetDM(A, &dm));
-  PetscCall(DMVPatchDGGetHostLevel(dm, &level));
-  PetscCall(VecGetArrayWrite(d, &values));
-  PetscCall(VpDiagonal(level, values));
-  PetscCall(VecRestoreArrayWrite(d, &values));
-  PetscCall(VecScale(d, shell->scale));
-  PetscCall(VecShift(d, shell->shift));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* a shifted operator is assembled for it: absolute values of its diagonal do not follow from those of A */
-static PetscErrorCode MatNorm_VPatchDG(Mat A, NormType type, PetscReal *norm)
-{
-  Shell  *shell;
-  VpLevel level;
-  DM      dm;
-  Mat     B;
-
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(A, &shell));
-  PetscCall(MatGetDM(A, &dm));
-  PetscCall(DMVPatchDGGetHostLevel(dm, &level));
-  if (shell->shift == 0) {
-    PetscCall(VpAbsoluteSums(level, type, norm));
-    *norm *= PetscAbsScalar(shell->scale);
-  } else {
-    PetscCall(VpAssemble(level, MATAIJ, &B));
-    PetscCall(MatScale(B, shell->scale));
-    PetscCall(MatShift(B, shell->shift));
-    PetscCall(MatNorm(B, type, norm));
-    PetscCall(MatDestroy(&B));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatScale_VPatchDG(Mat A, PetscScalar a)
-{
-  Shell *shell;
-
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(A, &shell));
-  shell->scale *= a;
-  shell->shift *= a;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatShift_VPatchDG(Mat A, PetscScalar a)
-{
-  Shell *shell;
-
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(A, &shell));
-  shell->shift += a;
-  if (shell->shift != 0) {
+  PetscCall(VpMatrixFind(A, &matrix));
+  if (matrix->native[SHIFT]) PetscCall(((PetscErrorCode(*)(Mat, PetscScalar))matrix->native[SHIFT])(A, a));
+  matrix->shift += a;
+  if (matrix->shift != 0) {
     PetscCall(MatSetNullSpace(A, NULL));
     PetscCall(MatSetTransposeNullSpace(A, NULL));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatCreateVecs_VPatchDG(Mat A, Vec *right, Vec *left)
+static PetscErrorCode Intercept(Mat, VpMatrix);
+
+/* an assembled matrix whose values somebody will write stands for A, too */
+PetscErrorCode MatDuplicate_VPatchDG(Mat A, MatDuplicateOption option, Mat *B)
 {
-  DM dm;
+  VpMatrix  matrix, copy;
+  PetscBool shell;
 
   PetscFunctionBegin;
-  PetscCall(MatGetDM(A, &dm));
-  if (right) PetscCall(DMCreateGlobalVector(dm, right));
-  if (left) PetscCall(DMCreateGlobalVector(dm, left));
+  PetscCall(VpMatrixFind(A, &matrix));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSHELL, &shell));
+  if (shell) {
+    PetscCall(DMVPatchDGCreateShell(matrix->dm, B));
+    PetscCall(VpMatrixFind(*B, &copy));
+  } else {
+    PetscCall(((PetscErrorCode(*)(Mat, MatDuplicateOption, Mat *))matrix->native[DUPLICATE])(A, option, B));
+    PetscCall(VpMatrixAttach(matrix->dm, *B, &copy));
+    PetscCall(Intercept(*B, matrix));
+  }
+  PetscCall(Keep(copy, matrix));
+  if (option != MAT_COPY_VALUES) {
+    copy->scale = shell ? 0 : 1;
+    copy->shift = 0;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ShellDestroy(void *ctx)
+PetscErrorCode MatCopy_VPatchDG(Mat A, Mat B, MatStructure structure)
 {
-  Shell *shell = VpDestroyedContext(Shell, ctx);
+  VpMatrix  from, to;
+  PetscBool same;
 
   PetscFunctionBegin;
-  PetscCall(PetscFree(shell));
+  PetscCall(VpMatrixFind(A, &from));
+  PetscCall(VpMatrixFind(B, &to));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, ((PetscObject)B)->type_name, &same));
+  if (from->native[COPY]) PetscCall(((PetscErrorCode(*)(Mat, Mat, MatStructure))from->native[COPY])(A, B, structure));
+  else
+    PetscCheck(same && to && to->dm == from->dm, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+               "A matrix-free operator can be copied only to another of the same DM");
+  if (to) PetscCall(Keep(to, from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateShell(DM, Mat *);
-
-static PetscErrorCode MatCopy_VPatchDG(Mat A, Mat B, MatStructure structure)
+/* an assembled matrix keeps its type's operations; like: another of the type that does so already, or NULL */
+static PetscErrorCode Intercept(Mat A, VpMatrix like)
 {
-  PetscScalar scale, shift;
-  VpFunction *mult = NULL;
-  PetscBool   match;
-  Shell      *shell;
-  DM          from, to;
+  static VpFunction *const own[] = {(VpFunction *)MatDuplicate_VPatchDG, (VpFunction *)MatCopy_VPatchDG, (VpFunction *)MatScale_VPatchDG,
+                                    (VpFunction *)MatShift_VPatchDG};
+  VpMatrix                 matrix;
 
   PetscFunctionBegin;
-  PetscCall(MatGetDM(A, &from));
-  PetscCall(MatGetDM(B, &to));
-  PetscCall(PetscObjectTypeCompare((PetscObject)B, MATSHELL, &match));
-  if (match) PetscCall(MatShellGetOperation(B, MATOP_MULT, &mult));
-  PetscCheck(from == to && mult == (VpFunction *)MatMult_VPatchDG, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-             "A matrix-free operator can be copied only to another of the same DM");
-  PetscCall(MatVPatchDGGetScaling(A, &scale, &shift));
-  PetscCall(MatShellGetContext(B, &shell));
-  *shell = (Shell){scale, shift};
+  PetscCall(VpMatrixFind(A, &matrix));
+  for (int i = 0; i < (int)PETSC_STATIC_ARRAY_LENGTH(own); i++) {
+    PetscCall(MatGetOperation(A, operation[i], &matrix->native[i]));
+    if (matrix->native[i] == own[i]) matrix->native[i] = like->native[i]; /* types may copy their table of operations to a duplicate */
+    if (matrix->native[i]) PetscCall(MatSetOperation(A, operation[i], own[i]));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatDuplicate_VPatchDG(Mat A, MatDuplicateOption option, Mat *B)
+PetscErrorCode MatGetVPatchDG(Mat P, const char caller[], VpPmat *p)
 {
-  DM dm;
+  PetscBool match = PETSC_FALSE;
+  VpMatrix  matrix;
 
   PetscFunctionBegin;
-  PetscCall(MatGetDM(A, &dm));
-  PetscCall(CreateShell(dm, B));
-  if (option == MAT_COPY_VALUES) PetscCall(MatCopy_VPatchDG(A, *B, SAME_NONZERO_PATTERN));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* no layout is copied from the DM's vectors: they may live on a device */
-static PetscErrorCode CreateShell(DM dm, Mat *A)
-{
-  DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
-  const PetscInt n = dg->mesh->nown * PetscPowInt(dg->degree + 1, (int)dm->dim);
-  Shell         *shell;
-
-  PetscFunctionBegin;
-  PetscCall(PetscNew(&shell));
-  shell->scale = 1;
-  PetscCall(MatCreateShell(PetscObjectComm((PetscObject)dm), n, n, PETSC_DETERMINE, PETSC_DETERMINE, shell, A));
-  PetscCall(MatShellSetContextDestroy(*A, ShellDestroy));
-  PetscCall(MatShellSetManageScalingShifts(*A));
-  PetscCall(MatShellSetOperation(*A, MATOP_MULT, (VpFunction *)MatMult_VPatchDG));
-  PetscCall(MatShellSetOperation(*A, MATOP_MULT_TRANSPOSE, (VpFunction *)MatMult_VPatchDG));
-  PetscCall(MatShellSetOperation(*A, MATOP_RESIDUAL, (VpFunction *)MatResidual_VPatchDG));
-  PetscCall(MatShellSetOperation(*A, MATOP_GET_DIAGONAL, (VpFunction *)MatGetDiagonal_VPatchDG));
-  PetscCall(MatShellSetOperation(*A, MATOP_NORM, (VpFunction *)MatNorm_VPatchDG));
-  PetscCall(MatShellSetOperation(*A, MATOP_SCALE, (VpFunction *)MatScale_VPatchDG));
-  PetscCall(MatShellSetOperation(*A, MATOP_SHIFT, (VpFunction *)MatShift_VPatchDG));
-  PetscCall(MatShellSetOperation(*A, MATOP_CREATE_VECS, (VpFunction *)MatCreateVecs_VPatchDG));
-  PetscCall(MatShellSetOperation(*A, MATOP_DUPLICATE, (VpFunction *)MatDuplicate_VPatchDG));
-  PetscCall(MatShellSetOperation(*A, MATOP_COPY, (VpFunction *)MatCopy_VPatchDG));
-  PetscCall(MatShellSetVecType(*A, dm->vectype));
-  PetscCall(Attach(dm, *A));
+  PetscCheck(P, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "%s has no matrix yet: call KSPSetOperators() or KSPSetDM() first", caller);
+  PetscCall(VpMatrixFind(P, &matrix));
+  *p = (VpPmat){.scale = 1};
+  if (matrix) p->dm = matrix->dm;
+  else PetscCall(MatGetDM(P, &p->dm));
+  if (p->dm) PetscCall(PetscObjectTypeCompare((PetscObject)p->dm, DMVPATCHDG, &match));
+  PetscCheck(match, PetscObjectComm((PetscObject)P), PETSC_ERR_ARG_WRONG,
+             "%s needs a matrix that DMCreateMatrix() made from a DM of type vpatchdg; this one (type %s) %s. Pass such a matrix as Pmat "
+             "to KSPSetOperators(), or "
+             "the DM to KSPSetDM()",
+             caller, VpTypeName((PetscObject)P), p->dm ? "belongs to a DM of another type" : "belongs to no DM");
+  PetscCall(DMVPatchDGCheck(p->dm, caller));
+  PetscCall(DMVPatchDGCheckMatrix(p->dm, P, caller));
+  p->op = matrix ? VpMatrixOperator(matrix) : ((DM_VPatchDG *)p->dm->data)->op;
+  if (!matrix) PetscFunctionReturn(PETSC_SUCCESS);
+  p->scale = matrix->scale;
+  p->shift = matrix->shift;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -305,6 +196,16 @@ static PetscErrorCode CreateAssembled(DM dm, MatType type, Mat *A)
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetHostLevel(dm, &level));
   PetscCall(VpAssemble(level, type, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AttachAssembled(DM dm, Mat A)
+{
+  VpMatrix matrix;
+
+  PetscFunctionBegin;
+  PetscCall(VpMatrixAttach(dm, A, &matrix));
+  PetscCall(Intercept(A, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -356,34 +257,38 @@ PetscErrorCode DMCreateMatrix_VPatchDG(DM dm, Mat *A)
   PetscCall(DMVPatchDGCheck(dm, "DMCreateMatrix()"));
   PetscCall(PetscStrcmp(dm->mattype, MATSHELL, &shell));
   if (shell) {
-    PetscCall(CreateShell(dm, A));
+    PetscCall(DMVPatchDGCreateShell(dm, A));
   } else {
     PetscCall(CreateAssembled(dm, dm->mattype, A));
-    PetscCall(Attach(dm, *A));
+    PetscCall(AttachAssembled(dm, *A));
   }
   PetscCall(Describe(dm, *A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A shell reads the DM at every use and only has to say that it changed. An assembled matrix gets new contents, of another nonzero pattern
-   perhaps, and loses what was attached; its new link comes first in the list. */
+/* A matrix-free operator reads the DM at every use. An assembled matrix gets new contents, of another nonzero pattern perhaps, and loses
+   what was attached; its new record comes first in the list. Copies stay as they are. */
 PetscErrorCode DMVPatchDGUpdateMatrices(DM dm)
 {
-  MatLink next;
+  VpMatrix next;
 
   PetscFunctionBegin;
-  for (MatLink link = ((DM_VPatchDG *)dm->data)->mats; link; link = next) {
-    Mat       A = link->mat, B;
+  for (VpMatrix matrix = ((DM_VPatchDG *)dm->data)->mats; matrix; matrix = next) {
+    Mat       A = matrix->mat, B;
     PetscBool shell;
 
-    next = link->next;
+    next = matrix->next;
+    if (matrix->kept) continue;
     PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSHELL, &shell));
-    if (!shell) {
+    if (shell) {
+      matrix->scale = 1;
+      matrix->shift = 0;
+    } else {
       PetscCall(CreateAssembled(dm, ((PetscObject)A)->type_name, &B));
       PetscCall(MatHeaderReplace(A, &B));
-      PetscCall(Attach(dm, A));
-      PetscCall(Describe(dm, A));
+      PetscCall(AttachAssembled(dm, A));
     }
+    PetscCall(Describe(dm, A));
     PetscCall(PetscObjectStateIncrease((PetscObject)A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

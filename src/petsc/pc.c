@@ -6,8 +6,8 @@
 .  -pc_vpatchdg_residual exact|local|global  - what a patch sees of its neighbours, `PCVPatchDGSetResidual()`
 .  -pc_vpatchdg_smooth_pre n                 - sweeps before the coarse correction, `PCVPatchDGSetSmooth()`
 .  -pc_vpatchdg_smooth_post n                - sweeps after it, `PCVPatchDGSetSmooth()`
-.  -pc_vpatchdg_symmetric                    - for `KSPCG`, `PCVPatchDGSetSymmetric()`
-.  -pc_vpatchdg_cycle_type v|w               - `PCVPatchDGSetCycleType()`
+.  -pc_vpatchdg_symmetric                    - a symmetric cycle, for `KSPCG`, `PCVPatchDGSetSymmetric()`
+.  -pc_vpatchdg_cycle_type v|w               - V or W cycle, `PCVPatchDGSetCycleType()`
 .  -pc_vpatchdg_levels n                     - `PCVPatchDGSetLevels()`
 .  -pc_vpatchdg_precision auto|single|double - of the whole cycle, `PCVPatchDGSetPrecision()`
 .  -pc_vpatchdg_exchange auto|sweep|color    - how often ranks exchange, `PCVPatchDGSetExchange()`
@@ -43,6 +43,9 @@
    The coefficient may change between solves (`DMVPatchDGSetCoefficient()`): the next application builds anew, unless
    `KSPSetReusePreconditioner()` is on.
 
+   Vectors and operator are multiplied by powers of two before they become single precision, so their size does not matter. What differs by
+   more than 2^80 within the domain, coefficients or squared sizes of cells, needs -pc_vpatchdg_precision double.
+
    On several ranks the symmetric cycle and the transposed one are exactly that with -pc_vpatchdg_exchange color, and nearly, close
    enough for `KSPCG`, with sweep.
 
@@ -70,29 +73,33 @@ static PetscErrorCode Prepare(PC pc, VpMesh mesh, const VpProblem *problem, Pets
 static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
   PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+  VpProblem    scaled = *problem;
 
   PetscFunctionBegin;
   PetscCall(VPatchDGCite());
-  PetscCall(VpCycleCreate(mesh, problem, &data->options, backend, (PetscObject)pc, &data->cycle));
+  PetscCall(PCVPatchDGDoctor(pc, mesh, problem, backend));
+  PetscCall(VpInverseScale(pc, "pc_vpatchdg", data->options.precision, mesh, &scaled));
+  PetscCall(VpCycleCreate(mesh, &scaled, &data->options, backend, (PetscObject)pc, &data->cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Enter(PC pc, const double *r)
+static PetscErrorCode Enter(PC pc, PetscReal scale, const double *f)
 {
   PetscFunctionBegin;
-  PetscCall(VpCycleEnter(((PC_VPatchDG *)pc->data)->cycle, 0, r));
+  PetscCall(VpCycleEnter(((PC_VPatchDG *)pc->data)->cycle, 0, scale, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode EnterResidual(PC pc, VpLevel outer, const double *x, VpGhosts ghosts, const double *f, PetscReal *norm2)
+static PetscErrorCode EnterResidual(PC pc, VpLevel outer, PetscReal scale, const double *x, VpGhosts ghosts, const double *f,
+                                    PetscReal *norm2)
 {
   PetscFunctionBegin;
-  PetscCall(VpCycleEnterResidual(((PC_VPatchDG *)pc->data)->cycle, 0, outer, x, ghosts, f, norm2));
+  PetscCall(VpCycleEnterResidual(((PC_VPatchDG *)pc->data)->cycle, 0, outer, scale, x, ghosts, f, norm2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* a sweep's residual `local` is that of a symmetric operator only where it is exact, in the space clamped */
-static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, double *z)
+static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal scale, double *z)
 {
   PC_VPatchDG          *data = (PC_VPatchDG *)pc->data;
   const VpCycleOptions *options = &data->options;
@@ -100,7 +107,7 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, double *z
   PetscFunctionBegin;
   PetscCheck(!transpose || options->residual != VP_RESIDUAL_LOCAL || options->space == VP_SPACE_CLAMPED, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_SUP, "The transposed cycle exists for exact residuals only: use -pc_vpatchdg_residual exact");
-  PetscCall(VpCycleSolve(data->cycle, 0, transpose, add, z));
+  PetscCall(VpCycleSolve(data->cycle, 0, transpose, add, scale, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -181,7 +188,8 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
 .  pc - the preconditioner, which this sets up
 
    Output Parameter:
-.  ksp - borrowed, made anew with the PC; `NULL` where there is none: levels on a grid of boxes are inverted, others may be left to sweeps (`PCVPatchDGSetCoarse()`)
+.  ksp - the solver, which belongs to the PC and is replaced when the PC is set up anew, or `NULL` where there is none: the coarsest
+level of a grid of boxes is inverted directly, others may be left to sweeps (`PCVPatchDGSetCoarse()`)
 
    Options Database Key:
 .  -vpatchdg_coarse_ksp_type, -vpatchdg_coarse_pc_type, ... - its options, after the PC's own prefix
@@ -198,10 +206,11 @@ PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
   PetscBool same;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  VpAssertObject(pc, PC_CLASSID, 1);
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
   PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCHDG,
-             ((PetscObject)pc)->type_name);
+             VpTypeName((PetscObject)pc));
+  VpAssertPointer(ksp, 2);
   PetscCall(PCSetUp(pc));
   if (!((PC_VPatchDG *)pc->data)->inverse.built) {
     PetscCall(PCVPatchDGSettlePrecision(pc));

@@ -9,10 +9,10 @@ typedef struct {
   const char *caller; /* the option that chose it, for messages */
   PetscErrorCode (*build)(PC, VpMesh, const VpProblem *, const VpBackend *);
   PetscErrorCode (*clear)(PC);
-  PetscErrorCode (*enter)(PC, const double *r);
-  /* r = f - A x (x NULL: f); norm2: the sum of its squares over all ranks, NULL where nobody asks */
-  PetscErrorCode (*enter_residual)(PC, VpLevel outer, const double *x, VpGhosts, const double *f, PetscReal *norm2);
-  PetscErrorCode (*solve)(PC, PetscBool transpose, PetscBool add, double *z); /* z = M r (add: z += M r) */
+  PetscErrorCode (*enter)(PC, PetscReal scale, const double *f); /* r = scale f */
+  /* r = scale (f - A x) (x NULL: scale f); norm2: the sum of its squares over all ranks, NULL where nobody asks */
+  PetscErrorCode (*enter_residual)(PC, VpLevel outer, PetscReal scale, const double *x, VpGhosts, const double *f, PetscReal *norm2);
+  PetscErrorCode (*solve)(PC, PetscBool transpose, PetscBool add, PetscReal scale, double *z); /* z = scale M r (add: z += scale M r) */
   /* These are NULL for a type that does not care who applies it. prepare: before it is built, errors on what cannot be; later: whether to
      build waits for the first application. meet: ksp is about to solve with it (NULL: something else applies it); again: it has to be built
      anew. leave: ksp has solved */
@@ -25,12 +25,13 @@ typedef struct {
 typedef struct {
   const VpInverseOps *ops;
   DM                  dm;           /* behind the Pmat; NULL until set up */
-  PetscObjectState    state;        /* of its coefficient, when set up */
+  VpOperator          op;           /* the A it is for */
   PetscReal           scale, shift; /* the Pmat is scale A + shift I */
   PetscBool           changed;      /* an option, since it was set up */
   PetscBool           built;
   PetscInt            build;        /* its number, among those of all PCs */
-  PetscBool           plain;        /* the Pmat is A itself, without a matrix */
+  PetscBool           wide;         /* vectors of all sizes may enter as they are */
+  PetscReal           factor;       /* what has entered was multiplied by this power of two */
   KSP                 ksp;          /* the one that is solving now */
 } VpInverse;
 
@@ -40,6 +41,13 @@ PETSC_INTERN PetscErrorCode VpInverseReset(PC);
 PETSC_INTERN PetscErrorCode VpInverseChanged(PC); /* an option did */
 /* builds what is not built, as ksp needs it; NULL: for something else that applies it */
 PETSC_INTERN PetscErrorCode VpInverseMeet(PC, KSP);
+/* f - A x (x NULL: f) goes in, multiplied by a power of two that suits its size; A is the operator's, NULL: the one the PC was built for.
+   norm: of f - A x, NULL where nobody asks */
+PETSC_INTERN PetscErrorCode VpInverseEnter(PC, VpOperator, Vec f, Vec x, PetscReal *norm);
+/* z = M r (add: z += M r) for the r that went in */
+PETSC_INTERN PetscErrorCode VpInverseSolve(PC, PetscBool transpose, PetscBool add, Vec z);
+/* error where numbers of the problem are so far apart that single precision cannot hold them; sets its exponent. prefix: pc_vpatchdg */
+PETSC_INTERN PetscErrorCode VpInverseScale(PC, const char prefix[], VpPrecision, VpMesh, VpProblem *);
 /* richardson.c */
 PETSC_INTERN PetscErrorCode VpInverseApplyRichardson(PC, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol,
                                                      PetscInt maxits, PetscBool guesszero, PetscInt *its, PCRichardsonConvergedReason *);
@@ -63,6 +71,8 @@ typedef struct {
   VpChoice       choice;
   unsigned       warned; /* bit w: of VpWarning w */
 } PC_VPatchDG;
+/* doctor.c: -vpatchdg_doctor, before the cycle is built; error if there is no memory for it */
+PETSC_INTERN PetscErrorCode PCVPatchDGDoctor(PC, VpMesh, const VpProblem *, const VpBackend *);
 /* pcsettings.c: a PCVPATCHDG and its options; of another type NULL, or an error where it must be one */
 PETSC_INTERN PetscErrorCode PCVPatchDGGetData(PC, PetscBool must, PC_VPatchDG **);
 PETSC_INTERN PetscErrorCode PCVPatchDGGetOptions(PC, PetscBool must, VpCycleOptions **);
@@ -112,6 +122,7 @@ PETSC_INTERN PetscErrorCode VpCheckSpace(MPI_Comm, const char prefix[], VpSpace,
  \
     PetscFunctionBegin; \
     PetscCall(Lookup(pc, PETSC_TRUE, &data)); \
+    VpAssertPointer(value, 2); \
     *value = (Public)data->member; \
     PetscFunctionReturn(PETSC_SUCCESS); \
   }

@@ -9,6 +9,7 @@ static PetscErrorCode Clear(PC pc)
   PetscFunctionBegin;
   PetscCall(inverse->ops->clear(pc));
   inverse->built = PETSC_FALSE;
+  PetscCall(VpOperatorDestroy(&inverse->op));
   PetscCall(DMDestroy(&inverse->dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -24,17 +25,13 @@ PetscErrorCode VpInverseReset(PC pc)
 /* (scale A + shift I)^-1 = (A + shift/scale I)^-1 / scale. A negative quotient could make the operator singular: it is left to the KSP. */
 static PetscReal ExtraReaction(PetscReal scale, PetscReal shift)
 {
-  return scale != 0 ? PetscMax(shift / scale, 0) : 0;
+  return PetscMax(shift / scale, 0);
 }
 
-static PetscErrorCode GetProblem(PC pc, VpProblem *problem)
+static void GetProblem(const VpInverse *inverse, VpProblem *problem)
 {
-  VpInverse *inverse = (VpInverse *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetProblem(inverse->dm, problem));
+  *problem = inverse->op->problem;
   problem->reaction += ExtraReaction(inverse->scale, inverse->shift);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Build(PC pc)
@@ -47,30 +44,31 @@ static PetscErrorCode Build(PC pc)
   PetscFunctionBegin;
   PetscCall(inverse->ops->clear(pc));
   inverse->built = PETSC_FALSE;
-  PetscCall(GetProblem(pc, &problem));
+  GetProblem(inverse, &problem);
   PetscCall(DMVPatchDGGetKernels(inverse->dm, &backend));
-  PetscCall(inverse->ops->build(pc, ((DM_VPatchDG *)inverse->dm->data)->mesh, &problem, backend));
+  PetscCall(inverse->ops->build(pc, inverse->op->mesh, &problem, backend));
   inverse->built = PETSC_TRUE;
   inverse->build = ++builds;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* what was built for another operator, or with other options, is cleared; what can be built now is */
-static PetscErrorCode Renew(PC pc, DM dm)
+static PetscErrorCode Renew(PC pc, const VpPmat *p)
 {
   VpInverse *inverse = (VpInverse *)pc->data;
   PetscBool  later = PETSC_FALSE;
   VpProblem  problem;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectReference((PetscObject)dm));
+  PetscCall(PetscObjectReference((PetscObject)p->dm));
+  VpOperatorReference(p->op);
   PetscCall(Clear(pc));
-  inverse->dm = dm;
+  inverse->dm = p->dm;
+  inverse->op = p->op;
   inverse->changed = PETSC_TRUE; /* until it is done */
-  PetscCall(GetProblem(pc, &problem));
-  if (inverse->ops->prepare) PetscCall(inverse->ops->prepare(pc, ((DM_VPatchDG *)dm->data)->mesh, &problem, &later));
+  GetProblem(inverse, &problem);
+  if (inverse->ops->prepare) PetscCall(inverse->ops->prepare(pc, p->op->mesh, &problem, &later));
   if (!later) PetscCall(Build(pc));
-  inverse->state = ((DM_VPatchDG *)dm->data)->coefficient_state;
   inverse->changed = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -78,22 +76,21 @@ static PetscErrorCode Renew(PC pc, DM dm)
 /* PETSc calls it when the Pmat's state moved, which a changed coefficient does, too */
 static PetscErrorCode VpInverseSetUp(PC pc)
 {
-  VpInverse  *inverse = (VpInverse *)pc->data;
-  PetscObject link;
-  DM          dm;
-  PetscReal   scale, shift;
-  PetscBool   renew;
+  VpInverse *inverse = (VpInverse *)pc->data;
+  VpPmat     p;
+  PetscBool  renew;
 
   PetscFunctionBegin;
-  PetscCall(MatGetVPatchDG(pc->pmat, inverse->ops->caller, &dm));
-  PetscCall(MatVPatchDGGetScaling(pc->pmat, &scale, &shift));
-  renew = (PetscBool)(inverse->dm != dm || inverse->state != ((DM_VPatchDG *)dm->data)->coefficient_state || inverse->changed ||
-                      ExtraReaction(scale, shift) != ExtraReaction(inverse->scale, inverse->shift));
-  inverse->scale = scale;
-  inverse->shift = shift;
-  if (renew) PetscCall(Renew(pc, dm));
-  PetscCall(PetscObjectQuery((PetscObject)pc->pmat, "DMVPatchDG operator", &link));
-  inverse->plain = (PetscBool)(link && !strcmp(((PetscObject)pc->pmat)->type_name, MATSHELL) && scale == 1 && shift == 0);
+  PetscCall(MatGetVPatchDG(pc->pmat, inverse->ops->caller, &p));
+  PetscCheck(p.scale != 0 && !PetscIsInfOrNanScalar(p.scale) && !PetscIsInfOrNanScalar(p.shift), PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_WRONG,
+             "%s: the Pmat is %g A + %g I, whose inverse the one of A does not approximate: see MatScale(), MatShift(), MatDuplicate()",
+             inverse->ops->caller, (double)PetscRealPart(p.scale), (double)PetscRealPart(p.shift));
+  renew = (PetscBool)(inverse->op != p.op || inverse->changed ||
+                      ExtraReaction(p.scale, p.shift) != ExtraReaction(inverse->scale, inverse->shift));
+  inverse->scale = p.scale;
+  inverse->shift = p.shift;
+  if (renew) PetscCall(Renew(pc, &p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,37 +113,21 @@ PetscErrorCode VpInverseChanged(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Apply(PC pc, PetscBool transpose, Vec r, Vec z)
-{
-  VpInverse   *inverse = (VpInverse *)pc->data;
-  PetscScalar *rr, *zz;
-  VpValues     rv, zv;
-  VpLevel      outer;
-
-  PetscFunctionBegin;
-  PetscCall(VpInverseMeet(pc, NULL));
-  PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
-  PetscCall(VpValuesGet(outer->backend, r, VP_READ, &rv, &rr));
-  PetscCall(inverse->ops->enter(pc, rr));
-  PetscCall(VpValuesRestore(&rv));
-  PetscCall(VpValuesGet(outer->backend, z, VP_WRITE, &zv, &zz));
-  PetscCall(inverse->ops->solve(pc, transpose, PETSC_FALSE, zz));
-  PetscCall(VpValuesRestore(&zv));
-  if (inverse->scale != 1) PetscCall(VecScale(z, 1 / inverse->scale));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode VpInverseApply(PC pc, Vec r, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(Apply(pc, PETSC_FALSE, r, z));
+  PetscCall(VpInverseMeet(pc, NULL));
+  PetscCall(VpInverseEnter(pc, NULL, r, NULL, NULL));
+  PetscCall(VpInverseSolve(pc, PETSC_FALSE, PETSC_FALSE, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode VpInverseApplyTranspose(PC pc, Vec r, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(Apply(pc, PETSC_TRUE, r, z));
+  PetscCall(VpInverseMeet(pc, NULL));
+  PetscCall(VpInverseEnter(pc, NULL, r, NULL, NULL));
+  PetscCall(VpInverseSolve(pc, PETSC_TRUE, PETSC_FALSE, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -11,7 +11,8 @@
 
    Input Parameters:
 +  pc       - the preconditioner
--  exchange - `VPATCHDG_EXCHANGE_SWEEP` (ranks do their neighbours' outermost patches, too), `VPATCHDG_EXCHANGE_COLOR`, or `VPATCHDG_EXCHANGE_AUTO`
+-  exchange - `VPATCHDG_EXCHANGE_SWEEP` (once a sweep: ranks repeat their neighbours' outermost patches), `VPATCHDG_EXCHANGE_COLOR` (after
+every colour: nothing is done twice) or `VPATCHDG_EXCHANGE_AUTO` (by the number of cells)
 
    Options Database Key:
 .  -pc_vpatchdg_exchange auto|sweep|color - auto (default): every colour on levels with less than 4096 cells a rank, every sweep on others
@@ -19,8 +20,8 @@
    Level: intermediate
 
    Note:
-   -ksp_view shows which. In single precision the finest level, where it exchanges every sweep, does so once more before its last colour: copies
-   of a cell have rounding errors of their own, and its residual would show it.
+   -ksp_view shows which one every level takes. In single precision the finest level exchanges once more before the last colour of a sweep,
+   since the copies of a cell on several ranks differ by rounding errors, which its residual would show.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetExchange()`
 @*/
@@ -49,7 +50,7 @@ ENUM_OPTION(Exchange, VPatchDGExchange, VpExchange, exchange, 3)
 
    Input Parameters:
 +  pc     - the preconditioner
--  replay - true by default
+-  replay - `PETSC_TRUE` (default) or `PETSC_FALSE`
 
    Options Database Key:
 .  -pc_vpatchdg_replay - replays; without it -log_view shows the parts of the cycle
@@ -57,8 +58,8 @@ ENUM_OPTION(Exchange, VPatchDGExchange, VpExchange, exchange, 3)
    Level: advanced
 
    Note:
-   Taken where nothing waits for the host: on one rank, or with messages by NCCL (`DMVPatchDGSetTransport()`). Where the coarsest level has
-   a KSP, what comes before and after it is recorded, of a V cycle only.
+   A graph is recorded where no part of the cycle waits for the host: on one rank, or with messages by NCCL (`DMVPatchDGSetTransport()`).
+   Where the coarsest level has a KSP, a V cycle is recorded in two parts, before and after that KSP, and a W cycle is not.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetReplay()`
 @*/
@@ -87,7 +88,7 @@ ENUM_OPTION(Replay, PetscBool, PetscBool, replay, 2)
 
    Input Parameters:
 +  pc     - the preconditioner
--  levels - 0: down to boxes refined once
+-  levels - number of levels, the finest among them, 1 to the number of refinements; 0 (default) takes all
 
    Options Database Key:
 .  -pc_vpatchdg_levels n - the number, 0 by default
@@ -132,6 +133,7 @@ PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
 
   PetscFunctionBegin;
   PetscCall(PCVPatchDGGetOptions(pc, PETSC_TRUE, &options));
+  VpAssertPointer(levels, 2);
   *levels = options->levels;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -144,8 +146,8 @@ PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
    Input Parameters:
 +  pc     - the preconditioner
 -  coarse - `VPATCHDG_COARSE_KSP` (a KSP on the assembled matrix, on the host), `VPATCHDG_COARSE_SWEEPS` (as many sweeps of the smoother as
-reduce an error by 1e-4, where 24 are enough, else a KSP), or `VPATCHDG_COARSE_AUTO` (the inverse, by fast diagonalisation, where boxes
-form a grid, the coefficient is constant and the level's ranks have all of it; else sweeps on GPUs and a KSP on the host)
+reduce an error by 1e-4, or a KSP where 24 do not), or `VPATCHDG_COARSE_AUTO` (the exact inverse, by fast diagonalisation, where the boxes
+form a grid, the coefficient is constant and each of the level's ranks holds all of it; otherwise sweeps on GPUs and a KSP on the host)
 
    Options Database Key:
 .  -pc_vpatchdg_coarse auto|sweeps|ksp - by default auto
@@ -153,7 +155,8 @@ form a grid, the coefficient is constant and the level's ranks have all of it; e
    Level: intermediate
 
    Note:
-   Sweeps leave a problem that determines its solution up to a constant to the KSP. Any option for that, -vpatchdg_coarse_..., asks for it, too.
+   Where the solution is determined up to a constant only, sweeps does what ksp does. Any option of the KSP, -vpatchdg_coarse_..., asks
+   for ksp.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetCoarse()`, `PCVPatchDGGetCoarseKSP()`
 @*/
@@ -182,7 +185,8 @@ ENUM_OPTION(Coarse, VPatchDGCoarse, VpCoarseType, coarse, 3)
 
    Input Parameters:
 +  pc    - the preconditioner
--  cells - levels with fewer cells a rank than this are cut into pieces of so many, on fewer ranks, down to one; 0: never; `PETSC_DECIDE`
+-  cells - levels with fewer cells a rank than this move to fewer ranks, which then hold about this many cells each, down to one rank; 0:
+never; `PETSC_DECIDE`: the default
 
    Options Database Key:
 .  -pc_vpatchdg_gather n - the number; by default 4096 on GPUs, 0 on the host
@@ -190,7 +194,8 @@ ENUM_OPTION(Coarse, VPatchDGCoarse, VpCoarseType, coarse, 3)
    Level: advanced
 
    Note:
-   Iterations stay as they are. What a small level costs on GPUs is latency: that of its kernels, and of messages where it is spread.
+   The iterations do not depend on it. A small level costs mostly latency on GPUs: that of its kernels, and of messages where ranks share
+   it.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetGather()`, `PCVPatchDGSetExchange()`
 @*/
@@ -230,6 +235,7 @@ PetscErrorCode PCVPatchDGGetGather(PC pc, PetscInt *cells)
 
   PetscFunctionBegin;
   PetscCall(PCVPatchDGGetOptions(pc, PETSC_TRUE, &options));
+  VpAssertPointer(cells, 2);
   *cells = options->gather;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

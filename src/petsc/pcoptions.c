@@ -17,12 +17,34 @@ PetscErrorCode VpCheckSpace(MPI_Comm comm, const char prefix[], VpSpace space, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CheckAgreement(PC pc)
+{
+  const VpCycleOptions *o = &((PC_VPatchDG *)pc->data)->options;
+  const VpSetting       settings[] = {{"patch space (-pc_vpatchdg_space)", (PetscReal)o->space, VPatchDGSpaces},
+                                      {"residual (-pc_vpatchdg_residual)", (PetscReal)o->residual, VPatchDGResiduals},
+                                      {"sweeps before (-pc_vpatchdg_smooth_pre)", (PetscReal)o->pre, NULL},
+                                      {"sweeps after (-pc_vpatchdg_smooth_post)", (PetscReal)o->post, NULL},
+                                      {"symmetry (-pc_vpatchdg_symmetric)", (PetscReal)o->symmetric, PetscBools},
+                                      {"type of the cycle (-pc_vpatchdg_cycle_type)", (PetscReal)o->type, VPatchDGCycleTypes},
+                                      {"number of levels (-pc_vpatchdg_levels)", (PetscReal)o->levels, NULL},
+                                      {"precision (-pc_vpatchdg_precision)", (PetscReal)o->precision, VPatchDGPrecisions},
+                                      {"exchange (-pc_vpatchdg_exchange)", (PetscReal)o->exchange, VPatchDGExchanges},
+                                      {"coarsest level (-pc_vpatchdg_coarse)", (PetscReal)o->coarse, VPatchDGCoarses},
+                                      {"size to gather from (-pc_vpatchdg_gather)", (PetscReal)o->gather, NULL},
+                                      {"replay (-pc_vpatchdg_replay)", (PetscReal)o->replay, PetscBools}};
+
+  PetscFunctionBegin;
+  PetscCall(VpCheckSame(PetscObjectComm((PetscObject)pc), (int)PETSC_STATIC_ARRAY_LENGTH(settings), settings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *problem)
 {
   const VpCycleOptions *o = &((PC_VPatchDG *)pc->data)->options;
   MPI_Comm              comm = PetscObjectComm((PetscObject)pc);
 
   PetscFunctionBegin;
+  PetscCall(CheckAgreement(pc));
   PetscCheck(mesh->level >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE, "-pc_type vpatchdg needs boxes that are refined: -dm_refine 1 or more");
   PetscCheck(o->levels <= mesh->level, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_vpatchdg_levels %" PetscInt_FMT ": boxes refined %d times have %d levels at most", o->levels, mesh->level, mesh->level);

@@ -46,44 +46,62 @@ static PetscErrorCode Clear(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CheckAgreement(PC pc)
+{
+  const PC_VPatch *data = (PC_VPatch *)pc->data;
+  const VpSetting  settings[] = {{"patch space (-pc_vpatch_space)", (PetscReal)data->space, VPatchDGSpaces},
+                                 {"residual (-pc_vpatch_residual)", (PetscReal)data->residual, VPatchDGResiduals},
+                                 {"precision (-pc_vpatch_precision)", (PetscReal)data->precision, VPatchDGPrecisions},
+                                 {"order of colours (-pc_vpatch_reverse)", (PetscReal)data->reverse, PetscBools}};
+
+  PetscFunctionBegin;
+  PetscCall(VpCheckSame(PetscObjectComm((PetscObject)pc), (int)PETSC_STATIC_ARRAY_LENGTH(settings), settings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
   PC_VPatch *data = (PC_VPatch *)pc->data;
   MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
+  VpProblem  scaled = *problem;
   VpExchange exchange;
 
   PetscFunctionBegin;
   PetscCall(VPatchDGCite());
+  PetscCall(CheckAgreement(pc));
   PetscCheck(mesh->level >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_type vpatch needs boxes that are refined: a level of -dm_refine 1 or more");
   PetscCall(VpCheckSpace(comm, "pc_vpatch", data->space, data->residual, problem->degree));
-  PetscCall(VpLevelCreate(mesh, problem, VP_BASIS_THIN, data->precision, backend, &data->level));
+  PetscCall(VpInverseScale(pc, "pc_vpatch", data->precision, mesh, &scaled));
+  PetscCall(VpLevelCreate(mesh, &scaled, VP_BASIS_THIN, data->precision, backend, &data->level));
   PetscCall(VpChooseExchange(data->level, VP_EXCHANGE_AUTO, &exchange));
   PetscCall(VpSmootherCreate(data->level, data->space, data->residual, exchange, &data->smoother));
   PetscCall(VpLevelVectorCreate(data->level, "right-hand side", &data->b));
   for (int i = 0; i < 2; i++) PetscCall(VpLevelVectorCreate(data->level, "correction", &data->x[i]));
+  data->inverse.wide = (PetscBool)(data->precision == VP_DOUBLE); /* sums and products, no squares */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Enter(PC pc, const double *r)
+static PetscErrorCode Enter(PC pc, PetscReal scale, const double *f)
 {
   PC_VPatch *data = (PC_VPatch *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelEnter(data->level, r, data->b));
+  PetscCall(VpLevelEnter(data->level, scale, f, data->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode EnterResidual(PC pc, VpLevel outer, const double *x, VpGhosts ghosts, const double *f, PetscReal *norm2)
+static PetscErrorCode EnterResidual(PC pc, VpLevel outer, PetscReal scale, const double *x, VpGhosts ghosts, const double *f,
+                                    PetscReal *norm2)
 {
   PC_VPatch *data = (PC_VPatch *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelEnterResidual(data->level, outer, x, ghosts, f, data->b, norm2));
+  PetscCall(VpLevelEnterResidual(data->level, outer, scale, x, ghosts, f, data->b, norm2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, double *z)
+static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal scale, double *z)
 {
   PC_VPatch    *data = (PC_VPatch *)pc->data;
   const VpLevel level = data->level;
@@ -95,7 +113,7 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, double *z
   PetscCall(VpLevelRefresh(level, VP_GHOST_SWEEP, data->b, &ghosts));
   PetscCall(level->backend->zero(data->x[0], level->mesh->nlocal * level->block));
   PetscCall(VpSmootherSweep(data->smoother, PETSC_TRUE, (PetscBool)(data->reverse != transpose), ghosts, data->b, data->x));
-  PetscCall(VpLevelLeave(level, add, data->x[0], z));
+  PetscCall(VpLevelLeave(level, add, ldexp(scale, level->problem.exponent), data->x[0], z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -106,10 +124,10 @@ static PetscErrorCode GetData(PC pc, PetscBool must, PC_VPatch **data)
   PetscBool same;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  VpAssertObject(pc, PC_CLASSID, 1);
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCH, &same));
   PetscCheck(same || !must, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCH,
-             ((PetscObject)pc)->type_name);
+             VpTypeName((PetscObject)pc));
   *data = same ? (PC_VPatch *)pc->data : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -124,7 +142,8 @@ static PetscErrorCode GetData(PC pc, PetscBool must, PC_VPatch **data)
 
    Input Parameters:
 +  pc    - the preconditioner
--  space - `VPATCHDG_SPACE_FULL` (all), `VPATCHDG_SPACE_DIRICHLET` (0 on its sides), `VPATCHDG_SPACE_CLAMPED` (and their normal derivatives)
+-  space - `VPATCHDG_SPACE_FULL` (all functions on its cells), `VPATCHDG_SPACE_DIRICHLET` (those that are 0 on its sides) or
+`VPATCHDG_SPACE_CLAMPED` (those whose normal derivative is 0 there, too)
 
    Options Database Key:
 .  -pc_vpatch_space full|dirichlet|clamped - the space, full by default
@@ -132,7 +151,7 @@ static PetscErrorCode GetData(PC pc, PetscBool must, PC_VPatch **data)
    Level: intermediate
 
    Note:
-   clamped needs degree 3 or more.
+   On the boundary of the domain functions of every space are free. clamped needs degree 3 or more.
 
 .seealso: `PCVPATCH`, `PCVPatchGetSpace()`
 @*/
@@ -161,7 +180,8 @@ SETTING(Space, VPatchDGSpace, VpSpace, space, 3)
 
    Input Parameters:
 +  pc       - the preconditioner
--  residual - `VPATCHDG_RESIDUAL_EXACT` (all), `_LOCAL` (nothing), `_GLOBAL` (all, by a product with A for every colour)
+-  residual - `VPATCHDG_RESIDUAL_EXACT` (values and normal derivatives on its sides, which is all that matters), `VPATCHDG_RESIDUAL_LOCAL`
+(nothing) or `VPATCHDG_RESIDUAL_GLOBAL` (the same numbers as exact, by a product with A for every colour: slow, for checking)
 
    Options Database Key:
 .  -pc_vpatch_residual exact|local|global - the residual, exact by default
@@ -169,7 +189,7 @@ SETTING(Space, VPatchDGSpace, VpSpace, space, 3)
    Level: intermediate
 
    Note:
-   local does not exist with full patches.
+   local exists for the spaces dirichlet and clamped only.
 
 .seealso: `PCVPATCH`, `PCVPatchGetResidual()`
 @*/
@@ -232,7 +252,7 @@ SETTING(Precision, VPatchDGPrecision, VpPrecision, precision, 2)
 
    Input Parameters:
 +  pc      - the preconditioner
--  reverse - the adjoint of the sweep
+-  reverse - `PETSC_TRUE` for the opposite order, which makes the sweep the adjoint of the usual one; `PETSC_FALSE` by default
 
    Options Database Key:
 .  -pc_vpatch_reverse - opposite order

@@ -6,10 +6,10 @@ PetscErrorCode PCVPatchDGGetData(PC pc, PetscBool must, PC_VPatchDG **data)
   PetscBool same;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  VpAssertObject(pc, PC_CLASSID, 1);
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
   PetscCheck(same || !must, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCHDG,
-             ((PetscObject)pc)->type_name);
+             VpTypeName((PetscObject)pc));
   *data = same ? (PC_VPatchDG *)pc->data : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -34,7 +34,8 @@ PetscErrorCode PCVPatchDGGetOptions(PC pc, PetscBool must, VpCycleOptions **opti
 
    Input Parameters:
 +  pc    - the preconditioner
--  space - `VPATCHDG_SPACE_FULL` (all), `VPATCHDG_SPACE_DIRICHLET` (0 on its sides), `VPATCHDG_SPACE_CLAMPED` (and their normal derivatives)
+-  space - `VPATCHDG_SPACE_FULL` (all functions on its cells), `VPATCHDG_SPACE_DIRICHLET` (those that are 0 on its sides) or
+`VPATCHDG_SPACE_CLAMPED` (those whose normal derivative is 0 there, too)
 
    Options Database Key:
 .  -pc_vpatchdg_space full|dirichlet|clamped - the space, full by default
@@ -42,7 +43,7 @@ PetscErrorCode PCVPatchDGGetOptions(PC pc, PetscBool must, VpCycleOptions **opti
    Level: intermediate
 
    Note:
-   clamped needs degree 3 or more.
+   On the boundary of the domain functions of every space are free. clamped needs degree 3 or more.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetSpace()`
 @*/
@@ -71,7 +72,8 @@ ENUM_OPTION(Space, VPatchDGSpace, VpSpace, space, 3)
 
    Input Parameters:
 +  pc       - the preconditioner
--  residual - `VPATCHDG_RESIDUAL_EXACT` (all), `_LOCAL` (nothing), `_GLOBAL` (all, by a product with A for every colour)
+-  residual - `VPATCHDG_RESIDUAL_EXACT` (values and normal derivatives on its sides, which is all that matters), `VPATCHDG_RESIDUAL_LOCAL`
+(nothing) or `VPATCHDG_RESIDUAL_GLOBAL` (the same numbers as exact, by a product with A for every colour: slow, for checking)
 
    Options Database Key:
 .  -pc_vpatchdg_residual exact|local|global - the residual, exact by default
@@ -79,7 +81,7 @@ ENUM_OPTION(Space, VPatchDGSpace, VpSpace, space, 3)
    Level: intermediate
 
    Note:
-   local does not exist with full patches.
+   local exists for the spaces dirichlet and clamped only.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetResidual()`
 @*/
@@ -108,7 +110,7 @@ ENUM_OPTION(Residual, VPatchDGResidual, VpResidual, residual, 3)
 
    Input Parameters:
 +  pc   - the preconditioner
--  type - `VPATCHDG_CYCLE_V` or `VPATCHDG_CYCLE_W`
+-  type - `VPATCHDG_CYCLE_V` (one coarse correction on every level, default) or `VPATCHDG_CYCLE_W` (two)
 
    Options Database Key:
 .  -pc_vpatchdg_cycle_type v|w - the type, v by default
@@ -191,7 +193,7 @@ VP_ENUM_SETTING(PCVPatchDG, PC_VPatchDG, PCVPatchDGGetData, Precision, VPatchDGP
 
    Input Parameters:
 +  pc        - the preconditioner
--  symmetric - makes the cycle symmetric, for `KSPCG`
+-  symmetric - `PETSC_TRUE` makes the cycle symmetric, as `KSPCG` and `KSPMINRES` need it; `PETSC_FALSE` by default
 
    Options Database Key:
 .  -pc_vpatchdg_symmetric - symmetric
@@ -228,8 +230,8 @@ ENUM_OPTION(Symmetric, PetscBool, PetscBool, symmetric, 2)
 
    Input Parameters:
 +  pc   - the preconditioner
-.  pre  - before the coarse correction
--  post - after it
+.  pre  - number of sweeps before the coarse correction, 0 or more
+-  post - number of sweeps after it, 0 or more
 
    Options Database Keys:
 +  -pc_vpatchdg_smooth_pre n  - before the coarse correction, 0 by default
@@ -265,8 +267,8 @@ PetscErrorCode PCVPatchDGSetSmooth(PC pc, PetscInt pre, PetscInt post)
 .  pc - the preconditioner
 
    Output Parameters:
-+  pre  - before the coarse correction, or `NULL`
--  post - after it, or `NULL`
++  pre  - number of sweeps before the coarse correction, or `NULL`
+-  post - number of sweeps after it, or `NULL`
 
    Level: intermediate
 

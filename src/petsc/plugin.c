@@ -14,7 +14,7 @@ const char *const VPatchDGCycleTypes[] = {"v", "w", "VPatchDGCycleType", "VPATCH
 const char *const VPatchDGCoarses[] = {"auto", "sweeps", "ksp", "VPatchDGCoarse", "VPATCHDG_COARSE_", NULL};
 const char *const VPatchDGExchanges[] = {"auto", "sweep", "color", "VPatchDGExchange", "VPATCHDG_EXCHANGE_", NULL};
 
-PetscMPIInt      VPatchDGHostRank = 0;
+PetscMPIInt      VPatchDGHostRank = 0, VPatchDGHostSize = 1;
 static PetscBool initialized = PETSC_FALSE, cited = PETSC_FALSE;
 
 static const char citation[] = "@article{CuiKanschat2024,\n"
@@ -68,6 +68,7 @@ static PetscErrorCode FindHostRank(void)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_split_type(PETSC_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
   PetscCallMPI(MPI_Comm_rank(host, &VPatchDGHostRank));
+  PetscCallMPI(MPI_Comm_size(host, &VPatchDGHostSize));
   PetscCallMPI(MPI_Comm_free(&host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,6 @@
 /* Right-hand sides, interpolation and errors: functions of points, integrated with k+3 Gauss points a direction. */
 #include "impl.h"
+#include "../mesh/progress.h"
 
 /* what every integral over cells needs */
 typedef struct {
@@ -153,7 +154,8 @@ static PetscErrorCode MakeConsistent(DM dm, Vec b)
 -  ctx       - passed to the functions
 
    Output Parameter:
-.  b - the right-hand side: b_i = (f, phi_i) and what Nitsche's method adds, (a g, gamma phi_i - d phi_i/dn) + (a h, phi_i)
+.  b - the right-hand side, a vector of the DM: b_i = (f, phi_i) + (a g, gamma phi_i - d phi_i/dn) on Dirichlet sides + (a h, phi_i) on
+Neumann sides, with the basis functions phi_i and the penalty gamma of `DMVPatchDGSetPenalty()`
 
    Level: beginner
 
@@ -172,14 +174,16 @@ PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction 
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGComputeRHS()"));
+  PetscCall(DMVPatchDGCheckVector(dm, b, "DMVPatchDGComputeRHS()"));
   dg = (DM_VPatchDG *)dm->data;
   PetscCall(RuleCreate(dm, &rule));
   PetscCall(VecZeroEntries(b));
   PetscCall(VecGetArray(b, &values));
   for (int32_t c = 0; c < dg->mesh->nown; c++) {
     PetscScalar    *cell = values + (size_t)c * rule.ndof;
-    const PetscReal a = dg->coefficient ? dg->coefficient[c] : 1;
+    const PetscReal a = dg->op->problem.coefficient ? dg->op->problem.coefficient[c] : 1;
 
+    PetscCall(VpProgress("right-hand side", c, dg->mesh->nown));
     if (f) PetscCall(AddVolume(&rule, c, f, ctx, cell));
     for (int side = 0; side < 2 * rule.quad.dim; side++) {
       const int32_t beyond = dg->mesh->neighbor[(size_t)c * 2 * rule.quad.dim + side];
@@ -205,7 +209,7 @@ PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction 
 -  ctx - passed to u
 
    Output Parameter:
-.  x - coefficients
+.  x - the coefficients, a vector of the DM
 
    Level: beginner
 
@@ -220,6 +224,8 @@ PetscErrorCode DMVPatchDGInterpolate(DM dm, VPatchDGFunction u, void *ctx, Vec x
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGInterpolate()"));
+  PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGInterpolate()"));
+  VpAssertPointer(u, 2);
   PetscCall(DMVPatchDGGetPoints(dm, &coordinates));
   PetscCall(DMCreateGlobalVector(dm, &values));
   PetscCall(VecGetLocalSize(values, &n));
@@ -227,6 +233,7 @@ PetscErrorCode DMVPatchDGInterpolate(DM dm, VPatchDGFunction u, void *ctx, Vec x
   PetscCall(VecGetArrayWrite(values, &value));
   for (PetscInt i = 0; i < n; i++) {
     value[i] = 0;
+    if (!(i & 0xff)) PetscCall(VpProgress("interpolation", (double)i, (double)n));
     PetscCall(u(dm->dim, point + i * dm->dim, &value[i], ctx));
   }
   PetscCall(VecRestoreArrayWrite(values, &value));
@@ -298,12 +305,14 @@ PetscErrorCode DMVPatchDGComputeErrors(DM dm, Vec x, VPatchDGFunction u, VPatchD
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGComputeErrors()"));
+  PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGComputeErrors()"));
   PetscCall(RuleCreate(dm, &rule));
   PetscCall(PetscMalloc1(rule.quad.npoint * rule.quad.dim, &exact));
   PetscCall(VecGetArrayRead(x, &values));
   for (int32_t c = 0; c < rule.mesh->nown; c++) {
     const PetscScalar *cell = values + (size_t)c * rule.ndof;
 
+    PetscCall(VpProgress("errors", c, rule.mesh->nown));
     if (l2) {
       PetscCall(Evaluate(&rule, c, u, 1, ctx, exact));
       AddSquare(&rule, c, -1, cell, exact, 1, &square[0]);
@@ -333,6 +342,7 @@ PetscErrorCode DMVPatchDGComputeOnes_Private(KSP ksp, Vec b, void *ctx)
   if (((PetscObject)b)->refct > 1) PetscFunctionReturn(PETSC_SUCCESS); /* the caller's own b, KSPSolve(ksp, b, x): not ours to fill */
   PetscCall(KSPGetDM(ksp, &dm));
   PetscCall(DMVPatchDGCheck(dm, "The right-hand side f = 1"));
+  PetscCall(DMVPatchDGCheckVector(dm, b, "The right-hand side f = 1"));
   PetscCall(DMVPatchDGGetHostLevel(dm, &level));
   PetscCall(VecGetArrayWrite(b, &values));
   PetscCall(VpConstant(level, values));

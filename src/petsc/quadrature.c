@@ -66,7 +66,7 @@ static PetscErrorCode GaussPoints(DM dm, VpQuadrature *quad, VpMesh *mesh)
 .  dm - the DM, set up
 
    Output Parameter:
-.  coordinates - vector of block size dim: cell by cell, x fastest; the caller destroys it
+.  coordinates - [points][dim] a vector of block size dim: cell by cell, in a cell x fastest; the caller destroys it
 
    Level: beginner
 
@@ -81,6 +81,7 @@ PetscErrorCode DMVPatchDGGetPoints(DM dm, Vec *coordinates)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetPoints()"));
+  VpAssertPointer(coordinates, 2);
   PetscCall(GaussPoints(dm, &quad, &mesh));
   PetscCheck((double)mesh->ncell * quad.npoint * quad.dim <= (double)PETSC_MAX_INT, PetscObjectComm((PetscObject)dm),
              PETSC_ERR_ARG_OUTOFRANGE, "%.0f coordinates are more than PetscInt counts: use a PETSc configured --with-64-bit-indices",
@@ -130,27 +131,13 @@ static PetscErrorCode ApplyOnCells(VpMesh mesh, int n, const double A[], PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckVectors(DM dm, Vec x, Vec y)
+static PetscErrorCode CheckVectors(DM dm, Vec x, Vec y, const char caller[])
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  PetscInt     n[2], all[2], ndof = PetscPowInt(dg->degree + 1, (int)dm->dim), need = dg->mesh->nown * ndof;
-
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(x, VEC_CLASSID, 2);
-  PetscValidHeaderSpecific(y, VEC_CLASSID, 3);
-  PetscCheck(x != y, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_IDN, "The two vectors must be different");
-  PetscCall(VecGetLocalSize(x, &n[0]));
-  PetscCall(VecGetLocalSize(y, &n[1]));
-  PetscCall(VecGetSize(x, &all[0]));
-  PetscCall(VecGetSize(y, &all[1]));
-  PetscCheck(all[0] == dg->mesh->ncell * ndof && all[1] == all[0], PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_SIZ,
-             "The vectors have sizes %" PetscInt_FMT " and %" PetscInt_FMT ", those of the DM %" PetscInt_FMT
-             ": make them with DMCreateGlobalVector()",
-             all[0], all[1], dg->mesh->ncell * ndof);
-  PetscCheck(n[0] == need && n[1] == need, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
-             "The vectors have %" PetscInt_FMT " and %" PetscInt_FMT " entries on this rank, those of the DM %" PetscInt_FMT
-             ": make them with DMCreateGlobalVector()",
-             n[0], n[1], need);
+  PetscCall(DMVPatchDGCheck(dm, caller));
+  PetscCall(DMVPatchDGCheckVector(dm, x, caller));
+  PetscCall(DMVPatchDGCheckVector(dm, y, caller));
+  PetscCheck(x != y, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_IDN, "%s: the two vectors must be different", caller);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,10 +148,10 @@ static PetscErrorCode CheckVectors(DM dm, Vec x, Vec y)
 
    Input Parameters:
 +  dm - the DM, set up
--  x  - coefficients
+-  x  - coefficients, a vector of the DM
 
    Output Parameter:
-.  values - one number for every point, a vector like x
+.  values - the value at every point, a vector of the same size and layout as x
 
    Level: beginner
 
@@ -176,8 +163,7 @@ PetscErrorCode DMVPatchDGGetPointValues(DM dm, Vec x, Vec values)
   VpMesh       mesh;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetPointValues()"));
-  PetscCall(CheckVectors(dm, x, values));
+  PetscCall(CheckVectors(dm, x, values, "DMVPatchDGGetPointValues()"));
   PetscCall(GaussPoints(dm, &quad, &mesh));
   PetscCall(ApplyOnCells(mesh, quad.n, quad.value, -0.5, x, values)); /* sum_i phi_i(x_q) x_i */
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -190,10 +176,10 @@ PetscErrorCode DMVPatchDGGetPointValues(DM dm, Vec x, Vec values)
 
    Input Parameters:
 +  dm     - the DM, set up
--  values - one number for every point, a vector as `DMCreateGlobalVector()` makes
+-  values - the value at every point, a vector like those of `DMCreateGlobalVector()`
 
    Output Parameter:
-.  x - coefficients
+.  x - the coefficients, a vector of the DM
 
    Level: beginner
 
@@ -205,8 +191,7 @@ PetscErrorCode DMVPatchDGSetPointValues(DM dm, Vec values, Vec x)
   VpMesh       mesh;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGSetPointValues()"));
-  PetscCall(CheckVectors(dm, values, x));
+  PetscCall(CheckVectors(dm, values, x, "DMVPatchDGSetPointValues()"));
   PetscCall(GaussPoints(dm, &quad, &mesh));
   for (int i = 0; i < quad.n * quad.nq; i++) quad.transpose[i] *= quad.w[i % quad.nq];
   PetscCall(ApplyOnCells(mesh, quad.n, quad.transpose, 0.5, values, x)); /* sum_q w_q phi_i(x_q) value_q: exact, the basis is orthonormal */

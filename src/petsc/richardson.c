@@ -4,58 +4,26 @@
    It stops by the norm of b - A x and by the KSP's own test, as KSPRICHARDSON does in its own loop (pcinverse.c sets its norm). */
 #include "pcimpl.h"
 
-static PetscErrorCode FusedResidual(PC pc, Vec b, Vec x, PetscReal *norm)
+/* A itself, without entries, is the operator: NULL where it is not. A preconditioner may be older than that */
+static PetscErrorCode FusedOperator(PC pc, VpOperator *op)
 {
-  VpInverse       *inverse = (VpInverse *)pc->data;
-  PetscScalar     *bb, *xx = NULL;
-  VpGhosts         ghosts = VpGhostsAt(NULL);
-  VpValues         bv, xv;
-  VpLevel          outer;
+  VpMatrix  matrix;
+  PetscBool shell;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
-  PetscCall(VpValuesGet(outer->backend, b, VP_READ, &bv, &bb));
-  if (x) PetscCall(VpValuesGet(outer->backend, x, VP_READ, &xv, &xx));
-  if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, xx, &ghosts));
-  PetscCall(inverse->ops->enter_residual(pc, outer, xx, ghosts, bb, norm));
-  if (x) PetscCall(VpValuesRestore(&xv));
-  PetscCall(VpValuesRestore(&bv));
-  if (norm) *norm = PetscSqrtReal(*norm);
+  PetscCall(VpMatrixFind(pc->mat, &matrix));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc->mat, MATSHELL, &shell));
+  *op = matrix && shell && pc->mat == pc->pmat && matrix->scale == 1 && matrix->shift == 0 ? VpMatrixOperator(matrix) : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PlainResidual(PC pc, Vec b, Vec x, Vec w, PetscReal *norm)
 {
-  VpInverse   *inverse = (VpInverse *)pc->data;
-  PetscScalar *ww;
-  VpValues     wv;
-  VpLevel      outer;
-
   PetscFunctionBegin;
   if (x) PetscCall(MatResidual(pc->mat, b, x, w));
   else
     PetscCall(VecCopy(b, w));
-  if (norm) PetscCall(VecNorm(w, NORM_2, norm));
-  PetscCall(VecScale(w, 1 / inverse->scale));
-  PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
-  PetscCall(VpValuesGet(outer->backend, w, VP_READ, &wv, &ww));
-  PetscCall(inverse->ops->enter(pc, ww));
-  PetscCall(VpValuesRestore(&wv));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Correct(PC pc, PetscBool add, Vec x)
-{
-  VpInverse   *inverse = (VpInverse *)pc->data;
-  PetscScalar *xx;
-  VpValues     xv;
-  VpLevel      outer;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetLevel(inverse->dm, &outer));
-  PetscCall(VpValuesGet(outer->backend, x, add ? VP_READ_WRITE : VP_WRITE, &xv, &xx));
-  PetscCall(inverse->ops->solve(pc, PETSC_FALSE, add, xx));
-  PetscCall(VpValuesRestore(&xv));
+  PetscCall(VpInverseEnter(pc, NULL, w, NULL, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -87,20 +55,22 @@ PetscErrorCode VpInverseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rt
   const PetscReal tolerance[] = {rtol, abstol, dtol};
   const KSP       ksp = ((VpInverse *)pc->data)->ksp;
   const PetscBool measure = (PetscBool)(!ksp || ksp->normtype != KSP_NORM_NONE);
-  const PetscBool fused = (PetscBool)(((VpInverse *)pc->data)->plain && pc->mat == pc->pmat);
+  VpOperator      op = NULL;
   PetscReal       norm = 0, first = 0;
   PetscInt        it, ends = 0;
 
   PetscFunctionBegin;
   PetscCall(VpInverseMeet(pc, NULL));
+  PetscCall(FusedOperator(pc, &op));
+  ((VpInverse *)pc->data)->factor = 0; /* of other residuals */
   for (it = 0;; it++) {
     const Vec now = guesszero && it == 0 ? NULL : x;
 
-    if (fused && (measure || it < maxits)) PetscCall(FusedResidual(pc, b, now, measure ? &norm : NULL));
+    if (op && (measure || it < maxits)) PetscCall(VpInverseEnter(pc, op, b, now, measure ? &norm : NULL));
     else if (measure || it < maxits) PetscCall(PlainResidual(pc, b, now, w, measure ? &norm : NULL));
     PetscCall(Test(ksp, it, norm, tolerance, &first, &ends));
     if (ends || it >= maxits) break;
-    PetscCall(Correct(pc, (PetscBool)(now != NULL), x));
+    PetscCall(VpInverseSolve(pc, PETSC_FALSE, (PetscBool)(now != NULL), x));
   }
   if (guesszero && it == 0) PetscCall(VecSet(x, 0));
   *its = it;

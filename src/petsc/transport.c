@@ -109,6 +109,7 @@ PetscErrorCode DMVPatchDGGetTransport(DM dm, VPatchDGTransport *transport)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
+  VpAssertPointer(transport, 2);
   *transport = dg->transport;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

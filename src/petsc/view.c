@@ -49,7 +49,7 @@ PetscErrorCode DMVPatchDGCoefficientRange(DM dm, PetscReal range[2])
   PetscFunctionBegin;
   range[0] = range[1] = PETSC_MIN_REAL; /* of -a, of a */
   for (int32_t c = 0; c < dg->mesh->nown; c++) {
-    const PetscReal a = dg->coefficient ? dg->coefficient[c] : 1;
+    const PetscReal a = dg->op->problem.coefficient ? dg->op->problem.coefficient[c] : 1;
     range[0] = PetscMax(range[0], -a);
     range[1] = PetscMax(range[1], a);
   }
@@ -58,9 +58,24 @@ PetscErrorCode DMVPatchDGCoefficientRange(DM dm, PetscReal range[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode ViewMemory(DM dm, VpLevel level, PetscViewer viewer)
+{
+  char    text[2][VP_BYTES_TEXT];
+  VpSize  size;
+  VpBytes mesh;
+
+  PetscFunctionBegin;
+  PetscCall(VpSizeOf(level->mesh->comm, level->mesh->dim, level->problem.degree, level->mesh->level, (double)level->mesh->ncell, level->backend, &size));
+  PetscCall(VpCountLines(level->mesh, &level->problem, &size));
+  mesh = VpMeshMemory(&size);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  memory a rank, about: mesh and operator %s, a vector %s\n", VpBytesText(mesh.work + mesh.host, text[0]),
+                                   VpBytesText(VpVectorMemory(&size), text[1])));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg;
   PetscBool    ascii;
   PetscReal    a[2];
   PetscInt     least, most;
@@ -68,6 +83,7 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
   VpLevel      level;
 
   PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (!dg->mesh) {
@@ -75,7 +91,6 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
       PetscViewerASCIIPrintf(viewer, "  not set up: domain %s, degree %" PetscInt_FMT "\n", VPatchDGDomains[dg->domain], dg->degree));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(DMVPatchDGCheck(dm, "DMView()"));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)dm), &size));
   PetscCall(DMVPatchDGGetLevel(dm, &level));
   PetscCall(DMVPatchDGCoefficientRange(dm, a));
@@ -87,6 +102,8 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  cells %" PetscInt_FMT ", unknowns %" PetscInt_FMT "\n", dg->mesh->ncell,
                                    dg->mesh->ncell * PetscPowInt(dg->degree + 1, (int)dm->dim)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  ranks %d, with %" PetscInt_FMT " to %" PetscInt_FMT " cells\n", size, least, most));
+  PetscCall(DMVPatchDGViewAspect(dg->mesh->domain, (int)dg->degree, viewer));
+  PetscCall(ViewMemory(dm, level, viewer));
   PetscCall(ViewBoundary(dm, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  penalty %g, reaction %g\n", (double)dg->penalty, (double)dg->reaction));
   if (a[0] == a[1]) PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient %g\n", (double)a[0]));

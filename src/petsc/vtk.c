@@ -1,6 +1,7 @@
 /* VecView into a VTK viewer: an unstructured grid (.vtu) for ParaView. Every cell becomes k^dim linear ones on its (k+1)^dim equidistant
    points, which no two cells share, so that jumps show. One file: rank 0 writes what the others send it, array by array. */
 #include "impl.h"
+#include "../mesh/progress.h"
 
 #define CHUNK ((size_t)1 << 26) /* bytes of a message */
 
@@ -11,21 +12,38 @@ typedef struct {
   MPI_Comm     comm;
   PetscMPIInt  rank, size;
   FILE        *file;   /* on rank 0 */
+  PetscBool    failed; /* something could not be written there: the others are told when all is sent */
+  uint64_t     bytes;  /* of its arrays */
   VpMesh       mesh;
   VpQuadrature quad;   /* equidistant points */
   int          npoint, ncell, ncorner; /* of a cell: points, linear cells; of a linear cell: corners */
 } Grid;
 
-static PetscErrorCode Write(const Grid *grid, const void *data, size_t bytes)
+static void Write(Grid *grid, const void *data, size_t bytes)
+{
+  if (fwrite(data, 1, bytes, grid->file) != bytes) grid->failed = PETSC_TRUE;
+}
+
+static void Line(Grid *grid, const char text[])
+{
+  if (grid->rank) return;
+  Write(grid, text, strlen(text));
+  Write(grid, "\n", 1);
+}
+
+/* of an array; rank 0 says how far the file is */
+static PetscErrorCode WriteData(Grid *grid, const char *data, size_t bytes)
 {
   PetscFunctionBegin;
-  PetscCheck(fwrite(data, 1, bytes, grid->file) == bytes, PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE,
-             "The VTK file cannot be written: is the disk full?");
+  for (size_t at = 0; at < bytes; at += CHUNK) {
+    Write(grid, data + at, PetscMin(bytes - at, CHUNK));
+    PetscCall(VpProgress("VTK file", (double)ftello(grid->file), (double)grid->bytes));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* An appended array: its size, then the ranks' parts in their order. */
-static PetscErrorCode WriteArray(const Grid *grid, const void *data, size_t bytes)
+static PetscErrorCode WriteArray(Grid *grid, const void *data, size_t bytes)
 {
   uint64_t    mine = bytes, total = 0, *of_rank;
   const char *at = data;
@@ -36,14 +54,14 @@ static PetscErrorCode WriteArray(const Grid *grid, const void *data, size_t byte
   PetscCallMPI(MPI_Gather(&mine, 1, MPI_UINT64_T, of_rank, 1, MPI_UINT64_T, 0, grid->comm));
   if (!grid->rank) {
     for (int r = 0; r < grid->size; r++) total += of_rank[r];
-    PetscCall(Write(grid, &total, sizeof(total)));
-    PetscCall(Write(grid, data, bytes));
+    Write(grid, &total, sizeof(total));
+    PetscCall(WriteData(grid, data, bytes));
     for (int r = 1; r < grid->size; r++) {
       for (uint64_t left = of_rank[r]; left > 0;) {
         const size_t n = PetscMin(left, CHUNK);
 
         PetscCallMPI(MPI_Recv(buffer, (int)n, MPI_BYTE, r, 0, grid->comm, MPI_STATUS_IGNORE));
-        PetscCall(Write(grid, buffer, n));
+        PetscCall(WriteData(grid, buffer, n));
         left -= n;
       }
     }
@@ -60,7 +78,7 @@ static PetscErrorCode WriteArray(const Grid *grid, const void *data, size_t byte
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WritePoints(const Grid *grid)
+static PetscErrorCode WritePoints(Grid *grid)
 {
   const int n = grid->quad.nq, dim = grid->mesh->dim;
   PetscReal lower[3], size[3];
@@ -81,7 +99,7 @@ static PetscErrorCode WritePoints(const Grid *grid)
 }
 
 /* corners of a VTK_PIXEL or VTK_VOXEL: x fastest, as ours */
-static PetscErrorCode WriteConnectivity(const Grid *grid)
+static PetscErrorCode WriteConnectivity(Grid *grid)
 {
   const int n = grid->quad.nq, k = n - 1, dim = grid->mesh->dim;
   int64_t  *corner, *at;
@@ -105,7 +123,7 @@ static PetscErrorCode WriteConnectivity(const Grid *grid)
 }
 
 /* where every linear cell's corners end; what it is; whose it is */
-static PetscErrorCode WriteCells(const Grid *grid)
+static PetscErrorCode WriteCells(Grid *grid)
 {
   const size_t n = (size_t)grid->mesh->nown * grid->ncell;
   int64_t     *offset;
@@ -126,7 +144,7 @@ static PetscErrorCode WriteCells(const Grid *grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WriteField(const Grid *grid, Vec v)
+static PetscErrorCode WriteField(Grid *grid, Vec v)
 {
   const VpQuadrature *quad = &grid->quad;
   const int           three = grid->mesh->dim == 3, size[3] = {quad->nq, quad->nq, three ? quad->nq : 1};
@@ -152,21 +170,15 @@ static PetscErrorCode WriteField(const Grid *grid, Vec v)
 }
 
 /* one line of the header; *offset grows by the array's size. attributes: Name, NumberOfComponents */
-static PetscErrorCode Declare(const Grid *grid, const char type[], const char attributes[], double count, int bytes, uint64_t *offset)
+static PetscErrorCode Declare(Grid *grid, const char type[], const char attributes[], double count, int bytes, uint64_t *offset)
 {
-  PetscFunctionBegin;
-  if (!grid->rank) {
-    PetscCall(PetscFPrintf(PETSC_COMM_SELF, grid->file, "        <DataArray type=\"%s\" %s format=\"appended\" offset=\"%llu\"/>\n", type,
-                           attributes, (unsigned long long)*offset));
-  }
-  *offset += 8 + (uint64_t)count * bytes;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  char text[512];
 
-static PetscErrorCode Line(const Grid *grid, const char text[])
-{
   PetscFunctionBegin;
-  if (!grid->rank) PetscCall(PetscFPrintf(PETSC_COMM_SELF, grid->file, "%s\n", text));
+  PetscCall(PetscSNPrintf(text, sizeof(text), "        <DataArray type=\"%s\" %s format=\"appended\" offset=\"%llu\"/>", type, attributes,
+                          (unsigned long long)*offset));
+  Line(grid, text);
+  *offset += 8 + (uint64_t)count * bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -205,7 +217,7 @@ static PetscErrorCode ComposeField(PetscViewer viewer, int i, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WriteHeader(const Grid *grid, PetscViewer viewer)
+static PetscErrorCode WriteHeader(Grid *grid, PetscViewer viewer)
 {
   const double points = (double)grid->mesh->ncell * grid->npoint, cells = (double)grid->mesh->ncell * grid->ncell;
   const union {
@@ -217,31 +229,51 @@ static PetscErrorCode WriteHeader(const Grid *grid, PetscViewer viewer)
   Vec      v;
 
   PetscFunctionBegin;
-  PetscCall(Line(grid, "<?xml version=\"1.0\"?>"));
+  Line(grid, "<?xml version=\"1.0\"?>");
   PetscCall(PetscSNPrintf(
     text, sizeof(text),
     "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%sEndian\" header_type=\"UInt64\">\n  <UnstructuredGrid>",
     order.byte[0] ? "Little" : "Big"));
-  PetscCall(Line(grid, text));
+  Line(grid, text);
   PetscCall(PetscSNPrintf(text, sizeof(text), "    <Piece NumberOfPoints=\"%.0f\" NumberOfCells=\"%.0f\">\n      <Points>", points, cells));
-  PetscCall(Line(grid, text));
+  Line(grid, text);
   PetscCall(Declare(grid, "Float64", "Name=\"Position\" NumberOfComponents=\"3\"", 3 * points, 8, &offset));
-  PetscCall(Line(grid, "      </Points>\n      <Cells>"));
+  Line(grid, "      </Points>\n      <Cells>");
   PetscCall(Declare(grid, "Int64", "Name=\"connectivity\"", cells * grid->ncorner, 8, &offset));
   PetscCall(Declare(grid, "Int64", "Name=\"offsets\"", cells, 8, &offset));
   PetscCall(Declare(grid, "UInt8", "Name=\"types\"", cells, 1, &offset));
-  PetscCall(Line(grid, "      </Cells>\n      <CellData>"));
+  Line(grid, "      </Cells>\n      <CellData>");
   PetscCall(Declare(grid, "Int32", "Name=\"rank\"", cells, 4, &offset));
-  PetscCall(Line(grid, "      </CellData>\n      <PointData>"));
+  Line(grid, "      </CellData>\n      <PointData>");
   for (int i = 0;; i++) {
     PetscCall(QueryField(viewer, i, &v));
     if (!v) break;
     PetscCall(FieldAttributes(v, text, sizeof(text)));
     PetscCall(Declare(grid, "Float64", text, points, 8, &offset));
   }
-  PetscCall(Line(grid, "      </PointData>\n    </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">"));
-  if (!grid->rank) PetscCall(Write(grid, "_", 1));
+  grid->bytes = offset;
+  Line(grid, "      </PointData>\n    </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">");
+  if (!grid->rank) Write(grid, "_", 1);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What rank 0 met. After an error the viewer, which PETSc flushes again when it is destroyed, has nothing to write. */
+static PetscErrorCode CheckFile(Grid *grid, PetscViewer viewer, const char what[])
+{
+  PetscMPIInt failed = grid->failed;
+  const char *name;
+  Vec         v;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Bcast(&failed, 1, MPI_INT, 0, grid->comm));
+  if (!failed) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0;; i++) {
+    PetscCall(QueryField(viewer, i, &v));
+    if (!v) break;
+    PetscCall(ComposeField(viewer, i, NULL));
+  }
+  PetscCall(PetscViewerFileGetName(viewer, &name));
+  SETERRQ(grid->comm, PETSC_ERR_FILE_WRITE, "The file %s cannot be %s", name, what);
 }
 
 static PetscErrorCode GridCreate(DM dm, PetscViewer viewer, Grid *grid)
@@ -249,11 +281,10 @@ static PetscErrorCode GridCreate(DM dm, PetscViewer viewer, Grid *grid)
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
   const char  *name;
   double       x[VP_MAX_N];
-  size_t       length;
-  PetscBool    vtu = PETSC_FALSE;
   VpBasis      basis;
 
   PetscFunctionBegin;
+  *grid = (Grid){.failed = PETSC_FALSE};
   grid->comm = PetscObjectComm((PetscObject)dm);
   grid->mesh = dg->mesh;
   PetscCallMPI(MPI_Comm_rank(grid->comm, &grid->rank));
@@ -265,20 +296,28 @@ static PetscErrorCode GridCreate(DM dm, PetscViewer viewer, Grid *grid)
   grid->ncell = (int)PetscPowInt(dg->degree, dg->mesh->dim);
   grid->ncorner = 1 << dg->mesh->dim;
   PetscCall(PetscViewerFileGetName(viewer, &name));
-  PetscCall(PetscStrlen(name, &length));
-  if (length > 4) PetscCall(PetscStrcasecmp(name + length - 4, ".vtu", &vtu));
-  PetscCheck(vtu, grid->comm, PETSC_ERR_SUP, "A DMVPATCHDG writes VTK files whose name ends in .vtu, not %s", name);
-  PetscCall(PetscFOpen(grid->comm, name, "wb", &grid->file));
+  if (!grid->rank) grid->failed = (PetscBool)!(grid->file = fopen(name, "wb"));
+  PetscCall(CheckFile(grid, viewer, "opened: is there such a folder, and may it be written?"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GridClose(Grid *grid, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (!grid->rank && fclose(grid->file)) grid->failed = PETSC_TRUE;
+  PetscCall(CheckFile(grid, viewer, "written: is the disk full?"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* PETSc calls it when the viewer is flushed or destroyed */
 static PetscErrorCode WriteAll(PetscObject object, PetscViewer viewer)
 {
-  Grid grid;
+  Grid grid = {0};
   Vec  v;
 
   PetscFunctionBegin;
+  PetscCall(QueryField(viewer, 0, &v));
+  if (!v) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GridCreate((DM)object, viewer, &grid));
   PetscCall(WriteHeader(&grid, viewer));
   PetscCall(WritePoints(&grid));
@@ -290,8 +329,23 @@ static PetscErrorCode WriteAll(PetscObject object, PetscViewer viewer)
     PetscCall(WriteField(&grid, v));
     PetscCall(ComposeField(viewer, i, NULL));
   }
-  PetscCall(Line(&grid, "\n  </AppendedData>\n</VTKFile>"));
-  PetscCall(PetscFClose(grid.comm, grid.file));
+  Line(&grid, "\n  </AppendedData>\n</VTKFile>");
+  PetscCall(GridClose(&grid, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckName(PetscViewer viewer)
+{
+  const char *name;
+  size_t      length = 0;
+  PetscBool   vtu = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerFileGetName(viewer, &name));
+  if (name) PetscCall(PetscStrlen(name, &length));
+  if (length > 4) PetscCall(PetscStrcasecmp(name + length - 4, ".vtu", &vtu));
+  PetscCheck(vtu, PetscObjectComm((PetscObject)viewer), PETSC_ERR_SUP, "A DMVPATCHDG writes VTK files whose name ends in .vtu, not %s",
+             name ? name : "without a name");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -303,6 +357,9 @@ static PetscErrorCode AddField(DM dm, Vec v, PetscViewer viewer)
   Vec         copy, other;
 
   PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "VecView()"));
+  PetscCall(DMVPatchDGCheckVector(dm, v, "VecView()"));
+  PetscCall(CheckName(viewer));
   PetscCall(PetscObjectGetName((PetscObject)v, &name));
   PetscCall(VecDuplicate(v, &copy));
   PetscCall(VecCopy(v, copy));

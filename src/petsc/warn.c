@@ -122,25 +122,6 @@ static PetscErrorCode WarnResidual(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the largest quotient of two sides of a cell; all ranks know all boxes, and their cells have their shape */
-static PetscReal AspectRatio(VpDomain domain)
-{
-  PetscReal ratio = 1;
-
-  for (int32_t box = 0; box < domain->nbox; box++) {
-    PetscReal least = PETSC_MAX_REAL, most = 0;
-
-    for (int d = 0; d < domain->dim; d++) {
-      const PetscReal side = domain->upper[3 * (size_t)box + d] - domain->lower[3 * (size_t)box + d];
-
-      least = PetscMin(least, side);
-      most = PetscMax(most, side);
-    }
-    ratio = PetscMax(ratio, most / least);
-  }
-  return ratio;
-}
-
 /* what to try first */
 static PetscErrorCode Advice(PC pc, KSP ksp, PetscReal aspect, PetscReal contrast, char advice[], size_t size)
 {
@@ -176,7 +157,7 @@ static PetscErrorCode WarnFailed(PC pc, KSP ksp)
   PetscCall(Wanted(pc, VP_WARN_FAILED, &wanted));
   if (!wanted || !dm) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGCoefficientRange(dm, a));
-  aspect = AspectRatio(((DM_VPatchDG *)dm->data)->mesh->domain);
+  aspect = VpAspectRatio(((DM_VPatchDG *)dm->data)->mesh->domain);
   contrast = a[1] / a[0];
   PetscCall(Advice(pc, ksp, aspect, contrast, advice, sizeof(advice)));
   PetscCall(Warn(pc, VP_WARN_FAILED,

@@ -27,8 +27,8 @@ INLINE void Change(const int n, const REAL *A, V Tx[][PARTS], int cells, const R
   }
 }
 
-/* b = enter (f - A x), or enter f where x is NULL; adds to *norm2 where it is not NULL */
-INLINE PetscErrorCode Enter(const VpView *view, const int n, OuterResidual *Residual, const VpView *outer, const double *x, const double *ghost, const double *f, REAL *b, double *norm2)
+/* b = enter scale (f - A x), or enter scale f where x is NULL; adds to *norm2 where it is not NULL */
+INLINE PetscErrorCode Enter(const VpView *view, const int n, OuterResidual *Residual, const VpView *outer, double scale, const double *x, const double *ghost, const double *f, REAL *b, double *norm2)
 {
   V      Tx[VP_MAX_N][PARTS];
   REAL   narrow[CHUNK * VALUES];
@@ -42,15 +42,16 @@ INLINE PetscErrorCode Enter(const VpView *view, const int n, OuterResidual *Resi
     const double *r  = x ? wide : f + at;
 
     if (x) Residual(outer, cell, cell + cells, x, ghost, f, wide);
-    if (norm2) AddSquares(count, r, sum);
-    for (int i = 0; i < count; i++) narrow[i] = (REAL)r[i];
+    for (int i = 0; i < count; i++) wide[i] = scale * r[i];
+    if (norm2) AddSquares(count, wide, sum);
+    for (int i = 0; i < count; i++) narrow[i] = (REAL)wide[i];
     Change(n, view->enter, Tx, cells, narrow, b + at);
   }
   for (int k = 0; k < SUMS && norm2; k++) *norm2 += sum[k];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-INLINE PetscErrorCode Leave(const VpView *view, const int n, PetscBool add, const REAL *x, double *z)
+INLINE PetscErrorCode Leave(const VpView *view, const int n, PetscBool add, double scale, const REAL *x, double *z)
 {
   V    Tx[VP_MAX_N][PARTS];
   REAL narrow[CHUNK * VALUES];
@@ -64,23 +65,23 @@ INLINE PetscErrorCode Leave(const VpView *view, const int n, PetscBool add, cons
 
     Change(n, view->leave, Tx, cells, x + at, narrow);
     if (add) {
-      for (int i = 0; i < count; i++) to[i] += (double)narrow[i];
+      for (int i = 0; i < count; i++) to[i] += scale * (double)narrow[i];
     } else {
-      for (int i = 0; i < count; i++) to[i] = (double)narrow[i];
+      for (int i = 0; i < count; i++) to[i] = scale * (double)narrow[i];
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(Enter, VP_REAL, VP_DIM, k)(const VpView *view, const double *r, void *b) { return Enter(view, k + 1, NULL, NULL, NULL, NULL, r, b, NULL); } \
-  PetscErrorCode VP_NAME(EnterResidual, VP_REAL, VP_DIM, k)(const VpView *view, const VpView *outer, const double *x, VpGhosts ghosts, const double *f, void *b, double *norm2) \
+  PetscErrorCode VP_NAME(Enter, VP_REAL, VP_DIM, k)(const VpView *view, double scale, const double *r, void *b) { return Enter(view, k + 1, NULL, NULL, scale, NULL, NULL, r, b, NULL); } \
+  PetscErrorCode VP_NAME(EnterResidual, VP_REAL, VP_DIM, k)(const VpView *view, const VpView *outer, double scale, const double *x, VpGhosts ghosts, const double *f, void *b, double *norm2) \
   { \
     PetscFunctionBegin; \
     if (norm2) *norm2 = 0; \
     PetscCall(VpArrive(ghosts)); \
-    PetscCall(Enter(view, k + 1, VP_NAME(Residual, double, VP_DIM, k), outer, x, ghosts.values, f, b, norm2)); \
+    PetscCall(Enter(view, k + 1, VP_NAME(Residual, double, VP_DIM, k), outer, scale, x, ghosts.values, f, b, norm2)); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   } \
-  PetscErrorCode VP_NAME(Leave, VP_REAL, VP_DIM, k)(const VpView *view, PetscBool add, const void *x, double *z) { return Leave(view, k + 1, add, x, z); }
+  PetscErrorCode VP_NAME(Leave, VP_REAL, VP_DIM, k)(const VpView *view, PetscBool add, double scale, const void *x, double *z) { return Leave(view, k + 1, add, scale, x, z); }
 #include "degrees.def"

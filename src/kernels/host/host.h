@@ -17,9 +17,9 @@
   PetscErrorCode VP_NAME(GatherTraces, real, dim, k)(const VpView *, int32_t, const int32_t *, const void *, void *); \
   PetscErrorCode VP_NAME(ScatterTraces, real, dim, k)(const VpView *, int32_t, const int32_t *, const void *, void *); \
   PetscErrorCode VP_NAME(Along, real, dim, k)(const VpView *, int, const int32_t[3], const int32_t *, const void *, const void *, const void *, void *); \
-  PetscErrorCode VP_NAME(Enter, real, dim, k)(const VpView *, const double *, void *); \
-  PetscErrorCode VP_NAME(EnterResidual, real, dim, k)(const VpView *, const VpView *, const double *, VpGhosts, const double *, void *, double *); \
-  PetscErrorCode VP_NAME(Leave, real, dim, k)(const VpView *, PetscBool, const void *, double *); \
+  PetscErrorCode VP_NAME(Enter, real, dim, k)(const VpView *, double, const double *, void *); \
+  PetscErrorCode VP_NAME(EnterResidual, real, dim, k)(const VpView *, const VpView *, double, const double *, VpGhosts, const double *, void *, double *); \
+  PetscErrorCode VP_NAME(Leave, real, dim, k)(const VpView *, PetscBool, double, const void *, double *); \
   /* y[0 .. last - first) = (A x or b - A x) on cells [first, last); b as in VpOps, y starts with cell first */ \
   void           VP_NAME(Residual, real, dim, k)(const VpView *, int32_t, int32_t, const void *, const void *, const void *, void *);
 

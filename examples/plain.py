@@ -1,0 +1,30 @@
+"""-div grad u = 1 in the unit cube, u = 0 on its boundary, with petsc4py, which knows nothing of vpatchdg.
+
+  python3 plain.py -dll_append /path/to/libvpatchdg.so
+"""
+import sys
+
+import petsc4py
+petsc4py.init(sys.argv)  # loads the library that -dll_append names
+from petsc4py import PETSc
+
+options = PETSc.Options()
+for name, value in {'dm_vpatchdg_degree': 4, 'dm_refine': 3}.items():  # 8 x 8 x 8 cells
+    if not options.hasName(name):
+        options[name] = value
+dm = PETSc.DM().create()
+dm.setType('vpatchdg')
+dm.setFromOptions()
+dm.setUp()
+
+ksp = PETSc.KSP().create()
+ksp.setDM(dm)  # brings the operator and the right-hand side f = 1
+ksp.setType('fgmres')
+ksp.setTolerances(rtol=1e-8)
+ksp.getPC().setType('vpatchdg')
+ksp.setFromOptions()
+ksp.solve(None, None)
+
+x, b = ksp.getSolution(), ksp.getRhs()
+residual = (b - ksp.getOperators()[0] * x).norm() / b.norm()
+PETSc.Sys.Print(f'{x.getSize()} unknowns, {ksp.its} iterations, relative residual {residual:.1e}')

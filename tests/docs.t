@@ -1,0 +1,58 @@
+#!/usr/bin/perl
+# The manual misses nothing, man can show it, and the drawings can be made. Needs python3, not Sphinx.
+use strict;
+use warnings;
+use Test::More;
+use lib 'tests';
+use Example;
+plan(skip_all => 'no python3 here') if system('python3 -c "" 2>/dev/null');
+local $ENV{ASAN_OPTIONS} = 'detect_leaks=0'; # MPI's
+local $ENV{PYTHONDONTWRITEBYTECODE} = 1;
+
+open(my $help, '>', "$folder/help");
+print $help run(1, 'poisson', "-dm_refine 1 -pc_type $_ -help") for qw(vpatchdg vpatch);
+close($help);
+my $out = `python3 share/doc/check.py $folder/help 2>&1`;
+is($?, 0, 'nothing_is_missing') or diag($out);
+
+# what is taken away is missed
+sub spoiled {
+  my ($file, $from, $to) = @_;
+  system("rm -rf $folder/copy; mkdir $folder/copy; cp -r include src share $folder/copy") == 0 or die;
+  open(my $in, '<', $file);
+  my $text = join('', <$in>);
+  $text =~ s/$from/$to/ or die "$file has no $from";
+  open(my $changed, '>', "$folder/copy/$file");
+  print $changed $text;
+  close($changed);
+  return `python3 $folder/copy/share/doc/check.py $folder/help 2>&1`;
+}
+like(spoiled('src/petsc/dmcells.c', 'DMVPatchDGGetCells - ', 'Cells - '), qr/DMVPatchDGGetCells has no page/, 'missing_page_is_missed');
+like(spoiled('src/petsc/problem.c', '\.  dirichlet - [^\n]*\n', ''), qr/DMVPatchDGComputeRHS: describes the parameters/, 'missing_parameter_is_missed');
+like(spoiled('src/petsc/pclevels.c', '`VPATCHDG_COARSE_SWEEPS`', 'sweeps'), qr/VPATCHDG_COARSE_SWEEPS is not explained/, 'missing_value_is_missed');
+like(spoiled('src/petsc/dmoptions.c', '-dm_vpatchdg_dim', '-dm_vpatchdg_another'), qr/asks for -dm_vpatchdg_another, which.*has -dm_vpatchdg_dim, which nothing/s,
+  'missing_option_is_missed');
+like(spoiled('share/doc/options.rst', '- Degree of the polynomials, 1 to 8\n     - ``3``', "- Degree of the polynomials, 1 to 8\n     - ``4``"),
+  qr/default of -dm_vpatchdg_degree is 3, not 4/, 'wrong_default_is_noticed');
+
+# manual pages
+is(system("python3 share/doc/man.py $folder/man"), 0, 'man_pages_are_written');
+my @pages = glob("$folder/man/man3/*.3");
+open(my $header, '<', 'include/vpatchdg.h');
+my $names = join('', <$header>);
+my @functions = $names =~ /PETSC_EXTERN PetscErrorCode (\w+)/g;
+is_deeply([grep { !-e "$folder/man/man3/$_.3" } @functions, $names =~ /^#define (\w+) +"\w+" +\/\*/mg, $names =~ /\} (\w+);/g], [], 'man_pages_exist');
+SKIP: {
+  skip('no man here', 3) if system('man --version >/dev/null 2>&1');
+  local $ENV{MANPATH} = "$folder/man";
+  my $text = `man -P cat DMVPatchDGCreate 2>&1`;
+  like($text, qr/PetscErrorCode DMVPatchDGCreate\(.*MPI_Comm comm.*INPUT PARAMETERS.*degree/s, 'man_shows_a_function');
+  like(`man -P cat PCVPATCHDG 2>&1`, qr/-pc_vpatchdg_space full\|dirichlet\|clamped/, 'man_shows_a_type');
+  is(join('', map { `LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z $_ 2>&1 >/dev/null` } @pages), '', 'man_finds_no_fault');
+}
+
+is(system("python3 share/doc/pictures.py $folder/pictures && python3 share/doc/reference.py $folder/reference"), 0, 'pictures_and_reference_are_written');
+for my $picture (glob("$folder/pictures/*.svg")) {
+  is(`python3 -c 'import sys, xml.etree.ElementTree as tree; tree.parse(sys.argv[1])' $picture 2>&1`, '', 'picture_is_xml, ' . $picture =~ s{.*/}{}r);
+}
+done_testing();

@@ -1,0 +1,58 @@
+#!/usr/bin/perl
+# The command lines of the documentation ("$ ..." in share/doc/*.rst) print what stands below them, but for times and last digits.
+use strict;
+use warnings;
+use Test::More;
+use lib 'tests';
+use Example;
+
+# a python3 whose petsc4py (and slepc4py) can load this library
+my ($python) = $ENV{SANITIZE} ? () : grep { !system("$_ -c 'import sys, petsc4py; petsc4py.init([\"\", \"-dll_append\", \"./$build/lib/libvpatchdg.so\"]); "
+      . "from petsc4py import PETSc; PETSc.DM().create().setType(\"vpatchdg\")' >/dev/null 2>&1") } qw(python3 /usr/bin/python3);
+my $slepc = $python && !system("$python -c 'import slepc4py' 2>/dev/null");
+
+# lines as words; numbers with a point or an exponent become #; of poisson's table the columns after the iterations are times and digits
+sub words {
+  my ($text, $command) = @_;
+  return map { my @w = split; $command =~ /poisson/ ? @w[0 .. 5] : @w }
+    map { s/\d+(\.\d+)?e[-+]\d+|\d+\.\d+/#/gr } grep { /\S/ } split(/\n/, $text);
+}
+
+# iterations may differ by one, or by a tenth of many
+sub alike {
+  my ($x, $y) = @_;
+  return 0 if @$x != @$y;
+  for my $i (0 .. $#$x) {
+    next if $x->[$i] eq $y->[$i];
+    return 0 if $x->[$i] !~ /^\d+$/ || $y->[$i] !~ /^\d+$/ || abs($x->[$i] - $y->[$i]) > 1 + $x->[$i] / 10;
+  }
+  return 1;
+}
+
+my $found = 0;
+for my $page (glob('share/doc/*.rst')) {
+  open(my $in, '<', $page);
+  my $text = join('', <$in>) =~ s/ \\\n +/ /gr; # a line that ends in a backslash goes on in the next
+  if ($text =~ /^   # solver\.opts\n((?:   -.*\n)+)/m) { # the options file that a page shows
+    open(my $opts, '>', "$folder/solver.opts");
+    print $opts $1 =~ s/build\//$build\//gr;
+    close($opts);
+  }
+  while ($text =~ /^   \$ (.*(?:build|examples)\/.*)\n((?:   (?!\$).*\n)+)/mg) {
+    my ($command, $expected) = ($1, $2);
+    next if $command !~ /^(mpiexec -n (\d+) )?(build\/bin\/(\w+)|python3) (.*)/ && $command !~ /^(mpiexec -n (\d+) )?(build\/bin\/(\w+))()$/;
+    my ($ranks, $program, $arguments) = ($2 // 1, $4, $5);
+    $found++;
+  SKIP: {
+      skip('no petsc4py here that fits', 1) if !$program && !$python;
+      skip('no slepc4py here', 1) if !$program && $arguments =~ /eigenvalues/ && !$slepc;
+      $arguments =~ s/build\//$build\//g;
+      $arguments =~ s/solver\.opts/$folder\/solver.opts/;
+      my $out = $program ? run($ranks, $program, $arguments) : `tests/run.sh $ranks $python -B $arguments 2>&1`;
+      ok(alike([words($expected, $command)], [words($out, $command)]), "prints_what_the_page_says, $page, " . substr($command, 0, 60))
+        or diag("$command\n$out");
+    }
+  }
+}
+cmp_ok($found, '>', 10, 'command_lines_are_found');
+done_testing();

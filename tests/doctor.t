@@ -1,0 +1,73 @@
+#!/usr/bin/perl
+# -vpatchdg_doctor, the memory it foretells, and -vpatchdg_progress.
+use strict;
+use warnings;
+use Test::More;
+use lib 'tests';
+use Example;
+
+my $on_gpu = ($ENV{VPATCHDG_TEST} // '') eq 'cuda';
+my $plugin = "-dll_append $build/lib/libvpatchdg.so -ksp_type fgmres -pc_type vpatchdg -dm_refine 3";
+
+# a program that knows only PETSc prints it, and solves as without it
+for my $ranks (1, 2) {
+  my $said = run($ranks, 'plain', "$plugin -vpatchdg_doctor -options_left");
+  like($said, qr/doctor: mesh\n  vpatchdg \S+, PETSc 3\.\d+\.\d+ .*p4est .*\n  ranks: $ranks on 1 host\n  GPU: /, "doctor_names_versions_and_machine, $ranks ranks");
+  like($said, qr/3D, degree 3, 1 box refined 3 times: 512 cells, 32768 unknowns/, "doctor_names_the_mesh, $ranks ranks");
+  like($said, qr/doctor: preconditioner\n  cycle: V\(0,1\).*\n  levels: 3, the coarsest with 8 cells/, "doctor_names_the_cycle, $ranks ranks");
+  is($said =~ /ghosts travel/ ? 1 : 0, $ranks > 1 ? 1 : 0, "doctor_names_the_transport, $ranks ranks");
+  like($said, qr/no unused/, "doctor_leaves_no_options, $ranks ranks");
+  my ($with) = $said =~ /^(\d+ unknowns, .*)$/m;
+  is(run($ranks, 'plain', $plugin), "$with\n", "doctor_changes_nothing, $ranks ranks");
+}
+
+# the iterations are in the range that was said, and the memory is near to what was said
+sub bytes {
+  my ($said, $what) = @_;
+  my %unit = (B => 1, kB => 1e3, MB => 1e6, GB => 1e9);
+  my @found = $said =~ /\Q$what\E +[\d.]+ +\w+ a rank, +([\d.]+) +(\w+) in all/g;
+  return @found ? $found[-2] * $unit{$found[-1]} : 0;
+}
+for (['2', 1, 1, 5], ['2', 1, 4, 5], ['3', 1, 2, 4], ['2', 3, 1, 5], ['2', 3, 8, 5], ['3', 3, 4, 3], ['3', 5, 1, 3], ['3', 5, 8, 3], ['2', 8, 16, 4], ['3', 8, 1, 2]) {
+  my ($dim, $degree, $aspect, $refine) = @$_;
+  my $upper = join(',', $aspect, (1) x ($dim - 1));
+  my $said = run(1, 'poisson', "-vpatchdg_doctor -dm_vpatchdg_dim $dim -dm_vpatchdg_degree $degree -dm_vpatchdg_upper $upper -dm_refine $refine");
+  my ($least, $most) = $said =~ /iterations for eight digits: (\d+) to (\d+) by fgmres/;
+  my $took = (split(' ', (split(/\n/, $said))[-1]))[5];
+  ok(defined $most && $least <= $took && $took <= $most, "iterations_are_as_foretold, ${dim}D, degree $degree, 1:$aspect, $took in $least to $most") or diag($said);
+}
+SKIP: {
+  skip('memory is that of the device', 6) if $on_gpu;
+  skip('sanitizers take memory', 6) if $ENV{SANITIZE};
+  for ([1, '3', 1, 5, 'single'], [2, '3', 2, 5, 'double'], [1, '3', 4, 5, 'single'], [2, '3', 7, 4, 'double'], [2, '2', 3, 9, 'single'], [1, '2', 8, 8, 'double']) {
+    my ($ranks, $dim, $degree, $refine, $precision) = @$_;
+    my $file = "$folder/memory.json";
+    my $said = run($ranks, 'poisson', "-report $file -vpatchdg_doctor -ksp_type preonly -dm_vpatchdg_dim $dim -dm_vpatchdg_degree $degree -dm_refine $refine -pc_vpatchdg_precision $precision");
+    my $need = bytes($said, 'mesh and operator') + 2 * bytes($said, 'a vector') + bytes($said, 'cycle');
+    my $report = JSON::PP::decode_json(do { local (@ARGV, $/) = $file; <> });
+    my $took = $report->{bytes_per_dof} * $report->{dofs};
+    # MPI and PETSc take some for themselves
+    ok($need < 1.2 * $took && $need > 0.8 * ($took - 8e6 * $ranks), sprintf("memory_is_as_foretold, %dD, degree %d, %s, %d ranks: %.0f of %.0f MB",
+      $dim, $degree, $precision, $ranks, $took / 1e6, $need / 1e6)) or diag($said);
+  }
+}
+
+# what there is no memory for is refused before it is taken, by every rank
+for (['1e5', 1, 'Mesh and two vectors: about \d+ kB a rank, where 100 kB is left'], ['1e5', 3, 'Mesh and two vectors: about \d+ kB a rank'],
+     ['7e5', 1, 'The cycle of -pc_type vpatchdg: about \d+ kB a rank, where 700 kB is left'], ['3e5', 3, 'The cycle of -pc_type vpatchdg: about [\d.]+ [kM]B a rank']) {
+  my ($there, $ranks, $text) = @$_;
+  my $said = `timeout 60 $ENV{MPIEXEC} -n $ranks $build/bin/poisson -dm_vpatchdg_degree 7 -dm_refine 2 -pc_vpatchdg_precision double -vpatchdg_memory $there 2>&1`;
+  ok($? && $said =~ /$text/ && $said !~ /dofs ranks/, "memory_that_is_not_there_is_refused, $there, $ranks ranks") or diag($said);
+}
+
+like(run(1, 'poisson', '-dm_view -dm_refine 2 -dm_vpatchdg_upper 16,1,1'),
+  qr/aspect ratio up to 16: expect \d+ to \d+ iterations by fgmres, more by richardson; choose boxes that are nearly cubes\n  memory a rank, about: mesh/, 'dm_view_tells_aspect_and_memory');
+unlike(run(1, 'poisson', '-dm_view -dm_refine 2'), qr/nearly cubes/, 'dm_view_gives_no_advice_on_cubes');
+
+# progress: at most a line a second
+my $start = time;
+my @lines = grep { /^vpatchdg: / } split(/\n/, run(2, 'poisson', '-vpatchdg_progress -dm_vpatchdg_degree 5 -dm_refine 4 -problem smooth'));
+my @odd = grep { !/^vpatchdg: (mesh|patches|cycle|right-hand side|interpolation|errors|VTK file) \d+ %$/ } @lines;
+ok(@lines >= 1 && @lines <= time - $start + 2 && !@odd, 'progress_is_reported') or diag(@lines);
+unlike(run(1, 'poisson', '-dm_refine 2'), qr/%/, 'progress_is_silent_unless_asked_for');
+done_testing();

@@ -1,0 +1,37 @@
+/* What the files of the fuzzer's program share. fuzz.py draws the cases, runs this program once for each, and reads what it prints. */
+#pragma once
+#include "../problem.h"
+
+/* try.c: calls whose outcome is looked at on all ranks */
+typedef enum { ALL_DONE, ALL_REFUSED, RANKS_DIFFER } Outcome;
+PetscErrorCode TryBegin(MPI_Comm); /* from here on errors are remembered and printed, not traced */
+PetscErrorCode TryEnd(void);
+Outcome        TryOutcome(PetscErrorCode); /* of a call that this rank made; collective */
+const char    *TryMessage(void);           /* of this rank's first error since TryForget() */
+void           TryForget(void);
+void           Say(const char format[], ...) PETSC_ATTRIBUTE_FORMAT(1, 2); /* a line "fuzz: ...", from rank 0, at once */
+
+/* the same pseudo-random numbers on all ranks */
+void      DrawSeed(PetscInt);
+PetscInt  Draw(PetscInt n); /* 0 to n - 1 */
+PetscReal DrawReal(void);   /* in (0,1) */
+#define DrawFrom(list) (list)[Draw((PetscInt)PETSC_STATIC_ARRAY_LENGTH(list))]
+
+/* random numbers, other ones on every rank, in a vector */
+PetscErrorCode DrawVec(Vec);
+/* one positive number a cell: kind 0: 1; 1: two values that jump along coarse cells; 2: noise; between 1 / range and range */
+PetscErrorCode DrawCoefficient(DM, PetscInt kind, PetscReal range);
+
+/* mathematics.c: what holds for every operator, transfer and preconditioner; says what does not */
+PetscErrorCode CheckOperator(DM, Mat, PetscInt *failed);
+PetscErrorCode CheckTransfers(DM, PetscInt *failed);
+PetscErrorCode CheckPreconditioner(PC, Mat, PetscInt *failed);
+
+/* solve.c: what a solve claims and what is true */
+typedef enum { SOLVED, SOLVED_IN_ITS_NORM, NOT_CONVERGED, NOTHING_CLAIMED, WRONG } Claim;
+extern const char *const ClaimNames[];
+PetscErrorCode           CheckClaim(KSP, Mat, Vec b, Vec x, PetscReal guess, Claim *);
+
+/* options.c, api.c. broken: nothing can be destroyed after it */
+PetscErrorCode OptionsCase(const char **result, PetscBool *broken);
+PetscErrorCode ApiCase(const char **result, PetscBool *broken);

@@ -1,0 +1,158 @@
+/* A case of options: DM, operator, mathematics and solves as the options say. Its own ones:
+   -fuzz_right_hand_side random|constant|zero, -fuzz_guess zero|random, -fuzz_scale s (of b), -fuzz_solves n, -fuzz_active (the DM gives the
+   operator), -fuzz_coefficient 0|1|2 and -fuzz_range r (DrawCoefficient), -fuzz_change (the coefficient, between solves). */
+#include "fuzz.h"
+
+typedef struct {
+  PetscInt  coefficient, solves, what, guess;
+  PetscReal range, scale, first; /* norm of the first x */
+  PetscBool active, change;
+} Settings;
+
+static PetscErrorCode ReadSettings(Settings *s)
+{
+  static const char *const sides[] = {"random", "constant", "zero"}, *const guesses[] = {"zero", "random"};
+
+  PetscFunctionBeginUser;
+  *s = (Settings){.solves = 1, .range = 1, .scale = 1};
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "The fuzzer's case", NULL);
+  PetscCall(PetscOptionsEList("-fuzz_right_hand_side", "what b is", NULL, sides, 3, sides[0], &s->what, NULL));
+  PetscCall(PetscOptionsEList("-fuzz_guess", "what x is", NULL, guesses, 2, guesses[0], &s->guess, NULL));
+  PetscCall(PetscOptionsInt("-fuzz_coefficient", "one, jumps, noise", NULL, s->coefficient, &s->coefficient, NULL));
+  PetscCall(PetscOptionsReal("-fuzz_range", "of the coefficient", NULL, s->range, &s->range, NULL));
+  PetscCall(PetscOptionsReal("-fuzz_scale", "of b", NULL, s->scale, &s->scale, NULL));
+  PetscCall(PetscOptionsInt("-fuzz_solves", "how many", NULL, s->solves, &s->solves, NULL));
+  PetscCall(PetscOptionsBool("-fuzz_active", "the DM gives the operator", NULL, s->active, &s->active, NULL));
+  PetscCall(PetscOptionsBool("-fuzz_change", "the coefficient between solves", NULL, s->change, &s->change, NULL));
+  PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode One(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx)
+{
+  value[0] = 1;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode MakeDM(const Settings *s, Problem *p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(DMCreate(PETSC_COMM_WORLD, &p->dm));
+  PetscCall(DMSetType(p->dm, DMVPATCHDG));
+  PetscCall(DMSetFromOptions(p->dm));
+  PetscCall(DMSetUp(p->dm));
+  PetscCall(DrawCoefficient(p->dm, s->coefficient, s->range));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MakeSystem(Problem *p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(DMCreateMatrix(p->dm, &p->A));
+  PetscCall(MatCreateVecs(p->A, &p->x, &p->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Mathematics(Problem *p, PetscInt *failed)
+{
+  PetscFunctionBeginUser;
+  PetscCall(CheckOperator(p->dm, p->A, failed));
+  PetscCall(CheckTransfers(p->dm, failed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MakeKSP(const Settings *s, Problem *p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &p->ksp));
+  if (s->active) {
+    PetscCall(KSPSetDM(p->ksp, p->dm));
+  } else {
+    PetscCall(GiveLevels(p));
+    PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
+  }
+  PetscCall(KSPSetFromOptions(p->ksp));
+  PetscCall(KSPSetUp(p->ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MakeVectors(Settings *s, Problem *p)
+{
+  MatNullSpace constants;
+
+  PetscFunctionBeginUser;
+  if (s->what == 0) PetscCall(DrawVec(p->b));
+  else
+    PetscCall(DMVPatchDGComputeRHS(p->dm, s->what == 1 ? One : NULL, NULL, NULL, NULL, p->b));
+  PetscCall(MatGetNullSpace(p->A, &constants));
+  if (constants) PetscCall(MatNullSpaceRemove(constants, p->b));
+  PetscCall(VecScale(p->b, s->scale));
+  if (s->guess) PetscCall(DrawVec(p->x));
+  PetscCall(VecNorm(p->x, NORM_2, &s->first));
+  PetscCall(KSPSetInitialGuessNonzero(p->ksp, s->guess ? PETSC_TRUE : PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(Settings *s, PetscInt n, Problem *p)
+{
+  PetscFunctionBeginUser;
+  if (n && s->change) PetscCall(DrawCoefficient(p->dm, 2, 10));
+  PetscCall(MakeVectors(s, p));
+  PetscCall(KSPSolve(p->ksp, p->b, p->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckPC(Problem *p, PetscInt *failed)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(p->ksp, &pc));
+  PetscCall(CheckPreconditioner(pc, p->A, failed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a step that all ranks do, or none; sets *result where it is the last one */
+static PetscBool Did(PetscErrorCode code, const char step[], const char **result)
+{
+  const Outcome outcome = TryOutcome(code);
+
+  if (outcome == ALL_DONE) return PETSC_TRUE;
+  Say("%s at %s: %s", outcome == ALL_REFUSED ? "refused" : "ranks differ", step, TryMessage());
+  *result = outcome == ALL_REFUSED ? "refused" : "ranks differ";
+  return PETSC_FALSE;
+}
+
+/* solving: PETSc's objects can not be destroyed after an error in the middle of a solve */
+static void Steps(Problem *p, const char **result, PetscBool *solving)
+{
+  Settings s;
+  PetscInt failed = 0;
+  Claim    claim, worst = SOLVED;
+
+  if (!Did(ReadSettings(&s), "settings", result)) return;
+  if (!Did(MakeDM(&s, p), "DM", result)) return;
+  if (!Did(MakeSystem(p), "operator", result)) return;
+  if (!Did(Mathematics(p, &failed), "mathematics", result)) return;
+  if (!Did(MakeKSP(&s, p), "KSP", result)) return;
+  *solving = PETSC_TRUE;
+  for (PetscInt n = 0; n < s.solves; n++) {
+    if (!Did(Solve(&s, n, p), "solve", result)) return;
+    if (!Did(CheckClaim(p->ksp, p->A, p->b, p->x, s.first, &claim), "residual", result)) return;
+    worst = PetscMax(worst, claim);
+  }
+  if (worst != NOT_CONVERGED && !Did(CheckPC(p, &failed), "preconditioner", result)) return;
+  *result = worst == WRONG ? ClaimNames[WRONG] : failed ? "wrong mathematics" : ClaimNames[worst];
+  *solving = PETSC_FALSE;
+}
+
+PetscErrorCode OptionsCase(const char **result, PetscBool *broken)
+{
+  Problem p = {NULL, NULL, NULL, NULL, NULL};
+
+  PetscFunctionBeginUser;
+  Steps(&p, result, broken);
+  if (!strcmp(*result, "ranks differ")) *broken = PETSC_TRUE;
+  if (!*broken) PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
