@@ -341,12 +341,12 @@ static PetscErrorCode RefusedByThePC(void)
     PetscReal   penalty, value;
     const char *options, *says;
   } bad[] = {
-    {1e8, 1, "-pc_type vpatchdg", "their condition number is 9.5e+09 with -dm_vpatchdg_penalty 1e+08"},
-    {1e8, 1, "-pc_type vpatchdg", "-pc_vpatchdg_precision double"},
+    {1e8, 1, "-pc_type vpatchdg -pc_vpatchdg_precision single", "their condition number is 9.5e+09 with -dm_vpatchdg_penalty 1e+08"},
+    {1e8, 1, "-pc_type vpatchdg -pc_vpatchdg_precision single", "-pc_vpatchdg_precision double"},
     {1e8, 1, "-pc_type vpatch -pc_vpatch_precision single", "-pc_vpatch_precision double"},
     {1e12, 1, "-pc_type vpatchdg -pc_vpatchdg_precision double", "in double precision: their condition number is 9.5e+13"},
-    {0.1, 1, "-pc_type vpatchdg", "not positive definite with -dm_vpatchdg_penalty 0.1"},
-    {1, 1e40, "-pc_type vpatchdg", "use -pc_vpatchdg_precision double"},
+    {0.1, 1, "-pc_type vpatchdg -pc_vpatchdg_precision single", "not positive definite with -dm_vpatchdg_penalty 0.1"},
+    {1, 1e40, "-pc_type vpatchdg -pc_vpatchdg_precision single", "use -pc_vpatchdg_precision double"},
     {1, 1e-40, "-pc_type vpatch -pc_vpatch_precision single", "use -pc_vpatch_precision double"},
   };
 
