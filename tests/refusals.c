@@ -98,7 +98,7 @@ static PetscErrorCode PCDisagreement(DM dm, PetscInt odd)
     const char *name, *text;
     size_t      at;
   } members[] = {{"exchange", "about the exchange", offsetof(VpCycleOptions, exchange)},
-                 {"precision", "about the precision", offsetof(VpCycleOptions, precision)},
+                 {"precision", "about the precision", offsetof(PC_VPatchDG, choice.asked) - offsetof(PC_VPatchDG, options)},
                  {"type of the cycle", "about the type of the cycle", offsetof(VpCycleOptions, type)},
                  {"number of levels", "about the number of levels", offsetof(VpCycleOptions, levels)},
                  {"size to gather from", "about the size to gather from", offsetof(VpCycleOptions, gather)},

@@ -1,7 +1,6 @@
-/* Sizes far from 1: of vectors, domains, coefficients, reactions and penalties. All but rounding is as at size 1, or refused.
+/* Vectors, domains, coefficients and reactions of sizes far from 1: all but rounding is as at size 1.
    ranks: 1 2 3 */
 #include "problem.h"
-#include "refused.h"
 #include <petsc/private/petscimpl.h>
 
 /* ---- the preconditioner is homogeneous */
@@ -55,14 +54,15 @@ static PetscErrorCode preconditioner_is_homogeneous(PetscInt dim, const char opt
 
 static PetscErrorCode Preconditioners(void)
 {
-  static const char *const options[] = {"-pc_type vpatchdg",
-                                        "-pc_type vpatchdg -pc_vpatchdg_precision double",
-                                        "-pc_type vpatchdg -pc_vpatchdg_coarse ksp -pc_vpatchdg_levels 1",
-                                        "-pc_type vpatchdg -pc_vpatchdg_coarse ksp -vpatchdg_coarse_ksp_type fgmres -vpatchdg_coarse_pc_type jacobi",
-                                        "-pc_type vpatchdg -pc_vpatchdg_coarse sweeps -pc_vpatchdg_space dirichlet -pc_vpatchdg_residual local",
-                                        "-pc_type vpatchdg -pc_vpatchdg_gather 1000 -pc_vpatchdg_cycle_type w -pc_vpatchdg_smooth_pre 1",
-                                        "-pc_type vpatch -pc_vpatch_precision single",
-                                        "-pc_type vpatch"};
+  static const char *const options[] = {
+    "-pc_type vpatchdg",
+    "-pc_type vpatchdg -pc_vpatchdg_precision double",
+    "-pc_type vpatchdg -pc_vpatchdg_coarse ksp -pc_vpatchdg_levels 1",
+    "-pc_type vpatchdg -pc_vpatchdg_coarse ksp -vpatchdg_coarse_ksp_type fgmres -vpatchdg_coarse_pc_type jacobi",
+    "-pc_type vpatchdg -pc_vpatchdg_coarse sweeps -pc_vpatchdg_space dirichlet -pc_vpatchdg_residual local",
+    "-pc_type vpatchdg -pc_vpatchdg_gather 1000 -pc_vpatchdg_cycle_type w -pc_vpatchdg_smooth_pre 1",
+    "-pc_type vpatch -pc_vpatch_precision single",
+    "-pc_type vpatch"};
 
   PetscFunctionBeginUser;
   for (PetscInt dim = 2; dim <= 3; dim++) {
@@ -201,7 +201,8 @@ static PetscErrorCode operators_of_all_sizes_are_solved(World w, const char name
     for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(solvers); k++) {
       PetscCall(SolveScaled(&p, solvers[k].options, 1, &its, &residual, &reason));
       TapOk((PetscBool)(its == first[k] && residual <= 1e-8 && reason > 0),
-            "operators_of_all_sizes_are_solved: %s, size %.0e, a %.0e, %s: %" PetscInt_FMT " and %" PetscInt_FMT " iterations, residual %.1e",
+            "operators_of_all_sizes_are_solved: %s, size %.0e, a %.0e, %s: %" PetscInt_FMT " and %" PetscInt_FMT
+            " iterations, residual %.1e",
             name, (double)w.size, (double)w.factor, solvers[k].options, its, first[k], (double)residual);
     }
     PetscCall(ProblemDestroy(&p));
@@ -215,8 +216,8 @@ static PetscErrorCode smoothers_of_all_sizes_work(void)
   static const char options[] = "-ksp_type fgmres -ksp_rtol 1e-9 -ksp_atol 0 -pc_type mg -pc_mg_levels 2 -mg_levels_ksp_type richardson "
                                 "-mg_levels_ksp_max_it 1 -mg_levels_pc_type vpatch -mg_levels_pc_vpatch_precision single "
                                 "-mg_coarse_pc_type vpatchdg -mg_coarse_ksp_type preonly -mg_coarse_pc_vpatchdg_precision single";
-  PetscInt           its[2];
-  PetscReal          residual[2];
+  PetscInt          its[2];
+  PetscReal         residual[2];
 
   PetscFunctionBeginUser;
   for (int i = 0; i < 2; i++) {
@@ -228,8 +229,9 @@ static PetscErrorCode smoothers_of_all_sizes_work(void)
     PetscCall(SolveWith(&p, options, &residual[i], &its[i], NULL));
     PetscCall(ProblemDestroy(&p));
   }
-  TapOk((PetscBool)(its[0] == its[1] && residual[1] <= 1e-8), "smoothers_of_all_sizes_work: %" PetscInt_FMT " and %" PetscInt_FMT " iterations, residual %.1e",
-        its[1], its[0], (double)residual[1]);
+  TapOk((PetscBool)(its[0] == its[1] && residual[1] <= 1e-8),
+        "smoothers_of_all_sizes_work: %" PetscInt_FMT " and %" PetscInt_FMT " iterations, residual %.1e", its[1], its[0],
+        (double)residual[1]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -265,121 +267,10 @@ static PetscErrorCode zero_and_nan_end_as_they_should(const char options[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- what does not fit */
-
-static PetscErrorCode Make(PetscInt dim, PetscReal size, PetscReal penalty, PetscReal reaction, DM *dm)
-{
-  const PetscReal upper[3] = {size, size, size};
-
-  PetscFunctionBeginUser;
-  PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, 2, 3, dm));
-  PetscCall(DMVPatchDGSetBoxGrid(*dm, NULL, NULL, upper));
-  PetscCall(DMVPatchDGSetPenalty(*dm, penalty));
-  PetscCall(DMVPatchDGSetReaction(*dm, reaction));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscReal Corner(const PetscReal lower[], const PetscReal upper[], PetscReal value) /* in one cell, which one rank has */
-{
-  return lower[0] == 0 && lower[1] == 0 ? value : 1;
-}
-
-static PetscErrorCode RefusedAtSetUp(void)
-{
-  static const struct {
-    PetscInt    dim;
-    PetscReal   size, penalty, reaction;
-    const char *says;
-  } bad[] = {
-    {3, 1e-110, 1, 0, "Choose other units of length"}, {3, 1e110, 1, 0, "Choose other units of length"},
-    {2, 1e-160, 1, 0, "Choose other units of length"}, {2, 1e160, 1, 0, "Choose other units of length"},
-    {3, 1, 1e300, 0, "penalty 1e+300"},                {2, 1, 1, 1e250, "reaction 1e+250"},
-  };
-  const PetscReal huge[] = {1e300, 1e-300};
-  PetscReal      *a;
-  PetscMPIInt     rank;
-  PetscInt        n;
-  DM              dm;
-
-  PetscFunctionBeginUser;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(bad); i++) {
-    PetscCall(Make(bad[i].dim, bad[i].size, bad[i].penalty, bad[i].reaction, &dm));
-    Refused(DMSetUp(dm), bad[i].says, "numbers that double precision does not hold");
-    PetscCall(DMDestroy(&dm));
-  }
-  PetscCall(Make(2, 1, 1, 0, &dm));
-  PetscCall(DMSetUp(dm));
-  PetscCall(DMVPatchDGGetCells(dm, &n));
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  for (int i = 0; i < 2; i++) {
-    PetscCall(PetscMalloc1(n + 1, &a));
-    for (PetscInt c = 0; c < n; c++) a[c] = !rank && !c ? huge[i] : 1;
-    Refused(DMVPatchDGSetCoefficient(dm, a), "of the coefficient", "a coefficient that is too far from 1 in one cell");
-    PetscCall(PetscFree(a));
-  }
-  PetscCall(DMDestroy(&dm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* a problem with this penalty and the coefficient `value` in one cell; its KSP has read the options */
-static PetscErrorCode Stiff(PetscReal penalty, PetscReal value, const char options[], Problem *p)
-{
-  DM dm;
-
-  PetscFunctionBeginUser;
-  PetscCall(Make(2, 1, penalty, 0, &dm));
-  PetscCall(DMSetUp(dm));
-  if (value != 1) PetscCall(SetCoefficient(dm, Corner, value));
-  PetscCall(ProblemOf(dm, NULL, p));
-  PetscCall(ReadOptions(p, options, PETSC_FALSE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RefusedByThePC(void)
-{
-  static const struct {
-    PetscReal   penalty, value;
-    const char *options, *says;
-  } bad[] = {
-    {1e8, 1, "-pc_type vpatchdg -pc_vpatchdg_precision single", "their condition number is 9.5e+09 with -dm_vpatchdg_penalty 1e+08"},
-    {1e8, 1, "-pc_type vpatchdg -pc_vpatchdg_precision single", "-pc_vpatchdg_precision double"},
-    {1e8, 1, "-pc_type vpatch -pc_vpatch_precision single", "-pc_vpatch_precision double"},
-    {1e12, 1, "-pc_type vpatchdg -pc_vpatchdg_precision double", "in double precision: their condition number is 9.5e+13"},
-    {0.1, 1, "-pc_type vpatchdg -pc_vpatchdg_precision single", "not positive definite with -dm_vpatchdg_penalty 0.1"},
-    {1, 1e40, "-pc_type vpatchdg -pc_vpatchdg_precision single", "use -pc_vpatchdg_precision double"},
-    {1, 1e-40, "-pc_type vpatch -pc_vpatch_precision single", "use -pc_vpatch_precision double"},
-  };
-
-  PetscFunctionBeginUser;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(bad); i++) {
-    Problem p;
-
-    PetscCall(Stiff(bad[i].penalty, bad[i].value, bad[i].options, &p));
-    Refused(KSPSetUp(p.ksp), bad[i].says, "numbers that the preconditioner does not hold");
-    PetscCall(ProblemDestroy(&p));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode stiff_problems_are_solved(PetscReal penalty, PetscReal value, const char options[], PetscReal most)
-{
-  Problem            p;
-  PetscReal          residual;
-  PetscInt           its;
-  KSPConvergedReason reason;
-
-  PetscFunctionBeginUser;
-  PetscCall(Stiff(penalty, value, options, &p));
-  PetscCall(SolveWith(&p, "-ksp_type fgmres -ksp_rtol 1e-8", &residual, &its, &reason));
-  TapOk((PetscBool)(reason > 0 && residual <= most), "stiff_problems_are_solved: penalty %g, coefficient %g, %s: %" PetscInt_FMT " iterations, residual %.1e",
-        (double)penalty, (double)value, options, its, (double)residual);
-  PetscCall(ProblemDestroy(&p));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 int main(int argc, char **argv)
 {
-  const World plain = {2, 3, 3, 1, 1, 0, PETSC_FALSE, VPATCHDG_BOUNDARY_DIRICHLET}, cube = {3, 2, 2, 1, 1, 30, PETSC_FALSE, VPATCHDG_BOUNDARY_NEUMANN},
+  const World plain = {2, 3, 3, 1, 1, 0, PETSC_FALSE, VPATCHDG_BOUNDARY_DIRICHLET},
+              cube = {3, 2, 2, 1, 1, 30, PETSC_FALSE, VPATCHDG_BOUNDARY_NEUMANN},
               jumps = {2, 2, 3, 1, 1, 5, PETSC_TRUE, VPATCHDG_BOUNDARY_DIRICHLET};
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -393,13 +284,6 @@ int main(int argc, char **argv)
   PetscCall(smoothers_of_all_sizes_work());
   PetscCall(zero_and_nan_end_as_they_should("-ksp_type richardson -pc_type vpatchdg"));
   PetscCall(zero_and_nan_end_as_they_should("-ksp_type fgmres -pc_type vpatchdg"));
-  PetscCall(RefusedAtSetUp());
-  PetscCall(RefusedByThePC());
-  PetscCall(stiff_problems_are_solved(1e3, 1, "-pc_type vpatchdg", 1e-7));
-  PetscCall(stiff_problems_are_solved(1e5, 1, "-pc_type vpatchdg", 1e-6));
-  PetscCall(stiff_problems_are_solved(1e9, 1, "-pc_type vpatchdg -pc_vpatchdg_precision double", 1e-2));
-  PetscCall(stiff_problems_are_solved(1, 1e22, "-pc_type vpatchdg", 1e-3));
-  PetscCall(stiff_problems_are_solved(1, 1e-22, "-pc_type vpatchdg", 1e-3));
   PetscCall(PetscFinalize());
   return TapEnd();
 }

@@ -11,8 +11,8 @@ PetscErrorCode VpLevelEnter(VpLevel level, double scale, const double *r, void *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelEnterResidual(VpLevel level, VpLevel outer, double scale, const double *x, VpGhosts ghosts, const double *f,
-                                    void *b, PetscReal *norm2)
+PetscErrorCode VpLevelEnterResidual(VpLevel level, VpLevel outer, double scale, const double *x, VpGhosts ghosts, const double *f, void *b,
+                                    PetscReal *norm2)
 {
   double own = 0;
 

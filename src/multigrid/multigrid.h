@@ -32,7 +32,7 @@ struct VpLevel_ {
   VpProblem        problem;     /* coefficient: own copy for cells [0, nlocal), or NULL */
   PetscReal        scale;       /* 2^exponent of the problem */
   PetscReal        uniform;     /* 2^exponent a where a is the same in all cells of all ranks, else 0 */
-  PetscReal        typical;     /* what the eigenvalues of patches are for: uniform, else the power of two next to the largest 2^exponent a */
+  PetscReal        typical;     /* that of the patches' eigenvalues: uniform, else a power of two next to the largest 2^exponent a */
   VpPrecision      precision;
   VpBasis          basis;
   const VpBackend *backend;
@@ -69,6 +69,10 @@ PetscErrorCode VpLevelEnter(VpLevel, double scale, const double *r, void *b);
 PetscErrorCode VpLevelEnterResidual(VpLevel, VpLevel outer, double scale, const double *x, VpGhosts, const double *f, void *b,
                                     PetscReal *norm2);
 PetscErrorCode VpLevelLeave(VpLevel, PetscBool add, double scale, const void *x, double *z);
+/* What a precision holds: penalty k(k+1), beyond which sweeps in single precision diverge (1/eps) and A x in double has fewer than three
+   digits; and 2^spread, the quotient of the numbers of VpProblemRange() */
+#define VP_MOST_PENALTY(precision) ((precision) == VP_SINGLE ? 8e6 : 4e10)
+#define VP_SPREAD_SINGLE           80
 /* the least and the largest of what the operator is made of, over all cells, directions and ranks: a/h^2, or the reaction where that is
    more. Where constants have nothing but the reaction, the least counts it */
 PetscErrorCode VpProblemRange(VpMesh, const VpProblem *, PetscReal range[2]);

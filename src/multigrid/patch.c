@@ -2,8 +2,6 @@
 #include "internal.h"
 #include <stddef.h>
 
-#define MOST_SINGLE 8e6  /* penalty k(k+1), 1/eps: beyond it sweeps in single precision diverge */
-#define MOST_DOUBLE 4e10 /* beyond it even A x has fewer than three digits */
 
 typedef struct {
   VpDictionary dictionary;
@@ -167,7 +165,7 @@ PetscErrorCode VpLevelCheckPatches(VpLevel level)
   PetscCheck(level->condition < INFINITY || IsSingular(level), level->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
              "The patch problems cannot be factored, they are not positive definite with -dm_vpatchdg_penalty %g. Use another, 1 is enough",
              penalty);
-  PetscCheck(penalty * k * (k + 1) < (single ? MOST_SINGLE : MOST_DOUBLE), level->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(penalty * k * (k + 1) < VP_MOST_PENALTY(level->precision), level->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
              "The patch problems cannot be factored in %s precision: their condition number is %.1e with -dm_vpatchdg_penalty %g. Use a "
              "smaller one%s",
              single ? "single" : "double", level->condition, penalty,

@@ -1,7 +1,7 @@
 /* Sizes, coefficients and reactions that double precision holds, with room for what is computed from them. */
 #include "impl.h"
 
-#define MOST  1e95  /* of volumes, h^2 and a/h^2, and of their inverses: squares of the norms of x and b are numbers then */
+#define MOST 1e95   /* of volumes, h^2 and a/h^2, and of their inverses: squares of the norms of x and b are numbers then */
 #define ENTRY 1e290 /* of an entry of the operator */
 
 static PetscBool Holds(PetscReal x)
@@ -43,8 +43,8 @@ PetscErrorCode DMVPatchDGCheckScale(DM dm, VpDomain boxes, PetscInt level)
                (int)box, (double)h[0], (double)h[1], third, level, MOST);
   }
   PetscCheck(dg->penalty * k * k * k * k / least / least <= ENTRY, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-dm_vpatchdg_penalty %g on cells of size %g: penalty (k+1)^4/h^2 overflows. Use a smaller penalty",
-             (double)dg->penalty, (double)least);
+             "-dm_vpatchdg_penalty %g on cells of size %g: penalty (k+1)^4/h^2 overflows. Use a smaller penalty", (double)dg->penalty,
+             (double)least);
   PetscCheck(dg->reaction <= MOST, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-dm_vpatchdg_reaction %g: up to %g double precision has room for what is computed from it. Choose other units",
              (double)dg->reaction, MOST);

@@ -56,13 +56,13 @@ static PetscErrorCode GetPC(KSPGuess guess, PC_VPatchDG **out)
 
 static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
 {
-  Guess_VPatchDG    *data = (Guess_VPatchDG *)guess->data;
-  PC_VPatchDG       *pc = NULL;
-  PC                 kpc;
-  VpLevel            outer;
-  PetscScalar       *xx;
-  VpValues           xv;
-  PetscReal          factor;
+  Guess_VPatchDG *data = (Guess_VPatchDG *)guess->data;
+  PC_VPatchDG    *pc = NULL;
+  PC              kpc;
+  VpLevel         outer;
+  PetscScalar    *xx;
+  VpValues        xv;
+  PetscReal       factor;
 
   PetscFunctionBegin;
   PetscCall(GetPC(guess, &pc));

@@ -66,7 +66,7 @@ static PetscErrorCode Prepare(PC pc, VpMesh mesh, const VpProblem *problem, Pets
 {
   PetscFunctionBegin;
   PetscCall(PCVPatchDGCheckOptions(pc, mesh, problem));
-  PetscCall(PCVPatchDGPreparePrecision(pc, later));
+  PetscCall(PCVPatchDGPreparePrecision(pc, mesh, problem, later));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -25,7 +25,7 @@ typedef struct {
 typedef struct {
   const VpInverseOps *ops;
   DM                  dm;           /* behind the Pmat; NULL until set up */
-  VpOperator          op;           /* the A it is for */
+  VpOperator          op;           /* the A it is set up for */
   PetscReal           scale, shift; /* the Pmat is scale A + shift I */
   PetscBool           changed;      /* an option, since it was set up */
   PetscBool           built;
@@ -39,8 +39,6 @@ typedef struct {
 PETSC_INTERN PetscErrorCode VpInverseCreate(PC, VpInverse *, const VpInverseOps *);
 PETSC_INTERN PetscErrorCode VpInverseReset(PC);
 PETSC_INTERN PetscErrorCode VpInverseChanged(PC); /* an option did */
-/* builds what is not built, as ksp needs it; NULL: for something else that applies it */
-PETSC_INTERN PetscErrorCode VpInverseMeet(PC, KSP);
 /* f - A x (x NULL: f) goes in, multiplied by a power of two that suits its size; A is the operator's, NULL: the one the PC was built for.
    norm: of f - A x, NULL where nobody asks */
 PETSC_INTERN PetscErrorCode VpInverseEnter(PC, VpOperator, Vec f, Vec x, PetscReal *norm);
@@ -48,6 +46,8 @@ PETSC_INTERN PetscErrorCode VpInverseEnter(PC, VpOperator, Vec f, Vec x, PetscRe
 PETSC_INTERN PetscErrorCode VpInverseSolve(PC, PetscBool transpose, PetscBool add, Vec z);
 /* error where numbers of the problem are so far apart that single precision cannot hold them; sets its exponent. prefix: pc_vpatchdg */
 PETSC_INTERN PetscErrorCode VpInverseScale(PC, const char prefix[], VpPrecision, VpMesh, VpProblem *);
+/* builds what is not built, as ksp needs it; NULL: for something else that applies it */
+PETSC_INTERN PetscErrorCode VpInverseMeet(PC, KSP);
 /* richardson.c */
 PETSC_INTERN PetscErrorCode VpInverseApplyRichardson(PC, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol,
                                                      PetscInt maxits, PetscBool guesszero, PetscInt *its, PCRichardsonConvergedReason *);
@@ -55,6 +55,7 @@ PETSC_INTERN PetscErrorCode VpInverseApplyRichardson(PC, Vec b, Vec x, Vec w, Pe
 /* which precision was asked for, and what auto makes of it */
 typedef struct {
   VPatchDGPrecision asked;
+  PetscBool         holds;     /* single precision, the operator's numbers */
   char              hint[32];  /* auto: the type of the KSP, where the options say it; else empty */
   PetscBool         chosen;    /* auto: has set the cycle's precision, */
   PetscObjectId     by;        /* for this KSP (0: for none that is known, -1: for none, whatever comes), */
@@ -84,7 +85,7 @@ typedef struct {
 } VpKSPKind;
 PETSC_INTERN PetscErrorCode VpKSPKindOf(const char type[], VpKSPKind *);
 PETSC_INTERN PetscErrorCode PCVPatchDGReadHint(PC);
-PETSC_INTERN PetscErrorCode PCVPatchDGPreparePrecision(PC, PetscBool *later);
+PETSC_INTERN PetscErrorCode PCVPatchDGPreparePrecision(PC, VpMesh, const VpProblem *, PetscBool *later);
 PETSC_INTERN PetscErrorCode PCVPatchDGMeet(PC, KSP, PetscBool *again);
 /* chooses for good: the coarse KSP is about to be given out, and would be lost if the cycle were built again */
 PETSC_INTERN PetscErrorCode PCVPatchDGSettlePrecision(PC);

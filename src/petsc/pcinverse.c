@@ -8,8 +8,8 @@ static PetscErrorCode Clear(PC pc)
 
   PetscFunctionBegin;
   PetscCall(inverse->ops->clear(pc));
-  inverse->built = PETSC_FALSE;
   PetscCall(VpOperatorDestroy(&inverse->op));
+  inverse->built = PETSC_FALSE;
   PetscCall(DMDestroy(&inverse->dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -28,10 +28,12 @@ static PetscReal ExtraReaction(PetscReal scale, PetscReal shift)
   return PetscMax(shift / scale, 0);
 }
 
-static void GetProblem(const VpInverse *inverse, VpProblem *problem)
+static VpProblem Problem(const VpInverse *inverse)
 {
-  *problem = inverse->op->problem;
-  problem->reaction += ExtraReaction(inverse->scale, inverse->shift);
+  VpProblem problem = inverse->op->problem;
+
+  problem.reaction += ExtraReaction(inverse->scale, inverse->shift);
+  return problem;
 }
 
 static PetscErrorCode Build(PC pc)
@@ -44,7 +46,7 @@ static PetscErrorCode Build(PC pc)
   PetscFunctionBegin;
   PetscCall(inverse->ops->clear(pc));
   inverse->built = PETSC_FALSE;
-  GetProblem(inverse, &problem);
+  problem = Problem(inverse);
   PetscCall(DMVPatchDGGetKernels(inverse->dm, &backend));
   PetscCall(inverse->ops->build(pc, inverse->op->mesh, &problem, backend));
   inverse->built = PETSC_TRUE;
@@ -55,19 +57,19 @@ static PetscErrorCode Build(PC pc)
 /* what was built for another operator, or with other options, is cleared; what can be built now is */
 static PetscErrorCode Renew(PC pc, const VpPmat *p)
 {
-  VpInverse *inverse = (VpInverse *)pc->data;
-  PetscBool  later = PETSC_FALSE;
-  VpProblem  problem;
+  VpInverse     *inverse = (VpInverse *)pc->data;
+  PetscBool      later = PETSC_FALSE;
+  VpOperator     op = VpOperatorReference(p->op);
+  VpProblem      problem;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectReference((PetscObject)p->dm));
-  VpOperatorReference(p->op);
   PetscCall(Clear(pc));
   inverse->dm = p->dm;
-  inverse->op = p->op;
+  inverse->op = op;
   inverse->changed = PETSC_TRUE; /* until it is done */
-  GetProblem(inverse, &problem);
-  if (inverse->ops->prepare) PetscCall(inverse->ops->prepare(pc, p->op->mesh, &problem, &later));
+  problem = Problem(inverse);
+  if (inverse->ops->prepare) PetscCall(inverse->ops->prepare(pc, op->mesh, &problem, &later));
   if (!later) PetscCall(Build(pc));
   inverse->changed = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -86,8 +88,7 @@ static PetscErrorCode VpInverseSetUp(PC pc)
              PETSC_ERR_ARG_WRONG,
              "%s: the Pmat is %g A + %g I, whose inverse the one of A does not approximate: see MatScale(), MatShift(), MatDuplicate()",
              inverse->ops->caller, (double)PetscRealPart(p.scale), (double)PetscRealPart(p.shift));
-  renew = (PetscBool)(inverse->op != p.op || inverse->changed ||
-                      ExtraReaction(p.scale, p.shift) != ExtraReaction(inverse->scale, inverse->shift));
+  renew = (PetscBool)(inverse->op != p.op || inverse->changed || ExtraReaction(p.scale, p.shift) != ExtraReaction(inverse->scale, inverse->shift));
   inverse->scale = p.scale;
   inverse->shift = p.shift;
   if (renew) PetscCall(Renew(pc, &p));
@@ -116,7 +117,6 @@ PetscErrorCode VpInverseChanged(PC pc)
 static PetscErrorCode VpInverseApply(PC pc, Vec r, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(VpInverseMeet(pc, NULL));
   PetscCall(VpInverseEnter(pc, NULL, r, NULL, NULL));
   PetscCall(VpInverseSolve(pc, PETSC_FALSE, PETSC_FALSE, z));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -125,7 +125,6 @@ static PetscErrorCode VpInverseApply(PC pc, Vec r, Vec z)
 static PetscErrorCode VpInverseApplyTranspose(PC pc, Vec r, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(VpInverseMeet(pc, NULL));
   PetscCall(VpInverseEnter(pc, NULL, r, NULL, NULL));
   PetscCall(VpInverseSolve(pc, PETSC_TRUE, PETSC_FALSE, z));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -27,7 +27,7 @@ static PetscErrorCode CheckAgreement(PC pc)
                                       {"symmetry (-pc_vpatchdg_symmetric)", (PetscReal)o->symmetric, PetscBools},
                                       {"type of the cycle (-pc_vpatchdg_cycle_type)", (PetscReal)o->type, VPatchDGCycleTypes},
                                       {"number of levels (-pc_vpatchdg_levels)", (PetscReal)o->levels, NULL},
-                                      {"precision (-pc_vpatchdg_precision)", (PetscReal)o->precision, VPatchDGPrecisions},
+                                      {"precision (-pc_vpatchdg_precision)", (PetscReal)((PC_VPatchDG *)pc->data)->choice.asked, VPatchDGPrecisions},
                                       {"exchange (-pc_vpatchdg_exchange)", (PetscReal)o->exchange, VPatchDGExchanges},
                                       {"coarsest level (-pc_vpatchdg_coarse)", (PetscReal)o->coarse, VPatchDGCoarses},
                                       {"size to gather from (-pc_vpatchdg_gather)", (PetscReal)o->gather, NULL},

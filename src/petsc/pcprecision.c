@@ -67,10 +67,9 @@ static PetscErrorCode Choose(PC_VPatchDG *data, const char type[], PetscBool par
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VpKSPKindOf(type, &kind));
-  if (part)
-    PetscCall(PetscSNPrintf(choice->why, size, "KSP %s is part of another solver, which would have to be flexible for single", type));
-  else if (!kind.keeps)
-    PetscCall(PetscSNPrintf(choice->why, size, "with KSP %s single would stall; %s", type, faster));
+  if (part) PetscCall(PetscSNPrintf(choice->why, size, "KSP %s is part of another solver, which would have to be flexible for single", type));
+  else if (!choice->holds) PetscCall(PetscSNPrintf(choice->why, size, "single does not hold the numbers of the operator"));
+  else if (!kind.keeps) PetscCall(PetscSNPrintf(choice->why, size, "with KSP %s single would stall; %s", type, faster));
   else if (kind.symmetric && !data->options.symmetric)
     PetscCall(PetscSNPrintf(choice->why, size, "KSP %s needs a symmetric cycle; %s", type, faster));
   else {
@@ -94,12 +93,17 @@ PetscErrorCode PCVPatchDGReadHint(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCVPatchDGPreparePrecision(PC pc, PetscBool *later)
+PetscErrorCode PCVPatchDGPreparePrecision(PC pc, VpMesh mesh, const VpProblem *problem, PetscBool *later)
 {
   PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
   VpChoice    *choice = &data->choice;
+  const double k = problem->degree;
+  PetscReal    range[2];
 
   PetscFunctionBegin;
+  PetscCall(VpProblemRange(mesh, problem, range));
+  choice->holds =
+    (PetscBool)(problem->penalty * k * (k + 1) < VP_MOST_PENALTY(VP_SINGLE) && range[1] <= ldexp(range[0], VP_SPREAD_SINGLE));
   if (choice->asked != VPATCHDG_PRECISION_AUTO) {
     data->options.precision = choice->asked == VPATCHDG_PRECISION_SINGLE ? VP_SINGLE : VP_DOUBLE;
     choice->chosen = PETSC_FALSE;

@@ -1,11 +1,10 @@
-/* Powers of two that bring vectors and operators near 1, where single precision has all its digits. They change exponents only, so no result
-   differs but those that would have been lost. */
+/* Powers of two that bring vectors and operators near 1, where single precision has all its digits. They change exponents only, so no
+   result differs but those that would have been lost. */
 #include "pcimpl.h"
 
 #define NEAR   64   /* norms from 2^-64 to 2^64 stay as they are: also a residual that has lost all its digits does */
 #define FAR    600  /* 2^600 and 2^-600 bring any number where its square is a number */
 #define LIMIT  1000 /* factors and their inverses are normal numbers */
-#define SPREAD 80   /* single precision holds an operator whose numbers differ by 2^80, and its inverse */
 
 /* the factor after one that led to this norm: the same if that is good. A norm 0 or inf may be due to its squares. */
 static PetscReal NextFactor(PetscReal factor, PetscReal norm)
@@ -40,7 +39,8 @@ static PetscErrorCode Enter(PC pc, VpLevel outer, PetscReal scale, const PetscSc
 
   PetscFunctionBegin;
   if (x || norm) PetscCall(ops->enter_residual(pc, outer, scale, x, ghosts, f, norm));
-  else PetscCall(ops->enter(pc, scale, f));
+  else
+    PetscCall(ops->enter(pc, scale, f));
   if (norm) *norm = PetscSqrtReal(*norm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -56,6 +56,7 @@ PetscErrorCode VpInverseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *nor
   VpLevel      outer;
 
   PetscFunctionBegin;
+  PetscCall(VpInverseMeet(pc, NULL));
   PetscCall(VpOperatorGetLevel(op ? op : inverse->op, inverse->dm, &outer));
   PetscCall(KnownFactor(inverse, f, x, &factor));
   look = (PetscBool)(norm || factor == 0);
@@ -95,7 +96,7 @@ PetscErrorCode VpInverseScale(PC pc, const char prefix[], VpPrecision precision,
 
   PetscFunctionBegin;
   PetscCall(VpProblemRange(mesh, problem, range));
-  PetscCheck(precision == VP_DOUBLE || range[1] <= ldexp(range[0], SPREAD), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(precision == VP_DOUBLE || range[1] <= ldexp(range[0], VP_SPREAD_SINGLE), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "-%s_precision single: a/h^2 (or the reaction c) reaches from %g to %g, farther than single precision does: use -%s_precision "
              "double",
              prefix, (double)range[0], (double)range[1], prefix);

@@ -60,7 +60,6 @@ PetscErrorCode VpInverseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rt
   PetscInt        it, ends = 0;
 
   PetscFunctionBegin;
-  PetscCall(VpInverseMeet(pc, NULL));
   PetscCall(FusedOperator(pc, &op));
   ((VpInverse *)pc->data)->factor = 0; /* of other residuals */
   for (it = 0;; it++) {

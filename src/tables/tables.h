@@ -61,7 +61,8 @@ typedef struct {
   int    step;      /* coefficient of the second cell over the first's: 2^(step/4); the less of the two is 1 */
 } VpFdmKey;
 /* F: [2n][2n] = S^T E^T M1 (rows: modes; acts on coefficients of b, so M1 is the plain mass); B: [2n][2n] = E S; lambda: [2n]. Modes that
-   the space lacks have zero rows and columns and lambda = infinity. In the eigenproblem M and L carry the coefficients.
+   the space lacks have zero rows and columns and lambda = infinity. In the eigenproblem M and L carry the coefficients. Where both ends are
+   Neumann or wrap, the eigenvalue of constants is exactly 0.
    Mirrored keys: modes 2j are even about the patch's middle, 2j+1 odd, each ascending, and the tables bitwise mirrored:
    F[mode][n+i'] = (+-) sign F[mode][i], B likewise, with i' and sign of VpBasisMirror and - for odd modes. */
 PetscBool      VpFdmIsMirrored(const VpFdmKey *);

@@ -1,0 +1,109 @@
+/* What -vpatchdg_doctor says of a coefficient, and the iterations that it foretells. The doctor itself: doctor.t. */
+/* ranks: 1 3 */
+#include "problem.h"
+#include "../src/petsc/impl.h"
+
+static FILE *said; /* the doctor's words, on rank 0 */
+
+/* is the text among what was said since the last time? */
+static PetscErrorCode Said(const char text[], PetscBool *yes)
+{
+  static char  words[1 << 14];
+  static long  start = 0;
+  PetscMPIInt  found = 0;
+  size_t       n;
+
+  PetscFunctionBeginUser;
+  if (!tap.rank) {
+    fflush(said);
+    fseek(said, start, SEEK_SET);
+    n = fread(words, 1, sizeof(words) - 1, said);
+    words[n] = 0;
+    start = ftell(said);
+    fseek(said, 0, SEEK_END);
+    found = strstr(words, text) != NULL;
+  }
+  PetscCallMPI(MPI_Bcast(&found, 1, MPI_INT, 0, PETSC_COMM_WORLD));
+  *yes = (PetscBool)found;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscReal Aligned(const PetscReal lower[], const PetscReal upper[], PetscReal jump)
+{
+  return lower[0] > 0.49 ? jump : 1;
+}
+
+static PetscReal Unaligned(const PetscReal lower[], const PetscReal upper[], PetscReal jump)
+{
+  return lower[0] > 0.24 ? jump : 1;
+}
+
+static PetscErrorCode doctor_sees_the_coefficient(PetscInt dim, PetscInt degree)
+{
+  Problem   p;
+  PetscReal residual;
+  PetscInt  its;
+  PetscBool yes;
+  int       range[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, dim, degree, 3, NULL, &p));
+  PetscCall(Said("doctor: mesh", &yes));
+  TapOk(yes, "doctor_is_there, %" PetscInt_FMT "D", dim);
+  PetscCall(SolveWith(&p, "-vpatchdg_doctor -ksp_type fgmres -ksp_rtol 1e-8 -pc_type vpatchdg", &residual, &its, NULL));
+  PetscCall(Said("contrast 1:1, inside of the coarsest cells 1:1\n", &yes));
+  TapOk(yes, "doctor_sees_no_contrast, %" PetscInt_FMT "D", dim);
+
+  PetscCall(SetCoefficient(p.dm, Aligned, 1000));
+  PetscCall(SolveWith(&p, "-vpatchdg_doctor", &residual, &its, NULL));
+  PetscCall(Said("contrast 1:1e+03, inside of the coarsest cells 1:1\n", &yes));
+  VpExpectIterations((int)degree, 1, range);
+  TapOk((PetscBool)(yes && range[0] <= its && its <= range[1]), "doctor_sees_aligned_jumps, %" PetscInt_FMT "D, %" PetscInt_FMT " iterations", dim, its);
+
+  PetscCall(SetCoefficient(p.dm, Unaligned, 1000));
+  PetscCall(SolveWith(&p, "-vpatchdg_doctor -ksp_max_it 200", &residual, &its, NULL));
+  PetscCall(Said("contrast 1:1e+03, inside of the coarsest cells 1:1e+03\n  iterations for eight digits: not known", &yes));
+  TapOk((PetscBool)(yes && its >= range[0]), "doctor_does_not_know_what_jumps_inside_cost, %" PetscInt_FMT "D, %" PetscInt_FMT " iterations", dim, its);
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a coefficient that differs in all cells makes lines for each of them */
+static PetscErrorCode memory_grows_with_the_coefficient(void)
+{
+  Problem   p;
+  VpProblem problem;
+  VpSize    size;
+  VpMesh    mesh;
+  double    plain, varying;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, 3, 2, 3, NULL, &p));
+  mesh = ((DM_VPatchDG *)p.dm->data)->mesh;
+  PetscCall(VpSizeOf(PETSC_COMM_WORLD, 3, 2, 3, 512, &VpBackendHost, &size));
+  plain = VpMeshMemory(&size).work;
+  PetscCall(SetCoefficient(p.dm, Unaligned, 3));
+  PetscCall(DMVPatchDGGetProblem(p.dm, &problem));
+  PetscCall(VpCountLines(mesh, &problem, &size));
+  varying = VpMeshMemory(&size).work;
+  TapOk((PetscBool)(size.lines > 0 && varying > plain), "memory_grows_with_the_coefficient: %.0f, %.0f bytes", plain, varying);
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  TapBegin(PETSC_COMM_WORLD);
+  if (!tap.rank) {
+    PetscCheck((said = tmpfile()) != NULL, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No temporary file");
+    PETSC_STDOUT = said; /* closed with the viewer */
+  }
+  PetscCall(PetscOptionsSetValue(NULL, "-vpatchdg_doctor", NULL));
+  PetscCall(doctor_sees_the_coefficient(2, 3));
+  PetscCall(doctor_sees_the_coefficient(3, 2));
+  PetscCall(memory_grows_with_the_coefficient());
+  PETSC_STDOUT = stdout;
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
