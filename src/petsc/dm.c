@@ -323,8 +323,8 @@ static PetscErrorCode DMGetNeighbors_VPatchDG(DM dm, PetscInt *n, const PetscMPI
 .  -dm_vec_type standard|cuda|...                   - the type of the vectors; cuda puts everything on the GPU
 .  -dm_vpatchdg_backend auto|host|cuda              - where the work is done, `DMVPatchDGSetBackend()`
 .  -dm_vpatchdg_transport auto|nccl|mpi|host        - how ghosts travel between GPUs, `DMVPatchDGSetTransport()`
-.  -vpatchdg_doctor                                 - prints versions, machine, mesh, cycle, iterations to expect, memory, what to change
-.  -vpatchdg_memory bytes                           - what a rank may take for mesh, vectors and cycle; its part of what is free by default
+.  -vpatchdg_doctor                                 - prints versions, machine, mesh, cycle, expected iterations, memory, and what to change
+.  -vpatchdg_memory bytes                           - how much memory a rank may take for mesh, vectors and cycle (default: its part of what is free)
 -  -vpatchdg_progress                               - long work says how far it is, on the first rank's standard error
 
    Level: beginner

@@ -263,12 +263,9 @@ static PetscErrorCode Solver(PC pc, PetscViewer viewer, const VpCycleOptions *o)
 
 static PetscErrorCode Transport(PC pc, VpMesh mesh, PetscViewer viewer)
 {
-  const char *travel;
-  VpPmat      pmat;
+  const char *travel = ((DM_VPatchDG *)((VpInverse *)pc->data)->dm->data)->travel;
 
   PetscFunctionBegin;
-  PetscCall(MatGetVPatchDG(pc->pmat, "-vpatchdg_doctor", &pmat));
-  travel = ((DM_VPatchDG *)pmat.dm->data)->travel;
   if (VpMeshRanks(mesh) > 1)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  ghosts travel by %s\n", travel[0] ? travel : "mpi, from host memory"));
   PetscFunctionReturn(PETSC_SUCCESS);
