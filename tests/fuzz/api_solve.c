@@ -124,7 +124,7 @@ static PetscErrorCode SetNumber(Api *api, PC pc, PetscBool cycle, PetscBool swee
     SetEnum(PCVPatch, Space, VPatchDGSpaces, sweep);
     break;
   case 9:
-    SetEnum(PCVPatch, Precision, VPatchDGPrecisions, PETSC_FALSE);
+    Expect(Legality(value, 0, 1, sweep), PCVPatchSetPrecision(pc, value), "PCVPatchSetPrecision(%d)", value); /* it has no auto */
     break; /* one may be for cycles only */
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -52,14 +52,14 @@ static PetscErrorCode Entries(DM dm, PetscReal *entries)
 /* the same operator as a shell and assembled: products, diagonals and norms */
 static PetscErrorCode CompareAssembled(DM dm, Mat A, Vec x, Vec Ax, PetscReal size, PetscInt *failed)
 {
-  static const NormType norms[] = {NORM_1, NORM_FROBENIUS, NORM_INFINITY};
+  static const NormType    norms[] = {NORM_1, NORM_FROBENIUS, NORM_INFINITY};
   static const char *const names[] = {"shell and assembled matrix have one NORM_1", "NORM_FROBENIUS", "NORM_INFINITY"};
-  MatType               type;
-  char                  before[64];
-  PetscReal             entries = 0, norm[2];
-  PetscBool             shell;
-  Mat                   B;
-  Vec                   y, d;
+  MatType                  type;
+  char                     before[64];
+  PetscReal                entries = 0, norm[2];
+  PetscBool                shell;
+  Mat                      B;
+  Vec                      y, d;
 
   PetscFunctionBeginUser;
   PetscCall(Entries(dm, &entries));
