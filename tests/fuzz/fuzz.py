@@ -39,6 +39,7 @@ sys.dont_write_bytecode = True
 from draw import FLEXIBLE, Case  # noqa: E402
 
 GOOD = ["solved", "solved in its norm", "nothing claimed", "not converged", "calls as expected", "refused", "warned"]
+RESULTS = GOOD[:-1] + ["ranks differ", "not refused", "refused wrongly", "wrong residual", "wrong mathematics"]
 LEAK = re.compile(r"^ *\[ *\d+\]( *\d+ bytes .*)", re.M)
 OURS = re.compile(r" at (\S*/)?(src/(mesh|tables|kernels|multigrid|petsc))/")
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
@@ -115,7 +116,7 @@ def leaks(output):
 
 
 def classify(case, status, output):
-    result = re.findall(r"fuzz: result: ([a-z ]*)", output)  # perhaps in the middle of another rank's line
+    result = re.findall(r"fuzz: result: (%s)$" % "|".join(RESULTS), output, re.M)  # perhaps at the end of another rank's line
     result = result[-1] if result else None
     if status is None:
         return "hang"
