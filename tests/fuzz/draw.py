@@ -167,7 +167,8 @@ class Case:
             self.add(name + "smooth_pre", pre, name + "smooth_post", post)
         self.maybe(0.2, name + "cycle_type", self.pick(["v", "w"]))
         self.maybe(0.25, name + "levels", self.rng.randint(0, max(1, self.refine)))
-        self.maybe(0.5, name + "precision", self.pick(["single", "double"], [1, 3]))
+        if not prefix or self.ksp in FLEXIBLE:  # a cycle inside PCKSP does not know the outer KSP and can not warn
+            self.maybe(0.5, name + "precision", self.pick(["single", "double"], [1, 3]))
         self.maybe(0.2, name + "exchange", self.pick(["auto", "sweep", "color"]))
         self.maybe(0.2, name + "gather", self.pick([0, 1, 8, 64, 4096, -1]))
         self.maybe(0.1, name + "replay", self.pick(["true", "false"]))
