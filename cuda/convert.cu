@@ -164,8 +164,15 @@ __device__ __forceinline__ void SubtractTwo(const TileTables<N> &t, const Field<
   __syncthreads();
 }
 
+/* Most residuals are not scaled, and their kernels have no register to spare for a factor. */
+template <bool SCALED>
+__device__ __forceinline__ double Scaled(double scale, double r)
+{
+  return SCALED ? scale * r : r;
+}
+
 /* the scaled residual, whose bases are the same; Y holds the right-hand side; returns the sum of its squares over the thread's lines */
-template <class T, int N>
+template <bool SCALED, class T, int N>
 __device__ __forceinline__ double EnterSame(const TileTables<N> &t, const Field<double> &f, int32_t first, TileGhosts<N, 0> &G0,
                                             TileGhosts<N, 1> &G1, TileGhosts<N, 2> &G2, double scale, const double *X, double *Y, T *b)
 {
@@ -173,7 +180,7 @@ __device__ __forceinline__ double EnterSame(const TileTables<N> &t, const Field<
 
   SubtractTwo(t, f, first, G0, G1, G2, X, Y);
   ApplyLines<N, 2>(t, GhostTraces(t, G2), X, [=, &sum](int, int, int i, int place, int in, double v) {
-    const double r = scale * (Y[in + i * Tile<N>::sz] - v);
+    const double r = Scaled<SCALED>(scale, Y[in + i * Tile<N>::sz] - v);
     b[place + i * N * N] = (T)r;
     sum += r * r;
   });
@@ -181,7 +188,7 @@ __device__ __forceinline__ double EnterSame(const TileTables<N> &t, const Field<
 }
 
 /* the same, converted, from the residual on in the level's precision, in X's place */
-template <class T, int N>
+template <bool SCALED, class T, int N>
 __device__ __forceinline__ double EnterConverted(const Matrix<T, N> &M, const TileTables<N> &t, const Field<double> &f, int32_t first,
                                                  TileGhosts<N, 0> &G0, TileGhosts<N, 1> &G1, TileGhosts<N, 2> &G2, double scale, double *X,
                                                  double *Y, T *b)
@@ -193,7 +200,7 @@ __device__ __forceinline__ double EnterConverted(const Matrix<T, N> &M, const Ti
 
   SubtractTwo(t, f, first, G2, G1, G0, X, Y);
   ApplyLines<N, 0>(t, GhostTraces(t, G0), X, [=, &sum, &r](int k, int c, int i, int, int in, double v) {
-    const double a = scale * (Y[in + i] - v);
+    const double a = Scaled<SCALED>(scale, Y[in + i] - v);
     sum += a * a;
     r[k][c][i] = (T)a;
   });
@@ -211,7 +218,7 @@ __device__ __forceinline__ double EnterConverted(const Matrix<T, N> &M, const Ti
   return sum;
 }
 
-template <class T, int N>
+template <bool SCALED, class T, int N>
 __global__ void __launch_bounds__(Tile<N>::threads, ByN(N, 3, 4, 3, 4, 4, 4, 2, 2))
   EnterTiles(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ TileTables<N> t, const __grid_constant__ Field<double> f,
              const int32_t *list, int32_t start, double scale, const double *rhs, T *b, double *partial)
@@ -234,9 +241,9 @@ __global__ void __launch_bounds__(Tile<N>::threads, ByN(N, 3, 4, 3, 4, 4, 4, 2, 
     PrefetchTile<N>(f.x + at + ahead);
     PrefetchTile<N>(rhs + at + ahead);
   }
-  if constexpr (N < VP_THIN_LEAST) BlockSum(EnterSame(t, f, first, G0, G1, G2, scale, X, Y, b + at), partial);
+  if constexpr (N < VP_THIN_LEAST) BlockSum(EnterSame<SCALED>(t, f, first, G0, G1, G2, scale, X, Y, b + at), partial);
   else
-    BlockSum(EnterConverted(M, t, f, first, G0, G1, G2, scale, X, Y, b + at), partial);
+    BlockSum(EnterConverted<SCALED>(M, t, f, first, G0, G1, G2, scale, X, Y, b + at), partial);
 }
 
 template <class T, int DIM, int N>
@@ -307,7 +314,7 @@ struct Conversions {
                               const double *f, T *b, int *blocks)
   {
     const int32_t count = tiles->tile.n[part];
-    auto          kernel = EnterTiles<T, N>;
+    auto          kernel = scale == 1 ? EnterTiles<false, T, N> : EnterTiles<true, T, N>;
 
     PetscFunctionBegin;
     if (!count) PetscFunctionReturn(PETSC_SUCCESS);

@@ -125,6 +125,25 @@ static PetscErrorCode nested_ksps_that_solve_are_warned(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* a sweep in single precision under a KSP that does not stand it, and under one that does */
+static PetscErrorCode single_sweeps_are_warned(void)
+{
+  Problem p;
+
+  PetscFunctionBeginUser;
+  for (int flexible = 0; flexible < 2; flexible++) {
+    PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 3, 2, NULL, &p));
+    ListenBegin();
+    PetscCall(SolveWith(&p, flexible ? "-ksp_type fgmres -pc_type vpatch -pc_vpatch_precision single -ksp_max_it 500"
+                                     : "-ksp_type gmres -pc_type vpatch -pc_vpatch_precision single -ksp_max_it 500",
+                        NULL, NULL, NULL));
+    PetscCall(ListenEnd(PETSC_COMM_WORLD));
+    TapOk((PetscBool)(Said("-pc_vpatch_precision double") == !flexible), "single_sweeps_are_warned: %s", FirstLine());
+    PetscCall(ProblemDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* a coarsest level that is not solved */
 static PetscErrorCode unsolved_coarse_levels_are_told(void)
 {
@@ -153,6 +172,7 @@ int main(int argc, char **argv)
   PetscCall(warnings_say_what_the_pc_knows());
   PetscCall(null_space_is_no_residual());
   PetscCall(unsolved_coarse_levels_are_told());
+  PetscCall(single_sweeps_are_warned());
   PetscCall(nested_ksps_that_solve_are_warned());
   PetscCall(PetscFinalize());
   return TapEnd();

@@ -111,8 +111,15 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const VpInverseOps ops = {"-pc_type vpatchdg", Build,   Clear,          Enter,
-                                  EnterResidual,       Solve,   Prepare,        PCVPatchDGMeet, PCVPatchDGWarnAfter};
+static const VpInverseOps ops = {.caller = "-pc_type vpatchdg",
+                                 .build = Build,
+                                 .clear = Clear,
+                                 .enter = Enter,
+                                 .enter_residual = EnterResidual,
+                                 .solve = Solve,
+                                 .prepare = Prepare,
+                                 .meet = PCVPatchDGMeet,
+                                 .leave = PCVPatchDGWarnAfter};
 
 static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
 {

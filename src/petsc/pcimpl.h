@@ -33,6 +33,7 @@ typedef struct {
   PetscBool           wide;         /* vectors of all sizes may enter as they are */
   PetscReal           factor;       /* what has entered was multiplied by this power of two */
   KSP                 ksp;          /* the one that is solving now */
+  unsigned            warned;       /* bit w: of VpWarning w */
 } VpInverse;
 
 /* pcinverse.c: the PC's operations, the same for both types */
@@ -70,7 +71,6 @@ typedef struct {
   VpCycleOptions options;
   VpCycle        cycle;
   VpChoice       choice;
-  unsigned       warned; /* bit w: of VpWarning w */
 } PC_VPatchDG;
 /* doctor.c: -vpatchdg_doctor, before the cycle is built; error if there is no memory for it */
 PETSC_INTERN PetscErrorCode PCVPatchDGDoctor(PC, VpMesh, const VpProblem *, const VpBackend *);
@@ -90,7 +90,10 @@ PETSC_INTERN PetscErrorCode PCVPatchDGMeet(PC, KSP, PetscBool *again);
 /* chooses for good: the coarse KSP is about to be given out, and would be lost if the cycle were built again */
 PETSC_INTERN PetscErrorCode PCVPatchDGSettlePrecision(PC);
 PETSC_INTERN PetscErrorCode PCVPatchDGViewPrecision(PC, PetscViewer);
-/* warn.c: before a KSP solves that tests its convergence, and after every one */
+/* warn.c: of single precision with a KSP that does not stand it, remedy: the option without prefix; after a solve whose KSP says more than is
+   true; before a KSP solves that tests its convergence, and after every one */
+PETSC_INTERN PetscErrorCode VpWarnSingle(PC, const VpKSPKind *, const char remedy[]);
+PETSC_INTERN PetscErrorCode VpWarnResidual(PC, KSP, Vec b, Vec x);
 PETSC_INTERN PetscErrorCode PCVPatchDGWarnBefore(PC, KSP, const VpKSPKind *);
 PETSC_INTERN PetscErrorCode PCVPatchDGWarnAfter(PC, KSP, Vec b, Vec x);
 /* pcoptions.c */

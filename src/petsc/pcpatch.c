@@ -117,7 +117,25 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const VpInverseOps ops = {"-pc_type vpatch", Build, Clear, Enter, EnterResidual, Solve, NULL, NULL, NULL};
+static PetscErrorCode Meet(PC pc, KSP ksp, PetscBool *again)
+{
+  VpKSPKind kind;
+
+  PetscFunctionBegin;
+  if (!ksp || ((PC_VPatch *)pc->data)->precision != VP_SINGLE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpKSPKindOf(((PetscObject)ksp)->type_name, &kind));
+  if (((PetscObject)ksp)->tablevel == 0) PetscCall(VpWarnSingle(pc, &kind, "pc_vpatch_precision double"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const VpInverseOps ops = {.caller = "-pc_type vpatch",
+                                 .build = Build,
+                                 .clear = Clear,
+                                 .enter = Enter,
+                                 .enter_residual = EnterResidual,
+                                 .solve = Solve,
+                                 .meet = Meet,
+                                 .leave = VpWarnResidual};
 
 static PetscErrorCode GetData(PC pc, PetscBool must, PC_VPatch **data)
 {

@@ -1,4 +1,4 @@
-/* Warnings of PCVPATCHDG: one line each on the first rank's stderr, each kind once a PC; -vpatchdg_warnings 0 switches them off. */
+/* Warnings of PCVPATCHDG and PCVPATCH: one line each on the first rank's stderr, each kind once a PC; -vpatchdg_warnings 0 switches them off. */
 #include "pcimpl.h"
 #include <stdarg.h>
 
@@ -8,7 +8,7 @@ static PetscErrorCode Wanted(PC pc, VpWarning kind, PetscBool *wanted)
   PetscFunctionBegin;
   *wanted = PETSC_TRUE;
   PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, NULL, "-vpatchdg_warnings", wanted, NULL));
-  if (((PC_VPatchDG *)pc->data)->warned >> kind & 1) *wanted = PETSC_FALSE;
+  if (((VpInverse *)pc->data)->warned >> kind & 1) *wanted = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -21,7 +21,7 @@ PETSC_ATTRIBUTE_FORMAT(3, 4) static PetscErrorCode Warn(PC pc, VpWarning kind, c
   va_start(arguments, format);
   vsnprintf(text, sizeof(text), format, arguments);
   va_end(arguments);
-  ((PC_VPatchDG *)pc->data)->warned |= 1U << kind;
+  ((VpInverse *)pc->data)->warned |= 1U << kind;
   PetscCall(PetscFPrintf(PetscObjectComm((PetscObject)pc), PETSC_STDERR, "vpatchdg: warning: %s\n", text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -47,24 +47,29 @@ static PetscErrorCode WarnSymmetry(PC pc, const VpKSPKind *kind)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpWarnSingle(PC pc, const VpKSPKind *kind, const char remedy[])
+{
+  const char *prefix = Prefix(pc);
+  PetscBool   wanted;
+
+  PetscFunctionBegin;
+  PetscCall(Wanted(pc, VP_WARN_SINGLE, &wanted));
+  if (kind->keeps || !wanted) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Warn(pc, VP_WARN_SINGLE,
+                 "with KSP %s and a preconditioner in single precision the true residual stalls near cond(A) 6e-8, whatever the KSP reports: "
+                 "use -%s%s, or -%sksp_type fgmres",
+                 kind->type, prefix, remedy, prefix));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSP ksp, const VpKSPKind *kind)
 {
   const PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
-  const char        *prefix = Prefix(pc);
-  PetscBool          wanted;
 
   PetscFunctionBegin;
   if (kind->symmetric && !data->options.symmetric) PetscCall(WarnSymmetry(pc, kind));
-  else if (data->choice.asked == VPATCHDG_PRECISION_SINGLE && !kind->keeps) {
-    PetscCall(Wanted(pc, VP_WARN_SINGLE, &wanted));
-    if (wanted) {
-      PetscCall(
-        Warn(pc, VP_WARN_SINGLE,
-             "with KSP %s and a cycle in single precision the true residual stalls near cond(A) 6e-8, whatever the KSP reports: use "
-             "-%spc_vpatchdg_precision auto, or -%sksp_type fgmres",
-             kind->type, prefix, prefix));
-    }
-  }
+  else if (data->choice.asked == VPATCHDG_PRECISION_SINGLE)
+    PetscCall(VpWarnSingle(pc, kind, "pc_vpatchdg_precision auto"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,23 +98,26 @@ static PetscErrorCode TrueNorms(PC pc, Vec b, Vec x, PetscReal *bnorm, PetscReal
   PetscFunctionBegin;
   PetscCall(VecDuplicate(b, &r));
   PetscCall(MatGetTransposeNullSpace(pc->pmat, &outside));
-  PetscCall(VecCopy(b, r));
-  if (outside) PetscCall(MatNullSpaceRemove(outside, r));
-  PetscCall(VecNorm(r, NORM_2, bnorm));
-  PetscCall(MatMult(pc->mat, x, r));
-  PetscCall(VecAYPX(r, -1, b));
+  PetscCall(VecNorm(b, NORM_2, bnorm));
+  if (outside) {
+    PetscCall(VecCopy(b, r));
+    PetscCall(MatNullSpaceRemove(outside, r));
+    PetscCall(VecNorm(r, NORM_2, bnorm));
+  }
+  PetscCall(MatResidual(pc->mat, b, x, r));
   if (outside) PetscCall(MatNullSpaceRemove(outside, r));
   PetscCall(VecNorm(r, NORM_2, rnorm));
   PetscCall(VecDestroy(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WarnResidual(PC pc, KSP ksp, Vec b, Vec x)
+PetscErrorCode VpWarnResidual(PC pc, KSP ksp, Vec b, Vec x)
 {
   PetscBool check, wanted;
   PetscReal bnorm, rnorm;
 
   PetscFunctionBegin;
+  if (((PetscObject)ksp)->tablevel > 0 || ksp->normtype == KSP_NORM_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(IsToCheck(ksp, &check));
   PetscCall(Wanted(pc, VP_WARN_RESIDUAL, &wanted));
   if (!check || !wanted) PetscFunctionReturn(PETSC_SUCCESS);
@@ -195,6 +203,6 @@ PetscErrorCode PCVPatchDGWarnAfter(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(WarnCoarse(pc, ksp));
   if (ksp->reason < 0) PetscCall(WarnFailed(pc, ksp));
   else
-    PetscCall(WarnResidual(pc, ksp, b, x));
+    PetscCall(VpWarnResidual(pc, ksp, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
