@@ -77,7 +77,7 @@ class Runner:
 
     def command(self, case):
         start = shlex.split(self.args.mpiexec) + ["-n", str(case.ranks), self.args.program]
-        return start + case.arguments + self.more + ["-no_signal_handler", "-malloc_dump"]
+        return start + self.more + case.arguments + ["-no_signal_handler", "-malloc_dump"]
 
     def start(self, case, limit):
         """status (None: time limit) and output"""
