@@ -144,6 +144,25 @@ static PetscErrorCode single_sweeps_are_warned(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* a penalty with which A x has few digits, also with a KSP that keeps the residual */
+static PetscErrorCode stiff_penalties_are_warned(void)
+{
+  Problem p;
+  DM      dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 3, 2, &dm));
+  PetscCall(DMVPatchDGSetPenalty(dm, 1e9));
+  PetscCall(DMSetUp(dm));
+  PetscCall(ProblemOf(dm, NULL, &p));
+  ListenBegin();
+  PetscCall(SolveWith(&p, VP "-ksp_type fgmres -ksp_rtol 1e-10", NULL, NULL, NULL));
+  PetscCall(ListenEnd(PETSC_COMM_WORLD));
+  TapOk((PetscBool)(Said("use a smaller -dm_vpatchdg_penalty") == 1), "stiff_penalties_are_warned: %s", FirstLine());
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* a coarsest level that is not solved */
 static PetscErrorCode unsolved_coarse_levels_are_told(void)
 {
@@ -173,6 +192,7 @@ int main(int argc, char **argv)
   PetscCall(null_space_is_no_residual());
   PetscCall(unsolved_coarse_levels_are_told());
   PetscCall(single_sweeps_are_warned());
+  PetscCall(stiff_penalties_are_warned());
   PetscCall(nested_ksps_that_solve_are_warned());
   PetscCall(PetscFinalize());
   return TapEnd();

@@ -74,7 +74,7 @@ PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSP ksp, const VpKSPKind *kind)
 }
 
 /* Does the KSP's default test say that it converged, by a norm that need not be the true residual's? */
-static PetscErrorCode IsToCheck(KSP ksp, PetscBool *check)
+static PetscErrorCode IsToCheck(KSP ksp, PetscBool stiff, PetscBool *check)
 {
   const KSPConvergedDefaultCtx *ctx = (const KSPConvergedDefaultCtx *)ksp->cnvP;
   VpKSPKind                     kind;
@@ -85,7 +85,7 @@ static PetscErrorCode IsToCheck(KSP ksp, PetscBool *check)
   if (ksp->reason != KSP_CONVERGED_RTOL && ksp->reason != KSP_CONVERGED_ATOL) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpKSPKindOf(((PetscObject)ksp)->type_name, &kind));
-  *check = (PetscBool)(!kind.keeps || ksp->normtype != KSP_NORM_UNPRECONDITIONED);
+  *check = (PetscBool)(stiff || !kind.keeps || ksp->normtype != KSP_NORM_UNPRECONDITIONED);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -111,22 +111,35 @@ static PetscErrorCode TrueNorms(PC pc, Vec b, Vec x, PetscReal *bnorm, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* with such a penalty the rounding errors of A x itself are as large as tolerances */
+static PetscBool IsStiff(PC pc)
+{
+  const VpProblem *problem = &((VpInverse *)pc->data)->op->problem;
+  const double     k = problem->degree;
+
+  return (PetscBool)(problem->penalty * k * (k + 1) > 1e5);
+}
+
 PetscErrorCode VpWarnResidual(PC pc, KSP ksp, Vec b, Vec x)
 {
   PetscBool check, wanted;
   PetscReal bnorm, rnorm;
+  char      remedy[128];
 
   PetscFunctionBegin;
-  if (((PetscObject)ksp)->tablevel > 0 || ksp->normtype == KSP_NORM_NONE) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(IsToCheck(ksp, &check));
+  if (((PetscObject)ksp)->tablevel > 0 || ksp->normtype == KSP_NORM_NONE || !((VpInverse *)pc->data)->op) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(IsToCheck(ksp, IsStiff(pc), &check));
   PetscCall(Wanted(pc, VP_WARN_RESIDUAL, &wanted));
   if (!check || !wanted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TrueNorms(pc, b, x, &bnorm, &rnorm));
   if (bnorm == 0 || rnorm <= 10 * PetscMax(ksp->rtol * bnorm, ksp->abstol)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(
-    Warn(pc, VP_WARN_RESIDUAL, "KSP %s says %s, but |b - A x| is %.1e |b| after it, with a tolerance of %.1e: %s; use -%sksp_type fgmres",
-         ((PetscObject)ksp)->type_name, KSPConvergedReasons[ksp->reason], (double)(rnorm / bnorm), (double)ksp->rtol,
-         ksp->normtype == KSP_NORM_UNPRECONDITIONED ? "what it takes for the residual is not" : "it stops by another norm", Prefix(pc)));
+  if (IsStiff(pc)) PetscCall(PetscSNPrintf(remedy, sizeof(remedy), "the penalty is too large for more digits; use a smaller -dm_vpatchdg_penalty"));
+  else
+    PetscCall(PetscSNPrintf(remedy, sizeof(remedy), "%s; use -%sksp_type fgmres",
+                            ksp->normtype == KSP_NORM_UNPRECONDITIONED ? "what it takes for the residual is not" : "it stops by another norm",
+                            Prefix(pc)));
+  PetscCall(Warn(pc, VP_WARN_RESIDUAL, "KSP %s says %s, but |b - A x| is %.1e |b| after it, with a tolerance of %.1e: %s",
+                 ((PetscObject)ksp)->type_name, KSPConvergedReasons[ksp->reason], (double)(rnorm / bnorm), (double)ksp->rtol, remedy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -109,6 +109,7 @@ static PetscErrorCode SetNumber(Api *api, PC pc, PetscBool cycle, PetscBool swee
     SetEnum(PCVPatchDG, Coarse, VPatchDGCoarses, cycle);
     break;
   case 4:
+    if (cycle) Legal(PCVPatchDGSetSymmetric(pc, PETSC_FALSE));
     Expect(Legality(value, 0, 77, cycle), PCVPatchDGSetSmooth(pc, value < 77 ? value : 4, 1), "PCVPatchDGSetSmooth(%d, 1)", value);
     break;
   case 5:
@@ -122,6 +123,7 @@ static PetscErrorCode SetNumber(Api *api, PC pc, PetscBool cycle, PetscBool swee
     break;
   case 8:
     SetEnum(PCVPatch, Space, VPatchDGSpaces, sweep);
+    if (sweep) Legal(PCVPatchSetSpace(pc, VPATCHDG_SPACE_FULL)); /* clamped is not there for every degree */
     break;
   case 9:
     Expect(Legality(value, 0, 1, sweep), PCVPatchSetPrecision(pc, value), "PCVPatchSetPrecision(%d)", value); /* it has no auto */
