@@ -1,17 +1,9 @@
-"""-div grad u = 1 in the unit cube, u = 0 on its boundary, with petsc4py.
-
-  python3 first.py -dll_append /path/to/libvpatchdg.so
-"""
+"""-div grad u = 1 in the unit cube, u = 0 on its boundary:  python3 first.py -dll_append /path/to/libvpatchdg.so"""
 import sys
-
 import petsc4py
-petsc4py.init(sys.argv)  # loads the library that -dll_append names
+petsc4py.init(sys.argv[:1] + '-dm_vpatchdg_degree 4 -dm_refine 3'.split() + sys.argv[1:])  # 8 x 8 x 8 cells
 from petsc4py import PETSc
 
-options = PETSc.Options()
-for name, value in {'dm_vpatchdg_degree': 4, 'dm_refine': 3}.items():  # 8 x 8 x 8 cells
-    if not options.hasName(name):
-        options[name] = value
 dm = PETSc.DM().create()
 dm.setType('vpatchdg')
 dm.setFromOptions()

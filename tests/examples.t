@@ -66,8 +66,8 @@ my $told;
 for my $ranks (1, 2) {
   $out = run($ranks, 'first', '-ksp_monitor_true_residual');
   my @residuals = $out =~ /\|\|r\(i\)\|\|\/\|\|b\|\| (\S+)/g;
-  ($told) = $out =~ /^(\d+ unknowns, \d+ iterations), relative residual \S+, error (\S+)$/m;
-  ok(@residuals && $residuals[-1] <= 1e-8 && $told && $2 < 1e-6, "first_solves_to_1e-8, $ranks ranks") or diag($out);
+  ($told) = $out =~ /^(\d+ unknowns, \d+ iterations, relative residual \S+)$/m;
+  ok(@residuals && $residuals[-1] <= 1e-8 && $told && (split(' ', $told))[-1] <= 1e-8, "first_solves_to_1e-8, $ranks ranks") or diag($out);
 }
 SKIP: {
   my ($python) = grep { $_ && system("$_ -c 'import petsc4py; petsc4py.init([]); from petsc4py import PETSc' >/dev/null 2>&1") == 0 }
@@ -76,8 +76,7 @@ SKIP: {
   skip('petsc4py takes no library with sanitizers', 1) if $ENV{SANITIZE};
   my $said = `$python examples/first.py -dll_append $build/lib/libvpatchdg.so 2>&1`;
   skip('petsc4py is that of another PETSc', 1) if $said =~ /being loaded into PETSc|libvpatchdg was built for/;
-  my ($unknowns, $residual) = $said =~ /^(\d+ unknowns), \d+ iterations, relative residual (\S+)$/;
-  ok($unknowns && $told =~ /^$unknowns/ && $residual <= 1e-8, 'first_py_solves_to_1e-8') or diag($said);
+  is($said, "$told\n", 'first_py_says_what_first_says');
 }
 
 # pcmg: the smoother in PCMG gives the numbers of the cycle

@@ -131,8 +131,10 @@ static PetscErrorCode matrix_free_equals_assembled(const Case *c, DM dm, Mat A, 
   PetscCall(VecSetRandom(b, NULL));
   PetscCall(MatResidual(A, b, x, r));
   PetscCall(MatResidual(B, b, x, s));
+  PetscCall(MatResidual(A, b, x, b)); /* in place */
+  PetscCall(Difference(b, s, &distance[3]));
   PetscCall(Difference(r, s, &distance[2]));
-  TapOk((PetscBool)(distance[0] < 1e-13 && distance[1] < 1e-13 && distance[2] < 1e-13), "matrix_free_equals_assembled, %s", c->name);
+  TapOk((PetscBool)(distance[0] < 1e-13 && distance[1] < 1e-13 && distance[2] < 1e-13 && distance[3] < 1e-13), "matrix_free_equals_assembled, %s", c->name);
   PetscCall(DiagonalDistance(A, B, &distance[0]));
   PetscCall(WorstNorm(A, B, &distance[1]));
   TapOk((PetscBool)(distance[0] < 1e-13 && distance[1] < 1e-13), "norms_and_diagonal_match_assembled, %s", c->name);

@@ -53,8 +53,9 @@ static PetscErrorCode MatResidual_VPatchDG(Mat A, Vec b, Vec x, Vec r)
 
     PetscCall(DMGetGlobalVector(matrix->dm, &y));
     PetscCall(MatMult(A, x, y));
-    PetscCall(VecWAXPY(r == b ? y : r, -1, y, b));
-    if (r == b) PetscCall(VecCopy(y, r));
+    if (r == b) PetscCall(VecAXPY(r, -1, y));
+    else
+      PetscCall(VecWAXPY(r, -1, y, b));
     PetscCall(DMRestoreGlobalVector(matrix->dm, &y));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
