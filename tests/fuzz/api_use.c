@@ -258,6 +258,7 @@ static PetscErrorCode matrices(Api *api, Slot *s)
     Legal(MatDuplicate(s->A, MAT_COPY_VALUES, &B));
     if (Draw(2)) Legal(MatCopy(s->A, B, SAME_NONZERO_PATTERN));
     Legal(MatDestroy(&s->A));
+    Legal(KSPDestroy(&s->ksp)); /* it goes on with the original */
     s->A = B;
     s->copy = PETSC_TRUE;
     break;

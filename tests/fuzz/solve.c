@@ -54,12 +54,12 @@ PetscErrorCode CheckClaim(KSP ksp, Mat A, Vec b, Vec x, PetscReal guess, Claim *
   PetscCall(VecNorm(r, NORM_2, &norm[1]));
   PetscCall(VecNorm(x, NORM_2, &size));
   PetscCall(MatNorm(A, NORM_1, &rounding));
-  rounding *= 1e4 * PETSC_MACHINE_EPSILON * PetscMax(size, guess);
+  rounding *= 100 * PETSC_MACHINE_EPSILON * PetscMax(size, guess);
   norm[2] = norm[3] = -1;
   if (reason < 0) *claim = NOT_CONVERGED;
   else if (SaysNothing(type, reason) || norm[0] == 0)
     *claim = NOTHING_CLAIMED;
-  else if (norm[1] <= 10 * PetscMax(rtol * norm[0], atol))
+  else if (norm[1] <= PetscMax(10 * PetscMax(rtol * norm[0], atol), rounding))
     *claim = SOLVED;
   else
     *claim = WRONG;
