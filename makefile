@@ -204,6 +204,7 @@ install: all
 	install -m 644 share/vpatchdg/vpatchdg.mk share/vpatchdg/mpi.env $(DESTDIR)$(prefix)/share/vpatchdg
 	@if command -v python3 >/dev/null; then python3 -B share/doc/man.py $(DESTDIR)$(prefix)/share/man && echo 'manual pages in $(prefix)/share/man'; \
 	  else echo 'vpatchdg: there is no python3 here, which writes the manual pages: they are left out' >&2; fi
+	@echo 'programs: PKG_CONFIG_PATH=$(prefix)/lib/pkgconfig pkg-config --cflags --libs vpatchdg, or include $(prefix)/share/vpatchdg/vpatchdg.mk'
 
 help:
 	@printf '%s\n' \

@@ -25,6 +25,7 @@ my $out = compare('--ranks 2 fgmres.opts share/vpatchdg/options/richardson.opts 
 ok(!$? && $out =~ /^fgmres +\d+ .*CONVERGED_RTOL\nrichardson .*CONVERGED_RTOL\n/m, 'compare_prints_a_table') or diag($out);
 my $same = compare('fgmres.opts --ranks 2 -- -dm_vpatchdg_dim 2 -dm_refine 2');
 ok(!$? && $same =~ /^fgmres .*CONVERGED_RTOL/m, 'compare_takes_two_dashes') or diag($same);
+like(compare('fgmres --ranks 2 -dm_vpatchdg_dim 2 -dm_refine 2'), qr/^fgmres .*CONVERGED_RTOL/m, 'compare_adds_opts_to_a_name');
 like(compare('chebyshev.opts -dm_refine 1 -dm_vpatchdg_dim 2'), qr/^chebyshev .*CONVERGED_RTOL/m, 'compare_runs_an_opponent');
 
 # what it draws is what it tabulates: the residuals of the same run
@@ -56,7 +57,7 @@ like($out, qr/^fgmres +more than 1 seconds$/m, 'compare_ends_what_takes_too_long
 
 # what is missing is said before anything runs
 for (['--mpiexec /nowhere/mpiexec', 'there is no /nowhere/mpiexec'], ['--poisson /nowhere/poisson', 'there is no program /nowhere/poisson'],
-     ['nosuch.opts', 'there is no options file .*nosuch.opts']) {
+     ['nosuch.opts', 'there is no options file .*nosuch.opts; these are there: .*fgmres.opts']) {
   my ($arguments, $text) = @$_;
   $out = compare("$arguments fgmres.opts -dm_refine 1");
   ok($? && $out =~ /^compare.py: $text/ && $out !~ /fgmres /, "compare_misses, $arguments") or diag($out);

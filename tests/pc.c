@@ -301,7 +301,7 @@ static PetscErrorCode wrong_input_is_refused(void)
     {2, 2, "-pc_type vpatchdg -pc_vpatchdg_space clamped", "needs degree 3 or more"},
     {3, 0, "-pc_type vpatchdg", "-dm_refine 1"},
     {3, 2, "-pc_type vpatchdg -pc_vpatchdg_levels 3", "2 levels at most"},
-    {3, 2, "-pc_type vpatchdg -pc_vpatchdg_symmetric", "as many sweeps before as after"},
+    {3, 2, "-pc_type vpatchdg -pc_vpatchdg_symmetric", "as many sweeps before as after the coarse correction, not 0 and 1: -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_smooth_post 1"},
     {3, 2, "-pc_type vpatchdg -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_space dirichlet -pc_vpatchdg_residual local",
      "needs -pc_vpatchdg_residual exact"},
     {3, 2, "-pc_type vpatchdg -pc_vpatchdg_smooth_post 0", "without smoothing"},

@@ -2,6 +2,7 @@
 """check.py [HELP]: says what the manual misses, and fails if it misses anything: a page for every public function and type with all its
 parameters, every option on the page options.rst with its function, and on errors.rst messages as the sources have them. HELP is a file with
 what a program printed for -help: its defaults have to be those of options.rst."""
+import glob
 import os
 import re
 import sys
@@ -45,10 +46,15 @@ def faults(page, names):
     yield from (f'names {name}, which does not exist' for name in page.seealso if ours.match(name) and name.rstrip('()') not in names)
 
 
+def asking():
+    """the files that may ask PETSc for options: all of src, and the header"""
+    return sorted(os.path.relpath(path, manual.ROOT) for path in glob.glob(os.path.join(manual.ROOT, 'src/**/*.c'), recursive=True)) + [manual.HEADER]
+
+
 def registered():
-    """option -> (function that its help text names, file) of all options that src/petsc asks PETSc for"""
+    """option -> (function that its help text names, file) of all options that src asks PETSc for"""
     found = {}
-    for path in manual.sources():
+    for path in asking():
         for call in re.findall(r'PetscOptions(?:Get)?[A-Z]\w*\((.*?)\)\)?;', manual.read(path), re.S):
             strings = re.findall(r'"((?:[^"\\]|\\.)*)"', call)
             if strings and re.match(r'-(dm|pc|ksp|vpatchdg)_\w+$', strings[0]):
@@ -74,10 +80,10 @@ def missing_options(rows):
             yield f'{path} asks for {name}, which options.rst does not have'
         elif function and function not in rows[name]['function']:
             yield f'options.rst: {name} belongs to {function}(), not {rows[name]["function"]}'
-    text = '\n'.join(manual.read(path) for path in manual.sources())
+    text = '\n'.join(manual.read(path) for path in asking())
     for name in rows:
         if name not in known and 'vpatch' in name and f'"{name}"' not in text and not name.startswith('-vpatchdg_coarse_'):
-            yield f'options.rst has {name}, which nothing in src/petsc asks for'
+            yield f'options.rst has {name}, which nothing in src asks for'
 
 
 def wrong_defaults(rows, text):

@@ -156,6 +156,7 @@ def read():
 
 def find_files(names):
     folder = os.path.join(HERE, "options")
+    names = [name if name.endswith(".opts") or os.path.exists(name) else name + ".opts" for name in names]
     return [name if os.path.exists(name) else os.path.join(folder, name) for name in names] or sorted(glob.glob(os.path.join(folder, "*.opts")))
 
 
@@ -169,7 +170,7 @@ def check(arguments, files):
         sys.exit("compare.py: plots need matplotlib (apt-get install python3-matplotlib, or pip install matplotlib)")
     for file in files:
         if not os.path.exists(file):
-            sys.exit("compare.py: there is no options file %s" % file)
+            sys.exit("compare.py: there is no options file %s; these are there: %s" % (file, " ".join(map(os.path.basename, find_files([])))))
 
 
 def main():

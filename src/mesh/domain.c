@@ -116,7 +116,8 @@ static PetscErrorCode CheckVolume(Grid *g)
     for (int d = 0; d < g->dim; d++) own *= g->span[b][d][1] - g->span[b][d][0];
     volume += own;
   }
-  PetscCheck(volume <= all, g->comm, PETSC_ERR_ARG_INCOMP, "Boxes overlap: their volumes sum up to more than the volume around them");
+  PetscCheck(volume <= all, g->comm, PETSC_ERR_ARG_INCOMP,
+             "Boxes overlap: the volumes of these %d boxes in dimension %d sum up to more than the volume around them", (int)g->nbox, g->dim);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -346,7 +346,7 @@ static PetscErrorCode DMGetNeighbors_VPatchDG(DM dm, PetscInt *n, const PetscMPI
 
    The number of refinements is that of `DMSetUp()`: a `DMSetRefineLevel()` that comes later has no effect.
 
-.seealso: `DMVPatchDGCreate()`, `DMVPatchDGSetDegree()`, `DMVPatchDGComputeRHS()`, `PCVPATCHDG`
+.seealso: `DMVPatchDGCreate()`, `DMVPatchDGSetDegree()`, `DMVPatchDGSetCoefficient()`, `DMVPatchDGComputeRHS()`, `PCVPATCHDG`
 M*/
 PetscErrorCode DMCreate_VPatchDG(DM dm)
 {

@@ -41,7 +41,7 @@ PetscErrorCode DMVPatchDGCheckDimension(DM dm)
    Note:
    Call `DMSetFromOptions()` if options may change the settings, then `DMSetUp()`.
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetDomain()`, `DMVPatchDGSetBoundary()`
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetDomain()`, `DMVPatchDGSetBoxes()`, `DMVPatchDGSetBoundary()`, `DMVPatchDGSetCoefficient()`
 @*/
 PetscErrorCode DMVPatchDGCreate(MPI_Comm comm, PetscInt dim, PetscInt degree, PetscInt refine, DM *dm)
 {

@@ -54,8 +54,8 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
   if (!o->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(o->pre == o->post, comm, PETSC_ERR_ARG_INCOMP,
              "-pc_vpatchdg_symmetric needs as many sweeps before as after the coarse correction, not %" PetscInt_FMT " and %" PetscInt_FMT
-             ": set -pc_vpatchdg_smooth_pre, -pc_vpatchdg_smooth_post",
-             o->pre, o->post);
+             ": -pc_vpatchdg_smooth_pre %" PetscInt_FMT " -pc_vpatchdg_smooth_post %" PetscInt_FMT,
+             o->pre, o->post, PetscMax(o->pre, o->post), PetscMax(o->pre, o->post));
   PetscCheck(o->residual != VP_RESIDUAL_LOCAL || o->space == VP_SPACE_CLAMPED, comm, PETSC_ERR_ARG_INCOMP,
              "-pc_vpatchdg_symmetric needs -pc_vpatchdg_residual exact: with local residuals the reversed sweep is not the adjoint");
   PetscFunctionReturn(PETSC_SUCCESS);
