@@ -118,7 +118,7 @@ PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
   for (int32_t c = 0; a && c < dg->mesh->nown; c++) bad[0] += !(a[c] > 0) || PetscIsInfOrNanReal(a[c]);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bad, 2, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)dm)));
   PetscCheck(!bad[0], PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "The coefficient must be positive and finite on every cell, and is not on %" PetscInt_FMT " cells of a rank", bad[0]);
+             "The coefficient must be positive and finite on every cell; on one rank %" PetscInt_FMT " cells have another", bad[0]);
   PetscCall(DMVPatchDGCheckCoefficient(dm, a));
   if (bad[1] && !a) {
     PetscCall(PetscMalloc1(dg->mesh->nown + 1, &one));
