@@ -7,7 +7,7 @@ version = release = manual.version()
 html_title = f'vpatchdg {version}'
 html_theme = 'alabaster'
 html_theme_options = {'description': 'Discontinuous Galerkin methods on boxes, with multigrid on vertex patches, for PETSc',
-                      'page_width': '1320px', 'font_size': '15px',
+                      'font_size': '15px',
                       'sidebar_width': '230px', 'fixed_sidebar': False, 'show_powered_by': False,
                       'font_family': 'system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", Arial, sans-serif',
                       'head_font_family': 'system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", Arial, sans-serif'}
