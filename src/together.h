@@ -3,15 +3,25 @@
 #include "compat.h"
 #include <limits.h>
 
-/* mine: of work that this rank did by itself. The others' error says whose message to look for */
-static inline PetscErrorCode VpTogether(MPI_Comm comm, PetscErrorCode mine)
+/* the first rank where something is so; INT_MAX: nowhere */
+static inline PetscErrorCode VpFirstRank(MPI_Comm comm, PetscBool here, PetscMPIInt *first)
 {
-  PetscMPIInt rank, failed;
+  PetscMPIInt rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  failed = mine ? rank : INT_MAX;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MIN, comm));
+  *first = here ? rank : INT_MAX;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, first, 1, MPI_INT, MPI_MIN, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* mine: of work that this rank did by itself. The others' error says whose message to look for */
+static inline PetscErrorCode VpTogether(MPI_Comm comm, PetscErrorCode mine)
+{
+  PetscMPIInt failed;
+
+  PetscFunctionBegin;
+  PetscCall(VpFirstRank(comm, (PetscBool)(mine != PETSC_SUCCESS), &failed));
   PetscCall(mine);
   PetscCheck(failed == INT_MAX, PETSC_COMM_SELF, PETSC_ERR_LIB, "Rank %d failed, its own message says why", failed);
   PetscFunctionReturn(PETSC_SUCCESS);

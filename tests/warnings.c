@@ -6,6 +6,15 @@
 #define VP "-pc_type vpatchdg "
 #define SYMMETRIC "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 "
 
+static PetscErrorCode Hear(Problem *p, const char options[], KSPConvergedReason *reason)
+{
+  PetscFunctionBeginUser;
+  ListenBegin();
+  PetscCall(SolveWith(p, options, NULL, NULL, reason));
+  PetscCall(ListenEnd(PETSC_COMM_WORLD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* two solves with every one of them, so that what is said twice shows */
 static PetscErrorCode warnings_come_once(void)
 {
@@ -72,17 +81,13 @@ static PetscErrorCode warnings_say_what_the_pc_knows(void)
   PetscCall(DMSetUp(dm));
   PetscCall(SetCoefficient(dm, Rightmost, 1000));
   PetscCall(ProblemOf(dm, "my_", &p));
-  ListenBegin();
-  PetscCall(SolveWith(&p, "-my_ksp_type cg -my_pc_type vpatchdg -my_ksp_max_it 2", NULL, NULL, NULL));
-  PetscCall(ListenEnd(PETSC_COMM_WORLD));
+  PetscCall(Hear(&p, "-my_ksp_type cg -my_pc_type vpatchdg -my_ksp_max_it 2", NULL));
   TapOk((PetscBool)(Said("vpatchdg: warning: ") == 2 &&
                     Said("use -my_pc_vpatchdg_symmetric -my_pc_vpatchdg_smooth_pre 1, or -my_ksp_type fgmres") &&
                     Said("sides of a cell up to 1:4, coefficients up to 1:1e+03, double precision")),
         "warnings_say_what_the_pc_knows: %s", FirstLine());
   PetscCall(NewKSP(&p));
-  ListenBegin();
-  PetscCall(SolveWith(&p, VP "-ksp_type fgmres -ksp_max_it 2", NULL, NULL, NULL));
-  PetscCall(ListenEnd(PETSC_COMM_WORLD));
+  PetscCall(Hear(&p, VP "-ksp_type fgmres -ksp_max_it 2", NULL));
   TapOk((PetscBool)(Said("boxes closer to cubes") == 1), "warnings_say_what_the_pc_knows: boxes");
   PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -102,9 +107,7 @@ static PetscErrorCode null_space_is_no_residual(void)
   PetscCall(DMVPatchDGSetBoundary(dm, neumann));
   PetscCall(DMSetUp(dm));
   PetscCall(ProblemOf(dm, NULL, &p));
-  ListenBegin();
-  PetscCall(SolveWith(&p, VP "-ksp_type gmres -ksp_rtol 1e-6", NULL, NULL, &reason));
-  PetscCall(ListenEnd(PETSC_COMM_WORLD));
+  PetscCall(Hear(&p, VP "-ksp_type gmres -ksp_rtol 1e-6", &reason));
   TapOk((PetscBool)(reason == KSP_CONVERGED_RTOL && !said[0]), "null_space_is_no_residual: %s %s", KSPConvergedReasons[reason], said);
   PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -116,9 +119,7 @@ static PetscErrorCode nested_ksps_that_solve_are_warned(void)
 
   PetscFunctionBeginUser;
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 3, 2, NULL, &p));
-  ListenBegin();
-  PetscCall(SolveWith(&p, "-ksp_type fgmres -pc_type ksp -ksp_ksp_type cg -ksp_pc_type vpatchdg", NULL, NULL, NULL));
-  PetscCall(ListenEnd(PETSC_COMM_WORLD));
+  PetscCall(Hear(&p, "-ksp_type fgmres -pc_type ksp -ksp_ksp_type cg -ksp_pc_type vpatchdg", NULL));
   TapOk((PetscBool)(Said("vpatchdg: warning: ") == 1 && Said("use -ksp_pc_vpatchdg_symmetric") == 1),
         "nested_ksps_that_solve_are_warned: %s", FirstLine());
   PetscCall(ProblemDestroy(&p));
@@ -133,11 +134,8 @@ static PetscErrorCode single_sweeps_are_warned(void)
   PetscFunctionBeginUser;
   for (int flexible = 0; flexible < 2; flexible++) {
     PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 3, 2, NULL, &p));
-    ListenBegin();
-    PetscCall(SolveWith(&p, flexible ? "-ksp_type fgmres -pc_type vpatch -pc_vpatch_precision single -ksp_max_it 500"
-                                     : "-ksp_type gmres -pc_type vpatch -pc_vpatch_precision single -ksp_max_it 500",
-                        NULL, NULL, NULL));
-    PetscCall(ListenEnd(PETSC_COMM_WORLD));
+    PetscCall(Hear(&p, flexible ? "-ksp_type fgmres -pc_type vpatch -pc_vpatch_precision single -ksp_max_it 500"
+                                : "-ksp_type gmres -pc_type vpatch -pc_vpatch_precision single -ksp_max_it 500", NULL));
     TapOk((PetscBool)(Said("-pc_vpatch_precision double") == !flexible), "single_sweeps_are_warned: %s", FirstLine());
     PetscCall(ProblemDestroy(&p));
   }
@@ -155,9 +153,7 @@ static PetscErrorCode stiff_penalties_are_warned(void)
   PetscCall(DMVPatchDGSetPenalty(dm, 1e9));
   PetscCall(DMSetUp(dm));
   PetscCall(ProblemOf(dm, NULL, &p));
-  ListenBegin();
-  PetscCall(SolveWith(&p, VP "-ksp_type fgmres -ksp_rtol 1e-10", NULL, NULL, NULL));
-  PetscCall(ListenEnd(PETSC_COMM_WORLD));
+  PetscCall(Hear(&p, VP "-ksp_type fgmres -ksp_rtol 1e-10", NULL));
   TapOk((PetscBool)(Said("use a smaller -dm_vpatchdg_penalty") == 1), "stiff_penalties_are_warned: %s", FirstLine());
   PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -171,11 +167,8 @@ static PetscErrorCode unsolved_coarse_levels_are_told(void)
   PetscFunctionBeginUser;
   for (int flexible = 0; flexible < 2; flexible++) {
     PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 3, 3, NULL, &p));
-    ListenBegin();
-    PetscCall(SolveWith(&p, flexible ? VP "-ksp_type fgmres -vpatchdg_coarse_ksp_type cg -vpatchdg_coarse_pc_type none -vpatchdg_coarse_ksp_max_it 1"
-                                     : VP "-ksp_type gmres -vpatchdg_coarse_ksp_type cg -vpatchdg_coarse_pc_type none -vpatchdg_coarse_ksp_max_it 1",
-                        NULL, NULL, NULL));
-    PetscCall(ListenEnd(PETSC_COMM_WORLD));
+    PetscCall(Hear(&p, flexible ? VP "-ksp_type fgmres -vpatchdg_coarse_ksp_type cg -vpatchdg_coarse_pc_type none -vpatchdg_coarse_ksp_max_it 1"
+                                : VP "-ksp_type gmres -vpatchdg_coarse_ksp_type cg -vpatchdg_coarse_pc_type none -vpatchdg_coarse_ksp_max_it 1", NULL));
     TapOk((PetscBool)(Said("the coarsest level did not converge in 1 iterations") == !flexible), "unsolved_coarse_levels_are_told: %s", FirstLine());
     PetscCall(ProblemDestroy(&p));
   }

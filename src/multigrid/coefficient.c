@@ -28,6 +28,21 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel level, const PetscReal own[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpCoefficientRange(VpMesh mesh, const PetscReal own[], PetscReal range[2])
+{
+  PetscFunctionBegin;
+  range[0] = range[1] = PETSC_MIN_REAL; /* of -a, of a */
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    const PetscReal a = own ? own[c] : 1;
+
+    range[0] = PetscMax(range[0], -a);
+    range[1] = PetscMax(range[1], a);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPIU_REAL, MPIU_MAX, mesh->comm));
+  range[0] = -range[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static void Include(PetscReal a, PetscReal h, PetscReal reaction, PetscReal range[2])
 {
   const PetscReal size = PetscMax(a / h / h, reaction);

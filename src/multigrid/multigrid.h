@@ -76,6 +76,8 @@ PetscErrorCode VpLevelLeave(VpLevel, PetscBool add, double scale, const void *x,
 /* the least and the largest of what the operator is made of, over all cells, directions and ranks: a/h^2, or the reaction where that is
    more. Where constants have nothing but the reaction, the least counts it */
 PetscErrorCode VpProblemRange(VpMesh, const VpProblem *, PetscReal range[2]);
+/* smallest and largest of the coefficient, of all ranks */
+PetscErrorCode VpCoefficientRange(VpMesh, const PetscReal own[], PetscReal range[2]);
 /* arithmetic means of the coefficient over the children, on the coarse mesh's own cells */
 PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal coarse[]);
 /* flops of one application on own cells / of one sweep, this rank */

@@ -2,7 +2,6 @@
 #include "internal.h"
 #include <stddef.h>
 
-
 typedef struct {
   VpDictionary dictionary;
   VpFdmKey    *key; /* [dictionary.n] */

@@ -81,12 +81,10 @@ PetscErrorCode DMVPatchDGCheckMatrix(DM dm, Mat A, const char caller[])
 
 PetscErrorCode VpCheckEverywhere(MPI_Comm comm, PetscBool here, const char what[])
 {
-  PetscMPIInt rank, first;
+  PetscMPIInt first;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  first = here ? INT_MAX : rank;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm));
+  PetscCall(VpFirstRank(comm, (PetscBool)!here, &first));
   PetscCheck(first == INT_MAX, comm, PETSC_ERR_ARG_WRONG, "On rank %d: %s", first, what);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -100,7 +98,7 @@ static PetscBool Same(PetscReal a, PetscReal b)
 static PetscErrorCode FindDifference(MPI_Comm comm, PetscInt n, const PetscReal mine[], PetscInt *index, PetscMPIInt *rank, PetscReal value[2])
 {
   PetscReal  *first;
-  PetscMPIInt count, self;
+  PetscMPIInt count;
 
   PetscFunctionBegin;
   PetscCall(PetscMPIIntCast(n, &count));
@@ -111,9 +109,7 @@ static PetscErrorCode FindDifference(MPI_Comm comm, PetscInt n, const PetscReal 
   while (*index < n && Same(first[*index], mine[*index])) ++*index;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, index, 1, MPIU_INT, MPI_MIN, comm));
   if (*index < n) {
-    PetscCallMPI(MPI_Comm_rank(comm, &self));
-    *rank = Same(first[*index], mine[*index]) ? INT_MAX : self;
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, rank, 1, MPI_INT, MPI_MIN, comm));
+    PetscCall(VpFirstRank(comm, (PetscBool)!Same(first[*index], mine[*index]), rank));
     value[0] = first[*index];
     value[1] = mine[*index];
     PetscCallMPI(MPI_Bcast(&value[1], 1, MPIU_REAL, *rank, comm));

@@ -198,23 +198,22 @@ PetscErrorCode DMVPatchDGDoctor(DM dm, PetscInt level)
 static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, int finer, PetscReal *all, PetscReal *inside)
 {
   const PetscReal *a = problem->coefficient;
-  PetscReal        range[3] = {PETSC_MIN_REAL, PETSC_MIN_REAL, 1}, least = 0, most = 0; /* of -a, of a, inside */
+  PetscReal        range[2], least = 0, most = 0;
   int64_t          last = -1;
 
   PetscFunctionBegin;
+  PetscCall(VpCoefficientRange(mesh, a, range));
+  *all = range[1] / range[0];
+  *inside = 1;
   for (int32_t c = 0; a && c < mesh->nown; c++) {
     const int64_t ancestor = ((int64_t)mesh->first + c) >> finer * mesh->dim; /* along the curve, descendants are together */
 
     least = ancestor == last ? PetscMin(least, a[c]) : a[c];
     most = ancestor == last ? PetscMax(most, a[c]) : a[c];
     last = ancestor;
-    range[0] = PetscMax(range[0], -a[c]);
-    range[1] = PetscMax(range[1], a[c]);
-    range[2] = PetscMax(range[2], most / least);
+    *inside = PetscMax(*inside, most / least);
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 3, MPIU_REAL, MPIU_MAX, mesh->comm));
-  *all = range[1] > 0 ? -range[1] / range[0] : 1;
-  *inside = range[2];
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, inside, 1, MPIU_REAL, MPIU_MAX, mesh->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

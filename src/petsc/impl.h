@@ -181,7 +181,6 @@ PETSC_INTERN PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, M
 /* view.c */
 PETSC_INTERN PetscErrorCode DMView_VPatchDG(DM, PetscViewer);
 PETSC_INTERN PetscErrorCode VecView_VPatchDG(Vec, PetscViewer);
-PETSC_INTERN PetscErrorCode DMVPatchDGCoefficientRange(DM, PetscReal range[2]); /* smallest and largest, of all ranks */
 /* quadrature.c: tables of the basis at nq points a direction, and their tensor products */
 #define VP_MAX_NQ (2 * VP_MAX_N)
 typedef struct {

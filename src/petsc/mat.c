@@ -102,7 +102,7 @@ PetscErrorCode MatShift_VPatchDG(Mat A, PetscScalar a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Intercept(Mat, VpMatrix);
+static PetscErrorCode AttachAssembled(DM, Mat, VpMatrix like);
 
 /* an assembled matrix whose values somebody will write stands for A, too */
 PetscErrorCode MatDuplicate_VPatchDG(Mat A, MatDuplicateOption option, Mat *B)
@@ -115,12 +115,11 @@ PetscErrorCode MatDuplicate_VPatchDG(Mat A, MatDuplicateOption option, Mat *B)
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSHELL, &shell));
   if (shell) {
     PetscCall(DMVPatchDGCreateShell(matrix->dm, B));
-    PetscCall(VpMatrixFind(*B, &copy));
   } else {
     PetscCall(((PetscErrorCode(*)(Mat, MatDuplicateOption, Mat *))matrix->native[DUPLICATE])(A, option, B));
-    PetscCall(VpMatrixAttach(matrix->dm, *B, &copy));
-    PetscCall(Intercept(*B, matrix));
+    PetscCall(AttachAssembled(matrix->dm, *B, matrix));
   }
+  PetscCall(VpMatrixFind(*B, &copy));
   PetscCall(Keep(copy, matrix));
   if (option != MAT_COPY_VALUES) {
     copy->scale = shell ? 0 : 1;
@@ -146,15 +145,15 @@ PetscErrorCode MatCopy_VPatchDG(Mat A, Mat B, MatStructure structure)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* an assembled matrix keeps its type's operations; like: another of the type that does so already, or NULL */
-static PetscErrorCode Intercept(Mat A, VpMatrix like)
+/* an assembled matrix gets its record, which keeps its type's operations; like: another of the type that has one already, or NULL */
+static PetscErrorCode AttachAssembled(DM dm, Mat A, VpMatrix like)
 {
   static VpFunction *const own[] = {(VpFunction *)MatDuplicate_VPatchDG, (VpFunction *)MatCopy_VPatchDG, (VpFunction *)MatScale_VPatchDG,
                                     (VpFunction *)MatShift_VPatchDG};
   VpMatrix                 matrix;
 
   PetscFunctionBegin;
-  PetscCall(VpMatrixFind(A, &matrix));
+  PetscCall(VpMatrixAttach(dm, A, &matrix));
   for (int i = 0; i < (int)PETSC_STATIC_ARRAY_LENGTH(own); i++) {
     PetscCall(MatGetOperation(A, operation[i], &matrix->native[i]));
     if (matrix->native[i] == own[i]) matrix->native[i] = like->native[i]; /* types may copy their table of operations to a duplicate */
@@ -196,16 +195,6 @@ static PetscErrorCode CreateAssembled(DM dm, MatType type, Mat *A)
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetHostLevel(dm, &level));
   PetscCall(VpAssemble(level, type, A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode AttachAssembled(DM dm, Mat A)
-{
-  VpMatrix matrix;
-
-  PetscFunctionBegin;
-  PetscCall(VpMatrixAttach(dm, A, &matrix));
-  PetscCall(Intercept(A, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -260,7 +249,7 @@ PetscErrorCode DMCreateMatrix_VPatchDG(DM dm, Mat *A)
     PetscCall(DMVPatchDGCreateShell(dm, A));
   } else {
     PetscCall(CreateAssembled(dm, dm->mattype, A));
-    PetscCall(AttachAssembled(dm, *A));
+    PetscCall(AttachAssembled(dm, *A, NULL));
   }
   PetscCall(Describe(dm, *A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -286,7 +275,7 @@ PetscErrorCode DMVPatchDGUpdateMatrices(DM dm)
     } else {
       PetscCall(CreateAssembled(dm, ((PetscObject)A)->type_name, &B));
       PetscCall(MatHeaderReplace(A, &B));
-      PetscCall(AttachAssembled(dm, A));
+      PetscCall(AttachAssembled(dm, A, NULL));
     }
     PetscCall(Describe(dm, A));
     PetscCall(PetscObjectStateIncrease((PetscObject)A));

@@ -42,22 +42,6 @@ static PetscErrorCode ViewBoundary(DM dm, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMVPatchDGCoefficientRange(DM dm, PetscReal range[2])
-{
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-
-  PetscFunctionBegin;
-  range[0] = range[1] = PETSC_MIN_REAL; /* of -a, of a */
-  for (int32_t c = 0; c < dg->mesh->nown; c++) {
-    const PetscReal a = dg->op->problem.coefficient ? dg->op->problem.coefficient[c] : 1;
-    range[0] = PetscMax(range[0], -a);
-    range[1] = PetscMax(range[1], a);
-  }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)dm)));
-  range[0] = -range[0];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode ViewMemory(DM dm, VpLevel level, PetscViewer viewer)
 {
   char    text[2][VP_BYTES_TEXT];
@@ -94,7 +78,7 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
   }
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)dm), &size));
   PetscCall(DMVPatchDGGetLevel(dm, &level));
-  PetscCall(DMVPatchDGCoefficientRange(dm, a));
+  PetscCall(VpCoefficientRange(dg->mesh, dg->op->problem.coefficient, a));
   least = most = dg->mesh->nown;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)dm)));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)dm)));

@@ -73,6 +73,12 @@ PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSP ksp, const VpKSPKind *kind)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* of KSPs that measure their residual, and are not inside of another solver, which may mean them to stop early */
+static PetscBool IsWatched(KSP ksp)
+{
+  return (PetscBool)(((PetscObject)ksp)->tablevel == 0 && ksp->normtype != KSP_NORM_NONE);
+}
+
 /* Does the KSP's default test say that it converged, by a norm that need not be the true residual's? */
 static PetscErrorCode IsToCheck(KSP ksp, PetscBool stiff, PetscBool *check)
 {
@@ -127,7 +133,7 @@ PetscErrorCode VpWarnResidual(PC pc, KSP ksp, Vec b, Vec x)
   char      remedy[128];
 
   PetscFunctionBegin;
-  if (((PetscObject)ksp)->tablevel > 0 || ksp->normtype == KSP_NORM_NONE || !((VpInverse *)pc->data)->op) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!IsWatched(ksp) || !((VpInverse *)pc->data)->op) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(IsToCheck(ksp, IsStiff(pc), &check));
   PetscCall(Wanted(pc, VP_WARN_RESIDUAL, &wanted));
   if (!check || !wanted) PetscFunctionReturn(PETSC_SUCCESS);
@@ -169,16 +175,16 @@ static PetscErrorCode Advice(PC pc, KSP ksp, PetscReal aspect, PetscReal contras
 static PetscErrorCode WarnFailed(PC pc, KSP ksp)
 {
   const PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
-  const DM           dm = data->inverse.dm;
+  const VpOperator   op = data->inverse.op;
   char               advice[128];
   PetscReal          a[2], aspect, contrast;
   PetscBool          wanted;
 
   PetscFunctionBegin;
   PetscCall(Wanted(pc, VP_WARN_FAILED, &wanted));
-  if (!wanted || !dm) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMVPatchDGCoefficientRange(dm, a));
-  aspect = VpAspectRatio(((DM_VPatchDG *)dm->data)->mesh->domain);
+  if (!wanted || !op) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpCoefficientRange(op->mesh, op->problem.coefficient, a));
+  aspect = VpAspectRatio(op->mesh->domain);
   contrast = a[1] / a[0];
   PetscCall(Advice(pc, ksp, aspect, contrast, advice, sizeof(advice)));
   PetscCall(Warn(pc, VP_WARN_FAILED,
@@ -208,11 +214,10 @@ static PetscErrorCode WarnCoarse(PC pc, KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* of KSPs that measure their residual, and are not inside of another solver, which may mean them to stop early */
 PetscErrorCode PCVPatchDGWarnAfter(PC pc, KSP ksp, Vec b, Vec x)
 {
   PetscFunctionBegin;
-  if (((PetscObject)ksp)->tablevel > 0 || ksp->normtype == KSP_NORM_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!IsWatched(ksp)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(WarnCoarse(pc, ksp));
   if (ksp->reason < 0) PetscCall(WarnFailed(pc, ksp));
   else
