@@ -48,14 +48,15 @@ sources   = $(filter-out $(kernels),$(wildcard src/*/*.c src/*/*/*.c))
 cuda      = $(if $(CUDA_NVCC),$(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard cuda/*.cu)))
 objects   = $(sources:src/%.c=$(BUILD)/obj/%.o) $(foreach v,$(variants),$(kernels:src/%.c=$(BUILD)/obj/%.$(v).o)) $(cuda)
 examples  = $(patsubst examples/%.c,$(BUILD)/bin/%,$(wildcard examples/*.c))
-# tests/bench*, tests/paper* are measurements, the other files of tests/ tests; *.cu and *_gpu.c only with CUDA
-cases     = $(if $(CUDA_NVCC),$(wildcard tests/*.c tests/*.cu),$(filter-out %_gpu.c,$(wildcard tests/*.c)))
-measures  = $(filter tests/bench% tests/paper%,$(cases))
-benches   = $(patsubst tests/%,$(BUILD)/bin/%,$(basename $(measures)))
-tests     = $(patsubst tests/%,$(BUILD)/tests/%,$(basename $(filter-out $(measures),$(cases))))
+# tests are in tests/ itself; what they share in support, random cases in fuzz, measurements in bench and paper; *.cu and *_gpu.c only with CUDA
+has       = $(wildcard $1/*.c) $(if $(CUDA_NVCC),$(wildcard $1/*.cu))
+cases     = $(call has,tests)
+measures  = $(filter-out $(if $(CUDA_NVCC),,%_gpu.c),$(call has,tests/bench) $(call has,tests/paper))
+benches   = $(addprefix $(BUILD)/bin/,$(notdir $(basename $(measures))))
+tests     = $(patsubst tests/%,$(BUILD)/tests/%,$(basename $(cases)))
 fuzzer    = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/fuzz/*.c))
-c_mains   = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard examples/*.c) $(filter %.c,$(cases))) $(fuzzer)
-cu_mains  = $(patsubst %.cu,$(BUILD)/obj/%.o,$(filter %.cu,$(cases)))
+c_mains   = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard examples/*.c) $(filter %.c,$(cases) $(measures))) $(fuzzer)
+cu_mains  = $(patsubst %.cu,$(BUILD)/obj/%.o,$(filter %.cu,$(cases) $(measures)))
 shared    = $(BUILD)/lib/libvpatchdg.so
 static    = $(BUILD)/lib/libvpatchdg.a
 soname    = libvpatchdg.so.$(firstword $(subst ., ,$(VERSION)))
@@ -104,7 +105,9 @@ $(BUILD)/bin/plain: $(BUILD)/obj/examples/plain.o | $(shared)
 $(filter-out %/plain,$(examples)): $(BUILD)/bin/%: $(BUILD)/obj/examples/%.o $(shared)
 	$(link) -o $@ $< -L$(BUILD)/lib -lvpatchdg -Wl,-rpath,'$$ORIGIN/../lib' $(LDFLAGS) $(PETSC_LIBS) -lm
 inside    = $(link) $(if $(filter $<,$(cu_mains)),-fopenmp) -o $@ $< $(static) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) -lm
-$(benches): $(BUILD)/bin/%: $(BUILD)/obj/tests/%.o $(static)
+$(BUILD)/bin/%: $(BUILD)/obj/tests/bench/%.o $(static)
+	$(inside)
+$(BUILD)/bin/%: $(BUILD)/obj/tests/paper/%.o $(static)
 	$(inside)
 $(tests): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(static)
 	$(inside)
@@ -142,8 +145,8 @@ run: all
 # every test program runs on the numbers of ranks that its line "ranks: 1 2 4" names (or 1), through a file that prove can run
 list_tests = rm -rf $(BUILD)/t; mkdir -p $(BUILD)/t; for t in $(notdir $(tests)); do \
 	  for n in $$(sed -n 's/.*ranks: *\([0-9][0-9 ]*\).*/\1/p;T;q' tests/$$t.c* | grep . || echo 1); do \
-	    printf '\#!/bin/sh\nexec tests/run.sh %s %s\n' $$n $(BUILD)/tests/$$t > $(BUILD)/t/$$t.$$n.t; done; done
-prove      = SANITIZE=$(SANITIZE) OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 tests/prove.sh $(if $(V),-v) \
+	    printf '\#!/bin/sh\nexec tests/support/run.sh %s %s\n' $$n $(BUILD)/tests/$$t > $(BUILD)/t/$$t.$$n.t; done; done
+prove      = SANITIZE=$(SANITIZE) OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 tests/support/prove.sh $(if $(V),-v) \
 	  $(or $(foreach t,$(T),$(if $(wildcard tests/$t.c*),$(BUILD)/t/$t.*.t) $(filter tests/$t.t,$(1))),$(BUILD)/t/*.t $(1))
 left_out   = $(if $(CUDA_NVCC),$(if $(gpu),the tests run on the CPU; make check-gpu runs them on the GPU,no GPU here),built without CUDA)$(if \
 	     $(and $(CUDA_NVCC),$(gpu)),,: the tests in tests/*.cu and with VPATCHDG_TEST=cuda are skipped (make check-gpu))

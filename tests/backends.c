@@ -1,7 +1,7 @@
 /* Host and device agree: operator, transfers, cycle, guess, solvers, to rounding. And what only a device can get wrong: copies, memory.
    ranks: 1 2 3 */
-#include "agree.h"
-#include "refused.h"
+#include "support/agree.h"
+#include "support/refused.h"
 
 /* these with all options and solvers; their coarsest levels are solved exactly */
 static const Case thorough[] = {

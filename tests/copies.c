@@ -1,7 +1,7 @@
 /* Matrices made from a DM follow its coefficient, copies keep theirs, and a preconditioner takes what its matrix holds: matrix-free and
    assembled ones alike. */
 /* ranks: 1 3 */
-#include "problem.h"
+#include "support/problem.h"
 
 static PetscReal Jump(const PetscReal lower[], const PetscReal upper[], PetscReal a)
 {

@@ -1,6 +1,6 @@
 /* The CUDA kernels against plain loops, slot by slot, on meshes regular enough for all of them. With arguments: only these degrees.
    ranks: 1 */
-#include "cuda_loops.h"
+#include "support/cuda_loops.h"
 
 /* the level on the device */
 struct Device {

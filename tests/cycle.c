@@ -1,7 +1,7 @@
 /* How fast x += M (b - A x) converges, and that what it converges to is right: nu = -8 / log10 of the mean reduction. Bounds are an
    independent reference computation's nu for GMRES and a margin for plain refinement; cuts between ranks cost up to 40 % of nu.
    ranks: 1 2 3 4 5 */
-#include "multigrid.h"
+#include "support/multigrid.h"
 
 typedef struct {
   Setting        setting;

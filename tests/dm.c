@@ -1,6 +1,6 @@
 /* DMVPATCHDG: settings, points, relatives, views, and what it refuses. */
 /* ranks: 1 2 3 4 */
-#include "problem.h"
+#include "support/problem.h"
 
 static PetscErrorCode Wave(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx)
 {

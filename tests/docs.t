@@ -3,7 +3,7 @@
 use strict;
 use warnings;
 use Test::More;
-use lib 'tests';
+use lib 'tests/support';
 use Example;
 plan(skip_all => 'no python3 here') if system('python3 -c "" 2>/dev/null');
 local $ENV{ASAN_OPTIONS} = 'detect_leaks=0'; # MPI's

@@ -3,7 +3,7 @@
 use strict;
 use warnings;
 use Test::More;
-use lib 'tests';
+use lib 'tests/support';
 use Example;
 
 # a python3 whose petsc4py (and slepc4py) can load this library
@@ -48,7 +48,7 @@ for my $page (glob('share/doc/*.rst')) {
       skip('no slepc4py here', 1) if !$program && $arguments =~ /eigenvalues/ && !$slepc;
       $arguments =~ s/build\//$build\//g;
       $arguments =~ s/solver\.opts/$folder\/solver.opts/;
-      my $out = $program ? run($ranks, $program, $arguments) : `tests/run.sh $ranks $python -B $arguments 2>&1`;
+      my $out = $program ? run($ranks, $program, $arguments) : `tests/support/run.sh $ranks $python -B $arguments 2>&1`;
       ok(alike([words($expected, $command)], [words($out, $command)]), "prints_what_the_page_says, $page, " . substr($command, 0, 60))
         or diag("$command\n$out");
     }

@@ -1,6 +1,6 @@
 /* What -vpatchdg_doctor says of a coefficient, and the iterations that it foretells. The doctor itself: doctor.t. */
 /* ranks: 1 3 */
-#include "problem.h"
+#include "support/problem.h"
 #include "../src/petsc/impl.h"
 
 static FILE *said; /* the doctor's words, on rank 0 */

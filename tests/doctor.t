@@ -3,7 +3,7 @@
 use strict;
 use warnings;
 use Test::More;
-use lib 'tests';
+use lib 'tests/support';
 use Example;
 
 my $on_gpu = ($ENV{VPATCHDG_TEST} // '') eq 'cuda';

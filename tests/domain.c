@@ -1,6 +1,6 @@
 /* Domains and meshes at their limits: what is refused, many boxes, more ranks than cells, other communicators.
    ranks: 1 2 3 5 */
-#include "tap.h"
+#include "support/tap.h"
 #include "../src/mesh/lattice.h"
 
 /* the error of a domain of boxes in the plane, {x lower, y lower, x upper, y upper} each */

@@ -1,6 +1,6 @@
 /* The discretisation converges as it should, whatever the domain and the data on its boundary. */
 /* ranks: 1 2 4 */
-#include "problem.h"
+#include "support/problem.h"
 
 /* u = sin(w.x + 0.4), -div(a grad u) + c u = (a |w|^2 + c) u */
 typedef struct {

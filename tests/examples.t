@@ -4,7 +4,7 @@ use strict;
 use warnings;
 use JSON::PP;
 use Test::More;
-use lib 'tests';
+use lib 'tests/support';
 use Example;
 
 # poisson

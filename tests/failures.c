@@ -1,8 +1,8 @@
 /* Memory that one rank does not get in set-up is an error on all ranks, which then go on without it. */
 /* ranks: 2 3 */
-#include "pretend.h"
-#include "problem.h"
-#include "refused.h"
+#include "support/pretend.h"
+#include "support/problem.h"
+#include "support/refused.h"
 
 static struct {
   int       calls, failing; /* the call that fails, on the last rank */

@@ -1,7 +1,7 @@
 /* Kernels where vectors are so long that 32 bits count neither their numbers nor their bytes: the cells of a small level, told to lie
    behind 2^31 / n^dim others. Nobody touches these, so that they take no memory on the host.
    ranks: 1 */
-#include "multigrid.h"
+#include "support/multigrid.h"
 #include <sys/mman.h>
 
 /* the same cells near, as level->view says, and far */

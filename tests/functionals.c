@@ -1,6 +1,6 @@
 /* (f, u_h) for f = 1, zero Dirichlet data, against values computed independently, and the true residual at convergence.
    ranks: 1 3 */
-#include "backend.h"
+#include "support/backend.h"
 
 typedef struct {
   const char *domain;

@@ -3,7 +3,7 @@
 use strict;
 use warnings;
 use Test::More;
-use lib 'tests';
+use lib 'tests/support';
 use Example;
 
 plan(skip_all => 'no python3') if system('python3 -c "" 2>/dev/null');

@@ -3,7 +3,7 @@
 use strict;
 use warnings;
 use Test::More;
-use lib 'tests';
+use lib 'tests/support';
 use Example;
 
 my $make = "make BUILD=$build" . ($ENV{SANITIZE} ? " SANITIZE=$ENV{SANITIZE}" : '');

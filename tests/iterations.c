@@ -2,7 +2,7 @@
    nu = -8 / log10((|r_n|/|r_0|)^(1/n)), an orthonormal basis. L-shape and Fichera: from an independent dense computation in that basis;
    in a Gauss-Lobatto basis the same method has figures 0.1-0.5 smaller, because the norm is another.
    ranks: 1 2 3 4 8 */
-#include "backend.h"
+#include "support/backend.h"
 
 typedef struct {
   const char *domain, *space, *residual, *precision, *ksp;

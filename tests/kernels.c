@@ -1,7 +1,7 @@
 /* The kernels against plain loops, on random views: they are linear algebra, so tables and neighbours may be anything
    where bases and patches do not say more.
    ranks: 1 */
-#include "kernels.h"
+#include "support/kernels.h"
 
 #define FAR 0x1p200 /* no single-precision number is so large */
 

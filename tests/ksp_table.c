@@ -1,8 +1,8 @@
 /* Every KSP of PETSc with PCVPATCHDG as it is: where it says that it converged, the true residual is at most 10 times the tolerance, or
    a warning was printed.
    ranks: 1 2 */
-#include "problem.h"
-#include "said.h"
+#include "support/problem.h"
+#include "support/said.h"
 
 PETSC_EXTERN PetscFunctionList KSPList;
 

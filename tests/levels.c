@@ -1,7 +1,7 @@
 /* Where levels live and how the coarsest is solved changes no result: gathered on fewer ranks, swept instead of solved by a KSP.
    ranks: 1 2 3 5 */
-#include "tap.h"
-#include "problem.h"
+#include "support/tap.h"
+#include "support/problem.h"
 #include <vpatchdg.h>
 
 typedef struct {

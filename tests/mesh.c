@@ -1,6 +1,6 @@
 /* Cells, neighbours, ghosts and the links between levels, against the brute-force lattice.
    ranks: 1 2 3 5 8 */
-#include "mesh_cases.h"
+#include "support/mesh_cases.h"
 
 /* what is checked, on all meshes of a case together */
 enum {

@@ -1,6 +1,6 @@
 /* The algorithm's pieces: operator, transfers, and the cycle as a linear map.
    ranks: 1 2 3 4 */
-#include "multigrid.h"
+#include "support/multigrid.h"
 
 static PetscErrorCode Operator(const Setting *s)
 {

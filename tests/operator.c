@@ -1,6 +1,6 @@
 /* The operator as PETSc sees it, matrix-free and assembled, and the transfers between meshes. */
 /* ranks: 1 2 3 4 */
-#include "problem.h"
+#include "support/problem.h"
 #include <petsc/private/petscimpl.h> /* PetscObjectStateGet() of PETSc 3.18 */
 
 typedef struct {

@@ -3,7 +3,7 @@
 use strict;
 use warnings;
 use Test::More;
-use lib 'tests';
+use lib 'tests/support';
 use Example;
 
 for my $file (glob('share/vpatchdg/options/*.opts')) {

@@ -1,7 +1,7 @@
 /* PCVPATCHDG and PCVPATCH as PETSc objects: when they are built anew, where they can be used, what they refuse.
    ranks: 1 2 3 4 */
-#include "problem.h"
-#include "refused.h"
+#include "support/problem.h"
+#include "support/refused.h"
 #include "../src/petsc/pcimpl.h"
 
 /* how often the PC was built since build number `before` */

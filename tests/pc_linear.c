@@ -1,6 +1,6 @@
 /* PCVPATCHDG and PCVPATCH as linear maps: symmetry, adjoints, and the cycle against PCMG's.
    ranks: 1 2 3 4 */
-#include "problem.h"
+#include "support/problem.h"
 
 /* (M u, v) and (u, M v), or (u, M^T v) */
 static PetscErrorCode Adjointness(Problem *p, const char options[], PetscBool transpose, PetscReal *error)

@@ -1,8 +1,8 @@
 /* -pc_vpatchdg_precision auto: which precision a KSP gets, wherever it stands.
    ranks: 1 2 */
-#include "problem.h"
-#include "said.h"
-#include "refused.h"
+#include "support/problem.h"
+#include "support/said.h"
+#include "support/refused.h"
 #include "../src/petsc/pcimpl.h"
 #include <petscsnes.h>
 

@@ -1,6 +1,6 @@
 /* KSPRICHARDSON with PCVPATCHDG means the same whether refinement is fused (PCApplyRichardson()) or PETSc's own loop runs, which a monitor,
    a scale or a null space make it do. ranks: 1 2 4 */
-#include "problem.h"
+#include "support/problem.h"
 
 #define MOST 64
 

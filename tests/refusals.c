@@ -1,7 +1,7 @@
 /* bad_input_is_refused: on every rank, with a message that says what is wrong and what there is. Options are in refusals.t. */
 /* ranks: 1 3 */
-#include "problem.h"
-#include "refused.h"
+#include "support/problem.h"
+#include "support/refused.h"
 #include "../src/petsc/pcimpl.h"
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
 use strict;
 use warnings;
 use Test::More;
-use lib 'tests';
+use lib 'tests/support';
 use Example;
 
 for (['-dm_vpatchdg_dim 4', 'dimensions 2 and 3 exist'],

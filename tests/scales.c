@@ -1,6 +1,6 @@
 /* Vectors, domains, coefficients and reactions of sizes far from 1: all but rounding is as at size 1.
    ranks: 1 2 3 */
-#include "problem.h"
+#include "support/problem.h"
 #include <petsc/private/petscimpl.h>
 
 /* ---- the preconditioner is homogeneous */

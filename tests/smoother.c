@@ -1,6 +1,6 @@
 /* Patch solvers and sweeps over them.
    ranks: 1 2 3 4 */
-#include "multigrid.h"
+#include "support/multigrid.h"
 
 /* largest of r on a patch's cells */
 static double LargestOn(VpLevel level, const int32_t cell[], const double r[])

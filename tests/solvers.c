@@ -1,6 +1,6 @@
 /* Outer solvers with PCVPATCHDG: each reaches what it reports, or does not and is expected not to.
    ranks: 1 2 4 */
-#include "problem.h"
+#include "support/problem.h"
 
 /* true residual at most 10 x tolerance; those that stop by another norm, a preconditioned one, get a hundred times more */
 static PetscErrorCode every_ksp_runs(void)

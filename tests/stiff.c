@@ -1,7 +1,7 @@
 /* Numbers that double or single precision does not hold are refused on every rank; what they do hold is solved.
    ranks: 1 2 3 */
-#include "problem.h"
-#include "refused.h"
+#include "support/problem.h"
+#include "support/refused.h"
 
 static PetscErrorCode Make(PetscInt dim, PetscReal size, PetscReal penalty, PetscReal reaction, DM *dm)
 {

@@ -1,6 +1,6 @@
 /* Bases and transfers, all degrees.
    ranks: 1 */
-#include "tables.h"
+#include "support/tables.h"
 
 static void gauss_integrates_monomials(void)
 {

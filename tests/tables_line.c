@@ -1,6 +1,6 @@
 /* The operator along a line of cells against its form by quadrature.
    ranks: 1 */
-#include "tables.h"
+#include "support/tables.h"
 
 static Domain SomeDomain(int cells, int lower, int upper, double coefficient)
 {

@@ -1,6 +1,6 @@
 /* The patch solvers of one direction against the form by quadrature, all sides, spaces and degrees.
    ranks: 1 */
-#include "tables.h"
+#include "support/tables.h"
 
 /* x = A^-1 b by elimination, A [n][n] with rows of length MAX is lost */
 static void Solve(int n, double A[][MAX], const double b[], double x[])

@@ -1,8 +1,8 @@
 /* However ghosts travel between devices, operator, cycle and solve are those of the host. Where there is no GPU, the host pretends to be
    one. And a transport that can not be is refused. ranks: 1 2 3 4 */
-#include "agree.h"
-#include "pretend.h"
-#include "refused.h"
+#include "support/agree.h"
+#include "support/pretend.h"
+#include "support/refused.h"
 
 static const Case cases[] = {
   {"square", 2, 3, 4, UNIT},

@@ -1,6 +1,6 @@
 /* VTK output: a file that says what the vector is, whatever the number of ranks. */
 /* ranks: 1 2 3 4 */
-#include "problem.h"
+#include "support/problem.h"
 #include <unistd.h>
 
 static PetscErrorCode Linear(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx)

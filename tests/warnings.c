@@ -1,7 +1,7 @@
 /* What PCVPATCHDG warns of, and how often.
    ranks: 1 2 */
-#include "problem.h"
-#include "said.h"
+#include "support/problem.h"
+#include "support/said.h"
 
 #define VP "-pc_type vpatchdg "
 #define SYMMETRIC "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 "

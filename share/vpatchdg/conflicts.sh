@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shared-memory bank conflicts by ncu's counters, Q3 to Q7: the paper's kernels (tests/paper.cu), read in natural order and free of conflicts,
+# Shared-memory bank conflicts by ncu's counters, Q3 to Q7: the paper's kernels (tests/paper), read in natural order and free of conflicts,
 # and the library's sweep of like patches. Needs a GPU whose counters may be read, and what `make bench-gpu` built.
 #   conflicts.sh [BUILD]     BUILD: build
 set -euo pipefail

@@ -1,6 +1,6 @@
 /* What the files of the fuzzer's program share. fuzz.py draws the cases, runs this program once for each, and reads what it prints. */
 #pragma once
-#include "../problem.h"
+#include "../support/problem.h"
 
 /* try.c: calls whose outcome is looked at on all ranks */
 typedef enum { ALL_DONE, ALL_REFUSED, RANKS_DIFFER } Outcome;

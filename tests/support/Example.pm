@@ -19,7 +19,7 @@ if (($ENV{VPATCHDG_TEST} // '') eq 'cuda') {
 
 sub run {
   my ($ranks, $program, $arguments) = @_;
-  my $output = `tests/run.sh $ranks $build/bin/$program $arguments 2>&1`;
+  my $output = `tests/support/run.sh $ranks $build/bin/$program $arguments 2>&1`;
   diag("$program $arguments ($ranks ranks)\n", join("\n", grep { !/Configure options/ } (split(/\n/, $output), ('') x 15)[0 .. 14])) if $?;
   return $output;
 }

@@ -1,7 +1,7 @@
 /* Tests on any number of ranks that speak TAP: TapBegin(comm), TapOk(condition, "name"), return TapEnd(),
    or return TapSkip("why"). */
 #pragma once
-#include "../src/compat.h"
+#include "../../src/compat.h"
 #include <stdarg.h>
 
 static struct {

@@ -2,8 +2,8 @@
    VpGauss and VpBasisEvaluate alone. */
 #pragma once
 #include "tap.h"
-#include "../src/tables/tables.h"
-#include "../src/compat.h"
+#include "../../src/tables/tables.h"
+#include "../../src/compat.h"
 #include <math.h>
 #include <string.h>
 

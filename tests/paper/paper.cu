@@ -10,7 +10,7 @@
      paper           checks, then a table of GDoF/s for Q3 .. Q7
      paper check     checks only, TAP
      paper profile   every kernel once on a small mesh, for share/vpatchdg/conflicts.sh */
-#include "paper_tables.h"
+#include "tables.h"
 #include <algorithm>
 #include <cstring>
 #include <string>

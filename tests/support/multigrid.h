@@ -2,7 +2,7 @@
  * ranks. */
 #pragma once
 #include "backend.h"
-#include "../src/multigrid/multigrid.h"
+#include "../../src/multigrid/multigrid.h"
 
 typedef enum { COEFFICIENT_ONE, COEFFICIENT_UNIFORM, COEFFICIENT_SEPARABLE, COEFFICIENT_CHECKERBOARD, COEFFICIENT_LAYERS } CoefficientKind;
 

@@ -1,9 +1,9 @@
 /* The tables of paper.cu's kernels: one-dimensional matrices in the nodal basis at Gauss-Lobatto points, on the host, row-major. */
 #pragma once
-#include "paper.cuh"
+#include "kernels.cuh"
 #include <petscsf.h>
 extern "C" {
-#include "../src/tables/tables.h"
+#include "../../src/tables/tables.h"
 }
 #include <cmath>
 #include <cstdio>
@@ -110,7 +110,7 @@ struct Nodal {
   }
 };
 
-/* the entry `kind` of the kernels' tables (paper.cuh) */
+/* the entry `kind` of the kernels' tables (kernels.cuh) */
 static Reals Table(const Nodal &line, int kind, VpSpace space)
 {
   const int    n = line.n, m = 2 * n, cut = kind == REDUCED ? 1 : 0, P = m - 2 * cut;

@@ -7,9 +7,9 @@ static char help[] =
   -report FILE            : the figures as JSON; share/vpatchdg/scaling.py compares the files of several numbers of ranks\n\
   -dm_*, -pc_*, -ksp_*    : what is measured, for instance -dm_vpatchdg_transport host\n\n";
 
-#include "backend.h"
-#include "bench_gpu.h"
-#include "../src/multigrid/internal.h"
+#include "../support/backend.h"
+#include "report.h"
+#include "../../src/multigrid/internal.h"
 
 /* cells of a GPU (weak) or of all (strong): boxes refined `refine` times */
 typedef struct {

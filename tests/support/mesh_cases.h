@@ -1,7 +1,7 @@
 /* Domains to test meshes on, and the same domains as brute-force lattices: grids of boxes, possibly without one of them. */
 #pragma once
 #include "tap.h"
-#include "../src/mesh/mesh.h"
+#include "../../src/mesh/mesh.h"
 
 typedef struct {
   const char *name;

@@ -5,7 +5,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-#include "../src/kernels/ops.h"
+#include "../../src/kernels/ops.h"
 #ifdef __cplusplus
 }
 #endif
