@@ -57,7 +57,7 @@ def read(path):
 
 
 def sources():
-    return sorted(os.path.relpath(path, ROOT) for path in glob.glob(os.path.join(ROOT, 'src/petsc/*.c'))) + [HEADER]
+    return sorted(os.path.relpath(path, ROOT) for path in glob.glob(os.path.join(ROOT, 'src/petsc/**/*.c'), recursive=True)) + [HEADER]
 
 
 def version():

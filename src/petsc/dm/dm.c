@@ -1,0 +1,387 @@
+/* DMVPATCHDG: the mesh, the space and the operator as a DM. */
+#include "../impl.h"
+
+static PetscErrorCode DMSetUp_VPatchDG(DM dm)
+{
+  DM_VPatchDG *dg;
+  MPI_Comm     comm = PetscObjectComm((PetscObject)dm);
+  PetscInt     level;
+  VpMesh       mesh;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  if (dg->mesh) PetscFunctionReturn(PETSC_SUCCESS);
+  if (dm->dim < 0) PetscCall(DMSetDimension(dm, 3));
+  PetscCall(DMVPatchDGCheckAgreement(dm));
+  PetscCall(DMVPatchDGCheckDimension(dm));
+  PetscCall(DMGetRefineLevel(dm, &level));
+  PetscCheck(level >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "-dm_refine %" PetscInt_FMT ": the number of refinements is 0 or more", level);
+  PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, dm, 0, 0, 0));
+  PetscCall(VpDomainDestroy(&dg->boxes)); /* of a set-up that failed */
+  PetscCall(DMVPatchDGCreateDomain(dm, &dg->boxes));
+  PetscCall(DMVPatchDGDoctor(dm, level));
+  PetscCall(DMVPatchDGCheckSize(dm, dg->boxes->nbox, level));
+  PetscCall(DMVPatchDGCheckScale(dm, dg->boxes, level));
+  PetscCall(VpMeshCreate(comm, dg->boxes, (int)level, &mesh));
+  dg->mesh = mesh;
+  PetscCall(DMVPatchDGSetOperator(dm, NULL));
+  PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, dm, 0, 0, 0));
+  PetscCall(DMViewFromOptions(dm, NULL, "-dm_view"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DMDestroy_VPatchDG(DM dm)
+{
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+
+  PetscFunctionBegin;
+  if (dg->ghost) PetscCall(dg->kernels->release(dg->ghost));
+  PetscCall(VpOperatorDestroy(&dg->op));
+  PetscCall(VpMeshDestroy(&dg->mesh));
+  PetscCall(VpDomainDestroy(&dg->boxes));
+  PetscCall(PetscFree2(dg->box_lower, dg->box_upper));
+  PetscCall(PetscFree(dg));
+  dm->data = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a DM with the settings of dm on the given mesh (NULL: not set up), whose reference it takes over; coefficient: of mesh's own cells, or
+   NULL */
+static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient[], DM *out)
+{
+  DM_VPatchDG *from = (DM_VPatchDG *)dm->data, *to;
+
+  PetscFunctionBegin;
+  if (!*out) PetscCall(DMCreate(PetscObjectComm((PetscObject)dm), out));
+  PetscCall(DMSetType(*out, DMVPATCHDG));
+  PetscCall(DMSetDimension(*out, dm->dim));
+  PetscCall(DMSetVecType(*out, dm->vectype));
+  PetscCall(DMSetMatType(*out, dm->mattype));
+  to = (DM_VPatchDG *)(*out)->data;
+  *to = *from;
+  to->box_lower = to->box_upper = to->ghost = NULL;
+  to->mesh = mesh;
+  to->op = NULL;
+  to->kernels = NULL;
+  to->travel[0] = 0;
+  to->mats = NULL;
+  if (from->box_lower) {
+    PetscCall(PetscMalloc2(from->nbox * dm->dim, &to->box_lower, from->nbox * dm->dim, &to->box_upper));
+    PetscCall(PetscArraycpy(to->box_lower, from->box_lower, from->nbox * dm->dim));
+    PetscCall(PetscArraycpy(to->box_upper, from->box_upper, from->nbox * dm->dim));
+  }
+  if (to->boxes) PetscCall(VpDomainReference(to->boxes));
+  if (mesh) PetscCall(DMVPatchDGSetOperator(*out, coefficient));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DMClone_VPatchDG(DM dm, DM *clone)
+{
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+
+  PetscFunctionBegin;
+  if (dg->mesh) {
+    PetscCall(DMVPatchDGCheck(dm, "DMClone()"));
+    PetscCall(VpMeshReference(dg->mesh));
+  }
+  PetscCall(CreateLike(dm, dg->mesh, dg->op ? dg->op->problem.coefficient : NULL, clone));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc sets the levels itself after refining; after coarsening it is left to us (CoarsenHook) */
+static PetscErrorCode CreateNext(DM dm, VpMesh mesh, const PetscReal coefficient[], DM *out)
+{
+  PetscFunctionBegin;
+  *out = NULL;
+  PetscCall(CreateLike(dm, mesh, coefficient, out));
+  PetscCall(PetscObjectSetOptionsPrefix((PetscObject)*out, ((PetscObject)dm)->prefix));
+  (*out)->setupcalled = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
+{
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  const PetscReal *coefficient;
+  PetscReal       *a = NULL;
+  VpMesh           fine;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMRefine()"));
+  coefficient = dg->op->problem.coefficient;
+  PetscCall(DMVPatchDGCheckSize(dm, dg->boxes->nbox, dg->mesh->level + 1));
+  PetscCall(VpMeshRefine(dg->mesh, &fine));
+  if (coefficient) {
+    PetscCall(PetscMalloc1(fine->nown + 1, &a));
+    for (int32_t c = 0; c < fine->nown; c++) a[c] = coefficient[fine->parent[c]];
+  }
+  PetscCall(CreateNext(dm, fine, a, refined));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DMCoarsen_VPatchDG(DM dm, MPI_Comm comm, DM *coarsened)
+{
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  const PetscReal *coefficient;
+  PetscReal       *a = NULL;
+  VpMesh           coarse;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMCoarsen()"));
+  coefficient = dg->op->problem.coefficient;
+  PetscCheck(dg->mesh->level > 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "The boxes are whole, there is no coarser mesh: refine more (-dm_refine n) or use fewer levels (-pc_mg_levels at most n + 1)");
+  PetscCall(VpMeshCoarsen(dg->mesh, &coarse));
+  if (coefficient) {
+    PetscCall(PetscMalloc1(coarse->nown + 1, &a));
+    PetscCall(VpCoarsenCoefficient(dg->mesh, coefficient, a));
+  }
+  PetscCall(CreateNext(dm, coarse, a, coarsened));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Runs after PETSc has copied types and levels. Whole boxes get an assembled matrix: the LU that PCMG puts there needs one. */
+static PetscErrorCode CoarsenHook(DM fine, DM coarse, void *ctx)
+{
+  const int level = ((DM_VPatchDG *)coarse->data)->mesh->level;
+  PetscBool shell;
+
+  PetscFunctionBegin;
+  PetscCall(DMSetRefineLevel(coarse, level));
+  PetscCall(PetscStrcmp(coarse->mattype, MATSHELL, &shell));
+  if (shell && level == 0) PetscCall(DMSetMatType(coarse, MATAIJ));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateVector(DM dm, MPI_Comm comm, PetscInt cells, Vec *v)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCreate(comm, v));
+  PetscCall(VecSetSizes(*v, cells * DMVPatchDGCellSize(dm), PETSC_DETERMINE));
+  PetscCall(VecSetType(*v, dm->vectype));
+  PetscCall(VecSetDM(*v, dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DMCreateGlobalVector_VPatchDG(DM dm, Vec *v)
+{
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMCreateGlobalVector()"));
+  PetscCall(CreateVector(dm, PetscObjectComm((PetscObject)dm), ((DM_VPatchDG *)dm->data)->mesh->nown, v));
+  PetscCall(VecSetOperation(*v, VECOP_VIEW, (VpFunction *)VecView_VPatchDG));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DMCreateLocalVector_VPatchDG(DM dm, Vec *v)
+{
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMCreateLocalVector()"));
+  PetscCall(CreateVector(dm, PETSC_COMM_SELF, ((DM_VPatchDG *)dm->data)->mesh->nface, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckGlobal(DM dm, Vec v, const char caller[])
+{
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, caller));
+  PetscCall(DMVPatchDGCheckVector(dm, v, caller));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* it may be wrong on one rank only */
+static PetscErrorCode CheckLocal(DM dm, Vec v, InsertMode mode)
+{
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "A local vector"));
+  PetscCheck(mode == INSERT_VALUES || mode == ADD_VALUES, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "Between global and local vectors of a DMVPATCHDG there are INSERT_VALUES and ADD_VALUES, not mode %d", (int)mode);
+  PetscCheck(v && ((PetscObject)v)->classid == VEC_CLASSID, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "There is no local vector");
+  PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm),
+                              (PetscBool)(n == ((DM_VPatchDG *)dm->data)->mesh->nface * DMVPatchDGCellSize(dm)),
+                              "the local vector has the wrong size: make it with DMCreateLocalVector()"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* local (+)= own cells' values, then those of the face ghosts */
+static PetscErrorCode FillLocal(DM dm, const PetscScalar own[], InsertMode mode, PetscScalar local[])
+{
+  DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
+  const PetscInt nown = dg->mesh->nown * DMVPatchDGCellSize(dm), nface = dg->mesh->nface * DMVPatchDGCellSize(dm);
+  PetscScalar   *ghost;
+  VpLevel        level;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetLevel(dm, &level));
+  PetscCall(PetscMalloc1(nface - nown, &ghost));
+  PetscCall(VpMeshExchangeBegin(dg->mesh, VP_GHOST_FACE, level->unit, own, ghost));
+  PetscCall(VpMeshExchangeEnd(dg->mesh, VP_GHOST_FACE, level->unit, own, ghost));
+  for (PetscInt i = 0; i < nface; i++) local[i] = (mode == INSERT_VALUES ? 0 : local[i]) + (i < nown ? own[i] : ghost[i - nown]);
+  PetscCall(PetscFree(ghost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM dm, Vec global, InsertMode mode, Vec local)
+{
+  const PetscScalar *g;
+  PetscScalar       *l;
+
+  PetscFunctionBegin;
+  PetscCall(CheckGlobal(dm, global, "DMGlobalToLocal()"));
+  PetscCall(CheckLocal(dm, local, mode));
+  PetscCall(VecGetArrayRead(global, &g));
+  PetscCall(VecGetArray(local, &l));
+  PetscCall(FillLocal(dm, g, mode, l));
+  PetscCall(VecRestoreArray(local, &l));
+  PetscCall(VecRestoreArrayRead(global, &g));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DMLocalToLocalBegin_VPatchDG(DM dm, Vec from, InsertMode mode, Vec to)
+{
+  const PetscInt nown = ((DM_VPatchDG *)dm->data)->mesh->nown * DMVPatchDGCellSize(dm);
+  PetscScalar   *own, *x, *y;
+
+  PetscFunctionBegin;
+  PetscCall(CheckLocal(dm, from, mode));
+  PetscCall(CheckLocal(dm, to, mode));
+  PetscCall(PetscMalloc1(nown, &own));
+  PetscCall(VecGetArray(from, &x));
+  PetscCall(PetscArraycpy(own, x, nown)); /* from and to may be one */
+  PetscCall(VecRestoreArray(from, &x));
+  PetscCall(VecGetArray(to, &y));
+  PetscCall(FillLocal(dm, own, mode, y));
+  PetscCall(VecRestoreArray(to, &y));
+  PetscCall(PetscFree(own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* INSERT_VALUES: own values; ADD_VALUES: the ghosts' values are added to their owners' */
+static PetscErrorCode DMLocalToGlobalBegin_VPatchDG(DM dm, Vec local, InsertMode mode, Vec global)
+{
+  DM_VPatchDG       *dg = (DM_VPatchDG *)dm->data;
+  const PetscInt     nown = dg->mesh->nown * DMVPatchDGCellSize(dm);
+  const PetscScalar *l;
+  PetscScalar       *g;
+  VpLevel            level;
+
+  PetscFunctionBegin;
+  PetscCall(CheckGlobal(dm, global, "DMLocalToGlobal()"));
+  PetscCall(CheckLocal(dm, local, mode));
+  PetscCall(DMVPatchDGGetLevel(dm, &level));
+  PetscCall(VecGetArrayRead(local, &l));
+  PetscCall(VecGetArray(global, &g));
+  if (mode == INSERT_VALUES) {
+    PetscCall(PetscArraycpy(g, l, nown));
+  } else {
+    for (PetscInt i = 0; i < nown; i++) g[i] += l[i];
+    PetscCall(PetscSFReduceBegin(dg->mesh->sf[VP_GHOST_FACE], level->unit, l + nown, g, MPIU_SUM));
+    PetscCall(PetscSFReduceEnd(dg->mesh->sf[VP_GHOST_FACE], level->unit, l + nown, g, MPIU_SUM));
+  }
+  PetscCall(VecRestoreArray(global, &g));
+  PetscCall(VecRestoreArrayRead(local, &l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TransferEnd(DM dm, Vec from, InsertMode mode, Vec to)
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the ranks with cells beyond this one's faces */
+static PetscErrorCode DMGetNeighbors_VPatchDG(DM dm, PetscInt *n, const PetscMPIInt **ranks)
+{
+  VpRankCount count;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMGetNeighbors()"));
+  PetscCall(PetscSFGetRootRanks(((DM_VPatchDG *)dm->data)->mesh->sf[VP_GHOST_FACE], &count, ranks, NULL, NULL, NULL));
+  if (n) *n = count;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   DMVPATCHDG = "vpatchdg" - The interior-penalty discontinuous Galerkin method for -div(a grad u) + c u on a domain of axis-aligned boxes
+
+   Options Database Keys:
++  -dm_vpatchdg_dim 2|3                             - the dimension, 3 by default, `DMSetDimension()`
+.  -dm_vpatchdg_degree k                            - the degree of the polynomials, 1 to 8, `DMVPatchDGSetDegree()`
+.  -dm_vpatchdg_domain box|lshape|fichera           - the domain, `DMVPatchDGSetDomain()`
+.  -dm_vpatchdg_boxes nx,ny,nz                      - the numbers of boxes in the domain box, `DMVPatchDGSetBoxGrid()`
+.  -dm_vpatchdg_lower x,y,z                         - its lower corner
+.  -dm_vpatchdg_upper x,y,z                         - its upper corner
+.  -dm_refine n                                     - every box is refined n times (0 leaves the boxes whole), `DMSetRefineLevel()`
+.  -dm_vpatchdg_boundary dirichlet|neumann|periodic - one for all sides, or one for each, `DMVPatchDGSetBoundary()`
+.  -dm_vpatchdg_penalty s                           - a factor of the interior penalty, `DMVPatchDGSetPenalty()`
+.  -dm_vpatchdg_reaction c                          - adds c u, `DMVPatchDGSetReaction()`
+.  -dm_mat_type shell|aij|...                       - the operator without a matrix (default), or assembled
+.  -dm_vec_type standard|cuda|...                   - the type of the vectors; cuda puts everything on the GPU
+.  -dm_vpatchdg_backend auto|host|cuda              - where the work is done, `DMVPatchDGSetBackend()`
+.  -dm_vpatchdg_transport auto|nccl|mpi|host        - how ghosts travel between GPUs, `DMVPatchDGSetTransport()`
+.  -vpatchdg_doctor                                 - prints versions, machine, mesh, cycle, expected iterations, memory, and what to change
+.  -vpatchdg_memory bytes                           - how much memory a rank may take for mesh, vectors and cycle (default: its part of what is free)
+-  -vpatchdg_progress                               - long work says how far it is, on the first rank's standard error
+
+   Level: beginner
+
+   Notes:
+   On every cell functions are polynomials of degree k in each variable.
+
+   A global vector holds the cells of every rank along a space-filling curve, (k+1)^dim numbers for each. They are coefficients in a basis
+   that is orthonormal in L2, so the Euclidean norm of a vector x is the L2 norm of the function u_h, and the right-hand side is
+   b_i = (f, phi_i). `DMVPatchDGGetPointValues()` turns coefficients into values at points, `DMVPatchDGSetPointValues()` the reverse.
+
+   A local vector holds the rank's own cells, then those beyond their faces.
+
+   Operators and the right-hand side f = 1 are provided: after `KSPSetDM()`, `KSPSolve`(ksp, NULL, NULL) solves -div(a grad u) + c u = 1. A
+   right-hand side that the caller gives is left alone.
+
+   Volumes and squared sizes of cells, and a/h^2, lie between 1e-95 and 1e95; others are refused. Units may be chosen freely within that, but
+   the default absolute tolerance of a KSP, 1e-50 (`KSPSetTolerances()`), may need to be smaller in small ones.
+
+   The number of refinements is that of `DMSetUp()`: a `DMSetRefineLevel()` that comes later has no effect.
+
+.seealso: `DMVPatchDGCreate()`, `DMVPatchDGSetDegree()`, `DMVPatchDGSetCoefficient()`, `DMVPatchDGComputeRHS()`, `PCVPATCHDG`
+M*/
+PetscErrorCode DMCreate_VPatchDG(DM dm)
+{
+  DM_VPatchDG *dg;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&dg));
+  dm->data = dg;
+  dg->degree = 3;
+  dg->penalty = 1;
+  for (int d = 0; d < 3; d++) {
+    dg->grid[d] = 1;
+    dg->upper[d] = 1;
+  }
+  dm->ops->setfromoptions = DMSetFromOptions_VPatchDG;
+  dm->ops->setup = DMSetUp_VPatchDG;
+  dm->ops->destroy = DMDestroy_VPatchDG;
+  dm->ops->view = DMView_VPatchDG;
+  dm->ops->clone = DMClone_VPatchDG;
+  dm->ops->refine = DMRefine_VPatchDG;
+  dm->ops->coarsen = DMCoarsen_VPatchDG;
+  dm->ops->createglobalvector = DMCreateGlobalVector_VPatchDG;
+  dm->ops->createlocalvector = DMCreateLocalVector_VPatchDG;
+  dm->ops->globaltolocalbegin = DMGlobalToLocalBegin_VPatchDG;
+  dm->ops->globaltolocalend = TransferEnd;
+  dm->ops->localtolocalbegin = DMLocalToLocalBegin_VPatchDG;
+  dm->ops->localtolocalend = TransferEnd;
+  dm->ops->localtoglobalbegin = DMLocalToGlobalBegin_VPatchDG;
+  dm->ops->localtoglobalend = TransferEnd;
+  dm->ops->getneighbors = DMGetNeighbors_VPatchDG;
+  dm->ops->creatematrix = DMCreateMatrix_VPatchDG;
+  dm->ops->createinterpolation = DMCreateInterpolation_VPatchDG;
+  PetscCall(DMSetMatType(dm, MATSHELL));
+  PetscCall(DMCoarsenHookAdd(dm, CoarsenHook, NULL, NULL));
+  PetscCall(DMKSPSetComputeOperators(dm, DMVPatchDGComputeOperators_Private, NULL));
+  PetscCall(DMKSPSetComputeRHS(dm, DMVPatchDGComputeOnes_Private, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,142 @@
+/* The options of a DMVPATCHDG; each calls the setter of the same name. */
+#include "../impl.h"
+
+#define MAX_ENTRIES 16 /* read more entries than a list may have, so that too many are noticed */
+
+static PetscErrorCode CheckEntries(DM dm, const char option[], PetscInt got, PetscInt need)
+{
+  PetscFunctionBegin;
+  PetscCheck(got == need, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_SIZ,
+             "%s has %" PetscInt_FMT " entries, in dimension %" PetscInt_FMT " it needs %" PetscInt_FMT ", separated by commas", option,
+             got, dm->dim, need);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BoundaryByName(DM dm, const char name[], VPatchDGBoundary *boundary)
+{
+  PetscEnum value = (PetscEnum)0;
+  PetscBool found;
+
+  PetscFunctionBegin;
+  PetscCall(PetscEnumFind(VPatchDGBoundaries, name, &value, &found));
+  PetscCheck(found && (int)value <= VPATCHDG_BOUNDARY_PERIODIC, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "-dm_vpatchdg_boundary %s: dirichlet, neumann and periodic exist", name);
+  *boundary = (VPatchDGBoundary)value;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BoundaryOption(DM dm, VpOptionItems PetscOptionsObject)
+{
+  char            *name[MAX_ENTRIES];
+  PetscInt         n = MAX_ENTRIES;
+  PetscBool        set;
+  VPatchDGBoundary boundary[6];
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsStringArray("-dm_vpatchdg_boundary",
+                                    "dirichlet, neumann or periodic, for all sides, or one for each in the order x-,x+,y-,y+,z-,z+",
+                                    "DMVPatchDGSetBoundary", name, &n, &set));
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+  if (n != 1) PetscCall(CheckEntries(dm, "-dm_vpatchdg_boundary (one for all sides, or one for each)", n, 2 * dm->dim));
+  for (PetscInt side = 0; side < 2 * dm->dim; side++) PetscCall(BoundaryByName(dm, name[n == 1 ? 0 : side], &boundary[side]));
+  for (PetscInt i = 0; i < n; i++) PetscCall(PetscFree(name[i]));
+  PetscCall(DMVPatchDGSetBoundary(dm, boundary));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* an option of the domain box with n entries */
+static PetscErrorCode CheckBoxOption(DM dm, const char option[], PetscInt n)
+{
+  const VPatchDGDomain domain = ((DM_VPatchDG *)dm->data)->domain;
+
+  PetscFunctionBegin;
+  PetscCheck(domain == VPATCHDG_DOMAIN_BOX, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
+             "%s belongs to -dm_vpatchdg_domain box, this is %s", option, VPatchDGDomains[domain]);
+  PetscCall(CheckEntries(dm, option, n, dm->dim));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BoxOptions(DM dm, VpOptionItems PetscOptionsObject)
+{
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  PetscInt     grid[MAX_ENTRIES] = {dg->grid[0], dg->grid[1], dg->grid[2]}, n;
+  PetscReal    lower[MAX_ENTRIES] = {dg->lower[0], dg->lower[1], dg->lower[2]},
+            upper[MAX_ENTRIES] = {dg->upper[0], dg->upper[1], dg->upper[2]};
+  PetscBool    set;
+
+  PetscFunctionBegin;
+  n = MAX_ENTRIES;
+  PetscCall(
+    PetscOptionsIntArray("-dm_vpatchdg_boxes", "Number of boxes in every direction (domain box)", "DMVPatchDGSetBoxGrid", grid, &n, &set));
+  if (set) PetscCall(CheckBoxOption(dm, "-dm_vpatchdg_boxes", n));
+  if (set) PetscCall(DMVPatchDGSetBoxGrid(dm, grid, NULL, NULL));
+  n = MAX_ENTRIES;
+  PetscCall(
+    PetscOptionsRealArray("-dm_vpatchdg_lower", "Lower corner of the domain (domain box)", "DMVPatchDGSetBoxGrid", lower, &n, &set));
+  if (set) PetscCall(CheckBoxOption(dm, "-dm_vpatchdg_lower", n));
+  if (set) PetscCall(DMVPatchDGSetBoxGrid(dm, NULL, lower, NULL));
+  n = MAX_ENTRIES;
+  PetscCall(
+    PetscOptionsRealArray("-dm_vpatchdg_upper", "Upper corner of the domain (domain box)", "DMVPatchDGSetBoxGrid", upper, &n, &set));
+  if (set) PetscCall(CheckBoxOption(dm, "-dm_vpatchdg_upper", n));
+  if (set) PetscCall(DMVPatchDGSetBoxGrid(dm, NULL, NULL, upper));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the dimension, which the domain may imply */
+static PetscErrorCode DomainOptions(DM dm, VpOptionItems PetscOptionsObject)
+{
+  DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
+  VPatchDGDomain domain;
+  PetscInt       dim = dm->dim > 0 ? dm->dim : 3;
+  PetscBool      asked, set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsInt("-dm_vpatchdg_dim", "Dimension, 2 or 3", "DMSetDimension", dim, &dim, &asked));
+  if (asked) {
+    PetscCall(DMVPatchDGCheckChange(dm, dm->dim != dim ? PETSC_TRUE : PETSC_FALSE, "dimension"));
+    PetscCall(DMSetDimension(dm, dim));
+  }
+  PetscCall(PetscOptionsEnum("-dm_vpatchdg_domain", "Domain: box, lshape (2D) or fichera (3D); boxes comes from DMVPatchDGSetBoxes()",
+                             "DMVPatchDGSetDomain", VPatchDGDomains, (PetscEnum)dg->domain, (PetscEnum *)&domain, &set));
+  if (set && !asked && !dg->mesh && (domain == VPATCHDG_DOMAIN_LSHAPE || domain == VPATCHDG_DOMAIN_FICHERA))
+    PetscCall(DMSetDimension(dm, domain == VPATCHDG_DOMAIN_LSHAPE ? 2 : 3)); /* not the program's: options come last */
+  if (set) PetscCall(DMVPatchDGSetDomain(dm, domain));
+  if (dm->dim < 0) PetscCall(DMSetDimension(dm, 3));
+  PetscCall(DMVPatchDGCheckDimension(dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMSetFromOptions_VPatchDG(DM dm, VpOptionItems PetscOptionsObject)
+{
+  DM_VPatchDG *dg;
+  PetscInt     level, degree;
+  PetscReal    penalty, reaction;
+  PetscEnum    backend, transport;
+  PetscBool    set;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  level = dm->levelup;
+  PetscOptionsHeadBegin(PetscOptionsObject, "DMVPATCHDG Options");
+  PetscCall(DomainOptions(dm, PetscOptionsObject));
+  PetscCall(BoxOptions(dm, PetscOptionsObject));
+  PetscCall(BoundaryOption(dm, PetscOptionsObject));
+  PetscCall(PetscOptionsInt("-dm_vpatchdg_degree", "Degree of the polynomials, 1 to 8", "DMVPatchDGSetDegree", dg->degree, &degree, &set));
+  if (set) PetscCall(DMVPatchDGSetDegree(dm, degree));
+  PetscCall(
+    PetscOptionsReal("-dm_vpatchdg_penalty", "Factor of the interior penalty", "DMVPatchDGSetPenalty", dg->penalty, &penalty, &set));
+  if (set) PetscCall(DMVPatchDGSetPenalty(dm, penalty));
+  PetscCall(PetscOptionsReal("-dm_vpatchdg_reaction", "Adds this number times u", "DMVPatchDGSetReaction", dg->reaction, &reaction, &set));
+  if (set) PetscCall(DMVPatchDGSetReaction(dm, reaction));
+  PetscCall(PetscOptionsEnum("-dm_vpatchdg_backend", "Where the work is done: auto follows -dm_vec_type", "DMVPatchDGSetBackend",
+                             VPatchDGBackends, (PetscEnum)dg->backend, &backend, &set));
+  if (set) PetscCall(DMVPatchDGSetBackend(dm, (VPatchDGBackend)backend));
+  PetscCall(PetscOptionsEnum("-dm_vpatchdg_transport", "How ghosts travel between GPUs", "DMVPatchDGSetTransport", VPatchDGTransports,
+                             (PetscEnum)dg->transport, &transport, &set));
+  if (set) PetscCall(DMVPatchDGSetTransport(dm, (VPatchDGTransport)transport));
+  PetscCall(PetscOptionsInt("-dm_refine", "How often every box is refined", "DMSetRefineLevel", level, &level, &set));
+  if (set && !dg->mesh) PetscCall(DMSetRefineLevel(dm, level));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,68 @@
+/* Sizes, coefficients and reactions that double precision holds, with room for what is computed from them. */
+#include "../impl.h"
+
+#define MOST 1e95   /* of volumes, h^2 and a/h^2, and of their inverses: squares of the norms of x and b are numbers then */
+#define ENTRY 1e290 /* of an entry of the operator */
+
+static PetscBool Holds(PetscReal x)
+{
+  return (PetscBool)(x >= 1 / MOST && x <= MOST);
+}
+
+/* of a cell's sizes h[dim]: their product, squares, 1/h^2 */
+static PetscBool HoldsSizes(PetscInt dim, const PetscReal h[])
+{
+  PetscReal volume = 1;
+  PetscBool holds = PETSC_TRUE;
+
+  for (PetscInt d = 0; d < dim; d++) {
+    volume *= h[d];
+    holds = (PetscBool)(holds && Holds(h[d]) && Holds(h[d] * h[d]) && Holds(volume));
+  }
+  return holds;
+}
+
+PetscErrorCode DMVPatchDGCheckScale(DM dm, VpDomain boxes, PetscInt level)
+{
+  DM_VPatchDG    *dg = (DM_VPatchDG *)dm->data;
+  MPI_Comm        comm = PetscObjectComm((PetscObject)dm);
+  const PetscReal k = (PetscReal)(dg->degree + 1);
+  PetscReal       h[3] = {1, 1, 1}, least = PETSC_MAX_REAL;
+  char            third[32];
+
+  PetscFunctionBegin;
+  for (int32_t box = 0; box < boxes->nbox; box++) {
+    for (PetscInt d = 0; d < dm->dim; d++) {
+      h[d] = ldexp(boxes->upper[3 * (size_t)box + d] - boxes->lower[3 * (size_t)box + d], -(int)level);
+      least = PetscMin(least, h[d]);
+    }
+    PetscCall(PetscSNPrintf(third, sizeof(third), dm->dim == 3 ? " x %g" : "", (double)h[2]));
+    PetscCheck(HoldsSizes(dm->dim, h), comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "Box %d has cells of size %g x %g%s (-dm_refine %" PetscInt_FMT "): their volume, h^2 or 1/h^2 is beyond %g, where double "
+               "precision has no room for what is computed from it. Choose other units of length",
+               (int)box, (double)h[0], (double)h[1], third, level, MOST);
+  }
+  PetscCheck(dg->penalty * k * k * k * k / least / least <= ENTRY, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-dm_vpatchdg_penalty %g on cells of size %g: penalty (k+1)^4/h^2 overflows. Use a smaller penalty", (double)dg->penalty,
+             (double)least);
+  PetscCheck(dg->reaction <= MOST, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-dm_vpatchdg_reaction %g: up to %g double precision has room for what is computed from it. Choose other units",
+             (double)dg->reaction, MOST);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGCheckCoefficient(DM dm, const PetscReal a[])
+{
+  DM_VPatchDG    *dg = (DM_VPatchDG *)dm->data;
+  const VpProblem problem = {.coefficient = a};
+  const PetscReal k = (PetscReal)(dg->degree + 1), factor = PetscMax(dg->penalty, 1) * k * k * k * k;
+  PetscReal       range[2];
+
+  PetscFunctionBegin;
+  PetscCall(VpProblemRange(dg->mesh, &problem, range));
+  PetscCheck(Holds(range[0]) && range[1] <= MOST && range[1] * factor <= ENTRY, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "With this coefficient a/h^2 reaches from %g to %g (h: the size of a cell), times penalty (k+1)^4 to %g: double precision has "
+             "no room for what is computed from it. Choose other units of length, or of the coefficient",
+             (double)range[0], (double)range[1], (double)(range[1] * factor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,99 @@
+/* DMView: the settings and what they amount to. */
+#include "../impl.h"
+
+static PetscErrorCode ViewDomain(DM dm, PetscViewer viewer)
+{
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  PetscReal    low[3], high[3];
+
+  PetscFunctionBegin;
+  for (PetscInt d = 0; d < dm->dim; d++) {
+    low[d] = PETSC_MAX_REAL;
+    high[d] = PETSC_MIN_REAL;
+    for (PetscInt b = 0; b < dg->nbox; b++) {
+      low[d] = PetscMin(low[d], dg->box_lower[b * dm->dim + d]);
+      high[d] = PetscMax(high[d], dg->box_upper[b * dm->dim + d]);
+    }
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  domain %s:", VPatchDGDomains[dg->domain]));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+  if (dg->domain == VPATCHDG_DOMAIN_BOX) {
+    for (PetscInt d = 0; d < dm->dim; d++) PetscCall(PetscViewerASCIIPrintf(viewer, "%s%" PetscInt_FMT, d ? " x " : " ", dg->grid[d]));
+  } else PetscCall(PetscViewerASCIIPrintf(viewer, " %" PetscInt_FMT, dg->nbox));
+  PetscCall(PetscViewerASCIIPrintf(viewer, " box%s in", dg->nbox == 1 ? "" : "es"));
+  for (PetscInt d = 0; d < dm->dim; d++)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s[%g,%g]", d ? " x " : " ", (double)low[d], (double)high[d]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, ", each refined %d time%s\n", dg->mesh->level, dg->mesh->level == 1 ? "" : "s"));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewBoundary(DM dm, PetscViewer viewer)
+{
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  boundary (x-,x+,...):"));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+  for (PetscInt side = 0; side < 2 * dm->dim; side++)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s%s", side ? "," : " ", VPatchDGBoundaries[dg->boundary[side]]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewMemory(DM dm, VpLevel level, PetscViewer viewer)
+{
+  char    text[2][VP_BYTES_TEXT];
+  VpSize  size;
+  VpBytes mesh;
+
+  PetscFunctionBegin;
+  PetscCall(VpSizeOf(level->mesh->comm, level->mesh->dim, level->problem.degree, level->mesh->level, (double)level->mesh->ncell,
+                     level->backend, &size));
+  PetscCall(VpCountLines(level->mesh, &level->problem, &size));
+  mesh = VpMeshMemory(&size);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  memory a rank, about: mesh and operator %s, a vector %s\n",
+                                   VpBytesText(mesh.work + mesh.host, text[0]), VpBytesText(VpVectorMemory(&size), text[1])));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
+{
+  DM_VPatchDG *dg;
+  PetscBool    ascii;
+  PetscReal    a[2];
+  PetscInt     least, most;
+  PetscMPIInt  size;
+  VpLevel      level;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!dg->mesh) {
+    PetscCall(
+      PetscViewerASCIIPrintf(viewer, "  not set up: domain %s, degree %" PetscInt_FMT "\n", VPatchDGDomains[dg->domain], dg->degree));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)dm), &size));
+  PetscCall(DMVPatchDGGetLevel(dm, &level));
+  PetscCall(VpCoefficientRange(dg->mesh, dg->op->problem.coefficient, a));
+  least = most = dg->mesh->nown;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)dm)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)dm)));
+  PetscCall(ViewDomain(dm, viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  dimension %" PetscInt_FMT ", degree %" PetscInt_FMT "\n", dm->dim, dg->degree));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  cells %" PetscInt_FMT ", unknowns %" PetscInt_FMT "\n", dg->mesh->ncell,
+                                   dg->mesh->ncell * PetscPowInt(dg->degree + 1, (int)dm->dim)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  ranks %d, with %" PetscInt_FMT " to %" PetscInt_FMT " cells\n", size, least, most));
+  PetscCall(DMVPatchDGViewAspect(dg->mesh->domain, (int)dg->degree, viewer));
+  PetscCall(ViewMemory(dm, level, viewer));
+  PetscCall(ViewBoundary(dm, viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  penalty %g, reaction %g\n", (double)dg->penalty, (double)dg->reaction));
+  if (a[0] == a[1]) PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient %g\n", (double)a[0]));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient from %g to %g, one per cell\n", (double)a[0], (double)a[1]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  matrices %s, vectors %s, backend %s\n", dm->mattype, dm->vectype, level->backend->name));
+  if (dg->travel[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  ghosts travel by %s\n", dg->travel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

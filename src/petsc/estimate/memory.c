@@ -1,0 +1,203 @@
+/* The memory that a mesh, vectors and a cycle take, known before they are there, and whether it is there. */
+#include "../impl.h"
+
+/* cells of a level on a rank: its own, those that sweeps update, and all with their ghosts */
+typedef struct {
+  double own, sweep, local;
+} Share;
+
+/* Ranks have cubes of a cube of cells: a rank's share has ghosts on two sides of every direction at most, on fewer where ranks are few. */
+static double WithLayers(const VpSize *size, double cells, int layers)
+{
+  const double side = pow(size->ranks, 1. / size->dim), edge = pow(cells, 1. / size->dim) / side;
+
+  return PetscMin(cells, pow(edge + 2 * layers * (1 - 1 / side), size->dim));
+}
+
+static Share ShareOf(const VpSize *size, int coarser)
+{
+  const double cells = ldexp(size->cells, -coarser * size->dim);
+  const Share  share = {cells / size->ranks, WithLayers(size, cells, 2), WithLayers(size, cells, coarser ? 4 : 3)};
+
+  return share;
+}
+
+/* the arrays of mesh.h: box, coord, place, neighbor; with other ranks beyond, and what exchanges keep of every ghost */
+static double MeshBytes(const VpSize *size, Share c)
+{
+  const double sides = 2 * size->dim * sizeof(int32_t);
+
+  return (4 * sizeof(int32_t) + 1) * c.local + sides * c.sweep + (size->ranks > 1 ? sides * c.own + 64 * (c.local - c.own) : 0);
+}
+
+/* what A x takes on the backend: every cell's lines and the different ones, and a device's own neighbours */
+static double OperatorBytes(const VpSize *size, double cells, size_t real)
+{
+  const double n = size->degree + 1, lines = cells * size->dim * sizeof(int32_t) + size->lines * cells * (n * n + 4 * n) * real;
+
+  return lines + (size->device ? 2 * size->dim * sizeof(int32_t) * cells : 0);
+}
+
+PetscErrorCode VpSizeOf(MPI_Comm comm, int dim, int degree, int level, double cells, const VpBackend *backend, VpSize *size)
+{
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  *size =
+    (VpSize){.dim = dim, .degree = degree, .level = level, .cells = cells, .ranks = ranks, .device = (PetscBool) !!backend->use_stream};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lines differ where the coefficients of the cell and its two neighbours do: in as many ways as there are cells, or values to choose from.
+ */
+PetscErrorCode VpCountLines(VpMesh mesh, const VpProblem *problem, VpSize *size)
+{
+  const PetscReal *a = problem->coefficient;
+  PetscReal       *sorted;
+  PetscInt         n = mesh->nown;
+
+  PetscFunctionBegin;
+  size->lines = 0;
+  if (a && n) {
+    PetscCall(PetscMalloc1(n, &sorted));
+    PetscCall(PetscArraycpy(sorted, a, n));
+    PetscCall(PetscSortRemoveDupsReal(&n, sorted));
+    PetscCall(PetscFree(sorted));
+    if (n > 1) size->lines = size->dim * PetscMin(1, 9 * pow((double)n, 3) / mesh->nown);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &size->lines, 1, MPI_DOUBLE, MPI_MAX, mesh->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+VpBytes VpMeshMemory(const VpSize *size)
+{
+  const Share  c = ShareOf(size, 0);
+  const double mesh = MeshBytes(size, c), tables = OperatorBytes(size, c.own, sizeof(double));
+  VpBytes      bytes = {mesh + tables, 0};
+
+  if (size->device) bytes = (VpBytes){tables, mesh};
+  return bytes;
+}
+
+double VpVectorMemory(const VpSize *size)
+{
+  return size->cells / size->ranks * pow(size->degree + 1, size->dim) * sizeof(double);
+}
+
+/* A level of a cycle: parents, children and corners; patches, their types and covers; vectors; messages out and in, of the ghosts that
+   sweeps read and of all. Making patches takes *passing more for a while. */
+static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, PetscBool finest, double *passing)
+{
+  const size_t real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
+  const int    corners = 1 << size->dim;
+  const double block = real * pow(size->degree + 1, size->dim), of_patch = (corners + size->dim) * sizeof(int32_t);
+  const double links = (2 * sizeof(int32_t) + 1) * c.local,
+               device = size->device ? 5 * 32 + 1 : 0; /* patchplan.cuh: 32 cells, their covers */
+  int vectors = 3;
+
+  if (o->pre || o->symmetric || (o->type == VP_CYCLE_W && !finest)) vectors++;
+  if (o->residual == VP_RESIDUAL_GLOBAL) vectors++;
+  *passing = (of_patch + 2 * size->dim + 3) * c.sweep;
+  return OperatorBytes(size, c.sweep, real) + links + (of_patch + device + 1) * c.sweep +
+         block * (vectors * c.local + 2 * (c.sweep + c.local - 2 * c.own));
+}
+
+/* Unless the coarsest problem is inverted (separable.c) or left to a device's sweeps: its matrix, about 3 dim n entries a row, and the
+   vectors of its KSP */
+static double CoarseBytes(const VpSize *size, const VpCycleOptions *o, Share c)
+{
+  const double    n = size->degree + 1, edge = pow(c.own * size->ranks, 1. / size->dim);
+  const PetscBool separates = (PetscBool)(!size->lines && edge * n <= 128 && (size->ranks == 1 || edge <= 6));
+
+  if (o->coarse != VP_COARSE_KSP && (separates || size->device)) return 0;
+  return c.own * pow(n, size->dim) * (3 * size->dim * n * (sizeof(PetscScalar) + sizeof(PetscInt)) + 24 * sizeof(PetscScalar));
+}
+
+VpBytes VpCycleMemory(const VpSize *size, const VpCycleOptions *o)
+{
+  const int levels = o->levels ? (int)o->levels : size->level;
+  double    passing, other, host = 0, finest, coarser = 0;
+  VpBytes   bytes;
+
+  finest = LevelBytes(size, o, ShareOf(size, 0), PETSC_TRUE, &passing);
+  for (int l = 1; l < levels; l++) {
+    coarser += LevelBytes(size, o, ShareOf(size, l), PETSC_FALSE, &other);
+    host += MeshBytes(size, ShareOf(size, l));
+  }
+  coarser += CoarseBytes(size, o, ShareOf(size, PetscMax(0, levels - 1)));
+  bytes = size->device ? (VpBytes){finest + coarser, PetscMax(host, passing)} : (VpBytes){finest + PetscMax(coarser + host, passing), 0};
+  return bytes;
+}
+
+PetscErrorCode DMVPatchDGCheckMemory(DM dm, PetscInt nbox, PetscInt level)
+{
+  const VpBackend *backend;
+  VpSize           size;
+  VpBytes          need;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGFindBackend(dm, &backend));
+  PetscCall(VpSizeOf(PetscObjectComm((PetscObject)dm), (int)dm->dim, (int)((DM_VPatchDG *)dm->data)->degree, (int)level,
+                     ldexp((double)nbox, (int)(dm->dim * level)), backend, &size));
+  need = VpMeshMemory(&size);
+  need.work += 2 * VpVectorMemory(&size);
+  PetscCall(VpCheckMemory(PetscObjectComm((PetscObject)dm), backend, need, "Mesh and two vectors", "Refine less (-dm_refine)"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMemoryThere(MPI_Comm comm, const VpBackend *backend, VpBytes *there)
+{
+  PetscMPIInt size;
+  PetscReal   told;
+  PetscBool   set;
+  double      total;
+  int         devices = 1;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  size = PetscMin(size, VPatchDGHostSize);
+  there->work = there->host = VpHostMemory() / size;
+  if (backend->memory) {
+    PetscCall(backend->choose(-1, &devices));
+    PetscCall(backend->memory(&there->work, &total));
+    there->work /= PetscMax(1, (size + devices - 1) / PetscMax(1, devices));
+  }
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-vpatchdg_memory", &told, &set));
+  if (set) there->work = told;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const char *VpBytesText(double bytes, char text[VP_BYTES_TEXT])
+{
+  static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+  int                      unit = 0;
+
+  for (; bytes >= 999.5 && unit < 6; unit++) bytes /= 1000;
+  (void)PetscSNPrintf(text, VP_BYTES_TEXT, bytes < 9.95 && unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+  return text;
+}
+
+PetscErrorCode VpCheckMemory(MPI_Comm comm, const VpBackend *backend, VpBytes need, const char what[], const char instead[])
+{
+  VpBytes   there;
+  PetscReal worst[4]; /* need, - there; and the excess in both places */
+  char      text[3][VP_BYTES_TEXT];
+  PetscBool host;
+
+  PetscFunctionBegin;
+  PetscCall(VpMemoryThere(comm, backend, &there));
+  worst[2] = there.work < 0 ? -1 : need.work - there.work;
+  worst[3] = there.host < 0 ? -1 : need.host - there.host;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst + 2, 2, MPIU_REAL, MPIU_MAX, comm));
+  if (worst[2] <= 0 && worst[3] <= 0) PetscFunctionReturn(PETSC_SUCCESS);
+  host = (PetscBool)(worst[2] <= 0);
+  worst[0] = host ? need.host : need.work;
+  worst[1] = -(host ? there.host : there.work);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 2, MPIU_REAL, MPIU_MAX, comm));
+  SETERRQ(comm, PETSC_ERR_MEM,
+          "%s: about %s a rank, where %s is left for each %s. %s, or take more hosts; if more may be taken than is free, -vpatchdg_memory "
+          "bytes says how much a rank may take",
+          what, VpBytesText(worst[0], text[0]), VpBytesText(-worst[1], text[1]), backend->memory && !host ? "on its GPU" : "on its host",
+          instead);
+}

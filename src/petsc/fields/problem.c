@@ -1,0 +1,359 @@
+/* Right-hand sides, interpolation and errors: functions of points, integrated with k+3 Gauss points a direction. */
+#include "../impl.h"
+#include "../../mesh/progress.h"
+
+/* what every integral over cells needs */
+typedef struct {
+  VpMesh       mesh;
+  VpQuadrature quad;
+  VpLevel      level;
+  int          ndof;
+  int          nq3[3], n3[3]; /* sizes by direction: points, functions; 1 in the third of two */
+  double      *value, *work;  /* [nq^dim], for VpTensor */
+} Rule;
+
+static PetscErrorCode RuleCreate(DM dm, Rule *rule)
+{
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  const int    npoint = VP_MAX_NQ * VP_MAX_NQ * VP_MAX_NQ;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetHostLevel(dm, &rule->level));
+  rule->mesh = dg->mesh;
+  PetscCall(VpQuadratureCreate(&rule->level->basis, dg->mesh->dim, rule->level->basis.n + 2, NULL, &rule->quad));
+  for (int d = 0; d < 3; d++) {
+    rule->nq3[d] = d < dg->mesh->dim ? rule->quad.nq : 1;
+    rule->n3[d] = d < dg->mesh->dim ? rule->quad.n : 1;
+  }
+  rule->ndof = rule->n3[0] * rule->n3[1] * rule->n3[2];
+  PetscCall(PetscMalloc2(npoint, &rule->value, 2 * npoint, &rule->work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RuleDestroy(Rule *rule)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(rule->value, rule->work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* coordinates and weight (of the reference cell) of point p, whose direction `skip` has no points */
+static double Point(const Rule *rule, const PetscReal lower[], const PetscReal size[], int p, int skip, PetscReal x[])
+{
+  const VpQuadrature *quad = &rule->quad;
+  double              w = 1;
+
+  for (int d = 0; d < quad->dim; d++) {
+    if (d == skip) continue;
+    x[d] = lower[d] + size[d] * quad->x[p % quad->nq];
+    w *= quad->w[p % quad->nq];
+    p /= quad->nq;
+  }
+  return w;
+}
+
+static PetscErrorCode Add(const Rule *rule, const double v[], PetscScalar b[])
+{
+  PetscFunctionBegin;
+  for (int i = 0; i < rule->ndof; i++) b[i] += v[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* b_i += (f, phi_i) on a cell */
+static PetscErrorCode AddVolume(Rule *rule, int32_t cell, VPatchDGFunction f, void *ctx, PetscScalar b[])
+{
+  const double *E[3] = {rule->quad.transpose, rule->quad.transpose, rule->quad.dim == 3 ? rule->quad.transpose : NULL};
+  PetscReal     lower[3], size[3], x[3];
+  PetscScalar   value;
+  double        scale;
+
+  PetscFunctionBegin;
+  VpMeshCellBounds(rule->mesh, cell, lower, size);
+  scale = PetscSqrtReal(size[0] * size[1] * size[2]);
+  for (int p = 0; p < rule->quad.npoint; p++) {
+    const double w = Point(rule, lower, size, p, -1, x);
+
+    value = 0;
+    PetscCall(f(rule->quad.dim, x, &value, ctx));
+    rule->value[p] = scale * w * value;
+  }
+  VpTensor(rule->n3, rule->nq3, E, rule->value, rule->value, rule->work);
+  PetscCall(Add(rule, rule->value, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* b_i += a (g, gamma phi_i - d_n phi_i) on a Dirichlet side, a (g, phi_i) on a Neumann side */
+static PetscErrorCode AddFace(Rule *rule, int32_t cell, int side, PetscReal a, VPatchDGFunction dirichlet, VPatchDGFlux neumann, void *ctx,
+                              PetscScalar b[])
+{
+  const VpBasis *basis = &rule->level->basis;
+  const int      normal = side / 2, end = side % 2, k = basis->degree;
+  const double  *E[3] = {rule->quad.transpose, rule->quad.transpose, rule->quad.dim == 3 ? rule->quad.transpose : NULL};
+  PetscReal      lower[3], size[3], x[3], n[3] = {0, 0, 0};
+  int            cols[3] = {rule->nq3[0], rule->nq3[1], rule->nq3[2]};
+  double         lift[VP_MAX_N], scale, gamma;
+  PetscScalar    value;
+
+  PetscFunctionBegin;
+  VpMeshCellBounds(rule->mesh, cell, lower, size);
+  gamma = rule->level->problem.penalty * 2 * k * (k + 1) / size[normal];
+  for (int i = 0; i < basis->n; i++)
+    lift[i] = dirichlet ? gamma * basis->value[end][i] - basis->slope[end][i] / size[normal] : basis->value[end][i];
+  E[normal] = lift;
+  cols[normal] = 1;
+  n[normal] = end ? 1 : -1;
+  x[normal] = lower[normal] + (end ? size[normal] : 0);
+  scale = a * PetscSqrtReal(size[0] * size[1] * size[2]) / size[normal]; /* |face| / sqrt|cell| */
+  for (int p = 0; p < cols[0] * cols[1] * cols[2]; p++) {
+    const double w = Point(rule, lower, size, p, normal, x);
+
+    value = 0;
+    if (dirichlet) PetscCall(dirichlet(rule->quad.dim, x, &value, ctx));
+    else PetscCall(neumann(rule->quad.dim, x, n, &value, ctx));
+    rule->value[p] = scale * w * value;
+  }
+  VpTensor(rule->n3, cols, E, rule->value, rule->value, rule->work);
+  PetscCall(Add(rule, rule->value, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a singular problem has solutions where b is orthogonal to the constants */
+static PetscErrorCode MakeConsistent(DM dm, Vec b)
+{
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  VpProblem    problem;
+  VpLevel      level;
+  Vec          one;
+  PetscScalar *values, dot[2];
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetProblem(dm, &problem));
+  if (!VpProblemIsSingular(dg->mesh, &problem)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGGetHostLevel(dm, &level));
+  PetscCall(VecDuplicate(b, &one));
+  PetscCall(VecGetArrayWrite(one, &values));
+  PetscCall(VpConstant(level, values));
+  PetscCall(VecRestoreArrayWrite(one, &values));
+  PetscCall(VecDot(b, one, &dot[0]));
+  PetscCall(VecDot(one, one, &dot[1]));
+  PetscCall(VecAXPY(b, -dot[0] / dot[1], one));
+  PetscCall(VecDestroy(&one));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   DMVPatchDGComputeRHS - Computes the right-hand side of -div(a grad u) + c u = f, u = g on Dirichlet sides, du/dn = h on Neumann sides
+
+   Collective
+
+   Input Parameters:
++  dm        - the DM, set up
+.  f         - the source, or `NULL`: 0
+.  dirichlet - g, or `NULL`: 0
+.  neumann   - h, the derivative along the outward unit normal, or `NULL`: 0
+-  ctx       - passed to the functions
+
+   Output Parameter:
+.  b - the right-hand side, a vector of the DM: b_i = (f, phi_i) + (a g, gamma phi_i - d phi_i/dn) on Dirichlet sides + (a h, phi_i) on
+Neumann sides, with the basis functions phi_i and the penalty gamma of `DMVPatchDGSetPenalty()`
+
+   Level: beginner
+
+   Notes:
+   Integrals are taken with k+3 Gauss points in every direction, cell by cell: jumps of f belong on faces of cells.
+
+   A pure Neumann or periodic problem without reaction has solutions only for some data: the part of b along the constants is removed.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetBoundary()`, `DMVPatchDGInterpolate()`, `DMVPatchDGComputeErrors()`
+@*/
+PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux neumann, void *ctx, Vec b)
+{
+  DM_VPatchDG *dg;
+  Rule         rule;
+  PetscScalar *values;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGComputeRHS()"));
+  PetscCall(DMVPatchDGCheckVector(dm, b, "DMVPatchDGComputeRHS()"));
+  dg = (DM_VPatchDG *)dm->data;
+  PetscCall(RuleCreate(dm, &rule));
+  PetscCall(VecZeroEntries(b));
+  PetscCall(VecGetArray(b, &values));
+  for (int32_t c = 0; c < dg->mesh->nown; c++) {
+    PetscScalar    *cell = values + (size_t)c * rule.ndof;
+    const PetscReal a = dg->op->problem.coefficient ? dg->op->problem.coefficient[c] : 1;
+
+    PetscCall(VpProgress("right-hand side", c, dg->mesh->nown));
+    if (f) PetscCall(AddVolume(&rule, c, f, ctx, cell));
+    for (int side = 0; side < 2 * rule.quad.dim; side++) {
+      const int32_t beyond = dg->mesh->neighbor[(size_t)c * 2 * rule.quad.dim + side];
+
+      if (beyond == VP_DIRICHLET && dirichlet) PetscCall(AddFace(&rule, c, side, a, dirichlet, NULL, ctx, cell));
+      if (beyond == VP_NEUMANN && neumann) PetscCall(AddFace(&rule, c, side, a, NULL, neumann, ctx, cell));
+    }
+  }
+  PetscCall(VecRestoreArray(b, &values));
+  PetscCall(RuleDestroy(&rule));
+  PetscCall(MakeConsistent(dm, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   DMVPatchDGInterpolate - Finds the function that equals u at the points of `DMVPatchDGGetPoints()`
+
+   Collective
+
+   Input Parameters:
++  dm  - the DM, set up
+.  u   - a function of points
+-  ctx - passed to u
+
+   Output Parameter:
+.  x - the coefficients, a vector of the DM
+
+   Level: beginner
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetPointValues()`, `DMVPatchDGComputeErrors()`
+@*/
+PetscErrorCode DMVPatchDGInterpolate(DM dm, VPatchDGFunction u, void *ctx, Vec x)
+{
+  Vec                coordinates, values;
+  const PetscScalar *point;
+  PetscScalar       *value;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGInterpolate()"));
+  PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGInterpolate()"));
+  VpAssertPointer(u, 2);
+  PetscCall(DMVPatchDGGetPoints(dm, &coordinates));
+  PetscCall(DMCreateGlobalVector(dm, &values));
+  PetscCall(VecGetLocalSize(values, &n));
+  PetscCall(VecGetArrayRead(coordinates, &point));
+  PetscCall(VecGetArrayWrite(values, &value));
+  for (PetscInt i = 0; i < n; i++) {
+    value[i] = 0;
+    if (!(i & 0xff)) PetscCall(VpProgress("interpolation", (double)i, (double)n));
+    PetscCall(u(dm->dim, point + i * dm->dim, &value[i], ctx));
+  }
+  PetscCall(VecRestoreArrayWrite(values, &value));
+  PetscCall(VecRestoreArrayRead(coordinates, &point));
+  PetscCall(DMVPatchDGSetPointValues(dm, values, x));
+  PetscCall(VecDestroy(&values));
+  PetscCall(VecDestroy(&coordinates));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* u[point][n components] at the points of a cell; zero where there is no function */
+static PetscErrorCode Evaluate(Rule *rule, int32_t cell, VPatchDGFunction u, int n, void *ctx, PetscScalar values[])
+{
+  PetscReal lower[3], size[3], x[3];
+
+  PetscFunctionBegin;
+  VpMeshCellBounds(rule->mesh, cell, lower, size);
+  for (int p = 0; p < rule->quad.npoint; p++) {
+    for (int i = 0; i < n; i++) values[p * n + i] = 0;
+    Point(rule, lower, size, p, -1, x);
+    if (u) PetscCall(u(rule->quad.dim, x, values + p * n, ctx));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *square += the integral over a cell of (v - u)^2, v = x's function (derivative < 0) or its derivative in that direction; u: every n-th of
+ * exact */
+static void AddSquare(Rule *rule, int32_t cell, int derivative, const PetscScalar x[], const PetscScalar exact[], int n, PetscReal *square)
+{
+  const VpQuadrature *quad = &rule->quad;
+  const double       *E[3] = {quad->value, quad->value, quad->dim == 3 ? quad->value : NULL};
+  PetscReal           lower[3], size[3], point[3], volume, scale;
+
+  VpMeshCellBounds(rule->mesh, cell, lower, size);
+  volume = size[0] * size[1] * size[2];
+  scale = (derivative < 0 ? 1 : 1 / size[derivative]) / PetscSqrtReal(volume);
+  if (derivative >= 0) E[derivative] = quad->slope;
+  VpTensor(rule->nq3, rule->n3, E, x, rule->value, rule->work);
+  for (int p = 0; p < quad->npoint; p++)
+    *square += volume * Point(rule, lower, size, p, -1, point) * PetscSqr(scale * rule->value[p] - exact[p * n]);
+}
+
+/*@C
+   DMVPatchDGComputeErrors - Computes norms of u_h - u
+
+   Collective
+
+   Input Parameters:
++  dm       - the DM, set up
+.  x        - the coefficients of u_h
+.  u        - the function, or `NULL`: 0
+.  gradient - its gradient (dim components), or `NULL`: 0
+-  ctx      - passed to the functions
+
+   Output Parameters:
++  l2 - the L2 norm of u_h - u, or `NULL`
+-  h1 - the L2 norm of grad u_h - grad u, cell by cell, or `NULL`
+
+   Level: beginner
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGComputeRHS()`, `DMVPatchDGInterpolate()`
+@*/
+PetscErrorCode DMVPatchDGComputeErrors(DM dm, Vec x, VPatchDGFunction u, VPatchDGFunction gradient, void *ctx, PetscReal *l2, PetscReal *h1)
+{
+  Rule               rule;
+  const PetscScalar *values;
+  PetscScalar       *exact;
+  PetscReal          square[2] = {0, 0};
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGComputeErrors()"));
+  PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGComputeErrors()"));
+  PetscCall(RuleCreate(dm, &rule));
+  PetscCall(PetscMalloc1(rule.quad.npoint * rule.quad.dim, &exact));
+  PetscCall(VecGetArrayRead(x, &values));
+  for (int32_t c = 0; c < rule.mesh->nown; c++) {
+    const PetscScalar *cell = values + (size_t)c * rule.ndof;
+
+    PetscCall(VpProgress("errors", c, rule.mesh->nown));
+    if (l2) {
+      PetscCall(Evaluate(&rule, c, u, 1, ctx, exact));
+      AddSquare(&rule, c, -1, cell, exact, 1, &square[0]);
+    }
+    if (h1) {
+      PetscCall(Evaluate(&rule, c, gradient, rule.quad.dim, ctx, exact));
+      for (int d = 0; d < rule.quad.dim; d++) AddSquare(&rule, c, d, cell, exact + d, rule.quad.dim, &square[1]);
+    }
+  }
+  PetscCall(VecRestoreArrayRead(x, &values));
+  PetscCall(PetscFree(exact));
+  PetscCall(RuleDestroy(&rule));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, square, 2, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)dm)));
+  if (l2) *l2 = PetscSqrtReal(square[0]);
+  if (h1) *h1 = PetscSqrtReal(square[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* b = (1, phi_i), the coefficients of the function 1 */
+PetscErrorCode DMVPatchDGComputeOnes_Private(KSP ksp, Vec b, void *ctx)
+{
+  DM           dm;
+  VpLevel      level;
+  PetscScalar *values;
+
+  PetscFunctionBegin;
+  if (((PetscObject)b)->refct > 1) PetscFunctionReturn(PETSC_SUCCESS); /* the caller's own b, KSPSolve(ksp, b, x): not ours to fill */
+  PetscCall(KSPGetDM(ksp, &dm));
+  PetscCall(DMVPatchDGCheck(dm, "The right-hand side f = 1"));
+  PetscCall(DMVPatchDGCheckVector(dm, b, "The right-hand side f = 1"));
+  PetscCall(DMVPatchDGGetHostLevel(dm, &level));
+  PetscCall(VecGetArrayWrite(b, &values));
+  PetscCall(VpConstant(level, values));
+  PetscCall(VecRestoreArrayWrite(b, &values));
+  PetscCall(MakeConsistent(dm, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* DMCreateMatrix() makes the operators, and they follow the DM by themselves. */
+PetscErrorCode DMVPatchDGComputeOperators_Private(KSP ksp, Mat A, Mat P, void *ctx)
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

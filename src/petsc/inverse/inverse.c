@@ -1,0 +1,183 @@
+/* Set-up and application of PCVPATCHDG and PCVPATCH. */
+#include "../pcimpl.h"
+
+/* leaves the KSP that is solving: PETSc may set up anew in the middle of its solve */
+static PetscErrorCode Clear(PC pc)
+{
+  VpInverse *inverse = (VpInverse *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(inverse->ops->clear(pc));
+  PetscCall(VpOperatorDestroy(&inverse->op));
+  inverse->built = PETSC_FALSE;
+  PetscCall(DMDestroy(&inverse->dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpInverseReset(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(Clear(pc));
+  ((VpInverse *)pc->data)->ksp = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* (scale A + shift I)^-1 = (A + shift/scale I)^-1 / scale. A negative quotient could make the operator singular: it is left to the KSP. */
+static PetscReal ExtraReaction(PetscReal scale, PetscReal shift)
+{
+  return PetscMax(shift / scale, 0);
+}
+
+static VpProblem Problem(const VpInverse *inverse)
+{
+  VpProblem problem = inverse->op->problem;
+
+  problem.reaction += ExtraReaction(inverse->scale, inverse->shift);
+  return problem;
+}
+
+static PetscErrorCode Build(PC pc)
+{
+  static PetscInt  builds = 0;
+  VpInverse       *inverse = (VpInverse *)pc->data;
+  VpProblem        problem;
+  const VpBackend *backend;
+
+  PetscFunctionBegin;
+  PetscCall(inverse->ops->clear(pc));
+  inverse->built = PETSC_FALSE;
+  problem = Problem(inverse);
+  PetscCall(DMVPatchDGGetKernels(inverse->dm, &backend));
+  PetscCall(inverse->ops->build(pc, inverse->op->mesh, &problem, backend));
+  inverse->built = PETSC_TRUE;
+  inverse->build = ++builds;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what was built for another operator, or with other options, is cleared; what can be built now is */
+static PetscErrorCode Renew(PC pc, const VpPmat *p)
+{
+  VpInverse     *inverse = (VpInverse *)pc->data;
+  PetscBool      later = PETSC_FALSE;
+  VpOperator     op = VpOperatorReference(p->op);
+  VpProblem      problem;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectReference((PetscObject)p->dm));
+  PetscCall(Clear(pc));
+  inverse->dm = p->dm;
+  inverse->op = op;
+  inverse->changed = PETSC_TRUE; /* until it is done */
+  problem = Problem(inverse);
+  if (inverse->ops->prepare) PetscCall(inverse->ops->prepare(pc, op->mesh, &problem, &later));
+  if (!later) PetscCall(Build(pc));
+  inverse->changed = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc calls it when the Pmat's state moved, which a changed coefficient does, too */
+static PetscErrorCode VpInverseSetUp(PC pc)
+{
+  VpInverse *inverse = (VpInverse *)pc->data;
+  VpPmat     p;
+  PetscBool  renew;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetVPatchDG(pc->pmat, inverse->ops->caller, &p));
+  PetscCheck(p.scale != 0 && !PetscIsInfOrNanScalar(p.scale) && !PetscIsInfOrNanScalar(p.shift), PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_WRONG,
+             "%s: the Pmat is %g A + %g I, whose inverse the one of A does not approximate: see MatScale(), MatShift(), MatDuplicate()",
+             inverse->ops->caller, (double)PetscRealPart(p.scale), (double)PetscRealPart(p.shift));
+  renew = (PetscBool)(inverse->op != p.op || inverse->changed || ExtraReaction(p.scale, p.shift) != ExtraReaction(inverse->scale, inverse->shift));
+  inverse->scale = p.scale;
+  inverse->shift = p.shift;
+  if (renew) PetscCall(Renew(pc, &p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpInverseMeet(PC pc, KSP ksp)
+{
+  VpInverse *inverse = (VpInverse *)pc->data;
+  PetscBool  again = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (inverse->ops->meet) PetscCall(inverse->ops->meet(pc, ksp, &again));
+  if (again || !inverse->built) PetscCall(Build(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpInverseChanged(PC pc)
+{
+  PetscFunctionBegin;
+  ((VpInverse *)pc->data)->changed = PETSC_TRUE;
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VpInverseApply(PC pc, Vec r, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(VpInverseEnter(pc, NULL, r, NULL, NULL));
+  PetscCall(VpInverseSolve(pc, PETSC_FALSE, PETSC_FALSE, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VpInverseApplyTranspose(PC pc, Vec r, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(VpInverseEnter(pc, NULL, r, NULL, NULL));
+  PetscCall(VpInverseSolve(pc, PETSC_TRUE, PETSC_FALSE, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* KSPRICHARDSON stops by the true residual, whoever forms it, unless the user chose a norm. Refinement (richardson.c) knows no other. */
+static PetscErrorCode SetNorm(PC pc, KSP ksp)
+{
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &same));
+  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->normtype_set == KSP_NORM_DEFAULT) ksp->normtype = KSP_NORM_UNPRECONDITIONED;
+  pc->ops->applyrichardson = ksp->normtype == KSP_NORM_PRECONDITIONED ? NULL : VpInverseApplyRichardson;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Refinement asks the KSP for its norm type and its test, and fills its residual history. A KSP that is set up does not see that its PC was
+   reset. */
+static PetscErrorCode VpInversePreSolve(PC pc, KSP ksp, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  ((VpInverse *)pc->data)->ksp = ksp;
+  PetscCall(PCSetUp(pc));
+  PetscCall(VpInverseMeet(pc, ksp));
+  PetscCall(SetNorm(pc, ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VpInversePostSolve(PC pc, KSP ksp, Vec b, Vec x)
+{
+  VpInverse *inverse = (VpInverse *)pc->data;
+
+  PetscFunctionBegin;
+  inverse->ksp = NULL;
+  pc->ops->applyrichardson = VpInverseApplyRichardson;
+  if (inverse->ops->leave) PetscCall(inverse->ops->leave(pc, ksp, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpInverseCreate(PC pc, VpInverse *inverse, const VpInverseOps *ops)
+{
+  PetscFunctionBegin;
+  inverse->ops = ops;
+  inverse->scale = 1;
+  pc->data = inverse;
+  pc->ops->setup = VpInverseSetUp;
+  pc->ops->apply = VpInverseApply;
+  pc->ops->applytranspose = VpInverseApplyTranspose;
+  pc->ops->applyrichardson = VpInverseApplyRichardson;
+  pc->ops->presolve = VpInversePreSolve;
+  pc->ops->postsolve = VpInversePostSolve;
+  pc->ops->reset = VpInverseReset;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,79 @@
+/* Refinement, x += M (b - A x), as one operation: what KSPRICHARDSON runs when nothing monitors it and its scale is 1. Residual and
+   conversion are one pass over memory, correction and conversion another; there are no vectors but x and b.
+
+   It stops by the norm of b - A x and by the KSP's own test, as KSPRICHARDSON does in its own loop (inverse.c sets its norm). */
+#include "../pcimpl.h"
+
+/* A itself, without entries, is the operator: NULL where it is not. A preconditioner may be older than that */
+static PetscErrorCode FusedOperator(PC pc, VpOperator *op)
+{
+  VpMatrix  matrix;
+  PetscBool shell;
+
+  PetscFunctionBegin;
+  PetscCall(VpMatrixFind(pc->mat, &matrix));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc->mat, MATSHELL, &shell));
+  *op = matrix && shell && pc->mat == pc->pmat && matrix->scale == 1 && matrix->shift == 0 ? VpMatrixOperator(matrix) : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PlainResidual(PC pc, Vec b, Vec x, Vec w, PetscReal *norm)
+{
+  PetscFunctionBegin;
+  if (x) PetscCall(MatResidual(pc->mat, b, x, w));
+  else
+    PetscCall(VecCopy(b, w));
+  PetscCall(VpInverseEnter(pc, NULL, w, NULL, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what PETSc's loop does with every residual; without a KSP (NULL) the tolerances refer to the first one */
+static PetscErrorCode Test(KSP ksp, PetscInt it, PetscReal norm, const PetscReal tolerance[3], PetscReal *first, PetscInt *reason)
+{
+  KSPConvergedReason says = KSP_CONVERGED_ITERATING;
+
+  PetscFunctionBegin;
+  if (ksp) {
+    ksp->rnorm = norm;
+    PetscCall(KSPLogResidualHistory(ksp, norm));
+    PetscCall((*ksp->converged)(ksp, it, norm, &says, ksp->cnvP));
+  } else {
+    if (it == 0) *first = norm;
+    if (PetscIsInfOrNanReal(norm)) says = KSP_DIVERGED_NANORINF;
+    else if (norm < tolerance[1]) says = KSP_CONVERGED_ATOL;
+    else if (norm <= tolerance[0] * *first) says = KSP_CONVERGED_RTOL;
+    else if (norm >= tolerance[2] * *first) says = KSP_DIVERGED_DTOL;
+  }
+  *reason = (PetscInt)says;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PCRichardsonConvergedReason is KSPConvergedReason under other names. */
+PetscErrorCode VpInverseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt maxits,
+                                        PetscBool guesszero, PetscInt *its, PCRichardsonConvergedReason *reason)
+{
+  const PetscReal tolerance[] = {rtol, abstol, dtol};
+  const KSP       ksp = ((VpInverse *)pc->data)->ksp;
+  const PetscBool measure = (PetscBool)(!ksp || ksp->normtype != KSP_NORM_NONE);
+  VpOperator      op = NULL;
+  PetscReal       norm = 0, first = 0;
+  PetscInt        it, ends = 0;
+
+  PetscFunctionBegin;
+  PetscCall(FusedOperator(pc, &op));
+  ((VpInverse *)pc->data)->factor = 0; /* of other residuals */
+  for (it = 0;; it++) {
+    const Vec now = guesszero && it == 0 ? NULL : x;
+
+    if (op && (measure || it < maxits)) PetscCall(VpInverseEnter(pc, op, b, now, measure ? &norm : NULL));
+    else if (measure || it < maxits) PetscCall(PlainResidual(pc, b, now, w, measure ? &norm : NULL));
+    PetscCall(Test(ksp, it, norm, tolerance, &first, &ends));
+    if (ends || it >= maxits) break;
+    PetscCall(VpInverseSolve(pc, PETSC_FALSE, (PetscBool)(now != NULL), x));
+  }
+  if (guesszero && it == 0) PetscCall(VecSet(x, 0));
+  *its = it;
+  if (!ends) ends = measure ? KSP_DIVERGED_ITS : KSP_CONVERGED_ITS;
+  *reason = (PCRichardsonConvergedReason)ends;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,105 @@
+/* Powers of two that bring vectors and operators near 1, where single precision has all its digits. They change exponents only, so no
+   result differs but those that would have been lost. */
+#include "../pcimpl.h"
+
+#define NEAR   64   /* norms from 2^-64 to 2^64 stay as they are: also a residual that has lost all its digits does */
+#define FAR    600  /* 2^600 and 2^-600 bring any number where its square is a number */
+#define LIMIT  1000 /* factors and their inverses are normal numbers */
+
+/* the factor after one that led to this norm: the same if that is good. A norm 0 or inf may be due to its squares. */
+static PetscReal NextFactor(PetscReal factor, PetscReal norm)
+{
+  int now = ilogb(factor), e;
+
+  if (norm == 0) return now < FAR ? ldexp(1, FAR) : factor;
+  if (PetscIsInfOrNanReal(norm)) return now > -FAR ? ldexp(1, -FAR) : factor;
+  e = ilogb(norm);
+  return abs(e) <= NEAR ? factor : ldexp(1, PetscMax(-LIMIT, PetscMin(LIMIT, now - e)));
+}
+
+/* the factor for f - A x, as far as it is known without a look at it; else 0 */
+static PetscErrorCode KnownFactor(const VpInverse *inverse, Vec f, Vec x, PetscReal *factor)
+{
+  PetscBool known;
+  PetscReal norm;
+
+  PetscFunctionBegin;
+  *factor = x ? inverse->factor : 0;
+  if (inverse->wide && *factor == 0) *factor = 1;
+  if (x) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecNormAvailable(f, NORM_2, &known, &norm));
+  if (known && norm > 0 && !PetscIsInfOrNanReal(norm)) *factor = NextFactor(1, norm);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* scale (f - A x) goes in; norm: its own, or NULL */
+static PetscErrorCode Enter(PC pc, VpLevel outer, PetscReal scale, const PetscScalar f[], const PetscScalar x[], VpGhosts ghosts, PetscReal *norm)
+{
+  const VpInverseOps *ops = ((VpInverse *)pc->data)->ops;
+
+  PetscFunctionBegin;
+  if (x || norm) PetscCall(ops->enter_residual(pc, outer, scale, x, ghosts, f, norm));
+  else
+    PetscCall(ops->enter(pc, scale, f));
+  if (norm) *norm = PetscSqrtReal(*norm);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpInverseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *norm)
+{
+  VpInverse   *inverse = (VpInverse *)pc->data;
+  PetscScalar *ff, *xx = NULL;
+  PetscReal    factor, scaled;
+  PetscBool    look;
+  VpGhosts     ghosts = VpGhostsAt(NULL);
+  VpValues     fv, xv;
+  VpLevel      outer;
+
+  PetscFunctionBegin;
+  PetscCall(VpInverseMeet(pc, NULL));
+  PetscCall(VpOperatorGetLevel(op ? op : inverse->op, inverse->dm, &outer));
+  PetscCall(KnownFactor(inverse, f, x, &factor));
+  look = (PetscBool)(norm || factor == 0);
+  if (factor == 0) factor = 1;
+  PetscCall(VpValuesGet(outer->backend, f, VP_READ, &fv, &ff));
+  if (x) PetscCall(VpValuesGet(outer->backend, x, VP_READ, &xv, &xx));
+  if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, outer, xx, &ghosts));
+  do {
+    inverse->factor = factor;
+    PetscCall(Enter(pc, outer, factor, ff, xx, ghosts, look ? &scaled : NULL));
+    if (look) factor = NextFactor(factor, scaled);
+  } while (factor != inverse->factor);
+  if (x) PetscCall(VpValuesRestore(&xv));
+  PetscCall(VpValuesRestore(&fv));
+  if (norm) *norm = scaled / factor;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpInverseSolve(PC pc, PetscBool transpose, PetscBool add, Vec z)
+{
+  VpInverse   *inverse = (VpInverse *)pc->data;
+  PetscScalar *zz;
+  VpValues     zv;
+  VpLevel      outer;
+
+  PetscFunctionBegin;
+  PetscCall(VpOperatorGetLevel(inverse->op, inverse->dm, &outer));
+  PetscCall(VpValuesGet(outer->backend, z, add ? VP_READ_WRITE : VP_WRITE, &zv, &zz));
+  PetscCall(inverse->ops->solve(pc, transpose, add, 1 / inverse->factor / inverse->scale, zz));
+  PetscCall(VpValuesRestore(&zv));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpInverseScale(PC pc, const char prefix[], VpPrecision precision, VpMesh mesh, VpProblem *problem)
+{
+  PetscReal range[2];
+
+  PetscFunctionBegin;
+  PetscCall(VpProblemRange(mesh, problem, range));
+  PetscCheck(precision == VP_DOUBLE || range[1] <= ldexp(range[0], VP_SPREAD_SINGLE), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-%s_precision single: a/h^2 (or the reaction c) reaches from %g to %g, farther than single precision does: use -%s_precision "
+             "double",
+             prefix, (double)range[0], (double)range[1], prefix);
+  problem->exponent = -ilogb(range[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,208 @@
+/* DMCreateInterpolation: the embedding of the coarse space in the fine one. In the orthonormal basis its transpose is the restriction. */
+#include "../impl.h"
+
+typedef struct {
+  DM      coarse, fine;
+  VpLevel from, to;
+  void   *x;  /* [coarse nlocal] values with ghosts */
+  void   *b;  /* [fine nlocal] the same, made at the first restriction */
+} Transfer;
+
+static PetscErrorCode TransferDestroy(void *ctx)
+{
+  Transfer        *t = VpDestroyedContext(Transfer, ctx);
+  const VpBackend *backend = t->to->backend;
+
+  PetscFunctionBegin;
+  PetscCall(backend->release(t->x));
+  if (t->b) PetscCall(backend->release(t->b));
+  PetscCall(VpLevelDestroy(&t->from));
+  PetscCall(VpLevelDestroy(&t->to));
+  PetscCall(DMDestroy(&t->coarse));
+  PetscCall(DMDestroy(&t->fine));
+  PetscCall(PetscFree(t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* v's values and the ghosts' in a level's vector */
+static PetscErrorCode Fetch(VpLevel level, Vec v, VpGhostKind kind, void *x)
+{
+  PetscScalar *own;
+  VpValues     values;
+
+  PetscFunctionBegin;
+  PetscCall(VpValuesGet(level->backend, v, VP_READ, &values, &own));
+  PetscCall(level->backend->copy(own, level->mesh->nown * level->block, x));
+  PetscCall(VpValuesRestore(&values));
+  PetscCall(VpLevelExchange(level, kind, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a parent's n^dim and its 2^dim children's, direction by direction */
+static PetscLogDouble TransferFlops(VpLevel fine)
+{
+  const VpView  *v = &fine->view;
+  PetscLogDouble block = 1;
+
+  for (int d = 0; d < v->dim; d++) block *= v->n;
+  return 2. * v->dim * v->n * block * v->nown;
+}
+
+static PetscErrorCode Prolong(Mat P, Vec x, PetscBool add, Vec y)
+{
+  Transfer    *t;
+  PetscScalar *own;
+  VpValues     values;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(P, &t));
+  PetscCall(Fetch(t->from, x, VP_GHOST_ALL, t->x));
+  PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, P, 0, 0, 0));
+  PetscCall(VpValuesGet(t->to->backend, y, add ? VP_READ_WRITE : VP_WRITE, &values, &own));
+  PetscCall(t->to->ops->prolong(&t->to->view, 0, t->to->mesh->nown, add, t->x, own));
+  PetscCall(VpValuesRestore(&values));
+  PetscCall(VpLogFlops(t->to, TransferFlops(t->to)));
+  PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, P, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMult_Transfer(Mat P, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(Prolong(P, x, PETSC_FALSE, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultAdd_Transfer(Mat P, Vec x, Vec y, Vec z)
+{
+  PetscFunctionBegin;
+  if (z != y) PetscCall(VecCopy(y, z));
+  PetscCall(Prolong(P, x, PETSC_TRUE, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultTranspose_Transfer(Mat P, Vec x, Vec y)
+{
+  Transfer    *t;
+  PetscScalar *own;
+  VpValues     values;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(P, &t));
+  if (!t->b) PetscCall(VpLevelVectorCreate(t->to, "restriction", &t->b));
+  PetscCall(Fetch(t->to, x, VP_GHOST_CHILD, t->b));
+  PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, P, 0, 0, 0));
+  PetscCall(VpValuesGet(t->to->backend, y, VP_WRITE, &values, &own));
+  PetscCall(t->to->ops->restrict_(&t->to->view, t->b, own));
+  PetscCall(VpValuesRestore(&values));
+  PetscCall(VpLogFlops(t->to, TransferFlops(t->to)));
+  PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, P, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreateVecs_Transfer(Mat P, Vec *right, Vec *left)
+{
+  Transfer *t;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(P, &t));
+  if (right) PetscCall(DMCreateGlobalVector(t->coarse, right));
+  if (left) PetscCall(DMCreateGlobalVector(t->fine, left));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateShell(DM coarse, DM fine, VpLevel from, VpLevel to, PetscInt m, PetscInt n, Mat *P)
+{
+  Transfer *t;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&t));
+  PetscCall(PetscObjectReference((PetscObject)coarse));
+  PetscCall(PetscObjectReference((PetscObject)fine));
+  PetscCall(VpLevelReference(from));
+  PetscCall(VpLevelReference(to));
+  *t = (Transfer){.coarse = coarse, .fine = fine, .from = from, .to = to};
+  PetscCall(VpLevelVectorCreate(from, "prolongation", &t->x));
+  PetscCall(MatCreateShell(PetscObjectComm((PetscObject)fine), m, n, PETSC_DETERMINE, PETSC_DETERMINE, t, P));
+  PetscCall(MatShellSetContextDestroy(*P, TransferDestroy));
+  PetscCall(MatShellSetOperation(*P, MATOP_MULT, (VpFunction *)MatMult_Transfer));
+  PetscCall(MatShellSetOperation(*P, MATOP_MULT_ADD, (VpFunction *)MatMultAdd_Transfer));
+  PetscCall(MatShellSetOperation(*P, MATOP_MULT_TRANSPOSE, (VpFunction *)MatMultTranspose_Transfer));
+  PetscCall(MatShellSetOperation(*P, MATOP_CREATE_VECS, (VpFunction *)MatCreateVecs_Transfer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* B = P[corner 2] (x) P[corner 1] (x) P[corner 0], [ndof][ndof]: a child's coefficients from its parent's */
+static void ChildMatrix(int dim, int n, const double P[], int corner, int ndof, PetscScalar B[])
+{
+  for (int i = 0; i < ndof; i++) {
+    for (int j = 0; j < ndof; j++) {
+      double b = 1;
+      for (int d = 0, r = i, c = j; d < dim; d++, r /= n, c /= n) b *= P[(corner >> d & 1) * n * n + (r % n) * n + c % n];
+      B[i * ndof + j] = b;
+    }
+  }
+}
+
+static PetscErrorCode CreateAssembled(DM fine, VpLevel from, VpLevel to, PetscInt m, PetscInt n, Mat *P)
+{
+  VpMesh       mesh = to->mesh, parents = from->mesh;
+  const int    dim = mesh->dim, ndof = (int)PetscPowInt(to->basis.n, dim);
+  double       p[2 * VP_MAX_N * VP_MAX_N], r[2 * VP_MAX_N * VP_MAX_N];
+  PetscInt    *position, *row, *col;
+  PetscScalar *child;
+  PetscBool    aij;
+
+  PetscFunctionBegin;
+  VpTransferBuild(&to->basis, p, r);
+  PetscCall(PetscMalloc4(parents->nlocal, &position, ndof, &row, ndof, &col, (size_t)ndof * ndof << dim, &child));
+  for (int corner = 0; corner < 1 << dim; corner++) ChildMatrix(dim, to->basis.n, p, corner, ndof, child + (size_t)corner * ndof * ndof);
+  PetscCall(VpMeshPositions(parents, position));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)fine), P));
+  PetscCall(MatSetSizes(*P, m, n, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(PetscStrbeginswith(fine->mattype, MATAIJ, &aij));
+  PetscCall(MatSetType(*P, aij ? fine->mattype : MATAIJ));
+  PetscCall(MatSeqAIJSetPreallocation(*P, ndof, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*P, ndof, NULL, ndof, NULL));
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    const int32_t *coord = mesh->coord + 3 * (size_t)c;
+    const int      corner = (coord[0] & 1) | (coord[1] & 1) << 1 | (coord[2] & 1) << 2;
+
+    for (int i = 0; i < ndof; i++) {
+      row[i] = (mesh->first + c) * ndof + i;
+      col[i] = position[mesh->parent[c]] * ndof + i;
+    }
+    PetscCall(MatSetValues(*P, ndof, row, ndof, col, child + (size_t)corner * ndof * ndof, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*P, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*P, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscFree4(position, row, col, child));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *P, Vec *scale)
+{
+  VpLevel   from, to;
+  PetscInt  m, n;
+  PetscBool shell;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(coarse, "DMCreateInterpolation()"));
+  PetscCall(DMVPatchDGCheck(fine, "DMCreateInterpolation()"));
+  PetscCall(DMVPatchDGGetLevel(coarse, &from));
+  PetscCall(DMVPatchDGGetLevel(fine, &to));
+  PetscCheck(to->mesh->coarser == from->mesh && to->basis.n == from->basis.n, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
+             "DMCreateInterpolation() needs a DM and what DMRefine() or DMCoarsen() made of it");
+  PetscCheck(to->backend == from->backend, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
+             "DMCreateInterpolation(): the coarse DM works on backend %s, the fine one on %s. Give both the same -dm_vec_type or "
+             "-dm_vpatchdg_backend",
+             from->backend->name, to->backend->name);
+  if (!to->view.P) PetscCall(VpLevelSetTransfer(to));
+  m = to->mesh->nown * PetscPowInt(to->basis.n, to->mesh->dim);
+  n = from->mesh->nown * PetscPowInt(to->basis.n, to->mesh->dim);
+  PetscCall(PetscStrcmp(fine->mattype, MATSHELL, &shell));
+  if (shell) PetscCall(CreateShell(coarse, fine, from, to, m, n, P));
+  else PetscCall(CreateAssembled(fine, from, to, m, n, P));
+  if (scale) *scale = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,196 @@
+/* The operator scale A + shift I without a matrix: a MATSHELL. */
+#include "../impl.h"
+
+/* y = A x, or b - A x, without scale and shift */
+static PetscErrorCode Apply(VpMatrix matrix, Vec x, Vec b, Vec y)
+{
+  PetscScalar     *xx, *bb = NULL, *yy;
+  VpValues         xv, bv, yv;
+  VpGhosts         ghosts;
+  VpLevel          level;
+
+  PetscFunctionBegin;
+  PetscCall(VpOperatorGetLevel(VpMatrixOperator(matrix), matrix->dm, &level));
+  PetscCall(VpValuesGet(level->backend, x, VP_READ, &xv, &xx));
+  if (b) PetscCall(VpValuesGet(level->backend, b, VP_READ, &bv, &bb));
+  PetscCall(VpValuesGet(level->backend, y, VP_WRITE, &yv, &yy));
+  PetscCall(DMVPatchDGGhosts(matrix->dm, level, xx, &ghosts));
+  PetscCall(PetscLogEventBegin(VP_EVENT_APPLY, matrix->dm, x, y, 0));
+  PetscCall(level->ops->apply(&level->view, 0, level->mesh->nown, xx, ghosts, bb, yy));
+  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
+  PetscCall(PetscLogEventEnd(VP_EVENT_APPLY, matrix->dm, x, y, 0));
+  PetscCall(VpValuesRestore(&yv));
+  if (b) PetscCall(VpValuesRestore(&bv));
+  PetscCall(VpValuesRestore(&xv));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMult_VPatchDG(Mat A, Vec x, Vec y)
+{
+  VpMatrix matrix;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, &matrix));
+  PetscCall(Apply(matrix, x, NULL, y));
+  if (matrix->scale != 1) PetscCall(VecScale(y, matrix->scale));
+  if (matrix->shift != 0) PetscCall(VecAXPY(y, matrix->shift, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatResidual_VPatchDG(Mat A, Vec b, Vec x, Vec r)
+{
+  VpMatrix matrix;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, &matrix));
+  PetscCall(DMVPatchDGCheckVector(matrix->dm, b, "MatResidual()"));
+  PetscCall(DMVPatchDGCheckVector(matrix->dm, x, "MatResidual()"));
+  PetscCall(DMVPatchDGCheckVector(matrix->dm, r, "MatResidual()"));
+  if (matrix->scale == 1 && matrix->shift == 0 && r != b) {
+    PetscCall(Apply(matrix, x, b, r));
+  } else {
+    Vec y;
+
+    PetscCall(DMGetGlobalVector(matrix->dm, &y));
+    PetscCall(MatMult(A, x, y));
+    if (r == b) PetscCall(VecAXPY(r, -1, y));
+    else
+      PetscCall(VecWAXPY(r, -1, y, b));
+    PetscCall(DMRestoreGlobalVector(matrix->dm, &y));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatGetDiagonal_VPatchDG(Mat A, Vec d)
+{
+  PetscScalar *values;
+  VpMatrix     matrix;
+  VpLevel      level;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, &matrix));
+  PetscCall(VpOperatorGetHostLevel(VpMatrixOperator(matrix), matrix->dm, &level));
+  PetscCall(DMVPatchDGCheckVector(matrix->dm, d, "MatGetDiagonal()"));
+  PetscCall(VecGetArrayWrite(d, &values));
+  PetscCall(VpDiagonal(level, values));
+  PetscCall(VecRestoreArrayWrite(d, &values));
+  PetscCall(VecScale(d, matrix->scale));
+  PetscCall(VecShift(d, matrix->shift));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a shifted operator is assembled for it: absolute values of its diagonal do not follow from those of A */
+static PetscErrorCode MatNorm_VPatchDG(Mat A, NormType type, PetscReal *norm)
+{
+  VpMatrix matrix;
+  VpLevel  level;
+  Mat      B;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, &matrix));
+  PetscCall(VpOperatorGetHostLevel(VpMatrixOperator(matrix), matrix->dm, &level));
+  if (matrix->shift == 0) {
+    PetscCall(VpAbsoluteSums(level, type, norm));
+    *norm *= PetscAbsScalar(matrix->scale);
+  } else {
+    PetscCall(VpAssemble(level, MATAIJ, &B));
+    PetscCall(MatScale(B, matrix->scale));
+    PetscCall(MatShift(B, matrix->shift));
+    PetscCall(MatNorm(B, type, norm));
+    PetscCall(MatDestroy(&B));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreateVecs_VPatchDG(Mat A, Vec *right, Vec *left)
+{
+  VpMatrix matrix;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, &matrix));
+  if (right) PetscCall(DMCreateGlobalVector(matrix->dm, right));
+  if (left) PetscCall(DMCreateGlobalVector(matrix->dm, left));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what PETSc asks for the way to a product of two matrices of type MATSHELL */
+static PetscErrorCode RefuseProduct(Mat product)
+{
+  PetscFunctionBegin;
+  SETERRQ(PetscObjectComm((PetscObject)product), PETSC_ERR_SUP,
+          "A matrix-free operator of a DMVPATCHDG has no product with another one. Leave -pc_mg_galerkin out (coarse DMs have operators of their own), or assemble: -dm_mat_type aij");
+}
+
+/* what factorizations, block and row methods ask for */
+static PetscErrorCode RefuseEntries(Mat A)
+{
+  PetscFunctionBegin;
+  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+          "A matrix-free operator of a DMVPATCHDG has no entries, which this solver needs. Assemble it with -dm_mat_type aij, or take -pc_type "
+          "vpatchdg; in PCMG -mg_levels_pc_type vpatch (or jacobi) and -mg_coarse_pc_type vpatchdg, or as many levels as reach whole boxes "
+          "(-pc_mg_levels n + 1)");
+}
+
+static PetscErrorCode MatGetRow_VPatchDG(Mat A, PetscInt row, PetscInt *n, PetscInt **cols, PetscScalar **values)
+{
+  PetscFunctionBegin;
+  PetscCall(RefuseEntries(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreateSubMatrices_VPatchDG(Mat A, PetscInt n, const IS row[], const IS col[], MatReuse reuse, Mat *B[])
+{
+  PetscFunctionBegin;
+  PetscCall(RefuseEntries(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatSOR_VPatchDG(Mat A, Vec b, PetscReal omega, MatSORType type, PetscReal shift, PetscInt its, PetscInt lits, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(RefuseEntries(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatDiagonalSet_VPatchDG(Mat A, Vec d, InsertMode mode)
+{
+  PetscFunctionBegin;
+  PetscCall(RefuseEntries(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* no layout is copied from the DM's vectors: they may live on a device */
+PetscErrorCode DMVPatchDGCreateShell(DM dm, Mat *A)
+{
+  const PetscInt n = ((DM_VPatchDG *)dm->data)->mesh->nown * DMVPatchDGCellSize(dm);
+  const struct {
+    MatOperation operation;
+    VpFunction  *function;
+  } set[] = {{MATOP_MULT, (VpFunction *)MatMult_VPatchDG},
+             {MATOP_MULT_TRANSPOSE, (VpFunction *)MatMult_VPatchDG},
+             {MATOP_RESIDUAL, (VpFunction *)MatResidual_VPatchDG},
+             {MATOP_GET_DIAGONAL, (VpFunction *)MatGetDiagonal_VPatchDG},
+             {MATOP_NORM, (VpFunction *)MatNorm_VPatchDG},
+             {MATOP_SCALE, (VpFunction *)MatScale_VPatchDG},
+             {MATOP_SHIFT, (VpFunction *)MatShift_VPatchDG},
+             {MATOP_CREATE_VECS, (VpFunction *)MatCreateVecs_VPatchDG},
+             {MATOP_DUPLICATE, (VpFunction *)MatDuplicate_VPatchDG},
+             {MATOP_COPY, (VpFunction *)MatCopy_VPatchDG},
+             {MATOP_GET_ROW, (VpFunction *)MatGetRow_VPatchDG},
+             {MATOP_SOR, (VpFunction *)MatSOR_VPatchDG},
+             {MATOP_CREATE_SUBMATRICES, (VpFunction *)MatCreateSubMatrices_VPatchDG},
+             {MATOP_DIAGONAL_SET, (VpFunction *)MatDiagonalSet_VPatchDG},
+             {MATOP_ZERO_ROWS, NULL}, /* MATSHELL's own would do nothing */
+             {MATOP_ZERO_ROWS_COLUMNS, NULL}};
+  VpMatrix matrix;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateShell(PetscObjectComm((PetscObject)dm), n, n, PETSC_DETERMINE, PETSC_DETERMINE, NULL, A));
+  PetscCall(MatShellSetManageScalingShifts(*A));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(set); i++) PetscCall(MatShellSetOperation(*A, set[i].operation, set[i].function));
+  PetscCall(MatShellSetVecType(*A, dm->vectype));
+  PetscCall(PetscObjectComposeFunction((PetscObject)*A, "MatProductSetFromOptions_shell_shell_C", RefuseProduct));
+  PetscCall(VpMatrixAttach(dm, *A, &matrix));
+  PetscCall(MatShellSetContext(*A, matrix));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

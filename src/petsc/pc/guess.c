@@ -1,0 +1,124 @@
+/*MC
+   KSPGUESSVPATCHDG = "vpatchdg" - Nested iteration as initial guess, with the levels of the KSP's `PCVPATCHDG`
+
+   Options Database Key:
+.  -ksp_guess_type vpatchdg - starts every `KSPSolve()` from nested iteration
+
+   Level: intermediate
+
+   Note:
+   The guess costs a third (2D) to a seventh (3D) of an iteration, and two vectors on every coarser level. It pays where the right-hand side
+   is smooth: the KSP then starts with a residual of a few percent to a few thousandths of b, and the single-precision cycle gains its full
+   factor from the first iteration on.
+
+.seealso: `PCVPATCHDG`, `DMVPATCHDG`
+M*/
+#include "../pcimpl.h"
+
+typedef struct {
+  VpNested nested;
+  PetscInt build; /* of the PC, which it was made for */
+} Guess_VPatchDG;
+
+static PetscErrorCode KSPGuessReset_VPatchDG(KSPGuess guess)
+{
+  PetscFunctionBegin;
+  PetscCall(VpNestedDestroy(&((Guess_VPatchDG *)guess->data)->nested));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPGuessDestroy_VPatchDG(KSPGuess guess)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPGuessReset_VPatchDG(guess));
+  PetscCall(PetscFree(guess->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the PC, set up: not every PETSc sets up the KSP before it asks for a guess */
+static PetscErrorCode GetPC(KSPGuess guess, PC_VPatchDG **out)
+{
+  PC        pc;
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(guess->ksp, &pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
+  PetscCheck(same, PetscObjectComm((PetscObject)guess), PETSC_ERR_ARG_WRONG,
+             "-ksp_guess_type vpatchdg uses the levels of -pc_type vpatchdg; the KSP's PC is of type %s",
+             VpTypeName((PetscObject)pc));
+  PetscCall(KSPSetUp(guess->ksp));
+  PetscCall(PCSetUp(pc));
+  PetscCall(VpInverseMeet(pc, guess->ksp));
+  *out = (PC_VPatchDG *)pc->data;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
+{
+  Guess_VPatchDG *data = (Guess_VPatchDG *)guess->data;
+  PC_VPatchDG    *pc = NULL;
+  PC              kpc;
+  VpLevel         outer;
+  PetscScalar    *xx;
+  VpValues        xv;
+  PetscReal       factor;
+
+  PetscFunctionBegin;
+  PetscCall(GetPC(guess, &pc));
+  PetscCall(DMVPatchDGCheckVector(pc->inverse.dm, b, "-ksp_guess_type vpatchdg"));
+  PetscCall(DMVPatchDGCheckVector(pc->inverse.dm, x, "-ksp_guess_type vpatchdg"));
+  if (data->build != pc->inverse.build) PetscCall(VpNestedDestroy(&data->nested));
+  PetscCall(VpOperatorGetLevel(pc->inverse.op, pc->inverse.dm, &outer));
+  if (!data->nested) {
+    PetscCall(VpNestedCreate(pc->cycle, outer, &data->nested));
+    data->build = pc->inverse.build;
+  }
+  PetscCall(KSPGetPC(guess->ksp, &kpc));
+  PetscCall(VpInverseEnter(kpc, NULL, b, NULL, NULL));
+  PetscCall(VpValuesGet(outer->backend, x, VP_WRITE, &xv, &xx));
+  PetscCall(VpNestedGuess(data->nested, xx));
+  PetscCall(VpValuesRestore(&xv));
+  factor = pc->inverse.scale * pc->inverse.factor;
+  if (factor != 1) PetscCall(VecScale(x, 1 / factor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* nothing is learnt from a solution */
+static PetscErrorCode KSPGuessUpdate_VPatchDG(KSPGuess guess, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPGuessSetUp_VPatchDG(KSPGuess guess)
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPGuessView_VPatchDG(KSPGuess guess, PetscViewer viewer)
+{
+  PetscBool ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (ascii) PetscCall(PetscViewerASCIIPrintf(viewer, "  nested iteration, one refinement a level\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPGuessCreate_VPatchDG(KSPGuess guess)
+{
+  Guess_VPatchDG *data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&data));
+  guess->data = data;
+  guess->ops->setup = KSPGuessSetUp_VPatchDG;
+  guess->ops->formguess = KSPGuessFormGuess_VPatchDG;
+  guess->ops->update = KSPGuessUpdate_VPatchDG;
+  guess->ops->view = KSPGuessView_VPatchDG;
+  guess->ops->reset = KSPGuessReset_VPatchDG;
+  guess->ops->destroy = KSPGuessDestroy_VPatchDG;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,178 @@
+/* -pc_vpatchdg_precision auto: single precision with KSPs that stand it, double with the others.
+
+   A cycle in single precision is a linear map only up to its rounding errors. KSPs that form x from the same vectors as the residual, A M v
+   from the M v that x gets, keep r = b - A x; those that take M A v or x = M (V y) for linear do not, and their true residual stalls. Which
+   do what was found by running all of them (tests/ksp_table.c has the table that follows from it). Pipelined CG and GCR keep the relation
+   less well and need more iterations: they are left in double. */
+#include "../pcimpl.h"
+
+static const VpKSPKind kinds[] = {
+  {KSPRICHARDSON, PETSC_TRUE, PETSC_FALSE}, {KSPCHEBYSHEV, PETSC_TRUE, PETSC_FALSE}, {KSPFGMRES, PETSC_TRUE, PETSC_FALSE},
+  {KSPPIPEFGMRES, PETSC_TRUE, PETSC_FALSE}, {KSPGCR, PETSC_TRUE, PETSC_FALSE},       {KSPFCG, PETSC_TRUE, PETSC_FALSE},
+  {KSPBICG, PETSC_TRUE, PETSC_FALSE},       {KSPFBCGS, PETSC_TRUE, PETSC_FALSE},     {KSPFBCGSR, PETSC_TRUE, PETSC_FALSE},
+  {KSPQMRCGS, PETSC_TRUE, PETSC_FALSE},     {KSPCG, PETSC_TRUE, PETSC_TRUE},         {KSPNASH, PETSC_TRUE, PETSC_TRUE},
+  {KSPSTCG, PETSC_TRUE, PETSC_TRUE},        {KSPGLTR, PETSC_TRUE, PETSC_TRUE},       {KSPGROPPCG, PETSC_FALSE, PETSC_TRUE},
+  {KSPPIPECG, PETSC_FALSE, PETSC_TRUE},     {KSPPIPECGRR, PETSC_FALSE, PETSC_TRUE},  {KSPPIPELCG, PETSC_FALSE, PETSC_TRUE},
+  {KSPPIPEPRCG, PETSC_FALSE, PETSC_TRUE},   {KSPPIPECG2, PETSC_FALSE, PETSC_TRUE},   {KSPQCG, PETSC_FALSE, PETSC_TRUE},
+  {KSPMINRES, PETSC_FALSE, PETSC_TRUE},     {KSPSYMMLQ, PETSC_FALSE, PETSC_TRUE},    {KSPCR, PETSC_FALSE, PETSC_TRUE},
+  {KSPPIPECR, PETSC_FALSE, PETSC_TRUE},
+};
+
+PetscErrorCode VpKSPKindOf(const char type[], VpKSPKind *kind)
+{
+  PetscFunctionBegin;
+  *kind = (VpKSPKind){type, PETSC_FALSE, PETSC_FALSE};
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(kinds); i++) {
+    if (!strcmp(kinds[i].type, type)) *kind = kinds[i];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool AppliesOnce(const char type[])
+{
+  return (PetscBool)(!strcmp(type, KSPPREONLY) || !strcmp(type, KSPNONE));
+}
+
+/* KSPs of preconditioners print one level further in and add to the prefix of what they are part of; those of SNES and TS have the prefix
+   of these, mostly none. Whether the KSP around a preconditioner is flexible is not known, and a plain one stalls: GMRES with refinement to
+   1e-5 inside ends at 1e-6 instead of 1e-10. Newton's method computes its residual anew. */
+static PetscBool IsPart(KSP ksp)
+{
+  const char *prefix = ((PetscObject)ksp)->prefix;
+
+  return (PetscBool)(AppliesOnce(((PetscObject)ksp)->type_name) || (((PetscObject)ksp)->tablevel > 0 && prefix && prefix[0]));
+}
+
+/* does it solve, rather than take a few steps for a solver around it? */
+static PetscBool Solves(KSP ksp)
+{
+  if (AppliesOnce(((PetscObject)ksp)->type_name)) return PETSC_FALSE;
+  return (PetscBool)(((PetscObject)ksp)->tablevel == 0 ||
+                     (ksp->normtype != KSP_NORM_NONE && ksp->converged != KSPConvergedSkip && ksp->max_it > 10));
+}
+
+/* sets the cycle's precision for a type of KSP (NULL: none), and says why */
+static PetscErrorCode Choose(PC_VPatchDG *data, const char type[], PetscBool part)
+{
+  static const char faster[] = "-ksp_type fgmres runs it in single, about twice as fast";
+  VpChoice         *choice = &data->choice;
+  const size_t      size = sizeof(choice->why);
+  VpKSPKind         kind;
+
+  PetscFunctionBegin;
+  choice->chosen = PETSC_TRUE;
+  data->options.precision = VP_DOUBLE;
+  if (!type) {
+    PetscCall(PetscSNPrintf(choice->why, size, "applied without a KSP"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VpKSPKindOf(type, &kind));
+  if (part) PetscCall(PetscSNPrintf(choice->why, size, "KSP %s is part of another solver, which would have to be flexible for single", type));
+  else if (!choice->holds) PetscCall(PetscSNPrintf(choice->why, size, "single does not hold the numbers of the operator"));
+  else if (!kind.keeps) PetscCall(PetscSNPrintf(choice->why, size, "with KSP %s single would stall; %s", type, faster));
+  else if (kind.symmetric && !data->options.symmetric)
+    PetscCall(PetscSNPrintf(choice->why, size, "KSP %s needs a symmetric cycle; %s", type, faster));
+  else {
+    PetscCall(PetscSNPrintf(choice->why, size, "KSP %s keeps the residual", type));
+    data->options.precision = VP_SINGLE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the type of the KSP that has the PC's prefix; of KSPs in other solvers it does not tell enough */
+PetscErrorCode PCVPatchDGReadHint(PC pc)
+{
+  VpChoice   *choice = &((PC_VPatchDG *)pc->data)->choice;
+  const char *prefix = ((PetscObject)pc)->prefix;
+  PetscBool   set = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  choice->hint[0] = 0;
+  if (((PetscObject)pc)->tablevel) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsGetString(((PetscObject)pc)->options, prefix, "-ksp_type", choice->hint, sizeof(choice->hint), &set));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCVPatchDGPreparePrecision(PC pc, VpMesh mesh, const VpProblem *problem, PetscBool *later)
+{
+  PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+  VpChoice    *choice = &data->choice;
+  const double k = problem->degree;
+  PetscReal    range[2];
+
+  PetscFunctionBegin;
+  PetscCall(VpProblemRange(mesh, problem, range));
+  choice->holds =
+    (PetscBool)(problem->penalty * k * (k + 1) < VP_MOST_PENALTY(VP_SINGLE) && range[1] <= ldexp(range[0], VP_SPREAD_SINGLE));
+  if (choice->asked != VPATCHDG_PRECISION_AUTO) {
+    data->options.precision = choice->asked == VPATCHDG_PRECISION_SINGLE ? VP_SINGLE : VP_DOUBLE;
+    choice->chosen = PETSC_FALSE;
+    choice->by = 0;
+  } else if (choice->hint[0] && !choice->by)
+    PetscCall(Choose(data, choice->hint, AppliesOnce(choice->hint)));
+  *later = (PetscBool)(choice->asked == VPATCHDG_PRECISION_AUTO && !choice->chosen);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where several KSPs share the PC, one that needs double decides for all. A PC that is reused is built anew only where it has to be. */
+static PetscErrorCode ChooseFor(PC pc, KSP ksp, PetscBool *again)
+{
+  PC_VPatchDG      *data = (PC_VPatchDG *)pc->data;
+  VpChoice         *choice = &data->choice;
+  const VpPrecision precision = data->options.precision;
+  const PetscBool   chosen = choice->chosen;
+  PetscObjectId     id = 0;
+
+  PetscFunctionBegin;
+  if (!ksp && choice->by) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp) PetscCall(PetscObjectGetId((PetscObject)ksp, &id));
+  if (chosen && precision == VP_DOUBLE && ((choice->by && choice->by != id) || pc->reusepreconditioner)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Choose(data, ksp ? ((PetscObject)ksp)->type_name : NULL, (PetscBool)(ksp && IsPart(ksp))));
+  choice->by = id;
+  *again = (PetscBool)(chosen && data->options.precision != precision);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCVPatchDGSettlePrecision(PC pc)
+{
+  PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+
+  PetscFunctionBegin;
+  if (data->choice.asked != VPATCHDG_PRECISION_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Choose(data, NULL, PETSC_FALSE));
+  PetscCall(PetscStrncpy(data->choice.why, "its coarse KSP was asked for before a KSP was known", sizeof(data->choice.why)));
+  data->choice.by = -1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCVPatchDGMeet(PC pc, KSP ksp, PetscBool *again)
+{
+  VpKSPKind kind;
+
+  PetscFunctionBegin;
+  if (((PC_VPatchDG *)pc->data)->choice.asked == VPATCHDG_PRECISION_AUTO) PetscCall(ChooseFor(pc, ksp, again));
+  if (!ksp || !Solves(ksp)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpKSPKindOf(((PetscObject)ksp)->type_name, &kind));
+  PetscCall(PCVPatchDGWarnBefore(pc, ksp, &kind));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCVPatchDGViewPrecision(PC pc, PetscViewer viewer)
+{
+  const PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+  const VpChoice    *choice = &data->choice;
+
+  PetscFunctionBegin;
+  if (choice->asked != VPATCHDG_PRECISION_AUTO) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %s precision\n", VPatchDGPrecisions[choice->asked]));
+    if (choice->asked == VPATCHDG_PRECISION_SINGLE) {
+      PetscCall(PetscViewerASCIIPrintf(
+        viewer, "  with KSPGMRES the true residual stalls near cond(A) 6e-8; with KSPFGMRES, KSPRICHARDSON%s it does not\n",
+        data->options.symmetric ? ", KSPCG" : ""));
+    }
+  } else if (choice->chosen)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %s precision (auto: %s)\n", VPatchDGPrecisions[data->options.precision], choice->why));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  precision auto: the KSP decides when it first solves\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

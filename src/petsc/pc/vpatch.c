@@ -1,0 +1,366 @@
+/*MC
+   PCVPATCH = "vpatch" - One sweep of the coloured vertex-patch smoother on the level of the Pmat's `DMVPATCHDG`; for `PCMG`
+
+   Options Database Keys:
++  -pc_vpatch_space full|dirichlet|clamped - functions a patch corrects, `PCVPatchSetSpace()`
+.  -pc_vpatch_residual exact|local|global  - what a patch sees of its neighbours, `PCVPatchSetResidual()`
+.  -pc_vpatch_precision double|single      - of the sweep, `PCVPatchSetPrecision()`
+-  -pc_vpatch_reverse                      - colours in the opposite order, `PCVPatchSetReverse()`
+
+   Level: intermediate
+
+   Notes:
+   In `PCMG`, V(1,1): -mg_levels_ksp_type richardson -mg_levels_pc_type vpatch -mg_levels_ksp_max_it 1; V(0,1): -pc_mg_distinct_smoothup
+   -mg_levels_ksp_type richardson -mg_levels_pc_type vpatch -mg_levels_ksp_max_it 0 -mg_levels_up_ksp_type richardson
+   -mg_levels_up_pc_type vpatch -mg_levels_up_ksp_max_it 1. The numbers are then those of `PCVPATCHDG` in double precision.
+
+   Richardson's m steps are m sweeps: a sweep from x is x plus a sweep from 0 on the residual.
+
+.seealso: `DMVPATCHDG`, `PCVPATCHDG`, `PCVPatchSetSpace()`
+M*/
+#include "../pcimpl.h"
+
+typedef struct {
+  VpInverse   inverse;
+  VpSpace     space;
+  VpResidual  residual;
+  VpPrecision precision;
+  PetscBool   reverse;
+  VpLevel     level;
+  VpSmoother  smoother;
+  void       *b, *x[2];
+} PC_VPatch;
+
+static PetscErrorCode Clear(PC pc)
+{
+  PC_VPatch  *data = (PC_VPatch *)pc->data;
+  void *const vectors[] = {data->b, data->x[0], data->x[1]};
+
+  PetscFunctionBegin;
+  for (int i = 0; i < 3; i++) {
+    if (vectors[i]) PetscCall(data->level->backend->release(vectors[i]));
+  }
+  data->b = data->x[0] = data->x[1] = NULL;
+  PetscCall(VpSmootherDestroy(&data->smoother));
+  PetscCall(VpLevelDestroy(&data->level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckAgreement(PC pc)
+{
+  const PC_VPatch *data = (PC_VPatch *)pc->data;
+  const VpSetting  settings[] = {{"patch space (-pc_vpatch_space)", (PetscReal)data->space, VPatchDGSpaces},
+                                 {"residual (-pc_vpatch_residual)", (PetscReal)data->residual, VPatchDGResiduals},
+                                 {"precision (-pc_vpatch_precision)", (PetscReal)data->precision, VPatchDGPrecisions},
+                                 {"order of colours (-pc_vpatch_reverse)", (PetscReal)data->reverse, PetscBools}};
+
+  PetscFunctionBegin;
+  PetscCall(VpCheckSame(PetscObjectComm((PetscObject)pc), (int)PETSC_STATIC_ARRAY_LENGTH(settings), settings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
+{
+  PC_VPatch *data = (PC_VPatch *)pc->data;
+  MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
+  VpProblem  scaled = *problem;
+  VpExchange exchange;
+
+  PetscFunctionBegin;
+  PetscCall(VPatchDGCite());
+  PetscCall(CheckAgreement(pc));
+  PetscCheck(mesh->level >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_type vpatch needs boxes that are refined: a level of -dm_refine 1 or more");
+  PetscCall(VpCheckSpace(comm, "pc_vpatch", data->space, data->residual, problem->degree));
+  PetscCall(VpInverseScale(pc, "pc_vpatch", data->precision, mesh, &scaled));
+  PetscCall(VpLevelCreate(mesh, &scaled, VP_BASIS_THIN, data->precision, backend, &data->level));
+  PetscCall(VpChooseExchange(data->level, VP_EXCHANGE_AUTO, &exchange));
+  PetscCall(VpSmootherCreate(data->level, data->space, data->residual, exchange, &data->smoother));
+  PetscCall(VpLevelVectorCreate(data->level, "right-hand side", &data->b));
+  for (int i = 0; i < 2; i++) PetscCall(VpLevelVectorCreate(data->level, "correction", &data->x[i]));
+  data->inverse.wide = (PetscBool)(data->precision == VP_DOUBLE); /* sums and products, no squares */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Enter(PC pc, PetscReal scale, const double *f)
+{
+  PC_VPatch *data = (PC_VPatch *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelEnter(data->level, scale, f, data->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode EnterResidual(PC pc, VpLevel outer, PetscReal scale, const double *x, VpGhosts ghosts, const double *f,
+                                    PetscReal *norm2)
+{
+  PC_VPatch *data = (PC_VPatch *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelEnterResidual(data->level, outer, scale, x, ghosts, f, data->b, norm2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal scale, double *z)
+{
+  PC_VPatch    *data = (PC_VPatch *)pc->data;
+  const VpLevel level = data->level;
+  VpGhosts      ghosts;
+
+  PetscFunctionBegin;
+  PetscCheck(!transpose || data->residual != VP_RESIDUAL_LOCAL || data->space == VP_SPACE_CLAMPED, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_SUP, "The transposed sweep exists for exact residuals only: use -pc_vpatch_residual exact");
+  PetscCall(VpLevelRefresh(level, VP_GHOST_SWEEP, data->b, &ghosts));
+  PetscCall(level->backend->zero(data->x[0], level->mesh->nlocal * level->block));
+  PetscCall(VpSmootherSweep(data->smoother, PETSC_TRUE, (PetscBool)(data->reverse != transpose), ghosts, data->b, data->x));
+  PetscCall(VpLevelLeave(level, add, ldexp(scale, level->problem.exponent), data->x[0], z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Meet(PC pc, KSP ksp, PetscBool *again)
+{
+  VpKSPKind kind;
+
+  PetscFunctionBegin;
+  if (!ksp || ((PC_VPatch *)pc->data)->precision != VP_SINGLE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpKSPKindOf(((PetscObject)ksp)->type_name, &kind));
+  if (((PetscObject)ksp)->tablevel == 0) PetscCall(VpWarnSingle(pc, &kind, "pc_vpatch_precision double"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const VpInverseOps ops = {.caller = "-pc_type vpatch",
+                                 .build = Build,
+                                 .clear = Clear,
+                                 .enter = Enter,
+                                 .enter_residual = EnterResidual,
+                                 .solve = Solve,
+                                 .meet = Meet,
+                                 .leave = VpWarnResidual};
+
+static PetscErrorCode GetData(PC pc, PetscBool must, PC_VPatch **data)
+{
+  PetscBool same;
+
+  PetscFunctionBegin;
+  VpAssertObject(pc, PC_CLASSID, 1);
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCH, &same));
+  PetscCheck(same || !must, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCH,
+             VpTypeName((PetscObject)pc));
+  *data = same ? (PC_VPatch *)pc->data : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define SETTING(Name, Public, Internal, member, number) \
+  VP_ENUM_SETTING(PCVPatch, PC_VPatch, GetData, Name, Public, Internal, member, number)
+
+/*@
+   PCVPatchSetSpace - Sets which functions a patch corrects
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner
+-  space - `VPATCHDG_SPACE_FULL` (all functions on its cells), `VPATCHDG_SPACE_DIRICHLET` (those that are 0 on its sides) or
+`VPATCHDG_SPACE_CLAMPED` (those whose normal derivative is 0 there, too)
+
+   Options Database Key:
+.  -pc_vpatch_space full|dirichlet|clamped - the space, full by default
+
+   Level: intermediate
+
+   Note:
+   On the boundary of the domain functions of every space are free. clamped needs degree 3 or more.
+
+.seealso: `PCVPATCH`, `PCVPatchGetSpace()`
+@*/
+
+/*@
+   PCVPatchGetSpace - Gets which functions a patch corrects
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  space - as in `PCVPatchSetSpace()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCH`, `PCVPatchSetSpace()`
+@*/
+SETTING(Space, VPatchDGSpace, VpSpace, space, 3)
+
+/*@
+   PCVPatchSetResidual - Sets what a patch sees of its neighbours
+
+   Logically Collective
+
+   Input Parameters:
++  pc       - the preconditioner
+-  residual - `VPATCHDG_RESIDUAL_EXACT` (values and normal derivatives on its sides, which is all that matters), `VPATCHDG_RESIDUAL_LOCAL`
+(nothing) or `VPATCHDG_RESIDUAL_GLOBAL` (the same numbers as exact, by a product with A for every colour: slow, for checking)
+
+   Options Database Key:
+.  -pc_vpatch_residual exact|local|global - the residual, exact by default
+
+   Level: intermediate
+
+   Note:
+   local exists for the spaces dirichlet and clamped only.
+
+.seealso: `PCVPATCH`, `PCVPatchGetResidual()`
+@*/
+
+/*@
+   PCVPatchGetResidual - Gets what a patch sees of its neighbours
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  residual - as in `PCVPatchSetResidual()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCH`, `PCVPatchSetResidual()`
+@*/
+SETTING(Residual, VPatchDGResidual, VpResidual, residual, 3)
+
+/*@
+   PCVPatchSetPrecision - Sets the precision of the sweep
+
+   Logically Collective
+
+   Input Parameters:
++  pc        - the preconditioner
+-  precision - `VPATCHDG_PRECISION_DOUBLE` or `VPATCHDG_PRECISION_SINGLE`
+
+   Options Database Key:
+.  -pc_vpatch_precision double|single - the precision, double by default
+
+   Level: intermediate
+
+.seealso: `PCVPATCH`, `PCVPatchGetPrecision()`
+@*/
+
+/*@
+   PCVPatchGetPrecision - Gets the precision of the sweep
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  precision - as in `PCVPatchSetPrecision()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCH`, `PCVPatchSetPrecision()`
+@*/
+SETTING(Precision, VPatchDGPrecision, VpPrecision, precision, 2)
+
+/*@
+   PCVPatchSetReverse - Takes the colours in the opposite order
+
+   Logically Collective
+
+   Input Parameters:
++  pc      - the preconditioner
+-  reverse - `PETSC_TRUE` for the opposite order, which makes the sweep the adjoint of the usual one; `PETSC_FALSE` by default
+
+   Options Database Key:
+.  -pc_vpatch_reverse - opposite order
+
+   Level: intermediate
+
+.seealso: `PCVPATCH`, `PCVPatchGetReverse()`
+@*/
+
+/*@
+   PCVPatchGetReverse - Says whether the colours are in the opposite order
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  reverse - as in `PCVPatchSetReverse()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCH`, `PCVPatchSetReverse()`
+@*/
+SETTING(Reverse, PetscBool, PetscBool, reverse, 2)
+
+static PetscErrorCode PCSetFromOptions_VPatch(PC pc, VpOptionItems PetscOptionsObject)
+{
+  static const char *const precisions[] = {"single", "double", "VPatchDGPrecision", "VPATCHDG_PRECISION_", NULL};
+
+  const PC_VPatch *data = (PC_VPatch *)pc->data;
+  PetscEnum        value;
+  PetscBool        reverse, set;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Vertex-patch smoother options");
+  PetscCall(PetscOptionsEnum("-pc_vpatch_space", "Functions a patch corrects", "PCVPatchSetSpace", VPatchDGSpaces, (PetscEnum)data->space,
+                             &value, &set));
+  if (set) PetscCall(PCVPatchSetSpace(pc, (VPatchDGSpace)value));
+  PetscCall(PetscOptionsEnum("-pc_vpatch_residual", "What a patch sees of its neighbours", "PCVPatchSetResidual", VPatchDGResiduals,
+                             (PetscEnum)data->residual, &value, &set));
+  if (set) PetscCall(PCVPatchSetResidual(pc, (VPatchDGResidual)value));
+  PetscCall(PetscOptionsEnum("-pc_vpatch_precision", "Of the sweep", "PCVPatchSetPrecision", precisions, (PetscEnum)data->precision,
+                             &value, &set));
+  if (set) PetscCall(PCVPatchSetPrecision(pc, (VPatchDGPrecision)value));
+  PetscCall(PetscOptionsBool("-pc_vpatch_reverse", "Colours in the opposite order", "PCVPatchSetReverse", data->reverse, &reverse, &set));
+  if (set) PetscCall(PCVPatchSetReverse(pc, reverse));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_VPatch(PC pc, PetscViewer viewer)
+{
+  const PC_VPatch *data = (PC_VPatch *)pc->data;
+  VpExchange       exchange;
+  PetscBool        ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  one sweep, %s precision, patch space %s, residual %s%s\n",
+                                   VPatchDGPrecisions[data->precision], VPatchDGSpaces[data->space], VPatchDGResiduals[data->residual],
+                                   data->reverse ? ", colours in reverse order" : ""));
+  if (!data->level) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpChooseExchange(data->level, VP_EXCHANGE_AUTO, &exchange));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  exchange every %s\n", VPatchDGExchanges[exchange]));
+  PetscCall(VpViewKernels(pc->pmat, data->level->backend, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_VPatch(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(VpInverseReset(pc));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCCreate_VPatch(PC pc)
+{
+  PC_VPatch *data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&data));
+  data->space = VP_SPACE_FULL;
+  data->residual = VP_RESIDUAL_EXACT;
+  data->precision = VP_DOUBLE;
+  PetscCall(VpInverseCreate(pc, &data->inverse, &ops));
+  pc->ops->setfromoptions = PCSetFromOptions_VPatch;
+  pc->ops->view = PCView_VPatch;
+  pc->ops->destroy = PCDestroy_VPatch;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

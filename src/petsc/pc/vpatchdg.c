@@ -1,0 +1,257 @@
+/*MC
+   PCVPATCHDG = "vpatchdg" - Geometric multigrid with coloured vertex-patch smoothers for a `DMVPATCHDG`
+
+   Options Database Keys:
++  -pc_vpatchdg_space full|dirichlet|clamped - functions a patch corrects, `PCVPatchDGSetSpace()`
+.  -pc_vpatchdg_residual exact|local|global  - what a patch sees of its neighbours, `PCVPatchDGSetResidual()`
+.  -pc_vpatchdg_smooth_pre n                 - sweeps before the coarse correction, `PCVPatchDGSetSmooth()`
+.  -pc_vpatchdg_smooth_post n                - sweeps after it, `PCVPatchDGSetSmooth()`
+.  -pc_vpatchdg_symmetric                    - a symmetric cycle, for `KSPCG`, `PCVPatchDGSetSymmetric()`
+.  -pc_vpatchdg_cycle_type v|w               - V or W cycle, `PCVPatchDGSetCycleType()`
+.  -pc_vpatchdg_levels n                     - number of levels, `PCVPatchDGSetLevels()`
+.  -pc_vpatchdg_precision auto|single|double - of the whole cycle, `PCVPatchDGSetPrecision()`
+.  -pc_vpatchdg_exchange auto|sweep|color    - how often ranks exchange, `PCVPatchDGSetExchange()`
+.  -pc_vpatchdg_replay                       - a GPU runs the cycle as a CUDA graph, `PCVPatchDGSetReplay()`
+.  -pc_vpatchdg_coarse auto|sweeps|ksp       - how the coarsest level is solved, `PCVPatchDGSetCoarse()`
+.  -pc_vpatchdg_gather n                     - from which size on levels gather on fewer ranks, `PCVPatchDGSetGather()`
+.  -vpatchdg_coarse_ksp_type, ...            - the coarsest level's KSP, `PCVPatchDGGetCoarseKSP()`
+-  -vpatchdg_warnings                        - 0 switches off the warnings of all these preconditioners
+
+   Level: beginner
+
+   Notes:
+   The Pmat must be a matrix of a `DMVPATCHDG` (`DMCreateMatrix()`, or `KSPSetDM()`): mesh, space and coefficient are read off it.
+
+   The defaults, one full exact sweep after the coarse correction, are the fastest by measurement, and with `KSPFGMRES`, `KSPRICHARDSON`, or
+   `KSPCG` and -pc_vpatchdg_symmetric the cycle runs in single precision.
+
+   `KSPRICHARDSON` runs a fused refinement. Where a monitor, a scale or a null space is set PETSc does not call it, but residual
+   and cycle one after the other, with the same result. In either case it stops by the true residual, `KSP_NORM_UNPRECONDITIONED`, unless
+   -ksp_norm_type or `KSPSetNormType()` choose the preconditioned one, with which refinement is not fused.
+
+   One line on stderr, once for every preconditioner and kind, warns of
+.vb
+   a KSP that needs a symmetric cycle and has none
+   a cycle that was asked to be single with a KSP that does not stand it
+   a KSP that says it converged while the true residual is more than 10 times the tolerance
+   a KSP that does not converge
+.ve
+   The third of these costs a product with A after every solve that does not stop by the true residual.
+
+   `KSPPREONLY` and -ksp_norm_type none look at no residual: with them PETSc reports success whatever comes out, NaN included.
+
+   The coefficient may change between solves (`DMVPatchDGSetCoefficient()`): the next application builds anew, unless
+   `KSPSetReusePreconditioner()` is on.
+
+   Vectors and operator are multiplied by powers of two before they become single precision, so their size does not matter. What differs by
+   more than 2^80 within the domain, coefficients or squared sizes of cells, needs -pc_vpatchdg_precision double.
+
+   On several ranks the symmetric cycle and the transposed one are exactly that with -pc_vpatchdg_exchange color, and nearly, close
+   enough for `KSPCG`, with sweep.
+
+   Of a matrix-free operator scaled and shifted, s A + t I, the cycle takes s and t as they are where t/s >= 0, else A and s.
+
+.seealso: `DMVPATCHDG`, `PCVPATCH`, `KSPGUESSVPATCHDG`, `PCVPatchDGSetSpace()`, `PCVPatchDGSetSmooth()`
+M*/
+#include "../pcimpl.h"
+
+static PetscErrorCode Clear(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(VpCycleDestroy(&((PC_VPatchDG *)pc->data)->cycle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Prepare(PC pc, VpMesh mesh, const VpProblem *problem, PetscBool *later)
+{
+  PetscFunctionBegin;
+  PetscCall(PCVPatchDGCheckOptions(pc, mesh, problem));
+  PetscCall(PCVPatchDGPreparePrecision(pc, mesh, problem, later));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
+{
+  PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+  VpProblem    scaled = *problem;
+
+  PetscFunctionBegin;
+  PetscCall(VPatchDGCite());
+  PetscCall(PCVPatchDGDoctor(pc, mesh, problem, backend));
+  PetscCall(VpInverseScale(pc, "pc_vpatchdg", data->options.precision, mesh, &scaled));
+  PetscCall(VpCycleCreate(mesh, &scaled, &data->options, backend, (PetscObject)pc, &data->cycle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Enter(PC pc, PetscReal scale, const double *f)
+{
+  PetscFunctionBegin;
+  PetscCall(VpCycleEnter(((PC_VPatchDG *)pc->data)->cycle, 0, scale, f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode EnterResidual(PC pc, VpLevel outer, PetscReal scale, const double *x, VpGhosts ghosts, const double *f,
+                                    PetscReal *norm2)
+{
+  PetscFunctionBegin;
+  PetscCall(VpCycleEnterResidual(((PC_VPatchDG *)pc->data)->cycle, 0, outer, scale, x, ghosts, f, norm2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a sweep's residual `local` is that of a symmetric operator only where it is exact, in the space clamped */
+static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal scale, double *z)
+{
+  PC_VPatchDG          *data = (PC_VPatchDG *)pc->data;
+  const VpCycleOptions *options = &data->options;
+
+  PetscFunctionBegin;
+  PetscCheck(!transpose || options->residual != VP_RESIDUAL_LOCAL || options->space == VP_SPACE_CLAMPED, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_SUP, "The transposed cycle exists for exact residuals only: use -pc_vpatchdg_residual exact");
+  PetscCall(VpCycleSolve(data->cycle, 0, transpose, add, scale, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const VpInverseOps ops = {.caller = "-pc_type vpatchdg",
+                                 .build = Build,
+                                 .clear = Clear,
+                                 .enter = Enter,
+                                 .enter_residual = EnterResidual,
+                                 .solve = Solve,
+                                 .prepare = Prepare,
+                                 .meet = PCVPatchDGMeet,
+                                 .leave = PCVPatchDGWarnAfter};
+
+static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
+{
+  const VpCycleOptions *o = &((PC_VPatchDG *)pc->data)->options;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(
+    viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle, patch space %s, residual %s, exchange %s\n",
+    o->type == VP_CYCLE_V ? "V" : "W", o->pre, o->post, VPatchDGSpaces[o->space], VPatchDGResiduals[o->residual],
+    VPatchDGExchanges[o->exchange]));
+  PetscCall(PCVPatchDGViewPrecision(pc, viewer));
+  if (o->symmetric) PetscCall(PetscViewerASCIIPrintf(viewer, "  symmetric: colours in reverse order before the coarse correction\n"));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  not symmetric: KSPCG needs -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* and how often they exchange */
+static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
+{
+  VpExchange exchange;
+
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l < cycle->nlevel; l++) {
+    const VpLevel   level = cycle->level[l];
+    const PetscBool last = (PetscBool)(l == cycle->nlevel - 1);
+    const PetscInt  ranks = VpMeshRanks(level->mesh);
+
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  level %d: %" PetscInt_FMT " cells, %" PetscInt64_FMT " DoFs", level->mesh->level,
+                                     level->mesh->ncell,
+                                     (PetscInt64)level->mesh->ncell * (PetscInt64)PetscPowInt64(level->basis.n, level->mesh->dim)));
+    PetscCall(VpChooseExchange(level, cycle->options.exchange, &exchange));
+    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+    if (ranks < VpMeshRanks(cycle->level[0]->mesh))
+      PetscCall(PetscViewerASCIIPrintf(viewer, ", on %" PetscInt_FMT " rank%s", ranks, ranks > 1 ? "s" : ""));
+    if (last) PetscCall(PetscViewerASCIIPrintf(viewer, ", solved"));
+    else if (ranks > 1)
+      PetscCall(PetscViewerASCIIPrintf(viewer, ", exchange every %s", VPatchDGExchanges[exchange]));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
+{
+  PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+  PetscBool    ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ViewOptions(pc, viewer));
+  if (!data->cycle) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpViewKernels(pc->pmat, data->cycle->level[0]->backend, viewer));
+  if (data->cycle->replays)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  replayed as %s\n",
+                                     data->cycle->whole ? "a CUDA graph" : "CUDA graphs before and after the coarse solve"));
+  PetscCall(ViewLevels(data->cycle, viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  coarsest level:\n"));
+  for (int i = 0; i < 2; i++) PetscCall(PetscViewerASCIIPushTab(viewer));
+  PetscCall(VpCoarseView(data->cycle->coarse, viewer));
+  for (int i = 0; i < 2; i++) PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCVPatchDGGetCoarseKSP - Gets the solver of the coarsest level
+
+   Collective
+
+   Input Parameter:
+.  pc - the preconditioner, which this sets up
+
+   Output Parameter:
+.  ksp - the solver, which belongs to the PC and is replaced when the PC is set up anew, or `NULL` where there is none: the coarsest
+level of a grid of boxes is inverted directly, others may be left to sweeps (`PCVPatchDGSetCoarse()`)
+
+   Options Database Key:
+.  -vpatchdg_coarse_ksp_type, -vpatchdg_coarse_pc_type, ... - its options, after the PC's own prefix
+
+   Level: advanced
+
+   Note:
+   With `VPATCHDG_PRECISION_AUTO`, before a KSP has solved and unless -ksp_type says which, this makes the cycle one in double precision.
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetLevels()`, `PCVPatchDGSetPrecision()`
+@*/
+PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
+{
+  PetscBool same;
+
+  PetscFunctionBegin;
+  VpAssertObject(pc, PC_CLASSID, 1);
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
+  PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCHDG,
+             VpTypeName((PetscObject)pc));
+  VpAssertPointer(ksp, 2);
+  PetscCall(PCSetUp(pc));
+  if (!((PC_VPatchDG *)pc->data)->inverse.built) {
+    PetscCall(PCVPatchDGSettlePrecision(pc));
+    PetscCall(VpInverseMeet(pc, NULL));
+  }
+  PetscCall(VpCoarseGetKSP(((PC_VPatchDG *)pc->data)->cycle->coarse, ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_VPatchDG(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(VpInverseReset(pc));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCCreate_VPatchDG(PC pc)
+{
+  PC_VPatchDG *data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&data));
+  data->options = (VpCycleOptions){.space = VP_SPACE_FULL,
+                                   .residual = VP_RESIDUAL_EXACT,
+                                   .exchange = VP_EXCHANGE_AUTO,
+                                   .type = VP_CYCLE_V,
+                                   .post = 1,
+                                   .gather = PETSC_DECIDE,
+                                   .replay = PETSC_TRUE};
+  data->choice.asked = VPATCHDG_PRECISION_AUTO;
+  PetscCall(VpInverseCreate(pc, &data->inverse, &ops));
+  pc->ops->setfromoptions = PCSetFromOptions_VPatchDG;
+  pc->ops->view = PCView_VPatchDG;
+  pc->ops->destroy = PCDestroy_VPatchDG;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
