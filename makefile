@@ -48,14 +48,15 @@ sources   = $(filter-out $(kernels),$(wildcard src/*/*.c src/*/*/*.c))
 cuda      = $(if $(CUDA_NVCC),$(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard cuda/*.cu)))
 objects   = $(sources:src/%.c=$(BUILD)/obj/%.o) $(foreach v,$(variants),$(kernels:src/%.c=$(BUILD)/obj/%.$(v).o)) $(cuda)
 examples  = $(patsubst examples/%.c,$(BUILD)/bin/%,$(wildcard examples/*.c))
-# tests are in tests/ itself; what they share in support, random cases in fuzz, measurements in bench and paper; *.cu and *_gpu.c only with CUDA
+# tests are in tests/ itself; what they share in support, programs that tests/*.t start in programs, random cases in fuzz, measurements in bench and paper; *.cu and *_gpu.c only with CUDA
 has       = $(wildcard $1/*.c) $(if $(CUDA_NVCC),$(wildcard $1/*.cu))
 cases     = $(call has,tests)
 measures  = $(filter-out $(if $(CUDA_NVCC),,%_gpu.c),$(call has,tests/bench) $(call has,tests/paper))
 benches   = $(addprefix $(BUILD)/bin/,$(notdir $(basename $(measures))))
 tests     = $(patsubst tests/%,$(BUILD)/tests/%,$(basename $(cases)))
+programs  = $(patsubst tests/programs/%.c,$(BUILD)/bin/%,$(wildcard tests/programs/*.c))
 fuzzer    = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/fuzz/*.c))
-c_mains   = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard examples/*.c) $(filter %.c,$(cases) $(measures))) $(fuzzer)
+c_mains   = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard examples/*.c tests/programs/*.c) $(filter %.c,$(cases) $(measures))) $(fuzzer)
 cu_mains  = $(patsubst %.cu,$(BUILD)/obj/%.o,$(filter %.cu,$(cases) $(measures)))
 shared    = $(BUILD)/lib/libvpatchdg.so
 static    = $(BUILD)/lib/libvpatchdg.a
@@ -111,6 +112,8 @@ $(BUILD)/bin/%: $(BUILD)/obj/tests/paper/%.o $(static)
 	$(inside)
 $(tests): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(static)
 	$(inside)
+$(programs): $(BUILD)/bin/%: $(BUILD)/obj/tests/programs/%.o $(static)
+	$(inside)
 $(BUILD)/bin/fuzz: $(fuzzer) $(static)
 	$(link) -o $@ $^ $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) -lm
 .SECONDARY:
@@ -151,11 +154,11 @@ prove      = SANITIZE=$(SANITIZE) OMPI_MCA_hwloc_base_binding_policy=none OMPI_M
 left_out   = $(if $(CUDA_NVCC),$(if $(gpu),the tests run on the CPU; make check-gpu runs them on the GPU,no GPU here),built without CUDA)$(if \
 	     $(and $(CUDA_NVCC),$(gpu)),,: the tests in tests/*.cu and with VPATCHDG_TEST=cuda are skipped (make check-gpu))
 
-check: all $(tests) $(benches) $(BUILD)/bin/fuzz
+check: all $(tests) $(benches) $(programs) $(BUILD)/bin/fuzz
 	@$(list_tests)
 	@echo '# $(left_out)'
 	@$(call prove,$(wildcard tests/*.t))
-check-gpu: need-gpu all $(tests) $(BUILD)/bin/fuzz
+check-gpu: need-gpu all $(tests) $(programs) $(BUILD)/bin/fuzz
 	@! $(BUILD)/tests/cuda_kernels 0 | grep SKIP || { echo 'vpatchdg: nvidia-smi shows $(gpu), but CUDA finds no device it can use' >&2; exit 1; }
 	@$(list_tests)
 	@VPATCHDG_TEST=cuda PETSC_OPTIONS="$(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) $$PETSC_OPTIONS" \

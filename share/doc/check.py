@@ -97,10 +97,10 @@ def wrong_defaults(rows, text):
 
 def stale_messages():
     """The first table of errors.rst: what a message says between the places that are filled in stands in the sources."""
-    folder, text = os.path.join(manual.ROOT, 'src'), ''
-    for path, _, files in sorted(os.walk(folder)):
-        for name in sorted(files):
-            text += manual.read(os.path.relpath(os.path.join(path, name), manual.ROOT))
+    text = ''
+    for folder in ('src', 'cuda'):
+        for path, _, files in sorted(os.walk(os.path.join(manual.ROOT, folder))):
+            text += ''.join(manual.read(os.path.relpath(os.path.join(path, name), manual.ROOT)) for name in sorted(files))
     text = re.sub(r'"\s*(PetscInt_FMT|PCVPATCHDG)?\s*"', '', text)
     for message in re.findall(r'^   \* - ``(.*)``$', manual.read('share/doc/errors.rst').split('From PETSc')[0], re.M):
         yield from (f'errors.rst: no message in src has "{part}"' for part in message.split('…') if part.strip() not in text)
