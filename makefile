@@ -74,6 +74,8 @@ $(BUILD)/obj/%.$(1).o: src/%.c
 endef
 $(foreach v,$(variants),$(eval $(call kernel,$(v))))
 
+# the one file that starts threads
+$(BUILD)/obj/base/threads.o: kind = $(OPENMP)
 # the one file that asks whether there is CUDA
 $(BUILD)/obj/kernels/backends.o: kind = $(if $(CUDA_NVCC),-DVP_HAVE_CUDA)
 
@@ -95,7 +97,7 @@ $(cuda) $(cu_mains) $(BUILD)/obj/kernels/backends.o $(shared) $(static): $(BUILD
 -include $(objects:.o=.d) $(c_mains:.o=.d) $(cu_mains:.o=.d)
 
 $(shared): $(objects)
-	$(link) -shared -Wl,-soname,$(soname) -Wl,-z,nodelete -Wl,--exclude-libs,ALL -o $@ $(objects) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) -lm
+	$(link) -shared -Wl,-soname,$(soname) -Wl,-z,nodelete -Wl,--exclude-libs,ALL -o $@ $(objects) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) $(OPENMP) -lm
 	@ln -sf $(@F) $(@D)/$(soname)
 $(static): $(objects)
 	@mkdir -p $(@D); rm -f $@; echo "  AR $@"; $(AR) rcs $@ $(objects)
@@ -105,7 +107,7 @@ $(BUILD)/bin/plain: $(BUILD)/obj/examples/plain.o | $(shared)
 	$(link) -o $@ $< $(LDFLAGS) $(PETSC_LIBS) -lm
 $(filter-out %/plain,$(examples)): $(BUILD)/bin/%: $(BUILD)/obj/examples/%.o $(shared)
 	$(link) -o $@ $< -L$(BUILD)/lib -lvpatchdg -Wl,-rpath,'$$ORIGIN/../lib' $(LDFLAGS) $(PETSC_LIBS) -lm
-inside    = $(link) $(if $(filter $<,$(cu_mains)),-fopenmp) -o $@ $< $(static) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) -lm
+inside    = $(link) $(if $(filter $<,$(cu_mains)),-fopenmp) -o $@ $< $(static) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) $(OPENMP) -lm
 $(BUILD)/bin/%: $(BUILD)/obj/tests/bench/%.o $(static)
 	$(inside)
 $(BUILD)/bin/%: $(BUILD)/obj/tests/paper/%.o $(static)
@@ -115,7 +117,7 @@ $(tests): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(static)
 $(programs): $(BUILD)/bin/%: $(BUILD)/obj/tests/programs/%.o $(static)
 	$(inside)
 $(BUILD)/bin/fuzz: $(fuzzer) $(static)
-	$(link) -o $@ $^ $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) -lm
+	$(link) -o $@ $^ $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) $(OPENMP) -lm
 .SECONDARY:
 
 # ---- running
@@ -202,7 +204,7 @@ install: all
 	install -m 644 include/vpatchdg.h $(DESTDIR)$(prefix)/include
 	install -m 755 $(BUILD)/bin/poisson $(DESTDIR)$(prefix)/bin/vpatchdg-poisson
 	sed -e 's|@prefix@|$(prefix)|; s|@version@|$(VERSION)|; s|@petsc_version@|$(PETSC_VERSION)|; s|@cc@|$(CC)|' \
-	  -e 's|@cflags@|$(strip $(USER_CFLAGS))|; s|@libs@|$(strip $(USER_LIBS))|; s|@private@|$(strip $(P4EST_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) -lm)|' \
+	  -e 's|@cflags@|$(strip $(USER_CFLAGS))|; s|@libs@|$(strip $(USER_LIBS))|; s|@private@|$(strip $(P4EST_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) $(OPENMP) -lm)|' \
 	  share/vpatchdg/vpatchdg.pc.in > $(DESTDIR)$(prefix)/lib/pkgconfig/vpatchdg.pc
 	install -m 755 $(wildcard share/vpatchdg/*.py) $(DESTDIR)$(prefix)/share/vpatchdg
 	install -m 644 share/vpatchdg/options/*.opts $(DESTDIR)$(prefix)/share/vpatchdg/options

@@ -123,6 +123,10 @@ Another PETSc is chosen by PETSC_DIR=... PETSC_ARCH=... or PKG_CONFIG_PATH=..."
 petsc_cuda=$(echo "$said" | sed -n 's/^petsc_has_cuda/1/p')
 find_cuda
 find_nccl
+# without OpenMP, set-up runs in one thread
+echo 'int main(void) { return 0; }' >"$tmp/try.c"
+openmp=
+! $cc -fopenmp "$tmp/try.c" -o "$tmp/try" >/dev/null 2>&1 || openmp=-fopenmp
 
 # what the other objects depend on, and what the CUDA ones do; files that stay the same keep their dates
 write() {
@@ -141,6 +145,7 @@ USER_CFLAGS   := $(pc --cflags-only-I) $mpi_cflags
 USER_LIBS     := $petsc_libs $mpi_libs
 PETSC_CUDA    := $petsc_cuda
 P4EST_LIBS    := $p4est_libs
+OPENMP        := $openmp
 END
 write cuda.mk <<END
 # written by setup.sh; NVCCFLAGS=$NVCCFLAGS

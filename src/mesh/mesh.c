@@ -1,7 +1,7 @@
 /* Meshes: own cells from the forest's partition, ghosts, neighbours, exchange, and the links between levels. */
 #include "lattice.h"
-#include "memory.h"
-#include "progress.h"
+#include "../base/memory.h"
+#include "../base/progress.h"
 #include <inttypes.h>
 
 /* the rank whose cells contain the position */

@@ -1,7 +1,7 @@
 /* Vertex patches: found by their first cell (the vertex is its upper corner), sorted by colour and by what they touch. */
 #include "lattice.h"
-#include "memory.h"
-#include "progress.h"
+#include "../base/memory.h"
+#include "../base/progress.h"
 
 /* the order inside a colour: no ghosts, then ghosts; in each, all sides interior, then pure, then mixed */
 enum { INTERIOR, PURE, MIXED, NSHAPE };

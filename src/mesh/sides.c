@@ -1,6 +1,6 @@
 /* Ghosts numbered by the sides that own cells share with them. */
 #include "mesh.h"
-#include "memory.h"
+#include "../base/memory.h"
 
 PetscErrorCode VpMeshSetSides(VpMesh mesh)
 {

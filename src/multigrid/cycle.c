@@ -1,6 +1,6 @@
 /* The multigrid cycle. Level 0 is the finest. Every level has b, x (two buffers) and, where it is needed, r = b - A x. */
 #include "internal.h"
-#include "../mesh/progress.h"
+#include "../base/progress.h"
 
 /* x = S(...S(x)): count sweeps; zero: from x = 0. The ghosts of x are current before, not after; those of b may be under way. */
 static PetscErrorCode Smooth(VpCycle cycle, PetscInt l, PetscInt count, PetscBool zero, PetscBool reverse, VpGhosts under_way)

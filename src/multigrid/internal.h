@@ -2,7 +2,7 @@
 #pragma once
 #include "multigrid.h"
 #include "dictionary.h"
-#include "../mesh/memory.h"
+#include "../base/memory.h"
 #include "../together.h"
 
 /* exchange.c: cells of `level`'s kind from the roots of an SF to its leaves */

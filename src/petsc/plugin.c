@@ -1,5 +1,6 @@
 /* The plugin: what PETSc sees when it loads the library, or when a program calls VPatchDGInitializePackage(). */
 #include "impl.h"
+#include "../base/threads.h"
 
 #if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
   #error "vpatchdg needs a PETSc of real numbers in double precision (--with-scalar-type=real --with-precision=double)"
@@ -69,6 +70,7 @@ static PetscErrorCode FindHostRank(void)
   PetscCallMPI(MPI_Comm_split_type(PETSC_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
   PetscCallMPI(MPI_Comm_rank(host, &VPatchDGHostRank));
   PetscCallMPI(MPI_Comm_size(host, &VPatchDGHostSize));
+  PetscCall(VpFindThreads(host));
   PetscCallMPI(MPI_Comm_free(&host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

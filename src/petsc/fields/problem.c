@@ -1,6 +1,6 @@
 /* Right-hand sides, interpolation and errors: functions of points, integrated with k+3 Gauss points a direction. */
 #include "../impl.h"
-#include "../../mesh/progress.h"
+#include "../../base/progress.h"
 
 /* what every integral over cells needs */
 typedef struct {

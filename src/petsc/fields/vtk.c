@@ -1,7 +1,7 @@
 /* VecView into a VTK viewer: an unstructured grid (.vtu) for ParaView. Every cell becomes k^dim linear ones on its (k+1)^dim equidistant
    points, which no two cells share, so that jumps show. One file: rank 0 writes what the others send it, array by array. */
 #include "../impl.h"
-#include "../../mesh/progress.h"
+#include "../../base/progress.h"
 
 #define CHUNK ((size_t)1 << 26) /* bytes of a message */
 

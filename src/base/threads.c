@@ -1,0 +1,58 @@
+/* Loops in threads of OpenMP; without OpenMP there is one. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "threads.h"
+#include "../compat.h"
+#include <sched.h>
+#include <stdlib.h>
+
+/* A thread is not worth its start for fewer items. Several pieces a thread even out what some of them take longer. */
+enum { LEAST_ITEMS = 4096, PIECES_A_THREAD = 4 };
+
+int VpThreads = 1;
+
+static PetscErrorCode CoresOf(MPI_Comm host, int *cores)
+{
+  PetscFunctionBegin;
+  *cores = 1;
+#if defined(_OPENMP) && defined(CPU_COUNT)
+  {
+    cpu_set_t   mine, all;
+    PetscMPIInt size;
+
+    CPU_ZERO(&mine);
+    (void)sched_getaffinity(0, sizeof(mine), &mine); /* where it fails there are none, and one thread is left */
+    PetscCallMPI(MPI_Allreduce(&mine, &all, (PetscMPIInt)sizeof(mine), MPI_BYTE, MPI_BOR, host));
+    PetscCallMPI(MPI_Comm_size(host, &size));
+    *cores = PetscMin(CPU_COUNT(&mine), CPU_COUNT(&all) / size);
+  }
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpFindThreads(MPI_Comm host)
+{
+  const char *given = getenv("OMP_NUM_THREADS");
+  int         cores;
+
+  PetscFunctionBegin;
+  PetscCall(CoresOf(host, &cores));
+  VpThreads = PetscMax(1, given && atoi(given) > 0 ? atoi(given) : cores);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int32_t VpLoopPieces(int32_t n)
+{
+  return VpThreads == 1 ? 1 : PetscMax(1, PetscMin(n / LEAST_ITEMS, PIECES_A_THREAD * VpThreads));
+}
+
+void VpLoop(int32_t n, VpLoopBody body, void *context)
+{
+  const int32_t pieces = VpLoopPieces(n);
+
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 1) num_threads(PetscMin(pieces, VpThreads)) if (pieces > 1)
+#endif
+  for (int32_t i = 0; i < pieces; i++) body(context, i, (int32_t)((int64_t)n * i / pieces), (int32_t)((int64_t)n * (i + 1) / pieces));
+}
