@@ -188,15 +188,6 @@ static PetscErrorCode Release(void *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Upload(const void *host, size_t bytes, void *p)
-{
-  PetscFunctionBegin;
-  if (bytes) VpCudaCall(cudaMemcpyAsync(p, host, bytes, cudaMemcpyHostToDevice, VpCudaStream));
-  if (bytes) PetscCall(PetscLogCpuToGpu(bytes));
-  VpCudaCall(cudaStreamSynchronize(VpCudaStream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode VpCudaFetch(const void *p, size_t bytes, void *host)
 {
   PetscFunctionBegin;
@@ -211,7 +202,7 @@ PetscErrorCode VpCudaPlace(const void *host, size_t bytes, const char *what, VpA
 {
   PetscFunctionBegin;
   PetscCall(VpCudaAlloc(bytes, what, &array->p));
-  PetscCall(Upload(host, bytes, array->p));
+  PetscCall(VpCudaUpload(host, bytes, array->p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -331,7 +322,7 @@ static PetscErrorCode Forget(VpRecording *recording)
 }
 
 /* in the order of VpBackend */
-extern "C" const VpBackend VpBackendCuda = {"cuda",      VpCudaAlloc, Release,     Upload,      VpCudaFetch, Zero,
+extern "C" const VpBackend VpBackendCuda = {"cuda",      VpCudaAlloc, Release,     VpCudaUpload, VpCudaFetch, Zero,
                                             Copy,        Ops,         Move<false>, Move<true>,  ReleaseView, Available,
                                             Choose,      UseStream,   Wait,        Memory,      Describe,    Borrow,
                                             GiveBack,    AllocHost,   ReleaseHost, Replay,      Forget,      VpCudaConnect,

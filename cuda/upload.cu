@@ -1,0 +1,75 @@
+/* Host arrays on their way to the device. Large ones go through two page-locked buffers: threads fill one while the other travels. */
+#include "kernel.cuh"
+extern "C" {
+#include "../src/base/threads.h"
+}
+#include <cstring>
+
+enum { STAGE = 16 << 20, ITEM = 64 }; /* bytes of a buffer, and of what a thread copies at least */
+
+static struct {
+  char       *host;
+  cudaEvent_t sent;
+} stage[2];
+
+static PetscErrorCode Close(void)
+{
+  PetscFunctionBegin;
+  for (int i = 0; i < 2; i++) {
+    VpCudaCall(cudaFreeHost(stage[i].host));
+    VpCudaCall(cudaEventDestroy(stage[i].sent));
+    stage[i] = {};
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Open(void)
+{
+  PetscFunctionBegin;
+  if (stage[1].host) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 2; i++) {
+    VpCudaCall(cudaMallocHost(&stage[i].host, STAGE));
+    VpCudaCall(cudaEventCreateWithFlags(&stage[i].sent, cudaEventDisableTiming));
+  }
+  PetscCall(PetscRegisterFinalize(Close));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+struct Piece {
+  const char *from;
+  char       *to;
+  size_t      bytes;
+};
+
+static void Copy(void *context, int32_t, int32_t first, int32_t last)
+{
+  const Piece *p = (const Piece *)context;
+  const size_t at = (size_t)first * ITEM;
+
+  memcpy(p->to + at, p->from + at, PetscMin(p->bytes, (size_t)last * ITEM) - at);
+}
+
+static PetscErrorCode Staged(const char *host, size_t bytes, char *p)
+{
+  PetscFunctionBegin;
+  PetscCall(Open());
+  for (size_t at = 0, i = 0; at < bytes; at += STAGE, i = 1 - i) {
+    Piece piece = {host + at, stage[i].host, PetscMin(bytes - at, (size_t)STAGE)};
+
+    VpCudaCall(cudaEventSynchronize(stage[i].sent));
+    VpLoop((int32_t)((piece.bytes + ITEM - 1) / ITEM), Copy, &piece);
+    VpCudaCall(cudaMemcpyAsync(p + at, piece.to, piece.bytes, cudaMemcpyHostToDevice, VpCudaStream));
+    VpCudaCall(cudaEventRecord(stage[i].sent, VpCudaStream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCudaUpload(const void *host, size_t bytes, void *p)
+{
+  PetscFunctionBegin;
+  if (VpThreads > 1 && bytes > STAGE) PetscCall(Staged((const char *)host, bytes, (char *)p));
+  else if (bytes) VpCudaCall(cudaMemcpyAsync(p, host, bytes, cudaMemcpyHostToDevice, VpCudaStream));
+  if (bytes) PetscCall(PetscLogCpuToGpu(bytes));
+  VpCudaCall(cudaStreamSynchronize(VpCudaStream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
