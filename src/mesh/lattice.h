@@ -64,3 +64,21 @@ int32_t        VpCellSetFind(const VpCellSet *, int64_t cell); /* index, or -1 *
 /* The ghosts of the own cells [first, last), in groups: face neighbours, the rest of two layers, the third layer, and the cells of `extra`
    that are none of these. Sorted inside each group; end[g] is where group g ends in halo->cell. */
 PetscErrorCode VpHaloCreate(const VpLattice *, int64_t first, int64_t last, const VpCellSet *extra, VpCellSet *halo, int32_t end[4]);
+
+/* mesh.c: the rank whose own cells contain the position */
+PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell);
+/* mesh.c: a mesh that knows no other level, and the set of its ghosts. Cells of `extra` become local, too. Collective */
+PetscErrorCode VpMeshBuild(MPI_Comm, VpDomain, int level, const PetscInt counts[], const VpCellSet *extra, VpMesh *, VpCellSet *ghosts);
+/* cells.c: box, coord, zone and neighbor of a mesh that knows the numbers of its cells */
+PetscErrorCode VpMeshSetCells(VpMesh, const VpCellSet *ghosts);
+
+/* A position's local number: that of an own cell, or of one in the set of ghosts; else VP_UNKNOWN. What stands for a boundary stays. */
+static inline int32_t VpLocalOf(VpMesh mesh, const VpCellSet *ghosts, int64_t cell)
+{
+  int32_t ghost;
+
+  if (cell < 0) return (int32_t)cell;
+  if (cell >= mesh->first && cell < mesh->first + mesh->nown) return (int32_t)(cell - mesh->first);
+  ghost = VpCellSetFind(ghosts, cell);
+  return ghost < 0 ? VP_UNKNOWN : mesh->nown + ghost;
+}

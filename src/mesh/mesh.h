@@ -1,13 +1,25 @@
-/* Meshes: a domain of axis-aligned boxes, every box refined `level` times, as plain arrays per rank.
+/* Meshes: a domain of axis-aligned boxes, every box refined `level` times, as plain arrays on every rank.
 
-   Cells are numbered along the space-filling curve: global position = box * 2^(dim*level) + Morton index inside the box (x in the
-   lowest bit). Locally come the own cells in that order, then ghosts in groups that are prefixes of one another:
+   Cells are numbered along the space-filling curve. The global position of a cell is box * 2^(dim*level) + its Morton index in the box,
+   with x in the lowest bit. A rank owns a piece of the curve. Its local cells are these own cells in the order of the curve, and then ghosts
+   in groups; each group is sorted along the curve:
 
-     [0, nown)      own
-     [0, nface)     and the face neighbours of own cells                           what A x reads
-     [0, nsweep)    and every cell within two layers of own cells (corners too)     what a sweep updates
-     [0, nhalo)     and the third layer                                             whose traces a sweep reads
-     [0, nlocal)    and parents of the finer mesh's local cells that are farther    what prolongation reads            */
+     h h h h h h h h       local numbers      cells
+     h s s s s s s h       [0, nown)       o  own ones
+     h s s f f s s h       [nown, nface)   f  face neighbours of own ones: A x reads them, too
+     h s f o o f s h       [nface, nsweep) s  the rest of two layers: sweeps update them, too
+     h s s f f s s h       [nsweep, nhalo) h  the third layer: sweeps read their traces
+     h s s s s s s h       [nhalo, nlocal)    farther parents of the finer mesh's local cells: prolongation reads them
+     h h h h h h h h
+
+   A layer consists of all cells that share at least a corner with the layer before.
+
+   Many properties of a cell depend only on its box and on how near it is to the ends of the box. In every direction there are four zones:
+
+     coordinate     0     1     2    ...   N-3   N-2   N-1      of N = 2^level, N >= 4;  N = 2: zones 1, 3;  N = 1: zone 1
+     zone           1     0     0    ...    0     2     3
+
+   Cells of the same box and zones see the same boxes and boundaries from one cell below to two above them. */
 #pragma once
 #include <petscsf.h>
 #include <stdint.h>
@@ -55,9 +67,7 @@ struct VpMesh_ {
   int32_t  nown, nface, nsweep, nhalo, nlocal;
   int32_t *box;            /* [nlocal] */
   int32_t *coord;          /* [nlocal][3] lattice position in its box, 0 .. 2^level - 1 */
-  uint8_t *place;          /* [nlocal] lattice position in directions x, y, z, 2 bits each, x lowest: 1 the first in the box, 3 the last,
-                              2 the last but one, 0 any other. From one cell below to two above them, cells of one box and place have
-                              the same boxes and boundaries */
+  uint8_t *zone;           /* [nlocal] the zones that the cell is in, 2 bits a direction, x lowest */
   int32_t *neighbor;       /* [nsweep][2 dim] local cell or VP_DIRICHLET, VP_NEUMANN; complete on [0, nsweep) */
   PetscInt *starts;        /* [size+1] first global position of every rank */
   PetscSF  sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values). VP_GHOST_CHILD: NULL until there
@@ -94,10 +104,10 @@ void           VpMeshCellBounds(VpMesh, int32_t cell, PetscReal lower[], PetscRe
 /* the box of the cell beyond a side, or VP_DIRICHLET, VP_NEUMANN */
 static inline int32_t VpMeshBoxBeyond(VpMesh mesh, int32_t cell, int side)
 {
-  const int     place = mesh->place[cell] >> (side & ~1) & 3;
+  const int     zone = mesh->zone[cell] >> (side & ~1) & 3;
   const int32_t box = mesh->box[cell];
 
-  return place == (side % 2 && mesh->level ? 3 : 1) ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + side] : box;
+  return zone == (side % 2 && mesh->level ? 3 : 1) ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + side] : box;
 }
 /* fills the ghosts of cell data: own cells' values at x (own part first, ghosts behind), bytes per cell */
 PetscErrorCode VpMeshExchangeBegin(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);

@@ -24,9 +24,9 @@ static inline int32_t Beyond(VpMesh mesh, int32_t cell, int side)
 /* Are the cells of a patch of one box and own? Then steps in different directions add up along the curve. */
 static inline PetscBool AreTogether(VpMesh mesh, const uint8_t near[], int32_t first)
 {
-  const uint8_t place = mesh->place[first];
+  const uint8_t zone = mesh->zone[first];
 
-  return (PetscBool) !((near[first] & APART) | (place & place >> 1 & 0x15));
+  return (PetscBool) !((near[first] & APART) | (zone & zone >> 1 & 0x15));
 }
 
 static inline void StepTogether(VpMesh mesh, int32_t first, int32_t cell[])
@@ -100,7 +100,7 @@ static void FindPatch(VpMesh mesh, const uint8_t near[], int32_t first, Patch *p
     if (near[p->cell[i]] & MEETS_GHOST) ghost = PETSC_TRUE;
   }
   for (int side = 0; side < 2 * mesh->dim; side++) {
-    if (!(mesh->place[first] >> (side & ~1) & 3)) continue; /* there are cells of the same box */
+    if (!(mesh->zone[first] >> (side & ~1) & 3)) continue; /* there are cells of the same box */
     p->side[side] = (uint8_t)Classify(mesh, p->cell, side, &p->mixed);
     if (p->side[side] != VP_SIDE_INTERIOR) shape = PURE;
   }
@@ -120,7 +120,7 @@ static PetscErrorCode FindNear(VpMesh mesh, uint8_t **near)
 {
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(mesh->nsweep, near));
-  for (int32_t i = 0; i < mesh->nsweep; i++) (*near)[i] = mesh->place[i] ? AT_END : 0;
+  for (int32_t i = 0; i < mesh->nsweep; i++) (*near)[i] = mesh->zone[i] ? AT_END : 0;
   for (int32_t ghost = mesh->nown; ghost < mesh->nsweep; ghost++) {
     (*near)[ghost] |= MEETS_GHOST | APART;
     for (int side = 0; ghost < mesh->nface && side < 2 * mesh->dim; side++) {
@@ -173,7 +173,7 @@ static PetscErrorCode Allocate(VpMesh mesh, VpPatches *patches)
   PetscCall(PetscCalloc1(patches->n, &patches->mixed));
   PetscCall(PetscCalloc1(mesh->nlocal, &patches->cover));
   for (int32_t i = 0; i < mesh->nown; i++) { /* where inner patches are, in the middle of boxes, cells are in a patch of every colour */
-    if (!(mesh->place[i] & 0x15)) patches->cover[i] = (uint8_t)((1 << ncell) - 1);
+    if (!(mesh->zone[i] & 0x15)) patches->cover[i] = (uint8_t)((1 << ncell) - 1);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

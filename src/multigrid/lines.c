@@ -51,7 +51,7 @@ static PetscBool HasCoefficients(VpLevel level, int32_t cell, int d, const VpLin
   return has;
 }
 
-/* Entry of every line of the view's [0, nsweep). Lines of one box and place differ by coefficients only, so most need no key of their
+/* Entry of every line of the view's [0, nsweep). Lines of one box and zone differ by coefficients only, so most need no key of their
    own. */
 static PetscErrorCode FindLines(VpLevel level, Lines *lines, int32_t line[])
 {
@@ -62,7 +62,7 @@ static PetscErrorCode FindLines(VpLevel level, Lines *lines, int32_t line[])
   PetscFunctionBegin;
   for (int32_t cell = 0; cell < level->view.nsweep; cell++) {
     const PetscBool within = (PetscBool)(cell && mesh->box[cell] == mesh->box[cell - 1]);
-    const int       moved = within ? mesh->place[cell] ^ mesh->place[cell - 1] : 0x3f; /* 2 bits a direction, as in a place */
+    const int       moved = within ? mesh->zone[cell] ^ mesh->zone[cell - 1] : 0x3f; /* 2 bits a direction, as in a zone */
 
     for (int d = 0; d < dim; d++) {
       int32_t *entry = &line[(size_t)cell * dim + d];

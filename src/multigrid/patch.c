@@ -57,12 +57,12 @@ static PetscErrorCode FindProblems(VpLevel level, const VpPatches *patches, Prob
   VpMesh    mesh = level->mesh;
   VpFdmKey  last[3] = {{.step = 0}};
   int32_t   box = -1;
-  uint8_t   place = 0;
+  uint8_t   zone = 0;
 
   PetscFunctionBegin;
   for (int32_t p = 0; p < patches->n; p++) {
     const int32_t *cell = patches->cell + (size_t)p * nc;
-    PetscBool      same = (PetscBool)(mesh->box[cell[0]] == box && mesh->place[cell[0]] == place); /* as the patch before, but for steps */
+    PetscBool      same = (PetscBool)(mesh->box[cell[0]] == box && mesh->zone[cell[0]] == zone); /* as the patch before, but for steps */
     int            step[3] = {0};
 
     if (weight) {
@@ -88,7 +88,7 @@ static PetscErrorCode FindProblems(VpLevel level, const VpPatches *patches, Prob
       }
     }
     box = mesh->box[cell[0]];
-    place = mesh->place[cell[0]];
+    zone = mesh->zone[cell[0]];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

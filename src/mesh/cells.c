@@ -1,0 +1,125 @@
+/* Where the cells of a mesh are, and their neighbours. */
+#include "lattice.h"
+#include "../base/memory.h"
+#include "../base/progress.h"
+#include "../base/threads.h"
+#include <inttypes.h>
+#include <stdatomic.h>
+
+/* see VpMesh->zone */
+static inline int ZoneOf(int level, int32_t coord)
+{
+  const int32_t last = ((int32_t)1 << level) - 1;
+
+  return coord == 0 ? 1 : (coord < last - 1 ? 0 : 3 - (last - coord));
+}
+
+/* A family is the children of one cell. They are decoded together, and their neighbours are in the same family or in that beyond a side:
+
+     +---+---+---+---+---+---+
+     | 2 | 3 | 2 | 3 | 2 | 3 |     child 1 has the children 0 and 3 of its own family beyond x- and y+,
+     +---+---+---+---+---+---+     child 0 of the family beyond x+ and child 3 of the family beyond y-
+     | 0 | 1 | 0 | 1 | 0 | 1 |
+     +---+---+---+---+---+---+
+     beyond x-  itself  beyond x+
+
+   So the neighbour's number in its family is the child's with one bit flipped. Whole boxes, which are nobody's children, are families of
+   one. */
+typedef struct {
+  int64_t first[7];       /* child 0 of the family beyond every side, or what stands for a boundary there; last of the family itself */
+  int32_t local[7];       /* its local number where the whole family is own, or the boundary; else VP_UNKNOWN */
+  int32_t box, corner[3]; /* coordinates of child 0 */
+  uint8_t zone[3][2];     /* of the lower and the upper children in every direction */
+} Family;
+
+typedef struct {
+  VpMesh           mesh;
+  const VpCellSet *ghosts;
+  VpLattice        parents;
+  int              generation;                 /* 1, or 0 where families are whole boxes */
+  uint8_t          family[8][6], mirror[8][6]; /* the cell beyond a side of a child: an index into Family.first, and its number there */
+  _Atomic int64_t  lost;                       /* neighbours that are not local */
+} Filling;
+
+static void FindFamily(const Filling *fill, int64_t parent, Family *f)
+{
+  const VpLattice *parents = &fill->parents;
+  const VpMesh     mesh = fill->mesh;
+  const int        shift = fill->generation * parents->dim, nside = 2 * parents->dim;
+
+  VpLatticeDecode(parents, parent, &f->box, f->corner);
+  for (int side = 0; side <= nside; side++) {
+    const int64_t next = side < nside ? VpLatticeMove(parents, parent, side) : parent, first = next < 0 ? next : next << shift;
+
+    f->first[side] = first;
+    f->local[side] = VP_UNKNOWN;
+    if (first < 0) f->local[side] = (int32_t)first;
+    else if (first >= mesh->first && first + (1 << shift) <= mesh->first + mesh->nown)
+      f->local[side] = (int32_t)(first - mesh->first);
+  }
+  for (int d = 0; d < 3; d++) {
+    f->corner[d] <<= fill->generation;
+    for (int upper = 0; upper < 2; upper++)
+      f->zone[d][upper] = d < parents->dim ? (uint8_t)(ZoneOf(mesh->level, f->corner[d] + upper) << 2 * d) : 0;
+  }
+}
+
+static inline int32_t Neighbor(const Filling *fill, const Family *f, int child, int side)
+{
+  const int     family = fill->family[child][side], number = fill->mirror[child][side];
+  const int32_t local = f->local[family];
+
+  if (local != VP_UNKNOWN) return local < 0 ? local : local + number;
+  return VpLocalOf(fill->mesh, fill->ghosts, f->first[family] + number);
+}
+
+static void FillCells(void *context, int32_t piece, int32_t begin, int32_t end)
+{
+  Filling     *fill = (Filling *)context;
+  const VpMesh mesh = fill->mesh;
+  const int    nside = 2 * mesh->dim, shift = fill->generation * mesh->dim;
+  int64_t      parent = -1, lost = 0;
+  Family       f = {.box = -1};
+
+  for (int32_t i = begin; i < end; i++) {
+    const int64_t cell = i < mesh->nown ? mesh->first + i : fill->ghosts->cell[i - mesh->nown];
+    const int     child = (int)(cell & ((1 << shift) - 1));
+
+    if (cell >> shift != parent) {
+      parent = cell >> shift;
+      FindFamily(fill, parent, &f);
+    }
+    mesh->box[i] = f.box;
+    mesh->zone[i] = f.zone[0][child & 1] | f.zone[1][child >> 1 & 1] | f.zone[2][child >> 2];
+    for (int d = 0; d < 3; d++) mesh->coord[3 * (size_t)i + d] = f.corner[d] + (child >> d & 1);
+    for (int side = 0; i < mesh->nsweep && side < nside; side++) {
+      const int32_t local = Neighbor(fill, &f, child, side);
+
+      mesh->neighbor[(size_t)nside * i + side] = local;
+      lost += local == VP_UNKNOWN;
+    }
+  }
+  fill->lost += lost;
+}
+
+PetscErrorCode VpMeshSetCells(VpMesh mesh, const VpCellSet *ghosts)
+{
+  const int nside = 2 * mesh->dim, generation = mesh->level > 0;
+  Filling   fill = {mesh, ghosts, VpLatticeCreate(mesh->domain, mesh->level - generation), generation, .lost = 0};
+
+  PetscFunctionBeginUser;
+  PetscCall(VpMallocLarge(mesh->nlocal, &mesh->box));
+  PetscCall(VpMallocLarge(3 * (size_t)mesh->nlocal, &mesh->coord));
+  PetscCall(VpMallocLarge(mesh->nlocal, &mesh->zone));
+  PetscCall(VpMallocLarge((size_t)nside * mesh->nsweep, &mesh->neighbor));
+  for (int child = 0; child < 1 << generation * mesh->dim; child++) {
+    for (int side = 0; side < nside; side++) {
+      fill.family[child][side] = (uint8_t)(!generation || (child >> side / 2 & 1) == side % 2 ? side : nside);
+      fill.mirror[child][side] = (uint8_t)(child ^ generation << side / 2);
+    }
+  }
+  PetscCall(VpProgress("mesh", 0, mesh->nlocal));
+  VpLoop(mesh->nlocal, FillCells, &fill);
+  PetscCheck(fill.lost == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PRId64 " neighbours are not local", fill.lost);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
