@@ -15,6 +15,11 @@ is_deeply([sort keys %$r], \@keys, 'poisson_reports_the_keys');
 is($r->{dofs}, 64 * 16, 'poisson_counts_unknowns');
 ok(!defined $r->{error_l2} && !defined $r->{error_h1}, 'poisson_knows_no_error_for_f_1');
 
+# the last of several solves is as the first, from 0 again
+$r = report(2, '-dm_vpatchdg_dim 2 -dm_refine 3 -ksp_initial_guess_nonzero');
+my $again = report(2, '-dm_vpatchdg_dim 2 -dm_refine 3 -ksp_initial_guess_nonzero -solves 3');
+is_deeply([@$again{qw(iterations nu functional history)}], [@$r{qw(iterations nu functional history)}], 'poisson_solves_again');
+
 for (['-dm_vpatchdg_dim 2 -dm_vpatchdg_domain box -dm_vpatchdg_degree 3 -dm_refine 3', 3.514424427023e-02],
      ['-dm_vpatchdg_dim 2 -dm_vpatchdg_domain lshape -dm_vpatchdg_degree 2 -dm_refine 3', 2.140953464086e-01],
      ['-dm_vpatchdg_dim 3 -dm_vpatchdg_domain box -dm_vpatchdg_degree 2 -dm_refine 2', 2.016504851432e-02],

@@ -4,7 +4,7 @@
   compare.py --ranks 2 fgmres.opts assembled_gamg.opts -dm_vpatchdg_degree 4 -dm_refine 3
 
 Without files it takes all that came with vpatchdg; a name is looked for among these, too. PETSc's options, the mesh say, go to every run.
-Plots need matplotlib; the table does not.
+Every one solves twice, and the second solve is timed; the time to set up is apart. Plots need matplotlib; the table does not.
 """
 import argparse
 import glob
@@ -51,7 +51,8 @@ def environment():
 
 def run(file, arguments):
     """One solve: its report."""
-    command = arguments.mpiexec + ["-n", str(arguments.ranks), arguments.poisson, "-options_file", file] + arguments.petsc
+    command = arguments.mpiexec + ["-n", str(arguments.ranks), arguments.poisson, "-options_file", file, "-solves", str(arguments.solves)]
+    command += arguments.petsc
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
         try:
@@ -143,6 +144,7 @@ def read():
     parser.add_argument("files", nargs="*", help="options files")
     parser.add_argument("--poisson", default=find_poisson(), help="the program (default: the one that came with this script)")
     parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--solves", type=int, default=2, help="how often each solves; the last is timed (default: 2)")
     parser.add_argument("--mpiexec", default=os.environ.get("MPIEXEC") or "mpiexec")
     parser.add_argument("--timeout", type=int, default=600, help="seconds a run may take (default: 600)")
     parser.add_argument("--plot", metavar="FILE", help="draw residuals against iterations and seconds into a .png, .pdf or .svg")

@@ -1,4 +1,5 @@
-static char help[] = "Speed and memory on the host of the fast path (refinement with the single-precision cycle) against a copy of the same bytes.\n\n\
+static char help[] =
+  "Speed and memory on the host of the fast path (refinement with the single-precision cycle) against a copy of the same bytes.\n\n\
   -bench_iterations        : also the iterations for the degrees 1 to 8, on smaller meshes\n\
   -report FILE             : the figures as JSON\n\
   -dm_vpatchdg_*, -dm_refine, -ksp_*, -pc_* change what is measured\n\n";
@@ -163,19 +164,19 @@ static PetscErrorCode Iterations(FILE *fp)
 
 int main(int argc, char **argv)
 {
-  DM             dm;
-  Mat            A;
-  Vec            b, x, y;
-  KSP            ksp;
-  PC             pc;
-  PetscInt       n, its, degree;
-  PetscMPIInt    ranks;
-  PetscReal      solve[3], copy = 0, apply = 0, cycle = 0, ratio = 0, residual;
-  PetscLogDouble t0, t1, setup, memory0, memory;
-  PetscBool      iterations = PETSC_FALSE;
+  DM              dm;
+  Mat             A;
+  Vec             b, x, y;
+  KSP             ksp;
+  PC              pc;
+  PetscInt        n, its, degree;
+  PetscMPIInt     ranks;
+  PetscReal       solve[3], copy = 0, apply = 0, cycle = 0, ratio = 0, residual;
+  PetscLogDouble  t0, t1, setup, memory0, memory;
+  PetscBool       iterations = PETSC_FALSE;
   VPatchDGBackend backend;
-  char           file[PETSC_MAX_PATH_LEN] = "/dev/null";
-  FILE          *fp;
+  char            file[PETSC_MAX_PATH_LEN] = "/dev/null";
+  FILE           *fp;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));

@@ -4,8 +4,10 @@ static char help[] =
   -bench_dim 2|3                     : default 3\n\
   -bench_varying                     : a coefficient that differs from cell to cell\n\
   -bench_degrees 3,4,7               : which degrees (default 1 to 8)\n\
-  -bench_parts kernels,spaces,solves : which figures (default all): kernels and cycle; sweeps in other spaces; solves\n\
+  -bench_parts kernels,spaces,solves : which figures (default these): kernels and cycle; sweeps in other spaces; solves\n\
+  -bench_parts options               : a solve of f = 1 as -ksp_* and -pc_* say, by default FGMRES and its cycle\n\
   -bench_shift s                     : meshes refined s times more (s < 0: less); the default has 57 to 453 million DoFs\n\
+  -bench_refine l                    : meshes of 2^l cells a side for all degrees\n\
   -bench_seconds t                   : how long a figure is repeated (default 0.05)\n\
   -bench_large                       : instead of all that, degree 7 on 128^3 cells by refinement\n\
   -report FILE                       : the figures as JSON; share/vpatchdg/plot.py draws them\n\n";
@@ -36,22 +38,33 @@ static PetscErrorCode MultiplyLevel(void *work)
   const VpView *view = &level->view;
   char         *x = cycle->x[0][0];
 
-  return level->ops->apply(view, 0, view->nown, x, VpGhostsAt(x + view->nown * level->block), NULL, cycle->x[1][0]);
+  PetscFunctionBeginUser;
+  PetscCall(level->ops->apply(view, 0, view->nown, x, VpGhostsAt(x + view->nown * level->block), NULL, cycle->x[1][0]));
+  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Restrict(void *work)
 {
-  VpCycle cycle = ((Work *)work)->cycle;
+  VpCycle       cycle = ((Work *)work)->cycle;
+  const VpLevel level = cycle->level[0];
 
-  return cycle->level[0]->ops->restrict_(&cycle->level[0]->view, cycle->b[0], cycle->b[1]);
+  PetscFunctionBeginUser;
+  PetscCall(level->ops->restrict_(&level->view, cycle->b[0], cycle->b[1]));
+  PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Prolong(void *work)
 {
   VpCycle       cycle = ((Work *)work)->cycle;
-  const VpView *view = &cycle->level[0]->view;
+  const VpLevel level = cycle->level[0];
+  const VpView *view = &level->view;
 
-  return cycle->level[0]->ops->prolong(view, 0, view->nhalo, PETSC_FALSE, cycle->x[0][1], cycle->x[0][0]);
+  PetscFunctionBeginUser;
+  PetscCall(level->ops->prolong(view, 0, view->nhalo, PETSC_FALSE, cycle->x[0][1], cycle->x[0][0]));
+  PetscCall(VpLogFlops(level, VpTransferFlops(view, view->nown)));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Sweep(void *work)
@@ -91,7 +104,7 @@ static PetscErrorCode LeaveAdd(void *work)
 
 /* ---- the figures */
 
-enum { KERNELS, SPACES, SOLVES, PARTS };
+enum { KERNELS, SPACES, SOLVES, DEFAULT_PARTS, OPTIONS = DEFAULT_PARTS, PARTS };
 enum { IN_SINGLE = 1 << VP_SINGLE, IN_DOUBLE = 1 << VP_DOUBLE, IN_BOTH = IN_SINGLE | IN_DOUBLE };
 
 static const Traffic sweep = {.sweeps = 1}, first = {.bytes = 16, .reals = 1},
@@ -162,6 +175,7 @@ static PetscErrorCode Measure(Work *w, const char name[], Action action, Traffic
 
   PetscFunctionBeginUser;
   row.least = Bytes(w, least);
+  PetscCall(CountFlops(action, w, &row.flops));
   PetscCall(Time(w->bench, action, w, &row.seconds));
   Report(w->bench, &row);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -218,29 +232,30 @@ static PetscErrorCode SolverCreate(Work *w, const Solver *solver)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MeasureSolve(Work *w, const Solver *solver, const char rhs[])
+/* of w->ksp. nu goes by the norm that the KSP goes by */
+static PetscErrorCode MeasureSolve(Work *w, const char name[], const char rhs[])
 {
-  Row              row = NewRow(w, solver->name);
+  Row              row = NewRow(w, name);
   double           memory = 0;
   PetscReal        bnorm, rnorm;
   PetscInt         count;
+  KSPNormType      norm;
   const PetscReal *history;
 
   PetscFunctionBeginUser;
-  PetscCall(SolverCreate(w, solver));
   PetscCall(Time(w->bench, SolveOnce, w, &row.seconds));
   PetscCall(UsedBytes(w->bench, &memory));
   PetscCall(Norms(w, &bnorm, &rnorm));
+  PetscCall(KSPGetNormType(w->ksp, &norm));
   PetscCall(KSPGetIterationNumber(w->ksp, &row.its));
   PetscCall(KSPGetResidualHistory(w->ksp, &history, &count));
   row.rhs = rhs;
-  row.nu = -8 * row.its / log10(rnorm / (count ? history[0] : bnorm));
+  row.nu = -8 * row.its / log10((norm == KSP_NORM_PRECONDITIONED ? history[count - 1] : rnorm) / (count ? history[0] : bnorm));
   row.residual = rnorm / bnorm;
   row.memory = (memory - w->memory) / w->dofs;
   row.setup = w->setup[0] + w->setup[1];
   row.least = row.its * Bytes(w, step) + Bytes(w, first);
   Report(w->bench, &row);
-  PetscCall(KSPDestroy(&w->ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -249,8 +264,42 @@ static PetscErrorCode MeasureSolves(Work *w, int count)
   PetscFunctionBeginUser;
   for (int side = 0; side < 2; side++) {
     PetscCall(SetRightHandSide(w, side));
-    for (int i = 0; i < count; i++) PetscCall(MeasureSolve(w, &solvers[i], sides[side]));
+    for (int i = 0; i < count; i++) {
+      PetscCall(SolverCreate(w, &solvers[i]));
+      PetscCall(MeasureSolve(w, solvers[i].name, sides[side]));
+      PetscCall(KSPDestroy(&w->ksp));
+    }
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a solver of its own, which PETSc's options describe */
+static PetscErrorCode MeasureOptions(Work *w)
+{
+  PetscLogDouble start, end;
+  PetscBool      typed, cycles;
+  PC             pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(SetRightHandSide(w, 0));
+  PetscCall(PetscTime(&start));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-ksp_type", &typed));
+  if (!typed) PetscCall(PetscOptionsSetValue(NULL, "-ksp_type", KSPFGMRES)); /* as an option the preconditioner knows it at its set-up */
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &w->ksp));
+  PetscCall(KSPSetOperators(w->ksp, w->A, w->A));
+  PetscCall(KSPSetTolerances(w->ksp, 1e-8, 1e-300, PETSC_DEFAULT, 200));
+  PetscCall(KSPSetResidualHistory(w->ksp, NULL, 1000, PETSC_TRUE));
+  PetscCall(KSPGetPC(w->ksp, &pc));
+  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(KSPSetFromOptions(w->ksp));
+  PetscCall(KSPSetUp(w->ksp));
+  PetscCall(Wait(w->bench));
+  PetscCall(PetscTime(&end));
+  w->setup[1] = end - start;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &cycles));
+  w->precision = cycles ? ((PC_VPatchDG *)pc->data)->cycle->options.precision : VP_DOUBLE;
+  PetscCall(MeasureSolve(w, "options", sides[0]));
+  PetscCall(KSPDestroy(&w->ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -258,18 +307,21 @@ static PetscErrorCode MeasureSolves(Work *w, int count)
 
 typedef struct {
   char      backend[16], report[PETSC_MAX_PATH_LEN];
-  PetscInt  ndegree, degree[VP_MAX_DEGREE], shift;
+  PetscInt  ndegree, degree[VP_MAX_DEGREE], shift, refine; /* refine: that of all degrees, or 0 */
   PetscBool parts[PARTS], large;
 } Options;
 
 /* refinement first, alone with what it needs: its memory counts */
 static PetscErrorCode RunDegree(Bench *bench, int degree, PetscInt refine, const Options *o)
 {
-  Work w;
+  const PetscBool cycles = (PetscBool)(o->parts[KERNELS] || o->parts[SPACES] || o->parts[SOLVES]);
+  const int       precisions = o->large ? 1 : cycles ? 2 : 0;
+  Work            w;
 
   PetscFunctionBeginUser;
   PetscCall(WorkCreate(bench, degree, refine, &w));
-  for (int p = 0; p < (o->large ? 1 : 2); p++) {
+  if (o->parts[OPTIONS]) PetscCall(MeasureOptions(&w));
+  for (int p = 0; p < precisions; p++) {
     PetscCall(WorkPrecision(&w, p ? VP_DOUBLE : VP_SINGLE));
     if (o->parts[SOLVES]) PetscCall(MeasureSolves(&w, o->large ? 1 : PETSC_STATIC_ARRAY_LENGTH(solvers)));
     else
@@ -301,7 +353,7 @@ static PetscErrorCode WarmUp(Bench *bench)
 
 static PetscErrorCode GetOptions(Options *o)
 {
-  static const char *const names[] = {"kernels", "spaces", "solves", "-bench_parts", "", NULL};
+  static const char *const names[] = {"kernels", "spaces", "solves", "options", "-bench_parts", "", NULL};
   PetscEnum                chosen[PARTS];
   PetscInt                 count = PARTS;
   PetscBool                degrees, parts;
@@ -312,8 +364,11 @@ static PetscErrorCode GetOptions(Options *o)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-report", o->report, sizeof(o->report), NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-bench_shift", &o->shift, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-bench_large", &o->large, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-bench_refine", &o->refine, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-bench_degrees", o->degree, &o->ndegree, &degrees));
   PetscCall(PetscOptionsGetEnumArray(NULL, NULL, "-bench_parts", names, chosen, &count, &parts));
+  PetscCheck(o->refine >= 0 && o->refine <= 12, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-bench_refine goes from 1 to 12, not %d",
+             (int)o->refine);
   PetscCheck(o->shift >= -4 && o->shift <= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-bench_shift goes from -4 to 1, not %d",
              (int)o->shift);
   if (o->large) o->ndegree = 1;
@@ -324,7 +379,7 @@ static PetscErrorCode GetOptions(Options *o)
     PetscCheck(o->degree[i] >= 1 && o->degree[i] <= VP_MAX_DEGREE, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
                "-bench_degrees: there are 1 to %d, not %d", VP_MAX_DEGREE, (int)o->degree[i]);
   }
-  for (int p = 0; p < PARTS; p++) o->parts[p] = o->large ? (PetscBool)(p == SOLVES) : (PetscBool)!parts;
+  for (int p = 0; p < DEFAULT_PARTS; p++) o->parts[p] = o->large ? (PetscBool)(p == SOLVES) : (PetscBool)!parts;
   for (PetscInt i = 0; parts && !o->large && i < count; i++) o->parts[chosen[i]] = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -382,7 +437,9 @@ int main(int argc, char **argv)
   PetscCall(MeasureCopy(&bench, (size_t)1 << (31 + 3 * PetscMin(0, o.shift)))); /* 2 GB, less on coarser meshes */
   PetscCall(ReportBegin(&bench, o.report));
   for (PetscInt i = 0; i < o.ndegree; i++) {
-    PetscCall(RunDegree(&bench, (int)o.degree[i], refine[bench.dim - 2][o.degree[i] - 1] + o.shift + o.large, &o));
+    const PetscInt usual = refine[bench.dim - 2][o.degree[i] - 1] + o.shift + o.large;
+
+    PetscCall(RunDegree(&bench, (int)o.degree[i], o.refine ? o.refine : usual, &o));
   }
   PetscCall(PetscTime(&end));
   printf("\n%d figures in %.0f s\n", bench.rows, end - start);

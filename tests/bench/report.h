@@ -25,7 +25,7 @@ typedef struct {
   PetscInt    dofs;
   VpPrecision precision;
   const char *name;
-  double      seconds, least;              /* least: bytes a DoF */
+  double      seconds, least, flops;       /* least: bytes a DoF; flops: of one, as -log_view counts them */
   const char *rhs;                         /* of a solve, else NULL; with it: */
   PetscInt    its;                         /* iterations */
   double      nu, residual, memory, setup; /* nu: iterations for 8 digits; true relative residual; bytes a DoF; seconds */
@@ -85,6 +85,19 @@ static inline PetscErrorCode Time(const Bench *bench, Action action, void *objec
   PetscCall(action(object));
   PetscCall(TimeTimes(bench, action, object, 1, seconds));
   if (*seconds < bench->enough) PetscCall(TimeTimes(bench, action, object, 1 + (int)PetscMin(100, bench->enough / *seconds), seconds));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* of one, as -log_view counts them: matrices are dense */
+static inline PetscErrorCode CountFlops(Action action, void *object, double *flops)
+{
+  PetscLogDouble before, after;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscGetFlops(&before));
+  PetscCall(action(object));
+  PetscCall(PetscGetFlops(&after));
+  *flops = after - before;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -176,9 +189,9 @@ static inline void WriteRow(const Bench *bench, const Row *row, double rate, dou
 
   fprintf(bench->json,
           "%s\n  {\"degree\": %d, \"dofs\": %lld, \"precision\": \"%s\", \"figure\": \"%s\", \"seconds\": %.6g, \"gdofs\": %.6g, "
-          "\"roof_gdofs\": %.6g, \"least_bytes_per_dof\": %.6g",
+          "\"roof_gdofs\": %.6g, \"least_bytes_per_dof\": %.6g, \"flops\": %.6g",
           bench->rows ? "," : "", row->degree, (long long)row->dofs, VPatchDGPrecisions[row->precision], row->name, row->seconds, rate,
-          roof, row->least);
+          roof, row->least, row->flops);
   if (row->rhs) {
     fprintf(bench->json,
             ",\n   \"rhs\": \"%s\", \"iterations\": %d, \"nu\": %s, \"relative_residual\": %s, \"reached\": %s, "

@@ -1,5 +1,6 @@
 /* The problem that bench_gpu measures: -div a grad u = f in the unit cube or square, u = 0 on its boundary, and its preconditioner. */
 #pragma once
+#include "../../src/multigrid/internal.h"
 #include "report.h"
 
 /* a problem, its preconditioner in one precision, and what is being measured */
@@ -120,13 +121,11 @@ static inline PetscErrorCode WorkDestroy(Work *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b: the coefficients of the function 1, sqrt(h^dim) for the first of every cell, 0 for the others; or random numbers, on the device where
-   PETSc can */
+/* b: f = 1, or random numbers, on the device where PETSc can */
 static inline PetscErrorCode SetRightHandSide(Work *w, int side)
 {
-  const PetscInt cell = PetscPowInt(w->degree + 1, w->bench->dim);
-  PetscScalar   *b;
-  PetscRandom    random;
+  PetscScalar *b;
+  PetscRandom  random;
 
   PetscFunctionBeginUser;
   if (side) {
@@ -138,8 +137,7 @@ static inline PetscErrorCode SetRightHandSide(Work *w, int side)
     PetscCall(PetscRandomDestroy(&random));
   } else {
     PetscCall(VecGetArrayWrite(w->b, &b));
-    PetscCall(PetscArrayzero(b, w->dofs));
-    for (PetscInt i = 0; i < w->dofs; i += cell) b[i] = PetscSqrtReal((PetscReal)cell / (PetscReal)w->dofs);
+    PetscCall(VpConstant(w->outer, b)); /* the basis is orthonormal: the function's coefficients are its moments */
     PetscCall(VecRestoreArrayWrite(w->b, &b));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
