@@ -2,10 +2,12 @@
 #include "lattice.h"
 #include "../base/memory.h"
 #include "../base/progress.h"
+#include "../base/threads.h"
+#include <string.h>
 
 /* the order inside a colour: no ghosts, then ghosts; in each, all sides interior, then pure, then mixed */
 enum { INTERIOR, PURE, MIXED, NSHAPE };
-enum { NONE = 255, NCLASS = 8 * 2 * NSHAPE };
+enum { NCLASS = 8 * 2 * NSHAPE, NONE = NCLASS };
 
 /* What a cell is near to: a ghost beyond a side (or it is one); such a cell in the patch it is the first cell of; an end of its box. Most
    cells are near to nothing: their patches are inner ones, of own cells, inside a box with all they meet. */
@@ -115,107 +117,137 @@ static inline uint8_t InnerClass(VpMesh mesh, int32_t first)
   return ClassOf((int)~(mesh->first + first) & ((1 << mesh->dim) - 1), PETSC_FALSE, INTERIOR);
 }
 
-/* near[cell] for [0, nsweep); ghosts from the faces between them and own cells */
-static PetscErrorCode FindNear(VpMesh mesh, uint8_t **near)
+typedef struct {
+  VpMesh   mesh;
+  uint8_t *near;            /* [nsweep] */
+  int32_t (*count)[NCLASS]; /* [piece] patches of every class whose first cells are in the piece; then where the next one of them goes */
+  VpPatches *patches;
+} Search;
+
+/* near and cover, but for what ghosts change: the cells in the middle of boxes, where inner patches are, have a patch of every colour */
+static void MarkCells(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(mesh->nsweep, near));
-  for (int32_t i = 0; i < mesh->nsweep; i++) (*near)[i] = mesh->zone[i] ? AT_END : 0;
+  const Search *search = (Search *)context;
+  const VpMesh  mesh = search->mesh;
+  const uint8_t every = (uint8_t)((1 << (1 << mesh->dim)) - 1);
+
+  for (int32_t i = first; i < last; i++) {
+    if (i < mesh->nsweep) search->near[i] = mesh->zone[i] ? AT_END : 0;
+    search->patches->cover[i] = i < mesh->nown && !(mesh->zone[i] & 0x15) ? every : 0;
+  }
+}
+
+/* near of ghosts and of the own cells beside them, found from the faces between them */
+static void MarkGhosts(VpMesh mesh, uint8_t near[])
+{
   for (int32_t ghost = mesh->nown; ghost < mesh->nsweep; ghost++) {
-    (*near)[ghost] |= MEETS_GHOST | APART;
+    near[ghost] |= MEETS_GHOST | APART;
     for (int side = 0; ghost < mesh->nface && side < 2 * mesh->dim; side++) {
       int32_t below[8] = {Beyond(mesh, ghost, side)}; /* and the cells one lower in the directions that are bits of the index */
 
       if (below[0] < 0 || below[0] >= mesh->nown) continue;
-      (*near)[below[0]] |= MEETS_GHOST | APART;
+      near[below[0]] |= MEETS_GHOST | APART;
       for (int i = 1; i < 1 << mesh->dim; i++) {
         const int32_t from = below[i & (i - 1)];
 
         below[i] = from < 0 || from >= mesh->nsweep ? VP_UNKNOWN : Beyond(mesh, from, i & 1 ? 0 : (i & 2 ? 2 : 4));
-        if (below[i] >= 0 && below[i] < mesh->nown) (*near)[below[i]] |= APART;
+        if (below[i] >= 0 && below[i] < mesh->nown) near[below[i]] |= APART;
       }
     }
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the patches that are not inner, in the order of their first cells, and how many there are of every class, inner ones included */
-static PetscErrorCode FindPatches(VpMesh mesh, const uint8_t near[], Patch **others, int32_t *nother, int32_t count[])
+static void CountPatches(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  int32_t most = 0;
+  const Search *search = (Search *)context;
+  int32_t       count[NCLASS + 1] = {0}; /* the last one counts cells without a patch */
+  Patch         p;
 
-  PetscFunctionBeginUser;
-  for (int32_t i = 0; i < mesh->nsweep; i++) most += near[i] != 0;
-  PetscCall(VpMallocLarge(most, others));
-  *nother = 0;
-  for (int32_t i = 0; i < mesh->nsweep; i++) {
-    if (!near[i]) count[InnerClass(mesh, i)]++;
+  for (int32_t i = first; i < last; i++) {
+    if (!search->near[i]) count[InnerClass(search->mesh, i)]++;
     else {
-      Patch *p = *others + *nother;
-
-      FindPatch(mesh, near, i, p);
-      if (p->cls == NONE) continue;
-      count[p->cls]++;
-      ++*nother;
+      FindPatch(search->mesh, search->near, i, &p);
+      count[p.cls]++;
     }
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  memcpy(search->count[piece], count, sizeof(search->count[piece]));
 }
 
-static PetscErrorCode Allocate(VpMesh mesh, VpPatches *patches)
+/* Classes come one after another; in a class, patches are in the order of their first cells. */
+static void SetStarts(Search *search, int32_t pieces)
 {
-  const size_t ncell = (size_t)1 << mesh->dim, nside = 2 * mesh->dim;
+  VpPatches *patches = search->patches;
 
-  PetscFunctionBeginUser;
-  PetscCall(VpMallocLarge(ncell * patches->n, &patches->cell));
-  PetscCall(VpMallocLarge(nside * patches->n, &patches->side));
-  PetscCall(PetscArrayzero(patches->side, nside * patches->n));
-  PetscCall(PetscCalloc1(patches->n, &patches->mixed));
-  PetscCall(PetscCalloc1(mesh->nlocal, &patches->cover));
-  for (int32_t i = 0; i < mesh->nown; i++) { /* where inner patches are, in the middle of boxes, cells are in a patch of every colour */
-    if (!(mesh->zone[i] & 0x15)) patches->cover[i] = (uint8_t)((1 << ncell) - 1);
+  patches->n = 0;
+  for (int class = 0; class < NCLASS; class ++) {
+    const int color = class / (2 * NSHAPE);
+
+    if (class % (2 * NSHAPE) == 0) patches->start[color] = patches->n;
+    if (class % (2 * NSHAPE) == NSHAPE) patches->inner[color] = patches->n;
+    for (int32_t piece = 0; piece < pieces; piece++) {
+      const int32_t count = search->count[piece][class];
+
+      search->count[piece][class] = patches->n;
+      patches->n += count;
+    }
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  patches->start[8] = patches->n;
 }
 
-static PetscErrorCode Store(VpPatches *patches, const Patch *p, int32_t at)
+static void Store(VpPatches *patches, const Patch *p, int32_t at)
 {
-  const int ncell = 1 << patches->dim, nside = 2 * patches->dim;
+  const int     ncell = 1 << patches->dim, nside = 2 * patches->dim;
+  const uint8_t color = (uint8_t)(1 << p->cls / (2 * NSHAPE));
 
-  PetscFunctionBeginUser;
-  for (int k = 0; k < ncell; k++) patches->cover[p->cell[k]] |= (uint8_t)(1 << p->cls / (2 * NSHAPE));
-  PetscCall(PetscArraycpy(patches->cell + (size_t)ncell * at, p->cell, ncell));
-  PetscCall(PetscArraycpy(patches->side + (size_t)nside * at, p->side, nside));
+  for (int k = 0; k < ncell; k++) __atomic_fetch_or(&patches->cover[p->cell[k]], color, __ATOMIC_RELAXED); /* pieces share cells */
+  memcpy(patches->cell + (size_t)ncell * at, p->cell, ncell * sizeof(*p->cell));
+  memcpy(patches->side + (size_t)nside * at, p->side, nside);
   patches->mixed[at] = p->mixed;
-  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void StorePatches(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Search *search = (Search *)context;
+  const VpMesh  mesh = search->mesh;
+  VpPatches    *patches = search->patches;
+  int32_t      *next = search->count[piece];
+  Patch         p;
+
+  for (int32_t i = first; i < last; i++) {
+    if (!search->near[i]) {
+      const int32_t at = next[InnerClass(mesh, i)]++;
+
+      StepTogether(mesh, i, patches->cell + ((size_t)at << mesh->dim));
+      memset(patches->side + (size_t)2 * mesh->dim * at, VP_SIDE_INTERIOR, 2 * mesh->dim);
+      patches->mixed[at] = 0;
+    } else {
+      FindPatch(mesh, search->near, i, &p);
+      if (p.cls != NONE) Store(patches, &p, next[p.cls]++);
+    }
+  }
 }
 
 PetscErrorCode VpPatchesCreate(VpMesh mesh, VpPatches *patches)
 {
-  int32_t  start[NCLASS + 1] = {0}, *next = start, nother = 0;
-  uint8_t *near;
-  Patch   *others, *p;
+  const int32_t pieces = VpLoopPieces(mesh->nsweep);
+  Search        search = {.mesh = mesh, .patches = patches};
 
   PetscFunctionBeginUser;
   *patches = (VpPatches){.dim = mesh->dim};
-  PetscCall(FindNear(mesh, &near));
-  PetscCall(FindPatches(mesh, near, &others, &nother, start + 1));
-  for (int c = 0; c < NCLASS; c++) start[c + 1] += start[c];
-  for (int c = 0; c <= 8; c++) patches->start[c] = start[c * 2 * NSHAPE];
-  for (int c = 0; c < 8; c++) patches->inner[c] = start[c * 2 * NSHAPE + NSHAPE];
-  patches->n = start[NCLASS];
-  PetscCall(Allocate(mesh, patches));
-  p = others;
-  for (int32_t i = 0; i < mesh->nsweep; i++) {
-    if (!(i & 0xfff)) PetscCall(VpProgress("patches", i, mesh->nsweep));
-    if (!near[i]) StepTogether(mesh, i, patches->cell + ((size_t)next[InnerClass(mesh, i)]++ << mesh->dim));
-    else if (p < others + nother && p->cell[0] == i) {
-      PetscCall(Store(patches, p, next[p->cls]++));
-      p++;
-    }
-  }
-  PetscCall(PetscFree(near));
-  PetscCall(PetscFree(others));
+  PetscCall(VpProgress("patches", 0, mesh->nsweep));
+  PetscCall(VpMallocLarge(mesh->nsweep, &search.near));
+  PetscCall(VpMallocLarge(mesh->nlocal, &patches->cover));
+  PetscCall(PetscMalloc1(pieces, &search.count));
+  VpLoop(mesh->nlocal, MarkCells, &search);
+  MarkGhosts(mesh, search.near);
+  VpLoop(mesh->nsweep, CountPatches, &search);
+  SetStarts(&search, pieces);
+  PetscCall(VpMallocLarge((size_t)patches->n << mesh->dim, &patches->cell));
+  PetscCall(VpMallocLarge((size_t)patches->n * 2 * mesh->dim, &patches->side));
+  PetscCall(VpMallocLarge(patches->n, &patches->mixed));
+  VpLoop(mesh->nsweep, StorePatches, &search);
+  PetscCall(PetscFree(search.near));
+  PetscCall(PetscFree(search.count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
