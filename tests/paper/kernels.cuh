@@ -2,11 +2,7 @@
  */
 #pragma once
 #include <cuda_runtime.h>
-
-__host__ __device__ constexpr int Gcd(int a, int b)
-{
-  return b ? Gcd(b, a % b) : a;
-}
+#include "banks.h"
 
 /* Access: where thread `row` begins to read row `row` of a matrix [P][P] in shared memory */
 struct Basic {
@@ -26,8 +22,7 @@ struct ConflictFree {
   template <class T, int P>
   static __device__ int Start(int row)
   {
-    constexpr int banks = 128 / sizeof(T);
-    return banks % P == 0 ? row : row / (banks / Gcd(P, banks));
+    return RotatedStart(128 / sizeof(T), P, row);
   }
 };
 /* for the few patches at the boundary: quick to compile */
