@@ -11,18 +11,21 @@ $(if $(BUILD),,$(error BUILD is empty))
 VERSION := $(shell sed -n 's/.*VPATCHDG_VERSION "\(.*\)"/\1/p' include/vpatchdg.h)
 export PETSC_DIR PETSC_ARCH P4EST_DIR CFLAGS NVCCFLAGS LDFLAGS ARCH BUILD
 
+# all cores, unless -j or the MAKEFLAGS of the environment say how many; several goals are made one after the other
+MAKEFLAGS += $(if $(word 2,$(MAKECMDGOALS)),,$(shell case " $$MAKEFLAGS" in (*" -j"*|*" j"*) ;; (*) echo -j$$(nproc 2>/dev/null || echo 1) ;; esac))
+
 # a variable's value where it was given on the command line
 typed = $(if $(filter command%,$(origin $1)),$($1))
 
-.PHONY: all run check check-gpu fuzz bench bench-gpu bench-gpus need-gpu doc install setup help clean FORCE
+.PHONY: all run check check-gpu fuzz bench bench-gpu bench-gpus need-gpu say-cuda doc install setup format format-check help clean FORCE
 all:
 
-ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help clean format format-check,$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk $(BUILD)/cuda.mk $(BUILD)/nccl.mk
 endif
 $(BUILD)/config.mk: FORCE
-	@CC='$(call typed,CC)' CXX='$(call typed,CXX)' CUDA='$(if $(SANITIZE),0,$(CUDA))' NCCL='$(NCCL)' share/vpatchdg/setup.sh $(@D) $(MAKECMDGOALS)
-$(BUILD)/cuda.mk $(BUILD)/nccl.mk: $(BUILD)/config.mk FORCE
+	@$(if $(counting),:,CC='$(call typed,CC)' CXX='$(call typed,CXX)' CUDA='$(if $(SANITIZE),0,$(CUDA))' NCCL='$(NCCL)' share/vpatchdg/setup.sh $(@D) $(MAKECMDGOALS))
+$(BUILD)/cuda.mk $(BUILD)/nccl.mk $(BUILD)/cuda.last $(BUILD)/nccl.last: $(BUILD)/config.mk FORCE
 	@:
 ifneq ($(origin CC),command line)
 CC       = $(PETSC_CC)
@@ -31,14 +34,18 @@ MPIEXEC ?= $(PETSC_MPIEXEC)
 
 # ---- compiling
 
+# "[n/m] CC file": before the first of them, a dry run counts how many there will be
+begin     = @$(if $(counting),: begin,$(eval begun += x)mkdir -p $(@D); echo "[$(words $(begun))/$(total)] $1 $@")
+total     = $(eval total := $(shell $(MAKE) -n$(filter-out -%,$(firstword $(MAKEFLAGS))) counting=1 $(MAKEOVERRIDES) $(MAKECMDGOALS) 2>/dev/null \
+            | grep -c '^: begin'))$(total)
 ifdef SANITIZE
 sanitize  = -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 warn      = -Wall -Wextra -Wshadow -Wno-unused-parameter $(if $(WERROR),-Werror)
-compile   = @mkdir -p $(@D); echo "  CC $@"; $(CC) -std=gnu11 $(warn) -fPIC -fvisibility=hidden -MMD -MP -Iinclude $(PETSC_CFLAGS) $(CFLAGS)
-nvcc      = @mkdir -p $(@D); echo "  NVCC $@"; $(CUDA_NVCC) -std=c++17 --extended-lambda $(if $(WERROR),-Werror all-warnings) -MMD -MP \
+compile   = $(call begin,CC); $(CC) -std=gnu11 $(warn) -fPIC -fvisibility=hidden -MMD -MP -Iinclude $(PETSC_CFLAGS) $(CFLAGS)
+nvcc      = $(call begin,NVCC); $(CUDA_NVCC) -std=c++17 --extended-lambda $(if $(WERROR),-Werror all-warnings) -MMD -MP \
             -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Wno-unused-parameter -Iinclude $(CUDA_CFLAGS) $(NVCCFLAGS)
-link      = @mkdir -p $(@D); echo "  LD $@"; $(CC) $(CFLAGS) $(sanitize)
+link      = $(call begin,LD); $(CC) $(CFLAGS) $(sanitize)
 fast      = -O3 -march=$(ARCH) -fno-math-errno -ffp-contract=fast -fopenmp-simd
 
 # the kernels are compiled once for every precision and dimension
@@ -46,9 +53,11 @@ kernels   = $(filter-out %/backend.c,$(wildcard src/kernels/host/*.c))
 variants  = f2 f3 d2 d3
 sources   = $(filter-out $(kernels),$(wildcard src/*/*.c src/*/*/*.c))
 cuda      = $(if $(CUDA_NVCC),$(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard cuda/*.cu)))
-objects   = $(sources:src/%.c=$(BUILD)/obj/%.o) $(foreach v,$(variants),$(kernels:src/%.c=$(BUILD)/obj/%.$(v).o)) $(cuda)
+# what takes longest is begun first
+objects   = $(cuda) $(foreach v,$(variants),$(kernels:src/%.c=$(BUILD)/obj/%.$(v).o)) $(sources:src/%.c=$(BUILD)/obj/%.o)
 examples  = $(patsubst examples/%.c,$(BUILD)/bin/%,$(wildcard examples/*.c))
-# tests are in tests/ itself; what they share in support, programs that tests/*.t start in programs, random cases in fuzz, measurements in bench and paper; *.cu and *_gpu.c only with CUDA
+# tests are in tests/ itself; what they share in support, programs that tests/*.t start in programs, random cases in fuzz, measurements in
+# bench and paper; *.cu and *_gpu.c only with CUDA
 has       = $(wildcard $1/*.c) $(if $(CUDA_NVCC),$(wildcard $1/*.cu))
 cases     = $(call has,tests)
 measures  = $(filter-out $(if $(CUDA_NVCC),,%_gpu.c),$(call has,tests/bench) $(call has,tests/paper))
@@ -86,21 +95,22 @@ $(BUILD)/obj/examples/%.o: examples/%.c
 $(BUILD)/obj/tests/%.o: tests/%.c
 	$(compile) $(sanitize) -c $< -o $@
 $(BUILD)/obj/cuda/nccl.o: kind = $(NCCL_CFLAGS)
-$(BUILD)/obj/cuda/nccl.o: $(BUILD)/nccl.mk
+$(BUILD)/obj/cuda/nccl.o: $(BUILD)/nccl.last
 $(BUILD)/obj/cuda/%.o: cuda/%.cu
 	$(nvcc) $(kind) -c $< -o $@
 $(BUILD)/obj/tests/%.o: tests/%.cu
 	$(nvcc) -Xcompiler -fopenmp -c $< -o $@
 
 $(filter-out $(cuda),$(objects)) $(c_mains): $(BUILD)/config.mk
-$(cuda) $(cu_mains) $(BUILD)/obj/kernels/backends.o $(shared) $(static): $(BUILD)/cuda.mk
+$(cuda) $(cu_mains): $(BUILD)/cuda.last
+$(BUILD)/obj/kernels/backends.o $(shared) $(static): $(BUILD)/cuda.mk
 -include $(objects:.o=.d) $(c_mains:.o=.d) $(cu_mains:.o=.d)
 
 $(shared): $(objects)
 	$(link) -shared -Wl,-soname,$(soname) -Wl,-z,nodelete -Wl,--exclude-libs,ALL -o $@ $(objects) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) $(OPENMP) -lm
 	@ln -sf $(@F) $(@D)/$(soname)
 $(static): $(objects)
-	@mkdir -p $(@D); rm -f $@; echo "  AR $@"; $(AR) rcs $@ $(objects)
+	$(call begin,AR); rm -f $@; $(AR) rcs $@ $(objects)
 
 # examples use the shared library; plain.c knows only PETSc; tests and measurements reach inside through the static one
 $(BUILD)/bin/plain: $(BUILD)/obj/examples/plain.o | $(shared)
@@ -139,7 +149,10 @@ gpu       = $(if $(filter 0,$(GPU)),,$(shell nvidia-smi --query-gpu=compute_cap,
             | sed -n 's/^\([89]\|[1-9][0-9]\)\.[0-9], *//p' | head -n 1))
 gpu_vec   = $(if $(PETSC_CUDA),-dm_vec_type cuda -use_gpu_aware_mpi 0,-dm_vpatchdg_backend cuda)
 
-run: all
+say-cuda:
+	@[ -z '$(CUDA_LEFT_OUT)' ] || echo '# without CUDA, since there is no GPU here (CUDA=1 compiles it all the same)'
+
+run: say-cuda $(shared) $(BUILD)/bin/poisson
 	@gpu='$(if $(CUDA_NVCC),$(gpu))'; ranks=$(RANKS); where=; options=; if [ -n "$$gpu" ]; then \
 	  ranks=$(or $(call typed,RANKS),1); options='$(gpu_vec)'; where=", on the GPU ($$gpu; GPU=0 takes the CPU)"; fi; \
 	echo; echo "-div grad u = 1 in the unit cube, u = 0 on its boundary, ranks: $$ranks$$where"; \
@@ -151,30 +164,33 @@ run: all
 list_tests = rm -rf $(BUILD)/t; mkdir -p $(BUILD)/t; for t in $(notdir $(tests)); do \
 	  for n in $$(sed -n 's/.*ranks: *\([0-9][0-9 ]*\).*/\1/p;T;q' tests/$$t.c* | grep . || echo 1); do \
 	    printf '\#!/bin/sh\nexec tests/support/run.sh %s %s\n' $$n $(BUILD)/tests/$$t > $(BUILD)/t/$$t.$$n.t; done; done
-prove      = SANITIZE=$(SANITIZE) OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 tests/support/prove.sh $(if $(V),-v) \
+# as many files at once as make has jobs, 8 at most; what is installed by the tests is what was built
+jobs       = $(shell n=$(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),$(if $(filter -j,$(MAKEFLAGS)),8,1)); echo $$((n < 8 ? n : 8)))
+prove      = SANITIZE=$(SANITIZE) CUDA=$(if $(CUDA_NVCC),1,0) OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 \
+	  tests/support/prove.sh $(if $(V),-v) -j$(2) \
 	  $(or $(foreach t,$(T),$(if $(wildcard tests/$t.c*),$(BUILD)/t/$t.*.t) $(filter tests/$t.t,$(1))),$(BUILD)/t/*.t $(1))
 left_out   = $(if $(CUDA_NVCC),$(if $(gpu),the tests run on the CPU; make check-gpu runs them on the GPU,no GPU here),built without CUDA)$(if \
 	     $(and $(CUDA_NVCC),$(gpu)),,: the tests in tests/*.cu and with VPATCHDG_TEST=cuda are skipped (make check-gpu))
 
-check: all $(tests) $(benches) $(programs) $(BUILD)/bin/fuzz
+check: say-cuda all $(tests) $(benches) $(programs) $(BUILD)/bin/fuzz
 	@$(list_tests)
 	@echo '# $(left_out)'
-	@$(call prove,$(wildcard tests/*.t))
+	@$(call prove,$(wildcard tests/*.t),$(if $(V),1,$(jobs)))
 check-gpu: need-gpu all $(tests) $(programs) $(BUILD)/bin/fuzz
 	@! $(BUILD)/tests/cuda_kernels 0 | grep SKIP || { echo 'vpatchdg: nvidia-smi shows $(gpu), but CUDA finds no device it can use' >&2; exit 1; }
 	@$(list_tests)
 	@VPATCHDG_TEST=cuda PETSC_OPTIONS="$(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) $$PETSC_OPTIONS" \
-	  $(call prove,$(filter-out tests/install.t,$(wildcard tests/*.t)))
+	  $(call prove,$(filter-out tests/install.t,$(wildcard tests/*.t)),1)
 
 # random cases, on the GPU where there is one
-fuzz: $(BUILD)/bin/fuzz
+fuzz: say-cuda $(BUILD)/bin/fuzz
 	@tests/fuzz/fuzz.py --program $(BUILD)/bin/fuzz --mpiexec '$(MPIEXEC)' --seed $(or $(SEED),1) $(if $(CASE),--only $(CASE),--runs $(or $(RUNS),200)) \
 	  $(if $(JOBS),--jobs $(JOBS)) $(if $(and $(CUDA_NVCC),$(gpu)),--options='$(gpu_vec)') $(OPTIONS)
 need-gpu:
 	@$(if $(CUDA_NVCC),,echo 'vpatchdg: this build has no CUDA part, which needs nvcc: CUDA=1 says what is missing' >&2; exit 1)
 	@$(if $(gpu),,echo 'vpatchdg: there is no GPU here (nvidia-smi shows none of compute capability 8.0 or later): run this on a machine with one' >&2; exit 1)
 
-bench: all $(BUILD)/bin/bench
+bench: say-cuda $(BUILD)/bin/bench
 	@$(MPIEXEC) -n $(RANKS) $(BUILD)/bin/bench -report $(BUILD)/bench.json $(OPTIONS)
 bench-gpu: need-gpu all $(benches)
 	@$(MPIEXEC) -n $(or $(call typed,RANKS),1) $(BUILD)/bin/bench_gpu $(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) \
@@ -214,6 +230,13 @@ install: all
 	  else echo 'vpatchdg: there is no python3 here, which writes the manual pages: they are left out' >&2; fi
 	@echo 'programs: PKG_CONFIG_PATH=$(prefix)/lib/pkgconfig pkg-config --cflags --libs vpatchdg, or include $(prefix)/share/vpatchdg/vpatchdg.mk'
 
+# other versions of clang-format differ in details
+CLANG_FORMAT = $(or $(shell command -v clang-format-14),clang-format)
+format_files = find include src cuda examples tests -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh'
+format format-check:
+	@$(CLANG_FORMAT) --version 2>&1 | grep -q 'version 14\.' || { echo 'vpatchdg: this needs clang-format 14 (CLANG_FORMAT= names it)' >&2; exit 1; }
+	@$(format_files) | xargs $(CLANG_FORMAT) $(if $(filter format,$@),-i,--dry-run --Werror)
+
 help:
 	@printf '%s\n' \
 	'make                    library in $(BUILD)/lib, examples in $(BUILD)/bin' \
@@ -227,12 +250,13 @@ help:
 	'make bench-gpus         on 1, 2, 4, ... of the GPUs that are there      OPTIONS="-bench_only weak"' \
 	'make doc                HTML pages and manual pages in $(BUILD)/doc        (HTML needs Sphinx)' \
 	'make install            library, header, pkg-config file, bin/, share/  prefix=/usr/local DESTDIR=' \
+	'make format             formats the sources by clang-format 14          format-check: only says which are not' \
 	'make setup              installs what is missing (run, check and bench do it too)' \
 	'make clean              removes $(BUILD)' \
 	'' \
 	'PETSC_DIR= PETSC_ARCH=  a PETSc of one'"'"'s own (3.18 to 3.26); otherwise the one pkg-config knows' \
 	'P4EST_DIR= CC= MPIEXEC= p4est, the MPI compiler and launcher, if not those found' \
-	'CUDA=                   0: without CUDA; 1: not without it; otherwise with it where nvcc is found' \
+	'CUDA=                   0: without CUDA; 1: not without it; otherwise with it where nvcc is found (run and check: and a GPU)' \
 	'NCCL= NCCL_HOME=        NCCL, for messages between GPUs: 0, 1 as CUDA; its folder, if nvcc does not find nccl.h' \
 	'CUDA_HOME= NVCC= CXX=   CUDA, its compiler and that one'"'"'s host compiler, if not those found' \
 	'CUDA_ARCH="80 90"       the GPUs to compile for; otherwise the one that is there, or these two' \

@@ -89,16 +89,16 @@ setup_says(22, $double);
 is($?, 0, 'setup_accepts_3.22');
 like(`PETSC_DIR=/nowhere share/vpatchdg/setup.sh $folder/conf 2>&1`, qr/there is no/, 'setup_says_where_it_looked');
 
-# CUDA: what set-up says and writes with these settings, with a GPU or not
+# CUDA: what set-up says and writes with these settings, with a GPU or not, for these goals
 mkdir "$folder/fake";
 sub cuda_says {
-  my ($settings, $gpus) = @_;
+  my ($settings, $gpus, $goals) = (@_, '');
   open(my $smi, '>', "$folder/fake/nvidia-smi");
   print $smi "#!/bin/sh\nprintf '$gpus'\n";
   close($smi);
   chmod(0755, "$folder/fake/nvidia-smi");
   local $ENV{PATH} = "$folder/fake:$ENV{PATH}";
-  my $said = `env -u NVCC -u NCCL_HOME -u NCCL_DIR CUDA= CUDA_ARCH= CXX= NCCL= $settings share/vpatchdg/setup.sh $folder/cuda 2>&1`;
+  my $said = `env -u NVCC -u NCCL_HOME -u NCCL_DIR CUDA= CUDA_ARCH= CXX= NCCL= $settings share/vpatchdg/setup.sh $folder/cuda $goals 2>&1`;
   return $? ? "refused: $said" : $said . `cat $folder/cuda/cuda.mk $folder/cuda/nccl.mk`;
 }
 my $none = qr/^CUDA_NVCC *:= *$/m;
@@ -106,12 +106,19 @@ like(cuda_says('CUDA=0', ''), $none, 'cuda_is_left_out');
 like(cuda_says('CUDA=0 NCCL=1', ''), qr/^refused:.*NCCL=1, but without CUDA/s, 'nccl_needs_cuda');
 like(cuda_says('CUDA=1 NVCC=/nowhere/nvcc', ''), qr/^refused:.*CUDA=1, but there is no nvcc in \/nowhere/s, 'cuda_is_insisted_on');
 like(cuda_says('NVCC=/nowhere/nvcc', ''), qr/without CUDA, since there is no nvcc.*$none/s, 'cuda_is_left_out_where_there_is_none');
+# where there is no GPU, run and check leave nvcc (here one that does nothing) alone
+system("printf '#!/bin/sh\n' > $folder/fake/nvcc && chmod +x $folder/fake/nvcc");
+for (['', '', 'run', 1], ['', '8.0', 'run', 0], ['', '7.5', 'check fuzz', 1], ['CUDA=1', '', 'check', 0], ['', '', '', 0], ['', '', 'run install', 0]) {
+  my ($settings, $gpus, $goals, $expected) = @$_;
+  is(cuda_says("$settings NVCC=$folder/fake/nvcc", $gpus, $goals) =~ /^CUDA_LEFT_OUT := 1$/m ? 1 : 0, $expected, "cuda_is_left_out, '$settings', GPU '$gpus', goals '$goals'");
+}
+unlink("$folder/fake/nvcc");
 my $dry = `$make -n all CUDA=0 BUILD=$folder/dry 2>&1`;
 ok($dry =~ /libvpatchdg\.so/ && $dry !~ /nvcc|cudart|VP_HAVE_CUDA|\.cu\b|stdc\+\+/, 'build_without_cuda_knows_nothing_of_it') or diag($dry);
 like(`$make need-gpu GPU=0 2>&1`, qr/there is no GPU here|no CUDA part/, 'gpu_targets_say_what_is_missing');
 isnt($?, 0, 'gpu_targets_fail_without_gpu');
 SKIP: {
-  skip('no nvcc here', 14) if cuda_says('', '') =~ $none;
+  skip('no nvcc here', 16) if cuda_says('', '') =~ $none;
   for (['', '', '80 90'], ['CUDA_ARCH=80,9.0', '', '80 90'], ['', '9.0\n9.0\n', '90'], ['', '8.6\n9.0\n7.5\n', '86 90'], ['CUDA_ARCH=90', '8.6\n', '90']) {
     my ($settings, $gpus, $expected) = @$_;
     my @arch = split(/ /, $expected);
@@ -119,6 +126,12 @@ SKIP: {
     like(cuda_says($settings, $gpus), qr/CUDA_CFLAGS :=(?:(?!-gencode).)*\Q$flags\E$/m, "cuda_architectures, '$settings', GPU '$gpus'");
   }
   like(cuda_says('CUDA_ARCH=70', ''), qr/^refused:.*need 80 or later/s, 'cuda_architecture_is_refused');
+  # what CUDA's objects depend on outlives a build without it
+  utime(1, 1, "$folder/cuda/cuda.last");
+  like(cuda_says('CUDA_ARCH=90', '8.6\n'), qr/CUDA_NVCC *:= \S/, 'cuda_is_there');
+  cuda_says('CUDA=0', '');
+  cuda_says('CUDA_ARCH=90', '');
+  is((stat("$folder/cuda/cuda.last"))[9], 1, 'cuda_objects_outlive_builds_without_it');
   # NCCL: a folder with an empty header and library
   my $nccl = "$folder/nccl";
   system("mkdir -p $nccl/include $nccl/lib && touch $nccl/include/nccl.h $nccl/lib/libnccl.so.2");
@@ -128,7 +141,7 @@ SKIP: {
   like(cuda_says('NCCL=1 NCCL_HOME=/nowhere', ''), qr/^refused:.*NCCL=1, but there is no nccl\.h in \/nowhere/s, 'nccl_is_insisted_on');
   like(`$make setup CUDA= BUILD=$folder/setup NCCL_HOME=$nccl 2>&1`, qr|with NCCL \(\Q$nccl\E/include/nccl\.h\)|, 'setup_says_where_nccl_is');
   like(`$make setup CUDA= BUILD=$folder/setup NCCL_HOME=/nowhere 2>&1`, qr/without NCCL, whose header nccl\.h was not found.*go through MPI/, 'setup_says_that_there_is_no_nccl');
-  unlink("$folder/cuda/cuda.mk");
+  unlink("$folder/cuda/cuda.last");
   like(cuda_says('CUDA=1 CXX=/bin/false', ''), qr/^refused:.*can not be used/s, 'cuda_that_can_not_compile_is_refused');
   like(cuda_says('CXX=/bin/false', ''), qr/without CUDA.*$none/s, 'cuda_that_can_not_compile_is_left_out');
 }

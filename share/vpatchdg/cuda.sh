@@ -2,12 +2,27 @@
 # Heeded: CUDA (0: leave it out, 1: insist), NVCC (this one or none) or CUDA_HOME or CUDA_DIR, CUDA_ARCH, CXX (nvcc's host compiler);
 # NCCL (0, 1: as CUDA), NCCL_HOME or NCCL_DIR (there or nowhere).
 
+# of compute capability 8.0 or later, one a line
+gpus() { nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d . | sort -un | awk '$1 >= 80'; }
+
+# are all goals such as run on the CPU where there is no GPU?
+only_runs() {
+  for g in $goals; do
+    case $g in run | check | bench | fuzz) ;; *) return 1 ;; esac
+  done
+  [ "$goals" != "  " ]
+}
+
+# left_out: is nvcc there, but not worth the minutes that it takes?
 find_nvcc() {
-  nvcc=
+  nvcc= left_out=
   [ "$CUDA" != 0 ] || return
   for try in ${NVCC:-${CUDA_HOME:+$CUDA_HOME/bin/nvcc} ${CUDA_DIR:+$CUDA_DIR/bin/nvcc} nvcc $petsc_nvcc /usr/local/cuda/bin/nvcc}; do
     nvcc=$(command -v "$try") && break
   done
+  if [ -n "$nvcc" ] && [ -z "$CUDA" ] && only_runs && [ -z "$(gpus)" ]; then
+    nvcc= left_out=1
+  fi
 }
 
 # what can not be used is left out, unless CUDA=1 insists on it
@@ -25,8 +40,7 @@ choose_arch() {
     echo "$known" | grep -qx "${a%[af]}" && [ "${a%[af]}" -ge 80 ] ||
       die "CUDA_ARCH=$CUDA_ARCH: the kernels need 80 or later, and $nvcc knows $(echo $known)"
   done
-  [ -n "$arch" ] || arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d . | sort -un |
-    awk '$1 >= 80' | grep -xF "$known")
+  [ -n "$arch" ] || arch=$(gpus | grep -xF "$known")
   [ -n "$arch" ] || arch=$(printf '80\n90\n' | grep -xF "$known")
   arch=$(echo $arch)
 }
@@ -39,7 +53,7 @@ paths() {
 
 # compiles and links as the library does; once, since this takes seconds
 try_cuda() {
-  grep -qsxF "CUDA_NVCC   := $cuda_nvcc" "$folder/cuda.mk" && return
+  grep -qsxF "CUDA_NVCC   := $cuda_nvcc" "$folder/cuda.last" && return
   cat >"$tmp/try.cu" <<'END'
 #include <petscsys.h>
 struct Base { virtual ~Base() {} };
@@ -54,7 +68,7 @@ END
 # cuda_nvcc, cuda_cflags, cuda_libs: empty without CUDA
 find_cuda() {
   cuda_nvcc= cuda_cflags= cuda_libs=
-  [ -n "$nvcc" ] || [ "$CUDA" = 0 ] || [ -z "$CUDA$NVCC" ] ||
+  [ -n "$nvcc$left_out" ] || [ "$CUDA" = 0 ] || [ -z "$CUDA$NVCC" ] ||
     without_cuda "there is no nvcc in ${NVCC:-CUDA_HOME/bin, CUDA_DIR/bin, PATH or /usr/local/cuda/bin}"
   [ -n "$nvcc" ] || return
   choose_arch

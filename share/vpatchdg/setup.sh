@@ -1,6 +1,6 @@
 #!/bin/sh
 # setup.sh FOLDER GOAL...: finds MPI, PETSc, p4est, CUDA (and prove, to check) and writes what the makefile needs to know to config.mk,
-# cuda.mk and nccl.mk in FOLDER.
+# cuda.mk and nccl.mk in FOLDER. Without a GPU, the goals run, check, bench and fuzz alone leave CUDA out, unless CUDA=1.
 # For the goals run, check, bench, check-gpu, bench-gpu, doc and setup, missing packages are installed on Debian and Ubuntu where that is allowed.
 # Heeded: PETSC_DIR and PETSC_ARCH, PKG_CONFIG_PATH, P4EST_DIR, CC (an MPI compiler), MPIEXEC, and what cuda.sh beside this file names.
 folder=$1
@@ -152,6 +152,7 @@ write cuda.mk <<END
 CUDA_NVCC   := $cuda_nvcc
 CUDA_CFLAGS := $cuda_cflags
 CUDA_LIBS   := $cuda_libs
+CUDA_LEFT_OUT := $left_out
 END
 write nccl.mk <<END
 # written by setup.sh
@@ -159,3 +160,5 @@ NCCL_HEADER := $nccl
 NCCL_CFLAGS := $nccl_cflags
 NCCL_LIBS   := $nccl_libs
 END
+# what CUDA's objects depend on: the same, as it was when there was CUDA last, so that they outlive builds without it
+[ -z "$cuda_nvcc" ] || for part in cuda nccl; do write $part.last <"$folder/$part.mk"; done

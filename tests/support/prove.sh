@@ -1,7 +1,7 @@
 #!/bin/sh
-# prove.sh [-v] FILE...: runs test files with prove, or by itself where there is none (then without those written in perl).
+# prove.sh [-v] [-jN] FILE...: runs test files with prove, N at once, or by itself where there is none (then without those written in perl).
 ! command -v prove >/dev/null || exec prove --timer --failures "$@"
-[ "$1" != -v ] || shift
+while case $1 in -*) true ;; *) false ;; esac do shift; done
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 files=0 failed=0
