@@ -10,15 +10,15 @@ template <class T>
 struct Sweep {
   const int32_t *patch, *type;
   const uint8_t *mirrored, *cover;
-  const T       *fdm, *weight;
+  const T       *fdm, *weight, *drop;
   T              reaction, cutoff;
   unsigned       done;
   const T       *b;
   T             *x[2];
 
-  Sweep(const VpView *v, unsigned before, const void *right, void *const both[2])
+  Sweep(const VpPatchView *v, unsigned before, const void *right, void *const both[2])
       : patch(v->patch), type(v->type), mirrored(v->mirrored), cover(v->cover), fdm((const T *)v->fdm), weight((const T *)v->weight),
-        reaction((T)v->reaction), cutoff((T)v->cutoff), done(before), b((const T *)right), x{(T *)both[0], (T *)both[1]}
+        drop((const T *)v->drop), reaction((T)v->reaction), cutoff((T)v->cutoff), done(before), b((const T *)right), x{(T *)both[0], (T *)both[1]}
   {
   }
   __device__ __forceinline__ int Buffer(int32_t cell) const /* that holds it */
@@ -130,7 +130,6 @@ struct AnyPatch {
 
   const Field<T> &f;
   const Sweep<T> &w;
-  const int32_t  *drop;
   VpForm          form;
   int32_t         patch;
   const int32_t  *cells;
@@ -162,9 +161,9 @@ struct AnyPatch {
     for (int h = me; form != VP_FORM_GIVEN && h < S::sides; h += S::threads) {
       const int     d = h / S::cells, q = h % S::cells, s = q >> d & 1;
       const int32_t cell = cells[q], next = __ldg(f.neighbor + (size_t)cell * 2 * DIM + 2 * d + s);
-      int32_t       entry = __ldg(f.line + (size_t)cell * DIM + d);
-      if (form == VP_FORM_LOCAL && next >= 0) entry = __ldg(drop + 2 * entry + s);
-      side[h].entry = f.lines + (size_t)entry * LineSize(N);
+      const int32_t entry = __ldg(f.line + (size_t)cell * DIM + d);
+      const bool    drop = form == VP_FORM_LOCAL && next >= 0;
+      side[h].entry = drop ? w.drop + (2 * (size_t)entry + s) * VpLineSize(N) : f.lines + (size_t)entry * VpLineSize(N);
       side[h].beyond = next >= 0 ? w.x[w.Buffer(next)] + (size_t)next * S::values : NULL;
     }
     __syncthreads();
@@ -255,7 +254,7 @@ struct AnyPatch {
   __device__ __forceinline__ void Transform(T (&v)[R][m]) const
   {
     const int32_t     type = __ldg(w.type + (size_t)patch * DIM + D);
-    const ReadOnly<T> a = {w.fdm + (size_t)type * FdmSize(N) + (BACK ? m * m : 0)};
+    const ReadOnly<T> a = {w.fdm + (size_t)type * VpFdmSize(N) + (BACK ? m * m : 0)};
     auto              write = [=](int r, int i, T y) { Y[At<D>(r).start + S::offset(D, i)] = y; };
 
     if (!__ldg(w.mirrored + type)) Full<T, N, R>(a, v, write);
@@ -275,7 +274,7 @@ struct AnyPatch {
     const int32_t *type = w.type + (size_t)patch * DIM;
     const T        weight = w.weight ? w.weight[patch] : T(1), *lambda[DIM];
 
-    UNROLL for (int d = 0; d < DIM; d++) lambda[d] = w.fdm + (size_t)type[d] * FdmSize(N) + 2 * m * m;
+    UNROLL for (int d = 0; d < DIM; d++) lambda[d] = w.fdm + (size_t)type[d] * VpFdmSize(N) + 2 * m * m;
     UNROLL for (int r = 0; r < R; r++) {
       const auto line = At<0>(r);
       T          rest = w.reaction * weight;
@@ -346,7 +345,7 @@ struct AnyPatch {
 /* the patches list[0], list[1], .., or without a list first, first + 1, .. */
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(AnyShape<T, DIM, N>::block, AnyShape<T, DIM, N>::least)
-  SweepPatches(const __grid_constant__ Field<T> f, const __grid_constant__ Sweep<T> w, const int32_t *drop, VpForm form,
+  SweepPatches(const __grid_constant__ Field<T> f, const __grid_constant__ Sweep<T> w, VpForm form,
                const int32_t *list, int32_t first, int32_t count)
 {
   typedef AnyShape<T, DIM, N> S;
@@ -358,7 +357,7 @@ __global__ void __launch_bounds__(AnyShape<T, DIM, N>::block, AnyShape<T, DIM, N
   T                                            *Y = (T *)(side + S::patches * S::sides) + slot * S::stride;
 
   const AnyPatch<T, DIM, N> any = {
-    f, w, drop, form, patch, w.patch + (size_t)patch * S::cells, Y, KeepsValues(form) ? Y + S::patches * S::stride : NULL, side + slot * S::sides,
+    f, w, form, patch, w.patch + (size_t)patch * S::cells, Y, KeepsValues(form) ? Y + S::patches * S::stride : NULL, side + slot * S::sides,
     (int)threadIdx.x % S::threads};
   any.Solve(index < count);
 }

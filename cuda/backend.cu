@@ -246,14 +246,14 @@ static PetscErrorCode Copy(const void *from, size_t bytes, void *to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ReleaseView(VpView *view)
+static PetscErrorCode ReleasePlans(void **device)
 {
   PetscFunctionBegin;
-  for (VpPlan *p = (VpPlan *)view->device, *next; p; p = next) {
+  for (VpPlan *p = (VpPlan *)*device, *next; p; p = next) {
     next = p->next;
     delete p;
   }
-  view->device = NULL;
+  *device = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -321,9 +321,29 @@ static PetscErrorCode Forget(VpRecording *recording)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* in the order of VpBackend */
-extern "C" const VpBackend VpBackendCuda = {"cuda",      VpCudaAlloc, Release,     VpCudaUpload, VpCudaFetch, Zero,
-                                            Copy,        Ops,         Move<false>, Move<true>,  ReleaseView, Available,
-                                            Choose,      UseStream,   Wait,        Memory,      Describe,    Borrow,
-                                            GiveBack,    AllocHost,   ReleaseHost, Replay,      Forget,      VpCudaConnect,
-                                            VpCudaBeginMessages,      VpCudaEndMessages};
+const VpBackend VpBackendCuda = {.name = "cuda",
+                                 .alloc = VpCudaAlloc,
+                                 .release = Release,
+                                 .upload = VpCudaUpload,
+                                 .download = VpCudaFetch,
+                                 .zero = Zero,
+                                 .copy = Copy,
+                                 .ops = Ops,
+                                 .gather = Move<false>,
+                                 .scatter = Move<true>,
+                                 .release_plans = ReleasePlans,
+                                 .available = Available,
+                                 .choose = Choose,
+                                 .use_stream = UseStream,
+                                 .wait = Wait,
+                                 .memory = Memory,
+                                 .describe = Describe,
+                                 .borrow = Borrow,
+                                 .give_back = GiveBack,
+                                 .alloc_host = AllocHost,
+                                 .release_host = ReleaseHost,
+                                 .replay = Replay,
+                                 .forget = Forget,
+                                 .connect = VpCudaConnect,
+                                 .begin_messages = VpCudaBeginMessages,
+                                 .end_messages = VpCudaEndMessages};

@@ -43,7 +43,7 @@ __device__ __forceinline__ void ApplyCell(const Field<T> &f, int32_t cell, const
   for (int d = 0; d < DIM; d++) {
     const int base = LineStart<DIM>(d, N, l, S::sy, S::sz), stride = LineStride(d, S::sy, S::sz);
     const int start = LineStart<DIM>(d, N, l, N, N * N), step = LineStride(d, N, N * N);
-    const T  *D = f.lines + (size_t)f.line[(size_t)cell * DIM + d] * LineSize(N), *g = D + N * N;
+    const T  *D = f.lines + (size_t)f.line[(size_t)cell * DIM + d] * VpLineSize(N), *g = D + N * N;
 
     UNROLL for (int i = 0; i < N; i++) y[i] = d ? Y[base + i * stride] : T(0);
     UNROLL for (int j = 0; j < N; j++) {

@@ -267,7 +267,7 @@ struct Conversions {
     };
 
     PetscFunctionBegin;
-    PetscCall(VpCudaPlan<ConvertPlan<T, N>>(view, VP_PLAN_CONVERT, 0, 0, plan, fill));
+    PetscCall(VpCudaPlan<ConvertPlan<T, N>>(&view->device, VP_PLAN_CONVERT, 0, 0, plan, fill));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

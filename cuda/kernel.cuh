@@ -1,7 +1,6 @@
 /* Shared by the CUDA sources: the stream, error checks, kernels by type, dimension and degree, what is kept per view. */
 #pragma once
-#include "cuda.h"
-#include "../src/compat.h"
+#include "../src/kernels/ops.h"
 #include <cuda_runtime.h>
 
 extern cudaStream_t VpCudaStream;
@@ -47,15 +46,6 @@ __host__ __device__ constexpr int Thin(int n, int dim = 3)
 __host__ __device__ constexpr int Dense(int n)
 {
   return n < 4 ? n : 4;
-}
-/* numbers of an entry of a view's `lines` and `fdm` */
-__host__ __device__ constexpr int LineSize(int n)
-{
-  return n * n + 4 * n;
-}
-__host__ __device__ constexpr int FdmSize(int n)
-{
-  return 8 * n * n + 2 * n;
 }
 template <int N, int NT>
 struct Mirror {
@@ -141,12 +131,12 @@ PetscErrorCode VpCudaEndMessages(void *link, const VpMessages *, void *leaves);
 PetscErrorCode VpCudaFork(cudaStream_t *side);
 PetscErrorCode VpCudaJoin(void);
 
-/* f(plan) fills a new plan */
+/* device: a view's, where its plans are kept; f(plan) fills a new one */
 template <class Plan, class F>
-PetscErrorCode VpCudaPlan(const VpView *view, int kind, int32_t first, int32_t last, Plan **out, F f)
+PetscErrorCode VpCudaPlan(void *const *device, int kind, int32_t first, int32_t last, Plan **out, F f)
 {
   PetscFunctionBegin;
-  for (VpPlan *p = (VpPlan *)view->device; p; p = p->next) {
+  for (VpPlan *p = (VpPlan *)*device; p; p = p->next) {
     if (p->kind == kind && p->first == first && p->last == last) {
       *out = static_cast<Plan *>(p);
       PetscFunctionReturn(PETSC_SUCCESS);
@@ -159,8 +149,8 @@ PetscErrorCode VpCudaPlan(const VpView *view, int kind, int32_t first, int32_t l
   plan->kind = kind;
   plan->first = first;
   plan->last = last;
-  plan->next = (VpPlan *)view->device;
-  ((VpView *)view)->device = static_cast<VpPlan *>(plan); /* the kernels' view is const, its cache is not */
+  plan->next = (VpPlan *)*device;
+  *(void **)device = static_cast<VpPlan *>(plan); /* the kernels' view is const, its plans are not */
   *out = plan;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

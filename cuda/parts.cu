@@ -53,6 +53,6 @@ PetscErrorCode VpCudaCellPlan(const VpView *view, int32_t first, int32_t last, C
   };
 
   PetscFunctionBegin;
-  PetscCall(VpCudaPlan<CellPlan>(view, VP_PLAN_CELLS, first, last, plan, fill));
+  PetscCall(VpCudaPlan<CellPlan>(&view->device, VP_PLAN_CELLS, first, last, plan, fill));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

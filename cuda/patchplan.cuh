@@ -100,7 +100,7 @@ static __global__ void ListPatches(const int32_t *patch, const int32_t *neighbor
 template <class T, int N>
 struct SweepSetup {
   typedef Mirror<N, Thin(N)> Map;
-  static constexpr int       m = 2 * N, width = FdmSize(N);
+  static constexpr int       m = 2 * N, width = VpFdmSize(N);
 
   /* place of value i of a line mirrored about the patch's middle, and its sign */
   static int Mirrored(int i, T *sign)
@@ -139,7 +139,7 @@ struct SweepSetup {
       }
   }
 
-  static PetscErrorCode Fetch(const VpView *view, int32_t type, T *fdm)
+  static PetscErrorCode Fetch(const VpPatchView *view, int32_t type, T *fdm)
   {
     return VpCudaFetch((const T *)view->fdm + (size_t)type * width, width * sizeof(T), fdm);
   }
@@ -160,14 +160,14 @@ struct SweepSetup {
     }
   }
 
-  static PetscErrorCode Examples(const VpView *view, int32_t first, int32_t count, const Likeness &like, int32_t example[3][2])
+  static PetscErrorCode Examples(const VpView *view, const VpPatchView *patches, int32_t first, int32_t count, const Likeness &like, int32_t example[3][2])
   {
     VpArray device;
 
     PetscFunctionBegin;
     PetscCall(VpCudaAlloc(6 * sizeof(int32_t), "examples of patches", &device.p));
     VpCudaCall(cudaMemsetAsync(device.p, 0xff, 6 * sizeof(int32_t), VpCudaStream));
-    EdgeExamples<<<(count + 255) / 256, 256, 0, VpCudaStream>>>(view->patch, view->type, view->neighbor, first, count, like,
+    EdgeExamples<<<(count + 255) / 256, 256, 0, VpCudaStream>>>(patches->patch, patches->type, view->neighbor, first, count, like,
                                                                 (int32_t *)device.p);
     VpCudaLaunched("examples of patches");
     PetscCall(VpCudaFetch(device.p, 6 * sizeof(int32_t), example));
@@ -175,80 +175,80 @@ struct SweepSetup {
   }
 
   /* Like the sample, a patch inside. like->type[0][0] < 0 where it does not fit. */
-  static PetscErrorCode Like(const VpView *view, int32_t first, int32_t count, int32_t sample, LikePatches<T, N> *plan, Likeness *like)
+  static PetscErrorCode Like(const VpView *view, const VpPatchView *patches, int32_t first, int32_t count, int32_t sample, LikePatches<T, N> *plan, Likeness *like)
   {
     int32_t type[3], cells[8], example[3][2];
-    T       fdm[width], edge[width], entry[LineSize(N)], traces[4 * VP_MAX_N], table[PatchTable<N>::size] = {};
+    T       fdm[width], edge[width], entry[VpLineSize(N)], traces[4 * VP_MAX_N], table[PatchTable<N>::size] = {};
 
     PetscFunctionBegin;
-    PetscCall(VpCudaFetch(view->type + (size_t)sample * 3, sizeof(type), type));
-    PetscCall(VpCudaFetch(view->patch + (size_t)sample * 8, sizeof(cells), cells));
+    PetscCall(VpCudaFetch(patches->type + (size_t)sample * 3, sizeof(type), type));
+    PetscCall(VpCudaFetch(patches->patch + (size_t)sample * 8, sizeof(cells), cells));
     PetscCall(VpCudaFetch(view->traces, 4 * (size_t)view->nt * sizeof(T), traces));
     for (int d = 0; d < 3; d++) {
       like->type[d][0] = type[d], like->type[d][1] = like->type[d][2] = -1;
       PetscCall(VpCudaFetch(view->line + (size_t)cells[0] * 3 + d, sizeof(int32_t), &like->line[d]));
     }
-    PetscCall(Examples(view, first, count, *like, example));
+    PetscCall(Examples(view, patches, first, count, *like, example));
     for (int d = 0; d < 3; d++) plan->tables.same[d] = type[1] == type[0] && type[2] == type[0] ? 0 : d;
     for (int d = 0; d < 3; d++) {
-      PetscCall(Fetch(view, type[d], fdm));
+      PetscCall(Fetch(patches, type[d], fdm));
       if (!Transforms(fdm, plan->tables.F[d], plan->tables.B[d])) like->type[0][0] = -1;
       for (int i = 0; i < m; i++) {
-        table[2 * d * m + i] = fdm[2 * m * m + i] + (d == 2 ? (T)view->reaction : T(0));
+        table[2 * d * m + i] = fdm[2 * m * m + i] + (d == 2 ? (T)patches->reaction : T(0));
         if (d == 0) plan->tables.lambda[i] = fdm[2 * m * m + i];
       }
       for (int s = 0; s < 2; s++) {
         int32_t at;
         if (example[d][s] < 0) continue;
-        PetscCall(VpCudaFetch(view->type + (size_t)example[d][s] * 3 + d, sizeof(int32_t), &at));
-        PetscCall(Fetch(view, at, edge));
+        PetscCall(VpCudaFetch(patches->type + (size_t)example[d][s] * 3 + d, sizeof(int32_t), &at));
+        PetscCall(Fetch(patches, at, edge));
         if (like->type[d][1] < 0) {
           EdgeTransforms(edge, s == 1, plan->edges.F[d], plan->edges.B[d]);
-          for (int i = 0; i < m; i++) table[(2 * d + 1) * m + i] = edge[2 * m * m + i] + (d == 2 ? (T)view->reaction : T(0));
+          for (int i = 0; i < m; i++) table[(2 * d + 1) * m + i] = edge[2 * m * m + i] + (d == 2 ? (T)patches->reaction : T(0));
         } else {
           bool mirror = true; /* does the upper boundary mirror the lower one? */
           for (int i = 0; i < m; i++)
-            mirror = mirror && fabs(edge[2 * m * m + i] + (d == 2 ? (T)view->reaction : T(0)) - table[(2 * d + 1) * m + i]) <=
+            mirror = mirror && fabs(edge[2 * m * m + i] + (d == 2 ? (T)patches->reaction : T(0)) - table[(2 * d + 1) * m + i]) <=
                                  1e-5 * fabs(table[(2 * d + 1) * m + i]);
           if (!mirror) continue;
         }
         like->type[d][1 + s] = at;
       }
-      PetscCall(VpCudaFetch((const T *)view->lines + (size_t)like->line[d] * LineSize(N), sizeof(entry), entry));
+      PetscCall(VpCudaFetch((const T *)view->lines + (size_t)like->line[d] * VpLineSize(N), sizeof(entry), entry));
       for (int s = 0; s < 2; s++) Side(plan, d, s, entry + N * N + 2 * s * N, traces + 2 * (1 - s) * view->nt, table);
     }
     PetscCall(VpCudaPlace(table, sizeof(table), "tables of like patches", &plan->table));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Kinds(const VpView *view, int32_t first, int32_t count, const Likeness &like, void *device, uint8_t *kind)
+  static PetscErrorCode Kinds(const VpView *view, const VpPatchView *patches, int32_t first, int32_t count, const Likeness &like, void *device, uint8_t *kind)
   {
     PetscFunctionBegin;
-    MatchPatches<<<(count + 255) / 256, 256, 0, VpCudaStream>>>(view->patch, view->type, view->line, view->neighbor, first, count, like,
+    MatchPatches<<<(count + 255) / 256, 256, 0, VpCudaStream>>>(patches->patch, patches->type, view->line, view->neighbor, first, count, like,
                                                                 (uint8_t *)device);
     VpCudaLaunched("match patches");
     PetscCall(VpCudaFetch(device, (size_t)count, kind));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode List(const VpView *view, const int32_t *patches, const uint8_t *kinds, PatchList *list)
+  static PetscErrorCode List(const VpView *view, const VpPatchView *patches, const int32_t *patch, const uint8_t *kinds, PatchList *list)
   {
     VpArray device;
 
     PetscFunctionBegin;
     if (!list->n) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(VpCudaPlace(patches, (size_t)list->n * sizeof(int32_t), "a list of patches", &device));
+    PetscCall(VpCudaPlace(patch, (size_t)list->n * sizeof(int32_t), "a list of patches", &device));
     PetscCall(VpCudaPlace(kinds, (size_t)list->n, "kinds of patches", &list->kinds));
     PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCells), "cells of patches", &list->cells.p));
     PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCovers), "covers of patches", &list->covers.p));
-    ListPatches<<<(list->n + 7) / 8, dim3(32, 8), 0, VpCudaStream>>>(view->patch, view->neighbor, view->cover, (const int32_t *)device.p,
+    ListPatches<<<(list->n + 7) / 8, dim3(32, 8), 0, VpCudaStream>>>(patches->patch, view->neighbor, patches->cover, (const int32_t *)device.p,
                                                                      list->n, (PatchCells *)list->cells.p, (PatchCovers *)list->covers.p);
     VpCudaLaunched("list patches");
     VpCudaCall(cudaStreamSynchronize(VpCudaStream)); /* the list goes */
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Lists(const VpView *view, int32_t first, int32_t count, const uint8_t *kind, SweepPlan<T, N> *plan)
+  static PetscErrorCode Lists(const VpView *view, const VpPatchView *patches, int32_t first, int32_t count, const uint8_t *kind, SweepPlan<T, N> *plan)
   {
     int32_t *inside, *edge, *rest;
     uint8_t *kinds;
@@ -263,30 +263,30 @@ struct SweepSetup {
       } else
         rest[plan->nrest++] = first + i;
     }
-    PetscCall(List(view, edge, kinds, &plan->edge));
-    PetscCall(List(view, inside, kind, &plan->inside)); /* its kinds are not read */
+    PetscCall(List(view, patches, edge, kinds, &plan->edge));
+    PetscCall(List(view, patches, inside, kind, &plan->inside)); /* its kinds are not read */
     PetscCall(VpCudaPlace(rest, (size_t)plan->nrest * sizeof(int32_t), "a list of patches", &plan->rest));
     PetscCall(PetscFree4(inside, edge, rest, kinds));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Inside(const VpView *view, int32_t first, int32_t count, void *device, uint8_t *inside)
+  static PetscErrorCode Inside(const VpView *view, const VpPatchView *patches, int32_t first, int32_t count, void *device, uint8_t *inside)
   {
     PetscFunctionBegin;
-    FindInside<<<(count + 255) / 256, 256, 0, VpCudaStream>>>(view->patch, view->neighbor, first, count, (uint8_t *)device);
+    FindInside<<<(count + 255) / 256, 256, 0, VpCudaStream>>>(patches->patch, view->neighbor, first, count, (uint8_t *)device);
     VpCudaLaunched("patches inside");
     PetscCall(VpCudaFetch(device, (size_t)count, inside));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   /* the patch inside, of some tried, that most are like: *best; -1: none */
-  static PetscErrorCode Sample(const VpView *view, int32_t first, int32_t count, void *device, uint8_t *kind, int32_t *best)
+  static PetscErrorCode Sample(const VpView *view, const VpPatchView *patches, int32_t first, int32_t count, void *device, uint8_t *kind, int32_t *best)
   {
     int32_t most = 0, n = 0, *inside;
 
     PetscFunctionBegin;
     *best = -1;
-    PetscCall(Inside(view, first, count, device, kind));
+    PetscCall(Inside(view, patches, first, count, device, kind));
     PetscCall(PetscMalloc1(count, &inside));
     for (int32_t i = 0; i < count; i++) {
       if (kind[i]) inside[n++] = i;
@@ -296,13 +296,13 @@ struct SweepSetup {
       int32_t       cell, number = 0;
       Likeness      like;
 
-      PetscCall(VpCudaFetch(view->patch + (size_t)(first + sample) * 8, sizeof(int32_t), &cell));
+      PetscCall(VpCudaFetch(patches->patch + (size_t)(first + sample) * 8, sizeof(int32_t), &cell));
       for (int d = 0; d < 3; d++) {
         like.type[d][1] = like.type[d][2] = -1;
-        PetscCall(VpCudaFetch(view->type + (size_t)(first + sample) * 3 + d, sizeof(int32_t), &like.type[d][0]));
+        PetscCall(VpCudaFetch(patches->type + (size_t)(first + sample) * 3 + d, sizeof(int32_t), &like.type[d][0]));
         PetscCall(VpCudaFetch(view->line + (size_t)cell * 3 + d, sizeof(int32_t), &like.line[d]));
       }
-      PetscCall(Kinds(view, first, count, like, device, kind));
+      PetscCall(Kinds(view, patches, first, count, like, device, kind));
       for (int32_t i = 0; i < count; i++) number += kind[i] == 1;
       if (kind[sample] != 1 || number <= most) continue;
       most = number;
@@ -313,7 +313,7 @@ struct SweepSetup {
   }
 
   /* the tables of like patches and the kind of every patch; *found = false: they are not alike, or not of a sort that patch.cuh can do */
-  static PetscErrorCode Match(const VpView *view, int32_t first, int32_t count, LikePatches<T, N> *plan, uint8_t *kind, bool *found)
+  static PetscErrorCode Match(const VpView *view, const VpPatchView *patches, int32_t first, int32_t count, LikePatches<T, N> *plan, uint8_t *kind, bool *found)
   {
     int32_t  sample;
     Likeness like;
@@ -321,26 +321,26 @@ struct SweepSetup {
 
     PetscFunctionBegin;
     *found = false;
-    if (view->weight || view->nt != Thin(N) || view->cutoff >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+    if (patches->weight || view->nt != Thin(N) || patches->cutoff >= 0) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpCudaAlloc((size_t)count, "kinds of patches", &device.p));
-    PetscCall(Sample(view, first, count, device.p, kind, &sample));
+    PetscCall(Sample(view, patches, first, count, device.p, kind, &sample));
     if (sample < 0) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(Like(view, first, count, sample, plan, &like));
+    PetscCall(Like(view, patches, first, count, sample, plan, &like));
     if (like.type[0][0] < 0) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(Kinds(view, first, count, like, device.p, kind));
+    PetscCall(Kinds(view, patches, first, count, like, device.p, kind));
     *found = true;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Fill(const VpView *view, int32_t first, int32_t count, SweepPlan<T, N> *plan)
+  static PetscErrorCode Fill(const VpView *view, const VpPatchView *patches, int32_t first, int32_t count, SweepPlan<T, N> *plan)
   {
     uint8_t *kind;
     bool     found;
 
     PetscFunctionBegin;
     PetscCall(PetscMalloc1(count, &kind));
-    PetscCall(Match(view, first, count, plan, kind, &found));
-    if (found) PetscCall(Lists(view, first, count, kind, plan));
+    PetscCall(Match(view, patches, first, count, plan, kind, &found));
+    if (found) PetscCall(Lists(view, patches, first, count, kind, plan));
     PetscCall(PetscFree(kind));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

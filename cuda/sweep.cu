@@ -6,7 +6,7 @@ template <class T, int DIM, int N>
 struct Smoother {
   typedef AnyShape<T, DIM, N> S;
 
-  static PetscErrorCode Rest(const Field<T> &f, const Sweep<T> &w, const int32_t *drop, VpForm form, const int32_t *list, int32_t first,
+  static PetscErrorCode Rest(const Field<T> &f, const Sweep<T> &w, VpForm form, const int32_t *list, int32_t first,
                              int32_t count)
   {
     const size_t bytes = S::bytes(KeepsValues(form));
@@ -14,24 +14,25 @@ struct Smoother {
     PetscFunctionBegin;
     if (!count) PetscFunctionReturn(PETSC_SUCCESS);
     VpCudaCall(cudaFuncSetAttribute(SweepPatches<T, DIM, N>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::bytes(true)));
-    SweepPatches<T, DIM, N><<<(count + S::patches - 1) / S::patches, S::block, bytes, VpCudaStream>>>(f, w, drop, form, list, first, count);
+    SweepPatches<T, DIM, N><<<(count + S::patches - 1) / S::patches, S::block, bytes, VpCudaStream>>>(f, w, form, list, first, count);
     VpCudaLaunched("sweep");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Apply(const VpView *view, VpForm form, int32_t first, int32_t last, unsigned done, const void *b, void *const x[2])
+  static PetscErrorCode Apply(const VpView *view, const VpPatchView *patches, VpForm form, int32_t first, int32_t last, unsigned done,
+                              const void *b, void *const x[2])
   {
     const Field<T> f(view, NULL, NULL);
-    const Sweep<T> w(view, done, b, x);
+    const Sweep<T> w(patches, done, b, x);
 
     PetscFunctionBegin;
     if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
     if constexpr (DIM == 3) {
       if (form == VP_FORM_REPLACE) {
         SweepPlan<T, N> *plan = NULL;
-        auto             fill = [=](SweepPlan<T, N> *p) { return SweepSetup<T, N>::Fill(view, first, last - first, p); };
+        auto             fill = [=](SweepPlan<T, N> *p) { return SweepSetup<T, N>::Fill(view, patches, first, last - first, p); };
 
-        PetscCall(VpCudaPlan<SweepPlan<T, N>>(view, VP_PLAN_SWEEP, first, last, &plan, fill));
+        PetscCall(VpCudaPlan<SweepPlan<T, N>>(&patches->device, VP_PLAN_SWEEP, first, last, &plan, fill));
         if (plan->inside.n) {
           cudaStream_t side = VpCudaStream;
 
@@ -39,21 +40,21 @@ struct Smoother {
           PetscCall(LaunchPatches(plan->tables, plan->edges, WorkOn<T>(plan->edge, plan->table, b, x), done, plan->edge.n, side));
           PetscCall(LaunchPatches(plan->tables, NoEdges(), WorkOn<T>(plan->inside, plan->table, b, x), done, plan->inside.n, VpCudaStream));
           if (plan->edge.n) PetscCall(VpCudaJoin());
-          PetscCall(Rest(f, w, view->drop, form, (const int32_t *)plan->rest.p, 0, plan->nrest));
+          PetscCall(Rest(f, w, form, (const int32_t *)plan->rest.p, 0, plan->nrest));
           PetscFunctionReturn(PETSC_SUCCESS);
         }
       }
     }
-    PetscCall(Rest(f, w, view->drop, form, NULL, first, last - first));
+    PetscCall(Rest(f, w, form, NULL, first, last - first));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode All(const VpView *view, int n, const int order[], const int32_t start[], VpGhosts ghosts, const void *b,
-                            void *const x[2], PetscBool *did)
+  static PetscErrorCode All(const VpView *view, const VpPatchView *patches, int n, const int order[], const int32_t start[], VpGhosts ghosts,
+                            const void *b, void *const x[2], PetscBool *did)
   {
     PetscFunctionBegin;
     *did = PETSC_FALSE;
-    if constexpr (DIM == 3) PetscCall((SweepAll<T, N>(view, n, order, start, ghosts, b, x, did)));
+    if constexpr (DIM == 3) PetscCall((SweepAll<T, N>(view, patches, n, order, start, ghosts, b, x, did)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

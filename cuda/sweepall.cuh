@@ -53,7 +53,7 @@ struct SweepAllSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Fill(const VpView *view, int n, const int32_t start[], SweepAllPlan<T, N> *plan)
+  static PetscErrorCode Fill(const VpView *view, const VpPatchView *patches, int n, const int32_t start[], SweepAllPlan<T, N> *plan)
   {
     const int32_t count = start[n];
     int           resident, blocks = 1;
@@ -66,14 +66,14 @@ struct SweepAllSetup {
     for (int c = 0; c < n; c++) blocks = PetscMax(blocks, (start[c + 1] - start[c] + S::patches - 1) / S::patches);
     if (3 * blocks > 2 * resident) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscMalloc2(count, &kind, count, &patch));
-    PetscCall((SweepSetup<T, N>::Match(view, 0, count, plan, kind, &all)));
+    PetscCall((SweepSetup<T, N>::Match(view, patches, 0, count, plan, kind, &all)));
     for (int32_t i = 0; i < count; i++) all = all && kind[i];
     for (int32_t i = 0; i < count; i++) patch[i] = i;
     if (all) {
       plan->list.n = count;
       plan->order.n = n;
       PetscCall(PetscArraycpy(plan->order.start, start, n + 1));
-      PetscCall((SweepSetup<T, N>::List(view, patch, kind, &plan->list)));
+      PetscCall((SweepSetup<T, N>::List(view, patches, patch, kind, &plan->list)));
       plan->blocks = blocks;
     }
     PetscCall(PetscFree2(kind, patch));
@@ -82,14 +82,14 @@ struct SweepAllSetup {
 };
 
 template <class T, int N>
-static PetscErrorCode SweepAll(const VpView *view, int n, const int order[], const int32_t start[], VpGhosts ghosts, const void *b,
-                               void *const x[2], PetscBool *did)
+static PetscErrorCode SweepAll(const VpView *view, const VpPatchView *patches, int n, const int order[], const int32_t start[], VpGhosts ghosts,
+                               const void *b, void *const x[2], PetscBool *did)
 {
   SweepAllPlan<T, N> *plan = NULL;
 
   PetscFunctionBegin;
-  PetscCall(VpCudaPlan<SweepAllPlan<T, N>>(view, VP_PLAN_SWEEP_ALL, 0, start[n], &plan,
-                                           [=](SweepAllPlan<T, N> *p) { return SweepAllSetup<T, N>::Fill(view, n, start, p); }));
+  PetscCall(VpCudaPlan<SweepAllPlan<T, N>>(&patches->device, VP_PLAN_SWEEP_ALL, 0, start[n], &plan,
+                                           [=](SweepAllPlan<T, N> *p) { return SweepAllSetup<T, N>::Fill(view, patches, n, start, p); }));
   *did = (PetscBool)(plan->blocks > 0);
   if (!*did) PetscFunctionReturn(PETSC_SUCCESS);
   PatchWork<T> work = WorkOn<T>(plan->list, plan->table, b, x);

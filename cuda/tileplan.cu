@@ -65,7 +65,7 @@ __global__ void FindTiles(Field<double> f, int32_t last, TileEntries e, int32_t 
 
 template <int N>
 struct TileSetup {
-  static constexpr int width = LineSize(N);
+  static constexpr int width = VpLineSize(N);
 
   static bool Near(double a, double b, double scale)
   {
@@ -295,7 +295,7 @@ PetscErrorCode VpCudaTilePlan(const VpView *view, int32_t first, int32_t last, T
   };
 
   PetscFunctionBegin;
-  PetscCall(VpCudaPlan<TilePlan<N>>(view, VP_PLAN_APPLY, first, last, plan, fill));
+  PetscCall(VpCudaPlan<TilePlan<N>>(&view->device, VP_PLAN_APPLY, first, last, plan, fill));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

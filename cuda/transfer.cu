@@ -98,13 +98,13 @@ static bool IsMirrored(bool swaps, const T *A)
 }
 
 template <class T, int N>
-static PetscErrorCode Plan(const VpView *view, TransferPlan<T, N> **plan)
+static PetscErrorCode Plan(const VpTransferView *view, TransferPlan<T, N> **plan)
 {
   auto fill = [view](TransferPlan<T, N> *p) {
     Matrix<T, N> two[2];
 
     PetscFunctionBegin;
-    p->swaps = view->nt < Dense(N);
+    p->swaps = view->reverse;
     PetscCall(VpCudaFetch(view->P, sizeof(two), two));
     PetscCheck((IsMirrored<T, N>(p->swaps, two[0].a)), PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "The prolongations to the two children do not mirror each other");
@@ -117,7 +117,7 @@ static PetscErrorCode Plan(const VpView *view, TransferPlan<T, N> **plan)
   };
 
   PetscFunctionBegin;
-  PetscCall(VpCudaPlan<TransferPlan<T, N>>(view, VP_PLAN_TRANSFER, 0, 0, plan, fill));
+  PetscCall(VpCudaPlan<TransferPlan<T, N>>(&view->device, VP_PLAN_TRANSFER, 0, 0, plan, fill));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,7 +125,7 @@ template <class T, int DIM, int N>
 struct Transfers {
   typedef CellShape<DIM, N> S;
 
-  static PetscErrorCode Prolongation(const VpView *view, int32_t first, int32_t last, PetscBool add, const void *xc, void *x)
+  static PetscErrorCode Prolongation(const VpTransferView *view, int32_t first, int32_t last, PetscBool add, const void *xc, void *x)
   {
     TransferPlan<T, N> *plan = NULL;
 
@@ -138,7 +138,7 @@ struct Transfers {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Restriction(const VpView *view, const void *b, void *bc)
+  static PetscErrorCode Restriction(const VpTransferView *view, const void *b, void *bc)
   {
     TransferPlan<T, N> *plan = NULL;
 
@@ -151,7 +151,7 @@ struct Transfers {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Settling(const VpView *view, int32_t count, unsigned done, void *const x[2])
+  static PetscErrorCode Settling(const VpPatchView *view, int32_t count, unsigned done, void *const x[2])
   {
     const int each = PetscClipInterval(count >> 14, 1, 32), cells = 8 * each; /* of a warp, of a block: 16384 warps fill the device */
 
@@ -163,7 +163,7 @@ struct Transfers {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Packing(const VpView *view, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to)
+  static PetscErrorCode Packing(const VpPatchView *view, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to)
   {
     const int32_t blocks = PetscMin((n + 3) / 4, 65536);
 

@@ -6,6 +6,8 @@
 struct Device {
   const VpBackend    *backend = VpBackendFind("cuda");
   VpView              view = VpView();
+  VpPatchView         patches = VpPatchView();
+  VpTransferView      transfer = VpTransferView();
   std::vector<void *> kept;
   bool                single = false;
 
@@ -49,19 +51,20 @@ struct Device {
 
     view.dim = v.dim, view.n = v.n, view.nt = v.basis.nt;
     view.first[0] = v.basis.first[0], view.first[1] = v.basis.first[1];
-    view.nown = nown, view.nsweep = view.nhalo = view.nlocal = v.ncell;
-    view.neighbor = Array(v.neighbor), view.line = Array(v.line), view.drop = Array(v.drop);
+    view.nown = nown, view.nsweep = view.nlocal = v.ncell;
+    view.neighbor = Array(v.neighbor), view.line = Array(v.line);
     view.lines = Real(v.lines), view.traces = Real(v.traces), view.expand = Real(v.expand);
-    view.patch = Array(v.patch), view.type = Array(v.type), view.cover = Array(v.cover);
-    view.fdm = Real(v.fdm), view.mirrored = Array(v.mirrored), view.weight = Real(v.weight);
-    view.reaction = v.reaction, view.cutoff = -1;
-    view.P = Real(v.P), view.R = Real(v.R), view.enter = Real(v.enter), view.leave = Real(v.leave);
-    view.parent = Array(v.parent), view.corner = Array(v.corner), view.child = Array(v.child);
-    view.ncoarse = v.ncell >> v.dim;
+    view.enter = Real(v.enter), view.leave = Real(v.leave);
+    patches.patch = Array(v.patch), patches.type = Array(v.type), patches.cover = Array(v.cover);
+    patches.fdm = Real(v.fdm), patches.mirrored = Array(v.mirrored), patches.weight = Real(v.weight);
+    patches.reaction = v.reaction, patches.cutoff = -1, patches.drop = Real(v.drop);
+    transfer.P = Real(v.P), transfer.R = Real(v.R), transfer.reverse = (PetscBool)v.thin;
+    transfer.parent = Array(v.parent), transfer.corner = Array(v.corner), transfer.child = Array(v.child);
+    transfer.ncoarse = v.ncell >> v.dim;
   }
   ~Device()
   {
-    Call(backend->release_view(&view));
+    for (void **device : {&view.device, &patches.device, &transfer.device}) Call(backend->release_plans(device));
     for (void *p : kept) Call(backend->release(p));
   }
 };
@@ -159,12 +162,12 @@ struct Check {
     for (int slot = 0; slot < 1 << v.dim; slot++) {
       const int32_t first = v.start[slot], last = v.start[slot + 1];
       for (int32_t p = first; p < last; p++) SweepPatch(v, form, p, done, b, two);
-      Call(ops->sweep(&g.view, form, first, last, done, db, d));
+      Call(ops->sweep(&g.view, &g.patches, form, first, last, done, db, d));
       done |= 1u << ((1 << v.dim) - 1 - slot);
     }
     for (int32_t cell = 0; cell < v.ncell; cell++)
       if (__builtin_popcount(v.cover[cell] & done) & 1) std::copy_n(&two[1][(size_t)cell * v.per], v.per, &two[0][(size_t)cell * v.per]);
-    Call(ops->settle(&g.view, v.ncell, done, d));
+    Call(ops->settle(&g.patches, v.ncell, done, d));
     Compare(what, d[0], two[0], 0, N, factor);
   }
   /* all colours by sweep_all, forward and back; `can`: these patches can be so on devices that hold enough of them */
@@ -184,7 +187,7 @@ struct Check {
         for (int32_t p = v.start[order[i]]; p < v.start[order[i] + 1]; p++) SweepPatch(v, VP_FORM_REPLACE, p, done, b, two);
         done |= 1u << order[i];
       }
-      Call(ops->sweep_all(&g.view, nc, order, v.start.data(), VpGhostsAt(NULL), db, d, &did));
+      Call(ops->sweep_all(&g.view, &g.patches, nc, order, v.start.data(), VpGhostsAt(NULL), db, d, &did));
       TapOk((PetscBool)(did == (PetscBool)(can && IsLarge())), "%s all colours at once: %s", name.c_str(), did ? "taken" : "left");
       if (!did) continue;
       for (int i = 0; i < 2; i++) Compare(back ? "all colours at once, backwards" : "all colours at once", d[i], two[i], 0, N, 10);
@@ -207,9 +210,9 @@ struct Check {
       }
     }
     void *d = g.Poisoned(N), *da = g.Real(x), *db2 = g.Poisoned(Nc);
-    Call(ops->prolong(&g.view, 0, v.ncell, PETSC_FALSE, dc, d));
-    Call(ops->prolong(&g.view, 0, v.ncell, PETSC_TRUE, dc, da));
-    Call(ops->restrict_(&g.view, db, db2));
+    Call(ops->prolong(&g.transfer, 0, v.ncell, PETSC_FALSE, dc, d));
+    Call(ops->prolong(&g.transfer, 0, v.ncell, PETSC_TRUE, dc, da));
+    Call(ops->restrict_(&g.transfer, db, db2));
     Compare("prolong", d, fine, 0, N);
     Compare("prolong add", da, add, 0, N);
     Compare("restrict", db2, coarse, 0, Nc);

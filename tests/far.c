@@ -4,12 +4,15 @@
 #include "support/multigrid.h"
 #include <sys/mman.h>
 
-/* the same cells near, as level->view says, and far */
+/* the same cells near, as the level's views say, and far; smoother: NULL, or with patches */
 typedef struct {
   const char      *name;
   VpLevel          level;
+  VpSmoother       smoother;
   const VpBackend *backend;
   VpView           far;
+  VpTransferView   far_transfer;
+  VpPatchView      far_patches;
   int32_t          before; /* cells before the far ones */
   size_t           bytes;  /* of the own cells of a vector */
 } Pair;
@@ -62,28 +65,36 @@ static PetscErrorCode MoveBytes(const VpBackend *backend, size_t zeros, const ui
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PairCreate(VpLevel level, int32_t npatch, const char name[], Pair *pair)
+static PetscErrorCode PairCreate(VpLevel level, VpSmoother smoother, int32_t npatch, const char name[], Pair *pair)
 {
   const VpBackend *backend = level->backend;
   const VpView    *near = &level->view;
+  const VpTransferView *transfer = &level->transfer;
   const size_t     n = (size_t)near->nlocal;
   const int        dim = near->dim;
   VpView          *far = &pair->far;
+  VpTransferView *far_transfer = &pair->far_transfer;
   int32_t          s;
 
   PetscFunctionBeginUser;
-  *pair = (Pair){.name = name, .level = level, .backend = backend, .far = *near, .bytes = n * level->block};
+  *pair = (Pair){.name = name, .level = level, .smoother = smoother, .backend = backend, .bytes = n * level->block};
+  *far = *near;
+  *far_transfer = *transfer;
   pair->before = s = (int32_t)(((size_t)1 << 31) / (level->block / level->real)) + 5;
-  far->device = NULL;
-  far->nown += s, far->nsweep += s, far->nhalo += s, far->nlocal += s;
+  far->device = far_transfer->device = NULL;
+  far->nown += s, far->nsweep += s, far->nlocal += s;
   PetscCall(MoveWords(backend, (size_t)s * 2 * dim, near->neighbor, n * 2 * dim, s, &far->neighbor));
   PetscCall(MoveWords(backend, (size_t)s * dim, near->line, n * dim, 0, &far->line));
-  PetscCall(MoveWords(backend, s, near->parent, n, s, &far->parent));
-  PetscCall(MoveBytes(backend, s, near->corner, n, &far->corner));
-  PetscCall(MoveWords(backend, 0, near->child, (size_t)near->ncoarse << dim, s, &far->child));
-  if (npatch) {
-    PetscCall(MoveWords(backend, 0, near->patch, (size_t)npatch << dim, s, &far->patch));
-    PetscCall(MoveBytes(backend, s, near->cover, n, &far->cover));
+  PetscCall(MoveWords(backend, s, transfer->parent, n, s, &far_transfer->parent));
+  PetscCall(MoveBytes(backend, s, transfer->corner, n, &far_transfer->corner));
+  PetscCall(MoveWords(backend, 0, transfer->child, (size_t)transfer->ncoarse << dim, s, &far_transfer->child));
+  if (smoother) {
+    const VpPatchView *patches = VpSmootherPatches(smoother);
+
+    pair->far_patches = *patches;
+    pair->far_patches.device = NULL;
+    PetscCall(MoveWords(backend, 0, patches->patch, (size_t)npatch << dim, s, &pair->far_patches.patch));
+    PetscCall(MoveBytes(backend, s, patches->cover, n, &pair->far_patches.cover));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -92,18 +103,23 @@ static PetscErrorCode PairDestroy(Pair *pair, int32_t npatch)
 {
   const VpBackend *backend = pair->backend;
   VpView          *far = &pair->far;
+  VpTransferView  *transfer = &pair->far_transfer;
   const int        dim = far->dim;
 
   PetscFunctionBeginUser;
-  if (backend->release_view) PetscCall(backend->release_view(far));
+  if (backend->release_plans) {
+    PetscCall(backend->release_plans(&far->device));
+    PetscCall(backend->release_plans(&transfer->device));
+    PetscCall(backend->release_plans(&pair->far_patches.device));
+  }
   PetscCall(Release(backend, (size_t)far->nlocal * 2 * dim * sizeof(int32_t), (void *)far->neighbor));
   PetscCall(Release(backend, (size_t)far->nlocal * dim * sizeof(int32_t), (void *)far->line));
-  PetscCall(Release(backend, (size_t)far->nlocal * sizeof(int32_t), (void *)far->parent));
-  PetscCall(Release(backend, (size_t)far->nlocal, (void *)far->corner));
-  PetscCall(Release(backend, ((size_t)far->ncoarse << dim) * sizeof(int32_t), (void *)far->child));
-  if (npatch) {
-    PetscCall(Release(backend, ((size_t)npatch << dim) * sizeof(int32_t), (void *)far->patch));
-    PetscCall(Release(backend, (size_t)far->nlocal, (void *)far->cover));
+  PetscCall(Release(backend, (size_t)far->nlocal * sizeof(int32_t), (void *)transfer->parent));
+  PetscCall(Release(backend, (size_t)far->nlocal, (void *)transfer->corner));
+  PetscCall(Release(backend, ((size_t)transfer->ncoarse << dim) * sizeof(int32_t), (void *)transfer->child));
+  if (pair->smoother) {
+    PetscCall(Release(backend, ((size_t)npatch << dim) * sizeof(int32_t), (void *)pair->far_patches.patch));
+    PetscCall(Release(backend, (size_t)far->nlocal, (void *)pair->far_patches.cover));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -191,7 +207,7 @@ static PetscErrorCode OuterKernels(Pair *pair)
   const VpLevel  level = pair->level;
   const VpOps   *ops = level->ops;
   const VpView  *near = &level->view, *far = &pair->far;
-  const int32_t  s = pair->before;
+  const int32_t  s = pair->before, ncoarse = level->transfer.ncoarse;
   const int32_t *list, *sides[2];
   Twice          x, y;
   void          *other;
@@ -204,22 +220,22 @@ static PetscErrorCode OuterKernels(Pair *pair)
   PetscCall(ops->apply(far, s, far->nown, x.whole, VpGhostsAt(x.far + pair->bytes), y.whole, y.whole));
   PetscCall(Agree(pair, "b - A x", y.near, y.far, pair->bytes));
 
-  PetscCall(ops->prolong(near, 0, near->nown, PETSC_TRUE, x.near, y.near));
-  PetscCall(ops->prolong(far, s, far->nown, PETSC_TRUE, x.whole, y.whole));
+  PetscCall(ops->prolong(&level->transfer, 0, near->nown, PETSC_TRUE, x.near, y.near));
+  PetscCall(ops->prolong(&pair->far_transfer, s, far->nown, PETSC_TRUE, x.whole, y.whole));
   PetscCall(Agree(pair, "prolongation", y.near, y.far, pair->bytes));
-  PetscCall(ops->restrict_(near, x.near, y.near));
-  PetscCall(ops->restrict_(far, x.whole, other));
-  PetscCall(Agree(pair, "restriction", y.near, other, near->ncoarse * level->block));
+  PetscCall(ops->restrict_(&level->transfer, x.near, y.near));
+  PetscCall(ops->restrict_(&pair->far_transfer, x.whole, other));
+  PetscCall(Agree(pair, "restriction", y.near, other, ncoarse * level->block));
 
   PetscCall(pair->backend->zero(other, pair->bytes));
-  PetscCall(pair->backend->gather(near->ncoarse, level->block, far->child, x.whole, other)); /* the first children of the list: any cells */
-  PetscCall(pair->backend->gather(near->ncoarse, level->block, near->child, x.near, y.near));
-  PetscCall(Agree(pair, "gather", y.near, other, near->ncoarse * level->block));
-  PetscCall(MoveWords(pair->backend, 0, far->child, near->ncoarse, -1, &list));
-  PetscCall(pair->backend->scatter(near->ncoarse, level->block, list, other, (char *)x.whole + level->block));
-  PetscCall(pair->backend->scatter(near->ncoarse, level->block, near->child, y.near, x.near));
+  PetscCall(pair->backend->gather(ncoarse, level->block, pair->far_transfer.child, x.whole, other)); /* the first children of the list: any cells */
+  PetscCall(pair->backend->gather(ncoarse, level->block, level->transfer.child, x.near, y.near));
+  PetscCall(Agree(pair, "gather", y.near, other, ncoarse * level->block));
+  PetscCall(MoveWords(pair->backend, 0, pair->far_transfer.child, ncoarse, -1, &list));
+  PetscCall(pair->backend->scatter(ncoarse, level->block, list, other, (char *)x.whole + level->block));
+  PetscCall(pair->backend->scatter(ncoarse, level->block, level->transfer.child, y.near, x.near));
   PetscCall(Agree(pair, "scatter", x.near, x.far, pair->bytes));
-  PetscCall(Release(pair->backend, near->ncoarse * sizeof(*list), (void *)list));
+  PetscCall(Release(pair->backend, ncoarse * sizeof(*list), (void *)list));
 
   PetscCall(Sides(pair, 0, &sides[0]));
   PetscCall(Sides(pair, s, &sides[1]));
@@ -237,11 +253,12 @@ static PetscErrorCode OuterKernels(Pair *pair)
 }
 
 /* a colour of the smoother in both forms */
-static PetscErrorCode Sweeps(Pair *pair, const VpPatches *patches)
+static PetscErrorCode Sweeps(Pair *pair, const VpPatches *of)
 {
   const VpOps   *ops = pair->level->ops;
   const VpView  *near = &pair->level->view, *far = &pair->far;
-  const int      color = (1 << patches->dim) - 1, first = patches->start[color], last = patches->start[color + 1];
+  const VpPatchView *patches = VpSmootherPatches(pair->smoother), *far_patches = &pair->far_patches;
+  const int      color = (1 << of->dim) - 1, first = of->start[color], last = of->start[color + 1];
   const unsigned done = 1u << color;
 
   PetscFunctionBeginUser;
@@ -251,10 +268,10 @@ static PetscErrorCode Sweeps(Pair *pair, const VpPatches *patches)
 
     PetscCall(TwiceCreate(pair, 3, &b));
     for (int i = 0; i < 2; i++) PetscCall(TwiceCreate(pair, 4 + i, &x[i]));
-    PetscCall(ops->sweep(near, kind, first, last, 0, b.near, (void *[]){x[0].near, x[1].near}));
-    PetscCall(ops->settle(near, near->nown, done, (void *[]){x[0].near, x[1].near}));
-    PetscCall(ops->sweep(far, kind, first, last, 0, b.whole, (void *[]){x[0].whole, x[1].whole}));
-    PetscCall(ops->settle(far, far->nown, done, (void *[]){x[0].whole, x[1].whole}));
+    PetscCall(ops->sweep(near, patches, kind, first, last, 0, b.near, (void *[]){x[0].near, x[1].near}));
+    PetscCall(ops->settle(patches, near->nown, done, (void *[]){x[0].near, x[1].near}));
+    PetscCall(ops->sweep(far, far_patches, kind, first, last, 0, b.whole, (void *[]){x[0].whole, x[1].whole}));
+    PetscCall(ops->settle(far_patches, far->nown, done, (void *[]){x[0].whole, x[1].whole}));
     PetscCall(Agree(pair, form ? "sweep by residuals" : "sweep by replacement", x[0].near, x[0].far, pair->bytes));
     PetscCall(TwiceDestroy(pair, &b));
     for (int i = 0; i < 2; i++) PetscCall(TwiceDestroy(pair, &x[i]));
@@ -275,7 +292,7 @@ static PetscErrorCode Compare(const Setting *s)
   PetscCall(WorldCreate(PETSC_COMM_SELF, s, &w));
   PetscCall(VpMeshCoarsen(w.mesh, &coarse));
   PetscCall(VpLevelSetTransfer(w.outer));
-  PetscCall(PairCreate(w.outer, 0, s->name, &pair));
+  PetscCall(PairCreate(w.outer, NULL, 0, s->name, &pair));
   PetscCall(OuterKernels(&pair));
   PetscCall(PairDestroy(&pair, 0));
 
@@ -283,7 +300,7 @@ static PetscErrorCode Compare(const Setting *s)
   PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, &smoother));
   PetscCall(VpLevelSetTransfer(level));
   PetscCall(VpPatchesCreate(w.mesh, &patches));
-  PetscCall(PairCreate(level, patches.n, s->name, &pair));
+  PetscCall(PairCreate(level, smoother, patches.n, s->name, &pair));
   PetscCall(Sweeps(&pair, &patches));
   PetscCall(PairDestroy(&pair, patches.n));
   PetscCall(VpPatchesDestroy(&patches));

@@ -70,8 +70,9 @@ static PetscBool CheckTraces(Case *c)
 /* a sweep over one colour against the same by plain loops */
 static PetscBool CheckSweep(Case *c, VpForm form, unsigned done)
 {
-  const VpView *view = &c->host;
-  const int     dim = view->dim, n = view->n, m = 2 * n, N = c->N, block = 2 * m * m + m;
+  const VpView      *view = &c->host;
+  const VpPatchView *patches = &c->host_patches;
+  const int     dim = view->dim, n = view->n, m = 2 * n, N = c->N, block = VpFdmSize(n);
   const size_t  all = (size_t)(CELLS * N);
   const double *now[CELLS];
   double       *next[CELLS], *y[2], *picked = malloc(all * sizeof(double));
@@ -86,23 +87,23 @@ static PetscBool CheckSweep(Case *c, VpForm form, unsigned done)
     PetscCallAbort(PETSC_COMM_SELF, c->backend->copy(c->vx[i], all * c->real, x[i]));
   }
   for (int i = 0; i < CELLS; i++) {
-    const int parity = __builtin_popcount(view->cover[i] & done) & 1;
+    const int parity = __builtin_popcount(patches->cover[i] & done) & 1;
     now[i]  = c->x[parity] + i * N;
     next[i] = y[!parity] + i * N;
   }
   for (int j = 0; j < PATCHES; j++) {
-    const double *F[3], *B[3], *lambda[3], w = c->view.weight ? c->weight[j] : 1;
+    const double *F[3], *B[3], *lambda[3], w = c->patches.weight ? c->weight[j] : 1;
     double       *v = calloc((size_t)(c->corners * N), sizeof *v), r[VP_MAX_N * VP_MAX_N * VP_MAX_N];
 
     for (int pass = 0; pass < 2; pass++) { /* in, out */
       for (int p = 0; p < c->corners; p++) {
-        const int cell = view->patch[j * c->corners + p];
+        const int cell = patches->patch[j * c->corners + p];
         if (!pass) {
           if (form == VP_FORM_EXACT || form == VP_FORM_LOCAL) CellResidual(c, cell, form == VP_FORM_LOCAL ? p : -1, now, c->b, r);
           else memcpy(r, c->b + cell * N, (size_t)N * sizeof(double));
           for (int d = 0; d < dim && form == VP_FORM_REPLACE; d++) {
             const int s = p >> d & 1, beyond = view->neighbor[cell * 2 * dim + 2 * d + s];
-            if (beyond >= 0) Face(c, view->line[cell * dim + d], d, s, -1, now[beyond], r);
+            if (beyond >= 0) Face(c, c->lines + view->line[cell * dim + d] * VpLineSize(n), d, s, -1, now[beyond], r);
           }
         }
         for (int i = 0; i < N; i++) {
@@ -113,28 +114,28 @@ static PetscBool CheckSweep(Case *c, VpForm form, unsigned done)
       }
       if (pass) break;
       for (int d = 0; d < dim; d++) {
-        F[d]      = c->fdm + view->type[j * dim + d] * block;
+        F[d]      = c->fdm + patches->type[j * dim + d] * block;
         B[d]      = F[d] + m * m;
         lambda[d] = B[d] + m * m;
       }
       Tensor(dim, m, F, v);
       for (int i = 0; i < c->corners * N; i++) {
-        const double sum = lambda[0][i % m] + lambda[1][i / m % m] + (dim == 3 ? lambda[2][i / (m * m)] : 0) + view->reaction * w;
-        v[i] *= sum > c->view.cutoff ? w / sum : 0;
+        const double sum = lambda[0][i % m] + lambda[1][i / m % m] + (dim == 3 ? lambda[2][i / (m * m)] : 0) + patches->reaction * w;
+        v[i] *= sum > c->patches.cutoff ? w / sum : 0;
       }
       Tensor(dim, m, B, v);
     }
     free(v);
   }
-  PetscCallAbort(PETSC_COMM_SELF, c->ops->sweep(&c->view, form, 0, PATCHES, done, c->vb, x));
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->sweep(&c->view, &c->patches, form, 0, PATCHES, done, c->vb, x));
   good = (PetscBool)(Close(c, x[0], all, y[0]) && Close(c, x[1], all, y[1]));
   for (int i = 0; i < CELLS; i++) list[i] = CELLS - 1 - i;
-  PetscCallAbort(PETSC_COMM_SELF, c->ops->current(&c->view, CELLS, Place(c, list, sizeof list), done, x, c->vy));
-  for (int i = 0; i < CELLS; i++) memcpy(picked + i * N, y[__builtin_popcount(view->cover[list[i]] & done) & 1] + list[i] * N, (size_t)N * sizeof(double));
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->current(&c->patches, CELLS, Place(c, list, sizeof list), done, x, c->vy));
+  for (int i = 0; i < CELLS; i++) memcpy(picked + i * N, y[__builtin_popcount(patches->cover[list[i]] & done) & 1] + list[i] * N, (size_t)N * sizeof(double));
   good = (PetscBool)(good && Close(c, c->vy, all, picked));
   free(picked);
-  for (int i = 0; i < CELLS; i++) memcpy(y[0] + i * N, y[__builtin_popcount(view->cover[i] & done) & 1] + i * N, (size_t)N * sizeof(double));
-  PetscCallAbort(PETSC_COMM_SELF, c->ops->settle(&c->view, CELLS, done, x));
+  for (int i = 0; i < CELLS; i++) memcpy(y[0] + i * N, y[__builtin_popcount(patches->cover[i] & done) & 1] + i * N, (size_t)N * sizeof(double));
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->settle(&c->patches, CELLS, done, x));
   good = (PetscBool)(good && Close(c, x[0], all, y[0]));
   for (int i = 0; i < 2; i++) {
     free(y[i]);
@@ -182,8 +183,8 @@ static PetscBool CheckAlong(Case *c)
 
 static PetscBool CheckTransfers(Case *c)
 {
-  const VpView *view = &c->host;
-  const int     nn = view->n * view->n, N = c->N;
+  const VpTransferView *view = &c->host_transfer;
+  const int     n = c->view.n, dim = c->view.dim, nn = n * n, N = c->N;
   double       *y = malloc(CELLS * (size_t)N * sizeof *y), *t = malloc((size_t)N * sizeof *t);
   PetscBool     good = PETSC_TRUE;
 
@@ -192,10 +193,10 @@ static PetscBool CheckTransfers(Case *c)
       const double *A[3];
       for (int d = 0; d < 3; d++) A[d] = c->P + (view->corner[i] >> d & 1) * nn;
       memcpy(t, c->xc + view->parent[i] * N, (size_t)N * sizeof *t);
-      Tensor(view->dim, view->n, A, t);
+      Tensor(dim, n, A, t);
       for (int k = 0; k < N; k++) y[i * N + k] = (add ? y[i * N + k] : 0) + t[k];
     }
-    PetscCallAbort(PETSC_COMM_SELF, c->ops->prolong(&c->view, 0, CELLS, (PetscBool)add, c->vxc, c->vy));
+    PetscCallAbort(PETSC_COMM_SELF, c->ops->prolong(&c->transfer, 0, CELLS, (PetscBool)add, c->vxc, c->vy));
     good = (PetscBool)(good && Close(c, c->vy, CELLS * (size_t)N, y));
   }
   memset(y, 0, CELLS * (size_t)N * sizeof *y);
@@ -203,10 +204,10 @@ static PetscBool CheckTransfers(Case *c)
     const double *A[3];
     for (int d = 0; d < 3; d++) A[d] = c->R + (i % c->corners >> d & 1) * nn;
     memcpy(t, c->b + view->child[i] * N, (size_t)N * sizeof *t);
-    Tensor(view->dim, view->n, A, t);
+    Tensor(dim, n, A, t);
     for (int k = 0; k < N; k++) y[i / c->corners * N + k] += t[k];
   }
-  PetscCallAbort(PETSC_COMM_SELF, c->ops->restrict_(&c->view, c->vb, c->vy));
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->restrict_(&c->transfer, c->vb, c->vy));
   good = (PetscBool)(good && Close(c, c->vy, COARSE * (size_t)N, y));
   free(y);
   free(t);
@@ -296,7 +297,7 @@ static PetscBool CheckConversions(Case *c)
 /* a NaN in b comes out of the cell it is in, or of all its patch */
 static PetscBool CheckNan(Case *c)
 {
-  const int32_t *patch = c->host.patch;
+  const int32_t *patch = c->host_patches.patch;
   const float    single = NAN;
   const double   real = NAN;
   const int      N = c->N;
@@ -309,7 +310,7 @@ static PetscBool CheckNan(Case *c)
   y = Fetch(c, c->vy, all);
   good = (PetscBool)isnan(y[at]);
   free(y);
-  PetscCallAbort(PETSC_COMM_SELF, c->ops->sweep(&c->view, VP_FORM_REPLACE, 0, PATCHES, 0, c->vb, c->vx));
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->sweep(&c->view, &c->patches, VP_FORM_REPLACE, 0, PATCHES, 0, c->vb, c->vx));
   y = Fetch(c, c->vx[1], all);
   for (int p = 0; p < c->corners; p++) good = (PetscBool)(good && isnan(y[patch[p] * N]));
   for (int i = 0; i < c->corners * N; i++) good = (PetscBool)(good && !isnan(y[patch[c->corners + i / N] * N + i % N]));
@@ -339,14 +340,14 @@ int main(int argc, char **argv)
     now[TRACES]    = CheckTraces(&c);
     now[REPLACE]   = CheckSweep(&c, VP_FORM_REPLACE, Random(256));
     now[RESIDUALS] = (PetscBool)(CheckSweep(&c, VP_FORM_EXACT, Random(256)) && CheckSweep(&c, VP_FORM_LOCAL, Random(256)) && CheckSweep(&c, VP_FORM_GIVEN, Random(256)));
-    ReleaseView(&c);
-    c.view.weight  = NULL;
-    c.view.cutoff  = 4; /* some sums are below */
+    ReleasePlans(&c);
+    c.patches.weight  = NULL;
+    c.patches.cutoff  = 4; /* some sums are below */
     now[SINGULAR]  = CheckSweep(&c, VP_FORM_REPLACE, 0);
     now[TRANSFERS] = CheckTransfers(&c);
     now[ALONG] = CheckAlong(&c);
     now[CONVERSIONS] = CheckConversions(&c);
-    c.view.cutoff    = -1;
+    c.patches.cutoff    = -1;
     now[NANS]        = CheckNan(&c);
     for (int k = 0; k < CLAIMS; k++) {
       if (good[k] && !now[k]) printf("# %s fails first at %s, dim %d, degree %d, %s traces\n", claim[k], precision ? "double" : "single", dim, degree, thin ? "thin" : "dense");

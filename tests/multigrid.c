@@ -86,11 +86,11 @@ static PetscErrorCode Transfers(const Setting *s)
   Fill(coarse, 2, u);
   PetscCall(VpLevelExchange(w.outer, VP_GHOST_SWEEP, v));
   PetscCall(VpLevelExchange(coarse, VP_GHOST_ALL, u));
-  PetscCall(w.outer->ops->prolong(&w.outer->view, 0, w.mesh->nhalo, PETSC_FALSE, u, Pu));
-  PetscCall(w.outer->ops->restrict_(&w.outer->view, v, Rv));
+  PetscCall(w.outer->ops->prolong(&w.outer->transfer, 0, w.mesh->nhalo, PETSC_FALSE, u, Pu));
+  PetscCall(w.outer->ops->restrict_(&w.outer->transfer, v, Rv));
   scale = sqrt(Dot(w.outer, v, v) * Dot(coarse, u, u));
   TapOk((PetscBool)(fabs(Dot(w.outer, Pu, v) - Dot(coarse, u, Rv)) < 1e-13 * scale), "restriction_is_prolongation_transpose: %s", s->name);
-  PetscCall(w.outer->ops->restrict_(&w.outer->view, Pu, Rv)); /* with the ghosts that prolongation made */
+  PetscCall(w.outer->ops->restrict_(&w.outer->transfer, Pu, Rv)); /* with the ghosts that prolongation made */
   TapOk((PetscBool)(Distance(coarse, u, Rv) < 1e-13), "restriction_undoes_prolongation, ghosts included: %s", s->name);
   PetscCall(VectorDestroy(w.outer, &v));
   PetscCall(VectorDestroy(w.outer, &Pu));

@@ -28,7 +28,7 @@ static PetscErrorCode TakePatch(VpLevel level, const int32_t cell[], double *con
 }
 
 /* by how much patch p's solve reduces the residual on its cells (one rank) */
-static PetscErrorCode PatchReduction(VpLevel level, VpForm form, const int32_t cell[], int32_t p, double *reduction)
+static PetscErrorCode PatchReduction(VpSmoother smoother, VpLevel level, VpForm form, const int32_t cell[], int32_t p, double *reduction)
 {
   double *b, *r, *x[2], before;
 
@@ -40,7 +40,7 @@ static PetscErrorCode PatchReduction(VpLevel level, VpForm form, const int32_t c
   Fill(level, 2, x[0]);
   PetscCall(Apply(level, x[0], b, r));
   before = LargestOn(level, cell, r);
-  PetscCall(level->ops->sweep(&level->view, form, p, p + 1, 0, b, (void *const *)x));
+  PetscCall(level->ops->sweep(&level->view, VpSmootherPatches(smoother), form, p, p + 1, 0, b, (void *const *)x));
   PetscCall(TakePatch(level, cell, x));
   PetscCall(Apply(level, x[0], b, r));
   *reduction = LargestOn(level, cell, r) / before;
@@ -85,7 +85,7 @@ static PetscErrorCode PatchSolves(void)
       VpMeshCellBounds(w.mesh, cell[0], lower, size);
       if (patches.mixed[p] || (separable && (lower[0] != 0.25 || lower[1] != 0.25 || (s->dim == 3 && lower[2] != 0.25)))) continue;
       for (int form = 0; form < (separable ? 1 : 2); form++) {
-        PetscCall(PatchReduction(level, form ? VP_FORM_REPLACE : VP_FORM_EXACT, cell, p, &reduction));
+        PetscCall(PatchReduction(smoother, level, form ? VP_FORM_REPLACE : VP_FORM_EXACT, cell, p, &reduction));
         worst[form] = PetscMax(worst[form], reduction);
       }
     }
@@ -207,7 +207,7 @@ static PetscBool Near(VpMesh mesh, const int32_t c[])
 }
 
 /* x = one sweep over the patches of a serial mesh whose cells are near own cells of another one, a patch at a time */
-static PetscErrorCode SweepNear(VpLevel level, VpMesh mesh, const double b[], double *const x[2])
+static PetscErrorCode SweepNear(VpSmoother smoother, VpLevel level, VpMesh mesh, const double b[], double *const x[2])
 {
   const int nc = 1 << level->view.dim;
   VpPatches patches;
@@ -221,7 +221,7 @@ static PetscErrorCode SweepNear(VpLevel level, VpMesh mesh, const double b[], do
       for (int i = 0; i < nc; i++) near = (PetscBool)(near && Near(mesh, level->mesh->coord + 3 * patches.cell[p * nc + i]));
       if (!near) patches.cell[p * nc] = -1;
       else
-        PetscCall(level->ops->sweep(&level->view, VP_FORM_EXACT, p, p + 1, 0, b, (void *const *)x));
+        PetscCall(level->ops->sweep(&level->view, VpSmootherPatches(smoother), VP_FORM_EXACT, p, p + 1, 0, b, (void *const *)x));
     }
     for (int32_t p = patches.start[color]; p < patches.start[color + 1]; p++) {
       if (patches.cell[p * nc] >= 0) PetscCall(TakePatch(level, patches.cell + p * nc, x));
@@ -252,7 +252,7 @@ static PetscErrorCode TwoLayers(const Setting *s)
     PetscCall(VpLevelExchange(level[i], VP_GHOST_ALL, x[i][0]));
   }
   PetscCall(VpSmootherSweep(smoother[0], PETSC_FALSE, PETSC_FALSE, VpGhostsAt(NULL), b[0], (void *const *)x[0]));
-  PetscCall(SweepNear(level[1], w[0].mesh, b[1], x[1]));
+  PetscCall(SweepNear(smoother[1], level[1], w[0].mesh, b[1], x[1]));
   TapOk((PetscBool)(Distance(level[0], x[0][0], x[1][0] + w[0].mesh->first * w[0].ndof) < 1e-11),
         "sweep_is_the_serial_one_of_two_layers: %s", s->name);
   for (int i = 0; i < 2; i++) {

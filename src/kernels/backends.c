@@ -3,7 +3,6 @@
 #include <string.h>
 
 #ifdef VP_HAVE_CUDA
-  #include "../../cuda/cuda.h"
 static const VpBackend *const backends[] = {&VpBackendHost, &VpBackendCuda};
 #else
 static const VpBackend *const backends[] = {&VpBackendHost};

@@ -12,37 +12,49 @@
 
 typedef enum { VP_SINGLE, VP_DOUBLE } VpPrecision;
 
-/* 1D matrices are row-major and of the level's precision, as are all `void` arrays. m = 2 n. */
+/* A level as kernels see it, in three views that different parts of the algorithm write: its cells, the patches of a smoother, and the
+   transfers to the next coarser level. 1D matrices are row-major. `void` arrays hold numbers of the level's precision, on the backend.
+   m = 2 n. */
+
+/* The cells. */
 typedef struct {
   int            dim, n;
-  int            nt, first[2];  /* traces at end s of a cell need coefficients [first[s], first[s]+nt) along the direction */
-  int32_t        nown, nsweep, nhalo, nlocal;
-  const int32_t *neighbor;      /* [nsweep][2 dim] */
-  /* operator */
+  int            nt, first[2];  /* the traces at end s of a cell are made of its coefficients [first[s], first[s] + nt) along the direction */
+  int32_t        nown, nsweep, nlocal;
+  const int32_t *neighbor;      /* [nsweep][2 dim] a cell, or a negative number at a boundary */
   const int32_t *line;          /* [nsweep][dim] entry of `lines` for the cell and direction */
-  const void    *lines;         /* [entries][n n + 4 n]: D, then g[side][value, slope][n] (VpLineBuild) */
-  const void    *traces;        /* [2 ends][value, slope][nt], coefficients first[s].. */
+  const void    *lines;         /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild) */
+  const void    *traces;        /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
   const void    *expand;        /* the same of VpBasis.expand: from traces to coefficients */
-  const int32_t *drop;          /* [entries][2] the entry without face terms on its lower, upper side (residual `local`), or NULL */
-  /* patches (NULL until the level has a smoother) */
-  const int32_t *patch;         /* [npatch][2^dim] cells */
-  const int32_t *type;          /* [npatch][dim] entry of `fdm` for the patch and direction */
-  const void    *fdm;           /* [entries][2 m m + m]: F, B, lambda (VpFdmBuild) */
-  const uint8_t *mirrored;      /* [entries] are its modes even and odd in turn (VpFdmIsMirrored)? The basis is thin from n = VP_THIN_FROM(dim) on */
-  const void    *weight;        /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
-  double         reaction;      /* c: a patch inverts sum(lambda) + c/s */
-  double         cutoff;        /* sums of eigenvalues up to cutoff have inverse 0 (only a singular coarsest level needs it; else -1) */
-  const uint8_t *cover;         /* [nlocal] colours whose patches hold the cell, a bit each */
-  /* transfers to the next coarser level (NULL on the coarsest) */
-  const void    *P, *R;         /* [2][n n] (VpTransferBuild) */
-  const int32_t *parent;        /* [nhalo] */
-  const uint8_t *corner;        /* [nhalo] which child the cell is: x + 2 y + 4 z */
-  const int32_t *child;         /* [ncoarse][2^dim] */
-  int32_t        ncoarse;       /* own cells of the coarser level */
-  /* to and from the outer vectors: double precision, orthonormal basis */
-  const void    *enter, *leave; /* [n n] */
+  const void    *enter, *leave; /* [n][n] from and to the outer vectors' basis */
   void          *device;        /* what a backend keeps for this view; NULL at first */
 } VpView;
+
+/* The patches of a smoother. */
+typedef struct {
+  const int32_t *patch;    /* [npatch][2^dim] cells */
+  const int32_t *type;     /* [npatch][dim] entry of `fdm` for the patch and direction */
+  const void    *fdm;      /* [entries][VpFdmSize]: F, B, lambda (VpFdmBuild) */
+  const uint8_t *mirrored; /* [entries] are its modes even and odd in turn (VpFdmIsMirrored)? */
+  const void    *weight;   /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
+  double         reaction; /* c: a patch inverts sum(lambda) + c weight */
+  double         cutoff;   /* the inverse of a sum of eigenvalues up to cutoff is 0 (only a singular coarsest level needs it; else -1) */
+  const uint8_t *cover;    /* [nlocal] the colours whose patches hold the cell, a bit each */
+  const void    *drop;     /* [entries of the cells' `lines`][2][VpLineSize] the line without face terms towards a cell on its lower, upper
+                              side; NULL unless VP_FORM_LOCAL is used */
+  void          *device;   /* as of VpView */
+} VpPatchView;
+
+/* The transfers to the next coarser level. */
+typedef struct {
+  const void    *P, *R;   /* [2 children][n][n] (VpTransferBuild) */
+  PetscBool      reverse; /* does a mirror reverse the order of the basis, or change the sign of every second function (VpBasisMirror)? */
+  const int32_t *parent;  /* [cells] the parent, a cell of the coarser level */
+  const uint8_t *corner;  /* [cells] which child the cell is: x + 2 y + 4 z */
+  const int32_t *child;   /* [ncoarse][2^dim] */
+  int32_t        ncoarse; /* own cells of the coarser level */
+  void          *device;  /* as of VpView */
+} VpTransferView;
 
 /* Where a patch gets its residual. */
 typedef enum {
@@ -80,19 +92,20 @@ typedef struct {
   /* y = A x, or y = b - A x where b is not NULL, on cells [first, last), last <= nsweep */
   PetscErrorCode (*apply)(const VpView *, int32_t first, int32_t last, const void *x, VpGhosts, const void *b, void *y);
   /* patches [first, last) of one colour */
-  PetscErrorCode (*sweep)(const VpView *, VpForm, int32_t first, int32_t last, unsigned done, const void *b, void *const x[2]);
+  PetscErrorCode (*sweep)(const VpView *, const VpPatchView *, VpForm, int32_t first, int32_t last, unsigned done, const void *b,
+                          void *const x[2]);
   /* all colours, order[0], order[1], .. of n, where colour c is [start[c], start[c+1]), in VP_FORM_REPLACE, if the backend is faster so than
      colour by colour: *did. Ghosts of b or x may be under way, and have arrived where it did. NULL: it never does */
-  PetscErrorCode (*sweep_all)(const VpView *, int n, const int order[], const int32_t start[], VpGhosts, const void *b, void *const x[2],
-                              PetscBool *did);
+  PetscErrorCode (*sweep_all)(const VpView *, const VpPatchView *, int n, const int order[], const int32_t start[], VpGhosts, const void *b,
+                              void *const x[2], PetscBool *did);
   /* x[0] = current values on cells [0, count) */
-  PetscErrorCode (*settle)(const VpView *, int32_t count, unsigned done, void *const x[2]);
+  PetscErrorCode (*settle)(const VpPatchView *, int32_t count, unsigned done, void *const x[2]);
   /* to[i] = current values of cell list[i], list on the backend */
-  PetscErrorCode (*current)(const VpView *, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to);
+  PetscErrorCode (*current)(const VpPatchView *, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to);
   /* fine x = P xc (add: +=) on cells [first, last) of this level */
-  PetscErrorCode (*prolong)(const VpView *, int32_t first, int32_t last, PetscBool add, const void *xc, void *x);
+  PetscErrorCode (*prolong)(const VpTransferView *, int32_t first, int32_t last, PetscBool add, const void *xc, void *x);
   /* coarse bc = R b on the coarser level's own cells */
-  PetscErrorCode (*restrict_)(const VpView *, const void *b, void *bc);
+  PetscErrorCode (*restrict_)(const VpTransferView *, const void *b, void *bc);
   /* Sides of cells, list on the backend: 2 dim cell + side. to[i] = V and Q, [2][n^(dim-1)], of x on side list[i]; x on side list[i] =
      the least coefficients whose V and Q there are from[i], nt of every line */
   PetscErrorCode (*gather_traces)(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
@@ -149,7 +162,7 @@ typedef struct {
   PetscErrorCode (*gather)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
   PetscErrorCode (*scatter)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
   /* What only devices have; NULL on the host */
-  PetscErrorCode (*release_view)(VpView *);                          /* before the view's arrays change or go */
+  PetscErrorCode (*release_plans)(void **device);                    /* of a view, before its arrays change or go */
   PetscErrorCode (*available)(PetscBool *);                          /* is there a device, and does it run these kernels? */
   PetscErrorCode (*choose)(int index, int *count);                   /* the device index modulo their number, for this process; index < 0: only count */
   PetscErrorCode (*use_stream)(void *stream);                        /* work goes there (its native handle) from now on */
@@ -170,6 +183,6 @@ typedef struct {
   PetscErrorCode (*begin_messages)(void *link, const VpMessages *, const void *roots);
   PetscErrorCode (*end_messages)(void *link, const VpMessages *, void *leaves);
 } VpBackend;
-extern const VpBackend VpBackendHost;
+extern const VpBackend VpBackendHost, VpBackendCuda; /* the second where VP_HAVE_CUDA */
 double VpHostMemory(void); /* bytes that can be had without swapping; negative: unknown */
 const VpBackend *VpBackendFind(const char *name); /* "host", "cuda"; NULL where it was not compiled in */

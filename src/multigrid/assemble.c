@@ -21,7 +21,7 @@ static const double *LineTable(VpLevel level, int32_t cell, int d)
 {
   const int n = level->basis.n;
 
-  return (const double *)level->view.lines + (size_t)level->view.line[(size_t)cell * level->mesh->dim + d] * (n * n + 4 * n);
+  return (const double *)level->view.lines + (size_t)level->view.line[(size_t)cell * level->mesh->dim + d] * VpLineSize(n);
 }
 
 /* own, beyond[s] [n]: the entries of row i of one direction in the cell and in those beyond it, in the first of them that are one cell */

@@ -116,7 +116,7 @@ static PetscErrorCode Up(const Pass *p, PetscInt l, PetscBool zero)
   const PetscBool reverse = (PetscBool)(p->transpose && !cycle->options.symmetric);
 
   PetscFunctionBegin;
-  PetscCall(VpProlong(cycle->level[l], cycle->level[l + 1], cycle->gather[l + 1], cycle->level[l]->view.nhalo,
+  PetscCall(VpProlong(cycle->level[l], cycle->level[l + 1], cycle->gather[l + 1], cycle->level[l]->mesh->nhalo,
                       (PetscBool)!Untouched(p, zero), cycle->x[0][l + 1], cycle->x[0][l]));
   PetscCall(VpArrive(cycle->under_way[l]));
   PetscCall(Smooth(cycle, l, count, PETSC_FALSE, reverse, VpGhostsAt(NULL)));

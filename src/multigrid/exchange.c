@@ -241,7 +241,7 @@ PetscErrorCode VpLevelExchangeBegin(VpLevel level, VpGhostKind kind, const void 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelRefreshCurrent(VpLevel level, unsigned done, void *const x[2], VpGhosts *ghosts)
+PetscErrorCode VpLevelRefreshCurrent(VpLevel level, const VpPatchView *patches, unsigned done, void *const x[2], VpGhosts *ghosts)
 {
   void *const ghost = (char *)x[0] + level->mesh->nown * level->block;
   VpExchanger e;
@@ -250,7 +250,7 @@ PetscErrorCode VpLevelRefreshCurrent(VpLevel level, unsigned done, void *const x
   *ghosts = VpGhostsAt(ghost);
   PetscCall(LevelExchanger(level, VP_GHOST_SWEEP, &e));
   if (!e) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(level->ops->current(&level->view, VpMessageItems(&e->messages, 0), e->messages.list[0], done, x, e->messages.data[0]));
+  PetscCall(level->ops->current(patches, VpMessageItems(&e->messages, 0), e->messages.list[0], done, x, e->messages.data[0]));
   PetscCall(VpExchangerBegin(e, NULL, ghost, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -51,8 +51,8 @@ PetscErrorCode VpRestrict(VpLevel fine, VpGather g, const void *r, void *b)
 {
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, 0, 0, 0, 0));
-  PetscCall(fine->ops->restrict_(&fine->view, r, g ? g->b : b));
-  PetscCall(VpLogFlops(fine, VpTransferFlops(&fine->view, fine->view.ncoarse << fine->view.dim)));
+  PetscCall(fine->ops->restrict_(&fine->transfer, r, g ? g->b : b));
+  PetscCall(VpLogFlops(fine, VpTransferFlops(&fine->view, fine->transfer.ncoarse << fine->view.dim)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, 0, 0, 0, 0));
   if (g) {
     PetscCall(VpExchangerRun(g->in, g->b, b));
@@ -69,10 +69,10 @@ PetscErrorCode VpProlong(VpLevel fine, VpLevel coarse, VpGather g, int32_t count
   if (g) PetscCall(VpExchangerRun(g->out, xc, g->x));
   else PetscCall(VpLevelRefresh(coarse, VP_GHOST_ALL, xc, &ghosts));
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, 0, 0, 0, 0));
-  PetscCall(fine->ops->prolong(&fine->view, orphans, own, add, g ? g->x : xc, x));
+  PetscCall(fine->ops->prolong(&fine->transfer, orphans, own, add, g ? g->x : xc, x));
   PetscCall(VpArrive(ghosts));
-  PetscCall(fine->ops->prolong(&fine->view, 0, orphans, add, g ? g->x : xc, x));
-  PetscCall(fine->ops->prolong(&fine->view, own, count, add, g ? g->x : xc, x));
+  PetscCall(fine->ops->prolong(&fine->transfer, 0, orphans, add, g ? g->x : xc, x));
+  PetscCall(fine->ops->prolong(&fine->transfer, own, count, add, g ? g->x : xc, x));
   PetscCall(VpLogFlops(fine, VpTransferFlops(&fine->view, count)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -10,8 +10,8 @@ PetscErrorCode VpExchangerCreate(VpLevel, PetscSF, VpExchanger *);
 PetscErrorCode VpExchangerBegin(VpExchanger, const void *roots, void *leaves, VpGhosts *);
 PetscErrorCode VpExchangerRun(VpExchanger, const void *roots, void *leaves);
 PetscErrorCode VpExchangerDestroy(VpExchanger *);
-/* x[0]'s VP_GHOST_SWEEP from what is current at their owners amid a sweep (ops.h) */
-PetscErrorCode VpLevelRefreshCurrent(VpLevel, unsigned done, void *const x[2], VpGhosts *);
+/* x[0]'s VP_GHOST_SWEEP from what is current at their owners amid a sweep of these patches (ops.h) */
+PetscErrorCode VpLevelRefreshCurrent(VpLevel, const VpPatchView *, unsigned done, void *const x[2], VpGhosts *);
 /* gather.c. A gather is NULL where the finer level's parents live where the level does. b = R r on the next level, own cells; x = P xc
    (add: +=) on cells [0, count), for which the ghosts of xc travel */
 PetscErrorCode VpGatherCreate(VpMesh spread, VpLevel, VpGather *);
@@ -28,14 +28,11 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel, const PetscReal own[]);
 /* coefficient.c: the 2^dim cells' coefficients as scale times a product of one factor per direction, which is 1 in the cell where it is
    less and 2^(|step|/4) in the other, the second where step > 0; the product is nowhere less than the coefficient */
 void VpCoefficientFit(int dim, const PetscReal a[], int step[], double *scale);
-/* level.c: releases what VpLevelPlace placed */
-PetscErrorCode VpLevelRemove(VpLevel, const void **p);
-/* lines.c: view.line and lines: every cell's operators; with drops, or later by PlaceDrops, view.drop: those without face terms, too */
-PetscErrorCode VpLevelPlaceLines(VpLevel, PetscBool drops);
-PetscErrorCode VpLevelPlaceDrops(VpLevel);
-/* patch.c: view.patch, type, fdm, weight, cover, cutoff: patches and their solvers, and condition; error where they are none */
-PetscErrorCode VpLevelPlacePatches(VpLevel, const VpPatches *, VpSpace);
-PetscErrorCode VpLevelCheckPatches(VpLevel);
+/* lines.c: the level's view.line and lines; the lines without face terms that VP_FORM_LOCAL needs (VpPatchView.drop) */
+PetscErrorCode VpLevelPlaceLines(VpLevel);
+PetscErrorCode VpLevelPlaceDrops(VpLevel, VpArrays *, const void **drop);
+/* patch.c: fills the view, all but `drop`, and its arrays; error, collectively, where a patch's problem cannot be solved */
+PetscErrorCode VpLevelPlacePatches(VpLevel, const VpPatches *, VpSpace, VpArrays *, VpPatchView *);
 
 /* size in direction d of the cells of a box, of a cell */
 static inline PetscReal VpCellSizeIn(VpMesh mesh, int32_t box, int d)
@@ -48,6 +45,11 @@ static inline PetscReal VpCellSizeIn(VpMesh mesh, int32_t box, int d)
 static inline PetscReal VpCellSize(VpMesh mesh, int32_t cell, int d)
 {
   return VpCellSizeIn(mesh, mesh->box[cell], d);
+}
+
+static inline double VpLevelReaction(VpLevel level)
+{
+  return level->scale * level->problem.reaction;
 }
 
 /* one small matrix a cell and direction */

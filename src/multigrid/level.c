@@ -4,62 +4,13 @@
 PetscClassId  VP_CLASSID;
 PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TRANSFER, VP_EVENT_COARSE, VP_EVENT_EXCHANGE, VP_EVENT_CONVERT;
 
-static PetscErrorCode Keep(VpLevel level, size_t bytes, const char what[], void **p)
-{
-  PetscFunctionBegin;
-  PetscCheck(level->nkept < (int)PETSC_STATIC_ARRAY_LENGTH(level->kept), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many arrays on a level");
-  PetscCall(level->backend->alloc(bytes, what, p));
-  level->kept[level->nkept++] = *p;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpLevelPlace(VpLevel level, const void *host, size_t bytes, const char *what, const void **p)
-{
-  void *copy;
-
-  PetscFunctionBegin;
-  PetscCall(Keep(level, bytes, what, &copy));
-  PetscCall(level->backend->upload(host, bytes, copy));
-  *p = copy;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpLevelPlaceReals(VpLevel level, const double *host, size_t count, const char *what, const void **p)
-{
-  float *single;
-
-  PetscFunctionBegin;
-  if (level->precision == VP_DOUBLE) {
-    PetscCall(VpLevelPlace(level, host, count * sizeof(double), what, p));
-  } else {
-    PetscCall(PetscMalloc1(count, &single));
-    for (size_t i = 0; i < count; i++) single[i] = (float)host[i];
-    PetscCall(VpLevelPlace(level, single, count * sizeof(float), what, p));
-    PetscCall(PetscFree(single));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpLevelRemove(VpLevel level, const void **p)
-{
-  PetscFunctionBegin;
-  for (int i = 0; i < level->nkept && *p; i++) {
-    if (level->kept[i] != *p) continue;
-    if (level->backend->release_view) PetscCall(level->backend->release_view(&level->view));
-    PetscCall(level->backend->release(level->kept[i]));
-    level->kept[i] = level->kept[--level->nkept];
-    *p = NULL;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* an array of the mesh, which lives as long as the level: the host need not copy it */
 static PetscErrorCode PlaceMeshArray(VpLevel level, const int32_t *array, size_t count, const char what[], const int32_t **p)
 {
   PetscFunctionBegin;
   if (level->backend == &VpBackendHost) *p = array;
   else
-    PetscCall(VpLevelPlace(level, array, count * sizeof(*array), what, (const void **)p));
+    PetscCall(VpArraysPlace(&level->arrays, array, count * sizeof(*array), what, (const void **)p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,8 +45,8 @@ static PetscErrorCode PlaceTraces(VpLevel level)
       }
     }
   }
-  PetscCall(VpLevelPlaceReals(level, traces, 4 * nt, "traces", &level->view.traces));
-  PetscCall(VpLevelPlaceReals(level, expand, 4 * nt, "traces", &level->view.expand));
+  PetscCall(VpArraysPlaceReals(&level->arrays, traces, 4 * nt, "traces", &level->view.traces));
+  PetscCall(VpArraysPlaceReals(&level->arrays, expand, 4 * nt, "traces", &level->view.expand));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,9 +60,9 @@ static PetscErrorCode PlaceBasisChange(VpLevel level)
   PetscFunctionBegin;
   PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, level->basis.degree, &outer));
   PetscCall(VpBasisChange(&outer, &level->basis, C));
-  PetscCall(VpLevelPlaceReals(level, C, n * n, "change of basis", &level->view.enter));
+  PetscCall(VpArraysPlaceReals(&level->arrays, C, n * n, "change of basis", &level->view.enter));
   PetscCall(VpBasisChange(&level->basis, &outer, C));
-  PetscCall(VpLevelPlaceReals(level, C, n * n, "change of basis", &level->view.leave));
+  PetscCall(VpArraysPlaceReals(&level->arrays, C, n * n, "change of basis", &level->view.leave));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,7 +70,7 @@ static PetscErrorCode PlaceTables(VpLevel level)
 {
   PetscFunctionBegin;
   PetscCall(PlaceNeighbors(level));
-  PetscCall(VpLevelPlaceLines(level, PETSC_FALSE));
+  PetscCall(VpLevelPlaceLines(level));
   PetscCall(PlaceTraces(level));
   PetscCall(PlaceBasisChange(level));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,6 +94,7 @@ static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType 
   level->precision = precision;
   level->reads = reads;
   level->backend = backend;
+  level->arrays = (VpArrays){.backend = backend, .precision = precision};
   if (problem->degree + 1 < VP_THIN_FROM(mesh->dim)) basis = VP_BASIS_ORTHONORMAL;
   PetscCall(VpBasisCreate(basis, problem->degree, &level->basis));
   level->ops = backend->ops(precision, mesh->dim, problem->degree);
@@ -158,10 +110,7 @@ static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType 
                          .first = {level->basis.first[0], level->basis.first[1]},
                          .nown = mesh->nown,
                          .nsweep = mesh->nsweep,
-                         .nhalo = mesh->nhalo,
-                         .nlocal = mesh->nlocal,
-                         .reaction = level->scale * problem->reaction,
-                         .cutoff = -1};
+                         .nlocal = mesh->nlocal};
   if (reads == VP_GHOST_SIDE) PetscCall(VpMeshSetSides(mesh));
   PetscCall(VpLevelSetCoefficient(level, problem->coefficient));
   PetscCall(VpTogether(mesh->comm, PlaceTables(level)));
@@ -198,8 +147,9 @@ PetscErrorCode VpLevelDestroy(VpLevel *out)
   *out = NULL;
   if (!level || --level->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   for (int kind = 0; kind < VP_GHOST_KINDS; kind++) PetscCall(VpExchangerDestroy(&level->exchanger[kind]));
-  if (level->backend->release_view) PetscCall(level->backend->release_view(&level->view));
-  for (int i = 0; i < level->nkept; i++) PetscCall(level->backend->release(level->kept[i]));
+  if (level->backend->release_plans) PetscCall(level->backend->release_plans(&level->view.device));
+  if (level->backend->release_plans) PetscCall(level->backend->release_plans(&level->transfer.device));
+  PetscCall(VpArraysRelease(&level->arrays));
   PetscCallMPI(MPI_Type_free(&level->unit));
   PetscCall(PetscFree(level->problem.coefficient));
   PetscCall(VpMeshDestroy(&level->mesh));
@@ -209,26 +159,28 @@ PetscErrorCode VpLevelDestroy(VpLevel *out)
 
 static PetscErrorCode PlaceTransfer(VpLevel fine)
 {
-  VpMesh    mesh = fine->mesh;
-  const int n = fine->basis.n;
-  double    P[2 * VP_MAX_N * VP_MAX_N], R[2 * VP_MAX_N * VP_MAX_N];
-  uint8_t  *corner;
+  VpMesh          mesh = fine->mesh;
+  VpTransferView *view = &fine->transfer;
+  const int       n = fine->basis.n;
+  double          P[2 * VP_MAX_N * VP_MAX_N], R[2 * VP_MAX_N * VP_MAX_N], sign;
+  uint8_t        *corner;
 
   PetscFunctionBegin;
   PetscCheck(mesh->coarser, PETSC_COMM_SELF, PETSC_ERR_ORDER, "A level's mesh has no coarser mesh yet");
   VpTransferBuild(&fine->basis, P, R);
-  PetscCall(VpLevelPlaceReals(fine, P, 2 * n * n, "prolongation", &fine->view.P));
-  PetscCall(VpLevelPlaceReals(fine, R, 2 * n * n, "restriction", &fine->view.R));
+  view->reverse = (PetscBool)(VpBasisMirror(&fine->basis, 0, &sign) != 0);
+  PetscCall(VpArraysPlaceReals(&fine->arrays, P, 2 * n * n, "prolongation", &view->P));
+  PetscCall(VpArraysPlaceReals(&fine->arrays, R, 2 * n * n, "restriction", &view->R));
   PetscCall(PetscMalloc1(mesh->nhalo, &corner));
   for (int32_t c = 0; c < mesh->nhalo; c++) {
     const int32_t *coord = mesh->coord + 3 * (size_t)c;
     corner[c] = (uint8_t)((coord[0] & 1) | (coord[1] & 1) << 1 | (coord[2] & 1) << 2);
   }
-  PetscCall(VpLevelPlace(fine, corner, mesh->nhalo, "parents", (const void **)&fine->view.corner));
+  PetscCall(VpArraysPlace(&fine->arrays, corner, mesh->nhalo, "parents", (const void **)&view->corner));
   PetscCall(PetscFree(corner));
-  PetscCall(PlaceMeshArray(fine, mesh->parent, mesh->nhalo, "parents", &fine->view.parent));
-  PetscCall(PlaceMeshArray(fine, mesh->child, (size_t)mesh->coarser->nown << mesh->dim, "children", &fine->view.child));
-  fine->view.ncoarse = mesh->coarser->nown;
+  PetscCall(PlaceMeshArray(fine, mesh->parent, mesh->nhalo, "parents", &view->parent));
+  PetscCall(PlaceMeshArray(fine, mesh->child, (size_t)mesh->coarser->nown << mesh->dim, "children", &view->child));
+  view->ncoarse = mesh->coarser->nown;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -242,8 +194,8 @@ PetscErrorCode VpLevelSetTransfer(VpLevel fine)
 PetscErrorCode VpLevelVectorCreate(VpLevel level, const char *what, void **v)
 {
   PetscFunctionBegin;
-  PetscCall(VpTogether(level->mesh->comm,
-                       level->backend->alloc(PetscMax(level->mesh->nlocal, level->view.nlocal) * level->block, what, v)));
+  PetscCall(
+    VpTogether(level->mesh->comm, level->backend->alloc(PetscMax(level->mesh->nlocal, level->view.nlocal) * level->block, what, v)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

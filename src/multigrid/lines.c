@@ -82,62 +82,71 @@ static PetscErrorCode FindLines(VpLevel level, Lines *lines, int32_t line[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* adds, for every line, those without face terms towards the cell on its lower, upper side */
-static PetscErrorCode FindDrops(Lines *lines, int32_t n, int32_t drop[])
+static PetscErrorCode LinesCreate(VpLevel level, Lines *lines, int32_t **line)
 {
   PetscFunctionBegin;
-  for (int32_t i = 0; i < n; i++) {
-    for (int s = 0; s < 2; s++) {
-      VpLineKey key = lines->key[i];
-
-      if (key.face[s] == VP_FACE_CELL) {
-        key.face[s] = VP_FACE_NONE;
-        key.h_beyond[s] = key.a_beyond[s] = 0;
-      }
-      PetscCall(LinesAdd(lines, &key, &drop[2 * i + s]));
-    }
-  }
+  *lines = (Lines){.capacity = 0};
+  PetscCall(VpDictionaryCreate(7, &lines->dictionary));
+  PetscCall(VpMallocLarge((size_t)level->view.nsweep * level->mesh->dim, line));
+  PetscCall(FindLines(level, lines, *line));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelPlaceLines(VpLevel level, PetscBool drops)
+static PetscErrorCode LinesDestroy(Lines *lines, int32_t **line)
 {
-  const int    dim = level->mesh->dim, n = level->basis.n, entry = n * n + 4 * n;
-  const size_t nline = (size_t)level->view.nsweep * dim;
-  Lines        lines = {.capacity = 0};
-  int32_t     *line, *drop, nwhole;
+  PetscFunctionBegin;
+  PetscCall(PetscFree(*line));
+  PetscCall(PetscFree(lines->key));
+  PetscCall(VpDictionaryDestroy(&lines->dictionary));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void BuildLine(VpLevel level, const VpLineKey *key, double table[])
+{
+  const int n = level->basis.n;
+
+  VpLineBuild(&level->basis, key, level->problem.penalty, VpLevelReaction(level) / level->mesh->dim, table, table + n * n);
+}
+
+PetscErrorCode VpLevelPlaceLines(VpLevel level)
+{
+  const size_t nline = (size_t)level->view.nsweep * level->mesh->dim, size = VpLineSize(level->basis.n);
+  VpView      *view = &level->view;
+  Lines        lines;
+  int32_t     *line;
   double      *table;
 
   PetscFunctionBegin;
-  PetscCall(VpDictionaryCreate(7, &lines.dictionary));
-  PetscCall(VpMallocLarge(nline, &line));
-  PetscCall(FindLines(level, &lines, line));
-  nwhole = lines.dictionary.n;
-  if (drops) {
-    PetscCall(PetscMalloc1(2 * nwhole, &drop));
-    PetscCall(FindDrops(&lines, nwhole, drop));
-    PetscCall(VpLevelPlace(level, drop, 2 * nwhole * sizeof(*drop), "operator tables", (const void **)&level->view.drop));
-    PetscCall(PetscFree(drop));
-  }
-  PetscCall(PetscMalloc1((size_t)lines.dictionary.n * entry, &table));
-  for (int32_t i = 0; i < lines.dictionary.n; i++) {
-    double *D = table + (size_t)i * entry;
-    VpLineBuild(&level->basis, &lines.key[i], level->problem.penalty, level->view.reaction / dim, D, D + n * n);
-  }
-  PetscCall(VpLevelRemove(level, (const void **)&level->view.line));
-  PetscCall(VpLevelRemove(level, &level->view.lines));
-  PetscCall(VpLevelPlace(level, line, nline * sizeof(*line), "operator tables", (const void **)&level->view.line));
-  PetscCall(VpLevelPlaceReals(level, table, (size_t)lines.dictionary.n * entry, "operator tables", &level->view.lines));
+  PetscCall(LinesCreate(level, &lines, &line));
+  PetscCall(PetscMalloc1(lines.dictionary.n * size, &table));
+  for (int32_t i = 0; i < lines.dictionary.n; i++) BuildLine(level, &lines.key[i], table + i * size);
+  PetscCall(VpArraysPlace(&level->arrays, line, nline * sizeof(*line), "operator tables", (const void **)&view->line));
+  PetscCall(VpArraysPlaceReals(&level->arrays, table, lines.dictionary.n * size, "operator tables", &view->lines));
   PetscCall(PetscFree(table));
-  PetscCall(PetscFree(line));
-  PetscCall(PetscFree(lines.key));
-  PetscCall(VpDictionaryDestroy(&lines.dictionary));
+  PetscCall(LinesDestroy(&lines, &line));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelPlaceDrops(VpLevel level)
+PetscErrorCode VpLevelPlaceDrops(VpLevel level, VpArrays *arrays, const void **drop)
 {
+  const size_t size = VpLineSize(level->basis.n);
+  Lines        lines;
+  int32_t     *line;
+  double      *table;
+
   PetscFunctionBegin;
-  if (!level->view.drop) PetscCall(VpLevelPlaceLines(level, PETSC_TRUE));
+  PetscCall(LinesCreate(level, &lines, &line));
+  PetscCall(PetscMalloc1(2 * lines.dictionary.n * size, &table));
+  for (int32_t i = 0; i < lines.dictionary.n; i++) {
+    for (int s = 0; s < 2; s++) {
+      VpLineKey key = lines.key[i];
+
+      if (key.face[s] == VP_FACE_CELL) key.face[s] = VP_FACE_NONE;
+      BuildLine(level, &key, table + (2 * i + s) * size);
+    }
+  }
+  PetscCall(VpArraysPlaceReals(arrays, table, 2 * lines.dictionary.n * size, "operator tables", drop));
+  PetscCall(PetscFree(table));
+  PetscCall(LinesDestroy(&lines, &line));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -21,6 +21,18 @@ typedef struct {
   int              exponent;
 } VpProblem;
 
+/* Arrays on a backend that are released together. */
+typedef struct {
+  const VpBackend *backend;
+  VpPrecision      precision;
+  int              n;
+  void            *array[32];
+} VpArrays;
+/* copies a host array to the backend; VpArraysPlaceReals converts it from double to the precision */
+PetscErrorCode VpArraysPlace(VpArrays *, const void *host, size_t bytes, const char *what, const void **p);
+PetscErrorCode VpArraysPlaceReals(VpArrays *, const double *host, size_t count, const char *what, const void **p);
+PetscErrorCode VpArraysRelease(VpArrays *);
+
 /* A level: mesh, tables and kernels in one precision and basis. Two uses: the outer operator (double, orthonormal, ghosts by sides) and a
    level of the cycle. */
 typedef struct VpLevel_     *VpLevel;
@@ -38,25 +50,20 @@ struct VpLevel_ {
   const VpBackend *backend;
   const VpOps     *ops;
   VpView           view;
+  VpTransferView   transfer;    /* empty until VpLevelSetTransfer */
   size_t           real;        /* bytes of a number */
   size_t           block;       /* bytes of a cell: real n^dim */
   MPI_Datatype     unit;        /* a cell */
   VpGhostKind      reads;       /* the ghosts that A x reads: VP_GHOST_SIDE of an outer level, VP_GHOST_FACE of another */
-  double           condition;   /* the largest of a patch */
   PetscLogDouble   flops;       /* of an application, 0 until counted */
-  int              nkept;       /* arrays released with the level */
-  void            *kept[32];
+  VpArrays         arrays;      /* of the views */
   VpExchanger      exchanger[VP_GHOST_KINDS]; /* NULL until used */
 };
 PetscErrorCode VpLevelCreate(VpMesh, const VpProblem *, VpBasisType, VpPrecision, const VpBackend *, VpLevel *);
 PetscErrorCode VpLevelCreateOuter(VpMesh, const VpProblem *, const VpBackend *, VpLevel *);
 PetscErrorCode VpLevelReference(VpLevel);
 PetscErrorCode VpLevelDestroy(VpLevel *);
-/* copies a host array to the backend; released with the level. VpLevelPlaceReals converts from double to the level's precision. */
-PetscErrorCode VpLevelPlace(VpLevel, const void *host, size_t bytes, const char *what, const void **p);
-PetscErrorCode VpLevelPlaceReals(VpLevel, const double *host, size_t count, const char *what, const void **p);
-/* view.parent, corner, child, P, R towards mesh->coarser */
-PetscErrorCode VpLevelSetTransfer(VpLevel fine);
+PetscErrorCode VpLevelSetTransfer(VpLevel fine); /* fills the view of the transfers to mesh->coarser */
 PetscErrorCode VpLevelVectorCreate(VpLevel, const char *what, void **v); /* zero; with room for ghosts of all kinds */
 /* Ghost values from their owners; own: [nown] cells, ghost: those of the kind, which are there after VpArrive; of VP_GHOST_SIDE only those
    that make the traces. One of a kind at a time. */
@@ -88,6 +95,7 @@ PetscErrorCode VpLogFlops(VpLevel, PetscLogDouble); /* of work on the level's ba
 typedef struct VpSmoother_ *VpSmoother;
 PetscErrorCode VpSmootherCreate(VpLevel, VpSpace, VpResidual, VpExchange, VpSmoother *);
 PetscErrorCode VpSmootherDestroy(VpSmoother *);
+const VpPatchView *VpSmootherPatches(VpSmoother);
 /* a smoother's sweep or color, where auto is asked: on small levels every colour exchanges */
 PetscErrorCode VpChooseExchange(VpLevel, VpExchange asked, VpExchange *);
 /* In single precision: before the last colour the owners' values come to ghosts, whose copies have rounding errors of their own. Neighbours

@@ -34,7 +34,7 @@ PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
     PetscCall(VpGatherCreate(cycle->level[l - 1]->mesh->coarser, nested->level[l], &nested->gather[l]));
   }
   for (PetscInt l = 0; l + 1 < nlevel; l++) {
-    if (!nested->level[l]->view.P) PetscCall(VpLevelSetTransfer(nested->level[l]));
+    if (!nested->level[l]->transfer.P) PetscCall(VpLevelSetTransfer(nested->level[l]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

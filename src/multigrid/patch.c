@@ -93,14 +93,14 @@ static PetscErrorCode FindProblems(VpLevel level, const VpPatches *patches, Prob
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* [2n 2n + 2n 2n + 2n] per problem: F, B, lambda; and is it mirrored? */
+/* F, B, lambda of every problem; and is it mirrored? */
 static PetscErrorCode SolveProblems(VpLevel level, const Problems *problems, VpSpace space, double table[], uint8_t mirrored[])
 {
   const int m = 2 * level->basis.n;
 
   PetscFunctionBegin;
   for (int32_t i = 0; i < problems->dictionary.n; i++) {
-    double *F = table + (size_t)i * (2 * m * m + m), *B = F + m * m, *lambda = B + m * m;
+    double *F = table + (size_t)i * VpFdmSize(level->basis.n), *B = F + m * m, *lambda = B + m * m;
 
     PetscCall(VpFdmBuild(&level->basis, &problems->key[i], space, level->problem.penalty, F, B, lambda));
     for (int k = 0; k < m; k++) lambda[k] *= level->typical;
@@ -137,9 +137,9 @@ static PetscErrorCode WorstCondition(VpLevel level, int32_t n, int32_t nentry, c
   PetscFunctionBegin;
   *worst = 1;
   PetscCall(PetscMalloc1(nentry, &bounds));
-  for (int32_t i = 0; i < nentry; i++) Bounds(m, table + (size_t)i * (2 * m * m + m) + 2 * m * m, bounds[i]);
+  for (int32_t i = 0; i < nentry; i++) Bounds(m, table + (size_t)i * VpFdmSize(level->basis.n) + 2 * m * m, bounds[i]);
   for (int32_t p = 0; p < n; p++) {
-    const double c = level->view.reaction * (weight ? weight[p] : 1);
+    const double c = VpLevelReaction(level) * (weight ? weight[p] : 1);
     double       least = c, largest = c;
 
     for (int d = 0; d < dim; d++) {
@@ -155,65 +155,64 @@ static PetscErrorCode WorstCondition(VpLevel level, int32_t n, int32_t nentry, c
 }
 
 /* A penalty multiplies the rounding errors of jumps. */
-PetscErrorCode VpLevelCheckPatches(VpLevel level)
+static PetscErrorCode CheckCondition(VpLevel level, double condition)
 {
   const PetscBool single = (PetscBool)(level->precision == VP_SINGLE);
   const double    penalty = level->problem.penalty, k = level->problem.degree;
 
   PetscFunctionBegin;
-  PetscCheck(level->condition < INFINITY || IsSingular(level), level->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(condition < INFINITY || IsSingular(level), level->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
              "The patch problems cannot be factored, they are not positive definite with -dm_vpatchdg_penalty %g. Use another, 1 is enough",
              penalty);
   PetscCheck(penalty * k * (k + 1) < VP_MOST_PENALTY(level->precision), level->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
              "The patch problems cannot be factored in %s precision: their condition number is %.1e with -dm_vpatchdg_penalty %g. Use a "
              "smaller one%s",
-             single ? "single" : "double", level->condition, penalty,
+             single ? "single" : "double", condition, penalty,
              single ? ", or double precision (-pc_vpatchdg_precision double; of -pc_type vpatch: -pc_vpatch_precision double)" : "");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Place(VpLevel level, const VpPatches *patches, const Problems *problems, const int32_t type[], const double table[],
-                            const uint8_t mirrored[], const double weight[])
+static PetscErrorCode Place(VpLevel level, const VpPatches *patches, int32_t nentry, const int32_t type[], const double table[],
+                            const uint8_t mirrored[], const double weight[], VpArrays *arrays, VpPatchView *view)
 {
-  const int m = 2 * level->basis.n, dim = level->mesh->dim, entry = 2 * m * m + m;
-  VpView   *view = &level->view;
+  const int    dim = level->mesh->dim;
+  const size_t size = VpFdmSize(level->basis.n), n = patches->n;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelPlace(level, patches->cell, ((size_t)patches->n << dim) * sizeof(int32_t), "patches", (const void **)&view->patch));
-  PetscCall(VpLevelPlace(level, type, (size_t)patches->n * dim * sizeof(int32_t), "patches", (const void **)&view->type));
-  PetscCall(VpLevelPlace(level, patches->cover, level->mesh->nlocal, "patches", (const void **)&view->cover));
-  PetscCall(VpLevelPlaceReals(level, table, (size_t)problems->dictionary.n * entry, "patch solvers", &view->fdm));
-  PetscCall(VpLevelPlace(level, mirrored, problems->dictionary.n, "patch solvers", (const void **)&view->mirrored));
-  if (weight) PetscCall(VpLevelPlaceReals(level, weight, patches->n, "patch solvers", &view->weight));
+  *view = (VpPatchView){.reaction = VpLevelReaction(level), .cutoff = IsSingular(level) ? 0 : -1};
+  PetscCall(VpArraysPlace(arrays, patches->cell, (n << dim) * sizeof(int32_t), "patches", (const void **)&view->patch));
+  PetscCall(VpArraysPlace(arrays, type, n * dim * sizeof(int32_t), "patches", (const void **)&view->type));
+  PetscCall(VpArraysPlace(arrays, patches->cover, level->mesh->nlocal, "patches", (const void **)&view->cover));
+  PetscCall(VpArraysPlaceReals(arrays, table, nentry * size, "patch solvers", &view->fdm));
+  PetscCall(VpArraysPlace(arrays, mirrored, nentry, "patch solvers", (const void **)&view->mirrored));
+  if (weight) PetscCall(VpArraysPlaceReals(arrays, weight, n, "patch solvers", &view->weight));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelPlacePatches(VpLevel level, const VpPatches *patches, VpSpace space)
+PetscErrorCode VpLevelPlacePatches(VpLevel level, const VpPatches *patches, VpSpace space, VpArrays *arrays, VpPatchView *view)
 {
-  const int m = 2 * level->basis.n, dim = level->mesh->dim, entry = 2 * m * m + m;
+  const int dim = level->mesh->dim;
   Problems  problems = {.capacity = 0};
-  VpView   *view = &level->view;
   int32_t  *type;
   uint8_t  *mirrored;
-  double   *table, *weight = NULL;
+  double   *table, *weight = NULL, condition;
 
   PetscFunctionBegin;
-  PetscCheck(!view->patch, PETSC_COMM_SELF, PETSC_ERR_ORDER, "The level has its patches already");
   PetscCheck(level->basis.type == VP_BASIS_THIN || level->basis.n < VP_THIN_FROM(dim), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "Patches are solved in the thin basis");
   PetscCall(VpDictionaryCreate(5, &problems.dictionary));
   PetscCall(VpMallocLarge((size_t)patches->n * dim, &type));
   if (!(level->uniform > 0)) PetscCall(VpMallocLarge(patches->n, &weight));
   PetscCall(FindProblems(level, patches, &problems, type, weight));
-  PetscCall(PetscMalloc2((size_t)problems.dictionary.n * entry, &table, problems.dictionary.n, &mirrored));
+  PetscCall(PetscMalloc2((size_t)problems.dictionary.n * VpFdmSize(level->basis.n), &table, problems.dictionary.n, &mirrored));
   PetscCall(SolveProblems(level, &problems, space, table, mirrored));
-  PetscCall(WorstCondition(level, patches->n, problems.dictionary.n, table, type, weight, &level->condition));
-  if (IsSingular(level)) view->cutoff = 0;
-  PetscCall(VpTogether(level->mesh->comm, Place(level, patches, &problems, type, table, mirrored, weight)));
+  PetscCall(WorstCondition(level, patches->n, problems.dictionary.n, table, type, weight, &condition));
+  PetscCall(VpTogether(level->mesh->comm, Place(level, patches, problems.dictionary.n, type, table, mirrored, weight, arrays, view)));
   PetscCall(PetscFree(weight));
   PetscCall(PetscFree2(table, mirrored));
   PetscCall(PetscFree(type));
   PetscCall(PetscFree(problems.key));
   PetscCall(VpDictionaryDestroy(&problems.dictionary));
+  PetscCall(CheckCondition(level, condition));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -177,8 +177,8 @@ static PetscErrorCode PlaceTransforms(VpSeparable s, int d, const long double V[
       }
     }
   }
-  PetscCall(VpLevelPlaceReals(s->level, F, (size_t)m * m, "coarse inverse", &s->F[d]));
-  PetscCall(VpLevelPlaceReals(s->level, B, (size_t)m * m, "coarse inverse", &s->B[d]));
+  PetscCall(VpArraysPlaceReals(&s->level->arrays, F, (size_t)m * m, "coarse inverse", &s->F[d]));
+  PetscCall(VpArraysPlaceReals(&s->level->arrays, B, (size_t)m * m, "coarse inverse", &s->B[d]));
   PetscCall(PetscFree2(F, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -194,7 +194,7 @@ static PetscErrorCode PlaceInverse(VpSeparable s, const int32_t cell[], double l
   PetscCall(PetscMalloc1(count, &inverse));
   for (size_t t = 0; t < count; t++) {
     size_t at = t / block, k = t % block;
-    double sum = s->level->view.reaction;
+    double sum = VpLevelReaction(s->level);
 
     for (int d = 0; d < dim; d++) {
       sum += lambda[d][(int)(at % (size_t)s->extent[d]) * n + (int)(k % (size_t)n)];
@@ -203,7 +203,7 @@ static PetscErrorCode PlaceInverse(VpSeparable s, const int32_t cell[], double l
     }
     inverse[(size_t)cell[t / block] * block + t % block] = sum == 0 ? 0 : 1 / sum;
   }
-  PetscCall(VpLevelPlaceReals(s->level, inverse, count, "coarse inverse", &s->inverse));
+  PetscCall(VpArraysPlaceReals(&s->level->arrays, inverse, count, "coarse inverse", &s->inverse));
   PetscCall(PetscFree(inverse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -262,7 +262,7 @@ static PetscErrorCode Fill(VpSeparable s, VpLevel host, const int32_t cell[])
   long double  *L[3];
 
   PetscFunctionBegin;
-  PetscCall(VpLevelPlace(level, cell, (size_t)level->mesh->ncell * sizeof(*cell), "coarse inverse", (const void **)&s->cell));
+  PetscCall(VpArraysPlace(&level->arrays, cell, (size_t)level->mesh->ncell * sizeof(*cell), "coarse inverse", (const void **)&s->cell));
   for (int d = 0; d < dim; d++) {
     PetscCall(PetscMalloc1(PetscSqr((size_t)s->extent[d] * level->basis.n), &L[d]));
     PetscCall(LineMatrix(host, s->extent, cell, d, L[d]));

@@ -9,6 +9,8 @@ typedef struct {
 
 struct VpSmoother_ {
   VpLevel        level;
+  VpPatchView    patches;
+  VpArrays       arrays; /* of the view */
   VpExchange     exchange;
   int            ncolor, start[9];   /* the batches of colour c are [start[c], start[c+1]) */
   int32_t        color[9], inner[8]; /* patches of colour c are [color[c], color[c+1]), those before inner[c] touch no ghost */
@@ -100,10 +102,10 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
   smoother->exchange = exchange;
   PetscCall(VpPatchesCreate(level->mesh, &patches));
   PetscCall(CreateBatches(smoother, &patches, space, residual));
-  PetscCall(VpLevelPlacePatches(level, &patches, space));
+  smoother->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
+  PetscCall(VpLevelPlacePatches(level, &patches, space, &smoother->arrays, &smoother->patches));
   PetscCall(VpPatchesDestroy(&patches));
-  PetscCall(VpLevelCheckPatches(level));
-  if (residual == VP_RESIDUAL_LOCAL) PetscCall(VpTogether(comm, VpLevelPlaceDrops(level)));
+  if (residual == VP_RESIDUAL_LOCAL) PetscCall(VpTogether(comm, VpLevelPlaceDrops(level, &smoother->arrays, &smoother->patches.drop)));
   if (residual == VP_RESIDUAL_GLOBAL) PetscCall(VpLevelVectorCreate(level, "smoother's residual", &smoother->r));
   CountFlops(smoother);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -148,6 +150,8 @@ PetscErrorCode VpSmootherDestroy(VpSmoother *out)
   *out = NULL;
   if (!smoother) PetscFunctionReturn(PETSC_SUCCESS);
   if (smoother->r) PetscCall(smoother->level->backend->release(smoother->r));
+  if (smoother->level->backend->release_plans) PetscCall(smoother->level->backend->release_plans(&smoother->patches.device));
+  PetscCall(VpArraysRelease(&smoother->arrays));
   PetscCall(PetscFree(smoother->batch));
   PetscCall(VpLevelDestroy(&smoother->level));
   PetscCall(PetscFree(smoother));
@@ -161,7 +165,7 @@ static PetscErrorCode GlobalResidual(VpSmoother smoother, unsigned *done, const 
   const VpView *view = &level->view;
 
   PetscFunctionBegin;
-  PetscCall(level->ops->settle(view, view->nsweep, *done, x));
+  PetscCall(level->ops->settle(&smoother->patches, view->nsweep, *done, x));
   *done = 0;
   PetscCall(level->ops->apply(view, 0, view->nsweep, x[0], VpGhostsAt((char *)x[0] + view->nown * level->block), b, smoother->r));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -179,7 +183,7 @@ static PetscErrorCode SweepColor(VpSmoother smoother, int color, int32_t first, 
     const VpForm  form = zero && batch->form != VP_FORM_REPLACE ? VP_FORM_GIVEN : batch->form; /* x = 0: b is the residual */
     const int32_t from = PetscMax(first, batch->first), to = PetscMin(last, batch->last);
 
-    if (from < to) PetscCall(level->ops->sweep(&level->view, form, from, to, done, b, x));
+    if (from < to) PetscCall(level->ops->sweep(&level->view, &smoother->patches, form, from, to, done, b, x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -213,7 +217,7 @@ static PetscErrorCode SweepAll(VpSmoother smoother, PetscBool reverse, VpGhosts 
   for (int i = 0; i < smoother->start[ncolor]; i++) can = (PetscBool)(can && smoother->batch[i].form == VP_FORM_REPLACE);
   if (!can || !smoother->start[ncolor]) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < ncolor; i++) order[i] = ColorAt(smoother, reverse, i);
-  PetscCall(level->ops->sweep_all(&level->view, ncolor, order, smoother->color, under_way, b, x, &did));
+  PetscCall(level->ops->sweep_all(&level->view, &smoother->patches, ncolor, order, smoother->color, under_way, b, x, &did));
   if (did) *done = (1u << ncolor) - 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -231,7 +235,7 @@ static PetscErrorCode SweepColors(VpSmoother smoother, PetscBool zero, PetscBool
     const PetscBool close = (PetscBool)(smoother->closes && i == last), waits = (PetscBool)(close || (i == 0 && under_way.arrive));
     const int32_t   inner = waits && !global ? smoother->inner[color] : 0;
 
-    if (close) PetscCall(VpLevelRefreshCurrent(level, *done, x, &under_way));
+    if (close) PetscCall(VpLevelRefreshCurrent(level, &smoother->patches, *done, x, &under_way));
     if (inner) PetscCall(SweepColor(smoother, color, 0, inner, start, *done, b, x));
     if (waits) PetscCall(VpArrive(under_way));
     if (close) PetscCall(CopyGhosts(level, x));
@@ -239,7 +243,7 @@ static PetscErrorCode SweepColors(VpSmoother smoother, PetscBool zero, PetscBool
     PetscCall(SweepColor(smoother, color, inner, INT32_MAX, start, *done, global ? smoother->r : b, x));
     *done |= 1u << color;
     if (smoother->exchange == VP_EXCHANGE_COLOR && i < last) {
-      PetscCall(level->ops->settle(&level->view, level->view.nown, *done, x));
+      PetscCall(level->ops->settle(&smoother->patches, level->view.nown, *done, x));
       PetscCall(VpLevelExchange(level, VP_GHOST_ALL, x[0]));
       *done = 0;
     }
@@ -256,7 +260,7 @@ PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool zero, PetscBool re
   PetscCall(PetscLogEventBegin(VP_EVENT_SWEEP, 0, 0, 0, 0));
   PetscCall(SweepAll(smoother, reverse, under_way, b, x, &done));
   if (!done) PetscCall(SweepColors(smoother, zero, reverse, under_way, b, x, &done));
-  PetscCall(level->ops->settle(&level->view, level->view.nown, done, x));
+  PetscCall(level->ops->settle(&smoother->patches, level->view.nown, done, x));
   PetscCall(VpLogFlops(level, smoother->flops));
   PetscCall(PetscLogEventEnd(VP_EVENT_SWEEP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -265,4 +269,9 @@ PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool zero, PetscBool re
 PetscLogDouble VpSmootherFlops(VpSmoother smoother)
 {
   return smoother->flops;
+}
+
+const VpPatchView *VpSmootherPatches(VpSmoother smoother)
+{
+  return &smoother->patches;
 }

@@ -51,6 +51,23 @@ typedef struct {
    V = sum_i value[1-s][i] u_i, Q = sum_i slope[1-s][i] u_i (outward from the neighbour). Zero where the face is no VP_FACE_CELL.
    Interior penalty: H (gamma [u][v] - {u'}[v] - [u]{v'}), gamma = penalty k(k+1)(1/h- + 1/h+), H = 2 a- a+/(a- + a+);
    Dirichlet: a (gamma u v - u'v - u v'), gamma = penalty 2 k(k+1)/h. */
+/* Sizes of entries of tables in backends' arrays. Device code uses them, too. */
+#ifdef __CUDACC__
+  #define VP_SIZE __host__ __device__ constexpr
+#else
+  #define VP_SIZE static inline
+#endif
+/* numbers of a line: D, g */
+VP_SIZE int VpLineSize(int n)
+{
+  return n * n + 4 * n;
+}
+/* numbers of a patch's problem along one direction: F, B, lambda */
+VP_SIZE int VpFdmSize(int n)
+{
+  return 8 * n * n + 2 * n;
+}
+
 void VpLineBuild(const VpBasis *, const VpLineKey *, double penalty, double reaction, double D[], double g[]);
 
 /* The generalised eigenproblem of one direction of a patch: two cells, E^T L E s = lambda E^T M E s on the functions the space keeps. */

@@ -50,7 +50,7 @@ static PetscErrorCode Restrict(void *work)
   const VpLevel level = cycle->level[0];
 
   PetscFunctionBeginUser;
-  PetscCall(level->ops->restrict_(&level->view, cycle->b[0], cycle->b[1]));
+  PetscCall(level->ops->restrict_(&level->transfer, cycle->b[0], cycle->b[1]));
   PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -62,7 +62,7 @@ static PetscErrorCode Prolong(void *work)
   const VpView *view = &level->view;
 
   PetscFunctionBeginUser;
-  PetscCall(level->ops->prolong(view, 0, view->nhalo, PETSC_FALSE, cycle->x[0][1], cycle->x[0][0]));
+  PetscCall(level->ops->prolong(&level->transfer, 0, level->mesh->nhalo, PETSC_FALSE, cycle->x[0][1], cycle->x[0][0]));
   PetscCall(VpLogFlops(level, VpTransferFlops(view, view->nown)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -144,21 +144,23 @@ static int32_t FindMiddle(const Drawing *d, const VpPatches *patches)
 }
 
 typedef struct {
-  VpLevel level;
-  VpForm  form;
-  int32_t patch;
-  double *b, *x[2];
+  VpLevel    level;
+  VpSmoother smoother;
+  VpForm     form;
+  int32_t    patch;
+  double    *b, *x[2];
 } Solve;
 
 /* Is the patch's solve other than 0 when unknown i of v, which is b or x[0], alone is not 0? It is linear in both. */
 static PetscErrorCode Reads(const Solve *s, double *v, size_t i, PetscBool *reads)
 {
-  const size_t   ndof = s->level->block / s->level->real;
-  const int32_t *cell = s->level->view.patch + 4 * (size_t)s->patch;
+  const size_t       ndof = s->level->block / s->level->real;
+  const VpPatchView *patches = VpSmootherPatches(s->smoother);
+  const int32_t     *cell = patches->patch + 4 * (size_t)s->patch;
 
   PetscFunctionBeginUser;
   v[i] = 1;
-  PetscCall(s->level->ops->sweep(&s->level->view, s->form, s->patch, s->patch + 1, 0, s->b, (void *const *)s->x));
+  PetscCall(s->level->ops->sweep(&s->level->view, patches, s->form, s->patch, s->patch + 1, 0, s->b, (void *const *)s->x));
   v[i] = 0;
   *reads = PETSC_FALSE;
   for (size_t k = 0; k < 4 * ndof; k++) *reads = (PetscBool)(*reads || PetscAbsReal(s->x[1][cell[k / ndof] * ndof + k % ndof]) > 1e-10);
@@ -168,13 +170,12 @@ static PetscErrorCode Reads(const Solve *s, double *v, size_t i, PetscBool *read
 /* every unknown in turn, in the cycle's basis: 1 where the solve reads it in b, 2 in x, 3 in both */
 static PetscErrorCode WriteDependence(const Drawing *d, const VpProblem *problem, const VpPatches *patches, int kernel)
 {
-  Solve      s = {.form = kernels[kernel].form, .patch = FindMiddle(d, patches)};
-  VpSmoother smoother;
-  PetscBool  b, x;
+  Solve     s = {.form = kernels[kernel].form, .patch = FindMiddle(d, patches)};
+  PetscBool b, x;
 
   PetscFunctionBeginUser;
   PetscCall(VpLevelCreate(d->mesh, problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &s.level));
-  PetscCall(VpSmootherCreate(s.level, kernels[kernel].space, kernels[kernel].residual, VP_EXCHANGE_SWEEP, &smoother));
+  PetscCall(VpSmootherCreate(s.level, kernels[kernel].space, kernels[kernel].residual, VP_EXCHANGE_SWEEP, &s.smoother));
   PetscCall(VpLevelVectorCreate(s.level, "b", (void **)&s.b));
   for (int i = 0; i < 2; i++) PetscCall(VpLevelVectorCreate(s.level, "x", (void **)&s.x[i]));
   PetscCall(PetscFPrintf(d->comm, d->json, "%s{\"kernel\": \"%s\", \"patch\": %d, \"reads\": [", kernel ? ",\n  " : "\n  ",
@@ -187,7 +188,7 @@ static PetscErrorCode WriteDependence(const Drawing *d, const VpProblem *problem
   PetscCall(PetscFPrintf(d->comm, d->json, "]}"));
   PetscCall(s.level->backend->release(s.b));
   for (int i = 0; i < 2; i++) PetscCall(s.level->backend->release(s.x[i]));
-  PetscCall(VpSmootherDestroy(&smoother));
+  PetscCall(VpSmootherDestroy(&s.smoother));
   PetscCall(VpLevelDestroy(&s.level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

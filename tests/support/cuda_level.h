@@ -38,10 +38,10 @@ struct Level {
   VpBasis              basis, outer;
   double               h[3];
   int                  boundary[6];
-  std::vector<int32_t> neighbor, line, drop, patch, type, parent, child;
+  std::vector<int32_t> neighbor, line, patch, type, parent, child;
   std::vector<uint8_t> cover, corner, mirrored;
   std::vector<int32_t> start; /* of colours */
-  Reals                lines, traces, expand, fdm, weight, P, R, enter, leave;
+  Reals                lines, drop, traces, expand, fdm, weight, P, R, enter, leave;
   double               reaction = 0;
   bool                 same; /* directions are alike and share entries */
   int                  entry(int d) const
@@ -100,23 +100,23 @@ static void MakeMesh(Level &v, int dim, int k, int L, bool thin, const double h[
   }
 }
 
-/* entries: [direction][lower, interior, upper], then without lower, upper faces towards cells */
+/* entries: [direction][lower, interior, upper]; drop: the same without lower, upper faces towards cells */
 static void MakeLines(Level &v, double reaction)
 {
-  const int n = v.n, w = n * n + 4 * n;
+  const int n = v.n, w = VpLineSize(n);
 
-  v.lines.assign((size_t)9 * v.dim * w, 0);
-  v.drop.assign((size_t)18 * v.dim, 0);
+  v.lines.assign((size_t)3 * v.dim * w, 0);
+  v.drop.assign((size_t)6 * v.dim * w, 0);
   for (int d = 0; d < v.dim; d++) {
     for (int p = 0; p < 3; p++) {
       for (int without = 0; without < 3; without++) {
         VpLineKey key = {
           v.h[d], 1, {p == 0 ? v.boundary[2 * d] : VP_FACE_CELL, p == 2 ? v.boundary[2 * d + 1] : VP_FACE_CELL}, {v.h[d], v.h[d]}, {1, 1}};
-        const int e = v.entry(d) + p + without * 3 * v.dim;
+        const int e = v.entry(d) + p;
+        double   *line = without ? &v.drop[(size_t)(2 * e + without - 1) * w] : &v.lines[(size_t)e * w];
         if (without && key.face[without - 1] == VP_FACE_CELL) key.face[without - 1] = VP_FACE_NONE;
-        VpLineBuild(&v.basis, &key, 1, reaction / v.dim, &v.lines[(size_t)e * w], &v.lines[(size_t)e * w + n * n]);
+        VpLineBuild(&v.basis, &key, 1, reaction / v.dim, line, line + n * n);
       }
-      for (int s = 0; s < 2; s++) v.drop[2 * (v.entry(d) + p) + s] = v.entry(d) + p + (1 + s) * 3 * v.dim;
     }
   }
 }
@@ -129,7 +129,7 @@ static int Side(int boundary)
 /* patches by colour, in the order of their first cells; types: [direction][touches lower, none, upper] */
 static void MakePatches(Level &v, VpSpace space)
 {
-  const int nq = 1 << v.dim, m = 2 * v.n, w = 2 * m * m + m;
+  const int nq = 1 << v.dim, m = 2 * v.n, w = VpFdmSize(v.n);
 
   v.cover.assign(v.ncell, 0);
   v.start.assign(nq + 1, 0);
@@ -200,10 +200,11 @@ static void Scramble(Level &v)
   const int m = 2 * v.n;
 
   v.lines = RandomReals(v.lines.size());
+  v.drop = RandomReals(v.drop.size());
   for (int32_t &e : v.line) e = rand() % (3 * v.dim);
   for (double &f : v.fdm) f = Random();
-  for (size_t e = 0; e < v.fdm.size() / (2 * m * m + m); e++)
-    for (int i = 0; i < m; i++) v.fdm[e * (2 * m * m + m) + 2 * m * m + i] = 1 + i;
+  for (size_t e = 0; e < v.fdm.size() / VpFdmSize(v.n); e++)
+    for (int i = 0; i < m; i++) v.fdm[e * VpFdmSize(v.n) + 2 * m * m + i] = 1 + i;
   for (int32_t &t : v.type) t = rand() % (3 * v.dim);
   std::fill(v.mirrored.begin(), v.mirrored.end(), 0);
   v.weight = RandomReals(v.patch.size() >> v.dim);

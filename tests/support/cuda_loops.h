@@ -12,16 +12,16 @@ static void Index(int n, int at, int i[3])
   i[0] = at % n, i[1] = at / n % n, i[2] = at / n / n;
 }
 
-/* one value of A x; entry[d] may replace the cell's; use(beyond) says whether a neighbour counts; value(cell, at) */
-template <class Value, class Use> static double ApplyAt(const Level &v, int32_t cell, int at, const int32_t entry[3], Value value, Use use)
+/* one value of A x; line[d]: D, g of the cell; use(beyond) says whether a neighbour counts; value(cell, at) */
+template <class Value, class Use> static double ApplyAt(const Level &v, int32_t cell, int at, const double *const line[3], Value value, Use use)
 {
-  const int n = v.n, w = n * n + 4 * n, nt = v.basis.nt;
+  const int n = v.n, nt = v.basis.nt;
   double    y = 0;
   int       i[3];
 
   Index(n, at, i);
   for (int d = 0; d < v.dim; d++) {
-    const double *D = &v.lines[(size_t)entry[d] * w], *g = D + n * n;
+    const double *D = line[d], *g = D + n * n;
     const int     id = i[d];
     for (int j = 0; j < n; j++) {
       i[d] = j;
@@ -46,13 +46,16 @@ template <class Value, class Use> static double ApplyAt(const Level &v, int32_t 
 
 static Reals Apply(const Level &v, const Reals &x)
 {
-  Reals y(x.size());
+  Reals         y(x.size());
+  const double *line[3];
 
-  for (int32_t cell = 0; cell < v.ncell; cell++)
+  for (int32_t cell = 0; cell < v.ncell; cell++) {
+    for (int d = 0; d < v.dim; d++) line[d] = &v.lines[(size_t)v.line[(size_t)cell * v.dim + d] * VpLineSize(v.n)];
     for (int at = 0; at < v.per; at++)
       y[(size_t)cell * v.per + at] = ApplyAt(
-        v, cell, at, &v.line[(size_t)cell * v.dim], [&](int32_t c, int a) { return x[(size_t)c * v.per + a]; },
+        v, cell, at, line, [&](int32_t c, int a) { return x[(size_t)c * v.per + a]; },
         [](int32_t) { return true; });
+  }
   return y;
 }
 
@@ -77,7 +80,7 @@ static Reals Along(int dim, int m, int d, const double *M, const Reals &in)
 
 static void SweepPatch(const Level &v, VpForm form, int32_t p, unsigned done, const Reals &b, Reals x[2])
 {
-  const int      n = v.n, m = 2 * n, nq = 1 << v.dim, size = power(m, v.dim), w = 2 * m * m + m;
+  const int      n = v.n, m = 2 * n, nq = 1 << v.dim, size = power(m, v.dim), w = VpFdmSize(n), wl = VpLineSize(n);
   const int32_t *cells = &v.patch[(size_t)p * nq];
   const double   weight = v.weight.empty() ? 1 : v.weight[p];
   Reals          r(size);
@@ -95,18 +98,19 @@ static void SweepPatch(const Level &v, VpForm form, int32_t p, unsigned done, co
   };
 
   for (int at = 0; at < size; at++) {
-    int     q, in;
-    int32_t entry[3];
+    int           q, in;
+    const double *line[3];
     split(at, q, in);
     for (int d = 0; d < v.dim; d++) {
-      entry[d] = v.line[(size_t)cells[q] * v.dim + d];
-      const int s = q >> d & 1;
-      if (form == VP_FORM_LOCAL && v.neighbor[(size_t)cells[q] * 2 * v.dim + 2 * d + s] >= 0) entry[d] = v.drop[2 * entry[d] + s];
+      const int32_t entry = v.line[(size_t)cells[q] * v.dim + d];
+      const int     s = q >> d & 1;
+      const bool    drop = form == VP_FORM_LOCAL && v.neighbor[(size_t)cells[q] * 2 * v.dim + 2 * d + s] >= 0;
+      line[d] = drop ? &v.drop[(size_t)(2 * entry + s) * wl] : &v.lines[(size_t)entry * wl];
     }
     r[at] = b[(size_t)cells[q] * v.per + in];
     if (form == VP_FORM_GIVEN) continue;
     r[at] -= ApplyAt(
-      v, cells[q], in, entry,
+      v, cells[q], in, line,
       [&](int32_t c, int a) { return form == VP_FORM_REPLACE && inside(c) ? 0. : x[now(c)][(size_t)c * v.per + a]; },
       [&](int32_t c) { return form != VP_FORM_LOCAL || inside(c); });
   }

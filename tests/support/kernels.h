@@ -5,15 +5,17 @@
 
 enum { CELLS = 180, OWN = 120, SWEPT = 165, ENTRIES = 5, PATCHES = 19, COARSE = 3, VIEWS = 2 * 2 * VP_MAX_DEGREE * 2 };
 
-/* a view in one precision on the tested backend, and the same on the host with its tables in double */
+/* views in one precision on the tested backend, and the same on the host with their tables in double */
 typedef struct {
   VpView           view, host;
+  VpPatchView      patches, host_patches;
+  VpTransferView   transfer, host_transfer;
   const VpBackend *backend;
   const VpOps     *ops;
   VpPrecision      precision;
   size_t           real; /* bytes */
   int              N, corners;
-  double          *lines, *traces, *expand, *fdm, *weight, *P, *R, *enter, *leave;
+  double          *lines, *drop, *traces, *expand, *fdm, *weight, *P, *R, *enter, *leave;
   double          *x[2], *b, *xc;         /* vectors */
   void            *vx[2], *vb, *vxc, *vy; /* the same, and room, on the backend in the view's precision */
   void            *late;                  /* NULL, or a copy of vx[1] */
@@ -121,7 +123,7 @@ static double *Mirrored(Case *c, const void **placed)
 /* patches of disjoint cells; in some directions all are alike, of mirrored type 0 or of type 2 */
 static void MakePatches(Case *c)
 {
-  const int dim = c->view.dim, n = c->view.n, m = 2 * n, width = 2 * m * m + m;
+  const int dim = c->view.dim, n = c->view.n, m = 2 * n, width = VpFdmSize(n);
   int32_t  *cells = Keep(c, malloc(PATCHES * (size_t)c->corners * sizeof(int32_t)));
   int32_t  *types = Keep(c, malloc(PATCHES * (size_t)dim * sizeof(int32_t)));
   uint8_t   mirrored[ENTRIES] = {1};
@@ -132,10 +134,10 @@ static void MakePatches(Case *c)
     const int alike = (int)Random(3);
     for (int i = 0; i < PATCHES && alike; i++) types[i * dim + d] = 2 * alike - 2;
   }
-  c->host.patch = cells;
-  c->host.type = types;
-  c->view.patch = Place(c, cells, PATCHES * (size_t)c->corners * sizeof(int32_t));
-  c->view.type = Place(c, types, PATCHES * (size_t)dim * sizeof(int32_t));
+  c->host_patches.patch = cells;
+  c->host_patches.type = types;
+  c->patches.patch = Place(c, cells, PATCHES * (size_t)c->corners * sizeof(int32_t));
+  c->patches.type = Place(c, types, PATCHES * (size_t)dim * sizeof(int32_t));
   c->fdm = Keep(c, malloc((size_t)(ENTRIES * width) * sizeof(double)));
   for (int e = 0; e < ENTRIES; e++) {
     for (int i = 0; i < width; i++) c->fdm[e * width + i] = i < 2 * m * m ? 2 * Real() / m : 1.5 + Real();
@@ -148,9 +150,9 @@ static void MakePatches(Case *c)
       c->fdm[m * m + mirror * m + r] = (r % 2 ? -sign : sign) * c->fdm[m * m + i * m + r];
     }
   }
-  c->view.fdm = PlaceReals(c, (size_t)(ENTRIES * width), c->fdm);
-  c->view.mirrored = Place(c, mirrored, ENTRIES);
-  c->weight = Reals(c, PATCHES, 0.5, &c->view.weight);
+  c->patches.fdm = PlaceReals(c, (size_t)(ENTRIES * width), c->fdm);
+  c->patches.mirrored = Place(c, mirrored, ENTRIES);
+  c->weight = Reals(c, PATCHES, 0.5, &c->patches.weight);
 }
 
 /* within a patch, cells are neighbours */
@@ -159,7 +161,7 @@ static void JoinPatches(Case *c, int32_t *neighbor)
   const int dim = c->view.dim;
 
   for (int i = 0; i < PATCHES * c->corners; i++) {
-    for (int d = 0; d < dim; d++) neighbor[c->host.patch[i] * 2 * dim + 2 * d + !((i >> d) & 1)] = c->host.patch[i ^ 1 << d];
+    for (int d = 0; d < dim; d++) neighbor[c->host_patches.patch[i] * 2 * dim + 2 * d + !((i >> d) & 1)] = c->host_patches.patch[i ^ 1 << d];
   }
   PetscCallAbort(PETSC_COMM_SELF, c->backend->upload(neighbor, SWEPT * 2 * (size_t)dim * sizeof(int32_t), (void *)c->view.neighbor));
   c->host.neighbor = neighbor;
@@ -167,8 +169,10 @@ static void JoinPatches(Case *c, int32_t *neighbor)
 
 static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int thin)
 {
-  VpView   *v = &c->view, *h = &c->host;
-  const int n = degree + 1;
+  VpView         *v = &c->view, *h = &c->host;
+  VpPatchView    *p = &c->patches;
+  VpTransferView *t = &c->transfer;
+  const int       n = degree + 1;
 
   memset(c, 0, sizeof *c);
   c->backend = TestBackend();
@@ -183,41 +187,46 @@ static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int 
   v->first[1] = n < VP_THIN_FROM(dim) || !thin ? 0 : n - 2;
   v->nown = OWN;
   v->nsweep = SWEPT;
-  v->nhalo = v->nlocal = CELLS;
-  v->reaction = 0.75;
-  v->cutoff = -1;
-  v->ncoarse = COARSE;
+  v->nlocal = CELLS;
   *h = *v;
+  p->reaction = 0.75;
+  p->cutoff = -1;
+  c->host_patches = *p;
+  t->ncoarse = COARSE;
+  t->reverse = (PetscBool)(n >= VP_THIN_LEAST && v->nt == 2);
+  c->host_transfer = *t;
   h->line = Ints(c, SWEPT * (size_t)dim, ENTRIES, 0, &v->line);
-  h->drop = Ints(c, ENTRIES * 2, ENTRIES, 0, &v->drop);
-  c->lines = Reals(c, (size_t)(ENTRIES * (n * n + 4 * n)), 1. / n, &v->lines);
+  c->lines = Reals(c, (size_t)(ENTRIES * VpLineSize(n)), 1. / n, &v->lines);
+  c->drop = Reals(c, (size_t)(ENTRIES * 2 * VpLineSize(n)), 1. / n, &p->drop);
   c->traces = Reals(c, (size_t)(4 * v->nt), 1, &v->traces);
   c->expand = Reals(c, (size_t)(4 * v->nt), 1, &v->expand);
   MakePatches(c);
   JoinPatches(c, Ints(c, SWEPT * 2 * (size_t)dim, CELLS + 2, -2, &v->neighbor));
-  h->cover = Bytes(c, CELLS, 256, &v->cover);
-  c->P = Mirrored(c, &v->P);
-  c->R = Mirrored(c, &v->R);
+  c->host_patches.cover = Bytes(c, CELLS, 256, &p->cover);
+  c->P = Mirrored(c, &t->P);
+  c->R = Mirrored(c, &t->R);
   c->enter = Reals(c, (size_t)(n * n), 2. / n, &v->enter);
   c->leave = Reals(c, (size_t)(n * n), 2. / n, &v->leave);
-  h->parent = Ints(c, CELLS, COARSE, 0, &v->parent);
-  h->corner = Bytes(c, CELLS, (unsigned)c->corners, &v->corner);
-  h->child = Ints(c, COARSE * (size_t)c->corners, SWEPT, 0, &v->child);
+  c->host_transfer.parent = Ints(c, CELLS, COARSE, 0, &t->parent);
+  c->host_transfer.corner = Bytes(c, CELLS, (unsigned)c->corners, &t->corner);
+  c->host_transfer.child = Ints(c, COARSE * (size_t)c->corners, SWEPT, 0, &t->child);
   for (int i = 0; i < 2; i++) c->x[i] = Reals(c, (size_t)(CELLS * c->N), 1, (const void **)&c->vx[i]);
   c->b = Reals(c, (size_t)(CELLS * c->N), 1, (const void **)&c->vb);
   c->xc = Reals(c, (size_t)(COARSE * c->N), 1, (const void **)&c->vxc);
   c->vy = Room(c, (size_t)(CELLS * c->N) * c->real);
 }
 
-/* before the view changes or goes */
-static void ReleaseView(Case *c)
+/* before the views change or go */
+static void ReleasePlans(Case *c)
 {
-  if (c->backend->release_view) PetscCallAbort(PETSC_COMM_SELF, c->backend->release_view(&c->view));
+  void **const device[] = {&c->view.device, &c->patches.device, &c->transfer.device};
+
+  for (int i = 0; i < 3 && c->backend->release_plans; i++) PetscCallAbort(PETSC_COMM_SELF, c->backend->release_plans(device[i]));
 }
 
 static void CaseDestroy(Case *c)
 {
-  ReleaseView(c);
+  ReleasePlans(c);
   while (c->nkept) free(c->kept[--c->nkept]);
   while (c->nplaced) PetscCallAbort(PETSC_COMM_SELF, c->backend->release(c->placed[--c->nplaced]));
 }
@@ -246,12 +255,12 @@ static void Tensor(int dim, int n, const double *const A[], double *u)
   }
 }
 
-/* out += scale * what the neighbour's values v beyond side s in direction d add to a cell whose line is `entry` */
-static void Face(const Case *c, int entry, int d, int s, double scale, const double *v, double *out)
+/* out += scale * what the neighbour's values v beyond side s in direction d add to a cell with this line */
+static void Face(const Case *c, const double *line, int d, int s, double scale, const double *v, double *out)
 {
   const VpView *view = &c->host;
   const int     n = view->n;
-  const double *g = c->lines + entry * (n * n + 4 * n) + n * n + s * 2 * n, *t = c->traces + (1 - s) * 2 * view->nt;
+  const double *g = line + n * n + s * 2 * n, *t = c->traces + (1 - s) * 2 * view->nt;
   double        C[VP_MAX_N * VP_MAX_N] = {0};
 
   for (int j = 0; j < n; j++) {
@@ -268,12 +277,13 @@ static void CellResidual(const Case *c, int cell, int local, const double *const
 
   for (int i = 0; i < c->N; i++) r[i] = b ? b[cell * c->N + i] : 0;
   for (int d = 0; d < dim; d++) {
-    int entry = view->line[cell * dim + d], outer = local < 0 ? -1 : local >> d & 1;
-    if (outer >= 0 && view->neighbor[cell * 2 * dim + 2 * d + outer] >= 0) entry = view->drop[2 * entry + outer];
-    Along(dim, n, d, c->lines + entry * (n * n + 4 * n), -1, x[cell], r);
+    const int     entry = view->line[cell * dim + d], outer = local < 0 ? -1 : local >> d & 1;
+    const double *line = c->lines + entry * VpLineSize(n);
+    if (outer >= 0 && view->neighbor[cell * 2 * dim + 2 * d + outer] >= 0) line = c->drop + (2 * entry + outer) * VpLineSize(n);
+    Along(dim, n, d, line, -1, x[cell], r);
     for (int s = 0; s < 2; s++) {
       const int beyond = view->neighbor[cell * 2 * dim + 2 * d + s];
-      if (beyond >= 0 && s != outer) Face(c, entry, d, s, -1, x[beyond], r);
+      if (beyond >= 0 && s != outer) Face(c, line, d, s, -1, x[beyond], r);
     }
   }
 }

@@ -22,7 +22,7 @@ typedef struct {
 static const REAL zero_cell[VALUES]; /* stands for neighbours that there are not */
 
 /* D [n][n], then g [2 sides][value, slope][n] */
-INLINE const REAL *Line(const VpView *view, const int n, int32_t entry) { return (const REAL *)view->lines + (size_t)entry * (size_t)(n * n + 4 * n); }
+INLINE const REAL *Line(const void *lines, const int n, int32_t entry) { return (const REAL *)lines + (size_t)entry * (size_t)VpLineSize(n); }
 
 INLINE const REAL *Trace(const VpView *view, const int nt, int end, int kind) { return (const REAL *)view->traces + (end * 2 + kind) * nt; }
 

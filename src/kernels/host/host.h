@@ -9,11 +9,11 @@
 
 #define VP_DECLARE(real, dim, k) \
   PetscErrorCode VP_NAME(Apply, real, dim, k)(const VpView *, int32_t, int32_t, const void *, VpGhosts, const void *, void *); \
-  PetscErrorCode VP_NAME(Sweep, real, dim, k)(const VpView *, VpForm, int32_t, int32_t, unsigned, const void *, void *const[2]); \
-  PetscErrorCode VP_NAME(Settle, real, dim, k)(const VpView *, int32_t, unsigned, void *const[2]); \
-  PetscErrorCode VP_NAME(Current, real, dim, k)(const VpView *, int32_t, const int32_t *, unsigned, void *const[2], void *); \
-  PetscErrorCode VP_NAME(Prolong, real, dim, k)(const VpView *, int32_t, int32_t, PetscBool, const void *, void *); \
-  PetscErrorCode VP_NAME(Restrict, real, dim, k)(const VpView *, const void *, void *); \
+  PetscErrorCode VP_NAME(Sweep, real, dim, k)(const VpView *, const VpPatchView *, VpForm, int32_t, int32_t, unsigned, const void *, void *const[2]); \
+  PetscErrorCode VP_NAME(Settle, real, dim, k)(const VpPatchView *, int32_t, unsigned, void *const[2]); \
+  PetscErrorCode VP_NAME(Current, real, dim, k)(const VpPatchView *, int32_t, const int32_t *, unsigned, void *const[2], void *); \
+  PetscErrorCode VP_NAME(Prolong, real, dim, k)(const VpTransferView *, int32_t, int32_t, PetscBool, const void *, void *); \
+  PetscErrorCode VP_NAME(Restrict, real, dim, k)(const VpTransferView *, const void *, void *); \
   PetscErrorCode VP_NAME(GatherTraces, real, dim, k)(const VpView *, int32_t, const int32_t *, const void *, void *); \
   PetscErrorCode VP_NAME(ScatterTraces, real, dim, k)(const VpView *, int32_t, const int32_t *, const void *, void *); \
   PetscErrorCode VP_NAME(Along, real, dim, k)(const VpView *, int, const int32_t[3], const int32_t *, const void *, const void *, const void *, void *); \

@@ -32,12 +32,12 @@ typedef struct {
 INLINE int  Mirror(const int n, int i) { return n < VP_THIN_FROM(DIM) ? n + i : 2 * n - 1 - i; }
 INLINE REAL Sign(const int n, int i) { return n < VP_THIN_FROM(DIM) && i % 2 ? -1 : 1; }
 
-INLINE void SetTable(const VpView *view, const int n, const int32_t j[W], int d, Table *t)
+INLINE void SetTable(const VpPatchView *view, const int n, const int32_t j[W], int d, Table *t)
 {
   const int      mm = 4 * n * n;
   const int32_t *type = view->type + d;
 
-  for (int l = 0; l < W; l++) t->F[l] = (const REAL *)view->fdm + (size_t)type[(size_t)j[l] * DIM] * (size_t)(2 * mm + 2 * n);
+  for (int l = 0; l < W; l++) t->F[l] = (const REAL *)view->fdm + (size_t)type[(size_t)j[l] * DIM] * (size_t)VpFdmSize(n);
   t->agree = Uniform(t->F);
   if (t->agree) {
     t->mirrored = view->mirrored[type[(size_t)j[0] * DIM]];
@@ -126,14 +126,14 @@ INLINE void Contract(const int n, const Table *table, int back, int slow, int fa
 }
 
 /* weight / (sum of eigenvalues + reaction weight), 0 where that is not above the cutoff */
-INLINE V Inverse(const VpView *view, V sum, V weight)
+INLINE V Inverse(const VpPatchView *view, V sum, V weight)
 {
   sum += (REAL)view->reaction * weight;
   return (V)((VI)(weight / sum) & (sum > (REAL)view->cutoff));
 }
 
 /* gets ready for patches j[0..W): tables, and inverse eigenvalue sums where the lanes agree on them */
-INLINE void SetPatches(const VpView *view, const int n, const int32_t j[W], Solver *s, REAL weight[W])
+INLINE void SetPatches(const VpPatchView *view, const int n, const int32_t j[W], Solver *s, REAL weight[W])
 {
   const int m = 2 * n;
   int       known = 1;
@@ -159,7 +159,7 @@ INLINE void SetPatches(const VpView *view, const int n, const int32_t j[W], Solv
 }
 
 /* a plane of modes times their inverse eigenvalue sums */
-INLINE void Scale(const VpView *view, const int n, const Solver *s, const V lambda[][M], const REAL weight[W], int z, V v[])
+INLINE void Scale(const VpPatchView *view, const int n, const Solver *s, const V lambda[][M], const REAL weight[W], int z, V v[])
 {
   const int m = 2 * n;
 
@@ -177,7 +177,7 @@ INLINE void Scale(const VpView *view, const int n, const Solver *s, const V lamb
 }
 
 /* v = A_j^-1 v on patches j[0..W), while cells `ahead` are fetched */
-INLINE void Invert(const VpView *view, const int n, const int32_t j[W], Solver *s, Ahead *ahead, V v[])
+INLINE void Invert(const VpPatchView *view, const int n, const int32_t j[W], Solver *s, Ahead *ahead, V v[])
 {
   const int    m = 2 * n, planes = DIM == 3 ? m : 1;
   const Table *x = &s->table[0], *y = &s->table[1], *z = &s->table[DIM - 1];

@@ -30,7 +30,7 @@ INLINE void Cells(const Vector *v, const int n, const int nt, int32_t first, int
 
     Beyond(v, n, cell, beyond);
     Beyond(v, n, PetscMin(cell + 1 + AHEAD / Power(n), view->nsweep - 1), ahead);
-    for (int d = 0; d < DIM; d++) line[d] = Line(view, n, view->line[(size_t)cell * DIM + (size_t)d]);
+    for (int d = 0; d < DIM; d++) line[d] = Line(view->lines, n, view->line[(size_t)cell * DIM + (size_t)d]);
     Prepare(view, n, nt, line, &X);
     CellApply(view, n, nt, Values(v, n, cell), beyond, &X, b ? b + (size_t)cell * N : NULL, y + (size_t)(cell - first) * N, ahead);
   }

@@ -7,17 +7,18 @@
 enum { CORNERS = 1 << DIM, AHEAD = 512 /* bytes of a cell */ };
 
 typedef struct {
-  const VpView *view;
-  VpForm        form;
-  unsigned      done;
-  const REAL   *b;
-  REAL         *x[2];
-  int           at[CORNERS][VALUES]; /* where value i of the cell at position p lies in the patch */
-  int           self[VALUES];        /* i */
-  Lines         X[2];                /* of the last cells on a patch's lower and upper side */
+  const VpView      *view;
+  const VpPatchView *patches;
+  VpForm             form;
+  unsigned           done;
+  const REAL        *b;
+  REAL              *x[2];
+  int                at[CORNERS][VALUES]; /* where value i of the cell at position p lies in the patch */
+  int                self[VALUES];        /* i */
+  Lines              X[2];                /* of the last cells on a patch's lower and upper side */
 } Sweep;
 
-INLINE int Parity(const Sweep *s, int32_t cell) { return __builtin_popcount(s->view->cover[cell] & s->done) & 1; }
+INLINE int Parity(const Sweep *s, int32_t cell) { return __builtin_popcount(s->patches->cover[cell] & s->done) & 1; }
 
 INLINE REAL *Current(const Sweep *s, const int n, int32_t cell) { return s->x[Parity(s, cell)] + (size_t)cell * (size_t)Power(n); }
 
@@ -33,15 +34,15 @@ INLINE void CellResidual(Sweep *s, const int n, const int nt, int32_t cell, int 
 
   for (int d = 0; d < DIM; d++) {
     const int outer = p >> d & 1;
-    int32_t   entry = view->line[(size_t)cell * DIM + (size_t)d];
+    const int32_t entry = view->line[(size_t)cell * DIM + (size_t)d];
 
     for (int side = 0; side < 2; side++) {
       const int32_t c      = Neighbor(s, cell, 2 * d + side);
       const int     absent = c < 0 || (s->form == VP_FORM_LOCAL && side == outer);
       beyond[2 * d + side] = absent ? zero_cell : Current(s, n, c);
     }
-    if (s->form == VP_FORM_LOCAL && Neighbor(s, cell, 2 * d + outer) >= 0) entry = view->drop[2 * entry + outer];
-    line[d] = Line(view, n, entry);
+    if (s->form == VP_FORM_LOCAL && Neighbor(s, cell, 2 * d + outer) >= 0) line[d] = Line(s->patches->drop, n, 2 * entry + outer);
+    else line[d] = Line(view->lines, n, entry);
   }
   Prepare(view, n, nt, line, &s->X[p & 1]);
   CellApply(view, n, nt, Current(s, n, cell), beyond, &s->X[p & 1], s->b + (size_t)cell * (size_t)Power(n), r, NULL);
@@ -61,7 +62,7 @@ INLINE void SubtractHalo(const Sweep *s, const int n, const int nt, const int32_
   for (int l = 0; l < W; l++) {
     const int32_t c = Neighbor(s, cell[l], 2 * d + end);
     beyond[l]       = c < 0 ? zero_cell : Current(s, n, c);
-    g[l]            = Line(view, n, view->line[(size_t)cell[l] * DIM + (size_t)d]) + n * n + end * 2 * n;
+    g[l]            = Line(view->lines, n, view->line[(size_t)cell[l] * DIM + (size_t)d]) + n * n + end * 2 * n;
     any |= c >= 0;
   }
   if (!any) return;
@@ -88,7 +89,7 @@ INLINE void LookAhead(const Sweep *s, const int n, const int32_t j[W], Ahead *ah
   if (Power(n) * sizeof(REAL) > AHEAD) return;
   for (int p = 0; p < CORNERS; p++) {
     for (int l = 0; l < W; l++) {
-      const int32_t cell = s->view->patch[(size_t)j[l] * CORNERS + (size_t)p];
+      const int32_t cell = s->patches->patch[(size_t)j[l] * CORNERS + (size_t)p];
 
       ahead->cell[ahead->count++] = s->b + (size_t)cell * (size_t)Power(n);
       ahead->cell[ahead->count++] = Next(s, n, cell);
@@ -112,7 +113,7 @@ INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t nex
     int32_t     cell[W];
 
     for (int l = 0; l < W; l++) {
-      cell[l] = view->patch[(size_t)j[l] * CORNERS + (size_t)p];
+      cell[l] = s->patches->patch[(size_t)j[l] * CORNERS + (size_t)p];
       b[l]    = s->b + (size_t)cell[l] * (size_t)N;
       if (!residual) continue;
       b[l] = r + l * N;
@@ -126,13 +127,13 @@ INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t nex
     }
   }
   LookAhead(s, n, next, &ahead);
-  Invert(view, n, j, solver, &ahead, v);
+  Invert(s->patches, n, j, solver, &ahead, v);
   for (int p = 0; p < CORNERS; p++) {
     const REAL *old[W];
     REAL       *x[W];
 
     for (int l = 0; l < W; l++) {
-      const int32_t cell = view->patch[(size_t)j[l] * CORNERS + (size_t)p];
+      const int32_t cell = s->patches->patch[(size_t)j[l] * CORNERS + (size_t)p];
       old[l] = Current(s, n, cell);
       x[l]   = Next(s, n, cell);
     }
@@ -165,9 +166,9 @@ INLINE PetscErrorCode SweepColor(Sweep *s, const int n, int32_t first, int32_t l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-INLINE PetscErrorCode Settle(const VpView *view, const int n, int32_t count, unsigned done, void *const x[2])
+INLINE PetscErrorCode Settle(const VpPatchView *patches, const int n, int32_t count, unsigned done, void *const x[2])
 {
-  const Sweep s = {.view = view, .done = done, .x = {x[0], x[1]}};
+  const Sweep s = {.patches = patches, .done = done, .x = {x[0], x[1]}};
 
   PetscFunctionBegin;
   for (int32_t cell = 0; cell < count; cell++) {
@@ -176,9 +177,9 @@ INLINE PetscErrorCode Settle(const VpView *view, const int n, int32_t count, uns
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-INLINE PetscErrorCode Collect(const VpView *view, const int n, int32_t count, const int32_t *list, unsigned done, void *const x[2], REAL *to)
+INLINE PetscErrorCode Collect(const VpPatchView *patches, const int n, int32_t count, const int32_t *list, unsigned done, void *const x[2], REAL *to)
 {
-  const Sweep  s = {.view = view, .done = done, .x = {x[0], x[1]}};
+  const Sweep  s = {.patches = patches, .done = done, .x = {x[0], x[1]}};
   const size_t N = (size_t)Power(n);
 
   PetscFunctionBegin;
@@ -187,22 +188,22 @@ INLINE PetscErrorCode Collect(const VpView *view, const int n, int32_t count, co
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(Current, VP_REAL, VP_DIM, k)(const VpView *view, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to) \
+  PetscErrorCode VP_NAME(Current, VP_REAL, VP_DIM, k)(const VpPatchView *patches, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to) \
   { \
-    return Collect(view, k + 1, n, list, done, x, to); \
+    return Collect(patches, k + 1, n, list, done, x, to); \
   } \
   static void Contract##k(const Table *table, int back, int slow, int fast, Ahead *ahead, V v[]) { Contract(k + 1, table, back, slow, fast, ahead, v); } \
-  PetscErrorCode VP_NAME(Sweep, VP_REAL, VP_DIM, k)(const VpView *view, VpForm form, int32_t first, int32_t last, unsigned done, const void *b, void *const x[2]) \
+  PetscErrorCode VP_NAME(Sweep, VP_REAL, VP_DIM, k)(const VpView *view, const VpPatchView *patches, VpForm form, int32_t first, int32_t last, unsigned done, const void *b, void *const x[2]) \
   { \
     enum { N = k + 1, M2 = 4 * N * N }; \
     V      u[CELL(N)], v[CELL(2 * N)], lanes[DIM][2][M2]; \
     REAL   r[W * CELL(N)], inverse[CELL(2 * N)]; \
-    Sweep  s      = {.view = view, .form = form, .done = done, .b = b, .x = {x[0], x[1]}}; \
+    Sweep  s      = {.view = view, .patches = patches, .form = form, .done = done, .b = b, .x = {x[0], x[1]}}; \
     Solver solver = {.contract = Contract##k, .inverse = inverse}; \
     for (int d = 0; d < DIM; d++) { \
       for (int back = 0; back < 2; back++) solver.table[d].lanes[back] = lanes[d][back]; \
     } \
     return SweepColor(&s, N, first, last, &solver, u, v, r); \
   } \
-  PetscErrorCode VP_NAME(Settle, VP_REAL, VP_DIM, k)(const VpView *view, int32_t count, unsigned done, void *const x[2]) { return Settle(view, k + 1, count, done, x); }
+  PetscErrorCode VP_NAME(Settle, VP_REAL, VP_DIM, k)(const VpPatchView *patches, int32_t count, unsigned done, void *const x[2]) { return Settle(patches, k + 1, count, done, x); }
 #include "degrees.def"

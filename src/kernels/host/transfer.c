@@ -1,7 +1,7 @@
 /* Prolongation by P[c_z] x P[c_y] x P[c_x] from a parent to its child c; restriction by the sum of R[c_z] x R[c_y] x R[c_x] over children. */
 #include "rows.h"
 
-INLINE PetscErrorCode Prolong(const VpView *view, const int n, int32_t first, int32_t last, PetscBool add, const REAL *xc, REAL *x)
+INLINE PetscErrorCode Prolong(const VpTransferView *view, const int n, int32_t first, int32_t last, PetscBool add, const REAL *xc, REAL *x)
 {
   const int   rows = Power(n) / n;
   const REAL *P    = view->P;
@@ -26,7 +26,7 @@ INLINE PetscErrorCode Prolong(const VpView *view, const int n, int32_t first, in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-INLINE PetscErrorCode Restrict(const VpView *view, const int n, const REAL *b, REAL *bc)
+INLINE PetscErrorCode Restrict(const VpTransferView *view, const int n, const REAL *b, REAL *bc)
 {
   const int   rows = Power(n) / n;
   const REAL *R    = view->R;
@@ -51,6 +51,6 @@ INLINE PetscErrorCode Restrict(const VpView *view, const int n, const REAL *b, R
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(Prolong, VP_REAL, VP_DIM, k)(const VpView *view, int32_t first, int32_t last, PetscBool add, const void *xc, void *x) { return Prolong(view, k + 1, first, last, add, xc, x); } \
-  PetscErrorCode VP_NAME(Restrict, VP_REAL, VP_DIM, k)(const VpView *view, const void *b, void *bc) { return Restrict(view, k + 1, b, bc); }
+  PetscErrorCode VP_NAME(Prolong, VP_REAL, VP_DIM, k)(const VpTransferView *view, int32_t first, int32_t last, PetscBool add, const void *xc, void *x) { return Prolong(view, k + 1, first, last, add, xc, x); } \
+  PetscErrorCode VP_NAME(Restrict, VP_REAL, VP_DIM, k)(const VpTransferView *view, const void *b, void *bc) { return Restrict(view, k + 1, b, bc); }
 #include "degrees.def"

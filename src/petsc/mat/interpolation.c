@@ -59,7 +59,7 @@ static PetscErrorCode Prolong(Mat P, Vec x, PetscBool add, Vec y)
   PetscCall(Fetch(t->from, x, VP_GHOST_ALL, t->x));
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, P, 0, 0, 0));
   PetscCall(VpValuesGet(t->to->backend, y, add ? VP_READ_WRITE : VP_WRITE, &values, &own));
-  PetscCall(t->to->ops->prolong(&t->to->view, 0, t->to->mesh->nown, add, t->x, own));
+  PetscCall(t->to->ops->prolong(&t->to->transfer, 0, t->to->mesh->nown, add, t->x, own));
   PetscCall(VpValuesRestore(&values));
   PetscCall(VpLogFlops(t->to, TransferFlops(t->to)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, P, 0, 0, 0));
@@ -93,7 +93,7 @@ static PetscErrorCode MatMultTranspose_Transfer(Mat P, Vec x, Vec y)
   PetscCall(Fetch(t->to, x, VP_GHOST_CHILD, t->b));
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, P, 0, 0, 0));
   PetscCall(VpValuesGet(t->to->backend, y, VP_WRITE, &values, &own));
-  PetscCall(t->to->ops->restrict_(&t->to->view, t->b, own));
+  PetscCall(t->to->ops->restrict_(&t->to->transfer, t->b, own));
   PetscCall(VpValuesRestore(&values));
   PetscCall(VpLogFlops(t->to, TransferFlops(t->to)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, P, 0, 0, 0));
@@ -197,7 +197,7 @@ PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *P, Vec *s
              "DMCreateInterpolation(): the coarse DM works on backend %s, the fine one on %s. Give both the same -dm_vec_type or "
              "-dm_vpatchdg_backend",
              from->backend->name, to->backend->name);
-  if (!to->view.P) PetscCall(VpLevelSetTransfer(to));
+  if (!to->transfer.P) PetscCall(VpLevelSetTransfer(to));
   m = to->mesh->nown * PetscPowInt(to->basis.n, to->mesh->dim);
   n = from->mesh->nown * PetscPowInt(to->basis.n, to->mesh->dim);
   PetscCall(PetscStrcmp(fine->mattype, MATSHELL, &shell));

@@ -1,0 +1,38 @@
+/* Arrays on a backend that are released together. */
+#include "internal.h"
+
+PetscErrorCode VpArraysPlace(VpArrays *arrays, const void *host, size_t bytes, const char *what, const void **p)
+{
+  void *copy;
+
+  PetscFunctionBegin;
+  PetscCheck(arrays->n < (int)PETSC_STATIC_ARRAY_LENGTH(arrays->array), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many arrays");
+  PetscCall(arrays->backend->alloc(bytes, what, &copy));
+  arrays->array[arrays->n++] = copy;
+  PetscCall(arrays->backend->upload(host, bytes, copy));
+  *p = copy;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpArraysPlaceReals(VpArrays *arrays, const double *host, size_t count, const char *what, const void **p)
+{
+  float *single;
+
+  PetscFunctionBegin;
+  if (arrays->precision == VP_DOUBLE) {
+    PetscCall(VpArraysPlace(arrays, host, count * sizeof(double), what, p));
+  } else {
+    PetscCall(PetscMalloc1(count, &single));
+    for (size_t i = 0; i < count; i++) single[i] = (float)host[i];
+    PetscCall(VpArraysPlace(arrays, single, count * sizeof(float), what, p));
+    PetscCall(PetscFree(single));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpArraysRelease(VpArrays *arrays)
+{
+  PetscFunctionBegin;
+  while (arrays->n) PetscCall(arrays->backend->release(arrays->array[--arrays->n]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
