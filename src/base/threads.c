@@ -47,6 +47,11 @@ int32_t VpLoopPieces(int32_t n)
   return VpThreads == 1 ? 1 : PetscMax(1, PetscMin(n / LEAST_ITEMS, PIECES_A_THREAD * VpThreads));
 }
 
+int32_t VpLoopStart(int32_t n, int32_t piece)
+{
+  return (int32_t)((int64_t)n * piece / VpLoopPieces(n));
+}
+
 void VpLoop(int32_t n, VpLoopBody body, void *context)
 {
   const int32_t pieces = VpLoopPieces(n);
@@ -54,5 +59,5 @@ void VpLoop(int32_t n, VpLoopBody body, void *context)
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(PetscMin(pieces, VpThreads)) if (pieces > 1)
 #endif
-  for (int32_t i = 0; i < pieces; i++) body(context, i, (int32_t)((int64_t)n * i / pieces), (int32_t)((int64_t)n * (i + 1) / pieces));
+  for (int32_t i = 0; i < pieces; i++) body(context, i, VpLoopStart(n, i), VpLoopStart(n, i + 1));
 }

@@ -1,0 +1,20 @@
+/* Numbers for many cells or patches of which most are alike. */
+#pragma once
+#include "../mesh/mesh.h"
+
+/* Items are alike if they are at cells of the same box and zones, and `alike` says so. */
+typedef struct {
+  VpMesh         mesh;
+  int32_t        n;
+  const int32_t *cell; /* item i is at cell[stride i]; NULL: at cell i */
+  int            stride;
+  int            width; /* numbers an item */
+  void          *context;
+  PetscBool (*alike)(const void *context, int32_t i, int32_t j);           /* NULL: they are. Called in threads */
+  PetscErrorCode (*number)(void *context, int32_t item, int32_t number[]); /* finds the item's numbers */
+} VpItems;
+
+/* Calls items->number for samples in ascending order, such that every item is a sample or like one that comes before it: then number[] has
+   the numbers of all items. Which items are samples may depend on the number of threads. Of samples, sample[nsample][width] has them, too,
+   which the caller frees. */
+PetscErrorCode VpNumberItems(const VpItems *, int32_t number[], int32_t *nsample, int32_t **sample);
