@@ -54,8 +54,7 @@ static void FindFamily(const Filling *fill, int64_t parent, Family *f)
     f->first[side] = first;
     f->local[side] = VP_UNKNOWN;
     if (first < 0) f->local[side] = (int32_t)first;
-    else if (first >= mesh->first && first + (1 << shift) <= mesh->first + mesh->nown)
-      f->local[side] = (int32_t)(first - mesh->first);
+    else if (first >= mesh->first && first + (1 << shift) <= mesh->first + mesh->nown) f->local[side] = (int32_t)(first - mesh->first);
   }
   for (int d = 0; d < 3; d++) {
     f->corner[d] <<= fill->generation;

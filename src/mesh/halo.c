@@ -66,20 +66,29 @@ PetscErrorCode VpCellSetAdd(VpCellSet *set, int64_t cell)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* adds the cells that share a side (or, with corners, any point) with the given one and are not own */
+/* Adds the neighbours of a cell that are not own: those beyond its sides, with corners all 3^dim - 1 around it. A cell beyond an edge or a
+   corner is reached by one move for each of its directions, in the order of some path that stays in the domain:
+
+       +---+---+
+       | x | n |    n is reached from c by x+ then y+. Where the right cell is missing (a re-entrant corner),
+       +---+---+    it is reached by y+ then x+.
+       | c |   |
+       +---+---+
+
+   reached[moves]: the cell that the moves lead to, a bit a side; negative where no path stays in the domain. */
 static PetscErrorCode AddAround(const VpLattice *L, int64_t first, int64_t last, PetscBool corners, int64_t cell, VpCellSet *halo)
 {
-  int64_t reached[64] = {cell}; /* by sets of moves, a bit a side: in whatever order they stay inside the domain; negative if in none */
+  int64_t reached[64] = {cell};
 
   PetscFunctionBeginUser;
   for (int moves = 1; moves < 1 << (2 * L->dim); moves++) {
     int64_t *next = &reached[moves];
 
-    if (moves & (moves >> 1) & 0x15) continue; /* back and forth in one direction */
-    if (!corners && (moves & (moves - 1))) continue;
+    if (moves & (moves >> 1) & 0x15) continue;       /* both ways in one direction */
+    if (!corners && (moves & (moves - 1))) continue; /* more than one move */
     *next = VP_UNKNOWN;
     for (int side = 0; side < 2 * L->dim && *next < 0; side++) {
-      const int64_t from = moves >> side & 1 ? reached[moves ^ (1 << side)] : VP_UNKNOWN;
+      const int64_t from = moves >> side & 1 ? reached[moves ^ (1 << side)] : VP_UNKNOWN; /* all moves but this one, the last */
 
       if (from >= 0) *next = VpLatticeMove(L, from, side);
     }
@@ -88,14 +97,14 @@ static PetscErrorCode AddAround(const VpLattice *L, int64_t first, int64_t last,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* are the cells [start, end) own, or beyond the boundary? */
+/* Are the cells [start, end) own? What stands for a boundary counts as own. */
 static inline PetscBool AreOwn(int64_t start, int64_t end, int64_t first, int64_t last)
 {
   return (PetscBool)(start < 0 || (first <= start && end <= last));
 }
 
-/* Adds the own cells with a foreign face neighbour in a cube, the 2^(dim depth) cells from `start` on. There is none where the cubes beside
-   an own one are own, too. */
+/* Adds those own cells with a foreign face neighbour that lie in a cube: the 2^(dim depth) cells from `start` on. A cube has none if it and
+   the cubes of its size beside it are own; otherwise its children are looked at. */
 static PetscErrorCode AddBorder(const VpLattice *L, int depth, int64_t start, int64_t first, int64_t last, VpCellSet *border)
 {
   const int64_t size = (int64_t)1 << L->dim * depth;
@@ -129,7 +138,7 @@ PetscErrorCode VpHaloCreate(const VpLattice *L, int64_t first, int64_t last, con
 
   PetscFunctionBeginUser;
   PetscCall(VpCellSetCreate(halo));
-  /* Own cells with a foreign face neighbour see all of the first layer: paths of face moves leave the own cells from them. */
+  /* All of the first layer is around own cells with a foreign face neighbour, since a path to it leaves the own cells from such a cell. */
   PetscCall(VpCellSetCreate(&border));
   for (int64_t box = first >> L->shift; box << L->shift < last; box++)
     PetscCall(AddBorder(L, L->level, box << L->shift, first, last, &border));

@@ -1,4 +1,4 @@
-/* The mesh room's own tools: a cell as a number, arithmetic to its neighbours, and a set of cells. */
+/* What only the files of this folder share: a cell as a number, arithmetic to its neighbours, sets of cells, and steps of making a mesh. */
 #pragma once
 #include "mesh.h"
 #include "../compat.h"
@@ -18,7 +18,8 @@ static inline VpLattice VpLatticeCreate(VpDomain domain, int level)
   return L;
 }
 
-/* The cell beyond a side, or VP_DIRICHLET, VP_NEUMANN: adds or takes 1 in the bits of one direction; from box to box all of them flip. */
+/* The cell beyond a side, or what the domain has there in place of a box. Adds or takes 1 in the bits of one direction; from the end of a box
+   to the beginning of the next one all of these bits flip. */
 static inline int64_t VpLatticeMove(const VpLattice *L, int64_t cell, int side)
 {
   const int64_t mask = L->mask[side / 2], within = ((int64_t)1 << L->shift) - 1;
@@ -61,8 +62,8 @@ PetscErrorCode VpCellSetAdd(VpCellSet *, int64_t cell);
 void           VpCellSetIndex(VpCellSet *);                    /* after cell[] has been reordered */
 int32_t        VpCellSetFind(const VpCellSet *, int64_t cell); /* index, or -1 */
 
-/* The ghosts of the own cells [first, last), in groups: face neighbours, the rest of two layers, the third layer, and the cells of `extra`
-   that are none of these. Sorted inside each group; end[g] is where group g ends in halo->cell. */
+/* The ghosts of the own cells [first, last), in the four groups that mesh.h draws: face neighbours, the rest of two layers, the third layer,
+   and the cells of `extra` that are in none of these. Each group is sorted; group g ends at end[g] of halo->cell. */
 PetscErrorCode VpHaloCreate(const VpLattice *, int64_t first, int64_t last, const VpCellSet *extra, VpCellSet *halo, int32_t end[4]);
 
 /* mesh.c: the rank whose own cells contain the position */

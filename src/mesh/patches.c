@@ -5,13 +5,18 @@
 #include "../base/threads.h"
 #include <string.h>
 
-/* the order inside a colour: no ghosts, then ghosts; in each, all sides interior, then pure, then mixed */
+/* A class of patches: colour, does a patch touch a ghost, and its shape: all sides interior, every side wholly of one kind, or mixed.
+   Patches are sorted by class. */
 enum { INTERIOR, PURE, MIXED, NSHAPE };
 enum { NCLASS = 8 * 2 * NSHAPE, NONE = NCLASS };
 
-/* What a cell is near to: a ghost beyond a side (or it is one); such a cell in the patch it is the first cell of; an end of its box. Most
-   cells are near to nothing: their patches are inner ones, of own cells, inside a box with all they meet. */
-enum { MEETS_GHOST = 1, APART = 2, AT_END = 4 };
+/* What is near a cell, as bits. No bit is set for most cells; a patch whose first cell is such a cell is an inner one: its cells and what
+   lies beyond its sides are of one box and own. */
+enum {
+  MEETS_GHOST = 1, /* the cell is a ghost, or one lies beyond a side */
+  APART = 2,       /* the patch at the cell's upper corner has a cell that MEETS_GHOST */
+  AT_END = 4       /* the cell is in another zone than 0, in some direction */
+};
 
 typedef struct {
   int32_t cell[8];
@@ -23,7 +28,8 @@ static inline int32_t Beyond(VpMesh mesh, int32_t cell, int side)
   return mesh->neighbor[(size_t)2 * mesh->dim * cell + side];
 }
 
-/* Are the cells of a patch of one box and own? Then steps in different directions add up along the curve. */
+/* Are the cells of the patch of one box and own? Then local numbers change by the same step in one direction, wherever the patch's cells are in
+   the others. */
 static inline PetscBool AreTogether(VpMesh mesh, const uint8_t near[], int32_t first)
 {
   const uint8_t zone = mesh->zone[first];
@@ -96,8 +102,7 @@ static void FindPatch(VpMesh mesh, const uint8_t near[], int32_t first, Patch *p
   *p = (Patch){.cls = NONE};
   if (mesh->level == 0) return;
   if (AreTogether(mesh, near, first)) StepTogether(mesh, first, p->cell);
-  else if (!GatherCells(mesh, first, p->cell))
-    return;
+  else if (!GatherCells(mesh, first, p->cell)) return;
   for (int i = 0; i < 1 << mesh->dim; i++) {
     if (near[p->cell[i]] & MEETS_GHOST) ghost = PETSC_TRUE;
   }
