@@ -70,9 +70,9 @@ PetscErrorCode VpCellSetAdd(VpCellSet *set, int64_t cell)
    corner is reached by one move for each of its directions, in the order of some path that stays in the domain:
 
        +---+---+
-       | x | n |    n is reached from c by x+ then y+. Where the right cell is missing (a re-entrant corner),
-       +---+---+    it is reached by y+ then x+.
-       | c |   |
+       | b | n |    n is reached from c through a, or through b where a is missing (at a re-entrant corner).
+       +---+---+
+       | c | a |
        +---+---+
 
    reached[moves]: the cell that the moves lead to, a bit a side; negative where no path stays in the domain. */
