@@ -2,6 +2,7 @@
    ranks: 1 2 */
 #include "support/multigrid.h"
 #include "../src/base/threads.h"
+#include "../src/multigrid/internal.h"
 
 /* clang-format off */
 static const Setting large[] = {
@@ -13,9 +14,27 @@ static const Setting large[] = {
 };
 /* clang-format on */
 
-enum { BOXES, COORDINATES, ZONES, NEIGHBORS, SIDES, PARENTS, CHILDREN, PATCHES, PATCH_SIDES, MIXED, COVER, LINES, CORNERS, FLOPS, NARRAY };
-static const char *names[NARRAY] = {"boxes",   "coordinates", "zones", "neighbors", "sides", "parents", "children",
-                                    "patches", "patch_sides", "mixed", "cover",     "lines", "corners", "flops"};
+enum {
+  BOXES,
+  COORDINATES,
+  ZONES,
+  NEIGHBORS,
+  SIDES,
+  PARENTS,
+  CHILDREN,
+  PATCHES,
+  PATCH_SIDES,
+  MIXED,
+  COVER,
+  LINES,
+  CORNERS,
+  FLOPS,
+  PROBLEMS,
+  WEIGHTS,
+  NARRAY
+};
+static const char *names[NARRAY] = {"boxes",       "coordinates", "zones", "neighbors", "sides",   "parents", "children", "patches",
+                                    "patch_sides", "mixed",       "cover", "lines",     "corners", "flops",   "problems", "weights"};
 
 /* a number that nearly always differs where an array does */
 static uint64_t Digest(const void *array, size_t bytes)
@@ -41,9 +60,12 @@ static PetscErrorCode DigestMesh(VpMesh mesh, uint64_t digest[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode DigestPatches(VpMesh mesh, uint64_t digest[])
+static PetscErrorCode DigestPatches(VpLevel level, uint64_t digest[])
 {
-  VpPatches patches;
+  const VpMesh mesh = level->mesh;
+  VpPatches    patches;
+  VpArrays     arrays = {.backend = &VpBackendHost, .precision = VP_DOUBLE};
+  VpPatchView  view;
 
   PetscFunctionBeginUser;
   PetscCall(VpPatchesCreate(mesh, &patches));
@@ -51,6 +73,10 @@ static PetscErrorCode DigestPatches(VpMesh mesh, uint64_t digest[])
   digest[PATCH_SIDES] = DIGEST(patches.side, 2 * mesh->dim * patches.n);
   digest[MIXED] = DIGEST(patches.mixed, patches.n);
   digest[COVER] = DIGEST(patches.cover, mesh->nlocal);
+  PetscCall(VpLevelPlacePatches(level, &patches, VP_SPACE_FULL, &arrays, &view));
+  digest[PROBLEMS] = DIGEST(view.type, mesh->dim * patches.n);
+  digest[WEIGHTS] = DIGEST((const double *)view.weight, view.weight ? patches.n : 0);
+  PetscCall(VpArraysRelease(&arrays));
   PetscCall(VpPatchesDestroy(&patches));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -71,9 +97,9 @@ static PetscErrorCode Make(const Setting *s, int threads, int32_t *pieces, uint6
   PetscCall(VpLevelSetTransfer(level));
   *pieces = VpLoopPieces(mesh->nown);
   PetscCall(DigestMesh(mesh, digest));
-  PetscCall(DigestPatches(mesh, digest));
+  PetscCall(DigestPatches(level, digest));
   digest[LINES] = DIGEST(level->view.line, mesh->dim * level->view.nsweep);
-  digest[CORNERS] = DIGEST(level->view.corner, mesh->nhalo);
+  digest[CORNERS] = DIGEST(level->transfer.corner, mesh->nhalo);
   flops = VpLevelApplyFlops(level);
   digest[FLOPS] = DIGEST(&flops, 1);
   PetscCall(VpLevelDestroy(&level));

@@ -1,5 +1,7 @@
 /* A level: its tables, where the backend wants them, and its vectors. */
 #include "internal.h"
+#include "../base/threads.h"
+#include <stdatomic.h>
 
 PetscClassId  VP_CLASSID;
 PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TRANSFER, VP_EVENT_COARSE, VP_EVENT_EXCHANGE, VP_EVENT_CONVERT;
@@ -9,8 +11,7 @@ static PetscErrorCode PlaceMeshArray(VpLevel level, const int32_t *array, size_t
 {
   PetscFunctionBegin;
   if (level->backend == &VpBackendHost) *p = array;
-  else
-    PetscCall(VpArraysPlace(&level->arrays, array, count * sizeof(*array), what, (const void **)p));
+  else PetscCall(VpArraysPlace(&level->arrays, array, count * sizeof(*array), what, (const void **)p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,13 +158,29 @@ PetscErrorCode VpLevelDestroy(VpLevel *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+typedef struct {
+  VpMesh   mesh;
+  uint8_t *corner; /* [nhalo] which child of its parent a cell is */
+} Corners;
+
+static void FindCorners(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Corners *corners = (Corners *)context;
+
+  for (int32_t c = first; c < last; c++) {
+    const int32_t *coord = corners->mesh->coord + 3 * (size_t)c;
+
+    corners->corner[c] = (uint8_t)((coord[0] & 1) | (coord[1] & 1) << 1 | (coord[2] & 1) << 2);
+  }
+}
+
 static PetscErrorCode PlaceTransfer(VpLevel fine)
 {
   VpMesh          mesh = fine->mesh;
   VpTransferView *view = &fine->transfer;
   const int       n = fine->basis.n;
   double          P[2 * VP_MAX_N * VP_MAX_N], R[2 * VP_MAX_N * VP_MAX_N], sign;
-  uint8_t        *corner;
+  Corners         corners = {.mesh = mesh};
 
   PetscFunctionBegin;
   PetscCheck(mesh->coarser, PETSC_COMM_SELF, PETSC_ERR_ORDER, "A level's mesh has no coarser mesh yet");
@@ -171,13 +188,10 @@ static PetscErrorCode PlaceTransfer(VpLevel fine)
   view->reverse = (PetscBool)(VpBasisMirror(&fine->basis, 0, &sign) != 0);
   PetscCall(VpArraysPlaceReals(&fine->arrays, P, 2 * n * n, "prolongation", &view->P));
   PetscCall(VpArraysPlaceReals(&fine->arrays, R, 2 * n * n, "restriction", &view->R));
-  PetscCall(PetscMalloc1(mesh->nhalo, &corner));
-  for (int32_t c = 0; c < mesh->nhalo; c++) {
-    const int32_t *coord = mesh->coord + 3 * (size_t)c;
-    corner[c] = (uint8_t)((coord[0] & 1) | (coord[1] & 1) << 1 | (coord[2] & 1) << 2);
-  }
-  PetscCall(VpArraysPlace(&fine->arrays, corner, mesh->nhalo, "parents", (const void **)&view->corner));
-  PetscCall(PetscFree(corner));
+  PetscCall(PetscMalloc1(mesh->nhalo, &corners.corner));
+  VpLoop(mesh->nhalo, FindCorners, &corners);
+  PetscCall(VpArraysPlace(&fine->arrays, corners.corner, mesh->nhalo, "parents", (const void **)&view->corner));
+  PetscCall(PetscFree(corners.corner));
   PetscCall(PlaceMeshArray(fine, mesh->parent, mesh->nhalo, "parents", &view->parent));
   PetscCall(PlaceMeshArray(fine, mesh->child, (size_t)mesh->coarser->nown << mesh->dim, "children", &view->child));
   view->ncoarse = mesh->coarser->nown;
@@ -199,24 +213,37 @@ PetscErrorCode VpLevelVectorCreate(VpLevel level, const char *what, void **v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+typedef struct {
+  const int32_t  *neighbor;
+  int             nside;
+  _Atomic int64_t faces; /* with a cell beyond, counted from both sides */
+} Faces;
+
+static void CountFaces(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  Faces  *count = (Faces *)context;
+  int64_t faces = 0;
+
+  for (int64_t i = (int64_t)first * count->nside; i < (int64_t)last * count->nside; i++) faces += count->neighbor[i] >= 0;
+  count->faces += faces;
+}
+
 /* A cell: dim matrices [n][n] along its lines; a face: value and slope of nt layers, and their lift to n. */
 PetscLogDouble VpLevelApplyFlops(VpLevel level)
 {
-  const VpView  *v = &level->view;
-  const double   ndof = pow(v->n, v->dim);
-  const int32_t *neighbor = level->mesh->neighbor;
-  int64_t        faces = 0;
+  const VpView *v = &level->view;
+  const double  ndof = pow(v->n, v->dim);
+  Faces         count = {.neighbor = level->mesh->neighbor, .nside = 2 * v->dim};
 
   if (level->flops > 0 || !v->nown) return level->flops;
-  for (int64_t i = 0; i < (int64_t)v->nown * 2 * v->dim; i++) faces += neighbor[i] >= 0;
-  return level->flops = v->nown * (2. * v->dim * v->n * ndof) + faces * 4. * ndof * (1 + (double)v->nt / v->n);
+  VpLoop(v->nown, CountFaces, &count);
+  return level->flops = v->nown * (2. * v->dim * v->n * ndof) + (double)count.faces * 4. * ndof * (1 + (double)v->nt / v->n);
 }
 
 PetscErrorCode VpLogFlops(VpLevel level, PetscLogDouble flops)
 {
   PetscFunctionBegin;
   if (PetscDefined(HAVE_DEVICE) && level->backend->use_stream) PetscCall(PetscLogGpuFlops(flops));
-  else
-    PetscCall(PetscLogFlops(flops));
+  else PetscCall(PetscLogFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

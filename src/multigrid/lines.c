@@ -1,7 +1,9 @@
 /* The lines of a level: the one-dimensional operators of all cells and directions, few of them different unless the coefficient varies. */
 #include "internal.h"
+#include "alike.h"
 
 typedef struct {
+  VpLevel      level;
   VpDictionary dictionary;
   VpLineKey   *key; /* [dictionary.n] */
   int32_t      capacity;
@@ -42,53 +44,50 @@ static VpLineKey LineKey(VpLevel level, int32_t cell, int d)
   return key;
 }
 
-static PetscBool HasCoefficients(VpLevel level, int32_t cell, int d, const VpLineKey *key)
+/* of cells of one box and zone, which have cells beyond the same sides */
+static PetscBool HaveSameCoefficients(const void *context, int32_t cell, int32_t other)
 {
-  const int32_t *beyond = level->mesh->neighbor + (size_t)cell * 2 * level->mesh->dim + 2 * d;
-  PetscBool      has = (PetscBool)(VpLevelCoefficient(level, cell) == key->a);
+  const VpLevel  level = ((const Lines *)context)->level;
+  const int      nside = 2 * level->mesh->dim;
+  const int32_t *beyond = level->mesh->neighbor + (size_t)cell * nside, *there = level->mesh->neighbor + (size_t)other * nside;
+  PetscBool      same = (PetscBool)(VpLevelCoefficient(level, cell) == VpLevelCoefficient(level, other));
 
-  for (int s = 0; s < 2; s++) has = (PetscBool)(has && (beyond[s] < 0 || VpLevelCoefficient(level, beyond[s]) == key->a_beyond[s]));
-  return has;
+  for (int side = 0; side < nside && same; side++)
+    same = (PetscBool)(beyond[side] < 0 || VpLevelCoefficient(level, beyond[side]) == VpLevelCoefficient(level, there[side]));
+  return same;
 }
 
-/* Entry of every line of the view's [0, nsweep). Lines of one box and zone differ by coefficients only, so most need no key of their
-   own. */
-static PetscErrorCode FindLines(VpLevel level, Lines *lines, int32_t line[])
+static PetscErrorCode NumberLines(void *context, int32_t cell, int32_t entry[])
 {
-  VpMesh    mesh = level->mesh;
-  const int dim = mesh->dim;
-  VpLineKey last[3] = {{0}};
+  Lines *lines = (Lines *)context;
 
   PetscFunctionBegin;
-  for (int32_t cell = 0; cell < level->view.nsweep; cell++) {
-    const PetscBool within = (PetscBool)(cell && mesh->box[cell] == mesh->box[cell - 1]);
-    const int       moved = within ? mesh->zone[cell] ^ mesh->zone[cell - 1] : 0x3f; /* 2 bits a direction, as in a zone */
+  for (int d = 0; d < lines->level->mesh->dim; d++) {
+    const VpLineKey key = LineKey(lines->level, cell, d);
 
-    for (int d = 0; d < dim; d++) {
-      int32_t *entry = &line[(size_t)cell * dim + d];
-
-      if (!(moved >> 2 * d & 3) && (level->uniform > 0 || HasCoefficients(level, cell, d, &last[d]))) {
-        *entry = entry[-dim];
-      } else {
-        const VpLineKey key = LineKey(level, cell, d);
-
-        if (!memcmp(&key, &last[d], sizeof(key))) *entry = entry[-dim];
-        else
-          PetscCall(LinesAdd(lines, &key, entry));
-        last[d] = key;
-      }
-    }
+    PetscCall(LinesAdd(lines, &key, &entry[d]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* and the entry of every line of the view's [0, nsweep) */
 static PetscErrorCode LinesCreate(VpLevel level, Lines *lines, int32_t **line)
 {
+  const int     dim = level->mesh->dim;
+  const VpItems items = {.mesh = level->mesh,
+                         .n = level->view.nsweep,
+                         .width = dim,
+                         .context = lines,
+                         .alike = level->uniform > 0 ? NULL : HaveSameCoefficients,
+                         .number = NumberLines};
+  int32_t       nsample, *sample;
+
   PetscFunctionBegin;
-  *lines = (Lines){.capacity = 0};
+  *lines = (Lines){.level = level};
   PetscCall(VpDictionaryCreate(7, &lines->dictionary));
-  PetscCall(VpMallocLarge((size_t)level->view.nsweep * level->mesh->dim, line));
-  PetscCall(FindLines(level, lines, *line));
+  PetscCall(VpMallocLarge((size_t)items.n * dim, line));
+  PetscCall(VpNumberItems(&items, *line, &nsample, &sample));
+  PetscCall(PetscFree(sample));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,8 +1,13 @@
 /* The patches of a level and their tables: per patch and direction a one-dimensional eigenproblem, few of them different. */
 #include "internal.h"
-#include <stddef.h>
+#include "alike.h"
+#include "../base/threads.h"
 
 typedef struct {
+  VpLevel          level;
+  const VpPatches *patches;
+  int16_t (*step)[3];  /* [patches->n] of the coefficient's fit where it varies, else NULL */
+  double      *weight; /* [patches->n] typical / scale of the fit, or NULL */
   VpDictionary dictionary;
   VpFdmKey    *key; /* [dictionary.n] */
   int32_t      capacity;
@@ -50,46 +55,84 @@ static VpFdmKey ProblemKey(VpMesh mesh, const int32_t cell[], const uint8_t side
   return key;
 }
 
-/* the problem of every patch and direction, and weight = typical / scale of the coefficient where it varies */
-static PetscErrorCode FindProblems(VpLevel level, const VpPatches *patches, Problems *problems, int32_t type[], double weight[])
+static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const int dim = patches->dim, nc = 1 << dim;
-  VpMesh    mesh = level->mesh;
-  VpFdmKey  last[3] = {{.step = 0}};
-  int32_t   box = -1;
-  uint8_t   zone = 0;
+  const Problems *problems = (Problems *)context;
+  const int       dim = problems->patches->dim, nc = 1 << dim;
+
+  for (int32_t p = first; p < last; p++) {
+    PetscReal a[8];
+    double    scale;
+    int       step[3];
+
+    for (int c = 0; c < nc; c++) a[c] = VpLevelCoefficient(problems->level, problems->patches->cell[(size_t)p * nc + c]);
+    VpCoefficientFit(dim, a, step, &scale);
+    for (int d = 0; d < dim; d++) problems->step[p][d] = (int16_t)step[d];
+    problems->weight[p] = problems->level->typical / scale;
+  }
+}
+
+static PetscBool HaveSameSteps(const void *context, int32_t p, int32_t other)
+{
+  const Problems *problems = (const Problems *)context;
+
+  return (PetscBool)!memcmp(problems->step[p], problems->step[other], problems->patches->dim * sizeof(**problems->step));
+}
+
+static PetscErrorCode NumberProblems(void *context, int32_t p, int32_t entry[])
+{
+  Problems        *problems = (Problems *)context;
+  const VpPatches *patches = problems->patches;
+  const int        dim = patches->dim;
 
   PetscFunctionBegin;
-  for (int32_t p = 0; p < patches->n; p++) {
-    const int32_t *cell = patches->cell + (size_t)p * nc;
-    PetscBool      same = (PetscBool)(mesh->box[cell[0]] == box && mesh->zone[cell[0]] == zone); /* as the patch before, but for steps */
-    int            step[3] = {0};
+  for (int d = 0; d < dim; d++) {
+    const int      step = problems->step ? problems->step[p][d] : 0;
+    const VpFdmKey key =
+      ProblemKey(problems->level->mesh, patches->cell + ((size_t)p << dim), patches->side + (size_t)p * 2 * dim, d, step);
 
-    if (weight) {
-      PetscReal a[8];
-      double    scale;
-
-      for (int c = 0; c < nc; c++) a[c] = VpLevelCoefficient(level, cell[c]);
-      VpCoefficientFit(dim, a, step, &scale);
-      weight[p] = level->typical / scale;
-    }
-    for (int d = 0; d < dim; d++) {
-      int32_t *entry = &type[(size_t)p * dim + d];
-
-      if (same && step[d] == last[d].step) {
-        *entry = entry[-dim];
-      } else {
-        const VpFdmKey key = ProblemKey(mesh, cell, patches->side + (size_t)p * 2 * dim, d, step[d]);
-
-        if (p && !memcmp(&key, &last[d], offsetof(VpFdmKey, step) + sizeof(int))) *entry = entry[-dim];
-        else
-          PetscCall(ProblemsAdd(problems, &key, entry));
-        last[d] = key;
-      }
-    }
-    box = mesh->box[cell[0]];
-    zone = mesh->zone[cell[0]];
+    PetscCall(ProblemsAdd(problems, &key, &entry[d]));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The problem of every patch and direction. Patches whose first cells are of one box and zone meet the same, but for coefficients. */
+static PetscErrorCode FindProblems(Problems *problems, int32_t type[], int32_t *nsample, int32_t **sample)
+{
+  const VpPatches *patches = problems->patches;
+  const VpItems    items = {.mesh = problems->level->mesh,
+                            .n = patches->n,
+                            .cell = patches->cell,
+                            .stride = 1 << patches->dim,
+                            .width = patches->dim,
+                            .context = problems,
+                            .alike = problems->step ? HaveSameSteps : NULL,
+                            .number = NumberProblems};
+
+  PetscFunctionBegin;
+  if (problems->step) VpLoop(patches->n, FitCoefficients, problems);
+  PetscCall(VpNumberItems(&items, type, nsample, sample));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ProblemsCreate(VpLevel level, const VpPatches *patches, Problems *problems)
+{
+  PetscFunctionBegin;
+  *problems = (Problems){.level = level, .patches = patches};
+  PetscCall(VpDictionaryCreate(5, &problems->dictionary));
+  if (level->uniform > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpMallocLarge(patches->n, &problems->step));
+  PetscCall(VpMallocLarge(patches->n, &problems->weight));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ProblemsDestroy(Problems *problems)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(problems->step));
+  PetscCall(PetscFree(problems->weight));
+  PetscCall(PetscFree(problems->key));
+  PetscCall(VpDictionaryDestroy(&problems->dictionary));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,7 +170,7 @@ static void Bounds(int m, const double lambda[], double bounds[2])
   }
 }
 
-/* the largest condition number of a patch, infinite where one is not positive definite; collective */
+/* The largest condition number of n patches, infinite where one is not positive definite. Collective */
 static PetscErrorCode WorstCondition(VpLevel level, int32_t n, int32_t nentry, const double table[], const int32_t type[],
                                      const double weight[], double *worst)
 {
@@ -192,27 +235,27 @@ static PetscErrorCode Place(VpLevel level, const VpPatches *patches, int32_t nen
 PetscErrorCode VpLevelPlacePatches(VpLevel level, const VpPatches *patches, VpSpace space, VpArrays *arrays, VpPatchView *view)
 {
   const int dim = level->mesh->dim;
-  Problems  problems = {.capacity = 0};
-  int32_t  *type;
+  Problems  problems;
+  int32_t  *type, nsample, *sample, nentry;
   uint8_t  *mirrored;
-  double   *table, *weight = NULL, condition;
+  double   *table, condition;
 
   PetscFunctionBegin;
   PetscCheck(level->basis.type == VP_BASIS_THIN || level->basis.n < VP_THIN_FROM(dim), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "Patches are solved in the thin basis");
-  PetscCall(VpDictionaryCreate(5, &problems.dictionary));
+  PetscCall(ProblemsCreate(level, patches, &problems));
   PetscCall(VpMallocLarge((size_t)patches->n * dim, &type));
-  if (!(level->uniform > 0)) PetscCall(VpMallocLarge(patches->n, &weight));
-  PetscCall(FindProblems(level, patches, &problems, type, weight));
-  PetscCall(PetscMalloc2((size_t)problems.dictionary.n * VpFdmSize(level->basis.n), &table, problems.dictionary.n, &mirrored));
+  PetscCall(FindProblems(&problems, type, &nsample, &sample));
+  nentry = problems.dictionary.n;
+  PetscCall(PetscMalloc2((size_t)nentry * VpFdmSize(level->basis.n), &table, nentry, &mirrored));
   PetscCall(SolveProblems(level, &problems, space, table, mirrored));
-  PetscCall(WorstCondition(level, patches->n, problems.dictionary.n, table, type, weight, &condition));
-  PetscCall(VpTogether(level->mesh->comm, Place(level, patches, problems.dictionary.n, type, table, mirrored, weight, arrays, view)));
-  PetscCall(PetscFree(weight));
+  if (problems.weight) PetscCall(WorstCondition(level, patches->n, nentry, table, type, problems.weight, &condition));
+  else PetscCall(WorstCondition(level, nsample, nentry, table, sample, NULL, &condition));
+  PetscCall(VpTogether(level->mesh->comm, Place(level, patches, nentry, type, table, mirrored, problems.weight, arrays, view)));
   PetscCall(PetscFree2(table, mirrored));
+  PetscCall(PetscFree(sample));
   PetscCall(PetscFree(type));
-  PetscCall(PetscFree(problems.key));
-  PetscCall(VpDictionaryDestroy(&problems.dictionary));
+  PetscCall(ProblemsDestroy(&problems));
   PetscCall(CheckCondition(level, condition));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
