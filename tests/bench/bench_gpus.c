@@ -1,6 +1,7 @@
 static char help[] =
   "Scaling over GPUs, one a rank: A x, sweep, cycle and solves of -div grad u = f on boxes, with the messages of each and the time they cost.\n\n\
   -bench_only weak|strong : these only\n\
+  -bench_only size        : degree 4 on eight meshes, each on all ranks, without what messages cost\n\
   -bench_only huge        : one solve by refinement of degree 4 on boxes of 128^3 cells, 2.62 10^8 unknowns each\n\
   -bench_boxes n          : of these on a GPU, 8: cuBLAS counts 2^31 - 1 unknowns there\n\
   -bench_shift s          : meshes refined s times less\n\
@@ -22,6 +23,8 @@ static const Size sizes[] = {
   {"weak", 3, {1, 1, 1}, 6},   {"weak", 4, {2, 2, 1}, 5},   {"weak", 7, {1, 1, 1}, 5}, /* 16 million */
   {"weak", 3, {1, 1, 1}, 5},   {"weak", 4, {2, 2, 1}, 4},   {"weak", 7, {1, 1, 1}, 4}, /* 2 million */
   {"strong", 4, {1, 1, 1}, 7}, {"strong", 4, {2, 2, 1}, 5},                            /* 262 and 16 million in all */
+  {"size", 4, {2, 2, 1}, 3},   {"size", 4, {1, 1, 1}, 4},   {"size", 4, {2, 2, 1}, 4}, {"size", 4, {1, 1, 1}, 5}, /* 0.3 to 4 million */
+  {"size", 4, {2, 2, 1}, 5},   {"size", 4, {1, 1, 1}, 6},   {"size", 4, {2, 2, 1}, 6}, {"size", 4, {1, 1, 1}, 7}, /* 16 to 262 million */
 };
 
 typedef struct {
@@ -218,7 +221,7 @@ static const struct {
   {"cycle, by colors", Precondition, NULL, 10, VPATCHDG_EXCHANGE_COLOR, PETSC_TRUE},
 };
 #define REFINEMENT 3
-#define NFIGURE (int)PETSC_STATIC_ARRAY_LENGTH(figures)
+#define NFIGURE    (int)PETSC_STATIC_ARRAY_LENGTH(figures)
 
 typedef struct {
   double   seconds, sent[2], silent; /* messages and bytes; seconds without messages */
@@ -262,7 +265,7 @@ static PetscErrorCode ReportProblem(const Size *size, const Problem *p, FILE *js
 
 static PetscErrorCode ReportFigure(const Size *size, const Problem *p, int i, const Result *r, FILE *json, PetscBool *first)
 {
-  const double exposed = ranks > 1 && figures[i].silent ? r->seconds - r->silent : NAN;
+  const double exposed = r->silent > 0 ? r->seconds - r->silent : NAN;
   char         text[32], wide[32];
 
   PetscFunctionBeginUser;
@@ -283,15 +286,16 @@ static PetscErrorCode ReportFigure(const Size *size, const Problem *p, int i, co
 
 static PetscErrorCode Run(const Size *size, FILE *json, PetscBool *first)
 {
-  Result  results[NFIGURE] = {{0}};
-  Problem p;
+  const int messages = ranks > 1 && strcmp(size->kind, "size") != 0; /* are these measured, too? */
+  Result    results[NFIGURE] = {{0}};
+  Problem   p;
 
   PetscFunctionBeginUser;
-  for (int exchange = VPATCHDG_EXCHANGE_AUTO; exchange <= (ranks > 1 ? VPATCHDG_EXCHANGE_COLOR : VPATCHDG_EXCHANGE_AUTO);
+  for (int exchange = VPATCHDG_EXCHANGE_AUTO; exchange <= (messages ? VPATCHDG_EXCHANGE_COLOR : VPATCHDG_EXCHANGE_AUTO);
        exchange += VPATCHDG_EXCHANGE_COLOR - VPATCHDG_EXCHANGE_AUTO) {
-    for (int silent = 0; silent < (ranks > 1 ? 2 : 1); silent++) {
+    for (int silent = 0; silent < (messages ? 2 : 1); silent++) {
       PetscCall(MeasureAll(size, (VPatchDGExchange)exchange, (PetscBool)silent, &p, results));
-      for (int i = 0; i < NFIGURE && silent == (ranks > 1); i++) {
+      for (int i = 0; i < NFIGURE && silent == messages; i++) {
         if ((int)figures[i].exchange == exchange) PetscCall(ReportFigure(size, &p, i, &results[i], json, first));
       }
       PetscCall(Destroy(&p));
@@ -364,8 +368,8 @@ int main(int argc, char **argv)
       "MDoF", "GPU", "", "ms", "GDoF/s", "its", "messages", "MB", "exposed"));
   }
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(sizes) && !huge; i++) {
-    PetscCall(PetscStrcmp(kind, sizes[i].kind, &wanted));
-    if (!only || wanted) PetscCall(Run(&sizes[i], json, &first));
+    PetscCall(PetscStrcmp(only ? kind : "size", sizes[i].kind, &wanted));
+    if (wanted == only) PetscCall(Run(&sizes[i], json, &first));
   }
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, json, "]\n"));
   PetscCall(PetscFClose(PETSC_COMM_WORLD, json));
