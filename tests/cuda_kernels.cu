@@ -1,13 +1,11 @@
 /* The CUDA kernels against plain loops, slot by slot, on meshes regular enough for all of them. With arguments: only these degrees.
    ranks: 1 */
-#include "support/cuda_loops.h"
+#include "support/cuda_level.h"
 
 /* the level on the device */
 struct Device {
   const VpBackend    *backend = VpBackendFind("cuda");
-  VpView              view = VpView();
-  VpPatchView         patches = VpPatchView();
-  VpTransferView      transfer = VpTransferView();
+  Views               views;
   std::vector<void *> kept;
   bool                single = false;
 
@@ -19,7 +17,8 @@ struct Device {
     kept.push_back(to);
     return to;
   }
-  template <class A> const A *Array(const std::vector<A> &a)
+  template <class A>
+  const A *Array(const std::vector<A> &a)
   {
     return a.empty() ? NULL : (const A *)Put(a.data(), a.size() * sizeof(A));
   }
@@ -41,33 +40,44 @@ struct Device {
       std::vector<float> f(count);
       Call(backend->download(p, count * sizeof(float), f.data()));
       std::copy(f.begin(), f.end(), a.begin());
-    } else
-      Call(backend->download(p, count * sizeof(double), a.data()));
+    } else Call(backend->download(p, count * sizeof(double), a.data()));
     return a;
   }
   void Init(const Level &v, bool in_single, int32_t nown)
   {
     single = in_single;
-
-    view.dim = v.dim, view.n = v.n, view.nt = v.basis.nt;
-    view.first[0] = v.basis.first[0], view.first[1] = v.basis.first[1];
-    view.nown = nown, view.nsweep = view.nlocal = v.ncell;
-    view.neighbor = Array(v.neighbor), view.line = Array(v.line);
-    view.lines = Real(v.lines), view.traces = Real(v.traces), view.expand = Real(v.expand);
-    view.enter = Real(v.enter), view.leave = Real(v.leave);
-    patches.patch = Array(v.patch), patches.type = Array(v.type), patches.cover = Array(v.cover);
-    patches.fdm = Real(v.fdm), patches.mirrored = Array(v.mirrored), patches.weight = Real(v.weight);
-    patches.reaction = v.reaction, patches.cutoff = -1, patches.drop = Real(v.drop);
-    transfer.P = Real(v.P), transfer.R = Real(v.R), transfer.reverse = (PetscBool)v.thin;
-    transfer.parent = Array(v.parent), transfer.corner = Array(v.corner), transfer.child = Array(v.child);
-    transfer.ncoarse = v.ncell >> v.dim;
+    views = ViewsOf(v, nown, *this);
   }
   ~Device()
   {
-    for (void **device : {&view.device, &patches.device, &transfer.device}) Call(backend->release_plans(device));
+    for (void **device : {&views.cells.device, &views.patches.device, &views.transfer.device}) Call(backend->release_plans(device));
     for (void *p : kept) Call(backend->release(p));
   }
 };
+
+static double Error(const Reals &a, const Reals &b, size_t first, size_t last)
+{
+  double e = 0, s = 0;
+
+  for (size_t i = first; i < last; i++) {
+    if (!(fabs(a[i] - b[i]) < 1e300)) return INFINITY;
+    e += (a[i] - b[i]) * (a[i] - b[i]);
+    s += b[i] * b[i];
+  }
+  return sqrt(e / s);
+}
+
+/* A x, or b - A x */
+static Reals Apply(const Views &host, const Reals &x, const double *b)
+{
+  const int                   N = CellSize(&host.cells);
+  Reals                       y(x.size());
+  std::vector<const double *> cell;
+
+  for (size_t i = 0; i < x.size(); i += N) cell.push_back(&x[i]);
+  ReferenceApply(&host.cells, (int)cell.size(), cell.data(), b, y.data());
+  return y;
+}
 
 /* does the device hold 64 of the largest blocks, and half as many again? */
 static bool IsLarge()
@@ -80,6 +90,7 @@ static bool IsLarge()
 
 struct Check {
   Level        v;
+  Views        host;
   Device       g;
   const VpOps *ops;
   std::string  name;
@@ -90,6 +101,9 @@ struct Check {
 
   void Start(bool single, int32_t nown)
   {
+    InPlace here;
+
+    host = ViewsOf(v, nown, here);
     g.Init(v, single, nown);
     ops = g.backend->ops(single ? VP_SINGLE : VP_DOUBLE, v.dim, v.k);
     N = (size_t)v.ncell * v.per;
@@ -106,68 +120,47 @@ struct Check {
   }
   void Operator(const std::string &what, int32_t first, int32_t last)
   {
-    const size_t one = g.single ? sizeof(float) : sizeof(double);
-    const Reals  y = Apply(v, x);
-    Reals        r(N);
-    void        *dy = g.Poisoned(N), *dr = g.Poisoned(N);
+    const size_t   one = g.single ? sizeof(float) : sizeof(double);
+    const Reals    y = Apply(host, x, NULL), r = Apply(host, x, b.data());
+    void          *dy = g.Poisoned(N), *dr = g.Poisoned(N);
+    const VpGhosts ghosts = VpGhostsAt((char *)dx + (size_t)g.views.cells.nown * v.per * one);
 
-    for (size_t i = 0; i < N; i++) r[i] = b[i] - y[i];
-    Call(ops->apply(&g.view, first, last, dx, VpGhostsAt((char *)dx + (size_t)g.view.nown * v.per * one), NULL, dy));
-    Call(ops->apply(&g.view, first, last, dx, VpGhostsAt((char *)dx + (size_t)g.view.nown * v.per * one), db, dr));
+    Call(ops->apply(&g.views.cells, first, last, dx, ghosts, NULL, dy));
+    Call(ops->apply(&g.views.cells, first, last, dx, ghosts, db, dr));
     Compare(what + " A x", dy, y, (size_t)first * v.per, (size_t)last * v.per);
     Compare(what + " b - A x", dr, r, (size_t)first * v.per, (size_t)last * v.per);
   }
   /* a side of every cell, last cells first; traces of them, and coefficients from other traces */
   void SideTraces()
   {
-    const size_t         lines = (size_t)(v.per / v.n);
-    const int            nt = v.basis.nt;
     std::vector<int32_t> list;
-    Reals                traces, y = b;
+    Reals                traces(2 * (size_t)v.ncell * v.per / v.n), y = b;
 
-    for (int32_t cell = v.ncell - 1; cell >= 0; cell--) {
-      const int     side = cell % (2 * v.dim), d = side / 2, end = side % 2;
-      const double *T = &v.traces[2 * end * nt], *E = &v.expand[2 * end * nt];
-      const size_t  item = list.size();
-      size_t        l = 0;
-      list.push_back(2 * v.dim * cell + side);
-      traces.resize(2 * lines * list.size(), 0.);
-      for (int at = 0; at < v.per; at++) {
-        int i[3];
-        Index(v.n, at, i);
-        if (i[d]) continue;
-        for (int t = 0; t < nt; t++) {
-          i[d] = v.basis.first[end] + t;
-          const size_t to = (size_t)cell * v.per + At(v.dim, v.n, i);
-          traces[2 * lines * item + l] += T[t] * x[to];
-          traces[(2 * item + 1) * lines + l] += T[nt + t] * x[to];
-          y[to] = E[t] * x[2 * lines * item + l] + E[nt + t] * x[(2 * item + 1) * lines + l];
-        }
-        l++;
-      }
-    }
+    for (int32_t cell = v.ncell - 1; cell >= 0; cell--) list.push_back(2 * v.dim * cell + cell % (2 * v.dim));
+    ReferenceTraces(&host.cells, v.ncell, list.data(), x.data(), traces.data(), NULL);
+    ReferenceTraces(&host.cells, v.ncell, list.data(), y.data(), NULL, x.data());
     const int32_t *sides = g.Array(list);
     void          *dt = g.Poisoned(traces.size()), *dy = g.Real(b);
-    Call(ops->gather_traces(&g.view, (int32_t)list.size(), sides, dx, dt));
-    Call(ops->scatter_traces(&g.view, (int32_t)list.size(), sides, dx, dy));
+    Call(ops->gather_traces(&g.views.cells, (int32_t)list.size(), sides, dx, dt));
+    Call(ops->scatter_traces(&g.views.cells, (int32_t)list.size(), sides, dx, dy));
     Compare("traces on sides", dt, traces, 0, traces.size());
     Compare("coefficients from traces", dy, y, 0, N);
   }
   void Smoother(const std::string &what, VpForm form, double factor)
   {
-    Reals    two[2] = {x, Reals(N, 0.)};
-    void    *d[2] = {g.Real(x), g.Real(Reals(N, 0.))};
-    unsigned done = 0;
+    Reals         two[2] = {x, Reals(N, 0.)};
+    double *const y[2] = {two[0].data(), two[1].data()};
+    void         *d[2] = {g.Real(x), g.Real(Reals(N, 0.))};
+    unsigned      done = 0;
 
     for (int slot = 0; slot < 1 << v.dim; slot++) {
       const int32_t first = v.start[slot], last = v.start[slot + 1];
-      for (int32_t p = first; p < last; p++) SweepPatch(v, form, p, done, b, two);
-      Call(ops->sweep(&g.view, &g.patches, form, first, last, done, db, d));
+      ReferenceSweep(&host.cells, &host.patches, form, first, last, done, b.data(), y);
+      Call(ops->sweep(&g.views.cells, &g.views.patches, form, first, last, done, db, d));
       done |= 1u << ((1 << v.dim) - 1 - slot);
     }
-    for (int32_t cell = 0; cell < v.ncell; cell++)
-      if (__builtin_popcount(v.cover[cell] & done) & 1) std::copy_n(&two[1][(size_t)cell * v.per], v.per, &two[0][(size_t)cell * v.per]);
-    Call(ops->settle(&g.patches, v.ncell, done, d));
+    ReferenceCurrent(&host.cells, &host.patches, v.ncell, NULL, done, y, y[0]);
+    Call(ops->settle(&g.views.patches, v.ncell, done, d));
     Compare(what, d[0], two[0], 0, N, factor);
   }
   /* all colours by sweep_all, forward and back; `can`: these patches can be so on devices that hold enough of them */
@@ -176,18 +169,19 @@ struct Check {
     const int nc = 1 << v.dim;
 
     for (int back = 0; back < 2; back++) {
-      Reals     two[2] = {x, Reals(N, 0.)};
-      void     *d[2] = {g.Real(x), g.Real(Reals(N, 0.))};
-      int       order[8];
-      unsigned  done = 0;
-      PetscBool did;
+      Reals         two[2] = {x, Reals(N, 0.)};
+      double *const y[2] = {two[0].data(), two[1].data()};
+      void         *d[2] = {g.Real(x), g.Real(Reals(N, 0.))};
+      int           order[8];
+      unsigned      done = 0;
+      PetscBool     did;
 
       for (int i = 0; i < nc; i++) {
         order[i] = back ? nc - 1 - i : i;
-        for (int32_t p = v.start[order[i]]; p < v.start[order[i] + 1]; p++) SweepPatch(v, VP_FORM_REPLACE, p, done, b, two);
+        ReferenceSweep(&host.cells, &host.patches, VP_FORM_REPLACE, v.start[order[i]], v.start[order[i] + 1], done, b.data(), y);
         done |= 1u << order[i];
       }
-      Call(ops->sweep_all(&g.view, &g.patches, nc, order, v.start.data(), VpGhostsAt(NULL), db, d, &did));
+      Call(ops->sweep_all(&g.views.cells, &g.views.patches, nc, order, v.start.data(), VpGhostsAt(NULL), db, d, &did));
       TapOk((PetscBool)(did == (PetscBool)(can && IsLarge())), "%s all colours at once: %s", name.c_str(), did ? "taken" : "left");
       if (!did) continue;
       for (int i = 0; i < 2; i++) Compare(back ? "all colours at once, backwards" : "all colours at once", d[i], two[i], 0, N, 10);
@@ -196,58 +190,46 @@ struct Check {
   void Transfers()
   {
     const size_t Nc = N >> v.dim;
-    Reals        fine(N), add(N), coarse(Nc, 0.);
-    const int    n2 = v.n * v.n;
+    Reals        fine(N), add = x, coarse(Nc);
 
-    for (int32_t cell = 0; cell < v.ncell; cell++) {
-      const double *P[3], *R[3];
-      for (int d = 0; d < 3; d++) P[d] = &v.P[(v.corner[cell] >> d & 1) * n2], R[d] = &v.R[(v.corner[cell] >> d & 1) * n2];
-      const Reals f = CellTensor(v, P, &c[(size_t)v.parent[cell] * v.per]), r = CellTensor(v, R, &b[(size_t)cell * v.per]);
-      for (int i = 0; i < v.per; i++) {
-        fine[(size_t)cell * v.per + i] = f[i];
-        add[(size_t)cell * v.per + i] = f[i] + x[(size_t)cell * v.per + i];
-        coarse[(size_t)v.parent[cell] * v.per + i] += r[i];
-      }
-    }
+    ReferenceProlong(&host.cells, &host.transfer, v.ncell, PETSC_FALSE, c.data(), fine.data());
+    ReferenceProlong(&host.cells, &host.transfer, v.ncell, PETSC_TRUE, c.data(), add.data());
+    ReferenceRestrict(&host.cells, &host.transfer, b.data(), coarse.data());
     void *d = g.Poisoned(N), *da = g.Real(x), *db2 = g.Poisoned(Nc);
-    Call(ops->prolong(&g.transfer, 0, v.ncell, PETSC_FALSE, dc, d));
-    Call(ops->prolong(&g.transfer, 0, v.ncell, PETSC_TRUE, dc, da));
-    Call(ops->restrict_(&g.transfer, db, db2));
+    Call(ops->prolong(&g.views.transfer, 0, v.ncell, PETSC_FALSE, dc, d));
+    Call(ops->prolong(&g.views.transfer, 0, v.ncell, PETSC_TRUE, dc, da));
+    Call(ops->restrict_(&g.views.transfer, db, db2));
     Compare("prolong", d, fine, 0, N);
     Compare("prolong add", da, add, 0, N);
     Compare("restrict", db2, coarse, 0, Nc);
   }
   void Conversions(const Level &outer, Device &o)
   {
-    const double *E[3] = {v.enter.data(), v.enter.data(), v.enter.data()}, *L[3] = {v.leave.data(), v.leave.data(), v.leave.data()};
-    const Reals   A = Apply(outer, x);
-    Reals         in(N), res(N), out(N), r(N);
-    double        norm = 0, norm2;
-    const size_t  owned = (size_t)g.view.nown * v.per;
+    InPlace      here;
+    const Reals  r = Apply(ViewsOf(outer, g.views.cells.nown, here), x, b.data());
+    Reals        in(N), res(N), out = c;
+    double       norm = 0, norm2;
+    const size_t owned = (size_t)g.views.cells.nown * v.per;
 
-    for (size_t i = 0; i < N; i++) r[i] = b[i] - A[i], norm += i < owned ? r[i] * r[i] : 0;
-    for (int32_t cell = 0; cell < v.ncell; cell++) {
-      const Reals f = CellTensor(v, E, &b[(size_t)cell * v.per]), e = CellTensor(v, E, &r[(size_t)cell * v.per]),
-                  l = CellTensor(v, L, &x[(size_t)cell * v.per]);
-      for (int i = 0; i < v.per; i++) {
-        in[(size_t)cell * v.per + i] = f[i];
-        res[(size_t)cell * v.per + i] = e[i];
-        out[(size_t)cell * v.per + i] = l[i] + c[(size_t)cell * v.per + i];
-      }
+    for (size_t i = 0; i < owned; i++) norm += r[i] * r[i];
+    for (size_t at = 0; at < N; at += v.per) {
+      ReferenceConvert(&host.cells, host.cells.enter, 1, &b[at], PETSC_FALSE, &in[at]);
+      ReferenceConvert(&host.cells, host.cells.enter, 1, &r[at], PETSC_FALSE, &res[at]);
+      ReferenceConvert(&host.cells, host.cells.leave, 1, &x[at], PETSC_TRUE, &out[at]);
     }
     void   *d = g.Poisoned(N), *d2 = g.Poisoned(N), *d3 = g.Poisoned(N);
     double *ob = (double *)o.Real(b), *ox = (double *)o.Real(x), *oc = (double *)o.Real(c);
-    Call(ops->enter(&g.view, 1, ob, d));
-    Call(ops->enter_residual(&g.view, &o.view, 1, ox, VpGhostsAt(ox + owned), ob, d2, &norm2));
-    Call(ops->leave(&g.view, PETSC_TRUE, 1, dx, oc));
+    Call(ops->enter(&g.views.cells, 1, ob, d));
+    Call(ops->enter_residual(&g.views.cells, &o.views.cells, 1, ox, VpGhostsAt(ox + owned), ob, d2, &norm2));
+    Call(ops->leave(&g.views.cells, PETSC_TRUE, 1, dx, oc));
     Compare("enter", d, in, 0, owned);
     Compare("enter_residual", d2, res, 0, owned, 2);
     TapOk((PetscBool)(fabs(norm2 - norm) < 1e-11 * norm), "%s norm (%.1e)", name.c_str(), fabs(norm2 - norm) / norm);
     const double e = Error(o.Get(oc, N), out, 0, owned);
     TapOk((PetscBool)(e < eps), "%s leave (%.1e)", name.c_str(), e);
-    Call(ops->enter_residual(&g.view, &o.view, 1, ox, VpGhostsAt(ox + owned), ob, d3, NULL));
+    Call(ops->enter_residual(&g.views.cells, &o.views.cells, 1, ox, VpGhostsAt(ox + owned), ob, d3, NULL));
     Compare("enter_residual without the norm", d3, res, 0, owned, 2);
-    Call(ops->enter_residual(&g.view, &o.view, 1, NULL, VpGhostsAt(NULL), ob, d2, &norm2));
+    Call(ops->enter_residual(&g.views.cells, &o.views.cells, 1, NULL, VpGhostsAt(NULL), ob, d2, &norm2));
     Compare("enter_residual without x", d2, in, 0, owned);
   }
 };
@@ -304,7 +286,7 @@ static void CheckAll(int dim, int k, bool single)
     Level  ov;
     MakeMesh(ov, dim, k, L, false, h, sides);
     MakeLines(ov, 0);
-    od.Init(ov, false, c.g.view.nown);
+    od.Init(ov, false, c.g.views.cells.nown);
     c.Conversions(ov, od);
     if (!variant) continue;
     MakeMesh(s.v, dim, k, dim == 2 ? 3 : 2, true, h, sides);

@@ -1,6 +1,6 @@
 /* Levels for the test of the CUDA kernels: a box of 2^L cells a side in Morton order, each side Dirichlet or Neumann. */
 #pragma once
-#include "backend.h"
+#include "reference.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -211,3 +211,44 @@ static void Scramble(Level &v)
   for (double &a : v.weight) a += 2;
   v.reaction = 0.7;
 }
+
+/* a level as kernels see it */
+struct Views {
+  VpView         cells = VpView();
+  VpPatchView    patches = VpPatchView();
+  VpTransferView transfer = VpTransferView();
+};
+
+/* Its arrays are where `place` puts them: Array(integers), Real(numbers). */
+template <class Place>
+static Views ViewsOf(const Level &v, int32_t nown, Place &place)
+{
+  Views w;
+
+  w.cells.dim = v.dim, w.cells.n = v.n, w.cells.nt = v.basis.nt;
+  w.cells.first[0] = v.basis.first[0], w.cells.first[1] = v.basis.first[1];
+  w.cells.nown = nown, w.cells.nsweep = w.cells.nlocal = v.ncell;
+  w.cells.neighbor = place.Array(v.neighbor), w.cells.line = place.Array(v.line);
+  w.cells.lines = place.Real(v.lines), w.cells.traces = place.Real(v.traces), w.cells.expand = place.Real(v.expand);
+  w.cells.enter = place.Real(v.enter), w.cells.leave = place.Real(v.leave);
+  w.patches.patch = place.Array(v.patch), w.patches.type = place.Array(v.type), w.patches.cover = place.Array(v.cover);
+  w.patches.fdm = place.Real(v.fdm), w.patches.mirrored = place.Array(v.mirrored), w.patches.weight = place.Real(v.weight);
+  w.patches.reaction = v.reaction, w.patches.cutoff = -1, w.patches.drop = place.Real(v.drop);
+  w.transfer.P = place.Real(v.P), w.transfer.R = place.Real(v.R), w.transfer.reverse = (PetscBool)v.thin;
+  w.transfer.parent = place.Array(v.parent), w.transfer.corner = place.Array(v.corner), w.transfer.child = place.Array(v.child);
+  w.transfer.ncoarse = v.ncell >> v.dim;
+  return w;
+}
+
+/* where they are already */
+struct InPlace {
+  template <class A>
+  const A *Array(const std::vector<A> &a)
+  {
+    return a.empty() ? NULL : a.data();
+  }
+  const void *Real(const Reals &a)
+  {
+    return Array(a);
+  }
+};

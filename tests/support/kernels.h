@@ -1,6 +1,6 @@
-/* Random views of levels for the tests of the kernels, plain loops for what kernels do there, and ghosts that come late. */
+/* Random views of levels for the tests of the kernels, and ghosts that come late. */
 #pragma once
-#include "backend.h"
+#include "reference.h"
 #include <math.h>
 
 enum { CELLS = 180, OWN = 120, SWEPT = 165, ENTRIES = 5, PATCHES = 19, COARSE = 3, VIEWS = 2 * 2 * VP_MAX_DEGREE * 2 };
@@ -15,7 +15,6 @@ typedef struct {
   VpPrecision      precision;
   size_t           real; /* bytes */
   int              N, corners;
-  double          *lines, *drop, *traces, *expand, *fdm, *weight, *P, *R, *enter, *leave;
   double          *x[2], *b, *xc;         /* vectors */
   void            *vx[2], *vb, *vxc, *vy; /* the same, and room, on the backend in the view's precision */
   void            *late;                  /* NULL, or a copy of vx[1] */
@@ -31,7 +30,10 @@ static unsigned Random(unsigned below)
   return (unsigned)(seed >> 33) % below;
 }
 
-static double Real(void) { return (double)Random(1 << 20) / (1 << 19) - 1; }
+static double Real(void)
+{
+  return (double)Random(1 << 20) / (1 << 19) - 1;
+}
 
 static void *Keep(Case *c, void *p)
 {
@@ -127,6 +129,7 @@ static void MakePatches(Case *c)
   int32_t  *cells = Keep(c, malloc(PATCHES * (size_t)c->corners * sizeof(int32_t)));
   int32_t  *types = Keep(c, malloc(PATCHES * (size_t)dim * sizeof(int32_t)));
   uint8_t   mirrored[ENTRIES] = {1};
+  double   *fdm;
 
   for (int i = 0; i < PATCHES * c->corners; i++) cells[i] = (i * 7 + 3) % SWEPT;
   for (int i = 0; i < PATCHES * dim; i++) types[i] = (int32_t)Random(ENTRIES);
@@ -138,21 +141,22 @@ static void MakePatches(Case *c)
   c->host_patches.type = types;
   c->patches.patch = Place(c, cells, PATCHES * (size_t)c->corners * sizeof(int32_t));
   c->patches.type = Place(c, types, PATCHES * (size_t)dim * sizeof(int32_t));
-  c->fdm = Keep(c, malloc((size_t)(ENTRIES * width) * sizeof(double)));
+  fdm = Keep(c, malloc((size_t)(ENTRIES * width) * sizeof(double)));
   for (int e = 0; e < ENTRIES; e++) {
-    for (int i = 0; i < width; i++) c->fdm[e * width + i] = i < 2 * m * m ? 2 * Real() / m : 1.5 + Real();
-    if (e % 2) c->fdm[e * width + 2 * m * m + 1] = INFINITY;
+    for (int i = 0; i < width; i++) fdm[e * width + i] = i < 2 * m * m ? 2 * Real() / m : 1.5 + Real();
+    if (e % 2) fdm[e * width + 2 * m * m + 1] = INFINITY;
   }
   for (int i = 0; i < n; i++) {
     const int orthonormal = n < VP_THIN_FROM(dim), mirror = orthonormal ? n + i : m - 1 - i, sign = orthonormal && i % 2 ? -1 : 1;
     for (int r = 0; r < m; r++) {
-      c->fdm[r * m + mirror] = (r % 2 ? -sign : sign) * c->fdm[r * m + i];
-      c->fdm[m * m + mirror * m + r] = (r % 2 ? -sign : sign) * c->fdm[m * m + i * m + r];
+      fdm[r * m + mirror] = (r % 2 ? -sign : sign) * fdm[r * m + i];
+      fdm[m * m + mirror * m + r] = (r % 2 ? -sign : sign) * fdm[m * m + i * m + r];
     }
   }
-  c->patches.fdm = PlaceReals(c, (size_t)(ENTRIES * width), c->fdm);
+  c->patches.fdm = PlaceReals(c, (size_t)(ENTRIES * width), fdm);
   c->patches.mirrored = Place(c, mirrored, ENTRIES);
-  c->weight = Reals(c, PATCHES, 0.5, &c->patches.weight);
+  c->host_patches.fdm = fdm;
+  c->host_patches.weight = Reals(c, PATCHES, 0.5, &c->patches.weight);
 }
 
 /* within a patch, cells are neighbours */
@@ -161,7 +165,8 @@ static void JoinPatches(Case *c, int32_t *neighbor)
   const int dim = c->view.dim;
 
   for (int i = 0; i < PATCHES * c->corners; i++) {
-    for (int d = 0; d < dim; d++) neighbor[c->host_patches.patch[i] * 2 * dim + 2 * d + !((i >> d) & 1)] = c->host_patches.patch[i ^ 1 << d];
+    for (int d = 0; d < dim; d++)
+      neighbor[c->host_patches.patch[i] * 2 * dim + 2 * d + !((i >> d) & 1)] = c->host_patches.patch[i ^ 1 << d];
   }
   PetscCallAbort(PETSC_COMM_SELF, c->backend->upload(neighbor, SWEPT * 2 * (size_t)dim * sizeof(int32_t), (void *)c->view.neighbor));
   c->host.neighbor = neighbor;
@@ -180,7 +185,7 @@ static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int 
   c->real = precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
   c->ops = c->backend->ops(precision, dim, degree);
   c->corners = 1 << dim;
-  c->N = dim == 3 ? n * n * n : n * n;
+  c->N = (int)PetscPowInt(n, dim);
   v->dim = dim;
   v->n = n;
   v->nt = n < 4 ? n : thin && n >= VP_THIN_FROM(dim) ? 2 : 4;
@@ -196,17 +201,17 @@ static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int 
   t->reverse = (PetscBool)(n >= VP_THIN_LEAST && v->nt == 2);
   c->host_transfer = *t;
   h->line = Ints(c, SWEPT * (size_t)dim, ENTRIES, 0, &v->line);
-  c->lines = Reals(c, (size_t)(ENTRIES * VpLineSize(n)), 1. / n, &v->lines);
-  c->drop = Reals(c, (size_t)(ENTRIES * 2 * VpLineSize(n)), 1. / n, &p->drop);
-  c->traces = Reals(c, (size_t)(4 * v->nt), 1, &v->traces);
-  c->expand = Reals(c, (size_t)(4 * v->nt), 1, &v->expand);
+  h->lines = Reals(c, (size_t)(ENTRIES * VpLineSize(n)), 1. / n, &v->lines);
+  c->host_patches.drop = Reals(c, (size_t)(ENTRIES * 2 * VpLineSize(n)), 1. / n, &p->drop);
+  h->traces = Reals(c, (size_t)(4 * v->nt), 1, &v->traces);
+  h->expand = Reals(c, (size_t)(4 * v->nt), 1, &v->expand);
   MakePatches(c);
   JoinPatches(c, Ints(c, SWEPT * 2 * (size_t)dim, CELLS + 2, -2, &v->neighbor));
   c->host_patches.cover = Bytes(c, CELLS, 256, &p->cover);
-  c->P = Mirrored(c, &t->P);
-  c->R = Mirrored(c, &t->R);
-  c->enter = Reals(c, (size_t)(n * n), 2. / n, &v->enter);
-  c->leave = Reals(c, (size_t)(n * n), 2. / n, &v->leave);
+  c->host_transfer.P = Mirrored(c, &t->P);
+  c->host_transfer.R = Mirrored(c, &t->R);
+  h->enter = Reals(c, (size_t)(n * n), 2. / n, &v->enter);
+  h->leave = Reals(c, (size_t)(n * n), 2. / n, &v->leave);
   c->host_transfer.parent = Ints(c, CELLS, COARSE, 0, &t->parent);
   c->host_transfer.corner = Bytes(c, CELLS, (unsigned)c->corners, &t->corner);
   c->host_transfer.child = Ints(c, COARSE * (size_t)c->corners, SWEPT, 0, &t->child);
@@ -229,63 +234,6 @@ static void CaseDestroy(Case *c)
   ReleasePlans(c);
   while (c->nkept) free(c->kept[--c->nkept]);
   while (c->nplaced) PetscCallAbort(PETSC_COMM_SELF, c->backend->release(c->placed[--c->nplaced]));
-}
-
-/* out += scale (A along direction d) in, on arrays n^dim */
-static void Along(int dim, int n, int d, const double *A, double scale, const double *in, double *out)
-{
-  const int N = dim == 3 ? n * n * n : n * n, stride = d == 0 ? 1 : d == 1 ? n : n * n;
-
-  for (int at = 0; at < N; at++) {
-    const int j = at / stride % n;
-    for (int i = 0; i < n; i++) out[at] += scale * A[j * n + i] * in[at + (i - j) * stride];
-  }
-}
-
-/* u = (A[dim-1] x ... x A[0]) u */
-static void Tensor(int dim, int n, const double *const A[], double *u)
-{
-  const int N = dim == 3 ? n * n * n : n * n;
-  double    t[18 * 18 * 18];
-
-  for (int d = 0; d < dim; d++) {
-    memset(t, 0, sizeof t);
-    Along(dim, n, d, A[d], 1, u, t);
-    memcpy(u, t, (size_t)N * sizeof(double));
-  }
-}
-
-/* out += scale * what the neighbour's values v beyond side s in direction d add to a cell with this line */
-static void Face(const Case *c, const double *line, int d, int s, double scale, const double *v, double *out)
-{
-  const VpView *view = &c->host;
-  const int     n = view->n;
-  const double *g = line + n * n + s * 2 * n, *t = c->traces + (1 - s) * 2 * view->nt;
-  double        C[VP_MAX_N * VP_MAX_N] = {0};
-
-  for (int j = 0; j < n; j++) {
-    for (int i = 0; i < view->nt; i++) C[j * n + view->first[1 - s] + i] = g[j] * t[i] + g[n + j] * t[view->nt + i];
-  }
-  Along(view->dim, n, d, C, scale, v, out);
-}
-
-/* r = b - A x of a cell; values of cell i: x[i]; local: the position in the patch whose outer sides drop out, or -1 */
-static void CellResidual(const Case *c, int cell, int local, const double *const x[], const double *b, double *r)
-{
-  const VpView *view = &c->host;
-  const int     dim = view->dim, n = view->n;
-
-  for (int i = 0; i < c->N; i++) r[i] = b ? b[cell * c->N + i] : 0;
-  for (int d = 0; d < dim; d++) {
-    const int     entry = view->line[cell * dim + d], outer = local < 0 ? -1 : local >> d & 1;
-    const double *line = c->lines + entry * VpLineSize(n);
-    if (outer >= 0 && view->neighbor[cell * 2 * dim + 2 * d + outer] >= 0) line = c->drop + (2 * entry + outer) * VpLineSize(n);
-    Along(dim, n, d, line, -1, x[cell], r);
-    for (int s = 0; s < 2; s++) {
-      const int beyond = view->neighbor[cell * 2 * dim + 2 * d + s];
-      if (beyond >= 0 && s != outer) Face(c, line, d, s, -1, x[beyond], r);
-    }
-  }
 }
 
 static double tolerance; /* of the precision at hand */
