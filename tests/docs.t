@@ -28,9 +28,9 @@ sub spoiled {
   return `python3 $folder/copy/share/doc/check.py $folder/help 2>&1`;
 }
 like(spoiled('src/petsc/dm/coefficient.c', 'DMVPatchDGGetCells - ', 'Cells - '), qr/DMVPatchDGGetCells has no page/, 'missing_page_is_missed');
-like(spoiled('src/petsc/fields/problem.c', '\.  dirichlet - [^\n]*\n', ''), qr/DMVPatchDGComputeRHS: describes the parameters/, 'missing_parameter_is_missed');
+like(spoiled('src/petsc/fields/integrals.c', '\.  dirichlet - [^\n]*\n', ''), qr/DMVPatchDGComputeRHS: describes the parameters/, 'missing_parameter_is_missed');
 like(spoiled('src/petsc/pc/levels.c', '`VPATCHDG_COARSE_SWEEPS`', 'sweeps'), qr/VPATCHDG_COARSE_SWEEPS is not explained/, 'missing_value_is_missed');
-like(spoiled('src/petsc/dm/options.c', '-dm_vpatchdg_dim', '-dm_vpatchdg_another'), qr/asks for -dm_vpatchdg_another, which.*has -dm_vpatchdg_dim, which nothing/s,
+like(spoiled('src/petsc/dm/settings.c', '-dm_vpatchdg_dim', '-dm_vpatchdg_another'), qr/asks for -dm_vpatchdg_another, which.*has -dm_vpatchdg_dim, which nothing/s,
   'missing_option_is_missed');
 like(spoiled('share/doc/options.rst', '- Degree of the polynomials, 1 to 8\n     - ``3``', "- Degree of the polynomials, 1 to 8\n     - ``4``"),
   qr/default of -dm_vpatchdg_degree is 3, not 4/, 'wrong_default_is_noticed');

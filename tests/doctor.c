@@ -1,7 +1,8 @@
 /* What -vpatchdg_doctor says of a coefficient, and the iterations that it foretells. The doctor itself: doctor.t. */
 /* ranks: 1 3 */
 #include "support/problem.h"
-#include "../src/petsc/impl.h"
+#include "../src/petsc/estimate/estimate.h"
+#include "../src/petsc/operator/operator.h"
 
 static FILE *said; /* the doctor's words, on rank 0 */
 
@@ -82,7 +83,7 @@ static PetscErrorCode memory_grows_with_the_coefficient(void)
   PetscFunctionBeginUser;
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, 3, 2, 3, NULL, &p));
   mesh = ((DM_VPatchDG *)p.dm->data)->mesh;
-  PetscCall(VpSizeOf(PETSC_COMM_WORLD, 3, 2, 3, 512, &VpBackendHost, &size));
+  PetscCall(VpSizeOf(PETSC_COMM_WORLD, 3, 2, 1, 3, &VpBackendHost, &size));
   plain = VpMeshMemory(&size).work;
   PetscCall(SetCoefficient(p.dm, Unaligned, 3));
   PetscCall(DMVPatchDGGetProblem(p.dm, &problem));

@@ -2,7 +2,7 @@
    ranks: 1 2 3 4 */
 #include "support/problem.h"
 #include "support/refused.h"
-#include "../src/petsc/pcimpl.h"
+#include "../src/petsc/pc/internal.h"
 
 /* how often the PC was built since build number `before` */
 static PetscErrorCode Builds(Problem *p, PetscInt before, PetscInt *builds)

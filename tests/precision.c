@@ -3,7 +3,7 @@
 #include "support/problem.h"
 #include "support/said.h"
 #include "support/refused.h"
-#include "../src/petsc/pcimpl.h"
+#include "../src/petsc/pc/internal.h"
 #include <petscsnes.h>
 
 #define VP "-pc_type vpatchdg "

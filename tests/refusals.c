@@ -2,7 +2,7 @@
 /* ranks: 1 3 */
 #include "support/problem.h"
 #include "support/refused.h"
-#include "../src/petsc/pcimpl.h"
+#include "../src/petsc/pc/internal.h"
 #include <stddef.h>
 
 static PetscErrorCode New(PetscInt dim, PetscInt refine, DM *dm)
@@ -116,7 +116,7 @@ static PetscErrorCode PCDisagreement(DM dm, PetscInt odd)
     PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
     PetscCall(PCSetType(pc, PCVPATCHDG));
     PetscCall(PCSetOperators(pc, A, A));
-    PetscCall(PCVPatchDGGetOptions(pc, PETSC_TRUE, &options));
+    options = &((PC_VPatchDG *)pc->data)->options;
     *((char *)options + members[i].at) ^= (char)odd; /* another least bit */
     PetscCall(PetscSNPrintf(text, sizeof(text), "PCs that differ between ranks in the %s", members[i].name));
     Refused(PCSetUp(pc), members[i].text, text);

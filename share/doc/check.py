@@ -51,9 +51,15 @@ def asking():
     return sorted(os.path.relpath(path, manual.ROOT) for path in glob.glob(os.path.join(manual.ROOT, 'src/**/*.c'), recursive=True)) + [manual.HEADER]
 
 
+def table_rows():
+    """(option, its setter, file) of the settings that src/petsc has in tables"""
+    for path in asking():
+        yield from ((option, setter, path) for option, setter in re.findall(r'VP_SETTING\([^"]*"(-\w+)",\s*"(\w+)"', manual.read(path)))
+
+
 def registered():
     """option -> (function that its help text names, file) of all options that src asks PETSc for"""
-    found = {}
+    found = {option: (setter, path) for option, setter, path in table_rows()}
     for path in asking():
         for call in re.findall(r'PetscOptions(?:Get)?[A-Z]\w*\((.*?)\)\)?;', manual.read(path), re.S):
             strings = re.findall(r'"((?:[^"\\]|\\.)*)"', call)

@@ -1,46 +1,23 @@
-/* The plugin: what PETSc sees when it loads the library, or when a program calls VPatchDGInitializePackage(). */
-#include "impl.h"
-#include "../base/threads.h"
+/* The entrance: what PETSc calls when it has loaded the library, and what a program calls first. */
+#include "dm/dm.h"
+#include "pc/pc.h"
+#include "support/session.h"
 
 #if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
   #error "vpatchdg needs a PETSc of real numbers in double precision (--with-scalar-type=real --with-precision=double)"
 #endif
 
-const char *const VPatchDGDomains[] = {"box", "lshape", "fichera", "boxes", "VPatchDGDomain", "VPATCHDG_DOMAIN_", NULL};
-const char *const VPatchDGBoundaries[] = {"dirichlet", "neumann", "periodic", "VPatchDGBoundary", "VPATCHDG_BOUNDARY_", NULL};
-const char *const VPatchDGSpaces[] = {"full", "dirichlet", "clamped", "VPatchDGSpace", "VPATCHDG_SPACE_", NULL};
-const char *const VPatchDGResiduals[] = {"exact", "local", "global", "VPatchDGResidual", "VPATCHDG_RESIDUAL_", NULL};
-const char *const VPatchDGPrecisions[] = {"single", "double", "auto", "VPatchDGPrecision", "VPATCHDG_PRECISION_", NULL};
-const char *const VPatchDGCycleTypes[] = {"v", "w", "VPatchDGCycleType", "VPATCHDG_CYCLE_", NULL};
-const char *const VPatchDGCoarses[] = {"auto", "sweeps", "ksp", "VPatchDGCoarse", "VPATCHDG_COARSE_", NULL};
-const char *const VPatchDGExchanges[] = {"auto", "sweep", "color", "VPatchDGExchange", "VPATCHDG_EXCHANGE_", NULL};
-
-PetscMPIInt      VPatchDGHostRank = 0, VPatchDGHostSize = 1;
-static PetscBool initialized = PETSC_FALSE, cited = PETSC_FALSE;
-
-static const char citation[] = "@article{CuiKanschat2024,\n"
-                               "  author = {Cui, Cu and Kanschat, Guido},\n"
-                               "  title  = {Multilevel Interior Penalty Methods on {GPU}s},\n"
-                               "  eprint = {2405.18982},\n"
-                               "  archivePrefix = {arXiv},\n"
-                               "  year   = {2024}\n"
-                               "}\n";
-
-PetscErrorCode VPatchDGCite(void)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscCitationsRegister(citation, &cited));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscBool initialized = PETSC_FALSE;
 
 static PetscErrorCode VPatchDGFinalizePackage(void)
 {
   PetscFunctionBegin;
-  initialized = cited = PETSC_FALSE;
+  initialized = PETSC_FALSE;
+  PetscCall(VpSessionEnd());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the events of multigrid.h, and -info and -log_exclude by the package's name */
+/* registers the events of multigrid.h, and the package's name for -info and -log_exclude */
 static PetscErrorCode RegisterLogging(void)
 {
   char      list[256];
@@ -59,19 +36,6 @@ static PetscErrorCode RegisterLogging(void)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-log_exclude", list, sizeof(list), &set));
   if (set) PetscCall(PetscStrInList("vpatchdg", list, ',', &found));
   if (found) PetscCall(PetscLogEventExcludeClass(VP_CLASSID));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode FindHostRank(void)
-{
-  MPI_Comm host;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_split_type(PETSC_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
-  PetscCallMPI(MPI_Comm_rank(host, &VPatchDGHostRank));
-  PetscCallMPI(MPI_Comm_size(host, &VPatchDGHostSize));
-  PetscCall(VpFindThreads(host));
-  PetscCallMPI(MPI_Comm_free(&host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,12 +63,47 @@ PetscErrorCode VPatchDGInitializePackage(void)
   PetscCall(PCRegister(PCVPATCH, PCCreate_VPatch));
   PetscCall(KSPGuessRegister(KSPGUESSVPATCHDG, KSPGuessCreate_VPatchDG));
   PetscCall(RegisterLogging());
-  PetscCall(FindHostRank());
+  PetscCall(VpSessionBegin());
   PetscCall(PetscRegisterFinalize(VPatchDGFinalizePackage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Error unless the PETSc that runs is of the kind this library was compiled for. Its PetscInt may be wider than ours. */
+/*@
+   DMVPatchDGCreate - Creates a `DMVPATCHDG` that is not set up yet: by default the unit square or cube as one box, Dirichlet boundary
+
+   Collective
+
+   Input Parameters:
++  comm   - MPI communicator
+.  dim    - dimension, 2 or 3
+.  degree - of the polynomials, 1 to 8
+-  refine - how often every box is refined
+
+   Output Parameter:
+.  dm - the DM
+
+   Level: beginner
+
+   Note:
+   Call `DMSetFromOptions()` if options may change the settings, then `DMSetUp()`.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetDomain()`, `DMVPatchDGSetBoxes()`, `DMVPatchDGSetBoundary()`, `DMVPatchDGSetCoefficient()`
+@*/
+PetscErrorCode DMVPatchDGCreate(MPI_Comm comm, PetscInt dim, PetscInt degree, PetscInt refine, DM *dm)
+{
+  PetscFunctionBegin;
+  VpAssertPointer(dm, 5);
+  PetscCall(VPatchDGInitializePackage());
+  PetscCall(DMCreate(comm, dm));
+  PetscCall(DMSetType(*dm, DMVPATCHDG));
+  PetscCall(DMSetDimension(*dm, dim));
+  PetscCall(DMVPatchDGCheckDimension(*dm));
+  PetscCall(DMVPatchDGSetDegree(*dm, degree));
+  PetscCall(DMSetRefineLevel(*dm, refine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ensures: an error unless the PETSc that runs is of the kind this library was compiled for. Its PetscInt may be wider than ours. */
 static PetscErrorCode CheckPetsc(void)
 {
   static const char again[] = "build vpatchdg again with that PETSc (PETSC_DIR, PETSC_ARCH)";

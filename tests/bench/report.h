@@ -1,6 +1,6 @@
 /* Time, memory and the report of bench_gpu: every figure is a line of the table and an object in the JSON file. One rank. */
 #pragma once
-#include "../../src/petsc/pcimpl.h"
+#include "../../src/petsc/pc/internal.h"
 #include <petscdevice.h>
 #include <petsctime.h>
 

@@ -1,5 +1,6 @@
 /* The cells of a DMVPATCHDG and the coefficient on them. */
-#include "../impl.h"
+#include "internal.h"
+#include "../mat/mat.h"
 
 /*@
    DMVPatchDGGetCells - Gets the number of this rank's cells
@@ -62,7 +63,7 @@ PetscErrorCode DMVPatchDGGetCellBounds(DM dm, PetscInt cell, PetscReal lower[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* coarser DMs that were made from dm, by PCMG for instance, take means of the new coefficient */
+/* gives coarser DMs that were made from dm, by PCMG for instance, the means of the new coefficient */
 static PetscErrorCode SetCoarseCoefficient(DM dm)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
@@ -97,12 +98,12 @@ static PetscErrorCode SetCoarseCoefficient(DM dm)
    Level: intermediate
 
    Notes:
-   May be called again at any time: the matrices made from the DM become A with the new coefficient, matrix-free and assembled ones alike, so
-   that a `MatScale()` or `MatShift()` has to be repeated. Preconditioners built on them rebuild when they are used next. A copy that
+   May be called again at any time: the matrices made from the DM become A with the new coefficient, matrix-free and assembled ones alike,
+so that a `MatScale()` or `MatShift()` has to be repeated. Preconditioners built on them rebuild when they are used next. A copy that
    `MatDuplicate()` or `MatCopy()` made keeps its coefficient, scale and shift, and a preconditioner on it those of the copy.
 
-   Finer DMs made by `DMRefine()` inherit it, coarser ones take means, those that exist already, too. Where it jumps, faces take the harmonic
-   mean of both sides.
+   Finer DMs made by `DMRefine()` inherit it, coarser ones take means, those that exist already, too. Where it jumps, faces take the
+harmonic mean of both sides.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetCoefficient()`, `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`
 @*/

@@ -1,5 +1,7 @@
 /* DMVPATCHDG: the mesh, the space and the operator as a DM. */
-#include "../impl.h"
+#include "internal.h"
+#include "../fields/fields.h"
+#include "../mat/mat.h"
 
 static PetscErrorCode DMSetUp_VPatchDG(DM dm)
 {
@@ -45,8 +47,8 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a DM with the settings of dm on the given mesh (NULL: not set up), whose reference it takes over; coefficient: of mesh's own cells, or
-   NULL */
+/* makes a DM with the settings of dm on the given mesh (NULL: one that is not set up), whose reference it takes over; coefficient: of
+   mesh's own cells, or NULL */
 static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient[], DM *out)
 {
   DM_VPatchDG *from = (DM_VPatchDG *)dm->data, *to;
@@ -88,7 +90,7 @@ static PetscErrorCode DMClone_VPatchDG(DM dm, DM *clone)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc sets the levels itself after refining; after coarsening it is left to us (CoarsenHook) */
+/* PETSc sets the level of a refined DM itself, and leaves that of a coarsened one to CoarsenHook(). */
 static PetscErrorCode CreateNext(DM dm, VpMesh mesh, const PetscReal coefficient[], DM *out)
 {
   PetscFunctionBegin;
@@ -101,7 +103,7 @@ static PetscErrorCode CreateNext(DM dm, VpMesh mesh, const PetscReal coefficient
 
 static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG     *dg = (DM_VPatchDG *)dm->data;
   const PetscReal *coefficient;
   PetscReal       *a = NULL;
   VpMesh           fine;
@@ -122,7 +124,7 @@ static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
 
 static PetscErrorCode DMCoarsen_VPatchDG(DM dm, MPI_Comm comm, DM *coarsened)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG     *dg = (DM_VPatchDG *)dm->data;
   const PetscReal *coefficient;
   PetscReal       *a = NULL;
   VpMesh           coarse;
@@ -142,7 +144,8 @@ static PetscErrorCode DMCoarsen_VPatchDG(DM dm, MPI_Comm comm, DM *coarsened)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Runs after PETSc has copied types and levels. Whole boxes get an assembled matrix: the LU that PCMG puts there needs one. */
+/* It runs after PETSc has copied types and levels. A mesh of whole boxes gets an assembled matrix, which the LU that PCMG puts there needs.
+ */
 static PetscErrorCode CoarsenHook(DM fine, DM coarse, void *ctx)
 {
   const int level = ((DM_VPatchDG *)coarse->data)->mesh->level;
@@ -155,145 +158,7 @@ static PetscErrorCode CoarsenHook(DM fine, DM coarse, void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateVector(DM dm, MPI_Comm comm, PetscInt cells, Vec *v)
-{
-  PetscFunctionBegin;
-  PetscCall(VecCreate(comm, v));
-  PetscCall(VecSetSizes(*v, cells * DMVPatchDGCellSize(dm), PETSC_DETERMINE));
-  PetscCall(VecSetType(*v, dm->vectype));
-  PetscCall(VecSetDM(*v, dm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode DMCreateGlobalVector_VPatchDG(DM dm, Vec *v)
-{
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, "DMCreateGlobalVector()"));
-  PetscCall(CreateVector(dm, PetscObjectComm((PetscObject)dm), ((DM_VPatchDG *)dm->data)->mesh->nown, v));
-  PetscCall(VecSetOperation(*v, VECOP_VIEW, (VpFunction *)VecView_VPatchDG));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode DMCreateLocalVector_VPatchDG(DM dm, Vec *v)
-{
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, "DMCreateLocalVector()"));
-  PetscCall(CreateVector(dm, PETSC_COMM_SELF, ((DM_VPatchDG *)dm->data)->mesh->nface, v));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CheckGlobal(DM dm, Vec v, const char caller[])
-{
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, caller));
-  PetscCall(DMVPatchDGCheckVector(dm, v, caller));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* it may be wrong on one rank only */
-static PetscErrorCode CheckLocal(DM dm, Vec v, InsertMode mode)
-{
-  PetscInt n;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, "A local vector"));
-  PetscCheck(mode == INSERT_VALUES || mode == ADD_VALUES, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-             "Between global and local vectors of a DMVPATCHDG there are INSERT_VALUES and ADD_VALUES, not mode %d", (int)mode);
-  PetscCheck(v && ((PetscObject)v)->classid == VEC_CLASSID, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "There is no local vector");
-  PetscCall(VecGetLocalSize(v, &n));
-  PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm),
-                              (PetscBool)(n == ((DM_VPatchDG *)dm->data)->mesh->nface * DMVPatchDGCellSize(dm)),
-                              "the local vector has the wrong size: make it with DMCreateLocalVector()"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* local (+)= own cells' values, then those of the face ghosts */
-static PetscErrorCode FillLocal(DM dm, const PetscScalar own[], InsertMode mode, PetscScalar local[])
-{
-  DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
-  const PetscInt nown = dg->mesh->nown * DMVPatchDGCellSize(dm), nface = dg->mesh->nface * DMVPatchDGCellSize(dm);
-  PetscScalar   *ghost;
-  VpLevel        level;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetLevel(dm, &level));
-  PetscCall(PetscMalloc1(nface - nown, &ghost));
-  PetscCall(VpMeshExchangeBegin(dg->mesh, VP_GHOST_FACE, level->unit, own, ghost));
-  PetscCall(VpMeshExchangeEnd(dg->mesh, VP_GHOST_FACE, level->unit, own, ghost));
-  for (PetscInt i = 0; i < nface; i++) local[i] = (mode == INSERT_VALUES ? 0 : local[i]) + (i < nown ? own[i] : ghost[i - nown]);
-  PetscCall(PetscFree(ghost));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM dm, Vec global, InsertMode mode, Vec local)
-{
-  const PetscScalar *g;
-  PetscScalar       *l;
-
-  PetscFunctionBegin;
-  PetscCall(CheckGlobal(dm, global, "DMGlobalToLocal()"));
-  PetscCall(CheckLocal(dm, local, mode));
-  PetscCall(VecGetArrayRead(global, &g));
-  PetscCall(VecGetArray(local, &l));
-  PetscCall(FillLocal(dm, g, mode, l));
-  PetscCall(VecRestoreArray(local, &l));
-  PetscCall(VecRestoreArrayRead(global, &g));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode DMLocalToLocalBegin_VPatchDG(DM dm, Vec from, InsertMode mode, Vec to)
-{
-  const PetscInt nown = ((DM_VPatchDG *)dm->data)->mesh->nown * DMVPatchDGCellSize(dm);
-  PetscScalar   *own, *x, *y;
-
-  PetscFunctionBegin;
-  PetscCall(CheckLocal(dm, from, mode));
-  PetscCall(CheckLocal(dm, to, mode));
-  PetscCall(PetscMalloc1(nown, &own));
-  PetscCall(VecGetArray(from, &x));
-  PetscCall(PetscArraycpy(own, x, nown)); /* from and to may be one */
-  PetscCall(VecRestoreArray(from, &x));
-  PetscCall(VecGetArray(to, &y));
-  PetscCall(FillLocal(dm, own, mode, y));
-  PetscCall(VecRestoreArray(to, &y));
-  PetscCall(PetscFree(own));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* INSERT_VALUES: own values; ADD_VALUES: the ghosts' values are added to their owners' */
-static PetscErrorCode DMLocalToGlobalBegin_VPatchDG(DM dm, Vec local, InsertMode mode, Vec global)
-{
-  DM_VPatchDG       *dg = (DM_VPatchDG *)dm->data;
-  const PetscInt     nown = dg->mesh->nown * DMVPatchDGCellSize(dm);
-  const PetscScalar *l;
-  PetscScalar       *g;
-  VpLevel            level;
-
-  PetscFunctionBegin;
-  PetscCall(CheckGlobal(dm, global, "DMLocalToGlobal()"));
-  PetscCall(CheckLocal(dm, local, mode));
-  PetscCall(DMVPatchDGGetLevel(dm, &level));
-  PetscCall(VecGetArrayRead(local, &l));
-  PetscCall(VecGetArray(global, &g));
-  if (mode == INSERT_VALUES) {
-    PetscCall(PetscArraycpy(g, l, nown));
-  } else {
-    for (PetscInt i = 0; i < nown; i++) g[i] += l[i];
-    PetscCall(PetscSFReduceBegin(dg->mesh->sf[VP_GHOST_FACE], level->unit, l + nown, g, MPIU_SUM));
-    PetscCall(PetscSFReduceEnd(dg->mesh->sf[VP_GHOST_FACE], level->unit, l + nown, g, MPIU_SUM));
-  }
-  PetscCall(VecRestoreArray(global, &g));
-  PetscCall(VecRestoreArrayRead(local, &l));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode TransferEnd(DM dm, Vec from, InsertMode mode, Vec to)
-{
-  PetscFunctionBegin;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* the ranks with cells beyond this one's faces */
+/* says which ranks have cells beyond this one's faces */
 static PetscErrorCode DMGetNeighbors_VPatchDG(DM dm, PetscInt *n, const PetscMPIInt **ranks)
 {
   VpRankCount count;
@@ -302,6 +167,13 @@ static PetscErrorCode DMGetNeighbors_VPatchDG(DM dm, PetscInt *n, const PetscMPI
   PetscCall(DMVPatchDGCheck(dm, "DMGetNeighbors()"));
   PetscCall(PetscSFGetRootRanks(((DM_VPatchDG *)dm->data)->mesh->sf[VP_GHOST_FACE], &count, ranks, NULL, NULL, NULL));
   if (n) *n = count;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* DMCreateMatrix() makes the operators, and they follow the DM by themselves. */
+static PetscErrorCode ComputeOperators(KSP ksp, Mat A, Mat P, void *ctx)
+{
+  PetscFunctionBegin;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -324,7 +196,8 @@ static PetscErrorCode DMGetNeighbors_VPatchDG(DM dm, PetscInt *n, const PetscMPI
 .  -dm_vpatchdg_backend auto|host|cuda              - where the work is done, `DMVPatchDGSetBackend()`
 .  -dm_vpatchdg_transport auto|nccl|mpi|host        - how ghosts travel between GPUs, `DMVPatchDGSetTransport()`
 .  -vpatchdg_doctor                                 - prints versions, machine, mesh, cycle, expected iterations, memory, and what to change
-.  -vpatchdg_memory bytes                           - how much memory a rank may take for mesh, vectors and cycle (default: its part of what is free)
+.  -vpatchdg_memory bytes                           - how much memory a rank may take for mesh, vectors and cycle (default: its part of what
+is free)
 -  -vpatchdg_progress                               - long work says how far it is, on the first rank's standard error
 
    Level: beginner
@@ -341,8 +214,8 @@ static PetscErrorCode DMGetNeighbors_VPatchDG(DM dm, PetscInt *n, const PetscMPI
    Operators and the right-hand side f = 1 are provided: after `KSPSetDM()`, `KSPSolve`(ksp, NULL, NULL) solves -div(a grad u) + c u = 1. A
    right-hand side that the caller gives is left alone.
 
-   Volumes and squared sizes of cells, and a/h^2, lie between 1e-95 and 1e95; others are refused. Units may be chosen freely within that, but
-   the default absolute tolerance of a KSP, 1e-50 (`KSPSetTolerances()`), may need to be smaller in small ones.
+   Volumes and squared sizes of cells, and a/h^2, lie between 1e-95 and 1e95; others are refused. Units may be chosen freely within that,
+but the default absolute tolerance of a KSP, 1e-50 (`KSPSetTolerances()`), may need to be smaller in small ones.
 
    The number of refinements is that of `DMSetUp()`: a `DMSetRefineLevel()` that comes later has no effect.
 
@@ -355,8 +228,7 @@ PetscErrorCode DMCreate_VPatchDG(DM dm)
   PetscFunctionBegin;
   PetscCall(PetscNew(&dg));
   dm->data = dg;
-  dg->degree = 3;
-  dg->penalty = 1;
+  PetscCall(VpSettingsPreset(&DMVPatchDGSettings, dg));
   for (int d = 0; d < 3; d++) {
     dg->grid[d] = 1;
     dg->upper[d] = 1;
@@ -371,17 +243,17 @@ PetscErrorCode DMCreate_VPatchDG(DM dm)
   dm->ops->createglobalvector = DMCreateGlobalVector_VPatchDG;
   dm->ops->createlocalvector = DMCreateLocalVector_VPatchDG;
   dm->ops->globaltolocalbegin = DMGlobalToLocalBegin_VPatchDG;
-  dm->ops->globaltolocalend = TransferEnd;
+  dm->ops->globaltolocalend = DMTransferEnd_VPatchDG;
   dm->ops->localtolocalbegin = DMLocalToLocalBegin_VPatchDG;
-  dm->ops->localtolocalend = TransferEnd;
+  dm->ops->localtolocalend = DMTransferEnd_VPatchDG;
   dm->ops->localtoglobalbegin = DMLocalToGlobalBegin_VPatchDG;
-  dm->ops->localtoglobalend = TransferEnd;
+  dm->ops->localtoglobalend = DMTransferEnd_VPatchDG;
   dm->ops->getneighbors = DMGetNeighbors_VPatchDG;
   dm->ops->creatematrix = DMCreateMatrix_VPatchDG;
   dm->ops->createinterpolation = DMCreateInterpolation_VPatchDG;
   PetscCall(DMSetMatType(dm, MATSHELL));
   PetscCall(DMCoarsenHookAdd(dm, CoarsenHook, NULL, NULL));
-  PetscCall(DMKSPSetComputeOperators(dm, DMVPatchDGComputeOperators_Private, NULL));
+  PetscCall(DMKSPSetComputeOperators(dm, ComputeOperators, NULL));
   PetscCall(DMKSPSetComputeRHS(dm, DMVPatchDGComputeOnes_Private, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

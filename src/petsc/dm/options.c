@@ -1,7 +1,7 @@
-/* The options of a DMVPATCHDG; each calls the setter of the same name. */
-#include "../impl.h"
+/* The options of a DMVPATCHDG. Each calls the setter of the same name. */
+#include "internal.h"
 
-#define MAX_ENTRIES 16 /* read more entries than a list may have, so that too many are noticed */
+#define MAX_ENTRIES 16 /* more than a list may have, so that too many are noticed */
 
 static PetscErrorCode CheckEntries(DM dm, const char option[], PetscInt got, PetscInt need)
 {
@@ -44,7 +44,7 @@ static PetscErrorCode BoundaryOption(DM dm, VpOptionItems PetscOptionsObject)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* an option of the domain box with n entries */
+/* Ensures: an error unless the domain is a box and n entries are right. */
 static PetscErrorCode CheckBoxOption(DM dm, const char option[], PetscInt n)
 {
   const VPatchDGDomain domain = ((DM_VPatchDG *)dm->data)->domain;
@@ -62,7 +62,7 @@ static PetscErrorCode BoxOptions(DM dm, VpOptionItems PetscOptionsObject)
   PetscInt     grid[MAX_ENTRIES] = {dg->grid[0], dg->grid[1], dg->grid[2]}, n;
   PetscReal    lower[MAX_ENTRIES] = {dg->lower[0], dg->lower[1], dg->lower[2]},
             upper[MAX_ENTRIES] = {dg->upper[0], dg->upper[1], dg->upper[2]};
-  PetscBool    set;
+  PetscBool set;
 
   PetscFunctionBegin;
   n = MAX_ENTRIES;
@@ -83,25 +83,23 @@ static PetscErrorCode BoxOptions(DM dm, VpOptionItems PetscOptionsObject)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the dimension, which the domain may imply */
+/* asks for the dimension, which the domain may imply */
 static PetscErrorCode DomainOptions(DM dm, VpOptionItems PetscOptionsObject)
 {
-  DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
-  VPatchDGDomain domain;
-  PetscInt       dim = dm->dim > 0 ? dm->dim : 3;
-  PetscBool      asked, set;
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  PetscReal    dim, domain;
+  PetscBool    asked, set;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsInt("-dm_vpatchdg_dim", "Dimension, 2 or 3", "DMSetDimension", dim, &dim, &asked));
+  PetscCall(VpSettingAsk(&DMVPatchDGPetscSettings.row[VP_DM_DIM], PetscOptionsObject, (PetscReal)DMVPatchDGDim(dm), &dim, &asked));
   if (asked) {
-    PetscCall(DMVPatchDGCheckChange(dm, dm->dim != dim ? PETSC_TRUE : PETSC_FALSE, "dimension"));
-    PetscCall(DMSetDimension(dm, dim));
+    PetscCall(DMVPatchDGCheckChange(dm, (PetscBool)((PetscReal)dm->dim != dim), "dimension"));
+    PetscCall(DMSetDimension(dm, (PetscInt)dim));
   }
-  PetscCall(PetscOptionsEnum("-dm_vpatchdg_domain", "Domain: box, lshape (2D) or fichera (3D); boxes comes from DMVPatchDGSetBoxes()",
-                             "DMVPatchDGSetDomain", VPatchDGDomains, (PetscEnum)dg->domain, (PetscEnum *)&domain, &set));
+  PetscCall(VpSettingAsk(&DMVPatchDGSettings.row[VP_DM_DOMAIN], PetscOptionsObject, (PetscReal)dg->domain, &domain, &set));
   if (set && !asked && !dg->mesh && (domain == VPATCHDG_DOMAIN_LSHAPE || domain == VPATCHDG_DOMAIN_FICHERA))
-    PetscCall(DMSetDimension(dm, domain == VPATCHDG_DOMAIN_LSHAPE ? 2 : 3)); /* not the program's: options come last */
-  if (set) PetscCall(DMVPatchDGSetDomain(dm, domain));
+    PetscCall(DMSetDimension(dm, domain == VPATCHDG_DOMAIN_LSHAPE ? 2 : 3)); /* It replaces the program's: options come last. */
+  if (set) PetscCall(DMVPatchDGSetDomain(dm, (VPatchDGDomain)domain));
   if (dm->dim < 0) PetscCall(DMSetDimension(dm, 3));
   PetscCall(DMVPatchDGCheckDimension(dm));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -110,33 +108,23 @@ static PetscErrorCode DomainOptions(DM dm, VpOptionItems PetscOptionsObject)
 PetscErrorCode DMSetFromOptions_VPatchDG(DM dm, VpOptionItems PetscOptionsObject)
 {
   DM_VPatchDG *dg;
-  PetscInt     level, degree;
-  PetscReal    penalty, reaction;
-  PetscEnum    backend, transport;
+  PetscReal    value;
   PetscBool    set;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
-  level = dm->levelup;
   PetscOptionsHeadBegin(PetscOptionsObject, "DMVPATCHDG Options");
   PetscCall(DomainOptions(dm, PetscOptionsObject));
   PetscCall(BoxOptions(dm, PetscOptionsObject));
   PetscCall(BoundaryOption(dm, PetscOptionsObject));
-  PetscCall(PetscOptionsInt("-dm_vpatchdg_degree", "Degree of the polynomials, 1 to 8", "DMVPatchDGSetDegree", dg->degree, &degree, &set));
-  if (set) PetscCall(DMVPatchDGSetDegree(dm, degree));
-  PetscCall(
-    PetscOptionsReal("-dm_vpatchdg_penalty", "Factor of the interior penalty", "DMVPatchDGSetPenalty", dg->penalty, &penalty, &set));
-  if (set) PetscCall(DMVPatchDGSetPenalty(dm, penalty));
-  PetscCall(PetscOptionsReal("-dm_vpatchdg_reaction", "Adds this number times u", "DMVPatchDGSetReaction", dg->reaction, &reaction, &set));
-  if (set) PetscCall(DMVPatchDGSetReaction(dm, reaction));
-  PetscCall(PetscOptionsEnum("-dm_vpatchdg_backend", "Where the work is done: auto follows -dm_vec_type", "DMVPatchDGSetBackend",
-                             VPatchDGBackends, (PetscEnum)dg->backend, &backend, &set));
-  if (set) PetscCall(DMVPatchDGSetBackend(dm, (VPatchDGBackend)backend));
-  PetscCall(PetscOptionsEnum("-dm_vpatchdg_transport", "How ghosts travel between GPUs", "DMVPatchDGSetTransport", VPatchDGTransports,
-                             (PetscEnum)dg->transport, &transport, &set));
-  if (set) PetscCall(DMVPatchDGSetTransport(dm, (VPatchDGTransport)transport));
-  PetscCall(PetscOptionsInt("-dm_refine", "How often every box is refined", "DMSetRefineLevel", level, &level, &set));
-  if (set && !dg->mesh) PetscCall(DMSetRefineLevel(dm, level));
+  for (int i = VP_DM_DEGREE; i < VP_DM_SETTINGS; i++) {
+    const VpSetting *s = &DMVPatchDGSettings.row[i];
+
+    PetscCall(VpSettingAsk(s, PetscOptionsObject, VpSettingValue(s, dg), &value, &set));
+    if (set) PetscCall(DMVPatchDGSet(dm, i, value));
+  }
+  PetscCall(VpSettingAsk(&DMVPatchDGPetscSettings.row[VP_DM_REFINE], PetscOptionsObject, (PetscReal)dm->levelup, &value, &set));
+  if (set && !dg->mesh) PetscCall(DMSetRefineLevel(dm, (PetscInt)value));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

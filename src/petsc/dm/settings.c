@@ -1,10 +1,35 @@
-/* What can be said about a DMVPATCHDG before it is set up: setters and getters. Boxes are in boxes.c, options in options.c. */
-#include "../impl.h"
+/* The settings of a DMVPATCHDG that are a number or a name, with their setters and getters. Those of the domain are in boxes.c. */
+#include "internal.h"
+#include <float.h>
 
-static PetscInt Dim(DM dm)
-{
-  return dm->dim > 0 ? dm->dim : 3;
-}
+static const VpSetting row[VP_DM_SETTINGS] = {
+  [VP_DM_DOMAIN] = VP_SETTING(ENUM, DM_VPatchDG, domain, VPATCHDG_DOMAIN_BOX, "-dm_vpatchdg_domain", "DMVPatchDGSetDomain", "domain",
+                              "Domain: box, lshape (2D) or fichera (3D); boxes comes from DMVPatchDGSetBoxes()", .names = VPatchDGDomains,
+                              .refusal = "DMVPatchDGSetDomain(): domain %s does not exist, box, lshape, fichera and boxes do"),
+  [VP_DM_NBOX] = {.noun = "number of boxes that DMVPatchDGSetBoxes() is given",
+                  .type = VP_SETTING_INT,
+                  .offset = offsetof(DM_VPatchDG, nbox)},
+  [VP_DM_DEGREE] =
+    VP_SETTING(INT, DM_VPatchDG, degree, 3, "-dm_vpatchdg_degree", "DMVPatchDGSetDegree", "degree", "Degree of the polynomials, 1 to 8",
+               .least = 1, .most = VP_MAX_DEGREE, .refusal = "-dm_vpatchdg_degree %s: degrees 1 to 8 exist"),
+  [VP_DM_PENALTY] = VP_SETTING(REAL, DM_VPatchDG, penalty, 1, "-dm_vpatchdg_penalty", "DMVPatchDGSetPenalty", "penalty",
+                               "Factor of the interior penalty", .least = DBL_TRUE_MIN, .most = PETSC_MAX_REAL,
+                               .refusal = "-dm_vpatchdg_penalty %s: the factor of the interior penalty is positive"),
+  [VP_DM_REACTION] =
+    VP_SETTING(REAL, DM_VPatchDG, reaction, 0, "-dm_vpatchdg_reaction", "DMVPatchDGSetReaction", "reaction", "Adds this number times u",
+               .least = 0, .most = PETSC_MAX_REAL, .refusal = "-dm_vpatchdg_reaction %s: the reaction coefficient is not negative"),
+  [VP_DM_BACKEND] = VP_SETTING(ENUM, DM_VPatchDG, backend, VPATCHDG_BACKEND_AUTO, "-dm_vpatchdg_backend", "DMVPatchDGSetBackend", "backend",
+                               "Where the work is done: auto follows -dm_vec_type", .names = VPatchDGBackends),
+  [VP_DM_TRANSPORT] = VP_SETTING(ENUM, DM_VPatchDG, transport, VPATCHDG_TRANSPORT_AUTO, "-dm_vpatchdg_transport", "DMVPatchDGSetTransport",
+                                 "transport", "How ghosts travel between GPUs", .names = VPatchDGTransports)};
+const VpSettings DMVPatchDGSettings = {DMVPATCHDG, VP_DM_SETTINGS, row};
+
+static const VpSetting petsc_row[] = {
+  [VP_DM_DIM] =
+    VP_SETTING(INT, struct _p_DM, dim, 0, "-dm_vpatchdg_dim", "DMSetDimension", "dimension", "Dimension, 2 or 3", .least = 2, .most = 3),
+  [VP_DM_REFINE] = VP_SETTING(INT, struct _p_DM, levelup, 0, "-dm_refine", "DMSetRefineLevel", "number of refinements",
+                              "How often every box is refined", .least = 0, .most = PETSC_MAX_INT)};
+const VpSettings DMVPatchDGPetscSettings = {DMVPATCHDG, PETSC_STATIC_ARRAY_LENGTH(petsc_row), petsc_row};
 
 PetscErrorCode DMVPatchDGCheckChange(DM dm, PetscBool changes, const char what[])
 {
@@ -17,43 +42,31 @@ PetscErrorCode DMVPatchDGCheckChange(DM dm, PetscBool changes, const char what[]
 PetscErrorCode DMVPatchDGCheckDimension(DM dm)
 {
   PetscFunctionBegin;
-  PetscCheck(Dim(dm) == 2 || Dim(dm) == 3, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(DMVPatchDGDim(dm) == 2 || DMVPatchDGDim(dm) == 3, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "-dm_vpatchdg_dim %" PetscInt_FMT ": dimensions 2 and 3 exist", dm->dim);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*@
-   DMVPatchDGCreate - Creates a `DMVPATCHDG` that is not set up yet: by default the unit square or cube as one box, Dirichlet boundary
-
-   Collective
-
-   Input Parameters:
-+  comm   - MPI communicator
-.  dim    - dimension, 2 or 3
-.  degree - of the polynomials, 1 to 8
--  refine - how often every box is refined
-
-   Output Parameter:
-.  dm - the DM
-
-   Level: beginner
-
-   Note:
-   Call `DMSetFromOptions()` if options may change the settings, then `DMSetUp()`.
-
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetDomain()`, `DMVPatchDGSetBoxes()`, `DMVPatchDGSetBoundary()`, `DMVPatchDGSetCoefficient()`
-@*/
-PetscErrorCode DMVPatchDGCreate(MPI_Comm comm, PetscInt dim, PetscInt degree, PetscInt refine, DM *dm)
+PetscErrorCode DMVPatchDGSet(DM dm, int setting, PetscReal value)
 {
+  const VpSetting *s = &row[setting];
+  DM_VPatchDG     *dg;
+
   PetscFunctionBegin;
-  VpAssertPointer(dm, 5);
-  PetscCall(VPatchDGInitializePackage());
-  PetscCall(DMCreate(comm, dm));
-  PetscCall(DMSetType(*dm, DMVPATCHDG));
-  PetscCall(DMSetDimension(*dm, dim));
-  PetscCall(DMVPatchDGCheckDimension(*dm));
-  PetscCall(DMVPatchDGSetDegree(*dm, degree));
-  PetscCall(DMSetRefineLevel(*dm, refine));
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  PetscCall(VpSettingCheck(s, (PetscObject)dm, value));
+  PetscCall(DMVPatchDGCheckChange(dm, (PetscBool)(VpSettingValue(s, dg) != value), s->noun));
+  VpSettingStore(s, value, dg);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGGet(DM dm, int setting, void *value, const char caller[])
+{
+  DM_VPatchDG *dg;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  PetscCall(VpSettingGet(&row[setting], dg, value, caller));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,16 +88,7 @@ PetscErrorCode DMVPatchDGCreate(MPI_Comm comm, PetscInt dim, PetscInt degree, Pe
 @*/
 PetscErrorCode DMVPatchDGSetDegree(DM dm, PetscInt degree)
 {
-  DM_VPatchDG *dg;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetData(dm, &dg));
-  PetscValidLogicalCollectiveInt(dm, degree, 2);
-  PetscCheck(degree >= 1 && degree <= VP_MAX_DEGREE, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "-dm_vpatchdg_degree %" PetscInt_FMT ": degrees 1 to %d exist", degree, VP_MAX_DEGREE);
-  PetscCall(DMVPatchDGCheckChange(dm, dg->degree != degree ? PETSC_TRUE : PETSC_FALSE, "degree"));
-  dg->degree = degree;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return DMVPatchDGSet(dm, VP_DM_DEGREE, degree);
 }
 
 /*@
@@ -104,145 +108,7 @@ PetscErrorCode DMVPatchDGSetDegree(DM dm, PetscInt degree)
 @*/
 PetscErrorCode DMVPatchDGGetDegree(DM dm, PetscInt *degree)
 {
-  DM_VPatchDG *dg;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetData(dm, &dg));
-  VpAssertPointer(degree, 2);
-  *degree = dg->degree;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   DMVPatchDGSetDomain - Chooses one of the domains that are known by name
-
-   Logically Collective
-
-   Input Parameters:
-+  dm     - the DM
--  domain - `VPATCHDG_DOMAIN_BOX` (see `DMVPatchDGSetBoxGrid()`), `VPATCHDG_DOMAIN_LSHAPE` ([-1,1]^2 without [0,1]^2),
-`VPATCHDG_DOMAIN_FICHERA` ([-1,1]^3 without [0,1]^3), or `VPATCHDG_DOMAIN_BOXES`, which `DMVPatchDGSetBoxes()` sets
-
-   Options Database Key:
-.  -dm_vpatchdg_domain box|lshape|fichera - the domain
-
-   Level: beginner
-
-   Note:
-   lshape and fichera set the dimension unless it is set already.
-
-.seealso: `DMVPATCHDG`, `DMVPatchDGGetDomain()`, `DMVPatchDGSetBoxGrid()`, `DMVPatchDGSetBoxes()`
-@*/
-PetscErrorCode DMVPatchDGSetDomain(DM dm, VPatchDGDomain domain)
-{
-  DM_VPatchDG *dg;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetData(dm, &dg));
-  PetscValidLogicalCollectiveEnum(dm, domain, 2);
-  PetscCheck((int)domain >= 0 && domain <= VPATCHDG_DOMAIN_BOXES, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "DMVPatchDGSetDomain(): domain %d does not exist, box, lshape, fichera and boxes do", (int)domain);
-  if (dg->domain == domain) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMVPatchDGCheckChange(dm, PETSC_TRUE, "domain"));
-  PetscCall(PetscFree2(dg->box_lower, dg->box_upper));
-  dg->nbox = 0;
-  dg->domain = domain;
-  if (dm->dim < 0 && domain == VPATCHDG_DOMAIN_LSHAPE) PetscCall(DMSetDimension(dm, 2));
-  if (dm->dim < 0 && domain == VPATCHDG_DOMAIN_FICHERA) PetscCall(DMSetDimension(dm, 3));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   DMVPatchDGGetDomain - Gets the kind of domain
-
-   Not Collective
-
-   Input Parameter:
-.  dm - the DM
-
-   Output Parameter:
-.  domain - the domain
-
-   Level: beginner
-
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetDomain()`
-@*/
-PetscErrorCode DMVPatchDGGetDomain(DM dm, VPatchDGDomain *domain)
-{
-  DM_VPatchDG *dg;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetData(dm, &dg));
-  VpAssertPointer(domain, 2);
-  *domain = dg->domain;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   DMVPatchDGSetBoundary - Says what holds on every side of the domain
-
-   Logically Collective
-
-   Input Parameters:
-+  dm       - the DM
--  boundary - [2 dim] in the order x-,x+,y-,y+,z-,z+, by outward normal: `VPATCHDG_BOUNDARY_DIRICHLET` (default, u is given),
-`VPATCHDG_BOUNDARY_NEUMANN` (du/dn is given) or `VPATCHDG_BOUNDARY_PERIODIC`
-
-   Options Database Key:
-.  -dm_vpatchdg_boundary dirichlet|neumann|periodic - one for all sides, or 2 dim of them separated by commas
-
-   Level: beginner
-
-   Note:
-   Both sides of a direction are periodic, or none. Without a Dirichlet side and without reaction the operator has the constants as null
-   space, which `DMCreateMatrix()` attaches.
-
-.seealso: `DMVPATCHDG`, `DMVPatchDGGetBoundary()`, `DMVPatchDGComputeRHS()`
-@*/
-PetscErrorCode DMVPatchDGSetBoundary(DM dm, const VPatchDGBoundary boundary[])
-{
-  DM_VPatchDG *dg;
-  PetscBool    changes = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetData(dm, &dg));
-  PetscCall(DMVPatchDGCheckDimension(dm));
-  VpAssertPointer(boundary, 2);
-  for (int side = 0; side < 2 * Dim(dm); side++) {
-    PetscCheck(boundary[side] >= VPATCHDG_BOUNDARY_DIRICHLET && boundary[side] <= VPATCHDG_BOUNDARY_PERIODIC,
-               PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE, "Side %d has boundary condition %d, which does not exist", side,
-               (int)boundary[side]);
-    if (dg->boundary[side] != boundary[side]) changes = PETSC_TRUE;
-  }
-  PetscCall(DMVPatchDGCheckChange(dm, changes, "boundary"));
-  PetscCall(PetscArraycpy(dg->boundary, boundary, 2 * Dim(dm)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   DMVPatchDGGetBoundary - Gets what holds on every side of the domain
-
-   Not Collective
-
-   Input Parameter:
-.  dm - the DM
-
-   Output Parameter:
-.  boundary - [2 dim] in the order x-,x+,y-,y+,z-,z+
-
-   Level: beginner
-
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetBoundary()`
-@*/
-PetscErrorCode DMVPatchDGGetBoundary(DM dm, VPatchDGBoundary boundary[])
-{
-  DM_VPatchDG *dg;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetData(dm, &dg));
-  VpAssertPointer(boundary, 2);
-  PetscCall(PetscArraycpy(boundary, dg->boundary, 2 * Dim(dm)));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return DMVPatchDGGet(dm, VP_DM_DEGREE, degree, PETSC_FUNCTION_NAME);
 }
 
 /*@
@@ -268,16 +134,7 @@ Dirichlet faces, where k is the degree and h the size of the cells on either sid
 @*/
 PetscErrorCode DMVPatchDGSetPenalty(DM dm, PetscReal penalty)
 {
-  DM_VPatchDG *dg;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetData(dm, &dg));
-  PetscCheck(penalty > 0 && !PetscIsInfOrNanReal(penalty), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "-dm_vpatchdg_penalty %g: the factor of the interior penalty is positive", (double)penalty);
-  PetscValidLogicalCollectiveReal(dm, penalty, 2);
-  PetscCall(DMVPatchDGCheckChange(dm, dg->penalty != penalty ? PETSC_TRUE : PETSC_FALSE, "penalty"));
-  dg->penalty = penalty;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return DMVPatchDGSet(dm, VP_DM_PENALTY, penalty);
 }
 
 /*@
@@ -297,13 +154,7 @@ PetscErrorCode DMVPatchDGSetPenalty(DM dm, PetscReal penalty)
 @*/
 PetscErrorCode DMVPatchDGGetPenalty(DM dm, PetscReal *penalty)
 {
-  DM_VPatchDG *dg;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetData(dm, &dg));
-  VpAssertPointer(penalty, 2);
-  *penalty = dg->penalty;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return DMVPatchDGGet(dm, VP_DM_PENALTY, penalty, PETSC_FUNCTION_NAME);
 }
 
 /*@
@@ -324,16 +175,7 @@ PetscErrorCode DMVPatchDGGetPenalty(DM dm, PetscReal *penalty)
 @*/
 PetscErrorCode DMVPatchDGSetReaction(DM dm, PetscReal reaction)
 {
-  DM_VPatchDG *dg;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetData(dm, &dg));
-  PetscCheck(reaction >= 0 && !PetscIsInfOrNanReal(reaction), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "-dm_vpatchdg_reaction %g: the reaction coefficient is not negative", (double)reaction);
-  PetscValidLogicalCollectiveReal(dm, reaction, 2);
-  PetscCall(DMVPatchDGCheckChange(dm, dg->reaction != reaction ? PETSC_TRUE : PETSC_FALSE, "reaction"));
-  dg->reaction = reaction;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return DMVPatchDGSet(dm, VP_DM_REACTION, reaction);
 }
 
 /*@
@@ -353,11 +195,101 @@ PetscErrorCode DMVPatchDGSetReaction(DM dm, PetscReal reaction)
 @*/
 PetscErrorCode DMVPatchDGGetReaction(DM dm, PetscReal *reaction)
 {
+  return DMVPatchDGGet(dm, VP_DM_REACTION, reaction, PETSC_FUNCTION_NAME);
+}
+
+/*@
+   DMVPatchDGSetBackend - Sets where operators, preconditioners and transfers of the DM do their work
+
+   Logically Collective
+
+   Input Parameters:
++  dm      - the DM
+-  backend - `VPATCHDG_BACKEND_AUTO` (on the GPU where the vectors are of type `VECCUDA`), `VPATCHDG_BACKEND_HOST`, or
+`VPATCHDG_BACKEND_CUDA`
+
+   Options Database Key:
+.  -dm_vpatchdg_backend auto|host|cuda - the backend, auto by default
+
+   Level: intermediate
+
+   Note:
+   Vectors that live elsewhere than the backend are copied at every use: with a PETSc without CUDA, cuda does so.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetBackend()`, `DMSetVecType()`
+@*/
+PetscErrorCode DMVPatchDGSetBackend(DM dm, VPatchDGBackend backend)
+{
+  return DMVPatchDGSet(dm, VP_DM_BACKEND, backend);
+}
+
+/*@
+   DMVPatchDGGetBackend - Gets where the work is done
+
+   Not Collective
+
+   Input Parameter:
+.  dm - the DM
+
+   Output Parameter:
+.  backend - the one in use, or, before anything was computed with the DM, as set
+
+   Level: intermediate
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetBackend()`
+@*/
+PetscErrorCode DMVPatchDGGetBackend(DM dm, VPatchDGBackend *backend)
+{
   DM_VPatchDG *dg;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetData(dm, &dg));
-  VpAssertPointer(reaction, 2);
-  *reaction = dg->reaction;
+  PetscCall(DMVPatchDGGet(dm, VP_DM_BACKEND, backend, PETSC_FUNCTION_NAME));
+  dg = (DM_VPatchDG *)dm->data;
+  if (dg->kernels) *backend = dg->kernels == &VpBackendHost ? VPATCHDG_BACKEND_HOST : VPATCHDG_BACKEND_CUDA;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGSetTransport - Sets how the ghosts of vectors on GPUs travel between ranks
+
+   Logically Collective
+
+   Input Parameters:
++  dm        - the DM
+-  transport - `VPATCHDG_TRANSPORT_AUTO` (the first of the following that is possible), `VPATCHDG_TRANSPORT_NCCL`,
+`VPATCHDG_TRANSPORT_MPI` (from device memory, where PETSc has a GPU-aware MPI), `VPATCHDG_TRANSPORT_HOST` (through host memory)
+
+   Options Database Key:
+.  -dm_vpatchdg_transport auto|nccl|mpi|host - the transport, auto by default; -dm_view says which one was taken, and why
+
+   Level: intermediate
+
+   Note:
+   On the host messages are MPI's whatever is set. NCCL needs a GPU for every rank.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetTransport()`, `DMVPatchDGSetBackend()`
+@*/
+PetscErrorCode DMVPatchDGSetTransport(DM dm, VPatchDGTransport transport)
+{
+  return DMVPatchDGSet(dm, VP_DM_TRANSPORT, transport);
+}
+
+/*@
+   DMVPatchDGGetTransport - Gets how ghosts travel, as set
+
+   Not Collective
+
+   Input Parameter:
+.  dm - the DM
+
+   Output Parameter:
+.  transport - as in `DMVPatchDGSetTransport()`
+
+   Level: intermediate
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetTransport()`
+@*/
+PetscErrorCode DMVPatchDGGetTransport(DM dm, VPatchDGTransport *transport)
+{
+  return DMVPatchDGGet(dm, VP_DM_TRANSPORT, transport, PETSC_FUNCTION_NAME);
 }

@@ -1,5 +1,5 @@
 /* DMView: the settings and what they amount to. */
-#include "../impl.h"
+#include "internal.h"
 
 static PetscErrorCode ViewDomain(DM dm, PetscViewer viewer)
 {
@@ -42,30 +42,29 @@ static PetscErrorCode ViewBoundary(DM dm, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ViewMemory(DM dm, VpLevel level, PetscViewer viewer)
+static PetscErrorCode ViewMemory(VpMesh mesh, const VpProblem *problem, const VpBackend *backend, PetscViewer viewer)
 {
   char    text[2][VP_BYTES_TEXT];
   VpSize  size;
-  VpBytes mesh;
+  VpBytes need;
 
   PetscFunctionBegin;
-  PetscCall(VpSizeOf(level->mesh->comm, level->mesh->dim, level->problem.degree, level->mesh->level, (double)level->mesh->ncell,
-                     level->backend, &size));
-  PetscCall(VpCountLines(level->mesh, &level->problem, &size));
-  mesh = VpMeshMemory(&size);
+  PetscCall(VpSizeOf(mesh->comm, mesh->dim, problem->degree, mesh->domain->nbox, mesh->level, backend, &size));
+  PetscCall(VpCountLines(mesh, problem, &size));
+  need = VpMeshMemory(&size);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  memory a rank, about: mesh and operator %s, a vector %s\n",
-                                   VpBytesText(mesh.work + mesh.host, text[0]), VpBytesText(VpVectorMemory(&size), text[1])));
+                                   VpBytesText(need.work + need.host, text[0]), VpBytesText(VpVectorMemory(&size), text[1])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
 {
-  DM_VPatchDG *dg;
-  PetscBool    ascii;
-  PetscReal    a[2];
-  PetscInt     least, most;
-  PetscMPIInt  size;
-  VpLevel      level;
+  DM_VPatchDG     *dg;
+  PetscBool        ascii;
+  PetscReal        a[2];
+  PetscInt         least, most;
+  PetscMPIInt      size;
+  const VpBackend *backend;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
@@ -77,7 +76,7 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)dm), &size));
-  PetscCall(DMVPatchDGGetLevel(dm, &level));
+  PetscCall(DMVPatchDGGetKernels(dm, &backend));
   PetscCall(VpCoefficientRange(dg->mesh, dg->op->problem.coefficient, a));
   least = most = dg->mesh->nown;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)dm)));
@@ -87,13 +86,13 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  cells %" PetscInt_FMT ", unknowns %" PetscInt_FMT "\n", dg->mesh->ncell,
                                    dg->mesh->ncell * PetscPowInt(dg->degree + 1, (int)dm->dim)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  ranks %d, with %" PetscInt_FMT " to %" PetscInt_FMT " cells\n", size, least, most));
-  PetscCall(DMVPatchDGViewAspect(dg->mesh->domain, (int)dg->degree, viewer));
-  PetscCall(ViewMemory(dm, level, viewer));
+  PetscCall(VpViewAspect(dg->mesh->domain, (int)dg->degree, viewer));
+  PetscCall(ViewMemory(dg->mesh, &dg->op->problem, backend, viewer));
   PetscCall(ViewBoundary(dm, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  penalty %g, reaction %g\n", (double)dg->penalty, (double)dg->reaction));
   if (a[0] == a[1]) PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient %g\n", (double)a[0]));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient from %g to %g, one per cell\n", (double)a[0], (double)a[1]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  matrices %s, vectors %s, backend %s\n", dm->mattype, dm->vectype, level->backend->name));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  matrices %s, vectors %s, backend %s\n", dm->mattype, dm->vectype, backend->name));
   if (dg->travel[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  ghosts travel by %s\n", dg->travel));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,7 +1,8 @@
-/* The memory that a mesh, vectors and a cycle take, known before they are there, and whether it is there. */
-#include "../impl.h"
+/* The memory that a mesh, vectors and a cycle take, and whether it is there. */
+#include "estimate.h"
+#include "../support/session.h"
 
-/* cells of a level on a rank: its own, those that sweeps update, and all with their ghosts */
+/* the cells of a level on a rank: its own, those that sweeps update, and all with their ghosts */
 typedef struct {
   double own, sweep, local;
 } Share;
@@ -22,7 +23,7 @@ static Share ShareOf(const VpSize *size, int coarser)
   return share;
 }
 
-/* the arrays of mesh.h: box, coord, place, neighbor; with other ranks beyond, and what exchanges keep of every ghost */
+/* The arrays of mesh.h: box, coord, place, neighbor. Where there are other ranks: beyond, and what exchanges keep of every ghost. */
 static double MeshBytes(const VpSize *size, Share c)
 {
   const double sides = 2 * size->dim * sizeof(int32_t);
@@ -30,7 +31,7 @@ static double MeshBytes(const VpSize *size, Share c)
   return (4 * sizeof(int32_t) + 1) * c.local + sides * c.sweep + (size->ranks > 1 ? sides * c.own + 64 * (c.local - c.own) : 0);
 }
 
-/* what A x takes on the backend: every cell's lines and the different ones, and a device's own neighbours */
+/* What A x takes on the backend: the number of every cell's lines, the lines that differ, and a device's copy of the neighbours. */
 static double OperatorBytes(const VpSize *size, double cells, size_t real)
 {
   const double n = size->degree + 1, lines = cells * size->dim * sizeof(int32_t) + size->lines * cells * (n * n + 4 * n) * real;
@@ -38,19 +39,23 @@ static double OperatorBytes(const VpSize *size, double cells, size_t real)
   return lines + (size->device ? 2 * size->dim * sizeof(int32_t) * cells : 0);
 }
 
-PetscErrorCode VpSizeOf(MPI_Comm comm, int dim, int degree, int level, double cells, const VpBackend *backend, VpSize *size)
+PetscErrorCode VpSizeOf(MPI_Comm comm, int dim, int degree, PetscInt nbox, int level, const VpBackend *backend, VpSize *size)
 {
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  *size =
-    (VpSize){.dim = dim, .degree = degree, .level = level, .cells = cells, .ranks = ranks, .device = (PetscBool) !!backend->use_stream};
+  *size = (VpSize){.dim = dim,
+                   .degree = degree,
+                   .level = level,
+                   .cells = ldexp((double)nbox, dim * level),
+                   .ranks = ranks,
+                   .device = (PetscBool) !!backend->use_stream};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lines differ where the coefficients of the cell and its two neighbours do: in as many ways as there are cells, or values to choose from.
- */
+/* Lines differ where the coefficients of the cell and its two neighbours do. There are at most as many as there are cells, and as there
+   are ways to choose three of the coefficient's values. */
 PetscErrorCode VpCountLines(VpMesh mesh, const VpProblem *problem, VpSize *size)
 {
   const PetscReal *a = problem->coefficient;
@@ -80,13 +85,18 @@ VpBytes VpMeshMemory(const VpSize *size)
   return bytes;
 }
 
-double VpVectorMemory(const VpSize *size)
+double VpUnknowns(const VpSize *size)
 {
-  return size->cells / size->ranks * pow(size->degree + 1, size->dim) * sizeof(double);
+  return size->cells * pow(size->degree + 1, size->dim);
 }
 
-/* A level of a cycle: parents, children and corners; patches, their types and covers; vectors; messages out and in, of the ghosts that
-   sweeps read and of all. Making patches takes *passing more for a while. */
+double VpVectorMemory(const VpSize *size)
+{
+  return VpUnknowns(size) / size->ranks * sizeof(double);
+}
+
+/* What a level of a cycle takes: parents, children and corners; patches, their types and covers; vectors; messages out and in, of the
+   ghosts that sweeps read and of all. *passing is what it takes beside that while the patches are made. */
 static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, PetscBool finest, double *passing)
 {
   const size_t real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
@@ -103,8 +113,8 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
          block * (vectors * c.local + 2 * (c.sweep + c.local - 2 * c.own));
 }
 
-/* Unless the coarsest problem is inverted (separable.c) or left to a device's sweeps: its matrix, about 3 dim n entries a row, and the
-   vectors of its KSP */
+/* What the coarsest level takes: nothing where it is inverted (separable.c) or left to a device's sweeps, else its matrix, with about 3 dim
+   n entries a row, and the vectors of its KSP. */
 static double CoarseBytes(const VpSize *size, const VpCycleOptions *o, Share c)
 {
   const double    n = size->degree + 1, edge = pow(c.own * size->ranks, 1. / size->dim);
@@ -128,22 +138,6 @@ VpBytes VpCycleMemory(const VpSize *size, const VpCycleOptions *o)
   coarser += CoarseBytes(size, o, ShareOf(size, PetscMax(0, levels - 1)));
   bytes = size->device ? (VpBytes){finest + coarser, PetscMax(host, passing)} : (VpBytes){finest + PetscMax(coarser + host, passing), 0};
   return bytes;
-}
-
-PetscErrorCode DMVPatchDGCheckMemory(DM dm, PetscInt nbox, PetscInt level)
-{
-  const VpBackend *backend;
-  VpSize           size;
-  VpBytes          need;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGFindBackend(dm, &backend));
-  PetscCall(VpSizeOf(PetscObjectComm((PetscObject)dm), (int)dm->dim, (int)((DM_VPatchDG *)dm->data)->degree, (int)level,
-                     ldexp((double)nbox, (int)(dm->dim * level)), backend, &size));
-  need = VpMeshMemory(&size);
-  need.work += 2 * VpVectorMemory(&size);
-  PetscCall(VpCheckMemory(PetscObjectComm((PetscObject)dm), backend, need, "Mesh and two vectors", "Refine less (-dm_refine)"));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpMemoryThere(MPI_Comm comm, const VpBackend *backend, VpBytes *there)
@@ -181,7 +175,7 @@ const char *VpBytesText(double bytes, char text[VP_BYTES_TEXT])
 PetscErrorCode VpCheckMemory(MPI_Comm comm, const VpBackend *backend, VpBytes need, const char what[], const char instead[])
 {
   VpBytes   there;
-  PetscReal worst[4]; /* need, - there; and the excess in both places */
+  PetscReal worst[4]; /* the largest need, minus the least that is there; the largest excess where the work is, and on the host */
   char      text[3][VP_BYTES_TEXT];
   PetscBool host;
 

@@ -1,6 +1,6 @@
 /* VecView into a VTK viewer: an unstructured grid (.vtu) for ParaView. Every cell becomes k^dim linear ones on its (k+1)^dim equidistant
    points, which no two cells share, so that jumps show. One file: rank 0 writes what the others send it, array by array. */
-#include "../impl.h"
+#include "quadrature.h"
 #include "../../base/progress.h"
 
 #define CHUNK ((size_t)1 << 26) /* bytes of a message */
@@ -15,7 +15,7 @@ typedef struct {
   PetscBool    failed; /* something could not be written there: the others are told when all is sent */
   uint64_t     bytes;  /* of its arrays */
   VpMesh       mesh;
-  VpQuadrature quad;   /* equidistant points */
+  VpQuadrature quad;                   /* equidistant points */
   int          npoint, ncell, ncorner; /* of a cell: points, linear cells; of a linear cell: corners */
 } Grid;
 
@@ -154,7 +154,7 @@ static PetscErrorCode WriteField(Grid *grid, Vec v)
   double             *value, *work;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2((size_t)grid->mesh->nown * grid->npoint, &value, 2 * VP_MAX_NQ * VP_MAX_NQ * VP_MAX_NQ, &work));
+  PetscCall(PetscMalloc2((size_t)grid->mesh->nown * grid->npoint, &value, 2 * VP_MAX_POINT, &work));
   PetscCall(VecGetArrayRead(v, &x));
   for (int32_t c = 0; c < grid->mesh->nown; c++) {
     double *cell = value + (size_t)c * grid->npoint;
@@ -296,7 +296,7 @@ static PetscErrorCode GridCreate(DM dm, PetscViewer viewer, Grid *grid)
   grid->ncell = (int)PetscPowInt(dg->degree, dg->mesh->dim);
   grid->ncorner = 1 << dg->mesh->dim;
   PetscCall(PetscViewerFileGetName(viewer, &name));
-  if (!grid->rank) grid->failed = (PetscBool)!(grid->file = fopen(name, "wb"));
+  if (!grid->rank) grid->failed = (PetscBool) !(grid->file = fopen(name, "wb"));
   PetscCall(CheckFile(grid, viewer, "opened: is there such a folder, and may it be written?"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

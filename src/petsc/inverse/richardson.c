@@ -2,9 +2,9 @@
    conversion are one pass over memory, correction and conversion another; there are no vectors but x and b.
 
    It stops by the norm of b - A x and by the KSP's own test, as KSPRICHARDSON does in its own loop (inverse.c sets its norm). */
-#include "../pcimpl.h"
+#include "inverse.h"
 
-/* A itself, without entries, is the operator: NULL where it is not. A preconditioner may be older than that */
+/* finds the operator where the matrix is A itself, without entries, else NULL. The preconditioner may be that of an older one. */
 static PetscErrorCode FusedOperator(PC pc, VpOperator *op)
 {
   VpMatrix  matrix;
@@ -21,13 +21,12 @@ static PetscErrorCode PlainResidual(PC pc, Vec b, Vec x, Vec w, PetscReal *norm)
 {
   PetscFunctionBegin;
   if (x) PetscCall(MatResidual(pc->mat, b, x, w));
-  else
-    PetscCall(VecCopy(b, w));
+  else PetscCall(VecCopy(b, w));
   PetscCall(VpInverseEnter(pc, NULL, w, NULL, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what PETSc's loop does with every residual; without a KSP (NULL) the tolerances refer to the first one */
+/* does what PETSc's loop does with every residual; without a KSP (NULL) the tolerances refer to the first one */
 static PetscErrorCode Test(KSP ksp, PetscInt it, PetscReal norm, const PetscReal tolerance[3], PetscReal *first, PetscInt *reason)
 {
   KSPConvergedReason says = KSP_CONVERGED_ITERATING;

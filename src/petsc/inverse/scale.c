@@ -1,12 +1,12 @@
 /* Powers of two that bring vectors and operators near 1, where single precision has all its digits. They change exponents only, so no
    result differs but those that would have been lost. */
-#include "../pcimpl.h"
+#include "inverse.h"
 
-#define NEAR   64   /* norms from 2^-64 to 2^64 stay as they are: also a residual that has lost all its digits does */
-#define FAR    600  /* 2^600 and 2^-600 bring any number where its square is a number */
-#define LIMIT  1000 /* factors and their inverses are normal numbers */
+#define NEAR  64   /* Norms from 2^-64 to 2^64 stay as they are, also that of a residual that has lost all its digits. */
+#define FAR   600  /* 2^600 and 2^-600 bring any number where its square is a number. */
+#define LIMIT 1000 /* Factors up to 2^1000 and their inverses are normal numbers. */
 
-/* the factor after one that led to this norm: the same if that is good. A norm 0 or inf may be due to its squares. */
+/* the factor after one that led to this norm: the same where the norm is near 1. A norm of 0 or inf may be due to its squares. */
 static PetscReal NextFactor(PetscReal factor, PetscReal norm)
 {
   int now = ilogb(factor), e;
@@ -17,7 +17,7 @@ static PetscReal NextFactor(PetscReal factor, PetscReal norm)
   return abs(e) <= NEAR ? factor : ldexp(1, PetscMax(-LIMIT, PetscMin(LIMIT, now - e)));
 }
 
-/* the factor for f - A x, as far as it is known without a look at it; else 0 */
+/* finds the factor for f - A x, as far as it is known without a look at that; else 0 */
 static PetscErrorCode KnownFactor(const VpInverse *inverse, Vec f, Vec x, PetscReal *factor)
 {
   PetscBool known;
@@ -32,15 +32,15 @@ static PetscErrorCode KnownFactor(const VpInverse *inverse, Vec f, Vec x, PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* scale (f - A x) goes in; norm: its own, or NULL */
-static PetscErrorCode Enter(PC pc, VpLevel outer, PetscReal scale, const PetscScalar f[], const PetscScalar x[], VpGhosts ghosts, PetscReal *norm)
+/* brings scale (f - A x) in; norm: of that, or NULL */
+static PetscErrorCode Enter(PC pc, VpLevel outer, PetscReal scale, const PetscScalar f[], const PetscScalar x[], VpGhosts ghosts,
+                            PetscReal *norm)
 {
   const VpInverseOps *ops = ((VpInverse *)pc->data)->ops;
 
   PetscFunctionBegin;
   if (x || norm) PetscCall(ops->enter_residual(pc, outer, scale, x, ghosts, f, norm));
-  else
-    PetscCall(ops->enter(pc, scale, f));
+  else PetscCall(ops->enter(pc, scale, f));
   if (norm) *norm = PetscSqrtReal(*norm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -90,13 +90,13 @@ PetscErrorCode VpInverseSolve(PC pc, PetscBool transpose, PetscBool add, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpInverseScale(PC pc, const char prefix[], VpPrecision precision, VpMesh mesh, VpProblem *problem)
+PetscErrorCode VpInverseScale(PC pc, const char prefix[], VpPrecision precision, VpProblem *problem)
 {
-  PetscReal range[2];
+  const PetscReal *range = ((VpInverse *)pc->data)->range;
 
   PetscFunctionBegin;
-  PetscCall(VpProblemRange(mesh, problem, range));
-  PetscCheck(precision == VP_DOUBLE || range[1] <= ldexp(range[0], VP_SPREAD_SINGLE), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(precision == VP_DOUBLE || range[1] <= ldexp(range[0], VP_SPREAD_SINGLE), PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE,
              "-%s_precision single: a/h^2 (or the reaction c) reaches from %g to %g, farther than single precision does: use -%s_precision "
              "double",
              prefix, (double)range[0], (double)range[1], prefix);

@@ -1,11 +1,11 @@
 /* DMCreateInterpolation: the embedding of the coarse space in the fine one. In the orthonormal basis its transpose is the restriction. */
-#include "../impl.h"
+#include "internal.h"
 
 typedef struct {
   DM      coarse, fine;
   VpLevel from, to;
-  void   *x;  /* [coarse nlocal] values with ghosts */
-  void   *b;  /* [fine nlocal] the same, made at the first restriction */
+  void   *x; /* [coarse nlocal] values with ghosts */
+  void   *b; /* [fine nlocal] the same, made at the first restriction */
 } Transfer;
 
 static PetscErrorCode TransferDestroy(void *ctx)

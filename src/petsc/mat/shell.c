@@ -1,13 +1,13 @@
 /* The operator scale A + shift I without a matrix: a MATSHELL. */
-#include "../impl.h"
+#include "internal.h"
 
 /* y = A x, or b - A x, without scale and shift */
 static PetscErrorCode Apply(VpMatrix matrix, Vec x, Vec b, Vec y)
 {
-  PetscScalar     *xx, *bb = NULL, *yy;
-  VpValues         xv, bv, yv;
-  VpGhosts         ghosts;
-  VpLevel          level;
+  PetscScalar *xx, *bb = NULL, *yy;
+  VpValues     xv, bv, yv;
+  VpGhosts     ghosts;
+  VpLevel      level;
 
   PetscFunctionBegin;
   PetscCall(VpOperatorGetLevel(VpMatrixOperator(matrix), matrix->dm, &level));
@@ -54,8 +54,7 @@ static PetscErrorCode MatResidual_VPatchDG(Mat A, Vec b, Vec x, Vec r)
     PetscCall(DMGetGlobalVector(matrix->dm, &y));
     PetscCall(MatMult(A, x, y));
     if (r == b) PetscCall(VecAXPY(r, -1, y));
-    else
-      PetscCall(VecWAXPY(r, -1, y, b));
+    else PetscCall(VecWAXPY(r, -1, y, b));
     PetscCall(DMRestoreGlobalVector(matrix->dm, &y));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -113,22 +112,35 @@ static PetscErrorCode MatCreateVecs_VPatchDG(Mat A, Vec *right, Vec *left)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatDuplicate_Shell(Mat A, MatDuplicateOption option, Mat *B)
+{
+  VpMatrix matrix;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, &matrix));
+  PetscCall(DMVPatchDGCreateShell(matrix->dm, B));
+  PetscCall(VpMatrixDuplicated(matrix, option, *B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* what PETSc asks for the way to a product of two matrices of type MATSHELL */
 static PetscErrorCode RefuseProduct(Mat product)
 {
   PetscFunctionBegin;
   SETERRQ(PetscObjectComm((PetscObject)product), PETSC_ERR_SUP,
-          "A matrix-free operator of a DMVPATCHDG has no product with another one. Leave -pc_mg_galerkin out (coarse DMs have operators of their own), or assemble: -dm_mat_type aij");
+          "A matrix-free operator of a DMVPATCHDG has no product with another one. Leave -pc_mg_galerkin out (coarse DMs have operators of "
+          "their own), or assemble: -dm_mat_type aij");
 }
 
 /* what factorizations, block and row methods ask for */
 static PetscErrorCode RefuseEntries(Mat A)
 {
   PetscFunctionBegin;
-  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-          "A matrix-free operator of a DMVPATCHDG has no entries, which this solver needs. Assemble it with -dm_mat_type aij, or take -pc_type "
-          "vpatchdg; in PCMG -mg_levels_pc_type vpatch (or jacobi) and -mg_coarse_pc_type vpatchdg, or as many levels as reach whole boxes "
-          "(-pc_mg_levels n + 1)");
+  SETERRQ(
+    PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+    "A matrix-free operator of a DMVPATCHDG has no entries, which this solver needs. Assemble it with -dm_mat_type aij, or take -pc_type "
+    "vpatchdg; in PCMG -mg_levels_pc_type vpatch (or jacobi) and -mg_coarse_pc_type vpatchdg, or as many levels as reach whole boxes "
+    "(-pc_mg_levels n + 1)");
 }
 
 static PetscErrorCode MatGetRow_VPatchDG(Mat A, PetscInt row, PetscInt *n, PetscInt **cols, PetscScalar **values)
@@ -174,7 +186,7 @@ PetscErrorCode DMVPatchDGCreateShell(DM dm, Mat *A)
              {MATOP_SCALE, (VpFunction *)MatScale_VPatchDG},
              {MATOP_SHIFT, (VpFunction *)MatShift_VPatchDG},
              {MATOP_CREATE_VECS, (VpFunction *)MatCreateVecs_VPatchDG},
-             {MATOP_DUPLICATE, (VpFunction *)MatDuplicate_VPatchDG},
+             {MATOP_DUPLICATE, (VpFunction *)MatDuplicate_Shell},
              {MATOP_COPY, (VpFunction *)MatCopy_VPatchDG},
              {MATOP_GET_ROW, (VpFunction *)MatGetRow_VPatchDG},
              {MATOP_SOR, (VpFunction *)MatSOR_VPatchDG},

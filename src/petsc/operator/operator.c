@@ -1,8 +1,6 @@
-/* A with one coefficient: what a DM, the matrices made from it and their preconditioners share. It never changes but for its levels, which
-   are made when they are first used. */
-#include "../impl.h"
+#include "operator.h"
 
-PetscErrorCode VpOperatorCreate(VpMesh mesh, const VpProblem *problem, VpOperator *out)
+static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpOperator *out)
 {
   VpOperator op;
   PetscReal *a;
@@ -28,14 +26,6 @@ VpOperator VpOperatorReference(VpOperator op)
   return op;
 }
 
-PetscErrorCode VpOperatorClear(VpOperator op)
-{
-  PetscFunctionBegin;
-  PetscCall(VpLevelDestroy(&op->level));
-  PetscCall(VpLevelDestroy(&op->host));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode VpOperatorDestroy(VpOperator *out)
 {
   VpOperator op = *out;
@@ -43,14 +33,15 @@ PetscErrorCode VpOperatorDestroy(VpOperator *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!op || --op->refct) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpOperatorClear(op));
+  PetscCall(VpLevelDestroy(&op->level));
+  PetscCall(VpLevelDestroy(&op->host));
   PetscCall(VpMeshDestroy(&op->mesh));
   PetscCall(PetscFree(op->problem.coefficient));
   PetscCall(PetscFree(op));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* of one of the two levels: where the backend is another, it is made anew */
+/* makes one of the two levels where there is none, or one on another backend */
 static PetscErrorCode GetLevel(VpOperator op, const VpBackend *backend, VpLevel *level)
 {
   PetscFunctionBegin;
@@ -108,15 +99,27 @@ PetscErrorCode DMVPatchDGGetHostLevel(DM dm, VpLevel *level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DMVPatchDGFillConstant(DM dm, Vec one)
+{
+  PetscScalar *values;
+  VpLevel      level;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetHostLevel(dm, &level));
+  PetscCall(VecGetArrayWrite(one, &values));
+  PetscCall(VpConstant(level, values));
+  PetscCall(VecRestoreArrayWrite(one, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMVPatchDGSetOperator(DM dm, const PetscReal coefficient[])
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  VpOperator   op;
-  VpProblem    problem = {
-       .degree = (int)dg->degree, .penalty = dg->penalty, .reaction = dg->reaction, .coefficient = coefficient};
+  VpOperator   op = NULL;
+  VpProblem    problem = {.degree = (int)dg->degree, .penalty = dg->penalty, .reaction = dg->reaction, .coefficient = coefficient};
 
   PetscFunctionBegin;
-  PetscCall(VpOperatorCreate(dg->mesh, &problem, &op));
+  PetscCall(Create(dg->mesh, &problem, &op));
   PetscCall(VpOperatorDestroy(&dg->op));
   dg->op = op;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,7 +1,5 @@
 /* How the ghosts of vectors on GPUs travel between ranks. */
-#include "../impl.h"
-
-const char *const VPatchDGTransports[] = {"auto", "mpi", "nccl", "host", "VPatchDGTransport", "VPATCHDG_TRANSPORT_", NULL};
+#include "operator.h"
 
 /* does PETSc know that MPI takes device memory? Where it does not, it refuses to start on a GPU without -use_gpu_aware_mpi 0. */
 static PetscBool MPITakesDeviceMemory(void)
@@ -22,9 +20,10 @@ static PetscErrorCode Choose(DM dm, const VpBackend *backend, VpTransport *trans
 
   PetscFunctionBegin;
   if (asked == VPATCHDG_TRANSPORT_AUTO || asked == VPATCHDG_TRANSPORT_NCCL) PetscCall(backend->connect(comm, link, &reason));
-  PetscCheck(asked != VPATCHDG_TRANSPORT_NCCL || *link, comm, PETSC_ERR_SUP,
-             "-dm_vpatchdg_transport nccl: %s. Use -dm_vpatchdg_transport auto, or give every rank a GPU of its own and build where nccl.h is",
-             reason);
+  PetscCheck(
+    asked != VPATCHDG_TRANSPORT_NCCL || *link, comm, PETSC_ERR_SUP,
+    "-dm_vpatchdg_transport nccl: %s. Use -dm_vpatchdg_transport auto, or give every rank a GPU of its own and build where nccl.h is",
+    reason);
   PetscCheck(asked != VPATCHDG_TRANSPORT_MPI || MPITakesDeviceMemory(), comm, PETSC_ERR_SUP,
              "-dm_vpatchdg_transport mpi: PETSc was told that MPI does not take device memory (-use_gpu_aware_mpi 0), or has no CUDA. Use "
              "-dm_vpatchdg_transport auto");
@@ -33,7 +32,8 @@ static PetscErrorCode Choose(DM dm, const VpBackend *backend, VpTransport *trans
   else if (asked != VPATCHDG_TRANSPORT_HOST && MPITakesDeviceMemory()) *transport = VP_TRANSPORT_MPI;
   if (*transport == VP_TRANSPORT_LINK) PetscCall(PetscStrncpy(why, "nccl", length));
   else
-    PetscCall(PetscSNPrintf(why, length, "%s (NCCL: %s)", *transport == VP_TRANSPORT_MPI ? "mpi, from device memory" : "host memory", reason));
+    PetscCall(
+      PetscSNPrintf(why, length, "%s (NCCL: %s)", *transport == VP_TRANSPORT_MPI ? "mpi, from device memory" : "host memory", reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -50,66 +50,5 @@ PetscErrorCode DMVPatchDGChooseTransport(DM dm, const VpBackend *backend)
   PetscCall(Choose(dm, backend, &transport, &link, dg->travel, sizeof(dg->travel)));
   PetscCall(PetscInfo(dm, "Ghosts travel by %s\n", dg->travel));
   PetscCall(VpMeshSetTransport(dg->mesh, transport, link));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   DMVPatchDGSetTransport - Sets how the ghosts of vectors on GPUs travel between ranks
-
-   Logically Collective
-
-   Input Parameters:
-+  dm        - the DM
--  transport - `VPATCHDG_TRANSPORT_AUTO` (the first of the following that is possible), `VPATCHDG_TRANSPORT_NCCL`,
-`VPATCHDG_TRANSPORT_MPI` (from device memory, where PETSc has a GPU-aware MPI), `VPATCHDG_TRANSPORT_HOST` (through host memory)
-
-   Options Database Key:
-.  -dm_vpatchdg_transport auto|nccl|mpi|host - the transport, auto by default; -dm_view says which one was taken, and why
-
-   Level: intermediate
-
-   Note:
-   On the host messages are MPI's whatever is set. NCCL needs a GPU for every rank.
-
-.seealso: `DMVPATCHDG`, `DMVPatchDGGetTransport()`, `DMVPatchDGSetBackend()`
-@*/
-PetscErrorCode DMVPatchDGSetTransport(DM dm, VPatchDGTransport transport)
-{
-  DM_VPatchDG *dg;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetData(dm, &dg));
-  PetscValidLogicalCollectiveEnum(dm, transport, 2);
-  PetscCheck((int)transport >= 0 && transport <= VPATCHDG_TRANSPORT_HOST, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "DMVPatchDGSetTransport(): value %d does not exist, 0 to %d do (VPatchDGTransport)", (int)transport,
-             (int)VPATCHDG_TRANSPORT_HOST);
-  PetscCall(DMVPatchDGCheckChange(dm, dg->transport != transport ? PETSC_TRUE : PETSC_FALSE, "transport"));
-  dg->transport = transport;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   DMVPatchDGGetTransport - Gets how ghosts travel, as set
-
-   Not Collective
-
-   Input Parameter:
-.  dm - the DM
-
-   Output Parameter:
-.  transport - as in `DMVPatchDGSetTransport()`
-
-   Level: intermediate
-
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetTransport()`
-@*/
-PetscErrorCode DMVPatchDGGetTransport(DM dm, VPatchDGTransport *transport)
-{
-  DM_VPatchDG *dg;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetData(dm, &dg));
-  VpAssertPointer(transport, 2);
-  *transport = dg->transport;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

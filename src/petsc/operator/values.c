@@ -1,5 +1,5 @@
 /* A vector's values where a backend's kernels want them: its own memory where it has some there, else a copy for as long as it is used. */
-#include "../impl.h"
+#include "operator.h"
 #include <petscdevice.h>
 
 /* the memory of v, on the device where it has some there; else it is to be copied */

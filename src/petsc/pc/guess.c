@@ -13,11 +13,11 @@
 
 .seealso: `PCVPATCHDG`, `DMVPATCHDG`
 M*/
-#include "../pcimpl.h"
+#include "internal.h"
 
 typedef struct {
   VpNested nested;
-  PetscInt build; /* of the PC, which it was made for */
+  PetscInt build; /* the PC's, which it was made for */
 } Guess_VPatchDG;
 
 static PetscErrorCode KSPGuessReset_VPatchDG(KSPGuess guess)
@@ -35,7 +35,7 @@ static PetscErrorCode KSPGuessDestroy_VPatchDG(KSPGuess guess)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the PC, set up: not every PETSc sets up the KSP before it asks for a guess */
+/* finds the PC, and sets it up: not every PETSc sets up the KSP before it asks for a guess */
 static PetscErrorCode GetPC(KSPGuess guess, PC_VPatchDG **out)
 {
   PC        pc;
@@ -45,8 +45,7 @@ static PetscErrorCode GetPC(KSPGuess guess, PC_VPatchDG **out)
   PetscCall(KSPGetPC(guess->ksp, &pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
   PetscCheck(same, PetscObjectComm((PetscObject)guess), PETSC_ERR_ARG_WRONG,
-             "-ksp_guess_type vpatchdg uses the levels of -pc_type vpatchdg; the KSP's PC is of type %s",
-             VpTypeName((PetscObject)pc));
+             "-ksp_guess_type vpatchdg uses the levels of -pc_type vpatchdg; the KSP's PC is of type %s", VpTypeName((PetscObject)pc));
   PetscCall(KSPSetUp(guess->ksp));
   PetscCall(PCSetUp(pc));
   PetscCall(VpInverseMeet(pc, guess->ksp));
@@ -84,7 +83,7 @@ static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* nothing is learnt from a solution */
+/* Nothing is learnt from a solution. */
 static PetscErrorCode KSPGuessUpdate_VPatchDG(KSPGuess guess, Vec b, Vec x)
 {
   PetscFunctionBegin;

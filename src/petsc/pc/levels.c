@@ -1,8 +1,5 @@
-/* The settings of PCVPATCHDG that say which levels there are and how they are worked on. */
-#include "../pcimpl.h"
-
-#define ENUM_OPTION(Name, Public, Internal, member, number) \
-  VP_ENUM_SETTING(PCVPatchDG, VpCycleOptions, PCVPatchDGGetOptions, Name, Public, Internal, member, number)
+/* The setters and getters of PCVPATCHDG that say which levels there are and how they are worked on. */
+#include "internal.h"
 
 /*@
    PCVPatchDGSetExchange - Sets how often ranks exchange
@@ -25,6 +22,10 @@ every colour: nothing is done twice) or `VPATCHDG_EXCHANGE_AUTO` (by the number 
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetExchange()`
 @*/
+PetscErrorCode PCVPatchDGSetExchange(PC pc, VPatchDGExchange exchange)
+{
+  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_EXCHANGE, exchange);
+}
 
 /*@
    PCVPatchDGGetExchange - Gets how often ranks exchange
@@ -41,7 +42,10 @@ every colour: nothing is done twice) or `VPATCHDG_EXCHANGE_AUTO` (by the number 
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGSetExchange()`
 @*/
-ENUM_OPTION(Exchange, VPatchDGExchange, VpExchange, exchange, 3)
+PetscErrorCode PCVPatchDGGetExchange(PC pc, VPatchDGExchange *exchange)
+{
+  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_EXCHANGE, exchange, PETSC_FUNCTION_NAME);
+}
 
 /*@
    PCVPatchDGSetReplay - Lets a GPU run the cycle as one recorded CUDA graph
@@ -63,6 +67,10 @@ ENUM_OPTION(Exchange, VPatchDGExchange, VpExchange, exchange, 3)
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetReplay()`
 @*/
+PetscErrorCode PCVPatchDGSetReplay(PC pc, PetscBool replay)
+{
+  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_REPLAY, replay);
+}
 
 /*@
    PCVPatchDGGetReplay - Says whether a GPU may run the cycle as one recorded CUDA graph
@@ -79,7 +87,10 @@ ENUM_OPTION(Exchange, VPatchDGExchange, VpExchange, exchange, 3)
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGSetReplay()`
 @*/
-ENUM_OPTION(Replay, PetscBool, PetscBool, replay, 2)
+PetscErrorCode PCVPatchDGGetReplay(PC pc, PetscBool *replay)
+{
+  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_REPLAY, replay, PETSC_FUNCTION_NAME);
+}
 
 /*@
    PCVPatchDGSetLevels - Sets the number of levels
@@ -99,17 +110,7 @@ ENUM_OPTION(Replay, PetscBool, PetscBool, replay, 2)
 @*/
 PetscErrorCode PCVPatchDGSetLevels(PC pc, PetscInt levels)
 {
-  VpCycleOptions *options;
-
-  PetscFunctionBegin;
-  PetscCall(PCVPatchDGGetOptions(pc, PETSC_FALSE, &options));
-  PetscValidLogicalCollectiveInt(pc, levels, 2);
-  PetscCheck(levels >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "The number of levels must not be negative: %" PetscInt_FMT, levels);
-  if (!options || options->levels == levels) PetscFunctionReturn(PETSC_SUCCESS);
-  options->levels = levels;
-  PetscCall(VpInverseChanged(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_LEVELS, (PetscReal)levels);
 }
 
 /*@
@@ -129,13 +130,7 @@ PetscErrorCode PCVPatchDGSetLevels(PC pc, PetscInt levels)
 @*/
 PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
 {
-  VpCycleOptions *options;
-
-  PetscFunctionBegin;
-  PetscCall(PCVPatchDGGetOptions(pc, PETSC_TRUE, &options));
-  VpAssertPointer(levels, 2);
-  *levels = options->levels;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_LEVELS, levels, PETSC_FUNCTION_NAME);
 }
 
 /*@
@@ -160,6 +155,10 @@ form a grid, the coefficient is constant and each of the level's ranks holds all
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetCoarse()`, `PCVPatchDGGetCoarseKSP()`
 @*/
+PetscErrorCode PCVPatchDGSetCoarse(PC pc, VPatchDGCoarse coarse)
+{
+  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_COARSE, coarse);
+}
 
 /*@
    PCVPatchDGGetCoarse - Gets how the coarsest level is solved
@@ -176,7 +175,10 @@ form a grid, the coefficient is constant and each of the level's ranks holds all
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGSetCoarse()`
 @*/
-ENUM_OPTION(Coarse, VPatchDGCoarse, VpCoarseType, coarse, 3)
+PetscErrorCode PCVPatchDGGetCoarse(PC pc, VPatchDGCoarse *coarse)
+{
+  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_COARSE, coarse, PETSC_FUNCTION_NAME);
+}
 
 /*@
    PCVPatchDGSetGather - Sets from which size on coarse levels gather on fewer ranks
@@ -201,17 +203,7 @@ never; `PETSC_DECIDE`: the default
 @*/
 PetscErrorCode PCVPatchDGSetGather(PC pc, PetscInt cells)
 {
-  VpCycleOptions *options;
-
-  PetscFunctionBegin;
-  PetscCall(PCVPatchDGGetOptions(pc, PETSC_FALSE, &options));
-  PetscValidLogicalCollectiveInt(pc, cells, 2);
-  PetscCheck(cells >= 0 || cells == PETSC_DECIDE, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_vpatchdg_gather %" PetscInt_FMT ": the number of cells a rank is 0 (never) or more", cells);
-  if (!options || options->gather == cells) PetscFunctionReturn(PETSC_SUCCESS);
-  options->gather = cells;
-  PetscCall(VpInverseChanged(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_GATHER, (PetscReal)cells);
 }
 
 /*@
@@ -231,11 +223,5 @@ PetscErrorCode PCVPatchDGSetGather(PC pc, PetscInt cells)
 @*/
 PetscErrorCode PCVPatchDGGetGather(PC pc, PetscInt *cells)
 {
-  VpCycleOptions *options;
-
-  PetscFunctionBegin;
-  PetscCall(PCVPatchDGGetOptions(pc, PETSC_TRUE, &options));
-  VpAssertPointer(cells, 2);
-  *cells = options->gather;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_GATHER, cells, PETSC_FUNCTION_NAME);
 }

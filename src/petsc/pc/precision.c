@@ -1,32 +1,5 @@
-/* -pc_vpatchdg_precision auto: single precision with KSPs that stand it, double with the others.
-
-   A cycle in single precision is a linear map only up to its rounding errors. KSPs that form x from the same vectors as the residual, A M v
-   from the M v that x gets, keep r = b - A x; those that take M A v or x = M (V y) for linear do not, and their true residual stalls. Which
-   do what was found by running all of them (tests/ksp_table.c has the table that follows from it). Pipelined CG and GCR keep the relation
-   less well and need more iterations: they are left in double. */
-#include "../pcimpl.h"
-
-static const VpKSPKind kinds[] = {
-  {KSPRICHARDSON, PETSC_TRUE, PETSC_FALSE}, {KSPCHEBYSHEV, PETSC_TRUE, PETSC_FALSE}, {KSPFGMRES, PETSC_TRUE, PETSC_FALSE},
-  {KSPPIPEFGMRES, PETSC_TRUE, PETSC_FALSE}, {KSPGCR, PETSC_TRUE, PETSC_FALSE},       {KSPFCG, PETSC_TRUE, PETSC_FALSE},
-  {KSPBICG, PETSC_TRUE, PETSC_FALSE},       {KSPFBCGS, PETSC_TRUE, PETSC_FALSE},     {KSPFBCGSR, PETSC_TRUE, PETSC_FALSE},
-  {KSPQMRCGS, PETSC_TRUE, PETSC_FALSE},     {KSPCG, PETSC_TRUE, PETSC_TRUE},         {KSPNASH, PETSC_TRUE, PETSC_TRUE},
-  {KSPSTCG, PETSC_TRUE, PETSC_TRUE},        {KSPGLTR, PETSC_TRUE, PETSC_TRUE},       {KSPGROPPCG, PETSC_FALSE, PETSC_TRUE},
-  {KSPPIPECG, PETSC_FALSE, PETSC_TRUE},     {KSPPIPECGRR, PETSC_FALSE, PETSC_TRUE},  {KSPPIPELCG, PETSC_FALSE, PETSC_TRUE},
-  {KSPPIPEPRCG, PETSC_FALSE, PETSC_TRUE},   {KSPPIPECG2, PETSC_FALSE, PETSC_TRUE},   {KSPQCG, PETSC_FALSE, PETSC_TRUE},
-  {KSPMINRES, PETSC_FALSE, PETSC_TRUE},     {KSPSYMMLQ, PETSC_FALSE, PETSC_TRUE},    {KSPCR, PETSC_FALSE, PETSC_TRUE},
-  {KSPPIPECR, PETSC_FALSE, PETSC_TRUE},
-};
-
-PetscErrorCode VpKSPKindOf(const char type[], VpKSPKind *kind)
-{
-  PetscFunctionBegin;
-  *kind = (VpKSPKind){type, PETSC_FALSE, PETSC_FALSE};
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(kinds); i++) {
-    if (!strcmp(kinds[i].type, type)) *kind = kinds[i];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* -pc_vpatchdg_precision auto: single precision with KSPs that stand it (inverse/kinds.c), double with the others. */
+#include "internal.h"
 
 static PetscBool AppliesOnce(const char type[])
 {
@@ -51,7 +24,7 @@ static PetscBool Solves(KSP ksp)
                      (ksp->normtype != KSP_NORM_NONE && ksp->converged != KSPConvergedSkip && ksp->max_it > 10));
 }
 
-/* sets the cycle's precision for a type of KSP (NULL: none), and says why */
+/* sets the cycle's precision for a type of KSP (NULL: none), and writes down why */
 static PetscErrorCode Choose(PC_VPatchDG *data, const char type[], PetscBool part)
 {
   static const char faster[] = "-ksp_type fgmres runs it in single, about twice as fast";
@@ -67,7 +40,8 @@ static PetscErrorCode Choose(PC_VPatchDG *data, const char type[], PetscBool par
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VpKSPKindOf(type, &kind));
-  if (part) PetscCall(PetscSNPrintf(choice->why, size, "KSP %s is part of another solver, which would have to be flexible for single", type));
+  if (part)
+    PetscCall(PetscSNPrintf(choice->why, size, "KSP %s is part of another solver, which would have to be flexible for single", type));
   else if (!choice->holds) PetscCall(PetscSNPrintf(choice->why, size, "single does not hold the numbers of the operator"));
   else if (!kind.keeps) PetscCall(PetscSNPrintf(choice->why, size, "with KSP %s single would stall; %s", type, faster));
   else if (kind.symmetric && !data->options.symmetric)
@@ -79,7 +53,7 @@ static PetscErrorCode Choose(PC_VPatchDG *data, const char type[], PetscBool par
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the type of the KSP that has the PC's prefix; of KSPs in other solvers it does not tell enough */
+/* reads the type of the KSP that has the PC's prefix. Of KSPs in other solvers it does not tell enough. */
 PetscErrorCode PCVPatchDGReadHint(PC pc)
 {
   VpChoice   *choice = &((PC_VPatchDG *)pc->data)->choice;
@@ -93,23 +67,20 @@ PetscErrorCode PCVPatchDGReadHint(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCVPatchDGPreparePrecision(PC pc, VpMesh mesh, const VpProblem *problem, PetscBool *later)
+PetscErrorCode PCVPatchDGPreparePrecision(PC pc, const VpProblem *problem, PetscBool *later)
 {
-  PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
-  VpChoice    *choice = &data->choice;
-  const double k = problem->degree;
-  PetscReal    range[2];
+  PC_VPatchDG     *data = (PC_VPatchDG *)pc->data;
+  VpChoice        *choice = &data->choice;
+  const PetscReal *range = data->inverse.range;
+  const double     k = problem->degree;
 
   PetscFunctionBegin;
-  PetscCall(VpProblemRange(mesh, problem, range));
-  choice->holds =
-    (PetscBool)(problem->penalty * k * (k + 1) < VP_MOST_PENALTY(VP_SINGLE) && range[1] <= ldexp(range[0], VP_SPREAD_SINGLE));
+  choice->holds = (PetscBool)(problem->penalty * k * (k + 1) < VP_MOST_PENALTY(VP_SINGLE) && range[1] <= ldexp(range[0], VP_SPREAD_SINGLE));
   if (choice->asked != VPATCHDG_PRECISION_AUTO) {
     data->options.precision = choice->asked == VPATCHDG_PRECISION_SINGLE ? VP_SINGLE : VP_DOUBLE;
     choice->chosen = PETSC_FALSE;
     choice->by = 0;
-  } else if (choice->hint[0] && !choice->by)
-    PetscCall(Choose(data, choice->hint, AppliesOnce(choice->hint)));
+  } else if (choice->hint[0] && !choice->by) PetscCall(Choose(data, choice->hint, AppliesOnce(choice->hint)));
   *later = (PetscBool)(choice->asked == VPATCHDG_PRECISION_AUTO && !choice->chosen);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -172,7 +143,6 @@ PetscErrorCode PCVPatchDGViewPrecision(PC pc, PetscViewer viewer)
     }
   } else if (choice->chosen)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %s precision (auto: %s)\n", VPatchDGPrecisions[data->options.precision], choice->why));
-  else
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  precision auto: the KSP decides when it first solves\n"));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "  precision auto: the KSP decides when it first solves\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,31 +1,38 @@
-/* The settings of PCVPATCHDG that make its mathematics: setters and getters. Setters do nothing to a PC of another type. */
-#include "../pcimpl.h"
+/* The settings of PCVPATCHDG, and the setters and getters of those that make its mathematics. The others are in levels.c. Setters do
+   nothing to a PC of another type. */
+#include "internal.h"
 
-PetscErrorCode PCVPatchDGGetData(PC pc, PetscBool must, PC_VPatchDG **data)
-{
-  PetscBool same;
-
-  PetscFunctionBegin;
-  VpAssertObject(pc, PC_CLASSID, 1);
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
-  PetscCheck(same || !must, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCHDG,
-             VpTypeName((PetscObject)pc));
-  *data = same ? (PC_VPatchDG *)pc->data : NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCVPatchDGGetOptions(PC pc, PetscBool must, VpCycleOptions **options)
-{
-  PC_VPatchDG *data;
-
-  PetscFunctionBegin;
-  PetscCall(PCVPatchDGGetData(pc, must, &data));
-  *options = data ? &data->options : NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#define ENUM_OPTION(Name, Public, Internal, member, number) \
-  VP_ENUM_SETTING(PCVPatchDG, VpCycleOptions, PCVPatchDGGetOptions, Name, Public, Internal, member, number)
+static const VpSetting row[VP_PC_SETTINGS] = {
+  [VP_PC_SPACE] = VP_SETTING(ENUM, PC_VPatchDG, options.space, VPATCHDG_SPACE_FULL, "-pc_vpatchdg_space", "PCVPatchDGSetSpace",
+                             "patch space", "Functions a patch corrects", .names = VPatchDGSpaces),
+  [VP_PC_RESIDUAL] = VP_SETTING(ENUM, PC_VPatchDG, options.residual, VPATCHDG_RESIDUAL_EXACT, "-pc_vpatchdg_residual",
+                                "PCVPatchDGSetResidual", "residual", "What a patch sees of its neighbours", .names = VPatchDGResiduals),
+  [VP_PC_SMOOTH_PRE] = VP_SETTING(INT, PC_VPatchDG, options.pre, 0, "-pc_vpatchdg_smooth_pre", "PCVPatchDGSetSmooth", "sweeps before",
+                                  "Sweeps before the coarse correction", .least = 0, .most = PETSC_MAX_INT,
+                                  .refusal = "Numbers of sweeps must not be negative: %s"),
+  [VP_PC_SMOOTH_POST] = VP_SETTING(INT, PC_VPatchDG, options.post, 1, "-pc_vpatchdg_smooth_post", "PCVPatchDGSetSmooth", "sweeps after",
+                                   "Sweeps after the coarse correction", .least = 0, .most = PETSC_MAX_INT,
+                                   .refusal = "Numbers of sweeps must not be negative: %s"),
+  [VP_PC_SYMMETRIC] = VP_SETTING(BOOL, PC_VPatchDG, options.symmetric, PETSC_FALSE, "-pc_vpatchdg_symmetric", "PCVPatchDGSetSymmetric",
+                                 "symmetry", "Reverse the colours before the coarse correction, for KSPCG", .names = PetscBools),
+  [VP_PC_CYCLE_TYPE] = VP_SETTING(ENUM, PC_VPatchDG, options.type, VPATCHDG_CYCLE_V, "-pc_vpatchdg_cycle_type", "PCVPatchDGSetCycleType",
+                                  "type of the cycle", "V or W cycle", .names = VPatchDGCycleTypes),
+  [VP_PC_LEVELS] =
+    VP_SETTING(INT, PC_VPatchDG, options.levels, 0, "-pc_vpatchdg_levels", "PCVPatchDGSetLevels", "number of levels", "Levels, 0: all",
+               .least = 0, .most = PETSC_MAX_INT, .refusal = "The number of levels must not be negative: %s"),
+  [VP_PC_PRECISION] = VP_SETTING(ENUM, PC_VPatchDG, choice.asked, VPATCHDG_PRECISION_AUTO, "-pc_vpatchdg_precision",
+                                 "PCVPatchDGSetPrecision", "precision", "Of the whole cycle", .names = VPatchDGPrecisions),
+  [VP_PC_EXCHANGE] = VP_SETTING(ENUM, PC_VPatchDG, options.exchange, VPATCHDG_EXCHANGE_AUTO, "-pc_vpatchdg_exchange",
+                                "PCVPatchDGSetExchange", "exchange", "How often ranks exchange", .names = VPatchDGExchanges),
+  [VP_PC_COARSE] = VP_SETTING(ENUM, PC_VPatchDG, options.coarse, VPATCHDG_COARSE_AUTO, "-pc_vpatchdg_coarse", "PCVPatchDGSetCoarse",
+                              "coarsest level", "How the coarsest level is solved", .names = VPatchDGCoarses),
+  [VP_PC_GATHER] =
+    VP_SETTING(INT, PC_VPatchDG, options.gather, PETSC_DECIDE, "-pc_vpatchdg_gather", "PCVPatchDGSetGather", "size to gather from",
+               "Levels with fewer cells a rank gather on fewer ranks; -1: 4096 on GPUs, 0 on the host", .least = PETSC_DECIDE,
+               .most = PETSC_MAX_INT, .refusal = "-pc_vpatchdg_gather %s: the number of cells a rank is 0 (never) or more"),
+  [VP_PC_REPLAY] = VP_SETTING(BOOL, PC_VPatchDG, options.replay, PETSC_TRUE, "-pc_vpatchdg_replay", "PCVPatchDGSetReplay", "replay",
+                              "A GPU runs the cycle as a recorded CUDA graph", .names = PetscBools)};
+const VpSettings PCVPatchDGSettings = {PCVPATCHDG, VP_PC_SETTINGS, row};
 
 /*@
    PCVPatchDGSetSpace - Sets which functions a patch corrects
@@ -47,6 +54,10 @@ PetscErrorCode PCVPatchDGGetOptions(PC pc, PetscBool must, VpCycleOptions **opti
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetSpace()`
 @*/
+PetscErrorCode PCVPatchDGSetSpace(PC pc, VPatchDGSpace space)
+{
+  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_SPACE, space);
+}
 
 /*@
    PCVPatchDGGetSpace - Gets which functions a patch corrects
@@ -63,7 +74,10 @@ PetscErrorCode PCVPatchDGGetOptions(PC pc, PetscBool must, VpCycleOptions **opti
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGSetSpace()`
 @*/
-ENUM_OPTION(Space, VPatchDGSpace, VpSpace, space, 3)
+PetscErrorCode PCVPatchDGGetSpace(PC pc, VPatchDGSpace *space)
+{
+  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_SPACE, space, PETSC_FUNCTION_NAME);
+}
 
 /*@
    PCVPatchDGSetResidual - Sets what a patch sees of its neighbours
@@ -85,6 +99,10 @@ ENUM_OPTION(Space, VPatchDGSpace, VpSpace, space, 3)
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetResidual()`
 @*/
+PetscErrorCode PCVPatchDGSetResidual(PC pc, VPatchDGResidual residual)
+{
+  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_RESIDUAL, residual);
+}
 
 /*@
    PCVPatchDGGetResidual - Gets what a patch sees of its neighbours
@@ -101,7 +119,10 @@ ENUM_OPTION(Space, VPatchDGSpace, VpSpace, space, 3)
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGSetResidual()`
 @*/
-ENUM_OPTION(Residual, VPatchDGResidual, VpResidual, residual, 3)
+PetscErrorCode PCVPatchDGGetResidual(PC pc, VPatchDGResidual *residual)
+{
+  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_RESIDUAL, residual, PETSC_FUNCTION_NAME);
+}
 
 /*@
    PCVPatchDGSetCycleType - Chooses V or W cycles
@@ -119,6 +140,10 @@ ENUM_OPTION(Residual, VPatchDGResidual, VpResidual, residual, 3)
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetCycleType()`
 @*/
+PetscErrorCode PCVPatchDGSetCycleType(PC pc, VPatchDGCycleType type)
+{
+  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_CYCLE_TYPE, type);
+}
 
 /*@
    PCVPatchDGGetCycleType - Gets the type of the cycle
@@ -135,7 +160,10 @@ ENUM_OPTION(Residual, VPatchDGResidual, VpResidual, residual, 3)
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGSetCycleType()`
 @*/
-ENUM_OPTION(CycleType, VPatchDGCycleType, VpCycleType, type, 2)
+PetscErrorCode PCVPatchDGGetCycleType(PC pc, VPatchDGCycleType *type)
+{
+  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_CYCLE_TYPE, type, PETSC_FUNCTION_NAME);
+}
 
 /*@
    PCVPatchDGSetPrecision - Sets the precision of the whole cycle
@@ -158,16 +186,20 @@ ENUM_OPTION(CycleType, VPatchDGCycleType, VpCycleType, type, 2)
    Single are `KSPFGMRES`, `KSPPIPEFGMRES`, `KSPGCR`, `KSPRICHARDSON`, `KSPCHEBYSHEV`, `KSPFCG`, `KSPBICG`, `KSPFBCGS`, `KSPFBCGSR` and
    `KSPQMRCGS`, and, where the cycle is symmetric (`PCVPatchDGSetSymmetric()`), `KSPCG`, `KSPNASH`, `KSPSTCG` and `KSPGLTR`.
 
-   Double are all others. So are `KSPPREONLY`, KSPs that are part of a preconditioner (of `PCKSP`, `PCMG`, `PCFIELDSPLIT`, ...; a KSP that is not
-   outermost and has a prefix counts as one), and whatever calls `PCApply()` without a KSP: the solver around them would have to be flexible, and
-   nothing is known of it. Where it is, ask for single.
+   Double are all others. So are `KSPPREONLY`, KSPs that are part of a preconditioner (of `PCKSP`, `PCMG`, `PCFIELDSPLIT`, ...; a KSP that
+is not outermost and has a prefix counts as one), and whatever calls `PCApply()` without a KSP: the solver around them would have to be
+flexible, and nothing is known of it. Where it is, ask for single.
 
    auto learns the KSP's type from -ksp_type in the options database when it reads its options, otherwise when the KSP begins to solve. In
-   this case the cycle is built at the beginning of the first solve, not by `KSPSetUp()`. It is built once more where a KSP that needs double
-   follows one that does not.
+   this case the cycle is built at the beginning of the first solve, not by `KSPSetUp()`. It is built once more where a KSP that needs
+double follows one that does not.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetPrecision()`
 @*/
+PetscErrorCode PCVPatchDGSetPrecision(PC pc, VPatchDGPrecision precision)
+{
+  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_PRECISION, precision);
+}
 
 /*@
    PCVPatchDGGetPrecision - Gets the precision that was asked for
@@ -184,7 +216,10 @@ ENUM_OPTION(CycleType, VPatchDGCycleType, VpCycleType, type, 2)
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGSetPrecision()`
 @*/
-VP_ENUM_SETTING(PCVPatchDG, PC_VPatchDG, PCVPatchDGGetData, Precision, VPatchDGPrecision, VPatchDGPrecision, choice.asked, 3)
+PetscErrorCode PCVPatchDGGetPrecision(PC pc, VPatchDGPrecision *precision)
+{
+  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_PRECISION, precision, PETSC_FUNCTION_NAME);
+}
 
 /*@
    PCVPatchDGSetSymmetric - Reverses the colours before the coarse correction
@@ -205,6 +240,10 @@ VP_ENUM_SETTING(PCVPatchDG, PC_VPatchDG, PCVPatchDGGetData, Precision, VPatchDGP
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetSymmetric()`
 @*/
+PetscErrorCode PCVPatchDGSetSymmetric(PC pc, PetscBool symmetric)
+{
+  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_SYMMETRIC, symmetric);
+}
 
 /*@
    PCVPatchDGGetSymmetric - Says whether the cycle is symmetric
@@ -221,7 +260,10 @@ VP_ENUM_SETTING(PCVPatchDG, PC_VPatchDG, PCVPatchDGGetData, Precision, VPatchDGP
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGSetSymmetric()`
 @*/
-ENUM_OPTION(Symmetric, PetscBool, PetscBool, symmetric, 2)
+PetscErrorCode PCVPatchDGGetSymmetric(PC pc, PetscBool *symmetric)
+{
+  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_SYMMETRIC, symmetric, PETSC_FUNCTION_NAME);
+}
 
 /*@
    PCVPatchDGSetSmooth - Sets the numbers of sweeps
@@ -243,18 +285,9 @@ ENUM_OPTION(Symmetric, PetscBool, PetscBool, symmetric, 2)
 @*/
 PetscErrorCode PCVPatchDGSetSmooth(PC pc, PetscInt pre, PetscInt post)
 {
-  VpCycleOptions *options;
-
   PetscFunctionBegin;
-  PetscCall(PCVPatchDGGetOptions(pc, PETSC_FALSE, &options));
-  PetscValidLogicalCollectiveInt(pc, pre, 2);
-  PetscValidLogicalCollectiveInt(pc, post, 3);
-  PetscCheck(pre >= 0 && post >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "Numbers of sweeps must not be negative: %" PetscInt_FMT ", %" PetscInt_FMT, pre, post);
-  if (!options || (options->pre == pre && options->post == post)) PetscFunctionReturn(PETSC_SUCCESS);
-  options->pre = pre;
-  options->post = post;
-  PetscCall(VpInverseChanged(pc));
+  PetscCall(VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_SMOOTH_PRE, (PetscReal)pre));
+  PetscCall(VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_SMOOTH_POST, (PetscReal)post));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -276,11 +309,9 @@ PetscErrorCode PCVPatchDGSetSmooth(PC pc, PetscInt pre, PetscInt post)
 @*/
 PetscErrorCode PCVPatchDGGetSmooth(PC pc, PetscInt *pre, PetscInt *post)
 {
-  VpCycleOptions *options = NULL;
-
   PetscFunctionBegin;
-  PetscCall(PCVPatchDGGetOptions(pc, PETSC_TRUE, &options));
-  if (pre) *pre = options->pre;
-  if (post) *post = options->post;
+  PetscCall(VpInverseCheckType(pc, PCVPATCHDG));
+  if (pre) PetscCall(VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_SMOOTH_PRE, pre, PETSC_FUNCTION_NAME));
+  if (post) PetscCall(VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_SMOOTH_POST, post, PETSC_FUNCTION_NAME));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

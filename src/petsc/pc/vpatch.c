@@ -18,7 +18,7 @@
 
 .seealso: `DMVPATCHDG`, `PCVPATCHDG`, `PCVPatchSetSpace()`
 M*/
-#include "../pcimpl.h"
+#include "internal.h"
 
 typedef struct {
   VpInverse   inverse;
@@ -30,6 +30,21 @@ typedef struct {
   VpSmoother  smoother;
   void       *b, *x[2];
 } PC_VPatch;
+
+/* A sweep has no precision `auto`. */
+static const char *const precisions[] = {"single", "double", "VPatchDGPrecision", "VPATCHDG_PRECISION_", NULL};
+
+enum { SPACE, RESIDUAL, PRECISION, REVERSE, SETTINGS };
+static const VpSetting row[SETTINGS] = {
+  [SPACE] = VP_SETTING(ENUM, PC_VPatch, space, VPATCHDG_SPACE_FULL, "-pc_vpatch_space", "PCVPatchSetSpace", "patch space",
+                       "Functions a patch corrects", .names = VPatchDGSpaces),
+  [RESIDUAL] = VP_SETTING(ENUM, PC_VPatch, residual, VPATCHDG_RESIDUAL_EXACT, "-pc_vpatch_residual", "PCVPatchSetResidual", "residual",
+                          "What a patch sees of its neighbours", .names = VPatchDGResiduals),
+  [PRECISION] = VP_SETTING(ENUM, PC_VPatch, precision, VPATCHDG_PRECISION_DOUBLE, "-pc_vpatch_precision", "PCVPatchSetPrecision",
+                           "precision", "Of the sweep", .names = precisions),
+  [REVERSE] = VP_SETTING(BOOL, PC_VPatch, reverse, PETSC_FALSE, "-pc_vpatch_reverse", "PCVPatchSetReverse", "order of colours",
+                         "Colours in the opposite order", .names = PetscBools)};
+static const VpSettings settings = {PCVPATCH, SETTINGS, row};
 
 static PetscErrorCode Clear(PC pc)
 {
@@ -46,19 +61,6 @@ static PetscErrorCode Clear(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckAgreement(PC pc)
-{
-  const PC_VPatch *data = (PC_VPatch *)pc->data;
-  const VpSetting  settings[] = {{"patch space (-pc_vpatch_space)", (PetscReal)data->space, VPatchDGSpaces},
-                                 {"residual (-pc_vpatch_residual)", (PetscReal)data->residual, VPatchDGResiduals},
-                                 {"precision (-pc_vpatch_precision)", (PetscReal)data->precision, VPatchDGPrecisions},
-                                 {"order of colours (-pc_vpatch_reverse)", (PetscReal)data->reverse, PetscBools}};
-
-  PetscFunctionBegin;
-  PetscCall(VpCheckSame(PetscObjectComm((PetscObject)pc), (int)PETSC_STATIC_ARRAY_LENGTH(settings), settings));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
   PC_VPatch *data = (PC_VPatch *)pc->data;
@@ -67,12 +69,11 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
   VpExchange exchange;
 
   PetscFunctionBegin;
-  PetscCall(VPatchDGCite());
-  PetscCall(CheckAgreement(pc));
+  PetscCall(VpSettingsCheckSame(&settings, comm, data));
   PetscCheck(mesh->level >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_type vpatch needs boxes that are refined: a level of -dm_refine 1 or more");
   PetscCall(VpCheckSpace(comm, "pc_vpatch", data->space, data->residual, problem->degree));
-  PetscCall(VpInverseScale(pc, "pc_vpatch", data->precision, mesh, &scaled));
+  PetscCall(VpInverseScale(pc, "pc_vpatch", data->precision, &scaled));
   PetscCall(VpLevelCreate(mesh, &scaled, VP_BASIS_THIN, data->precision, backend, &data->level));
   PetscCall(VpChooseExchange(data->level, VP_EXCHANGE_AUTO, &exchange));
   PetscCall(VpSmootherCreate(data->level, data->space, data->residual, exchange, &data->smoother));
@@ -137,22 +138,6 @@ static const VpInverseOps ops = {.caller = "-pc_type vpatch",
                                  .meet = Meet,
                                  .leave = VpWarnResidual};
 
-static PetscErrorCode GetData(PC pc, PetscBool must, PC_VPatch **data)
-{
-  PetscBool same;
-
-  PetscFunctionBegin;
-  VpAssertObject(pc, PC_CLASSID, 1);
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCH, &same));
-  PetscCheck(same || !must, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCH,
-             VpTypeName((PetscObject)pc));
-  *data = same ? (PC_VPatch *)pc->data : NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#define SETTING(Name, Public, Internal, member, number) \
-  VP_ENUM_SETTING(PCVPatch, PC_VPatch, GetData, Name, Public, Internal, member, number)
-
 /*@
    PCVPatchSetSpace - Sets which functions a patch corrects
 
@@ -173,6 +158,10 @@ static PetscErrorCode GetData(PC pc, PetscBool must, PC_VPatch **data)
 
 .seealso: `PCVPATCH`, `PCVPatchGetSpace()`
 @*/
+PetscErrorCode PCVPatchSetSpace(PC pc, VPatchDGSpace space)
+{
+  return VpInverseSet(pc, &settings, SPACE, space);
+}
 
 /*@
    PCVPatchGetSpace - Gets which functions a patch corrects
@@ -189,7 +178,10 @@ static PetscErrorCode GetData(PC pc, PetscBool must, PC_VPatch **data)
 
 .seealso: `PCVPATCH`, `PCVPatchSetSpace()`
 @*/
-SETTING(Space, VPatchDGSpace, VpSpace, space, 3)
+PetscErrorCode PCVPatchGetSpace(PC pc, VPatchDGSpace *space)
+{
+  return VpInverseGet(pc, &settings, SPACE, space, PETSC_FUNCTION_NAME);
+}
 
 /*@
    PCVPatchSetResidual - Sets what a patch sees of its neighbours
@@ -211,6 +203,10 @@ SETTING(Space, VPatchDGSpace, VpSpace, space, 3)
 
 .seealso: `PCVPATCH`, `PCVPatchGetResidual()`
 @*/
+PetscErrorCode PCVPatchSetResidual(PC pc, VPatchDGResidual residual)
+{
+  return VpInverseSet(pc, &settings, RESIDUAL, residual);
+}
 
 /*@
    PCVPatchGetResidual - Gets what a patch sees of its neighbours
@@ -227,7 +223,10 @@ SETTING(Space, VPatchDGSpace, VpSpace, space, 3)
 
 .seealso: `PCVPATCH`, `PCVPatchSetResidual()`
 @*/
-SETTING(Residual, VPatchDGResidual, VpResidual, residual, 3)
+PetscErrorCode PCVPatchGetResidual(PC pc, VPatchDGResidual *residual)
+{
+  return VpInverseGet(pc, &settings, RESIDUAL, residual, PETSC_FUNCTION_NAME);
+}
 
 /*@
    PCVPatchSetPrecision - Sets the precision of the sweep
@@ -245,6 +244,10 @@ SETTING(Residual, VPatchDGResidual, VpResidual, residual, 3)
 
 .seealso: `PCVPATCH`, `PCVPatchGetPrecision()`
 @*/
+PetscErrorCode PCVPatchSetPrecision(PC pc, VPatchDGPrecision precision)
+{
+  return VpInverseSet(pc, &settings, PRECISION, precision);
+}
 
 /*@
    PCVPatchGetPrecision - Gets the precision of the sweep
@@ -261,7 +264,10 @@ SETTING(Residual, VPatchDGResidual, VpResidual, residual, 3)
 
 .seealso: `PCVPATCH`, `PCVPatchSetPrecision()`
 @*/
-SETTING(Precision, VPatchDGPrecision, VpPrecision, precision, 2)
+PetscErrorCode PCVPatchGetPrecision(PC pc, VPatchDGPrecision *precision)
+{
+  return VpInverseGet(pc, &settings, PRECISION, precision, PETSC_FUNCTION_NAME);
+}
 
 /*@
    PCVPatchSetReverse - Takes the colours in the opposite order
@@ -279,6 +285,10 @@ SETTING(Precision, VPatchDGPrecision, VpPrecision, precision, 2)
 
 .seealso: `PCVPATCH`, `PCVPatchGetReverse()`
 @*/
+PetscErrorCode PCVPatchSetReverse(PC pc, PetscBool reverse)
+{
+  return VpInverseSet(pc, &settings, REVERSE, reverse);
+}
 
 /*@
    PCVPatchGetReverse - Says whether the colours are in the opposite order
@@ -295,29 +305,16 @@ SETTING(Precision, VPatchDGPrecision, VpPrecision, precision, 2)
 
 .seealso: `PCVPATCH`, `PCVPatchSetReverse()`
 @*/
-SETTING(Reverse, PetscBool, PetscBool, reverse, 2)
+PetscErrorCode PCVPatchGetReverse(PC pc, PetscBool *reverse)
+{
+  return VpInverseGet(pc, &settings, REVERSE, reverse, PETSC_FUNCTION_NAME);
+}
 
 static PetscErrorCode PCSetFromOptions_VPatch(PC pc, VpOptionItems PetscOptionsObject)
 {
-  static const char *const precisions[] = {"single", "double", "VPatchDGPrecision", "VPATCHDG_PRECISION_", NULL};
-
-  const PC_VPatch *data = (PC_VPatch *)pc->data;
-  PetscEnum        value;
-  PetscBool        reverse, set;
-
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Vertex-patch smoother options");
-  PetscCall(PetscOptionsEnum("-pc_vpatch_space", "Functions a patch corrects", "PCVPatchSetSpace", VPatchDGSpaces, (PetscEnum)data->space,
-                             &value, &set));
-  if (set) PetscCall(PCVPatchSetSpace(pc, (VPatchDGSpace)value));
-  PetscCall(PetscOptionsEnum("-pc_vpatch_residual", "What a patch sees of its neighbours", "PCVPatchSetResidual", VPatchDGResiduals,
-                             (PetscEnum)data->residual, &value, &set));
-  if (set) PetscCall(PCVPatchSetResidual(pc, (VPatchDGResidual)value));
-  PetscCall(PetscOptionsEnum("-pc_vpatch_precision", "Of the sweep", "PCVPatchSetPrecision", precisions, (PetscEnum)data->precision,
-                             &value, &set));
-  if (set) PetscCall(PCVPatchSetPrecision(pc, (VPatchDGPrecision)value));
-  PetscCall(PetscOptionsBool("-pc_vpatch_reverse", "Colours in the opposite order", "PCVPatchSetReverse", data->reverse, &reverse, &set));
-  if (set) PetscCall(PCVPatchSetReverse(pc, reverse));
+  PetscCall(VpInverseSetFromOptions(pc, &settings, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -355,9 +352,7 @@ PetscErrorCode PCCreate_VPatch(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&data));
-  data->space = VP_SPACE_FULL;
-  data->residual = VP_RESIDUAL_EXACT;
-  data->precision = VP_DOUBLE;
+  PetscCall(VpSettingsPreset(&settings, data));
   PetscCall(VpInverseCreate(pc, &data->inverse, &ops));
   pc->ops->setfromoptions = PCSetFromOptions_VPatch;
   pc->ops->view = PCView_VPatch;

@@ -53,7 +53,7 @@
 
 .seealso: `DMVPATCHDG`, `PCVPATCH`, `KSPGUESSVPATCHDG`, `PCVPatchDGSetSpace()`, `PCVPatchDGSetSmooth()`
 M*/
-#include "../pcimpl.h"
+#include "internal.h"
 
 static PetscErrorCode Clear(PC pc)
 {
@@ -66,7 +66,7 @@ static PetscErrorCode Prepare(PC pc, VpMesh mesh, const VpProblem *problem, Pets
 {
   PetscFunctionBegin;
   PetscCall(PCVPatchDGCheckOptions(pc, mesh, problem));
-  PetscCall(PCVPatchDGPreparePrecision(pc, mesh, problem, later));
+  PetscCall(PCVPatchDGPreparePrecision(pc, problem, later));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,9 +76,8 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
   VpProblem    scaled = *problem;
 
   PetscFunctionBegin;
-  PetscCall(VPatchDGCite());
   PetscCall(PCVPatchDGDoctor(pc, mesh, problem, backend));
-  PetscCall(VpInverseScale(pc, "pc_vpatchdg", data->options.precision, mesh, &scaled));
+  PetscCall(VpInverseScale(pc, "pc_vpatchdg", data->options.precision, &scaled));
   PetscCall(VpCycleCreate(mesh, &scaled, &data->options, backend, (PetscObject)pc, &data->cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -98,7 +97,7 @@ static PetscErrorCode EnterResidual(PC pc, VpLevel outer, PetscReal scale, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a sweep's residual `local` is that of a symmetric operator only where it is exact, in the space clamped */
+/* A sweep's residual `local` is that of a symmetric operator only where it is exact, in the space clamped. */
 static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal scale, double *z)
 {
   PC_VPatchDG          *data = (PC_VPatchDG *)pc->data;
@@ -126,18 +125,16 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
   const VpCycleOptions *o = &((PC_VPatchDG *)pc->data)->options;
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(
-    viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle, patch space %s, residual %s, exchange %s\n",
-    o->type == VP_CYCLE_V ? "V" : "W", o->pre, o->post, VPatchDGSpaces[o->space], VPatchDGResiduals[o->residual],
-    VPatchDGExchanges[o->exchange]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle, patch space %s, residual %s, exchange %s\n",
+                                   o->type == VP_CYCLE_V ? "V" : "W", o->pre, o->post, VPatchDGSpaces[o->space],
+                                   VPatchDGResiduals[o->residual], VPatchDGExchanges[o->exchange]));
   PetscCall(PCVPatchDGViewPrecision(pc, viewer));
   if (o->symmetric) PetscCall(PetscViewerASCIIPrintf(viewer, "  symmetric: colours in reverse order before the coarse correction\n"));
-  else
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  not symmetric: KSPCG needs -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1\n"));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "  not symmetric: KSPCG needs -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* and how often they exchange */
+/* prints the sizes of the levels, and how often they exchange */
 static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
 {
   VpExchange exchange;
@@ -156,8 +153,7 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
     if (ranks < VpMeshRanks(cycle->level[0]->mesh))
       PetscCall(PetscViewerASCIIPrintf(viewer, ", on %" PetscInt_FMT " rank%s", ranks, ranks > 1 ? "s" : ""));
     if (last) PetscCall(PetscViewerASCIIPrintf(viewer, ", solved"));
-    else if (ranks > 1)
-      PetscCall(PetscViewerASCIIPrintf(viewer, ", exchange every %s", VPatchDGExchanges[exchange]));
+    else if (ranks > 1) PetscCall(PetscViewerASCIIPrintf(viewer, ", exchange every %s", VPatchDGExchanges[exchange]));
     PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   }
@@ -210,13 +206,8 @@ level of a grid of boxes is inverted directly, others may be left to sweeps (`PC
 @*/
 PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
 {
-  PetscBool same;
-
   PetscFunctionBegin;
-  VpAssertObject(pc, PC_CLASSID, 1);
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
-  PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not " PCVPATCHDG,
-             VpTypeName((PetscObject)pc));
+  PetscCall(VpInverseCheckType(pc, PCVPATCHDG));
   VpAssertPointer(ksp, 2);
   PetscCall(PCSetUp(pc));
   if (!((PC_VPatchDG *)pc->data)->inverse.built) {
@@ -241,14 +232,7 @@ PetscErrorCode PCCreate_VPatchDG(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&data));
-  data->options = (VpCycleOptions){.space = VP_SPACE_FULL,
-                                   .residual = VP_RESIDUAL_EXACT,
-                                   .exchange = VP_EXCHANGE_AUTO,
-                                   .type = VP_CYCLE_V,
-                                   .post = 1,
-                                   .gather = PETSC_DECIDE,
-                                   .replay = PETSC_TRUE};
-  data->choice.asked = VPATCHDG_PRECISION_AUTO;
+  PetscCall(VpSettingsPreset(&PCVPatchDGSettings, data));
   PetscCall(VpInverseCreate(pc, &data->inverse, &ops));
   pc->ops->setfromoptions = PCSetFromOptions_VPatchDG;
   pc->ops->view = PCView_VPatchDG;

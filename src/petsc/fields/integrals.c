@@ -1,5 +1,5 @@
-/* Right-hand sides, interpolation and errors: functions of points, integrated with k+3 Gauss points a direction. */
-#include "../impl.h"
+/* Right-hand sides and norms of errors: integrals of functions of points, with k+3 Gauss points a direction. */
+#include "quadrature.h"
 #include "../../base/progress.h"
 
 /* what every integral over cells needs */
@@ -15,7 +15,6 @@ typedef struct {
 static PetscErrorCode RuleCreate(DM dm, Rule *rule)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  const int    npoint = VP_MAX_NQ * VP_MAX_NQ * VP_MAX_NQ;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetHostLevel(dm, &rule->level));
@@ -26,7 +25,7 @@ static PetscErrorCode RuleCreate(DM dm, Rule *rule)
     rule->n3[d] = d < dg->mesh->dim ? rule->quad.n : 1;
   }
   rule->ndof = rule->n3[0] * rule->n3[1] * rule->n3[2];
-  PetscCall(PetscMalloc2(npoint, &rule->value, 2 * npoint, &rule->work));
+  PetscCall(PetscMalloc2(VP_MAX_POINT, &rule->value, 2 * VP_MAX_POINT, &rule->work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,20 +119,15 @@ static PetscErrorCode AddFace(Rule *rule, int32_t cell, int side, PetscReal a, V
 /* a singular problem has solutions where b is orthogonal to the constants */
 static PetscErrorCode MakeConsistent(DM dm, Vec b)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  VpProblem    problem;
-  VpLevel      level;
-  Vec          one;
-  PetscScalar *values, dot[2];
+  VpProblem   problem;
+  Vec         one;
+  PetscScalar dot[2];
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetProblem(dm, &problem));
-  if (!VpProblemIsSingular(dg->mesh, &problem)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMVPatchDGGetHostLevel(dm, &level));
+  if (!VpProblemIsSingular(((DM_VPatchDG *)dm->data)->mesh, &problem)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecDuplicate(b, &one));
-  PetscCall(VecGetArrayWrite(one, &values));
-  PetscCall(VpConstant(level, values));
-  PetscCall(VecRestoreArrayWrite(one, &values));
+  PetscCall(DMVPatchDGFillConstant(dm, one));
   PetscCall(VecDot(b, one, &dot[0]));
   PetscCall(VecDot(one, one, &dot[1]));
   PetscCall(VecAXPY(b, -dot[0] / dot[1], one));
@@ -195,52 +189,6 @@ PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction 
   PetscCall(VecRestoreArray(b, &values));
   PetscCall(RuleDestroy(&rule));
   PetscCall(MakeConsistent(dm, b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@C
-   DMVPatchDGInterpolate - Finds the function that equals u at the points of `DMVPatchDGGetPoints()`
-
-   Collective
-
-   Input Parameters:
-+  dm  - the DM, set up
-.  u   - a function of points
--  ctx - passed to u
-
-   Output Parameter:
-.  x - the coefficients, a vector of the DM
-
-   Level: beginner
-
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetPointValues()`, `DMVPatchDGComputeErrors()`
-@*/
-PetscErrorCode DMVPatchDGInterpolate(DM dm, VPatchDGFunction u, void *ctx, Vec x)
-{
-  Vec                coordinates, values;
-  const PetscScalar *point;
-  PetscScalar       *value;
-  PetscInt           n;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGInterpolate()"));
-  PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGInterpolate()"));
-  VpAssertPointer(u, 2);
-  PetscCall(DMVPatchDGGetPoints(dm, &coordinates));
-  PetscCall(DMCreateGlobalVector(dm, &values));
-  PetscCall(VecGetLocalSize(values, &n));
-  PetscCall(VecGetArrayRead(coordinates, &point));
-  PetscCall(VecGetArrayWrite(values, &value));
-  for (PetscInt i = 0; i < n; i++) {
-    value[i] = 0;
-    if (!(i & 0xff)) PetscCall(VpProgress("interpolation", (double)i, (double)n));
-    PetscCall(u(dm->dim, point + i * dm->dim, &value[i], ctx));
-  }
-  PetscCall(VecRestoreArrayWrite(values, &value));
-  PetscCall(VecRestoreArrayRead(coordinates, &point));
-  PetscCall(DMVPatchDGSetPointValues(dm, values, x));
-  PetscCall(VecDestroy(&values));
-  PetscCall(VecDestroy(&coordinates));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -334,26 +282,14 @@ PetscErrorCode DMVPatchDGComputeErrors(DM dm, Vec x, VPatchDGFunction u, VPatchD
 /* b = (1, phi_i), the coefficients of the function 1 */
 PetscErrorCode DMVPatchDGComputeOnes_Private(KSP ksp, Vec b, void *ctx)
 {
-  DM           dm;
-  VpLevel      level;
-  PetscScalar *values;
+  DM dm;
 
   PetscFunctionBegin;
   if (((PetscObject)b)->refct > 1) PetscFunctionReturn(PETSC_SUCCESS); /* the caller's own b, KSPSolve(ksp, b, x): not ours to fill */
   PetscCall(KSPGetDM(ksp, &dm));
   PetscCall(DMVPatchDGCheck(dm, "The right-hand side f = 1"));
   PetscCall(DMVPatchDGCheckVector(dm, b, "The right-hand side f = 1"));
-  PetscCall(DMVPatchDGGetHostLevel(dm, &level));
-  PetscCall(VecGetArrayWrite(b, &values));
-  PetscCall(VpConstant(level, values));
-  PetscCall(VecRestoreArrayWrite(b, &values));
+  PetscCall(DMVPatchDGFillConstant(dm, b));
   PetscCall(MakeConsistent(dm, b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* DMCreateMatrix() makes the operators, and they follow the DM by themselves. */
-PetscErrorCode DMVPatchDGComputeOperators_Private(KSP ksp, Mat A, Mat P, void *ctx)
-{
-  PetscFunctionBegin;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

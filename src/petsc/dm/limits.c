@@ -1,15 +1,61 @@
-/* Sizes, coefficients and reactions that double precision holds, with room for what is computed from them. */
-#include "../impl.h"
+/* What a DMVPATCHDG refuses because numbers, vectors or memory do not hold it. */
+#include "internal.h"
 
-#define MOST 1e95   /* of volumes, h^2 and a/h^2, and of their inverses: squares of the norms of x and b are numbers then */
-#define ENTRY 1e290 /* of an entry of the operator */
+#define MOST  1e95  /* the most that volumes, h^2, a/h^2 and their inverses may be: squares of the norms of x and b are numbers then */
+#define ENTRY 1e290 /* the most that an entry of the operator may be */
+
+/* the most unknowns of a rank: PETSc's vectors leave their arithmetic to BLAS, which may count in int, and on GPUs to cuBLAS, which does */
+static PetscErrorCode MostUnknowns(DM dm, double *most)
+{
+  PetscBool host;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrInList(dm->vectype, "standard|seq|mpi", '|', &host));
+  *most = host && sizeof(PetscBLASInt) > sizeof(int) ? (double)PETSC_MAX_INT : (double)INT_MAX;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckMemory(MPI_Comm comm, const VpBackend *backend, const VpSize *size)
+{
+  VpBytes need = VpMeshMemory(size);
+
+  PetscFunctionBegin;
+  need.work += 2 * VpVectorMemory(size);
+  PetscCall(VpCheckMemory(comm, backend, need, "Mesh and two vectors", "Refine less (-dm_refine)"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGCheckSize(DM dm, PetscInt nbox, PetscInt level)
+{
+  const VpBackend *backend;
+  double           unknowns, share, most;
+  VpSize           size;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGFindBackend(dm, &backend));
+  PetscCall(
+    VpSizeOf(PetscObjectComm((PetscObject)dm), (int)dm->dim, (int)((DM_VPatchDG *)dm->data)->degree, nbox, (int)level, backend, &size));
+  unknowns = VpUnknowns(&size);
+  PetscCheck(unknowns <= (double)PETSC_MAX_INT, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "-dm_refine %" PetscInt_FMT " means %.0f cells and %.0f unknowns, more than the %" PetscInt_FMT
+             " that PetscInt counts: take fewer, or a PETSc configured --with-64-bit-indices",
+             level, size.cells, unknowns, PETSC_MAX_INT);
+  PetscCall(MostUnknowns(dm, &most));
+  share = ceil(size.cells / size.ranks) * pow(size.degree + 1, size.dim);
+  PetscCheck(share <= most, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "-dm_refine %" PetscInt_FMT " means %.0f cells and %.0f unknowns, %.0f on a rank, where PETSc's vectors of type %s hold %.0f "
+             "at most: BLAS counts them in 32 bits. Use more ranks, or take fewer",
+             level, size.cells, unknowns, share, dm->vectype, most);
+  PetscCall(CheckMemory(PetscObjectComm((PetscObject)dm), backend, &size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static PetscBool Holds(PetscReal x)
 {
   return (PetscBool)(x >= 1 / MOST && x <= MOST);
 }
 
-/* of a cell's sizes h[dim]: their product, squares, 1/h^2 */
+/* does double precision hold the product and the squares of a cell's sizes h[dim], and 1/h^2? */
 static PetscBool HoldsSizes(PetscInt dim, const PetscReal h[])
 {
   PetscReal volume = 1;

@@ -1,0 +1,7 @@
+/* The DM's type. */
+#pragma once
+#include "../operator/operator.h"
+
+PETSC_INTERN PetscErrorCode DMCreate_VPatchDG(DM);
+/* settings.c. Ensures: an error unless the dimension is 2, 3 or not set. */
+PETSC_INTERN PetscErrorCode DMVPatchDGCheckDimension(DM);

@@ -1,0 +1,46 @@
+/* -vpatchdg_doctor at DMSetUp(): what the mesh will take, printed before it takes it. */
+#include "internal.h"
+
+static PetscErrorCode Memory(PetscViewer viewer, const VpBackend *backend, const VpSize *size)
+{
+  const VpBytes  mesh = VpMeshMemory(size);
+  VpCycleOptions o = {.post = 1, .precision = VP_SINGLE};
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  memory needed, about:\n"));
+  PetscCall(VpReportNeed(viewer, "mesh and operator", mesh.work, size->ranks));
+  if (mesh.host > 0) PetscCall(VpReportNeed(viewer, "the same on the host", mesh.host, size->ranks));
+  PetscCall(VpReportNeed(viewer, "a vector", VpVectorMemory(size), size->ranks));
+  if (size->level) PetscCall(VpReportNeed(viewer, "cycle in single precision", VpCycleMemory(size, &o).work, size->ranks));
+  o.precision = VP_DOUBLE;
+  if (size->level) PetscCall(VpReportNeed(viewer, "cycle in double precision", VpCycleMemory(size, &o).work, size->ranks));
+  PetscCall(VpReportThere(viewer, backend));
+  PetscCall(
+    PetscViewerASCIIPrintf(viewer, "    vectors: x and b; 2 more by richardson, 4 by cg, 29 by fgmres for its first 10 iterations\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGDoctor(DM dm, PetscInt level)
+{
+  DM_VPatchDG     *dg = (DM_VPatchDG *)dm->data;
+  const VpBackend *backend;
+  PetscViewer      viewer;
+  VpSize           size;
+
+  PetscFunctionBegin;
+  PetscCall(VpDoctorViewer((PetscObject)dm, &viewer));
+  if (!viewer) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGFindBackend(dm, &backend));
+  PetscCall(VpSizeOf(PetscObjectComm((PetscObject)dm), (int)dm->dim, (int)dg->degree, dg->boxes->nbox, (int)level, backend, &size));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: mesh\n"));
+  PetscCall(VpReportMachine(viewer, backend));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  mesh: %dD, degree %d, %d box%s refined %d times: %.0f cells, %.0f unknowns\n", size.dim,
+                                   size.degree, (int)dg->boxes->nbox, dg->boxes->nbox > 1 ? "es" : "", size.level, size.cells,
+                                   VpUnknowns(&size)));
+  PetscCall(VpViewAspect(dg->boxes, size.degree, viewer));
+  PetscCall(Memory(viewer, backend, &size));
+  if (!level) PetscCall(PetscViewerASCIIPrintf(viewer, "  change: -dm_refine 1 or more, multigrid needs levels\n"));
+  if (size.cells / size.ranks < 64 && size.ranks > 1)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  change: fewer ranks; %.0f cells each are mostly messages\n", size.cells / size.ranks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

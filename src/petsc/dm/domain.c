@@ -1,0 +1,131 @@
+/* The domain of a DMVPATCHDG, made of its settings. */
+#include "internal.h"
+
+/* It comes before anything is made of the settings, which could fail on some ranks only. */
+PetscErrorCode DMVPatchDGCheckAgreement(DM dm)
+{
+  DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
+  MPI_Comm       comm = PetscObjectComm((PetscObject)dm);
+  const PetscInt n = dg->domain == VPATCHDG_DOMAIN_BOXES ? dg->nbox * dm->dim : 0;
+  PetscReal      sides[6], grid[9];
+
+  PetscFunctionBegin;
+  for (int side = 0; side < 6; side++) sides[side] = (PetscReal)dg->boundary[side];
+  for (int d = 0; d < 3; d++) {
+    grid[d] = (PetscReal)dg->grid[d];
+    grid[3 + d] = dg->lower[d];
+    grid[6 + d] = dg->upper[d];
+  }
+  PetscCall(VpSettingsCheckSame(&DMVPatchDGPetscSettings, comm, dm));
+  PetscCall(VpSettingsCheckSame(&DMVPatchDGSettings, comm, dg));
+  PetscCall(VpCheckSameReals(comm, 6, sides, "the boundary conditions (-dm_vpatchdg_boundary)"));
+  if (dg->domain == VPATCHDG_DOMAIN_BOX)
+    PetscCall(VpCheckSameReals(comm, 9, grid, "the boxes and corners (-dm_vpatchdg_boxes, _lower, _upper)"));
+  PetscCall(VpCheckSameReals(comm, n, dg->box_lower, "the lower corners of the boxes that DMVPatchDGSetBoxes() is given"));
+  PetscCall(VpCheckSameReals(comm, n, dg->box_upper, "the upper corners of the boxes that DMVPatchDGSetBoxes() is given"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Writes down the places of a grid in a cube of this size, in the order of Morton's curve, so that ranks get compact pieces. *place is the
+   next free one. */
+static void VisitGrid(const PetscInt g[3], PetscInt x, PetscInt y, PetscInt z, PetscInt size, PetscInt (**place)[3])
+{
+  const PetscInt half = size / 2;
+
+  if (x >= g[0] || y >= g[1] || z >= g[2]) return;
+  if (size == 1) {
+    PetscInt *to = *(*place)++;
+    to[0] = x, to[1] = y, to[2] = z;
+  } else {
+    for (int i = 0; i < 8; i++) VisitGrid(g, x + (i & 1) * half, y + (i >> 1 & 1) * half, z + (i >> 2) * half, half, place);
+  }
+}
+
+/* makes the grid[0] grid[1] grid[2] equal boxes of the domain box */
+static PetscErrorCode MakeGrid(DM dm)
+{
+  DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
+  const PetscInt dim = dm->dim, g[3] = {dg->grid[0], dg->grid[1], dim == 3 ? dg->grid[2] : 1};
+  const double   nbox = (double)g[0] * (double)g[1] * (double)g[2];
+  PetscInt       size = 1, (*place)[3], (*next)[3];
+
+  PetscFunctionBegin;
+  for (PetscInt d = 0; d < dim; d++) {
+    PetscCheck(dg->upper[d] > dg->lower[d] && !PetscIsInfOrNanReal(dg->upper[d] - dg->lower[d]), PetscObjectComm((PetscObject)dm),
+               PETSC_ERR_ARG_OUTOFRANGE,
+               "The domain reaches from %g to %g in direction %" PetscInt_FMT ": -dm_vpatchdg_upper must be above -dm_vpatchdg_lower",
+               (double)dg->lower[d], (double)dg->upper[d], d);
+  }
+  PetscCheck(nbox <= VP_MAX_BOXES, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "-dm_vpatchdg_boxes means %.0f boxes, more than the %d that are possible: take fewer and refine them (-dm_refine)", nbox,
+             VP_MAX_BOXES);
+  PetscCall(DMVPatchDGCheckSize(dm, (PetscInt)nbox, 0)); /* before there are as many boxes */
+  PetscCall(DMVPatchDGStoreBoxes(dm, (PetscInt)nbox));
+  PetscCall(PetscMalloc1(dg->nbox, &place));
+  while (size < PetscMax(g[0], PetscMax(g[1], g[2]))) size *= 2;
+  next = place;
+  VisitGrid(g, 0, 0, 0, size, &next);
+  for (PetscInt b = 0; b < dg->nbox; b++) {
+    for (PetscInt d = 0; d < dim; d++) {
+      dg->box_lower[b * dim + d] = dg->lower[d] + (dg->upper[d] - dg->lower[d]) * (PetscReal)place[b][d] / (PetscReal)g[d];
+      dg->box_upper[b * dim + d] = dg->lower[d] + (dg->upper[d] - dg->lower[d]) * (PetscReal)(place[b][d] + 1) / (PetscReal)g[d];
+    }
+  }
+  PetscCall(PetscFree(place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* makes the domains lshape and fichera: the 2^dim unit boxes around the origin without the last */
+static PetscErrorCode MakeReentrant(DM dm)
+{
+  DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
+  const PetscInt dim = dm->dim, need = dg->domain == VPATCHDG_DOMAIN_LSHAPE ? 2 : 3;
+
+  PetscFunctionBegin;
+  PetscCheck(dim == need, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
+             "-dm_vpatchdg_domain %s has dimension %" PetscInt_FMT ", not %" PetscInt_FMT " (-dm_vpatchdg_dim)",
+             VPatchDGDomains[dg->domain], need, dim);
+  PetscCall(DMVPatchDGStoreBoxes(dm, (1 << dim) - 1));
+  for (PetscInt b = 0; b < dg->nbox; b++) {
+    for (PetscInt d = 0; d < dim; d++) {
+      dg->box_lower[b * dim + d] = (PetscReal)((b >> d & 1) - 1);
+      dg->box_upper[b * dim + d] = (PetscReal)(b >> d & 1);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
+{
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  MPI_Comm     comm = PetscObjectComm((PetscObject)dm);
+  PetscBool    periodic[3] = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
+  int          boundary[6];
+
+  PetscFunctionBegin;
+  switch (dg->domain) {
+  case VPATCHDG_DOMAIN_BOX:
+    PetscCall(MakeGrid(dm));
+    break;
+  case VPATCHDG_DOMAIN_LSHAPE:
+  case VPATCHDG_DOMAIN_FICHERA:
+    PetscCall(MakeReentrant(dm));
+    break;
+  case VPATCHDG_DOMAIN_BOXES:
+    PetscCheck(dg->nbox, comm, PETSC_ERR_ARG_WRONGSTATE,
+               "-dm_vpatchdg_domain boxes: the boxes are given by DMVPatchDGSetBoxes(); box, lshape and fichera need none");
+  }
+  for (int side = 0; side < 6; side++) boundary[side] = dg->boundary[side] == VPATCHDG_BOUNDARY_NEUMANN ? VP_NEUMANN : VP_DIRICHLET;
+  for (PetscInt d = 0; d < dm->dim; d++) {
+    const PetscBool lower = dg->boundary[2 * d] == VPATCHDG_BOUNDARY_PERIODIC ? PETSC_TRUE : PETSC_FALSE;
+    const PetscBool upper = dg->boundary[2 * d + 1] == VPATCHDG_BOUNDARY_PERIODIC ? PETSC_TRUE : PETSC_FALSE;
+
+    PetscCheck(lower == upper, comm, PETSC_ERR_ARG_INCOMP,
+               "Only one side of direction %c is periodic: -dm_vpatchdg_boundary must name both", (char)('x' + d));
+    PetscCheck(!lower || (dg->domain != VPATCHDG_DOMAIN_LSHAPE && dg->domain != VPATCHDG_DOMAIN_FICHERA), comm, PETSC_ERR_ARG_INCOMP,
+               "-dm_vpatchdg_boundary periodic does not fit -dm_vpatchdg_domain %s: opposite sides differ", VPatchDGDomains[dg->domain]);
+    periodic[d] = lower;
+  }
+  PetscCall(VpDomainCreate(comm, (int)dm->dim, (int32_t)dg->nbox, dg->box_lower, dg->box_upper, boundary, periodic, domain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,49 @@
+/* What the files of this folder share. */
+#pragma once
+#include "dm.h"
+#include "../estimate/estimate.h"
+#include "../support/setting.h"
+
+/* the dimension, 3 where it is not set */
+static inline PetscInt DMVPatchDGDim(DM dm)
+{
+  return dm->dim > 0 ? dm->dim : 3;
+}
+
+/* settings.c: the settings that are a number or a name, in the DM's data; and those that PETSc keeps in the DM itself */
+enum { VP_DM_DOMAIN, VP_DM_NBOX, VP_DM_DEGREE, VP_DM_PENALTY, VP_DM_REACTION, VP_DM_BACKEND, VP_DM_TRANSPORT, VP_DM_SETTINGS };
+enum { VP_DM_DIM, VP_DM_REFINE };
+PETSC_INTERN const VpSettings DMVPatchDGSettings, DMVPatchDGPetscSettings;
+/* what a setter and a getter do. Ensures: an error where the DM is set up and the setting would change; caller: the getter */
+PETSC_INTERN PetscErrorCode DMVPatchDGSet(DM, int setting, PetscReal value);
+PETSC_INTERN PetscErrorCode DMVPatchDGGet(DM, int setting, void *value, const char caller[]);
+/* Ensures: an error if something changes and the DM is set up. */
+PETSC_INTERN PetscErrorCode DMVPatchDGCheckChange(DM, PetscBool changes, const char what[]);
+/* options.c */
+PETSC_INTERN PetscErrorCode DMSetFromOptions_VPatchDG(DM, VpOptionItems);
+
+/* domain.c: the boxes that the settings describe. Ensures: an error on all ranks unless they have the same settings. */
+PETSC_INTERN PetscErrorCode DMVPatchDGCheckAgreement(DM);
+PETSC_INTERN PetscErrorCode DMVPatchDGCreateDomain(DM, VpDomain *);
+/* boxes.c: makes room for so many boxes */
+PETSC_INTERN PetscErrorCode DMVPatchDGStoreBoxes(DM, PetscInt nbox);
+
+/* limits.c. All are collective. Of boxes refined `level` times: an error when there would be more unknowns than PetscInt counts, or more on
+   a rank than its part of a vector or its memory holds; one when double precision does not hold what the operator and its vectors are made
+   of */
+PETSC_INTERN PetscErrorCode DMVPatchDGCheckSize(DM, PetscInt nbox, PetscInt level);
+PETSC_INTERN PetscErrorCode DMVPatchDGCheckScale(DM, VpDomain, PetscInt level);
+/* the same of a coefficient of own cells, or NULL */
+PETSC_INTERN PetscErrorCode DMVPatchDGCheckCoefficient(DM, const PetscReal a[]);
+/* doctor.c: before there is a mesh of that level */
+PETSC_INTERN PetscErrorCode DMVPatchDGDoctor(DM, PetscInt level);
+
+/* view.c */
+PETSC_INTERN PetscErrorCode DMView_VPatchDG(DM, PetscViewer);
+/* vectors.c */
+PETSC_INTERN PetscErrorCode DMCreateGlobalVector_VPatchDG(DM, Vec *);
+PETSC_INTERN PetscErrorCode DMCreateLocalVector_VPatchDG(DM, Vec *);
+PETSC_INTERN PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM, Vec global, InsertMode, Vec local);
+PETSC_INTERN PetscErrorCode DMLocalToLocalBegin_VPatchDG(DM, Vec from, InsertMode, Vec to);
+PETSC_INTERN PetscErrorCode DMLocalToGlobalBegin_VPatchDG(DM, Vec local, InsertMode, Vec global);
+PETSC_INTERN PetscErrorCode DMTransferEnd_VPatchDG(DM, Vec from, InsertMode, Vec to); /* All is done at the beginning. */

@@ -1,0 +1,141 @@
+/* The vectors of a DMVPATCHDG. A global one has the values of own cells, a local one those of the cells beyond their faces, too. */
+#include "internal.h"
+#include "../fields/fields.h"
+
+static PetscErrorCode CreateVector(DM dm, MPI_Comm comm, PetscInt cells, Vec *v)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCreate(comm, v));
+  PetscCall(VecSetSizes(*v, cells * DMVPatchDGCellSize(dm), PETSC_DETERMINE));
+  PetscCall(VecSetType(*v, dm->vectype));
+  PetscCall(VecSetDM(*v, dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMCreateGlobalVector_VPatchDG(DM dm, Vec *v)
+{
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMCreateGlobalVector()"));
+  PetscCall(CreateVector(dm, PetscObjectComm((PetscObject)dm), ((DM_VPatchDG *)dm->data)->mesh->nown, v));
+  PetscCall(VecSetOperation(*v, VECOP_VIEW, (VpFunction *)VecView_VPatchDG));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMCreateLocalVector_VPatchDG(DM dm, Vec *v)
+{
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMCreateLocalVector()"));
+  PetscCall(CreateVector(dm, PETSC_COMM_SELF, ((DM_VPatchDG *)dm->data)->mesh->nface, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckGlobal(DM dm, Vec v, const char caller[])
+{
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, caller));
+  PetscCall(DMVPatchDGCheckVector(dm, v, caller));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ensures: an error on all ranks where the vector is wrong on one. */
+static PetscErrorCode CheckLocal(DM dm, Vec v, InsertMode mode)
+{
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "A local vector"));
+  PetscCheck(mode == INSERT_VALUES || mode == ADD_VALUES, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "Between global and local vectors of a DMVPATCHDG there are INSERT_VALUES and ADD_VALUES, not mode %d", (int)mode);
+  PetscCheck(v && ((PetscObject)v)->classid == VEC_CLASSID, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "There is no local vector");
+  PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm),
+                              (PetscBool)(n == ((DM_VPatchDG *)dm->data)->mesh->nface * DMVPatchDGCellSize(dm)),
+                              "the local vector has the wrong size: make it with DMCreateLocalVector()"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* local (+)= the values of own cells, then those of the face ghosts */
+static PetscErrorCode FillLocal(DM dm, const PetscScalar own[], InsertMode mode, PetscScalar local[])
+{
+  DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
+  const PetscInt nown = dg->mesh->nown * DMVPatchDGCellSize(dm), nface = dg->mesh->nface * DMVPatchDGCellSize(dm);
+  PetscScalar   *ghost;
+  VpLevel        level;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetLevel(dm, &level));
+  PetscCall(PetscMalloc1(nface - nown, &ghost));
+  PetscCall(VpMeshExchangeBegin(dg->mesh, VP_GHOST_FACE, level->unit, own, ghost));
+  PetscCall(VpMeshExchangeEnd(dg->mesh, VP_GHOST_FACE, level->unit, own, ghost));
+  for (PetscInt i = 0; i < nface; i++) local[i] = (mode == INSERT_VALUES ? 0 : local[i]) + (i < nown ? own[i] : ghost[i - nown]);
+  PetscCall(PetscFree(ghost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM dm, Vec global, InsertMode mode, Vec local)
+{
+  const PetscScalar *g;
+  PetscScalar       *l;
+
+  PetscFunctionBegin;
+  PetscCall(CheckGlobal(dm, global, "DMGlobalToLocal()"));
+  PetscCall(CheckLocal(dm, local, mode));
+  PetscCall(VecGetArrayRead(global, &g));
+  PetscCall(VecGetArray(local, &l));
+  PetscCall(FillLocal(dm, g, mode, l));
+  PetscCall(VecRestoreArray(local, &l));
+  PetscCall(VecRestoreArrayRead(global, &g));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMLocalToLocalBegin_VPatchDG(DM dm, Vec from, InsertMode mode, Vec to)
+{
+  const PetscInt nown = ((DM_VPatchDG *)dm->data)->mesh->nown * DMVPatchDGCellSize(dm);
+  PetscScalar   *own, *x, *y;
+
+  PetscFunctionBegin;
+  PetscCall(CheckLocal(dm, from, mode));
+  PetscCall(CheckLocal(dm, to, mode));
+  PetscCall(PetscMalloc1(nown, &own));
+  PetscCall(VecGetArray(from, &x));
+  PetscCall(PetscArraycpy(own, x, nown)); /* from and to may be one */
+  PetscCall(VecRestoreArray(from, &x));
+  PetscCall(VecGetArray(to, &y));
+  PetscCall(FillLocal(dm, own, mode, y));
+  PetscCall(VecRestoreArray(to, &y));
+  PetscCall(PetscFree(own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* INSERT_VALUES takes own values alone; ADD_VALUES also adds the ghosts' values to their owners'. */
+PetscErrorCode DMLocalToGlobalBegin_VPatchDG(DM dm, Vec local, InsertMode mode, Vec global)
+{
+  DM_VPatchDG       *dg = (DM_VPatchDG *)dm->data;
+  const PetscInt     nown = dg->mesh->nown * DMVPatchDGCellSize(dm);
+  const PetscScalar *l;
+  PetscScalar       *g;
+  VpLevel            level;
+
+  PetscFunctionBegin;
+  PetscCall(CheckGlobal(dm, global, "DMLocalToGlobal()"));
+  PetscCall(CheckLocal(dm, local, mode));
+  PetscCall(DMVPatchDGGetLevel(dm, &level));
+  PetscCall(VecGetArrayRead(local, &l));
+  PetscCall(VecGetArray(global, &g));
+  if (mode == INSERT_VALUES) {
+    PetscCall(PetscArraycpy(g, l, nown));
+  } else {
+    for (PetscInt i = 0; i < nown; i++) g[i] += l[i];
+    PetscCall(PetscSFReduceBegin(dg->mesh->sf[VP_GHOST_FACE], level->unit, l + nown, g, MPIU_SUM));
+    PetscCall(PetscSFReduceEnd(dg->mesh->sf[VP_GHOST_FACE], level->unit, l + nown, g, MPIU_SUM));
+  }
+  PetscCall(VecRestoreArray(global, &g));
+  PetscCall(VecRestoreArrayRead(local, &l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMTransferEnd_VPatchDG(DM dm, Vec from, InsertMode mode, Vec to)
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,92 @@
+/* What PCVPATCHDG and PCVPATCH share: both approximate the inverse of a DMVPATCHDG's operator, and differ in a few functions only. */
+#pragma once
+#include "../mat/mat.h"
+#include "../support/setting.h"
+#include <petsc/private/pcimpl.h>
+#include <petsc/private/kspimpl.h>
+
+/* Vectors are the outer ones: [own cells][n^dim]. r is what has entered, M the approximate inverse. */
+typedef struct {
+  const char *caller; /* the option that chose it, for messages */
+  PetscErrorCode (*build)(PC, VpMesh, const VpProblem *, const VpBackend *);
+  PetscErrorCode (*clear)(PC);
+  PetscErrorCode (*enter)(PC, PetscReal scale, const double *f); /* r = scale f */
+  /* r = scale (f - A x) (x NULL: scale f); norm2: the sum of its squares over all ranks, NULL where nobody asks */
+  PetscErrorCode (*enter_residual)(PC, VpLevel outer, PetscReal scale, const double *x, VpGhosts, const double *f, PetscReal *norm2);
+  PetscErrorCode (*solve)(PC, PetscBool transpose, PetscBool add, PetscReal scale, double *z); /* z = scale M r (add: z += scale M r) */
+  /* These are NULL for a type that does not care who applies it. `prepare` comes before it is built. Ensures: an error on what cannot be;
+   *later says whether to build waits for the first application. */
+  PetscErrorCode (*prepare)(PC, VpMesh, const VpProblem *, PetscBool *later);
+  /* ksp is about to solve with it (NULL: something else applies it). Ensures: *again says whether it has to be built anew. */
+  PetscErrorCode (*meet)(PC, KSP, PetscBool *again);
+  PetscErrorCode (*leave)(PC, KSP, Vec b, Vec x); /* ksp has solved */
+} VpInverseOps;
+
+/* the head of both types' data */
+typedef struct {
+  const VpInverseOps *ops;
+  DM                  dm;           /* behind the Pmat; NULL until set up */
+  VpOperator          op;           /* the A it is set up for */
+  PetscReal           scale, shift; /* The Pmat is scale A + shift I. */
+  PetscReal           range[2];     /* of the numbers of the problem that it is set up for (VpProblemRange) */
+  PetscBool           changed;      /* An option has changed since it was set up. */
+  PetscBool           built;
+  PetscInt            build;  /* its number, among those of all PCs */
+  PetscBool           wide;   /* Vectors of all sizes may enter as they are. */
+  PetscReal           factor; /* What has entered was multiplied by this power of two. */
+  KSP                 ksp;    /* the one that is solving now */
+  unsigned            warned; /* bit w: of VpWarning w */
+} VpInverse;
+
+/* inverse.c: the PC's operations, the same for both types */
+PETSC_INTERN PetscErrorCode VpInverseCreate(PC, VpInverse *, const VpInverseOps *);
+
+/* setup.c: frees what was built, and forgets the KSP that is solving */
+PETSC_INTERN PetscErrorCode VpInverseReset(PC);
+PETSC_INTERN PetscErrorCode VpInverseSetUp(PC);
+/* asks for another set-up, since an option has changed */
+PETSC_INTERN PetscErrorCode VpInverseChanged(PC);
+/* builds what is not built, as ksp needs it; NULL: for something else that applies it */
+PETSC_INTERN PetscErrorCode VpInverseMeet(PC, KSP);
+
+/* scale.c: f - A x (x NULL: f) goes in, multiplied by a power of two that suits its size. A is the operator's, NULL: the one that the PC
+   was built for. norm: of f - A x, NULL where nobody asks */
+PETSC_INTERN PetscErrorCode VpInverseEnter(PC, VpOperator, Vec f, Vec x, PetscReal *norm);
+/* z = M r (add: z += M r) for the r that went in */
+PETSC_INTERN PetscErrorCode VpInverseSolve(PC, PetscBool transpose, PetscBool add, Vec z);
+/* sets the problem's exponent. Ensures: an error where its numbers are so far apart that single precision cannot hold them. prefix:
+   "pc_vpatchdg" */
+PETSC_INTERN PetscErrorCode VpInverseScale(PC, const char prefix[], VpPrecision, VpProblem *);
+
+/* richardson.c */
+PETSC_INTERN PetscErrorCode VpInverseApplyRichardson(PC, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol,
+                                                     PetscInt maxits, PetscBool guesszero, PetscInt *its, PCRichardsonConvergedReason *);
+
+/* settings.c: what setters, getters and setfromoptions do with a type's table. PCs of other types are left alone by setters; getters refuse
+   them. caller: the getter */
+PETSC_INTERN PetscErrorCode VpInverseSet(PC, const VpSettings *, int setting, PetscReal value);
+PETSC_INTERN PetscErrorCode VpInverseGet(PC, const VpSettings *, int setting, void *value, const char caller[]);
+PETSC_INTERN PetscErrorCode VpInverseSetFromOptions(PC, const VpSettings *, VpOptionItems);
+/* Ensures: an error unless the PC is of this type. */
+PETSC_INTERN PetscErrorCode VpInverseCheckType(PC, const char type[]);
+
+/* kinds.c: what is known of a type of KSP */
+typedef struct {
+  const char *type;
+  PetscBool
+    keeps; /* Its r stays b - A x also where the preconditioner is not quite linear, as long as it is symmetric where it has to be. */
+  PetscBool symmetric; /* It needs a symmetric preconditioner. */
+} VpKSPKind;
+PETSC_INTERN PetscErrorCode VpKSPKindOf(const char type[], VpKSPKind *);
+
+/* warn.c: one line on the first rank's stderr, each kind once a PC, unless -vpatchdg_warnings 0 */
+typedef enum { VP_WARN_SINGLE, VP_WARN_SYMMETRY, VP_WARN_RESIDUAL, VP_WARN_COARSE, VP_WARN_FAILED } VpWarning;
+PETSC_INTERN PetscErrorCode VpWarnWanted(PC, VpWarning, PetscBool *wanted); /* Is this kind wanted, and new? */
+PETSC_INTERN PetscErrorCode VpWarn(PC, VpWarning, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
+PETSC_INTERN const char    *VpPrefix(PC);
+/* Does the KSP measure its residual, outside of other solvers, which may mean it to stop early? */
+PETSC_INTERN PetscBool VpIsWatched(KSP);
+/* warns of single precision with a KSP that does not stand it; remedy: the option that helps, without the PC's prefix */
+PETSC_INTERN PetscErrorCode VpWarnSingle(PC, const VpKSPKind *, const char remedy[]);
+/* warns after a solve whose KSP says more than is true */
+PETSC_INTERN PetscErrorCode VpWarnResidual(PC, KSP, Vec b, Vec x);

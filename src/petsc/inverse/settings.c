@@ -1,0 +1,58 @@
+/* Setters, getters and options of PCVPATCHDG and PCVPATCH, by the table of the type. */
+#include "inverse.h"
+
+static PetscErrorCode IsType(PC pc, const char type[], PetscBool *same)
+{
+  PetscFunctionBegin;
+  VpAssertObject(pc, PC_CLASSID, 1);
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, type, same));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpInverseCheckType(PC pc, const char type[])
+{
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscCall(IsType(pc, type, &same));
+  PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC is of type %s, not %s", VpTypeName((PetscObject)pc),
+             type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpInverseSet(PC pc, const VpSettings *settings, int setting, PetscReal value)
+{
+  const VpSetting *s = &settings->row[setting];
+  PetscBool        same;
+
+  PetscFunctionBegin;
+  PetscCall(IsType(pc, settings->type, &same));
+  PetscCall(VpSettingCheck(s, (PetscObject)pc, value));
+  if (!same || VpSettingValue(s, pc->data) == value) PetscFunctionReturn(PETSC_SUCCESS);
+  VpSettingStore(s, value, pc->data);
+  PetscCall(VpInverseChanged(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpInverseGet(PC pc, const VpSettings *settings, int setting, void *value, const char caller[])
+{
+  PetscFunctionBegin;
+  PetscCall(VpInverseCheckType(pc, settings->type));
+  PetscCall(VpSettingGet(&settings->row[setting], pc->data, value, caller));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpInverseSetFromOptions(PC pc, const VpSettings *settings, VpOptionItems items)
+{
+  PetscReal value;
+  PetscBool set;
+
+  PetscFunctionBegin;
+  for (int i = 0; i < settings->n; i++) {
+    const VpSetting *s = &settings->row[i];
+
+    PetscCall(VpSettingAsk(s, items, VpSettingValue(s, pc->data), &value, &set));
+    if (set) PetscCall(VpInverseSet(pc, settings, i, value));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,119 @@
+/* The set-up of PCVPATCHDG and PCVPATCH: when what was built is built anew. */
+#include "inverse.h"
+#include "../support/session.h"
+
+/* does not forget the KSP that is solving: PETSc may set up anew in the middle of its solve */
+static PetscErrorCode Clear(PC pc)
+{
+  VpInverse *inverse = (VpInverse *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(inverse->ops->clear(pc));
+  PetscCall(VpOperatorDestroy(&inverse->op));
+  inverse->built = PETSC_FALSE;
+  PetscCall(DMDestroy(&inverse->dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpInverseReset(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(Clear(pc));
+  ((VpInverse *)pc->data)->ksp = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* (scale A + shift I)^-1 = (A + shift/scale I)^-1 / scale. A negative quotient could make the operator singular: it is left to the KSP. */
+static PetscReal ExtraReaction(PetscReal scale, PetscReal shift)
+{
+  return PetscMax(shift / scale, 0);
+}
+
+static VpProblem Problem(const VpInverse *inverse)
+{
+  VpProblem problem = inverse->op->problem;
+
+  problem.reaction += ExtraReaction(inverse->scale, inverse->shift);
+  return problem;
+}
+
+static PetscErrorCode Build(PC pc)
+{
+  static PetscInt  builds = 0;
+  VpInverse       *inverse = (VpInverse *)pc->data;
+  VpProblem        problem;
+  const VpBackend *backend;
+
+  PetscFunctionBegin;
+  PetscCall(inverse->ops->clear(pc));
+  inverse->built = PETSC_FALSE;
+  problem = Problem(inverse);
+  PetscCall(VpCite());
+  PetscCall(DMVPatchDGGetKernels(inverse->dm, &backend));
+  PetscCall(inverse->ops->build(pc, inverse->op->mesh, &problem, backend));
+  inverse->built = PETSC_TRUE;
+  inverse->build = ++builds;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* clears what was built for another operator, or with other options, and builds what can be built now */
+static PetscErrorCode Renew(PC pc, const VpPmat *p)
+{
+  VpInverse *inverse = (VpInverse *)pc->data;
+  PetscBool  later = PETSC_FALSE;
+  VpOperator op = VpOperatorReference(p->op);
+  VpProblem  problem;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectReference((PetscObject)p->dm));
+  PetscCall(Clear(pc));
+  inverse->dm = p->dm;
+  inverse->op = op;
+  inverse->changed = PETSC_TRUE; /* until it is done */
+  problem = Problem(inverse);
+  PetscCall(VpProblemRange(op->mesh, &problem, inverse->range));
+  if (inverse->ops->prepare) PetscCall(inverse->ops->prepare(pc, op->mesh, &problem, &later));
+  if (!later) PetscCall(Build(pc));
+  inverse->changed = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc calls it when the Pmat's state has changed, as it does with the coefficient. */
+PetscErrorCode VpInverseSetUp(PC pc)
+{
+  VpInverse *inverse = (VpInverse *)pc->data;
+  VpPmat     p;
+  PetscBool  renew;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetVPatchDG(pc->pmat, inverse->ops->caller, &p));
+  PetscCheck(p.scale != 0 && !PetscIsInfOrNanScalar(p.scale) && !PetscIsInfOrNanScalar(p.shift), PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_WRONG,
+             "%s: the Pmat is %g A + %g I, whose inverse the one of A does not approximate: see MatScale(), MatShift(), MatDuplicate()",
+             inverse->ops->caller, (double)PetscRealPart(p.scale), (double)PetscRealPart(p.shift));
+  renew = (PetscBool)(inverse->op != p.op || inverse->changed ||
+                      ExtraReaction(p.scale, p.shift) != ExtraReaction(inverse->scale, inverse->shift));
+  inverse->scale = p.scale;
+  inverse->shift = p.shift;
+  if (renew) PetscCall(Renew(pc, &p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpInverseMeet(PC pc, KSP ksp)
+{
+  VpInverse *inverse = (VpInverse *)pc->data;
+  PetscBool  again = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (inverse->ops->meet) PetscCall(inverse->ops->meet(pc, ksp, &again));
+  if (again || !inverse->built) PetscCall(Build(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpInverseChanged(PC pc)
+{
+  PetscFunctionBegin;
+  ((VpInverse *)pc->data)->changed = PETSC_TRUE;
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,123 @@
+/* How PCVPATCHDG and PCVPATCH warn, and what they both warn of. */
+#include "inverse.h"
+#include <stdarg.h>
+
+PetscErrorCode VpWarnWanted(PC pc, VpWarning kind, PetscBool *wanted)
+{
+  PetscFunctionBegin;
+  *wanted = PETSC_TRUE;
+  PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, NULL, "-vpatchdg_warnings", wanted, NULL));
+  if (((VpInverse *)pc->data)->warned >> kind & 1) *wanted = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpWarn(PC pc, VpWarning kind, const char format[], ...)
+{
+  char    text[512];
+  va_list arguments;
+
+  PetscFunctionBegin;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof(text), format, arguments);
+  va_end(arguments);
+  ((VpInverse *)pc->data)->warned |= 1U << kind;
+  PetscCall(PetscFPrintf(PetscObjectComm((PetscObject)pc), PETSC_STDERR, "vpatchdg: warning: %s\n", text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const char *VpPrefix(PC pc)
+{
+  return ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "";
+}
+
+PetscErrorCode VpWarnSingle(PC pc, const VpKSPKind *kind, const char remedy[])
+{
+  const char *prefix = VpPrefix(pc);
+  PetscBool   wanted;
+
+  PetscFunctionBegin;
+  PetscCall(VpWarnWanted(pc, VP_WARN_SINGLE, &wanted));
+  if (kind->keeps || !wanted) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(
+    VpWarn(pc, VP_WARN_SINGLE,
+           "with KSP %s and a preconditioner in single precision the true residual stalls near cond(A) 6e-8, whatever the KSP reports: "
+           "use -%s%s, or -%sksp_type fgmres",
+           kind->type, prefix, remedy, prefix));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool VpIsWatched(KSP ksp)
+{
+  return (PetscBool)(((PetscObject)ksp)->tablevel == 0 && ksp->normtype != KSP_NORM_NONE);
+}
+
+/* Does the KSP's default test say that it converged, by a norm that need not be the true residual's? */
+static PetscErrorCode IsToCheck(KSP ksp, PetscBool stiff, PetscBool *check)
+{
+  const KSPConvergedDefaultCtx *ctx = (const KSPConvergedDefaultCtx *)ksp->cnvP;
+  VpKSPKind                     kind;
+
+  PetscFunctionBegin;
+  *check = PETSC_FALSE;
+  if (ksp->converged != KSPConvergedDefault || !ctx || ctx->initialrtol || ctx->mininitialrtol) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->reason != KSP_CONVERGED_RTOL && ksp->reason != KSP_CONVERGED_ATOL) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpKSPKindOf(((PetscObject)ksp)->type_name, &kind));
+  *check = (PetscBool)(stiff || !kind.keeps || ksp->normtype != KSP_NORM_UNPRECONDITIONED);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* takes the norms of b and of b - A x, without the part of b that no x reaches */
+static PetscErrorCode TrueNorms(PC pc, Vec b, Vec x, PetscReal *bnorm, PetscReal *rnorm)
+{
+  MatNullSpace outside;
+  Vec          r;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(MatGetTransposeNullSpace(pc->pmat, &outside));
+  PetscCall(VecNorm(b, NORM_2, bnorm));
+  if (outside) {
+    PetscCall(VecCopy(b, r));
+    PetscCall(MatNullSpaceRemove(outside, r));
+    PetscCall(VecNorm(r, NORM_2, bnorm));
+  }
+  PetscCall(MatResidual(pc->mat, b, x, r));
+  if (outside) PetscCall(MatNullSpaceRemove(outside, r));
+  PetscCall(VecNorm(r, NORM_2, rnorm));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Are the rounding errors of A x itself as large as tolerances, with this penalty? */
+static PetscBool IsStiff(const VpProblem *problem)
+{
+  const double k = problem->degree;
+
+  return (PetscBool)(problem->penalty * k * (k + 1) > 1e5);
+}
+
+PetscErrorCode VpWarnResidual(PC pc, KSP ksp, Vec b, Vec x)
+{
+  PetscBool stiff, check, wanted;
+  PetscReal bnorm, rnorm;
+  char      remedy[128];
+
+  PetscFunctionBegin;
+  if (!VpIsWatched(ksp) || !((VpInverse *)pc->data)->op) PetscFunctionReturn(PETSC_SUCCESS);
+  stiff = IsStiff(&((VpInverse *)pc->data)->op->problem);
+  PetscCall(IsToCheck(ksp, stiff, &check));
+  PetscCall(VpWarnWanted(pc, VP_WARN_RESIDUAL, &wanted));
+  if (!check || !wanted) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TrueNorms(pc, b, x, &bnorm, &rnorm));
+  if (bnorm == 0 || rnorm <= 10 * PetscMax(ksp->rtol * bnorm, ksp->abstol)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (stiff)
+    PetscCall(PetscSNPrintf(remedy, sizeof(remedy), "the penalty is too large for more digits; use a smaller -dm_vpatchdg_penalty"));
+  else
+    PetscCall(PetscSNPrintf(
+      remedy, sizeof(remedy), "%s; use -%sksp_type fgmres",
+      ksp->normtype == KSP_NORM_UNPRECONDITIONED ? "what it takes for the residual is not" : "it stops by another norm", VpPrefix(pc)));
+  PetscCall(VpWarn(pc, VP_WARN_RESIDUAL, "KSP %s says %s, but |b - A x| is %.1e |b| after it, with a tolerance of %.1e: %s",
+                   ((PetscObject)ksp)->type_name, KSPConvergedReasons[ksp->reason], (double)(rnorm / bnorm), (double)ksp->rtol, remedy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,33 @@
+/* The matrices made from a DM, and what a preconditioner learns of them. */
+#pragma once
+#include "../operator/operator.h"
+
+/* What is known of a matrix made from a DM, with or without entries: it is scale A + shift I. */
+typedef struct VpMatrix_ *VpMatrix;
+struct VpMatrix_ {
+  DM          dm;
+  Mat         mat;  /* not referenced: this dies with it */
+  VpOperator  kept; /* A of a copy; NULL: A is the present operator of the DM */
+  PetscScalar scale, shift;
+  VpFunction *native[4]; /* what an assembled matrix's type does in MatDuplicate(), MatCopy(), MatScale(), MatShift() */
+  VpMatrix    next;      /* of the same DM */
+};
+/* record.c. Ensures: NULL where the matrix was not made from a DM. */
+PETSC_INTERN PetscErrorCode VpMatrixFind(Mat, VpMatrix *);
+PETSC_INTERN VpOperator     VpMatrixOperator(VpMatrix);
+
+/* mat.c */
+PETSC_INTERN PetscErrorCode DMCreateMatrix_VPatchDG(DM, Mat *);
+/* makes every living matrix but copies follow a new coefficient of the DM */
+PETSC_INTERN PetscErrorCode DMVPatchDGUpdateMatrices(DM);
+/* what is behind a PC's Pmat: scale A + shift I of a DMVPATCHDG; caller: the option that needs it, "-pc_type vpatchdg". Ensures: an error
+   that says what to pass where it is nothing of that kind. */
+typedef struct {
+  DM          dm;
+  VpOperator  op;
+  PetscScalar scale, shift;
+} VpPmat;
+PETSC_INTERN PetscErrorCode MatGetVPatchDG(Mat, const char caller[], VpPmat *);
+
+/* interpolation.c */
+PETSC_INTERN PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *, Vec *scale);

@@ -1,0 +1,80 @@
+/* A DM's data, and what is asked of DMs, vectors and matrices before they are used. */
+#include "operator.h"
+
+PetscErrorCode DMVPatchDGGetData(DM dm, DM_VPatchDG **out)
+{
+  PetscBool    match;
+  DM_VPatchDG *dg;
+
+  PetscFunctionBegin;
+  VpAssertObject(dm, DM_CLASSID, 1);
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMVPATCHDG, &match));
+  PetscCheck(match, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG,
+             "The DM is not of type vpatchdg (its type: %s): call DMSetType(dm, DMVPATCHDG) first", VpTypeName((PetscObject)dm));
+  dg = (DM_VPatchDG *)dm->data;
+  if (dg->mesh) { /* PETSc's own setters do not ask whether the DM is set up */
+    dm->dim = dg->mesh->dim;
+    PetscCall(DMSetRefineLevel(dm, dg->mesh->level));
+  }
+  *out = dg;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGCheck(DM dm, const char what[])
+{
+  DM_VPatchDG *dg;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  PetscCheck(dg->mesh, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE, "%s needs a DM that is set up: call DMSetUp() first",
+             what);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Every rank knows the sizes on all ranks, so that they agree without a message. */
+static PetscErrorCode CheckLayout(DM dm, PetscLayout map, const char caller[], const char noun[], const char remedy[])
+{
+  const VpMesh    mesh = ((DM_VPatchDG *)dm->data)->mesh;
+  const PetscInt  block = DMVPatchDGCellSize(dm);
+  const PetscInt *range;
+  PetscMPIInt     size[2], r = 0;
+  PetscInt        n;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLayoutGetSize(map, &n));
+  PetscCheck(n == mesh->ncell * block, mesh->comm, PETSC_ERR_ARG_SIZ,
+             "%s: the %s has size %" PetscInt_FMT ", that of the DM is %" PetscInt_FMT ": make it with %s", caller, noun, n,
+             mesh->ncell * block, remedy);
+  PetscCallMPI(MPI_Comm_size(map->comm, &size[0]));
+  PetscCallMPI(MPI_Comm_size(mesh->comm, &size[1]));
+  PetscCheck(size[0] == size[1], mesh->comm, PETSC_ERR_ARG_NOTSAMECOMM, "%s: the %s lives on %d ranks, the DM on %d: make it with %s",
+             caller, noun, size[0], size[1], remedy);
+  PetscCall(PetscLayoutGetRanges(map, &range));
+  while (r < size[0] && range[r + 1] == mesh->starts[r + 1] * block) r++;
+  PetscCheck(r == size[0], mesh->comm, PETSC_ERR_ARG_SIZ,
+             "%s: the %s has size %" PetscInt_FMT " on rank %d, that of the DM is %" PetscInt_FMT ": make it with %s", caller, noun,
+             range[r + 1] - range[r], r, (mesh->starts[r + 1] - mesh->starts[r]) * block, remedy);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGCheckVector(DM dm, Vec v, const char caller[])
+{
+  PetscLayout map;
+
+  PetscFunctionBegin;
+  PetscCheck(v && ((PetscObject)v)->classid == VEC_CLASSID, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG,
+             "%s: no vector is given where one is needed", caller);
+  PetscCall(VecGetLayout(v, &map));
+  PetscCall(CheckLayout(dm, map, caller, "vector", "DMCreateGlobalVector()"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGCheckMatrix(DM dm, Mat A, const char caller[])
+{
+  PetscLayout map[2];
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLayouts(A, &map[0], &map[1]));
+  for (int i = 0; i < 2; i++) PetscCall(CheckLayout(dm, map[i], caller, "matrix", "DMCreateMatrix()"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

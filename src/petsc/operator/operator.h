@@ -1,0 +1,95 @@
+/* The operator that a DMVPATCHDG stands for: the DM's data, A on the backend where it works, how ghosts get there, and the values of
+   vectors there. */
+#pragma once
+#include "../support/check.h"
+#include "../../multigrid/multigrid.h"
+#include <petsc/private/dmimpl.h>
+#include <vpatchdg.h>
+
+/* A with one coefficient. DMs, matrices and preconditioners share it. It never changes, but its levels are made when they are first used.
+ */
+typedef struct VpOperator_ *VpOperator;
+struct VpOperator_ {
+  int       refct;
+  VpMesh    mesh;
+  VpProblem problem; /* its coefficient is a copy for own cells, or NULL on all ranks: 1 */
+  VpLevel   level;   /* in double precision and the orthonormal basis, on the backend */
+  VpLevel   host;    /* the same on the host, where the backend is another and the host's is needed */
+};
+
+typedef struct {
+  /* what the user asked for */
+  VPatchDGDomain    domain;
+  PetscInt          degree;
+  PetscInt          grid[3]; /* boxes per direction (domain box) */
+  PetscReal         lower[3], upper[3];
+  PetscInt          nbox; /* boxes that were given or made of the domain, [nbox][dim] */
+  PetscReal        *box_lower, *box_upper;
+  VPatchDGBoundary  boundary[6];
+  PetscReal         penalty, reaction;
+  VPatchDGBackend   backend;
+  VPatchDGTransport transport;
+  /* what set-up makes */
+  VpDomain          boxes;
+  VpMesh            mesh;           /* NULL until the DM is set up */
+  const VpBackend  *kernels;        /* NULL until the first use */
+  char              chosen_for[32]; /* the type of vectors that they were chosen for */
+  char              travel[96];     /* how ghosts travel, and why */
+  VpOperator        op;             /* with the present coefficient */
+  PetscReal        *ghost;          /* [mesh->nside] cells on the backend: ghost values of the operator's argument; NULL until used */
+  struct VpMatrix_ *mats;           /* the matrices made from this DM that are alive (mat/mat.h) */
+} DM_VPatchDG;
+
+/* the number of unknowns of a cell. Requires: the DM is set up. */
+static inline PetscInt DMVPatchDGCellSize(DM dm)
+{
+  const DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+
+  return PetscPowInt(dg->degree + 1, dg->mesh->dim);
+}
+
+/* data.c. Ensures: an error unless the DM is a DMVPATCHDG, and one that is set up, which `what` needs. The dimension and the level of one
+   that is set up are its mesh's again. */
+PETSC_INTERN PetscErrorCode DMVPatchDGGetData(DM, DM_VPatchDG **);
+PETSC_INTERN PetscErrorCode DMVPatchDGCheck(DM, const char what[]);
+/* Ensures: an error on all ranks unless it is distributed as the DM's global vectors and matrices are. */
+PETSC_INTERN PetscErrorCode DMVPatchDGCheckVector(DM, Vec, const char caller[]);
+PETSC_INTERN PetscErrorCode DMVPatchDGCheckMatrix(DM, Mat, const char caller[]);
+
+/* operator.c. The levels work on the DM's backend, and on the host for what is computed from their tables. */
+PETSC_INTERN VpOperator     VpOperatorReference(VpOperator);
+PETSC_INTERN PetscErrorCode VpOperatorDestroy(VpOperator *);
+PETSC_INTERN PetscErrorCode VpOperatorGetLevel(VpOperator, DM, VpLevel *);
+PETSC_INTERN PetscErrorCode VpOperatorGetHostLevel(VpOperator, DM, VpLevel *);
+/* gives the DM another operator; coefficient: of own cells, copied, or NULL: 1 */
+PETSC_INTERN PetscErrorCode DMVPatchDGSetOperator(DM, const PetscReal coefficient[]);
+PETSC_INTERN PetscErrorCode DMVPatchDGGetProblem(DM, VpProblem *);
+PETSC_INTERN PetscErrorCode DMVPatchDGGetLevel(DM, VpLevel *);
+PETSC_INTERN PetscErrorCode DMVPatchDGGetHostLevel(DM, VpLevel *);
+/* writes the coefficients of the function 1: they are not all 1 */
+PETSC_INTERN PetscErrorCode DMVPatchDGFillConstant(DM, Vec);
+/* Begins to bring what A x reads beyond own cells into the DM's ghost buffer. x: own values, on the level's backend. */
+PETSC_INTERN PetscErrorCode DMVPatchDGGhosts(DM, VpLevel, const PetscScalar x[], VpGhosts *);
+
+/* backend.c: the backend that the settings ask for, its device open; the one in use, chosen at the first call */
+PETSC_INTERN PetscErrorCode DMVPatchDGFindBackend(DM, const VpBackend **);
+PETSC_INTERN PetscErrorCode DMVPatchDGGetKernels(DM, const VpBackend **);
+PETSC_INTERN PetscErrorCode VpUseCurrentStream(const VpBackend *);
+/* prints a line: the backend, and whether the matrix's vectors are copied to it */
+PETSC_INTERN PetscErrorCode VpViewKernels(Mat, const VpBackend *, PetscViewer);
+/* transport.c: sets the mesh's transport, and dg->travel */
+PETSC_INTERN PetscErrorCode DMVPatchDGChooseTransport(DM, const VpBackend *);
+
+/* values.c: a vector's own values on a backend, [own cells][n^dim], between Get and Restore */
+typedef enum { VP_READ, VP_WRITE, VP_READ_WRITE } VpAccess;
+typedef struct {
+  const VpBackend *backend;
+  Vec              v;
+  VpAccess         access;
+  PetscScalar     *own;    /* the vector's memory */
+  PetscBool        copied; /* That is not the backend's, which has a copy. */
+  void            *copy;
+  size_t           bytes;
+} VpValues;
+PETSC_INTERN PetscErrorCode VpValuesGet(const VpBackend *, Vec, VpAccess, VpValues *, PetscScalar **);
+PETSC_INTERN PetscErrorCode VpValuesRestore(VpValues *);

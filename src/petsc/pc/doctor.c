@@ -1,0 +1,106 @@
+/* -vpatchdg_doctor when the preconditioner is built: what the cycle will take, printed before it takes it. */
+#include "internal.h"
+#include "../estimate/estimate.h"
+
+/* finds the ratio of the largest coefficient to the smallest, everywhere, and inside of the coarsest cells (of each rank's part of them) */
+static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, int finer, PetscReal *all, PetscReal *inside)
+{
+  const PetscReal *a = problem->coefficient;
+  PetscReal        range[2], least = 0, most = 0;
+  int64_t          last = -1;
+
+  PetscFunctionBegin;
+  PetscCall(VpCoefficientRange(mesh, a, range));
+  *all = range[1] / range[0];
+  *inside = 1;
+  for (int32_t c = 0; a && c < mesh->nown; c++) {
+    const int64_t ancestor = ((int64_t)mesh->first + c) >> finer * mesh->dim; /* Along the curve, descendants are together. */
+
+    least = ancestor == last ? PetscMin(least, a[c]) : a[c];
+    most = ancestor == last ? PetscMax(most, a[c]) : a[c];
+    last = ancestor;
+    *inside = PetscMax(*inside, most / least);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, inside, 1, MPIU_REAL, MPIU_MAX, mesh->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* says how many iterations to expect, and where the rule does not know */
+static PetscErrorCode Iterations(PetscViewer viewer, VpMesh mesh, const VpProblem *problem, const VpCycleOptions *o, PetscInt levels)
+{
+  const PetscReal aspect = VpAspectRatio(mesh->domain);
+  PetscReal       contrast = 1, inside = 1;
+  int             range[2];
+
+  PetscFunctionBegin;
+  PetscCall(Contrast(mesh, problem, (int)levels - 1, &contrast, &inside));
+  VpExpectIterations(problem->degree, aspect, range);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient: contrast 1:%.3g, inside of the coarsest cells 1:%.3g\n", (double)contrast,
+                                   (double)inside));
+  if (o->space != VP_SPACE_FULL || o->residual == VP_RESIDUAL_LOCAL)
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  iterations for eight digits: not known for this patch space and residual, more than for full, exact\n"));
+  else if (inside > 1.001)
+    PetscCall(PetscViewerASCIIPrintf(
+      viewer,
+      "  iterations for eight digits: not known, at least %d by fgmres: smooth coefficients took about 11, 1:1000 from cell to "
+      "cell 73\n  change: let the coefficient jump along the coarsest cells; richardson may fail, fgmres does not\n",
+      range[0]));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations for eight digits: %d to %d by fgmres%s\n", range[0], range[1],
+                                     aspect > 1.5 ? "; richardson takes more, or fails" : " and richardson"));
+  if (aspect > 2) PetscCall(PetscViewerASCIIPrintf(viewer, "  change: boxes that are nearly cubes\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solver(PC pc, PetscViewer viewer, const VpCycleOptions *o)
+{
+  const KSP ksp = ((VpInverse *)pc->data)->ksp;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  cycle: %s(%" PetscInt_FMT ",%" PetscInt_FMT "), %s, %s precision",
+                                   o->type == VP_CYCLE_V ? "V" : "W", o->pre, o->post, o->symmetric ? "symmetric" : "not symmetric",
+                                   o->precision == VP_DOUBLE ? "double" : "single"));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+  if (ksp) PetscCall(PetscViewerASCIIPrintf(viewer, "; KSP %s, relative tolerance %.1e", ((PetscObject)ksp)->type_name, (double)ksp->rtol));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Transport(PC pc, VpMesh mesh, PetscViewer viewer)
+{
+  const char *travel = ((DM_VPatchDG *)((VpInverse *)pc->data)->dm->data)->travel;
+
+  PetscFunctionBegin;
+  if (VpMeshRanks(mesh) > 1)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  ghosts travel by %s\n", travel[0] ? travel : "mpi, from host memory"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
+{
+  const VpCycleOptions *o = &((PC_VPatchDG *)pc->data)->options;
+  const PetscInt        levels = o->levels ? o->levels : mesh->level;
+  PetscViewer           viewer;
+  VpSize                size;
+
+  PetscFunctionBegin;
+  PetscCall(VpSizeOf(PetscObjectComm((PetscObject)pc), mesh->dim, problem->degree, mesh->domain->nbox, mesh->level, backend, &size));
+  PetscCall(VpCountLines(mesh, problem, &size));
+  PetscCall(VpDoctorViewer((PetscObject)pc, &viewer));
+  if (viewer) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: preconditioner\n"));
+    PetscCall(Solver(pc, viewer, o));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  levels: %" PetscInt_FMT ", the coarsest with %.0f cells\n", levels,
+                                     ldexp(size.cells, -(int)(levels - 1) * mesh->dim)));
+    PetscCall(Transport(pc, mesh, viewer));
+    PetscCall(Iterations(viewer, mesh, problem, o, levels));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  memory needed, about:\n"));
+    PetscCall(VpReportNeed(viewer, "cycle", VpCycleMemory(&size, o).work, size.ranks));
+    PetscCall(VpReportThere(viewer, backend));
+  }
+  PetscCall(VpCheckMemory(PetscObjectComm((PetscObject)pc), backend, VpCycleMemory(&size, o), "The cycle of -pc_type vpatchdg",
+                          o->precision == VP_DOUBLE ? "Use -pc_vpatchdg_precision single with fgmres or richardson" : "Refine less"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

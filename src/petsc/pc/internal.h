@@ -1,0 +1,59 @@
+/* What the files of this folder share. */
+#pragma once
+#include "pc.h"
+#include "../inverse/inverse.h"
+
+/* which precision was asked for, and what `auto` makes of it */
+typedef struct {
+  VPatchDGPrecision asked;
+  PetscBool         holds;    /* Single precision holds the operator's numbers. */
+  char              hint[32]; /* auto: the type of the KSP, where the options say it; else empty */
+  PetscBool         chosen;   /* auto has set the cycle's precision, */
+  PetscObjectId     by;       /* for this KSP (0: for none that is known, -1: for none, whatever comes), */
+  char              why[160]; /* for this reason. */
+} VpChoice;
+
+typedef struct {
+  VpInverse      inverse;
+  VpCycleOptions options;
+  VpCycle        cycle;
+  VpChoice       choice;
+} PC_VPatchDG;
+
+/* settings.c */
+enum {
+  VP_PC_SPACE,
+  VP_PC_RESIDUAL,
+  VP_PC_SMOOTH_PRE,
+  VP_PC_SMOOTH_POST,
+  VP_PC_SYMMETRIC,
+  VP_PC_CYCLE_TYPE,
+  VP_PC_LEVELS,
+  VP_PC_PRECISION,
+  VP_PC_EXCHANGE,
+  VP_PC_COARSE,
+  VP_PC_GATHER,
+  VP_PC_REPLAY,
+  VP_PC_SETTINGS
+};
+PETSC_INTERN const VpSettings PCVPatchDGSettings;
+
+/* options.c. Ensures: errors unless the options go together, and with the problem. */
+PETSC_INTERN PetscErrorCode PCSetFromOptions_VPatchDG(PC, VpOptionItems);
+PETSC_INTERN PetscErrorCode PCVPatchDGCheckOptions(PC, VpMesh, const VpProblem *);
+PETSC_INTERN PetscErrorCode VpCheckSpace(MPI_Comm, const char prefix[], VpSpace, VpResidual, int degree);
+
+/* precision.c: reads the hint; VpInverseOps' prepare and meet; what -ksp_view says */
+PETSC_INTERN PetscErrorCode PCVPatchDGReadHint(PC);
+PETSC_INTERN PetscErrorCode PCVPatchDGPreparePrecision(PC, const VpProblem *, PetscBool *later);
+PETSC_INTERN PetscErrorCode PCVPatchDGMeet(PC, KSP, PetscBool *again);
+/* chooses for good: the coarse KSP is about to be given out, and would be lost if the cycle were built again */
+PETSC_INTERN PetscErrorCode PCVPatchDGSettlePrecision(PC);
+PETSC_INTERN PetscErrorCode PCVPatchDGViewPrecision(PC, PetscViewer);
+
+/* doctor.c: -vpatchdg_doctor, before the cycle is built. Ensures: an error if there is no memory for it. */
+PETSC_INTERN PetscErrorCode PCVPatchDGDoctor(PC, VpMesh, const VpProblem *, const VpBackend *);
+
+/* warn.c: warns before a KSP solves that tests its convergence, and after every one */
+PETSC_INTERN PetscErrorCode PCVPatchDGWarnBefore(PC, KSP, const VpKSPKind *);
+PETSC_INTERN PetscErrorCode PCVPatchDGWarnAfter(PC, KSP, Vec b, Vec x);

@@ -1,0 +1,53 @@
+#include "check.h"
+
+PetscErrorCode VpCheckEverywhere(MPI_Comm comm, PetscBool here, const char what[])
+{
+  PetscMPIInt first;
+
+  PetscFunctionBegin;
+  PetscCall(VpFirstRank(comm, (PetscBool)!here, &first));
+  PetscCheck(first == INT_MAX, comm, PETSC_ERR_ARG_WRONG, "On rank %d: %s", first, what);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool Same(PetscReal a, PetscReal b)
+{
+  return (PetscBool)(a == b || (PetscIsNanReal(a) && PetscIsNanReal(b)));
+}
+
+PetscErrorCode VpFindDifference(MPI_Comm comm, PetscInt n, const PetscReal mine[], PetscInt *index, PetscMPIInt *rank, PetscReal value[2])
+{
+  PetscReal  *first;
+  PetscMPIInt count;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMPIIntCast(n, &count));
+  PetscCall(PetscMalloc1(n, &first));
+  PetscCall(PetscArraycpy(first, mine, n));
+  PetscCallMPI(MPI_Bcast(first, count, MPIU_REAL, 0, comm));
+  *index = 0;
+  while (*index < n && Same(first[*index], mine[*index])) ++*index;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, index, 1, MPIU_INT, MPI_MIN, comm));
+  if (*index < n) {
+    PetscCall(VpFirstRank(comm, (PetscBool)!Same(first[*index], mine[*index]), rank));
+    value[0] = first[*index];
+    value[1] = mine[*index];
+    PetscCallMPI(MPI_Bcast(&value[1], 1, MPIU_REAL, *rank, comm));
+  }
+  PetscCall(PetscFree(first));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCheckSameReals(MPI_Comm comm, PetscInt n, const PetscReal mine[], const char what[])
+{
+  PetscInt    index;
+  PetscMPIInt rank;
+  PetscReal   value[2];
+
+  PetscFunctionBegin;
+  PetscCall(VpFindDifference(comm, n, mine, &index, &rank, value));
+  PetscCheck(index == n, comm, PETSC_ERR_ARG_INCOMP,
+             "Ranks disagree about %s: at entry %" PetscInt_FMT " rank 0 has %.15g, rank %d has %.15g. All must have the same", what, index,
+             (double)value[0], rank, (double)value[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

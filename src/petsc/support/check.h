@@ -1,0 +1,23 @@
+/* What is asked of arguments before they are used. What one rank finds wrong, all ranks report. */
+#pragma once
+#include "../../together.h"
+#include <petsc/private/petscimpl.h>
+
+#define VpAssertPointer(p, arg) \
+  PetscCheck(p, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null pointer: argument %d of %s()", arg, PETSC_FUNCTION_NAME)
+#define VpAssertObject(h, id, arg) \
+  PetscCheck((h) && ((PetscObject)(h))->classid == (id), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, \
+             "Argument %d of %s() is no object of the right class, or was destroyed", arg, PETSC_FUNCTION_NAME)
+static inline const char *VpTypeName(PetscObject object)
+{
+  return object->type_name ? object->type_name : "not set";
+}
+
+/* Ensures: an error on all ranks where `here` is false on one. */
+PETSC_INTERN PetscErrorCode VpCheckEverywhere(MPI_Comm, PetscBool here, const char what[]);
+/* Finds a number that not all ranks have. Ensures: *index = n where there is none; else *rank is the first rank that differs from rank 0,
+   and value holds the numbers of rank 0 and of that rank. */
+PETSC_INTERN PetscErrorCode VpFindDifference(MPI_Comm, PetscInt n, const PetscReal mine[], PetscInt *index, PetscMPIInt *rank,
+                                             PetscReal value[2]);
+/* Ensures: an error on all ranks unless all have the same numbers. */
+PETSC_INTERN PetscErrorCode VpCheckSameReals(MPI_Comm, PetscInt n, const PetscReal mine[], const char what[]);

@@ -1,0 +1,46 @@
+/* The settings of an object as a table, a row each. What the setter, the getter, the option, -help and the comparison between ranks need to
+   know of a setting stands in its row and nowhere else. */
+#pragma once
+#include "../../compat.h"
+
+typedef enum { VP_SETTING_ENUM, VP_SETTING_BOOL, VP_SETTING_INT, VP_SETTING_REAL } VpSettingType;
+
+typedef struct {
+  const char        *option; /* its name in the options database; NULL: there is none */
+  const char        *setter; /* the public function that sets it */
+  const char        *help;   /* what -help says of it */
+  const char        *noun;   /* what messages call it */
+  VpSettingType      type;
+  const char *const *names; /* of the values of an enum or a PetscBool, as PetscOptionsEnum() takes them: then the enum's, a prefix, NULL */
+  size_t             offset;      /* where its value is in the object's data: an enum, a PetscBool, PetscInt or PetscReal */
+  PetscReal          preset;      /* its value in a new object */
+  PetscReal          least, most; /* the numbers that are allowed */
+  const char        *refusal;     /* the error for other values, with %s for the value; NULL for an enum: the usual one */
+} VpSetting;
+
+/* A row of a table; what follows `help` are other members by name: names; or least, most and refusal. */
+#define VP_SETTING(TYPE, Data, member, preset_, option_, setter_, noun_, help_, ...) \
+  { \
+    .type = VP_SETTING_##TYPE, .offset = offsetof(Data, member), .preset = preset_, .option = option_, .setter = setter_, .noun = noun_, \
+    .help = help_, __VA_ARGS__ \
+  }
+
+/* the table of a type of objects */
+typedef struct {
+  const char      *type; /* as in DMType, PCType */
+  int              n;
+  const VpSetting *row;
+} VpSettings;
+
+PETSC_INTERN PetscErrorCode VpSettingsPreset(const VpSettings *, void *data);
+/* Ensures: an error on all ranks unless all have the same settings. */
+PETSC_INTERN PetscErrorCode VpSettingsCheckSame(const VpSettings *, MPI_Comm, const void *data);
+
+PETSC_INTERN PetscReal VpSettingValue(const VpSetting *, const void *data);
+PETSC_INTERN void      VpSettingStore(const VpSetting *, PetscReal value, void *data);
+/* Ensures: an error unless the setting may have the value. object: what is being set */
+PETSC_INTERN PetscErrorCode VpSettingCheck(const VpSetting *, PetscObject object, PetscReal value);
+/* writes the setting, in its own type, to *value; caller: the public function whose second argument that is */
+PETSC_INTERN PetscErrorCode VpSettingGet(const VpSetting *, const void *data, void *value, const char caller[]);
+/* asks the options database; now: the value that -help shows. Ensures: *value is the answer where *set, else `now`. */
+PETSC_INTERN PetscErrorCode VpSettingAsk(const VpSetting *, VpOptionItems, PetscReal now, PetscReal *value, PetscBool *set);
