@@ -123,9 +123,7 @@ PetscErrorCode VpCudaUpload(const void *host, size_t bytes, void *device); /* wa
 PetscErrorCode VpCudaFetch(const void *device, size_t bytes, void *host); /* waits */
 
 /* nccl.cu */
-PetscErrorCode VpCudaConnect(MPI_Comm, void **link, const char **why);
-PetscErrorCode VpCudaBeginMessages(void *link, const VpMessages *, const void *roots);
-PetscErrorCode VpCudaEndMessages(void *link, const VpMessages *, void *leaves);
+extern "C" const VpLinks VpCudaLinks;
 
 /* a second stream that begins after all work so far, and joins again */
 PetscErrorCode VpCudaFork(cudaStream_t *side);

@@ -1,6 +1,7 @@
 /* Messages between GPUs by NCCL, sent and received on a stream of their own. The library is opened when it is first wanted, so that
    nothing depends on it where it is not. */
 #include "kernel.cuh"
+#include "../src/communication/messages.h"
 #include <petscsys.h>
 #include <cstdlib>
 #include <cstring>
@@ -128,7 +129,7 @@ static PetscErrorCode CreateLink(MPI_Comm comm, Link **out, const char **why)
 }
 
 /* one link a communicator, which goes with it */
-PetscErrorCode VpCudaConnect(MPI_Comm comm, void **link, const char **why)
+static PetscErrorCode Connect(MPI_Comm comm, void **link, const char **why)
 {
   static int  key = MPI_KEYVAL_INVALID;
   PetscMPIInt found, good[2];
@@ -186,7 +187,7 @@ static PetscErrorCode SendReceive(Link *link, const VpMessages *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCudaBeginMessages(void *context, const VpMessages *m, const void *roots)
+static PetscErrorCode Begin(void *context, const VpMessages *m, const void *roots)
 {
   Link          *link = (Link *)context;
   PetscErrorCode error;
@@ -204,7 +205,7 @@ PetscErrorCode VpCudaBeginMessages(void *context, const VpMessages *m, const voi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCudaEndMessages(void *context, const VpMessages *m, void *leaves)
+static PetscErrorCode End(void *context, const VpMessages *m, void *leaves)
 {
   Link *link = (Link *)context;
 
@@ -216,19 +217,21 @@ PetscErrorCode VpCudaEndMessages(void *context, const VpMessages *m, void *leave
 }
 
 #else
-PetscErrorCode VpCudaConnect(MPI_Comm, void **link, const char **why)
+static PetscErrorCode Connect(MPI_Comm, void **link, const char **why)
 {
   PetscFunctionBegin;
   *link = NULL;
   *why = "this library was built without NCCL";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-PetscErrorCode VpCudaBeginMessages(void *, const VpMessages *, const void *)
+static PetscErrorCode Begin(void *, const VpMessages *, const void *)
 {
   return PETSC_ERR_PLIB;
 }
-PetscErrorCode VpCudaEndMessages(void *, const VpMessages *, void *)
+static PetscErrorCode End(void *, const VpMessages *, void *)
 {
   return PETSC_ERR_PLIB;
 }
 #endif
+
+extern "C" const VpLinks VpCudaLinks = {Connect, Begin, End};

@@ -19,7 +19,7 @@ struct SideLine {
 
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  GatherTraces(const __grid_constant__ Field<T> f, int32_t count, const int32_t *list, T *to)
+  PackTraces(const __grid_constant__ Field<T> f, int32_t count, const int32_t *list, T *to)
 {
   typedef CellShape<DIM, N> S;
   const int                 l = threadIdx.x % S::lines;
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  ScatterTraces(const __grid_constant__ Field<T> f, const T *expand, int32_t count, const int32_t *list, const T *from, T *x)
+  UnpackTraces(const __grid_constant__ Field<T> f, const T *expand, int32_t count, const int32_t *list, const T *from, T *x)
 {
   typedef CellShape<DIM, N> S;
   const int                 l = threadIdx.x % S::lines;
@@ -57,20 +57,20 @@ struct SideTraces {
     return (n + S::cells - 1) / S::cells;
   }
 
-  static PetscErrorCode Gather(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to)
+  static PetscErrorCode Pack(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to)
   {
     PetscFunctionBegin;
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-    GatherTraces<T, DIM, N><<<Blocks(n), S::threads, 0, VpCudaStream>>>(Field<T>(view, x, NULL), n, list, (T *)to);
+    PackTraces<T, DIM, N><<<Blocks(n), S::threads, 0, VpCudaStream>>>(Field<T>(view, x, NULL), n, list, (T *)to);
     VpCudaLaunched("traces to messages");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Scatter(const VpView *view, int32_t n, const int32_t *list, const void *from, void *x)
+  static PetscErrorCode Unpack(const VpView *view, int32_t n, const int32_t *list, const void *from, void *x)
   {
     PetscFunctionBegin;
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-    ScatterTraces<T, DIM, N><<<Blocks(n), S::threads, 0, VpCudaStream>>>(Field<T>(view, NULL, NULL), (const T *)view->expand, n, list,
+    UnpackTraces<T, DIM, N><<<Blocks(n), S::threads, 0, VpCudaStream>>>(Field<T>(view, NULL, NULL), (const T *)view->expand, n, list,
                                                                          (const T *)from, (T *)x);
     VpCudaLaunched("traces from messages");
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -83,8 +83,8 @@ PetscErrorCode VpCudaTracesOps(VpPrecision precision, int dim, int degree, VpOps
     typedef decltype(kind)                             K;
     typedef SideTraces<typename K::Real, K::DIM, K::N> Of;
 
-    ops->gather_traces = Of::Gather;
-    ops->scatter_traces = Of::Scatter;
+    ops->pack_traces = Of::Pack;
+    ops->unpack_traces = Of::Unpack;
     return PETSC_SUCCESS;
   });
 }

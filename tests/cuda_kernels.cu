@@ -141,8 +141,8 @@ struct Check {
     ReferenceTraces(&host.cells, v.ncell, list.data(), y.data(), NULL, x.data());
     const int32_t *sides = g.Array(list);
     void          *dt = g.Poisoned(traces.size()), *dy = g.Real(b);
-    Call(ops->gather_traces(&g.views.cells, (int32_t)list.size(), sides, dx, dt));
-    Call(ops->scatter_traces(&g.views.cells, (int32_t)list.size(), sides, dx, dy));
+    Call(ops->pack_traces(&g.views.cells, (int32_t)list.size(), sides, dx, dt));
+    Call(ops->unpack_traces(&g.views.cells, (int32_t)list.size(), sides, dx, dy));
     Compare("traces on sides", dt, traces, 0, traces.size());
     Compare("coefficients from traces", dy, y, 0, N);
   }

@@ -228,22 +228,22 @@ static PetscErrorCode OuterKernels(Pair *pair)
   PetscCall(Agree(pair, "restriction", y.near, other, ncoarse * level->block));
 
   PetscCall(pair->backend->zero(other, pair->bytes));
-  PetscCall(pair->backend->gather(ncoarse, level->block, pair->far_transfer.child, x.whole, other)); /* the first children of the list: any cells */
-  PetscCall(pair->backend->gather(ncoarse, level->block, level->transfer.child, x.near, y.near));
+  PetscCall(pair->backend->pack(ncoarse, level->block, pair->far_transfer.child, x.whole, other)); /* the first children of the list: any cells */
+  PetscCall(pair->backend->pack(ncoarse, level->block, level->transfer.child, x.near, y.near));
   PetscCall(Agree(pair, "gather", y.near, other, ncoarse * level->block));
   PetscCall(MoveWords(pair->backend, 0, pair->far_transfer.child, ncoarse, -1, &list));
-  PetscCall(pair->backend->scatter(ncoarse, level->block, list, other, (char *)x.whole + level->block));
-  PetscCall(pair->backend->scatter(ncoarse, level->block, level->transfer.child, y.near, x.near));
+  PetscCall(pair->backend->unpack(ncoarse, level->block, list, other, (char *)x.whole + level->block));
+  PetscCall(pair->backend->unpack(ncoarse, level->block, level->transfer.child, y.near, x.near));
   PetscCall(Agree(pair, "scatter", x.near, x.far, pair->bytes));
   PetscCall(Release(pair->backend, ncoarse * sizeof(*list), (void *)list));
 
   PetscCall(Sides(pair, 0, &sides[0]));
   PetscCall(Sides(pair, s, &sides[1]));
-  PetscCall(ops->gather_traces(near, near->nown, sides[0], x.near, y.near));
-  PetscCall(ops->gather_traces(far, near->nown, sides[1], x.whole, other));
+  PetscCall(ops->pack_traces(near, near->nown, sides[0], x.near, y.near));
+  PetscCall(ops->pack_traces(far, near->nown, sides[1], x.whole, other));
   PetscCall(Agree(pair, "traces", y.near, other, near->nown * 2 * (level->block / near->n)));
-  PetscCall(ops->scatter_traces(near, near->nown, sides[0], y.near, x.near));
-  PetscCall(ops->scatter_traces(far, near->nown, sides[1], y.near, x.whole));
+  PetscCall(ops->unpack_traces(near, near->nown, sides[0], y.near, x.near));
+  PetscCall(ops->unpack_traces(far, near->nown, sides[1], y.near, x.whole));
   PetscCall(Agree(pair, "coefficients from traces", x.near, x.far, pair->bytes));
   for (int i = 0; i < 2; i++) PetscCall(pair->backend->release((void *)sides[i]));
   PetscCall(pair->backend->release(other));

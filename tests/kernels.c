@@ -47,12 +47,12 @@ static PetscBool CheckTraces(Case *c)
   }
   placed = Place(c, list, sizeof list);
   ReferenceTraces(&c->host, CELLS, list, c->x[0], traces, NULL);
-  PetscCallAbort(PETSC_COMM_SELF, c->ops->gather_traces(&c->view, CELLS, placed, c->vx[0], c->vy));
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->pack_traces(&c->view, CELLS, placed, c->vx[0], c->vy));
   good = Close(c, c->vy, (size_t)(CELLS * 2 * lines), traces);
   memcpy(y, c->b, all * sizeof *y);
   ReferenceTraces(&c->host, CELLS, list, y, NULL, c->x[0]);
   PetscCallAbort(PETSC_COMM_SELF, c->backend->copy(c->vb, all * c->real, c->vy));
-  PetscCallAbort(PETSC_COMM_SELF, c->ops->scatter_traces(&c->view, CELLS, placed, c->vx[0], c->vy));
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->unpack_traces(&c->view, CELLS, placed, c->vx[0], c->vy));
   good = (PetscBool)(good && Close(c, c->vy, all, y));
   free(traces);
   free(y);

@@ -108,8 +108,8 @@ typedef struct {
   PetscErrorCode (*restrict_)(const VpTransferView *, const void *b, void *bc);
   /* Sides of cells, list on the backend: 2 dim cell + side. to[i] = V and Q, [2][n^(dim-1)], of x on side list[i]; x on side list[i] =
      the least coefficients whose V and Q there are from[i], nt of every line */
-  PetscErrorCode (*gather_traces)(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
-  PetscErrorCode (*scatter_traces)(const VpView *, int32_t n, const int32_t *list, const void *from, void *x);
+  PetscErrorCode (*pack_traces)(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
+  PetscErrorCode (*unpack_traces)(const VpView *, int32_t n, const int32_t *list, const void *from, void *x);
   /* y = w * (M along direction d) x (w NULL: 1) on a lattice of cells: cell[extent[0] extent[1] extent[2]], x fastest; M [m][m], m =
      extent[d] n */
   PetscErrorCode (*along)(const VpView *, int d, const int32_t extent[3], const int32_t *cell, const void *M, const void *w, const void *x,
@@ -124,29 +124,13 @@ typedef struct {
   PetscErrorCode (*leave)(const VpView *, PetscBool add, double scale, const void *x, double *z);
 } VpOps;
 
-/* Items of `block` bytes between ranks, out (0) and in (1): those of rank[i] lie from start[i] to start[i+1] of data. pack brings them there
-   from roots (NULL: they are there), and from there to leaves, by the list */
-typedef struct VpMessages_ VpMessages;
-struct VpMessages_ {
-  size_t             block;
-  const int32_t     *list[2];
-  PetscMPIInt        n[2];
-  const PetscMPIInt *rank[2];
-  const PetscInt    *start[2]; /* [n+1]; unread where n is 0 */
-  void              *data[2];
-  PetscErrorCode   (*pack)(const VpMessages *, int way, const void *from, void *to); /* roots to data[0]; data[1] to leaves */
-  const void        *context;  /* of it */
-};
-static inline int32_t VpMessageItems(const VpMessages *m, int way)
-{
-  return m->n[way] ? (int32_t)m->start[way][m->n[way]] : 0;
-}
-
 /* launches that are replayed as one; zero at first */
 typedef struct {
   int   calls;
   void *graph;
 } VpRecording;
+
+typedef struct VpLinks_ VpLinks;
 
 /* Memory and kernels of one kind of processor. Its work is in order; slots that hand something to the host wait for it. */
 typedef struct {
@@ -159,8 +143,8 @@ typedef struct {
   PetscErrorCode (*copy)(const void *from, size_t bytes, void *to); /* both on the backend */
   const VpOps *(*ops)(VpPrecision, int dim, int degree);
   /* cells of `block` bytes, list on the backend: to[i] = from[list[i]]; to[list[i]] = from[i] */
-  PetscErrorCode (*gather)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
-  PetscErrorCode (*scatter)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
+  PetscErrorCode (*pack)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
+  PetscErrorCode (*unpack)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
   /* What only devices have; NULL on the host */
   PetscErrorCode (*release_plans)(void **device);                    /* of a view, before its arrays change or go */
   PetscErrorCode (*available)(PetscBool *);                          /* is there a device, and does it run these kernels? */
@@ -176,12 +160,7 @@ typedef struct {
   /* Runs work(context), whose launches are always the same: the first call does, the second records it, later ones replay the record. */
   PetscErrorCode (*replay)(VpRecording *, PetscErrorCode (*work)(void *), void *context);
   PetscErrorCode (*forget)(VpRecording *);
-  /* Links between the devices of a communicator's ranks, collective: *link stays NULL where there can be none, *why says the reason. Messages
-     are packed after the work given so far; what is given after `end_messages` comes after their unpacking. In between nothing writes roots,
-     nor reads leaves but such as other messages brought. */
-  PetscErrorCode (*connect)(MPI_Comm, void **link, const char **why);
-  PetscErrorCode (*begin_messages)(void *link, const VpMessages *, const void *roots);
-  PetscErrorCode (*end_messages)(void *link, const VpMessages *, void *leaves);
+  const VpLinks *links; /* between the devices of ranks (src/communication/messages.h) */
 } VpBackend;
 extern const VpBackend VpBackendHost, VpBackendCuda; /* the second where VP_HAVE_CUDA */
 double VpHostMemory(void); /* bytes that can be had without swapping; negative: unknown */

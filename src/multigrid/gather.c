@@ -23,10 +23,10 @@ PetscErrorCode VpGatherCreate(VpMesh spread, VpLevel level, VpGather *out)
   PetscCall(VpLevelVectorCreate(g->spread, "right-hand side", &g->b));
   PetscCall(VpLevelVectorCreate(g->spread, "correction", &g->x));
   PetscCall(VpMeshCreateMove(spread, level->mesh, PETSC_FALSE, &sf));
-  PetscCall(VpExchangerCreate(g->spread, sf, &g->in));
+  PetscCall(VpExchangerCreate(&g->spread->exchange.cells, sf, &g->in));
   PetscCall(PetscSFDestroy(&sf));
   PetscCall(VpMeshCreateMove(level->mesh, spread, PETSC_TRUE, &sf));
-  PetscCall(VpExchangerCreate(g->spread, sf, &g->out));
+  PetscCall(VpExchangerCreate(&g->spread->exchange.cells, sf, &g->out));
   PetscCall(PetscSFDestroy(&sf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,13 +5,6 @@
 #include "../base/memory.h"
 #include "../together.h"
 
-/* exchange.c: cells of `level`'s kind from the roots of an SF to its leaves */
-PetscErrorCode VpExchangerCreate(VpLevel, PetscSF, VpExchanger *);
-PetscErrorCode VpExchangerBegin(VpExchanger, const void *roots, void *leaves, VpGhosts *);
-PetscErrorCode VpExchangerRun(VpExchanger, const void *roots, void *leaves);
-PetscErrorCode VpExchangerDestroy(VpExchanger *);
-/* x[0]'s VP_GHOST_SWEEP from what is current at their owners amid a sweep of these patches (ops.h) */
-PetscErrorCode VpLevelRefreshCurrent(VpLevel, const VpPatchView *, unsigned done, void *const x[2], VpGhosts *);
 /* gather.c. A gather is NULL where the finer level's parents live where the level does. b = R r on the next level, own cells; x = P xc
    (add: +=) on cells [0, count), for which the ghosts of xc travel */
 PetscErrorCode VpGatherCreate(VpMesh spread, VpLevel, VpGather *);

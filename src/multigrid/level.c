@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 
 PetscClassId  VP_CLASSID;
-PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TRANSFER, VP_EVENT_COARSE, VP_EVENT_EXCHANGE, VP_EVENT_CONVERT;
+PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TRANSFER, VP_EVENT_COARSE, VP_EVENT_CONVERT;
 
 /* an array of the mesh, which lives as long as the level: the host need not copy it */
 static PetscErrorCode PlaceMeshArray(VpLevel level, const int32_t *array, size_t count, const char what[], const int32_t **p)
@@ -112,6 +112,7 @@ static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType 
                          .nown = mesh->nown,
                          .nsweep = mesh->nsweep,
                          .nlocal = mesh->nlocal};
+  level->exchange.cells = (VpCells){mesh, backend, level->ops, &level->view, level->block};
   if (reads == VP_GHOST_SIDE) PetscCall(VpMeshSetSides(mesh));
   PetscCall(VpLevelSetCoefficient(level, problem->coefficient));
   PetscCall(VpTogether(mesh->comm, PlaceTables(level)));
@@ -147,7 +148,7 @@ PetscErrorCode VpLevelDestroy(VpLevel *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!level || --level->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int kind = 0; kind < VP_GHOST_KINDS; kind++) PetscCall(VpExchangerDestroy(&level->exchanger[kind]));
+  PetscCall(VpGhostExchangeClear(&level->exchange));
   if (level->backend->release_plans) PetscCall(level->backend->release_plans(&level->view.device));
   if (level->backend->release_plans) PetscCall(level->backend->release_plans(&level->transfer.device));
   PetscCall(VpArraysRelease(&level->arrays));
@@ -202,14 +203,6 @@ PetscErrorCode VpLevelSetTransfer(VpLevel fine)
 {
   PetscFunctionBegin;
   PetscCall(VpTogether(fine->mesh->comm, PlaceTransfer(fine)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpLevelVectorCreate(VpLevel level, const char *what, void **v)
-{
-  PetscFunctionBegin;
-  PetscCall(
-    VpTogether(level->mesh->comm, level->backend->alloc(PetscMax(level->mesh->nlocal, level->view.nlocal) * level->block, what, v)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

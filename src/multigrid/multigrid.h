@@ -1,11 +1,11 @@
 /* The algorithm: levels, smoother, cycle. Loops over the ops table; nothing here knows a precision, a dimension or a device. */
 #pragma once
-#include "../kernels/ops.h"
+#include "../communication/communication.h"
 #include <petscksp.h>
 
 /* what -log_view shows; registered by src/petsc/plugin.c */
 extern PetscClassId  VP_CLASSID;
-extern PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TRANSFER, VP_EVENT_COARSE, VP_EVENT_EXCHANGE, VP_EVENT_CONVERT;
+extern PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TRANSFER, VP_EVENT_COARSE, VP_EVENT_CONVERT;
 
 typedef enum { VP_RESIDUAL_EXACT, VP_RESIDUAL_LOCAL, VP_RESIDUAL_GLOBAL } VpResidual;
 typedef enum { VP_EXCHANGE_AUTO, VP_EXCHANGE_SWEEP, VP_EXCHANGE_COLOR } VpExchange;
@@ -36,7 +36,6 @@ PetscErrorCode VpArraysRelease(VpArrays *);
 /* A level: mesh, tables and kernels in one precision and basis. Two uses: the outer operator (double, orthonormal, ghosts by sides) and a
    level of the cycle. */
 typedef struct VpLevel_     *VpLevel;
-typedef struct VpExchanger_ *VpExchanger; /* exchange.c */
 typedef struct VpGather_    *VpGather;    /* gather.c */
 struct VpLevel_ {
   int              refct;
@@ -57,7 +56,7 @@ struct VpLevel_ {
   VpGhostKind      reads;       /* the ghosts that A x reads: VP_GHOST_SIDE of an outer level, VP_GHOST_FACE of another */
   PetscLogDouble   flops;       /* of an application, 0 until counted */
   VpArrays         arrays;      /* of the views */
-  VpExchanger      exchanger[VP_GHOST_KINDS]; /* NULL until used */
+  VpGhostExchange  exchange;    /* of its vectors */
 };
 PetscErrorCode VpLevelCreate(VpMesh, const VpProblem *, VpBasisType, VpPrecision, const VpBackend *, VpLevel *);
 PetscErrorCode VpLevelCreateOuter(VpMesh, const VpProblem *, const VpBackend *, VpLevel *);

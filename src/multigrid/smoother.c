@@ -235,7 +235,7 @@ static PetscErrorCode SweepColors(VpSmoother smoother, PetscBool zero, PetscBool
     const PetscBool close = (PetscBool)(smoother->closes && i == last), waits = (PetscBool)(close || (i == 0 && under_way.arrive));
     const int32_t   inner = waits && !global ? smoother->inner[color] : 0;
 
-    if (close) PetscCall(VpLevelRefreshCurrent(level, &smoother->patches, *done, x, &under_way));
+    if (close) PetscCall(VpGhostExchangeBeginCurrent(&level->exchange, &smoother->patches, *done, x, &under_way));
     if (inner) PetscCall(SweepColor(smoother, color, 0, inner, start, *done, b, x));
     if (waits) PetscCall(VpArrive(under_way));
     if (close) PetscCall(CopyGhosts(level, x));

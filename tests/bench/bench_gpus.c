@@ -182,8 +182,8 @@ static PetscErrorCode SilenceLevel(VpLevel level)
   PetscCall(PetscSFCreate(level->mesh->comm, &nobody));
   PetscCall(PetscSFSetGraph(nobody, level->mesh->nown, 0, NULL, PETSC_COPY_VALUES, NULL, PETSC_COPY_VALUES));
   for (int kind = 0; kind < VP_GHOST_KINDS; kind++) {
-    PetscCall(VpExchangerDestroy(&level->exchanger[kind]));
-    PetscCall(VpExchangerCreate(level, nobody, &level->exchanger[kind]));
+    PetscCall(VpExchangerDestroy(&level->exchange.exchanger[kind]));
+    PetscCall(VpExchangerCreate(&level->exchange.cells, nobody, &level->exchange.exchanger[kind]));
   }
   PetscCall(PetscSFDestroy(&nobody));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -6,11 +6,11 @@
 
 static PetscBool failing = PETSC_FALSE;
 
-static PetscErrorCode FailingGather(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
+static PetscErrorCode FailingPack(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
 {
   PetscFunctionBeginUser;
   PetscCheck(!failing, PETSC_COMM_SELF, PETSC_ERR_LIB, "A message could not be packed");
-  PetscCall(VpBackendHost.gather(n, block, list, from, to));
+  PetscCall(VpBackendHost.pack(n, block, list, from, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -20,7 +20,7 @@ static PetscErrorCode FailOnDevice(void)
 
   PetscFunctionBeginUser;
   failing = PETSC_TRUE;
-  if (backend->use_stream) PetscCall(backend->gather(1, 8, (const int32_t *)8, (const void *)8, (void *)8));
+  if (backend->use_stream) PetscCall(backend->pack(1, 8, (const int32_t *)8, (const void *)8, (void *)8));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -33,7 +33,7 @@ static PetscErrorCode FailOnLink(DM dm)
 
   PetscFunctionBeginUser;
   PetscCheck(dg->mesh->link, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "-fault_link needs links");
-  PetscCall(dg->kernels->begin_messages(dg->mesh->link, &message, NULL));
+  PetscCall(dg->kernels->links->begin(dg->mesh->link, &message, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
   PetscCall(DMSetFromOptions(dm));
   PetscCall(DMSetUp(dm));
   backend = PretendedBackend(PETSC_TRUE);
-  backend.gather = FailingGather;
+  backend.pack = FailingPack;
   if (!TestBackend()->use_stream) PetscCall(Pretend(dm, &backend, VP_TRANSPORT_LINK));
   PetscCall(ProblemOf(dm, NULL, &p));
   PetscCall(KSPMonitorSet(p.ksp, Fail, dm, NULL));

@@ -73,13 +73,12 @@ static PetscErrorCode PretendForget(VpRecording *recording)
 
 static VpBackend PretendedBackend(PetscBool linked)
 {
-  VpBackend backend = VpBackendHost;
+  static const VpLinks links[2] = {{PretendNoConnection, PretendBegin, PretendEnd}, {PretendConnect, PretendBegin, PretendEnd}};
+  VpBackend            backend = VpBackendHost;
 
   backend.alloc_host = backend.alloc;
   backend.release_host = backend.release;
-  backend.connect = linked ? PretendConnect : PretendNoConnection;
-  backend.begin_messages = PretendBegin;
-  backend.end_messages = PretendEnd;
+  backend.links = &links[linked];
   backend.replay = PretendReplay;
   backend.forget = PretendForget;
   return backend;
@@ -95,7 +94,7 @@ static PetscErrorCode Pretend(DM dm, const VpBackend *backend, VpTransport trans
   PetscFunctionBeginUser;
   dg->kernels = backend;
   PetscCall(PetscStrncpy(dg->chosen_for, dm->vectype, sizeof(dg->chosen_for)));
-  if (transport == VP_TRANSPORT_LINK) PetscCall(backend->connect(dg->mesh->comm, &link, &why));
+  if (transport == VP_TRANSPORT_LINK) PetscCall(backend->links->connect(dg->mesh->comm, &link, &why));
   PetscCall(VpMeshSetTransport(dg->mesh, transport, link));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -208,7 +208,7 @@ static inline void ReferenceApply(const VpView *view, int count, const double *c
   for (int i = 0; i < count * N && !b; i++) y[i] = -y[i];
 }
 
-/* gather_traces to `to` (NULL: not), then scatter_traces from `from` (NULL: not), of sides that have no line in common */
+/* pack_traces to `to` (NULL: not), then unpack_traces from `from` (NULL: not), of sides that have no line in common */
 static inline void ReferenceTraces(const VpView *view, int count, const int32_t *sides, double *x, double *to, const double *from)
 {
   const int n = view->n, nt = view->nt, N = CellSize(view), lines = N / n;

@@ -62,14 +62,14 @@ static PetscErrorCode Zero(void *p, size_t bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Gather(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
+static PetscErrorCode Pack(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
 {
   PetscFunctionBegin;
   for (int32_t i = 0; i < n; i++) memcpy((char *)to + i * block, (const char *)from + list[i] * block, block);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Scatter(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
+static PetscErrorCode Unpack(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
 {
   PetscFunctionBegin;
   for (int32_t i = 0; i < n; i++) memcpy((char *)to + list[i] * block, (const char *)from + i * block, block);
@@ -83,8 +83,8 @@ static PetscErrorCode Scatter(int32_t n, size_t block, const int32_t *list, cons
    .current        = VP_NAME(Current, real, dim, k), \
    .prolong        = VP_NAME(Prolong, real, dim, k), \
    .restrict_      = VP_NAME(Restrict, real, dim, k), \
-   .gather_traces  = VP_NAME(GatherTraces, real, dim, k), \
-   .scatter_traces = VP_NAME(ScatterTraces, real, dim, k), \
+   .pack_traces    = VP_NAME(PackTraces, real, dim, k), \
+   .unpack_traces  = VP_NAME(UnpackTraces, real, dim, k), \
    .along          = VP_NAME(Along, real, dim, k), \
    .enter          = VP_NAME(Enter, real, dim, k), \
    .enter_residual = VP_NAME(EnterResidual, real, dim, k), \
@@ -128,5 +128,5 @@ const VpBackend VpBackendHost = {.name = "host",
                                  .zero = Zero,
                                  .copy = Copy,
                                  .ops = Ops,
-                                 .gather = Gather,
-                                 .scatter = Scatter};
+                                 .pack = Pack,
+                                 .unpack = Unpack};

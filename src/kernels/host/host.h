@@ -14,8 +14,8 @@
   PetscErrorCode VP_NAME(Current, real, dim, k)(const VpPatchView *, int32_t, const int32_t *, unsigned, void *const[2], void *); \
   PetscErrorCode VP_NAME(Prolong, real, dim, k)(const VpTransferView *, int32_t, int32_t, PetscBool, const void *, void *); \
   PetscErrorCode VP_NAME(Restrict, real, dim, k)(const VpTransferView *, const void *, void *); \
-  PetscErrorCode VP_NAME(GatherTraces, real, dim, k)(const VpView *, int32_t, const int32_t *, const void *, void *); \
-  PetscErrorCode VP_NAME(ScatterTraces, real, dim, k)(const VpView *, int32_t, const int32_t *, const void *, void *); \
+  PetscErrorCode VP_NAME(PackTraces, real, dim, k)(const VpView *, int32_t, const int32_t *, const void *, void *); \
+  PetscErrorCode VP_NAME(UnpackTraces, real, dim, k)(const VpView *, int32_t, const int32_t *, const void *, void *); \
   PetscErrorCode VP_NAME(Along, real, dim, k)(const VpView *, int, const int32_t[3], const int32_t *, const void *, const void *, const void *, void *); \
   PetscErrorCode VP_NAME(Enter, real, dim, k)(const VpView *, double, const double *, void *); \
   PetscErrorCode VP_NAME(EnterResidual, real, dim, k)(const VpView *, const VpView *, double, const double *, VpGhosts, const double *, void *, double *); \

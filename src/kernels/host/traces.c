@@ -17,7 +17,7 @@ INLINE Side SideOf(const VpView *view, const int n, const void *tables, int32_t 
   return (Side){cell * (size_t)Power(n) + (size_t)(view->first[end] * stride), stride, {value, value + view->nt}};
 }
 
-INLINE PetscErrorCode Gather(const VpView *view, const int n, int32_t count, const int32_t *list, const REAL *x, REAL *to)
+INLINE PetscErrorCode Pack(const VpView *view, const int n, int32_t count, const int32_t *list, const REAL *x, REAL *to)
 {
   const int lines = Power(n) / n;
 
@@ -40,7 +40,7 @@ INLINE PetscErrorCode Gather(const VpView *view, const int n, int32_t count, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-INLINE PetscErrorCode Scatter(const VpView *view, const int n, int32_t count, const int32_t *list, const REAL *from, REAL *x)
+INLINE PetscErrorCode Unpack(const VpView *view, const int n, int32_t count, const int32_t *list, const REAL *from, REAL *x)
 {
   const int lines = Power(n) / n;
 
@@ -58,6 +58,6 @@ INLINE PetscErrorCode Scatter(const VpView *view, const int n, int32_t count, co
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(GatherTraces, VP_REAL, VP_DIM, k)(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to) { return Gather(view, k + 1, n, list, x, to); } \
-  PetscErrorCode VP_NAME(ScatterTraces, VP_REAL, VP_DIM, k)(const VpView *view, int32_t n, const int32_t *list, const void *from, void *x) { return Scatter(view, k + 1, n, list, from, x); }
+  PetscErrorCode VP_NAME(PackTraces, VP_REAL, VP_DIM, k)(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to) { return Pack(view, k + 1, n, list, x, to); } \
+  PetscErrorCode VP_NAME(UnpackTraces, VP_REAL, VP_DIM, k)(const VpView *view, int32_t n, const int32_t *list, const void *from, void *x) { return Unpack(view, k + 1, n, list, from, x); }
 #include "degrees.def"

@@ -1,18 +1,21 @@
-/* Values that follow a PetscSF, ghosts from their owners above all: whole cells, or the traces that A x reads of them. The level's backend
-   packs them, they are sent, and unpacked when they are needed. On devices the messages go through links of the backend's own, through MPI
-   that takes device memory, or through host memory that is copied fast. */
-#include "internal.h"
+/* Values that follow a PetscSF, ghosts from their owners above all: whole cells, or the traces that A x reads of them. The backend packs
+   them, they are sent, and unpacked when they are needed. On devices the messages go through links of the backend's own, through MPI that
+   takes device memory, or through host memory that is copied fast. */
+#include "communication.h"
+#include "../together.h"
+
+PetscLogEvent VP_EVENT_EXCHANGE;
 
 struct VpExchanger_ {
-  VpLevel        level;    /* whose backend and precision it takes; not referenced: the exchanger dies first */
-  PetscSF        sf;       /* the ranks and starts of messages are its */
-  PetscMPIInt    tag;
-  VpMessages     messages; /* lists and data where the backend is; roots by the rank they go to, leaves by the rank they come from */
-  void          *host[2];  /* the same on the host, where it is needed */
-  MPI_Datatype   unit;     /* an item of messages */
-  MPI_Request   *request;  /* [n[0] + n[1]] */
-  PetscBool      link, staged;
-  void          *leaves;   /* where what is under way goes, or NULL */
+  VpCells      cells; /* nothing of them is referenced: the exchanger dies first */
+  PetscSF      sf;    /* the ranks and starts of messages are its */
+  PetscMPIInt  tag;
+  VpMessages   messages; /* lists and data where the backend is; roots by the rank they go to, leaves by the rank they come from */
+  void        *host[2];  /* the same on the host, where it is needed */
+  MPI_Datatype unit;     /* an item of messages */
+  MPI_Request *request;  /* [n[0] + n[1]] */
+  PetscBool    link, staged;
+  void        *leaves; /* where what is under way goes, or NULL */
 };
 
 static PetscErrorCode PlaceList(const VpBackend *backend, const PetscInt items[], PetscInt n, const int32_t **list)
@@ -33,24 +36,24 @@ static PetscErrorCode PlaceList(const VpBackend *backend, const PetscInt items[]
 /* VpMessages.pack: whole cells, or traces on sides */
 static PetscErrorCode PackCells(const VpMessages *m, int way, const void *from, void *to)
 {
-  const VpBackend *backend = ((VpLevel)m->context)->backend;
+  const VpBackend *backend = ((const VpCells *)m->context)->backend;
 
   PetscFunctionBegin;
-  PetscCall((way ? backend->scatter : backend->gather)(VpMessageItems(m, way), m->block, m->list[way], from, to));
+  PetscCall((way ? backend->unpack : backend->pack)(VpMessageItems(m, way), m->block, m->list[way], from, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 static PetscErrorCode PackTraces(const VpMessages *m, int way, const void *from, void *to)
 {
-  const VpLevel level = (VpLevel)m->context;
+  const VpCells *cells = (const VpCells *)m->context;
 
   PetscFunctionBegin;
-  PetscCall((way ? level->ops->scatter_traces : level->ops->gather_traces)(&level->view, VpMessageItems(m, way), m->list[way], from, to));
+  PetscCall((way ? cells->ops->unpack_traces : cells->ops->pack_traces)(cells->view, VpMessageItems(m, way), m->list[way], from, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PlaceBuffers(VpExchanger e, const PetscInt *const items[2])
 {
-  const VpBackend *backend = e->level->backend;
+  const VpBackend *backend = e->cells.backend;
   VpMessages      *m = &e->messages;
 
   PetscFunctionBegin;
@@ -64,9 +67,10 @@ static PetscErrorCode PlaceBuffers(VpExchanger e, const PetscInt *const items[2]
 }
 
 /* traces: roots and leaves of the SF are sides, else cells */
-static PetscErrorCode Create(VpLevel level, PetscSF sf, PetscBool traces, VpExchanger *out)
+static PetscErrorCode Create(const VpCells *cells, PetscSF sf, PetscBool traces, VpExchanger *out)
 {
-  const VpBackend *backend = level->backend;
+  const VpBackend *backend = cells->backend;
+  const VpMesh     mesh = cells->mesh;
   const PetscInt  *items[2], *unused;
   VpRankCount      n[2];
   VpExchanger      e;
@@ -75,13 +79,13 @@ static PetscErrorCode Create(VpLevel level, PetscSF sf, PetscBool traces, VpExch
   PetscFunctionBegin;
   PetscCall(PetscNew(&e));
   *out = e;
-  e->level = level;
-  e->link = (PetscBool)(backend->connect && level->mesh->transport == VP_TRANSPORT_LINK);
-  e->staged = (PetscBool)(backend->alloc_host && level->mesh->transport == VP_TRANSPORT_HOST);
+  e->cells = *cells;
+  e->link = (PetscBool)(backend->links && mesh->transport == VP_TRANSPORT_LINK);
+  e->staged = (PetscBool)(backend->alloc_host && mesh->transport == VP_TRANSPORT_HOST);
   m = &e->messages;
-  m->block = traces ? 2 * level->block / level->view.n : level->block;
+  m->block = traces ? 2 * cells->block / cells->view->n : cells->block;
   m->pack = traces ? PackTraces : PackCells;
-  m->context = level;
+  m->context = &e->cells;
   PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)m->block, MPI_BYTE, &e->unit));
   PetscCallMPI(MPI_Type_commit(&e->unit));
   PetscCall(PetscObjectReference((PetscObject)sf));
@@ -91,15 +95,15 @@ static PetscErrorCode Create(VpLevel level, PetscSF sf, PetscBool traces, VpExch
   PetscCall(PetscSFGetRootRanks(sf, &n[1], &m->rank[1], &m->start[1], &items[1], &unused));
   for (int way = 0; way < 2; way++) m->n[way] = (PetscMPIInt)n[way];
   PetscCall(PetscMalloc1(m->n[0] + m->n[1], &e->request));
-  PetscCall(VpTogether(level->mesh->comm, PlaceBuffers(e, items)));
-  PetscCall(PetscCommGetNewTag(level->mesh->comm, &e->tag));
+  PetscCall(VpTogether(mesh->comm, PlaceBuffers(e, items)));
+  PetscCall(PetscCommGetNewTag(mesh->comm, &e->tag));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpExchangerCreate(VpLevel level, PetscSF sf, VpExchanger *out)
+PetscErrorCode VpExchangerCreate(const VpCells *cells, PetscSF sf, VpExchanger *out)
 {
   PetscFunctionBegin;
-  PetscCall(Create(level, sf, PETSC_FALSE, out));
+  PetscCall(Create(cells, sf, PETSC_FALSE, out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,9 +118,9 @@ PetscErrorCode VpExchangerDestroy(VpExchanger *out)
     PetscCallMPI(MPI_Waitall(e->messages.n[0] + e->messages.n[1], e->request, MPI_STATUSES_IGNORE));
   }
   for (int way = 0; way < 2; way++) {
-    if (e->staged && e->host[way] != e->messages.data[way]) PetscCall(e->level->backend->release_host(e->host[way]));
-    PetscCall(e->level->backend->release(e->messages.data[way]));
-    PetscCall(e->level->backend->release((void *)e->messages.list[way]));
+    if (e->staged && e->host[way] != e->messages.data[way]) PetscCall(e->cells.backend->release_host(e->host[way]));
+    PetscCall(e->cells.backend->release(e->messages.data[way]));
+    PetscCall(e->cells.backend->release((void *)e->messages.list[way]));
   }
   PetscCallMPI(MPI_Type_free(&e->unit));
   PetscCall(PetscSFDestroy(&e->sf));
@@ -133,7 +137,7 @@ static PetscErrorCode Receive(VpExchanger e)
   for (int i = 0; i < m->n[1]; i++) {
     const PetscInt first = m->start[1][i];
     PetscCallMPI(MPI_Irecv((char *)e->host[1] + first * m->block, (PetscMPIInt)(m->start[1][i + 1] - first), e->unit, m->rank[1][i], e->tag,
-                           e->level->mesh->comm, &e->request[i]));
+                           e->cells.mesh->comm, &e->request[i]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -146,7 +150,7 @@ static PetscErrorCode Send(VpExchanger e)
   for (int i = 0; i < m->n[0]; i++) {
     const PetscInt first = m->start[0][i];
     PetscCallMPI(MPI_Isend((char *)e->host[0] + first * m->block, (PetscMPIInt)(m->start[0][i + 1] - first), e->unit, m->rank[0][i], e->tag,
-                           e->level->mesh->comm, &e->request[m->n[1] + i]));
+                           e->cells.mesh->comm, &e->request[m->n[1] + i]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -163,13 +167,13 @@ static void CountMessages(const VpMessages *m)
 static PetscErrorCode Arrive(void *context)
 {
   VpExchanger       e = (VpExchanger)context;
-  const VpBackend  *backend = e->level->backend;
+  const VpBackend  *backend = e->cells.backend;
   const VpMessages *m = &e->messages;
 
   PetscFunctionBegin;
   if (!e->leaves) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
-  if (e->link) PetscCall(backend->end_messages(e->level->mesh->link, m, e->leaves));
+  if (e->link) PetscCall(backend->links->end(e->cells.mesh->link, m, e->leaves));
   else {
     PetscCallMPI(MPI_Waitall(m->n[0] + m->n[1], e->request, MPI_STATUSES_IGNORE));
     if (e->staged) PetscCall(backend->upload(e->host[1], VpMessageItems(m, 1) * m->block, m->data[1]));
@@ -182,7 +186,7 @@ static PetscErrorCode Arrive(void *context)
 
 PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots, void *leaves, VpGhosts *ghosts)
 {
-  const VpBackend  *backend = e->level->backend;
+  const VpBackend  *backend = e->cells.backend;
   const VpMessages *m = &e->messages;
 
   PetscFunctionBegin;
@@ -193,7 +197,7 @@ PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots, void *leaves, 
   ghosts->context = e;
   PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
   if (e->link) {
-    PetscCall(backend->begin_messages(e->level->mesh->link, m, roots));
+    PetscCall(backend->links->begin(e->cells.mesh->link, m, roots));
     CountMessages(m);
   } else { /* MPI knows nothing of the backend's order: what was given has to be done */
     if (roots) PetscCall(m->pack(m, 0, roots, m->data[0]));
@@ -218,56 +222,49 @@ PetscErrorCode VpExchangerRun(VpExchanger e, const void *roots, void *leaves)
 }
 
 /* NULL on one rank */
-static PetscErrorCode LevelExchanger(VpLevel level, VpGhostKind kind, VpExchanger *e)
+static PetscErrorCode GetExchanger(VpGhostExchange *exchange, VpGhostKind kind, VpExchanger *e)
 {
-  PetscMPIInt size;
+  const VpMesh mesh = exchange->cells.mesh;
+  PetscMPIInt  size;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(level->mesh->comm, &size));
-  if (size > 1 && !level->exchanger[kind])
-    PetscCall(Create(level, level->mesh->sf[kind], (PetscBool)(kind == VP_GHOST_SIDE), &level->exchanger[kind]));
-  *e = level->exchanger[kind];
+  PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
+  if (size > 1 && !exchange->exchanger[kind])
+    PetscCall(Create(&exchange->cells, mesh->sf[kind], (PetscBool)(kind == VP_GHOST_SIDE), &exchange->exchanger[kind]));
+  *e = exchange->exchanger[kind];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelExchangeBegin(VpLevel level, VpGhostKind kind, const void *own, void *ghost, VpGhosts *ghosts)
+PetscErrorCode VpGhostExchangeBegin(VpGhostExchange *exchange, VpGhostKind kind, const void *own, void *ghost, VpGhosts *ghosts)
 {
   VpExchanger e;
 
   PetscFunctionBegin;
   *ghosts = VpGhostsAt(ghost);
-  PetscCall(LevelExchanger(level, kind, &e));
+  PetscCall(GetExchanger(exchange, kind, &e));
   if (e) PetscCall(VpExchangerBegin(e, own, ghost, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelRefreshCurrent(VpLevel level, const VpPatchView *patches, unsigned done, void *const x[2], VpGhosts *ghosts)
+PetscErrorCode VpGhostExchangeBeginCurrent(VpGhostExchange *exchange, const VpPatchView *patches, unsigned done, void *const x[2],
+                                           VpGhosts *ghosts)
 {
-  void *const ghost = (char *)x[0] + level->mesh->nown * level->block;
-  VpExchanger e;
+  const VpCells *cells = &exchange->cells;
+  void *const    ghost = (char *)x[0] + cells->mesh->nown * cells->block;
+  VpExchanger    e;
 
   PetscFunctionBegin;
   *ghosts = VpGhostsAt(ghost);
-  PetscCall(LevelExchanger(level, VP_GHOST_SWEEP, &e));
+  PetscCall(GetExchanger(exchange, VP_GHOST_SWEEP, &e));
   if (!e) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(level->ops->current(patches, VpMessageItems(&e->messages, 0), e->messages.list[0], done, x, e->messages.data[0]));
+  PetscCall(cells->ops->current(patches, VpMessageItems(&e->messages, 0), e->messages.list[0], done, x, e->messages.data[0]));
   PetscCall(VpExchangerBegin(e, NULL, ghost, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelRefresh(VpLevel level, VpGhostKind kind, void *v, VpGhosts *ghosts)
+PetscErrorCode VpGhostExchangeClear(VpGhostExchange *exchange)
 {
   PetscFunctionBegin;
-  PetscCall(VpLevelExchangeBegin(level, kind, v, (char *)v + level->mesh->nown * level->block, ghosts));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpLevelExchange(VpLevel level, VpGhostKind kind, void *v)
-{
-  VpGhosts ghosts;
-
-  PetscFunctionBegin;
-  PetscCall(VpLevelRefresh(level, kind, v, &ghosts));
-  PetscCall(VpArrive(ghosts));
+  for (int kind = 0; kind < VP_GHOST_KINDS; kind++) PetscCall(VpExchangerDestroy(&exchange->exchanger[kind]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

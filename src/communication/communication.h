@@ -1,0 +1,41 @@
+/* What ranks tell each other. This room lies above the mesh, which finds the ghosts, and the kernels, which pack and unpack them. */
+#pragma once
+#include "../kernels/ops.h"
+#include "../mesh/mesh.h"
+#include "messages.h"
+
+extern PetscLogEvent VP_EVENT_EXCHANGE;
+
+/* The arrays whose values travel: those of one mesh, of cells with `block` bytes. The view and its kernels serve traces and cells amid a
+   sweep; whole cells need none. */
+typedef struct {
+  VpMesh           mesh;
+  const VpBackend *backend;
+  const VpOps     *ops;
+  const VpView    *view;
+  size_t           block;
+} VpCells;
+
+/* Cells from the roots of an SF to its leaves. */
+typedef struct VpExchanger_ *VpExchanger;
+PetscErrorCode               VpExchangerCreate(const VpCells *, PetscSF, VpExchanger *);
+/* Ensures: the leaves hold the roots' values after VpArrive. Requires: the last exchange has arrived. */
+PetscErrorCode VpExchangerBegin(VpExchanger, const void *roots, void *leaves, VpGhosts *);
+PetscErrorCode VpExchangerRun(VpExchanger, const void *roots, void *leaves); /* begins and waits */
+PetscErrorCode VpExchangerDestroy(VpExchanger *);
+
+/* The exchangers of all kinds of ghosts; zero but for cells at first. Each is made when it is first used. */
+typedef struct {
+  VpCells     cells;
+  VpExchanger exchanger[VP_GHOST_KINDS];
+} VpGhostExchange;
+/* Ghosts of a kind from their owners' cells own[nown]; of VP_GHOST_SIDE only what makes the traces on that side. Ensures: they are at ghost
+   after VpArrive. Requires: the last exchange of the kind has arrived. */
+PetscErrorCode VpGhostExchangeBegin(VpGhostExchange *, VpGhostKind, const void *own, void *ghost, VpGhosts *);
+/* VP_GHOST_SWEEP of x[0] from what is current at their owners amid a sweep of these patches, after the colours `done` (ops.h). */
+PetscErrorCode VpGhostExchangeBeginCurrent(VpGhostExchange *, const VpPatchView *, unsigned done, void *const x[2], VpGhosts *);
+PetscErrorCode VpGhostExchangeClear(VpGhostExchange *);
+
+/* The first transport of links, MPI from device memory and host memory that is possible and among `allowed` (bits 1 << VpTransport); host
+   memory where none is. *why says why there is no link. Collective. */
+PetscErrorCode VpTransportChoose(MPI_Comm, const VpBackend *, unsigned allowed, VpTransport *, void **link, const char **why);
