@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# Every options file runs, uses all its options and reaches the tolerance in the true residual.
+# Every options file runs, uses all its options and reaches the tolerance in the true residual, but for the paper's, which go by another.
 use strict;
 use warnings;
 use Test::More;
@@ -17,7 +17,7 @@ for my $file (glob('share/vpatchdg/options/*.opts')) {
   for my $ranks (1, 2) {
     my $arguments = "-options_file $file -dm_vpatchdg_degree 3 -dm_refine " . ($name =~ /assembled/ ? 2 : 3);
     my $r = report($ranks, $arguments);
-    ok(defined $r->{reason} && $r->{reason} =~ /^CONVERGED/ && $r->{relative_residual} <= 1e-7, "options_file_solves, $name, $ranks ranks")
+    ok(defined $r->{reason} && $r->{reason} =~ /^CONVERGED/ && $r->{relative_residual} <= ($name =~ /^paper/ ? 1e-3 : 1e-7), "options_file_solves, $name, $ranks ranks")
       or diag(explain($r));
   }
 }
