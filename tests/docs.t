@@ -30,6 +30,8 @@ sub spoiled {
 like(spoiled('src/petsc/dm/coefficient.c', 'DMVPatchDGGetCells - ', 'Cells - '), qr/DMVPatchDGGetCells has no page/, 'missing_page_is_missed');
 like(spoiled('src/petsc/fields/integrals.c', '\.  dirichlet - [^\n]*\n', ''), qr/DMVPatchDGComputeRHS: describes the parameters/, 'missing_parameter_is_missed');
 like(spoiled('src/petsc/pc/levels.c', '`VPATCHDG_COARSE_SWEEPS`', 'sweeps'), qr/VPATCHDG_COARSE_SWEEPS is not explained/, 'missing_value_is_missed');
+like(spoiled('src/petsc/pc/settings.c', 'the space, full by default', 'the space, clamped by default'),
+  qr/PCVPatchDGSetSpace: the default of -pc_vpatchdg_space is full, not clamped/, 'default_of_a_page_is_the_tables');
 like(spoiled('src/petsc/dm/settings.c', '-dm_vpatchdg_dim', '-dm_vpatchdg_another'), qr/asks for -dm_vpatchdg_another, which.*has -dm_vpatchdg_dim, which nothing/s,
   'missing_option_is_missed');
 like(spoiled('share/doc/options.rst', '- Degree of the polynomials, 1 to 8\n     - ``3``', "- Degree of the polynomials, 1 to 8\n     - ``4``"),

@@ -1,7 +1,8 @@
 #!/usr/bin/env -S python3 -B
 """check.py [HELP]: says what the manual misses, and fails if it misses anything: a page for every public function and type with all its
-parameters, every option on the page options.rst with its function, and on errors.rst messages as the sources have them. HELP is a file with
-what a program printed for -help: its defaults have to be those of options.rst."""
+parameters, every option on the page options.rst with its function and on the page of that function as the tables of settings have it, and on
+errors.rst messages as the sources have them. HELP is a file with what a program printed for -help: its defaults have to be those of
+options.rst."""
 import glob
 import os
 import re
@@ -52,14 +53,34 @@ def asking():
 
 
 def table_rows():
-    """(option, its setter, file) of the settings that src/petsc has in tables"""
+    """(kind, default in C, option, its setter, file) of the settings that src/petsc has in tables"""
+    row = re.compile(r'VP_SETTING\((\w+),[^"]*?(\w+),\s*"(-\w+)",\s*"(\w+)"')
     for path in asking():
-        yield from ((option, setter, path) for option, setter in re.findall(r'VP_SETTING\([^"]*"(-\w+)",\s*"(\w+)"', manual.read(path)))
+        yield from (found + (path,) for found in row.findall(manual.read(path)))
+
+
+def wrong_settings(pages):
+    """What the page of a setter says of the option, where a table has it: the words of an enum, and the default."""
+    setters = {p.name: p for p in pages}
+    words = dict(value for p in pages for value in p.values)
+    for kind, preset, option, setter, path in table_rows():
+        if setter not in setters:
+            continue  # PETSc's own
+        meaning = next((item for item in setters[setter].items('Options') if item[0].split()[0] == option), None)
+        if not meaning:
+            yield f'{setter} does not describe {option}, which {path} has'
+            continue
+        if kind == 'ENUM':
+            known = {word for value, word in words.items() if value.rsplit('_', 1)[0] == preset.rsplit('_', 1)[0]}
+            yield from (f'{setter}: {option} is never {word}' for word in meaning[0].split()[1].split('|') if word not in known)
+        default = re.search(r'([\w.]+)(?: \(default\)| by default)', meaning[1])
+        if default and default.group(1) != words.get(preset, preset):
+            yield f'{setter}: the default of {option} is {words.get(preset, preset)}, not {default.group(1)}'
 
 
 def registered():
     """option -> (function that its help text names, file) of all options that src asks PETSc for"""
-    found = {option: (setter, path) for option, setter, path in table_rows()}
+    found = {option: (setter, path) for _, _, option, setter, path in table_rows()}
     for path in asking():
         for call in re.findall(r'PetscOptions(?:Get)?[A-Z]\w*\((.*?)\)\)?;', manual.read(path), re.S):
             strings = re.findall(r'"((?:[^"\\]|\\.)*)"', call)
@@ -114,7 +135,7 @@ def stale_messages():
 
 def main(arguments):
     pages, rows = manual.manual(), page_rows()
-    wrong = list(missing_pages(pages)) + list(missing_options(rows)) + list(stale_messages())
+    wrong = list(missing_pages(pages)) + list(missing_options(rows)) + list(wrong_settings(pages)) + list(stale_messages())
     if arguments:
         with open(arguments[0], encoding='utf-8') as f:
             wrong += wrong_defaults(rows, f.read())

@@ -63,24 +63,35 @@ PetscErrorCode DMVPatchDGGetCellBounds(DM dm, PetscInt cell, PetscReal lower[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* gives coarser DMs that were made from dm, by PCMG for instance, the means of the new coefficient */
+PetscErrorCode DMVPatchDGMoveCoefficient(DM dm, VpMesh next, PetscReal **out)
+{
+  const VpMesh     mesh = ((DM_VPatchDG *)dm->data)->mesh;
+  const PetscReal *coefficient = ((DM_VPatchDG *)dm->data)->op->problem.coefficient;
+  PetscReal       *a = NULL;
+
+  PetscFunctionBegin;
+  if (coefficient) PetscCall(PetscMalloc1(next->nown + 1, &a)); /* not NULL on ranks without cells */
+  if (coefficient && next->level < mesh->level) PetscCall(VpCoarsenCoefficient(mesh, coefficient, a));
+  else
+    for (int32_t c = 0; a && c < next->nown; c++) a[c] = coefficient[next->parent[c]];
+  *out = a;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The coarser DM that was made from dm, by PCMG for instance, gets the means of the new coefficient. */
 static PetscErrorCode SetCoarseCoefficient(DM dm)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  DM           coarse;
-  PetscReal   *a = NULL;
-  VpProblem    problem;
+  VpMesh     mesh;
+  DM         coarse;
+  PetscReal *a;
 
   PetscFunctionBegin;
   PetscCall(DMGetCoarseDM(dm, &coarse));
   if (!coarse) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGCheck(coarse, "DMVPatchDGSetCoefficient()"));
-  if (dg->mesh->coarser != ((DM_VPatchDG *)coarse->data)->mesh) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMVPatchDGGetProblem(dm, &problem));
-  if (problem.coefficient) {
-    PetscCall(PetscMalloc1(((DM_VPatchDG *)coarse->data)->mesh->nown + 1, &a));
-    PetscCall(VpCoarsenCoefficient(dg->mesh, problem.coefficient, a));
-  }
+  mesh = ((DM_VPatchDG *)coarse->data)->mesh;
+  if (((DM_VPatchDG *)dm->data)->mesh->coarser != mesh) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGMoveCoefficient(dm, mesh, &a));
   PetscCall(DMVPatchDGSetCoefficient(coarse, a));
   PetscCall(PetscFree(a));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -110,7 +121,7 @@ harmonic mean of both sides.
 PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
 {
   DM_VPatchDG *dg;
-  PetscInt     bad[2] = {0, a ? 1 : 0}; /* cells with a bad number; some rank gives numbers */
+  PetscInt     bad[2] = {0, a ? 1 : 0}; /* the cells with a bad number; whether some rank gives numbers */
   PetscReal   *one = NULL;
 
   PetscFunctionBegin;

@@ -19,7 +19,7 @@ static PetscErrorCode DMSetUp_VPatchDG(DM dm)
   PetscCall(DMGetRefineLevel(dm, &level));
   PetscCheck(level >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "-dm_refine %" PetscInt_FMT ": the number of refinements is 0 or more", level);
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, dm, 0, 0, 0));
-  PetscCall(VpDomainDestroy(&dg->boxes)); /* of a set-up that failed */
+  PetscCall(VpDomainDestroy(&dg->boxes)); /* It is left of a set-up that failed. */
   PetscCall(DMVPatchDGCreateDomain(dm, &dg->boxes));
   PetscCall(DMVPatchDGDoctor(dm, level));
   PetscCall(DMVPatchDGCheckSize(dm, dg->boxes->nbox, level));
@@ -47,8 +47,8 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* makes a DM with the settings of dm on the given mesh (NULL: one that is not set up), whose reference it takes over; coefficient: of
-   mesh's own cells, or NULL */
+/* Makes a DM with the settings of dm on the given mesh, whose reference it takes over, or one that is not set up where that is NULL.
+   coefficient: of mesh's own cells, or NULL */
 static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient[], DM *out)
 {
   DM_VPatchDG *from = (DM_VPatchDG *)dm->data, *to;
@@ -91,11 +91,15 @@ static PetscErrorCode DMClone_VPatchDG(DM dm, DM *clone)
 }
 
 /* PETSc sets the level of a refined DM itself, and leaves that of a coarsened one to CoarsenHook(). */
-static PetscErrorCode CreateNext(DM dm, VpMesh mesh, const PetscReal coefficient[], DM *out)
+static PetscErrorCode CreateNext(DM dm, VpMesh next, DM *out)
 {
+  PetscReal *a;
+
   PetscFunctionBegin;
   *out = NULL;
-  PetscCall(CreateLike(dm, mesh, coefficient, out));
+  PetscCall(DMVPatchDGMoveCoefficient(dm, next, &a));
+  PetscCall(CreateLike(dm, next, a, out));
+  PetscCall(PetscFree(a));
   PetscCall(PetscObjectSetOptionsPrefix((PetscObject)*out, ((PetscObject)dm)->prefix));
   (*out)->setupcalled = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -103,49 +107,32 @@ static PetscErrorCode CreateNext(DM dm, VpMesh mesh, const PetscReal coefficient
 
 static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
 {
-  DM_VPatchDG     *dg = (DM_VPatchDG *)dm->data;
-  const PetscReal *coefficient;
-  PetscReal       *a = NULL;
-  VpMesh           fine;
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  VpMesh       fine;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMRefine()"));
-  coefficient = dg->op->problem.coefficient;
   PetscCall(DMVPatchDGCheckSize(dm, dg->boxes->nbox, dg->mesh->level + 1));
   PetscCall(VpMeshRefine(dg->mesh, &fine));
-  if (coefficient) {
-    PetscCall(PetscMalloc1(fine->nown + 1, &a));
-    for (int32_t c = 0; c < fine->nown; c++) a[c] = coefficient[fine->parent[c]];
-  }
-  PetscCall(CreateNext(dm, fine, a, refined));
-  PetscCall(PetscFree(a));
+  PetscCall(CreateNext(dm, fine, refined));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode DMCoarsen_VPatchDG(DM dm, MPI_Comm comm, DM *coarsened)
 {
-  DM_VPatchDG     *dg = (DM_VPatchDG *)dm->data;
-  const PetscReal *coefficient;
-  PetscReal       *a = NULL;
-  VpMesh           coarse;
+  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  VpMesh       coarse;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMCoarsen()"));
-  coefficient = dg->op->problem.coefficient;
   PetscCheck(dg->mesh->level > 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "The boxes are whole, there is no coarser mesh: refine more (-dm_refine n) or use fewer levels (-pc_mg_levels at most n + 1)");
   PetscCall(VpMeshCoarsen(dg->mesh, &coarse));
-  if (coefficient) {
-    PetscCall(PetscMalloc1(coarse->nown + 1, &a));
-    PetscCall(VpCoarsenCoefficient(dg->mesh, coefficient, a));
-  }
-  PetscCall(CreateNext(dm, coarse, a, coarsened));
-  PetscCall(PetscFree(a));
+  PetscCall(CreateNext(dm, coarse, coarsened));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* It runs after PETSc has copied types and levels. A mesh of whole boxes gets an assembled matrix, which the LU that PCMG puts there needs.
- */
+/* It runs after PETSc has copied types and levels. Whole boxes get an assembled matrix, which the LU that PCMG puts there needs. */
 static PetscErrorCode CoarsenHook(DM fine, DM coarse, void *ctx)
 {
   const int level = ((DM_VPatchDG *)coarse->data)->mesh->level;
@@ -158,7 +145,7 @@ static PetscErrorCode CoarsenHook(DM fine, DM coarse, void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* says which ranks have cells beyond this one's faces */
+/* The neighbours are the ranks with cells beyond this one's faces. */
 static PetscErrorCode DMGetNeighbors_VPatchDG(DM dm, PetscInt *n, const PetscMPIInt **ranks)
 {
   VpRankCount count;

@@ -1,7 +1,7 @@
 /* The domain of a DMVPATCHDG, made of its settings. */
 #include "internal.h"
 
-/* It comes before anything is made of the settings, which could fail on some ranks only. */
+/* It is called before anything is made of the settings, since that could fail on some ranks only. */
 PetscErrorCode DMVPatchDGCheckAgreement(DM dm)
 {
   DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
@@ -41,7 +41,7 @@ static void VisitGrid(const PetscInt g[3], PetscInt x, PetscInt y, PetscInt z, P
   }
 }
 
-/* makes the grid[0] grid[1] grid[2] equal boxes of the domain box */
+/* The domain box consists of grid[0] grid[1] grid[2] equal boxes. */
 static PetscErrorCode MakeGrid(DM dm)
 {
   DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
@@ -59,7 +59,7 @@ static PetscErrorCode MakeGrid(DM dm)
   PetscCheck(nbox <= VP_MAX_BOXES, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "-dm_vpatchdg_boxes means %.0f boxes, more than the %d that are possible: take fewer and refine them (-dm_refine)", nbox,
              VP_MAX_BOXES);
-  PetscCall(DMVPatchDGCheckSize(dm, (PetscInt)nbox, 0)); /* before there are as many boxes */
+  PetscCall(DMVPatchDGCheckSize(dm, (PetscInt)nbox, 0)); /* It comes before there are as many boxes. */
   PetscCall(DMVPatchDGStoreBoxes(dm, (PetscInt)nbox));
   PetscCall(PetscMalloc1(dg->nbox, &place));
   while (size < PetscMax(g[0], PetscMax(g[1], g[2]))) size *= 2;
@@ -75,7 +75,7 @@ static PetscErrorCode MakeGrid(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* makes the domains lshape and fichera: the 2^dim unit boxes around the origin without the last */
+/* The domains lshape and fichera consist of the 2^dim unit boxes around the origin without the last. */
 static PetscErrorCode MakeReentrant(DM dm)
 {
   DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;

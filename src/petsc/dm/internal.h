@@ -35,6 +35,9 @@ PETSC_INTERN PetscErrorCode DMVPatchDGCheckSize(DM, PetscInt nbox, PetscInt leve
 PETSC_INTERN PetscErrorCode DMVPatchDGCheckScale(DM, VpDomain, PetscInt level);
 /* the same of a coefficient of own cells, or NULL */
 PETSC_INTERN PetscErrorCode DMVPatchDGCheckCoefficient(DM, const PetscReal a[]);
+/* coefficient.c: the coefficient of own cells of the next finer or coarser mesh, for the caller to free; NULL: 1. A coarser cell gets the mean
+   of its children's. */
+PETSC_INTERN PetscErrorCode DMVPatchDGMoveCoefficient(DM, VpMesh next, PetscReal **);
 /* doctor.c: before there is a mesh of that level */
 PETSC_INTERN PetscErrorCode DMVPatchDGDoctor(DM, PetscInt level);
 

@@ -4,7 +4,7 @@
 #define MOST  1e95  /* the most that volumes, h^2, a/h^2 and their inverses may be: squares of the norms of x and b are numbers then */
 #define ENTRY 1e290 /* the most that an entry of the operator may be */
 
-/* the most unknowns of a rank: PETSc's vectors leave their arithmetic to BLAS, which may count in int, and on GPUs to cuBLAS, which does */
+/* PETSc's vectors leave their arithmetic to BLAS, which may count a rank's unknowns in int, and on GPUs to cuBLAS, which does. */
 static PetscErrorCode MostUnknowns(DM dm, double *most)
 {
   PetscBool host;
@@ -55,7 +55,7 @@ static PetscBool Holds(PetscReal x)
   return (PetscBool)(x >= 1 / MOST && x <= MOST);
 }
 
-/* does double precision hold the product and the squares of a cell's sizes h[dim], and 1/h^2? */
+/* Does double precision hold the product and the squares of a cell's sizes h[dim], and 1/h^2? */
 static PetscBool HoldsSizes(PetscInt dim, const PetscReal h[])
 {
   PetscReal volume = 1;

@@ -59,31 +59,28 @@ static PetscErrorCode CheckBoxOption(DM dm, const char option[], PetscInt n)
 static PetscErrorCode BoxOptions(DM dm, VpOptionItems PetscOptionsObject)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  PetscInt     grid[MAX_ENTRIES] = {dg->grid[0], dg->grid[1], dg->grid[2]}, n;
-  PetscReal    lower[MAX_ENTRIES] = {dg->lower[0], dg->lower[1], dg->lower[2]},
-            upper[MAX_ENTRIES] = {dg->upper[0], dg->upper[1], dg->upper[2]};
-  PetscBool set;
+  PetscInt     grid[MAX_ENTRIES] = {0}, n[3] = {MAX_ENTRIES, MAX_ENTRIES, MAX_ENTRIES};
+  PetscReal    lower[MAX_ENTRIES] = {0}, upper[MAX_ENTRIES] = {0};
+  PetscBool    set[3];
 
   PetscFunctionBegin;
-  n = MAX_ENTRIES;
+  PetscCall(PetscArraycpy(grid, dg->grid, 3));
+  PetscCall(PetscArraycpy(lower, dg->lower, 3));
+  PetscCall(PetscArraycpy(upper, dg->upper, 3));
+  PetscCall(PetscOptionsIntArray("-dm_vpatchdg_boxes", "Number of boxes in every direction (domain box)", "DMVPatchDGSetBoxGrid", grid,
+                                 &n[0], &set[0]));
   PetscCall(
-    PetscOptionsIntArray("-dm_vpatchdg_boxes", "Number of boxes in every direction (domain box)", "DMVPatchDGSetBoxGrid", grid, &n, &set));
-  if (set) PetscCall(CheckBoxOption(dm, "-dm_vpatchdg_boxes", n));
-  if (set) PetscCall(DMVPatchDGSetBoxGrid(dm, grid, NULL, NULL));
-  n = MAX_ENTRIES;
+    PetscOptionsRealArray("-dm_vpatchdg_lower", "Lower corner of the domain (domain box)", "DMVPatchDGSetBoxGrid", lower, &n[1], &set[1]));
   PetscCall(
-    PetscOptionsRealArray("-dm_vpatchdg_lower", "Lower corner of the domain (domain box)", "DMVPatchDGSetBoxGrid", lower, &n, &set));
-  if (set) PetscCall(CheckBoxOption(dm, "-dm_vpatchdg_lower", n));
-  if (set) PetscCall(DMVPatchDGSetBoxGrid(dm, NULL, lower, NULL));
-  n = MAX_ENTRIES;
-  PetscCall(
-    PetscOptionsRealArray("-dm_vpatchdg_upper", "Upper corner of the domain (domain box)", "DMVPatchDGSetBoxGrid", upper, &n, &set));
-  if (set) PetscCall(CheckBoxOption(dm, "-dm_vpatchdg_upper", n));
-  if (set) PetscCall(DMVPatchDGSetBoxGrid(dm, NULL, NULL, upper));
+    PetscOptionsRealArray("-dm_vpatchdg_upper", "Upper corner of the domain (domain box)", "DMVPatchDGSetBoxGrid", upper, &n[2], &set[2]));
+  if (set[0]) PetscCall(CheckBoxOption(dm, "-dm_vpatchdg_boxes", n[0]));
+  if (set[1]) PetscCall(CheckBoxOption(dm, "-dm_vpatchdg_lower", n[1]));
+  if (set[2]) PetscCall(CheckBoxOption(dm, "-dm_vpatchdg_upper", n[2]));
+  PetscCall(DMVPatchDGSetBoxGrid(dm, set[0] ? grid : NULL, set[1] ? lower : NULL, set[2] ? upper : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* asks for the dimension, which the domain may imply */
+/* The domain may imply the dimension. */
 static PetscErrorCode DomainOptions(DM dm, VpOptionItems PetscOptionsObject)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;

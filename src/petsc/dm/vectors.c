@@ -29,14 +29,6 @@ PetscErrorCode DMCreateLocalVector_VPatchDG(DM dm, Vec *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckGlobal(DM dm, Vec v, const char caller[])
-{
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, caller));
-  PetscCall(DMVPatchDGCheckVector(dm, v, caller));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Ensures: an error on all ranks where the vector is wrong on one. */
 static PetscErrorCode CheckLocal(DM dm, Vec v, InsertMode mode)
 {
@@ -54,7 +46,7 @@ static PetscErrorCode CheckLocal(DM dm, Vec v, InsertMode mode)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* local (+)= the values of own cells, then those of the face ghosts */
+/* Ensures: local is (ADD_VALUES: has grown by) the values of own cells, then those of the face ghosts. */
 static PetscErrorCode FillLocal(DM dm, const PetscScalar own[], InsertMode mode, PetscScalar local[])
 {
   DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
@@ -78,7 +70,7 @@ PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM dm, Vec global, InsertMode mode,
   PetscScalar       *l;
 
   PetscFunctionBegin;
-  PetscCall(CheckGlobal(dm, global, "DMGlobalToLocal()"));
+  PetscCall(DMVPatchDGCheckVector(dm, global, "DMGlobalToLocal()"));
   PetscCall(CheckLocal(dm, local, mode));
   PetscCall(VecGetArrayRead(global, &g));
   PetscCall(VecGetArray(local, &l));
@@ -98,7 +90,7 @@ PetscErrorCode DMLocalToLocalBegin_VPatchDG(DM dm, Vec from, InsertMode mode, Ve
   PetscCall(CheckLocal(dm, to, mode));
   PetscCall(PetscMalloc1(nown, &own));
   PetscCall(VecGetArray(from, &x));
-  PetscCall(PetscArraycpy(own, x, nown)); /* from and to may be one */
+  PetscCall(PetscArraycpy(own, x, nown)); /* `from` and `to` may be one vector. */
   PetscCall(VecRestoreArray(from, &x));
   PetscCall(VecGetArray(to, &y));
   PetscCall(FillLocal(dm, own, mode, y));
@@ -117,7 +109,7 @@ PetscErrorCode DMLocalToGlobalBegin_VPatchDG(DM dm, Vec local, InsertMode mode, 
   VpLevel            level;
 
   PetscFunctionBegin;
-  PetscCall(CheckGlobal(dm, global, "DMLocalToGlobal()"));
+  PetscCall(DMVPatchDGCheckVector(dm, global, "DMLocalToGlobal()"));
   PetscCall(CheckLocal(dm, local, mode));
   PetscCall(DMVPatchDGGetLevel(dm, &level));
   PetscCall(VecGetArrayRead(local, &l));

@@ -1,4 +1,4 @@
-/* DMView: the settings and what they amount to. */
+/* DMView(): the settings, and what they amount to. */
 #include "internal.h"
 
 static PetscErrorCode ViewDomain(DM dm, PetscViewer viewer)

@@ -7,7 +7,8 @@ typedef struct {
   double own, sweep, local;
 } Share;
 
-/* Ranks have cubes of a cube of cells: a rank's share has ghosts on two sides of every direction at most, on fewer where ranks are few. */
+/* The cells are taken for a cube that ranks cut into cubes. A rank's share then has ghosts on two sides of every direction at most, and on
+   fewer where ranks are few. */
 static double WithLayers(const VpSize *size, double cells, int layers)
 {
   const double side = pow(size->ranks, 1. / size->dim), edge = pow(cells, 1. / size->dim) / side;

@@ -48,7 +48,7 @@ static PetscErrorCode Hosts(PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* says which GPU there is, or why none is used */
+/* prints which GPU there is, or why none is used */
 static PetscErrorCode Device(PetscViewer viewer, const VpBackend *backend)
 {
   const VpBackend *cuda = VpBackendFind("cuda");

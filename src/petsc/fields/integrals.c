@@ -8,8 +8,8 @@ typedef struct {
   VpQuadrature quad;
   VpLevel      level;
   int          ndof;
-  int          nq3[3], n3[3]; /* sizes by direction: points, functions; 1 in the third of two */
-  double      *value, *work;  /* [nq^dim], for VpTensor */
+  int          nq3[3], n3[3]; /* numbers of points and functions by direction, 1 in a third that there is not */
+  double      *value, *work;  /* [nq^dim] values, and VpTensor()'s work */
 } Rule;
 
 static PetscErrorCode RuleCreate(DM dm, Rule *rule)
@@ -36,7 +36,7 @@ static PetscErrorCode RuleDestroy(Rule *rule)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* coordinates and weight (of the reference cell) of point p, whose direction `skip` has no points */
+/* Ensures: x holds point p, and its weight in the reference cell is returned. Direction `skip` has no points: x[skip] is left as it is. */
 static double Point(const Rule *rule, const PetscReal lower[], const PetscReal size[], int p, int skip, PetscReal x[])
 {
   const VpQuadrature *quad = &rule->quad;
@@ -51,72 +51,47 @@ static double Point(const Rule *rule, const PetscReal lower[], const PetscReal s
   return w;
 }
 
-static PetscErrorCode Add(const Rule *rule, const double v[], PetscScalar b[])
-{
-  PetscFunctionBegin;
-  for (int i = 0; i < rule->ndof; i++) b[i] += v[i];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* b_i += (f, phi_i) on a cell */
-static PetscErrorCode AddVolume(Rule *rule, int32_t cell, VPatchDGFunction f, void *ctx, PetscScalar b[])
-{
-  const double *E[3] = {rule->quad.transpose, rule->quad.transpose, rule->quad.dim == 3 ? rule->quad.transpose : NULL};
-  PetscReal     lower[3], size[3], x[3];
-  PetscScalar   value;
-  double        scale;
-
-  PetscFunctionBegin;
-  VpMeshCellBounds(rule->mesh, cell, lower, size);
-  scale = PetscSqrtReal(size[0] * size[1] * size[2]);
-  for (int p = 0; p < rule->quad.npoint; p++) {
-    const double w = Point(rule, lower, size, p, -1, x);
-
-    value = 0;
-    PetscCall(f(rule->quad.dim, x, &value, ctx));
-    rule->value[p] = scale * w * value;
-  }
-  VpTensor(rule->n3, rule->nq3, E, rule->value, rule->value, rule->work);
-  PetscCall(Add(rule, rule->value, b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* b_i += a (g, gamma phi_i - d_n phi_i) on a Dirichlet side, a (g, phi_i) on a Neumann side */
-static PetscErrorCode AddFace(Rule *rule, int32_t cell, int side, PetscReal a, VPatchDGFunction dirichlet, VPatchDGFlux neumann, void *ctx,
-                              PetscScalar b[])
+/* b_i += (f, phi_i) on a cell where side < 0, a (f, gamma phi_i - d_n phi_i) on a Dirichlet side, a (flux, phi_i) on a Neumann side. There f
+   is NULL. */
+static PetscErrorCode AddIntegral(Rule *rule, int32_t cell, int side, PetscReal a, VPatchDGFunction f, VPatchDGFlux flux, void *ctx,
+                                  PetscScalar b[])
 {
   const VpBasis *basis = &rule->level->basis;
-  const int      normal = side / 2, end = side % 2, k = basis->degree;
+  const int      normal = side < 0 ? -1 : side / 2, end = side & 1, k = basis->degree;
   const double  *E[3] = {rule->quad.transpose, rule->quad.transpose, rule->quad.dim == 3 ? rule->quad.transpose : NULL};
   PetscReal      lower[3], size[3], x[3], n[3] = {0, 0, 0};
   int            cols[3] = {rule->nq3[0], rule->nq3[1], rule->nq3[2]};
-  double         lift[VP_MAX_N], scale, gamma;
+  double         lift[VP_MAX_N], scale;
   PetscScalar    value;
 
   PetscFunctionBegin;
   VpMeshCellBounds(rule->mesh, cell, lower, size);
-  gamma = rule->level->problem.penalty * 2 * k * (k + 1) / size[normal];
-  for (int i = 0; i < basis->n; i++)
-    lift[i] = dirichlet ? gamma * basis->value[end][i] - basis->slope[end][i] / size[normal] : basis->value[end][i];
-  E[normal] = lift;
-  cols[normal] = 1;
-  n[normal] = end ? 1 : -1;
-  x[normal] = lower[normal] + (end ? size[normal] : 0);
-  scale = a * PetscSqrtReal(size[0] * size[1] * size[2]) / size[normal]; /* |face| / sqrt|cell| */
+  scale = PetscSqrtReal(size[0] * size[1] * size[2]);
+  if (side >= 0) {
+    const double gamma = rule->level->problem.penalty * 2 * k * (k + 1) / size[normal];
+
+    for (int i = 0; i < basis->n; i++)
+      lift[i] = f ? gamma * basis->value[end][i] - basis->slope[end][i] / size[normal] : basis->value[end][i];
+    E[normal] = lift;
+    cols[normal] = 1;
+    n[normal] = end ? 1 : -1;
+    x[normal] = lower[normal] + (end ? size[normal] : 0);
+    scale = a * scale / size[normal]; /* a |face| / sqrt|cell| */
+  }
   for (int p = 0; p < cols[0] * cols[1] * cols[2]; p++) {
     const double w = Point(rule, lower, size, p, normal, x);
 
     value = 0;
-    if (dirichlet) PetscCall(dirichlet(rule->quad.dim, x, &value, ctx));
-    else PetscCall(neumann(rule->quad.dim, x, n, &value, ctx));
+    if (f) PetscCall(f(rule->quad.dim, x, &value, ctx));
+    else PetscCall(flux(rule->quad.dim, x, n, &value, ctx));
     rule->value[p] = scale * w * value;
   }
   VpTensor(rule->n3, cols, E, rule->value, rule->value, rule->work);
-  PetscCall(Add(rule, rule->value, b));
+  for (int i = 0; i < rule->ndof; i++) b[i] += rule->value[i];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a singular problem has solutions where b is orthogonal to the constants */
+/* removes the part of b along the constants, with which a singular problem has no solution */
 static PetscErrorCode MakeConsistent(DM dm, Vec b)
 {
   VpProblem   problem;
@@ -167,7 +142,6 @@ PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction 
   PetscScalar *values;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGComputeRHS()"));
   PetscCall(DMVPatchDGCheckVector(dm, b, "DMVPatchDGComputeRHS()"));
   dg = (DM_VPatchDG *)dm->data;
   PetscCall(RuleCreate(dm, &rule));
@@ -178,12 +152,12 @@ PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction 
     const PetscReal a = dg->op->problem.coefficient ? dg->op->problem.coefficient[c] : 1;
 
     PetscCall(VpProgress("right-hand side", c, dg->mesh->nown));
-    if (f) PetscCall(AddVolume(&rule, c, f, ctx, cell));
+    if (f) PetscCall(AddIntegral(&rule, c, -1, 1, f, NULL, ctx, cell));
     for (int side = 0; side < 2 * rule.quad.dim; side++) {
       const int32_t beyond = dg->mesh->neighbor[(size_t)c * 2 * rule.quad.dim + side];
 
-      if (beyond == VP_DIRICHLET && dirichlet) PetscCall(AddFace(&rule, c, side, a, dirichlet, NULL, ctx, cell));
-      if (beyond == VP_NEUMANN && neumann) PetscCall(AddFace(&rule, c, side, a, NULL, neumann, ctx, cell));
+      if (beyond == VP_DIRICHLET && dirichlet) PetscCall(AddIntegral(&rule, c, side, a, dirichlet, NULL, ctx, cell));
+      if (beyond == VP_NEUMANN && neumann) PetscCall(AddIntegral(&rule, c, side, a, NULL, neumann, ctx, cell));
     }
   }
   PetscCall(VecRestoreArray(b, &values));
@@ -192,7 +166,7 @@ PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* u[point][n components] at the points of a cell; zero where there is no function */
+/* values[point][n] = the n components of u at the points of a cell, 0 where there is no function */
 static PetscErrorCode Evaluate(Rule *rule, int32_t cell, VPatchDGFunction u, int n, void *ctx, PetscScalar values[])
 {
   PetscReal lower[3], size[3], x[3];
@@ -207,8 +181,8 @@ static PetscErrorCode Evaluate(Rule *rule, int32_t cell, VPatchDGFunction u, int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *square += the integral over a cell of (v - u)^2, v = x's function (derivative < 0) or its derivative in that direction; u: every n-th of
- * exact */
+/* *square += the integral over a cell of (v - u)^2. v is the function of x (derivative < 0) or its derivative in that direction, u is every
+   n-th number of `exact`. */
 static void AddSquare(Rule *rule, int32_t cell, int derivative, const PetscScalar x[], const PetscScalar exact[], int n, PetscReal *square)
 {
   const VpQuadrature *quad = &rule->quad;
@@ -252,7 +226,6 @@ PetscErrorCode DMVPatchDGComputeErrors(DM dm, Vec x, VPatchDGFunction u, VPatchD
   PetscReal          square[2] = {0, 0};
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGComputeErrors()"));
   PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGComputeErrors()"));
   PetscCall(RuleCreate(dm, &rule));
   PetscCall(PetscMalloc1(rule.quad.npoint * rule.quad.dim, &exact));
@@ -285,9 +258,8 @@ PetscErrorCode DMVPatchDGComputeOnes_Private(KSP ksp, Vec b, void *ctx)
   DM dm;
 
   PetscFunctionBegin;
-  if (((PetscObject)b)->refct > 1) PetscFunctionReturn(PETSC_SUCCESS); /* the caller's own b, KSPSolve(ksp, b, x): not ours to fill */
+  if (((PetscObject)b)->refct > 1) PetscFunctionReturn(PETSC_SUCCESS); /* It is the caller's own b, of KSPSolve(ksp, b, x). */
   PetscCall(KSPGetDM(ksp, &dm));
-  PetscCall(DMVPatchDGCheck(dm, "The right-hand side f = 1"));
   PetscCall(DMVPatchDGCheckVector(dm, b, "The right-hand side f = 1"));
   PetscCall(DMVPatchDGFillConstant(dm, b));
   PetscCall(MakeConsistent(dm, b));

@@ -91,7 +91,6 @@ static PetscErrorCode ApplyOnCells(VpMesh mesh, int n, const double A[], PetscRe
 static PetscErrorCode CheckVectors(DM dm, Vec x, Vec y, const char caller[])
 {
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, caller));
   PetscCall(DMVPatchDGCheckVector(dm, x, caller));
   PetscCall(DMVPatchDGCheckVector(dm, y, caller));
   PetscCheck(x != y, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_IDN, "%s: the two vectors must be different", caller);
@@ -151,7 +150,8 @@ PetscErrorCode DMVPatchDGSetPointValues(DM dm, Vec values, Vec x)
   PetscCall(CheckVectors(dm, values, x, "DMVPatchDGSetPointValues()"));
   PetscCall(GaussPoints(dm, &quad, &mesh));
   for (int i = 0; i < quad.n * quad.nq; i++) quad.transpose[i] *= quad.w[i % quad.nq];
-  PetscCall(ApplyOnCells(mesh, quad.n, quad.transpose, 0.5, values, x)); /* sum_q w_q phi_i(x_q) value_q: exact, the basis is orthonormal */
+  PetscCall(
+    ApplyOnCells(mesh, quad.n, quad.transpose, 0.5, values, x)); /* sum_q w_q phi_i(x_q) value_q is exact: the basis is orthonormal */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,7 +180,6 @@ PetscErrorCode DMVPatchDGInterpolate(DM dm, VPatchDGFunction u, void *ctx, Vec x
   PetscInt           n;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGInterpolate()"));
   PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGInterpolate()"));
   VpAssertPointer(u, 2);
   PetscCall(DMVPatchDGGetPoints(dm, &coordinates));

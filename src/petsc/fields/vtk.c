@@ -5,18 +5,19 @@
 
 #define CHUNK ((size_t)1 << 26) /* bytes of a message */
 
-static const char field_name[] = "DMVPatchDG VTK field %d"; /* the vectors a viewer waits to write are composed with it */
+static const char field_name[] =
+  "DMVPatchDG VTK field %d"; /* the vectors that a viewer has yet to write are composed with it under these names */
 
 /* all that describes a cell's points */
 typedef struct {
   MPI_Comm     comm;
   PetscMPIInt  rank, size;
   FILE        *file;   /* on rank 0 */
-  PetscBool    failed; /* something could not be written there: the others are told when all is sent */
-  uint64_t     bytes;  /* of its arrays */
+  PetscBool    failed; /* Something could not be written there; the others are told when all is sent. */
+  uint64_t     bytes;  /* all that its arrays take */
   VpMesh       mesh;
   VpQuadrature quad;                   /* equidistant points */
-  int          npoint, ncell, ncorner; /* of a cell: points, linear cells; of a linear cell: corners */
+  int          npoint, ncell, ncorner; /* the points and linear cells of a cell, the corners of a linear cell */
 } Grid;
 
 static void Write(Grid *grid, const void *data, size_t bytes)
@@ -31,7 +32,7 @@ static void Line(Grid *grid, const char text[])
   Write(grid, "\n", 1);
 }
 
-/* of an array; rank 0 says how far the file is */
+/* writes a part of an array; -vpatchdg_progress says how far the file is */
 static PetscErrorCode WriteData(Grid *grid, const char *data, size_t bytes)
 {
   PetscFunctionBegin;
@@ -42,7 +43,7 @@ static PetscErrorCode WriteData(Grid *grid, const char *data, size_t bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An appended array: its size, then the ranks' parts in their order. */
+/* An appended array is its size, then the ranks' parts in their order. */
 static PetscErrorCode WriteArray(Grid *grid, const void *data, size_t bytes)
 {
   uint64_t    mine = bytes, total = 0, *of_rank;
@@ -98,7 +99,7 @@ static PetscErrorCode WritePoints(Grid *grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* corners of a VTK_PIXEL or VTK_VOXEL: x fastest, as ours */
+/* The corners of a VTK_PIXEL or VTK_VOXEL run with x fastest, as ours do. */
 static PetscErrorCode WriteConnectivity(Grid *grid)
 {
   const int n = grid->quad.nq, k = n - 1, dim = grid->mesh->dim;
@@ -122,7 +123,7 @@ static PetscErrorCode WriteConnectivity(Grid *grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* where every linear cell's corners end; what it is; whose it is */
+/* writes of every linear cell where its corners end, what it is, and whose it is */
 static PetscErrorCode WriteCells(Grid *grid)
 {
   const size_t n = (size_t)grid->mesh->nown * grid->ncell;
@@ -169,7 +170,7 @@ static PetscErrorCode WriteField(Grid *grid, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* one line of the header; *offset grows by the array's size. attributes: Name, NumberOfComponents */
+/* writes one line of the header. Ensures: *offset has grown by the array's size. attributes: Name, NumberOfComponents */
 static PetscErrorCode Declare(Grid *grid, const char type[], const char attributes[], double count, int bytes, uint64_t *offset)
 {
   char text[512];
@@ -182,7 +183,7 @@ static PetscErrorCode Declare(Grid *grid, const char type[], const char attribut
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* XML: what may not stand in an attribute becomes an underscore */
+/* What may not stand in an attribute of XML becomes an underscore. */
 static PetscErrorCode FieldAttributes(Vec v, char text[], size_t length)
 {
   const char *name;
@@ -257,7 +258,7 @@ static PetscErrorCode WriteHeader(Grid *grid, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What rank 0 met. After an error the viewer, which PETSc flushes again when it is destroyed, has nothing to write. */
+/* Ensures: an error on all ranks where rank 0 met one. PETSc flushes the viewer again when it is destroyed: it then has nothing to write. */
 static PetscErrorCode CheckFile(Grid *grid, PetscViewer viewer, const char what[])
 {
   PetscMPIInt failed = grid->failed;
@@ -309,7 +310,7 @@ static PetscErrorCode GridClose(Grid *grid, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc calls it when the viewer is flushed or destroyed */
+/* PETSc calls it when the viewer is flushed or destroyed. */
 static PetscErrorCode WriteAll(PetscObject object, PetscViewer viewer)
 {
   Grid grid = {0};
@@ -349,7 +350,7 @@ static PetscErrorCode CheckName(PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the viewer keeps a copy: the caller may go on with v */
+/* The viewer keeps a copy, so that the caller may go on with v. */
 static PetscErrorCode AddField(DM dm, Vec v, PetscViewer viewer)
 {
   const char *name;
@@ -357,7 +358,6 @@ static PetscErrorCode AddField(DM dm, Vec v, PetscViewer viewer)
   Vec         copy, other;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, "VecView()"));
   PetscCall(DMVPatchDGCheckVector(dm, v, "VecView()"));
   PetscCall(CheckName(viewer));
   PetscCall(PetscObjectGetName((PetscObject)v, &name));

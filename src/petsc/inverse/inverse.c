@@ -53,6 +53,14 @@ static PetscErrorCode VpInversePostSolve(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode VpInverseDestroy(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(VpInverseReset(pc));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpInverseCreate(PC pc, VpInverse *inverse, const VpInverseOps *ops)
 {
   PetscFunctionBegin;
@@ -66,5 +74,6 @@ PetscErrorCode VpInverseCreate(PC pc, VpInverse *inverse, const VpInverseOps *op
   pc->ops->presolve = VpInversePreSolve;
   pc->ops->postsolve = VpInversePostSolve;
   pc->ops->reset = VpInverseReset;
+  pc->ops->destroy = VpInverseDestroy;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

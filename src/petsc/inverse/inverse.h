@@ -38,7 +38,7 @@ typedef struct {
   unsigned            warned; /* bit w: of VpWarning w */
 } VpInverse;
 
-/* inverse.c: the PC's operations, the same for both types */
+/* inverse.c: sets the PC's data and its operations, the same for both types */
 PETSC_INTERN PetscErrorCode VpInverseCreate(PC, VpInverse *, const VpInverseOps *);
 
 /* setup.c: frees what was built, and forgets the KSP that is solving */
@@ -77,16 +77,16 @@ typedef struct {
     keeps; /* Its r stays b - A x also where the preconditioner is not quite linear, as long as it is symmetric where it has to be. */
   PetscBool symmetric; /* It needs a symmetric preconditioner. */
 } VpKSPKind;
-PETSC_INTERN PetscErrorCode VpKSPKindOf(const char type[], VpKSPKind *);
+PETSC_INTERN VpKSPKind VpKSPKindOf(KSPType);
 
 /* warn.c: one line on the first rank's stderr, each kind once a PC, unless -vpatchdg_warnings 0 */
 typedef enum { VP_WARN_SINGLE, VP_WARN_SYMMETRY, VP_WARN_RESIDUAL, VP_WARN_COARSE, VP_WARN_FAILED } VpWarning;
-PETSC_INTERN PetscErrorCode VpWarnWanted(PC, VpWarning, PetscBool *wanted); /* Is this kind wanted, and new? */
+PETSC_INTERN PetscErrorCode VpWarnWanted(PC, VpWarning, PetscBool *wanted); /* Is this kind wanted, and new? VpWarn() asks that itself. */
 PETSC_INTERN PetscErrorCode VpWarn(PC, VpWarning, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
 PETSC_INTERN const char    *VpPrefix(PC);
 /* Does the KSP measure its residual, outside of other solvers, which may mean it to stop early? */
 PETSC_INTERN PetscBool VpIsWatched(KSP);
 /* warns of single precision with a KSP that does not stand it; remedy: the option that helps, without the PC's prefix */
-PETSC_INTERN PetscErrorCode VpWarnSingle(PC, const VpKSPKind *, const char remedy[]);
+PETSC_INTERN PetscErrorCode VpWarnSingle(PC, KSPType, const char remedy[]);
 /* warns after a solve whose KSP says more than is true */
 PETSC_INTERN PetscErrorCode VpWarnResidual(PC, KSP, Vec b, Vec x);

@@ -18,12 +18,10 @@ static const VpKSPKind kinds[] = {
   {KSPPIPECR, PETSC_FALSE, PETSC_TRUE},
 };
 
-PetscErrorCode VpKSPKindOf(const char type[], VpKSPKind *kind)
+VpKSPKind VpKSPKindOf(KSPType type)
 {
-  PetscFunctionBegin;
-  *kind = (VpKSPKind){type, PETSC_FALSE, PETSC_FALSE};
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(kinds); i++) {
-    if (!strcmp(kinds[i].type, type)) *kind = kinds[i];
+    if (!strcmp(kinds[i].type, type)) return kinds[i];
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (VpKSPKind){type, PETSC_FALSE, PETSC_FALSE};
 }

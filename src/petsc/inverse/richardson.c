@@ -4,7 +4,7 @@
    It stops by the norm of b - A x and by the KSP's own test, as KSPRICHARDSON does in its own loop (inverse.c sets its norm). */
 #include "inverse.h"
 
-/* finds the operator where the matrix is A itself, without entries, else NULL. The preconditioner may be that of an older one. */
+/* Ensures: *op is the operator where the matrix is A itself, without entries, else NULL. The preconditioner may be that of an older one. */
 static PetscErrorCode FusedOperator(PC pc, VpOperator *op)
 {
   VpMatrix  matrix;
@@ -60,7 +60,7 @@ PetscErrorCode VpInverseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rt
 
   PetscFunctionBegin;
   PetscCall(FusedOperator(pc, &op));
-  ((VpInverse *)pc->data)->factor = 0; /* of other residuals */
+  ((VpInverse *)pc->data)->factor = 0; /* It belonged to other residuals. */
   for (it = 0;; it++) {
     const Vec now = guesszero && it == 0 ? NULL : x;
 

@@ -2,7 +2,7 @@
 #include "inverse.h"
 #include "../support/session.h"
 
-/* does not forget the KSP that is solving: PETSc may set up anew in the middle of its solve */
+/* The KSP that is solving stays known: PETSc may set up anew in the middle of its solve. */
 static PetscErrorCode Clear(PC pc)
 {
   VpInverse *inverse = (VpInverse *)pc->data;
@@ -69,7 +69,7 @@ static PetscErrorCode Renew(PC pc, const VpPmat *p)
   PetscCall(Clear(pc));
   inverse->dm = p->dm;
   inverse->op = op;
-  inverse->changed = PETSC_TRUE; /* until it is done */
+  inverse->changed = PETSC_TRUE; /* It stays so where one of the following fails. */
   problem = Problem(inverse);
   PetscCall(VpProblemRange(op->mesh, &problem, inverse->range));
   if (inverse->ops->prepare) PetscCall(inverse->ops->prepare(pc, op->mesh, &problem, &later));

@@ -13,10 +13,13 @@ PetscErrorCode VpWarnWanted(PC pc, VpWarning kind, PetscBool *wanted)
 
 PetscErrorCode VpWarn(PC pc, VpWarning kind, const char format[], ...)
 {
-  char    text[512];
-  va_list arguments;
+  char      text[512];
+  va_list   arguments;
+  PetscBool wanted;
 
   PetscFunctionBegin;
+  PetscCall(VpWarnWanted(pc, kind, &wanted));
+  if (!wanted) PetscFunctionReturn(PETSC_SUCCESS);
   va_start(arguments, format);
   vsnprintf(text, sizeof(text), format, arguments);
   va_end(arguments);
@@ -30,19 +33,17 @@ const char *VpPrefix(PC pc)
   return ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "";
 }
 
-PetscErrorCode VpWarnSingle(PC pc, const VpKSPKind *kind, const char remedy[])
+PetscErrorCode VpWarnSingle(PC pc, KSPType type, const char remedy[])
 {
   const char *prefix = VpPrefix(pc);
-  PetscBool   wanted;
 
   PetscFunctionBegin;
-  PetscCall(VpWarnWanted(pc, VP_WARN_SINGLE, &wanted));
-  if (kind->keeps || !wanted) PetscFunctionReturn(PETSC_SUCCESS);
+  if (VpKSPKindOf(type).keeps) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(
     VpWarn(pc, VP_WARN_SINGLE,
            "with KSP %s and a preconditioner in single precision the true residual stalls near cond(A) 6e-8, whatever the KSP reports: "
            "use -%s%s, or -%sksp_type fgmres",
-           kind->type, prefix, remedy, prefix));
+           type, prefix, remedy, prefix));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -55,15 +56,13 @@ PetscBool VpIsWatched(KSP ksp)
 static PetscErrorCode IsToCheck(KSP ksp, PetscBool stiff, PetscBool *check)
 {
   const KSPConvergedDefaultCtx *ctx = (const KSPConvergedDefaultCtx *)ksp->cnvP;
-  VpKSPKind                     kind;
 
   PetscFunctionBegin;
   *check = PETSC_FALSE;
   if (ksp->converged != KSPConvergedDefault || !ctx || ctx->initialrtol || ctx->mininitialrtol) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->reason != KSP_CONVERGED_RTOL && ksp->reason != KSP_CONVERGED_ATOL) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpKSPKindOf(((PetscObject)ksp)->type_name, &kind));
-  *check = (PetscBool)(stiff || !kind.keeps || ksp->normtype != KSP_NORM_UNPRECONDITIONED);
+  *check = (PetscBool)(stiff || !VpKSPKindOf(((PetscObject)ksp)->type_name).keeps || ksp->normtype != KSP_NORM_UNPRECONDITIONED);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

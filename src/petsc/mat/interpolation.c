@@ -24,7 +24,7 @@ static PetscErrorCode TransferDestroy(void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* v's values and the ghosts' in a level's vector */
+/* brings v's values and the ghosts' into a level's vector */
 static PetscErrorCode Fetch(VpLevel level, Vec v, VpGhostKind kind, void *x)
 {
   PetscScalar *own;
@@ -38,7 +38,7 @@ static PetscErrorCode Fetch(VpLevel level, Vec v, VpGhostKind kind, void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a parent's n^dim and its 2^dim children's, direction by direction */
+/* A parent's n^dim numbers become those of its 2^dim children, direction by direction. */
 static PetscLogDouble TransferFlops(VpLevel fine)
 {
   const VpView  *v = &fine->view;
@@ -132,7 +132,7 @@ static PetscErrorCode CreateShell(DM coarse, DM fine, VpLevel from, VpLevel to, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* B = P[corner 2] (x) P[corner 1] (x) P[corner 0], [ndof][ndof]: a child's coefficients from its parent's */
+/* B = P[corner 2] (x) P[corner 1] (x) P[corner 0], [ndof][ndof], makes a child's coefficients of its parent's. */
 static void ChildMatrix(int dim, int n, const double P[], int corner, int ndof, PetscScalar B[])
 {
   for (int i = 0; i < ndof; i++) {

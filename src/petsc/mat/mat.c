@@ -18,7 +18,6 @@ PetscErrorCode MatGetVPatchDG(Mat P, const char caller[], VpPmat *p)
              "to KSPSetOperators(), or "
              "the DM to KSPSetDM()",
              caller, VpTypeName((PetscObject)P), p->dm ? "belongs to a DM of another type" : "belongs to no DM");
-  PetscCall(DMVPatchDGCheck(p->dm, caller));
   PetscCall(DMVPatchDGCheckMatrix(p->dm, P, caller));
   p->op = matrix ? VpMatrixOperator(matrix) : ((DM_VPatchDG *)p->dm->data)->op;
   if (!matrix) PetscFunctionReturn(PETSC_SUCCESS);
@@ -27,7 +26,7 @@ PetscErrorCode MatGetVPatchDG(Mat P, const char caller[], VpPmat *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the constants, given by their coefficients: in this basis they are not the vector of ones */
+/* The constants are given by their coefficients: in this basis these are not all 1. */
 static PetscErrorCode AttachNullSpace(DM dm, Mat A)
 {
   MatNullSpace nullspace;
@@ -47,7 +46,7 @@ static PetscErrorCode AttachNullSpace(DM dm, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* says what is known of an operator */
+/* tells PETSc what is known of an operator */
 static PetscErrorCode Describe(DM dm, Mat A)
 {
   VpProblem problem;

@@ -78,7 +78,7 @@ static PetscErrorCode MatGetDiagonal_VPatchDG(Mat A, Vec d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a shifted operator is assembled for it: absolute values of its diagonal do not follow from those of A */
+/* A shifted operator is assembled for it: the absolute values of its diagonal do not follow from those of A. */
 static PetscErrorCode MatNorm_VPatchDG(Mat A, NormType type, PetscReal *norm)
 {
   VpMatrix matrix;
@@ -123,7 +123,7 @@ static PetscErrorCode MatDuplicate_Shell(Mat A, MatDuplicateOption option, Mat *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what PETSc asks for the way to a product of two matrices of type MATSHELL */
+/* PETSc asks it for the way to a product of two matrices of type MATSHELL. */
 static PetscErrorCode RefuseProduct(Mat product)
 {
   PetscFunctionBegin;
@@ -132,7 +132,7 @@ static PetscErrorCode RefuseProduct(Mat product)
           "their own), or assemble: -dm_mat_type aij");
 }
 
-/* what factorizations, block and row methods ask for */
+/* Factorizations, block methods and row methods ask for entries. */
 static PetscErrorCode RefuseEntries(Mat A)
 {
   PetscFunctionBegin;
@@ -171,7 +171,7 @@ static PetscErrorCode MatDiagonalSet_VPatchDG(Mat A, Vec d, InsertMode mode)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* no layout is copied from the DM's vectors: they may live on a device */
+/* No layout is copied from the DM's vectors, which may live on a device. */
 PetscErrorCode DMVPatchDGCreateShell(DM dm, Mat *A)
 {
   const PetscInt n = ((DM_VPatchDG *)dm->data)->mesh->nown * DMVPatchDGCellSize(dm);

@@ -3,7 +3,8 @@
 #include "../support/session.h"
 #include <petscdevice.h>
 
-/* PETSc's current stream; where it has no CUDA, or does not tell (before 3.20), the default one, which waits for the others */
+/* The work goes to PETSc's current stream; where PETSc has no CUDA, or does not tell (before 3.20), to the default one, which waits for the
+   others. */
 PetscErrorCode VpUseCurrentStream(const VpBackend *backend)
 {
   void *stream = NULL;
@@ -38,7 +39,7 @@ static PetscErrorCode ChooseDevice(const VpBackend *backend)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* on all ranks or on none */
+/* Ensures: the device is open on all ranks, or there is an error on all. */
 static PetscErrorCode OpenDevice(MPI_Comm comm, const VpBackend *backend)
 {
   PetscBool   here;
@@ -87,7 +88,8 @@ PetscErrorCode DMVPatchDGGetKernels(DM dm, const VpBackend **out)
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
 
   PetscFunctionBegin;
-  if (dg->kernels && !dg->mats && strncmp(dg->chosen_for, dm->vectype, sizeof(dg->chosen_for) - 1)) { /* only viewed so far */
+  if (dg->kernels && !dg->mats &&
+      strncmp(dg->chosen_for, dm->vectype, sizeof(dg->chosen_for) - 1)) { /* The type of vectors was set late. */
     if (dg->ghost) PetscCall(dg->kernels->release(dg->ghost));
     dg->ghost = NULL;
     dg->kernels = NULL;

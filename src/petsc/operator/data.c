@@ -12,7 +12,7 @@ PetscErrorCode DMVPatchDGGetData(DM dm, DM_VPatchDG **out)
   PetscCheck(match, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG,
              "The DM is not of type vpatchdg (its type: %s): call DMSetType(dm, DMVPATCHDG) first", VpTypeName((PetscObject)dm));
   dg = (DM_VPatchDG *)dm->data;
-  if (dg->mesh) { /* PETSc's own setters do not ask whether the DM is set up */
+  if (dg->mesh) { /* PETSc's own setters do not ask whether the DM is set up. */
     dm->dim = dg->mesh->dim;
     PetscCall(DMSetRefineLevel(dm, dg->mesh->level));
   }
@@ -62,6 +62,7 @@ PetscErrorCode DMVPatchDGCheckVector(DM dm, Vec v, const char caller[])
   PetscLayout map;
 
   PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, caller));
   PetscCheck(v && ((PetscObject)v)->classid == VEC_CLASSID, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG,
              "%s: no vector is given where one is needed", caller);
   PetscCall(VecGetLayout(v, &map));
@@ -74,6 +75,7 @@ PetscErrorCode DMVPatchDGCheckMatrix(DM dm, Mat A, const char caller[])
   PetscLayout map[2];
 
   PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, caller));
   PetscCall(MatGetLayouts(A, &map[0], &map[1]));
   for (int i = 0; i < 2; i++) PetscCall(CheckLayout(dm, map[i], caller, "matrix", "DMCreateMatrix()"));
   PetscFunctionReturn(PETSC_SUCCESS);

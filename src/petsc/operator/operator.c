@@ -1,25 +1,5 @@
 #include "operator.h"
 
-static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpOperator *out)
-{
-  VpOperator op;
-  PetscReal *a;
-
-  PetscFunctionBegin;
-  PetscCall(PetscNew(&op));
-  op->refct = 1;
-  op->problem = *problem;
-  PetscCall(VpMeshReference(mesh));
-  op->mesh = mesh;
-  if (problem->coefficient) {
-    PetscCall(PetscMalloc1(mesh->nown + 1, &a)); /* not NULL on ranks without cells */
-    PetscCall(PetscArraycpy(a, problem->coefficient, mesh->nown));
-    op->problem.coefficient = a;
-  }
-  *out = op;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 VpOperator VpOperatorReference(VpOperator op)
 {
   op->refct++;
@@ -41,7 +21,7 @@ PetscErrorCode VpOperatorDestroy(VpOperator *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* makes one of the two levels where there is none, or one on another backend */
+/* Ensures: *level, one of the two, is there and on this backend. */
 static PetscErrorCode GetLevel(VpOperator op, const VpBackend *backend, VpLevel *level)
 {
   PetscFunctionBegin;
@@ -115,11 +95,19 @@ PetscErrorCode DMVPatchDGFillConstant(DM dm, Vec one)
 PetscErrorCode DMVPatchDGSetOperator(DM dm, const PetscReal coefficient[])
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  VpOperator   op = NULL;
-  VpProblem    problem = {.degree = (int)dg->degree, .penalty = dg->penalty, .reaction = dg->reaction, .coefficient = coefficient};
+  VpOperator   op;
+  PetscReal   *a = NULL;
 
   PetscFunctionBegin;
-  PetscCall(Create(dg->mesh, &problem, &op));
+  PetscCall(PetscNew(&op));
+  PetscCall(VpMeshReference(dg->mesh));
+  if (coefficient) {
+    PetscCall(PetscMalloc1(dg->mesh->nown + 1, &a)); /* not NULL on ranks without cells */
+    PetscCall(PetscArraycpy(a, coefficient, dg->mesh->nown));
+  }
+  op->refct = 1;
+  op->mesh = dg->mesh;
+  op->problem = (VpProblem){.degree = (int)dg->degree, .penalty = dg->penalty, .reaction = dg->reaction, .coefficient = a};
   PetscCall(VpOperatorDestroy(&dg->op));
   dg->op = op;
   PetscFunctionReturn(PETSC_SUCCESS);

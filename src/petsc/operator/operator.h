@@ -52,7 +52,7 @@ static inline PetscInt DMVPatchDGCellSize(DM dm)
    that is set up are its mesh's again. */
 PETSC_INTERN PetscErrorCode DMVPatchDGGetData(DM, DM_VPatchDG **);
 PETSC_INTERN PetscErrorCode DMVPatchDGCheck(DM, const char what[]);
-/* Ensures: an error on all ranks unless it is distributed as the DM's global vectors and matrices are. */
+/* The same; and an error on all ranks unless it is distributed as the DM's global vectors and matrices are. */
 PETSC_INTERN PetscErrorCode DMVPatchDGCheckVector(DM, Vec, const char caller[]);
 PETSC_INTERN PetscErrorCode DMVPatchDGCheckMatrix(DM, Mat, const char caller[]);
 

@@ -2,7 +2,7 @@
 #include "operator.h"
 #include <petscdevice.h>
 
-/* the memory of v, on the device where it has some there; else it is to be copied */
+/* finds the memory of v, on the device where it has some there; else it is to be copied */
 static PetscErrorCode GetDeviceArray(VpValues *values)
 {
   PetscMemType type = PETSC_MEMTYPE_HOST;

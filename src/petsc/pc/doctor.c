@@ -2,7 +2,7 @@
 #include "internal.h"
 #include "../estimate/estimate.h"
 
-/* finds the ratio of the largest coefficient to the smallest, everywhere, and inside of the coarsest cells (of each rank's part of them) */
+/* Ensures: *all is the ratio of the largest coefficient to the smallest, *inside the largest inside of a rank's part of a coarsest cell. */
 static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, int finer, PetscReal *all, PetscReal *inside)
 {
   const PetscReal *a = problem->coefficient;
@@ -25,7 +25,7 @@ static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, int finer,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* says how many iterations to expect, and where the rule does not know */
+/* prints how many iterations to expect, or that the rule does not know */
 static PetscErrorCode Iterations(PetscViewer viewer, VpMesh mesh, const VpProblem *problem, const VpCycleOptions *o, PetscInt levels)
 {
   const PetscReal aspect = VpAspectRatio(mesh->domain);

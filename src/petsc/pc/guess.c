@@ -36,7 +36,7 @@ static PetscErrorCode KSPGuessDestroy_VPatchDG(KSPGuess guess)
 }
 
 /* finds the PC, and sets it up: not every PETSc sets up the KSP before it asks for a guess */
-static PetscErrorCode GetPC(KSPGuess guess, PC_VPatchDG **out)
+static PetscErrorCode GetPC(KSPGuess guess, PC *out)
 {
   PC        pc;
   PetscBool same;
@@ -49,15 +49,15 @@ static PetscErrorCode GetPC(KSPGuess guess, PC_VPatchDG **out)
   PetscCall(KSPSetUp(guess->ksp));
   PetscCall(PCSetUp(pc));
   PetscCall(VpInverseMeet(pc, guess->ksp));
-  *out = (PC_VPatchDG *)pc->data;
+  *out = pc;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
 {
   Guess_VPatchDG *data = (Guess_VPatchDG *)guess->data;
-  PC_VPatchDG    *pc = NULL;
-  PC              kpc;
+  PC_VPatchDG    *cycle;
+  PC              pc = NULL;
   VpLevel         outer;
   PetscScalar    *xx;
   VpValues        xv;
@@ -65,20 +65,20 @@ static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
 
   PetscFunctionBegin;
   PetscCall(GetPC(guess, &pc));
-  PetscCall(DMVPatchDGCheckVector(pc->inverse.dm, b, "-ksp_guess_type vpatchdg"));
-  PetscCall(DMVPatchDGCheckVector(pc->inverse.dm, x, "-ksp_guess_type vpatchdg"));
-  if (data->build != pc->inverse.build) PetscCall(VpNestedDestroy(&data->nested));
-  PetscCall(VpOperatorGetLevel(pc->inverse.op, pc->inverse.dm, &outer));
+  cycle = (PC_VPatchDG *)pc->data;
+  PetscCall(DMVPatchDGCheckVector(cycle->inverse.dm, b, "-ksp_guess_type vpatchdg"));
+  PetscCall(DMVPatchDGCheckVector(cycle->inverse.dm, x, "-ksp_guess_type vpatchdg"));
+  if (data->build != cycle->inverse.build) PetscCall(VpNestedDestroy(&data->nested));
+  PetscCall(VpOperatorGetLevel(cycle->inverse.op, cycle->inverse.dm, &outer));
   if (!data->nested) {
-    PetscCall(VpNestedCreate(pc->cycle, outer, &data->nested));
-    data->build = pc->inverse.build;
+    PetscCall(VpNestedCreate(cycle->cycle, outer, &data->nested));
+    data->build = cycle->inverse.build;
   }
-  PetscCall(KSPGetPC(guess->ksp, &kpc));
-  PetscCall(VpInverseEnter(kpc, NULL, b, NULL, NULL));
+  PetscCall(VpInverseEnter(pc, NULL, b, NULL, NULL));
   PetscCall(VpValuesGet(outer->backend, x, VP_WRITE, &xv, &xx));
   PetscCall(VpNestedGuess(data->nested, xx));
   PetscCall(VpValuesRestore(&xv));
-  factor = pc->inverse.scale * pc->inverse.factor;
+  factor = cycle->inverse.scale * cycle->inverse.factor;
   if (factor != 1) PetscCall(VecScale(x, 1 / factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -55,5 +55,5 @@ PETSC_INTERN PetscErrorCode PCVPatchDGViewPrecision(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCVPatchDGDoctor(PC, VpMesh, const VpProblem *, const VpBackend *);
 
 /* warn.c: warns before a KSP solves that tests its convergence, and after every one */
-PETSC_INTERN PetscErrorCode PCVPatchDGWarnBefore(PC, KSP, const VpKSPKind *);
+PETSC_INTERN PetscErrorCode PCVPatchDGWarnBefore(PC, KSPType);
 PETSC_INTERN PetscErrorCode PCVPatchDGWarnAfter(PC, KSP, Vec b, Vec x);

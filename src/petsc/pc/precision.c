@@ -16,7 +16,7 @@ static PetscBool IsPart(KSP ksp)
   return (PetscBool)(AppliesOnce(((PetscObject)ksp)->type_name) || (((PetscObject)ksp)->tablevel > 0 && prefix && prefix[0]));
 }
 
-/* does it solve, rather than take a few steps for a solver around it? */
+/* Does it solve, rather than take a few steps for a solver around it? */
 static PetscBool Solves(KSP ksp)
 {
   if (AppliesOnce(((PetscObject)ksp)->type_name)) return PETSC_FALSE;
@@ -30,7 +30,6 @@ static PetscErrorCode Choose(PC_VPatchDG *data, const char type[], PetscBool par
   static const char faster[] = "-ksp_type fgmres runs it in single, about twice as fast";
   VpChoice         *choice = &data->choice;
   const size_t      size = sizeof(choice->why);
-  VpKSPKind         kind;
 
   PetscFunctionBegin;
   choice->chosen = PETSC_TRUE;
@@ -39,12 +38,11 @@ static PetscErrorCode Choose(PC_VPatchDG *data, const char type[], PetscBool par
     PetscCall(PetscSNPrintf(choice->why, size, "applied without a KSP"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VpKSPKindOf(type, &kind));
   if (part)
     PetscCall(PetscSNPrintf(choice->why, size, "KSP %s is part of another solver, which would have to be flexible for single", type));
   else if (!choice->holds) PetscCall(PetscSNPrintf(choice->why, size, "single does not hold the numbers of the operator"));
-  else if (!kind.keeps) PetscCall(PetscSNPrintf(choice->why, size, "with KSP %s single would stall; %s", type, faster));
-  else if (kind.symmetric && !data->options.symmetric)
+  else if (!VpKSPKindOf(type).keeps) PetscCall(PetscSNPrintf(choice->why, size, "with KSP %s single would stall; %s", type, faster));
+  else if (VpKSPKindOf(type).symmetric && !data->options.symmetric)
     PetscCall(PetscSNPrintf(choice->why, size, "KSP %s needs a symmetric cycle; %s", type, faster));
   else {
     PetscCall(PetscSNPrintf(choice->why, size, "KSP %s keeps the residual", type));
@@ -118,13 +116,9 @@ PetscErrorCode PCVPatchDGSettlePrecision(PC pc)
 
 PetscErrorCode PCVPatchDGMeet(PC pc, KSP ksp, PetscBool *again)
 {
-  VpKSPKind kind;
-
   PetscFunctionBegin;
   if (((PC_VPatchDG *)pc->data)->choice.asked == VPATCHDG_PRECISION_AUTO) PetscCall(ChooseFor(pc, ksp, again));
-  if (!ksp || !Solves(ksp)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpKSPKindOf(((PetscObject)ksp)->type_name, &kind));
-  PetscCall(PCVPatchDGWarnBefore(pc, ksp, &kind));
+  if (ksp && Solves(ksp)) PetscCall(PCVPatchDGWarnBefore(pc, ((PetscObject)ksp)->type_name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

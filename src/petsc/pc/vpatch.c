@@ -79,7 +79,7 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
   PetscCall(VpSmootherCreate(data->level, data->space, data->residual, exchange, &data->smoother));
   PetscCall(VpLevelVectorCreate(data->level, "right-hand side", &data->b));
   for (int i = 0; i < 2; i++) PetscCall(VpLevelVectorCreate(data->level, "correction", &data->x[i]));
-  data->inverse.wide = (PetscBool)(data->precision == VP_DOUBLE); /* sums and products, no squares */
+  data->inverse.wide = (PetscBool)(data->precision == VP_DOUBLE); /* There are sums and products, no squares. */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,12 +120,9 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
 
 static PetscErrorCode Meet(PC pc, KSP ksp, PetscBool *again)
 {
-  VpKSPKind kind;
-
   PetscFunctionBegin;
   if (!ksp || ((PC_VPatch *)pc->data)->precision != VP_SINGLE) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpKSPKindOf(((PetscObject)ksp)->type_name, &kind));
-  if (((PetscObject)ksp)->tablevel == 0) PetscCall(VpWarnSingle(pc, &kind, "pc_vpatch_precision double"));
+  if (((PetscObject)ksp)->tablevel == 0) PetscCall(VpWarnSingle(pc, ((PetscObject)ksp)->type_name, "pc_vpatch_precision double"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -338,14 +335,6 @@ static PetscErrorCode PCView_VPatch(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCDestroy_VPatch(PC pc)
-{
-  PetscFunctionBegin;
-  PetscCall(VpInverseReset(pc));
-  PetscCall(PetscFree(pc->data));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PCCreate_VPatch(PC pc)
 {
   PC_VPatch *data;
@@ -356,6 +345,5 @@ PetscErrorCode PCCreate_VPatch(PC pc)
   PetscCall(VpInverseCreate(pc, &data->inverse, &ops));
   pc->ops->setfromoptions = PCSetFromOptions_VPatch;
   pc->ops->view = PCView_VPatch;
-  pc->ops->destroy = PCDestroy_VPatch;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

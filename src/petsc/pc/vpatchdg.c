@@ -218,14 +218,6 @@ PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCDestroy_VPatchDG(PC pc)
-{
-  PetscFunctionBegin;
-  PetscCall(VpInverseReset(pc));
-  PetscCall(PetscFree(pc->data));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PCCreate_VPatchDG(PC pc)
 {
   PC_VPatchDG *data;
@@ -236,6 +228,5 @@ PetscErrorCode PCCreate_VPatchDG(PC pc)
   PetscCall(VpInverseCreate(pc, &data->inverse, &ops));
   pc->ops->setfromoptions = PCSetFromOptions_VPatchDG;
   pc->ops->view = PCView_VPatchDG;
-  pc->ops->destroy = PCDestroy_VPatchDG;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,29 +2,18 @@
 #include "internal.h"
 #include "../estimate/estimate.h"
 
-static PetscErrorCode WarnSymmetry(PC pc, const VpKSPKind *kind)
-{
-  const VpCycleOptions *o = &((PC_VPatchDG *)pc->data)->options;
-  const char           *prefix = VpPrefix(pc);
-  PetscBool             wanted;
-
-  PetscFunctionBegin;
-  PetscCall(VpWarnWanted(pc, VP_WARN_SYMMETRY, &wanted));
-  if (!wanted) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpWarn(pc, VP_WARN_SYMMETRY,
-                   "KSP %s needs a symmetric preconditioner, and this cycle is not: use -%spc_vpatchdg_symmetric "
-                   "-%spc_vpatchdg_smooth_pre %" PetscInt_FMT ", or -%sksp_type fgmres",
-                   kind->type, prefix, prefix, PetscMax(o->post, 1), prefix));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSP ksp, const VpKSPKind *kind)
+PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSPType type)
 {
   const PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+  const char        *prefix = VpPrefix(pc);
 
   PetscFunctionBegin;
-  if (kind->symmetric && !data->options.symmetric) PetscCall(WarnSymmetry(pc, kind));
-  else if (data->choice.asked == VPATCHDG_PRECISION_SINGLE) PetscCall(VpWarnSingle(pc, kind, "pc_vpatchdg_precision auto"));
+  if (VpKSPKindOf(type).symmetric && !data->options.symmetric)
+    PetscCall(VpWarn(pc, VP_WARN_SYMMETRY,
+                     "KSP %s needs a symmetric preconditioner, and this cycle is not: use -%spc_vpatchdg_symmetric "
+                     "-%spc_vpatchdg_smooth_pre %" PetscInt_FMT ", or -%sksp_type fgmres",
+                     type, prefix, prefix, PetscMax(data->options.post, 1), prefix));
+  else if (data->choice.asked == VPATCHDG_PRECISION_SINGLE) PetscCall(VpWarnSingle(pc, type, "pc_vpatchdg_precision auto"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -33,12 +22,10 @@ static PetscErrorCode Advice(PC pc, KSP ksp, PetscReal aspect, PetscReal contras
 {
   const PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
   const char        *prefix = VpPrefix(pc), *type = ((PetscObject)ksp)->type_name;
-  VpKSPKind          kind;
 
   PetscFunctionBegin;
-  PetscCall(VpKSPKindOf(type, &kind));
   if (ksp->reason == KSP_DIVERGED_NANORINF) PetscCall(PetscSNPrintf(advice, size, "are the right-hand side and the guess finite?"));
-  else if (kind.symmetric && !data->options.symmetric)
+  else if (VpKSPKindOf(type).symmetric && !data->options.symmetric)
     PetscCall(PetscSNPrintf(advice, size, "KSP %s needs -%spc_vpatchdg_symmetric; -%sksp_type fgmres does not", type, prefix, prefix));
   else if (strcmp(type, KSPFGMRES)) PetscCall(PetscSNPrintf(advice, size, "-%sksp_type fgmres is the most robust", prefix));
   else if (aspect > 2) PetscCall(PetscSNPrintf(advice, size, "boxes closer to cubes need fewer iterations"));
@@ -75,13 +62,9 @@ static PetscErrorCode WarnCoarse(PC pc, KSP ksp)
 {
   const PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
   const PetscInt     stopped = data->cycle ? VpCoarseStopped(data->cycle->coarse) : 0;
-  VpKSPKind          kind;
-  PetscBool          wanted;
 
   PetscFunctionBegin;
-  PetscCall(VpKSPKindOf(((PetscObject)ksp)->type_name, &kind));
-  PetscCall(VpWarnWanted(pc, VP_WARN_COARSE, &wanted));
-  if (!stopped || kind.keeps || !wanted) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!stopped || VpKSPKindOf(((PetscObject)ksp)->type_name).keeps) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpWarn(pc, VP_WARN_COARSE,
                    "the KSP of the coarsest level did not converge in %" PetscInt_FMT " iterations, which KSP %s does not stand: use "
                    "-%svpatchdg_coarse_ksp_max_it %" PetscInt_FMT ", or -%sksp_type fgmres",

@@ -14,19 +14,11 @@ const char *const VPatchDGExchanges[] = {"auto", "sweep", "color", "VPatchDGExch
 const char *const VPatchDGBackends[] = {"auto", "host", "cuda", "VPatchDGBackend", "VPATCHDG_BACKEND_", NULL};
 const char *const VPatchDGTransports[] = {"auto", "mpi", "nccl", "host", "VPatchDGTransport", "VPATCHDG_TRANSPORT_", NULL};
 
-#define AGREE(NAME) _Static_assert((int)VPATCHDG_##NAME == (int)VP_##NAME, "VPATCHDG_" #NAME " and VP_" #NAME " differ")
-AGREE(SPACE_FULL);
-AGREE(SPACE_DIRICHLET);
-AGREE(SPACE_CLAMPED);
-AGREE(RESIDUAL_EXACT);
-AGREE(RESIDUAL_LOCAL);
-AGREE(RESIDUAL_GLOBAL);
-AGREE(EXCHANGE_AUTO);
-AGREE(EXCHANGE_SWEEP);
-AGREE(EXCHANGE_COLOR);
-AGREE(CYCLE_V);
-AGREE(CYCLE_W);
-AGREE(COARSE_AUTO);
-AGREE(COARSE_SWEEPS);
-AGREE(COARSE_KSP);
-_Static_assert((int)VPATCHDG_PRECISION_SINGLE == (int)VP_SINGLE && (int)VPATCHDG_PRECISION_DOUBLE == (int)VP_DOUBLE, "precisions differ");
+#define SAME(NAME) ((int)VPATCHDG_##NAME == (int)VP_##NAME)
+_Static_assert(SAME(SPACE_FULL) && SAME(SPACE_DIRICHLET) && SAME(SPACE_CLAMPED), "VPatchDGSpace and VpSpace differ");
+_Static_assert(SAME(RESIDUAL_EXACT) && SAME(RESIDUAL_LOCAL) && SAME(RESIDUAL_GLOBAL), "VPatchDGResidual and VpResidual differ");
+_Static_assert(SAME(EXCHANGE_AUTO) && SAME(EXCHANGE_SWEEP) && SAME(EXCHANGE_COLOR), "VPatchDGExchange and VpExchange differ");
+_Static_assert(SAME(CYCLE_V) && SAME(CYCLE_W), "VPatchDGCycleType and VpCycleType differ");
+_Static_assert(SAME(COARSE_AUTO) && SAME(COARSE_SWEEPS) && SAME(COARSE_KSP), "VPatchDGCoarse and VpCoarseType differ");
+_Static_assert((int)VPATCHDG_PRECISION_SINGLE == (int)VP_SINGLE && (int)VPATCHDG_PRECISION_DOUBLE == (int)VP_DOUBLE,
+               "VPatchDGPrecision and VpPrecision differ");
