@@ -25,7 +25,7 @@ include $(BUILD)/config.mk $(BUILD)/cuda.mk $(BUILD)/nccl.mk
 endif
 $(BUILD)/config.mk: FORCE
 	@$(if $(counting),:,CC='$(call typed,CC)' CXX='$(call typed,CXX)' CUDA='$(if $(SANITIZE),0,$(CUDA))' NCCL='$(NCCL)' share/vpatchdg/setup.sh $(@D) $(MAKECMDGOALS))
-$(BUILD)/cuda.mk $(BUILD)/nccl.mk $(BUILD)/cuda.last $(BUILD)/nccl.last: $(BUILD)/config.mk FORCE
+$(BUILD)/cuda.mk $(BUILD)/nccl.mk: $(BUILD)/config.mk FORCE
 	@:
 ifneq ($(origin CC),command line)
 CC       = $(PETSC_CC)
@@ -166,21 +166,26 @@ list_tests = rm -rf $(BUILD)/t; mkdir -p $(BUILD)/t; for t in $(notdir $(tests))
 	    printf '\#!/bin/sh\nexec tests/support/run.sh %s %s\n' $$n $(BUILD)/tests/$$t > $(BUILD)/t/$$t.$$n.t; done; done
 # as many files at once as make has jobs, 8 at most; what is installed by the tests is what was built
 jobs       = $(shell n=$(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),$(if $(filter -j,$(MAKEFLAGS)),8,1)); echo $$((n < 8 ? n : 8)))
+# T="cycle mesh.2 docs": cycle.c on all its numbers of ranks, mesh.c on 2, docs.t; without T all
+chosen     = $(filter $(addprefix $(BUILD)/tests/,$(T) $(basename $(T))),$(tests))
+scripts    = $(filter $(if $(T),$(T:%=tests/%.t),%),$(wildcard tests/*.t))
+everything = all $(tests) $(benches) $(programs) $(BUILD)/bin/fuzz
 prove      = SANITIZE=$(SANITIZE) CUDA=$(if $(CUDA_NVCC),1,0) OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 \
 	  tests/support/prove.sh $(if $(V),-v) -j$(2) \
-	  $(or $(foreach t,$(T),$(if $(wildcard tests/$t.c*),$(BUILD)/t/$t.*.t) $(filter tests/$t.t,$(1))),$(BUILD)/t/*.t $(1))
+	  $(if $(T),$(foreach t,$(T),$(if $(wildcard tests/$t.c*),$(BUILD)/t/$t.*.t,$(if $(wildcard tests/$(basename $t).c*),$(BUILD)/t/$t.t))),$(BUILD)/t/*.t) $(1)
 left_out   = $(if $(CUDA_NVCC),$(if $(gpu),the tests run on the CPU; make check-gpu runs them on the GPU,no GPU here),built without CUDA)$(if \
 	     $(and $(CUDA_NVCC),$(gpu)),,: the tests in tests/*.cu and with VPATCHDG_TEST=cuda are skipped (make check-gpu))
 
-check: say-cuda all $(tests) $(benches) $(programs) $(BUILD)/bin/fuzz
+check: say-cuda $(if $(T),$(chosen) $(if $(scripts),$(everything)),$(everything))
+	@$(if $(T),[ -n '$(chosen)$(scripts)' ] || { echo 'vpatchdg: T=$(T) names no test' >&2; exit 1; })
 	@$(list_tests)
 	@echo '# $(left_out)'
-	@$(call prove,$(wildcard tests/*.t),$(if $(V),1,$(jobs)))
-check-gpu: need-gpu all $(tests) $(programs) $(BUILD)/bin/fuzz
+	@$(call prove,$(scripts),$(if $(V),1,$(jobs)))
+check-gpu: need-gpu $(everything)
 	@! $(BUILD)/tests/cuda_kernels 0 | grep SKIP || { echo 'vpatchdg: nvidia-smi shows $(gpu), but CUDA finds no device it can use' >&2; exit 1; }
 	@$(list_tests)
 	@VPATCHDG_TEST=cuda PETSC_OPTIONS="$(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) $$PETSC_OPTIONS" \
-	  $(call prove,$(filter-out tests/install.t,$(wildcard tests/*.t)),1)
+	  $(call prove,$(filter-out tests/install.t,$(scripts)),1)
 
 # random cases, on the GPU where there is one
 fuzz: say-cuda $(BUILD)/bin/fuzz
@@ -241,7 +246,7 @@ help:
 	@printf '%s\n' \
 	'make                    library in $(BUILD)/lib, examples in $(BUILD)/bin' \
 	'make run                solves a 3D Poisson problem, prints a table     RANKS=2 OPTIONS="-dm_refine 3 ..." GPU=0' \
-	'make check              builds and passes the tests                     T="mesh cycle" (only these) V=1 (verbose)' \
+	'make check              builds and passes the tests                     T="mesh cycle.2" (only these) V=1 (verbose)' \
 	'make check-gpu          the same on a GPU                               T= V=' \
 	'make fuzz               random options and API calls                    RUNS=200 SEED=1 CASE=12 (one again) JOBS= GPU=0' \
 	'make check SANITIZE=1   the same with AddressSanitizer and UBSan, in build-sanitize, without CUDA' \

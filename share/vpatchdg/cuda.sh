@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Part of setup.sh: finds nvcc, the architectures to compile for, what to link, and NCCL's header.
 # Heeded: CUDA (0: leave it out, 1: insist), NVCC (this one or none) or CUDA_HOME or CUDA_DIR, CUDA_ARCH, CXX (nvcc's host compiler);
 # NCCL (0, 1: as CUDA), NCCL_HOME or NCCL_DIR (there or nowhere).
