@@ -56,8 +56,15 @@ static PetscErrorCode Time(Action action, void *object, Vec x, Vec y, PetscReal 
   PetscFunctionReturn(0);
 }
 
+/* what is measured; times in seconds, memory in bytes an unknown */
+typedef struct {
+  PetscInt       degree, dofs, iterations;
+  PetscReal      copy, apply, cycle, solve, residual, apply_over_copy;
+  PetscLogDouble setup, memory;
+} Figures;
+
 /* medians of copies, products and cycles made in turn, so that all see the machine in the same state, and of copy time over product time */
-static PetscErrorCode TimeParts(Mat A, PC pc, Vec b, Vec x, Vec y, PetscReal *copy, PetscReal *apply, PetscReal *cycle, PetscReal *ratio)
+static PetscErrorCode TimeParts(Mat A, PC pc, Vec b, Vec x, Vec y, Figures *f)
 {
   PetscReal t[4][REPEAT];
 
@@ -69,10 +76,10 @@ static PetscErrorCode TimeParts(Mat A, PC pc, Vec b, Vec x, Vec y, PetscReal *co
     t[3][i] = t[0][i] / t[1][i];
   }
   for (PetscInt k = 0; k < 4; k++) PetscCall(PetscSortReal(REPEAT, t[k]));
-  *copy = t[0][REPEAT / 2];
-  *apply = t[1][REPEAT / 2];
-  *cycle = t[2][REPEAT / 2];
-  *ratio = t[3][REPEAT / 2];
+  f->copy = t[0][REPEAT / 2];
+  f->apply = t[1][REPEAT / 2];
+  f->cycle = t[2][REPEAT / 2];
+  f->apply_over_copy = t[3][REPEAT / 2];
   PetscFunctionReturn(0);
 }
 
@@ -162,78 +169,117 @@ static PetscErrorCode Iterations(FILE *fp)
   PetscFunctionReturn(0);
 }
 
-int main(int argc, char **argv)
+/* the median of three solves, and the memory of one */
+static PetscErrorCode TimeSolves(KSP ksp, Vec b, Vec x, Figures *f)
+{
+  PetscLogDouble t0, t1, before = f->memory, after = 0;
+  PetscReal      solve[3];
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < 3; i++) {
+    PetscCall(Now(&t0));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(Now(&t1));
+    solve[i] = t1 - t0;
+    if (!i) PetscCall(Memory(&after));
+  }
+  PetscCall(PetscSortReal(3, solve));
+  PetscCall(KSPGetIterationNumber(ksp, &f->iterations));
+  f->solve = solve[1];
+  f->memory = (after - before) / f->dofs;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Measure(Figures *f)
 {
   DM              dm;
   Mat             A;
   Vec             b, x, y;
   KSP             ksp;
   PC              pc;
-  PetscInt        n, its, degree;
-  PetscMPIInt     ranks;
-  PetscReal       solve[3], copy = 0, apply = 0, cycle = 0, ratio = 0, residual;
-  PetscLogDouble  t0, t1, setup, memory0, memory;
-  PetscBool       iterations = PETSC_FALSE;
+  PetscLogDouble  t0, t1;
   VPatchDGBackend backend;
-  char            file[PETSC_MAX_PATH_LEN] = "/dev/null";
-  FILE           *fp;
+
+  PetscFunctionBeginUser;
+  PetscCall(Memory(&f->memory));
+  PetscCall(Now(&t0));
+  PetscCall(SetUp(4, 5, PETSC_TRUE, &dm, &A, &b, &x, &ksp));
+  PetscCall(Now(&t1));
+  f->setup = t1 - t0;
+  PetscCall(DMVPatchDGGetBackend(dm, &backend));
+  PetscCheck(backend == VPATCHDG_BACKEND_HOST, PETSC_COMM_WORLD, PETSC_ERR_SUP,
+             "bench does not wait for a GPU and so can not time it: use bench_gpu (make bench-gpu), or -dm_vec_type standard");
+  PetscCall(DMVPatchDGGetDegree(dm, &f->degree));
+  PetscCall(DMVPatchDGComputeRHS(dm, One, NULL, NULL, NULL, b));
+  PetscCall(VecGetSize(b, &f->dofs));
+  PetscCall(TimeSolves(ksp, b, x, f));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(VecDuplicate(b, &y));
+  PetscCall(TrueResidual(A, b, x, y, &f->residual));
+  PetscCall(TimeParts(A, pc, b, x, y, f));
+  PetscCall(VecDestroy(&y));
+  PetscCall(TearDown(&dm, &A, &b, &x, &ksp));
+  PetscFunctionReturn(0);
+}
+
+/* a line of the table, as far as all have it */
+static PetscErrorCode PrintTime(const Figures *f, const char what[], double seconds, const char end[])
+{
+  return PetscPrintf(PETSC_COMM_WORLD, "%-34s %9.4f %9.2f%s", what, seconds, f->dofs / seconds / 1e6, end);
+}
+
+static PetscErrorCode Print(const Figures *f, PetscMPIInt ranks)
+{
+  const MPI_Comm comm = PETSC_COMM_WORLD;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscPrintf(comm, "degree %d, %lld unknowns, %d ranks\n\n", (int)f->degree, (long long)f->dofs, ranks));
+  PetscCall(PetscPrintf(comm, "%-34s %9s %9s\n", "", "seconds", "MDoF/s"));
+  PetscCall(PrintTime(f, "vector copy", (double)f->copy, "\n"));
+  PetscCall(PrintTime(f, "A x", (double)f->apply, ""));
+  PetscCall(PetscPrintf(comm, "   %.0f %% of the copy\n", (double)(100 * f->apply_over_copy)));
+  PetscCall(PrintTime(f, "one cycle", (double)f->cycle, "\n"));
+  PetscCall(PrintTime(f, "solve", (double)f->solve, ""));
+  PetscCall(PetscPrintf(comm, "   %d iterations, true residual %.1e\n", (int)f->iterations, (double)f->residual));
+  PetscCall(PrintTime(f, "set-up", f->setup, ""));
+  PetscCall(PetscPrintf(comm, "   %.1f solves\n", f->setup / (double)f->solve));
+  PetscCall(PetscPrintf(comm, "%-34s %9.1f\n", "memory, bytes per unknown", f->memory));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Report(const Figures *f, PetscMPIInt ranks, PetscBool iterations, FILE *fp)
+{
+  const MPI_Comm comm = PETSC_COMM_WORLD;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscFPrintf(comm, fp, "{\"degree\": %d, \"dofs\": %lld, \"ranks\": %d, \"iterations\": %d, \"relative_residual\": %.3e,\n",
+                         (int)f->degree, (long long)f->dofs, ranks, (int)f->iterations, (double)f->residual));
+  if (iterations) PetscCall(Iterations(fp));
+  PetscCall(PetscFPrintf(comm, fp, " \"seconds_copy\": %.5f, \"seconds_apply\": %.5f, \"seconds_cycle\": %.5f, \"seconds_solve\": %.5f,",
+                         (double)f->copy, (double)f->apply, (double)f->cycle, (double)f->solve));
+  PetscCall(PetscFPrintf(comm, fp, " \"seconds_setup\": %.5f,\n \"mdofs_per_second\": %.4f, \"apply_over_copy\": %.4f,", f->setup,
+                         (double)(f->dofs / f->solve / 1e6), (double)f->apply_over_copy));
+  PetscCall(PetscFPrintf(comm, fp, " \"setup_over_solve\": %.3f, \"bytes_per_dof\": %.1f}\n", f->setup / (double)f->solve, f->memory));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  Figures     f = {0};
+  PetscMPIInt ranks;
+  PetscBool   iterations = PETSC_FALSE;
+  char        file[PETSC_MAX_PATH_LEN] = "/dev/null";
+  FILE       *fp;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-bench_iterations", &iterations, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-report", file, sizeof(file), NULL));
-
-  PetscCall(Memory(&memory0));
-  PetscCall(Now(&t0));
-  PetscCall(SetUp(4, 5, PETSC_TRUE, &dm, &A, &b, &x, &ksp));
-  PetscCall(Now(&t1));
-  setup = t1 - t0;
-  PetscCall(DMVPatchDGGetBackend(dm, &backend));
-  PetscCheck(backend == VPATCHDG_BACKEND_HOST, PETSC_COMM_WORLD, PETSC_ERR_SUP,
-             "bench does not wait for a GPU and so can not time it: use bench_gpu (make bench-gpu), or -dm_vec_type standard");
-  PetscCall(DMVPatchDGComputeRHS(dm, One, NULL, NULL, NULL, b));
-  for (PetscInt i = 0; i < 3; i++) {
-    PetscCall(Now(&t0));
-    PetscCall(KSPSolve(ksp, b, x));
-    PetscCall(Now(&t1));
-    solve[i] = t1 - t0;
-    if (!i) PetscCall(Memory(&memory));
-  }
-  PetscCall(PetscSortReal(3, solve));
-  PetscCall(KSPGetIterationNumber(ksp, &its));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(VecDuplicate(b, &y));
-  PetscCall(TrueResidual(A, b, x, y, &residual));
-  PetscCall(TimeParts(A, pc, b, x, y, &copy, &apply, &cycle, &ratio));
-  PetscCall(VecGetSize(b, &n));
-  PetscCall(DMVPatchDGGetDegree(dm, &degree));
-
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "degree %d, %lld unknowns, %d ranks\n\n", (int)degree, (long long)n, ranks));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %9s %9s\n", "", "seconds", "MDoF/s"));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %9.4f %9.2f\n", "vector copy", (double)copy, (double)(n / copy / 1e6)));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %9.4f %9.2f   %.0f %% of the copy\n", "A x", (double)apply, (double)(n / apply / 1e6),
-                        (double)(100 * ratio)));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %9.4f %9.2f\n", "one cycle", (double)cycle, (double)(n / cycle / 1e6)));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %9.4f %9.2f   %d iterations, true residual %.1e\n", "solve", (double)solve[1],
-                        (double)(n / solve[1] / 1e6), (int)its, (double)residual));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %9.4f %9.2f   %.1f solves\n", "set-up", setup, n / setup / 1e6, setup / (double)solve[1]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %9.1f\n", "memory, bytes per unknown", (memory - memory0) / n));
-
+  PetscCall(Measure(&f));
+  PetscCall(Print(&f, ranks));
   PetscCall(PetscFOpen(PETSC_COMM_WORLD, file, "w", &fp));
-  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, fp,
-                         "{\"degree\": %d, \"dofs\": %lld, \"ranks\": %d, \"iterations\": %d, \"relative_residual\": %.3e,\n", (int)degree,
-                         (long long)n, ranks, (int)its, (double)residual));
-  PetscCall(VecDestroy(&y));
-  PetscCall(TearDown(&dm, &A, &b, &x, &ksp));
-  if (iterations) PetscCall(Iterations(fp));
-  PetscCall(PetscFPrintf(
-    PETSC_COMM_WORLD, fp,
-    " \"seconds_copy\": %.5f, \"seconds_apply\": %.5f, \"seconds_cycle\": %.5f, \"seconds_solve\": %.5f, \"seconds_setup\": %.5f,\n",
-    (double)copy, (double)apply, (double)cycle, (double)solve[1], setup));
-  PetscCall(PetscFPrintf(PETSC_COMM_WORLD, fp,
-                         " \"mdofs_per_second\": %.4f, \"apply_over_copy\": %.4f, \"setup_over_solve\": %.3f, \"bytes_per_dof\": %.1f}\n",
-                         (double)(n / solve[1] / 1e6), (double)ratio, setup / (double)solve[1], (memory - memory0) / n));
+  PetscCall(Report(&f, ranks, iterations, fp));
   PetscCall(PetscFClose(PETSC_COMM_WORLD, fp));
   PetscCall(PetscFinalize());
   return 0;

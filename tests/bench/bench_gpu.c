@@ -12,95 +12,7 @@ static char help[] =
   -bench_large                       : instead of all that, degree 7 on 128^3 cells by refinement\n\
   -report FILE                       : the figures as JSON; share/vpatchdg/plot.py draws them\n\n";
 
-#include "work.h"
-
-/* ---- what is timed: Work -> one application */
-
-static PetscErrorCode Multiply(void *work)
-{
-  return MatMult(((Work *)work)->A, ((Work *)work)->b, ((Work *)work)->x);
-}
-
-static PetscErrorCode Precondition(void *work)
-{
-  return PCApply(((Work *)work)->pc, ((Work *)work)->b, ((Work *)work)->x);
-}
-
-static PetscErrorCode SolveOnce(void *work)
-{
-  return KSPSolve(((Work *)work)->ksp, ((Work *)work)->b, ((Work *)work)->x);
-}
-
-static PetscErrorCode MultiplyLevel(void *work)
-{
-  VpCycle       cycle = ((Work *)work)->cycle;
-  VpLevel       level = cycle->level[0];
-  const VpView *view = &level->view;
-  char         *x = cycle->x[0][0];
-
-  PetscFunctionBeginUser;
-  PetscCall(level->ops->apply(view, 0, view->nown, x, VpGhostsAt(x + view->nown * level->block), NULL, cycle->x[1][0]));
-  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Restrict(void *work)
-{
-  VpCycle       cycle = ((Work *)work)->cycle;
-  const VpLevel level = cycle->level[0];
-
-  PetscFunctionBeginUser;
-  PetscCall(level->ops->restrict_(&level->transfer, cycle->b[0], cycle->b[1]));
-  PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Prolong(void *work)
-{
-  VpCycle       cycle = ((Work *)work)->cycle;
-  const VpLevel level = cycle->level[0];
-  const VpView *view = &level->view;
-
-  PetscFunctionBeginUser;
-  PetscCall(level->ops->prolong(&level->transfer, 0, level->mesh->nhalo, PETSC_FALSE, cycle->x[0][1], cycle->x[0][0]));
-  PetscCall(VpLogFlops(level, VpTransferFlops(view, view->nown)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Sweep(void *work)
-{
-  Work       *w = (Work *)work;
-  void *const x[2] = {w->cycle->x[0][0], w->cycle->x[1][0]};
-
-  return VpSmootherSweep(w->smoother, PETSC_FALSE, PETSC_FALSE, VpGhostsAt(NULL), w->cycle->b[0], x);
-}
-
-static PetscErrorCode EnterResidual(void *work)
-{
-  Work              *w = (Work *)work;
-  const PetscScalar *b, *x;
-  PetscReal          norm2;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecGetArrayReadAndMemType(w->b, &b, NULL));
-  PetscCall(VecGetArrayReadAndMemType(w->x, &x, NULL));
-  PetscCall(VpCycleEnterResidual(w->cycle, 0, w->outer, 1, x, VpGhostsAt(x + w->dofs), b, &norm2));
-  PetscCall(VecRestoreArrayReadAndMemType(w->x, &x));
-  PetscCall(VecRestoreArrayReadAndMemType(w->b, &b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode LeaveAdd(void *work)
-{
-  Work        *w = (Work *)work;
-  PetscScalar *z;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecGetArrayAndMemType(w->x, &z, NULL));
-  PetscCall(VpLevelLeave(w->cycle->level[0], PETSC_TRUE, 1, w->cycle->x[0][0], z));
-  PetscCall(VecRestoreArrayAndMemType(w->x, &z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+#include "actions.h"
 
 /* ---- the figures */
 
@@ -324,8 +236,7 @@ static PetscErrorCode RunDegree(Bench *bench, int degree, PetscInt refine, const
   for (int p = 0; p < precisions; p++) {
     PetscCall(WorkPrecision(&w, p ? VP_DOUBLE : VP_SINGLE));
     if (o->parts[SOLVES]) PetscCall(MeasureSolves(&w, o->large ? 1 : PETSC_STATIC_ARRAY_LENGTH(solvers)));
-    else
-      PetscCall(SetRightHandSide(&w, 1));
+    else PetscCall(SetRightHandSide(&w, 1));
     if (o->parts[KERNELS]) PetscCall(MeasureKernels(&w));
     if (o->parts[SPACES]) PetscCall(MeasureSpaces(&w));
     PetscCall(PCDestroy(&w.pc));
@@ -372,8 +283,7 @@ static PetscErrorCode GetOptions(Options *o)
   PetscCheck(o->shift >= -4 && o->shift <= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-bench_shift goes from -4 to 1, not %d",
              (int)o->shift);
   if (o->large) o->ndegree = 1;
-  else if (!degrees)
-    o->ndegree = VP_MAX_DEGREE;
+  else if (!degrees) o->ndegree = VP_MAX_DEGREE;
   for (int i = 0; i < o->ndegree; i++) {
     if (!degrees || o->large) o->degree[i] = o->large ? 7 : i + 1;
     PetscCheck(o->degree[i] >= 1 && o->degree[i] <= VP_MAX_DEGREE, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,

@@ -1,0 +1,89 @@
+/* What bench_gpu times: each of these does it once, with what a Work has. */
+#pragma once
+#include "work.h"
+
+static inline PetscErrorCode Multiply(void *work)
+{
+  return MatMult(((Work *)work)->A, ((Work *)work)->b, ((Work *)work)->x);
+}
+
+static inline PetscErrorCode Precondition(void *work)
+{
+  return PCApply(((Work *)work)->pc, ((Work *)work)->b, ((Work *)work)->x);
+}
+
+static inline PetscErrorCode SolveOnce(void *work)
+{
+  return KSPSolve(((Work *)work)->ksp, ((Work *)work)->b, ((Work *)work)->x);
+}
+
+static inline PetscErrorCode MultiplyLevel(void *work)
+{
+  VpCycle       cycle = ((Work *)work)->cycle;
+  VpLevel       level = cycle->level[0];
+  const VpView *view = &level->view;
+  char         *x = cycle->x[0][0];
+
+  PetscFunctionBeginUser;
+  PetscCall(level->ops->apply(view, 0, view->nown, x, VpGhostsAt(x + view->nown * level->block), NULL, cycle->x[1][0]));
+  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode Restrict(void *work)
+{
+  VpCycle       cycle = ((Work *)work)->cycle;
+  const VpLevel level = cycle->level[0];
+
+  PetscFunctionBeginUser;
+  PetscCall(level->ops->restrict_(&level->transfer, cycle->b[0], cycle->b[1]));
+  PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode Prolong(void *work)
+{
+  VpCycle       cycle = ((Work *)work)->cycle;
+  const VpLevel level = cycle->level[0];
+  const VpView *view = &level->view;
+
+  PetscFunctionBeginUser;
+  PetscCall(level->ops->prolong(&level->transfer, 0, level->mesh->nhalo, PETSC_FALSE, cycle->x[0][1], cycle->x[0][0]));
+  PetscCall(VpLogFlops(level, VpTransferFlops(view, view->nown)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode Sweep(void *work)
+{
+  Work       *w = (Work *)work;
+  void *const x[2] = {w->cycle->x[0][0], w->cycle->x[1][0]};
+
+  return VpSmootherSweep(w->smoother, PETSC_FALSE, PETSC_FALSE, VpGhostsAt(NULL), w->cycle->b[0], x);
+}
+
+static inline PetscErrorCode EnterResidual(void *work)
+{
+  Work              *w = (Work *)work;
+  const PetscScalar *b, *x;
+  PetscReal          norm2;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetArrayReadAndMemType(w->b, &b, NULL));
+  PetscCall(VecGetArrayReadAndMemType(w->x, &x, NULL));
+  PetscCall(VpCycleEnterResidual(w->cycle, 0, w->outer, 1, x, VpGhostsAt(x + w->dofs), b, &norm2));
+  PetscCall(VecRestoreArrayReadAndMemType(w->x, &x));
+  PetscCall(VecRestoreArrayReadAndMemType(w->b, &b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode LeaveAdd(void *work)
+{
+  Work        *w = (Work *)work;
+  PetscScalar *z;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetArrayAndMemType(w->x, &z, NULL));
+  PetscCall(VpLevelLeave(w->cycle->level[0], PETSC_TRUE, 1, w->cycle->x[0][0], z));
+  PetscCall(VecRestoreArrayAndMemType(w->x, &z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
