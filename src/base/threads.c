@@ -1,6 +1,6 @@
 /* Loops in threads of OpenMP; without OpenMP there is one. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE
+  #define _GNU_SOURCE
 #endif
 #include "threads.h"
 #include "../compat.h"
@@ -52,12 +52,25 @@ int32_t VpLoopStart(int32_t n, int32_t piece)
   return (int32_t)((int64_t)n * piece / VpLoopPieces(n));
 }
 
+int32_t VpLoopSum(int32_t pieces, int32_t count[])
+{
+  int32_t sum = 0;
+
+  for (int32_t piece = 0; piece < pieces; piece++) {
+    const int32_t here = count[piece];
+
+    count[piece] = sum;
+    sum += here;
+  }
+  return sum;
+}
+
 void VpLoop(int32_t n, VpLoopBody body, void *context)
 {
   const int32_t pieces = VpLoopPieces(n);
 
 #ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 1) num_threads(PetscMin(pieces, VpThreads)) if (pieces > 1)
+  #pragma omp parallel for schedule(dynamic, 1) num_threads(PetscMin(pieces, VpThreads)) if (pieces > 1)
 #endif
   for (int32_t i = 0; i < pieces; i++) body(context, i, VpLoopStart(n, i), VpLoopStart(n, i + 1));
 }

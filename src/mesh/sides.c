@@ -1,39 +1,68 @@
 /* Ghosts numbered by the sides that own cells share with them. */
 #include "mesh.h"
 #include "../base/memory.h"
+#include "../base/threads.h"
+
+typedef struct {
+  VpMesh             mesh;
+  const PetscSFNode *owner;  /* of the face neighbours */
+  int32_t           *count;  /* [piece] shared sides; then the number of the first one */
+  int32_t           *beyond; /* [nown][2 dim] */
+  PetscSFNode       *root;   /* [shared sides] the side of the ghost at its owner, */
+  PetscInt          *leaf;   /* and where its values come to */
+} Sides;
+
+static void CountShared(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Sides *sides = (Sides *)context;
+  const size_t nside = 2 * sides->mesh->dim;
+  int32_t      count = 0;
+
+  for (size_t i = first * nside; i < last * nside; i++) count += sides->mesh->neighbor[i] >= sides->mesh->nown;
+  sides->count[piece] = count;
+}
+
+static void NumberShared(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Sides *sides = (Sides *)context;
+  const VpMesh mesh = sides->mesh;
+  const int    nside = 2 * mesh->dim;
+  int32_t      n = sides->count[piece];
+
+  for (size_t i = (size_t)first * nside; i < (size_t)last * nside; i++) {
+    const int32_t next = mesh->neighbor[i], there = (int32_t)(i % nside) ^ 1; /* the neighbour's side */
+
+    sides->beyond[i] = next < mesh->nown ? next : mesh->nown + n;
+    if (next < mesh->nown) continue;
+    sides->root[n].rank = sides->owner[next - mesh->nown].rank;
+    sides->root[n].index = sides->owner[next - mesh->nown].index * nside + there;
+    sides->leaf[n] = (PetscInt)n * nside + there;
+    n++;
+  }
+}
 
 PetscErrorCode VpMeshSetSides(VpMesh mesh)
 {
-  const int          sides = 2 * mesh->dim;
-  const size_t       count = (size_t)mesh->nown * sides, look = mesh->nface > mesh->nown ? count : 0; /* no ghosts: no need to */
-  const PetscSFNode *owner; /* of the face neighbours */
-  PetscSFNode       *root;
-  PetscInt          *leaf;
-  PetscSF            sf;
-  int32_t           *beyond = NULL, nside = 0, n = 0;
+  const int32_t look = mesh->nface > mesh->nown ? mesh->nown : 0; /* without ghosts no side is shared */
+  const int32_t pieces = VpLoopPieces(look);
+  Sides         sides = {.mesh = mesh};
+  PetscSF       sf;
 
   PetscFunctionBeginUser;
   if (mesh->sf[VP_GHOST_SIDE]) PetscFunctionReturn(PETSC_SUCCESS);
-  for (size_t i = 0; i < look; i++) nside += mesh->neighbor[i] >= mesh->nown;
-  PetscCall(PetscSFGetGraph(mesh->sf[VP_GHOST_FACE], NULL, NULL, NULL, &owner));
-  PetscCall(PetscMalloc2(nside, &leaf, nside, &root));
-  if (look) PetscCall(VpMallocLarge(count, &beyond));
-  for (size_t i = 0; i < look; i++) {
-    const int32_t next = mesh->neighbor[i], there = (int32_t)(i % sides) ^ 1; /* the neighbour's side */
-
-    beyond[i] = next < mesh->nown ? next : mesh->nown + n;
-    if (next < mesh->nown) continue;
-    root[n].rank = owner[next - mesh->nown].rank;
-    root[n].index = owner[next - mesh->nown].index * sides + there;
-    leaf[n] = (PetscInt)n * sides + there;
-    n++;
-  }
+  PetscCall(PetscSFGetGraph(mesh->sf[VP_GHOST_FACE], NULL, NULL, NULL, &sides.owner));
+  PetscCall(PetscMalloc1(pieces, &sides.count));
+  VpLoop(look, CountShared, &sides);
+  mesh->nside = VpLoopSum(pieces, sides.count);
+  PetscCall(PetscMalloc2(mesh->nside, &sides.leaf, mesh->nside, &sides.root));
+  if (look) PetscCall(VpMallocLarge((size_t)look * 2 * mesh->dim, &sides.beyond));
+  VpLoop(look, NumberShared, &sides);
   PetscCall(PetscSFCreate(mesh->comm, &sf));
-  PetscCall(PetscSFSetGraph(sf, (PetscInt)count, n, leaf, PETSC_COPY_VALUES, root, PETSC_COPY_VALUES));
+  PetscCall(PetscSFSetGraph(sf, mesh->nown * 2 * mesh->dim, mesh->nside, sides.leaf, PETSC_COPY_VALUES, sides.root, PETSC_COPY_VALUES));
   PetscCall(PetscSFSetUp(sf));
-  PetscCall(PetscFree2(leaf, root));
-  mesh->nside = nside;
-  mesh->beyond = beyond;
+  PetscCall(PetscFree2(sides.leaf, sides.root));
+  PetscCall(PetscFree(sides.count));
+  mesh->beyond = sides.beyond;
   mesh->sf[VP_GHOST_SIDE] = sf;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
