@@ -149,12 +149,15 @@ gpu       = $(if $(filter 0,$(GPU)),,$(shell nvidia-smi --query-gpu=compute_cap,
             | sed -n 's/^\([89]\|[1-9][0-9]\)\.[0-9], *//p' | head -n 1))
 gpu_vec   = $(if $(PETSC_CUDA),-dm_vec_type cuda -use_gpu_aware_mpi 0,-dm_vpatchdg_backend cuda)
 
+# Open MPI binds few ranks to a core each; beside a GPU the threads of set-up take the other cores
+unbound   = OMPI_MCA_hwloc_base_binding_policy=none PRTE_MCA_hwloc_default_binding_policy=none
+
 say-cuda:
 	@[ -z '$(CUDA_LEFT_OUT)' ] || echo '# without CUDA, since there is no GPU here (CUDA=1 compiles it all the same)'
 
 run: say-cuda $(shared) $(BUILD)/bin/poisson
 	@gpu='$(if $(CUDA_NVCC),$(gpu))'; ranks=$(RANKS); where=; options=; if [ -n "$$gpu" ]; then \
-	  ranks=$(or $(call typed,RANKS),1); options='$(gpu_vec)'; where=", on the GPU ($$gpu; GPU=0 takes the CPU)"; fi; \
+	  ranks=$(or $(call typed,RANKS),1); options='$(gpu_vec)'; where=", on the GPU ($$gpu; GPU=0 takes the CPU)"; export $(unbound); fi; \
 	echo; echo "-div grad u = 1 in the unit cube, u = 0 on its boundary, ranks: $$ranks$$where"; \
 	for k in 2 3 4 5 7; do \
 	  $(MPIEXEC) -n $$ranks $(BUILD)/bin/poisson -dm_vpatchdg_dim 3 -dm_vpatchdg_degree $$k -dm_refine 4 $$options $(OPTIONS) \
@@ -198,14 +201,14 @@ need-gpu:
 bench: say-cuda $(BUILD)/bin/bench
 	@$(MPIEXEC) -n $(RANKS) $(BUILD)/bin/bench -report $(BUILD)/bench.json $(OPTIONS)
 bench-gpu: need-gpu all $(benches)
-	@$(MPIEXEC) -n $(or $(call typed,RANKS),1) $(BUILD)/bin/bench_gpu $(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) \
+	@$(unbound) $(MPIEXEC) -n $(or $(call typed,RANKS),1) $(BUILD)/bin/bench_gpu $(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) \
 	  -report $(BUILD)/bench-gpu.json $(OPTIONS)
 	@! python3 -c 'import matplotlib' 2>/dev/null || python3 share/vpatchdg/plot.py $(BUILD)/bench-gpu.json $(BUILD)/bench-gpu.svg
 
 # on 1, 2, 4, ... as many GPUs as there are
 bench-gpus: need-gpu all $(benches)
 	@files=; for ((n = 1; n <= $(shell nvidia-smi -L 2>/dev/null | wc -l); n *= 2)); do files="$$files $(BUILD)/bench-gpus-$$n.json"; \
-	  $(MPIEXEC) -n $$n $(BUILD)/bin/bench_gpus $(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) -report $(BUILD)/bench-gpus-$$n.json $(OPTIONS) || exit 1; done; \
+	  $(unbound) $(MPIEXEC) -n $$n $(BUILD)/bin/bench_gpus $(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) -report $(BUILD)/bench-gpus-$$n.json $(OPTIONS) || exit 1; done; \
 	share/vpatchdg/scaling.py $$files $$(python3 -c 'import matplotlib' 2>/dev/null && echo $(BUILD)/bench-gpus.svg)
 
 # the manual: man.py needs python3 alone, the HTML pages Sphinx
