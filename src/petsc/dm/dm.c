@@ -236,6 +236,7 @@ PetscErrorCode DMCreate_VPatchDG(DM dm)
   dm->ops->localtoglobalbegin = DMLocalToGlobalBegin_VPatchDG;
   dm->ops->localtoglobalend = DMTransferEnd_VPatchDG;
   dm->ops->getneighbors = DMGetNeighbors_VPatchDG;
+  DMVPatchDGSetLocalBounds(dm);
   dm->ops->creatematrix = DMCreateMatrix_VPatchDG;
   dm->ops->createinterpolation = DMCreateInterpolation_VPatchDG;
   PetscCall(DMSetMatType(dm, MATSHELL));

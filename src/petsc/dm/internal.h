@@ -50,3 +50,5 @@ PETSC_INTERN PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM, Vec global, Insert
 PETSC_INTERN PetscErrorCode DMLocalToLocalBegin_VPatchDG(DM, Vec from, InsertMode, Vec to);
 PETSC_INTERN PetscErrorCode DMLocalToGlobalBegin_VPatchDG(DM, Vec local, InsertMode, Vec global);
 PETSC_INTERN PetscErrorCode DMTransferEnd_VPatchDG(DM, Vec from, InsertMode, Vec to); /* All is done at the beginning. */
+/* coefficient.c: what DMGetBoundingBox() asks, in versions of PETSc that ask the DM */
+PETSC_INTERN void DMVPatchDGSetLocalBounds(DM);

@@ -61,6 +61,17 @@ static PetscErrorCode VpInverseDestroy(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpInverseView(PC pc, PetscViewer viewer)
+{
+  const VpInverse *inverse = (VpInverse *)pc->data;
+
+  PetscFunctionBegin;
+  if (inverse->scale != 1 || inverse->shift != 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  of s A + t I, s = %g, t = %g%s\n", (double)inverse->scale, (double)inverse->shift,
+                                     inverse->shift / inverse->scale < 0 ? ", taken as 0 here" : ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpInverseCreate(PC pc, VpInverse *inverse, const VpInverseOps *ops)
 {
   PetscFunctionBegin;

@@ -40,6 +40,8 @@ typedef struct {
 
 /* inverse.c: sets the PC's data and its operations, the same for both types */
 PETSC_INTERN PetscErrorCode VpInverseCreate(PC, VpInverse *, const VpInverseOps *);
+/* Prints a line where the Pmat is scaled or shifted. */
+PETSC_INTERN PetscErrorCode VpInverseView(PC, PetscViewer);
 
 /* setup.c: frees what was built, and forgets the KSP that is solving */
 PETSC_INTERN PetscErrorCode VpInverseReset(PC);

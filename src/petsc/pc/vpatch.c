@@ -331,6 +331,7 @@ static PetscErrorCode PCView_VPatch(PC pc, PetscViewer viewer)
   if (!data->level) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpChooseExchange(data->level, VP_EXCHANGE_AUTO, &exchange));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  exchange every %s\n", VPatchDGExchanges[exchange]));
+  PetscCall(VpInverseView(pc, viewer));
   PetscCall(VpViewKernels(pc->pmat, data->level->backend, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

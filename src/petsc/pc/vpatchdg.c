@@ -170,6 +170,7 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ViewOptions(pc, viewer));
   if (!data->cycle) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpInverseView(pc, viewer));
   PetscCall(VpViewKernels(pc->pmat, data->cycle->level[0]->backend, viewer));
   if (data->cycle->replays)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  replayed as %s\n",
