@@ -17,7 +17,7 @@ MAKEFLAGS += $(if $(word 2,$(MAKECMDGOALS)),,$(shell case " $$MAKEFLAGS" in (*" 
 # a variable's value where it was given on the command line
 typed = $(if $(filter command%,$(origin $1)),$($1))
 
-.PHONY: all run check check-gpu fuzz bench bench-gpu bench-gpus need-gpu say-cuda doc install setup format format-check help clean FORCE
+.PHONY: all wheel run check check-gpu fuzz bench bench-gpu bench-gpus need-gpu say-cuda doc install setup format format-check help clean FORCE
 all:
 
 ifneq ($(filter-out help clean format format-check,$(or $(MAKECMDGOALS),all)),)
@@ -219,6 +219,10 @@ doc: $(BUILD)/config.mk
 	@PYTHONPATH=share/doc PYTHONDONTWRITEBYTECODE=1 sphinx-build -q -W --keep-going -c share/doc -d $(BUILD)/doc/trees $(page_source) $(BUILD)/doc/html
 	@echo 'file://$(abspath $(BUILD))/doc/html/index.html, and manual pages in $(BUILD)/doc/man'
 
+# the Python package with this library; `pip install .` builds its own
+wheel: $(shared)
+	@$(or $(PYTHON),python3) -B share/python/backend.py $(BUILD)/wheel $(shared)
+
 install: all
 	@install -d $(DESTDIR)$(prefix)/{bin,lib/pkgconfig,include,share/vpatchdg/{options,examples}}
 	install -m 755 $(shared) $(DESTDIR)$(prefix)/lib/libvpatchdg.so.$(VERSION)
@@ -232,7 +236,7 @@ install: all
 	  share/vpatchdg/vpatchdg.pc.in > $(DESTDIR)$(prefix)/lib/pkgconfig/vpatchdg.pc
 	install -m 755 $(wildcard share/vpatchdg/*.py) $(DESTDIR)$(prefix)/share/vpatchdg
 	install -m 644 share/vpatchdg/options/*.opts $(DESTDIR)$(prefix)/share/vpatchdg/options
-	install -m 644 $(wildcard examples/*.c examples/*.py) $(DESTDIR)$(prefix)/share/vpatchdg/examples
+	install -m 644 $(wildcard examples/*.c examples/*.py examples/*.ipynb) $(DESTDIR)$(prefix)/share/vpatchdg/examples
 	install -m 644 share/vpatchdg/vpatchdg.mk share/vpatchdg/mpi.env $(DESTDIR)$(prefix)/share/vpatchdg
 	@if command -v python3 >/dev/null; then python3 -B share/doc/man.py $(DESTDIR)$(prefix)/share/man && echo 'manual pages in $(prefix)/share/man'; \
 	  else echo 'vpatchdg: there is no python3 here, which writes the manual pages: they are left out' >&2; fi
@@ -258,6 +262,7 @@ help:
 	'make bench-gpus         on 1, 2, 4, ... of the GPUs that are there      OPTIONS="-bench_only weak"' \
 	'make doc                HTML pages and manual pages in $(BUILD)/doc        (HTML needs Sphinx)' \
 	'make install            library, header, pkg-config file, bin/, share/  prefix=/usr/local DESTDIR=' \
+	'make wheel              the Python package in $(BUILD)/wheel               (or: pip install .)' \
 	'make format             formats the sources by clang-format 14          format-check: only says which are not' \
 	'make setup              installs what is missing (run, check and bench do it too)' \
 	'make clean              removes $(BUILD)' \

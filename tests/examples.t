@@ -75,12 +75,9 @@ for my $ranks (1, 2) {
   ok(@residuals && $residuals[-1] <= 1e-8 && $told && (split(' ', $told))[-1] <= 1e-8, "first_solves_to_1e-8, $ranks ranks") or diag($out);
 }
 SKIP: {
-  my ($python) = grep { $_ && system("$_ -c 'import petsc4py; petsc4py.init([]); from petsc4py import PETSc' >/dev/null 2>&1") == 0 }
-    ($ENV{PYTHON}, 'python3', '/usr/bin/python3');
-  skip('no python3 with petsc4py here', 1) if !$python;
-  skip('petsc4py takes no library with sanitizers', 1) if $ENV{SANITIZE};
-  my $said = `$python examples/first.py -dll_append $build/lib/libvpatchdg.so 2>&1`;
-  skip('petsc4py is that of another PETSc', 1) if $said =~ /being loaded into PETSc|libvpatchdg was built for/;
+  my $python = python();
+  skip('no python3 with a petsc4py of this PETSc', 1) if !$python;
+  my $said = `$python -B examples/first.py -dll_append $build/lib/libvpatchdg.so 2>&1`;
   my ($one, $other) = map { s/\d\.\d+e/#e/r } $said, "$told\n"; # on another number of ranks
   is($one, $other, 'first_py_says_what_first_says');
 }

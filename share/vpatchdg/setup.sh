@@ -2,6 +2,7 @@
 # setup.sh FOLDER GOAL...: finds MPI, PETSc, p4est, CUDA (and prove, to check) and writes what the makefile needs to know to config.mk,
 # cuda.mk and nccl.mk in FOLDER. Without a GPU, the goals run, check, bench and fuzz alone leave CUDA out, unless CUDA=1.
 # For the goals run, check, bench, check-gpu, bench-gpu, doc and setup, missing packages are installed on Debian and Ubuntu where that is allowed.
+# Where PETSc is installed to check, petsc4py and slepc4py come with it: tests in Python are skipped without them.
 # Heeded: PETSC_DIR and PETSC_ARCH, PKG_CONFIG_PATH, P4EST_DIR, CC (an MPI compiler), MPIEXEC, and what cuda.sh beside this file names.
 folder=$1
 shift
@@ -58,6 +59,9 @@ missing() {
   [ -z "$nvcc" ] || has "$cxx" || printf 'g++ '
 }
 
+# those of these packages that this system has
+known() { for package; do apt-cache show "$package" >/dev/null 2>&1 && printf '%s ' "$package"; done; }
+
 install() {
   goal run || goal check || goal bench || goal check-gpu || goal bench-gpu || goal doc || goal setup || return 1
   has apt-get || return 1
@@ -65,7 +69,9 @@ install() {
   [ "$(id -u)" = 0 ] || { has sudo && sudo -n true 2>/dev/null && sudo='sudo -n'; } || return 1
   echo "vpatchdg: installing $1" >&2
   $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq update >&2
-  $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $1 >&2 || die "apt-get could not install $1"
+  python=
+  case "$1" in *libpetsc-real-dev*) ! goal check || python=$(known python3-petsc4py python3-slepc4py) ;; esac
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $1 $python >&2 || die "apt-get could not install $1"
 }
 
 need=$(missing)

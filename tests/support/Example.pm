@@ -1,4 +1,5 @@
-# What the tests of the programs share: run(ranks, program, arguments) gives its output, report(ranks, arguments) poisson's JSON.
+# What the tests of the programs share: run(ranks, program, arguments) gives its output, report(ranks, arguments) poisson's JSON, python() a python3
+# whose petsc4py this library fits, with the package in its path, or undef.
 package Example;
 use strict;
 use warnings;
@@ -6,7 +7,7 @@ use Exporter 'import';
 use File::Temp 'tempdir';
 use JSON::PP;
 use Test::More;
-our @EXPORT = qw(run report $build $folder);
+our @EXPORT = qw(run report python $build $folder);
 our $build = $ENV{BUILD} || 'build';
 our $folder = tempdir(CLEANUP => 1);
 $ENV{MPIEXEC} ||= 'mpiexec';
@@ -22,6 +23,14 @@ sub run {
   my $output = `tests/support/run.sh $ranks $build/bin/$program $arguments 2>&1`;
   diag("$program $arguments ($ranks ranks)\n", join("\n", grep { !/Configure options/ } (split(/\n/, $output), ('') x 15)[0 .. 14])) if $?;
   return $output;
+}
+
+sub python {
+  return undef if $ENV{SANITIZE};
+  $ENV{VPATCHDG_LIBRARY} = "$build/lib/libvpatchdg.so";
+  $ENV{PYTHONPATH} = 'share/python' . ($ENV{PYTHONPATH} ? ":$ENV{PYTHONPATH}" : '');
+  my ($found) = grep { $_ && !system("$_ -B -c 'import vpatchdg' >/dev/null 2>&1") } ($ENV{PYTHON}, 'python3', '/usr/bin/python3');
+  return $found;
 }
 
 sub report {

@@ -1,0 +1,130 @@
+"""Loads libvpatchdg into the PETSc that petsc4py uses, and calls its functions."""
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+from pathlib import Path
+
+import numpy as np
+import petsc4py
+from petsc4py import PETSc
+
+Int = np.ctypeslib.as_ctypes_type(PETSc.IntType)
+Real = ctypes.c_double
+Reals = ctypes.POINTER(Real)
+Ints = ctypes.POINTER(Int)
+Handle = ctypes.c_void_p
+Function = ctypes.CFUNCTYPE(ctypes.c_int, Int, Reals, Reals, ctypes.c_void_p)
+Function.__doc__ = 'VPatchDGFunction of vpatchdg.h: (dim, x, value, ctx) -> error code'
+Flux = ctypes.CFUNCTYPE(ctypes.c_int, Int, Reals, Reals, Reals, ctypes.c_void_p)
+Flux.__doc__ = 'VPatchDGFlux of vpatchdg.h: (dim, x, normal, value, ctx) -> error code'
+
+PATH = Path(os.environ.get('VPATCHDG_LIBRARY') or Path(__file__).parent / 'libvpatchdg.so').absolute()
+
+
+def _petsc_version(library: ctypes.CDLL) -> str:
+    numbers = [Int() for _ in range(4)]
+    library.PetscGetVersionNumber(*map(ctypes.byref, numbers))
+    return '.'.join(str(n.value) for n in numbers[:3])
+
+
+def _address(library: ctypes.CDLL) -> int:
+    return ctypes.cast(library.PetscInitialize, ctypes.c_void_p).value
+
+
+def _load() -> ctypes.CDLL:
+    """Requires: petsc4py is initialized. Ensures: its PETSc knows the types of the library, or ImportError says why it can not."""
+    if not PATH.exists():
+        raise ImportError(f'there is no {PATH}: VPATCHDG_LIBRARY names the libvpatchdg.so of `make`, or install the package by `pip install .`')
+    try:
+        library = ctypes.CDLL(str(PATH))
+    except OSError as error:
+        raise ImportError(f'{PATH} can not be loaded: {error}') from None
+    theirs = ctypes.CDLL(PETSc.__file__)
+    if _address(library) != _address(theirs):
+        raise ImportError(f'{PATH} was built with PETSc {_petsc_version(library)}, petsc4py ({petsc4py.__file__}) uses another one, PETSc '
+                          f'{_petsc_version(theirs)}. Build vpatchdg with that: PETSC_DIR={petsc4py.get_config()["PETSC_DIR"]} '
+                          f'PETSC_ARCH={petsc4py.get_config()["PETSC_ARCH"]}')
+    code = library.PetscDLLibraryRegister_vpatchdg()
+    if code:
+        raise ImportError(f'{PATH} does not fit petsc4py: {PETSc.Error(code)}')
+    return library
+
+
+_library = _load()
+
+
+def call(name: str, dm: PETSc.DM, *arguments) -> None:
+    """Calls the library's function of that name. Its error becomes a PETSc.Error with PETSc's messages."""
+    code = getattr(_library, name)(Handle(dm.handle), *arguments)
+    if code:
+        raise PETSc.Error(code)
+
+
+def new_vector(name: str, dm: PETSc.DM) -> PETSc.Vec:
+    """The vector that a function of the library makes."""
+    handle = Handle()
+    call(name, dm, ctypes.byref(handle))
+    capsule = PETSc.__pyx_capi__['PyPetscVec_New']
+    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(('PyCapsule_GetPointer', ctypes.pythonapi))
+    title = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(('PyCapsule_GetName', ctypes.pythonapi))
+    vector = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p)(pointer(capsule, title(capsule)))(handle)
+    vector.decRef()  # petsc4py holds one reference, this function held another
+    return vector
+
+
+def names(enum: str) -> list[str]:
+    """The values of an enum by its array of names, which ends in the enum's own name, a prefix and NULL."""
+    array = ctypes.cast(ctypes.addressof(ctypes.c_char_p.in_dll(_library, enum)), ctypes.POINTER(ctypes.c_char_p))
+    return [name.decode() for name in itertools.takewhile(bool, (array[i] for i in itertools.count()))][:-2]
+
+
+def value(enum: str, name: str) -> int:
+    """The value of an enum that has this name."""
+    if name not in names(enum):
+        raise ValueError(f'{name!r}: {", ".join(names(enum))} exist')
+    return names(enum).index(name)
+
+
+def reals(array: np.ndarray) -> Reals:
+    return np.ascontiguousarray(array, np.float64).ctypes.data_as(Reals)
+
+
+class Callbacks:
+    """Functions of one point as C callbacks. Requires: it lives as long as they are used."""
+
+    def __init__(self):
+        self.kept, self.error = [], None
+
+    def make(self, kind, function, components: int = 1):
+        """A callback of that kind (Function or Flux); None gives NULL, a number the function of that value."""
+        if function is None:
+            return kind()
+        compiled = getattr(function, 'ctypes', function)
+        if isinstance(compiled, ctypes._CFuncPtr):
+            return ctypes.cast(compiled, kind)
+
+        def evaluate(dim, *arguments):
+            *points, result, _ = arguments
+            try:
+                found = function(*(np.array(p[:dim]) for p in points)) if callable(function) else function
+                for i, number in enumerate(np.broadcast_to(np.asarray(found, float), components)):
+                    result[i] = number
+            except BaseException as error:
+                self.error = error
+                return int(getattr(error, 'ierr', 56)) or 56  # PETSC_ERR_SUP
+            return 0
+
+        self.kept.append(kind(evaluate))
+        return self.kept[-1]
+
+    def call(self, name: str, dm: PETSc.DM, *arguments) -> None:
+        """As call(); what a callback raised is raised again."""
+        try:
+            call(name, dm, *arguments)
+        except PETSc.Error:
+            if self.error is None:
+                raise
+        if self.error is not None:
+            raise self.error

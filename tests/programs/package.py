@@ -1,0 +1,195 @@
+"""package.py knows|says: the tests of the Python package, functions whose names begin with that. Those that say what is wrong lose what PETSc holds when a
+call fails. Prints "ok NAME" or "not ok NAME: why" for each."""
+import sys
+import traceback
+
+import numpy as np
+import petsc4py
+petsc4py.init(sys.argv)
+from petsc4py import PETSc
+
+import vpatchdg
+
+PI = np.pi
+
+
+def wave(x):
+    return np.cos(PI * x[..., 0]) * np.cos(2 * PI * x[..., 1])
+
+
+def wave_gradient(x):
+    return [-PI * np.sin(PI * x[0]) * np.cos(2 * PI * x[1]), -2 * PI * np.cos(PI * x[0]) * np.sin(2 * PI * x[1])]
+
+
+def solve(dm, b):
+    ksp = PETSc.KSP().create()
+    ksp.setDM(dm)
+    ksp.setType('fgmres')
+    ksp.setTolerances(rtol=1e-11)
+    ksp.getPC().setType('vpatchdg')
+    x = b.duplicate()
+    ksp.solve(b, x)
+    assert 0 < ksp.its <= 12, ksp.its
+    return x
+
+
+def refused(kind, words, call, *arguments, **named):
+    try:
+        call(*arguments, **named)
+    except kind as error:
+        assert words in str(error), f'{words} is not in: {error}'
+        return
+    raise AssertionError(f'{call.__name__} took {arguments} {named}')
+
+
+def knows_boxes_cells_and_the_coefficient():
+    dm = vpatchdg.create(dim=2, degree=3, refine=2, boxes=[([0, 0], [1, 1]), ([1, 0], [2, 1])], coefficient=lambda x: 1 + x[:, 0])
+    lower, upper = vpatchdg.bounds(dm)
+    area = PETSc.Vec().createMPI((1, None))
+    area.set(np.prod(upper - lower, axis=1).sum())
+    assert abs(area.sum() - 2) < 1e-14
+    assert np.allclose(vpatchdg.coefficient(dm), 1 + (lower + upper)[:, 0] / 2)
+    vpatchdg.set_coefficient(dm, 3)
+    assert (vpatchdg.coefficient(dm) == 3).all() and len(lower) == vpatchdg.cells(dm)
+
+
+def knows_a_fresh_coefficient_is_one():
+    assert (vpatchdg.coefficient(vpatchdg.create(dim=2, refine=2)) == 1).all()
+
+
+def knows_point_values():
+    dm = vpatchdg.create(dim=3, degree=2, refine=2, upper=[1, 2, 1], grid=[1, 2, 1])
+    points = vpatchdg.points(dm)
+    assert points.shape == (vpatchdg.cells(dm), 27, 3)
+    u = vpatchdg.from_point_values(dm, lambda x: x[..., 0] * x[..., 1] ** 2 - x[..., 2])
+    assert np.allclose(vpatchdg.point_values(dm, u), points[..., 0] * points[..., 1] ** 2 - points[..., 2])
+    assert np.allclose(vpatchdg.point_values(dm, vpatchdg.from_point_values(dm, points[..., 1])), points[..., 1])
+
+
+def knows_dirichlet_data():
+    dm = vpatchdg.create(dim=2, degree=2, refine=3)
+    u = solve(dm, vpatchdg.rhs(dm, -4, dirichlet=lambda x: x[0] ** 2 + x[1] ** 2))
+    found = vpatchdg.errors(dm, u, lambda x: x[0] ** 2 + x[1] ** 2, lambda x: 2 * x)
+    assert found.l2 < 1e-8 and found.h1 < 1e-7, found
+
+
+def knows_neumann_data_and_a_singular_problem():
+    dm = vpatchdg.create(dim=2, degree=4, refine=4, boundary='neumann')
+    b = vpatchdg.rhs(dm, lambda x: 5 * PI**2 * wave(x) + 1, neumann=lambda x, n: 0.25)
+    assert abs(b.dot(vpatchdg.from_point_values(dm, 1))) < 1e-12
+    b = vpatchdg.rhs(dm, lambda x: 5 * PI**2 * wave(x))
+    assert vpatchdg.errors(dm, solve(dm, b), gradient=wave_gradient).h1 < 1e-3
+
+
+def knows_compiled_functions():
+    calls = []
+
+    @vpatchdg.Function
+    def f(dim, x, value, context):
+        calls.append(1)
+        value[0] = x[0]
+        return 0
+
+    dm = vpatchdg.create(dim=2, degree=2, refine=2)
+    one = vpatchdg.rhs(dm, f)
+    other = vpatchdg.rhs(dm, lambda x: x[..., 0])
+    other.axpy(-1, one)
+    assert other.norm() < 1e-14 and len(calls) == 25 * vpatchdg.cells(dm)
+
+
+def knows_that_vectors_outlive_their_makers():
+    dm = vpatchdg.create(dim=2, refine=2)
+    before = dm.getRefCount()
+    for _ in range(10):
+        vpatchdg.points(dm)
+    assert dm.getRefCount() == before
+
+
+def says_what_is_wrong():
+    dm = vpatchdg.create(dim=2, degree=2, refine=2)
+    first = dm.comm.rank == 0
+    refused(PETSc.Error, 'degrees 1 to 8 exist', vpatchdg.create, degree=9)
+    refused(ValueError, 'dirichlet, neumann, periodic exist', vpatchdg.create, boundary='robin')
+    refused(ValueError, 'or 4, not 3', vpatchdg.create, dim=2, boundary=['neumann'] * 3)
+    refused(ValueError, 'of shape (2,)', vpatchdg.create, dim=2, lower=[0, 0, 0])
+    refused(ValueError, 'of shape (1, 2, 2)', vpatchdg.create, dim=2, boxes=[([0], [1])])
+    refused(PETSc.Error, 'must be positive', vpatchdg.set_coefficient, dm, -1)
+    refused(ValueError, 'cells', vpatchdg.set_coefficient, dm, np.ones(vpatchdg.cells(dm) + (3 if first else 0)))
+    refused(ValueError, 'are needed', vpatchdg.from_point_values, dm, np.ones((vpatchdg.cells(dm), 8 if first else 9)))
+    refused(PETSc.Error, 'not of type vpatchdg', vpatchdg.points, PETSc.DMDA().create([8, 8]))
+    refused(PETSc.Error, 'DMCreateGlobalVector', vpatchdg.point_values, dm, PETSc.Vec().createMPI(50))
+
+
+def says_what_a_function_raised():
+    dm = vpatchdg.create(dim=2, refine=2)
+
+    def broken(x, *normal):
+        raise KeyError('broken')
+
+    refused(KeyError, 'broken', vpatchdg.rhs, dm, broken)
+    refused(KeyError, 'broken', vpatchdg.rhs, dm, dirichlet=broken)
+    refused(ValueError, 'broadcast', vpatchdg.rhs, dm, dirichlet=lambda x: [1, 2])
+
+
+def says_what_it_is():
+    dm = vpatchdg.create(dim=2, refine=2)
+    said = vpatchdg.text(dm)
+    assert ('cells 16' in said) == (dm.comm.rank == 0), said
+
+
+class Shell:
+    """as much of an IPython shell as an extension sees"""
+    display_formatter = property(lambda self: self)
+    formatters = property(lambda self: {'text/plain': self})
+    known = {}
+
+    def for_type(self, kind, show):
+        self.known[kind] = show
+
+    def text(self, said):
+        self.said = said
+
+
+def says_what_it_is_in_ipython():
+    shell, dm = Shell(), vpatchdg.create(dim=2, refine=2)
+    vpatchdg.load_ipython_extension(shell)
+    shell.known[PETSc.DM](dm, shell, False)
+    assert 'type: vpatchdg' in shell.said or dm.comm.rank
+    shell.known[PETSc.DM](PETSc.DM(), shell, False)
+    assert 'PETSc.DM object' in shell.said
+
+
+def says_what_a_dm_is_asked():
+    dm = vpatchdg.create(dim=2, degree=2, refine=2, upper=[2, 3])
+    assert dm.getDimension() == dm.getCoordinateDim() == 2 and dm.getRefineLevel() == 2 and dm.getType() == 'vpatchdg'
+    assert dm.getGlobalVec().getSize() == 16 * 9 and dm.getLocalVec().getSize() >= dm.getGlobalVec().getLocalSize()
+    assert not dm.getCoordinates().handle and not dm.getCoordinatesLocal().handle
+    if PETSc.Sys.getVersion() >= (3, 26):
+        assert dm.getBoundingBox() == ((0, 2), (0, 3)), dm.getBoundingBox()
+    for fine in (dm.refine(), dm.refineHierarchy(1)[0]):
+        assert fine.getGlobalVec().getSize() == 64 * 9
+    for coarse in (dm.coarsen(), dm.coarsenHierarchy(1)[0]):
+        assert coarse.getGlobalVec().getSize() == 4 * 9
+    assert dm.clone().getGlobalVec().getSize() == 16 * 9 and dm.getNumFields() == 0
+    interpolation, _ = dm.coarsen().createInterpolation(dm)
+    assert interpolation.getSize() == (16 * 9, 4 * 9)
+    for ask in (dm.getLGMap, dm.getCoordinateDM, dm.getCoordinateSection, dm.createMassMatrix, dm.createSubDM, dm.createInjection, dm.createRestriction):
+        given = {'createMassMatrix': [dm], 'createSubDM': [[0]]}.get(ask.__name__, [dm] if ask.__name__.startswith('create') else [])
+        refused(PETSc.Error, 'vpatchdg', ask, *given)
+    refused(PETSc.Error, 'No conversion possible', dm.convert, 'plex')
+    refused(PETSc.Error, 'There is no local vector', dm.globalToLocal, dm.createGlobalVec(), PETSc.Vec())
+
+
+def main():
+    for name, test in list(globals().items()):
+        if not name.startswith(sys.argv[1] + '_'):
+            continue
+        try:
+            test()
+            PETSc.Sys.Print(f'ok {name}')
+        except Exception:
+            print(f'not ok {name}: {traceback.format_exc()}', flush=True)
+    PETSc.Sys.Print('done')
+
+
+main()

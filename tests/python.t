@@ -1,0 +1,62 @@
+#!/usr/bin/perl
+# The Python package: its functions on several ranks, its wheel and pip's build, what it says where it does not fit, and the notebook.
+use strict;
+use warnings;
+use Cwd;
+use Test::More;
+use lib 'tests/support';
+use Example;
+my $python = python() or plan(skip_all => 'no python3 with a petsc4py of this PETSc');
+
+for my $ranks (1, 3) {
+  for my $run ("tests/support/run.sh $ranks $python -B tests/programs/package.py knows", "$ENV{MPIEXEC} -n $ranks $python -B tests/programs/package.py says") {
+    my $said = `$run 2>&1`;
+    ok(1, "$1, $ranks ranks") while $said =~ /^ok (\w+)$/mg;
+    ok($said =~ /^done$/m && $said !~ /^not ok/m, "package_passes_its_tests, $ranks ranks") or diag($said);
+  }
+}
+
+my $notebook = `$python -B tests/support/notebook.py examples/solvers.ipynb 2>&1`;
+like($notebook, qr/6400 unknowns, \d iterations.*fgmres \+ vpatchdg +\d .*^5 cells$/ms, 'notebook_runs') or diag($notebook);
+is(`$python -c 'import json; print(sum(len(c.get("outputs", [])) for c in json.load(open("examples/solvers.ipynb"))["cells"]))'`, "0\n", 'notebook_is_stored_without_output');
+
+# the package somewhere else, with nothing but what a wheel brought
+sub elsewhere {
+  my ($site, $code) = @_;
+  my $full = $python =~ m{/} ? $python : `command -v $python` =~ s/\n//r;
+  return `cd / && env -u VPATCHDG_LIBRARY PYTHONPATH=$site $full -B -c '$code' 2>&1`;
+}
+my $works = 'import vpatchdg; print(vpatchdg.__file__, vpatchdg.create(dim=2, refine=2).getType())';
+my ($wheel) = `make wheel BUILD=$build PYTHON=$python 2>&1` =~ /^(\S+\.whl)$/m;
+ok($wheel && -e $wheel, 'make_wheel_says_where_it_is');
+is(system("$python -m zipfile -e $wheel $folder/wheel"), 0, 'wheel_is_an_archive');
+like(elsewhere("$folder/wheel", $works), qr{^$folder/wheel/vpatchdg/__init__.py vpatchdg$}, 'wheel_works');
+SKIP: {
+  skip('no pip here', 4) if system("$python -m pip --version >/dev/null 2>&1");
+  my $pip = "$python -m pip install -q --root-user-action=ignore --no-index --no-deps --disable-pip-version-check";
+  is(system("$pip --target $folder/pip $wheel"), 0, 'pip_takes_the_wheel');
+  like(elsewhere("$folder/pip", 'import importlib.metadata as m; print(m.version("vpatchdg"))'), qr/^\d+\.\d+\.\d+$/, 'pip_knows_the_version');
+  # pip's own build, with a make that says what it was asked and has the library already
+  open(my $make, '>', "$folder/make");
+  print $make "#!/bin/sh\necho \"\$PETSC_DIR \$*\" > $folder/asked\nmkdir -p $folder/mine/lib && cp @{[cwd()]}/$build/lib/libvpatchdg.so $folder/mine/lib\n";
+  close($make);
+  chmod(0755, "$folder/make");
+  my $said = `env -u PETSC_DIR MAKE=$folder/make $pip --target $folder/source --config-settings=CUDA=0 --config-settings=BUILD=$folder/mine . 2>&1`;
+  my $petsc = `env -u PETSC_DIR $python -c 'import petsc4py; print(petsc4py.get_config()["PETSC_DIR"])'` =~ s/\n//r;
+  like(`cat $folder/asked`, qr{^\Q$petsc\E -C .* CUDA=0 .*/mine/lib/libvpatchdg.so$}, 'pip_builds_with_the_petsc_of_petsc4py') or diag($said);
+  like(elsewhere("$folder/source", $works), qr{^$folder/source/vpatchdg/__init__.py vpatchdg$}, 'pip_install_works');
+}
+
+# what does not fit
+like(`VPATCHDG_LIBRARY=/nowhere/libvpatchdg.so $python -B -c 'import vpatchdg' 2>&1`, qr{ImportError: there is no /nowhere/libvpatchdg.so}, 'a_missing_library_is_named');
+open(my $other, '>', "$folder/other.c");
+print $other "int PetscInitialize(void) { return 0; }\nint PetscGetVersionNumber(int *a, int *b, int *c, int *d) { *a = 3; *b = 99; *c = 7; return 0; }\n";
+close($other);
+SKIP: {
+  skip('no cc here', 2) if system("cc -shared -fPIC -o $folder/libother.so $folder/other.c");
+  like(`VPATCHDG_LIBRARY=$folder/libother.so $python -B -c 'import vpatchdg' 2>&1`, qr{libother.so was built with PETSc 3\.99\.7, petsc4py .* uses another one, PETSc 3\.\d+\.\d+\. .*PETSC_DIR=/},
+    'another_petsc_is_refused');
+  system("touch $folder/libempty.so");
+  like(`VPATCHDG_LIBRARY=$folder/libempty.so $python -B -c 'import vpatchdg' 2>&1`, qr{ImportError: .*libempty.so can not be loaded}, 'a_broken_library_is_refused');
+}
+done_testing();
