@@ -223,17 +223,19 @@ doc: $(BUILD)/config.mk
 wheel: $(shared)
 	@$(or $(PYTHON),python3) -B share/python/backend.py $(BUILD)/wheel $(shared)
 
+# what pkg-config and CMake are told
+fill = sed -e 's|@prefix@|$(prefix)|; s|@version@|$(VERSION)|; s|@soname@|$(soname)|; s|@petsc_version@|$(PETSC_VERSION)|; s|@cc@|$(CC)|' \
+  -e 's|@cflags@|$(strip $(USER_CFLAGS))|; s|@libs@|$(strip $(USER_LIBS))|; s|@private@|$(strip $(P4EST_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) $(OPENMP) -lm)|'
 install: all
-	@install -d $(DESTDIR)$(prefix)/{bin,lib/pkgconfig,include,share/vpatchdg/{options,examples}}
+	@install -d $(DESTDIR)$(prefix)/{bin,lib/{pkgconfig,cmake/vpatchdg},include,share/vpatchdg/{options,examples}}
 	install -m 755 $(shared) $(DESTDIR)$(prefix)/lib/libvpatchdg.so.$(VERSION)
 	ln -sf libvpatchdg.so.$(VERSION) $(DESTDIR)$(prefix)/lib/$(soname)
 	ln -sf libvpatchdg.so.$(VERSION) $(DESTDIR)$(prefix)/lib/libvpatchdg.so
 	install -m 644 $(static) $(DESTDIR)$(prefix)/lib
 	install -m 644 include/vpatchdg.h $(DESTDIR)$(prefix)/include
 	install -m 755 $(BUILD)/bin/poisson $(DESTDIR)$(prefix)/bin/vpatchdg-poisson
-	sed -e 's|@prefix@|$(prefix)|; s|@version@|$(VERSION)|; s|@petsc_version@|$(PETSC_VERSION)|; s|@cc@|$(CC)|' \
-	  -e 's|@cflags@|$(strip $(USER_CFLAGS))|; s|@libs@|$(strip $(USER_LIBS))|; s|@private@|$(strip $(P4EST_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) $(OPENMP) -lm)|' \
-	  share/vpatchdg/vpatchdg.pc.in > $(DESTDIR)$(prefix)/lib/pkgconfig/vpatchdg.pc
+	for file in $(notdir $(basename $(wildcard share/vpatchdg/*.cmake.in))); do $(fill) share/vpatchdg/$$file.in > $(DESTDIR)$(prefix)/lib/cmake/vpatchdg/$$file; done
+	$(fill) share/vpatchdg/vpatchdg.pc.in > $(DESTDIR)$(prefix)/lib/pkgconfig/vpatchdg.pc
 	install -m 755 $(wildcard share/vpatchdg/*.py) $(DESTDIR)$(prefix)/share/vpatchdg
 	install -m 644 share/vpatchdg/options/*.opts $(DESTDIR)$(prefix)/share/vpatchdg/options
 	install -m 644 $(wildcard examples/*.c examples/*.py examples/*.ipynb) $(DESTDIR)$(prefix)/share/vpatchdg/examples
@@ -261,7 +263,7 @@ help:
 	'make bench-gpu          the same on a GPU                               OPTIONS=' \
 	'make bench-gpus         on 1, 2, 4, ... of the GPUs that are there      OPTIONS="-bench_only weak"' \
 	'make doc                HTML pages and manual pages in $(BUILD)/doc        (HTML needs Sphinx)' \
-	'make install            library, header, pkg-config file, bin/, share/  prefix=/usr/local DESTDIR=' \
+	'make install            library, header, bin/, share/, for pkg-config, CMake  prefix=/usr/local DESTDIR=' \
 	'make wheel              the Python package in $(BUILD)/wheel               (or: pip install .)' \
 	'make format             formats the sources by clang-format 14          format-check: only says which are not' \
 	'make setup              installs what is missing (run, check and bench do it too)' \

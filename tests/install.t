@@ -50,9 +50,25 @@ SKIP: {
   ok(!$? && $said =~ /^fgmres .*CONVERGED_RTOL/m, 'installed_compare_runs') or diag($said);
 }
 
+SKIP: {
+  skip('no cmake here', 3) if system('cmake --version >/dev/null 2>&1');
+  mkdir "$folder/user/cmake";
+  open(my $lists, '>', "$folder/user/cmake/CMakeLists.txt");
+  print $lists "cmake_minimum_required(VERSION 3.13)\nproject(first C)\nfind_package(vpatchdg 0.1 CONFIG REQUIRED)\nadd_executable(first ../first.c)\n"
+    . "target_link_libraries(first vpatchdg::vpatchdg)\n";
+  close($lists);
+  my $said = alone("cmake -S cmake -B cmake -DCMAKE_PREFIX_PATH=$folder/there -DCMAKE_C_FLAGS=\"$flags\" && cmake --build cmake");
+  is($?, 0, 'users_build, with CMake') or diag($said);
+  $said = alone('cmake/first');
+  like($said, qr/iterations, relative residual/, 'users_solve, with CMake');
+  $said = alone("cd cmake && sed -i \"s/vpatchdg 0.1/vpatchdg 99/\" CMakeLists.txt && cmake -DCMAKE_PREFIX_PATH=$folder/there .");
+  like($said, qr/compatible with requested version "99"/, 'cmake_compares_versions');
+}
+
 # a package is made in another place than it goes to, which no file may name
 $log = `$make install prefix=/elsewhere DESTDIR=$folder/staged 2>&1`;
 like(`cat $folder/staged/elsewhere/lib/pkgconfig/vpatchdg.pc`, qr{^prefix=/elsewhere$}m, 'staged_install_names_its_prefix') or diag($log);
+like(`cat $folder/staged/elsewhere/lib/cmake/vpatchdg/vpatchdg-config.cmake`, qr/SONAME "libvpatchdg.so.\d+"/, 'staged_install_has_a_cmake_config');
 is(`grep -rl $folder/staged $folder/staged`, '', 'staged_install_does_not_name_where_it_is_staged');
 like(run(1, 'plain', "-dll_append $folder/there/lib/libvpatchdg.so -dm_refine 2 -ksp_type fgmres -pc_type vpatchdg"),
   qr/CONVERGED_RTOL/, 'installed_plugin_loads');
