@@ -6,7 +6,7 @@ NVCCFLAGS = -O3
 LDFLAGS   =
 prefix    = /usr/local
 RANKS     = 2
-BUILD     = build$(if $(SANITIZE),-sanitize)
+BUILD     = build$(if $(SANITIZE),-sanitize$(patsubst %,-%,$(filter quick,$(SANITIZE))))
 $(if $(BUILD),,$(error BUILD is empty))
 VERSION := $(shell sed -n 's/.*VPATCHDG_VERSION "\(.*\)"/\1/p' include/vpatchdg.h)
 export PETSC_DIR PETSC_ARCH P4EST_DIR CFLAGS NVCCFLAGS LDFLAGS ARCH BUILD
@@ -39,7 +39,7 @@ begin     = @$(if $(counting),: begin,$(eval begun += x)mkdir -p $(@D); echo "[$
 total     = $(eval total := $(shell $(MAKE) -n$(filter-out -%,$(firstword $(MAKEFLAGS))) counting=1 $(MAKEOVERRIDES) $(MAKECMDGOALS) 2>/dev/null \
             | grep -c '^: begin'))$(total)
 ifdef SANITIZE
-sanitize  = -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+sanitize  = -O$(if $(filter quick,$(SANITIZE)),0,1) -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 warn      = -Wall -Wextra -Wshadow -Wno-unused-parameter $(if $(WERROR),-Werror)
 compile   = $(call begin,CC); $(CC) -std=gnu11 $(warn) -fPIC -fvisibility=hidden -MMD -MP -Iinclude $(PETSC_CFLAGS) $(CFLAGS)
@@ -258,7 +258,7 @@ help:
 	'make check              builds and passes the tests                     T="mesh cycle.2" (only these) V=1 (verbose)' \
 	'make check-gpu          the same on a GPU                               T= V=' \
 	'make fuzz               random options and API calls                    RUNS=200 SEED=1 CASE=12 (one again) JOBS= GPU=0' \
-	'make check SANITIZE=1   the same with AddressSanitizer and UBSan, in build-sanitize, without CUDA' \
+	'make check SANITIZE=1   the same with AddressSanitizer and UBSan, in build-sanitize, without CUDA; =quick compiles faster and runs slower' \
 	'make bench              measures speed and memory                       RANKS=2' \
 	'make bench-gpu          the same on a GPU                               OPTIONS=' \
 	'make bench-gpus         on 1, 2, 4, ... of the GPUs that are there      OPTIONS="-bench_only weak"' \

@@ -137,6 +137,27 @@ __device__ __forceinline__ void AddBeyond(int nc, const int (&first)[3], const T
   Add<D, false, Access>(G, in, x, y, sum);
 }
 
+/* s = A_j^-1 U: into the modes of all directions, division by the sums of eigenvalues, and back. Thread (px, py) has a line along z */
+template <class T, int P, class Access>
+__device__ __forceinline__ void Invert(const T *const (&S)[3], const T *const (&lambda)[3], T *U, bool active, int px, int py, T (&s)[P])
+{
+  if (active) Add<0, true, Access>(S[0], U, px, py, s);
+  Put(U, px, py, active, s);
+  if (active) Add<1, true, Access>(S[1], U, px, py, s);
+  Put(U, px, py, active, s);
+  if (active) Add<2, true, Access>(S[2], U, px, py, s);
+#pragma unroll
+  for (int z = 0; z < P; z++) {
+    if (active) s[z] /= lambda[0][px] + lambda[1][py] + lambda[2][z];
+  }
+  Put(U, px, py, active, s);
+  if (active) Add<2, false, Access>(S[2], U, px, py, s);
+  Put(U, px, py, active, s);
+  if (active) Add<1, false, Access>(S[1], U, px, py, s);
+  Put(U, px, py, active, s);
+  if (active) Add<0, false, Access>(S[0], U, px, py, s);
+}
+
 /* y = x + A_j^-1 (b - A x) on patches j of one colour; list: their first cells, 10 bits a direction. EDGE: at the boundary */
 template <class T, int n, class Access, class Numbering, class Space, bool EDGE>
 __global__ void __launch_bounds__(4 * n * n, 512 / (4 * n * n))
@@ -194,21 +215,7 @@ __global__ void __launch_bounds__(4 * n * n, 512 / (4 * n * n))
   const int  px = t % P, py = t / P;
   T          s[P] = {T(0)};
 
-  if (active) Add<0, true, Access>(S[0], U, px, py, s);
-  Put(U, px, py, active, s);
-  if (active) Add<1, true, Access>(S[1], U, px, py, s);
-  Put(U, px, py, active, s);
-  if (active) Add<2, true, Access>(S[2], U, px, py, s);
-#pragma unroll
-  for (int z = 0; z < P; z++) {
-    if (active) s[z] /= lambda[0][px] + lambda[1][py] + lambda[2][z];
-  }
-  Put(U, px, py, active, s);
-  if (active) Add<2, false, Access>(S[2], U, px, py, s);
-  Put(U, px, py, active, s);
-  if (active) Add<1, false, Access>(S[1], U, px, py, s);
-  Put(U, px, py, active, s);
-  if (active) Add<0, false, Access>(S[0], U, px, py, s);
+  Invert<T, P, Access>(S, lambda, U, active, px, py, s);
 #pragma unroll
   for (int z = 0; z < P; z++) {
     const unsigned at = Numbering::template At<n>(nc, first[0] + cut + px, first[1] + cut + py, first[2] + cut + z);
