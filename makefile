@@ -17,7 +17,7 @@ MAKEFLAGS += $(if $(word 2,$(MAKECMDGOALS)),,$(shell case " $$MAKEFLAGS" in (*" 
 # a variable's value where it was given on the command line
 typed = $(if $(filter command%,$(origin $1)),$($1))
 
-.PHONY: all wheel run check check-gpu fuzz bench bench-gpu bench-gpus need-gpu say-cuda doc install setup format format-check help clean FORCE
+.PHONY: all wheel run check check-gpu fuzz bench bench-gpu bench-gpus paper need-gpu say-cuda doc install setup format format-check help clean FORCE
 all:
 
 ifneq ($(filter-out help clean format format-check,$(or $(MAKECMDGOALS),all)),)
@@ -57,10 +57,10 @@ cuda      = $(if $(CUDA_NVCC),$(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard cuda/*
 objects   = $(cuda) $(foreach v,$(variants),$(kernels:src/%.c=$(BUILD)/obj/%.$(v).o)) $(sources:src/%.c=$(BUILD)/obj/%.o)
 examples  = $(patsubst examples/%.c,$(BUILD)/bin/%,$(wildcard examples/*.c))
 # tests are in tests/ itself; what they share in support, programs that tests/*.t start in programs, random cases in fuzz, measurements in
-# bench and paper; *.cu and *_gpu.c only with CUDA
+# bench and paper; *.cu only with CUDA
 has       = $(wildcard $1/*.c) $(if $(CUDA_NVCC),$(wildcard $1/*.cu))
 cases     = $(call has,tests)
-measures  = $(filter-out $(if $(CUDA_NVCC),,%_gpu.c),$(call has,tests/bench) $(call has,tests/paper))
+measures  = $(call has,tests/bench) $(call has,tests/paper)
 benches   = $(addprefix $(BUILD)/bin/,$(notdir $(basename $(measures))))
 tests     = $(patsubst tests/%,$(BUILD)/tests/%,$(basename $(cases)))
 programs  = $(patsubst tests/programs/%.c,$(BUILD)/bin/%,$(wildcard tests/programs/*.c))
@@ -211,11 +211,16 @@ bench-gpus: need-gpu all $(benches)
 	  $(unbound) $(MPIEXEC) -n $$n $(BUILD)/bin/bench_gpus $(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) -report $(BUILD)/bench-gpus-$$n.json $(OPTIONS) || exit 1; done; \
 	share/vpatchdg/scaling.py $$files $$(python3 -c 'import matplotlib' 2>/dev/null && echo $(BUILD)/bench-gpus.svg)
 
+# the paper's tables and figures beside ours
+paper: say-cuda $(BUILD)/bin/poisson $(benches)
+	@PETSC_OPTIONS="$(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) $$PETSC_OPTIONS" python3 -B share/vpatchdg/paper $(if $(filter 0,$(GPU)),--cpu) $(OPTIONS)
+
 # the manual: man.py needs python3 alone, the HTML pages Sphinx
 page_source = $(BUILD)/doc/source
 doc: $(BUILD)/config.mk
 	@rm -rf $(BUILD)/doc; mkdir -p $(page_source); cp -r share/doc/*.rst examples share/vpatchdg/options $(page_source)
-	@python3 -B share/doc/man.py $(BUILD)/doc/man && python3 -B share/doc/reference.py $(page_source) && python3 -B share/doc/pictures.py $(page_source)/pictures
+	@python3 -B share/doc/man.py $(BUILD)/doc/man && python3 -B share/doc/reference.py $(page_source) && python3 -B share/doc/pictures.py $(page_source)/pictures && \
+	  python3 -B share/vpatchdg/paper --draw --body --results share/doc/paper --page $(page_source)/paper_body.html > /dev/null
 	@PYTHONPATH=share/doc PYTHONDONTWRITEBYTECODE=1 sphinx-build -q -W --keep-going -c share/doc -d $(BUILD)/doc/trees $(page_source) $(BUILD)/doc/html
 	@echo 'file://$(abspath $(BUILD))/doc/html/index.html, and manual pages in $(BUILD)/doc/man'
 
@@ -262,6 +267,7 @@ help:
 	'make bench              measures speed and memory                       RANKS=2' \
 	'make bench-gpu          the same on a GPU                               OPTIONS=' \
 	'make bench-gpus         on 1, 2, 4, ... of the GPUs that are there      OPTIONS="-bench_only weak"' \
+	'make paper              the paper'"'"'s tables and figures beside ours      OPTIONS="--only table1,figure5 --most 2e6 --resume" GPU=0' \
 	'make doc                HTML pages and manual pages in $(BUILD)/doc        (HTML needs Sphinx)' \
 	'make install            library, header, bin/, share/, for pkg-config, CMake  prefix=/usr/local DESTDIR=' \
 	'make wheel              the Python package in $(BUILD)/wheel               (or: pip install .)' \

@@ -36,13 +36,16 @@ class Picture:
             self.line([(x + i * size, y), (x + i * size, y + n * size)], stroke, line)
             self.line([(x, y + i * size), (x + n * size, y + i * size)], stroke, line)
 
+    def svg(self):
+        return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
+                f'viewBox="0 0 {self.width} {self.height}" font-family="DejaVu Sans, Arial, sans-serif">\n'
+                '<defs><marker id="arrow" markerWidth="9" markerHeight="9" refX="7" refY="4" orient="auto">'
+                f'<path d="M0,0 L8,4 L0,8 z" fill="{INK}"/></marker></defs>\n<rect width="100%" height="100%" fill="{PAPER}"/>\n'
+                + '\n'.join(self.parts) + '\n</svg>\n')
+
     def write(self, folder, name):
         with open(os.path.join(folder, name + '.svg'), 'w', encoding='utf-8') as f:
-            f.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
-                    f'viewBox="0 0 {self.width} {self.height}" font-family="DejaVu Sans, Arial, sans-serif">\n'
-                    '<defs><marker id="arrow" markerWidth="9" markerHeight="9" refX="7" refY="4" orient="auto">'
-                    f'<path d="M0,0 L8,4 L0,8 z" fill="{INK}"/></marker></defs>\n<rect width="100%" height="100%" fill="{PAPER}"/>\n'
-                    + '\n'.join(self.parts) + '\n</svg>\n')
+            f.write(self.svg())
 
 
 def gauss(n):

@@ -9,7 +9,7 @@ gpus() { nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | 
 # are all goals such as run on the CPU where there is no GPU?
 only_runs() {
   for g in $goals; do
-    case $g in run | check | bench | fuzz) ;; *) return 1 ;; esac
+    case $g in run | check | bench | paper | fuzz) ;; *) return 1 ;; esac
   done
   [ "$goals" != "  " ]
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh FOLDER GOAL...: finds MPI, PETSc, p4est, CUDA (and prove, to check) and writes what the makefile needs to know to config.mk,
-# cuda.mk and nccl.mk in FOLDER. Without a GPU, the goals run, check, bench and fuzz alone leave CUDA out, unless CUDA=1.
-# For the goals run, check, bench, check-gpu, bench-gpu, doc and setup, missing packages are installed on Debian and Ubuntu where that is allowed.
+# cuda.mk and nccl.mk in FOLDER. Without a GPU, the goals run, check, bench, paper and fuzz alone leave CUDA out, unless CUDA=1.
+# For the goals run, check, bench, paper, check-gpu, bench-gpu, doc and setup, missing packages are installed on Debian and Ubuntu where that is allowed.
 # Where PETSc is installed to check, petsc4py and slepc4py come with it: tests in Python are skipped without them.
 # Heeded: PETSC_DIR and PETSC_ARCH, PKG_CONFIG_PATH, P4EST_DIR, CC (an MPI compiler), MPIEXEC, and what cuda.sh beside this file names.
 folder=$1
@@ -63,7 +63,7 @@ missing() {
 known() { for package; do apt-cache show "$package" >/dev/null 2>&1 && printf '%s ' "$package"; done; }
 
 install() {
-  goal run || goal check || goal bench || goal check-gpu || goal bench-gpu || goal doc || goal setup || return 1
+  goal run || goal check || goal bench || goal paper || goal check-gpu || goal bench-gpu || goal doc || goal setup || return 1
   has apt-get || return 1
   sudo=
   [ "$(id -u)" = 0 ] || { has sudo && sudo -n true 2>/dev/null && sudo='sudo -n'; } || return 1

@@ -2,7 +2,7 @@ static char help[] =
   "What the drawings of the paper's page show, from the library's own arrays, as JSON: cells and their ranks, points, patches and\n\
 colours, the ghosts of every rank, what a patch's solve depends on (one rank), banks of shared memory.\n\n\
   -report FILE      : the JSON\n\
-  -dm_*             : another mesh than 8 x 8 cells of degree 3\n\n";
+  -dm_*             : another mesh than 8 x 8 cells of degree 4\n\n";
 
 #include "../../src/multigrid/internal.h"
 #include "../../src/petsc/operator/operator.h"
@@ -264,7 +264,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   d.comm = PETSC_COMM_WORLD;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-report", file, sizeof(file), NULL));
-  PetscCall(DMVPatchDGCreate(d.comm, 2, 3, 3, &dm));
+  PetscCall(DMVPatchDGCreate(d.comm, 2, 4, 3, &dm));
   PetscCall(DMSetFromOptions(dm));
   PetscCall(DMSetUp(dm));
   PetscCall(PetscFOpen(d.comm, file, "w", &d.json));
