@@ -97,7 +97,7 @@ class Machine:
         return [*self.mpiexec, '-n', str(ranks), os.path.join(self.folder, program), *arguments]
 
     def start(self, program, arguments, ranks, timeout):
-        """runs a program that takes -report: the report, and the seconds it took"""
+        """runs a program that takes -report: the report"""
         with tempfile.TemporaryDirectory() as folder:
             report = os.path.join(folder, 'report.json')
             return finish(self.command(program, [*arguments, '-report', report], ranks), report, timeout, UNBOUND if ranks < self.cores else {})
