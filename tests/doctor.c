@@ -74,11 +74,10 @@ static PetscErrorCode doctor_sees_the_coefficient(PetscInt dim, PetscInt degree)
 /* a coefficient that differs in all cells makes lines for each of them */
 static PetscErrorCode memory_grows_with_the_coefficient(void)
 {
-  Problem   p;
-  VpProblem problem;
-  VpSize    size;
-  VpMesh    mesh;
-  double    plain, varying;
+  Problem p;
+  VpSize  size;
+  VpMesh  mesh;
+  double  plain, varying;
 
   PetscFunctionBeginUser;
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, 3, 2, 3, NULL, &p));
@@ -86,8 +85,7 @@ static PetscErrorCode memory_grows_with_the_coefficient(void)
   PetscCall(VpSizeOf(PETSC_COMM_WORLD, 3, 2, 1, 3, &VpBackendHost, &size));
   plain = VpMeshMemory(&size).work;
   PetscCall(SetCoefficient(p.dm, Unaligned, 3));
-  PetscCall(DMVPatchDGGetProblem(p.dm, &problem));
-  PetscCall(VpCountLines(mesh, &problem, &size));
+  PetscCall(VpCountLines(mesh, &((DM_VPatchDG *)p.dm->data)->op->problem, &size));
   varying = VpMeshMemory(&size).work;
   TapOk((PetscBool)(size.lines > 0 && varying > plain), "memory_grows_with_the_coefficient: %.0f, %.0f bytes", plain, varying);
   PetscCall(ProblemDestroy(&p));

@@ -42,7 +42,7 @@ static PetscErrorCode TransportDM(const Case *c, int t, DM *dm, PetscErrorCode *
   if (place == HOST) PetscCall(Pretend(*dm, &pretended, transports[t].taken));
   else {
     PetscCall(PetscPushErrorHandler(Remember, NULL));
-    *refused = DMVPatchDGGetKernels(*dm, &backend);
+    *refused = DMVPatchDGUseBackend(*dm, &backend);
     PetscCall(PetscPopErrorHandler());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -91,7 +91,7 @@ static PetscErrorCode traces_alone_travel(const Case *c, Problem p[2])
   PetscCall(MatMult(p[1].A, p[1].b, y));
   PetscCall(PetscMalloc(bytes, &nan));
   memset(nan, 0xff, bytes);
-  PetscCall(dg->kernels->upload(nan, bytes, dg->ghost));
+  PetscCall(dg->in_use->upload(nan, bytes, dg->ghost));
   PetscCall(PetscFree(nan));
   PetscCall(MatMult(p[1].A, p[1].b, p[1].x));
   PetscCall(Difference(p[1].x, y, &apart));

@@ -13,7 +13,6 @@ static PetscErrorCode VPatchDGFinalizePackage(void)
 {
   PetscFunctionBegin;
   initialized = PETSC_FALSE;
-  PetscCall(VpSessionEnd());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -147,7 +147,7 @@ static PetscErrorCode Create(const Size *size, int times, VPatchDGExchange excha
   PetscCall(DMCreateGlobalVector(p->dm, &p->b));
   PetscCall(VecDuplicate(p->b, &p->x));
   PetscCall(VecGetSize(p->b, &p->dofs));
-  PetscCall(DMVPatchDGGetKernels(p->dm, &p->backend));
+  PetscCall(DMVPatchDGUseBackend(p->dm, &p->backend));
   PetscCall(Fill(p, p->b));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &p->ksp));
   PetscCall(KSPSetOperators(p->ksp, p->A, p->A));

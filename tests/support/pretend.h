@@ -92,7 +92,7 @@ static PetscErrorCode Pretend(DM dm, const VpBackend *backend, VpTransport trans
   const char  *why;
 
   PetscFunctionBeginUser;
-  dg->kernels = backend;
+  dg->in_use = backend;
   PetscCall(PetscStrncpy(dg->chosen_for, dm->vectype, sizeof(dg->chosen_for)));
   if (transport == VP_TRANSPORT_LINK) PetscCall(backend->links->connect(dg->mesh->comm, &link, &why));
   PetscCall(VpMeshSetTransport(dg->mesh, transport, link));

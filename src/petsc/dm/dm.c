@@ -37,7 +37,7 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
 
   PetscFunctionBegin;
-  if (dg->ghost) PetscCall(dg->kernels->release(dg->ghost));
+  if (dg->ghost) PetscCall(dg->in_use->release(dg->ghost));
   PetscCall(VpOperatorDestroy(&dg->op));
   PetscCall(VpMeshDestroy(&dg->mesh));
   PetscCall(VpDomainDestroy(&dg->boxes));
@@ -64,7 +64,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   to->box_lower = to->box_upper = to->ghost = NULL;
   to->mesh = mesh;
   to->op = NULL;
-  to->kernels = NULL;
+  to->in_use = NULL;
   to->travel[0] = 0;
   to->mats = NULL;
   if (from->box_lower) {
@@ -215,7 +215,7 @@ PetscErrorCode DMCreate_VPatchDG(DM dm)
   PetscFunctionBegin;
   PetscCall(PetscNew(&dg));
   dm->data = dg;
-  PetscCall(VpSettingsPreset(&DMVPatchDGSettings, dg));
+  VpSettingsPreset(&DMVPatchDGSettings, dg);
   for (int d = 0; d < 3; d++) {
     dg->grid[d] = 1;
     dg->upper[d] = 1;

@@ -245,7 +245,7 @@ PetscErrorCode DMVPatchDGGetBackend(DM dm, VPatchDGBackend *backend)
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGet(dm, VP_DM_BACKEND, backend, PETSC_FUNCTION_NAME));
   dg = (DM_VPatchDG *)dm->data;
-  if (dg->kernels) *backend = dg->kernels == &VpBackendHost ? VPATCHDG_BACKEND_HOST : VPATCHDG_BACKEND_CUDA;
+  if (dg->in_use) *backend = dg->in_use == &VpBackendHost ? VPATCHDG_BACKEND_HOST : VPATCHDG_BACKEND_CUDA;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -76,7 +76,7 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)dm), &size));
-  PetscCall(DMVPatchDGGetKernels(dm, &backend));
+  PetscCall(DMVPatchDGUseBackend(dm, &backend));
   PetscCall(VpCoefficientRange(dg->mesh, dg->op->problem.coefficient, a));
   least = most = dg->mesh->nown;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)dm)));

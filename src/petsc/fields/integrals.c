@@ -94,13 +94,11 @@ static PetscErrorCode AddIntegral(Rule *rule, int32_t cell, int side, PetscReal 
 /* removes the part of b along the constants, with which a singular problem has no solution */
 static PetscErrorCode MakeConsistent(DM dm, Vec b)
 {
-  VpProblem   problem;
   Vec         one;
   PetscScalar dot[2];
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetProblem(dm, &problem));
-  if (!VpProblemIsSingular(((DM_VPatchDG *)dm->data)->mesh, &problem)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!DMVPatchDGIsSingular(dm)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecDuplicate(b, &one));
   PetscCall(DMVPatchDGFillConstant(dm, one));
   PetscCall(VecDot(b, one, &dot[0]));

@@ -58,7 +58,7 @@ PETSC_INTERN PetscErrorCode VpInverseEnter(PC, VpOperator, Vec f, Vec x, PetscRe
 PETSC_INTERN PetscErrorCode VpInverseSolve(PC, PetscBool transpose, PetscBool add, Vec z);
 /* sets the problem's exponent. Ensures: an error where its numbers are so far apart that single precision cannot hold them. prefix:
    "pc_vpatchdg" */
-PETSC_INTERN PetscErrorCode VpInverseScale(PC, const char prefix[], VpPrecision, VpProblem *);
+PETSC_INTERN PetscErrorCode VpInverseSetExponent(PC, const char prefix[], VpPrecision, VpProblem *);
 
 /* richardson.c */
 PETSC_INTERN PetscErrorCode VpInverseApplyRichardson(PC, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol,

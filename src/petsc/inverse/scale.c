@@ -90,7 +90,7 @@ PetscErrorCode VpInverseSolve(PC pc, PetscBool transpose, PetscBool add, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpInverseScale(PC pc, const char prefix[], VpPrecision precision, VpProblem *problem)
+PetscErrorCode VpInverseSetExponent(PC pc, const char prefix[], VpPrecision precision, VpProblem *problem)
 {
   const PetscReal *range = ((VpInverse *)pc->data)->range;
 

@@ -49,7 +49,7 @@ static PetscErrorCode Build(PC pc)
   inverse->built = PETSC_FALSE;
   problem = Problem(inverse);
   PetscCall(VpCite());
-  PetscCall(DMVPatchDGGetKernels(inverse->dm, &backend));
+  PetscCall(DMVPatchDGUseBackend(inverse->dm, &backend));
   PetscCall(inverse->ops->build(pc, inverse->op->mesh, &problem, backend));
   inverse->built = PETSC_TRUE;
   inverse->build = ++builds;

@@ -30,12 +30,10 @@ PetscErrorCode MatGetVPatchDG(Mat P, const char caller[], VpPmat *p)
 static PetscErrorCode AttachNullSpace(DM dm, Mat A)
 {
   MatNullSpace nullspace;
-  VpProblem    problem;
   Vec          one;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetProblem(dm, &problem));
-  if (!VpProblemIsSingular(((DM_VPatchDG *)dm->data)->mesh, &problem)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!DMVPatchDGIsSingular(dm)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMCreateGlobalVector(dm, &one));
   PetscCall(DMVPatchDGFillConstant(dm, one));
   PetscCall(VecNormalize(one, NULL));
@@ -49,13 +47,10 @@ static PetscErrorCode AttachNullSpace(DM dm, Mat A)
 /* tells PETSc what is known of an operator */
 static PetscErrorCode Describe(DM dm, Mat A)
 {
-  VpProblem problem;
-
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetProblem(dm, &problem));
   PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
-  if (problem.penalty >= 1 && !VpProblemIsSingular(((DM_VPatchDG *)dm->data)->mesh, &problem)) PetscCall(VpSetPositiveDefinite(A));
+  if (((DM_VPatchDG *)dm->data)->penalty >= 1 && !DMVPatchDGIsSingular(dm)) PetscCall(VpSetPositiveDefinite(A));
   PetscCall(AttachNullSpace(dm, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

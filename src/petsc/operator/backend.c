@@ -83,32 +83,32 @@ PetscErrorCode DMVPatchDGFindBackend(DM dm, const VpBackend **out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMVPatchDGGetKernels(DM dm, const VpBackend **out)
+PetscErrorCode DMVPatchDGUseBackend(DM dm, const VpBackend **out)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
 
   PetscFunctionBegin;
-  if (dg->kernels && !dg->mats &&
-      strncmp(dg->chosen_for, dm->vectype, sizeof(dg->chosen_for) - 1)) { /* The type of vectors was set late. */
-    if (dg->ghost) PetscCall(dg->kernels->release(dg->ghost));
+  /* The type of vectors may have been set late. */
+  if (dg->in_use && !dg->mats && strncmp(dg->chosen_for, dm->vectype, sizeof(dg->chosen_for) - 1)) {
+    if (dg->ghost) PetscCall(dg->in_use->release(dg->ghost));
     dg->ghost = NULL;
-    dg->kernels = NULL;
+    dg->in_use = NULL;
   }
-  if (!dg->kernels) {
+  if (!dg->in_use) {
     const VpBackend *backend;
 
     PetscCall(DMVPatchDGFindBackend(dm, &backend));
     PetscCall(DMVPatchDGChooseTransport(dm, backend));
     PetscCall(PetscInfo(dm, "Vectors of type %s: backend %s\n", dm->vectype, backend->name));
     PetscCall(PetscStrncpy(dg->chosen_for, dm->vectype, sizeof(dg->chosen_for)));
-    dg->kernels = backend;
+    dg->in_use = backend;
   }
-  if (dg->kernels->use_stream) PetscCall(VpUseCurrentStream(dg->kernels));
-  *out = dg->kernels;
+  if (dg->in_use->use_stream) PetscCall(VpUseCurrentStream(dg->in_use));
+  *out = dg->in_use;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpViewKernels(Mat A, const VpBackend *backend, PetscViewer viewer)
+PetscErrorCode VpViewBackend(Mat A, const VpBackend *backend, PetscViewer viewer)
 {
   VecType   type;
   PetscBool cuda;

@@ -39,7 +39,7 @@ PetscErrorCode VpOperatorGetLevel(VpOperator op, DM dm, VpLevel *level)
   const VpBackend *backend;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetKernels(dm, &backend));
+  PetscCall(DMVPatchDGUseBackend(dm, &backend));
   PetscCall(GetLevel(op, backend, &op->level));
   *level = op->level;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -51,18 +51,18 @@ PetscErrorCode VpOperatorGetHostLevel(VpOperator op, DM dm, VpLevel *level)
   VpLevel         *host;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetKernels(dm, &backend));
+  PetscCall(DMVPatchDGUseBackend(dm, &backend));
   host = backend == &VpBackendHost ? &op->level : &op->host;
   PetscCall(GetLevel(op, &VpBackendHost, host));
   *level = *host;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMVPatchDGGetProblem(DM dm, VpProblem *problem)
+PetscBool DMVPatchDGIsSingular(DM dm)
 {
-  PetscFunctionBegin;
-  *problem = ((DM_VPatchDG *)dm->data)->op->problem;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  const VpOperator op = ((DM_VPatchDG *)dm->data)->op;
+
+  return VpProblemIsSingular(op->mesh, &op->problem);
 }
 
 PetscErrorCode DMVPatchDGGetLevel(DM dm, VpLevel *level)

@@ -32,8 +32,8 @@ typedef struct {
   /* what set-up makes */
   VpDomain          boxes;
   VpMesh            mesh;           /* NULL until the DM is set up */
-  const VpBackend  *kernels;        /* NULL until the first use */
-  char              chosen_for[32]; /* the type of vectors that they were chosen for */
+  const VpBackend  *in_use;         /* the backend; NULL until the first use */
+  char              chosen_for[32]; /* the type of vectors that it was chosen for */
   char              travel[96];     /* how ghosts travel, and why */
   VpOperator        op;             /* with the present coefficient */
   PetscReal        *ghost;          /* [mesh->nside] cells on the backend: ghost values of the operator's argument; NULL until used */
@@ -63,7 +63,7 @@ PETSC_INTERN PetscErrorCode VpOperatorGetLevel(VpOperator, DM, VpLevel *);
 PETSC_INTERN PetscErrorCode VpOperatorGetHostLevel(VpOperator, DM, VpLevel *);
 /* gives the DM another operator; coefficient: of own cells, copied, or NULL: 1 */
 PETSC_INTERN PetscErrorCode DMVPatchDGSetOperator(DM, const PetscReal coefficient[]);
-PETSC_INTERN PetscErrorCode DMVPatchDGGetProblem(DM, VpProblem *);
+PETSC_INTERN PetscBool      DMVPatchDGIsSingular(DM); /* Are the constants its null space? */
 PETSC_INTERN PetscErrorCode DMVPatchDGGetLevel(DM, VpLevel *);
 PETSC_INTERN PetscErrorCode DMVPatchDGGetHostLevel(DM, VpLevel *);
 /* writes the coefficients of the function 1: they are not all 1 */
@@ -73,10 +73,10 @@ PETSC_INTERN PetscErrorCode DMVPatchDGGhosts(DM, VpLevel, const PetscScalar x[],
 
 /* backend.c: the backend that the settings ask for, its device open; the one in use, chosen at the first call */
 PETSC_INTERN PetscErrorCode DMVPatchDGFindBackend(DM, const VpBackend **);
-PETSC_INTERN PetscErrorCode DMVPatchDGGetKernels(DM, const VpBackend **);
+PETSC_INTERN PetscErrorCode DMVPatchDGUseBackend(DM, const VpBackend **);
 PETSC_INTERN PetscErrorCode VpUseCurrentStream(const VpBackend *);
 /* prints a line: the backend, and whether the matrix's vectors are copied to it */
-PETSC_INTERN PetscErrorCode VpViewKernels(Mat, const VpBackend *, PetscViewer);
+PETSC_INTERN PetscErrorCode VpViewBackend(Mat, const VpBackend *, PetscViewer);
 /* transport.c: sets the mesh's transport, and dg->travel */
 PETSC_INTERN PetscErrorCode DMVPatchDGChooseTransport(DM, const VpBackend *);
 

@@ -73,7 +73,7 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
   PetscCheck(mesh->level >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_type vpatch needs boxes that are refined: a level of -dm_refine 1 or more");
   PetscCall(VpCheckSpace(comm, "pc_vpatch", data->space, data->residual, problem->degree));
-  PetscCall(VpInverseScale(pc, "pc_vpatch", data->precision, &scaled));
+  PetscCall(VpInverseSetExponent(pc, "pc_vpatch", data->precision, &scaled));
   PetscCall(VpLevelCreate(mesh, &scaled, VP_BASIS_THIN, data->precision, backend, &data->level));
   PetscCall(VpChooseExchange(data->level, VP_EXCHANGE_AUTO, &exchange));
   PetscCall(VpSmootherCreate(data->level, data->space, data->residual, exchange, &data->smoother));
@@ -332,7 +332,7 @@ static PetscErrorCode PCView_VPatch(PC pc, PetscViewer viewer)
   PetscCall(VpChooseExchange(data->level, VP_EXCHANGE_AUTO, &exchange));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  exchange every %s\n", VPatchDGExchanges[exchange]));
   PetscCall(VpInverseView(pc, viewer));
-  PetscCall(VpViewKernels(pc->pmat, data->level->backend, viewer));
+  PetscCall(VpViewBackend(pc->pmat, data->level->backend, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -342,7 +342,7 @@ PetscErrorCode PCCreate_VPatch(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&data));
-  PetscCall(VpSettingsPreset(&settings, data));
+  VpSettingsPreset(&settings, data);
   PetscCall(VpInverseCreate(pc, &data->inverse, &ops));
   pc->ops->setfromoptions = PCSetFromOptions_VPatch;
   pc->ops->view = PCView_VPatch;

@@ -77,7 +77,7 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
 
   PetscFunctionBegin;
   PetscCall(PCVPatchDGDoctor(pc, mesh, problem, backend));
-  PetscCall(VpInverseScale(pc, "pc_vpatchdg", data->options.precision, &scaled));
+  PetscCall(VpInverseSetExponent(pc, "pc_vpatchdg", data->options.precision, &scaled));
   PetscCall(VpCycleCreate(mesh, &scaled, &data->options, backend, (PetscObject)pc, &data->cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -171,7 +171,7 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
   PetscCall(ViewOptions(pc, viewer));
   if (!data->cycle) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpInverseView(pc, viewer));
-  PetscCall(VpViewKernels(pc->pmat, data->cycle->level[0]->backend, viewer));
+  PetscCall(VpViewBackend(pc->pmat, data->cycle->level[0]->backend, viewer));
   if (data->cycle->replays)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  replayed as %s\n",
                                      data->cycle->whole ? "a CUDA graph" : "CUDA graphs before and after the coarse solve"));
@@ -225,7 +225,7 @@ PetscErrorCode PCCreate_VPatchDG(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&data));
-  PetscCall(VpSettingsPreset(&PCVPatchDGSettings, data));
+  VpSettingsPreset(&PCVPatchDGSettings, data);
   PetscCall(VpInverseCreate(pc, &data->inverse, &ops));
   pc->ops->setfromoptions = PCSetFromOptions_VPatchDG;
   pc->ops->view = PCView_VPatchDG;

@@ -24,17 +24,11 @@ PetscErrorCode VpSessionBegin(void)
   MPI_Comm host;
 
   PetscFunctionBegin;
+  cited = PETSC_FALSE;
   PetscCallMPI(MPI_Comm_split_type(PETSC_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
   PetscCallMPI(MPI_Comm_rank(host, &VPatchDGHostRank));
   PetscCallMPI(MPI_Comm_size(host, &VPatchDGHostSize));
   PetscCall(VpFindThreads(host));
   PetscCallMPI(MPI_Comm_free(&host));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpSessionEnd(void)
-{
-  PetscFunctionBegin;
-  cited = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,6 +6,5 @@
 PETSC_INTERN PetscMPIInt VPatchDGHostRank, VPatchDGHostSize;
 
 PETSC_INTERN PetscErrorCode VpSessionBegin(void);
-PETSC_INTERN PetscErrorCode VpSessionEnd(void);
 /* tells -citations of the method, the first time it is called in a session */
 PETSC_INTERN PetscErrorCode VpCite(void);

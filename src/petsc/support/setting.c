@@ -45,11 +45,9 @@ void VpSettingStore(const VpSetting *s, PetscReal value, void *data)
   }
 }
 
-PetscErrorCode VpSettingsPreset(const VpSettings *settings, void *data)
+void VpSettingsPreset(const VpSettings *settings, void *data)
 {
-  PetscFunctionBegin;
   for (int i = 0; i < settings->n; i++) VpSettingStore(&settings->row[i], settings->row[i].preset, data);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpSettingCheck(const VpSetting *s, PetscObject object, PetscReal value)

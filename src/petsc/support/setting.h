@@ -32,7 +32,7 @@ typedef struct {
   const VpSetting *row;
 } VpSettings;
 
-PETSC_INTERN PetscErrorCode VpSettingsPreset(const VpSettings *, void *data);
+PETSC_INTERN void VpSettingsPreset(const VpSettings *, void *data);
 /* Ensures: an error on all ranks unless all have the same settings. */
 PETSC_INTERN PetscErrorCode VpSettingsCheckSame(const VpSettings *, MPI_Comm, const void *data);
 
