@@ -1,5 +1,6 @@
 /* How ghosts of vectors on devices travel between ranks. */
 #include "communication.h"
+#include <petsc/private/petscimpl.h> /* use_gpu_aware_mpi */
 
 /* does PETSc know that MPI takes device memory? Where it does not, it refuses to start on a GPU without -use_gpu_aware_mpi 0. */
 static PetscBool MPITakesDeviceMemory(void)

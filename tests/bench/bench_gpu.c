@@ -111,7 +111,7 @@ static PetscErrorCode MeasureSpaces(Work *w)
   VpLevel   level;
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGGetProblem(w->dm, &problem));
+  problem = ((DM_VPatchDG *)w->dm->data)->op->problem;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(spaces); i++) {
     if (w->degree < spaces[i].degree) continue;
     PetscCall(Precondition(w)); /* the sweeps begin with good values */

@@ -231,7 +231,7 @@ static PetscErrorCode WriteAll(DM dm, Drawing *d)
 
   PetscFunctionBeginUser;
   PetscCall(DMVPatchDGGetLevel(dm, &outer));
-  PetscCall(DMVPatchDGGetProblem(dm, &problem));
+  problem = ((DM_VPatchDG *)dm->data)->op->problem;
   PetscCall(DMVPatchDGGetDegree(dm, &degree));
   PetscCallMPI(MPI_Comm_size(d->comm, &ranks));
   PetscCallMPI(MPI_Comm_rank(d->comm, &d->rank));

@@ -14,7 +14,7 @@ static inline PetscInt DMVPatchDGDim(DM dm)
 enum { VP_DM_DOMAIN, VP_DM_NBOX, VP_DM_DEGREE, VP_DM_PENALTY, VP_DM_REACTION, VP_DM_BACKEND, VP_DM_TRANSPORT, VP_DM_SETTINGS };
 enum { VP_DM_DIM, VP_DM_REFINE };
 PETSC_INTERN const VpSettings DMVPatchDGSettings, DMVPatchDGPetscSettings;
-/* what a setter and a getter do. Ensures: an error where the DM is set up and the setting would change; caller: the getter */
+/* what setters and getters do; caller: the getter. Ensures: an error where the DM is set up and the setting would change. */
 PETSC_INTERN PetscErrorCode DMVPatchDGSet(DM, int setting, PetscReal value);
 PETSC_INTERN PetscErrorCode DMVPatchDGGet(DM, int setting, void *value, const char caller[]);
 /* Ensures: an error if something changes and the DM is set up. */
@@ -28,27 +28,22 @@ PETSC_INTERN PetscErrorCode DMVPatchDGCreateDomain(DM, VpDomain *);
 /* boxes.c: makes room for so many boxes */
 PETSC_INTERN PetscErrorCode DMVPatchDGStoreBoxes(DM, PetscInt nbox);
 
-/* limits.c. All are collective. Of boxes refined `level` times: an error when there would be more unknowns than PetscInt counts, or more on
-   a rank than its part of a vector or its memory holds; one when double precision does not hold what the operator and its vectors are made
-   of */
+/* limits.c, all collective. Ensures: an error when boxes refined `level` times have more unknowns than PetscInt counts, or more on a rank
+   than its part of a vector or its memory holds. */
 PETSC_INTERN PetscErrorCode DMVPatchDGCheckSize(DM, PetscInt nbox, PetscInt level);
+/* Ensures: an error when double precision does not hold what the operator and its vectors are made of, with these boxes, or with a
+   coefficient of own cells (NULL: 1). */
 PETSC_INTERN PetscErrorCode DMVPatchDGCheckScale(DM, VpDomain, PetscInt level);
-/* the same of a coefficient of own cells, or NULL */
 PETSC_INTERN PetscErrorCode DMVPatchDGCheckCoefficient(DM, const PetscReal a[]);
-/* coefficient.c: the coefficient of own cells of the next finer or coarser mesh, for the caller to free; NULL: 1. A coarser cell gets the mean
-   of its children's. */
+/* coefficient.c: the coefficient of own cells of the next finer or coarser mesh, for the caller to free; NULL: 1. A coarser cell gets the
+   mean of its children's. */
 PETSC_INTERN PetscErrorCode DMVPatchDGMoveCoefficient(DM, VpMesh next, PetscReal **);
 /* doctor.c: before there is a mesh of that level */
 PETSC_INTERN PetscErrorCode DMVPatchDGDoctor(DM, PetscInt level);
 
 /* view.c */
 PETSC_INTERN PetscErrorCode DMView_VPatchDG(DM, PetscViewer);
-/* vectors.c */
-PETSC_INTERN PetscErrorCode DMCreateGlobalVector_VPatchDG(DM, Vec *);
-PETSC_INTERN PetscErrorCode DMCreateLocalVector_VPatchDG(DM, Vec *);
-PETSC_INTERN PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM, Vec global, InsertMode, Vec local);
-PETSC_INTERN PetscErrorCode DMLocalToLocalBegin_VPatchDG(DM, Vec from, InsertMode, Vec to);
-PETSC_INTERN PetscErrorCode DMLocalToGlobalBegin_VPatchDG(DM, Vec local, InsertMode, Vec global);
-PETSC_INTERN PetscErrorCode DMTransferEnd_VPatchDG(DM, Vec from, InsertMode, Vec to); /* All is done at the beginning. */
+/* vectors.c: gives the DM its operations on vectors */
+PETSC_INTERN void DMVPatchDGSetVectorOps(DM);
 /* coefficient.c: what DMGetBoundingBox() asks, in versions of PETSc that ask the DM */
 PETSC_INTERN void DMVPatchDGSetLocalBounds(DM);

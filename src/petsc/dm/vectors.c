@@ -12,7 +12,7 @@ static PetscErrorCode CreateVector(DM dm, MPI_Comm comm, PetscInt cells, Vec *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMCreateGlobalVector_VPatchDG(DM dm, Vec *v)
+static PetscErrorCode DMCreateGlobalVector_VPatchDG(DM dm, Vec *v)
 {
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMCreateGlobalVector()"));
@@ -21,7 +21,7 @@ PetscErrorCode DMCreateGlobalVector_VPatchDG(DM dm, Vec *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMCreateLocalVector_VPatchDG(DM dm, Vec *v)
+static PetscErrorCode DMCreateLocalVector_VPatchDG(DM dm, Vec *v)
 {
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMCreateLocalVector()"));
@@ -64,7 +64,7 @@ static PetscErrorCode FillLocal(DM dm, const PetscScalar own[], InsertMode mode,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM dm, Vec global, InsertMode mode, Vec local)
+static PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM dm, Vec global, InsertMode mode, Vec local)
 {
   const PetscScalar *g;
   PetscScalar       *l;
@@ -80,7 +80,7 @@ PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM dm, Vec global, InsertMode mode,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMLocalToLocalBegin_VPatchDG(DM dm, Vec from, InsertMode mode, Vec to)
+static PetscErrorCode DMLocalToLocalBegin_VPatchDG(DM dm, Vec from, InsertMode mode, Vec to)
 {
   const PetscInt nown = ((DM_VPatchDG *)dm->data)->mesh->nown * DMVPatchDGCellSize(dm);
   PetscScalar   *own, *x, *y;
@@ -100,7 +100,7 @@ PetscErrorCode DMLocalToLocalBegin_VPatchDG(DM dm, Vec from, InsertMode mode, Ve
 }
 
 /* INSERT_VALUES takes own values alone; ADD_VALUES also adds the ghosts' values to their owners'. */
-PetscErrorCode DMLocalToGlobalBegin_VPatchDG(DM dm, Vec local, InsertMode mode, Vec global)
+static PetscErrorCode DMLocalToGlobalBegin_VPatchDG(DM dm, Vec local, InsertMode mode, Vec global)
 {
   DM_VPatchDG       *dg = (DM_VPatchDG *)dm->data;
   const PetscInt     nown = dg->mesh->nown * DMVPatchDGCellSize(dm);
@@ -126,8 +126,21 @@ PetscErrorCode DMLocalToGlobalBegin_VPatchDG(DM dm, Vec local, InsertMode mode, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMTransferEnd_VPatchDG(DM dm, Vec from, InsertMode mode, Vec to)
+/* All is done at the beginning. */
+static PetscErrorCode TransferEnd(DM dm, Vec from, InsertMode mode, Vec to)
 {
   PetscFunctionBegin;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void DMVPatchDGSetVectorOps(DM dm)
+{
+  dm->ops->createglobalvector = DMCreateGlobalVector_VPatchDG;
+  dm->ops->createlocalvector = DMCreateLocalVector_VPatchDG;
+  dm->ops->globaltolocalbegin = DMGlobalToLocalBegin_VPatchDG;
+  dm->ops->globaltolocalend = TransferEnd;
+  dm->ops->localtolocalbegin = DMLocalToLocalBegin_VPatchDG;
+  dm->ops->localtolocalend = TransferEnd;
+  dm->ops->localtoglobalbegin = DMLocalToGlobalBegin_VPatchDG;
+  dm->ops->localtoglobalend = TransferEnd;
 }

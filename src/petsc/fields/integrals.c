@@ -51,8 +51,8 @@ static double Point(const Rule *rule, const PetscReal lower[], const PetscReal s
   return w;
 }
 
-/* b_i += (f, phi_i) on a cell where side < 0, a (f, gamma phi_i - d_n phi_i) on a Dirichlet side, a (flux, phi_i) on a Neumann side. There f
-   is NULL. */
+/* b_i += (f, phi_i) on a cell where side < 0, a (f, gamma phi_i - d_n phi_i) on a Dirichlet side, a (flux, phi_i) on a Neumann side. There
+   f is NULL. */
 static PetscErrorCode AddIntegral(Rule *rule, int32_t cell, int side, PetscReal a, VPatchDGFunction f, VPatchDGFlux flux, void *ctx,
                                   PetscScalar b[])
 {

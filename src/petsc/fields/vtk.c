@@ -258,7 +258,7 @@ static PetscErrorCode WriteHeader(Grid *grid, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ensures: an error on all ranks where rank 0 met one. PETSc flushes the viewer again when it is destroyed: it then has nothing to write. */
+/* Ensures: an error on all ranks where rank 0 met one. PETSc flushes the viewer again at its end: it then has nothing to write. */
 static PetscErrorCode CheckFile(Grid *grid, PetscViewer viewer, const char what[])
 {
   PetscMPIInt failed = grid->failed;
