@@ -39,6 +39,7 @@ typedef struct {
   int              generation;                 /* 1, or 0 where families are whole boxes */
   uint8_t          family[8][6], mirror[8][6]; /* the cell beyond a side of a child: an index into Family.first, and its number there */
   _Atomic int64_t  lost;                       /* neighbours that are not local */
+  _Atomic int64_t  inner;                      /* see VpMesh->ninner */
 } Filling;
 
 static void FindFamily(const Filling *fill, int64_t parent, Family *f)
@@ -77,7 +78,7 @@ static void FillCells(void *context, int32_t piece, int32_t begin, int32_t end)
   Filling     *fill = (Filling *)context;
   const VpMesh mesh = fill->mesh;
   const int    nside = 2 * mesh->dim, shift = fill->generation * mesh->dim;
-  int64_t      parent = -1, lost = 0;
+  int64_t      parent = -1, lost = 0, inner = 0;
   Family       f = {.box = -1};
 
   for (int32_t i = begin; i < end; i++) {
@@ -96,15 +97,18 @@ static void FillCells(void *context, int32_t piece, int32_t begin, int32_t end)
 
       mesh->neighbor[(size_t)nside * i + side] = local;
       lost += local == VP_UNKNOWN;
+      inner += i < mesh->nown && local >= 0;
     }
   }
   fill->lost += lost;
+  fill->inner += inner;
 }
 
 PetscErrorCode VpMeshSetCells(VpMesh mesh, const VpCellSet *ghosts)
 {
   const int nside = 2 * mesh->dim, generation = mesh->level > 0;
-  Filling   fill = {mesh, ghosts, VpLatticeCreate(mesh->domain, mesh->level - generation), generation, .lost = 0};
+  Filling   fill = {
+      .mesh = mesh, .ghosts = ghosts, .parents = VpLatticeCreate(mesh->domain, mesh->level - generation), .generation = generation};
 
   PetscFunctionBeginUser;
   PetscCall(VpMallocLarge(mesh->nlocal, &mesh->box));
@@ -120,5 +124,6 @@ PetscErrorCode VpMeshSetCells(VpMesh mesh, const VpCellSet *ghosts)
   PetscCall(VpProgress("mesh", 0, mesh->nlocal));
   VpLoop(mesh->nlocal, FillCells, &fill);
   PetscCheck(fill.lost == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PRId64 " neighbours are not local", fill.lost);
+  mesh->ninner = fill.inner;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

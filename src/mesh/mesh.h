@@ -69,6 +69,7 @@ struct VpMesh_ {
   int32_t *coord;          /* [nlocal][3] lattice position in its box, 0 .. 2^level - 1 */
   uint8_t *zone;           /* [nlocal] the zones that the cell is in, 2 bits a direction, x lowest */
   int32_t *neighbor;       /* [nsweep][2 dim] local cell or VP_DIRICHLET, VP_NEUMANN; complete on [0, nsweep) */
+  int64_t  ninner;         /* sides of own cells beyond which there are cells */
   PetscInt *starts;        /* [size+1] first global position of every rank */
   PetscSF  sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values). VP_GHOST_CHILD: NULL until there
                               is coarser. VP_GHOST_SIDE, NULL until VpMeshSetSides: roots 2 dim cell + side of own cells, leaves 2 dim i +

@@ -1,7 +1,6 @@
 /* A level: its tables, where the backend wants them, and its vectors. */
 #include "internal.h"
 #include "../base/threads.h"
-#include <stdatomic.h>
 
 PetscClassId  VP_CLASSID;
 PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TRANSFER, VP_EVENT_COARSE, VP_EVENT_CONVERT;
@@ -206,31 +205,13 @@ PetscErrorCode VpLevelSetTransfer(VpLevel fine)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-typedef struct {
-  const int32_t  *neighbor;
-  int             nside;
-  _Atomic int64_t faces; /* with a cell beyond, counted from both sides */
-} Faces;
-
-static void CountFaces(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  Faces  *count = (Faces *)context;
-  int64_t faces = 0;
-
-  for (int64_t i = (int64_t)first * count->nside; i < (int64_t)last * count->nside; i++) faces += count->neighbor[i] >= 0;
-  count->faces += faces;
-}
-
 /* A cell: dim matrices [n][n] along its lines; a face: value and slope of nt layers, and their lift to n. */
 PetscLogDouble VpLevelApplyFlops(VpLevel level)
 {
   const VpView *v = &level->view;
   const double  ndof = pow(v->n, v->dim);
-  Faces         count = {.neighbor = level->mesh->neighbor, .nside = 2 * v->dim};
 
-  if (level->flops > 0 || !v->nown) return level->flops;
-  VpLoop(v->nown, CountFaces, &count);
-  return level->flops = v->nown * (2. * v->dim * v->n * ndof) + (double)count.faces * 4. * ndof * (1 + (double)v->nt / v->n);
+  return v->nown * (2. * v->dim * v->n * ndof) + (double)level->mesh->ninner * 4. * ndof * (1 + (double)v->nt / v->n);
 }
 
 PetscErrorCode VpLogFlops(VpLevel level, PetscLogDouble flops)

@@ -54,7 +54,6 @@ struct VpLevel_ {
   size_t           block;       /* bytes of a cell: real n^dim */
   MPI_Datatype     unit;        /* a cell */
   VpGhostKind      reads;       /* the ghosts that A x reads: VP_GHOST_SIDE of an outer level, VP_GHOST_FACE of another */
-  PetscLogDouble   flops;       /* of an application, 0 until counted */
   VpArrays         arrays;      /* of the views */
   VpGhostExchange  exchange;    /* of its vectors */
 };
