@@ -40,7 +40,7 @@ int main(int argc, char **argv)
   PetscCall(VecNorm(b, NORM_2, &norm[0]));
   PetscCall(MatResidual(A, b, x, b)); /* b - A x */
   PetscCall(VecNorm(b, NORM_2, &norm[1]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d unknowns, %d iterations, relative residual %.1e\n", (int)n, (int)its, (double)(norm[1] / norm[0])));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d unknowns, %d iterations, relative residual %.1e\n", (int)n, (int)its, norm[1] / norm[0]));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));

@@ -23,8 +23,16 @@ typedef enum { VPATCHDG_EXCHANGE_AUTO, VPATCHDG_EXCHANGE_SWEEP, VPATCHDG_EXCHANG
 typedef enum { VPATCHDG_COARSE_AUTO, VPATCHDG_COARSE_SWEEPS, VPATCHDG_COARSE_KSP } VPatchDGCoarse;
 typedef enum { VPATCHDG_BACKEND_AUTO, VPATCHDG_BACKEND_HOST, VPATCHDG_BACKEND_CUDA } VPatchDGBackend;
 typedef enum { VPATCHDG_TRANSPORT_AUTO, VPATCHDG_TRANSPORT_MPI, VPATCHDG_TRANSPORT_NCCL, VPATCHDG_TRANSPORT_HOST } VPatchDGTransport;
-PETSC_EXTERN const char *const VPatchDGDomains[], *const VPatchDGBoundaries[], *const VPatchDGSpaces[], *const VPatchDGResiduals[], *const VPatchDGPrecisions[],
-  *const VPatchDGCycleTypes[], *const VPatchDGExchanges[], *const VPatchDGBackends[], *const VPatchDGTransports[], *const VPatchDGCoarses[];
+PETSC_EXTERN const char *const VPatchDGDomains[];
+PETSC_EXTERN const char *const VPatchDGBoundaries[];
+PETSC_EXTERN const char *const VPatchDGSpaces[];
+PETSC_EXTERN const char *const VPatchDGResiduals[];
+PETSC_EXTERN const char *const VPatchDGPrecisions[];
+PETSC_EXTERN const char *const VPatchDGCycleTypes[];
+PETSC_EXTERN const char *const VPatchDGExchanges[];
+PETSC_EXTERN const char *const VPatchDGBackends[];
+PETSC_EXTERN const char *const VPatchDGTransports[];
+PETSC_EXTERN const char *const VPatchDGCoarses[];
 
 PETSC_EXTERN PetscErrorCode VPatchDGInitializePackage(void);
 
