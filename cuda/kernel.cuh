@@ -103,7 +103,7 @@ struct VpPlan {
   {
   }
 };
-enum { VP_PLAN_APPLY, VP_PLAN_CELLS, VP_PLAN_SWEEP, VP_PLAN_SWEEP_ALL, VP_PLAN_TRANSFER, VP_PLAN_CONVERT };
+enum { VP_PLAN_APPLY, VP_PLAN_CELLS, VP_PLAN_COMMON, VP_PLAN_SWEEP, VP_PLAN_SWEEP_ALL, VP_PLAN_TRANSFER, VP_PLAN_CONVERT };
 
 /* device memory that goes with its plan */
 struct VpArray {

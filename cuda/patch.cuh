@@ -13,7 +13,7 @@ struct PatchTable {
   static constexpr int lambda = 0, add = 3 * 2 * 2 * N, zero = add + 2 * 2 * N * 2, size = zero + N * N * N;
 };
 
-/* a patch as its kernel wants it: its 8 cells, then the cells beyond its sides, 4 of a side, x-, x+, .., z+ (or VP_DIRICHLET, VP_NEUMANN)
+/* a patch as its kernel wants it: its 8 cells, then the cells beyond its sides, 4 of a side, x-, x+, .., z+ (or VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN)
  */
 struct PatchCells {
   int32_t cell[32];

@@ -29,16 +29,19 @@ struct Smoother {
     if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
     if constexpr (DIM == 3) {
       if (form == VP_FORM_REPLACE) {
-        SweepPlan<T, N> *plan = NULL;
-        auto             fill = [=](SweepPlan<T, N> *p) { return SweepSetup<T, N>::Fill(view, patches, first, last - first, p); };
+        const SweepSetup<T, N> setup = {view, patches};
+        SweepPlan             *plan = NULL;
+        CommonPatches<T, N>   *common = NULL;
 
-        PetscCall(VpCudaPlan<SweepPlan<T, N>>(&patches->device, VP_PLAN_SWEEP, first, last, &plan, fill));
+        PetscCall(VpCudaPlan<SweepPlan>(&patches->device, VP_PLAN_SWEEP, first, last, &plan,
+                                        [=](SweepPlan *p) { return setup.Fill(first, last - first, p); }));
         if (plan->inside.n) {
           cudaStream_t side = VpCudaStream;
 
+          PetscCall(setup.Common(&common));
           if (plan->edge.n) PetscCall(VpCudaFork(&side));
-          PetscCall(LaunchPatches(plan->tables, plan->edges, WorkOn<T>(plan->edge, plan->table, b, x), done, plan->edge.n, side));
-          PetscCall(LaunchPatches(plan->tables, NoEdges(), WorkOn<T>(plan->inside, plan->table, b, x), done, plan->inside.n, VpCudaStream));
+          PetscCall(LaunchPatches(common->tables, common->edges, WorkOn<T>(plan->edge, common->table, b, x), done, plan->edge.n, side));
+          PetscCall(LaunchPatches(common->tables, NoEdges(), WorkOn<T>(plan->inside, common->table, b, x), done, plan->inside.n, VpCudaStream));
           if (plan->edge.n) PetscCall(VpCudaJoin());
           PetscCall(Rest(f, w, form, (const int32_t *)plan->rest.p, 0, plan->nrest));
           PetscFunctionReturn(PETSC_SUCCESS);

@@ -10,8 +10,9 @@ struct SweepOrder {
 };
 
 template <class T, int N>
-struct SweepAllPlan : LikePatches<T, N> {
-  int        blocks = 0; /* 0: there are patches of other sorts, or so many that launches pay (measured) */
+struct SweepAllPlan : VpPlan {
+  int                  blocks = 0; /* 0: there are patches of other sorts, or so many that launches pay (measured) */
+  CommonPatches<T, N> *common;
   SweepOrder order;
   PatchList  list;
 };
@@ -53,27 +54,28 @@ struct SweepAllSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Fill(const VpView *view, const VpPatchView *patches, int n, const int32_t start[], SweepAllPlan<T, N> *plan)
+  static PetscErrorCode Fill(const SweepSetup<T, N> &setup, int n, const int32_t start[], SweepAllPlan<T, N> *plan)
   {
     const int32_t count = start[n];
     int           resident, blocks = 1;
     uint8_t      *kind;
     int32_t      *patch;
-    bool          all;
+    bool          all = true;
 
     PetscFunctionBegin;
     PetscCall(Resident(&resident));
     for (int c = 0; c < n; c++) blocks = PetscMax(blocks, (start[c + 1] - start[c] + S::patches - 1) / S::patches);
-    if (3 * blocks > 2 * resident) PetscFunctionReturn(PETSC_SUCCESS);
+    if (3 * blocks > 2 * resident || !setup.Can()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscMalloc2(count, &kind, count, &patch));
-    PetscCall((SweepSetup<T, N>::Match(view, patches, 0, count, plan, kind, &all)));
+    PetscCall(setup.Kinds(0, count, kind));
     for (int32_t i = 0; i < count; i++) all = all && kind[i];
     for (int32_t i = 0; i < count; i++) patch[i] = i;
     if (all) {
       plan->list.n = count;
       plan->order.n = n;
       PetscCall(PetscArraycpy(plan->order.start, start, n + 1));
-      PetscCall((SweepSetup<T, N>::List(view, patches, patch, kind, &plan->list)));
+      PetscCall(setup.List(patch, kind, &plan->list));
+      PetscCall(setup.Common(&plan->common));
       plan->blocks = blocks;
     }
     PetscCall(PetscFree2(kind, patch));
@@ -85,16 +87,17 @@ template <class T, int N>
 static PetscErrorCode SweepAll(const VpView *view, const VpPatchView *patches, int n, const int order[], const int32_t start[], VpGhosts ghosts,
                                const void *b, void *const x[2], PetscBool *did)
 {
-  SweepAllPlan<T, N> *plan = NULL;
+  const SweepSetup<T, N> setup = {view, patches};
+  SweepAllPlan<T, N>    *plan = NULL;
 
   PetscFunctionBegin;
   PetscCall(VpCudaPlan<SweepAllPlan<T, N>>(&patches->device, VP_PLAN_SWEEP_ALL, 0, start[n], &plan,
-                                           [=](SweepAllPlan<T, N> *p) { return SweepAllSetup<T, N>::Fill(view, patches, n, start, p); }));
+                                           [=](SweepAllPlan<T, N> *p) { return SweepAllSetup<T, N>::Fill(setup, n, start, p); }));
   *did = (PetscBool)(plan->blocks > 0);
   if (!*did) PetscFunctionReturn(PETSC_SUCCESS);
-  PatchWork<T> work = WorkOn<T>(plan->list, plan->table, b, x);
+  PatchWork<T> work = WorkOn<T>(plan->list, plan->common->table, b, x);
   SweepOrder   sweep = plan->order;
-  void        *parameters[] = {&plan->tables, &plan->edges, &work, &sweep};
+  void        *parameters[] = {&plan->common->tables, &plan->common->edges, &work, &sweep};
   PetscCall(PetscArraycpy(sweep.color, order, n));
   PetscCall(VpArrive(ghosts));
   const cudaError_t error = cudaLaunchCooperativeKernel((const void *)SweepColors<T, N>, plan->blocks, Patch<T, N>::block, parameters,

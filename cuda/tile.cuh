@@ -57,7 +57,7 @@ struct TileTables {
   double D[3][N * N]; /* zero where i + j is odd */
   double g[3][2][N];  /* value, slope at the upper side; mirrored at the lower one */
   double value[2], slope[4];
-  double boundary[3][2][4]; /* [Dirichlet, Neumann][2 x 2] */
+  double boundary[3][2][4]; /* [side]: (V, Q) beyond a boundary are this matrix times the cell's own */
 };
 
 /* what is beyond the two ends of a thread's lines along D: the cells, then their values that carry traces */
@@ -140,7 +140,7 @@ __device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyon
   V = t.value[0] * u[0] + (upper ? t.value[1] : -t.value[1]) * u[1];
   Q = even + (upper ? odd : -odd);
   if (beyond < 0) {
-    const double *B = t.boundary[D][-1 - beyond], v = V;
+    const double *B = t.boundary[D][s], v = V;
     V = B[0] * v + B[1] * Q;
     Q = B[2] * v + B[3] * Q;
   }

@@ -235,9 +235,9 @@ struct Check {
 };
 
 static const double cube[3] = {0.125, 0.125, 0.125}, brick[3] = {0.125, 0.11, 0.15};
-static const int    dirichlet[6] = {-1, -1, -1, -1, -1, -1}, mixed[6] = {-1, -2, -2, -1, -1, -1};
+static const VpSide D = VP_SIDE_DIRICHLET, N = VP_SIDE_NEUMANN, dirichlet[6] = {D, D, D, D, D, D}, mixed[6] = {D, N, N, D, D, D};
 
-static void CheckAtOnce(int dim, int k, int L, bool single, const double *h, const int *sides, bool can)
+static void CheckAtOnce(int dim, int k, int L, bool single, const double *h, const VpSide *sides, bool can)
 {
   Check c;
 
@@ -255,7 +255,7 @@ static void CheckAll(int dim, int k, bool single)
 
   for (int variant = 0; variant < 2; variant++) {
     const double *h = variant ? brick : cube;
-    const int    *sides = variant ? mixed : dirichlet;
+    const VpSide *sides = variant ? mixed : dirichlet;
     Check         o, c, s;
 
     MakeMesh(o.v, dim, k, L, false, h, sides);

@@ -16,41 +16,41 @@ typedef struct {
 #define DOUBLE .precision = VP_DOUBLE
 static const Case cases[] = {
   /* single precision, f = 1 */
-  {{CUBE, 2, 3, UNIT, VP_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_TRUE, 4.5},
-  {{CUBE, 3, 3, UNIT, VP_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_TRUE, 3.6},
-  {{CUBE, 4, 2, UNIT, VP_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_TRUE, 2.8},
-  {{SQUARE, 3, 5, UNIT, VP_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_TRUE, 4.0},
-  {{SQUARE, 4, 5, UNIT, VP_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_TRUE, 3.5},
+  {{CUBE, 2, 3, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_TRUE, 4.5},
+  {{CUBE, 3, 3, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_TRUE, 3.6},
+  {{CUBE, 4, 2, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_TRUE, 2.8},
+  {{SQUARE, 3, 5, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_TRUE, 4.0},
+  {{SQUARE, 4, 5, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_TRUE, 3.5},
   /* boundaries, reaction */
-  {{SQUARE, 3, 5, UNIT, VP_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, DOUBLE}, PETSC_FALSE, 3.9},
-  {{SQUARE, 3, 5, UNIT, VP_NEUMANN, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_FALSE, 4.0},
+  {{SQUARE, 3, 5, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, DOUBLE}, PETSC_FALSE, 3.9},
+  {{SQUARE, 3, 5, UNIT, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_FALSE, 4.0},
   {{SQUARE, 3, 5, UNIT, 0, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_FALSE, 3.9},
-  {{CUBE, 2, 3, UNIT, VP_NEUMANN, COEFFICIENT_ONE, 0}, {.post = 1, DOUBLE}, PETSC_FALSE, 4.9},
+  {{CUBE, 2, 3, UNIT, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 0}, {.post = 1, DOUBLE}, PETSC_FALSE, 4.9},
   {{CUBE, 2, 3, UNIT, 0, COEFFICIENT_ONE, 0}, {.post = 1, DOUBLE}, PETSC_FALSE, 4.6},
-  {{SQUARE, 3, 5, UNIT, VP_DIRICHLET, COEFFICIENT_ONE, 1e4}, {.post = 1, DOUBLE}, PETSC_FALSE, 3.4},
-  {{SQUARE, 3, 5, UNIT, VP_DIRICHLET, COEFFICIENT_ONE, 1e6}, {.post = 1, DOUBLE}, PETSC_FALSE, 2.5},
+  {{SQUARE, 3, 5, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 1e4}, {.post = 1, DOUBLE}, PETSC_FALSE, 3.4},
+  {{SQUARE, 3, 5, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 1e6}, {.post = 1, DOUBLE}, PETSC_FALSE, 2.5},
   /* coefficients */
-  {{SQUARE, 3, 5, UNIT, VP_DIRICHLET, COEFFICIENT_UNIFORM, 0}, {.post = 1, DOUBLE}, PETSC_FALSE, 3.9},
-  {{SQUARE, 3, 5, UNIT, VP_DIRICHLET, COEFFICIENT_SEPARABLE, 0}, {.post = 1, DOUBLE}, PETSC_FALSE, 4.0},
-  {{SQUARE, 3, 5, UNIT, VP_DIRICHLET, COEFFICIENT_CHECKERBOARD, 0}, {.post = 1, DOUBLE}, PETSC_FALSE, 5.6},
-  {{SQUARE, 3, 5, UNIT, VP_DIRICHLET, COEFFICIENT_LAYERS, 0}, {.post = 1}, PETSC_FALSE, 4.2},
-  {{SQUARE, 3, 4, UNIT, VP_DIRICHLET, COEFFICIENT_LAYERS, 1e4}, {.post = 1, DOUBLE}, PETSC_FALSE, 13},
+  {{SQUARE, 3, 5, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_UNIFORM, 0}, {.post = 1, DOUBLE}, PETSC_FALSE, 3.9},
+  {{SQUARE, 3, 5, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_SEPARABLE, 0}, {.post = 1, DOUBLE}, PETSC_FALSE, 4.0},
+  {{SQUARE, 3, 5, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_CHECKERBOARD, 0}, {.post = 1, DOUBLE}, PETSC_FALSE, 5.6},
+  {{SQUARE, 3, 5, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_LAYERS, 0}, {.post = 1}, PETSC_FALSE, 4.2},
+  {{SQUARE, 3, 4, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_LAYERS, 1e4}, {.post = 1, DOUBLE}, PETSC_FALSE, 13},
   /* coarsest levels that are a KSP's */
-  {{"L-shape", 2, 2, 4, {2, 2, 1}, PETSC_TRUE, VP_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_TRUE, 6.3},
-  {{"Fichera", 3, 2, 2, {2, 2, 2}, PETSC_TRUE, VP_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_TRUE, 6.0},
-  {{"boxes", 2, 3, 3, {3, 2, 1}, PETSC_FALSE, VP_NEUMANN, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_FALSE, 6},
-  {{SQUARE, 3, 4, UNIT, VP_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, .levels = 2}, PETSC_TRUE, 3.9},
+  {{"L-shape", 2, 2, 4, {2, 2, 1}, PETSC_TRUE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_TRUE, 6.3},
+  {{"Fichera", 3, 2, 2, {2, 2, 2}, PETSC_TRUE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_TRUE, 6.0},
+  {{"boxes", 2, 3, 3, {3, 2, 1}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 0}, {.post = 1}, PETSC_FALSE, 6},
+  {{SQUARE, 3, 4, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, .levels = 2}, PETSC_TRUE, 3.9},
   /* cycles */
-  {{SQUARE, 3, 5, UNIT, VP_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, .type = VP_CYCLE_W, DOUBLE}, PETSC_FALSE, 3.8},
-  {{SQUARE, 3, 4, UNIT, VP_DIRICHLET, COEFFICIENT_ONE, 0}, {.pre = 1, .post = 1, DOUBLE}, PETSC_TRUE, 3.4},
-  {{SQUARE, 3, 4, UNIT, VP_DIRICHLET, COEFFICIENT_ONE, 0}, {.pre = 1, .post = 1, .symmetric = PETSC_TRUE, DOUBLE}, PETSC_TRUE, 3.3},
-  {{SQUARE, 3, 4, UNIT, VP_DIRICHLET, COEFFICIENT_ONE, 0}, {.pre = 1, .post = 1, .space = VP_SPACE_DIRICHLET, DOUBLE}, PETSC_TRUE, 4.3},
-  {{SQUARE, 3, 4, UNIT, VP_DIRICHLET, COEFFICIENT_ONE, 0},
+  {{SQUARE, 3, 5, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, .type = VP_CYCLE_W, DOUBLE}, PETSC_FALSE, 3.8},
+  {{SQUARE, 3, 4, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.pre = 1, .post = 1, DOUBLE}, PETSC_TRUE, 3.4},
+  {{SQUARE, 3, 4, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.pre = 1, .post = 1, .symmetric = PETSC_TRUE, DOUBLE}, PETSC_TRUE, 3.3},
+  {{SQUARE, 3, 4, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.pre = 1, .post = 1, .space = VP_SPACE_DIRICHLET, DOUBLE}, PETSC_TRUE, 4.3},
+  {{SQUARE, 3, 4, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
    {.pre = 1, .post = 1, .space = VP_SPACE_DIRICHLET, .residual = VP_RESIDUAL_LOCAL},
    PETSC_TRUE,
    7.0},
   /* the coarsest level alone is an exact solver */
-  {{CUBE, 3, 1, UNIT, VP_DIRICHLET, COEFFICIENT_UNIFORM, 1}, {.post = 1, DOUBLE}, PETSC_FALSE, 0.8},
+  {{CUBE, 3, 1, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_UNIFORM, 1}, {.post = 1, DOUBLE}, PETSC_FALSE, 0.8},
   {{SQUARE, 3, 1, UNIT, 0, COEFFICIENT_ONE, 0}, {.post = 1, DOUBLE}, PETSC_FALSE, 0.8},
 };
 
@@ -180,9 +180,9 @@ static PetscErrorCode CoarseKSPReachesItsTolerance(int boundary, VpPrecision pre
 
 int main(int argc, char **argv)
 {
-  static const Setting w[] = {{SQUARE, 1, 5, UNIT, VP_DIRICHLET, COEFFICIENT_ONE, 0},
-                              {SQUARE, 3, 5, UNIT, VP_DIRICHLET, COEFFICIENT_ONE, 0},
-                              {CUBE, 1, 4, UNIT, VP_DIRICHLET, COEFFICIENT_ONE, 0}};
+  static const Setting w[] = {{SQUARE, 1, 5, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
+                              {SQUARE, 3, 5, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
+                              {CUBE, 1, 4, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}};
   int                  failed;
 
   PetscFunctionBeginUser;
@@ -191,8 +191,8 @@ int main(int argc, char **argv)
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(Converge(&cases[i]));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(w); i++) PetscCall(WGainsOverV(&w[i]));
   for (int neumann = 0; neumann < 2; neumann++) {
-    PetscCall(CoarseKSPReachesItsTolerance(neumann ? VP_NEUMANN : VP_DIRICHLET, VP_SINGLE));
-    PetscCall(CoarseKSPReachesItsTolerance(neumann ? VP_NEUMANN : VP_DIRICHLET, VP_DOUBLE));
+    PetscCall(CoarseKSPReachesItsTolerance(neumann ? VP_SIDE_NEUMANN : VP_SIDE_DIRICHLET, VP_SINGLE));
+    PetscCall(CoarseKSPReachesItsTolerance(neumann ? VP_SIDE_NEUMANN : VP_SIDE_DIRICHLET, VP_DOUBLE));
   }
   failed = TapEnd();
   PetscCall(PetscFinalize());

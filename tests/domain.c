@@ -6,7 +6,7 @@
 /* the error of a domain of boxes in the plane, {x lower, y lower, x upper, y upper} each */
 static PetscErrorCode ErrorOf(int n, PetscReal boxes[][4], int periodic)
 {
-  const int       boundary[4] = {VP_DIRICHLET, VP_DIRICHLET, VP_DIRICHLET, VP_DIRICHLET};
+  const int       boundary[4] = {VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET};
   const PetscBool wraps[2] = {(PetscBool)(periodic & 1), (PetscBool)(periodic >> 1 & 1)};
   PetscReal       lower[8][2], upper[8][2];
   PetscErrorCode  error;
@@ -52,7 +52,7 @@ static PetscErrorCode BadBoxes(void)
 /* n^dim unit boxes */
 static PetscErrorCode Grid(MPI_Comm comm, int dim, int n, VpDomain *domain)
 {
-  const int  boundary[6] = {VP_NEUMANN, VP_DIRICHLET, VP_DIRICHLET, VP_DIRICHLET, VP_DIRICHLET, VP_DIRICHLET};
+  const int  boundary[6] = {VP_SIDE_NEUMANN, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET};
   const int  nbox = dim == 2 ? n * n : n * n * n;
   PetscReal *lower, *upper;
 
@@ -138,8 +138,10 @@ static PetscErrorCode ManyBoxes(void)
     for (int d = 0; d < 3; d++) {
       const int at = b / step[d] % 20;
 
-      beyond += domain->beyond[6 * b + 2 * d] != (at > 0 ? b - step[d] : (d == 0 ? VP_NEUMANN : VP_DIRICHLET));
-      beyond += domain->beyond[6 * b + 2 * d + 1] != (at < 19 ? b + step[d] : VP_DIRICHLET);
+      beyond += domain->beyond[6 * b + 2 * d] != (at > 0 ? b - step[d] : -1 - 2 * d);
+      beyond += domain->beyond[6 * b + 2 * d + 1] != (at < 19 ? b + step[d] : -2 - 2 * d);
+      beyond += at == 0 && VpDomainSide(domain, domain->beyond[6 * b + 2 * d]) != (d == 0 ? VP_SIDE_NEUMANN : VP_SIDE_DIRICHLET);
+      beyond += at == 19 && VpDomainSide(domain, domain->beyond[6 * b + 2 * d + 1]) != VP_SIDE_DIRICHLET;
     }
   }
   TapOk((PetscBool)(beyond == 0), "many_boxes_find_their_neighbors");

@@ -67,14 +67,14 @@ static PetscErrorCode MoveBytes(const VpBackend *backend, size_t zeros, const ui
 
 static PetscErrorCode PairCreate(VpLevel level, VpSmoother smoother, int32_t npatch, const char name[], Pair *pair)
 {
-  const VpBackend *backend = level->backend;
-  const VpView    *near = &level->view;
+  const VpBackend      *backend = level->backend;
+  const VpView         *near = &level->view;
   const VpTransferView *transfer = &level->transfer;
-  const size_t     n = (size_t)near->nlocal;
-  const int        dim = near->dim;
-  VpView          *far = &pair->far;
-  VpTransferView *far_transfer = &pair->far_transfer;
-  int32_t          s;
+  const size_t          n = (size_t)near->nlocal;
+  const int             dim = near->dim;
+  VpView               *far = &pair->far;
+  VpTransferView       *far_transfer = &pair->far_transfer;
+  int32_t               s;
 
   PetscFunctionBeginUser;
   *pair = (Pair){.name = name, .level = level, .smoother = smoother, .backend = backend, .bytes = n * level->block};
@@ -82,7 +82,7 @@ static PetscErrorCode PairCreate(VpLevel level, VpSmoother smoother, int32_t npa
   *far_transfer = *transfer;
   pair->before = s = (int32_t)(((size_t)1 << 31) / (level->block / level->real)) + 5;
   far->device = far_transfer->device = NULL;
-  far->nown += s, far->nsweep += s, far->nlocal += s;
+  far->nown += s, far->nsweep += s, far->nlocal += s, far->position -= s;
   PetscCall(MoveWords(backend, (size_t)s * 2 * dim, near->neighbor, n * 2 * dim, s, &far->neighbor));
   PetscCall(MoveWords(backend, (size_t)s * dim, near->line, n * dim, 0, &far->line));
   PetscCall(MoveWords(backend, s, transfer->parent, n, s, &far_transfer->parent));
@@ -228,7 +228,8 @@ static PetscErrorCode OuterKernels(Pair *pair)
   PetscCall(Agree(pair, "restriction", y.near, other, ncoarse * level->block));
 
   PetscCall(pair->backend->zero(other, pair->bytes));
-  PetscCall(pair->backend->pack(ncoarse, level->block, pair->far_transfer.child, x.whole, other)); /* the first children of the list: any cells */
+  PetscCall(
+    pair->backend->pack(ncoarse, level->block, pair->far_transfer.child, x.whole, other)); /* the first children of the list: any cells */
   PetscCall(pair->backend->pack(ncoarse, level->block, level->transfer.child, x.near, y.near));
   PetscCall(Agree(pair, "gather", y.near, other, ncoarse * level->block));
   PetscCall(MoveWords(pair->backend, 0, pair->far_transfer.child, ncoarse, -1, &list));
@@ -255,11 +256,11 @@ static PetscErrorCode OuterKernels(Pair *pair)
 /* a colour of the smoother in both forms */
 static PetscErrorCode Sweeps(Pair *pair, const VpPatches *of)
 {
-  const VpOps   *ops = pair->level->ops;
-  const VpView  *near = &pair->level->view, *far = &pair->far;
+  const VpOps       *ops = pair->level->ops;
+  const VpView      *near = &pair->level->view, *far = &pair->far;
   const VpPatchView *patches = VpSmootherPatches(pair->smoother), *far_patches = &pair->far_patches;
-  const int      color = (1 << of->dim) - 1, first = of->start[color], last = of->start[color + 1];
-  const unsigned done = 1u << color;
+  const int          color = (1 << of->dim) - 1, first = of->start[color], last = of->start[color + 1];
+  const unsigned     done = 1u << color;
 
   PetscFunctionBeginUser;
   for (int form = 0; form < 2; form++) {
@@ -314,9 +315,9 @@ static PetscErrorCode Compare(const Setting *s)
 int main(int argc, char **argv)
 {
   static const Setting far[] = {
-    {"cube, degree 7", 3, 7, 2, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_ONE, 0},
-    {"cube, degree 2", 3, 2, 3, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_ONE, 0},
-    {"square, degree 4", 2, 4, 3, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_ONE, 0},
+    {"cube, degree 7", 3, 7, 2, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
+    {"cube, degree 2", 3, 2, 3, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
+    {"square, degree 4", 2, 4, 3, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
   };
   double available = 1e11, total;
   int    status;

@@ -39,7 +39,7 @@ static void CheckCells(const Case *c, VpMesh mesh, const int64_t next[], const i
       const int64_t expected = next[2 * c->dim * cell + side];
 
       bad[NEIGHBORS_ARE_MUTUAL] += VpMeshBoxBeyond(mesh, i, side) != (n < 0 ? n : mesh->box[n]);
-      if (expected < 0) bad[NEIGHBORS_ARE_MUTUAL] += n != mesh->domain->boundary[side];
+      if (expected < 0) bad[NEIGHBORS_ARE_MUTUAL] += n != -1 - side;
       else
         bad[NEIGHBORS_ARE_MUTUAL] += n < 0 || n >= mesh->nhalo || Position(mesh, n) != expected ||
                                      (n < mesh->nsweep && mesh->neighbor[2 * c->dim * n + (side ^ 1)] != i);

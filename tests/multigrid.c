@@ -141,7 +141,7 @@ static PetscErrorCode Adjoints(const Setting *s)
   VpCycleOptions o = {.exchange = VP_EXCHANGE_COLOR, .precision = VP_DOUBLE, .post = 1};
 
   PetscFunctionBeginUser;
-  if (s->boundary != VP_DIRICHLET && s->grid[0] * s->grid[1] * s->grid[2] > 1)
+  if (s->boundary != VP_SIDE_DIRICHLET && s->grid[0] * s->grid[1] * s->grid[2] > 1)
     PetscFunctionReturn(PETSC_SUCCESS); /* their coarsest solver is an iteration */
   PetscCall(Adjoint(s, &o, "V(0,1)"));
   o.pre = 1;

@@ -54,16 +54,16 @@ static void CheckPatch(const Case *c, VpMesh mesh, const VpPatches *patches, int
   }
   for (int d = 0; d < c->dim; d++) bad[PATCHES_SURROUND_THEIR_VERTEX] += ((p[d] + 1) & 1) != (color >> d & 1);
   for (int side = 0; side < 2 * c->dim; side++) {
-    int count[4] = {0, 0, 0, 0}, expected;
+    int count[VP_SIDE_NONE] = {0}, expected;
 
     for (int i = 0; i < ncell; i++) {
       const int32_t n = mesh->neighbor[2 * c->dim * cell[i] + side];
 
       if ((i >> side / 2 & 1) != side % 2) continue;
-      count[n >= 0 ? 0 : -n]++;
+      count[VpDomainSide(mesh->domain, n)]++;
       if (n >= mesh->nown) *ghost = PETSC_TRUE;
     }
-    expected = count[0] == nface ? VP_SIDE_INTERIOR : (count[0] ? VP_SIDE_MIXED : (count[1] ? VP_SIDE_DIRICHLET : VP_SIDE_NEUMANN));
+    expected = count[VP_SIDE_INTERIOR] == nface ? VP_SIDE_INTERIOR : (count[VP_SIDE_INTERIOR] ? VP_SIDE_MIXED : (count[VP_SIDE_DIRICHLET] ? VP_SIDE_DIRICHLET : VP_SIDE_NEUMANN));
     if ((c->periodic >> side / 2 & 1) && c->n[side / 2] << mesh->level == 2) expected = VP_SIDE_WRAP;
     if (expected == VP_SIDE_MIXED || expected == VP_SIDE_WRAP) mixed = 1;
     bad[SIDES_MATCH_NEIGHBORS] += patches->side[2 * c->dim * j + side] != expected;

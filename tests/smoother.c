@@ -54,13 +54,13 @@ static PetscErrorCode PatchReduction(VpSmoother smoother, VpLevel level, VpForm 
 static PetscErrorCode PatchSolves(void)
 {
   static const Setting exact[] = {
-    {"square", 2, 3, 3, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_UNIFORM, 0},
-    {"stretched boxes", 2, 2, 2, {3, 2, 1}, PETSC_FALSE, VP_NEUMANN, COEFFICIENT_ONE, 7},
-    {"L-shape", 2, 5, 2, {2, 2, 1}, PETSC_TRUE, VP_DIRICHLET, COEFFICIENT_ONE, 0},
+    {"square", 2, 3, 3, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_UNIFORM, 0},
+    {"stretched boxes", 2, 2, 2, {3, 2, 1}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 7},
+    {"L-shape", 2, 5, 2, {2, 2, 1}, PETSC_TRUE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
     {"torus", 2, 4, 2, {1, 1, 1}, PETSC_FALSE, 0, COEFFICIENT_UNIFORM, 3},
-    {"cube", 3, 2, 2, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_ONE, 1},
-    {"separable square", 2, 3, 2, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_SEPARABLE, 0},
-    {"separable cube", 3, 3, 2, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_SEPARABLE, 0},
+    {"cube", 3, 2, 2, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 1},
+    {"separable square", 2, 3, 2, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_SEPARABLE, 0},
+    {"separable cube", 3, 3, 2, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_SEPARABLE, 0},
   };
 
   PetscFunctionBeginUser;
@@ -267,7 +267,7 @@ static PetscErrorCode TwoLayers(const Setting *s)
 
 static PetscErrorCode Errors(void)
 {
-  const Setting  s = {"square", 2, 2, 2, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_ONE, 0};
+  const Setting  s = {"square", 2, 2, 2, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0};
   World          w;
   VpLevel        level;
   VpSmoother     smoother;

@@ -19,7 +19,7 @@ static VpLineKey KeyOf(const Domain *d, int c)
   for (int s = 0; s < 2; s++) {
     int e = c + (s ? 1 : -1), beyond = (e + d->cells) % d->cells;
 
-    key.face[s] = e == beyond ? VP_FACE_CELL : d->end[s];
+    key.side[s] = e == beyond ? VP_SIDE_INTERIOR : d->end[s];
     key.h_beyond[s] = d->h[beyond];
     key.a_beyond[s] = d->a[beyond];
   }
@@ -54,8 +54,8 @@ static void ApplyLines(const VpBasis *b, const Domain *d, const double u[], doub
 }
 
 static const int ends[][2] = {
-  {VP_DIRICHLET, VP_DIRICHLET}, {VP_DIRICHLET, VP_NEUMANN}, {VP_NEUMANN, VP_NEUMANN},
-  {VP_FACE_CELL, VP_FACE_CELL}, {VP_FACE_NONE, VP_DIRICHLET}
+  {VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET}, {VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN}, {VP_SIDE_NEUMANN, VP_SIDE_NEUMANN},
+  {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, {VP_SIDE_NONE, VP_SIDE_DIRICHLET}
 };
 
 static void line_matches_quadrature(void)
@@ -120,8 +120,8 @@ static void line_mirror_is_exact(void)
   PetscBool exact = PETSC_TRUE;
 
   FOR_ALL_BASES (b) {
-    VpLineKey key = {.h = 0.1, .a = 3, .face = {VP_FACE_CELL, VP_DIRICHLET}, .h_beyond = {0.3, 0.1}, .a_beyond = {0.7, 1}};
-    VpLineKey other = {.h = 0.1, .a = 3, .face = {VP_DIRICHLET, VP_FACE_CELL}, .h_beyond = {0.1, 0.3}, .a_beyond = {1, 0.7}};
+    VpLineKey key = {.h = 0.1, .a = 3, .side = {VP_SIDE_INTERIOR, VP_SIDE_DIRICHLET}, .h_beyond = {0.3, 0.1}, .a_beyond = {0.7, 1}};
+    VpLineKey other = {.h = 0.1, .a = 3, .side = {VP_SIDE_DIRICHLET, VP_SIDE_INTERIOR}, .h_beyond = {0.1, 0.3}, .a_beyond = {1, 0.7}};
 
     VpLineBuild(b, &key, 1, 0.1, D[0], g[0]);
     VpLineBuild(b, &other, 1, 0.1, D[1], g[1]);
@@ -139,6 +139,36 @@ static void line_mirror_is_exact(void)
   TapOk(exact, "line_mirror_is_exact: the mirrored cell has bitwise the mirrored tables");
 }
 
+/* D at a boundary against D inside with a cell beyond */
+static void boundary_is_a_cell_beyond(void)
+{
+  static const VpSide boundary[] = {VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN};
+  double              D[2][N * N], g[2][4 * N], B[4], worst = 0;
+
+  FOR_ALL_BASES (b) {
+    for (int i = 0; i < 4; i++) {
+      const int s = i % 2, n = b->n;
+      VpLineKey key = {.h = 0.1, .a = 3, .h_beyond = {0.1, 0.1}, .a_beyond = {3, 3}};
+      double    size = 0, error = 0;
+
+      VpLineBuild(b, &key, 0.7, 0.1, D[0], g[0]);
+      key.side[s] = boundary[i / 2];
+      VpLineBuild(b, &key, 0.7, 0.1, D[1], g[1]);
+      VpLineBoundary(&key, b->degree, s, 0.7, B);
+      for (int k = 0; k < n; k++) {
+        for (int j = 0; j < n; j++) {
+          const double V = B[0] * b->value[s][j] + B[1] * b->slope[s][j], Q = B[2] * b->value[s][j] + B[3] * b->slope[s][j];
+
+          size = PetscMax(size, fabs(D[0][k * n + j]));
+          error = PetscMax(error, fabs(D[0][k * n + j] + g[0][2 * s * n + k] * V + g[0][(2 * s + 1) * n + k] * Q - D[1][k * n + j]));
+        }
+      }
+      Worst(&worst, error / size);
+    }
+  }
+  TapOk((PetscBool)(worst < 1e-13), "boundary_is_a_cell_beyond with a matrix times the cell's own traces (%.1e)", worst);
+}
+
 /* Of four cells' operator, the part between the two in the middle is what a full patch around them inverts: the coefficient jumps in
    the middle only, where the patch sees it. */
 static void patch_inverts_the_line(void)
@@ -147,7 +177,7 @@ static void patch_inverts_the_line(void)
 
   FOR_ALL_BASES (b) {
     for (int step = -4; step <= 4; step += 2) {
-      Domain   d = SomeDomain(4, VP_DIRICHLET, VP_NEUMANN, 0);
+      Domain   d = SomeDomain(4, VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN, 0);
       VpFdmKey key = {.h = {d.h[1], d.h[2]}, .h_beyond = {d.h[0], d.h[3]}, .side = {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, .step = step};
       int      n = b->n, m = 2 * n;
 
@@ -180,6 +210,7 @@ int main(int argc, char **argv)
   line_matches_quadrature();
   operator_line_is_symmetric();
   line_mirror_is_exact();
+  boundary_is_a_cell_beyond();
   patch_inverts_the_line();
   failed = TapEnd();
   PetscCall(PetscFinalize());

@@ -65,7 +65,7 @@ static void AssemblePatch(const VpBasis *b, const VpFdmKey *key, int space, doub
   double v[MAX], dv[MAX];
 
   for (int s = 0; s < 2; s++)
-    d.end[s] = key->side[s] == VP_SIDE_DIRICHLET ? VP_DIRICHLET : key->side[s] == VP_SIDE_WRAP ? VP_FACE_CELL : VP_NEUMANN;
+    d.end[s] = key->side[s] == VP_SIDE_DIRICHLET ? VP_SIDE_DIRICHLET : key->side[s] == VP_SIDE_WRAP ? VP_SIDE_INTERIOR : VP_SIDE_NEUMANN;
   Assemble(b, &d, PETSC_TRUE, L, M);
   for (int s = 0; s < 2; s++) {
     if (key->side[s] != VP_SIDE_MIXED && (key->side[s] != VP_SIDE_INTERIOR || space != VP_SPACE_FULL)) continue;
@@ -125,7 +125,7 @@ static void patch_solve_inverts_patch_1d(void)
 
   FOR_ALL_PATCHES (b, key, space) {
     int    m = 2 * b->n;
-    Domain d = {.cells = 2, .end = {VP_NEUMANN, VP_NEUMANN}, .h = {1, 1}, .a = {1, 1}, .penalty = 1};
+    Domain d = {.cells = 2, .end = {VP_SIDE_NEUMANN, VP_SIDE_NEUMANN}, .h = {1, 1}, .a = {1, 1}, .penalty = 1};
 
     Build(b, key, space, F, B, lambda);
     for (int r = 0; r < m; r++)

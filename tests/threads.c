@@ -6,11 +6,11 @@
 
 /* clang-format off */
 static const Setting large[] = {
-  {"cube",       3, 1, 5, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_ONE,          0},
-  {"layers",     3, 2, 4, {3, 2, 1}, PETSC_TRUE,  VP_NEUMANN,   COEFFICIENT_LAYERS,       1},
+  {"cube",       3, 1, 5, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE,          0},
+  {"layers",     3, 2, 4, {3, 2, 1}, PETSC_TRUE,  VP_SIDE_NEUMANN,   COEFFICIENT_LAYERS,       1},
   {"torus",      3, 1, 4, {2, 1, 2}, PETSC_FALSE, 0,            COEFFICIENT_CHECKERBOARD, 1},
-  {"lshape",     2, 3, 7, {2, 2, 1}, PETSC_TRUE,  VP_DIRICHLET, COEFFICIENT_ONE,          0},
-  {"many_boxes", 2, 1, 4, {8, 8, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_SEPARABLE,    0},
+  {"lshape",     2, 3, 7, {2, 2, 1}, PETSC_TRUE,  VP_SIDE_DIRICHLET, COEFFICIENT_ONE,          0},
+  {"many_boxes", 2, 1, 4, {8, 8, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_SEPARABLE,    0},
 };
 /* clang-format on */
 

@@ -16,18 +16,29 @@ typedef enum { VP_SINGLE, VP_DOUBLE } VpPrecision;
    transfers to the next coarser level. 1D matrices are row-major. `void` arrays hold numbers of the level's precision, on the backend.
    m = 2 n. */
 
+/* What most cells or patches have along x, y and z, as kernels are made for it: entries of a table. Those inside stand between cells of the
+   same size and coefficient, so that each is its own mirror image; edge[d][s] differs from them by the boundary on side s only. */
+typedef struct {
+  PetscBool found;
+  int32_t   inside[3], edge[3][2]; /* -1: none */
+} VpCommon;
+
 /* The cells. */
 typedef struct {
-  int            dim, n;
-  int            nt, first[2];  /* the traces at end s of a cell are made of its coefficients [first[s], first[s] + nt) along the direction */
-  int32_t        nown, nsweep, nlocal;
-  const int32_t *neighbor;      /* [nsweep][2 dim] a cell, or a negative number at a boundary */
-  const int32_t *line;          /* [nsweep][dim] entry of `lines` for the cell and direction */
-  const void    *lines;         /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild) */
-  const void    *traces;        /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
-  const void    *expand;        /* the same of VpBasis.expand: from traces to coefficients */
-  const void    *enter, *leave; /* [n][n] from and to the outer vectors' basis */
-  void          *device;        /* what a backend keeps for this view; NULL at first */
+  int     dim, n;
+  int     nt, first[2]; /* the traces at end s of a cell are made of its coefficients [first[s], first[s] + nt) along the direction */
+  int32_t nown, nsweep, nlocal;
+  const int32_t *neighbor;         /* [nsweep][2 dim] a cell, or a negative number at a boundary */
+  const int32_t *line;             /* [nsweep][dim] entry of `lines` for the cell and direction */
+  const void    *lines;            /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild) */
+  VpCommon       common;           /* of `lines` */
+  double         outside[3][2][4]; /* [side] the matrix B that replaces the boundary of common.edge by a cell beyond (VpLineBoundary) */
+  int64_t        position;         /* of cell 0 among the cells of all ranks: the 2^(dim k) cells of a cube with 2^k cells a side follow one
+                                   another, and the position of the first one is a multiple of their number */
+  const void    *traces;           /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
+  const void    *expand;           /* the same of VpBasis.expand: from traces to coefficients */
+  const void    *enter, *leave;    /* [n][n] from and to the outer vectors' basis */
+  void          *device;           /* what a backend keeps for this view; NULL at first */
 } VpView;
 
 /* The patches of a smoother. */
@@ -36,6 +47,7 @@ typedef struct {
   const int32_t *type;     /* [npatch][dim] entry of `fdm` for the patch and direction */
   const void    *fdm;      /* [entries][VpFdmSize]: F, B, lambda (VpFdmBuild) */
   const uint8_t *mirrored; /* [entries] are its modes even and odd in turn (VpFdmIsMirrored)? */
+  VpCommon       common;   /* of `fdm`: of patches whose cells all have the common lines. edge[d][0] and edge[d][1] mirror each other */
   const void    *weight;   /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
   double         reaction; /* c: a patch inverts sum(lambda) + c weight */
   double         cutoff;   /* the inverse of a sum of eigenvalues up to cutoff is 0 (only a singular coarsest level needs it; else -1) */
@@ -67,9 +79,9 @@ typedef enum {
 /* Values of the cells nown, nown+1, ..., perhaps under way: work that needs none of them comes first, then VpArrive, which
    `apply` and `enter_residual` call in any case. */
 typedef struct {
-  const void    *values;
+  const void *values;
   PetscErrorCode (*arrive)(void *context); /* waits for them the first time it is called; NULL: they are there */
-  void          *context;
+  void *context;
 } VpGhosts;
 
 static inline VpGhosts VpGhostsAt(const void *values)
@@ -135,7 +147,7 @@ typedef struct VpLinks_ VpLinks;
 /* Memory and kernels of one kind of processor. Its work is in order; slots that hand something to the host wait for it. */
 typedef struct {
   const char *name;
-  PetscErrorCode (*alloc)(size_t bytes, const char *what, void **p);           /* zeroed; errors say what for, how much, what is free */
+  PetscErrorCode (*alloc)(size_t bytes, const char *what, void **p); /* zeroed; errors say what for, how much, what is free */
   PetscErrorCode (*release)(void *p);
   PetscErrorCode (*upload)(const void *host, size_t bytes, void *p);
   PetscErrorCode (*download)(const void *p, size_t bytes, void *host);
@@ -146,15 +158,15 @@ typedef struct {
   PetscErrorCode (*pack)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
   PetscErrorCode (*unpack)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
   /* What only devices have; NULL on the host */
-  PetscErrorCode (*release_plans)(void **device);                    /* of a view, before its arrays change or go */
-  PetscErrorCode (*available)(PetscBool *);                          /* is there a device, and does it run these kernels? */
-  PetscErrorCode (*choose)(int index, int *count);                   /* the device index modulo their number, for this process; index < 0: only count */
-  PetscErrorCode (*use_stream)(void *stream);                        /* work goes there (its native handle) from now on */
-  PetscErrorCode (*wait)(void);                                      /* for all work */
-  PetscErrorCode (*memory)(double *available, double *total);        /* bytes */
-  PetscErrorCode (*describe)(char text[], size_t size);              /* the device and its software's versions */
-  PetscErrorCode (*borrow)(size_t bytes, const char *what, void **); /* memory for a short while, with any contents ... */
-  PetscErrorCode (*give_back)(void *);                               /* ... that the work given so far may still use */
+  PetscErrorCode (*release_plans)(void **device);  /* of a view, before its arrays change or go */
+  PetscErrorCode (*available)(PetscBool *);        /* is there a device, and does it run these kernels? */
+  PetscErrorCode (*choose)(int index, int *count); /* the device index modulo their number, for this process; index < 0: only count */
+  PetscErrorCode (*use_stream)(void *stream);      /* work goes there (its native handle) from now on */
+  PetscErrorCode (*wait)(void);                    /* for all work */
+  PetscErrorCode (*memory)(double *available, double *total);             /* bytes */
+  PetscErrorCode (*describe)(char text[], size_t size);                   /* the device and its software's versions */
+  PetscErrorCode (*borrow)(size_t bytes, const char *what, void **);      /* memory for a short while, with any contents ... */
+  PetscErrorCode (*give_back)(void *);                                    /* ... that the work given so far may still use */
   PetscErrorCode (*alloc_host)(size_t bytes, const char *what, void **p); /* host memory that is copied fast */
   PetscErrorCode (*release_host)(void *);
   /* Runs work(context), whose launches are always the same: the first call does, the second records it, later ones replay the record. */
@@ -162,6 +174,6 @@ typedef struct {
   PetscErrorCode (*forget)(VpRecording *);
   const VpLinks *links; /* between the devices of ranks (src/communication/messages.h) */
 } VpBackend;
-extern const VpBackend VpBackendHost, VpBackendCuda; /* the second where VP_HAVE_CUDA */
-double VpHostMemory(void); /* bytes that can be had without swapping; negative: unknown */
-const VpBackend *VpBackendFind(const char *name); /* "host", "cuda"; NULL where it was not compiled in */
+extern const VpBackend VpBackendHost, VpBackendCuda;    /* the second where VP_HAVE_CUDA */
+double                 VpHostMemory(void);              /* bytes that can be had without swapping; negative: unknown */
+const VpBackend       *VpBackendFind(const char *name); /* "host", "cuda"; NULL where it was not compiled in */

@@ -216,16 +216,16 @@ static PetscErrorCode JoinPeriodic(Grid *g, int d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetBoundary(Grid *g, const int boundary[])
+static PetscErrorCode SetBoundary(Grid *g, const VpBoundary boundary[])
 {
   PetscFunctionBeginUser;
   for (size_t i = 0; i < (size_t)g->nbox * 2 * g->dim; i++) {
     const int side = (int)(i % (2 * g->dim));
 
     if (g->beyond[i] >= 0) continue;
-    PetscCheck(boundary[side] == VP_DIRICHLET || boundary[side] == VP_NEUMANN, g->comm, PETSC_ERR_ARG_OUTOFRANGE,
+    PetscCheck(boundary[side].kind == VP_SIDE_DIRICHLET || boundary[side].kind == VP_SIDE_NEUMANN, g->comm, PETSC_ERR_ARG_OUTOFRANGE,
                "Side %d of box %d is boundary: it needs Dirichlet or Neumann", side, (int)(i / (2 * g->dim)));
-    g->beyond[i] = boundary[side];
+    g->beyond[i] = -1 - side;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -285,7 +285,7 @@ PetscErrorCode VpDomainCreate(MPI_Comm comm, int dim, int32_t nbox, const PetscR
   domain->refct = 1;
   domain->dim = dim;
   domain->nbox = nbox;
-  for (int side = 0; side < 2 * dim; side++) domain->boundary[side] = boundary ? boundary[side] : VP_DIRICHLET;
+  for (int side = 0; side < 2 * dim; side++) domain->boundary[side].kind = boundary ? (VpSide)boundary[side] : VP_SIDE_DIRICHLET;
   for (int d = 0; d < dim; d++) domain->periodic[d] = periodic ? periodic[d] : PETSC_FALSE;
   PetscCall(PetscMalloc3(3 * (size_t)nbox, &domain->lower, 3 * (size_t)nbox, &domain->upper, 2 * dim * (size_t)nbox, &domain->beyond));
   PetscCall(PetscMalloc1(nbox, &g.span));

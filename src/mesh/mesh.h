@@ -21,11 +21,17 @@
 
    Cells of the same box and zones see the same boxes and boundaries from one cell below to two above them. */
 #pragma once
+#include "../tables/side.h"
 #include <petscsf.h>
 #include <stdint.h>
 
-/* what lies beyond a cell's side, where it is no cell: stored in VpMesh->neighbor */
-enum { VP_DIRICHLET = -1, VP_NEUMANN = -2, VP_UNKNOWN = -3 /* beyond the ghosts */ };
+/* no cell that is known: it lies beyond the ghosts */
+enum { VP_UNKNOWN = INT32_MIN };
+
+/* an entry of a domain's table of boundary sides; a condition's parameters belong here */
+typedef struct {
+  VpSide kind;
+} VpBoundary;
 
 #define VP_MAX_BOXES (INT32_MAX / 8) /* numbers of their corners and sides fit 32 bits */
 #define VP_MAX_CELLS (INT32_MAX / 6) /* own ones of a rank: numbers of their sides, and local ones with ghosts (VpCellSet), fit 32 bits */
@@ -37,17 +43,22 @@ struct VpDomain_ {
   int        dim;
   int32_t    nbox;
   PetscReal *lower, *upper; /* [nbox][3], unused directions 0 and 1 */
-  int        boundary[6];   /* VP_DIRICHLET or VP_NEUMANN, by outward normal; unread in periodic directions */
+  VpBoundary boundary[6];   /* by outward normal; unread in periodic directions */
   PetscBool  periodic[3];
-  int32_t   *beyond;        /* [nbox][2 dim] box beyond each side, or boundary[side] */
+  int32_t   *beyond;        /* [nbox][2 dim] the box beyond each side, or -1 - i where there is entry i of `boundary` */
 };
 
-/* lower and upper: [nbox][dim]. Errors, collectively: a box that is empty or not finite, boxes that overlap or touch without sharing a
+/* lower and upper: [nbox][dim]; boundary: VpSide by outward normal, or NULL: Dirichlet. Errors, collectively: a box that is empty or not finite, boxes that overlap or touch without sharing a
    whole face, periodic[d] where opposite boundary faces do not match, a domain that is not connected. */
 PetscErrorCode VpDomainCreate(MPI_Comm, int dim, int32_t nbox, const PetscReal lower[], const PetscReal upper[], const int boundary[],
                               const PetscBool periodic[], VpDomain *);
 PetscErrorCode VpDomainReference(VpDomain);
 PetscErrorCode VpDomainDestroy(VpDomain *);
+/* what lies where VpDomain.beyond, VpMesh.neighbor or VpMesh.beyond has this number */
+static inline VpSide VpDomainSide(VpDomain domain, int32_t beyond)
+{
+  return beyond >= 0 ? VP_SIDE_INTERIOR : domain->boundary[-1 - beyond].kind;
+}
 
 /* ghosts in [nown, nface), [nown, nsweep), [nown, nlocal); those in [nown, nsweep) whose parent is own (with coarser); what lies beyond the
    sides of own cells that are shared with ghosts, side by side (with sides) */
@@ -68,7 +79,7 @@ struct VpMesh_ {
   int32_t *box;            /* [nlocal] */
   int32_t *coord;          /* [nlocal][3] lattice position in its box, 0 .. 2^level - 1 */
   uint8_t *zone;           /* [nlocal] the zones that the cell is in, 2 bits a direction, x lowest */
-  int32_t *neighbor;       /* [nsweep][2 dim] local cell or VP_DIRICHLET, VP_NEUMANN; complete on [0, nsweep) */
+  int32_t *neighbor;       /* [nsweep][2 dim] a local cell, or -1 - i as in the domain; complete on [0, nsweep) */
   int64_t  ninner;         /* sides of own cells beyond which there are cells */
   PetscInt *starts;        /* [size+1] first global position of every rank */
   PetscSF  sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values). VP_GHOST_CHILD: NULL until there
@@ -102,7 +113,7 @@ PetscErrorCode VpMeshDestroy(VpMesh *);
 PetscInt       VpMeshRanks(VpMesh);         /* how many ranks have cells */
 /* size of a cell in every direction (3 numbers, 1 beyond dim) and its lower corner */
 void           VpMeshCellBounds(VpMesh, int32_t cell, PetscReal lower[], PetscReal size[]);
-/* the box of the cell beyond a side, or VP_DIRICHLET, VP_NEUMANN */
+/* the box of the cell beyond a side, or -1 - i as in the domain */
 static inline int32_t VpMeshBoxBeyond(VpMesh mesh, int32_t cell, int side)
 {
   const int     zone = mesh->zone[cell] >> (side & ~1) & 3;
@@ -118,15 +129,6 @@ PetscErrorCode VpMeshExchangeEnd(VpMesh, VpGhostKind, MPI_Datatype unit, const v
    where counts is not NULL, else equally */
 PetscErrorCode VpForestPartition(MPI_Comm, VpDomain, int level, const PetscInt counts[], PetscInt starts[]);
 const char    *VpForestVersion(void); /* p4est's */
-
-/* what a patch meets on one of its 2 dim sides */
-typedef enum {
-  VP_SIDE_INTERIOR,  /* cells on the whole side */
-  VP_SIDE_DIRICHLET, /* domain boundary; also part Dirichlet, part Neumann: then the patch is `mixed` */
-  VP_SIDE_NEUMANN,
-  VP_SIDE_MIXED,     /* part boundary, part cells */
-  VP_SIDE_WRAP       /* the patch's own cells: two cells in a periodic direction */
-} VpSide;
 
 /* All patches (2^dim cells around a vertex) whose cells lie in [0, nsweep), by colour. Colour = bits of the parity of the vertex's lattice
    coordinates, x lowest; the order of a sweep is 2^dim-1 (it tiles the mesh), ..., 1, 0. Inside a colour: first the patches that touch

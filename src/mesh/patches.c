@@ -81,7 +81,7 @@ static VpSide Classify(VpMesh mesh, const int32_t cell[], int side, uint8_t *mix
     if ((i >> d & 1) != upper) continue;
     box = VpMeshBoxBeyond(mesh, cell[i], side);
     ncell += box >= 0;
-    ndirichlet += box == VP_DIRICHLET;
+    ndirichlet += VpDomainSide(mesh->domain, box) == VP_SIDE_DIRICHLET;
   }
   if ((ncell && ncell < nface) || (ndirichlet && ndirichlet < nface)) *mixed = 1;
   if (ncell) return ncell < nface ? VP_SIDE_MIXED : VP_SIDE_INTERIOR;

@@ -269,7 +269,7 @@ PetscBool VpProblemIsSingular(VpMesh mesh, const VpProblem *problem)
   const VpDomain domain = mesh->domain;
 
   for (int64_t i = 0; i < (int64_t)domain->nbox * 2 * domain->dim; i++) {
-    if (domain->beyond[i] == VP_DIRICHLET) return PETSC_FALSE;
+    if (VpDomainSide(domain, domain->beyond[i]) == VP_SIDE_DIRICHLET) return PETSC_FALSE;
   }
   return (PetscBool)(problem->reaction == 0);
 }

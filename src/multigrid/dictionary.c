@@ -68,3 +68,8 @@ PetscErrorCode VpDictionaryAdd(VpDictionary *d, const uint64_t key[], int32_t *n
   *number = *slot;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+int32_t VpDictionaryFind(const VpDictionary *d, const uint64_t key[])
+{
+  return *Slot(d, key);
+}

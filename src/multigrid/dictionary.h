@@ -16,6 +16,8 @@ PetscErrorCode VpDictionaryDestroy(VpDictionary *);
 PetscErrorCode VpDictionaryAdd(VpDictionary *, const uint64_t key[],
                                int32_t *number); /* a new key has number == n - 1 and is the last one */
 
+int32_t VpDictionaryFind(const VpDictionary *, const uint64_t key[]); /* its number, or -1 */
+
 /* a positive real as a word: 32 bits of its mantissa */
 static inline uint64_t VpWord(double x)
 {

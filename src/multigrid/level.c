@@ -110,7 +110,8 @@ static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType 
                          .first = {level->basis.first[0], level->basis.first[1]},
                          .nown = mesh->nown,
                          .nsweep = mesh->nsweep,
-                         .nlocal = mesh->nlocal};
+                         .nlocal = mesh->nlocal,
+                         .position = mesh->first};
   level->exchange.cells = (VpCells){mesh, backend, level->ops, &level->view, level->block};
   if (reads == VP_GHOST_SIDE) PetscCall(VpMeshSetSides(mesh));
   PetscCall(VpLevelSetCoefficient(level, problem->coefficient));

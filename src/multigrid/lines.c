@@ -9,17 +9,25 @@ typedef struct {
   int32_t      capacity;
 } Lines;
 
+enum { NWORD = 7, NLOOK = 4096 /* lines are common among about so many cells */ };
+
+static void Words(const VpLineKey *key, uint64_t word[NWORD])
+{
+  word[0] = VpWord(key->h);
+  word[1] = VpWord(key->a);
+  for (int s = 0; s < 2; s++) {
+    word[2 + s] = VpWord(key->h_beyond[s]);
+    word[4 + s] = VpWord(key->a_beyond[s]);
+  }
+  word[6] = (uint64_t)key->side[0] << 8 | (uint64_t)key->side[1];
+}
+
 static PetscErrorCode LinesAdd(Lines *lines, const VpLineKey *key, int32_t *entry)
 {
-  const uint64_t word[] = {VpWord(key->h),
-                           VpWord(key->h_beyond[0]),
-                           VpWord(key->h_beyond[1]),
-                           VpWord(key->a),
-                           VpWord(key->a_beyond[0]),
-                           VpWord(key->a_beyond[1]),
-                           (uint64_t)(16 - key->face[0]) << 8 | (uint64_t)(16 - key->face[1])};
+  uint64_t word[NWORD];
 
   PetscFunctionBegin;
+  Words(key, word);
   PetscCall(VpDictionaryAdd(&lines->dictionary, word, entry));
   if (*entry == lines->capacity) {
     lines->capacity = 2 * lines->capacity + 64;
@@ -37,7 +45,7 @@ static VpLineKey LineKey(VpLevel level, int32_t cell, int d)
   for (int s = 0; s < 2; s++) {
     const int32_t beyond = mesh->neighbor[(size_t)cell * 2 * mesh->dim + 2 * d + s];
 
-    key.face[s] = beyond < 0 ? beyond : VP_FACE_CELL;
+    key.side[s] = VpDomainSide(mesh->domain, beyond);
     key.h_beyond[s] = beyond < 0 ? 0 : VpCellSize(mesh, beyond, d);
     key.a_beyond[s] = beyond < 0 ? 0 : VpLevelCoefficient(level, beyond);
   }
@@ -84,7 +92,7 @@ static PetscErrorCode LinesCreate(VpLevel level, Lines *lines, int32_t **line)
 
   PetscFunctionBegin;
   *lines = (Lines){.level = level};
-  PetscCall(VpDictionaryCreate(7, &lines->dictionary));
+  PetscCall(VpDictionaryCreate(NWORD, &lines->dictionary));
   PetscCall(VpMallocLarge((size_t)items.n * dim, line));
   PetscCall(VpNumberItems(&items, *line, &nsample, &sample));
   PetscCall(PetscFree(sample));
@@ -107,6 +115,71 @@ static void BuildLine(VpLevel level, const VpLineKey *key, double table[])
   VpLineBuild(&level->basis, key, level->problem.penalty, VpLevelReaction(level) / level->mesh->dim, table, table + n * n);
 }
 
+/* between cells of the same size and coefficient */
+static PetscBool IsInside(const VpLineKey *key)
+{
+  uint64_t word[NWORD];
+
+  Words(key, word);
+  return (PetscBool)(word[2] == word[0] && word[3] == word[0] && word[4] == word[1] && word[5] == word[1] && !word[6]);
+}
+
+/* the lines that most cells have, of those whose lines are all inside */
+static PetscErrorCode FindCommonest(VpLevel level, const Lines *lines, const int32_t line[])
+{
+  const int32_t n = level->view.nsweep, step = n / NLOOK | 1; /* odd: cells in all corners of their parents */
+  const int     dim = level->mesh->dim;
+  VpCommon     *common = &level->view.common;
+  VpDictionary  together; /* lines that are a cell's */
+  int32_t      *count, most = 0;
+
+  PetscFunctionBegin;
+  PetscCall(VpDictionaryCreate(dim, &together));
+  PetscCall(PetscCalloc1(n / step + 1, &count));
+  for (int32_t cell = 0; cell < n; cell += step) {
+    const int32_t *entry = line + (size_t)cell * dim;
+    PetscBool      inside = PETSC_TRUE;
+    uint64_t       word[3] = {0};
+    int32_t        number;
+
+    for (int d = 0; d < dim; d++) {
+      inside = (PetscBool)(inside && IsInside(&lines->key[entry[d]]));
+      word[d] = (uint64_t)entry[d];
+    }
+    if (!inside) continue;
+    PetscCall(VpDictionaryAdd(&together, word, &number));
+    if (++count[number] <= most) continue;
+    most = count[number];
+    common->found = PETSC_TRUE;
+    PetscCall(PetscArraycpy(common->inside, entry, dim));
+  }
+  PetscCall(PetscFree(count));
+  PetscCall(VpDictionaryDestroy(&together));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the view's common lines: the commonest, and those at boundaries that differ from these by the boundary only */
+static PetscErrorCode FindCommon(VpLevel level, const Lines *lines, const int32_t line[])
+{
+  VpView *view = &level->view;
+
+  PetscFunctionBegin;
+  PetscCall(FindCommonest(level, lines, line));
+  for (int side = 0; view->common.found && side < 2 * level->mesh->dim; side++) {
+    const int d = side / 2, s = side % 2;
+    VpLineKey key = lines->key[view->common.inside[d]];
+    uint64_t  word[NWORD];
+
+    level->common[d] = key.h;
+    key.side[s] = level->mesh->domain->boundary[side].kind;
+    key.h_beyond[s] = key.a_beyond[s] = 0;
+    Words(&key, word);
+    view->common.edge[d][s] = VpDictionaryFind(&lines->dictionary, word);
+    VpLineBoundary(&key, level->problem.degree, s, level->problem.penalty, view->outside[d][s]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpLevelPlaceLines(VpLevel level)
 {
   const size_t nline = (size_t)level->view.nsweep * level->mesh->dim, size = VpLineSize(level->basis.n);
@@ -117,6 +190,7 @@ PetscErrorCode VpLevelPlaceLines(VpLevel level)
 
   PetscFunctionBegin;
   PetscCall(LinesCreate(level, &lines, &line));
+  PetscCall(FindCommon(level, &lines, line));
   PetscCall(PetscMalloc1(lines.dictionary.n * size, &table));
   for (int32_t i = 0; i < lines.dictionary.n; i++) BuildLine(level, &lines.key[i], table + i * size);
   PetscCall(VpArraysPlace(&level->arrays, line, nline * sizeof(*line), "operator tables", (const void **)&view->line));
@@ -140,7 +214,7 @@ PetscErrorCode VpLevelPlaceDrops(VpLevel level, VpArrays *arrays, const void **d
     for (int s = 0; s < 2; s++) {
       VpLineKey key = lines.key[i];
 
-      if (key.face[s] == VP_FACE_CELL) key.face[s] = VP_FACE_NONE;
+      if (key.side[s] == VP_SIDE_INTERIOR) key.side[s] = VP_SIDE_NONE;
       BuildLine(level, &key, table + (2 * i + s) * size);
     }
   }

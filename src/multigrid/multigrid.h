@@ -49,6 +49,7 @@ struct VpLevel_ {
   const VpBackend *backend;
   const VpOps     *ops;
   VpView           view;
+  PetscReal        common[3];   /* size of the cells that have the view's common lines */
   VpTransferView   transfer;    /* empty until VpLevelSetTransfer */
   size_t           real;        /* bytes of a number */
   size_t           block;       /* bytes of a cell: real n^dim */

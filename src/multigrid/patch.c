@@ -13,12 +13,23 @@ typedef struct {
   int32_t      capacity;
 } Problems;
 
+enum { NWORD = 5 };
+
+static void Words(const VpFdmKey *key, uint64_t word[NWORD])
+{
+  for (int s = 0; s < 2; s++) {
+    word[s] = VpWord(key->h[s]);
+    word[2 + s] = VpWord(key->h_beyond[s]);
+  }
+  word[4] = (uint64_t)(key->step + 1024) << 16 | (uint64_t)key->side[0] << 8 | (uint64_t)key->side[1];
+}
+
 static PetscErrorCode ProblemsAdd(Problems *problems, const VpFdmKey *key, int32_t *entry)
 {
-  const uint64_t word[] = {VpWord(key->h[0]), VpWord(key->h[1]), VpWord(key->h_beyond[0]), VpWord(key->h_beyond[1]),
-                           (uint64_t)(key->step + 1024) << 16 | (uint64_t)key->side[0] << 8 | (uint64_t)key->side[1]};
+  uint64_t word[NWORD];
 
   PetscFunctionBegin;
+  Words(key, word);
   PetscCall(VpDictionaryAdd(&problems->dictionary, word, entry));
   if (*entry == problems->capacity) {
     problems->capacity = 2 * problems->capacity + 64;
@@ -119,11 +130,39 @@ static PetscErrorCode ProblemsCreate(VpLevel level, const VpPatches *patches, Pr
 {
   PetscFunctionBegin;
   *problems = (Problems){.level = level, .patches = patches};
-  PetscCall(VpDictionaryCreate(5, &problems->dictionary));
+  PetscCall(VpDictionaryCreate(NWORD, &problems->dictionary));
   if (level->uniform > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpMallocLarge(patches->n, &problems->step));
   PetscCall(VpMallocLarge(patches->n, &problems->weight));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the problems of patches whose cells all have the level's common lines */
+static VpCommon FindCommon(const Problems *problems)
+{
+  const VpLevel     level = problems->level;
+  const VpBoundary *boundary = level->mesh->domain->boundary;
+  VpCommon          common = {.found = (PetscBool)(level->view.common.found && !problems->step)};
+  uint64_t          word[NWORD];
+
+  for (int d = 0; common.found && d < level->mesh->dim; d++) {
+    const PetscReal h = level->common[d];
+    const VpFdmKey  inside = {.h = {h, h}, .h_beyond = {h, h}};
+
+    Words(&inside, word);
+    common.inside[d] = VpDictionaryFind(&problems->dictionary, word);
+    if (common.inside[d] < 0) common.found = PETSC_FALSE;
+    for (int s = 0; s < 2; s++) {
+      VpFdmKey edge = inside;
+
+      edge.side[s] = boundary[2 * d + s].kind;
+      edge.h_beyond[s] = 0;
+      Words(&edge, word);
+      common.edge[d][s] = VpDictionaryFind(&problems->dictionary, word);
+    }
+    if (common.edge[d][0] >= 0 && boundary[2 * d].kind != boundary[2 * d + 1].kind) common.edge[d][1] = -1;
+  }
+  return common;
 }
 
 static PetscErrorCode ProblemsDestroy(Problems *problems)
@@ -215,20 +254,22 @@ static PetscErrorCode CheckCondition(VpLevel level, double condition)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Place(VpLevel level, const VpPatches *patches, int32_t nentry, const int32_t type[], const double table[],
-                            const uint8_t mirrored[], const double weight[], VpArrays *arrays, VpPatchView *view)
+static PetscErrorCode Place(const Problems *problems, const int32_t type[], const double table[], const uint8_t mirrored[],
+                            VpArrays *arrays, VpPatchView *view)
 {
-  const int    dim = level->mesh->dim;
-  const size_t size = VpFdmSize(level->basis.n), n = patches->n;
+  const VpLevel    level = problems->level;
+  const VpPatches *patches = problems->patches;
+  const int        dim = patches->dim;
+  const size_t     size = VpFdmSize(level->basis.n), n = patches->n, nentry = problems->dictionary.n;
 
   PetscFunctionBegin;
-  *view = (VpPatchView){.reaction = VpLevelReaction(level), .cutoff = IsSingular(level) ? 0 : -1};
+  *view = (VpPatchView){.reaction = VpLevelReaction(level), .cutoff = IsSingular(level) ? 0 : -1, .common = FindCommon(problems)};
   PetscCall(VpArraysPlace(arrays, patches->cell, (n << dim) * sizeof(int32_t), "patches", (const void **)&view->patch));
   PetscCall(VpArraysPlace(arrays, type, n * dim * sizeof(int32_t), "patches", (const void **)&view->type));
   PetscCall(VpArraysPlace(arrays, patches->cover, level->mesh->nlocal, "patches", (const void **)&view->cover));
   PetscCall(VpArraysPlaceReals(arrays, table, nentry * size, "patch solvers", &view->fdm));
   PetscCall(VpArraysPlace(arrays, mirrored, nentry, "patch solvers", (const void **)&view->mirrored));
-  if (weight) PetscCall(VpArraysPlaceReals(arrays, weight, n, "patch solvers", &view->weight));
+  if (problems->weight) PetscCall(VpArraysPlaceReals(arrays, problems->weight, n, "patch solvers", &view->weight));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -251,7 +292,7 @@ PetscErrorCode VpLevelPlacePatches(VpLevel level, const VpPatches *patches, VpSp
   PetscCall(SolveProblems(level, &problems, space, table, mirrored));
   if (problems.weight) PetscCall(WorstCondition(level, patches->n, nentry, table, type, problems.weight, &condition));
   else PetscCall(WorstCondition(level, nsample, nentry, table, sample, NULL, &condition));
-  PetscCall(VpTogether(level->mesh->comm, Place(level, patches, nentry, type, table, mirrored, problems.weight, arrays, view)));
+  PetscCall(VpTogether(level->mesh->comm, Place(&problems, type, table, mirrored, arrays, view)));
   PetscCall(PetscFree2(table, mirrored));
   PetscCall(PetscFree(sample));
   PetscCall(PetscFree(type));

@@ -213,7 +213,7 @@ static void TidyConstant(VpDomain domain, int d, int m, double lambda[])
 {
   int least = 0;
 
-  if (!domain->periodic[d] && (domain->boundary[2 * d] == VP_DIRICHLET || domain->boundary[2 * d + 1] == VP_DIRICHLET)) return;
+  if (!domain->periodic[d] && (domain->boundary[2 * d].kind != VP_SIDE_NEUMANN || domain->boundary[2 * d + 1].kind != VP_SIDE_NEUMANN)) return;
   for (int i = 1; i < m; i++) {
     if (lambda[i] < lambda[least]) least = i;
   }

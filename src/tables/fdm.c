@@ -14,7 +14,7 @@ typedef struct {
   Real constraint[4][N2];
 } Line;
 
-static PetscBool ReadsBeyond(int side)
+static PetscBool ReadsBeyond(VpSide side)
 {
   return (PetscBool)(side == VP_SIDE_INTERIOR || side == VP_SIDE_MIXED);
 }
@@ -37,11 +37,11 @@ static void Traces(const Line *line, const VpFdmKey *key, int c, int s, Real v[N
   }
 }
 
-/* L += c (gamma J J^T - N J^T - J N^T) for a face's jump J and mean normal derivative N */
-static void AddFace(Line *line, Real c, Real gamma, const Real J[N2], const Real N[N2])
+/* L += c (gamma J J^T - mean (N J^T + J N^T)) for a face's jump J and normal derivatives N */
+static void AddFace(Line *line, VpFace f, const Real J[N2], const Real N[N2])
 {
   for (int i = 0; i < 2 * line->n; i++)
-    for (int j = 0; j < 2 * line->n; j++) line->L[i][j] += c * (gamma * J[i] * J[j] - N[i] * J[j] - J[i] * N[j]);
+    for (int j = 0; j < 2 * line->n; j++) line->L[i][j] += f.c * (f.gamma * J[i] * J[j] - f.mean * (N[i] * J[j] + J[i] * N[j]));
 }
 
 /* the interior face where end s of cell c meets end 1-s of the other cell */
@@ -53,24 +53,22 @@ static void AddInterface(Line *line, const VpFdmKey *key, int c, int s, Real pen
   Traces(line, key, 1 - c, 1 - s, v, q);
   for (int i = 0; i < N2; i++) {
     J[i] -= v[i];
-    N[i] = (N[i] - q[i]) / 2;
+    N[i] -= q[i];
   }
-  AddFace(line, 2 * line->a[0] * line->a[1] / (line->a[0] + line->a[1]), penalty * (1 / (Real)key->h[0] + 1 / (Real)key->h[1]), J, N);
+  AddFace(line, VpFaceForm(VP_SIDE_INTERIOR, key->h[0], line->a[0], key->h[1], line->a[1], penalty), J, N);
 }
 
 static void AddSide(Line *line, const VpFdmKey *key, int s, VpSpace space, Real penalty)
 {
-  int  side = key->side[s];
-  Real h = key->h[s], v[N2], q[N2];
+  const VpSide side = key->side[s] == VP_SIDE_MIXED ? VP_SIDE_INTERIOR : key->side[s];
+  Real         v[N2], q[N2];
 
   Traces(line, key, s, s, v, q);
-  if (side == VP_SIDE_DIRICHLET) AddFace(line, line->a[s], penalty * 2 / h, v, q);
-  if (side == VP_SIDE_MIXED || (side == VP_SIDE_INTERIOR && space == VP_SPACE_FULL)) {
-    for (int i = 0; i < N2; i++) q[i] /= 2;
-    AddFace(line, line->a[s], penalty * (1 / h + 1 / (Real)key->h_beyond[s]), v, q);
-  } else if (side == VP_SIDE_INTERIOR) {
+  if (key->side[s] == VP_SIDE_INTERIOR && space != VP_SPACE_FULL) {
     memcpy(line->constraint[line->nc++], v, sizeof(v));
     if (space == VP_SPACE_CLAMPED) memcpy(line->constraint[line->nc++], q, sizeof(q));
+  } else {
+    AddFace(line, VpFaceForm(side, key->h[s], line->a[s], key->h_beyond[s], line->a[s], penalty), v, q);
   }
 }
 

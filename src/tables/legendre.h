@@ -43,6 +43,13 @@ static inline void LegendreEvaluate(int n, Real x, Real p[], Real dp[])
   }
 }
 
+/* line.c: the form c (gamma [u][v] - mean (q_u [v] + [u] q_v)) of a face at a cell's side, where q is the outward derivative at a boundary, and
+   its jump between cells (both outward: twice the mean). c = 0 where a side has no form. A boundary condition is a case of VpFaceForm. */
+typedef struct {
+  Real c, gamma, mean;
+} VpFace;
+VpFace VpFaceForm(VpSide, Real h, Real a, Real h_beyond, Real a_beyond, Real penalty);
+
 /* A = M_to^-1 C_to T C_from^T: the map T [n][n] of Legendre coefficients, as a map from coefficients in `from` to coefficients in `to`.
    Here C[i][m] = legendre, and coefficients u stand for the Legendre coefficients C^T u. */
 void VpBasisMatrix(const VpBasis *from, const VpBasis *to, const Real T[], double A[]);

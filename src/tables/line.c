@@ -3,19 +3,15 @@
    {u'} = (q - q_beyond)/2, [v] = v, {v'} = q_v/2. */
 #include "legendre.h"
 
-/* one side's form: c (gamma u v - mean (q_u v + u q_v)), c = 0 where there is none */
-typedef struct {
-  Real c, gamma, mean;
-} Face;
-
-static Face FaceForm(const VpLineKey *key, int s, Real penalty)
+VpFace VpFaceForm(VpSide side, Real h, Real a, Real h_beyond, Real a_beyond, Real penalty)
 {
-  Real h = key->h, a = key->a, hb = key->h_beyond[s], ab = key->a_beyond[s];
-
-  switch (key->face[s]) {
-  case VP_FACE_CELL: return (Face){2 * a * ab / (a + ab), penalty * (1 / h + 1 / hb), 0.5L};
-  case VP_DIRICHLET: return (Face){a, penalty * 2 / h, 1};
-  default: return (Face){0, 0, 0};
+  switch (side) {
+  case VP_SIDE_INTERIOR:
+    return (VpFace){2 * a * a_beyond / (a + a_beyond), penalty * (1 / h + 1 / h_beyond), 0.5L};
+  case VP_SIDE_DIRICHLET:
+    return (VpFace){a, penalty * 2 / h, 1};
+  default:
+    return (VpFace){0, 0, 0};
   }
 }
 
@@ -40,9 +36,9 @@ static void Lift(const VpBasis *b, Real value[2][VP_MAX_N], Real slope[2][VP_MAX
 
 void VpLineBuild(const VpBasis *b, const VpLineKey *key, double penalty, double reaction, double D[], double g[])
 {
-  int  n = b->n;
-  Real h = key->h, K[VP_MAX_N * VP_MAX_N] = {0}, E[VP_MAX_N * VP_MAX_N], lv[2][VP_MAX_N], lq[2][VP_MAX_N];
-  Face face[2];
+  int    n = b->n;
+  Real   h = key->h, K[VP_MAX_N * VP_MAX_N] = {0}, E[VP_MAX_N * VP_MAX_N], lv[2][VP_MAX_N], lq[2][VP_MAX_N];
+  VpFace face[2];
 
   for (int l = 0; l < n; l++)
     for (int m = 0; m < n; m++) K[l * n + m] = LegendreStiff(l, m);
@@ -53,9 +49,9 @@ void VpLineBuild(const VpBasis *b, const VpLineKey *key, double penalty, double 
   for (int s = 0; s < 2; s++) {
     Real hb = key->h_beyond[s];
 
-    face[s] = FaceForm(key, s, penalty * b->degree * (b->degree + 1));
+    face[s] = VpFaceForm(key->side[s], h, key->a, hb, key->a_beyond[s], penalty * b->degree * (b->degree + 1));
     for (int i = 0; i < n; i++) {
-      PetscBool cell = (PetscBool)(key->face[s] == VP_FACE_CELL);
+      PetscBool cell = (PetscBool)(key->side[s] == VP_SIDE_INTERIOR);
 
       g[(2 * s + 0) * n + i] = cell ? (double)(face[s].c * (lq[s][i] / (2 * h) - face[s].gamma * lv[s][i]) / sqrtl(h * hb)) : 0.;
       g[(2 * s + 1) * n + i] = cell ? (double)(face[s].c * lv[s][i] / (2 * hb * sqrtl(h * hb))) : 0.;
@@ -72,4 +68,15 @@ void VpLineBuild(const VpBasis *b, const VpLineKey *key, double penalty, double 
       D[i * n + j] = (double)(key->a / (h * h) * D[i * n + j] + (f[0] + f[1]) + (i == j ? reaction : 0));
     }
   }
+}
+
+/* Equates the parts of the two forms with the slope and with the value of test functions. */
+void VpLineBoundary(const VpLineKey *key, int degree, int s, double penalty, double B[])
+{
+  const Real   h = key->h, a = key->a, scale = (Real)penalty * degree * (degree + 1);
+  const VpFace inside = VpFaceForm(VP_SIDE_INTERIOR, h, a, h, a, scale), face = VpFaceForm(key->side[s], h, a, 0, 0, scale);
+
+  B[0] = B[3] = (double)(1 - 2 * face.mean * face.c / a);
+  B[1] = 0;
+  B[2] = (double)(2 * h * face.c / a * (face.gamma - 2 * face.mean * inside.gamma));
 }

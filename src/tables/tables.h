@@ -8,7 +8,7 @@
    Basis functions on a cell of size h are phi_i(x) = phihat_i(x/h) / sqrt(h), phihat_i on [0,1]. n = degree + 1. Matrices row-major. */
 #pragma once
 #include <petscsys.h>
-#include "../mesh/mesh.h" /* VpSide, VP_DIRICHLET, VP_NEUMANN */
+#include "side.h"
 
 #define VP_MAX_DEGREE 8
 #define VP_MAX_N      (VP_MAX_DEGREE + 1)
@@ -18,7 +18,7 @@
 
 typedef enum {
   VP_BASIS_ORTHONORMAL, /* even and odd functions in turn (phi_i(1-x) = (-1)^i phi_i(x)); those with i >= 4 vanish doubly at both ends */
-  VP_BASIS_THIN         /* n >= VP_THIN_LEAST: 0 and 1 are orthonormal, carry value and slope at 0 (1 has no value there) and vanish doubly at 1;
+  VP_BASIS_THIN /* n >= VP_THIN_LEAST: 0 and 1 are orthonormal, carry value and slope at 0 (1 has no value there) and vanish doubly at 1;
                            phi_{n-1-i}(x) = (+-) phi_i(1-x) with + for i < 2; the functions between vanish doubly at both ends, are
                            orthonormal, and orthogonal to the four. Smaller n: the orthonormal basis */
 } VpBasisType;
@@ -26,7 +26,7 @@ typedef enum {
 typedef struct {
   VpBasisType type;
   int         degree, n;
-  int         nt, first[2];                 /* traces at end s need coefficients [first[s], first[s]+nt) only */
+  int         nt, first[2];                  /* traces at end s need coefficients [first[s], first[s]+nt) only */
   double      legendre[VP_MAX_N * VP_MAX_N]; /* [i][m] phihat_i in the orthonormal Legendre polynomials of [0,1] */
   double      mass[VP_MAX_N * VP_MAX_N], imass[VP_MAX_N * VP_MAX_N], stiff[VP_MAX_N * VP_MAX_N];
   double      value[2][VP_MAX_N], slope[2][VP_MAX_N]; /* phihat_i and its outward derivative at 0 and at 1 */
@@ -34,23 +34,27 @@ typedef struct {
 } VpBasis;
 PetscErrorCode VpBasisCreate(VpBasisType, int degree, VpBasis *);
 void           VpBasisEvaluate(const VpBasis *, double x, double phi[], double dphi[]); /* phihat_i(x), phihat_i'(x); dphi may be NULL */
-int            VpBasisMirror(const VpBasis *, int i, double *sign); /* j with phihat_j(1-x) = sign phihat_i(x) */
-void           VpGauss(int nq, double x[], double w[]);                                /* Gauss points and weights on [0,1], nq <= 2 VP_MAX_N */
-PetscErrorCode VpBasisChange(const VpBasis *from, const VpBasis *to, double C[]);      /* [n][n]: coefficients in `to` = C coefficients in `from` */
+int            VpBasisMirror(const VpBasis *, int i, double *sign);                     /* j with phihat_j(1-x) = sign phihat_i(x) */
+void           VpGauss(int nq, double x[], double w[]); /* Gauss points and weights on [0,1], nq <= 2 VP_MAX_N */
+PetscErrorCode VpBasisChange(const VpBasis *from, const VpBasis *to,
+                             double C[]); /* [n][n]: coefficients in `to` = C coefficients in `from` */
 
-/* What a face at a cell's side is made of: VP_DIRICHLET, VP_NEUMANN, or VP_FACE_CELL with the size and coefficient of the cell beyond;
-   VP_FACE_NONE leaves the face terms out. */
-enum { VP_FACE_CELL = 0, VP_FACE_NONE = -4 };
+/* The operator of a cell along one direction depends on the cell and on what lies beyond its two sides. */
 typedef struct {
-  double h, a;       /* the cell's size and coefficient */
-  int    face[2];
-  double h_beyond[2], a_beyond[2];
+  double h, a; /* the cell's size and coefficient */
+  VpSide side[2];
+  double h_beyond[2], a_beyond[2]; /* of the cells beyond; read where the side is VP_SIDE_INTERIOR */
 } VpLineKey;
 /* D: [n][n] the cell's own part of M^-1 L, plus reaction (already divided by dim) times I.
    g: [2 sides][2][n]: (D_d u) also gets g[s][0] V_s + g[s][1] Q_s, where V_s, Q_s are the neighbour's traces there in reference scaling:
-   V = sum_i value[1-s][i] u_i, Q = sum_i slope[1-s][i] u_i (outward from the neighbour). Zero where the face is no VP_FACE_CELL.
+   V = sum_i value[1-s][i] u_i, Q = sum_i slope[1-s][i] u_i (outward from the neighbour). Zero where the side is not VP_SIDE_INTERIOR.
    Interior penalty: H (gamma [u][v] - {u'}[v] - [u]{v'}), gamma = penalty k(k+1)(1/h- + 1/h+), H = 2 a- a+/(a- + a+);
    Dirichlet: a (gamma u v - u'v - u v'), gamma = penalty 2 k(k+1)/h. */
+void VpLineBuild(const VpBasis *, const VpLineKey *, double penalty, double reaction, double D[], double g[]);
+/* The boundary on side s, key->side[s], of a cell in a line of equal ones acts like a cell beyond with the traces (V, Q)_beyond = B (V, Q),
+   B [2][2], of the cell's own ones there: D of the cell's line = D of a line inside + g[s] B [value, slope]. */
+void VpLineBoundary(const VpLineKey *, int degree, int s, double penalty, double B[]);
+
 /* Sizes of entries of tables in backends' arrays. Device code uses them, too. */
 #ifdef __CUDACC__
   #define VP_SIZE __host__ __device__ constexpr
@@ -68,14 +72,12 @@ VP_SIZE int VpFdmSize(int n)
   return 8 * n * n + 2 * n;
 }
 
-void VpLineBuild(const VpBasis *, const VpLineKey *, double penalty, double reaction, double D[], double g[]);
-
 /* The generalised eigenproblem of one direction of a patch: two cells, E^T L E s = lambda E^T M E s on the functions the space keeps. */
 typedef enum { VP_SPACE_FULL, VP_SPACE_DIRICHLET, VP_SPACE_CLAMPED } VpSpace;
 typedef struct {
   double h[2], h_beyond[2];
-  int    side[2];   /* VpSide; MIXED keeps all functions and takes the interior form; WRAP couples the two ends */
-  int    step;      /* coefficient of the second cell over the first's: 2^(step/4); the less of the two is 1 */
+  VpSide side[2]; /* MIXED keeps all functions and takes the interior form; WRAP couples the two ends */
+  int    step;    /* coefficient of the second cell over the first's: 2^(step/4); the less of the two is 1 */
 } VpFdmKey;
 /* F: [2n][2n] = S^T E^T M1 (rows: modes; acts on coefficients of b, so M1 is the plain mass); B: [2n][2n] = E S; lambda: [2n]. Modes that
    the space lacks have zero rows and columns and lambda = infinity. In the eigenproblem M and L carry the coefficients. Where both ends are

@@ -83,7 +83,7 @@ struct Nodal {
     Reals     L((size_t)size * size, 0.), block(n * n), D(n * n), g(4 * n);
 
     for (int c = 0; c < cells; c++) {
-      const VpLineKey key = {h, 1, {c == 0 ? lower : (int)VP_FACE_CELL, c == cells - 1 ? upper : (int)VP_FACE_CELL}, {h, h}, {1, 1}};
+      const VpLineKey key = {h, 1, {c == 0 ? lower : (int)VP_SIDE_INTERIOR, c == cells - 1 ? upper : (int)VP_SIDE_INTERIOR}, {h, h}, {1, 1}};
       VpLineBuild(&basis, &key, 1, 0, D.data(), g.data());
       for (int s = -1; s < 2; s++) { /* columns of the cell below, this one, the one above */
         const int end = s > 0;
@@ -115,13 +115,13 @@ static Reals Table(const Nodal &line, int kind, VpSpace space)
 {
   const int    n = line.n, m = 2 * n, cut = kind == REDUCED ? 1 : 0, P = m - 2 * cut;
   const bool   at[2] = {kind == LOWER || kind == BOTH, kind == UPPER || kind == BOTH}, full = space == VP_SPACE_FULL;
-  const int    end = full ? VP_FACE_CELL : VP_FACE_NONE;
+  const VpSide end = full ? VP_SIDE_INTERIOR : VP_SIDE_NONE;
   const double h = line.h;
   VpFdmKey     key = {{h, h},
                       {at[0] ? 0 : h, at[1] ? 0 : h},
                       {at[0] ? VP_SIDE_DIRICHLET : VP_SIDE_INTERIOR, at[1] ? VP_SIDE_DIRICHLET : VP_SIDE_INTERIOR},
                       0};
-  Reals table = line.Chain(2, at[0] ? VP_DIRICHLET : end, at[1] ? VP_DIRICHLET : end), four = line.Chain(4, VP_DIRICHLET, VP_DIRICHLET);
+  Reals table = line.Chain(2, at[0] ? VP_SIDE_DIRICHLET : end, at[1] ? VP_SIDE_DIRICHLET : end), four = line.Chain(4, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET);
   Reals F(m * m), B(m * m), lambda(m), S, kept;
 
   Require(VpFdmBuild(&line.basis, &key, space, 1, F.data(), B.data(), lambda.data()) == 0);
@@ -157,7 +157,7 @@ static Reals Along(int q, int d, const Reals &A, const Reals &x)
 static Reals Apply(const Nodal &line, int nc, const Reals &x)
 {
   const int   q = nc * line.n;
-  const Reals M = line.Mass(nc), L = line.Chain(nc, VP_DIRICHLET, VP_DIRICHLET);
+  const Reals M = line.Mass(nc), L = line.Chain(nc, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET);
   Reals       y(x.size(), 0.);
 
   for (int d = 0; d < 3; d++) {

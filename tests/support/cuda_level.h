@@ -37,12 +37,14 @@ struct Level {
   bool                 thin;
   VpBasis              basis, outer;
   double               h[3];
-  int                  boundary[6];
+  VpSide               boundary[6];
   std::vector<int32_t> neighbor, line, patch, type, parent, child;
   std::vector<uint8_t> cover, corner, mirrored;
   std::vector<int32_t> start; /* of colours */
   Reals                lines, drop, traces, expand, fdm, weight, P, R, enter, leave;
   double               reaction = 0;
+  VpCommon             common = VpCommon(); /* of lines */
+  double               outside[3][2][4];
   bool                 same; /* directions are alike and share entries */
   int                  entry(int d) const
   {
@@ -65,7 +67,7 @@ static void Place(int dim, int32_t cell, int x[3])
 }
 
 /* thin: the basis of a cycle's levels, else that of the outer operator */
-static void MakeMesh(Level &v, int dim, int k, int L, bool thin, const double h[3], const int boundary[6])
+static void MakeMesh(Level &v, int dim, int k, int L, bool thin, const double h[3], const VpSide boundary[6])
 {
   v.dim = dim, v.k = k, v.n = k + 1, v.nc = 1 << L, v.thin = thin && v.n >= VP_THIN_FROM(dim);
   v.ncell = power(v.nc, dim);
@@ -87,7 +89,7 @@ static void MakeMesh(Level &v, int dim, int k, int L, bool thin, const double h[
       const uint32_t rest = (uint32_t)cell - (spread[x[d]] << d);
       for (int s = 0; s < 2; s++) {
         const int to = x[d] + (s ? 1 : -1);
-        v.neighbor[(size_t)cell * 2 * dim + 2 * d + s] = to < 0 || to >= v.nc ? boundary[2 * d + s] : (int32_t)(rest | spread[to] << d);
+        v.neighbor[(size_t)cell * 2 * dim + 2 * d + s] = to < 0 || to >= v.nc ? -1 - (2 * d + s) : (int32_t)(rest | spread[to] << d);
       }
       v.line[(size_t)cell * dim + d] = v.entry(d) + (x[d] == 0 ? 0 : x[d] == v.nc - 1 ? 2 : 1);
     }
@@ -110,20 +112,37 @@ static void MakeLines(Level &v, double reaction)
   for (int d = 0; d < v.dim; d++) {
     for (int p = 0; p < 3; p++) {
       for (int without = 0; without < 3; without++) {
-        VpLineKey key = {
-          v.h[d], 1, {p == 0 ? v.boundary[2 * d] : VP_FACE_CELL, p == 2 ? v.boundary[2 * d + 1] : VP_FACE_CELL}, {v.h[d], v.h[d]}, {1, 1}};
+        VpLineKey key = {v.h[d],
+                         1,
+                         {p == 0 ? v.boundary[2 * d] : VP_SIDE_INTERIOR, p == 2 ? v.boundary[2 * d + 1] : VP_SIDE_INTERIOR},
+                         {v.h[d], v.h[d]},
+                         {1, 1}};
         const int e = v.entry(d) + p;
         double   *line = without ? &v.drop[(size_t)(2 * e + without - 1) * w] : &v.lines[(size_t)e * w];
-        if (without && key.face[without - 1] == VP_FACE_CELL) key.face[without - 1] = VP_FACE_NONE;
+        if (without && key.side[without - 1] == VP_SIDE_INTERIOR) key.side[without - 1] = VP_SIDE_NONE;
         VpLineBuild(&v.basis, &key, 1, reaction / v.dim, line, line + n * n);
       }
     }
+    v.common.inside[d] = v.entry(d) + 1;
+    for (int s = 0; s < 2; s++) {
+      const VpLineKey key = {
+        v.h[d], 1, {s ? VP_SIDE_INTERIOR : v.boundary[2 * d], s ? v.boundary[2 * d + 1] : VP_SIDE_INTERIOR}, {v.h[d], v.h[d]}, {1, 1}};
+      v.common.edge[d][s] = v.entry(d) + 2 * s;
+      VpLineBoundary(&key, v.k, s, 1, v.outside[d][s]);
+    }
   }
+  v.common.found = PETSC_TRUE;
 }
 
-static int Side(int boundary)
+/* of patches, whose entries are numbered like those of lines: their edges mirror each other */
+static VpCommon CommonPatches(const Level &v)
 {
-  return boundary == VP_DIRICHLET ? VP_SIDE_DIRICHLET : VP_SIDE_NEUMANN;
+  VpCommon common = v.common;
+
+  for (int d = 0; d < v.dim; d++) {
+    if (v.boundary[2 * d] != v.boundary[2 * d + 1]) common.edge[d][1] = -1;
+  }
+  return common;
 }
 
 /* patches by colour, in the order of their first cells; types: [direction][touches lower, none, upper] */
@@ -157,7 +176,7 @@ static void MakePatches(Level &v, VpSpace space)
       const bool lo = p == 0, up = p == 2;
       VpFdmKey   key = {{v.h[d], v.h[d]},
                         {lo ? 0 : v.h[d], up ? 0 : v.h[d]},
-                        {lo ? Side(v.boundary[2 * d]) : VP_SIDE_INTERIOR, up ? Side(v.boundary[2 * d + 1]) : VP_SIDE_INTERIOR},
+                        {lo ? v.boundary[2 * d] : VP_SIDE_INTERIOR, up ? v.boundary[2 * d + 1] : VP_SIDE_INTERIOR},
                         0};
       double    *F = &v.fdm[(size_t)(v.entry(d) + p) * w];
       Call(VpFdmBuild(&v.basis, &key, space, 1, F, F + m * m, F + 2 * m * m));
@@ -206,6 +225,7 @@ static void Scramble(Level &v)
   for (size_t e = 0; e < v.fdm.size() / VpFdmSize(v.n); e++)
     for (int i = 0; i < m; i++) v.fdm[e * VpFdmSize(v.n) + 2 * m * m + i] = 1 + i;
   for (int32_t &t : v.type) t = rand() % (3 * v.dim);
+  v.common.found = PETSC_FALSE;
   std::fill(v.mirrored.begin(), v.mirrored.end(), 0);
   v.weight = RandomReals(v.patch.size() >> v.dim);
   for (double &a : v.weight) a += 2;
@@ -231,6 +251,8 @@ static Views ViewsOf(const Level &v, int32_t nown, Place &place)
   w.cells.neighbor = place.Array(v.neighbor), w.cells.line = place.Array(v.line);
   w.cells.lines = place.Real(v.lines), w.cells.traces = place.Real(v.traces), w.cells.expand = place.Real(v.expand);
   w.cells.enter = place.Real(v.enter), w.cells.leave = place.Real(v.leave);
+  w.cells.common = v.common, w.patches.common = CommonPatches(v);
+  memcpy(w.cells.outside, v.outside, sizeof(v.outside));
   w.patches.patch = place.Array(v.patch), w.patches.type = place.Array(v.type), w.patches.cover = place.Array(v.cover);
   w.patches.fdm = place.Real(v.fdm), w.patches.mirrored = place.Array(v.mirrored), w.patches.weight = place.Real(v.weight);
   w.patches.reaction = v.reaction, w.patches.cutoff = -1, w.patches.drop = place.Real(v.drop);

@@ -10,7 +10,7 @@ typedef struct {
   const char     *name;
   int             dim, degree, level, grid[3]; /* boxes a side of the unit cube */
   PetscBool       lshape;                      /* without the last box */
-  int             boundary;                    /* VP_DIRICHLET, VP_NEUMANN, or 0: periodic */
+  int             boundary;                    /* VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN, or 0: periodic */
   CoefficientKind coefficient;
   double          reaction;
 } Setting;
@@ -229,16 +229,16 @@ static inline PetscErrorCode Refinement(World *w, VpCycle cycle, const double b[
 }
 
 PETSC_UNUSED static const Setting settings[] = {
-  {"square", 2, 3, 3, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_ONE, 0},
-  {"boxes", 2, 2, 2, {3, 2, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_ONE, 5},
-  {"lshape", 2, 4, 2, {2, 2, 1}, PETSC_TRUE, VP_DIRICHLET, COEFFICIENT_UNIFORM, 0},
+  {"square", 2, 3, 3, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
+  {"boxes", 2, 2, 2, {3, 2, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 5},
+  {"lshape", 2, 4, 2, {2, 2, 1}, PETSC_TRUE, VP_SIDE_DIRICHLET, COEFFICIENT_UNIFORM, 0},
   {"torus", 2, 3, 2, {1, 1, 1}, PETSC_FALSE, 0, COEFFICIENT_ONE, 0},
   {"small torus", 2, 3, 1, {1, 1, 1}, PETSC_FALSE, 0, COEFFICIENT_ONE, 0},
-  {"neumann square", 2, 5, 2, {1, 1, 1}, PETSC_FALSE, VP_NEUMANN, COEFFICIENT_ONE, 0},
-  {"checkerboard", 2, 3, 3, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_CHECKERBOARD, 1},
-  {"layers", 2, 1, 3, {2, 1, 1}, PETSC_FALSE, VP_NEUMANN, COEFFICIENT_LAYERS, 0},
-  {"cube", 3, 2, 2, {1, 1, 1}, PETSC_FALSE, VP_DIRICHLET, COEFFICIENT_ONE, 0},
-  {"fichera", 3, 1, 1, {2, 2, 2}, PETSC_TRUE, VP_DIRICHLET, COEFFICIENT_SEPARABLE, 0},
+  {"neumann square", 2, 5, 2, {1, 1, 1}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 0},
+  {"checkerboard", 2, 3, 3, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_CHECKERBOARD, 1},
+  {"layers", 2, 1, 3, {2, 1, 1}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_LAYERS, 0},
+  {"cube", 3, 2, 2, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
+  {"fichera", 3, 1, 1, {2, 2, 2}, PETSC_TRUE, VP_SIDE_DIRICHLET, COEFFICIENT_SEPARABLE, 0},
   {"torus in 3D", 3, 3, 1, {1, 1, 1}, PETSC_FALSE, 0, COEFFICIENT_UNIFORM, 2},
 };
 #define FOR_SETTINGS(s) for (const Setting *s = settings; s < settings + PETSC_STATIC_ARRAY_LENGTH(settings); s++)

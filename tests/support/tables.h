@@ -71,7 +71,7 @@ static inline void Quadrature(const VpBasis *b, double M[], double K[])
 /* -- a line of cells ---------------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  int    cells, end[2]; /* VP_DIRICHLET, VP_NEUMANN, VP_FACE_CELL: periodic, VP_FACE_NONE */
+  int    cells, end[2]; /* VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN, VP_SIDE_INTERIOR: periodic, VP_SIDE_NONE */
   double h[CELLS], a[CELLS], penalty, reaction;
 } Domain;
 
@@ -114,14 +114,14 @@ static inline void Assemble(const VpBasis *b, const Domain *d, PetscBool weighte
   for (int c = 0; c < d->cells; c++) { /* the face above cell c */
     int e = (c + 1) % d->cells;
 
-    if (c == last && d->end[1] != VP_FACE_CELL) continue;
+    if (c == last && d->end[1] != VP_SIDE_INTERIOR) continue;
     EndValues(b, d, c, 1, jump, mean);
     EndValues(b, d, e, 0, u, du);
     for (int i = 0; i < size; i++) jump[i] -= u[i], mean[i] = (mean[i] + du[i]) / 2;
     Add(size, A, 2 / (1 / d->a[c] + 1 / d->a[e]), kk * (1 / d->h[c] + 1 / d->h[e]), jump, mean);
   }
   for (int s = 0; s < 2; s++) {
-    if (d->end[s] != VP_DIRICHLET) continue;
+    if (d->end[s] != VP_SIDE_DIRICHLET) continue;
     EndValues(b, d, s ? last : 0, s, u, du);
     for (int i = 0; i < size && !s; i++) du[i] = -du[i];
     Add(size, A, d->a[s ? last : 0], 2 * kk / d->h[s ? last : 0], u, du);

@@ -152,10 +152,10 @@ PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction 
     PetscCall(VpProgress("right-hand side", c, dg->mesh->nown));
     if (f) PetscCall(AddIntegral(&rule, c, -1, 1, f, NULL, ctx, cell));
     for (int side = 0; side < 2 * rule.quad.dim; side++) {
-      const int32_t beyond = dg->mesh->neighbor[(size_t)c * 2 * rule.quad.dim + side];
+      const VpSide beyond = VpDomainSide(dg->mesh->domain, dg->mesh->neighbor[(size_t)c * 2 * rule.quad.dim + side]);
 
-      if (beyond == VP_DIRICHLET && dirichlet) PetscCall(AddIntegral(&rule, c, side, a, dirichlet, NULL, ctx, cell));
-      if (beyond == VP_NEUMANN && neumann) PetscCall(AddIntegral(&rule, c, side, a, NULL, neumann, ctx, cell));
+      if (beyond == VP_SIDE_DIRICHLET && dirichlet) PetscCall(AddIntegral(&rule, c, side, a, dirichlet, NULL, ctx, cell));
+      if (beyond == VP_SIDE_NEUMANN && neumann) PetscCall(AddIntegral(&rule, c, side, a, NULL, neumann, ctx, cell));
     }
   }
   PetscCall(VecRestoreArray(b, &values));

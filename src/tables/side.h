@@ -1,0 +1,11 @@
+/* What lies beyond a side of a cell or of a patch. */
+#pragma once
+
+typedef enum {
+  VP_SIDE_INTERIOR,  /* cells, on the whole side */
+  VP_SIDE_DIRICHLET, /* the domain's boundary. Of a patch also where a part of the side is Neumann: then the patch is `mixed` */
+  VP_SIDE_NEUMANN,
+  VP_SIDE_MIXED, /* of a patch: boundary on a part of the side, cells on the rest */
+  VP_SIDE_WRAP,  /* of a patch: its own cells, which are the only two in a periodic direction */
+  VP_SIDE_NONE   /* of a cell: anything, and the face terms are left out */
+} VpSide;
