@@ -4,32 +4,53 @@
 #endif
 #include "threads.h"
 #include "../compat.h"
+#include <limits.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-/* A thread is not worth its start for fewer items. Several pieces a thread even out what some of them take longer. */
-enum { LEAST_ITEMS = 4096, PIECES_A_THREAD = 4 };
+/* A thread is not worth its start for fewer items. Several pieces a thread even out what some of them take longer. More threads than
+   MOST_THREADS would wait for memory. */
+enum { LEAST_ITEMS = 4096, PIECES_A_THREAD = 4, MOST_THREADS = 32 };
 
 int VpThreads = 1;
 
-static PetscErrorCode CoresOf(MPI_Comm host, int *cores)
+#if defined(_OPENMP) && defined(CPU_COUNT)
+/* as many cores' time as a container's control group grants; INT_MAX where it sets no limit */
+static int Quota(void)
+{
+  FILE  *file = fopen("/sys/fs/cgroup/cpu.max", "r");
+  double time = 0, period = 0;
+  int    said = 0;
+
+  if (file) said = fscanf(file, "%lf %lf", &time, &period); /* or "max ..." */
+  if (file) fclose(file);
+  return said == 2 && period > 0 && time < INT_MAX ? (int)(time / period) : INT_MAX;
+}
+
+/* this rank's share of the cores */
+static PetscErrorCode Cores(MPI_Comm host, int *cores)
+{
+  const int   quota = Quota();
+  cpu_set_t   mine, all;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  CPU_ZERO(&mine);
+  (void)sched_getaffinity(0, sizeof(mine), &mine); /* where it fails there are none, and one thread is left */
+  PetscCallMPI(MPI_Allreduce(&mine, &all, (PetscMPIInt)sizeof(mine), MPI_BYTE, MPI_BOR, host));
+  PetscCallMPI(MPI_Comm_size(host, &size));
+  *cores = PetscMin(CPU_COUNT(&mine), PetscMin(CPU_COUNT(&all), quota) / size);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#else
+static PetscErrorCode Cores(MPI_Comm host, int *cores)
 {
   PetscFunctionBegin;
   *cores = 1;
-#if defined(_OPENMP) && defined(CPU_COUNT)
-  {
-    cpu_set_t   mine, all;
-    PetscMPIInt size;
-
-    CPU_ZERO(&mine);
-    (void)sched_getaffinity(0, sizeof(mine), &mine); /* where it fails there are none, and one thread is left */
-    PetscCallMPI(MPI_Allreduce(&mine, &all, (PetscMPIInt)sizeof(mine), MPI_BYTE, MPI_BOR, host));
-    PetscCallMPI(MPI_Comm_size(host, &size));
-    *cores = PetscMin(CPU_COUNT(&mine), CPU_COUNT(&all) / size);
-  }
-#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+#endif
 
 PetscErrorCode VpFindThreads(MPI_Comm host)
 {
@@ -37,8 +58,8 @@ PetscErrorCode VpFindThreads(MPI_Comm host)
   int         cores;
 
   PetscFunctionBegin;
-  PetscCall(CoresOf(host, &cores));
-  VpThreads = PetscMax(1, given && atoi(given) > 0 ? atoi(given) : cores);
+  PetscCall(Cores(host, &cores));
+  VpThreads = given && atoi(given) > 0 ? atoi(given) : PetscMax(1, PetscMin(cores, MOST_THREADS));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

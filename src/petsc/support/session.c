@@ -29,6 +29,7 @@ PetscErrorCode VpSessionBegin(void)
   PetscCallMPI(MPI_Comm_rank(host, &VPatchDGHostRank));
   PetscCallMPI(MPI_Comm_size(host, &VPatchDGHostSize));
   PetscCall(VpFindThreads(host));
+  PetscCall(PetscInfo(NULL, "Set-up in threads: %d on this rank\n", VpThreads));
   PetscCallMPI(MPI_Comm_free(&host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
