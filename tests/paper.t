@@ -54,6 +54,15 @@ for my $name (split(/,/, $drawings), 'figure11', 'figure16') {
   is(`python3 -c 'import sys, xml.etree.ElementTree as tree; tree.parse(sys.argv[1])' $folder/$name.svg 2>&1`, '', "picture_is_xml, $name");
 }
 
+# on a GPU bench_gpu fills the tables: it takes a solver from the options, and solves as poisson does
+for my $config (qw(paper_dirichlet paper_ours)) {
+  my $file = "$folder/solve.json";
+  run(1, 'bench_gpu', "-bench_backend host -bench_parts options -bench_degrees 3 -bench_refine 2 -options_file share/vpatchdg/options/$config.opts -report $file");
+  my $rows = decode_json(slurp($file) || '{}')->{rows} // [];
+  ok(@$rows == 1 && $rows->[0]{dofs} == 4096 && sprintf('%.1f', $rows->[0]{nu}) eq $entry->{"$config Q3 L2"}, "bench_gpu_solves_by_options, $config")
+    or diag(explain($rows));
+}
+
 # nothing is run again, and the page follows the file
 $out = paper("--only table1 --most $most --resume --ranks 2");
 ok(!$? && $out =~ /: 0 runs$/m, 'paper_resumes') or diag($out);
