@@ -120,8 +120,7 @@ struct SweepSetup {
       for (int i = 0; i < N; i++) {
         const T a = nt == 2 ? g[i] * traces[f] + g[N + i] * traces[nt + f] : g[f * N + i];
         if (d == 2) plan->tables.add[s][f][i] = a;
-        else
-          table[PatchTable<N>::add + ((d * 2 + s) * N + i) * 2 + f] = a;
+        else table[PatchTable<N>::add + ((d * 2 + s) * N + i) * 2 + f] = a;
       }
       for (int t = 0; t < nt; t++) plan->tables.trace[1 - s][f][t] = traces[f * nt + t];
     }
@@ -193,8 +192,7 @@ struct SweepSetup {
       else if (kind[i]) {
         kinds[plan->edge.n] = kind[i];
         edge[plan->edge.n++] = first + i;
-      } else
-        rest[plan->nrest++] = first + i;
+      } else rest[plan->nrest++] = first + i;
     }
     PetscCall(List(edge, kinds, &plan->edge));
     PetscCall(List(inside, kind, &plan->inside)); /* its kinds are not read */

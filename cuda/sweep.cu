@@ -1,13 +1,37 @@
-/* One colour of the patch smoother. Patches of the view's commonest kind take the kernel of patch.cuh, all others that of anypatch.cuh. */
+/* The patch smoother: one colour, or all of them at once, and values from its two buffers. The view's common patches take the kernel of
+   patch.cuh, all others that of anypatch.cuh. */
 #include "anypatch.cuh"
 #include "sweepall.cuh"
+
+/* a warp looks at `each` cells at once, then copies those of them that are in x1 */
+template <class T>
+__global__ void Settle(int values, int32_t count, int each, unsigned done, const uint8_t *cover, T *x0, const T *x1)
+{
+  const int32_t first = each * (blockIdx.x * blockDim.y + threadIdx.y), cell = first + threadIdx.x;
+  const bool    other = (int)threadIdx.x < each && cell < count && __popc(cover[cell] & done) & 1;
+
+  for (unsigned cells = __ballot_sync(~0u, other); cells; cells &= cells - 1) {
+    const size_t at = (size_t)(first + __ffs(cells) - 1) * values;
+    for (int i = threadIdx.x; i < values; i += 32) x0[at + i] = x1[at + i];
+  }
+}
+
+template <class T>
+__global__ void Current(int values, int32_t count, const int32_t *list, unsigned done, const uint8_t *cover, const T *x0, const T *x1,
+                        T *to)
+{
+  for (int32_t i = blockIdx.x * blockDim.y + threadIdx.y; i < count; i += gridDim.x * blockDim.y) {
+    const int32_t cell = list[i];
+    const T      *x = __popc(cover[cell] & done) & 1 ? x1 : x0;
+    for (int k = threadIdx.x; k < values; k += blockDim.x) to[(size_t)i * values + k] = x[(size_t)cell * values + k];
+  }
+}
 
 template <class T, int DIM, int N>
 struct Smoother {
   typedef AnyShape<T, DIM, N> S;
 
-  static PetscErrorCode Rest(const Field<T> &f, const Sweep<T> &w, VpForm form, const int32_t *list, int32_t first,
-                             int32_t count)
+  static PetscErrorCode Rest(const Field<T> &f, const Sweep<T> &w, VpForm form, const int32_t *list, int32_t first, int32_t count)
   {
     const size_t bytes = S::bytes(KeepsValues(form));
 
@@ -41,7 +65,8 @@ struct Smoother {
           PetscCall(setup.Common(&common));
           if (plan->edge.n) PetscCall(VpCudaFork(&side));
           PetscCall(LaunchPatches(common->tables, common->edges, WorkOn<T>(plan->edge, common->table, b, x), done, plan->edge.n, side));
-          PetscCall(LaunchPatches(common->tables, NoEdges(), WorkOn<T>(plan->inside, common->table, b, x), done, plan->inside.n, VpCudaStream));
+          PetscCall(
+            LaunchPatches(common->tables, NoEdges(), WorkOn<T>(plan->inside, common->table, b, x), done, plan->inside.n, VpCudaStream));
           if (plan->edge.n) PetscCall(VpCudaJoin());
           PetscCall(Rest(f, w, form, (const int32_t *)plan->rest.p, 0, plan->nrest));
           PetscFunctionReturn(PETSC_SUCCESS);
@@ -52,12 +77,36 @@ struct Smoother {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode All(const VpView *view, const VpPatchView *patches, int n, const int order[], const int32_t start[], VpGhosts ghosts,
-                            const void *b, void *const x[2], PetscBool *did)
+  static PetscErrorCode All(const VpView *view, const VpPatchView *patches, int n, const int order[], const int32_t start[],
+                            VpGhosts ghosts, const void *b, void *const x[2], PetscBool *did)
   {
     PetscFunctionBegin;
     *did = PETSC_FALSE;
     if constexpr (DIM == 3) PetscCall((SweepAll<T, N>(view, patches, n, order, start, ghosts, b, x, did)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Settling(const VpPatchView *patches, int32_t count, unsigned done, void *const x[2])
+  {
+    const int each = PetscClipInterval(count >> 14, 1, 32), cells = 8 * each; /* of a warp, of a block: 16384 warps fill the device */
+
+    PetscFunctionBegin;
+    if (!count) PetscFunctionReturn(PETSC_SUCCESS);
+    Settle<T><<<(count + cells - 1) / cells, dim3(32, 8), 0, VpCudaStream>>>(Power(N, DIM), count, each, done, patches->cover, (T *)x[0],
+                                                                             (const T *)x[1]);
+    VpCudaLaunched("settle");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Packing(const VpPatchView *patches, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to)
+  {
+    const int32_t blocks = PetscMin((n + 3) / 4, 65536);
+
+    PetscFunctionBegin;
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    Current<T>
+      <<<blocks, dim3(64, 4), 0, VpCudaStream>>>(Power(N, DIM), n, list, done, patches->cover, (const T *)x[0], (const T *)x[1], (T *)to);
+    VpCudaLaunched("current values");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
@@ -65,10 +114,13 @@ struct Smoother {
 PetscErrorCode VpCudaSweepOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
   return VpCudaForKind(precision, dim, degree, [ops](auto kind) {
-    typedef decltype(kind) K;
+    typedef decltype(kind)                           K;
+    typedef Smoother<typename K::Real, K::DIM, K::N> Of;
 
-    ops->sweep = Smoother<typename K::Real, K::DIM, K::N>::Apply;
-    ops->sweep_all = Smoother<typename K::Real, K::DIM, K::N>::All;
+    ops->sweep = Of::Apply;
+    ops->sweep_all = Of::All;
+    ops->settle = Of::Settling;
+    ops->current = Of::Packing;
     return PETSC_SUCCESS;
   });
 }

@@ -4,8 +4,8 @@
 
 /* flag[t] = cells [start + t T, .. + T) are a tile */
 template <int N>
-__global__ void FindTiles(const __grid_constant__ Field<double> f, const __grid_constant__ VpCommon common, int32_t last, int32_t start, int32_t count,
-                          uint8_t *flag)
+__global__ void FindTiles(const __grid_constant__ Field<double> f, const __grid_constant__ VpCommon common, int32_t last, int32_t start,
+                          int32_t count, uint8_t *flag)
 {
   typedef Tile<N> S;
   const int32_t   t = blockIdx.x * blockDim.y + threadIdx.y;
@@ -23,8 +23,7 @@ __global__ void FindTiles(const __grid_constant__ Field<double> f, const __grid_
           const int32_t beyond = f.neighbor[(size_t)cell * 6 + 2 * d + s];
           const int     to = c + (s ? 1 : -1);
           if (to >= 0 && to < S::extent(d)) good = good && beyond == (int32_t)tile + (rest | S::spread(d, to));
-          else if (beyond < 0)
-            entry = common.edge[d][s];
+          else if (beyond < 0) entry = common.edge[d][s];
         }
         good = good && entry >= 0 && f.line[(size_t)cell * 3 + d] == entry;
       }

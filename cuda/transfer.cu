@@ -1,4 +1,4 @@
-/* Prolongation, restriction, settling of the two buffers. */
+/* Prolongation and restriction. */
 #include "tensor.cuh"
 
 /* P and R of the first child; those of the second are their mirror images */
@@ -10,8 +10,8 @@ struct TransferPlan : VpPlan {
 
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  Prolong(const __grid_constant__ Matrix<T, N> P, bool swaps, int32_t first, int32_t last, bool add, const int32_t *parent, const uint8_t *corner,
-          const T *xc, T *x)
+  Prolong(const __grid_constant__ Matrix<T, N> P, bool swaps, int32_t first, int32_t last, bool add, const int32_t *parent,
+          const uint8_t *corner, const T *xc, T *x)
 {
   typedef CellShape<DIM, N> S;
   __shared__ T              s[S::cells * S::size];
@@ -62,29 +62,6 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   }
 }
 
-/* a warp looks at `each` cells at once, then copies those of them that are in x1 */
-template <class T>
-__global__ void Settle(int values, int32_t count, int each, unsigned done, const uint8_t *cover, T *x0, const T *x1)
-{
-  const int32_t first = each * (blockIdx.x * blockDim.y + threadIdx.y), cell = first + threadIdx.x;
-  const bool    other = (int)threadIdx.x < each && cell < count && __popc(cover[cell] & done) & 1;
-
-  for (unsigned cells = __ballot_sync(~0u, other); cells; cells &= cells - 1) {
-    const size_t at = (size_t)(first + __ffs(cells) - 1) * values;
-    for (int i = threadIdx.x; i < values; i += 32) x0[at + i] = x1[at + i];
-  }
-}
-
-template <class T>
-__global__ void Current(int values, int32_t count, const int32_t *list, unsigned done, const uint8_t *cover, const T *x0, const T *x1, T *to)
-{
-  for (int32_t i = blockIdx.x * blockDim.y + threadIdx.y; i < count; i += gridDim.x * blockDim.y) {
-    const int32_t cell = list[i];
-    const T      *x = __popc(cover[cell] & done) & 1 ? x1 : x0;
-    for (int k = threadIdx.x; k < values; k += blockDim.x) to[(size_t)i * values + k] = x[(size_t)cell * values + k];
-  }
-}
-
 template <class T, int N>
 static PetscErrorCode Plan(const VpTransferView *view, TransferPlan<T, N> **plan)
 {
@@ -130,29 +107,6 @@ struct Transfers {
     VpCudaLaunched("restrict");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-
-  static PetscErrorCode Settling(const VpPatchView *view, int32_t count, unsigned done, void *const x[2])
-  {
-    const int each = PetscClipInterval(count >> 14, 1, 32), cells = 8 * each; /* of a warp, of a block: 16384 warps fill the device */
-
-    PetscFunctionBegin;
-    if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-    Settle<T><<<(count + cells - 1) / cells, dim3(32, 8), 0, VpCudaStream>>>(S::values, count, each, done, view->cover, (T *)x[0],
-                                                                             (const T *)x[1]);
-    VpCudaLaunched("settle");
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  static PetscErrorCode Packing(const VpPatchView *view, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to)
-  {
-    const int32_t blocks = PetscMin((n + 3) / 4, 65536);
-
-    PetscFunctionBegin;
-    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-    Current<T><<<blocks, dim3(64, 4), 0, VpCudaStream>>>(S::values, n, list, done, view->cover, (const T *)x[0], (const T *)x[1], (T *)to);
-    VpCudaLaunched("current values");
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
 };
 
 PetscErrorCode VpCudaTransferOps(VpPrecision precision, int dim, int degree, VpOps *ops)
@@ -163,8 +117,6 @@ PetscErrorCode VpCudaTransferOps(VpPrecision precision, int dim, int degree, VpO
 
     ops->prolong = Of::Prolongation;
     ops->restrict_ = Of::Restriction;
-    ops->settle = Of::Settling;
-    ops->current = Of::Packing;
     return PETSC_SUCCESS;
   });
 }
