@@ -98,4 +98,47 @@ for my $ranks (1, 3) {
   my ($l2, $h1) = run($ranks, 'own_boxes', '-dm_refine 3') =~ /error (\S+) in L2, (\S+) in H1/;
   ok(defined $h1 && $l2 < 1e-7 && $h1 < 1e-6, "own_boxes_finds_its_polynomial, $ranks ranks");
 }
+# own_operator: a MATSHELL of the user's as Amat; a Pmat that is nearer to it takes fewer iterations, and -ksp_view names it
+for my $ranks (1, 2) {
+  my ($its, $residual) = run($ranks, 'own_operator', '') =~ /(\d+) iterations, relative residual (\S+)/;
+  ok(defined $residual && $residual <= 1e-8, "own_operator_solves_to_1e-8, $ranks ranks");
+  my ($more) = run($ranks, 'own_operator', '-c 0') =~ /(\d+) iterations/;
+  cmp_ok($its, '<', $more, "own_operator_is_near_its_pmat, $ranks ranks");
+}
+like(run(1, 'own_operator', '-ksp_view'), qr/of s A \+ t I, s = 1\., t = 50\.$/m, 'the_view_shows_the_shift');
+like(run(1, 'own_operator', '-c -5 -ksp_view'), qr/t = -5\., taken as 0 here$/m, 'the_view_shows_a_shift_that_is_left_out');
+unlike(run(1, 'plain', "-dll_append $build/lib/libvpatchdg.so -dm_refine 2 -ksp_type fgmres -pc_type vpatchdg -ksp_view"), qr/of s A/, 'the_view_shows_no_shift_of_0');
+
+# pressure: a guess from the steps before saves iterations
+for my $ranks (1, 3) {
+  my ($all, $error) = run($ranks, 'pressure', '-dm_refine 2') =~ /20 steps, (\d+) iterations, error of the last gradient (\S+)/;
+  my ($less, $same) = run($ranks, 'pressure', '-dm_refine 2 -ksp_guess_type fischer') =~ /20 steps, (\d+) iterations, error of the last gradient (\S+)/;
+  ok(defined $same && $error < 0.03 && abs($error - $same) < 1e-3 * $error, "pressure_is_found, $ranks ranks");
+  cmp_ok($less, '<', 0.75 * $all, "pressure_is_found_sooner_with_a_guess, $ranks ranks");
+}
+
+# Python: nonlinear, fieldsplit, heat and eigenvalues on several ranks
+SKIP: {
+  my $python = python();
+  skip('no python3 with a petsc4py of this PETSc', 9) if !$python;
+  for my $ranks (1, 2) {
+    my $said = `tests/support/run.sh $ranks $python -B examples/nonlinear.py 2>&1`;
+    my ($steps, $error) = $said =~ /^(\d) steps of Newton, \d+ iterations, L2 error (\S+)$/m;
+    ok(defined $error && $steps <= 4 && $error < 1e-8, "nonlinear_finds_its_solution, $ranks ranks") or diag($said);
+    $said = `tests/support/run.sh $ranks $python -B examples/fieldsplit.py 2>&1`;
+    my ($its, $residual) = $said =~ /^(\d+) iterations, relative residual (\S+)$/m;
+    ok(defined $residual && $residual <= 1e-8 && $its <= 6, "fieldsplit_solves_to_1e-8, $ranks ranks") or diag($said);
+  }
+  my $heat = "$python -B examples/heat.py -dll_append ./$build/lib/libvpatchdg.so -dm_vpatchdg_dim 2 -dm_refine 4";
+  for my $type ('bdf -ts_atol 1e-6', 'cn', 'arkimex -ts_arkimex_fully_implicit -ts_arkimex_type 3') {
+    my $said = `tests/support/run.sh 2 $heat -ts_type $type 2>&1`;
+    my ($u) = $said =~ /t = 0.1000  integral of u = (\S+)/;
+    ok(defined $u && abs($u - 0.03052) < 5e-4, "heat_flows, $type") or diag($said);
+  }
+  like(`$heat -ts_max_steps 2 -ts_view 2>&1`, qr/of s A \+ t I, s = 1\., t = 100\.$/m, 'the_shift_of_a_step_reaches_the_cycle');
+  skip('no slepc4py here', 1) if system("$python -c 'import slepc4py' 2>/dev/null");
+  my $said = `tests/support/run.sh 2 $python -B examples/eigenvalues.py -dll_append ./$build/lib/libvpatchdg.so -dm_vpatchdg_dim 2 -dm_vpatchdg_degree 4 -dm_refine 3 -eps_nev 3 -eps_type lobpcg -eps_tol 1e-6 -st_pc_type vpatchdg 2>&1`;
+  my @found = $said =~ /^(\d+\.\d+)  residual/mg;
+  ok(@found >= 3 && !(grep { abs($found[$_] / (2, 5, 5)[$_] - 1) > 1e-5 } 0 .. 2), 'lobpcg_finds_eigenvalues') or diag($said);
+}
 done_testing();

@@ -65,6 +65,15 @@ SKIP: {
   like($said, qr/compatible with requested version "99"/, 'cmake_compares_versions');
 }
 
+# recipes of other systems
+SKIP: {
+  skip('no python3', 3) if system('python3 -c "" 2>/dev/null');
+  my ($version) = `cat include/vpatchdg.h` =~ /VPATCHDG_VERSION "(.*)"/;
+  like(`cat share/packaging/petsc/vpatchdg.py`, qr/self\.version += '\Q$version\E'/, 'recipe_for_petsc_has_this_version');
+  is(system("python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' $_"), 0, "recipe_is_python, $_")
+    for qw(share/packaging/petsc/vpatchdg.py share/packaging/spack/packages/vpatchdg/package.py);
+}
+
 # a package is made in another place than it goes to, which no file may name
 $log = `$make install prefix=/elsewhere DESTDIR=$folder/staged 2>&1`;
 like(`cat $folder/staged/elsewhere/lib/pkgconfig/vpatchdg.pc`, qr{^prefix=/elsewhere$}m, 'staged_install_names_its_prefix') or diag($log);

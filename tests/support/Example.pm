@@ -27,8 +27,9 @@ sub run {
 
 sub python {
   return undef if $ENV{SANITIZE};
+  ($ENV{SLEPC_DIR}) = glob('/usr/lib/slepcdir/slepc*/*-real') if !$ENV{SLEPC_DIR}; # where Debian's slepc4py is
   $ENV{VPATCHDG_LIBRARY} = "$build/lib/libvpatchdg.so";
-  $ENV{PYTHONPATH} = 'share/python' . ($ENV{PYTHONPATH} ? ":$ENV{PYTHONPATH}" : '');
+  $ENV{PYTHONPATH} = 'share/python' . ($ENV{PYTHONPATH} ? ":$ENV{PYTHONPATH}" : '') if ($ENV{PYTHONPATH} // '') !~ /^share.python/;
   my ($found) = grep { $_ && !system("$_ -B -c 'import vpatchdg' >/dev/null 2>&1") } ($ENV{PYTHON}, 'python3', '/usr/bin/python3');
   return $found;
 }

@@ -8,7 +8,8 @@ class Configure(config.package.Package):
         config.package.Package.__init__(self, framework)
         self.version         = '0.1.0'
         self.gitcommit       = 'v' + self.version
-        self.download        = []  # --download-vpatchdg=/path/to/vpatchdg.tar.gz, or git:///path/to/it, until it has a home on the web
+        # it has no home on the web yet: --download-vpatchdg=/path/to/vpatchdg-0.1.0.tar.gz, or git:///path/to/a/checkout
+        self.download        = ['vpatchdg-' + self.version + '.tar.gz']
         self.functions       = []
         self.includes        = []
         self.complex         = 0
