@@ -77,8 +77,8 @@ static void FillChildren(void *context, int32_t piece, int32_t begin, int32_t en
   relate->lost += lost;
 }
 
-/* Sets fine->coarser, parent and child: the children of the cell at position p are at 2^dim p + 0 .. 2^dim - 1. Takes the sets of ghosts.
- */
+/* Sets fine->coarser, parent and child: the children of the cell at position p are at 2^dim p + 0 .. 2^dim - 1. Frees the sets of
+   ghosts. */
 static PetscErrorCode Relate(VpMesh fine, VpMesh coarse, VpCellSet *of_fine, VpCellSet *of_coarse)
 {
   const size_t nchild = (size_t)coarse->nown << fine->dim;

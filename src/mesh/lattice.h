@@ -18,7 +18,7 @@ static inline VpLattice VpLatticeCreate(VpDomain domain, int level)
   return L;
 }
 
-/* The cell beyond a side, or what the domain has there in place of a box. Adds or takes 1 in the bits of one direction; from the end of a box
+/* The cell beyond a side, or the number that the domain has there if there is no box. Adds or takes 1 in the bits of one direction; from the end of a box
    to the beginning of the next one all of these bits flip. */
 static inline int64_t VpLatticeMove(const VpLattice *L, int64_t cell, int side)
 {

@@ -13,7 +13,7 @@ typedef struct {
 
 /* the last sample in every zone of the box that was reached */
 typedef struct {
-  int32_t  box, item[64], place[64]; /* the sample's item, and its place among the samples */
+  int32_t  box, item[64], index[64]; /* the item that is the sample, and its number among the samples */
   uint64_t known;                    /* the zones that have one */
   int32_t  n;                        /* samples so far */
 } Samples;
@@ -29,7 +29,7 @@ static inline PetscBool Visit(const VpItems *items, int32_t i, Samples *s, int *
   if ((s->known >> *zone & 1) && (!items->alike || items->alike(items->context, i, s->item[*zone]))) return PETSC_FALSE;
   s->known |= (uint64_t)1 << *zone;
   s->item[*zone] = i;
-  s->place[*zone] = s->n++;
+  s->index[*zone] = s->n++;
   return PETSC_TRUE;
 }
 
@@ -60,7 +60,7 @@ static void GiveNumbers(void *context, int32_t piece, int32_t first, int32_t las
     const int32_t *sample;
 
     (void)Visit(items, i, &s, &zone);
-    sample = numbering->sample + (size_t)width * s.place[zone];
+    sample = numbering->sample + (size_t)width * s.index[zone];
     for (int k = 0; k < width; k++) number[k] = sample[k];
   }
 }

@@ -24,7 +24,7 @@ static Share ShareOf(const VpSize *size, int coarser)
   return share;
 }
 
-/* The arrays of mesh.h: box, coord, place, neighbor. Where there are other ranks: beyond, and what exchanges keep of every ghost. */
+/* The arrays of mesh.h: box, coord, zone, neighbor. Where there are other ranks: beyond, and what exchanges keep of every ghost. */
 static double MeshBytes(const VpSize *size, Share c)
 {
   const double sides = 2 * size->dim * sizeof(int32_t);
