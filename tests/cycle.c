@@ -159,7 +159,7 @@ static PetscErrorCode CoarseKSPReachesItsTolerance(int boundary, VpPrecision pre
   Fill(w.outer, 1, b);
   PetscCall(VpCycleEnter(cycle, 0, 1, b));
   PetscCall(VpCycleSolve(cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, x));
-  PetscCall(VpCoarseGetKSP(cycle->coarse, &ksp));
+  PetscCall(VpCycleGetCoarseKSP(cycle, &ksp));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(KSPGetRhs(ksp, &f));
   PetscCall(KSPGetSolution(ksp, &u));

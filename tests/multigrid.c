@@ -84,8 +84,8 @@ static PetscErrorCode Transfers(const Setting *s)
   PetscCall(VectorCreate(coarse, &Rv));
   Fill(w.outer, 1, v);
   Fill(coarse, 2, u);
-  PetscCall(VpLevelExchange(w.outer, VP_GHOST_SWEEP, v));
-  PetscCall(VpLevelExchange(coarse, VP_GHOST_ALL, u));
+  PetscCall(Exchange(w.outer, VP_GHOST_SWEEP, v));
+  PetscCall(Exchange(coarse, VP_GHOST_ALL, u));
   PetscCall(w.outer->ops->prolong(&w.outer->transfer, 0, w.mesh->nhalo, PETSC_FALSE, u, Pu));
   PetscCall(w.outer->ops->restrict_(&w.outer->transfer, v, Rv));
   scale = sqrt(Dot(w.outer, v, v) * Dot(coarse, u, u));

@@ -112,26 +112,27 @@ static PetscErrorCode Sweeps(MPI_Comm comm, const Setting *s, const Flavour *f, 
 {
   VpLevel    level;
   VpSmoother smoother;
-  double    *b, *x[2];
+  VpVector   b, x;
+  void      *values;
 
   PetscFunctionBeginUser;
   PetscCall(WorldCreate(comm, s, w));
   PetscCall(VpLevelCreate(w->mesh, &w->problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level));
   PetscCall(VpSmootherCreate(level, f->space, f->residual, f->exchange, &smoother));
   if (f->residual_form) PetscCall(VpSmootherUseResidualForm(smoother));
-  PetscCall(VectorCreate(level, &b));
-  for (int i = 0; i < 2; i++) PetscCall(VectorCreate(level, &x[i]));
-  Fill(level, 1, b);
-  if (!f->zero) Fill(level, 2, x[0]);
-  PetscCall(VpLevelExchange(level, VP_GHOST_SWEEP, b));
-  for (int i = 0; i < 2; i++) {
-    PetscCall(VpLevelExchange(level, VP_GHOST_ALL, x[0]));
-    PetscCall(VpSmootherSweep(smoother, (PetscBool)(f->zero && i == 0), f->reverse, VpGhostsAt(NULL), b, (void *const *)x));
+  PetscCall(VpVectorCreate(level, 1, "test", &b));
+  PetscCall(VpVectorCreate(level, 2, "test", &x));
+  PetscCall(VpVectorWrite(b, VP_GHOST_NONE, &values));
+  Fill(level, 1, (double *)values);
+  if (!f->zero) {
+    PetscCall(VpVectorWrite(x, VP_GHOST_NONE, &values));
+    Fill(level, 2, (double *)values);
   }
+  for (int i = 0; i < 2; i++) PetscCall(VpSmootherSweep(smoother, f->reverse, b, x));
   PetscCall(VectorCreate(w->outer, result));
-  PetscCall(level->ops->leave(&level->view, PETSC_FALSE, 1, x[0], *result));
-  PetscCall(VectorDestroy(level, &b));
-  for (int i = 0; i < 2; i++) PetscCall(VectorDestroy(level, &x[i]));
+  PetscCall(VpVectorLeave(x, PETSC_FALSE, 1, *result));
+  PetscCall(VpVectorDestroy(&b));
+  PetscCall(VpVectorDestroy(&x));
   PetscCall(VpSmootherDestroy(&smoother));
   PetscCall(VpLevelDestroy(&level));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -237,27 +238,28 @@ static PetscErrorCode TwoLayers(const Setting *s)
   World      w[2];
   VpLevel    level[2];
   VpSmoother smoother[2];
-  double    *b[2], *x[2][2];
+  VpVector   b[2], x[2];
+  void      *values[2][2];
 
   PetscFunctionBeginUser;
   for (int i = 0; i < 2; i++) {
     PetscCall(WorldCreate(i ? PETSC_COMM_SELF : PETSC_COMM_WORLD, s, &w[i]));
     PetscCall(VpLevelCreate(w[i].mesh, &w[i].problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level[i]));
     PetscCall(VpSmootherCreate(level[i], VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, &smoother[i]));
-    PetscCall(VectorCreate(level[i], &b[i]));
-    for (int k = 0; k < 2; k++) PetscCall(VectorCreate(level[i], &x[i][k]));
-    Fill(level[i], 1, b[i]);
-    Fill(level[i], 2, x[i][0]);
-    PetscCall(VpLevelExchange(level[i], VP_GHOST_SWEEP, b[i]));
-    PetscCall(VpLevelExchange(level[i], VP_GHOST_ALL, x[i][0]));
+    PetscCall(VpVectorCreate(level[i], 1, "test", &b[i]));
+    PetscCall(VpVectorCreate(level[i], 2, "test", &x[i]));
+    PetscCall(VpVectorWrite(b[i], VP_GHOST_NONE, &values[i][0]));
+    PetscCall(VpVectorWrite(x[i], VP_GHOST_NONE, &values[i][1]));
+    Fill(level[i], 1, (double *)values[i][0]);
+    Fill(level[i], 2, (double *)values[i][1]);
   }
-  PetscCall(VpSmootherSweep(smoother[0], PETSC_FALSE, PETSC_FALSE, VpGhostsAt(NULL), b[0], (void *const *)x[0]));
-  PetscCall(SweepNear(smoother[1], level[1], w[0].mesh, b[1], x[1]));
-  TapOk((PetscBool)(Distance(level[0], x[0][0], x[1][0] + w[0].mesh->first * w[0].ndof) < 1e-11),
+  PetscCall(VpSmootherSweep(smoother[0], PETSC_FALSE, b[0], x[0]));
+  PetscCall(SweepNear(smoother[1], level[1], w[0].mesh, (double *)values[1][0], (double *const *)x[1]->buffer));
+  TapOk((PetscBool)(Distance(level[0], (double *)values[0][1], (double *)values[1][1] + w[0].mesh->first * w[0].ndof) < 1e-11),
         "sweep_is_the_serial_one_of_two_layers: %s", s->name);
   for (int i = 0; i < 2; i++) {
-    PetscCall(VectorDestroy(level[i], &b[i]));
-    for (int k = 0; k < 2; k++) PetscCall(VectorDestroy(level[i], &x[i][k]));
+    PetscCall(VpVectorDestroy(&b[i]));
+    PetscCall(VpVectorDestroy(&x[i]));
     PetscCall(VpSmootherDestroy(&smoother[i]));
     PetscCall(VpLevelDestroy(&level[i]));
     PetscCall(WorldDestroy(&w[i]));

@@ -62,7 +62,16 @@ static inline VpSide VpDomainSide(VpDomain domain, int32_t beyond)
 
 /* ghosts in [nown, nface), [nown, nsweep), [nown, nlocal); those in [nown, nsweep) whose parent is own (with coarser); what lies beyond the
    sides of own cells that are shared with ghosts, side by side (with sides) */
-typedef enum { VP_GHOST_FACE, VP_GHOST_SWEEP, VP_GHOST_ALL, VP_GHOST_CHILD, VP_GHOST_SIDE, VP_GHOST_KINDS } VpGhostKind;
+typedef enum {
+  VP_GHOST_FACE,
+  VP_GHOST_SWEEP,
+  VP_GHOST_ALL,
+  VP_GHOST_CHILD,
+  VP_GHOST_SIDE,
+  VP_GHOST_KINDS,
+  VP_GHOST_HALO = VP_GHOST_KINDS, /* those in [nown, nhalo): they travel with VP_GHOST_ALL */
+  VP_GHOST_NONE
+} VpGhostKind;
 
 /* How ghosts travel where they live on devices: through the host; by MPI that takes device memory; by the backend's own links. */
 typedef enum { VP_TRANSPORT_HOST, VP_TRANSPORT_MPI, VP_TRANSPORT_LINK } VpTransport;

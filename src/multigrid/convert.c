@@ -1,24 +1,31 @@
 /* Between outer vectors, double in the orthonormal basis, and those of a level. */
 #include "internal.h"
 
-PetscErrorCode VpLevelEnter(VpLevel level, double scale, const double *r, void *b)
+PetscErrorCode VpVectorEnter(VpVector v, double scale, const double *r)
 {
+  const VpLevel level = v->level;
+  void         *values;
+
   PetscFunctionBegin;
+  PetscCall(VpVectorWrite(v, VP_GHOST_NONE, &values));
   PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
-  PetscCall(level->ops->enter(&level->view, scale, r, b));
+  PetscCall(level->ops->enter(&level->view, scale, r, values));
   PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
   PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelEnterResidual(VpLevel level, VpLevel outer, double scale, const double *x, VpGhosts ghosts, const double *f, void *b,
-                                    PetscReal *norm2)
+PetscErrorCode VpVectorEnterResidual(VpVector v, VpLevel outer, double scale, const double *x, VpGhosts ghosts, const double *f,
+                                     PetscReal *norm2)
 {
-  double own = 0;
+  const VpLevel level = v->level;
+  double        own = 0;
+  void         *values;
 
   PetscFunctionBegin;
+  PetscCall(VpVectorWrite(v, VP_GHOST_NONE, &values));
   PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
-  PetscCall(level->ops->enter_residual(&level->view, &outer->view, scale, x, ghosts, f, b, norm2 ? &own : NULL));
+  PetscCall(level->ops->enter_residual(&level->view, &outer->view, scale, x, ghosts, f, values, norm2 ? &own : NULL));
   PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown) + (x ? VpLevelApplyFlops(outer) : 0)));
   if (norm2) {
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, level->mesh->comm));
@@ -28,11 +35,15 @@ PetscErrorCode VpLevelEnterResidual(VpLevel level, VpLevel outer, double scale, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelLeave(VpLevel level, PetscBool add, double scale, const void *x, double *z)
+PetscErrorCode VpVectorLeave(VpVector v, PetscBool add, double scale, double *z)
 {
+  const VpLevel level = v->level;
+  const void   *values;
+
   PetscFunctionBegin;
+  PetscCall(VpVectorReadBegin(v, VP_GHOST_NONE, &values, NULL));
   PetscCall(PetscLogEventBegin(VP_EVENT_CONVERT, 0, 0, 0, 0));
-  PetscCall(level->ops->leave(&level->view, add, scale, x, z));
+  PetscCall(level->ops->leave(&level->view, add, scale, values, z));
   PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
   PetscCall(PetscLogEventEnd(VP_EVENT_CONVERT, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

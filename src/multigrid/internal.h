@@ -1,21 +1,40 @@
 /* What the files of this folder share. */
 #pragma once
-#include "multigrid.h"
+#include "coarse.h"
 #include "dictionary.h"
 #include "../base/memory.h"
 #include "../together.h"
 
-/* gather.c. A gather is NULL where the finer level's parents live where the level does. b = R r on the next level, own cells; x = P xc
-   (add: +=) on cells [0, count), for which the ghosts of xc travel */
-PetscErrorCode VpGatherCreate(VpMesh spread, VpLevel, VpGather *);
-PetscErrorCode VpGatherDestroy(VpGather *);
-PetscErrorCode VpRestrict(VpLevel fine, VpGather, const void *r, void *b);
-PetscErrorCode VpProlong(VpLevel fine, VpLevel coarse, VpGather, int32_t count, PetscBool add, void *xc, void *x);
-/* separable.c: NULL where the level's problem does not separate. x[0] = A^-1 b on own cells; the level outlives it */
-typedef struct VpSeparable_ *VpSeparable;
-PetscErrorCode VpSeparableCreate(VpLevel, VpSeparable *);
-PetscErrorCode VpSeparableSolve(VpSeparable, void *b, void *const x[2]);
-PetscErrorCode VpSeparableDestroy(VpSeparable *);
+/* transfer.c. A move is NULL where the finer level's parents live where the coarse level does. b = R r; x = P xc (add: +=) on cells
+   [0, count) of the finer level. */
+typedef struct VpMove_ *VpMove;
+PetscErrorCode          VpMoveCreate(VpMesh spread, VpLevel, VpMove *);
+PetscErrorCode          VpMoveDestroy(VpMove *);
+PetscErrorCode          VpRestrict(VpLevel fine, VpMove, VpVector r, VpVector b);
+PetscErrorCode          VpProlong(VpLevel fine, VpMove, VpVector xc, int32_t count, PetscBool add, void *x);
+/* replay.c: launches that are replayed; what PETSc counts of them (flops, messages sent and received, their bytes); the states of the
+   vectors after them */
+typedef PetscErrorCode (*VpWork)(void *context);
+typedef struct VpRecorded_ {
+  VpRecording    recording;
+  PetscLogDouble flops, messages[4];
+  VpVectorState *after;
+} VpRecorded;
+/* Runs work(context), or replays its launches. vectors[n]: those that the work changes and later work uses; some may be NULL. */
+PetscErrorCode VpReplay(VpLevel, VpRecorded *, PetscInt n, const VpVector vectors[], VpWork work, void *context);
+PetscErrorCode VpRecordedForget(const VpBackend *, VpRecorded *);
+/* cycle.c: the way of one application through the levels from `level` down */
+typedef struct {
+  VpCycle   cycle;
+  PetscInt  level;
+  PetscBool transpose;
+} VpPass;
+PetscErrorCode VpCycleWhole(const VpPass *);            /* x += M (b - A x) */
+PetscErrorCode VpCycleDown(const VpPass *, PetscInt l); /* smooths, restricts the residual to b of the next level, whose x is 0 then */
+PetscErrorCode VpCycleTurn(const VpPass *);
+PetscErrorCode VpCycleSolveCoarsest(VpCycle);
+PetscErrorCode VpCycleUp(const VpPass *, PetscInt l);                   /* prolongs x of the next level, smooths */
+PetscInt       VpCycleVectors(VpCycle, PetscInt l, VpVector vectors[]); /* lists those of levels l, l + 1, ..., and says how many */
 /* coefficient.c: keeps the coefficient for all local cells; sets level->uniform and typical */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const PetscReal own[]);
 /* coefficient.c: the 2^dim cells' coefficients as scale times a product of one factor per direction, which is 1 in the cell where it is

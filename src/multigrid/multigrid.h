@@ -1,6 +1,6 @@
 /* The algorithm: levels, smoother, cycle. Loops over the ops table; nothing here knows a precision, a dimension or a device. */
 #pragma once
-#include "../communication/communication.h"
+#include "vector.h"
 #include <petscksp.h>
 
 /* what -log_view shows; registered by src/petsc/plugin.c */
@@ -35,15 +35,13 @@ PetscErrorCode VpArraysRelease(VpArrays *);
 
 /* A level: mesh, tables and kernels in one precision and basis. Two uses: the outer operator (double, orthonormal, ghosts by sides) and a
    level of the cycle. */
-typedef struct VpLevel_     *VpLevel;
-typedef struct VpGather_    *VpGather;    /* gather.c */
 struct VpLevel_ {
   int              refct;
   VpMesh           mesh;
-  VpProblem        problem;     /* coefficient: own copy for cells [0, nlocal), or NULL */
-  PetscReal        scale;       /* 2^exponent of the problem */
-  PetscReal        uniform;     /* 2^exponent a where a is the same in all cells of all ranks, else 0 */
-  PetscReal        typical;     /* that of the patches' eigenvalues: uniform, else a power of two next to the largest 2^exponent a */
+  VpProblem        problem; /* coefficient: own copy for cells [0, nlocal), or NULL */
+  PetscReal        scale;   /* 2^exponent of the problem */
+  PetscReal        uniform; /* 2^exponent a where a is the same in all cells of all ranks, else 0 */
+  PetscReal        typical; /* that of the patches' eigenvalues: uniform, else a power of two next to the largest 2^exponent a */
   VpPrecision      precision;
   VpBasis          basis;
   const VpBackend *backend;
@@ -63,18 +61,6 @@ PetscErrorCode VpLevelCreateOuter(VpMesh, const VpProblem *, const VpBackend *, 
 PetscErrorCode VpLevelReference(VpLevel);
 PetscErrorCode VpLevelDestroy(VpLevel *);
 PetscErrorCode VpLevelSetTransfer(VpLevel fine); /* fills the view of the transfers to mesh->coarser */
-PetscErrorCode VpLevelVectorCreate(VpLevel, const char *what, void **v); /* zero; with room for ghosts of all kinds */
-/* Ghost values from their owners; own: [nown] cells, ghost: those of the kind, which are there after VpArrive; of VP_GHOST_SIDE only those
-   that make the traces. One of a kind at a time. */
-PetscErrorCode VpLevelExchangeBegin(VpLevel, VpGhostKind, const void *own, void *ghost, VpGhosts *);
-PetscErrorCode VpLevelRefresh(VpLevel, VpGhostKind, void *v, VpGhosts *); /* the same with ghosts right behind own cells */
-PetscErrorCode VpLevelExchange(VpLevel, VpGhostKind, void *v);            /* and waits */
-/* Outer vectors, double and orthonormal, to b and from x of a level, own cells: b = scale r; b = scale (f - A x) (x NULL: scale f), norm2:
-   the sum of its squares over all ranks, or NULL; z = scale x (add: z += scale x) */
-PetscErrorCode VpLevelEnter(VpLevel, double scale, const double *r, void *b);
-PetscErrorCode VpLevelEnterResidual(VpLevel, VpLevel outer, double scale, const double *x, VpGhosts, const double *f, void *b,
-                                    PetscReal *norm2);
-PetscErrorCode VpLevelLeave(VpLevel, PetscBool add, double scale, const void *x, double *z);
 /* What a precision holds: penalty k(k+1), beyond which sweeps in single precision diverge (1/eps) and A x in double has fewer than three
    digits; and 2^spread, the quotient of the numbers of VpProblemRange() */
 #define VP_MOST_PENALTY(precision) ((precision) == VP_SINGLE ? 8e6 : 4e10)
@@ -90,75 +76,47 @@ PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal 
 PetscLogDouble VpLevelApplyFlops(VpLevel);
 PetscErrorCode VpLogFlops(VpLevel, PetscLogDouble); /* of work on the level's backend */
 
-/* The coloured multiplicative vertex-patch smoother of one level. */
-typedef struct VpSmoother_ *VpSmoother;
-PetscErrorCode VpSmootherCreate(VpLevel, VpSpace, VpResidual, VpExchange, VpSmoother *);
-PetscErrorCode VpSmootherDestroy(VpSmoother *);
-const VpPatchView *VpSmootherPatches(VpSmoother);
-/* a smoother's sweep or color, where auto is asked: on small levels every colour exchanges */
-PetscErrorCode VpChooseExchange(VpLevel, VpExchange asked, VpExchange *);
-/* In single precision: before the last colour the owners' values come to ghosts, whose copies have rounding errors of their own. Neighbours
-   would else be solved against what differs by these, and the residual shows it, on the finest level. */
-PetscErrorCode VpSmootherClose(VpSmoother);
-/* takes the residual form also where the replacement form would do: for comparison */
-PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
-/* One sweep over all colours (reverse: in opposite order). x: two buffers, values in x[0] before and after (own cells). Ghosts (VP_GHOST_ALL
-   of x[0], VP_GHOST_SWEEP of b) are current on entry, but for some that may be under way, unless zero: x[0] is all 0. They are not, of x[0],
-   on return. */
-PetscErrorCode VpSmootherSweep(VpSmoother, PetscBool zero, PetscBool reverse, VpGhosts under_way, void *b, void *const x[2]);
-PetscLogDouble VpSmootherFlops(VpSmoother);
-
-/* The coarsest problem. auto: its inverse where it separates (separable.c), otherwise sweeps on devices and a KSP on the host; sweeps that do
-   not converge: a KSP on the assembled matrix. */
-typedef struct VpCoarse_ *VpCoarse;
-PetscErrorCode VpCoarseCreate(VpLevel, VpCoarseType, const char prefix[], PetscObject parent, VpCoarse *);
-PetscErrorCode VpCoarseSolve(VpCoarse, void *b, void *const x[2]); /* x[0] = A^-1 b on own cells */
-PetscErrorCode VpCoarseGetKSP(VpCoarse, KSP *); /* NULL where there is none */
-PetscInt       VpCoarseStopped(VpCoarse); /* iterations after which its KSP did not converge; 0: it always did */
-PetscErrorCode VpCoarseView(VpCoarse, PetscViewer);
-PetscErrorCode VpCoarseDestroy(VpCoarse *);
+/* With fewer cells a rank than this latency costs more than work: sweeps exchange after every colour, levels on devices gather on fewer ranks. */
+#define VP_FEW_CELLS 4096
+/* a smoother's sweep or color, where auto is asked */
+VpExchange VpChooseExchange(VpLevel, VpExchange asked);
 
 /* assemble.c: the matrix of a (host, double, orthonormal) level; its diagonal; a function equal to 1 */
 PetscErrorCode VpSetPositiveDefinite(Mat);
 PetscErrorCode VpAssemble(VpLevel, MatType, Mat *);
-PetscErrorCode VpDiagonal(VpLevel, double d[]);      /* [nown][n^dim] */
+PetscErrorCode VpDiagonal(VpLevel, double d[]);                /* [nown][n^dim] */
 PetscErrorCode VpAbsoluteSums(VpLevel, NormType, PetscReal *); /* matrix norms: NORM_1, NORM_FROBENIUS, NORM_INFINITY, over all ranks */
-PetscErrorCode VpConstant(VpLevel, double one[]);    /* [nown][n^dim] coefficients of the function 1 */
+PetscErrorCode VpConstant(VpLevel, double one[]);              /* [nown][n^dim] coefficients of the function 1 */
 PetscBool      VpProblemIsSingular(VpMesh, const VpProblem *); /* no Dirichlet face, no reaction: constants are the null space */
-
-/* launches that are replayed, and what PETSc counts of them: flops, messages sent and received, their bytes */
-typedef struct {
-  VpRecording    recording;
-  PetscLogDouble flops, messages[4];
-} VpRecorded;
 
 /* The multigrid cycle. */
 typedef struct {
-  VpSpace     space;
-  VpResidual  residual;
-  VpExchange  exchange;
-  VpPrecision precision;
-  VpCycleType type;
-  PetscInt    pre, post;
-  PetscBool   symmetric; /* colours in reverse order in the pre-smoother */
-  PetscInt    levels;    /* 0: down to boxes refined once */
+  VpSpace      space;
+  VpResidual   residual;
+  VpExchange   exchange;
+  VpPrecision  precision;
+  VpCycleType  type;
+  PetscInt     pre, post;
+  PetscBool    symmetric; /* colours in reverse order in the pre-smoother */
+  PetscInt     levels;    /* 0: down to boxes refined once */
   VpCoarseType coarse;
-  PetscInt    gather;    /* levels with fewer cells a rank than this gather on fewer ranks; PETSC_DECIDE */
-  PetscBool   replay;    /* on devices: the cycle's launches as one recorded piece, where that is possible */
+  PetscInt     gather; /* levels with fewer cells a rank than this gather on fewer ranks; PETSC_DECIDE: VpLeastCells() */
+  PetscBool    replay; /* on devices: the cycle's launches as one recorded piece, where that is possible */
 } VpCycleOptions;
 typedef struct VpCycle_ *VpCycle;
 struct VpCycle_ {
-  VpCycleOptions options;
-  PetscInt       nlevel;   /* 0 is the finest */
-  VpLevel       *level;
-  VpSmoother    *smoother; /* [nlevel]; the coarsest has none */
-  VpGather      *gather;   /* [nlevel]; NULL where a level lives on as many ranks as the finer one */
-  VpCoarse       coarse;
-  void         **b, **x[2], **r; /* [nlevel] vectors; r[l] NULL until it is needed */
-  VpGhosts      *under_way;      /* [nlevel] ghosts of b for sweeps, there or under way until b changes; values NULL: not asked for */
-  PetscBool      replays, whole; /* the cycle, or what comes before and after its coarse solve */
-  VpRecorded    *recorded;       /* [nlevel][plain, transposed][whole or before, after] from a level down */
+  VpCycleOptions       options;
+  PetscInt             nlevel; /* 0 is the finest */
+  VpLevel             *level;
+  VpVector            *b, *x, *r; /* [nlevel] right-hand sides, corrections, residuals; NULL until they are needed */
+  struct VpSmoother_ **smoother;  /* [nlevel]; the coarsest has none */
+  struct VpMove_     **move;      /* [nlevel] from the ranks where the parents live; NULL where a level lives there, too */
+  struct VpCoarse_    *coarse;
+  PetscBool            replays, whole; /* the cycle, or what comes before and after its coarse solve */
+  struct VpRecorded_  *recorded;       /* [nlevel][plain, transposed][whole or before, after] from a level down */
+  VpVector            *vectors;        /* [3 nlevel] room for a list of them */
 };
+PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *);
 /* parent: the PC, whose prefix and tab level the coarse KSP takes */
 PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, PetscObject parent, VpCycle *);
 PetscErrorCode VpCycleDestroy(VpCycle *);
@@ -171,12 +129,22 @@ PetscErrorCode VpCycleEnterResidual(VpCycle, PetscInt level, VpLevel outer, doub
    transpose: the adjoint cycle */
 PetscErrorCode VpCycleSolve(VpCycle, PetscInt level, PetscBool transpose, PetscBool add, double scale, double *z);
 
-/* runs work(context) or replays its launches, where the cycle replays; forget with the backend */
-PetscErrorCode VpCycleReplay(VpCycle, VpRecorded *, PetscErrorCode (*work)(void *), void *context);
+/* the solver of the coarsest level */
+PetscErrorCode VpCycleGetCoarseKSP(VpCycle, KSP *); /* NULL where there is none */
+PetscInt       VpCycleCoarseStopped(VpCycle);       /* iterations after which that KSP did not converge; 0: it always did */
+PetscErrorCode VpCycleViewCoarse(VpCycle, PetscViewer);
+
+/* One sweep from zero as a preconditioner, z = about A^-1 r. First r goes in, by VpVectorEnter or VpVectorEnterResidual. */
+typedef struct VpOneSweep_ *VpOneSweep;
+PetscErrorCode              VpOneSweepCreate(VpLevel, VpSpace, VpResidual, VpExchange, VpOneSweep *);
+VpVector                    VpOneSweepRightSide(VpOneSweep);
+/* z = scale M r (add: +=), with the exponent that the level's A has */
+PetscErrorCode VpOneSweepSolve(VpOneSweep, PetscBool reverse, PetscBool add, double scale, double *z);
+PetscErrorCode VpOneSweepDestroy(VpOneSweep *);
 
 /* Nested iteration, x = about A^-1 b, with the levels of a cycle that lives longer. finest: the outer operator of the cycle's finest level.
    b is what VpCycleEnter put in on that level. */
 typedef struct VpNested_ *VpNested;
-PetscErrorCode VpNestedCreate(VpCycle, VpLevel finest, VpNested *);
-PetscErrorCode VpNestedGuess(VpNested, double *x);
-PetscErrorCode VpNestedDestroy(VpNested *);
+PetscErrorCode            VpNestedCreate(VpCycle, VpLevel finest, VpNested *);
+PetscErrorCode            VpNestedGuess(VpNested, double *x);
+PetscErrorCode            VpNestedDestroy(VpNested *);

@@ -5,11 +5,13 @@
 #include "internal.h"
 
 struct VpNested_ {
-  VpCycle  cycle;
-  VpLevel *level;  /* [nlevel] outer operators; the finest is the caller's */
-  VpGather *gather; /* [nlevel] as in the cycle */
-  void   **b, **x; /* [nlevel] own right-hand sides and solutions, not of the finest */
-  VpRecorded below; /* the work on all levels but the finest */
+  VpCycle    cycle;
+  PetscInt   nlevel;
+  VpLevel   *level;  /* [nlevel] outer operators; the finest is the caller's */
+  VpMove    *move;   /* [nlevel] as in the cycle */
+  VpVector  *b, *x;  /* [nlevel] own right-hand sides and solutions, not of the finest */
+  VpVector  *vector; /* [5 nlevel] those, and the cycle's below the finest level */
+  VpRecorded below;  /* the work on all levels but the finest */
 };
 
 PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
@@ -21,7 +23,10 @@ PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
   PetscCall(PetscNew(&nested));
   *out = nested;
   nested->cycle = cycle;
-  PetscCall(PetscCalloc4(nlevel + 1, &nested->level, nlevel, &nested->gather, nlevel, &nested->b, nlevel, &nested->x));
+  nested->nlevel = nlevel;
+  PetscCall(PetscCalloc3(nlevel, &nested->level, nlevel, &nested->move, 5 * nlevel, &nested->vector));
+  nested->b = nested->vector;
+  nested->x = nested->b + nlevel;
   PetscCall(VpLevelReference(finest));
   nested->level[0] = finest;
   for (PetscInt l = 1; l < nlevel; l++) {
@@ -29,9 +34,9 @@ PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
 
     problem.exponent = finest->problem.exponent;
     PetscCall(VpLevelCreateOuter(cycle->level[l]->mesh, &problem, finest->backend, &nested->level[l]));
-    PetscCall(VpLevelVectorCreate(nested->level[l], "right-hand side", &nested->b[l]));
-    PetscCall(VpLevelVectorCreate(nested->level[l], "solution", &nested->x[l]));
-    PetscCall(VpGatherCreate(cycle->level[l - 1]->mesh->coarser, nested->level[l], &nested->gather[l]));
+    PetscCall(VpVectorCreate(nested->level[l], 1, "right-hand side", &nested->b[l]));
+    PetscCall(VpVectorCreate(nested->level[l], 1, "solution", &nested->x[l]));
+    PetscCall(VpMoveCreate(cycle->level[l - 1]->mesh->coarser, nested->level[l], &nested->move[l]));
   }
   for (PetscInt l = 0; l + 1 < nlevel; l++) {
     if (!nested->level[l]->transfer.P) PetscCall(VpLevelSetTransfer(nested->level[l]));
@@ -41,20 +46,32 @@ PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
 
 PetscErrorCode VpNestedDestroy(VpNested *out)
 {
-  VpNested nested = *out;
+  VpNested       nested = *out;
+  const PetscInt nlevel = nested ? nested->nlevel : 0;
 
   PetscFunctionBegin;
   *out = NULL;
   if (!nested) PetscFunctionReturn(PETSC_SUCCESS);
-  if (nested->level[0]->backend->forget) PetscCall(nested->level[0]->backend->forget(&nested->below.recording));
-  for (PetscInt l = 0; nested->level[l]; l++) {
-    if (nested->b[l]) PetscCall(nested->level[l]->backend->release(nested->b[l]));
-    if (nested->x[l]) PetscCall(nested->level[l]->backend->release(nested->x[l]));
-    PetscCall(VpGatherDestroy(&nested->gather[l]));
+  PetscCall(VpRecordedForget(nested->level[0]->backend, &nested->below));
+  for (PetscInt l = 0; l < nlevel; l++) {
+    PetscCall(VpVectorDestroy(&nested->b[l]));
+    PetscCall(VpVectorDestroy(&nested->x[l]));
+    PetscCall(VpMoveDestroy(&nested->move[l]));
     PetscCall(VpLevelDestroy(&nested->level[l]));
   }
-  PetscCall(PetscFree4(nested->level, nested->gather, nested->b, nested->x));
+  PetscCall(PetscFree3(nested->level, nested->move, nested->vector));
   PetscCall(PetscFree(nested));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the own values of an outer vector that is about to be written */
+static PetscErrorCode Write(VpVector v, double **values)
+{
+  void *own;
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorWrite(v, VP_GHOST_NONE, &own));
+  *values = (double *)own;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,14 +79,13 @@ PetscErrorCode VpNestedDestroy(VpNested *out)
 static PetscErrorCode RestrictAll(VpNested nested)
 {
   const VpCycle cycle = nested->cycle;
+  double       *b = NULL;
 
   PetscFunctionBegin;
-  for (PetscInt l = 0; l + 1 < cycle->nlevel; l++) {
-    const VpLevel fine = cycle->level[l], coarse = cycle->level[l + 1];
-
-    PetscCall(VpLevelExchange(fine, VP_GHOST_CHILD, cycle->b[l]));
-    PetscCall(VpRestrict(fine, cycle->gather[l + 1], cycle->b[l], cycle->b[l + 1]));
-    PetscCall(VpLevelLeave(coarse, PETSC_FALSE, 1, cycle->b[l + 1], (double *)nested->b[l + 1]));
+  for (PetscInt l = 0; l + 1 < nested->nlevel; l++) {
+    PetscCall(VpRestrict(cycle->level[l], cycle->move[l + 1], cycle->b[l], cycle->b[l + 1]));
+    PetscCall(Write(nested->b[l + 1], &b));
+    PetscCall(VpVectorLeave(cycle->b[l + 1], PETSC_FALSE, 1, b));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -77,13 +93,30 @@ static PetscErrorCode RestrictAll(VpNested nested)
 static PetscErrorCode Refine(VpNested nested, PetscInt l)
 {
   const VpLevel level = nested->level[l];
-  double       *x = (double *)nested->x[l];
+  const void   *b, *x;
+  double       *refined = NULL;
   VpGhosts      ghosts;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelRefresh(level, level->reads, x, &ghosts));
-  PetscCall(VpCycleEnterResidual(nested->cycle, l, level, 1, x, ghosts, (const double *)nested->b[l], NULL));
-  PetscCall(VpCycleSolve(nested->cycle, l, PETSC_FALSE, PETSC_TRUE, 1, x));
+  PetscCall(VpVectorReadBegin(nested->x[l], level->reads, &x, &ghosts));
+  PetscCall(VpVectorReadBegin(nested->b[l], VP_GHOST_NONE, &b, NULL));
+  PetscCall(VpCycleEnterResidual(nested->cycle, l, level, 1, (const double *)x, ghosts, (const double *)b, NULL));
+  PetscCall(Write(nested->x[l], &refined));
+  PetscCall(VpCycleSolve(nested->cycle, l, PETSC_FALSE, PETSC_TRUE, 1, refined));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the coarsest problem */
+static PetscErrorCode Solve(VpNested nested, PetscInt l)
+{
+  const void *b;
+  double     *x = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorReadBegin(nested->b[l], VP_GHOST_NONE, &b, NULL));
+  PetscCall(VpCycleEnter(nested->cycle, l, 1, (const double *)b));
+  PetscCall(Write(nested->x[l], &x));
+  PetscCall(VpCycleSolve(nested->cycle, l, PETSC_FALSE, PETSC_FALSE, 1, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,7 +126,7 @@ static PetscErrorCode ProlongTo(VpNested nested, PetscInt l, double *x)
   const VpLevel fine = nested->level[l];
 
   PetscFunctionBegin;
-  PetscCall(VpProlong(fine, nested->level[l + 1], nested->gather[l + 1], fine->view.nown, PETSC_FALSE, nested->x[l + 1], x));
+  PetscCall(VpProlong(fine, nested->move[l + 1], nested->x[l + 1], fine->view.nown, PETSC_FALSE, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,25 +134,36 @@ static PetscErrorCode ProlongTo(VpNested nested, PetscInt l, double *x)
 static PetscErrorCode Below(void *context)
 {
   VpNested       nested = (VpNested)context;
-  const PetscInt last = nested->cycle->nlevel - 1;
+  const PetscInt last = nested->nlevel - 1;
+  double        *x = NULL;
 
   PetscFunctionBegin;
   PetscCall(RestrictAll(nested));
-  PetscCall(VpCycleEnter(nested->cycle, last, 1, (const double *)nested->b[last]));
-  PetscCall(VpCycleSolve(nested->cycle, last, PETSC_FALSE, PETSC_FALSE, 1, (double *)nested->x[last]));
+  PetscCall(Solve(nested, last));
   for (PetscInt l = last - 1; l > 0; l--) {
-    PetscCall(ProlongTo(nested, l, (double *)nested->x[l]));
+    PetscCall(Write(nested->x[l], &x));
+    PetscCall(ProlongTo(nested, l, x));
     PetscCall(Refine(nested, l));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReplayBelow(VpNested nested)
+{
+  const VpCycle  cycle = nested->cycle;
+  const PetscInt own = 2 * nested->nlevel, others = VpCycleVectors(cycle, 1, nested->vector + own);
+
+  PetscFunctionBegin;
+  PetscCall(VpReplay(cycle->level[0], &nested->below, own + others, nested->vector, Below, nested));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpNestedGuess(VpNested nested, double *x)
 {
   PetscFunctionBegin;
-  if (nested->cycle->nlevel == 1) PetscCall(VpCycleSolve(nested->cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, x));
+  if (nested->nlevel == 1) PetscCall(VpCycleSolve(nested->cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, x));
   else {
-    if (nested->cycle->whole) PetscCall(VpCycleReplay(nested->cycle, &nested->below, Below, nested));
+    if (nested->cycle->whole) PetscCall(ReplayBelow(nested));
     else PetscCall(Below(nested));
     PetscCall(ProlongTo(nested, 0, x));
   }

@@ -5,16 +5,16 @@
 
 #define LONGEST 128 /* numbers on a line */
 
-struct VpSeparable_ {
+typedef struct {
   VpLevel        level;
-  int32_t        extent[3]; /* the lattice of cells; 0 on ranks without */
-  const int32_t *cell;      /* [extent 0 1 2] x fastest: the local cell; this and the following on the backend */
+  int32_t        extent[3];   /* the lattice of cells; 0 on ranks without */
+  const int32_t *cell;        /* [extent 0 1 2] x fastest: the local cell; this and the following on the backend */
   const void    *F[3], *B[3]; /* [m][m], m = extent n: V^T from the level's basis, V to it */
-  const void    *inverse;   /* [cells][n^dim] of modes: 1 / (lambda_x + lambda_y + lambda_z) */
-};
+  const void    *inverse;     /* [cells][n^dim] of modes: 1 / (lambda_x + lambda_y + lambda_z) */
+} Separable;
 
 /* numbers the different values of x[i], which are apart by more than eps; how many there are */
-static PetscErrorCode Rank(PetscInt n, const PetscReal x[], PetscReal eps, int32_t rank[], int32_t *count)
+static PetscErrorCode Enumerate(PetscInt n, const PetscReal x[], PetscReal eps, int32_t number[], int32_t *count)
 {
   PetscReal *sorted;
   PetscInt   at;
@@ -29,7 +29,7 @@ static PetscErrorCode Rank(PetscInt n, const PetscReal x[], PetscReal eps, int32
   }
   for (PetscInt i = 0; i < n; i++) {
     PetscCall(PetscFindReal(x[i], *count, sorted, eps, &at));
-    rank[i] = (int32_t)at;
+    number[i] = (int32_t)at;
   }
   PetscCall(PetscFree(sorted));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -85,7 +85,7 @@ static PetscErrorCode FindGrid(VpDomain domain, int32_t place[], int32_t grid[3]
       lower[b] = domain->lower[3 * (size_t)b + d];
       size = PetscMin(size, domain->upper[3 * (size_t)b + d] - lower[b]);
     }
-    PetscCall(Rank(n, lower, size / 4, place + (size_t)d * n, &grid[d]));
+    PetscCall(Enumerate(n, lower, size / 4, place + (size_t)d * n, &grid[d]));
   }
   PetscCall(PetscFree(lower));
   PetscCall(FillsGrid(domain, place, grid, &fills));
@@ -125,9 +125,9 @@ static PetscErrorCode FindLattice(VpMesh mesh, int n, int32_t extent[3], int32_t
 /* D_d on a grid line, of the host's orthonormal level: L [m][m] */
 static PetscErrorCode LineMatrix(VpLevel host, const int32_t extent[3], const int32_t cell[], int d, long double L[])
 {
-  const VpView  *v = &host->view;
-  const int      n = v->n, m = extent[d] * n, step = d ? extent[0] * (d == 2 ? extent[1] : 1) : 1;
-  const double  *traces = (const double *)v->traces;
+  const VpView *v = &host->view;
+  const int     n = v->n, m = extent[d] * n, step = d ? extent[0] * (d == 2 ? extent[1] : 1) : 1;
+  const double *traces = (const double *)v->traces;
 
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(L, (size_t)m * m));
@@ -155,7 +155,7 @@ static PetscErrorCode LineMatrix(VpLevel host, const int32_t extent[3], const in
 }
 
 /* F = V^T leave, B = enter V for one direction, a cell at a time */
-static PetscErrorCode PlaceTransforms(VpSeparable s, int d, const long double V[])
+static PetscErrorCode PlaceTransforms(Separable *s, int d, const long double V[])
 {
   const VpBasis *basis = &s->level->basis;
   const int      n = basis->n, m = s->extent[d] * n;
@@ -184,7 +184,7 @@ static PetscErrorCode PlaceTransforms(VpSeparable s, int d, const long double V[
 }
 
 /* 1 / (c + the sum of eigenvalues), or 0 where that is 0 */
-static PetscErrorCode PlaceInverse(VpSeparable s, const int32_t cell[], double lambda[][LONGEST])
+static PetscErrorCode PlaceInverse(Separable *s, const int32_t cell[], double lambda[][LONGEST])
 {
   const int    n = s->level->basis.n, dim = s->level->mesh->dim;
   const size_t block = s->level->block / s->level->real, count = (size_t)s->level->mesh->ncell * block;
@@ -221,7 +221,7 @@ static void TidyConstant(VpDomain domain, int d, int m, double lambda[])
 }
 
 /* F, B and lambda of direction d, from L, which is lost */
-static PetscErrorCode Diagonalize(VpSeparable s, int d, long double L[], double lambda[])
+static PetscErrorCode Diagonalize(Separable *s, int d, long double L[], double lambda[])
 {
   const int    m = s->extent[d] * s->level->basis.n;
   long double *V;
@@ -238,7 +238,7 @@ static PetscErrorCode Diagonalize(VpSeparable s, int d, long double L[], double 
 }
 
 /* the first direction whose lines are as long and have the same matrix: `to` itself, if no other */
-static int SameAs(const VpSeparable s, int to, long double *const L[])
+static int SameAs(const Separable *s, int to, long double *const L[])
 {
   const size_t m = (size_t)s->extent[to] * s->level->basis.n;
 
@@ -253,7 +253,7 @@ static int SameAs(const VpSeparable s, int to, long double *const L[])
 }
 
 /* host: the same level there, orthonormal, double, without reaction */
-static PetscErrorCode Fill(VpSeparable s, VpLevel host, const int32_t cell[])
+static PetscErrorCode Fill(Separable *s, VpLevel host, const int32_t cell[])
 {
   const VpLevel level = s->level;
   const int     dim = level->mesh->dim;
@@ -281,17 +281,16 @@ static PetscErrorCode Fill(VpSeparable s, VpLevel host, const int32_t cell[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpSeparableCreate(VpLevel level, VpSeparable *out)
+static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject parent, void **data)
 {
   const VpMesh mesh = level->mesh;
   VpProblem    problem = level->problem;
-  VpSeparable  s;
+  Separable   *s;
   VpLevel      host;
   int32_t     *cell;
   int          separates;
 
   PetscFunctionBegin;
-  *out = NULL;
   separates = level->uniform > 0 && (!mesh->nown || mesh->nsweep == mesh->ncell);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &separates, 1, MPI_INT, MPI_LAND, mesh->comm));
   if (!separates) PetscFunctionReturn(PETSC_SUCCESS);
@@ -303,25 +302,27 @@ PetscErrorCode VpSeparableCreate(VpLevel level, VpSeparable *out)
     PetscCall(VpLevelCreate(mesh, &problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &host));
     PetscCall(VpTogether(mesh->comm, mesh->nown ? Fill(s, host, cell) : PETSC_SUCCESS));
     PetscCall(VpLevelDestroy(&host));
-    *out = s;
-  } else
-    PetscCall(PetscFree(s));
+    *data = s;
+  } else PetscCall(PetscFree(s));
   PetscCall(PetscFree(cell));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpSeparableSolve(VpSeparable s, void *b, void *const x[2])
+/* Along every direction forwards and back, between the two buffers of x: an even number of times. */
+static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
 {
-  const VpLevel level = s->level;
-  const int     dim = level->mesh->dim;
-  const void   *from = b;
+  const Separable *s = (const Separable *)data;
+  const VpLevel    level = s->level;
+  const int        dim = level->mesh->dim;
+  const void      *from;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelExchange(level, VP_GHOST_SWEEP, b));
+  PetscCall(VpVectorRead(b, VP_GHOST_SWEEP, &from));
+  PetscCall(VpVectorWrite(x, VP_GHOST_NONE, NULL));
   if (!level->mesh->nown) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < 2 * dim; i++) {
-    const int  d = i < dim ? dim - 1 - i : i - dim;
-    void      *to = x[(i + 1) % 2];
+    const int   d = i < dim ? dim - 1 - i : i - dim;
+    void       *to = x->buffer[(i + 1) % 2];
     const void *M = i < dim ? s->F[d] : s->B[d], *w = i == dim - 1 ? s->inverse : NULL;
 
     PetscCall(level->ops->along(&level->view, d, s->extent, s->cell, M, w, from, to));
@@ -331,9 +332,18 @@ PetscErrorCode VpSeparableSolve(VpSeparable s, void *b, void *const x[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpSeparableDestroy(VpSeparable *s)
+static PetscErrorCode View(void *data, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(*s));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "inverted exactly, by fast diagonalisation\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static PetscErrorCode Destroy(void *data)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const VpCoarseOps VpCoarseSeparable = {.create = Create, .solve = Solve, .view = View, .destroy = Destroy};

@@ -14,9 +14,9 @@ struct VpSmoother_ {
   VpExchange     exchange;
   int            ncolor, start[9];   /* the batches of colour c are [start[c], start[c+1]) */
   int32_t        color[9], inner[8]; /* patches of colour c are [color[c], color[c+1]), those before inner[c] touch no ghost */
-  PetscBool      closes;             /* ghosts are fetched again before the last colour */
+  PetscBool      renews;             /* ghosts are fetched again before the last colour */
   Batch         *batch;
-  void          *r; /* residual `global`: b - A x */
+  VpVector       r; /* residual `global`: b - A x wherever patches are */
   PetscLogDouble flops;
 };
 
@@ -106,30 +106,26 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
   PetscCall(VpLevelPlacePatches(level, &patches, space, &smoother->arrays, &smoother->patches));
   PetscCall(VpPatchesDestroy(&patches));
   if (residual == VP_RESIDUAL_LOCAL) PetscCall(VpTogether(comm, VpLevelPlaceDrops(level, &smoother->arrays, &smoother->patches.drop)));
-  if (residual == VP_RESIDUAL_GLOBAL) PetscCall(VpLevelVectorCreate(level, "smoother's residual", &smoother->r));
+  if (residual == VP_RESIDUAL_GLOBAL) PetscCall(VpVectorCreate(level, 1, "smoother's residual", &smoother->r));
   CountFlops(smoother);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* With few cells a rank, much of what a rank sweeps is ghosts: there an exchange after every colour saves work and iterations. */
-PetscErrorCode VpChooseExchange(VpLevel level, VpExchange asked, VpExchange *exchange)
+VpExchange VpChooseExchange(VpLevel level, VpExchange asked)
 {
-  const PetscInt few = 4096, ranks = VpMeshRanks(level->mesh);
+  const PetscInt ranks = VpMeshRanks(level->mesh);
 
-  PetscFunctionBegin;
-  *exchange = asked;
-  if (asked == VP_EXCHANGE_AUTO) *exchange = ranks > 1 && level->mesh->ncell < few * ranks ? VP_EXCHANGE_COLOR : VP_EXCHANGE_SWEEP;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (asked != VP_EXCHANGE_AUTO) return asked;
+  return ranks > 1 && level->mesh->ncell < VP_FEW_CELLS * ranks ? VP_EXCHANGE_COLOR : VP_EXCHANGE_SWEEP;
 }
 
-PetscErrorCode VpSmootherClose(VpSmoother smoother)
+void VpSmootherRenewGhosts(VpSmoother smoother)
 {
   const VpLevel   level = smoother->level;
   const PetscBool differ = (PetscBool)(smoother->exchange == VP_EXCHANGE_SWEEP && VpMeshRanks(level->mesh) > 1);
 
-  PetscFunctionBegin;
-  smoother->closes = (PetscBool)(differ && level->precision == VP_SINGLE && !smoother->r);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  smoother->renews = (PetscBool)(differ && level->precision == VP_SINGLE && !smoother->r);
 }
 
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother smoother)
@@ -149,7 +145,7 @@ PetscErrorCode VpSmootherDestroy(VpSmoother *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!smoother) PetscFunctionReturn(PETSC_SUCCESS);
-  if (smoother->r) PetscCall(smoother->level->backend->release(smoother->r));
+  PetscCall(VpVectorDestroy(&smoother->r));
   if (smoother->level->backend->release_plans) PetscCall(smoother->level->backend->release_plans(&smoother->patches.device));
   PetscCall(VpArraysRelease(&smoother->arrays));
   PetscCall(PetscFree(smoother->batch));
@@ -158,43 +154,35 @@ PetscErrorCode VpSmootherDestroy(VpSmoother *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* r = b - A x wherever patches are; the current values go to x[0] */
-static PetscErrorCode GlobalResidual(VpSmoother smoother, unsigned *done, const void *b, void *const x[2])
+/* r = b - A x; the current values go to the first buffer, ghosts as this rank has swept them */
+static PetscErrorCode GlobalResidual(VpSmoother smoother, const void *b, VpVector x, const void **residual)
 {
-  VpLevel       level = smoother->level;
-  const VpView *view = &level->view;
+  const VpLevel  level = smoother->level;
+  const VpView  *view = &level->view;
+  const VpGhosts swept = VpGhostsAt((char *)x->buffer[0] + view->nown * level->block);
+  void          *r;
 
   PetscFunctionBegin;
-  PetscCall(level->ops->settle(&smoother->patches, view->nsweep, *done, x));
-  *done = 0;
-  PetscCall(level->ops->apply(view, 0, view->nsweep, x[0], VpGhostsAt((char *)x[0] + view->nown * level->block), b, smoother->r));
+  PetscCall(VpVectorSettle(x, &smoother->patches, view->nsweep));
+  PetscCall(VpVectorWrite(smoother->r, VP_GHOST_NONE, &r));
+  PetscCall(level->ops->apply(view, 0, view->nsweep, x->buffer[0], swept, b, r));
+  *residual = r;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* the colour's patches in [first, last) */
-static PetscErrorCode SweepColor(VpSmoother smoother, int color, int32_t first, int32_t last, PetscBool zero, unsigned done, const void *b,
-                                 void *const x[2])
+static PetscErrorCode SweepColor(VpSmoother smoother, int color, int32_t first, int32_t last, const void *b, VpVector x)
 {
-  VpLevel level = smoother->level;
+  const VpLevel level = smoother->level;
 
   PetscFunctionBegin;
   for (int i = smoother->start[color]; i < smoother->start[color + 1]; i++) {
     const Batch  *batch = &smoother->batch[i];
-    const VpForm  form = zero && batch->form != VP_FORM_REPLACE ? VP_FORM_GIVEN : batch->form; /* x = 0: b is the residual */
+    const VpForm  form = VpVectorIsZero(x) && batch->form != VP_FORM_REPLACE ? VP_FORM_GIVEN : batch->form; /* x = 0: b is the residual */
     const int32_t from = PetscMax(first, batch->first), to = PetscMin(last, batch->last);
 
-    if (from < to) PetscCall(level->ops->sweep(&level->view, &smoother->patches, form, from, to, done, b, x));
+    if (from < to) PetscCall(level->ops->sweep(&level->view, &smoother->patches, form, from, to, x->done, b, x->buffer));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* the ghosts of x[0] for both buffers */
-static PetscErrorCode CopyGhosts(VpLevel level, void *const x[2])
-{
-  const size_t at = level->mesh->nown * level->block, bytes = (level->mesh->nsweep - level->mesh->nown) * level->block;
-
-  PetscFunctionBegin;
-  PetscCall(level->backend->copy((char *)x[0] + at, bytes, (char *)x[1] + at));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -203,64 +191,81 @@ static int ColorAt(VpSmoother smoother, PetscBool reverse, int i)
   return reverse ? i : smoother->ncolor - 1 - i;
 }
 
-/* all colours at once, where nothing is exchanged between them and the backend does it; *done = 0 where not */
-static PetscErrorCode SweepAll(VpSmoother smoother, PetscBool reverse, VpGhosts under_way, const void *b, void *const x[2], unsigned *done)
+/* all colours at once, where nothing is exchanged between them and the backend does it */
+static PetscErrorCode SweepAll(VpSmoother smoother, PetscBool reverse, VpGhosts under_way, const void *b, VpVector x, PetscBool *did)
 {
-  VpLevel   level = smoother->level;
-  const int ncolor = smoother->ncolor;
-  PetscBool can = (PetscBool)(level->ops->sweep_all && smoother->exchange != VP_EXCHANGE_COLOR && !smoother->closes);
-  PetscBool did;
-  int       order[8];
+  const VpLevel level = smoother->level;
+  const int     ncolor = smoother->ncolor;
+  PetscBool     can = (PetscBool)(level->ops->sweep_all && smoother->exchange != VP_EXCHANGE_COLOR && !smoother->renews);
+  int           order[8];
 
   PetscFunctionBegin;
-  *done = 0;
+  *did = PETSC_FALSE;
   for (int i = 0; i < smoother->start[ncolor]; i++) can = (PetscBool)(can && smoother->batch[i].form == VP_FORM_REPLACE);
   if (!can || !smoother->start[ncolor]) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < ncolor; i++) order[i] = ColorAt(smoother, reverse, i);
-  PetscCall(level->ops->sweep_all(&level->view, &smoother->patches, ncolor, order, smoother->color, under_way, b, x, &did));
-  if (did) *done = (1u << ncolor) - 1;
+  PetscCall(level->ops->sweep_all(&level->view, &smoother->patches, ncolor, order, smoother->color, under_way, b, x->buffer, did));
+  if (*did) PetscCall(VpVectorSwept(x, (1u << ncolor) - 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SweepColors(VpSmoother smoother, PetscBool zero, PetscBool reverse, VpGhosts under_way, const void *b,
-                                  void *const x[2], unsigned *done)
+/* One colour after the other. Patches that touch no ghost go first while ghosts are under way. */
+static PetscErrorCode SweepColors(VpSmoother smoother, PetscBool reverse, VpGhosts under_way, const void *b, VpVector x)
 {
-  VpLevel   level = smoother->level;
-  const int last = smoother->ncolor - 1;
+  const VpPatchView *patches = &smoother->patches;
+  const int          last = smoother->ncolor - 1;
 
   PetscFunctionBegin;
   for (int i = 0; i <= last; i++) {
     const int       color = ColorAt(smoother, reverse, i);
-    const PetscBool start = (PetscBool)(zero && i == 0), global = (PetscBool)(smoother->r && !start);
-    const PetscBool close = (PetscBool)(smoother->closes && i == last), waits = (PetscBool)(close || (i == 0 && under_way.arrive));
-    const int32_t   inner = waits && !global ? smoother->inner[color] : 0;
+    const PetscBool global = (PetscBool)(smoother->r && !VpVectorIsZero(x));
+    const void     *r = b;
+    int32_t         inner;
 
-    if (close) PetscCall(VpGhostExchangeBeginCurrent(&level->exchange, &smoother->patches, *done, x, &under_way));
-    if (inner) PetscCall(SweepColor(smoother, color, 0, inner, start, *done, b, x));
-    if (waits) PetscCall(VpArrive(under_way));
-    if (close) PetscCall(CopyGhosts(level, x));
-    if (global) PetscCall(GlobalResidual(smoother, done, b, x));
-    PetscCall(SweepColor(smoother, color, inner, INT32_MAX, start, *done, global ? smoother->r : b, x));
-    *done |= 1u << color;
+    if (smoother->renews && i == last) PetscCall(VpVectorRenewGhosts(x, patches, &under_way));
+    inner = under_way.arrive && !global ? smoother->inner[color] : 0;
+    if (inner) PetscCall(SweepColor(smoother, color, 0, inner, b, x));
+    PetscCall(VpArrive(under_way));
+    under_way = VpGhostsAt(NULL);
+    if (global) PetscCall(GlobalResidual(smoother, b, x, &r));
+    PetscCall(SweepColor(smoother, color, inner, INT32_MAX, r, x));
+    PetscCall(VpVectorSwept(x, 1u << color));
     if (smoother->exchange == VP_EXCHANGE_COLOR && i < last) {
-      PetscCall(level->ops->settle(&smoother->patches, level->view.nown, *done, x));
-      PetscCall(VpLevelExchange(level, VP_GHOST_ALL, x[0]));
-      *done = 0;
+      PetscCall(VpVectorSettle(x, patches, smoother->level->view.nown));
+      PetscCall(VpVectorRead(x, VP_GHOST_ALL, NULL));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool zero, PetscBool reverse, VpGhosts under_way, void *b, void *const x[2])
+/* the ghosts that a sweep reads of b and x; one of the two may be under way after that */
+static PetscErrorCode ReadGhosts(VpVector b, VpVector x, const void **values, VpGhosts *under_way)
 {
-  VpLevel  level = smoother->level;
-  unsigned done;
+  VpGhosts of_x;
 
   PetscFunctionBegin;
+  PetscCall(VpVectorReadBegin(b, VP_GHOST_SWEEP, values, under_way));
+  PetscCall(VpVectorReadBegin(x, VP_GHOST_HALO, NULL, &of_x));
+  if (of_x.arrive) {
+    PetscCall(VpArrive(*under_way));
+    *under_way = of_x;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool reverse, VpVector b, VpVector x)
+{
+  const VpLevel level = smoother->level;
+  const void   *values;
+  VpGhosts      under_way;
+  PetscBool     did;
+
+  PetscFunctionBegin;
+  PetscCall(ReadGhosts(b, x, &values, &under_way));
   PetscCall(PetscLogEventBegin(VP_EVENT_SWEEP, 0, 0, 0, 0));
-  PetscCall(SweepAll(smoother, reverse, under_way, b, x, &done));
-  if (!done) PetscCall(SweepColors(smoother, zero, reverse, under_way, b, x, &done));
-  PetscCall(level->ops->settle(&smoother->patches, level->view.nown, done, x));
+  PetscCall(SweepAll(smoother, reverse, under_way, values, x, &did));
+  if (!did) PetscCall(SweepColors(smoother, reverse, under_way, values, x));
+  PetscCall(VpVectorSettle(x, &smoother->patches, level->view.nown));
   PetscCall(VpLogFlops(level, smoother->flops));
   PetscCall(PetscLogEventEnd(VP_EVENT_SWEEP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,34 +1,207 @@
-/* The vectors of a level. */
+/* Vectors that know their state. What a verb requires is checked in every build: it costs nothing beside the work that it announces. */
 #include "internal.h"
 
-PetscErrorCode VpLevelVectorCreate(VpLevel level, const char *what, void **v)
+/* the kinds whose ghosts are among those of a kind */
+static const unsigned within[] = {[VP_GHOST_FACE] = 1u << VP_GHOST_FACE,
+                                  [VP_GHOST_SWEEP] = 1u << VP_GHOST_FACE | 1u << VP_GHOST_SWEEP | 1u << VP_GHOST_CHILD,
+                                  [VP_GHOST_HALO] = 1u << VP_GHOST_FACE | 1u << VP_GHOST_SWEEP | 1u << VP_GHOST_CHILD | 1u << VP_GHOST_HALO,
+                                  [VP_GHOST_ALL] = ~(1u << VP_GHOST_SIDE),
+                                  [VP_GHOST_CHILD] = 1u << VP_GHOST_CHILD,
+                                  [VP_GHOST_SIDE] = 1u << VP_GHOST_SIDE,
+                                  [VP_GHOST_NONE] = 0};
+
+static PetscBool IsCurrent(VpVector v, VpGhostKind kind)
 {
+  return (PetscBool) !(within[kind] & ~v->state.current);
+}
+
+static void *Ghosts(VpVector v, int buffer)
+{
+  return (char *)v->buffer[buffer] + v->level->mesh->nown * v->level->block;
+}
+
+#define Require(condition, ...) PetscCheck(condition, PETSC_COMM_SELF, PETSC_ERR_PLIB, __VA_ARGS__)
+
+static PetscErrorCode Alloc(VpVector v, int buffers, const char *what)
+{
+  const VpLevel level = v->level;
+
   PetscFunctionBegin;
-  PetscCall(VpTogether(level->mesh->comm,
-                       level->backend->alloc(PetscMax(level->mesh->nlocal, level->view.nlocal) * level->block, what, v)));
+  for (int i = 0; i < buffers; i++)
+    PetscCall(level->backend->alloc(PetscMax(level->mesh->nlocal, level->view.nlocal) * level->block, what, &v->buffer[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelExchangeBegin(VpLevel level, VpGhostKind kind, const void *own, void *ghost, VpGhosts *ghosts)
+PetscErrorCode VpVectorCreate(VpLevel level, int buffers, const char *what, VpVector *out)
 {
+  VpVector v;
+
   PetscFunctionBegin;
-  PetscCall(VpGhostExchangeBegin(&level->exchange, kind, own, ghost, ghosts));
+  PetscCall(PetscNew(&v));
+  *out = v;
+  PetscCall(VpLevelReference(level));
+  v->level = level;
+  v->under_way = VP_GHOST_NONE;
+  v->state = (VpVectorState){.current = ~0u, .zero = PETSC_TRUE};
+  PetscCall(VpTogether(level->mesh->comm, Alloc(v, buffers, what)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelRefresh(VpLevel level, VpGhostKind kind, void *v, VpGhosts *ghosts)
+PetscErrorCode VpVectorDestroy(VpVector *out)
 {
+  VpVector v = *out;
+
   PetscFunctionBegin;
-  PetscCall(VpLevelExchangeBegin(level, kind, v, (char *)v + level->mesh->nown * level->block, ghosts));
+  *out = NULL;
+  if (!v) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 2; i++) {
+    if (v->buffer[i]) PetscCall(v->level->backend->release(v->buffer[i]));
+  }
+  PetscCall(VpLevelDestroy(&v->level));
+  PetscCall(PetscFree(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelExchange(VpLevel level, VpGhostKind kind, void *v)
+/* VpGhosts.arrive of what the verbs begin. Ghosts that come amid a sweep are current in both buffers. */
+static PetscErrorCode Arrive(void *context)
 {
-  VpGhosts ghosts;
+  VpVector      v = (VpVector)context;
+  const VpLevel level = v->level;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelRefresh(level, kind, v, &ghosts));
-  PetscCall(VpArrive(ghosts));
+  if (v->under_way == VP_GHOST_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpArrive(v->travel));
+  if (v->done) PetscCall(level->backend->copy(Ghosts(v, 0), (level->mesh->nsweep - level->mesh->nown) * level->block, Ghosts(v, 1)));
+  v->state.current |= within[v->under_way];
+  v->under_way = VP_GHOST_NONE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ghosts of the kind are under way; without messages they have arrived */
+static PetscErrorCode Depart(VpVector v, VpGhostKind kind)
+{
+  PetscFunctionBegin;
+  v->under_way = kind;
+  if (!v->travel.arrive) PetscCall(Arrive(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static VpGhosts GhostsNow(VpVector v)
+{
+  VpGhosts ghosts = VpGhostsAt(Ghosts(v, 0));
+
+  if (v->under_way != VP_GHOST_NONE) ghosts = (VpGhosts){ghosts.values, Arrive, v};
+  return ghosts;
+}
+
+PetscErrorCode VpVectorArrive(VpVector v)
+{
+  PetscFunctionBegin;
+  PetscCall(Arrive(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpVectorZero(VpVector v)
+{
+  PetscFunctionBegin;
+  PetscCall(VpVectorWrite(v, VP_GHOST_ALL, NULL));
+  v->state = (VpVectorState){.current = ~0u, .zero = PETSC_TRUE, .blank = PETSC_TRUE};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* VP_GHOST_HALO travels with VP_GHOST_ALL */
+static PetscErrorCode Fetch(VpVector v, VpGhostKind kind)
+{
+  const VpGhostKind travels = kind == VP_GHOST_HALO ? VP_GHOST_ALL : kind;
+
+  PetscFunctionBegin;
+  if (IsCurrent(v, kind)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (v->under_way != VP_GHOST_NONE && !(within[kind] & ~within[v->under_way])) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Arrive(v));
+  PetscCall(VpGhostExchangeBegin(&v->level->exchange, travels, v->buffer[0], Ghosts(v, 0), &v->travel));
+  PetscCall(Depart(v, travels));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpVectorReadBegin(VpVector v, VpGhostKind kind, const void **values, VpGhosts *ghosts)
+{
+  PetscFunctionBegin;
+  Require(!v->done, "A vector is read amid a sweep");
+  if (v->state.blank) PetscCall(v->level->backend->zero(v->buffer[0], v->level->mesh->nlocal * v->level->block));
+  v->state.blank = PETSC_FALSE;
+  PetscCall(Fetch(v, kind));
+  if (values) *values = v->buffer[0];
+  if (ghosts) *ghosts = GhostsNow(v);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpVectorRead(VpVector v, VpGhostKind kind, const void **values)
+{
+  PetscFunctionBegin;
+  PetscCall(VpVectorReadBegin(v, kind, values, NULL));
+  PetscCall(Arrive(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpVectorWrite(VpVector v, VpGhostKind kind, void **values)
+{
+  PetscFunctionBegin;
+  Require(!v->done, "A vector is written amid a sweep");
+  Require(v->under_way == VP_GHOST_NONE, "A vector is written while its ghosts are under way");
+  v->state = (VpVectorState){.current = within[kind]};
+  if (values) *values = v->buffer[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpVectorAdd(VpVector v, VpGhostKind kind, PetscBool *add, void **values)
+{
+  PetscFunctionBegin;
+  Require(IsCurrent(v, kind), "A vector's ghosts are added to, but they are stale");
+  *add = (PetscBool)!v->state.zero;
+  PetscCall(VpVectorWrite(v, kind, values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpVectorSwept(VpVector v, unsigned colors)
+{
+  PetscFunctionBegin;
+  Require(v->buffer[1], "A vector with one buffer is swept");
+  Require(v->under_way == VP_GHOST_NONE && !v->state.blank, "A vector is swept whose values are not there yet");
+  v->done |= colors;
+  v->state = (VpVectorState){0};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpVectorSettle(VpVector v, const VpPatchView *patches, int32_t count)
+{
+  PetscFunctionBegin;
+  if (v->done) PetscCall(v->level->ops->settle(patches, count, v->done, v->buffer));
+  v->done = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpVectorRenewGhosts(VpVector v, const VpPatchView *patches, VpGhosts *ghosts)
+{
+  PetscFunctionBegin;
+  Require(v->under_way == VP_GHOST_NONE, "A vector's ghosts are renewed while others are under way");
+  PetscCall(VpGhostExchangeBeginCurrent(&v->level->exchange, patches, v->done, v->buffer, &v->travel));
+  PetscCall(Depart(v, VP_GHOST_SWEEP));
+  *ghosts = GhostsNow(v);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpVectorGetState(VpVector v, VpVectorState *state)
+{
+  PetscFunctionBegin;
+  Require(v->under_way == VP_GHOST_NONE && !v->done, "A vector's ghosts are under way, or a sweep is going on, where work ends");
+  *state = v->state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpVectorSetState(VpVector v, const VpVectorState *state)
+{
+  PetscFunctionBegin;
+  Require(v->under_way == VP_GHOST_NONE && !v->done, "A vector's ghosts are under way, or a sweep is going on, where work begins");
+  v->state = *state;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -22,10 +22,10 @@ static inline PetscErrorCode MultiplyLevel(void *work)
   VpCycle       cycle = ((Work *)work)->cycle;
   VpLevel       level = cycle->level[0];
   const VpView *view = &level->view;
-  char         *x = cycle->x[0][0];
+  char         *x = cycle->x[0]->buffer[0];
 
   PetscFunctionBeginUser;
-  PetscCall(level->ops->apply(view, 0, view->nown, x, VpGhostsAt(x + view->nown * level->block), NULL, cycle->x[1][0]));
+  PetscCall(level->ops->apply(view, 0, view->nown, x, VpGhostsAt(x + view->nown * level->block), NULL, cycle->x[0]->buffer[1]));
   PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -36,7 +36,7 @@ static inline PetscErrorCode Restrict(void *work)
   const VpLevel level = cycle->level[0];
 
   PetscFunctionBeginUser;
-  PetscCall(level->ops->restrict_(&level->transfer, cycle->b[0], cycle->b[1]));
+  PetscCall(level->ops->restrict_(&level->transfer, cycle->b[0]->buffer[0], cycle->b[1]->buffer[0]));
   PetscCall(VpLogFlops(level, VpTransferFlops(&level->view, level->view.nown)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -48,17 +48,16 @@ static inline PetscErrorCode Prolong(void *work)
   const VpView *view = &level->view;
 
   PetscFunctionBeginUser;
-  PetscCall(level->ops->prolong(&level->transfer, 0, level->mesh->nhalo, PETSC_FALSE, cycle->x[0][1], cycle->x[0][0]));
+  PetscCall(level->ops->prolong(&level->transfer, 0, level->mesh->nhalo, PETSC_FALSE, cycle->x[1]->buffer[0], cycle->x[0]->buffer[0]));
   PetscCall(VpLogFlops(level, VpTransferFlops(view, view->nown)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static inline PetscErrorCode Sweep(void *work)
 {
-  Work       *w = (Work *)work;
-  void *const x[2] = {w->cycle->x[0][0], w->cycle->x[1][0]};
+  Work *w = (Work *)work;
 
-  return VpSmootherSweep(w->smoother, PETSC_FALSE, PETSC_FALSE, VpGhostsAt(NULL), w->cycle->b[0], x);
+  return VpSmootherSweep(w->smoother, PETSC_FALSE, w->cycle->b[0], w->cycle->x[0]);
 }
 
 static inline PetscErrorCode EnterResidual(void *work)
@@ -83,7 +82,7 @@ static inline PetscErrorCode LeaveAdd(void *work)
 
   PetscFunctionBeginUser;
   PetscCall(VecGetArrayAndMemType(w->x, &z, NULL));
-  PetscCall(VpLevelLeave(w->cycle->level[0], PETSC_TRUE, 1, w->cycle->x[0][0], z));
+  PetscCall(VpVectorLeave(w->cycle->x[0], PETSC_TRUE, 1, z));
   PetscCall(VecRestoreArrayAndMemType(w->x, &z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

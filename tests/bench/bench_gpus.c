@@ -53,15 +53,15 @@ static PetscErrorCode Solve(void *p)
 {
   return KSPSolve(((Problem *)p)->ksp, ((Problem *)p)->b, ((Problem *)p)->x);
 }
+/* after a prolongation, which wrote the ghosts of x, too: those of b travel */
 static PetscErrorCode Sweep(void *context)
 {
   const VpCycle cycle = ((Problem *)context)->cycle;
-  void *const   x[2] = {cycle->x[0][0], cycle->x[1][0]};
-  VpGhosts      ghosts;
 
   PetscFunctionBeginUser;
-  PetscCall(VpLevelRefresh(cycle->level[0], VP_GHOST_SWEEP, cycle->b[0], &ghosts));
-  PetscCall(VpSmootherSweep(cycle->smoother[0], PETSC_FALSE, PETSC_FALSE, ghosts, cycle->b[0], x));
+  PetscCall(VpVectorWrite(cycle->b[0], VP_GHOST_NONE, NULL));
+  PetscCall(VpVectorWrite(cycle->x[0], VP_GHOST_HALO, NULL));
+  PetscCall(VpSmootherSweep(cycle->smoother[0], PETSC_FALSE, cycle->b[0], cycle->x[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -250,7 +250,7 @@ static PetscErrorCode ReportProblem(const Size *size, const Problem *p, FILE *js
 {
   const VpCycleOptions *o = &p->cycle->options;
   const DM_VPatchDG    *dg = (const DM_VPatchDG *)p->dm->data;
-  const PetscInt        gather = o->gather != PETSC_DECIDE ? o->gather : p->backend->use_stream ? 4096 : 0;
+  const PetscInt        gather = VpLeastCells(o, p->backend);
 
   PetscFunctionBeginUser;
   PetscCall(PetscFPrintf(

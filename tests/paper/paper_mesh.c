@@ -148,22 +148,23 @@ typedef struct {
   VpSmoother smoother;
   VpForm     form;
   int32_t    patch;
-  double    *b, *x[2];
+  VpVector   b, x;
 } Solve;
 
-/* Is the patch's solve other than 0 when unknown i of v, which is b or x[0], alone is not 0? It is linear in both. */
-static PetscErrorCode Reads(const Solve *s, double *v, size_t i, PetscBool *reads)
+/* Is the patch's solve other than 0 when unknown i of v, which is b or x, alone is not 0? It is linear in both. */
+static PetscErrorCode Reads(const Solve *s, VpVector v, size_t i, PetscBool *reads)
 {
   const size_t       ndof = s->level->block / s->level->real;
   const VpPatchView *patches = VpSmootherPatches(s->smoother);
   const int32_t     *cell = patches->patch + 4 * (size_t)s->patch;
+  double            *from = (double *)v->buffer[0], *solved = (double *)s->x->buffer[1];
 
   PetscFunctionBeginUser;
-  v[i] = 1;
-  PetscCall(s->level->ops->sweep(&s->level->view, patches, s->form, s->patch, s->patch + 1, 0, s->b, (void *const *)s->x));
-  v[i] = 0;
+  from[i] = 1;
+  PetscCall(s->level->ops->sweep(&s->level->view, patches, s->form, s->patch, s->patch + 1, 0, s->b->buffer[0], s->x->buffer));
+  from[i] = 0;
   *reads = PETSC_FALSE;
-  for (size_t k = 0; k < 4 * ndof; k++) *reads = (PetscBool)(*reads || PetscAbsReal(s->x[1][cell[k / ndof] * ndof + k % ndof]) > 1e-10);
+  for (size_t k = 0; k < 4 * ndof; k++) *reads = (PetscBool)(*reads || PetscAbsReal(solved[cell[k / ndof] * ndof + k % ndof]) > 1e-10);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -176,18 +177,18 @@ static PetscErrorCode WriteDependence(const Drawing *d, const VpProblem *problem
   PetscFunctionBeginUser;
   PetscCall(VpLevelCreate(d->mesh, problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &s.level));
   PetscCall(VpSmootherCreate(s.level, kernels[kernel].space, kernels[kernel].residual, VP_EXCHANGE_SWEEP, &s.smoother));
-  PetscCall(VpLevelVectorCreate(s.level, "b", (void **)&s.b));
-  for (int i = 0; i < 2; i++) PetscCall(VpLevelVectorCreate(s.level, "x", (void **)&s.x[i]));
+  PetscCall(VpVectorCreate(s.level, 1, "b", &s.b));
+  PetscCall(VpVectorCreate(s.level, 2, "x", &s.x));
   PetscCall(PetscFPrintf(d->comm, d->json, "%s{\"kernel\": \"%s\", \"patch\": %d, \"reads\": [", kernel ? ",\n  " : "\n  ",
                          kernels[kernel].name, (int)s.patch));
   for (size_t i = 0; i < d->mesh->nown * (s.level->block / s.level->real); i++) {
     PetscCall(Reads(&s, s.b, i, &b));
-    PetscCall(Reads(&s, s.x[0], i, &x));
+    PetscCall(Reads(&s, s.x, i, &x));
     PetscCall(PetscFPrintf(d->comm, d->json, "%s%d", i ? "," : "", b + 2 * x));
   }
   PetscCall(PetscFPrintf(d->comm, d->json, "]}"));
-  PetscCall(s.level->backend->release(s.b));
-  for (int i = 0; i < 2; i++) PetscCall(s.level->backend->release(s.x[i]));
+  PetscCall(VpVectorDestroy(&s.b));
+  PetscCall(VpVectorDestroy(&s.x));
   PetscCall(VpSmootherDestroy(&s.smoother));
   PetscCall(VpLevelDestroy(&s.level));
   PetscFunctionReturn(PETSC_SUCCESS);

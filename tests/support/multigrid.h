@@ -2,7 +2,8 @@
  * ranks. */
 #pragma once
 #include "backend.h"
-#include "../../src/multigrid/multigrid.h"
+#include "../../src/multigrid/smoother.h"
+#include "../../src/together.h"
 
 typedef enum { COEFFICIENT_ONE, COEFFICIENT_UNIFORM, COEFFICIENT_SEPARABLE, COEFFICIENT_CHECKERBOARD, COEFFICIENT_LAYERS } CoefficientKind;
 
@@ -116,9 +117,12 @@ static inline PetscErrorCode WorldDestroy(World *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* zero, with room for ghosts of all kinds */
 static inline PetscErrorCode VectorCreate(VpLevel level, double **v)
 {
-  return VpLevelVectorCreate(level, "test", (void **)v);
+  const size_t bytes = PetscMax(level->mesh->nlocal, level->view.nlocal) * level->block;
+
+  return VpTogether(level->mesh->comm, level->backend->alloc(bytes, "test", (void **)v));
 }
 
 static inline PetscErrorCode VectorDestroy(VpLevel level, double **v)
@@ -129,6 +133,17 @@ static inline PetscErrorCode VectorDestroy(VpLevel level, double **v)
 static inline size_t OwnSize(VpLevel level)
 {
   return level->mesh->nown * level->block / level->real;
+}
+
+/* the ghosts of a kind, from their owners */
+static inline PetscErrorCode Exchange(VpLevel level, VpGhostKind kind, double v[])
+{
+  VpGhosts ghosts;
+
+  PetscFunctionBeginUser;
+  PetscCall(VpGhostExchangeBegin(&level->exchange, kind, v, (char *)v + level->mesh->nown * level->block, &ghosts));
+  PetscCall(VpArrive(ghosts));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* the own values of a vector in double precision, on the host (PetscFree them), and from there to a vector */
@@ -202,7 +217,7 @@ static inline double Distance(VpLevel level, const double a[], const double b[])
 static inline PetscErrorCode Apply(VpLevel level, double x[], const double b[], double y[])
 {
   PetscFunctionBeginUser;
-  PetscCall(VpLevelExchange(level, level->reads, x));
+  PetscCall(Exchange(level, level->reads, x));
   PetscCall(level->ops->apply(&level->view, 0, level->view.nown, x, VpGhostsAt((char *)x + level->view.nown * level->block), b, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -216,7 +231,7 @@ static inline PetscErrorCode Refinement(World *w, VpCycle cycle, const double b[
 
   PetscFunctionBeginUser;
   for (;; n++) {
-    PetscCall(VpLevelExchange(w->outer, w->outer->reads, x));
+    PetscCall(Exchange(w->outer, w->outer->reads, x));
     PetscCall(VpCycleEnterResidual(cycle, 0, w->outer, 1, x, VpGhostsAt(x + (size_t)w->mesh->nown * w->ndof), b, &norm2));
     last = sqrt(norm2);
     if (!n) first = last;

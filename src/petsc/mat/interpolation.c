@@ -2,20 +2,19 @@
 #include "internal.h"
 
 typedef struct {
-  DM      coarse, fine;
-  VpLevel from, to;
-  void   *x; /* [coarse nlocal] values with ghosts */
-  void   *b; /* [fine nlocal] the same, made at the first restriction */
+  DM       coarse, fine;
+  VpLevel  from, to;
+  VpVector x; /* coarse values with their ghosts */
+  VpVector b; /* fine ones; made at the first restriction */
 } Transfer;
 
 static PetscErrorCode TransferDestroy(void *ctx)
 {
-  Transfer        *t = VpDestroyedContext(Transfer, ctx);
-  const VpBackend *backend = t->to->backend;
+  Transfer *t = VpDestroyedContext(Transfer, ctx);
 
   PetscFunctionBegin;
-  PetscCall(backend->release(t->x));
-  if (t->b) PetscCall(backend->release(t->b));
+  PetscCall(VpVectorDestroy(&t->x));
+  PetscCall(VpVectorDestroy(&t->b));
   PetscCall(VpLevelDestroy(&t->from));
   PetscCall(VpLevelDestroy(&t->to));
   PetscCall(DMDestroy(&t->coarse));
@@ -24,17 +23,20 @@ static PetscErrorCode TransferDestroy(void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* brings v's values and the ghosts' into a level's vector */
-static PetscErrorCode Fetch(VpLevel level, Vec v, VpGhostKind kind, void *x)
+/* v's values and the ghosts', in a level's vector */
+static PetscErrorCode Fetch(Vec v, VpGhostKind kind, VpVector x, const void **fetched)
 {
-  PetscScalar *own;
-  VpValues     values;
+  const VpLevel level = x->level;
+  PetscScalar  *own;
+  void         *to;
+  VpValues      values;
 
   PetscFunctionBegin;
   PetscCall(VpValuesGet(level->backend, v, VP_READ, &values, &own));
-  PetscCall(level->backend->copy(own, level->mesh->nown * level->block, x));
+  PetscCall(VpVectorWrite(x, VP_GHOST_NONE, &to));
+  PetscCall(level->backend->copy(own, level->mesh->nown * level->block, to));
   PetscCall(VpValuesRestore(&values));
-  PetscCall(VpLevelExchange(level, kind, x));
+  PetscCall(VpVectorRead(x, kind, fetched));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -51,15 +53,16 @@ static PetscLogDouble TransferFlops(VpLevel fine)
 static PetscErrorCode Prolong(Mat P, Vec x, PetscBool add, Vec y)
 {
   Transfer    *t;
+  const void  *fetched;
   PetscScalar *own;
   VpValues     values;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(P, &t));
-  PetscCall(Fetch(t->from, x, VP_GHOST_ALL, t->x));
+  PetscCall(Fetch(x, VP_GHOST_ALL, t->x, &fetched));
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, P, 0, 0, 0));
   PetscCall(VpValuesGet(t->to->backend, y, add ? VP_READ_WRITE : VP_WRITE, &values, &own));
-  PetscCall(t->to->ops->prolong(&t->to->transfer, 0, t->to->mesh->nown, add, t->x, own));
+  PetscCall(t->to->ops->prolong(&t->to->transfer, 0, t->to->mesh->nown, add, fetched, own));
   PetscCall(VpValuesRestore(&values));
   PetscCall(VpLogFlops(t->to, TransferFlops(t->to)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, P, 0, 0, 0));
@@ -84,16 +87,17 @@ static PetscErrorCode MatMultAdd_Transfer(Mat P, Vec x, Vec y, Vec z)
 static PetscErrorCode MatMultTranspose_Transfer(Mat P, Vec x, Vec y)
 {
   Transfer    *t;
+  const void  *fetched;
   PetscScalar *own;
   VpValues     values;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(P, &t));
-  if (!t->b) PetscCall(VpLevelVectorCreate(t->to, "restriction", &t->b));
-  PetscCall(Fetch(t->to, x, VP_GHOST_CHILD, t->b));
+  if (!t->b) PetscCall(VpVectorCreate(t->to, 1, "restriction", &t->b));
+  PetscCall(Fetch(x, VP_GHOST_CHILD, t->b, &fetched));
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, P, 0, 0, 0));
   PetscCall(VpValuesGet(t->to->backend, y, VP_WRITE, &values, &own));
-  PetscCall(t->to->ops->restrict_(&t->to->transfer, t->b, own));
+  PetscCall(t->to->ops->restrict_(&t->to->transfer, fetched, own));
   PetscCall(VpValuesRestore(&values));
   PetscCall(VpLogFlops(t->to, TransferFlops(t->to)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, P, 0, 0, 0));
@@ -122,7 +126,7 @@ static PetscErrorCode CreateShell(DM coarse, DM fine, VpLevel from, VpLevel to, 
   PetscCall(VpLevelReference(from));
   PetscCall(VpLevelReference(to));
   *t = (Transfer){.coarse = coarse, .fine = fine, .from = from, .to = to};
-  PetscCall(VpLevelVectorCreate(from, "prolongation", &t->x));
+  PetscCall(VpVectorCreate(from, 1, "prolongation", &t->x));
   PetscCall(MatCreateShell(PetscObjectComm((PetscObject)fine), m, n, PETSC_DETERMINE, PETSC_DETERMINE, t, P));
   PetscCall(MatShellSetContextDestroy(*P, TransferDestroy));
   PetscCall(MatShellSetOperation(*P, MATOP_MULT, (VpFunction *)MatMult_Transfer));

@@ -120,6 +120,6 @@ PetscErrorCode DMVPatchDGGhosts(DM dm, VpLevel level, const PetscScalar x[], VpG
   PetscFunctionBegin;
   if (!dg->ghost)
     PetscCall(VpTogether(dg->mesh->comm, level->backend->alloc(dg->mesh->nside * level->block, "ghost values", (void **)&dg->ghost)));
-  PetscCall(VpLevelExchangeBegin(level, level->reads, x, dg->ghost, ghosts));
+  PetscCall(VpGhostExchangeBegin(&level->exchange, level->reads, x, dg->ghost, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

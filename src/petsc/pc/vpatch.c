@@ -27,8 +27,7 @@ typedef struct {
   VpPrecision precision;
   PetscBool   reverse;
   VpLevel     level;
-  VpSmoother  smoother;
-  void       *b, *x[2];
+  VpOneSweep  sweep;
 } PC_VPatch;
 
 /* A sweep has no precision `auto`. */
@@ -48,15 +47,10 @@ static const VpSettings settings = {PCVPATCH, SETTINGS, row};
 
 static PetscErrorCode Clear(PC pc)
 {
-  PC_VPatch  *data = (PC_VPatch *)pc->data;
-  void *const vectors[] = {data->b, data->x[0], data->x[1]};
+  PC_VPatch *data = (PC_VPatch *)pc->data;
 
   PetscFunctionBegin;
-  for (int i = 0; i < 3; i++) {
-    if (vectors[i]) PetscCall(data->level->backend->release(vectors[i]));
-  }
-  data->b = data->x[0] = data->x[1] = NULL;
-  PetscCall(VpSmootherDestroy(&data->smoother));
+  PetscCall(VpOneSweepDestroy(&data->sweep));
   PetscCall(VpLevelDestroy(&data->level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -66,7 +60,6 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
   PC_VPatch *data = (PC_VPatch *)pc->data;
   MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
   VpProblem  scaled = *problem;
-  VpExchange exchange;
 
   PetscFunctionBegin;
   PetscCall(VpSettingsCheckSame(&settings, comm, data));
@@ -75,10 +68,7 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
   PetscCall(VpCheckSpace(comm, "pc_vpatch", data->space, data->residual, problem->degree));
   PetscCall(VpInverseSetExponent(pc, "pc_vpatch", data->precision, &scaled));
   PetscCall(VpLevelCreate(mesh, &scaled, VP_BASIS_THIN, data->precision, backend, &data->level));
-  PetscCall(VpChooseExchange(data->level, VP_EXCHANGE_AUTO, &exchange));
-  PetscCall(VpSmootherCreate(data->level, data->space, data->residual, exchange, &data->smoother));
-  PetscCall(VpLevelVectorCreate(data->level, "right-hand side", &data->b));
-  for (int i = 0; i < 2; i++) PetscCall(VpLevelVectorCreate(data->level, "correction", &data->x[i]));
+  PetscCall(VpOneSweepCreate(data->level, data->space, data->residual, VP_EXCHANGE_AUTO, &data->sweep));
   data->inverse.wide = (PetscBool)(data->precision == VP_DOUBLE); /* There are sums and products, no squares. */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -88,7 +78,7 @@ static PetscErrorCode Enter(PC pc, PetscReal scale, const double *f)
   PC_VPatch *data = (PC_VPatch *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelEnter(data->level, scale, f, data->b));
+  PetscCall(VpVectorEnter(VpOneSweepRightSide(data->sweep), scale, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,23 +88,18 @@ static PetscErrorCode EnterResidual(PC pc, VpLevel outer, PetscReal scale, const
   PC_VPatch *data = (PC_VPatch *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelEnterResidual(data->level, outer, scale, x, ghosts, f, data->b, norm2));
+  PetscCall(VpVectorEnterResidual(VpOneSweepRightSide(data->sweep), outer, scale, x, ghosts, f, norm2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal scale, double *z)
 {
-  PC_VPatch    *data = (PC_VPatch *)pc->data;
-  const VpLevel level = data->level;
-  VpGhosts      ghosts;
+  PC_VPatch *data = (PC_VPatch *)pc->data;
 
   PetscFunctionBegin;
   PetscCheck(!transpose || data->residual != VP_RESIDUAL_LOCAL || data->space == VP_SPACE_CLAMPED, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_SUP, "The transposed sweep exists for exact residuals only: use -pc_vpatch_residual exact");
-  PetscCall(VpLevelRefresh(level, VP_GHOST_SWEEP, data->b, &ghosts));
-  PetscCall(level->backend->zero(data->x[0], level->mesh->nlocal * level->block));
-  PetscCall(VpSmootherSweep(data->smoother, PETSC_TRUE, (PetscBool)(data->reverse != transpose), ghosts, data->b, data->x));
-  PetscCall(VpLevelLeave(level, add, ldexp(scale, level->problem.exponent), data->x[0], z));
+  PetscCall(VpOneSweepSolve(data->sweep, (PetscBool)(data->reverse != transpose), add, ldexp(scale, data->level->problem.exponent), z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -329,7 +314,7 @@ static PetscErrorCode PCView_VPatch(PC pc, PetscViewer viewer)
                                    VPatchDGPrecisions[data->precision], VPatchDGSpaces[data->space], VPatchDGResiduals[data->residual],
                                    data->reverse ? ", colours in reverse order" : ""));
   if (!data->level) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpChooseExchange(data->level, VP_EXCHANGE_AUTO, &exchange));
+  exchange = VpChooseExchange(data->level, VP_EXCHANGE_AUTO);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  exchange every %s\n", VPatchDGExchanges[exchange]));
   PetscCall(VpInverseView(pc, viewer));
   PetscCall(VpViewBackend(pc->pmat, data->level->backend, viewer));

@@ -148,7 +148,7 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  level %d: %" PetscInt_FMT " cells, %" PetscInt64_FMT " DoFs", level->mesh->level,
                                      level->mesh->ncell,
                                      (PetscInt64)level->mesh->ncell * (PetscInt64)PetscPowInt64(level->basis.n, level->mesh->dim)));
-    PetscCall(VpChooseExchange(level, cycle->options.exchange, &exchange));
+    exchange = VpChooseExchange(level, cycle->options.exchange);
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
     if (ranks < VpMeshRanks(cycle->level[0]->mesh))
       PetscCall(PetscViewerASCIIPrintf(viewer, ", on %" PetscInt_FMT " rank%s", ranks, ranks > 1 ? "s" : ""));
@@ -178,7 +178,7 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
   PetscCall(ViewLevels(data->cycle, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  coarsest level:\n"));
   for (int i = 0; i < 2; i++) PetscCall(PetscViewerASCIIPushTab(viewer));
-  PetscCall(VpCoarseView(data->cycle->coarse, viewer));
+  PetscCall(VpCycleViewCoarse(data->cycle, viewer));
   for (int i = 0; i < 2; i++) PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -215,7 +215,7 @@ PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
     PetscCall(PCVPatchDGSettlePrecision(pc));
     PetscCall(VpInverseMeet(pc, NULL));
   }
-  PetscCall(VpCoarseGetKSP(((PC_VPatchDG *)pc->data)->cycle->coarse, ksp));
+  PetscCall(VpCycleGetCoarseKSP(((PC_VPatchDG *)pc->data)->cycle, ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

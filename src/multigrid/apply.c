@@ -1,0 +1,97 @@
+/* A cycle as a linear map, z = M r, and how its launches are recorded: whole, or before and after a coarsest level whose KSP works on the
+   host. */
+#include "internal.h"
+
+PetscErrorCode VpCycleEnter(VpCycle cycle, PetscInt l, double scale, const double *r)
+{
+  PetscFunctionBegin;
+  PetscCall(VpVectorEnter(cycle->b[l], scale, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCycleEnterResidual(VpCycle cycle, PetscInt l, VpLevel outer, double scale, const double *x, VpGhosts ghosts,
+                                    const double *f, PetscReal *norm2)
+{
+  PetscFunctionBegin;
+  PetscCall(VpVectorEnterResidual(cycle->b[l], outer, scale, x, ghosts, f, norm2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Whole(void *context)
+{
+  const VpPass *pass = (const VpPass *)context;
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorZero(pass->cycle->x[pass->level]));
+  PetscCall(VpCycleWhole(pass));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A record ends with nothing under way. */
+static PetscErrorCode AllDown(void *context)
+{
+  const VpPass *pass = (const VpPass *)context;
+  const VpCycle cycle = pass->cycle;
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorZero(cycle->x[pass->level]));
+  for (PetscInt l = pass->level; l < cycle->nlevel - 1; l++) PetscCall(VpCycleDown(pass, l));
+  PetscCall(VpCycleTurn(pass));
+  for (PetscInt l = pass->level; l < cycle->nlevel - 1; l++) PetscCall(VpVectorArrive(cycle->b[l]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AllUp(void *context)
+{
+  const VpPass *pass = (const VpPass *)context;
+
+  PetscFunctionBegin;
+  for (PetscInt l = pass->cycle->nlevel - 2; l >= pass->level; l--) PetscCall(VpCycleUp(pass, l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Replay(VpCycle cycle, VpRecorded *recorded, VpWork work, VpPass *pass)
+{
+  PetscFunctionBegin;
+  if (cycle->replays) {
+    const PetscInt n = VpCycleVectors(cycle, pass->level, cycle->vectors);
+
+    PetscCall(VpReplay(cycle->level[0], recorded, n, cycle->vectors, work, pass));
+  } else PetscCall(work(pass));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, PetscBool add, double scale, double *z)
+{
+  VpPass      pass = {cycle, l, transpose};
+  VpRecorded *recorded = &cycle->recorded[2 * (2 * l + !!transpose)];
+
+  PetscFunctionBegin;
+  if (cycle->whole || !cycle->replays) PetscCall(Replay(cycle, recorded, Whole, &pass));
+  else {
+    PetscCall(Replay(cycle, recorded, AllDown, &pass));
+    PetscCall(VpCycleSolveCoarsest(cycle));
+    PetscCall(Replay(cycle, recorded + 1, AllUp, &pass));
+  }
+  PetscCall(VpVectorLeave(cycle->x[l], add, ldexp(scale, cycle->level[l]->problem.exponent), z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCycleGetCoarseKSP(VpCycle cycle, KSP *ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(VpCoarseGetKSP(cycle->coarse, ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscInt VpCycleCoarseStopped(VpCycle cycle)
+{
+  return VpCoarseStopped(cycle->coarse);
+}
+
+PetscErrorCode VpCycleViewCoarse(VpCycle cycle, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscCall(VpCoarseView(cycle->coarse, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,23 @@
+/* The coarsest level's problem, and the ways to solve it. */
+#pragma once
+#include "smoother.h"
+
+/* One way to solve it. Slots that are NULL do nothing. */
+typedef struct {
+  /* *data stays NULL where the problem cannot be solved so. The level outlives it; parent: whose prefix and tab level a KSP takes. */
+  PetscErrorCode (*create)(VpLevel, const char prefix[], PetscObject parent, void **data);
+  PetscErrorCode (*solve)(void *data, VpVector b, VpVector x); /* x = A^-1 b */
+  PetscErrorCode (*view)(void *data, PetscViewer);
+  PetscErrorCode (*destroy)(void *data);
+  PetscErrorCode (*get_ksp)(void *data, KSP *);
+  PetscInt (*stopped)(void *data); /* iterations after which the KSP did not converge, the last time it did not; 0: it always did */
+} VpCoarseOps;
+extern const VpCoarseOps VpCoarseSeparable, VpCoarsePairs, VpCoarseKSP; /* separable.c, pairs.c, coarseksp.c */
+
+typedef struct VpCoarse_ *VpCoarse;
+PetscErrorCode            VpCoarseCreate(VpLevel, VpCoarseType, const char prefix[], PetscObject parent, VpCoarse *);
+PetscErrorCode            VpCoarseSolve(VpCoarse, VpVector b, VpVector x);
+PetscErrorCode            VpCoarseGetKSP(VpCoarse, KSP *); /* NULL where there is none */
+PetscInt                  VpCoarseStopped(VpCoarse);
+PetscErrorCode            VpCoarseView(VpCoarse, PetscViewer);
+PetscErrorCode            VpCoarseDestroy(VpCoarse *);

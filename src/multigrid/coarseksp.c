@@ -1,0 +1,200 @@
+/* The coarsest problem solved by a KSP on the assembled matrix, on the host. */
+#include "internal.h"
+
+#define DIRECT_LIMIT 4000 /* unknowns up to which an LU is the default */
+
+typedef struct {
+  VpLevel    level;
+  KSP        ksp;
+  Mat        A; /* scale times that of the level */
+  double     scale;
+  Vec        b, x;
+  PetscInt   stopped; /* iterations after which it stopped without converging, the last time it did; 0: never */
+  double    *outer;   /* an outer vector where the level's backend wants it */
+  size_t     bytes;   /* of it */
+  VpLevel    thin;    /* of the default preconditioner on larger problems, */
+  VpOneSweep sweep;   /* which is one sweep */
+} Coarse;
+
+static PetscErrorCode ApplySweep(PC pc, Vec r, Vec z)
+{
+  Coarse            *coarse;
+  const PetscScalar *in;
+  PetscScalar       *out;
+
+  PetscFunctionBegin;
+  PetscCall(PCShellGetContext(pc, &coarse));
+  PetscCall(VecGetArrayRead(r, &in));
+  PetscCall(VpVectorEnter(VpOneSweepRightSide(coarse->sweep), 1, in));
+  PetscCall(VecRestoreArrayRead(r, &in));
+  PetscCall(VecGetArrayWrite(z, &out));
+  PetscCall(VpOneSweepSolve(coarse->sweep, PETSC_FALSE, PETSC_FALSE, 1, out));
+  PetscCall(VecRestoreArrayWrite(z, &out));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateSweep(Coarse *coarse, PC pc)
+{
+  VpLevel level = coarse->level;
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelCreate(level->mesh, &level->problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &coarse->thin));
+  PetscCall(VpOneSweepCreate(coarse->thin, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, &coarse->sweep));
+  PetscCall(PCSetType(pc, PCSHELL));
+  PetscCall(PCShellSetName(pc, "one sweep over all patches"));
+  PetscCall(PCShellSetContext(pc, coarse));
+  PetscCall(PCShellSetApply(pc, ApplySweep));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the constants */
+static PetscErrorCode SetNullSpace(Coarse *coarse, VpLevel outer)
+{
+  MatNullSpace constants;
+  Vec          one;
+  PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(coarse->x, &one));
+  PetscCall(VecGetArrayWrite(one, &array));
+  PetscCall(VpConstant(outer, array));
+  PetscCall(VecRestoreArrayWrite(one, &array));
+  PetscCall(VecNormalize(one, NULL));
+  PetscCall(MatNullSpaceCreate(coarse->level->mesh->comm, PETSC_FALSE, 1, &one, &constants));
+  PetscCall(MatSetNullSpace(coarse->A, constants));
+  PetscCall(MatNullSpaceDestroy(&constants));
+  PetscCall(VecDestroy(&one));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's LU takes pivots below 2e-14 for zeros: the least numbers of A are about 1 */
+static PetscErrorCode CreateMatrix(Coarse *coarse, PetscBool singular)
+{
+  VpLevel   level = coarse->level, outer;
+  VpProblem problem = level->problem;
+  PetscReal range[2];
+
+  PetscFunctionBegin;
+  PetscCall(VpProblemRange(level->mesh, &problem, range));
+  problem.exponent = -ilogb(range[0]);
+  coarse->scale = ldexp(1, problem.exponent - level->problem.exponent);
+  PetscCall(VpLevelCreate(level->mesh, &problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &outer));
+  PetscCall(VpAssemble(outer, MATAIJ, &coarse->A));
+  PetscCall(MatCreateVecs(coarse->A, &coarse->x, &coarse->b));
+  coarse->bytes = level->mesh->nown * outer->block;
+  if (singular) PetscCall(SetNullSpace(coarse, outer));
+  PetscCall(VpLevelDestroy(&outer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateKSP(Coarse *coarse, const char prefix[], PetscObject parent)
+{
+  VpLevel         level = coarse->level;
+  const PetscBool singular = VpProblemIsSingular(level->mesh, &level->problem);
+  const char     *outer_prefix = NULL;
+  PetscInt        n;
+  PetscMPIInt     size;
+  PC              pc;
+
+  PetscFunctionBegin;
+  PetscCall(CreateMatrix(coarse, singular));
+  PetscCall(VpTogether(level->mesh->comm, level->backend->alloc(coarse->bytes, "coarse problem", (void **)&coarse->outer)));
+  PetscCall(KSPCreate(level->mesh->comm, &coarse->ksp));
+  if (parent) {
+    PetscCall(PetscObjectIncrementTabLevel((PetscObject)coarse->ksp, parent, 1));
+    PetscCall(PetscObjectGetOptionsPrefix(parent, &outer_prefix));
+  }
+  PetscCall(KSPSetOptionsPrefix(coarse->ksp, outer_prefix));
+  PetscCall(KSPAppendOptionsPrefix(coarse->ksp, prefix));
+  PetscCall(KSPSetErrorIfNotConverged(coarse->ksp, PETSC_FALSE));
+  PetscCall(KSPSetOperators(coarse->ksp, coarse->A, coarse->A));
+  PetscCall(KSPGetPC(coarse->ksp, &pc));
+  PetscCall(MatGetSize(coarse->A, &n, NULL));
+  PetscCallMPI(MPI_Comm_size(level->mesh->comm, &size));
+  if (n <= DIRECT_LIMIT && !singular) {
+    PetscCall(KSPSetType(coarse->ksp, KSPPREONLY));
+    PetscCall(PCSetType(pc, size == 1 ? PCLU : PCREDUNDANT));
+  } else {
+    PetscCall(KSPSetType(coarse->ksp, KSPFGMRES));
+    PetscCall(KSPSetTolerances(coarse->ksp, level->precision == VP_DOUBLE ? 1e-8 : 1e-4, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+    PetscCall(CreateSweep(coarse, pc));
+  }
+  PetscCall(KSPSetFromOptions(coarse->ksp));
+  PetscCall(KSPSetUp(coarse->ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject parent, void **data)
+{
+  Coarse *coarse;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&coarse));
+  *data = coarse;
+  coarse->level = level;
+  PetscCall(CreateKSP(coarse, prefix, parent));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
+{
+  Coarse            *coarse = (Coarse *)data;
+  const VpBackend   *backend = coarse->level->backend;
+  PetscScalar       *in;
+  const PetscScalar *out;
+  MatNullSpace       constants;
+  KSPConvergedReason reason;
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorLeave(b, PETSC_FALSE, 1, coarse->outer));
+  PetscCall(VecGetArrayWrite(coarse->b, &in));
+  PetscCall(backend->download(coarse->outer, coarse->bytes, in));
+  PetscCall(VecRestoreArrayWrite(coarse->b, &in));
+  PetscCall(MatGetNullSpace(coarse->A, &constants));
+  if (constants) PetscCall(MatNullSpaceRemove(constants, coarse->b));
+  PetscCall(KSPSolve(coarse->ksp, coarse->b, coarse->x));
+  PetscCall(KSPGetConvergedReason(coarse->ksp, &reason));
+  if (reason < 0) PetscCall(KSPGetIterationNumber(coarse->ksp, &coarse->stopped));
+  PetscCall(VecGetArrayRead(coarse->x, &out));
+  PetscCall(backend->upload(out, coarse->bytes, coarse->outer));
+  PetscCall(VecRestoreArrayRead(coarse->x, &out));
+  PetscCall(VpVectorEnter(x, coarse->scale, coarse->outer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode View(void *data, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPView(((Coarse *)data)->ksp, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Destroy(void *data)
+{
+  Coarse *coarse = (Coarse *)data;
+
+  PetscFunctionBegin;
+  PetscCall(KSPDestroy(&coarse->ksp));
+  PetscCall(MatDestroy(&coarse->A));
+  PetscCall(VecDestroy(&coarse->b));
+  PetscCall(VecDestroy(&coarse->x));
+  if (coarse->outer) PetscCall(coarse->level->backend->release(coarse->outer));
+  PetscCall(VpOneSweepDestroy(&coarse->sweep));
+  PetscCall(VpLevelDestroy(&coarse->thin));
+  PetscCall(PetscFree(coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GetKSP(void *data, KSP *ksp)
+{
+  PetscFunctionBegin;
+  *ksp = ((Coarse *)data)->ksp;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt Stopped(void *data)
+{
+  return ((Coarse *)data)->stopped;
+}
+
+const VpCoarseOps VpCoarseKSP = {.create = Create, .solve = Solve, .view = View, .destroy = Destroy, .get_ksp = GetKSP, .stopped = Stopped};

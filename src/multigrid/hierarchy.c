@@ -1,0 +1,175 @@
+/* The levels of a cycle: how they are made and released. */
+#include "internal.h"
+#include "../base/progress.h"
+
+/* the coefficient of own cells, after the mesh was cut anew */
+static PetscErrorCode MoveCoefficient(VpMesh from, VpMesh to, PetscReal **coefficient)
+{
+  PetscReal *moved;
+  PetscSF    sf;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(to->nown + 1, &moved)); /* not NULL on ranks without cells */
+  PetscCall(VpMeshCreateMove(from, to, PETSC_FALSE, &sf));
+  PetscCall(PetscSFBcastBegin(sf, MPIU_REAL, *coefficient, moved, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_REAL, *coefficient, moved, MPI_REPLACE));
+  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(PetscFree(*coefficient));
+  *coefficient = moved;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscInt VpLeastCells(const VpCycleOptions *options, const VpBackend *backend)
+{
+  if (options->gather != PETSC_DECIDE) return options->gather;
+  return backend->use_stream ? VP_FEW_CELLS : 0;
+}
+
+/* on how few ranks n cells should live */
+static PetscMPIInt HowManyRanks(const VpCycleOptions *options, const VpBackend *backend, PetscInt n, PetscMPIInt ranks)
+{
+  const PetscInt least = VpLeastCells(options, backend);
+
+  return least ? PetscMax(1, (PetscMPIInt)PetscMin(ranks, n / least)) : ranks;
+}
+
+/* from level l to the next: its mesh, cut into `ranks` pieces at most, and its coefficient, where there is one */
+static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpMesh *mesh, PetscMPIInt *ranks, PetscReal **coefficient)
+{
+  VpMesh            spread;
+  const PetscMPIInt before = *ranks;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(*coefficient));
+  PetscCall(VpMeshCoarsen(level->mesh, &spread));
+  if (level->problem.coefficient) {
+    PetscCall(PetscMalloc1(spread->nown + 1, coefficient));
+    PetscCall(VpCoarsenCoefficient(level->mesh, level->problem.coefficient, *coefficient));
+  }
+  *ranks = HowManyRanks(&cycle->options, level->backend, spread->ncell, before);
+  if (*ranks < before) {
+    PetscCall(VpMeshGather(spread, *ranks, mesh));
+    if (level->problem.coefficient) PetscCall(MoveCoefficient(spread, *mesh, coefficient));
+    PetscCall(VpMeshDestroy(&spread));
+  } else *mesh = spread;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what waits for the host, be it for messages, can not be recorded */
+static PetscErrorCode CheckReplays(VpCycle cycle)
+{
+  const VpLevel finest = cycle->level[0];
+  PetscMPIInt   size;
+  KSP           ksp;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(finest->mesh->comm, &size));
+  PetscCall(VpCoarseGetKSP(cycle->coarse, &ksp));
+  cycle->replays =
+    (PetscBool)(cycle->options.replay && finest->backend->replay && (size == 1 || finest->mesh->transport == VP_TRANSPORT_LINK));
+  cycle->whole = (PetscBool)(cycle->replays && !ksp);
+  if (ksp && cycle->options.type == VP_CYCLE_W) cycle->replays = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateLevel(VpCycle cycle, PetscInt l, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
+{
+  const VpCycleOptions *options = &cycle->options;
+  VpLevel               level;
+
+  PetscFunctionBegin;
+  PetscCall(VpLevelCreate(mesh, problem, VP_BASIS_THIN, options->precision, backend, &cycle->level[l]));
+  level = cycle->level[l];
+  PetscCall(VpVectorCreate(level, 1, "right-hand side", &cycle->b[l]));
+  PetscCall(VpVectorCreate(level, 2, "correction", &cycle->x[l]));
+  if (l) PetscCall(VpMoveCreate(cycle->level[l - 1]->mesh->coarser, level, &cycle->move[l]));
+  if (l == cycle->nlevel - 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpSmootherCreate(level, options->space, options->residual, VpChooseExchange(level, options->exchange), &cycle->smoother[l]));
+  if (!l) VpSmootherRenewGhosts(cycle->smoother[l]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem *problem, const VpBackend *backend)
+{
+  VpProblem   p = *problem;
+  PetscReal  *coefficient = NULL;
+  VpMesh      mesh = finest;
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCall(VpMeshReference(mesh));
+  PetscCallMPI(MPI_Comm_size(mesh->comm, &ranks));
+  for (PetscInt l = 0; l < cycle->nlevel; l++) {
+    PetscCall(VpProgress("cycle", (double)finest->ncell - mesh->ncell, (double)finest->ncell));
+    PetscCall(CreateLevel(cycle, l, mesh, &p, backend));
+    PetscCall(VpMeshDestroy(&mesh));
+    if (l == cycle->nlevel - 1) break;
+    PetscCall(Coarsen(cycle, cycle->level[l], &mesh, &ranks, &coefficient));
+    PetscCall(VpLevelSetTransfer(cycle->level[l]));
+    p.coefficient = coefficient;
+  }
+  PetscCall(PetscFree(coefficient));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCycleOptions *options, const VpBackend *backend,
+                             PetscObject parent, VpCycle *out)
+{
+  const PetscInt nlevel = options->levels ? options->levels : finest->level;
+  VpCycle        cycle;
+
+  PetscFunctionBegin;
+  PetscCheck(finest->level >= 1, finest->comm, PETSC_ERR_ARG_WRONGSTATE,
+             "Patches are made of 2^dim cells, but every box is a single cell: refine at least once, -dm_refine 1");
+  PetscCheck(nlevel >= 1 && nlevel <= finest->level, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " levels asked for, 1 to %d exist on boxes refined %d times (the coarsest has them refined once)", nlevel,
+             finest->level, finest->level);
+  PetscCall(PetscNew(&cycle));
+  *out = cycle;
+  PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));
+  cycle->options = *options;
+  cycle->nlevel = nlevel;
+  PetscCall(PetscCalloc4(nlevel, &cycle->level, nlevel, &cycle->smoother, nlevel, &cycle->move, 4 * nlevel, &cycle->recorded));
+  PetscCall(PetscCalloc4(nlevel, &cycle->b, nlevel, &cycle->x, nlevel, &cycle->r, 3 * nlevel, &cycle->vectors));
+  PetscCall(CreateLevels(cycle, finest, problem, backend));
+  PetscCall(VpCoarseCreate(cycle->level[nlevel - 1], options->coarse, "vpatchdg_coarse_", parent, &cycle->coarse));
+  PetscCall(CheckReplays(cycle));
+  PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscInt VpCycleVectors(VpCycle cycle, PetscInt l, VpVector vectors[])
+{
+  PetscInt n = 0;
+
+  for (; l < cycle->nlevel; l++) {
+    vectors[n++] = cycle->b[l];
+    vectors[n++] = cycle->x[l];
+    vectors[n++] = cycle->r[l];
+  }
+  return n;
+}
+
+PetscErrorCode VpCycleDestroy(VpCycle *out)
+{
+  VpCycle cycle = *out;
+
+  PetscFunctionBegin;
+  *out = NULL;
+  if (!cycle) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt i = 0; i < 4 * cycle->nlevel && cycle->replays; i++)
+    PetscCall(VpRecordedForget(cycle->level[0]->backend, &cycle->recorded[i]));
+  PetscCall(VpCoarseDestroy(&cycle->coarse));
+  for (PetscInt l = 0; l < cycle->nlevel; l++) {
+    PetscCall(VpVectorDestroy(&cycle->b[l]));
+    PetscCall(VpVectorDestroy(&cycle->x[l]));
+    PetscCall(VpVectorDestroy(&cycle->r[l]));
+    PetscCall(VpMoveDestroy(&cycle->move[l]));
+    PetscCall(VpSmootherDestroy(&cycle->smoother[l]));
+    PetscCall(VpLevelDestroy(&cycle->level[l]));
+  }
+  PetscCall(PetscFree4(cycle->level, cycle->smoother, cycle->move, cycle->recorded));
+  PetscCall(PetscFree4(cycle->b, cycle->x, cycle->r, cycle->vectors));
+  PetscCall(PetscFree(cycle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

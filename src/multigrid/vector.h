@@ -1,0 +1,62 @@
+/* A vector of a level that knows its state: where its values lie, which ghosts are current or under way, whether it is zero. Whoever uses
+   its values says so by one of the verbs, which exchanges what is stale, and checks what it requires. */
+#pragma once
+#include "../communication/communication.h"
+
+typedef struct VpLevel_  *VpLevel;
+typedef struct VpVector_ *VpVector;
+
+/* What changes while a vector is used, but for what is under way. */
+typedef struct {
+  unsigned  current; /* bit k: the ghosts of kind k hold their owners' values */
+  PetscBool zero;    /* all values are 0, ghosts included */
+  PetscBool blank;   /* it is zero, but its memory holds anything yet */
+} VpVectorState;
+
+/* Only vector.c writes these. */
+struct VpVector_ {
+  VpLevel       level;
+  void         *buffer[2]; /* [cells][n^dim]; the second one is there for sweeps, NULL where there are none */
+  unsigned      done;      /* colours of the present sweep: a cell's values lie in buffer[popcount(cover[cell] & done) & 1] */
+  VpVectorState state;
+  VpGhostKind   under_way; /* the kind that travels, or VP_GHOST_NONE */
+  VpGhosts      travel;
+};
+
+PetscErrorCode          VpVectorCreate(VpLevel, int buffers, const char *what, VpVector *); /* zero */
+PetscErrorCode          VpVectorDestroy(VpVector *);
+static inline PetscBool VpVectorIsZero(const struct VpVector_ *v)
+{
+  return v->state.zero;
+}
+
+/* Sets all values to 0. The memory is written when somebody reads it. */
+PetscErrorCode VpVectorZero(VpVector);
+/* Begins to read own values and the ghosts of a kind (VP_GHOST_NONE: own values alone), which begin to travel where they are stale.
+   Ensures: they are there after VpArrive. values may be NULL, ghosts for VP_GHOST_NONE. Requires: no sweep is going on. */
+PetscErrorCode VpVectorReadBegin(VpVector, VpGhostKind, const void **values, VpGhosts *ghosts);
+PetscErrorCode VpVectorRead(VpVector, VpGhostKind, const void **values); /* begins and waits */
+/* Waits for the ghosts that are under way, if there are any. */
+PetscErrorCode VpVectorArrive(VpVector);
+/* Own values and the ghosts of a kind are about to be written; all others become stale. Requires: nothing is under way, no sweep is going
+   on. */
+PetscErrorCode VpVectorWrite(VpVector, VpGhostKind, void **values);
+/* The same for v += ... Ensures: *add is false where v was zero, so that it is to be written instead. Requires: the ghosts are current. */
+PetscErrorCode VpVectorAdd(VpVector, VpGhostKind, PetscBool *add, void **values);
+
+/* A sweep was through these colours (bits); the ghosts are stale. */
+PetscErrorCode VpVectorSwept(VpVector, unsigned colors);
+/* Brings the values of cells [0, count) to the first buffer, which ends the sweep. */
+PetscErrorCode VpVectorSettle(VpVector, const VpPatchView *, int32_t count);
+/* Amid a sweep: both buffers begin to get VP_GHOST_SWEEP from what is current at the owners. */
+PetscErrorCode VpVectorRenewGhosts(VpVector, const VpPatchView *, VpGhosts *);
+
+/* Between pieces of work, when nothing is under way and no sweep is going on. */
+PetscErrorCode VpVectorGetState(VpVector, VpVectorState *);
+PetscErrorCode VpVectorSetState(VpVector, const VpVectorState *);
+
+/* Outer vectors, double in the orthonormal basis, to own values and from them: v = scale r; v = scale (f - A x) with the outer level's A
+   (x NULL: scale f), norm2 the sum of its squares over all ranks, or NULL; z = scale v (add: z += scale v). */
+PetscErrorCode VpVectorEnter(VpVector, double scale, const double *r);
+PetscErrorCode VpVectorEnterResidual(VpVector, VpLevel outer, double scale, const double *x, VpGhosts, const double *f, PetscReal *norm2);
+PetscErrorCode VpVectorLeave(VpVector, PetscBool add, double scale, double *z);
