@@ -83,9 +83,10 @@ static void CountFlops(VpSmoother smoother)
 
 PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residual, VpExchange exchange, VpSmoother *out)
 {
-  MPI_Comm   comm = level->mesh->comm;
-  VpPatches  patches;
-  VpSmoother smoother;
+  MPI_Comm       comm = level->mesh->comm;
+  VpPatches      patches;
+  VpSmoother     smoother;
+  PetscErrorCode refused; /* patches that are not positive definite, or too ill conditioned */
 
   PetscFunctionBegin;
   PetscCheck(space != VP_SPACE_FULL || residual != VP_RESIDUAL_LOCAL, comm, PETSC_ERR_ARG_INCOMP,
@@ -103,8 +104,9 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
   PetscCall(VpPatchesCreate(level->mesh, &patches));
   PetscCall(CreateBatches(smoother, &patches, space, residual));
   smoother->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
-  PetscCall(VpLevelPlacePatches(level, &patches, space, &smoother->arrays, &smoother->patches));
+  refused = VpLevelPlacePatches(level, &patches, space, &smoother->arrays, &smoother->patches);
   PetscCall(VpPatchesDestroy(&patches));
+  PetscCall(refused);
   if (residual == VP_RESIDUAL_LOCAL) PetscCall(VpTogether(comm, VpLevelPlaceDrops(level, &smoother->arrays, &smoother->patches.drop)));
   if (residual == VP_RESIDUAL_GLOBAL) PetscCall(VpVectorCreate(level, 1, "smoother's residual", &smoother->r));
   CountFlops(smoother);

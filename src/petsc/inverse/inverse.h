@@ -15,7 +15,7 @@ typedef struct {
   PetscErrorCode (*enter_residual)(PC, VpLevel outer, PetscReal scale, const double *x, VpGhosts, const double *f, PetscReal *norm2);
   PetscErrorCode (*solve)(PC, PetscBool transpose, PetscBool add, PetscReal scale, double *z); /* z = scale M r (add: z += scale M r) */
   /* These are NULL for a type that does not care who applies it. `prepare` comes before it is built. Ensures: an error on what cannot be;
-   *later says whether to build waits for the first application. */
+     *later says whether to build waits for the first application. */
   PetscErrorCode (*prepare)(PC, VpMesh, const VpProblem *, PetscBool *later);
   /* ksp is about to solve with it (NULL: something else applies it). Ensures: *again says whether it has to be built anew. */
   PetscErrorCode (*meet)(PC, KSP, PetscBool *again);
@@ -72,12 +72,11 @@ PETSC_INTERN PetscErrorCode VpInverseSetFromOptions(PC, const VpSettings *, VpOp
 /* Ensures: an error unless the PC is of this type. */
 PETSC_INTERN PetscErrorCode VpInverseCheckType(PC, const char type[]);
 
-/* kinds.c: what is known of a type of KSP */
+/* kinds.c: what is known of a type of KSP. Does its r stay b - A x where a preconditioner is not quite linear (but symmetric, if it has to
+   be)? Does it need a symmetric one? */
 typedef struct {
   const char *type;
-  PetscBool
-    keeps; /* Its r stays b - A x also where the preconditioner is not quite linear, as long as it is symmetric where it has to be. */
-  PetscBool symmetric; /* It needs a symmetric preconditioner. */
+  PetscBool   keeps, symmetric;
 } VpKSPKind;
 PETSC_INTERN VpKSPKind VpKSPKindOf(KSPType);
 

@@ -6,8 +6,7 @@
 #include <petsc/private/dmimpl.h>
 #include <vpatchdg.h>
 
-/* A with one coefficient. DMs, matrices and preconditioners share it. It never changes, but its levels are made when they are first used.
- */
+/* A with one coefficient. DMs, matrices and preconditioners share it. It never changes; its levels are made when they are first used. */
 typedef struct VpOperator_ *VpOperator;
 struct VpOperator_ {
   int       refct;
