@@ -23,6 +23,20 @@ Flux.__doc__ = 'VPatchDGFlux of vpatchdg.h: (dim, x, normal, value, ctx) -> erro
 PATH = Path(os.environ.get('VPATCHDG_LIBRARY') or Path(__file__).parent / 'libvpatchdg.so').absolute()
 
 
+def _petsc4py(name: str, result, *arguments):
+    """A function of petsc4py's interface for C."""
+    capsule = PETSc.__pyx_capi__[name]
+    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(('PyCapsule_GetPointer', ctypes.pythonapi))
+    title = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(('PyCapsule_GetName', ctypes.pythonapi))
+    return ctypes.PYFUNCTYPE(result, *arguments)(pointer(capsule, title(capsule)))
+
+
+def _check(code: int) -> None:
+    """Raises a PETSc.Error with PETSc's messages where code is one of an error."""
+    if code:
+        _petsc4py('PyPetscError_Set', ctypes.c_int, ctypes.c_int)(code)
+
+
 def _petsc_version(library: ctypes.CDLL) -> str:
     numbers = [Int() for _ in range(4)]
     library.PetscGetVersionNumber(*map(ctypes.byref, numbers))
@@ -46,9 +60,10 @@ def _load() -> ctypes.CDLL:
         raise ImportError(f'{PATH} was built with PETSc {_petsc_version(library)}, petsc4py ({petsc4py.__file__}) uses another one, PETSc '
                           f'{_petsc_version(theirs)}. Build vpatchdg with that: PETSC_DIR={petsc4py.get_config()["PETSC_DIR"]} '
                           f'PETSC_ARCH={petsc4py.get_config()["PETSC_ARCH"]}')
-    code = library.PetscDLLibraryRegister_vpatchdg()
-    if code:
-        raise ImportError(f'{PATH} does not fit petsc4py: {PETSc.Error(code)}')
+    try:
+        _check(library.PetscDLLibraryRegister_vpatchdg())
+    except PETSc.Error as error:
+        raise ImportError(f'{PATH} does not fit petsc4py: {error}') from None
     return library
 
 
@@ -57,19 +72,14 @@ _library = _load()
 
 def call(name: str, dm: PETSc.DM, *arguments) -> None:
     """Calls the library's function of that name. Its error becomes a PETSc.Error with PETSc's messages."""
-    code = getattr(_library, name)(Handle(dm.handle), *arguments)
-    if code:
-        raise PETSc.Error(code)
+    _check(getattr(_library, name)(Handle(dm.handle), *arguments))
 
 
 def new_vector(name: str, dm: PETSc.DM) -> PETSc.Vec:
     """The vector that a function of the library makes."""
     handle = Handle()
     call(name, dm, ctypes.byref(handle))
-    capsule = PETSc.__pyx_capi__['PyPetscVec_New']
-    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(('PyCapsule_GetPointer', ctypes.pythonapi))
-    title = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(('PyCapsule_GetName', ctypes.pythonapi))
-    vector = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p)(pointer(capsule, title(capsule)))(handle)
+    vector = _petsc4py('PyPetscVec_New', ctypes.py_object, ctypes.c_void_p)(handle)
     vector.decRef()  # petsc4py holds one reference, this function held another
     return vector
 
