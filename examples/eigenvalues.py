@@ -18,7 +18,7 @@ dm.setFromOptions()
 dm.setUp()
 
 eps = SLEPc.EPS().create()
-eps.setOperators(dm.createMatrix())  # the mass matrix is the identity
+eps.setOperators(dm.createMat())  # the mass matrix is the identity
 eps.setProblemType(SLEPc.EPS.ProblemType.HEP)
 eps.setFromOptions()
 eps.solve()

@@ -12,7 +12,7 @@ import vpatchdg
 
 c = PETSc.Options().getReal('c', 10)
 dm = vpatchdg.create(dim=2, degree=4, refine=4)
-block = dm.createMatrix()
+block = dm.createMat()
 block.shift(c)  # A + c I: the mass matrix is the identity
 coupling = PETSc.Mat().createAIJ(block.getSizes(), nnz=1, comm=dm.comm)
 diagonal = dm.createGlobalVec()

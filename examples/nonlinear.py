@@ -12,7 +12,7 @@ from petsc4py import PETSc
 import vpatchdg
 
 dm = vpatchdg.create(dim=2, degree=4, refine=4)
-A, P = dm.createMatrix(), dm.createMatrix()
+A, P = dm.createMat(), dm.createMat()
 
 
 def exact(x):

@@ -20,7 +20,7 @@ dm = PETSc.DM().create()
 dm.setType('vpatchdg')
 dm.setFromOptions()
 dm.setUp()
-A = dm.createMatrix()
+A = dm.createMat()
 e, r, z, points = (dm.createGlobalVec() for _ in range(4))
 
 
