@@ -24,7 +24,8 @@ static const double *LineTable(VpLevel level, int32_t cell, int d)
   return (const double *)level->view.lines + (size_t)level->view.line[(size_t)cell * level->mesh->dim + d] * VpLineSize(n);
 }
 
-/* own, beyond[s] [n]: the entries of row i of one direction in the cell and in those beyond it, in the first of them that are one cell */
+/* Row i of the operator of direction d in a cell: own[n] are the entries towards the cell itself, beyond[s][n] those towards the cell beyond
+   side s. Where these cells are one and the same, as on a torus of one or two cells, all its entries are in the first of the arrays. */
 static void LineRow(VpLevel level, int32_t cell, int d, int i, double own[], double beyond[2][VP_MAX_N])
 {
   const VpBasis *basis = &level->basis;
@@ -121,8 +122,7 @@ static PetscErrorCode CountRow(PetscInt i, const Row *row, void *context)
   as->diagonal[i] = as->off[i] = 0;
   for (int k = 0; k < row->n; k++) {
     if (row->column[k] >= as->first && row->column[k] < as->end) as->diagonal[i]++;
-    else
-      as->off[i]++;
+    else as->off[i]++;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

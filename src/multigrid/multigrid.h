@@ -1,9 +1,10 @@
-/* The algorithm: levels, smoother, cycle. Loops over the ops table; nothing here knows a precision, a dimension or a device. */
+/* The algorithm, as far as other rooms use it: levels and their vectors, the cycle, nested iteration, one sweep. It consists of loops over the
+   table of kernels; nothing in this room depends on a precision, a dimension or a device. */
 #pragma once
 #include "vector.h"
 #include <petscksp.h>
 
-/* what -log_view shows; registered by src/petsc/plugin.c */
+/* what -log_view shows; src/petsc/plugin.c registers them */
 extern PetscClassId  VP_CLASSID;
 extern PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TRANSFER, VP_EVENT_COARSE, VP_EVENT_CONVERT;
 
@@ -12,8 +13,8 @@ typedef enum { VP_EXCHANGE_AUTO, VP_EXCHANGE_SWEEP, VP_EXCHANGE_COLOR } VpExchan
 typedef enum { VP_CYCLE_V, VP_CYCLE_W } VpCycleType;
 typedef enum { VP_COARSE_AUTO, VP_COARSE_SWEEPS, VP_COARSE_KSP } VpCoarseType;
 
-/* 2^exponent (-div(a grad u) + c u), degree of the polynomials; the coefficient of own cells, or NULL: 1. The exponent brings the numbers
-   near 1, for single precision; only a level's tables contain it. */
+/* The operator 2^exponent (-div(a grad u) + c u) on polynomials of a degree. coefficient[nown] is a on own cells; NULL means 1. The exponent
+   brings the numbers near 1, where single precision holds them; only a level's tables contain it. */
 typedef struct {
   int              degree;
   double           penalty, reaction;
@@ -33,8 +34,8 @@ PetscErrorCode VpArraysPlace(VpArrays *, const void *host, size_t bytes, const c
 PetscErrorCode VpArraysPlaceReals(VpArrays *, const double *host, size_t count, const char *what, const void **p);
 PetscErrorCode VpArraysRelease(VpArrays *);
 
-/* A level: mesh, tables and kernels in one precision and basis. Two uses: the outer operator (double, orthonormal, ghosts by sides) and a
-   level of the cycle. */
+/* A level has the mesh, tables and kernels of one precision and basis. It is the outer operator (in double precision and the orthonormal basis,
+   with ghosts by sides) or a level of the cycle. */
 struct VpLevel_ {
   int              refct;
   VpMesh           mesh;
@@ -47,41 +48,41 @@ struct VpLevel_ {
   const VpBackend *backend;
   const VpOps     *ops;
   VpView           view;
-  PetscReal        common[3];   /* size of the cells that have the view's common lines */
-  VpTransferView   transfer;    /* empty until VpLevelSetTransfer */
-  size_t           real;        /* bytes of a number */
-  size_t           block;       /* bytes of a cell: real n^dim */
-  MPI_Datatype     unit;        /* a cell */
-  VpGhostKind      reads;       /* the ghosts that A x reads: VP_GHOST_SIDE of an outer level, VP_GHOST_FACE of another */
-  VpArrays         arrays;      /* of the views */
-  VpGhostExchange  exchange;    /* of its vectors */
+  PetscReal        common[3]; /* size of the cells that have the view's common lines */
+  VpTransferView   transfer;  /* empty until VpLevelSetTransfer */
+  size_t           real;      /* bytes of a number */
+  size_t           block;     /* bytes of a cell: real n^dim */
+  MPI_Datatype     unit;      /* a cell */
+  VpGhostKind      reads;     /* the ghosts that A x reads: VP_GHOST_SIDE of an outer level, VP_GHOST_FACE of another */
+  VpArrays         arrays;    /* of the views */
+  VpGhostExchange  exchange;  /* of its vectors */
 };
 PetscErrorCode VpLevelCreate(VpMesh, const VpProblem *, VpBasisType, VpPrecision, const VpBackend *, VpLevel *);
 PetscErrorCode VpLevelCreateOuter(VpMesh, const VpProblem *, const VpBackend *, VpLevel *);
 PetscErrorCode VpLevelReference(VpLevel);
 PetscErrorCode VpLevelDestroy(VpLevel *);
 PetscErrorCode VpLevelSetTransfer(VpLevel fine); /* fills the view of the transfers to mesh->coarser */
-/* What a precision holds: penalty k(k+1), beyond which sweeps in single precision diverge (1/eps) and A x in double has fewer than three
-   digits; and 2^spread, the quotient of the numbers of VpProblemRange() */
+/* The most that a precision holds of penalty k(k+1): beyond it sweeps in single precision diverge (it is 1/eps), and A x in double precision
+   has fewer than three digits. Single precision holds numbers of VpProblemRange() whose quotient is at most 2^VP_SPREAD_SINGLE. */
 #define VP_MOST_PENALTY(precision) ((precision) == VP_SINGLE ? 8e6 : 4e10)
 #define VP_SPREAD_SINGLE           80
-/* the least and the largest of what the operator is made of, over all cells, directions and ranks: a/h^2, or the reaction where that is
-   more. Where constants have nothing but the reaction, the least counts it */
+/* The least and the largest number that the operator is made of, over all cells, directions and ranks: a/h^2, or the reaction where it is
+   larger. Where the reaction is all that constants meet, it counts as the least, too. */
 PetscErrorCode VpProblemRange(VpMesh, const VpProblem *, PetscReal range[2]);
-/* smallest and largest of the coefficient, of all ranks */
+/* the smallest and the largest value of the coefficient on all ranks */
 PetscErrorCode VpCoefficientRange(VpMesh, const PetscReal own[], PetscReal range[2]);
 /* arithmetic means of the coefficient over the children, on the coarse mesh's own cells */
 PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal coarse[]);
-/* flops of one application on own cells / of one sweep, this rank */
+/* flops of A x on own cells */
 PetscLogDouble VpLevelApplyFlops(VpLevel);
-PetscErrorCode VpLogFlops(VpLevel, PetscLogDouble); /* of work on the level's backend */
+PetscErrorCode VpLogFlops(VpLevel, PetscLogDouble); /* logs those of work on the level's backend */
 
 /* With fewer cells a rank than this latency costs more than work: sweeps exchange after every colour, levels on devices gather on fewer ranks. */
 #define VP_FEW_CELLS 4096
-/* a smoother's sweep or color, where auto is asked */
+/* what is asked, or where that is auto, the exchange that suits the level */
 VpExchange VpChooseExchange(VpLevel, VpExchange asked);
 
-/* assemble.c: the matrix of a (host, double, orthonormal) level; its diagonal; a function equal to 1 */
+/* The matrix and its parts. Requires: the level is on the host, in double precision and the orthonormal basis. */
 PetscErrorCode VpSetPositiveDefinite(Mat);
 PetscErrorCode VpAssemble(VpLevel, MatType, Mat *);
 PetscErrorCode VpDiagonal(VpLevel, double d[]);                /* [nown][n^dim] */
@@ -120,13 +121,13 @@ PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *);
 /* parent: the PC, whose prefix and tab level the coarse KSP takes */
 PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, PetscObject parent, VpCycle *);
 PetscErrorCode VpCycleDestroy(VpCycle *);
-/* The outer vectors are [own cells of the finest level][n^dim] double, orthonormal basis. First one of these puts a right-hand side r in,
-   `scale` times what it is given ... */
+/* The cycle as a linear map M, about A^-1 whatever the problem's exponent, on outer vectors [nown][n^dim]: double precision, orthonormal basis.
+   First one of these puts in a right-hand side r on a level: r times scale, or the residual f - A x times scale. norm2: the sum of its squares
+   over all ranks, or NULL. */
 PetscErrorCode VpCycleEnter(VpCycle, PetscInt level, double scale, const double *r);
 PetscErrorCode VpCycleEnterResidual(VpCycle, PetscInt level, VpLevel outer, double scale, const double *x, VpGhosts, const double *f,
-                                    PetscReal *norm2); /* over all ranks, or NULL */
-/* ... then this runs the cycle from `level` down, z = scale M r (add: z += scale M r), M about A^-1, whatever the problem's exponent.
-   transpose: the adjoint cycle */
+                                    PetscReal *norm2);
+/* Then this computes z = scale M r (add: z += scale M r) by the cycle from that level down; transpose: by its adjoint. */
 PetscErrorCode VpCycleSolve(VpCycle, PetscInt level, PetscBool transpose, PetscBool add, double scale, double *z);
 
 /* the solver of the coarsest level */

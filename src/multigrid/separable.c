@@ -35,29 +35,29 @@ static PetscErrorCode Enumerate(PetscInt n, const PetscReal x[], PetscReal eps, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static inline int32_t NumberOf(const int32_t place[], const int32_t grid[3], int32_t nbox, int32_t box) /* x fastest */
+static inline int32_t NumberOf(const int32_t slot[], const int32_t grid[3], int32_t nbox, int32_t box) /* x fastest */
 {
-  return place[box] + grid[0] * (place[nbox + box] + grid[1] * place[2 * (size_t)nbox + box]);
+  return slot[box] + grid[0] * (slot[nbox + box] + grid[1] * slot[2 * (size_t)nbox + box]);
 }
 
-/* Has every place a box, and beyond it the box of the next place? */
-static PetscErrorCode FillsGrid(VpDomain domain, const int32_t place[], const int32_t grid[3], PetscBool *fills)
+/* Has every slot a box, and beyond it the box of the next slot? */
+static PetscErrorCode FillsGrid(VpDomain domain, const int32_t slot[], const int32_t grid[3], PetscBool *fills)
 {
   const int32_t n = domain->nbox;
-  int32_t      *at; /* the box in a place */
+  int32_t      *at; /* the box in a slot */
 
   PetscFunctionBegin;
   *fills = (PetscBool)((int64_t)grid[0] * grid[1] * grid[2] == n);
   if (!*fills) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(n, &at));
   for (int32_t i = 0; i < n; i++) at[i] = -1;
-  for (int32_t b = 0; b < n; b++) at[NumberOf(place, grid, n, b)] = b;
+  for (int32_t b = 0; b < n; b++) at[NumberOf(slot, grid, n, b)] = b;
   for (int32_t b = 0; b < n; b++) {
-    const int32_t i = NumberOf(place, grid, n, b);
+    const int32_t i = NumberOf(slot, grid, n, b);
 
     if (at[i] != b) *fills = PETSC_FALSE;
     for (int d = 0, step = 1; d < domain->dim && *fills; step *= grid[d++]) {
-      const int32_t p = place[(size_t)d * n + b], beyond = domain->beyond[(size_t)b * 2 * domain->dim + 2 * d + 1];
+      const int32_t p = slot[(size_t)d * n + b], beyond = domain->beyond[(size_t)b * 2 * domain->dim + 2 * d + 1];
 
       *fills = (PetscBool)(p + 1 == grid[d] ? beyond < 0 || beyond == at[i - p * step] : beyond == at[i + step]);
     }
@@ -67,8 +67,8 @@ static PetscErrorCode FillsGrid(VpDomain domain, const int32_t place[], const in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* where the boxes are in a grid: place [3][nbox], grid[3]; grid[0] = 0 where they form none */
-static PetscErrorCode FindGrid(VpDomain domain, int32_t place[], int32_t grid[3])
+/* where the boxes are in a grid: slot [3][nbox], grid[3]; grid[0] = 0 where they form none */
+static PetscErrorCode FindGrid(VpDomain domain, int32_t slot[], int32_t grid[3])
 {
   const int32_t n = domain->nbox;
   PetscReal    *lower;
@@ -77,7 +77,7 @@ static PetscErrorCode FindGrid(VpDomain domain, int32_t place[], int32_t grid[3]
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &lower));
   grid[2] = 1;
-  PetscCall(PetscArrayzero(place, 3 * (size_t)n));
+  PetscCall(PetscArrayzero(slot, 3 * (size_t)n));
   for (int d = 0; d < domain->dim; d++) {
     PetscReal size = PETSC_MAX_REAL;
 
@@ -85,10 +85,10 @@ static PetscErrorCode FindGrid(VpDomain domain, int32_t place[], int32_t grid[3]
       lower[b] = domain->lower[3 * (size_t)b + d];
       size = PetscMin(size, domain->upper[3 * (size_t)b + d] - lower[b]);
     }
-    PetscCall(Enumerate(n, lower, size / 4, place + (size_t)d * n, &grid[d]));
+    PetscCall(Enumerate(n, lower, size / 4, slot + (size_t)d * n, &grid[d]));
   }
   PetscCall(PetscFree(lower));
-  PetscCall(FillsGrid(domain, place, grid, &fills));
+  PetscCall(FillsGrid(domain, slot, grid, &fills));
   if (!fills) grid[0] = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -97,13 +97,13 @@ static PetscErrorCode FindGrid(VpDomain domain, int32_t place[], int32_t grid[3]
 static PetscErrorCode FindLattice(VpMesh mesh, int n, int32_t extent[3], int32_t **cell)
 {
   const int32_t nbox = mesh->domain->nbox, most = LONGEST / n >> mesh->level; /* boxes on a line */
-  int32_t      *place, longest = 0;
+  int32_t      *slot, longest = 0;
 
   PetscFunctionBegin;
   *cell = NULL;
   if (nbox > PetscPowInt64(most, mesh->dim)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(3 * (size_t)nbox, &place));
-  PetscCall(FindGrid(mesh->domain, place, extent));
+  PetscCall(PetscMalloc1(3 * (size_t)nbox, &slot));
+  PetscCall(FindGrid(mesh->domain, slot, extent));
   for (int d = 0; d < mesh->dim; d++) {
     extent[d] <<= mesh->level;
     longest = PetscMax(longest, extent[d]);
@@ -114,11 +114,11 @@ static PetscErrorCode FindLattice(VpMesh mesh, int n, int32_t extent[3], int32_t
       int64_t at = 0;
 
       for (int d = mesh->dim - 1; d >= 0; d--)
-        at = at * extent[d] + ((place[(size_t)d * nbox + mesh->box[i]] << mesh->level) + mesh->coord[3 * (size_t)i + d]);
+        at = at * extent[d] + ((slot[(size_t)d * nbox + mesh->box[i]] << mesh->level) + mesh->coord[3 * (size_t)i + d]);
       (*cell)[at] = i;
     }
   }
-  PetscCall(PetscFree(place));
+  PetscCall(PetscFree(slot));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -213,7 +213,8 @@ static void TidyConstant(VpDomain domain, int d, int m, double lambda[])
 {
   int least = 0;
 
-  if (!domain->periodic[d] && (domain->boundary[2 * d].kind != VP_SIDE_NEUMANN || domain->boundary[2 * d + 1].kind != VP_SIDE_NEUMANN)) return;
+  if (!domain->periodic[d] && (domain->boundary[2 * d].kind != VP_SIDE_NEUMANN || domain->boundary[2 * d + 1].kind != VP_SIDE_NEUMANN))
+    return;
   for (int i = 1; i < m; i++) {
     if (lambda[i] < lambda[least]) least = i;
   }
