@@ -8,9 +8,9 @@ Mesh and equation: -dm_vpatchdg_*, -dm_refine; solver: -ksp_*, -pc_*. share/vpat
 #include <petsctime.h>
 
 #if PETSC_VERSION_LT(3, 25, 0)
-#define KSPOwnOperators(ksp) KSPSetDMActive(ksp, PETSC_FALSE)
+  #define KSPOwnOperators(ksp) KSPSetDMActive(ksp, PETSC_FALSE)
 #else
-#define KSPOwnOperators(ksp) KSPSetDMActive(ksp, KSP_DMACTIVE_ALL, PETSC_FALSE)
+  #define KSPOwnOperators(ksp) KSPSetDMActive(ksp, KSP_DMACTIVE_ALL, PETSC_FALSE)
 #endif
 
 /* u(x) = product over d of sin(w_d x_d + d + 1), w_d such that one period fills the domain: right for every kind of boundary */
@@ -238,8 +238,7 @@ static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *fi
   PetscCall(PetscPrintf(comm, "%3d %6d %9lld %10lld %5d %3d %5.2f  %.1e %13.6e", (int)dim, (int)degree, (long long)cells, (long long)dofs,
                         ranks, (int)its, (double)figures->nu, (double)figures->residual, (double)PetscRealPart(figures->functional)));
   if (smooth) PetscCall(PetscPrintf(comm, "  %.2e  %.2e", (double)figures->l2, (double)figures->h1));
-  else
-    PetscCall(PetscPrintf(comm, " %9s %9s", "-", "-"));
+  else PetscCall(PetscPrintf(comm, " %9s %9s", "-", "-"));
   PetscCall(PetscPrintf(comm, " %8.3f %8.3f %7.3f %5.0f%s%s\n", figures->setup, figures->solve, dofs / figures->solve / 1e6,
                         figures->bytes / dofs, reason < 0 ? " " : "", reason < 0 ? KSPConvergedReasons[reason] : ""));
   if (!file[0]) PetscFunctionReturn(0);
@@ -321,8 +320,7 @@ int main(int argc, char **argv)
   if (smooth) {
     PetscCall(SmoothCreate(dm, &u));
     PetscCall(DMVPatchDGComputeRHS(dm, Source, Solution, Flux, &u, b));
-  } else
-    PetscCall(DMVPatchDGComputeRHS(dm, One, NULL, NULL, NULL, b));
+  } else PetscCall(DMVPatchDGComputeRHS(dm, One, NULL, NULL, NULL, b));
   if (constants) PetscCall(MatNullSpaceRemove(constants, b));
 
   for (PetscInt i = 1; i < solves; i++) {

@@ -2,9 +2,9 @@
 #pragma once
 
 #ifdef __CUDACC__
-#define PAPER_INLINE __host__ __device__ constexpr
+  #define PAPER_INLINE __host__ __device__ constexpr
 #else
-#define PAPER_INLINE static inline
+  #define PAPER_INLINE static inline
 #endif
 
 PAPER_INLINE int Gcd(int a, int b)

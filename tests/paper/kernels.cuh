@@ -158,18 +158,13 @@ __device__ __forceinline__ void Invert(const T *const (&S)[3], const T *const (&
   if (active) Add<0, false, Access>(S[0], U, px, py, s);
 }
 
-/* y = x + A_j^-1 (b - A x) on patches j of one colour; list: their first cells, 10 bits a direction. EDGE: at the boundary */
-template <class T, int n, class Access, class Numbering, class Space, bool EDGE>
-__global__ void __launch_bounds__(4 * n * n, 512 / (4 * n * n))
-  PaperSweep(int nc, const int *list, const T *mass, const T *table, const T *b, const T *u, T *out)
+/* Shared memory of a block's patch gets the mass matrix M and behind it the tables of the patch's kinds, P functions a direction. */
+template <class T, int n, int P, class Space, bool EDGE>
+__device__ __forceinline__ void GetTables(int nc, const int (&first)[3], const T *mass, const T *table, int t, T *M, const T *(&L)[3],
+                                          const T *(&S)[3], const T *(&lambda)[3])
 {
-  constexpr int     m = 2 * n, P = EDGE ? m : m - Space::lost, cut = (m - P) / 2, part = m * m + P * P + P + Space::exact * m * m;
-  extern __shared__ __align__(16) unsigned char shared[];
-  T                                            *U = (T *)shared, *V = U + m * m * m, *M = V + m * m * m, *tables = M + m * m;
-  const T                                      *L[3], *S[3], *lambda[3];
-  const int                                     t = threadIdx.x, x = t % m, y = t / m, code = list[blockIdx.x];
-  const int                                     first[3] = {(code & 1023) * n, (code >> 10 & 1023) * n, (code >> 20) * n};
-  T                                             r[m] = {T(0)}, v[m], w[m] = {T(0)};
+  constexpr int m = 2 * n, part = m * m + P * P + P + Space::exact * m * m;
+  T            *tables = M + m * m;
 
   M[t] = mass[t];
 #pragma unroll
@@ -180,6 +175,16 @@ __global__ void __launch_bounds__(4 * n * n, 512 / (4 * n * n))
     for (int i = t; (EDGE || d == 0) && i < part; i += m * m) own[i] = table[kind * Stride(m) + i];
     L[d] = own, S[d] = own + m * m, lambda[d] = S[d] + P * P;
   }
+}
+
+/* r += A u on the patch's cells, without the faces towards others unless the space is exact; U, V: work space */
+template <int P, class Access, class Numbering, class Space, int m, class T>
+__device__ __forceinline__ void AddProduct(int nc, const int (&first)[3], const T *M, const T *const (&L)[3], const T *const (&lambda)[3],
+                                           const T *u, T *U, T *V, int x, int y, T (&r)[m])
+{
+  constexpr int n = m / 2;
+  T             v[m], w[m] = {T(0)};
+
 #pragma unroll
   for (int z = 0; z < m; z++) v[z] = u[Numbering::template At<n>(nc, first[0] + x, first[1] + y, first[2] + z)];
   Put(U, x, y, true, v);
@@ -203,6 +208,42 @@ __global__ void __launch_bounds__(4 * n * n, 512 / (4 * n * n))
     AddBeyond<1, Access, Numbering>(nc, first, M, lambda[1] + P, u, U, x, y, r);
     AddBeyond<2, Access, Numbering>(nc, first, M, lambda[2] + P, u, U, x, y, r);
   }
+}
+
+/* out = A u on patches that tile the mesh; list: their first cells, 10 bits a direction. EDGE: at the boundary */
+template <class T, int n, class Access, class Numbering, bool EDGE>
+__global__ void __launch_bounds__(4 * n * n, 512 / (4 * n * n))
+  PaperApply(int nc, const int *list, const T *mass, const T *table, const T *u, T *out)
+{
+  constexpr int     m = 2 * n;
+  extern __shared__ __align__(16) unsigned char shared[];
+  T                                            *U = (T *)shared, *V = U + m * m * m, *M = V + m * m * m;
+  const T                                      *L[3], *S[3], *lambda[3];
+  const int                                     t = threadIdx.x, x = t % m, y = t / m, code = list[blockIdx.x];
+  const int                                     first[3] = {(code & 1023) * n, (code >> 10 & 1023) * n, (code >> 20) * n};
+  T                                             r[m] = {T(0)};
+
+  GetTables<T, n, m, Full, EDGE>(nc, first, mass, table, t, M, L, S, lambda);
+  AddProduct<m, Access, Numbering, Full>(nc, first, M, L, lambda, u, U, V, x, y, r);
+#pragma unroll
+  for (int z = 0; z < m; z++) out[Numbering::template At<n>(nc, first[0] + x, first[1] + y, first[2] + z)] = r[z];
+}
+
+/* out = u + A_j^-1 (b - A u) on patches j of one colour */
+template <class T, int n, class Access, class Numbering, class Space, bool EDGE>
+__global__ void __launch_bounds__(4 * n * n, 512 / (4 * n * n))
+  PaperSweep(int nc, const int *list, const T *mass, const T *table, const T *b, const T *u, T *out)
+{
+  constexpr int     m = 2 * n, P = EDGE ? m : m - Space::lost, cut = (m - P) / 2;
+  extern __shared__ __align__(16) unsigned char shared[];
+  T                                            *U = (T *)shared, *V = U + m * m * m, *M = V + m * m * m;
+  const T                                      *L[3], *S[3], *lambda[3];
+  const int                                     t = threadIdx.x, x = t % m, y = t / m, code = list[blockIdx.x];
+  const int                                     first[3] = {(code & 1023) * n, (code >> 10 & 1023) * n, (code >> 20) * n};
+  T                                             r[m] = {T(0)};
+
+  GetTables<T, n, P, Space, EDGE>(nc, first, mass, table, t, M, L, S, lambda);
+  AddProduct<P, Access, Numbering, Space>(nc, first, M, L, lambda, u, U, V, x, y, r);
   __syncthreads();
 #pragma unroll
   for (int z = cut; z < m - cut; z++) {

@@ -7,9 +7,12 @@
    unknowns numbered cell by cell (CellWise) or as one lattice (Lexicographic); float, double; patch functions that vanish on the patch's
    sides with the patch's own residual (Dirichlet), or all of them with the residual of A x (Full).
 
-     paper           checks, then a table of GDoF/s for Q3 .. Q7
-     paper check     checks only, TAP
-     paper profile   every kernel once on a small mesh, for share/vpatchdg/conflicts.sh */
+   A x alone is the residual of the patches that tile the mesh.
+
+     paper                checks, then a table of GDoF/s for Q3 .. Q7
+     paper -report FILE   the same, and the table as JSON
+     paper check          checks only, TAP
+     paper profile        every kernel once on a small mesh, for share/vpatchdg/conflicts.sh */
 #include "tables.h"
 #include <algorithm>
 #include <cstring>
@@ -69,16 +72,27 @@ struct Cube {
     cudaFree(mass), cudaFree(table);
     for (int color = 0; color < 8; color++) cudaFree(list[0][color]), cudaFree(list[1][color]);
   }
+  template <class Kernel, class... Vectors>
+  void Start(Kernel kernel, int color, int edge, Vectors... vectors) const
+  {
+    const size_t bytes = (2 * m * m * m + m * m + (edge ? 3 : 1) * Stride(m)) * sizeof(T);
+
+    if (!count[edge][color]) return;
+    Cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    kernel<<<count[edge][color], m * m, bytes>>>(nc, list[edge][color], mass, table, vectors...);
+    Cuda(cudaGetLastError());
+  }
+  /* out = A u, in the space Full */
+  template <class Access, class Numbering>
+  void Apply(const T *u, T *out) const
+  {
+    Start(PaperApply<T, n, Access, Numbering, false>, 7, 0, u, out);
+    Start(PaperApply<T, n, Rolled, Numbering, true>, 7, 1, u, out);
+  }
   template <class Access, class Numbering, bool EDGE>
   void Launch(int color, const T *b, const T *u, T *out) const
   {
-    auto         kernel = PaperSweep<T, n, Access, Numbering, Space, EDGE>;
-    const size_t bytes = (2 * m * m * m + m * m + (EDGE ? 3 : 1) * Stride(m)) * sizeof(T);
-
-    if (!count[EDGE][color]) return;
-    Cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    kernel<<<count[EDGE][color], m * m, bytes>>>(nc, list[EDGE][color], mass, table, b, u, out);
-    Cuda(cudaGetLastError());
+    Start(PaperSweep<T, n, Access, Numbering, Space, EDGE>, color, EDGE, b, u, out);
   }
   /* from u[0] to u[0]. Patches of one colour read each other's cells where the residual is exact: then every colour goes from one vector to
      the other */
@@ -112,6 +126,15 @@ static void Sweep(const C &cube, int variant, const T *b, T *const u[2])
   if (variant == 3) cube.template Sweep<ConflictFree, Lexicographic>(b, u);
 }
 
+template <class C, class T>
+static void Apply(const C &cube, int variant, const T *u, T *out)
+{
+  if (variant == 0) cube.template Apply<Basic, CellWise>(u, out);
+  if (variant == 1) cube.template Apply<ConflictFree, CellWise>(u, out);
+  if (variant == 2) cube.template Apply<Basic, Lexicographic>(u, out);
+  if (variant == 3) cube.template Apply<ConflictFree, Lexicographic>(u, out);
+}
+
 /* ---- checks, with vectors as lattices */
 
 static int tests, failures;
@@ -143,10 +166,23 @@ static Reals Renumber(int nc, int variant, bool back, const Reals &a)
   for (int i = 0; i < (int)a.size(); i++) {
     const size_t at = variant / 2 ? i : CellWise::At<n>(nc, i % q, i / q % q, i / q / q);
     if (back) r[i] = a[at];
-    else
-      r[at] = a[i];
+    else r[at] = a[i];
   }
   return r;
+}
+
+template <class T, int n>
+static Reals Applied(int nc, int variant, const Reals &u)
+{
+  const Cube<T, n, Full> cube(nc, false);
+  T                     *du = Device<T>(Renumber<n>(nc, variant, false, u)), *dv = Device<T>(Reals(u.size(), NAN));
+  std::vector<T>         out(u.size());
+
+  Apply(cube, variant, du, dv);
+  Cuda(cudaMemcpy(out.data(), dv, out.size() * sizeof(T), cudaMemcpyDeviceToHost));
+  Cuda(cudaFree(du));
+  Cuda(cudaFree(dv));
+  return Renumber<n>(nc, variant, true, Reals(out.begin(), out.end()));
 }
 
 template <class T, int n, class Space>
@@ -196,6 +232,17 @@ static void Check(const std::string &name)
   Ok(Distance(Swept<T, n, Space>(nc, true, 0, b, u), first), eps, name + "general kernel: as the first variant");
 }
 
+/* A x is that of dense matrices */
+template <class T, int n>
+static void CheckApply(const std::string &name)
+{
+  const int   nc = 4;
+  const Nodal line(n - 1, nc);
+  const Reals u = Random((size_t)nc * nc * nc * n * n * n), expected = Apply(line, nc, u);
+
+  for (int v = 0; v < 4; v++) Ok(Distance(Applied<T, n>(nc, v, u), expected), sizeof(T) == 4 ? 2e-5 : 1e-13, name + variants[v]);
+}
+
 /* ---- speed */
 
 template <class T>
@@ -208,9 +255,9 @@ __global__ void Fill(T *p, size_t size)
   }
 }
 
-/* seconds of a sweep: the least of three, after one that does not count */
-template <class C, class T>
-static double Seconds(const C &cube, int variant, const T *b, T *const u[2])
+/* seconds of action(): the least of three, after one that does not count */
+template <class Action>
+static double Seconds(Action action)
 {
   cudaEvent_t start, end;
   float       ms, least = INFINITY;
@@ -219,7 +266,7 @@ static double Seconds(const C &cube, int variant, const T *b, T *const u[2])
   Cuda(cudaEventCreate(&end));
   for (int i = 0; i < 4; i++) {
     Cuda(cudaEventRecord(start));
-    Sweep(cube, variant, b, u);
+    action();
     Cuda(cudaEventRecord(end));
     Cuda(cudaEventSynchronize(end));
     Cuda(cudaEventElapsedTime(&ms, start, end));
@@ -230,11 +277,29 @@ static double Seconds(const C &cube, int variant, const T *b, T *const u[2])
   return least * 1e-3;
 }
 
-/* a line of the table; profile: each kernel once */
+static FILE *report; /* or NULL */
+
+/* an entry of the table */
+static void Tell(int degree, size_t dofs, bool single, const char *space, const char *kernel, int variant, double seconds)
+{
+  const double gdofs = 1e-9 * (double)dofs / seconds;
+  static int   rows;
+
+  printf(" %*.2f", (int)strlen(variants[variant]), gdofs);
+  if (!report) return;
+  fprintf(report,
+          "%s\n {\"degree\": %d, \"dofs\": %zu, \"precision\": \"%s\", \"space\": \"%s\", \"kernel\": \"%s\", \"variant\": \"%s\", "
+          "\"seconds\": %.6g, \"gdofs\": %.6g}",
+          rows++ ? "," : "{\"rows\": [", degree, dofs, single ? "single" : "double", space, kernel, variants[variant], seconds, gdofs);
+}
+
+/* lines of the table; profile: each kernel once */
 template <class T, int n, class Space>
 static void Bench(int nc, bool profile)
 {
   const size_t            size = (size_t)nc * nc * nc * n * n * n;
+  const bool              single = sizeof(T) == 4;
+  const char             *space = Space::exact ? "full" : "dirichlet";
   const Cube<T, n, Space> cube(nc, false);
   T                      *b, *u[2];
 
@@ -242,13 +307,27 @@ static void Bench(int nc, bool profile)
     Cuda(cudaMalloc(p, size * sizeof(T)));
     Fill<<<4096, 256>>>(*p, size);
   }
+  for (int apply = 0; apply < (Space::exact ? 2 : 1) && !profile; apply++) {
+    const char *kernel = apply ? "A x" : "sweep";
+
+    printf("Q%d %5.0f %-7s%-10s%-6s", n - 1, 1e-6 * (double)size, single ? "single" : "double", space, kernel);
+    for (int v = 0; v < 4; v++) {
+      Tell(n - 1, size, single, space, kernel, v, Seconds([&]() {
+             if constexpr (Space::exact) {
+               if (apply) return Apply(cube, v, b, u[0]);
+             }
+             Sweep(cube, v, b, u);
+           }));
+    }
+    printf("\n");
+  }
   if (profile) {
     cube.template Launch<Basic, CellWise, false>(0, b, u[0], u[1]);
     cube.template Launch<ConflictFree, CellWise, false>(0, b, u[0], u[1]);
-  } else {
-    printf("Q%d %5.0f %-7s%-10s", n - 1, 1e-6 * size, sizeof(T) == 4 ? "single" : "double", Space::exact ? "full" : "dirichlet");
-    for (int v = 0; v < 4; v++) printf(" %*.2f", (int)strlen(variants[v]), 1e-9 * size / Seconds(cube, v, b, u));
-    printf("\n");
+    if constexpr (Space::exact) {
+      cube.Start(PaperApply<T, n, Basic, CellWise, false>, 7, 0, b, u[1]);
+      cube.Start(PaperApply<T, n, ConflictFree, CellWise, false>, 7, 0, b, u[1]);
+    }
   }
   fflush(stdout);
   for (T *p : {b, u[0], u[1]}) Cuda(cudaFree(p));
@@ -262,6 +341,8 @@ static void Degree(const std::string &mode)
 
   if (mode == "check") {
     const std::string k = "Q" + std::to_string(n - 1);
+    CheckApply<float, n>(k + " single, A x, ");
+    CheckApply<double, n>(k + " double, A x, ");
     Check<float, n, Dirichlet>(k + " single, dirichlet, ");
     Check<float, n, Full>(k + " single, full, ");
     Check<double, n, Dirichlet>(k + " double, dirichlet, ");
@@ -285,20 +366,26 @@ static void Degrees(const std::string &mode)
 
 int main(int argc, char **argv)
 {
-  const std::string mode = argc > 1 ? argv[1] : "";
+  const bool        reports = argc > 2 && argv[1] == std::string("-report");
+  const std::string mode = argc > 1 && !reports ? argv[1] : "";
 
   Require(mode == "" || mode == "check" || mode == "profile");
+  Require(!reports || (report = fopen(argv[2], "w")));
   if (mode == "profile") Degrees(mode);
   else {
     Degrees("check");
     printf("1..%d\n", tests);
   }
   if (mode == "" && !failures) {
-    printf("\nGDoF/s of a sweep of 8 colours\n      MDoF                  ");
+    printf("\nGDoF/s of a sweep of 8 colours, and of A x\n      MDoF                        ");
     for (const char *name : variants) printf(" %s", name);
     printf("\n");
     Degrees(mode);
   }
   Cuda(cudaDeviceSynchronize());
+  if (report) {
+    fprintf(report, "]}\n");
+    fclose(report);
+  }
   return failures > 0;
 }

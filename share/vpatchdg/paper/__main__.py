@@ -16,20 +16,13 @@ from machine import HERE, Machine, now
 from runs import Records, Results
 
 ROOT = os.path.normpath(os.path.join(HERE, '..', '..', '..'))
-INTRODUCTION = '''<p>Cui and Kanschat, "Multilevel Interior Penalty Methods on GPUs" (2024), beside vpatchdg: every table and figure, the paper's numbers,
-ours, and why they differ. The paper's were measured on NVIDIA A100 GPUs of 40 GB. Gray numbers are the paper's. ν is the number of iterations for
-eight digits, −8 n / log₁₀(|r_n| / |r_0|), by the residual that the solver goes by.</p>
-<p>The paper's GMRES is preconditioned from the left and stops by the preconditioned residual in the Euclidean norm of a nodal basis; ours of
-the same kind (paper_*.opts) does so in an orthonormal basis, and its true residual, printed small, can be much larger. The paper takes the functions
-out that do not vanish on the domain's boundary, where we keep all and impose the values weakly with the doubled penalty. Its figures for Dirichlet
-patches look like half of our penalty k(k+1)/h on the faces inside.</p>
-<p>Pages like this one are made by <code>make paper</code>, from these runs:</p>'''
 
 
 def read():
     build = os.path.join(ROOT, os.environ.get('BUILD') or 'build')
     parser = argparse.ArgumentParser(prog='paper', description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--only', metavar='ITEMS', default='', help='these alone, separated by commas: ' + ' '.join(item.name for item in items.every()))
+    names = ' '.join(item.name for item in items.every())
+    parser.add_argument('--only', metavar='ITEMS', default='', help='these alone, separated by commas: ' + names)
     parser.add_argument('--most', metavar='DOFS', type=float, help='unknowns of a mesh (2e7; on GPUs 1.1e9 each)')
     parser.add_argument('--resume', action='store_true', help='leave out what this machine has results of')
     parser.add_argument('--minutes', type=float, default=1e9, help='begin no run after so many')
@@ -93,8 +86,8 @@ def perform(runs, machine, results, arguments):
         if passed > 60 * arguments.minutes:
             print('paper: %d runs are left for another time: --resume' % (len(runs) - i), flush=True)
             break
-        print('%3d of %d, %s, %s left: %s' % (i + 1, len(runs), clock(passed), clock(passed * (total - done) / done) if done else '?', run.name),
-              flush=True)
+        left = clock(passed * (total - done) / done) if done else '?'
+        print('%3d of %d, %s, %s left: %s' % (i + 1, len(runs), clock(passed), left, run.name), flush=True)
         record = run.perform(machine, arguments.timeout)
         if 'failed' in record:
             print('    ' + record['failed'], flush=True)
@@ -111,7 +104,7 @@ def version():
 
 def draw(arguments, chosen):
     records = Records([arguments.results])
-    content = page.body(chosen, records, INTRODUCTION)
+    content = page.body(chosen, records, [page.paragraph(page.words(text)) for _, text in items.texts()['introduction'].items()])
     path = arguments.page or os.path.join(arguments.results, 'index.html')
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     with open(path, 'w', encoding='utf-8') as file:

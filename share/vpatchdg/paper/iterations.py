@@ -12,7 +12,8 @@ LABEL = {
     'paper_full': 'its kernel Full: dirichlet exact, V(1,1)', 'paper_dirichlet': 'its kernel Dirichlet: dirichlet local, V(1,1)',
     'paper_clamped': 'its kernel clamped: clamped local, V(1,1)', 'paper_ours': 'full exact, V(1,1)',
     'fgmres': 'the default: full exact, V(0,1), FGMRES'}
-OPPONENTS = ('richardson', 'fgmres', 'paper_ours', 'paper_full', 'paper_dirichlet', 'paper_clamped', 'chebyshev', 'jacobi', 'assembled_cell_jacobi')
+OPPONENTS = ('richardson', 'fgmres', 'paper_ours', 'paper_full', 'paper_dirichlet', 'paper_clamped', 'chebyshev', 'jacobi',
+             'assembled_cell_jacobi')
 RESTART = {'paper_clamped': 30, 'paper_dirichlet': 6}  # more iterations than it takes: GMRES has no memory for others on the largest meshes
 
 Solve = namedtuple('Solve', 'config degree refine dofs nu residual iterations seconds setup record')
@@ -33,8 +34,8 @@ def every_degree(config, refine, most):
     degrees = [k for k in DEGREES if cells(k, refine) <= most]
     restart = ['-ksp_gmres_restart', str(RESTART.get(config, 4))] if refine == LEVELS[-1] else []
     return Run('%s L%d on a GPU' % (config, refine), 'bench_gpu',
-               ['-options_file', os.path.join(OPTIONS, config + '.opts'), '-bench_parts', 'options', '-bench_refine', str(refine), '-bench_degrees',
-                ','.join(map(str, degrees)), *restart],
+               ['-options_file', os.path.join(OPTIONS, config + '.opts'), '-bench_parts', 'options', '-bench_refine', str(refine),
+                '-bench_degrees', ','.join(map(str, degrees)), *restart],
                {'kind': 'solve', 'config': config, 'refine': refine, 'boxes': 1, 'ranks': 1, 'gpu': True, 'timed': True},
                2 * sum(cells(k, refine) for k in degrees) * PARTLY.get(config, 1) + 2e8, gpus=1) if degrees else None
 
@@ -115,7 +116,8 @@ def show_both(records):
     for s in solves(records, config='richardson', timed=True):
         about, machine = s.record['about'], s.record['machine']
         if s.degree == 4:
-            what = machine['gpus'][0] if about['gpu'] else '%d ranks on %d cores, %s' % (about['ranks'], machine['cores'], machine['processor'])
+            where = '%d ranks on %d cores, %s' % (about['ranks'], machine['cores'], machine['processor'])
+            what = machine['gpus'][0] if about['gpu'] else where
             rate = s.dofs / s.seconds / 1e6
             rows.append([what, '%.1f' % (s.dofs / 1e6), s.iterations, '%.4f' % s.seconds, '%.2f' % rate,
                          '—' if about['gpu'] else '%.2f' % (rate / min(about['ranks'], machine['cores']))])
@@ -127,25 +129,11 @@ def read(configs):
 
 
 ITEMS = [
-    dict(name='table1', title='Table 1: iterations, kernel Full', paper='GMRES to 1e-8 with V(1,1), meshes of 2^L cells a side.',
-         runs=meshes(('paper_full', *OURS)), kinds=read(('paper_full', *OURS)), show=iterations(('paper_full', *OURS)),
-         difference='The paper leaves the functions on the domain boundary out and measures another basis, so figures differ by some tenths; patches '
-                    'with all functions, which it does not have, need up to one iteration fewer, so that one sweep a cycle is enough.'),
-    dict(name='table2', title='Table 2: iterations, kernels Dirichlet and clamped', paper='The same with residuals of a patch\'s own cells alone.',
-         runs=meshes(('paper_dirichlet', 'paper_clamped')), kinds=read(('paper_dirichlet', 'paper_clamped')),
-         show=iterations(('paper_dirichlet', 'paper_clamped')),
-         difference='For Dirichlet our figures fall with the degree where the paper\'s rise. Half of our penalty on the faces inside would explain it: '
-                    'a local residual leaves out what these faces add. Functions that vanish doubly on the patch\'s sides do not meet these faces; there '
-                    'the figures are closer.'),
-    dict(name='table4', title='Table 4: iterations, weak scaling', paper='Kernel Dirichlet, degree 3, on 1 to 4 GPUs.', runs=weak,
-         kinds=[('solve', {'config': 'paper_dirichlet', 'ranks': n, 'boxes': n}) for n in range(1, 9)], show=show_weak,
-         difference='What the number of ranks does to the iterations is below a few tenths in both; the domain becomes longer with it, which the '
-                    'coarsest level, solved exactly, does not feel.'),
-    dict(name='solvers', title='Text: solvers that the paper argues against', paper='Point smoothers need many iterations and matrices much memory.',
-         runs=opponents, kinds=[('solve', {'timed': True, 'config': config}) for config in OPPONENTS], show=show_opponents,
-         difference='Point Jacobi and Chebyshev inside the same multigrid are cheap a sweep and need two to four times the iterations, more with the '
-                    'degree; blocks of cells need the matrix. All solve twice; the second is timed. share/vpatchdg/compare.py runs more.'),
-    dict(name='cores', title='Text: one GPU against CPU cores', paper='One A100 is faster than 80 cores.', runs=both,
-         kinds=[('solve', {'config': 'richardson', 'timed': True})], show=show_both,
-         difference='The CPU has kernels of its own here, with vector instructions, not the GPU\'s.'),
+    dict(name='table1', runs=meshes(('paper_full', *OURS)), kinds=read(('paper_full', *OURS)), show=iterations(('paper_full', *OURS))),
+    dict(name='table2', runs=meshes(('paper_dirichlet', 'paper_clamped')), kinds=read(('paper_dirichlet', 'paper_clamped')),
+         show=iterations(('paper_dirichlet', 'paper_clamped'))),
+    dict(name='table4', runs=weak, show=show_weak,
+         kinds=[('solve', {'config': 'paper_dirichlet', 'ranks': n, 'boxes': n}) for n in range(1, 9)]),
+    dict(name='solvers', runs=opponents, kinds=[('solve', {'timed': True, 'config': config}) for config in OPPONENTS], show=show_opponents),
+    dict(name='cores', runs=both, kinds=[('solve', {'config': 'richardson', 'timed': True})], show=show_both),
 ]

@@ -100,7 +100,8 @@ class Machine:
         """runs a program that takes -report: the report"""
         with tempfile.TemporaryDirectory() as folder:
             report = os.path.join(folder, 'report.json')
-            return finish(self.command(program, [*arguments, '-report', report], ranks), report, timeout, UNBOUND if ranks < self.cores else {})
+            command = self.command(program, [*arguments, '-report', report], ranks)
+            return finish(command, report, timeout, UNBOUND if ranks < self.cores else {})
 
     def script(self, path, timeout):
         """runs a script that writes its report into the file that it gets, from the programs in a folder"""

@@ -4,10 +4,13 @@ import os
 
 from machine import OPTIONS
 
-BODY = 'body { font-family: system-ui, "Segoe UI", "DejaVu Sans", Arial, sans-serif; max-width: 75em; margin: 2em auto; padding: 0 1em; line-height: 1.45 }'
-STYLE = '''.paper table { border-collapse: collapse; margin: 1em 0 } .paper th, .paper td { padding: .15em .7em; text-align: right; border-bottom: 1px solid #dfe5ea }
-.paper th:first-child, .paper td:first-child, .paper th.left, .paper td.left { text-align: left } .paper tr.theirs td { color: #6b7884 }
-.paper tr.group td { border-top: 2px solid #8a97a3 } .paper small { color: #6b7884 } .paper figure { display: inline-block; margin: 1em 1em 1em 0 }
+BODY = '''body { font-family: system-ui, "Segoe UI", "DejaVu Sans", Arial, sans-serif; max-width: 75em; margin: 2em auto; padding: 0 1em;
+line-height: 1.45 }'''
+STYLE = '''.paper table { border-collapse: collapse; margin: 1em 0 }
+.paper th, .paper td { padding: .15em .7em; text-align: right; border-bottom: 1px solid #dfe5ea }
+.paper th:first-child, .paper td:first-child { text-align: left } .paper tr.theirs td { color: #6b7884 }
+.paper tr.group td { border-top: 2px solid #8a97a3; color: #6b7884 } .paper small { color: #6b7884 }
+.paper figure { display: inline-block; margin: 1em 1em 1em 0 }
 .paper details { margin: .5em 0 } .paper pre { overflow-x: auto; background: #f4f6f8; padding: .5em }'''
 
 
@@ -59,21 +62,23 @@ def commands(records):
 
 def section(item, records):
     used = item.records(records)
-    parts = ['<section id="%s">' % item.name, '<h2>%s</h2>' % words(item.title), paragraph(words(item.paper))]
+    parts = ['<section id="%s">' % item.name, '<h2>%s</h2>' % words(item.text['title']), paragraph(words(item.text['paper']))]
     if any('report' in r for r in used):
         parts += item.show(records)
-        parts += [paragraph(words(item.difference)), commands(used)]
+        parts += [paragraph(words(item.text['difference'])), commands(used)]
     else:
-        parts.append(paragraph('Not run yet: it needs %s.' % words(item.needs)))
+        parts.append(paragraph('Not run yet: it needs %s.' % words(item.text['needs'])))
     return '\n'.join(parts + ['</section>'])
 
 
 def body(items, records, introduction):
-    made = ['<li>%s: <code>%s</code>, %s, version %s</li>' % tuple(map(words, (h['machine']['name'], h['command'], h['date'], h['version'])))
-            for h in records.headers]
-    return '\n'.join(['<div class="paper">', '<style>%s</style>' % STYLE, introduction, '<ul>%s</ul>' % '\n'.join(made), *(section(item, records) for item in items), '</div>'])
+    made = ['<li>%s: <code>%s</code>, %s, version %s</li>' % tuple(words(text) for text in (h['machine']['name'], h['command'], h['date'],
+            h['version'])) for h in records.headers]
+    parts = ['<div class="paper">', '<style>%s</style>' % STYLE, *introduction, '<ul>%s</ul>' % '\n'.join(made)]
+    return '\n'.join(parts + [section(item, records) for item in items] + ['</div>'])
 
 
 def document(content):
-    return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>vpatchdg beside the paper</title>\n<style>%s</style></head>\n<body>\n'
-            '<h1>vpatchdg beside the paper</h1>\n%s\n</body></html>\n' % (BODY, content))
+    title = 'vpatchdg beside the paper'
+    head = '<head><meta charset="utf-8"><title>%s</title>\n<style>%s</style></head>' % (title, BODY)
+    return '<!DOCTYPE html>\n<html lang="en">%s\n<body>\n<h1>%s</h1>\n%s\n</body></html>\n' % (head, title, content)

@@ -1,4 +1,5 @@
-"""What Cui and Kanschat, "Multilevel Interior Penalty Methods on GPUs" (2024), report: numbers alone, measured on NVIDIA A100 GPUs of 40 GB.
+"""What Cui and Kanschat, "Multilevel Interior Penalty Methods on GPUs" (2024), report: numbers alone, measured on
+NVIDIA A100 GPUs of 40 GB.
 
 NU[configuration][L] are the iterations for eight digits, degrees 3 to 7, of GMRES with V(1,1), the unit cube of 2^L cells a side, f = 1."""
 

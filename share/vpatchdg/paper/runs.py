@@ -11,7 +11,8 @@ PARTLY = {'richardson': 0.4, 'fgmres': 0.5, 'paper_clamped': 4.0}  # work a DoF,
 
 
 class Run:
-    """name: what results are kept by. about: facts that the page reads with the report. ranks: processes; gpus: how many of them need one."""
+    """name: what results are kept by. about: facts that the page reads with the report. ranks: processes; gpus: how many of
+    them need one."""
 
     def __init__(self, name, program, arguments, about, work, ranks=1, gpus=0, needs=(), script=None):
         self.name, self.program, self.arguments, self.about, self.work = name, program, arguments, about, work
@@ -52,8 +53,8 @@ def solve(machine, config, degree, refine, ranks=None, boxes=1, solves=1, gpu=No
     shape = grid(boxes)
     box = [] if boxes == 1 else ['-dm_vpatchdg_boxes', ','.join(map(str, shape)), '-dm_vpatchdg_upper', ','.join(map(str, shape))]
     more = ['-solves', str(solves)] if solves > 1 else []
-    name = '%s Q%d L%d on %d %s%s%s' % (config, degree, refine, ranks, 'GPUs' if gpu else 'ranks', ', %d boxes' % boxes if boxes > 1 else '',
-                                        ', timed' if solves > 1 else '')
+    name = '%s Q%d L%d on %d %s' % (config, degree, refine, ranks, 'GPUs' if gpu else 'ranks')
+    name += (', %d boxes' % boxes if boxes > 1 else '') + (', timed' if solves > 1 else '')
     return Run(name, 'poisson', ['-options_file', os.path.join(OPTIONS, config + '.opts'), '-dm_vpatchdg_degree', str(degree), '-dm_refine',
                                  str(refine), *box, *more, *where],
                {'kind': 'solve', 'config': config, 'refine': refine, 'boxes': boxes, 'ranks': ranks, 'gpu': gpu, 'timed': solves > 1},
@@ -101,10 +102,10 @@ def load(file):
 
 
 class Records:
-    """everything that runs wrote: records with their machine, of a name the newest"""
+    """everything that runs wrote into folders and what is in them: records with their machine, of a name the newest"""
 
     def __init__(self, folders):
-        self.files = sorted(file for folder in folders for file in glob.glob(os.path.join(folder, '*.json')))
+        self.files = sorted(file for folder in folders for file in glob.glob(os.path.join(folder, '**', '*.json'), recursive=True))
         self.headers, found = [], {}
         for file in self.files:
             content = load(file)

@@ -16,9 +16,11 @@ def part(name):
     """bench_gpus -bench_only name on 1, 2, ... GPUs or cores; a core gets meshes 3 times less refined, fewer unknowns by 512"""
     def runs(machine, most):
         shift = 0 if machine.gpus and most > 2e8 else 3 if most > 1e6 else 4
-        arguments = ['-bench_only', name, '-bench_shift', str(shift)]
+        where = [] if machine.gpus else ['-dm_vec_type', 'standard', '-dm_vpatchdg_backend', 'host']
+        arguments = ['-bench_only', name, '-bench_shift', str(shift), *where]
+        work = 2e10 if machine.gpus else 5e7 / 8**(shift - 3)
         return [Run('%s scaling on %d %s' % (name, n, 'GPUs' if machine.gpus else 'ranks'), 'bench_gpus', arguments,
-                    {'kind': 'scaling', 'part': name, 'ranks': n}, (2e10 if machine.gpus else 5e7 / 8**(shift - 3)) * (n if name == 'weak' else 1), n,
+                    {'kind': 'scaling', 'part': name, 'ranks': n}, work * (n if name == 'weak' else 1), n,
                     n if machine.gpus else 0) for n in counts(machine)]
     return runs
 
@@ -50,8 +52,8 @@ def show_exchange(records):
                              + ['%.3f' % (1e3 * r['seconds']) for r in (once, each)] + ['%.0f' % r['messages'] for r in (once, each)]
                              + ['%.3f' % (r['bytes'] / 1e6) for r in (once, each)])
         if lines:
-            parts += [paragraph('<b>%s</b>' % name), table(['', 'ranks', 'unknowns', 'ms: once a sweep', 'a colour', 'messages: once', 'a colour',
-                                                            'MB: once', 'a colour'], lines)]
+            header = ['', 'ranks', 'unknowns', 'ms: once a sweep', 'a colour', 'messages: once', 'a colour', 'MB: once', 'a colour']
+            parts += [paragraph('<b>%s</b>' % name), table(header, lines)]
     return parts
 
 
@@ -81,7 +83,8 @@ def show_weak(records):
                 if points:
                     label = 'Q%d, %s each' % (degree, unknowns(found[0]['dofs'] / found[0]['ranks']))
                     series += [(label, points), ('ideal', [(n, points[0][1]) for n, _ in points], True)]
-                    lines.append([what + (', per iteration' if what == 'FGMRES' else ''), label] + [Cell('%.3f' % ms, '', 'on %d' % n) for n, ms in points])
+                    lines.append([what + (', per iteration' if what == 'FGMRES' else ''), label]
+                                 + [Cell('%.3f' % ms, '', 'on %d' % n) for n, ms in points])
             if series:
                 parts.append(figure(chart('%s, weak, %s' % (what, name), 'ranks or GPUs', 'ms', series, (False, True))))
         width = max((len(line) for line in lines), default=0)
@@ -93,23 +96,15 @@ def show_size(records):
     parts = []
     for name, rows in rows_by_machine(records, 'size'):
         for what in ('A x', 'sweep', 'refinement'):
-            series = [('on %d' % n, [(r['dofs'], r['gdofs']) for r in pick(rows, figure=what, ranks=n)]) for n in sorted({r['ranks'] for r in rows})]
+            series = [('on %d' % n, [(r['dofs'], r['gdofs']) for r in pick(rows, figure=what, ranks=n)])
+                      for n in sorted({r['ranks'] for r in rows})]
             parts.append(figure(chart('%s, Q4, %s' % (what, name), 'unknowns', 'GDoF/s', series, (True, True))))
     return parts
 
 
 ITEMS = [
-    dict(name='figure14', title='Figure 14: ghosts of patches', runs=part('weak'), kinds=KINDS, show=show_exchange, needs='bench_gpus on two ranks',
-         paper='Storing ghost patches with explicit indices is faster than compressed indices and takes little memory.',
-         difference='Here patches never have copies: ranks either exchange after every colour, as the paper does, or repeat their neighbours\' patches and '
-                    'exchange once a sweep: fewer messages, more work. Below 4096 cells a rank both columns exchange after every colour.'),
-    dict(name='figure15', title='Figure 15: strong scaling', runs=part('size'), kinds=KINDS, show=show_strong, needs='bench_gpus',
-         paper='Run times over 1 to 4 GPUs; smoothing scales worse at small sizes, since it communicates more.',
-         difference='Dashed lines are ideal: the first time divided by the number. Small meshes leave a GPU idle before messages matter.'),
-    dict(name='figure16', title='Figure 16: throughput over size', runs=part('size'), kinds=KINDS, show=show_size, needs='bench_gpus',
-         paper='On 4 GPUs A x is at its peak from about 4 M unknowns on, smoothing beyond 1 G.',
-         difference='A faster GPU and faster kernels need more unknowns for their peak; the curves show from where on.'),
-    dict(name='figure17', title='Figures 15 and 17: weak scaling', runs=part('weak'), kinds=KINDS, show=show_weak, needs='bench_gpus',
-         paper='Times of A x, smoothing and one iteration of GMRES stay flat from 1 to 4 GPUs.',
-         difference='Dashed lines are ideal: the time of the first. On a CPU ranks share the memory\'s speed, which is most of what their times grow by.'),
+    dict(name='figure14', runs=part('weak'), kinds=KINDS, show=show_exchange),
+    dict(name='figure15', runs=part('size'), kinds=KINDS, show=show_strong),
+    dict(name='figure16', runs=part('size'), kinds=KINDS, show=show_size),
+    dict(name='figure17', runs=part('weak'), kinds=KINDS, show=show_weak),
 ]

@@ -56,7 +56,8 @@ def against_degree(title, unit, series, machine):
     series = [s for s in series if s[1]]
     if not series:
         return []
-    rows = [[name] + [Cell('%.3g' % dict(points)[k], '%s Q%d' % (name, k)) if k in dict(points) else '—' for k in DEGREES] for name, points in series]
+    rows = [[name] + [Cell('%.3g' % dict(points)[k], '%s Q%d' % (name, k)) if k in dict(points) else '—' for k in DEGREES]
+            for name, points in series]
     return [paragraph('<b>%s</b>' % machine['name']), figure(chart(title, 'degree', unit, series)),
             table(['%s, %s' % (title, unit)] + ['Q%d' % k for k in DEGREES], rows)]
 
@@ -84,7 +85,8 @@ def show_solves(records):
         rows = [[label] + [Cell('%.4g' % best[config, k].seconds, '%s Q%d' % (config, k), '%.0f M' % (best[config, k].dofs / 1e6))
                            if (config, k) in best else '—' for k in DEGREES] for config, label in LABEL.items()]
         if best:
-            series = [(config, [(k, best[config, k].dofs / best[config, k].seconds / 1e9) for k in DEGREES if (config, k) in best]) for config in LABEL]
+            series = [(config, [(k, best[config, k].dofs / best[config, k].seconds / 1e9) for k in DEGREES if (config, k) in best])
+                      for config in LABEL]
             parts += [paragraph('<b>%s</b>' % name), figure(chart('GMRES to 1e-8', 'degree', 'GDoF/s', series)),
                       table(['seconds of a solve, small: unknowns'] + ['Q%d' % k for k in DEGREES], rows)]
     return parts
@@ -105,11 +107,13 @@ def show_variants(records):
 def show_conflicts(records):
     parts = []
     for record, rows in rows_of(records, 'conflicts'):
-        lines = [('theirs', ['paper, A x, basic'] + list(published.CONFLICTS)), ('theirs', ['paper, A x, conflict-free'] + [0] * len(DEGREES))]
+        lines = [('theirs', ['paper, A x, basic'] + list(published.CONFLICTS)),
+                 ('theirs', ['paper, A x, conflict-free'] + [0] * len(DEGREES))]
         for kernel, precision in dict.fromkeys((row['kernel'], row['precision']) for row in rows):
             points = dict(curve(rows, lambda row: row['conflicts'] / row['blocks'], kernel=kernel, precision=precision))
             share = dict(curve(rows, lambda row: 100 * row['conflicts'] / row['wavefronts'], kernel=kernel, precision=precision))
-            lines.append(['%s, %s' % (kernel, precision)] + [Cell('%.0f' % points[k], '', '%.1f %%' % share[k]) if k in points else '—' for k in DEGREES])
+            lines.append(['%s, %s' % (kernel, precision)]
+                         + [Cell('%.0f' % points[k], '', '%.1f %%' % share[k]) if k in points else '—' for k in DEGREES])
         parts += [paragraph('<b>%s</b>' % record['machine']['name']),
                   table(['conflicts a thread block, small: part of all wavefronts'] + ['Q%d' % k for k in DEGREES], lines)]
     return parts
@@ -132,7 +136,8 @@ def show_precision(records):
     parts = []
     for record, rows in rows_of(records, 'kernels'):
         series = []
-        for name, rhs in (('A x on a level', None), ('sweep, full exact', None), ('V-cycle', None), ('FGMRES', 'random b'), ('refinement', 'random b')):
+        for name, rhs in (('A x on a level', None), ('sweep, full exact', None), ('V-cycle', None), ('FGMRES', 'random b'),
+                          ('refinement', 'random b')):
             single, double = (dict(curve(rows, gdofs, figure=name, precision=p, rhs=rhs)) for p in ('single', 'double'))
             series.append((name, [(k, single[k] / double[k]) for k in DEGREES if k in single and k in double]))
         parts += against_degree('Single over double', 'times as fast', series, record['machine'])
@@ -140,28 +145,12 @@ def show_precision(records):
 
 
 ITEMS = [
-    dict(name='table3', title='Table 3: bank conflicts', paper='Nsight Compute counts them a thread block of A x, before and after rows are rotated.',
-         runs=conflicts, kinds=[('conflicts', {})], show=show_conflicts, needs='a GPU, ncu and the right to read its counters',
-         difference='Counted are those of loads and stores by the hardware\'s counters, of the rebuilt kernels; ours keep lines in registers and tables '
-                    'as constants, so there is little to conflict.'),
-    dict(name='figure5', title='Figure 5, left: one smoothing step', paper='Dirichlet and clamped patches are 4 to 5 times as fast as Full.',
-         runs=lambda machine, most: kernels(machine, most) + rebuilt(machine, most), kinds=KERNELS + REBUILT, show=show_sweeps,
-         needs='bench_gpu',
-         difference='Full as the paper has it computes A x on the whole mesh for every colour (full global); a residual of what a patch reads is as fast '
-                    'as a local one, and replacing values instead of correcting them is faster.'),
-    dict(name='figure5right', title='Figure 5, right: whole solves', paper='Dirichlet and clamped patches beat Full by far.',
-         runs=lambda machine, most: [], kinds=[('solve', {'config': config, 'boxes': 1, 'timed': True, 'gpu': True}) for config in LABEL],
-         show=show_solves, needs='the runs of table1 and table2 on a GPU',
-         difference='Times are of the largest meshes below 500 M unknowns of Tables 1 and 2; the paper\'s solvers stop by the preconditioned residual, '
-                    'the default by the true one.'),
-    dict(name='figure7', title='Figures 7 and 9: numberings, and bank conflicts', runs=rebuilt, kinds=REBUILT, show=show_variants, needs='a GPU',
-         paper='Cell-wise numbering is slightly better at all degrees than a lexicographic one; without bank conflicts A x is nearly twice as fast.',
-         difference='The kernels are rebuilt from the paper\'s description (tests/paper): where memory and not shared memory limits them, conflicts cost less.'),
-    dict(name='figure10', title='Figure 10: flops', runs=kernels, kinds=KERNELS, show=show_flops, needs='bench_gpu',
-         paper='A x of degree 4 reaches 39 % of 8.7 TFlop/s, the peak of an A100 in double precision; transfers less.',
-         difference='Flops are counted as -log_view does, with dense matrices: kernels use that functions are even and odd, and really do about half of '
-                    'these. What limits them is memory, of which the last table is.'),
-    dict(name='figure11', title='Figure 11: single over double precision', runs=kernels, kinds=KERNELS, show=show_precision, needs='bench_gpu',
-         paper='A x and smoothing gain a factor of 2 and more at higher degrees, the whole of GMRES 1.5 to 1.9.',
-         difference='FGMRES and refinement keep vectors and residuals in double precision and take the cycle alone in single, which reaches 1e-8 all the same.'),
+    dict(name='table3', runs=conflicts, kinds=[('conflicts', {})], show=show_conflicts),
+    dict(name='figure5', runs=lambda machine, most: kernels(machine, most) + rebuilt(machine, most), kinds=KERNELS + REBUILT,
+         show=show_sweeps),
+    dict(name='figure5right', runs=lambda machine, most: [], show=show_solves,
+         kinds=[('solve', {'config': config, 'boxes': 1, 'timed': True, 'gpu': True}) for config in LABEL]),
+    dict(name='figure7', runs=rebuilt, kinds=REBUILT, show=show_variants),
+    dict(name='figure10', runs=kernels, kinds=KERNELS, show=show_flops),
+    dict(name='figure11', runs=kernels, kinds=KERNELS, show=show_precision),
 ]
