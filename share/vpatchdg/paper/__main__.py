@@ -120,10 +120,10 @@ def main():
         runs, left = plan(chosen, machine, arguments.most or (1.1e9 * len(machine.gpus) if machine.gpus else 2e7))
         results = Results(arguments.results, arguments.name or machine.name())
         runs = [run for run in runs if not (arguments.resume and results.done(run))]
-        print('%s: %d runs' % (machine.name(), len(runs)), flush=True)
+        print('%s: %d run%s' % (machine.name(), len(runs), '' if len(runs) == 1 else 's'), flush=True)
         failed = perform(runs, machine, results, arguments)
         for name, lacks in left.items():
-            print('%s is left out or not complete: there is no %s here' % (name, lacks.removeprefix('a ').removeprefix('the ')))
+            print('%s is left out or not complete: there is no %s here' % (name, re.sub(r'^(a|the) ', '', lacks)))
     draw(arguments, chosen)
     return failed > 0
 

@@ -56,7 +56,7 @@ class Machine:
             self.gpus = output(['nvidia-smi', '--query-gpu=name', '--format=csv,noheader']).split('\n')[:-1]
             self.vectors = self.gpus and self.find_vectors()
         if not self.vectors:
-            self.gpus = []
+            self.gpus = []  # or none that poisson can use
 
     def find_vectors(self):
         """the options that put poisson's work on a GPU, the first that this build can"""
@@ -64,8 +64,8 @@ class Machine:
             try:
                 self.start('poisson', ['-dm_refine', '1', *options], 1, 120)
                 return options
-            except Failure:
-                pass
+            except Failure as failure:
+                print('paper: poisson %s does not run here: %s' % (' '.join(options), failure), file=sys.stderr)
         return []
 
     def has(self, program):
