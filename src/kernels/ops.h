@@ -13,11 +13,19 @@
 typedef enum { VP_SINGLE, VP_DOUBLE } VpPrecision;
 
 /* A level as kernels see it, in three views that different parts of the algorithm write: its cells, the patches of a smoother, and the
-   transfers to the next coarser level. 1D matrices are row-major. `void` arrays hold numbers of the level's precision, on the backend.
-   m = 2 n. */
+   transfers to the next coarser level. Matrices of one direction are row-major. `void` arrays hold numbers of the level's precision, on the
+   backend. m = 2 n.
 
-/* What most cells or patches have along x, y and z, as kernels are made for it: entries of a table. Those inside stand between cells of the
-   same size and coefficient, so that each is its own mirror image; edge[d][s] differs from them by the boundary on side s only. */
+   The 2^dim cells of a patch, or children of a cell, are numbered by a bit a direction, sides by direction and end:
+
+          y                                     3
+          |   2 | 3                          +-----+
+          |   --+--   1 = x, 2 = y, 4 = z   0|     |1   4 and 5 are the sides along z
+          |   0 | 1                          +-----+
+          +--------- x                          2 */
+
+/* The entries of a table that most cells or patches have along x, y and z, which fast kernels are made for. inside[d] stands between cells
+   of the same size and coefficient, so that it is its own mirror image. edge[d][s] differs from inside[d] by a boundary on side s only. */
 typedef struct {
   PetscBool found;
   int32_t   inside[3], edge[3][2]; /* -1: none */
@@ -97,46 +105,49 @@ static inline PetscErrorCode VpArrive(VpGhosts ghosts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Kernels work on [0, count) of what they name. Where a level's x has two buffers x[0], x[1], the current values of a cell are in
-   x[popcount(cover[cell] & done) & 1], `done` being the colours this sweep has been through: patches of a colour read current values,
-   write the other buffer, and so see nothing of each other. */
+/* The kernels. A count n, or a range [first, last), says how much of what it names a kernel works on; lists are on the backend.
+
+   A smoother's x has two buffers, x[0] and x[1]. `done` is the set of colours, a bit each, that the sweep has been through. The current
+   values of a cell are in x[popcount(cover[cell] & done) & 1]. Patches of a colour read current values and write the other buffer, so that
+   none of them sees what another one writes. */
 typedef struct {
-  /* y = A x, or y = b - A x where b is not NULL, on cells [first, last), last <= nsweep */
+  /* y = A x, or y = b - A x where b is not NULL, on cells [first, last). Requires: last <= nsweep */
   PetscErrorCode (*apply)(const VpView *, int32_t first, int32_t last, const void *x, VpGhosts, const void *b, void *y);
-  /* patches [first, last) of one colour */
+  /* Solves on the patches [first, last). Requires: they are of one colour. */
   PetscErrorCode (*sweep)(const VpView *, const VpPatchView *, VpForm, int32_t first, int32_t last, unsigned done, const void *b,
                           void *const x[2]);
-  /* all colours, order[0], order[1], .. of n, where colour c is [start[c], start[c+1]), in VP_FORM_REPLACE, if the backend is faster so than
-     colour by colour: *did. Ghosts of b or x may be under way, and have arrived where it did. NULL: it never does */
+  /* Sweeps over the n colours order[0], order[1], .. in VP_FORM_REPLACE, where colour c is the patches [start[c], start[c+1]). A backend
+     does so where this is faster than colour by colour; else *did = PETSC_FALSE and nothing has changed. Ensures: if *did, the ghosts of
+     b or x that were under way have arrived. NULL where a backend never does. */
   PetscErrorCode (*sweep_all)(const VpView *, const VpPatchView *, int n, const int order[], const int32_t start[], VpGhosts, const void *b,
                               void *const x[2], PetscBool *did);
-  /* x[0] = current values on cells [0, count) */
+  /* x[0] = the current values, on cells [0, count) */
   PetscErrorCode (*settle)(const VpPatchView *, int32_t count, unsigned done, void *const x[2]);
-  /* to[i] = current values of cell list[i], list on the backend */
+  /* to[i] = the current values of cell list[i] */
   PetscErrorCode (*current)(const VpPatchView *, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to);
-  /* fine x = P xc (add: +=) on cells [first, last) of this level */
+  /* x = P xc, or x += P xc, on cells [first, last) of the fine level */
   PetscErrorCode (*prolong)(const VpTransferView *, int32_t first, int32_t last, PetscBool add, const void *xc, void *x);
-  /* coarse bc = R b on the coarser level's own cells */
+  /* bc = R b on the coarser level's own cells */
   PetscErrorCode (*restrict_)(const VpTransferView *, const void *b, void *bc);
-  /* Sides of cells, list on the backend: 2 dim cell + side. to[i] = V and Q, [2][n^(dim-1)], of x on side list[i]; x on side list[i] =
-     the least coefficients whose V and Q there are from[i], nt of every line */
+  /* Traces on sides of cells; list[i] = 2 dim cell + side. to[i] = V and Q, [2][n^(dim-1)], of x there. Unpacking writes nt coefficients
+     of every line that carry traces there: the least ones whose V and Q are from[i]. */
   PetscErrorCode (*pack_traces)(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
   PetscErrorCode (*unpack_traces)(const VpView *, int32_t n, const int32_t *list, const void *from, void *x);
-  /* y = w * (M along direction d) x (w NULL: 1) on a lattice of cells: cell[extent[0] extent[1] extent[2]], x fastest; M [m][m], m =
-     extent[d] n */
+  /* y = w * (M along direction d) x on a lattice of cells, cell[extent[2]][extent[1]][extent[0]], where M is [m][m], m = extent[d] n. The
+     product with w is number by number; w NULL stands for ones. */
   PetscErrorCode (*along)(const VpView *, int d, const int32_t extent[3], const int32_t *cell, const void *M, const void *w, const void *x,
                           void *y);
-  /* b = scale times the outer vector r, on own cells; the product is taken in double precision */
+  /* b = scale r on own cells, from an outer vector. The factor is applied in double precision. */
   PetscErrorCode (*enter)(const VpView *, double scale, const double *r, void *b);
-  /* b = scale times the outer residual f - A x (x NULL: f), A from the view of the outer operator; *norm2 = this rank's sum of squares of
-     the scaled residual, unless NULL */
+  /* b = scale (f - A x), or scale f where x is NULL, from outer vectors; `outer` views the outer operator. *norm2 = this rank's sum
+     of squares of the scaled residual, unless NULL. */
   PetscErrorCode (*enter_residual)(const VpView *, const VpView *outer, double scale, const double *x, VpGhosts, const double *f, void *b,
                                    double *norm2);
-  /* outer z = scale x (add: +=), on own cells, the product in double precision */
+  /* z = scale x, or z += scale x, on own cells, to an outer vector. The factor is applied in double precision. */
   PetscErrorCode (*leave)(const VpView *, PetscBool add, double scale, const void *x, double *z);
 } VpOps;
 
-/* launches that are replayed as one; zero at first */
+/* a piece of work whose launches are replayed as one; zero at first */
 typedef struct {
   int   calls;
   void *graph;
@@ -157,8 +168,8 @@ typedef struct {
   /* cells of `block` bytes, list on the backend: to[i] = from[list[i]]; to[list[i]] = from[i] */
   PetscErrorCode (*pack)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
   PetscErrorCode (*unpack)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
-  /* What only devices have; NULL on the host */
-  PetscErrorCode (*release_plans)(void **device);  /* of a view, before its arrays change or go */
+  /* These are NULL on the host. */
+  PetscErrorCode (*release_plans)(void **device);  /* of a view. Required before its arrays change or go */
   PetscErrorCode (*available)(PetscBool *);        /* is there a device, and does it run these kernels? */
   PetscErrorCode (*choose)(int index, int *count); /* the device index modulo their number, for this process; index < 0: only count */
   PetscErrorCode (*use_stream)(void *stream);      /* work goes there (its native handle) from now on */
@@ -169,7 +180,8 @@ typedef struct {
   PetscErrorCode (*give_back)(void *);                                    /* ... that the work given so far may still use */
   PetscErrorCode (*alloc_host)(size_t bytes, const char *what, void **p); /* host memory that is copied fast */
   PetscErrorCode (*release_host)(void *);
-  /* Runs work(context), whose launches are always the same: the first call does, the second records it, later ones replay the record. */
+  /* The first call runs work(context), the second one runs and records it, later ones replay the record. Requires: its launches are always
+     the same. */
   PetscErrorCode (*replay)(VpRecording *, PetscErrorCode (*work)(void *), void *context);
   PetscErrorCode (*forget)(VpRecording *);
   const VpLinks *links; /* between the devices of ranks (src/communication/messages.h) */

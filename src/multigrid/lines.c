@@ -1,4 +1,5 @@
-/* The lines of a level: the one-dimensional operators of all cells and directions, few of them different unless the coefficient varies. */
+/* The lines of a level: the operators of its cells along every direction. A line depends on sizes and coefficients of three cells, or on
+   the boundary, so that few are different unless the coefficient varies: these are the entries of the view's `lines`. */
 #include "internal.h"
 #include "alike.h"
 
@@ -78,7 +79,7 @@ static PetscErrorCode NumberLines(void *context, int32_t cell, int32_t entry[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* and the entry of every line of the view's [0, nsweep) */
+/* line[cell][d] = the entry of the cell's line along d, for the view's cells [0, nsweep) */
 static PetscErrorCode LinesCreate(VpLevel level, Lines *lines, int32_t **line)
 {
   const int     dim = level->mesh->dim;
@@ -124,7 +125,7 @@ static PetscBool IsInside(const VpLineKey *key)
   return (PetscBool)(word[2] == word[0] && word[3] == word[0] && word[4] == word[1] && word[5] == word[1] && !word[6]);
 }
 
-/* the lines that most cells have, of those whose lines are all inside */
+/* Which lines do most of the cells have whose lines are all inside? */
 static PetscErrorCode FindCommonest(VpLevel level, const Lines *lines, const int32_t line[])
 {
   const int32_t n = level->view.nsweep, step = n / NLOOK | 1; /* odd: cells in all corners of their parents */

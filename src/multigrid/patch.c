@@ -1,4 +1,5 @@
-/* The patches of a level and their tables: per patch and direction a one-dimensional eigenproblem, few of them different. */
+/* The patches of a level and their solvers. A patch has an eigenproblem along every direction, which depends on the sizes of four cells, or
+   on the boundary, and on one ratio of coefficients. So few problems are different: these are the entries of the view's `fdm`. */
 #include "internal.h"
 #include "alike.h"
 #include "../base/threads.h"
@@ -107,7 +108,7 @@ static PetscErrorCode NumberProblems(void *context, int32_t p, int32_t entry[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The problem of every patch and direction. Patches whose first cells are of one box and zone meet the same, but for coefficients. */
+/* type[patch][d] = the entry of the patch's problem along d. Patches whose first cells are of one box and zone differ by coefficients. */
 static PetscErrorCode FindProblems(Problems *problems, int32_t type[], int32_t *nsample, int32_t **sample)
 {
   const VpPatches *patches = problems->patches;

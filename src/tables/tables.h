@@ -16,21 +16,26 @@
 /* the n from which a cycle takes it: at n = 4 its mass of condition 13 doubles the rounding errors, which costs iterations in 2D */
 #define VP_THIN_FROM(dim) ((dim) == 3 ? 4 : 5)
 
-typedef enum {
-  VP_BASIS_ORTHONORMAL, /* even and odd functions in turn (phi_i(1-x) = (-1)^i phi_i(x)); those with i >= 4 vanish doubly at both ends */
-  VP_BASIS_THIN /* n >= VP_THIN_LEAST: 0 and 1 are orthonormal, carry value and slope at 0 (1 has no value there) and vanish doubly at 1;
-                           phi_{n-1-i}(x) = (+-) phi_i(1-x) with + for i < 2; the functions between vanish doubly at both ends, are
-                           orthonormal, and orthogonal to the four. Smaller n: the orthonormal basis */
-} VpBasisType;
+/* Orthonormal: functions are even and odd in turn, phihat_i(1-x) = (-1)^i phihat_i(x). Value and slope vanish at both ends from i = 4 on.
+
+   Thin, from n = VP_THIN_LEAST on (below, the orthonormal one): functions 0 and 1 carry value and slope at 0, the last two those at 1,
+   and all others have neither at either end. phihat_{n-1-i}(x) = phihat_i(1-x).
+
+     function      0        1                  n-2      n-1
+     at 0        V, Q       Q      -           -        -          V: has a value, Q: has a slope there
+     at 1          -        -      -           Q        V, Q
+
+   Functions 0 and 1 are orthonormal, and so are those between, which are orthogonal to the four. */
+typedef enum { VP_BASIS_ORTHONORMAL, VP_BASIS_THIN } VpBasisType;
 
 typedef struct {
   VpBasisType type;
   int         degree, n;
-  int         nt, first[2];                  /* traces at end s need coefficients [first[s], first[s]+nt) only */
+  int         nt, first[2];                  /* the traces at end s are made of coefficients [first[s], first[s]+nt) */
   double      legendre[VP_MAX_N * VP_MAX_N]; /* [i][m] phihat_i in the orthonormal Legendre polynomials of [0,1] */
   double      mass[VP_MAX_N * VP_MAX_N], imass[VP_MAX_N * VP_MAX_N], stiff[VP_MAX_N * VP_MAX_N];
   double      value[2][VP_MAX_N], slope[2][VP_MAX_N]; /* phihat_i and its outward derivative at 0 and at 1 */
-  double      expand[2][2][VP_MAX_N]; /* at 0 and at 1: least coefficients whose value there is 1, the slope 0; and the reverse */
+  double expand[2][2][VP_MAX_N]; /* [end][k] the least coefficients with value 1 and slope 0 there (k = 0), value 0 and slope 1 (k = 1) */
 } VpBasis;
 PetscErrorCode VpBasisCreate(VpBasisType, int degree, VpBasis *);
 void           VpBasisEvaluate(const VpBasis *, double x, double phi[], double dphi[]); /* phihat_i(x), phihat_i'(x); dphi may be NULL */
@@ -45,9 +50,9 @@ typedef struct {
   VpSide side[2];
   double h_beyond[2], a_beyond[2]; /* of the cells beyond; read where the side is VP_SIDE_INTERIOR */
 } VpLineKey;
-/* D: [n][n] the cell's own part of M^-1 L, plus reaction (already divided by dim) times I.
-   g: [2 sides][2][n]: (D_d u) also gets g[s][0] V_s + g[s][1] Q_s, where V_s, Q_s are the neighbour's traces there in reference scaling:
-   V = sum_i value[1-s][i] u_i, Q = sum_i slope[1-s][i] u_i (outward from the neighbour). Zero where the side is not VP_SIDE_INTERIOR.
+/* The operator is D u + sum_s (g[s][0] V_s + g[s][1] Q_s). D [n][n] is the cell's own part of M^-1 L plus reaction times I; `reaction` is
+   divided by dim already. V_s and Q_s are the traces of the cell beyond side s in reference scaling, V = sum_i value[1-s][i] u_i and
+   Q = sum_i slope[1-s][i] u_i, outward from that cell. g is [2 sides][2][n], zero where the side is not VP_SIDE_INTERIOR.
    Interior penalty: H (gamma [u][v] - {u'}[v] - [u]{v'}), gamma = penalty k(k+1)(1/h- + 1/h+), H = 2 a- a+/(a- + a+);
    Dirichlet: a (gamma u v - u'v - u v'), gamma = penalty 2 k(k+1)/h. */
 void VpLineBuild(const VpBasis *, const VpLineKey *, double penalty, double reaction, double D[], double g[]);
@@ -55,7 +60,7 @@ void VpLineBuild(const VpBasis *, const VpLineKey *, double penalty, double reac
    B [2][2], of the cell's own ones there: D of the cell's line = D of a line inside + g[s] B [value, slope]. */
 void VpLineBoundary(const VpLineKey *, int degree, int s, double penalty, double B[]);
 
-/* Sizes of entries of tables in backends' arrays. Device code uses them, too. */
+/* Sizes of entries of the tables that kernels read, for device code, too. */
 #ifdef __CUDACC__
   #define VP_SIZE __host__ __device__ constexpr
 #else
@@ -79,16 +84,20 @@ typedef struct {
   VpSide side[2]; /* MIXED keeps all functions and takes the interior form; WRAP couples the two ends */
   int    step;    /* coefficient of the second cell over the first's: 2^(step/4); the less of the two is 1 */
 } VpFdmKey;
-/* F: [2n][2n] = S^T E^T M1 (rows: modes; acts on coefficients of b, so M1 is the plain mass); B: [2n][2n] = E S; lambda: [2n]. Modes that
-   the space lacks have zero rows and columns and lambda = infinity. In the eigenproblem M and L carry the coefficients. Where both ends are
-   Neumann or wrap, the eigenvalue of constants is exactly 0.
-   Mirrored keys: modes 2j are even about the patch's middle, 2j+1 odd, each ascending, and the tables bitwise mirrored:
-   F[mode][n+i'] = (+-) sign F[mode][i], B likewise, with i' and sign of VpBasisMirror and - for odd modes. */
+/* The tables of a problem: F [2n][2n] takes a line of b to modes, B [2n][2n] takes modes to a line of x, lambda [2n] are the eigenvalues.
+   With S scaled to S^T E^T M E S = I, where M and L carry the coefficients, F = S^T E^T M1, M1 the mass without coefficients, and B = E S.
+   A mode that the space lacks has a zero row in F, a zero column in B and lambda = infinity. Where both ends are Neumann or wrap, constants
+   have the eigenvalue 0 exactly.
+
+   Of a key that is mirrored, modes 2j are even about the middle of the patch and modes 2j+1 are odd, both ascending. Its tables are
+   mirrored to the last bit: F[mode][n+i'] = +-sign F[mode][i], - for odd modes, with i' and sign of VpBasisMirror; B likewise. */
 PetscBool      VpFdmIsMirrored(const VpFdmKey *);
 PetscErrorCode VpFdmBuild(const VpBasis *, const VpFdmKey *, VpSpace, double penalty, double F[], double B[], double lambda[]);
 
-/* A [r][stride] symmetric becomes diagonal; Q [r][stride], rows of N numbers, becomes the same rows turned: those of Q A_old-eigenvectors */
+/* Diagonalises the symmetric A [r][stride] in place. The rows of Q [r][stride], N numbers each, take part in all rotations: where they were
+   an orthonormal basis in which A is given, they become the eigenvectors. */
 void VpJacobi(int r, int N, int stride, long double A[], long double Q[]);
 
-/* P[c]: [n][n] child coefficients = P[c] parent coefficients; R[c]: parent part += R[c] child coefficients (the L2 adjoint: M_H^-1 P^T M_h) */
+/* Between a cell and its two children, c = 0, 1, along one direction: P[c] [n][n] takes the cell's coefficients to the child's, R[c] [n][n]
+   is the part of child c in the adjoint in L2, M_H^-1 P^T M_h. P[1], R[1] are the mirror images of P[0], R[0]. */
 void VpTransferBuild(const VpBasis *, double P[], double R[]);
