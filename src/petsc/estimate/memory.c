@@ -35,7 +35,7 @@ static double MeshBytes(const VpSize *size, Share c)
 /* What A x takes on the backend: the number of every cell's lines, the lines that differ, and a device's copy of the neighbours. */
 static double OperatorBytes(const VpSize *size, double cells, size_t real)
 {
-  const double n = size->degree + 1, lines = cells * size->dim * sizeof(int32_t) + size->lines * cells * (n * n + 4 * n) * real;
+  const double lines = cells * size->dim * sizeof(int32_t) + size->lines * cells * VpLineSize(size->degree + 1) * real;
 
   return lines + (size->device ? 2 * size->dim * sizeof(int32_t) * cells : 0);
 }
