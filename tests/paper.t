@@ -25,7 +25,7 @@ sub slurp {
 }
 sub entries { return { slurp("$folder/results/index.html") =~ /<td data-of="([^"]+)">([^ <]+)/g } }
 
-my $out = paper("--only $drawings,table1,table2,table4,figure11,figure16,figure7 --most $most --ranks 2");
+my $out = paper("--only $drawings,indices,table1,table2,table4,figure11,figure16,figure7 --most $most --ranks 2");
 ok(!$?, 'paper_runs') or diag($out);
 like($out, qr/^figure7 is left out or not complete: there is no GPU here$/m, 'paper_says_what_is_left_out');
 my $page = slurp("$folder/results/index.html");

@@ -1,6 +1,6 @@
 static char help[] =
   "What the drawings of the paper's page show, from the library's own arrays, as JSON: cells and their ranks, points, patches and\n\
-colours, the ghosts of every rank, what a patch's solve depends on (one rank), banks of shared memory.\n\n\
+colours, the ghosts of every rank, what a patch's solve depends on (one rank), banks of shared memory,\nlists of patches in 3D.\n\n\
   -report FILE      : the JSON\n\
   -dm_*             : another mesh than 8 x 8 cells of degree 4\n\n";
 
@@ -222,6 +222,29 @@ static PetscErrorCode WriteBanks(const Drawing *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* how many patches a cube of 16^3 cells has, and the bytes of their lists */
+static PetscErrorCode WriteLists(const Drawing *d)
+{
+  DM        dm;
+  VpLevel   level;
+  VpPatches patches;
+  PetscInt  counts[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(d->comm, 3, 1, 4, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMVPatchDGGetLevel(dm, &level));
+  PetscCall(VpPatchesCreate(level->mesh, &patches));
+  counts[0] = level->mesh->nown;
+  counts[1] = patches.n;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPIU_INT, MPI_SUM, d->comm));
+  PetscCall(PetscFPrintf(d->comm, d->json, ",\n \"lists\": {\"cells\": %d, \"patches\": %d, \"bytes\": %d}", (int)counts[0], (int)counts[1],
+                         (int)(8 * sizeof(*patches.cell) * counts[1])));
+  PetscCall(VpPatchesDestroy(&patches));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode WriteAll(DM dm, Drawing *d)
 {
   VpLevel     outer;
@@ -246,6 +269,7 @@ static PetscErrorCode WriteAll(DM dm, Drawing *d)
   PetscCall(WritePatches(d, &patches));
   PetscCall(WriteZones(d));
   PetscCall(WriteBanks(d));
+  PetscCall(WriteLists(d));
   PetscCall(Begin(d, "dependence"));
   for (int k = 0; ranks == 1 && k < (int)PETSC_STATIC_ARRAY_LENGTH(kernels); k++) PetscCall(WriteDependence(d, &problem, &patches, k));
   PetscCall(End(d));

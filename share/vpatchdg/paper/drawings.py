@@ -1,6 +1,7 @@
 """Figures 1, 2, 4, 6, 8, 12 and 13: drawings of what paper_mesh read from the library's arrays, 8 x 8 cells of degree 4."""
 from charts import COLOURS, GREY, INK, LIGHT, Picture
-from page import figure
+from page import figure, table
+from published import DEGREES
 from runs import Run
 
 SIZE = 300  # of a mesh
@@ -175,9 +176,20 @@ def shared(records):
     return [figure(picture)]
 
 
+def lists(records):
+    """bytes of the patches' lists of cells, and of lists of all their unknowns, over those of x"""
+    data = newest(records, 1)['lists']
+    rows = []
+    for k in DEGREES:
+        x, indices = 8 * data['cells'] * (k + 1)**3, data['bytes'] * (k + 1)**3
+        rows.append(['Q%d' % k, '%.3f' % (data['bytes'] / x), '%.2f' % (indices / x)])
+    first = '%d patches on %d cells' % (data['patches'], data['cells'])
+    return [table([first, 'cells of patches over x', 'all their unknowns over x'], rows)]
+
+
 def drawing(number, show, on=1):
     return dict(name='figure%d' % number, runs=mesh_on(on), kinds=[('mesh', {'ranks': on})], show=show)
 
 
 ITEMS = [drawing(1, patch_points), drawing(2, dependence), drawing(4, colours), drawing(6, numbering), drawing(8, banks),
-         drawing(12, ranks, 3), drawing(13, shared, 3)]
+         drawing(12, ranks, 3), drawing(13, shared, 3), dict(name='indices', runs=mesh_on(1), kinds=[('mesh', {'ranks': 1})], show=lists)]
