@@ -2,9 +2,22 @@
    host. */
 #include "internal.h"
 
+/* An error may have ended the last application anywhere. */
+static PetscErrorCode Begin(VpCycle cycle, PetscInt l)
+{
+  const PetscInt n = VpCycleVectors(cycle, l, cycle->vectors);
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) {
+    if (cycle->vectors[i]) PetscCall(VpVectorAbandon(cycle->vectors[i]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpCycleEnter(VpCycle cycle, PetscInt l, double scale, const double *r)
 {
   PetscFunctionBegin;
+  PetscCall(Begin(cycle, l));
   PetscCall(VpVectorEnter(cycle->b[l], scale, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -13,6 +26,7 @@ PetscErrorCode VpCycleEnterResidual(VpCycle cycle, PetscInt l, VpLevel outer, do
                                     const double *f, PetscReal *norm2)
 {
   PetscFunctionBegin;
+  PetscCall(Begin(cycle, l));
   PetscCall(VpVectorEnterResidual(cycle->b[l], outer, scale, x, ghosts, f, norm2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -21,11 +21,13 @@ static PetscErrorCode ApplySweep(PC pc, Vec r, Vec z)
   Coarse            *coarse;
   const PetscScalar *in;
   PetscScalar       *out;
+  VpVector           b;
 
   PetscFunctionBegin;
   PetscCall(PCShellGetContext(pc, &coarse));
   PetscCall(VecGetArrayRead(r, &in));
-  PetscCall(VpVectorEnter(VpOneSweepRightSide(coarse->sweep), 1, in));
+  PetscCall(VpOneSweepBegin(coarse->sweep, &b));
+  PetscCall(VpVectorEnter(b, 1, in));
   PetscCall(VecRestoreArrayRead(r, &in));
   PetscCall(VecGetArrayWrite(z, &out));
   PetscCall(VpOneSweepSolve(coarse->sweep, PETSC_FALSE, PETSC_FALSE, 1, out));

@@ -138,7 +138,7 @@ PetscErrorCode VpCycleViewCoarse(VpCycle, PetscViewer);
 /* One sweep from zero as a preconditioner, z = about A^-1 r. First r goes in, by VpVectorEnter or VpVectorEnterResidual. */
 typedef struct VpOneSweep_ *VpOneSweep;
 PetscErrorCode              VpOneSweepCreate(VpLevel, VpSpace, VpResidual, VpExchange, VpOneSweep *);
-VpVector                    VpOneSweepRightSide(VpOneSweep);
+PetscErrorCode              VpOneSweepBegin(VpOneSweep, VpVector *b); /* b: where r goes in */
 /* z = scale M r (add: +=), with the exponent that the level's A has */
 PetscErrorCode VpOneSweepSolve(VpOneSweep, PetscBool reverse, PetscBool add, double scale, double *z);
 PetscErrorCode VpOneSweepDestroy(VpOneSweep *);

@@ -161,6 +161,10 @@ static PetscErrorCode ReplayBelow(VpNested nested)
 PetscErrorCode VpNestedGuess(VpNested nested, double *x)
 {
   PetscFunctionBegin;
+  for (PetscInt l = 1; l < nested->nlevel; l++) { /* an error may have ended the last guess anywhere */
+    PetscCall(VpVectorAbandon(nested->b[l]));
+    PetscCall(VpVectorAbandon(nested->x[l]));
+  }
   if (nested->nlevel == 1) PetscCall(VpCycleSolve(nested->cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, x));
   else {
     if (nested->cycle->whole) PetscCall(ReplayBelow(nested));

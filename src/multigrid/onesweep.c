@@ -19,9 +19,13 @@ PetscErrorCode VpOneSweepCreate(VpLevel level, VpSpace space, VpResidual residua
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-VpVector VpOneSweepRightSide(VpOneSweep one)
+PetscErrorCode VpOneSweepBegin(VpOneSweep one, VpVector *b)
 {
-  return one->b;
+  PetscFunctionBegin;
+  PetscCall(VpVectorAbandon(one->b));
+  PetscCall(VpVectorAbandon(one->x));
+  *b = one->b;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpOneSweepSolve(VpOneSweep one, PetscBool reverse, PetscBool add, double scale, double *z)

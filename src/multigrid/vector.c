@@ -101,6 +101,14 @@ PetscErrorCode VpVectorArrive(VpVector v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpVectorAbandon(VpVector v)
+{
+  PetscFunctionBegin;
+  PetscCall(Arrive(v));
+  v->done = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpVectorZero(VpVector v)
 {
   PetscFunctionBegin;

@@ -51,6 +51,9 @@ PetscErrorCode VpVectorSettle(VpVector, const VpPatchView *, int32_t count);
 /* Amid a sweep: both buffers begin to get VP_GHOST_SWEEP from what is current at the owners. */
 PetscErrorCode VpVectorRenewGhosts(VpVector, const VpPatchView *, VpGhosts *);
 
+/* Ends what an error left unfinished: waits for ghosts that are under way, leaves a sweep. Values may be anything then. */
+PetscErrorCode VpVectorAbandon(VpVector);
+
 /* Between pieces of work, when nothing is under way and no sweep is going on. */
 PetscErrorCode VpVectorGetState(VpVector, VpVectorState *);
 PetscErrorCode VpVectorSetState(VpVector, const VpVectorState *);

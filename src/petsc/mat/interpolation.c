@@ -33,6 +33,7 @@ static PetscErrorCode Fetch(Vec v, VpGhostKind kind, VpVector x, const void **fe
 
   PetscFunctionBegin;
   PetscCall(VpValuesGet(level->backend, v, VP_READ, &values, &own));
+  PetscCall(VpVectorAbandon(x)); /* after an error */
   PetscCall(VpVectorWrite(x, VP_GHOST_NONE, &to));
   PetscCall(level->backend->copy(own, level->mesh->nown * level->block, to));
   PetscCall(VpValuesRestore(&values));

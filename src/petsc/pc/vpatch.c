@@ -76,9 +76,11 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
 static PetscErrorCode Enter(PC pc, PetscReal scale, const double *f)
 {
   PC_VPatch *data = (PC_VPatch *)pc->data;
+  VpVector   b;
 
   PetscFunctionBegin;
-  PetscCall(VpVectorEnter(VpOneSweepRightSide(data->sweep), scale, f));
+  PetscCall(VpOneSweepBegin(data->sweep, &b));
+  PetscCall(VpVectorEnter(b, scale, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,9 +88,11 @@ static PetscErrorCode EnterResidual(PC pc, VpLevel outer, PetscReal scale, const
                                     PetscReal *norm2)
 {
   PC_VPatch *data = (PC_VPatch *)pc->data;
+  VpVector   b;
 
   PetscFunctionBegin;
-  PetscCall(VpVectorEnterResidual(VpOneSweepRightSide(data->sweep), outer, scale, x, ghosts, f, norm2));
+  PetscCall(VpOneSweepBegin(data->sweep, &b));
+  PetscCall(VpVectorEnterResidual(b, outer, scale, x, ghosts, f, norm2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
