@@ -74,16 +74,23 @@ static PetscErrorCode CheckReplays(VpCycle cycle)
 
 static PetscErrorCode CreateLevel(VpCycle cycle, PetscInt l, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
-  const VpCycleOptions *options = &cycle->options;
-  VpLevel               level;
+  VpLevel level;
 
   PetscFunctionBegin;
-  PetscCall(VpLevelCreate(mesh, problem, VP_BASIS_THIN, options->precision, backend, &cycle->level[l]));
+  PetscCall(VpLevelCreate(mesh, problem, VP_BASIS_THIN, cycle->options.precision, backend, &cycle->level[l]));
   level = cycle->level[l];
   PetscCall(VpVectorCreate(level, 1, "right-hand side", &cycle->b[l]));
   PetscCall(VpVectorCreate(level, 2, "correction", &cycle->x[l]));
   if (l) PetscCall(VpMoveCreate(cycle->level[l - 1]->mesh->coarser, level, &cycle->move[l]));
-  if (l == cycle->nlevel - 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateSmoother(VpCycle cycle, PetscInt l)
+{
+  const VpCycleOptions *options = &cycle->options;
+  const VpLevel         level = cycle->level[l];
+
+  PetscFunctionBegin;
   PetscCall(VpSmootherCreate(level, options->space, options->residual, VpChooseExchange(level, options->exchange), &cycle->smoother[l]));
   if (!l) VpSmootherRenewGhosts(cycle->smoother[l]);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -104,6 +111,7 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
     PetscCall(CreateLevel(cycle, l, mesh, &p, backend));
     PetscCall(VpMeshDestroy(&mesh));
     if (l == cycle->nlevel - 1) break;
+    PetscCall(CreateSmoother(cycle, l));
     PetscCall(Coarsen(cycle, cycle->level[l], &mesh, &ranks, &coefficient));
     PetscCall(VpLevelSetTransfer(cycle->level[l]));
     p.coefficient = coefficient;
