@@ -4,6 +4,7 @@
 #pragma once
 #include "cell.cuh"
 #include "modes.cuh"
+#include "shapes.cuh"
 
 /* what a colour works on */
 template <class T>
@@ -39,50 +40,25 @@ struct PatchSide {
   const T *entry, *beyond;
 };
 
-/* 1000 times the part of a block's lanes that work, with p patches a block */
-__host__ __device__ constexpr int Busy(int threads, int p)
-{
-  return 1000 * p * threads / ((p * threads + 31) / 32 * 32);
-}
-/* so many patches, of at most `limit` threads, that more of them keep at most 3 % more of the lanes busy */
-__host__ __device__ constexpr int FitPatches(int threads, int limit)
-{
-  int best = 1;
-
-  for (int p = 2; p * threads <= limit; p++) {
-    if (Busy(threads, p) > Busy(threads, best) + 30) best = p;
-  }
-  return best;
-}
-
-/* In shared memory value (x, y, z) of a patch, cell (cx, cy) place (ix, iy), is at ix + n iy + n^2 cx + 2 n^2 cy + sz z, or, if flat, at
-   x + sy y + sz z. With these and the strides of patches there are few bank conflicts (by search). */
 template <class T, int DIM, int N>
-struct AnyShape {
-  static constexpr bool single = sizeof(T) == 4, flat = DIM == 2 || N == 2 || (N == 4 && single);
-  static constexpr int  m = 2 * N, slow = DIM - 1, places = Power(N, slow), values = Power(N, DIM), cells = 1 << DIM;
-  static constexpr int  rounds = 2, threads = (places << slow) / rounds; /* lines of a thread; threads of a patch */
-  static constexpr int  patches = DIM == 2 ? 128 / threads : FitPatches(threads, 256), block = threads * patches;
-  static constexpr int  least = DIM == 3 && N == 7 && single ? 4 : 0; /* blocks of a multiprocessor, which bounds the registers; 0: unsaid */
-  static constexpr int  sy = !flat ? N : single ? ByN(N, 5, 6, 9, 11, 12, 14, 17, 18) : ByN(N, 5, 7, 9, 10, 13, 14, 17, 18);
-  static constexpr int  sz = single ? ByN(N, 20, 38, 72, 103, 149, 205, 259, 337) : ByN(N, 20, 36, 67, 105, 151, 199, 257, 329);
-  static constexpr int  stride2 = single ? ByN(N, 22, 41, 76, 119, 147, 199, 280, 329) : ByN(N, 22, 51, 76, 101, 158, 199, 280, 329);
-  static constexpr int  stride3 = single ? ByN(N, 88, 243, 576, 1042, 1800, 2882, 4144, 6066)
-                                         : ByN(N, 88, 226, 536, 1058, 1816, 2786, 4112, 5922);
-  static constexpr int  stride = DIM == 2 ? stride2 : stride3, sides = DIM * cells; /* of patches; of a patch */
+struct AnyLayout : AnyPatchShape<T, DIM, N> {
+  typedef AnyPatchShape<T, DIM, N> Shape;
+  static constexpr int             m = 2 * N, slow = DIM - 1, places = Power(N, slow), values = Power(N, DIM), cells = 1 << DIM;
+  static constexpr int             rounds = 2, threads = (places << slow) / rounds; /* lines of a thread; threads of a patch */
+  static constexpr int             block = threads * Shape::patches, sides = DIM * cells; /* threads; sides of a patch */
 
   static constexpr size_t bytes(bool values) /* of a block */
   {
-    return patches * ((values ? 2 : 1) * stride * sizeof(T) + sides * sizeof(PatchSide<T>));
+    return Shape::patches * ((values ? 2 : 1) * Shape::stride * sizeof(T) + sides * sizeof(PatchSide<T>));
   }
 
   static constexpr __host__ __device__ int step(int d) /* from value to value along d, in a cell */
   {
-    return LineStride(d, sy, sz);
+    return LineStride(d, Shape::sy, Shape::sz);
   }
   static constexpr __host__ __device__ int half(int d) /* from cell to cell along d */
   {
-    return flat || d == 2 ? N * step(d) : (d + 1) * N * N;
+    return Shape::flat || d == 2 ? N * step(d) : (d + 1) * N * N;
   }
   static constexpr __host__ __device__ int offset(int d, int i) /* of value i of a line along d */
   {
@@ -99,7 +75,7 @@ struct AnyLine {
   __device__ __forceinline__ AnyLine(int l)
   {
     constexpr int  e[2] = {D == 0 ? 1 : 0, D == 2 ? 1 : 2};
-    constexpr bool turn = N == 8 && DIM == 3 && D < S::slow; /* for the banks */
+    constexpr bool turn = S::turn && D < S::slow;
     const int      c = l / S::places;
 
     start = cell = at = 0;
@@ -124,7 +100,7 @@ struct ReadOnly {
 
 template <class T, int DIM, int N>
 struct AnyPatch {
-  typedef AnyShape<T, DIM, N>     S;
+  typedef AnyLayout<T, DIM, N>     S;
   typedef Mirror<N, Thin(N, DIM)> Map;
   static constexpr int            m = S::m, R = S::rounds;
 
@@ -344,11 +320,11 @@ struct AnyPatch {
 
 /* the patches list[0], list[1], .., or without a list first, first + 1, .. */
 template <class T, int DIM, int N>
-__global__ void __launch_bounds__(AnyShape<T, DIM, N>::block, AnyShape<T, DIM, N>::least)
+__global__ void __launch_bounds__(AnyLayout<T, DIM, N>::block, AnyLayout<T, DIM, N>::least)
   SweepPatches(const __grid_constant__ Field<T> f, const __grid_constant__ Sweep<T> w, VpForm form,
                const int32_t *list, int32_t first, int32_t count)
 {
-  typedef AnyShape<T, DIM, N> S;
+  typedef AnyLayout<T, DIM, N> S;
   extern __shared__ __align__(16) unsigned char shared[];
   const int                                     slot = threadIdx.x / S::threads;
   const int32_t                                 index = blockIdx.x * S::patches + slot, in = index < count ? index : count - 1;

@@ -219,7 +219,7 @@ __device__ __forceinline__ double EnterConverted(const Matrix<T, N> &M, const Ti
 }
 
 template <bool SCALED, class T, int N>
-__global__ void __launch_bounds__(Tile<N>::threads, ByN(N, 3, 4, 3, 4, 4, 4, 2, 2))
+__global__ void __launch_bounds__(Tile<N>::threads, Tile<N>::least)
   EnterTiles(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ TileTables<N> t, const __grid_constant__ Field<double> f,
              const int32_t *list, int32_t start, double scale, const double *rhs, T *b, double *partial)
 {
@@ -371,7 +371,7 @@ struct Conversions {
     else
       PetscCall(Cells(plan, Field<double>(outer, NULL, NULL), all, VP_INNER, scale, f, (T *)b, &blocks));
     if (!norm2) PetscFunctionReturn(PETSC_SUCCESS);
-    FinalSum<<<1, 1024, 0, VpCudaStream>>>(blocks, (double *)plan->partial.p);
+    FinalSum<<<1, VP_MAX_THREADS, 0, VpCudaStream>>>(blocks, (double *)plan->partial.p);
     VpCudaLaunched("final sum");
     PetscCall(VpCudaFetch(plan->partial.p, sizeof(double), norm2));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 }
 
 template <int N, bool RESIDUAL>
-__global__ void __launch_bounds__(Tile<N>::threads, Tile<N>::blocks)
+__global__ void __launch_bounds__(Tile<N>::threads, Tile<N>::least)
   ApplyTiles(const __grid_constant__ TileTables<N> t, const __grid_constant__ Field<double> f, const int32_t *list, int32_t start,
              const double *b, double *y)
 {

@@ -1,43 +1,63 @@
-/* How patches lie in a block's shared memory and among its threads: chosen by measurement on an H200. */
-#pragma once
-#include "kernel.cuh"
+/* How the kernel of patch.cuh lays out its patches in shared memory and deals their lines to its threads.
 
-/* a number l of a line is made of its place in a cell, which of two cells, and z: what each is counted in */
+   A patch has 2 x 2 x 2 cells of n^3 values, so m = 2n values a direction. A plane of it keeps its cells one after the other. For n = 2,
+   value (x, y) of a plane is at
+
+            y                                  cell (cx, cy), place (ix, iy) in it:
+            |  10 11 | 14 15
+      cy=1  |   8  9 | 12 13                     x = n cx + ix,   y = n cy + iy
+            |  ------+------
+      cy=0  |   2  3 |  6  7                     ix + n iy + n^2 cx + 2 n^2 cy
+            |   0  1 |  4  5
+            +---------------- x                plane z begins at sz z
+               cx=0    cx=1
+
+   A thread holds `rounds` whole lines of one direction in registers. Thread `me` of a patch holds the lines l = me + r threads:
+
+      along z   line l runs through place l of all planes: neighbouring threads read neighbouring values
+      along y   the digits of l are ix, cx and z in the order `y`
+      along x   the digits of l are iy, cy and z in the order `x`
+
+   If `adjacent`, thread me holds the z lines 2 me and 2 me + 1 instead, and reads their values in pairs.
+
+   A block's shared memory:
+
+      +---------+---------+---+---------+---------+---+------------+
+      | patch 0 | patch 1 |...| sides 0 | sides 1 |...| 24 pointers|   m planes, sz apart, of a patch: `stride` values
+      |         |         |   |         |         |   | a patch    |   [x, y][lower, upper][line: m][z: m] pairs of traces
+      +---------+---------+---+---------+---------+---+------------+   of a patch: 4 m sf values, a line's sf >= 2m apart
+
+   The traces beyond the sides in z stay in registers: the thread that reads them holds the line that needs them. */
+#pragma once
+#include "shapes.cuh"
+
+/* what the digits of a line's number are counted in: its place in a cell, its cell, z */
 struct Digits {
   int place, cell, z;
 };
 
-/* In shared memory value (x, y, z) of a patch, cell (cx, cy) place (ix, iy), is at ix + n iy + n^2 cx + 2 n^2 cy + sz z. With sz, the order
-   in which threads take the lines along y and x, and the strides of patches and traces there are nearly no bank conflicts. */
 template <class T, int N>
-struct Patch {
-  static constexpr int  m = 2 * N, layer = N * N, values = N * N * N;
-  static constexpr bool single = sizeof(T) == 4;
-  static constexpr int  rounds = single ? ByN(N, 1, 2, 2, 2, 2, 1, 2, 2) : ByN(N, 2, 1, 2, 2, 1, 1, 1, 1);   /* lines of a thread */
-  static constexpr int  threads = m * m / rounds;                                                            /* of a patch */
-  static constexpr int  patches = single ? ByN(N, 8, 7, 4, 3, 2, 1, 1, 1) : ByN(N, 16, 7, 4, 3, 1, 1, 1, 1); /* of a block */
-  static constexpr int  block = threads * patches;
-  static constexpr bool warp = 32 % threads == 0;                       /* do warps hold whole patches? */
-  static constexpr bool adjacent = single && rounds == 2 && N % 2 == 0; /* are a thread's z lines side by side? */
-  static constexpr int  resident =
-    single ? ByN(N, 1536, 896, 896, 900, 864, 1176, 768, 648) : ByN(N, 512, 756, 512, 450, 864, 784, 768, 648);
-  static constexpr int least = Max(1, resident / block); /* blocks of a multiprocessor, which bounds the registers */
-  static constexpr int width = single ? ByN(N, 2, 1, 4, 1, 2, 1, 2, 1) : ByN(N, 2, 1, 2, 1, 2, 1, 1, 1); /* values along x read at once */
-  static constexpr int sz = single ? ByN(N, 24, 36, 68, 101, 166, 199, 258, 329) : ByN(N, 18, 42, 66, 101, 150, 199, 257, 329);
-  static constexpr int stride =
-    single ? ByN(N, 90, 242, 544, 1010, 1992, 2783, 4126, 5917) : ByN(N, 72, 254, 528, 1010, 1794, 2783, 4111, 5917);
-  static constexpr Digits order(int o)
+struct Patch : PatchShape<T, 3, N> {
+  typedef PatchShape<T, 3, N> Shape;
+  static constexpr int        m = 2 * N, layer = N * N, values = N * N * N;
+  static constexpr int        threads = m * m / Shape::rounds; /* of a patch */
+  static constexpr int        block = threads * Shape::patches;
+  static constexpr bool       warp = 32 % threads == 0; /* do warps hold whole patches? */
+  static constexpr bool       adjacent = sizeof(T) == 4 && Shape::rounds == 2 && N % 2 == 0;
+  static constexpr Digits     Order(int order)
   {
-    return o == 0   ? Digits{1, N, m}
-           : o == 1 ? Digits{m, m * N, 1}
-           : o == 2 ? Digits{1, m * N, N}
-           : o == 3 ? Digits{2 * m, m, 1}
-                    : Digits{2 * m, 1, 2};
+    constexpr int radix[] = {N, 2, m};
+    return {DigitStride(order, 1, radix), DigitStride(order, 2, radix), DigitStride(order, 3, radix)};
   }
-  static constexpr Digits y = order(single ? ByN(N, 0, 0, 0, 2, 2, 2, 1, 2) : ByN(N, 0, 4, 1, 2, 2, 2, 1, 2));
-  static constexpr Digits x = order(single ? ByN(N, 0, 1, 1, 4, 3, 3, 1, 3) : ByN(N, 3, 1, 1, 3, 3, 3, 1, 3));
-  /* pairs of traces beyond the four sides in x and y: [direction][side][line][z] */
-  static constexpr int    sf = single ? ByN(N, 8, 12, 20, 28, 28, 28, 36, 36) : 2 * m + 2, sides = 4 * m * sf;
-  static constexpr int    beyond = (stride * patches * (int)sizeof(T) + 15) / 16 * 16 / (int)sizeof(T);
-  static constexpr size_t pointers = (beyond + (size_t)patches * sides) * sizeof(T), bytes = pointers + patches * 24 * sizeof(void *);
+  static constexpr Digits y = Order(Shape::y), x = Order(Shape::x);
+  static constexpr int    sides = 4 * m * Shape::sf; /* values of a patch's traces */
+  static constexpr int    beyond = RoundUp(Shape::stride * Shape::patches * (int)sizeof(T), 16) / (int)sizeof(T); /* where traces begin */
+  static constexpr size_t pointers = (beyond + (size_t)Shape::patches * sides) * sizeof(T); /* where pointers begin */
+  static constexpr size_t bytes = pointers + Shape::patches * 24 * sizeof(void *);
+
+  static_assert(m * m % Shape::rounds == 0 && block <= VP_MAX_THREADS, "a block's threads hold all lines");
+  static_assert(Shape::sz >= m * m && Shape::stride >= (m - 1) * Shape::sz + m * m && Shape::sf >= 2 * m, "values have places of their own");
+  static_assert(N % Shape::width == 0 && Shape::sz % Shape::width == 0 && Shape::stride % Shape::width == 0, "x lines are read aligned");
+  static_assert(!adjacent || (Shape::sz % 2 == 0 && Shape::stride % 2 == 0), "pairs of z lines are aligned");
+  static_assert(Shape::sf * sizeof(T) % 16 == 0, "traces are read 16 bytes at once");
 };

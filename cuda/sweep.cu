@@ -29,7 +29,7 @@ __global__ void Current(int values, int32_t count, const int32_t *list, unsigned
 
 template <class T, int DIM, int N>
 struct Smoother {
-  typedef AnyShape<T, DIM, N> S;
+  typedef AnyLayout<T, DIM, N> S;
 
   static PetscErrorCode Rest(const Field<T> &f, const Sweep<T> &w, VpForm form, const int32_t *list, int32_t first, int32_t count)
   {

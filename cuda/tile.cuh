@@ -5,39 +5,28 @@
 #include "cell.cuh"
 #include "parts.cuh"
 #include "load.cuh"
+#include "shapes.cuh"
 
 template <int N>
-struct Tile {
-  static constexpr int bits = ByN(N, 9, 6, 6, 4, 3, 3, 3, 3), cells = 1 << bits, values = N * N * N;
-  /* in shared memory: strides of a value along y and z, and of a cell along the three directions */
-  static constexpr int                     sy = N, sz = ByN(N, 5, 9, 16, 25, 36, 51, 65, 81);
-  static __host__ __device__ constexpr int cs(int d)
+struct Tile : TileShape<double, 3, N> {
+  typedef TileShape<double, 3, N> Shape;
+  static constexpr int            cells = 1 << Shape::bits, values = N * N * N, sy = N;
+
+  static __host__ __device__ constexpr int cs(int d) /* from cell to cell along d in shared memory */
   {
-    constexpr int x = ByN(N, 76, 473, 1028, 252, 870, 1428, 520, 1473);
-    constexpr int y = ByN(N, 604, 116, 64, 125, 433, 357, 1039, 2946);
-    constexpr int z = ByN(N, 9, 28, 257, 1018, 216, 712, 2078, 744);
-    return d == 0 ? x : d == 1 ? y : z;
+    return d == 0 ? Shape::cx : d == 1 ? Shape::cy : Shape::cz;
   }
-  /* the digits of a line's number from the fastest on: 0, 1 its place in a cell, 2, 3 its cell's; with them nearly no bank conflicts */
-  static __host__ __device__ constexpr int order(int d)
+  static __host__ __device__ constexpr int extent(int d) /* cells along d */
   {
-    constexpr int x = ByN(N, 123, 2013, 312, 123, 2013, 3120, 1023, 3012);
-    constexpr int y = ByN(N, 123, 2301, 213, 2301, 3021, 2301, 213, 3012);
-    return d == 0 ? x : d == 1 ? y : 123;
+    return 1 << (Shape::bits + 2 - d) / 3;
   }
-  static __host__ __device__ constexpr int extent(int d)
-  {
-    return 1 << (bits + 2 - d) / 3;
-  }
-  /* what digit i of a line along d is counted in */
+  /* what digit i of the number of a line along d is counted in */
   static __host__ __device__ constexpr int digit(int d, int i)
   {
     const int radix[] = {N, N, extent(d == 0 ? 1 : 0), extent(d == 2 ? 1 : 2)};
-    int       stride = 1;
-    for (int p = 1000; p && order(d) / p % 10 != i; p /= 10) stride *= radix[order(d) / p % 10];
-    return stride;
+    return DigitStride(d == 0 ? Shape::x : d == 1 ? Shape::y : 1234, i, radix);
   }
-  /* the bits of coordinate c along d in a cell's place */
+  /* the bits of coordinate c along d in a cell's place in the tile */
   static __host__ __device__ constexpr int spread(int d, int c)
   {
     return ((c & 1) | (c & 2) << 2 | (c & 4) << 4) << d;
@@ -46,10 +35,11 @@ struct Tile {
   {
     return (cells / extent(d)) * N * N;
   }
-  static constexpr int    threads = lines(N == 5 ? 1 : 0);
-  static constexpr int    blocks = ByN(N, 3, 4, 3, 4, 4, 4, 2, 2); /* of a multiprocessor, which bounds the registers */
-  static constexpr int    size = (extent(0) - 1) * cs(0) + (extent(1) - 1) * cs(1) + (extent(2) - 1) * cs(2) + (N - 1) * (1 + sy + sz) + 1;
+  static constexpr int    threads = lines(Shape::along);
+  static constexpr int    size = (extent(0) - 1) * cs(0) + (extent(1) - 1) * cs(1) + (extent(2) - 1) * cs(2) + (N - 1) * (1 + sy + Shape::sz) + 1;
   static constexpr size_t bytes = (size_t)size * sizeof(double);
+
+  static_assert(threads <= VP_MAX_THREADS, "a block's threads hold the lines along one direction");
 };
 
 template <int N>
@@ -78,8 +68,8 @@ __device__ __forceinline__ void TileLine(int l, int &cell, int &at, int &in)
 {
   typedef Tile<N> S;
   constexpr int   d0 = D == 0 ? 1 : 0, d1 = D == 2 ? 1 : 2, st[3] = {1, N, N * N}, ss[3] = {1, S::sy, S::sz};
-  const int       i0 = l / S::digit(D, 0) % N, i1 = l / S::digit(D, 1) % N, c0 = l / S::digit(D, 2) % S::extent(d0),
-            c1 = l / S::digit(D, 3) % S::extent(d1);
+  const int       i0 = l / S::digit(D, 1) % N, i1 = l / S::digit(D, 2) % N, c0 = l / S::digit(D, 3) % S::extent(d0),
+            c1 = l / S::digit(D, 4) % S::extent(d1);
 
   cell = S::spread(d0, c0) | S::spread(d1, c1);
   at = cell * S::values + i0 * st[d0] + i1 * st[d1];
