@@ -1,4 +1,4 @@
-/* A matrix along one direction of a lattice of cells: a thread a value. */
+/* A matrix along one direction of a lattice of cells. A thread makes one value, then others if there are many. */
 #include "tensor.cuh"
 
 struct Lattice {
@@ -30,6 +30,8 @@ __global__ void Along(const __grid_constant__ Lattice lattice, int d, int32_t co
 
 template <class T, int DIM, int N>
 struct Lines {
+  static constexpr int threads = 128; /* of a block */
+
   static PetscErrorCode Run(const VpView *, int d, const int32_t extent[3], const int32_t *cell, const void *M, const void *w, const void *x,
                             void *y)
   {
@@ -37,7 +39,7 @@ struct Lines {
     const int32_t count = extent[0] * extent[1] * extent[2] * Power(N, DIM);
 
     PetscFunctionBegin;
-    Along<T, DIM, N><<<PetscMin((count + 127) / 128, 65536), 128, 0, VpCudaStream>>>(lattice, d, count, cell, (const T *)M, (const T *)w,
+    Along<T, DIM, N><<<VpLoopingBlocks(count, threads), threads, 0, VpCudaStream>>>(lattice, d, count, cell, (const T *)M, (const T *)w,
                                                                                       (const T *)x, (T *)y);
     VpCudaLaunched("along");
     PetscFunctionReturn(PETSC_SUCCESS);

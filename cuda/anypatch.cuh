@@ -1,12 +1,29 @@
-/* A colour's patches, generally: any form, tables, spaces, 2D and 3D. Residual, then transforms to eigen-coordinates and back, direction by
-   direction in shared memory. A thread holds two lines, so that it reads every entry of a matrix once for both. Along one direction it
-   always holds the same ones: threads wait for one another only where the direction changes. */
+/* One colour of the patch smoother on any patches: every form, space and table, in 2D and 3D. A patch first takes its residual, direction by
+   direction, then goes to eigen-coordinates and back:
+
+       Load --> Subtract x, y, z --> F z --> F y --> F x, weights, B x --> B y --> B z --> Store
+
+   All of it happens in shared memory, which has two arrays of a patch: Y is b, then the residual, then the correction; X, which only some
+   forms need, keeps the patch's values of x. A value lies at x + sy y + sz z if the shape is `flat`, else plane by plane and cell by cell as
+   patchshape.cuh draws it:
+
+       flat (n = 2)                by cells (n = 2)             thread `me` holds the lines l = me + r threads, r = 0, 1:
+
+       y  3sy ..  | ..             10 11 | 14 15                   l % n, l / n % n        place of the line in a cell
+       |  2sy ..  | ..              8  9 | 12 13                   bits of l / n^(DIM-1)   which cell the line starts in
+       |  --------+----            ------+------
+       |   sy ..  | ..              2  3 |  6  7                in shared memory its values are step(d) apart, and its
+       |    0  1  |  2  3           0  1 |  4  5                second cell begins half(d) behind its first one
+       +-------------------- x
+
+   A thread reads every entry of a matrix once for both of its lines. It holds the same lines whenever a direction comes again, so threads
+   wait for one another only where the direction changes. */
 #pragma once
 #include "cell.cuh"
 #include "modes.cuh"
 #include "shapes.cuh"
 
-/* what a colour works on */
+/* what a launch works on, besides the operator's Field */
 template <class T>
 struct Sweep {
   const int32_t *patch, *type;
@@ -22,19 +39,21 @@ struct Sweep {
         drop((const T *)v->drop), reaction((T)v->reaction), cutoff((T)v->cutoff), done(before), b((const T *)right), x{(T *)both[0], (T *)both[1]}
   {
   }
-  __device__ __forceinline__ int Buffer(int32_t cell) const /* that holds it */
+  /* the buffer that holds the cell */
+  __device__ __forceinline__ int Buffer(int32_t cell) const
   {
-    return __popc(__ldg(cover + cell) & done) & 1;
+    return BufferOf(__ldg(cover + cell), done);
   }
 };
 
-/* does a patch need its values, besides b? */
+/* Does a patch of this form need its values of x for the residual? */
 __host__ __device__ constexpr bool KeepsValues(VpForm form)
 {
   return form == VP_FORM_EXACT || form == VP_FORM_LOCAL;
 }
 
-/* the outer side of one of a patch's cells in a direction: entry of `lines` for the cell, values of the cell beyond, or NULL */
+/* What lies at the outer side of one of a patch's cells in a direction: the cell's line (VpLineSize), and the values of the cell beyond, or
+   NULL. */
 template <class T>
 struct PatchSide {
   const T *entry, *beyond;
@@ -66,11 +85,12 @@ struct AnyLayout : AnyPatchShape<T, DIM, N> {
   }
 };
 
-/* Line l of a patch along d: in shared memory, which of the patch's cells it starts in, where there, and its coordinates in the other
-   directions */
+/* Line l of a patch along D. */
 template <class S, int D, int DIM, int N>
 struct AnyLine {
-  int start, cell, at, other[2];
+  int start;      /* its first value in shared memory */
+  int cell, at;   /* which of the patch's cells it starts in, and its first value's place in the vectors, from the cell's first */
+  int other[2];   /* its coordinates in the other directions, 0 to m - 1 */
 
   __device__ __forceinline__ AnyLine(int l)
   {
@@ -109,9 +129,9 @@ struct AnyPatch {
   VpForm          form;
   int32_t         patch;
   const int32_t  *cells;
-  T              *Y, *X; /* b, then the residual, then the correction; current values, or NULL */
+  T              *Y, *X; /* the patch in shared memory; X may be NULL */
   PatchSide<T>   *side;  /* [direction][cell] */
-  int             me;
+  int             me;    /* number of the thread in its patch */
 
   template <int D>
   __device__ __forceinline__ AnyLine<S, D, DIM, N> At(int r) const
@@ -119,7 +139,7 @@ struct AnyPatch {
     return AnyLine<S, D, DIM, N>(me + r * S::threads);
   }
 
-  /* Y = b, X = x; what lies beyond the patch's sides */
+  /* Ensures: Y = b, X = x, and `side` is filled. */
   __device__ __forceinline__ void Load() const
   {
     UNROLL for (int r = 0; r < R; r++) {
@@ -145,7 +165,7 @@ struct AnyPatch {
     __syncthreads();
   }
 
-  /* y -= what the traces at end 1-s of the lines read(r, .) add at side s of the lines with these entries */
+  /* y -= what neighbours beyond side s add to the cells' lines. The neighbours' values are read(r, .), their traces those at end 1 - s. */
   template <class Read>
   __device__ __forceinline__ void Face(const T *const (&entry)[R], int s, Read read, T (&y)[R][N]) const
   {
@@ -168,7 +188,7 @@ struct AnyPatch {
     }
   }
 
-  /* Y -= A x along D on the lines' cells at c; beyond: the neighbours' lines, or NULL where the entry has zeros for them */
+  /* Y -= A x along D on the lines' halves in cell c = 0, 1. `beyond` are the lines in the cells beyond the patch, NULL where there is none. */
   template <int D>
   __device__ __forceinline__ void SubtractHalf(int c, const T *const (&entry)[R], const T *const (&beyond)[R]) const
   {
@@ -191,6 +211,7 @@ struct AnyPatch {
       UNROLL for (int i = 0; i < N; i++) to[i * step] += y[r][i];
     }
   }
+  /* Y -= A x along D. Two lines with the same entry read its numbers once. */
   template <int D>
   __device__ __forceinline__ void Subtract() const
   {
@@ -216,7 +237,7 @@ struct AnyPatch {
     if (D < S::slow) __syncthreads();
   }
 
-  /* v = Y along D */
+  /* v = the thread's lines of Y along D */
   template <int D>
   __device__ __forceinline__ void Read(T (&v)[R][m]) const
   {
@@ -225,7 +246,7 @@ struct AnyPatch {
       UNROLL for (int i = 0; i < m; i++) v[r][i] = from[S::offset(D, i)];
     }
   }
-  /* Y along D = F v, or B v; v is lost */
+  /* the thread's lines of Y along D = F v, or B v if BACK; v is lost */
   template <int D, bool BACK>
   __device__ __forceinline__ void Transform(T (&v)[R][m]) const
   {
@@ -244,7 +265,7 @@ struct AnyPatch {
     }
   }
 
-  /* x lines in eigen-coordinates: v *= weight / (sum of eigenvalues) */
+  /* v *= weight / (sum of eigenvalues), or 0 where the sum is not above the cutoff; v are x lines in eigen-coordinates */
   __device__ __forceinline__ void Scale(T (&v)[R][m]) const
   {
     const int32_t *type = w.type + (size_t)patch * DIM;
@@ -262,7 +283,7 @@ struct AnyPatch {
     }
   }
 
-  /* x = Y, or x += Y, to the buffers that do not hold the cells */
+  /* x = Y, or x += Y, written to the buffers that do not hold the cells */
   __device__ __forceinline__ void Store() const
   {
     UNROLL for (int r = 0; r < R; r++) {
@@ -318,7 +339,8 @@ struct AnyPatch {
   }
 };
 
-/* the patches list[0], list[1], .., or without a list first, first + 1, .. */
+/* Solves the patches list[0], ..., list[count - 1], or without a list first, ..., first + count - 1. Threads left over repeat the last one and
+   write nothing. */
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(AnyLayout<T, DIM, N>::block, AnyLayout<T, DIM, N>::least)
   SweepPatches(const __grid_constant__ Field<T> f, const __grid_constant__ Sweep<T> w, VpForm form,

@@ -1,8 +1,9 @@
-/* A x on cells, generally: any entries, any mesh; one thread per line, several cells a block. */
+/* A x on cells of any mesh, with any lines and neighbours. A thread holds one line of a cell, in every direction; a block has several
+   cells. */
 #pragma once
 #include "tensor.cuh"
 
-/* what A x reads, by value to kernels */
+/* what A x reads, a kernel parameter */
 template <class T>
 struct Field {
   const int32_t *neighbor, *line;
@@ -21,7 +22,7 @@ struct Field {
   }
 };
 
-/* V and Q at end `end` of a line of a cell's values */
+/* value V and slope Q at end `end` of a line of a cell's values */
 template <class T>
 __device__ __forceinline__ void Traces(int nt, const int *first, const T *traces, int end, const T *line, int stride, T &V, T &Q)
 {
@@ -33,7 +34,8 @@ __device__ __forceinline__ void Traces(int nt, const int *first, const T *traces
   }
 }
 
-/* y = the slow line l of A x; X holds the cell's values, Y is scratch, both of CellShape's strides; all threads of the block call */
+/* y = line l of A x along the slowest direction of the cell.
+   Requires: X holds the cell's values and Y is scratch, both with CellShape's strides; all threads of the block call. */
 template <class T, int DIM, int N>
 __device__ __forceinline__ void ApplyCell(const Field<T> &f, int32_t cell, const T *X, T *Y, int l, T (&y)[N])
 {
@@ -65,7 +67,7 @@ __device__ __forceinline__ void ApplyCell(const Field<T> &f, int32_t cell, const
   }
 }
 
-/* the cell's slow line l to v and to X */
+/* X = the cell's line l along its slowest direction */
 template <class T, int DIM, int N>
 __device__ __forceinline__ void LoadCell(const T *cell, T *X, int l)
 {

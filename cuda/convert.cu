@@ -1,4 +1,4 @@
-/* Between the outer vectors (double, orthonormal basis) and a level's. */
+/* Conversion between the outer vectors, in double precision and the orthonormal basis, and a level's vectors. */
 #include "tile.cuh"
 
 template <class T, int N>
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   }
 }
 
-/* the block's sum of a to partial[blockIdx.x] */
+/* partial[blockIdx.x] = the sum of a over the block's threads */
 __device__ __forceinline__ void BlockSum(double a, double *partial)
 {
   __shared__ double part[32];
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   BlockSum(index < count ? sum : 0., partial);
 }
 
-/* (M of each cell) on a line over C cells, which share the constants */
+/* out = M in on each of the C cells of a line, which share the constants */
 template <class T, int N, int C>
 __device__ __forceinline__ void ContractCells(const Matrix<T, N> &M, const T (&in)[C][N], T (&out)[C][N])
 {
@@ -120,7 +120,7 @@ __device__ __forceinline__ void ContractCells(const Matrix<T, N> &M, const T (&i
   }
 }
 
-/* lines along D of a tile in shared memory; to(place in the vector and in shared memory of the line's part in a cell, i, value) */
+/* Calls to(at, in, i, value) for M along D on the tile's lines in F, in shared memory; `at` and `in` are those of ApplyLines. */
 template <int N, int D, class T, class To>
 __device__ __forceinline__ void ConvertLines(const Matrix<T, N> &M, const T *F, To to)
 {
@@ -149,7 +149,7 @@ __device__ __forceinline__ void SubtractLines(const TileTables<N> &t, const Tile
   ApplyLines<N, D>(t, GhostTraces(t, G), X, [=](int, int, int i, int, int in, double v) { Y[in + i * step] -= v; });
 }
 
-/* Y -= the parts of A x along A and B, while what is beyond the tile is called in: along C, too, for what comes next */
+/* Y -= the parts of A x along A and B. Meanwhile the values beyond the tile are loaded, those along C for what comes next. */
 template <int N, int A, int B, int C>
 __device__ __forceinline__ void SubtractTwo(const TileTables<N> &t, const Field<double> &f, int32_t first, TileGhosts<N, A> &GA,
                                             TileGhosts<N, B> &GB, TileGhosts<N, C> &GC, const double *X, double *Y)
@@ -164,14 +164,15 @@ __device__ __forceinline__ void SubtractTwo(const TileTables<N> &t, const Field<
   __syncthreads();
 }
 
-/* Most residuals are not scaled, and their kernels have no register to spare for a factor. */
+/* Most residuals are not scaled, and the kernels have no register to spare for a factor. */
 template <bool SCALED>
 __device__ __forceinline__ double Scaled(double scale, double r)
 {
   return SCALED ? scale * r : r;
 }
 
-/* the scaled residual, whose bases are the same; Y holds the right-hand side; returns the sum of its squares over the thread's lines */
+/* b = the scaled residual, where the level has the outer basis. Requires: Y holds the right-hand side. Returns the sum of the residual's
+   squares over the thread's lines. */
 template <bool SCALED, class T, int N>
 __device__ __forceinline__ double EnterSame(const TileTables<N> &t, const Field<double> &f, int32_t first, TileGhosts<N, 0> &G0,
                                             TileGhosts<N, 1> &G1, TileGhosts<N, 2> &G2, double scale, const double *X, double *Y, T *b)
@@ -187,7 +188,7 @@ __device__ __forceinline__ double EnterSame(const TileTables<N> &t, const Field<
   return sum;
 }
 
-/* the same, converted, from the residual on in the level's precision, in X's place */
+/* The same with a change of basis, in the level's precision and in X's place once the residual is known. */
 template <bool SCALED, class T, int N>
 __device__ __forceinline__ double EnterConverted(const Matrix<T, N> &M, const TileTables<N> &t, const Field<double> &f, int32_t first,
                                                  TileGhosts<N, 0> &G0, TileGhosts<N, 1> &G1, TileGhosts<N, 2> &G2, double scale, double *X,
@@ -250,18 +251,13 @@ template <class T, int DIM, int N>
 struct Conversions {
   typedef CellShape<DIM, N> S;
 
-  static int Blocks(int32_t cells)
-  {
-    return (cells + S::cells - 1) / S::cells;
-  }
-
   static PetscErrorCode Plan(const VpView *view, ConvertPlan<T, N> **plan)
   {
     auto fill = [view](ConvertPlan<T, N> *p) {
       PetscFunctionBegin;
       if (view->enter) PetscCall(VpCudaFetch(view->enter, sizeof(p->enter), &p->enter));
       if (view->leave) PetscCall(VpCudaFetch(view->leave, sizeof(p->leave), &p->leave));
-      p->blocks = Blocks(view->nown);
+      p->blocks = VpBlocks(view->nown, S::cells);
       PetscCall(VpCudaAlloc(((size_t)p->blocks + (size_t)view->nown / 8 + 2) * sizeof(double), "partial sums of squares", &p->partial.p));
       PetscFunctionReturn(PETSC_SUCCESS);
     };
@@ -303,10 +299,10 @@ struct Conversions {
 
     PetscFunctionBegin;
     if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-    EnterResidual<T, DIM, N><<<Blocks(count), S::threads, 0, VpCudaStream>>>(plan->enter, field, cell.List(part), count, scale, f, b,
+    EnterResidual<T, DIM, N><<<VpBlocks(count, S::cells), S::threads, 0, VpCudaStream>>>(plan->enter, field, cell.List(part), count, scale, f, b,
                                                                              (double *)plan->partial.p + *blocks);
     VpCudaLaunched("enter_residual");
-    *blocks += Blocks(count);
+    *blocks += VpBlocks(count, S::cells);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -11,7 +11,7 @@ extern cudaStream_t VpCudaStream;
     PetscCheck(error_ == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA: %s", cudaGetErrorString(error_));                             \
   } while (0)
 
-/* after a launch */
+/* says after a launch whether it was possible */
 #define VpCudaLaunched(kernel)                                                                                                             \
   do {                                                                                                                                     \
     cudaError_t error_ = cudaGetLastError();                                                                                               \
@@ -20,7 +20,17 @@ extern cudaStream_t VpCudaStream;
 
 #define UNROLL _Pragma("unroll")
 
-enum { VP_MAX_THREADS = 1024 }; /* of a block */
+enum { VP_MAX_THREADS = 1024, VP_MAX_LOOPING = 65536 }; /* threads of a block; blocks of a launch whose threads loop over items */
+
+/* blocks of a launch for n items, `each` a block; where threads loop, a block may have more of them */
+static inline int32_t VpBlocks(int32_t n, int each)
+{
+  return (n + each - 1) / each;
+}
+static inline int32_t VpLoopingBlocks(int32_t n, int each)
+{
+  return PetscMin(VpBlocks(n, each), VP_MAX_LOOPING);
+}
 
 __host__ __device__ constexpr int Power(int n, int d)
 {
@@ -35,18 +45,10 @@ __host__ __device__ constexpr int RoundUp(int a, int to)
   return (a + to - 1) / to * to;
 }
 
-/* the bases' layers per trace: thin and orthonormal; and what a mirror does to function i (VpBasisMirror) */
-__host__ __device__ constexpr int Thin(int n, int dim = 3)
-{
-  return n < VP_THIN_FROM(dim) ? n : 2;
-}
-__host__ __device__ constexpr int Dense(int n)
-{
-  return n < 4 ? n : 4;
-}
+/* What a mirror does to function i of a basis whose traces need NT layers (VpBasisMirror): it becomes sign(i) times function index(i). */
 template <int N, int NT>
 struct Mirror {
-  static constexpr bool                    swaps = N >= 4 && NT == 2;
+  static constexpr bool                    swaps = NT < VpDenseLayers(N);
   static __host__ __device__ constexpr int index(int i)
   {
     return swaps ? N - 1 - i : i;
@@ -57,7 +59,7 @@ struct Mirror {
   }
 };
 
-/* calls f(Kind<T, DIM, N>()) for the run-time values */
+/* Calls f(Kind<T, DIM, N>()) with the precision, dimension and n = degree + 1 that are given at run time. */
 template <class T, int D, int N_>
 struct Kind {
   typedef T            Real;
@@ -87,7 +89,7 @@ PetscErrorCode VpCudaForKind(VpPrecision precision, int dim, int degree, F f)
   return dim == 2 ? VpCudaForDegree<double, 2>(degree, f) : VpCudaForDegree<double, 3>(degree, f);
 }
 
-/* fill their slots */
+/* Each fills the slots that its file has kernels for. */
 PetscErrorCode VpCudaOperatorOps(VpPrecision, int dim, int degree, VpOps *);
 PetscErrorCode VpCudaSweepOps(VpPrecision, int dim, int degree, VpOps *);
 PetscErrorCode VpCudaTransferOps(VpPrecision, int dim, int degree, VpOps *);
@@ -154,7 +156,7 @@ PetscErrorCode VpCudaPlan(void *const *device, int kind, int32_t first, int32_t 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* calls `bytes` at p into L2: whole 16 bytes of them (Hopper's instruction; before it, nothing) */
+/* Asks for the `bytes` at p to be in L2, in units of 16. GPUs before Hopper lack the instruction and do nothing. */
 template <int bytes>
 __device__ __forceinline__ void Prefetch(const void *p)
 {
@@ -165,8 +167,13 @@ __device__ __forceinline__ void Prefetch(const void *p)
 #endif
 }
 
-/* Lines of an array of n^DIM values with strides 1, sy, sz: where line l along direction d starts, and its stride. `extent` lines side by
- * side. */
+/* the buffer of x that holds a cell, by the colours that hold the cell and those that were swept before */
+__device__ __forceinline__ int BufferOf(unsigned cover, unsigned done)
+{
+  return __popc(cover & done) & 1;
+}
+
+/* Where line l along direction d starts in an array of values with strides 1, sy, sz, and its stride. `extent` lines lie side by side. */
 template <int DIM>
 __device__ __forceinline__ int LineStart(int d, int extent, int l, int sy, int sz)
 {

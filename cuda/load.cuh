@@ -1,4 +1,4 @@
-/* Loads that are begun where they stand: the compiler puts others off, beyond barriers, until their values are used. */
+/* Loads that begin where they are written. Others the compiler moves to where their values are used, even behind barriers. */
 #pragma once
 #include "kernel.cuh"
 
@@ -32,7 +32,7 @@ __device__ __forceinline__ Pack<double, 2> LoadNow(const Pack<double, 2> *p)
   return a;
 }
 
-/* a load that may be put off, of what no one writes meanwhile */
+/* a load that the compiler may move. Requires: nobody writes there in this launch */
 __device__ __forceinline__ Pack<double, 2> LoadOnce(const Pack<double, 2> *p)
 {
   const double2 a = __ldg((const double2 *)p);

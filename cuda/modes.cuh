@@ -1,18 +1,27 @@
-/* Lines of a patch to the coordinates in which its problem along one direction is diagonal, and back. Mode 2j is even, 2j+1 odd, so sums
-   and differences of the two cells' mirrored values halve the work. At the boundary a full matrix is made for the lower side; at the upper
-   side the lines are turned around. */
+/* F takes a line of a patch to the coordinates in which the patch's problem along that direction is diagonal, B takes it back.
+
+   Inside the domain mode 2j is even and mode 2j+1 odd about the middle of the patch. So F needs only the sums s and differences d of values
+   that mirror each other, and half of the multiplications:
+
+        cell 0        cell 1                                       even modes = F[even] s
+      0  1  2  3  |  3' 2' 1' 0'        s_i = v_i + (+-) v_i'
+      +-----------------------+         d_i = v_i - (+-) v_i'       odd modes = F[odd] d
+
+   i' mirrors i: in the thin basis functions come in reverse order, in the orthonormal one with alternating signs (struct Mirror). At the
+   boundary lines take a full matrix, which is that of the lower side; at the upper side they are turned around before and after. */
 #pragma once
 #include "kernel.cuh"
 
-/* constants, a kernel parameter. A pair of traces is the neighbour's two coefficients in the thin basis, else value and slope. */
+/* The matrices of patches inside, a kernel parameter: with indices known to the compiler they are operands of instructions. A pair of traces
+   is the neighbour's two coefficients in the thin basis, else value and slope. */
 template <class T, int N>
 struct PatchTables {
   static constexpr int m = 2 * N, nt = Thin(N);
-  T                    F[3][2][N * N], B[3][2][N * N]; /* [direction][even, odd]: F[mode][i], B[i][mode] of the first cell */
-  T                    add[2][2][N];                   /* z: [side][of the pair][n] */
-  T                    lambda[m];                      /* x */
-  T                    trace[2][2][nt];                /* [end][value, slope] */
-  int                  same[3]; /* the direction that has the matrices: 0 for all where all are equal, which the constant cache likes */
+  T                    F[3][2][N * N], B[3][2][N * N]; /* [direction][even, odd]: F[mode / 2][i], B[i][mode / 2], i in the first cell */
+  T                    add[2][2][N];                   /* [side][trace][n] what the traces beyond a side in z add */
+  T                    lambda[m];                      /* eigenvalues along x */
+  T                    trace[2][2][nt];                /* [end][value, slope] from coefficients to traces */
+  int                  same[3]; /* the direction whose matrices a direction takes; all take those of x if they are equal, to spare the cache */
 };
 template <class T, int N>
 struct EdgeTables {
@@ -20,7 +29,7 @@ struct EdgeTables {
 };
 struct NoEdges {};
 
-/* of R lines at once, which share the entries F(parity, mode / 2, i); Map: how functions are mirrored */
+/* v = F v for R lines at once, which share the entries F(parity, mode / 2, i). Map says how functions are mirrored. */
 template <class Map, class T, int N, int R, class Entry>
 __device__ __forceinline__ void Forward(Entry F, T (&v)[R][2 * N])
 {
@@ -45,7 +54,7 @@ __device__ __forceinline__ void Forward(Entry F, T (&v)[R][2 * N])
   }
 }
 
-/* entries B(parity, i, mode / 2) */
+/* v = B v with the entries B(parity, i, mode / 2). */
 template <class Map, class T, int N, int R, class Entry>
 __device__ __forceinline__ void Backward(Entry B, T (&v)[R][2 * N])
 {
@@ -69,7 +78,7 @@ __device__ __forceinline__ void Backward(Entry B, T (&v)[R][2 * N])
   }
 }
 
-/* inside, along D */
+/* the same along D with the matrices of patches inside */
 template <int D, class T, int N, int R>
 __device__ __forceinline__ void ForwardInside(const PatchTables<T, N> &t, T (&v)[R][2 * N])
 {
@@ -96,11 +105,12 @@ __device__ __forceinline__ void TurnAround(T (&v)[R][2 * N])
   }
 }
 
-/* M v, value by value to out(r, i, value): a loop, so that the code fits the instruction cache, where it would be long */
+/* Calls out(r, i, value) for all values of M v. For large n the loop stays one, so that the code fits the instruction cache. */
+enum { VP_UNROLLED_N = 5 };
 template <class T, int N, int R, class M, class Out>
 __device__ __forceinline__ void Full(const M &a, const T (&v)[R][2 * N], Out out)
 {
-#pragma unroll(N > 5 ? 1 : 2 * N)
+#pragma unroll(N > VP_UNROLLED_N ? 1 : 2 * N)
   for (int i = 0; i < 2 * N; i++) {
     T w[R];
     UNROLL for (int j = 0; j < 2 * N; j++) {
@@ -110,7 +120,8 @@ __device__ __forceinline__ void Full(const M &a, const T (&v)[R][2 * N], Out out
   }
 }
 
-/* Lines along D to eigen-coordinates, and back, to out(r, i, value); kind: 0 inside, 1 and 2 at the lower and upper boundary. v is lost. */
+/* Calls out(r, i, value) for all values of F v and B v along D. `kind` is 0 inside, 1 at the lower boundary, 2 at the upper one. v is
+   lost. */
 template <int D, class T, int N, int R, class Edges, class Out>
 __device__ __forceinline__ void ToModes(const PatchTables<T, N> &t, const Edges &e, int kind, T (&v)[R][2 * N], Out out)
 {

@@ -1,42 +1,54 @@
-/* x = A_j^-1 (b - what the neighbours' traces add) on patches that are alike and their own mirror images, 3D, but for sides on the domain
-   boundary. In place in shared memory: z, y, x to eigen-coordinates, scaling, x, y, z back; a thread holds whole lines in registers.
-   All a thread reads from the vectors is on its way before it waits for any of it. */
+/* One colour of the patch smoother on patches that are alike, in 3D: x = A_j^-1 (b - what the neighbours' traces add). All these patches
+   have the same 1D tables, which are their own mirror images; only their sides on the domain boundary differ.
+
+   F and B take a line to the eigen-coordinates of its direction and back (modes.cuh). A thread holds whole lines in registers, in every step
+   those of one direction:
+
+       b, traces ==> z: b - traces, F --> y: F --> x: F, divide, B --> y: B --> z: B ==> x
+
+       ==> from or to the vectors        --> through shared memory, where lines stay in place (patchshape.cuh draws it)
+
+   `divide` is by the sums of the three directions' eigenvalues. A thread begins all its loads from the vectors before it waits for the
+   first of them. */
 #pragma once
 #include "load.cuh"
 #include "modes.cuh"
 #include "patchshape.cuh"
 
-/* on the device: eigenvalues [direction][inside, at the boundary][2n], what a pair of traces beyond a side in x or y adds, [x,
-   y][side][n][2], and a cell of zeros for beyond the boundary */
+/* Where numbers are in a table on the device:
+     lambda   [direction][inside, at the boundary][2n] eigenvalues
+     add      [x, y][side][n][2] what the two traces beyond a side add to the n values of a line next to it
+     zero     [n^3] the cell that stands for what lies beyond the boundary */
 template <int N>
 struct PatchTable {
   static constexpr int lambda = 0, add = 3 * 2 * 2 * N, zero = add + 2 * 2 * N * 2, size = zero + N * N * N;
 };
 
-/* a patch as its kernel wants it: its 8 cells, then the cells beyond its sides, 4 of a side, x-, x+, .., z+ (or VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN)
- */
+/* A patch's 8 cells, x fastest; then the 4 cells beyond each of its sides x-, x+, y-, y+, z-, z+, or the kind of boundary there. */
 struct PatchCells {
   int32_t cell[32];
 };
+/* The colours that hold each of these cells, a bit each. */
 struct PatchCovers {
-  uint8_t cover[32]; /* of those */
+  uint8_t cover[32];
 };
 
-/* a value of x: AGAIN: that others may write in this kernel, before a barrier of all */
+/* Reads a value of x. If AGAIN, another block may have written it earlier in the same launch, so it must not come from the read-only
+   cache. */
 template <bool AGAIN, class T>
 __device__ __forceinline__ T Value(const T *p)
 {
   return AGAIN ? LoadNow(p) : __ldg(p);
 }
 
-/* the two traces at end `end` of a line of a neighbour's values */
+/* The pair of traces at end `end` of a line of a neighbour's values: its two coefficients there in the thin basis, else value and slope. */
 template <bool AGAIN, class T, int N>
 __device__ __forceinline__ Pack<T, 2> TracePair(const PatchTables<T, N> &t, int end, const T *line, int step)
 {
   constexpr int nt = Thin(N);
   Pack<T, 2>    pair;
 
-  if (N >= 4) line += end * (N - 2) * step;
+  if (nt < N) line += end * (N - nt) * step;
   if (nt == 2) {
     if (N % 2 == 0 && step == 1) return LoadNow((const Pack<T, 2> *)line);
     pair.a[0] = Value<AGAIN>(line);
@@ -52,7 +64,7 @@ __device__ __forceinline__ Pack<T, 2> TracePair(const PatchTables<T, N> &t, int 
   return pair;
 }
 
-/* what a thread knows of its patch, and its lines */
+/* A thread of a patch, and the lines it holds. */
 template <class T, int N, class Edges, bool AGAIN = false>
 struct PatchThread {
   typedef Patch<T, N>   S;
@@ -63,14 +75,16 @@ struct PatchThread {
 
   const PatchTables<T, N> &t;
   const Edges             &edges;
-  const T                 *table;
-  const int32_t           *cells;  /* PatchCells */
-  const uint8_t           *covers; /* PatchCovers */
-  unsigned                 done;
-  T                       *x0, *x1, *values, *sides;
-  const T                **beyond; /* where the values are beyond side s in direction d at the q-th cell of that side: [8 d + 4 s + q] */
-  int                      me, kx, ky, kz;
-  T                        v[R][m];
+  const T                 *table;          /* PatchTable */
+  const int32_t           *cells;          /* PatchCells */
+  const uint8_t           *covers;         /* PatchCovers */
+  unsigned                 done;           /* colours that were swept before */
+  T                       *x0, *x1;        /* the two buffers of x */
+  T                       *values, *sides; /* shared memory of the patch: its planes, its traces */
+  const T                **beyond;         /* [direction][side][4] shared: the values of the cells beyond the patch's sides */
+  int                      me;             /* number of the thread in its patch */
+  int                      kx, ky, kz;     /* 0: no side along this direction is on the boundary, 1: the lower one is, 2: the upper one */
+  T                        v[R][m];        /* its lines */
 
   static __device__ __forceinline__ void Sync()
   {
@@ -82,7 +96,7 @@ struct PatchThread {
   {
     return me + r * S::threads;
   }
-  /* z lines: cells side by side, lines of a cell by place */
+  /* Line l along z starts at place l % layer of the patch's cell l / layer; along y and x, at the digits of l. */
   __device__ __forceinline__ int LineZ(int r) const
   {
     return S::adjacent ? R * me + r : Line(r);
@@ -97,12 +111,14 @@ struct PatchThread {
     const int l = Line(r);
     return values + l / S::x.place % N * N + l / S::x.cell % 2 * 2 * layer + l / S::x.z % m * S::sz;
   }
+  /* the values of cell h of PatchCells: the current ones, or, if `other`, where its new ones belong */
   __device__ __forceinline__ T *Cell(int h, bool other) const
   {
-    T *x = (__popc(__ldg(covers + h) & done) & 1) != other ? x1 : x0;
+    T *x = BufferOf(__ldg(covers + h), done) != other ? x1 : x0;
     return x + (size_t)__ldg(cells + h) * S::values;
   }
 
+  /* fills `beyond` */
   __device__ __forceinline__ void FindBeyond()
   {
 #pragma unroll 1
@@ -111,7 +127,8 @@ struct PatchThread {
     Sync();
   }
 
-  /* z lines of b to v, traces in x (y fastest) and in y (x fastest) to shared memory, those in z to `end` */
+  /* Ensures: v holds the z lines of b, `sides` the traces beyond the sides in x and y, `end` those beyond both ends of the z lines. For its
+     line l = i + m j a thread reads the traces of the x sides at (y, z) = (i, j) and of the y sides at (x, z) = (i, j). */
   __device__ __forceinline__ void Load(const T *b, Pair (&end)[R][2])
   {
     Pair px[R][2], py[R][2];
@@ -137,6 +154,7 @@ struct PatchThread {
     }
     Sync();
   }
+  /* v = the z lines of b */
   __device__ __forceinline__ void LoadB(const T *b)
   {
     UNROLL for (int r = 0; r < (S::adjacent ? 1 : R); r++) {
@@ -154,13 +172,14 @@ struct PatchThread {
     }
   }
 
+  /* v -= what the traces beyond all six sides add to the z lines */
   __device__ __forceinline__ void SubtractTraces(const Pair (&end)[R][2])
   {
     constexpr int W = 16 / sizeof(T) / 2; /* pairs at once */
 
     UNROLL for (int r = 0; r < R; r++) {
       const int l = LineZ(r), ix = l % N, iy = l / N % N, cx = l / layer & 1, cy = l / layer >> 1;
-      const int l0 = S::adjacent ? LineZ(0) : l, y = (l0 / layer >> 1) * N + l0 / N % N; /* adjacent lines have the same y: loaded once */
+      const int l0 = S::adjacent ? LineZ(0) : l, y = (l0 / layer >> 1) * N + l0 / N % N; /* adjacent lines have the same y and load once */
       const T  *gx = table + PatchTable<N>::add + (cx * N + ix) * 2, *gy = table + PatchTable<N>::add + ((2 + cy) * N + iy) * 2;
       const T   gx0 = __ldg(gx), gx1 = __ldg(gx + 1), gy0 = __ldg(gy), gy1 = __ldg(gy + 1);
       const T  *hx = sides + ((l0 / layer & 1) * m + y) * S::sf, *hy = sides + ((2 + cy) * m + cx * N + ix) * S::sf;
@@ -184,6 +203,7 @@ struct PatchThread {
     }
   }
 
+  /* F along z, to shared memory */
   __device__ __forceinline__ void ForwardZ()
   {
     if constexpr (S::adjacent && inside) {
@@ -226,7 +246,7 @@ struct PatchThread {
       }
     }
   }
-  /* x forward, scaling, x backward */
+  /* along x F, division by the sums of eigenvalues, and B, in place */
   __device__ __forceinline__ void SolveX()
   {
     auto write = [=](int r, int i, T w) { LineX(r)[i % N + i / N * layer] = w; };
@@ -260,7 +280,7 @@ struct PatchThread {
       }
     }
   }
-  /* to the buffers that do not hold the cells */
+  /* B along z; where `active`, the result goes to the cells' other buffers */
   __device__ __forceinline__ void BackwardZ(bool active)
   {
     T *to[R][2];
@@ -301,17 +321,18 @@ struct PatchThread {
   }
 };
 
-/* the vectors, and patches in launch order */
+/* what a launch works on: the vectors, and its patches in launch order */
 template <class T>
 struct PatchWork {
   const T           *table, *b;
   T                 *x0, *x1;
   const PatchCells  *cells;
   const PatchCovers *covers;
-  const uint8_t     *kinds;
+  const uint8_t     *kinds; /* 1 + kx + 4 ky + 16 kz of PatchThread; unread where no patch is at the boundary */
 };
 
-/* the patches [first, first + Patch::patches) before last; all threads of the block call */
+/* Solves the patches [first, first + Patch::patches), but none from `last` on, whose threads repeat the last patch and write nothing.
+   Requires: all threads of the block call. */
 template <bool AGAIN, class T, int N, class Edges>
 __device__ __forceinline__ void SolvePatches(const PatchTables<T, N> &t, const Edges &edges, const PatchWork<T> &w, unsigned done,
                                              int32_t first, int32_t last)
@@ -348,7 +369,7 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
   SolvePatches<false>(t, edges, w, done, blockIdx.x * Patch<T, N>::patches, count);
 }
 
-/* launch order of patches of one sort */
+/* patches of one sort in launch order, on the device */
 struct PatchList {
   int     n = 0;
   VpArray cells, covers, kinds;
@@ -376,7 +397,7 @@ static PetscErrorCode LaunchPatches(const PatchTables<T, N> &tables, const Edges
   PetscFunctionBegin;
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   VpCudaCall(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::bytes));
-  kernel<<<(n + S::patches - 1) / S::patches, S::block, S::bytes, stream>>>(tables, edges, w, done, n);
+  kernel<<<VpBlocks(n, S::patches), S::block, S::bytes, stream>>>(tables, edges, w, done, n);
   VpCudaLaunched("sweep of like patches");
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,5 @@
-/* A whole sweep in one launch, for small levels: there launches, and kernels whose code and constants are not in the caches yet, take
-   longer than the work. All blocks are on the device at once and wait for one another between colours. */
+/* A whole sweep in one launch, for small levels. There a launch takes longer than its work, and so do code and constants that are not in the
+   caches yet. All blocks are on the device at once and wait for one another between two colours. */
 #pragma once
 #include "patchplan.cuh"
 #include <cooperative_groups.h>
@@ -11,7 +11,7 @@ struct SweepOrder {
 
 template <class T, int N>
 struct SweepAllPlan : VpPlan {
-  int                  blocks = 0; /* 0: there are patches of other sorts, or so many that launches pay (measured) */
+  int                  blocks = 0; /* 0: there are patches of other sorts, or too many */
   CommonPatches<T, N> *common;
   SweepOrder order;
   PatchList  list;
@@ -40,7 +40,7 @@ template <class T, int N>
 struct SweepAllSetup {
   typedef Patch<T, N> S;
 
-  /* of the device at once */
+  /* how many blocks the device holds at once */
   static PetscErrorCode Resident(int *blocks)
   {
     int device, processors;
@@ -54,6 +54,12 @@ struct SweepAllSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  /* Is one launch faster than one for each colour? As measured: while the largest colour fills at most two thirds of the device. */
+  static bool Pays(int blocks, int resident)
+  {
+    return 3 * blocks <= 2 * resident;
+  }
+
   static PetscErrorCode Fill(const SweepSetup<T, N> &setup, int n, const int32_t start[], SweepAllPlan<T, N> *plan)
   {
     const int32_t count = start[n];
@@ -64,8 +70,8 @@ struct SweepAllSetup {
 
     PetscFunctionBegin;
     PetscCall(Resident(&resident));
-    for (int c = 0; c < n; c++) blocks = PetscMax(blocks, (start[c + 1] - start[c] + S::patches - 1) / S::patches);
-    if (3 * blocks > 2 * resident || !setup.Can()) PetscFunctionReturn(PETSC_SUCCESS);
+    for (int c = 0; c < n; c++) blocks = PetscMax(blocks, VpBlocks(start[c + 1] - start[c], S::patches));
+    if (!Pays(blocks, resident) || !setup.Can()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscMalloc2(count, &kind, count, &patch));
     PetscCall(setup.Kinds(0, count, kind));
     for (int32_t i = 0; i < count; i++) all = all && kind[i];

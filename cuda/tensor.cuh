@@ -1,23 +1,23 @@
-/* A tensor product of n x n matrices on cells held in shared memory: one thread per line. */
+/* A tensor product of n x n matrices on cells in shared memory. A thread holds one line of a cell, in every direction. */
 #pragma once
 #include "kernel.cuh"
 
-/* row-major, a kernel parameter: constants with indices known to the compiler */
+/* A row-major matrix as a kernel parameter: with indices known to the compiler its entries are operands of instructions. */
 template <class T, int N>
 struct Matrix {
   T a[N * N];
 };
 
-/* several cells a block; values of a cell have strides 1, sy, sz, nearly free of bank conflicts */
+/* Several cells a block. Value (x, y, z) of a cell is at x + sy y + sz z; sy is odd, so that lines along x begin in different banks. */
 template <int DIM, int N>
 struct CellShape {
-  static constexpr int lines = Power(N, DIM - 1), cells = Max(1, 128 / lines), threads = cells * lines;
+  static constexpr int wanted = 128;                                       /* threads of a block, if a cell has no more lines */
+  static constexpr int lines = Power(N, DIM - 1), cells = Max(1, wanted / lines), threads = cells * lines;
   static constexpr int sy = N | 1, sz = N * sy, size = DIM == 3 ? N * sz : N * sy;
   static constexpr int slow = DIM - 1, values = Power(N, DIM);
 };
 
-/* out = M in, or, where mirror, the matrix mirrored about the cell's middle: swaps turns the line around (the caller does), else odd signs
- * change */
+/* out = M in. odd_signs changes the signs of odd functions before and after, which mirrors M in the orthonormal basis. */
 template <class T, int N>
 __device__ __forceinline__ void Contract(const Matrix<T, N> &M, bool odd_signs, const T (&in)[N], T (&out)[N])
 {
@@ -31,7 +31,8 @@ __device__ __forceinline__ void Contract(const Matrix<T, N> &M, bool odd_signs, 
   UNROLL for (int i = 1; i < N; i += 2) out[i] *= sign;
 }
 
-/* M or its mirror image on a line in registers, written to p with its stride */
+/* Writes M v to p with a stride, v being a line in registers. `mirror` takes the matrix mirrored about the middle of the cell: if `swaps`
+   functions mirror in reverse order, else with alternating signs (struct Mirror). */
 template <class T, int N>
 __device__ __forceinline__ void ContractTo(const Matrix<T, N> &M, bool mirror, bool swaps, const T (&in)[N], T *p, int stride)
 {
@@ -51,8 +52,8 @@ __device__ __forceinline__ void ContractInPlace(const Matrix<T, N> &M, bool mirr
   ContractTo(M, mirror, swaps, v, p, stride);
 }
 
-/* a cell whose slow lines are in registers: in -> (M in every direction) in -> in; mirror: a bit per direction; all threads of the block
- * call */
+/* in = (M in every direction) in for a cell whose lines along its slowest direction are in registers, line l in this thread's. `mirror` has a
+   bit for each direction. Requires: all threads of the block call; s is shared memory of the cell. */
 template <class T, int DIM, int N>
 __device__ __forceinline__ void ContractCell(const Matrix<T, N> &M, int mirror, bool swaps, T *s, int l, T (&in)[N])
 {

@@ -1,6 +1,24 @@
-/* A x on tiles of sibling cells, contiguous in the vectors: 3D, double, orthonormal basis, equal cells. A tile is copied once to shared
-   memory; a thread holds a whole line of it. D couples even functions with even ones, odd with odd. A domain boundary is a neighbour whose
-   traces are a 2 x 2 matrix times the cell's own. */
+/* A x on tiles of cells, in 3D, double precision and the orthonormal basis, where all cells have the same lines.
+
+   A tile is a box of 2^bits siblings. They follow each other in the vectors in Morton order: the bits of a cell's place in the tile are
+   ... z1 y1 x1 z0 y0 x0. A tile of 4 x 2 x 2 cells (bits = 4):
+
+        +-----+-----+-----+-----+
+       / 6   / 7   / 14  / 15  /|              A thread holds a line through the whole tile in registers,
+      +-----+-----+-----+-----+ +              extent(d) n values, in each direction in turn:
+     / 4   / 5   / 12  / 13  /|/|
+    +-----+-----+-----+-----+ + +    z         x  ====+====+====+====   reads X, writes Y = D_x x
+    |  4  |  5  | 12  | 13  |/|/     | y       y  ====+====             reads X, adds to Y
+    +-----+-----+-----+-----+ +      |/        z  ====+====             reads X and Y, writes y to the vector
+    |  0  |  1  |  8  |  9  |/       +-- x
+    +-----+-----+-----+-----+                  A direction with more lines than the block has threads takes rounds.
+
+   X is the tile's copy in shared memory, Y the sum so far. Value (x, y, z) of cell (cx, cy, cz) of the tile is there at
+   x + sy y + sz z + cs(0) cx + cs(1) cy + cs(2) cz. Lines meet cells beyond the tile only at their two ends; these cells' traces are read
+   from the vector (TileGhosts), those between two cells of the line come from registers.
+
+   D couples even functions with even ones and odd with odd, which halves the work. At the boundary of the domain a 2 x 2 matrix makes the
+   traces beyond from the cell's own. */
 #pragma once
 #include "cell.cuh"
 #include "parts.cuh"
@@ -44,13 +62,13 @@ struct Tile : TileShape<double, 3, N> {
 
 template <int N>
 struct TileTables {
-  double D[3][N * N]; /* zero where i + j is odd */
-  double g[3][2][N];  /* value, slope at the upper side; mirrored at the lower one */
-  double value[2], slope[4];
-  double boundary[3][2][4]; /* [side]: (V, Q) beyond a boundary are this matrix times the cell's own */
+  double D[3][N * N];       /* [direction] zero where i + j is odd */
+  double g[3][2][N];        /* [direction][value, slope] what the traces beyond the upper side add; mirrored at the lower one */
+  double value[2], slope[4]; /* traces of the first functions at the upper end */
+  double boundary[3][2][4]; /* [direction][side]: (V, Q) beyond a boundary are this matrix times the cell's own */
 };
 
-/* what is beyond the two ends of a thread's lines along D: the cells, then their values that carry traces */
+/* What lies beyond the two ends of a thread's lines along D: the cells, and those of their values that carry traces. */
 template <int N, int D>
 struct TileGhosts {
   static constexpr int rounds = (Tile<N>::lines(D) + Tile<N>::threads - 1) / Tile<N>::threads;
@@ -62,7 +80,8 @@ struct TileTraces {
   double V[TileGhosts<N, D>::rounds][2], Q[TileGhosts<N, D>::rounds][2];
 };
 
-/* line l along D: its first cell's place in the tile, where its values start in the vector (from the tile's first) and in shared memory */
+/* Line l along D: `cell` is its first cell's place in the tile; its first value is `at` values behind the tile's first in the vector, and at
+   `in` in shared memory. */
 template <int N, int D>
 __device__ __forceinline__ void TileLine(int l, int &cell, int &at, int &in)
 {
@@ -76,7 +95,7 @@ __device__ __forceinline__ void TileLine(int l, int &cell, int &at, int &in)
   in = c0 * S::cs(d0) + c1 * S::cs(d1) + i0 * ss[d0] + i1 * ss[d1];
 }
 
-/* calls f(round, its first cell's place, where its values start in the vector and in shared memory) for the thread's lines along D */
+/* calls f(round, cell, at, in), as TileLine says, for each of the thread's lines along D */
 template <int N, int D, class F>
 __device__ __forceinline__ void ForLines(F f)
 {
@@ -92,15 +111,15 @@ __device__ __forceinline__ void ForLines(F f)
   }
 }
 
-/* the cell at end s of a line, whose first cell is in place `cell` */
+/* The cell at end s of a line. `first` is the tile's first cell, `cell` the place of the line's first one. */
 template <int N, int D>
 __device__ __forceinline__ int32_t EndCell(int32_t first, int cell, int s)
 {
   return first + cell + (s ? Tile<N>::spread(D, Tile<N>::extent(D) - 1) : 0);
 }
 
-/* the values that carry traces of the cell beyond end s, or, at a boundary, of the cell itself; NOW: begun here, else where the compiler
-   thinks best */
+/* u = the values that carry traces of the cell beyond an end, or, at a boundary, of the cell itself. If NOW, the load begins here, else where
+   the compiler thinks best. */
 template <bool NOW, int N, int D>
 __device__ __forceinline__ void LoadGhost(const Field<double> &f, int32_t own, int32_t beyond, int at, double (&u)[Dense(N)])
 {
@@ -118,7 +137,7 @@ __device__ __forceinline__ void LoadGhost(const Field<double> &f, int32_t own, i
   }
 }
 
-/* V and Q there, at a boundary a matrix times the cell's own */
+/* value V and slope Q beyond end s */
 template <int N, int D>
 __device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyond, int s, const double (&u)[Dense(N)], double &V, double &Q)
 {
@@ -136,7 +155,8 @@ __device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyon
   }
 }
 
-/* The traces at once, or in three steps with other work between: which cells, their values, the traces. */
+/* LoadTraces finds the traces at the ends of a thread's lines at once; FindGhosts, LoadGhosts and GhostTraces do so in three steps with other
+   work between them. */
 template <int N, int D>
 __device__ __forceinline__ TileTraces<N, D> LoadTraces(const TileTables<N> &t, const Field<double> &f, int32_t first)
 {
@@ -178,8 +198,8 @@ __device__ __forceinline__ TileTraces<N, D> GhostTraces(const TileTables<N> &t, 
   return T;
 }
 
-/* D_d x on every line along D; to(round, cell of the line, i, place in the vector and in shared memory of the line's part in the cell,
-   value) takes the result */
+/* D_d x on the thread's lines along D. Calls to(round, c, i, at, in, value) for function i in the line's cell c, `at` and `in` being the
+   places of the line's part in the cell in the vector and in shared memory. */
 template <int N, int D, class To>
 __device__ __forceinline__ void ApplyLines(const TileTables<N> &t, const TileTraces<N, D> &T, const double *X, To to)
 {
@@ -213,7 +233,7 @@ __device__ __forceinline__ void ApplyLines(const TileTables<N> &t, const TileTra
   });
 }
 
-/* the tile's values to X, asynchronously, z line by z line */
+/* begins to copy the tile's values to X, z line by z line: neighbouring threads read neighbouring values */
 template <int N>
 __device__ __forceinline__ void CopyTile(const double *x, double *X)
 {
@@ -230,7 +250,7 @@ __device__ __forceinline__ void CopyTile(const double *x, double *X)
   asm volatile("cp.async.commit_group;");
 }
 
-/* one thread asks for a later tile's values to be in L2 when their time comes */
+/* asks for a later tile's values to be in L2 when their time comes; one thread of a block does */
 template <int N>
 __device__ __forceinline__ void PrefetchTile(const double *x)
 {
@@ -243,8 +263,8 @@ __device__ __forceinline__ void AwaitCopy()
   __syncthreads();
 }
 
-/* Which tiles there are in [first, last): own cells, in Morton order, whose entries are the common ones or those at a boundary. The
-   rest of the range are single cells. */
+/* The tiles in a range of cells: own cells whose lines are the commonest ones, or those at a boundary. All other cells of the range are
+   `cell`. */
 template <int N>
 struct TilePlan : VpPlan {
   Parts         tile, cell;
@@ -255,16 +275,17 @@ struct TilePlan : VpPlan {
     return tile.n[VP_INNER] || tile.n[VP_OUTER];
   }
 };
-/* tiles read pairs of values at once: of a part of another vector perhaps they can not */
+/* Tiles read pairs of values at once. Can they, in this vector? A part of another one may begin in the middle of a pair. */
 static inline bool ReadsPairs(const double *x)
 {
   return (uintptr_t)x % sizeof(double2) == 0;
 }
-/* how many tiles ahead: 2 MB */
+/* how many tiles ahead of the one at work PrefetchTile asks */
+enum { VP_AHEAD_BYTES = 2 << 20 };
 template <int N>
 __host__ __device__ constexpr int32_t Ahead()
 {
-  return (2 << 20) / (Tile<N>::cells * Tile<N>::values * (int)sizeof(double)) + 1;
+  return VP_AHEAD_BYTES / (Tile<N>::cells * Tile<N>::values * (int)sizeof(double)) + 1;
 }
 
 template <int N>

@@ -1,7 +1,7 @@
-/* Traces on sides of cells: V and Q, [2][n^(dim-1)], from coefficients, and coefficients from them; one thread per line. */
+/* Traces on sides of cells, V and Q, [2][n^(dim-1)], from coefficients, and coefficients from traces. A thread holds one line. */
 #include "cell.cuh"
 
-/* line l of an item of the list, 2 dim cell + side: its first value's place, its stride, its end */
+/* Line l that ends on a side, an item 2 dim cell + side of the list: its first value's place, its stride, its end on the side. */
 template <int DIM, int N>
 struct SideLine {
   size_t at;
@@ -52,16 +52,11 @@ template <class T, int DIM, int N>
 struct SideTraces {
   typedef CellShape<DIM, N> S;
 
-  static int Blocks(int32_t n)
-  {
-    return (n + S::cells - 1) / S::cells;
-  }
-
   static PetscErrorCode Pack(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to)
   {
     PetscFunctionBegin;
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-    PackTraces<T, DIM, N><<<Blocks(n), S::threads, 0, VpCudaStream>>>(Field<T>(view, x, NULL), n, list, (T *)to);
+    PackTraces<T, DIM, N><<<VpBlocks(n, S::cells), S::threads, 0, VpCudaStream>>>(Field<T>(view, x, NULL), n, list, (T *)to);
     VpCudaLaunched("traces to messages");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -70,7 +65,7 @@ struct SideTraces {
   {
     PetscFunctionBegin;
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-    UnpackTraces<T, DIM, N><<<Blocks(n), S::threads, 0, VpCudaStream>>>(Field<T>(view, NULL, NULL), (const T *)view->expand, n, list,
+    UnpackTraces<T, DIM, N><<<VpBlocks(n, S::cells), S::threads, 0, VpCudaStream>>>(Field<T>(view, NULL, NULL), (const T *)view->expand, n, list,
                                                                          (const T *)from, (T *)x);
     VpCudaLaunched("traces from messages");
     PetscFunctionReturn(PETSC_SUCCESS);

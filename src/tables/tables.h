@@ -60,12 +60,21 @@ void VpLineBuild(const VpBasis *, const VpLineKey *, double penalty, double reac
    B [2][2], of the cell's own ones there: D of the cell's line = D of a line inside + g[s] B [value, slope]. */
 void VpLineBoundary(const VpLineKey *, int degree, int s, double penalty, double B[]);
 
-/* Sizes of entries of the tables that kernels read, for device code, too. */
+/* Layers and sizes that kernels need: constants where n is one, in device code, too. */
 #ifdef __CUDACC__
   #define VP_SIZE __host__ __device__ constexpr
 #else
   #define VP_SIZE static inline
 #endif
+/* coefficients of a line that make a trace: in the orthonormal basis, in a level's thin one */
+VP_SIZE int VpDenseLayers(int n)
+{
+  return n < 4 ? n : 4;
+}
+VP_SIZE int VpThinLayers(int n, int dim)
+{
+  return n < VP_THIN_FROM(dim) ? VpDenseLayers(n) : 2;
+}
 /* numbers of a line: D, g */
 VP_SIZE int VpLineSize(int n)
 {
