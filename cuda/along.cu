@@ -10,7 +10,7 @@ __global__ void Along(const __grid_constant__ Lattice lattice, int d, int32_t co
                       T *y)
 {
   constexpr int values = Power(N, DIM);
-  const int     step = LineStride(d, lattice.extent[0], lattice.extent[0] * lattice.extent[1]), stride = LineStride(d, N, N * N);
+  const int     step = VpLineStride(d, lattice.extent[0], lattice.extent[0] * lattice.extent[1]), stride = VpLineStride(d, N, N * N);
   const int32_t cells = lattice.extent[d], m = cells * N;
 
   for (int32_t t = blockIdx.x * blockDim.x + threadIdx.x; t < count; t += gridDim.x * blockDim.x) {

@@ -1,11 +1,11 @@
-/* One colour of the patch smoother on any patches: every form, space and table, in 2D and 3D. A patch first takes its residual, direction by
-   direction, then goes to eigen-coordinates and back:
+/* One colour of the patch smoother on any patches: every form, space and table, in 2D and 3D. A patch first takes its residual, direction
+   by direction, then goes to eigen-coordinates and back:
 
        Load --> Subtract x, y, z --> F z --> F y --> F x, weights, B x --> B y --> B z --> Store
 
    All of it happens in shared memory, which has two arrays of a patch: Y is b, then the residual, then the correction; X, which only some
-   forms need, keeps the patch's values of x. A value lies at x + sy y + sz z if the shape is `flat`, else plane by plane and cell by cell as
-   patchshape.cuh draws it:
+   forms need, keeps the patch's values of x. A value lies at x + sy y + sz z if the shape is `flat`, else plane by plane and cell by cell
+   as patchshape.cuh draws it:
 
        flat (n = 2)                by cells (n = 2)             thread `me` holds the lines l = me + r threads, r = 0, 1:
 
@@ -36,7 +36,8 @@ struct Sweep {
 
   Sweep(const VpPatchView *v, unsigned before, const void *right, void *const both[2])
       : patch(v->patch), type(v->type), mirrored(v->mirrored), cover(v->cover), fdm((const T *)v->fdm), weight((const T *)v->weight),
-        drop((const T *)v->drop), reaction((T)v->reaction), cutoff((T)v->cutoff), done(before), b((const T *)right), x{(T *)both[0], (T *)both[1]}
+        drop((const T *)v->drop), reaction((T)v->reaction), cutoff((T)v->cutoff), done(before), b((const T *)right),
+        x{(T *)both[0], (T *)both[1]}
   {
   }
   /* the buffer that holds the cell */
@@ -73,7 +74,7 @@ struct AnyLayout : AnyPatchShape<T, DIM, N> {
 
   static constexpr __host__ __device__ int step(int d) /* from value to value along d, in a cell */
   {
-    return LineStride(d, Shape::sy, Shape::sz);
+    return VpLineStride(d, Shape::sy, Shape::sz);
   }
   static constexpr __host__ __device__ int half(int d) /* from cell to cell along d */
   {
@@ -103,7 +104,7 @@ struct AnyLine {
       const int ck = c >> k & 1, i = (k == 1) != turn ? l / N % N : l % N;
       start += ck * S::half(e[k]) + i * S::step(e[k]);
       cell |= ck << e[k];
-      at += i * LineStride(e[k], N, N * N);
+      at += i * VpLineStride(e[k], N, N * N);
       other[k] = ck * N + i;
     }
   }
@@ -121,7 +122,7 @@ struct ReadOnly {
 template <class T, int DIM, int N>
 struct AnyPatch {
   typedef AnyLayout<T, DIM, N>     S;
-  typedef Mirror<N, Thin(N, DIM)> Map;
+  typedef Mirror<N, VpThinLayers(N, DIM)> Map;
   static constexpr int            m = S::m, R = S::rounds;
 
   const Field<T> &f;
@@ -188,11 +189,11 @@ struct AnyPatch {
     }
   }
 
-  /* Y -= A x along D on the lines' halves in cell c = 0, 1. `beyond` are the lines in the cells beyond the patch, NULL where there is none. */
+  /* Y -= A x along D on the lines' halves in cell c = 0, 1. `beyond` are the lines in cells beyond the patch, NULL where there is none. */
   template <int D>
   __device__ __forceinline__ void SubtractHalf(int c, const T *const (&entry)[R], const T *const (&beyond)[R]) const
   {
-    constexpr int step = S::step(D), along = LineStride(D, N, N * N);
+    constexpr int step = S::step(D), along = VpLineStride(D, N, N * N);
     T             y[R][N] = {};
 
     if (X) {
@@ -339,8 +340,8 @@ struct AnyPatch {
   }
 };
 
-/* Solves the patches list[0], ..., list[count - 1], or without a list first, ..., first + count - 1. Threads left over repeat the last one and
-   write nothing. */
+/* Solves the patches list[0], ..., list[count - 1], or without a list first, ..., first + count - 1. Threads left over repeat the last one
+   and write nothing. */
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(AnyLayout<T, DIM, N>::block, AnyLayout<T, DIM, N>::least)
   SweepPatches(const __grid_constant__ Field<T> f, const __grid_constant__ Sweep<T> w, VpForm form,

@@ -26,7 +26,7 @@ static PetscErrorCode Move(int32_t n, size_t block, const int32_t *list, const v
 {
   PetscFunctionBegin;
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  MoveCells<SCATTER><<<PetscMin((n + 7) / 8, 65536), dim3(32, 8), 0, VpCudaStream>>>(n, (int)(block / 4), list, (const uint32_t *)from,
+  MoveCells<SCATTER><<<VpLoopingBlocks(n, 8), dim3(32, 8), 0, VpCudaStream>>>(n, (int)(block / 4), list, (const uint32_t *)from,
                                                                                       (uint32_t *)to);
   VpCudaLaunched("cells to and from messages");
   PetscFunctionReturn(PETSC_SUCCESS);

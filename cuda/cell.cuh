@@ -43,8 +43,8 @@ __device__ __forceinline__ void ApplyCell(const Field<T> &f, int32_t cell, const
 
 #pragma unroll 1
   for (int d = 0; d < DIM; d++) {
-    const int base = LineStart<DIM>(d, N, l, S::sy, S::sz), stride = LineStride(d, S::sy, S::sz);
-    const int start = LineStart<DIM>(d, N, l, N, N * N), step = LineStride(d, N, N * N);
+    const int base = LineStart<DIM>(d, N, l, S::sy, S::sz), stride = VpLineStride(d, S::sy, S::sz);
+    const int start = LineStart<DIM>(d, N, l, N, N * N), step = VpLineStride(d, N, N * N);
     const T  *D = f.lines + (size_t)f.line[(size_t)cell * DIM + d] * VpLineSize(N), *g = D + N * N;
 
     UNROLL for (int i = 0; i < N; i++) y[i] = d ? Y[base + i * stride] : T(0);
@@ -74,5 +74,5 @@ __device__ __forceinline__ void LoadCell(const T *cell, T *X, int l)
   typedef CellShape<DIM, N> S;
 
   UNROLL for (int i = 0; i < N; i++)
-    X[LineStart<DIM>(S::slow, N, l, S::sy, S::sz) + i * LineStride(S::slow, S::sy, S::sz)] = cell[l + i * S::lines];
+    X[LineStart<DIM>(S::slow, N, l, S::sy, S::sz) + i * VpLineStride(S::slow, S::sy, S::sz)] = cell[l + i * S::lines];
 }

@@ -20,7 +20,8 @@ extern cudaStream_t VpCudaStream;
 
 #define UNROLL _Pragma("unroll")
 
-enum { VP_MAX_THREADS = 1024, VP_MAX_LOOPING = 65536 }; /* threads of a block; blocks of a launch whose threads loop over items */
+/* threads of a block at most, and where nothing speaks for another number; blocks of a launch whose threads loop over items */
+enum { VP_MAX_THREADS = 1024, VP_THREADS = 256, VP_MAX_LOOPING = 65536 };
 
 /* blocks of a launch for n items, `each` a block; where threads loop, a block may have more of them */
 static inline int32_t VpBlocks(int32_t n, int each)
@@ -45,17 +46,16 @@ __host__ __device__ constexpr int RoundUp(int a, int to)
   return (a + to - 1) / to * to;
 }
 
-/* What a mirror does to function i of a basis whose traces need NT layers (VpBasisMirror): it becomes sign(i) times function index(i). */
+/* how functions are mirrored, as a type */
 template <int N, int NT>
 struct Mirror {
-  static constexpr bool                    swaps = NT < VpDenseLayers(N);
   static __host__ __device__ constexpr int index(int i)
   {
-    return swaps ? N - 1 - i : i;
+    return VpMirror(N, NT, i);
   }
   static __host__ __device__ constexpr int sign(int i)
   {
-    return swaps || i % 2 == 0 ? 1 : -1;
+    return VpMirrorSign(N, NT, i);
   }
 };
 
@@ -180,8 +180,4 @@ __device__ __forceinline__ int LineStart(int d, int extent, int l, int sy, int s
   if (DIM == 2) return d == 0 ? l * sy : l;
   const int a = l % extent, b = l / extent;
   return d == 0 ? a * sy + b * sz : d == 1 ? a + b * sz : a + b * sy;
-}
-__host__ __device__ constexpr int LineStride(int d, int sy, int sz)
-{
-  return d == 0 ? 1 : d == 1 ? sy : sz;
 }

@@ -12,11 +12,11 @@
 #pragma once
 #include "kernel.cuh"
 
-/* The matrices of patches inside, a kernel parameter: with indices known to the compiler they are operands of instructions. A pair of traces
-   is the neighbour's two coefficients in the thin basis, else value and slope. */
+/* The matrices of patches inside, a kernel parameter: with indices known to the compiler they are operands of instructions. A pair of
+   traces is the neighbour's two coefficients in the thin basis, else value and slope. */
 template <class T, int N>
 struct PatchTables {
-  static constexpr int m = 2 * N, nt = Thin(N);
+  static constexpr int m = 2 * N, nt = VpThinLayers(N, 3);
   T                    F[3][2][N * N], B[3][2][N * N]; /* [direction][even, odd]: F[mode / 2][i], B[i][mode / 2], i in the first cell */
   T                    add[2][2][N];                   /* [side][trace][n] what the traces beyond a side in z add */
   T                    lambda[m];                      /* eigenvalues along x */
@@ -82,19 +82,19 @@ __device__ __forceinline__ void Backward(Entry B, T (&v)[R][2 * N])
 template <int D, class T, int N, int R>
 __device__ __forceinline__ void ForwardInside(const PatchTables<T, N> &t, T (&v)[R][2 * N])
 {
-  Forward<Mirror<N, Thin(N)>, T, N, R>([&](int p, int j, int i) { return t.F[t.same[D]][p][j * N + i]; }, v);
+  Forward<Mirror<N, VpThinLayers(N, 3)>, T, N, R>([&](int p, int j, int i) { return t.F[t.same[D]][p][j * N + i]; }, v);
 }
 template <int D, class T, int N, int R>
 __device__ __forceinline__ void BackwardInside(const PatchTables<T, N> &t, T (&v)[R][2 * N])
 {
-  Backward<Mirror<N, Thin(N)>, T, N, R>([&](int p, int i, int j) { return t.B[t.same[D]][p][i * N + j]; }, v);
+  Backward<Mirror<N, VpThinLayers(N, 3)>, T, N, R>([&](int p, int i, int j) { return t.B[t.same[D]][p][i * N + j]; }, v);
 }
 
 /* v mirrored about the patch's middle */
 template <class T, int N, int R>
 __device__ __forceinline__ void TurnAround(T (&v)[R][2 * N])
 {
-  typedef Mirror<N, Thin(N)> Map;
+  typedef Mirror<N, VpThinLayers(N, 3)> Map;
 
   UNROLL for (int r = 0; r < R; r++) {
     UNROLL for (int i = 0; i < N; i++) {
@@ -140,7 +140,7 @@ __device__ __forceinline__ void ToModes(const PatchTables<T, N> &t, const Edges 
 template <int D, class T, int N, int R, class Edges, class Out>
 __device__ __forceinline__ void FromModes(const PatchTables<T, N> &t, const Edges &e, int kind, T (&v)[R][2 * N], Out out)
 {
-  typedef Mirror<N, Thin(N)> Map;
+  typedef Mirror<N, VpThinLayers(N, 3)> Map;
 
   if constexpr (!std::is_same<Edges, NoEdges>::value) {
     if (kind) {

@@ -59,7 +59,7 @@ struct Operator {
 
     PetscFunctionBegin;
     if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-    ApplyCells<T, DIM, N><<<(count + S::cells - 1) / S::cells, S::threads, 0, VpCudaStream>>>(f, cell.List(part), cell.start, count,
+    ApplyCells<T, DIM, N><<<VpBlocks(count, S::cells), S::threads, 0, VpCudaStream>>>(f, cell.List(part), cell.start, count,
                                                                                               (const T *)b, (T *)y);
     VpCudaLaunched("apply");
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -21,7 +21,8 @@ PetscErrorCode VpCudaReadsGhosts(const VpView *view, int32_t first, int32_t last
   if (view->nlocal == view->nown || !count) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(count, reads));
   PetscCall(VpCudaAlloc((size_t)count, "cells that read ghosts", &device.p));
-  FindReads<<<(count + 255) / 256, 256, 0, VpCudaStream>>>(view->neighbor, 2 * view->dim, view->nown, first, count, (uint8_t *)device.p);
+  FindReads<<<VpBlocks(count, VP_THREADS), VP_THREADS, 0, VpCudaStream>>>(view->neighbor, 2 * view->dim, view->nown, first, count,
+                                                                    (uint8_t *)device.p);
   VpCudaLaunched("cells that read ghosts");
   PetscCall(VpCudaFetch(device.p, (size_t)count, *reads));
   PetscFunctionReturn(PETSC_SUCCESS);

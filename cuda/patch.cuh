@@ -1,8 +1,8 @@
 /* One colour of the patch smoother on patches that are alike, in 3D: x = A_j^-1 (b - what the neighbours' traces add). All these patches
    have the same 1D tables, which are their own mirror images; only their sides on the domain boundary differ.
 
-   F and B take a line to the eigen-coordinates of its direction and back (modes.cuh). A thread holds whole lines in registers, in every step
-   those of one direction:
+   F and B take a line to the eigen-coordinates of its direction and back (modes.cuh). A thread holds whole lines in registers, in every
+   step those of one direction:
 
        b, traces ==> z: b - traces, F --> y: F --> x: F, divide, B --> y: B --> z: B ==> x
 
@@ -14,24 +14,6 @@
 #include "load.cuh"
 #include "modes.cuh"
 #include "patchshape.cuh"
-
-/* Where numbers are in a table on the device:
-     lambda   [direction][inside, at the boundary][2n] eigenvalues
-     add      [x, y][side][n][2] what the two traces beyond a side add to the n values of a line next to it
-     zero     [n^3] the cell that stands for what lies beyond the boundary */
-template <int N>
-struct PatchTable {
-  static constexpr int lambda = 0, add = 3 * 2 * 2 * N, zero = add + 2 * 2 * N * 2, size = zero + N * N * N;
-};
-
-/* A patch's 8 cells, x fastest; then the 4 cells beyond each of its sides x-, x+, y-, y+, z-, z+, or the kind of boundary there. */
-struct PatchCells {
-  int32_t cell[32];
-};
-/* The colours that hold each of these cells, a bit each. */
-struct PatchCovers {
-  uint8_t cover[32];
-};
 
 /* Reads a value of x. If AGAIN, another block may have written it earlier in the same launch, so it must not come from the read-only
    cache. */
@@ -45,7 +27,7 @@ __device__ __forceinline__ T Value(const T *p)
 template <bool AGAIN, class T, int N>
 __device__ __forceinline__ Pack<T, 2> TracePair(const PatchTables<T, N> &t, int end, const T *line, int step)
 {
-  constexpr int nt = Thin(N);
+  constexpr int nt = VpThinLayers(N, 3);
   Pack<T, 2>    pair;
 
   if (nt < N) line += end * (N - nt) * step;

@@ -51,7 +51,7 @@ static __global__ void ListPatches(const int32_t *patch, const int32_t *neighbor
 
 template <class T, int N>
 struct SweepSetup {
-  typedef Mirror<N, Thin(N)> Map;
+  typedef Mirror<N, VpThinLayers(N, 3)> Map;
   static constexpr int       m = 2 * N;
 
   const VpView      *view;
@@ -60,7 +60,7 @@ struct SweepSetup {
   /* can the kernel of patch.cuh do common patches? */
   bool Can() const
   {
-    return patches->common.found && !patches->weight && view->nt == Thin(N) && patches->cutoff < 0;
+    return patches->common.found && !patches->weight && view->nt == VpThinLayers(N, 3) && patches->cutoff < 0;
   }
 
   PetscErrorCode Fetch(int32_t entry, T *fdm) const
@@ -114,7 +114,7 @@ struct SweepSetup {
   /* what a pair of traces beyond a side adds: g [value, slope][n] of the side, traces [value, slope][nt] at the neighbour's end there */
   static void Side(CommonPatches<T, N> *plan, int d, int s, const T *g, const T *traces, T *table)
   {
-    constexpr int nt = Thin(N);
+    constexpr int nt = VpThinLayers(N, 3);
 
     for (int f = 0; f < 2; f++) {
       for (int i = 0; i < N; i++) {
@@ -130,14 +130,14 @@ struct SweepSetup {
   PetscErrorCode Common(CommonPatches<T, N> **common) const
   {
     auto fill = [this](CommonPatches<T, N> *plan) {
-      T line[VpLineSize(N)], traces[4 * Thin(N)], table[PatchTable<N>::size] = {};
+      T line[VpLineSize(N)], traces[4 * VpThinLayers(N, 3)], table[PatchTable<N>::size] = {};
 
       PetscFunctionBegin;
       PetscCall(VpCudaFetch(view->traces, sizeof(traces), traces));
       for (int d = 0; d < 3; d++) {
         PetscCall(Solvers(d, plan, table));
         PetscCall(VpCudaFetch((const T *)view->lines + (size_t)view->common.inside[d] * VpLineSize(N), sizeof(line), line));
-        for (int s = 0; s < 2; s++) Side(plan, d, s, line + N * N + 2 * s * N, traces + 2 * (1 - s) * Thin(N), table);
+        for (int s = 0; s < 2; s++) Side(plan, d, s, line + N * N + 2 * s * N, traces + 2 * (1 - s) * VpThinLayers(N, 3), table);
       }
       PetscCall(VpCudaPlace(table, sizeof(table), "tables of common patches", &plan->table));
       PetscFunctionReturn(PETSC_SUCCESS);
@@ -154,7 +154,7 @@ struct SweepSetup {
 
     PetscFunctionBegin;
     PetscCall(VpCudaAlloc((size_t)count, "kinds of patches", &device.p));
-    FindKinds<<<(count + 255) / 256, 256, 0, VpCudaStream>>>(patches->type, patches->common, first, count, (uint8_t *)device.p);
+    FindKinds<<<VpBlocks(count, VP_THREADS), VP_THREADS, 0, VpCudaStream>>>(patches->type, patches->common, first, count, (uint8_t *)device.p);
     VpCudaLaunched("kinds of patches");
     PetscCall(VpCudaFetch(device.p, (size_t)count, kind));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -170,7 +170,7 @@ struct SweepSetup {
     PetscCall(VpCudaPlace(kinds, (size_t)list->n, "kinds of patches", &list->kinds));
     PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCells), "cells of patches", &list->cells.p));
     PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCovers), "covers of patches", &list->covers.p));
-    ListPatches<<<(list->n + 7) / 8, dim3(32, 8), 0, VpCudaStream>>>(patches->patch, view->neighbor, patches->cover,
+    ListPatches<<<VpBlocks(list->n, 8), dim3(32, 8), 0, VpCudaStream>>>(patches->patch, view->neighbor, patches->cover,
                                                                      (const int32_t *)device.p, list->n, (PatchCells *)list->cells.p,
                                                                      (PatchCovers *)list->covers.p);
     VpCudaLaunched("list patches");

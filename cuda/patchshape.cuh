@@ -56,8 +56,26 @@ struct Patch : PatchShape<T, 3, N> {
   static constexpr size_t bytes = pointers + Shape::patches * 24 * sizeof(void *);
 
   static_assert(m * m % Shape::rounds == 0 && block <= VP_MAX_THREADS, "a block's threads hold all lines");
-  static_assert(Shape::sz >= m * m && Shape::stride >= (m - 1) * Shape::sz + m * m && Shape::sf >= 2 * m, "values have places of their own");
+  static_assert(Shape::sz >= m * m && Shape::stride >= (m - 1) * Shape::sz + m * m && Shape::sf >= 2 * m, "no two values in one place");
   static_assert(N % Shape::width == 0 && Shape::sz % Shape::width == 0 && Shape::stride % Shape::width == 0, "x lines are read aligned");
   static_assert(!adjacent || (Shape::sz % 2 == 0 && Shape::stride % 2 == 0), "pairs of z lines are aligned");
   static_assert(Shape::sf * sizeof(T) % 16 == 0, "traces are read 16 bytes at once");
+};
+
+/* Where numbers are in a table on the device:
+     lambda   [direction][inside, at the boundary][2n] eigenvalues
+     add      [x, y][side][n][2] what the two traces beyond a side add to the n values of a line next to it
+     zero     [n^3] the cell that stands for what lies beyond the boundary */
+template <int N>
+struct PatchTable {
+  static constexpr int lambda = 0, add = 3 * 2 * 2 * N, zero = add + 2 * 2 * N * 2, size = zero + N * N * N;
+};
+
+/* A patch's 8 cells, x fastest; then the 4 cells beyond each of its sides x-, x+, y-, y+, z-, z+, or the kind of boundary there. */
+struct PatchCells {
+  int32_t cell[32];
+};
+/* The colours that hold each of these cells, a bit each. */
+struct PatchCovers {
+  uint8_t cover[32];
 };

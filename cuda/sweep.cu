@@ -8,7 +8,7 @@ template <class T>
 __global__ void Settle(int values, int32_t count, int each, unsigned done, const uint8_t *cover, T *x0, const T *x1)
 {
   const int32_t first = each * (blockIdx.x * blockDim.y + threadIdx.y), cell = first + threadIdx.x;
-  const bool    other = (int)threadIdx.x < each && cell < count && __popc(cover[cell] & done) & 1;
+  const bool    other = (int)threadIdx.x < each && cell < count && BufferOf(cover[cell], done);
 
   for (unsigned cells = __ballot_sync(~0u, other); cells; cells &= cells - 1) {
     const size_t at = (size_t)(first + __ffs(cells) - 1) * values;
@@ -22,7 +22,7 @@ __global__ void Current(int values, int32_t count, const int32_t *list, unsigned
 {
   for (int32_t i = blockIdx.x * blockDim.y + threadIdx.y; i < count; i += gridDim.x * blockDim.y) {
     const int32_t cell = list[i];
-    const T      *x = __popc(cover[cell] & done) & 1 ? x1 : x0;
+    const T      *x = BufferOf(cover[cell], done) ? x1 : x0;
     for (int k = threadIdx.x; k < values; k += blockDim.x) to[(size_t)i * values + k] = x[(size_t)cell * values + k];
   }
 }
@@ -38,7 +38,7 @@ struct Smoother {
     PetscFunctionBegin;
     if (!count) PetscFunctionReturn(PETSC_SUCCESS);
     VpCudaCall(cudaFuncSetAttribute(SweepPatches<T, DIM, N>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::bytes(true)));
-    SweepPatches<T, DIM, N><<<(count + S::patches - 1) / S::patches, S::block, bytes, VpCudaStream>>>(f, w, form, list, first, count);
+    SweepPatches<T, DIM, N><<<VpBlocks(count, S::patches), S::block, bytes, VpCudaStream>>>(f, w, form, list, first, count);
     VpCudaLaunched("sweep");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -88,11 +88,12 @@ struct Smoother {
 
   static PetscErrorCode Settling(const VpPatchView *patches, int32_t count, unsigned done, void *const x[2])
   {
-    const int each = PetscClipInterval(count >> 14, 1, 32), cells = 8 * each; /* of a warp, of a block: 16384 warps fill the device */
+    const int full = 16384, warps = 8; /* of a device that they keep busy, of a block */
+    const int each = PetscClipInterval(count / full, 1, 32), cells = warps * each; /* of a warp, of a block */
 
     PetscFunctionBegin;
     if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-    Settle<T><<<(count + cells - 1) / cells, dim3(32, 8), 0, VpCudaStream>>>(Power(N, DIM), count, each, done, patches->cover, (T *)x[0],
+    Settle<T><<<VpBlocks(count, cells), dim3(32, warps), 0, VpCudaStream>>>(Power(N, DIM), count, each, done, patches->cover, (T *)x[0],
                                                                              (const T *)x[1]);
     VpCudaLaunched("settle");
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -100,12 +101,10 @@ struct Smoother {
 
   static PetscErrorCode Packing(const VpPatchView *patches, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to)
   {
-    const int32_t blocks = PetscMin((n + 3) / 4, 65536);
-
     PetscFunctionBegin;
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
     Current<T>
-      <<<blocks, dim3(64, 4), 0, VpCudaStream>>>(Power(N, DIM), n, list, done, patches->cover, (const T *)x[0], (const T *)x[1], (T *)to);
+      <<<VpLoopingBlocks(n, 4), dim3(64, 4), 0, VpCudaStream>>>(Power(N, DIM), n, list, done, patches->cover, (const T *)x[0], (const T *)x[1], (T *)to);
     VpCudaLaunched("current values");
     PetscFunctionReturn(PETSC_SUCCESS);
   }

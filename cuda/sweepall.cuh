@@ -1,5 +1,5 @@
-/* A whole sweep in one launch, for small levels. There a launch takes longer than its work, and so do code and constants that are not in the
-   caches yet. All blocks are on the device at once and wait for one another between two colours. */
+/* A whole sweep in one launch, for small levels. There a launch takes longer than its work, and so do code and constants that are not in
+   the caches yet. All blocks are on the device at once and wait for one another between two colours. */
 #pragma once
 #include "patchplan.cuh"
 #include <cooperative_groups.h>

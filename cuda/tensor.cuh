@@ -52,18 +52,18 @@ __device__ __forceinline__ void ContractInPlace(const Matrix<T, N> &M, bool mirr
   ContractTo(M, mirror, swaps, v, p, stride);
 }
 
-/* in = (M in every direction) in for a cell whose lines along its slowest direction are in registers, line l in this thread's. `mirror` has a
-   bit for each direction. Requires: all threads of the block call; s is shared memory of the cell. */
+/* in = (M in every direction) in for a cell whose lines along its slowest direction are in registers, line l in this thread's. `mirror` has
+   a bit for each direction. Requires: all threads of the block call; s is shared memory of the cell. */
 template <class T, int DIM, int N>
 __device__ __forceinline__ void ContractCell(const Matrix<T, N> &M, int mirror, bool swaps, T *s, int l, T (&in)[N])
 {
   typedef CellShape<DIM, N> S;
 
-  ContractTo(M, mirror >> S::slow & 1, swaps, in, s + LineStart<DIM>(S::slow, N, l, S::sy, S::sz), LineStride(S::slow, S::sy, S::sz));
+  ContractTo(M, mirror >> S::slow & 1, swaps, in, s + LineStart<DIM>(S::slow, N, l, S::sy, S::sz), VpLineStride(S::slow, S::sy, S::sz));
   UNROLL for (int d = S::slow - 1; d >= 0; d--) {
     __syncthreads();
-    ContractInPlace(M, mirror >> d & 1, swaps, s + LineStart<DIM>(d, N, l, S::sy, S::sz), LineStride(d, S::sy, S::sz));
+    ContractInPlace(M, mirror >> d & 1, swaps, s + LineStart<DIM>(d, N, l, S::sy, S::sz), VpLineStride(d, S::sy, S::sz));
   }
   __syncthreads();
-  UNROLL for (int i = 0; i < N; i++) in[i] = s[LineStart<DIM>(S::slow, N, l, S::sy, S::sz) + i * LineStride(S::slow, S::sy, S::sz)];
+  UNROLL for (int i = 0; i < N; i++) in[i] = s[LineStart<DIM>(S::slow, N, l, S::sy, S::sz) + i * VpLineStride(S::slow, S::sy, S::sz)];
 }

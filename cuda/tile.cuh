@@ -54,7 +54,8 @@ struct Tile : TileShape<double, 3, N> {
     return (cells / extent(d)) * N * N;
   }
   static constexpr int    threads = lines(Shape::along);
-  static constexpr int    size = (extent(0) - 1) * cs(0) + (extent(1) - 1) * cs(1) + (extent(2) - 1) * cs(2) + (N - 1) * (1 + sy + Shape::sz) + 1;
+  static constexpr int    cell = (N - 1) * (1 + sy + Shape::sz) + 1; /* values from a cell's first to its last, and the same of a tile */
+  static constexpr int    size = (extent(0) - 1) * cs(0) + (extent(1) - 1) * cs(1) + (extent(2) - 1) * cs(2) + cell;
   static constexpr size_t bytes = (size_t)size * sizeof(double);
 
   static_assert(threads <= VP_MAX_THREADS, "a block's threads hold the lines along one direction");
@@ -73,15 +74,15 @@ template <int N, int D>
 struct TileGhosts {
   static constexpr int rounds = (Tile<N>::lines(D) + Tile<N>::threads - 1) / Tile<N>::threads;
   int32_t              beyond[rounds][2];
-  double               u[rounds][2][Dense(N)];
+  double               u[rounds][2][VpDenseLayers(N)];
 };
 template <int N, int D>
 struct TileTraces {
   double V[TileGhosts<N, D>::rounds][2], Q[TileGhosts<N, D>::rounds][2];
 };
 
-/* Line l along D: `cell` is its first cell's place in the tile; its first value is `at` values behind the tile's first in the vector, and at
-   `in` in shared memory. */
+/* Line l along D: `cell` is its first cell's place in the tile; its first value is `at` values behind the tile's first in the vector, and
+   at `in` in shared memory. */
 template <int N, int D>
 __device__ __forceinline__ void TileLine(int l, int &cell, int &at, int &in)
 {
@@ -118,12 +119,12 @@ __device__ __forceinline__ int32_t EndCell(int32_t first, int cell, int s)
   return first + cell + (s ? Tile<N>::spread(D, Tile<N>::extent(D) - 1) : 0);
 }
 
-/* u = the values that carry traces of the cell beyond an end, or, at a boundary, of the cell itself. If NOW, the load begins here, else where
-   the compiler thinks best. */
+/* u = the values that carry traces of the cell beyond an end, or, at a boundary, of the cell itself. If NOW, the load begins here, else
+   where the compiler thinks best. */
 template <bool NOW, int N, int D>
-__device__ __forceinline__ void LoadGhost(const Field<double> &f, int32_t own, int32_t beyond, int at, double (&u)[Dense(N)])
+__device__ __forceinline__ void LoadGhost(const Field<double> &f, int32_t own, int32_t beyond, int at, double (&u)[VpDenseLayers(N)])
 {
-  constexpr int nt = Dense(N), step = D == 0 ? 1 : D == 1 ? N : N * N;
+  constexpr int nt = VpDenseLayers(N), step = D == 0 ? 1 : D == 1 ? N : N * N;
   const double *p = f.Cell(beyond < 0 ? own : beyond, Tile<N>::values) + at;
 
   if (N % 2 == 0 && D == 0) {
@@ -139,13 +140,13 @@ __device__ __forceinline__ void LoadGhost(const Field<double> &f, int32_t own, i
 
 /* value V and slope Q beyond end s */
 template <int N, int D>
-__device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyond, int s, const double (&u)[Dense(N)], double &V, double &Q)
+__device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyond, int s, const double (&u)[VpDenseLayers(N)], double &V, double &Q)
 {
   const bool upper = (beyond < 0) == (s == 1); /* the end where the traces are */
   double     even = t.slope[0] * u[0], odd = t.slope[1] * u[1];
 
-  if (Dense(N) > 2) even += t.slope[2] * u[Dense(N) > 2 ? 2 : 0];
-  if (Dense(N) > 3) odd += t.slope[3] * u[Dense(N) > 3 ? 3 : 0];
+  if (VpDenseLayers(N) > 2) even += t.slope[2] * u[VpDenseLayers(N) > 2 ? 2 : 0];
+  if (VpDenseLayers(N) > 3) odd += t.slope[3] * u[VpDenseLayers(N) > 3 ? 3 : 0];
   V = t.value[0] * u[0] + (upper ? t.value[1] : -t.value[1]) * u[1];
   Q = even + (upper ? odd : -odd);
   if (beyond < 0) {
@@ -155,8 +156,8 @@ __device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyon
   }
 }
 
-/* LoadTraces finds the traces at the ends of a thread's lines at once; FindGhosts, LoadGhosts and GhostTraces do so in three steps with other
-   work between them. */
+/* LoadTraces finds the traces at the ends of a thread's lines at once; FindGhosts, LoadGhosts and GhostTraces do so in three steps with
+   other work between them. */
 template <int N, int D>
 __device__ __forceinline__ TileTraces<N, D> LoadTraces(const TileTables<N> &t, const Field<double> &f, int32_t first)
 {
@@ -165,7 +166,7 @@ __device__ __forceinline__ TileTraces<N, D> LoadTraces(const TileTables<N> &t, c
   ForLines<N, D>([&](int r, int cell, int at, int) {
     UNROLL for (int s = 0; s < 2; s++) {
       const int32_t own = EndCell<N, D>(first, cell, s), beyond = __ldg(f.neighbor + (size_t)own * 6 + 2 * D + s);
-      double        u[Dense(N)];
+      double        u[VpDenseLayers(N)];
       LoadGhost<false, N, D>(f, own, beyond, at - cell * Tile<N>::values, u);
       GhostTrace<N, D>(t, beyond, s, u, T.V[r][s], T.Q[r][s]);
     }
@@ -204,7 +205,7 @@ template <int N, int D, class To>
 __device__ __forceinline__ void ApplyLines(const TileTables<N> &t, const TileTraces<N, D> &T, const double *X, To to)
 {
   typedef Tile<N> S;
-  constexpr int   C = S::extent(D), nt = Dense(N), step = D == 0 ? 1 : D == 1 ? S::sy : S::sz;
+  constexpr int   C = S::extent(D), nt = VpDenseLayers(N), step = D == 0 ? 1 : D == 1 ? S::sy : S::sz;
 
   ForLines<N, D>([&](int r, int, int at, int in) {
     double u[C][N], V[C][2], Q[C][2]; /* even and odd part of the traces at the upper end */

@@ -37,12 +37,12 @@ template <int N>
 struct TileSetup {
   static PetscErrorCode Tables(const VpView *view, TileTables<N> *t)
   {
-    double traces[2][2][Dense(N)], line[VpLineSize(N)];
+    double traces[2][2][VpDenseLayers(N)], line[VpLineSize(N)];
 
     PetscFunctionBegin;
     PetscCall(VpCudaFetch(view->traces, sizeof(traces), traces));
     for (int i = 0; i < 2; i++) t->value[i] = traces[1][0][i];
-    for (int i = 0; i < Dense(N); i++) t->slope[i] = traces[1][1][i];
+    for (int i = 0; i < VpDenseLayers(N); i++) t->slope[i] = traces[1][1][i];
     for (int d = 0; d < 3; d++) {
       PetscCall(VpCudaFetch((const double *)view->lines + (size_t)view->common.inside[d] * VpLineSize(N), sizeof(line), line));
       PetscCall(PetscArraycpy(t->D[d], line, N * N));
@@ -58,7 +58,7 @@ struct TileSetup {
 
     PetscFunctionBegin;
     PetscCall(VpCudaAlloc((size_t)count, "tile flags", &device.p));
-    FindTiles<N><<<(count + 7) / 8, dim3(32, 8), 0, VpCudaStream>>>(f, view->common, last, start, count, (uint8_t *)device.p);
+    FindTiles<N><<<VpBlocks(count, 8), dim3(32, 8), 0, VpCudaStream>>>(f, view->common, last, start, count, (uint8_t *)device.p);
     VpCudaLaunched("find tiles");
     PetscCall(VpCudaFetch(device.p, (size_t)count, flag));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -110,7 +110,7 @@ PetscErrorCode VpCudaTilePlan(const VpView *view, int32_t first, int32_t last, T
 {
   auto fill = [=](TilePlan<N> *p) {
     PetscFunctionBegin;
-    if (view->common.found && view->nt == Dense(N)) {
+    if (view->common.found && view->nt == VpDenseLayers(N)) {
       PetscCall(TileSetup<N>::Tables(view, &p->tables));
       PetscCall(TileSetup<N>::Lists(view, Field<double>(view, NULL, NULL), first, last, p));
     }

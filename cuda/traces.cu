@@ -12,7 +12,7 @@ struct SideLine {
     const int d = item / 2 % DIM;
 
     end = item % 2;
-    stride = LineStride(d, N, N * N);
+    stride = VpLineStride(d, N, N * N);
     at = (size_t)(item / (2 * DIM)) * Power(N, DIM) + LineStart<DIM>(d, N, l, N, N * N);
   }
 };

@@ -89,7 +89,7 @@ struct Transfers {
     PetscFunctionBegin;
     if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
-    Prolong<T, DIM, N><<<(last - first + S::cells - 1) / S::cells, S::threads, 0, VpCudaStream>>>(
+    Prolong<T, DIM, N><<<VpBlocks(last - first, S::cells), S::threads, 0, VpCudaStream>>>(
       plan->P, plan->swaps, first, last, add, view->parent, view->corner, (const T *)xc, (T *)x);
     VpCudaLaunched("prolong");
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -102,7 +102,7 @@ struct Transfers {
     PetscFunctionBegin;
     if (!view->ncoarse) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
-    Restrict<T, DIM, N><<<(view->ncoarse + S::cells - 1) / S::cells, S::threads, 0, VpCudaStream>>>(plan->R, plan->swaps, view->ncoarse,
+    Restrict<T, DIM, N><<<VpBlocks(view->ncoarse, S::cells), S::threads, 0, VpCudaStream>>>(plan->R, plan->swaps, view->ncoarse,
                                                                                                     view->child, (const T *)b, (T *)bc);
     VpCudaLaunched("restrict");
     PetscFunctionReturn(PETSC_SUCCESS);

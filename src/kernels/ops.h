@@ -12,6 +12,12 @@
 
 typedef enum { VP_SINGLE, VP_DOUBLE } VpPrecision;
 
+/* from value to value along direction d, where these are 1, sy, sz along x, y, z */
+VP_SIZE int VpLineStride(int d, int sy, int sz)
+{
+  return d == 0 ? 1 : d == 1 ? sy : sz;
+}
+
 /* A level as kernels see it, in three views that different parts of the algorithm write: its cells, the patches of a smoother, and the
    transfers to the next coarser level. Matrices of one direction are row-major. `void` arrays hold numbers of the level's precision, on the
    backend. m = 2 n.

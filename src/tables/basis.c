@@ -198,7 +198,7 @@ PetscErrorCode VpBasisCreate(VpBasisType type, int degree, VpBasis *b)
   PetscFunctionBegin;
   PetscCheck(degree >= 1 && degree <= VP_MAX_DEGREE, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "Polynomial degree %d: degrees 1 to %d exist", degree, VP_MAX_DEGREE);
-  *b = (VpBasis){.type = type, .degree = degree, .n = n, .nt = n < 4 ? n : 4};
+  *b = (VpBasis){.type = type, .degree = degree, .n = n, .nt = VpDenseLayers(n)};
   OrthonormalBasis(n, O);
   if (type == VP_BASIS_THIN && n >= VP_THIN_LEAST) {
     ThinBasis(n, O, T);

@@ -60,7 +60,7 @@ void VpLineBuild(const VpBasis *, const VpLineKey *, double penalty, double reac
    B [2][2], of the cell's own ones there: D of the cell's line = D of a line inside + g[s] B [value, slope]. */
 void VpLineBoundary(const VpLineKey *, int degree, int s, double penalty, double B[]);
 
-/* Layers and sizes that kernels need: constants where n is one, in device code, too. */
+/* Small numbers that kernels need, in device code, too: they are constants where their arguments are. */
 #ifdef __CUDACC__
   #define VP_SIZE __host__ __device__ constexpr
 #else
@@ -74,6 +74,15 @@ VP_SIZE int VpDenseLayers(int n)
 VP_SIZE int VpThinLayers(int n, int dim)
 {
   return n < VP_THIN_FROM(dim) ? VpDenseLayers(n) : 2;
+}
+/* What VpBasisMirror says of a basis whose traces have nt layers: phi_i(1-x) = (sign) phi_(mirror)(x). */
+VP_SIZE int VpMirror(int n, int nt, int i)
+{
+  return nt < VpDenseLayers(n) ? n - 1 - i : i;
+}
+VP_SIZE int VpMirrorSign(int n, int nt, int i)
+{
+  return nt < VpDenseLayers(n) || i % 2 == 0 ? 1 : -1;
 }
 /* numbers of a line: D, g */
 VP_SIZE int VpLineSize(int n)

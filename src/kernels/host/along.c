@@ -21,8 +21,8 @@ INLINE void Line(const int n, int32_t cells, const int32_t *cell, int32_t step, 
 
 INLINE PetscErrorCode Along(const int n, int d, const int32_t extent[], const int32_t *cell, const REAL *M, const REAL *w, const REAL *x, REAL *y)
 {
-  const int32_t step = LineStride(d, extent[0], extent[0] * extent[1]), count = extent[0] * extent[1] * extent[2] / extent[d];
-  const int     stride = LineStride(d, n, n * n);
+  const int32_t step = VpLineStride(d, extent[0], extent[0] * extent[1]), count = extent[0] * extent[1] * extent[2] / extent[d];
+  const int     stride = VpLineStride(d, n, n * n);
 
   PetscFunctionBegin;
   for (int32_t i = 0; i < count; i++) {

@@ -2,13 +2,10 @@
 #pragma once
 #include "rows.h"
 
-/* the numbers nt of layers that make a trace: in the thin basis, in the orthonormal one */
-#define THIN(n)  ((n) < VP_THIN_FROM(DIM) ? DENSE(n) : 2)
-#define DENSE(n) ((n) < 4 ? (n) : 4)
 INLINE PetscErrorCode CheckTraces(const VpView *view, const int n)
 {
   PetscFunctionBegin;
-  PetscCheck(view->nt == THIN(n) || view->nt == DENSE(n), PETSC_COMM_SELF, PETSC_ERR_PLIB, "No kernel for traces of %d layers at degree %d", view->nt, n - 1);
+  PetscCheck(view->nt == VpThinLayers(n, DIM) || view->nt == VpDenseLayers(n), PETSC_COMM_SELF, PETSC_ERR_PLIB, "No kernel for traces of %d layers at degree %d", view->nt, n - 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -29,8 +29,8 @@ typedef struct {
 
 /* Function i of the first cell, mirrored about the patch's middle, is Sign(i) times function Mirror(i): the thin basis is in reverse order,
    the orthonormal one alternates (VpBasisMirror). */
-INLINE int  Mirror(const int n, int i) { return n < VP_THIN_FROM(DIM) ? n + i : 2 * n - 1 - i; }
-INLINE REAL Sign(const int n, int i) { return n < VP_THIN_FROM(DIM) && i % 2 ? -1 : 1; }
+INLINE int  Mirror(const int n, int i) { return n + VpMirror(n, VpThinLayers(n, DIM), i); }
+INLINE REAL Sign(const int n, int i) { return (REAL)VpMirrorSign(n, VpThinLayers(n, DIM), i); }
 
 INLINE void SetTable(const VpPatchView *view, const int n, const int32_t j[W], int d, Table *t)
 {

@@ -40,8 +40,8 @@ INLINE void Residual(const VpView *view, const int n, int32_t first, int32_t las
 {
   const Vector v = {.view = view, .x = x, .ghost = ghost};
 
-  if (view->nt == THIN(n)) Cells(&v, n, THIN(n), first, last, b, y);
-  else Cells(&v, n, DENSE(n), first, last, b, y);
+  if (view->nt == VpThinLayers(n, DIM)) Cells(&v, n, VpThinLayers(n, DIM), first, last, b, y);
+  else Cells(&v, n, VpDenseLayers(n), first, last, b, y);
 }
 
 #define VP_DEGREE(k) \

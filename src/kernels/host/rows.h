@@ -45,7 +45,6 @@ enum {
 INLINE int Parts(int n) { return (n + W - 1) / W; }
 INLINE int Power(int n) { return DIM == 3 ? n * n * n : n * n; }
 /* lines along d of values whose strides are 1, sy, sz: their stride, and where line l starts if they have n values */
-INLINE int LineStride(int d, int sy, int sz) { return d == 0 ? 1 : d == 1 ? sy : sz; }
 INLINE int LineStart(int n, int stride, int l) { return l % stride + l / stride * stride * n; }
 
 INLINE V Load(const REAL *p)

@@ -55,7 +55,7 @@ INLINE void SubtractHalo(const Sweep *s, const int n, const int nt, const int32_
   const int     end = p >> d & 1, m = 2 * n;
   const REAL   *value = Trace(view, nt, 1 - end, 0), *slope = Trace(view, nt, 1 - end, 1);
   const REAL   *beyond[W], *g[W];
-  const int     fast = LineStride(d, n, n * n), stride = LineStride(d, m, m * m);
+  const int     fast = VpLineStride(d, n, n * n), stride = VpLineStride(d, m, m * m);
   int           any = 0;
   V             G[2][VP_MAX_N];
 
@@ -117,13 +117,13 @@ INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t nex
       b[l]    = s->b + (size_t)cell[l] * (size_t)N;
       if (!residual) continue;
       b[l] = r + l * N;
-      if (view->nt == THIN(n)) CellResidual(s, n, THIN(n), cell[l], p, r + l * N);
-      else CellResidual(s, n, DENSE(n), cell[l], p, r + l * N);
+      if (view->nt == VpThinLayers(n, DIM)) CellResidual(s, n, VpThinLayers(n, DIM), cell[l], p, r + l * N);
+      else CellResidual(s, n, VpDenseLayers(n), cell[l], p, r + l * N);
     }
     Gather(N, 0, N, b, s->at[p], v);
     for (int d = 0; d < DIM && s->form == VP_FORM_REPLACE; d++) {
-      if (view->nt == THIN(n)) SubtractHalo(s, n, THIN(n), cell, p, d, u, v);
-      else SubtractHalo(s, n, DENSE(n), cell, p, d, u, v);
+      if (view->nt == VpThinLayers(n, DIM)) SubtractHalo(s, n, VpThinLayers(n, DIM), cell, p, d, u, v);
+      else SubtractHalo(s, n, VpDenseLayers(n), cell, p, d, u, v);
     }
   }
   LookAhead(s, n, next, &ahead);

@@ -10,7 +10,7 @@ typedef struct {
 
 INLINE Side SideOf(const VpView *view, const int n, const void *tables, int32_t item)
 {
-  const int    end = item % 2, d = item / 2 % DIM, stride = LineStride(d, n, n * n);
+  const int    end = item % 2, d = item / 2 % DIM, stride = VpLineStride(d, n, n * n);
   const size_t cell = (size_t)(item / (2 * DIM));
   const REAL  *value = (const REAL *)tables + 2 * end * view->nt;
 
