@@ -17,7 +17,7 @@ MAKEFLAGS += $(if $(word 2,$(MAKECMDGOALS)),,$(shell case " $$MAKEFLAGS" in (*" 
 # a variable's value where it was given on the command line
 typed = $(if $(filter command%,$(origin $1)),$($1))
 
-.PHONY: all wheel run check check-gpu fuzz bench bench-gpu bench-gpus paper need-gpu say-cuda doc install setup format format-check help clean FORCE
+.PHONY: all wheel run check check-gpu fuzz bench bench-gpu bench-gpus paper shapes need-gpu say-cuda doc install setup format format-check help clean FORCE
 all:
 
 ifneq ($(filter-out help clean format format-check,$(or $(MAKECMDGOALS),all)),)
@@ -215,6 +215,10 @@ bench-gpus: need-gpu all $(benches)
 paper: say-cuda $(BUILD)/bin/poisson $(benches)
 	@PETSC_OPTIONS="$(if $(PETSC_CUDA),-use_gpu_aware_mpi 0) $$PETSC_OPTIONS" python3 -B share/vpatchdg/paper $(if $(filter 0,$(GPU)),--cpu) $(OPTIONS)
 
+# other shapes of the CUDA kernels, compiled and timed one by one: hours for all degrees
+shapes: need-gpu
+	@python3 -B tests/bench/shapes.py measure $(DEGREES) --build $(BUILD)-shapes $(OPTIONS)
+
 # the manual: man.py needs python3 alone, the HTML pages Sphinx
 page_source = $(BUILD)/doc/source
 doc: $(BUILD)/config.mk
@@ -268,6 +272,7 @@ help:
 	'make bench-gpu          the same on a GPU                               OPTIONS=' \
 	'make bench-gpus         on 1, 2, 4, ... of the GPUs that are there      OPTIONS="-bench_only weak"' \
 	'make paper              the paper'"'"'s tables and figures beside ours      OPTIONS="--only table1,figure5 --most 2e6 --resume" GPU=0' \
+	'make shapes             tries other shapes of the CUDA kernels          DEGREES="3 4"' \
 	'make doc                HTML pages and manual pages in $(BUILD)/doc        (HTML needs Sphinx)' \
 	'make install            library, header, bin/, share/, for pkg-config, CMake  prefix=/usr/local DESTDIR=' \
 	'make wheel              the Python package in $(BUILD)/wheel               (or: pip install .)' \

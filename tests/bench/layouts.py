@@ -70,11 +70,14 @@ class Kernel:
         if self.bytes(shape) + 1024 > SHARED:
             yield "a block's values do not fit into shared memory"
 
-    def best(self, shape, room=None):
-        """The layout with the fewest transactions, then the smallest, among those of at most `room` bytes; as they fit `least` blocks."""
-        room = room or max(SHARED // max(shape["least"], 1) - 1024, self.bytes(shape))
-        fitting = ((self.cost(s), self.bytes(s), i, s) for i, s in enumerate(self.layouts(shape)) if self.bytes(s) <= room)
-        return min(fitting, default=(None, None, None, None))[3]
+    def ranked(self, shape):
+        """(transactions, bytes, number, shape) of all layouts: those with the fewest transactions first, the smallest of them first."""
+        return sorted((self.cost(s), self.bytes(s), i, s) for i, s in enumerate(self.layouts(shape)))
+
+    def best(self, shape):
+        """The first of these of which `least` blocks fit into shared memory, or that is no larger than the shape; else None."""
+        room = max(SHARED // max(shape["least"], 1) - 1024, self.bytes(shape))
+        return next((s for _, size, _, s in self.ranked(shape) if size <= room), None)
 
 
 class Patch(Kernel):

@@ -84,19 +84,19 @@ def check(shapes, keys):
         now, faults = kernel.cost(shape), list(kernel.faults(shape))
         good = good and not faults
         print("%-9s %-6s %d Q%-5d %12d" % (*key[:3], key[3] - 1, now), end="")
+        ranked = [] if faults else kernel.ranked(shape)
         for room in () if faults else (kernel.bytes(shape), SHARED):
-            found = kernel.best(shape, room)
-            fewest = min(now, kernel.cost(found))
-            print(" %12d" % fewest, end="")
+            fewest, size, _, found = next((r for r in ranked if r[1] <= room), (now, room, 0, shape))
+            print(" %12d" % min(now, fewest), end="")
         if not faults and fewest < now:
-            faults = ["%+.0f %% memory: %s" % (100 * kernel.bytes(found) / kernel.bytes(shape) - 100,
+            faults = ["%+.0f %% memory: %s" % (100 * size / kernel.bytes(shape) - 100,
                                                numbers({name: found[name] for name in found if found[name] != shape[name]}))]
         print(" ", *faults, flush=True)
     return good
 
 
-def add(shapes, n):
-    for key in [(*key[:3], n) for key in shapes if key[3] == n - 1]:
+def add(shapes, kernels, n):
+    for key in [(*key[:3], n) for key in shapes if key[3] == n - 1 and key[0] in kernels]:
         kernel, below = kernel_of(key), shapes[(*key[:3], n - 1)]
         if key in shapes:
             continue
@@ -147,7 +147,9 @@ def measure(device, file, head, shapes, key):
     for name, value in ((name, value) for name, values in TRIED[key[0]].items() for value in values):
         if value == shapes[key][name]:
             continue
-        shape = kernel.best({**shapes[key], name: value})
+        shape = {**shapes[key], name: value}
+        if name != "least" and not device.dry:
+            shape = kernel.best(shape)
         if not shape or list(kernel.faults(shape)):
             continue
         seconds = device.seconds(key, {**shapes, key: shape}, head)
@@ -169,10 +171,11 @@ def main():
     parser.add_argument("--dry-run", action="store_true")
     o = parser.parse_args()
     head, shapes = read(o.file)
-    keys = [k for k in shapes if k[0] in o.kernels.split(",") and (not o.degree or k[3] - 1 in o.degree)]
+    kernels = o.kernels.split(",")
+    keys = [k for k in shapes if k[0] in kernels and (not o.degree or k[3] - 1 in o.degree)]
     if o.what == "add":
         for degree in sorted(o.degree):
-            add(shapes, degree + 1)
+            add(shapes, kernels, degree + 1)
         write(o.file, head, shapes)
     elif o.what == "measure":
         device = Device(o.build, o.dry_run)
