@@ -6,8 +6,8 @@ struct Lattice {
 };
 
 template <class T, int DIM, int N>
-__global__ void Along(const __grid_constant__ Lattice lattice, int d, int32_t count, const int32_t *cell, const T *M, const T *w, const T *x,
-                      T *y)
+__global__ void Along(const __grid_constant__ Lattice lattice, int d, int32_t count, const int32_t *cell, const T *M, const T *w,
+                      const T *x, T *y)
 {
   constexpr int values = Power(N, DIM);
   const int     step = VpLineStride(d, lattice.extent[0], lattice.extent[0] * lattice.extent[1]), stride = VpLineStride(d, N, N * N);
@@ -21,7 +21,7 @@ __global__ void Along(const __grid_constant__ Lattice lattice, int d, int32_t co
 
     for (int32_t c = 0; c < cells; c++) {
       const T *from = x + (size_t)cell[first + c * step] * values + start;
-      UNROLL for (int j = 0; j < N; j++) sum += __ldg(row + c * N + j) * from[j * stride];
+      UNROLL (int j = 0; j < N; j++) sum += __ldg(row + c * N + j) * from[j * stride];
     }
     const size_t to = (size_t)cell[at] * values + k;
     y[to] = w ? w[to] * sum : sum;
@@ -32,15 +32,15 @@ template <class T, int DIM, int N>
 struct Lines {
   static constexpr int threads = 128; /* of a block */
 
-  static PetscErrorCode Run(const VpView *, int d, const int32_t extent[3], const int32_t *cell, const void *M, const void *w, const void *x,
-                            void *y)
+  static PetscErrorCode Run(const VpView *, int d, const int32_t extent[3], const int32_t *cell, const void *M, const void *w,
+                            const void *x, void *y)
   {
     const Lattice lattice = {{extent[0], extent[1], extent[2]}};
     const int32_t count = extent[0] * extent[1] * extent[2] * Power(N, DIM);
 
     PetscFunctionBegin;
     Along<T, DIM, N><<<VpLoopingBlocks(count, threads), threads, 0, VpCudaStream>>>(lattice, d, count, cell, (const T *)M, (const T *)w,
-                                                                                      (const T *)x, (T *)y);
+                                                                                    (const T *)x, (T *)y);
     VpCudaLaunched("along");
     PetscFunctionReturn(PETSC_SUCCESS);
   }

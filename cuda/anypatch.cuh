@@ -36,8 +36,8 @@ struct Sweep {
 
   Sweep(const VpPatchView *v, unsigned before, const void *right, void *const both[2])
       : patch(v->patch), type(v->type), mirrored(v->mirrored), cover(v->cover), fdm((const T *)v->fdm), weight((const T *)v->weight),
-        drop((const T *)v->drop), reaction((T)v->reaction), cutoff((T)v->cutoff), done(before), b((const T *)right),
-        x{(T *)both[0], (T *)both[1]}
+        drop((const T *)v->drop), reaction((T)v->reaction), cutoff((T)v->cutoff), done(before),
+        b((const T *)right), x{(T *)both[0], (T *)both[1]}
   {
   }
   /* the buffer that holds the cell */
@@ -64,7 +64,7 @@ template <class T, int DIM, int N>
 struct AnyLayout : AnyPatchShape<T, DIM, N> {
   typedef AnyPatchShape<T, DIM, N> Shape;
   static constexpr int             m = 2 * N, slow = DIM - 1, places = Power(N, slow), values = Power(N, DIM), cells = 1 << DIM;
-  static constexpr int             rounds = 2, threads = (places << slow) / rounds; /* lines of a thread; threads of a patch */
+  static constexpr int             rounds = 2, threads = (places << slow) / rounds;       /* lines of a thread; threads of a patch */
   static constexpr int             block = threads * Shape::patches, sides = DIM * cells; /* threads; sides of a patch */
 
   static constexpr size_t bytes(bool values) /* of a block */
@@ -89,9 +89,9 @@ struct AnyLayout : AnyPatchShape<T, DIM, N> {
 /* Line l of a patch along D. */
 template <class S, int D, int DIM, int N>
 struct AnyLine {
-  int start;      /* its first value in shared memory */
-  int cell, at;   /* which of the patch's cells it starts in, and its first value's place in the vectors, from the cell's first */
-  int other[2];   /* its coordinates in the other directions, 0 to m - 1 */
+  int start;    /* its first value in shared memory */
+  int cell, at; /* which of the patch's cells it starts in, and its first value's place in the vectors, from the cell's first */
+  int other[2]; /* its coordinates in the other directions, 0 to m - 1 */
 
   __device__ __forceinline__ AnyLine(int l)
   {
@@ -100,7 +100,7 @@ struct AnyLine {
     const int      c = l / S::places;
 
     start = cell = at = 0;
-    UNROLL for (int k = 0; k < S::slow; k++) {
+    UNROLL (int k = 0; k < S::slow; k++) {
       const int ck = c >> k & 1, i = (k == 1) != turn ? l / N % N : l % N;
       start += ck * S::half(e[k]) + i * S::step(e[k]);
       cell |= ck << e[k];
@@ -112,7 +112,7 @@ struct AnyLine {
 
 template <class T>
 struct ReadOnly {
-  const T *p;
+  const T                     *p;
   __device__ __forceinline__ T operator[](int i) const
   {
     return __ldg(p + i);
@@ -121,9 +121,9 @@ struct ReadOnly {
 
 template <class T, int DIM, int N>
 struct AnyPatch {
-  typedef AnyLayout<T, DIM, N>     S;
+  typedef AnyLayout<T, DIM, N>            S;
   typedef Mirror<N, VpThinLayers(N, DIM)> Map;
-  static constexpr int            m = S::m, R = S::rounds;
+  static constexpr int                    m = S::m, R = S::rounds;
 
   const Field<T> &f;
   const Sweep<T> &w;
@@ -143,15 +143,15 @@ struct AnyPatch {
   /* Ensures: Y = b, X = x, and `side` is filled. */
   __device__ __forceinline__ void Load() const
   {
-    UNROLL for (int r = 0; r < R; r++) {
+    UNROLL (int r = 0; r < R; r++) {
       const auto line = At<S::slow>(r);
-      UNROLL for (int c = 0; c < 2; c++) {
+      UNROLL (int c = 0; c < 2; c++) {
         const int32_t cell = cells[line.cell | c << S::slow];
         const size_t  at = (size_t)cell * S::values + line.at;
         const T      *b = w.b + at, *x = w.x[w.Buffer(cell)] + at;
-        UNROLL for (int i = 0; i < N; i++) Y[line.start + S::offset(S::slow, c * N + i)] = b[i * S::places];
+        UNROLL (int i = 0; i < N; i++) Y[line.start + S::offset(S::slow, c * N + i)] = b[i * S::places];
         if (X) {
-          UNROLL for (int i = 0; i < N; i++) X[line.start + S::offset(S::slow, c * N + i)] = x[i * S::places];
+          UNROLL (int i = 0; i < N; i++) X[line.start + S::offset(S::slow, c * N + i)] = x[i * S::places];
         }
       }
     }
@@ -175,14 +175,14 @@ struct AnyPatch {
 #pragma unroll 2
     for (int t = 0; t < f.nt; t++) {
       const T v = __ldg(f.traces + 2 * (1 - s) * f.nt + t), q = __ldg(f.traces + (2 * (1 - s) + 1) * f.nt + t);
-      UNROLL for (int r = 0; r < R; r++) {
+      UNROLL (int r = 0; r < R; r++) {
         const T u = read(r, f.first[1 - s] + t);
         V[r] += v * u;
         Q[r] += q * u;
       }
     }
-    UNROLL for (int i = 0; i < N; i++) {
-      UNROLL for (int r = 0; r < R; r++) {
+    UNROLL (int i = 0; i < N; i++) {
+      UNROLL (int r = 0; r < R; r++) {
         const T *g = entry[r] + N * N + 2 * s * N;
         y[r][i] -= __ldg(g + i) * V[r] + __ldg(g + N + i) * Q[r];
       }
@@ -197,19 +197,22 @@ struct AnyPatch {
     T             y[R][N] = {};
 
     if (X) {
-      UNROLL for (int j = 0; j < N; j++) {
+      UNROLL (int j = 0; j < N; j++) {
         T u[R];
-        UNROLL for (int r = 0; r < R; r++) u[r] = X[At<D>(r).start + c * S::half(D) + j * step];
-        UNROLL for (int i = 0; i < N; i++) {
-          UNROLL for (int r = 0; r < R; r++) y[r][i] -= __ldg(entry[r] + i * N + j) * u[r];
+        UNROLL (int r = 0; r < R; r++) u[r] = X[At<D>(r).start + c * S::half(D) + j * step];
+        UNROLL (int i = 0; i < N; i++) {
+          UNROLL (int r = 0; r < R; r++) y[r][i] -= __ldg(entry[r] + i * N + j) * u[r];
         }
       }
-      Face(entry, 1 - c, [=](int r, int i) { return X[At<D>(r).start + (1 - c) * S::half(D) + i * step]; }, y);
+      Face(
+        entry, 1 - c, [=](int r, int i) { return X[At<D>(r).start + (1 - c) * S::half(D) + i * step]; }, y);
     }
-    if (form != VP_FORM_LOCAL) Face(entry, c, [&](int r, int i) { return beyond[r] ? beyond[r][i * along] : T(0); }, y);
-    UNROLL for (int r = 0; r < R; r++) {
+    if (form != VP_FORM_LOCAL)
+      Face(
+        entry, c, [&](int r, int i) { return beyond[r] ? beyond[r][i * along] : T(0); }, y);
+    UNROLL (int r = 0; r < R; r++) {
       T *to = Y + At<D>(r).start + c * S::half(D);
-      UNROLL for (int i = 0; i < N; i++) to[i * step] += y[r][i];
+      UNROLL (int i = 0; i < N; i++) to[i * step] += y[r][i];
     }
   }
   /* Y -= A x along D. Two lines with the same entry read its numbers once. */
@@ -221,7 +224,7 @@ struct AnyPatch {
       const T *entry[R], *beyond[R];
       bool     alike = true;
 
-      UNROLL for (int r = 0; r < R; r++) {
+      UNROLL (int r = 0; r < R; r++) {
         const auto line = At<D>(r);
         const auto there = side[D * S::cells + (line.cell | c << D)];
         entry[r] = there.entry;
@@ -230,10 +233,9 @@ struct AnyPatch {
       }
       if (alike) {
         const T *same[R];
-        UNROLL for (int r = 0; r < R; r++) same[r] = entry[0];
+        UNROLL (int r = 0; r < R; r++) same[r] = entry[0];
         SubtractHalf<D>(c, same, beyond);
-      } else
-        SubtractHalf<D>(c, entry, beyond);
+      } else SubtractHalf<D>(c, entry, beyond);
     }
     if (D < S::slow) __syncthreads();
   }
@@ -242,9 +244,9 @@ struct AnyPatch {
   template <int D>
   __device__ __forceinline__ void Read(T (&v)[R][m]) const
   {
-    UNROLL for (int r = 0; r < R; r++) {
+    UNROLL (int r = 0; r < R; r++) {
       const T *from = Y + At<D>(r).start;
-      UNROLL for (int i = 0; i < m; i++) v[r][i] = from[S::offset(D, i)];
+      UNROLL (int i = 0; i < m; i++) v[r][i] = from[S::offset(D, i)];
     }
   }
   /* the thread's lines of Y along D = F v, or B v if BACK; v is lost */
@@ -258,10 +260,9 @@ struct AnyPatch {
     if (!__ldg(w.mirrored + type)) Full<T, N, R>(a, v, write);
     else {
       if (BACK) Backward<Map, T, N, R>([=](int p, int i, int j) { return a[i * m + 2 * j + p]; }, v);
-      else
-        Forward<Map, T, N, R>([=](int p, int j, int i) { return a[(2 * j + p) * m + i]; }, v);
-      UNROLL for (int i = 0; i < m; i++) {
-        UNROLL for (int r = 0; r < R; r++) write(r, i, v[r][i]);
+      else Forward<Map, T, N, R>([=](int p, int j, int i) { return a[(2 * j + p) * m + i]; }, v);
+      UNROLL (int i = 0; i < m; i++) {
+        UNROLL (int r = 0; r < R; r++) write(r, i, v[r][i]);
       }
     }
   }
@@ -272,12 +273,12 @@ struct AnyPatch {
     const int32_t *type = w.type + (size_t)patch * DIM;
     const T        weight = w.weight ? w.weight[patch] : T(1), *lambda[DIM];
 
-    UNROLL for (int d = 0; d < DIM; d++) lambda[d] = w.fdm + (size_t)type[d] * VpFdmSize(N) + 2 * m * m;
-    UNROLL for (int r = 0; r < R; r++) {
+    UNROLL (int d = 0; d < DIM; d++) lambda[d] = w.fdm + (size_t)type[d] * VpFdmSize(N) + 2 * m * m;
+    UNROLL (int r = 0; r < R; r++) {
       const auto line = At<0>(r);
       T          rest = w.reaction * weight;
-      UNROLL for (int k = 0; k < S::slow; k++) rest += __ldg(lambda[k + 1] + line.other[k]);
-      UNROLL for (int i = 0; i < m; i++) {
+      UNROLL (int k = 0; k < S::slow; k++) rest += __ldg(lambda[k + 1] + line.other[k]);
+      UNROLL (int i = 0; i < m; i++) {
         const T sum = __ldg(lambda[0] + i) + rest;
         v[r][i] = sum > w.cutoff ? v[r][i] * (weight / sum) : T(0);
       }
@@ -287,15 +288,15 @@ struct AnyPatch {
   /* x = Y, or x += Y, written to the buffers that do not hold the cells */
   __device__ __forceinline__ void Store() const
   {
-    UNROLL for (int r = 0; r < R; r++) {
+    UNROLL (int r = 0; r < R; r++) {
       const auto line = At<S::slow>(r);
-      UNROLL for (int c = 0; c < 2; c++) {
+      UNROLL (int c = 0; c < 2; c++) {
         const int32_t cell = cells[line.cell | c << S::slow];
         const int     now = w.Buffer(cell);
         const size_t  at = (size_t)cell * S::values + line.at;
         const T      *old = w.x[now] + at;
         T            *to = w.x[1 - now] + at;
-        UNROLL for (int i = 0; i < N; i++) {
+        UNROLL (int i = 0; i < N; i++) {
           const int place = line.start + S::offset(S::slow, c * N + i);
           to[i * S::places] = Y[place] + (form == VP_FORM_REPLACE ? T(0) : X ? X[place] : old[i * S::places]);
         }
@@ -344,8 +345,8 @@ struct AnyPatch {
    and write nothing. */
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(AnyLayout<T, DIM, N>::block, AnyLayout<T, DIM, N>::least)
-  SweepPatches(const __grid_constant__ Field<T> f, const __grid_constant__ Sweep<T> w, VpForm form,
-               const int32_t *list, int32_t first, int32_t count)
+  SweepPatches(const __grid_constant__ Field<T> f, const __grid_constant__ Sweep<T> w, VpForm form, const int32_t *list, int32_t first,
+               int32_t count)
 {
   typedef AnyLayout<T, DIM, N> S;
   extern __shared__ __align__(16) unsigned char shared[];
@@ -355,8 +356,14 @@ __global__ void __launch_bounds__(AnyLayout<T, DIM, N>::block, AnyLayout<T, DIM,
   PatchSide<T>                                 *side = (PatchSide<T> *)shared;
   T                                            *Y = (T *)(side + S::patches * S::sides) + slot * S::stride;
 
-  const AnyPatch<T, DIM, N> any = {
-    f, w, form, patch, w.patch + (size_t)patch * S::cells, Y, KeepsValues(form) ? Y + S::patches * S::stride : NULL, side + slot * S::sides,
-    (int)threadIdx.x % S::threads};
+  const AnyPatch<T, DIM, N> any = {f,
+                                   w,
+                                   form,
+                                   patch,
+                                   w.patch + (size_t)patch * S::cells,
+                                   Y,
+                                   KeepsValues(form) ? Y + S::patches * S::stride : NULL,
+                                   side + slot * S::sides,
+                                   (int)threadIdx.x % S::threads};
   any.Solve(index < count);
 }

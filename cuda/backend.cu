@@ -26,8 +26,8 @@ static PetscErrorCode Move(int32_t n, size_t block, const int32_t *list, const v
 {
   PetscFunctionBegin;
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  MoveCells<SCATTER><<<VpLoopingBlocks(n, 8), dim3(32, 8), 0, VpCudaStream>>>(n, (int)(block / 4), list, (const uint32_t *)from,
-                                                                                      (uint32_t *)to);
+  MoveCells<SCATTER>
+    <<<VpLoopingBlocks(n, 8), dim3(32, 8), 0, VpCudaStream>>>(n, (int)(block / 4), list, (const uint32_t *)from, (uint32_t *)to);
   VpCudaLaunched("cells to and from messages");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -112,8 +112,8 @@ static PetscErrorCode CheckAllocation(cudaError_t error, size_t bytes, const cha
   if (error == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
     PetscCall(Memory(&available, &total));
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No device memory for %s: %.0f bytes asked for, %.0f of %.0f free", what, (double)bytes, available,
-            total);
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No device memory for %s: %.0f bytes asked for, %.0f of %.0f free", what, (double)bytes,
+            available, total);
   }
   VpCudaCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -47,21 +47,21 @@ __device__ __forceinline__ void ApplyCell(const Field<T> &f, int32_t cell, const
     const int start = LineStart<DIM>(d, N, l, N, N * N), step = VpLineStride(d, N, N * N);
     const T  *D = f.lines + (size_t)f.line[(size_t)cell * DIM + d] * VpLineSize(N), *g = D + N * N;
 
-    UNROLL for (int i = 0; i < N; i++) y[i] = d ? Y[base + i * stride] : T(0);
-    UNROLL for (int j = 0; j < N; j++) {
+    UNROLL (int i = 0; i < N; i++) y[i] = d ? Y[base + i * stride] : T(0);
+    UNROLL (int j = 0; j < N; j++) {
       const T v = X[base + j * stride];
-      UNROLL for (int i = 0; i < N; i++) y[i] += __ldg(D + i * N + j) * v;
+      UNROLL (int i = 0; i < N; i++) y[i] += __ldg(D + i * N + j) * v;
     }
-    UNROLL for (int s = 0; s < 2; s++) {
+    UNROLL (int s = 0; s < 2; s++) {
       const int32_t beyond = f.neighbor[(size_t)cell * 2 * DIM + 2 * d + s];
       if (beyond >= 0) {
         T V, Q;
         Traces(f.nt, f.first, f.traces, 1 - s, f.Cell(beyond, S::values) + start, step, V, Q);
-        UNROLL for (int i = 0; i < N; i++) y[i] += __ldg(g + 2 * s * N + i) * V + __ldg(g + (2 * s + 1) * N + i) * Q;
+        UNROLL (int i = 0; i < N; i++) y[i] += __ldg(g + 2 * s * N + i) * V + __ldg(g + (2 * s + 1) * N + i) * Q;
       }
     }
     if (d < S::slow) {
-      UNROLL for (int i = 0; i < N; i++) Y[base + i * stride] = y[i];
+      UNROLL (int i = 0; i < N; i++) Y[base + i * stride] = y[i];
       __syncthreads();
     }
   }
@@ -73,6 +73,6 @@ __device__ __forceinline__ void LoadCell(const T *cell, T *X, int l)
 {
   typedef CellShape<DIM, N> S;
 
-  UNROLL for (int i = 0; i < N; i++)
+  UNROLL (int i = 0; i < N; i++)
     X[LineStart<DIM>(S::slow, N, l, S::sy, S::sz) + i * VpLineStride(S::slow, S::sy, S::sz)] = cell[l + i * S::lines];
 }

@@ -20,11 +20,11 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   T                         v[N];
 
   if (cell < count) {
-    UNROLL for (int i = 0; i < N; i++) v[i] = (T)(scale * r[at + i * S::lines]);
+    UNROLL (int i = 0; i < N; i++) v[i] = (T)(scale * r[at + i * S::lines]);
   }
   ContractCell<T, DIM, N>(M, 0, false, s + slot * S::size, l, v);
   if (cell < count) {
-    UNROLL for (int i = 0; i < N; i++) b[at + i * S::lines] = v[i];
+    UNROLL (int i = 0; i < N; i++) b[at + i * S::lines] = v[i];
   }
 }
 
@@ -40,11 +40,11 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   T                         v[N];
 
   if (cell < count) {
-    UNROLL for (int i = 0; i < N; i++) v[i] = x[at + i * S::lines];
+    UNROLL (int i = 0; i < N; i++) v[i] = x[at + i * S::lines];
   }
   ContractCell<T, DIM, N>(M, 0, false, s + slot * S::size, l, v);
   if (cell < count) {
-    UNROLL for (int i = 0; i < N; i++) z[at + i * S::lines] = (add ? z[at + i * S::lines] : 0.) + scale * (double)v[i];
+    UNROLL (int i = 0; i < N; i++) z[at + i * S::lines] = (add ? z[at + i * S::lines] : 0.) + scale * (double)v[i];
   }
 }
 
@@ -93,18 +93,18 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
     LoadCell<double, DIM, N>(f.x + (size_t)in * S::values, X + slot * S::size, l);
     __syncthreads();
     ApplyCell<double, DIM, N>(f, in, X + slot * S::size, Y + slot * S::size, l, r);
-    UNROLL for (int i = 0; i < N; i++) r[i] = rhs[at + i * S::lines] - r[i];
+    UNROLL (int i = 0; i < N; i++) r[i] = rhs[at + i * S::lines] - r[i];
   } else {
-    UNROLL for (int i = 0; i < N; i++) r[i] = rhs[at + i * S::lines];
+    UNROLL (int i = 0; i < N; i++) r[i] = rhs[at + i * S::lines];
   }
-  UNROLL for (int i = 0; i < N; i++) {
+  UNROLL (int i = 0; i < N; i++) {
     r[i] *= scale;
     sum += r[i] * r[i];
     v[i] = (T)r[i];
   }
   ContractCell<T, DIM, N>(M, 0, false, s + slot * S::size, l, v);
   if (index < count) {
-    UNROLL for (int i = 0; i < N; i++) b[at + i * S::lines] = v[i];
+    UNROLL (int i = 0; i < N; i++) b[at + i * S::lines] = v[i];
   }
   BlockSum(index < count ? sum : 0., partial);
 }
@@ -113,9 +113,9 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 template <class T, int N, int C>
 __device__ __forceinline__ void ContractCells(const Matrix<T, N> &M, const T (&in)[C][N], T (&out)[C][N])
 {
-  UNROLL for (int j = 0; j < N; j++) {
-    UNROLL for (int i = 0; i < N; i++) {
-      UNROLL for (int c = 0; c < C; c++) out[c][i] = (j ? out[c][i] : T(0)) + M.a[i * N + j] * in[c][j];
+  UNROLL (int j = 0; j < N; j++) {
+    UNROLL (int i = 0; i < N; i++) {
+      UNROLL (int c = 0; c < C; c++) out[c][i] = (j ? out[c][i] : T(0)) + M.a[i * N + j] * in[c][j];
     }
   }
 }
@@ -130,12 +130,12 @@ __device__ __forceinline__ void ConvertLines(const Matrix<T, N> &M, const T *F, 
   ForLines<N, D>([&](int, int, int place, int in) {
     T u[C][N], w[C][N];
 
-    UNROLL for (int c = 0; c < C; c++) {
-      UNROLL for (int i = 0; i < N; i++) u[c][i] = F[in + c * S::cs(D) + i * step];
+    UNROLL (int c = 0; c < C; c++) {
+      UNROLL (int i = 0; i < N; i++) u[c][i] = F[in + c * S::cs(D) + i * step];
     }
     ContractCells<T, N, C>(M, u, w);
-    UNROLL for (int c = 0; c < C; c++) {
-      UNROLL for (int i = 0; i < N; i++) to(place + S::spread(D, c) * S::values, in + c * S::cs(D), i, w[c][i]);
+    UNROLL (int c = 0; c < C; c++) {
+      UNROLL (int i = 0; i < N; i++) to(place + S::spread(D, c) * S::values, in + c * S::cs(D), i, w[c][i]);
     }
   });
 }
@@ -208,8 +208,8 @@ __device__ __forceinline__ double EnterConverted(const Matrix<T, N> &M, const Ti
   __syncthreads();
   ForLines<N, 0>([&](int k, int, int, int in) {
     ContractCells<T, N, C>(M, r[k], w);
-    UNROLL for (int c = 0; c < C; c++) {
-      UNROLL for (int i = 0; i < N; i++) F[in + c * S::cs(0) + i] = w[c][i];
+    UNROLL (int c = 0; c < C; c++) {
+      UNROLL (int i = 0; i < N; i++) F[in + c * S::cs(0) + i] = w[c][i];
     }
   });
   __syncthreads();
@@ -243,8 +243,7 @@ __global__ void __launch_bounds__(Tile<N>::threads, Tile<N>::least)
     PrefetchTile<N>(rhs + at + ahead);
   }
   if constexpr (N < VP_THIN_LEAST) BlockSum(EnterSame<SCALED>(t, f, first, G0, G1, G2, scale, X, Y, b + at), partial);
-  else
-    BlockSum(EnterConverted<SCALED>(M, t, f, first, G0, G1, G2, scale, X, Y, b + at), partial);
+  else BlockSum(EnterConverted<SCALED>(M, t, f, first, G0, G1, G2, scale, X, Y, b + at), partial);
 }
 
 template <class T, int DIM, int N>
@@ -299,8 +298,8 @@ struct Conversions {
 
     PetscFunctionBegin;
     if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-    EnterResidual<T, DIM, N><<<VpBlocks(count, S::cells), S::threads, 0, VpCudaStream>>>(plan->enter, field, cell.List(part), count, scale, f, b,
-                                                                             (double *)plan->partial.p + *blocks);
+    EnterResidual<T, DIM, N><<<VpBlocks(count, S::cells), S::threads, 0, VpCudaStream>>>(plan->enter, field, cell.List(part), count, scale,
+                                                                                         f, b, (double *)plan->partial.p + *blocks);
     VpCudaLaunched("enter_residual");
     *blocks += VpBlocks(count, S::cells);
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -315,8 +314,8 @@ struct Conversions {
     PetscFunctionBegin;
     if (!count) PetscFunctionReturn(PETSC_SUCCESS);
     VpCudaCall(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(2 * Tile<N>::bytes)));
-    kernel<<<count, Tile<N>::threads, 2 * Tile<N>::bytes, VpCudaStream>>>(plan->enter, tiles->tables, field, tiles->tile.List(part),
-                                                                          tiles->tile.start, scale, f, b, (double *)plan->partial.p + *blocks);
+    kernel<<<count, Tile<N>::threads, 2 * Tile<N>::bytes, VpCudaStream>>>(
+      plan->enter, tiles->tables, field, tiles->tile.List(part), tiles->tile.start, scale, f, b, (double *)plan->partial.p + *blocks);
     VpCudaLaunched("enter_residual on tiles");
     *blocks += count;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -350,8 +349,8 @@ struct Conversions {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode InResidual(const VpView *view, const VpView *outer, double scale, const double *x, VpGhosts ghosts,
-                                   const double *f, void *b, double *norm2)
+  static PetscErrorCode InResidual(const VpView *view, const VpView *outer, double scale, const double *x, VpGhosts ghosts, const double *f,
+                                   void *b, double *norm2)
   {
     ConvertPlan<T, N> *plan = NULL;
     Parts              all;
@@ -364,8 +363,7 @@ struct Conversions {
     PetscCall(Plan(view, &plan));
     all.n[VP_INNER] = view->nown;
     if (x) PetscCall(Subtract(plan, outer, view->nown, scale, x, ghosts, f, (T *)b, &blocks));
-    else
-      PetscCall(Cells(plan, Field<double>(outer, NULL, NULL), all, VP_INNER, scale, f, (T *)b, &blocks));
+    else PetscCall(Cells(plan, Field<double>(outer, NULL, NULL), all, VP_INNER, scale, f, (T *)b, &blocks));
     if (!norm2) PetscFunctionReturn(PETSC_SUCCESS);
     FinalSum<<<1, VP_MAX_THREADS, 0, VpCudaStream>>>(blocks, (double *)plan->partial.p);
     VpCudaLaunched("final sum");

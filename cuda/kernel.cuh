@@ -5,20 +5,20 @@
 
 extern cudaStream_t VpCudaStream;
 
-#define VpCudaCall(...)                                                                                                                    \
-  do {                                                                                                                                     \
-    cudaError_t error_ = (__VA_ARGS__);                                                                                                    \
-    PetscCheck(error_ == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA: %s", cudaGetErrorString(error_));                             \
+#define VpCudaCall(...) \
+  do { \
+    cudaError_t error_ = (__VA_ARGS__); \
+    PetscCheck(error_ == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA: %s", cudaGetErrorString(error_)); \
   } while (0)
 
 /* says after a launch whether it was possible */
-#define VpCudaLaunched(kernel)                                                                                                             \
-  do {                                                                                                                                     \
-    cudaError_t error_ = cudaGetLastError();                                                                                               \
-    PetscCheck(error_ == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA kernel %s: %s", kernel, cudaGetErrorString(error_));           \
+#define VpCudaLaunched(kernel) \
+  do { \
+    cudaError_t error_ = cudaGetLastError(); \
+    PetscCheck(error_ == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA kernel %s: %s", kernel, cudaGetErrorString(error_)); \
   } while (0)
 
-#define UNROLL _Pragma("unroll")
+#define UNROLL(...) _Pragma("unroll") for (__VA_ARGS__)
 
 /* threads of a block at most, and where nothing speaks for another number; blocks of a launch whose threads loop over items */
 enum { VP_MAX_THREADS = 1024, VP_THREADS = 256, VP_MAX_LOOPING = 65536 };
@@ -69,8 +69,8 @@ template <class T, int D, class F>
 PetscErrorCode VpCudaForDegree(int degree, F f)
 {
   switch (degree) {
-#define VP_DEGREE(k)                                                                                                                       \
-  case k:                                                                                                                                  \
+#define VP_DEGREE(k) \
+  case k: \
     return f(Kind<T, D, k + 1>());
 #ifdef VP_DEGREES /* tests/bench/shapes.py compiles only some */
     VP_DEGREES
@@ -123,7 +123,7 @@ struct VpArray {
 PetscErrorCode VpCudaAlloc(size_t bytes, const char *what, void **p);
 PetscErrorCode VpCudaPlace(const void *host, size_t bytes, const char *what, VpArray *);
 PetscErrorCode VpCudaUpload(const void *host, size_t bytes, void *device); /* waits */
-PetscErrorCode VpCudaFetch(const void *device, size_t bytes, void *host); /* waits */
+PetscErrorCode VpCudaFetch(const void *device, size_t bytes, void *host);  /* waits */
 
 /* nccl.cu */
 extern "C" const VpLinks VpCudaLinks;

@@ -21,7 +21,7 @@ struct PatchTables {
   T                    add[2][2][N];                   /* [side][trace][n] what the traces beyond a side in z add */
   T                    lambda[m];                      /* eigenvalues along x */
   T                    trace[2][2][nt];                /* [end][value, slope] from coefficients to traces */
-  int                  same[3]; /* the direction whose matrices a direction takes; all take those of x if they are equal, to spare the cache */
+  int same[3]; /* the direction whose matrices a direction takes; all take those of x if they are equal, to spare the cache */
 };
 template <class T, int N>
 struct EdgeTables {
@@ -35,21 +35,21 @@ __device__ __forceinline__ void Forward(Entry F, T (&v)[R][2 * N])
 {
   T s[R][N], d[R][N];
 
-  UNROLL for (int r = 0; r < R; r++) {
-    UNROLL for (int i = 0; i < N; i++) {
+  UNROLL (int r = 0; r < R; r++) {
+    UNROLL (int i = 0; i < N; i++) {
       const T w = Map::sign(i) < 0 ? -v[r][N + Map::index(i)] : v[r][N + Map::index(i)];
       s[r][i] = v[r][i] + w;
       d[r][i] = v[r][i] - w;
     }
   }
-  UNROLL for (int j = 0; j < N; j++) {
-    UNROLL for (int i = 0; i < N; i++) {
-      UNROLL for (int r = 0; r < R; r++) v[r][2 * j] = (i ? v[r][2 * j] : T(0)) + F(0, j, i) * s[r][i];
+  UNROLL (int j = 0; j < N; j++) {
+    UNROLL (int i = 0; i < N; i++) {
+      UNROLL (int r = 0; r < R; r++) v[r][2 * j] = (i ? v[r][2 * j] : T(0)) + F(0, j, i) * s[r][i];
     }
   }
-  UNROLL for (int j = 0; j < N; j++) {
-    UNROLL for (int i = 0; i < N; i++) {
-      UNROLL for (int r = 0; r < R; r++) v[r][2 * j + 1] = (i ? v[r][2 * j + 1] : T(0)) + F(1, j, i) * d[r][i];
+  UNROLL (int j = 0; j < N; j++) {
+    UNROLL (int i = 0; i < N; i++) {
+      UNROLL (int r = 0; r < R; r++) v[r][2 * j + 1] = (i ? v[r][2 * j + 1] : T(0)) + F(1, j, i) * d[r][i];
     }
   }
 }
@@ -60,18 +60,18 @@ __device__ __forceinline__ void Backward(Entry B, T (&v)[R][2 * N])
 {
   T even[R][N], odd[R][N];
 
-  UNROLL for (int i = 0; i < N; i++) {
-    UNROLL for (int j = 0; j < N; j++) {
-      UNROLL for (int r = 0; r < R; r++) even[r][i] = (j ? even[r][i] : T(0)) + B(0, i, j) * v[r][2 * j];
+  UNROLL (int i = 0; i < N; i++) {
+    UNROLL (int j = 0; j < N; j++) {
+      UNROLL (int r = 0; r < R; r++) even[r][i] = (j ? even[r][i] : T(0)) + B(0, i, j) * v[r][2 * j];
     }
   }
-  UNROLL for (int i = 0; i < N; i++) {
-    UNROLL for (int j = 0; j < N; j++) {
-      UNROLL for (int r = 0; r < R; r++) odd[r][i] = (j ? odd[r][i] : T(0)) + B(1, i, j) * v[r][2 * j + 1];
+  UNROLL (int i = 0; i < N; i++) {
+    UNROLL (int j = 0; j < N; j++) {
+      UNROLL (int r = 0; r < R; r++) odd[r][i] = (j ? odd[r][i] : T(0)) + B(1, i, j) * v[r][2 * j + 1];
     }
   }
-  UNROLL for (int r = 0; r < R; r++) {
-    UNROLL for (int i = 0; i < N; i++) {
+  UNROLL (int r = 0; r < R; r++) {
+    UNROLL (int i = 0; i < N; i++) {
       v[r][i] = even[r][i] + odd[r][i];
       v[r][N + Map::index(i)] = Map::sign(i) < 0 ? odd[r][i] - even[r][i] : even[r][i] - odd[r][i];
     }
@@ -96,8 +96,8 @@ __device__ __forceinline__ void TurnAround(T (&v)[R][2 * N])
 {
   typedef Mirror<N, VpThinLayers(N, 3)> Map;
 
-  UNROLL for (int r = 0; r < R; r++) {
-    UNROLL for (int i = 0; i < N; i++) {
+  UNROLL (int r = 0; r < R; r++) {
+    UNROLL (int i = 0; i < N; i++) {
       const T a = v[r][i], b = v[r][N + Map::index(i)];
       v[r][i] = Map::sign(i) < 0 ? -b : b;
       v[r][N + Map::index(i)] = Map::sign(i) < 0 ? -a : a;
@@ -113,10 +113,10 @@ __device__ __forceinline__ void Full(const M &a, const T (&v)[R][2 * N], Out out
 #pragma unroll(N > VP_UNROLLED_N ? 1 : 2 * N)
   for (int i = 0; i < 2 * N; i++) {
     T w[R];
-    UNROLL for (int j = 0; j < 2 * N; j++) {
-      UNROLL for (int r = 0; r < R; r++) w[r] = (j ? w[r] : T(0)) + a[i * 2 * N + j] * v[r][j];
+    UNROLL (int j = 0; j < 2 * N; j++) {
+      UNROLL (int r = 0; r < R; r++) w[r] = (j ? w[r] : T(0)) + a[i * 2 * N + j] * v[r][j];
     }
-    UNROLL for (int r = 0; r < R; r++) out(r, i, w[r]);
+    UNROLL (int r = 0; r < R; r++) out(r, i, w[r]);
   }
 }
 
@@ -133,8 +133,8 @@ __device__ __forceinline__ void ToModes(const PatchTables<T, N> &t, const Edges 
     }
   }
   ForwardInside<D>(t, v);
-  UNROLL for (int i = 0; i < 2 * N; i++) {
-    UNROLL for (int r = 0; r < R; r++) out(r, i, v[r][i]);
+  UNROLL (int i = 0; i < 2 * N; i++) {
+    UNROLL (int r = 0; r < R; r++) out(r, i, v[r][i]);
   }
 }
 template <int D, class T, int N, int R, class Edges, class Out>
@@ -147,15 +147,14 @@ __device__ __forceinline__ void FromModes(const PatchTables<T, N> &t, const Edge
       Full<T, N, R>(e.B[D], v, [=](int r, int i, T w) {
         const int at = i % N;
         if (kind == 2) out(r, (i < N ? N : 0) + Map::index(at), Map::sign(at) < 0 ? -w : w);
-        else
-          out(r, i, w);
+        else out(r, i, w);
       });
       return;
     }
   }
   BackwardInside<D>(t, v);
-  UNROLL for (int i = 0; i < 2 * N; i++) {
-    UNROLL for (int r = 0; r < R; r++) out(r, i, v[r][i]);
+  UNROLL (int i = 0; i < 2 * N; i++) {
+    UNROLL (int r = 0; r < R; r++) out(r, i, v[r][i]);
   }
 }
 

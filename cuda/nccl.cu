@@ -7,11 +7,11 @@
 #include <cstring>
 
 #if defined(VP_HAVE_NCCL)
-#include <dlfcn.h>
-#include <nccl.h>
+  #include <dlfcn.h>
+  #include <nccl.h>
 
 static struct {
-  void *library;
+  void                         *library;
   decltype(&ncclGetUniqueId)    GetUniqueId;
   decltype(&ncclCommInitRank)   CommInitRank;
   decltype(&ncclCommDestroy)    CommDestroy;
@@ -22,11 +22,11 @@ static struct {
   decltype(&ncclGetErrorString) GetErrorString;
 } nccl;
 
-#define NcclCall(...)                                                                                                                      \
-  do {                                                                                                                                     \
-    ncclResult_t result_ = (__VA_ARGS__);                                                                                                  \
-    PetscCheck(result_ == ncclSuccess, PETSC_COMM_SELF, PETSC_ERR_LIB, "NCCL: %s", nccl.GetErrorString(result_));                          \
-  } while (0)
+  #define NcclCall(...) \
+    do { \
+      ncclResult_t result_ = (__VA_ARGS__); \
+      PetscCheck(result_ == ncclSuccess, PETSC_COMM_SELF, PETSC_ERR_LIB, "NCCL: %s", nccl.GetErrorString(result_)); \
+    } while (0)
 
 struct Link {
   ncclComm_t   comm;

@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   ApplyCell<T, DIM, N>(f, cell, X + slot * S::size, Y + slot * S::size, l, v);
   if (at < count) {
     const size_t to = (size_t)cell * S::values + l;
-    UNROLL for (int i = 0; i < N; i++) y[to + i * S::lines] = b ? b[to + i * S::lines] - v[i] : v[i];
+    UNROLL (int i = 0; i < N; i++) y[to + i * S::lines] = b ? b[to + i * S::lines] - v[i] : v[i];
   }
 }
 
@@ -59,8 +59,8 @@ struct Operator {
 
     PetscFunctionBegin;
     if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-    ApplyCells<T, DIM, N><<<VpBlocks(count, S::cells), S::threads, 0, VpCudaStream>>>(f, cell.List(part), cell.start, count,
-                                                                                              (const T *)b, (T *)y);
+    ApplyCells<T, DIM, N>
+      <<<VpBlocks(count, S::cells), S::threads, 0, VpCudaStream>>>(f, cell.List(part), cell.start, count, (const T *)b, (T *)y);
     VpCudaLaunched("apply");
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -37,10 +37,10 @@ __device__ __forceinline__ Pack<T, 2> TracePair(const PatchTables<T, N> &t, int 
     pair.a[1] = Value<AGAIN>(line + step);
   } else {
     T u[nt];
-    UNROLL for (int i = 0; i < nt; i++) u[i] = Value<AGAIN>(line + i * step);
-    UNROLL for (int f = 0; f < 2; f++) {
+    UNROLL (int i = 0; i < nt; i++) u[i] = Value<AGAIN>(line + i * step);
+    UNROLL (int f = 0; f < 2; f++) {
       pair.a[f] = t.trace[end][f][0] * u[0];
-      UNROLL for (int i = 1; i < nt; i++) pair.a[f] += t.trace[end][f][i] * u[i];
+      UNROLL (int i = 1; i < nt; i++) pair.a[f] += t.trace[end][f][i] * u[i];
     }
   }
   return pair;
@@ -71,8 +71,7 @@ struct PatchThread {
   static __device__ __forceinline__ void Sync()
   {
     if (S::warp) __syncwarp();
-    else
-      __syncthreads();
+    else __syncthreads();
   }
   __device__ __forceinline__ int Line(int r) const
   {
@@ -115,21 +114,21 @@ struct PatchThread {
   {
     Pair px[R][2], py[R][2];
 
-    UNROLL for (int r = 0; r < R; r++) {
+    UNROLL (int r = 0; r < R; r++) {
       const int l = Line(r), i = l % m, j = l / m, ci = i >= N, cj = j >= N, q = ci + 2 * cj, at = (j - cj * N) * layer;
-      UNROLL for (int s = 0; s < 2; s++) {
+      UNROLL (int s = 0; s < 2; s++) {
         px[r][s] = TracePair<AGAIN, T, N>(t, 1 - s, beyond[4 * s + q] + at + (i - ci * N) * N, 1);
         py[r][s] = TracePair<AGAIN, T, N>(t, 1 - s, beyond[8 + 4 * s + q] + at + i - ci * N, N);
       }
     }
     LoadB(b);
-    UNROLL for (int r = 0; r < R; r++) {
+    UNROLL (int r = 0; r < R; r++) {
       const int l = LineZ(r);
-      UNROLL for (int s = 0; s < 2; s++) end[r][s] = TracePair<AGAIN, T, N>(t, 1 - s, beyond[16 + 4 * s + l / layer] + l % layer, layer);
+      UNROLL (int s = 0; s < 2; s++) end[r][s] = TracePair<AGAIN, T, N>(t, 1 - s, beyond[16 + 4 * s + l / layer] + l % layer, layer);
     }
-    UNROLL for (int r = 0; r < R; r++) {
+    UNROLL (int r = 0; r < R; r++) {
       const int l = Line(r);
-      UNROLL for (int s = 0; s < 2; s++) {
+      UNROLL (int s = 0; s < 2; s++) {
         *(Pair *)(sides + (s * m + l % m) * S::sf + l / m * 2) = px[r][s];
         *(Pair *)(sides + ((2 + s) * m + l % m) * S::sf + l / m * 2) = py[r][s];
       }
@@ -139,16 +138,15 @@ struct PatchThread {
   /* v = the z lines of b */
   __device__ __forceinline__ void LoadB(const T *b)
   {
-    UNROLL for (int r = 0; r < (S::adjacent ? 1 : R); r++) {
+    UNROLL (int r = 0; r < (S::adjacent ? 1 : R); r++) {
       const int l = LineZ(r);
-      UNROLL for (int c = 0; c < 2; c++) {
+      UNROLL (int c = 0; c < 2; c++) {
         const T *from = b + (size_t)__ldg(cells + l / layer + 4 * c) * S::values + l % layer;
-        UNROLL for (int i = 0; i < N; i++) {
+        UNROLL (int i = 0; i < N; i++) {
           if constexpr (S::adjacent) {
             const Lines lines = LoadNow((const Lines *)(from + i * layer));
-            UNROLL for (int k = 0; k < R; k++) v[k][c * N + i] = lines.a[k];
-          } else
-            v[r][c * N + i] = LoadNow(from + i * layer);
+            UNROLL (int k = 0; k < R; k++) v[k][c * N + i] = lines.a[k];
+          } else v[r][c * N + i] = LoadNow(from + i * layer);
         }
       }
     }
@@ -159,15 +157,15 @@ struct PatchThread {
   {
     constexpr int W = 16 / sizeof(T) / 2; /* pairs at once */
 
-    UNROLL for (int r = 0; r < R; r++) {
+    UNROLL (int r = 0; r < R; r++) {
       const int l = LineZ(r), ix = l % N, iy = l / N % N, cx = l / layer & 1, cy = l / layer >> 1;
       const int l0 = S::adjacent ? LineZ(0) : l, y = (l0 / layer >> 1) * N + l0 / N % N; /* adjacent lines have the same y and load once */
       const T  *gx = table + PatchTable<N>::add + (cx * N + ix) * 2, *gy = table + PatchTable<N>::add + ((2 + cy) * N + iy) * 2;
       const T   gx0 = __ldg(gx), gx1 = __ldg(gx + 1), gy0 = __ldg(gy), gy1 = __ldg(gy + 1);
       const T  *hx = sides + ((l0 / layer & 1) * m + y) * S::sf, *hy = sides + ((2 + cy) * m + cx * N + ix) * S::sf;
-      UNROLL for (int i = 0; i < m; i += W) {
+      UNROLL (int i = 0; i < m; i += W) {
         const Pack<T, 2 *W> px = *(const Pack<T, 2 * W> *)(hx + 2 * i), py = *(const Pack<T, 2 * W> *)(hy + 2 * i);
-        UNROLL for (int k = 0; k < W; k++) {
+        UNROLL (int k = 0; k < W; k++) {
           v[r][i + k] -= gx0 * px.a[2 * k];
           v[r][i + k] -= gx1 * px.a[2 * k + 1];
           v[r][i + k] -= gy0 * py.a[2 * k];
@@ -175,9 +173,9 @@ struct PatchThread {
         }
       }
     }
-    UNROLL for (int i = 0; i < N; i++) {
-      UNROLL for (int f = 0; f < 2; f++) {
-        UNROLL for (int r = 0; r < R; r++) {
+    UNROLL (int i = 0; i < N; i++) {
+      UNROLL (int f = 0; f < 2; f++) {
+        UNROLL (int r = 0; r < R; r++) {
           v[r][i] -= t.add[0][f][i] * end[r][0].a[f];
           v[r][N + i] -= t.add[1][f][i] * end[r][1].a[f];
         }
@@ -190,29 +188,28 @@ struct PatchThread {
   {
     if constexpr (S::adjacent && inside) {
       ForwardInside<2>(t, v);
-      UNROLL for (int i = 0; i < m; i++) {
+      UNROLL (int i = 0; i < m; i++) {
         Lines lines;
-        UNROLL for (int r = 0; r < R; r++) lines.a[r] = v[r][i];
+        UNROLL (int r = 0; r < R; r++) lines.a[r] = v[r][i];
         *(Lines *)(values + LineZ(0) + S::sz * i) = lines;
       }
-    } else
-      ToModes<2>(t, edges, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
+    } else ToModes<2>(t, edges, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
     Sync();
   }
   __device__ __forceinline__ void ReadY()
   {
-    UNROLL for (int r = 0; r < R; r++) {
-      UNROLL for (int i = 0; i < m; i++) v[r][i] = LineY(r)[i % N * N + i / N * 2 * layer];
+    UNROLL (int r = 0; r < R; r++) {
+      UNROLL (int i = 0; i < m; i++) v[r][i] = LineY(r)[i % N * N + i / N * 2 * layer];
     }
   }
   __device__ __forceinline__ void ReadX()
   {
     typedef Pack<T, S::width> P;
 
-    UNROLL for (int r = 0; r < R; r++) {
-      UNROLL for (int i = 0; i < m; i += S::width) {
+    UNROLL (int r = 0; r < R; r++) {
+      UNROLL (int i = 0; i < m; i += S::width) {
         const P p = *(const P *)(LineX(r) + i % N + i / N * layer);
-        UNROLL for (int k = 0; k < S::width; k++) v[r][i + k] = p.a[k];
+        UNROLL (int k = 0; k < S::width; k++) v[r][i + k] = p.a[k];
       }
     }
   }
@@ -220,10 +217,10 @@ struct PatchThread {
   {
     typedef Pack<T, S::width> P;
 
-    UNROLL for (int r = 0; r < R; r++) {
-      UNROLL for (int i = 0; i < m; i += S::width) {
+    UNROLL (int r = 0; r < R; r++) {
+      UNROLL (int i = 0; i < m; i += S::width) {
         P p;
-        UNROLL for (int k = 0; k < S::width; k++) p.a[k] = v[r][i + k];
+        UNROLL (int k = 0; k < S::width; k++) p.a[k] = v[r][i + k];
         *(P *)(LineX(r) + i % N + i / N * layer) = p;
       }
     }
@@ -237,12 +234,11 @@ struct PatchThread {
     if (!inside && kx) {
       ToModes<0>(t, edges, kx, v, write);
       ReadX();
-    } else
-      ForwardInside<0>(t, v);
-    UNROLL for (int r = 0; r < R; r++) {
+    } else ForwardInside<0>(t, v);
+    UNROLL (int r = 0; r < R; r++) {
       const int l = Line(r), y = l / S::x.place % N + l / S::x.cell % 2 * N, z = l / S::x.z % m;
       const T  *lambda = table + PatchTable<N>::lambda, rest = __ldg(lambda + (2 + !!ky) * m + y) + __ldg(lambda + (4 + !!kz) * m + z);
-      UNROLL for (int i = 0; i < m; i++) v[r][i] *= Reciprocal((inside || !kx ? t.lambda[i] : __ldg(lambda + m + i)) + rest);
+      UNROLL (int i = 0; i < m; i++) v[r][i] *= Reciprocal((inside || !kx ? t.lambda[i] : __ldg(lambda + m + i)) + rest);
     }
     if (!inside && kx) FromModes<0>(t, edges, kx, v, write);
     else {
@@ -253,12 +249,12 @@ struct PatchThread {
   }
   __device__ __forceinline__ void ReadZ()
   {
-    UNROLL for (int i = 0; i < m; i++) {
+    UNROLL (int i = 0; i < m; i++) {
       if constexpr (S::adjacent) {
         const Lines lines = *(const Lines *)(values + LineZ(0) + S::sz * i);
-        UNROLL for (int r = 0; r < R; r++) v[r][i] = lines.a[r];
+        UNROLL (int r = 0; r < R; r++) v[r][i] = lines.a[r];
       } else {
-        UNROLL for (int r = 0; r < R; r++) v[r][i] = values[LineZ(r) + S::sz * i];
+        UNROLL (int r = 0; r < R; r++) v[r][i] = values[LineZ(r) + S::sz * i];
       }
     }
   }
@@ -268,14 +264,14 @@ struct PatchThread {
     T *to[R][2];
 
     ReadZ();
-    UNROLL for (int r = 0; r < R; r++) {
-      UNROLL for (int c = 0; c < 2; c++) to[r][c] = Cell(LineZ(r) / layer + 4 * c, true) + LineZ(r) % layer;
+    UNROLL (int r = 0; r < R; r++) {
+      UNROLL (int c = 0; c < 2; c++) to[r][c] = Cell(LineZ(r) / layer + 4 * c, true) + LineZ(r) % layer;
     }
     if constexpr (S::adjacent && inside) {
       BackwardInside<2>(t, v);
-      UNROLL for (int i = 0; active && i < m; i++) {
+      UNROLL (int i = 0; active && i < m; i++) {
         Lines lines;
-        UNROLL for (int r = 0; r < R; r++) lines.a[r] = v[r][i];
+        UNROLL (int r = 0; r < R; r++) lines.a[r] = v[r][i];
         *(Lines *)(to[0][i / N] + i % N * layer) = lines;
       }
     } else
@@ -360,13 +356,9 @@ struct PatchList {
 template <class T>
 static PatchWork<T> WorkOn(const PatchList &list, const VpArray &table, const void *b, void *const x[2])
 {
-  return {(const T *)table.p,
-          (const T *)b,
-          (T *)x[0],
-          (T *)x[1],
-          (const PatchCells *)list.cells.p,
-          (const PatchCovers *)list.covers.p,
-          (const uint8_t *)list.kinds.p};
+  return {
+    (const T *)table.p,           (const T *)b, (T *)x[0], (T *)x[1], (const PatchCells *)list.cells.p, (const PatchCovers *)list.covers.p,
+    (const uint8_t *)list.kinds.p};
 }
 
 template <class T, int N, class Edges>

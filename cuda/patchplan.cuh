@@ -52,7 +52,7 @@ static __global__ void ListPatches(const int32_t *patch, const int32_t *neighbor
 template <class T, int N>
 struct SweepSetup {
   typedef Mirror<N, VpThinLayers(N, 3)> Map;
-  static constexpr int       m = 2 * N;
+  static constexpr int                  m = 2 * N;
 
   const VpView      *view;
   const VpPatchView *patches;
@@ -154,7 +154,8 @@ struct SweepSetup {
 
     PetscFunctionBegin;
     PetscCall(VpCudaAlloc((size_t)count, "kinds of patches", &device.p));
-    FindKinds<<<VpBlocks(count, VP_THREADS), VP_THREADS, 0, VpCudaStream>>>(patches->type, patches->common, first, count, (uint8_t *)device.p);
+    FindKinds<<<VpBlocks(count, VP_THREADS), VP_THREADS, 0, VpCudaStream>>>(patches->type, patches->common, first, count,
+                                                                            (uint8_t *)device.p);
     VpCudaLaunched("kinds of patches");
     PetscCall(VpCudaFetch(device.p, (size_t)count, kind));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -171,8 +172,8 @@ struct SweepSetup {
     PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCells), "cells of patches", &list->cells.p));
     PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCovers), "covers of patches", &list->covers.p));
     ListPatches<<<VpBlocks(list->n, 8), dim3(32, 8), 0, VpCudaStream>>>(patches->patch, view->neighbor, patches->cover,
-                                                                     (const int32_t *)device.p, list->n, (PatchCells *)list->cells.p,
-                                                                     (PatchCovers *)list->covers.p);
+                                                                        (const int32_t *)device.p, list->n, (PatchCells *)list->cells.p,
+                                                                        (PatchCovers *)list->covers.p);
     VpCudaLaunched("list patches");
     VpCudaCall(cudaStreamSynchronize(VpCudaStream)); /* the list goes */
     PetscFunctionReturn(PETSC_SUCCESS);

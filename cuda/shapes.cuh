@@ -18,12 +18,12 @@ __host__ __device__ constexpr int DigitStride(int order, int i, const int (&radi
 /* patch.cuh */
 template <class T, int DIM, int N>
 struct PatchShape {
-  static constexpr int rounds = N > 16 ? 2 : 1;                            /* lines of a thread in each direction */
-  static constexpr int patches = Max(1, 128 * rounds / (4 * N * N));       /* of a block */
+  static constexpr int rounds = N > 16 ? 2 : 1;                              /* lines of a thread in each direction */
+  static constexpr int patches = Max(1, 128 * rounds / (4 * N * N));         /* of a block */
   static constexpr int least = Max(1, 768 * rounds / (4 * N * N * patches)); /* blocks of a multiprocessor, which bounds the registers */
-  static constexpr int width = 1;                                          /* values that a thread reads at once along x */
-  static constexpr int sz = 4 * N * N + 1;                                 /* from value to value along z */
-  static constexpr int stride = (2 * N - 1) * sz + 4 * N * N;              /* from patch to patch */
+  static constexpr int width = 1;                                            /* values that a thread reads at once along x */
+  static constexpr int sz = 4 * N * N + 1;                                   /* from value to value along z */
+  static constexpr int stride = (2 * N - 1) * sz + 4 * N * N;                /* from patch to patch */
   static constexpr int y = 132, x = 321; /* orders of the lines along y and x; their digits are the place in a cell, the cell, z */
   static constexpr int sf = 4 * N + 4;   /* from line to line of traces */
 };
@@ -42,17 +42,17 @@ struct AnyPatchShape {
 /* tile.cuh */
 template <class T, int DIM, int N>
 struct TileShape {
-  static constexpr int bits = 3;  /* a tile has 2^bits cells */
-  static constexpr int along = 0; /* a tile has as many threads as lines along this direction */
-  static constexpr int least = 2; /* blocks of a multiprocessor, which bounds the registers */
+  static constexpr int bits = 3;                                             /* a tile has 2^bits cells */
+  static constexpr int along = 0;                                            /* a tile has as many threads as lines along this direction */
+  static constexpr int least = 2;                                            /* blocks of a multiprocessor, which bounds the registers */
   static constexpr int sz = N * N, cx = N * N * N, cy = 2 * cx, cz = 2 * cy; /* from value to value along z; from cell to cell */
   static constexpr int x = 1234, y = 1234; /* orders of the lines along x and y; digits 1, 2 are the place in a cell, 3, 4 the cell */
 };
 
-#define VP_SHAPE(kernel, T, DIM, N, ...)                                                                                                   \
-  template <>                                                                                                                              \
-  struct kernel##Shape<T, DIM, N> {                                                                                                        \
-    static constexpr int __VA_ARGS__;                                                                                                      \
+#define VP_SHAPE(kernel, T, DIM, N, ...) \
+  template <> \
+  struct kernel##Shape<T, DIM, N> { \
+    static constexpr int __VA_ARGS__; \
   };
 #ifndef VP_SHAPES
   #define VP_SHAPES "shapes.def"

@@ -88,13 +88,13 @@ struct Smoother {
 
   static PetscErrorCode Settling(const VpPatchView *patches, int32_t count, unsigned done, void *const x[2])
   {
-    const int full = 16384, warps = 8; /* of a device that they keep busy, of a block */
+    const int full = 16384, warps = 8;                                             /* of a device that they keep busy, of a block */
     const int each = PetscClipInterval(count / full, 1, 32), cells = warps * each; /* of a warp, of a block */
 
     PetscFunctionBegin;
     if (!count) PetscFunctionReturn(PETSC_SUCCESS);
     Settle<T><<<VpBlocks(count, cells), dim3(32, warps), 0, VpCudaStream>>>(Power(N, DIM), count, each, done, patches->cover, (T *)x[0],
-                                                                             (const T *)x[1]);
+                                                                            (const T *)x[1]);
     VpCudaLaunched("settle");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -103,8 +103,8 @@ struct Smoother {
   {
     PetscFunctionBegin;
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-    Current<T>
-      <<<VpLoopingBlocks(n, 4), dim3(64, 4), 0, VpCudaStream>>>(Power(N, DIM), n, list, done, patches->cover, (const T *)x[0], (const T *)x[1], (T *)to);
+    Current<T><<<VpLoopingBlocks(n, 4), dim3(64, 4), 0, VpCudaStream>>>(Power(N, DIM), n, list, done, patches->cover, (const T *)x[0],
+                                                                        (const T *)x[1], (T *)to);
     VpCudaLaunched("current values");
     PetscFunctionReturn(PETSC_SUCCESS);
   }

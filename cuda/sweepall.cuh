@@ -13,8 +13,8 @@ template <class T, int N>
 struct SweepAllPlan : VpPlan {
   int                  blocks = 0; /* 0: there are patches of other sorts, or too many */
   CommonPatches<T, N> *common;
-  SweepOrder order;
-  PatchList  list;
+  SweepOrder           order;
+  PatchList            list;
 };
 
 template <class T, int N>
@@ -90,8 +90,8 @@ struct SweepAllSetup {
 };
 
 template <class T, int N>
-static PetscErrorCode SweepAll(const VpView *view, const VpPatchView *patches, int n, const int order[], const int32_t start[], VpGhosts ghosts,
-                               const void *b, void *const x[2], PetscBool *did)
+static PetscErrorCode SweepAll(const VpView *view, const VpPatchView *patches, int n, const int order[], const int32_t start[],
+                               VpGhosts ghosts, const void *b, void *const x[2], PetscBool *did)
 {
   const SweepSetup<T, N> setup = {view, patches};
   SweepAllPlan<T, N>    *plan = NULL;

@@ -11,7 +11,7 @@ struct Matrix {
 /* Several cells a block. Value (x, y, z) of a cell is at x + sy y + sz z; sy is odd, so that lines along x begin in different banks. */
 template <int DIM, int N>
 struct CellShape {
-  static constexpr int wanted = 128;                                       /* threads of a block, if a cell has no more lines */
+  static constexpr int wanted = 128; /* threads of a block, if a cell has no more lines */
   static constexpr int lines = Power(N, DIM - 1), cells = Max(1, wanted / lines), threads = cells * lines;
   static constexpr int sy = N | 1, sz = N * sy, size = DIM == 3 ? N * sz : N * sy;
   static constexpr int slow = DIM - 1, values = Power(N, DIM);
@@ -23,12 +23,12 @@ __device__ __forceinline__ void Contract(const Matrix<T, N> &M, bool odd_signs, 
 {
   const T sign = odd_signs ? T(-1) : T(1);
 
-  UNROLL for (int i = 0; i < N; i++) out[i] = T(0);
-  UNROLL for (int j = 0; j < N; j++) {
+  UNROLL (int i = 0; i < N; i++) out[i] = T(0);
+  UNROLL (int j = 0; j < N; j++) {
     const T v = j % 2 ? sign * in[j] : in[j];
-    UNROLL for (int i = 0; i < N; i++) out[i] += M.a[i * N + j] * v;
+    UNROLL (int i = 0; i < N; i++) out[i] += M.a[i * N + j] * v;
   }
-  UNROLL for (int i = 1; i < N; i += 2) out[i] *= sign;
+  UNROLL (int i = 1; i < N; i += 2) out[i] *= sign;
 }
 
 /* Writes M v to p with a stride, v being a line in registers. `mirror` takes the matrix mirrored about the middle of the cell: if `swaps`
@@ -38,9 +38,9 @@ __device__ __forceinline__ void ContractTo(const Matrix<T, N> &M, bool mirror, b
 {
   T v[N], w[N];
 
-  UNROLL for (int i = 0; i < N; i++) v[i] = mirror && swaps ? in[N - 1 - i] : in[i];
+  UNROLL (int i = 0; i < N; i++) v[i] = mirror && swaps ? in[N - 1 - i] : in[i];
   Contract(M, mirror && !swaps, v, w);
-  UNROLL for (int i = 0; i < N; i++) p[i * stride] = mirror && swaps ? w[N - 1 - i] : w[i];
+  UNROLL (int i = 0; i < N; i++) p[i * stride] = mirror && swaps ? w[N - 1 - i] : w[i];
 }
 
 template <class T, int N>
@@ -48,7 +48,7 @@ __device__ __forceinline__ void ContractInPlace(const Matrix<T, N> &M, bool mirr
 {
   T v[N];
 
-  UNROLL for (int i = 0; i < N; i++) v[i] = p[i * stride];
+  UNROLL (int i = 0; i < N; i++) v[i] = p[i * stride];
   ContractTo(M, mirror, swaps, v, p, stride);
 }
 
@@ -60,10 +60,10 @@ __device__ __forceinline__ void ContractCell(const Matrix<T, N> &M, int mirror, 
   typedef CellShape<DIM, N> S;
 
   ContractTo(M, mirror >> S::slow & 1, swaps, in, s + LineStart<DIM>(S::slow, N, l, S::sy, S::sz), VpLineStride(S::slow, S::sy, S::sz));
-  UNROLL for (int d = S::slow - 1; d >= 0; d--) {
+  UNROLL (int d = S::slow - 1; d >= 0; d--) {
     __syncthreads();
     ContractInPlace(M, mirror >> d & 1, swaps, s + LineStart<DIM>(d, N, l, S::sy, S::sz), VpLineStride(d, S::sy, S::sz));
   }
   __syncthreads();
-  UNROLL for (int i = 0; i < N; i++) in[i] = s[LineStart<DIM>(S::slow, N, l, S::sy, S::sz) + i * VpLineStride(S::slow, S::sy, S::sz)];
+  UNROLL (int i = 0; i < N; i++) in[i] = s[LineStart<DIM>(S::slow, N, l, S::sy, S::sz) + i * VpLineStride(S::slow, S::sy, S::sz)];
 }

@@ -63,10 +63,10 @@ struct Tile : TileShape<double, 3, N> {
 
 template <int N>
 struct TileTables {
-  double D[3][N * N];       /* [direction] zero where i + j is odd */
-  double g[3][2][N];        /* [direction][value, slope] what the traces beyond the upper side add; mirrored at the lower one */
+  double D[3][N * N];        /* [direction] zero where i + j is odd */
+  double g[3][2][N];         /* [direction][value, slope] what the traces beyond the upper side add; mirrored at the lower one */
   double value[2], slope[4]; /* traces of the first functions at the upper end */
-  double boundary[3][2][4]; /* [direction][side]: (V, Q) beyond a boundary are this matrix times the cell's own */
+  double boundary[3][2][4];  /* [direction][side]: (V, Q) beyond a boundary are this matrix times the cell's own */
 };
 
 /* What lies beyond the two ends of a thread's lines along D: the cells, and those of their values that carry traces. */
@@ -102,7 +102,7 @@ __device__ __forceinline__ void ForLines(F f)
 {
   typedef Tile<N> S;
 
-  UNROLL for (int r = 0; r < TileGhosts<N, D>::rounds; r++) {
+  UNROLL (int r = 0; r < TileGhosts<N, D>::rounds; r++) {
     const int l = threadIdx.x + r * S::threads;
     if (S::lines(D) % S::threads == 0 || l < S::lines(D)) {
       int cell, at, in;
@@ -128,19 +128,20 @@ __device__ __forceinline__ void LoadGhost(const Field<double> &f, int32_t own, i
   const double *p = f.Cell(beyond < 0 ? own : beyond, Tile<N>::values) + at;
 
   if (N % 2 == 0 && D == 0) {
-    UNROLL for (int i = 0; i < nt; i += 2) {
+    UNROLL (int i = 0; i < nt; i += 2) {
       const Pack<double, 2> two = NOW ? LoadNow((const Pack<double, 2> *)(p + i)) : LoadOnce((const Pack<double, 2> *)(p + i));
       u[i] = two.a[0];
       u[i + 1] = two.a[1];
     }
   } else {
-    UNROLL for (int i = 0; i < nt; i++) u[i] = NOW ? LoadNow(p + i * step) : __ldg(p + i * step);
+    UNROLL (int i = 0; i < nt; i++) u[i] = NOW ? LoadNow(p + i * step) : __ldg(p + i * step);
   }
 }
 
 /* value V and slope Q beyond end s */
 template <int N, int D>
-__device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyond, int s, const double (&u)[VpDenseLayers(N)], double &V, double &Q)
+__device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyond, int s, const double (&u)[VpDenseLayers(N)], double &V,
+                                           double &Q)
 {
   const bool upper = (beyond < 0) == (s == 1); /* the end where the traces are */
   double     even = t.slope[0] * u[0], odd = t.slope[1] * u[1];
@@ -164,7 +165,7 @@ __device__ __forceinline__ TileTraces<N, D> LoadTraces(const TileTables<N> &t, c
   TileTraces<N, D> T;
 
   ForLines<N, D>([&](int r, int cell, int at, int) {
-    UNROLL for (int s = 0; s < 2; s++) {
+    UNROLL (int s = 0; s < 2; s++) {
       const int32_t own = EndCell<N, D>(first, cell, s), beyond = __ldg(f.neighbor + (size_t)own * 6 + 2 * D + s);
       double        u[VpDenseLayers(N)];
       LoadGhost<false, N, D>(f, own, beyond, at - cell * Tile<N>::values, u);
@@ -177,14 +178,14 @@ template <int N, int D>
 __device__ __forceinline__ void FindGhosts(const Field<double> &f, int32_t first, TileGhosts<N, D> &G)
 {
   ForLines<N, D>([&](int r, int cell, int, int) {
-    UNROLL for (int s = 0; s < 2; s++) G.beyond[r][s] = __ldg(f.neighbor + (size_t)EndCell<N, D>(first, cell, s) * 6 + 2 * D + s);
+    UNROLL (int s = 0; s < 2; s++) G.beyond[r][s] = __ldg(f.neighbor + (size_t)EndCell<N, D>(first, cell, s) * 6 + 2 * D + s);
   });
 }
 template <int N, int D>
 __device__ __forceinline__ void LoadGhosts(const Field<double> &f, int32_t first, TileGhosts<N, D> &G)
 {
   ForLines<N, D>([&](int r, int cell, int at, int) {
-    UNROLL for (int s = 0; s < 2; s++)
+    UNROLL (int s = 0; s < 2; s++)
       LoadGhost<true, N, D>(f, EndCell<N, D>(first, cell, s), G.beyond[r][s], at - cell * Tile<N>::values, G.u[r][s]);
   });
 }
@@ -194,7 +195,7 @@ __device__ __forceinline__ TileTraces<N, D> GhostTraces(const TileTables<N> &t, 
   TileTraces<N, D> T;
 
   ForLines<N, D>([&](int r, int, int, int) {
-    UNROLL for (int s = 0; s < 2; s++) GhostTrace<N, D>(t, G.beyond[r][s], s, G.u[r][s], T.V[r][s], T.Q[r][s]);
+    UNROLL (int s = 0; s < 2; s++) GhostTrace<N, D>(t, G.beyond[r][s], s, G.u[r][s], T.V[r][s], T.Q[r][s]);
   });
   return T;
 }
@@ -210,8 +211,8 @@ __device__ __forceinline__ void ApplyLines(const TileTables<N> &t, const TileTra
   ForLines<N, D>([&](int r, int, int at, int in) {
     double u[C][N], V[C][2], Q[C][2]; /* even and odd part of the traces at the upper end */
 
-    UNROLL for (int c = 0; c < C; c++) {
-      UNROLL for (int i = 0; i < N; i++) u[c][i] = X[in + c * S::cs(D) + i * step];
+    UNROLL (int c = 0; c < C; c++) {
+      UNROLL (int i = 0; i < N; i++) u[c][i] = X[in + c * S::cs(D) + i * step];
       V[c][0] = t.value[0] * u[c][0];
       V[c][1] = t.value[1] * u[c][1];
       Q[c][0] = t.slope[0] * u[c][0];
@@ -219,15 +220,15 @@ __device__ __forceinline__ void ApplyLines(const TileTables<N> &t, const TileTra
       if (nt > 2) Q[c][0] += t.slope[2] * u[c][nt > 2 ? 2 : 0];
       if (nt > 3) Q[c][1] += t.slope[3] * u[c][nt > 3 ? 3 : 0];
     }
-    UNROLL for (int c = 0; c < C; c++) {
+    UNROLL (int c = 0; c < C; c++) {
       const int    below = c ? c - 1 : 0, above = c + 1 < C ? c + 1 : 0;
       const double Vl = c ? V[below][0] + V[below][1] : T.V[r][0], Ql = c ? Q[below][0] + Q[below][1] : T.Q[r][0];
       const double Vu = c + 1 < C ? V[above][0] - V[above][1] : T.V[r][1], Qu = c + 1 < C ? Q[above][0] - Q[above][1] : T.Q[r][1];
       const double Vs[2] = {Vu + Vl, Vu - Vl}, Qs[2] = {Qu + Ql, Qu - Ql};
-      UNROLL for (int i = 0; i < N; i++) {
+      UNROLL (int i = 0; i < N; i++) {
         double y = t.g[D][0][i] * Vs[i % 2];
         y += t.g[D][1][i] * Qs[i % 2];
-        UNROLL for (int j = i % 2; j < N; j += 2) y += t.D[D][i * N + j] * u[c][j];
+        UNROLL (int j = i % 2; j < N; j += 2) y += t.D[D][i * N + j] * u[c][j];
         to(r, c, i, at + S::spread(D, c) * S::values, in + c * S::cs(D), y);
       }
     }
@@ -242,10 +243,10 @@ __device__ __forceinline__ void CopyTile(const double *x, double *X)
 
   ForLines<N, 2>([=](int, int, int at, int in) {
     const unsigned to = (unsigned)__cvta_generic_to_shared(X + in);
-    UNROLL for (int c = 0; c < S::extent(2); c++) {
-      UNROLL for (int i = 0; i < N; i++) asm volatile(
-        "cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to + (unsigned)((c * S::cs(2) + i * S::sz) * sizeof(double))),
-        "l"(x + at + S::spread(2, c) * S::values + i * N * N));
+    UNROLL (int c = 0; c < S::extent(2); c++) {
+      UNROLL (int i = 0; i < N; i++)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to + (unsigned)((c * S::cs(2) + i * S::sz) * sizeof(double))),
+                     "l"(x + at + S::spread(2, c) * S::values + i * N * N));
     }
   });
   asm volatile("cp.async.commit_group;");

@@ -65,8 +65,8 @@ struct SideTraces {
   {
     PetscFunctionBegin;
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-    UnpackTraces<T, DIM, N><<<VpBlocks(n, S::cells), S::threads, 0, VpCudaStream>>>(Field<T>(view, NULL, NULL), (const T *)view->expand, n, list,
-                                                                         (const T *)from, (T *)x);
+    UnpackTraces<T, DIM, N><<<VpBlocks(n, S::cells), S::threads, 0, VpCudaStream>>>(Field<T>(view, NULL, NULL), (const T *)view->expand, n,
+                                                                                    list, (const T *)from, (T *)x);
     VpCudaLaunched("traces from messages");
     PetscFunctionReturn(PETSC_SUCCESS);
   }

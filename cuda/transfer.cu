@@ -22,15 +22,15 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 
   if (active) {
     const T *p = xc + (size_t)parent[cell] * S::values + l;
-    UNROLL for (int i = 0; i < N; i++) v[i] = p[i * S::lines];
+    UNROLL (int i = 0; i < N; i++) v[i] = p[i * S::lines];
   }
   ContractCell<T, DIM, N>(P, active ? corner[cell] : 0, swaps, s + slot * S::size, l, v);
   if (active) {
     T *p = x + (size_t)cell * S::values + l;
     if (add) {
-      UNROLL for (int i = 0; i < N; i++) v[i] += p[i * S::lines];
+      UNROLL (int i = 0; i < N; i++) v[i] += p[i * S::lines];
     }
-    UNROLL for (int i = 0; i < N; i++) p[i * S::lines] = v[i];
+    UNROLL (int i = 0; i < N; i++) p[i * S::lines] = v[i];
   }
 }
 
@@ -51,14 +51,14 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 
     if (active) {
       const T *p = b + (size_t)child[((size_t)cell << DIM) + q] * S::values + l;
-      UNROLL for (int i = 0; i < N; i++) v[i] = p[i * S::lines];
+      UNROLL (int i = 0; i < N; i++) v[i] = p[i * S::lines];
     }
     ContractCell<T, DIM, N>(R, q, swaps, s + slot * S::size, l, v);
-    UNROLL for (int i = 0; i < N; i++) sum[i] += v[i];
+    UNROLL (int i = 0; i < N; i++) sum[i] += v[i];
   }
   if (active) {
     T *p = bc + (size_t)cell * S::values + l;
-    UNROLL for (int i = 0; i < N; i++) p[i * S::lines] = sum[i];
+    UNROLL (int i = 0; i < N; i++) p[i * S::lines] = sum[i];
   }
 }
 
@@ -103,7 +103,7 @@ struct Transfers {
     if (!view->ncoarse) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
     Restrict<T, DIM, N><<<VpBlocks(view->ncoarse, S::cells), S::threads, 0, VpCudaStream>>>(plan->R, plan->swaps, view->ncoarse,
-                                                                                                    view->child, (const T *)b, (T *)bc);
+                                                                                            view->child, (const T *)b, (T *)bc);
     VpCudaLaunched("restrict");
     PetscFunctionReturn(PETSC_SUCCESS);
   }

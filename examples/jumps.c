@@ -1,11 +1,12 @@
-static char help[] = "Iterations where the coefficient varies: it jumps on a face of the coarsest cells, on a plane and on a sphere that only the finest cells\n\
+static char help[] =
+  "Iterations where the coefficient varies: it jumps on a face of the coarsest cells, on a plane and on a sphere that only the finest cells\n\
 follow, it is a smooth function, or it differs from cell to cell. The domain is the unit square or cube.\n\
 Any mesh: -dm_vpatchdg_dim, -dm_vpatchdg_degree, -dm_refine.\n\n";
 
 #include <vpatchdg.h>
 
-static const char *const shapes[]  = {"x < 1/2", "x < 1/3", "ball", "smooth", "noise"};
-static const PetscReal   jumps[]   = {1, 1e1, 1e3, 1e6};
+static const char *const shapes[] = {"x < 1/2", "x < 1/3", "ball", "smooth", "noise"};
+static const PetscReal   jumps[] = {1, 1e1, 1e3, 1e6};
 static const char *const solvers[] = {"fgmres", "cg", "richardson"};
 
 /* log a / log jump at a cell's centre, between 0 and 1 */
@@ -19,11 +20,16 @@ static PetscReal Exponent(PetscInt shape, PetscInt dim, const PetscReal x[])
     mixed = PetscSinReal(mixed + 1000 * x[d]) * 10000;
   }
   switch (shape) {
-  case 0: return x[0] < 0.5;
-  case 1: return x[0] < 1. / 3;
-  case 2: return r2 < PetscSqr(0.3);
-  case 3: return (1 + wave) / 2;
-  default: return mixed - PetscFloorReal(mixed);
+  case 0:
+    return x[0] < 0.5;
+  case 1:
+    return x[0] < 1. / 3;
+  case 2:
+    return r2 < PetscSqr(0.3);
+  case 3:
+    return (1 + wave) / 2;
+  default:
+    return mixed - PetscFloorReal(mixed);
   }
 }
 

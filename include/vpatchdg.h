@@ -104,9 +104,11 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGSetCoefficient(DM, const PetscReal a[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCoefficient(DM, const PetscReal *a[]);
 
 /* Problem data and results. Points are the (k+1)^dim Gauss points of every cell, in the order of the cells, x fastest. */
-PETSC_EXTERN PetscErrorCode DMVPatchDGComputeRHS(DM, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux neumann, void *ctx, Vec b);
+PETSC_EXTERN PetscErrorCode DMVPatchDGComputeRHS(DM, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux neumann, void *ctx,
+                                                 Vec b);
 PETSC_EXTERN PetscErrorCode DMVPatchDGInterpolate(DM, VPatchDGFunction u, void *ctx, Vec x);
-PETSC_EXTERN PetscErrorCode DMVPatchDGComputeErrors(DM, Vec x, VPatchDGFunction u, VPatchDGFunction gradient, void *ctx, PetscReal *l2, PetscReal *h1);
+PETSC_EXTERN PetscErrorCode DMVPatchDGComputeErrors(DM, Vec x, VPatchDGFunction u, VPatchDGFunction gradient, void *ctx, PetscReal *l2,
+                                                    PetscReal *h1);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetPoints(DM, Vec *coordinates);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetPointValues(DM, Vec x, Vec values);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetPointValues(DM, Vec values, Vec x);

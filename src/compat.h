@@ -37,5 +37,5 @@ typedef PetscErrorCodeFn VpFunction;
 #if PETSC_VERSION_LT(3, 22, 0)
 typedef PetscInt VpRankCount;
 #else
-typedef PetscMPIInt VpRankCount;
+typedef PetscMPIInt      VpRankCount;
 #endif

@@ -11,8 +11,8 @@ typedef struct {
 } Case;
 
 #define SQUARE "square", 2
-#define CUBE "cube", 3
-#define UNIT {1, 1, 1}, PETSC_FALSE
+#define CUBE   "cube", 3
+#define UNIT   {1, 1, 1}, PETSC_FALSE
 #define DOUBLE .precision = VP_DOUBLE
 static const Case cases[] = {
   /* single precision, f = 1 */
@@ -44,7 +44,10 @@ static const Case cases[] = {
   {{SQUARE, 3, 5, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, .type = VP_CYCLE_W, DOUBLE}, PETSC_FALSE, 3.8},
   {{SQUARE, 3, 4, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.pre = 1, .post = 1, DOUBLE}, PETSC_TRUE, 3.4},
   {{SQUARE, 3, 4, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.pre = 1, .post = 1, .symmetric = PETSC_TRUE, DOUBLE}, PETSC_TRUE, 3.3},
-  {{SQUARE, 3, 4, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.pre = 1, .post = 1, .space = VP_SPACE_DIRICHLET, DOUBLE}, PETSC_TRUE, 4.3},
+  {{SQUARE, 3, 4, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
+   {.pre = 1, .post = 1, .space = VP_SPACE_DIRICHLET, DOUBLE},
+   PETSC_TRUE,
+   4.3},
   {{SQUARE, 3, 4, UNIT, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
    {.pre = 1, .post = 1, .space = VP_SPACE_DIRICHLET, .residual = VP_RESIDUAL_LOCAL},
    PETSC_TRUE,
@@ -90,8 +93,7 @@ static PetscErrorCode Solve(const Case *c, double *nu, double *final, double *re
   PetscCall(VectorCreate(w.outer, &b));
   PetscCall(VectorCreate(w.outer, &r));
   if (c->smooth) PetscCall(FillOnes(&w, b));
-  else
-    Fill(w.outer, 1, b);
+  else Fill(w.outer, 1, b);
   PetscCall(MakeConsistent(&w, b));
   PetscCall(Refinement(&w, cycle, b, x, nu, final));
   PetscCall(Apply(w.outer, x, b, r));

@@ -56,24 +56,23 @@ typedef struct {
   Wave             wave;
 } Case;
 
-#define D VPATCHDG_BOUNDARY_DIRICHLET
-#define N VPATCHDG_BOUNDARY_NEUMANN
-#define P VPATCHDG_BOUNDARY_PERIODIC
+#define D     VPATCHDG_BOUNDARY_DIRICHLET
+#define N     VPATCHDG_BOUNDARY_NEUMANN
+#define P     VPATCHDG_BOUNDARY_PERIODIC
 #define ROUND (2 * PETSC_PI)
-static const Case cases[] = {
-  {"2D Dirichlet Q1", 2, 1, 3, VPATCHDG_DOMAIN_BOX, {D, D, D, D}, {{2, 1.5}, 1, 0}},
-  {"2D Dirichlet Q2", 2, 2, 3, VPATCHDG_DOMAIN_BOX, {D, D, D, D}, {{2, 1.5}, 1, 0}},
-  {"2D mixed, coefficient and reaction, Q3", 2, 3, 2, VPATCHDG_DOMAIN_BOX, {D, N, N, D}, {{3, 2}, 2.5, 4}},
-  {"2D Neumann Q2", 2, 2, 3, VPATCHDG_DOMAIN_BOX, {N, N, N, N}, {{2, 1.5}, 1, 0}},
-  {"2D periodic Q3", 2, 3, 3, VPATCHDG_DOMAIN_BOX, {P, P, P, P}, {{ROUND, ROUND}, 1, 0}},
-  {"2D half periodic Q4", 2, 4, 2, VPATCHDG_DOMAIN_BOX, {P, P, D, N}, {{ROUND, 2}, 1, 0}},
-  {"L-shape Dirichlet Q2", 2, 2, 2, VPATCHDG_DOMAIN_LSHAPE, {D, D, D, D}, {{2, 1.5}, 1, 0}},
-  {"L-shape mixed Q3", 2, 3, 2, VPATCHDG_DOMAIN_LSHAPE, {D, N, D, N}, {{2, 1.5}, 1, 0}},
-  {"3D Dirichlet Q2", 3, 2, 1, VPATCHDG_DOMAIN_BOX, {D, D, D, D, D, D}, {{2, 1.5, 1.2}, 1, 0}},
-  {"3D mixed Q3", 3, 3, 2, VPATCHDG_DOMAIN_BOX, {D, N, D, N, N, D}, {{2, 1.5, 1.2}, 1, 0}},
-  {"3D Neumann Q1", 3, 1, 2, VPATCHDG_DOMAIN_BOX, {N, N, N, N, N, N}, {{2, 1.5, 1.2}, 3, 0}},
-  {"3D periodic in y Q2", 3, 2, 2, VPATCHDG_DOMAIN_BOX, {D, N, P, P, N, N}, {{1, ROUND, 2}, 1, 0}},
-  {"Fichera Q1", 3, 1, 2, VPATCHDG_DOMAIN_FICHERA, {D, D, D, D, D, D}, {{1.2, 1, 0.8}, 1, 0}}};
+static const Case cases[] = {{"2D Dirichlet Q1", 2, 1, 3, VPATCHDG_DOMAIN_BOX, {D, D, D, D}, {{2, 1.5}, 1, 0}},
+                             {"2D Dirichlet Q2", 2, 2, 3, VPATCHDG_DOMAIN_BOX, {D, D, D, D}, {{2, 1.5}, 1, 0}},
+                             {"2D mixed, coefficient and reaction, Q3", 2, 3, 2, VPATCHDG_DOMAIN_BOX, {D, N, N, D}, {{3, 2}, 2.5, 4}},
+                             {"2D Neumann Q2", 2, 2, 3, VPATCHDG_DOMAIN_BOX, {N, N, N, N}, {{2, 1.5}, 1, 0}},
+                             {"2D periodic Q3", 2, 3, 3, VPATCHDG_DOMAIN_BOX, {P, P, P, P}, {{ROUND, ROUND}, 1, 0}},
+                             {"2D half periodic Q4", 2, 4, 2, VPATCHDG_DOMAIN_BOX, {P, P, D, N}, {{ROUND, 2}, 1, 0}},
+                             {"L-shape Dirichlet Q2", 2, 2, 2, VPATCHDG_DOMAIN_LSHAPE, {D, D, D, D}, {{2, 1.5}, 1, 0}},
+                             {"L-shape mixed Q3", 2, 3, 2, VPATCHDG_DOMAIN_LSHAPE, {D, N, D, N}, {{2, 1.5}, 1, 0}},
+                             {"3D Dirichlet Q2", 3, 2, 1, VPATCHDG_DOMAIN_BOX, {D, D, D, D, D, D}, {{2, 1.5, 1.2}, 1, 0}},
+                             {"3D mixed Q3", 3, 3, 2, VPATCHDG_DOMAIN_BOX, {D, N, D, N, N, D}, {{2, 1.5, 1.2}, 1, 0}},
+                             {"3D Neumann Q1", 3, 1, 2, VPATCHDG_DOMAIN_BOX, {N, N, N, N, N, N}, {{2, 1.5, 1.2}, 3, 0}},
+                             {"3D periodic in y Q2", 3, 2, 2, VPATCHDG_DOMAIN_BOX, {D, N, P, P, N, N}, {{1, ROUND, 2}, 1, 0}},
+                             {"Fichera Q1", 3, 1, 2, VPATCHDG_DOMAIN_FICHERA, {D, D, D, D, D, D}, {{1.2, 1, 0.8}, 1, 0}}};
 
 /* x += c so that its mean is u's, where only the operator's null space is left open */
 static PetscErrorCode FixMean(DM dm, Mat A, Wave *wave, Vec x)

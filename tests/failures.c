@@ -41,8 +41,7 @@ static PetscErrorCode SetUp(const VpBackend *backend, PetscBool products, PC *pc
     PetscCall(MatCreateVecs(A, &x, &y));
     PetscCall(VecZeroEntries(x));
     if (memory.failing) Refused(MatMult(A, x, y), memory.last ? "no memory" : "Rank", "memory for a product on one rank");
-    else
-      PetscCall(MatMult(A, x, y));
+    else PetscCall(MatMult(A, x, y));
     PetscCall(VecDestroy(&x));
     PetscCall(VecDestroy(&y));
   }

@@ -20,9 +20,12 @@ typedef struct {
 } Solver;
 
 static const Solver solvers[] = {
-  {"FGMRES", "fgmres", "single", "0", "0", "unpreconditioned"},       {"FGMRES", "fgmres", "double", "0", "0", "unpreconditioned"},
-  {"refinement", "richardson", "single", "0", "0", "default"},        {"refinement", "richardson", "double", "0", "0", "default"},
-  {"CG", "cg", "single", "1", "1", "unpreconditioned"},               {"CG", "cg", "double", "1", "1", "unpreconditioned"},
+  {"FGMRES", "fgmres", "single", "0", "0", "unpreconditioned"},
+  {"FGMRES", "fgmres", "double", "0", "0", "unpreconditioned"},
+  {"refinement", "richardson", "single", "0", "0", "default"},
+  {"refinement", "richardson", "double", "0", "0", "default"},
+  {"CG", "cg", "single", "1", "1", "unpreconditioned"},
+  {"CG", "cg", "double", "1", "1", "unpreconditioned"},
   {"GMRES on the right", "gmres", "double", "0", "0", "unpreconditioned"},
 };
 
@@ -104,14 +107,16 @@ int main(int argc, char **argv)
 
     PetscCall(SetOptions(c, &solvers[0]));
     PetscCall(Solve(1e-12, &functional, &residual));
-    TapOk((PetscBool)(PetscAbsReal(PetscRealPart(functional) - c->functional) <= 1e-10 * c->functional), "functional_is_right: %s %dD Q%d n=%d: %.12e, reference %.12e", c->domain,
-          (int)c->dim, (int)c->degree, (int)c->refine, (double)PetscRealPart(functional), (double)c->functional);
+    TapOk((PetscBool)(PetscAbsReal(PetscRealPart(functional) - c->functional) <= 1e-10 * c->functional),
+          "functional_is_right: %s %dD Q%d n=%d: %.12e, reference %.12e", c->domain, (int)c->dim, (int)c->degree, (int)c->refine,
+          (double)PetscRealPart(functional), (double)c->functional);
     for (size_t j = 0; j < PETSC_STATIC_ARRAY_LENGTH(solvers); j++) {
       const Solver *s = &solvers[j];
 
       PetscCall(SetOptions(c, s));
       PetscCall(Solve(1e-8, &functional, &residual));
-      TapOk((PetscBool)(residual <= 1e-7), "true_residual_is_reached: %s, %s, %s %dD Q%d: %.1e", s->name, s->precision, c->domain, (int)c->dim, (int)c->degree, (double)residual);
+      TapOk((PetscBool)(residual <= 1e-7), "true_residual_is_reached: %s, %s, %s %dD Q%d: %.1e", s->name, s->precision, c->domain,
+            (int)c->dim, (int)c->degree, (double)residual);
     }
   }
   PetscCall(PetscFinalize());

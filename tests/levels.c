@@ -13,23 +13,44 @@ typedef struct {
 static const Case cases[] = {
   {"box", "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 2 -dm_refine 3", PETSC_FALSE, 1e-8},
   {"grid of boxes", "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 4 -dm_vpatchdg_boxes 3,2,1 -dm_refine 2", PETSC_FALSE, 1e-8},
-  {"grid of boxes, Neumann and periodic, reaction", "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 5 -dm_vpatchdg_boxes 3,4 -dm_vpatchdg_upper 3,2 -dm_refine 2 -dm_vpatchdg_reaction 10 -dm_vpatchdg_boundary neumann,dirichlet,periodic,periodic", PETSC_FALSE, 1e-8},
-  {"grid of boxes, small reaction, Neumann", "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 4 -dm_vpatchdg_boxes 2,1,1 -dm_refine 2 -dm_vpatchdg_reaction 1e-6 -dm_vpatchdg_boundary neumann -pc_vpatchdg_precision double", PETSC_FALSE, 1e-4},
-  {"grid of boxes, small reaction, periodic", "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 4 -dm_vpatchdg_boxes 4,3 -dm_vpatchdg_upper 4,3 -dm_refine 2 -dm_vpatchdg_reaction 1e-5 -dm_vpatchdg_boundary periodic -pc_vpatchdg_precision double", PETSC_FALSE, 1e-4},
-  {"box, W cycle", "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 5 -pc_vpatchdg_cycle_type w -pc_vpatchdg_smooth_pre 1", PETSC_FALSE, 1e-8},
+  {"grid of boxes, Neumann and periodic, reaction",
+   "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 5 -dm_vpatchdg_boxes 3,4 -dm_vpatchdg_upper 3,2 -dm_refine 2 -dm_vpatchdg_reaction 10 "
+   "-dm_vpatchdg_boundary neumann,dirichlet,periodic,periodic",
+   PETSC_FALSE, 1e-8},
+  {"grid of boxes, small reaction, Neumann",
+   "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 4 -dm_vpatchdg_boxes 2,1,1 -dm_refine 2 -dm_vpatchdg_reaction 1e-6 -dm_vpatchdg_boundary "
+   "neumann -pc_vpatchdg_precision double",
+   PETSC_FALSE, 1e-4},
+  {"grid of boxes, small reaction, periodic",
+   "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 4 -dm_vpatchdg_boxes 4,3 -dm_vpatchdg_upper 4,3 -dm_refine 2 -dm_vpatchdg_reaction 1e-5 "
+   "-dm_vpatchdg_boundary periodic -pc_vpatchdg_precision double",
+   PETSC_FALSE, 1e-4},
+  {"box, W cycle", "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 5 -pc_vpatchdg_cycle_type w -pc_vpatchdg_smooth_pre 1", PETSC_FALSE,
+   1e-8},
   {"box, nested iteration", "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 4 -dm_refine 5 -ksp_guess_type vpatchdg", PETSC_FALSE, 1e-8},
-  {"grid of boxes, nested iteration, periodic, reaction", "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 4 -dm_vpatchdg_boxes 2,1,1 -dm_refine 2 -dm_vpatchdg_reaction 1 -dm_vpatchdg_boundary dirichlet,dirichlet,periodic,periodic,neumann,neumann -ksp_guess_type vpatchdg", PETSC_FALSE, 1e-8},
-  {"box, periodic and Neumann", "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 4 -dm_vpatchdg_boundary neumann,dirichlet,periodic,periodic", PETSC_FALSE, 1e-8},
+  {"grid of boxes, nested iteration, periodic, reaction",
+   "-dm_vpatchdg_dim 3 -dm_vpatchdg_degree 4 -dm_vpatchdg_boxes 2,1,1 -dm_refine 2 -dm_vpatchdg_reaction 1 -dm_vpatchdg_boundary "
+   "dirichlet,dirichlet,periodic,periodic,neumann,neumann -ksp_guess_type vpatchdg",
+   PETSC_FALSE, 1e-8},
+  {"box, periodic and Neumann",
+   "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 4 -dm_vpatchdg_boundary neumann,dirichlet,periodic,periodic", PETSC_FALSE, 1e-8},
   {"box, jumping coefficient", "-dm_vpatchdg_dim 2 -dm_vpatchdg_degree 3 -dm_refine 5", PETSC_TRUE, 1e-8},
   {"lshape", "-dm_vpatchdg_dim 2 -dm_vpatchdg_domain lshape -dm_vpatchdg_degree 3 -dm_refine 4", PETSC_FALSE, 1e-8},
-  {"lshape, reaction, double", "-dm_vpatchdg_dim 2 -dm_vpatchdg_domain lshape -dm_vpatchdg_degree 2 -dm_refine 4 -dm_vpatchdg_reaction 100 -pc_vpatchdg_precision double", PETSC_FALSE, 1e-8},
+  {"lshape, reaction, double",
+   "-dm_vpatchdg_dim 2 -dm_vpatchdg_domain lshape -dm_vpatchdg_degree 2 -dm_refine 4 -dm_vpatchdg_reaction 100 -pc_vpatchdg_precision "
+   "double",
+   PETSC_FALSE, 1e-8},
   {"fichera", "-dm_vpatchdg_domain fichera -dm_vpatchdg_degree 2 -dm_refine 2", PETSC_FALSE, 1e-8},
 };
 
 static const char *const levels[] = {
-  "-pc_vpatchdg_gather 0 -pc_vpatchdg_coarse ksp", "-pc_vpatchdg_gather 30 -pc_vpatchdg_coarse ksp", "-pc_vpatchdg_gather 100000 -pc_vpatchdg_coarse ksp",
-  "-pc_vpatchdg_gather 0", "-pc_vpatchdg_gather 100000",
-  "-pc_vpatchdg_gather 0 -pc_vpatchdg_coarse sweeps", "-pc_vpatchdg_gather 100000 -pc_vpatchdg_coarse sweeps",
+  "-pc_vpatchdg_gather 0 -pc_vpatchdg_coarse ksp",
+  "-pc_vpatchdg_gather 30 -pc_vpatchdg_coarse ksp",
+  "-pc_vpatchdg_gather 100000 -pc_vpatchdg_coarse ksp",
+  "-pc_vpatchdg_gather 0",
+  "-pc_vpatchdg_gather 100000",
+  "-pc_vpatchdg_gather 0 -pc_vpatchdg_coarse sweeps",
+  "-pc_vpatchdg_gather 100000 -pc_vpatchdg_coarse sweeps",
 };
 
 /* 1 and 1000, along the coarsest cells of a box refined once */

@@ -14,10 +14,10 @@ enum {
   SIDES_ARE_THOSE_BEYOND,
   NCHECK
 };
-static const char *names[NCHECK] = {"bounds_match_boxes",          "neighbors_are_mutual",       "ghosts_are_the_layers",
-                                    "ghosts_hold_owner_positions", "children_and_parents_agree", "first_child_lives_with_parent", "children_come_from_their_owners",
-                                    "sides_are_those_beyond"};
-static int         bad[NCHECK];
+static const char *names[NCHECK] = {
+  "bounds_match_boxes",         "neighbors_are_mutual",          "ghosts_are_the_layers",           "ghosts_hold_owner_positions",
+  "children_and_parents_agree", "first_child_lives_with_parent", "children_come_from_their_owners", "sides_are_those_beyond"};
+static int bad[NCHECK];
 
 static void CheckCells(const Case *c, VpMesh mesh, const int64_t next[], const int lattice[])
 {

@@ -162,9 +162,9 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   TapBegin(PETSC_COMM_WORLD);
-  FOR_SETTINGS(s) PetscCall(Operator(s));
-  FOR_SETTINGS(s) PetscCall(Transfers(s));
-  FOR_SETTINGS(s) PetscCall(Adjoints(s));
+  FOR_SETTINGS (s) PetscCall(Operator(s));
+  FOR_SETTINGS (s) PetscCall(Transfers(s));
+  FOR_SETTINGS (s) PetscCall(Adjoints(s));
   failed = TapEnd();
   PetscCall(PetscFinalize());
   return failed;

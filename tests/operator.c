@@ -15,17 +15,16 @@ typedef struct {
 #define D VPATCHDG_BOUNDARY_DIRICHLET
 #define N VPATCHDG_BOUNDARY_NEUMANN
 #define P VPATCHDG_BOUNDARY_PERIODIC
-static const Case cases[] = {
-  {"2D Dirichlet Q1", 2, 1, 3, VPATCHDG_DOMAIN_BOX, {D, D, D, D}, 0, PETSC_FALSE},
-  {"2D mixed, varying coefficient, Q4", 2, 4, 2, VPATCHDG_DOMAIN_BOX, {D, N, N, D}, 0, PETSC_TRUE},
-  {"2D periodic, reaction, Q3", 2, 3, 1, VPATCHDG_DOMAIN_BOX, {P, P, N, N}, 2, PETSC_FALSE},
-  {"2D Neumann, varying coefficient, Q2", 2, 2, 2, VPATCHDG_DOMAIN_LSHAPE, {N, N, N, N}, 0, PETSC_TRUE},
-  {"2D periodic, one cell, Q2", 2, 2, 0, VPATCHDG_DOMAIN_BOX, {P, P, P, P}, 0, PETSC_FALSE},
-  {"3D Dirichlet Q2", 3, 2, 1, VPATCHDG_DOMAIN_FICHERA, {D, D, D, D, D, D}, 0, PETSC_TRUE},
-  {"3D mixed Q3", 3, 3, 1, VPATCHDG_DOMAIN_BOX, {P, P, D, N, N, N}, 1, PETSC_FALSE},
-  {"3D periodic, one cell, Q5", 3, 5, 0, VPATCHDG_DOMAIN_BOX, {P, P, P, P, P, P}, 1, PETSC_FALSE},
-  {"3D periodic, Q4", 3, 4, 1, VPATCHDG_DOMAIN_BOX, {P, P, P, P, P, P}, 0, PETSC_FALSE},
-  {"2D periodic, varying coefficient, Q8", 2, 8, 2, VPATCHDG_DOMAIN_BOX, {P, P, P, P}, 0, PETSC_TRUE}};
+static const Case cases[] = {{"2D Dirichlet Q1", 2, 1, 3, VPATCHDG_DOMAIN_BOX, {D, D, D, D}, 0, PETSC_FALSE},
+                             {"2D mixed, varying coefficient, Q4", 2, 4, 2, VPATCHDG_DOMAIN_BOX, {D, N, N, D}, 0, PETSC_TRUE},
+                             {"2D periodic, reaction, Q3", 2, 3, 1, VPATCHDG_DOMAIN_BOX, {P, P, N, N}, 2, PETSC_FALSE},
+                             {"2D Neumann, varying coefficient, Q2", 2, 2, 2, VPATCHDG_DOMAIN_LSHAPE, {N, N, N, N}, 0, PETSC_TRUE},
+                             {"2D periodic, one cell, Q2", 2, 2, 0, VPATCHDG_DOMAIN_BOX, {P, P, P, P}, 0, PETSC_FALSE},
+                             {"3D Dirichlet Q2", 3, 2, 1, VPATCHDG_DOMAIN_FICHERA, {D, D, D, D, D, D}, 0, PETSC_TRUE},
+                             {"3D mixed Q3", 3, 3, 1, VPATCHDG_DOMAIN_BOX, {P, P, D, N, N, N}, 1, PETSC_FALSE},
+                             {"3D periodic, one cell, Q5", 3, 5, 0, VPATCHDG_DOMAIN_BOX, {P, P, P, P, P, P}, 1, PETSC_FALSE},
+                             {"3D periodic, Q4", 3, 4, 1, VPATCHDG_DOMAIN_BOX, {P, P, P, P, P, P}, 0, PETSC_FALSE},
+                             {"2D periodic, varying coefficient, Q8", 2, 8, 2, VPATCHDG_DOMAIN_BOX, {P, P, P, P}, 0, PETSC_TRUE}};
 
 static PetscErrorCode CaseCreate(const Case *c, DM *dm)
 {
@@ -134,7 +133,8 @@ static PetscErrorCode matrix_free_equals_assembled(const Case *c, DM dm, Mat A, 
   PetscCall(MatResidual(A, b, x, b)); /* in place */
   PetscCall(Difference(b, s, &distance[3]));
   PetscCall(Difference(r, s, &distance[2]));
-  TapOk((PetscBool)(distance[0] < 1e-13 && distance[1] < 1e-13 && distance[2] < 1e-13 && distance[3] < 1e-13), "matrix_free_equals_assembled, %s", c->name);
+  TapOk((PetscBool)(distance[0] < 1e-13 && distance[1] < 1e-13 && distance[2] < 1e-13 && distance[3] < 1e-13),
+        "matrix_free_equals_assembled, %s", c->name);
   PetscCall(DiagonalDistance(A, B, &distance[0]));
   PetscCall(WorstNorm(A, B, &distance[1]));
   TapOk((PetscBool)(distance[0] < 1e-13 && distance[1] < 1e-13), "norms_and_diagonal_match_assembled, %s", c->name);

@@ -63,7 +63,9 @@ static void CheckPatch(const Case *c, VpMesh mesh, const VpPatches *patches, int
       count[VpDomainSide(mesh->domain, n)]++;
       if (n >= mesh->nown) *ghost = PETSC_TRUE;
     }
-    expected = count[VP_SIDE_INTERIOR] == nface ? VP_SIDE_INTERIOR : (count[VP_SIDE_INTERIOR] ? VP_SIDE_MIXED : (count[VP_SIDE_DIRICHLET] ? VP_SIDE_DIRICHLET : VP_SIDE_NEUMANN));
+    expected = count[VP_SIDE_INTERIOR] == nface
+                 ? VP_SIDE_INTERIOR
+                 : (count[VP_SIDE_INTERIOR] ? VP_SIDE_MIXED : (count[VP_SIDE_DIRICHLET] ? VP_SIDE_DIRICHLET : VP_SIDE_NEUMANN));
     if ((c->periodic >> side / 2 & 1) && c->n[side / 2] << mesh->level == 2) expected = VP_SIDE_WRAP;
     if (expected == VP_SIDE_MIXED || expected == VP_SIDE_WRAP) mixed = 1;
     bad[SIDES_MATCH_NEIGHBORS] += patches->side[2 * c->dim * j + side] != expected;

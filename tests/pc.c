@@ -301,7 +301,8 @@ static PetscErrorCode wrong_input_is_refused(void)
     {2, 2, "-pc_type vpatchdg -pc_vpatchdg_space clamped", "needs degree 3 or more"},
     {3, 0, "-pc_type vpatchdg", "-dm_refine 1"},
     {3, 2, "-pc_type vpatchdg -pc_vpatchdg_levels 3", "2 levels at most"},
-    {3, 2, "-pc_type vpatchdg -pc_vpatchdg_symmetric", "as many sweeps before as after the coarse correction, not 0 and 1: -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_smooth_post 1"},
+    {3, 2, "-pc_type vpatchdg -pc_vpatchdg_symmetric",
+     "as many sweeps before as after the coarse correction, not 0 and 1: -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_smooth_post 1"},
     {3, 2, "-pc_type vpatchdg -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_space dirichlet -pc_vpatchdg_residual local",
      "needs -pc_vpatchdg_residual exact"},
     {3, 2, "-pc_type vpatchdg -pc_vpatchdg_smooth_post 0", "without smoothing"},
@@ -345,7 +346,8 @@ static PetscErrorCode view_shows_settings(void)
   PetscCall(SolveWith(&p,
                       "-ksp_type gmres -ksp_rtol 1e-8 -pc_type vpatchdg -pc_vpatchdg_space dirichlet -pc_vpatchdg_residual global "
                       "-pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_smooth_post 2 "
-                      "-pc_vpatchdg_cycle_type w -pc_vpatchdg_levels 2 -pc_vpatchdg_coarse ksp -pc_vpatchdg_gather 0 -pc_vpatchdg_precision double -pc_vpatchdg_exchange color",
+                      "-pc_vpatchdg_cycle_type w -pc_vpatchdg_levels 2 -pc_vpatchdg_coarse ksp -pc_vpatchdg_gather 0 "
+                      "-pc_vpatchdg_precision double -pc_vpatchdg_exchange color",
                       &residual, NULL, NULL));
   TapOk((PetscBool)(residual <= 1e-7), "levels_limit_the_cycle: residual %.1e", (double)residual);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(lines); i++) {

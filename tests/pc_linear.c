@@ -20,8 +20,7 @@ static PetscErrorCode Adjointness(Problem *p, const char options[], PetscBool tr
   PetscCall(VecPointwiseMult(v, p->b, p->b));
   PetscCall(PCApply(pc, p->b, Mu));
   if (transpose) PetscCall(PCApplyTranspose(pc, v, Mv));
-  else
-    PetscCall(PCApply(pc, v, Mv));
+  else PetscCall(PCApply(pc, v, Mv));
   PetscCall(VecDot(Mu, v, &left));
   PetscCall(VecDot(p->b, Mv, &right));
   PetscCall(VecNorm(Mu, NORM_2, &norm[0]));
@@ -77,7 +76,7 @@ static PetscErrorCode symmetric_cycle_is_symmetric(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define MG "-ksp_type preonly -pc_type mg -mg_coarse_ksp_type preonly -mg_coarse_pc_type vpatchdg -mg_coarse_pc_vpatchdg_precision double "
+#define MG     "-ksp_type preonly -pc_type mg -mg_coarse_ksp_type preonly -mg_coarse_pc_type vpatchdg -mg_coarse_pc_vpatchdg_precision double "
 #define NATIVE "-ksp_type preonly -pc_type vpatchdg -pc_vpatchdg_precision double "
 static PetscErrorCode vpatch_in_pcmg_equals_native_cycle(void)
 {

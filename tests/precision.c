@@ -6,7 +6,7 @@
 #include "../src/petsc/pc/internal.h"
 #include <petscsnes.h>
 
-#define VP "-pc_type vpatchdg "
+#define VP        "-pc_type vpatchdg "
 #define SYMMETRIC "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 "
 
 static PC_VPatchDG *DataOf(PC pc)
@@ -231,8 +231,7 @@ static PetscErrorCode InnerPC(KSP outer, PC *inner)
   } else if (!strcmp(type, PCMG)) {
     PetscCall(PCMGGetCoarseSolve(pc, &ksp));
     PetscCall(KSPGetPC(ksp, inner));
-  } else if (!strcmp(type, PCCOMPOSITE))
-    PetscCall(PCCompositeGetPC(pc, 0, inner));
+  } else if (!strcmp(type, PCCOMPOSITE)) PetscCall(PCCompositeGetPC(pc, 0, inner));
   else if (!strcmp(type, PCFIELDSPLIT)) {
     PetscCall(PCFieldSplitGetSubKSP(pc, &n, &blocks));
     PetscCall(KSPGetPC(blocks[0], inner));

@@ -149,7 +149,8 @@ static PetscErrorCode Disagreement(void)
   Refused(DMSetUp(dm), "Ranks disagree about the boxes and corners", "a grid that differs between ranks");
   PetscCall(DMVPatchDGSetBoxGrid(dm, (PetscInt[]){2, 1}, NULL, NULL));
   PetscCall(DMSetRefineLevel(dm, 1 + (PetscInt)odd));
-  Refused(DMSetUp(dm), "Ranks disagree about the number of refinements (-dm_refine): rank 0 has 1, rank", "a refinement that differs between ranks");
+  Refused(DMSetUp(dm), "Ranks disagree about the number of refinements (-dm_refine): rank 0 has 1, rank",
+          "a refinement that differs between ranks");
   PetscCall(DMDestroy(&dm));
 
   /* settings that a debug build of PETSc compares already in their setters */

@@ -135,11 +135,11 @@ static PetscErrorCode SolveScaled(Problem *p, const char options[], PetscReal sc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define FUSED "-ksp_type richardson -pc_type vpatchdg "
-#define FLEXIBLE "-ksp_type fgmres -pc_type vpatchdg "
+#define FUSED     "-ksp_type richardson -pc_type vpatchdg "
+#define FLEXIBLE  "-ksp_type fgmres -pc_type vpatchdg "
 #define CONJUGATE "-ksp_type cg -ksp_norm_type unpreconditioned -pc_type vpatchdg -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 "
-#define GUESS "-ksp_guess_type vpatchdg "
-#define REST "-ksp_rtol 1e-9 -ksp_atol 0 -ksp_max_it 40 "
+#define GUESS     "-ksp_guess_type vpatchdg "
+#define REST      "-ksp_rtol 1e-9 -ksp_atol 0 -ksp_max_it 40 "
 
 static const struct {
   const char *options;

@@ -221,8 +221,7 @@ static PetscErrorCode SweepNear(VpSmoother smoother, VpLevel level, VpMesh mesh,
 
       for (int i = 0; i < nc; i++) near = (PetscBool)(near && Near(mesh, level->mesh->coord + 3 * patches.cell[p * nc + i]));
       if (!near) patches.cell[p * nc] = -1;
-      else
-        PetscCall(level->ops->sweep(&level->view, VpSmootherPatches(smoother), VP_FORM_EXACT, p, p + 1, 0, b, (void *const *)x));
+      else PetscCall(level->ops->sweep(&level->view, VpSmootherPatches(smoother), VP_FORM_EXACT, p, p + 1, 0, b, (void *const *)x));
     }
     for (int32_t p = patches.start[color]; p < patches.start[color + 1]; p++) {
       if (patches.cell[p * nc] >= 0) PetscCall(TakePatch(level, patches.cell + p * nc, x));
@@ -297,8 +296,9 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   TapBegin(PETSC_COMM_WORLD);
   PetscCall(PatchSolves());
-  FOR_SETTINGS(s) PetscCall(SweepForms(s));
-  FOR_SETTINGS(s) if (s->grid[0] == 1 && s->level > 1) PetscCall(TwoLayers(s));
+  FOR_SETTINGS (s) PetscCall(SweepForms(s));
+  FOR_SETTINGS (s)
+    if (s->grid[0] == 1 && s->level > 1) PetscCall(TwoLayers(s));
   PetscCall(Errors());
   failed = TapEnd();
   PetscCall(PetscFinalize());

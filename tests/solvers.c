@@ -84,7 +84,8 @@ static PetscErrorCode gmres_with_single_cycle_stalls(void)
   PetscFunctionBeginUser;
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 4, 5, NULL, &p));
   PetscCall(DMVPatchDGComputeRHS(p.dm, Forcing, NULL, NULL, NULL, p.b));
-  PetscCall(SolveWith(&p, "-ksp_type gmres -ksp_pc_side right -ksp_rtol 1e-9 -pc_type vpatchdg -pc_vpatchdg_precision single", &gmres, NULL, NULL));
+  PetscCall(
+    SolveWith(&p, "-ksp_type gmres -ksp_pc_side right -ksp_rtol 1e-9 -pc_type vpatchdg -pc_vpatchdg_precision single", &gmres, NULL, NULL));
   PetscCall(KSPGetResidualNorm(p.ksp, &norm));
   PetscCall(VecNorm(p.b, NORM_2, &b));
   PetscCall(ViewSays((PetscObject)p.ksp, "with KSPGMRES the true residual stalls", &said));

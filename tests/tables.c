@@ -23,7 +23,8 @@ static void derivatives_are_those_of_the_functions(void)
   double x[NQ], w[NQ], phi[N], dphi[N], worst = 0;
 
   VpGauss(NQ, x, w);
-  FOR_ALL_BASES (b) {
+  FOR_ALL_BASES(b)
+  {
     for (int m = 0; m < b->n; m++) {
       double sum[N], end[N], start[N];
 
@@ -61,7 +62,8 @@ static void tables_match_quadrature(void)
 {
   double M[N * N], K[N * N], phi[N], dphi[N], worst = 0;
 
-  FOR_ALL_BASES (b) {
+  FOR_ALL_BASES(b)
+  {
     int n = b->n;
 
     Quadrature(b, M, K);
@@ -89,7 +91,8 @@ static void traces_need_few_coefficients(void)
 {
   PetscBool ok = PETSC_TRUE;
 
-  FOR_ALL_BASES (b) {
+  FOR_ALL_BASES(b)
+  {
     PetscBool thin = (PetscBool)(b->type == VP_BASIS_THIN && b->n >= VP_THIN_LEAST);
 
     if (b->nt != (thin ? 2 : PetscMin(b->n, 4))) ok = PETSC_FALSE;
@@ -108,7 +111,8 @@ static void traces_are_expanded_again(void)
   double    worst = 0, sign;
   PetscBool exact = PETSC_TRUE;
 
-  FOR_ALL_BASES (b) {
+  FOR_ALL_BASES(b)
+  {
     for (int s = 0; s < 2; s++) {
       const double *T[2] = {b->value[s], b->slope[s]};
       double        u[N], trace[2] = {0}, dot[2] = {0};
@@ -197,7 +201,8 @@ static void basis_mirror_is_exact(void)
   double    phi[N], mirrored[N], worst = 0, si, sj;
   PetscBool exact = PETSC_TRUE;
 
-  FOR_ALL_BASES (b) {
+  FOR_ALL_BASES(b)
+  {
     int n = b->n;
 
     for (int p = 0; p < 7; p++) {
@@ -237,7 +242,8 @@ static void change_of_basis_round_trips(void)
 {
   double C[N * N], back[N * N], u[N], v[N], w[N], worst = 0;
 
-  FOR_ALL_BASES (b) {
+  FOR_ALL_BASES(b)
+  {
     const VpBasis *to = &basis[1 - b->type][b->degree];
 
     PetscCallAbort(PETSC_COMM_SELF, VpBasisChange(b, to, C));
@@ -255,7 +261,8 @@ static void prolongation_is_exact_on_polynomials(void)
 {
   double P[2 * N * N], R[2 * N * N], u[N], v[N], h = 0.3, worst = 0;
 
-  FOR_ALL_BASES (b) {
+  FOR_ALL_BASES(b)
+  {
     VpTransferBuild(b, P, R);
     for (int i = 0; i < b->n; i++) u[i] = Random();
     for (int c = 0; c < 2; c++) {
@@ -272,7 +279,8 @@ static void restriction_is_prolongation_transpose(void)
   double    M[N * N], K[N * N], P[2 * N * N], R[2 * N * N], worst = 0, si, sj;
   PetscBool exact = PETSC_TRUE;
 
-  FOR_ALL_BASES (b) {
+  FOR_ALL_BASES(b)
+  {
     int n = b->n;
 
     Quadrature(b, M, K);

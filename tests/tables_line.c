@@ -5,8 +5,7 @@
 static Domain SomeDomain(int cells, int lower, int upper, double coefficient)
 {
   Domain d = {
-    .cells = cells, .end = {lower, upper}, .penalty = 0.9, .reaction = 2.5, .h = {0.11, 0.2, 0.13, 0.4, 0.17}, .a = {1, 1, 1, 1, 1}
-  };
+    .cells = cells, .end = {lower, upper}, .penalty = 0.9, .reaction = 2.5, .h = {0.11, 0.2, 0.13, 0.4, 0.17}, .a = {1, 1, 1, 1, 1}};
 
   for (int c = 0; c < cells; c++) d.a[c] += coefficient * (1 + Random());
   return d;
@@ -53,17 +52,19 @@ static void ApplyLines(const VpBasis *b, const Domain *d, const double u[], doub
   }
 }
 
-static const int ends[][2] = {
-  {VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET}, {VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN}, {VP_SIDE_NEUMANN, VP_SIDE_NEUMANN},
-  {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, {VP_SIDE_NONE, VP_SIDE_DIRICHLET}
-};
+static const int ends[][2] = {{VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET},
+                              {VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN},
+                              {VP_SIDE_NEUMANN, VP_SIDE_NEUMANN},
+                              {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR},
+                              {VP_SIDE_NONE, VP_SIDE_DIRICHLET}};
 
 static void line_matches_quadrature(void)
 {
   static double A[MAX][MAX], M[MAX][MAX];
   double        u[MAX], y[MAX], worst = 0;
 
-  FOR_ALL_BASES (b) {
+  FOR_ALL_BASES(b)
+  {
     for (int e = 0; e < 5; e++) {
       Domain d = SomeDomain(CELLS, ends[e][0], ends[e][1], e % 2 ? 10 : 0);
       int    size = d.cells * b->n;
@@ -93,7 +94,8 @@ static void operator_line_is_symmetric(void)
   static double A[MAX][MAX], M[MAX][MAX];
   double        u[MAX], w[MAX], yu[MAX], yw[MAX], worst = 0;
 
-  FOR_ALL_BASES (b) {
+  FOR_ALL_BASES(b)
+  {
     for (int e = 0; e < 5; e++) {
       Domain d = SomeDomain(4, ends[e][0], ends[e][1], 3);
       double left = 0, right = 0, size = 0;
@@ -119,7 +121,8 @@ static void line_mirror_is_exact(void)
   double    D[2][N * N], g[2][4 * N], si, sj;
   PetscBool exact = PETSC_TRUE;
 
-  FOR_ALL_BASES (b) {
+  FOR_ALL_BASES(b)
+  {
     VpLineKey key = {.h = 0.1, .a = 3, .side = {VP_SIDE_INTERIOR, VP_SIDE_DIRICHLET}, .h_beyond = {0.3, 0.1}, .a_beyond = {0.7, 1}};
     VpLineKey other = {.h = 0.1, .a = 3, .side = {VP_SIDE_DIRICHLET, VP_SIDE_INTERIOR}, .h_beyond = {0.1, 0.3}, .a_beyond = {1, 0.7}};
 
@@ -145,7 +148,8 @@ static void boundary_is_a_cell_beyond(void)
   static const VpSide boundary[] = {VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN};
   double              D[2][N * N], g[2][4 * N], B[4], worst = 0;
 
-  FOR_ALL_BASES (b) {
+  FOR_ALL_BASES(b)
+  {
     for (int i = 0; i < 4; i++) {
       const int s = i % 2, n = b->n;
       VpLineKey key = {.h = 0.1, .a = 3, .h_beyond = {0.1, 0.1}, .a_beyond = {3, 3}};
@@ -175,7 +179,8 @@ static void patch_inverts_the_line(void)
 {
   double F[4 * N * N], B[4 * N * N], lambda[2 * N], u[MAX], y[MAX], worst = 0;
 
-  FOR_ALL_BASES (b) {
+  FOR_ALL_BASES(b)
+  {
     for (int step = -4; step <= 4; step += 2) {
       Domain   d = SomeDomain(4, VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN, 0);
       VpFdmKey key = {.h = {d.h[1], d.h[2]}, .h_beyond = {d.h[0], d.h[3]}, .side = {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, .step = step};

@@ -33,20 +33,20 @@ static void Solve(int n, double A[][MAX], const double b[], double x[])
 }
 
 static const VpFdmKey keys[] = {
-  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0}, {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET}, 0},
-  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_NEUMANN, VP_SIDE_NEUMANN}, 0}, {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_WRAP, VP_SIDE_WRAP}, 0},
-  {{0.1, 0.1}, {0.2, 0.2}, {VP_SIDE_MIXED, VP_SIDE_MIXED}, 0}, {{0.1, 0.1}, {0.1, 0.2}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0},
+  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0},  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET}, 0},
+  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_NEUMANN, VP_SIDE_NEUMANN}, 0},    {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_WRAP, VP_SIDE_WRAP}, 0},
+  {{0.1, 0.1}, {0.2, 0.2}, {VP_SIDE_MIXED, VP_SIDE_MIXED}, 0},        {{0.1, 0.1}, {0.1, 0.2}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0},
   {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 5}, {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_DIRICHLET, VP_SIDE_INTERIOR}, -3},
-  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_INTERIOR, VP_SIDE_NEUMANN}, 0}, {{0.1, 0.3}, {0.3, 0.1}, {VP_SIDE_WRAP, VP_SIDE_WRAP}, 2},
-  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_MIXED, VP_SIDE_INTERIOR}, 1}, {{0.2, 0.2}, {0.2, 0.2}, {VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN}, 0},
-  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 2}, {{0.3, 0.1}, {0.2, 0.15}, {VP_SIDE_INTERIOR, VP_SIDE_DIRICHLET}, 4},
+  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_INTERIOR, VP_SIDE_NEUMANN}, 0},  {{0.1, 0.3}, {0.3, 0.1}, {VP_SIDE_WRAP, VP_SIDE_WRAP}, 2},
+  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_MIXED, VP_SIDE_INTERIOR}, 1},    {{0.2, 0.2}, {0.2, 0.2}, {VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN}, 0},
+  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 2},  {{0.3, 0.1}, {0.2, 0.15}, {VP_SIDE_INTERIOR, VP_SIDE_DIRICHLET}, 4},
 };
 #define KEYS (int)(sizeof(keys) / sizeof(keys[0]))
 
 #define FOR_ALL_PATCHES(b, key, space) \
-  FOR_ALL_BASES (b) \
-    for (const VpFdmKey *key = keys; key < keys + KEYS; key++) \
-      for (int space = 0; space < 3; space++)
+  FOR_ALL_BASES(b) \
+  for (const VpFdmKey *key = keys; key < keys + KEYS; key++) \
+    for (int space = 0; space < 3; space++)
 
 static PetscBool Restricted(const VpFdmKey *key, int s, int space)
 {
@@ -61,7 +61,10 @@ static int Dimension(const VpBasis *b, const VpFdmKey *key, int space)
 /* L and M of the patch from a line of two cells; half a face is added on sides towards other cells, by its definition */
 static void AssemblePatch(const VpBasis *b, const VpFdmKey *key, int space, double L[MAX][MAX], double M[MAX][MAX])
 {
-  Domain d = {.cells = 2, .penalty = 1.1, .h = {key->h[0], key->h[1]}, .a = {pow(2, PetscMax(-key->step, 0) / 4.), pow(2, PetscMax(key->step, 0) / 4.)}};
+  Domain d = {.cells = 2,
+              .penalty = 1.1,
+              .h = {key->h[0], key->h[1]},
+              .a = {pow(2, PetscMax(-key->step, 0) / 4.), pow(2, PetscMax(key->step, 0) / 4.)}};
   double v[MAX], dv[MAX];
 
   for (int s = 0; s < 2; s++)
@@ -87,7 +90,8 @@ static void patch_modes_diagonalise(void)
   double        F[4 * N * N], B[4 * N * N], lambda[2 * N], worst = 0;
   PetscBool     count = PETSC_TRUE;
 
-  FOR_ALL_PATCHES (b, key, space) {
+  FOR_ALL_PATCHES(b, key, space)
+  {
     int    m = 2 * b->n, modes = 0;
     double top = 0;
 
@@ -123,7 +127,8 @@ static void patch_solve_inverts_patch_1d(void)
   static double L[MAX][MAX], M[MAX][MAX], one[MAX][MAX];
   double        F[4 * N * N], B[4 * N * N], lambda[2 * N], f[MAX], rhs[MAX], u[MAX], worst = 0;
 
-  FOR_ALL_PATCHES (b, key, space) {
+  FOR_ALL_PATCHES(b, key, space)
+  {
     int    m = 2 * b->n;
     Domain d = {.cells = 2, .end = {VP_SIDE_NEUMANN, VP_SIDE_NEUMANN}, .h = {1, 1}, .a = {1, 1}, .penalty = 1};
 
@@ -178,7 +183,8 @@ static void spaces_keep_boundary_functions(void)
 {
   double F[4 * N * N], B[4 * N * N], lambda[2 * N], u[2 * N], worst = 0;
 
-  FOR_ALL_PATCHES (b, key, space) {
+  FOR_ALL_PATCHES(b, key, space)
+  {
     int m = 2 * b->n;
 
     if (key->step) continue;
@@ -199,7 +205,8 @@ static void clamped_modes_have_no_trace(void)
 {
   double F[4 * N * N], B[4 * N * N], lambda[2 * N], worst = 0, boundary = 0;
 
-  FOR_ALL_PATCHES (b, key, space) {
+  FOR_ALL_PATCHES(b, key, space)
+  {
     int n = b->n, m = 2 * n;
 
     Build(b, key, space, F, B, lambda);
@@ -225,7 +232,8 @@ static void neumann_patch_has_zero_mode(void)
   double    F[4 * N * N], B[4 * N * N], lambda[2 * N];
   PetscBool ok = PETSC_TRUE;
 
-  FOR_ALL_PATCHES (b, key, space) {
+  FOR_ALL_PATCHES(b, key, space)
+  {
     PetscBool singular = (PetscBool)((key->side[0] == VP_SIDE_NEUMANN && key->side[1] == VP_SIDE_NEUMANN) || key->side[0] == VP_SIDE_WRAP);
     int       zeros = 0;
 
@@ -247,7 +255,8 @@ static void patch_mirror_is_exact(void)
   int       mirrored = 0;
 
   for (int k = 0; k < KEYS; k++) mirrored += VpFdmIsMirrored(&keys[k]);
-  FOR_ALL_PATCHES (b, key, space) {
+  FOR_ALL_PATCHES(b, key, space)
+  {
     int n = b->n, m = 2 * n;
 
     if (!VpFdmIsMirrored(key)) continue;

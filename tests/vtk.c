@@ -43,12 +43,12 @@ static const void *Array(const char *text, const char name[], uint64_t *bytes)
 /* Every linear cell is a box with its corners in VTK's order of a pixel or voxel; their volumes add up; the field is the function. */
 static PetscBool FileIsRight(const char text[], PetscInt dim, PetscInt npoint, PetscInt ncell, double volume)
 {
-  const int      ncorner = 1 << dim;
-  uint64_t       bytes[6];
-  const char    *points = Array(text, "Position", &bytes[0]), *corners = Array(text, "connectivity", &bytes[1]),
+  const int   ncorner = 1 << dim;
+  uint64_t    bytes[6];
+  const char *points = Array(text, "Position", &bytes[0]), *corners = Array(text, "connectivity", &bytes[1]),
              *ends = Array(text, "offsets", &bytes[2]);
-  const char    *types = Array(text, "types", &bytes[3]), *field = Array(text, "u", &bytes[4]), *twice = Array(text, "v_w", &bytes[5]);
-  double         sum = 0;
+  const char *types = Array(text, "types", &bytes[3]), *field = Array(text, "u", &bytes[4]), *twice = Array(text, "v_w", &bytes[5]);
+  double      sum = 0;
 
   if (!points || !corners || !ends || !types || !field || !twice) return PETSC_FALSE;
   if (bytes[0] != (uint64_t)npoint * 24 || bytes[1] != (uint64_t)ncell * ncorner * 8 || bytes[2] != (uint64_t)ncell * 8 ||

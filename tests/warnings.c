@@ -3,7 +3,7 @@
 #include "support/problem.h"
 #include "support/said.h"
 
-#define VP "-pc_type vpatchdg "
+#define VP        "-pc_type vpatchdg "
 #define SYMMETRIC "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 "
 
 static PetscErrorCode Hear(Problem *p, const char options[], KSPConvergedReason *reason)
@@ -134,8 +134,10 @@ static PetscErrorCode single_sweeps_are_warned(void)
   PetscFunctionBeginUser;
   for (int flexible = 0; flexible < 2; flexible++) {
     PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 3, 2, NULL, &p));
-    PetscCall(Hear(&p, flexible ? "-ksp_type fgmres -pc_type vpatch -pc_vpatch_precision single -ksp_max_it 500"
-                                : "-ksp_type gmres -pc_type vpatch -pc_vpatch_precision single -ksp_max_it 500", NULL));
+    PetscCall(Hear(&p,
+                   flexible ? "-ksp_type fgmres -pc_type vpatch -pc_vpatch_precision single -ksp_max_it 500"
+                            : "-ksp_type gmres -pc_type vpatch -pc_vpatch_precision single -ksp_max_it 500",
+                   NULL));
     TapOk((PetscBool)(Said("-pc_vpatch_precision double") == !flexible), "single_sweeps_are_warned: %s", FirstLine());
     PetscCall(ProblemDestroy(&p));
   }
@@ -167,9 +169,12 @@ static PetscErrorCode unsolved_coarse_levels_are_told(void)
   PetscFunctionBeginUser;
   for (int flexible = 0; flexible < 2; flexible++) {
     PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 3, 3, NULL, &p));
-    PetscCall(Hear(&p, flexible ? VP "-ksp_type fgmres -vpatchdg_coarse_ksp_type cg -vpatchdg_coarse_pc_type none -vpatchdg_coarse_ksp_max_it 1"
-                                : VP "-ksp_type gmres -vpatchdg_coarse_ksp_type cg -vpatchdg_coarse_pc_type none -vpatchdg_coarse_ksp_max_it 1", NULL));
-    TapOk((PetscBool)(Said("the coarsest level did not converge in 1 iterations") == !flexible), "unsolved_coarse_levels_are_told: %s", FirstLine());
+    PetscCall(Hear(&p,
+                   flexible ? VP "-ksp_type fgmres -vpatchdg_coarse_ksp_type cg -vpatchdg_coarse_pc_type none -vpatchdg_coarse_ksp_max_it 1"
+                            : VP "-ksp_type gmres -vpatchdg_coarse_ksp_type cg -vpatchdg_coarse_pc_type none -vpatchdg_coarse_ksp_max_it 1",
+                   NULL));
+    TapOk((PetscBool)(Said("the coarsest level did not converge in 1 iterations") == !flexible), "unsolved_coarse_levels_are_told: %s",
+          FirstLine());
     PetscCall(ProblemDestroy(&p));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

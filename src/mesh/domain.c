@@ -34,8 +34,7 @@ static int32_t KnotOf(const Grid *g, int d, PetscReal x)
     const int32_t middle = low + (high - low) / 2;
 
     if (g->knot[d][middle] <= x) low = middle;
-    else
-      high = middle;
+    else high = middle;
   }
   return low;
 }
@@ -117,7 +116,8 @@ static PetscErrorCode CheckVolume(Grid *g)
     volume += own;
   }
   PetscCheck(volume <= all, g->comm, PETSC_ERR_ARG_INCOMP,
-             "Boxes overlap: the volumes of these %d boxes in dimension %d sum up to more than the volume around them", (int)g->nbox, g->dim);
+             "Boxes overlap: the volumes of these %d boxes in dimension %d sum up to more than the volume around them", (int)g->nbox,
+             g->dim);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,8 +161,7 @@ static PetscErrorCode MeetInBuckets(Grid *g)
         const int64_t k = at[0] + m[0] * (at[1] + (int64_t)m[1] * at[2]);
 
         if (fill) g->entry[start[k + 1]++] = b;
-        else
-          start[k + 2]++;
+        else start[k + 2]++;
       } while (NextBucket(from, to, at));
     }
   }

@@ -2,11 +2,11 @@
 #include "mesh.h"
 #include "../compat.h"
 #ifndef P4_TO_P8
-#include <p4est_bits.h>
-#include <p4est_extended.h>
+  #include <p4est_bits.h>
+  #include <p4est_extended.h>
 #else
-#include <p8est_bits.h>
-#include <p8est_extended.h>
+  #include <p8est_bits.h>
+  #include <p8est_extended.h>
 #endif
 
 /* p4est's own connectivity; there is no corner or edge information, since only the partition is asked for */
@@ -36,9 +36,9 @@ static p4est_connectivity_t *Connectivity(VpDomain domain)
 
 /* starts: [size+1]. p4est cuts the uniform forest and keeps only the coarsest quadrants that fill each rank's piece of the curve. */
 #ifndef P4_TO_P8
-#define Partition VpForestPartition2
+  #define Partition VpForestPartition2
 #else
-#define Partition VpForestPartition3
+  #define Partition VpForestPartition3
 #endif
 void Partition(MPI_Comm comm, VpDomain domain, int level, int64_t starts[])
 {
@@ -55,7 +55,7 @@ void Partition(MPI_Comm comm, VpDomain domain, int level, int64_t starts[])
 }
 
 #ifndef P4_TO_P8
-#include <p8est.h> /* P8EST_QMAXLEVEL */
+  #include <p8est.h> /* P8EST_QMAXLEVEL */
 void VpForestPartition3(MPI_Comm, VpDomain, int level, int64_t starts[]);
 
 /* libsc leaves the package numbers behind: a second PetscInitialize must find them unset */
@@ -75,8 +75,7 @@ static PetscErrorCode Initialize(void)
     sc_init(MPI_COMM_WORLD, 0, 0, NULL, SC_LP_ERROR);
     p4est_init(NULL, SC_LP_ERROR);
     PetscCall(PetscRegisterFinalize(Finalize));
-  } else if (p4est_package_id < 0)
-    p4est_init(NULL, SC_LP_ERROR);
+  } else if (p4est_package_id < 0) p4est_init(NULL, SC_LP_ERROR);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

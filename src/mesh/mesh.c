@@ -9,8 +9,7 @@ PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell)
     const PetscMPIInt middle = low + (high - low) / 2;
 
     if (starts[middle] <= cell) low = middle;
-    else
-      high = middle;
+    else high = middle;
   }
   return low;
 }

@@ -45,7 +45,7 @@ struct VpDomain_ {
   PetscReal *lower, *upper; /* [nbox][3], unused directions 0 and 1 */
   VpBoundary boundary[6];   /* by outward normal; unread in periodic directions */
   PetscBool  periodic[3];
-  int32_t   *beyond;        /* [nbox][2 dim] the box beyond each side, or -1 - i where there is entry i of `boundary` */
+  int32_t   *beyond; /* [nbox][2 dim] the box beyond each side, or -1 - i where there is entry i of `boundary` */
 };
 
 /* lower and upper: [nbox][dim]; boundary: VpSide by outward normal, or NULL: Dirichlet. Errors, collectively: a box that is empty or not finite, boxes that overlap or touch without sharing a
@@ -78,38 +78,38 @@ typedef enum { VP_TRANSPORT_HOST, VP_TRANSPORT_MPI, VP_TRANSPORT_LINK } VpTransp
 
 typedef struct VpMesh_ *VpMesh;
 struct VpMesh_ {
-  int      refct;
-  MPI_Comm comm;
-  VpDomain domain;
-  int      dim, level;
-  PetscInt ncell;          /* cells of all ranks */
-  PetscInt first;          /* global position of the first own cell */
-  int32_t  nown, nface, nsweep, nhalo, nlocal;
-  int32_t *box;            /* [nlocal] */
-  int32_t *coord;          /* [nlocal][3] lattice position in its box, 0 .. 2^level - 1 */
-  uint8_t *zone;           /* [nlocal] the zones that the cell is in, 2 bits a direction, x lowest */
-  int32_t *neighbor;       /* [nsweep][2 dim] a local cell, or -1 - i as in the domain; complete on [0, nsweep) */
-  int64_t  ninner;         /* sides of own cells beyond which there are cells */
-  PetscInt *starts;        /* [size+1] first global position of every rank */
-  PetscSF  sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values). VP_GHOST_CHILD: NULL until there
+  int       refct;
+  MPI_Comm  comm;
+  VpDomain  domain;
+  int       dim, level;
+  PetscInt  ncell; /* cells of all ranks */
+  PetscInt  first; /* global position of the first own cell */
+  int32_t   nown, nface, nsweep, nhalo, nlocal;
+  int32_t  *box;                /* [nlocal] */
+  int32_t  *coord;              /* [nlocal][3] lattice position in its box, 0 .. 2^level - 1 */
+  uint8_t  *zone;               /* [nlocal] the zones that the cell is in, 2 bits a direction, x lowest */
+  int32_t  *neighbor;           /* [nsweep][2 dim] a local cell, or -1 - i as in the domain; complete on [0, nsweep) */
+  int64_t   ninner;             /* sides of own cells beyond which there are cells */
+  PetscInt *starts;             /* [size+1] first global position of every rank */
+  PetscSF   sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values). VP_GHOST_CHILD: NULL until there
                               is coarser. VP_GHOST_SIDE, NULL until VpMeshSetSides: roots 2 dim cell + side of own cells, leaves 2 dim i +
                               side, where own cells share the i-th side with a ghost, whose side this is */
-  int32_t  nside;          /* sides that own cells share with ghosts (with sides) */
-  int32_t *beyond;         /* [nown][2 dim] as neighbor, but nown + i beyond the i-th of these (with sides; NULL where there are none) */
+  int32_t   nside;              /* sides that own cells share with ghosts (with sides) */
+  int32_t  *beyond; /* [nown][2 dim] as neighbor, but nown + i beyond the i-th of these (with sides; NULL where there are none) */
   VpTransport transport;
-  void    *link;           /* of VP_TRANSPORT_LINK (ops.h) */
-  VpMesh   coarser;        /* level-1 mesh, NULL until VpMeshCoarsen; a parent lives where its first child lives */
-  int32_t *parent;         /* [nhalo] local cell of the coarser mesh (with coarser) */
-  int32_t  orphans;        /* own cells [0, orphans) have parents that other ranks own (with coarser) */
-  int32_t *child;          /* [coarser->nown][2^dim] local cells of this mesh, all in [0, nsweep) (with coarser) */
+  void       *link;    /* of VP_TRANSPORT_LINK (ops.h) */
+  VpMesh      coarser; /* level-1 mesh, NULL until VpMeshCoarsen; a parent lives where its first child lives */
+  int32_t    *parent;  /* [nhalo] local cell of the coarser mesh (with coarser) */
+  int32_t     orphans; /* own cells [0, orphans) have parents that other ranks own (with coarser) */
+  int32_t    *child;   /* [coarser->nown][2^dim] local cells of this mesh, all in [0, nsweep) (with coarser) */
 };
 
 /* The mesh with every box refined `level` times, cut into equal pieces along p4est's curve. Errors, collectively: too many cells for
    PetscInt, p4est or a rank (the number is said). */
 PetscErrorCode VpMeshCreate(MPI_Comm, VpDomain, int level, VpMesh *);
-PetscErrorCode VpMeshCoarsen(VpMesh fine, VpMesh *coarse);  /* fine->coarser, made at the first call; a new reference */
-PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);   /* a new mesh whose ->coarser is coarse: children live with their parent */
-PetscErrorCode VpMeshSetSides(VpMesh);                      /* nside, beyond, sf[VP_GHOST_SIDE]: made at the first call */
+PetscErrorCode VpMeshCoarsen(VpMesh fine, VpMesh *coarse);   /* fine->coarser, made at the first call; a new reference */
+PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);    /* a new mesh whose ->coarser is coarse: children live with their parent */
+PetscErrorCode VpMeshSetSides(VpMesh);                       /* nside, beyond, sf[VP_GHOST_SIDE]: made at the first call */
 PetscErrorCode VpMeshPositions(VpMesh, PetscInt position[]); /* [nlocal] global positions of all local cells */
 /* the same mesh cut otherwise: counts[size] cells a rank; on `ranks` of the ranks in equal pieces */
 PetscErrorCode VpMeshCut(VpMesh, const PetscInt counts[], VpMesh *);
@@ -119,9 +119,9 @@ PetscErrorCode VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscS
 PetscErrorCode VpMeshSetTransport(VpMesh, VpTransport, void *link); /* of it and of all coarser ones */
 PetscErrorCode VpMeshReference(VpMesh);
 PetscErrorCode VpMeshDestroy(VpMesh *);
-PetscInt       VpMeshRanks(VpMesh);         /* how many ranks have cells */
+PetscInt       VpMeshRanks(VpMesh); /* how many ranks have cells */
 /* size of a cell in every direction (3 numbers, 1 beyond dim) and its lower corner */
-void           VpMeshCellBounds(VpMesh, int32_t cell, PetscReal lower[], PetscReal size[]);
+void VpMeshCellBounds(VpMesh, int32_t cell, PetscReal lower[], PetscReal size[]);
 /* the box of the cell beyond a side, or -1 - i as in the domain */
 static inline int32_t VpMeshBoxBeyond(VpMesh mesh, int32_t cell, int side)
 {

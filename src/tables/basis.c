@@ -257,8 +257,8 @@ PetscErrorCode VpBasisChange(const VpBasis *from, const VpBasis *to, double C[])
   Real one[N * N] = {0};
 
   PetscFunctionBegin;
-  PetscCheck(from->n == n, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "Bases of degree %d and %d span different spaces",
-             from->degree, to->degree);
+  PetscCheck(from->n == n, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "Bases of degree %d and %d span different spaces", from->degree,
+             to->degree);
   for (int m = 0; m < n; m++) one[m * n + m] = 1;
   VpBasisMatrix(from, to, one, C);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -36,10 +36,8 @@ void ApiOutcome(Api *api, Expected expected, PetscErrorCode code)
     (void)Unlock(api->slot[i].y);
   }
   if (outcome == RANKS_DIFFER) api->result = "ranks differ";
-  else if (outcome == ALL_DONE && expected == ILLEGAL)
-    api->result = "not refused";
-  else if (outcome == ALL_REFUSED && expected == LEGAL)
-    api->result = "refused wrongly";
+  else if (outcome == ALL_DONE && expected == ILLEGAL) api->result = "not refused";
+  else if (outcome == ALL_REFUSED && expected == LEGAL) api->result = "refused wrongly";
   if (api->result) Say("unexpected: %s: %s", api->result, TryMessage());
 }
 

@@ -29,17 +29,17 @@ void ApiSay(Api *, Expected, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3,
 void ApiOutcome(Api *, Expected, PetscErrorCode);
 
 /* a call, with its description as for printf; returns from the operation where the outcome is not what is expected */
-#define Expect(expected, call, ...)                                                                                                        \
-  do {                                                                                                                                     \
-    PetscErrorCode code_;                                                                                                                  \
-    ApiSay(api, expected, __VA_ARGS__);                                                                                                    \
-    code_ = call;                                                                                                                          \
-    ApiOutcome(api, expected, code_);                                                                                                      \
-    if (api->result) PetscFunctionReturn(PETSC_SUCCESS);                                                                                   \
+#define Expect(expected, call, ...) \
+  do { \
+    PetscErrorCode code_; \
+    ApiSay(api, expected, __VA_ARGS__); \
+    code_ = call; \
+    ApiOutcome(api, expected, code_); \
+    if (api->result) PetscFunctionReturn(PETSC_SUCCESS); \
   } while (0)
-#define Legal(call) Expect(LEGAL, call, "%s", #call)
+#define Legal(call)   Expect(LEGAL, call, "%s", #call)
 #define Illegal(call) Expect(ILLEGAL, call, "%s", #call)
-#define Either(call) Expect(EITHER, call, "%s", #call)
+#define Either(call)  Expect(EITHER, call, "%s", #call)
 
 typedef struct {
   const char *name;

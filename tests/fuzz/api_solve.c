@@ -85,7 +85,7 @@ static PetscInt Last(const char *const list[])
   return n - 3;
 }
 
-#define SetEnum(Prefix, Name, list, own)                                                                                                   \
+#define SetEnum(Prefix, Name, list, own) \
   Expect(Legality(value, 0, Last(list), own), Prefix##Set##Name(pc, value), "%s(%" PetscInt_FMT ")", #Prefix "Set" #Name, value)
 
 /* one setting, of a PCVPATCHDG or a PCVPATCH; legal ones go together with the defaults */
@@ -262,8 +262,7 @@ static PetscErrorCode preconditioner(Api *api, Slot *s)
     break;
   }
   if (failed) api->result = "wrong mathematics";
-  else if (Draw(2))
-    PetscCall(Solve(api, s));
+  else if (Draw(2)) PetscCall(Solve(api, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -352,8 +351,7 @@ static PetscErrorCode by_dm(Api *api, Slot *s)
   Expect(LEGAL, PCSetType(pc, Draw(2) ? PCVPATCHDG : PCVPATCH), "PCSetType()");
   Legal(KSPSolve(ksp, NULL, NULL));
   if (Draw(2)) Legal(DMClone(s->dm, &clone));
-  else
-    clone = NULL;
+  else clone = NULL;
   Legal(KSPDestroy(&ksp));
   Legal(DMDestroy(&clone));
   PetscFunctionReturn(PETSC_SUCCESS);

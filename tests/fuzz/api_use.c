@@ -80,10 +80,8 @@ static PetscErrorCode WrongVec(Api *api, Slot *s, PetscBool moved, Vec *v)
   PetscFunctionBeginUser;
   PetscCall(VecGetLocalSize(s->x, &n));
   if (!moved) n = PetscMax(n + add, 0);
-  else if (api->rank == 0)
-    n++;
-  else if (api->rank == api->size - 1 && n > 0)
-    n--;
+  else if (api->rank == 0) n++;
+  else if (api->rank == api->size - 1 && n > 0) n--;
   PetscCall(VecCreate(PETSC_COMM_WORLD, v));
   PetscCall(VecSetSizes(*v, n, PETSC_DETERMINE));
   PetscCall(VecSetFromOptions(*v));

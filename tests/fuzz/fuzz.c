@@ -15,8 +15,7 @@ static PetscErrorCode Run(const char **result, PetscBool *broken)
   DrawSeed(seed);
   PetscCall(TryBegin(PETSC_COMM_WORLD));
   if (kind) PetscCall(ApiCase(result, broken));
-  else
-    PetscCall(OptionsCase(result, broken));
+  else PetscCall(OptionsCase(result, broken));
   Say("result: %s", *result);
   PetscCall(TryEnd());
   PetscFunctionReturn(PETSC_SUCCESS);

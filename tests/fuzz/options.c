@@ -82,8 +82,7 @@ static PetscErrorCode MakeVectors(Settings *s, Problem *p)
 
   PetscFunctionBeginUser;
   if (s->what == 0) PetscCall(DrawVec(p->b));
-  else
-    PetscCall(DMVPatchDGComputeRHS(p->dm, s->what == 1 ? One : NULL, NULL, NULL, NULL, p->b));
+  else PetscCall(DMVPatchDGComputeRHS(p->dm, s->what == 1 ? One : NULL, NULL, NULL, NULL, p->b));
   PetscCall(MatGetNullSpace(p->A, &constants));
   if (constants) PetscCall(MatNullSpaceRemove(constants, p->b));
   PetscCall(VecScale(p->b, s->scale));

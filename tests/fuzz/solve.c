@@ -57,12 +57,9 @@ PetscErrorCode CheckClaim(KSP ksp, Mat A, Vec b, Vec x, PetscReal guess, Claim *
   rounding *= 100 * PETSC_MACHINE_EPSILON * PetscMax(size, guess);
   norm[2] = norm[3] = -1;
   if (reason < 0) *claim = NOT_CONVERGED;
-  else if (SaysNothing(type, reason) || norm[0] == 0)
-    *claim = NOTHING_CLAIMED;
-  else if (norm[1] <= PetscMax(10 * PetscMax(rtol * norm[0], atol), rounding))
-    *claim = SOLVED;
-  else
-    *claim = WRONG;
+  else if (SaysNothing(type, reason) || norm[0] == 0) *claim = NOTHING_CLAIMED;
+  else if (norm[1] <= PetscMax(10 * PetscMax(rtol * norm[0], atol), rounding)) *claim = SOLVED;
+  else *claim = WRONG;
   if (*claim == WRONG && type != KSP_NORM_UNPRECONDITIONED && !PetscIsInfOrNanReal(norm[1])) {
     PetscCall(NormOf(ksp, b, type, &norm[2]));
     PetscCall(NormOf(ksp, r, type, &norm[3]));

@@ -13,12 +13,12 @@ extern "C" {
 
 typedef std::vector<double> Reals;
 
-#define Require(...)                                                                                                                       \
-  do {                                                                                                                                     \
-    if (!(__VA_ARGS__)) {                                                                                                                  \
-      printf("Bail out! %s\n", #__VA_ARGS__);                                                                                              \
-      exit(1);                                                                                                                             \
-    }                                                                                                                                      \
+#define Require(...) \
+  do { \
+    if (!(__VA_ARGS__)) { \
+      printf("Bail out! %s\n", #__VA_ARGS__); \
+      exit(1); \
+    } \
   } while (0)
 
 /* out [rows][cols] = A [rows][inner] B [inner][cols]; transposed: A is given as [inner][rows] */
@@ -83,7 +83,8 @@ struct Nodal {
     Reals     L((size_t)size * size, 0.), block(n * n), D(n * n), g(4 * n);
 
     for (int c = 0; c < cells; c++) {
-      const VpLineKey key = {h, 1, {c == 0 ? lower : (int)VP_SIDE_INTERIOR, c == cells - 1 ? upper : (int)VP_SIDE_INTERIOR}, {h, h}, {1, 1}};
+      const VpLineKey key = {
+        h, 1, {c == 0 ? lower : (int)VP_SIDE_INTERIOR, c == cells - 1 ? upper : (int)VP_SIDE_INTERIOR}, {h, h}, {1, 1}};
       VpLineBuild(&basis, &key, 1, 0, D.data(), g.data());
       for (int s = -1; s < 2; s++) { /* columns of the cell below, this one, the one above */
         const int end = s > 0;
@@ -121,7 +122,8 @@ static Reals Table(const Nodal &line, int kind, VpSpace space)
                       {at[0] ? 0 : h, at[1] ? 0 : h},
                       {at[0] ? VP_SIDE_DIRICHLET : VP_SIDE_INTERIOR, at[1] ? VP_SIDE_DIRICHLET : VP_SIDE_INTERIOR},
                       0};
-  Reals table = line.Chain(2, at[0] ? VP_SIDE_DIRICHLET : end, at[1] ? VP_SIDE_DIRICHLET : end), four = line.Chain(4, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET);
+  Reals        table = line.Chain(2, at[0] ? VP_SIDE_DIRICHLET : end, at[1] ? VP_SIDE_DIRICHLET : end),
+        four = line.Chain(4, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET);
   Reals F(m * m), B(m * m), lambda(m), S, kept;
 
   Require(VpFdmBuild(&line.basis, &key, space, 1, F.data(), B.data(), lambda.data()) == 0);

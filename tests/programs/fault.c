@@ -26,9 +26,9 @@ static PetscErrorCode FailOnDevice(void)
 
 static PetscErrorCode FailOnLink(DM dm)
 {
-  const PetscMPIInt nobody = 99;
-  const PetscInt    start[2] = {0, 1};
-  const VpMessages  message = {.block = 8, .n = {1, 0}, .rank = {&nobody, NULL}, .start = {start, NULL}};
+  const PetscMPIInt  nobody = 99;
+  const PetscInt     start[2] = {0, 1};
+  const VpMessages   message = {.block = 8, .n = {1, 0}, .rank = {&nobody, NULL}, .start = {start, NULL}};
   const DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
 
   PetscFunctionBeginUser;

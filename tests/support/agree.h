@@ -12,10 +12,10 @@ typedef struct {
   PetscBool        coefficient;
 } Case;
 
-#define BOX VPATCHDG_DOMAIN_BOX, 1
-#define D VPATCHDG_BOUNDARY_DIRICHLET
-#define N VPATCHDG_BOUNDARY_NEUMANN
-#define P VPATCHDG_BOUNDARY_PERIODIC
+#define BOX  VPATCHDG_DOMAIN_BOX, 1
+#define D    VPATCHDG_BOUNDARY_DIRICHLET
+#define N    VPATCHDG_BOUNDARY_NEUMANN
+#define P    VPATCHDG_BOUNDARY_PERIODIC
 #define UNIT VPATCHDG_DOMAIN_BOX, 1, D, D, 0, PETSC_FALSE
 
 typedef enum { HOST, COPIED, DEVICE } Place; /* kernels and vectors on the host; the kernels on the device; both there */
@@ -136,8 +136,7 @@ static inline PetscErrorCode cycles_agree(const Case *c, Problem p[2], const cha
       for (int k = 0; k < 3; k++) PetscCall(transpose ? PCApplyTranspose(pc, p[i].b, p[i].x) : PCApply(pc, p[i].b, p[i].x));
     }
     if (single) PetscCall(Apart(p[0].x, exact, &rounding));
-    else
-      PetscCall(VecCopy(p[0].x, exact));
+    else PetscCall(VecCopy(p[0].x, exact));
     bound = !single ? 1e-12 : amplifies ? PetscClipInterval(2 * rounding, least, 2e-4) : least;
     PetscCall(Apart(p[0].x, p[1].x, &apart));
     TapOk((PetscBool)(apart <= bound), "cycles_agree: %s, degree %d, %s, %s%s: %.1e of %.1e", c->name, (int)c->degree, precision, options,

@@ -47,7 +47,8 @@ static int BoxAt(const Case *c, const int at[3])
 
 static PetscErrorCode MakeDomain(MPI_Comm comm, const Case *c, VpDomain *domain)
 {
-  static const int boundary[6] = {VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN, VP_SIDE_NEUMANN, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN};
+  static const int boundary[6] = {VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN,   VP_SIDE_NEUMANN,
+                                  VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN};
   PetscReal        lower[3 * 32], upper[3 * 32];
   PetscBool        periodic[3];
   int              nbox = 0, at[3];

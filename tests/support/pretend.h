@@ -32,8 +32,7 @@ static PetscErrorCode PretendBegin(void *link, const VpMessages *m, const void *
 
       PetscCheck(pretended_link.n <= 512, PETSC_COMM_SELF, PETSC_ERR_PLIB, "More messages under way than this test provides for");
       if (way == 0) PetscCallMPI(MPI_Isend(data, bytes, MPI_BYTE, m->rank[way][i], 0, pretended_link.comm, request));
-      else
-        PetscCallMPI(MPI_Irecv(data, bytes, MPI_BYTE, m->rank[way][i], 0, pretended_link.comm, request));
+      else PetscCallMPI(MPI_Irecv(data, bytes, MPI_BYTE, m->rank[way][i], 0, pretended_link.comm, request));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);

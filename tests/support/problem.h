@@ -10,7 +10,8 @@ typedef struct {
 } Problem;
 
 /* the coefficient of every cell from its corners */
-static inline PetscErrorCode SetCoefficient(DM dm, PetscReal (*value)(const PetscReal lower[], const PetscReal upper[], PetscReal), PetscReal parameter)
+static inline PetscErrorCode SetCoefficient(DM        dm, PetscReal (*value)(const PetscReal lower[], const PetscReal upper[], PetscReal),
+                                            PetscReal parameter)
 {
   PetscInt   n;
   PetscReal *a, lower[3], upper[3];

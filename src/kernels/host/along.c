@@ -2,8 +2,8 @@
 #include "rows.h"
 
 /* one line: m = cells n values, of cell p from cell[p step] at `start`, `stride` apart */
-INLINE void Line(const int n, int32_t cells, const int32_t *cell, int32_t step, int start, int stride, const REAL *M, const REAL *w, const REAL *x,
-                 REAL *y)
+INLINE void Line(const int n, int32_t cells, const int32_t *cell, int32_t step, int start, int stride, const REAL *M, const REAL *w,
+                 const REAL *x, REAL *y)
 {
   const int32_t m = cells * n;
 
@@ -19,7 +19,8 @@ INLINE void Line(const int n, int32_t cells, const int32_t *cell, int32_t step, 
   }
 }
 
-INLINE PetscErrorCode Along(const int n, int d, const int32_t extent[], const int32_t *cell, const REAL *M, const REAL *w, const REAL *x, REAL *y)
+INLINE PetscErrorCode Along(const int n, int d, const int32_t extent[], const int32_t *cell, const REAL *M, const REAL *w, const REAL *x,
+                            REAL *y)
 {
   const int32_t step = VpLineStride(d, extent[0], extent[0] * extent[1]), count = extent[0] * extent[1] * extent[2] / extent[d];
   const int     stride = VpLineStride(d, n, n * n);
@@ -34,7 +35,8 @@ INLINE PetscErrorCode Along(const int n, int d, const int32_t extent[], const in
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(Along, VP_REAL, VP_DIM, k)(const VpView *view, int d, const int32_t extent[3], const int32_t *cell, const void *M, const void *w, const void *x, void *y) \
+  PetscErrorCode VP_NAME(Along, VP_REAL, VP_DIM, k)(const VpView *view, int d, const int32_t extent[3], const int32_t *cell, \
+                                                    const void *M, const void *w, const void *x, void *y) \
   { \
     return Along(k + 1, d, extent, cell, M, w, x, y); \
   }

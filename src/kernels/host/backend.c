@@ -33,7 +33,8 @@ static PetscErrorCode Alloc(size_t bytes, const char *what, void **p)
   PetscFunctionBegin;
   *p = NULL;
   if (posix_memalign(p, align, bytes ? bytes : 1)) *p = NULL;
-  PetscCheck(*p, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for %s: %.0f bytes asked for, about %.0f free", what, (double)bytes, VpHostMemory());
+  PetscCheck(*p, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for %s: %.0f bytes asked for, about %.0f free", what, (double)bytes,
+             VpHostMemory());
 #ifdef MADV_HUGEPAGE
   if (align == HUGE_BYTES) (void)madvise(*p, bytes, MADV_HUGEPAGE); /* advice: a refusal does no harm */
 #endif
@@ -77,18 +78,18 @@ static PetscErrorCode Unpack(int32_t n, size_t block, const int32_t *list, const
 }
 
 #define ROW(real, dim, k) \
-  {.apply          = VP_NAME(Apply, real, dim, k), \
-   .sweep          = VP_NAME(Sweep, real, dim, k), \
-   .settle         = VP_NAME(Settle, real, dim, k), \
-   .current        = VP_NAME(Current, real, dim, k), \
-   .prolong        = VP_NAME(Prolong, real, dim, k), \
-   .restrict_      = VP_NAME(Restrict, real, dim, k), \
-   .pack_traces    = VP_NAME(PackTraces, real, dim, k), \
-   .unpack_traces  = VP_NAME(UnpackTraces, real, dim, k), \
-   .along          = VP_NAME(Along, real, dim, k), \
-   .enter          = VP_NAME(Enter, real, dim, k), \
+  {.apply = VP_NAME(Apply, real, dim, k), \
+   .sweep = VP_NAME(Sweep, real, dim, k), \
+   .settle = VP_NAME(Settle, real, dim, k), \
+   .current = VP_NAME(Current, real, dim, k), \
+   .prolong = VP_NAME(Prolong, real, dim, k), \
+   .restrict_ = VP_NAME(Restrict, real, dim, k), \
+   .pack_traces = VP_NAME(PackTraces, real, dim, k), \
+   .unpack_traces = VP_NAME(UnpackTraces, real, dim, k), \
+   .along = VP_NAME(Along, real, dim, k), \
+   .enter = VP_NAME(Enter, real, dim, k), \
    .enter_residual = VP_NAME(EnterResidual, real, dim, k), \
-   .leave          = VP_NAME(Leave, real, dim, k)},
+   .leave = VP_NAME(Leave, real, dim, k)},
 
 static const VpOps single2[] = {
 #define VP_DEGREE(k) ROW(float, 2, k)

@@ -5,7 +5,8 @@
 INLINE PetscErrorCode CheckTraces(const VpView *view, const int n)
 {
   PetscFunctionBegin;
-  PetscCheck(view->nt == VpThinLayers(n, DIM) || view->nt == VpDenseLayers(n), PETSC_COMM_SELF, PETSC_ERR_PLIB, "No kernel for traces of %d layers at degree %d", view->nt, n - 1);
+  PetscCheck(view->nt == VpThinLayers(n, DIM) || view->nt == VpDenseLayers(n), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "No kernel for traces of %d layers at degree %d", view->nt, n - 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -19,13 +20,19 @@ typedef struct {
 static const REAL zero_cell[VALUES]; /* stands for neighbours that there are not */
 
 /* D [n][n], then g [2 sides][value, slope][n] */
-INLINE const REAL *Line(const void *lines, const int n, int32_t entry) { return (const REAL *)lines + (size_t)entry * (size_t)VpLineSize(n); }
+INLINE const REAL *Line(const void *lines, const int n, int32_t entry)
+{
+  return (const REAL *)lines + (size_t)entry * (size_t)VpLineSize(n);
+}
 
-INLINE const REAL *Trace(const VpView *view, const int nt, int end, int kind) { return (const REAL *)view->traces + (end * 2 + kind) * nt; }
+INLINE const REAL *Trace(const VpView *view, const int nt, int end, int kind)
+{
+  return (const REAL *)view->traces + (end * 2 + kind) * nt;
+}
 
 INLINE int IsEven(const int n, const REAL *D)
 {
-  const REAL *g    = D + n * n;
+  const REAL *g = D + n * n;
   int         even = 1;
 
   for (int i = 0; i < n; i++) {
@@ -60,7 +67,7 @@ INLINE void RowTraces(const VpView *view, const int n, const int nt, int s, int 
 
   p += view->first[1 - s] * stride * n;
   t[0] = t[1] = (V){0};
-  UNROLL for (int i = 0; i < nt; i++) {
+  UNROLL (int i = 0; i < nt; i++) {
     const V row = LoadRow(p + i * stride * n, n, c);
     t[0] += value[i] * row;
     t[1] += slope[i] * row;
@@ -70,10 +77,10 @@ INLINE void RowTraces(const VpView *view, const int n, const int nt, int s, int 
 /* traces of both sides become their sum and difference, which are all that even and odd functions see of them */
 INLINE void SumAndDifference(V lower[2], V upper[2])
 {
-  UNROLL for (int k = 0; k < 2; k++) {
+  UNROLL (int k = 0; k < 2; k++) {
     const V l = lower[k], u = upper[k];
-    lower[k]  = l + u;
-    upper[k]  = l - u;
+    lower[k] = l + u;
+    upper[k] = l - u;
   }
 }
 
@@ -82,11 +89,11 @@ INLINE void AlongY(const int n, const int step, const REAL *D, V u[][PARTS], int
 {
   const REAL *g = D + n * n;
 
-  UNROLL for (int i = 0; i < n; i++) {
-    UNROLL for (int r = step == 2 ? i % 2 : 0; r < n; r += step) sum[r] += D[r * n + i] * u[i][c];
+  UNROLL (int i = 0; i < n; i++) {
+    UNROLL (int r = step == 2 ? i % 2 : 0; r < n; r += step) sum[r] += D[r * n + i] * u[i][c];
   }
-  UNROLL for (int r = 0; r < n; r++) {
-    UNROLL for (int s = step == 2 ? r % 2 : 0; s < 2; s += step) {
+  UNROLL (int r = 0; r < n; r++) {
+    UNROLL (int s = step == 2 ? r % 2 : 0; s < 2; s += step) {
       const REAL *gs = step == 2 ? g : g + s * 2 * n;
       sum[r] += gs[r] * t[s][0];
       sum[r] += gs[n + r] * t[s][1];
@@ -102,11 +109,11 @@ INLINE void AlongZ(const int n, const int step, int z, const REAL *D, V u[][PART
 
   for (int i = from; i < n; i += step) {
     const REAL a = D[z * n + i];
-    UNROLL for (int r = 0; r < n; r++) sum[r] += a * u[i * n + r][c];
+    UNROLL (int r = 0; r < n; r++) sum[r] += a * u[i * n + r][c];
   }
   for (int s = from; s < 2; s += step) {
     const REAL *gs = step == 2 ? g : g + s * 2 * n;
-    UNROLL for (int r = 0; r < n; r++) {
+    UNROLL (int r = 0; r < n; r++) {
       sum[r] += gs[z] * t[s][r][c][0];
       sum[r] += gs[n + z] * t[s][r][c][1];
     }
@@ -115,7 +122,8 @@ INLINE void AlongZ(const int n, const int step, int z, const REAL *D, V u[][PART
 
 /* y = A u, or b - A u where b is not NULL; beyond[2 d + s]: the neighbours' values, zero_cell where there is none; X: of `line`;
    ahead: those of a cell to come, fetched meanwhile, or NULL */
-INLINE void CellApply(const VpView *view, const int n, const int nt, const REAL *u, const REAL *const beyond[], const Lines *X, const REAL *b, REAL *y, const REAL *const ahead[])
+INLINE void CellApply(const VpView *view, const int n, const int nt, const REAL *u, const REAL *const beyond[], const Lines *X,
+                      const REAL *b, REAL *y, const REAL *const ahead[])
 {
   const int planes = DIM == 3 ? n : 1;
   V         U[ROWS][PARTS], Z[2][VP_MAX_N][PARTS][2]; /* own rows; the traces in z */
@@ -123,26 +131,26 @@ INLINE void CellApply(const VpView *view, const int n, const int nt, const REAL 
   LoadCell(n, u, U);
   if (DIM == 3) {
     for (int r = 0; r < n; r++) {
-      UNROLL for (int c = 0; c < Parts(n); c++) {
-        UNROLL for (int s = 0; s < 2; s++) RowTraces(view, n, nt, s, n, beyond[2 * (DIM - 1) + s] + r * n, c, Z[s][r][c]);
+      UNROLL (int c = 0; c < Parts(n); c++) {
+        UNROLL (int s = 0; s < 2; s++) RowTraces(view, n, nt, s, n, beyond[2 * (DIM - 1) + s] + r * n, c, Z[s][r][c]);
         if (X->even[DIM - 1]) SumAndDifference(Z[0][r][c], Z[1][r][c]);
       }
     }
   }
   for (int z = 0; z < planes; z++) {
     for (int i = 0; i < 2 * DIM && ahead; i++) Fetch(ahead[i] + z * n * n, n * n);
-    UNROLL for (int c = 0; c < Parts(n); c++) {
+    UNROLL (int c = 0; c < Parts(n); c++) {
       V sum[VP_MAX_N], t[2][2];
-      UNROLL for (int r = 0; r < n; r++) { /* x: values times columns */
+      UNROLL (int r = 0; r < n; r++) { /* x: values times columns */
         const REAL *row = u + z * n * n + r * n;
-        sum[r]          = row[0] * X->D[0][c];
-        UNROLL for (int i = 1; i < n; i++) sum[r] += row[i] * X->D[i][c];
-        UNROLL for (int s = 0; s < 2; s++) {
+        sum[r] = row[0] * X->D[0][c];
+        UNROLL (int i = 1; i < n; i++) sum[r] += row[i] * X->D[i][c];
+        UNROLL (int s = 0; s < 2; s++) {
           const REAL *v = beyond[s] + view->first[1 - s] + z * n * n + r * n;
-          UNROLL for (int i = 0; i < nt; i++) sum[r] += v[i] * X->C[s][i][c];
+          UNROLL (int i = 0; i < nt; i++) sum[r] += v[i] * X->C[s][i][c];
         }
       }
-      UNROLL for (int s = 0; s < 2; s++) RowTraces(view, n, nt, s, 1, beyond[2 + s] + z * n * n, c, t[s]);
+      UNROLL (int s = 0; s < 2; s++) RowTraces(view, n, nt, s, 1, beyond[2 + s] + z * n * n, c, t[s]);
       if (X->even[1]) {
         SumAndDifference(t[0], t[1]);
         AlongY(n, 2, X->line[1], U + z * n, c, t, sum);
@@ -151,7 +159,7 @@ INLINE void CellApply(const VpView *view, const int n, const int nt, const REAL 
         if (X->even[DIM - 1]) AlongZ(n, 2, z, X->line[DIM - 1], U, c, Z, sum);
         else AlongZ(n, 1, z, X->line[DIM - 1], U, c, Z, sum);
       }
-      UNROLL for (int r = 0; r < n; r++) {
+      UNROLL (int r = 0; r < n; r++) {
         const int at = (z * n + r) * n;
         if (b) sum[r] = LoadRow(b + at, n, c) - sum[r];
         StoreRow(y + at, n, c, sum[r]);

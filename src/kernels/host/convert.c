@@ -28,7 +28,8 @@ INLINE void Change(const int n, const REAL *A, V Tx[][PARTS], int cells, const R
 }
 
 /* b = enter scale (f - A x), or enter scale f where x is NULL; adds to *norm2 where it is not NULL */
-INLINE PetscErrorCode Enter(const VpView *view, const int n, OuterResidual *Residual, const VpView *outer, double scale, const double *x, const double *ghost, const double *f, REAL *b, double *norm2)
+INLINE PetscErrorCode Enter(const VpView *view, const int n, OuterResidual *Residual, const VpView *outer, double scale, const double *x,
+                            const double *ghost, const double *f, REAL *b, double *norm2)
 {
   V      Tx[VP_MAX_N][PARTS];
   REAL   narrow[CHUNK * VALUES];
@@ -39,7 +40,7 @@ INLINE PetscErrorCode Enter(const VpView *view, const int n, OuterResidual *Resi
   for (int32_t cell = 0; cell < view->nown; cell += CHUNK) {
     const int     cells = PetscMin(CHUNK, view->nown - cell), count = cells * Power(n);
     const size_t  at = (size_t)cell * (size_t)Power(n);
-    const double *r  = x ? wide : f + at;
+    const double *r = x ? wide : f + at;
 
     if (x) Residual(outer, cell, cell + cells, x, ghost, f, wide);
     for (int i = 0; i < count; i++) wide[i] = scale * r[i];
@@ -74,8 +75,12 @@ INLINE PetscErrorCode Leave(const VpView *view, const int n, PetscBool add, doub
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(Enter, VP_REAL, VP_DIM, k)(const VpView *view, double scale, const double *r, void *b) { return Enter(view, k + 1, NULL, NULL, scale, NULL, NULL, r, b, NULL); } \
-  PetscErrorCode VP_NAME(EnterResidual, VP_REAL, VP_DIM, k)(const VpView *view, const VpView *outer, double scale, const double *x, VpGhosts ghosts, const double *f, void *b, double *norm2) \
+  PetscErrorCode VP_NAME(Enter, VP_REAL, VP_DIM, k)(const VpView *view, double scale, const double *r, void *b) \
+  { \
+    return Enter(view, k + 1, NULL, NULL, scale, NULL, NULL, r, b, NULL); \
+  } \
+  PetscErrorCode VP_NAME(EnterResidual, VP_REAL, VP_DIM, k)(const VpView *view, const VpView *outer, double scale, const double *x, \
+                                                            VpGhosts ghosts, const double *f, void *b, double *norm2) \
   { \
     PetscFunctionBegin; \
     if (norm2) *norm2 = 0; \
@@ -83,5 +88,8 @@ INLINE PetscErrorCode Leave(const VpView *view, const int n, PetscBool add, doub
     PetscCall(Enter(view, k + 1, VP_NAME(Residual, double, VP_DIM, k), outer, scale, x, ghosts.values, f, b, norm2)); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   } \
-  PetscErrorCode VP_NAME(Leave, VP_REAL, VP_DIM, k)(const VpView *view, PetscBool add, double scale, const void *x, double *z) { return Leave(view, k + 1, add, scale, x, z); }
+  PetscErrorCode VP_NAME(Leave, VP_REAL, VP_DIM, k)(const VpView *view, PetscBool add, double scale, const void *x, double *z) \
+  { \
+    return Leave(view, k + 1, add, scale, x, z); \
+  }
 #include "degrees.def"

@@ -9,19 +9,22 @@
 
 #define VP_DECLARE(real, dim, k) \
   PetscErrorCode VP_NAME(Apply, real, dim, k)(const VpView *, int32_t, int32_t, const void *, VpGhosts, const void *, void *); \
-  PetscErrorCode VP_NAME(Sweep, real, dim, k)(const VpView *, const VpPatchView *, VpForm, int32_t, int32_t, unsigned, const void *, void *const[2]); \
+  PetscErrorCode VP_NAME(Sweep, real, dim, k)(const VpView *, const VpPatchView *, VpForm, int32_t, int32_t, unsigned, const void *, \
+                                              void *const[2]); \
   PetscErrorCode VP_NAME(Settle, real, dim, k)(const VpPatchView *, int32_t, unsigned, void *const[2]); \
   PetscErrorCode VP_NAME(Current, real, dim, k)(const VpPatchView *, int32_t, const int32_t *, unsigned, void *const[2], void *); \
   PetscErrorCode VP_NAME(Prolong, real, dim, k)(const VpTransferView *, int32_t, int32_t, PetscBool, const void *, void *); \
   PetscErrorCode VP_NAME(Restrict, real, dim, k)(const VpTransferView *, const void *, void *); \
   PetscErrorCode VP_NAME(PackTraces, real, dim, k)(const VpView *, int32_t, const int32_t *, const void *, void *); \
   PetscErrorCode VP_NAME(UnpackTraces, real, dim, k)(const VpView *, int32_t, const int32_t *, const void *, void *); \
-  PetscErrorCode VP_NAME(Along, real, dim, k)(const VpView *, int, const int32_t[3], const int32_t *, const void *, const void *, const void *, void *); \
+  PetscErrorCode VP_NAME(Along, real, dim, k)(const VpView *, int, const int32_t[3], const int32_t *, const void *, const void *, \
+                                              const void *, void *); \
   PetscErrorCode VP_NAME(Enter, real, dim, k)(const VpView *, double, const double *, void *); \
-  PetscErrorCode VP_NAME(EnterResidual, real, dim, k)(const VpView *, const VpView *, double, const double *, VpGhosts, const double *, void *, double *); \
+  PetscErrorCode VP_NAME(EnterResidual, real, dim, k)(const VpView *, const VpView *, double, const double *, VpGhosts, const double *, \
+                                                      void *, double *); \
   PetscErrorCode VP_NAME(Leave, real, dim, k)(const VpView *, PetscBool, double, const void *, double *); \
   /* y[0 .. last - first) = (A x or b - A x) on cells [first, last); b as in VpOps, y starts with cell first */ \
-  void           VP_NAME(Residual, real, dim, k)(const VpView *, int32_t, int32_t, const void *, const void *, const void *, void *);
+  void VP_NAME(Residual, real, dim, k)(const VpView *, int32_t, int32_t, const void *, const void *, const void *, void *);
 
 #define VP_DEGREE(k) VP_DECLARE(float, 2, k) VP_DECLARE(float, 3, k) VP_DECLARE(double, 2, k) VP_DECLARE(double, 3, k)
 #include "degrees.def"

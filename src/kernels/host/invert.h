@@ -29,8 +29,14 @@ typedef struct {
 
 /* Function i of the first cell, mirrored about the patch's middle, is Sign(i) times function Mirror(i): the thin basis is in reverse order,
    the orthonormal one alternates (VpBasisMirror). */
-INLINE int  Mirror(const int n, int i) { return n + VpMirror(n, VpThinLayers(n, DIM), i); }
-INLINE REAL Sign(const int n, int i) { return (REAL)VpMirrorSign(n, VpThinLayers(n, DIM), i); }
+INLINE int Mirror(const int n, int i)
+{
+  return n + VpMirror(n, VpThinLayers(n, DIM), i);
+}
+INLINE REAL Sign(const int n, int i)
+{
+  return (REAL)VpMirrorSign(n, VpThinLayers(n, DIM), i);
+}
 
 INLINE void SetTable(const VpPatchView *view, const int n, const int32_t j[W], int d, Table *t)
 {
@@ -51,10 +57,10 @@ INLINE void LineLanes(const int m, const V A[], int stride, V line[])
 {
   V t[M];
 
-  UNROLL for (int i = 0; i < m; i++) t[i] = line[i * stride];
+  UNROLL (int i = 0; i < m; i++) t[i] = line[i * stride];
   for (int j = 0; j < m; j++) {
     V sum = A[j * m] * t[0];
-    UNROLL for (int i = 1; i < m; i++) sum += A[j * m + i] * t[i];
+    UNROLL (int i = 1; i < m; i++) sum += A[j * m + i] * t[i];
     line[j * stride] = sum;
   }
 }
@@ -62,10 +68,10 @@ INLINE void LineFull(const int m, const REAL a[], int stride, V line[])
 {
   V t[M];
 
-  UNROLL for (int i = 0; i < m; i++) t[i] = line[i * stride];
+  UNROLL (int i = 0; i < m; i++) t[i] = line[i * stride];
   for (int j = 0; j < m; j++) {
     V sum = a[j * m] * t[0];
-    UNROLL for (int i = 1; i < m; i++) sum += a[j * m + i] * t[i];
+    UNROLL (int i = 1; i < m; i++) sum += a[j * m + i] * t[i];
     line[j * stride] = sum;
   }
 }
@@ -76,18 +82,18 @@ INLINE void LineForward(const int n, const REAL F[], int stride, V line[])
   const int m = 2 * n;
   V         part[2][VP_MAX_N];
 
-  UNROLL for (int i = 0; i < n; i++) {
+  UNROLL (int i = 0; i < n; i++) {
     const V here = line[i * stride], there = line[Mirror(n, i) * stride];
     part[0][i] = here + Sign(n, i) * there;
     part[1][i] = here - Sign(n, i) * there;
   }
   for (int j = 0; j < m; j += 2) {
     V even = F[j * m] * part[0][0], odd = F[(j + 1) * m] * part[1][0];
-    UNROLL for (int i = 1; i < n; i++) {
+    UNROLL (int i = 1; i < n; i++) {
       even += F[j * m + i] * part[0][i];
       odd += F[(j + 1) * m + i] * part[1][i];
     }
-    line[j * stride]       = even;
+    line[j * stride] = even;
     line[(j + 1) * stride] = odd;
   }
 }
@@ -96,14 +102,14 @@ INLINE void LineBackward(const int n, const REAL B[], int stride, V line[])
   const int m = 2 * n;
   V         mode[M];
 
-  UNROLL for (int j = 0; j < m; j++) mode[j] = line[j * stride];
+  UNROLL (int j = 0; j < m; j++) mode[j] = line[j * stride];
   for (int i = 0; i < n; i++) {
     V even = B[i * m] * mode[0], odd = B[i * m + 1] * mode[1];
-    UNROLL for (int j = 2; j < m; j += 2) {
+    UNROLL (int j = 2; j < m; j += 2) {
       even += B[i * m + j] * mode[j];
       odd += B[i * m + j + 1] * mode[j + 1];
     }
-    line[i * stride]            = even + odd;
+    line[i * stride] = even + odd;
     line[Mirror(n, i) * stride] = Sign(n, i) * (even - odd);
   }
 }

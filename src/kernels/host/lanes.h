@@ -28,10 +28,10 @@
   #define SHUFFLE(a, b, f, s) __builtin_shuffle(a, b, (VI){LANES(f, 0, s)})
 #endif
 #define STEP(t, s) \
-  UNROLL for (int i = 0; i < W; i++) { \
+  UNROLL (int i = 0; i < W; i++) { \
     if (!(i & (s))) { \
       const V a = t[i], b = t[i + (s)]; \
-      t[i]       = SHUFFLE(a, b, LOWER, s); \
+      t[i] = SHUFFLE(a, b, LOWER, s); \
       t[i + (s)] = SHUFFLE(a, b, UPPER, s); \
     } \
   }
@@ -52,7 +52,7 @@ OUTLINE void Gather(int N, int first, int count, const REAL *const p[W], const i
   for (int i = first; i < first + count; i += W) {
     const int from = PetscMin(i, N - block); /* the last block does not reach beyond the cells, but into the block before */
     V         t[W];
-    UNROLL for (int l = 0; l < W; l++) t[l] = LoadRow(p[l] + from, block, 0);
+    UNROLL (int l = 0; l < W; l++) t[l] = LoadRow(p[l] + from, block, 0);
     Transpose(t);
     for (int l = 0; l < block; l++) v[at[from + l]] = t[l];
   }
@@ -66,9 +66,9 @@ OUTLINE void Scatter(int N, const V v[], const int at[], const REAL *const old[W
   for (int i = 0; i < N; i += W) {
     const int from = PetscMin(i, N - block);
     V         t[W];
-    UNROLL for (int l = 0; l < W; l++) t[l] = v[at[from + PetscMin(l, block - 1)]];
+    UNROLL (int l = 0; l < W; l++) t[l] = v[at[from + PetscMin(l, block - 1)]];
     Transpose(t);
-    UNROLL for (int l = 0; l < W; l++) StoreRow(p[l] + from, block, 0, old ? LoadRow(old[l] + from, block, 0) + t[l] : t[l]);
+    UNROLL (int l = 0; l < W; l++) StoreRow(p[l] + from, block, 0, old ? LoadRow(old[l] + from, block, 0) + t[l] : t[l]);
   }
 }
 

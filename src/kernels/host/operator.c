@@ -22,8 +22,8 @@ INLINE void Beyond(const Vector *v, const int n, int32_t cell, const REAL *beyon
 INLINE void Cells(const Vector *v, const int n, const int nt, int32_t first, int32_t last, const REAL *b, REAL *y)
 {
   const VpView *view = v->view;
-  const size_t  N    = (size_t)Power(n);
-  Lines         X    = {0};
+  const size_t  N = (size_t)Power(n);
+  Lines         X = {0};
 
   for (int32_t cell = first; cell < last; cell++) {
     const REAL *beyond[2 * DIM], *ahead[2 * DIM], *line[DIM];
@@ -45,11 +45,13 @@ INLINE void Residual(const VpView *view, const int n, int32_t first, int32_t las
 }
 
 #define VP_DEGREE(k) \
-  void VP_NAME(Residual, VP_REAL, VP_DIM, k)(const VpView *view, int32_t first, int32_t last, const void *x, const void *ghost, const void *b, void *y) \
+  void VP_NAME(Residual, VP_REAL, VP_DIM, k)(const VpView *view, int32_t first, int32_t last, const void *x, const void *ghost, \
+                                             const void *b, void *y) \
   { \
     Residual(view, k + 1, first, last, x, ghost, b, y); \
   } \
-  PetscErrorCode VP_NAME(Apply, VP_REAL, VP_DIM, k)(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b, void *y) \
+  PetscErrorCode VP_NAME(Apply, VP_REAL, VP_DIM, k)(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, \
+                                                    const void *b, void *y) \
   { \
     PetscFunctionBegin; \
     PetscCall(CheckTraces(view, k + 1)); \

@@ -12,13 +12,13 @@
 #define DIM    VP_DIM
 #define INLINE static inline __attribute__((always_inline))
 #if defined(__clang__)
-  #define UNROLL  _Pragma("clang loop unroll(full)")
-  #define OUTLINE static __attribute__((noinline))
+  #define UNROLL(...) _Pragma("clang loop unroll(full)") for (__VA_ARGS__)
+  #define OUTLINE     static __attribute__((noinline))
 #else
   #ifdef __SANITIZE_ADDRESS__
-    #define UNROLL /* would take minutes to compile */
+    #define UNROLL(...) for (__VA_ARGS__) /* unrolled, it would take minutes to compile */
   #else
-    #define UNROLL _Pragma("GCC unroll 32")
+    #define UNROLL(...) _Pragma("GCC unroll 32") for (__VA_ARGS__)
   #endif
   #define OUTLINE static __attribute__((noinline, noclone)) /* one copy for all degrees */
 #endif
@@ -37,15 +37,24 @@ typedef int64_t I_double __attribute__((vector_size(VECTOR_BYTES)));
 #define I_(real)  I__(real)
 typedef I_(VP_REAL) VI; /* as V, of integers */
 enum {
-  W      = VECTOR_BYTES / sizeof(REAL), /* lanes */
-  PARTS  = (VP_MAX_N + W - 1) / W,      /* vectors a row takes at most */
-  ROWS   = DIM == 3 ? VP_MAX_N * VP_MAX_N : VP_MAX_N,
+  W = VECTOR_BYTES / sizeof(REAL), /* lanes */
+  PARTS = (VP_MAX_N + W - 1) / W,  /* vectors a row takes at most */
+  ROWS = DIM == 3 ? VP_MAX_N * VP_MAX_N : VP_MAX_N,
   VALUES = ROWS * VP_MAX_N,
 };
-INLINE int Parts(int n) { return (n + W - 1) / W; }
-INLINE int Power(int n) { return DIM == 3 ? n * n * n : n * n; }
+INLINE int Parts(int n)
+{
+  return (n + W - 1) / W;
+}
+INLINE int Power(int n)
+{
+  return DIM == 3 ? n * n * n : n * n;
+}
 /* lines along d of values whose strides are 1, sy, sz: their stride, and where line l starts if they have n values */
-INLINE int LineStart(int n, int stride, int l) { return l % stride + l / stride * stride * n; }
+INLINE int LineStart(int n, int stride, int l)
+{
+  return l % stride + l / stride * stride * n;
+}
 
 INLINE V Load(const REAL *p)
 {
@@ -53,7 +62,10 @@ INLINE V Load(const REAL *p)
   memcpy(&v, p, sizeof v);
   return v;
 }
-INLINE void Store(REAL *p, V v) { memcpy(p, &v, sizeof v); }
+INLINE void Store(REAL *p, V v)
+{
+  memcpy(p, &v, sizeof v);
+}
 
 /* asks for values that are soon wanted */
 INLINE void Fetch(const REAL *p, int count)
@@ -97,13 +109,13 @@ INLINE void StoreRow(REAL *p, int n, int c, V v)
 INLINE void LoadCell(const int n, const REAL *p, V u[][PARTS])
 {
   for (int r = 0; r < Power(n) / n; r++) {
-    UNROLL for (int c = 0; c < Parts(n); c++) u[r][c] = LoadRow(p + r * n, n, c);
+    UNROLL (int c = 0; c < Parts(n); c++) u[r][c] = LoadRow(p + r * n, n, c);
   }
 }
 INLINE void StoreCell(const int n, V u[][PARTS], REAL *p)
 {
   for (int r = 0; r < Power(n) / n; r++) {
-    UNROLL for (int c = 0; c < Parts(n); c++) StoreRow(p + r * n, n, c, u[r][c]);
+    UNROLL (int c = 0; c < Parts(n); c++) StoreRow(p + r * n, n, c, u[r][c]);
   }
 }
 
@@ -121,12 +133,12 @@ INLINE void LoadTransposed(int n, const REAL *A, V T[][PARTS])
 /* `count` lines of n rows, `stride` apart: rows j = sum_i A[j][i] rows i, in place */
 INLINE void ContractRows(const int n, const REAL *A, int stride, V line[][PARTS])
 {
-  UNROLL for (int c = 0; c < Parts(n); c++) {
+  UNROLL (int c = 0; c < Parts(n); c++) {
     V t[VP_MAX_N];
-    UNROLL for (int i = 0; i < n; i++) t[i] = line[i * stride][c];
-    UNROLL for (int j = 0; j < n; j++) {
+    UNROLL (int i = 0; i < n; i++) t[i] = line[i * stride][c];
+    UNROLL (int j = 0; j < n; j++) {
       V s = A[j * n] * t[0];
-      UNROLL for (int i = 1; i < n; i++) s += A[j * n + i] * t[i];
+      UNROLL (int i = 1; i < n; i++) s += A[j * n + i] * t[i];
       line[j * stride][c] = s;
     }
   }
@@ -144,10 +156,10 @@ INLINE void TransformRows(const int n, V Tx[][PARTS], const REAL *Ay, const REAL
   for (int r = 0; r < planes * n; r++) {
     const REAL *x = (const REAL *)u[r];
     V           s[PARTS];
-    UNROLL for (int c = 0; c < Parts(n); c++) s[c] = x[0] * Tx[0][c];
-    UNROLL for (int i = 1; i < n; i++) {
-      UNROLL for (int c = 0; c < Parts(n); c++) s[c] += x[i] * Tx[i][c];
+    UNROLL (int c = 0; c < Parts(n); c++) s[c] = x[0] * Tx[0][c];
+    UNROLL (int i = 1; i < n; i++) {
+      UNROLL (int c = 0; c < Parts(n); c++) s[c] += x[i] * Tx[i][c];
     }
-    UNROLL for (int c = 0; c < Parts(n); c++) u[r][c] = s[c];
+    UNROLL (int c = 0; c < Parts(n); c++) u[r][c] = s[c];
   }
 }

@@ -18,13 +18,25 @@ typedef struct {
   Lines              X[2];                /* of the last cells on a patch's lower and upper side */
 } Sweep;
 
-INLINE int Parity(const Sweep *s, int32_t cell) { return __builtin_popcount(s->patches->cover[cell] & s->done) & 1; }
+INLINE int Parity(const Sweep *s, int32_t cell)
+{
+  return __builtin_popcount(s->patches->cover[cell] & s->done) & 1;
+}
 
-INLINE REAL *Current(const Sweep *s, const int n, int32_t cell) { return s->x[Parity(s, cell)] + (size_t)cell * (size_t)Power(n); }
+INLINE REAL *Current(const Sweep *s, const int n, int32_t cell)
+{
+  return s->x[Parity(s, cell)] + (size_t)cell * (size_t)Power(n);
+}
 
-INLINE REAL *Next(const Sweep *s, const int n, int32_t cell) { return s->x[!Parity(s, cell)] + (size_t)cell * (size_t)Power(n); }
+INLINE REAL *Next(const Sweep *s, const int n, int32_t cell)
+{
+  return s->x[!Parity(s, cell)] + (size_t)cell * (size_t)Power(n);
+}
 
-INLINE int32_t Neighbor(const Sweep *s, int32_t cell, int side) { return s->view->neighbor[(size_t)cell * 2 * DIM + (size_t)side]; }
+INLINE int32_t Neighbor(const Sweep *s, int32_t cell, int side)
+{
+  return s->view->neighbor[(size_t)cell * 2 * DIM + (size_t)side];
+}
 
 /* r = b - A x on a cell, its patch being at position p of its patch; VP_FORM_LOCAL drops the faces between patches */
 INLINE void CellResidual(Sweep *s, const int n, const int nt, int32_t cell, int p, REAL *r)
@@ -33,11 +45,11 @@ INLINE void CellResidual(Sweep *s, const int n, const int nt, int32_t cell, int 
   const REAL   *beyond[2 * DIM], *line[DIM];
 
   for (int d = 0; d < DIM; d++) {
-    const int outer = p >> d & 1;
+    const int     outer = p >> d & 1;
     const int32_t entry = view->line[(size_t)cell * DIM + (size_t)d];
 
     for (int side = 0; side < 2; side++) {
-      const int32_t c      = Neighbor(s, cell, 2 * d + side);
+      const int32_t c = Neighbor(s, cell, 2 * d + side);
       const int     absent = c < 0 || (s->form == VP_FORM_LOCAL && side == outer);
       beyond[2 * d + side] = absent ? zero_cell : Current(s, n, c);
     }
@@ -61,8 +73,8 @@ INLINE void SubtractHalo(const Sweep *s, const int n, const int nt, const int32_
 
   for (int l = 0; l < W; l++) {
     const int32_t c = Neighbor(s, cell[l], 2 * d + end);
-    beyond[l]       = c < 0 ? zero_cell : Current(s, n, c);
-    g[l]            = Line(view->lines, n, view->line[(size_t)cell[l] * DIM + (size_t)d]) + n * n + end * 2 * n;
+    beyond[l] = c < 0 ? zero_cell : Current(s, n, c);
+    g[l] = Line(view->lines, n, view->line[(size_t)cell[l] * DIM + (size_t)d]) + n * n + end * 2 * n;
     any |= c >= 0;
   }
   if (!any) return;
@@ -74,11 +86,11 @@ INLINE void SubtractHalo(const Sweep *s, const int n, const int nt, const int32_
     V        *to = v + s->at[p][at], t[2] = {{0}, {0}};
     const V  *from = u + at + view->first[1 - end] * fast;
 
-    UNROLL for (int i = 0; i < nt; i++) {
+    UNROLL (int i = 0; i < nt; i++) {
       t[0] += value[i] * from[i * fast];
       t[1] += slope[i] * from[i * fast];
     }
-    UNROLL for (int i = 0; i < n; i++) to[i * stride] = to[i * stride] - G[0][i] * t[0] - G[1][i] * t[1];
+    UNROLL (int i = 0; i < n; i++) to[i * stride] = to[i * stride] - G[0][i] * t[0] - G[1][i] * t[1];
   }
 }
 
@@ -105,7 +117,7 @@ INLINE void LookAhead(const Sweep *s, const int n, const int32_t j[W], Ahead *ah
 INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t next[W], Solver *solver, V u[], V v[], REAL r[])
 {
   const VpView *view = s->view;
-  const int     N    = Power(n), residual = s->form == VP_FORM_EXACT || s->form == VP_FORM_LOCAL;
+  const int     N = Power(n), residual = s->form == VP_FORM_EXACT || s->form == VP_FORM_LOCAL;
   Ahead         ahead;
 
   for (int p = 0; p < CORNERS; p++) {
@@ -114,7 +126,7 @@ INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t nex
 
     for (int l = 0; l < W; l++) {
       cell[l] = s->patches->patch[(size_t)j[l] * CORNERS + (size_t)p];
-      b[l]    = s->b + (size_t)cell[l] * (size_t)N;
+      b[l] = s->b + (size_t)cell[l] * (size_t)N;
       if (!residual) continue;
       b[l] = r + l * N;
       if (view->nt == VpThinLayers(n, DIM)) CellResidual(s, n, VpThinLayers(n, DIM), cell[l], p, r + l * N);
@@ -135,7 +147,7 @@ INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t nex
     for (int l = 0; l < W; l++) {
       const int32_t cell = s->patches->patch[(size_t)j[l] * CORNERS + (size_t)p];
       old[l] = Current(s, n, cell);
-      x[l]   = Next(s, n, cell);
+      x[l] = Next(s, n, cell);
     }
     Scatter(N, v, s->at[p], s->form == VP_FORM_REPLACE ? NULL : old, x);
   }
@@ -151,7 +163,7 @@ INLINE PetscErrorCode SweepColor(Sweep *s, const int n, int32_t first, int32_t l
     for (int i = 0; i < Power(n); i++) {
       const int ix = i % n + (p & 1) * n, iy = i / n % n + (p >> 1 & 1) * n, iz = i / (n * n) + (p >> 2) * n;
       s->at[p][i] = (iz * m + iy) * m + ix;
-      s->self[i]  = i;
+      s->self[i] = i;
     }
   }
   for (int32_t j = first; j < last; j += W) {
@@ -159,7 +171,7 @@ INLINE PetscErrorCode SweepColor(Sweep *s, const int n, int32_t first, int32_t l
 
     for (int l = 0; l < W; l++) {
       patch[l] = PetscMin(j + l, last - 1); /* the last one again in lanes left over */
-      next[l]  = PetscMin(j + W + l, last - 1);
+      next[l] = PetscMin(j + W + l, last - 1);
     }
     Patches(s, n, patch, next, solver, u, v, r);
   }
@@ -177,7 +189,8 @@ INLINE PetscErrorCode Settle(const VpPatchView *patches, const int n, int32_t co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-INLINE PetscErrorCode Collect(const VpPatchView *patches, const int n, int32_t count, const int32_t *list, unsigned done, void *const x[2], REAL *to)
+INLINE PetscErrorCode Collect(const VpPatchView *patches, const int n, int32_t count, const int32_t *list, unsigned done, void *const x[2],
+                              REAL *to)
 {
   const Sweep  s = {.patches = patches, .done = done, .x = {x[0], x[1]}};
   const size_t N = (size_t)Power(n);
@@ -188,22 +201,30 @@ INLINE PetscErrorCode Collect(const VpPatchView *patches, const int n, int32_t c
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(Current, VP_REAL, VP_DIM, k)(const VpPatchView *patches, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to) \
+  PetscErrorCode VP_NAME(Current, VP_REAL, VP_DIM, k)(const VpPatchView *patches, int32_t n, const int32_t *list, unsigned done, \
+                                                      void *const x[2], void *to) \
   { \
     return Collect(patches, k + 1, n, list, done, x, to); \
   } \
-  static void Contract##k(const Table *table, int back, int slow, int fast, Ahead *ahead, V v[]) { Contract(k + 1, table, back, slow, fast, ahead, v); } \
-  PetscErrorCode VP_NAME(Sweep, VP_REAL, VP_DIM, k)(const VpView *view, const VpPatchView *patches, VpForm form, int32_t first, int32_t last, unsigned done, const void *b, void *const x[2]) \
+  static void Contract##k(const Table *table, int back, int slow, int fast, Ahead *ahead, V v[]) \
+  { \
+    Contract(k + 1, table, back, slow, fast, ahead, v); \
+  } \
+  PetscErrorCode VP_NAME(Sweep, VP_REAL, VP_DIM, k)(const VpView *view, const VpPatchView *patches, VpForm form, int32_t first, \
+                                                    int32_t last, unsigned done, const void *b, void *const x[2]) \
   { \
     enum { N = k + 1, M2 = 4 * N * N }; \
     V      u[CELL(N)], v[CELL(2 * N)], lanes[DIM][2][M2]; \
     REAL   r[W * CELL(N)], inverse[CELL(2 * N)]; \
-    Sweep  s      = {.view = view, .patches = patches, .form = form, .done = done, .b = b, .x = {x[0], x[1]}}; \
+    Sweep  s = {.view = view, .patches = patches, .form = form, .done = done, .b = b, .x = {x[0], x[1]}}; \
     Solver solver = {.contract = Contract##k, .inverse = inverse}; \
     for (int d = 0; d < DIM; d++) { \
       for (int back = 0; back < 2; back++) solver.table[d].lanes[back] = lanes[d][back]; \
     } \
     return SweepColor(&s, N, first, last, &solver, u, v, r); \
   } \
-  PetscErrorCode VP_NAME(Settle, VP_REAL, VP_DIM, k)(const VpPatchView *patches, int32_t count, unsigned done, void *const x[2]) { return Settle(patches, k + 1, count, done, x); }
+  PetscErrorCode VP_NAME(Settle, VP_REAL, VP_DIM, k)(const VpPatchView *patches, int32_t count, unsigned done, void *const x[2]) \
+  { \
+    return Settle(patches, k + 1, count, done, x); \
+  }
 #include "degrees.def"

@@ -33,7 +33,7 @@ INLINE PetscErrorCode Pack(const VpView *view, const int n, int32_t count, const
         v += s.table[0][t] * u[t * s.stride];
         q += s.table[1][t] * u[t * s.stride];
       }
-      to[l]         = v;
+      to[l] = v;
       to[lines + l] = q;
     }
   }
@@ -58,6 +58,12 @@ INLINE PetscErrorCode Unpack(const VpView *view, const int n, int32_t count, con
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(PackTraces, VP_REAL, VP_DIM, k)(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to) { return Pack(view, k + 1, n, list, x, to); } \
-  PetscErrorCode VP_NAME(UnpackTraces, VP_REAL, VP_DIM, k)(const VpView *view, int32_t n, const int32_t *list, const void *from, void *x) { return Unpack(view, k + 1, n, list, from, x); }
+  PetscErrorCode VP_NAME(PackTraces, VP_REAL, VP_DIM, k)(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to) \
+  { \
+    return Pack(view, k + 1, n, list, x, to); \
+  } \
+  PetscErrorCode VP_NAME(UnpackTraces, VP_REAL, VP_DIM, k)(const VpView *view, int32_t n, const int32_t *list, const void *from, void *x) \
+  { \
+    return Unpack(view, k + 1, n, list, from, x); \
+  }
 #include "degrees.def"
