@@ -77,14 +77,14 @@ struct Nodal {
     coefficients = Inverse(n, values);
   }
   /* L on a row of cells with the given faces at its two ends; what a cell beyond an end adds is left out */
-  Reals Chain(int cells, int lower, int upper) const
+  Reals Chain(int cells, VpSide lower, VpSide upper) const
   {
     const int size = cells * n;
     Reals     L((size_t)size * size, 0.), block(n * n), D(n * n), g(4 * n);
 
     for (int c = 0; c < cells; c++) {
       const VpLineKey key = {
-        h, 1, {c == 0 ? lower : (int)VP_SIDE_INTERIOR, c == cells - 1 ? upper : (int)VP_SIDE_INTERIOR}, {h, h}, {1, 1}};
+        h, 1, {c == 0 ? lower : VP_SIDE_INTERIOR, c == cells - 1 ? upper : VP_SIDE_INTERIOR}, {h, h}, {1, 1}};
       VpLineBuild(&basis, &key, 1, 0, D.data(), g.data());
       for (int s = -1; s < 2; s++) { /* columns of the cell below, this one, the one above */
         const int end = s > 0;
