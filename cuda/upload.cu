@@ -12,26 +12,29 @@ static struct {
   cudaEvent_t sent;
 } stage[2];
 
+/* After an error of CUDA nothing can be released: PetscFinalize goes on without. */
 static PetscErrorCode Close(void)
 {
-  PetscFunctionBegin;
   for (int i = 0; i < 2; i++) {
-    VpCudaCall(cudaFreeHost(stage[i].host));
-    VpCudaCall(cudaEventDestroy(stage[i].sent));
+    if (stage[i].host) (void)cudaFreeHost(stage[i].host);
+    if (stage[i].sent) (void)cudaEventDestroy(stage[i].sent);
     stage[i] = {};
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  (void)cudaGetLastError();
+  return PETSC_SUCCESS;
 }
 
-static PetscErrorCode Open(void)
+/* *open = false where there is no page-locked memory to be had */
+static PetscErrorCode Open(bool *open)
 {
   PetscFunctionBegin;
-  if (stage[1].host) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 2; i++) {
-    VpCudaCall(cudaMallocHost(&stage[i].host, STAGE));
-    VpCudaCall(cudaEventCreateWithFlags(&stage[i].sent, cudaEventDisableTiming));
-  }
-  PetscCall(PetscRegisterFinalize(Close));
+  *open = true;
+  if (stage[1].sent) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 2 && *open; i++)
+    *open = cudaMallocHost(&stage[i].host, STAGE) == cudaSuccess &&
+            cudaEventCreateWithFlags(&stage[i].sent, cudaEventDisableTiming) == cudaSuccess;
+  if (*open) PetscCall(PetscRegisterFinalize(Close));
+  else PetscCall(Close());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -52,7 +55,6 @@ static void Copy(void *context, int32_t, int32_t first, int32_t last)
 static PetscErrorCode Staged(const char *host, size_t bytes, char *p)
 {
   PetscFunctionBegin;
-  PetscCall(Open());
   for (size_t at = 0, i = 0; at < bytes; at += STAGE, i = 1 - i) {
     Piece piece = {host + at, stage[i].host, PetscMin(bytes - at, (size_t)STAGE)};
 
@@ -66,8 +68,11 @@ static PetscErrorCode Staged(const char *host, size_t bytes, char *p)
 
 PetscErrorCode VpCudaUpload(const void *host, size_t bytes, void *p)
 {
+  bool staged = VpThreads > 1 && bytes > STAGE;
+
   PetscFunctionBegin;
-  if (VpThreads > 1 && bytes > STAGE) PetscCall(Staged((const char *)host, bytes, (char *)p));
+  if (staged) PetscCall(Open(&staged));
+  if (staged) PetscCall(Staged((const char *)host, bytes, (char *)p));
   else if (bytes) VpCudaCall(cudaMemcpyAsync(p, host, bytes, cudaMemcpyHostToDevice, VpCudaStream));
   if (bytes) PetscCall(PetscLogCpuToGpu(bytes));
   VpCudaCall(cudaStreamSynchronize(VpCudaStream));

@@ -69,6 +69,7 @@ static PetscErrorCode CheckPatches(const Setting *s, VpLevel level, VpSmoother s
       bad += (at >> d & 1) == side && beyond >= 0 && view->line[cell * dim + d] != view->common.inside[d];
     }
   }
+  for (int d = 0; common->found && d < dim; d++) bad += !patches->mirrored[common->inside[d]];
   TapOk((PetscBool)(!bad && (!npatch || common->found) && (!npatch || n[1]) && (!cube || !n[0])),
         "patches_are_common: %s, %d are, %d are not", s->name, n[1], n[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -101,6 +102,7 @@ int main(int argc, char **argv)
   static const Setting cube = {"cube", 3, 1, 4, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0};
   static const Setting others[] = {
     {"boxes", 3, 2, 2, {3, 2, 2}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 1},
+    {"tenths, which rounding makes unlike", 3, 1, 1, {10, 2, 2}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
     {"Fichera", 3, 1, 3, {2, 2, 2}, PETSC_TRUE, VP_SIDE_DIRICHLET, COEFFICIENT_UNIFORM, 0},
     {"torus", 3, 1, 3, {1, 1, 1}, PETSC_FALSE, 0, COEFFICIENT_ONE, 1},
     {"L-shape", 2, 3, 4, {2, 2, 1}, PETSC_TRUE, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 1},

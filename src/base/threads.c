@@ -11,7 +11,7 @@
 
 /* A thread is not worth its start for fewer items. Several pieces a thread even out what some of them take longer. More threads than
    MOST_THREADS would wait for memory. */
-enum { LEAST_ITEMS = 4096, PIECES_A_THREAD = 4, MOST_THREADS = 32 };
+enum { LEAST_ITEMS = 4096, PIECES_A_THREAD = 4, MOST_THREADS = 32, MOST_GIVEN = 256 };
 
 int VpThreads = 1;
 
@@ -59,7 +59,7 @@ PetscErrorCode VpFindThreads(MPI_Comm host)
 
   PetscFunctionBegin;
   PetscCall(Cores(host, &cores));
-  VpThreads = given && atoi(given) > 0 ? atoi(given) : PetscMax(1, PetscMin(cores, MOST_THREADS));
+  VpThreads = given && atoi(given) > 0 ? PetscMin(atoi(given), MOST_GIVEN) : PetscMax(1, PetscMin(cores, MOST_THREADS));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

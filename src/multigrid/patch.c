@@ -64,6 +64,9 @@ static VpFdmKey ProblemKey(VpMesh mesh, const int32_t cell[], const uint8_t side
     key.side[s] = side[2 * d + s];
     key.h_beyond[s] = cells ? SizeBeyond(mesh, cell, 2 * d + s) : 0;
   }
+  /* Sizes that the dictionary does not tell apart are the same: rounding must not hide that a patch is its own mirror image. */
+  if (VpWord(key.h[1]) == VpWord(key.h[0])) key.h[1] = key.h[0];
+  if (VpWord(key.h_beyond[1]) == VpWord(key.h_beyond[0])) key.h_beyond[1] = key.h_beyond[0];
   return key;
 }
 

@@ -22,13 +22,16 @@ static void *Ghosts(VpVector v, int buffer)
 
 #define Require(condition, ...) PetscCheck(condition, PETSC_COMM_SELF, PETSC_ERR_PLIB, __VA_ARGS__)
 
+/* bytes of a buffer: there is room for ghosts by cells and by sides, which begin at the same place */
+static size_t Bytes(VpVector v)
+{
+  return PetscMax(v->level->mesh->nlocal, v->level->view.nlocal) * v->level->block;
+}
+
 static PetscErrorCode Alloc(VpVector v, int buffers, const char *what)
 {
-  const VpLevel level = v->level;
-
   PetscFunctionBegin;
-  for (int i = 0; i < buffers; i++)
-    PetscCall(level->backend->alloc(PetscMax(level->mesh->nlocal, level->view.nlocal) * level->block, what, &v->buffer[i]));
+  for (int i = 0; i < buffers; i++) PetscCall(v->level->backend->alloc(Bytes(v), what, &v->buffer[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -126,6 +129,7 @@ static PetscErrorCode Fetch(VpVector v, VpGhostKind kind)
   if (IsCurrent(v, kind)) PetscFunctionReturn(PETSC_SUCCESS);
   if (v->under_way != VP_GHOST_NONE && !(within[kind] & ~within[v->under_way])) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Arrive(v));
+  v->state.current &= kind == VP_GHOST_SIDE ? within[VP_GHOST_SIDE] : within[VP_GHOST_ALL]; /* the others lie where these will */
   PetscCall(VpGhostExchangeBegin(&v->level->exchange, travels, v->buffer[0], Ghosts(v, 0), &v->travel));
   PetscCall(Depart(v, travels));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -135,7 +139,7 @@ PetscErrorCode VpVectorReadBegin(VpVector v, VpGhostKind kind, const void **valu
 {
   PetscFunctionBegin;
   Require(!v->done, "A vector is read amid a sweep");
-  if (v->state.blank) PetscCall(v->level->backend->zero(v->buffer[0], v->level->mesh->nlocal * v->level->block));
+  if (v->state.blank) PetscCall(v->level->backend->zero(v->buffer[0], Bytes(v)));
   v->state.blank = PETSC_FALSE;
   PetscCall(Fetch(v, kind));
   if (values) *values = v->buffer[0];

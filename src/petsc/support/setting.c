@@ -38,7 +38,7 @@ void VpSettingStore(const VpSetting *s, PetscReal value, void *data)
     *(PetscBool *)at = (PetscBool)value;
     break;
   case VP_SETTING_INT:
-    *(PetscInt *)at = (PetscInt)value;
+    *(PetscInt *)at = value < (PetscReal)PETSC_MAX_INT ? (PetscInt)value : PETSC_MAX_INT; /* a double may round it up */
     break;
   default:
     *(PetscReal *)at = value;
