@@ -4,8 +4,8 @@
    coefficients of functions (tables.h), so A stands for M^-1 A = sum_d D_d throughout. Kernels are picked once per level, by precision,
    dimension and degree.
 
-   Of a cell beyond a side, A x reads no more than its traces there. So ghosts may also be numbered by sides, one for each that an own
-   cell shares with a ghost, and hold only those coefficients that make these traces: then nsweep = nown, nlocal = nown + their number. */
+   A x reads only the traces of a neighbour. So ghosts may also be stored per side that an own cell shares with a ghost, instead of per
+   cell, and hold only the coefficients that make these traces: then nsweep = nown, nlocal = nown + the number of such sides. */
 #pragma once
 #include "../tables/tables.h"
 #include "../compat.h"
@@ -46,9 +46,9 @@ typedef struct {
   const int32_t *line;             /* [nsweep][dim] entry of `lines` for the cell and direction */
   const void    *lines;            /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild) */
   VpCommon       common;           /* of `lines` */
-  double         outside[3][2][4]; /* [side] the matrix B that replaces the boundary of common.edge by a cell beyond (VpLineBoundary) */
-  int64_t        position;         /* of cell 0 among the cells of all ranks: the 2^(dim k) cells of a cube with 2^k cells a side follow one
-                                   another, and the position of the first one is a multiple of their number */
+  double         outside[3][2][4]; /* [d][side] the matrix B of VpLineBoundary, with which a boundary acts like a cell beyond */
+  int64_t        position;         /* of cell 0 among the cells of all ranks. Aligned blocks of 2^(dim k) consecutive positions are cubes
+                                   with 2^k cells a side */
   const void    *traces;           /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
   const void    *expand;           /* the same of VpBasis.expand: from traces to coefficients */
   const void    *enter, *leave;    /* [n][n] from and to the outer vectors' basis */
@@ -84,7 +84,8 @@ typedef struct {
 
 /* Where a patch gets its residual. */
 typedef enum {
-  VP_FORM_REPLACE, /* x = A_j^-1 (b - what the neighbours' traces add): needs a pure, full patch; old values in the patch are not read */
+  VP_FORM_REPLACE, /* x = A_j^-1 (b - what the neighbours' traces add). The patch's old values are not read. Requires: space full, no mixed
+                      side, one coefficient on the whole level */
   VP_FORM_EXACT,   /* x += A_j^-1 (b - A x) */
   VP_FORM_LOCAL,   /* x += A_j^-1 (b - Abar x), Abar without face terms on the patch's sides towards other cells */
   VP_FORM_GIVEN    /* x += A_j^-1 b: b is the residual */

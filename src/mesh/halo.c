@@ -66,8 +66,8 @@ PetscErrorCode VpCellSetAdd(VpCellSet *set, int64_t cell)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds the neighbours of a cell that are not own: those beyond its sides, with corners all 3^dim - 1 around it. A cell beyond an edge or a
-   corner is reached by one move for each of its directions, in the order of some path that stays in the domain:
+/* Adds the neighbours of a cell that are not own: across faces, or with `corners` all 3^dim - 1. A diagonal neighbour is reached one direction
+   at a time, by any order of directions that stays in the domain:
 
        +---+---+
        | b | n |    n is reached from c through a, or through b where a is missing (at a re-entrant corner).

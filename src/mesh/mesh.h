@@ -28,7 +28,7 @@
 /* no cell that is known: it lies beyond the ghosts */
 enum { VP_UNKNOWN = INT32_MIN };
 
-/* an entry of a domain's table of boundary sides; a condition's parameters belong here */
+/* the condition on one side of the domain: an entry of its table of sides */
 typedef struct {
   VpSide kind;
 } VpBoundary;
@@ -130,7 +130,7 @@ static inline int32_t VpMeshBoxBeyond(VpMesh mesh, int32_t cell, int side)
 
   return zone == (side % 2 && mesh->level ? 3 : 1) ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + side] : box;
 }
-/* fills the ghosts of cell data: own cells' values at x (own part first, ghosts behind), bytes per cell */
+/* Fills ghost[] with the values that the owners have in own[]. `unit` is one cell's values. */
 PetscErrorCode VpMeshExchangeBegin(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);
 PetscErrorCode VpMeshExchangeEnd(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);
 
@@ -149,7 +149,7 @@ typedef struct {
   int32_t  inner[8]; /* of which [start[c], inner[c]) touch no ghost */
   int32_t *cell;     /* [n][2^dim], position x + 2 y + 4 z */
   uint8_t *side;     /* [n][2 dim] VpSide */
-  uint8_t *mixed;    /* [n] 1: some side is MIXED, WRAP, or part Dirichlet part Neumann: residual form only */
+  uint8_t *mixed;    /* [n] 1: some side is MIXED, WRAP or of two kinds of boundary, so that VP_FORM_REPLACE is not possible */
   uint8_t *cover;    /* [nlocal] bit c: a patch of colour c holds the cell */
 } VpPatches;
 PetscErrorCode VpPatchesCreate(VpMesh, VpPatches *);

@@ -28,8 +28,7 @@ static inline int32_t Beyond(VpMesh mesh, int32_t cell, int side)
   return mesh->neighbor[(size_t)2 * mesh->dim * cell + side];
 }
 
-/* Are the cells of the patch of one box and own? Then local numbers change by the same step in one direction, wherever the patch's cells are in
-   the others. */
+/* Are all cells of the patch own and of one box? Then a step along d adds the same to the local numbers of all of them. */
 static inline PetscBool AreTogether(VpMesh mesh, const uint8_t near[], int32_t first)
 {
   const uint8_t zone = mesh->zone[first];

@@ -47,7 +47,7 @@ PetscErrorCode VpCycleDown(const VpPass *pass, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The ghosts of b have had the time of the coarser levels to arrive: no sweep begins without them. */
+/* On the way up the ghosts of b have had time to arrive, so that no sweep begins without them. */
 PetscErrorCode VpCycleUp(const VpPass *pass, PetscInt l)
 {
   const VpCycle   cycle = pass->cycle;
@@ -64,8 +64,8 @@ PetscErrorCode VpCycleUp(const VpPass *pass, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* At the turn from down to up: no message of the way down has to queue behind those of b, which only sweeps need. Those of the way up do;
-   the coarsest levels' work gives them the time. */
+/* Starts the messages with the ghosts of all b only now, so that messages of the way down need not queue behind them. They travel while the
+   coarsest levels work. */
 PetscErrorCode VpCycleTurn(const VpPass *pass)
 {
   const VpCycle cycle = pass->cycle;

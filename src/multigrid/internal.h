@@ -40,7 +40,7 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel, const PetscReal own[]);
 /* coefficient.c: the 2^dim cells' coefficients as scale times a product of one factor per direction, which is 1 in the cell where it is
    less and 2^(|step|/4) in the other, the second where step > 0; the product is nowhere less than the coefficient */
 void VpCoefficientFit(int dim, const PetscReal a[], int step[], double *scale);
-/* lines.c: PlaceLines fills what the level's view has of lines: line, lines, common, outside. PlaceDrops makes VpPatchView.drop. */
+/* linetables.c: PlaceLines fills what the level's view has of lines: line, lines, common, outside. PlaceDrops makes VpPatchView.drop. */
 PetscErrorCode VpLevelPlaceLines(VpLevel);
 PetscErrorCode VpLevelPlaceDrops(VpLevel, VpArrays *, const void **drop);
 /* patch.c: fills all of the view but `drop`; its arrays are added to VpArrays. Collective. Error where a problem cannot be solved. */

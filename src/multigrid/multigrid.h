@@ -1,5 +1,5 @@
-/* The algorithm, as far as other rooms use it: levels and their vectors, the cycle, nested iteration, one sweep. It consists of loops over the
-   table of kernels; nothing in this room depends on a precision, a dimension or a device. */
+/* What other folders use of the algorithm: levels and their vectors, the cycle, nested iteration, one sweep. Arithmetic on vectors goes through
+   the table of kernels, so no loop over values is written here. */
 #pragma once
 #include "vector.h"
 #include <petscksp.h>

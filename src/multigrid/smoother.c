@@ -53,7 +53,7 @@ static PetscErrorCode CreateBatches(VpSmoother smoother, const VpPatches *patche
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A patch with its forward and backward transforms, and what its residual takes: A x on its cells and faces, or the halo of its sides. */
+/* The flops of one patch: both transforms, and its residual, which is A x or the neighbours' traces. */
 static PetscLogDouble PatchFlops(const VpView *view, VpForm form)
 {
   const int    dim = view->dim, n = view->n, m = 2 * n;
@@ -188,6 +188,7 @@ static PetscErrorCode SweepColor(VpSmoother smoother, int color, int32_t first, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The colour that tiles the mesh, the last one, comes first, unless in reverse. */
 static int ColorAt(VpSmoother smoother, PetscBool reverse, int i)
 {
   return reverse ? i : smoother->ncolor - 1 - i;

@@ -6,11 +6,11 @@
 typedef struct VpLevel_  *VpLevel;
 typedef struct VpVector_ *VpVector;
 
-/* What changes while a vector is used, but for what is under way. */
+/* What is known of a vector between two pieces of work; replay.c keeps it and restores it. */
 typedef struct {
   unsigned  current; /* bit k: the ghosts of kind k hold their owners' values */
   PetscBool zero;    /* all values are 0, ghosts included */
-  PetscBool blank;   /* it is zero, but its memory holds anything yet */
+  PetscBool blank;   /* it is zero, but its memory has not been written */
 } VpVectorState;
 
 /* Only vector.c writes these. */
@@ -54,12 +54,13 @@ PetscErrorCode VpVectorRenewGhosts(VpVector, const VpPatchView *, VpGhosts *);
 /* Ends what an error left unfinished: waits for ghosts that are under way, leaves a sweep. Values may be anything then. */
 PetscErrorCode VpVectorAbandon(VpVector);
 
-/* Between pieces of work, when nothing is under way and no sweep is going on. */
+/* Read and set the state. Requires: nothing is under way, no sweep is going on. */
 PetscErrorCode VpVectorGetState(VpVector, VpVectorState *);
 PetscErrorCode VpVectorSetState(VpVector, const VpVectorState *);
 
-/* Outer vectors, double in the orthonormal basis, to own values and from them: v = scale r; v = scale (f - A x) with the outer level's A
-   (x NULL: scale f), norm2 the sum of its squares over all ranks, or NULL; z = scale v (add: z += scale v). */
+/* Between own values and outer vectors, which are double in the orthonormal basis: v = scale r; */
 PetscErrorCode VpVectorEnter(VpVector, double scale, const double *r);
+/* v = scale (f - A x) with the outer level's A (x NULL: scale f); norm2: the sum of its squares over all ranks, or NULL; */
 PetscErrorCode VpVectorEnterResidual(VpVector, VpLevel outer, double scale, const double *x, VpGhosts, const double *f, PetscReal *norm2);
+/* z = scale v (add: z += scale v). */
 PetscErrorCode VpVectorLeave(VpVector, PetscBool add, double scale, double *z);
