@@ -33,7 +33,7 @@ static PetscErrorCode Adjointness(Problem *p, const char options[], PetscBool tr
 }
 
 /* With one exchange a sweep, a rank's own cells and its copies of others' differ slightly: the adjoint is exact with an exchange every
- * colour. */
+   colour. */
 static PetscErrorCode symmetric_cycle_is_symmetric(void)
 {
   static const char *const cycles[] = {

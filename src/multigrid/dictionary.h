@@ -1,5 +1,4 @@
-/* Numbers the distinct keys among many, in the order they come. A key is `words` 64-bit words; reals that agree to 10 digits count as
- * equal. */
+/* Numbers the distinct keys among many, in the order they come. A key is `words` 64-bit words; reals that agree to 10 digits are equal. */
 #pragma once
 #include <petscsys.h>
 #include <stdint.h>
@@ -13,10 +12,9 @@ typedef struct {
 } VpDictionary;
 PetscErrorCode VpDictionaryCreate(int words, VpDictionary *);
 PetscErrorCode VpDictionaryDestroy(VpDictionary *);
-PetscErrorCode VpDictionaryAdd(VpDictionary *, const uint64_t key[],
-                               int32_t *number); /* a new key has number == n - 1 and is the last one */
-
-int32_t VpDictionaryFind(const VpDictionary *, const uint64_t key[]); /* its number, or -1 */
+/* Ensures: a new key has the number n - 1, the last one. */
+PetscErrorCode VpDictionaryAdd(VpDictionary *, const uint64_t key[], int32_t *number);
+int32_t        VpDictionaryFind(const VpDictionary *, const uint64_t key[]); /* its number, or -1 */
 
 /* a positive real as a word: 32 bits of its mantissa */
 static inline uint64_t VpWord(double x)

@@ -274,11 +274,6 @@ PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool reverse, VpVector 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscLogDouble VpSmootherFlops(VpSmoother smoother)
-{
-  return smoother->flops;
-}
-
 const VpPatchView *VpSmootherPatches(VpSmoother smoother)
 {
   return &smoother->patches;

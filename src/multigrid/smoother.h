@@ -6,7 +6,6 @@ typedef struct VpSmoother_ *VpSmoother;
 PetscErrorCode              VpSmootherCreate(VpLevel, VpSpace, VpResidual, VpExchange, VpSmoother *);
 PetscErrorCode              VpSmootherDestroy(VpSmoother *);
 const VpPatchView          *VpSmootherPatches(VpSmoother);
-PetscLogDouble              VpSmootherFlops(VpSmoother); /* of a sweep, on this rank */
 /* From now on the owners' values come to the ghosts before the last colour, where the ranks' copies differ by rounding errors of single
    precision. Without that neighbours are solved against such copies, and the residual on the finest level shows the difference. */
 void VpSmootherRenewGhosts(VpSmoother);

@@ -1,5 +1,5 @@
 /* What tests of the algorithm share: problems on grids of boxes, vectors of a level and functionals of them that do not depend on the
- * ranks. */
+   ranks. */
 #pragma once
 #include "backend.h"
 #include "../../src/multigrid/smoother.h"

@@ -7,7 +7,7 @@ typedef struct {
   double work, host;
 } VpBytes;
 /* What they depend on: the boxes refined `level` times are `cells` on `ranks`; the coefficient makes `lines` one-dimensional operators a
- * cell. */
+   cell. */
 typedef struct {
   int       dim, degree, level;
   double    cells, ranks, lines;
