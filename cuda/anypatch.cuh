@@ -20,7 +20,7 @@
    wait for one another only where the direction changes. */
 #pragma once
 #include "cell.cuh"
-#include "modes.cuh"
+#include "fdm.cuh"
 #include "shapes.cuh"
 
 /* what a launch works on, besides the operator's Field */

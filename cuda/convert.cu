@@ -10,7 +10,7 @@ struct ConvertPlan : VpPlan {
 
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  Enter(const __grid_constant__ Matrix<T, N> M, int32_t count, double scale, const double *r, T *b)
+  EnterCells(const __grid_constant__ Matrix<T, N> M, int32_t count, double scale, const double *r, T *b)
 {
   typedef CellShape<DIM, N> S;
   __shared__ T              s[S::cells * S::size];
@@ -273,7 +273,7 @@ struct Conversions {
     PetscFunctionBegin;
     if (!view->nown) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
-    Enter<T, DIM, N><<<plan->blocks, S::threads, 0, VpCudaStream>>>(plan->enter, view->nown, scale, r, (T *)b);
+    EnterCells<T, DIM, N><<<plan->blocks, S::threads, 0, VpCudaStream>>>(plan->enter, view->nown, scale, r, (T *)b);
     VpCudaLaunched("enter");
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -1,7 +1,7 @@
 /* One colour of the patch smoother on patches that are alike, in 3D: x = A_j^-1 (b - what the neighbours' traces add). All these patches
    have the same 1D tables, which are their own mirror images; only their sides on the domain boundary differ.
 
-   F and B take a line to the eigen-coordinates of its direction and back (modes.cuh). A thread holds whole lines in registers, in every
+   F and B take a line to the eigen-coordinates of its direction and back (fdm.cuh). A thread holds whole lines in registers, in every
    step those of one direction:
 
        b, traces ==> z: b - traces, F --> y: F --> x: F, divide, B --> y: B --> z: B ==> x
@@ -12,7 +12,7 @@
    first of them. */
 #pragma once
 #include "load.cuh"
-#include "modes.cuh"
+#include "fdm.cuh"
 #include "patchshape.cuh"
 
 /* Reads a value of x. If AGAIN, another block may have written it earlier in the same launch, so it must not come from the read-only

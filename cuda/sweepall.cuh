@@ -19,8 +19,8 @@ struct SweepAllPlan : VpPlan {
 
 template <class T, int N>
 __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
-  SweepColors(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ EdgeTables<T, N> edges,
-              const __grid_constant__ PatchWork<T> w, const __grid_constant__ SweepOrder order)
+  SweepAllColors(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ EdgeTables<T, N> edges,
+                 const __grid_constant__ PatchWork<T> w, const __grid_constant__ SweepOrder order)
 {
   constexpr int patches = Patch<T, N>::patches;
   unsigned      done = 0;
@@ -46,8 +46,8 @@ struct SweepAllSetup {
     int device, processors;
 
     PetscFunctionBegin;
-    VpCudaCall(cudaFuncSetAttribute(SweepColors<T, N>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::bytes));
-    VpCudaCall(cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, SweepColors<T, N>, S::block, S::bytes));
+    VpCudaCall(cudaFuncSetAttribute(SweepAllColors<T, N>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::bytes));
+    VpCudaCall(cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, SweepAllColors<T, N>, S::block, S::bytes));
     VpCudaCall(cudaGetDevice(&device));
     VpCudaCall(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
     *blocks *= processors;
@@ -106,7 +106,7 @@ static PetscErrorCode SweepAll(const VpView *view, const VpPatchView *patches, i
   void        *parameters[] = {&plan->common->tables, &plan->common->edges, &work, &sweep};
   PetscCall(PetscArraycpy(sweep.color, order, n));
   PetscCall(VpArrive(ghosts));
-  const cudaError_t error = cudaLaunchCooperativeKernel((const void *)SweepColors<T, N>, plan->blocks, Patch<T, N>::block, parameters,
+  const cudaError_t error = cudaLaunchCooperativeKernel((const void *)SweepAllColors<T, N>, plan->blocks, Patch<T, N>::block, parameters,
                                                         Patch<T, N>::bytes, VpCudaStream);
   if (error == cudaErrorCooperativeLaunchTooLarge || error == cudaErrorNotSupported) { /* this process has not all of the device */
     (void)cudaGetLastError();

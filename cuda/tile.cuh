@@ -21,7 +21,7 @@
    traces beyond from the cell's own. */
 #pragma once
 #include "cell.cuh"
-#include "parts.cuh"
+#include "overlap.cuh"
 #include "load.cuh"
 #include "shapes.cuh"
 

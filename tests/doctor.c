@@ -1,7 +1,7 @@
 /* What -vpatchdg_doctor says of a coefficient, and the iterations that it foretells. The doctor itself: doctor.t. */
 /* ranks: 1 3 */
 #include "support/problem.h"
-#include "../src/petsc/estimate/estimate.h"
+#include "../src/petsc/forecast/forecast.h"
 #include "../src/petsc/operator/operator.h"
 
 static FILE *said; /* the doctor's words, on rank 0 */

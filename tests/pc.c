@@ -11,7 +11,7 @@ static PetscErrorCode Builds(Problem *p, PetscInt before, PetscInt *builds)
 
   PetscFunctionBeginUser;
   PetscCall(KSPGetPC(p->ksp, &pc));
-  *builds = ((VpInverse *)pc->data)->build - before;
+  *builds = ((VpPCBase *)pc->data)->build - before;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

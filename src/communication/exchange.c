@@ -2,7 +2,7 @@
    them, they are sent, and unpacked when they are needed. On devices the messages go through links of the backend's own, through MPI that
    takes device memory, or through host memory that is copied fast. */
 #include "communication.h"
-#include "../together.h"
+#include "../collective.h"
 
 PetscLogEvent VP_EVENT_EXCHANGE;
 

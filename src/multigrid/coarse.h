@@ -12,7 +12,7 @@ typedef struct {
   PetscErrorCode (*get_ksp)(void *data, KSP *);
   PetscInt (*stopped)(void *data); /* iterations after which the KSP did not converge, the last time it did not; 0: it always did */
 } VpCoarseOps;
-extern const VpCoarseOps VpCoarseSeparable, VpCoarsePairs, VpCoarseKSP; /* separable.c, pairs.c, coarseksp.c */
+extern const VpCoarseOps VpCoarseSeparable, VpCoarsePairs, VpCoarseKSP; /* separable.c, coarsesweeps.c, coarseksp.c */
 
 typedef struct VpCoarse_ *VpCoarse;
 PetscErrorCode            VpCoarseCreate(VpLevel, VpCoarseType, const char prefix[], PetscObject parent, VpCoarse *);

@@ -3,7 +3,7 @@
 #include "coarse.h"
 #include "dictionary.h"
 #include "../base/memory.h"
-#include "../together.h"
+#include "../collective.h"
 
 /* transfer.c. A move is NULL where the finer level's parents live where the coarse level does. b = R r; x = P xc (add: +=) on cells
    [0, count) of the finer level. */

@@ -1,7 +1,7 @@
 /* The lines of a level: the operators of its cells along every direction. A line depends on sizes and coefficients of three cells, or on
    the boundary, so that few are different unless the coefficient varies: these are the entries of the view's `lines`. */
 #include "internal.h"
-#include "alike.h"
+#include "classify.h"
 
 typedef struct {
   VpLevel      level;

@@ -1,7 +1,7 @@
 /* The patches of a level and their solvers. A patch has an eigenproblem along every direction, which depends on the sizes of four cells, or
    on the boundary, and on one ratio of coefficients. So few problems are different: these are the entries of the view's `fdm`. */
 #include "internal.h"
-#include "alike.h"
+#include "classify.h"
 #include "../base/threads.h"
 
 typedef struct {

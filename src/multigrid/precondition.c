@@ -64,7 +64,7 @@ static PetscErrorCode AllUp(void *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Replay(VpCycle cycle, VpRecorded *recorded, VpWork work, VpPass *pass)
+static PetscErrorCode ReplayPass(VpCycle cycle, VpRecorded *recorded, VpWork work, VpPass *pass)
 {
   PetscFunctionBegin;
   if (cycle->replays) {
@@ -81,11 +81,11 @@ PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, Pets
   VpRecorded *recorded = &cycle->recorded[2 * (2 * l + !!transpose)];
 
   PetscFunctionBegin;
-  if (cycle->whole || !cycle->replays) PetscCall(Replay(cycle, recorded, Whole, &pass));
+  if (cycle->whole || !cycle->replays) PetscCall(ReplayPass(cycle, recorded, Whole, &pass));
   else {
-    PetscCall(Replay(cycle, recorded, AllDown, &pass));
+    PetscCall(ReplayPass(cycle, recorded, AllDown, &pass));
     PetscCall(VpCycleSolveCoarsest(cycle));
-    PetscCall(Replay(cycle, recorded + 1, AllUp, &pass));
+    PetscCall(ReplayPass(cycle, recorded + 1, AllUp, &pass));
   }
   PetscCall(VpVectorLeave(cycle->x[l], add, ldexp(scale, cycle->level[l]->problem.exponent), z));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -195,7 +195,7 @@ static int ColorAt(VpSmoother smoother, PetscBool reverse, int i)
 }
 
 /* all colours at once, where nothing is exchanged between them and the backend does it */
-static PetscErrorCode SweepAll(VpSmoother smoother, PetscBool reverse, VpGhosts under_way, const void *b, VpVector x, PetscBool *did)
+static PetscErrorCode SweepAtOnce(VpSmoother smoother, PetscBool reverse, VpGhosts under_way, const void *b, VpVector x, PetscBool *did)
 {
   const VpLevel level = smoother->level;
   const int     ncolor = smoother->ncolor;
@@ -213,7 +213,7 @@ static PetscErrorCode SweepAll(VpSmoother smoother, PetscBool reverse, VpGhosts 
 }
 
 /* One colour after the other. Patches that touch no ghost go first while ghosts are under way. */
-static PetscErrorCode SweepColors(VpSmoother smoother, PetscBool reverse, VpGhosts under_way, const void *b, VpVector x)
+static PetscErrorCode SweepByColor(VpSmoother smoother, PetscBool reverse, VpGhosts under_way, const void *b, VpVector x)
 {
   const VpPatchView *patches = &smoother->patches;
   const int          last = smoother->ncolor - 1;
@@ -266,8 +266,8 @@ PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool reverse, VpVector 
   PetscFunctionBegin;
   PetscCall(ReadGhosts(b, x, &values, &under_way));
   PetscCall(PetscLogEventBegin(VP_EVENT_SWEEP, 0, 0, 0, 0));
-  PetscCall(SweepAll(smoother, reverse, under_way, values, x, &did));
-  if (!did) PetscCall(SweepColors(smoother, reverse, under_way, values, x));
+  PetscCall(SweepAtOnce(smoother, reverse, under_way, values, x, &did));
+  if (!did) PetscCall(SweepByColor(smoother, reverse, under_way, values, x));
   PetscCall(VpVectorSettle(x, &smoother->patches, level->view.nown));
   PetscCall(VpLogFlops(level, smoother->flops));
   PetscCall(PetscLogEventEnd(VP_EVENT_SWEEP, 0, 0, 0, 0));

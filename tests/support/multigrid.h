@@ -3,7 +3,7 @@
 #pragma once
 #include "backend.h"
 #include "../../src/multigrid/smoother.h"
-#include "../../src/together.h"
+#include "../../src/collective.h"
 
 typedef enum { COEFFICIENT_ONE, COEFFICIENT_UNIFORM, COEFFICIENT_SEPARABLE, COEFFICIENT_CHECKERBOARD, COEFFICIENT_LAYERS } CoefficientKind;
 

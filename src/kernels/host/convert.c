@@ -28,8 +28,8 @@ INLINE void Change(const int n, const REAL *A, V Tx[][PARTS], int cells, const R
 }
 
 /* b = enter scale (f - A x), or enter scale f where x is NULL; adds to *norm2 where it is not NULL */
-INLINE PetscErrorCode Enter(const VpView *view, const int n, OuterResidual *Residual, const VpView *outer, double scale, const double *x,
-                            const double *ghost, const double *f, REAL *b, double *norm2)
+INLINE PetscErrorCode EnterCells(const VpView *view, const int n, OuterResidual *Residual, const VpView *outer, double scale,
+                                 const double *x, const double *ghost, const double *f, REAL *b, double *norm2)
 {
   V      Tx[VP_MAX_N][PARTS];
   REAL   narrow[CHUNK * VALUES];
@@ -77,7 +77,7 @@ INLINE PetscErrorCode Leave(const VpView *view, const int n, PetscBool add, doub
 #define VP_DEGREE(k) \
   PetscErrorCode VP_NAME(Enter, VP_REAL, VP_DIM, k)(const VpView *view, double scale, const double *r, void *b) \
   { \
-    return Enter(view, k + 1, NULL, NULL, scale, NULL, NULL, r, b, NULL); \
+    return EnterCells(view, k + 1, NULL, NULL, scale, NULL, NULL, r, b, NULL); \
   } \
   PetscErrorCode VP_NAME(EnterResidual, VP_REAL, VP_DIM, k)(const VpView *view, const VpView *outer, double scale, const double *x, \
                                                             VpGhosts ghosts, const double *f, void *b, double *norm2) \
@@ -85,7 +85,7 @@ INLINE PetscErrorCode Leave(const VpView *view, const int n, PetscBool add, doub
     PetscFunctionBegin; \
     if (norm2) *norm2 = 0; \
     PetscCall(VpArrive(ghosts)); \
-    PetscCall(Enter(view, k + 1, VP_NAME(Residual, double, VP_DIM, k), outer, scale, x, ghosts.values, f, b, norm2)); \
+    PetscCall(EnterCells(view, k + 1, VP_NAME(Residual, double, VP_DIM, k), outer, scale, x, ghosts.values, f, b, norm2)); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   } \
   PetscErrorCode VP_NAME(Leave, VP_REAL, VP_DIM, k)(const VpView *view, PetscBool add, double scale, const void *x, double *z) \

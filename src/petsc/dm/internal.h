@@ -1,7 +1,7 @@
 /* What the files of this folder share. */
 #pragma once
 #include "dm.h"
-#include "../estimate/estimate.h"
+#include "../forecast/forecast.h"
 #include "../support/setting.h"
 
 /* the dimension, 3 where it is not set */

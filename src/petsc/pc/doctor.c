@@ -1,6 +1,6 @@
 /* -vpatchdg_doctor when the preconditioner is built: what the cycle will take, printed before it takes it. */
 #include "internal.h"
-#include "../estimate/estimate.h"
+#include "../forecast/forecast.h"
 
 /* Ensures: *all is the ratio of the largest coefficient to the smallest, *inside the largest inside of a rank's part of a coarsest cell. */
 static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, int finer, PetscReal *all, PetscReal *inside)
@@ -55,7 +55,7 @@ static PetscErrorCode Iterations(PetscViewer viewer, VpMesh mesh, const VpProble
 
 static PetscErrorCode Solver(PC pc, PetscViewer viewer, const VpCycleOptions *o)
 {
-  const KSP ksp = ((VpInverse *)pc->data)->ksp;
+  const KSP ksp = ((VpPCBase *)pc->data)->ksp;
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  cycle: %s(%" PetscInt_FMT ",%" PetscInt_FMT "), %s, %s precision",
@@ -70,7 +70,7 @@ static PetscErrorCode Solver(PC pc, PetscViewer viewer, const VpCycleOptions *o)
 
 static PetscErrorCode Transport(PC pc, VpMesh mesh, PetscViewer viewer)
 {
-  const char *travel = ((DM_VPatchDG *)((VpInverse *)pc->data)->dm->data)->travel;
+  const char *travel = ((DM_VPatchDG *)((VpPCBase *)pc->data)->dm->data)->travel;
 
   PetscFunctionBegin;
   if (VpMeshRanks(mesh) > 1)

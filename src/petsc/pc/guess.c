@@ -48,7 +48,7 @@ static PetscErrorCode GetPC(KSPGuess guess, PC *out)
              "-ksp_guess_type vpatchdg uses the levels of -pc_type vpatchdg; the KSP's PC is of type %s", VpTypeName((PetscObject)pc));
   PetscCall(KSPSetUp(guess->ksp));
   PetscCall(PCSetUp(pc));
-  PetscCall(VpInverseMeet(pc, guess->ksp));
+  PetscCall(VpPCBaseMeet(pc, guess->ksp));
   *out = pc;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -74,7 +74,7 @@ static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
     PetscCall(VpNestedCreate(cycle->cycle, outer, &data->nested));
     data->build = cycle->inverse.build;
   }
-  PetscCall(VpInverseEnter(pc, NULL, b, NULL, NULL));
+  PetscCall(VpPCBaseEnter(pc, NULL, b, NULL, NULL));
   PetscCall(VpValuesGet(outer->backend, x, VP_WRITE, &xv, &xx));
   PetscCall(VpNestedGuess(data->nested, xx));
   PetscCall(VpValuesRestore(&xv));

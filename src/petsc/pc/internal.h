@@ -1,7 +1,7 @@
 /* What the files of this folder share. */
 #pragma once
 #include "pc.h"
-#include "../inverse/inverse.h"
+#include "../pcbase/pcbase.h"
 
 /* which precision was asked for, and what `auto` makes of it */
 typedef struct {
@@ -14,7 +14,7 @@ typedef struct {
 } VpChoice;
 
 typedef struct {
-  VpInverse      inverse;
+  VpPCBase       inverse;
   VpCycleOptions options;
   VpCycle        cycle;
   VpChoice       choice;
@@ -43,7 +43,7 @@ PETSC_INTERN PetscErrorCode PCSetFromOptions_VPatchDG(PC, VpOptionItems);
 PETSC_INTERN PetscErrorCode PCVPatchDGCheckOptions(PC, VpMesh, const VpProblem *);
 PETSC_INTERN PetscErrorCode VpCheckSpace(MPI_Comm, const char prefix[], VpSpace, VpResidual, int degree);
 
-/* precision.c: reads the hint; VpInverseOps' prepare and meet; what -ksp_view says */
+/* precision.c: reads the hint; VpPCBaseOps' prepare and meet; what -ksp_view says */
 PETSC_INTERN PetscErrorCode PCVPatchDGReadHint(PC);
 PETSC_INTERN PetscErrorCode PCVPatchDGPreparePrecision(PC, const VpProblem *, PetscBool *later);
 PETSC_INTERN PetscErrorCode PCVPatchDGMeet(PC, KSP, PetscBool *again);

@@ -24,7 +24,7 @@ every colour: nothing is done twice) or `VPATCHDG_EXCHANGE_AUTO` (by the number 
 @*/
 PetscErrorCode PCVPatchDGSetExchange(PC pc, VPatchDGExchange exchange)
 {
-  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_EXCHANGE, exchange);
+  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_EXCHANGE, exchange);
 }
 
 /*@
@@ -44,7 +44,7 @@ PetscErrorCode PCVPatchDGSetExchange(PC pc, VPatchDGExchange exchange)
 @*/
 PetscErrorCode PCVPatchDGGetExchange(PC pc, VPatchDGExchange *exchange)
 {
-  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_EXCHANGE, exchange, PETSC_FUNCTION_NAME);
+  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_EXCHANGE, exchange, PETSC_FUNCTION_NAME);
 }
 
 /*@
@@ -69,7 +69,7 @@ PetscErrorCode PCVPatchDGGetExchange(PC pc, VPatchDGExchange *exchange)
 @*/
 PetscErrorCode PCVPatchDGSetReplay(PC pc, PetscBool replay)
 {
-  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_REPLAY, replay);
+  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_REPLAY, replay);
 }
 
 /*@
@@ -89,7 +89,7 @@ PetscErrorCode PCVPatchDGSetReplay(PC pc, PetscBool replay)
 @*/
 PetscErrorCode PCVPatchDGGetReplay(PC pc, PetscBool *replay)
 {
-  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_REPLAY, replay, PETSC_FUNCTION_NAME);
+  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_REPLAY, replay, PETSC_FUNCTION_NAME);
 }
 
 /*@
@@ -110,7 +110,7 @@ PetscErrorCode PCVPatchDGGetReplay(PC pc, PetscBool *replay)
 @*/
 PetscErrorCode PCVPatchDGSetLevels(PC pc, PetscInt levels)
 {
-  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_LEVELS, (PetscReal)levels);
+  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_LEVELS, (PetscReal)levels);
 }
 
 /*@
@@ -130,7 +130,7 @@ PetscErrorCode PCVPatchDGSetLevels(PC pc, PetscInt levels)
 @*/
 PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
 {
-  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_LEVELS, levels, PETSC_FUNCTION_NAME);
+  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_LEVELS, levels, PETSC_FUNCTION_NAME);
 }
 
 /*@
@@ -157,7 +157,7 @@ form a grid, the coefficient is constant and each of the level's ranks holds all
 @*/
 PetscErrorCode PCVPatchDGSetCoarse(PC pc, VPatchDGCoarse coarse)
 {
-  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_COARSE, coarse);
+  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_COARSE, coarse);
 }
 
 /*@
@@ -177,7 +177,7 @@ PetscErrorCode PCVPatchDGSetCoarse(PC pc, VPatchDGCoarse coarse)
 @*/
 PetscErrorCode PCVPatchDGGetCoarse(PC pc, VPatchDGCoarse *coarse)
 {
-  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_COARSE, coarse, PETSC_FUNCTION_NAME);
+  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_COARSE, coarse, PETSC_FUNCTION_NAME);
 }
 
 /*@
@@ -203,7 +203,7 @@ never; `PETSC_DECIDE`: the default
 @*/
 PetscErrorCode PCVPatchDGSetGather(PC pc, PetscInt cells)
 {
-  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_GATHER, (PetscReal)cells);
+  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_GATHER, (PetscReal)cells);
 }
 
 /*@
@@ -223,5 +223,5 @@ PetscErrorCode PCVPatchDGSetGather(PC pc, PetscInt cells)
 @*/
 PetscErrorCode PCVPatchDGGetGather(PC pc, PetscInt *cells)
 {
-  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_GATHER, cells, PETSC_FUNCTION_NAME);
+  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_GATHER, cells, PETSC_FUNCTION_NAME);
 }

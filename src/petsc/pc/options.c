@@ -62,7 +62,7 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Vertex-patch multigrid options");
-  PetscCall(VpInverseSetFromOptions(pc, &PCVPatchDGSettings, PetscOptionsObject));
+  PetscCall(VpPCBaseSetFromOptions(pc, &PCVPatchDGSettings, PetscOptionsObject));
   PetscCall(PCVPatchDGReadHint(pc));
   PetscCall(CoarseOptions(pc));
   if (((PetscObject)pc)->prefix) PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, NULL, "-vpatchdg_warnings", &warnings, NULL));

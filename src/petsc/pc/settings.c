@@ -56,7 +56,7 @@ const VpSettings PCVPatchDGSettings = {PCVPATCHDG, VP_PC_SETTINGS, row};
 @*/
 PetscErrorCode PCVPatchDGSetSpace(PC pc, VPatchDGSpace space)
 {
-  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_SPACE, space);
+  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_SPACE, space);
 }
 
 /*@
@@ -76,7 +76,7 @@ PetscErrorCode PCVPatchDGSetSpace(PC pc, VPatchDGSpace space)
 @*/
 PetscErrorCode PCVPatchDGGetSpace(PC pc, VPatchDGSpace *space)
 {
-  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_SPACE, space, PETSC_FUNCTION_NAME);
+  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_SPACE, space, PETSC_FUNCTION_NAME);
 }
 
 /*@
@@ -101,7 +101,7 @@ PetscErrorCode PCVPatchDGGetSpace(PC pc, VPatchDGSpace *space)
 @*/
 PetscErrorCode PCVPatchDGSetResidual(PC pc, VPatchDGResidual residual)
 {
-  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_RESIDUAL, residual);
+  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_RESIDUAL, residual);
 }
 
 /*@
@@ -121,7 +121,7 @@ PetscErrorCode PCVPatchDGSetResidual(PC pc, VPatchDGResidual residual)
 @*/
 PetscErrorCode PCVPatchDGGetResidual(PC pc, VPatchDGResidual *residual)
 {
-  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_RESIDUAL, residual, PETSC_FUNCTION_NAME);
+  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_RESIDUAL, residual, PETSC_FUNCTION_NAME);
 }
 
 /*@
@@ -142,7 +142,7 @@ PetscErrorCode PCVPatchDGGetResidual(PC pc, VPatchDGResidual *residual)
 @*/
 PetscErrorCode PCVPatchDGSetCycleType(PC pc, VPatchDGCycleType type)
 {
-  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_CYCLE_TYPE, type);
+  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_CYCLE_TYPE, type);
 }
 
 /*@
@@ -162,7 +162,7 @@ PetscErrorCode PCVPatchDGSetCycleType(PC pc, VPatchDGCycleType type)
 @*/
 PetscErrorCode PCVPatchDGGetCycleType(PC pc, VPatchDGCycleType *type)
 {
-  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_CYCLE_TYPE, type, PETSC_FUNCTION_NAME);
+  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_CYCLE_TYPE, type, PETSC_FUNCTION_NAME);
 }
 
 /*@
@@ -198,7 +198,7 @@ double follows one that does not.
 @*/
 PetscErrorCode PCVPatchDGSetPrecision(PC pc, VPatchDGPrecision precision)
 {
-  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_PRECISION, precision);
+  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_PRECISION, precision);
 }
 
 /*@
@@ -218,7 +218,7 @@ PetscErrorCode PCVPatchDGSetPrecision(PC pc, VPatchDGPrecision precision)
 @*/
 PetscErrorCode PCVPatchDGGetPrecision(PC pc, VPatchDGPrecision *precision)
 {
-  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_PRECISION, precision, PETSC_FUNCTION_NAME);
+  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_PRECISION, precision, PETSC_FUNCTION_NAME);
 }
 
 /*@
@@ -242,7 +242,7 @@ PetscErrorCode PCVPatchDGGetPrecision(PC pc, VPatchDGPrecision *precision)
 @*/
 PetscErrorCode PCVPatchDGSetSymmetric(PC pc, PetscBool symmetric)
 {
-  return VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_SYMMETRIC, symmetric);
+  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_SYMMETRIC, symmetric);
 }
 
 /*@
@@ -262,7 +262,7 @@ PetscErrorCode PCVPatchDGSetSymmetric(PC pc, PetscBool symmetric)
 @*/
 PetscErrorCode PCVPatchDGGetSymmetric(PC pc, PetscBool *symmetric)
 {
-  return VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_SYMMETRIC, symmetric, PETSC_FUNCTION_NAME);
+  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_SYMMETRIC, symmetric, PETSC_FUNCTION_NAME);
 }
 
 /*@
@@ -286,8 +286,8 @@ PetscErrorCode PCVPatchDGGetSymmetric(PC pc, PetscBool *symmetric)
 PetscErrorCode PCVPatchDGSetSmooth(PC pc, PetscInt pre, PetscInt post)
 {
   PetscFunctionBegin;
-  PetscCall(VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_SMOOTH_PRE, (PetscReal)pre));
-  PetscCall(VpInverseSet(pc, &PCVPatchDGSettings, VP_PC_SMOOTH_POST, (PetscReal)post));
+  PetscCall(VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_SMOOTH_PRE, (PetscReal)pre));
+  PetscCall(VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_SMOOTH_POST, (PetscReal)post));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -310,8 +310,8 @@ PetscErrorCode PCVPatchDGSetSmooth(PC pc, PetscInt pre, PetscInt post)
 PetscErrorCode PCVPatchDGGetSmooth(PC pc, PetscInt *pre, PetscInt *post)
 {
   PetscFunctionBegin;
-  PetscCall(VpInverseCheckType(pc, PCVPATCHDG));
-  if (pre) PetscCall(VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_SMOOTH_PRE, pre, PETSC_FUNCTION_NAME));
-  if (post) PetscCall(VpInverseGet(pc, &PCVPatchDGSettings, VP_PC_SMOOTH_POST, post, PETSC_FUNCTION_NAME));
+  PetscCall(VpPCBaseCheckType(pc, PCVPATCHDG));
+  if (pre) PetscCall(VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_SMOOTH_PRE, pre, PETSC_FUNCTION_NAME));
+  if (post) PetscCall(VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_SMOOTH_POST, post, PETSC_FUNCTION_NAME));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

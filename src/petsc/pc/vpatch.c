@@ -21,7 +21,7 @@ M*/
 #include "internal.h"
 
 typedef struct {
-  VpInverse   inverse;
+  VpPCBase    inverse;
   VpSpace     space;
   VpResidual  residual;
   VpPrecision precision;
@@ -66,7 +66,7 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
   PetscCheck(mesh->level >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_type vpatch needs boxes that are refined: a level of -dm_refine 1 or more");
   PetscCall(VpCheckSpace(comm, "pc_vpatch", data->space, data->residual, problem->degree));
-  PetscCall(VpInverseSetExponent(pc, "pc_vpatch", data->precision, &scaled));
+  PetscCall(VpPCBaseSetExponent(pc, "pc_vpatch", data->precision, &scaled));
   PetscCall(VpLevelCreate(mesh, &scaled, VP_BASIS_THIN, data->precision, backend, &data->level));
   PetscCall(VpOneSweepCreate(data->level, data->space, data->residual, VP_EXCHANGE_AUTO, &data->sweep));
   data->inverse.wide = (PetscBool)(data->precision == VP_DOUBLE); /* There are sums and products, no squares. */
@@ -115,14 +115,14 @@ static PetscErrorCode Meet(PC pc, KSP ksp, PetscBool *again)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const VpInverseOps ops = {.caller = "-pc_type vpatch",
-                                 .build = Build,
-                                 .clear = Clear,
-                                 .enter = Enter,
-                                 .enter_residual = EnterResidual,
-                                 .solve = Solve,
-                                 .meet = Meet,
-                                 .leave = VpWarnResidual};
+static const VpPCBaseOps ops = {.caller = "-pc_type vpatch",
+                                .build = Build,
+                                .clear = Clear,
+                                .enter = Enter,
+                                .enter_residual = EnterResidual,
+                                .solve = Solve,
+                                .meet = Meet,
+                                .leave = VpWarnResidual};
 
 /*@
    PCVPatchSetSpace - Sets which functions a patch corrects
@@ -146,7 +146,7 @@ static const VpInverseOps ops = {.caller = "-pc_type vpatch",
 @*/
 PetscErrorCode PCVPatchSetSpace(PC pc, VPatchDGSpace space)
 {
-  return VpInverseSet(pc, &settings, SPACE, space);
+  return VpPCBaseSet(pc, &settings, SPACE, space);
 }
 
 /*@
@@ -166,7 +166,7 @@ PetscErrorCode PCVPatchSetSpace(PC pc, VPatchDGSpace space)
 @*/
 PetscErrorCode PCVPatchGetSpace(PC pc, VPatchDGSpace *space)
 {
-  return VpInverseGet(pc, &settings, SPACE, space, PETSC_FUNCTION_NAME);
+  return VpPCBaseGet(pc, &settings, SPACE, space, PETSC_FUNCTION_NAME);
 }
 
 /*@
@@ -191,7 +191,7 @@ PetscErrorCode PCVPatchGetSpace(PC pc, VPatchDGSpace *space)
 @*/
 PetscErrorCode PCVPatchSetResidual(PC pc, VPatchDGResidual residual)
 {
-  return VpInverseSet(pc, &settings, RESIDUAL, residual);
+  return VpPCBaseSet(pc, &settings, RESIDUAL, residual);
 }
 
 /*@
@@ -211,7 +211,7 @@ PetscErrorCode PCVPatchSetResidual(PC pc, VPatchDGResidual residual)
 @*/
 PetscErrorCode PCVPatchGetResidual(PC pc, VPatchDGResidual *residual)
 {
-  return VpInverseGet(pc, &settings, RESIDUAL, residual, PETSC_FUNCTION_NAME);
+  return VpPCBaseGet(pc, &settings, RESIDUAL, residual, PETSC_FUNCTION_NAME);
 }
 
 /*@
@@ -232,7 +232,7 @@ PetscErrorCode PCVPatchGetResidual(PC pc, VPatchDGResidual *residual)
 @*/
 PetscErrorCode PCVPatchSetPrecision(PC pc, VPatchDGPrecision precision)
 {
-  return VpInverseSet(pc, &settings, PRECISION, precision);
+  return VpPCBaseSet(pc, &settings, PRECISION, precision);
 }
 
 /*@
@@ -252,7 +252,7 @@ PetscErrorCode PCVPatchSetPrecision(PC pc, VPatchDGPrecision precision)
 @*/
 PetscErrorCode PCVPatchGetPrecision(PC pc, VPatchDGPrecision *precision)
 {
-  return VpInverseGet(pc, &settings, PRECISION, precision, PETSC_FUNCTION_NAME);
+  return VpPCBaseGet(pc, &settings, PRECISION, precision, PETSC_FUNCTION_NAME);
 }
 
 /*@
@@ -273,7 +273,7 @@ PetscErrorCode PCVPatchGetPrecision(PC pc, VPatchDGPrecision *precision)
 @*/
 PetscErrorCode PCVPatchSetReverse(PC pc, PetscBool reverse)
 {
-  return VpInverseSet(pc, &settings, REVERSE, reverse);
+  return VpPCBaseSet(pc, &settings, REVERSE, reverse);
 }
 
 /*@
@@ -293,14 +293,14 @@ PetscErrorCode PCVPatchSetReverse(PC pc, PetscBool reverse)
 @*/
 PetscErrorCode PCVPatchGetReverse(PC pc, PetscBool *reverse)
 {
-  return VpInverseGet(pc, &settings, REVERSE, reverse, PETSC_FUNCTION_NAME);
+  return VpPCBaseGet(pc, &settings, REVERSE, reverse, PETSC_FUNCTION_NAME);
 }
 
 static PetscErrorCode PCSetFromOptions_VPatch(PC pc, VpOptionItems PetscOptionsObject)
 {
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Vertex-patch smoother options");
-  PetscCall(VpInverseSetFromOptions(pc, &settings, PetscOptionsObject));
+  PetscCall(VpPCBaseSetFromOptions(pc, &settings, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -320,7 +320,7 @@ static PetscErrorCode PCView_VPatch(PC pc, PetscViewer viewer)
   if (!data->level) PetscFunctionReturn(PETSC_SUCCESS);
   exchange = VpChooseExchange(data->level, VP_EXCHANGE_AUTO);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  exchange every %s\n", VPatchDGExchanges[exchange]));
-  PetscCall(VpInverseView(pc, viewer));
+  PetscCall(VpPCBaseView(pc, viewer));
   PetscCall(VpViewBackend(pc->pmat, data->level->backend, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -332,7 +332,7 @@ PetscErrorCode PCCreate_VPatch(PC pc)
   PetscFunctionBegin;
   PetscCall(PetscNew(&data));
   VpSettingsPreset(&settings, data);
-  PetscCall(VpInverseCreate(pc, &data->inverse, &ops));
+  PetscCall(VpPCBaseCreate(pc, &data->inverse, &ops));
   pc->ops->setfromoptions = PCSetFromOptions_VPatch;
   pc->ops->view = PCView_VPatch;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -77,7 +77,7 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
 
   PetscFunctionBegin;
   PetscCall(PCVPatchDGDoctor(pc, mesh, problem, backend));
-  PetscCall(VpInverseSetExponent(pc, "pc_vpatchdg", data->options.precision, &scaled));
+  PetscCall(VpPCBaseSetExponent(pc, "pc_vpatchdg", data->options.precision, &scaled));
   PetscCall(VpCycleCreate(mesh, &scaled, &data->options, backend, (PetscObject)pc, &data->cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -110,15 +110,15 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const VpInverseOps ops = {.caller = "-pc_type vpatchdg",
-                                 .build = Build,
-                                 .clear = Clear,
-                                 .enter = Enter,
-                                 .enter_residual = EnterResidual,
-                                 .solve = Solve,
-                                 .prepare = Prepare,
-                                 .meet = PCVPatchDGMeet,
-                                 .leave = PCVPatchDGWarnAfter};
+static const VpPCBaseOps ops = {.caller = "-pc_type vpatchdg",
+                                .build = Build,
+                                .clear = Clear,
+                                .enter = Enter,
+                                .enter_residual = EnterResidual,
+                                .solve = Solve,
+                                .prepare = Prepare,
+                                .meet = PCVPatchDGMeet,
+                                .leave = PCVPatchDGWarnAfter};
 
 static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
 {
@@ -170,7 +170,7 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ViewOptions(pc, viewer));
   if (!data->cycle) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpInverseView(pc, viewer));
+  PetscCall(VpPCBaseView(pc, viewer));
   PetscCall(VpViewBackend(pc->pmat, data->cycle->level[0]->backend, viewer));
   if (data->cycle->replays)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  replayed as %s\n",
@@ -208,12 +208,12 @@ level of a grid of boxes is inverted directly, others may be left to sweeps (`PC
 PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
 {
   PetscFunctionBegin;
-  PetscCall(VpInverseCheckType(pc, PCVPATCHDG));
+  PetscCall(VpPCBaseCheckType(pc, PCVPATCHDG));
   VpAssertPointer(ksp, 2);
   PetscCall(PCSetUp(pc));
   if (!((PC_VPatchDG *)pc->data)->inverse.built) {
     PetscCall(PCVPatchDGSettlePrecision(pc));
-    PetscCall(VpInverseMeet(pc, NULL));
+    PetscCall(VpPCBaseMeet(pc, NULL));
   }
   PetscCall(VpCycleGetCoarseKSP(((PC_VPatchDG *)pc->data)->cycle, ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -226,7 +226,7 @@ PetscErrorCode PCCreate_VPatchDG(PC pc)
   PetscFunctionBegin;
   PetscCall(PetscNew(&data));
   VpSettingsPreset(&PCVPatchDGSettings, data);
-  PetscCall(VpInverseCreate(pc, &data->inverse, &ops));
+  PetscCall(VpPCBaseCreate(pc, &data->inverse, &ops));
   pc->ops->setfromoptions = PCSetFromOptions_VPatchDG;
   pc->ops->view = PCView_VPatchDG;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,6 +1,6 @@
 /* What PCVPATCHDG warns of, before and after a solve. */
 #include "internal.h"
-#include "../estimate/estimate.h"
+#include "../forecast/forecast.h"
 
 PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSPType type)
 {

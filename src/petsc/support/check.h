@@ -1,6 +1,6 @@
 /* What is asked of arguments before they are used. What one rank finds wrong, all ranks report. */
 #pragma once
-#include "../../together.h"
+#include "../../collective.h"
 #include <petsc/private/petscimpl.h>
 
 #define VpAssertPointer(p, arg) \

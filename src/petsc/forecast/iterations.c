@@ -1,5 +1,5 @@
 /* How many iterations a mesh costs, by the shape of its cells. */
-#include "estimate.h"
+#include "forecast.h"
 
 PetscReal VpAspectRatio(VpDomain domain)
 {

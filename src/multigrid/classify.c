@@ -1,5 +1,5 @@
 /* Numbers for many cells or patches of which most are alike: in threads, but for those of the samples. */
-#include "alike.h"
+#include "classify.h"
 #include "../base/threads.h"
 #include "../compat.h"
 #include <string.h>

@@ -1,5 +1,5 @@
 /* What -vpatchdg_doctor prints of the program, the machine and its memory. */
-#include "estimate.h"
+#include "forecast.h"
 #include <vpatchdg.h>
 
 PetscErrorCode VpDoctorViewer(PetscObject object, PetscViewer *viewer)

@@ -1,11 +1,11 @@
 /* The set-up of PCVPATCHDG and PCVPATCH: when what was built is built anew. */
-#include "inverse.h"
+#include "pcbase.h"
 #include "../support/session.h"
 
 /* The KSP that is solving stays known: PETSc may set up anew in the middle of its solve. */
 static PetscErrorCode Clear(PC pc)
 {
-  VpInverse *inverse = (VpInverse *)pc->data;
+  VpPCBase *inverse = (VpPCBase *)pc->data;
 
   PetscFunctionBegin;
   PetscCall(inverse->ops->clear(pc));
@@ -15,11 +15,11 @@ static PetscErrorCode Clear(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpInverseReset(PC pc)
+PetscErrorCode VpPCBaseReset(PC pc)
 {
   PetscFunctionBegin;
   PetscCall(Clear(pc));
-  ((VpInverse *)pc->data)->ksp = NULL;
+  ((VpPCBase *)pc->data)->ksp = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -29,7 +29,7 @@ static PetscReal ExtraReaction(PetscReal scale, PetscReal shift)
   return PetscMax(shift / scale, 0);
 }
 
-static VpProblem Problem(const VpInverse *inverse)
+static VpProblem Problem(const VpPCBase *inverse)
 {
   VpProblem problem = inverse->op->problem;
 
@@ -40,7 +40,7 @@ static VpProblem Problem(const VpInverse *inverse)
 static PetscErrorCode Build(PC pc)
 {
   static PetscInt  builds = 0;
-  VpInverse       *inverse = (VpInverse *)pc->data;
+  VpPCBase        *inverse = (VpPCBase *)pc->data;
   VpProblem        problem;
   const VpBackend *backend;
 
@@ -59,7 +59,7 @@ static PetscErrorCode Build(PC pc)
 /* clears what was built for another operator, or with other options, and builds what can be built now */
 static PetscErrorCode Renew(PC pc, const VpPmat *p)
 {
-  VpInverse *inverse = (VpInverse *)pc->data;
+  VpPCBase  *inverse = (VpPCBase *)pc->data;
   PetscBool  later = PETSC_FALSE;
   VpOperator op = VpOperatorReference(p->op);
   VpProblem  problem;
@@ -79,11 +79,11 @@ static PetscErrorCode Renew(PC pc, const VpPmat *p)
 }
 
 /* PETSc calls it when the Pmat's state has changed, as it does with the coefficient. */
-PetscErrorCode VpInverseSetUp(PC pc)
+PetscErrorCode VpPCBaseSetUp(PC pc)
 {
-  VpInverse *inverse = (VpInverse *)pc->data;
-  VpPmat     p;
-  PetscBool  renew;
+  VpPCBase *inverse = (VpPCBase *)pc->data;
+  VpPmat    p;
+  PetscBool renew;
 
   PetscFunctionBegin;
   PetscCall(MatGetVPatchDG(pc->pmat, inverse->ops->caller, &p));
@@ -99,10 +99,10 @@ PetscErrorCode VpInverseSetUp(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpInverseMeet(PC pc, KSP ksp)
+PetscErrorCode VpPCBaseMeet(PC pc, KSP ksp)
 {
-  VpInverse *inverse = (VpInverse *)pc->data;
-  PetscBool  again = PETSC_FALSE;
+  VpPCBase *inverse = (VpPCBase *)pc->data;
+  PetscBool again = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (inverse->ops->meet) PetscCall(inverse->ops->meet(pc, ksp, &again));
@@ -110,10 +110,10 @@ PetscErrorCode VpInverseMeet(PC pc, KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpInverseChanged(PC pc)
+PetscErrorCode VpPCBaseChanged(PC pc)
 {
   PetscFunctionBegin;
-  ((VpInverse *)pc->data)->changed = PETSC_TRUE;
+  ((VpPCBase *)pc->data)->changed = PETSC_TRUE;
   pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

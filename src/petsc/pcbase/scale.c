@@ -1,6 +1,6 @@
 /* Powers of two that bring vectors and operators near 1, where single precision has all its digits. They change exponents only, so no
    result differs but those that would have been lost. */
-#include "inverse.h"
+#include "pcbase.h"
 
 #define NEAR  64   /* Norms from 2^-64 to 2^64 stay as they are, also that of a residual that has lost all its digits. */
 #define FAR   600  /* 2^600 and 2^-600 bring any number where its square is a number. */
@@ -18,7 +18,7 @@ static PetscReal NextFactor(PetscReal factor, PetscReal norm)
 }
 
 /* finds the factor for f - A x, as far as it is known without a look at that; else 0 */
-static PetscErrorCode KnownFactor(const VpInverse *inverse, Vec f, Vec x, PetscReal *factor)
+static PetscErrorCode KnownFactor(const VpPCBase *inverse, Vec f, Vec x, PetscReal *factor)
 {
   PetscBool known;
   PetscReal norm;
@@ -33,10 +33,10 @@ static PetscErrorCode KnownFactor(const VpInverse *inverse, Vec f, Vec x, PetscR
 }
 
 /* brings scale (f - A x) in; norm: of that, or NULL */
-static PetscErrorCode Enter(PC pc, VpLevel outer, PetscReal scale, const PetscScalar f[], const PetscScalar x[], VpGhosts ghosts,
-                            PetscReal *norm)
+static PetscErrorCode EnterScaled(PC pc, VpLevel outer, PetscReal scale, const PetscScalar f[], const PetscScalar x[], VpGhosts ghosts,
+                                  PetscReal *norm)
 {
-  const VpInverseOps *ops = ((VpInverse *)pc->data)->ops;
+  const VpPCBaseOps *ops = ((VpPCBase *)pc->data)->ops;
 
   PetscFunctionBegin;
   if (x || norm) PetscCall(ops->enter_residual(pc, outer, scale, x, ghosts, f, norm));
@@ -45,9 +45,9 @@ static PetscErrorCode Enter(PC pc, VpLevel outer, PetscReal scale, const PetscSc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpInverseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *norm)
+PetscErrorCode VpPCBaseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *norm)
 {
-  VpInverse   *inverse = (VpInverse *)pc->data;
+  VpPCBase    *inverse = (VpPCBase *)pc->data;
   PetscScalar *ff, *xx = NULL;
   PetscReal    factor, scaled;
   PetscBool    look;
@@ -56,7 +56,7 @@ PetscErrorCode VpInverseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *nor
   VpLevel      outer;
 
   PetscFunctionBegin;
-  PetscCall(VpInverseMeet(pc, NULL));
+  PetscCall(VpPCBaseMeet(pc, NULL));
   PetscCall(VpOperatorGetLevel(op ? op : inverse->op, inverse->dm, &outer));
   PetscCall(KnownFactor(inverse, f, x, &factor));
   look = (PetscBool)(norm || factor == 0);
@@ -66,7 +66,7 @@ PetscErrorCode VpInverseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *nor
   if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, outer, xx, &ghosts));
   do {
     inverse->factor = factor;
-    PetscCall(Enter(pc, outer, factor, ff, xx, ghosts, look ? &scaled : NULL));
+    PetscCall(EnterScaled(pc, outer, factor, ff, xx, ghosts, look ? &scaled : NULL));
     if (look) factor = NextFactor(factor, scaled);
   } while (factor != inverse->factor);
   if (x) PetscCall(VpValuesRestore(&xv));
@@ -75,9 +75,9 @@ PetscErrorCode VpInverseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *nor
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpInverseSolve(PC pc, PetscBool transpose, PetscBool add, Vec z)
+PetscErrorCode VpPCBaseSolve(PC pc, PetscBool transpose, PetscBool add, Vec z)
 {
-  VpInverse   *inverse = (VpInverse *)pc->data;
+  VpPCBase    *inverse = (VpPCBase *)pc->data;
   PetscScalar *zz;
   VpValues     zv;
   VpLevel      outer;
@@ -90,9 +90,9 @@ PetscErrorCode VpInverseSolve(PC pc, PetscBool transpose, PetscBool add, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpInverseSetExponent(PC pc, const char prefix[], VpPrecision precision, VpProblem *problem)
+PetscErrorCode VpPCBaseSetExponent(PC pc, const char prefix[], VpPrecision precision, VpProblem *problem)
 {
-  const PetscReal *range = ((VpInverse *)pc->data)->range;
+  const PetscReal *range = ((VpPCBase *)pc->data)->range;
 
   PetscFunctionBegin;
   PetscCheck(precision == VP_DOUBLE || range[1] <= ldexp(range[0], VP_SPREAD_SINGLE), PetscObjectComm((PetscObject)pc),

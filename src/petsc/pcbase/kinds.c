@@ -4,7 +4,7 @@
    from the M v that x gets, keep r = b - A x; those that take M A v or x = M (V y) for linear do not, and their true residual stalls. Which
    do what was found by running all of them (tests/ksp_table.c has the table that follows from it). Pipelined CG and GCR keep the relation
    less well and need more iterations: they are left in double. */
-#include "inverse.h"
+#include "pcbase.h"
 
 static const VpKSPKind kinds[] = {
   {KSPRICHARDSON, PETSC_TRUE, PETSC_FALSE}, {KSPCHEBYSHEV, PETSC_TRUE, PETSC_FALSE}, {KSPFGMRES, PETSC_TRUE, PETSC_FALSE},

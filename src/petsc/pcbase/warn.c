@@ -1,5 +1,5 @@
 /* How PCVPATCHDG and PCVPATCH warn, and what they both warn of. */
-#include "inverse.h"
+#include "pcbase.h"
 #include <stdarg.h>
 
 PetscErrorCode VpWarnWanted(PC pc, VpWarning kind, PetscBool *wanted)
@@ -7,7 +7,7 @@ PetscErrorCode VpWarnWanted(PC pc, VpWarning kind, PetscBool *wanted)
   PetscFunctionBegin;
   *wanted = PETSC_TRUE;
   PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, NULL, "-vpatchdg_warnings", wanted, NULL));
-  if (((VpInverse *)pc->data)->warned >> kind & 1) *wanted = PETSC_FALSE;
+  if (((VpPCBase *)pc->data)->warned >> kind & 1) *wanted = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -23,7 +23,7 @@ PetscErrorCode VpWarn(PC pc, VpWarning kind, const char format[], ...)
   va_start(arguments, format);
   vsnprintf(text, sizeof(text), format, arguments);
   va_end(arguments);
-  ((VpInverse *)pc->data)->warned |= 1U << kind;
+  ((VpPCBase *)pc->data)->warned |= 1U << kind;
   PetscCall(PetscFPrintf(PetscObjectComm((PetscObject)pc), PETSC_STDERR, "vpatchdg: warning: %s\n", text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -103,8 +103,8 @@ PetscErrorCode VpWarnResidual(PC pc, KSP ksp, Vec b, Vec x)
   char      remedy[128];
 
   PetscFunctionBegin;
-  if (!VpIsWatched(ksp) || !((VpInverse *)pc->data)->op) PetscFunctionReturn(PETSC_SUCCESS);
-  stiff = IsStiff(&((VpInverse *)pc->data)->op->problem);
+  if (!VpIsWatched(ksp) || !((VpPCBase *)pc->data)->op) PetscFunctionReturn(PETSC_SUCCESS);
+  stiff = IsStiff(&((VpPCBase *)pc->data)->op->problem);
   PetscCall(IsToCheck(ksp, stiff, &check));
   PetscCall(VpWarnWanted(pc, VP_WARN_RESIDUAL, &wanted));
   if (!check || !wanted) PetscFunctionReturn(PETSC_SUCCESS);

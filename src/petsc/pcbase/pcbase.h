@@ -20,57 +20,57 @@ typedef struct {
   /* ksp is about to solve with it (NULL: something else applies it). Ensures: *again says whether it has to be built anew. */
   PetscErrorCode (*meet)(PC, KSP, PetscBool *again);
   PetscErrorCode (*leave)(PC, KSP, Vec b, Vec x); /* ksp has solved */
-} VpInverseOps;
+} VpPCBaseOps;
 
 /* the head of both types' data */
 typedef struct {
-  const VpInverseOps *ops;
-  DM                  dm;           /* behind the Pmat; NULL until set up */
-  VpOperator          op;           /* the A it is set up for */
-  PetscReal           scale, shift; /* The Pmat is scale A + shift I. */
-  PetscReal           range[2];     /* of the numbers of the problem that it is set up for (VpProblemRange) */
-  PetscBool           changed;      /* An option has changed since it was set up. */
-  PetscBool           built;
-  PetscInt            build;  /* its number, among those of all PCs */
-  PetscBool           wide;   /* Vectors of all sizes may enter as they are. */
-  PetscReal           factor; /* What has entered was multiplied by this power of two. */
-  KSP                 ksp;    /* the one that is solving now */
-  unsigned            warned; /* bit w: of VpWarning w */
-} VpInverse;
+  const VpPCBaseOps *ops;
+  DM                 dm;           /* behind the Pmat; NULL until set up */
+  VpOperator         op;           /* the A it is set up for */
+  PetscReal          scale, shift; /* The Pmat is scale A + shift I. */
+  PetscReal          range[2];     /* of the numbers of the problem that it is set up for (VpProblemRange) */
+  PetscBool          changed;      /* An option has changed since it was set up. */
+  PetscBool          built;
+  PetscInt           build;  /* its number, among those of all PCs */
+  PetscBool          wide;   /* Vectors of all sizes may enter as they are. */
+  PetscReal          factor; /* What has entered was multiplied by this power of two. */
+  KSP                ksp;    /* the one that is solving now */
+  unsigned           warned; /* bit w: of VpWarning w */
+} VpPCBase;
 
-/* inverse.c: sets the PC's data and its operations, the same for both types */
-PETSC_INTERN PetscErrorCode VpInverseCreate(PC, VpInverse *, const VpInverseOps *);
+/* pcbase.c: sets the PC's data and its operations, the same for both types */
+PETSC_INTERN PetscErrorCode VpPCBaseCreate(PC, VpPCBase *, const VpPCBaseOps *);
 /* Prints a line where the Pmat is scaled or shifted. */
-PETSC_INTERN PetscErrorCode VpInverseView(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode VpPCBaseView(PC, PetscViewer);
 
 /* setup.c: frees what was built, and forgets the KSP that is solving */
-PETSC_INTERN PetscErrorCode VpInverseReset(PC);
-PETSC_INTERN PetscErrorCode VpInverseSetUp(PC);
+PETSC_INTERN PetscErrorCode VpPCBaseReset(PC);
+PETSC_INTERN PetscErrorCode VpPCBaseSetUp(PC);
 /* asks for another set-up, since an option has changed */
-PETSC_INTERN PetscErrorCode VpInverseChanged(PC);
+PETSC_INTERN PetscErrorCode VpPCBaseChanged(PC);
 /* builds what is not built, as ksp needs it; NULL: for something else that applies it */
-PETSC_INTERN PetscErrorCode VpInverseMeet(PC, KSP);
+PETSC_INTERN PetscErrorCode VpPCBaseMeet(PC, KSP);
 
 /* scale.c: f - A x (x NULL: f) goes in, multiplied by a power of two that suits its size. A is the operator's, NULL: the one that the PC
    was built for. norm: of f - A x, NULL where nobody asks */
-PETSC_INTERN PetscErrorCode VpInverseEnter(PC, VpOperator, Vec f, Vec x, PetscReal *norm);
+PETSC_INTERN PetscErrorCode VpPCBaseEnter(PC, VpOperator, Vec f, Vec x, PetscReal *norm);
 /* z = M r (add: z += M r) for the r that went in */
-PETSC_INTERN PetscErrorCode VpInverseSolve(PC, PetscBool transpose, PetscBool add, Vec z);
+PETSC_INTERN PetscErrorCode VpPCBaseSolve(PC, PetscBool transpose, PetscBool add, Vec z);
 /* sets the problem's exponent. Ensures: an error where its numbers are so far apart that single precision cannot hold them. prefix:
    "pc_vpatchdg" */
-PETSC_INTERN PetscErrorCode VpInverseSetExponent(PC, const char prefix[], VpPrecision, VpProblem *);
+PETSC_INTERN PetscErrorCode VpPCBaseSetExponent(PC, const char prefix[], VpPrecision, VpProblem *);
 
 /* richardson.c */
-PETSC_INTERN PetscErrorCode VpInverseApplyRichardson(PC, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol,
-                                                     PetscInt maxits, PetscBool guesszero, PetscInt *its, PCRichardsonConvergedReason *);
+PETSC_INTERN PetscErrorCode VpPCBaseApplyRichardson(PC, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol,
+                                                    PetscInt maxits, PetscBool guesszero, PetscInt *its, PCRichardsonConvergedReason *);
 
 /* settings.c: what setters, getters and setfromoptions do with a type's table. PCs of other types are left alone by setters; getters refuse
    them. caller: the getter */
-PETSC_INTERN PetscErrorCode VpInverseSet(PC, const VpSettings *, int setting, PetscReal value);
-PETSC_INTERN PetscErrorCode VpInverseGet(PC, const VpSettings *, int setting, void *value, const char caller[]);
-PETSC_INTERN PetscErrorCode VpInverseSetFromOptions(PC, const VpSettings *, VpOptionItems);
+PETSC_INTERN PetscErrorCode VpPCBaseSet(PC, const VpSettings *, int setting, PetscReal value);
+PETSC_INTERN PetscErrorCode VpPCBaseGet(PC, const VpSettings *, int setting, void *value, const char caller[]);
+PETSC_INTERN PetscErrorCode VpPCBaseSetFromOptions(PC, const VpSettings *, VpOptionItems);
 /* Ensures: an error unless the PC is of this type. */
-PETSC_INTERN PetscErrorCode VpInverseCheckType(PC, const char type[]);
+PETSC_INTERN PetscErrorCode VpPCBaseCheckType(PC, const char type[]);
 
 /* kinds.c: what is known of a type of KSP. Does its r stay b - A x where a preconditioner is not quite linear (but symmetric, if it has to
    be)? Does it need a symmetric one? */

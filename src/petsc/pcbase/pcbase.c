@@ -1,19 +1,19 @@
 /* The operations of PCVPATCHDG and PCVPATCH as PETSc calls them. */
-#include "inverse.h"
+#include "pcbase.h"
 
-static PetscErrorCode VpInverseApply(PC pc, Vec r, Vec z)
+static PetscErrorCode VpPCBaseApply(PC pc, Vec r, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(VpInverseEnter(pc, NULL, r, NULL, NULL));
-  PetscCall(VpInverseSolve(pc, PETSC_FALSE, PETSC_FALSE, z));
+  PetscCall(VpPCBaseEnter(pc, NULL, r, NULL, NULL));
+  PetscCall(VpPCBaseSolve(pc, PETSC_FALSE, PETSC_FALSE, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode VpInverseApplyTranspose(PC pc, Vec r, Vec z)
+static PetscErrorCode VpPCBaseApplyTranspose(PC pc, Vec r, Vec z)
 {
   PetscFunctionBegin;
-  PetscCall(VpInverseEnter(pc, NULL, r, NULL, NULL));
-  PetscCall(VpInverseSolve(pc, PETSC_TRUE, PETSC_FALSE, z));
+  PetscCall(VpPCBaseEnter(pc, NULL, r, NULL, NULL));
+  PetscCall(VpPCBaseSolve(pc, PETSC_TRUE, PETSC_FALSE, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -26,44 +26,44 @@ static PetscErrorCode SetNorm(PC pc, KSP ksp)
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &same));
   if (!same) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->normtype_set == KSP_NORM_DEFAULT) ksp->normtype = KSP_NORM_UNPRECONDITIONED;
-  pc->ops->applyrichardson = ksp->normtype == KSP_NORM_PRECONDITIONED ? NULL : VpInverseApplyRichardson;
+  pc->ops->applyrichardson = ksp->normtype == KSP_NORM_PRECONDITIONED ? NULL : VpPCBaseApplyRichardson;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Refinement asks the KSP for its norm type and its test, and fills its residual history. A KSP that is set up does not see that its PC was
    reset. */
-static PetscErrorCode VpInversePreSolve(PC pc, KSP ksp, Vec b, Vec x)
+static PetscErrorCode VpPCBasePreSolve(PC pc, KSP ksp, Vec b, Vec x)
 {
   PetscFunctionBegin;
-  ((VpInverse *)pc->data)->ksp = ksp;
+  ((VpPCBase *)pc->data)->ksp = ksp;
   PetscCall(PCSetUp(pc));
-  PetscCall(VpInverseMeet(pc, ksp));
+  PetscCall(VpPCBaseMeet(pc, ksp));
   PetscCall(SetNorm(pc, ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode VpInversePostSolve(PC pc, KSP ksp, Vec b, Vec x)
+static PetscErrorCode VpPCBasePostSolve(PC pc, KSP ksp, Vec b, Vec x)
 {
-  VpInverse *inverse = (VpInverse *)pc->data;
+  VpPCBase *inverse = (VpPCBase *)pc->data;
 
   PetscFunctionBegin;
   inverse->ksp = NULL;
-  pc->ops->applyrichardson = VpInverseApplyRichardson;
+  pc->ops->applyrichardson = VpPCBaseApplyRichardson;
   if (inverse->ops->leave) PetscCall(inverse->ops->leave(pc, ksp, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode VpInverseDestroy(PC pc)
+static PetscErrorCode VpPCBaseDestroy(PC pc)
 {
   PetscFunctionBegin;
-  PetscCall(VpInverseReset(pc));
+  PetscCall(VpPCBaseReset(pc));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpInverseView(PC pc, PetscViewer viewer)
+PetscErrorCode VpPCBaseView(PC pc, PetscViewer viewer)
 {
-  const VpInverse *inverse = (VpInverse *)pc->data;
+  const VpPCBase *inverse = (VpPCBase *)pc->data;
 
   PetscFunctionBegin;
   if (inverse->scale != 1 || inverse->shift != 0)
@@ -72,19 +72,19 @@ PetscErrorCode VpInverseView(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpInverseCreate(PC pc, VpInverse *inverse, const VpInverseOps *ops)
+PetscErrorCode VpPCBaseCreate(PC pc, VpPCBase *inverse, const VpPCBaseOps *ops)
 {
   PetscFunctionBegin;
   inverse->ops = ops;
   inverse->scale = 1;
   pc->data = inverse;
-  pc->ops->setup = VpInverseSetUp;
-  pc->ops->apply = VpInverseApply;
-  pc->ops->applytranspose = VpInverseApplyTranspose;
-  pc->ops->applyrichardson = VpInverseApplyRichardson;
-  pc->ops->presolve = VpInversePreSolve;
-  pc->ops->postsolve = VpInversePostSolve;
-  pc->ops->reset = VpInverseReset;
-  pc->ops->destroy = VpInverseDestroy;
+  pc->ops->setup = VpPCBaseSetUp;
+  pc->ops->apply = VpPCBaseApply;
+  pc->ops->applytranspose = VpPCBaseApplyTranspose;
+  pc->ops->applyrichardson = VpPCBaseApplyRichardson;
+  pc->ops->presolve = VpPCBasePreSolve;
+  pc->ops->postsolve = VpPCBasePostSolve;
+  pc->ops->reset = VpPCBaseReset;
+  pc->ops->destroy = VpPCBaseDestroy;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

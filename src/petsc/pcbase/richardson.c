@@ -1,8 +1,8 @@
 /* Refinement, x += M (b - A x), as one operation: what KSPRICHARDSON runs when nothing monitors it and its scale is 1. Residual and
    conversion are one pass over memory, correction and conversion another; there are no vectors but x and b.
 
-   It stops by the norm of b - A x and by the KSP's own test, as KSPRICHARDSON does in its own loop (inverse.c sets its norm). */
-#include "inverse.h"
+   It stops by the norm of b - A x and by the KSP's own test, as KSPRICHARDSON does in its own loop (pcbase.c sets its norm). */
+#include "pcbase.h"
 
 /* Ensures: *op is the operator where the matrix is A itself, without entries, else NULL. The preconditioner may be that of an older one. */
 static PetscErrorCode FusedOperator(PC pc, VpOperator *op)
@@ -22,7 +22,7 @@ static PetscErrorCode PlainResidual(PC pc, Vec b, Vec x, Vec w, PetscReal *norm)
   PetscFunctionBegin;
   if (x) PetscCall(MatResidual(pc->mat, b, x, w));
   else PetscCall(VecCopy(b, w));
-  PetscCall(VpInverseEnter(pc, NULL, w, NULL, norm));
+  PetscCall(VpPCBaseEnter(pc, NULL, w, NULL, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -48,11 +48,11 @@ static PetscErrorCode Test(KSP ksp, PetscInt it, PetscReal norm, const PetscReal
 }
 
 /* PCRichardsonConvergedReason is KSPConvergedReason under other names. */
-PetscErrorCode VpInverseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt maxits,
-                                        PetscBool guesszero, PetscInt *its, PCRichardsonConvergedReason *reason)
+PetscErrorCode VpPCBaseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt maxits,
+                                       PetscBool guesszero, PetscInt *its, PCRichardsonConvergedReason *reason)
 {
   const PetscReal tolerance[] = {rtol, abstol, dtol};
-  const KSP       ksp = ((VpInverse *)pc->data)->ksp;
+  const KSP       ksp = ((VpPCBase *)pc->data)->ksp;
   const PetscBool measure = (PetscBool)(!ksp || ksp->normtype != KSP_NORM_NONE);
   VpOperator      op = NULL;
   PetscReal       norm = 0, first = 0;
@@ -60,15 +60,15 @@ PetscErrorCode VpInverseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rt
 
   PetscFunctionBegin;
   PetscCall(FusedOperator(pc, &op));
-  ((VpInverse *)pc->data)->factor = 0; /* It belonged to other residuals. */
+  ((VpPCBase *)pc->data)->factor = 0; /* It belonged to other residuals. */
   for (it = 0;; it++) {
     const Vec now = guesszero && it == 0 ? NULL : x;
 
-    if (op && (measure || it < maxits)) PetscCall(VpInverseEnter(pc, op, b, now, measure ? &norm : NULL));
+    if (op && (measure || it < maxits)) PetscCall(VpPCBaseEnter(pc, op, b, now, measure ? &norm : NULL));
     else if (measure || it < maxits) PetscCall(PlainResidual(pc, b, now, w, measure ? &norm : NULL));
     PetscCall(Test(ksp, it, norm, tolerance, &first, &ends));
     if (ends || it >= maxits) break;
-    PetscCall(VpInverseSolve(pc, PETSC_FALSE, (PetscBool)(now != NULL), x));
+    PetscCall(VpPCBaseSolve(pc, PETSC_FALSE, (PetscBool)(now != NULL), x));
   }
   if (guesszero && it == 0) PetscCall(VecSet(x, 0));
   *its = it;

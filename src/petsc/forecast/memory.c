@@ -1,5 +1,5 @@
 /* The memory that a mesh, vectors and a cycle take, and whether it is there. */
-#include "estimate.h"
+#include "forecast.h"
 #include "../support/session.h"
 
 /* the cells of a level on a rank: its own, those that sweeps update, and all with their ghosts */

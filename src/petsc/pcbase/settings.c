@@ -1,5 +1,5 @@
 /* Setters, getters and options of PCVPATCHDG and PCVPATCH, by the table of the type. */
-#include "inverse.h"
+#include "pcbase.h"
 
 static PetscErrorCode IsType(PC pc, const char type[], PetscBool *same)
 {
@@ -9,7 +9,7 @@ static PetscErrorCode IsType(PC pc, const char type[], PetscBool *same)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpInverseCheckType(PC pc, const char type[])
+PetscErrorCode VpPCBaseCheckType(PC pc, const char type[])
 {
   PetscBool same;
 
@@ -20,7 +20,7 @@ PetscErrorCode VpInverseCheckType(PC pc, const char type[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpInverseSet(PC pc, const VpSettings *settings, int setting, PetscReal value)
+PetscErrorCode VpPCBaseSet(PC pc, const VpSettings *settings, int setting, PetscReal value)
 {
   const VpSetting *s = &settings->row[setting];
   PetscBool        same;
@@ -30,19 +30,19 @@ PetscErrorCode VpInverseSet(PC pc, const VpSettings *settings, int setting, Pets
   PetscCall(VpSettingCheck(s, (PetscObject)pc, value));
   if (!same || VpSettingValue(s, pc->data) == value) PetscFunctionReturn(PETSC_SUCCESS);
   VpSettingStore(s, value, pc->data);
-  PetscCall(VpInverseChanged(pc));
+  PetscCall(VpPCBaseChanged(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpInverseGet(PC pc, const VpSettings *settings, int setting, void *value, const char caller[])
+PetscErrorCode VpPCBaseGet(PC pc, const VpSettings *settings, int setting, void *value, const char caller[])
 {
   PetscFunctionBegin;
-  PetscCall(VpInverseCheckType(pc, settings->type));
+  PetscCall(VpPCBaseCheckType(pc, settings->type));
   PetscCall(VpSettingGet(&settings->row[setting], pc->data, value, caller));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpInverseSetFromOptions(PC pc, const VpSettings *settings, VpOptionItems items)
+PetscErrorCode VpPCBaseSetFromOptions(PC pc, const VpSettings *settings, VpOptionItems items)
 {
   PetscReal value;
   PetscBool set;
@@ -52,7 +52,7 @@ PetscErrorCode VpInverseSetFromOptions(PC pc, const VpSettings *settings, VpOpti
     const VpSetting *s = &settings->row[i];
 
     PetscCall(VpSettingAsk(s, items, VpSettingValue(s, pc->data), &value, &set));
-    if (set) PetscCall(VpInverseSet(pc, settings, i, value));
+    if (set) PetscCall(VpPCBaseSet(pc, settings, i, value));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
