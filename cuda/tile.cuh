@@ -151,7 +151,8 @@ __device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyon
   V = t.value[0] * u[0] + (upper ? t.value[1] : -t.value[1]) * u[1];
   Q = even + (upper ? odd : -odd);
   if (beyond < 0) {
-    const double *B = t.boundary[D][s], v = V;
+    /* ~beyond & 1 is s, but not to the compiler, which would compute this for all lines instead of branching. */
+    const double *B = t.boundary[D][~beyond & 1], v = V;
     V = B[0] * v + B[1] * Q;
     Q = B[2] * v + B[3] * Q;
   }
