@@ -120,6 +120,8 @@ PETSC_EXTERN PetscErrorCode PCVPatchDGSetResidual(PC, VPatchDGResidual);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetResidual(PC, VPatchDGResidual *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetSmooth(PC, PetscInt pre, PetscInt post);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetSmooth(PC, PetscInt *pre, PetscInt *post);
+PETSC_EXTERN PetscErrorCode PCVPatchDGSetCorners(PC, PetscInt corners);
+PETSC_EXTERN PetscErrorCode PCVPatchDGGetCorners(PC, PetscInt *corners);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetSymmetric(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetSymmetric(PC, PetscBool *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetCycleType(PC, VPatchDGCycleType);

@@ -298,7 +298,7 @@ static PetscErrorCode Compare(const Setting *s)
   PetscCall(PairDestroy(&pair, 0));
 
   PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_SINGLE, TestBackend(), &level));
-  PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, &smoother));
+  PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, 0, &smoother));
   PetscCall(VpLevelSetTransfer(level));
   PetscCall(VpPatchesCreate(w.mesh, &patches));
   PetscCall(PairCreate(level, smoother, patches.n, s->name, &pair));

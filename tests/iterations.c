@@ -6,15 +6,16 @@
 
 typedef struct {
   const char *domain, *space, *residual, *precision, *ksp;
+  PetscInt    corners; /* repeats at corners */
   PetscInt    dim, degree, refine;
   PetscInt    pre, post; /* pre > 0: left preconditioning and its norm; else right or none and the true residual */
   PetscReal   nu;
 } Case;
 
-#define FULL  "box", "full", "exact", "double", "gmres", 3
-#define DIRI  "box", "dirichlet", "exact", "double", "gmres", 3
-#define LOCAL "box", "dirichlet", "local", "double", "gmres", 3
-#define CLAMP "box", "clamped", "local", "double", "gmres", 3
+#define FULL  "box", "full", "exact", "double", "gmres", 0, 3
+#define DIRI  "box", "dirichlet", "exact", "double", "gmres", 0, 3
+#define LOCAL "box", "dirichlet", "local", "double", "gmres", 0, 3
+#define CLAMP "box", "clamped", "local", "double", "gmres", 0, 3
 
 static const Case cases[] = {
   {FULL, 3, 2, 1, 1, 1.9},
@@ -61,7 +62,7 @@ static const Case cases[] = {
   {FULL, 4, 3, 0, 1, 2.5},
   {FULL, 5, 3, 0, 1, 2.4},
   {FULL, 7, 3, 0, 1, 2.0},
-#define SINGLE(ksp, dim) "box", "full", "exact", "single", ksp, dim
+#define SINGLE(ksp, dim) "box", "full", "exact", "single", ksp, 0, dim
   {SINGLE("richardson", 3), 2, 3, 0, 1, 4.4},
   {SINGLE("richardson", 3), 3, 3, 0, 1, 3.5},
   {SINGLE("richardson", 3), 4, 3, 0, 1, 2.6},
@@ -74,20 +75,27 @@ static const Case cases[] = {
   {SINGLE("fgmres", 3), 7, 2, 0, 1, 2.4},
   {SINGLE("fgmres", 2), 3, 5, 0, 1, 3.4},
   {SINGLE("fgmres", 2), 4, 6, 0, 1, 3.2},
-#define LSHAPE(space)  "lshape", space, "exact", "double", "gmres", 2
-#define FICHERA(space) "fichera", space, "exact", "double", "gmres", 3
-  {LSHAPE("full"), 2, 2, 0, 1, 5.0},
-  {LSHAPE("full"), 2, 3, 0, 1, 4.9},
-  {LSHAPE("full"), 2, 4, 0, 1, 5.0},
-  {LSHAPE("dirichlet"), 2, 2, 0, 1, 7.9},
-  {LSHAPE("dirichlet"), 2, 3, 0, 1, 8.0},
-  {LSHAPE("dirichlet"), 2, 4, 0, 1, 7.9},
-  {LSHAPE("full"), 4, 2, 0, 1, 4.7},
-  {LSHAPE("full"), 4, 3, 0, 1, 4.9},
-  {LSHAPE("full"), 4, 4, 0, 1, 4.9},
-  {FICHERA("full"), 2, 2, 0, 1, 5.0},
-  {FICHERA("full"), 2, 3, 0, 1, 5.0},
-  {FICHERA("dirichlet"), 2, 2, 0, 1, 9.8},
+#define LSHAPE(space, corners)  "lshape", space, "exact", "double", "gmres", corners, 2
+#define FICHERA(space, corners) "fichera", space, "exact", "double", "gmres", corners, 3
+  {LSHAPE("full", 0), 2, 2, 0, 1, 5.0},
+  {LSHAPE("full", 0), 2, 3, 0, 1, 4.9},
+  {LSHAPE("full", 0), 2, 4, 0, 1, 5.0},
+  {LSHAPE("dirichlet", 0), 2, 2, 0, 1, 7.9},
+  {LSHAPE("dirichlet", 0), 2, 3, 0, 1, 8.0},
+  {LSHAPE("dirichlet", 0), 2, 4, 0, 1, 7.9},
+  {LSHAPE("full", 0), 4, 2, 0, 1, 4.7},
+  {LSHAPE("full", 0), 4, 3, 0, 1, 4.9},
+  {LSHAPE("full", 0), 4, 4, 0, 1, 4.9},
+  {FICHERA("full", 0), 2, 2, 0, 1, 5.0},
+  {FICHERA("full", 0), 2, 3, 0, 1, 5.0},
+  {FICHERA("dirichlet", 0), 2, 2, 0, 1, 9.8},
+  {LSHAPE("full", PETSC_DECIDE), 2, 3, 0, 1, 4.1},
+  {LSHAPE("full", 1), 3, 3, 0, 1, 3.8},
+  {LSHAPE("full", PETSC_DECIDE), 3, 3, 0, 1, 3.5},
+  {LSHAPE("full", PETSC_DECIDE), 4, 3, 0, 1, 3.0},
+  {LSHAPE("full", PETSC_DECIDE), 7, 3, 0, 1, 2.8},
+  {FICHERA("full", PETSC_DECIDE), 2, 2, 0, 1, 3.7},
+  {FICHERA("full", PETSC_DECIDE), 3, 2, 0, 1, 3.1},
 };
 
 static PetscErrorCode Set(const char name[], const char value[])
@@ -117,6 +125,7 @@ static PetscErrorCode SetOptions(const Case *c)
   PetscCall(Set("-pc_vpatchdg_precision", c->precision));
   PetscCall(SetInt("-pc_vpatchdg_smooth_pre", c->pre));
   PetscCall(SetInt("-pc_vpatchdg_smooth_post", c->post));
+  PetscCall(SetInt("-pc_vpatchdg_corners", c->corners));
   PetscCall(Set("-pc_type", "vpatchdg"));
   PetscCall(Set("-ksp_type", c->ksp));
   PetscCall(Set("-ksp_norm_type", c->pre ? "preconditioned" : "unpreconditioned"));
@@ -178,9 +187,9 @@ int main(int argc, char **argv)
       within += 0.05; /* its rounding errors are others, and limit nu here */
     PetscCall(Nu(c, &nu));
     TapOk((PetscBool)(PetscAbsReal(nu - c->nu) <= within + 1e-12),
-          "iterations_are_as_published: %s %dD Q%d L=%d %s/%s V(%d,%d) %s %s: nu %.2f, reference %.1f", c->domain, (int)c->dim,
-          (int)c->degree, (int)c->refine, c->space, c->residual, (int)c->pre, (int)c->post, c->ksp, c->precision, (double)nu,
-          (double)c->nu);
+          "iterations_are_as_published: %s %dD Q%d L=%d %s/%s V(%d,%d) %s %s, corners %d: nu %.2f, reference %.1f", c->domain, (int)c->dim,
+          (int)c->degree, (int)c->refine, c->space, c->residual, (int)c->pre, (int)c->post, c->ksp, c->precision, (int)c->corners,
+          (double)nu, (double)c->nu);
   }
   PetscCall(PetscFinalize());
   return TapEnd();

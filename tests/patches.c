@@ -10,10 +10,12 @@ enum {
   PATCHES_SURROUND_THEIR_VERTEX,
   SIDES_MATCH_NEIGHBORS,
   PATCHES_ARE_SORTED,
+  PATCHES_AT_CORNERS_ARE_FOUND,
   NCHECK
 };
 static const char *names[NCHECK] = {"colors_share_no_cell",          "cover_matches_patches", "patches_count_interior_vertices",
-                                    "patches_surround_their_vertex", "sides_match_neighbors", "patches_are_sorted"};
+                                    "patches_surround_their_vertex", "sides_match_neighbors", "patches_are_sorted",
+                                    "patches_at_corners_are_found"};
 static int         bad[NCHECK];
 
 /* the vertices all of whose cells exist; those whose cells are all among the given ones */
@@ -73,6 +75,98 @@ static void CheckPatch(const Case *c, VpMesh mesh, const VpPatches *patches, int
   bad[SIDES_MATCH_NEIGHBORS] += patches->mixed[j] != mixed;
 }
 
+/* does the cell at p touch an edge around which one of four cells is missing? */
+static PetscBool IsReentrant(const Case *c, int level, const int p[])
+{
+  for (int ends = 0; ends < 1 << c->dim; ends++) {
+    for (int d = 1; d < c->dim; d++) {
+      for (int e = 0; e < d; e++) {
+        int cells = 0;
+
+        for (int i = 0; i < 4; i++) {
+          int q[3] = {p[0], p[1], p[2]};
+
+          if (i & 1) q[d] += ends >> d & 1 ? 1 : -1;
+          if (i & 2) q[e] += ends >> e & 1 ? 1 : -1;
+          cells += CellAt(c, level, q) >= 0;
+        }
+        if (cells == 3) return PETSC_TRUE;
+      }
+    }
+  }
+  return PETSC_FALSE;
+}
+
+/* the patches near corners are those with such a cell, in their order */
+static PetscErrorCode CheckCorners(const Case *c, VpMesh mesh, const VpPatches *patches, const int lattice[])
+{
+  const int ncell = 1 << c->dim;
+  VpPatches corners;
+  int32_t   at = 0;
+  uint8_t  *cover;
+
+  PetscFunctionBeginUser;
+  PetscCall(VpPatchesSelectCorners(mesh, patches, &corners));
+  PetscCall(PetscCalloc1(mesh->nlocal, &cover));
+  for (int color = 0; color < ncell; color++) {
+    bad[PATCHES_AT_CORNERS_ARE_FOUND] += corners.n && corners.start[color] != at;
+    for (int32_t j = patches->start[color]; j < patches->start[color + 1]; j++) {
+      PetscBool near = PETSC_FALSE;
+
+      bad[PATCHES_AT_CORNERS_ARE_FOUND] += corners.n && j == patches->inner[color] && corners.inner[color] != at;
+      for (int i = 0; i < ncell; i++)
+        near = (PetscBool)(near || IsReentrant(c, mesh->level, lattice + 3 * Position(mesh, patches->cell[ncell * j + i])));
+      if (!near) continue;
+      bad[PATCHES_AT_CORNERS_ARE_FOUND] += at >= corners.n || corners.whole[at] != j;
+      for (int i = 0; i < ncell; i++) {
+        bad[PATCHES_AT_CORNERS_ARE_FOUND] += at >= corners.n || corners.cell[ncell * at + i] != patches->cell[ncell * j + i];
+        cover[patches->cell[ncell * j + i]] |= (uint8_t)(1 << color);
+      }
+      at++;
+    }
+  }
+  bad[PATCHES_AT_CORNERS_ARE_FOUND] += at != corners.n;
+  for (int32_t i = 0; i < mesh->nlocal && corners.n; i++) bad[PATCHES_AT_CORNERS_ARE_FOUND] += cover[i] != corners.cover[i];
+  PetscCall(PetscFree(cover));
+  PetscCall(VpPatchesDestroy(&corners));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Two squares side by side, Dirichlet all around but below the second one: where the conditions meet there, at 180 degrees, there are three
+   patches at 8 x 4 cells; at the right angle in its lower right corner there is nothing. */
+static PetscErrorCode ConditionsMeet(void)
+{
+  const int     boundary[4] = {VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN};
+  VpDomain      domain;
+  VpMesh        mesh;
+  VpPatches     patches, corners;
+  int           count[2] = {0, 0};
+  const int32_t dirichlet = -1, neumann = -1 - 3;
+
+  PetscFunctionBeginUser;
+  PetscCall(VpDomainCreate(PETSC_COMM_WORLD, 2, 2, (PetscReal[]){0, 0, 1, 0}, (PetscReal[]){1, 1, 2, 1}, boundary, NULL, &domain));
+  domain->beyond[3] = domain->beyond[7] = dirichlet;
+  domain->beyond[6] = neumann;
+  PetscCall(VpMeshCreate(PETSC_COMM_WORLD, domain, 2, &mesh));
+  PetscCall(VpPatchesCreate(mesh, &patches));
+  PetscCall(VpPatchesSelectCorners(mesh, &patches, &corners));
+  for (int32_t p = 0; p < corners.n; p++) {
+    const int32_t *cell = corners.cell + 4 * p;
+    PetscBool      at = PETSC_FALSE;
+
+    for (int i = 0; i < 4; i++)
+      at = (PetscBool)(at || (mesh->coord[3 * cell[i] + 1] == 0 && mesh->coord[3 * cell[i]] == 3 * !mesh->box[cell[i]]));
+    count[!at] += cell[0] < mesh->nown;
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, count, 2, MPI_INT, MPI_SUM, PETSC_COMM_WORLD));
+  TapOk((PetscBool)(count[0] == 3 && count[1] == 0), "patches_where_conditions_meet_are_found: %d, and %d elsewhere", count[0], count[1]);
+  PetscCall(VpPatchesDestroy(&corners));
+  PetscCall(VpPatchesDestroy(&patches));
+  PetscCall(VpMeshDestroy(&mesh));
+  PetscCall(VpDomainDestroy(&domain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Check(const Case *c, VpMesh mesh, const int lattice[], const int64_t next[])
 {
   const int ncell = 1 << c->dim, ncolor = ncell;
@@ -108,6 +202,7 @@ static PetscErrorCode Check(const Case *c, VpMesh mesh, const int lattice[], con
   for (int32_t i = 0; i < mesh->nsweep; i++) swept[Position(mesh, i)] = 1;
   PetscCallMPI(MPI_Allreduce(&first, &total, 1, MPI_INT, MPI_SUM, mesh->comm));
   bad[PATCHES_COUNT_INTERIOR_VERTICES] += total != CountVertices(c, mesh->level, NULL) || patches.n != CountVertices(c, mesh->level, swept);
+  PetscCall(CheckCorners(c, mesh, &patches, lattice));
   PetscCall(PetscFree2(swept, cover));
   PetscCall(VpPatchesDestroy(&patches));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -124,6 +219,7 @@ int main(int argc, char **argv)
     PetscCall(ForAllLevels(PETSC_COMM_WORLD, &cases[i], Check));
     for (int k = 0; k < NCHECK; k++) TapOk((PetscBool)(bad[k] == 0), "%s: %s", cases[i].name, names[k]);
   }
+  PetscCall(ConditionsMeet());
   status = TapEnd();
   PetscCall(PetscFinalize());
   return status;

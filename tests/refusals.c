@@ -102,6 +102,7 @@ static PetscErrorCode PCDisagreement(DM dm, PetscInt odd)
                  {"type of the cycle", "about the type of the cycle", offsetof(VpCycleOptions, type)},
                  {"number of levels", "about the number of levels", offsetof(VpCycleOptions, levels)},
                  {"size to gather from", "about the size to gather from", offsetof(VpCycleOptions, gather)},
+                 {"sweeps at corners", "about the sweeps at corners", offsetof(VpCycleOptions, corners)},
                  {"number of sweeps", "about the sweeps after", offsetof(VpCycleOptions, post)},
                  {"solver of the coarsest level", "about the coarsest level", offsetof(VpCycleOptions, coarse)}};
   Mat A;

@@ -75,7 +75,7 @@ static PetscErrorCode PatchSolves(void)
 
     PetscCall(WorldCreate(PETSC_COMM_SELF, s, &w));
     PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level));
-    PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, &smoother));
+    PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, 0, &smoother));
     PetscCall(VpPatchesCreate(w.mesh, &patches));
     for (int32_t p = 0; p < patches.n; p++) {
       /* the patch in the middle alone sees a coefficient that jumps nowhere but inside it */
@@ -104,6 +104,7 @@ typedef struct {
   VpSpace    space;
   VpResidual residual;
   VpExchange exchange;
+  PetscInt   corners;
   PetscBool  zero, reverse, residual_form;
 } Flavour;
 
@@ -118,7 +119,7 @@ static PetscErrorCode Sweeps(MPI_Comm comm, const Setting *s, const Flavour *f, 
   PetscFunctionBeginUser;
   PetscCall(WorldCreate(comm, s, w));
   PetscCall(VpLevelCreate(w->mesh, &w->problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level));
-  PetscCall(VpSmootherCreate(level, f->space, f->residual, f->exchange, &smoother));
+  PetscCall(VpSmootherCreate(level, f->space, f->residual, f->exchange, f->corners, &smoother));
   if (f->residual_form) PetscCall(VpSmootherUseResidualForm(smoother));
   PetscCall(VpVectorCreate(level, 1, "test", &b));
   PetscCall(VpVectorCreate(level, 2, "test", &x));
@@ -163,7 +164,7 @@ static PetscErrorCode SweepForms(const Setting *s)
 
   PetscFunctionBeginUser;
   for (int reverse = 0; reverse < 2; reverse++) {
-    Flavour f = {VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_COLOR, PETSC_FALSE, (PetscBool)reverse, PETSC_FALSE}, g = f;
+    Flavour f = {VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_COLOR, 2, PETSC_FALSE, (PetscBool)reverse, PETSC_FALSE}, g = f;
 
     PetscCall(Compare(s, &f, &g, PETSC_COMM_SELF, &same));
     TapOk(same, "color_exchange_equals_serial_sweep: %s", s->name);
@@ -244,7 +245,7 @@ static PetscErrorCode TwoLayers(const Setting *s)
   for (int i = 0; i < 2; i++) {
     PetscCall(WorldCreate(i ? PETSC_COMM_SELF : PETSC_COMM_WORLD, s, &w[i]));
     PetscCall(VpLevelCreate(w[i].mesh, &w[i].problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level[i]));
-    PetscCall(VpSmootherCreate(level[i], VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, &smoother[i]));
+    PetscCall(VpSmootherCreate(level[i], VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, 0, &smoother[i]));
     PetscCall(VpVectorCreate(level[i], 1, "test", &b[i]));
     PetscCall(VpVectorCreate(level[i], 2, "test", &x[i]));
     PetscCall(VpVectorWrite(b[i], VP_GHOST_NONE, &values[i][0]));
@@ -278,8 +279,8 @@ static PetscErrorCode Errors(void)
   PetscCall(WorldCreate(PETSC_COMM_WORLD, &s, &w));
   PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_SINGLE, TestBackend(), &level));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  full = VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_LOCAL, VP_EXCHANGE_SWEEP, &smoother);
-  clamped = VpSmootherCreate(level, VP_SPACE_CLAMPED, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, &smoother);
+  full = VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_LOCAL, VP_EXCHANGE_SWEEP, 0, &smoother);
+  clamped = VpSmootherCreate(level, VP_SPACE_CLAMPED, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, 0, &smoother);
   PetscCall(PetscPopErrorHandler());
   TapOk((PetscBool)(full == PETSC_ERR_ARG_INCOMP), "full_space_refuses_the_local_residual");
   TapOk((PetscBool)(clamped == PETSC_ERR_ARG_INCOMP), "clamped_space_refuses_degree_2");

@@ -151,6 +151,9 @@ typedef struct {
   uint8_t *side;     /* [n][2 dim] VpSide */
   uint8_t *mixed;    /* [n] 1: some side is MIXED, WRAP or of two kinds of boundary, so that VP_FORM_REPLACE is not possible */
   uint8_t *cover;    /* [nlocal] bit c: a patch of colour c holds the cell */
+  int32_t *whole;    /* [n] of a selection: the patches' numbers among all; else NULL */
 } VpPatches;
 PetscErrorCode VpPatchesCreate(VpMesh, VpPatches *);
+/* corners.c: those that hold a cell at a re-entrant edge, or at one where Dirichlet meets Neumann, in the order of `all` */
+PetscErrorCode VpPatchesSelectCorners(VpMesh, const VpPatches *all, VpPatches *corners);
 PetscErrorCode VpPatchesDestroy(VpPatches *);

@@ -262,6 +262,7 @@ PetscErrorCode VpPatchesDestroy(VpPatches *patches)
   PetscCall(PetscFree(patches->side));
   PetscCall(PetscFree(patches->mixed));
   PetscCall(PetscFree(patches->cover));
+  PetscCall(PetscFree(patches->whole));
   *patches = (VpPatches){0};
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -86,13 +86,12 @@ static PetscErrorCode Destroy(void *data)
 
 static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject parent, void **data)
 {
-  const VpExchange exchange = VpChooseExchange(level, VP_EXCHANGE_AUTO);
-  Pairs           *p;
+  Pairs *p;
 
   PetscFunctionBegin;
   if (VpProblemIsSingular(level->mesh, &level->problem)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&p));
-  PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, exchange, &p->smoother));
+  PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_AUTO, 0, &p->smoother));
   PetscCall(CountPairs(level, p->smoother, &p->pairs));
   if (p->pairs) *data = p;
   else PetscCall(Destroy(p));

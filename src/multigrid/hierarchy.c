@@ -19,6 +19,13 @@ static PetscErrorCode MoveCoefficient(VpMesh from, VpMesh to, PetscReal **coeffi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* As measured: a second repeat helps from degree 3 on. */
+PetscInt VpCornerSweeps(const VpCycleOptions *options, int degree)
+{
+  if (options->corners != PETSC_DECIDE) return options->corners;
+  return degree <= 2 ? 1 : 2;
+}
+
 PetscInt VpLeastCells(const VpCycleOptions *options, const VpBackend *backend)
 {
   if (options->gather != PETSC_DECIDE) return options->gather;
@@ -91,7 +98,8 @@ static PetscErrorCode CreateSmoother(VpCycle cycle, PetscInt l)
   const VpLevel         level = cycle->level[l];
 
   PetscFunctionBegin;
-  PetscCall(VpSmootherCreate(level, options->space, options->residual, VpChooseExchange(level, options->exchange), &cycle->smoother[l]));
+  PetscCall(VpSmootherCreate(level, options->space, options->residual, options->exchange, VpCornerSweeps(options, level->problem.degree),
+                             &cycle->smoother[l]));
   if (!l) VpSmootherRenewGhosts(cycle->smoother[l]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -144,6 +152,12 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   PetscCall(CheckReplays(cycle));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void VpCycleCorners(VpCycle cycle, PetscInt l, PetscInt *patches, PetscInt *repeats)
+{
+  *patches = *repeats = 0;
+  if (cycle->smoother[l]) VpSmootherCorners(cycle->smoother[l], patches, repeats);
 }
 
 PetscInt VpCycleVectors(VpCycle cycle, PetscInt l, VpVector vectors[])

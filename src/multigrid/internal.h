@@ -45,6 +45,8 @@ PetscErrorCode VpLevelPlaceLines(VpLevel);
 PetscErrorCode VpLevelPlaceDrops(VpLevel, VpArrays *, const void **drop);
 /* patch.c: fills all of the view but `drop`; its arrays are added to VpArrays. Collective. Error where a problem cannot be solved. */
 PetscErrorCode VpLevelPlacePatches(VpLevel, const VpPatches *, VpSpace, VpArrays *, VpPatchView *);
+/* patch.c: the view of a selection of the patches of a view, of which there are so many in all */
+PetscErrorCode VpLevelSelectPatches(VpLevel, const VpPatchView *, int32_t all, const VpPatches *some, VpArrays *, VpPatchView *selected);
 
 /* size in direction d of the cells of a box, of a cell */
 static inline PetscReal VpCellSizeIn(VpMesh mesh, int32_t box, int d)

@@ -98,6 +98,7 @@ typedef struct {
   VpPrecision  precision;
   VpCycleType  type;
   PetscInt     pre, post;
+  PetscInt     corners;   /* how often a sweep repeats the patches near corners; PETSC_DECIDE: VpCornerSweeps() */
   PetscBool    symmetric; /* colours in reverse order in the pre-smoother */
   PetscInt     levels;    /* 0: down to boxes refined once */
   VpCoarseType coarse;
@@ -117,10 +118,13 @@ struct VpCycle_ {
   struct VpRecorded_  *recorded;       /* [nlevel][plain, transposed][whole or before, after] from a level down */
   VpVector            *vectors;        /* [3 nlevel] room for a list of them */
 };
+PetscInt VpCornerSweeps(const VpCycleOptions *, int degree);
 PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *);
 /* parent: the PC, whose prefix and tab level the coarse KSP takes */
 PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, PetscObject parent, VpCycle *);
 PetscErrorCode VpCycleDestroy(VpCycle *);
+/* how many patches of all ranks are near corners on a level, and how often a sweep repeats them */
+void VpCycleCorners(VpCycle, PetscInt level, PetscInt *patches, PetscInt *repeats);
 /* The cycle as a linear map M, about A^-1 whatever the problem's exponent, on outer vectors [nown][n^dim]: double precision, orthonormal basis.
    First one of these puts in a right-hand side r on a level: r times scale, or the residual f - A x times scale. norm2: the sum of its squares
    over all ranks, or NULL. */

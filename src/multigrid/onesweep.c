@@ -13,7 +13,7 @@ PetscErrorCode VpOneSweepCreate(VpLevel level, VpSpace space, VpResidual residua
   PetscFunctionBegin;
   PetscCall(PetscNew(&one));
   *out = one;
-  PetscCall(VpSmootherCreate(level, space, residual, VpChooseExchange(level, exchange), &one->smoother));
+  PetscCall(VpSmootherCreate(level, space, residual, exchange, 0, &one->smoother));
   PetscCall(VpVectorCreate(level, 1, "right-hand side", &one->b));
   PetscCall(VpVectorCreate(level, 2, "correction", &one->x));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -304,3 +304,33 @@ PetscErrorCode VpLevelPlacePatches(VpLevel level, const VpPatches *patches, VpSp
   PetscCall(CheckCondition(level, condition));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* to[i] = from[which[i]], a backend's array of `all` items of so many bytes; NULL stays NULL */
+static PetscErrorCode Select(VpArrays *arrays, size_t bytes, size_t all, const void *from, size_t n, const int32_t which[], const void **to)
+{
+  char *whole, *some;
+
+  PetscFunctionBegin;
+  if (!from) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(all * bytes, &whole, n * bytes, &some));
+  PetscCall(arrays->backend->download(from, all * bytes, whole));
+  for (size_t i = 0; i < n; i++) PetscCall(PetscArraycpy(some + i * bytes, whole + which[i] * bytes, bytes));
+  PetscCall(VpArraysPlace(arrays, some, n * bytes, "selected patches", to));
+  PetscCall(PetscFree2(whole, some));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelSelectPatches(VpLevel level, const VpPatchView *view, int32_t all, const VpPatches *some, VpArrays *arrays,
+                                    VpPatchView *selected)
+{
+  const size_t dim = some->dim, n = some->n;
+
+  PetscFunctionBegin;
+  *selected = *view;
+  selected->device = NULL;
+  PetscCall(VpArraysPlace(arrays, some->cell, (n << dim) * sizeof(int32_t), "selected patches", (const void **)&selected->patch));
+  PetscCall(VpArraysPlace(arrays, some->cover, level->mesh->nlocal, "selected patches", (const void **)&selected->cover));
+  PetscCall(Select(arrays, dim * sizeof(int32_t), all, view->type, n, some->whole, (const void **)&selected->type));
+  PetscCall(Select(arrays, level->real, all, view->weight, n, some->whole, &selected->weight));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -7,16 +7,24 @@ typedef struct {
   VpForm  form;
 } Batch;
 
+/* patches that are swept together */
+typedef struct {
+  VpPatchView view;
+  int         start[9];           /* the batches of colour c are [start[c], start[c+1]) */
+  int32_t     color[9], inner[8]; /* patches of colour c are [color[c], color[c+1]), those before inner[c] touch no ghost */
+  Batch      *batch;
+} Part;
+
 struct VpSmoother_ {
   VpLevel        level;
-  VpPatchView    patches;
-  VpArrays       arrays; /* of the view */
+  VpArrays       arrays; /* of the views */
+  int            ncolor;
+  Part           all, corners;
+  PetscInt       repeats, ncorner; /* sweeps over the corners' patches after one over all; these patches on all ranks */
   VpExchange     exchange;
-  int            ncolor, start[9];   /* the batches of colour c are [start[c], start[c+1]) */
-  int32_t        color[9], inner[8]; /* patches of colour c are [color[c], color[c+1]), those before inner[c] touch no ghost */
-  PetscBool      renews;             /* ghosts are fetched again before the last colour */
-  Batch         *batch;
-  VpVector       r; /* residual `global`: b - A x wherever patches are */
+  PetscBool      exact;  /* ghosts are current after every colour of the repeats, too: as if there were one rank */
+  PetscBool      renews; /* ghosts are fetched again before the last colour */
+  VpVector       r;      /* residual `global`: b - A x wherever patches are */
   PetscLogDouble flops;
 };
 
@@ -27,28 +35,28 @@ static VpForm ChooseForm(VpLevel level, VpSpace space, VpResidual residual, Pets
   return space == VP_SPACE_FULL && level->uniform > 0 && !mixed ? VP_FORM_REPLACE : VP_FORM_EXACT;
 }
 
-static PetscErrorCode CreateBatches(VpSmoother smoother, const VpPatches *patches, VpSpace space, VpResidual residual)
+static PetscErrorCode CreateBatches(VpLevel level, const VpPatches *patches, VpSpace space, VpResidual residual, Part *part)
 {
-  int n = 0;
+  const int ncolor = 1 << patches->dim;
+  int       n = 0;
 
   PetscFunctionBegin;
-  smoother->ncolor = 1 << patches->dim;
-  PetscCall(PetscArraycpy(smoother->color, patches->start, smoother->ncolor + 1));
-  PetscCall(PetscArraycpy(smoother->inner, patches->inner, smoother->ncolor));
+  PetscCall(PetscArraycpy(part->color, patches->start, ncolor + 1));
+  PetscCall(PetscArraycpy(part->inner, patches->inner, ncolor));
   for (int pass = 0; pass < 2; pass++) {
-    if (pass) PetscCall(PetscMalloc1(n, &smoother->batch));
+    if (pass) PetscCall(PetscMalloc1(n, &part->batch));
     n = 0;
-    for (int c = 0; c < smoother->ncolor; c++) {
-      smoother->start[c] = n;
+    for (int c = 0; c < ncolor; c++) {
+      part->start[c] = n;
       for (int32_t first = patches->start[c], last = first; first < patches->start[c + 1]; first = last) {
         const PetscBool mixed = (PetscBool)patches->mixed[first];
 
         while (last < patches->start[c + 1] && patches->mixed[last] == patches->mixed[first]) last++;
-        if (pass) smoother->batch[n] = (Batch){first, last, ChooseForm(smoother->level, space, residual, mixed)};
+        if (pass) part->batch[n] = (Batch){first, last, ChooseForm(level, space, residual, mixed)};
         n++;
       }
     }
-    smoother->start[smoother->ncolor] = n;
+    part->start[ncolor] = n;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -69,19 +77,48 @@ static PetscLogDouble PatchFlops(const VpView *view, VpForm form)
   }
 }
 
-static void CountFlops(VpSmoother smoother)
+/* of a sweep over a part; the residual `global` is that of all cells */
+static PetscLogDouble PartFlops(VpSmoother smoother, const Part *part)
 {
-  const VpView *view = &smoother->level->view;
+  const VpView  *view = &smoother->level->view;
+  PetscLogDouble flops = 0;
 
-  smoother->flops = 0;
-  for (int i = 0; i < smoother->start[smoother->ncolor]; i++) {
-    const Batch *batch = &smoother->batch[i];
-    smoother->flops += (double)(batch->last - batch->first) * PatchFlops(view, batch->form);
+  for (int i = 0; i < part->start[smoother->ncolor]; i++) {
+    const Batch *batch = &part->batch[i];
+    flops += (double)(batch->last - batch->first) * PatchFlops(view, batch->form);
   }
-  if (smoother->r && view->nown) smoother->flops += smoother->ncolor * VpLevelApplyFlops(smoother->level) * view->nsweep / view->nown;
+  if (smoother->r && view->nown) flops += smoother->ncolor * VpLevelApplyFlops(smoother->level) * view->nsweep / view->nown;
+  return flops;
 }
 
-PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residual, VpExchange exchange, VpSmoother *out)
+static void CountFlops(VpSmoother smoother)
+{
+  smoother->flops = PartFlops(smoother, &smoother->all);
+  if (smoother->repeats) smoother->flops += (double)smoother->repeats * PartFlops(smoother, &smoother->corners);
+}
+
+/* the patches near corners, where some rank has any */
+static PetscErrorCode CreateCorners(VpSmoother smoother, const VpPatches *patches, VpSpace space, VpResidual residual, PetscInt repeats)
+{
+  const VpLevel  level = smoother->level;
+  Part          *part = &smoother->corners;
+  VpPatches      corners;
+  PetscErrorCode failed = PETSC_SUCCESS;
+
+  PetscFunctionBegin;
+  if (!repeats) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpPatchesSelectCorners(level->mesh, patches, &corners));
+  for (int32_t p = 0; p < corners.n; p++) smoother->ncorner += corners.cell[(size_t)p << corners.dim] < level->mesh->nown;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &smoother->ncorner, 1, MPIU_INT, MPI_SUM, level->mesh->comm));
+  if (smoother->ncorner) smoother->repeats = repeats;
+  PetscCall(CreateBatches(level, &corners, space, residual, part));
+  if (corners.n) failed = VpLevelSelectPatches(level, &smoother->all.view, patches->n, &corners, &smoother->arrays, &part->view);
+  PetscCall(VpTogether(level->mesh->comm, failed));
+  PetscCall(VpPatchesDestroy(&corners));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residual, VpExchange exchange, PetscInt corners, VpSmoother *out)
 {
   MPI_Comm       comm = level->mesh->comm;
   VpPatches      patches;
@@ -100,14 +137,18 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
   *out = smoother;
   PetscCall(VpLevelReference(level));
   smoother->level = level;
-  smoother->exchange = exchange;
-  PetscCall(VpPatchesCreate(level->mesh, &patches));
-  PetscCall(CreateBatches(smoother, &patches, space, residual));
+  smoother->ncolor = 1 << level->mesh->dim;
+  smoother->exchange = VpChooseExchange(level, exchange);
+  smoother->exact = (PetscBool)(exchange == VP_EXCHANGE_COLOR);
   smoother->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
-  refused = VpLevelPlacePatches(level, &patches, space, &smoother->arrays, &smoother->patches);
+  PetscCall(VpPatchesCreate(level->mesh, &patches));
+  PetscCall(CreateBatches(level, &patches, space, residual, &smoother->all));
+  refused = VpLevelPlacePatches(level, &patches, space, &smoother->arrays, &smoother->all.view);
+  if (!refused && residual == VP_RESIDUAL_LOCAL)
+    refused = VpTogether(comm, VpLevelPlaceDrops(level, &smoother->arrays, &smoother->all.view.drop));
+  if (!refused) refused = CreateCorners(smoother, &patches, space, residual, corners);
   PetscCall(VpPatchesDestroy(&patches));
   PetscCall(refused);
-  if (residual == VP_RESIDUAL_LOCAL) PetscCall(VpTogether(comm, VpLevelPlaceDrops(level, &smoother->arrays, &smoother->patches.drop)));
   if (residual == VP_RESIDUAL_GLOBAL) PetscCall(VpVectorCreate(level, 1, "smoother's residual", &smoother->r));
   CountFlops(smoother);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -133,8 +174,12 @@ void VpSmootherRenewGhosts(VpSmoother smoother)
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother smoother)
 {
   PetscFunctionBegin;
-  for (int i = 0; i < smoother->start[smoother->ncolor]; i++) {
-    if (smoother->batch[i].form == VP_FORM_REPLACE) smoother->batch[i].form = VP_FORM_EXACT;
+  for (int part = 0; part < 2; part++) {
+    const Part *p = part ? &smoother->corners : &smoother->all;
+
+    for (int i = 0; i < p->start[smoother->ncolor]; i++) {
+      if (p->batch[i].form == VP_FORM_REPLACE) p->batch[i].form = VP_FORM_EXACT;
+    }
   }
   CountFlops(smoother);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -148,16 +193,20 @@ PetscErrorCode VpSmootherDestroy(VpSmoother *out)
   *out = NULL;
   if (!smoother) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpVectorDestroy(&smoother->r));
-  if (smoother->level->backend->release_plans) PetscCall(smoother->level->backend->release_plans(&smoother->patches.device));
+  for (int part = 0; part < 2; part++) {
+    Part *p = part ? &smoother->corners : &smoother->all;
+
+    if (smoother->level->backend->release_plans) PetscCall(smoother->level->backend->release_plans(&p->view.device));
+    PetscCall(PetscFree(p->batch));
+  }
   PetscCall(VpArraysRelease(&smoother->arrays));
-  PetscCall(PetscFree(smoother->batch));
   PetscCall(VpLevelDestroy(&smoother->level));
   PetscCall(PetscFree(smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* r = b - A x; the current values go to the first buffer, ghosts as this rank has swept them */
-static PetscErrorCode GlobalResidual(VpSmoother smoother, const void *b, VpVector x, const void **residual)
+static PetscErrorCode GlobalResidual(VpSmoother smoother, const Part *part, const void *b, VpVector x, const void **residual)
 {
   const VpLevel  level = smoother->level;
   const VpView  *view = &level->view;
@@ -165,7 +214,7 @@ static PetscErrorCode GlobalResidual(VpSmoother smoother, const void *b, VpVecto
   void          *r;
 
   PetscFunctionBegin;
-  PetscCall(VpVectorSettle(x, &smoother->patches, view->nsweep));
+  PetscCall(VpVectorSettle(x, &part->view, view->nsweep));
   PetscCall(VpVectorWrite(smoother->r, VP_GHOST_NONE, &r));
   PetscCall(level->ops->apply(view, 0, view->nsweep, x->buffer[0], swept, b, r));
   *residual = r;
@@ -173,17 +222,15 @@ static PetscErrorCode GlobalResidual(VpSmoother smoother, const void *b, VpVecto
 }
 
 /* the colour's patches in [first, last) */
-static PetscErrorCode SweepColor(VpSmoother smoother, int color, int32_t first, int32_t last, const void *b, VpVector x)
+static PetscErrorCode SweepColor(VpLevel level, const Part *part, int color, int32_t first, int32_t last, const void *b, VpVector x)
 {
-  const VpLevel level = smoother->level;
-
   PetscFunctionBegin;
-  for (int i = smoother->start[color]; i < smoother->start[color + 1]; i++) {
-    const Batch  *batch = &smoother->batch[i];
+  for (int i = part->start[color]; i < part->start[color + 1]; i++) {
+    const Batch  *batch = &part->batch[i];
     const VpForm  form = VpVectorIsZero(x) && batch->form != VP_FORM_REPLACE ? VP_FORM_GIVEN : batch->form; /* x = 0: b is the residual */
     const int32_t from = PetscMax(first, batch->first), to = PetscMin(last, batch->last);
 
-    if (from < to) PetscCall(level->ops->sweep(&level->view, &smoother->patches, form, from, to, x->done, b, x->buffer));
+    if (from < to) PetscCall(level->ops->sweep(&level->view, &part->view, form, from, to, x->done, b, x->buffer));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -195,7 +242,8 @@ static int ColorAt(VpSmoother smoother, PetscBool reverse, int i)
 }
 
 /* all colours at once, where nothing is exchanged between them and the backend does it */
-static PetscErrorCode SweepAtOnce(VpSmoother smoother, PetscBool reverse, VpGhosts under_way, const void *b, VpVector x, PetscBool *did)
+static PetscErrorCode SweepAtOnce(VpSmoother smoother, const Part *part, PetscBool reverse, VpGhosts under_way, const void *b, VpVector x,
+                                  PetscBool *did)
 {
   const VpLevel level = smoother->level;
   const int     ncolor = smoother->ncolor;
@@ -204,18 +252,21 @@ static PetscErrorCode SweepAtOnce(VpSmoother smoother, PetscBool reverse, VpGhos
 
   PetscFunctionBegin;
   *did = PETSC_FALSE;
-  for (int i = 0; i < smoother->start[ncolor]; i++) can = (PetscBool)(can && smoother->batch[i].form == VP_FORM_REPLACE);
-  if (!can || !smoother->start[ncolor]) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < part->start[ncolor]; i++) can = (PetscBool)(can && part->batch[i].form == VP_FORM_REPLACE);
+  if (!can || !part->start[ncolor]) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < ncolor; i++) order[i] = ColorAt(smoother, reverse, i);
-  PetscCall(level->ops->sweep_all(&level->view, &smoother->patches, ncolor, order, smoother->color, under_way, b, x->buffer, did));
+  PetscCall(level->ops->sweep_all(&level->view, &part->view, ncolor, order, part->color, under_way, b, x->buffer, did));
   if (*did) PetscCall(VpVectorSwept(x, (1u << ncolor) - 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One colour after the other. Patches that touch no ghost go first while ghosts are under way. */
-static PetscErrorCode SweepByColor(VpSmoother smoother, PetscBool reverse, VpGhosts under_way, const void *b, VpVector x)
+/* One colour after the other. Patches that touch no ghost go first while ghosts are under way. Repeats at corners leave ghosts as this rank has
+   swept them, unless they must be exact. */
+static PetscErrorCode SweepByColor(VpSmoother smoother, const Part *part, PetscBool reverse, VpGhosts under_way, const void *b, VpVector x)
 {
-  const VpPatchView *patches = &smoother->patches;
+  const VpPatchView *patches = &part->view;
+  const PetscBool    whole = (PetscBool)(part == &smoother->all);
+  const PetscBool    exchanges = (PetscBool)(smoother->exact || (whole && smoother->exchange == VP_EXCHANGE_COLOR));
   const int          last = smoother->ncolor - 1;
 
   PetscFunctionBegin;
@@ -225,15 +276,15 @@ static PetscErrorCode SweepByColor(VpSmoother smoother, PetscBool reverse, VpGho
     const void     *r = b;
     int32_t         inner;
 
-    if (smoother->renews && i == last) PetscCall(VpVectorRenewGhosts(x, patches, &under_way));
-    inner = under_way.arrive && !global ? smoother->inner[color] : 0;
-    if (inner) PetscCall(SweepColor(smoother, color, 0, inner, b, x));
+    if (whole && smoother->renews && i == last) PetscCall(VpVectorRenewGhosts(x, patches, &under_way));
+    inner = under_way.arrive && !global ? part->inner[color] : 0;
+    if (inner) PetscCall(SweepColor(smoother->level, part, color, 0, inner, b, x));
     PetscCall(VpArrive(under_way));
     under_way = VpGhostsAt(NULL);
-    if (global) PetscCall(GlobalResidual(smoother, b, x, &r));
-    PetscCall(SweepColor(smoother, color, inner, INT32_MAX, r, x));
-    PetscCall(VpVectorSwept(x, 1u << color));
-    if (smoother->exchange == VP_EXCHANGE_COLOR && i < last) {
+    if (global) PetscCall(GlobalResidual(smoother, part, b, x, &r));
+    PetscCall(SweepColor(smoother->level, part, color, inner, INT32_MAX, r, x));
+    PetscCall(VpVectorSwept(x, patches->cover ? 1u << color : 0));
+    if (exchanges && i < last) {
       PetscCall(VpVectorSettle(x, patches, smoother->level->view.nown));
       PetscCall(VpVectorRead(x, VP_GHOST_ALL, NULL));
     }
@@ -256,19 +307,37 @@ static PetscErrorCode ReadGhosts(VpVector b, VpVector x, const void **values, Vp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What follows is to be read from the first buffer, with ghosts as the rank has swept them, or as their owners have. */
+static PetscErrorCode Between(VpSmoother smoother, const Part *part, VpVector x)
+{
+  const VpView *view = &smoother->level->view;
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorSettle(x, &part->view, smoother->exact ? view->nown : view->nsweep));
+  if (smoother->exact) PetscCall(VpVectorRead(x, VP_GHOST_ALL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool reverse, VpVector b, VpVector x)
 {
-  const VpLevel level = smoother->level;
-  const void   *values;
-  VpGhosts      under_way;
-  PetscBool     did;
+  const VpLevel  level = smoother->level;
+  const PetscInt whole = reverse ? smoother->repeats : 0; /* when all patches have their turn */
+  const Part    *part = NULL;
+  const void    *values;
+  VpGhosts       under_way;
+  PetscBool      did = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(ReadGhosts(b, x, &values, &under_way));
   PetscCall(PetscLogEventBegin(VP_EVENT_SWEEP, 0, 0, 0, 0));
-  PetscCall(SweepAtOnce(smoother, reverse, under_way, values, x, &did));
-  if (!did) PetscCall(SweepByColor(smoother, reverse, under_way, values, x));
-  PetscCall(VpVectorSettle(x, &smoother->patches, level->view.nown));
+  for (PetscInt i = 0; i <= smoother->repeats; i++) {
+    if (part) PetscCall(Between(smoother, part, x));
+    part = i == whole ? &smoother->all : &smoother->corners;
+    PetscCall(SweepAtOnce(smoother, part, reverse, under_way, values, x, &did));
+    if (!did) PetscCall(SweepByColor(smoother, part, reverse, under_way, values, x));
+    under_way = VpGhostsAt(NULL);
+  }
+  PetscCall(VpVectorSettle(x, &part->view, level->view.nown));
   PetscCall(VpLogFlops(level, smoother->flops));
   PetscCall(PetscLogEventEnd(VP_EVENT_SWEEP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -276,5 +345,11 @@ PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool reverse, VpVector 
 
 const VpPatchView *VpSmootherPatches(VpSmoother smoother)
 {
-  return &smoother->patches;
+  return &smoother->all.view;
+}
+
+void VpSmootherCorners(VpSmoother smoother, PetscInt *patches, PetscInt *repeats)
+{
+  *patches = smoother->ncorner;
+  *repeats = smoother->repeats;
 }

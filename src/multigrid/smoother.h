@@ -3,13 +3,17 @@
 #include "multigrid.h"
 
 typedef struct VpSmoother_ *VpSmoother;
-PetscErrorCode              VpSmootherCreate(VpLevel, VpSpace, VpResidual, VpExchange, VpSmoother *);
-PetscErrorCode              VpSmootherDestroy(VpSmoother *);
-const VpPatchView          *VpSmootherPatches(VpSmoother);
+/* The exchange is as asked for: auto becomes what suits the level. corners: how often a sweep repeats the patches near corners. */
+PetscErrorCode     VpSmootherCreate(VpLevel, VpSpace, VpResidual, VpExchange, PetscInt corners, VpSmoother *);
+PetscErrorCode     VpSmootherDestroy(VpSmoother *);
+const VpPatchView *VpSmootherPatches(VpSmoother);
+/* how many patches of all ranks are near corners, and how often a sweep repeats them */
+void VpSmootherCorners(VpSmoother, PetscInt *patches, PetscInt *repeats);
 /* From now on the owners' values come to the ghosts before the last colour, where the ranks' copies differ by rounding errors of single
    precision. Without that neighbours are solved against such copies, and the residual on the finest level shows the difference. */
 void VpSmootherRenewGhosts(VpSmoother);
 /* takes the residual form also where the replacement form would do: for comparison */
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
-/* Sweeps over all colours, in opposite order where `reverse` is true. It fetches the ghosts of b and x that it reads. */
+/* Sweeps over all colours, then again over the patches near corners; in opposite order where `reverse` is true. It fetches the ghosts of b and x
+   that it reads. */
 PetscErrorCode VpSmootherSweep(VpSmoother, PetscBool reverse, VpVector b, VpVector x);

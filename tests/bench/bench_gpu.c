@@ -116,7 +116,7 @@ static PetscErrorCode MeasureSpaces(Work *w)
     if (w->degree < spaces[i].degree) continue;
     PetscCall(Precondition(w)); /* the sweeps begin with good values */
     PetscCall(VpLevelCreate(w->outer->mesh, &problem, VP_BASIS_THIN, w->precision, w->bench->backend, &level));
-    PetscCall(VpSmootherCreate(level, spaces[i].space, spaces[i].residual, VP_EXCHANGE_SWEEP, &w->smoother));
+    PetscCall(VpSmootherCreate(level, spaces[i].space, spaces[i].residual, VP_EXCHANGE_SWEEP, 0, &w->smoother));
     PetscCall(Measure(w, spaces[i].name, Sweep, sweep));
     PetscCall(VpSmootherDestroy(&w->smoother));
     PetscCall(VpLevelDestroy(&level));

@@ -171,6 +171,7 @@ class Case:
         elif self.chance(0.3):
             pre, post = self.pick([(1, 1), (1, 0), (0, 2), (2, 1), (3, 3)])
             self.add(name + "smooth_pre", pre, name + "smooth_post", post)
+        self.maybe(0.2, name + "corners", self.pick([0, 1, 2, 3]))
         self.maybe(0.2, name + "cycle_type", self.pick(["v", "w"]))
         self.maybe(0.25, name + "levels", self.rng.randint(0, max(1, self.refine)))
         if not prefix or self.ksp in FLEXIBLE:  # a cycle inside PCKSP does not know the outer KSP and can not warn
@@ -245,7 +246,8 @@ class Case:
                   ("-ksp_type", "nothing"), ("-pc_type", "nothing"), ("-ksp_guess_type", "nothing"), ("-ksp_rtol", "x")]
         if "-pc_vpatchdg_levels" in self.arguments or self.arguments[self.arguments.index("-pc_type") + 1] == "vpatchdg":
             always += [("-pc_vpatchdg_space", "empty"), ("-pc_vpatchdg_residual", "none"), ("-pc_vpatchdg_smooth_pre", "-1"),
-                       ("-pc_vpatchdg_smooth_post", "x"), ("-pc_vpatchdg_cycle_type", "x"), ("-pc_vpatchdg_levels", "-1"),
+                       ("-pc_vpatchdg_smooth_post", "x"), ("-pc_vpatchdg_corners", "-2"),
+                       ("-pc_vpatchdg_cycle_type", "x"), ("-pc_vpatchdg_levels", "-1"),
                        ("-pc_vpatchdg_levels", "30"), ("-pc_vpatchdg_precision", "half"), ("-pc_vpatchdg_exchange", "never"),
                        ("-pc_vpatchdg_coarse", "none"), ("-pc_vpatchdg_gather", "-2"), ("-pc_vpatchdg_symmetric", "maybe"),
                        ("-pc_vpatchdg_space", "full", "-pc_vpatchdg_residual", "local"),

@@ -176,7 +176,7 @@ static PetscErrorCode WriteDependence(const Drawing *d, const VpProblem *problem
 
   PetscFunctionBeginUser;
   PetscCall(VpLevelCreate(d->mesh, problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &s.level));
-  PetscCall(VpSmootherCreate(s.level, kernels[kernel].space, kernels[kernel].residual, VP_EXCHANGE_SWEEP, &s.smoother));
+  PetscCall(VpSmootherCreate(s.level, kernels[kernel].space, kernels[kernel].residual, VP_EXCHANGE_SWEEP, 0, &s.smoother));
   PetscCall(VpVectorCreate(s.level, 1, "b", &s.b));
   PetscCall(VpVectorCreate(s.level, 2, "x", &s.x));
   PetscCall(PetscFPrintf(d->comm, d->json, "%s{\"kernel\": \"%s\", \"patch\": %d, \"reads\": [", kernel ? ",\n  " : "\n  ",

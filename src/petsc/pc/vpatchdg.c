@@ -6,6 +6,7 @@
 .  -pc_vpatchdg_residual exact|local|global  - what a patch sees of its neighbours, `PCVPatchDGSetResidual()`
 .  -pc_vpatchdg_smooth_pre n                 - sweeps before the coarse correction, `PCVPatchDGSetSmooth()`
 .  -pc_vpatchdg_smooth_post n                - sweeps after it, `PCVPatchDGSetSmooth()`
+.  -pc_vpatchdg_corners n                    - repeats of a sweep near corners, `PCVPatchDGSetCorners()`
 .  -pc_vpatchdg_symmetric                    - a symmetric cycle, for `KSPCG`, `PCVPatchDGSetSymmetric()`
 .  -pc_vpatchdg_cycle_type v|w               - V or W cycle, `PCVPatchDGSetCycleType()`
 .  -pc_vpatchdg_levels n                     - number of levels, `PCVPatchDGSetLevels()`
@@ -134,7 +135,19 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* prints the sizes of the levels, and how often they exchange */
+static PetscErrorCode ViewCorners(VpCycle cycle, PetscInt l, PetscViewer viewer)
+{
+  PetscInt patches, repeats;
+
+  PetscFunctionBegin;
+  VpCycleCorners(cycle, l, &patches, &repeats);
+  if (repeats)
+    PetscCall(PetscViewerASCIIPrintf(viewer, ", %" PetscInt_FMT " patches near corners %" PetscInt_FMT " more time%s", patches, repeats,
+                                     repeats > 1 ? "s" : ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* prints the sizes of the levels, how often they exchange and what they sweep again */
 static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
 {
   VpExchange exchange;
@@ -154,6 +167,7 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
       PetscCall(PetscViewerASCIIPrintf(viewer, ", on %" PetscInt_FMT " rank%s", ranks, ranks > 1 ? "s" : ""));
     if (last) PetscCall(PetscViewerASCIIPrintf(viewer, ", solved"));
     else if (ranks > 1) PetscCall(PetscViewerASCIIPrintf(viewer, ", exchange every %s", VPatchDGExchanges[exchange]));
+    PetscCall(ViewCorners(cycle, l, viewer));
     PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   }

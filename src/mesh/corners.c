@@ -1,0 +1,144 @@
+/* Where solutions are not smooth, whatever the data: at re-entrant edges of the domain and where a Dirichlet meets a Neumann side. In 2D
+   these are corners. Sweeps are repeated over the patches there.
+
+   An edge of a box lies between two of its sides, a and b. Around it, boxes follow one another until the boundary ends them. Seen along the
+   edge x:
+
+       +---+---+        +---+         one box, or two with the same condition on both ends: smooth
+       | 2 | 3 |        | 1 |         two with different conditions: not smooth
+       +---x---+        +---x         three: re-entrant, not smooth
+       | 1 | 0 | a  a^1 | 0 | a       four: the edge lies inside
+       +---+---+        +---+
+             b            b                                                                                                           */
+#include "mesh.h"
+#include "../base/memory.h"
+#include "../base/threads.h"
+
+/* How many boxes follow the box around its edge, across the sides a, b and those opposite; 4: all, back to it. *end: what ends them. */
+static int BoxesAround(VpDomain domain, int32_t box, int a, int b, int32_t *end)
+{
+  const int side[] = {a, b, a ^ 1, b ^ 1};
+
+  for (int i = 0; i < 4; i++) {
+    const int32_t next = domain->beyond[(int64_t)box * 2 * domain->dim + side[i]];
+
+    *end = next;
+    if (next < 0) return i;
+    box = next;
+  }
+  return 4;
+}
+
+static PetscBool IsSingularEdge(VpDomain domain, int32_t box, int a, int b)
+{
+  int32_t   end[2];
+  const int ahead = BoxesAround(domain, box, a, b, &end[0]), back = BoxesAround(domain, box, b, a, &end[1]), boxes = 1 + ahead + back;
+
+  if (ahead == 4 || boxes == 1) return PETSC_FALSE;
+  return (PetscBool)(boxes > 2 || VpDomainSide(domain, end[0]) != VpDomainSide(domain, end[1]));
+}
+
+/* the side of its box along d that the cell touches, or -1; boxes have two cells or more a direction */
+static int EndOfBox(VpMesh mesh, int32_t cell, int d)
+{
+  const int zone = mesh->zone[cell] >> 2 * d & 3;
+
+  return zone == 1 ? 2 * d : zone == 3 ? 2 * d + 1 : -1;
+}
+
+typedef struct {
+  VpMesh   mesh;
+  uint8_t *at;    /* [nsweep] does the cell touch such an edge? */
+  int32_t *count; /* [piece] of these cells */
+} Corners;
+
+static void MarkCells(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Corners *corners = (Corners *)context;
+  const VpMesh   mesh = corners->mesh;
+  int32_t        count = 0;
+
+  for (int32_t c = first; c < last; c++) {
+    corners->at[c] = 0;
+    for (int d = 1; d < mesh->dim; d++) {
+      for (int e = 0; e < d; e++) {
+        const int a = EndOfBox(mesh, c, d), b = EndOfBox(mesh, c, e);
+
+        if (a >= 0 && b >= 0 && IsSingularEdge(mesh->domain, mesh->box[c], a, b)) corners->at[c] = 1;
+      }
+    }
+    count += corners->at[c];
+  }
+  corners->count[piece] = count;
+}
+
+static PetscBool IsNear(const VpPatches *patches, const uint8_t at[], int32_t p)
+{
+  for (int i = 0; i < 1 << patches->dim; i++) {
+    if (at[patches->cell[((size_t)p << patches->dim) + i]]) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+/* numbers the patches near corners, in the order that they have */
+static PetscErrorCode Select(const VpPatches *all, const uint8_t at[], VpPatches *near)
+{
+  PetscFunctionBeginUser;
+  for (int pass = 0; pass < 2; pass++) {
+    if (pass) PetscCall(PetscMalloc1(near->n, &near->whole));
+    near->n = 0;
+    for (int color = 0; color < 8; color++) {
+      near->start[color] = near->n;
+      for (int32_t p = all->start[color]; p < all->start[color + 1]; p++) {
+        if (p == all->inner[color]) near->inner[color] = near->n;
+        if (!IsNear(all, at, p)) continue;
+        if (pass) near->whole[near->n] = p;
+        near->n++;
+      }
+      if (all->inner[color] == all->start[color + 1]) near->inner[color] = near->n;
+    }
+    near->start[8] = near->n;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Copy(const VpPatches *all, int32_t nlocal, VpPatches *near)
+{
+  const int ncell = 1 << near->dim, nside = 2 * near->dim;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1((size_t)near->n * ncell, &near->cell));
+  PetscCall(PetscMalloc1((size_t)near->n * nside, &near->side));
+  PetscCall(PetscMalloc1(near->n, &near->mixed));
+  PetscCall(PetscCalloc1(nlocal, &near->cover));
+  for (int color = 0; color < 8; color++) {
+    for (int32_t i = near->start[color]; i < near->start[color + 1]; i++) {
+      const size_t p = near->whole[i];
+
+      PetscCall(PetscArraycpy(near->cell + (size_t)i * ncell, all->cell + p * ncell, ncell));
+      PetscCall(PetscArraycpy(near->side + (size_t)i * nside, all->side + p * nside, nside));
+      near->mixed[i] = all->mixed[p];
+      for (int k = 0; k < ncell; k++) near->cover[near->cell[(size_t)i * ncell + k]] |= (uint8_t)(1 << color);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpPatchesSelectCorners(VpMesh mesh, const VpPatches *all, VpPatches *near)
+{
+  const int32_t pieces = VpLoopPieces(mesh->nsweep);
+  Corners       corners = {.mesh = mesh};
+
+  PetscFunctionBeginUser;
+  *near = (VpPatches){.dim = mesh->dim};
+  PetscCall(VpMallocLarge(mesh->nsweep, &corners.at));
+  PetscCall(PetscMalloc1(pieces, &corners.count));
+  VpLoop(mesh->nsweep, MarkCells, &corners);
+  if (VpLoopSum(pieces, corners.count)) {
+    PetscCall(Select(all, corners.at, near));
+    PetscCall(Copy(all, mesh->nlocal, near));
+  }
+  PetscCall(PetscFree(corners.at));
+  PetscCall(PetscFree(corners.count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
