@@ -48,13 +48,14 @@ nvcc      = $(call begin,NVCC); $(CUDA_NVCC) -std=c++17 --extended-lambda $(if $
 link      = $(call begin,LD); $(CC) $(CFLAGS) $(sanitize)
 fast      = -O3 -march=$(ARCH) -fno-math-errno -ffp-contract=fast -fopenmp-simd
 
-# the kernels are compiled once for every precision and dimension
+# the kernels are compiled once for every precision and dimension, but those of points only in double
 kernels   = $(filter-out %/backend.c,$(wildcard src/kernels/host/*.c))
 variants  = f2 f3 d2 d3
+variant   = $(filter-out %/points.f2.o %/points.f3.o,$(kernels:src/%.c=$(BUILD)/obj/%.$1.o))
 sources   = $(filter-out $(kernels),$(wildcard src/*/*.c src/*/*/*.c))
 cuda      = $(if $(CUDA_NVCC),$(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard cuda/*.cu)))
 # what takes longest is begun first
-objects   = $(cuda) $(foreach v,$(variants),$(kernels:src/%.c=$(BUILD)/obj/%.$(v).o)) $(sources:src/%.c=$(BUILD)/obj/%.o)
+objects   = $(cuda) $(foreach v,$(variants),$(call variant,$v)) $(sources:src/%.c=$(BUILD)/obj/%.o)
 examples  = $(patsubst examples/%.c,$(BUILD)/bin/%,$(wildcard examples/*.c))
 # tests are in tests/ itself; what they share in support, programs that tests/*.t start in programs, random cases in fuzz, measurements in
 # bench and paper; *.cu only with CUDA

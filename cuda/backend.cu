@@ -269,6 +269,7 @@ static const VpOps *Ops(VpPrecision precision, int dim, int degree)
     if (VpCudaOperatorOps(precision, dim, degree, ops) || VpCudaSweepOps(precision, dim, degree, ops)) return NULL;
     if (VpCudaTracesOps(precision, dim, degree, ops) || VpCudaAlongOps(precision, dim, degree, ops)) return NULL;
     if (VpCudaTransferOps(precision, dim, degree, ops) || VpCudaConvertOps(precision, dim, degree, ops)) return NULL;
+    if (VpCudaPointsOps(precision, dim, degree, ops)) return NULL;
   }
   return ops;
 }

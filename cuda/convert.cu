@@ -1,4 +1,5 @@
 /* Conversion between the outer vectors, in double precision and the orthonormal basis, and a level's vectors. */
+#include "sum.cuh"
 #include "tile.cuh"
 
 template <class T, int N>
@@ -46,33 +47,6 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   if (cell < count) {
     UNROLL (int i = 0; i < N; i++) z[at + i * S::lines] = (add ? z[at + i * S::lines] : 0.) + scale * (double)v[i];
   }
-}
-
-/* partial[blockIdx.x] = the sum of a over the block's threads */
-__device__ __forceinline__ void BlockSum(double a, double *partial)
-{
-  __shared__ double part[32];
-  const int         warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = (blockDim.x + 31) / 32;
-
-  for (int o = 16; o; o /= 2) {
-    const double other = __shfl_down_sync(__activemask(), a, o);
-    a += lane + o < 32 && threadIdx.x + o < blockDim.x ? other : 0.;
-  }
-  if (lane == 0) part[warp] = a;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    for (int w = 1; w < warps; w++) a += part[w];
-    partial[blockIdx.x] = a;
-  }
-}
-
-static __global__ void FinalSum(int count, double *partial)
-{
-  double a = 0;
-
-  for (int i = threadIdx.x; i < count; i += blockDim.x) a += partial[i];
-  __syncthreads();
-  BlockSum(a, partial);
 }
 
 template <class T, int DIM, int N>

@@ -96,6 +96,7 @@ PetscErrorCode VpCudaTransferOps(VpPrecision, int dim, int degree, VpOps *);
 PetscErrorCode VpCudaTracesOps(VpPrecision, int dim, int degree, VpOps *);
 PetscErrorCode VpCudaAlongOps(VpPrecision, int dim, int degree, VpOps *);
 PetscErrorCode VpCudaConvertOps(VpPrecision, int dim, int degree, VpOps *);
+PetscErrorCode VpCudaPointsOps(VpPrecision, int dim, int degree, VpOps *);
 
 /* What was prepared for a view and a range of its cells or patches, made at the first use, found by its kind. */
 struct VpPlan {
@@ -106,7 +107,7 @@ struct VpPlan {
   {
   }
 };
-enum { VP_PLAN_APPLY, VP_PLAN_CELLS, VP_PLAN_COMMON, VP_PLAN_SWEEP, VP_PLAN_SWEEP_ALL, VP_PLAN_TRANSFER, VP_PLAN_CONVERT };
+enum { VP_PLAN_APPLY, VP_PLAN_CELLS, VP_PLAN_COMMON, VP_PLAN_SWEEP, VP_PLAN_SWEEP_ALL, VP_PLAN_TRANSFER, VP_PLAN_CONVERT, VP_PLAN_POINTS };
 
 /* device memory that goes with its plan */
 struct VpArray {

@@ -18,51 +18,95 @@ typedef struct {
   PetscReal w[3], reaction;
 } Smooth;
 
-static PetscErrorCode Solution(PetscInt dim, const PetscReal x[], PetscScalar u[], void *ctx)
-{
-  const Smooth *s = (const Smooth *)ctx;
+/* The factors of u and of its derivatives at a point. In every direction the points of a cell have the same few coordinates, in the same
+   order again and again: what belongs to them is kept. */
+enum { KEPT = 16 };
+typedef struct {
+  PetscReal sine[3], cosine[3]; /* at the present point; 1 in a third direction that there is not */
+  int       at[3];              /* where these are kept */
+  PetscReal x[3][KEPT], kept_sine[3][KEPT], kept_cosine[3][KEPT];
+} Factors;
 
-  u[0] = 1;
-  for (PetscInt d = 0; d < dim; d++) u[0] *= PetscSinReal(s->w[d] * x[d] + d + 1);
-  return 0;
+static void Begin(Factors *f)
+{
+  for (int d = 0; d < 3; d++) {
+    f->sine[d] = f->cosine[d] = 1;
+    f->at[d] = 0;
+    for (int i = 0; i < KEPT; i++) f->x[d][i] = NAN;
+  }
 }
 
-static PetscErrorCode Gradient(PetscInt dim, const PetscReal x[], PetscScalar g[], void *ctx)
+static inline void MoveTo(const Smooth *s, PetscInt dim, const PetscReal x[], Factors *f)
 {
-  const Smooth *s = (const Smooth *)ctx;
+  for (PetscInt d = 0; d < dim; d++) {
+    int i = f->at[d];
 
-  for (PetscInt e = 0; e < dim; e++) {
-    g[e] = s->w[e] * PetscCosReal(s->w[e] * x[e] + e + 1);
-    for (PetscInt d = 0; d < dim; d++)
-      if (d != e) g[e] *= PetscSinReal(s->w[d] * x[d] + d + 1);
+    if (x[d] == f->x[d][i]) continue;
+    i = x[d] == f->x[d][0] ? 0 : (i + 1) % KEPT;
+    if (x[d] != f->x[d][i]) {
+      f->x[d][i] = x[d];
+      f->kept_sine[d][i] = PetscSinReal(s->w[d] * x[d] + d + 1);
+      f->kept_cosine[d][i] = PetscCosReal(s->w[d] * x[d] + d + 1);
+    }
+    f->at[d] = i;
+    f->sine[d] = f->kept_sine[d][i];
+    f->cosine[d] = f->kept_cosine[d][i];
+  }
+}
+
+static PetscErrorCode Solution(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar u[], void *ctx)
+{
+  Factors f;
+
+  Begin(&f);
+  for (PetscInt i = 0; i < n; i++) {
+    MoveTo((const Smooth *)ctx, dim, x + i * dim, &f);
+    u[i] = f.sine[0] * f.sine[1] * f.sine[2];
   }
   return 0;
 }
 
-static PetscErrorCode Flux(PetscInt dim, const PetscReal x[], const PetscReal normal[], PetscScalar q[], void *ctx)
+static PetscErrorCode Gradient(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar g[], void *ctx)
 {
-  PetscScalar g[3];
+  const Smooth *s = (const Smooth *)ctx;
+  Factors       f;
 
-  PetscCall(Gradient(dim, x, g, ctx));
-  q[0] = 0;
-  for (PetscInt d = 0; d < dim; d++) q[0] += g[d] * normal[d];
+  Begin(&f);
+  for (PetscInt i = 0; i < n; i++, g += dim) {
+    MoveTo(s, dim, x + i * dim, &f);
+    g[0] = s->w[0] * f.cosine[0] * f.sine[1] * f.sine[2];
+    g[1] = s->w[1] * f.sine[0] * f.cosine[1] * f.sine[2];
+    if (dim == 3) g[2] = s->w[2] * f.sine[0] * f.sine[1] * f.cosine[2];
+  }
   return 0;
 }
 
-static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscScalar f[], void *ctx)
+static PetscErrorCode Flux(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar q[], void *ctx)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    PetscScalar g[3];
+
+    PetscCall(Gradient(dim, 1, x + i * dim, normal, g, ctx));
+    q[i] = 0;
+    for (PetscInt d = 0; d < dim; d++) q[i] += g[d] * normal[d];
+  }
+  return 0;
+}
+
+static PetscErrorCode Source(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar f[], void *ctx)
 {
   const Smooth *s = (const Smooth *)ctx;
   PetscReal     k = s->reaction;
 
-  PetscCall(Solution(dim, x, f, ctx));
   for (PetscInt d = 0; d < dim; d++) k += PetscSqr(s->w[d]);
-  f[0] *= k;
+  PetscCall(Solution(dim, n, x, normal, f, ctx));
+  for (PetscInt i = 0; i < n; i++) f[i] *= k;
   return 0;
 }
 
-static PetscErrorCode One(PetscInt dim, const PetscReal x[], PetscScalar f[], void *ctx)
+static PetscErrorCode One(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar f[], void *ctx)
 {
-  f[0] = 1;
+  for (PetscInt i = 0; i < n; i++) f[i] = 1;
   return 0;
 }
 
@@ -94,7 +138,7 @@ static PetscErrorCode FixConstant(DM dm, Mat A, Smooth *s, Vec x, Vec r, Vec w)
   PetscFunctionBeginUser;
   PetscCall(MatGetNullSpace(A, &constants));
   if (!constants) PetscFunctionReturn(0);
-  PetscCall(DMVPatchDGInterpolate(dm, Solution, s, w));
+  PetscCall(DMVPatchDGInterpolateBatch(dm, Solution, PETSC_MEMTYPE_HOST, s, w));
   PetscCall(VecAXPY(w, -1, x));
   PetscCall(VecCopy(w, r));
   PetscCall(MatNullSpaceRemove(constants, r));
@@ -154,12 +198,12 @@ static PetscErrorCode Examine(DM dm, KSP ksp, Mat A, Vec b, Vec x, Smooth *u, Pe
   figures->nu = its > 0 && last > 0 && last < first ? -8 * its / PetscLog10Real(last / first) : 0;
   if (figures->bnorm > 0) figures->residual /= figures->bnorm; /* of b = 0 the residual itself */
 
-  PetscCall(DMVPatchDGComputeRHS(dm, smooth ? Source : One, NULL, NULL, u, r));
+  PetscCall(DMVPatchDGComputeRHSBatch(dm, smooth ? Source : One, NULL, NULL, PETSC_MEMTYPE_HOST, u, r));
   PetscCall(VecDot(r, x, &figures->functional));
   if (smooth) {
     PetscCall(VecDuplicate(b, &w));
     PetscCall(FixConstant(dm, A, u, x, r, w));
-    PetscCall(DMVPatchDGComputeErrors(dm, x, Solution, Gradient, u, &figures->l2, &figures->h1));
+    PetscCall(DMVPatchDGComputeErrorsBatch(dm, x, Solution, Gradient, PETSC_MEMTYPE_HOST, u, &figures->l2, &figures->h1));
     PetscCall(VecDestroy(&w));
   }
   PetscCall(VecDestroy(&r));
@@ -319,8 +363,8 @@ int main(int argc, char **argv)
   PetscCall(MatGetNullSpace(A, &constants));
   if (smooth) {
     PetscCall(SmoothCreate(dm, &u));
-    PetscCall(DMVPatchDGComputeRHS(dm, Source, Solution, Flux, &u, b));
-  } else PetscCall(DMVPatchDGComputeRHS(dm, One, NULL, NULL, NULL, b));
+    PetscCall(DMVPatchDGComputeRHSBatch(dm, Source, Solution, Flux, PETSC_MEMTYPE_HOST, &u, b));
+  } else PetscCall(DMVPatchDGComputeRHSBatch(dm, One, NULL, NULL, PETSC_MEMTYPE_HOST, NULL, b));
   if (constants) PetscCall(MatNullSpaceRemove(constants, b));
 
   for (PetscInt i = 1; i < solves; i++) {

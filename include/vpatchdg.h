@@ -76,6 +76,35 @@ typedef PetscErrorCode (*VPatchDGFunction)(PetscInt dim, const PetscReal x[], Pe
 S*/
 typedef PetscErrorCode (*VPatchDGFlux)(PetscInt dim, const PetscReal x[], const PetscReal normal[], PetscScalar value[], void *ctx);
 
+/*S
+   VPatchDGBatch - A function of many points: a field, the gradient of one, or data on the boundary
+
+   Input Parameters:
++  dim    - 2 or 3
+.  n      - how many points
+.  x      - [n][dim] the points
+.  normal - [dim] the outward unit normal, one for all of them, in host memory; `NULL` for points in the domain
+-  ctx    - what the caller of `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGInterpolateBatch()` or `DMVPatchDGComputeErrorsBatch()` gave
+
+   Output Parameter:
+.  value - [n] the field, or [n][dim] the gradient
+
+   Level: intermediate
+
+   Notes:
+   Points come cell by cell, in a cell x fastest. It returns 0, or an error code, which ends the function that called it.
+
+   With `PETSC_MEMTYPE_HOST` several threads call it at the same time, each with points of its own: it writes nothing else, and calls nothing
+   of PETSc that is not thread-safe, PetscFunctionBegin() included. A `VPatchDGFunction` is never called by two threads.
+
+   With `PETSC_MEMTYPE_CUDA` x and value are device memory. It launches kernels on PETSc's current stream, or on the default stream, and need
+   not wait for them.
+
+.seealso: `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGInterpolateBatch()`, `DMVPatchDGComputeErrorsBatch()`, `VPatchDGFunction`
+S*/
+typedef PetscErrorCode (*VPatchDGBatch)(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar value[],
+                                        void *ctx);
+
 /* DM: set before DMSetUp() */
 PETSC_EXTERN PetscErrorCode DMVPatchDGCreate(MPI_Comm, PetscInt dim, PetscInt degree, PetscInt refine, DM *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetDegree(DM, PetscInt);
@@ -109,9 +138,22 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGComputeRHS(DM, VPatchDGFunction f, VPatchD
 PETSC_EXTERN PetscErrorCode DMVPatchDGInterpolate(DM, VPatchDGFunction u, void *ctx, Vec x);
 PETSC_EXTERN PetscErrorCode DMVPatchDGComputeErrors(DM, Vec x, VPatchDGFunction u, VPatchDGFunction gradient, void *ctx, PetscReal *l2,
                                                     PetscReal *h1);
+/* the same by functions of many points at a time */
+PETSC_EXTERN PetscErrorCode DMVPatchDGComputeRHSBatch(DM, VPatchDGBatch f, VPatchDGBatch dirichlet, VPatchDGBatch neumann,
+                                                      PetscMemType where, void *ctx, Vec b);
+PETSC_EXTERN PetscErrorCode DMVPatchDGInterpolateBatch(DM, VPatchDGBatch u, PetscMemType where, void *ctx, Vec x);
+PETSC_EXTERN PetscErrorCode DMVPatchDGComputeErrorsBatch(DM, Vec x, VPatchDGBatch u, VPatchDGBatch gradient, PetscMemType where, void *ctx,
+                                                         PetscReal *l2, PetscReal *h1);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetPoints(DM, Vec *coordinates);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetPointValues(DM, Vec x, Vec values);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetPointValues(DM, Vec values, Vec x);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetPointGradients(DM, Vec x, Vec gradients);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetBoundaryPoints(DM, VPatchDGBoundary, Vec *coordinates, Vec *normals);
+PETSC_EXTERN PetscErrorCode DMVPatchDGCreateBoundaryVector(DM, VPatchDGBoundary, Vec *v);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetBoundaryValues(DM, VPatchDGBoundary, Vec x, Vec values, Vec derivatives);
+PETSC_EXTERN PetscErrorCode DMVPatchDGComputeRHSFromPoints(DM, Vec f, Vec dirichlet, Vec neumann, Vec b);
+PETSC_EXTERN PetscErrorCode DMVPatchDGComputeDifference(DM, Vec x, Vec values, Vec gradients, PetscReal *l2, PetscReal *h1);
+PETSC_EXTERN PetscErrorCode DMVPatchDGIntegrate(DM, Vec x, PetscScalar *integral);
 
 /* PCVPATCHDG */
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetSpace(PC, VPatchDGSpace);

@@ -156,7 +156,7 @@ def enumerations(pages):
             names[words[-2]] = words[:-2]
     for body, name in re.findall(r'typedef enum \{(.*?)\} (\w+);', read(HEADER), re.S):
         users = [p for p in pages if p.kind == 'function' and re.search(rf'\b{name}\b', p.signature)]
-        users.sort(key=lambda p: (p.group, 'Get' in p.name))
+        users.sort(key=lambda p: ('Set' not in p.name, p.group, 'Get' in p.name))
         values = [value.strip() for value in body.split(',')]
         page = Page(name, 'enum', f'The values of `{users[0].name}()`', HEADER, f'typedef enum {{{", ".join(values)}}} {name};')
         page.values = list(zip(values, names.get(name, [''] * len(values))))

@@ -63,14 +63,24 @@ PetscErrorCode VpFindThreads(MPI_Comm host)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static int32_t Pieces(int32_t n, int32_t least)
+{
+  return VpThreads == 1 ? 1 : PetscMax(1, PetscMin(n / least, PIECES_A_THREAD * VpThreads));
+}
+
+static int32_t Start(int32_t n, int32_t pieces, int32_t piece)
+{
+  return (int32_t)((int64_t)n * piece / pieces);
+}
+
 int32_t VpLoopPieces(int32_t n)
 {
-  return VpThreads == 1 ? 1 : PetscMax(1, PetscMin(n / LEAST_ITEMS, PIECES_A_THREAD * VpThreads));
+  return Pieces(n, LEAST_ITEMS);
 }
 
 int32_t VpLoopStart(int32_t n, int32_t piece)
 {
-  return (int32_t)((int64_t)n * piece / VpLoopPieces(n));
+  return Start(n, VpLoopPieces(n), piece);
 }
 
 int32_t VpLoopSum(int32_t pieces, int32_t count[])
@@ -86,12 +96,20 @@ int32_t VpLoopSum(int32_t pieces, int32_t count[])
   return sum;
 }
 
-void VpLoop(int32_t n, VpLoopBody body, void *context)
+static void Loop(int32_t n, int32_t pieces, VpLoopBody body, void *context)
 {
-  const int32_t pieces = VpLoopPieces(n);
-
 #ifdef _OPENMP
   #pragma omp parallel for schedule(dynamic, 1) num_threads(PetscMin(pieces, VpThreads)) if (pieces > 1)
 #endif
-  for (int32_t i = 0; i < pieces; i++) body(context, i, VpLoopStart(n, i), VpLoopStart(n, i + 1));
+  for (int32_t i = 0; i < pieces; i++) body(context, i, Start(n, pieces, i), Start(n, pieces, i + 1));
+}
+
+void VpLoop(int32_t n, VpLoopBody body, void *context)
+{
+  Loop(n, VpLoopPieces(n), body, context);
+}
+
+void VpLoopHeavy(int32_t n, VpLoopBody body, void *context)
+{
+  Loop(n, Pieces(n, 1), body, context);
 }

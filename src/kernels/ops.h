@@ -112,6 +112,41 @@ static inline PetscErrorCode VpArrive(VpGhosts ghosts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A grid of points in a cell, x fastest: count[d] of them along d, 1 along the normal of a side that they are on, and along a third direction
+   that there is not. matrix[d], [count[d]][n], takes coefficients along d to what is wanted at the points, or back if transposed. With all
+   of them a cell of the size h has the factor sqrt(h_x^power[0] h_y^power[1] h_z^power[2]). */
+enum { VP_MAX_NQ = VP_MAX_N + 2 };
+typedef struct {
+  int    count[3], power[3];
+  double x[3][VP_MAX_NQ], w[3][VP_MAX_NQ]; /* in [0,1]; the weights of integrals over the reference cell, or its side */
+  double matrix[3][VP_MAX_NQ * VP_MAX_N];
+} VpGrid;
+
+/* The n cells that have a grid: list[i], or first + i where there is no list. */
+typedef struct {
+  int32_t        n, first;
+  const int32_t *list;
+  const double  *bounds; /* [n][lower corner, size][3]; 0 and 1 in a third direction that there is not */
+  const double  *weight; /* [n] another factor, or NULL: 1 */
+} VpPlaces;
+
+/* the number of points of a cell */
+VP_SIZE int VpGridSize(const VpGrid *grid)
+{
+  return grid->count[0] * grid->count[1] * grid->count[2];
+}
+/* h_x^power[0] h_y^power[1] h_z^power[2] */
+VP_SIZE double VpGridPower(const int power[3], const double size[3])
+{
+  double product = 1;
+
+  for (int d = 0; d < 3; d++) {
+    for (int i = 0; i < power[d]; i++) product *= size[d];
+    for (int i = 0; i > power[d]; i--) product /= size[d];
+  }
+  return product;
+}
+
 /* The kernels. A count n, or a range [first, last), says how much of what it names a kernel works on; lists are on the backend.
 
    A smoother's x has two buffers, x[0] and x[1]. `done` is the set of colours, a bit each, that the sweep has been through. The current
@@ -152,6 +187,18 @@ typedef struct {
                                    double *norm2);
   /* z = scale x, or z += scale x, on own cells, to an outer vector. The factor is applied in double precision. */
   PetscErrorCode (*leave)(const VpView *, PetscBool add, double scale, const void *x, double *z);
+
+  /* Functions at points, in outer vectors: NULL in single precision. Places i have values[i][points]. The host's may be called by several
+     threads at a time. */
+  /* x[i][point][dim] */
+  PetscErrorCode (*coordinates)(const VpView *, const VpPlaces *, const VpGrid *, double *x);
+  /* values[i][point stride] = factor (matrix[2] x matrix[1] x matrix[0]) x */
+  PetscErrorCode (*evaluate)(const VpView *, const VpPlaces *, const VpGrid *, int stride, const double *x, double *values);
+  /* b = factor (matrix[2] x matrix[1] x matrix[0])^T values in these cells, or b += that. Requires: no cell is listed twice. */
+  PetscErrorCode (*integrate)(const VpView *, const VpPlaces *, const VpGrid *, PetscBool add, const double *values, double *b);
+  /* *sum += the integral over the cells of (u - v)^2, u as of evaluate, v = values[i][point stride] */
+  PetscErrorCode (*distance)(const VpView *, const VpPlaces *, const VpGrid *, int stride, const double *x, const double *values,
+                             double *sum);
 } VpOps;
 
 /* a piece of work whose launches are replayed as one; zero at first */

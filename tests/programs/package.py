@@ -18,7 +18,8 @@ def wave(x):
 
 
 def wave_gradient(x):
-    return [-PI * np.sin(PI * x[0]) * np.cos(2 * PI * x[1]), -2 * PI * np.cos(PI * x[0]) * np.sin(2 * PI * x[1])]
+    x, y = x[..., 0], x[..., 1]
+    return np.stack([-PI * np.sin(PI * x) * np.cos(2 * PI * y), -2 * PI * np.cos(PI * x) * np.sin(2 * PI * y)], axis=-1)
 
 
 def solve(dm, b):
@@ -68,8 +69,8 @@ def knows_point_values():
 
 def knows_dirichlet_data():
     dm = vpatchdg.create(dim=2, degree=2, refine=3)
-    u = solve(dm, vpatchdg.rhs(dm, -4, dirichlet=lambda x: x[0] ** 2 + x[1] ** 2))
-    found = vpatchdg.errors(dm, u, lambda x: x[0] ** 2 + x[1] ** 2, lambda x: 2 * x)
+    u = solve(dm, vpatchdg.rhs(dm, -4, dirichlet=lambda x: (x**2).sum(-1)))
+    found = vpatchdg.errors(dm, u, lambda x: (x**2).sum(-1), lambda x: 2 * x)
     assert found.l2 < 1e-8 and found.h1 < 1e-7, found
 
 
@@ -95,6 +96,36 @@ def knows_compiled_functions():
     other = vpatchdg.rhs(dm, lambda x: x[..., 0])
     other.axpy(-1, one)
     assert other.norm() < 1e-14 and len(calls) == 25 * vpatchdg.cells(dm)
+    assert abs(vpatchdg.errors(dm, one, f).l2 - vpatchdg.errors(dm, one, lambda x: x[..., 0]).l2) < 1e-13
+
+    @vpatchdg.Batch
+    def many(dim, n, x, normal, value, context):
+        for i in range(n):
+            value[i] = x[dim * i]
+        return 0
+
+    one.axpy(-1, vpatchdg.rhs(dm, many))
+    assert one.norm() < 1e-14
+
+
+def knows_data_in_all_forms_together():
+    dm = vpatchdg.create(dim=2, degree=3, refine=2, boundary=['dirichlet', 'neumann', 'dirichlet', 'dirichlet'])
+
+    @vpatchdg.Flux
+    def flux(dim, x, normal, value, context):
+        value[0] = x[1] * normal[0]
+        return 0
+
+    one = vpatchdg.rhs(dm, vpatchdg.points(dm)[..., 0], dirichlet=2, neumann=flux)
+    one.axpy(-1, vpatchdg.rhs(dm, lambda x: x[..., 0], dirichlet=lambda x: 2 + 0 * x[..., 0], neumann=lambda x, n: x[..., 1] * n[..., 0]))
+    assert one.norm() < 1e-11, one.norm()
+
+
+def knows_gradients_and_integrals():
+    dm = vpatchdg.create(dim=2, degree=2, refine=2, upper=[2, 1])
+    u = vpatchdg.from_point_values(dm, lambda x: x[..., 0] * x[..., 1])
+    assert np.allclose(vpatchdg.gradients(dm, u), vpatchdg.points(dm)[..., ::-1])
+    assert abs(vpatchdg.integral(dm, u) - 1) < 1e-13
 
 
 def knows_that_vectors_outlive_their_makers():

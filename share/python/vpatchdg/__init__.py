@@ -18,13 +18,14 @@ Importing this package loads its library into petsc4py's PETSc, which then knows
 Options say most of what there is to say, and petsc4py's own methods do the rest; the functions here are for what neither reaches. For options of
 the command line call petsc4py.init(sys.argv) before this package is imported.
 
-A function of points takes an array x[..., dim] and returns the array of its values [...]: x[..., 0] is the first coordinate, of one point or of
-many. A compiled function (a ctypes function of type Function or Flux, or a numba.cfunc of that signature) is called without Python.
+A function of points takes an array x[..., dim] and returns the array of its values [...]: x[..., 0] is the first coordinate of many points. A
+compiled function (a ctypes function of type Batch, or of Function or Flux for one point, or a numba.cfunc of that signature) is called without
+Python.
 """
-from .fields import errors, from_point_values, point_values, points, rhs
-from .library import Flux, Function
+from .fields import errors, from_point_values, gradients, integral, point_values, points, rhs
+from .library import Batch, Flux, Function
 from .mesh import bounds, cells, coefficient, create, set_coefficient
 from .show import load_ipython_extension, text
 
-__all__ = ['Flux', 'Function', 'bounds', 'cells', 'coefficient', 'create', 'errors', 'from_point_values', 'point_values', 'points',
-           'rhs', 'set_coefficient', 'text', 'load_ipython_extension']
+__all__ = ['Batch', 'Flux', 'Function', 'bounds', 'cells', 'coefficient', 'create', 'errors', 'from_point_values', 'gradients', 'integral',
+           'point_values', 'points', 'rhs', 'set_coefficient', 'text', 'load_ipython_extension']

@@ -10,7 +10,7 @@ from typing import Callable, NamedTuple, Optional, Union
 import numpy as np
 from petsc4py import PETSc
 
-from .library import Callbacks, Flux, Function, Handle, Real, call, names, new_vector
+from .library import HOST, Callbacks, Flux, Function, Handle, Real, call, is_pointwise, new_vector
 from .mesh import cells, require
 
 Data = Union[Callable, np.ndarray, float]
@@ -37,48 +37,69 @@ def point_values(dm: PETSc.DM, x: PETSc.Vec) -> np.ndarray:
 def from_point_values(dm: PETSc.DM, u: Data) -> PETSc.Vec:
     """The coefficients of the function that has the values u (an array, a number or a function of points) at the points. The same vector is the
     right-hand side (u, phi_i), by these points. Collective."""
-    values, x = dm.createGlobalVec(), dm.createGlobalVec()
-    u = np.asarray(u(points(dm)) if callable(u) else u, float)
-    shape = (cells(dm), values.getLocalSize() // max(cells(dm), 1))
-    require(dm, u.shape in ((), shape), f'values at points of the shape {shape} are needed, not {u.shape}')
-    values.setArray(np.broadcast_to(u, shape).ravel())
+    values, x = _at_points(dm, u(points(dm)) if callable(u) else u), dm.createGlobalVec()
     call('DMVPatchDGSetPointValues', dm, Handle(values.handle), Handle(x.handle))
     return x
 
 
-def _compiled(f) -> bool:
-    return isinstance(getattr(f, 'ctypes', f), ctypes._CFuncPtr)
+def _at_points(dm: PETSc.DM, u: np.ndarray | float) -> PETSc.Vec:
+    """A vector with values at the points."""
+    values, u = dm.createGlobalVec(), np.asarray(u, float)
+    shape = (cells(dm), values.getLocalSize() // max(cells(dm), 1))
+    require(dm, u.shape in ((), shape), f'values at points of the shape {shape} are needed, not {u.shape}')
+    values.setArray(np.broadcast_to(u, shape).ravel())
+    return values
 
 
-def _is_singular(dm: PETSc.DM) -> bool:
-    sides, reaction = (ctypes.c_int * 6)(), Real()
-    call('DMVPatchDGGetBoundary', dm, sides)
-    call('DMVPatchDGGetReaction', dm, ctypes.byref(reaction))
-    return reaction.value == 0 and names('VPatchDGBoundaries').index('dirichlet') not in sides[:2 * dm.getDimension()]
+def gradients(dm: PETSc.DM, x: PETSc.Vec) -> np.ndarray:
+    """The gradients [cells][points][dim] at this rank's points of the function that has the coefficients x. Collective."""
+    found = new_vector('DMVPatchDGGetPoints', dm)
+    call('DMVPatchDGGetPointGradients', dm, Handle(x.handle), Handle(found.handle))
+    return found.getArray().reshape(cells(dm), -1, dm.getDimension())
+
+
+def integral(dm: PETSc.DM, x: PETSc.Vec) -> float:
+    """The integral over the domain of the function that has the coefficients x. Collective."""
+    found = Real()
+    call('DMVPatchDGIntegrate', dm, Handle(x.handle), ctypes.byref(found))
+    return found.value
 
 
 def rhs(dm: PETSc.DM, f: Data | None = None, dirichlet: Callable | float | None = None, neumann: Callable | float | None = None) -> PETSc.Vec:
     """The right-hand side of -div(a grad u) + c u = f, u = dirichlet and du/dn = neumann(x, normal) on sides of these kinds; None is 0.
 
-    f is an array of values at the points, or a number or function that is evaluated there. The functions on the boundary, and a compiled f, are
-    called point by point, with more points, as by DMVPatchDGComputeRHS(). Collective.
+    f is an array of values at the points, or, as the other data, a number or a function. Functions are called with many points x[n, dim] at a
+    time, and normals of the same shape; compiled ones of one point (Function, Flux) point by point. Collective.
     """
     b, callbacks = dm.createGlobalVec(), Callbacks()
-    volume = f if _compiled(f) else None
-    functions = callbacks.make(Function, volume), callbacks.make(Function, dirichlet), callbacks.make(Flux, neumann)
-    callbacks.call('DMVPatchDGComputeRHS', dm, *functions, None, Handle(b.handle))
-    if f is not None and volume is None:
-        b.axpy(1, from_point_values(dm, f))
-        if _is_singular(dm):
-            one = from_point_values(dm, 1)
-            b.axpy(-b.dot(one) / one.dot(one), one)
+    values = f if isinstance(f, np.ndarray) and f.ndim else None
+    data = None if values is not None else f, dirichlet, neumann
+    batches = callbacks.batch(data[0]), callbacks.batch(dirichlet), callbacks.batch(neumann, normals=True)
+    callbacks.call('DMVPatchDGComputeRHSBatch', dm, *batches, HOST, None, Handle(b.handle))
+    if any(map(is_pointwise, data)):
+        more = b.duplicate()
+        functions = callbacks.pointwise(Function, data[0]), callbacks.pointwise(Function, dirichlet), callbacks.pointwise(Flux, neumann)
+        callbacks.call('DMVPatchDGComputeRHS', dm, *functions, None, Handle(more.handle))
+        b.axpy(1, more)
+    if values is not None:
+        given, more = _at_points(dm, values), b.duplicate()
+        call('DMVPatchDGComputeRHSFromPoints', dm, Handle(given.handle), None, None, Handle(more.handle))
+        b.axpy(1, more)
     return b
 
 
 def errors(dm: PETSc.DM, x: PETSc.Vec, u: Callable | float | None = None, gradient: Callable | None = None) -> Errors:
-    """Norms of the difference of the function with the coefficients x and of u, whose gradient [dim] is another function. None is 0. The functions
-    are called point by point. Collective."""
-    callbacks, l2, h1 = Callbacks(), Real(), Real()
-    functions = callbacks.make(Function, u), callbacks.make(Function, gradient, dm.getDimension())
-    callbacks.call('DMVPatchDGComputeErrors', dm, Handle(x.handle), *functions, None, ctypes.byref(l2), ctypes.byref(h1) if gradient else None)
-    return Errors(l2.value, h1.value if gradient else None)
+    """Norms of the difference of the function with the coefficients x and of u, whose gradient [n, dim] is another function. None is 0. The functions
+    are called as in rhs(). Collective."""
+    callbacks, found = Callbacks(), (Real(), Real())
+    for i, function in enumerate((u, gradient)):
+        wanted = [ctypes.byref(number) if i == k else None for k, number in enumerate(found)]
+        if i and function is None:
+            continue
+        if is_pointwise(function):
+            functions = [callbacks.pointwise(Function, function if i == k else None) for k in range(2)]
+            callbacks.call('DMVPatchDGComputeErrors', dm, Handle(x.handle), *functions, None, *wanted)
+        else:
+            functions = [callbacks.batch(function if i == k else None, dm.getDimension() if k else 1) for k in range(2)]
+            callbacks.call('DMVPatchDGComputeErrorsBatch', dm, Handle(x.handle), *functions, HOST, None, *wanted)
+    return Errors(found[0].value, found[1].value if gradient is not None else None)

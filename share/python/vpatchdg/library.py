@@ -19,6 +19,9 @@ Function = ctypes.CFUNCTYPE(ctypes.c_int, Int, Reals, Reals, ctypes.c_void_p)
 Function.__doc__ = 'VPatchDGFunction of vpatchdg.h: (dim, x, value, ctx) -> error code'
 Flux = ctypes.CFUNCTYPE(ctypes.c_int, Int, Reals, Reals, Reals, ctypes.c_void_p)
 Flux.__doc__ = 'VPatchDGFlux of vpatchdg.h: (dim, x, normal, value, ctx) -> error code'
+Batch = ctypes.CFUNCTYPE(ctypes.c_int, Int, Int, Reals, Reals, Reals, ctypes.c_void_p)
+Batch.__doc__ = 'VPatchDGBatch of vpatchdg.h, which threads call: (dim, n, x, normal or NULL, value, ctx) -> error code'
+HOST = 0  # PETSC_MEMTYPE_HOST
 
 PATH = Path(os.environ.get('VPATCHDG_LIBRARY') or Path(__file__).parent / 'libvpatchdg.so').absolute()
 
@@ -101,32 +104,46 @@ def reals(array: np.ndarray) -> Reals:
     return np.ascontiguousarray(array, np.float64).ctypes.data_as(Reals)
 
 
+def compiled(function):
+    """The ctypes function that it is or has, or None."""
+    found = getattr(function, 'ctypes', function)
+    return found if isinstance(found, ctypes._CFuncPtr) else None
+
+
+def is_pointwise(function) -> bool:
+    """Is it compiled, and a function of one point?"""
+    return compiled(function) is not None and len(compiled(function).argtypes) < len(Batch._argtypes_)
+
+
 class Callbacks:
-    """Functions of one point as C callbacks. Requires: it lives as long as they are used."""
+    """Functions as C callbacks. Requires: it lives as long as they are used."""
 
     def __init__(self):
         self.kept, self.error = [], None
 
-    def make(self, kind, function, components: int = 1):
-        """A callback of that kind (Function or Flux); None gives NULL, a number the function of that value."""
-        if function is None:
-            return kind()
-        compiled = getattr(function, 'ctypes', function)
-        if isinstance(compiled, ctypes._CFuncPtr):
-            return ctypes.cast(compiled, kind)
+    def pointwise(self, kind, function):
+        """Of a kind (Function or Flux), where it is a compiled function of one point; else NULL."""
+        return ctypes.cast(compiled(function), kind) if is_pointwise(function) else kind()
 
-        def evaluate(dim, *arguments):
-            *points, result, _ = arguments
+    def batch(self, function, components: int = 1, normals: bool = False):
+        """Of many points; a number is the function of that value. NULL for None and for a compiled function of one point."""
+        if function is None or is_pointwise(function):
+            return Batch()
+        if compiled(function) is not None:
+            return ctypes.cast(compiled(function), Batch)
+
+        def evaluate(dim, n, x, normal, result, _):
             try:
-                found = function(*(np.array(p[:dim]) for p in points)) if callable(function) else function
-                for i, number in enumerate(np.broadcast_to(np.asarray(found, float), components)):
-                    result[i] = number
+                x = np.ctypeslib.as_array(x, (n, dim))
+                arguments = (x, np.broadcast_to(np.ctypeslib.as_array(normal, (dim,)), (n, dim))) if normals else (x,)
+                values = np.ctypeslib.as_array(result, (n, components) if components > 1 else (n,))
+                values[...] = function(*arguments) if callable(function) else function
             except BaseException as error:
                 self.error = error
                 return int(getattr(error, 'ierr', 56)) or 56  # PETSC_ERR_SUP
             return 0
 
-        self.kept.append(kind(evaluate))
+        self.kept.append(Batch(evaluate))
         return self.kept[-1]
 
     def call(self, name: str, dm: PETSc.DM, *arguments) -> None:

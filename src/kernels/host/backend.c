@@ -77,7 +77,7 @@ static PetscErrorCode Unpack(int32_t n, size_t block, const int32_t *list, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define ROW(real, dim, k) \
+#define ROW(real, dim, k, ...) \
   {.apply = VP_NAME(Apply, real, dim, k), \
    .sweep = VP_NAME(Sweep, real, dim, k), \
    .settle = VP_NAME(Settle, real, dim, k), \
@@ -89,25 +89,29 @@ static PetscErrorCode Unpack(int32_t n, size_t block, const int32_t *list, const
    .along = VP_NAME(Along, real, dim, k), \
    .enter = VP_NAME(Enter, real, dim, k), \
    .enter_residual = VP_NAME(EnterResidual, real, dim, k), \
-   .leave = VP_NAME(Leave, real, dim, k)},
+   .leave = VP_NAME(Leave, real, dim, k), \
+   __VA_ARGS__},
+#define POINTS(real, dim, k) \
+  .coordinates = VP_NAME(Coordinates, real, dim, k), .evaluate = VP_NAME(Evaluate, real, dim, k), \
+  .integrate = VP_NAME(Integrate, real, dim, k), .distance = VP_NAME(Distance, real, dim, k)
 
 static const VpOps single2[] = {
-#define VP_DEGREE(k) ROW(float, 2, k)
+#define VP_DEGREE(k) ROW(float, 2, k, )
 #include "degrees.def"
 #undef VP_DEGREE
 };
 static const VpOps single3[] = {
-#define VP_DEGREE(k) ROW(float, 3, k)
+#define VP_DEGREE(k) ROW(float, 3, k, )
 #include "degrees.def"
 #undef VP_DEGREE
 };
 static const VpOps double2[] = {
-#define VP_DEGREE(k) ROW(double, 2, k)
+#define VP_DEGREE(k) ROW(double, 2, k, POINTS(double, 2, k))
 #include "degrees.def"
 #undef VP_DEGREE
 };
 static const VpOps double3[] = {
-#define VP_DEGREE(k) ROW(double, 3, k)
+#define VP_DEGREE(k) ROW(double, 3, k, POINTS(double, 3, k))
 #include "degrees.def"
 #undef VP_DEGREE
 };

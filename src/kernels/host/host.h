@@ -1,5 +1,5 @@
-/* The kernels by name. operator.c, sweep.c, transfer.c, along.c, convert.c and traces.c are compiled for every -DVP_REAL=float|double and -DVP_DIM=2|3 and
-   define one function per degree k and slot, VpHost<slot>_<real>_<dim>_<k>; backend.c gathers them. */
+/* The kernels by name. operator.c, sweep.c, transfer.c, along.c, convert.c and traces.c are compiled for every -DVP_REAL=float|double and -DVP_DIM=2|3,
+   points.c for double alone. They define one function per degree k and slot, VpHost<slot>_<real>_<dim>_<k>; backend.c gathers them. */
 #pragma once
 #include "../ops.h"
 #include "../../compat.h"
@@ -26,6 +26,16 @@
   /* y[0 .. last - first) = (A x or b - A x) on cells [first, last); b as in VpOps, y starts with cell first */ \
   void VP_NAME(Residual, real, dim, k)(const VpView *, int32_t, int32_t, const void *, const void *, const void *, void *);
 
+#define VP_DECLARE_POINTS(real, dim, k) \
+  PetscErrorCode VP_NAME(Coordinates, real, dim, k)(const VpView *, const VpPlaces *, const VpGrid *, double *); \
+  PetscErrorCode VP_NAME(Evaluate, real, dim, k)(const VpView *, const VpPlaces *, const VpGrid *, int, const double *, double *); \
+  PetscErrorCode VP_NAME(Integrate, real, dim, k)(const VpView *, const VpPlaces *, const VpGrid *, PetscBool, const double *, double *); \
+  PetscErrorCode VP_NAME(Distance, real, dim, k)(const VpView *, const VpPlaces *, const VpGrid *, int, const double *, const double *, \
+                                                 double *);
+
+#define VP_DEGREE(k) VP_DECLARE_POINTS(double, 2, k) VP_DECLARE_POINTS(double, 3, k)
+#include "degrees.def"
+#undef VP_DEGREE
 #define VP_DEGREE(k) VP_DECLARE(float, 2, k) VP_DECLARE(float, 3, k) VP_DECLARE(double, 2, k) VP_DECLARE(double, 3, k)
 #include "degrees.def"
 #undef VP_DEGREE

@@ -2,6 +2,29 @@
 #pragma once
 #include "lanes.h"
 
+/* whether all lanes have the same */
+INLINE int Uniform(const REAL *const p[W])
+{
+  int same = 1;
+
+  for (int l = 1; l < W; l++) same &= p[l] == p[0];
+  return same;
+}
+
+/* v[i] = values first + i of W arrays */
+OUTLINE void LoadLanes(int count, const REAL *const p[W], int first, V v[])
+{
+  if (Uniform(p)) {
+    for (int i = 0; i < count; i++) v[i] = p[0][first + i] - (V){0};
+    return;
+  }
+  for (int i = 0; i < count; i++) {
+    REAL t[W];
+    for (int l = 0; l < W; l++) t[l] = p[l][first + i];
+    v[i] = Load(t);
+  }
+}
+
 enum { M = 2 * VP_MAX_N };
 
 /* the tables of one direction */

@@ -71,26 +71,3 @@ OUTLINE void Scatter(int N, const V v[], const int at[], const REAL *const old[W
     UNROLL (int l = 0; l < W; l++) StoreRow(p[l] + from, block, 0, old ? LoadRow(old[l] + from, block, 0) + t[l] : t[l]);
   }
 }
-
-/* whether all lanes have the same */
-INLINE int Uniform(const REAL *const p[W])
-{
-  int same = 1;
-
-  for (int l = 1; l < W; l++) same &= p[l] == p[0];
-  return same;
-}
-
-/* v[i] = values first + i of W arrays */
-OUTLINE void LoadLanes(int count, const REAL *const p[W], int first, V v[])
-{
-  if (Uniform(p)) {
-    for (int i = 0; i < count; i++) v[i] = p[0][first + i] - (V){0};
-    return;
-  }
-  for (int i = 0; i < count; i++) {
-    REAL t[W];
-    for (int l = 0; l < W; l++) t[l] = p[l][first + i];
-    v[i] = Load(t);
-  }
-}

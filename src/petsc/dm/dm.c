@@ -1,6 +1,7 @@
 /* DMVPATCHDG: the mesh, the space and the operator as a DM. */
 #include "internal.h"
 #include "../fields/fields.h"
+#include "../fields/places.h"
 #include "../mat/mat.h"
 
 static PetscErrorCode DMSetUp_VPatchDG(DM dm)
@@ -38,6 +39,7 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
 
   PetscFunctionBegin;
   if (dg->ghost) PetscCall(dg->in_use->release(dg->ghost));
+  PetscCall(VpGeometryDestroy(&dg->geometry));
   PetscCall(VpOperatorDestroy(&dg->op));
   PetscCall(VpMeshDestroy(&dg->mesh));
   PetscCall(VpDomainDestroy(&dg->boxes));
@@ -66,6 +68,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   to->op = NULL;
   to->in_use = NULL;
   to->travel[0] = 0;
+  to->geometry = NULL;
   to->mats = NULL;
   if (from->box_lower) {
     PetscCall(PetscMalloc2(from->nbox * dm->dim, &to->box_lower, from->nbox * dm->dim, &to->box_upper));

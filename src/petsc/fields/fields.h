@@ -6,3 +6,5 @@
 PETSC_INTERN PetscErrorCode DMVPatchDGComputeOnes_Private(KSP, Vec b, void *);
 /* vtk.c */
 PETSC_INTERN PetscErrorCode VecView_VPatchDG(Vec, PetscViewer);
+/* integrals.c: removes the part of b along the constants, with which a singular problem has no solution */
+PETSC_INTERN PetscErrorCode DMVPatchDGMakeConsistent(DM, Vec b);

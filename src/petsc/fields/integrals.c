@@ -1,98 +1,9 @@
 /* Right-hand sides and norms of errors: integrals of functions of points, with k+3 Gauss points a direction. */
-#include "quadrature.h"
-#include "../../base/progress.h"
-
-/* what every integral over cells needs */
-typedef struct {
-  VpMesh       mesh;
-  VpQuadrature quad;
-  VpLevel      level;
-  int          ndof;
-  int          nq3[3], n3[3]; /* numbers of points and functions by direction, 1 in a third that there is not */
-  double      *value, *work;  /* [nq^dim] values, and VpTensor()'s work */
-} Rule;
-
-static PetscErrorCode RuleCreate(DM dm, Rule *rule)
-{
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGGetHostLevel(dm, &rule->level));
-  rule->mesh = dg->mesh;
-  PetscCall(VpQuadratureCreate(&rule->level->basis, dg->mesh->dim, rule->level->basis.n + 2, NULL, &rule->quad));
-  for (int d = 0; d < 3; d++) {
-    rule->nq3[d] = d < dg->mesh->dim ? rule->quad.nq : 1;
-    rule->n3[d] = d < dg->mesh->dim ? rule->quad.n : 1;
-  }
-  rule->ndof = rule->n3[0] * rule->n3[1] * rule->n3[2];
-  PetscCall(PetscMalloc2(VP_MAX_POINT, &rule->value, 2 * VP_MAX_POINT, &rule->work));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RuleDestroy(Rule *rule)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree2(rule->value, rule->work));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Ensures: x holds point p, and its weight in the reference cell is returned. Direction `skip` has no points: x[skip] is left as it is. */
-static double Point(const Rule *rule, const PetscReal lower[], const PetscReal size[], int p, int skip, PetscReal x[])
-{
-  const VpQuadrature *quad = &rule->quad;
-  double              w = 1;
-
-  for (int d = 0; d < quad->dim; d++) {
-    if (d == skip) continue;
-    x[d] = lower[d] + size[d] * quad->x[p % quad->nq];
-    w *= quad->w[p % quad->nq];
-    p /= quad->nq;
-  }
-  return w;
-}
-
-/* b_i += (f, phi_i) on a cell where side < 0, a (f, gamma phi_i - d_n phi_i) on a Dirichlet side, a (flux, phi_i) on a Neumann side. There
-   f is NULL. */
-static PetscErrorCode AddIntegral(Rule *rule, int32_t cell, int side, PetscReal a, VPatchDGFunction f, VPatchDGFlux flux, void *ctx,
-                                  PetscScalar b[])
-{
-  const VpBasis *basis = &rule->level->basis;
-  const int      normal = side < 0 ? -1 : side / 2, end = side & 1, k = basis->degree;
-  const double  *E[3] = {rule->quad.transpose, rule->quad.transpose, rule->quad.dim == 3 ? rule->quad.transpose : NULL};
-  PetscReal      lower[3], size[3], x[3], n[3] = {0, 0, 0};
-  int            cols[3] = {rule->nq3[0], rule->nq3[1], rule->nq3[2]};
-  double         lift[VP_MAX_N], scale;
-  PetscScalar    value;
-
-  PetscFunctionBegin;
-  VpMeshCellBounds(rule->mesh, cell, lower, size);
-  scale = PetscSqrtReal(size[0] * size[1] * size[2]);
-  if (side >= 0) {
-    const double gamma = rule->level->problem.penalty * 2 * k * (k + 1) / size[normal];
-
-    for (int i = 0; i < basis->n; i++)
-      lift[i] = f ? gamma * basis->value[end][i] - basis->slope[end][i] / size[normal] : basis->value[end][i];
-    E[normal] = lift;
-    cols[normal] = 1;
-    n[normal] = end ? 1 : -1;
-    x[normal] = lower[normal] + (end ? size[normal] : 0);
-    scale = a * scale / size[normal]; /* a |face| / sqrt|cell| */
-  }
-  for (int p = 0; p < cols[0] * cols[1] * cols[2]; p++) {
-    const double w = Point(rule, lower, size, p, normal, x);
-
-    value = 0;
-    if (f) PetscCall(f(rule->quad.dim, x, &value, ctx));
-    else PetscCall(flux(rule->quad.dim, x, n, &value, ctx));
-    rule->value[p] = scale * w * value;
-  }
-  VpTensor(rule->n3, cols, E, rule->value, rule->value, rule->work);
-  for (int i = 0; i < rule->ndof; i++) b[i] += rule->value[i];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+#include "fields.h"
+#include "functions.h"
 
 /* removes the part of b along the constants, with which a singular problem has no solution */
-static PetscErrorCode MakeConsistent(DM dm, Vec b)
+PetscErrorCode DMVPatchDGMakeConsistent(DM dm, Vec b)
 {
   Vec         one;
   PetscScalar dot[2];
@@ -105,6 +16,71 @@ static PetscErrorCode MakeConsistent(DM dm, Vec b)
   PetscCall(VecDot(one, one, &dot[1]));
   PetscCall(VecAXPY(b, -dot[0] / dot[1], one));
   PetscCall(VecDestroy(&one));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the grid of the side's matrices that b_i = (a g, gamma phi_i - d phi_i/dn) is made with (Dirichlet), or (a h, phi_i) */
+static VpGrid SideGrid(const VpField *field, const VpGrid *cell, VpSet set)
+{
+  const int k = field->basis->degree;
+  VpGrid    grid = *cell;
+
+  if (set.kind == VP_SIDE_DIRICHLET) {
+    VpGridToSide(field->basis, set.side, field->level->problem.penalty * 2 * k * (k + 1), -1, &grid);
+    grid.power[set.side / 2] -= 2;
+  } else VpGridToSide(field->basis, set.side, 1, 0, &grid);
+  return grid;
+}
+
+PetscErrorCode VpForIntegrals(const VpField *field, int nq, PetscErrorCode (*work)(void *, const VpGrid *, VpSet), void *context)
+{
+  VpGrid cell, grid;
+
+  PetscFunctionBegin;
+  PetscCall(VpGridCreate(field->basis, field->mesh->dim, nq, NULL, &cell));
+  grid = cell;
+  VpGridToIntegrals(field->basis, &grid);
+  PetscCall(work(context, &grid, VpOwnCells()));
+  for (int i = 0; i < 4 * field->mesh->dim; i++) {
+    const VpSet set = {i % 2 ? VP_SIDE_NEUMANN : VP_SIDE_DIRICHLET, i / 2};
+
+    grid = SideGrid(field, &cell, set);
+    VpGridToIntegrals(field->basis, &grid);
+    PetscCall(work(context, &grid, set));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the data of a right-hand side */
+typedef struct {
+  const VpField *field;
+  VpGiven        f, dirichlet, neumann;
+  double        *b;
+} Data;
+
+static PetscErrorCode AddData(void *context, const VpGrid *grid, VpSet set)
+{
+  const Data    *data = (const Data *)context;
+  const VpGiven *f = set.kind == VP_SIDE_INTERIOR ? &data->f : set.kind == VP_SIDE_DIRICHLET ? &data->dirichlet : &data->neumann;
+
+  PetscFunctionBegin;
+  if (VpIsGiven(f)) PetscCall(VpAddIntegrals(data->field, grid, set, (PetscBool)(set.kind != VP_SIDE_INTERIOR), f, data->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ComputeRHS(DM dm, Data *data, Vec b)
+{
+  VpField  field;
+  VpValues values;
+
+  PetscFunctionBegin;
+  PetscCall(VpFieldGet(dm, &field));
+  data->field = &field;
+  PetscCall(VecZeroEntries(b));
+  PetscCall(VpValuesGet(field.level->backend, b, VP_READ_WRITE, &values, &data->b));
+  PetscCall(VpTogether(field.mesh->comm, VpForIntegrals(&field, field.basis->n + 2, AddData, data)));
+  PetscCall(VpValuesRestore(&values));
+  PetscCall(DMVPatchDGMakeConsistent(dm, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,73 +103,93 @@ Neumann sides, with the basis functions phi_i and the penalty gamma of `DMVPatch
    Level: beginner
 
    Notes:
+   The functions are called point by point, in one thread; `DMVPatchDGComputeRHSBatch()` takes functions of many points, and threads.
+
    Integrals are taken with k+3 Gauss points in every direction, cell by cell: jumps of f belong on faces of cells.
 
    A pure Neumann or periodic problem without reaction has solutions only for some data: the part of b along the constants is removed.
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetBoundary()`, `DMVPatchDGInterpolate()`, `DMVPatchDGComputeErrors()`
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetBoundary()`, `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGComputeRHSFromPoints()`, `DMVPatchDGComputeErrors()`
 @*/
 PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux neumann, void *ctx, Vec b)
 {
-  DM_VPatchDG *dg;
-  Rule         rule;
-  PetscScalar *values;
+  Data data = {.f = {.function = f, .ctx = ctx, .components = 1},
+               .dirichlet = {.function = dirichlet, .ctx = ctx, .components = 1},
+               .neumann = {.flux = neumann, .ctx = ctx, .components = 1}};
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, b, "DMVPatchDGComputeRHS()"));
-  dg = (DM_VPatchDG *)dm->data;
-  PetscCall(RuleCreate(dm, &rule));
-  PetscCall(VecZeroEntries(b));
-  PetscCall(VecGetArray(b, &values));
-  for (int32_t c = 0; c < dg->mesh->nown; c++) {
-    PetscScalar    *cell = values + (size_t)c * rule.ndof;
-    const PetscReal a = dg->op->problem.coefficient ? dg->op->problem.coefficient[c] : 1;
-
-    PetscCall(VpProgress("right-hand side", c, dg->mesh->nown));
-    if (f) PetscCall(AddIntegral(&rule, c, -1, 1, f, NULL, ctx, cell));
-    for (int side = 0; side < 2 * rule.quad.dim; side++) {
-      const VpSide beyond = VpDomainSide(dg->mesh->domain, dg->mesh->neighbor[(size_t)c * 2 * rule.quad.dim + side]);
-
-      if (beyond == VP_SIDE_DIRICHLET && dirichlet) PetscCall(AddIntegral(&rule, c, side, a, dirichlet, NULL, ctx, cell));
-      if (beyond == VP_SIDE_NEUMANN && neumann) PetscCall(AddIntegral(&rule, c, side, a, NULL, neumann, ctx, cell));
-    }
-  }
-  PetscCall(VecRestoreArray(b, &values));
-  PetscCall(RuleDestroy(&rule));
-  PetscCall(MakeConsistent(dm, b));
+  PetscCall(ComputeRHS(dm, &data, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* values[point][n] = the n components of u at the points of a cell, 0 where there is no function */
-static PetscErrorCode Evaluate(Rule *rule, int32_t cell, VPatchDGFunction u, int n, void *ctx, PetscScalar values[])
+/* a function in its batch form */
+static PetscErrorCode InBatches(DM dm, VPatchDGBatch f, void *ctx, PetscMemType where, int components, const char caller[], VpGiven *given)
 {
-  PetscReal lower[3], size[3], x[3];
+  VpField field;
 
   PetscFunctionBegin;
-  VpMeshCellBounds(rule->mesh, cell, lower, size);
-  for (int p = 0; p < rule->quad.npoint; p++) {
-    for (int i = 0; i < n; i++) values[p * n + i] = 0;
-    Point(rule, lower, size, p, -1, x);
-    if (u) PetscCall(u(rule->quad.dim, x, values + p * n, ctx));
-  }
+  PetscCall(VpFieldGet(dm, &field));
+  PetscCall(VpGivenCheck(&field, where, caller));
+  *given = (VpGiven){.batch = f, .ctx = ctx, .components = components, .on_device = (PetscBool)!PetscMemTypeHost(where)};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *square += the integral over a cell of (v - u)^2. v is the function of x (derivative < 0) or its derivative in that direction, u is every
-   n-th number of `exact`. */
-static void AddSquare(Rule *rule, int32_t cell, int derivative, const PetscScalar x[], const PetscScalar exact[], int n, PetscReal *square)
-{
-  const VpQuadrature *quad = &rule->quad;
-  const double       *E[3] = {quad->value, quad->value, quad->dim == 3 ? quad->value : NULL};
-  PetscReal           lower[3], size[3], point[3], volume, scale;
+/*@C
+   DMVPatchDGComputeRHSBatch - Computes the right-hand side of -div(a grad u) + c u = f as `DMVPatchDGComputeRHS()` does, from functions of
+   many points at a time
 
-  VpMeshCellBounds(rule->mesh, cell, lower, size);
-  volume = size[0] * size[1] * size[2];
-  scale = (derivative < 0 ? 1 : 1 / size[derivative]) / PetscSqrtReal(volume);
-  if (derivative >= 0) E[derivative] = quad->slope;
-  VpTensor(rule->nq3, rule->n3, E, x, rule->value, rule->work);
-  for (int p = 0; p < quad->npoint; p++)
-    *square += volume * Point(rule, lower, size, p, -1, point) * PetscSqr(scale * rule->value[p] - exact[p * n]);
+   Collective
+
+   Input Parameters:
++  dm        - the DM, set up
+.  f         - the source, or `NULL`: 0
+.  dirichlet - the boundary values, or `NULL`: 0
+.  neumann   - the derivative along the outward unit normal, or `NULL`: 0
+.  where     - `PETSC_MEMTYPE_HOST`, or `PETSC_MEMTYPE_CUDA`: where the functions find points and put values
+-  ctx       - passed to the functions
+
+   Output Parameter:
+.  b - the right-hand side, a vector of the DM
+
+   Level: intermediate
+
+.seealso: `DMVPATCHDG`, `VPatchDGBatch`, `DMVPatchDGComputeRHS()`, `DMVPatchDGComputeRHSFromPoints()`, `DMVPatchDGComputeErrorsBatch()`
+@*/
+PetscErrorCode DMVPatchDGComputeRHSBatch(DM dm, VPatchDGBatch f, VPatchDGBatch dirichlet, VPatchDGBatch neumann, PetscMemType where,
+                                         void *ctx, Vec b)
+{
+  static const char caller[] = "DMVPatchDGComputeRHSBatch()";
+  Data              data = {.field = NULL};
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckVector(dm, b, caller));
+  PetscCall(InBatches(dm, f, ctx, where, 1, caller, &data.f));
+  PetscCall(InBatches(dm, dirichlet, ctx, where, 1, caller, &data.dirichlet));
+  PetscCall(InBatches(dm, neumann, ctx, where, 1, caller, &data.neumann));
+  PetscCall(ComputeRHS(dm, &data, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ComputeErrors(DM dm, Vec x, const VpGiven *u, const VpGiven *gradient, PetscReal *l2, PetscReal *h1)
+{
+  PetscReal   *norm[2] = {l2, h1}, square[2] = {0, 0}, *wanted[2] = {l2 ? &square[0] : NULL, h1 ? &square[1] : NULL};
+  VpField      field;
+  VpGrid       grid;
+  VpValues     xv;
+  PetscScalar *xx;
+
+  PetscFunctionBegin;
+  PetscCall(VpFieldGet(dm, &field));
+  PetscCall(VpGridCreate(field.basis, field.mesh->dim, field.basis->n + 2, NULL, &grid));
+  PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv, &xx));
+  PetscCall(VpTogether(field.mesh->comm, VpAddSquares(&field, &grid, u, gradient, xx, wanted)));
+  PetscCall(VpValuesRestore(&xv));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, square, 2, MPIU_REAL, MPIU_SUM, field.mesh->comm));
+  for (int i = 0; i < 2; i++) {
+    if (norm[i]) *norm[i] = PetscSqrtReal(square[i]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@C
@@ -214,39 +210,51 @@ static void AddSquare(Rule *rule, int32_t cell, int derivative, const PetscScala
 
    Level: beginner
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGComputeRHS()`, `DMVPatchDGInterpolate()`
+.seealso: `DMVPATCHDG`, `DMVPatchDGComputeErrorsBatch()`, `DMVPatchDGComputeDifference()`, `DMVPatchDGComputeRHS()`
 @*/
 PetscErrorCode DMVPatchDGComputeErrors(DM dm, Vec x, VPatchDGFunction u, VPatchDGFunction gradient, void *ctx, PetscReal *l2, PetscReal *h1)
 {
-  Rule               rule;
-  const PetscScalar *values;
-  PetscScalar       *exact;
-  PetscReal          square[2] = {0, 0};
+  VpGiven value = {.function = u, .ctx = ctx, .components = 1}, slope = {.function = gradient, .ctx = ctx};
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGComputeErrors()"));
-  PetscCall(RuleCreate(dm, &rule));
-  PetscCall(PetscMalloc1(rule.quad.npoint * rule.quad.dim, &exact));
-  PetscCall(VecGetArrayRead(x, &values));
-  for (int32_t c = 0; c < rule.mesh->nown; c++) {
-    const PetscScalar *cell = values + (size_t)c * rule.ndof;
+  slope.components = (int)dm->dim;
+  PetscCall(ComputeErrors(dm, x, &value, &slope, l2, h1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    PetscCall(VpProgress("errors", c, rule.mesh->nown));
-    if (l2) {
-      PetscCall(Evaluate(&rule, c, u, 1, ctx, exact));
-      AddSquare(&rule, c, -1, cell, exact, 1, &square[0]);
-    }
-    if (h1) {
-      PetscCall(Evaluate(&rule, c, gradient, rule.quad.dim, ctx, exact));
-      for (int d = 0; d < rule.quad.dim; d++) AddSquare(&rule, c, d, cell, exact + d, rule.quad.dim, &square[1]);
-    }
-  }
-  PetscCall(VecRestoreArrayRead(x, &values));
-  PetscCall(PetscFree(exact));
-  PetscCall(RuleDestroy(&rule));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, square, 2, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)dm)));
-  if (l2) *l2 = PetscSqrtReal(square[0]);
-  if (h1) *h1 = PetscSqrtReal(square[1]);
+/*@C
+   DMVPatchDGComputeErrorsBatch - Computes norms of u_h - u as `DMVPatchDGComputeErrors()` does, from functions of many points at a time
+
+   Collective
+
+   Input Parameters:
++  dm       - the DM, set up
+.  x        - the coefficients of u_h
+.  u        - the function, or `NULL`: 0
+.  gradient - its gradient (dim components), or `NULL`: 0
+.  where    - `PETSC_MEMTYPE_HOST`, or `PETSC_MEMTYPE_CUDA`: where the functions find points and put values
+-  ctx      - passed to the functions
+
+   Output Parameters:
++  l2 - the L2 norm of u_h - u, or `NULL`
+-  h1 - the L2 norm of grad u_h - grad u, cell by cell, or `NULL`
+
+   Level: intermediate
+
+.seealso: `DMVPATCHDG`, `VPatchDGBatch`, `DMVPatchDGComputeErrors()`, `DMVPatchDGComputeDifference()`, `DMVPatchDGComputeRHSBatch()`
+@*/
+PetscErrorCode DMVPatchDGComputeErrorsBatch(DM dm, Vec x, VPatchDGBatch u, VPatchDGBatch gradient, PetscMemType where, void *ctx,
+                                            PetscReal *l2, PetscReal *h1)
+{
+  static const char caller[] = "DMVPatchDGComputeErrorsBatch()";
+  VpGiven           value, slope;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckVector(dm, x, caller));
+  PetscCall(InBatches(dm, u, ctx, where, 1, caller, &value));
+  PetscCall(InBatches(dm, gradient, ctx, where, (int)dm->dim, caller, &slope));
+  PetscCall(ComputeErrors(dm, x, &value, &slope, l2, h1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -260,6 +268,6 @@ PetscErrorCode DMVPatchDGComputeOnes_Private(KSP ksp, Vec b, void *ctx)
   PetscCall(KSPGetDM(ksp, &dm));
   PetscCall(DMVPatchDGCheckVector(dm, b, "The right-hand side f = 1"));
   PetscCall(DMVPatchDGFillConstant(dm, b));
-  PetscCall(MakeConsistent(dm, b));
+  PetscCall(DMVPatchDGMakeConsistent(dm, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,16 +1,103 @@
-/* The Gauss points that users see, n a direction. The values there and the coefficients of a function determine each other. */
-#include "quadrature.h"
-#include "../../base/progress.h"
+/* The Gauss points that users see, n a direction, on the vectors' backend. The values there and the coefficients of a function determine each
+   other. */
+#include "functions.h"
 
-static PetscErrorCode GaussPoints(DM dm, VpQuadrature *quad, VpMesh *mesh)
+PetscErrorCode VpPointVector(const VpField *field, double cells, int points, int components, Vec *v)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  VpBasis      basis;
+  MPI_Comm comm = field->mesh->comm;
+  double   total = cells * points * components;
 
   PetscFunctionBegin;
-  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, (int)dg->degree, &basis));
-  PetscCall(VpQuadratureCreate(&basis, (int)dm->dim, basis.n, NULL, quad));
-  *mesh = dg->mesh;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCheck(total <= (double)PETSC_MAX_INT, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "%.0f numbers at points are more than PetscInt counts: use a PETSc configured --with-64-bit-indices", total);
+  PetscCall(VecCreate(comm, v));
+  PetscCall(VecSetSizes(*v, (PetscInt)cells * points * components, PETSC_DETERMINE));
+  PetscCall(VecSetBlockSize(*v, components));
+  PetscCall(VecSetType(*v, field->dm->vectype));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCheckSize(DM dm, Vec v, double size, const char caller[], const char what[])
+{
+  PetscBool right = (PetscBool)(v && ((PetscObject)v)->classid == VEC_CLASSID);
+  PetscInt  n = -1;
+  char      text[256];
+
+  PetscFunctionBegin;
+  if (right) PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(PetscSNPrintf(text, sizeof(text), "%s: the vector of %s has the wrong size", caller, what));
+  PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm), (PetscBool)((double)n == size), text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what work on arrays is about */
+typedef struct {
+  VpLevel       level;
+  const VpGrid *grid;
+  int           stride;
+  PetscBool     add;
+  const double *from;
+  double       *to;
+} ArrayWork;
+
+static PetscErrorCode Evaluate(void *context, const VpPlaces *places, int32_t at, double room[])
+{
+  const ArrayWork *w = (const ArrayWork *)context;
+  const size_t     size = (size_t)VpGridSize(w->grid) * (size_t)w->stride;
+
+  return w->level->ops->evaluate(&w->level->view, places, w->grid, w->stride, w->from, w->to + (size_t)at * size);
+}
+
+static PetscErrorCode Integrate(void *context, const VpPlaces *places, int32_t at, double room[])
+{
+  const ArrayWork *w = (const ArrayWork *)context;
+
+  return w->level->ops->integrate(&w->level->view, places, w->grid, w->add, w->from + (size_t)at * (size_t)VpGridSize(w->grid), w->to);
+}
+
+static PetscErrorCode Coordinates(void *context, const VpPlaces *places, int32_t at, double room[])
+{
+  const ArrayWork *w = (const ArrayWork *)context;
+  const size_t     size = (size_t)VpGridSize(w->grid) * (size_t)w->level->mesh->dim;
+
+  return w->level->ops->coordinates(&w->level->view, places, w->grid, w->to + (size_t)at * size);
+}
+
+PetscErrorCode VpEvaluate(const VpField *field, const VpGrid *grid, VpSet set, int stride, const double x[], double values[])
+{
+  ArrayWork w = {.level = field->level, .grid = grid, .stride = stride, .from = x, .to = values};
+
+  PetscFunctionBegin;
+  PetscCall(VpOnBackend(field, grid, set, PETSC_FALSE, Evaluate, &w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpIntegrate(const VpField *field, const VpGrid *grid, VpSet set, PetscBool weighted, PetscBool add, const double values[],
+                           double b[])
+{
+  ArrayWork w = {.level = field->level, .grid = grid, .add = add, .from = values, .to = b};
+
+  PetscFunctionBegin;
+  PetscCall(VpOnBackend(field, grid, set, weighted, Integrate, &w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCoordinates(const VpField *field, const VpGrid *grid, VpSet set, double x[])
+{
+  ArrayWork w = {.level = field->level, .grid = grid, .to = x};
+
+  PetscFunctionBegin;
+  PetscCall(VpOnBackend(field, grid, set, PETSC_FALSE, Coordinates, &w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what most of the following begin with: the grid of n points a direction */
+static PetscErrorCode GaussPoints(DM dm, VpField *field, VpGrid *grid)
+{
+  PetscFunctionBegin;
+  PetscCall(VpFieldGet(dm, field));
+  PetscCall(VpGridCreate(field->basis, field->mesh->dim, field->basis->n, NULL, grid));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -23,68 +110,27 @@ static PetscErrorCode GaussPoints(DM dm, VpQuadrature *quad, VpMesh *mesh)
 .  dm - the DM, set up
 
    Output Parameter:
-.  coordinates - [points][dim] a vector of block size dim: cell by cell, in a cell x fastest; the caller destroys it
+.  coordinates - [points][dim] a vector of the DM's type and block size dim: cell by cell, in a cell x fastest; the caller destroys it
 
    Level: beginner
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetPointValues()`, `DMVPatchDGGetPointValues()`
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetPointValues()`, `DMVPatchDGGetPointValues()`, `DMVPatchDGGetBoundaryPoints()`
 @*/
 PetscErrorCode DMVPatchDGGetPoints(DM dm, Vec *coordinates)
 {
-  VpQuadrature quad;
-  VpMesh       mesh;
-  PetscReal    lower[3], size[3];
+  VpField      field;
+  VpGrid       grid;
+  VpValues     xv;
   PetscScalar *x;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetPoints()"));
   VpAssertPointer(coordinates, 2);
-  PetscCall(GaussPoints(dm, &quad, &mesh));
-  PetscCheck((double)mesh->ncell * quad.npoint * quad.dim <= (double)PETSC_MAX_INT, PetscObjectComm((PetscObject)dm),
-             PETSC_ERR_ARG_OUTOFRANGE, "%.0f coordinates are more than PetscInt counts: use a PETSc configured --with-64-bit-indices",
-             (double)mesh->ncell * quad.npoint * quad.dim);
-  PetscCall(VecCreate(PetscObjectComm((PetscObject)dm), coordinates));
-  PetscCall(VecSetSizes(*coordinates, (PetscInt)mesh->nown * quad.npoint * quad.dim, PETSC_DETERMINE));
-  PetscCall(VecSetBlockSize(*coordinates, quad.dim));
-  PetscCall(VecSetType(*coordinates, VECSTANDARD));
-  PetscCall(VecGetArrayWrite(*coordinates, &x));
-  for (int32_t c = 0; c < mesh->nown; c++) {
-    PetscScalar *cell = x + (size_t)c * quad.npoint * quad.dim;
-
-    VpMeshCellBounds(mesh, c, lower, size);
-    for (int p = 0; p < quad.npoint; p++) {
-      for (int d = 0, q = p; d < quad.dim; d++, q /= quad.nq) cell[p * quad.dim + d] = lower[d] + size[d] * quad.x[q % quad.nq];
-    }
-  }
-  PetscCall(VecRestoreArrayWrite(*coordinates, &x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* y = A (x) A (x) A x on every cell, times |cell|^power */
-static PetscErrorCode ApplyOnCells(VpMesh mesh, int n, const double A[], PetscReal power, Vec from, Vec to)
-{
-  const int          size[3] = {n, n, mesh->dim == 3 ? n : 1}, ndof = size[0] * size[1] * size[2];
-  const double      *matrix[3] = {A, A, mesh->dim == 3 ? A : NULL};
-  const PetscScalar *x;
-  PetscScalar       *y;
-  PetscReal          lower[3], h[3];
-  double            *work;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(2 * VP_MAX_POINT, &work));
-  PetscCall(VecGetArrayRead(from, &x));
-  PetscCall(VecGetArrayWrite(to, &y));
-  for (int32_t c = 0; c < mesh->nown; c++) {
-    PetscReal scale;
-
-    VpMeshCellBounds(mesh, c, lower, h);
-    scale = PetscPowReal(h[0] * h[1] * h[2], power);
-    VpTensor(size, size, matrix, x + (size_t)c * ndof, y + (size_t)c * ndof, work);
-    for (int i = 0; i < ndof; i++) y[(size_t)c * ndof + i] *= scale;
-  }
-  PetscCall(VecRestoreArrayWrite(to, &y));
-  PetscCall(VecRestoreArrayRead(from, &x));
-  PetscCall(PetscFree(work));
+  PetscCall(GaussPoints(dm, &field, &grid));
+  PetscCall(VpPointVector(&field, field.mesh->nown, VpGridSize(&grid), field.mesh->dim, coordinates));
+  PetscCall(VpValuesGet(field.level->backend, *coordinates, VP_WRITE, &xv, &x));
+  PetscCall(VpCoordinates(&field, &grid, VpOwnCells(), x));
+  PetscCall(VpValuesRestore(&xv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,13 +161,60 @@ static PetscErrorCode CheckVectors(DM dm, Vec x, Vec y, const char caller[])
 @*/
 PetscErrorCode DMVPatchDGGetPointValues(DM dm, Vec x, Vec values)
 {
-  VpQuadrature quad;
-  VpMesh       mesh;
+  VpField      field;
+  VpGrid       grid;
+  VpValues     xv, yv;
+  PetscScalar *xx, *yy;
 
   PetscFunctionBegin;
   PetscCall(CheckVectors(dm, x, values, "DMVPatchDGGetPointValues()"));
-  PetscCall(GaussPoints(dm, &quad, &mesh));
-  PetscCall(ApplyOnCells(mesh, quad.n, quad.value, -0.5, x, values)); /* sum_i phi_i(x_q) x_i */
+  PetscCall(GaussPoints(dm, &field, &grid));
+  PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv, &xx));
+  PetscCall(VpValuesGet(field.level->backend, values, VP_WRITE, &yv, &yy));
+  PetscCall(VpEvaluate(&field, &grid, VpOwnCells(), 1, xx, yy));
+  PetscCall(VpValuesRestore(&yv));
+  PetscCall(VpValuesRestore(&xv));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGGetPointGradients - Evaluates a function's gradient at the points of `DMVPatchDGGetPoints()`
+
+   Collective
+
+   Input Parameters:
++  dm - the DM, set up
+-  x  - coefficients, a vector of the DM
+
+   Output Parameter:
+.  gradients - [points][dim] the gradient at every point, a vector like that of `DMVPatchDGGetPoints()`
+
+   Level: intermediate
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetPoints()`, `DMVPatchDGGetPointValues()`, `DMVPatchDGGetBoundaryValues()`
+@*/
+PetscErrorCode DMVPatchDGGetPointGradients(DM dm, Vec x, Vec gradients)
+{
+  static const char caller[] = "DMVPatchDGGetPointGradients()";
+  VpField           field;
+  VpGrid            grid;
+  VpValues          xv, yv;
+  PetscScalar      *xx, *yy;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckVector(dm, x, caller));
+  PetscCall(GaussPoints(dm, &field, &grid));
+  PetscCall(VpCheckSize(dm, gradients, (double)field.mesh->nown * VpGridSize(&grid) * field.mesh->dim, caller, "gradients"));
+  PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv, &xx));
+  PetscCall(VpValuesGet(field.level->backend, gradients, VP_WRITE, &yv, &yy));
+  for (int d = 0; d < field.mesh->dim; d++) {
+    VpGrid slope = grid;
+
+    VpGridDerive(field.basis, d, &slope);
+    PetscCall(VpEvaluate(&field, &slope, VpOwnCells(), field.mesh->dim, xx, yy + d));
+  }
+  PetscCall(VpValuesRestore(&yv));
+  PetscCall(VpValuesRestore(&xv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,15 +236,39 @@ PetscErrorCode DMVPatchDGGetPointValues(DM dm, Vec x, Vec values)
 @*/
 PetscErrorCode DMVPatchDGSetPointValues(DM dm, Vec values, Vec x)
 {
-  VpQuadrature quad;
-  VpMesh       mesh;
+  VpField      field;
+  VpGrid       grid;
+  VpValues     xv, yv;
+  PetscScalar *xx, *yy;
 
   PetscFunctionBegin;
   PetscCall(CheckVectors(dm, values, x, "DMVPatchDGSetPointValues()"));
-  PetscCall(GaussPoints(dm, &quad, &mesh));
-  for (int i = 0; i < quad.n * quad.nq; i++) quad.transpose[i] *= quad.w[i % quad.nq];
-  PetscCall(
-    ApplyOnCells(mesh, quad.n, quad.transpose, 0.5, values, x)); /* sum_q w_q phi_i(x_q) value_q is exact: the basis is orthonormal */
+  PetscCall(GaussPoints(dm, &field, &grid));
+  VpGridToIntegrals(field.basis, &grid); /* which is exact: the basis is orthonormal */
+  PetscCall(VpValuesGet(field.level->backend, values, VP_READ, &xv, &xx));
+  PetscCall(VpValuesGet(field.level->backend, x, VP_WRITE, &yv, &yy));
+  PetscCall(VpIntegrate(&field, &grid, VpOwnCells(), PETSC_FALSE, PETSC_FALSE, xx, yy));
+  PetscCall(VpValuesRestore(&yv));
+  PetscCall(VpValuesRestore(&xv));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Interpolate(DM dm, const VpGiven *u, Vec x)
+{
+  VpField      field;
+  VpGrid       grid;
+  VpValues     yv;
+  PetscScalar *yy;
+  Vec          values;
+
+  PetscFunctionBegin;
+  PetscCall(GaussPoints(dm, &field, &grid));
+  PetscCall(DMGetGlobalVector(dm, &values));
+  PetscCall(VpValuesGet(field.level->backend, values, VP_WRITE, &yv, &yy));
+  PetscCall(VpTogether(field.mesh->comm, VpValuesOf(&field, &grid, VpOwnCells(), u, yy)));
+  PetscCall(VpValuesRestore(&yv));
+  PetscCall(DMVPatchDGSetPointValues(dm, values, x));
+  PetscCall(DMRestoreGlobalVector(dm, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -170,32 +287,48 @@ PetscErrorCode DMVPatchDGSetPointValues(DM dm, Vec values, Vec x)
 
    Level: beginner
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetPointValues()`, `DMVPatchDGComputeErrors()`
+.seealso: `DMVPATCHDG`, `DMVPatchDGInterpolateBatch()`, `DMVPatchDGSetPointValues()`, `DMVPatchDGComputeErrors()`
 @*/
 PetscErrorCode DMVPatchDGInterpolate(DM dm, VPatchDGFunction u, void *ctx, Vec x)
 {
-  Vec                coordinates, values;
-  const PetscScalar *point;
-  PetscScalar       *value;
-  PetscInt           n;
+  const VpGiven given = {.function = u, .ctx = ctx, .components = 1};
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGInterpolate()"));
   VpAssertPointer(u, 2);
-  PetscCall(DMVPatchDGGetPoints(dm, &coordinates));
-  PetscCall(DMCreateGlobalVector(dm, &values));
-  PetscCall(VecGetLocalSize(values, &n));
-  PetscCall(VecGetArrayRead(coordinates, &point));
-  PetscCall(VecGetArrayWrite(values, &value));
-  for (PetscInt i = 0; i < n; i++) {
-    value[i] = 0;
-    if (!(i & 0xff)) PetscCall(VpProgress("interpolation", (double)i, (double)n));
-    PetscCall(u(dm->dim, point + i * dm->dim, &value[i], ctx));
-  }
-  PetscCall(VecRestoreArrayWrite(values, &value));
-  PetscCall(VecRestoreArrayRead(coordinates, &point));
-  PetscCall(DMVPatchDGSetPointValues(dm, values, x));
-  PetscCall(VecDestroy(&values));
-  PetscCall(VecDestroy(&coordinates));
+  PetscCall(Interpolate(dm, &given, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   DMVPatchDGInterpolateBatch - Finds the function that equals u at the points of `DMVPatchDGGetPoints()`, with a u of many points at a time
+
+   Collective
+
+   Input Parameters:
++  dm    - the DM, set up
+.  u     - a function of points
+.  where - `PETSC_MEMTYPE_HOST`, or `PETSC_MEMTYPE_CUDA`: where u finds points and puts values
+-  ctx   - passed to u
+
+   Output Parameter:
+.  x - the coefficients, a vector of the DM
+
+   Level: intermediate
+
+.seealso: `DMVPATCHDG`, `VPatchDGBatch`, `DMVPatchDGInterpolate()`, `DMVPatchDGSetPointValues()`
+@*/
+PetscErrorCode DMVPatchDGInterpolateBatch(DM dm, VPatchDGBatch u, PetscMemType where, void *ctx, Vec x)
+{
+  static const char caller[] = "DMVPatchDGInterpolateBatch()";
+  const VpGiven     given = {.batch = u, .ctx = ctx, .components = 1, .on_device = (PetscBool)!PetscMemTypeHost(where)};
+  VpField           field;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckVector(dm, x, caller));
+  VpAssertPointer(u, 2);
+  PetscCall(VpFieldGet(dm, &field));
+  PetscCall(VpGivenCheck(&field, where, caller));
+  PetscCall(Interpolate(dm, &given, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

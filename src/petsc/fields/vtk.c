@@ -1,6 +1,7 @@
 /* VecView into a VTK viewer: an unstructured grid (.vtu) for ParaView. Every cell becomes k^dim linear ones on its (k+1)^dim equidistant
    points, which no two cells share, so that jumps show. One file: rank 0 writes what the others send it, array by array. */
-#include "quadrature.h"
+#include "fields.h"
+#include "functions.h"
 #include "../../base/progress.h"
 
 #define CHUNK ((size_t)1 << 26) /* bytes of a message */
@@ -10,14 +11,15 @@ static const char field_name[] =
 
 /* all that describes a cell's points */
 typedef struct {
-  MPI_Comm     comm;
-  PetscMPIInt  rank, size;
-  FILE        *file;   /* on rank 0 */
-  PetscBool    failed; /* Something could not be written there; the others are told when all is sent. */
-  uint64_t     bytes;  /* all that its arrays take */
-  VpMesh       mesh;
-  VpQuadrature quad;                   /* equidistant points */
-  int          npoint, ncell, ncorner; /* the points and linear cells of a cell, the corners of a linear cell */
+  MPI_Comm    comm;
+  PetscMPIInt rank, size;
+  FILE       *file;   /* on rank 0 */
+  PetscBool   failed; /* Something could not be written there; the others are told when all is sent. */
+  uint64_t    bytes;  /* all that its arrays take */
+  VpMesh      mesh;
+  VpField     field;
+  VpGrid      points;                 /* equidistant ones */
+  int         npoint, ncell, ncorner; /* the points and linear cells of a cell, the corners of a linear cell */
 } Grid;
 
 static void Write(Grid *grid, const void *data, size_t bytes)
@@ -81,7 +83,7 @@ static PetscErrorCode WriteArray(Grid *grid, const void *data, size_t bytes)
 
 static PetscErrorCode WritePoints(Grid *grid)
 {
-  const int n = grid->quad.nq, dim = grid->mesh->dim;
+  const int n = grid->points.count[0], dim = grid->mesh->dim;
   PetscReal lower[3], size[3];
   double   *x;
 
@@ -91,7 +93,7 @@ static PetscErrorCode WritePoints(Grid *grid)
     VpMeshCellBounds(grid->mesh, c, lower, size);
     for (int p = 0; p < grid->npoint; p++) {
       double *point = x + 3 * ((size_t)c * grid->npoint + p);
-      for (int d = 0, q = p; d < dim; d++, q /= n) point[d] = lower[d] + size[d] * grid->quad.x[q % n];
+      for (int d = 0, q = p; d < dim; d++, q /= n) point[d] = lower[d] + size[d] * grid->points.x[0][q % n];
     }
   }
   PetscCall(WriteArray(grid, x, (size_t)grid->mesh->nown * grid->npoint * 3 * sizeof(*x)));
@@ -102,7 +104,7 @@ static PetscErrorCode WritePoints(Grid *grid)
 /* The corners of a VTK_PIXEL or VTK_VOXEL run with x fastest, as ours do. */
 static PetscErrorCode WriteConnectivity(Grid *grid)
 {
-  const int n = grid->quad.nq, k = n - 1, dim = grid->mesh->dim;
+  const int n = grid->points.count[0], k = n - 1, dim = grid->mesh->dim;
   int64_t  *corner, *at;
 
   PetscFunctionBegin;
@@ -147,26 +149,23 @@ static PetscErrorCode WriteCells(Grid *grid)
 
 static PetscErrorCode WriteField(Grid *grid, Vec v)
 {
-  const VpQuadrature *quad = &grid->quad;
-  const int           three = grid->mesh->dim == 3, size[3] = {quad->nq, quad->nq, three ? quad->nq : 1};
-  const double       *E[3] = {quad->value, quad->value, three ? quad->value : NULL};
-  const PetscScalar  *x;
-  PetscReal           lower[3], h[3];
-  double             *value, *work;
+  const VpField     *field = &grid->field;
+  const PetscScalar *written;
+  PetscScalar       *x, *y;
+  VpValues           xv, yv;
+  Vec                values;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2((size_t)grid->mesh->nown * grid->npoint, &value, 2 * VP_MAX_POINT, &work));
-  PetscCall(VecGetArrayRead(v, &x));
-  for (int32_t c = 0; c < grid->mesh->nown; c++) {
-    double *cell = value + (size_t)c * grid->npoint;
-
-    VpMeshCellBounds(grid->mesh, c, lower, h);
-    VpTensor(size, size, E, x + (size_t)c * grid->npoint, cell, work);
-    for (int p = 0; p < grid->npoint; p++) cell[p] /= PetscSqrtReal(h[0] * h[1] * h[2]);
-  }
-  PetscCall(VecRestoreArrayRead(v, &x));
-  PetscCall(WriteArray(grid, value, (size_t)grid->mesh->nown * grid->npoint * sizeof(*value)));
-  PetscCall(PetscFree2(value, work));
+  PetscCall(DMGetGlobalVector(field->dm, &values));
+  PetscCall(VpValuesGet(field->level->backend, v, VP_READ, &xv, &x));
+  PetscCall(VpValuesGet(field->level->backend, values, VP_WRITE, &yv, &y));
+  PetscCall(VpEvaluate(field, &grid->points, VpOwnCells(), 1, x, y));
+  PetscCall(VpValuesRestore(&yv));
+  PetscCall(VpValuesRestore(&xv));
+  PetscCall(VecGetArrayRead(values, &written));
+  PetscCall(WriteArray(grid, written, (size_t)grid->mesh->nown * grid->npoint * sizeof(*written)));
+  PetscCall(VecRestoreArrayRead(values, &written));
+  PetscCall(DMRestoreGlobalVector(field->dm, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -282,7 +281,6 @@ static PetscErrorCode GridCreate(DM dm, PetscViewer viewer, Grid *grid)
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
   const char  *name;
   double       x[VP_MAX_N];
-  VpBasis      basis;
 
   PetscFunctionBegin;
   *grid = (Grid){.failed = PETSC_FALSE};
@@ -290,10 +288,10 @@ static PetscErrorCode GridCreate(DM dm, PetscViewer viewer, Grid *grid)
   grid->mesh = dg->mesh;
   PetscCallMPI(MPI_Comm_rank(grid->comm, &grid->rank));
   PetscCallMPI(MPI_Comm_size(grid->comm, &grid->size));
-  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, (int)dg->degree, &basis));
+  PetscCall(VpFieldGet(dm, &grid->field));
   for (int i = 0; i <= dg->degree; i++) x[i] = (double)i / (double)dg->degree;
-  PetscCall(VpQuadratureCreate(&basis, dg->mesh->dim, basis.n, x, &grid->quad));
-  grid->npoint = grid->quad.npoint;
+  PetscCall(VpGridCreate(grid->field.basis, dg->mesh->dim, grid->field.basis->n, x, &grid->points));
+  grid->npoint = VpGridSize(&grid->points);
   grid->ncell = (int)PetscPowInt(dg->degree, dg->mesh->dim);
   grid->ncorner = 1 << dg->mesh->dim;
   PetscCall(PetscViewerFileGetName(viewer, &name));

@@ -29,14 +29,15 @@ typedef struct {
   VPatchDGBackend   backend;
   VPatchDGTransport transport;
   /* what set-up makes */
-  VpDomain          boxes;
-  VpMesh            mesh;           /* NULL until the DM is set up */
-  const VpBackend  *in_use;         /* the backend; NULL until the first use */
-  char              chosen_for[32]; /* the type of vectors that it was chosen for */
-  char              travel[96];     /* how ghosts travel, and why */
-  VpOperator        op;             /* with the present coefficient */
-  PetscReal        *ghost;          /* [mesh->nside] cells on the backend: ghost values of the operator's argument; NULL until used */
-  struct VpMatrix_ *mats;           /* the matrices made from this DM that are alive (mat/mat.h) */
+  VpDomain            boxes;
+  VpMesh              mesh;           /* NULL until the DM is set up */
+  const VpBackend    *in_use;         /* the backend; NULL until the first use */
+  char                chosen_for[32]; /* the type of vectors that it was chosen for */
+  char                travel[96];     /* how ghosts travel, and why */
+  VpOperator          op;             /* with the present coefficient */
+  PetscReal          *ghost;          /* [mesh->nside] cells on the backend: ghost values of the operator's argument; NULL until used */
+  struct VpGeometry_ *geometry;       /* of functions at points (fields/places.h); NULL until used */
+  struct VpMatrix_   *mats;           /* the matrices made from this DM that are alive (mat/mat.h) */
 } DM_VPatchDG;
 
 /* the number of unknowns of a cell. Requires: the DM is set up. */

@@ -1,0 +1,283 @@
+/* The points on the boundary, and right-hand sides made of values at points. Everything stays on the vectors' backend. */
+#include "fields.h"
+#include "functions.h"
+
+static PetscErrorCode KindOf(DM dm, VPatchDGBoundary boundary, const char caller[], VpSide *kind)
+{
+  PetscFunctionBegin;
+  PetscCheck(boundary == VPATCHDG_BOUNDARY_DIRICHLET || boundary == VPATCHDG_BOUNDARY_NEUMANN, PetscObjectComm((PetscObject)dm),
+             PETSC_ERR_ARG_OUTOFRANGE, "%s: the boundary has points where it is Dirichlet or Neumann, not of kind %d", caller,
+             (int)boundary);
+  *kind = boundary == VPATCHDG_BOUNDARY_DIRICHLET ? VP_SIDE_DIRICHLET : VP_SIDE_NEUMANN;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the points of one of a cell's sides */
+static int SidePoints(const VpField *field)
+{
+  return (int)PetscPowInt(field->basis->n, field->mesh->dim - 1);
+}
+
+/* the sides of a kind before this one; all of them: side 2 dim */
+static double SidesBefore(const VpField *field, VpSide kind, int side)
+{
+  double count = 0;
+
+  for (int s = 0; s < side; s++) count += VpFieldCount(field, (VpSet){kind, s});
+  return count;
+}
+
+/* where the points of a side begin, in points */
+static size_t PointsBefore(const VpField *field, VpSet set)
+{
+  return (size_t)SidesBefore(field, set.kind, set.side) * (size_t)SidePoints(field);
+}
+
+static PetscErrorCode SideCoordinates(const VpField *field, VpSide kind, Vec coordinates)
+{
+  const int    dim = field->mesh->dim;
+  VpValues     xv;
+  PetscScalar *x;
+  VpGrid       cell;
+
+  PetscFunctionBegin;
+  PetscCall(VpGridCreate(field->basis, dim, field->basis->n, NULL, &cell));
+  PetscCall(VpValuesGet(field->level->backend, coordinates, VP_WRITE, &xv, &x));
+  for (int side = 0; side < 2 * dim; side++) {
+    const VpSet set = {kind, side};
+    VpGrid      grid = cell;
+
+    VpGridToSide(field->basis, side, 1, 0, &grid);
+    PetscCall(VpCoordinates(field, &grid, set, x + PointsBefore(field, set) * (size_t)dim));
+  }
+  PetscCall(VpValuesRestore(&xv));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SideNormals(const VpField *field, VpSide kind, Vec normals)
+{
+  const int    dim = field->mesh->dim;
+  PetscScalar *n;
+
+  PetscFunctionBegin;
+  PetscCall(VecZeroEntries(normals));
+  PetscCall(VecGetArray(normals, &n));
+  for (int side = 0; side < 2 * dim; side++) {
+    const size_t begin = PointsBefore(field, (VpSet){kind, side}), end = PointsBefore(field, (VpSet){kind, side + 1});
+
+    for (size_t i = begin; i < end; i++) n[i * (size_t)dim + (size_t)(side / 2)] = side % 2 ? 1 : -1;
+  }
+  PetscCall(VecRestoreArray(normals, &n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGGetBoundaryPoints - Gets the coordinates of the (k+1)^(dim-1) Gauss points of every side of a cell on the boundary
+
+   Collective
+
+   Input Parameters:
++  dm       - the DM, set up
+-  boundary - `VPATCHDG_BOUNDARY_DIRICHLET` or `VPATCHDG_BOUNDARY_NEUMANN`: the sides with this condition
+
+   Output Parameters:
++  coordinates - [points][dim] a vector of the DM's type and block size dim; the caller destroys it
+-  normals     - [points][dim] the outward unit normals in a vector of the same kind, or `NULL`
+
+   Level: intermediate
+
+   Note:
+   A rank has the points of its own cells: of their sides x- first, then x+, y-, ...; each in the order of the cells, and in one x fastest.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetPoints()`, `DMVPatchDGGetBoundaryValues()`, `DMVPatchDGComputeRHSFromPoints()`
+@*/
+PetscErrorCode DMVPatchDGGetBoundaryPoints(DM dm, VPatchDGBoundary boundary, Vec *coordinates, Vec *normals)
+{
+  static const char caller[] = "DMVPatchDGGetBoundaryPoints()";
+  VpField           field;
+  VpSide            kind;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, caller));
+  VpAssertPointer(coordinates, 3);
+  PetscCall(KindOf(dm, boundary, caller, &kind));
+  PetscCall(VpFieldGet(dm, &field));
+  PetscCall(VpPointVector(&field, SidesBefore(&field, kind, 2 * field.mesh->dim), SidePoints(&field), field.mesh->dim, coordinates));
+  PetscCall(SideCoordinates(&field, kind, *coordinates));
+  if (!normals) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecDuplicate(*coordinates, normals));
+  PetscCall(SideNormals(&field, kind, *normals));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* u, or its outward derivative, at the points of all sides of a kind */
+static PetscErrorCode EvaluateOnSides(const VpField *field, VpSide kind, PetscBool derivative, Vec x, Vec values)
+{
+  const int    dim = field->mesh->dim;
+  VpValues     xv, yv;
+  PetscScalar *xx, *yy;
+  VpGrid       cell;
+
+  PetscFunctionBegin;
+  PetscCall(VpGridCreate(field->basis, dim, field->basis->n, NULL, &cell));
+  PetscCall(VpValuesGet(field->level->backend, x, VP_READ, &xv, &xx));
+  PetscCall(VpValuesGet(field->level->backend, values, VP_WRITE, &yv, &yy));
+  for (int side = 0; side < 2 * dim; side++) {
+    const VpSet set = {kind, side};
+    VpGrid      grid = cell;
+
+    VpGridToSide(field->basis, side, !derivative, derivative, &grid);
+    if (derivative) grid.power[side / 2] -= 2;
+    PetscCall(VpEvaluate(field, &grid, set, 1, xx, yy + PointsBefore(field, set)));
+  }
+  PetscCall(VpValuesRestore(&yv));
+  PetscCall(VpValuesRestore(&xv));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGGetBoundaryValues - Evaluates a function and its derivative along the outward normal at the points of
+   `DMVPatchDGGetBoundaryPoints()`
+
+   Collective
+
+   Input Parameters:
++  dm       - the DM, set up
+.  boundary - `VPATCHDG_BOUNDARY_DIRICHLET` or `VPATCHDG_BOUNDARY_NEUMANN`: the sides with this condition
+-  x        - coefficients, a vector of the DM
+
+   Output Parameters:
++  values      - the value at every point, or `NULL`
+-  derivatives - the derivative along the outward unit normal at every point, or `NULL`
+
+   Level: intermediate
+
+   Note:
+   Both are vectors with one number for every point, such as `DMVPatchDGCreateBoundaryVector()` makes.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetBoundaryPoints()`, `DMVPatchDGCreateBoundaryVector()`, `DMVPatchDGGetPointValues()`
+@*/
+PetscErrorCode DMVPatchDGGetBoundaryValues(DM dm, VPatchDGBoundary boundary, Vec x, Vec values, Vec derivatives)
+{
+  static const char caller[] = "DMVPatchDGGetBoundaryValues()";
+  Vec               out[2] = {values, derivatives};
+  VpField           field;
+  VpSide            kind;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckVector(dm, x, caller));
+  PetscCall(KindOf(dm, boundary, caller, &kind));
+  PetscCall(VpFieldGet(dm, &field));
+  for (int i = 0; i < 2; i++) {
+    if (!out[i]) continue;
+    PetscCall(VpCheckSize(dm, out[i], SidesBefore(&field, kind, 2 * field.mesh->dim) * SidePoints(&field), caller,
+                          i ? "derivatives on the boundary" : "values on the boundary"));
+    PetscCall(EvaluateOnSides(&field, kind, (PetscBool)i, x, out[i]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGCreateBoundaryVector - Creates a vector with a number for every point of `DMVPatchDGGetBoundaryPoints()`
+
+   Collective
+
+   Input Parameters:
++  dm       - the DM, set up
+-  boundary - `VPATCHDG_BOUNDARY_DIRICHLET` or `VPATCHDG_BOUNDARY_NEUMANN`: the sides with this condition
+
+   Output Parameter:
+.  v - the vector, of the DM's type; the caller destroys it
+
+   Level: intermediate
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetBoundaryPoints()`, `DMVPatchDGGetBoundaryValues()`, `DMVPatchDGComputeRHSFromPoints()`
+@*/
+PetscErrorCode DMVPatchDGCreateBoundaryVector(DM dm, VPatchDGBoundary boundary, Vec *v)
+{
+  static const char caller[] = "DMVPatchDGCreateBoundaryVector()";
+  VpField           field;
+  VpSide            kind;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, caller));
+  VpAssertPointer(v, 3);
+  PetscCall(KindOf(dm, boundary, caller, &kind));
+  PetscCall(VpFieldGet(dm, &field));
+  PetscCall(VpPointVector(&field, SidesBefore(&field, kind, 2 * field.mesh->dim), SidePoints(&field), 1, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* values at points that a right-hand side is made of */
+typedef struct {
+  const VpField *field;
+  Vec            values[3]; /* in cells, on Dirichlet sides, on Neumann sides; NULL: 0 */
+  PetscScalar   *b;
+} PointData;
+
+static PetscErrorCode AddValues(void *context, const VpGrid *grid, VpSet set)
+{
+  const PointData *data = (const PointData *)context;
+  const PetscBool  cells = (PetscBool)(set.kind == VP_SIDE_INTERIOR);
+  const Vec        v = data->values[cells ? 0 : set.kind == VP_SIDE_DIRICHLET ? 1 : 2];
+  VpValues         vv;
+  PetscScalar     *values;
+
+  PetscFunctionBegin;
+  if (!v) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpValuesGet(data->field->level->backend, v, VP_READ, &vv, &values));
+  PetscCall(VpIntegrate(data->field, grid, set, (PetscBool)!cells, (PetscBool)!cells, values + (cells ? 0 : PointsBefore(data->field, set)),
+                        data->b));
+  PetscCall(VpValuesRestore(&vv));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGComputeRHSFromPoints - Computes the right-hand side of -div(a grad u) + c u = f, u = g on Dirichlet sides, du/dn = h on Neumann
+   sides, from values at points
+
+   Collective
+
+   Input Parameters:
++  dm        - the DM, set up
+.  f         - the source at the points of `DMVPatchDGGetPoints()`, a vector like those of the DM, or `NULL`: 0
+.  dirichlet - g at the points of `DMVPatchDGGetBoundaryPoints()` for `VPATCHDG_BOUNDARY_DIRICHLET`, or `NULL`: 0
+-  neumann   - h at those for `VPATCHDG_BOUNDARY_NEUMANN`, or `NULL`: 0
+
+   Output Parameter:
+.  b - the right-hand side, a vector of the DM
+
+   Level: intermediate
+
+   Notes:
+   Integrals are those of `DMVPatchDGComputeRHS()` with k+1 Gauss points in every direction, which polynomials of degree k need, rather than
+   k+3. Where vectors live on a GPU nothing is copied to the host.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGComputeRHS()`, `DMVPatchDGGetPoints()`, `DMVPatchDGCreateBoundaryVector()`, `DMVPatchDGComputeDifference()`
+@*/
+PetscErrorCode DMVPatchDGComputeRHSFromPoints(DM dm, Vec f, Vec dirichlet, Vec neumann, Vec b)
+{
+  static const char caller[] = "DMVPatchDGComputeRHSFromPoints()";
+  PointData         data = {.values = {f, dirichlet, neumann}};
+  VpField           field;
+  VpValues          bv;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckVector(dm, b, caller));
+  if (f) PetscCall(DMVPatchDGCheckVector(dm, f, caller));
+  PetscCheck(f != b, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_IDN, "%s: f and b must be different vectors", caller);
+  PetscCall(VpFieldGet(dm, &field));
+  for (int i = 1; i < 3; i++) {
+    if (data.values[i])
+      PetscCall(VpCheckSize(dm, data.values[i],
+                            SidesBefore(&field, i == 1 ? VP_SIDE_DIRICHLET : VP_SIDE_NEUMANN, 2 * field.mesh->dim) * SidePoints(&field),
+                            caller, i == 1 ? "Dirichlet values" : "Neumann values"));
+  }
+  if (!f) PetscCall(VecZeroEntries(b));
+  data.field = &field;
+  PetscCall(VpValuesGet(field.level->backend, b, f ? VP_WRITE : VP_READ_WRITE, &bv, &data.b));
+  PetscCall(VpForIntegrals(&field, field.basis->n, AddValues, &data));
+  PetscCall(VpValuesRestore(&bv));
+  PetscCall(DMVPatchDGMakeConsistent(dm, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

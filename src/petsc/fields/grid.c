@@ -1,0 +1,48 @@
+#include "grid.h"
+
+PetscErrorCode VpGridCreate(const VpBasis *basis, int dim, int nq, const double x[], VpGrid *grid)
+{
+  double at[VP_MAX_NQ], weight[VP_MAX_NQ];
+
+  PetscFunctionBegin;
+  PetscCheck(nq >= 1 && nq <= VP_MAX_NQ, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No rule of %d points", nq);
+  *grid = (VpGrid){.count = {1, 1, 1}, .w = {{1}, {1}, {1}}};
+  VpGauss(nq, at, weight);
+  for (int d = 0; d < dim; d++) {
+    grid->count[d] = nq;
+    grid->power[d] = -1;
+    for (int q = 0; q < nq; q++) {
+      grid->x[d][q] = x ? x[q] : at[q];
+      grid->w[d][q] = weight[q];
+      VpBasisEvaluate(basis, grid->x[d][q], grid->matrix[d] + q * basis->n, NULL);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void VpGridDerive(const VpBasis *basis, int d, VpGrid *grid)
+{
+  double value[VP_MAX_N];
+
+  for (int q = 0; q < grid->count[d]; q++) VpBasisEvaluate(basis, grid->x[d][q], value, grid->matrix[d] + q * basis->n);
+  grid->power[d] -= 2;
+}
+
+void VpGridToSide(const VpBasis *basis, int side, double value, double slope, VpGrid *grid)
+{
+  const int d = side / 2, end = side % 2;
+
+  grid->count[d] = 1;
+  grid->x[d][0] = end;
+  grid->w[d][0] = 1;
+  for (int i = 0; i < basis->n; i++) grid->matrix[d][i] = value * basis->value[end][i] + slope * basis->slope[end][i];
+}
+
+void VpGridToIntegrals(const VpBasis *basis, VpGrid *grid)
+{
+  for (int d = 0; d < 3; d++) {
+    if (grid->count[d] == 1) continue;
+    for (int i = 0; i < grid->count[d] * basis->n; i++) grid->matrix[d][i] *= grid->w[d][i / basis->n];
+    grid->power[d] += 2;
+  }
+}
