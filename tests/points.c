@@ -298,7 +298,7 @@ static PetscErrorCode bad_input(void)
   {
     PetscErrorCode code;
 
-    PetscCall(PetscPushErrorHandler(PetscIgnoreErrorHandler, NULL));
+    PetscCall(PetscPushErrorHandler(Remember, NULL));
     code = DMVPatchDGComputeRHSBatch(w.dm, Fails, NULL, NULL, PETSC_MEMTYPE_HOST, NULL, w.b);
     PetscCall(PetscPopErrorHandler());
     TapOk((PetscBool)(code != 0), "an_error_of_a_function_ends_the_call");
