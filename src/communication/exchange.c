@@ -80,8 +80,8 @@ static PetscErrorCode Create(const VpCells *cells, PetscSF sf, PetscBool traces,
   PetscCall(PetscNew(&e));
   *out = e;
   e->cells = *cells;
-  e->link = (PetscBool)(backend->links && mesh->transport == VP_TRANSPORT_LINK);
-  e->staged = (PetscBool)(backend->alloc_host && mesh->transport == VP_TRANSPORT_HOST);
+  e->link = backend->links && mesh->transport == VP_TRANSPORT_LINK;
+  e->staged = backend->alloc_host && mesh->transport == VP_TRANSPORT_HOST;
   m = &e->messages;
   m->block = traces ? 2 * cells->block / cells->view->n : cells->block;
   m->pack = traces ? PackTraces : PackCells;
@@ -230,7 +230,7 @@ static PetscErrorCode GetExchanger(VpGhostExchange *exchange, VpGhostKind kind, 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
   if (size > 1 && !exchange->exchanger[kind])
-    PetscCall(Create(&exchange->cells, mesh->sf[kind], (PetscBool)(kind == VP_GHOST_SIDE), &exchange->exchanger[kind]));
+    PetscCall(Create(&exchange->cells, mesh->sf[kind], kind == VP_GHOST_SIDE, &exchange->exchanger[kind]));
   *e = exchange->exchanger[kind];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

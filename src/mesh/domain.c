@@ -202,9 +202,9 @@ static PetscErrorCode JoinPeriodic(Grid *g, int d)
     }
   }
   for (int s = 0; s < 2; s++) qsort(side[s], n[s], sizeof(Side), AscendingSide);
-  match = (PetscBool)(n[0] == n[1]);
+  match = n[0] == n[1];
   for (int32_t i = 0; match && i < n[0]; i++) {
-    match = (PetscBool)(AscendingSide(&side[0][i], &side[1][i]) == 0);
+    match = AscendingSide(&side[0][i], &side[1][i]) == 0;
     g->beyond[(size_t)side[0][i].box * 2 * g->dim + 2 * d] = side[1][i].box;
     g->beyond[(size_t)side[1][i].box * 2 * g->dim + 2 * d + 1] = side[0][i].box;
   }

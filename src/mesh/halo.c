@@ -100,7 +100,7 @@ static PetscErrorCode AddAround(const VpLattice *L, int64_t first, int64_t last,
 /* Are the cells [start, end) own? What stands for a boundary counts as own. */
 static inline PetscBool AreOwn(int64_t start, int64_t end, int64_t first, int64_t last)
 {
-  return (PetscBool)(start < 0 || (first <= start && end <= last));
+  return start < 0 || (first <= start && end <= last);
 }
 
 /* Adds those own cells with a foreign face neighbour that lie in a cube: the 2^(dim depth) cells from `start` on. A cube has none if it and

@@ -14,7 +14,7 @@ typedef struct {
 
 static void CountShared(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const Sides *sides = (Sides *)context;
+  const Sides *sides = context;
   const size_t nside = 2 * sides->mesh->dim;
   int32_t      count = 0;
 
@@ -24,7 +24,7 @@ static void CountShared(void *context, int32_t piece, int32_t first, int32_t las
 
 static void NumberShared(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const Sides *sides = (Sides *)context;
+  const Sides *sides = context;
   const VpMesh mesh = sides->mesh;
   const int    nside = 2 * mesh->dim;
   int32_t      n = sides->count[piece];

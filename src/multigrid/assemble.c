@@ -197,7 +197,7 @@ static PetscErrorCode SumRow(PetscInt i, const Row *row, void *context)
 
 PetscErrorCode VpAbsoluteSums(VpLevel level, NormType type, PetscReal *norm)
 {
-  const PetscBool square = (PetscBool)(type == NORM_FROBENIUS);
+  const PetscBool square = type == NORM_FROBENIUS;
   PetscReal       sums[2] = {0, 0};
 
   PetscFunctionBegin;
@@ -271,5 +271,5 @@ PetscBool VpProblemIsSingular(VpMesh mesh, const VpProblem *problem)
   for (int64_t i = 0; i < (int64_t)domain->nbox * 2 * domain->dim; i++) {
     if (VpDomainSide(domain, domain->beyond[i]) == VP_SIDE_DIRICHLET) return PETSC_FALSE;
   }
-  return (PetscBool)(problem->reaction == 0);
+  return problem->reaction == 0;
 }

@@ -35,7 +35,7 @@ static inline PetscBool Visit(const VpItems *items, int32_t i, Samples *s, int *
 
 static void FindSamples(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const Numbering *numbering = (Numbering *)context;
+  const Numbering *numbering = context;
   const VpItems   *items = numbering->items;
   int32_t         *found = numbering->number + (size_t)items->width * first;
   Samples          s = {.box = -1};
@@ -49,7 +49,7 @@ static void FindSamples(void *context, int32_t piece, int32_t first, int32_t las
 
 static void GiveNumbers(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const Numbering *numbering = (Numbering *)context;
+  const Numbering *numbering = context;
   const VpItems   *items = numbering->items;
   const int        width = items->width;
   int32_t         *number = numbering->number + (size_t)width * first;

@@ -140,7 +140,7 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
 
 static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
 {
-  Coarse            *coarse = (Coarse *)data;
+  Coarse            *coarse = data;
   const VpBackend   *backend = coarse->level->backend;
   PetscScalar       *in;
   const PetscScalar *out;
@@ -173,7 +173,7 @@ static PetscErrorCode View(void *data, PetscViewer viewer)
 
 static PetscErrorCode Destroy(void *data)
 {
-  Coarse *coarse = (Coarse *)data;
+  Coarse *coarse = data;
 
   PetscFunctionBegin;
   PetscCall(KSPDestroy(&coarse->ksp));

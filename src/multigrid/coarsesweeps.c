@@ -100,7 +100,7 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
 
 static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
 {
-  const Pairs *p = (const Pairs *)data;
+  const Pairs *p = data;
 
   PetscFunctionBegin;
   PetscCall(VpVectorZero(x));

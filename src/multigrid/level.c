@@ -166,7 +166,7 @@ typedef struct {
 
 static void FindCorners(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const Corners *corners = (Corners *)context;
+  const Corners *corners = context;
 
   for (int32_t c = first; c < last; c++) {
     const int32_t *coord = corners->mesh->coord + 3 * (size_t)c;
@@ -186,7 +186,7 @@ static PetscErrorCode PlaceTransfer(VpLevel fine)
   PetscFunctionBegin;
   PetscCheck(mesh->coarser, PETSC_COMM_SELF, PETSC_ERR_ORDER, "A level's mesh has no coarser mesh yet");
   VpTransferBuild(&fine->basis, P, R);
-  view->reverse = (PetscBool)(VpBasisMirror(&fine->basis, 0, &sign) != 0);
+  view->reverse = VpBasisMirror(&fine->basis, 0, &sign) != 0;
   PetscCall(VpArraysPlaceReals(&fine->arrays, P, 2 * n * n, "prolongation", &view->P));
   PetscCall(VpArraysPlaceReals(&fine->arrays, R, 2 * n * n, "restriction", &view->R));
   PetscCall(PetscMalloc1(mesh->nhalo, &corners.corner));

@@ -59,16 +59,16 @@ static PetscBool HaveSameCoefficients(const void *context, int32_t cell, int32_t
   const VpLevel  level = ((const Lines *)context)->level;
   const int      nside = 2 * level->mesh->dim;
   const int32_t *beyond = level->mesh->neighbor + (size_t)cell * nside, *there = level->mesh->neighbor + (size_t)other * nside;
-  PetscBool      same = (PetscBool)(VpLevelCoefficient(level, cell) == VpLevelCoefficient(level, other));
+  PetscBool      same = VpLevelCoefficient(level, cell) == VpLevelCoefficient(level, other);
 
   for (int side = 0; side < nside && same; side++)
-    same = (PetscBool)(beyond[side] < 0 || VpLevelCoefficient(level, beyond[side]) == VpLevelCoefficient(level, there[side]));
+    same = beyond[side] < 0 || VpLevelCoefficient(level, beyond[side]) == VpLevelCoefficient(level, there[side]);
   return same;
 }
 
 static PetscErrorCode NumberLines(void *context, int32_t cell, int32_t entry[])
 {
-  Lines *lines = (Lines *)context;
+  Lines *lines = context;
 
   PetscFunctionBegin;
   for (int d = 0; d < lines->level->mesh->dim; d++) {
@@ -122,7 +122,7 @@ static PetscBool IsInside(const VpLineKey *key)
   uint64_t word[NWORD];
 
   Words(key, word);
-  return (PetscBool)(word[2] == word[0] && word[3] == word[0] && word[4] == word[1] && word[5] == word[1] && !word[6]);
+  return word[2] == word[0] && word[3] == word[0] && word[4] == word[1] && word[5] == word[1] && !word[6];
 }
 
 /* Which lines do most of the cells have whose lines are all inside? */
@@ -144,7 +144,7 @@ static PetscErrorCode FindCommonest(VpLevel level, const Lines *lines, const int
     int32_t        number;
 
     for (int d = 0; d < dim; d++) {
-      inside = (PetscBool)(inside && IsInside(&lines->key[entry[d]]));
+      inside = inside && IsInside(&lines->key[entry[d]]);
       word[d] = (uint64_t)entry[d];
     }
     if (!inside) continue;

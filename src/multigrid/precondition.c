@@ -33,7 +33,7 @@ PetscErrorCode VpCycleEnterResidual(VpCycle cycle, PetscInt l, VpLevel outer, do
 
 static PetscErrorCode Whole(void *context)
 {
-  const VpPass *pass = (const VpPass *)context;
+  const VpPass *pass = context;
 
   PetscFunctionBegin;
   PetscCall(VpVectorZero(pass->cycle->x[pass->level]));
@@ -44,7 +44,7 @@ static PetscErrorCode Whole(void *context)
 /* A record ends with nothing under way. */
 static PetscErrorCode AllDown(void *context)
 {
-  const VpPass *pass = (const VpPass *)context;
+  const VpPass *pass = context;
   const VpCycle cycle = pass->cycle;
 
   PetscFunctionBegin;
@@ -57,7 +57,7 @@ static PetscErrorCode AllDown(void *context)
 
 static PetscErrorCode AllUp(void *context)
 {
-  const VpPass *pass = (const VpPass *)context;
+  const VpPass *pass = context;
 
   PetscFunctionBegin;
   for (PetscInt l = pass->cycle->nlevel - 2; l >= pass->level; l--) PetscCall(VpCycleUp(pass, l));

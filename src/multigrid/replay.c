@@ -13,7 +13,7 @@ typedef struct {
 
 static PetscErrorCode GoThrough(void *context)
 {
-  Run *run = (Run *)context;
+  Run *run = context;
 
   PetscFunctionBegin;
   PetscCall(run->work(run->context));

@@ -47,7 +47,7 @@ static PetscErrorCode FillsGrid(VpDomain domain, const int32_t slot[], const int
   int32_t      *at; /* the box in a slot */
 
   PetscFunctionBegin;
-  *fills = (PetscBool)((int64_t)grid[0] * grid[1] * grid[2] == n);
+  *fills = (int64_t)grid[0] * grid[1] * grid[2] == n;
   if (!*fills) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(n, &at));
   for (int32_t i = 0; i < n; i++) at[i] = -1;
@@ -59,7 +59,7 @@ static PetscErrorCode FillsGrid(VpDomain domain, const int32_t slot[], const int
     for (int d = 0, step = 1; d < domain->dim && *fills; step *= grid[d++]) {
       const int32_t p = slot[(size_t)d * n + b], beyond = domain->beyond[(size_t)b * 2 * domain->dim + 2 * d + 1];
 
-      *fills = (PetscBool)(p + 1 == grid[d] ? beyond < 0 || beyond == at[i - p * step] : beyond == at[i + step]);
+      *fills = p + 1 == grid[d] ? beyond < 0 || beyond == at[i - p * step] : beyond == at[i + step];
     }
     if (!*fills) break;
   }
@@ -312,7 +312,7 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
 /* Along every direction forwards and back, between the two buffers of x: an even number of times. */
 static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
 {
-  const Separable *s = (const Separable *)data;
+  const Separable *s = data;
   const VpLevel    level = s->level;
   const int        dim = level->mesh->dim;
   const void      *from;

@@ -3,7 +3,7 @@
 
 PetscErrorCode DMVPatchDGStoreBoxes(DM dm, PetscInt nbox)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg = dm->data;
 
   PetscFunctionBegin;
   PetscCall(PetscFree2(dg->box_lower, dg->box_upper));

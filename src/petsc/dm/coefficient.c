@@ -22,7 +22,7 @@ PetscErrorCode DMVPatchDGGetCells(DM dm, PetscInt *ncell)
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCells()"));
   VpAssertPointer(ncell, 2);
-  *ncell = ((DM_VPatchDG *)dm->data)->mesh->nown;
+  *ncell = DMVPatchDGData(dm)->mesh->nown;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -52,7 +52,7 @@ PetscErrorCode DMVPatchDGGetCellBounds(DM dm, PetscInt cell, PetscReal lower[], 
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCellBounds()"));
   VpAssertPointer(lower, 3);
   VpAssertPointer(upper, 4);
-  mesh = ((DM_VPatchDG *)dm->data)->mesh;
+  mesh = DMVPatchDGData(dm)->mesh;
   PetscCheck(cell >= 0 && cell < mesh->nown, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "Cell %" PetscInt_FMT " is not one of this rank's %d", cell, (int)mesh->nown);
   VpMeshCellBounds(mesh, (int32_t)cell, x, size);
@@ -65,8 +65,8 @@ PetscErrorCode DMVPatchDGGetCellBounds(DM dm, PetscInt cell, PetscReal lower[], 
 
 PetscErrorCode DMVPatchDGMoveCoefficient(DM dm, VpMesh next, PetscReal **out)
 {
-  const VpMesh     mesh = ((DM_VPatchDG *)dm->data)->mesh;
-  const PetscReal *coefficient = ((DM_VPatchDG *)dm->data)->op->problem.coefficient;
+  const VpMesh     mesh = DMVPatchDGData(dm)->mesh;
+  const PetscReal *coefficient = DMVPatchDGData(dm)->op->problem.coefficient;
   PetscReal       *a = NULL;
 
   PetscFunctionBegin;
@@ -89,8 +89,8 @@ static PetscErrorCode SetCoarseCoefficient(DM dm)
   PetscCall(DMGetCoarseDM(dm, &coarse));
   if (!coarse) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGCheck(coarse, "DMVPatchDGSetCoefficient()"));
-  mesh = ((DM_VPatchDG *)coarse->data)->mesh;
-  if (((DM_VPatchDG *)dm->data)->mesh->coarser != mesh) PetscFunctionReturn(PETSC_SUCCESS);
+  mesh = DMVPatchDGData(coarse)->mesh;
+  if (DMVPatchDGData(dm)->mesh->coarser != mesh) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGMoveCoefficient(dm, mesh, &a));
   PetscCall(DMVPatchDGSetCoefficient(coarse, a));
   PetscCall(PetscFree(a));
@@ -105,7 +105,7 @@ static PetscErrorCode LocalBounds(DM dm, PetscReal lower[], PetscReal upper[])
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMGetBoundingBox()"));
-  mesh = ((DM_VPatchDG *)dm->data)->mesh;
+  mesh = DMVPatchDGData(dm)->mesh;
   for (int d = 0; d < mesh->dim; d++) {
     lower[d] = PETSC_MAX_REAL;
     upper[d] = PETSC_MIN_REAL;
@@ -164,7 +164,7 @@ PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGSetCoefficient()"));
-  dg = (DM_VPatchDG *)dm->data;
+  dg = dm->data;
   for (int32_t c = 0; a && c < dg->mesh->nown; c++) bad[0] += !(a[c] > 0) || PetscIsInfOrNanReal(a[c]);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bad, 2, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)dm)));
   PetscCheck(!bad[0], PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
@@ -201,6 +201,6 @@ PetscErrorCode DMVPatchDGGetCoefficient(DM dm, const PetscReal *a[])
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCoefficient()"));
   VpAssertPointer(a, 2);
-  *a = ((DM_VPatchDG *)dm->data)->op->problem.coefficient;
+  *a = DMVPatchDGData(dm)->op->problem.coefficient;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

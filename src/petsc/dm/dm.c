@@ -35,7 +35,7 @@ static PetscErrorCode DMSetUp_VPatchDG(DM dm)
 
 static PetscErrorCode DMDestroy_VPatchDG(DM dm)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg = dm->data;
 
   PetscFunctionBegin;
   if (dg->ghost) PetscCall(dg->in_use->release(dg->ghost));
@@ -53,7 +53,7 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
    coefficient: of mesh's own cells, or NULL */
 static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient[], DM *out)
 {
-  DM_VPatchDG *from = (DM_VPatchDG *)dm->data, *to;
+  DM_VPatchDG *from = dm->data, *to;
 
   PetscFunctionBegin;
   if (!*out) PetscCall(DMCreate(PetscObjectComm((PetscObject)dm), out));
@@ -61,7 +61,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   PetscCall(DMSetDimension(*out, dm->dim));
   PetscCall(DMSetVecType(*out, dm->vectype));
   PetscCall(DMSetMatType(*out, dm->mattype));
-  to = (DM_VPatchDG *)(*out)->data;
+  to = (*out)->data;
   *to = *from;
   to->box_lower = to->box_upper = to->ghost = NULL;
   to->mesh = mesh;
@@ -82,7 +82,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
 
 static PetscErrorCode DMClone_VPatchDG(DM dm, DM *clone)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg = dm->data;
 
   PetscFunctionBegin;
   if (dg->mesh) {
@@ -110,7 +110,7 @@ static PetscErrorCode CreateNext(DM dm, VpMesh next, DM *out)
 
 static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg = dm->data;
   VpMesh       fine;
 
   PetscFunctionBegin;
@@ -123,7 +123,7 @@ static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
 
 static PetscErrorCode DMCoarsen_VPatchDG(DM dm, MPI_Comm comm, DM *coarsened)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg = dm->data;
   VpMesh       coarse;
 
   PetscFunctionBegin;
@@ -138,7 +138,7 @@ static PetscErrorCode DMCoarsen_VPatchDG(DM dm, MPI_Comm comm, DM *coarsened)
 /* It runs after PETSc has copied types and levels. Whole boxes get an assembled matrix, which the LU that PCMG puts there needs. */
 static PetscErrorCode CoarsenHook(DM fine, DM coarse, void *ctx)
 {
-  const int level = ((DM_VPatchDG *)coarse->data)->mesh->level;
+  const int level = DMVPatchDGData(coarse)->mesh->level;
   PetscBool shell;
 
   PetscFunctionBegin;
@@ -155,7 +155,7 @@ static PetscErrorCode DMGetNeighbors_VPatchDG(DM dm, PetscInt *n, const PetscMPI
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMGetNeighbors()"));
-  PetscCall(PetscSFGetRootRanks(((DM_VPatchDG *)dm->data)->mesh->sf[VP_GHOST_FACE], &count, ranks, NULL, NULL, NULL));
+  PetscCall(PetscSFGetRootRanks(DMVPatchDGData(dm)->mesh->sf[VP_GHOST_FACE], &count, ranks, NULL, NULL, NULL));
   if (n) *n = count;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

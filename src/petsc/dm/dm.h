@@ -2,6 +2,6 @@
 #pragma once
 #include "../operator/operator.h"
 
-PETSC_INTERN PetscErrorCode DMCreate_VPatchDG(DM);
+PetscErrorCode DMCreate_VPatchDG(DM);
 /* settings.c. Ensures: an error unless the dimension is 2, 3 or not set. */
-PETSC_INTERN PetscErrorCode DMVPatchDGCheckDimension(DM);
+PetscErrorCode DMVPatchDGCheckDimension(DM);

@@ -22,7 +22,7 @@ static PetscErrorCode Memory(PetscViewer viewer, const VpBackend *backend, const
 
 PetscErrorCode DMVPatchDGDoctor(DM dm, PetscInt level)
 {
-  DM_VPatchDG     *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG     *dg = dm->data;
   const VpBackend *backend;
   PetscViewer      viewer;
   VpSize           size;

@@ -4,7 +4,7 @@
 /* It is called before anything is made of the settings, since that could fail on some ranks only. */
 PetscErrorCode DMVPatchDGCheckAgreement(DM dm)
 {
-  DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG   *dg = dm->data;
   MPI_Comm       comm = PetscObjectComm((PetscObject)dm);
   const PetscInt n = dg->domain == VPATCHDG_DOMAIN_BOXES ? dg->nbox * dm->dim : 0;
   PetscReal      sides[6], grid[9];
@@ -44,7 +44,7 @@ static void VisitGrid(const PetscInt g[3], PetscInt x, PetscInt y, PetscInt z, P
 /* The domain box consists of grid[0] grid[1] grid[2] equal boxes. */
 static PetscErrorCode MakeGrid(DM dm)
 {
-  DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG   *dg = dm->data;
   const PetscInt dim = dm->dim, g[3] = {dg->grid[0], dg->grid[1], dim == 3 ? dg->grid[2] : 1};
   const double   nbox = (double)g[0] * (double)g[1] * (double)g[2];
   PetscInt       size = 1, (*place)[3], (*next)[3];
@@ -78,7 +78,7 @@ static PetscErrorCode MakeGrid(DM dm)
 /* The domains lshape and fichera consist of the 2^dim unit boxes around the origin without the last. */
 static PetscErrorCode MakeReentrant(DM dm)
 {
-  DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG   *dg = dm->data;
   const PetscInt dim = dm->dim, need = dg->domain == VPATCHDG_DOMAIN_LSHAPE ? 2 : 3;
 
   PetscFunctionBegin;
@@ -97,7 +97,7 @@ static PetscErrorCode MakeReentrant(DM dm)
 
 PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg = dm->data;
   MPI_Comm     comm = PetscObjectComm((PetscObject)dm);
   PetscBool    periodic[3] = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
   int          boundary[6];

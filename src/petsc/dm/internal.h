@@ -13,37 +13,37 @@ static inline PetscInt DMVPatchDGDim(DM dm)
 /* settings.c: the settings that are a number or a name, in the DM's data; and those that PETSc keeps in the DM itself */
 enum { VP_DM_DOMAIN, VP_DM_NBOX, VP_DM_DEGREE, VP_DM_PENALTY, VP_DM_REACTION, VP_DM_BACKEND, VP_DM_TRANSPORT, VP_DM_SETTINGS };
 enum { VP_DM_DIM, VP_DM_REFINE };
-PETSC_INTERN const VpSettings DMVPatchDGSettings, DMVPatchDGPetscSettings;
+extern const VpSettings DMVPatchDGSettings, DMVPatchDGPetscSettings;
 /* what setters and getters do; caller: the getter. Ensures: an error where the DM is set up and the setting would change. */
-PETSC_INTERN PetscErrorCode DMVPatchDGSet(DM, int setting, PetscReal value);
-PETSC_INTERN PetscErrorCode DMVPatchDGGet(DM, int setting, void *value, const char caller[]);
+PetscErrorCode DMVPatchDGSet(DM, int setting, PetscReal value);
+PetscErrorCode DMVPatchDGGet(DM, int setting, void *value, const char caller[]);
 /* Ensures: an error if something changes and the DM is set up. */
-PETSC_INTERN PetscErrorCode DMVPatchDGCheckChange(DM, PetscBool changes, const char what[]);
+PetscErrorCode DMVPatchDGCheckChange(DM, PetscBool changes, const char what[]);
 /* options.c */
-PETSC_INTERN PetscErrorCode DMSetFromOptions_VPatchDG(DM, VpOptionItems);
+PetscErrorCode DMSetFromOptions_VPatchDG(DM, VpOptionItems);
 
 /* domain.c: the boxes that the settings describe. Ensures: an error on all ranks unless they have the same settings. */
-PETSC_INTERN PetscErrorCode DMVPatchDGCheckAgreement(DM);
-PETSC_INTERN PetscErrorCode DMVPatchDGCreateDomain(DM, VpDomain *);
+PetscErrorCode DMVPatchDGCheckAgreement(DM);
+PetscErrorCode DMVPatchDGCreateDomain(DM, VpDomain *);
 /* boxes.c: makes room for so many boxes */
-PETSC_INTERN PetscErrorCode DMVPatchDGStoreBoxes(DM, PetscInt nbox);
+PetscErrorCode DMVPatchDGStoreBoxes(DM, PetscInt nbox);
 
 /* limits.c, all collective. Ensures: an error when boxes refined `level` times have more unknowns than PetscInt counts, or more on a rank
    than its part of a vector or its memory holds. */
-PETSC_INTERN PetscErrorCode DMVPatchDGCheckSize(DM, PetscInt nbox, PetscInt level);
+PetscErrorCode DMVPatchDGCheckSize(DM, PetscInt nbox, PetscInt level);
 /* Ensures: an error when double precision does not hold what the operator and its vectors are made of, with these boxes, or with a
    coefficient of own cells (NULL: 1). */
-PETSC_INTERN PetscErrorCode DMVPatchDGCheckScale(DM, VpDomain, PetscInt level);
-PETSC_INTERN PetscErrorCode DMVPatchDGCheckCoefficient(DM, const PetscReal a[]);
+PetscErrorCode DMVPatchDGCheckScale(DM, VpDomain, PetscInt level);
+PetscErrorCode DMVPatchDGCheckCoefficient(DM, const PetscReal a[]);
 /* coefficient.c: the coefficient of own cells of the next finer or coarser mesh, for the caller to free; NULL: 1. A coarser cell gets the
    mean of its children's. */
-PETSC_INTERN PetscErrorCode DMVPatchDGMoveCoefficient(DM, VpMesh next, PetscReal **);
+PetscErrorCode DMVPatchDGMoveCoefficient(DM, VpMesh next, PetscReal **);
 /* doctor.c: before there is a mesh of that level */
-PETSC_INTERN PetscErrorCode DMVPatchDGDoctor(DM, PetscInt level);
+PetscErrorCode DMVPatchDGDoctor(DM, PetscInt level);
 
 /* view.c */
-PETSC_INTERN PetscErrorCode DMView_VPatchDG(DM, PetscViewer);
+PetscErrorCode DMView_VPatchDG(DM, PetscViewer);
 /* vectors.c: gives the DM its operations on vectors */
-PETSC_INTERN void DMVPatchDGSetVectorOps(DM);
+void DMVPatchDGSetVectorOps(DM);
 /* coefficient.c: what DMGetBoundingBox() asks, in versions of PETSc that ask the DM */
-PETSC_INTERN void DMVPatchDGSetLocalBounds(DM);
+void DMVPatchDGSetLocalBounds(DM);

@@ -33,8 +33,7 @@ PetscErrorCode DMVPatchDGCheckSize(DM dm, PetscInt nbox, PetscInt level)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGFindBackend(dm, &backend));
-  PetscCall(
-    VpSizeOf(PetscObjectComm((PetscObject)dm), (int)dm->dim, (int)((DM_VPatchDG *)dm->data)->degree, nbox, (int)level, backend, &size));
+  PetscCall(VpSizeOf(PetscObjectComm((PetscObject)dm), (int)dm->dim, (int)DMVPatchDGData(dm)->degree, nbox, (int)level, backend, &size));
   unknowns = VpUnknowns(&size);
   PetscCheck(unknowns <= (double)PETSC_MAX_INT, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "-dm_refine %" PetscInt_FMT " means %.0f cells and %.0f unknowns, more than the %" PetscInt_FMT
@@ -52,7 +51,7 @@ PetscErrorCode DMVPatchDGCheckSize(DM dm, PetscInt nbox, PetscInt level)
 
 static PetscBool Holds(PetscReal x)
 {
-  return (PetscBool)(x >= 1 / MOST && x <= MOST);
+  return x >= 1 / MOST && x <= MOST;
 }
 
 /* Does double precision hold the product and the squares of a cell's sizes h[dim], and 1/h^2? */
@@ -63,14 +62,14 @@ static PetscBool HoldsSizes(PetscInt dim, const PetscReal h[])
 
   for (PetscInt d = 0; d < dim; d++) {
     volume *= h[d];
-    holds = (PetscBool)(holds && Holds(h[d]) && Holds(h[d] * h[d]) && Holds(volume));
+    holds = holds && Holds(h[d]) && Holds(h[d] * h[d]) && Holds(volume);
   }
   return holds;
 }
 
 PetscErrorCode DMVPatchDGCheckScale(DM dm, VpDomain boxes, PetscInt level)
 {
-  DM_VPatchDG    *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG    *dg = dm->data;
   MPI_Comm        comm = PetscObjectComm((PetscObject)dm);
   const PetscReal k = (PetscReal)(dg->degree + 1);
   PetscReal       h[3] = {1, 1, 1}, least = PETSC_MAX_REAL;
@@ -99,7 +98,7 @@ PetscErrorCode DMVPatchDGCheckScale(DM dm, VpDomain boxes, PetscInt level)
 
 PetscErrorCode DMVPatchDGCheckCoefficient(DM dm, const PetscReal a[])
 {
-  DM_VPatchDG    *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG    *dg = dm->data;
   const VpProblem problem = {.coefficient = a};
   const PetscReal k = (PetscReal)(dg->degree + 1), factor = PetscMax(dg->penalty, 1) * k * k * k * k;
   PetscReal       range[2];

@@ -47,7 +47,7 @@ static PetscErrorCode BoundaryOption(DM dm, VpOptionItems PetscOptionsObject)
 /* Ensures: an error unless the domain is a box and n entries are right. */
 static PetscErrorCode CheckBoxOption(DM dm, const char option[], PetscInt n)
 {
-  const VPatchDGDomain domain = ((DM_VPatchDG *)dm->data)->domain;
+  const VPatchDGDomain domain = DMVPatchDGData(dm)->domain;
 
   PetscFunctionBegin;
   PetscCheck(domain == VPATCHDG_DOMAIN_BOX, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
@@ -58,7 +58,7 @@ static PetscErrorCode CheckBoxOption(DM dm, const char option[], PetscInt n)
 
 static PetscErrorCode BoxOptions(DM dm, VpOptionItems PetscOptionsObject)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg = dm->data;
   PetscInt     grid[MAX_ENTRIES] = {0}, n[3] = {MAX_ENTRIES, MAX_ENTRIES, MAX_ENTRIES};
   PetscReal    lower[MAX_ENTRIES] = {0}, upper[MAX_ENTRIES] = {0};
   PetscBool    set[3];
@@ -83,14 +83,14 @@ static PetscErrorCode BoxOptions(DM dm, VpOptionItems PetscOptionsObject)
 /* The domain may imply the dimension. */
 static PetscErrorCode DomainOptions(DM dm, VpOptionItems PetscOptionsObject)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg = dm->data;
   PetscReal    dim, domain;
   PetscBool    asked, set;
 
   PetscFunctionBegin;
   PetscCall(VpSettingAsk(&DMVPatchDGPetscSettings.row[VP_DM_DIM], PetscOptionsObject, (PetscReal)DMVPatchDGDim(dm), &dim, &asked));
   if (asked) {
-    PetscCall(DMVPatchDGCheckChange(dm, (PetscBool)((PetscReal)dm->dim != dim), "dimension"));
+    PetscCall(DMVPatchDGCheckChange(dm, (PetscReal)dm->dim != dim, "dimension"));
     PetscCall(DMSetDimension(dm, (PetscInt)dim));
   }
   PetscCall(VpSettingAsk(&DMVPatchDGSettings.row[VP_DM_DOMAIN], PetscOptionsObject, (PetscReal)dg->domain, &domain, &set));

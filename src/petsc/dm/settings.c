@@ -34,7 +34,7 @@ const VpSettings DMVPatchDGPetscSettings = {DMVPATCHDG, PETSC_STATIC_ARRAY_LENGT
 PetscErrorCode DMVPatchDGCheckChange(DM dm, PetscBool changes, const char what[])
 {
   PetscFunctionBegin;
-  PetscCheck(!changes || !((DM_VPatchDG *)dm->data)->mesh, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(!changes || !DMVPatchDGData(dm)->mesh, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
              "The %s cannot change after DMSetUp(): set it before, or make another DM", what);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -55,7 +55,7 @@ PetscErrorCode DMVPatchDGSet(DM dm, int setting, PetscReal value)
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
   PetscCall(VpSettingCheck(s, (PetscObject)dm, value));
-  PetscCall(DMVPatchDGCheckChange(dm, (PetscBool)(VpSettingValue(s, dg) != value), s->noun));
+  PetscCall(DMVPatchDGCheckChange(dm, VpSettingValue(s, dg) != value, s->noun));
   VpSettingStore(s, value, dg);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -244,7 +244,7 @@ PetscErrorCode DMVPatchDGGetBackend(DM dm, VPatchDGBackend *backend)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGet(dm, VP_DM_BACKEND, backend, PETSC_FUNCTION_NAME));
-  dg = (DM_VPatchDG *)dm->data;
+  dg = dm->data;
   if (dg->in_use) *backend = dg->in_use == &VpBackendHost ? VPATCHDG_BACKEND_HOST : VPATCHDG_BACKEND_CUDA;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -16,7 +16,7 @@ static PetscErrorCode DMCreateGlobalVector_VPatchDG(DM dm, Vec *v)
 {
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMCreateGlobalVector()"));
-  PetscCall(CreateVector(dm, PetscObjectComm((PetscObject)dm), ((DM_VPatchDG *)dm->data)->mesh->nown, v));
+  PetscCall(CreateVector(dm, PetscObjectComm((PetscObject)dm), DMVPatchDGData(dm)->mesh->nown, v));
   PetscCall(VecSetOperation(*v, VECOP_VIEW, (VpFunction *)VecView_VPatchDG));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -25,7 +25,7 @@ static PetscErrorCode DMCreateLocalVector_VPatchDG(DM dm, Vec *v)
 {
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMCreateLocalVector()"));
-  PetscCall(CreateVector(dm, PETSC_COMM_SELF, ((DM_VPatchDG *)dm->data)->mesh->nface, v));
+  PetscCall(CreateVector(dm, PETSC_COMM_SELF, DMVPatchDGData(dm)->mesh->nface, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -40,8 +40,7 @@ static PetscErrorCode CheckLocal(DM dm, Vec v, InsertMode mode)
              "Between global and local vectors of a DMVPATCHDG there are INSERT_VALUES and ADD_VALUES, not mode %d", (int)mode);
   PetscCheck(v && ((PetscObject)v)->classid == VEC_CLASSID, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "There is no local vector");
   PetscCall(VecGetLocalSize(v, &n));
-  PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm),
-                              (PetscBool)(n == ((DM_VPatchDG *)dm->data)->mesh->nface * DMVPatchDGCellSize(dm)),
+  PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm), n == DMVPatchDGData(dm)->mesh->nface * DMVPatchDGCellSize(dm),
                               "the local vector has the wrong size: make it with DMCreateLocalVector()"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -49,7 +48,7 @@ static PetscErrorCode CheckLocal(DM dm, Vec v, InsertMode mode)
 /* Ensures: local is (ADD_VALUES: has grown by) the values of own cells, then those of the face ghosts. */
 static PetscErrorCode FillLocal(DM dm, const PetscScalar own[], InsertMode mode, PetscScalar local[])
 {
-  DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG   *dg = dm->data;
   const PetscInt nown = dg->mesh->nown * DMVPatchDGCellSize(dm), nface = dg->mesh->nface * DMVPatchDGCellSize(dm);
   PetscScalar   *ghost;
   VpLevel        level;
@@ -82,7 +81,7 @@ static PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM dm, Vec global, InsertMod
 
 static PetscErrorCode DMLocalToLocalBegin_VPatchDG(DM dm, Vec from, InsertMode mode, Vec to)
 {
-  const PetscInt nown = ((DM_VPatchDG *)dm->data)->mesh->nown * DMVPatchDGCellSize(dm);
+  const PetscInt nown = DMVPatchDGData(dm)->mesh->nown * DMVPatchDGCellSize(dm);
   PetscScalar   *own, *x, *y;
 
   PetscFunctionBegin;
@@ -102,7 +101,7 @@ static PetscErrorCode DMLocalToLocalBegin_VPatchDG(DM dm, Vec from, InsertMode m
 /* INSERT_VALUES takes own values alone; ADD_VALUES also adds the ghosts' values to their owners'. */
 static PetscErrorCode DMLocalToGlobalBegin_VPatchDG(DM dm, Vec local, InsertMode mode, Vec global)
 {
-  DM_VPatchDG       *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG       *dg = dm->data;
   const PetscInt     nown = dg->mesh->nown * DMVPatchDGCellSize(dm);
   const PetscScalar *l;
   PetscScalar       *g;

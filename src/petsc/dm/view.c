@@ -3,7 +3,7 @@
 
 static PetscErrorCode ViewDomain(DM dm, PetscViewer viewer)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg = dm->data;
   PetscReal    low[3], high[3];
 
   PetscFunctionBegin;
@@ -30,7 +30,7 @@ static PetscErrorCode ViewDomain(DM dm, PetscViewer viewer)
 
 static PetscErrorCode ViewBoundary(DM dm, PetscViewer viewer)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg = dm->data;
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  boundary (x-,x+,...):"));

@@ -119,7 +119,7 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
 static double CoarseBytes(const VpSize *size, const VpCycleOptions *o, Share c)
 {
   const double    n = size->degree + 1, edge = pow(c.own * size->ranks, 1. / size->dim);
-  const PetscBool separates = (PetscBool)(!size->lines && edge * n <= 128 && (size->ranks == 1 || edge <= 6));
+  const PetscBool separates = !size->lines && edge * n <= 128 && (size->ranks == 1 || edge <= 6);
 
   if (o->coarse != VP_COARSE_KSP && (separates || size->device)) return 0;
   return c.own * pow(n, size->dim) * (3 * size->dim * n * (sizeof(PetscScalar) + sizeof(PetscInt)) + 24 * sizeof(PetscScalar));
@@ -186,7 +186,7 @@ PetscErrorCode VpCheckMemory(MPI_Comm comm, const VpBackend *backend, VpBytes ne
   worst[3] = there.host < 0 ? -1 : need.host - there.host;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst + 2, 2, MPIU_REAL, MPIU_MAX, comm));
   if (worst[2] <= 0 && worst[3] <= 0) PetscFunctionReturn(PETSC_SUCCESS);
-  host = (PetscBool)(worst[2] <= 0);
+  host = worst[2] <= 0;
   worst[0] = host ? need.host : need.work;
   worst[1] = -(host ? there.host : there.work);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 2, MPIU_REAL, MPIU_MAX, comm));

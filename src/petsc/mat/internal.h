@@ -3,19 +3,19 @@
 #include "mat.h"
 
 /* record.c: gives a matrix its record, which says scale 1, shift 0 */
-PETSC_INTERN PetscErrorCode VpMatrixAttach(DM, Mat, VpMatrix *);
+PetscErrorCode VpMatrixAttach(DM, Mat, VpMatrix *);
 /* writes down what MatDuplicate() with this option made of the original. With MAT_COPY_VALUES that is a copy, else a matrix without values,
    which stands for 0 if it is matrix-free, and for A if it has entries that somebody will write. */
-PETSC_INTERN PetscErrorCode VpMatrixDuplicated(VpMatrix original, MatDuplicateOption, Mat);
-PETSC_INTERN PetscErrorCode MatScale_VPatchDG(Mat, PetscScalar);
-PETSC_INTERN PetscErrorCode MatShift_VPatchDG(Mat, PetscScalar);
-PETSC_INTERN PetscErrorCode MatCopy_VPatchDG(Mat, Mat, MatStructure);
+PetscErrorCode VpMatrixDuplicated(VpMatrix original, MatDuplicateOption, Mat);
+PetscErrorCode MatScale_VPatchDG(Mat, PetscScalar);
+PetscErrorCode MatShift_VPatchDG(Mat, PetscScalar);
+PetscErrorCode MatCopy_VPatchDG(Mat, Mat, MatStructure);
 /* the places of an assembled matrix's own operations in VpMatrix->native */
 enum { VP_NATIVE_DUPLICATE, VP_NATIVE_COPY, VP_NATIVE_SCALE, VP_NATIVE_SHIFT };
 
 /* shell.c, assembled.c: the matrix that stands for the DM's present operator, without entries, and with entries in PETSc's type */
-PETSC_INTERN PetscErrorCode DMVPatchDGCreateShell(DM, Mat *);
-PETSC_INTERN PetscErrorCode DMVPatchDGCreateAssembled(DM, MatType, Mat *);
+PetscErrorCode DMVPatchDGCreateShell(DM, Mat *);
+PetscErrorCode DMVPatchDGCreateAssembled(DM, MatType, Mat *);
 /* assembled.c: gives an assembled matrix its record, which keeps its type's operations. like: the record of another matrix of the type, or
  * NULL */
-PETSC_INTERN PetscErrorCode VpMatrixAttachAssembled(DM, Mat, VpMatrix like);
+PetscErrorCode VpMatrixAttachAssembled(DM, Mat, VpMatrix like);

@@ -50,7 +50,7 @@ static PetscErrorCode Describe(DM dm, Mat A)
   PetscFunctionBegin;
   PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
-  if (((DM_VPatchDG *)dm->data)->penalty >= 1 && !DMVPatchDGIsSingular(dm)) PetscCall(VpSetPositiveDefinite(A));
+  if (DMVPatchDGData(dm)->penalty >= 1 && !DMVPatchDGIsSingular(dm)) PetscCall(VpSetPositiveDefinite(A));
   PetscCall(AttachNullSpace(dm, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -79,7 +79,7 @@ PetscErrorCode DMVPatchDGUpdateMatrices(DM dm)
   VpMatrix next;
 
   PetscFunctionBegin;
-  for (VpMatrix matrix = ((DM_VPatchDG *)dm->data)->mats; matrix; matrix = next) {
+  for (VpMatrix matrix = DMVPatchDGData(dm)->mats; matrix; matrix = next) {
     Mat       A = matrix->mat, B;
     PetscBool shell;
 

@@ -13,13 +13,13 @@ struct VpMatrix_ {
   VpMatrix    next;      /* of the same DM */
 };
 /* record.c. Ensures: NULL where the matrix was not made from a DM. */
-PETSC_INTERN PetscErrorCode VpMatrixFind(Mat, VpMatrix *);
-PETSC_INTERN VpOperator     VpMatrixOperator(VpMatrix);
+PetscErrorCode VpMatrixFind(Mat, VpMatrix *);
+VpOperator     VpMatrixOperator(VpMatrix);
 
 /* mat.c */
-PETSC_INTERN PetscErrorCode DMCreateMatrix_VPatchDG(DM, Mat *);
+PetscErrorCode DMCreateMatrix_VPatchDG(DM, Mat *);
 /* makes every living matrix but copies follow a new coefficient of the DM */
-PETSC_INTERN PetscErrorCode DMVPatchDGUpdateMatrices(DM);
+PetscErrorCode DMVPatchDGUpdateMatrices(DM);
 /* what is behind a PC's Pmat: scale A + shift I of a DMVPATCHDG; caller: the option that needs it, "-pc_type vpatchdg". Ensures: an error
    that says what to pass where it is nothing of that kind. */
 typedef struct {
@@ -27,7 +27,7 @@ typedef struct {
   VpOperator  op;
   PetscScalar scale, shift;
 } VpPmat;
-PETSC_INTERN PetscErrorCode MatGetVPatchDG(Mat, const char caller[], VpPmat *);
+PetscErrorCode MatGetVPatchDG(Mat, const char caller[], VpPmat *);
 
 /* interpolation.c */
-PETSC_INTERN PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *, Vec *scale);
+PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *, Vec *scale);

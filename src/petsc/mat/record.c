@@ -36,7 +36,7 @@ static PetscErrorCode RecordDestroy(void *ctx)
 
 PetscErrorCode VpMatrixAttach(DM dm, Mat A, VpMatrix *out)
 {
-  DM_VPatchDG   *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG   *dg = dm->data;
   PetscContainer container;
   VpMatrix       matrix;
 

@@ -174,7 +174,7 @@ static PetscErrorCode MatDiagonalSet_VPatchDG(Mat A, Vec d, InsertMode mode)
 /* No layout is copied from the DM's vectors, which may live on a device. */
 PetscErrorCode DMVPatchDGCreateShell(DM dm, Mat *A)
 {
-  const PetscInt n = ((DM_VPatchDG *)dm->data)->mesh->nown * DMVPatchDGCellSize(dm);
+  const PetscInt n = DMVPatchDGData(dm)->mesh->nown * DMVPatchDGCellSize(dm);
   const struct {
     MatOperation operation;
     VpFunction  *function;

@@ -70,7 +70,7 @@ static PetscErrorCode IsCuda(VecType type, PetscBool *cuda)
 
 PetscErrorCode DMVPatchDGFindBackend(DM dm, const VpBackend **out)
 {
-  const VPatchDGBackend asked = ((DM_VPatchDG *)dm->data)->backend;
+  const VPatchDGBackend asked = DMVPatchDGData(dm)->backend;
   const VpBackend      *cuda = VpBackendFind("cuda");
   PetscBool             device;
 
@@ -85,7 +85,7 @@ PetscErrorCode DMVPatchDGFindBackend(DM dm, const VpBackend **out)
 
 PetscErrorCode DMVPatchDGUseBackend(DM dm, const VpBackend **out)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg = dm->data;
 
   PetscFunctionBegin;
   /* The type of vectors may have been set late. */

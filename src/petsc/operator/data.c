@@ -11,7 +11,7 @@ PetscErrorCode DMVPatchDGGetData(DM dm, DM_VPatchDG **out)
   PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMVPATCHDG, &match));
   PetscCheck(match, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG,
              "The DM is not of type vpatchdg (its type: %s): call DMSetType(dm, DMVPATCHDG) first", VpTypeName((PetscObject)dm));
-  dg = (DM_VPatchDG *)dm->data;
+  dg = dm->data;
   if (dg->mesh) { /* PETSc's own setters do not ask whether the DM is set up. */
     dm->dim = dg->mesh->dim;
     PetscCall(DMSetRefineLevel(dm, dg->mesh->level));
@@ -34,7 +34,7 @@ PetscErrorCode DMVPatchDGCheck(DM dm, const char what[])
 /* Every rank knows the sizes on all ranks, so that they agree without a message. */
 static PetscErrorCode CheckLayout(DM dm, PetscLayout map, const char caller[], const char noun[], const char remedy[])
 {
-  const VpMesh    mesh = ((DM_VPatchDG *)dm->data)->mesh;
+  const VpMesh    mesh = DMVPatchDGData(dm)->mesh;
   const PetscInt  block = DMVPatchDGCellSize(dm);
   const PetscInt *range;
   PetscMPIInt     size[2], r = 0;

@@ -60,7 +60,7 @@ PetscErrorCode VpOperatorGetHostLevel(VpOperator op, DM dm, VpLevel *level)
 
 PetscBool DMVPatchDGIsSingular(DM dm)
 {
-  const VpOperator op = ((DM_VPatchDG *)dm->data)->op;
+  const VpOperator op = DMVPatchDGData(dm)->op;
 
   return VpProblemIsSingular(op->mesh, &op->problem);
 }
@@ -68,14 +68,14 @@ PetscBool DMVPatchDGIsSingular(DM dm)
 PetscErrorCode DMVPatchDGGetLevel(DM dm, VpLevel *level)
 {
   PetscFunctionBegin;
-  PetscCall(VpOperatorGetLevel(((DM_VPatchDG *)dm->data)->op, dm, level));
+  PetscCall(VpOperatorGetLevel(DMVPatchDGData(dm)->op, dm, level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DMVPatchDGGetHostLevel(DM dm, VpLevel *level)
 {
   PetscFunctionBegin;
-  PetscCall(VpOperatorGetHostLevel(((DM_VPatchDG *)dm->data)->op, dm, level));
+  PetscCall(VpOperatorGetHostLevel(DMVPatchDGData(dm)->op, dm, level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,7 +94,7 @@ PetscErrorCode DMVPatchDGFillConstant(DM dm, Vec one)
 
 PetscErrorCode DMVPatchDGSetOperator(DM dm, const PetscReal coefficient[])
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg = dm->data;
   VpOperator   op;
   PetscReal   *a = NULL;
 
@@ -115,7 +115,7 @@ PetscErrorCode DMVPatchDGSetOperator(DM dm, const PetscReal coefficient[])
 
 PetscErrorCode DMVPatchDGGhosts(DM dm, VpLevel level, const PetscScalar x[], VpGhosts *ghosts)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg = dm->data;
 
   PetscFunctionBegin;
   if (!dg->ghost)

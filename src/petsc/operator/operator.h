@@ -40,45 +40,51 @@ typedef struct {
   struct VpMatrix_   *mats;           /* the matrices made from this DM that are alive (mat/mat.h) */
 } DM_VPatchDG;
 
+/* Requires: the DM is a DMVPATCHDG. */
+static inline DM_VPatchDG *DMVPatchDGData(DM dm)
+{
+  return dm->data;
+}
+
 /* the number of unknowns of a cell. Requires: the DM is set up. */
 static inline PetscInt DMVPatchDGCellSize(DM dm)
 {
-  const DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  const DM_VPatchDG *dg = dm->data;
 
   return PetscPowInt(dg->degree + 1, dg->mesh->dim);
 }
 
 /* data.c. Ensures: an error unless the DM is a DMVPATCHDG, and one that is set up, which `what` needs. The dimension and the level of one
    that is set up are its mesh's again. */
-PETSC_INTERN PetscErrorCode DMVPatchDGGetData(DM, DM_VPatchDG **);
-PETSC_INTERN PetscErrorCode DMVPatchDGCheck(DM, const char what[]);
+PetscErrorCode DMVPatchDGGetData(DM, DM_VPatchDG **);
+PetscErrorCode DMVPatchDGCheck(DM, const char what[]);
 /* The same; and an error on all ranks unless it is distributed as the DM's global vectors and matrices are. */
-PETSC_INTERN PetscErrorCode DMVPatchDGCheckVector(DM, Vec, const char caller[]);
-PETSC_INTERN PetscErrorCode DMVPatchDGCheckMatrix(DM, Mat, const char caller[]);
+PetscErrorCode DMVPatchDGCheckVector(DM, Vec, const char caller[]);
+PetscErrorCode DMVPatchDGCheckMatrix(DM, Mat, const char caller[]);
 
 /* operator.c. The levels work on the DM's backend, and on the host for what is computed from their tables. */
-PETSC_INTERN VpOperator     VpOperatorReference(VpOperator);
-PETSC_INTERN PetscErrorCode VpOperatorDestroy(VpOperator *);
-PETSC_INTERN PetscErrorCode VpOperatorGetLevel(VpOperator, DM, VpLevel *);
-PETSC_INTERN PetscErrorCode VpOperatorGetHostLevel(VpOperator, DM, VpLevel *);
+VpOperator     VpOperatorReference(VpOperator);
+PetscErrorCode VpOperatorDestroy(VpOperator *);
+PetscErrorCode VpOperatorGetLevel(VpOperator, DM, VpLevel *);
+PetscErrorCode VpOperatorGetHostLevel(VpOperator, DM, VpLevel *);
 /* gives the DM another operator; coefficient: of own cells, copied, or NULL: 1 */
-PETSC_INTERN PetscErrorCode DMVPatchDGSetOperator(DM, const PetscReal coefficient[]);
-PETSC_INTERN PetscBool      DMVPatchDGIsSingular(DM); /* Are the constants its null space? */
-PETSC_INTERN PetscErrorCode DMVPatchDGGetLevel(DM, VpLevel *);
-PETSC_INTERN PetscErrorCode DMVPatchDGGetHostLevel(DM, VpLevel *);
+PetscErrorCode DMVPatchDGSetOperator(DM, const PetscReal coefficient[]);
+PetscBool      DMVPatchDGIsSingular(DM); /* Are the constants its null space? */
+PetscErrorCode DMVPatchDGGetLevel(DM, VpLevel *);
+PetscErrorCode DMVPatchDGGetHostLevel(DM, VpLevel *);
 /* writes the coefficients of the function 1: they are not all 1 */
-PETSC_INTERN PetscErrorCode DMVPatchDGFillConstant(DM, Vec);
+PetscErrorCode DMVPatchDGFillConstant(DM, Vec);
 /* Begins to bring what A x reads beyond own cells into the DM's ghost buffer. x: own values, on the level's backend. */
-PETSC_INTERN PetscErrorCode DMVPatchDGGhosts(DM, VpLevel, const PetscScalar x[], VpGhosts *);
+PetscErrorCode DMVPatchDGGhosts(DM, VpLevel, const PetscScalar x[], VpGhosts *);
 
 /* backend.c: the backend that the settings ask for, its device open; the one in use, chosen at the first call */
-PETSC_INTERN PetscErrorCode DMVPatchDGFindBackend(DM, const VpBackend **);
-PETSC_INTERN PetscErrorCode DMVPatchDGUseBackend(DM, const VpBackend **);
-PETSC_INTERN PetscErrorCode VpUseCurrentStream(const VpBackend *);
+PetscErrorCode DMVPatchDGFindBackend(DM, const VpBackend **);
+PetscErrorCode DMVPatchDGUseBackend(DM, const VpBackend **);
+PetscErrorCode VpUseCurrentStream(const VpBackend *);
 /* prints a line: the backend, and whether the matrix's vectors are copied to it */
-PETSC_INTERN PetscErrorCode VpViewBackend(Mat, const VpBackend *, PetscViewer);
+PetscErrorCode VpViewBackend(Mat, const VpBackend *, PetscViewer);
 /* transport.c: sets the mesh's transport, and dg->travel */
-PETSC_INTERN PetscErrorCode DMVPatchDGChooseTransport(DM, const VpBackend *);
+PetscErrorCode DMVPatchDGChooseTransport(DM, const VpBackend *);
 
 /* values.c: a vector's own values on a backend, [own cells][n^dim], between Get and Restore */
 typedef enum { VP_READ, VP_WRITE, VP_READ_WRITE } VpAccess;
@@ -91,5 +97,5 @@ typedef struct {
   void            *copy;
   size_t           bytes;
 } VpValues;
-PETSC_INTERN PetscErrorCode VpValuesGet(const VpBackend *, Vec, VpAccess, VpValues *, PetscScalar **);
-PETSC_INTERN PetscErrorCode VpValuesRestore(VpValues *);
+PetscErrorCode VpValuesGet(const VpBackend *, Vec, VpAccess, VpValues *, PetscScalar **);
+PetscErrorCode VpValuesRestore(VpValues *);

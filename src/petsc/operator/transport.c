@@ -8,8 +8,8 @@ static PetscErrorCode Choose(DM dm, const VpBackend *backend, VpTransport *trans
                                        [VPATCHDG_TRANSPORT_MPI] = 1u << VP_TRANSPORT_MPI,
                                        [VPATCHDG_TRANSPORT_NCCL] = 1u << VP_TRANSPORT_LINK,
                                        [VPATCHDG_TRANSPORT_HOST] = 1u << VP_TRANSPORT_HOST};
-  const VPatchDGTransport asked = ((DM_VPatchDG *)dm->data)->transport;
-  MPI_Comm                comm = ((DM_VPatchDG *)dm->data)->mesh->comm;
+  const VPatchDGTransport asked = DMVPatchDGData(dm)->transport;
+  MPI_Comm                comm = DMVPatchDGData(dm)->mesh->comm;
   const char             *why;
 
   PetscFunctionBegin;
@@ -29,7 +29,7 @@ static PetscErrorCode Choose(DM dm, const VpBackend *backend, VpTransport *trans
 
 PetscErrorCode DMVPatchDGChooseTransport(DM dm, const VpBackend *backend)
 {
-  DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
+  DM_VPatchDG *dg = dm->data;
   VpTransport  transport = VP_TRANSPORT_HOST;
   PetscMPIInt  size;
   void        *link = NULL;

@@ -55,7 +55,7 @@ static PetscErrorCode Iterations(PetscViewer viewer, VpMesh mesh, const VpProble
 
 static PetscErrorCode Solver(PC pc, PetscViewer viewer, const VpCycleOptions *o)
 {
-  const KSP ksp = ((VpPCBase *)pc->data)->ksp;
+  const KSP ksp = VpPCBaseData(pc)->ksp;
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  cycle: %s(%" PetscInt_FMT ",%" PetscInt_FMT "), %s, %s precision",
@@ -70,7 +70,7 @@ static PetscErrorCode Solver(PC pc, PetscViewer viewer, const VpCycleOptions *o)
 
 static PetscErrorCode Transport(PC pc, VpMesh mesh, PetscViewer viewer)
 {
-  const char *travel = ((DM_VPatchDG *)((VpPCBase *)pc->data)->dm->data)->travel;
+  const char *travel = DMVPatchDGData(VpPCBaseData(pc)->dm)->travel;
 
   PetscFunctionBegin;
   if (VpMeshRanks(mesh) > 1)
@@ -80,7 +80,7 @@ static PetscErrorCode Transport(PC pc, VpMesh mesh, PetscViewer viewer)
 
 PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
-  const VpCycleOptions *o = &((PC_VPatchDG *)pc->data)->options;
+  const VpCycleOptions *o = &PCVPatchDGData(pc)->options;
   const PetscInt        levels = o->levels ? o->levels : mesh->level;
   PetscViewer           viewer;
   VpSize                size;

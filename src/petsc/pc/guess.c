@@ -55,7 +55,7 @@ static PetscErrorCode GetPC(KSPGuess guess, PC *out)
 
 static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
 {
-  Guess_VPatchDG *data = (Guess_VPatchDG *)guess->data;
+  Guess_VPatchDG *data = guess->data;
   PC_VPatchDG    *cycle;
   PC              pc = NULL;
   VpLevel         outer;
@@ -65,7 +65,7 @@ static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
 
   PetscFunctionBegin;
   PetscCall(GetPC(guess, &pc));
-  cycle = (PC_VPatchDG *)pc->data;
+  cycle = pc->data;
   PetscCall(DMVPatchDGCheckVector(cycle->inverse.dm, b, "-ksp_guess_type vpatchdg"));
   PetscCall(DMVPatchDGCheckVector(cycle->inverse.dm, x, "-ksp_guess_type vpatchdg"));
   if (data->build != cycle->inverse.build) PetscCall(VpNestedDestroy(&data->nested));

@@ -20,6 +20,11 @@ typedef struct {
   VpChoice       choice;
 } PC_VPatchDG;
 
+static inline PC_VPatchDG *PCVPatchDGData(PC pc)
+{
+  return pc->data;
+}
+
 /* settings.c */
 enum {
   VP_PC_SPACE,
@@ -37,24 +42,24 @@ enum {
   VP_PC_REPLAY,
   VP_PC_SETTINGS
 };
-PETSC_INTERN const VpSettings PCVPatchDGSettings;
+extern const VpSettings PCVPatchDGSettings;
 
 /* options.c. Ensures: errors unless the options go together, and with the problem. */
-PETSC_INTERN PetscErrorCode PCSetFromOptions_VPatchDG(PC, VpOptionItems);
-PETSC_INTERN PetscErrorCode PCVPatchDGCheckOptions(PC, VpMesh, const VpProblem *);
-PETSC_INTERN PetscErrorCode VpCheckSpace(MPI_Comm, const char prefix[], VpSpace, VpResidual, int degree);
+PetscErrorCode PCSetFromOptions_VPatchDG(PC, VpOptionItems);
+PetscErrorCode PCVPatchDGCheckOptions(PC, VpMesh, const VpProblem *);
+PetscErrorCode VpCheckSpace(MPI_Comm, const char prefix[], VpSpace, VpResidual, int degree);
 
 /* precision.c: reads the hint; VpPCBaseOps' prepare and meet; what -ksp_view says */
-PETSC_INTERN PetscErrorCode PCVPatchDGReadHint(PC);
-PETSC_INTERN PetscErrorCode PCVPatchDGPreparePrecision(PC, const VpProblem *, PetscBool *later);
-PETSC_INTERN PetscErrorCode PCVPatchDGMeet(PC, KSP, PetscBool *again);
+PetscErrorCode PCVPatchDGReadHint(PC);
+PetscErrorCode PCVPatchDGPreparePrecision(PC, const VpProblem *, PetscBool *later);
+PetscErrorCode PCVPatchDGMeet(PC, KSP, PetscBool *again);
 /* chooses for good: the coarse KSP is about to be given out, and would be lost if the cycle were built again */
-PETSC_INTERN PetscErrorCode PCVPatchDGSettlePrecision(PC);
-PETSC_INTERN PetscErrorCode PCVPatchDGViewPrecision(PC, PetscViewer);
+PetscErrorCode PCVPatchDGSettlePrecision(PC);
+PetscErrorCode PCVPatchDGViewPrecision(PC, PetscViewer);
 
 /* doctor.c: -vpatchdg_doctor, before the cycle is built. Ensures: an error if there is no memory for it. */
-PETSC_INTERN PetscErrorCode PCVPatchDGDoctor(PC, VpMesh, const VpProblem *, const VpBackend *);
+PetscErrorCode PCVPatchDGDoctor(PC, VpMesh, const VpProblem *, const VpBackend *);
 
 /* warn.c: warns before a KSP solves that tests its convergence, and after every one */
-PETSC_INTERN PetscErrorCode PCVPatchDGWarnBefore(PC, KSPType);
-PETSC_INTERN PetscErrorCode PCVPatchDGWarnAfter(PC, KSP, Vec b, Vec x);
+PetscErrorCode PCVPatchDGWarnBefore(PC, KSPType);
+PetscErrorCode PCVPatchDGWarnAfter(PC, KSP, Vec b, Vec x);

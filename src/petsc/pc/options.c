@@ -18,7 +18,7 @@ PetscErrorCode VpCheckSpace(MPI_Comm comm, const char prefix[], VpSpace space, V
 
 PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *problem)
 {
-  const VpCycleOptions *o = &((PC_VPatchDG *)pc->data)->options;
+  const VpCycleOptions *o = &PCVPatchDGData(pc)->options;
   MPI_Comm              comm = PetscObjectComm((PetscObject)pc);
 
   PetscFunctionBegin;

@@ -3,6 +3,6 @@
 #include "../../compat.h"
 #include <petscksp.h>
 
-PETSC_INTERN PetscErrorCode PCCreate_VPatchDG(PC);
-PETSC_INTERN PetscErrorCode PCCreate_VPatch(PC);
-PETSC_INTERN PetscErrorCode KSPGuessCreate_VPatchDG(KSPGuess);
+PetscErrorCode PCCreate_VPatchDG(PC);
+PetscErrorCode PCCreate_VPatch(PC);
+PetscErrorCode KSPGuessCreate_VPatchDG(KSPGuess);

@@ -3,7 +3,7 @@
 
 static PetscBool AppliesOnce(const char type[])
 {
-  return (PetscBool)(!strcmp(type, KSPPREONLY) || !strcmp(type, KSPNONE));
+  return !strcmp(type, KSPPREONLY) || !strcmp(type, KSPNONE);
 }
 
 /* KSPs of preconditioners print one level further in and add to the prefix of what they are part of; those of SNES and TS have the prefix
@@ -13,15 +13,14 @@ static PetscBool IsPart(KSP ksp)
 {
   const char *prefix = ((PetscObject)ksp)->prefix;
 
-  return (PetscBool)(AppliesOnce(((PetscObject)ksp)->type_name) || (((PetscObject)ksp)->tablevel > 0 && prefix && prefix[0]));
+  return AppliesOnce(((PetscObject)ksp)->type_name) || (((PetscObject)ksp)->tablevel > 0 && prefix && prefix[0]);
 }
 
 /* Does it solve, rather than take a few steps for a solver around it? */
 static PetscBool Solves(KSP ksp)
 {
   if (AppliesOnce(((PetscObject)ksp)->type_name)) return PETSC_FALSE;
-  return (PetscBool)(((PetscObject)ksp)->tablevel == 0 ||
-                     (ksp->normtype != KSP_NORM_NONE && ksp->converged != KSPConvergedSkip && ksp->max_it > 10));
+  return ((PetscObject)ksp)->tablevel == 0 || (ksp->normtype != KSP_NORM_NONE && ksp->converged != KSPConvergedSkip && ksp->max_it > 10);
 }
 
 /* sets the cycle's precision for a type of KSP (NULL: none), and writes down why */
@@ -54,7 +53,7 @@ static PetscErrorCode Choose(PC_VPatchDG *data, const char type[], PetscBool par
 /* reads the type of the KSP that has the PC's prefix. Of KSPs in other solvers it does not tell enough. */
 PetscErrorCode PCVPatchDGReadHint(PC pc)
 {
-  VpChoice   *choice = &((PC_VPatchDG *)pc->data)->choice;
+  VpChoice   *choice = &PCVPatchDGData(pc)->choice;
   const char *prefix = ((PetscObject)pc)->prefix;
   PetscBool   set = PETSC_FALSE;
 
@@ -67,26 +66,26 @@ PetscErrorCode PCVPatchDGReadHint(PC pc)
 
 PetscErrorCode PCVPatchDGPreparePrecision(PC pc, const VpProblem *problem, PetscBool *later)
 {
-  PC_VPatchDG     *data = (PC_VPatchDG *)pc->data;
+  PC_VPatchDG     *data = pc->data;
   VpChoice        *choice = &data->choice;
   const PetscReal *range = data->inverse.range;
   const double     k = problem->degree;
 
   PetscFunctionBegin;
-  choice->holds = (PetscBool)(problem->penalty * k * (k + 1) < VP_MOST_PENALTY(VP_SINGLE) && range[1] <= ldexp(range[0], VP_SPREAD_SINGLE));
+  choice->holds = problem->penalty * k * (k + 1) < VP_MOST_PENALTY(VP_SINGLE) && range[1] <= ldexp(range[0], VP_SPREAD_SINGLE);
   if (choice->asked != VPATCHDG_PRECISION_AUTO) {
     data->options.precision = choice->asked == VPATCHDG_PRECISION_SINGLE ? VP_SINGLE : VP_DOUBLE;
     choice->chosen = PETSC_FALSE;
     choice->by = 0;
   } else if (choice->hint[0] && !choice->by) PetscCall(Choose(data, choice->hint, AppliesOnce(choice->hint)));
-  *later = (PetscBool)(choice->asked == VPATCHDG_PRECISION_AUTO && !choice->chosen);
+  *later = choice->asked == VPATCHDG_PRECISION_AUTO && !choice->chosen;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Where several KSPs share the PC, one that needs double decides for all. A PC that is reused is built anew only where it has to be. */
 static PetscErrorCode ChooseFor(PC pc, KSP ksp, PetscBool *again)
 {
-  PC_VPatchDG      *data = (PC_VPatchDG *)pc->data;
+  PC_VPatchDG      *data = pc->data;
   VpChoice         *choice = &data->choice;
   const VpPrecision precision = data->options.precision;
   const PetscBool   chosen = choice->chosen;
@@ -96,15 +95,15 @@ static PetscErrorCode ChooseFor(PC pc, KSP ksp, PetscBool *again)
   if (!ksp && choice->by) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp) PetscCall(PetscObjectGetId((PetscObject)ksp, &id));
   if (chosen && precision == VP_DOUBLE && ((choice->by && choice->by != id) || pc->reusepreconditioner)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Choose(data, ksp ? ((PetscObject)ksp)->type_name : NULL, (PetscBool)(ksp && IsPart(ksp))));
+  PetscCall(Choose(data, ksp ? ((PetscObject)ksp)->type_name : NULL, ksp && IsPart(ksp)));
   choice->by = id;
-  *again = (PetscBool)(chosen && data->options.precision != precision);
+  *again = chosen && data->options.precision != precision;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCVPatchDGSettlePrecision(PC pc)
 {
-  PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+  PC_VPatchDG *data = pc->data;
 
   PetscFunctionBegin;
   if (data->choice.asked != VPATCHDG_PRECISION_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
@@ -117,14 +116,14 @@ PetscErrorCode PCVPatchDGSettlePrecision(PC pc)
 PetscErrorCode PCVPatchDGMeet(PC pc, KSP ksp, PetscBool *again)
 {
   PetscFunctionBegin;
-  if (((PC_VPatchDG *)pc->data)->choice.asked == VPATCHDG_PRECISION_AUTO) PetscCall(ChooseFor(pc, ksp, again));
+  if (PCVPatchDGData(pc)->choice.asked == VPATCHDG_PRECISION_AUTO) PetscCall(ChooseFor(pc, ksp, again));
   if (ksp && Solves(ksp)) PetscCall(PCVPatchDGWarnBefore(pc, ((PetscObject)ksp)->type_name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCVPatchDGViewPrecision(PC pc, PetscViewer viewer)
 {
-  const PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+  const PC_VPatchDG *data = pc->data;
   const VpChoice    *choice = &data->choice;
 
   PetscFunctionBegin;

@@ -47,7 +47,7 @@ static const VpSettings settings = {PCVPATCH, SETTINGS, row};
 
 static PetscErrorCode Clear(PC pc)
 {
-  PC_VPatch *data = (PC_VPatch *)pc->data;
+  PC_VPatch *data = pc->data;
 
   PetscFunctionBegin;
   PetscCall(VpOneSweepDestroy(&data->sweep));
@@ -57,7 +57,7 @@ static PetscErrorCode Clear(PC pc)
 
 static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
-  PC_VPatch *data = (PC_VPatch *)pc->data;
+  PC_VPatch *data = pc->data;
   MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
   VpProblem  scaled = *problem;
 
@@ -69,13 +69,13 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
   PetscCall(VpPCBaseSetExponent(pc, "pc_vpatch", data->precision, &scaled));
   PetscCall(VpLevelCreate(mesh, &scaled, VP_BASIS_THIN, data->precision, backend, &data->level));
   PetscCall(VpOneSweepCreate(data->level, data->space, data->residual, VP_EXCHANGE_AUTO, &data->sweep));
-  data->inverse.wide = (PetscBool)(data->precision == VP_DOUBLE); /* There are sums and products, no squares. */
+  data->inverse.wide = data->precision == VP_DOUBLE; /* There are sums and products, no squares. */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Enter(PC pc, PetscReal scale, const double *f)
 {
-  PC_VPatch *data = (PC_VPatch *)pc->data;
+  PC_VPatch *data = pc->data;
   VpVector   b;
 
   PetscFunctionBegin;
@@ -87,7 +87,7 @@ static PetscErrorCode Enter(PC pc, PetscReal scale, const double *f)
 static PetscErrorCode EnterResidual(PC pc, VpLevel outer, PetscReal scale, const double *x, VpGhosts ghosts, const double *f,
                                     PetscReal *norm2)
 {
-  PC_VPatch *data = (PC_VPatch *)pc->data;
+  PC_VPatch *data = pc->data;
   VpVector   b;
 
   PetscFunctionBegin;
@@ -98,12 +98,12 @@ static PetscErrorCode EnterResidual(PC pc, VpLevel outer, PetscReal scale, const
 
 static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal scale, double *z)
 {
-  PC_VPatch *data = (PC_VPatch *)pc->data;
+  PC_VPatch *data = pc->data;
 
   PetscFunctionBegin;
   PetscCheck(!transpose || data->residual != VP_RESIDUAL_LOCAL || data->space == VP_SPACE_CLAMPED, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_SUP, "The transposed sweep exists for exact residuals only: use -pc_vpatch_residual exact");
-  PetscCall(VpOneSweepSolve(data->sweep, (PetscBool)(data->reverse != transpose), add, ldexp(scale, data->level->problem.exponent), z));
+  PetscCall(VpOneSweepSolve(data->sweep, data->reverse != transpose, add, ldexp(scale, data->level->problem.exponent), z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -307,7 +307,7 @@ static PetscErrorCode PCSetFromOptions_VPatch(PC pc, VpOptionItems PetscOptionsO
 
 static PetscErrorCode PCView_VPatch(PC pc, PetscViewer viewer)
 {
-  const PC_VPatch *data = (PC_VPatch *)pc->data;
+  const PC_VPatch *data = pc->data;
   VpExchange       exchange;
   PetscBool        ascii;
 

@@ -59,7 +59,7 @@ M*/
 static PetscErrorCode Clear(PC pc)
 {
   PetscFunctionBegin;
-  PetscCall(VpCycleDestroy(&((PC_VPatchDG *)pc->data)->cycle));
+  PetscCall(VpCycleDestroy(&PCVPatchDGData(pc)->cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,7 +73,7 @@ static PetscErrorCode Prepare(PC pc, VpMesh mesh, const VpProblem *problem, Pets
 
 static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
-  PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+  PC_VPatchDG *data = pc->data;
   VpProblem    scaled = *problem;
 
   PetscFunctionBegin;
@@ -86,7 +86,7 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
 static PetscErrorCode Enter(PC pc, PetscReal scale, const double *f)
 {
   PetscFunctionBegin;
-  PetscCall(VpCycleEnter(((PC_VPatchDG *)pc->data)->cycle, 0, scale, f));
+  PetscCall(VpCycleEnter(PCVPatchDGData(pc)->cycle, 0, scale, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,14 +94,14 @@ static PetscErrorCode EnterResidual(PC pc, VpLevel outer, PetscReal scale, const
                                     PetscReal *norm2)
 {
   PetscFunctionBegin;
-  PetscCall(VpCycleEnterResidual(((PC_VPatchDG *)pc->data)->cycle, 0, outer, scale, x, ghosts, f, norm2));
+  PetscCall(VpCycleEnterResidual(PCVPatchDGData(pc)->cycle, 0, outer, scale, x, ghosts, f, norm2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A sweep's residual `local` is that of a symmetric operator only where it is exact, in the space clamped. */
 static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal scale, double *z)
 {
-  PC_VPatchDG          *data = (PC_VPatchDG *)pc->data;
+  PC_VPatchDG          *data = pc->data;
   const VpCycleOptions *options = &data->options;
 
   PetscFunctionBegin;
@@ -123,7 +123,7 @@ static const VpPCBaseOps ops = {.caller = "-pc_type vpatchdg",
 
 static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
 {
-  const VpCycleOptions *o = &((PC_VPatchDG *)pc->data)->options;
+  const VpCycleOptions *o = &PCVPatchDGData(pc)->options;
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle, patch space %s, residual %s, exchange %s\n",
@@ -155,7 +155,7 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
   PetscFunctionBegin;
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
     const VpLevel   level = cycle->level[l];
-    const PetscBool last = (PetscBool)(l == cycle->nlevel - 1);
+    const PetscBool last = l == cycle->nlevel - 1;
     const PetscInt  ranks = VpMeshRanks(level->mesh);
 
     PetscCall(PetscViewerASCIIPrintf(viewer, "  level %d: %" PetscInt_FMT " cells, %" PetscInt64_FMT " DoFs", level->mesh->level,
@@ -176,7 +176,7 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
 
 static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
 {
-  PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+  PC_VPatchDG *data = pc->data;
   PetscBool    ascii;
 
   PetscFunctionBegin;
@@ -225,11 +225,11 @@ PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
   PetscCall(VpPCBaseCheckType(pc, PCVPATCHDG));
   VpAssertPointer(ksp, 2);
   PetscCall(PCSetUp(pc));
-  if (!((PC_VPatchDG *)pc->data)->inverse.built) {
+  if (!PCVPatchDGData(pc)->inverse.built) {
     PetscCall(PCVPatchDGSettlePrecision(pc));
     PetscCall(VpPCBaseMeet(pc, NULL));
   }
-  PetscCall(VpCycleGetCoarseKSP(((PC_VPatchDG *)pc->data)->cycle, ksp));
+  PetscCall(VpCycleGetCoarseKSP(PCVPatchDGData(pc)->cycle, ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,7 +4,7 @@
 
 PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSPType type)
 {
-  const PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+  const PC_VPatchDG *data = pc->data;
   const char        *prefix = VpPrefix(pc);
 
   PetscFunctionBegin;
@@ -20,7 +20,7 @@ PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSPType type)
 /* writes down what to try first */
 static PetscErrorCode Advice(PC pc, KSP ksp, PetscReal aspect, PetscReal contrast, char advice[], size_t size)
 {
-  const PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+  const PC_VPatchDG *data = pc->data;
   const char        *prefix = VpPrefix(pc), *type = ((PetscObject)ksp)->type_name;
 
   PetscFunctionBegin;
@@ -36,7 +36,7 @@ static PetscErrorCode Advice(PC pc, KSP ksp, PetscReal aspect, PetscReal contras
 
 static PetscErrorCode WarnFailed(PC pc, KSP ksp)
 {
-  const PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+  const PC_VPatchDG *data = pc->data;
   const VpOperator   op = data->inverse.op;
   char               advice[128];
   PetscReal          a[2], aspect, contrast;
@@ -60,7 +60,7 @@ static PetscErrorCode WarnFailed(PC pc, KSP ksp)
 /* A coarsest level that is solved to no tolerance makes the cycle a map that is not linear, in whatever precision. */
 static PetscErrorCode WarnCoarse(PC pc, KSP ksp)
 {
-  const PC_VPatchDG *data = (PC_VPatchDG *)pc->data;
+  const PC_VPatchDG *data = pc->data;
   const PetscInt     stopped = data->cycle ? VpCycleCoarseStopped(data->cycle) : 0;
 
   PetscFunctionBegin;

@@ -35,7 +35,7 @@ static PetscErrorCode SetNorm(PC pc, KSP ksp)
 static PetscErrorCode VpPCBasePreSolve(PC pc, KSP ksp, Vec b, Vec x)
 {
   PetscFunctionBegin;
-  ((VpPCBase *)pc->data)->ksp = ksp;
+  VpPCBaseData(pc)->ksp = ksp;
   PetscCall(PCSetUp(pc));
   PetscCall(VpPCBaseMeet(pc, ksp));
   PetscCall(SetNorm(pc, ksp));
@@ -44,7 +44,7 @@ static PetscErrorCode VpPCBasePreSolve(PC pc, KSP ksp, Vec b, Vec x)
 
 static PetscErrorCode VpPCBasePostSolve(PC pc, KSP ksp, Vec b, Vec x)
 {
-  VpPCBase *inverse = (VpPCBase *)pc->data;
+  VpPCBase *inverse = pc->data;
 
   PetscFunctionBegin;
   inverse->ksp = NULL;
@@ -63,7 +63,7 @@ static PetscErrorCode VpPCBaseDestroy(PC pc)
 
 PetscErrorCode VpPCBaseView(PC pc, PetscViewer viewer)
 {
-  const VpPCBase *inverse = (VpPCBase *)pc->data;
+  const VpPCBase *inverse = pc->data;
 
   PetscFunctionBegin;
   if (inverse->scale != 1 || inverse->shift != 0)

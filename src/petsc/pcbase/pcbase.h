@@ -38,39 +38,44 @@ typedef struct {
   unsigned           warned; /* bit w: of VpWarning w */
 } VpPCBase;
 
+static inline VpPCBase *VpPCBaseData(PC pc)
+{
+  return pc->data;
+}
+
 /* pcbase.c: sets the PC's data and its operations, the same for both types */
-PETSC_INTERN PetscErrorCode VpPCBaseCreate(PC, VpPCBase *, const VpPCBaseOps *);
+PetscErrorCode VpPCBaseCreate(PC, VpPCBase *, const VpPCBaseOps *);
 /* Prints a line where the Pmat is scaled or shifted. */
-PETSC_INTERN PetscErrorCode VpPCBaseView(PC, PetscViewer);
+PetscErrorCode VpPCBaseView(PC, PetscViewer);
 
 /* setup.c: frees what was built, and forgets the KSP that is solving */
-PETSC_INTERN PetscErrorCode VpPCBaseReset(PC);
-PETSC_INTERN PetscErrorCode VpPCBaseSetUp(PC);
+PetscErrorCode VpPCBaseReset(PC);
+PetscErrorCode VpPCBaseSetUp(PC);
 /* asks for another set-up, since an option has changed */
-PETSC_INTERN PetscErrorCode VpPCBaseChanged(PC);
+PetscErrorCode VpPCBaseChanged(PC);
 /* builds what is not built, as ksp needs it; NULL: for something else that applies it */
-PETSC_INTERN PetscErrorCode VpPCBaseMeet(PC, KSP);
+PetscErrorCode VpPCBaseMeet(PC, KSP);
 
 /* scale.c: f - A x (x NULL: f) goes in, multiplied by a power of two that suits its size. A is the operator's, NULL: the one that the PC
    was built for. norm: of f - A x, NULL where nobody asks */
-PETSC_INTERN PetscErrorCode VpPCBaseEnter(PC, VpOperator, Vec f, Vec x, PetscReal *norm);
+PetscErrorCode VpPCBaseEnter(PC, VpOperator, Vec f, Vec x, PetscReal *norm);
 /* z = M r (add: z += M r) for the r that went in */
-PETSC_INTERN PetscErrorCode VpPCBaseSolve(PC, PetscBool transpose, PetscBool add, Vec z);
+PetscErrorCode VpPCBaseSolve(PC, PetscBool transpose, PetscBool add, Vec z);
 /* sets the problem's exponent. Ensures: an error where its numbers are so far apart that single precision cannot hold them. prefix:
    "pc_vpatchdg" */
-PETSC_INTERN PetscErrorCode VpPCBaseSetExponent(PC, const char prefix[], VpPrecision, VpProblem *);
+PetscErrorCode VpPCBaseSetExponent(PC, const char prefix[], VpPrecision, VpProblem *);
 
 /* richardson.c */
-PETSC_INTERN PetscErrorCode VpPCBaseApplyRichardson(PC, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol,
-                                                    PetscInt maxits, PetscBool guesszero, PetscInt *its, PCRichardsonConvergedReason *);
+PetscErrorCode VpPCBaseApplyRichardson(PC, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt maxits,
+                                       PetscBool guesszero, PetscInt *its, PCRichardsonConvergedReason *);
 
 /* settings.c: what setters, getters and setfromoptions do with a type's table. PCs of other types are left alone by setters; getters refuse
    them. caller: the getter */
-PETSC_INTERN PetscErrorCode VpPCBaseSet(PC, const VpSettings *, int setting, PetscReal value);
-PETSC_INTERN PetscErrorCode VpPCBaseGet(PC, const VpSettings *, int setting, void *value, const char caller[]);
-PETSC_INTERN PetscErrorCode VpPCBaseSetFromOptions(PC, const VpSettings *, VpOptionItems);
+PetscErrorCode VpPCBaseSet(PC, const VpSettings *, int setting, PetscReal value);
+PetscErrorCode VpPCBaseGet(PC, const VpSettings *, int setting, void *value, const char caller[]);
+PetscErrorCode VpPCBaseSetFromOptions(PC, const VpSettings *, VpOptionItems);
 /* Ensures: an error unless the PC is of this type. */
-PETSC_INTERN PetscErrorCode VpPCBaseCheckType(PC, const char type[]);
+PetscErrorCode VpPCBaseCheckType(PC, const char type[]);
 
 /* kinds.c: what is known of a type of KSP. Does its r stay b - A x where a preconditioner is not quite linear (but symmetric, if it has to
    be)? Does it need a symmetric one? */
@@ -78,16 +83,16 @@ typedef struct {
   const char *type;
   PetscBool   keeps, symmetric;
 } VpKSPKind;
-PETSC_INTERN VpKSPKind VpKSPKindOf(KSPType);
+VpKSPKind VpKSPKindOf(KSPType);
 
 /* warn.c: one line on the first rank's stderr, each kind once a PC, unless -vpatchdg_warnings 0 */
 typedef enum { VP_WARN_SINGLE, VP_WARN_SYMMETRY, VP_WARN_RESIDUAL, VP_WARN_COARSE, VP_WARN_FAILED } VpWarning;
-PETSC_INTERN PetscErrorCode VpWarnWanted(PC, VpWarning, PetscBool *wanted); /* Is this kind wanted, and new? VpWarn() asks that itself. */
-PETSC_INTERN PetscErrorCode VpWarn(PC, VpWarning, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
-PETSC_INTERN const char    *VpPrefix(PC);
+PetscErrorCode VpWarnWanted(PC, VpWarning, PetscBool *wanted); /* Is this kind wanted, and new? VpWarn() asks that itself. */
+PetscErrorCode VpWarn(PC, VpWarning, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
+const char    *VpPrefix(PC);
 /* Does the KSP measure its residual, outside of other solvers, which may mean it to stop early? */
-PETSC_INTERN PetscBool VpIsWatched(KSP);
+PetscBool VpIsWatched(KSP);
 /* warns of single precision with a KSP that does not stand it; remedy: the option that helps, without the PC's prefix */
-PETSC_INTERN PetscErrorCode VpWarnSingle(PC, KSPType, const char remedy[]);
+PetscErrorCode VpWarnSingle(PC, KSPType, const char remedy[]);
 /* warns after a solve whose KSP says more than is true */
-PETSC_INTERN PetscErrorCode VpWarnResidual(PC, KSP, Vec b, Vec x);
+PetscErrorCode VpWarnResidual(PC, KSP, Vec b, Vec x);

@@ -52,15 +52,15 @@ PetscErrorCode VpPCBaseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rto
                                        PetscBool guesszero, PetscInt *its, PCRichardsonConvergedReason *reason)
 {
   const PetscReal tolerance[] = {rtol, abstol, dtol};
-  const KSP       ksp = ((VpPCBase *)pc->data)->ksp;
-  const PetscBool measure = (PetscBool)(!ksp || ksp->normtype != KSP_NORM_NONE);
+  const KSP       ksp = VpPCBaseData(pc)->ksp;
+  const PetscBool measure = !ksp || ksp->normtype != KSP_NORM_NONE;
   VpOperator      op = NULL;
   PetscReal       norm = 0, first = 0;
   PetscInt        it, ends = 0;
 
   PetscFunctionBegin;
   PetscCall(FusedOperator(pc, &op));
-  ((VpPCBase *)pc->data)->factor = 0; /* It belonged to other residuals. */
+  VpPCBaseData(pc)->factor = 0; /* It belonged to other residuals. */
   for (it = 0;; it++) {
     const Vec now = guesszero && it == 0 ? NULL : x;
 
@@ -68,7 +68,7 @@ PetscErrorCode VpPCBaseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rto
     else if (measure || it < maxits) PetscCall(PlainResidual(pc, b, now, w, measure ? &norm : NULL));
     PetscCall(Test(ksp, it, norm, tolerance, &first, &ends));
     if (ends || it >= maxits) break;
-    PetscCall(VpPCBaseSolve(pc, PETSC_FALSE, (PetscBool)(now != NULL), x));
+    PetscCall(VpPCBaseSolve(pc, PETSC_FALSE, now != NULL, x));
   }
   if (guesszero && it == 0) PetscCall(VecSet(x, 0));
   *its = it;

@@ -36,7 +36,7 @@ static PetscErrorCode KnownFactor(const VpPCBase *inverse, Vec f, Vec x, PetscRe
 static PetscErrorCode EnterScaled(PC pc, VpLevel outer, PetscReal scale, const PetscScalar f[], const PetscScalar x[], VpGhosts ghosts,
                                   PetscReal *norm)
 {
-  const VpPCBaseOps *ops = ((VpPCBase *)pc->data)->ops;
+  const VpPCBaseOps *ops = VpPCBaseData(pc)->ops;
 
   PetscFunctionBegin;
   if (x || norm) PetscCall(ops->enter_residual(pc, outer, scale, x, ghosts, f, norm));
@@ -47,7 +47,7 @@ static PetscErrorCode EnterScaled(PC pc, VpLevel outer, PetscReal scale, const P
 
 PetscErrorCode VpPCBaseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *norm)
 {
-  VpPCBase    *inverse = (VpPCBase *)pc->data;
+  VpPCBase    *inverse = pc->data;
   PetscScalar *ff, *xx = NULL;
   PetscReal    factor, scaled;
   PetscBool    look;
@@ -59,7 +59,7 @@ PetscErrorCode VpPCBaseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *norm
   PetscCall(VpPCBaseMeet(pc, NULL));
   PetscCall(VpOperatorGetLevel(op ? op : inverse->op, inverse->dm, &outer));
   PetscCall(KnownFactor(inverse, f, x, &factor));
-  look = (PetscBool)(norm || factor == 0);
+  look = norm || factor == 0;
   if (factor == 0) factor = 1;
   PetscCall(VpValuesGet(outer->backend, f, VP_READ, &fv, &ff));
   if (x) PetscCall(VpValuesGet(outer->backend, x, VP_READ, &xv, &xx));
@@ -77,7 +77,7 @@ PetscErrorCode VpPCBaseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *norm
 
 PetscErrorCode VpPCBaseSolve(PC pc, PetscBool transpose, PetscBool add, Vec z)
 {
-  VpPCBase    *inverse = (VpPCBase *)pc->data;
+  VpPCBase    *inverse = pc->data;
   PetscScalar *zz;
   VpValues     zv;
   VpLevel      outer;
@@ -92,7 +92,7 @@ PetscErrorCode VpPCBaseSolve(PC pc, PetscBool transpose, PetscBool add, Vec z)
 
 PetscErrorCode VpPCBaseSetExponent(PC pc, const char prefix[], VpPrecision precision, VpProblem *problem)
 {
-  const PetscReal *range = ((VpPCBase *)pc->data)->range;
+  const PetscReal *range = VpPCBaseData(pc)->range;
 
   PetscFunctionBegin;
   PetscCheck(precision == VP_DOUBLE || range[1] <= ldexp(range[0], VP_SPREAD_SINGLE), PetscObjectComm((PetscObject)pc),

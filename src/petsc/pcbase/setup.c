@@ -5,7 +5,7 @@
 /* The KSP that is solving stays known: PETSc may set up anew in the middle of its solve. */
 static PetscErrorCode Clear(PC pc)
 {
-  VpPCBase *inverse = (VpPCBase *)pc->data;
+  VpPCBase *inverse = pc->data;
 
   PetscFunctionBegin;
   PetscCall(inverse->ops->clear(pc));
@@ -19,7 +19,7 @@ PetscErrorCode VpPCBaseReset(PC pc)
 {
   PetscFunctionBegin;
   PetscCall(Clear(pc));
-  ((VpPCBase *)pc->data)->ksp = NULL;
+  VpPCBaseData(pc)->ksp = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -40,7 +40,7 @@ static VpProblem Problem(const VpPCBase *inverse)
 static PetscErrorCode Build(PC pc)
 {
   static PetscInt  builds = 0;
-  VpPCBase        *inverse = (VpPCBase *)pc->data;
+  VpPCBase        *inverse = pc->data;
   VpProblem        problem;
   const VpBackend *backend;
 
@@ -59,7 +59,7 @@ static PetscErrorCode Build(PC pc)
 /* clears what was built for another operator, or with other options, and builds what can be built now */
 static PetscErrorCode Renew(PC pc, const VpPmat *p)
 {
-  VpPCBase  *inverse = (VpPCBase *)pc->data;
+  VpPCBase  *inverse = pc->data;
   PetscBool  later = PETSC_FALSE;
   VpOperator op = VpOperatorReference(p->op);
   VpProblem  problem;
@@ -81,7 +81,7 @@ static PetscErrorCode Renew(PC pc, const VpPmat *p)
 /* PETSc calls it when the Pmat's state has changed, as it does with the coefficient. */
 PetscErrorCode VpPCBaseSetUp(PC pc)
 {
-  VpPCBase *inverse = (VpPCBase *)pc->data;
+  VpPCBase *inverse = pc->data;
   VpPmat    p;
   PetscBool renew;
 
@@ -91,8 +91,7 @@ PetscErrorCode VpPCBaseSetUp(PC pc)
              PETSC_ERR_ARG_WRONG,
              "%s: the Pmat is %g A + %g I, whose inverse the one of A does not approximate: see MatScale(), MatShift(), MatDuplicate()",
              inverse->ops->caller, (double)PetscRealPart(p.scale), (double)PetscRealPart(p.shift));
-  renew = (PetscBool)(inverse->op != p.op || inverse->changed ||
-                      ExtraReaction(p.scale, p.shift) != ExtraReaction(inverse->scale, inverse->shift));
+  renew = inverse->op != p.op || inverse->changed || ExtraReaction(p.scale, p.shift) != ExtraReaction(inverse->scale, inverse->shift);
   inverse->scale = p.scale;
   inverse->shift = p.shift;
   if (renew) PetscCall(Renew(pc, &p));
@@ -101,7 +100,7 @@ PetscErrorCode VpPCBaseSetUp(PC pc)
 
 PetscErrorCode VpPCBaseMeet(PC pc, KSP ksp)
 {
-  VpPCBase *inverse = (VpPCBase *)pc->data;
+  VpPCBase *inverse = pc->data;
   PetscBool again = PETSC_FALSE;
 
   PetscFunctionBegin;
@@ -113,7 +112,7 @@ PetscErrorCode VpPCBaseMeet(PC pc, KSP ksp)
 PetscErrorCode VpPCBaseChanged(PC pc)
 {
   PetscFunctionBegin;
-  ((VpPCBase *)pc->data)->changed = PETSC_TRUE;
+  VpPCBaseData(pc)->changed = PETSC_TRUE;
   pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,7 +7,7 @@ PetscErrorCode VpWarnWanted(PC pc, VpWarning kind, PetscBool *wanted)
   PetscFunctionBegin;
   *wanted = PETSC_TRUE;
   PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, NULL, "-vpatchdg_warnings", wanted, NULL));
-  if (((VpPCBase *)pc->data)->warned >> kind & 1) *wanted = PETSC_FALSE;
+  if (VpPCBaseData(pc)->warned >> kind & 1) *wanted = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -23,7 +23,7 @@ PetscErrorCode VpWarn(PC pc, VpWarning kind, const char format[], ...)
   va_start(arguments, format);
   vsnprintf(text, sizeof(text), format, arguments);
   va_end(arguments);
-  ((VpPCBase *)pc->data)->warned |= 1U << kind;
+  VpPCBaseData(pc)->warned |= 1U << kind;
   PetscCall(PetscFPrintf(PetscObjectComm((PetscObject)pc), PETSC_STDERR, "vpatchdg: warning: %s\n", text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -49,7 +49,7 @@ PetscErrorCode VpWarnSingle(PC pc, KSPType type, const char remedy[])
 
 PetscBool VpIsWatched(KSP ksp)
 {
-  return (PetscBool)(((PetscObject)ksp)->tablevel == 0 && ksp->normtype != KSP_NORM_NONE);
+  return ((PetscObject)ksp)->tablevel == 0 && ksp->normtype != KSP_NORM_NONE;
 }
 
 /* Does the KSP's default test say that it converged, by a norm that need not be the true residual's? */
@@ -62,7 +62,7 @@ static PetscErrorCode IsToCheck(KSP ksp, PetscBool stiff, PetscBool *check)
   if (ksp->converged != KSPConvergedDefault || !ctx || ctx->initialrtol || ctx->mininitialrtol) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->reason != KSP_CONVERGED_RTOL && ksp->reason != KSP_CONVERGED_ATOL) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
-  *check = (PetscBool)(stiff || !VpKSPKindOf(((PetscObject)ksp)->type_name).keeps || ksp->normtype != KSP_NORM_UNPRECONDITIONED);
+  *check = stiff || !VpKSPKindOf(((PetscObject)ksp)->type_name).keeps || ksp->normtype != KSP_NORM_UNPRECONDITIONED;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,7 +93,7 @@ static PetscBool IsStiff(const VpProblem *problem)
 {
   const double k = problem->degree;
 
-  return (PetscBool)(problem->penalty * k * (k + 1) > 1e5);
+  return problem->penalty * k * (k + 1) > 1e5;
 }
 
 PetscErrorCode VpWarnResidual(PC pc, KSP ksp, Vec b, Vec x)
@@ -103,8 +103,8 @@ PetscErrorCode VpWarnResidual(PC pc, KSP ksp, Vec b, Vec x)
   char      remedy[128];
 
   PetscFunctionBegin;
-  if (!VpIsWatched(ksp) || !((VpPCBase *)pc->data)->op) PetscFunctionReturn(PETSC_SUCCESS);
-  stiff = IsStiff(&((VpPCBase *)pc->data)->op->problem);
+  if (!VpIsWatched(ksp) || !VpPCBaseData(pc)->op) PetscFunctionReturn(PETSC_SUCCESS);
+  stiff = IsStiff(&VpPCBaseData(pc)->op->problem);
   PetscCall(IsToCheck(ksp, stiff, &check));
   PetscCall(VpWarnWanted(pc, VP_WARN_RESIDUAL, &wanted));
   if (!check || !wanted) PetscFunctionReturn(PETSC_SUCCESS);

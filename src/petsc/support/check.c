@@ -5,14 +5,14 @@ PetscErrorCode VpCheckEverywhere(MPI_Comm comm, PetscBool here, const char what[
   PetscMPIInt first;
 
   PetscFunctionBegin;
-  PetscCall(VpFirstRank(comm, (PetscBool)!here, &first));
+  PetscCall(VpFirstRank(comm, !here, &first));
   PetscCheck(first == INT_MAX, comm, PETSC_ERR_ARG_WRONG, "On rank %d: %s", first, what);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscBool Same(PetscReal a, PetscReal b)
 {
-  return (PetscBool)(a == b || (PetscIsNanReal(a) && PetscIsNanReal(b)));
+  return a == b || (PetscIsNanReal(a) && PetscIsNanReal(b));
 }
 
 PetscErrorCode VpFindDifference(MPI_Comm comm, PetscInt n, const PetscReal mine[], PetscInt *index, PetscMPIInt *rank, PetscReal value[2])

@@ -14,10 +14,9 @@ static inline const char *VpTypeName(PetscObject object)
 }
 
 /* Ensures: an error on all ranks where `here` is false on one. */
-PETSC_INTERN PetscErrorCode VpCheckEverywhere(MPI_Comm, PetscBool here, const char what[]);
+PetscErrorCode VpCheckEverywhere(MPI_Comm, PetscBool here, const char what[]);
 /* Finds a number that not all ranks have. Ensures: *index = n where there is none; else *rank is the first rank that differs from rank 0,
    and value holds the numbers of rank 0 and of that rank. */
-PETSC_INTERN PetscErrorCode VpFindDifference(MPI_Comm, PetscInt n, const PetscReal mine[], PetscInt *index, PetscMPIInt *rank,
-                                             PetscReal value[2]);
+PetscErrorCode VpFindDifference(MPI_Comm, PetscInt n, const PetscReal mine[], PetscInt *index, PetscMPIInt *rank, PetscReal value[2]);
 /* Ensures: an error on all ranks unless all have the same numbers. */
-PETSC_INTERN PetscErrorCode VpCheckSameReals(MPI_Comm, PetscInt n, const PetscReal mine[], const char what[]);
+PetscErrorCode VpCheckSameReals(MPI_Comm, PetscInt n, const PetscReal mine[], const char what[]);

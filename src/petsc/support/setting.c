@@ -53,7 +53,7 @@ void VpSettingsPreset(const VpSettings *settings, void *data)
 PetscErrorCode VpSettingCheck(const VpSetting *s, PetscObject object, PetscReal value)
 {
   const PetscReal least = s->names ? 0 : s->least, most = s->names ? Count(s) - 1 : s->most;
-  const PetscBool allowed = (PetscBool)(value >= least && value <= most); /* NaN is not */
+  const PetscBool allowed = value >= least && value <= most; /* NaN is not */
   char            text[32];
 
   PetscFunctionBegin;
@@ -79,7 +79,7 @@ PetscErrorCode VpSettingGet(const VpSetting *s, const void *data, void *value, c
 PetscErrorCode VpSettingAsk(const VpSetting *s, VpOptionItems PetscOptionsObject, PetscReal now, PetscReal *value, PetscBool *set)
 {
   PetscEnum one = (PetscEnum)now;
-  PetscBool yes = (PetscBool)(now != 0);
+  PetscBool yes = now != 0;
   PetscInt  n = (PetscInt)now;
 
   PetscFunctionBegin;

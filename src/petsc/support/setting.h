@@ -32,15 +32,15 @@ typedef struct {
   const VpSetting *row;
 } VpSettings;
 
-PETSC_INTERN void VpSettingsPreset(const VpSettings *, void *data);
+void VpSettingsPreset(const VpSettings *, void *data);
 /* Ensures: an error on all ranks unless all have the same settings. */
-PETSC_INTERN PetscErrorCode VpSettingsCheckSame(const VpSettings *, MPI_Comm, const void *data);
+PetscErrorCode VpSettingsCheckSame(const VpSettings *, MPI_Comm, const void *data);
 
-PETSC_INTERN PetscReal VpSettingValue(const VpSetting *, const void *data);
-PETSC_INTERN void      VpSettingStore(const VpSetting *, PetscReal value, void *data);
+PetscReal VpSettingValue(const VpSetting *, const void *data);
+void      VpSettingStore(const VpSetting *, PetscReal value, void *data);
 /* Ensures: an error unless the setting may have the value. object: what is being set */
-PETSC_INTERN PetscErrorCode VpSettingCheck(const VpSetting *, PetscObject object, PetscReal value);
+PetscErrorCode VpSettingCheck(const VpSetting *, PetscObject object, PetscReal value);
 /* writes the setting, in its own type, to *value; caller: the public function whose second argument that is */
-PETSC_INTERN PetscErrorCode VpSettingGet(const VpSetting *, const void *data, void *value, const char caller[]);
+PetscErrorCode VpSettingGet(const VpSetting *, const void *data, void *value, const char caller[]);
 /* asks the options database; now: the value that -help shows. Ensures: *value is the answer where *set, else `now`. */
-PETSC_INTERN PetscErrorCode VpSettingAsk(const VpSetting *, VpOptionItems, PetscReal now, PetscReal *value, PetscBool *set);
+PetscErrorCode VpSettingAsk(const VpSetting *, VpOptionItems, PetscReal now, PetscReal *value, PetscBool *set);
