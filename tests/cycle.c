@@ -147,6 +147,7 @@ static PetscErrorCode CoarseKSPReachesItsTolerance(int boundary, VpPrecision pre
   const PetscReal      tolerance = precision == VP_DOUBLE ? 1.01e-8 : 1.01e-4;
   World                w;
   VpCycle              cycle;
+  VpVector             entry;
   double              *x, *b;
   KSP                  ksp;
   Mat                  A;
@@ -159,9 +160,10 @@ static PetscErrorCode CoarseKSPReachesItsTolerance(int boundary, VpPrecision pre
   PetscCall(VectorCreate(w.outer, &x));
   PetscCall(VectorCreate(w.outer, &b));
   Fill(w.outer, 1, b);
-  PetscCall(VpCycleEnter(cycle, 0, 1, b));
+  PetscCall(VpCycleBegin(cycle, 0, &entry));
+  PetscCall(VpVectorEnter(entry, 1, b));
   PetscCall(VpCycleSolve(cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, x));
-  PetscCall(VpCycleGetCoarseKSP(cycle, &ksp));
+  PetscCall(VpCoarseGetKSP(cycle->coarse, &ksp));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(KSPGetRhs(ksp, &f));
   PetscCall(KSPGetSolution(ksp, &u));

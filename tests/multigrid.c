@@ -107,6 +107,7 @@ static PetscErrorCode Adjoint(const Setting *s, const VpCycleOptions *o, const c
   const PetscBool symmetric = (PetscBool)(o->symmetric && o->pre == o->post);
   World           w;
   VpCycle         cycle;
+  VpVector        r;
   double         *u, *v, *Mu, *Mv, scale;
 
   PetscFunctionBeginUser;
@@ -118,10 +119,12 @@ static PetscErrorCode Adjoint(const Setting *s, const VpCycleOptions *o, const c
   PetscCall(VectorCreate(w.outer, &Mv));
   Fill(w.outer, 1, u);
   Fill(w.outer, 2, v);
-  PetscCall(VpCycleEnter(cycle, 0, 1, u));
+  PetscCall(VpCycleBegin(cycle, 0, &r));
+  PetscCall(VpVectorEnter(r, 1, u));
   PetscCall(VpCycleSolve(cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, Mu));
   for (int transpose = symmetric ? 0 : 1; transpose < 2; transpose++) {
-    PetscCall(VpCycleEnter(cycle, 0, 1, v));
+    PetscCall(VpCycleBegin(cycle, 0, &r));
+    PetscCall(VpVectorEnter(r, 1, v));
     PetscCall(VpCycleSolve(cycle, 0, (PetscBool)transpose, PETSC_FALSE, 1, Mv));
     scale = sqrt(Dot(w.outer, Mu, Mu) * Dot(w.outer, v, v));
     TapOk((PetscBool)(fabs(Dot(w.outer, Mu, v) - Dot(w.outer, u, Mv)) < 1e-11 * scale),

@@ -312,11 +312,10 @@ PetscErrorCode VpDomainCreate(MPI_Comm comm, int dim, int32_t nbox, const PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpDomainReference(VpDomain domain)
+VpDomain VpDomainReference(VpDomain domain)
 {
-  PetscFunctionBeginUser;
   domain->refct++;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return domain;
 }
 
 PetscErrorCode VpDomainDestroy(VpDomain *domain)

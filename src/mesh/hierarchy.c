@@ -91,8 +91,7 @@ static PetscErrorCode Relate(VpMesh fine, VpMesh coarse, VpCellSet *of_fine, VpC
   VpLoop(coarse->nown, FillChildren, &relate);
   PetscCheck(relate.lost == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d parents or children are not local", (int)relate.lost);
   while (fine->orphans < fine->nown && fine->parent[fine->orphans] >= coarse->nown) fine->orphans++;
-  fine->coarser = coarse;
-  PetscCall(VpMeshReference(coarse));
+  fine->coarser = VpMeshReference(coarse);
   PetscCall(SetChildExchange(fine, (int64_t)nchild));
   PetscCall(VpCellSetDestroy(of_fine));
   PetscCall(VpCellSetDestroy(of_coarse));
@@ -136,8 +135,7 @@ PetscErrorCode VpMeshCoarsen(VpMesh fine, VpMesh *coarse)
     PetscCall(VpCellSetDestroy(&parents));
     PetscCall(PetscFree(counts));
   }
-  *coarse = fine->coarser;
-  PetscCall(VpMeshReference(*coarse));
+  *coarse = VpMeshReference(fine->coarser);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

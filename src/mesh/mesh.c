@@ -55,8 +55,7 @@ PetscErrorCode VpMeshBuild(MPI_Comm comm, VpDomain domain, int level, const Pets
   mesh->refct = 1;
   mesh->dim = domain->dim;
   mesh->level = level;
-  mesh->domain = domain;
-  PetscCall(VpDomainReference(domain));
+  mesh->domain = VpDomainReference(domain);
   PetscCall(PetscCommDuplicate(comm, &mesh->comm, NULL));
   mesh->starts = starts;
   mesh->ncell = starts[size];
@@ -106,11 +105,10 @@ PetscErrorCode VpMeshSetTransport(VpMesh mesh, VpTransport transport, void *link
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpMeshReference(VpMesh mesh)
+VpMesh VpMeshReference(VpMesh mesh)
 {
-  PetscFunctionBeginUser;
   mesh->refct++;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return mesh;
 }
 
 PetscErrorCode VpMeshDestroy(VpMesh *newmesh)
@@ -148,22 +146,14 @@ void VpMeshCellBounds(VpMesh mesh, int32_t cell, PetscReal lower[], PetscReal si
   }
 }
 
-PetscErrorCode VpMeshExchangeBegin(VpMesh mesh, VpGhostKind kind, MPI_Datatype unit, const void *own, void *ghost)
+PetscErrorCode VpMeshExchange(VpMesh mesh, VpGhostKind kind, MPI_Datatype unit, const void *own, void *ghost)
 {
   PetscMPIInt size;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
-  if (size > 1) PetscCall(PetscSFBcastBegin(mesh->sf[kind], unit, own, ghost, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpMeshExchangeEnd(VpMesh mesh, VpGhostKind kind, MPI_Datatype unit, const void *own, void *ghost)
-{
-  PetscMPIInt size;
-
-  PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
-  if (size > 1) PetscCall(PetscSFBcastEnd(mesh->sf[kind], unit, own, ghost, MPI_REPLACE));
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSFBcastBegin(mesh->sf[kind], unit, own, ghost, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(mesh->sf[kind], unit, own, ghost, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -52,7 +52,7 @@ struct VpDomain_ {
    whole face, periodic[d] where opposite boundary faces do not match, a domain that is not connected. */
 PetscErrorCode VpDomainCreate(MPI_Comm, int dim, int32_t nbox, const PetscReal lower[], const PetscReal upper[], const int boundary[],
                               const PetscBool periodic[], VpDomain *);
-PetscErrorCode VpDomainReference(VpDomain);
+VpDomain       VpDomainReference(VpDomain); /* the same domain, a new reference */
 PetscErrorCode VpDomainDestroy(VpDomain *);
 /* what lies where VpDomain.beyond, VpMesh.neighbor or VpMesh.beyond has this number */
 static inline VpSide VpDomainSide(VpDomain domain, int32_t beyond)
@@ -117,7 +117,7 @@ PetscErrorCode VpMeshGather(VpMesh, PetscMPIInt ranks, VpMesh *);
 /* between two cuts of a mesh: roots are the own cells of one, leaves those of the other, with its ghosts [0, nlocal) or without */
 PetscErrorCode VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscSF *);
 PetscErrorCode VpMeshSetTransport(VpMesh, VpTransport, void *link); /* of it and of all coarser ones */
-PetscErrorCode VpMeshReference(VpMesh);
+VpMesh         VpMeshReference(VpMesh);                             /* the same mesh, a new reference */
 PetscErrorCode VpMeshDestroy(VpMesh *);
 PetscInt       VpMeshRanks(VpMesh); /* how many ranks have cells */
 /* size of a cell in every direction (3 numbers, 1 beyond dim) and its lower corner */
@@ -131,8 +131,7 @@ static inline int32_t VpMeshBoxBeyond(VpMesh mesh, int32_t cell, int side)
   return zone == (side % 2 && mesh->level ? 3 : 1) ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + side] : box;
 }
 /* Fills ghost[] with the values that the owners have in own[]. `unit` is one cell's values. */
-PetscErrorCode VpMeshExchangeBegin(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);
-PetscErrorCode VpMeshExchangeEnd(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);
+PetscErrorCode VpMeshExchange(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);
 
 /* forest.c, the only file that knows p4est: starts[0..size] of a forest refined `level` times; cells given to ranks by counts[size]
    where counts is not NULL, else equally */

@@ -47,7 +47,7 @@ static void LineRow(VpLevel level, int32_t cell, int d, int i, double own[], dou
   }
 }
 
-/* dof: [dim] indices; position: global positions of the cells in [0, nface) */
+/* dof: [dim] indices; position: global positions of the local cells */
 static void RowCreate(VpLevel level, const PetscInt position[], int32_t cell, const int dof[], Row *row)
 {
   const int n = level->basis.n, dim = level->mesh->dim;
@@ -88,10 +88,8 @@ static PetscErrorCode ForEachRow(VpLevel level, RowFunction what, void *context)
   PetscFunctionBegin;
   PetscCheck(level->precision == VP_DOUBLE && level->basis.type == VP_BASIS_ORTHONORMAL && level->backend == &VpBackendHost, mesh->comm,
              PETSC_ERR_ARG_WRONG, "Only a level on the host, in double precision and the orthonormal basis has matrix entries");
-  PetscCall(PetscMalloc1(mesh->nface, &position));
-  for (int32_t c = 0; c < mesh->nown; c++) position[c] = mesh->first + c;
-  PetscCall(VpMeshExchangeBegin(mesh, VP_GHOST_FACE, MPIU_INT, position, position + mesh->nown));
-  PetscCall(VpMeshExchangeEnd(mesh, VP_GHOST_FACE, MPIU_INT, position, position + mesh->nown));
+  PetscCall(PetscMalloc1(mesh->nlocal, &position));
+  PetscCall(VpMeshPositions(mesh, position));
   for (int32_t c = 0; c < mesh->nown; c++) {
     int dof[3];
 

@@ -23,8 +23,7 @@ PetscErrorCode VpCoarseCreate(VpLevel level, VpCoarseType type, const char prefi
   PetscFunctionBegin;
   PetscCall(PetscNew(&coarse));
   *out = coarse;
-  PetscCall(VpLevelReference(level));
-  coarse->level = level;
+  coarse->level = VpLevelReference(level);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(ways) && !coarse->data; i++) {
     if (!ways[i].wanted) continue;
     coarse->ops = ways[i].ops;

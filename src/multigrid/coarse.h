@@ -14,10 +14,6 @@ typedef struct {
 } VpCoarseOps;
 extern const VpCoarseOps VpCoarseSeparable, VpCoarsePairs, VpCoarseKSP; /* separable.c, coarsesweeps.c, coarseksp.c */
 
-typedef struct VpCoarse_ *VpCoarse;
-PetscErrorCode            VpCoarseCreate(VpLevel, VpCoarseType, const char prefix[], PetscObject parent, VpCoarse *);
-PetscErrorCode            VpCoarseSolve(VpCoarse, VpVector b, VpVector x);
-PetscErrorCode            VpCoarseGetKSP(VpCoarse, KSP *); /* NULL where there is none */
-PetscInt                  VpCoarseStopped(VpCoarse);
-PetscErrorCode            VpCoarseView(VpCoarse, PetscViewer);
-PetscErrorCode            VpCoarseDestroy(VpCoarse *);
+PetscErrorCode VpCoarseCreate(VpLevel, VpCoarseType, const char prefix[], PetscObject parent, VpCoarse *);
+PetscErrorCode VpCoarseSolve(VpCoarse, VpVector b, VpVector x);
+PetscErrorCode VpCoarseDestroy(VpCoarse *);

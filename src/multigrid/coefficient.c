@@ -23,8 +23,7 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel level, const PetscReal own[])
   PetscCall(PetscMalloc1(mesh->nlocal + 1, &a)); /* not NULL on ranks without cells */
   level->problem.coefficient = a;
   PetscCall(PetscArraycpy(a, own, mesh->nown));
-  PetscCall(VpMeshExchangeBegin(mesh, VP_GHOST_ALL, MPIU_REAL, a, a + mesh->nown));
-  PetscCall(VpMeshExchangeEnd(mesh, VP_GHOST_ALL, MPIU_REAL, a, a + mesh->nown));
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_ALL, MPIU_REAL, a, a + mesh->nown));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -80,8 +79,7 @@ PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal 
   PetscCheck(fine->coarser, PETSC_COMM_SELF, PETSC_ERR_ORDER, "The mesh has no coarser mesh yet");
   PetscCall(PetscMalloc1(fine->nsweep, &local));
   PetscCall(PetscArraycpy(local, a, fine->nown));
-  PetscCall(VpMeshExchangeBegin(fine, VP_GHOST_CHILD, MPIU_REAL, local, local + fine->nown));
-  PetscCall(VpMeshExchangeEnd(fine, VP_GHOST_CHILD, MPIU_REAL, local, local + fine->nown));
+  PetscCall(VpMeshExchange(fine, VP_GHOST_CHILD, MPIU_REAL, local, local + fine->nown));
   for (int32_t c = 0; c < fine->coarser->nown; c++) {
     coarse[c] = 0;
     for (int i = 0; i < nchild; i++) coarse[c] += local[fine->child[c * nchild + i]] / nchild;

@@ -112,7 +112,7 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
-  PetscCall(VpMeshReference(mesh));
+  (void)VpMeshReference(mesh);
   PetscCallMPI(MPI_Comm_size(mesh->comm, &ranks));
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
     PetscCall(VpProgress("cycle", (double)finest->ncell - mesh->ncell, (double)finest->ncell));

@@ -86,8 +86,7 @@ static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType 
   PetscCall(PetscNew(&level));
   *out = level;
   level->refct = 1;
-  PetscCall(VpMeshReference(mesh));
-  level->mesh = mesh;
+  level->mesh = VpMeshReference(mesh);
   level->problem = *problem;
   level->problem.coefficient = NULL;
   level->scale = ldexp(1, problem->exponent);
@@ -134,11 +133,10 @@ PetscErrorCode VpLevelCreateOuter(VpMesh mesh, const VpProblem *problem, const V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelReference(VpLevel level)
+VpLevel VpLevelReference(VpLevel level)
 {
-  PetscFunctionBegin;
   level->refct++;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return level;
 }
 
 PetscErrorCode VpLevelDestroy(VpLevel *out)

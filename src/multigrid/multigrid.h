@@ -59,7 +59,7 @@ struct VpLevel_ {
 };
 PetscErrorCode VpLevelCreate(VpMesh, const VpProblem *, VpBasisType, VpPrecision, const VpBackend *, VpLevel *);
 PetscErrorCode VpLevelCreateOuter(VpMesh, const VpProblem *, const VpBackend *, VpLevel *);
-PetscErrorCode VpLevelReference(VpLevel);
+VpLevel        VpLevelReference(VpLevel); /* the same level, a new reference */
 PetscErrorCode VpLevelDestroy(VpLevel *);
 PetscErrorCode VpLevelSetTransfer(VpLevel fine); /* fills the view of the transfers to mesh->coarser */
 /* The most that a precision holds of penalty k(k+1): beyond it sweeps in single precision diverge (it is 1/eps), and A x in double precision
@@ -105,7 +105,8 @@ typedef struct {
   PetscInt     gather; /* levels with fewer cells a rank than this gather on fewer ranks; PETSC_DECIDE: VpLeastCells() */
   PetscBool    replay; /* on devices: the cycle's launches as one recorded piece, where that is possible */
 } VpCycleOptions;
-typedef struct VpCycle_ *VpCycle;
+typedef struct VpCoarse_ *VpCoarse;
+typedef struct VpCycle_  *VpCycle;
 struct VpCycle_ {
   VpCycleOptions       options;
   PetscInt             nlevel; /* 0 is the finest */
@@ -113,7 +114,7 @@ struct VpCycle_ {
   VpVector            *b, *x, *r; /* [nlevel] right-hand sides, corrections, residuals; NULL until they are needed */
   struct VpSmoother_ **smoother;  /* [nlevel]; the coarsest has none */
   struct VpMove_     **move;      /* [nlevel] from the ranks where the parents live; NULL where a level lives there, too */
-  struct VpCoarse_    *coarse;
+  VpCoarse             coarse;
   PetscBool            replays, whole; /* the cycle, or what comes before and after its coarse solve */
   struct VpRecorded_  *recorded;       /* [nlevel][plain, transposed][whole or before, after] from a level down */
   VpVector            *vectors;        /* [3 nlevel] room for a list of them */
@@ -126,18 +127,15 @@ PetscErrorCode VpCycleDestroy(VpCycle *);
 /* how many patches of all ranks are near corners on a level, and how often a sweep repeats them */
 void VpCycleCorners(VpCycle, PetscInt level, PetscInt *patches, PetscInt *repeats);
 /* The cycle as a linear map M, about A^-1 whatever the problem's exponent, on outer vectors [nown][n^dim]: double precision, orthonormal basis.
-   First one of these puts in a right-hand side r on a level: r times scale, or the residual f - A x times scale. norm2: the sum of its squares
-   over all ranks, or NULL. */
-PetscErrorCode VpCycleEnter(VpCycle, PetscInt level, double scale, const double *r);
-PetscErrorCode VpCycleEnterResidual(VpCycle, PetscInt level, VpLevel outer, double scale, const double *x, VpGhosts, const double *f,
-                                    PetscReal *norm2);
+   First r goes in on a level, by VpVectorEnter or VpVectorEnterResidual: *r is the vector for it. */
+PetscErrorCode VpCycleBegin(VpCycle, PetscInt level, VpVector *r);
 /* Then this computes z = scale M r (add: z += scale M r) by the cycle from that level down; transpose: by its adjoint. */
 PetscErrorCode VpCycleSolve(VpCycle, PetscInt level, PetscBool transpose, PetscBool add, double scale, double *z);
 
 /* the solver of the coarsest level */
-PetscErrorCode VpCycleGetCoarseKSP(VpCycle, KSP *); /* NULL where there is none */
-PetscInt       VpCycleCoarseStopped(VpCycle);       /* iterations after which that KSP did not converge; 0: it always did */
-PetscErrorCode VpCycleViewCoarse(VpCycle, PetscViewer);
+PetscErrorCode VpCoarseGetKSP(VpCoarse, KSP *); /* NULL where there is none */
+PetscInt       VpCoarseStopped(VpCoarse);       /* iterations after which that KSP did not converge; 0: it always did */
+PetscErrorCode VpCoarseView(VpCoarse, PetscViewer);
 
 /* One sweep from zero as a preconditioner, z = about A^-1 r. First r goes in, by VpVectorEnter or VpVectorEnterResidual. */
 typedef struct VpOneSweep_ *VpOneSweep;
@@ -148,7 +146,7 @@ PetscErrorCode VpOneSweepSolve(VpOneSweep, PetscBool reverse, PetscBool add, dou
 PetscErrorCode VpOneSweepDestroy(VpOneSweep *);
 
 /* Nested iteration, x = about A^-1 b, with the levels of a cycle that lives longer. finest: the outer operator of the cycle's finest level.
-   b is what VpCycleEnter put in on that level. */
+   b is what went in on that level after VpCycleBegin. */
 typedef struct VpNested_ *VpNested;
 PetscErrorCode            VpNestedCreate(VpCycle, VpLevel finest, VpNested *);
 PetscErrorCode            VpNestedGuess(VpNested, double *x);

@@ -27,8 +27,7 @@ PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
   PetscCall(PetscCalloc3(nlevel, &nested->level, nlevel, &nested->move, 5 * nlevel, &nested->vector));
   nested->b = nested->vector;
   nested->x = nested->b + nlevel;
-  PetscCall(VpLevelReference(finest));
-  nested->level[0] = finest;
+  nested->level[0] = VpLevelReference(finest);
   for (PetscInt l = 1; l < nlevel; l++) {
     VpProblem problem = cycle->level[l]->problem;
 
@@ -71,7 +70,7 @@ static PetscErrorCode Write(VpVector v, double **values)
 
   PetscFunctionBegin;
   PetscCall(VpVectorWrite(v, VP_GHOST_NONE, &own));
-  *values = (double *)own;
+  *values = own;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,11 +95,13 @@ static PetscErrorCode Refine(VpNested nested, PetscInt l)
   const void   *b, *x;
   double       *refined = NULL;
   VpGhosts      ghosts;
+  VpVector      r;
 
   PetscFunctionBegin;
+  PetscCall(VpCycleBegin(nested->cycle, l, &r));
   PetscCall(VpVectorReadBegin(nested->x[l], level->reads, &x, &ghosts));
   PetscCall(VpVectorReadBegin(nested->b[l], VP_GHOST_NONE, &b, NULL));
-  PetscCall(VpCycleEnterResidual(nested->cycle, l, level, 1, (const double *)x, ghosts, (const double *)b, NULL));
+  PetscCall(VpVectorEnterResidual(r, level, 1, x, ghosts, b, NULL));
   PetscCall(Write(nested->x[l], &refined));
   PetscCall(VpCycleSolve(nested->cycle, l, PETSC_FALSE, PETSC_TRUE, 1, refined));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -111,10 +112,12 @@ static PetscErrorCode Solve(VpNested nested, PetscInt l)
 {
   const void *b;
   double     *x = NULL;
+  VpVector    r;
 
   PetscFunctionBegin;
+  PetscCall(VpCycleBegin(nested->cycle, l, &r));
   PetscCall(VpVectorReadBegin(nested->b[l], VP_GHOST_NONE, &b, NULL));
-  PetscCall(VpCycleEnter(nested->cycle, l, 1, (const double *)b));
+  PetscCall(VpVectorEnter(r, 1, b));
   PetscCall(Write(nested->x[l], &x));
   PetscCall(VpCycleSolve(nested->cycle, l, PETSC_FALSE, PETSC_FALSE, 1, x));
   PetscFunctionReturn(PETSC_SUCCESS);

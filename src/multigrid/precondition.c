@@ -3,7 +3,7 @@
 #include "internal.h"
 
 /* An error may have ended the last application anywhere. */
-static PetscErrorCode Begin(VpCycle cycle, PetscInt l)
+PetscErrorCode VpCycleBegin(VpCycle cycle, PetscInt l, VpVector *r)
 {
   const PetscInt n = VpCycleVectors(cycle, l, cycle->vectors);
 
@@ -11,23 +11,7 @@ static PetscErrorCode Begin(VpCycle cycle, PetscInt l)
   for (PetscInt i = 0; i < n; i++) {
     if (cycle->vectors[i]) PetscCall(VpVectorAbandon(cycle->vectors[i]));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCycleEnter(VpCycle cycle, PetscInt l, double scale, const double *r)
-{
-  PetscFunctionBegin;
-  PetscCall(Begin(cycle, l));
-  PetscCall(VpVectorEnter(cycle->b[l], scale, r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCycleEnterResidual(VpCycle cycle, PetscInt l, VpLevel outer, double scale, const double *x, VpGhosts ghosts,
-                                    const double *f, PetscReal *norm2)
-{
-  PetscFunctionBegin;
-  PetscCall(Begin(cycle, l));
-  PetscCall(VpVectorEnterResidual(cycle->b[l], outer, scale, x, ghosts, f, norm2));
+  *r = cycle->b[l];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -88,24 +72,5 @@ PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, Pets
     PetscCall(ReplayPass(cycle, recorded + 1, AllUp, &pass));
   }
   PetscCall(VpVectorLeave(cycle->x[l], add, ldexp(scale, cycle->level[l]->problem.exponent), z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCycleGetCoarseKSP(VpCycle cycle, KSP *ksp)
-{
-  PetscFunctionBegin;
-  PetscCall(VpCoarseGetKSP(cycle->coarse, ksp));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscInt VpCycleCoarseStopped(VpCycle cycle)
-{
-  return VpCoarseStopped(cycle->coarse);
-}
-
-PetscErrorCode VpCycleViewCoarse(VpCycle cycle, PetscViewer viewer)
-{
-  PetscFunctionBegin;
-  PetscCall(VpCoarseView(cycle->coarse, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -135,8 +135,7 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
              level->problem.degree);
   PetscCall(PetscNew(&smoother));
   *out = smoother;
-  PetscCall(VpLevelReference(level));
-  smoother->level = level;
+  smoother->level = VpLevelReference(level);
   smoother->ncolor = 1 << level->mesh->dim;
   smoother->exchange = VpChooseExchange(level, exchange);
   smoother->exact = (PetscBool)(exchange == VP_EXCHANGE_COLOR);

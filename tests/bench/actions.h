@@ -64,12 +64,14 @@ static inline PetscErrorCode EnterResidual(void *work)
 {
   Work              *w = (Work *)work;
   const PetscScalar *b, *x;
+  VpVector           r;
   PetscReal          norm2;
 
   PetscFunctionBeginUser;
   PetscCall(VecGetArrayReadAndMemType(w->b, &b, NULL));
   PetscCall(VecGetArrayReadAndMemType(w->x, &x, NULL));
-  PetscCall(VpCycleEnterResidual(w->cycle, 0, w->outer, 1, x, VpGhostsAt(x + w->dofs), b, &norm2));
+  PetscCall(VpCycleBegin(w->cycle, 0, &r));
+  PetscCall(VpVectorEnterResidual(r, w->outer, 1, x, VpGhostsAt(x + w->dofs), b, &norm2));
   PetscCall(VecRestoreArrayReadAndMemType(w->x, &x));
   PetscCall(VecRestoreArrayReadAndMemType(w->b, &b));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -226,13 +226,15 @@ static inline PetscErrorCode Apply(VpLevel level, double x[], const double b[], 
 static inline PetscErrorCode Refinement(World *w, VpCycle cycle, const double b[], double x[], double *nu, double *final)
 {
   double    first = 0, last = 0;
+  VpVector  r;
   PetscReal norm2;
   int       n = 0;
 
   PetscFunctionBeginUser;
   for (;; n++) {
     PetscCall(Exchange(w->outer, w->outer->reads, x));
-    PetscCall(VpCycleEnterResidual(cycle, 0, w->outer, 1, x, VpGhostsAt(x + (size_t)w->mesh->nown * w->ndof), b, &norm2));
+    PetscCall(VpCycleBegin(cycle, 0, &r));
+    PetscCall(VpVectorEnterResidual(r, w->outer, 1, x, VpGhostsAt(x + (size_t)w->mesh->nown * w->ndof), b, &norm2));
     last = sqrt(norm2);
     if (!n) first = last;
     if (last <= 1e-8 * first || n == 100 || last > 1e10 * first || last != last) break;

@@ -56,8 +56,7 @@ static PetscErrorCode FillLocal(DM dm, const PetscScalar own[], InsertMode mode,
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetLevel(dm, &level));
   PetscCall(PetscMalloc1(nface - nown, &ghost));
-  PetscCall(VpMeshExchangeBegin(dg->mesh, VP_GHOST_FACE, level->unit, own, ghost));
-  PetscCall(VpMeshExchangeEnd(dg->mesh, VP_GHOST_FACE, level->unit, own, ghost));
+  PetscCall(VpMeshExchange(dg->mesh, VP_GHOST_FACE, level->unit, own, ghost));
   for (PetscInt i = 0; i < nface; i++) local[i] = (mode == INSERT_VALUES ? 0 : local[i]) + (i < nown ? own[i] : ghost[i - nown]);
   PetscCall(PetscFree(ghost));
   PetscFunctionReturn(PETSC_SUCCESS);

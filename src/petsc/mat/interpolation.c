@@ -124,9 +124,7 @@ static PetscErrorCode CreateShell(DM coarse, DM fine, VpLevel from, VpLevel to, 
   PetscCall(PetscNew(&t));
   PetscCall(PetscObjectReference((PetscObject)coarse));
   PetscCall(PetscObjectReference((PetscObject)fine));
-  PetscCall(VpLevelReference(from));
-  PetscCall(VpLevelReference(to));
-  *t = (Transfer){.coarse = coarse, .fine = fine, .from = from, .to = to};
+  *t = (Transfer){.coarse = coarse, .fine = fine, .from = VpLevelReference(from), .to = VpLevelReference(to)};
   PetscCall(VpVectorCreate(from, 1, "prolongation", &t->x));
   PetscCall(MatCreateShell(PetscObjectComm((PetscObject)fine), m, n, PETSC_DETERMINE, PETSC_DETERMINE, t, P));
   PetscCall(MatShellSetContextDestroy(*P, TransferDestroy));

@@ -100,13 +100,12 @@ PetscErrorCode DMVPatchDGSetOperator(DM dm, const PetscReal coefficient[])
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&op));
-  PetscCall(VpMeshReference(dg->mesh));
   if (coefficient) {
     PetscCall(PetscMalloc1(dg->mesh->nown + 1, &a)); /* not NULL on ranks without cells */
     PetscCall(PetscArraycpy(a, coefficient, dg->mesh->nown));
   }
   op->refct = 1;
-  op->mesh = dg->mesh;
+  op->mesh = VpMeshReference(dg->mesh);
   op->problem = (VpProblem){.degree = (int)dg->degree, .penalty = dg->penalty, .reaction = dg->reaction, .coefficient = a};
   PetscCall(VpOperatorDestroy(&dg->op));
   dg->op = op;

@@ -73,26 +73,10 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Enter(PC pc, PetscReal scale, const double *f)
+static PetscErrorCode Begin(PC pc, VpVector *r)
 {
-  PC_VPatch *data = pc->data;
-  VpVector   b;
-
   PetscFunctionBegin;
-  PetscCall(VpOneSweepBegin(data->sweep, &b));
-  PetscCall(VpVectorEnter(b, scale, f));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode EnterResidual(PC pc, VpLevel outer, PetscReal scale, const double *x, VpGhosts ghosts, const double *f,
-                                    PetscReal *norm2)
-{
-  PC_VPatch *data = pc->data;
-  VpVector   b;
-
-  PetscFunctionBegin;
-  PetscCall(VpOneSweepBegin(data->sweep, &b));
-  PetscCall(VpVectorEnterResidual(b, outer, scale, x, ghosts, f, norm2));
+  PetscCall(VpOneSweepBegin(((PC_VPatch *)pc->data)->sweep, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,14 +99,8 @@ static PetscErrorCode Meet(PC pc, KSP ksp, PetscBool *again)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const VpPCBaseOps ops = {.caller = "-pc_type vpatch",
-                                .build = Build,
-                                .clear = Clear,
-                                .enter = Enter,
-                                .enter_residual = EnterResidual,
-                                .solve = Solve,
-                                .meet = Meet,
-                                .leave = VpWarnResidual};
+static const VpPCBaseOps ops = {
+  .caller = "-pc_type vpatch", .build = Build, .clear = Clear, .begin = Begin, .solve = Solve, .meet = Meet, .leave = VpWarnResidual};
 
 /*@
    PCVPatchSetSpace - Sets which functions a patch corrects

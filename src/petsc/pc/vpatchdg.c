@@ -83,18 +83,10 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Enter(PC pc, PetscReal scale, const double *f)
+static PetscErrorCode Begin(PC pc, VpVector *r)
 {
   PetscFunctionBegin;
-  PetscCall(VpCycleEnter(PCVPatchDGData(pc)->cycle, 0, scale, f));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode EnterResidual(PC pc, VpLevel outer, PetscReal scale, const double *x, VpGhosts ghosts, const double *f,
-                                    PetscReal *norm2)
-{
-  PetscFunctionBegin;
-  PetscCall(VpCycleEnterResidual(PCVPatchDGData(pc)->cycle, 0, outer, scale, x, ghosts, f, norm2));
+  PetscCall(VpCycleBegin(PCVPatchDGData(pc)->cycle, 0, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,8 +106,7 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
 static const VpPCBaseOps ops = {.caller = "-pc_type vpatchdg",
                                 .build = Build,
                                 .clear = Clear,
-                                .enter = Enter,
-                                .enter_residual = EnterResidual,
+                                .begin = Begin,
                                 .solve = Solve,
                                 .prepare = Prepare,
                                 .meet = PCVPatchDGMeet,
@@ -192,7 +183,7 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
   PetscCall(ViewLevels(data->cycle, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  coarsest level:\n"));
   for (int i = 0; i < 2; i++) PetscCall(PetscViewerASCIIPushTab(viewer));
-  PetscCall(VpCycleViewCoarse(data->cycle, viewer));
+  PetscCall(VpCoarseView(data->cycle->coarse, viewer));
   for (int i = 0; i < 2; i++) PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -229,7 +220,7 @@ PetscErrorCode PCVPatchDGGetCoarseKSP(PC pc, KSP *ksp)
     PetscCall(PCVPatchDGSettlePrecision(pc));
     PetscCall(VpPCBaseMeet(pc, NULL));
   }
-  PetscCall(VpCycleGetCoarseKSP(PCVPatchDGData(pc)->cycle, ksp));
+  PetscCall(VpCoarseGetKSP(PCVPatchDGData(pc)->cycle->coarse, ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -61,7 +61,7 @@ static PetscErrorCode WarnFailed(PC pc, KSP ksp)
 static PetscErrorCode WarnCoarse(PC pc, KSP ksp)
 {
   const PC_VPatchDG *data = pc->data;
-  const PetscInt     stopped = data->cycle ? VpCycleCoarseStopped(data->cycle) : 0;
+  const PetscInt     stopped = data->cycle ? VpCoarseStopped(data->cycle->coarse) : 0;
 
   PetscFunctionBegin;
   if (!stopped || VpKSPKindOf(((PetscObject)ksp)->type_name).keeps) PetscFunctionReturn(PETSC_SUCCESS);

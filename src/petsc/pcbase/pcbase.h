@@ -10,9 +10,7 @@ typedef struct {
   const char *caller; /* the option that chose it, for messages */
   PetscErrorCode (*build)(PC, VpMesh, const VpProblem *, const VpBackend *);
   PetscErrorCode (*clear)(PC);
-  PetscErrorCode (*enter)(PC, PetscReal scale, const double *f); /* r = scale f */
-  /* r = scale (f - A x) (x NULL: scale f); norm2: the sum of its squares over all ranks, NULL where nobody asks */
-  PetscErrorCode (*enter_residual)(PC, VpLevel outer, PetscReal scale, const double *x, VpGhosts, const double *f, PetscReal *norm2);
+  PetscErrorCode (*begin)(PC, VpVector *r);                                                    /* r: the vector that r is about to enter */
   PetscErrorCode (*solve)(PC, PetscBool transpose, PetscBool add, PetscReal scale, double *z); /* z = scale M r (add: z += scale M r) */
   /* These are NULL for a type that does not care who applies it. `prepare` comes before it is built. Ensures: an error on what cannot be;
      *later says whether to build waits for the first application. */

@@ -32,15 +32,13 @@ static PetscErrorCode KnownFactor(const VpPCBase *inverse, Vec f, Vec x, PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* brings scale (f - A x) in; norm: of that, or NULL */
-static PetscErrorCode EnterScaled(PC pc, VpLevel outer, PetscReal scale, const PetscScalar f[], const PetscScalar x[], VpGhosts ghosts,
+/* r = scale (f - A x); norm: of that, or NULL */
+static PetscErrorCode EnterScaled(VpVector r, VpLevel outer, PetscReal scale, const PetscScalar f[], const PetscScalar x[], VpGhosts ghosts,
                                   PetscReal *norm)
 {
-  const VpPCBaseOps *ops = VpPCBaseData(pc)->ops;
-
   PetscFunctionBegin;
-  if (x || norm) PetscCall(ops->enter_residual(pc, outer, scale, x, ghosts, f, norm));
-  else PetscCall(ops->enter(pc, scale, f));
+  if (x || norm) PetscCall(VpVectorEnterResidual(r, outer, scale, x, ghosts, f, norm));
+  else PetscCall(VpVectorEnter(r, scale, f));
   if (norm) *norm = PetscSqrtReal(*norm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -54,9 +52,11 @@ PetscErrorCode VpPCBaseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *norm
   VpGhosts     ghosts = VpGhostsAt(NULL);
   VpValues     fv, xv;
   VpLevel      outer;
+  VpVector     r;
 
   PetscFunctionBegin;
   PetscCall(VpPCBaseMeet(pc, NULL));
+  PetscCall(inverse->ops->begin(pc, &r));
   PetscCall(VpOperatorGetLevel(op ? op : inverse->op, inverse->dm, &outer));
   PetscCall(KnownFactor(inverse, f, x, &factor));
   look = norm || factor == 0;
@@ -66,7 +66,7 @@ PetscErrorCode VpPCBaseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *norm
   if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, outer, xx, &ghosts));
   do {
     inverse->factor = factor;
-    PetscCall(EnterScaled(pc, outer, factor, ff, xx, ghosts, look ? &scaled : NULL));
+    PetscCall(EnterScaled(r, outer, factor, ff, xx, ghosts, look ? &scaled : NULL));
     if (look) factor = NextFactor(factor, scaled);
   } while (factor != inverse->factor);
   if (x) PetscCall(VpValuesRestore(&xv));
