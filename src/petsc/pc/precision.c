@@ -40,8 +40,8 @@ static PetscErrorCode Choose(PC_VPatchDG *data, const char type[], PetscBool par
   if (part)
     PetscCall(PetscSNPrintf(choice->why, size, "KSP %s is part of another solver, which would have to be flexible for single", type));
   else if (!choice->holds) PetscCall(PetscSNPrintf(choice->why, size, "single does not hold the numbers of the operator"));
-  else if (!VpKSPKindOf(type).keeps) PetscCall(PetscSNPrintf(choice->why, size, "with KSP %s single would stall; %s", type, faster));
-  else if (VpKSPKindOf(type).symmetric && !data->options.symmetric)
+  else if (!VpKSPKeepsResidual(type)) PetscCall(PetscSNPrintf(choice->why, size, "with KSP %s single would stall; %s", type, faster));
+  else if (VpKSPNeedsSymmetry(type) && !data->options.symmetric)
     PetscCall(PetscSNPrintf(choice->why, size, "KSP %s needs a symmetric cycle; %s", type, faster));
   else {
     PetscCall(PetscSNPrintf(choice->why, size, "KSP %s keeps the residual", type));

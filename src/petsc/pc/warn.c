@@ -8,7 +8,7 @@ PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSPType type)
   const char        *prefix = VpPrefix(pc);
 
   PetscFunctionBegin;
-  if (VpKSPKindOf(type).symmetric && !data->options.symmetric)
+  if (VpKSPNeedsSymmetry(type) && !data->options.symmetric)
     PetscCall(VpWarn(pc, VP_WARN_SYMMETRY,
                      "KSP %s needs a symmetric preconditioner, and this cycle is not: use -%spc_vpatchdg_symmetric "
                      "-%spc_vpatchdg_smooth_pre %" PetscInt_FMT ", or -%sksp_type fgmres",
@@ -25,7 +25,7 @@ static PetscErrorCode Advice(PC pc, KSP ksp, PetscReal aspect, PetscReal contras
 
   PetscFunctionBegin;
   if (ksp->reason == KSP_DIVERGED_NANORINF) PetscCall(PetscSNPrintf(advice, size, "are the right-hand side and the guess finite?"));
-  else if (VpKSPKindOf(type).symmetric && !data->options.symmetric)
+  else if (VpKSPNeedsSymmetry(type) && !data->options.symmetric)
     PetscCall(PetscSNPrintf(advice, size, "KSP %s needs -%spc_vpatchdg_symmetric; -%sksp_type fgmres does not", type, prefix, prefix));
   else if (strcmp(type, KSPFGMRES)) PetscCall(PetscSNPrintf(advice, size, "-%sksp_type fgmres is the most robust", prefix));
   else if (aspect > 2) PetscCall(PetscSNPrintf(advice, size, "boxes closer to cubes need fewer iterations"));
@@ -64,7 +64,7 @@ static PetscErrorCode WarnCoarse(PC pc, KSP ksp)
   const PetscInt     stopped = data->cycle ? VpCoarseStopped(data->cycle->coarse) : 0;
 
   PetscFunctionBegin;
-  if (!stopped || VpKSPKindOf(((PetscObject)ksp)->type_name).keeps) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!stopped || VpKSPKeepsResidual(((PetscObject)ksp)->type_name)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpWarn(pc, VP_WARN_COARSE,
                    "the KSP of the coarsest level did not converge in %" PetscInt_FMT " iterations, which KSP %s does not stand: use "
                    "-%svpatchdg_coarse_ksp_max_it %" PetscInt_FMT ", or -%sksp_type fgmres",

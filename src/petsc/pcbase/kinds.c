@@ -6,22 +6,23 @@
    less well and need more iterations: they are left in double. */
 #include "pcbase.h"
 
-static const VpKSPKind kinds[] = {
-  {KSPRICHARDSON, PETSC_TRUE, PETSC_FALSE}, {KSPCHEBYSHEV, PETSC_TRUE, PETSC_FALSE}, {KSPFGMRES, PETSC_TRUE, PETSC_FALSE},
-  {KSPPIPEFGMRES, PETSC_TRUE, PETSC_FALSE}, {KSPGCR, PETSC_TRUE, PETSC_FALSE},       {KSPFCG, PETSC_TRUE, PETSC_FALSE},
-  {KSPBICG, PETSC_TRUE, PETSC_FALSE},       {KSPFBCGS, PETSC_TRUE, PETSC_FALSE},     {KSPFBCGSR, PETSC_TRUE, PETSC_FALSE},
-  {KSPQMRCGS, PETSC_TRUE, PETSC_FALSE},     {KSPCG, PETSC_TRUE, PETSC_TRUE},         {KSPNASH, PETSC_TRUE, PETSC_TRUE},
-  {KSPSTCG, PETSC_TRUE, PETSC_TRUE},        {KSPGLTR, PETSC_TRUE, PETSC_TRUE},       {KSPGROPPCG, PETSC_FALSE, PETSC_TRUE},
-  {KSPPIPECG, PETSC_FALSE, PETSC_TRUE},     {KSPPIPECGRR, PETSC_FALSE, PETSC_TRUE},  {KSPPIPELCG, PETSC_FALSE, PETSC_TRUE},
-  {KSPPIPEPRCG, PETSC_FALSE, PETSC_TRUE},   {KSPPIPECG2, PETSC_FALSE, PETSC_TRUE},   {KSPQCG, PETSC_FALSE, PETSC_TRUE},
-  {KSPMINRES, PETSC_FALSE, PETSC_TRUE},     {KSPSYMMLQ, PETSC_FALSE, PETSC_TRUE},    {KSPCR, PETSC_FALSE, PETSC_TRUE},
-  {KSPPIPECR, PETSC_FALSE, PETSC_TRUE},
-};
+static const char *const keeping[] = {KSPRICHARDSON, KSPCHEBYSHEV, KSPFGMRES, KSPPIPEFGMRES, KSPGCR,  KSPFCG,  KSPBICG, KSPFBCGS,
+                                      KSPFBCGSR,     KSPQMRCGS,    KSPCG,     KSPNASH,       KSPSTCG, KSPGLTR, NULL};
+static const char *const symmetric[] = {KSPCG,       KSPNASH,    KSPSTCG, KSPGLTR,   KSPGROPPCG, KSPPIPECG, KSPPIPECGRR, KSPPIPELCG,
+                                        KSPPIPEPRCG, KSPPIPECG2, KSPQCG,  KSPMINRES, KSPSYMMLQ,  KSPCR,     KSPPIPECR,   NULL};
 
-VpKSPKind VpKSPKindOf(KSPType type)
+static PetscBool IsAmong(const char *const types[], KSPType type)
 {
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(kinds); i++) {
-    if (!strcmp(kinds[i].type, type)) return kinds[i];
-  }
-  return (VpKSPKind){type, PETSC_FALSE, PETSC_FALSE};
+  while (*types && strcmp(*types, type)) types++;
+  return *types != NULL;
+}
+
+PetscBool VpKSPKeepsResidual(KSPType type)
+{
+  return IsAmong(keeping, type);
+}
+
+PetscBool VpKSPNeedsSymmetry(KSPType type)
+{
+  return IsAmong(symmetric, type);
 }

@@ -77,11 +77,8 @@ PetscErrorCode VpPCBaseCheckType(PC, const char type[]);
 
 /* kinds.c: what is known of a type of KSP. Does its r stay b - A x where a preconditioner is not quite linear (but symmetric, if it has to
    be)? Does it need a symmetric one? */
-typedef struct {
-  const char *type;
-  PetscBool   keeps, symmetric;
-} VpKSPKind;
-VpKSPKind VpKSPKindOf(KSPType);
+PetscBool VpKSPKeepsResidual(KSPType);
+PetscBool VpKSPNeedsSymmetry(KSPType);
 
 /* warn.c: one line on the first rank's stderr, each kind once a PC, unless -vpatchdg_warnings 0 */
 typedef enum { VP_WARN_SINGLE, VP_WARN_SYMMETRY, VP_WARN_RESIDUAL, VP_WARN_COARSE, VP_WARN_FAILED } VpWarning;

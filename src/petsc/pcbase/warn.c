@@ -38,7 +38,7 @@ PetscErrorCode VpWarnSingle(PC pc, KSPType type, const char remedy[])
   const char *prefix = VpPrefix(pc);
 
   PetscFunctionBegin;
-  if (VpKSPKindOf(type).keeps) PetscFunctionReturn(PETSC_SUCCESS);
+  if (VpKSPKeepsResidual(type)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(
     VpWarn(pc, VP_WARN_SINGLE,
            "with KSP %s and a preconditioner in single precision the true residual stalls near cond(A) 6e-8, whatever the KSP reports: "
@@ -62,7 +62,7 @@ static PetscErrorCode IsToCheck(KSP ksp, PetscBool stiff, PetscBool *check)
   if (ksp->converged != KSPConvergedDefault || !ctx || ctx->initialrtol || ctx->mininitialrtol) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->reason != KSP_CONVERGED_RTOL && ksp->reason != KSP_CONVERGED_ATOL) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
-  *check = stiff || !VpKSPKindOf(((PetscObject)ksp)->type_name).keeps || ksp->normtype != KSP_NORM_UNPRECONDITIONED;
+  *check = stiff || !VpKSPKeepsResidual(((PetscObject)ksp)->type_name) || ksp->normtype != KSP_NORM_UNPRECONDITIONED;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
