@@ -16,9 +16,9 @@ typedef struct {
   size_t           block;
 } VpCells;
 
-/* Cells from the roots of an SF to its leaves. */
+/* Cells from the roots of an SF to its leaves; or, where `traces` says that these are sides, what makes the traces there. */
 typedef struct VpExchanger_ *VpExchanger;
-PetscErrorCode               VpExchangerCreate(const VpCells *, PetscSF, VpExchanger *);
+PetscErrorCode               VpExchangerCreate(const VpCells *, PetscSF, PetscBool traces, VpExchanger *);
 /* Ensures: the leaves hold the roots' values after VpArrive. Requires: the last exchange has arrived. */
 PetscErrorCode VpExchangerBegin(VpExchanger, const void *roots, void *leaves, VpGhosts *);
 PetscErrorCode VpExchangerRun(VpExchanger, const void *roots, void *leaves); /* begins and waits */

@@ -66,8 +66,7 @@ static PetscErrorCode PlaceBuffers(VpExchanger e, const PetscInt *const items[2]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* traces: roots and leaves of the SF are sides, else cells */
-static PetscErrorCode Create(const VpCells *cells, PetscSF sf, PetscBool traces, VpExchanger *out)
+PetscErrorCode VpExchangerCreate(const VpCells *cells, PetscSF sf, PetscBool traces, VpExchanger *out)
 {
   const VpBackend *backend = cells->backend;
   const VpMesh     mesh = cells->mesh;
@@ -100,13 +99,6 @@ static PetscErrorCode Create(const VpCells *cells, PetscSF sf, PetscBool traces,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpExchangerCreate(const VpCells *cells, PetscSF sf, VpExchanger *out)
-{
-  PetscFunctionBegin;
-  PetscCall(Create(cells, sf, PETSC_FALSE, out));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode VpExchangerDestroy(VpExchanger *out)
 {
   VpExchanger e = *out;
@@ -129,28 +121,22 @@ PetscErrorCode VpExchangerDestroy(VpExchanger *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Receive(VpExchanger e)
+/* begins to receive, then to send */
+static PetscErrorCode Start(VpExchanger e)
 {
   const VpMessages *m = &e->messages;
+  MPI_Request      *request = e->request;
 
   PetscFunctionBegin;
-  for (int i = 0; i < m->n[1]; i++) {
-    const PetscInt first = m->start[1][i];
-    PetscCallMPI(MPI_Irecv((char *)e->host[1] + first * m->block, (PetscMPIInt)(m->start[1][i + 1] - first), e->unit, m->rank[1][i], e->tag,
-                           e->cells.mesh->comm, &e->request[i]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  for (int way = 1; way >= 0; way--) {
+    for (int i = 0; i < m->n[way]; i++, request++) {
+      const PetscInt    first = m->start[way][i];
+      const PetscMPIInt count = (PetscMPIInt)(m->start[way][i + 1] - first), rank = m->rank[way][i];
+      char             *data = (char *)e->host[way] + first * m->block;
 
-static PetscErrorCode Send(VpExchanger e)
-{
-  const VpMessages *m = &e->messages;
-
-  PetscFunctionBegin;
-  for (int i = 0; i < m->n[0]; i++) {
-    const PetscInt first = m->start[0][i];
-    PetscCallMPI(MPI_Isend((char *)e->host[0] + first * m->block, (PetscMPIInt)(m->start[0][i + 1] - first), e->unit, m->rank[0][i], e->tag,
-                           e->cells.mesh->comm, &e->request[m->n[1] + i]));
+      if (way) PetscCallMPI(MPI_Irecv(data, count, e->unit, rank, e->tag, e->cells.mesh->comm, request));
+      else PetscCallMPI(MPI_Isend(data, count, e->unit, rank, e->tag, e->cells.mesh->comm, request));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -203,8 +189,7 @@ PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots, void *leaves, 
     if (roots) PetscCall(m->pack(m, 0, roots, m->data[0]));
     if (e->staged) PetscCall(backend->download(m->data[0], VpMessageItems(m, 0) * m->block, e->host[0]));
     else if (backend->wait) PetscCall(backend->wait());
-    PetscCall(Receive(e));
-    PetscCall(Send(e));
+    PetscCall(Start(e));
   }
   e->leaves = leaves;
   PetscCall(PetscLogEventEnd(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
@@ -230,7 +215,7 @@ static PetscErrorCode GetExchanger(VpGhostExchange *exchange, VpGhostKind kind, 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
   if (size > 1 && !exchange->exchanger[kind])
-    PetscCall(Create(&exchange->cells, mesh->sf[kind], kind == VP_GHOST_SIDE, &exchange->exchanger[kind]));
+    PetscCall(VpExchangerCreate(&exchange->cells, mesh->sf[kind], kind == VP_GHOST_SIDE, &exchange->exchanger[kind]));
   *e = exchange->exchanger[kind];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,10 +23,10 @@ PetscErrorCode VpMoveCreate(VpMesh spread, VpLevel level, VpMove *out)
   PetscCall(VpVectorCreate(move->spread, 1, "right-hand side", &move->b));
   PetscCall(VpVectorCreate(move->spread, 1, "correction", &move->x));
   PetscCall(VpMeshCreateMove(spread, level->mesh, PETSC_FALSE, &sf));
-  PetscCall(VpExchangerCreate(&move->spread->exchange.cells, sf, &move->in));
+  PetscCall(VpExchangerCreate(&move->spread->exchange.cells, sf, PETSC_FALSE, &move->in));
   PetscCall(PetscSFDestroy(&sf));
   PetscCall(VpMeshCreateMove(level->mesh, spread, PETSC_TRUE, &sf));
-  PetscCall(VpExchangerCreate(&move->spread->exchange.cells, sf, &move->out));
+  PetscCall(VpExchangerCreate(&move->spread->exchange.cells, sf, PETSC_FALSE, &move->out));
   PetscCall(PetscSFDestroy(&sf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

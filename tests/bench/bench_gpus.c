@@ -183,7 +183,7 @@ static PetscErrorCode SilenceLevel(VpLevel level)
   PetscCall(PetscSFSetGraph(nobody, level->mesh->nown, 0, NULL, PETSC_COPY_VALUES, NULL, PETSC_COPY_VALUES));
   for (int kind = 0; kind < VP_GHOST_KINDS; kind++) {
     PetscCall(VpExchangerDestroy(&level->exchange.exchanger[kind]));
-    PetscCall(VpExchangerCreate(&level->exchange.cells, nobody, &level->exchange.exchanger[kind]));
+    PetscCall(VpExchangerCreate(&level->exchange.cells, nobody, PETSC_FALSE, &level->exchange.exchanger[kind]));
   }
   PetscCall(PetscSFDestroy(&nobody));
   PetscFunctionReturn(PETSC_SUCCESS);
