@@ -181,46 +181,49 @@ static PetscErrorCode FindCommon(VpLevel level, const Lines *lines, const int32_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* a table of every different line; drops: two, without face terms towards a cell on the lower and on the upper side */
+static PetscErrorCode PlaceEntries(VpLevel level, const Lines *lines, PetscBool drops, VpArrays *arrays, const void **p)
+{
+  const size_t size = VpLineSize(level->basis.n), count = lines->dictionary.n << drops;
+  double      *table;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(count * size, &table));
+  for (size_t i = 0; i < count; i++) {
+    VpLineKey key = lines->key[i >> drops];
+
+    if (drops && key.side[i % 2] == VP_SIDE_INTERIOR) key.side[i % 2] = VP_SIDE_NONE;
+    BuildLine(level, &key, table + i * size);
+  }
+  PetscCall(VpArraysPlaceReals(arrays, table, count * size, "operator tables", p));
+  PetscCall(PetscFree(table));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpLevelPlaceLines(VpLevel level)
 {
-  const size_t nline = (size_t)level->view.nsweep * level->mesh->dim, size = VpLineSize(level->basis.n);
+  const size_t nline = (size_t)level->view.nsweep * level->mesh->dim;
   VpView      *view = &level->view;
   Lines        lines;
   int32_t     *line;
-  double      *table;
 
   PetscFunctionBegin;
   PetscCall(LinesCreate(level, &lines, &line));
   PetscCall(FindCommon(level, &lines, line));
-  PetscCall(PetscMalloc1(lines.dictionary.n * size, &table));
-  for (int32_t i = 0; i < lines.dictionary.n; i++) BuildLine(level, &lines.key[i], table + i * size);
   PetscCall(VpArraysPlace(&level->arrays, line, nline * sizeof(*line), "operator tables", (const void **)&view->line));
-  PetscCall(VpArraysPlaceReals(&level->arrays, table, lines.dictionary.n * size, "operator tables", &view->lines));
-  PetscCall(PetscFree(table));
+  PetscCall(PlaceEntries(level, &lines, PETSC_FALSE, &level->arrays, &view->lines));
   PetscCall(LinesDestroy(&lines, &line));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpLevelPlaceDrops(VpLevel level, VpArrays *arrays, const void **drop)
 {
-  const size_t size = VpLineSize(level->basis.n);
-  Lines        lines;
-  int32_t     *line;
-  double      *table;
+  Lines    lines;
+  int32_t *line;
 
   PetscFunctionBegin;
   PetscCall(LinesCreate(level, &lines, &line));
-  PetscCall(PetscMalloc1(2 * lines.dictionary.n * size, &table));
-  for (int32_t i = 0; i < lines.dictionary.n; i++) {
-    for (int s = 0; s < 2; s++) {
-      VpLineKey key = lines.key[i];
-
-      if (key.side[s] == VP_SIDE_INTERIOR) key.side[s] = VP_SIDE_NONE;
-      BuildLine(level, &key, table + (2 * i + s) * size);
-    }
-  }
-  PetscCall(VpArraysPlaceReals(arrays, table, 2 * lines.dictionary.n * size, "operator tables", drop));
-  PetscCall(PetscFree(table));
+  PetscCall(PlaceEntries(level, &lines, PETSC_TRUE, arrays, drop));
   PetscCall(LinesDestroy(&lines, &line));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
