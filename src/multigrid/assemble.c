@@ -47,25 +47,21 @@ static void LineRow(VpLevel level, int32_t cell, int d, int i, double own[], dou
   }
 }
 
-/* dof: [dim] indices; position: global positions of the local cells */
-static void RowCreate(VpLevel level, const PetscInt position[], int32_t cell, const int dof[], Row *row)
+/* row `at` of a cell's; position: global positions of the local cells */
+static void RowCreate(VpLevel level, const PetscInt position[], int32_t cell, int at, Row *row)
 {
-  const int n = level->basis.n, dim = level->mesh->dim;
-  PetscInt  ndof = 1, stride = 1, at = 0;
-  double    own[VP_MAX_N], beyond[2][VP_MAX_N], diagonal = 0;
+  const int      n = level->basis.n, dim = level->mesh->dim;
+  const PetscInt ndof = PetscPowInt(n, dim);
+  double         own[VP_MAX_N], beyond[2][VP_MAX_N], diagonal = 0;
 
-  for (int d = 0; d < dim; d++) {
-    at += dof[d] * ndof;
-    ndof *= n;
-  }
   row->n = 0;
-  for (int d = 0; d < dim; d++, stride *= n) {
-    const PetscInt line = at - dof[d] * stride;
+  for (int d = 0, stride = 1; d < dim; d++, stride *= n) {
+    const int i = at / stride % n, line = at - i * stride;
 
-    LineRow(level, cell, d, dof[d], own, beyond);
-    diagonal += own[dof[d]];
+    LineRow(level, cell, d, i, own, beyond);
+    diagonal += own[i];
     for (int j = 0; j < n; j++) {
-      if (j != dof[d]) RowAdd(row, position[cell] * ndof + line + j * stride, own[j]);
+      if (j != i) RowAdd(row, position[cell] * ndof + line + j * stride, own[j]);
     }
     for (int s = 0; s < 2; s++) {
       const int32_t next = level->mesh->neighbor[(size_t)cell * 2 * dim + 2 * d + s];
@@ -81,7 +77,7 @@ typedef PetscErrorCode (*RowFunction)(PetscInt, const Row *, void *);
 static PetscErrorCode ForEachRow(VpLevel level, RowFunction what, void *context)
 {
   VpMesh    mesh = level->mesh;
-  const int n = level->basis.n;
+  const int ndof = (int)PetscPowInt(level->basis.n, mesh->dim);
   PetscInt *position, at = 0;
   Row       row;
 
@@ -91,15 +87,9 @@ static PetscErrorCode ForEachRow(VpLevel level, RowFunction what, void *context)
   PetscCall(PetscMalloc1(mesh->nlocal, &position));
   PetscCall(VpMeshPositions(mesh, position));
   for (int32_t c = 0; c < mesh->nown; c++) {
-    int dof[3];
-
-    for (dof[2] = 0; dof[2] < (mesh->dim == 3 ? n : 1); dof[2]++) {
-      for (dof[1] = 0; dof[1] < n; dof[1]++) {
-        for (dof[0] = 0; dof[0] < n; dof[0]++) {
-          RowCreate(level, position, c, dof, &row);
-          PetscCall(what(at++, &row, context));
-        }
-      }
+    for (int i = 0; i < ndof; i++) {
+      RowCreate(level, position, c, i, &row);
+      PetscCall(what(at++, &row, context));
     }
   }
   PetscCall(PetscFree(position));
@@ -210,16 +200,12 @@ PetscErrorCode VpAbsoluteSums(VpLevel level, NormType type, PetscReal *norm)
 /* out [cells][n^dim] = sum (or product) over the directions of factor[d] [n] at the cell */
 static void FillTensor(int dim, int n, PetscBool product, const double factor[3][VP_MAX_N], double out[])
 {
-  int i[3];
+  for (int at = 0; at < PetscPowInt(n, dim); at++) {
+    out[at] = product ? 1 : 0;
+    for (int d = 0, rest = at; d < dim; d++, rest /= n) {
+      const double f = factor[d][rest % n];
 
-  for (i[2] = 0; i[2] < (dim == 3 ? n : 1); i[2]++) {
-    for (i[1] = 0; i[1] < n; i[1]++) {
-      for (i[0] = 0; i[0] < n; i[0]++) {
-        double value = product ? 1 : 0;
-
-        for (int d = 0; d < dim; d++) value = product ? value * factor[d][i[d]] : value + factor[d][i[d]];
-        *out++ = value;
-      }
+      out[at] = product ? out[at] * f : out[at] + f;
     }
   }
 }
@@ -259,6 +245,26 @@ PetscErrorCode VpConstant(VpLevel level, double one[])
     }
     FillTensor(dim, n, PETSC_TRUE, (const double(*)[VP_MAX_N])factor, one + (size_t)c * ndof);
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The constants are given by their coefficients: in this basis these are not all 1. */
+PetscErrorCode VpSetConstantNullSpace(VpLevel level, Mat A)
+{
+  MatNullSpace constants;
+  Vec          one;
+  PetscScalar *values;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, &one, NULL));
+  PetscCall(VecGetArrayWrite(one, &values));
+  PetscCall(VpConstant(level, values));
+  PetscCall(VecRestoreArrayWrite(one, &values));
+  PetscCall(VecNormalize(one, NULL));
+  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_FALSE, 1, &one, &constants));
+  PetscCall(MatSetNullSpace(A, constants));
+  PetscCall(MatNullSpaceDestroy(&constants));
+  PetscCall(VecDestroy(&one));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

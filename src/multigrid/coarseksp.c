@@ -49,26 +49,6 @@ static PetscErrorCode CreateSweep(Coarse *coarse, PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the constants */
-static PetscErrorCode SetNullSpace(Coarse *coarse, VpLevel outer)
-{
-  MatNullSpace constants;
-  Vec          one;
-  PetscScalar *array;
-
-  PetscFunctionBegin;
-  PetscCall(VecDuplicate(coarse->x, &one));
-  PetscCall(VecGetArrayWrite(one, &array));
-  PetscCall(VpConstant(outer, array));
-  PetscCall(VecRestoreArrayWrite(one, &array));
-  PetscCall(VecNormalize(one, NULL));
-  PetscCall(MatNullSpaceCreate(coarse->level->mesh->comm, PETSC_FALSE, 1, &one, &constants));
-  PetscCall(MatSetNullSpace(coarse->A, constants));
-  PetscCall(MatNullSpaceDestroy(&constants));
-  PetscCall(VecDestroy(&one));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* PETSc's LU takes pivots below 2e-14 for zeros: the least numbers of A are about 1 */
 static PetscErrorCode CreateMatrix(Coarse *coarse, PetscBool singular)
 {
@@ -84,7 +64,7 @@ static PetscErrorCode CreateMatrix(Coarse *coarse, PetscBool singular)
   PetscCall(VpAssemble(outer, MATAIJ, &coarse->A));
   PetscCall(MatCreateVecs(coarse->A, &coarse->x, &coarse->b));
   coarse->bytes = level->mesh->nown * outer->block;
-  if (singular) PetscCall(SetNullSpace(coarse, outer));
+  if (singular) PetscCall(VpSetConstantNullSpace(outer, coarse->A));
   PetscCall(VpLevelDestroy(&outer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -66,12 +66,6 @@ static inline double VpLevelReaction(VpLevel level)
   return level->scale * level->problem.reaction;
 }
 
-/* one small matrix a cell and direction */
-static inline PetscLogDouble VpTransferFlops(const VpView *view, int32_t cells)
-{
-  return 2. * cells * view->dim * pow(view->n, view->dim + 1);
-}
-
 /* 2^exponent a */
 static inline PetscReal VpLevelCoefficient(VpLevel level, int32_t cell)
 {

@@ -76,6 +76,11 @@ PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal 
 /* flops of A x on own cells */
 PetscLogDouble VpLevelApplyFlops(VpLevel);
 PetscErrorCode VpLogFlops(VpLevel, PetscLogDouble); /* logs those of work on the level's backend */
+/* of a transfer or conversion: one small matrix a cell and direction */
+static inline PetscLogDouble VpTransferFlops(const VpView *view, int32_t cells)
+{
+  return 2. * cells * view->dim * pow(view->n, view->dim + 1);
+}
 
 /* With fewer cells a rank than this latency costs more than work: sweeps exchange after every colour, levels on devices gather on fewer ranks. */
 #define VP_FEW_CELLS 4096
@@ -88,6 +93,7 @@ PetscErrorCode VpAssemble(VpLevel, MatType, Mat *);
 PetscErrorCode VpDiagonal(VpLevel, double d[]);                /* [nown][n^dim] */
 PetscErrorCode VpAbsoluteSums(VpLevel, NormType, PetscReal *); /* matrix norms: NORM_1, NORM_FROBENIUS, NORM_INFINITY, over all ranks */
 PetscErrorCode VpConstant(VpLevel, double one[]);              /* [nown][n^dim] coefficients of the function 1 */
+PetscErrorCode VpSetConstantNullSpace(VpLevel, Mat);           /* gives the constants to a matrix of the level */
 PetscBool      VpProblemIsSingular(VpMesh, const VpProblem *); /* no Dirichlet face, no reaction: constants are the null space */
 
 /* The multigrid cycle. */

@@ -41,16 +41,6 @@ static PetscErrorCode Fetch(Vec v, VpGhostKind kind, VpVector x, const void **fe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A parent's n^dim numbers become those of its 2^dim children, direction by direction. */
-static PetscLogDouble TransferFlops(VpLevel fine)
-{
-  const VpView  *v = &fine->view;
-  PetscLogDouble block = 1;
-
-  for (int d = 0; d < v->dim; d++) block *= v->n;
-  return 2. * v->dim * v->n * block * v->nown;
-}
-
 static PetscErrorCode Prolong(Mat P, Vec x, PetscBool add, Vec y)
 {
   Transfer    *t;
@@ -65,7 +55,7 @@ static PetscErrorCode Prolong(Mat P, Vec x, PetscBool add, Vec y)
   PetscCall(VpValuesGet(t->to->backend, y, add ? VP_READ_WRITE : VP_WRITE, &values, &own));
   PetscCall(t->to->ops->prolong(&t->to->transfer, 0, t->to->mesh->nown, add, fetched, own));
   PetscCall(VpValuesRestore(&values));
-  PetscCall(VpLogFlops(t->to, TransferFlops(t->to)));
+  PetscCall(VpLogFlops(t->to, VpTransferFlops(&t->to->view, t->to->view.nown)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, P, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -100,7 +90,7 @@ static PetscErrorCode MatMultTranspose_Transfer(Mat P, Vec x, Vec y)
   PetscCall(VpValuesGet(t->to->backend, y, VP_WRITE, &values, &own));
   PetscCall(t->to->ops->restrict_(&t->to->transfer, fetched, own));
   PetscCall(VpValuesRestore(&values));
-  PetscCall(VpLogFlops(t->to, TransferFlops(t->to)));
+  PetscCall(VpLogFlops(t->to, VpTransferFlops(&t->to->view, t->to->view.nown)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, P, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -26,32 +26,19 @@ PetscErrorCode MatGetVPatchDG(Mat P, const char caller[], VpPmat *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The constants are given by their coefficients: in this basis these are not all 1. */
-static PetscErrorCode AttachNullSpace(DM dm, Mat A)
-{
-  MatNullSpace nullspace;
-  Vec          one;
-
-  PetscFunctionBegin;
-  if (!DMVPatchDGIsSingular(dm)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMCreateGlobalVector(dm, &one));
-  PetscCall(DMVPatchDGFillConstant(dm, one));
-  PetscCall(VecNormalize(one, NULL));
-  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)dm), PETSC_FALSE, 1, &one, &nullspace));
-  PetscCall(MatSetNullSpace(A, nullspace));
-  PetscCall(MatNullSpaceDestroy(&nullspace));
-  PetscCall(VecDestroy(&one));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* tells PETSc what is known of an operator */
 static PetscErrorCode Describe(DM dm, Mat A)
 {
+  const PetscBool singular = DMVPatchDGIsSingular(dm);
+  VpLevel         host;
+
   PetscFunctionBegin;
   PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
-  if (DMVPatchDGData(dm)->penalty >= 1 && !DMVPatchDGIsSingular(dm)) PetscCall(VpSetPositiveDefinite(A));
-  PetscCall(AttachNullSpace(dm, A));
+  if (DMVPatchDGData(dm)->penalty >= 1 && !singular) PetscCall(VpSetPositiveDefinite(A));
+  if (!singular) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGGetHostLevel(dm, &host));
+  PetscCall(VpSetConstantNullSpace(host, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
