@@ -77,52 +77,21 @@ static PetscErrorCode Unpack(int32_t n, size_t block, const int32_t *list, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define ROW(real, dim, k, ...) \
-  {.apply = VP_NAME(Apply, real, dim, k), \
-   .sweep = VP_NAME(Sweep, real, dim, k), \
-   .settle = VP_NAME(Settle, real, dim, k), \
-   .current = VP_NAME(Current, real, dim, k), \
-   .prolong = VP_NAME(Prolong, real, dim, k), \
-   .restrict_ = VP_NAME(Restrict, real, dim, k), \
-   .pack_traces = VP_NAME(PackTraces, real, dim, k), \
-   .unpack_traces = VP_NAME(UnpackTraces, real, dim, k), \
-   .along = VP_NAME(Along, real, dim, k), \
-   .enter = VP_NAME(Enter, real, dim, k), \
-   .enter_residual = VP_NAME(EnterResidual, real, dim, k), \
-   .leave = VP_NAME(Leave, real, dim, k), \
-   __VA_ARGS__},
-#define POINTS(real, dim, k) \
-  .coordinates = VP_NAME(Coordinates, real, dim, k), .evaluate = VP_NAME(Evaluate, real, dim, k), \
-  .integrate = VP_NAME(Integrate, real, dim, k), .distance = VP_NAME(Distance, real, dim, k)
-
-static const VpOps single2[] = {
-#define VP_DEGREE(k) ROW(float, 2, k, )
-#include "degrees.def"
-#undef VP_DEGREE
-};
-static const VpOps single3[] = {
-#define VP_DEGREE(k) ROW(float, 3, k, )
-#include "degrees.def"
-#undef VP_DEGREE
-};
-static const VpOps double2[] = {
-#define VP_DEGREE(k) ROW(double, 2, k, POINTS(double, 2, k))
-#include "degrees.def"
-#undef VP_DEGREE
-};
-static const VpOps double3[] = {
-#define VP_DEGREE(k) ROW(double, 3, k, POINTS(double, 3, k))
-#include "degrees.def"
-#undef VP_DEGREE
-};
+#define SLOT(slot, name, real, dim, k) .slot = VP_NAME(name, real, dim, k),
+#define SINGLE(dim, k)                 [VP_SINGLE][dim - 2][k - 1] = {VP_SLOTS(SLOT, float, dim, k)},
+#define DOUBLE(dim, k)                 [VP_DOUBLE][dim - 2][k - 1] = {VP_SLOTS(SLOT, double, dim, k) VP_POINT_SLOTS(SLOT, double, dim, k)},
 
 /* NULL where there is none */
 static const VpOps *Ops(VpPrecision precision, int dim, int degree)
 {
-  static const VpOps *const table[2][2] = {{single2, single3}, {double2, double3}};
+  static const VpOps table[][2][VP_MAX_DEGREE] = {
+#define VP_DEGREE(k) SINGLE(2, k) SINGLE(3, k) DOUBLE(2, k) DOUBLE(3, k)
+#include "degrees.def"
+#undef VP_DEGREE
+  };
 
   if (dim < 2 || dim > 3 || degree < 1 || degree > VP_MAX_DEGREE) return NULL;
-  return &table[precision == VP_DOUBLE][dim - 2][degree - 1];
+  return &table[precision][dim - 2][degree - 1];
 }
 
 const VpBackend VpBackendHost = {.name = "host",

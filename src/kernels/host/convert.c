@@ -3,8 +3,6 @@
 
 enum { CHUNK = 8, SUMS = 8 }; /* cells at a time; partial sums of a norm */
 
-typedef void OuterResidual(const VpView *, int32_t, int32_t, const void *, const void *, const void *, void *);
-
 INLINE void AddSquares(int count, const double *r, double sum[SUMS])
 {
   int i = 0;
@@ -28,7 +26,7 @@ INLINE void Change(const int n, const REAL *A, V Tx[][PARTS], int cells, const R
 }
 
 /* b = enter scale (f - A x), or enter scale f where x is NULL; adds to *norm2 where it is not NULL */
-INLINE PetscErrorCode EnterCells(const VpView *view, const int n, OuterResidual *Residual, const VpView *outer, double scale,
+INLINE PetscErrorCode EnterCells(const VpView *view, const int n, VpHostResidual *Residual, const VpView *outer, double scale,
                                  const double *x, const double *ghost, const double *f, REAL *b, double *norm2)
 {
   V      Tx[VP_MAX_N][PARTS];

@@ -7,35 +7,39 @@
 #define VP_NAME_(slot, real, dim, k) VpHost##slot##_##real##_##dim##_##k
 #define VP_NAME(slot, real, dim, k)  VP_NAME_(slot, real, dim, k)
 
+/* f(slot of VpOps, its name in functions, ...) for all slots but those of functions at points, and for these */
+/* clang-format off */
+#define VP_SLOTS(f, ...) \
+  f(apply, Apply, __VA_ARGS__) \
+  f(sweep, Sweep, __VA_ARGS__) \
+  f(settle, Settle, __VA_ARGS__) \
+  f(current, Current, __VA_ARGS__) \
+  f(prolong, Prolong, __VA_ARGS__) \
+  f(restrict_, Restrict, __VA_ARGS__) \
+  f(pack_traces, PackTraces, __VA_ARGS__) \
+  f(unpack_traces, UnpackTraces, __VA_ARGS__) \
+  f(along, Along, __VA_ARGS__) \
+  f(enter, Enter, __VA_ARGS__) \
+  f(enter_residual, EnterResidual, __VA_ARGS__) \
+  f(leave, Leave, __VA_ARGS__)
+#define VP_POINT_SLOTS(f, ...) \
+  f(coordinates, Coordinates, __VA_ARGS__) \
+  f(evaluate, Evaluate, __VA_ARGS__) \
+  f(integrate, Integrate, __VA_ARGS__) \
+  f(distance, Distance, __VA_ARGS__)
+/* clang-format on */
+
+/* y[0 .. last - first) = (A x or b - A x) on cells [first, last); b as in VpOps, y starts with cell first */
+typedef void VpHostResidual(const VpView *, int32_t first, int32_t last, const void *x, const void *ghost, const void *b, void *y);
+
+#define VP_DECLARE_SLOT(slot, name, real, dim, k) __typeof__(*((VpOps *)NULL)->slot) VP_NAME(name, real, dim, k);
 #define VP_DECLARE(real, dim, k) \
-  PetscErrorCode VP_NAME(Apply, real, dim, k)(const VpView *, int32_t, int32_t, const void *, VpGhosts, const void *, void *); \
-  PetscErrorCode VP_NAME(Sweep, real, dim, k)(const VpView *, const VpPatchView *, VpForm, int32_t, int32_t, unsigned, const void *, \
-                                              void *const[2]); \
-  PetscErrorCode VP_NAME(Settle, real, dim, k)(const VpPatchView *, int32_t, unsigned, void *const[2]); \
-  PetscErrorCode VP_NAME(Current, real, dim, k)(const VpPatchView *, int32_t, const int32_t *, unsigned, void *const[2], void *); \
-  PetscErrorCode VP_NAME(Prolong, real, dim, k)(const VpTransferView *, int32_t, int32_t, PetscBool, const void *, void *); \
-  PetscErrorCode VP_NAME(Restrict, real, dim, k)(const VpTransferView *, const void *, void *); \
-  PetscErrorCode VP_NAME(PackTraces, real, dim, k)(const VpView *, int32_t, const int32_t *, const void *, void *); \
-  PetscErrorCode VP_NAME(UnpackTraces, real, dim, k)(const VpView *, int32_t, const int32_t *, const void *, void *); \
-  PetscErrorCode VP_NAME(Along, real, dim, k)(const VpView *, int, const int32_t[3], const int32_t *, const void *, const void *, \
-                                              const void *, void *); \
-  PetscErrorCode VP_NAME(Enter, real, dim, k)(const VpView *, double, const double *, void *); \
-  PetscErrorCode VP_NAME(EnterResidual, real, dim, k)(const VpView *, const VpView *, double, const double *, VpGhosts, const double *, \
-                                                      void *, double *); \
-  PetscErrorCode VP_NAME(Leave, real, dim, k)(const VpView *, PetscBool, double, const void *, double *); \
-  /* y[0 .. last - first) = (A x or b - A x) on cells [first, last); b as in VpOps, y starts with cell first */ \
-  void VP_NAME(Residual, real, dim, k)(const VpView *, int32_t, int32_t, const void *, const void *, const void *, void *);
-
-#define VP_DECLARE_POINTS(real, dim, k) \
-  PetscErrorCode VP_NAME(Coordinates, real, dim, k)(const VpView *, const VpPlaces *, const VpGrid *, double *); \
-  PetscErrorCode VP_NAME(Evaluate, real, dim, k)(const VpView *, const VpPlaces *, const VpGrid *, int, const double *, double *); \
-  PetscErrorCode VP_NAME(Integrate, real, dim, k)(const VpView *, const VpPlaces *, const VpGrid *, PetscBool, const double *, double *); \
-  PetscErrorCode VP_NAME(Distance, real, dim, k)(const VpView *, const VpPlaces *, const VpGrid *, int, const double *, const double *, \
-                                                 double *);
-
-#define VP_DEGREE(k) VP_DECLARE_POINTS(double, 2, k) VP_DECLARE_POINTS(double, 3, k)
-#include "degrees.def"
-#undef VP_DEGREE
-#define VP_DEGREE(k) VP_DECLARE(float, 2, k) VP_DECLARE(float, 3, k) VP_DECLARE(double, 2, k) VP_DECLARE(double, 3, k)
+  VP_SLOTS(VP_DECLARE_SLOT, real, dim, k) \
+  VpHostResidual VP_NAME(Residual, real, dim, k);
+/* clang-format off */
+#define VP_DEGREE(k) \
+  VP_DECLARE(float, 2, k) VP_DECLARE(float, 3, k) VP_DECLARE(double, 2, k) VP_DECLARE(double, 3, k) \
+  VP_POINT_SLOTS(VP_DECLARE_SLOT, double, 2, k) VP_POINT_SLOTS(VP_DECLARE_SLOT, double, 3, k)
+/* clang-format on */
 #include "degrees.def"
 #undef VP_DEGREE
