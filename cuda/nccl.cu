@@ -10,16 +10,13 @@
   #include <dlfcn.h>
   #include <nccl.h>
 
+  /* the functions that are used */
+  #define NCCL_FUNCTIONS(f) f(GetUniqueId) f(CommInitRank) f(CommDestroy) f(GroupStart) f(GroupEnd) f(Send) f(Recv) f(GetErrorString)
+
+  #define DECLARE(name) decltype(&nccl##name) name;
 static struct {
-  void                         *library;
-  decltype(&ncclGetUniqueId)    GetUniqueId;
-  decltype(&ncclCommInitRank)   CommInitRank;
-  decltype(&ncclCommDestroy)    CommDestroy;
-  decltype(&ncclGroupStart)     GroupStart;
-  decltype(&ncclGroupEnd)       GroupEnd;
-  decltype(&ncclSend)           Send;
-  decltype(&ncclRecv)           Recv;
-  decltype(&ncclGetErrorString) GetErrorString;
+  void *library;
+  NCCL_FUNCTIONS(DECLARE)
 } nccl;
 
   #define NcclCall(...) \
@@ -34,20 +31,12 @@ struct Link {
   cudaEvent_t  begun, ended;
 };
 
-template <class F>
-static bool Find(const char *name, F *f)
-{
-  *f = (F)dlsym(nccl.library, name);
-  return *f != NULL;
-}
-
+  #define FIND(name) &&(nccl.name = (decltype(nccl.name))dlsym(nccl.library, "nccl" #name))
 static bool Open(void)
 {
   if (nccl.library) return nccl.GetErrorString != NULL;
   nccl.library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-  return nccl.library && Find("ncclGetUniqueId", &nccl.GetUniqueId) && Find("ncclCommInitRank", &nccl.CommInitRank) &&
-         Find("ncclCommDestroy", &nccl.CommDestroy) && Find("ncclGroupStart", &nccl.GroupStart) && Find("ncclGroupEnd", &nccl.GroupEnd) &&
-         Find("ncclSend", &nccl.Send) && Find("ncclRecv", &nccl.Recv) && Find("ncclGetErrorString", &nccl.GetErrorString);
+  return nccl.library NCCL_FUNCTIONS(FIND);
 }
 
 /* does every rank have a device of its own? */
