@@ -46,12 +46,7 @@ struct Lines {
   }
 };
 
-PetscErrorCode VpCudaAlongOps(VpPrecision precision, int dim, int degree, VpOps *ops)
+void VpCudaAlongOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
-  return VpCudaForKind(precision, dim, degree, [ops](auto kind) {
-    typedef decltype(kind) K;
-
-    ops->along = Lines<typename K::Real, K::DIM, K::N>::Run;
-    return PETSC_SUCCESS;
-  });
+  VpCudaForKind<Lines>(precision, dim, degree, [ops](auto of) { ops->along = of.Run; });
 }

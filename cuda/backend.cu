@@ -260,17 +260,14 @@ static PetscErrorCode ReleasePlans(void **device)
 /* NULL where there is none */
 static const VpOps *Ops(VpPrecision precision, int dim, int degree)
 {
-  static VpOps table[2][2][VP_MAX_DEGREE];
-  VpOps       *ops;
+  static VpCudaFill *const fill[] = {VpCudaOperatorOps, VpCudaSweepOps,   VpCudaTransferOps, VpCudaTracesOps,
+                                     VpCudaAlongOps,    VpCudaConvertOps, VpCudaPointsOps};
+  static VpOps             table[2][2][VP_MAX_DEGREE];
+  VpOps                   *ops;
 
   if (dim < 2 || dim > 3 || degree < 1 || degree > VP_MAX_DEGREE) return NULL;
   ops = &table[precision == VP_DOUBLE][dim - 2][degree - 1];
-  if (!ops->apply) {
-    if (VpCudaOperatorOps(precision, dim, degree, ops) || VpCudaSweepOps(precision, dim, degree, ops)) return NULL;
-    if (VpCudaTracesOps(precision, dim, degree, ops) || VpCudaAlongOps(precision, dim, degree, ops)) return NULL;
-    if (VpCudaTransferOps(precision, dim, degree, ops) || VpCudaConvertOps(precision, dim, degree, ops)) return NULL;
-    if (VpCudaPointsOps(precision, dim, degree, ops)) return NULL;
-  }
+  for (auto f : fill) f(precision, dim, degree, ops);
   return ops;
 }
 

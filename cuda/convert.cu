@@ -9,9 +9,9 @@ struct ConvertPlan : VpPlan {
   int          blocks;
 };
 
-template <class T, int DIM, int N>
-__global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  EnterCells(const __grid_constant__ Matrix<T, N> M, int32_t count, double scale, const double *r, T *b)
+/* Calls to(at, v) for all values v of M on `count` cells, whose values before are from(at). */
+template <class T, int DIM, int N, class From, class To>
+__device__ __forceinline__ void ConvertCells(const Matrix<T, N> &M, int32_t count, From from, To to)
 {
   typedef CellShape<DIM, N> S;
   __shared__ T              s[S::cells * S::size];
@@ -21,32 +21,30 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   T                         v[N];
 
   if (cell < count) {
-    UNROLL (int i = 0; i < N; i++) v[i] = (T)(scale * r[at + i * S::lines]);
+    UNROLL (int i = 0; i < N; i++) v[i] = from(at + i * S::lines);
   }
   ContractCell<T, DIM, N>(M, 0, false, s + slot * S::size, l, v);
   if (cell < count) {
-    UNROLL (int i = 0; i < N; i++) b[at + i * S::lines] = v[i];
+    UNROLL (int i = 0; i < N; i++) to(at + i * S::lines, v[i]);
   }
+}
+
+template <class T, int DIM, int N>
+__global__ void __launch_bounds__(CellShape<DIM, N>::threads)
+  EnterCells(const __grid_constant__ Matrix<T, N> M, int32_t count, double scale, const double *r, T *b)
+{
+  ConvertCells<T, DIM, N>(
+    M, count, [=](size_t at) { return (T)(scale * r[at]); }, [=](size_t at, T v) { b[at] = v; });
 }
 
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   Leave(const __grid_constant__ Matrix<T, N> M, int32_t count, bool add, double scale, const T *x, double *z)
 {
-  typedef CellShape<DIM, N> S;
-  __shared__ T              s[S::cells * S::size];
-  const int                 slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
-  const int32_t             cell = blockIdx.x * S::cells + slot;
-  const size_t              at = (size_t)cell * S::values + l;
-  T                         v[N];
+  auto to = [=](size_t at, T v) { z[at] = (add ? z[at] : 0.) + scale * (double)v; };
 
-  if (cell < count) {
-    UNROLL (int i = 0; i < N; i++) v[i] = x[at + i * S::lines];
-  }
-  ContractCell<T, DIM, N>(M, 0, false, s + slot * S::size, l, v);
-  if (cell < count) {
-    UNROLL (int i = 0; i < N; i++) z[at + i * S::lines] = (add ? z[at + i * S::lines] : 0.) + scale * (double)v[i];
-  }
+  ConvertCells<T, DIM, N>(
+    M, count, [=](size_t at) { return x[at]; }, to);
 }
 
 template <class T, int DIM, int N>
@@ -346,15 +344,11 @@ struct Conversions {
   }
 };
 
-PetscErrorCode VpCudaConvertOps(VpPrecision precision, int dim, int degree, VpOps *ops)
+void VpCudaConvertOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
-  return VpCudaForKind(precision, dim, degree, [ops](auto kind) {
-    typedef decltype(kind)                              K;
-    typedef Conversions<typename K::Real, K::DIM, K::N> Of;
-
-    ops->enter = Of::In;
-    ops->enter_residual = Of::InResidual;
-    ops->leave = Of::Out;
-    return PETSC_SUCCESS;
+  VpCudaForKind<Conversions>(precision, dim, degree, [ops](auto of) {
+    ops->enter = of.In;
+    ops->enter_residual = of.InResidual;
+    ops->leave = of.Out;
   });
 }

@@ -59,44 +59,36 @@ struct Mirror {
   }
 };
 
-/* Calls f(Kind<T, DIM, N>()) with the precision, dimension and n = degree + 1 that are given at run time. */
-template <class T, int D, int N_>
-struct Kind {
-  typedef T            Real;
-  static constexpr int DIM = D, N = N_;
-};
-template <class T, int D, class F>
-PetscErrorCode VpCudaForDegree(int degree, F f)
+/* Calls f(Of<T, DIM, N>()) with the precision, dimension and n = degree + 1 that are given at run time. */
+template <template <class, int, int> class Of, class T, int DIM, class F>
+void VpCudaForDegree(int degree, F f)
 {
   switch (degree) {
 #define VP_DEGREE(k) \
   case k: \
-    return f(Kind<T, D, k + 1>());
+    f(Of<T, DIM, k + 1>()); \
+    break;
 #ifdef VP_DEGREES /* tests/bench/shapes.py compiles only some */
     VP_DEGREES
 #else
   #include "../src/kernels/host/degrees.def"
 #endif
 #undef VP_DEGREE
-  default:
-    return PETSC_SUCCESS;
   }
 }
-template <class F>
-PetscErrorCode VpCudaForKind(VpPrecision precision, int dim, int degree, F f)
+
+template <template <class, int, int> class Of, class F>
+void VpCudaForKind(VpPrecision precision, int dim, int degree, F f)
 {
-  if (precision == VP_SINGLE) return dim == 2 ? VpCudaForDegree<float, 2>(degree, f) : VpCudaForDegree<float, 3>(degree, f);
-  return dim == 2 ? VpCudaForDegree<double, 2>(degree, f) : VpCudaForDegree<double, 3>(degree, f);
+  if (precision == VP_SINGLE && dim == 2) VpCudaForDegree<Of, float, 2>(degree, f);
+  else if (precision == VP_SINGLE) VpCudaForDegree<Of, float, 3>(degree, f);
+  else if (dim == 2) VpCudaForDegree<Of, double, 2>(degree, f);
+  else VpCudaForDegree<Of, double, 3>(degree, f);
 }
 
 /* Each fills the slots that its file has kernels for. */
-PetscErrorCode VpCudaOperatorOps(VpPrecision, int dim, int degree, VpOps *);
-PetscErrorCode VpCudaSweepOps(VpPrecision, int dim, int degree, VpOps *);
-PetscErrorCode VpCudaTransferOps(VpPrecision, int dim, int degree, VpOps *);
-PetscErrorCode VpCudaTracesOps(VpPrecision, int dim, int degree, VpOps *);
-PetscErrorCode VpCudaAlongOps(VpPrecision, int dim, int degree, VpOps *);
-PetscErrorCode VpCudaConvertOps(VpPrecision, int dim, int degree, VpOps *);
-PetscErrorCode VpCudaPointsOps(VpPrecision, int dim, int degree, VpOps *);
+typedef void VpCudaFill(VpPrecision, int dim, int degree, VpOps *);
+VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaAlongOps, VpCudaConvertOps, VpCudaPointsOps;
 
 /* What was prepared for a view and a range of its cells or patches, made at the first use, found by its kind. */
 struct VpPlan {

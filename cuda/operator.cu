@@ -105,12 +105,7 @@ struct Operator {
   }
 };
 
-PetscErrorCode VpCudaOperatorOps(VpPrecision precision, int dim, int degree, VpOps *ops)
+void VpCudaOperatorOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
-  return VpCudaForKind(precision, dim, degree, [ops](auto kind) {
-    typedef decltype(kind) K;
-
-    ops->apply = Operator<typename K::Real, K::DIM, K::N>::Apply;
-    return PETSC_SUCCESS;
-  });
+  VpCudaForKind<Operator>(precision, dim, degree, [ops](auto of) { ops->apply = of.Apply; });
 }

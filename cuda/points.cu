@@ -188,8 +188,10 @@ struct PointPlan : VpPlan {
   VpArray partial; /* sums, one per block */
 };
 
-template <int DIM, int N>
+template <class T, int DIM, int N>
 struct Points {
+  typedef T Real;
+
   /* Calls f(integral_constant Q) with the points a direction that there are kernels for. */
   template <class F>
   static PetscErrorCode ForGrid(const VpGrid *grid, F f)
@@ -276,19 +278,14 @@ struct Points {
   }
 };
 
-PetscErrorCode VpCudaPointsOps(VpPrecision precision, int dim, int degree, VpOps *ops)
+void VpCudaPointsOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
-  return VpCudaForKind(precision, dim, degree, [ops](auto kind) {
-    typedef decltype(kind) K;
-
-    if constexpr (sizeof(typename K::Real) == sizeof(double)) {
-      typedef Points<K::DIM, K::N> Of;
-
-      ops->coordinates = Of::Coordinates;
-      ops->evaluate = Of::Evaluate;
-      ops->integrate = Of::Integrate;
-      ops->distance = Of::Distance;
+  VpCudaForKind<Points>(precision, dim, degree, [ops](auto of) {
+    if constexpr (sizeof(typename decltype(of)::Real) == sizeof(double)) {
+      ops->coordinates = of.Coordinates;
+      ops->evaluate = of.Evaluate;
+      ops->integrate = of.Integrate;
+      ops->distance = of.Distance;
     }
-    return PETSC_SUCCESS;
   });
 }

@@ -110,16 +110,12 @@ struct Smoother {
   }
 };
 
-PetscErrorCode VpCudaSweepOps(VpPrecision precision, int dim, int degree, VpOps *ops)
+void VpCudaSweepOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
-  return VpCudaForKind(precision, dim, degree, [ops](auto kind) {
-    typedef decltype(kind)                           K;
-    typedef Smoother<typename K::Real, K::DIM, K::N> Of;
-
-    ops->sweep = Of::Apply;
-    ops->sweep_all = Of::All;
-    ops->settle = Of::Settling;
-    ops->current = Of::Packing;
-    return PETSC_SUCCESS;
+  VpCudaForKind<Smoother>(precision, dim, degree, [ops](auto of) {
+    ops->sweep = of.Apply;
+    ops->sweep_all = of.All;
+    ops->settle = of.Settling;
+    ops->current = of.Packing;
   });
 }

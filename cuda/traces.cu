@@ -72,14 +72,10 @@ struct SideTraces {
   }
 };
 
-PetscErrorCode VpCudaTracesOps(VpPrecision precision, int dim, int degree, VpOps *ops)
+void VpCudaTracesOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
-  return VpCudaForKind(precision, dim, degree, [ops](auto kind) {
-    typedef decltype(kind)                             K;
-    typedef SideTraces<typename K::Real, K::DIM, K::N> Of;
-
-    ops->pack_traces = Of::Pack;
-    ops->unpack_traces = Of::Unpack;
-    return PETSC_SUCCESS;
+  VpCudaForKind<SideTraces>(precision, dim, degree, [ops](auto of) {
+    ops->pack_traces = of.Pack;
+    ops->unpack_traces = of.Unpack;
   });
 }

@@ -109,14 +109,10 @@ struct Transfers {
   }
 };
 
-PetscErrorCode VpCudaTransferOps(VpPrecision precision, int dim, int degree, VpOps *ops)
+void VpCudaTransferOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
-  return VpCudaForKind(precision, dim, degree, [ops](auto kind) {
-    typedef decltype(kind)                            K;
-    typedef Transfers<typename K::Real, K::DIM, K::N> Of;
-
-    ops->prolong = Of::Prolongation;
-    ops->restrict_ = Of::Restriction;
-    return PETSC_SUCCESS;
+  VpCudaForKind<Transfers>(precision, dim, degree, [ops](auto of) {
+    ops->prolong = of.Prolongation;
+    ops->restrict_ = of.Restriction;
   });
 }
