@@ -66,8 +66,8 @@ PetscErrorCode VpCellSetAdd(VpCellSet *set, int64_t cell)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds the neighbours of a cell that are not own: across faces, or with `corners` all 3^dim - 1. A diagonal neighbour is reached one direction
-   at a time, by any order of directions that stays in the domain:
+/* Adds the neighbours of a cell that are not own: across faces, or with `corners` all 3^dim - 1. A diagonal neighbour is reached one
+   direction at a time, by any order of directions that stays in the domain:
 
        +---+---+
        | b | n |    n is reached from c through a, or through b where a is missing (at a re-entrant corner).
@@ -75,7 +75,8 @@ PetscErrorCode VpCellSetAdd(VpCellSet *set, int64_t cell)
        | c | a |
        +---+---+
 
-   reached[moves]: the cell that the moves lead to, a bit a side; negative where no path stays in the domain. */
+   reached[moves] is the cell that a set of moves leads to, where bit s is a step across side s; negative where no path stays in the
+   domain. */
 static PetscErrorCode AddAround(const VpLattice *L, int64_t first, int64_t last, PetscBool corners, int64_t cell, VpCellSet *halo)
 {
   int64_t reached[64] = {cell};
@@ -103,8 +104,8 @@ static inline PetscBool AreOwn(int64_t start, int64_t end, int64_t first, int64_
   return start < 0 || (first <= start && end <= last);
 }
 
-/* Adds those own cells with a foreign face neighbour that lie in a cube: the 2^(dim depth) cells from `start` on. A cube has none if it and
-   the cubes of its size beside it are own; otherwise its children are looked at. */
+/* Adds those own cells with a foreign face neighbour that lie in a cube: the 2^(dim depth) cells from `start` on. A cube whose cells are
+   own, as are those of the cubes of its size beside it, has none; the others are divided. */
 static PetscErrorCode AddBorder(const VpLattice *L, int depth, int64_t start, int64_t first, int64_t last, VpCellSet *border)
 {
   const int64_t size = (int64_t)1 << L->dim * depth;
@@ -138,7 +139,7 @@ PetscErrorCode VpHaloCreate(const VpLattice *L, int64_t first, int64_t last, con
 
   PetscFunctionBeginUser;
   PetscCall(VpCellSetCreate(halo));
-  /* All of the first layer is around own cells with a foreign face neighbour, since a path to it leaves the own cells from such a cell. */
+  /* Every cell of the first layer touches an own cell with a foreign face neighbour: the path to it leaves the own cells from one. */
   PetscCall(VpCellSetCreate(&border));
   for (int64_t box = first >> L->shift; box << L->shift < last; box++)
     PetscCall(AddBorder(L, L->level, box << L->shift, first, last, &border));

@@ -18,8 +18,8 @@ static inline VpLattice VpLatticeCreate(VpDomain domain, int level)
   return L;
 }
 
-/* The cell beyond a side, or the number that the domain has there if there is no box. Adds or takes 1 in the bits of one direction; from the end of a box
-   to the beginning of the next one all of these bits flip. */
+/* The cell beyond a side, or the number that the domain has there if there is no box. Adds or takes 1 in the bits of one direction; from
+   the end of a box to the beginning of the next one all of these bits flip. */
 static inline int64_t VpLatticeMove(const VpLattice *L, int64_t cell, int side)
 {
   const int64_t mask = L->mask[side / 2], within = ((int64_t)1 << L->shift) - 1;
@@ -62,8 +62,8 @@ PetscErrorCode VpCellSetAdd(VpCellSet *, int64_t cell);
 void           VpCellSetIndex(VpCellSet *);                    /* after cell[] has been reordered */
 int32_t        VpCellSetFind(const VpCellSet *, int64_t cell); /* index, or -1 */
 
-/* The ghosts of the own cells [first, last), in the four groups that mesh.h draws: face neighbours, the rest of two layers, the third layer,
-   and the cells of `extra` that are in none of these. Each group is sorted; group g ends at end[g] of halo->cell. */
+/* The ghosts of the own cells [first, last), in the four groups that mesh.h draws: face neighbours, the rest of two layers, the third
+   layer, and the cells of `extra` that are in none of these. Each group is sorted; group g ends at end[g] of halo->cell. */
 PetscErrorCode VpHaloCreate(const VpLattice *, int64_t first, int64_t last, const VpCellSet *extra, VpCellSet *halo, int32_t end[4]);
 
 /* mesh.c: the rank whose own cells contain the position */

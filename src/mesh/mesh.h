@@ -1,8 +1,8 @@
 /* Meshes: a domain of axis-aligned boxes, every box refined `level` times, as plain arrays on every rank.
 
    Cells are numbered along the space-filling curve. The global position of a cell is box * 2^(dim*level) + its Morton index in the box,
-   with x in the lowest bit. A rank owns a piece of the curve. Its local cells are these own cells in the order of the curve, and then ghosts
-   in groups; each group is sorted along the curve:
+   with x in the lowest bit. A rank owns a piece of the curve. Its local cells are these own cells in the order of the curve, and then
+   ghosts in groups; each group is sorted along the curve:
 
      h h h h h h h h       local numbers      cells
      h s s s s s s h       [0, nown)       o  own ones
@@ -19,13 +19,17 @@
      coordinate     0     1     2    ...   N-3   N-2   N-1      of N = 2^level, N >= 4;  N = 2: zones 1, 3;  N = 1: zone 1
      zone           1     0     0    ...    0     2     3
 
-   Cells of the same box and zones see the same boxes and boundaries from one cell below to two above them. */
+   A patch is found by its first cell, so what a patch sees reaches from one cell below that to two above: cells of the same box and zones
+   see the same boxes and boundaries there.
+
+   A member that is "with coarser" is NULL or 0 until VpMeshCoarsen or VpMeshRefine has given the mesh its coarser one, and one that is
+   "with sides" until VpMeshSetSides. */
 #pragma once
 #include "../tables/side.h"
 #include <petscsf.h>
 #include <stdint.h>
 
-/* no cell that is known: it lies beyond the ghosts */
+/* stands for a cell that this rank does not know: it lies beyond the ghosts */
 enum { VP_UNKNOWN = INT32_MIN };
 
 /* the condition on one side of the domain: an entry of its table of sides */
@@ -33,8 +37,10 @@ typedef struct {
   VpSide kind;
 } VpBoundary;
 
-#define VP_MAX_BOXES (INT32_MAX / 8) /* numbers of their corners and sides fit 32 bits */
-#define VP_MAX_CELLS (INT32_MAX / 6) /* own ones of a rank: numbers of their sides, and local ones with ghosts (VpCellSet), fit 32 bits */
+/* the most boxes: with them the numbers of corners and of sides fit 32 bits */
+#define VP_MAX_BOXES (INT32_MAX / 8)
+/* the most own cells of a rank: with them the numbers of sides and of local cells (VpCellSet) fit 32 bits */
+#define VP_MAX_CELLS (INT32_MAX / 6)
 
 /* a domain: conforming axis-aligned boxes. Shared by all meshes on it (reference counted). Sides are numbered x-,x+,y-,y+,z-,z+. */
 typedef struct VpDomain_ *VpDomain;
@@ -48,29 +54,28 @@ struct VpDomain_ {
   int32_t   *beyond; /* [nbox][2 dim] the box beyond each side, or -1 - i where there is entry i of `boundary` */
 };
 
-/* lower and upper: [nbox][dim]; boundary: VpSide by outward normal, or NULL: Dirichlet. Errors, collectively: a box that is empty or not finite, boxes that overlap or touch without sharing a
-   whole face, periodic[d] where opposite boundary faces do not match, a domain that is not connected. */
+/* lower and upper are [nbox][dim]; boundary holds a VpSide by outward normal, NULL stands for Dirichlet. Errors, collectively, where there
+   are: a box that is empty or not finite, boxes that overlap or touch without sharing a whole face, periodic[d] where opposite boundary
+   faces do not match, a domain that is not connected. */
 PetscErrorCode VpDomainCreate(MPI_Comm, int dim, int32_t nbox, const PetscReal lower[], const PetscReal upper[], const int boundary[],
                               const PetscBool periodic[], VpDomain *);
 VpDomain       VpDomainReference(VpDomain); /* the same domain, a new reference */
 PetscErrorCode VpDomainDestroy(VpDomain *);
-/* what lies where VpDomain.beyond, VpMesh.neighbor or VpMesh.beyond has this number */
+/* what lies beyond a side whose entry in VpDomain.beyond, VpMesh.neighbor or VpMesh.beyond is this */
 static inline VpSide VpDomainSide(VpDomain domain, int32_t beyond)
 {
   return beyond >= 0 ? VP_SIDE_INTERIOR : domain->boundary[-1 - beyond].kind;
 }
 
-/* ghosts in [nown, nface), [nown, nsweep), [nown, nlocal); those in [nown, nsweep) whose parent is own (with coarser); what lies beyond the
-   sides of own cells that are shared with ghosts, side by side (with sides) */
 typedef enum {
-  VP_GHOST_FACE,
-  VP_GHOST_SWEEP,
-  VP_GHOST_ALL,
-  VP_GHOST_CHILD,
-  VP_GHOST_SIDE,
+  VP_GHOST_FACE,  /* [nown, nface) */
+  VP_GHOST_SWEEP, /* [nown, nsweep) */
+  VP_GHOST_ALL,   /* [nown, nlocal) */
+  VP_GHOST_CHILD, /* those of VP_GHOST_SWEEP whose parent is own (with coarser) */
+  VP_GHOST_SIDE,  /* one ghost for every side that an own cell shares with a ghost (with sides) */
   VP_GHOST_KINDS,
-  VP_GHOST_HALO = VP_GHOST_KINDS, /* those in [nown, nhalo): they travel with VP_GHOST_ALL */
-  VP_GHOST_NONE
+  VP_GHOST_HALO = VP_GHOST_KINDS, /* [nown, nhalo): they travel with VP_GHOST_ALL */
+  VP_GHOST_NONE                   /* no ghosts */
 } VpGhostKind;
 
 /* How ghosts travel where they live on devices: through the host; by MPI that takes device memory; by the backend's own links. */
@@ -88,7 +93,7 @@ struct VpMesh_ {
   int32_t  *box;                /* [nlocal] */
   int32_t  *coord;              /* [nlocal][3] lattice position in its box, 0 .. 2^level - 1 */
   uint8_t  *zone;               /* [nlocal] the zones that the cell is in, 2 bits a direction, x lowest */
-  int32_t  *neighbor;           /* [nsweep][2 dim] a local cell, or -1 - i as in the domain; complete on [0, nsweep) */
+  int32_t  *neighbor;           /* [nsweep][2 dim] a local cell, or -1 - i as in the domain; never VP_UNKNOWN */
   int64_t   ninner;             /* sides of own cells beyond which there are cells */
   PetscInt *starts;             /* [size+1] first global position of every rank */
   PetscSF   sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values). VP_GHOST_CHILD: NULL until there
@@ -97,7 +102,7 @@ struct VpMesh_ {
   int32_t   nside;              /* sides that own cells share with ghosts (with sides) */
   int32_t  *beyond; /* [nown][2 dim] as neighbor, but nown + i beyond the i-th of these (with sides; NULL where there are none) */
   VpTransport transport;
-  void       *link;    /* of VP_TRANSPORT_LINK (ops.h) */
+  void       *link;    /* of VP_TRANSPORT_LINK (communication/messages.h) */
   VpMesh      coarser; /* level-1 mesh, NULL until VpMeshCoarsen; a parent lives where its first child lives */
   int32_t    *parent;  /* [nhalo] local cell of the coarser mesh (with coarser) */
   int32_t     orphans; /* own cells [0, orphans) have parents that other ranks own (with coarser) */
@@ -111,7 +116,8 @@ PetscErrorCode VpMeshCoarsen(VpMesh fine, VpMesh *coarse);   /* fine->coarser, m
 PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);    /* a new mesh whose ->coarser is coarse: children live with their parent */
 PetscErrorCode VpMeshSetSides(VpMesh);                       /* nside, beyond, sf[VP_GHOST_SIDE]: made at the first call */
 PetscErrorCode VpMeshPositions(VpMesh, PetscInt position[]); /* [nlocal] global positions of all local cells */
-/* the same mesh cut otherwise: counts[size] cells a rank; on `ranks` of the ranks in equal pieces */
+/* The same mesh cut otherwise. VpMeshCut gives rank i counts[i] cells, VpMeshGather gives equal pieces to `ranks` of the ranks, evenly
+   spaced. */
 PetscErrorCode VpMeshCut(VpMesh, const PetscInt counts[], VpMesh *);
 PetscErrorCode VpMeshGather(VpMesh, PetscMPIInt ranks, VpMesh *);
 /* between two cuts of a mesh: roots are the own cells of one, leaves those of the other, with its ghosts [0, nlocal) or without */
@@ -153,6 +159,6 @@ typedef struct {
   int32_t *whole;    /* [n] of a selection: the patches' numbers among all; else NULL */
 } VpPatches;
 PetscErrorCode VpPatchesCreate(VpMesh, VpPatches *);
-/* corners.c: those that hold a cell at a re-entrant edge, or at one where Dirichlet meets Neumann, in the order of `all` */
+/* corners.c: those that hold a cell at a re-entrant edge, or at one where Dirichlet meets Neumann at 180 degrees, in the order of `all` */
 PetscErrorCode VpPatchesSelectCorners(VpMesh, const VpPatches *all, VpPatches *corners);
 PetscErrorCode VpPatchesDestroy(VpPatches *);

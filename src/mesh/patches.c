@@ -5,8 +5,8 @@
 #include "../base/threads.h"
 #include <string.h>
 
-/* A class of patches: colour, does a patch touch a ghost, and its shape: all sides interior, every side wholly of one kind, or mixed.
-   Patches are sorted by class. */
+/* Patches are sorted by class: by colour, then by whether they touch a ghost, then by shape: all sides interior, every side wholly of one
+   kind, or mixed. */
 enum { INTERIOR, PURE, MIXED, NSHAPE };
 enum { NCLASS = 8 * 2 * NSHAPE, NONE = NCLASS };
 
@@ -46,7 +46,8 @@ static inline void StepTogether(VpMesh mesh, int32_t first, int32_t cell[])
   }
 }
 
-/* the 2^dim cells around the upper corner of `first`: each is reached from all cells below it, and is swept */
+/* Finds the 2^dim cells around the upper corner of `first`. False unless all ways to a cell lead to the same one, and all are in
+   [0, nsweep). */
 static PetscBool GatherCells(VpMesh mesh, int32_t first, int32_t cell[])
 {
   cell[0] = first;
@@ -106,7 +107,7 @@ static void FindPatch(VpMesh mesh, const uint8_t near[], int32_t first, Patch *p
     if (near[p->cell[i]] & MEETS_GHOST) ghost = PETSC_TRUE;
   }
   for (int side = 0; side < 2 * mesh->dim; side++) {
-    if (!(mesh->zone[first] >> (side & ~1) & 3)) continue; /* there are cells of the same box */
+    if (!(mesh->zone[first] >> (side & ~1) & 3)) continue; /* zone 0: the cells beyond are of the same box */
     p->side[side] = (uint8_t)Classify(mesh, p->cell, side, &p->mixed);
     if (p->side[side] != VP_SIDE_INTERIOR) shape = PURE;
   }
@@ -115,7 +116,8 @@ static void FindPatch(VpMesh mesh, const uint8_t near[], int32_t first, Patch *p
   p->cls = ClassOf(color, ghost, shape);
 }
 
-/* of an inner patch, from the position of its first cell, whose lowest bits are the parities */
+/* The class of an inner patch. The lowest bits of its first cell's position are the parities of the cell; those of the vertex are the
+   opposite. */
 static inline uint8_t InnerClass(VpMesh mesh, int32_t first)
 {
   return ClassOf((int)~(mesh->first + first) & ((1 << mesh->dim) - 1), PETSC_FALSE, INTERIOR);
@@ -128,7 +130,8 @@ typedef struct {
   VpPatches *patches;
 } Search;
 
-/* near and cover, but for what ghosts change: the cells in the middle of boxes, where inner patches are, have a patch of every colour */
+/* Sets near and cover as if there were no ghosts. Inner patches do not enter their cells into cover, so it is set here: own cells that
+   touch no side of their box have a patch of every colour. */
 static void MarkCells(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Search *search = (Search *)context;
@@ -147,7 +150,7 @@ static void MarkGhosts(VpMesh mesh, uint8_t near[])
   for (int32_t ghost = mesh->nown; ghost < mesh->nsweep; ghost++) {
     near[ghost] |= MEETS_GHOST | APART;
     for (int side = 0; ghost < mesh->nface && side < 2 * mesh->dim; side++) {
-      int32_t below[8] = {Beyond(mesh, ghost, side)}; /* and the cells one lower in the directions that are bits of the index */
+      int32_t below[8] = {Beyond(mesh, ghost, side)}; /* below[i]: this own cell, moved one lower in the directions of the bits of i */
 
       if (below[0] < 0 || below[0] >= mesh->nown) continue;
       near[below[0]] |= MEETS_GHOST | APART;

@@ -24,8 +24,9 @@ static const double *LineTable(VpLevel level, int32_t cell, int d)
   return (const double *)level->view.lines + (size_t)level->view.line[(size_t)cell * level->mesh->dim + d] * VpLineSize(n);
 }
 
-/* Row i of the operator of direction d in a cell: own[n] are the entries towards the cell itself, beyond[s][n] those towards the cell beyond
-   side s. Where these cells are one and the same, as on a torus of one or two cells, all its entries are in the first of the arrays. */
+/* Row i of the operator of direction d in a cell: own[n] are the entries towards the cell itself, beyond[s][n] those towards the cell
+   beyond side s. Where these cells are one and the same, as on a torus of one or two cells, all its entries are in the first of the
+   arrays. */
 static void LineRow(VpLevel level, int32_t cell, int d, int i, double own[], double beyond[2][VP_MAX_N])
 {
   const VpBasis *basis = &level->basis;

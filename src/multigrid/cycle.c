@@ -47,7 +47,7 @@ PetscErrorCode VpCycleDown(const VpPass *pass, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the way up the ghosts of b have had time to arrive, so that no sweep begins without them. */
+/* Waits for the ghosts of b before it smooths. They left in VpCycleTurn and have had time to arrive. */
 PetscErrorCode VpCycleUp(const VpPass *pass, PetscInt l)
 {
   const VpCycle   cycle = pass->cycle;

@@ -1,5 +1,5 @@
-/* What other folders use of the algorithm: levels and their vectors, the cycle, nested iteration, one sweep. Arithmetic on vectors goes through
-   the table of kernels, so no loop over values is written here. */
+/* What other folders use of the algorithm: levels and their vectors, the cycle, nested iteration, one sweep. All arithmetic on the vectors
+   of levels goes through the table of kernels: no file of this folder loops over their values. */
 #pragma once
 #include "vector.h"
 #include <petscksp.h>
@@ -13,8 +13,8 @@ typedef enum { VP_EXCHANGE_AUTO, VP_EXCHANGE_SWEEP, VP_EXCHANGE_COLOR } VpExchan
 typedef enum { VP_CYCLE_V, VP_CYCLE_W } VpCycleType;
 typedef enum { VP_COARSE_AUTO, VP_COARSE_SWEEPS, VP_COARSE_KSP } VpCoarseType;
 
-/* The operator 2^exponent (-div(a grad u) + c u) on polynomials of a degree. coefficient[nown] is a on own cells; NULL means 1. The exponent
-   brings the numbers near 1, where single precision holds them; only a level's tables contain it. */
+/* The operator 2^exponent (-div(a grad u) + c u) on polynomials of a degree. coefficient[nown] is a on own cells; NULL means 1. The
+   exponent brings the numbers near 1, where single precision holds them; only a level's tables contain it. */
 typedef struct {
   int              degree;
   double           penalty, reaction;
@@ -34,15 +34,16 @@ PetscErrorCode VpArraysPlace(VpArrays *, const void *host, size_t bytes, const c
 PetscErrorCode VpArraysPlaceReals(VpArrays *, const double *host, size_t count, const char *what, const void **p);
 PetscErrorCode VpArraysRelease(VpArrays *);
 
-/* A level has the mesh, tables and kernels of one precision and basis. It is the outer operator (in double precision and the orthonormal basis,
-   with ghosts by sides) or a level of the cycle. */
+/* A level has the mesh, tables and kernels of one precision and basis. It is the outer operator (in double precision and the orthonormal
+   basis, with ghosts by sides) or a level of the cycle. */
 struct VpLevel_ {
   int              refct;
   VpMesh           mesh;
   VpProblem        problem; /* coefficient: own copy for cells [0, nlocal), or NULL */
   PetscReal        scale;   /* 2^exponent of the problem */
   PetscReal        uniform; /* 2^exponent a where a is the same in all cells of all ranks, else 0 */
-  PetscReal        typical; /* that of the patches' eigenvalues: uniform, else a power of two next to the largest 2^exponent a */
+  PetscReal        typical; /* the scale of the patches' eigenvalues: uniform, or where that is 0 the largest power of two that is at most
+                               the largest 2^exponent a */
   VpPrecision      precision;
   VpBasis          basis;
   const VpBackend *backend;
@@ -62,12 +63,13 @@ PetscErrorCode VpLevelCreateOuter(VpMesh, const VpProblem *, const VpBackend *, 
 VpLevel        VpLevelReference(VpLevel); /* the same level, a new reference */
 PetscErrorCode VpLevelDestroy(VpLevel *);
 PetscErrorCode VpLevelSetTransfer(VpLevel fine); /* fills the view of the transfers to mesh->coarser */
-/* The most that a precision holds of penalty k(k+1): beyond it sweeps in single precision diverge (it is 1/eps), and A x in double precision
-   has fewer than three digits. Single precision holds numbers of VpProblemRange() whose quotient is at most 2^VP_SPREAD_SINGLE. */
+/* The most that a precision holds of penalty k(k+1): beyond it sweeps in single precision diverge (it is 1/eps), and A x in double
+   precision has fewer than three digits. Single precision holds numbers of VpProblemRange() whose quotient is at most
+   2^VP_SPREAD_SINGLE. */
 #define VP_MOST_PENALTY(precision) ((precision) == VP_SINGLE ? 8e6 : 4e10)
 #define VP_SPREAD_SINGLE           80
 /* The least and the largest number that the operator is made of, over all cells, directions and ranks: a/h^2, or the reaction where it is
-   larger. Where the reaction is all that constants meet, it counts as the least, too. */
+   larger. Where constants would be the null space without the reaction, the reaction counts as the least number, too. */
 PetscErrorCode VpProblemRange(VpMesh, const VpProblem *, PetscReal range[2]);
 /* the smallest and the largest value of the coefficient on all ranks */
 PetscErrorCode VpCoefficientRange(VpMesh, const PetscReal own[], PetscReal range[2]);
@@ -82,7 +84,8 @@ static inline PetscLogDouble VpTransferFlops(const VpView *view, int32_t cells)
   return 2. * cells * view->dim * pow(view->n, view->dim + 1);
 }
 
-/* With fewer cells a rank than this latency costs more than work: sweeps exchange after every colour, levels on devices gather on fewer ranks. */
+/* With fewer cells a rank than this, latency costs more than work: sweeps exchange after every colour, and levels on devices gather on
+   fewer ranks. */
 #define VP_FEW_CELLS 4096
 /* what is asked, or where that is auto, the exchange that suits the level */
 VpExchange VpChooseExchange(VpLevel, VpExchange asked);
@@ -115,13 +118,15 @@ typedef struct VpCoarse_ *VpCoarse;
 typedef struct VpCycle_  *VpCycle;
 struct VpCycle_ {
   VpCycleOptions       options;
-  PetscInt             nlevel; /* 0 is the finest */
-  VpLevel             *level;
-  VpVector            *b, *x, *r; /* [nlevel] right-hand sides, corrections, residuals; NULL until they are needed */
+  PetscInt             nlevel;
+  VpLevel             *level;     /* level[0] is the finest, level[nlevel - 1] the coarsest */
+  VpVector            *b, *x, *r; /* [nlevel] right-hand sides, corrections, residuals; r[l] is NULL until a residual is first needed */
   struct VpSmoother_ **smoother;  /* [nlevel]; the coarsest has none */
-  struct VpMove_     **move;      /* [nlevel] from the ranks where the parents live; NULL where a level lives there, too */
+  struct VpMove_     **move;      /* [nlevel] between the ranks where the parents of level l - 1 live and those where level l lives; NULL
+                                     where these are the same */
   VpCoarse             coarse;
-  PetscBool            replays, whole; /* the cycle, or what comes before and after its coarse solve */
+  PetscBool            replays, whole; /* Launches are recorded and replayed; as one record (whole), else as two, before and after the
+                                          coarse solve. */
   struct VpRecorded_  *recorded;       /* [nlevel][plain, transposed][whole or before, after] from a level down */
   VpVector            *vectors;        /* [3 nlevel] room for a list of them */
 };
@@ -132,8 +137,9 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *, const VpCycleOpti
 PetscErrorCode VpCycleDestroy(VpCycle *);
 /* how many patches of all ranks are near corners on a level, and how often a sweep repeats them */
 void VpCycleCorners(VpCycle, PetscInt level, PetscInt *patches, PetscInt *repeats);
-/* The cycle as a linear map M, about A^-1 whatever the problem's exponent, on outer vectors [nown][n^dim]: double precision, orthonormal basis.
-   First r goes in on a level, by VpVectorEnter or VpVectorEnterResidual: *r is the vector for it. */
+/* The cycle as a linear map M on outer vectors [nown][n^dim] (double precision, orthonormal basis). M approximates A^-1: the problem's
+   exponent is undone. Before every VpCycleSolve, VpCycleBegin says which vector takes the right-hand side of a level, and VpVectorEnter or
+   VpVectorEnterResidual puts it in: scale r, or scale (f - A x). */
 PetscErrorCode VpCycleBegin(VpCycle, PetscInt level, VpVector *r);
 /* Then this computes z = scale M r (add: z += scale M r) by the cycle from that level down; transpose: by its adjoint. */
 PetscErrorCode VpCycleSolve(VpCycle, PetscInt level, PetscBool transpose, PetscBool add, double scale, double *z);
@@ -143,11 +149,11 @@ PetscErrorCode VpCoarseGetKSP(VpCoarse, KSP *); /* NULL where there is none */
 PetscInt       VpCoarseStopped(VpCoarse);       /* iterations after which that KSP did not converge; 0: it always did */
 PetscErrorCode VpCoarseView(VpCoarse, PetscViewer);
 
-/* One sweep from zero as a preconditioner, z = about A^-1 r. First r goes in, by VpVectorEnter or VpVectorEnterResidual. */
+/* One sweep from zero as a preconditioner M. First r goes in, by VpVectorEnter or VpVectorEnterResidual. */
 typedef struct VpOneSweep_ *VpOneSweep;
 PetscErrorCode              VpOneSweepCreate(VpLevel, VpSpace, VpResidual, VpExchange, VpOneSweep *);
 PetscErrorCode              VpOneSweepBegin(VpOneSweep, VpVector *b); /* b: where r goes in */
-/* z = scale M r (add: +=), with the exponent that the level's A has */
+/* z = scale M r (add: z += scale M r). M approximates (2^exponent A)^-1: the caller undoes the exponent. */
 PetscErrorCode VpOneSweepSolve(VpOneSweep, PetscBool reverse, PetscBool add, double scale, double *z);
 PetscErrorCode VpOneSweepDestroy(VpOneSweep *);
 

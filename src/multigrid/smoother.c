@@ -259,8 +259,8 @@ static PetscErrorCode SweepAtOnce(VpSmoother smoother, const Part *part, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One colour after the other. Patches that touch no ghost go first while ghosts are under way. Repeats at corners leave ghosts as this rank has
-   swept them, unless they must be exact. */
+/* One colour after the other. Patches that touch no ghost go first while ghosts are under way. Repeats at corners leave ghosts as this rank
+   has swept them, unless they must be exact. */
 static PetscErrorCode SweepByColor(VpSmoother smoother, const Part *part, PetscBool reverse, VpGhosts under_way, const void *b, VpVector x)
 {
   const VpPatchView *patches = &part->view;

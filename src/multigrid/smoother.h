@@ -9,11 +9,12 @@ PetscErrorCode     VpSmootherDestroy(VpSmoother *);
 const VpPatchView *VpSmootherPatches(VpSmoother);
 /* how many patches of all ranks are near corners, and how often a sweep repeats them */
 void VpSmootherCorners(VpSmoother, PetscInt *patches, PetscInt *repeats);
-/* From now on the owners' values come to the ghosts before the last colour, where the ranks' copies differ by rounding errors of single
-   precision. Without that neighbours are solved against such copies, and the residual on the finest level shows the difference. */
+/* From now on ghosts get their owners' values once more before the last colour, if the sweep is in single precision, exchanges once and
+   does not take the residual `global`: the ranks' copies of a cell then differ by rounding errors. Without that, patches beside ghosts are
+   solved against differing copies, and the residual of the finest level shows it. */
 void VpSmootherRenewGhosts(VpSmoother);
 /* takes the residual form also where the replacement form would do: for comparison */
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
-/* Sweeps over all colours, then again over the patches near corners; in opposite order where `reverse` is true. It fetches the ghosts of b and x
-   that it reads. */
+/* Sweeps over all colours, then again over the patches near corners; in opposite order where `reverse` is true. It fetches the ghosts of b
+   and x that it reads. */
 PetscErrorCode VpSmootherSweep(VpSmoother, PetscBool reverse, VpVector b, VpVector x);

@@ -17,13 +17,15 @@ typedef struct {
 struct VpVector_ {
   VpLevel       level;
   void         *buffer[2]; /* [cells][n^dim]; the second one is there for sweeps, NULL where there are none */
-  unsigned      done;      /* colours of the present sweep: a cell's values lie in buffer[popcount(cover[cell] & done) & 1] */
+  unsigned      done;      /* the colours that the present sweep has been through, a bit each (0: no sweep is going on); a cell's
+                              values lie in buffer[popcount(cover[cell] & done) & 1] */
   VpVectorState state;
   VpGhostKind   under_way; /* the kind that travels, or VP_GHOST_NONE */
   VpGhosts      travel;
 };
 
-PetscErrorCode          VpVectorCreate(VpLevel, int buffers, const char *what, VpVector *); /* zero */
+/* All values are 0. what: for the error if memory runs out */
+PetscErrorCode          VpVectorCreate(VpLevel, int buffers, const char *what, VpVector *);
 PetscErrorCode          VpVectorDestroy(VpVector *);
 static inline PetscBool VpVectorIsZero(const struct VpVector_ *v)
 {
@@ -33,7 +35,7 @@ static inline PetscBool VpVectorIsZero(const struct VpVector_ *v)
 /* Sets all values to 0. The memory is written when somebody reads it. */
 PetscErrorCode VpVectorZero(VpVector);
 /* Begins to read own values and the ghosts of a kind (VP_GHOST_NONE: own values alone), which begin to travel where they are stale.
-   Ensures: they are there after VpArrive. values may be NULL, ghosts for VP_GHOST_NONE. Requires: no sweep is going on. */
+   Ensures: they are there after VpArrive. Requires: no sweep is going on. values and ghosts may be NULL. */
 PetscErrorCode VpVectorReadBegin(VpVector, VpGhostKind, const void **values, VpGhosts *ghosts);
 PetscErrorCode VpVectorRead(VpVector, VpGhostKind, const void **values); /* begins and waits */
 /* Waits for the ghosts that are under way, if there are any. */
@@ -41,14 +43,15 @@ PetscErrorCode VpVectorArrive(VpVector);
 /* Own values and the ghosts of a kind are about to be written; all others become stale. Requires: nothing is under way, no sweep is going
    on. */
 PetscErrorCode VpVectorWrite(VpVector, VpGhostKind, void **values);
-/* The same for v += ... Ensures: *add is false where v was zero, so that it is to be written instead. Requires: the ghosts are current. */
+/* The same for v += w. Ensures: *add is false where v was zero; the caller then writes w instead of adding it. Requires: the ghosts of the
+   kind are current. */
 PetscErrorCode VpVectorAdd(VpVector, VpGhostKind, PetscBool *add, void **values);
 
-/* A sweep was through these colours (bits); the ghosts are stale. */
+/* Says that the sweep has been through these colours (a bit each). All ghosts become stale. */
 PetscErrorCode VpVectorSwept(VpVector, unsigned colors);
 /* Brings the values of cells [0, count) to the first buffer, which ends the sweep. */
 PetscErrorCode VpVectorSettle(VpVector, const VpPatchView *, int32_t count);
-/* Amid a sweep: both buffers begin to get VP_GHOST_SWEEP from what is current at the owners. */
+/* Amid a sweep: begins to bring the owners' current values to the ghosts of VP_GHOST_SWEEP, in both buffers. */
 PetscErrorCode VpVectorRenewGhosts(VpVector, const VpPatchView *, VpGhosts *);
 
 /* Ends what an error left unfinished: waits for ghosts that are under way, leaves a sweep. Values may be anything then. */
@@ -58,9 +61,10 @@ PetscErrorCode VpVectorAbandon(VpVector);
 PetscErrorCode VpVectorGetState(VpVector, VpVectorState *);
 PetscErrorCode VpVectorSetState(VpVector, const VpVectorState *);
 
-/* Between own values and outer vectors, which are double in the orthonormal basis: v = scale r; */
+/* Own values from and to outer vectors, which are in double precision and the orthonormal basis. */
+/* v = scale r. */
 PetscErrorCode VpVectorEnter(VpVector, double scale, const double *r);
-/* v = scale (f - A x) with the outer level's A (x NULL: scale f); norm2: the sum of its squares over all ranks, or NULL; */
+/* v = scale (f - A x) with the outer level's A (x NULL: scale f); norm2: the sum of its squares over all ranks, or NULL. */
 PetscErrorCode VpVectorEnterResidual(VpVector, VpLevel outer, double scale, const double *x, VpGhosts, const double *f, PetscReal *norm2);
 /* z = scale v (add: z += scale v). */
 PetscErrorCode VpVectorLeave(VpVector, PetscBool add, double scale, double *z);
