@@ -23,15 +23,15 @@
    A block's shared memory:
 
       +---------+---------+---+---------+---------+---+------------+
-      | patch 0 | patch 1 |...| sides 0 | sides 1 |...| 24 pointers|   m planes, sz apart, of a patch: `stride` values
-      |         |         |   |         |         |   | a patch    |   [x, y][lower, upper][line: m][z: m] pairs of traces
-      +---------+---------+---+---------+---------+---+------------+   of a patch: 4 m sf values, a line's sf >= 2m apart
+      | patch 0 | patch 1 |...| sides 0 | sides 1 |...| 24 pointers|   patch: `stride` values, m planes sz apart
+      |         |         |   |         |         |   | a patch    |   sides: 4 m sf values a patch, lines sf >= 2m apart:
+      +---------+---------+---+---------+---------+---+------------+   [x, y][lower, upper][line: m][z: m] pairs of traces
 
    The traces beyond the sides in z stay in registers: the thread that reads them holds the line that needs them. */
 #pragma once
 #include "shapes.cuh"
 
-/* what the digits of a line's number are counted in: its place in a cell, its cell, z */
+/* The strides of the digits of a line's number l: the place in a cell is l / place % n, the cell l / cell % 2, z is l / z % m. */
 struct Digits {
   int place, cell, z;
 };
@@ -63,7 +63,7 @@ struct Patch : PatchShape<T, 3, N> {
 };
 
 /* Where numbers are in a table on the device:
-     lambda   [direction][inside, at the boundary][2n] eigenvalues
+     lambda   [direction][inside, at the boundary][2n] eigenvalues, those along z plus the reaction
      add      [x, y][side][n][2] what the two traces beyond a side add to the n values of a line next to it
      zero     [n^3] the cell that stands for what lies beyond the boundary */
 template <int N>
@@ -71,7 +71,8 @@ struct PatchTable {
   static constexpr int lambda = 0, add = 3 * 2 * 2 * N, zero = add + 2 * 2 * N * 2, size = zero + N * N * N;
 };
 
-/* A patch's 8 cells, x fastest; then the 4 cells beyond each of its sides x-, x+, y-, y+, z-, z+, or the kind of boundary there. */
+/* A patch's 8 cells, x fastest; then the 4 cells beyond each of its sides x-, x+, y-, y+, z-, z+, or a negative
+   number (VpView.neighbor) at the boundary. */
 struct PatchCells {
   int32_t cell[32];
 };

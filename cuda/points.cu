@@ -51,7 +51,8 @@ __device__ __forceinline__ void ContractLine(const double *A, const double *in, 
   }
 }
 
-/* Calls to(k, v) for the values number k of a cell, after the grid's matrices (BACK: their transposes) on `from`; s: twice the shape's size */
+/* Calls to(k, v) for the values number k of a cell, after the grid's matrices (BACK: their transposes) on `from`; s: twice the shape's
+   size */
 template <int DIM, int N, int Q, bool BACK, class To>
 __device__ __forceinline__ void ContractPlace(const VpGrid &grid, const double *from, double *s, int l, To to)
 {

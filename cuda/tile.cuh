@@ -1,7 +1,8 @@
-/* A x on tiles of cells, in 3D, double precision and the orthonormal basis, where all cells have the same lines.
+/* A x on tiles of cells, in 3D, double precision and the orthonormal basis, where cells have the view's common lines, those at the boundary
+   included.
 
-   A tile is a box of 2^bits siblings. They follow each other in the vectors in Morton order: the bits of a cell's place in the tile are
-   ... z1 y1 x1 z0 y0 x0. A tile of 4 x 2 x 2 cells (bits = 4):
+   A tile is a box of 2^bits cells that are aligned on the curve. They follow each other in the vectors in Morton order: the bits of a
+   cell's place in the tile are ... z1 y1 x1 z0 y0 x0. A tile of 4 x 2 x 2 cells (bits = 4):
 
         +-----+-----+-----+-----+
        / 6   / 7   / 14  / 15  /|              A thread holds a line through the whole tile in registers,
@@ -53,8 +54,9 @@ struct Tile : TileShape<double, 3, N> {
   {
     return (cells / extent(d)) * N * N;
   }
-  static constexpr int    threads = lines(Shape::along);
-  static constexpr int    cell = (N - 1) * (1 + sy + Shape::sz) + 1; /* values from a cell's first to its last, and the same of a tile */
+  static constexpr int threads = lines(Shape::along);
+  /* values of shared memory from a cell's first to its last one; `size`: from a tile's */
+  static constexpr int    cell = (N - 1) * (1 + sy + Shape::sz) + 1;
   static constexpr int    size = (extent(0) - 1) * cs(0) + (extent(1) - 1) * cs(1) + (extent(2) - 1) * cs(2) + cell;
   static constexpr size_t bytes = (size_t)size * sizeof(double);
 
@@ -151,7 +153,7 @@ __device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyon
   V = t.value[0] * u[0] + (upper ? t.value[1] : -t.value[1]) * u[1];
   Q = even + (upper ? odd : -odd);
   if (beyond < 0) {
-    /* ~beyond & 1 is s, but not to the compiler, which would compute this for all lines instead of branching. */
+    /* ~beyond & 1 equals s. Written so, the compiler does not know it and branches; with s it would compute this for all lines. */
     const double *B = t.boundary[D][~beyond & 1], v = V;
     V = B[0] * v + B[1] * Q;
     Q = B[2] * v + B[3] * Q;
@@ -278,12 +280,12 @@ struct TilePlan : VpPlan {
     return tile.n[VP_INNER] || tile.n[VP_OUTER];
   }
 };
-/* Tiles read pairs of values at once. Can they, in this vector? A part of another one may begin in the middle of a pair. */
+/* Tiles read pairs of values at once. Can they in this vector? It may be a part of another vector and begin in the middle of a pair. */
 static inline bool ReadsPairs(const double *x)
 {
   return (uintptr_t)x % sizeof(double2) == 0;
 }
-/* how many tiles ahead of the one at work PrefetchTile asks */
+/* PrefetchTile asks for the tile that lies Ahead() tiles, about VP_AHEAD_BYTES, behind the one at work. */
 enum { VP_AHEAD_BYTES = 2 << 20 };
 template <int N>
 __host__ __device__ constexpr int32_t Ahead()

@@ -94,11 +94,11 @@ typedef PetscErrorCode (*VPatchDGFlux)(PetscInt dim, const PetscReal x[], const 
    Notes:
    Points come cell by cell, in a cell x fastest. It returns 0, or an error code, which ends the function that called it.
 
-   With `PETSC_MEMTYPE_HOST` several threads call it at the same time, each with points of its own: it writes nothing else, and calls nothing
-   of PETSc that is not thread-safe, PetscFunctionBegin() included. A `VPatchDGFunction` is never called by two threads.
+   With `PETSC_MEMTYPE_HOST` several threads call it at the same time, each with points of its own: it writes nothing else, and calls
+   nothing of PETSc that is not thread-safe, PetscFunctionBegin() included. A `VPatchDGFunction` is never called by two threads.
 
-   With `PETSC_MEMTYPE_CUDA` x and value are device memory. It launches kernels on PETSc's current stream, or on the default stream, and need
-   not wait for them.
+   With `PETSC_MEMTYPE_CUDA` x and value are device memory. It launches kernels on PETSc's current stream, or on the default stream, and
+   need not wait for them.
 
 .seealso: `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGInterpolateBatch()`, `DMVPatchDGComputeErrorsBatch()`, `VPatchDGFunction`
 S*/

@@ -132,7 +132,8 @@ static PetscErrorCode copies_outlive_their_original(const char type[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatScale() and MatShift() of an assembled matrix reach the cycle: it takes as many iterations as matrix-free, and fewer than with A as Pmat */
+/* MatScale() and MatShift() of an assembled matrix reach the cycle: it takes as many iterations as matrix-free, and fewer than with A as
+   Pmat */
 static PetscErrorCode scale_and_shift_reach_the_cycle(void)
 {
   const char *const types[] = {MATSHELL, MATAIJ, MATAIJ};

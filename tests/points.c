@@ -1,5 +1,5 @@
-/* Functions at points against loops over points and basis functions: values, gradients, boundary data, right-hand sides, norms; point by point,
-   in batches, by threads, from values, and with a backend that takes the host for a device. */
+/* Functions at points against loops over points and basis functions: values, gradients, boundary data, right-hand sides, norms; point by
+   point, in batches, by threads, from values, and with a backend that takes the host for a device. */
 /* ranks: 1 3 */
 #include "support/points.h"
 #include "support/refused.h"

@@ -5,14 +5,15 @@
    dimension and degree.
 
    A x reads only the traces of a neighbour. So ghosts may also be stored per side that an own cell shares with a ghost, instead of per
-   cell, and hold only the coefficients that make these traces: then nsweep = nown, nlocal = nown + the number of such sides. */
+   cell; of such a ghost only the coefficients that make these traces are set. Then nsweep = nown and nlocal = nown + the number of such
+   sides. */
 #pragma once
 #include "../tables/tables.h"
 #include "../compat.h"
 
 typedef enum { VP_SINGLE, VP_DOUBLE } VpPrecision;
 
-/* from value to value along direction d, where these are 1, sy, sz along x, y, z */
+/* the stride along direction d of an array whose strides along x, y, z are 1, sy, sz */
 VP_SIZE int VpLineStride(int d, int sy, int sz)
 {
   return d == 0 ? 1 : d == 1 ? sy : sz;
@@ -30,8 +31,9 @@ VP_SIZE int VpLineStride(int d, int sy, int sz)
           |   0 | 1                          +-----+
           +--------- x                          2 */
 
-/* The entries of a table that most cells or patches have along x, y and z, which fast kernels are made for. inside[d] stands between cells
-   of the same size and coefficient, so that it is its own mirror image. edge[d][s] differs from inside[d] by a boundary on side s only. */
+/* The commonest entries of a table along x, y and z. Fast kernels are made for the cells or patches that have them. inside[d] stands
+   between cells of the same size and coefficient, so that it is its own mirror image. edge[d][s] differs from inside[d] by a boundary on
+   side s only. */
 typedef struct {
   PetscBool found;
   int32_t   inside[3], edge[3][2]; /* -1: none */
@@ -91,8 +93,8 @@ typedef enum {
   VP_FORM_GIVEN    /* x += A_j^-1 b: b is the residual */
 } VpForm;
 
-/* Values of the cells nown, nown+1, ..., perhaps under way: work that needs none of them comes first, then VpArrive, which
-   `apply` and `enter_residual` call in any case. */
+/* Values of the cells nown, nown+1, ..., perhaps under way. A kernel does the work that needs none of them, calls VpArrive, then does the
+   rest; `apply` and `enter_residual` call VpArrive in any case. */
 typedef struct {
   const void *values;
   PetscErrorCode (*arrive)(void *context); /* waits for them the first time it is called; NULL: they are there */
@@ -112,9 +114,9 @@ static inline PetscErrorCode VpArrive(VpGhosts ghosts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A grid of points in a cell, x fastest: count[d] of them along d, 1 along the normal of a side that they are on, and along a third direction
-   that there is not. matrix[d], [count[d]][n], takes coefficients along d to what is wanted at the points, or back if transposed. With all
-   of them a cell of the size h has the factor sqrt(h_x^power[0] h_y^power[1] h_z^power[2]). */
+/* A grid of points in a cell, x fastest: count[d] of them along d, 1 along the normal of a side that they are on, and along a third
+   direction that there is not. matrix[d], [count[d]][n], takes coefficients along d to what is wanted at the points, or back if
+   transposed. With all of them a cell of the size h has the factor sqrt(h_x^power[0] h_y^power[1] h_z^power[2]). */
 enum { VP_MAX_NQ = VP_MAX_N + 2 };
 typedef struct {
   int    count[3], power[3];
@@ -172,7 +174,7 @@ typedef struct {
   /* bc = R b on the coarser level's own cells */
   PetscErrorCode (*restrict_)(const VpTransferView *, const void *b, void *bc);
   /* Traces on sides of cells; list[i] = 2 dim cell + side. to[i] = V and Q, [2][n^(dim-1)], of x there. Unpacking writes nt coefficients
-     of every line that carry traces there: the least ones whose V and Q are from[i]. */
+     of every line that carry traces there: those of least norm whose V and Q are from[i]. */
   PetscErrorCode (*pack_traces)(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
   PetscErrorCode (*unpack_traces)(const VpView *, int32_t n, const int32_t *list, const void *from, void *x);
   /* y = w * (M along direction d) x on a lattice of cells, cell[extent[2]][extent[1]][extent[0]], where M is [m][m], m = extent[d] n. The
@@ -234,8 +236,8 @@ typedef struct {
   PetscErrorCode (*give_back)(void *);                                    /* ... that the work given so far may still use */
   PetscErrorCode (*alloc_host)(size_t bytes, const char *what, void **p); /* host memory that is copied fast */
   PetscErrorCode (*release_host)(void *);
-  /* The first call runs work(context), the second one runs and records it, later ones replay the record. Requires: its launches are always
-     the same. */
+  /* The first call runs work(context), the second one records it and launches the record, later ones launch the record alone. Requires: its
+     launches are always the same. */
   PetscErrorCode (*replay)(VpRecording *, PetscErrorCode (*work)(void *), void *context);
   PetscErrorCode (*forget)(VpRecording *);
   const VpLinks *links; /* between the devices of ranks (src/communication/messages.h) */

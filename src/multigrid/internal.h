@@ -37,8 +37,8 @@ PetscErrorCode VpCycleUp(const VpPass *, PetscInt l);                   /* prolo
 PetscInt       VpCycleVectors(VpCycle, PetscInt l, VpVector vectors[]); /* lists those of levels l, l + 1, ..., and says how many */
 /* coefficient.c: keeps the coefficient for all local cells; sets level->uniform and typical */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const PetscReal own[]);
-/* coefficient.c: the 2^dim cells' coefficients as scale times a product of one factor per direction, which is 1 in the cell where it is
-   less and 2^(|step|/4) in the other, the second where step > 0; the product is nowhere less than the coefficient */
+/* coefficient.c: the 2^dim cells' coefficients as scale times a product of one factor per direction. The second cell's factor is 2^(step/4)
+   times the first one's; the smaller of the two is 1. The product is nowhere less than the coefficient. */
 void VpCoefficientFit(int dim, const PetscReal a[], int step[], double *scale);
 /* linetables.c: PlaceLines fills what the level's view has of lines: line, lines, common, outside. PlaceDrops makes VpPatchView.drop. */
 PetscErrorCode VpLevelPlaceLines(VpLevel);

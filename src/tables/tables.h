@@ -25,7 +25,7 @@
      at 0        V, Q       Q      -           -        -          V: has a value, Q: has a slope there
      at 1          -        -      -           Q        V, Q
 
-   Functions 0 and 1 are orthonormal, and so are those between, which are orthogonal to the four. */
+   Functions 0 and 1 are orthonormal, and so are functions 2 to n - 3, which are orthogonal to these two and to the last two. */
 typedef enum { VP_BASIS_ORTHONORMAL, VP_BASIS_THIN } VpBasisType;
 
 typedef struct {
@@ -35,7 +35,8 @@ typedef struct {
   double      legendre[VP_MAX_N * VP_MAX_N]; /* [i][m] phihat_i in the orthonormal Legendre polynomials of [0,1] */
   double      mass[VP_MAX_N * VP_MAX_N], imass[VP_MAX_N * VP_MAX_N], stiff[VP_MAX_N * VP_MAX_N];
   double      value[2][VP_MAX_N], slope[2][VP_MAX_N]; /* phihat_i and its outward derivative at 0 and at 1 */
-  double expand[2][2][VP_MAX_N]; /* [end][k] the least coefficients with value 1 and slope 0 there (k = 0), value 0 and slope 1 (k = 1) */
+  double expand[2][2][VP_MAX_N]; /* [end][k] the coefficients of least norm with value 1 and slope 0 there (k = 0), or value 0 and slope 1
+                                    (k = 1) */
 } VpBasis;
 PetscErrorCode VpBasisCreate(VpBasisType, int degree, VpBasis *);
 void           VpBasisEvaluate(const VpBasis *, double x, double phi[], double dphi[]); /* phihat_i(x), phihat_i'(x); dphi may be NULL */
@@ -50,23 +51,24 @@ typedef struct {
   VpSide side[2];
   double h_beyond[2], a_beyond[2]; /* of the cells beyond; read where the side is VP_SIDE_INTERIOR */
 } VpLineKey;
-/* The operator is D u + sum_s (g[s][0] V_s + g[s][1] Q_s). D [n][n] is the cell's own part of M^-1 L plus reaction times I; `reaction` is
-   divided by dim already. V_s and Q_s are the traces of the cell beyond side s in reference scaling, V = sum_i value[1-s][i] u_i and
-   Q = sum_i slope[1-s][i] u_i, outward from that cell. g is [2 sides][2][n], zero where the side is not VP_SIDE_INTERIOR.
-   Interior penalty: H (gamma [u][v] - {u'}[v] - [u]{v'}), gamma = penalty k(k+1)(1/h- + 1/h+), H = 2 a- a+/(a- + a+);
+/* The operator is D u + sum_s (g[s][0] V_s + g[s][1] Q_s). D [n][n] is the cell's own part of M^-1 L, L being the form of one direction,
+   plus reaction times I; `reaction` is divided by dim already. V_s and Q_s are the traces of the cell beyond side s in reference scaling,
+   V = sum_i value[1-s][i] u_i and Q = sum_i slope[1-s][i] u_i, outward from that cell. g is [2 sides][2][n], zero where the side is not
+   VP_SIDE_INTERIOR. Interior penalty: H (gamma [u][v] - {u'}[v] - [u]{v'}), gamma = penalty k(k+1)(1/h- + 1/h+), H = 2 a- a+/(a- + a+);
    Dirichlet: a (gamma u v - u'v - u v'), gamma = penalty 2 k(k+1)/h. */
 void VpLineBuild(const VpBasis *, const VpLineKey *, double penalty, double reaction, double D[], double g[]);
-/* The boundary on side s, key->side[s], of a cell in a line of equal ones acts like a cell beyond with the traces (V, Q)_beyond = B (V, Q),
-   B [2][2], of the cell's own ones there: D of the cell's line = D of a line inside + g[s] B [value, slope]. */
+/* The boundary on side s of a cell in a line of equal ones, key->side[s], acts like a cell beyond whose traces are B times the cell's own
+   traces (V, Q) on that side, B [2][2]. So D of the cell's line is D of a line inside plus g[s] B [value, slope]. */
 void VpLineBoundary(const VpLineKey *, int degree, int s, double penalty, double B[]);
 
-/* Small numbers that kernels need, in device code, too: they are constants where their arguments are. */
+/* Sizes and signs that kernels need, on devices, too; with constant arguments they are compile-time constants. */
 #ifdef __CUDACC__
   #define VP_SIZE __host__ __device__ constexpr
 #else
   #define VP_SIZE static inline
 #endif
-/* coefficients of a line that make a trace: in the orthonormal basis, in a level's thin one */
+/* how many coefficients of a line make its traces: in the orthonormal basis, and in the basis of a cycle's level, which is thin from
+   n = VP_THIN_FROM(dim) on */
 VP_SIZE int VpDenseLayers(int n)
 {
   return n < 4 ? n : 4;
@@ -100,7 +102,7 @@ typedef enum { VP_SPACE_FULL, VP_SPACE_DIRICHLET, VP_SPACE_CLAMPED } VpSpace;
 typedef struct {
   double h[2], h_beyond[2];
   VpSide side[2]; /* MIXED keeps all functions and takes the interior form; WRAP couples the two ends */
-  int    step;    /* coefficient of the second cell over the first's: 2^(step/4); the less of the two is 1 */
+  int    step;    /* The second cell's coefficient is 2^(step/4) times the first one's; the smaller of the two is 1. */
 } VpFdmKey;
 /* The tables of a problem: F [2n][2n] takes a line of b to modes, B [2n][2n] takes modes to a line of x, lambda [2n] are the eigenvalues.
    With S scaled to S^T E^T M E S = I, where M and L carry the coefficients, F = S^T E^T M1, M1 the mass without coefficients, and B = E S.

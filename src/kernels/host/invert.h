@@ -1,4 +1,5 @@
-/* v = A_j^-1 v on W patches, a lane each: v = (B x B x B) diag(1 / sum of eigenvalues) (F x F x F) v on arrays [m]^dim, m = 2 n, x fastest. */
+/* v = A_j^-1 v on W patches, a lane each: v = (B x B x B) diag(1 / sum of eigenvalues) (F x F x F) v on arrays [m]^dim, m = 2 n, x
+   fastest. */
 #pragma once
 #include "lanes.h"
 

@@ -25,8 +25,8 @@ INLINE void FindGroup(const VpPlaces *places, const VpGrid *grid, int32_t at, Gr
   }
 }
 
-/* out[outer][row][inner] = sum A[row][col] in[outer][col][inner], where A[row][col] is A[row step_row + col step_col]; `block` rows at a time,
-   the last ones perhaps twice */
+/* out[outer][row][inner] = sum A[row][col] in[outer][col][inner], where A[row][col] is A[row step_row + col step_col]; `block` rows at a
+   time, the last ones perhaps twice */
 INLINE void ContractBlocks(const int block, int outer, int inner, int rows, int cols, const REAL *A, int step_row, int step_col,
                            const V *in, V *out)
 {

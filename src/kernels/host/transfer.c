@@ -1,4 +1,5 @@
-/* Prolongation by P[c_z] x P[c_y] x P[c_x] from a parent to its child c; restriction by the sum of R[c_z] x R[c_y] x R[c_x] over children. */
+/* Prolongation by P[c_z] x P[c_y] x P[c_x] from a parent to its child c; restriction by the sum of R[c_z] x R[c_y] x R[c_x] over
+   children. */
 #include "rows.h"
 
 INLINE PetscErrorCode Prolong(const VpTransferView *view, const int n, int32_t first, int32_t last, PetscBool add, const REAL *xc, REAL *x)

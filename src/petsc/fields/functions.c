@@ -1,3 +1,4 @@
+/* Values of a user's function at the points of many cells, by threads or in device memory, and what is made of them. */
 #include "functions.h"
 
 enum { DEVICE_POINTS = 1 << 20 }; /* at a time */

@@ -21,8 +21,8 @@ PETSC_INTERN PetscErrorCode VpGivenCheck(const VpField *, PetscMemType where, co
 PETSC_INTERN PetscErrorCode VpAddIntegrals(const VpField *, const VpGrid *, VpSet, PetscBool weighted, const VpGiven *, double b[]);
 /* values[place][point] = f; on the backend */
 PETSC_INTERN PetscErrorCode VpValuesOf(const VpField *, const VpGrid *, VpSet, const VpGiven *, double values[]);
-/* square[0] += the integral of (u_h - u)^2 over own cells, square[1] += that of |grad u_h - gradient|^2; a square may be NULL. x: u_h, on the
-   backend; grid: of values in cells */
+/* square[0] += the integral of (u_h - u)^2 over own cells, square[1] += that of |grad u_h - gradient|^2; a square may be NULL. x: u_h, on
+   the backend; grid: of values in cells */
 PETSC_INTERN PetscErrorCode VpAddSquares(const VpField *, const VpGrid *, const VpGiven *u, const VpGiven *gradient, const double x[],
                                          double *square[2]);
 /* integrals.c: calls work(context, grid, set) for the cells and for the sides on the boundary, with the grid of nq points a direction whose

@@ -1,3 +1,4 @@
+/* The matrices of grids: values and derivatives of basis functions at Gauss points, in a cell or on its side. */
 #include "grid.h"
 
 PetscErrorCode VpGridCreate(const VpBasis *basis, int dim, int nq, const double x[], VpGrid *grid)

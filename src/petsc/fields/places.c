@@ -1,3 +1,4 @@
+/* Batches of places: the cells or sides of a set are listed once, then handed out piece by piece. */
 #include "places.h"
 #include "../../base/progress.h"
 #include "../../base/threads.h"

@@ -1,5 +1,5 @@
-/* The Gauss points that users see, n a direction, on the vectors' backend. The values there and the coefficients of a function determine each
-   other. */
+/* The Gauss points that users see, n a direction, on the vectors' backend. The values there and the coefficients of a function determine
+   each other. */
 #include "functions.h"
 
 PetscErrorCode VpPointVector(const VpField *field, double cells, int points, int components, Vec *v)

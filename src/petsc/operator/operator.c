@@ -1,3 +1,4 @@
+/* Operators of DMs: counting references, and the levels that hold an operator's tables, made when they are first asked for. */
 #include "operator.h"
 
 VpOperator VpOperatorReference(VpOperator op)

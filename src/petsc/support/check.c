@@ -1,3 +1,4 @@
+/* Checks of arguments with one answer for all ranks: the first rank where something is wrong, or where it differs from rank 0. */
 #include "check.h"
 
 PetscErrorCode VpCheckEverywhere(MPI_Comm comm, PetscBool here, const char what[])

@@ -1,3 +1,4 @@
+/* A session of PETSc: which ranks share this host and how many threads each may take, and what -citations prints. */
 #include "session.h"
 #include "../../base/threads.h"
 

@@ -1,3 +1,4 @@
+/* What a row of a table of settings is good for: reading and storing the value, its bounds, the option, and whether ranks agree. */
 #include "setting.h"
 #include "check.h"
 
