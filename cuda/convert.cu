@@ -337,7 +337,7 @@ struct Conversions {
     if (x) PetscCall(Subtract(plan, outer, view->nown, scale, x, ghosts, f, (T *)b, &blocks));
     else PetscCall(Cells(plan, Field<double>(outer, NULL, NULL), all, VP_INNER, scale, f, (T *)b, &blocks));
     if (!norm2) PetscFunctionReturn(PETSC_SUCCESS);
-    FinalSum<<<1, VP_MAX_THREADS, 0, VpCudaStream>>>(blocks, (double *)plan->partial.p);
+    FinalSum<<<1, VP_MAX_THREADS, 0, VpCudaStream>>>(blocks, (double *)plan->partial.p, (double *)plan->partial.p);
     VpCudaLaunched("final sum");
     PetscCall(VpCudaFetch(plan->partial.p, sizeof(double), norm2));
     PetscFunctionReturn(PETSC_SUCCESS);

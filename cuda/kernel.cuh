@@ -88,7 +88,8 @@ void VpCudaForKind(VpPrecision precision, int dim, int degree, F f)
 
 /* Each fills the slots that its file has kernels for. */
 typedef void VpCudaFill(VpPrecision, int dim, int degree, VpOps *);
-VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaAlongOps, VpCudaConvertOps, VpCudaPointsOps;
+VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaAlongOps, VpCudaConvertOps, VpCudaLineSearchOps,
+  VpCudaPointsOps;
 
 /* What was prepared for a view and a range of its cells or patches, made at the first use, found by its kind. */
 struct VpPlan {
@@ -99,7 +100,17 @@ struct VpPlan {
   {
   }
 };
-enum { VP_PLAN_APPLY, VP_PLAN_CELLS, VP_PLAN_COMMON, VP_PLAN_SWEEP, VP_PLAN_SWEEP_ALL, VP_PLAN_TRANSFER, VP_PLAN_CONVERT, VP_PLAN_POINTS };
+enum {
+  VP_PLAN_APPLY,
+  VP_PLAN_CELLS,
+  VP_PLAN_COMMON,
+  VP_PLAN_SWEEP,
+  VP_PLAN_SWEEP_ALL,
+  VP_PLAN_TRANSFER,
+  VP_PLAN_CONVERT,
+  VP_PLAN_DOTS,
+  VP_PLAN_POINTS
+};
 
 /* device memory that goes with its plan */
 struct VpArray {

@@ -264,7 +264,7 @@ struct Points {
 
       GridDistance<DIM, N, decltype(q)::value>
         <<<blocks, L::threads, 0, VpCudaStream>>>(*places, *grid, stride, x, values, (double *)plan->partial.p);
-      FinalSum<<<1, VP_MAX_THREADS, 0, VpCudaStream>>>(blocks, (double *)plan->partial.p);
+      FinalSum<<<1, VP_MAX_THREADS, 0, VpCudaStream>>>(blocks, (double *)plan->partial.p, (double *)plan->partial.p);
       return PETSC_SUCCESS;
     };
 

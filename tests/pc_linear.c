@@ -55,9 +55,12 @@ static PetscErrorCode symmetric_cycle_is_symmetric(void)
     "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_space dirichlet",
     "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_space clamped -pc_vpatchdg_residual local",
     "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_residual global"};
-  static const char *const transposed[] = {
-    "-pc_type vpatchdg -pc_vpatchdg_smooth_pre 0", "-pc_type vpatchdg -pc_vpatchdg_smooth_pre 2 -pc_vpatchdg_cycle_type w",
-    "-pc_type vpatchdg -pc_vpatchdg_space dirichlet", "-pc_type vpatch", "-pc_type vpatch -pc_vpatch_reverse -pc_vpatch_space dirichlet"};
+  static const char *const transposed[] = {"-pc_type vpatchdg -pc_vpatchdg_smooth_pre 0",
+                                           "-pc_type vpatchdg -pc_vpatchdg_smooth_pre 2 -pc_vpatchdg_cycle_type w",
+                                           "-pc_type vpatchdg -pc_vpatchdg_cycle_type f",
+                                           "-pc_type vpatchdg -pc_vpatchdg_space dirichlet",
+                                           "-pc_type vpatch",
+                                           "-pc_type vpatch -pc_vpatch_reverse -pc_vpatch_space dirichlet"};
 
   PetscFunctionBeginUser;
   for (int domain = 0; domain < 4; domain++) {

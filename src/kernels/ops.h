@@ -149,6 +149,12 @@ VP_SIZE double VpGridPower(const int power[3], const double size[3])
   return product;
 }
 
+/* the step that takes x + t e to where (b - A x, e) = 0, from (e, b - A x) and (e, A e) */
+VP_SIZE double VpStepLength(const double dots[2])
+{
+  return dots[1] > 0 ? dots[0] / dots[1] : 0;
+}
+
 /* The kernels. A count n, or a range [first, last), says how much of what it names a kernel works on; lists are on the backend.
 
    A smoother's x has two buffers, x[0] and x[1]. `done` is the set of colours, a bit each, that the sweep has been through. The current
@@ -181,6 +187,10 @@ typedef struct {
      product with w is number by number; w NULL stands for ones. */
   PetscErrorCode (*along)(const VpView *, int d, const int32_t extent[3], const int32_t *cell, const void *M, const void *w, const void *x,
                           void *y);
+  /* dots[0] = (e, r) and dots[1] = (e, w) in L2 over this rank's own cells, in double precision; dots is on the backend. */
+  PetscErrorCode (*dots)(const VpView *, const void *e, const void *r, const void *w, double *dots);
+  /* y = z + sign t w (z NULL: y = sign t w) on cells [0, cells), with the t of VpStepLength(dots) */
+  PetscErrorCode (*step)(const VpView *, int32_t cells, double sign, const double *dots, const void *w, const void *z, void *y);
   /* b = scale r on own cells, from an outer vector. The factor is applied in double precision. */
   PetscErrorCode (*enter)(const VpView *, double scale, const double *r, void *b);
   /* b = scale (f - A x), or scale f where x is NULL, from outer vectors; `outer` views the outer operator. *norm2 = this rank's sum

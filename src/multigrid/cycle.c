@@ -1,5 +1,6 @@
 /* The multigrid cycle. Level 0 is the finest. Every level has vectors b, x and, where it is needed, r = b - A x. */
 #include "internal.h"
+#include "linesearch.h"
 
 /* x = S(...S(x)) */
 static PetscErrorCode Smooth(VpCycle cycle, PetscInt l, PetscInt count, PetscBool reverse)
@@ -29,6 +30,59 @@ static PetscErrorCode Residual(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* b of the next level = R r, whose x is to be found from 0 */
+static PetscErrorCode Restrict(VpCycle cycle, PetscInt l, VpVector r)
+{
+  PetscFunctionBegin;
+  PetscCall(VpRestrict(cycle->level[l], cycle->move[l + 1], r, cycle->b[l + 1]));
+  PetscCall(VpVectorZero(cycle->x[l + 1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* to = P x of the next level (add: +=) */
+static PetscErrorCode Prolong(VpCycle cycle, PetscInt l, PetscBool add, void *to)
+{
+  const VpLevel level = cycle->level[l];
+
+  PetscFunctionBegin;
+  PetscCall(VpProlong(level, cycle->move[l + 1], cycle->x[l + 1], level->mesh->nhalo, add, to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x += P x of the next level, or t times that. Ensures: *r is the vector that held b - A x before a line search, else NULL. */
+static PetscErrorCode Correct(VpCycle cycle, PetscInt l, VpVector *r)
+{
+  PetscBool add;
+  void     *to;
+
+  PetscFunctionBegin;
+  *r = NULL;
+  if (cycle->search[l]) {
+    *r = VpVectorIsZero(cycle->x[l]) ? cycle->b[l] : cycle->r[l];
+    PetscCall(VpLineSearchBegin(cycle->search[l], &to));
+    PetscCall(Prolong(cycle, l, PETSC_FALSE, to));
+    PetscCall(VpLineSearchStep(cycle->search[l], *r, cycle->x[l]));
+  } else {
+    PetscCall(VpVectorAdd(cycle->x[l], VP_GHOST_HALO, &add, &to));
+    PetscCall(Prolong(cycle, l, add, to));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With line search the coarse correction that was found is made, and the next one begins from 0; else the next one goes on from it. */
+static PetscErrorCode Repeat(VpCycle cycle, PetscInt l)
+{
+  VpVector r;
+
+  PetscFunctionBegin;
+  if (!cycle->search[l]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Correct(cycle, l, &r));
+  if (!cycle->r[l]) PetscCall(VpVectorCreate(cycle->level[l], 1, "residual", &cycle->r[l]));
+  PetscCall(VpLineSearchResidual(cycle->search[l], r, cycle->r[l]));
+  PetscCall(Restrict(cycle, l, cycle->r[l]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpCycleDown(const VpPass *pass, PetscInt l)
 {
   const VpCycle   cycle = pass->cycle;
@@ -42,8 +96,7 @@ PetscErrorCode VpCycleDown(const VpPass *pass, PetscInt l)
     PetscCall(Residual(cycle, l));
     r = cycle->r[l];
   }
-  PetscCall(VpRestrict(cycle->level[l], cycle->move[l + 1], r, cycle->b[l + 1]));
-  PetscCall(VpVectorZero(cycle->x[l + 1]));
+  PetscCall(Restrict(cycle, l, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -53,12 +106,10 @@ PetscErrorCode VpCycleUp(const VpPass *pass, PetscInt l)
   const VpCycle   cycle = pass->cycle;
   const PetscInt  count = pass->transpose ? cycle->options.pre : cycle->options.post;
   const PetscBool reverse = (PetscBool)(pass->transpose && !cycle->options.symmetric);
-  PetscBool       add;
-  void           *x;
+  VpVector        r;
 
   PetscFunctionBegin;
-  PetscCall(VpVectorAdd(cycle->x[l], VP_GHOST_HALO, &add, &x));
-  PetscCall(VpProlong(cycle->level[l], cycle->move[l + 1], cycle->x[l + 1], cycle->level[l]->mesh->nhalo, add, x));
+  PetscCall(Correct(cycle, l, &r));
   PetscCall(VpVectorArrive(cycle->b[l]));
   PetscCall(Smooth(cycle, l, count, reverse));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -86,11 +137,11 @@ PetscErrorCode VpCycleSolveCoarsest(VpCycle cycle)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x += M (b - A x) */
-static PetscErrorCode Cycle(const VpPass *pass, PetscInt l)
+/* x += M (b - A x). An F cycle corrects by an F cycle, then by a V cycle; its adjoint does so in reverse order. */
+static PetscErrorCode Cycle(const VpPass *pass, PetscInt l, VpCycleType type)
 {
   const VpCycle  cycle = pass->cycle;
-  const PetscInt visits = cycle->options.type == VP_CYCLE_W && l + 2 < cycle->nlevel ? 2 : 1;
+  const PetscInt visits = type == VP_CYCLE_V ? 1 : cycle->visits[l];
 
   PetscFunctionBegin;
   if (l == cycle->nlevel - 1) {
@@ -98,7 +149,10 @@ static PetscErrorCode Cycle(const VpPass *pass, PetscInt l)
     PetscCall(VpCycleSolveCoarsest(cycle));
   } else {
     PetscCall(VpCycleDown(pass, l));
-    for (PetscInt visit = 0; visit < visits; visit++) PetscCall(Cycle(pass, l + 1));
+    for (PetscInt visit = 0; visit < visits; visit++) {
+      if (visit) PetscCall(Repeat(cycle, l));
+      PetscCall(Cycle(pass, l + 1, type == VP_CYCLE_F && visit != (pass->transpose ? visits - 1 : 0) ? VP_CYCLE_V : type));
+    }
     PetscCall(VpCycleUp(pass, l));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -107,6 +161,6 @@ static PetscErrorCode Cycle(const VpPass *pass, PetscInt l)
 PetscErrorCode VpCycleWhole(const VpPass *pass)
 {
   PetscFunctionBegin;
-  PetscCall(Cycle(pass, pass->level));
+  PetscCall(Cycle(pass, pass->level, pass->cycle->options.type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

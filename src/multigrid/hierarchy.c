@@ -1,6 +1,9 @@
 /* The levels of a cycle: how they are made and released. */
 #include "internal.h"
+#include "linesearch.h"
 #include "../base/progress.h"
+
+#define VP_FEWER 3.2 /* times fewer cells: between a halving in one direction and one in two */
 
 /* the coefficient of own cells, after the mesh was cut anew */
 static PetscErrorCode MoveCoefficient(VpMesh from, VpMesh to, PetscReal **coefficient)
@@ -72,10 +75,10 @@ static PetscErrorCode CheckReplays(VpCycle cycle)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(finest->mesh->comm, &size));
   PetscCall(VpCoarseGetKSP(cycle->coarse, &ksp));
-  cycle->replays =
-    (PetscBool)(cycle->options.replay && finest->backend->replay && (size == 1 || finest->mesh->transport == VP_TRANSPORT_LINK));
+  cycle->replays = (PetscBool)(cycle->options.replay && finest->backend->replay &&
+                               (size == 1 || (finest->mesh->transport == VP_TRANSPORT_LINK && !cycle->options.line_search)));
   cycle->whole = (PetscBool)(cycle->replays && !ksp);
-  if (ksp && cycle->options.type == VP_CYCLE_W) cycle->replays = PETSC_FALSE;
+  if (ksp && cycle->options.type != VP_CYCLE_V) cycle->replays = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,7 +104,24 @@ static PetscErrorCode CreateSmoother(VpCycle cycle, PetscInt l)
   PetscCall(VpSmootherCreate(level, options->space, options->residual, options->exchange, VpCornerSweeps(options, level->problem.degree),
                              &cycle->smoother[l]));
   if (!l) VpSmootherRenewGhosts(cycle->smoother[l]);
+  if (options->line_search) PetscCall(VpLineSearchCreate(level, &cycle->search[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A level corrects twice where the next one has few cells beside the level that did so last, so that the work of all levels stays a small
+   multiple of the finest's; and once from the coarsest, which is solved. */
+static void CountVisits(VpCycle cycle)
+{
+  double cells = (double)cycle->level[0]->mesh->ncell;
+
+  for (PetscInt l = 0; l + 1 < cycle->nlevel; l++) {
+    const double next = (double)cycle->level[l + 1]->mesh->ncell;
+
+    cycle->visits[l] = 1;
+    if (next * VP_FEWER > cells || l + 2 == cycle->nlevel) continue;
+    cycle->visits[l] = 2;
+    cells = next;
+  }
 }
 
 static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem *problem, const VpBackend *backend)
@@ -147,7 +167,9 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   cycle->nlevel = nlevel;
   PetscCall(PetscCalloc4(nlevel, &cycle->level, nlevel, &cycle->smoother, nlevel, &cycle->move, 4 * nlevel, &cycle->recorded));
   PetscCall(PetscCalloc4(nlevel, &cycle->b, nlevel, &cycle->x, nlevel, &cycle->r, 3 * nlevel, &cycle->vectors));
+  PetscCall(PetscCalloc2(nlevel, &cycle->visits, nlevel, &cycle->search));
   PetscCall(CreateLevels(cycle, finest, problem, backend));
+  CountVisits(cycle);
   PetscCall(VpCoarseCreate(cycle->level[nlevel - 1], options->coarse, "vpatchdg_coarse_", parent, &cycle->coarse));
   PetscCall(CheckReplays(cycle));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));
@@ -186,12 +208,14 @@ PetscErrorCode VpCycleDestroy(VpCycle *out)
     PetscCall(VpVectorDestroy(&cycle->b[l]));
     PetscCall(VpVectorDestroy(&cycle->x[l]));
     PetscCall(VpVectorDestroy(&cycle->r[l]));
+    PetscCall(VpLineSearchDestroy(&cycle->search[l]));
     PetscCall(VpMoveDestroy(&cycle->move[l]));
     PetscCall(VpSmootherDestroy(&cycle->smoother[l]));
     PetscCall(VpLevelDestroy(&cycle->level[l]));
   }
   PetscCall(PetscFree4(cycle->level, cycle->smoother, cycle->move, cycle->recorded));
   PetscCall(PetscFree4(cycle->b, cycle->x, cycle->r, cycle->vectors));
+  PetscCall(PetscFree2(cycle->visits, cycle->search));
   PetscCall(PetscFree(cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -10,7 +10,7 @@ extern PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TR
 
 typedef enum { VP_RESIDUAL_EXACT, VP_RESIDUAL_LOCAL, VP_RESIDUAL_GLOBAL } VpResidual;
 typedef enum { VP_EXCHANGE_AUTO, VP_EXCHANGE_SWEEP, VP_EXCHANGE_COLOR } VpExchange;
-typedef enum { VP_CYCLE_V, VP_CYCLE_W } VpCycleType;
+typedef enum { VP_CYCLE_V, VP_CYCLE_W, VP_CYCLE_F } VpCycleType;
 typedef enum { VP_COARSE_AUTO, VP_COARSE_SWEEPS, VP_COARSE_KSP } VpCoarseType;
 
 /* The operator 2^exponent (-div(a grad u) + c u) on polynomials of a degree. coefficient[nown] is a on own cells; NULL means 1. The
@@ -107,9 +107,10 @@ typedef struct {
   VpPrecision  precision;
   VpCycleType  type;
   PetscInt     pre, post;
-  PetscInt     corners;   /* how often a sweep repeats the patches near corners; PETSC_DECIDE: VpCornerSweeps() */
-  PetscBool    symmetric; /* colours in reverse order in the pre-smoother */
-  PetscInt     levels;    /* 0: down to boxes refined once */
+  PetscInt     corners;     /* how often a sweep repeats the patches near corners; PETSC_DECIDE: VpCornerSweeps() */
+  PetscBool    line_search; /* A level repeats its coarse correction, each by as much as helps most, where the type is not V. */
+  PetscBool    symmetric;   /* colours in reverse order in the pre-smoother */
+  PetscInt     levels;      /* 0: down to boxes refined once */
   VpCoarseType coarse;
   PetscInt     gather; /* levels with fewer cells a rank than this gather on fewer ranks; PETSC_DECIDE: VpLeastCells() */
   PetscBool    replay; /* on devices: the cycle's launches as one recorded piece, where that is possible */
@@ -117,18 +118,20 @@ typedef struct {
 typedef struct VpCoarse_ *VpCoarse;
 typedef struct VpCycle_  *VpCycle;
 struct VpCycle_ {
-  VpCycleOptions       options;
-  PetscInt             nlevel;
-  VpLevel             *level;     /* level[0] is the finest, level[nlevel - 1] the coarsest */
-  VpVector            *b, *x, *r; /* [nlevel] right-hand sides, corrections, residuals; r[l] is NULL until a residual is first needed */
-  struct VpSmoother_ **smoother;  /* [nlevel]; the coarsest has none */
-  struct VpMove_     **move;      /* [nlevel] between the ranks where the parents of level l - 1 live and those where level l lives; NULL
+  VpCycleOptions         options;
+  PetscInt               nlevel;
+  VpLevel               *level;     /* level[0] is the finest, level[nlevel - 1] the coarsest */
+  VpVector              *b, *x, *r; /* [nlevel] right-hand sides, corrections, residuals; r[l] is NULL until a residual is first needed */
+  struct VpSmoother_   **smoother;  /* [nlevel]; the coarsest has none */
+  PetscInt              *visits;    /* [nlevel] how often a W cycle corrects a level's x from the next one */
+  struct VpLineSearch_ **search;    /* [nlevel] NULL without line search */
+  struct VpMove_       **move;      /* [nlevel] between the ranks where the parents of level l - 1 live and those where level l lives; NULL
                                      where these are the same */
-  VpCoarse             coarse;
-  PetscBool            replays, whole; /* Launches are recorded and replayed; as one record (whole), else as two, before and after the
+  VpCoarse               coarse;
+  PetscBool              replays, whole; /* Launches are recorded and replayed; as one record (whole), else as two, before and after the
                                           coarse solve. */
-  struct VpRecorded_  *recorded;       /* [nlevel][plain, transposed][whole or before, after] from a level down */
-  VpVector            *vectors;        /* [3 nlevel] room for a list of them */
+  struct VpRecorded_    *recorded;       /* [nlevel][plain, transposed][whole or before, after] from a level down */
+  VpVector              *vectors;        /* [3 nlevel] room for a list of them */
 };
 PetscInt VpCornerSweeps(const VpCycleOptions *, int degree);
 PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *);

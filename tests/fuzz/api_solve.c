@@ -98,6 +98,7 @@ static PetscErrorCode SetNumber(Api *api, PC pc, PetscBool cycle, PetscBool swee
   switch (Draw(10)) {
   case 0:
     SetEnum(PCVPatchDG, CycleType, VPatchDGCycleTypes, cycle);
+    if (cycle && Draw(2)) Legal(PCVPatchDGSetLineSearch(pc, PETSC_FALSE));
     break;
   case 1:
     SetEnum(PCVPatchDG, Precision, VPatchDGPrecisions, cycle);
@@ -154,6 +155,7 @@ static PetscErrorCode solver_getters(Api *api, Slot *s)
   other = sweep ? LEGAL : ILLEGAL;
   Expect(own, PCVPatchDGGetSmooth(pc, &n[0], Draw(2) ? &n[1] : NULL), "PCVPatchDGGetSmooth()");
   Expect(own, PCVPatchDGGetCycleType(pc, &type), "PCVPatchDGGetCycleType()");
+  Expect(own, PCVPatchDGGetLineSearch(pc, &flag), "PCVPatchDGGetLineSearch()");
   Expect(own, PCVPatchDGGetCoarse(pc, &coarse), "PCVPatchDGGetCoarse()");
   Expect(own, PCVPatchDGGetGather(pc, &n[0]), "PCVPatchDGGetGather()");
   Expect(own, PCVPatchDGGetReplay(pc, &flag), "PCVPatchDGGetReplay()");

@@ -172,7 +172,9 @@ class Case:
             pre, post = self.pick([(1, 1), (1, 0), (0, 2), (2, 1), (3, 3)])
             self.add(name + "smooth_pre", pre, name + "smooth_post", post)
         self.maybe(0.2, name + "corners", self.pick([0, 1, 2, 3]))
-        self.maybe(0.2, name + "cycle_type", self.pick(["v", "w"]))
+        self.maybe(0.2, name + "cycle_type", self.pick(["v", "w"] if symmetric else ["v", "w", "f"]))
+        if not symmetric and self.ksp in FLEXIBLE:
+            self.maybe(0.1, name + "line_search")
         self.maybe(0.25, name + "levels", self.rng.randint(0, max(1, self.refine)))
         if not prefix or self.ksp in FLEXIBLE:  # a cycle inside PCKSP does not know the outer KSP and can not warn
             self.maybe(0.5, name + "precision", self.pick(["single", "double"], [1, 3]))

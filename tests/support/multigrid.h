@@ -5,7 +5,14 @@
 #include "../../src/multigrid/smoother.h"
 #include "../../src/collective.h"
 
-typedef enum { COEFFICIENT_ONE, COEFFICIENT_UNIFORM, COEFFICIENT_SEPARABLE, COEFFICIENT_CHECKERBOARD, COEFFICIENT_LAYERS } CoefficientKind;
+typedef enum {
+  COEFFICIENT_ONE,
+  COEFFICIENT_UNIFORM,
+  COEFFICIENT_SEPARABLE,
+  COEFFICIENT_CHECKERBOARD,
+  COEFFICIENT_LAYERS,
+  COEFFICIENT_WAVES
+} CoefficientKind;
 
 typedef struct {
   const char     *name;
@@ -47,16 +54,19 @@ static inline PetscErrorCode MakeMesh(MPI_Comm comm, const Setting *s, VpMesh *m
 /* layers: steps across the coarsest cells */
 static PetscReal CoefficientAt(CoefficientKind kind, int dim, const PetscReal lower[], const PetscReal size[])
 {
-  PetscReal a = 1;
+  PetscReal a = 1, wave = 1;
   int       sum = 0;
 
   if (kind == COEFFICIENT_UNIFORM) return 0.3;
   for (int d = 0; d < dim; d++) {
-    const int half = lower[d] + size[d] / 2 > 0.5;
+    const PetscReal center = lower[d] + size[d] / 2;
+    const int       half = center > 0.5;
 
+    wave *= sin(2 * PETSC_PI * center);
     sum += (int)(2 * lower[d] + 1e-9);
     if (kind == COEFFICIENT_SEPARABLE && half) a *= PetscPowReal(2, (d == 1 ? -5 : 3 + d) / 4.);
   }
+  if (kind == COEFFICIENT_WAVES) a = exp(3 * wave);
   if (kind == COEFFICIENT_CHECKERBOARD) a = sum % 2 ? 1000 : 1;
   if (kind == COEFFICIENT_LAYERS) a = lower[0] + size[0] / 2 > 0.5 ? 1 : 1000;
   return a;

@@ -107,7 +107,8 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
                device = size->device ? 5 * 32 + 1 : 0; /* patchplan.cuh: 32 cells, their covers */
   int vectors = 3;
 
-  if (o->pre || o->symmetric || (o->type == VP_CYCLE_W && !finest)) vectors++;
+  if (o->pre || o->symmetric || (o->type != VP_CYCLE_V && !finest)) vectors++;
+  if (o->line_search) vectors += 2 + (finest && o->type != VP_CYCLE_V && !o->pre);
   if (o->residual == VP_RESIDUAL_GLOBAL) vectors++;
   *passing = (of_patch + 2 * size->dim + 3) * c.sweep;
   return OperatorBytes(size, c.sweep, real) + links + (of_patch + device + 1) * c.sweep +

@@ -1,6 +1,7 @@
 /* -vpatchdg_doctor when the preconditioner is built: what the cycle will take, printed before it takes it. */
 #include "internal.h"
 #include "../forecast/forecast.h"
+#include <ctype.h>
 
 /* Ensures: *all is the ratio of the largest coefficient to the smallest, *inside the largest inside of a rank's part of a coarsest cell. */
 static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, int finer, PetscReal *all, PetscReal *inside)
@@ -58,8 +59,8 @@ static PetscErrorCode Solver(PC pc, PetscViewer viewer, const VpCycleOptions *o)
   const KSP ksp = VpPCBaseData(pc)->ksp;
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  cycle: %s(%" PetscInt_FMT ",%" PetscInt_FMT "), %s, %s precision",
-                                   o->type == VP_CYCLE_V ? "V" : "W", o->pre, o->post, o->symmetric ? "symmetric" : "not symmetric",
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  cycle: %c(%" PetscInt_FMT ",%" PetscInt_FMT "), %s, %s precision",
+                                   toupper(VPatchDGCycleTypes[o->type][0]), o->pre, o->post, o->symmetric ? "symmetric" : "not symmetric",
                                    o->precision == VP_DOUBLE ? "double" : "single"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   if (ksp) PetscCall(PetscViewerASCIIPrintf(viewer, "; KSP %s, relative tolerance %.1e", ((PetscObject)ksp)->type_name, (double)ksp->rtol));

@@ -2,6 +2,103 @@
 #include "internal.h"
 
 /*@
+   PCVPatchDGSetCycleType - Chooses V, W or F cycles
+
+   Logically Collective
+
+   Input Parameters:
++  pc   - the preconditioner
+-  type - `VPATCHDG_CYCLE_V` (one coarse correction on every level, default), `VPATCHDG_CYCLE_W` (two) or `VPATCHDG_CYCLE_F` (an F cycle,
+then a V cycle)
+
+   Options Database Key:
+.  -pc_vpatchdg_cycle_type v|w|f - the type, v by default
+
+   Level: intermediate
+
+   Notes:
+   A level corrects twice where the next one has at most 1/3.2 of the cells of the level that did so last, and is not the coarsest.
+
+   An F cycle is not symmetric.
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGGetCycleType()`, `PCVPatchDGSetLineSearch()`
+@*/
+PetscErrorCode PCVPatchDGSetCycleType(PC pc, VPatchDGCycleType type)
+{
+  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_CYCLE_TYPE, type);
+}
+
+/*@
+   PCVPatchDGGetCycleType - Gets the type of the cycle
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  type - as in `PCVPatchDGSetCycleType()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetCycleType()`
+@*/
+PetscErrorCode PCVPatchDGGetCycleType(PC pc, VPatchDGCycleType *type)
+{
+  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_CYCLE_TYPE, type, PETSC_FUNCTION_NAME);
+}
+
+/*@
+   PCVPatchDGSetLineSearch - Makes coarse corrections by as much as helps most
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  search - `PETSC_TRUE`: x += t e instead of x += e for a coarse correction e, where t = (e, r) / (e, A e) makes the error least in the energy norm
+
+   Options Database Key:
+.  -pc_vpatchdg_line_search - does so, `PETSC_FALSE` by default
+
+   Level: intermediate
+
+   Notes:
+   With -pc_vpatchdg_cycle_type w, a level corrects twice, each time from the residual that is left. That makes up for coarse levels that
+   see a coefficient's means only: it is for coefficients that vary from cell to cell, and gains nothing where they are constant, or with V
+   cycles.
+
+   The cycle then is no linear map. `KSPFGMRES`, `KSPRICHARDSON` and other flexible KSPs stand it; `KSPGMRES` and `KSPCG` do not.
+
+   On several ranks a step waits for sums over all of them, and a GPU does not replay the cycle.
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGGetLineSearch()`, `PCVPatchDGSetCycleType()`, `DMVPatchDGSetCoefficient()`
+@*/
+PetscErrorCode PCVPatchDGSetLineSearch(PC pc, PetscBool search)
+{
+  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_LINE_SEARCH, search);
+}
+
+/*@
+   PCVPatchDGGetLineSearch - Says whether coarse corrections are made by as much as helps most
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  search - as in `PCVPatchDGSetLineSearch()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetLineSearch()`
+@*/
+PetscErrorCode PCVPatchDGGetLineSearch(PC pc, PetscBool *search)
+{
+  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_LINE_SEARCH, search, PETSC_FUNCTION_NAME);
+}
+
+/*@
    PCVPatchDGSetExchange - Sets how often ranks exchange
 
    Logically Collective

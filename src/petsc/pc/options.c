@@ -30,6 +30,13 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
   PetscCheck(o->pre + o->post >= 1, comm, PETSC_ERR_ARG_INCOMP,
              "A cycle without smoothing does not converge: -pc_vpatchdg_smooth_pre, -pc_vpatchdg_smooth_post 1 or more");
   if (!o->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(
+    !o->line_search, comm, PETSC_ERR_ARG_INCOMP,
+    "-pc_vpatchdg_symmetric does not go with -pc_vpatchdg_line_search: the length of a step depends on the right-hand side, so the "
+    "cycle is no linear map. KSPFGMRES needs no symmetry");
+  PetscCheck(
+    o->type != VP_CYCLE_F, comm, PETSC_ERR_ARG_INCOMP,
+    "-pc_vpatchdg_symmetric does not go with -pc_vpatchdg_cycle_type f, which corrects by an F cycle, then by a V cycle: use v or w");
   PetscCheck(o->pre == o->post, comm, PETSC_ERR_ARG_INCOMP,
              "-pc_vpatchdg_symmetric needs as many sweeps before as after the coarse correction, not %" PetscInt_FMT " and %" PetscInt_FMT
              ": -pc_vpatchdg_smooth_pre %" PetscInt_FMT " -pc_vpatchdg_smooth_post %" PetscInt_FMT,

@@ -20,7 +20,10 @@ static const VpSetting row[VP_PC_SETTINGS] = {
   [VP_PC_SYMMETRIC] = VP_SETTING(BOOL, PC_VPatchDG, options.symmetric, PETSC_FALSE, "-pc_vpatchdg_symmetric", "PCVPatchDGSetSymmetric",
                                  "symmetry", "Reverse the colours before the coarse correction, for KSPCG", .names = PetscBools),
   [VP_PC_CYCLE_TYPE] = VP_SETTING(ENUM, PC_VPatchDG, options.type, VPATCHDG_CYCLE_V, "-pc_vpatchdg_cycle_type", "PCVPatchDGSetCycleType",
-                                  "type of the cycle", "V or W cycle", .names = VPatchDGCycleTypes),
+                                  "type of the cycle", "V, W or F cycle", .names = VPatchDGCycleTypes),
+  [VP_PC_LINE_SEARCH] =
+    VP_SETTING(BOOL, PC_VPatchDG, options.line_search, PETSC_FALSE, "-pc_vpatchdg_line_search", "PCVPatchDGSetLineSearch", "line search",
+               "Coarse corrections by as much as helps most, for varying coefficients", .names = PetscBools),
   [VP_PC_LEVELS] =
     VP_SETTING(INT, PC_VPatchDG, options.levels, 0, "-pc_vpatchdg_levels", "PCVPatchDGSetLevels", "number of levels", "Levels, 0: all",
                .least = 0, .most = PETSC_MAX_INT, .refusal = "The number of levels must not be negative: %s"),
@@ -174,47 +177,6 @@ PetscErrorCode PCVPatchDGSetCorners(PC pc, PetscInt corners)
 PetscErrorCode PCVPatchDGGetCorners(PC pc, PetscInt *corners)
 {
   return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_CORNERS, corners, PETSC_FUNCTION_NAME);
-}
-
-/*@
-   PCVPatchDGSetCycleType - Chooses V or W cycles
-
-   Logically Collective
-
-   Input Parameters:
-+  pc   - the preconditioner
--  type - `VPATCHDG_CYCLE_V` (one coarse correction on every level, default) or `VPATCHDG_CYCLE_W` (two)
-
-   Options Database Key:
-.  -pc_vpatchdg_cycle_type v|w - the type, v by default
-
-   Level: intermediate
-
-.seealso: `PCVPATCHDG`, `PCVPatchDGGetCycleType()`
-@*/
-PetscErrorCode PCVPatchDGSetCycleType(PC pc, VPatchDGCycleType type)
-{
-  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_CYCLE_TYPE, type);
-}
-
-/*@
-   PCVPatchDGGetCycleType - Gets the type of the cycle
-
-   Not Collective
-
-   Input Parameter:
-.  pc - the preconditioner
-
-   Output Parameter:
-.  type - as in `PCVPatchDGSetCycleType()`
-
-   Level: intermediate
-
-.seealso: `PCVPATCHDG`, `PCVPatchDGSetCycleType()`
-@*/
-PetscErrorCode PCVPatchDGGetCycleType(PC pc, VPatchDGCycleType *type)
-{
-  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_CYCLE_TYPE, type, PETSC_FUNCTION_NAME);
 }
 
 /*@

@@ -8,7 +8,8 @@
 .  -pc_vpatchdg_smooth_post n                - sweeps after it, `PCVPatchDGSetSmooth()`
 .  -pc_vpatchdg_corners n                    - repeats of a sweep near corners, `PCVPatchDGSetCorners()`
 .  -pc_vpatchdg_symmetric                    - a symmetric cycle, for `KSPCG`, `PCVPatchDGSetSymmetric()`
-.  -pc_vpatchdg_cycle_type v|w               - V or W cycle, `PCVPatchDGSetCycleType()`
+.  -pc_vpatchdg_cycle_type v|w|f             - V, W or F cycle, `PCVPatchDGSetCycleType()`
+.  -pc_vpatchdg_line_search                  - coarse corrections by as much as helps most, `PCVPatchDGSetLineSearch()`
 .  -pc_vpatchdg_levels n                     - number of levels, `PCVPatchDGSetLevels()`
 .  -pc_vpatchdg_precision auto|single|double - of the whole cycle, `PCVPatchDGSetPrecision()`
 .  -pc_vpatchdg_exchange auto|sweep|color    - how often ranks exchange, `PCVPatchDGSetExchange()`
@@ -55,6 +56,7 @@
 .seealso: `DMVPATCHDG`, `PCVPATCH`, `KSPGUESSVPATCHDG`, `PCVPatchDGSetSpace()`, `PCVPatchDGSetSmooth()`
 M*/
 #include "internal.h"
+#include <ctype.h>
 
 static PetscErrorCode Clear(PC pc)
 {
@@ -99,6 +101,8 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
   PetscFunctionBegin;
   PetscCheck(!transpose || options->residual != VP_RESIDUAL_LOCAL || options->space == VP_SPACE_CLAMPED, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_SUP, "The transposed cycle exists for exact residuals only: use -pc_vpatchdg_residual exact");
+  PetscCheck(!transpose || !options->line_search, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "A cycle with line search is no linear map, so it has no transpose: use -pc_vpatchdg_line_search 0");
   PetscCall(VpCycleSolve(data->cycle, 0, transpose, add, scale, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -117,9 +121,9 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
   const VpCycleOptions *o = &PCVPatchDGData(pc)->options;
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle, patch space %s, residual %s, exchange %s\n",
-                                   o->type == VP_CYCLE_V ? "V" : "W", o->pre, o->post, VPatchDGSpaces[o->space],
-                                   VPatchDGResiduals[o->residual], VPatchDGExchanges[o->exchange]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %c(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle%s, patch space %s, residual %s, exchange %s\n",
+                                   toupper(VPatchDGCycleTypes[o->type][0]), o->pre, o->post, o->line_search ? " with line search" : "",
+                                   VPatchDGSpaces[o->space], VPatchDGResiduals[o->residual], VPatchDGExchanges[o->exchange]));
   PetscCall(PCVPatchDGViewPrecision(pc, viewer));
   if (o->symmetric) PetscCall(PetscViewerASCIIPrintf(viewer, "  symmetric: colours in reverse order before the coarse correction\n"));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "  not symmetric: KSPCG needs -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1\n"));

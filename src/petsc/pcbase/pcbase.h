@@ -81,7 +81,7 @@ PetscBool VpKSPKeepsResidual(KSPType);
 PetscBool VpKSPNeedsSymmetry(KSPType);
 
 /* warn.c: one line on the first rank's stderr, each kind once a PC, unless -vpatchdg_warnings 0 */
-typedef enum { VP_WARN_SINGLE, VP_WARN_SYMMETRY, VP_WARN_RESIDUAL, VP_WARN_COARSE, VP_WARN_FAILED } VpWarning;
+typedef enum { VP_WARN_SINGLE, VP_WARN_SYMMETRY, VP_WARN_LINEAR, VP_WARN_RESIDUAL, VP_WARN_COARSE, VP_WARN_FAILED } VpWarning;
 PetscErrorCode VpWarnWanted(PC, VpWarning, PetscBool *wanted); /* Is this kind wanted, and new? VpWarn() asks that itself. */
 PetscErrorCode VpWarn(PC, VpWarning, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
 const char    *VpPrefix(PC);
