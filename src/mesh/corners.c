@@ -4,8 +4,8 @@
    An edge of a box lies between two of its sides, a and b. Around it, boxes follow one another until the boundary ends them. Seen along the
    edge x:
 
-       +---+---+        +---+         one box, or two with the same condition on both ends: smooth
-       | 2 | 3 |        | 1 |         two with different conditions: not smooth
+       +---+---+        +---+         one box, or two whose ends both are Dirichlet, or both not: smooth
+       | 2 | 3 |        | 1 |         two with one Dirichlet end: not smooth
        +---x---+        +---x         three: re-entrant, not smooth
        | 1 | 0 | a  a^1 | 0 | a       four: the edge lies inside
        +---+---+        +---+
@@ -29,13 +29,18 @@ static int BoxesAround(VpDomain domain, int32_t box, int a, int b, int32_t *end)
   return 4;
 }
 
+static PetscBool IsDirichlet(VpDomain domain, int32_t end)
+{
+  return (PetscBool)(VpDomainSide(domain, end) == VP_SIDE_DIRICHLET);
+}
+
 static PetscBool IsSingularEdge(VpDomain domain, int32_t box, int a, int b)
 {
   int32_t   end[2];
   const int ahead = BoxesAround(domain, box, a, b, &end[0]), back = BoxesAround(domain, box, b, a, &end[1]), boxes = 1 + ahead + back;
 
   if (ahead == 4 || boxes == 1) return PETSC_FALSE;
-  return (PetscBool)(boxes > 2 || VpDomainSide(domain, end[0]) != VpDomainSide(domain, end[1]));
+  return (PetscBool)(boxes > 2 || IsDirichlet(domain, end[0]) != IsDirichlet(domain, end[1]));
 }
 
 /* the side of its box along d that the cell touches, or -1; boxes have two cells or more a direction */

@@ -49,7 +49,8 @@ struct VpDomain_ {
   int        dim;
   int32_t    nbox;
   PetscReal *lower, *upper; /* [nbox][3], unused directions 0 and 1 */
-  VpBoundary boundary[6];   /* by outward normal, so that odd entries are at upper sides; unread in periodic directions */
+  VpBoundary boundary[6];   /* by outward normal, so that odd entries are at upper sides. In a periodic direction they hold for what is
+                             not at an end of the domain, as around a hole. */
   PetscBool  periodic[3];
   int32_t   *beyond; /* [nbox][2 dim] the box beyond each side, or -1 - i where there is entry i of `boundary` */
 };
@@ -154,7 +155,7 @@ typedef struct {
   int32_t  inner[8]; /* of which [start[c], inner[c]) touch no ghost */
   int32_t *cell;     /* [n][2^dim], position x + 2 y + 4 z */
   uint8_t *side;     /* [n][2 dim] VpSide */
-  uint8_t *mixed;    /* [n] 1: some side is MIXED, WRAP or of two kinds of boundary, so that VP_FORM_REPLACE is not possible */
+  uint8_t *mixed;    /* [n] 1: some side is MIXED or WRAP, so that VP_FORM_REPLACE is not possible */
   uint8_t *cover;    /* [nlocal] bit c: a patch of colour c holds the cell */
   int32_t *whole;    /* [n] of a selection: the patches' numbers among all; else NULL */
 } VpPatches;

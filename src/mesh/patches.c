@@ -65,11 +65,12 @@ static PetscBool GatherCells(VpMesh mesh, int32_t first, int32_t cell[])
   return PETSC_TRUE;
 }
 
-/* what lies beyond one side */
+/* What lies beyond one side. Its boundary is of one kind, since the cells there have the same normal. */
 static VpSide Classify(VpMesh mesh, const int32_t cell[], int side, uint8_t *mixed)
 {
   const int d = side / 2, upper = side % 2, nface = 1 << (mesh->dim - 1);
-  int       ncell = 0, ndirichlet = 0;
+  VpSide    boundary = VP_SIDE_INTERIOR;
+  int       ncell = 0;
 
   if (mesh->level == 1 && mesh->domain->beyond[mesh->box[cell[0]] * 2 * mesh->dim + side] == mesh->box[cell[0]]) {
     *mixed = 1;
@@ -80,12 +81,12 @@ static VpSide Classify(VpMesh mesh, const int32_t cell[], int side, uint8_t *mix
 
     if ((i >> d & 1) != upper) continue;
     box = VpMeshBoxBeyond(mesh, cell[i], side);
-    ncell += box >= 0;
-    ndirichlet += VpDomainSide(mesh->domain, box) == VP_SIDE_DIRICHLET;
+    if (box >= 0) ncell++;
+    else boundary = VpDomainSide(mesh->domain, box);
   }
-  if ((ncell && ncell < nface) || (ndirichlet && ndirichlet < nface)) *mixed = 1;
-  if (ncell) return ncell < nface ? VP_SIDE_MIXED : VP_SIDE_INTERIOR;
-  return ndirichlet ? VP_SIDE_DIRICHLET : VP_SIDE_NEUMANN;
+  if (!ncell || ncell == nface) return boundary;
+  *mixed = 1;
+  return VP_SIDE_MIXED;
 }
 
 static inline uint8_t ClassOf(int color, PetscBool ghost, int shape)

@@ -3,7 +3,7 @@
 
 typedef enum {
   VP_SIDE_INTERIOR,  /* cells, on the whole side */
-  VP_SIDE_DIRICHLET, /* the domain's boundary. Of a patch also where a part of the side is Neumann: then the patch is `mixed` */
+  VP_SIDE_DIRICHLET, /* the domain's boundary on the whole side; this and the next one are its kinds */
   VP_SIDE_NEUMANN,
   VP_SIDE_MIXED, /* of a patch: boundary on a part of the side, cells on the rest */
   VP_SIDE_WRAP,  /* of a patch: its own cells, which are the only two in a periodic direction */

@@ -95,6 +95,11 @@ static PetscErrorCode MakeReentrant(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* In a periodic direction what is not at an end of the domain, as around a hole, is Dirichlet. */
+static const VpSide kinds[] = {[VPATCHDG_BOUNDARY_DIRICHLET] = VP_SIDE_DIRICHLET,
+                               [VPATCHDG_BOUNDARY_NEUMANN] = VP_SIDE_NEUMANN,
+                               [VPATCHDG_BOUNDARY_PERIODIC] = VP_SIDE_DIRICHLET};
+
 PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
 {
   DM_VPatchDG *dg = dm->data;
@@ -115,8 +120,7 @@ PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
     PetscCheck(dg->nbox, comm, PETSC_ERR_ARG_WRONGSTATE,
                "-dm_vpatchdg_domain boxes: the boxes are given by DMVPatchDGSetBoxes(); box, lshape and fichera need none");
   }
-  for (int side = 0; side < 6; side++)
-    boundary[side] = dg->boundary[side] == VPATCHDG_BOUNDARY_NEUMANN ? VP_SIDE_NEUMANN : VP_SIDE_DIRICHLET;
+  for (int side = 0; side < 6; side++) boundary[side] = (int)kinds[dg->boundary[side]];
   for (PetscInt d = 0; d < dm->dim; d++) {
     const PetscBool lower = dg->boundary[2 * d] == VPATCHDG_BOUNDARY_PERIODIC ? PETSC_TRUE : PETSC_FALSE;
     const PetscBool upper = dg->boundary[2 * d + 1] == VPATCHDG_BOUNDARY_PERIODIC ? PETSC_TRUE : PETSC_FALSE;
