@@ -5,6 +5,7 @@ static char help[] = "Solves -div grad u + c u = f by any solver, on any domain,
 Mesh and equation: -dm_vpatchdg_*, -dm_refine; solver: -ksp_*, -pc_*. share/vpatchdg/options has files for -options_file.\n\n";
 
 #include <vpatchdg.h>
+#include <petscdevice.h>
 #include <petsctime.h>
 
 #if PETSC_VERSION_LT(3, 25, 0)
@@ -154,12 +155,17 @@ typedef struct {
   PetscScalar    functional;
 } Figures;
 
-/* stop watch: sign -1 starts it, +1 stops it */
+/* stop watch: sign -1 starts it, +1 stops it, when a GPU has done what it was given */
 static PetscErrorCode Seconds(MPI_Comm comm, int sign, PetscLogDouble *seconds)
 {
-  PetscLogDouble now;
+  PetscLogDouble     now;
+  PetscDeviceContext work;
 
   PetscFunctionBeginUser;
+  if (PetscDeviceInitialized(PETSC_DEVICE_CUDA)) {
+    PetscCall(PetscDeviceContextGetCurrentContext(&work));
+    PetscCall(PetscDeviceContextSynchronize(work));
+  }
   PetscCallMPI(MPI_Barrier(comm));
   PetscCall(PetscTime(&now));
   *seconds += sign * now;
