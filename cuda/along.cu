@@ -1,5 +1,7 @@
-/* A matrix along one direction of a lattice of cells. A thread makes one value, then others if there are many. */
+/* Dense matrices: one along one direction of a lattice of cells, where a thread makes one value, then others if there are many; and one times a
+   whole vector, where a warp makes one value. */
 #include "tensor.cuh"
+#include "load.cuh"
 
 struct Lattice {
   int32_t extent[3];
@@ -28,6 +30,26 @@ __global__ void Along(const __grid_constant__ Lattice lattice, int d, int32_t co
   }
 }
 
+template <class T>
+__global__ void Product(int32_t rows, int32_t columns, const T *M, const T *x, T *y)
+{
+  typedef Pack<T, 4> Four;
+  const int32_t      row = blockIdx.x * blockDim.y + threadIdx.y;
+
+  if (row >= rows) return;
+  const Four *from = (const Four *)(M + (size_t)row * columns), *by = (const Four *)x;
+  T           sum[4] = {}, all;
+
+#pragma unroll 4
+  for (int32_t j = threadIdx.x; j < columns / 4; j += 32) {
+    const Four a = from[j], b = by[j];
+    UNROLL (int i = 0; i < 4; i++) sum[i] += a.a[i] * b.a[i];
+  }
+  all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  UNROLL (int other = 16; other; other /= 2) all += __shfl_xor_sync(~0u, all, other);
+  if (!threadIdx.x) y[row] = all;
+}
+
 template <class T, int DIM, int N>
 struct Lines {
   static constexpr int threads = 128; /* of a block */
@@ -44,9 +66,23 @@ struct Lines {
     VpCudaLaunched("along");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+
+  static PetscErrorCode Whole(const VpView *, int32_t rows, int32_t columns, const void *M, const void *x, void *y)
+  {
+    const int warps = 4; /* of a block */
+
+    PetscFunctionBegin;
+    if (!rows) PetscFunctionReturn(PETSC_SUCCESS);
+    Product<T><<<VpBlocks(rows, warps), dim3(32, warps), 0, VpCudaStream>>>(rows, columns, (const T *)M, (const T *)x, (T *)y);
+    VpCudaLaunched("product");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 };
 
 void VpCudaAlongOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
-  VpCudaForKind<Lines>(precision, dim, degree, [ops](auto of) { ops->along = of.Run; });
+  VpCudaForKind<Lines>(precision, dim, degree, [ops](auto of) {
+    ops->along = of.Run;
+    ops->product = of.Whole;
+  });
 }

@@ -128,6 +128,25 @@ static PetscBool CheckAlong(Case *c)
   return good;
 }
 
+/* a matrix times a vector, of rows that are no multiple of the columns, and of columns that no vector of a CPU divides */
+static PetscBool CheckProduct(Case *c)
+{
+  enum { ROWS = 13, COLUMNS = 2 * 128 + 4 };
+  const void   *vM, *vx;
+  const double *M = Reals(c, ROWS * COLUMNS, 1, &vM), *x = Reals(c, COLUMNS, 1, &vx);
+  double       *y = calloc(CELLS * (size_t)c->N, sizeof *y);
+  PetscBool     good;
+
+  for (int i = 0; i < ROWS; i++) {
+    for (int j = 0; j < COLUMNS; j++) y[i] += M[i * COLUMNS + j] * x[j];
+  }
+  PetscCallAbort(PETSC_COMM_SELF, c->backend->zero(c->vy, (size_t)(CELLS * c->N) * c->real));
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->product(&c->view, ROWS, COLUMNS, vM, vx, c->vy));
+  good = Close(c, c->vy, CELLS * (size_t)c->N, y);
+  free(y);
+  return good;
+}
+
 static PetscBool CheckTransfers(Case *c)
 {
   double   *y = malloc(CELLS * (size_t)c->N * sizeof *y);
@@ -247,10 +266,11 @@ static PetscBool CheckNan(Case *c)
 
 int main(int argc, char **argv)
 {
-  enum { APPLY, TRACES, REPLACE, RESIDUALS, TRANSFERS, ALONG, CONVERSIONS, NANS, SINGULAR, CLAIMS };
-  static const char *const claim[CLAIMS] = {"apply_matches_dense",        "traces_match_dense",    "replacement_matches_dense",
-                                            "residual_forms_match_dense", "transfers_match_dense", "along_matches_dense",
-                                            "conversions_match_dense",    "nan_propagates",        "singular_modes_are_dropped"};
+  enum { APPLY, TRACES, REPLACE, RESIDUALS, TRANSFERS, ALONG, PRODUCT, CONVERSIONS, NANS, SINGULAR, CLAIMS };
+  static const char *const claim[CLAIMS] = {"apply_matches_dense",        "traces_match_dense",      "replacement_matches_dense",
+                                            "residual_forms_match_dense", "transfers_match_dense",   "along_matches_dense",
+                                            "product_matches_loops",      "conversions_match_dense", "nan_propagates",
+                                            "singular_modes_are_dropped"};
   PetscBool                good[CLAIMS];
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -274,6 +294,7 @@ int main(int argc, char **argv)
     now[SINGULAR] = CheckSweep(&c, VP_FORM_REPLACE, 0);
     now[TRANSFERS] = CheckTransfers(&c);
     now[ALONG] = CheckAlong(&c);
+    now[PRODUCT] = CheckProduct(&c);
     now[CONVERSIONS] = CheckConversions(&c);
     c.patches.cutoff = -1;
     now[NANS] = CheckNan(&c);

@@ -1,26 +1,55 @@
 /* The coarsest problem: which way it is solved. */
 #include "internal.h"
 
+/* Unknowns up to which a dense inverse is cheaper than what else there is. On the host 450 take 9 microseconds by it, 70 by an LU, and 1500 take
+   three times as long to invert as an LU does. A device reads 4096^2 numbers in less time than a sweep takes. Beyond MOST it takes too long to
+   make. */
+enum { HOST = 512, DEVICE = 4096, MOST = 10000 };
+
 struct VpCoarse_ {
   VpLevel            level;
   const VpCoarseOps *ops;
   void              *data;
 };
 
-/* auto: the inverse where the problem separates, otherwise sweeps on devices, which like them, and a KSP on the host. Sweeps that do not
-   converge leave it to a KSP. */
+/* On a device b is not gathered from ranks. */
+PetscBool VpCoarseIsDense(VpCoarseType type, PetscBool device, PetscInt ranks, double unknowns)
+{
+  if ((device && ranks > 1) || (type != VP_COARSE_DENSE && type != VP_COARSE_AUTO)) return PETSC_FALSE;
+  return (PetscBool)(unknowns <= (type == VP_COARSE_DENSE ? MOST : device ? DEVICE : HOST));
+}
+
+static PetscErrorCode RefuseDense(VpLevel level, double unknowns)
+{
+  PetscFunctionBegin;
+  PetscCheck(unknowns <= MOST, level->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_vpatchdg_coarse dense: the coarsest level has %.0f unknowns, at most %d are inverted. Take more levels "
+             "(-pc_vpatchdg_levels 0: all), or leave -pc_vpatchdg_coarse out",
+             unknowns, MOST);
+  SETERRQ(level->mesh->comm, PETSC_ERR_SUP,
+          "-pc_vpatchdg_coarse dense: on GPUs the coarsest level must be on one rank, not on %" PetscInt_FMT
+          ". Leave -pc_vpatchdg_gather out, or -pc_vpatchdg_coarse",
+          VpMeshRanks(level->mesh));
+}
+
+/* auto: the inverse where the problem separates or is small, otherwise sweeps on devices, which like them, and a KSP on the host. Sweeps that do
+   not converge leave it to a KSP. */
 PetscErrorCode VpCoarseCreate(VpLevel level, VpCoarseType type, const char prefix[], PetscObject parent, VpCoarse *out)
 {
   const PetscBool automatic = (PetscBool)(type == VP_COARSE_AUTO), device = (PetscBool)(level->backend->use_stream != NULL);
+  const double    unknowns = (double)level->mesh->ncell * (double)(level->block / level->real);
+  const PetscBool dense = VpCoarseIsDense(type, device, VpMeshRanks(level->mesh), unknowns);
   const struct {
     const VpCoarseOps *ops;
     PetscBool          wanted;
   } ways[] = {{&VpCoarseSeparable, automatic},
+              {&VpCoarseDense, dense},
               {&VpCoarsePairs, (PetscBool)(type == VP_COARSE_SWEEPS || (automatic && device))},
               {&VpCoarseKSP, PETSC_TRUE}};
   VpCoarse coarse;
 
   PetscFunctionBegin;
+  if (type == VP_COARSE_DENSE && !dense) PetscCall(RefuseDense(level, unknowns));
   PetscCall(PetscNew(&coarse));
   *out = coarse;
   coarse->level = VpLevelReference(level);

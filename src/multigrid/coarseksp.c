@@ -1,7 +1,7 @@
 /* The coarsest problem solved by a KSP on the assembled matrix, on the host. */
 #include "internal.h"
 
-#define DIRECT_LIMIT 4000 /* unknowns up to which an LU is the default */
+#define DIRECT_LIMIT(dim) ((dim) == 2 ? 4000 : 2000) /* unknowns up to which an LU is the default: in 3D it fills up */
 
 typedef struct {
   VpLevel    level;
@@ -93,7 +93,7 @@ static PetscErrorCode CreateKSP(Coarse *coarse, const char prefix[], PetscObject
   PetscCall(KSPGetPC(coarse->ksp, &pc));
   PetscCall(MatGetSize(coarse->A, &n, NULL));
   PetscCallMPI(MPI_Comm_size(level->mesh->comm, &size));
-  if (n <= DIRECT_LIMIT && !singular) {
+  if (n <= DIRECT_LIMIT(level->mesh->dim) && !singular) {
     PetscCall(KSPSetType(coarse->ksp, KSPPREONLY));
     PetscCall(PCSetType(pc, size == 1 ? PCLU : PCREDUNDANT));
   } else {

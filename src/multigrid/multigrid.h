@@ -11,7 +11,7 @@ extern PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TR
 typedef enum { VP_RESIDUAL_EXACT, VP_RESIDUAL_LOCAL, VP_RESIDUAL_GLOBAL } VpResidual;
 typedef enum { VP_EXCHANGE_AUTO, VP_EXCHANGE_SWEEP, VP_EXCHANGE_COLOR } VpExchange;
 typedef enum { VP_CYCLE_V, VP_CYCLE_W, VP_CYCLE_F } VpCycleType;
-typedef enum { VP_COARSE_AUTO, VP_COARSE_SWEEPS, VP_COARSE_KSP } VpCoarseType;
+typedef enum { VP_COARSE_AUTO, VP_COARSE_SWEEPS, VP_COARSE_KSP, VP_COARSE_DENSE } VpCoarseType;
 
 /* The operator 2^exponent (-div(a grad u) + c u) on polynomials of a degree. coefficient[nown] is a on own cells; NULL means 1. The
    exponent brings the numbers near 1, where single precision holds them; only a level's tables contain it. */
@@ -90,9 +90,13 @@ static inline PetscLogDouble VpTransferFlops(const VpView *view, int32_t cells)
 /* what is asked, or where that is auto, the exchange that suits the level */
 VpExchange VpChooseExchange(VpLevel, VpExchange asked);
 
+/* Is a coarsest level of so many unknowns, on so many ranks, one whose inverse is a dense matrix? Unless it separates, and if it can be inverted. */
+PetscBool VpCoarseIsDense(VpCoarseType, PetscBool device, PetscInt ranks, double unknowns);
+
 /* The matrix and its parts. Requires: the level is on the host, in double precision and the orthonormal basis. */
 PetscErrorCode VpSetPositiveDefinite(Mat);
 PetscErrorCode VpAssemble(VpLevel, MatType, Mat *);
+PetscErrorCode VpAssembleRows(VpLevel, double rows[]);         /* own rows, [nown n^dim][ncell n^dim] */
 PetscErrorCode VpDiagonal(VpLevel, double d[]);                /* [nown][n^dim] */
 PetscErrorCode VpAbsoluteSums(VpLevel, NormType, PetscReal *); /* matrix norms: NORM_1, NORM_FROBENIUS, NORM_INFINITY, over all ranks */
 PetscErrorCode VpConstant(VpLevel, double one[]);              /* [nown][n^dim] coefficients of the function 1 */

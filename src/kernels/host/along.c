@@ -1,4 +1,4 @@
-/* A matrix along one direction of a lattice of cells. */
+/* Dense matrices: one along one direction of a lattice of cells, one times a whole vector. */
 #include "rows.h"
 
 /* one line: m = cells n values, of cell p from cell[p step] at `start`, `stride` apart */
@@ -34,10 +34,36 @@ INLINE PetscErrorCode Along(const int n, int d, const int32_t extent[], const in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+INLINE PetscErrorCode Product(int32_t rows, int32_t columns, const REAL *M, const REAL *x, REAL *y)
+{
+  enum { AT_ONCE = 4 * W };
+
+  PetscFunctionBegin;
+  for (int32_t i = 0; i < rows; i++, M += columns) {
+    V       sum[4] = {{0}};
+    REAL    all = 0;
+    int32_t j = 0;
+
+    for (; j + AT_ONCE <= columns; j += AT_ONCE) {
+      UNROLL (int k = 0; k < 4; k++) sum[k] += Load(M + j + k * W) * Load(x + j + k * W);
+    }
+    for (; j < columns; j++) all += M[j] * x[j];
+    sum[0] += sum[1] + sum[2] + sum[3];
+    for (int l = 0; l < W; l++) all += sum[0][l];
+    y[i] = all;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 #define VP_DEGREE(k) \
   PetscErrorCode VP_NAME(Along, VP_REAL, VP_DIM, k)(const VpView *view, int d, const int32_t extent[3], const int32_t *cell, \
                                                     const void *M, const void *w, const void *x, void *y) \
   { \
     return Along(k + 1, d, extent, cell, M, w, x, y); \
+  } \
+  PetscErrorCode VP_NAME(Product, VP_REAL, VP_DIM, k)(const VpView *view, int32_t rows, int32_t columns, const void *M, const void *x, \
+                                                      void *y) \
+  { \
+    return Product(rows, columns, M, x, y); \
   }
 #include "degrees.def"

@@ -115,29 +115,35 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
          block * (vectors * c.local + 2 * (c.sweep + c.local - 2 * c.own));
 }
 
-/* What the coarsest level takes: nothing where it is inverted (separable.c) or left to a device's sweeps, else its matrix, with about 3 dim
-   n entries a row, and the vectors of its KSP. */
-static double CoarseBytes(const VpSize *size, const VpCycleOptions *o, Share c)
+/* What the coarsest level takes: nothing where it separates (separable.c) or is left to a device's sweeps; its dense inverse, and the matrix
+   that is inverted on the host; or a sparse matrix, with about 3 dim n entries a row, and the vectors of its KSP. */
+static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, Share c)
 {
-  const double    n = size->degree + 1, edge = pow(c.own * size->ranks, 1. / size->dim);
+  const double    n = size->degree + 1, edge = pow(c.own * size->ranks, 1. / size->dim), of_cell = pow(n, size->dim);
+  const double    ranks = size->device ? 1 : size->ranks, unknowns = c.own * size->ranks * of_cell, all = unknowns * unknowns;
+  const double    real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
   const PetscBool separates = !size->lines && edge * n <= 128 && (size->ranks == 1 || edge <= 6);
 
-  if (o->coarse != VP_COARSE_KSP && (separates || size->device)) return 0;
-  return c.own * pow(n, size->dim) * (3 * size->dim * n * (sizeof(PetscScalar) + sizeof(PetscInt)) + 24 * sizeof(PetscScalar));
+  if (separates && o->coarse == VP_COARSE_AUTO) return (VpBytes){0, 0};
+  if (VpCoarseIsDense(o->coarse, size->device, (PetscInt)ranks, unknowns))
+    return (VpBytes){all * real / ranks, all * (1 + 2 / ranks) * sizeof(double)};
+  if (size->device && o->coarse != VP_COARSE_KSP) return (VpBytes){0, 0};
+  return (VpBytes){c.own * of_cell * (3 * size->dim * n * (sizeof(PetscScalar) + sizeof(PetscInt)) + 24 * sizeof(PetscScalar)), 0};
 }
 
 VpBytes VpCycleMemory(const VpSize *size, const VpCycleOptions *o)
 {
   const int levels = o->levels ? (int)o->levels : size->level;
   double    passing, other, host = 0, finest, coarser = 0;
-  VpBytes   bytes;
+  VpBytes   bytes, coarsest = CoarseBytes(size, o, ShareOf(size, PetscMax(0, levels - 1)));
 
   finest = LevelBytes(size, o, ShareOf(size, 0), PETSC_TRUE, &passing);
   for (int l = 1; l < levels; l++) {
     coarser += LevelBytes(size, o, ShareOf(size, l), PETSC_FALSE, &other);
     host += MeshBytes(size, ShareOf(size, l));
   }
-  coarser += CoarseBytes(size, o, ShareOf(size, PetscMax(0, levels - 1)));
+  coarser += coarsest.work;
+  passing = PetscMax(passing, coarsest.host);
   bytes = size->device ? (VpBytes){finest + coarser, PetscMax(host, passing)} : (VpBytes){finest + PetscMax(coarser + host, passing), 0};
   return bytes;
 }

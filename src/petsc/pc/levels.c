@@ -238,17 +238,19 @@ PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
    Input Parameters:
 +  pc     - the preconditioner
 -  coarse - `VPATCHDG_COARSE_KSP` (a KSP on the assembled matrix, on the host), `VPATCHDG_COARSE_SWEEPS` (as many sweeps of the smoother as
-reduce an error by 1e-4, or a KSP where 24 do not), or `VPATCHDG_COARSE_AUTO` (the exact inverse, by fast diagonalisation, where the boxes
-form a grid, the coefficient is constant and each of the level's ranks holds all of it; otherwise sweeps on GPUs and a KSP on the host)
+reduce an error by 1e-4, or a KSP where 24 do not), `VPATCHDG_COARSE_DENSE` (the exact inverse as a dense matrix, up to 10000
+unknowns), or `VPATCHDG_COARSE_AUTO` (the exact inverse, by fast diagonalisation, where the boxes form a grid, the coefficient is constant and
+each of the level's ranks holds all of it; otherwise as a dense matrix where there are few unknowns, 4096 on a GPU, 512 on the host; otherwise
+sweeps on GPUs and a KSP on the host)
 
    Options Database Key:
-.  -pc_vpatchdg_coarse auto|sweeps|ksp - by default auto
+.  -pc_vpatchdg_coarse auto|sweeps|ksp|dense - by default auto
 
    Level: intermediate
 
    Note:
    Where the solution is determined up to a constant only, sweeps does what ksp does. Any option of the KSP, -vpatchdg_coarse_..., asks
-   for ksp.
+   for ksp. dense needs the coarsest level on one rank where GPUs do the work, which is so unless `PCVPatchDGSetGather()` says otherwise.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetCoarse()`, `PCVPatchDGGetCoarseKSP()`
 @*/

@@ -14,7 +14,7 @@
 .  -pc_vpatchdg_precision auto|single|double - of the whole cycle, `PCVPatchDGSetPrecision()`
 .  -pc_vpatchdg_exchange auto|sweep|color    - how often ranks exchange, `PCVPatchDGSetExchange()`
 .  -pc_vpatchdg_replay                       - a GPU runs the cycle as a CUDA graph, `PCVPatchDGSetReplay()`
-.  -pc_vpatchdg_coarse auto|sweeps|ksp       - how the coarsest level is solved, `PCVPatchDGSetCoarse()`
+.  -pc_vpatchdg_coarse auto|sweeps|ksp|dense - how the coarsest level is solved, `PCVPatchDGSetCoarse()`
 .  -pc_vpatchdg_gather n                     - from which size on levels gather on fewer ranks, `PCVPatchDGSetGather()`
 .  -vpatchdg_coarse_ksp_type, ...            - the coarsest level's KSP, `PCVPatchDGGetCoarseKSP()`
 -  -vpatchdg_warnings                        - 0 switches off the warnings of all these preconditioners
@@ -202,7 +202,7 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
 
    Output Parameter:
 .  ksp - the solver, which belongs to the PC and is replaced when the PC is set up anew, or `NULL` where there is none: the coarsest
-level of a grid of boxes is inverted directly, others may be left to sweeps (`PCVPatchDGSetCoarse()`)
+level of a grid of boxes is inverted directly, and so are small ones; others may be left to sweeps (`PCVPatchDGSetCoarse()`)
 
    Options Database Key:
 .  -vpatchdg_coarse_ksp_type, -vpatchdg_coarse_pc_type, ... - its options, after the PC's own prefix

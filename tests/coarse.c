@@ -1,0 +1,158 @@
+/* The dense inverse of the coarsest problem, against the operator.
+   ranks: 1 2 4 */
+#include "support/multigrid.h"
+#include "../src/multigrid/coarse.h"
+
+#define LSHAPE {2, 2, 1}, PETSC_TRUE
+#define CORNER {2, 2, 2}, PETSC_TRUE
+static const Setting dense[] = {
+  {"L-shape", 2, 4, 1, LSHAPE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
+  {"L-shape, Q1, refined", 2, 1, 2, LSHAPE, VP_SIDE_DIRICHLET, COEFFICIENT_UNIFORM, 0},
+  {"L-shape, Neumann", 2, 3, 1, LSHAPE, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 0},
+  {"L-shape, Neumann, small reaction", 2, 3, 1, LSHAPE, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 1e-7},
+  {"L-shape, Neumann, reaction", 2, 5, 1, LSHAPE, VP_SIDE_NEUMANN, COEFFICIENT_LAYERS, 3},
+  {"checkerboard", 2, 3, 2, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_CHECKERBOARD, 0},
+  {"Fichera", 3, 1, 1, CORNER, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
+  {"Fichera, Neumann", 3, 2, 1, CORNER, VP_SIDE_NEUMANN, COEFFICIENT_SEPARABLE, 0},
+};
+
+/* x = A^-1 b by the dense inverse in a precision, in outer vectors. *has: it is that */
+static PetscErrorCode Inverse(World *w, VpPrecision precision, const double *b, double *x, PetscBool *has)
+{
+  VpLevel  level;
+  VpCoarse coarse;
+  KSP      ksp;
+  VpVector vb, vx;
+
+  PetscFunctionBeginUser;
+  PetscCall(VpLevelCreate(w->mesh, &w->problem, VP_BASIS_THIN, precision, TestBackend(), &level));
+  PetscCall(VpCoarseCreate(level, VP_COARSE_DENSE, "none_", NULL, &coarse));
+  PetscCall(VpCoarseGetKSP(coarse, &ksp));
+  *has = (PetscBool)!ksp;
+  PetscCall(VpVectorCreate(level, 1, "test", &vb));
+  PetscCall(VpVectorCreate(level, 2, "test", &vx));
+  PetscCall(VpVectorEnter(vb, 1, b));
+  PetscCall(VpCoarseSolve(coarse, vb, vx));
+  PetscCall(VpVectorLeave(vx, PETSC_FALSE, 1, x));
+  PetscCall(VpVectorDestroy(&vb));
+  PetscCall(VpVectorDestroy(&vx));
+  PetscCall(VpCoarseDestroy(&coarse));
+  PetscCall(VpLevelDestroy(&level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* v -= its mean */
+static PetscErrorCode RemoveMean(World *w, double v[])
+{
+  double *one, *host, *ones, mean;
+
+  PetscFunctionBeginUser;
+  PetscCall(VectorCreate(w->outer, &one));
+  PetscCall(FillOnes(w, one));
+  mean = Dot(w->outer, v, one) / Dot(w->outer, one, one);
+  host = Get(w->outer, v);
+  ones = Get(w->outer, one);
+  for (size_t i = 0; i < OwnSize(w->outer); i++) host[i] -= mean * ones[i];
+  Put(w->outer, host, v);
+  PetscCall(PetscFree(host));
+  PetscCall(PetscFree(ones));
+  PetscCall(VectorDestroy(w->outer, &one));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In double precision the residual is small, and in single precision x is the same. Constants of x are those of b over the reaction; a
+   singular problem's x has none, whatever b has. With a small reaction single precision must leave it to a KSP. */
+static PetscErrorCode InverseIsExact(const Setting *s)
+{
+  const PetscBool neumann = (PetscBool)(s->boundary == VP_SIDE_NEUMANN), small = (PetscBool)(s->reaction > 0 && s->reaction < 1e-3);
+  World           w;
+  PetscBool       is[2];
+  double         *b, *x, *y, *r, *one, residual, apart, mean = 0, expected = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(WorldCreate(PETSC_COMM_WORLD, s, &w));
+  PetscCall(VectorCreate(w.outer, &b));
+  PetscCall(VectorCreate(w.outer, &x));
+  PetscCall(VectorCreate(w.outer, &y));
+  PetscCall(VectorCreate(w.outer, &r));
+  PetscCall(VectorCreate(w.outer, &one));
+  Fill(w.outer, 1, b);
+  PetscCall(FillOnes(&w, one));
+  if (neumann) {
+    if (s->reaction > 0) expected = Dot(w.outer, b, one) / s->reaction;
+    PetscCall(Inverse(&w, VP_DOUBLE, b, x, &is[0]));
+    mean = Dot(w.outer, x, one);
+    PetscCall(RemoveMean(&w, b));
+  }
+  PetscCall(Inverse(&w, VP_DOUBLE, b, x, &is[0]));
+  PetscCall(Inverse(&w, VP_SINGLE, b, y, &is[1]));
+  PetscCall(Apply(w.outer, x, b, r));
+  residual = sqrt(Dot(w.outer, r, r) / Dot(w.outer, b, b));
+  apart = Distance(w.outer, x, y) / sqrt(Dot(w.outer, x, x));
+  TapOk((PetscBool)(is[0] && residual < 1e-6), "dense_inverse_is_exact: %s: residual %.1e", s->name, residual);
+  TapOk((PetscBool)(fabs(mean - expected) <= 1e-9 * PetscMax(1, fabs(expected))), "constants_are_right: %s: %.6e, not %.6e", s->name, mean,
+        expected);
+  if (small && !TestBackend()->use_stream) TapOk((PetscBool)!is[1], "small_reactions_are_left_to_a_ksp: %s", s->name);
+  if (!small) TapOk((PetscBool)(is[1] && apart < 1e-4), "single_precision_is_as_double: %s: %.1e apart", s->name, apart);
+  PetscCall(VectorDestroy(w.outer, &b));
+  PetscCall(VectorDestroy(w.outer, &x));
+  PetscCall(VectorDestroy(w.outer, &y));
+  PetscCall(VectorDestroy(w.outer, &r));
+  PetscCall(VectorDestroy(w.outer, &one));
+  PetscCall(WorldDestroy(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* does this way of solving have a KSP? */
+static PetscErrorCode HasKSP(const Setting *s, VpCoarseType type, PetscBool *has)
+{
+  World    w;
+  VpLevel  level;
+  VpCoarse coarse;
+  KSP      ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(WorldCreate(PETSC_COMM_WORLD, s, &w));
+  PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level));
+  PetscCall(VpCoarseCreate(level, type, "none_", NULL, &coarse));
+  PetscCall(VpCoarseGetKSP(coarse, &ksp));
+  *has = (PetscBool)(ksp != NULL);
+  PetscCall(VpCoarseDestroy(&coarse));
+  PetscCall(VpLevelDestroy(&level));
+  PetscCall(WorldDestroy(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Choices(void)
+{
+  static const Setting small = {"L-shape", 2, 4, 1, LSHAPE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
+                       large = {"L-shape", 2, 4, 2, LSHAPE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0};
+  PetscBool ksp;
+
+  PetscFunctionBeginUser;
+  PetscCall(HasKSP(&small, VP_COARSE_AUTO, &ksp));
+  TapOk((PetscBool)!ksp, "auto_inverts_small_problems");
+  if (!TestBackend()->use_stream) {
+    PetscCall(HasKSP(&large, VP_COARSE_AUTO, &ksp));
+    TapOk(ksp, "auto_leaves_others_to_a_ksp");
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscMPIInt size;
+  int         failed;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  TapBegin(PETSC_COMM_WORLD);
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size == 1 || !TestBackend()->use_stream) { /* on GPUs one rank has the coarsest level */
+    for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(dense); i++) PetscCall(InverseIsExact(&dense[i]));
+    PetscCall(Choices());
+  } else TapOk(PETSC_TRUE, "dense_inverse_is_exact # SKIP several ranks on GPUs");
+  failed = TapEnd();
+  PetscCall(PetscFinalize());
+  return failed;
+}
