@@ -1,5 +1,5 @@
-/* Dense matrices: one along one direction of a lattice of cells, where a thread makes one value, then others if there are many; and one times a
-   whole vector, where a warp makes one value. */
+/* Dense matrices: one along one direction of a lattice of cells, where a thread makes one value, then others if there are many; and one
+   times a whole vector, where a warp makes one value. */
 #include "tensor.cuh"
 #include "load.cuh"
 

@@ -1,9 +1,9 @@
 /* The coarsest problem: which way it is solved. */
 #include "internal.h"
 
-/* Unknowns up to which a dense inverse is cheaper than what else there is. On the host 450 take 9 microseconds by it, 70 by an LU, and 1500 take
-   three times as long to invert as an LU does. A device reads 4096^2 numbers in less time than a sweep takes. Beyond MOST it takes too long to
-   make. */
+/* Unknowns up to which a dense inverse is cheaper than what else there is. On the host 450 take 9 microseconds by it and 70 by an LU, but
+   1500 take three times as long to invert as an LU takes. A device reads 4096^2 numbers in less time than a sweep takes. Beyond MOST it
+   takes too long to make. */
 enum { HOST = 512, DEVICE = 4096, MOST = 10000 };
 
 struct VpCoarse_ {
@@ -32,8 +32,8 @@ static PetscErrorCode RefuseDense(VpLevel level, double unknowns)
           VpMeshRanks(level->mesh));
 }
 
-/* auto: the inverse where the problem separates or is small, otherwise sweeps on devices, which like them, and a KSP on the host. Sweeps that do
-   not converge leave it to a KSP. */
+/* auto: the inverse where the problem separates or is small, otherwise sweeps on devices, which like them, and a KSP on the host. Sweeps
+   that do not converge leave it to a KSP. */
 PetscErrorCode VpCoarseCreate(VpLevel level, VpCoarseType type, const char prefix[], PetscObject parent, VpCoarse *out)
 {
   const PetscBool automatic = (PetscBool)(type == VP_COARSE_AUTO), device = (PetscBool)(level->backend->use_stream != NULL);

@@ -1,11 +1,11 @@
-/* The coarsest problem's inverse as a dense matrix, where the problem is small. A rank has the rows of its own cells, and gets all of b. The
-   matrix maps values in the level's basis to such values:
+/* The coarsest problem's inverse as a dense matrix, where the problem is small. A rank has the rows of its own cells, and gets all of b.
+   The matrix maps values in the level's basis to such values:
 
        M = E A^-1 L    A in the orthonormal basis; L from the level's basis to that one, E back, both a cell at a time
 
-   Without a Dirichlet side constants are an eigenvector of A, and its eigenvalue is the reaction c. Rounding would lose a small c, and for c = 0
-   there is no inverse. So a multiple of the projection on constants is added to A, and another one to A^-1, so that their eigenvalue is 1/c
-   there, or 0. Where 1/c is so large that rounding errors of its part hide the rest of A^-1, there is no dense inverse. */
+   Without a Dirichlet side constants are an eigenvector of A, and its eigenvalue is the reaction c. Rounding would lose a small c, and for
+   c = 0 there is no inverse. So a multiple of the projection on constants is added to A, and another one to A^-1, so that their eigenvalue
+   is 1/c there, or 0. Where 1/c is so large that rounding errors of its part hide the rest of A^-1, there is no dense inverse. */
 #include "internal.h"
 #include "../base/threads.h"
 #include <float.h>
@@ -62,7 +62,7 @@ static void AddProjection(void *context, int32_t piece, int32_t first, int32_t l
   }
 }
 
-/* rows [first, first + count) of A^-1, by an LU of the symmetric matrix A [n][n], which it overwrites: columns of the inverse are its rows */
+/* rows [first, first + count) of A^-1, by an LU of the symmetric A [n][n], which it overwrites: the inverse's columns are its rows */
 static PetscErrorCode InvertRows(PetscInt n, double A[], PetscInt first, PetscInt count, double rows[])
 {
   Mat          matrix, unit, columns;

@@ -90,7 +90,7 @@ static inline PetscLogDouble VpTransferFlops(const VpView *view, int32_t cells)
 /* what is asked, or where that is auto, the exchange that suits the level */
 VpExchange VpChooseExchange(VpLevel, VpExchange asked);
 
-/* Is a coarsest level of so many unknowns, on so many ranks, one whose inverse is a dense matrix? Unless it separates, and if it can be inverted. */
+/* Is a coarsest level of so many unknowns, on so many ranks, one whose inverse is a dense matrix, unless it separates? */
 PetscBool VpCoarseIsDense(VpCoarseType, PetscBool device, PetscInt ranks, double unknowns);
 
 /* The matrix and its parts. Requires: the level is on the host, in double precision and the orthonormal basis. */

@@ -115,8 +115,8 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
          block * (vectors * c.local + 2 * (c.sweep + c.local - 2 * c.own));
 }
 
-/* What the coarsest level takes: nothing where it separates (separable.c) or is left to a device's sweeps; its dense inverse, and the matrix
-   that is inverted on the host; or a sparse matrix, with about 3 dim n entries a row, and the vectors of its KSP. */
+/* What the coarsest level takes: nothing where it separates (separable.c) or is left to a device's sweeps; its dense inverse, and the
+   matrix that is inverted on the host; or a sparse matrix, with about 3 dim n entries a row, and the vectors of its KSP. */
 static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, Share c)
 {
   const double    n = size->degree + 1, edge = pow(c.own * size->ranks, 1. / size->dim), of_cell = pow(n, size->dim);
