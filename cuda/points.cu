@@ -185,6 +185,22 @@ __global__ void GridCoordinates(const __grid_constant__ VpPlaces places, const _
   }
 }
 
+/* a warp a point */
+template <int DIM, int N>
+__global__ void ProbeCells(int32_t count, const int32_t *cell, const double *basis, const double *x, double *values)
+{
+  const int32_t i = blockIdx.x * blockDim.y + threadIdx.y;
+  const double *b = basis + (size_t)i * DIM * N, *u;
+  double        sum = 0;
+
+  if (i >= count) return;
+  u = x + (size_t)cell[i] * Power(N, DIM);
+  for (int k = threadIdx.x; k < Power(N, DIM); k += 32)
+    sum += u[k] * b[k % N] * b[N + k / N % N] * (DIM == 3 ? b[(DIM - 1) * N + k / (N * N)] : 1.);
+  for (int o = 16; o; o /= 2) sum += __shfl_down_sync(0xffffffff, sum, o);
+  if (threadIdx.x == 0) values[i] = sum;
+}
+
 struct PointPlan : VpPlan {
   VpArray partial; /* sums, one per block */
 };
@@ -252,6 +268,15 @@ struct Points {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  static PetscErrorCode Probe(const VpView *, int32_t count, const int32_t *cell, const double *basis, const double *x, double *values)
+  {
+    PetscFunctionBegin;
+    if (!count) PetscFunctionReturn(PETSC_SUCCESS);
+    ProbeCells<DIM, N><<<VpBlocks(count, 8), dim3(32, 8), 0, VpCudaStream>>>(count, cell, basis, x, values);
+    VpCudaLaunched("probe");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   static PetscErrorCode Distance(const VpView *view, const VpPlaces *places, const VpGrid *grid, int stride, const double *x,
                                  const double *values, double *sum)
   {
@@ -287,6 +312,7 @@ void VpCudaPointsOps(VpPrecision precision, int dim, int degree, VpOps *ops)
       ops->evaluate = of.Evaluate;
       ops->integrate = of.Integrate;
       ops->distance = of.Distance;
+      ops->probe = of.Probe;
     }
   });
 }

@@ -153,6 +153,7 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGCreateBoundaryVector(DM, VPatchDGBoundary,
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetBoundaryValues(DM, VPatchDGBoundary, Vec x, Vec values, Vec derivatives);
 PETSC_EXTERN PetscErrorCode DMVPatchDGComputeRHSFromPoints(DM, Vec f, Vec dirichlet, Vec neumann, Vec b);
 PETSC_EXTERN PetscErrorCode DMVPatchDGComputeDifference(DM, Vec x, Vec values, Vec gradients, PetscReal *l2, PetscReal *h1);
+PETSC_EXTERN PetscErrorCode DMVPatchDGEvaluate(DM, Vec x, PetscInt n, const PetscReal points[], PetscScalar values[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGIntegrate(DM, Vec x, PetscScalar *integral);
 
 /* PCVPATCHDG */

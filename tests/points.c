@@ -252,6 +252,58 @@ static PetscErrorCode values_give_the_same(const World *w, const char name[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* points of all ranks' cells, on every rank others, in the inside and on corners of cells */
+static PetscErrorCode values_anywhere_match_the_basis(const World *w, const char name[])
+{
+  enum { COUNT = 60 };
+  PetscReal   at[COUNT * 3];
+  PetscScalar linear[COUNT];
+  PetscMPIInt rank;
+  PetscInt    n;
+  double      error = 0, off = 0;
+  Vec         line, values, coordinates;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  n = rank == 1 ? 0 : COUNT;
+  for (PetscInt i = 0; i < n; i++) {
+    const double t = fmod((i + 0.37) * (0.618 + 0.1 * rank), 1), s = fmod(i * 0.7548776662, 1), r = fmod(i * 0.5698402910, 1);
+
+    at[i * w->dim] = i % 10 ? t : (i % 20 ? 1 : 0.5);
+    at[i * w->dim + 1] = i % 10 ? 2 * s - 1 : (i % 20 ? -1 : 0);
+    if (w->dim == 3) at[i * w->dim + 2] = i % 10 ? 0.5 + r / 2 : 0.75;
+  }
+  PetscCall(VecDuplicate(w->x, &line));
+  PetscCall(DMVPatchDGInterpolate(w->dm, LineAt, NULL, line));
+  PetscCall(DMVPatchDGEvaluate(w->dm, line, n, at, linear));
+  for (PetscInt i = 0; i < n; i++) error = PetscMax(error, fabs(linear[i] - Line(w->dim, at + i * w->dim)));
+  PetscCall(VecDestroy(&line));
+
+  /* the points of the rank's own cells, of a function that jumps between them */
+  PetscCall(DMVPatchDGGetPoints(w->dm, &coordinates));
+  PetscCall(VecDuplicate(w->x, &values));
+  PetscCall(DMVPatchDGGetPointValues(w->dm, w->x, values));
+  {
+    const PetscScalar *x, *v;
+    PetscScalar       *all;
+    PetscInt           m;
+
+    PetscCall(VecGetLocalSize(values, &m));
+    PetscCall(PetscMalloc1(m, &all));
+    PetscCall(VecGetArrayRead(coordinates, &x));
+    PetscCall(VecGetArrayRead(values, &v));
+    PetscCall(DMVPatchDGEvaluate(w->dm, w->x, m, x, all));
+    for (PetscInt i = 0; i < m; i++) off = PetscMax(off, fabs(all[i] - v[i]) / (1 + fabs(v[i])));
+    PetscCall(VecRestoreArrayRead(values, &v));
+    PetscCall(VecRestoreArrayRead(coordinates, &x));
+    PetscCall(PetscFree(all));
+  }
+  TapOk((PetscBool)(error < 1e-12 && off < 1e-11), "values_anywhere_match_the_basis: %s: a line %.1e, own points %.1e", name, error, off);
+  PetscCall(VecDestroy(&values));
+  PetscCall(VecDestroy(&coordinates));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode everything(const Case *c, const VpBackend *pretended, int threads)
 {
   const int        before = VpThreads;
@@ -271,6 +323,7 @@ static PetscErrorCode everything(const Case *c, const VpBackend *pretended, int 
   PetscCall(batches_match_points(&w, PETSC_MEMTYPE_HOST, name));
   if (pretended) PetscCall(batches_match_points(&w, PETSC_MEMTYPE_CUDA, "functions of device memory"));
   PetscCall(values_give_the_same(&w, name));
+  PetscCall(values_anywhere_match_the_basis(&w, name));
   PetscCall(DMVPatchDGUseBackend(w.dm, &backend));
   TapOk((PetscBool)(backend == (pretended ? pretended : TestBackend())), "the_backend_is_used: %s", backend->name);
   PetscCall(WorldDestroy(&w));
@@ -295,6 +348,10 @@ static PetscErrorCode bad_input(void)
   Refused(DMVPatchDGComputeRHSFromPoints(w.dm, NULL, wrong, NULL, w.b), "Dirichlet values has the wrong size", "data of a wrong size");
   Refused(DMVPatchDGComputeRHSFromPoints(w.dm, w.b, NULL, NULL, w.b), "f and b must be different", "f that is b");
   Refused(DMVPatchDGComputeDifference(w.dm, w.x, NULL, NULL, (PetscReal[1]){0}, NULL), "no vector is given", "a difference from nothing");
+  Refused(DMVPatchDGEvaluate(w.dm, w.x, 2, (PetscReal[4]){0.5, 0.5, 1.5, 0}, (PetscScalar[2]){0}),
+          "Point 1 of rank 0, (1.5, 0), lies outside", "a point outside");
+  Refused(DMVPatchDGEvaluate(w.dm, w.x, 1, (PetscReal[2]){NAN, 0}, (PetscScalar[1]){0}), "lies outside", "a point that is none");
+  Refused(DMVPatchDGEvaluate(w.dm, w.x, 1, NULL, NULL), "need memory", "no points");
   {
     PetscErrorCode code;
 

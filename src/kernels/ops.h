@@ -213,6 +213,8 @@ typedef struct {
   /* *sum += the integral over the cells of (u - v)^2, u as of evaluate, v = values[i][point stride] */
   PetscErrorCode (*distance)(const VpView *, const VpPlaces *, const VpGrid *, int stride, const double *x, const double *values,
                              double *sum);
+  /* values[i] = a function at a point of its own in cell[i], where the basis functions along d have the values basis[i][d][n] */
+  PetscErrorCode (*probe)(const VpView *, int32_t count, const int32_t *cell, const double *basis, const double *x, double *values);
 } VpOps;
 
 /* a piece of work whose launches are replayed as one; zero at first */

@@ -137,6 +137,9 @@ static inline int32_t VpMeshBoxBeyond(VpMesh mesh, int32_t cell, int side)
 
   return zone == (side % 2 && mesh->level ? 3 : 1) ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + side] : box;
 }
+/* at[i] = the rank that owns the cell around point i, x [n][dim], and its number there; several cells around a point: one of them. *outside:
+   the first point that lies in none, or n */
+PetscErrorCode VpMeshLocate(VpMesh, PetscInt n, const PetscReal x[], PetscSFNode at[], PetscInt *outside);
 /* Fills ghost[] with the values that the owners have in own[]. `unit` is one cell's values. */
 PetscErrorCode VpMeshExchange(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);
 

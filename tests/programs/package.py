@@ -121,6 +121,19 @@ def knows_data_in_all_forms_together():
     assert one.norm() < 1e-11, one.norm()
 
 
+def knows_values_anywhere():
+    dm = vpatchdg.create(dim=3, degree=2, refine=1, grid=[2, 1, 1])
+    u = vpatchdg.from_point_values(dm, lambda x: x[..., 0] * x[..., 1] - x[..., 2] ** 2)
+    at = np.random.default_rng(dm.comm.rank).random((7 + dm.comm.rank, 3))
+    assert np.allclose(vpatchdg.evaluate(dm, u, at), at[:, 0] * at[:, 1] - at[:, 2] ** 2)
+    refused(ValueError, '(n, 3)', vpatchdg.evaluate, dm, u, at[:, :2])
+    dm = vpatchdg.create(dim=2, degree=1, refine=2, domain='lshape')
+    u = vpatchdg.from_point_values(dm, lambda x: x[..., 0] - 2 * x[..., 1])
+    around = np.array([[-0.9, 0.8], [0.9, -0.7], [-0.2, 0.1], [1, 0], [0, 1], [0.1, -0.1], [-1, -1]])
+    assert np.allclose(vpatchdg.evaluate(dm, u, around), around[:, 0] - 2 * around[:, 1])
+    refused(PETSc.Error, '(0.5, 0.5), lies outside', vpatchdg.evaluate, dm, u, [[0.5, 0.5]])
+
+
 def knows_gradients_and_integrals():
     dm = vpatchdg.create(dim=2, degree=2, refine=2, upper=[2, 1])
     u = vpatchdg.from_point_values(dm, lambda x: x[..., 0] * x[..., 1])
@@ -148,6 +161,7 @@ def says_what_is_wrong():
     refused(ValueError, 'cells', vpatchdg.set_coefficient, dm, np.ones(vpatchdg.cells(dm) + (3 if first else 0)))
     refused(ValueError, 'are needed', vpatchdg.from_point_values, dm, np.ones((vpatchdg.cells(dm), 8 if first else 9)))
     refused(PETSc.Error, 'not of type vpatchdg', vpatchdg.points, PETSc.DMDA().create([8, 8]))
+    refused(PETSc.Error, 'outside of the domain', vpatchdg.evaluate, dm, dm.createGlobalVec(), [[0.5, 1.5]])
     refused(PETSc.Error, 'DMCreateGlobalVector', vpatchdg.point_values, dm, PETSc.Vec().createMPI(50))
 
 

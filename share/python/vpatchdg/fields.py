@@ -10,7 +10,7 @@ from typing import Callable, NamedTuple, Optional, Union
 import numpy as np
 from petsc4py import PETSc
 
-from .library import HOST, Callbacks, Flux, Function, Handle, Real, call, is_pointwise, new_vector
+from .library import HOST, Callbacks, Flux, Function, Handle, Int, Real, call, is_pointwise, new_vector, reals
 from .mesh import cells, require
 
 Data = Union[Callable, np.ndarray, float]
@@ -56,6 +56,16 @@ def gradients(dm: PETSc.DM, x: PETSc.Vec) -> np.ndarray:
     found = new_vector('DMVPatchDGGetPoints', dm)
     call('DMVPatchDGGetPointGradients', dm, Handle(x.handle), Handle(found.handle))
     return found.getArray().reshape(cells(dm), -1, dm.getDimension())
+
+
+def evaluate(dm: PETSc.DM, x: PETSc.Vec, at: np.ndarray) -> np.ndarray:
+    """The values at any points at[n, dim] of the domain, a list of each rank's own, of the function that has the coefficients x. Collective."""
+    at = np.asarray(at, float)
+    dim = dm.getDimension()
+    require(dm, at.ndim == 2 and at.shape[1] == dim, f'points of the shape (n, {dim}) are needed, not {at.shape}')
+    values = np.empty(len(at))
+    call('DMVPatchDGEvaluate', dm, Handle(x.handle), Int(len(at)), reals(at), reals(values))
+    return values
 
 
 def integral(dm: PETSc.DM, x: PETSc.Vec) -> float:

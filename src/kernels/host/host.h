@@ -30,7 +30,8 @@
   f(coordinates, Coordinates, __VA_ARGS__) \
   f(evaluate, Evaluate, __VA_ARGS__) \
   f(integrate, Integrate, __VA_ARGS__) \
-  f(distance, Distance, __VA_ARGS__)
+  f(distance, Distance, __VA_ARGS__) \
+  f(probe, Probe, __VA_ARGS__)
 /* clang-format on */
 
 /* y[0 .. last - first) = (A x or b - A x) on cells [first, last); b as in VpOps, y starts with cell first */

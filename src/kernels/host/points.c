@@ -198,6 +198,28 @@ INLINE void Coordinates(const VpPlaces *places, const VpGrid *grid, double *x)
   }
 }
 
+/* the sum over x, then over y, then over z */
+INLINE void Probe(const int n, int32_t count, const int32_t *cell, const double *basis, const double *x, double *values)
+{
+  for (int32_t i = 0; i < count; i++, basis += DIM * n) {
+    const double *u = x + (size_t)cell[i] * (size_t)Power(n), *along_z = basis + (DIM - 1) * n;
+    double        sum = 0;
+
+    for (int z = 0; z < (DIM == 3 ? n : 1); z++) {
+      double plane = 0;
+
+      for (int y = 0; y < n; y++) {
+        double row = 0;
+
+        for (int k = 0; k < n; k++) row += basis[k] * u[(z * n + y) * n + k];
+        plane += basis[n + y] * row;
+      }
+      sum += (DIM == 3 ? along_z[z] : 1) * plane;
+    }
+    values[i] = sum;
+  }
+}
+
 #define VP_DEGREE(k) \
   PetscErrorCode VP_NAME(Coordinates, VP_REAL, VP_DIM, k)(const VpView *view, const VpPlaces *places, const VpGrid *grid, double *x) \
   { \
@@ -220,6 +242,12 @@ INLINE void Coordinates(const VpPlaces *places, const VpGrid *grid, double *x)
                                                        const double *x, const double *values, double *sum) \
   { \
     Distance(k + 1, places, grid, stride, x, values, sum); \
+    return PETSC_SUCCESS; \
+  } \
+  PetscErrorCode VP_NAME(Probe, VP_REAL, VP_DIM, k)(const VpView *view, int32_t count, const int32_t *cell, const double *basis, \
+                                                    const double *x, double *values) \
+  { \
+    Probe(k + 1, count, cell, basis, x, values); \
     return PETSC_SUCCESS; \
   }
 #include "degrees.def"

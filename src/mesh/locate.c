@@ -1,0 +1,70 @@
+/* The cells around points. */
+#include "lattice.h"
+
+#define SLACK 1e-10 /* of a box: as far outside of it a point may lie by rounding */
+
+/* the side of a box beyond which the point lies, the first one from `from` on; 2 dim: none */
+static int SideTowards(VpDomain domain, int32_t box, const PetscReal x[], PetscReal slack, int from)
+{
+  const PetscReal *lower = domain->lower + 3 * (size_t)box, *upper = domain->upper + 3 * (size_t)box;
+  int              side = from;
+
+  for (; side < 2 * domain->dim; side++) {
+    const int       d = side / 2;
+    const PetscReal more = slack * (upper[d] - lower[d]);
+
+    if (side % 2 ? !(x[d] <= upper[d] + more) : !(x[d] >= lower[d] - more)) break;
+  }
+  return side;
+}
+
+/* the box around a point, or -1; near: where to begin. Goes from box to box towards the point; where the domain is in the way, looks at all. */
+static int32_t FindBox(VpDomain domain, const PetscReal x[], int32_t near)
+{
+  const int nside = 2 * domain->dim;
+
+  for (int32_t box = near, step = 0; step < domain->nbox; step++) {
+    int     side = SideTowards(domain, box, x, 0, 0);
+    int32_t next = -1;
+
+    if (side == nside) return box;
+    for (; side < nside && next < 0; side = SideTowards(domain, box, x, 0, side + 1)) next = domain->beyond[(size_t)box * nside + side];
+    if (next < 0) break;
+    box = next;
+  }
+  for (int32_t box = 0; box < domain->nbox; box++) {
+    if (SideTowards(domain, box, x, SLACK, 0) == nside) return box;
+  }
+  return -1;
+}
+
+PetscErrorCode VpMeshLocate(VpMesh mesh, PetscInt n, const PetscReal x[], PetscSFNode at[], PetscInt *outside)
+{
+  const VpDomain  domain = mesh->domain;
+  const VpLattice lattice = VpLatticeCreate(domain, mesh->level);
+  const PetscReal cells = (PetscReal)((int64_t)1 << mesh->level);
+  int32_t         box = 0;
+  PetscMPIInt     size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
+  for (*outside = 0; *outside < n; ++*outside) {
+    const PetscReal *point = x + *outside * mesh->dim;
+    PetscSFNode     *node = at + *outside;
+    const int32_t    found = FindBox(domain, point, box);
+    int32_t          coord[3] = {0, 0, 0};
+    int64_t          cell;
+
+    if (found < 0) break;
+    box = found;
+    for (int d = 0; d < mesh->dim; d++) {
+      const PetscReal lower = domain->lower[3 * (size_t)box + d], width = domain->upper[3 * (size_t)box + d] - lower;
+
+      coord[d] = (int32_t)PetscMax(0, PetscMin(cells - 1, PetscFloorReal((point[d] - lower) / width * cells)));
+    }
+    cell = VpLatticeEncode(&lattice, box, coord);
+    node->rank = VpOwnerOf(mesh->starts, size, cell);
+    node->index = (PetscInt)cell - mesh->starts[node->rank];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
