@@ -3,8 +3,8 @@
 #include "../operator/operator.h"
 
 /* integrals.c: fills b for f = 1, as KSPSetDM() asks for it */
-PETSC_INTERN PetscErrorCode DMVPatchDGComputeOnes_Private(KSP, Vec b, void *);
+PetscErrorCode DMVPatchDGComputeOnes_Private(KSP, Vec b, void *);
 /* vtk.c */
-PETSC_INTERN PetscErrorCode VecView_VPatchDG(Vec, PetscViewer);
+PetscErrorCode VecView_VPatchDG(Vec, PetscViewer);
 /* integrals.c: removes the part of b along the constants, with which a singular problem has no solution */
-PETSC_INTERN PetscErrorCode DMVPatchDGMakeConsistent(DM, Vec b);
+PetscErrorCode DMVPatchDGMakeConsistent(DM, Vec b);

@@ -16,25 +16,25 @@ static inline PetscBool VpIsGiven(const VpGiven *f)
 }
 
 /* Ensures: an error on all ranks unless `where` is memory that functions can be given for this DM. */
-PETSC_INTERN PetscErrorCode VpGivenCheck(const VpField *, PetscMemType where, const char caller[]);
+PetscErrorCode VpGivenCheck(const VpField *, PetscMemType where, const char caller[]);
 /* b += the integrals of f and what the grid's matrices stand for, over a set of places; weighted: times the coefficient */
-PETSC_INTERN PetscErrorCode VpAddIntegrals(const VpField *, const VpGrid *, VpSet, PetscBool weighted, const VpGiven *, double b[]);
+PetscErrorCode VpAddIntegrals(const VpField *, const VpGrid *, VpSet, PetscBool weighted, const VpGiven *, double b[]);
 /* values[place][point] = f; on the backend */
-PETSC_INTERN PetscErrorCode VpValuesOf(const VpField *, const VpGrid *, VpSet, const VpGiven *, double values[]);
+PetscErrorCode VpValuesOf(const VpField *, const VpGrid *, VpSet, const VpGiven *, double values[]);
 /* square[0] += the integral of (u_h - u)^2 over own cells, square[1] += that of |grad u_h - gradient|^2; a square may be NULL. x: u_h, on
    the backend; grid: of values in cells */
-PETSC_INTERN PetscErrorCode VpAddSquares(const VpField *, const VpGrid *, const VpGiven *u, const VpGiven *gradient, const double x[],
+PetscErrorCode VpAddSquares(const VpField *, const VpGrid *, const VpGiven *u, const VpGiven *gradient, const double x[],
                                          double *square[2]);
 /* integrals.c: calls work(context, grid, set) for the cells and for the sides on the boundary, with the grid of nq points a direction whose
    transposed matrices make the part of a right-hand side */
-PETSC_INTERN PetscErrorCode VpForIntegrals(const VpField *, int nq, PetscErrorCode (*work)(void *, const VpGrid *, VpSet), void *context);
+PetscErrorCode VpForIntegrals(const VpField *, int nq, PetscErrorCode (*work)(void *, const VpGrid *, VpSet), void *context);
 
 /* points.c: kernels on arrays of the backend: to values[place][point stride], b = or += integrals, x[place][point][dim] */
-PETSC_INTERN PetscErrorCode VpEvaluate(const VpField *, const VpGrid *, VpSet, int stride, const double x[], double values[]);
-PETSC_INTERN PetscErrorCode VpIntegrate(const VpField *, const VpGrid *, VpSet, PetscBool weighted, PetscBool add, const double values[],
+PetscErrorCode VpEvaluate(const VpField *, const VpGrid *, VpSet, int stride, const double x[], double values[]);
+PetscErrorCode VpIntegrate(const VpField *, const VpGrid *, VpSet, PetscBool weighted, PetscBool add, const double values[],
                                         double b[]);
-PETSC_INTERN PetscErrorCode VpCoordinates(const VpField *, const VpGrid *, VpSet, double x[]);
+PetscErrorCode VpCoordinates(const VpField *, const VpGrid *, VpSet, double x[]);
 /* a vector of the DM's type with so many numbers at every point of cells, or of sides */
-PETSC_INTERN PetscErrorCode VpPointVector(const VpField *, double cells, int points, int components, Vec *);
+PetscErrorCode VpPointVector(const VpField *, double cells, int points, int components, Vec *);
 /* Ensures: an error on all ranks unless v has this local size on every one. */
-PETSC_INTERN PetscErrorCode VpCheckSize(DM, Vec v, double size, const char caller[], const char what[]);
+PetscErrorCode VpCheckSize(DM, Vec v, double size, const char caller[], const char what[]);

@@ -4,10 +4,10 @@
 #include "../../multigrid/multigrid.h"
 
 /* nq points a direction; x: where they are in [0,1], or NULL: the Gauss points. The matrices take coefficients to values there. */
-PETSC_INTERN PetscErrorCode VpGridCreate(const VpBasis *, int dim, int nq, const double x[], VpGrid *);
+PetscErrorCode VpGridCreate(const VpBasis *, int dim, int nq, const double x[], VpGrid *);
 /* to derivatives along d instead of values */
-PETSC_INTERN void VpGridDerive(const VpBasis *, int d, VpGrid *);
+void VpGridDerive(const VpBasis *, int d, VpGrid *);
 /* to what is on the side instead of in the cell: value times u + slope times the outward derivative times h */
-PETSC_INTERN void VpGridToSide(const VpBasis *, int side, double value, double slope, VpGrid *);
+void VpGridToSide(const VpBasis *, int side, double value, double slope, VpGrid *);
 /* The transposed matrices then make integrals (f, phi_i) of values of f; on a side integrals over it. */
-PETSC_INTERN void VpGridToIntegrals(const VpBasis *, VpGrid *);
+void VpGridToIntegrals(const VpBasis *, VpGrid *);

@@ -21,7 +21,7 @@ struct VpGeometry_ {
   int32_t *cell[2][6];         /* which; on the host */
   VpPlaces cells, sides[2][6]; /* on the device; empty where the backend is the host */
 };
-PETSC_INTERN PetscErrorCode VpGeometryDestroy(struct VpGeometry_ **);
+PetscErrorCode VpGeometryDestroy(struct VpGeometry_ **);
 
 /* What functions of a DM at points need: its backend's kernels and what these take. */
 typedef struct {
@@ -31,19 +31,19 @@ typedef struct {
   const VpBasis      *basis; /* orthonormal */
   struct VpGeometry_ *geometry;
 } VpField;
-PETSC_INTERN PetscErrorCode VpFieldGet(DM, VpField *);
-PETSC_INTERN int32_t        VpFieldCount(const VpField *, VpSet);
+PetscErrorCode VpFieldGet(DM, VpField *);
+int32_t        VpFieldCount(const VpField *, VpSet);
 /* how many places make a batch that a thread works on */
-PETSC_INTERN int32_t VpBatchOf(const VpGrid *);
+int32_t VpBatchOf(const VpGrid *);
 
 /* Work on the places [at, at + places->n) of a set; room: the memory that was asked for. It calls nothing of PETSc where threads do it. */
 typedef PetscErrorCode (*VpWorkOnPlaces)(void *context, const VpPlaces *places, int32_t at, double room[]);
 /* Does the work on the host, `batch` places at a time, by threads or in order, with room for so many numbers. weighted: places have the
    coefficient as their weight. */
-PETSC_INTERN PetscErrorCode VpOnHost(const VpField *, VpSet, int32_t first, int32_t last, int32_t batch, size_t room, PetscBool threads,
-                                     PetscBool weighted, VpWorkOnPlaces, void *context);
+PetscErrorCode VpOnHost(const VpField *, VpSet, int32_t first, int32_t last, int32_t batch, size_t room, PetscBool threads,
+                        PetscBool weighted, VpWorkOnPlaces, void *context);
 /* The same on the device, without room: the work launches kernels. */
-PETSC_INTERN PetscErrorCode VpOnDevice(const VpField *, VpSet, int32_t first, int32_t last, int32_t batch, PetscBool weighted,
-                                       VpWorkOnPlaces, void *context);
+PetscErrorCode VpOnDevice(const VpField *, VpSet, int32_t first, int32_t last, int32_t batch, PetscBool weighted, VpWorkOnPlaces,
+                          void *context);
 /* where the backend is, all at once there */
-PETSC_INTERN PetscErrorCode VpOnBackend(const VpField *, const VpGrid *, VpSet, PetscBool weighted, VpWorkOnPlaces, void *context);
+PetscErrorCode VpOnBackend(const VpField *, const VpGrid *, VpSet, PetscBool weighted, VpWorkOnPlaces, void *context);
