@@ -40,20 +40,28 @@ static const void *Array(const char *text, const char name[], uint64_t *bytes)
   return data + sizeof(*bytes);
 }
 
+/* the coefficient of the cell with this lower corner; cells have the size 1/2 */
+static PetscReal CoefficientAt(PetscReal x)
+{
+  return 5 + PetscFloorReal(2 * x + 1e-9);
+}
+
 /* Every linear cell is a box with its corners in VTK's order of a pixel or voxel; their volumes add up; the field is the function. */
-static PetscBool FileIsRight(const char text[], PetscInt dim, PetscInt npoint, PetscInt ncell, double volume)
+static PetscBool FileIsRight(const char text[], PetscInt dim, PetscInt npoint, PetscInt ncell, PetscBool varies, double volume)
 {
   const int   ncorner = 1 << dim;
-  uint64_t    bytes[6];
+  uint64_t    bytes[7];
   const char *points = Array(text, "Position", &bytes[0]), *corners = Array(text, "connectivity", &bytes[1]),
              *ends = Array(text, "offsets", &bytes[2]);
   const char *types = Array(text, "types", &bytes[3]), *field = Array(text, "u", &bytes[4]), *twice = Array(text, "v_w", &bytes[5]);
+  const char *coefficient = Array(text, "coefficient", &bytes[6]);
   double      sum = 0;
 
   if (!points || !corners || !ends || !types || !field || !twice) return PETSC_FALSE;
   if (bytes[0] != (uint64_t)npoint * 24 || bytes[1] != (uint64_t)ncell * ncorner * 8 || bytes[2] != (uint64_t)ncell * 8 ||
       bytes[3] != (uint64_t)ncell)
     return PETSC_FALSE;
+  if (varies ? !coefficient || bytes[6] != (uint64_t)ncell * 8 : coefficient != NULL) return PETSC_FALSE;
   if (bytes[4] != (uint64_t)npoint * 8 || bytes[5] != bytes[4]) return PETSC_FALSE;
   for (PetscInt c = 0; c < ncell; c++) {
     int64_t end;
@@ -80,12 +88,36 @@ static PetscBool FileIsRight(const char text[], PetscInt dim, PetscInt npoint, P
       }
     }
     if (size <= 0) return PETSC_FALSE;
+    if (varies) {
+      double a;
+
+      memcpy(&a, coefficient + 8 * c, 8);
+      if (a != CoefficientAt(corner[0][0])) return PETSC_FALSE;
+    }
     sum += size;
   }
   return (PetscBool)(fabs(sum - volume) < 1e-10);
 }
 
-static PetscErrorCode vtk_file_is_readable(const char name[], PetscInt dim, VPatchDGDomain domain, PetscInt degree, PetscInt nbox)
+static PetscErrorCode SetCoefficientBy(DM dm)
+{
+  PetscReal *a, lower[3], upper[3];
+  PetscInt   n;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGGetCells(dm, &n));
+  PetscCall(PetscMalloc1(n, &a));
+  for (PetscInt i = 0; i < n; i++) {
+    PetscCall(DMVPatchDGGetCellBounds(dm, i, lower, upper));
+    a[i] = CoefficientAt(lower[0]);
+  }
+  PetscCall(DMVPatchDGSetCoefficient(dm, a));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode vtk_file_is_readable(const char name[], PetscInt dim, VPatchDGDomain domain, PetscInt degree, PetscInt nbox,
+                                           PetscBool varies)
 {
   const PetscInt ncell = nbox << dim;
   DM             dm;
@@ -99,6 +131,7 @@ static PetscErrorCode vtk_file_is_readable(const char name[], PetscInt dim, VPat
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, degree, 1, &dm));
   PetscCall(DMVPatchDGSetDomain(dm, domain));
   PetscCall(DMSetUp(dm));
+  if (varies) PetscCall(SetCoefficientBy(dm));
   PetscCall(DMCreateGlobalVector(dm, &u));
   PetscCall(VecDuplicate(u, &v));
   PetscCall(DMVPatchDGInterpolate(dm, Linear, NULL, u));
@@ -114,14 +147,14 @@ static PetscErrorCode vtk_file_is_readable(const char name[], PetscInt dim, VPat
     long  length = 0;
     char *text = ReadAll(name, &length);
 
-    right =
-      (PetscBool)(text &&
-                  FileIsRight(text, dim, ncell * PetscPowInt(degree + 1, (int)dim), ncell * PetscPowInt(degree, (int)dim), (double)nbox) &&
-                  length > 12 && !strncmp(text + length - 11, "</VTKFile>\n", 11));
+    right = (PetscBool)(text &&
+                        FileIsRight(text, dim, ncell * PetscPowInt(degree + 1, (int)dim), ncell * PetscPowInt(degree, (int)dim), varies,
+                                    (double)nbox) &&
+                        length > 12 && !strncmp(text + length - 11, "</VTKFile>\n", 11));
     free(text);
     remove(name);
   }
-  TapOk(right, "vtk_file_is_readable, %s, degree %d", VPatchDGDomains[domain], (int)degree);
+  TapOk(right, "vtk_file_is_readable, %s, degree %d%s", VPatchDGDomains[domain], (int)degree, varies ? ", with a coefficient" : "");
   PetscCall(VecDestroy(&v));
   PetscCall(VecDestroy(&u));
   PetscCall(DMDestroy(&dm));
@@ -178,10 +211,10 @@ int main(int argc, char **argv)
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   if (!rank) snprintf(name, sizeof(name), "/tmp/vpatchdg%ld.vtu", (long)getpid());
   PetscCallMPI(MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, PETSC_COMM_WORLD));
-  PetscCall(vtk_file_is_readable(name, 2, VPATCHDG_DOMAIN_LSHAPE, 1, 3));
-  PetscCall(vtk_file_is_readable(name, 2, VPATCHDG_DOMAIN_BOX, 4, 1));
-  PetscCall(vtk_file_is_readable(name, 3, VPATCHDG_DOMAIN_BOX, 3, 1));
-  PetscCall(vtk_file_is_readable(name, 3, VPATCHDG_DOMAIN_FICHERA, 2, 7));
+  PetscCall(vtk_file_is_readable(name, 2, VPATCHDG_DOMAIN_LSHAPE, 1, 3, PETSC_TRUE));
+  PetscCall(vtk_file_is_readable(name, 2, VPATCHDG_DOMAIN_BOX, 4, 1, PETSC_FALSE));
+  PetscCall(vtk_file_is_readable(name, 3, VPATCHDG_DOMAIN_BOX, 3, 1, PETSC_TRUE));
+  PetscCall(vtk_file_is_readable(name, 3, VPATCHDG_DOMAIN_FICHERA, 2, 7, PETSC_FALSE));
   PetscCall(other_viewers_show_the_numbers());
   PetscCall(PetscFinalize());
   return TapEnd();

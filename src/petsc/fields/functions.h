@@ -24,15 +24,14 @@ PetscErrorCode VpValuesOf(const VpField *, const VpGrid *, VpSet, const VpGiven 
 /* square[0] += the integral of (u_h - u)^2 over own cells, square[1] += that of |grad u_h - gradient|^2; a square may be NULL. x: u_h, on
    the backend; grid: of values in cells */
 PetscErrorCode VpAddSquares(const VpField *, const VpGrid *, const VpGiven *u, const VpGiven *gradient, const double x[],
-                                         double *square[2]);
+                            double *square[2]);
 /* integrals.c: calls work(context, grid, set) for the cells and for the sides on the boundary, with the grid of nq points a direction whose
    transposed matrices make the part of a right-hand side */
 PetscErrorCode VpForIntegrals(const VpField *, int nq, PetscErrorCode (*work)(void *, const VpGrid *, VpSet), void *context);
 
 /* points.c: kernels on arrays of the backend: to values[place][point stride], b = or += integrals, x[place][point][dim] */
 PetscErrorCode VpEvaluate(const VpField *, const VpGrid *, VpSet, int stride, const double x[], double values[]);
-PetscErrorCode VpIntegrate(const VpField *, const VpGrid *, VpSet, PetscBool weighted, PetscBool add, const double values[],
-                                        double b[]);
+PetscErrorCode VpIntegrate(const VpField *, const VpGrid *, VpSet, PetscBool weighted, PetscBool add, const double values[], double b[]);
 PetscErrorCode VpCoordinates(const VpField *, const VpGrid *, VpSet, double x[]);
 /* a vector of the DM's type with so many numbers at every point of cells, or of sides */
 PetscErrorCode VpPointVector(const VpField *, double cells, int points, int components, Vec *);

@@ -125,25 +125,29 @@ static PetscErrorCode WriteConnectivity(Grid *grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* writes of every linear cell where its corners end, what it is, and whose it is */
+/* writes of every linear cell where its corners end, what it is, whose it is, and its coefficient where there is one */
 static PetscErrorCode WriteCells(Grid *grid)
 {
-  const size_t n = (size_t)grid->mesh->nown * grid->ncell;
-  int64_t     *offset;
-  uint8_t     *type;
-  int32_t     *rank;
+  const PetscReal *coefficient = grid->field.level->problem.coefficient;
+  const size_t     n = (size_t)grid->mesh->nown * grid->ncell;
+  int64_t         *offset;
+  uint8_t         *type;
+  int32_t         *rank;
+  double          *a;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(n, &offset, n, &type, n, &rank));
+  PetscCall(PetscMalloc4(n, &offset, n, &type, n, &rank, n, &a));
   for (size_t i = 0; i < n; i++) {
     offset[i] = ((int64_t)grid->mesh->first * grid->ncell + (int64_t)i + 1) * grid->ncorner;
     type[i] = grid->mesh->dim == 3 ? 11 : 8; /* VTK_VOXEL, VTK_PIXEL */
     rank[i] = grid->rank;
+    a[i] = coefficient ? coefficient[i / grid->ncell] : 1;
   }
   PetscCall(WriteArray(grid, offset, n * sizeof(*offset)));
   PetscCall(WriteArray(grid, type, n * sizeof(*type)));
   PetscCall(WriteArray(grid, rank, n * sizeof(*rank)));
-  PetscCall(PetscFree3(offset, type, rank));
+  if (coefficient) PetscCall(WriteArray(grid, a, n * sizeof(*a)));
+  PetscCall(PetscFree4(offset, type, rank, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -244,6 +248,7 @@ static PetscErrorCode WriteHeader(Grid *grid, PetscViewer viewer)
   PetscCall(Declare(grid, "UInt8", "Name=\"types\"", cells, 1, &offset));
   Line(grid, "      </Cells>\n      <CellData>");
   PetscCall(Declare(grid, "Int32", "Name=\"rank\"", cells, 4, &offset));
+  if (grid->field.level->problem.coefficient) PetscCall(Declare(grid, "Float64", "Name=\"coefficient\"", cells, 8, &offset));
   Line(grid, "      </CellData>\n      <PointData>");
   for (int i = 0;; i++) {
     PetscCall(QueryField(viewer, i, &v));
