@@ -130,7 +130,7 @@ PetscErrorCode VpCudaUpload(const void *host, size_t bytes, void *device); /* wa
 PetscErrorCode VpCudaFetch(const void *device, size_t bytes, void *host);  /* waits */
 
 /* nccl.cu */
-extern "C" const VpLinks VpCudaLinks;
+extern "C" const struct VpLinks_ VpCudaLinks;
 
 /* a second stream that begins after all work so far, and joins again */
 PetscErrorCode VpCudaFork(cudaStream_t *side);

@@ -28,7 +28,7 @@ __global__ void Current(int values, int32_t count, const int32_t *list, unsigned
 }
 
 template <class T, int DIM, int N>
-struct Smoother {
+struct SweepKernels {
   typedef AnyLayout<T, DIM, N> S;
 
   static PetscErrorCode Rest(const Field<T> &f, const Sweep<T> &w, VpForm form, const int32_t *list, int32_t first, int32_t count)
@@ -43,8 +43,8 @@ struct Smoother {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Apply(const VpView *view, const VpPatchView *patches, VpForm form, int32_t first, int32_t last, unsigned done,
-                              const void *b, void *const x[2])
+  static PetscErrorCode OneColor(const VpView *view, const VpPatchView *patches, VpForm form, int32_t first, int32_t last, unsigned done,
+                                 const void *b, void *const x[2])
   {
     const Field<T> f(view, NULL, NULL);
     const Sweep<T> w(patches, done, b, x);
@@ -77,8 +77,8 @@ struct Smoother {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode All(const VpView *view, const VpPatchView *patches, int n, const int order[], const int32_t start[],
-                            VpGhosts ghosts, const void *b, void *const x[2], PetscBool *did)
+  static PetscErrorCode AllColors(const VpView *view, const VpPatchView *patches, int n, const int order[], const int32_t start[],
+                                  VpGhosts ghosts, const void *b, void *const x[2], PetscBool *did)
   {
     PetscFunctionBegin;
     *did = PETSC_FALSE;
@@ -112,9 +112,9 @@ struct Smoother {
 
 void VpCudaSweepOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
-  VpCudaForKind<Smoother>(precision, dim, degree, [ops](auto of) {
-    ops->sweep = of.Apply;
-    ops->sweep_all = of.All;
+  VpCudaForKind<SweepKernels>(precision, dim, degree, [ops](auto of) {
+    ops->sweep = of.OneColor;
+    ops->sweep_all = of.AllColors;
     ops->settle = of.Settling;
     ops->current = of.Packing;
   });

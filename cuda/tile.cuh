@@ -71,65 +71,65 @@ struct TileTables {
   double boundary[3][2][4];  /* [direction][side]: (V, Q) beyond a boundary are this matrix times the cell's own */
 };
 
-/* What lies beyond the two ends of a thread's lines along D: the cells, and those of their values that carry traces. */
-template <int N, int D>
+/* What lies beyond the two ends of a thread's lines along DIR: the cells, and those of their values that carry traces. */
+template <int N, int DIR>
 struct TileGhosts {
-  static constexpr int rounds = (Tile<N>::lines(D) + Tile<N>::threads - 1) / Tile<N>::threads;
+  static constexpr int rounds = (Tile<N>::lines(DIR) + Tile<N>::threads - 1) / Tile<N>::threads;
   int32_t              beyond[rounds][2];
   double               u[rounds][2][VpDenseLayers(N)];
 };
-template <int N, int D>
+template <int N, int DIR>
 struct TileTraces {
-  double V[TileGhosts<N, D>::rounds][2], Q[TileGhosts<N, D>::rounds][2];
+  double V[TileGhosts<N, DIR>::rounds][2], Q[TileGhosts<N, DIR>::rounds][2];
 };
 
-/* Line l along D: `cell` is its first cell's place in the tile; its first value is `at` values behind the tile's first in the vector, and
+/* Line l along DIR: `cell` is its first cell's place in the tile; its first value is `at` values behind the tile's first in the vector, and
    at `in` in shared memory. */
-template <int N, int D>
+template <int N, int DIR>
 __device__ __forceinline__ void TileLine(int l, int &cell, int &at, int &in)
 {
   typedef Tile<N> S;
-  constexpr int   d0 = D == 0 ? 1 : 0, d1 = D == 2 ? 1 : 2, st[3] = {1, N, N * N}, ss[3] = {1, S::sy, S::sz};
-  const int       i0 = l / S::digit(D, 1) % N, i1 = l / S::digit(D, 2) % N, c0 = l / S::digit(D, 3) % S::extent(d0),
-            c1 = l / S::digit(D, 4) % S::extent(d1);
+  constexpr int   d0 = DIR == 0 ? 1 : 0, d1 = DIR == 2 ? 1 : 2, st[3] = {1, N, N * N}, ss[3] = {1, S::sy, S::sz};
+  const int       i0 = l / S::digit(DIR, 1) % N, i1 = l / S::digit(DIR, 2) % N, c0 = l / S::digit(DIR, 3) % S::extent(d0),
+            c1 = l / S::digit(DIR, 4) % S::extent(d1);
 
   cell = S::spread(d0, c0) | S::spread(d1, c1);
   at = cell * S::values + i0 * st[d0] + i1 * st[d1];
   in = c0 * S::cs(d0) + c1 * S::cs(d1) + i0 * ss[d0] + i1 * ss[d1];
 }
 
-/* calls f(round, cell, at, in), as TileLine says, for each of the thread's lines along D */
-template <int N, int D, class F>
+/* calls f(round, cell, at, in), as TileLine says, for each of the thread's lines along DIR */
+template <int N, int DIR, class F>
 __device__ __forceinline__ void ForLines(F f)
 {
   typedef Tile<N> S;
 
-  UNROLL (int r = 0; r < TileGhosts<N, D>::rounds; r++) {
+  UNROLL (int r = 0; r < TileGhosts<N, DIR>::rounds; r++) {
     const int l = threadIdx.x + r * S::threads;
-    if (S::lines(D) % S::threads == 0 || l < S::lines(D)) {
+    if (S::lines(DIR) % S::threads == 0 || l < S::lines(DIR)) {
       int cell, at, in;
-      TileLine<N, D>(l, cell, at, in);
+      TileLine<N, DIR>(l, cell, at, in);
       f(r, cell, at, in);
     }
   }
 }
 
 /* The cell at end s of a line. `first` is the tile's first cell, `cell` the place of the line's first one. */
-template <int N, int D>
+template <int N, int DIR>
 __device__ __forceinline__ int32_t EndCell(int32_t first, int cell, int s)
 {
-  return first + cell + (s ? Tile<N>::spread(D, Tile<N>::extent(D) - 1) : 0);
+  return first + cell + (s ? Tile<N>::spread(DIR, Tile<N>::extent(DIR) - 1) : 0);
 }
 
 /* u = the values that carry traces of the cell beyond an end, or, at a boundary, of the cell itself. If NOW, the load begins here, else
    where the compiler thinks best. */
-template <bool NOW, int N, int D>
+template <bool NOW, int N, int DIR>
 __device__ __forceinline__ void LoadGhost(const Field<double> &f, int32_t own, int32_t beyond, int at, double (&u)[VpDenseLayers(N)])
 {
-  constexpr int nt = VpDenseLayers(N), step = D == 0 ? 1 : D == 1 ? N : N * N;
+  constexpr int nt = VpDenseLayers(N), step = DIR == 0 ? 1 : DIR == 1 ? N : N * N;
   const double *p = f.Cell(beyond < 0 ? own : beyond, Tile<N>::values) + at;
 
-  if (N % 2 == 0 && D == 0) {
+  if (N % 2 == 0 && DIR == 0) {
     UNROLL (int i = 0; i < nt; i += 2) {
       const Pack<double, 2> two = NOW ? LoadNow((const Pack<double, 2> *)(p + i)) : LoadOnce((const Pack<double, 2> *)(p + i));
       u[i] = two.a[0];
@@ -141,7 +141,7 @@ __device__ __forceinline__ void LoadGhost(const Field<double> &f, int32_t own, i
 }
 
 /* value V and slope Q beyond end s */
-template <int N, int D>
+template <int N, int DIR>
 __device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyond, int s, const double (&u)[VpDenseLayers(N)], double &V,
                                            double &Q)
 {
@@ -154,7 +154,7 @@ __device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyon
   Q = even + (upper ? odd : -odd);
   if (beyond < 0) {
     /* ~beyond & 1 equals s. Written so, the compiler does not know it and branches; with s it would compute this for all lines. */
-    const double *B = t.boundary[D][~beyond & 1], v = V;
+    const double *B = t.boundary[DIR][~beyond & 1], v = V;
     V = B[0] * v + B[1] * Q;
     Q = B[2] * v + B[3] * Q;
   }
@@ -162,60 +162,60 @@ __device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyon
 
 /* LoadTraces finds the traces at the ends of a thread's lines at once; FindGhosts, LoadGhosts and GhostTraces do so in three steps with
    other work between them. */
-template <int N, int D>
-__device__ __forceinline__ TileTraces<N, D> LoadTraces(const TileTables<N> &t, const Field<double> &f, int32_t first)
+template <int N, int DIR>
+__device__ __forceinline__ TileTraces<N, DIR> LoadTraces(const TileTables<N> &t, const Field<double> &f, int32_t first)
 {
-  TileTraces<N, D> T;
+  TileTraces<N, DIR> T;
 
-  ForLines<N, D>([&](int r, int cell, int at, int) {
+  ForLines<N, DIR>([&](int r, int cell, int at, int) {
     UNROLL (int s = 0; s < 2; s++) {
-      const int32_t own = EndCell<N, D>(first, cell, s), beyond = __ldg(f.neighbor + (size_t)own * 6 + 2 * D + s);
+      const int32_t own = EndCell<N, DIR>(first, cell, s), beyond = __ldg(f.neighbor + (size_t)own * 6 + 2 * DIR + s);
       double        u[VpDenseLayers(N)];
-      LoadGhost<false, N, D>(f, own, beyond, at - cell * Tile<N>::values, u);
-      GhostTrace<N, D>(t, beyond, s, u, T.V[r][s], T.Q[r][s]);
+      LoadGhost<false, N, DIR>(f, own, beyond, at - cell * Tile<N>::values, u);
+      GhostTrace<N, DIR>(t, beyond, s, u, T.V[r][s], T.Q[r][s]);
     }
   });
   return T;
 }
-template <int N, int D>
-__device__ __forceinline__ void FindGhosts(const Field<double> &f, int32_t first, TileGhosts<N, D> &G)
+template <int N, int DIR>
+__device__ __forceinline__ void FindGhosts(const Field<double> &f, int32_t first, TileGhosts<N, DIR> &G)
 {
-  ForLines<N, D>([&](int r, int cell, int, int) {
-    UNROLL (int s = 0; s < 2; s++) G.beyond[r][s] = __ldg(f.neighbor + (size_t)EndCell<N, D>(first, cell, s) * 6 + 2 * D + s);
+  ForLines<N, DIR>([&](int r, int cell, int, int) {
+    UNROLL (int s = 0; s < 2; s++) G.beyond[r][s] = __ldg(f.neighbor + (size_t)EndCell<N, DIR>(first, cell, s) * 6 + 2 * DIR + s);
   });
 }
-template <int N, int D>
-__device__ __forceinline__ void LoadGhosts(const Field<double> &f, int32_t first, TileGhosts<N, D> &G)
+template <int N, int DIR>
+__device__ __forceinline__ void LoadGhosts(const Field<double> &f, int32_t first, TileGhosts<N, DIR> &G)
 {
-  ForLines<N, D>([&](int r, int cell, int at, int) {
+  ForLines<N, DIR>([&](int r, int cell, int at, int) {
     UNROLL (int s = 0; s < 2; s++)
-      LoadGhost<true, N, D>(f, EndCell<N, D>(first, cell, s), G.beyond[r][s], at - cell * Tile<N>::values, G.u[r][s]);
+      LoadGhost<true, N, DIR>(f, EndCell<N, DIR>(first, cell, s), G.beyond[r][s], at - cell * Tile<N>::values, G.u[r][s]);
   });
 }
-template <int N, int D>
-__device__ __forceinline__ TileTraces<N, D> GhostTraces(const TileTables<N> &t, const TileGhosts<N, D> &G)
+template <int N, int DIR>
+__device__ __forceinline__ TileTraces<N, DIR> GhostTraces(const TileTables<N> &t, const TileGhosts<N, DIR> &G)
 {
-  TileTraces<N, D> T;
+  TileTraces<N, DIR> T;
 
-  ForLines<N, D>([&](int r, int, int, int) {
-    UNROLL (int s = 0; s < 2; s++) GhostTrace<N, D>(t, G.beyond[r][s], s, G.u[r][s], T.V[r][s], T.Q[r][s]);
+  ForLines<N, DIR>([&](int r, int, int, int) {
+    UNROLL (int s = 0; s < 2; s++) GhostTrace<N, DIR>(t, G.beyond[r][s], s, G.u[r][s], T.V[r][s], T.Q[r][s]);
   });
   return T;
 }
 
-/* D_d x on the thread's lines along D. Calls to(round, c, i, at, in, value) for function i in the line's cell c, `at` and `in` being the
+/* D_d x on the thread's lines along DIR. Calls to(round, c, i, at, in, value) for function i in the line's cell c, `at` and `in` being the
    places of the line's part in the cell in the vector and in shared memory. */
-template <int N, int D, class To>
-__device__ __forceinline__ void ApplyLines(const TileTables<N> &t, const TileTraces<N, D> &T, const double *X, To to)
+template <int N, int DIR, class To>
+__device__ __forceinline__ void ApplyLines(const TileTables<N> &t, const TileTraces<N, DIR> &T, const double *X, To to)
 {
   typedef Tile<N> S;
-  constexpr int   C = S::extent(D), nt = VpDenseLayers(N), step = D == 0 ? 1 : D == 1 ? S::sy : S::sz;
+  constexpr int   C = S::extent(DIR), nt = VpDenseLayers(N), step = DIR == 0 ? 1 : DIR == 1 ? S::sy : S::sz;
 
-  ForLines<N, D>([&](int r, int, int at, int in) {
+  ForLines<N, DIR>([&](int r, int, int at, int in) {
     double u[C][N], V[C][2], Q[C][2]; /* even and odd part of the traces at the upper end */
 
     UNROLL (int c = 0; c < C; c++) {
-      UNROLL (int i = 0; i < N; i++) u[c][i] = X[in + c * S::cs(D) + i * step];
+      UNROLL (int i = 0; i < N; i++) u[c][i] = X[in + c * S::cs(DIR) + i * step];
       V[c][0] = t.value[0] * u[c][0];
       V[c][1] = t.value[1] * u[c][1];
       Q[c][0] = t.slope[0] * u[c][0];
@@ -229,10 +229,10 @@ __device__ __forceinline__ void ApplyLines(const TileTables<N> &t, const TileTra
       const double Vu = c + 1 < C ? V[above][0] - V[above][1] : T.V[r][1], Qu = c + 1 < C ? Q[above][0] - Q[above][1] : T.Q[r][1];
       const double Vs[2] = {Vu + Vl, Vu - Vl}, Qs[2] = {Qu + Ql, Qu - Ql};
       UNROLL (int i = 0; i < N; i++) {
-        double y = t.g[D][0][i] * Vs[i % 2];
-        y += t.g[D][1][i] * Qs[i % 2];
-        UNROLL (int j = i % 2; j < N; j += 2) y += t.D[D][i * N + j] * u[c][j];
-        to(r, c, i, at + S::spread(D, c) * S::values, in + c * S::cs(D), y);
+        double sum = t.g[DIR][0][i] * Vs[i % 2];
+        sum += t.g[DIR][1][i] * Qs[i % 2];
+        UNROLL (int j = i % 2; j < N; j += 2) sum += t.D[DIR][i * N + j] * u[c][j];
+        to(r, c, i, at + S::spread(DIR, c) * S::values, in + c * S::cs(DIR), sum);
       }
     }
   });

@@ -282,7 +282,6 @@ static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *fi
   dofs = cells * PetscPowInt(degree + 1, dim);
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
-
   PetscCall(PetscPrintf(
     comm, "dim degree     cells       dofs ranks its    nu residual         (f,u)  L2 error  H1 error  setup s  solve s  MDoF/s B/DoF\n"));
   PetscCall(PetscPrintf(comm, "%3d %6d %9lld %10lld %5d %3d %5.2f  %.1e %13.6e", (int)dim, (int)degree, (long long)cells, (long long)dofs,
@@ -292,7 +291,6 @@ static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *fi
   PetscCall(PetscPrintf(comm, " %8.3f %8.3f %7.3f %5.0f%s%s\n", figures->setup, figures->solve, dofs / figures->solve / 1e6,
                         figures->bytes / dofs, reason < 0 ? " " : "", reason < 0 ? KSPConvergedReasons[reason] : ""));
   if (!file[0]) PetscFunctionReturn(0);
-
   PetscCall(PetscFPrintf(comm, fp, "{\"cells\": %lld, \"dofs\": %lld, \"degree\": %d, \"dim\": %d, \"levels\": %d, \"ranks\": %d,\n",
                          (long long)cells, (long long)dofs, (int)degree, (int)dim, (int)levels, ranks));
   PetscCall(PetscFPrintf(comm, fp, " \"iterations\": %d, \"reason\": \"%s\"", (int)its, KSPConvergedReasons[reason]));
@@ -311,21 +309,53 @@ static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *fi
   PetscFunctionReturn(0);
 }
 
+/* flexible GMRES and the multigrid cycle, unless options say otherwise */
+static PetscErrorCode CreateSolver(DM dm, Mat A, KSP *ksp)
+{
+  PC        pc;
+  PetscBool typed;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)dm), ksp));
+  PetscCall(KSPSetDM(*ksp, dm)); /* for PCMG, which makes its levels of it; the operator is ours */
+  PetscCall(KSPOwnOperators(*ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-ksp_type", &typed));
+  if (!typed) PetscCall(PetscOptionsSetValue(NULL, "-ksp_type", KSPFGMRES)); /* as an option the preconditioner knows it at its set-up */
+  PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscCall(KSPSetResidualHistory(*ksp, NULL, PETSC_DECIDE, PETSC_TRUE));
+  PetscCall(KSPSetUp(*ksp));
+  PetscFunctionReturn(0);
+}
+
+/* orthogonal to the null space, where A has one */
+static PetscErrorCode ComputeRHS(DM dm, Mat A, Smooth *u, PetscBool smooth, Vec b)
+{
+  MatNullSpace constants;
+
+  PetscFunctionBeginUser;
+  if (smooth) PetscCall(SmoothCreate(dm, u));
+  PetscCall(DMVPatchDGComputeRHSBatch(dm, smooth ? Source : One, smooth ? Solution : NULL, smooth ? Flux : NULL, PETSC_MEMTYPE_HOST, u, b));
+  PetscCall(MatGetNullSpace(A, &constants));
+  if (constants) PetscCall(MatNullSpaceRemove(constants, b));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   MPI_Comm           comm;
   DM                 dm;
   KSP                ksp;
-  PC                 pc;
   Mat                A;
   Vec                b, x;
-  MatNullSpace       constants;
   Smooth             u = {{0}, 0};
   Figures            figures = {0};
   const char *const  problems[] = {"constant", "smooth"};
   PetscInt           smooth = 0, solves = 1;
   char               file[PETSC_MAX_PATH_LEN] = "";
-  PetscBool          typed;
   KSPConvergedReason reason;
   FILE              *fp;
 
@@ -349,29 +379,9 @@ int main(int argc, char **argv)
   PetscCall(DMCreateMatrix(dm, &A));
   PetscCall(DMCreateGlobalVector(dm, &b));
   PetscCall(VecDuplicate(b, &x));
-
-  /* the solver: flexible GMRES and the multigrid cycle, unless options say otherwise */
-  PetscCall(KSPCreate(comm, &ksp));
-  PetscCall(KSPSetDM(ksp, dm)); /* for PCMG, which makes its levels of it; the operator is ours */
-  PetscCall(KSPOwnOperators(ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-ksp_type", &typed));
-  if (!typed) PetscCall(PetscOptionsSetValue(NULL, "-ksp_type", KSPFGMRES)); /* as an option the preconditioner knows it at its set-up */
-  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSetResidualHistory(ksp, NULL, PETSC_DECIDE, PETSC_TRUE));
-  PetscCall(KSPSetUp(ksp));
+  PetscCall(CreateSolver(dm, A, &ksp));
   PetscCall(Seconds(comm, 1, &figures.setup));
-
-  /* the right-hand side */
-  PetscCall(MatGetNullSpace(A, &constants));
-  if (smooth) {
-    PetscCall(SmoothCreate(dm, &u));
-    PetscCall(DMVPatchDGComputeRHSBatch(dm, Source, Solution, Flux, PETSC_MEMTYPE_HOST, &u, b));
-  } else PetscCall(DMVPatchDGComputeRHSBatch(dm, One, NULL, NULL, PETSC_MEMTYPE_HOST, NULL, b));
-  if (constants) PetscCall(MatNullSpaceRemove(constants, b));
+  PetscCall(ComputeRHS(dm, A, &u, (PetscBool)smooth, b));
 
   for (PetscInt i = 1; i < solves; i++) {
     PetscCall(KSPSolve(ksp, b, x));
@@ -381,12 +391,10 @@ int main(int argc, char **argv)
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(Seconds(comm, 1, &figures.solve));
   PetscCall(Bytes(comm, 1, &figures.bytes));
-
   PetscCall(Examine(dm, ksp, A, b, x, &u, (PetscBool)smooth, &figures));
   PetscCall(Report(dm, ksp, (PetscBool)smooth, &figures, file, fp));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(VecViewFromOptions(x, NULL, "-solution_view"));
-
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
   PetscCall(VecDestroy(&b));

@@ -12,15 +12,14 @@ static PetscErrorCode New(PetscInt dim, PetscInt refine, DM *dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static const VPatchDGBoundary periodic[] = {VPATCHDG_BOUNDARY_PERIODIC, VPATCHDG_BOUNDARY_PERIODIC, VPATCHDG_BOUNDARY_DIRICHLET,
+                                            VPATCHDG_BOUNDARY_DIRICHLET};
+
 static PetscErrorCode Settings(void)
 {
   const PetscReal        zero = 0;
-  const VPatchDGBoundary half[] = {VPATCHDG_BOUNDARY_PERIODIC, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_DIRICHLET,
-                                   VPATCHDG_BOUNDARY_DIRICHLET};
   const VPatchDGBoundary unknown[] = {(VPatchDGBoundary)7, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_DIRICHLET,
                                       VPATCHDG_BOUNDARY_DIRICHLET};
-  const VPatchDGBoundary periodic[] = {VPATCHDG_BOUNDARY_PERIODIC, VPATCHDG_BOUNDARY_PERIODIC, VPATCHDG_BOUNDARY_DIRICHLET,
-                                       VPATCHDG_BOUNDARY_DIRICHLET};
   DM                     dm;
 
   PetscFunctionBeginUser;
@@ -41,7 +40,16 @@ static PetscErrorCode Settings(void)
   Refused(DMVPatchDGSetDomain(dm, VPATCHDG_DOMAIN_LSHAPE), "after DMSetUp", "another domain after set-up");
   Refused(DMVPatchDGSetBoundary(dm, periodic), "after DMSetUp", "another boundary after set-up");
   PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
+static PetscErrorCode Domains(void)
+{
+  const VPatchDGBoundary half[] = {VPATCHDG_BOUNDARY_PERIODIC, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_DIRICHLET,
+                                   VPATCHDG_BOUNDARY_DIRICHLET};
+  DM                     dm;
+
+  PetscFunctionBeginUser;
   PetscCall(New(2, 1, &dm));
   PetscCall(DMVPatchDGSetBoundary(dm, half));
   Refused(DMSetUp(dm), "must name both", "periodic on one side");
@@ -53,7 +61,14 @@ static PetscErrorCode Settings(void)
   PetscCall(DMVPatchDGSetDomain(dm, VPATCHDG_DOMAIN_BOXES));
   Refused(DMSetUp(dm), "DMVPatchDGSetBoxes", "boxes that were not given");
   PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
+static PetscErrorCode Sizes(void)
+{
+  DM dm;
+
+  PetscFunctionBeginUser;
   PetscCall(New(2, -1, &dm));
   Refused(DMSetUp(dm), "0 or more", "refined -1 times");
   PetscCall(DMSetRefineLevel(dm, sizeof(PetscInt) > 4 ? 30 : 18));
@@ -341,6 +356,8 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   TapBegin(PETSC_COMM_WORLD);
   PetscCall(Settings());
+  PetscCall(Domains());
+  PetscCall(Sizes());
   PetscCall(Boxes());
   PetscCall(Disagreement());
   PetscCall(Setters());

@@ -223,8 +223,6 @@ typedef struct {
   void *graph;
 } VpRecording;
 
-typedef struct VpLinks_ VpLinks;
-
 /* Memory and kernels of one kind of processor. Its work is in order; slots that hand something to the host wait for it. */
 typedef struct {
   const char *name;
@@ -254,7 +252,7 @@ typedef struct {
      launches are always the same. */
   PetscErrorCode (*replay)(VpRecording *, PetscErrorCode (*work)(void *), void *context);
   PetscErrorCode (*forget)(VpRecording *);
-  const VpLinks *links; /* between the devices of ranks (src/communication/messages.h) */
+  const struct VpLinks_ *links; /* between the devices of ranks (src/communication/messages.h) */
 } VpBackend;
 extern const VpBackend VpBackendHost, VpBackendCuda;    /* the second where VP_HAVE_CUDA */
 double                 VpHostMemory(void);              /* bytes that can be had without swapping; negative: unknown */

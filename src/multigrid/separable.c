@@ -208,17 +208,11 @@ static PetscErrorCode PlaceInverse(Separable *s, const int32_t cell[], double la
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where no end of a line is Dirichlet, constants have eigenvalue 0: rounding would hide a small reaction, or that there is none. */
-static void TidyConstant(VpDomain domain, int d, int m, double lambda[])
+/* Do constants have the eigenvalue 0 along d? Rounding would hide a small reaction, or that there is none. */
+static PetscBool LeavesConstants(VpDomain domain, int d)
 {
-  int least = 0;
-
-  if (!domain->periodic[d] && (domain->boundary[2 * d].kind != VP_SIDE_NEUMANN || domain->boundary[2 * d + 1].kind != VP_SIDE_NEUMANN))
-    return;
-  for (int i = 1; i < m; i++) {
-    if (lambda[i] < lambda[least]) least = i;
-  }
-  lambda[least] = 0;
+  return (PetscBool)(domain->periodic[d] ||
+                     (domain->boundary[2 * d].kind == VP_SIDE_NEUMANN && domain->boundary[2 * d + 1].kind == VP_SIDE_NEUMANN));
 }
 
 /* F, B and lambda of direction d, from L, which is lost */
@@ -232,7 +226,7 @@ static PetscErrorCode Diagonalize(Separable *s, int d, long double L[], double l
   for (int i = 0; i < m; i++) V[(size_t)i * m + i] = 1;
   VpJacobi(m, m, m, L, V);
   for (int i = 0; i < m; i++) lambda[i] = (double)L[(size_t)i * m + i];
-  TidyConstant(s->level->mesh->domain, d, m, lambda);
+  if (LeavesConstants(s->level->mesh->domain, d)) VpZeroLeast(m, lambda);
   PetscCall(PlaceTransforms(s, d, V));
   PetscCall(PetscFree(V));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -264,8 +264,8 @@ static PetscErrorCode SweepAtOnce(VpSmoother smoother, const Part *part, PetscBo
 static PetscErrorCode SweepByColor(VpSmoother smoother, const Part *part, PetscBool reverse, VpGhosts under_way, const void *b, VpVector x)
 {
   const VpPatchView *patches = &part->view;
-  const PetscBool    whole = (PetscBool)(part == &smoother->all);
-  const PetscBool    exchanges = (PetscBool)(smoother->exact || (whole && smoother->exchange == VP_EXCHANGE_COLOR));
+  const PetscBool    all = (PetscBool)(part == &smoother->all);
+  const PetscBool    exchanges = (PetscBool)(smoother->exact || (all && smoother->exchange == VP_EXCHANGE_COLOR));
   const int          last = smoother->ncolor - 1;
 
   PetscFunctionBegin;
@@ -275,7 +275,7 @@ static PetscErrorCode SweepByColor(VpSmoother smoother, const Part *part, PetscB
     const void     *r = b;
     int32_t         inner;
 
-    if (whole && smoother->renews && i == last) PetscCall(VpVectorRenewGhosts(x, patches, &under_way));
+    if (all && smoother->renews && i == last) PetscCall(VpVectorRenewGhosts(x, patches, &under_way));
     inner = under_way.arrive && !global ? part->inner[color] : 0;
     if (inner) PetscCall(SweepColor(smoother->level, part, color, 0, inner, b, x));
     PetscCall(VpArrive(under_way));
@@ -320,7 +320,7 @@ static PetscErrorCode Between(VpSmoother smoother, const Part *part, VpVector x)
 PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool reverse, VpVector b, VpVector x)
 {
   const VpLevel  level = smoother->level;
-  const PetscInt whole = reverse ? smoother->repeats : 0; /* when all patches have their turn */
+  const PetscInt turn = reverse ? smoother->repeats : 0; /* when all patches have their turn */
   const Part    *part = NULL;
   const void    *values;
   VpGhosts       under_way;
@@ -331,7 +331,7 @@ PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool reverse, VpVector 
   PetscCall(PetscLogEventBegin(VP_EVENT_SWEEP, 0, 0, 0, 0));
   for (PetscInt i = 0; i <= smoother->repeats; i++) {
     if (part) PetscCall(Between(smoother, part, x));
-    part = i == whole ? &smoother->all : &smoother->corners;
+    part = i == turn ? &smoother->all : &smoother->corners;
     PetscCall(SweepAtOnce(smoother, part, reverse, under_way, values, x, &did));
     if (!did) PetscCall(SweepByColor(smoother, part, reverse, under_way, values, x));
     under_way = VpGhostsAt(NULL);

@@ -198,15 +198,19 @@ static void Backward(const VpBasis *b, PetscBool mirrored, const double F[], dou
   }
 }
 
-/* Where nothing holds the ends, constants have eigenvalue 0: rounding would hide it. */
-static void TidyConstant(const VpFdmKey *key, int N, double lambda[])
+void VpZeroLeast(int n, double lambda[])
 {
   int least = 0;
 
-  if (key->side[0] != VP_SIDE_WRAP && (key->side[0] != VP_SIDE_NEUMANN || key->side[1] != VP_SIDE_NEUMANN)) return;
-  for (int i = 1; i < N; i++)
+  for (int i = 1; i < n; i++)
     if (fabs(lambda[i]) < fabs(lambda[least])) least = i;
   lambda[least] = 0;
+}
+
+/* Do constants have the eigenvalue 0, as where nothing holds the ends? */
+static PetscBool LeavesConstants(const VpFdmKey *key)
+{
+  return (PetscBool)(key->side[0] == VP_SIDE_WRAP || (key->side[0] == VP_SIDE_NEUMANN && key->side[1] == VP_SIDE_NEUMANN));
 }
 
 PetscErrorCode VpFdmBuild(const VpBasis *b, const VpFdmKey *key, VpSpace space, double penalty, double F[], double B[], double lambda[])
@@ -232,7 +236,7 @@ PetscErrorCode VpFdmBuild(const VpBasis *b, const VpFdmKey *key, VpSpace space, 
       StoreMode(b, &line, Q[i], parity, F + mode * N);
     }
   }
-  TidyConstant(key, N, lambda);
+  if (LeavesConstants(key)) VpZeroLeast(N, lambda);
   Backward(b, mirrored, F, B);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

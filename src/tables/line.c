@@ -15,6 +15,11 @@ VpFace VpFaceForm(VpSide side, Real h, Real a, Real h_beyond, Real a_beyond, Rea
   }
 }
 
+double VpDirichletGamma(int degree, double penalty)
+{
+  return (double)VpFaceForm(VP_SIDE_DIRICHLET, 1, 1, 0, 0, (Real)penalty * degree * (degree + 1)).gamma;
+}
+
 /* M^-1 value and M^-1 slope of both ends */
 static void Lift(const VpBasis *b, Real value[2][VP_MAX_N], Real slope[2][VP_MAX_N])
 {

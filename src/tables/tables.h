@@ -61,6 +61,9 @@ void VpLineBuild(const VpBasis *, const VpLineKey *, double penalty, double reac
    traces (V, Q) on that side, B [2][2]. So D of the cell's line is D of a line inside plus g[s] B [value, slope]. */
 void VpLineBoundary(const VpLineKey *, int degree, int s, double penalty, double B[]);
 
+/* gamma h of a Dirichlet side */
+double VpDirichletGamma(int degree, double penalty);
+
 /* Sizes and signs that kernels need, on devices, too; with constant arguments they are compile-time constants. */
 #ifdef __CUDACC__
   #define VP_SIZE __host__ __device__ constexpr
@@ -113,6 +116,10 @@ typedef struct {
    mirrored to the last bit: F[mode][n+i'] = +-sign F[mode][i], - for odd modes, with i' and sign of VpBasisMirror; B likewise. */
 PetscBool      VpFdmIsMirrored(const VpFdmKey *);
 PetscErrorCode VpFdmBuild(const VpBasis *, const VpFdmKey *, VpSpace, double penalty, double F[], double B[], double lambda[]);
+
+/* Of the n eigenvalues of a semi-definite problem that has the constants as null space: makes theirs, the least, 0. Rounding would hide
+   it. */
+void VpZeroLeast(int n, double lambda[]);
 
 /* Diagonalises the symmetric A [r][stride] in place. The rows of Q [r][stride], N numbers each, take part in all rotations: where they were
    an orthonormal basis in which A is given, they become the eigenvectors. */

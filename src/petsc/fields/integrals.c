@@ -22,11 +22,10 @@ PetscErrorCode DMVPatchDGMakeConsistent(DM dm, Vec b)
 /* the grid of the side's matrices that b_i = (a g, gamma phi_i - d phi_i/dn) is made with (Dirichlet), or (a h, phi_i) */
 static VpGrid SideGrid(const VpField *field, const VpGrid *cell, VpSet set)
 {
-  const int k = field->basis->degree;
-  VpGrid    grid = *cell;
+  VpGrid grid = *cell;
 
   if (set.kind == VP_SIDE_DIRICHLET) {
-    VpGridToSide(field->basis, set.side, field->level->problem.penalty * 2 * k * (k + 1), -1, &grid);
+    VpGridToSide(field->basis, set.side, VpDirichletGamma(field->basis->degree, field->level->problem.penalty), -1, &grid);
     grid.power[set.side / 2] -= 2;
   } else VpGridToSide(field->basis, set.side, 1, 0, &grid);
   return grid;
