@@ -2,7 +2,7 @@
 #pragma once
 #include "mat.h"
 
-/* record.c: gives a matrix its record, which says scale 1, shift 0 */
+/* scaleshift.c: gives a matrix its record, which says scale 1, shift 0 */
 PetscErrorCode VpMatrixAttach(DM, Mat, VpMatrix *);
 /* writes down what MatDuplicate() with this option made of the original. With MAT_COPY_VALUES that is a copy, else a matrix without values,
    which stands for 0 if it is matrix-free, and for A if it has entries that somebody will write. */

@@ -12,7 +12,7 @@ struct VpMatrix_ {
   VpFunction *native[4]; /* what an assembled matrix's type does in MatDuplicate(), MatCopy(), MatScale(), MatShift() */
   VpMatrix    next;      /* of the same DM */
 };
-/* record.c. Ensures: NULL where the matrix was not made from a DM. */
+/* scaleshift.c. Ensures: NULL where the matrix was not made from a DM. */
 PetscErrorCode VpMatrixFind(Mat, VpMatrix *);
 VpOperator     VpMatrixOperator(VpMatrix);
 

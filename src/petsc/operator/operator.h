@@ -54,8 +54,8 @@ static inline PetscInt DMVPatchDGCellSize(DM dm)
   return PetscPowInt(dg->degree + 1, dg->mesh->dim);
 }
 
-/* data.c. Ensures: an error unless the DM is a DMVPATCHDG, and one that is set up, which `what` needs. The dimension and the level of one
-   that is set up are its mesh's again. */
+/* checkdm.c. Ensures: an error unless the DM is a DMVPATCHDG, and one that is set up, which `what` needs. The dimension and the level of
+   one that is set up are its mesh's again. */
 PetscErrorCode DMVPatchDGGetData(DM, DM_VPatchDG **);
 PetscErrorCode DMVPatchDGCheck(DM, const char what[]);
 /* The same; and an error on all ranks unless it is distributed as the DM's global vectors and matrices are. */
@@ -86,7 +86,7 @@ PetscErrorCode VpViewBackend(Mat, const VpBackend *, PetscViewer);
 /* transport.c: sets the mesh's transport, and dg->travel */
 PetscErrorCode DMVPatchDGChooseTransport(DM, const VpBackend *);
 
-/* values.c: a vector's own values on a backend, [own cells][n^dim], between Get and Restore */
+/* vecarray.c: a vector's own values on a backend, [own cells][n^dim], between Get and Restore */
 typedef enum { VP_READ, VP_WRITE, VP_READ_WRITE } VpAccess;
 typedef struct {
   const VpBackend *backend;

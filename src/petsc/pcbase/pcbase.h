@@ -54,8 +54,8 @@ PetscErrorCode VpPCBaseChanged(PC);
 /* builds what is not built, as ksp needs it; NULL: for something else that applies it */
 PetscErrorCode VpPCBaseMeet(PC, KSP);
 
-/* scale.c: f - A x (x NULL: f) goes in, multiplied by a power of two that suits its size. A is the operator's, NULL: the one that the PC
-   was built for. norm: of f - A x, NULL where nobody asks */
+/* poweroftwo.c: f - A x (x NULL: f) goes in, multiplied by a power of two that suits its size. A is the operator's, NULL: the one that the
+   PC was built for. norm: of f - A x, NULL where nobody asks */
 PetscErrorCode VpPCBaseEnter(PC, VpOperator, Vec f, Vec x, PetscReal *norm);
 /* z = M r (add: z += M r) for the r that went in */
 PetscErrorCode VpPCBaseSolve(PC, PetscBool transpose, PetscBool add, Vec z);
@@ -75,8 +75,8 @@ PetscErrorCode VpPCBaseSetFromOptions(PC, const VpSettings *, VpOptionItems);
 /* Ensures: an error unless the PC is of this type. */
 PetscErrorCode VpPCBaseCheckType(PC, const char type[]);
 
-/* kinds.c: what is known of a type of KSP. Does its r stay b - A x where a preconditioner is not quite linear (but symmetric, if it has to
-   be)? Does it need a symmetric one? */
+/* kspkinds.c: what is known of a type of KSP. Does its r stay b - A x where a preconditioner is not quite linear (but symmetric, if it has
+   to be)? Does it need a symmetric one? */
 PetscBool VpKSPKeepsResidual(KSPType);
 PetscBool VpKSPNeedsSymmetry(KSPType);
 
