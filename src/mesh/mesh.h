@@ -50,7 +50,7 @@ struct VpDomain_ {
   int32_t    nbox;
   PetscReal *lower, *upper; /* [nbox][3], unused directions 0 and 1 */
   VpBoundary boundary[6];   /* by outward normal, so that odd entries are at upper sides. In a periodic direction they hold for what is
-                             not at an end of the domain, as around a hole. */
+                               not at an end of the domain, as around a hole. */
   PetscBool  periodic[3];
   int32_t   *beyond; /* [nbox][2 dim] the box beyond each side, or -1 - i where there is entry i of `boundary` */
 };

@@ -130,10 +130,10 @@ struct VpCycle_ {
   PetscInt              *visits;    /* [nlevel] how often a W cycle corrects a level's x from the next one */
   struct VpLineSearch_ **search;    /* [nlevel] NULL without line search */
   struct VpMove_       **move;      /* [nlevel] between the ranks where the parents of level l - 1 live and those where level l lives; NULL
-                                     where these are the same */
+                                       where these are the same */
   VpCoarse               coarse;
   PetscBool              replays, whole; /* Launches are recorded and replayed; as one record (whole), else as two, before and after the
-                                          coarse solve. */
+                                            coarse solve. */
   struct VpRecorded_    *recorded;       /* [nlevel][plain, transposed][whole or before, after] from a level down */
   VpVector              *vectors;        /* [3 nlevel] room for a list of them */
 };

@@ -1,4 +1,4 @@
-/* Jacobi's method for symmetric matrices (Golub, Van Loan, Matrix Computations, 8.5): small, and accurate to the last digits. */
+/* Eigenvalues. Jacobi's method for symmetric matrices (Golub, Van Loan, Matrix Computations, 8.5) is small, and accurate to the last digits. */
 #include "legendre.h"
 #include <float.h>
 
@@ -39,4 +39,13 @@ void VpJacobi(int r, int N, int stride, Real A[], Real Q[])
       }
     }
   }
+}
+
+void VpZeroLeast(int n, double lambda[])
+{
+  int least = 0;
+
+  for (int i = 1; i < n; i++)
+    if (fabs(lambda[i]) < fabs(lambda[least])) least = i;
+  lambda[least] = 0;
 }

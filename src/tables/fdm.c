@@ -198,15 +198,6 @@ static void Backward(const VpBasis *b, PetscBool mirrored, const double F[], dou
   }
 }
 
-void VpZeroLeast(int n, double lambda[])
-{
-  int least = 0;
-
-  for (int i = 1; i < n; i++)
-    if (fabs(lambda[i]) < fabs(lambda[least])) least = i;
-  lambda[least] = 0;
-}
-
 /* Do constants have the eigenvalue 0, as where nothing holds the ends? */
 static PetscBool LeavesConstants(const VpFdmKey *key)
 {
