@@ -60,18 +60,19 @@ PetscErrorCode VpSizeOf(MPI_Comm comm, int dim, int degree, PetscInt nbox, int l
 PetscErrorCode VpCountLines(VpMesh mesh, const VpProblem *problem, VpSize *size)
 {
   const PetscReal *a = problem->coefficient;
-  PetscReal       *sorted;
-  PetscInt         n = mesh->nown;
+  const PetscInt   most = 1 + (PetscInt)cbrt(mesh->nown / 9.); /* From so many on there is one a cell. */
+  PetscReal       *known;
+  PetscInt         n = 0, i;
 
   PetscFunctionBegin;
-  size->lines = 0;
-  if (a && n) {
-    PetscCall(PetscMalloc1(n, &sorted));
-    PetscCall(PetscArraycpy(sorted, a, n));
-    PetscCall(PetscSortRemoveDupsReal(&n, sorted));
-    PetscCall(PetscFree(sorted));
-    if (n > 1) size->lines = size->dim * PetscMin(1, 9 * pow((double)n, 3) / mesh->nown);
+  PetscCall(PetscMalloc1(most, &known));
+  for (int32_t c = 0; a && c < mesh->nown && n < most; c++) {
+    for (i = 0; i < n && known[i] != a[c]; i++)
+      ;
+    if (i == n) known[n++] = a[c];
   }
+  PetscCall(PetscFree(known));
+  size->lines = n > 1 ? size->dim * PetscMin(1, 9 * pow((double)n, 3) / mesh->nown) : 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &size->lines, 1, MPI_DOUBLE, MPI_MAX, mesh->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
