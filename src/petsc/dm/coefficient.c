@@ -123,9 +123,7 @@ static PetscErrorCode LocalBounds(DM dm, PetscReal lower[], PetscReal upper[])
 /* Later versions of PETSc also ask for indices, which a DMDA has. */
 static PetscErrorCode LocalBoundsNoIndices(DM dm, PetscReal lower[], PetscReal upper[], PetscInt first[], PetscInt last[])
 {
-  PetscFunctionBegin;
-  PetscCall(LocalBounds(dm, lower, upper));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return LocalBounds(dm, lower, upper);
 }
 
 void DMVPatchDGSetLocalBounds(DM dm)

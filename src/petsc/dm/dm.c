@@ -71,7 +71,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   to->geometry = NULL;
   to->mats = NULL;
   if (from->box_lower) {
-    PetscCall(PetscMalloc2(from->nbox * dm->dim, &to->box_lower, from->nbox * dm->dim, &to->box_upper));
+    PetscCall(DMVPatchDGStoreBoxes(*out, from->nbox));
     PetscCall(PetscArraycpy(to->box_lower, from->box_lower, from->nbox * dm->dim));
     PetscCall(PetscArraycpy(to->box_upper, from->box_upper, from->nbox * dm->dim));
   }

@@ -104,7 +104,7 @@ PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
 {
   DM_VPatchDG *dg = dm->data;
   MPI_Comm     comm = PetscObjectComm((PetscObject)dm);
-  PetscBool    periodic[3] = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
+  PetscBool    periodic[3] = {PETSC_FALSE};
   int          boundary[6];
 
   PetscFunctionBegin;
@@ -122,8 +122,8 @@ PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
   }
   for (int side = 0; side < 6; side++) boundary[side] = (int)kinds[dg->boundary[side]];
   for (PetscInt d = 0; d < dm->dim; d++) {
-    const PetscBool lower = dg->boundary[2 * d] == VPATCHDG_BOUNDARY_PERIODIC ? PETSC_TRUE : PETSC_FALSE;
-    const PetscBool upper = dg->boundary[2 * d + 1] == VPATCHDG_BOUNDARY_PERIODIC ? PETSC_TRUE : PETSC_FALSE;
+    const PetscBool lower = dg->boundary[2 * d] == VPATCHDG_BOUNDARY_PERIODIC;
+    const PetscBool upper = dg->boundary[2 * d + 1] == VPATCHDG_BOUNDARY_PERIODIC;
 
     PetscCheck(lower == upper, comm, PETSC_ERR_ARG_INCOMP,
                "Only one side of direction %c is periodic: -dm_vpatchdg_boundary must name both", (char)('x' + d));

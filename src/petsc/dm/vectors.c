@@ -45,20 +45,19 @@ static PetscErrorCode CheckLocal(DM dm, Vec v, InsertMode mode)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ensures: local is (ADD_VALUES: has grown by) the values of own cells, then those of the face ghosts. */
+/* Ensures: local is (ADD_VALUES: has grown by) the values of own cells, then those of the face ghosts. `own` may be the head of `local`. */
 static PetscErrorCode FillLocal(DM dm, const PetscScalar own[], InsertMode mode, PetscScalar local[])
 {
-  DM_VPatchDG   *dg = dm->data;
-  const PetscInt nown = dg->mesh->nown * DMVPatchDGCellSize(dm), nface = dg->mesh->nface * DMVPatchDGCellSize(dm);
-  PetscScalar   *ghost;
+  const PetscInt nown = DMVPatchDGData(dm)->mesh->nown * DMVPatchDGCellSize(dm);
+  const PetscSF  sf = DMVPatchDGData(dm)->mesh->sf[VP_GHOST_FACE];
+  const MPI_Op   op = mode == INSERT_VALUES ? MPI_REPLACE : MPIU_SUM;
   VpLevel        level;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetLevel(dm, &level));
-  PetscCall(PetscMalloc1(nface - nown, &ghost));
-  PetscCall(VpMeshExchange(dg->mesh, VP_GHOST_FACE, level->unit, own, ghost));
-  for (PetscInt i = 0; i < nface; i++) local[i] = (mode == INSERT_VALUES ? 0 : local[i]) + (i < nown ? own[i] : ghost[i - nown]);
-  PetscCall(PetscFree(ghost));
+  PetscCall(PetscSFBcastBegin(sf, level->unit, own, local + nown, op));
+  PetscCall(PetscSFBcastEnd(sf, level->unit, own, local + nown, op));
+  for (PetscInt i = 0; i < nown; i++) local[i] = own[i] + (mode == INSERT_VALUES ? 0 : local[i]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -80,20 +79,17 @@ static PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM dm, Vec global, InsertMod
 
 static PetscErrorCode DMLocalToLocalBegin_VPatchDG(DM dm, Vec from, InsertMode mode, Vec to)
 {
-  const PetscInt nown = DMVPatchDGData(dm)->mesh->nown * DMVPatchDGCellSize(dm);
-  PetscScalar   *own, *x, *y;
+  const PetscScalar *x;
+  PetscScalar       *y;
 
   PetscFunctionBegin;
   PetscCall(CheckLocal(dm, from, mode));
   PetscCall(CheckLocal(dm, to, mode));
-  PetscCall(PetscMalloc1(nown, &own));
-  PetscCall(VecGetArray(from, &x));
-  PetscCall(PetscArraycpy(own, x, nown)); /* `from` and `to` may be one vector. */
-  PetscCall(VecRestoreArray(from, &x));
+  PetscCall(VecGetArrayRead(from, &x));
   PetscCall(VecGetArray(to, &y));
-  PetscCall(FillLocal(dm, own, mode, y));
+  PetscCall(FillLocal(dm, x, mode, y));
   PetscCall(VecRestoreArray(to, &y));
-  PetscCall(PetscFree(own));
+  PetscCall(VecRestoreArrayRead(from, &x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -41,7 +41,8 @@ static PetscErrorCode Fetch(Vec v, VpGhostKind kind, VpVector x, const void **fe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Prolong(Mat P, Vec x, PetscBool add, Vec y)
+/* y = P x, y += P x or y = P^T x */
+static PetscErrorCode Run(Mat P, PetscBool transpose, Vec x, VpAccess access, Vec y)
 {
   Transfer    *t;
   const void  *fetched;
@@ -50,10 +51,12 @@ static PetscErrorCode Prolong(Mat P, Vec x, PetscBool add, Vec y)
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(P, &t));
-  PetscCall(Fetch(x, VP_GHOST_ALL, t->x, &fetched));
+  if (transpose && !t->b) PetscCall(VpVectorCreate(t->to, 1, "restriction", &t->b));
+  PetscCall(Fetch(x, transpose ? VP_GHOST_CHILD : VP_GHOST_ALL, transpose ? t->b : t->x, &fetched));
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, P, 0, 0, 0));
-  PetscCall(VpValuesGet(t->to->backend, y, add ? VP_READ_WRITE : VP_WRITE, &values, &own));
-  PetscCall(t->to->ops->prolong(&t->to->transfer, 0, t->to->mesh->nown, add, fetched, own));
+  PetscCall(VpValuesGet(t->to->backend, y, access, &values, &own));
+  if (transpose) PetscCall(t->to->ops->restrict_(&t->to->transfer, fetched, own));
+  else PetscCall(t->to->ops->prolong(&t->to->transfer, 0, t->to->mesh->nown, access == VP_READ_WRITE, fetched, own));
   PetscCall(VpValuesRestore(&values));
   PetscCall(VpLogFlops(t->to, VpTransferFlops(&t->to->view, t->to->view.nown)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, P, 0, 0, 0));
@@ -62,37 +65,20 @@ static PetscErrorCode Prolong(Mat P, Vec x, PetscBool add, Vec y)
 
 static PetscErrorCode MatMult_Transfer(Mat P, Vec x, Vec y)
 {
-  PetscFunctionBegin;
-  PetscCall(Prolong(P, x, PETSC_FALSE, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Run(P, PETSC_FALSE, x, VP_WRITE, y);
 }
 
 static PetscErrorCode MatMultAdd_Transfer(Mat P, Vec x, Vec y, Vec z)
 {
   PetscFunctionBegin;
   if (z != y) PetscCall(VecCopy(y, z));
-  PetscCall(Prolong(P, x, PETSC_TRUE, z));
+  PetscCall(Run(P, PETSC_FALSE, x, VP_READ_WRITE, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatMultTranspose_Transfer(Mat P, Vec x, Vec y)
 {
-  Transfer    *t;
-  const void  *fetched;
-  PetscScalar *own;
-  VpValues     values;
-
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(P, &t));
-  if (!t->b) PetscCall(VpVectorCreate(t->to, 1, "restriction", &t->b));
-  PetscCall(Fetch(x, VP_GHOST_CHILD, t->b, &fetched));
-  PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, P, 0, 0, 0));
-  PetscCall(VpValuesGet(t->to->backend, y, VP_WRITE, &values, &own));
-  PetscCall(t->to->ops->restrict_(&t->to->transfer, fetched, own));
-  PetscCall(VpValuesRestore(&values));
-  PetscCall(VpLogFlops(t->to, VpTransferFlops(&t->to->view, t->to->view.nown)));
-  PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, P, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Run(P, PETSC_TRUE, x, VP_WRITE, y);
 }
 
 static PetscErrorCode MatCreateVecs_Transfer(Mat P, Vec *right, Vec *left)
