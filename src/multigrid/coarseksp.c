@@ -146,9 +146,7 @@ static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
 
 static PetscErrorCode View(void *data, PetscViewer viewer)
 {
-  PetscFunctionBegin;
-  PetscCall(KSPView(((Coarse *)data)->ksp, viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return KSPView(((Coarse *)data)->ksp, viewer);
 }
 
 static PetscErrorCode Destroy(void *data)

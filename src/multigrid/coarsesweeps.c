@@ -110,9 +110,7 @@ static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
 
 static PetscErrorCode View(void *data, PetscViewer viewer)
 {
-  PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "%d sweeps, every second one in reverse order\n", 2 * ((const Pairs *)data)->pairs));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscViewerASCIIPrintf(viewer, "%d sweeps, every second one in reverse order\n", 2 * ((const Pairs *)data)->pairs);
 }
 
 const VpCoarseOps VpCoarsePairs = {.create = Create, .solve = Solve, .view = View, .destroy = Destroy};

@@ -121,16 +121,12 @@ static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType 
 PetscErrorCode VpLevelCreate(VpMesh mesh, const VpProblem *problem, VpBasisType basis, VpPrecision precision, const VpBackend *backend,
                              VpLevel *level)
 {
-  PetscFunctionBegin;
-  PetscCall(Create(mesh, problem, basis, precision, VP_GHOST_FACE, backend, level));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Create(mesh, problem, basis, precision, VP_GHOST_FACE, backend, level);
 }
 
 PetscErrorCode VpLevelCreateOuter(VpMesh mesh, const VpProblem *problem, const VpBackend *backend, VpLevel *level)
 {
-  PetscFunctionBegin;
-  PetscCall(Create(mesh, problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, VP_GHOST_SIDE, backend, level));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Create(mesh, problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, VP_GHOST_SIDE, backend, level);
 }
 
 VpLevel VpLevelReference(VpLevel level)
@@ -199,9 +195,7 @@ static PetscErrorCode PlaceTransfer(VpLevel fine)
 
 PetscErrorCode VpLevelSetTransfer(VpLevel fine)
 {
-  PetscFunctionBegin;
-  PetscCall(VpTogether(fine->mesh->comm, PlaceTransfer(fine)));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpTogether(fine->mesh->comm, PlaceTransfer(fine));
 }
 
 /* A cell: dim matrices [n][n] along its lines; a face: value and slope of nt layers, and their lift to n. */

@@ -329,9 +329,7 @@ static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
 
 static PetscErrorCode View(void *data, PetscViewer viewer)
 {
-  PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "inverted exactly, by fast diagonalisation\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscViewerASCIIPrintf(viewer, "inverted exactly, by fast diagonalisation\n");
 }
 
 static PetscErrorCode Destroy(void *data)

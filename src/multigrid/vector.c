@@ -98,9 +98,7 @@ static VpGhosts GhostsNow(VpVector v)
 
 PetscErrorCode VpVectorArrive(VpVector v)
 {
-  PetscFunctionBegin;
-  PetscCall(Arrive(v));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Arrive(v);
 }
 
 PetscErrorCode VpVectorAbandon(VpVector v)

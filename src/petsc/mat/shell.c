@@ -145,30 +145,22 @@ static PetscErrorCode RefuseEntries(Mat A)
 
 static PetscErrorCode MatGetRow_VPatchDG(Mat A, PetscInt row, PetscInt *n, PetscInt **cols, PetscScalar **values)
 {
-  PetscFunctionBegin;
-  PetscCall(RefuseEntries(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return RefuseEntries(A);
 }
 
 static PetscErrorCode MatCreateSubMatrices_VPatchDG(Mat A, PetscInt n, const IS row[], const IS col[], MatReuse reuse, Mat *B[])
 {
-  PetscFunctionBegin;
-  PetscCall(RefuseEntries(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return RefuseEntries(A);
 }
 
 static PetscErrorCode MatSOR_VPatchDG(Mat A, Vec b, PetscReal omega, MatSORType type, PetscReal shift, PetscInt its, PetscInt lits, Vec x)
 {
-  PetscFunctionBegin;
-  PetscCall(RefuseEntries(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return RefuseEntries(A);
 }
 
 static PetscErrorCode MatDiagonalSet_VPatchDG(Mat A, Vec d, InsertMode mode)
 {
-  PetscFunctionBegin;
-  PetscCall(RefuseEntries(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return RefuseEntries(A);
 }
 
 /* No layout is copied from the DM's vectors, which may live on a device. */

@@ -68,16 +68,12 @@ PetscBool DMVPatchDGIsSingular(DM dm)
 
 PetscErrorCode DMVPatchDGGetLevel(DM dm, VpLevel *level)
 {
-  PetscFunctionBegin;
-  PetscCall(VpOperatorGetLevel(DMVPatchDGData(dm)->op, dm, level));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpOperatorGetLevel(DMVPatchDGData(dm)->op, dm, level);
 }
 
 PetscErrorCode DMVPatchDGGetHostLevel(DM dm, VpLevel *level)
 {
-  PetscFunctionBegin;
-  PetscCall(VpOperatorGetHostLevel(DMVPatchDGData(dm)->op, dm, level));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpOperatorGetHostLevel(DMVPatchDGData(dm)->op, dm, level);
 }
 
 PetscErrorCode DMVPatchDGFillConstant(DM dm, Vec one)

@@ -22,9 +22,7 @@ typedef struct {
 
 static PetscErrorCode KSPGuessReset_VPatchDG(KSPGuess guess)
 {
-  PetscFunctionBegin;
-  PetscCall(VpNestedDestroy(&((Guess_VPatchDG *)guess->data)->nested));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpNestedDestroy(&((Guess_VPatchDG *)guess->data)->nested);
 }
 
 static PetscErrorCode KSPGuessDestroy_VPatchDG(KSPGuess guess)

@@ -75,9 +75,7 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
 
 static PetscErrorCode Begin(PC pc, VpVector *r)
 {
-  PetscFunctionBegin;
-  PetscCall(VpOneSweepBegin(((PC_VPatch *)pc->data)->sweep, r));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpOneSweepBegin(((PC_VPatch *)pc->data)->sweep, r);
 }
 
 static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal scale, double *z)

@@ -60,9 +60,7 @@ M*/
 
 static PetscErrorCode Clear(PC pc)
 {
-  PetscFunctionBegin;
-  PetscCall(VpCycleDestroy(&PCVPatchDGData(pc)->cycle));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpCycleDestroy(&PCVPatchDGData(pc)->cycle);
 }
 
 static PetscErrorCode Prepare(PC pc, VpMesh mesh, const VpProblem *problem, PetscBool *later)
@@ -87,9 +85,7 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
 
 static PetscErrorCode Begin(PC pc, VpVector *r)
 {
-  PetscFunctionBegin;
-  PetscCall(VpCycleBegin(PCVPatchDGData(pc)->cycle, 0, r));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpCycleBegin(PCVPatchDGData(pc)->cycle, 0, r);
 }
 
 /* A sweep's residual `local` is that of a symmetric operator only where it is exact, in the space clamped. */

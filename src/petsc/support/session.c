@@ -15,9 +15,7 @@ static const char citation[] = "@article{CuiKanschat2024,\n"
 
 PetscErrorCode VpCite(void)
 {
-  PetscFunctionBegin;
-  PetscCall(PetscCitationsRegister(citation, &cited));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscCitationsRegister(citation, &cited);
 }
 
 PetscErrorCode VpSessionBegin(void)

@@ -88,15 +88,15 @@ PetscErrorCode VpSettingAsk(const VpSetting *s, VpOptionItems PetscOptionsObject
   switch (s->type) {
   case VP_SETTING_ENUM:
     PetscCall(PetscOptionsEnum(s->option, s->help, s->setter, s->names, one, &one, set));
-    if (*set) *value = (PetscReal)one;
+    *value = (PetscReal)one;
     break;
   case VP_SETTING_BOOL:
     PetscCall(PetscOptionsBool(s->option, s->help, s->setter, yes, &yes, set));
-    if (*set) *value = (PetscReal)yes;
+    *value = (PetscReal)yes;
     break;
   case VP_SETTING_INT:
     PetscCall(PetscOptionsInt(s->option, s->help, s->setter, n, &n, set));
-    if (*set) *value = (PetscReal)n;
+    *value = (PetscReal)n;
     break;
   default:
     PetscCall(PetscOptionsReal(s->option, s->help, s->setter, now, value, set));
