@@ -12,12 +12,12 @@ static const VpSetting row[VP_DM_SETTINGS] = {
   [VP_DM_DEGREE] =
     VP_SETTING(INT, DM_VPatchDG, degree, 3, "-dm_vpatchdg_degree", "DMVPatchDGSetDegree", "degree", "Degree of the polynomials, 1 to 8",
                .least = 1, .most = VP_MAX_DEGREE, .refusal = "-dm_vpatchdg_degree %s: degrees 1 to 8 exist"),
-  [VP_DM_PENALTY] = VP_SETTING(REAL, DM_VPatchDG, penalty, 1, "-dm_vpatchdg_penalty", "DMVPatchDGSetPenalty", "penalty",
-                               "Factor of the interior penalty", .least = DBL_TRUE_MIN, .most = PETSC_MAX_REAL,
-                               .refusal = "-dm_vpatchdg_penalty %s: the factor of the interior penalty is positive"),
+  [VP_DM_PENALTY] =
+    VP_SETTING(REAL, DM_VPatchDG, penalty, 1, "-dm_vpatchdg_penalty", "DMVPatchDGSetPenalty", "penalty", "Factor of the interior penalty",
+               .least = DBL_TRUE_MIN, .refusal = "-dm_vpatchdg_penalty %s: the factor of the interior penalty is positive"),
   [VP_DM_REACTION] =
     VP_SETTING(REAL, DM_VPatchDG, reaction, 0, "-dm_vpatchdg_reaction", "DMVPatchDGSetReaction", "reaction", "Adds this number times u",
-               .least = 0, .most = PETSC_MAX_REAL, .refusal = "-dm_vpatchdg_reaction %s: the reaction coefficient is not negative"),
+               .refusal = "-dm_vpatchdg_reaction %s: the reaction coefficient is not negative"),
   [VP_DM_BACKEND] = VP_SETTING(ENUM, DM_VPatchDG, backend, VPATCHDG_BACKEND_AUTO, "-dm_vpatchdg_backend", "DMVPatchDGSetBackend", "backend",
                                "Where the work is done: auto follows -dm_vec_type", .names = VPatchDGBackends),
   [VP_DM_TRANSPORT] = VP_SETTING(ENUM, DM_VPatchDG, transport, VPATCHDG_TRANSPORT_AUTO, "-dm_vpatchdg_transport", "DMVPatchDGSetTransport",
@@ -27,8 +27,9 @@ const VpSettings DMVPatchDGSettings = {DMVPATCHDG, VP_DM_SETTINGS, row};
 static const VpSetting petsc_row[] = {
   [VP_DM_DIM] =
     VP_SETTING(INT, struct _p_DM, dim, 0, "-dm_vpatchdg_dim", "DMSetDimension", "dimension", "Dimension, 2 or 3", .least = 2, .most = 3),
-  [VP_DM_REFINE] = VP_SETTING(INT, struct _p_DM, levelup, 0, "-dm_refine", "DMSetRefineLevel", "number of refinements",
-                              "How often every box is refined", .least = 0, .most = PETSC_MAX_INT)};
+  [VP_DM_REFINE] =
+    VP_SETTING(INT, struct _p_DM, levelup, 0, "-dm_refine", "DMSetRefineLevel", "number of refinements", "How often every box is refined"),
+};
 const VpSettings DMVPatchDGPetscSettings = {DMVPATCHDG, PETSC_STATIC_ARRAY_LENGTH(petsc_row), petsc_row};
 
 PetscErrorCode DMVPatchDGCheckChange(DM dm, PetscBool changes, const char what[])

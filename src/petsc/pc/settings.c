@@ -8,11 +8,9 @@ static const VpSetting row[VP_PC_SETTINGS] = {
   [VP_PC_RESIDUAL] = VP_SETTING(ENUM, PC_VPatchDG, options.residual, VPATCHDG_RESIDUAL_EXACT, "-pc_vpatchdg_residual",
                                 "PCVPatchDGSetResidual", "residual", "What a patch sees of its neighbours", .names = VPatchDGResiduals),
   [VP_PC_SMOOTH_PRE] = VP_SETTING(INT, PC_VPatchDG, options.pre, 0, "-pc_vpatchdg_smooth_pre", "PCVPatchDGSetSmooth", "sweeps before",
-                                  "Sweeps before the coarse correction", .least = 0, .most = PETSC_MAX_INT,
-                                  .refusal = "Numbers of sweeps must not be negative: %s"),
+                                  "Sweeps before the coarse correction", .refusal = "Numbers of sweeps must not be negative: %s"),
   [VP_PC_SMOOTH_POST] = VP_SETTING(INT, PC_VPatchDG, options.post, 1, "-pc_vpatchdg_smooth_post", "PCVPatchDGSetSmooth", "sweeps after",
-                                   "Sweeps after the coarse correction", .least = 0, .most = PETSC_MAX_INT,
-                                   .refusal = "Numbers of sweeps must not be negative: %s"),
+                                   "Sweeps after the coarse correction", .refusal = "Numbers of sweeps must not be negative: %s"),
   [VP_PC_CORNERS] =
     VP_SETTING(INT, PC_VPatchDG, options.corners, PETSC_DECIDE, "-pc_vpatchdg_corners", "PCVPatchDGSetCorners", "sweeps at corners",
                "Repeats of a sweep near re-entrant corners; -1: 1 up to degree 2, else 2", .least = PETSC_DECIDE, .most = 100,
@@ -24,9 +22,8 @@ static const VpSetting row[VP_PC_SETTINGS] = {
   [VP_PC_LINE_SEARCH] =
     VP_SETTING(BOOL, PC_VPatchDG, options.line_search, PETSC_FALSE, "-pc_vpatchdg_line_search", "PCVPatchDGSetLineSearch", "line search",
                "Coarse corrections by as much as helps most, for varying coefficients", .names = PetscBools),
-  [VP_PC_LEVELS] =
-    VP_SETTING(INT, PC_VPatchDG, options.levels, 0, "-pc_vpatchdg_levels", "PCVPatchDGSetLevels", "number of levels", "Levels, 0: all",
-               .least = 0, .most = PETSC_MAX_INT, .refusal = "The number of levels must not be negative: %s"),
+  [VP_PC_LEVELS] = VP_SETTING(INT, PC_VPatchDG, options.levels, 0, "-pc_vpatchdg_levels", "PCVPatchDGSetLevels", "number of levels",
+                              "Levels, 0: all", .refusal = "The number of levels must not be negative: %s"),
   [VP_PC_PRECISION] = VP_SETTING(ENUM, PC_VPatchDG, choice.asked, VPATCHDG_PRECISION_AUTO, "-pc_vpatchdg_precision",
                                  "PCVPatchDGSetPrecision", "precision", "Of the whole cycle", .names = VPatchDGPrecisions),
   [VP_PC_EXCHANGE] = VP_SETTING(ENUM, PC_VPatchDG, options.exchange, VPATCHDG_EXCHANGE_AUTO, "-pc_vpatchdg_exchange",
@@ -36,7 +33,7 @@ static const VpSetting row[VP_PC_SETTINGS] = {
   [VP_PC_GATHER] =
     VP_SETTING(INT, PC_VPatchDG, options.gather, PETSC_DECIDE, "-pc_vpatchdg_gather", "PCVPatchDGSetGather", "size to gather from",
                "Levels with fewer cells a rank gather on fewer ranks; -1: 4096 on GPUs, 0 on the host", .least = PETSC_DECIDE,
-               .most = PETSC_MAX_INT, .refusal = "-pc_vpatchdg_gather %s: the number of cells a rank is 0 (never) or more"),
+               .refusal = "-pc_vpatchdg_gather %s: the number of cells a rank is 0 (never) or more"),
   [VP_PC_REPLAY] = VP_SETTING(BOOL, PC_VPatchDG, options.replay, PETSC_TRUE, "-pc_vpatchdg_replay", "PCVPatchDGSetReplay", "replay",
                               "A GPU runs the cycle as a recorded CUDA graph", .names = PetscBools)};
 const VpSettings PCVPatchDGSettings = {PCVPATCHDG, VP_PC_SETTINGS, row};

@@ -53,7 +53,7 @@ void VpSettingsPreset(const VpSettings *settings, void *data)
 
 PetscErrorCode VpSettingCheck(const VpSetting *s, PetscObject object, PetscReal value)
 {
-  const PetscReal least = s->names ? 0 : s->least, most = s->names ? Count(s) - 1 : s->most;
+  const PetscReal least = s->names ? 0 : s->least, most = s->names ? Count(s) - 1 : s->most > 0 ? s->most : PETSC_MAX_REAL;
   const PetscBool allowed = value >= least && value <= most; /* NaN is not */
   char            text[32];
 
