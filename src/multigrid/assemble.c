@@ -17,13 +17,6 @@ static void RowAdd(Row *row, PetscInt column, double value)
   row->value[row->n++] = value;
 }
 
-static const double *LineTable(VpLevel level, int32_t cell, int d)
-{
-  const int n = level->basis.n;
-
-  return (const double *)level->view.lines + (size_t)level->view.line[(size_t)cell * level->mesh->dim + d] * VpLineSize(n);
-}
-
 /* Row i of the operator of direction d in a cell: own[n] are the entries towards the cell itself, beyond[s][n] those towards the cell
    beyond side s. Where these cells are one and the same, as on a torus of one or two cells, all its entries are in the first of the
    arrays. */
@@ -32,7 +25,7 @@ static void LineRow(VpLevel level, int32_t cell, int d, int i, double own[], dou
   const VpBasis *basis = &level->basis;
   const int32_t *neighbor = level->mesh->neighbor + (size_t)cell * 2 * level->mesh->dim + 2 * d;
   const int      n = basis->n;
-  const double  *D = LineTable(level, cell, d), *g = D + n * n;
+  const double  *D = VpLevelLine(level, cell, d), *g = D + n * n;
 
   for (int j = 0; j < n; j++) {
     own[j] = D[i * n + j];
@@ -83,8 +76,6 @@ static PetscErrorCode ForEachRow(VpLevel level, RowFunction what, void *context)
   Row       row;
 
   PetscFunctionBegin;
-  PetscCheck(level->precision == VP_DOUBLE && level->basis.type == VP_BASIS_ORTHONORMAL && level->backend == &VpBackendHost, mesh->comm,
-             PETSC_ERR_ARG_WRONG, "Only a level on the host, in double precision and the orthonormal basis has matrix entries");
   PetscCall(PetscMalloc1(mesh->nlocal, &position));
   PetscCall(VpMeshPositions(mesh, position));
   for (int32_t c = 0; c < mesh->nown; c++) {

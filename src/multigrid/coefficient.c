@@ -3,22 +3,14 @@
 
 PetscErrorCode VpLevelSetCoefficient(VpLevel level, const PetscReal own[])
 {
-  VpMesh     mesh = level->mesh;
-  PetscReal  range[3] = {own ? 1 : 0, PETSC_MIN_REAL, PETSC_MIN_REAL}; /* is there one; max a; max -a */
-  PetscReal *a;
+  VpMesh    mesh = level->mesh;
+  PetscReal range[2], *a;
 
   PetscFunctionBegin;
-  for (int32_t c = 0; c < mesh->nown && own; c++) {
-    range[1] = PetscMax(range[1], own[c]);
-    range[2] = PetscMax(range[2], -own[c]);
-  }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 3, MPIU_REAL, MPIU_MAX, mesh->comm));
   level->uniform = level->typical = level->scale;
-  if (!range[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(own || !mesh->nown, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Some ranks give a coefficient, this one does not");
-  PetscCheck(range[2] < 0 && range[1] < PETSC_MAX_REAL, mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "The coefficient must be positive and finite: its least value is %g, its largest %g", (double)-range[2], (double)range[1]);
-  level->uniform = range[1] == -range[2] ? level->scale * range[1] : 0;
+  if (!own) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpCoefficientRange(mesh, own, range));
+  level->uniform = range[0] == range[1] ? level->scale * range[1] : 0;
   level->typical = level->uniform > 0 ? level->uniform : ldexp(1, ilogb(level->scale * range[1]));
   PetscCall(PetscMalloc1(mesh->nlocal + 1, &a)); /* not NULL on ranks without cells */
   level->problem.coefficient = a;
@@ -76,7 +68,6 @@ PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal 
   PetscReal *local;
 
   PetscFunctionBegin;
-  PetscCheck(fine->coarser, PETSC_COMM_SELF, PETSC_ERR_ORDER, "The mesh has no coarser mesh yet");
   PetscCall(PetscMalloc1(fine->nsweep, &local));
   PetscCall(PetscArraycpy(local, a, fine->nown));
   PetscCall(VpMeshExchange(fine, VP_GHOST_CHILD, MPIU_REAL, local, local + fine->nown));

@@ -35,7 +35,7 @@ PetscErrorCode VpCycleTurn(const VpPass *);
 PetscErrorCode VpCycleSolveCoarsest(VpCycle);
 PetscErrorCode VpCycleUp(const VpPass *, PetscInt l);                   /* prolongs x of the next level, smooths */
 PetscInt       VpCycleVectors(VpCycle, PetscInt l, VpVector vectors[]); /* lists those of levels l, l + 1, ..., and says how many */
-/* coefficient.c: keeps the coefficient for all local cells; sets level->uniform and typical */
+/* coefficient.c: keeps the coefficient (NULL on all ranks: 1) for all local cells; sets level->uniform and typical */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const PetscReal own[]);
 /* coefficient.c: the 2^dim cells' coefficients as scale times a product of one factor per direction. The second cell's factor is 2^(step/4)
    times the first one's; the smaller of the two is 1. The product is nowhere less than the coefficient. */
@@ -66,6 +66,13 @@ static inline double VpLevelReaction(VpLevel level)
   return level->scale * level->problem.reaction;
 }
 
+/* the line of a cell along d, on the host in double precision */
+static inline const double *VpLevelLine(VpLevel level, int32_t cell, int d)
+{
+  const VpView *v = &level->view;
+
+  return (const double *)v->lines + (size_t)v->line[(size_t)cell * v->dim + d] * VpLineSize(v->n);
+}
 /* 2^exponent a */
 static inline PetscReal VpLevelCoefficient(VpLevel level, int32_t cell)
 {

@@ -133,7 +133,7 @@ static PetscErrorCode LineMatrix(VpLevel host, const int32_t extent[3], const in
   PetscCall(PetscArrayzero(L, (size_t)m * m));
   for (int p = 0; p < extent[d]; p++) {
     const int32_t c = cell[p * step];
-    const double *D = (const double *)v->lines + (size_t)v->line[(size_t)c * v->dim + d] * VpLineSize(n), *g = D + n * n;
+    const double *D = VpLevelLine(host, c, d), *g = D + n * n;
 
     for (int i = 0; i < n; i++) {
       long double *row = L + (size_t)(p * n + i) * m;

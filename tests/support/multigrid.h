@@ -80,7 +80,7 @@ static inline PetscErrorCode MakeProblem(const Setting *s, VpMesh mesh, VpProble
   PetscFunctionBeginUser;
   *problem = (VpProblem){.degree = s->degree, .penalty = 1, .reaction = s->reaction};
   if (s->coefficient == COEFFICIENT_ONE) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(mesh->nown, &a));
+  PetscCall(PetscMalloc1(mesh->nown + 1, &a)); /* not NULL on ranks without cells */
   for (int32_t c = 0; c < mesh->nown; c++) {
     PetscReal lower[3], size[3];
 
