@@ -4,6 +4,7 @@
 
 template <class T, int N>
 struct CommonPatches : VpPlan {
+  int               lacks = 0; /* functions at a side that the space does not keep */
   VpArray           table;
   PatchTables<T, N> tables;
   EdgeTables<T, N>  edges;
@@ -90,6 +91,19 @@ struct SweepSetup {
       }
   }
 
+  /* Of modes that the space lacks the eigenvalue is infinite; any number does, since their rows of F are zero. */
+  static void Eigenvalues(const T *lambda, T reaction, T *to)
+  {
+    for (int i = 0; i < m; i++) to[i] = (lambda[i] < INFINITY ? lambda[i] : T(1)) + reaction;
+  }
+  static int Lacking(const T *lambda)
+  {
+    int n = 0;
+
+    for (int i = 0; i < m; i++) n += lambda[i] == INFINITY;
+    return n;
+  }
+
   /* transforms and eigenvalues along d */
   PetscErrorCode Solvers(int d, CommonPatches<T, N> *plan, T *table) const
   {
@@ -102,12 +116,13 @@ struct SweepSetup {
     plan->tables.same[d] = inside[1] == inside[0] && inside[2] == inside[0] ? 0 : d;
     PetscCall(Fetch(inside[d], fdm));
     Transforms(fdm, plan->tables.F[d], plan->tables.B[d]);
-    for (int i = 0; i < m; i++) table[2 * d * m + i] = lambda[i] + reaction;
-    if (d == 0) PetscCall(PetscArraycpy(plan->tables.lambda, lambda, m));
+    if (d == 0) plan->lacks = Lacking(lambda) / 2;
+    Eigenvalues(lambda, reaction, table + 2 * d * m);
+    if (d == 0) Eigenvalues(lambda, 0, plan->tables.lambda);
     if (edge[upper] < 0) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Fetch(edge[upper], fdm));
     EdgeTransforms(fdm, upper, plan->edges.F[d], plan->edges.B[d]);
-    for (int i = 0; i < m; i++) table[(2 * d + 1) * m + i] = lambda[i] + reaction;
+    Eigenvalues(lambda, reaction, table + (2 * d + 1) * m);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

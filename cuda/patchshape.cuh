@@ -50,9 +50,9 @@ struct Patch : PatchShape<T, 3, N> {
     return {DigitStride(order, 1, radix), DigitStride(order, 2, radix), DigitStride(order, 3, radix)};
   }
   static constexpr Digits y = Order(Shape::y), x = Order(Shape::x);
-  static constexpr int    sides = 4 * m * Shape::sf; /* values of a patch's traces */
-  static constexpr int    beyond = RoundUp(Shape::stride * Shape::patches * (int)sizeof(T), 16) / (int)sizeof(T); /* where traces begin */
-  static constexpr size_t pointers = (beyond + (size_t)Shape::patches * sides) * sizeof(T);                       /* where pointers begin */
+  static constexpr int    traces = 4 * m * Shape::sf; /* values of a patch's traces */
+  static constexpr int    sides = RoundUp(Shape::stride * Shape::patches * (int)sizeof(T), 16) / (int)sizeof(T); /* where traces begin */
+  static constexpr size_t pointers = (sides + (size_t)Shape::patches * traces) * sizeof(T);                      /* where pointers begin */
   static constexpr size_t bytes = pointers + Shape::patches * 24 * sizeof(void *);
 
   static_assert(m * m % Shape::rounds == 0 && block <= VP_MAX_THREADS, "a block's threads hold all lines");

@@ -1,6 +1,7 @@
-/* The patch smoother: one colour, or all of them at once, and values from its two buffers. The view's common patches take the kernel of
-   patch.cuh, all others that of anypatch.cuh. */
+/* The patch smoother: one colour, or all of them at once, and values from its two buffers. The view's common patches take the kernels
+   of patch.cuh and keptpatch.cuh, all others that of anypatch.cuh. */
 #include "anypatch.cuh"
+#include "keptplan.cuh"
 #include "sweepall.cuh"
 
 /* a warp looks at `each` cells at once, then copies those of them that are in x1 */
@@ -43,37 +44,81 @@ struct SweepKernels {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  /* launch(edges, patches, stream) on common patches, those at boundaries beside those inside */
+  template <class Launch>
+  static PetscErrorCode Like(const SweepPlan &plan, const EdgeTables<T, N> &edges, Launch launch)
+  {
+    cudaStream_t side = VpCudaStream;
+
+    PetscFunctionBegin;
+    if (plan.edge.n) PetscCall(VpCudaFork(&side));
+    PetscCall(launch(edges, plan.edge, side));
+    PetscCall(launch(NoEdges(), plan.inside, VpCudaStream));
+    if (plan.edge.n) PetscCall(VpCudaJoin());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Replace(const SweepPlan &plan, const CommonPatches<T, N> &c, unsigned done, const void *b, void *const x[2])
+  {
+    return Like(plan, c.edges, [=, &c](const auto &edges, const PatchList &list, cudaStream_t stream) {
+      typedef std::decay_t<decltype(edges)> Edges;
+      return LaunchPatches<Patch<T, N>>(ReplacePatches<T, N, Edges>, Patch<T, N>::bytes, list.n, stream, WorkOn<T>(list, c.table, b, x),
+                                        done, c.tables, edges);
+    });
+  }
+
+  /* TRACES a side. Those of neighbours count in VP_FORM_EXACT, unless the space lacks slopes, too. */
+  template <int TRACES>
+  static PetscErrorCode Keep(const SweepSetup<T, N> &setup, const SweepPlan &plan, const CommonPatches<T, N> &c, unsigned done,
+                             const void *b, void *const x[2])
+  {
+    const bool              beyond = c.lacks < TRACES;
+    KeptPlan<T, N, TRACES> *kept = NULL;
+
+    PetscFunctionBegin;
+    PetscCall(VpCudaPlan<KeptPlan<T, N, TRACES>>(&setup.patches->device, VP_PLAN_KEPT, 0, TRACES, &kept, [&](KeptPlan<T, N, TRACES> *p) {
+      return KeptSetup<T, N, TRACES>(setup, c.lacks).Fill(beyond, p);
+    }));
+    PetscCall(Like(plan, c.edges, [=, &c](const auto &edges, const PatchList &list, cudaStream_t stream) {
+      typedef std::decay_t<decltype(edges)> Edges;
+      return LaunchPatches<Patch<T, N>>(KeepPatches<T, N, TRACES, Edges>, KeptShape<T, N, TRACES>::bytes, list.n, stream,
+                                        WorkOn<T>(list, c.table, b, x), done, c.tables, kept->tables, edges);
+    }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /* Does common patches where there is a kernel for them in this form. Ensures: *plan says which are left, NULL: all */
+  static PetscErrorCode Common(const VpView *view, const VpPatchView *patches, VpForm form, int32_t first, int32_t last, unsigned done,
+                               const void *b, void *const x[2], SweepPlan **plan)
+  {
+    const SweepSetup<T, N> setup = {view, patches};
+    CommonPatches<T, N>   *c = NULL;
+
+    PetscFunctionBegin;
+    *plan = NULL;
+    if (form == VP_FORM_GIVEN || !setup.Can()) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(setup.Common(&c));
+    if ((form == VP_FORM_REPLACE) != (c->lacks == 0)) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(VpCudaPlan<SweepPlan>(&patches->device, VP_PLAN_SWEEP, first, last, plan,
+                                    [=](SweepPlan *p) { return setup.Fill(first, last - first, p); }));
+    if (form == VP_FORM_REPLACE) PetscCall(Replace(**plan, *c, done, b, x));
+    else if (form == VP_FORM_LOCAL && c->lacks == 1) PetscCall(Keep<1>(setup, **plan, *c, done, b, x));
+    else PetscCall(Keep<2>(setup, **plan, *c, done, b, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   static PetscErrorCode OneColor(const VpView *view, const VpPatchView *patches, VpForm form, int32_t first, int32_t last, unsigned done,
                                  const void *b, void *const x[2])
   {
     const Field<T> f(view, NULL, NULL);
     const Sweep<T> w(patches, done, b, x);
+    SweepPlan     *plan = NULL;
 
     PetscFunctionBegin;
     if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
-    if constexpr (DIM == 3) {
-      if (form == VP_FORM_REPLACE) {
-        const SweepSetup<T, N> setup = {view, patches};
-        SweepPlan             *plan = NULL;
-        CommonPatches<T, N>   *common = NULL;
-
-        PetscCall(VpCudaPlan<SweepPlan>(&patches->device, VP_PLAN_SWEEP, first, last, &plan,
-                                        [=](SweepPlan *p) { return setup.Fill(first, last - first, p); }));
-        if (plan->inside.n) {
-          cudaStream_t side = VpCudaStream;
-
-          PetscCall(setup.Common(&common));
-          if (plan->edge.n) PetscCall(VpCudaFork(&side));
-          PetscCall(LaunchPatches(common->tables, common->edges, WorkOn<T>(plan->edge, common->table, b, x), done, plan->edge.n, side));
-          PetscCall(
-            LaunchPatches(common->tables, NoEdges(), WorkOn<T>(plan->inside, common->table, b, x), done, plan->inside.n, VpCudaStream));
-          if (plan->edge.n) PetscCall(VpCudaJoin());
-          PetscCall(Rest(f, w, form, (const int32_t *)plan->rest.p, 0, plan->nrest));
-          PetscFunctionReturn(PETSC_SUCCESS);
-        }
-      }
-    }
-    PetscCall(Rest(f, w, form, NULL, first, last - first));
+    if constexpr (DIM == 3) PetscCall(Common(view, patches, form, first, last, done, b, x, &plan));
+    if (plan) PetscCall(Rest(f, w, form, (const int32_t *)plan->rest.p, 0, plan->nrest));
+    else PetscCall(Rest(f, w, form, NULL, first, last - first));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

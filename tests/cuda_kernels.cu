@@ -249,6 +249,23 @@ static void CheckAtOnce(int dim, int k, int L, bool single, const double *h, con
   c.AtOnce(can);
 }
 
+/* spaces that lack functions at the sides of a patch; patches with the common tables have a kernel of their own */
+static void CheckLacking(int dim, int k, int L, bool single, const double *h, const VpSide *sides, double reaction)
+{
+  for (VpSpace space : {VP_SPACE_DIRICHLET, VP_SPACE_CLAMPED}) {
+    const std::string name = space == VP_SPACE_CLAMPED ? "clamped" : "dirichlet";
+    Check             c;
+
+    MakeMesh(c.v, dim, k, L, true, h, sides);
+    MakeLines(c.v, reaction);
+    MakePatches(c.v, space);
+    c.v.reaction = reaction;
+    c.Start(single, c.v.ncell);
+    c.Smoother(name + ", local", VP_FORM_LOCAL, 100);
+    c.Smoother(name + ", exact", VP_FORM_EXACT, 100);
+  }
+}
+
 static void CheckAll(int dim, int k, bool single)
 {
   const int L = dim == 2 ? 4 : k == 1 ? 4 : 3;
@@ -281,6 +298,7 @@ static void CheckAll(int dim, int k, bool single)
     c.Smoother("replace", VP_FORM_REPLACE, 10);
     c.Smoother("exact", VP_FORM_EXACT, 100);
     c.Transfers();
+    CheckLacking(dim, k, L, single, h, sides, 0.3 * variant);
     CheckAtOnce(dim, k, L, single, h, sides, dim == 3 && !variant);
     Device od;
     Level  ov;

@@ -1,0 +1,121 @@
+/* Setting up the kernel of keptpatch.cuh: K and L K from the tables of common cells and patches. */
+#pragma once
+#include "keptpatch.cuh"
+#include "patchplan.cuh"
+
+template <class T, int N, int TRACES>
+struct KeptPlan : VpPlan {
+  VpArray                  sides;
+  KeptTables<T, N, TRACES> tables;
+};
+
+template <class T, int N, int TRACES>
+struct KeptSetup {
+  static constexpr int  m = 2 * N, nt = VpThinLayers(N, 3);
+  static constexpr bool thin = nt < VpDenseLayers(N);
+
+  const SweepSetup<T, N> setup;
+  const int              lacks; /* functions that the space lacks at a side */
+  T                      fdm[VpFdmSize(N)], line[VpLineSize(N)], traces[4 * nt], expand[4 * nt];
+
+  KeptSetup(const SweepSetup<T, N> &s, int missing) : setup(s), lacks(missing)
+  {
+  }
+  /* value (f = 0) or slope at end `end` of a function of one cell */
+  double Trace(int end, int f, const double u[N]) const
+  {
+    double sum = 0;
+
+    for (int i = 0; i < nt; i++) sum += (double)traces[(2 * end + f) * nt + i] * u[setup.view->first[end] + i];
+    return sum;
+  }
+  /* what f = 0 (value) or 1 (slope) beyond the side adds */
+  double Add(int side, int f, int i) const
+  {
+    return line[N * N + (2 * side + f) * N + i];
+  }
+
+  /* K = (I - B F) e for a function e of cell s that has trace f there and no other */
+  void Keep(int s, int f, double K[N]) const
+  {
+    double e[N] = {};
+
+    for (int i = 0; i < nt && !thin; i++) e[i] = expand[(2 * s + f) * nt + i];
+    if (thin) e[s ? N - 1 - f : f] = 1;
+    for (int i = 0; i < N; i++) K[i] = e[i];
+    for (int mode = 0; mode < m; mode++) {
+      double c = 0;
+      for (int j = 0; j < N; j++) c += (double)fdm[mode * m + s * N + j] * e[j];
+      for (int i = 0; i < N; i++) K[i] -= c * (double)fdm[m * m + (s * N + i) * m + mode];
+    }
+  }
+  /* LK = L K, where L has the face between the cells, but not the one at side s */
+  void Operate(int s, const double K[N], double LK[m]) const
+  {
+    double *own = LK + s * N, *other = LK + (1 - s) * N;
+
+    for (int i = 0; i < N; i++) {
+      own[i] = other[i] = 0;
+      for (int j = 0; j < N; j++) own[i] += (double)line[i * N + j] * K[j];
+      for (int f = 0; f < 2; f++) {
+        own[i] += Add(s, f, i) * Trace(s, f, K);
+        other[i] += Add(s, f, i) * Trace(1 - s, f, K);
+      }
+    }
+  }
+  /* The face at side s sees the jump of values there: S^T M takes what slopes add to 0, so as much of that as helps goes away. */
+  void AddJump(int s, const double K[N], double LK[m], double beyond[m]) const
+  {
+    double own = Trace(s, 0, K), other = thin ? (double)traces[2 * (1 - s) * nt + (s ? 0 : nt - 1)] : 1, along = 0, norm = 0;
+
+    for (int i = 0; i < N; i++) {
+      along += Add(s, 0, i) * Add(s, 1, i);
+      norm += Add(s, 1, i) * Add(s, 1, i);
+    }
+    for (int i = 0; i < N; i++) {
+      const double g = Add(s, 0, i) - along / norm * Add(s, 1, i);
+      LK[s * N + i] -= g * own;
+      beyond[s * N + i] = g * other;
+    }
+  }
+
+  /* the tables of side s in direction d; sides: KeptTables.sides on the host */
+  void Side(int d, int s, bool beyond, KeptTables<T, N, TRACES> *tables, T *sides) const
+  {
+    double K[TRACES][N] = {}, LK[TRACES][m] = {};
+
+    for (int f = 0; f < lacks; f++) {
+      Keep(s, f, K[f]);
+      Operate(s, K[f], LK[f]);
+    }
+    if (beyond) AddJump(s, K[0], LK[0], LK[TRACES - 1]);
+    for (int f = 0; f < TRACES; f++) {
+      for (int i = 0; i < m; i++) {
+        if (d == 2) tables->add[s][f][i] = (T)LK[f][i];
+        else sides[((2 * d + s) * m + i) * TRACES + f] = (T)LK[f][i];
+      }
+      for (int i = 0; i < N; i++) tables->keep[s][f][i] = sides[(4 * m + s * N + i) * TRACES + f] = (T)K[f][i];
+      const int functional = beyond && f ? 2 * (1 - s) : 2 * s + f;
+      for (int i = 0; i < nt; i++) tables->trace[s][f][i] = traces[functional * nt + i];
+    }
+  }
+
+  PetscErrorCode Fill(bool beyond, KeptPlan<T, N, TRACES> *plan)
+  {
+    const VpView *view = setup.view;
+    T             sides[5 * m * TRACES];
+
+    PetscFunctionBegin;
+    PetscCall(VpCudaFetch(view->traces, sizeof(traces), traces));
+    PetscCall(VpCudaFetch(view->expand, sizeof(expand), expand));
+    for (int d = 0; d < 3; d++) {
+      PetscCall(setup.Fetch(setup.patches->common.inside[d], fdm));
+      PetscCall(VpCudaFetch((const T *)view->lines + (size_t)view->common.inside[d] * VpLineSize(N), sizeof(line), line));
+      for (int s = 0; s < 2; s++) Side(d, s, beyond, &plan->tables, sides);
+    }
+    PetscCall(VpCudaPlace(sides, sizeof(sides), "tables of common patches", &plan->sides));
+    plan->tables.beyond = beyond;
+    plan->tables.sides = (const T *)plan->sides.p;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};

@@ -1,0 +1,215 @@
+/* A thread of a patch that is one of many alike, and the steps of its solve that all kernels of such patches share: F and B along lines that
+   the thread holds in registers, and shared memory between them (patchshape.cuh draws both). Of a space that lacks functions, LACKS even and
+   LACKS odd modes at least are zero. */
+#pragma once
+#include "load.cuh"
+#include "fdm.cuh"
+#include "patchshape.cuh"
+
+/* Reads a value of x. If AGAIN, another block may have written it earlier in the same launch, so it must not come from the read-only
+   cache. */
+template <bool AGAIN, class T>
+__device__ __forceinline__ T Value(const T *p)
+{
+  return AGAIN ? LoadNow(p) : __ldg(p);
+}
+
+/* what a launch works on: the vectors, and its patches in launch order */
+template <class T>
+struct PatchWork {
+  const T           *table, *b;
+  T                 *x0, *x1;
+  const PatchCells  *cells;
+  const PatchCovers *covers;
+  const uint8_t     *kinds; /* 1 + kx + 4 ky + 16 kz of PatchThread; unread where no patch is at the boundary */
+};
+
+/* A thread of a patch, and the lines it holds. */
+template <class T, int N, int LACKS, class Edges, bool AGAIN>
+struct PatchThread {
+  typedef Patch<T, N>   S;
+  static constexpr bool inside = std::is_same<Edges, NoEdges>::value;
+  static constexpr int  m = S::m, layer = S::layer, R = S::rounds;
+  typedef Pack<T, R>    Lines;
+
+  const PatchTables<T, N> &t;
+  const Edges             &edges;
+  const T                 *table;          /* PatchTable */
+  const int32_t           *cells;          /* PatchCells */
+  const uint8_t           *covers;         /* PatchCovers */
+  unsigned                 done;           /* colours that were swept before */
+  T                       *x0, *x1;        /* the two buffers of x */
+  T                       *values, *sides; /* shared memory of the patch: its planes, its traces */
+  const T                **around;         /* [..][direction][side][4] shared: the values of cells along the patch's sides */
+  int                      me;             /* number of the thread in its patch */
+  int                      kx, ky, kz;     /* 0: no side along this direction is on the boundary, 1: the lower one is, 2: the upper one */
+  T                        v[R][m];        /* its lines */
+
+  /* patch `at` of the launch, the block's patch `slot`; shared memory of the block: planes, traces, pointers. A patch has `traces` and
+     `pointers` of the latter two. */
+  __device__ __forceinline__ PatchThread(const PatchTables<T, N> &tables, const Edges &e, const PatchWork<T> &w, unsigned before,
+                                         int32_t at, unsigned char *shared, int traces, size_t start, int pointers)
+      : t(tables), edges(e), table(w.table), cells(w.cells[at].cell), covers(w.covers[at].cover), done(before), x0(w.x0), x1(w.x1)
+  {
+    const int slot = threadIdx.x / S::threads, kind = inside ? 0 : w.kinds[at] - 1;
+
+    values = (T *)shared + slot * S::stride;
+    sides = (T *)shared + S::sides + slot * traces;
+    around = (const T **)(shared + start) + slot * pointers;
+    me = threadIdx.x % S::threads;
+    kx = kind & 3;
+    ky = kind >> 2 & 3;
+    kz = kind >> 4;
+  }
+
+  static __device__ __forceinline__ void Sync()
+  {
+    if (S::warp) __syncwarp();
+    else __syncthreads();
+  }
+  __device__ __forceinline__ int Line(int r) const
+  {
+    return me + r * S::threads;
+  }
+  /* Line l along z starts at place l % layer of the patch's cell l / layer; along y and x, at the digits of l. */
+  __device__ __forceinline__ int LineZ(int r) const
+  {
+    return S::adjacent ? R * me + r : Line(r);
+  }
+  __device__ __forceinline__ T *LineY(int r) const
+  {
+    const int l = Line(r);
+    return values + l / S::y.place % N + l / S::y.cell % 2 * layer + l / S::y.z % m * S::sz;
+  }
+  __device__ __forceinline__ T *LineX(int r) const
+  {
+    const int l = Line(r);
+    return values + l / S::x.place % N * N + l / S::x.cell % 2 * 2 * layer + l / S::x.z % m * S::sz;
+  }
+  /* the values of cell h of PatchCells: the current ones, or, if `other`, where its new ones belong */
+  __device__ __forceinline__ T *Cell(int h, bool other) const
+  {
+    T *x = BufferOf(__ldg(covers + h), done) != other ? x1 : x0;
+    return x + (size_t)__ldg(cells + h) * S::values;
+  }
+
+  /* v = the z lines of b */
+  __device__ __forceinline__ void LoadB(const T *b)
+  {
+    UNROLL (int r = 0; r < (S::adjacent ? 1 : R); r++) {
+      const int l = LineZ(r);
+      UNROLL (int c = 0; c < 2; c++) {
+        const T *from = b + (size_t)__ldg(cells + l / layer + 4 * c) * S::values + l % layer;
+        UNROLL (int i = 0; i < N; i++) {
+          if constexpr (S::adjacent) {
+            const Lines lines = LoadNow((const Lines *)(from + i * layer));
+            UNROLL (int k = 0; k < R; k++) v[k][c * N + i] = lines.a[k];
+          } else v[r][c * N + i] = LoadNow(from + i * layer);
+        }
+      }
+    }
+  }
+
+  /* F along z, to shared memory */
+  __device__ __forceinline__ void ForwardZ()
+  {
+    if constexpr (S::adjacent && inside) {
+      ForwardInside<2, LACKS>(t, v);
+      UNROLL (int i = 0; i < m; i++) {
+        Lines lines;
+        UNROLL (int r = 0; r < R; r++) lines.a[r] = v[r][i];
+        *(Lines *)(values + LineZ(0) + S::sz * i) = lines;
+      }
+    } else ToModes<2, LACKS>(t, edges, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
+    Sync();
+  }
+  __device__ __forceinline__ void ReadY()
+  {
+    UNROLL (int r = 0; r < R; r++) {
+      UNROLL (int i = 0; i < m; i++) v[r][i] = LineY(r)[i % N * N + i / N * 2 * layer];
+    }
+  }
+  __device__ __forceinline__ void ReadX()
+  {
+    typedef Pack<T, S::width> P;
+
+    UNROLL (int r = 0; r < R; r++) {
+      UNROLL (int i = 0; i < m; i += S::width) {
+        const P p = *(const P *)(LineX(r) + i % N + i / N * layer);
+        UNROLL (int k = 0; k < S::width; k++) v[r][i + k] = p.a[k];
+      }
+    }
+  }
+  __device__ __forceinline__ void WriteX() const
+  {
+    typedef Pack<T, S::width> P;
+
+    UNROLL (int r = 0; r < R; r++) {
+      UNROLL (int i = 0; i < m; i += S::width) {
+        P p;
+        UNROLL (int k = 0; k < S::width; k++) p.a[k] = v[r][i + k];
+        *(P *)(LineX(r) + i % N + i / N * layer) = p;
+      }
+    }
+  }
+  /* along x F, division by the sums of eigenvalues, and B, in place */
+  __device__ __forceinline__ void SolveX()
+  {
+    auto write = [=](int r, int i, T w) { LineX(r)[i % N + i / N * layer] = w; };
+
+    ReadX();
+    if (!inside && kx) {
+      ToModes<0, LACKS>(t, edges, kx, v, write);
+      ReadX();
+    } else ForwardInside<0, LACKS>(t, v);
+    UNROLL (int r = 0; r < R; r++) {
+      const int l = Line(r), y = l / S::x.place % N + l / S::x.cell % 2 * N, z = l / S::x.z % m;
+      const T  *lambda = table + PatchTable<N>::lambda, rest = __ldg(lambda + (2 + !!ky) * m + y) + __ldg(lambda + (4 + !!kz) * m + z);
+      UNROLL (int i = 0; i < m; i++) v[r][i] *= Reciprocal((inside || !kx ? t.lambda[i] : __ldg(lambda + m + i)) + rest);
+    }
+    if (!inside && kx) FromModes<0, LACKS>(t, edges, kx, v, write);
+    else {
+      BackwardInside<0, LACKS>(t, v);
+      WriteX();
+    }
+    Sync();
+  }
+  __device__ __forceinline__ void ReadZ()
+  {
+    UNROLL (int i = 0; i < m; i++) {
+      if constexpr (S::adjacent) {
+        const Lines lines = *(const Lines *)(values + LineZ(0) + S::sz * i);
+        UNROLL (int r = 0; r < R; r++) v[r][i] = lines.a[r];
+      } else {
+        UNROLL (int r = 0; r < R; r++) v[r][i] = values[LineZ(r) + S::sz * i];
+      }
+    }
+  }
+};
+
+/* patches of one sort in launch order, on the device */
+struct PatchList {
+  int     n = 0;
+  VpArray cells, covers, kinds;
+};
+
+template <class T>
+static PatchWork<T> WorkOn(const PatchList &list, const VpArray &table, const void *b, void *const x[2])
+{
+  return {
+    (const T *)table.p,           (const T *)b, (T *)x[0], (T *)x[1], (const PatchCells *)list.cells.p, (const PatchCovers *)list.covers.p,
+    (const uint8_t *)list.kinds.p};
+}
+
+/* kernel(tables and edges, w, done, n) on n patches, Patch::patches a block */
+template <class S, class Kernel, class T, class... Tables>
+static PetscErrorCode LaunchPatches(Kernel kernel, size_t bytes, int n, cudaStream_t stream, const PatchWork<T> &w, unsigned done,
+                                    const Tables &...tables)
+{
+  PetscFunctionBegin;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  VpCudaCall(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+  kernel<<<VpBlocks(n, S::patches), S::block, bytes, stream>>>(tables..., w, done, n);
+  VpCudaLaunched("sweep of like patches");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
