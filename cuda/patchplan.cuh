@@ -58,10 +58,15 @@ struct SweepSetup {
   const VpView      *view;
   const VpPatchView *patches;
 
-  /* can the kernel of patch.cuh do common patches? */
+  /* is the coefficient the same everywhere? */
+  bool Uniform() const
+  {
+    return !patches->weight;
+  }
+  /* are there common patches, and tables for them? */
   bool Can() const
   {
-    return patches->common.found && !patches->weight && view->nt == VpThinLayers(N, 3) && patches->cutoff < 0;
+    return patches->common.found && view->nt == VpThinLayers(N, 3) && patches->cutoff < 0;
   }
 
   PetscErrorCode Fetch(int32_t entry, T *fdm) const
@@ -151,6 +156,7 @@ struct SweepSetup {
       PetscCall(VpCudaFetch(view->traces, sizeof(traces), traces));
       for (int d = 0; d < 3; d++) {
         PetscCall(Solvers(d, plan, table));
+        if (!Uniform()) continue;
         PetscCall(VpCudaFetch((const T *)view->lines + (size_t)view->common.inside[d] * VpLineSize(N), sizeof(line), line));
         for (int s = 0; s < 2; s++) Side(plan, d, s, line + N * N + 2 * s * N, traces + 2 * (1 - s) * VpThinLayers(N, 3), table);
       }
@@ -178,19 +184,16 @@ struct SweepSetup {
 
   PetscErrorCode List(const int32_t *patch, const uint8_t *kinds, PatchList *list) const
   {
-    VpArray device;
-
     PetscFunctionBegin;
     if (!list->n) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(VpCudaPlace(patch, (size_t)list->n * sizeof(int32_t), "a list of patches", &device));
+    PetscCall(VpCudaPlace(patch, (size_t)list->n * sizeof(int32_t), "a list of patches", &list->numbers));
     PetscCall(VpCudaPlace(kinds, (size_t)list->n, "kinds of patches", &list->kinds));
     PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCells), "cells of patches", &list->cells.p));
     PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCovers), "covers of patches", &list->covers.p));
     ListPatches<<<VpBlocks(list->n, 8), dim3(32, 8), 0, VpCudaStream>>>(patches->patch, view->neighbor, patches->cover,
-                                                                        (const int32_t *)device.p, list->n, (PatchCells *)list->cells.p,
-                                                                        (PatchCovers *)list->covers.p);
+                                                                        (const int32_t *)list->numbers.p, list->n,
+                                                                        (PatchCells *)list->cells.p, (PatchCovers *)list->covers.p);
     VpCudaLaunched("list patches");
-    VpCudaCall(cudaStreamSynchronize(VpCudaStream)); /* the list goes */
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -1,6 +1,6 @@
-/* A thread of a patch that is one of many alike, and the steps of its solve that all kernels of such patches share: F and B along lines that
-   the thread holds in registers, and shared memory between them (patchshape.cuh draws both). Of a space that lacks functions, LACKS even and
-   LACKS odd modes at least are zero. */
+/* A thread of a patch that is one of many alike, and the steps of its solve that all kernels of such patches share: F and B along lines
+   that the thread holds in registers, and shared memory between them (patchshape.cuh draws both). Of a space that lacks functions at least
+   LACKS even and LACKS odd modes are zero. */
 #pragma once
 #include "load.cuh"
 #include "fdm.cuh"
@@ -152,8 +152,9 @@ struct PatchThread {
       }
     }
   }
-  /* along x F, division by the sums of eigenvalues, and B, in place */
-  __device__ __forceinline__ void SolveX()
+  /* along x F, division by the sums of eigenvalues, and B, in place. If WEIGHTED, `shift` is added to the sums, and weights multiply. */
+  template <bool WEIGHTED = false>
+  __device__ __forceinline__ void SolveX(T weight = T(1), T shift = T(0))
   {
     auto write = [=](int r, int i, T w) { LineX(r)[i % N + i / N * layer] = w; };
 
@@ -165,7 +166,11 @@ struct PatchThread {
     UNROLL (int r = 0; r < R; r++) {
       const int l = Line(r), y = l / S::x.place % N + l / S::x.cell % 2 * N, z = l / S::x.z % m;
       const T  *lambda = table + PatchTable<N>::lambda, rest = __ldg(lambda + (2 + !!ky) * m + y) + __ldg(lambda + (4 + !!kz) * m + z);
-      UNROLL (int i = 0; i < m; i++) v[r][i] *= Reciprocal((inside || !kx ? t.lambda[i] : __ldg(lambda + m + i)) + rest);
+      UNROLL (int i = 0; i < m; i++) {
+        const T sum = (inside || !kx ? t.lambda[i] : __ldg(lambda + m + i)) + rest;
+        if (WEIGHTED) v[r][i] *= weight * Reciprocal(sum + shift);
+        else v[r][i] *= Reciprocal(sum);
+      }
     }
     if (!inside && kx) FromModes<0, LACKS>(t, edges, kx, v, write);
     else {
@@ -190,7 +195,7 @@ struct PatchThread {
 /* patches of one sort in launch order, on the device */
 struct PatchList {
   int     n = 0;
-  VpArray cells, covers, kinds;
+  VpArray cells, covers, kinds, numbers;
 };
 
 template <class T>

@@ -1,7 +1,8 @@
 /* The patch smoother: one colour, or all of them at once, and values from its two buffers. The view's common patches take the kernels
-   of patch.cuh and keptpatch.cuh, all others that of anypatch.cuh. */
+   of patch.cuh, keptpatch.cuh and varypatch.cuh, all others that of anypatch.cuh. */
 #include "anypatch.cuh"
 #include "keptplan.cuh"
+#include "varyplan.cuh"
 #include "sweepall.cuh"
 
 /* a warp looks at `each` cells at once, then copies those of them that are in x1 */
@@ -87,7 +88,38 @@ struct SweepKernels {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* Does common patches where there is a kernel for them in this form. Ensures: *plan says which are left, NULL: all */
+  static PetscErrorCode Vary(const SweepSetup<T, N> &setup, const SweepPlan &plan, const CommonPatches<T, N> &c, VpForm form, unsigned done,
+                             const void *b, void *const x[2])
+  {
+    const VpView      *view = setup.view;
+    const VpPatchView *patches = setup.patches;
+    VaryPlan<T, N>    *vary = NULL;
+
+    PetscFunctionBegin;
+    PetscCall(VpCudaPlan<VaryPlan<T, N>>(&patches->device, VP_PLAN_VARY, 0, 0, &vary,
+                                         [=](VaryPlan<T, N> *p) { return VarySetup<T, N>(view, patches->unit).Fill(p); }));
+    PetscCall(Like(plan, c.edges, [=, &c](const auto &edges, const PatchList &list, cudaStream_t stream) {
+      typedef std::decay_t<decltype(edges)> Edges;
+      const VaryWork<T> more = {form, (const T *)patches->coefficient, (const T *)patches->weight, (const int32_t *)list.numbers.p,
+                                (T)patches->reaction};
+      return LaunchPatches<Patch<T, N>>(VaryPatches<T, N, Edges>, VaryShape<T, N>::bytes, list.n, stream, WorkOn<T>(list, c.table, b, x),
+                                        done, c.tables, vary->tables, edges, more);
+    }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  enum Which { NONE, REPLACE, KEEP, VARY };
+  /* the kernel for common patches in this form */
+  static Which Kernel(const SweepSetup<T, N> &setup, VpForm form, int lacks)
+  {
+    const bool varies = N >= VP_THIN_LEAST && (form == VP_FORM_GIVEN || (setup.patches->unit && form != VP_FORM_REPLACE));
+
+    if (!setup.Uniform() || form == VP_FORM_GIVEN) return varies ? VARY : NONE;
+    if (form == VP_FORM_REPLACE) return lacks ? NONE : REPLACE;
+    return lacks ? KEEP : NONE;
+  }
+
+  /* Does common patches. Ensures: *plan says which are left, NULL: all */
   static PetscErrorCode Common(const VpView *view, const VpPatchView *patches, VpForm form, int32_t first, int32_t last, unsigned done,
                                const void *b, void *const x[2], SweepPlan **plan)
   {
@@ -96,13 +128,16 @@ struct SweepKernels {
 
     PetscFunctionBegin;
     *plan = NULL;
-    if (form == VP_FORM_GIVEN || !setup.Can()) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!setup.Can()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(setup.Common(&c));
-    if ((form == VP_FORM_REPLACE) != (c->lacks == 0)) PetscFunctionReturn(PETSC_SUCCESS);
+    const Which which = Kernel(setup, form, c->lacks);
+    if (which == NONE) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpCudaPlan<SweepPlan>(&patches->device, VP_PLAN_SWEEP, first, last, plan,
                                     [=](SweepPlan *p) { return setup.Fill(first, last - first, p); }));
-    if (form == VP_FORM_REPLACE) PetscCall(Replace(**plan, *c, done, b, x));
-    else if (form == VP_FORM_LOCAL && c->lacks == 1) PetscCall(Keep<1>(setup, **plan, *c, done, b, x));
+    if (which == REPLACE) PetscCall(Replace(**plan, *c, done, b, x));
+    else if (which == VARY) {
+      if constexpr (N >= VP_THIN_LEAST) PetscCall(Vary(setup, **plan, *c, form, done, b, x));
+    } else if (form == VP_FORM_LOCAL && c->lacks == 1) PetscCall(Keep<1>(setup, **plan, *c, done, b, x));
     else PetscCall(Keep<2>(setup, **plan, *c, done, b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -71,7 +71,7 @@ struct SweepAllSetup {
     PetscFunctionBegin;
     PetscCall(Resident(&resident));
     for (int c = 0; c < n; c++) blocks = PetscMax(blocks, VpBlocks(start[c + 1] - start[c], S::patches));
-    if (!Pays(blocks, resident) || !setup.Can()) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!Pays(blocks, resident) || !setup.Can() || !setup.Uniform()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscMalloc2(count, &kind, count, &patch));
     PetscCall(setup.Kinds(0, count, kind));
     for (int32_t i = 0; i < count; i++) all = all && kind[i];

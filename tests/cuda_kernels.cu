@@ -249,6 +249,23 @@ static void CheckAtOnce(int dim, int k, int L, bool single, const double *h, con
   c.AtOnce(can);
 }
 
+/* a coefficient that varies over cells of one size, with the tables of common patches */
+static void CheckVarying(int dim, int k, int L, bool single, const double *h, const VpSide *sides, double reaction)
+{
+  for (VpSpace space : {VP_SPACE_FULL, VP_SPACE_DIRICHLET}) {
+    Check c;
+
+    MakeMesh(c.v, dim, k, L, true, h, sides);
+    MakeLines(c.v, 0);
+    MakePatches(c.v, space);
+    c.v.reaction = reaction;
+    MakeVarying(c.v);
+    c.Start(single, c.v.ncell);
+    c.Smoother("varying, exact", VP_FORM_EXACT, 100);
+    if (space == VP_SPACE_DIRICHLET) c.Smoother("varying, local", VP_FORM_LOCAL, 100);
+  }
+}
+
 /* spaces that lack functions at the sides of a patch; patches with the common tables have a kernel of their own */
 static void CheckLacking(int dim, int k, int L, bool single, const double *h, const VpSide *sides, double reaction)
 {
@@ -298,7 +315,9 @@ static void CheckAll(int dim, int k, bool single)
     c.Smoother("replace", VP_FORM_REPLACE, 10);
     c.Smoother("exact", VP_FORM_EXACT, 100);
     c.Transfers();
+    c.Smoother("given", VP_FORM_GIVEN, 10);
     CheckLacking(dim, k, L, single, h, sides, 0.3 * variant);
+    CheckVarying(dim, k, dim == 3 ? 2 : L, single, h, sides, 0.3 * variant);
     CheckAtOnce(dim, k, L, single, h, sides, dim == 3 && !variant);
     Device od;
     Level  ov;

@@ -70,7 +70,9 @@ typedef struct {
   const uint8_t *cover;    /* [nlocal] the colours whose patches hold the cell, a bit each */
   const void    *drop;     /* [entries of the cells' `lines`][2][VpLineSize] the line without face terms towards a cell on its lower, upper
                               side; NULL unless VP_FORM_LOCAL is used */
-  void          *device;   /* as of VpView */
+  const void    *unit;     /* where a varies over cells of one size, else NULL: [dim][VpLineSize] the line inside for a = 1, no reaction */
+  const void    *coefficient; /* there: [nlocal] a. The view of the cells has `outside` there, too */
+  void          *device;      /* as of VpView */
 } VpPatchView;
 
 /* The transfers to the next coarser level. */

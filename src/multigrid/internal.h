@@ -40,9 +40,11 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel, const PetscReal own[]);
 /* coefficient.c: the 2^dim cells' coefficients as scale times a product of one factor per direction. The second cell's factor is 2^(step/4)
    times the first one's; the smaller of the two is 1. The product is nowhere less than the coefficient. */
 void VpCoefficientFit(int dim, const PetscReal a[], int step[], double *scale);
-/* linetables.c: PlaceLines fills what the level's view has of lines: line, lines, common, outside. PlaceDrops makes VpPatchView.drop. */
+/* linetables.c: PlaceLines fills what the level's view has of lines: line, lines, common, outside. PlaceDrops makes
+   VpPatchView.drop, PlaceUnit `unit` and `coefficient`, and what belongs to them in the level. */
 PetscErrorCode VpLevelPlaceLines(VpLevel);
 PetscErrorCode VpLevelPlaceDrops(VpLevel, VpArrays *, const void **drop);
+PetscErrorCode VpLevelPlaceUnit(VpLevel, VpArrays *, VpPatchView *);
 /* patch.c: fills all of the view but `drop`; its arrays are added to VpArrays. Collective. Error where a problem cannot be solved. */
 PetscErrorCode VpLevelPlacePatches(VpLevel, const VpPatches *, VpSpace, VpArrays *, VpPatchView *);
 /* patch.c: the view of a selection of the patches of a view, of which there are so many in all */

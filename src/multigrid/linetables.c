@@ -216,6 +216,46 @@ PetscErrorCode VpLevelPlaceLines(VpLevel level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* size[d] = that of all cells, if it is one */
+static PetscBool HaveOneSize(VpMesh mesh, PetscReal size[3])
+{
+  for (int d = 0; d < mesh->dim; d++) {
+    size[d] = VpCellSizeIn(mesh, 0, d);
+    for (int32_t box = 1; box < mesh->domain->nbox; box++) {
+      if (VpWord(VpCellSizeIn(mesh, box, d)) != VpWord(size[d])) return PETSC_FALSE;
+    }
+  }
+  return PETSC_TRUE;
+}
+
+PetscErrorCode VpLevelPlaceUnit(VpLevel level, VpArrays *arrays, VpPatchView *patches)
+{
+  const int dim = level->mesh->dim, n = level->basis.n, size = VpLineSize(n);
+  PetscReal h[3];
+  double   *table, *a;
+
+  PetscFunctionBegin;
+  if (level->uniform > 0 || !HaveOneSize(level->mesh, h)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(dim * size, &table, level->view.nlocal, &a));
+  for (int d = 0; d < dim; d++) {
+    const VpLineKey inside = {.h = h[d], .a = 1, .h_beyond = {h[d], h[d]}, .a_beyond = {1, 1}};
+
+    level->common[d] = h[d];
+    VpLineBuild(&level->basis, &inside, level->problem.penalty, 0, table + d * size, table + d * size + n * n);
+    for (int s = 0; s < 2; s++) {
+      VpLineKey key = inside;
+
+      key.side[s] = level->mesh->domain->boundary[2 * d + s].kind;
+      VpLineBoundary(&key, level->problem.degree, s, level->problem.penalty, level->view.outside[d][s]);
+    }
+  }
+  for (int32_t cell = 0; cell < level->view.nlocal; cell++) a[cell] = VpLevelCoefficient(level, cell);
+  PetscCall(VpArraysPlaceReals(arrays, table, (size_t)(dim * size), "operator tables", &patches->unit));
+  PetscCall(VpArraysPlaceReals(arrays, a, level->view.nlocal, "coefficients", &patches->coefficient));
+  PetscCall(PetscFree2(table, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpLevelPlaceDrops(VpLevel level, VpArrays *arrays, const void **drop)
 {
   Lines    lines;

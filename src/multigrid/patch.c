@@ -141,12 +141,13 @@ static PetscErrorCode ProblemsCreate(VpLevel level, const VpPatches *patches, Pr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the problems of patches whose cells all have the level's common lines */
-static VpCommon FindCommon(const Problems *problems)
+/* The problems of patches whose cells all have the level's common lines, or, where the coefficient varies, the size of all cells and a fit
+   by a constant. */
+static VpCommon FindCommon(const Problems *problems, PetscBool varies)
 {
   const VpLevel     level = problems->level;
   const VpBoundary *boundary = level->mesh->domain->boundary;
-  VpCommon          common = {.found = (PetscBool)(level->view.common.found && !problems->step)};
+  VpCommon          common = {.found = (PetscBool)(varies || (level->view.common.found && !problems->step))};
   uint64_t          word[NWORD];
 
   for (int d = 0; common.found && d < level->mesh->dim; d++) {
@@ -267,7 +268,9 @@ static PetscErrorCode Place(const Problems *problems, const int32_t type[], cons
   const size_t     size = VpFdmSize(level->basis.n), n = patches->n, nentry = problems->dictionary.n;
 
   PetscFunctionBegin;
-  *view = (VpPatchView){.reaction = VpLevelReaction(level), .cutoff = IsSingular(level) ? 0 : -1, .common = FindCommon(problems)};
+  *view = (VpPatchView){.reaction = VpLevelReaction(level), .cutoff = IsSingular(level) ? 0 : -1};
+  PetscCall(VpLevelPlaceUnit(level, arrays, view));
+  view->common = FindCommon(problems, (PetscBool)(view->unit != NULL));
   PetscCall(VpArraysPlace(arrays, patches->cell, (n << dim) * sizeof(int32_t), "patches", (const void **)&view->patch));
   PetscCall(VpArraysPlace(arrays, type, n * dim * sizeof(int32_t), "patches", (const void **)&view->type));
   PetscCall(VpArraysPlace(arrays, patches->cover, level->mesh->nlocal, "patches", (const void **)&view->cover));

@@ -29,7 +29,7 @@ TRIED = {
     "AnyPatch": {"flat": (0, 1), "turn": (0, 1), "patches": (1, 2, 3, 4, 5, 7), "least": range(0, 7)},
     "Tile": {"bits": range(3, 10), "along": (0, 1), "least": range(1, 5)},
 }
-FIGURES = {"Patch": ("sweep, full exact", "kernels"), "AnyPatch": ("sweep, dirichlet exact", "spaces"), "Tile": ("A x", "kernels")}
+FIGURES = {"Patch": ("sweep, full exact", "kernels"), "AnyPatch": ("sweep, any patches", "spaces"), "Tile": ("A x", "kernels")}
 NAMES = {"float": "single", "double": "double"}  # in bench_gpu's report
 
 

@@ -105,7 +105,7 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
   const int    corners = 1 << size->dim;
   const double block = real * pow(size->degree + 1, size->dim), of_patch = (corners + size->dim) * sizeof(int32_t);
   const double links = (2 * sizeof(int32_t) + 1) * c.local,
-               device = size->device ? 5 * 32 + 1 : 0; /* patchplan.cuh: 32 cells, their covers */
+               device = size->device ? 5 * 32 + 5 : 0; /* patchplan.cuh: 32 cells, their covers; kind and number */
   int vectors = 3;
 
   if (o->pre || o->symmetric || (o->type != VP_CYCLE_V && !finest)) vectors++;

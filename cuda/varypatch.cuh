@@ -1,0 +1,292 @@
+/* The kernel of patch.cuh for residuals of their own: x += A_j^-1 (b - A x) where the coefficient a varies over cells of one size, in every
+   space, and x += A_j^-1 b. F and B are those of common patches, whose coefficients were fitted by a constant.
+
+   A x along a direction is a K u on a cell, where K has no faces, and on both sides of a face what the jump of traces adds times the
+   harmonic mean H of the cells' coefficients. So all cells share one K and one g, and five numbers are a line's own:
+
+              a0        a1                thin basis: a jump is two differences of coefficients,
+        H0 |------ H ------| H1                u[n] - u[n-1]  and  u[n+1] - u[n-2]  at the face in the middle
+
+   On the domain's boundary the jump is a multiple of the cell's own traces, and H = a. A residual without the patch's outer faces has
+   H0 = H1 = 0 there.
+
+       x ==> X --> x: A --> y: A --> z: b - A, F --> .. as in patch.cuh .. --> z: B + X ==> x
+
+   X and Y are two arrays of a patch in shared memory. Y is A x, then what patch.cuh has there. */
+#pragma once
+#include "patch.cuh"
+
+/* K as even and odd halves: functions i and n-1-i of a cell mirror each other. For odd n the middle one is even. */
+template <class T, int N>
+struct VaryTables {
+  static constexpr int half = N / 2, even = N - half;
+  T                    even_K[3][even * even], odd_K[3][half * half];
+  T                    add[3][2][N];        /* [direction][jump] what the jumps at a cell's lower side add; the upper side mirrors it */
+  T                    outside[3][2][2][2]; /* [direction][side] from the cell's own two coefficients there to the jumps */
+};
+
+/* what a launch works on, besides PatchWork */
+template <class T>
+struct VaryWork {
+  VpForm         form;
+  const T       *coefficient; /* of cells; not read in VP_FORM_GIVEN */
+  const T       *weight;      /* of patches, or NULL: 1 */
+  const int32_t *patch;       /* numbers of the patches in launch order */
+  T              reaction;
+};
+
+template <class T, int N>
+struct VaryShape {
+  typedef Patch<T, N>     S;
+  static constexpr int    wide = 16 / sizeof(T), X = RoundUp(S::stride, wide);
+  static constexpr size_t pointers = (S::sides + (size_t)S::patches * X) * sizeof(T); /* where pointers begin, then coefficients */
+  static constexpr int    words = 24 + 60 * sizeof(T) / sizeof(void *);
+  static constexpr size_t bytes = pointers + (size_t)S::patches * words * sizeof(void *);
+};
+
+template <class T, int N, class Edges>
+struct VaryThread : PatchThread<T, N, 0, Edges, false> {
+  typedef PatchThread<T, N, 0, Edges, false> Thread;
+  typedef VaryShape<T, N>                    Shape;
+  typedef typename Thread::S                 S;
+  typedef Pack<T, 2>                         Pair;
+  using Thread::inside, Thread::m, Thread::layer, Thread::R;
+  using Thread::kx, Thread::ky, Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::LineY, Thread::LineX, Thread::Cell;
+  using Thread::t, Thread::edges, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
+
+  const VaryTables<T, N> &k;
+  const VaryWork<T>      &vary;
+  T                      *numbers; /* [direction][line of cells: 4][a0, a1, H0, H, H1] shared */
+
+  __device__ __forceinline__ VaryThread(const PatchTables<T, N> &tables, const VaryTables<T, N> &varies, const Edges &e,
+                                        const PatchWork<T> &w, const VaryWork<T> &more, unsigned done, int32_t at, unsigned char *shared)
+      : Thread(tables, e, w, done, at, shared, Shape::X, Shape::pointers, Shape::words), k(varies), vary(more)
+  {
+    numbers = (T *)(around + 24);
+  }
+
+  /* of the cell h of PatchCells */
+  __device__ __forceinline__ T Coefficient(int h) const
+  {
+    return __ldg(vary.coefficient + __ldg(cells + h));
+  }
+  /* H at a side with the cell h beyond, of a cell with coefficient a */
+  __device__ __forceinline__ T Mean(int h, T a) const
+  {
+    if (!inside && __ldg(cells + h) < 0) return a;
+    if (vary.form == VP_FORM_LOCAL) return T(0);
+    const T beyond = Coefficient(h);
+    return 2 * a * beyond / (a + beyond);
+  }
+  /* Ensures: `around` are the cells beyond the sides, and `numbers`. */
+  __device__ __forceinline__ void FindNumbers() const
+  {
+#pragma unroll 1
+    for (int h = me; h < 24; h += S::threads)
+      around[h] = inside || __ldg(cells + 8 + h) >= 0 ? Cell(8 + h, false) : table + PatchTable<N>::zero;
+#pragma unroll 1
+    for (int h = me; h < 12; h += S::threads) {
+      const int d = h / 4, q = h % 4, lower = (q >> d) << (d + 1) | (q & ((1 << d) - 1));
+      const T   a0 = Coefficient(lower), a1 = Coefficient(lower | 1 << d);
+      T        *to = numbers + 5 * h;
+      to[0] = a0;
+      to[1] = a1;
+      to[2] = Mean(8 + 8 * d + q, a0);
+      to[3] = 2 * a0 * a1 / (a0 + a1);
+      to[4] = Mean(8 + 8 * d + 4 + q, a1);
+    }
+    Sync();
+  }
+
+  /* Line r along D: its first value in `values`, the offset of value i, its cells' number q, and its place in a cell of the vectors */
+  template <int D>
+  __device__ __forceinline__ T *Start(int r) const
+  {
+    return D == 0 ? LineX(r) : D == 1 ? LineY(r) : values + LineZ(r);
+  }
+  template <int D>
+  static constexpr __device__ int Offset(int i)
+  {
+    return D == 0 ? i % N + i / N * layer : D == 1 ? i % N * N + i / N * 2 * layer : S::sz * i;
+  }
+  template <int D>
+  __device__ __forceinline__ void Find(int r, int &q, int &at) const
+  {
+    if (D == 2) {
+      q = LineZ(r) / layer;
+      at = LineZ(r) % layer;
+    } else {
+      constexpr Digits o = D == 0 ? S::x : S::y;
+      const int        l = Line(r), z = l / o.z % m;
+      q = l / o.cell % 2 + 2 * (z >= N);
+      at = l / o.place % N * (D == 0 ? N : 1) + z % N * layer;
+    }
+  }
+  template <int D>
+  __device__ __forceinline__ void Beyond(Pair (&p)[R][2]) const
+  {
+    UNROLL (int r = 0; r < R; r++) {
+      int q, at;
+      Find<D>(r, q, at);
+      UNROLL (int s = 0; s < 2; s++) p[r][s] = TracePair<false, T, N>(t, 1 - s, around[8 * D + 4 * s + q] + at, VpLineStride(D, N, layer));
+    }
+  }
+
+  /* y += K u times a on a cell */
+  template <int D>
+  __device__ __forceinline__ void AddCell(T a, const T *u, T *y) const
+  {
+    constexpr int half = VaryTables<T, N>::half, even = VaryTables<T, N>::even;
+    T             e[even], o[half];
+
+    UNROLL (int i = 0; i < half; i++) {
+      e[i] = a * (u[i] + u[N - 1 - i]);
+      o[i] = a * (u[i] - u[N - 1 - i]);
+    }
+    if (even > half) e[even - 1] = a * u[half];
+    UNROLL (int i = 0; i < even; i++) {
+      T p = T(0), q = T(0);
+      UNROLL (int j = 0; j < even; j++) p += k.even_K[t.same[D]][i * even + j] * e[j];
+      UNROLL (int j = 0; i < half && j < half; j++) q += k.odd_K[t.same[D]][i * half + j] * o[j];
+      y[i] += p + q;
+      if (i < half) y[N - 1 - i] += p - q;
+    }
+  }
+  /* y += what the jumps times H add at side s of a cell */
+  template <int D>
+  __device__ __forceinline__ void AddJumps(int s, T j0, T j1, T *y) const
+  {
+    UNROLL (int i = 0; i < N; i++) {
+      y[i] += k.add[t.same[D]][s ? 1 : 0][s ? N - 1 - i : i] * j0;
+      y[i] += k.add[t.same[D]][s ? 0 : 1][s ? N - 1 - i : i] * j1;
+    }
+  }
+  /* The jumps at the outer side s, where the cell's own coefficients are u, v in ascending order */
+  template <int D>
+  __device__ __forceinline__ void Jumps(int s, bool boundary, const Pair &beyond, T u, T w, T H, T (&j)[2]) const
+  {
+    j[0] = beyond.a[0] - w;
+    j[1] = beyond.a[1] - u;
+    if (!inside && boundary)
+      UNROLL (int f = 0; f < 2; f++) j[f] = k.outside[D][s][f][0] * u + k.outside[D][s][f][1] * w;
+    j[0] *= H;
+    j[1] *= H;
+  }
+  /* y = A u on line r along D */
+  template <int D>
+  __device__ __forceinline__ void Operate(int r, const Pair (&beyond)[2], const T (&u)[m], T (&y)[m]) const
+  {
+    const int kind = D == 0 ? kx : D == 1 ? ky : kz;
+    int       q, at;
+    T         j[2];
+
+    Find<D>(r, q, at);
+    const T *own = numbers + 5 * (4 * D + q), H = own[3];
+    UNROLL (int i = 0; i < m; i++) y[i] = T(0);
+    AddCell<D>(own[0], u, y);
+    AddCell<D>(own[1], u + N, y + N);
+    j[0] = H * (u[N] - u[N - 1]);
+    j[1] = H * (u[N + 1] - u[N - 2]);
+    AddJumps<D>(1, j[0], j[1], y);
+    AddJumps<D>(0, -j[1], -j[0], y + N);
+    Jumps<D>(0, kind == 1, beyond[0], u[0], u[1], own[2], j);
+    AddJumps<D>(0, j[0], j[1], y);
+    Jumps<D>(1, kind == 2, beyond[1], u[m - 2], u[m - 1], own[4], j);
+    AddJumps<D>(1, j[0], j[1], y + N);
+  }
+
+  /* X = x on the z lines */
+  __device__ __forceinline__ void LoadX() const
+  {
+    T *X = sides;
+
+    UNROLL (int r = 0; r < R; r++) {
+      UNROLL (int c = 0; c < 2; c++) {
+        const T *from = Cell(LineZ(r) / layer + 4 * c, false) + LineZ(r) % layer;
+        UNROLL (int i = 0; i < N; i++) X[LineZ(r) + S::sz * (c * N + i)] = __ldg(from + i * layer);
+      }
+    }
+  }
+  /* Y = A x along D, or Y += A x */
+  template <int D>
+  __device__ __forceinline__ void Step(const Pair (&beyond)[R][2]) const
+  {
+    UNROLL (int r = 0; r < R; r++) {
+      T *Y = Start<D>(r), u[m], y[m];
+      UNROLL (int i = 0; i < m; i++) u[i] = (sides + (Y - values))[Offset<D>(i)];
+      Operate<D>(r, beyond[r], u, y);
+      UNROLL (int i = 0; i < m; i++) Y[Offset<D>(i)] = y[i] + (D ? Y[Offset<D>(i)] : T(0));
+    }
+    Sync();
+  }
+  /* v = b - A x on the z lines */
+  __device__ __forceinline__ void Residual(const T *b)
+  {
+    Pair p[R][2];
+
+    FindNumbers();
+    LoadX();
+    Beyond<0>(p);
+    Sync();
+    Step<0>(p);
+    Beyond<1>(p);
+    Step<1>(p);
+    Beyond<2>(p);
+    this->LoadB(b);
+    UNROLL (int r = 0; r < R; r++) {
+      T *Y = values + LineZ(r), *X = sides + LineZ(r), u[m], y[m];
+      UNROLL (int i = 0; i < m; i++) u[i] = X[S::sz * i];
+      Operate<2>(r, p[r], u, y);
+      UNROLL (int i = 0; i < m; i++) v[r][i] -= y[i] + Y[S::sz * i] + vary.reaction * u[i];
+    }
+  }
+
+  /* B along z; where `active`, the old values and the result go to the cells' other buffers */
+  __device__ __forceinline__ void BackwardZ(bool active)
+  {
+    this->ReadZ();
+    if (!inside && kz) {
+      FromModes<2, 0>(t, edges, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
+      this->ReadZ();
+    } else BackwardInside<2, 0>(t, v);
+    UNROLL (int r = 0; r < R; r++) {
+      UNROLL (int c = 0; c < 2; c++) {
+        T *to = Cell(LineZ(r) / layer + 4 * c, true) + LineZ(r) % layer;
+        UNROLL (int i = 0; active && i < N; i++) to[i * layer] = v[r][c * N + i] + sides[LineZ(r) + S::sz * (c * N + i)];
+      }
+    }
+  }
+  __device__ __forceinline__ void Solve(const T *b, T weight, bool active)
+  {
+    auto write = [=](int r, int i, T w) { LineY(r)[i % N * N + i / N * 2 * layer] = w; };
+
+    if (vary.form == VP_FORM_GIVEN) {
+      LoadX();
+      this->LoadB(b);
+    } else Residual(b);
+    this->ForwardZ();
+    this->ReadY();
+    ToModes<1, 0>(t, edges, ky, v, write);
+    Sync();
+    this->template SolveX<true>(weight, vary.reaction * (weight - 1)); /* the table has the reaction */
+    this->ReadY();
+    FromModes<1, 0>(t, edges, ky, v, write);
+    Sync();
+    BackwardZ(active);
+  }
+};
+
+template <class T, int N, class Edges>
+__global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
+  VaryPatches(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ VaryTables<T, N> vary,
+              const __grid_constant__ Edges edges, const __grid_constant__ VaryWork<T> more, const __grid_constant__ PatchWork<T> w,
+              unsigned done, int32_t count)
+{
+  typedef Patch<T, N> S;
+  extern __shared__ __align__(16) unsigned char shared[];
+  const int32_t index = blockIdx.x * S::patches + threadIdx.x / S::threads, at = index < count ? index : count - 1;
+  const T       weight = more.weight ? more.weight[more.patch[at]] : T(1);
+
+  VaryThread<T, N, Edges> thread(t, vary, edges, w, more, done, at, shared);
+  thread.Solve(w.b, weight, index < count);
+}

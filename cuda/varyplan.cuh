@@ -1,0 +1,74 @@
+/* Setting up the kernel of varypatch.cuh: K, g and boundaries from the lines of cells whose coefficient is 1. */
+#pragma once
+#include "patchplan.cuh"
+#include "varypatch.cuh"
+
+template <class T, int N>
+struct VaryPlan : VpPlan {
+  VaryTables<T, N> tables;
+};
+
+template <class T, int N>
+struct VarySetup {
+  static constexpr int half = VaryTables<T, N>::half, even = VaryTables<T, N>::even;
+
+  const VpView *const view;
+  const void *const   unit;                                 /* of the patches' view */
+  T                   line[VpLineSize(N)], traces[2][2][2]; /* [end][value, slope], of its two coefficients */
+
+  VarySetup(const VpView *v, const void *lines) : view(v), unit(lines)
+  {
+  }
+  /* K = D without the line's faces, each of which is the jump between a trace beyond, 0 here, and the cell's own */
+  void Cell(double K[N][N]) const
+  {
+    for (int i = 0; i < N; i++) {
+      for (int j = 0; j < N; j++) K[i][j] = line[i * N + j];
+      for (int s = 0; s < 2; s++)
+        for (int f = 0; f < 2; f++)
+          for (int j = 0; j < 2; j++) K[i][view->first[s] + j] += (double)line[N * N + (2 * s + f) * N + i] * (double)traces[s][f][j];
+    }
+  }
+  /* The jumps j that traces beyond B times the cell's own ones at side s make: T(beyond) j = (B - I) T(own) */
+  void Outside(const double B[4], int s, T to[2][2]) const
+  {
+    const T(*own)[2] = traces[s], (*beyond)[2] = traces[1 - s];
+    const double det = (double)beyond[0][0] * beyond[1][1] - (double)beyond[0][1] * beyond[1][0];
+
+    for (int g = 0; g < 2; g++) {
+      const double value = (B[0] - 1) * own[0][g] + B[1] * own[1][g], slope = B[2] * own[0][g] + (B[3] - 1) * own[1][g];
+      to[0][g] = (T)((beyond[1][1] * value - beyond[0][1] * slope) / det);
+      to[1][g] = (T)((beyond[0][0] * slope - beyond[1][0] * value) / det);
+    }
+  }
+  void Direction(int d, VaryTables<T, N> *tables) const
+  {
+    double K[N][N];
+
+    Cell(K);
+    for (int i = 0; i < even; i++) {
+      for (int j = 0; j < half; j++) {
+        tables->even_K[d][i * even + j] = (T)((K[i][j] + K[i][N - 1 - j]) / 2);
+        if (i < half) tables->odd_K[d][i * half + j] = (T)((K[i][j] - K[i][N - 1 - j]) / 2);
+      }
+      if (even > half) tables->even_K[d][i * even + half] = (T)K[i][half];
+    }
+    for (int f = 0; f < 2; f++) {
+      for (int i = 0; i < N; i++) tables->add[d][f][i] = line[N * N + i] * traces[1][0][f] + line[N * N + N + i] * traces[1][1][f];
+    }
+    for (int s = 0; s < 2; s++) Outside(view->outside[d][s], s, tables->outside[d][s]);
+  }
+
+  PetscErrorCode Fill(VaryPlan<T, N> *plan)
+  {
+    PetscFunctionBegin;
+    plan->tables = VaryTables<T, N>();
+    if (!unit) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(VpCudaFetch(view->traces, sizeof(traces), traces));
+    for (int d = 0; d < 3; d++) {
+      PetscCall(VpCudaFetch((const T *)unit + (size_t)d * VpLineSize(N), sizeof(line), line));
+      Direction(d, &plan->tables);
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
