@@ -23,7 +23,7 @@ __device__ __forceinline__ void ConvertCells(const Matrix<T, N> &M, int32_t coun
   if (cell < count) {
     UNROLL (int i = 0; i < N; i++) v[i] = from(at + i * S::lines);
   }
-  ContractCell<T, DIM, N>(M, 0, false, s + slot * S::size, l, v);
+  ContractCell<T, DIM, N>(M, s + slot * S::size, l, v);
   if (cell < count) {
     UNROLL (int i = 0; i < N; i++) to(at + i * S::lines, v[i]);
   }
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
     sum += r[i] * r[i];
     v[i] = (T)r[i];
   }
-  ContractCell<T, DIM, N>(M, 0, false, s + slot * S::size, l, v);
+  ContractCell<T, DIM, N>(M, s + slot * S::size, l, v);
   if (index < count) {
     UNROLL (int i = 0; i < N; i++) b[at + i * S::lines] = v[i];
   }

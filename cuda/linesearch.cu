@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   if (cell < count) {
     UNROLL (int i = 0; i < N; i++) v[i] = e[at + i * S::lines];
   }
-  ContractCell<T, DIM, N>(M, 0, false, s + slot * S::size, l, v);
+  ContractCell<T, DIM, N>(M, s + slot * S::size, l, v);
   if (cell < count) {
     UNROLL (int i = 0; i < N; i++) {
       sum[0] += (double)v[i] * (double)r[at + i * S::lines];

@@ -43,26 +43,22 @@ __device__ __forceinline__ void ContractTo(const Matrix<T, N> &M, bool mirror, b
   UNROLL (int i = 0; i < N; i++) p[i * stride] = mirror && swaps ? w[N - 1 - i] : w[i];
 }
 
-template <class T, int N>
-__device__ __forceinline__ void ContractInPlace(const Matrix<T, N> &M, bool mirror, bool swaps, T *p, int stride)
-{
-  T v[N];
-
-  UNROLL (int i = 0; i < N; i++) v[i] = p[i * stride];
-  ContractTo(M, mirror, swaps, v, p, stride);
-}
-
-/* in = (M in every direction) in for a cell whose lines along its slowest direction are in registers, line l in this thread's. `mirror` has
-   a bit for each direction. Requires: all threads of the block call; s is shared memory of the cell. */
+/* in = (M in every direction) in for a cell whose lines along its slowest direction are in registers, line l in this thread's. Requires: all threads
+   of the block call; s is shared memory of the cell. */
 template <class T, int DIM, int N>
-__device__ __forceinline__ void ContractCell(const Matrix<T, N> &M, int mirror, bool swaps, T *s, int l, T (&in)[N])
+__device__ __forceinline__ void ContractCell(const Matrix<T, N> &M, T *s, int l, T (&in)[N])
 {
   typedef CellShape<DIM, N> S;
 
-  ContractTo(M, mirror >> S::slow & 1, swaps, in, s + LineStart<DIM>(S::slow, N, l, S::sy, S::sz), VpLineStride(S::slow, S::sy, S::sz));
-  UNROLL (int d = S::slow - 1; d >= 0; d--) {
-    __syncthreads();
-    ContractInPlace(M, mirror >> d & 1, swaps, s + LineStart<DIM>(d, N, l, S::sy, S::sz), VpLineStride(d, S::sy, S::sz));
+  UNROLL (int d = S::slow; d >= 0; d--) {
+    const int stride = VpLineStride(d, S::sy, S::sz);
+    T        *p = s + LineStart<DIM>(d, N, l, S::sy, S::sz);
+
+    if (d < S::slow) {
+      __syncthreads();
+      UNROLL (int i = 0; i < N; i++) in[i] = p[i * stride];
+    }
+    ContractTo(M, false, false, in, p, stride);
   }
   __syncthreads();
   UNROLL (int i = 0; i < N; i++) in[i] = s[LineStart<DIM>(S::slow, N, l, S::sy, S::sz) + i * VpLineStride(S::slow, S::sy, S::sz)];

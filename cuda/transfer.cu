@@ -1,30 +1,75 @@
 /* Prolongation and restriction. */
 #include "tensor.cuh"
 
-/* P and R of the first child; those of the second are their mirror images */
+/* P and R of first halves; those of second halves are their mirror images */
 template <class T, int N>
 struct TransferPlan : VpPlan {
   Matrix<T, N> P, R;
   bool         swaps;
 };
 
+/* how cells lie in their parents, and the matrices for unequal parts; a kernel parameter */
+template <class T>
+struct Lying {
+  const uint8_t *corner;
+  const int32_t *table;
+  const T       *parts;
+
+  Lying(const VpTransferView *view, const void *matrices) : corner(view->corner), table(view->table), parts((const T *)matrices)
+  {
+  }
+};
+
+/* in = (the cell's matrix in every direction) in, as ContractCell. cell < 0: the identity. */
+template <class T, int DIM, int N>
+__device__ __forceinline__ void TransferCell(const Matrix<T, N> &half, const Lying<T> &lying, bool swaps, int32_t cell, T *s, int l,
+                                             T (&in)[N])
+{
+  typedef CellShape<DIM, N> S;
+  const int                 corner = cell < 0 ? VP_WHOLE | VP_WHOLE << 2 | VP_WHOLE << 4 : lying.corner[cell];
+
+  UNROLL (int d = S::slow; d >= 0; d--) {
+    const int stride = VpLineStride(d, S::sy, S::sz), lies = corner >> 2 * d & 3;
+    T        *p = s + LineStart<DIM>(d, N, l, S::sy, S::sz);
+
+    if (d < S::slow) {
+      __syncthreads();
+      UNROLL (int i = 0; i < N; i++) in[i] = p[i * stride];
+    }
+    if (lies == VP_PART) {
+      const T *M = lying.parts + (size_t)lying.table[(size_t)cell * DIM + d] * (N * N);
+#pragma unroll 1
+      for (int i = 0; i < N; i++) {
+        T sum = T(0);
+        UNROLL (int j = 0; j < N; j++) sum += __ldg(M + i * N + j) * in[j];
+        p[i * stride] = sum;
+      }
+    } else if (lies != VP_WHOLE) ContractTo(half, lies == VP_SECOND_HALF, swaps, in, p, stride);
+    else if (d == S::slow) {
+      UNROLL (int i = 0; i < N; i++) p[i * stride] = in[i];
+    }
+  }
+  __syncthreads();
+  UNROLL (int i = 0; i < N; i++) in[i] = s[LineStart<DIM>(S::slow, N, l, S::sy, S::sz) + i * VpLineStride(S::slow, S::sy, S::sz)];
+}
+
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  Prolong(const __grid_constant__ Matrix<T, N> P, bool swaps, int32_t first, int32_t last, bool add, const int32_t *parent,
-          const uint8_t *corner, const T *xc, T *x)
+  Prolong(const __grid_constant__ Matrix<T, N> P, const __grid_constant__ Lying<T> lying, bool swaps, int32_t first, int32_t last, bool add,
+          const int32_t *parent, const T *xc, T *x)
 {
   typedef CellShape<DIM, N> S;
   __shared__ T              s[S::cells * S::size];
   const int                 slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
   const int32_t             cell = first + blockIdx.x * S::cells + slot;
   const bool                active = cell < last;
-  T                         v[N];
+  T                         v[N] = {};
 
   if (active) {
     const T *p = xc + (size_t)parent[cell] * S::values + l;
     UNROLL (int i = 0; i < N; i++) v[i] = p[i * S::lines];
   }
-  ContractCell<T, DIM, N>(P, active ? corner[cell] : 0, swaps, s + slot * S::size, l, v);
+  TransferCell<T, DIM, N>(P, lying, swaps, active ? cell : -1, s + slot * S::size, l, v);
   if (active) {
     T *p = x + (size_t)cell * S::values + l;
     if (add) {
@@ -36,7 +81,8 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  Restrict(const __grid_constant__ Matrix<T, N> R, bool swaps, int32_t count, const int32_t *child, const T *b, T *bc)
+  Restrict(const __grid_constant__ Matrix<T, N> R, const __grid_constant__ Lying<T> lying, bool swaps, int merged, int32_t count,
+           const int32_t *child, const T *b, T *bc)
 {
   typedef CellShape<DIM, N> S;
   __shared__ T              s[S::cells * S::size];
@@ -47,13 +93,16 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 
 #pragma unroll 1
   for (int q = 0; q < 1 << DIM; q++) {
-    T v[N];
+    int32_t from = -1;
+    T       v[N] = {};
 
-    if (active) {
-      const T *p = b + (size_t)child[((size_t)cell << DIM) + q] * S::values + l;
+    if (q & ~merged) continue;
+    if (active) from = child[((size_t)cell << DIM) + q];
+    if (from >= 0) {
+      const T *p = b + (size_t)from * S::values + l;
       UNROLL (int i = 0; i < N; i++) v[i] = p[i * S::lines];
     }
-    ContractCell<T, DIM, N>(R, q, swaps, s + slot * S::size, l, v);
+    TransferCell<T, DIM, N>(R, lying, swaps, from, s + slot * S::size, l, v);
     UNROLL (int i = 0; i < N; i++) sum[i] += v[i];
   }
   if (active) {
@@ -90,7 +139,7 @@ struct Transfers {
     if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
     Prolong<T, DIM, N><<<VpBlocks(last - first, S::cells), S::threads, 0, VpCudaStream>>>(
-      plan->P, plan->swaps, first, last, add, view->parent, view->corner, (const T *)xc, (T *)x);
+      plan->P, Lying<T>(view, view->P), plan->swaps, first, last, add, view->parent, (const T *)xc, (T *)x);
     VpCudaLaunched("prolong");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -102,8 +151,8 @@ struct Transfers {
     PetscFunctionBegin;
     if (!view->ncoarse) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
-    Restrict<T, DIM, N><<<VpBlocks(view->ncoarse, S::cells), S::threads, 0, VpCudaStream>>>(plan->R, plan->swaps, view->ncoarse,
-                                                                                            view->child, (const T *)b, (T *)bc);
+    Restrict<T, DIM, N><<<VpBlocks(view->ncoarse, S::cells), S::threads, 0, VpCudaStream>>>(
+      plan->R, Lying<T>(view, view->R), plan->swaps, view->merged, view->ncoarse, view->child, (const T *)b, (T *)bc);
     VpCudaLaunched("restrict");
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -21,6 +21,7 @@ typedef enum { VPATCHDG_PRECISION_SINGLE, VPATCHDG_PRECISION_DOUBLE, VPATCHDG_PR
 typedef enum { VPATCHDG_CYCLE_V, VPATCHDG_CYCLE_W, VPATCHDG_CYCLE_F } VPatchDGCycleType;
 typedef enum { VPATCHDG_EXCHANGE_AUTO, VPATCHDG_EXCHANGE_SWEEP, VPATCHDG_EXCHANGE_COLOR } VPatchDGExchange;
 typedef enum { VPATCHDG_COARSE_AUTO, VPATCHDG_COARSE_SWEEPS, VPATCHDG_COARSE_KSP, VPATCHDG_COARSE_DENSE } VPatchDGCoarse;
+typedef enum { VPATCHDG_COARSENING_LOCAL, VPATCHDG_COARSENING_FULL } VPatchDGCoarsening;
 typedef enum { VPATCHDG_BACKEND_AUTO, VPATCHDG_BACKEND_HOST, VPATCHDG_BACKEND_CUDA } VPatchDGBackend;
 typedef enum { VPATCHDG_TRANSPORT_AUTO, VPATCHDG_TRANSPORT_MPI, VPATCHDG_TRANSPORT_NCCL, VPATCHDG_TRANSPORT_HOST } VPatchDGTransport;
 PETSC_EXTERN const char *const VPatchDGDomains[];
@@ -33,6 +34,7 @@ PETSC_EXTERN const char *const VPatchDGExchanges[];
 PETSC_EXTERN const char *const VPatchDGBackends[];
 PETSC_EXTERN const char *const VPatchDGTransports[];
 PETSC_EXTERN const char *const VPatchDGCoarses[];
+PETSC_EXTERN const char *const VPatchDGCoarsenings[];
 
 PETSC_EXTERN PetscErrorCode VPatchDGInitializePackage(void);
 
@@ -173,6 +175,8 @@ PETSC_EXTERN PetscErrorCode PCVPatchDGSetLineSearch(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetLineSearch(PC, PetscBool *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetLevels(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetLevels(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCVPatchDGSetCoarsening(PC, VPatchDGCoarsening);
+PETSC_EXTERN PetscErrorCode PCVPatchDGGetCoarsening(PC, VPatchDGCoarsening *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetPrecision(PC, VPatchDGPrecision);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetPrecision(PC, VPatchDGPrecision *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetExchange(PC, VPatchDGExchange);

@@ -105,15 +105,15 @@ static PetscErrorCode FarCells(int dim)
 
   PetscFunctionBeginUser;
   PetscCall(Grid(PETSC_COMM_SELF, dim, 1, &domain));
-  L = VpLatticeCreate(domain, level);
-  first = VpLatticeEncode(&L, 0, corner);
-  PetscCall(VpHaloCreate(&L, first, first + own, &none, &halo, end));
+  PetscCall(VpLatticeCreateUniform(domain, level, &L));
+  first = VpLatticeEncode(L, 0, corner);
+  PetscCall(VpHaloCreate(L, first, first + own, &none, &halo, end));
   for (int32_t i = 0; i < end[3]; i++) {
     const int layer = i < end[0] ? 1 : (i < end[1] ? 2 : 3);
     int       distance = 0;
     int32_t   box, coord[3];
 
-    VpLatticeDecode(&L, halo.cell[i], &box, coord);
+    VpLatticeDecode(L, halo.cell[i], &box, coord);
     for (int d = 0; d < dim; d++) distance = PetscMax(distance, PetscMax(corner[d] - coord[d], coord[d] - corner[d] - (n - 1)));
     bad += box != 0 || distance < 1 || distance > layer || VpCellSetFind(&halo, halo.cell[i]) != i;
   }
@@ -121,6 +121,7 @@ static PetscErrorCode FarCells(int dim)
                     end[2] == PetscPowInt(n + 6, dim) - own && end[3] == end[2]),
         "far_cells_have_their_ghosts_%dd", dim);
   PetscCall(VpCellSetDestroy(&halo));
+  PetscCall(VpLatticeDestroy(&L));
   PetscCall(VpDomainDestroy(&domain));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -161,16 +162,16 @@ static PetscErrorCode MoreRanksThanCells(void)
   PetscCall(Grid(PETSC_COMM_WORLD, 3, 1, &domain));
   PetscCall(VpMeshCreate(PETSC_COMM_WORLD, domain, 0, &whole));
   PetscCall(VpMeshRefine(whole, &fine));
-  PetscCall(VpPatchesCreate(fine, &patches));
+  PetscCall(VpPatchesCreate(fine, 0, &patches));
   good = (PetscBool)(whole->ncell == 1 && fine->ncell == 8 && fine->nown == 8 * whole->nown && fine->coarser == whole &&
                      patches.n == (fine->nown ? 1 : 0));
   PetscCall(VpPatchesDestroy(&patches));
-  PetscCall(VpMeshCoarsen(fine, &again));
+  PetscCall(VpMeshCoarsen(fine, VP_COARSEN_FULL, &again));
   good = (PetscBool)(good && again == whole);
   PetscCall(VpMeshDestroy(&again));
   PetscCall(VpMeshDestroy(&fine));
   PetscCall(VpMeshCreate(PETSC_COMM_WORLD, domain, 1, &fine));
-  PetscCall(VpMeshCoarsen(fine, &again));
+  PetscCall(VpMeshCoarsen(fine, VP_COARSEN_FULL, &again));
   good = (PetscBool)(good && again->ncell == 1 && again->nown == (fine->first == 0 && fine->nown));
   PetscCall(VpMeshDestroy(&again));
   PetscCall(VpMeshDestroy(&fine));
@@ -197,7 +198,7 @@ static PetscErrorCode SubCommunicators(void)
   level = rank % 2 ? 2 : 3;
   PetscCall(Grid(half, dim, 1, &domain));
   PetscCall(VpMeshCreate(half, domain, level, &mesh));
-  PetscCall(VpMeshCoarsen(mesh, &coarse));
+  PetscCall(VpMeshCoarsen(mesh, VP_COARSEN_FULL, &coarse));
   nown = mesh->nown;
   PetscCallMPI(MPI_Allreduce(&nown, &sum, 1, MPIU_INT, MPI_SUM, half));
   TapOk((PetscBool)(sum == 64 && mesh->ncell == 64 && coarse->ncell == 64 >> dim), "sub_communicators");

@@ -173,7 +173,7 @@ static PetscErrorCode CheckLink(VpMesh fine)
     bad[CHILDREN_AND_PARENTS_AGREE] += p < 0 || p >= coarse->nlocal || coarse->box[p] != fine->box[i];
     for (int d = 0; d < 3; d++) bad[CHILDREN_AND_PARENTS_AGREE] += coarse->coord[3 * p + d] != fine->coord[3 * i + d] >> 1;
   }
-  for (int32_t i = 0; i < fine->nown; i++) bad[CHILDREN_AND_PARENTS_AGREE] += (fine->parent[i] >= coarse->nown) != (i < fine->orphans);
+  for (int32_t i = 0; i < fine->nown; i++) bad[CHILDREN_AND_PARENTS_AGREE] += fine->parent[i] >= coarse->nown && i >= fine->orphans;
   for (int32_t p = 0; p < coarse->nown; p++) {
     bad[FIRST_CHILD_LIVES_WITH_PARENT] += fine->child[nchild * p] >= fine->nown;
     for (int k = 0; k < nchild; k++) {

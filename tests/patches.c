@@ -19,14 +19,15 @@ static const char *names[NCHECK] = {"colors_share_no_cell",          "cover_matc
 static int         bad[NCHECK];
 
 /* the vertices all of whose cells exist; those whose cells are all among the given ones */
-static int CountVertices(const Case *c, int level, const char swept[])
+static int CountVertices(const Case *c, VpMesh mesh, const char swept[])
 {
-  int p[3], n = 0;
+  const int level = mesh->level;
+  int       p[3], n = 0;
 
   for (p[2] = 0; p[2] < (c->dim > 2 ? c->n[2] << level : 1); p[2]++) {
     for (p[1] = 0; p[1] < c->n[1] << level; p[1]++) {
       for (p[0] = 0; p[0] < c->n[0] << level; p[0]++) {
-        PetscBool all = (PetscBool)(level > 0);
+        PetscBool all = mesh->lattice->alternates;
 
         for (int i = 0; i < 1 << c->dim; i++) {
           const int     q[3] = {p[0] + (i & 1), p[1] + (i >> 1 & 1), p[2] + (i >> 2)};
@@ -54,7 +55,11 @@ static void CheckPatch(const Case *c, VpMesh mesh, const VpPatches *patches, int
     bad[PATCHES_SURROUND_THEIR_VERTEX] += cell[i] < 0 || cell[i] >= mesh->nsweep || Position(mesh, cell[i]) != CellAt(c, mesh->level, q);
     if (cell[i] >= mesh->nown) *ghost = PETSC_TRUE;
   }
-  for (int d = 0; d < c->dim; d++) bad[PATCHES_SURROUND_THEIR_VERTEX] += ((p[d] + 1) & 1) != (color >> d & 1);
+  for (int d = 0; d < c->dim; d++) {
+    const PetscBool seam = (PetscBool)(patches->seams >> d & 1), odd = (PetscBool)((p[d] + 1) & 1);
+
+    bad[PATCHES_SURROUND_THEIR_VERTEX] += (PetscBool)(color >> patches->place[d] & 1) != (seam ? PETSC_FALSE : odd);
+  }
   for (int side = 0; side < 2 * c->dim; side++) {
     int count[VP_SIDE_NONE] = {0}, expected;
 
@@ -148,7 +153,7 @@ static PetscErrorCode ConditionsMeet(void)
   domain->beyond[3] = domain->beyond[7] = dirichlet;
   domain->beyond[6] = neumann;
   PetscCall(VpMeshCreate(PETSC_COMM_WORLD, domain, 2, &mesh));
-  PetscCall(VpPatchesCreate(mesh, &patches));
+  PetscCall(VpPatchesCreate(mesh, 0, &patches));
   PetscCall(VpPatchesSelectCorners(mesh, &patches, &corners));
   for (int32_t p = 0; p < corners.n; p++) {
     const int32_t *cell = corners.cell + 4 * p;
@@ -167,25 +172,25 @@ static PetscErrorCode ConditionsMeet(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Check(const Case *c, VpMesh mesh, const int lattice[], const int64_t next[])
+/* the patches at one kind of seams; *first: those whose first cells are own */
+static PetscErrorCode CheckPatches(const Case *c, VpMesh mesh, int seams, const int lattice[], int *first, int *n)
 {
   const int ncell = 1 << c->dim, ncolor = ncell;
   VpPatches patches;
-  char     *swept;
   uint8_t  *cover;
-  int       first = 0, total;
 
   PetscFunctionBeginUser;
-  PetscCall(VpPatchesCreate(mesh, &patches));
-  PetscCall(PetscCalloc2(mesh->ncell, &swept, mesh->nlocal, &cover));
+  PetscCall(VpPatchesCreate(mesh, seams, &patches));
+  PetscCall(PetscCalloc1(mesh->nlocal, &cover));
   bad[PATCHES_ARE_SORTED] += patches.start[0] != 0 || patches.start[ncolor] != patches.n;
+  *n += patches.n;
   for (int color = 0; color < ncolor; color++) {
     int previous = 0, order;
 
     for (int32_t j = patches.start[color]; j < patches.start[color + 1]; j++) {
       PetscBool ghost = PETSC_FALSE;
 
-      first += patches.cell[ncell * j] < mesh->nown;
+      *first += patches.cell[ncell * j] < mesh->nown;
       for (int i = 0; i < ncell; i++) {
         uint8_t *seen = &cover[patches.cell[ncell * j + i]];
 
@@ -199,12 +204,27 @@ static PetscErrorCode Check(const Case *c, VpMesh mesh, const int lattice[], con
     }
   }
   for (int32_t i = 0; i < mesh->nlocal; i++) bad[COVER_MATCHES_PATCHES] += cover[i] != patches.cover[i];
+  PetscCall(CheckCorners(c, mesh, &patches, lattice));
+  PetscCall(PetscFree(cover));
+  PetscCall(VpPatchesDestroy(&patches));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Check(const Case *c, VpMesh mesh, const int lattice[], const int64_t next[])
+{
+  const int all = VpMeshSeams(mesh);
+  char     *swept;
+  int       first = 0, n = 0, total;
+
+  PetscFunctionBeginUser;
+  for (int seams = 0; seams <= all; seams++) {
+    if (!(seams & ~all)) PetscCall(CheckPatches(c, mesh, seams, lattice, &first, &n));
+  }
+  PetscCall(PetscCalloc1(mesh->ncell, &swept));
   for (int32_t i = 0; i < mesh->nsweep; i++) swept[Position(mesh, i)] = 1;
   PetscCallMPI(MPI_Allreduce(&first, &total, 1, MPI_INT, MPI_SUM, mesh->comm));
-  bad[PATCHES_COUNT_INTERIOR_VERTICES] += total != CountVertices(c, mesh->level, NULL) || patches.n != CountVertices(c, mesh->level, swept);
-  PetscCall(CheckCorners(c, mesh, &patches, lattice));
-  PetscCall(PetscFree2(swept, cover));
-  PetscCall(VpPatchesDestroy(&patches));
+  bad[PATCHES_COUNT_INTERIOR_VERTICES] += total != CountVertices(c, mesh, NULL) || n != CountVertices(c, mesh, swept);
+  PetscCall(PetscFree(swept));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -333,7 +333,7 @@ static PetscErrorCode wrong_input_is_refused(void)
 static PetscErrorCode view_shows_settings(void)
 {
   static const char *const lines[] = {"W(1,2) cycle, patch space dirichlet, residual global, exchange color", "double precision",
-                                      "level 3: 64 cells, 1024 DoFs", "level 2: 16 cells, 256 DoFs, solved",
+                                      "level 2: 64 cells (8 x 8), 1024 DoFs", "level 1: 16 cells (4 x 4), 256 DoFs, solved",
                                       "KSP Object: (vpatchdg_coarse_)"};
   Problem                  p;
   PetscReal                residual;

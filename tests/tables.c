@@ -257,23 +257,53 @@ static void change_of_basis_round_trips(void)
   TapOk((PetscBool)(worst < 1e-13), "change_of_basis_round_trips and keeps the function (%.1e)", worst);
 }
 
+enum { NPART = 3 };
+static const double parts[NPART] = {0.5, 0.3, 1 / 17.}; /* that first children have of their parents */
+
 static void prolongation_is_exact_on_polynomials(void)
 {
   double P[2 * N * N], R[2 * N * N], u[N], v[N], h = 0.3, worst = 0;
 
   FOR_ALL_BASES(b)
   {
-    VpTransferBuild(b, P, R);
-    for (int i = 0; i < b->n; i++) u[i] = Random();
-    for (int c = 0; c < 2; c++) {
-      Multiply(b->n, P + c * b->n * b->n, u, v);
-      for (int p = 0; p <= 8; p++) Worst(&worst, ValueAt(b, (c + p / 8.) / 2, u) / sqrt(2 * h) - ValueAt(b, p / 8., v) / sqrt(h));
+    for (int k = 0; k < NPART; k++) {
+      VpTransferBuild(b, parts[k], P, R);
+      for (int i = 0; i < b->n; i++) u[i] = Random();
+      for (int c = 0; c < 2; c++) {
+        const double from = c ? parts[k] : 0, part = c ? 1 - parts[k] : parts[k];
+
+        Multiply(b->n, P + c * b->n * b->n, u, v);
+        for (int p = 0; p <= 8; p++) Worst(&worst, ValueAt(b, from + part * p / 8, u) / sqrt(h) - ValueAt(b, p / 8., v) / sqrt(part * h));
+      }
     }
   }
   TapOk((PetscBool)(worst < 1e-13), "prolongation_is_exact_on_polynomials (%.1e)", worst);
 }
 
-/* M R = P^T M, R P = 1, and the second child's matrices mirror the first's bitwise */
+/* adds to *worst the errors of M R = P^T M, R P = 1 */
+static void CompareTransfers(const VpBasis *b, const double M[], const double P[], const double R[], double *worst)
+{
+  const int n = b->n;
+
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) {
+      double one = 0;
+
+      for (int c = 0; c < 2; c++) {
+        double error = 0;
+
+        for (int k = 0; k < n; k++) {
+          error += M[i * n + k] * R[(c * n + k) * n + j] - P[(c * n + k) * n + i] * M[k * n + j];
+          one += R[(c * n + i) * n + k] * P[(c * n + k) * n + j];
+        }
+        Worst(worst, error);
+      }
+      Worst(worst, one - (i == j));
+    }
+  }
+}
+
+/* M R = P^T M, R P = 1, and the second half's matrices mirror the first's bitwise */
 static void restriction_is_prolongation_transpose(void)
 {
   double    M[N * N], K[N * N], P[2 * N * N], R[2 * N * N], worst = 0, si, sj;
@@ -281,28 +311,20 @@ static void restriction_is_prolongation_transpose(void)
 
   FOR_ALL_BASES(b)
   {
-    int n = b->n;
+    const int n = b->n;
 
     Quadrature(b, M, K);
-    VpTransferBuild(b, P, R);
+    for (int k = NPART - 1; k >= 0; k--) {
+      VpTransferBuild(b, parts[k], P, R);
+      CompareTransfers(b, M, P, R, &worst);
+    }
     for (int i = 0; i < n; i++) {
-      int mi = VpBasisMirror(b, i, &si);
+      const int mi = VpBasisMirror(b, i, &si);
 
       for (int j = 0; j < n; j++) {
-        int    mj = VpBasisMirror(b, j, &sj);
-        double one = 0;
+        const int mj = VpBasisMirror(b, j, &sj);
 
         if (P[(n + mi) * n + mj] != si * sj * P[i * n + j] || R[(n + mi) * n + mj] != si * sj * R[i * n + j]) exact = PETSC_FALSE;
-        for (int c = 0; c < 2; c++) {
-          double error = 0;
-
-          for (int k = 0; k < n; k++) {
-            error += M[i * n + k] * R[(c * n + k) * n + j] - P[(c * n + k) * n + i] * M[k * n + j];
-            one += R[(c * n + i) * n + k] * P[(c * n + k) * n + j];
-          }
-          Worst(&worst, error);
-        }
-        Worst(&worst, one - (i == j));
       }
     }
   }

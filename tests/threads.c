@@ -68,7 +68,7 @@ static PetscErrorCode DigestPatches(VpLevel level, uint64_t digest[])
   VpPatchView  view;
 
   PetscFunctionBeginUser;
-  PetscCall(VpPatchesCreate(mesh, &patches));
+  PetscCall(VpPatchesCreate(mesh, 0, &patches));
   digest[PATCHES] = DIGEST(patches.cell, patches.n << mesh->dim);
   digest[PATCH_SIDES] = DIGEST(patches.side, 2 * mesh->dim * patches.n);
   digest[MIXED] = DIGEST(patches.mixed, patches.n);
@@ -92,7 +92,7 @@ static PetscErrorCode Make(const Setting *s, int threads, int32_t *pieces, uint6
   VpThreads = threads;
   PetscCall(MakeMesh(PETSC_COMM_WORLD, s, &mesh));
   PetscCall(MakeProblem(s, mesh, &problem));
-  PetscCall(VpMeshCoarsen(mesh, &coarse));
+  PetscCall(VpMeshCoarsen(mesh, VP_COARSEN_FULL, &coarse));
   PetscCall(VpLevelCreate(mesh, &problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &level));
   PetscCall(VpLevelSetTransfer(level));
   *pieces = VpLoopPieces(mesh->nown);

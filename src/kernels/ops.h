@@ -75,14 +75,19 @@ typedef struct {
   void          *device;      /* as of VpView */
 } VpPatchView;
 
+/* How a cell lies in its parent along a direction: as its first half, its second half, all of it, or one of two unequal parts. */
+enum { VP_FIRST_HALF, VP_SECOND_HALF, VP_WHOLE, VP_PART };
+
 /* The transfers to the next coarser level. */
 typedef struct {
-  const void    *P, *R;   /* [2 children][n][n] (VpTransferBuild) */
+  const void    *P, *R;   /* [2 entries][n][n] (VpTransferBuild): of the halves, then of each pair of unequal parts */
   PetscBool      reverse; /* does a mirror reverse the order of the basis, or change the sign of every second function (VpBasisMirror)? */
   const int32_t *parent;  /* [cells] the parent, a cell of the coarser level */
-  const uint8_t *corner;  /* [cells] which child the cell is: x + 2 y + 4 z */
-  const int32_t *child;   /* [ncoarse][2^dim] */
+  const uint8_t *corner;  /* [cells] how the cell lies in it, 2 bits a direction, x lowest */
+  const int32_t *table;   /* [cells][dim] the matrix where this is VP_PART; NULL: nowhere */
+  const int32_t *child;   /* [ncoarse][2^dim] those that are upper in the directions that are bits; -1: none */
   int32_t        ncoarse; /* own cells of the coarser level */
+  int            merged;  /* the directions in which some of them have two children, as bits */
   void          *device;  /* as of VpView */
 } VpTransferView;
 

@@ -7,9 +7,9 @@
 #include <stdatomic.h>
 
 /* see VpMesh->zone */
-static inline int ZoneOf(int level, int32_t coord)
+static inline int ZoneOf(int bits, int32_t coord)
 {
-  const int32_t last = ((int32_t)1 << level) - 1;
+  const int32_t last = ((int32_t)1 << bits) - 1;
 
   return coord == 0 ? 1 : (coord < last - 1 ? 0 : 3 - (last - coord));
 }
@@ -23,8 +23,8 @@ static inline int ZoneOf(int level, int32_t coord)
      +---+---+---+---+---+---+
      beyond x-  itself  beyond x+
 
-   So the neighbour's number in its family is the child's with one bit flipped. Whole boxes, which are nobody's children, are families of
-   one. */
+   So the neighbour's number in its family is the child's with one bit flipped. Where boxes have not as many cells in all directions, or one, cells are
+   families of one. */
 typedef struct {
   int64_t first[7];       /* child 0 of the family beyond every side, or what stands for a boundary there; last of the family itself */
   int32_t local[7];       /* its local number where the whole family is own, or the boundary; else VP_UNKNOWN */
@@ -36,7 +36,7 @@ typedef struct {
   VpMesh           mesh;
   const VpCellSet *ghosts;
   VpLattice        parents;
-  int              generation;                 /* 1, or 0 where families are whole boxes */
+  int              generation;                 /* 1, or 0 where families are cells */
   uint8_t          family[8][6], mirror[8][6]; /* the cell beyond a side of a child: an index into Family.first, and its number there */
   _Atomic int64_t  lost;                       /* neighbours that are not local */
   _Atomic int64_t  inner;                      /* see VpMesh->ninner */
@@ -44,9 +44,10 @@ typedef struct {
 
 static void FindFamily(const Filling *fill, int64_t parent, Family *f)
 {
-  const VpLattice *parents = &fill->parents;
-  const VpMesh     mesh = fill->mesh;
-  const int        shift = fill->generation * parents->dim, nside = 2 * parents->dim;
+  const VpLattice parents = fill->parents;
+  const VpMesh    mesh = fill->mesh;
+  const int       shift = fill->generation * mesh->dim, nside = 2 * mesh->dim;
+  const int      *bits;
 
   VpLatticeDecode(parents, parent, &f->box, f->corner);
   for (int side = 0; side <= nside; side++) {
@@ -57,10 +58,11 @@ static void FindFamily(const Filling *fill, int64_t parent, Family *f)
     if (first < 0) f->local[side] = (int32_t)first;
     else if (first >= mesh->first && first + (1 << shift) <= mesh->first + mesh->nown) f->local[side] = (int32_t)(first - mesh->first);
   }
+  bits = VpShapeOf(mesh->lattice, f->box)->bits;
   for (int d = 0; d < 3; d++) {
     f->corner[d] <<= fill->generation;
     for (int upper = 0; upper < 2; upper++)
-      f->zone[d][upper] = d < parents->dim ? (uint8_t)(ZoneOf(mesh->level, f->corner[d] + upper) << 2 * d) : 0;
+      f->zone[d][upper] = d < mesh->dim ? (uint8_t)(ZoneOf(bits[d], f->corner[d] + upper) << 2 * d) : 0;
   }
 }
 
@@ -106,11 +108,11 @@ static void FillCells(void *context, int32_t piece, int32_t begin, int32_t end)
 
 PetscErrorCode VpMeshSetCells(VpMesh mesh, const VpCellSet *ghosts)
 {
-  const int nside = 2 * mesh->dim, generation = mesh->level > 0;
-  Filling   fill = {
-      .mesh = mesh, .ghosts = ghosts, .parents = VpLatticeCreate(mesh->domain, mesh->level - generation), .generation = generation};
+  const int nside = 2 * mesh->dim, generation = mesh->level > 0 && VpLatticeIsUniform(mesh->lattice);
+  Filling   fill = {.mesh = mesh, .ghosts = ghosts, .parents = mesh->lattice, .generation = generation};
 
   PetscFunctionBeginUser;
+  if (generation) PetscCall(VpLatticeCreateUniform(mesh->domain, mesh->level - 1, &fill.parents));
   PetscCall(VpMallocLarge(mesh->nlocal, &mesh->box));
   PetscCall(VpMallocLarge(3 * (size_t)mesh->nlocal, &mesh->coord));
   PetscCall(VpMallocLarge(mesh->nlocal, &mesh->zone));
@@ -123,6 +125,7 @@ PetscErrorCode VpMeshSetCells(VpMesh mesh, const VpCellSet *ghosts)
   }
   PetscCall(VpProgress("mesh", 0, mesh->nlocal));
   VpLoop(mesh->nlocal, FillCells, &fill);
+  if (generation) PetscCall(VpLatticeDestroy(&fill.parents));
   PetscCheck(fill.lost == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PRId64 " neighbours are not local", fill.lost);
   mesh->ninner = fill.inner;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -43,12 +43,22 @@ static PetscBool IsSingularEdge(VpDomain domain, int32_t box, int a, int b)
   return (PetscBool)(boxes > 2 || IsDirichlet(domain, end[0]) != IsDirichlet(domain, end[1]));
 }
 
-/* the side of its box along d that the cell touches, or -1; boxes have two cells or more a direction */
-static int EndOfBox(VpMesh mesh, int32_t cell, int d)
+/* does the cell touch the side of its box? */
+static PetscBool IsAtEnd(VpMesh mesh, int32_t cell, int side)
 {
-  const int zone = mesh->zone[cell] >> 2 * d & 3;
+  const int zone = mesh->zone[cell] >> (side & ~1) & 3;
 
-  return zone == 1 ? 2 * d : zone == 3 ? 2 * d + 1 : -1;
+  return (PetscBool)(zone == (side % 2 && VpShapeOf(mesh->lattice, mesh->box[cell])->bits[side / 2] ? 3 : 1));
+}
+
+static PetscBool IsAtSingularEdge(VpMesh mesh, int32_t cell)
+{
+  for (int a = 2; a < 2 * mesh->dim; a++) {
+    for (int b = 0; IsAtEnd(mesh, cell, a) && b < (a & ~1); b++) {
+      if (IsAtEnd(mesh, cell, b) && IsSingularEdge(mesh->domain, mesh->box[cell], a, b)) return PETSC_TRUE;
+    }
+  }
+  return PETSC_FALSE;
 }
 
 typedef struct {
@@ -64,14 +74,7 @@ static void MarkCells(void *context, int32_t piece, int32_t first, int32_t last)
   int32_t        count = 0;
 
   for (int32_t c = first; c < last; c++) {
-    corners->at[c] = 0;
-    for (int d = 1; d < mesh->dim; d++) {
-      for (int e = 0; e < d; e++) {
-        const int a = EndOfBox(mesh, c, d), b = EndOfBox(mesh, c, e);
-
-        if (a >= 0 && b >= 0 && IsSingularEdge(mesh->domain, mesh->box[c], a, b)) corners->at[c] = 1;
-      }
-    }
+    corners->at[c] = IsAtSingularEdge(mesh, c);
     count += corners->at[c];
   }
   corners->count[piece] = count;

@@ -80,11 +80,10 @@ static PetscErrorCode Initialize(void)
 }
 
 /* p4est aborts the program when it fails: so its limits, and ours, are checked before. The same on all ranks. */
-static PetscErrorCode CheckSize(MPI_Comm comm, VpDomain domain, int level, PetscMPIInt size, const PetscInt counts[])
+PetscErrorCode VpForestCheckSize(MPI_Comm comm, VpDomain domain, int level)
 {
   const int    finest = domain->dim == 2 ? P4EST_QMAXLEVEL : P8EST_QMAXLEVEL;
   const double ncell = domain->nbox * pow(2, domain->dim * level);
-  double       most = ceil(ncell / size), sum = 0;
 
   PetscFunctionBeginUser;
   PetscCheck(level >= 0 && level <= finest, comm, PETSC_ERR_ARG_OUTOFRANGE, "Boxes refined %d times: p4est has 0 to %d in %d dimensions",
@@ -92,6 +91,15 @@ static PetscErrorCode CheckSize(MPI_Comm comm, VpDomain domain, int level, Petsc
   PetscCheck(ncell <= PETSC_MAX_INT, comm, PETSC_ERR_SUP,
              "%d boxes refined %d times are %.0f cells: PetscInt has %d bits (refine less, or configure PETSc with 64-bit indices)",
              (int)domain->nbox, level, ncell, (int)(8 * sizeof(PetscInt)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckCounts(MPI_Comm comm, VpLattice L, PetscMPIInt size, const PetscInt counts[])
+{
+  const double ncell = (double)L->ncell;
+  double       most = ceil(ncell / size), sum = 0;
+
+  PetscFunctionBeginUser;
   for (int r = 0; counts && r < size; r++) {
     PetscCheck(counts[r] >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " cells for rank %d", counts[r], r);
     most = PetscMax(r ? most : 0, (double)counts[r]);
@@ -99,8 +107,8 @@ static PetscErrorCode CheckSize(MPI_Comm comm, VpDomain domain, int level, Petsc
   }
   PetscCheck(!counts || sum == ncell, comm, PETSC_ERR_ARG_SIZ, "%.0f cells given to the ranks, the mesh has %.0f", sum, ncell);
   PetscCheck(most <= VP_MAX_CELLS, comm, PETSC_ERR_SUP,
-             "%d boxes refined %d times are %.0f cells, %.0f on one rank: at most %d fit (refine less, or use more ranks)",
-             (int)domain->nbox, level, ncell, most, VP_MAX_CELLS);
+             "%d boxes are %.0f cells, %.0f on one rank: at most %d fit (refine less, or use more ranks)", (int)L->domain->nbox, ncell,
+             most, VP_MAX_CELLS);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,22 +117,23 @@ const char *VpForestVersion(void)
   return P4EST_VERSION;
 }
 
-PetscErrorCode VpForestPartition(MPI_Comm comm, VpDomain domain, int level, const PetscInt counts[], PetscInt starts[])
+PetscErrorCode VpForestPartition(MPI_Comm comm, VpLattice lattice, const PetscInt counts[], PetscInt starts[])
 {
-  MPI_Comm    own;
-  PetscMPIInt size;
-  int64_t    *first;
+  const VpDomain domain = lattice->domain;
+  MPI_Comm       own;
+  PetscMPIInt    size;
+  int64_t       *first;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(CheckSize(comm, domain, level, size, counts));
+  PetscCall(CheckCounts(comm, lattice, size, counts));
   starts[0] = 0;
   for (int r = 0; counts && r < size; r++) starts[r + 1] = starts[r] + counts[r];
   if (counts) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Initialize());
   PetscCall(PetscMalloc1(size + 1, &first));
   PetscCallMPI(MPI_Comm_dup(comm, &own)); /* p4est's messages have fixed tags */
-  (domain->dim == 2 ? VpForestPartition2 : VpForestPartition3)(own, domain, level, first);
+  (domain->dim == 2 ? VpForestPartition2 : VpForestPartition3)(own, domain, lattice->shape->bits[0], first);
   PetscCallMPI(MPI_Comm_free(&own));
   for (int r = 0; r <= size; r++) starts[r] = (PetscInt)first[r];
   PetscCall(PetscFree(first));

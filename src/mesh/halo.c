@@ -77,18 +77,19 @@ PetscErrorCode VpCellSetAdd(VpCellSet *set, int64_t cell)
 
    reached[moves] is the cell that a set of moves leads to, where bit s is a step across side s; negative where no path stays in the
    domain. */
-static PetscErrorCode AddAround(const VpLattice *L, int64_t first, int64_t last, PetscBool corners, int64_t cell, VpCellSet *halo)
+static PetscErrorCode AddAround(VpLattice L, int64_t first, int64_t last, PetscBool corners, int64_t cell, VpCellSet *halo)
 {
-  int64_t reached[64] = {cell};
+  const int nside = 2 * L->domain->dim;
+  int64_t   reached[64] = {cell};
 
   PetscFunctionBeginUser;
-  for (int moves = 1; moves < 1 << (2 * L->dim); moves++) {
+  for (int moves = 1; moves < 1 << nside; moves++) {
     int64_t *next = &reached[moves];
 
     if (moves & (moves >> 1) & 0x15) continue;       /* both ways in one direction */
     if (!corners && (moves & (moves - 1))) continue; /* more than one move */
     *next = VP_UNKNOWN;
-    for (int side = 0; side < 2 * L->dim && *next < 0; side++) {
+    for (int side = 0; side < nside && *next < 0; side++) {
       const int64_t from = moves >> side & 1 ? reached[moves ^ (1 << side)] : VP_UNKNOWN; /* all moves but this one, the last */
 
       if (from >= 0) *next = VpLatticeMove(L, from, side);
@@ -98,30 +99,45 @@ static PetscErrorCode AddAround(const VpLattice *L, int64_t first, int64_t last,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Are the cells [start, end) own? What stands for a boundary counts as own. */
-static inline PetscBool AreOwn(int64_t start, int64_t end, int64_t first, int64_t last)
+/* the own cells of a rank */
+typedef struct {
+  int64_t first, last;
+} Range;
+
+static inline PetscBool AreOwn(Range own, int64_t start, int64_t size)
 {
-  return start < 0 || (first <= start && end <= last);
+  return (PetscBool)(own.first <= start && start + size <= own.last);
 }
 
-/* Adds those own cells with a foreign face neighbour that lie in a cube: the 2^(dim depth) cells from `start` on. A cube whose cells are
-   own, as are those of the cubes of its size beside it, has none; the others are divided. */
-static PetscErrorCode AddBorder(const VpLattice *L, int depth, int64_t start, int64_t first, int64_t last, VpCellSet *border)
+/* Is what lies beyond a side of a brick of `size` cells own? Boundaries count as own. Beyond it is a brick of the same shape, aligned as it is, but in
+   a box of another shape, where all has to be. */
+static PetscBool IsOwnBeyond(VpLattice L, Range own, int64_t start, int64_t size, int side)
 {
-  const int64_t size = (int64_t)1 << L->dim * depth;
-  PetscBool     inside = AreOwn(start, start + size, first, last);
+  const int64_t next = VpLatticeMove(L, side % 2 ? start + size - 1 : start, side);
+  int32_t       box;
+  int64_t       first;
+
+  if (next < 0) return PETSC_TRUE;
+  if (size == 1) return AreOwn(own, next, 1);
+  box = VpLatticeBox(L, next);
+  first = VpLatticeStart(L, box);
+  if (VpShapeOf(L, box) != VpShapeOf(L, VpLatticeBox(L, start))) return AreOwn(own, first, (int64_t)1 << VpShapeOf(L, box)->shift);
+  return AreOwn(own, first + ((next - first) & -size), size);
+}
+
+/* Adds those own cells with a foreign face neighbour that lie in a brick: 2^depth cells from `start` on, aligned in their box. It has none if it and what
+   is beside it are own; otherwise its halves are looked at. */
+static PetscErrorCode AddBorder(VpLattice L, int depth, int64_t start, Range own, VpCellSet *border)
+{
+  const int64_t size = (int64_t)1 << depth;
+  PetscBool     inside = AreOwn(own, start, size);
 
   PetscFunctionBeginUser;
-  if (start + size <= first || start >= last) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int side = 0; side < 2 * L->dim && inside; side++) {
-    const int64_t next = VpLatticeMove(L, side % 2 ? start + size - 1 : start, side);
-
-    inside = AreOwn(next < 0 ? next : next & -size, (next & -size) + size, first, last);
-  }
+  if (start + size <= own.first || start >= own.last) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int side = 0; side < 2 * L->domain->dim && inside; side++) inside = IsOwnBeyond(L, own, start, size, side);
   if (inside) PetscFunctionReturn(PETSC_SUCCESS);
   if (!depth) PetscCall(VpCellSetAdd(border, start));
-  for (int child = 0; depth && child < 1 << L->dim; child++)
-    PetscCall(AddBorder(L, depth - 1, start + child * (size >> L->dim), first, last, border));
+  for (int half = 0; depth && half < 2; half++) PetscCall(AddBorder(L, depth - 1, start + half * (size / 2), own, border));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,7 +148,7 @@ static int Ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-PetscErrorCode VpHaloCreate(const VpLattice *L, int64_t first, int64_t last, const VpCellSet *extra, VpCellSet *halo, int32_t end[4])
+PetscErrorCode VpHaloCreate(VpLattice L, int64_t first, int64_t last, const VpCellSet *extra, VpCellSet *halo, int32_t end[4])
 {
   VpCellSet border;
   int32_t   layer1;
@@ -141,8 +157,8 @@ PetscErrorCode VpHaloCreate(const VpLattice *L, int64_t first, int64_t last, con
   PetscCall(VpCellSetCreate(halo));
   /* Every cell of the first layer touches an own cell with a foreign face neighbour: the path to it leaves the own cells from one. */
   PetscCall(VpCellSetCreate(&border));
-  for (int64_t box = first >> L->shift; box << L->shift < last; box++)
-    PetscCall(AddBorder(L, L->level, box << L->shift, first, last, &border));
+  for (int32_t box = first < last ? VpLatticeBox(L, first) : L->domain->nbox; box < L->domain->nbox && VpLatticeStart(L, box) < last; box++)
+    PetscCall(AddBorder(L, VpShapeOf(L, box)->shift, VpLatticeStart(L, box), (Range){first, last}, &border));
   for (int32_t i = 0; i < border.n; i++) PetscCall(AddAround(L, first, last, PETSC_FALSE, border.cell[i], halo));
   end[0] = halo->n;
   for (int32_t i = 0; i < border.n; i++) PetscCall(AddAround(L, first, last, PETSC_TRUE, border.cell[i], halo));

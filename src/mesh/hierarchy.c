@@ -7,38 +7,35 @@
 /* the ghosts that VpMeshBuild found */
 static PetscErrorCode Ghosts(VpMesh mesh, VpCellSet *ghosts)
 {
-  const VpLattice L = VpLatticeCreate(mesh->domain, mesh->level);
-
   PetscFunctionBeginUser;
   PetscCall(VpCellSetCreate(ghosts));
   for (int32_t i = mesh->nown; i < mesh->nlocal; i++)
-    PetscCall(VpCellSetAdd(ghosts, VpLatticeEncode(&L, mesh->box[i], mesh->coord + 3 * (size_t)i)));
+    PetscCall(VpCellSetAdd(ghosts, VpLatticeEncode(mesh->lattice, mesh->box[i], mesh->coord + 3 * (size_t)i)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Own parents' children that other ranks have: those next to the last own cell along the curve, which may be several ranks'. */
-static PetscErrorCode SetChildExchange(VpMesh fine, int64_t nchild)
+/* own parents' children that other ranks have */
+static PetscErrorCode SetChildExchange(VpMesh fine, size_t nchild)
 {
-  PetscMPIInt  size;
-  PetscInt    *leaf, n = 0;
-  PetscSFNode *owner;
+  PetscInt          *leaf, n = 0;
+  PetscSFNode       *root;
+  const PetscSFNode *owner;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(fine->comm, &size));
-  PetscCall(PetscMalloc2(8, &leaf, 8, &owner));
-  for (int64_t i = PetscMax(0, nchild - 8); i < nchild; i++) {
-    const int64_t cell = ((int64_t)fine->coarser->first << fine->dim) + i;
-
+  for (size_t i = 0; i < nchild; i++) n += fine->child[i] >= fine->nown;
+  PetscCall(PetscMalloc2(n, &leaf, n, &root));
+  PetscCall(PetscSFGetGraph(fine->sf[VP_GHOST_SWEEP], NULL, NULL, NULL, &owner));
+  n = 0;
+  for (size_t i = 0; i < nchild; i++) {
     if (fine->child[i] < fine->nown) continue;
     leaf[n] = fine->child[i] - fine->nown;
-    owner[n].rank = VpOwnerOf(fine->starts, size, cell);
-    owner[n].index = (PetscInt)(cell - fine->starts[owner[n].rank]);
+    root[n] = owner[leaf[n]];
     n++;
   }
   PetscCall(PetscSFCreate(fine->comm, &fine->sf[VP_GHOST_CHILD]));
-  PetscCall(PetscSFSetGraph(fine->sf[VP_GHOST_CHILD], fine->nown, n, leaf, PETSC_COPY_VALUES, owner, PETSC_COPY_VALUES));
+  PetscCall(PetscSFSetGraph(fine->sf[VP_GHOST_CHILD], fine->nown, n, leaf, PETSC_COPY_VALUES, root, PETSC_COPY_VALUES));
   PetscCall(PetscSFSetUp(fine->sf[VP_GHOST_CHILD]));
-  PetscCall(PetscFree2(leaf, owner));
+  PetscCall(PetscFree2(leaf, root));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -48,6 +45,11 @@ typedef struct {
   _Atomic int64_t  lost;                /* parents and children that are not local */
 } Relating;
 
+static inline int64_t PositionOf(VpMesh mesh, const VpCellSet *ghosts, int32_t cell)
+{
+  return cell < mesh->nown ? (int64_t)mesh->first + cell : ghosts->cell[cell - mesh->nown];
+}
+
 static void FillParents(void *context, int32_t piece, int32_t begin, int32_t end)
 {
   Relating    *relate = (Relating *)context;
@@ -55,9 +57,9 @@ static void FillParents(void *context, int32_t piece, int32_t begin, int32_t end
   int64_t      lost = 0;
 
   for (int32_t i = begin; i < end; i++) {
-    const int64_t cell = i < fine->nown ? fine->first + i : relate->of_fine->cell[i - fine->nown];
+    const int64_t parent = VpParentOf(&fine->coarsening, fine->lattice, PositionOf(fine, relate->of_fine, i));
 
-    fine->parent[i] = VpLocalOf(relate->coarse, relate->of_coarse, cell >> fine->dim);
+    fine->parent[i] = VpLocalOf(relate->coarse, relate->of_coarse, parent);
     lost += fine->parent[i] < 0;
   }
   relate->lost += lost;
@@ -65,20 +67,23 @@ static void FillParents(void *context, int32_t piece, int32_t begin, int32_t end
 
 static void FillChildren(void *context, int32_t piece, int32_t begin, int32_t end)
 {
-  Relating     *relate = (Relating *)context;
-  const VpMesh  fine = relate->fine;
-  const int64_t first = (int64_t)relate->coarse->first << fine->dim;
-  int64_t       lost = 0;
+  Relating    *relate = (Relating *)context;
+  const VpMesh fine = relate->fine;
+  int64_t      lost = 0, child[8];
 
-  for (int64_t i = (int64_t)begin << fine->dim; i < (int64_t)end << fine->dim; i++) {
-    fine->child[i] = VpLocalOf(fine, relate->of_fine, first + i);
-    lost += fine->child[i] < 0 || fine->child[i] >= fine->nsweep;
+  for (int32_t i = begin; i < end; i++) {
+    VpChildrenOf(&fine->coarsening, fine->lattice, (int64_t)relate->coarse->first + i, child);
+    for (int q = 0; q < 1 << fine->dim; q++) {
+      const int32_t local = child[q] < 0 ? -1 : VpLocalOf(fine, relate->of_fine, child[q]);
+
+      fine->child[((size_t)i << fine->dim) + q] = local;
+      lost += child[q] >= 0 && (local < 0 || local >= fine->nsweep);
+    }
   }
   relate->lost += lost;
 }
 
-/* Sets fine->coarser, parent and child: the children of the cell at position p are at 2^dim p + 0 .. 2^dim - 1. Frees the sets of
-   ghosts. */
+/* Sets fine->coarser, parent and child. Frees the sets of ghosts. */
 static PetscErrorCode Relate(VpMesh fine, VpMesh coarse, VpCellSet *of_fine, VpCellSet *of_coarse)
 {
   const size_t nchild = (size_t)coarse->nown << fine->dim;
@@ -90,52 +95,85 @@ static PetscErrorCode Relate(VpMesh fine, VpMesh coarse, VpCellSet *of_fine, VpC
   VpLoop(fine->nhalo, FillParents, &relate);
   VpLoop(coarse->nown, FillChildren, &relate);
   PetscCheck(relate.lost == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d parents or children are not local", (int)relate.lost);
-  while (fine->orphans < fine->nown && fine->parent[fine->orphans] >= coarse->nown) fine->orphans++;
+  fine->orphans = fine->nown;
+  while (fine->orphans > 0 && fine->parent[fine->orphans - 1] < coarse->nown) fine->orphans--;
   fine->coarser = VpMeshReference(coarse);
-  PetscCall(SetChildExchange(fine, (int64_t)nchild));
+  PetscCall(SetChildExchange(fine, nchild));
   PetscCall(VpCellSetDestroy(of_fine));
   PetscCall(VpCellSetDestroy(of_coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the first parent whose first child does not lie before the position */
-static PetscInt FirstParent(PetscInt start, int dim)
+/* parents of all local cells that are not own ones; counts: own parents of the ranks */
+static PetscErrorCode Parents(VpMesh mesh, const VpCellSet *ghosts, const PetscInt counts[], VpCellSet *parents)
 {
-  return ((start - 1) >> dim) + 1;
-}
+  const VpCoarsening *c = &mesh->coarsening;
+  const int32_t look = c->box || !VpLatticeIsUniform(c->coarse) ? mesh->nown : PetscMin(mesh->nown, 1); /* else only the first own cell's is
+                                                                                                                 another rank's */
+  const int64_t first = VpParentsBefore(c, mesh->lattice, mesh->first);
+  PetscMPIInt   rank;
 
-/* parents of all local cells; of the own cells, only the first one's parent can be another rank's */
-static PetscErrorCode Parents(VpMesh mesh, const VpCellSet *ghosts, VpCellSet *parents)
-{
   PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(mesh->comm, &rank));
   PetscCall(VpCellSetCreate(parents));
-  if (mesh->nown) PetscCall(VpCellSetAdd(parents, mesh->first >> mesh->dim));
-  for (int32_t i = 0; i < mesh->nhalo - mesh->nown; i++) PetscCall(VpCellSetAdd(parents, ghosts->cell[i] >> mesh->dim));
+  for (int32_t i = 0; i < mesh->nhalo; i++) {
+    int64_t parent;
+
+    if (i == look) i = mesh->nown;
+    if (i == mesh->nhalo) break;
+    parent = VpParentOf(c, mesh->lattice, PositionOf(mesh, ghosts, i));
+    if (parent < first || parent >= first + counts[rank]) PetscCall(VpCellSetAdd(parents, parent));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpMeshCoarsen(VpMesh fine, VpMesh *coarse)
+static PetscErrorCode Coarsen(VpMesh fine)
+{
+  const VpCoarsening *c = &fine->coarsening;
+  PetscInt           *counts;
+  PetscMPIInt         size;
+  VpCellSet           parents, of_fine, of_coarse;
+  VpMesh              coarse;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(fine->comm, &size));
+  PetscCall(PetscMalloc1(size, &counts));
+  for (int r = 0; r < size; r++)
+    counts[r] = (PetscInt)(VpParentsBefore(c, fine->lattice, fine->starts[r + 1]) - VpParentsBefore(c, fine->lattice, fine->starts[r]));
+  PetscCall(Ghosts(fine, &of_fine));
+  PetscCall(Parents(fine, &of_fine, counts, &parents));
+  PetscCall(VpMeshBuild(fine->comm, c->coarse, counts, &parents, &coarse, &of_coarse));
+  PetscCall(Relate(fine, coarse, &of_fine, &of_coarse));
+  PetscCall(VpMeshSetTransport(coarse, fine->transport, fine->link));
+  PetscCall(VpMeshDestroy(&coarse));
+  PetscCall(VpCellSetDestroy(&parents));
+  PetscCall(PetscFree(counts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMeshCoarsen(VpMesh fine, VpCoarsen how, VpMesh *coarse)
 {
   PetscFunctionBeginUser;
   if (!fine->coarser) {
-    PetscInt   *counts;
-    PetscMPIInt size;
-    VpCellSet   parents, of_fine, of_coarse;
-
-    PetscCheck(fine->level > 0, fine->comm, PETSC_ERR_ARG_WRONGSTATE, "This mesh consists of whole boxes: there is no coarser one");
-    PetscCallMPI(MPI_Comm_size(fine->comm, &size));
-    PetscCall(PetscMalloc1(size, &counts));
-    for (int r = 0; r < size; r++) counts[r] = FirstParent(fine->starts[r + 1], fine->dim) - FirstParent(fine->starts[r], fine->dim);
-    PetscCall(Ghosts(fine, &of_fine));
-    PetscCall(Parents(fine, &of_fine, &parents));
-    PetscCall(VpMeshBuild(fine->comm, fine->domain, fine->level - 1, counts, &parents, coarse, &of_coarse));
-    PetscCall(Relate(fine, *coarse, &of_fine, &of_coarse));
-    PetscCall(VpMeshSetTransport(*coarse, fine->transport, fine->link));
-    PetscCall(VpMeshDestroy(coarse));
-    PetscCall(VpCellSetDestroy(&parents));
-    PetscCall(PetscFree(counts));
+    PetscCall(VpCoarseningCreate(fine->lattice, how, &fine->coarsening));
+    PetscCheck(fine->coarsening.coarse, fine->comm, PETSC_ERR_ARG_WRONGSTATE, "There is no coarser mesh: %s",
+               fine->level ? "the rule of coarsening ends here" : "this one consists of whole boxes");
+    PetscCall(Coarsen(fine));
   }
   *coarse = VpMeshReference(fine->coarser);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMeshAgrees(VpMesh fine, VpCoarsen how, PetscBool *agrees)
+{
+  VpCoarsening c;
+
+  PetscFunctionBeginUser;
+  *agrees = PETSC_TRUE;
+  if (!fine->coarser) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpCoarseningCreate(fine->lattice, how, &c));
+  *agrees = (PetscBool)(c.coarse && VpLatticeIsSame(c.coarse, fine->coarser->lattice));
+  PetscCall(VpCoarseningDestroy(&c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -144,15 +182,22 @@ PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine)
   const VpCellSet none = {0};
   PetscInt       *counts;
   PetscMPIInt     size;
+  VpLattice       lattice;
   VpCellSet       of_fine, of_coarse;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(coarse->comm, &size));
+  PetscCheck(VpLatticeIsUniform(coarse->lattice), coarse->comm, PETSC_ERR_SUP,
+             "This mesh was coarsened in some directions or boxes only: it cannot be refined, refine the one that it came from");
   PetscCheck(coarse->ncell <= PETSC_MAX_INT >> coarse->dim, coarse->comm, PETSC_ERR_SUP,
              "Refining %" PetscInt_FMT " cells gives more than PetscInt (%d bits) can count", coarse->ncell, (int)(8 * sizeof(PetscInt)));
+  PetscCall(VpForestCheckSize(coarse->comm, coarse->domain, coarse->level + 1));
   PetscCall(PetscMalloc1(size, &counts));
   for (int r = 0; r < size; r++) counts[r] = (coarse->starts[r + 1] - coarse->starts[r]) << coarse->dim;
-  PetscCall(VpMeshBuild(coarse->comm, coarse->domain, coarse->level + 1, counts, &none, fine, &of_fine));
+  PetscCall(VpLatticeCreateUniform(coarse->domain, coarse->level + 1, &lattice));
+  PetscCall(VpMeshBuild(coarse->comm, lattice, counts, &none, fine, &of_fine));
+  PetscCall(VpLatticeDestroy(&lattice));
+  PetscCall(VpCoarseningCreate((*fine)->lattice, VP_COARSEN_FULL, &(*fine)->coarsening));
   PetscCall(Ghosts(coarse, &of_coarse));
   PetscCall(Relate(*fine, coarse, &of_fine, &of_coarse));
   PetscCall(PetscFree(counts));

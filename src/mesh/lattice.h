@@ -3,52 +3,73 @@
 #include "mesh.h"
 #include "../compat.h"
 
-/* A cell is its global position: box << shift | Morton index, where direction d owns the bits of mask[d]. */
-typedef struct {
-  int            dim, level, shift;
-  int64_t        mask[3];
-  const int32_t *beyond;
-} VpLattice;
+/* lattice.c: the lattice with 2^bits[3 box + d] cells in direction d of every box, and with 2^level in every one */
+PetscErrorCode VpLatticeCreate(VpDomain, const uint8_t bits[], VpLattice *L);
+PetscErrorCode VpLatticeCreateUniform(VpDomain, int level, VpLattice *L);
+PetscBool      VpLatticeIsUniform(VpLattice); /* do all boxes have as many cells in all directions? */
+PetscBool      VpLatticeIsSame(VpLattice, VpLattice);
 
-static inline VpLattice VpLatticeCreate(VpDomain domain, int level)
+/* The boxes that belong together in direction d: linked across sides that are not its own. They have the same width and as many cells there.
+   class[box] = a box of them, the same for all. */
+PetscErrorCode VpClassesCreate(VpDomain, int d, int32_t **class);
+/* Is the box beyond a side at the other end of the domain? */
+static inline PetscBool VpIsWrapped(VpDomain domain, int32_t box, int32_t beyond, int side)
 {
-  VpLattice L = {domain->dim, level, domain->dim * level, {0, 0, 0}, domain->beyond};
+  const size_t lower = side % 2 ? box : beyond, upper = side % 2 ? beyond : box;
 
-  for (int bit = 0; bit < L.shift; bit++) L.mask[bit % L.dim] |= (int64_t)1 << bit;
-  return L;
+  return (PetscBool)(domain->lower[3 * upper + side / 2] <= domain->lower[3 * lower + side / 2]);
+}
+static inline int32_t VpBoxBeyond(VpDomain domain, int32_t box, int side)
+{
+  return domain->beyond[(size_t)box * 2 * domain->dim + side];
 }
 
-/* The cell beyond a side, or the number that the domain has there if there is no box. Adds or takes 1 in the bits of one direction; from
-   the end of a box to the beginning of the next one all of these bits flip. */
-static inline int64_t VpLatticeMove(const VpLattice *L, int64_t cell, int side)
+static inline int64_t VpLatticeStart(VpLattice L, int32_t box)
 {
-  const int64_t mask = L->mask[side / 2], within = ((int64_t)1 << L->shift) - 1;
-  int64_t       box;
-
-  if (side % 2 && (cell & mask) != mask) return (((cell | ~mask) + 1) & mask) | (cell & ~mask);
-  if (!(side % 2) && (cell & mask) != 0) return (((cell & mask) - 1) & mask) | (cell & ~mask);
-  box = L->beyond[(cell >> L->shift) * 2 * L->dim + side];
-  return box < 0 ? box : (box << L->shift) | ((cell & within) ^ mask);
+  return L->start ? L->start[box] : (int64_t)box << L->shape->shift;
 }
 
-static inline void VpLatticeDecode(const VpLattice *L, int64_t cell, int32_t *box, int32_t coord[3])
+/* the box of a position */
+static inline int32_t VpLatticeBox(VpLattice L, int64_t cell)
 {
-  *box = (int32_t)(cell >> L->shift);
-  coord[0] = coord[1] = coord[2] = 0;
-  for (int level = 0; level < L->level; level++) {
-    for (int d = 0; d < L->dim; d++, cell >>= 1) coord[d] |= (int32_t)(cell & 1) << level;
+  int32_t low = 0, high = L->domain->nbox;
+
+  if (!L->start) return (int32_t)(cell >> L->shape->shift);
+  while (high - low > 1) {
+    const int32_t middle = low + (high - low) / 2;
+
+    if (L->start[middle] <= cell) low = middle;
+    else high = middle;
   }
+  return low;
 }
 
-static inline int64_t VpLatticeEncode(const VpLattice *L, int32_t box, const int32_t coord[3])
+/* from coordinates in a box to its position, and back */
+int64_t VpLatticeEncode(VpLattice, int32_t box, const int32_t coord[3]);
+void    VpLatticeDecode(VpLattice, int64_t cell, int32_t *box, int32_t coord[3]);
+/* the cell beyond the side of a box, from the cell's index in it */
+int64_t VpLatticeCross(VpLattice, int32_t box, int64_t index, int side);
+
+/* The cell beyond a side, or the number that the domain has there if there is no box. Adds or takes 1 in the bits of one direction. */
+static inline int64_t VpLatticeMove(VpLattice L, int64_t cell, int side)
 {
-  int64_t cell = box;
+  const int32_t box = VpLatticeBox(L, cell);
+  const int64_t mask = VpShapeOf(L, box)->mask[side / 2], start = VpLatticeStart(L, box), i = cell - start;
 
-  for (int level = L->level - 1; level >= 0; level--) {
-    for (int d = L->dim - 1; d >= 0; d--) cell = (cell << 1) | ((coord[d] >> level) & 1);
-  }
-  return cell;
+  if (side % 2 && (i & mask) != mask) return start + ((((i | ~mask) + 1) & mask) | (i & ~mask));
+  if (!(side % 2) && (i & mask) != 0) return start + ((((i & mask) - 1) & mask) | (i & ~mask));
+  return VpLatticeCross(L, box, i, side);
 }
+
+/* coarsenrule.c: what merges along every direction of every box, [nbox][3] (VpMerge, zero at first); *ends: nothing should, or `whole` and boxes would.
+   Then: does every cell lie in a patch? */
+PetscErrorCode VpCoarsenByRule(VpLattice, PetscBool whole, uint8_t merge[], PetscBool *ends);
+PetscBool      VpEveryCellHasAPatch(VpLattice);
+
+/* coarsening.c: a cell's parent; the children of a parent, -1 where there are fewer; the number of parents whose first child lies before a position */
+int64_t VpParentOf(const VpCoarsening *, VpLattice fine, int64_t cell);
+void    VpChildrenOf(const VpCoarsening *, VpLattice fine, int64_t parent, int64_t child[]);
+int64_t VpParentsBefore(const VpCoarsening *, VpLattice fine, int64_t cell);
 
 /* A set of cells in the order of their insertion: a hash table of indices into `cell`. */
 typedef struct {
@@ -62,14 +83,15 @@ PetscErrorCode VpCellSetAdd(VpCellSet *, int64_t cell);
 void           VpCellSetIndex(VpCellSet *);                    /* after cell[] has been reordered */
 int32_t        VpCellSetFind(const VpCellSet *, int64_t cell); /* index, or -1 */
 
-/* The ghosts of the own cells [first, last), in the four groups that mesh.h draws: face neighbours, the rest of two layers, the third
-   layer, and the cells of `extra` that are in none of these. Each group is sorted; group g ends at end[g] of halo->cell. */
-PetscErrorCode VpHaloCreate(const VpLattice *, int64_t first, int64_t last, const VpCellSet *extra, VpCellSet *halo, int32_t end[4]);
+/* The ghosts of the own cells [first, last), in the four groups that mesh.h draws: face neighbours, the rest of two layers, the third layer,
+   and the cells of `extra` that are in none of these. Each group is sorted; group g ends at end[g] of halo->cell. */
+PetscErrorCode VpHaloCreate(VpLattice, int64_t first, int64_t last, const VpCellSet *extra, VpCellSet *halo, int32_t end[4]);
 
 /* mesh.c: the rank whose own cells contain the position */
 PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell);
-/* mesh.c: a mesh that knows no other level, and the set of its ghosts. Cells of `extra` become local, too. Collective */
-PetscErrorCode VpMeshBuild(MPI_Comm, VpDomain, int level, const PetscInt counts[], const VpCellSet *extra, VpMesh *, VpCellSet *ghosts);
+/* mesh.c: a mesh that knows no other level, and the set of its ghosts. Cells of `extra` become local, too. counts: own cells of the ranks; NULL:
+   equal pieces of a uniform lattice. Collective */
+PetscErrorCode VpMeshBuild(MPI_Comm, VpLattice, const PetscInt counts[], const VpCellSet *extra, VpMesh *, VpCellSet *ghosts);
 /* cells.c: box, coord, zone and neighbor of a mesh that knows the numbers of its cells */
 PetscErrorCode VpMeshSetCells(VpMesh, const VpCellSet *ghosts);
 

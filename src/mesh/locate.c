@@ -40,11 +40,9 @@ static int32_t FindBox(VpDomain domain, const PetscReal x[], int32_t near)
 
 PetscErrorCode VpMeshLocate(VpMesh mesh, PetscInt n, const PetscReal x[], PetscSFNode at[], PetscInt *outside)
 {
-  const VpDomain  domain = mesh->domain;
-  const VpLattice lattice = VpLatticeCreate(domain, mesh->level);
-  const PetscReal cells = (PetscReal)((int64_t)1 << mesh->level);
-  int32_t         box = 0;
-  PetscMPIInt     size;
+  const VpDomain domain = mesh->domain;
+  int32_t        box = 0;
+  PetscMPIInt    size;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
@@ -59,10 +57,11 @@ PetscErrorCode VpMeshLocate(VpMesh mesh, PetscInt n, const PetscReal x[], PetscS
     box = found;
     for (int d = 0; d < mesh->dim; d++) {
       const PetscReal lower = domain->lower[3 * (size_t)box + d], width = domain->upper[3 * (size_t)box + d] - lower;
+      const PetscReal cells = (PetscReal)((int64_t)1 << VpShapeOf(mesh->lattice, box)->bits[d]);
 
       coord[d] = (int32_t)PetscMax(0, PetscMin(cells - 1, PetscFloorReal((point[d] - lower) / width * cells)));
     }
-    cell = VpLatticeEncode(&lattice, box, coord);
+    cell = VpLatticeEncode(mesh->lattice, box, coord);
     node->rank = VpOwnerOf(mesh->starts, size, cell);
     node->index = (PetscInt)cell - mesh->starts[node->rank];
   }

@@ -34,34 +34,36 @@ static PetscErrorCode SetExchange(VpMesh mesh, PetscMPIInt size, const VpCellSet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpMeshBuild(MPI_Comm comm, VpDomain domain, int level, const PetscInt counts[], const VpCellSet *extra, VpMesh *newmesh,
+PetscErrorCode VpMeshBuild(MPI_Comm comm, VpLattice lattice, const PetscInt counts[], const VpCellSet *extra, VpMesh *newmesh,
                            VpCellSet *ghosts)
 {
-  const VpLattice L = VpLatticeCreate(domain, level);
-  VpMesh          mesh;
-  PetscMPIInt     size, rank;
-  int32_t         end[4];
-  PetscInt       *starts;
-  PetscErrorCode  ierr;
+  VpMesh         mesh;
+  PetscMPIInt    size, rank;
+  int32_t        end[4];
+  PetscInt      *starts;
+  PetscErrorCode ierr;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(PetscMalloc1(size + 1, &starts));
-  ierr = VpForestPartition(comm, domain, level, counts, starts); /* refuses sizes */
+  ierr = VpForestPartition(comm, lattice, counts, starts); /* refuses sizes */
   if (ierr) PetscCall(PetscFree(starts));
   PetscCall(ierr);
   PetscCall(PetscNew(&mesh));
   mesh->refct = 1;
-  mesh->dim = domain->dim;
-  mesh->level = level;
-  mesh->domain = VpDomainReference(domain);
+  mesh->lattice = VpLatticeReference(lattice);
+  mesh->domain = lattice->domain;
+  mesh->dim = mesh->domain->dim;
+  for (int32_t i = 0; i < lattice->nshape; i++) {
+    for (int d = 0; d < 3; d++) mesh->level = PetscMax(mesh->level, lattice->shape[i].bits[d]);
+  }
   PetscCall(PetscCommDuplicate(comm, &mesh->comm, NULL));
   mesh->starts = starts;
   mesh->ncell = starts[size];
   mesh->first = starts[rank];
   mesh->nown = (int32_t)(starts[rank + 1] - starts[rank]);
-  PetscCall(VpHaloCreate(&L, mesh->first, (int64_t)mesh->first + mesh->nown, extra, ghosts, end));
+  PetscCall(VpHaloCreate(lattice, mesh->first, (int64_t)mesh->first + mesh->nown, extra, ghosts, end));
   mesh->nface = mesh->nown + end[0];
   mesh->nsweep = mesh->nown + end[1];
   mesh->nhalo = mesh->nown + end[2];
@@ -76,9 +78,15 @@ PetscErrorCode VpMeshCreate(MPI_Comm comm, VpDomain domain, int level, VpMesh *m
 {
   const VpCellSet none = {0};
   VpCellSet       ghosts;
+  VpLattice       lattice;
+  PetscErrorCode  ierr;
 
   PetscFunctionBeginUser;
-  PetscCall(VpMeshBuild(comm, domain, level, NULL, &none, mesh, &ghosts));
+  PetscCall(VpForestCheckSize(comm, domain, level)); /* before numbers of cells are too large for anything */
+  PetscCall(VpLatticeCreateUniform(domain, level, &lattice));
+  ierr = VpMeshBuild(comm, lattice, NULL, &none, mesh, &ghosts);
+  PetscCall(VpLatticeDestroy(&lattice));
+  PetscCall(ierr);
   PetscCall(VpCellSetDestroy(&ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -89,7 +97,7 @@ PetscErrorCode VpMeshCut(VpMesh mesh, const PetscInt counts[], VpMesh *cut)
   VpCellSet       ghosts;
 
   PetscFunctionBeginUser;
-  PetscCall(VpMeshBuild(mesh->comm, mesh->domain, mesh->level, counts, &none, cut, &ghosts));
+  PetscCall(VpMeshBuild(mesh->comm, mesh->lattice, counts, &none, cut, &ghosts));
   PetscCall(VpCellSetDestroy(&ghosts));
   PetscCall(VpMeshSetTransport(*cut, mesh->transport, mesh->link));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -120,7 +128,8 @@ PetscErrorCode VpMeshDestroy(VpMesh *newmesh)
   if (!mesh || --mesh->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   for (int kind = 0; kind < VP_GHOST_KINDS; kind++) PetscCall(PetscSFDestroy(&mesh->sf[kind]));
   PetscCall(VpMeshDestroy(&mesh->coarser));
-  PetscCall(VpDomainDestroy(&mesh->domain));
+  PetscCall(VpCoarseningDestroy(&mesh->coarsening));
+  PetscCall(VpLatticeDestroy(&mesh->lattice));
   PetscCall(PetscFree(mesh->box));
   PetscCall(PetscFree(mesh->coord));
   PetscCall(PetscFree(mesh->zone));
@@ -137,11 +146,12 @@ PetscErrorCode VpMeshDestroy(VpMesh *newmesh)
 void VpMeshCellBounds(VpMesh mesh, int32_t cell, PetscReal lower[], PetscReal size[])
 {
   const VpDomain domain = mesh->domain;
+  const VpShape *shape = VpShapeOf(mesh->lattice, mesh->box[cell]);
 
   for (int d = 0; d < 3; d++) {
     const size_t i = 3 * (size_t)mesh->box[cell] + d;
 
-    size[d] = (domain->upper[i] - domain->lower[i]) / (d < mesh->dim ? (PetscReal)((int64_t)1 << mesh->level) : 1);
+    size[d] = (domain->upper[i] - domain->lower[i]) / (PetscReal)((int64_t)1 << shape->bits[d]);
     lower[d] = domain->lower[i] + mesh->coord[3 * (size_t)cell + d] * size[d];
   }
 }

@@ -1,8 +1,7 @@
 /* Meshes: a domain of axis-aligned boxes, every box refined `level` times, as plain arrays on every rank.
 
-   Cells are numbered along the space-filling curve. The global position of a cell is box * 2^(dim*level) + its Morton index in the box,
-   with x in the lowest bit. A rank owns a piece of the curve. Its local cells are these own cells in the order of the curve, and then
-   ghosts in groups; each group is sorted along the curve:
+   Cells are numbered along the space-filling curve (VpLattice). A rank owns a piece of the curve. Its local cells are these own cells in the
+   order of the curve, and then ghosts in groups; each group is sorted along the curve:
 
      h h h h h h h h       local numbers      cells
      h s s s s s s h       [0, nown)       o  own ones
@@ -16,11 +15,14 @@
 
    Many properties of a cell depend only on its box and on how near it is to the ends of the box. In every direction there are four zones:
 
-     coordinate     0     1     2    ...   N-3   N-2   N-1      of N = 2^level, N >= 4;  N = 2: zones 1, 3;  N = 1: zone 1
+     coordinate     0     1     2    ...   N-3   N-2   N-1      of N cells, N >= 4;  N = 2: zones 1, 3;  N = 1: zone 1
      zone           1     0     0    ...    0     2     3
 
    A patch is found by its first cell, so what a patch sees reaches from one cell below that to two above: cells of the same box and zones
    see the same boxes and boundaries there.
+
+   The finest mesh has 2^level cells a direction in every box. Coarser ones (coarsenrule.c) may differ by direction and box, and boxes of one
+   cell merge: then the domain of the coarser mesh has fewer boxes.
 
    A member that is "with coarser" is NULL or 0 until VpMeshCoarsen or VpMeshRefine has given the mesh its coarser one, and one that is
    "with sides" until VpMeshSetSides. */
@@ -68,6 +70,66 @@ static inline VpSide VpDomainSide(VpDomain domain, int32_t beyond)
   return beyond >= 0 ? VP_SIDE_INTERIOR : domain->boundary[-1 - beyond].kind;
 }
 
+/* Boxes that are cut alike: 2^bits[d] cells in direction d. A cell's index in its box is a number of `shift` bits, of which direction d owns
+   those of mask[d]. From the highest one down, z, y and x take bits in turn, as long as they have some:
+
+     bits {2, 2, 2}    z y x z y x          bits {3, 1, 2}    z y x z x x          bits {2, 0, 3}    z x z x z
+
+   So a direction's lowest bit, without which the other ones number the cells of half as many along it, is where it was. */
+typedef struct {
+  int     bits[3], shift;
+  int64_t mask[3];
+} VpShape;
+
+/* The cells of a mesh as numbers. The global position of a cell is start[box] + its index in the box. */
+typedef struct VpLattice_ *VpLattice;
+struct VpLattice_ {
+  int       refct;
+  VpDomain  domain;
+  int32_t   nshape;
+  VpShape  *shape;
+  int32_t  *shape_of; /* [nbox], or NULL: all boxes have the first shape */
+  int64_t  *start;    /* [nbox+1], or NULL: all boxes have as many cells */
+  int64_t   ncell;
+  uint8_t  *parity;      /* [nbox] bit d: vertices in the middle of the box are odd where coord is even; NULL: none are. See VpPatches */
+  uint8_t  *seam;        /* [nbox] bit d: those on the upper side in direction d are neither odd nor even; NULL: all are */
+  PetscBool alternates;  /* Do colours by parity and seam share no cell? Where not there are no patches */
+  PetscReal thinnest[3]; /* least size of a cell in every direction */
+};
+static inline const VpShape *VpShapeOf(VpLattice L, int32_t box)
+{
+  return &L->shape[L->shape_of ? L->shape_of[box] : 0];
+}
+
+/* How a mesh is coarsened: LOCAL halves cells where they are thin, and merges boxes of one cell (coarsenrule.c); FULL halves all directions of all
+   boxes; WHOLE is LOCAL until boxes would merge. */
+typedef enum { VP_COARSEN_LOCAL, VP_COARSEN_FULL, VP_COARSEN_WHOLE } VpCoarsen;
+
+/* Along direction d a box is merged with none, or its cells two by two, or as the lower or the upper of two boxes of one cell. */
+typedef enum { VP_MERGE_NONE, VP_MERGE_HALVES, VP_MERGE_LOWER, VP_MERGE_UPPER } VpMerge;
+
+/* The step from a lattice to a coarser one. A parent's first child is the lowest one in all directions; parents are in the order of these. */
+typedef struct {
+  VpLattice coarse;
+  uint8_t  *merge; /* [nbox][3] VpMerge */
+  int32_t
+    *box; /* [nbox] the coarser lattice's box. With a box that is upper: the first one behind it that begins with none. NULL: the same */
+  int32_t *lower; /* [coarser nbox] the box where that one begins; NULL: the same */
+} VpCoarsening;
+/* coarse = NULL where the rule ends; fine is the finer lattice */
+PetscErrorCode VpCoarseningCreate(VpLattice fine, VpCoarsen, VpCoarsening *);
+PetscErrorCode VpCoarseningDestroy(VpCoarsening *);
+VpLattice      VpLatticeReference(VpLattice); /* the same lattice, a new reference */
+PetscErrorCode VpLatticeDestroy(VpLattice *);
+/* The levels of a cycle, from the lattice on: FULL leaves boxes with two cells a direction. cells[VP_MOST_LEVELS]: of each, or NULL. */
+#define VP_MOST_LEVELS 192
+PetscErrorCode VpCountLevels(VpLattice, VpCoarsen, int *levels, double cells[]);
+/* position[n] of cells of the lattice becomes that of their ancestors so many levels below */
+PetscErrorCode VpFindAncestors(VpLattice, VpCoarsen, int levels, int32_t n, int64_t position[]);
+/* the most cells on a line in every direction; the least ratio of two sizes of a cell */
+PetscErrorCode VpLatticeExtent(VpLattice, int64_t extent[3]);
+PetscReal      VpLatticeThinnest(VpLattice);
+
 typedef enum {
   VP_GHOST_FACE,  /* [nown, nface) */
   VP_GHOST_SWEEP, /* [nown, nsweep) */
@@ -86,13 +148,14 @@ typedef struct VpMesh_ *VpMesh;
 struct VpMesh_ {
   int       refct;
   MPI_Comm  comm;
-  VpDomain  domain;
-  int       dim, level;
-  PetscInt  ncell; /* cells of all ranks */
-  PetscInt  first; /* global position of the first own cell */
+  VpDomain  domain; /* that of the lattice */
+  VpLattice lattice;
+  int       dim, level; /* level: the most bits of a shape */
+  PetscInt  ncell;      /* cells of all ranks */
+  PetscInt  first;      /* global position of the first own cell */
   int32_t   nown, nface, nsweep, nhalo, nlocal;
   int32_t  *box;                /* [nlocal] */
-  int32_t  *coord;              /* [nlocal][3] lattice position in its box, 0 .. 2^level - 1 */
+  int32_t  *coord;              /* [nlocal][3] position in its box, from 0 on */
   uint8_t  *zone;               /* [nlocal] the zones that the cell is in, 2 bits a direction, x lowest */
   int32_t  *neighbor;           /* [nsweep][2 dim] a local cell, or -1 - i as in the domain; never VP_UNKNOWN */
   int64_t   ninner;             /* sides of own cells beyond which there are cells */
@@ -102,19 +165,24 @@ struct VpMesh_ {
                               side, where own cells share the i-th side with a ghost, whose side this is */
   int32_t   nside;              /* sides that own cells share with ghosts (with sides) */
   int32_t  *beyond; /* [nown][2 dim] as neighbor, but nown + i beyond the i-th of these (with sides; NULL where there are none) */
-  VpTransport transport;
-  void       *link;    /* of VP_TRANSPORT_LINK (communication/messages.h) */
-  VpMesh      coarser; /* level-1 mesh, NULL until VpMeshCoarsen; a parent lives where its first child lives */
-  int32_t    *parent;  /* [nhalo] local cell of the coarser mesh (with coarser) */
-  int32_t     orphans; /* own cells [0, orphans) have parents that other ranks own (with coarser) */
-  int32_t    *child;   /* [coarser->nown][2^dim] local cells of this mesh, all in [0, nsweep) (with coarser) */
+  VpTransport  transport;
+  void        *link;       /* of VP_TRANSPORT_LINK (communication/messages.h) */
+  VpMesh       coarser;    /* NULL until VpMeshCoarsen; a parent lives where its first child lives */
+  VpCoarsening coarsening; /* the step there (with coarser) */
+  int32_t     *parent;     /* [nhalo] local cell of the coarser mesh (with coarser) */
+  int32_t      orphans;    /* own cells [orphans, nown) have own parents (with coarser) */
+  int32_t     *child;      /* [coarser->nown][2^dim] local cells of this mesh in [0, nsweep), -1: none (with coarser) */
 };
 
 /* The mesh with every box refined `level` times, cut into equal pieces along p4est's curve. Errors, collectively: too many cells for
    PetscInt, p4est or a rank (the number is said). */
 PetscErrorCode VpMeshCreate(MPI_Comm, VpDomain, int level, VpMesh *);
-PetscErrorCode VpMeshCoarsen(VpMesh fine, VpMesh *coarse);   /* fine->coarser, made at the first call; a new reference */
-PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);    /* a new mesh whose ->coarser is coarse: children live with their parent */
+/* fine->coarser, made at the first call; a new reference. Requires: the rule does not end there, and earlier calls had one with the same result
+   (VpMeshAgrees) */
+PetscErrorCode VpMeshCoarsen(VpMesh fine, VpCoarsen, VpMesh *coarse);
+PetscErrorCode VpMeshAgrees(VpMesh fine, VpCoarsen, PetscBool *);
+/* a new mesh whose ->coarser is coarse: children live with their parent. Error where boxes have not as many cells in all directions */
+PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);
 PetscErrorCode VpMeshSetSides(VpMesh);                       /* nside, beyond, sf[VP_GHOST_SIDE]: made at the first call */
 PetscErrorCode VpMeshPositions(VpMesh, PetscInt position[]); /* [nlocal] global positions of all local cells */
 /* The same mesh cut otherwise. VpMeshCut gives rank i counts[i] cells, VpMeshGather gives equal pieces to `ranks` of the ranks, evenly
@@ -135,7 +203,9 @@ static inline int32_t VpMeshBoxBeyond(VpMesh mesh, int32_t cell, int side)
   const int     zone = mesh->zone[cell] >> (side & ~1) & 3;
   const int32_t box = mesh->box[cell];
 
-  return zone == (side % 2 && mesh->level ? 3 : 1) ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + side] : box;
+  return zone == (side % 2 && VpShapeOf(mesh->lattice, box)->bits[side / 2] ? 3 : 1)
+           ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + side]
+           : box;
 }
 /* at[i] = the rank that owns the cell around point i, x [n][dim], and its number there; several cells around a point: one of them. *outside:
    the first point that lies in none, or n */
@@ -143,16 +213,22 @@ PetscErrorCode VpMeshLocate(VpMesh, PetscInt n, const PetscReal x[], PetscSFNode
 /* Fills ghost[] with the values that the owners have in own[]. `unit` is one cell's values. */
 PetscErrorCode VpMeshExchange(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);
 
-/* forest.c, the only file that knows p4est: starts[0..size] of a forest refined `level` times; cells given to ranks by counts[size]
-   where counts is not NULL, else equally */
-PetscErrorCode VpForestPartition(MPI_Comm, VpDomain, int level, const PetscInt counts[], PetscInt starts[]);
+/* forest.c, the only file that knows p4est: starts[0..size] of a lattice's cells, given to ranks by counts[size] where counts is not NULL, else
+   equally, which needs as many cells in all directions of all boxes. Errors as of VpMeshCreate */
+PetscErrorCode VpForestPartition(MPI_Comm, VpLattice, const PetscInt counts[], PetscInt starts[]);
+PetscErrorCode VpForestCheckSize(MPI_Comm, VpDomain, int level);
 const char    *VpForestVersion(void); /* p4est's */
 
-/* All patches (2^dim cells around a vertex) whose cells lie in [0, nsweep), by colour. Colour = bits of the parity of the vertex's lattice
-   coordinates, x lowest; the order of a sweep is 2^dim-1 (it tiles the mesh), ..., 1, 0. Inside a colour: first the patches that touch
-   no ghost, then the others. */
+/* The patches (2^dim cells around a vertex) whose cells lie in [0, nsweep), by colour. Colour = bits of the parity of the vertex, the thinnest
+   direction lowest; where sizes are the same, periodic directions before others, x before y before z. The order of a sweep is 2^dim-1, which tiles a box, ..., 1, 0. Inside a colour:
+   first the patches that touch no ghost, then the others.
+
+   Where vertices of even and odd numbers cannot alternate, as around a periodic direction with an odd number of cells, vertices on one side of
+   a box are the seam, neither odd nor even. `seams` says in which directions: patches at a seam are for themselves, and are swept after those
+   with fewer. */
 typedef struct {
-  int      dim;
+  int      dim, seams; /* bits of directions */
+  int      place[3];   /* of the direction's parity among the bits of a colour; bits of seams are 0 */
   int32_t  n;
   int32_t  start[9]; /* colour c is [start[c], start[c+1]) */
   int32_t  inner[8]; /* of which [start[c], inner[c]) touch no ghost */
@@ -162,7 +238,8 @@ typedef struct {
   uint8_t *cover;    /* [nlocal] bit c: a patch of colour c holds the cell */
   int32_t *whole;    /* [n] of a selection: the patches' numbers among all; else NULL */
 } VpPatches;
-PetscErrorCode VpPatchesCreate(VpMesh, VpPatches *);
+PetscErrorCode VpPatchesCreate(VpMesh, int seams, VpPatches *);
+int            VpMeshSeams(VpMesh); /* the directions where there are seams */
 /* corners.c: those that hold a cell at a re-entrant edge, or at one where Dirichlet meets Neumann at 180 degrees, in the order of `all` */
 PetscErrorCode VpPatchesSelectCorners(VpMesh, const VpPatches *all, VpPatches *corners);
 PetscErrorCode VpPatchesDestroy(VpPatches *);

@@ -28,12 +28,22 @@ static inline int32_t Beyond(VpMesh mesh, int32_t cell, int side)
   return mesh->neighbor[(size_t)2 * mesh->dim * cell + side];
 }
 
+/* Is the cell the last one of its box in direction d? */
+static inline PetscBool IsLast(VpMesh mesh, int32_t cell, int d)
+{
+  const int zone = mesh->zone[cell] >> 2 * d & 3;
+
+  return (PetscBool)(zone == 3 || (zone == 1 && !VpShapeOf(mesh->lattice, mesh->box[cell])->bits[d]));
+}
+
 /* Are all cells of the patch own and of one box? Then a step along d adds the same to the local numbers of all of them. */
 static inline PetscBool AreTogether(VpMesh mesh, const uint8_t near[], int32_t first)
 {
-  const uint8_t zone = mesh->zone[first];
-
-  return (PetscBool) !((near[first] & APART) | (zone & zone >> 1 & 0x15));
+  if (near[first] & APART) return PETSC_FALSE;
+  for (int d = 0; d < mesh->dim; d++) {
+    if (IsLast(mesh, first, d)) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
 }
 
 static inline void StepTogether(VpMesh mesh, int32_t first, int32_t cell[])
@@ -72,7 +82,7 @@ static VpSide Classify(VpMesh mesh, const int32_t cell[], int side, uint8_t *mix
   VpSide    boundary = VP_SIDE_INTERIOR;
   int       ncell = 0;
 
-  if (mesh->level == 1 && mesh->domain->beyond[mesh->box[cell[0]] * 2 * mesh->dim + side] == mesh->box[cell[0]]) {
+  if (Beyond(mesh, cell[1 << d], 2 * d + 1) == cell[0] && Beyond(mesh, cell[0], 2 * d) == cell[1 << d]) {
     *mixed = 1;
     return VP_SIDE_WRAP;
   }
@@ -94,14 +104,47 @@ static inline uint8_t ClassOf(int color, PetscBool ghost, int shape)
   return (uint8_t)((color * 2 + ghost) * NSHAPE + shape);
 }
 
-/* fills the patch at the upper corner of `first`; its class is NONE if it has none */
-static void FindPatch(VpMesh mesh, const uint8_t near[], int32_t first, Patch *p)
+typedef struct {
+  VpMesh   mesh;
+  int      seams;           /* see VpPatches */
+  uint8_t *near;            /* [nsweep] */
+  int32_t (*count)[NCLASS]; /* [piece] patches of every class whose first cells are in the piece; then where the next one of them goes */
+  VpPatches *patches;
+} Search;
+
+/* of the vertex at the upper corner of `first`, which has no bit in the directions where it is at a seam */
+static inline int ColorOf(const Search *search, int32_t first)
 {
-  PetscBool ghost = PETSC_FALSE;
-  int       color = 0, shape = INTERIOR;
+  const VpMesh mesh = search->mesh;
+  const int    parity = mesh->lattice->parity ? mesh->lattice->parity[mesh->box[first]] : 0;
+  int          color = 0;
+
+  for (int d = 0; d < mesh->dim; d++)
+    color |= (!((mesh->coord[3 * (size_t)first + d] ^ parity >> d) & 1) & !(search->seams >> d & 1)) << search->patches->place[d];
+  return color;
+}
+
+/* the directions in which the vertex at the upper corner of `first` is at a seam */
+static inline int SeamsAt(VpMesh mesh, int32_t first)
+{
+  int seams = mesh->lattice->seam ? mesh->lattice->seam[mesh->box[first]] : 0;
+
+  for (int d = 0; seams && d < mesh->dim; d++) {
+    if (!IsLast(mesh, first, d)) seams &= ~(1 << d);
+  }
+  return seams;
+}
+
+/* fills the patch at the upper corner of `first`; its class is NONE if there is none, or one for other seams */
+static void FindPatch(const Search *search, int32_t first, Patch *p)
+{
+  const VpMesh   mesh = search->mesh;
+  const uint8_t *near = search->near;
+  PetscBool      ghost = PETSC_FALSE;
+  int            shape = INTERIOR;
 
   *p = (Patch){.cls = NONE};
-  if (mesh->level == 0) return;
+  if (!mesh->lattice->alternates || SeamsAt(mesh, first) != search->seams) return;
   if (AreTogether(mesh, near, first)) StepTogether(mesh, first, p->cell);
   else if (!GatherCells(mesh, first, p->cell)) return;
   for (int i = 0; i < 1 << mesh->dim; i++) {
@@ -113,23 +156,14 @@ static void FindPatch(VpMesh mesh, const uint8_t near[], int32_t first, Patch *p
     if (p->side[side] != VP_SIDE_INTERIOR) shape = PURE;
   }
   if (p->mixed) shape = MIXED;
-  for (int d = 0; d < mesh->dim; d++) color |= !(mesh->coord[3 * (size_t)first + d] & 1) << d; /* boxes have even numbers of cells */
-  p->cls = ClassOf(color, ghost, shape);
+  p->cls = ClassOf(ColorOf(search, first), ghost, shape);
 }
 
-/* The class of an inner patch. The lowest bits of its first cell's position are the parities of the cell; those of the vertex are the
-   opposite. */
-static inline uint8_t InnerClass(VpMesh mesh, int32_t first)
+/* of an inner patch, which no seam touches */
+static inline uint8_t InnerClass(const Search *search, int32_t first)
 {
-  return ClassOf((int)~(mesh->first + first) & ((1 << mesh->dim) - 1), PETSC_FALSE, INTERIOR);
+  return search->seams ? NONE : ClassOf(ColorOf(search, first), PETSC_FALSE, INTERIOR);
 }
-
-typedef struct {
-  VpMesh   mesh;
-  uint8_t *near;            /* [nsweep] */
-  int32_t (*count)[NCLASS]; /* [piece] patches of every class whose first cells are in the piece; then where the next one of them goes */
-  VpPatches *patches;
-} Search;
 
 /* Sets near and cover as if there were no ghosts. Inner patches do not enter their cells into cover, so it is set here: own cells that
    touch no side of their box have a patch of every colour. */
@@ -137,7 +171,7 @@ static void MarkCells(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Search *search = (Search *)context;
   const VpMesh  mesh = search->mesh;
-  const uint8_t every = (uint8_t)((1 << (1 << mesh->dim)) - 1);
+  const uint8_t every = (uint8_t)(search->seams ? 0 : (1 << (1 << mesh->dim)) - 1);
 
   for (int32_t i = first; i < last; i++) {
     if (i < mesh->nsweep) search->near[i] = mesh->zone[i] ? AT_END : 0;
@@ -172,9 +206,9 @@ static void CountPatches(void *context, int32_t piece, int32_t first, int32_t la
   Patch         p;
 
   for (int32_t i = first; i < last; i++) {
-    if (!search->near[i]) count[InnerClass(search->mesh, i)]++;
+    if (!search->near[i]) count[InnerClass(search, i)]++;
     else {
-      FindPatch(search->mesh, search->near, i, &p);
+      FindPatch(search, i, &p);
       count[p.cls]++;
     }
   }
@@ -223,25 +257,61 @@ static void StorePatches(void *context, int32_t piece, int32_t first, int32_t la
 
   for (int32_t i = first; i < last; i++) {
     if (!search->near[i]) {
-      const int32_t at = next[InnerClass(mesh, i)]++;
+      const uint8_t class = InnerClass(search, i);
+      int32_t at;
+
+      if (class == NONE) continue;
+      at = next[class]++;
 
       StepTogether(mesh, i, patches->cell + ((size_t)at << mesh->dim));
       memset(patches->side + (size_t)2 * mesh->dim * at, VP_SIDE_INTERIOR, 2 * mesh->dim);
       patches->mixed[at] = 0;
     } else {
-      FindPatch(mesh, search->near, i, &p);
+      FindPatch(search, i, &p);
       if (p.cls != NONE) Store(patches, &p, next[p.cls]++);
     }
   }
 }
 
-PetscErrorCode VpPatchesCreate(VpMesh mesh, VpPatches *patches)
+int VpMeshSeams(VpMesh mesh)
+{
+  int seams = 0;
+
+  for (int32_t b = 0; mesh->lattice->seam && b < mesh->domain->nbox; b++) seams |= mesh->lattice->seam[b];
+  return seams;
+}
+
+/* Does direction d come before e, which is lower? */
+static PetscBool ComesBefore(VpMesh mesh, int d, int e)
+{
+  const PetscReal *h = mesh->lattice->thinnest;
+
+  if (PetscAbsReal(h[d] - h[e]) > 1e-9 * h[e]) return (PetscBool)(h[d] < h[e]);
+  return (PetscBool)(mesh->domain->periodic[d] && !mesh->domain->periodic[e]);
+}
+
+/* place[d]: how many directions have thinner cells; of equal ones periodic ones come first, then lower ones */
+static void RankDirections(VpMesh mesh, int place[3])
+{
+  int order[3];
+
+  for (int d = 0; d < mesh->dim; d++) {
+    int i = d;
+
+    for (; i > 0 && ComesBefore(mesh, d, order[i - 1]); i--) order[i] = order[i - 1];
+    order[i] = d;
+  }
+  for (int i = 0; i < mesh->dim; i++) place[order[i]] = i;
+}
+
+PetscErrorCode VpPatchesCreate(VpMesh mesh, int seams, VpPatches *patches)
 {
   const int32_t pieces = VpLoopPieces(mesh->nsweep);
-  Search        search = {.mesh = mesh, .patches = patches};
+  Search        search = {.mesh = mesh, .seams = seams, .patches = patches};
 
   PetscFunctionBeginUser;
-  *patches = (VpPatches){.dim = mesh->dim};
+  *patches = (VpPatches){.dim = mesh->dim, .seams = seams};
+  RankDirections(mesh, patches->place);
   PetscCall(VpProgress("patches", 0, mesh->nsweep));
   PetscCall(VpMallocLarge(mesh->nsweep, &search.near));
   PetscCall(VpMallocLarge(mesh->nlocal, &patches->cover));

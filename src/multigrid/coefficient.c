@@ -65,15 +65,24 @@ PetscErrorCode VpProblemRange(VpMesh mesh, const VpProblem *problem, PetscReal r
 PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal coarse[])
 {
   const int  nchild = 1 << fine->dim;
-  PetscReal *local;
+  PetscReal *local, lower[3], size[3];
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(fine->nsweep, &local));
   PetscCall(PetscArraycpy(local, a, fine->nown));
   PetscCall(VpMeshExchange(fine, VP_GHOST_CHILD, MPIU_REAL, local, local + fine->nown));
   for (int32_t c = 0; c < fine->coarser->nown; c++) {
-    coarse[c] = 0;
-    for (int i = 0; i < nchild; i++) coarse[c] += local[fine->child[c * nchild + i]] / nchild;
+    PetscReal sum = 0, all = 0;
+
+    for (int i = 0; i < nchild; i++) {
+      const int32_t child = fine->child[(size_t)c * nchild + i];
+
+      if (child < 0) continue;
+      VpMeshCellBounds(fine, child, lower, size);
+      sum += local[child] * (size[0] * size[1] * size[2]);
+      all += size[0] * size[1] * size[2];
+    }
+    coarse[c] = sum / all;
   }
   PetscCall(PetscFree(local));
   PetscFunctionReturn(PETSC_SUCCESS);

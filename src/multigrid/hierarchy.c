@@ -35,6 +35,11 @@ PetscInt VpLeastCells(const VpCycleOptions *options, const VpBackend *backend)
   return backend->use_stream ? VP_FEW_CELLS : 0;
 }
 
+VpCoarsen VpCycleCoarsening(const VpCycleOptions *options, const VpProblem *problem)
+{
+  return options->coarsening == VP_COARSEN_LOCAL && problem->coefficient ? VP_COARSEN_WHOLE : options->coarsening;
+}
+
 /* on how few ranks n cells should live */
 static PetscMPIInt HowManyRanks(const VpCycleOptions *options, const VpBackend *backend, PetscInt n, PetscMPIInt ranks)
 {
@@ -51,7 +56,7 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpMesh *mesh, PetscM
 
   PetscFunctionBegin;
   PetscCall(PetscFree(*coefficient));
-  PetscCall(VpMeshCoarsen(level->mesh, &spread));
+  PetscCall(VpMeshCoarsen(level->mesh, VpCycleCoarsening(&cycle->options, &level->problem), &spread));
   if (level->problem.coefficient) {
     PetscCall(PetscMalloc1(spread->nown + 1, coefficient));
     PetscCall(VpCoarsenCoefficient(level->mesh, level->problem.coefficient, *coefficient));
@@ -124,6 +129,26 @@ static void CountVisits(VpCycle cycle)
   }
 }
 
+/* Where the mesh's coarser one was made in another way, a copy takes its place. */
+static PetscErrorCode CopyUnlessAgreed(VpCoarsen how, VpMesh *mesh)
+{
+  VpMesh      old = *mesh;
+  PetscInt   *counts;
+  PetscMPIInt size;
+  PetscBool   agrees;
+
+  PetscFunctionBegin;
+  PetscCall(VpMeshAgrees(old, how, &agrees));
+  if (agrees) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_size(old->comm, &size));
+  PetscCall(PetscMalloc1(size, &counts));
+  for (int r = 0; r < size; r++) counts[r] = old->starts[r + 1] - old->starts[r];
+  PetscCall(VpMeshCut(old, counts, mesh));
+  PetscCall(PetscFree(counts));
+  PetscCall(VpMeshDestroy(&old));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem *problem, const VpBackend *backend)
 {
   VpProblem   p = *problem;
@@ -136,6 +161,7 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
   PetscCallMPI(MPI_Comm_size(mesh->comm, &ranks));
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
     PetscCall(VpProgress("cycle", (double)finest->ncell - mesh->ncell, (double)finest->ncell));
+    PetscCall(CopyUnlessAgreed(VpCycleCoarsening(&cycle->options, problem), &mesh));
     PetscCall(CreateLevel(cycle, l, mesh, &p, backend));
     PetscCall(VpMeshDestroy(&mesh));
     if (l == cycle->nlevel - 1) break;
@@ -151,15 +177,17 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
 PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCycleOptions *options, const VpBackend *backend,
                              PetscObject parent, VpCycle *out)
 {
-  const PetscInt nlevel = options->levels ? options->levels : finest->level;
-  VpCycle        cycle;
+  PetscInt nlevel;
+  int      most;
+  VpCycle  cycle;
 
   PetscFunctionBegin;
   PetscCheck(finest->level >= 1, finest->comm, PETSC_ERR_ARG_WRONGSTATE,
              "Patches are made of 2^dim cells, but every box is a single cell: refine at least once, -dm_refine 1");
-  PetscCheck(nlevel >= 1 && nlevel <= finest->level, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " levels asked for, 1 to %d exist on boxes refined %d times (the coarsest has them refined once)", nlevel,
-             finest->level, finest->level);
+  PetscCall(VpCountLevels(finest->lattice, VpCycleCoarsening(options, problem), &most, NULL));
+  nlevel = options->levels ? options->levels : most;
+  PetscCheck(nlevel >= 1 && nlevel <= most, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " levels asked for, 1 to %d exist on boxes refined %d times", nlevel, most, finest->level);
   PetscCall(PetscNew(&cycle));
   *out = cycle;
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));

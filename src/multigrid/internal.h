@@ -35,6 +35,8 @@ PetscErrorCode VpCycleTurn(const VpPass *);
 PetscErrorCode VpCycleSolveCoarsest(VpCycle);
 PetscErrorCode VpCycleUp(const VpPass *, PetscInt l);                   /* prolongs x of the next level, smooths */
 PetscInt       VpCycleVectors(VpCycle, PetscInt l, VpVector vectors[]); /* lists those of levels l, l + 1, ..., and says how many */
+/* level.c: puts an array of the mesh, which lives as long as the level, on the backend; the host need not copy it */
+PetscErrorCode VpLevelPlaceMeshArray(VpLevel, const int32_t *array, size_t count, const char what[], const int32_t **p);
 /* coefficient.c: keeps the coefficient (NULL on all ranks: 1) for all local cells; sets level->uniform and typical */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const PetscReal own[]);
 /* coefficient.c: the 2^dim cells' coefficients as scale times a product of one factor per direction. The second cell's factor is 2^(step/4)
@@ -55,7 +57,7 @@ static inline PetscReal VpCellSizeIn(VpMesh mesh, int32_t box, int d)
 {
   const int64_t i = 3 * (int64_t)box + d;
 
-  return (mesh->domain->upper[i] - mesh->domain->lower[i]) / (1 << mesh->level);
+  return ldexp(mesh->domain->upper[i] - mesh->domain->lower[i], -VpShapeOf(mesh->lattice, box)->bits[d]);
 }
 
 static inline PetscReal VpCellSize(VpMesh mesh, int32_t cell, int d)

@@ -1,12 +1,10 @@
 /* A level: its tables, where the backend wants them, and its vectors. */
 #include "internal.h"
-#include "../base/threads.h"
 
 PetscClassId  VP_CLASSID;
 PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TRANSFER, VP_EVENT_COARSE, VP_EVENT_CONVERT;
 
-/* an array of the mesh, which lives as long as the level: the host need not copy it */
-static PetscErrorCode PlaceMeshArray(VpLevel level, const int32_t *array, size_t count, const char what[], const int32_t **p)
+PetscErrorCode VpLevelPlaceMeshArray(VpLevel level, const int32_t *array, size_t count, const char what[], const int32_t **p)
 {
   PetscFunctionBegin;
   if (level->backend == &VpBackendHost) *p = array;
@@ -26,7 +24,7 @@ static PetscErrorCode PlaceNeighbors(VpLevel level)
     view->nsweep = mesh->nown;
     view->nlocal = mesh->nown + mesh->nside;
   }
-  PetscCall(PlaceMeshArray(level, neighbor, (size_t)view->nsweep * 2 * mesh->dim, "neighbours", &view->neighbor));
+  PetscCall(VpLevelPlaceMeshArray(level, neighbor, (size_t)view->nsweep * 2 * mesh->dim, "neighbours", &view->neighbor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,51 +149,6 @@ PetscErrorCode VpLevelDestroy(VpLevel *out)
   PetscCall(VpMeshDestroy(&level->mesh));
   PetscCall(PetscFree(level));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-typedef struct {
-  VpMesh   mesh;
-  uint8_t *corner; /* [nhalo] which child of its parent a cell is */
-} Corners;
-
-static void FindCorners(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Corners *corners = context;
-
-  for (int32_t c = first; c < last; c++) {
-    const int32_t *coord = corners->mesh->coord + 3 * (size_t)c;
-
-    corners->corner[c] = (uint8_t)((coord[0] & 1) | (coord[1] & 1) << 1 | (coord[2] & 1) << 2);
-  }
-}
-
-static PetscErrorCode PlaceTransfer(VpLevel fine)
-{
-  VpMesh          mesh = fine->mesh;
-  VpTransferView *view = &fine->transfer;
-  const int       n = fine->basis.n;
-  double          P[2 * VP_MAX_N * VP_MAX_N], R[2 * VP_MAX_N * VP_MAX_N], sign;
-  Corners         corners = {.mesh = mesh};
-
-  PetscFunctionBegin;
-  PetscCheck(mesh->coarser, PETSC_COMM_SELF, PETSC_ERR_ORDER, "A level's mesh has no coarser mesh yet");
-  VpTransferBuild(&fine->basis, P, R);
-  view->reverse = VpBasisMirror(&fine->basis, 0, &sign) != 0;
-  PetscCall(VpArraysPlaceReals(&fine->arrays, P, 2 * n * n, "prolongation", &view->P));
-  PetscCall(VpArraysPlaceReals(&fine->arrays, R, 2 * n * n, "restriction", &view->R));
-  PetscCall(PetscMalloc1(mesh->nhalo, &corners.corner));
-  VpLoop(mesh->nhalo, FindCorners, &corners);
-  PetscCall(VpArraysPlace(&fine->arrays, corners.corner, mesh->nhalo, "parents", (const void **)&view->corner));
-  PetscCall(PetscFree(corners.corner));
-  PetscCall(PlaceMeshArray(fine, mesh->parent, mesh->nhalo, "parents", &view->parent));
-  PetscCall(PlaceMeshArray(fine, mesh->child, (size_t)mesh->coarser->nown << mesh->dim, "children", &view->child));
-  view->ncoarse = mesh->coarser->nown;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpLevelSetTransfer(VpLevel fine)
-{
-  return VpTogether(fine->mesh->comm, PlaceTransfer(fine));
 }
 
 /* A cell: dim matrices [n][n] along its lines; a face: value and slope of nt layers, and their lift to n. */

@@ -73,7 +73,7 @@ PetscErrorCode VpLevelSetTransfer(VpLevel fine); /* fills the view of the transf
 PetscErrorCode VpProblemRange(VpMesh, const VpProblem *, PetscReal range[2]);
 /* the smallest and the largest value of the coefficient on all ranks */
 PetscErrorCode VpCoefficientRange(VpMesh, const PetscReal own[], PetscReal range[2]);
-/* arithmetic means of the coefficient over the children, on the coarse mesh's own cells */
+/* the coefficient's means over the children, on the coarse mesh's own cells */
 PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal coarse[]);
 /* flops of A x on own cells */
 PetscLogDouble VpLevelApplyFlops(VpLevel);
@@ -114,7 +114,8 @@ typedef struct {
   PetscInt     corners;     /* how often a sweep repeats the patches near corners; PETSC_DECIDE: VpCornerSweeps() */
   PetscBool    line_search; /* A level repeats its coarse correction, each by as much as helps most, where the type is not V. */
   PetscBool    symmetric;   /* colours in reverse order in the pre-smoother */
-  PetscInt     levels;      /* 0: down to boxes refined once */
+  PetscInt     levels;      /* 0: all */
+  VpCoarsen    coarsening;
   VpCoarseType coarse;
   PetscInt     gather; /* levels with fewer cells a rank than this gather on fewer ranks; PETSC_DECIDE: VpLeastCells() */
   PetscBool    replay; /* on devices: the cycle's launches as one recorded piece, where that is possible */
@@ -139,6 +140,8 @@ struct VpCycle_ {
 };
 PetscInt VpCornerSweeps(const VpCycleOptions *, int degree);
 PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *);
+/* what the levels are made by: with a coefficient that varies, boxes stay whole */
+VpCoarsen VpCycleCoarsening(const VpCycleOptions *, const VpProblem *);
 /* parent: the PC, whose prefix and tab level the coarse KSP takes */
 PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, PetscObject parent, VpCycle *);
 PetscErrorCode VpCycleDestroy(VpCycle *);

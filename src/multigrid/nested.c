@@ -28,6 +28,10 @@ PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
   nested->b = nested->vector;
   nested->x = nested->b + nlevel;
   nested->level[0] = VpLevelReference(finest);
+  if (cycle->level[0]->mesh != finest->mesh) { /* a copy, which has other coarser meshes */
+    PetscCall(VpLevelCreateOuter(cycle->level[0]->mesh, &finest->problem, finest->backend, &nested->level[0]));
+    PetscCall(VpLevelDestroy(&finest));
+  }
   for (PetscInt l = 1; l < nlevel; l++) {
     VpProblem problem = cycle->level[l]->problem;
 

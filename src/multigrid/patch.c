@@ -199,7 +199,7 @@ static PetscErrorCode SolveProblems(VpLevel level, const Problems *problems, VpS
 /* does a patch cover the whole domain, and is the problem there singular? */
 static PetscBool IsSingular(VpLevel level)
 {
-  return (PetscBool)(level->mesh->domain->nbox == 1 && level->mesh->level == 1 && VpProblemIsSingular(level->mesh, &level->problem));
+  return (PetscBool)(level->mesh->ncell == 1 << level->mesh->dim && VpProblemIsSingular(level->mesh, &level->problem));
 }
 
 /* least and largest of an entry's eigenvalues; infinite ones belong to functions that the space lacks */

@@ -93,28 +93,39 @@ static PetscErrorCode FindGrid(VpDomain domain, int32_t slot[], int32_t grid[3])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* start[slot] = the cells on a line before the slot's, start[grid] all of them. Requires: grid <= LONGEST */
+static void CountCells(VpLattice L, int d, const int32_t slot[], int32_t grid, int32_t start[])
+{
+  for (int32_t b = 0; b < L->domain->nbox; b++) start[slot[b] + 1] = 1 << VpShapeOf(L, b)->bits[d];
+  start[0] = 0;
+  for (int32_t i = 0; i < grid; i++) start[i + 1] += start[i];
+}
+
 /* cell[extent] of the lattice, NULL where the domain is no grid or lines are too long */
 static PetscErrorCode FindLattice(VpMesh mesh, int n, int32_t extent[3], int32_t **cell)
 {
-  const int32_t nbox = mesh->domain->nbox, most = LONGEST / n >> mesh->level; /* boxes on a line */
-  int32_t      *slot, longest = 0;
+  const int32_t nbox = mesh->domain->nbox, most = LONGEST / n; /* cells on a line */
+  int32_t      *slot, longest = 0, start[3][LONGEST + 1];
 
   PetscFunctionBegin;
   *cell = NULL;
-  if (nbox > PetscPowInt64(most, mesh->dim)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (mesh->ncell > PetscPowInt64(most, mesh->dim)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(3 * (size_t)nbox, &slot));
   PetscCall(FindGrid(mesh->domain, slot, extent));
-  for (int d = 0; d < mesh->dim; d++) {
-    extent[d] <<= mesh->level;
+  for (int d = 0; d < mesh->dim && extent[0] && longest <= most; d++) {
+    longest = PetscMax(longest, extent[d]);
+    if (longest > most) break;
+    CountCells(mesh->lattice, d, slot + (size_t)d * nbox, extent[d], start[d]);
+    extent[d] = start[d][extent[d]];
     longest = PetscMax(longest, extent[d]);
   }
-  if (extent[0] && longest * n <= LONGEST) {
+  if (extent[0] && longest <= most) {
     PetscCall(PetscMalloc1(mesh->ncell, cell));
     for (int32_t i = 0; i < mesh->nsweep; i++) {
       int64_t at = 0;
 
       for (int d = mesh->dim - 1; d >= 0; d--)
-        at = at * extent[d] + ((slot[(size_t)d * nbox + mesh->box[i]] << mesh->level) + mesh->coord[3 * (size_t)i + d]);
+        at = at * extent[d] + start[d][slot[(size_t)d * nbox + mesh->box[i]]] + mesh->coord[3 * (size_t)i + d];
       (*cell)[at] = i;
     }
   }

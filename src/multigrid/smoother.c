@@ -1,6 +1,8 @@
 /* The coloured multiplicative vertex-patch smoother of a level. */
 #include "internal.h"
 
+#define THIN 0.49 /* cells with a smaller quotient of two sizes are thin */
+
 /* patches [first, last) of one colour that get their residual the same way */
 typedef struct {
   int32_t first, last;
@@ -26,6 +28,8 @@ struct VpSmoother_ {
   PetscBool      renews; /* ghosts are fetched again before the last colour */
   VpVector       r;      /* residual `global`: b - A x wherever patches are */
   PetscLogDouble flops;
+  int            kind, kinds, place[3]; /* seams and place of its patches (VpPatches); all seams there are on the mesh */
+  VpSmoother     seams;                 /* of the patches at the next kind of seams, or NULL */
 };
 
 static VpForm ChooseForm(VpLevel level, VpSpace space, VpResidual residual, PetscBool mixed)
@@ -118,12 +122,46 @@ static PetscErrorCode CreateCorners(VpSmoother smoother, const VpPatches *patche
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residual, VpExchange exchange, PetscInt corners, VpSmoother *out)
+/* of the patches at one kind of seams, and then of the next */
+static PetscErrorCode Create(VpLevel level, VpSpace space, VpResidual residual, VpExchange exchange, PetscInt corners, int seams,
+                             VpSmoother *out)
 {
   MPI_Comm       comm = level->mesh->comm;
+  const int      kinds = VpMeshSeams(level->mesh);
   VpPatches      patches;
   VpSmoother     smoother;
   PetscErrorCode refused; /* patches that are not positive definite, or too ill conditioned */
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&smoother));
+  *out = smoother;
+  smoother->level = VpLevelReference(level);
+  smoother->ncolor = 1 << level->mesh->dim;
+  smoother->exchange = VpChooseExchange(level, exchange);
+  smoother->exact = (PetscBool)(exchange == VP_EXCHANGE_COLOR);
+  smoother->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
+  smoother->kind = seams;
+  smoother->kinds = kinds;
+  PetscCall(VpPatchesCreate(level->mesh, seams, &patches));
+  PetscCall(PetscArraycpy(smoother->place, patches.place, 3));
+  PetscCall(CreateBatches(level, &patches, space, residual, &smoother->all));
+  refused = VpLevelPlacePatches(level, &patches, space, &smoother->arrays, &smoother->all.view);
+  if (!refused && residual == VP_RESIDUAL_LOCAL)
+    refused = VpTogether(comm, VpLevelPlaceDrops(level, &smoother->arrays, &smoother->all.view.drop));
+  if (!refused && !kinds) refused = CreateCorners(smoother, &patches, space, residual, corners);
+  PetscCall(VpPatchesDestroy(&patches));
+  PetscCall(refused);
+  if (residual == VP_RESIDUAL_GLOBAL) PetscCall(VpVectorCreate(level, 1, "smoother's residual", &smoother->r));
+  CountFlops(smoother);
+  do seams++;
+  while (seams <= kinds && (seams & ~kinds));
+  if (seams <= kinds) PetscCall(Create(level, space, residual, exchange, corners, seams, &smoother->seams));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residual, VpExchange exchange, PetscInt corners, VpSmoother *out)
+{
+  MPI_Comm comm = level->mesh->comm;
 
   PetscFunctionBegin;
   PetscCheck(space != VP_SPACE_FULL || residual != VP_RESIDUAL_LOCAL, comm, PETSC_ERR_ARG_INCOMP,
@@ -133,33 +171,19 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
              "Patch space clamped needs degree 3 or more, this is %d: the patch spaces of lower degrees do not span the space, so nothing "
              "converges. Space full or dirichlet can be taken",
              level->problem.degree);
-  PetscCall(PetscNew(&smoother));
-  *out = smoother;
-  smoother->level = VpLevelReference(level);
-  smoother->ncolor = 1 << level->mesh->dim;
-  smoother->exchange = VpChooseExchange(level, exchange);
-  smoother->exact = (PetscBool)(exchange == VP_EXCHANGE_COLOR);
-  smoother->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
-  PetscCall(VpPatchesCreate(level->mesh, &patches));
-  PetscCall(CreateBatches(level, &patches, space, residual, &smoother->all));
-  refused = VpLevelPlacePatches(level, &patches, space, &smoother->arrays, &smoother->all.view);
-  if (!refused && residual == VP_RESIDUAL_LOCAL)
-    refused = VpTogether(comm, VpLevelPlaceDrops(level, &smoother->arrays, &smoother->all.view.drop));
-  if (!refused) refused = CreateCorners(smoother, &patches, space, residual, corners);
-  PetscCall(VpPatchesDestroy(&patches));
-  PetscCall(refused);
-  if (residual == VP_RESIDUAL_GLOBAL) PetscCall(VpVectorCreate(level, 1, "smoother's residual", &smoother->r));
-  CountFlops(smoother);
+  PetscCall(Create(level, space, residual, exchange, corners, 0, out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With few cells a rank, much of what a rank sweeps is ghosts: there an exchange after every colour saves work and iterations. */
+/* With few cells a rank, much of what a rank sweeps is ghosts: there an exchange after every colour saves work and iterations. Across thin
+   cells more than two layers matter. */
 VpExchange VpChooseExchange(VpLevel level, VpExchange asked)
 {
   const PetscInt ranks = VpMeshRanks(level->mesh);
 
   if (asked != VP_EXCHANGE_AUTO) return asked;
-  return ranks > 1 && level->mesh->ncell < VP_FEW_CELLS * ranks ? VP_EXCHANGE_COLOR : VP_EXCHANGE_SWEEP;
+  return ranks > 1 && (level->mesh->ncell < VP_FEW_CELLS * ranks || VpLatticeThinnest(level->mesh->lattice) < THIN) ? VP_EXCHANGE_COLOR
+                                                                                                                    : VP_EXCHANGE_SWEEP;
 }
 
 void VpSmootherRenewGhosts(VpSmoother smoother)
@@ -168,6 +192,7 @@ void VpSmootherRenewGhosts(VpSmoother smoother)
   const PetscBool differ = (PetscBool)(smoother->exchange == VP_EXCHANGE_SWEEP && VpMeshRanks(level->mesh) > 1);
 
   smoother->renews = (PetscBool)(differ && level->precision == VP_SINGLE && !smoother->r);
+  if (smoother->seams) VpSmootherRenewGhosts(smoother->seams);
 }
 
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother smoother)
@@ -181,6 +206,7 @@ PetscErrorCode VpSmootherUseResidualForm(VpSmoother smoother)
     }
   }
   CountFlops(smoother);
+  if (smoother->seams) PetscCall(VpSmootherUseResidualForm(smoother->seams));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -191,6 +217,7 @@ PetscErrorCode VpSmootherDestroy(VpSmoother *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!smoother) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpSmootherDestroy(&smoother->seams));
   PetscCall(VpVectorDestroy(&smoother->r));
   for (int part = 0; part < 2; part++) {
     Part *p = part ? &smoother->corners : &smoother->all;
@@ -234,43 +261,41 @@ static PetscErrorCode SweepColor(VpLevel level, const Part *part, int color, int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The colour that tiles the mesh, the last one, comes first, unless in reverse. */
-static int ColorAt(VpSmoother smoother, PetscBool reverse, int i)
-{
-  return reverse ? i : smoother->ncolor - 1 - i;
-}
+/* colours of one smoother, in the order of a sweep */
+typedef struct {
+  int n, color[8];
+} Colors;
 
 /* all colours at once, where nothing is exchanged between them and the backend does it */
-static PetscErrorCode SweepAtOnce(VpSmoother smoother, const Part *part, PetscBool reverse, VpGhosts under_way, const void *b, VpVector x,
-                                  PetscBool *did)
+static PetscErrorCode SweepAtOnce(VpSmoother smoother, const Part *part, const Colors *colors, VpGhosts under_way, const void *b,
+                                  VpVector x, PetscBool *did)
 {
   const VpLevel level = smoother->level;
   const int     ncolor = smoother->ncolor;
   PetscBool     can = (PetscBool)(level->ops->sweep_all && smoother->exchange != VP_EXCHANGE_COLOR && !smoother->renews);
-  int           order[8];
 
   PetscFunctionBegin;
   *did = PETSC_FALSE;
   for (int i = 0; i < part->start[ncolor]; i++) can = (PetscBool)(can && part->batch[i].form == VP_FORM_REPLACE);
-  if (!can || !part->start[ncolor]) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < ncolor; i++) order[i] = ColorAt(smoother, reverse, i);
-  PetscCall(level->ops->sweep_all(&level->view, &part->view, ncolor, order, part->color, under_way, b, x->buffer, did));
+  if (!can || !part->start[ncolor] || colors->n < ncolor) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(level->ops->sweep_all(&level->view, &part->view, ncolor, colors->color, part->color, under_way, b, x->buffer, did));
   if (*did) PetscCall(VpVectorSwept(x, (1u << ncolor) - 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* One colour after the other. Patches that touch no ghost go first while ghosts are under way. Repeats at corners leave ghosts as this rank
    has swept them, unless they must be exact. */
-static PetscErrorCode SweepByColor(VpSmoother smoother, const Part *part, PetscBool reverse, VpGhosts under_way, const void *b, VpVector x)
+static PetscErrorCode SweepByColor(VpSmoother smoother, const Part *part, const Colors *colors, VpGhosts under_way, const void *b,
+                                   VpVector x)
 {
   const VpPatchView *patches = &part->view;
   const PetscBool    all = (PetscBool)(part == &smoother->all);
   const PetscBool    exchanges = (PetscBool)(smoother->exact || (all && smoother->exchange == VP_EXCHANGE_COLOR));
-  const int          last = smoother->ncolor - 1;
+  const int          last = colors->n - 1;
 
   PetscFunctionBegin;
   for (int i = 0; i <= last; i++) {
-    const int       color = ColorAt(smoother, reverse, i);
+    const int       color = colors->color[i];
     const PetscBool global = (PetscBool)(smoother->r && !VpVectorIsZero(x));
     const void     *r = b;
     int32_t         inner;
@@ -317,7 +342,8 @@ static PetscErrorCode Between(VpSmoother smoother, const Part *part, VpVector x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool reverse, VpVector b, VpVector x)
+/* some colours of one smoother, and its patches at corners */
+static PetscErrorCode SweepColors(VpSmoother smoother, const Colors *colors, PetscBool reverse, VpVector b, VpVector x)
 {
   const VpLevel  level = smoother->level;
   const PetscInt turn = reverse ? smoother->repeats : 0; /* when all patches have their turn */
@@ -332,13 +358,55 @@ PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool reverse, VpVector 
   for (PetscInt i = 0; i <= smoother->repeats; i++) {
     if (part) PetscCall(Between(smoother, part, x));
     part = i == turn ? &smoother->all : &smoother->corners;
-    PetscCall(SweepAtOnce(smoother, part, reverse, under_way, values, x, &did));
-    if (!did) PetscCall(SweepByColor(smoother, part, reverse, under_way, values, x));
+    PetscCall(SweepAtOnce(smoother, part, colors, under_way, values, x, &did));
+    if (!did) PetscCall(SweepByColor(smoother, part, colors, under_way, values, x));
     under_way = VpGhostsAt(NULL);
   }
   PetscCall(VpVectorSettle(x, &part->view, level->view.nown));
-  PetscCall(VpLogFlops(level, smoother->flops));
+  PetscCall(VpLogFlops(level, smoother->flops * colors->n / (smoother->ncolor >> __builtin_popcount((unsigned)smoother->kind))));
   PetscCall(PetscLogEventEnd(VP_EVENT_SWEEP, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The i-th of all colours: along every direction first odd vertices, which tile a box, then even ones, then seams. The thinnest direction changes
+   fastest. */
+static VpSmoother ColorAt(VpSmoother smoother, int i, int *color)
+{
+  const int dim = smoother->level->mesh->dim;
+  int       kind = 0;
+
+  *color = 0;
+  for (int place = 0; place < dim; place++) {
+    int d = 0, count;
+
+    while (smoother->place[d] != place) d++;
+    count = 2 + (smoother->kinds >> d & 1);
+    if (i % count == 0) *color |= 1 << place;
+    if (i % count == 2) kind |= 1 << d;
+    i /= count;
+  }
+  while (smoother->seams && smoother->kind != kind) smoother = smoother->seams;
+  return smoother;
+}
+
+/* Colours of the same smoother that follow one another go together. */
+PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool reverse, VpVector b, VpVector x)
+{
+  VpSmoother part = NULL, next;
+  Colors     colors = {.n = 0};
+  int        count = 1, color = 0;
+
+  PetscFunctionBegin;
+  for (int d = 0; d < smoother->level->mesh->dim; d++) count *= 2 + (smoother->kinds >> d & 1);
+  for (int i = 0; i <= count; i++) {
+    next = i < count ? ColorAt(smoother, reverse ? count - 1 - i : i, &color) : NULL;
+    if (part && next != part) {
+      PetscCall(SweepColors(part, &colors, reverse, b, x));
+      colors.n = 0;
+    }
+    part = next;
+    if (next) colors.color[colors.n++] = color;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

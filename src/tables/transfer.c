@@ -1,8 +1,8 @@
 /* Between a cell and its two children, along one direction: L2-orthonormal scaling on both. */
 #include "legendre.h"
 
-/* T [n][n]: Legendre coefficients on the first half from those on the whole, T_ml = (p_m, p_l(./2))/sqrt(2), zero for m > l */
-static void FirstHalf(int n, Real T[])
+/* T [n][n]: Legendre coefficients on the first `part` of a cell from those on the whole, T_ml = sqrt(part) (p_m, p_l(part .)), zero for m > l */
+static void FirstPart(int n, double part, Real T[])
 {
   double x[VP_MAX_N], w[VP_MAX_N];
   Real   p[VP_MAX_N], P[VP_MAX_N];
@@ -11,14 +11,14 @@ static void FirstHalf(int n, Real T[])
   for (int i = 0; i < n * n; i++) T[i] = 0;
   for (int q = 0; q < n; q++) {
     LegendreEvaluate(n, x[q], p, NULL);
-    LegendreEvaluate(n, x[q] / 2, P, NULL);
+    LegendreEvaluate(n, x[q] * part, P, NULL);
     for (int m = 0; m < n; m++)
-      for (int l = m; l < n; l++) T[m * n + l] += w[q] * p[m] * P[l] / sqrtl(2);
+      for (int l = m; l < n; l++) T[m * n + l] += w[q] * p[m] * P[l] * sqrtl(part);
   }
 }
 
-/* the second child's matrix is the first one's, mirrored */
-static void MirrorChild(const VpBasis *b, double P[])
+/* to [n][n] = from, mirrored */
+static void Mirror(const VpBasis *b, const double from[], double to[])
 {
   int    n = b->n;
   double si, sj;
@@ -26,21 +26,25 @@ static void MirrorChild(const VpBasis *b, double P[])
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < n; j++) {
       int mi = VpBasisMirror(b, i, &si), mj = VpBasisMirror(b, j, &sj);
-      P[n * n + mi * n + mj] = si * sj * P[i * n + j];
+      to[mi * n + mj] = si * sj * from[i * n + j];
     }
   }
 }
 
-void VpTransferBuild(const VpBasis *b, double P[], double R[])
+/* The second child is the first one of the mirrored cell. */
+void VpTransferBuild(const VpBasis *b, double part, double P[], double R[])
 {
-  int  n = b->n;
-  Real T[VP_MAX_N * VP_MAX_N], Tt[VP_MAX_N * VP_MAX_N];
+  int    n = b->n;
+  Real   T[VP_MAX_N * VP_MAX_N], Tt[VP_MAX_N * VP_MAX_N];
+  double mirrored[2][VP_MAX_N * VP_MAX_N];
 
-  FirstHalf(n, T);
-  for (int m = 0; m < n; m++)
-    for (int l = 0; l < n; l++) Tt[l * n + m] = T[m * n + l];
-  VpBasisMatrix(b, b, T, P);
-  VpBasisMatrix(b, b, Tt, R);
-  MirrorChild(b, P);
-  MirrorChild(b, R);
+  for (int c = 0; c < 2; c++) {
+    FirstPart(n, c ? 1 - part : part, T);
+    for (int m = 0; m < n; m++)
+      for (int l = 0; l < n; l++) Tt[l * n + m] = T[m * n + l];
+    VpBasisMatrix(b, b, T, c ? mirrored[0] : P);
+    VpBasisMatrix(b, b, Tt, c ? mirrored[1] : R);
+  }
+  Mirror(b, mirrored[0], P + n * n);
+  Mirror(b, mirrored[1], R + n * n);
 }

@@ -235,13 +235,13 @@ static void MakeTransfers(Level &v)
   const int n = v.n, nq = 1 << v.dim;
 
   v.P.assign(2 * n * n, 0), v.R.assign(2 * n * n, 0), v.enter.assign(n * n, 0), v.leave.assign(n * n, 0);
-  VpTransferBuild(&v.basis, v.P.data(), v.R.data());
+  VpTransferBuild(&v.basis, 0.5, v.P.data(), v.R.data());
   Call(VpBasisChange(&v.outer, &v.basis, v.enter.data()));
   Call(VpBasisChange(&v.basis, &v.outer, v.leave.data()));
   v.parent.resize(v.ncell), v.corner.resize(v.ncell), v.child.resize(v.ncell);
   for (int32_t c = 0; c < v.ncell; c++) {
     v.parent[c] = c / nq;
-    v.corner[c] = c % nq;
+    v.corner[c] = (c & 1) | (c >> 1 & 1) << 2 | (v.dim == 3 ? (c >> 2 & 1) << 4 : 0);
     v.child[c] = c;
   }
 }
@@ -292,7 +292,7 @@ static Views ViewsOf(const Level &v, int32_t nown, Place &place)
   w.patches.reaction = v.reaction, w.patches.cutoff = -1, w.patches.drop = place.Real(v.drop);
   w.transfer.P = place.Real(v.P), w.transfer.R = place.Real(v.R), w.transfer.reverse = (PetscBool)v.thin;
   w.transfer.parent = place.Array(v.parent), w.transfer.corner = place.Array(v.corner), w.transfer.child = place.Array(v.child);
-  w.transfer.ncoarse = v.ncell >> v.dim;
+  w.transfer.ncoarse = v.ncell >> v.dim, w.transfer.merged = (1 << v.dim) - 1;
   return w;
 }
 

@@ -108,17 +108,19 @@ static const uint8_t *Bytes(Case *c, size_t count, unsigned below, const uint8_t
   return p;
 }
 
-/* matrices of the two children of a direction, which mirror each other as those of the bases do (VpBasisMirror) */
+enum { MATRICES = 6 }; /* of children */
+
+/* matrices of children along a direction; the first two mirror each other as those of the bases do (VpBasisMirror) */
 static double *Mirrored(Case *c, const void **placed)
 {
   const int n = c->view.n, swaps = n >= VP_THIN_LEAST && c->view.nt == 2;
-  double   *A = Keep(c, malloc(2 * (size_t)(n * n) * sizeof(double)));
+  double   *A = Keep(c, malloc(MATRICES * (size_t)(n * n) * sizeof(double)));
 
-  for (int i = 0; i < n * n; i++) A[i] = 2 * Real() / n;
+  for (int i = 0; i < MATRICES * n * n; i++) A[i] = 2 * Real() / n;
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < n; j++) A[n * n + i * n + j] = swaps ? A[(n - 1 - i) * n + n - 1 - j] : (i + j) % 2 ? -A[i * n + j] : A[i * n + j];
   }
-  *placed = PlaceReals(c, 2 * (size_t)(n * n), A);
+  *placed = PlaceReals(c, MATRICES * (size_t)(n * n), A);
   return A;
 }
 
@@ -198,6 +200,7 @@ static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int 
   p->cutoff = -1;
   c->host_patches = *p;
   t->ncoarse = COARSE;
+  t->merged = c->corners - 1;
   t->reverse = (PetscBool)(n >= VP_THIN_LEAST && v->nt == 2);
   c->host_transfer = *t;
   h->line = Ints(c, SWEPT * (size_t)dim, ENTRIES, 0, &v->line);
@@ -213,8 +216,9 @@ static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int 
   h->enter = Reals(c, (size_t)(n * n), 2. / n, &v->enter);
   h->leave = Reals(c, (size_t)(n * n), 2. / n, &v->leave);
   c->host_transfer.parent = Ints(c, CELLS, COARSE, 0, &t->parent);
-  c->host_transfer.corner = Bytes(c, CELLS, (unsigned)c->corners, &t->corner);
-  c->host_transfer.child = Ints(c, COARSE * (size_t)c->corners, SWEPT, 0, &t->child);
+  c->host_transfer.corner = Bytes(c, CELLS, 1u << 2 * dim, &t->corner);
+  c->host_transfer.table = Ints(c, CELLS * (size_t)dim, MATRICES, 0, &t->table);
+  c->host_transfer.child = Ints(c, COARSE * (size_t)c->corners, SWEPT + 1, -1, &t->child);
   for (int i = 0; i < 2; i++) c->x[i] = Reals(c, (size_t)(CELLS * c->N), 1, (const void **)&c->vx[i]);
   c->b = Reals(c, (size_t)(CELLS * c->N), 1, (const void **)&c->vb);
   c->xc = Reals(c, (size_t)(COARSE * c->N), 1, (const void **)&c->vxc);

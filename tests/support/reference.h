@@ -249,10 +249,19 @@ static inline void ReferenceConvert(const VpView *view, const void *matrix, doub
   AddTensor(view, M, scale, x, add, y);
 }
 
-/* M = P or R of child `corner` in each direction */
-static inline void ChildMatrices(const VpView *view, const void *both, int corner, const double *M[3])
+/* M = P or R of a cell in each direction; room [n][n] for the identity */
+static inline void ChildMatrices(const VpView *view, const VpTransferView *transfer, const void *matrices, int32_t cell, double room[],
+                                 const double *M[3])
 {
-  for (int d = 0; d < 3; d++) M[d] = (const double *)both + (corner >> d & 1) * view->n * view->n;
+  const int n = view->n;
+
+  for (int i = 0; i < n * n; i++) room[i] = i % (n + 1) == 0;
+  for (int d = 0; d < view->dim; d++) {
+    const int lies = transfer->corner[cell] >> 2 * d & 3;
+
+    M[d] = (const double *)matrices + (lies == VP_PART ? transfer->table[cell * view->dim + d] : lies) * n * n;
+    if (lies == VP_WHOLE) M[d] = room;
+  }
 }
 
 /* fine x = P xc (add: +=) on cells [0, count) */
@@ -261,9 +270,10 @@ static inline void ReferenceProlong(const VpView *view, const VpTransferView *tr
 {
   const int     N = CellSize(view);
   const double *P[3];
+  double        room[VP_MAX_N * VP_MAX_N];
 
   for (int i = 0; i < count; i++) {
-    ChildMatrices(view, transfer->P, transfer->corner[i], P);
+    ChildMatrices(view, transfer, transfer->P, i, room, P);
     AddTensor(view, P, 1, xc + transfer->parent[i] * N, add, x + i * N);
   }
 }
@@ -273,9 +283,14 @@ static inline void ReferenceRestrict(const VpView *view, const VpTransferView *t
 {
   const int     N = CellSize(view), corners = 1 << view->dim;
   const double *R[3];
+  double        room[VP_MAX_N * VP_MAX_N];
 
+  memset(bc, 0, (size_t)(transfer->ncoarse * N) * sizeof(double));
   for (int i = 0; i < transfer->ncoarse * corners; i++) {
-    ChildMatrices(view, transfer->R, i % corners, R);
-    AddTensor(view, R, 1, b + transfer->child[i] * N, (PetscBool)(i % corners > 0), bc + i / corners * N);
+    const int32_t child = transfer->child[i];
+
+    if (child < 0) continue;
+    ChildMatrices(view, transfer, transfer->R, child, room, R);
+    AddTensor(view, R, 1, b + child * N, PETSC_TRUE, bc + i / corners * N);
   }
 }

@@ -144,16 +144,14 @@ INLINE void ContractRows(const int n, const REAL *A, int stride, V line[][PARTS]
   }
 }
 
-/* u = (A_z x A_y x A_x) u on the rows of a cell; Tx = LoadTransposed of A_x */
+/* u = (A_z x A_y x A_x) u on the rows of a cell; Tx = LoadTransposed of A_x. NULL stands for the identity. */
 INLINE void TransformRows(const int n, V Tx[][PARTS], const REAL *Ay, const REAL *Az, V u[][PARTS])
 {
   const int planes = DIM == 3 ? n : 1;
 
-  if (DIM == 3) {
-    for (int y = 0; y < n; y++) ContractRows(n, Az, n, u + y);
-  }
-  for (int z = 0; z < planes; z++) ContractRows(n, Ay, 1, u + z * n);
-  for (int r = 0; r < planes * n; r++) {
+  for (int y = 0; DIM == 3 && Az && y < n; y++) ContractRows(n, Az, n, u + y);
+  for (int z = 0; Ay && z < planes; z++) ContractRows(n, Ay, 1, u + z * n);
+  for (int r = 0; Tx && r < planes * n; r++) {
     const REAL *x = (const REAL *)u[r];
     V           s[PARTS];
     UNROLL (int c = 0; c < Parts(n); c++) s[c] = x[0] * Tx[0][c];

@@ -1,22 +1,60 @@
-/* Prolongation by P[c_z] x P[c_y] x P[c_x] from a parent to its child c; restriction by the sum of R[c_z] x R[c_y] x R[c_x] over
+/* Prolongation from a parent to its child by P_z x P_y x P_x, matrices by how the child lies in it; restriction by the sum of R_z x R_y x R_x over the
    children. */
 #include "rows.h"
 
+/* The matrices of one kind of transfer; those of the halves along x are loaded once. */
+typedef struct {
+  const VpTransferView *view;
+  const REAL           *M;
+  V                     x[2][VP_MAX_N][PARTS], part[VP_MAX_N][PARTS];
+} Matrices;
+
+INLINE void Prepare(const VpTransferView *view, const int n, const void *M, Matrices *m)
+{
+  m->view = view;
+  m->M = (const REAL *)M;
+  for (int c = 0; c < 2; c++) LoadTransposed(n, m->M + c * n * n, m->x[c]);
+}
+
+/* how the cell lies in its parent along d */
+INLINE int LiesAs(const VpTransferView *view, int32_t cell, int d)
+{
+  return view->corner[cell] >> 2 * d & 3;
+}
+
+/* the matrix of the cell along d, NULL where it is the parent's whole */
+INLINE const REAL *MatrixOf(const Matrices *m, const int n, int32_t cell, int d)
+{
+  const int lies = LiesAs(m->view, cell, d), entry = lies == VP_PART ? m->view->table[(size_t)cell * DIM + (size_t)d] : lies;
+
+  return lies == VP_WHOLE ? NULL : m->M + (size_t)entry * (size_t)(n * n);
+}
+
+/* u = (M_z x M_y x M_x) u with the matrices of a cell */
+INLINE void Transform(Matrices *m, const int n, int32_t cell, V u[][PARTS])
+{
+  const int   x = LiesAs(m->view, cell, 0);
+  const REAL *Mx = MatrixOf(m, n, cell, 0);
+  V(*Tx)[PARTS] = x == VP_PART ? m->part : m->x[x & 1];
+
+  if (x == VP_PART) LoadTransposed(n, Mx, Tx);
+  TransformRows(n, Mx ? Tx : NULL, MatrixOf(m, n, cell, 1), DIM == 3 ? MatrixOf(m, n, cell, 2) : NULL, u);
+}
+
 INLINE PetscErrorCode Prolong(const VpTransferView *view, const int n, int32_t first, int32_t last, PetscBool add, const REAL *xc, REAL *x)
 {
-  const int   rows = Power(n) / n;
-  const REAL *P = view->P;
-  V           u[ROWS][PARTS], Tx[2][VP_MAX_N][PARTS];
+  const int rows = Power(n) / n;
+  V         u[ROWS][PARTS];
+  Matrices  P;
 
   PetscFunctionBegin;
-  for (int c = 0; c < 2; c++) LoadTransposed(n, P + c * n * n, Tx[c]);
+  Prepare(view, n, view->P, &P);
   for (int32_t cell = first; cell < last; cell++) {
     const REAL *parent = xc + (size_t)view->parent[cell] * (size_t)Power(n);
     REAL       *child = x + (size_t)cell * (size_t)Power(n);
-    const int   corner = view->corner[cell];
 
     LoadCell(n, parent, u);
-    TransformRows(n, Tx[corner & 1], P + (corner >> 1 & 1) * n * n, P + (corner >> 2 & 1) * n * n, u);
+    Transform(&P, n, cell, u);
     for (int r = 0; r < rows; r++) {
       UNROLL (int c = 0; c < Parts(n); c++) {
         const V old = add ? LoadRow(child + r * n, n, c) : (V){0};
@@ -29,19 +67,20 @@ INLINE PetscErrorCode Prolong(const VpTransferView *view, const int n, int32_t f
 
 INLINE PetscErrorCode Restrict(const VpTransferView *view, const int n, const REAL *b, REAL *bc)
 {
-  const int   rows = Power(n) / n;
-  const REAL *R = view->R;
-  V           u[ROWS][PARTS], sum[ROWS][PARTS], Tx[2][VP_MAX_N][PARTS];
+  const int rows = Power(n) / n;
+  V         u[ROWS][PARTS], sum[ROWS][PARTS];
+  Matrices  R;
 
   PetscFunctionBegin;
-  for (int c = 0; c < 2; c++) LoadTransposed(n, R + c * n * n, Tx[c]);
+  Prepare(view, n, view->R, &R);
   for (int32_t cell = 0; cell < view->ncoarse; cell++) {
-    const int32_t *child = view->child + (size_t)cell * (1 << DIM);
-
     memset(sum, 0, sizeof sum);
-    for (int corner = 0; corner < 1 << DIM; corner++) {
-      LoadCell(n, b + (size_t)child[corner] * (size_t)Power(n), u);
-      TransformRows(n, Tx[corner & 1], R + (corner >> 1 & 1) * n * n, R + (corner >> 2 & 1) * n * n, u);
+    for (int q = 0; q < 1 << DIM; q++) {
+      const int32_t child = view->child[(size_t)cell * (1 << DIM) + (size_t)q];
+
+      if (child < 0) continue; /* its siblings are as large as the parent in some direction */
+      LoadCell(n, b + (size_t)child * (size_t)Power(n), u);
+      Transform(&R, n, child, u);
       for (int r = 0; r < rows; r++) {
         UNROLL (int c = 0; c < Parts(n); c++) sum[r][c] += u[r][c];
       }

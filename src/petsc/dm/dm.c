@@ -121,16 +121,41 @@ static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* As -pc_type vpatchdg does, as far as boxes stay whole, and at last down to whole boxes. A coarser mesh that is there is taken as it is. */
+static PetscErrorCode WayToCoarsen(VpMesh mesh, VpCoarsen *how, PetscBool *merges)
+{
+  const VpCoarsen ways[] = {VP_COARSEN_WHOLE, VP_COARSEN_LOCAL, VP_COARSEN_FULL};
+  VpCoarsening    c = {0};
+
+  PetscFunctionBegin;
+  *how = VP_COARSEN_WHOLE;
+  *merges = (PetscBool)(mesh->coarser && mesh->coarsening.box);
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(ways) && !mesh->coarser && !c.coarse; i++) {
+    *how = ways[i];
+    PetscCall(VpCoarseningCreate(mesh->lattice, ways[i], &c));
+    *merges = (PetscBool)(c.box != NULL);
+  }
+  PetscCall(VpCoarseningDestroy(&c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode DMCoarsen_VPatchDG(DM dm, MPI_Comm comm, DM *coarsened)
 {
   DM_VPatchDG *dg = dm->data;
   VpMesh       coarse;
+  PetscBool    merges;
+  VpCoarsen    how;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMCoarsen()"));
   PetscCheck(dg->mesh->level > 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "The boxes are whole, there is no coarser mesh: refine more (-dm_refine n) or use fewer levels (-pc_mg_levels at most n + 1)");
-  PetscCall(VpMeshCoarsen(dg->mesh, &coarse));
+  PetscCall(WayToCoarsen(dg->mesh, &how, &merges));
+  PetscCheck(!merges, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "Boxes would merge on the next coarser mesh, which those of a DM do not: use %" PetscInt_FMT
+             " levels (-pc_mg_levels), or -pc_type vpatchdg",
+             dm->leveldown + 1);
+  PetscCall(VpMeshCoarsen(dg->mesh, how, &coarse));
   PetscCall(CreateNext(dm, coarse, coarsened));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

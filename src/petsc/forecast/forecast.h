@@ -6,15 +6,16 @@
 typedef struct {
   double work, host;
 } VpBytes;
-/* What they depend on: the boxes refined `level` times are `cells` on `ranks`; the coefficient makes `lines` one-dimensional operators a
-   cell. */
+/* What they depend on: the boxes refined `level` times are `cells` on `ranks`, and on the levels of a cycle cells_of[levels]; the coefficient makes
+   `lines` one-dimensional operators a cell. */
 typedef struct {
-  int       dim, degree, level;
-  double    cells, ranks, lines;
+  int       dim, degree, level, levels;
+  double    cells, ranks, lines, cells_of[VP_MOST_LEVELS];
   PetscBool device;
 } VpSize;
 #define VP_BYTES_TEXT 16
-PetscErrorCode VpSizeOf(MPI_Comm, int dim, int degree, PetscInt nbox, int level, const VpBackend *, VpSize *); /* lines 0 */
+PetscErrorCode VpSizeOf(MPI_Comm, int dim, int degree, PetscInt nbox, int level, const VpBackend *,
+                        VpSize *); /* lines 0; levels of cubes */
 PetscErrorCode VpCountLines(VpMesh, const VpProblem *, VpSize *);
 double         VpUnknowns(const VpSize *);
 VpBytes        VpMeshMemory(const VpSize *);   /* with the operator's tables */
@@ -27,7 +28,7 @@ PetscErrorCode VpCheckMemory(MPI_Comm, const VpBackend *, VpBytes need, const ch
 
 /* iterations.c: the largest ratio of a cell's sizes; the least and the most iterations of FGMRES for eight digits; a line that says both */
 PetscReal      VpAspectRatio(VpDomain);
-void           VpExpectIterations(int degree, PetscReal aspect, int range[2]);
+void           VpExpectIterations(int degree, PetscReal aspect, VpCoarsen, int range[2]);
 PetscErrorCode VpViewAspect(VpDomain, int degree, PetscViewer);
 
 /* report.c: the doctor's viewer, NULL without -vpatchdg_doctor; lines about the program and the machine, and about memory */

@@ -18,7 +18,7 @@ static double WithLayers(const VpSize *size, double cells, int layers)
 
 static Share ShareOf(const VpSize *size, int coarser)
 {
-  const double cells = ldexp(size->cells, -coarser * size->dim);
+  const double cells = coarser ? size->cells_of[coarser] : size->cells;
   const Share  share = {cells / size->ranks, WithLayers(size, cells, 2), WithLayers(size, cells, coarser ? 4 : 3)};
 
   return share;
@@ -51,7 +51,9 @@ PetscErrorCode VpSizeOf(MPI_Comm comm, int dim, int degree, PetscInt nbox, int l
                    .level = level,
                    .cells = ldexp((double)nbox, dim * level),
                    .ranks = ranks,
+                   .levels = PetscMin(level, VP_MOST_LEVELS),
                    .device = (PetscBool) !!backend->use_stream};
+  for (int l = 0; l < size->levels; l++) size->cells_of[l] = ldexp(size->cells, -l * dim);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,7 +136,7 @@ static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, Share c)
 
 VpBytes VpCycleMemory(const VpSize *size, const VpCycleOptions *o)
 {
-  const int levels = o->levels ? (int)o->levels : size->level;
+  const int levels = o->levels ? (int)o->levels : size->levels;
   double    passing, other, host = 0, finest, coarser = 0;
   VpBytes   bytes, coarsest = CoarseBytes(size, o, ShareOf(size, PetscMax(0, levels - 1)));
 

@@ -111,13 +111,30 @@ static PetscErrorCode CreateShell(DM coarse, DM fine, VpLevel from, VpLevel to, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* B = P[corner 2] (x) P[corner 1] (x) P[corner 0], [ndof][ndof], makes a child's coefficients of its parent's. */
+/* how a cell lies in its parent, as VpTransferView.corner; a DM's boxes stay whole */
+static int CornerOf(VpMesh mesh, int32_t cell)
+{
+  int corner = 0;
+
+  for (int d = 0; d < mesh->dim; d++) {
+    const PetscBool halves = (PetscBool)(mesh->coarsening.merge[3 * (size_t)mesh->box[cell] + d] == VP_MERGE_HALVES);
+
+    corner |= (halves ? mesh->coord[3 * (size_t)cell + d] & 1 : VP_WHOLE) << 2 * d;
+  }
+  return corner;
+}
+
+/* B = P_z (x) P_y (x) P_x, [ndof][ndof], makes a child's coefficients of its parent's. */
 static void ChildMatrix(int dim, int n, const double P[], int corner, int ndof, PetscScalar B[])
 {
   for (int i = 0; i < ndof; i++) {
     for (int j = 0; j < ndof; j++) {
       double b = 1;
-      for (int d = 0, r = i, c = j; d < dim; d++, r /= n, c /= n) b *= P[(corner >> d & 1) * n * n + (r % n) * n + c % n];
+      for (int d = 0, r = i, c = j; d < dim; d++, r /= n, c /= n) {
+        const int lies = corner >> 2 * d & 3;
+
+        b *= lies == VP_WHOLE ? r % n == c % n : P[lies * n * n + (r % n) * n + c % n];
+      }
       B[i * ndof + j] = b;
     }
   }
@@ -129,13 +146,12 @@ static PetscErrorCode CreateAssembled(DM fine, VpLevel from, VpLevel to, PetscIn
   const int    dim = mesh->dim, ndof = (int)PetscPowInt(to->basis.n, dim);
   double       p[2 * VP_MAX_N * VP_MAX_N], r[2 * VP_MAX_N * VP_MAX_N];
   PetscInt    *position, *row, *col;
-  PetscScalar *child;
+  PetscScalar *child[64] = {NULL}; /* [corner] the matrices that there are */
   PetscBool    aij;
 
   PetscFunctionBegin;
-  VpTransferBuild(&to->basis, p, r);
-  PetscCall(PetscMalloc4(parents->nlocal, &position, ndof, &row, ndof, &col, (size_t)ndof * ndof << dim, &child));
-  for (int corner = 0; corner < 1 << dim; corner++) ChildMatrix(dim, to->basis.n, p, corner, ndof, child + (size_t)corner * ndof * ndof);
+  VpTransferBuild(&to->basis, 0.5, p, r);
+  PetscCall(PetscMalloc3(parents->nlocal, &position, ndof, &row, ndof, &col));
   PetscCall(VpMeshPositions(parents, position));
   PetscCall(MatCreate(PetscObjectComm((PetscObject)fine), P));
   PetscCall(MatSetSizes(*P, m, n, PETSC_DETERMINE, PETSC_DETERMINE));
@@ -144,18 +160,22 @@ static PetscErrorCode CreateAssembled(DM fine, VpLevel from, VpLevel to, PetscIn
   PetscCall(MatSeqAIJSetPreallocation(*P, ndof, NULL));
   PetscCall(MatMPIAIJSetPreallocation(*P, ndof, NULL, ndof, NULL));
   for (int32_t c = 0; c < mesh->nown; c++) {
-    const int32_t *coord = mesh->coord + 3 * (size_t)c;
-    const int      corner = (coord[0] & 1) | (coord[1] & 1) << 1 | (coord[2] & 1) << 2;
+    const int corner = CornerOf(mesh, c);
 
+    if (!child[corner]) {
+      PetscCall(PetscMalloc1((size_t)ndof * ndof, &child[corner]));
+      ChildMatrix(dim, to->basis.n, p, corner, ndof, child[corner]);
+    }
     for (int i = 0; i < ndof; i++) {
       row[i] = (mesh->first + c) * ndof + i;
       col[i] = position[mesh->parent[c]] * ndof + i;
     }
-    PetscCall(MatSetValues(*P, ndof, row, ndof, col, child + (size_t)corner * ndof * ndof, INSERT_VALUES));
+    PetscCall(MatSetValues(*P, ndof, row, ndof, col, child[corner], INSERT_VALUES));
   }
   PetscCall(MatAssemblyBegin(*P, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*P, MAT_FINAL_ASSEMBLY));
-  PetscCall(PetscFree4(position, row, col, child));
+  for (int corner = 0; corner < 64; corner++) PetscCall(PetscFree(child[corner]));
+  PetscCall(PetscFree3(position, row, col));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,24 +4,34 @@
 #include <ctype.h>
 
 /* Ensures: *all is the ratio of the largest coefficient to the smallest, *inside the largest inside of a rank's part of a coarsest cell. */
-static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, int finer, PetscReal *all, PetscReal *inside)
+static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, VpCoarsen how, int finer, PetscReal *all, PetscReal *inside)
 {
   const PetscReal *a = problem->coefficient;
+  const int32_t    n = a ? mesh->nown : 0;
   PetscReal        range[2], least = 0, most = 0;
-  int64_t          last = -1;
+  int64_t         *position;
+  PetscInt        *ancestor, *cell;
 
   PetscFunctionBegin;
   PetscCall(VpCoefficientRange(mesh, a, range));
   *all = range[1] / range[0];
   *inside = 1;
-  for (int32_t c = 0; a && c < mesh->nown; c++) {
-    const int64_t ancestor = ((int64_t)mesh->first + c) >> finer * mesh->dim; /* Along the curve, descendants are together. */
+  PetscCall(PetscMalloc3(n, &position, n, &ancestor, n, &cell));
+  for (int32_t c = 0; c < n; c++) position[c] = (int64_t)mesh->first + c;
+  PetscCall(VpFindAncestors(mesh->lattice, how, finer, n, position));
+  for (int32_t c = 0; c < n; c++) {
+    ancestor[c] = (PetscInt)position[c];
+    cell[c] = c;
+  }
+  PetscCall(PetscSortIntWithArray(n, ancestor, cell));
+  for (int32_t i = 0; i < n; i++) {
+    const PetscBool same = (PetscBool)(i && ancestor[i] == ancestor[i - 1]);
 
-    least = ancestor == last ? PetscMin(least, a[c]) : a[c];
-    most = ancestor == last ? PetscMax(most, a[c]) : a[c];
-    last = ancestor;
+    least = same ? PetscMin(least, a[cell[i]]) : a[cell[i]];
+    most = same ? PetscMax(most, a[cell[i]]) : a[cell[i]];
     *inside = PetscMax(*inside, most / least);
   }
+  PetscCall(PetscFree3(position, ancestor, cell));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, inside, 1, MPIU_REAL, MPIU_MAX, mesh->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -30,12 +40,13 @@ static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, int finer,
 static PetscErrorCode Iterations(PetscViewer viewer, VpMesh mesh, const VpProblem *problem, const VpCycleOptions *o, PetscInt levels)
 {
   const PetscReal aspect = VpAspectRatio(mesh->domain);
+  const VpCoarsen how = VpCycleCoarsening(o, problem);
   PetscReal       contrast = 1, inside = 1;
   int             range[2];
 
   PetscFunctionBegin;
-  PetscCall(Contrast(mesh, problem, (int)levels - 1, &contrast, &inside));
-  VpExpectIterations(problem->degree, aspect, range);
+  PetscCall(Contrast(mesh, problem, how, (int)levels - 1, &contrast, &inside));
+  VpExpectIterations(problem->degree, aspect, how, range);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient: contrast 1:%.3g, inside of the coarsest cells 1:%.3g\n", (double)contrast,
                                    (double)inside));
   if (o->space != VP_SPACE_FULL || o->residual == VP_RESIDUAL_LOCAL)
@@ -49,8 +60,10 @@ static PetscErrorCode Iterations(PetscViewer viewer, VpMesh mesh, const VpProble
       range[0]));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations for eight digits: %d to %d by fgmres%s\n", range[0], range[1],
-                                     aspect > 1.5 ? "; richardson takes more, or fails" : " and richardson"));
-  if (aspect > 2) PetscCall(PetscViewerASCIIPrintf(viewer, "  change: boxes that are nearly cubes\n"));
+                                     aspect <= 1.5            ? " and richardson"
+                                     : how == VP_COARSEN_FULL ? "; richardson takes more, or fails"
+                                                              : "; richardson takes more"));
+  if (aspect > 2 && how == VP_COARSEN_FULL) PetscCall(PetscViewerASCIIPrintf(viewer, "  change: -pc_vpatchdg_coarsening local\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -82,19 +95,21 @@ static PetscErrorCode Transport(PC pc, VpMesh mesh, PetscViewer viewer)
 PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
   const VpCycleOptions *o = &PCVPatchDGData(pc)->options;
-  const PetscInt        levels = o->levels ? o->levels : mesh->level;
+  PetscInt              levels;
   PetscViewer           viewer;
   VpSize                size;
 
   PetscFunctionBegin;
   PetscCall(VpSizeOf(PetscObjectComm((PetscObject)pc), mesh->dim, problem->degree, mesh->domain->nbox, mesh->level, backend, &size));
+  PetscCall(VpCountLevels(mesh->lattice, VpCycleCoarsening(o, problem), &size.levels, size.cells_of));
+  levels = o->levels ? o->levels : size.levels;
   PetscCall(VpCountLines(mesh, problem, &size));
   PetscCall(VpDoctorViewer((PetscObject)pc, &viewer));
   if (viewer) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: preconditioner\n"));
     PetscCall(Solver(pc, viewer, o));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  levels: %" PetscInt_FMT ", the coarsest with %.0f cells\n", levels,
-                                     ldexp(size.cells, -(int)(levels - 1) * mesh->dim)));
+    PetscCall(
+      PetscViewerASCIIPrintf(viewer, "  levels: %" PetscInt_FMT ", the coarsest with %.0f cells\n", levels, size.cells_of[levels - 1]));
     PetscCall(Transport(pc, mesh, viewer));
     PetscCall(Iterations(viewer, mesh, problem, o, levels));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  memory needed, about:\n"));

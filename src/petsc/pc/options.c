@@ -20,12 +20,14 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
 {
   const VpCycleOptions *o = &PCVPatchDGData(pc)->options;
   MPI_Comm              comm = PetscObjectComm((PetscObject)pc);
+  int                   most;
 
   PetscFunctionBegin;
   PetscCall(VpSettingsCheckSame(&PCVPatchDGSettings, comm, pc->data));
   PetscCheck(mesh->level >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE, "-pc_type vpatchdg needs boxes that are refined: -dm_refine 1 or more");
-  PetscCheck(o->levels <= mesh->level, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_vpatchdg_levels %" PetscInt_FMT ": boxes refined %d times have %d levels at most", o->levels, mesh->level, mesh->level);
+  PetscCall(VpCountLevels(mesh->lattice, VpCycleCoarsening(o, problem), &most, NULL));
+  PetscCheck(o->levels <= most, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_vpatchdg_levels %" PetscInt_FMT ": these boxes, refined %d times, have %d levels at most", o->levels, mesh->level, most);
   PetscCall(VpCheckSpace(comm, "pc_vpatchdg", o->space, o->residual, problem->degree));
   PetscCheck(o->pre + o->post >= 1, comm, PETSC_ERR_ARG_INCOMP,
              "A cycle without smoothing does not converge: -pc_vpatchdg_smooth_pre, -pc_vpatchdg_smooth_post 1 or more");

@@ -24,6 +24,9 @@ static const VpSetting row[VP_PC_SETTINGS] = {
                "Coarse corrections by as much as helps most, for varying coefficients", .names = PetscBools),
   [VP_PC_LEVELS] = VP_SETTING(INT, PC_VPatchDG, options.levels, 0, "-pc_vpatchdg_levels", "PCVPatchDGSetLevels", "number of levels",
                               "Levels, 0: all", .refusal = "The number of levels must not be negative: %s"),
+  [VP_PC_COARSENING] =
+    VP_SETTING(ENUM, PC_VPatchDG, options.coarsening, VPATCHDG_COARSENING_LOCAL, "-pc_vpatchdg_coarsening", "PCVPatchDGSetCoarsening",
+               "coarsening", "Where cells merge on coarser levels", .names = VPatchDGCoarsenings),
   [VP_PC_PRECISION] = VP_SETTING(ENUM, PC_VPatchDG, choice.asked, VPATCHDG_PRECISION_AUTO, "-pc_vpatchdg_precision",
                                  "PCVPatchDGSetPrecision", "precision", "Of the whole cycle", .names = VPatchDGPrecisions),
   [VP_PC_EXCHANGE] = VP_SETTING(ENUM, PC_VPatchDG, options.exchange, VPATCHDG_EXCHANGE_AUTO, "-pc_vpatchdg_exchange",

@@ -11,6 +11,7 @@
 .  -pc_vpatchdg_cycle_type v|w|f             - V, W or F cycle, `PCVPatchDGSetCycleType()`
 .  -pc_vpatchdg_line_search                  - coarse corrections by as much as helps most, `PCVPatchDGSetLineSearch()`
 .  -pc_vpatchdg_levels n                     - number of levels, `PCVPatchDGSetLevels()`
+.  -pc_vpatchdg_coarsening local|full        - where cells merge on coarser levels, `PCVPatchDGSetCoarsening()`
 .  -pc_vpatchdg_precision auto|single|double - of the whole cycle, `PCVPatchDGSetPrecision()`
 .  -pc_vpatchdg_exchange auto|sweep|color    - how often ranks exchange, `PCVPatchDGSetExchange()`
 .  -pc_vpatchdg_replay                       - a GPU runs the cycle as a CUDA graph, `PCVPatchDGSetReplay()`
@@ -57,6 +58,7 @@
 M*/
 #include "internal.h"
 #include <ctype.h>
+#include <inttypes.h>
 
 static PetscErrorCode Clear(PC pc)
 {
@@ -138,6 +140,20 @@ static PetscErrorCode ViewCorners(VpCycle cycle, PetscInt l, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* prints how many cells there are along every direction, where lines are longest, and the thinnest one's aspect ratio */
+static PetscErrorCode ViewCells(VpMesh mesh, PetscViewer viewer)
+{
+  const PetscReal aspect = 1 / VpLatticeThinnest(mesh->lattice);
+  int64_t         extent[3];
+
+  PetscFunctionBegin;
+  PetscCall(VpLatticeExtent(mesh->lattice, extent));
+  for (int d = 0; d < mesh->dim; d++) PetscCall(PetscViewerASCIIPrintf(viewer, "%s%" PRId64, d ? " x " : " (", extent[d]));
+  if (aspect > 1.001) PetscCall(PetscViewerASCIIPrintf(viewer, ", thinnest 1:%.3g", (double)aspect));
+  PetscCall(PetscViewerASCIIPrintf(viewer, ")"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* prints the sizes of the levels, how often they exchange and what they sweep again */
 static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
 {
@@ -149,11 +165,12 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
     const PetscBool last = l == cycle->nlevel - 1;
     const PetscInt  ranks = VpMeshRanks(level->mesh);
 
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  level %d: %" PetscInt_FMT " cells, %" PetscInt64_FMT " DoFs", level->mesh->level,
-                                     level->mesh->ncell,
-                                     (PetscInt64)level->mesh->ncell * (PetscInt64)PetscPowInt64(level->basis.n, level->mesh->dim)));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  level %" PetscInt_FMT ": %" PetscInt_FMT " cells", cycle->nlevel - l, level->mesh->ncell));
     exchange = VpChooseExchange(level, cycle->options.exchange);
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+    PetscCall(ViewCells(level->mesh, viewer));
+    PetscCall(PetscViewerASCIIPrintf(viewer, ", %" PetscInt64_FMT " DoFs",
+                                     (PetscInt64)level->mesh->ncell * (PetscInt64)PetscPowInt64(level->basis.n, level->mesh->dim)));
     if (ranks < VpMeshRanks(cycle->level[0]->mesh))
       PetscCall(PetscViewerASCIIPrintf(viewer, ", on %" PetscInt_FMT " rank%s", ranks, ranks > 1 ? "s" : ""));
     if (last) PetscCall(PetscViewerASCIIPrintf(viewer, ", solved"));

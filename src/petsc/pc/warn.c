@@ -33,7 +33,8 @@ static PetscErrorCode Advice(PC pc, KSP ksp, PetscReal aspect, PetscReal contras
   else if (VpKSPNeedsSymmetry(type) && !data->options.symmetric)
     PetscCall(PetscSNPrintf(advice, size, "KSP %s needs -%spc_vpatchdg_symmetric; -%sksp_type fgmres does not", type, prefix, prefix));
   else if (strcmp(type, KSPFGMRES)) PetscCall(PetscSNPrintf(advice, size, "-%sksp_type fgmres is the most robust", prefix));
-  else if (aspect > 2) PetscCall(PetscSNPrintf(advice, size, "boxes closer to cubes need fewer iterations"));
+  else if (aspect > 2 && data->options.coarsening == VP_COARSEN_FULL)
+    PetscCall(PetscSNPrintf(advice, size, "-%spc_vpatchdg_coarsening local needs fewer iterations", prefix));
   else if (contrast > 10) PetscCall(PetscSNPrintf(advice, size, "coefficients that jump along the coarsest cells need fewer iterations"));
   else PetscCall(PetscSNPrintf(advice, size, "-%sksp_max_it %" PetscInt_FMT " allows no more", prefix, ksp->max_it));
   PetscFunctionReturn(PETSC_SUCCESS);

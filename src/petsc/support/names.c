@@ -9,6 +9,7 @@ const char *const VPatchDGSpaces[] = {"full", "dirichlet", "clamped", "VPatchDGS
 const char *const VPatchDGResiduals[] = {"exact", "local", "global", "VPatchDGResidual", "VPATCHDG_RESIDUAL_", NULL};
 const char *const VPatchDGPrecisions[] = {"single", "double", "auto", "VPatchDGPrecision", "VPATCHDG_PRECISION_", NULL};
 const char *const VPatchDGCycleTypes[] = {"v", "w", "f", "VPatchDGCycleType", "VPATCHDG_CYCLE_", NULL};
+const char *const VPatchDGCoarsenings[] = {"local", "full", "VPatchDGCoarsening", "VPATCHDG_COARSENING_", NULL};
 const char *const VPatchDGCoarses[] = {"auto", "sweeps", "ksp", "dense", "VPatchDGCoarse", "VPATCHDG_COARSE_", NULL};
 const char *const VPatchDGExchanges[] = {"auto", "sweep", "color", "VPatchDGExchange", "VPATCHDG_EXCHANGE_", NULL};
 const char *const VPatchDGBackends[] = {"auto", "host", "cuda", "VPatchDGBackend", "VPATCHDG_BACKEND_", NULL};
@@ -19,6 +20,8 @@ _Static_assert(SAME(SPACE_FULL) && SAME(SPACE_DIRICHLET) && SAME(SPACE_CLAMPED),
 _Static_assert(SAME(RESIDUAL_EXACT) && SAME(RESIDUAL_LOCAL) && SAME(RESIDUAL_GLOBAL), "VPatchDGResidual and VpResidual differ");
 _Static_assert(SAME(EXCHANGE_AUTO) && SAME(EXCHANGE_SWEEP) && SAME(EXCHANGE_COLOR), "VPatchDGExchange and VpExchange differ");
 _Static_assert(SAME(CYCLE_V) && SAME(CYCLE_W) && SAME(CYCLE_F), "VPatchDGCycleType and VpCycleType differ");
+_Static_assert((int)VPATCHDG_COARSENING_LOCAL == (int)VP_COARSEN_LOCAL && (int)VPATCHDG_COARSENING_FULL == (int)VP_COARSEN_FULL,
+               "VPatchDGCoarsening and VpCoarsen differ");
 _Static_assert(SAME(COARSE_AUTO) && SAME(COARSE_SWEEPS) && SAME(COARSE_KSP) && SAME(COARSE_DENSE),
                "VPatchDGCoarse and VpCoarseType differ");
 _Static_assert((int)VPATCHDG_PRECISION_SINGLE == (int)VP_SINGLE && (int)VPATCHDG_PRECISION_DOUBLE == (int)VP_DOUBLE,

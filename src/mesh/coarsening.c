@@ -1,0 +1,232 @@
+/* The step from a lattice to the next coarser one: boxes that merge, parents and children. */
+#include "lattice.h"
+
+/* numbers the boxes of the coarser lattice: those that are not upper, in their order */
+static PetscErrorCode NumberBoxes(VpDomain domain, VpCoarsening *c, int32_t *nbox)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(domain->nbox, &c->box, domain->nbox, &c->lower));
+  *nbox = 0;
+  for (int32_t b = 0; b < domain->nbox; b++) {
+    PetscBool upper = PETSC_FALSE;
+
+    for (int d = 0; d < domain->dim; d++) upper = (PetscBool)(upper || c->merge[3 * (size_t)b + d] == VP_MERGE_UPPER);
+    c->box[b] = *nbox;
+    if (!upper) c->lower[(*nbox)++] = b;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the domain of the merged boxes */
+static PetscErrorCode MergeBoxes(VpDomain domain, const VpCoarsening *c, int32_t nbox, VpDomain *merged)
+{
+  const int  dim = domain->dim;
+  PetscReal *lower, *upper;
+  int        boundary[6];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2((size_t)nbox * dim, &lower, (size_t)nbox * dim, &upper));
+  for (int32_t i = 0; i < nbox; i++) {
+    for (int d = 0; d < dim; d++) {
+      const int32_t b = c->lower[i], last = c->merge[3 * (size_t)b + d] == VP_MERGE_LOWER ? VpBoxBeyond(domain, b, 2 * d + 1) : b;
+
+      lower[(size_t)i * dim + d] = domain->lower[3 * (size_t)b + d];
+      upper[(size_t)i * dim + d] = domain->upper[3 * (size_t)last + d];
+    }
+  }
+  for (int side = 0; side < 2 * dim; side++) boundary[side] = domain->boundary[side].kind;
+  PetscCall(VpDomainCreate(PETSC_COMM_SELF, dim, nbox, lower, upper, boundary, domain->periodic, merged));
+  PetscCall(PetscFree2(lower, upper));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the coarser lattice, unless some of its cells were in no patch */
+static PetscErrorCode MakeCoarse(VpLattice fine, PetscBool patches, VpCoarsening *c)
+{
+  VpDomain domain = fine->domain;
+  int32_t  nbox = domain->nbox;
+  uint8_t *bits;
+
+  PetscFunctionBeginUser;
+  PetscCall(NumberBoxes(fine->domain, c, &nbox));
+  if (nbox < domain->nbox) PetscCall(MergeBoxes(fine->domain, c, nbox, &domain));
+  else {
+    (void)VpDomainReference(domain);
+    PetscCall(PetscFree2(c->box, c->lower));
+  }
+  PetscCall(PetscCalloc1(3 * (size_t)nbox, &bits));
+  for (int32_t i = 0; i < nbox; i++) {
+    const int32_t b = c->lower ? c->lower[i] : i;
+
+    for (int d = 0; d < domain->dim; d++)
+      bits[3 * (size_t)i + d] = (uint8_t)(VpShapeOf(fine, b)->bits[d] - (c->merge[3 * (size_t)b + d] == VP_MERGE_HALVES));
+  }
+  PetscCall(VpLatticeCreate(domain, bits, &c->coarse));
+  if (patches && (!c->coarse->alternates || !VpEveryCellHasAPatch(c->coarse))) PetscCall(VpLatticeDestroy(&c->coarse));
+  PetscCall(PetscFree(bits));
+  PetscCall(VpDomainDestroy(&domain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCoarseningCreate(VpLattice fine, VpCoarsen how, VpCoarsening *c)
+{
+  const int32_t nbox = fine->domain->nbox;
+  PetscBool     ends = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  *c = (VpCoarsening){0};
+  PetscCall(PetscCalloc1(3 * (size_t)nbox, &c->merge));
+  if (how != VP_COARSEN_FULL) PetscCall(VpCoarsenByRule(fine, (PetscBool)(how == VP_COARSEN_WHOLE), c->merge, &ends));
+  else {
+    ends = PETSC_TRUE;
+    for (int32_t b = 0; b < nbox; b++) {
+      for (int d = 0; d < fine->domain->dim; d++) {
+        if (!VpShapeOf(fine, b)->bits[d]) continue;
+        c->merge[3 * (size_t)b + d] = VP_MERGE_HALVES;
+        ends = PETSC_FALSE;
+      }
+    }
+  }
+  if (!ends) PetscCall(MakeCoarse(fine, (PetscBool)(how != VP_COARSEN_FULL), c));
+  if (!c->coarse) PetscCall(VpCoarseningDestroy(c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* have all boxes more than one cell in all directions? */
+static PetscBool IsRefined(VpLattice L)
+{
+  PetscBool is = PETSC_TRUE;
+
+  for (int32_t i = 0; i < L->nshape * L->domain->dim; i++)
+    is = (PetscBool)(is && L->shape[i / L->domain->dim].bits[i % L->domain->dim] > 0);
+  return is;
+}
+
+/* L becomes the next coarser lattice of a cycle, or NULL; position[n] become those of parents */
+static PetscErrorCode GoDown(VpCoarsen how, int32_t n, int64_t position[], VpLattice *L)
+{
+  VpCoarsening c;
+
+  PetscFunctionBeginUser;
+  PetscCall(VpCoarseningCreate(*L, how, &c));
+  for (int32_t i = 0; i < n && c.coarse; i++) position[i] = VpParentOf(&c, *L, position[i]);
+  PetscCall(VpLatticeDestroy(L));
+  if (c.coarse && (how != VP_COARSEN_FULL || IsRefined(c.coarse))) {
+    *L = VpLatticeReference(c.coarse);
+  }
+  PetscCall(VpCoarseningDestroy(&c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCountLevels(VpLattice finest, VpCoarsen how, int *levels, double cells[])
+{
+  VpLattice L = VpLatticeReference(finest);
+
+  PetscFunctionBeginUser;
+  for (*levels = 0; L; (*levels)++) {
+    if (cells) cells[*levels] = (double)L->ncell;
+    PetscCall(GoDown(how, 0, NULL, &L));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpFindAncestors(VpLattice finest, VpCoarsen how, int levels, int32_t n, int64_t position[])
+{
+  VpLattice L = VpLatticeReference(finest);
+
+  PetscFunctionBeginUser;
+  for (int l = 0; l < levels; l++) PetscCall(GoDown(how, n, position, &L));
+  PetscCall(VpLatticeDestroy(&L));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCoarseningDestroy(VpCoarsening *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree(c->merge));
+  PetscCall(PetscFree2(c->box, c->lower));
+  PetscCall(VpLatticeDestroy(&c->coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* of the halved directions, the lowest bits of a cell's index in the box: without them it is that of its parent */
+static int64_t LowestBits(const VpCoarsening *c, VpLattice fine, int32_t box)
+{
+  const VpShape *shape = VpShapeOf(fine, box);
+  int64_t        bits = 0;
+
+  for (int d = 0; d < fine->domain->dim; d++) {
+    if (c->merge[3 * (size_t)box + d] == VP_MERGE_HALVES) bits |= shape->mask[d] & -shape->mask[d];
+  }
+  return bits;
+}
+
+static inline int64_t Highest(int64_t bits)
+{
+  return (int64_t)1 << (63 - __builtin_clzll((unsigned long long)bits));
+}
+
+/* the box where the cell's first sibling is */
+static int32_t FirstBox(const VpCoarsening *c, VpLattice fine, int32_t box)
+{
+  for (int d = 0; d < fine->domain->dim; d++) {
+    if (c->merge[3 * (size_t)box + d] == VP_MERGE_UPPER) box = VpBoxBeyond(fine->domain, box, 2 * d);
+  }
+  return box;
+}
+
+int64_t VpParentOf(const VpCoarsening *c, VpLattice fine, int64_t cell)
+{
+  const int32_t box = VpLatticeBox(fine, cell), first = c->box ? FirstBox(c, fine, box) : box;
+  int64_t       i = cell - VpLatticeStart(fine, box);
+
+  for (int64_t left = LowestBits(c, fine, box), bit; left; left ^= bit) {
+    bit = Highest(left);
+    i = (i >> 1 & -bit) | (i & (bit - 1));
+  }
+  return VpLatticeStart(c->coarse, c->box ? c->box[first] : box) + i;
+}
+
+void VpChildrenOf(const VpCoarsening *c, VpLattice fine, int64_t parent, int64_t child[])
+{
+  const VpDomain domain = fine->domain;
+  const int32_t  coarse = VpLatticeBox(c->coarse, parent), first = c->lower ? c->lower[coarse] : coarse;
+  const int64_t *mask = VpShapeOf(fine, first)->mask;
+  int64_t        i = parent - VpLatticeStart(c->coarse, coarse);
+
+  for (int64_t left = LowestBits(c, fine, first); left; left &= left - 1) {
+    const int64_t bit = left & -left;
+
+    i = (i & -bit) << 1 | (i & (bit - 1));
+  }
+  for (int q = 0; q < 1 << domain->dim; q++) {
+    int32_t box = first;
+    int64_t at = i;
+
+    for (int d = 0; d < domain->dim && at >= 0; d++) {
+      const int merge = c->merge[3 * (size_t)first + d];
+
+      if (!(q >> d & 1)) continue;
+      if (merge == VP_MERGE_HALVES) at |= mask[d] & -mask[d];
+      else if (merge == VP_MERGE_LOWER) box = VpBoxBeyond(domain, box, 2 * d + 1);
+      else at = -1;
+    }
+    child[q] = at < 0 ? -1 : VpLatticeStart(fine, box) + at;
+  }
+}
+
+int64_t VpParentsBefore(const VpCoarsening *c, VpLattice fine, int64_t cell)
+{
+  int32_t box;
+  int64_t i;
+
+  if (cell >= fine->ncell) return c->coarse->ncell;
+  box = VpLatticeBox(fine, cell);
+  i = cell - VpLatticeStart(fine, box);
+  if (c->box && FirstBox(c, fine, box) != box) return VpLatticeStart(c->coarse, c->box[box]);
+  for (int64_t left = LowestBits(c, fine, box), bit; left; left ^= bit) { /* of the indices below i, those without the bit */
+    bit = Highest(left);
+    i = (i >> 1 & -bit) + PetscMin(i & (2 * bit - 1), bit);
+  }
+  return VpLatticeStart(c->coarse, c->box ? c->box[box] : box) + i;
+}

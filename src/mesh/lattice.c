@@ -1,0 +1,362 @@
+/* Lattices: how boxes are cut into cells, and which of their vertices are odd. */
+#include "lattice.h"
+
+static VpShape ShapeWith(int dim, const uint8_t bits[])
+{
+  VpShape shape = {.bits = {0}};
+  int     left[3] = {0, 0, 0}; /* bits of a direction that have no place yet */
+
+  for (int d = 0; d < dim; d++) {
+    shape.bits[d] = left[d] = bits[d];
+    shape.shift += bits[d];
+  }
+  for (int place = shape.shift; place > 0;) {
+    for (int d = dim - 1; d >= 0; d--) {
+      if (left[d]-- > 0) shape.mask[d] |= (int64_t)1 << --place;
+    }
+  }
+  return shape;
+}
+
+static int32_t Root(int32_t class[], int32_t box)
+{
+  while (class[box] != box) box = class[box] = class[class[box]];
+  return box;
+}
+
+PetscErrorCode VpClassesCreate(VpDomain domain, int d, int32_t **out)
+{
+  int32_t *class;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(domain->nbox, &class));
+  for (int32_t b = 0; b < domain->nbox; b++) class[b] = b;
+  for (int32_t b = 0; b < domain->nbox; b++) {
+    for (int e = 0; e < domain->dim; e++) {
+      const int32_t next = e == d ? -1 : VpBoxBeyond(domain, b, 2 * e + 1);
+
+      if (next >= 0) class[Root(class, next)] = Root(class, b);
+    }
+  }
+  for (int32_t b = 0; b < domain->nbox; b++) class[b] = Root(class, b);
+  *out = class;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscInt Packed(const uint8_t bits[])
+{
+  return bits[0] | bits[1] << 8 | bits[2] << 16;
+}
+
+/* numbers the different shapes */
+static PetscErrorCode SetShapes(VpLattice L, const uint8_t bits[])
+{
+  const int32_t nbox = L->domain->nbox;
+  PetscInt     *different, n = 1, at;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(nbox, &different));
+  different[0] = Packed(bits);
+  for (size_t b = 1; b < (size_t)nbox; b++) {
+    if (Packed(bits + 3 * b) != Packed(bits + 3 * (b - 1))) different[n++] = Packed(bits + 3 * b);
+  }
+  PetscCall(PetscSortRemoveDupsInt(&n, different));
+  L->nshape = (int32_t)n;
+  PetscCall(PetscMalloc1(n, &L->shape));
+  for (PetscInt i = 0; i < n; i++) {
+    const uint8_t of[3] = {(uint8_t)(different[i] & 255), (uint8_t)(different[i] >> 8 & 255), (uint8_t)(different[i] >> 16)};
+
+    L->shape[i] = ShapeWith(L->domain->dim, of);
+  }
+  L->ncell = (int64_t)nbox << L->shape->shift;
+  if (n > 1) {
+    PetscCall(PetscMalloc2(nbox, &L->shape_of, (size_t)nbox + 1, &L->start));
+    L->start[0] = 0;
+    for (int32_t b = 0; b < nbox; b++) {
+      PetscCall(PetscFindInt(Packed(bits + 3 * (size_t)b), n, different, &at));
+      L->shape_of[b] = (int32_t)at;
+      L->start[b + 1] = L->start[b] + ((int64_t)1 << L->shape[at].shift);
+    }
+    L->ncell = L->start[nbox];
+  }
+  PetscCall(PetscFree(different));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what vertices in direction d alternate by: boxes of a class together */
+typedef struct {
+  int8_t *parity;        /* [class] of the vertices on the lower side; -1: not known yet */
+  int32_t *class, *next; /* [nbox] the next box of the class, or -1 */
+  int32_t *queue, n;     /* of boxes whose parity is known */
+} Alternating;
+
+static void Know(Alternating *a, int32_t class, int parity)
+{
+  if (a->parity[class] >= 0) return;
+  a->parity[class] = (int8_t)parity;
+  for (int32_t b = class; b >= 0; b = a->next[b]) a->queue[a->n++] = b;
+}
+
+/* From box to box, but not around the domain. */
+static void FindParities(VpLattice L, int d, Alternating *a)
+{
+  const VpDomain domain = L->domain;
+  int32_t        lowest = 0;
+
+  for (int32_t b = 1; b < domain->nbox; b++) {
+    if (domain->lower[3 * (size_t)b + d] < domain->lower[3 * (size_t)lowest + d]) lowest = b;
+  }
+  for (int32_t i = 0, start = -1; start < domain->nbox; start++) {
+    Know(a, a->class[start < 0 ? lowest : start], 0); /* what can be reached around the domain only begins anew */
+    for (; i < a->n; i++) {
+      const int32_t b = a->queue[i];
+
+      for (int side = 2 * d; side < 2 * d + 2; side++) {
+        const int32_t beyond = VpBoxBeyond(domain, b, side), cut = side % 2 ? b : beyond;
+
+        if (beyond >= 0 && !VpIsWrapped(domain, b, beyond, side))
+          Know(a, a->class[beyond], a -> parity[a->class[b]] ^ (VpShapeOf(L, cut)->bits[d] == 0));
+      }
+    }
+  }
+}
+
+/* Seams are where parities do not alternate, which does not do where a cell has them on both sides. */
+static void FindSeams(VpLattice L, int d, const Alternating *a)
+{
+  const VpDomain domain = L->domain;
+
+  for (int32_t b = 0; b < domain->nbox; b++) {
+    const int32_t up = VpBoxBeyond(domain, b, 2 * d + 1);
+    const int     parity = a->parity[a->class[b]], odd = VpShapeOf(L, b)->bits[d] == 0;
+
+    L->parity[b] |= (uint8_t)(parity << d);
+    if (up >= 0 && (parity ^ odd) != a->parity[a->class[up]]) L->seam[b] |= (uint8_t)(1 << d);
+  }
+  for (int32_t b = 0; b < domain->nbox; b++) {
+    const int32_t down = VpBoxBeyond(domain, b, 2 * d);
+
+    if (down >= 0 && VpShapeOf(L, b)->bits[d] == 0 && (L->seam[b] & L->seam[down]) >> d & 1) L->alternates = PETSC_FALSE;
+  }
+}
+
+static PetscErrorCode SetParities(VpLattice L, int d)
+{
+  const int32_t nbox = L->domain->nbox;
+  Alternating   a = {.n = 0};
+
+  PetscFunctionBeginUser;
+  PetscCall(VpClassesCreate(L->domain, d, &a.class));
+  PetscCall(PetscMalloc3(nbox, &a.parity, nbox, &a.next, nbox, &a.queue));
+  for (int32_t b = 0; b < nbox; b++) {
+    a.parity[b] = -1;
+    a.next[b] = -1;
+  }
+  for (int32_t b = 0; b < nbox; b++) {
+    if (a.class[b] == b) continue;
+    a.next[b] = a.next[a.class[b]];
+    a.next[a.class[b]] = b;
+  }
+  FindParities(L, d, &a);
+  FindSeams(L, d, &a);
+  PetscCall(PetscFree3(a.parity, a.next, a.queue));
+  PetscCall(PetscFree(a.class));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Even numbers of cells alternate by themselves. */
+static PetscErrorCode SetVertices(VpLattice L)
+{
+  PetscFunctionBeginUser;
+  L->alternates = PETSC_TRUE;
+  for (int d = 0; d < L->domain->dim; d++) {
+    PetscBool even = PETSC_TRUE;
+
+    for (int32_t i = 0; i < L->nshape; i++) even = (PetscBool)(even && L->shape[i].bits[d] > 0);
+    if (even) continue;
+    if (!L->parity) PetscCall(PetscCalloc2(L->domain->nbox, &L->parity, L->domain->nbox, &L->seam));
+    PetscCall(SetParities(L, d));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLatticeCreate(VpDomain domain, const uint8_t bits[], VpLattice *out)
+{
+  VpLattice L;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscNew(&L));
+  L->refct = 1;
+  L->domain = VpDomainReference(domain);
+  PetscCall(SetShapes(L, bits));
+  PetscCall(SetVertices(L));
+  for (int d = 0; d < domain->dim; d++) {
+    L->thinnest[d] = PETSC_MAX_REAL;
+    for (size_t b = 0; b < (size_t)domain->nbox; b++) {
+      const PetscReal width = domain->upper[3 * b + d] - domain->lower[3 * b + d];
+
+      L->thinnest[d] = PetscMin(L->thinnest[d], ldexp(width, -VpShapeOf(L, (int32_t)b)->bits[d]));
+    }
+  }
+  *out = L;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLatticeCreateUniform(VpDomain domain, int level, VpLattice *L)
+{
+  uint8_t *bits;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscCalloc1(3 * (size_t)domain->nbox, &bits));
+  for (size_t i = 0; i < 3 * (size_t)domain->nbox; i++) bits[i] = (uint8_t)((int)(i % 3) < domain->dim ? level : 0);
+  PetscCall(VpLatticeCreate(domain, bits, L));
+  PetscCall(PetscFree(bits));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+VpLattice VpLatticeReference(VpLattice L)
+{
+  L->refct++;
+  return L;
+}
+
+PetscErrorCode VpLatticeDestroy(VpLattice *out)
+{
+  VpLattice L = *out;
+
+  PetscFunctionBeginUser;
+  *out = NULL;
+  if (!L || --L->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree(L->shape));
+  PetscCall(PetscFree2(L->shape_of, L->start));
+  PetscCall(PetscFree2(L->parity, L->seam));
+  PetscCall(VpDomainDestroy(&L->domain));
+  PetscCall(PetscFree(L));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool VpLatticeIsUniform(VpLattice L)
+{
+  PetscBool same = (PetscBool)(L->nshape == 1);
+
+  for (int d = 1; d < L->domain->dim; d++) same = (PetscBool)(same && L->shape->bits[d] == L->shape->bits[0]);
+  return same;
+}
+
+PetscBool VpLatticeIsSame(VpLattice a, VpLattice b)
+{
+  if (a == b) return PETSC_TRUE;
+  if (a->domain->nbox != b->domain->nbox) return PETSC_FALSE;
+  for (int32_t box = 0; box < a->domain->nbox; box++) {
+    for (int d = 0; d < a->domain->dim; d++) {
+      const size_t i = 3 * (size_t)box + d;
+
+      if (a->domain->lower[i] != b->domain->lower[i] || a->domain->upper[i] != b->domain->upper[i]) return PETSC_FALSE;
+      if (VpShapeOf(a, box)->bits[d] != VpShapeOf(b, box)->bits[d]) return PETSC_FALSE;
+    }
+  }
+  return PETSC_TRUE;
+}
+
+int64_t VpLatticeEncode(VpLattice L, int32_t box, const int32_t coord[3])
+{
+  const VpShape *shape = VpShapeOf(L, box);
+  int64_t        cell = VpLatticeStart(L, box);
+
+  for (int d = 0; d < L->domain->dim; d++) {
+    int32_t bit = 0;
+
+    for (int64_t mask = shape->mask[d]; mask; mask &= mask - 1) cell += (int64_t)(coord[d] >> bit++ & 1) * (mask & -mask);
+  }
+  return cell;
+}
+
+void VpLatticeDecode(VpLattice L, int64_t cell, int32_t *box, int32_t coord[3])
+{
+  const VpShape *shape;
+  int64_t        index;
+
+  *box = VpLatticeBox(L, cell);
+  shape = VpShapeOf(L, *box);
+  index = cell - VpLatticeStart(L, *box);
+  for (int d = 0; d < 3; d++) {
+    int32_t bit = 0;
+
+    coord[d] = 0;
+    for (int64_t mask = shape->mask[d]; mask; mask &= mask - 1) coord[d] |= (int32_t)((index & (mask & -mask)) != 0) << bit++;
+  }
+}
+
+/* From the end of a box to the beginning of one of its shape all bits of the direction flip. */
+int64_t VpLatticeCross(VpLattice L, int32_t box, int64_t index, int side)
+{
+  const int32_t  next = VpBoxBeyond(L->domain, box, side);
+  const VpShape *here = VpShapeOf(L, box);
+  int32_t        at[3], same;
+
+  if (next < 0) return next;
+  if (VpShapeOf(L, next) == here) return VpLatticeStart(L, next) + (index ^ here->mask[side / 2]);
+  VpLatticeDecode(L, VpLatticeStart(L, box) + index, &same, at);
+  at[side / 2] = side % 2 ? 0 : (1 << VpShapeOf(L, next)->bits[side / 2]) - 1;
+  return VpLatticeEncode(L, next, at);
+}
+
+/* by the longest line that begins in a box and goes up, once around where it is periodic */
+PetscErrorCode VpLatticeExtent(VpLattice L, int64_t extent[3])
+{
+  const VpDomain domain = L->domain;
+  int64_t       *count; /* [class] of boxes from one on upwards */
+  int32_t *class, *order;
+  PetscReal *from;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc3(domain->nbox, &count, domain->nbox, &order, domain->nbox, &from));
+  for (int d = 0; d < 3; d++) extent[d] = 1;
+  for (int d = 0; d < domain->dim; d++) {
+    PetscCall(VpClassesCreate(domain, d, &class));
+    for (int32_t b = 0; b < domain->nbox; b++) {
+      count[b] = 0;
+      order[b] = b;
+      from[b] = -domain->lower[3 * (size_t)b + d];
+    }
+    {
+      PetscInt *permutation;
+
+      PetscCall(PetscMalloc1(domain->nbox, &permutation));
+      for (int32_t b = 0; b < domain->nbox; b++) permutation[b] = b;
+      PetscCall(PetscSortRealWithPermutation(domain->nbox, from, permutation));
+      for (int32_t i = 0; i < domain->nbox; i++) order[i] = (int32_t)permutation[i];
+      PetscCall(PetscFree(permutation));
+    }
+    for (int32_t i = 0; i < domain->nbox; i++) {
+      const int32_t b = order[i], up = VpBoxBeyond(domain, b, 2 * d + 1);
+      int64_t       all = (int64_t)1 << VpShapeOf(L, b)->bits[d];
+
+      if (up >= 0 && !VpIsWrapped(domain, b, up, 2 * d + 1)) all += count[class[up]];
+      count[class[b]] = PetscMax(count[class[b]], all);
+      extent[d] = PetscMax(extent[d], count[class[b]]);
+    }
+    PetscCall(PetscFree(class));
+  }
+  PetscCall(PetscFree3(count, order, from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscReal VpLatticeThinnest(VpLattice L)
+{
+  const VpDomain domain = L->domain;
+  PetscReal      least = 1;
+
+  for (int32_t b = 0; b < domain->nbox; b++) {
+    PetscReal range[2] = {PETSC_MAX_REAL, 0};
+
+    for (int d = 0; d < domain->dim; d++) {
+      const PetscReal h = ldexp(domain->upper[3 * (size_t)b + d] - domain->lower[3 * (size_t)b + d], -VpShapeOf(L, b)->bits[d]);
+
+      range[0] = PetscMin(range[0], h);
+      range[1] = PetscMax(range[1], h);
+    }
+    least = PetscMin(least, range[0] / range[1]);
+  }
+  return least;
+}

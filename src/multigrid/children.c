@@ -1,0 +1,119 @@
+/* The view of the transfers between a level and the next coarser one: how every cell lies in its parent. */
+#include "internal.h"
+#include "../base/threads.h"
+
+typedef struct {
+  VpMesh       mesh;
+  VpDictionary widths; /* of parents that are not twice as wide as their lower child: that child's part of it */
+  double      *part;   /* [widths.n] */
+  int32_t     *of_box; /* [nbox][3] the number of that part, or -1 */
+  uint8_t     *corner; /* [nhalo] */
+  int32_t     *table;  /* [nhalo][dim], or NULL where of_box is */
+} Children;
+
+/* the part that the lower child of a merged box has of it in direction d */
+static double LowerPart(VpMesh mesh, int32_t box, int d)
+{
+  const PetscBool upper = (PetscBool)(mesh->coarsening.merge[3 * (size_t)box + d] == VP_MERGE_UPPER);
+  const int32_t   other = mesh->domain->beyond[(size_t)box * 2 * mesh->dim + 2 * d + !upper];
+  const PetscReal mine = VpCellSizeIn(mesh, box, d), its = VpCellSizeIn(mesh, other, d);
+
+  return (upper ? its : mine) / (mine + its);
+}
+
+/* numbers the parts that are not one half */
+static PetscErrorCode FindParts(Children *c)
+{
+  const int32_t nbox = c->mesh->domain->nbox;
+  int32_t       capacity = 0;
+
+  PetscFunctionBegin;
+  PetscCall(VpDictionaryCreate(1, &c->widths));
+  if (!c->mesh->coarsening.box) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(3 * (size_t)nbox, &c->of_box));
+  for (size_t i = 0; i < 3 * (size_t)nbox; i++) {
+    const double   part = c->mesh->coarsening.merge[i] >= VP_MERGE_LOWER ? LowerPart(c->mesh, (int32_t)(i / 3), (int)(i % 3)) : 0.5;
+    const uint64_t word = VpWord(part);
+
+    c->of_box[i] = -1;
+    if (word == VpWord(0.5)) continue;
+    PetscCall(VpDictionaryAdd(&c->widths, &word, &c->of_box[i]));
+    if (c->widths.n > capacity) {
+      capacity = 2 * capacity + 16;
+      PetscCall(PetscRealloc(capacity * sizeof(*c->part), &c->part));
+    }
+    c->part[c->of_box[i]] = part;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void FindCorners(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Children *c = (Children *)context;
+  const VpMesh    mesh = c->mesh;
+
+  for (int32_t cell = first; cell < last; cell++) {
+    const size_t box = (size_t)mesh->box[cell];
+
+    c->corner[cell] = 0;
+    for (int d = 0; d < mesh->dim; d++) {
+      const int merge = mesh->coarsening.merge[3 * box + d], part = c->of_box ? c->of_box[3 * box + d] : -1;
+      const int upper = merge == VP_MERGE_HALVES ? mesh->coord[3 * (size_t)cell + d] & 1 : merge == VP_MERGE_UPPER;
+
+      c->corner[cell] |= (uint8_t)((merge == VP_MERGE_NONE ? VP_WHOLE : part >= 0 ? VP_PART : upper) << 2 * d);
+      if (c->table) c->table[(size_t)cell * mesh->dim + d] = 2 * (part + 1) + upper;
+    }
+  }
+}
+
+static PetscErrorCode PlaceTables(VpLevel fine, const Children *c)
+{
+  const size_t size = 2 * PetscSqr((size_t)fine->basis.n);
+  double      *P, *R, sign;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2((c->widths.n + 1) * size, &P, (c->widths.n + 1) * size, &R));
+  VpTransferBuild(&fine->basis, 0.5, P, R);
+  for (int32_t i = 0; i < c->widths.n; i++) VpTransferBuild(&fine->basis, c->part[i], P + (i + 1) * size, R + (i + 1) * size);
+  fine->transfer.reverse = (PetscBool)(VpBasisMirror(&fine->basis, 0, &sign) != 0);
+  PetscCall(VpArraysPlaceReals(&fine->arrays, P, (c->widths.n + 1) * size, "prolongation", &fine->transfer.P));
+  PetscCall(VpArraysPlaceReals(&fine->arrays, R, (c->widths.n + 1) * size, "restriction", &fine->transfer.R));
+  PetscCall(PetscFree2(P, R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PlaceTransfer(VpLevel fine)
+{
+  VpMesh          mesh = fine->mesh;
+  VpTransferView *view = &fine->transfer;
+  Children        c = {.mesh = mesh};
+
+  PetscFunctionBegin;
+  PetscCheck(mesh->coarser, PETSC_COMM_SELF, PETSC_ERR_ORDER, "A level's mesh has no coarser mesh yet");
+  PetscCall(FindParts(&c));
+  PetscCall(PlaceTables(fine, &c));
+  PetscCall(PetscMalloc1(mesh->nhalo, &c.corner));
+  if (c.widths.n) PetscCall(PetscMalloc1((size_t)mesh->nhalo * mesh->dim, &c.table));
+  VpLoop(mesh->nhalo, FindCorners, &c);
+  PetscCall(VpArraysPlace(&fine->arrays, c.corner, mesh->nhalo, "parents", (const void **)&view->corner));
+  if (c.table)
+    PetscCall(
+      VpArraysPlace(&fine->arrays, c.table, (size_t)mesh->nhalo * mesh->dim * sizeof(*c.table), "parents", (const void **)&view->table));
+  PetscCall(VpLevelPlaceMeshArray(fine, mesh->parent, mesh->nhalo, "parents", &view->parent));
+  PetscCall(VpLevelPlaceMeshArray(fine, mesh->child, (size_t)mesh->coarser->nown << mesh->dim, "children", &view->child));
+  view->ncoarse = mesh->coarser->nown;
+  for (size_t i = 0; i < 3 * (size_t)mesh->domain->nbox; i++) view->merged |= (mesh->coarsening.merge[i] != VP_MERGE_NONE) << i % 3;
+  PetscCall(PetscFree(c.corner));
+  PetscCall(PetscFree(c.table));
+  PetscCall(PetscFree(c.of_box));
+  PetscCall(PetscFree(c.part));
+  PetscCall(VpDictionaryDestroy(&c.widths));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelSetTransfer(VpLevel fine)
+{
+  PetscFunctionBegin;
+  PetscCall(VpTogether(fine->mesh->comm, PlaceTransfer(fine)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
