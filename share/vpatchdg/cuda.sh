@@ -77,7 +77,7 @@ find_cuda() {
   [ -n "$nvcc" ] || return
   cuda_nvcc="$nvcc -ccbin $cxx"
   # where mpi.h is; machine code for every architecture; the last one's PTX for GPUs to come
-  cuda_cflags="$petsc_cflags$(echo '#include <mpi.h>' | preprocess | sed -n 's|^# [0-9]* "\(.*\)/mpi\.h".*|-I\1|p' | head -n 1)"
+  cuda_cflags="$petsc_cflags $(echo '#include <mpi.h>' | preprocess | sed -n 's|^# [0-9]* "\(.*\)/mpi\.h".*|-I\1|p' | head -n 1)"
   for a in $arch; do cuda_cflags="$cuda_cflags -gencode arch=compute_$a,code=sm_$a"; done
   cuda_cflags="$cuda_cflags -gencode arch=compute_$a,code=compute_$a"
   for dir in $(paths LIBRARIES | sed 's/-L//g'); do
