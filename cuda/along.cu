@@ -30,22 +30,23 @@ __global__ void Along(const __grid_constant__ Lattice lattice, int d, int32_t co
   }
 }
 
-template <class T>
+/* A thread reads WIDE numbers at once, which divides the number of columns. */
+template <int WIDE, class T>
 __global__ void Product(int32_t rows, int32_t columns, const T *M, const T *x, T *y)
 {
-  typedef Pack<T, 4> Four;
-  const int32_t      row = blockIdx.x * blockDim.y + threadIdx.y;
+  typedef Pack<T, WIDE> Some;
+  const int32_t         row = blockIdx.x * blockDim.y + threadIdx.y;
 
   if (row >= rows) return;
-  const Four *from = (const Four *)(M + (size_t)row * columns), *by = (const Four *)x;
-  T           sum[4] = {}, all;
+  const Some *from = (const Some *)(M + (size_t)row * columns), *by = (const Some *)x;
+  T           sum[WIDE] = {}, all = 0;
 
 #pragma unroll 4
-  for (int32_t j = threadIdx.x; j < columns / 4; j += 32) {
-    const Four a = from[j], b = by[j];
-    UNROLL (int i = 0; i < 4; i++) sum[i] += a.a[i] * b.a[i];
+  for (int32_t j = threadIdx.x; j < columns / WIDE; j += 32) {
+    const Some a = from[j], b = by[j];
+    UNROLL (int i = 0; i < WIDE; i++) sum[i] += a.a[i] * b.a[i];
   }
-  all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  UNROLL (int i = 0; i < WIDE; i++) all += sum[i];
   UNROLL (int other = 16; other; other /= 2) all += __shfl_xor_sync(~0u, all, other);
   if (!threadIdx.x) y[row] = all;
 }
@@ -69,11 +70,12 @@ struct Lines {
 
   static PetscErrorCode Whole(const VpView *, int32_t rows, int32_t columns, const void *M, const void *x, void *y)
   {
-    const int warps = 4; /* of a block */
+    const int  warps = 4; /* of a block */
+    const auto kernel = columns % 4 ? Product<1, T> : Product<4, T>;
 
     PetscFunctionBegin;
     if (!rows) PetscFunctionReturn(PETSC_SUCCESS);
-    Product<T><<<VpBlocks(rows, warps), dim3(32, warps), 0, VpCudaStream>>>(rows, columns, (const T *)M, (const T *)x, (T *)y);
+    kernel<<<VpBlocks(rows, warps), dim3(32, warps), 0, VpCudaStream>>>(rows, columns, (const T *)M, (const T *)x, (T *)y);
     VpCudaLaunched("product");
     PetscFunctionReturn(PETSC_SUCCESS);
   }

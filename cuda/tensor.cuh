@@ -43,8 +43,8 @@ __device__ __forceinline__ void ContractTo(const Matrix<T, N> &M, bool mirror, b
   UNROLL (int i = 0; i < N; i++) p[i * stride] = mirror && swaps ? w[N - 1 - i] : w[i];
 }
 
-/* in = (M in every direction) in for a cell whose lines along its slowest direction are in registers, line l in this thread's. Requires: all threads
-   of the block call; s is shared memory of the cell. */
+/* in = (M in every direction) in for a cell whose lines along its slowest direction are in registers, line l in this thread's. Requires:
+   all threads of the block call; s is shared memory of the cell. */
 template <class T, int DIM, int N>
 __device__ __forceinline__ void ContractCell(const Matrix<T, N> &M, T *s, int l, T (&in)[N])
 {

@@ -382,7 +382,7 @@ int main(int argc, char **argv)
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     PetscCall(everything(&cases[i], NULL, 1));
     PetscCall(everything(&cases[i], NULL, 3));
-    PetscCall(everything(&cases[i], &device, 1));
+    if (!TestBackend()->use_stream) PetscCall(everything(&cases[i], &device, 1));
   }
   PetscCall(bad_input());
   PetscCall(PetscFinalize());

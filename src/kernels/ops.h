@@ -194,7 +194,7 @@ typedef struct {
      product with w is number by number; w NULL stands for ones. */
   PetscErrorCode (*along)(const VpView *, int d, const int32_t extent[3], const int32_t *cell, const void *M, const void *w, const void *x,
                           void *y);
-  /* y[i] = sum_j M[i][j] x[j], where M is [rows][columns]. Requires: columns is a multiple of 4 */
+  /* y[i] = sum_j M[i][j] x[j], where M is [rows][columns] */
   PetscErrorCode (*product)(const VpView *, int32_t rows, int32_t columns, const void *M, const void *x, void *y);
   /* dots[0] = (e, r) and dots[1] = (e, w) in L2 over this rank's own cells, in double precision; dots is on the backend. */
   PetscErrorCode (*dots)(const VpView *, const void *e, const void *r, const void *w, double *dots);

@@ -1,14 +1,14 @@
 /* Which cells and boxes merge on the next coarser lattice: cells only where they are thin, and boxes of one cell merge, too.
 
-   A class is what VpClassesCreate() says: on a grid of boxes a column of them. A pair of a class is its cells two by two, or where these are whole
-   boxes, the class and its neighbour, if they lie side by side all along. Its size is that of its wider cell:
+   A class is what VpClassesCreate() says: on a grid of boxes a column of them. A pair of a class is its cells two by two, or where these
+   are whole boxes, the class and its neighbour, if they lie side by side all along. Its size is that of its wider cell:
 
      +---+---+-+-+-+-+-+-+-+-+    along x, three classes with 2, 4 and 4 cells a box: three pairs of cells two by two;
      +---+---+-+-+-+-+-+-+-+-+    the same as whole boxes: (1, 2) with the size of the first box, (2, 3) with that of the second
 
-   A pair may merge if every cell is in a patch after that. Its ratio is the largest quotient of its size and that of another pair that may merge in
-   another direction of one of its boxes. On every lattice pairs merge whose ratio is at most LIMIT, or that meet no others; where there is none,
-   those of about the smallest ratio. Everything is decided from the lattice as it is. */
+   A pair may merge if every cell is in a patch after that. Its ratio is the largest quotient of its size and that of another pair that may
+   merge in another direction of one of its boxes. On every lattice pairs merge whose ratio is at most LIMIT, or that meet no others; where
+   there is none, those of about the smallest ratio. Everything is decided from the lattice as it is. */
 #include "lattice.h"
 
 #define LIMIT (PETSC_SQRT2 * (1 + 1e-9))

@@ -109,8 +109,8 @@ static inline PetscBool AreOwn(Range own, int64_t start, int64_t size)
   return (PetscBool)(own.first <= start && start + size <= own.last);
 }
 
-/* Is what lies beyond a side of a brick of `size` cells own? Boundaries count as own. Beyond it is a brick of the same shape, aligned as it is, but in
-   a box of another shape, where all has to be. */
+/* Is what lies beyond a side of a brick of `size` cells own? Boundaries count as own. Beyond it is a brick of the same shape, aligned as
+   it is, but in a box of another shape, where all has to be. */
 static PetscBool IsOwnBeyond(VpLattice L, Range own, int64_t start, int64_t size, int side)
 {
   const int64_t next = VpLatticeMove(L, side % 2 ? start + size - 1 : start, side);
@@ -125,8 +125,8 @@ static PetscBool IsOwnBeyond(VpLattice L, Range own, int64_t start, int64_t size
   return AreOwn(own, first + ((next - first) & -size), size);
 }
 
-/* Adds those own cells with a foreign face neighbour that lie in a brick: 2^depth cells from `start` on, aligned in their box. It has none if it and what
-   is beside it are own; otherwise its halves are looked at. */
+/* Adds those own cells with a foreign face neighbour that lie in a brick: 2^depth cells from `start` on, aligned in their box. It has none
+   if it and what is beside it are own; otherwise its halves are looked at. */
 static PetscErrorCode AddBorder(VpLattice L, int depth, int64_t start, Range own, VpCellSet *border)
 {
   const int64_t size = (int64_t)1 << depth;

@@ -9,8 +9,8 @@ PetscErrorCode VpLatticeCreateUniform(VpDomain, int level, VpLattice *L);
 PetscBool      VpLatticeIsUniform(VpLattice); /* do all boxes have as many cells in all directions? */
 PetscBool      VpLatticeIsSame(VpLattice, VpLattice);
 
-/* The boxes that belong together in direction d: linked across sides that are not its own. They have the same width and as many cells there.
-   class[box] = a box of them, the same for all. */
+/* The boxes that belong together in direction d: linked across sides that are not its own. They have the same width and as many cells
+   there. class[box] = a box of them, the same for all. */
 PetscErrorCode VpClassesCreate(VpDomain, int d, int32_t **class);
 /* Is the box beyond a side at the other end of the domain? */
 static inline PetscBool VpIsWrapped(VpDomain domain, int32_t box, int32_t beyond, int side)
@@ -61,12 +61,13 @@ static inline int64_t VpLatticeMove(VpLattice L, int64_t cell, int side)
   return VpLatticeCross(L, box, i, side);
 }
 
-/* coarsenrule.c: what merges along every direction of every box, [nbox][3] (VpMerge, zero at first); *ends: nothing should, or `whole` and boxes would.
-   Then: does every cell lie in a patch? */
+/* coarsenrule.c: what merges along every direction of every box, [nbox][3] (VpMerge, zero at first); *ends: nothing should, or `whole` and
+   boxes would. Then: does every cell lie in a patch? */
 PetscErrorCode VpCoarsenByRule(VpLattice, PetscBool whole, uint8_t merge[], PetscBool *ends);
 PetscBool      VpEveryCellHasAPatch(VpLattice);
 
-/* coarsening.c: a cell's parent; the children of a parent, -1 where there are fewer; the number of parents whose first child lies before a position */
+/* coarsening.c: a cell's parent; the children of a parent, -1 where there are fewer; the number of parents whose first child lies before a
+   position */
 int64_t VpParentOf(const VpCoarsening *, VpLattice fine, int64_t cell);
 void    VpChildrenOf(const VpCoarsening *, VpLattice fine, int64_t parent, int64_t child[]);
 int64_t VpParentsBefore(const VpCoarsening *, VpLattice fine, int64_t cell);
@@ -83,14 +84,14 @@ PetscErrorCode VpCellSetAdd(VpCellSet *, int64_t cell);
 void           VpCellSetIndex(VpCellSet *);                    /* after cell[] has been reordered */
 int32_t        VpCellSetFind(const VpCellSet *, int64_t cell); /* index, or -1 */
 
-/* The ghosts of the own cells [first, last), in the four groups that mesh.h draws: face neighbours, the rest of two layers, the third layer,
-   and the cells of `extra` that are in none of these. Each group is sorted; group g ends at end[g] of halo->cell. */
+/* The ghosts of the own cells [first, last), in the four groups that mesh.h draws: face neighbours, the rest of two layers, the third
+   layer, and the cells of `extra` that are in none of these. Each group is sorted; group g ends at end[g] of halo->cell. */
 PetscErrorCode VpHaloCreate(VpLattice, int64_t first, int64_t last, const VpCellSet *extra, VpCellSet *halo, int32_t end[4]);
 
 /* mesh.c: the rank whose own cells contain the position */
 PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell);
-/* mesh.c: a mesh that knows no other level, and the set of its ghosts. Cells of `extra` become local, too. counts: own cells of the ranks; NULL:
-   equal pieces of a uniform lattice. Collective */
+/* mesh.c: a mesh that knows no other level, and the set of its ghosts. Cells of `extra` become local, too. counts: own cells of the ranks;
+   NULL: equal pieces of a uniform lattice. Collective */
 PetscErrorCode VpMeshBuild(MPI_Comm, VpLattice, const PetscInt counts[], const VpCellSet *extra, VpMesh *, VpCellSet *ghosts);
 /* cells.c: box, coord, zone and neighbor of a mesh that knows the numbers of its cells */
 PetscErrorCode VpMeshSetCells(VpMesh, const VpCellSet *ghosts);

@@ -18,7 +18,8 @@ static int SideTowards(VpDomain domain, int32_t box, const PetscReal x[], PetscR
   return side;
 }
 
-/* the box around a point, or -1; near: where to begin. Goes from box to box towards the point; where the domain is in the way, looks at all. */
+/* the box around a point, or -1; near: where to begin. Goes from box to box towards the point; where the domain is in the way, looks at
+   all. */
 static int32_t FindBox(VpDomain domain, const PetscReal x[], int32_t near)
 {
   const int nside = 2 * domain->dim;

@@ -1,7 +1,7 @@
 /* Meshes: a domain of axis-aligned boxes, every box refined `level` times, as plain arrays on every rank.
 
-   Cells are numbered along the space-filling curve (VpLattice). A rank owns a piece of the curve. Its local cells are these own cells in the
-   order of the curve, and then ghosts in groups; each group is sorted along the curve:
+   Cells are numbered along the space-filling curve (VpLattice). A rank owns a piece of the curve. Its local cells are these own cells in
+   the order of the curve, and then ghosts in groups; each group is sorted along the curve:
 
      h h h h h h h h       local numbers      cells
      h s s s s s s h       [0, nown)       o  own ones
@@ -21,8 +21,8 @@
    A patch is found by its first cell, so what a patch sees reaches from one cell below that to two above: cells of the same box and zones
    see the same boxes and boundaries there.
 
-   The finest mesh has 2^level cells a direction in every box. Coarser ones (coarsenrule.c) may differ by direction and box, and boxes of one
-   cell merge: then the domain of the coarser mesh has fewer boxes.
+   The finest mesh has 2^level cells a direction in every box. Coarser ones (coarsenrule.c) may differ by direction and box, and boxes of
+   one cell merge: then the domain of the coarser mesh has fewer boxes.
 
    A member that is "with coarser" is NULL or 0 until VpMeshCoarsen or VpMeshRefine has given the mesh its coarser one, and one that is
    "with sides" until VpMeshSetSides. */
@@ -70,8 +70,8 @@ static inline VpSide VpDomainSide(VpDomain domain, int32_t beyond)
   return beyond >= 0 ? VP_SIDE_INTERIOR : domain->boundary[-1 - beyond].kind;
 }
 
-/* Boxes that are cut alike: 2^bits[d] cells in direction d. A cell's index in its box is a number of `shift` bits, of which direction d owns
-   those of mask[d]. From the highest one down, z, y and x take bits in turn, as long as they have some:
+/* Boxes that are cut alike: 2^bits[d] cells in direction d. A cell's index in its box is a number of `shift` bits, of which direction d
+   owns those of mask[d]. From the highest one down, z, y and x take bits in turn, as long as they have some:
 
      bits {2, 2, 2}    z y x z y x          bits {3, 1, 2}    z y x z x x          bits {2, 0, 3}    z x z x z
 
@@ -101,14 +101,14 @@ static inline const VpShape *VpShapeOf(VpLattice L, int32_t box)
   return &L->shape[L->shape_of ? L->shape_of[box] : 0];
 }
 
-/* How a mesh is coarsened: LOCAL halves cells where they are thin, and merges boxes of one cell (coarsenrule.c); FULL halves all directions of all
-   boxes; WHOLE is LOCAL until boxes would merge. */
+/* How a mesh is coarsened: LOCAL halves cells where they are thin, and merges boxes of one cell (coarsenrule.c); FULL halves all
+   directions of all boxes; WHOLE is LOCAL until boxes would merge. */
 typedef enum { VP_COARSEN_LOCAL, VP_COARSEN_FULL, VP_COARSEN_WHOLE } VpCoarsen;
 
 /* Along direction d a box is merged with none, or its cells two by two, or as the lower or the upper of two boxes of one cell. */
 typedef enum { VP_MERGE_NONE, VP_MERGE_HALVES, VP_MERGE_LOWER, VP_MERGE_UPPER } VpMerge;
 
-/* The step from a lattice to a coarser one. A parent's first child is the lowest one in all directions; parents are in the order of these. */
+/* The step from a lattice to a coarser one. A parent's first child is the lowest one in all directions; parents are in their order. */
 typedef struct {
   VpLattice coarse;
   uint8_t  *merge; /* [nbox][3] VpMerge */
@@ -177,8 +177,8 @@ struct VpMesh_ {
 /* The mesh with every box refined `level` times, cut into equal pieces along p4est's curve. Errors, collectively: too many cells for
    PetscInt, p4est or a rank (the number is said). */
 PetscErrorCode VpMeshCreate(MPI_Comm, VpDomain, int level, VpMesh *);
-/* fine->coarser, made at the first call; a new reference. Requires: the rule does not end there, and earlier calls had one with the same result
-   (VpMeshAgrees) */
+/* fine->coarser, made at the first call; a new reference. Requires: the rule does not end there, and earlier calls had one with the same
+   result (VpMeshAgrees) */
 PetscErrorCode VpMeshCoarsen(VpMesh fine, VpCoarsen, VpMesh *coarse);
 PetscErrorCode VpMeshAgrees(VpMesh fine, VpCoarsen, PetscBool *);
 /* a new mesh whose ->coarser is coarse: children live with their parent. Error where boxes have not as many cells in all directions */
@@ -207,25 +207,25 @@ static inline int32_t VpMeshBoxBeyond(VpMesh mesh, int32_t cell, int side)
            ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + side]
            : box;
 }
-/* at[i] = the rank that owns the cell around point i, x [n][dim], and its number there; several cells around a point: one of them. *outside:
-   the first point that lies in none, or n */
+/* at[i] = the rank that owns the cell around point i, x [n][dim], and its number there; several cells around a point: one of them.
+   *outside: the first point that lies in none, or n */
 PetscErrorCode VpMeshLocate(VpMesh, PetscInt n, const PetscReal x[], PetscSFNode at[], PetscInt *outside);
 /* Fills ghost[] with the values that the owners have in own[]. `unit` is one cell's values. */
 PetscErrorCode VpMeshExchange(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);
 
-/* forest.c, the only file that knows p4est: starts[0..size] of a lattice's cells, given to ranks by counts[size] where counts is not NULL, else
-   equally, which needs as many cells in all directions of all boxes. Errors as of VpMeshCreate */
+/* forest.c, the only file that knows p4est: starts[0..size] of a lattice's cells, given to ranks by counts[size] where counts is not NULL,
+   else equally, which needs as many cells in all directions of all boxes. Errors as of VpMeshCreate */
 PetscErrorCode VpForestPartition(MPI_Comm, VpLattice, const PetscInt counts[], PetscInt starts[]);
 PetscErrorCode VpForestCheckSize(MPI_Comm, VpDomain, int level);
 const char    *VpForestVersion(void); /* p4est's */
 
-/* The patches (2^dim cells around a vertex) whose cells lie in [0, nsweep), by colour. Colour = bits of the parity of the vertex, the thinnest
-   direction lowest; where sizes are the same, periodic directions before others, x before y before z. The order of a sweep is 2^dim-1, which tiles a box, ..., 1, 0. Inside a colour:
-   first the patches that touch no ghost, then the others.
+/* The patches (2^dim cells around a vertex) whose cells lie in [0, nsweep), by colour. Colour = bits of the parity of the vertex, the
+   thinnest direction lowest; where sizes are the same, periodic directions before others, x before y before z. The order of a sweep is
+   2^dim-1, which tiles a box, ..., 1, 0. Inside a colour: first the patches that touch no ghost, then the others.
 
-   Where vertices of even and odd numbers cannot alternate, as around a periodic direction with an odd number of cells, vertices on one side of
-   a box are the seam, neither odd nor even. `seams` says in which directions: patches at a seam are for themselves, and are swept after those
-   with fewer. */
+   Where vertices of even and odd numbers cannot alternate, as around a periodic direction with an odd number of cells, vertices on one
+   side of a box are the seam, neither odd nor even. `seams` says in which directions: patches at a seam are for themselves, and are swept
+   after those with fewer. */
 typedef struct {
   int      dim, seams; /* bits of directions */
   int      place[3];   /* of the direction's parity among the bits of a colour; bits of seams are 0 */

@@ -1,4 +1,5 @@
-/* Eigenvalues. Jacobi's method for symmetric matrices (Golub, Van Loan, Matrix Computations, 8.5) is small, and accurate to the last digits. */
+/* Eigenvalues. Jacobi's method for symmetric matrices (Golub, Van Loan, Matrix Computations, 8.5) is small, and accurate to the last
+   digits. */
 #include "legendre.h"
 #include <float.h>
 

@@ -126,6 +126,6 @@ void VpZeroLeast(int n, double lambda[]);
 void VpJacobi(int r, int N, int stride, long double A[], long double Q[]);
 
 /* Between a cell and its two children, c = 0, 1, along one direction: P[c] [n][n] takes the cell's coefficients to the child's, R[c] [n][n]
-   is the part of child c in the adjoint in L2, M_H^-1 P^T M_h. The first child is `part` of the cell. Of halves, P[1] and R[1] are the mirror
-   images of P[0] and R[0] to the last bit. */
+   is the part of child c in the adjoint in L2, M_H^-1 P^T M_h. The first child is `part` of the cell. Of halves, P[1] and R[1] are the
+   mirror images of P[0] and R[0] to the last bit. */
 void VpTransferBuild(const VpBasis *, double part, double P[], double R[]);

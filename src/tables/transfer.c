@@ -1,7 +1,8 @@
 /* Between a cell and its two children, along one direction: L2-orthonormal scaling on both. */
 #include "legendre.h"
 
-/* T [n][n]: Legendre coefficients on the first `part` of a cell from those on the whole, T_ml = sqrt(part) (p_m, p_l(part .)), zero for m > l */
+/* T [n][n]: Legendre coefficients on the first `part` of a cell from those on the whole, T_ml = sqrt(part) (p_m, p_l(part .)), zero for m
+   > l */
 static void FirstPart(int n, double part, Real T[])
 {
   double x[VP_MAX_N], w[VP_MAX_N];

@@ -1,5 +1,5 @@
-/* Prolongation from a parent to its child by P_z x P_y x P_x, matrices by how the child lies in it; restriction by the sum of R_z x R_y x R_x over the
-   children. */
+/* Prolongation from a parent to its child by P_z x P_y x P_x, matrices by how the child lies in it; restriction by the sum of R_z x R_y x
+   R_x over the children. */
 #include "rows.h"
 
 /* The matrices of one kind of transfer; those of the halves along x are loaded once. */

@@ -121,7 +121,8 @@ static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As -pc_type vpatchdg does, as far as boxes stay whole, and at last down to whole boxes. A coarser mesh that is there is taken as it is. */
+/* As -pc_type vpatchdg does, as far as boxes stay whole, and at last down to whole boxes. A coarser mesh that is there is taken as it is.
+   */
 static PetscErrorCode WayToCoarsen(VpMesh mesh, VpCoarsen *how, PetscBool *merges)
 {
   const VpCoarsen ways[] = {VP_COARSEN_WHOLE, VP_COARSEN_LOCAL, VP_COARSEN_FULL};

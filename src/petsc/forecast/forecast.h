@@ -6,8 +6,8 @@
 typedef struct {
   double work, host;
 } VpBytes;
-/* What they depend on: the boxes refined `level` times are `cells` on `ranks`, and on the levels of a cycle cells_of[levels]; the coefficient makes
-   `lines` one-dimensional operators a cell. */
+/* What they depend on: the boxes refined `level` times are `cells` on `ranks`, and on the levels of a cycle cells_of[levels]; the
+   coefficient makes `lines` one-dimensional operators a cell. */
 typedef struct {
   int       dim, degree, level, levels;
   double    cells, ranks, lines, cells_of[VP_MOST_LEVELS];

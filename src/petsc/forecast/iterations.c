@@ -15,8 +15,8 @@ PetscReal VpAspectRatio(VpDomain domain)
   return ratio;
 }
 
-/* FGMRES was measured with a tolerance of 1e-8. Where only thin cells merge it takes about one iteration more than on cubes. Where all do it takes,
-   for the aspect ratio a, 4 a iterations at degree 1 and 6 a/k at higher degrees k, unless cells are nearly cubes. */
+/* FGMRES was measured with a tolerance of 1e-8. Where only thin cells merge it takes about one iteration more than on cubes. Where all do
+   it takes, for the aspect ratio a, 4 a iterations at degree 1 and 6 a/k at higher degrees k, unless cells are nearly cubes. */
 void VpExpectIterations(int degree, PetscReal aspect, VpCoarsen how, int range[2])
 {
   const double    cubes = degree == 1 ? 5 : (degree <= 3 ? 4 : 3);

@@ -1,0 +1,32 @@
+/* What a smoother is: smoother.c makes it, sweep.c sweeps. */
+#pragma once
+#include "internal.h"
+
+/* patches [first, last) of one colour that get their residual the same way */
+typedef struct {
+  int32_t first, last;
+  VpForm  form;
+} Batch;
+
+/* patches that are swept together */
+typedef struct {
+  VpPatchView view;
+  int         start[9];           /* the batches of colour c are [start[c], start[c+1]) */
+  int32_t     color[9], inner[8]; /* patches of colour c are [color[c], color[c+1]), those before inner[c] touch no ghost */
+  Batch      *batch;
+} Part;
+
+struct VpSmoother_ {
+  VpLevel        level;
+  VpArrays       arrays; /* of the views */
+  int            ncolor;
+  Part           all, corners;
+  PetscInt       repeats, ncorner; /* sweeps over the corners' patches after one over all; these patches on all ranks */
+  VpExchange     exchange;
+  PetscBool      exact;  /* ghosts are current after every colour of the repeats, too: as if there were one rank */
+  PetscBool      renews; /* ghosts are fetched again before the last colour */
+  VpVector       r;      /* residual `global`: b - A x wherever patches are */
+  PetscLogDouble flops;
+  int            kind, kinds, place[3]; /* seams and place of its patches (VpPatches); all seams there are on the mesh */
+  VpSmoother     seams;                 /* of the patches at the next kind of seams, or NULL */
+};
