@@ -266,7 +266,7 @@ static PetscErrorCode Promises(PC pc, PetscBool *linear, PetscBool *adjoint, Pet
   VPatchDGSpace     space;
   VPatchDGResidual  residual;
   VPatchDGPrecision precision;
-  PetscBool         cycle, twice;
+  PetscBool         cycle, twice, search;
   KSP               coarse;
 
   PetscFunctionBeginUser;
@@ -279,8 +279,9 @@ static PetscErrorCode Promises(PC pc, PetscBool *linear, PetscBool *adjoint, Pet
   PetscCall(PCVPatchDGGetResidual(pc, &residual));
   PetscCall(PCVPatchDGGetPrecision(pc, &precision));
   PetscCall(PCVPatchDGGetSymmetric(pc, &twice));
+  PetscCall(PCVPatchDGGetLineSearch(pc, &search));
   PetscCall(PCVPatchDGGetCoarseKSP(pc, &coarse));
-  *linear = (PetscBool)(precision == VPATCHDG_PRECISION_DOUBLE && !coarse);
+  *linear = (PetscBool)(precision == VPATCHDG_PRECISION_DOUBLE && !coarse && !search);
   *adjoint = (PetscBool)(*linear && (size == 1 || exchange == VPATCHDG_EXCHANGE_COLOR) && residual != VPATCHDG_RESIDUAL_LOCAL);
   *symmetric = (PetscBool)(*adjoint && twice);
   PetscFunctionReturn(PETSC_SUCCESS);
