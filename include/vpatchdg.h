@@ -115,6 +115,8 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGSetDomain(DM, VPatchDGDomain);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetDomain(DM, VPatchDGDomain *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoxGrid(DM, const PetscInt n[], const PetscReal lower[], const PetscReal upper[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetBoxGrid(DM, PetscInt n[], PetscReal lower[], PetscReal upper[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetGrid(DM, PetscInt direction, PetscInt n, const PetscReal face[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetGrid(DM, PetscInt direction, PetscInt *n, PetscReal face[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoxes(DM, PetscInt nbox, const PetscReal lower[], const PetscReal upper[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetBoxes(DM, PetscInt *nbox, const PetscReal *lower[], const PetscReal *upper[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoundary(DM, const VPatchDGBoundary[]);

@@ -61,7 +61,7 @@ for (['1e5', 1, 'Mesh and two vectors: about \d+ kB a rank, where 100 kB is left
 }
 
 like(run(1, 'poisson', '-dm_view -dm_refine 2 -dm_vpatchdg_upper 16,1,1'),
-  qr/aspect ratio up to 16: expect \d+ to \d+ iterations by fgmres, up to half as many more by richardson\n  memory a rank, about: mesh/, 'dm_view_tells_aspect_and_memory');
+  qr/aspect ratio 16: expect \d+ to \d+ iterations by fgmres, up to half as many more by richardson\n  memory a rank, about: mesh/, 'dm_view_tells_aspect_and_memory');
 unlike(run(1, 'poisson', '-dm_view -dm_refine 2'), qr/nearly cubes/, 'dm_view_gives_no_advice_on_cubes');
 
 # progress: at most a line a second

@@ -67,6 +67,15 @@ def knows_point_values():
     assert np.allclose(vpatchdg.point_values(dm, vpatchdg.from_point_values(dm, points[..., 1])), points[..., 1])
 
 
+def knows_faces_of_boxes():
+    dm = vpatchdg.create(dim=2, degree=1, grid=[2, [0, 0.25, 2]])
+    volumes = PETSc.Vec().createMPI((vpatchdg.cells(dm), None))
+    lower, upper = vpatchdg.bounds(dm)
+    volumes.set(0)
+    volumes.array[:] = np.prod(upper - lower, axis=1)
+    assert volumes.getSize() == 4 and volumes.min()[1] == 0.125 and volumes.max()[1] == 0.875
+
+
 def knows_dirichlet_data():
     dm = vpatchdg.create(dim=2, degree=2, refine=3)
     u = solve(dm, vpatchdg.rhs(dm, -4, dirichlet=lambda x: (x**2).sum(-1)))

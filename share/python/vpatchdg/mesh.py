@@ -18,14 +18,15 @@ def require(dm: PETSc.DM, right: bool, message: str) -> None:
         raise ValueError(message if not right else f'on another rank: {message}')
 
 
-def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None = None, grid: Sequence[int] | None = None,
+def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None = None, grid: Sequence[int | Sequence[float]] | None = None,
            lower: Sequence[float] | None = None, upper: Sequence[float] | None = None,
            boxes: Sequence[tuple[Sequence[float], Sequence[float]]] | None = None, boundary: str | Sequence[str] | None = None,
            penalty: float | None = None, reaction: float | None = None, coefficient: Callable | np.ndarray | None = None,
            vec_type: str | None = None, mat_type: str | None = None, prefix: str | None = None, comm=None) -> PETSc.DM:
     """A DM of type vpatchdg that is set up: -div(a grad u) + c u with polynomials of a degree on boxes, each refined a number of times.
 
-    domain: "box" (the default), "lshape" or "fichera"; grid, lower and upper are numbers of boxes and corners of the box.
+    domain: "box" (the default), "lshape" or "fichera"; grid, lower and upper are numbers of boxes and corners of the box. In place of a number of
+    equal boxes grid may have the coordinates of their faces in that direction.
     boxes: pairs of lower and upper corners, a domain of one's own. They may differ in size but share whole sides.
     boundary: "dirichlet", "neumann" or "periodic", for all sides or one for each in the order x-, x+, y-, ...
     reaction, coefficient: c, and a as set_coefficient() takes it.
@@ -72,9 +73,15 @@ def _vectors(name: str, given, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _set_grid(dm: PETSc.DM, dim: int, grid, lower, upper) -> None:
-    n = None if grid is None else (Int * dim)(*map(int, _vectors('grid', grid, (dim,))))
+    faces = [np.ravel(g).astype(float) for g in grid or ()]
+    if grid is not None and len(faces) != dim:
+        raise ValueError(f'grid: {dim} numbers or lists of faces are needed, not {len(faces)}')
+    n = None if grid is None else (Int * dim)(*(int(f[0]) if len(f) == 1 else 1 for f in faces))
     corners = [None if c is None else reals(_vectors(name, c, (dim,))) for name, c in (('lower', lower), ('upper', upper))]
     call('DMVPatchDGSetBoxGrid', dm, n, *corners)
+    for d, f in enumerate(faces):
+        if len(f) > 1:
+            call('DMVPatchDGSetGrid', dm, Int(d), Int(len(f) - 1), reals(f))
 
 
 def cells(dm: PETSc.DM) -> int:

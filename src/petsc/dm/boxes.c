@@ -88,9 +88,9 @@ PetscErrorCode DMVPatchDGGetDomain(DM dm, VPatchDGDomain *domain)
    Level: beginner
 
    Note:
-   `NULL` leaves an argument as it is. Multigrid works best on cells that are nearly cubes.
+   `NULL` leaves an argument as it is. `DMVPatchDGSetGrid()` makes boxes of different widths; this function makes them equal again.
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGGetBoxGrid()`, `DMVPatchDGSetDomain()`, `DMVPatchDGSetBoxes()`
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetBoxGrid()`, `DMVPatchDGSetDomain()`, `DMVPatchDGSetGrid()`, `DMVPatchDGSetBoxes()`
 @*/
 PetscErrorCode DMVPatchDGSetBoxGrid(DM dm, const PetscInt n[], const PetscReal lower[], const PetscReal upper[])
 {
@@ -106,8 +106,10 @@ PetscErrorCode DMVPatchDGSetBoxGrid(DM dm, const PetscInt n[], const PetscReal l
     PetscCheck(!n || n[d] > 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
                "-dm_vpatchdg_boxes: %" PetscInt_FMT " boxes in direction %" PetscInt_FMT ", there must be at least one", n[d], d);
     if ((n && n[d] != dg->grid[d]) || (lower && lower[d] != dg->lower[d]) || (upper && upper[d] != dg->upper[d])) changes = PETSC_TRUE;
+    if (dg->face[d] && (n || lower || upper)) changes = PETSC_TRUE;
   }
   PetscCall(DMVPatchDGCheckChange(dm, changes, "grid of boxes"));
+  for (PetscInt d = 0; d < dim && changes; d++) PetscCall(PetscFree(dg->face[d]));
   if (n) PetscCall(PetscArraycpy(dg->grid, n, dim));
   if (lower) PetscCall(PetscArraycpy(dg->lower, lower, dim));
   if (upper) PetscCall(PetscArraycpy(dg->upper, upper, dim));

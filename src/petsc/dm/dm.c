@@ -44,6 +44,7 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
   PetscCall(VpMeshDestroy(&dg->mesh));
   PetscCall(VpDomainDestroy(&dg->boxes));
   PetscCall(PetscFree2(dg->box_lower, dg->box_upper));
+  for (int d = 0; d < 3; d++) PetscCall(PetscFree(dg->face[d]));
   PetscCall(PetscFree(dg));
   dm->data = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -74,6 +75,11 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
     PetscCall(DMVPatchDGStoreBoxes(*out, from->nbox));
     PetscCall(PetscArraycpy(to->box_lower, from->box_lower, from->nbox * dm->dim));
     PetscCall(PetscArraycpy(to->box_upper, from->box_upper, from->nbox * dm->dim));
+  }
+  for (int d = 0; d < 3; d++) {
+    if (!from->face[d]) continue;
+    PetscCall(PetscMalloc1(from->grid[d] + 1, &to->face[d]));
+    PetscCall(PetscArraycpy(to->face[d], from->face[d], from->grid[d] + 1));
   }
   if (to->boxes) (void)VpDomainReference(to->boxes);
   if (mesh) PetscCall(DMVPatchDGSetOperator(*out, coefficient));
@@ -203,6 +209,7 @@ static PetscErrorCode ComputeOperators(KSP ksp, Mat A, Mat P, void *ctx)
 .  -dm_vpatchdg_boxes nx,ny,nz                      - the numbers of boxes in the domain box, `DMVPatchDGSetBoxGrid()`
 .  -dm_vpatchdg_lower x,y,z                         - its lower corner
 .  -dm_vpatchdg_upper x,y,z                         - its upper corner
+.  -dm_vpatchdg_grid_x a:b:n[:ratio]|tanh:a:b:n:s|x0,x1,... - where its boxes have their faces, likewise _y and _z, `DMVPatchDGSetGrid()`
 .  -dm_refine n                                     - every box is refined n times (0 leaves the boxes whole), `DMSetRefineLevel()`
 .  -dm_vpatchdg_boundary dirichlet|neumann|periodic - one for all sides, or one for each, `DMVPatchDGSetBoundary()`
 .  -dm_vpatchdg_penalty s                           - a factor of the interior penalty, `DMVPatchDGSetPenalty()`

@@ -7,7 +7,7 @@ PetscErrorCode DMVPatchDGCheckAgreement(DM dm)
   DM_VPatchDG   *dg = dm->data;
   MPI_Comm       comm = PetscObjectComm((PetscObject)dm);
   const PetscInt n = dg->domain == VPATCHDG_DOMAIN_BOXES ? dg->nbox * dm->dim : 0;
-  PetscReal      sides[6], grid[9];
+  PetscReal      sides[6], grid[12];
 
   PetscFunctionBegin;
   for (int side = 0; side < 6; side++) sides[side] = (PetscReal)dg->boundary[side];
@@ -15,12 +15,16 @@ PetscErrorCode DMVPatchDGCheckAgreement(DM dm)
     grid[d] = (PetscReal)dg->grid[d];
     grid[3 + d] = dg->lower[d];
     grid[6 + d] = dg->upper[d];
+    grid[9 + d] = dg->face[d] != NULL;
   }
   PetscCall(VpSettingsCheckSame(&DMVPatchDGPetscSettings, comm, dm));
   PetscCall(VpSettingsCheckSame(&DMVPatchDGSettings, comm, dg));
   PetscCall(VpCheckSameReals(comm, 6, sides, "the boundary conditions (-dm_vpatchdg_boundary)"));
-  if (dg->domain == VPATCHDG_DOMAIN_BOX)
-    PetscCall(VpCheckSameReals(comm, 9, grid, "the boxes and corners (-dm_vpatchdg_boxes, _lower, _upper)"));
+  if (dg->domain == VPATCHDG_DOMAIN_BOX) {
+    PetscCall(VpCheckSameReals(comm, 12, grid, "the boxes and corners (-dm_vpatchdg_boxes, _lower, _upper, _grid_x)"));
+    for (int d = 0; d < 3; d++)
+      PetscCall(VpCheckSameReals(comm, dg->face[d] ? dg->grid[d] + 1 : 0, dg->face[d], "the faces of boxes (DMVPatchDGSetGrid())"));
+  }
   PetscCall(VpCheckSameReals(comm, n, dg->box_lower, "the lower corners of the boxes that DMVPatchDGSetBoxes() is given"));
   PetscCall(VpCheckSameReals(comm, n, dg->box_upper, "the upper corners of the boxes that DMVPatchDGSetBoxes() is given"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -41,7 +45,7 @@ static void VisitGrid(const PetscInt g[3], PetscInt x, PetscInt y, PetscInt z, P
   }
 }
 
-/* The domain box consists of grid[0] grid[1] grid[2] equal boxes. */
+/* The domain box consists of grid[0] grid[1] grid[2] boxes. */
 static PetscErrorCode MakeGrid(DM dm)
 {
   DM_VPatchDG   *dg = dm->data;
@@ -67,8 +71,8 @@ static PetscErrorCode MakeGrid(DM dm)
   VisitGrid(g, 0, 0, 0, size, &next);
   for (PetscInt b = 0; b < dg->nbox; b++) {
     for (PetscInt d = 0; d < dim; d++) {
-      dg->box_lower[b * dim + d] = dg->lower[d] + (dg->upper[d] - dg->lower[d]) * (PetscReal)place[b][d] / (PetscReal)g[d];
-      dg->box_upper[b * dim + d] = dg->lower[d] + (dg->upper[d] - dg->lower[d]) * (PetscReal)(place[b][d] + 1) / (PetscReal)g[d];
+      dg->box_lower[b * dim + d] = DMVPatchDGFace(dm, d, place[b][d]);
+      dg->box_upper[b * dim + d] = DMVPatchDGFace(dm, d, place[b][d] + 1);
     }
   }
   PetscCall(PetscFree(place));

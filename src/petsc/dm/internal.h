@@ -27,6 +27,9 @@ PetscErrorCode DMVPatchDGCheckAgreement(DM);
 PetscErrorCode DMVPatchDGCreateDomain(DM, VpDomain *);
 /* boxes.c: makes room for so many boxes */
 PetscErrorCode DMVPatchDGStoreBoxes(DM, PetscInt nbox);
+/* grid.c: where face i of the grid's boxes is; others: Do other options say that? */
+PetscReal      DMVPatchDGFace(DM, PetscInt direction, PetscInt i);
+PetscErrorCode DMVPatchDGGridOptions(DM, PetscBool others, VpOptionItems);
 
 /* limits.c, all collective. Ensures: an error when boxes refined `level` times have more unknowns than PetscInt counts, or more on a rank
    than its part of a vector or its memory holds. */

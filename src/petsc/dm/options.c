@@ -77,6 +77,7 @@ static PetscErrorCode BoxOptions(DM dm, VpOptionItems PetscOptionsObject)
   if (set[1]) PetscCall(CheckBoxOption(dm, "-dm_vpatchdg_lower", n[1]));
   if (set[2]) PetscCall(CheckBoxOption(dm, "-dm_vpatchdg_upper", n[2]));
   PetscCall(DMVPatchDGSetBoxGrid(dm, set[0] ? grid : NULL, set[1] ? lower : NULL, set[2] ? upper : NULL));
+  PetscCall(DMVPatchDGGridOptions(dm, (PetscBool)(set[0] || set[1] || set[2]), PetscOptionsObject));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

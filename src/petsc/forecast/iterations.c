@@ -1,18 +1,28 @@
 /* How many iterations a mesh costs, by the shape of its cells. */
 #include "forecast.h"
 
+static void AspectRatios(VpDomain domain, PetscReal range[2])
+{
+  range[0] = PETSC_MAX_REAL;
+  range[1] = 1;
+  for (size_t b = 0; b < (size_t)domain->nbox; b++) {
+    PetscReal least = PETSC_MAX_REAL, most = 0;
+
+    for (int d = 0; d < domain->dim; d++) {
+      least = PetscMin(least, domain->upper[3 * b + d] - domain->lower[3 * b + d]);
+      most = PetscMax(most, domain->upper[3 * b + d] - domain->lower[3 * b + d]);
+    }
+    range[0] = PetscMin(range[0], most / least);
+    range[1] = PetscMax(range[1], most / least);
+  }
+}
+
 PetscReal VpAspectRatio(VpDomain domain)
 {
-  PetscReal ratio = 1;
+  PetscReal range[2];
 
-  for (size_t b = 0; b < (size_t)domain->nbox; b++) {
-    for (int d = 0; d < domain->dim * domain->dim; d++) {
-      const size_t i = 3 * b + d / domain->dim, j = 3 * b + d % domain->dim;
-
-      ratio = PetscMax(ratio, (domain->upper[i] - domain->lower[i]) / (domain->upper[j] - domain->lower[j]));
-    }
-  }
-  return ratio;
+  AspectRatios(domain, range);
+  return range[1];
 }
 
 /* FGMRES was measured with a tolerance of 1e-8. Where only thin cells merge it takes about one iteration more than on cubes. Where all do
@@ -29,14 +39,16 @@ void VpExpectIterations(int degree, PetscReal aspect, VpCoarsen how, int range[2
 
 PetscErrorCode VpViewAspect(VpDomain domain, int degree, PetscViewer viewer)
 {
-  const PetscReal aspect = VpAspectRatio(domain);
-  int             range[2];
+  PetscReal aspect[2];
+  int       range[2];
 
   PetscFunctionBegin;
-  VpExpectIterations(degree, aspect, VP_COARSEN_LOCAL, range);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  cells of aspect ratio %s%.3g", aspect > 1.001 ? "up to " : "", (double)aspect));
+  AspectRatios(domain, aspect);
+  VpExpectIterations(degree, aspect[1], VP_COARSEN_LOCAL, range);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  cells of aspect ratio %.3g", (double)aspect[0]));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
-  if (aspect > 2)
+  if (aspect[1] > 1.001 * aspect[0]) PetscCall(PetscViewerASCIIPrintf(viewer, " to %.3g", (double)aspect[1]));
+  if (aspect[1] > 2)
     PetscCall(
       PetscViewerASCIIPrintf(viewer, ": expect %d to %d iterations by fgmres, up to half as many more by richardson", range[0], range[1]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));

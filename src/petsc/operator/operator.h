@@ -22,7 +22,8 @@ typedef struct {
   PetscInt          degree;
   PetscInt          grid[3]; /* boxes per direction (domain box) */
   PetscReal         lower[3], upper[3];
-  PetscInt          nbox; /* boxes that were given or made of the domain, [nbox][dim] */
+  PetscReal        *face[3]; /* [grid[d] + 1] where they have faces (domain box); NULL: they are equal */
+  PetscInt          nbox;    /* boxes that were given or made of the domain, [nbox][dim] */
   PetscReal        *box_lower, *box_upper;
   VPatchDGBoundary  boundary[6];
   PetscReal         penalty, reaction;
