@@ -20,13 +20,19 @@ struct Lying {
   }
 };
 
-/* in = (the cell's matrix in every direction) in, as ContractCell. cell < 0: the identity. */
-template <class T, int DIM, int N>
-__device__ __forceinline__ void TransferCell(const Matrix<T, N> &half, const Lying<T> &lying, bool swaps, int32_t cell, T *s, int l,
-                                             T (&in)[N])
+/* how child q of a cell that halves in every direction lies in it */
+__device__ __forceinline__ int HalvesOf(int q)
+{
+  return (q & 1) | (q & 2) << 1 | (q & 4) << 2;
+}
+
+/* in = (the cell's matrix in every direction) in, as ContractCell. `corner` says how the cell lies in its parent; HALVES: as one of its
+   halves in every direction. */
+template <class T, int DIM, int N, bool HALVES>
+__device__ __forceinline__ void TransferCell(const Matrix<T, N> &half, const Lying<T> &lying, bool swaps, int corner, int32_t cell, T *s,
+                                             int l, T (&in)[N])
 {
   typedef CellShape<DIM, N> S;
-  const int                 corner = cell < 0 ? VP_WHOLE | VP_WHOLE << 2 | VP_WHOLE << 4 : lying.corner[cell];
 
   UNROLL (int d = S::slow; d >= 0; d--) {
     const int stride = VpLineStride(d, S::sy, S::sz), lies = corner >> 2 * d & 3;
@@ -36,7 +42,8 @@ __device__ __forceinline__ void TransferCell(const Matrix<T, N> &half, const Lyi
       __syncthreads();
       UNROLL (int i = 0; i < N; i++) in[i] = p[i * stride];
     }
-    if (lies == VP_PART) {
+    if (HALVES || lies <= VP_SECOND_HALF) ContractTo(half, lies == VP_SECOND_HALF, swaps, in, p, stride);
+    else if (lies == VP_PART) {
       const T *M = lying.parts + (size_t)lying.table[(size_t)cell * DIM + d] * (N * N);
 #pragma unroll 1
       for (int i = 0; i < N; i++) {
@@ -44,8 +51,7 @@ __device__ __forceinline__ void TransferCell(const Matrix<T, N> &half, const Lyi
         UNROLL (int j = 0; j < N; j++) sum += __ldg(M + i * N + j) * in[j];
         p[i * stride] = sum;
       }
-    } else if (lies != VP_WHOLE) ContractTo(half, lies == VP_SECOND_HALF, swaps, in, p, stride);
-    else if (d == S::slow) {
+    } else if (d == S::slow) {
       UNROLL (int i = 0; i < N; i++) p[i * stride] = in[i];
     }
   }
@@ -53,7 +59,7 @@ __device__ __forceinline__ void TransferCell(const Matrix<T, N> &half, const Lyi
   UNROLL (int i = 0; i < N; i++) in[i] = s[LineStart<DIM>(S::slow, N, l, S::sy, S::sz) + i * VpLineStride(S::slow, S::sy, S::sz)];
 }
 
-template <class T, int DIM, int N>
+template <class T, int DIM, int N, bool HALVES>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   Prolong(const __grid_constant__ Matrix<T, N> P, const __grid_constant__ Lying<T> lying, bool swaps, int32_t first, int32_t last, bool add,
           const int32_t *parent, const T *xc, T *x)
@@ -69,7 +75,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
     const T *p = xc + (size_t)parent[cell] * S::values + l;
     UNROLL (int i = 0; i < N; i++) v[i] = p[i * S::lines];
   }
-  TransferCell<T, DIM, N>(P, lying, swaps, active ? cell : -1, s + slot * S::size, l, v);
+  TransferCell<T, DIM, N, HALVES>(P, lying, swaps, active ? lying.corner[cell] : 0, cell, s + slot * S::size, l, v);
   if (active) {
     T *p = x + (size_t)cell * S::values + l;
     if (add) {
@@ -79,7 +85,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   }
 }
 
-template <class T, int DIM, int N>
+template <class T, int DIM, int N, bool HALVES>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   Restrict(const __grid_constant__ Matrix<T, N> R, const __grid_constant__ Lying<T> lying, bool swaps, int merged, int32_t count,
            const int32_t *child, const T *b, T *bc)
@@ -94,15 +100,17 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 #pragma unroll 1
   for (int q = 0; q < 1 << DIM; q++) {
     int32_t from = -1;
+    int     corner = HalvesOf(q);
     T       v[N] = {};
 
-    if (q & ~merged) continue;
+    if (!HALVES && q & ~merged) continue;
     if (active) from = child[((size_t)cell << DIM) + q];
     if (from >= 0) {
       const T *p = b + (size_t)from * S::values + l;
       UNROLL (int i = 0; i < N; i++) v[i] = p[i * S::lines];
+      if (!HALVES) corner = lying.corner[from];
     }
-    TransferCell<T, DIM, N>(R, lying, swaps, from, s + slot * S::size, l, v);
+    TransferCell<T, DIM, N, HALVES>(R, lying, swaps, corner, from, s + slot * S::size, l, v);
     UNROLL (int i = 0; i < N; i++) sum[i] += v[i];
   }
   if (active) {
@@ -138,8 +146,9 @@ struct Transfers {
     PetscFunctionBegin;
     if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
-    Prolong<T, DIM, N><<<VpBlocks(last - first, S::cells), S::threads, 0, VpCudaStream>>>(
-      plan->P, Lying<T>(view, view->P), plan->swaps, first, last, add, view->parent, (const T *)xc, (T *)x);
+    const auto kernel = view->halves ? Prolong<T, DIM, N, true> : Prolong<T, DIM, N, false>;
+    kernel<<<VpBlocks(last - first, S::cells), S::threads, 0, VpCudaStream>>>(plan->P, Lying<T>(view, view->P), plan->swaps, first, last,
+                                                                              add, view->parent, (const T *)xc, (T *)x);
     VpCudaLaunched("prolong");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -151,8 +160,9 @@ struct Transfers {
     PetscFunctionBegin;
     if (!view->ncoarse) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
-    Restrict<T, DIM, N><<<VpBlocks(view->ncoarse, S::cells), S::threads, 0, VpCudaStream>>>(
-      plan->R, Lying<T>(view, view->R), plan->swaps, view->merged, view->ncoarse, view->child, (const T *)b, (T *)bc);
+    const auto kernel = view->halves ? Restrict<T, DIM, N, true> : Restrict<T, DIM, N, false>;
+    kernel<<<VpBlocks(view->ncoarse, S::cells), S::threads, 0, VpCudaStream>>>(plan->R, Lying<T>(view, view->R), plan->swaps, view->merged,
+                                                                               view->ncoarse, view->child, (const T *)b, (T *)bc);
     VpCudaLaunched("restrict");
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -88,6 +88,7 @@ typedef struct {
   const int32_t *child;   /* [ncoarse][2^dim] those that are upper in the directions that are bits; -1: none */
   int32_t        ncoarse; /* own cells of the coarser level */
   int            merged;  /* the directions in which some of them have two children, as bits */
+  PetscBool      halves;  /* is every cell a half of its parent in every direction? */
   void          *device;  /* as of VpView */
 } VpTransferView;
 

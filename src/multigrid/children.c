@@ -102,7 +102,15 @@ static PetscErrorCode PlaceTransfer(VpLevel fine)
   PetscCall(VpLevelPlaceMeshArray(fine, mesh->parent, mesh->nhalo, "parents", &view->parent));
   PetscCall(VpLevelPlaceMeshArray(fine, mesh->child, (size_t)mesh->coarser->nown << mesh->dim, "children", &view->child));
   view->ncoarse = mesh->coarser->nown;
-  for (size_t i = 0; i < 3 * (size_t)mesh->domain->nbox; i++) view->merged |= (mesh->coarsening.merge[i] != VP_MERGE_NONE) << i % 3;
+  view->halves = PETSC_TRUE;
+  for (int32_t b = 0; b < mesh->domain->nbox; b++) {
+    for (int d = 0; d < mesh->dim; d++) {
+      const int merge = mesh->coarsening.merge[3 * (size_t)b + d];
+
+      view->merged |= (merge != VP_MERGE_NONE) << d;
+      view->halves = (PetscBool)(view->halves && merge == VP_MERGE_HALVES);
+    }
+  }
   PetscCall(PetscFree(c.corner));
   PetscCall(PetscFree(c.table));
   PetscCall(PetscFree(c.of_box));
