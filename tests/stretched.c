@@ -1,8 +1,6 @@
-/* Iterations on stretched and graded boxes, against a computation by another program with other right-hand sides: nu = -8 / log10((|r_n|/|r_0|)^(1/n))
-   for eight digits, double precision, random b, by FGMRES and by refinement.
+/* Iterations on stretched and graded boxes, by FGMRES and by refinement, against a computation by another program with other right-hand sides.
    ranks: 1 2 3 4 */
-#include "support/backend.h"
-#include "support/grid.h"
+#include "support/nu.h"
 
 typedef struct {
   int         dim, degree, refine, periodic; /* bits of directions */
@@ -46,59 +44,6 @@ static const Case cases[] = {
 };
 /* clang-format on */
 
-static PetscErrorCode MakeProblem(const Case *c, DM *dm, Vec *b)
-{
-  VPatchDGBoundary boundary[6];
-  PetscReal       *lower = NULL, *upper = NULL;
-  PetscInt         nbox = 0;
-  PetscRandom      generator;
-
-  PetscFunctionBeginUser;
-  PetscCall(GridBoxes(c->dim, c->width, c->notched, &nbox, &lower, &upper));
-  for (int side = 0; side < 6; side++)
-    boundary[side] = c->periodic >> side / 2 & 1 ? VPATCHDG_BOUNDARY_PERIODIC : VPATCHDG_BOUNDARY_DIRICHLET;
-  PetscCall(TestDMCreate(PETSC_COMM_WORLD, c->dim, c->degree, c->refine, dm));
-  PetscCall(DMVPatchDGSetBoxes(*dm, nbox, lower, upper));
-  PetscCall(DMVPatchDGSetBoundary(*dm, boundary));
-  PetscCall(DMSetUp(*dm));
-  PetscCall(PetscFree2(lower, upper));
-  PetscCall(DMCreateGlobalVector(*dm, b));
-  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &generator));
-  PetscCall(PetscRandomSetType(generator, PETSCRAND48));
-  PetscCall(PetscRandomSetInterval(generator, -1, 1));
-  PetscCall(VecSetRandom(*b, generator));
-  PetscCall(PetscRandomDestroy(&generator));
-  PetscFunctionReturn((PetscErrorCode)0);
-}
-
-static PetscErrorCode Nu(DM dm, Vec b, const char type[], PetscReal *nu)
-{
-  KSP       ksp;
-  PC        pc;
-  Vec       x;
-  PetscReal history[102];
-  PetscInt  n;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetDM(ksp, dm));
-  PetscCall(KSPSetType(ksp, type));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
-  PetscCall(PCVPatchDGSetPrecision(pc, VPATCHDG_PRECISION_DOUBLE));
-  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-  PetscCall(KSPGMRESSetRestart(ksp, 100));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSetResidualHistory(ksp, history, 102, PETSC_TRUE));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetResidualHistory(ksp, NULL, &n));
-  *nu = n < 2 ? 0 : -8 * (n - 1) / PetscLog10Real(history[n - 1] / history[0]);
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscFunctionReturn((PetscErrorCode)0);
-}
-
 /* Other right-hand sides move refinement by ten percent and more. The notched grid of the reference had another notch, so that its figures are
    bounds. */
 static PetscErrorCode Check(const Case *c, PetscReal within)
@@ -108,9 +53,9 @@ static PetscErrorCode Check(const Case *c, PetscReal within)
   PetscReal nu[2];
 
   PetscFunctionBeginUser;
-  PetscCall(MakeProblem(c, &dm, &b));
-  PetscCall(Nu(dm, b, KSPFGMRES, &nu[0]));
-  PetscCall(Nu(dm, b, KSPRICHARDSON, &nu[1]));
+  PetscCall(NuProblem(c->dim, c->degree, c->refine, c->periodic, c->notched, c->width, &dm, &b));
+  PetscCall(Nu(dm, b, KSPFGMRES, NULL, &nu[0]));
+  PetscCall(Nu(dm, b, KSPRICHARDSON, NULL, &nu[1]));
   for (int i = 0; i < 2; i++) {
     if (c->notched) nu[i] = PetscMax(nu[i], c->nu[i]);
   }

@@ -1,6 +1,10 @@
 /* The coefficient a of -div(a grad u), a number per cell. */
 #include "internal.h"
 
+#define SMALL 0.125 /* octaves */
+
+enum { MOST = 800 };
+
 PetscErrorCode VpLevelSetCoefficient(VpLevel level, const PetscReal own[])
 {
   VpMesh    mesh = level->mesh;
@@ -88,30 +92,58 @@ PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* log2 of the coefficient, in quarters: mean of the upper half of the patch less that of the lower half, in every direction */
-void VpCoefficientFit(int dim, const PetscReal a[], int step[], double *scale)
+/* the nearest integer, within what a key of a patch's problem holds */
+static int16_t Round(double number)
+{
+  return (int16_t)PetscMax(-MOST, PetscMin(MOST, round(number)));
+}
+
+/* the product of the factors at cell c */
+static double Product(int dim, const VpFit *fit, int c)
+{
+  int steps = 0;
+
+  for (int d = 0; d < dim; d++) steps += PetscMax(c >> d & 1 ? fit->step[d] : -fit->step[d], 0);
+  return exp2(steps / (double)VP_STEPS);
+}
+
+/* A patch beside much softer or stiffer cells must not see a wall, or nothing, there. */
+static void FitFaces(int dim, const PetscReal a[], const PetscReal beyond[][3], VpFit *fit, double scale)
+{
+  for (int side = 0; side < 2 * dim; side++) {
+    const int d = side / 2;
+    double    largest = 0;
+
+    for (int c = 0; c < 1 << dim; c++) {
+      const double mean = 2 * a[c] / (a[c] + beyond[c][d]) * beyond[c][d];
+
+      if ((c >> d & 1) == side % 2) largest = PetscMax(largest, mean / Product(dim, fit, c));
+    }
+    fit->face[d][side % 2] = Round(log2(largest / scale));
+  }
+}
+
+/* A step is the mean of the logarithms in the upper half of the patch less that in the lower half. Small ones count as none: patches without
+   steps are swept fastest. */
+void VpCoefficientFit(int dim, const PetscReal a[], const PetscReal beyond[][3], VpFit *fit, double *scale)
 {
   const int nc = 1 << dim;
-  double    largest = 0;
-  int       same = 1;
+  PetscBool same = PETSC_TRUE;
 
-  while (same < nc && a[same] == a[0]) same++;
-  if (same == nc) { /* the fit below, without logarithms */
-    for (int d = 0; d < dim; d++) step[d] = 0;
-    *scale = a[0];
-    return;
+  *fit = (VpFit){.step = {0}};
+  *scale = a[0];
+  for (int c = 0; c < nc; c++) {
+    same = (PetscBool)(same && a[c] == a[0]);
+    for (int d = 0; d < dim; d++) same = (PetscBool)(same && beyond[c][d] == a[0]);
   }
+  if (same) return; /* without logarithms */
   for (int d = 0; d < dim; d++) {
     double slope = 0;
 
     for (int c = 0; c < nc; c++) slope += (c >> d & 1 ? 1 : -1) * log2(a[c]) / (nc / 2);
-    step[d] = (int)PetscMax(-400, PetscMin(400, round(4 * slope)));
+    fit->step[d] = fabs(slope) < SMALL ? 0 : Round(VP_STEPS * slope);
   }
-  for (int c = 0; c < nc; c++) {
-    double fit = 0;
-
-    for (int d = 0; d < dim; d++) fit += PetscMax(c >> d & 1 ? step[d] : -step[d], 0);
-    largest = PetscMax(largest, a[c] / exp2(fit / 4));
-  }
-  *scale = largest;
+  *scale = 0;
+  for (int c = 0; c < nc; c++) *scale = PetscMax(*scale, a[c] / Product(dim, fit, c));
+  FitFaces(dim, a, beyond, fit, *scale);
 }

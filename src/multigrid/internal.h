@@ -39,9 +39,14 @@ PetscInt       VpCycleVectors(VpCycle, PetscInt l, VpVector vectors[]); /* lists
 PetscErrorCode VpLevelPlaceMeshArray(VpLevel, const int32_t *array, size_t count, const char what[], const int32_t **p);
 /* coefficient.c: keeps the coefficient (NULL on all ranks: 1) for all local cells; sets level->uniform and typical */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const PetscReal own[]);
-/* coefficient.c: the 2^dim cells' coefficients as scale times a product of one factor per direction. The second cell's factor is 2^(step/4)
-   times the first one's; the smaller of the two is 1. The product is nowhere less than the coefficient. */
-void VpCoefficientFit(int dim, const PetscReal a[], int step[], double *scale);
+/* coefficient.c: The 2^dim cells' coefficients as scale times a product of one factor per direction. The second cell's factor is
+   2^(step/VP_STEPS) times the first one's; the smaller of the two is 1. The product is nowhere less than the coefficient. beyond[c][d] is the
+   coefficient of the cell beyond cell c along d, or that of cell c where there is none. 2^face is by how much the harmonic mean with that
+   is larger than the product, at most, on the lower and on the upper side. */
+typedef struct {
+  int16_t step[3], face[3][2];
+} VpFit;
+void VpCoefficientFit(int dim, const PetscReal a[], const PetscReal beyond[][3], VpFit *, double *scale);
 /* linetables.c: PlaceLines fills what the level's view has of lines: line, lines, common, outside. PlaceDrops makes
    VpPatchView.drop, PlaceUnit `unit` and `coefficient`, and what belongs to them in the level. */
 PetscErrorCode VpLevelPlaceLines(VpLevel);

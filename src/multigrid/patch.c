@@ -7,14 +7,15 @@
 typedef struct {
   VpLevel          level;
   const VpPatches *patches;
-  int16_t (*step)[3];  /* [patches->n] of the coefficient's fit where it varies, else NULL */
-  double      *weight; /* [patches->n] typical / scale of the fit, or NULL */
-  VpDictionary dictionary;
-  VpFdmKey    *key; /* [dictionary.n] */
-  int32_t      capacity;
+  VpSpace          space;
+  VpFit           *fit;    /* [patches->n] where the coefficient varies, else NULL */
+  double          *weight; /* [patches->n] typical / scale of the fit, or NULL */
+  VpDictionary     dictionary;
+  VpFdmKey        *key; /* [dictionary.n] */
+  int32_t          capacity;
 } Problems;
 
-enum { NWORD = 5 };
+enum { NWORD = 6 };
 
 static void Words(const VpFdmKey *key, uint64_t word[NWORD])
 {
@@ -23,6 +24,7 @@ static void Words(const VpFdmKey *key, uint64_t word[NWORD])
     word[2 + s] = VpWord(key->h_beyond[s]);
   }
   word[4] = (uint64_t)(key->step + 1024) << 16 | (uint64_t)key->side[0] << 8 | (uint64_t)key->side[1];
+  word[5] = (uint64_t)(key->face[0] + 1024) << 16 | (uint64_t)(key->face[1] + 1024);
 }
 
 static PetscErrorCode ProblemsAdd(Problems *problems, const VpFdmKey *key, int32_t *entry)
@@ -53,9 +55,13 @@ static PetscReal SizeBeyond(VpMesh mesh, const int32_t cell[], int side)
   return 0;
 }
 
-static VpFdmKey ProblemKey(VpMesh mesh, const int32_t cell[], const uint8_t side[], int d, int step)
+static VpFdmKey ProblemKey(const Problems *problems, int32_t p, int d)
 {
-  VpFdmKey key = {.step = step};
+  const VpMesh   mesh = problems->level->mesh;
+  const int32_t *cell = problems->patches->cell + ((size_t)p << mesh->dim);
+  const uint8_t *side = problems->patches->side + (size_t)p * 2 * mesh->dim;
+  const VpFit   *fit = problems->fit ? &problems->fit[p] : NULL;
+  VpFdmKey       key = {.step = fit ? fit->step[d] : 0};
 
   for (int s = 0; s < 2; s++) {
     const PetscBool cells = (PetscBool)(side[2 * d + s] == VP_SIDE_INTERIOR || side[2 * d + s] == VP_SIDE_MIXED);
@@ -63,6 +69,7 @@ static VpFdmKey ProblemKey(VpMesh mesh, const int32_t cell[], const uint8_t side
     key.h[s] = VpCellSize(mesh, cell[s << d], d);
     key.side[s] = side[2 * d + s];
     key.h_beyond[s] = cells ? SizeBeyond(mesh, cell, 2 * d + s) : 0;
+    key.face[s] = cells && fit && (problems->space == VP_SPACE_FULL || key.side[s] == VP_SIDE_MIXED) ? fit->face[d][s] : 0;
   }
   /* Sizes that the dictionary does not tell apart are the same: rounding must not hide that a patch is its own mirror image. */
   if (VpWord(key.h[1]) == VpWord(key.h[0])) key.h[1] = key.h[0];
@@ -73,38 +80,42 @@ static VpFdmKey ProblemKey(VpMesh mesh, const int32_t cell[], const uint8_t side
 static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Problems *problems = (Problems *)context;
+  const VpLevel   level = problems->level;
   const int       dim = problems->patches->dim, nc = 1 << dim;
 
   for (int32_t p = first; p < last; p++) {
-    PetscReal a[8];
+    PetscReal a[8], beyond[8][3];
     double    scale;
-    int       step[3];
 
-    for (int c = 0; c < nc; c++) a[c] = VpLevelCoefficient(problems->level, problems->patches->cell[(size_t)p * nc + c]);
-    VpCoefficientFit(dim, a, step, &scale);
-    for (int d = 0; d < dim; d++) problems->step[p][d] = (int16_t)step[d];
-    problems->weight[p] = problems->level->typical / scale;
+    for (int c = 0; c < nc; c++) {
+      const int32_t cell = problems->patches->cell[(size_t)p * nc + c];
+
+      a[c] = VpLevelCoefficient(level, cell);
+      for (int d = 0; d < dim; d++) {
+        const int32_t next = level->mesh->neighbor[(size_t)cell * 2 * dim + 2 * d + (c >> d & 1)];
+
+        beyond[c][d] = next < 0 ? a[c] : VpLevelCoefficient(level, next);
+      }
+    }
+    VpCoefficientFit(dim, a, beyond, &problems->fit[p], &scale);
+    problems->weight[p] = level->typical / scale;
   }
 }
 
-static PetscBool HaveSameSteps(const void *context, int32_t p, int32_t other)
+static PetscBool HaveSameFits(const void *context, int32_t p, int32_t other)
 {
   const Problems *problems = (const Problems *)context;
 
-  return (PetscBool)!memcmp(problems->step[p], problems->step[other], problems->patches->dim * sizeof(**problems->step));
+  return (PetscBool)!memcmp(&problems->fit[p], &problems->fit[other], sizeof(*problems->fit));
 }
 
 static PetscErrorCode NumberProblems(void *context, int32_t p, int32_t entry[])
 {
-  Problems        *problems = (Problems *)context;
-  const VpPatches *patches = problems->patches;
-  const int        dim = patches->dim;
+  Problems *problems = (Problems *)context;
 
   PetscFunctionBegin;
-  for (int d = 0; d < dim; d++) {
-    const int      step = problems->step ? problems->step[p][d] : 0;
-    const VpFdmKey key =
-      ProblemKey(problems->level->mesh, patches->cell + ((size_t)p << dim), patches->side + (size_t)p * 2 * dim, d, step);
+  for (int d = 0; d < problems->patches->dim; d++) {
+    const VpFdmKey key = ProblemKey(problems, p, d);
 
     PetscCall(ProblemsAdd(problems, &key, &entry[d]));
   }
@@ -121,22 +132,22 @@ static PetscErrorCode FindProblems(Problems *problems, int32_t type[], int32_t *
                             .stride = 1 << patches->dim,
                             .width = patches->dim,
                             .context = problems,
-                            .alike = problems->step ? HaveSameSteps : NULL,
+                            .alike = problems->fit ? HaveSameFits : NULL,
                             .number = NumberProblems};
 
   PetscFunctionBegin;
-  if (problems->step) VpLoop(patches->n, FitCoefficients, problems);
+  if (problems->fit) VpLoop(patches->n, FitCoefficients, problems);
   PetscCall(VpNumberItems(&items, type, nsample, sample));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ProblemsCreate(VpLevel level, const VpPatches *patches, Problems *problems)
+static PetscErrorCode ProblemsCreate(VpLevel level, const VpPatches *patches, VpSpace space, Problems *problems)
 {
   PetscFunctionBegin;
-  *problems = (Problems){.level = level, .patches = patches};
+  *problems = (Problems){.level = level, .patches = patches, .space = space};
   PetscCall(VpDictionaryCreate(NWORD, &problems->dictionary));
   if (level->uniform > 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpMallocLarge(patches->n, &problems->step));
+  PetscCall(VpMallocLarge(patches->n, &problems->fit));
   PetscCall(VpMallocLarge(patches->n, &problems->weight));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -147,7 +158,7 @@ static VpCommon FindCommon(const Problems *problems, PetscBool varies)
 {
   const VpLevel     level = problems->level;
   const VpBoundary *boundary = level->mesh->domain->boundary;
-  VpCommon          common = {.found = (PetscBool)(varies || (level->view.common.found && !problems->step))};
+  VpCommon          common = {.found = (PetscBool)(varies || (level->view.common.found && !problems->fit))};
   uint64_t          word[NWORD];
 
   for (int d = 0; common.found && d < level->mesh->dim; d++) {
@@ -173,7 +184,7 @@ static VpCommon FindCommon(const Problems *problems, PetscBool varies)
 static PetscErrorCode ProblemsDestroy(Problems *problems)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(problems->step));
+  PetscCall(PetscFree(problems->fit));
   PetscCall(PetscFree(problems->weight));
   PetscCall(PetscFree(problems->key));
   PetscCall(VpDictionaryDestroy(&problems->dictionary));
@@ -181,19 +192,26 @@ static PetscErrorCode ProblemsDestroy(Problems *problems)
 }
 
 /* F, B, lambda of every problem; and is it mirrored? */
-static PetscErrorCode SolveProblems(VpLevel level, const Problems *problems, VpSpace space, double table[], uint8_t mirrored[])
+typedef struct {
+  const Problems *problems;
+  double         *table;
+  uint8_t        *mirrored;
+} Solving;
+
+static void SolveProblems(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const int m = 2 * level->basis.n;
+  const Solving  *to = (Solving *)context;
+  const Problems *problems = to->problems;
+  const VpLevel   level = problems->level;
+  const int       m = 2 * level->basis.n;
 
-  PetscFunctionBegin;
-  for (int32_t i = 0; i < problems->dictionary.n; i++) {
-    double *F = table + (size_t)i * VpFdmSize(level->basis.n), *B = F + m * m, *lambda = B + m * m;
+  for (int32_t i = first; i < last; i++) {
+    double *F = to->table + (size_t)i * VpFdmSize(level->basis.n), *B = F + m * m, *lambda = B + m * m;
 
-    PetscCall(VpFdmBuild(&level->basis, &problems->key[i], space, level->problem.penalty, F, B, lambda));
+    VpFdmBuild(&level->basis, &problems->key[i], problems->space, level->problem.penalty, F, B, lambda);
     for (int k = 0; k < m; k++) lambda[k] *= level->typical;
-    mirrored[i] = VpFdmIsMirrored(&problems->key[i]);
+    to->mirrored[i] = VpFdmIsMirrored(&problems->key[i]);
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* does a patch cover the whole domain, and is the problem there singular? */
@@ -291,12 +309,12 @@ PetscErrorCode VpLevelPlacePatches(VpLevel level, const VpPatches *patches, VpSp
   PetscFunctionBegin;
   PetscCheck(level->basis.type == VP_BASIS_THIN || level->basis.n < VP_THIN_FROM(dim), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "Patches are solved in the thin basis");
-  PetscCall(ProblemsCreate(level, patches, &problems));
+  PetscCall(ProblemsCreate(level, patches, space, &problems));
   PetscCall(VpMallocLarge((size_t)patches->n * dim, &type));
   PetscCall(FindProblems(&problems, type, &nsample, &sample));
   nentry = problems.dictionary.n;
   PetscCall(PetscMalloc2((size_t)nentry * VpFdmSize(level->basis.n), &table, nentry, &mirrored));
-  PetscCall(SolveProblems(level, &problems, space, table, mirrored));
+  VpLoopHeavy(nentry, SolveProblems, &(Solving){&problems, table, mirrored});
   if (problems.weight) PetscCall(WorstCondition(level, patches->n, nentry, table, type, problems.weight, &condition));
   else PetscCall(WorstCondition(level, nsample, nentry, table, sample, NULL, &condition));
   PetscCall(VpTogether(level->mesh->comm, Place(&problems, type, table, mirrored, arrays, view)));

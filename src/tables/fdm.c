@@ -23,7 +23,7 @@ PetscBool VpFdmIsMirrored(const VpFdmKey *key)
 {
   PetscBool beyond = (PetscBool)(!ReadsBeyond(key->side[0]) || key->h_beyond[0] == key->h_beyond[1]);
 
-  return (PetscBool)(key->h[0] == key->h[1] && key->side[0] == key->side[1] && key->step == 0 && beyond);
+  return (PetscBool)(key->h[0] == key->h[1] && key->side[0] == key->side[1] && key->step == 0 && key->face[0] == key->face[1] && beyond);
 }
 
 /* value and outward derivative of cell c at its end s, as vectors: trace = v . y */
@@ -68,7 +68,9 @@ static void AddSide(Line *line, const VpFdmKey *key, int s, VpSpace space, Real 
     memcpy(line->constraint[line->nc++], v, sizeof(v));
     if (space == VP_SPACE_CLAMPED) memcpy(line->constraint[line->nc++], q, sizeof(q));
   } else {
-    AddFace(line, VpFaceForm(side, key->h[s], line->a[s], key->h_beyond[s], line->a[s], penalty), v, q);
+    const Real a = side == VP_SIDE_INTERIOR ? line->a[s] * exp2l(key->face[s]) : line->a[s];
+
+    AddFace(line, VpFaceForm(side, key->h[s], a, key->h_beyond[s], a, penalty), v, q);
   }
 }
 
@@ -77,7 +79,7 @@ static void LineCreate(int degree, const VpFdmKey *key, VpSpace space, double pe
   int  n = degree + 1;
   Real scale = (Real)penalty * degree * (degree + 1);
 
-  *line = (Line){.n = n, .a = {exp2l(PetscMax(-key->step, 0) / 4.L), exp2l(PetscMax(key->step, 0) / 4.L)}};
+  *line = (Line){.n = n, .a = {exp2l(PetscMax(-key->step, 0) / (Real)VP_STEPS), exp2l(PetscMax(key->step, 0) / (Real)VP_STEPS)}};
   for (int c = 0; c < 2; c++)
     for (int l = 0; l < n; l++)
       for (int m = 0; m < n; m++) line->L[c * n + l][c * n + m] = LegendreStiff(l, m) / ((Real)key->h[c] * key->h[c]);
@@ -204,7 +206,7 @@ static PetscBool LeavesConstants(const VpFdmKey *key)
   return (PetscBool)(key->side[0] == VP_SIDE_WRAP || (key->side[0] == VP_SIDE_NEUMANN && key->side[1] == VP_SIDE_NEUMANN));
 }
 
-PetscErrorCode VpFdmBuild(const VpBasis *b, const VpFdmKey *key, VpSpace space, double penalty, double F[], double B[], double lambda[])
+void VpFdmBuild(const VpBasis *b, const VpFdmKey *key, VpSpace space, double penalty, double F[], double B[], double lambda[])
 {
   int       n = b->n, N = 2 * n;
   PetscBool mirrored = VpFdmIsMirrored(key);
@@ -212,7 +214,6 @@ PetscErrorCode VpFdmBuild(const VpBasis *b, const VpFdmKey *key, VpSpace space, 
   Real      Q[N2][N2];
   double    eigenvalue[N2];
 
-  PetscFunctionBegin;
   LineCreate(b->degree, key, space, penalty, &line);
   memset(F, 0, (size_t)(N * N) * sizeof(double));
   for (int i = 0; i < N; i++) lambda[i] = INFINITY;
@@ -229,5 +230,4 @@ PetscErrorCode VpFdmBuild(const VpBasis *b, const VpFdmKey *key, VpSpace space, 
   }
   if (LeavesConstants(key)) VpZeroLeast(N, lambda);
   Backward(b, mirrored, F, B);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }

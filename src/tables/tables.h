@@ -102,10 +102,12 @@ VP_SIZE int VpFdmSize(int n)
 
 /* The generalised eigenproblem of one direction of a patch: two cells, E^T L E s = lambda E^T M E s on the functions the space keeps. */
 typedef enum { VP_SPACE_FULL, VP_SPACE_DIRICHLET, VP_SPACE_CLAMPED } VpSpace;
+#define VP_STEPS 8
 typedef struct {
   double h[2], h_beyond[2];
   VpSide side[2]; /* MIXED keeps all functions and takes the interior form; WRAP couples the two ends */
-  int    step;    /* The second cell's coefficient is 2^(step/4) times the first one's; the smaller of the two is 1. */
+  int    step;    /* The second cell's coefficient is 2^(step/VP_STEPS) times the first one's; the smaller of the two is 1. */
+  int    face[2]; /* The form of an interior side has 2^face times the coefficient of the cell there. */
 } VpFdmKey;
 /* The tables of a problem: F [2n][2n] takes a line of b to modes, B [2n][2n] takes modes to a line of x, lambda [2n] are the eigenvalues.
    With S scaled to S^T E^T M E S = I, where M and L carry the coefficients, F = S^T E^T M1, M1 the mass without coefficients, and B = E S.
@@ -114,8 +116,8 @@ typedef struct {
 
    Of a key that is mirrored, modes 2j are even about the middle of the patch and modes 2j+1 are odd, both ascending. Its tables are
    mirrored to the last bit: F[mode][n+i'] = +-sign F[mode][i], - for odd modes, with i' and sign of VpBasisMirror; B likewise. */
-PetscBool      VpFdmIsMirrored(const VpFdmKey *);
-PetscErrorCode VpFdmBuild(const VpBasis *, const VpFdmKey *, VpSpace, double penalty, double F[], double B[], double lambda[]);
+PetscBool VpFdmIsMirrored(const VpFdmKey *);
+void      VpFdmBuild(const VpBasis *, const VpFdmKey *, VpSpace, double penalty, double F[], double B[], double lambda[]);
 
 /* Of the n eigenvalues of a semi-definite problem that has the constants as null space: makes theirs, the least, 0. Rounding would hide
    it. */

@@ -1,0 +1,67 @@
+/* Iterations on grids of boxes: nu = -8 / log10((|r_n|/|r_0|)^(1/n)) for eight digits, in double precision, with random b. */
+#pragma once
+#include "backend.h"
+#include "grid.h"
+
+/* the DM of a grid, set up, and a random b; periodic: bits of directions */
+static inline PetscErrorCode NuProblem(int dim, int degree, int refine, int periodic, PetscBool notched, const char *const width[], DM *dm,
+                                       Vec *b)
+{
+  VPatchDGBoundary boundary[6];
+  PetscReal       *lower = NULL, *upper = NULL;
+  PetscInt         nbox = 0;
+  PetscRandom      generator;
+
+  PetscFunctionBeginUser;
+  PetscCall(GridBoxes(dim, width, notched, &nbox, &lower, &upper));
+  for (int side = 0; side < 6; side++) boundary[side] = periodic >> side / 2 & 1 ? VPATCHDG_BOUNDARY_PERIODIC : VPATCHDG_BOUNDARY_DIRICHLET;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, degree, refine, dm));
+  PetscCall(DMVPatchDGSetBoxes(*dm, nbox, lower, upper));
+  PetscCall(DMVPatchDGSetBoundary(*dm, boundary));
+  PetscCall(DMSetUp(*dm));
+  PetscCall(PetscFree2(lower, upper));
+  PetscCall(DMCreateGlobalVector(*dm, b));
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &generator));
+  PetscCall(PetscRandomSetType(generator, PETSCRAND48));
+  PetscCall(PetscRandomSetInterval(generator, -1, 1));
+  PetscCall(VecSetRandom(*b, generator));
+  PetscCall(PetscRandomDestroy(&generator));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+/* options: instead of those of the command line, or NULL */
+static inline PetscErrorCode Nu(DM dm, Vec b, const char type[], const char options[], PetscReal *nu)
+{
+  PetscOptions database = NULL;
+  KSP          ksp;
+  PC           pc;
+  Vec          x;
+  PetscReal    history[102];
+  PetscInt     n;
+
+  PetscFunctionBeginUser;
+  if (options) {
+    PetscCall(PetscOptionsCreate(&database));
+    PetscCall(PetscOptionsInsertString(database, options));
+    PetscCall(PetscOptionsPush(database));
+  }
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetDM(ksp, dm));
+  PetscCall(KSPSetType(ksp, type));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(PCVPatchDGSetPrecision(pc, VPATCHDG_PRECISION_DOUBLE));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(KSPGMRESSetRestart(ksp, 100));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSetResidualHistory(ksp, history, 102, PETSC_TRUE));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetResidualHistory(ksp, NULL, &n));
+  *nu = n < 2 ? 0 : -8 * (n - 1) / PetscLog10Real(history[n - 1] / history[0]);
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  if (options) PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&database));
+  PetscFunctionReturn((PetscErrorCode)0);
+}

@@ -1,0 +1,161 @@
+/* Iterations where the coefficient varies, by FGMRES and by refinement, against a computation by another program with other right-hand sides
+   and partly other grids, and in 3D against earlier figures: so bounds.
+   ranks: 1 2 3 */
+#include "support/nu.h"
+
+/* exp(sin .. sin), exp(3 sin .. sin) and 1000 to the power of a random number at a cell's centre; 1000 in a ball, in its outside, in the part x < 11/32;
+   in every second coarsest cell; in a middle box along the last direction, or along any; random in every box */
+typedef enum { WAVES, STEEP_WAVES, NOISE, BALL, HOLE, PLANE, CHECKERBOARD, BLOCKS, LAYER, SOFT_LAYER, CROSS, BOXES } Shape;
+static const char *const shapes[] = {"waves",        "steep waves", "noise", "ball",       "hole",  "plane",
+                                     "checkerboard", "blocks",      "layer", "soft layer", "cross", "boxes"};
+
+typedef struct {
+  Shape       shape;
+  PetscReal   jump;
+  int         dim, degree, refine;
+  const char *width[3], *options;
+  PetscReal   nu[2]; /* FGMRES, refinement; 0: not looked at */
+} Case;
+
+#define V  ""
+#define W4 "-pc_vpatchdg_cycle_type w -pc_vpatchdg_line_search"
+
+/* clang-format off */
+static const Case cases[] = {
+  {WAVES,           1, 2, 3, 5, {"1", "1"},                     V,  {5.6, 6.7}},
+  {STEEP_WAVES,     1, 2, 3, 5, {"1", "1"},                     V,  {9.2, 18.6}},
+  {STEEP_WAVES,     1, 2, 3, 5, {"1", "1"},                     W4, {5.9, 6.3}},
+  {BALL,         1000, 2, 3, 5, {"1", "1"},                     V,  {24, 0}},
+  {HOLE,         1000, 2, 3, 5, {"1", "1"},                     V,  {19, 93}},
+  {PLANE,        1000, 2, 3, 5, {"1", "1"},                     V,  {11.1, 30}},
+  {CHECKERBOARD, 1000, 2, 3, 5, {"1", "1"},                     V,  {4.4, 5.6}},
+  {BLOCKS,       1000, 2, 3, 5, {"1", "1"},                     V,  {5, 0}},
+  {LAYER,        1000, 2, 3, 4, {"1", "1,.0625,1"},             V,  {4.0, 4.7}},
+  {SOFT_LAYER,   1000, 2, 3, 4, {"1", "1,.0625,1"},             V,  {3.5, 4.0}},
+  {LAYER,        1000, 2, 3, 4, {"1", "1,.00390625,1"},         V,  {6.7, 9.3}},
+  {LAYER,       10000, 2, 3, 4, {"1", "1,.00390625,1"},         V,  {4.5, 5.0}},
+  {CROSS,        1000, 2, 3, 4, {"1,.0625,1", "1,.0625,1"},     V,  {5.7, 6.8}},
+  {BOXES,        1000, 2, 3, 2, {"8*16", "8*1"},                V,  {7.4, 10.9}},
+  {BOXES,        1000, 2, 3, 2, {"8*1", "8*1"},                 V,  {5.5, 6.2}},
+  {WAVES,           1, 3, 2, 4, {"1", "1", "1"},                V,  {6.5, 9}},
+  {LAYER,        1000, 3, 2, 3, {"1", "1", "1,.0625,1"},        V,  {5, 7}},
+};
+/* clang-format on */
+
+/* a number in [0, 1) that the integers decide */
+static PetscReal Hash(const int i[3])
+{
+  PetscReal x = 0;
+
+  for (int d = 0; d < 3; d++) x = PetscSinReal(x + 1000 * i[d] + 1) * 10000;
+  return x - PetscFloorReal(x);
+}
+
+/* position: in the domain, [0,1]^dim; box: on the grid, which has n boxes */
+static PetscReal Coefficient(const Case *c, const PetscReal position[], const int box[3], const int n[3])
+{
+  PetscReal wave = 1, r2 = 0;
+  int       sum = 0, middle = 0, cell[3], block[3];
+
+  for (int d = 0; d < 3; d++) {
+    const PetscReal x = d < c->dim ? position[d] : 0;
+
+    if (d < c->dim) {
+      wave *= PetscSinReal(2 * PETSC_PI * x);
+      r2 += PetscSqr(x - 0.5);
+      sum += x > 0.5;
+      middle += n[d] > 2 && box[d] == n[d] / 2;
+    }
+    cell[d] = (int)(x * 1000000);
+    block[d] = (int)(4 * x);
+  }
+  switch (c->shape) {
+  case WAVES:
+    return PetscExpReal(wave);
+  case STEEP_WAVES:
+    return PetscExpReal(3 * wave);
+  case NOISE:
+    return PetscPowReal(c->jump, Hash(cell));
+  case BALL:
+    return r2 < 0.09 ? c->jump : 1;
+  case HOLE:
+    return r2 < 0.09 ? 1 : c->jump;
+  case PLANE:
+    return position[0] < 11. / 32 ? c->jump : 1;
+  case CHECKERBOARD:
+    return sum % 2 ? c->jump : 1;
+  case BLOCKS:
+    return PetscPowReal(c->jump, Hash(block));
+  case BOXES:
+    return PetscPowReal(c->jump, Hash(box));
+  case SOFT_LAYER:
+    return middle ? 1 : c->jump;
+  default:
+    return middle ? c->jump : 1;
+  }
+}
+
+static PetscErrorCode SetCoefficient(const Case *c, DM dm)
+{
+  PetscInt   ncell;
+  PetscReal *a, lower[3], upper[3], face[3][GRID_MOST + 1];
+  int        n[3] = {1, 1, 1};
+
+  PetscFunctionBeginUser;
+  for (int d = 0; d < c->dim; d++) n[d] = GridFaces(c->width[d], face[d]);
+  PetscCall(DMVPatchDGGetCells(dm, &ncell));
+  PetscCall(PetscMalloc1(ncell + 1, &a));
+  for (PetscInt i = 0; i < ncell; i++) {
+    PetscReal position[3];
+    int       box[3] = {0, 0, 0};
+
+    PetscCall(DMVPatchDGGetCellBounds(dm, i, lower, upper));
+    for (int d = 0; d < c->dim; d++) {
+      const PetscReal x = (lower[d] + upper[d]) / 2;
+
+      while (x > face[d][box[d] + 1]) box[d]++;
+      position[d] = x / face[d][n[d]];
+    }
+    a[i] = Coefficient(c, position, box, n);
+  }
+  PetscCall(DMVPatchDGSetCoefficient(dm, a));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+static PetscErrorCode Check(const Case *c, PetscReal within)
+{
+  DM        dm;
+  Vec       b;
+  PetscReal nu[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(NuProblem(c->dim, c->degree, c->refine, 0, PETSC_FALSE, c->width, &dm, &b));
+  PetscCall(SetCoefficient(c, dm));
+  PetscCall(Nu(dm, b, KSPFGMRES, c->options, &nu[0]));
+  nu[1] = 0;
+  if (c->nu[1] > 0) PetscCall(Nu(dm, b, KSPRICHARDSON, c->options, &nu[1]));
+  TapOk((PetscBool)(nu[0] > 0 && nu[0] <= c->nu[0] + within && nu[1] >= 0 && nu[1] <= c->nu[1] + within + 0.15 * c->nu[1]),
+        "iterations_are_few: %s 1:%g, %dD Q%d %s x %s x %s, refined %d times, '%s': nu %.2f / %.2f, reference %.1f / %.1f",
+        shapes[c->shape], (double)c->jump, c->dim, c->degree, c->width[0], c->width[1], c->width[2] ? c->width[2] : "-", c->refine,
+        c->options, (double)nu[0], (double)nu[1], (double)c->nu[0], (double)c->nu[1]);
+  PetscCall(VecDestroy(&b));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+int main(int argc, char **argv)
+{
+  PetscMPIInt size;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(VPatchDGInitializePackage());
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  TapBegin(PETSC_COMM_WORLD);
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    if (size > 1 && i % 3 != (size_t)size % 3) continue; /* several ranks share the cores of a test machine */
+    PetscCall(Check(&cases[i], size == 1 ? 0.3 : 0.5));
+  }
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
