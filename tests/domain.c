@@ -1,7 +1,7 @@
 /* Domains and meshes at their limits: what is refused, many boxes, more ranks than cells, other communicators.
    ranks: 1 2 3 5 */
 #include "support/tap.h"
-#include "../src/mesh/lattice.h"
+#include "../src/mesh/internal.h"
 
 /* the error of a domain of boxes in the plane, {x lower, y lower, x upper, y upper} each */
 static PetscErrorCode ErrorOf(int n, PetscReal boxes[][4], int periodic)

@@ -1,5 +1,5 @@
 /* Where the cells of a mesh are, and their neighbours. */
-#include "lattice.h"
+#include "internal.h"
 #include "../base/memory.h"
 #include "../base/progress.h"
 #include "../base/threads.h"

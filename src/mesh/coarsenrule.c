@@ -9,7 +9,7 @@
    A pair may merge if every cell is in a patch after that. Its ratio is the largest quotient of its size and that of another pair that may
    merge in another direction of one of its boxes. On every lattice pairs merge whose ratio is at most LIMIT, or that meet no others; where
    there is none, those of about the smallest ratio. Everything is decided from the lattice as it is. */
-#include "lattice.h"
+#include "internal.h"
 
 #define LIMIT (PETSC_SQRT2 * (1 + 1e-9))
 

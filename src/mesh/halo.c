@@ -1,5 +1,5 @@
 /* Layers of ghost cells around a rank's own cells. */
-#include "lattice.h"
+#include "internal.h"
 
 static inline int32_t *Slot(const VpCellSet *set, int64_t cell)
 {

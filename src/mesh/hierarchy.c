@@ -1,5 +1,5 @@
 /* The relations between levels: parents and children. */
-#include "lattice.h"
+#include "internal.h"
 #include "../base/memory.h"
 #include "../base/threads.h"
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* Meshes: own cells from the forest's partition, their ghosts, and exchanges between the ranks. */
-#include "lattice.h"
+#include "internal.h"
 
 PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell)
 {

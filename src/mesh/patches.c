@@ -1,5 +1,5 @@
 /* Vertex patches: found by their first cell (the vertex is its upper corner), sorted by colour and by what they touch. */
-#include "lattice.h"
+#include "internal.h"
 #include "../base/memory.h"
 #include "../base/progress.h"
 #include "../base/threads.h"

@@ -13,7 +13,7 @@ typedef struct {
   PetscInt (*stopped)(void *data); /* iterations after which the KSP did not converge, the last time it did not; 0: it always did */
 } VpCoarseOps;
 extern const VpCoarseOps VpCoarseSeparable, VpCoarseDense, VpCoarsePairs,
-  VpCoarseKSP; /* separable.c, dense.c, coarsesweeps.c, coarseksp.c */
+  VpCoarseKSP; /* coarseseparable.c, coarsedense.c, coarsesweeps.c, coarseksp.c */
 
 PetscErrorCode VpCoarseCreate(VpLevel, VpCoarseType, const char prefix[], PetscObject parent, VpCoarse *);
 PetscErrorCode VpCoarseSolve(VpCoarse, VpVector b, VpVector x);

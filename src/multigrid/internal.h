@@ -52,9 +52,9 @@ void VpCoefficientFit(int dim, const PetscReal a[], const PetscReal beyond[][3],
 PetscErrorCode VpLevelPlaceLines(VpLevel);
 PetscErrorCode VpLevelPlaceDrops(VpLevel, VpArrays *, const void **drop);
 PetscErrorCode VpLevelPlaceUnit(VpLevel, VpArrays *, VpPatchView *);
-/* patch.c: fills all of the view but `drop`; its arrays are added to VpArrays. Collective. Error where a problem cannot be solved. */
+/* patchtables.c: fills all of the view but `drop`; its arrays are added to VpArrays. Collective. Error where a problem cannot be solved. */
 PetscErrorCode VpLevelPlacePatches(VpLevel, const VpPatches *, VpSpace, VpArrays *, VpPatchView *);
-/* patch.c: the view of a selection of the patches of a view, of which there are so many in all */
+/* patchtables.c: the view of a selection of the patches of a view, of which there are so many in all */
 PetscErrorCode VpLevelSelectPatches(VpLevel, const VpPatchView *, int32_t all, const VpPatches *some, VpArrays *, VpPatchView *selected);
 
 /* size in direction d of the cells of a box, of a cell */

@@ -1,7 +1,7 @@
 /* Work on the cells of a DM, or on their sides on the boundary, that have points: a batch after the other, on the DM's backend or on the
    host. */
 #pragma once
-#include "grid.h"
+#include "pointgrid.h"
 #include "../operator/operator.h"
 
 /* The own cells, or of these the sides of one number (x-, x+, ...) with a kind of boundary, in the order of the cells. */

@@ -118,7 +118,7 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
          block * (vectors * c.local + 2 * (c.sweep + c.local - 2 * c.own));
 }
 
-/* What the coarsest level takes: nothing where it separates (separable.c) or is left to a device's sweeps; its dense inverse, and the
+/* What the coarsest level takes: nothing where it separates (coarseseparable.c) or is left to a device's sweeps; its dense inverse, and the
    matrix that is inverted on the host; or a sparse matrix, with about 3 dim n entries a row, and the vectors of its KSP. */
 static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, Share c)
 {

@@ -1,5 +1,5 @@
 /* The matrices of grids: values and derivatives of basis functions at Gauss points, in a cell or on its side. */
-#include "grid.h"
+#include "pointgrid.h"
 
 PetscErrorCode VpGridCreate(const VpBasis *basis, int dim, int nq, const double x[], VpGrid *grid)
 {
