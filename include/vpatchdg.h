@@ -14,7 +14,12 @@
 #define KSPGUESSVPATCHDG "vpatchdg" /* KSPGuessType: nested iteration */
 
 typedef enum { VPATCHDG_DOMAIN_BOX, VPATCHDG_DOMAIN_LSHAPE, VPATCHDG_DOMAIN_FICHERA, VPATCHDG_DOMAIN_BOXES } VPatchDGDomain;
-typedef enum { VPATCHDG_BOUNDARY_DIRICHLET, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_PERIODIC } VPatchDGBoundary;
+typedef enum {
+  VPATCHDG_BOUNDARY_DIRICHLET,
+  VPATCHDG_BOUNDARY_NEUMANN,
+  VPATCHDG_BOUNDARY_ROBIN,
+  VPATCHDG_BOUNDARY_PERIODIC
+} VPatchDGBoundary;
 typedef enum { VPATCHDG_SPACE_FULL, VPATCHDG_SPACE_DIRICHLET, VPATCHDG_SPACE_CLAMPED } VPatchDGSpace;
 typedef enum { VPATCHDG_RESIDUAL_EXACT, VPATCHDG_RESIDUAL_LOCAL, VPATCHDG_RESIDUAL_GLOBAL } VPatchDGResidual;
 typedef enum { VPATCHDG_PRECISION_SINGLE, VPATCHDG_PRECISION_DOUBLE, VPATCHDG_PRECISION_AUTO } VPatchDGPrecision;
@@ -58,7 +63,7 @@ PETSC_EXTERN PetscErrorCode VPatchDGInitializePackage(void);
 S*/
 typedef PetscErrorCode (*VPatchDGFunction)(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx);
 /*S
-   VPatchDGFlux - Neumann data: the derivative of u along the outward unit normal at a point of the boundary
+   VPatchDGFlux - Neumann or Robin data at a point of the boundary: du/dn, or du/dn + alpha u
 
    Input Parameters:
 +  dim    - 2 or 3
@@ -67,7 +72,7 @@ typedef PetscErrorCode (*VPatchDGFunction)(PetscInt dim, const PetscReal x[], Pe
 -  ctx    - what the caller of `DMVPatchDGComputeRHS()` gave
 
    Output Parameter:
-.  value - [1] the derivative
+.  value - [1] the derivative along the outward unit normal; at a Robin side with alpha u added
 
    Level: beginner
 
@@ -121,6 +126,8 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoxes(DM, PetscInt nbox, const PetscRea
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetBoxes(DM, PetscInt *nbox, const PetscReal *lower[], const PetscReal *upper[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoundary(DM, const VPatchDGBoundary[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetBoundary(DM, VPatchDGBoundary[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetRobin(DM, const PetscReal alpha[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetRobin(DM, PetscReal alpha[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetPenalty(DM, PetscReal);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetPenalty(DM, PetscReal *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetReaction(DM, PetscReal);

@@ -8,6 +8,7 @@
 static const Setting dense[] = {
   {"L-shape", 2, 4, 1, LSHAPE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
   {"L-shape, Q1, refined", 2, 1, 2, LSHAPE, VP_SIDE_DIRICHLET, COEFFICIENT_UNIFORM, 0},
+  {"L-shape, Robin", 2, 3, 1, LSHAPE, VP_SIDE_ROBIN, COEFFICIENT_ONE, 0},
   {"L-shape, Neumann", 2, 3, 1, LSHAPE, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 0},
   {"L-shape, Neumann, small reaction", 2, 3, 1, LSHAPE, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 1e-7},
   {"L-shape, Neumann, reaction", 2, 5, 1, LSHAPE, VP_SIDE_NEUMANN, COEFFICIENT_LAYERS, 3},

@@ -6,11 +6,11 @@
 /* the error of a domain of boxes in the plane, {x lower, y lower, x upper, y upper} each */
 static PetscErrorCode ErrorOf(int n, PetscReal boxes[][4], int periodic)
 {
-  const int       boundary[4] = {VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET};
-  const PetscBool wraps[2] = {(PetscBool)(periodic & 1), (PetscBool)(periodic >> 1 & 1)};
-  PetscReal       lower[8][2], upper[8][2];
-  PetscErrorCode  error;
-  VpDomain        domain = NULL;
+  const VpBoundary boundary[4] = {{VP_SIDE_DIRICHLET, 0}, {VP_SIDE_DIRICHLET, 0}, {VP_SIDE_DIRICHLET, 0}, {VP_SIDE_DIRICHLET, 0}};
+  const PetscBool  wraps[2] = {(PetscBool)(periodic & 1), (PetscBool)(periodic >> 1 & 1)};
+  PetscReal        lower[8][2], upper[8][2];
+  PetscErrorCode   error;
+  VpDomain         domain = NULL;
 
   for (int b = 0; b < n; b++) {
     for (int d = 0; d < 2; d++) {
@@ -52,9 +52,10 @@ static PetscErrorCode BadBoxes(void)
 /* n^dim unit boxes */
 static PetscErrorCode Grid(MPI_Comm comm, int dim, int n, VpDomain *domain)
 {
-  const int  boundary[6] = {VP_SIDE_NEUMANN, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET};
-  const int  nbox = dim == 2 ? n * n : n * n * n;
-  PetscReal *lower, *upper;
+  const VpBoundary boundary[6] = {{VP_SIDE_NEUMANN, 0},   {VP_SIDE_DIRICHLET, 0}, {VP_SIDE_DIRICHLET, 0},
+                                  {VP_SIDE_DIRICHLET, 0}, {VP_SIDE_DIRICHLET, 0}, {VP_SIDE_DIRICHLET, 0}};
+  const int        nbox = dim == 2 ? n * n : n * n * n;
+  PetscReal       *lower, *upper;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc2(nbox * dim, &lower, nbox * dim, &upper));

@@ -15,16 +15,21 @@ typedef struct {
 #define D VPATCHDG_BOUNDARY_DIRICHLET
 #define N VPATCHDG_BOUNDARY_NEUMANN
 #define P VPATCHDG_BOUNDARY_PERIODIC
-static const Case cases[] = {{"2D Dirichlet Q1", 2, 1, 3, VPATCHDG_DOMAIN_BOX, {D, D, D, D}, 0, PETSC_FALSE},
-                             {"2D mixed, varying coefficient, Q4", 2, 4, 2, VPATCHDG_DOMAIN_BOX, {D, N, N, D}, 0, PETSC_TRUE},
-                             {"2D periodic, reaction, Q3", 2, 3, 1, VPATCHDG_DOMAIN_BOX, {P, P, N, N}, 2, PETSC_FALSE},
-                             {"2D Neumann, varying coefficient, Q2", 2, 2, 2, VPATCHDG_DOMAIN_LSHAPE, {N, N, N, N}, 0, PETSC_TRUE},
-                             {"2D periodic, one cell, Q2", 2, 2, 0, VPATCHDG_DOMAIN_BOX, {P, P, P, P}, 0, PETSC_FALSE},
-                             {"3D Dirichlet Q2", 3, 2, 1, VPATCHDG_DOMAIN_FICHERA, {D, D, D, D, D, D}, 0, PETSC_TRUE},
-                             {"3D mixed Q3", 3, 3, 1, VPATCHDG_DOMAIN_BOX, {P, P, D, N, N, N}, 1, PETSC_FALSE},
-                             {"3D periodic, one cell, Q5", 3, 5, 0, VPATCHDG_DOMAIN_BOX, {P, P, P, P, P, P}, 1, PETSC_FALSE},
-                             {"3D periodic, Q4", 3, 4, 1, VPATCHDG_DOMAIN_BOX, {P, P, P, P, P, P}, 0, PETSC_FALSE},
-                             {"2D periodic, varying coefficient, Q8", 2, 8, 2, VPATCHDG_DOMAIN_BOX, {P, P, P, P}, 0, PETSC_TRUE}};
+#define R VPATCHDG_BOUNDARY_ROBIN
+static const Case cases[] = {
+  {"2D Dirichlet Q1", 2, 1, 3, VPATCHDG_DOMAIN_BOX, {D, D, D, D}, 0, PETSC_FALSE},
+  {"2D mixed, varying coefficient, Q4", 2, 4, 2, VPATCHDG_DOMAIN_BOX, {D, N, N, D}, 0, PETSC_TRUE},
+  {"2D periodic, reaction, Q3", 2, 3, 1, VPATCHDG_DOMAIN_BOX, {P, P, N, N}, 2, PETSC_FALSE},
+  {"2D Neumann, varying coefficient, Q2", 2, 2, 2, VPATCHDG_DOMAIN_LSHAPE, {N, N, N, N}, 0, PETSC_TRUE},
+  {"2D periodic, one cell, Q2", 2, 2, 0, VPATCHDG_DOMAIN_BOX, {P, P, P, P}, 0, PETSC_FALSE},
+  {"2D Robin, Q3", 2, 3, 2, VPATCHDG_DOMAIN_BOX, {R, R, R, R}, 0, PETSC_FALSE},
+  {"2D Robin and Neumann, varying coefficient, Q2", 2, 2, 2, VPATCHDG_DOMAIN_LSHAPE, {R, N, N, R}, 0, PETSC_TRUE},
+  {"3D Robin, mixed, Q4", 3, 4, 1, VPATCHDG_DOMAIN_BOX, {P, P, R, N, D, R}, 1, PETSC_FALSE},
+  {"3D Dirichlet Q2", 3, 2, 1, VPATCHDG_DOMAIN_FICHERA, {D, D, D, D, D, D}, 0, PETSC_TRUE},
+  {"3D mixed Q3", 3, 3, 1, VPATCHDG_DOMAIN_BOX, {P, P, D, N, N, N}, 1, PETSC_FALSE},
+  {"3D periodic, one cell, Q5", 3, 5, 0, VPATCHDG_DOMAIN_BOX, {P, P, P, P, P, P}, 1, PETSC_FALSE},
+  {"3D periodic, Q4", 3, 4, 1, VPATCHDG_DOMAIN_BOX, {P, P, P, P, P, P}, 0, PETSC_FALSE},
+  {"2D periodic, varying coefficient, Q8", 2, 8, 2, VPATCHDG_DOMAIN_BOX, {P, P, P, P}, 0, PETSC_TRUE}};
 
 static PetscErrorCode CaseCreate(const Case *c, DM *dm)
 {
@@ -37,6 +42,7 @@ static PetscErrorCode CaseCreate(const Case *c, DM *dm)
   if (c->domain == VPATCHDG_DOMAIN_BOX)
     PetscCall(DMVPatchDGSetBoxGrid(*dm, (PetscInt[]){1, 2, 1}, (PetscReal[]){0, -1, 0}, (PetscReal[]){1.5, 1, 1}));
   PetscCall(DMVPatchDGSetBoundary(*dm, c->boundary));
+  PetscCall(DMVPatchDGSetRobin(*dm, (PetscReal[]){1, 2, 0.5, 30, 7, 0.1}));
   PetscCall(DMVPatchDGSetReaction(*dm, c->reaction));
   PetscCall(DMSetUp(*dm));
   if (c->coefficient) {
@@ -181,7 +187,7 @@ static PetscErrorCode nullspace_is_attached(const Case *c, DM dm, Mat A, Mat B)
 
   PetscFunctionBeginUser;
   for (PetscInt side = 0; side < 2 * c->dim; side++) {
-    if (c->boundary[side] == D) singular = PETSC_FALSE;
+    if (c->boundary[side] == D || c->boundary[side] == R) singular = PETSC_FALSE;
   }
   for (int i = 0; i < 2; i++) {
     PetscCall(MatGetNullSpace(mats[i], &nullspace));

@@ -70,9 +70,11 @@ static void CheckPatch(const Case *c, VpMesh mesh, const VpPatches *patches, int
       count[VpDomainSide(mesh->domain, n)]++;
       if (n >= mesh->nown) *ghost = PETSC_TRUE;
     }
-    expected = count[VP_SIDE_INTERIOR] == nface
-                 ? VP_SIDE_INTERIOR
-                 : (count[VP_SIDE_INTERIOR] ? VP_SIDE_MIXED : (count[VP_SIDE_DIRICHLET] ? VP_SIDE_DIRICHLET : VP_SIDE_NEUMANN));
+    expected = count[VP_SIDE_INTERIOR] == nface ? VP_SIDE_INTERIOR
+                                                : (count[VP_SIDE_INTERIOR] ? VP_SIDE_MIXED
+                                                                           : (count[VP_SIDE_DIRICHLET] ? VP_SIDE_DIRICHLET
+                                                                              : count[VP_SIDE_ROBIN]   ? VP_SIDE_ROBIN
+                                                                                                       : VP_SIDE_NEUMANN));
     if ((c->periodic >> side / 2 & 1) && c->n[side / 2] << mesh->level == 2) expected = VP_SIDE_WRAP;
     if (expected == VP_SIDE_MIXED || expected == VP_SIDE_WRAP) mixed = 1;
     bad[SIDES_MATCH_NEIGHBORS] += patches->side[2 * c->dim * j + side] != expected;
@@ -141,12 +143,12 @@ static PetscErrorCode CheckCorners(const Case *c, VpMesh mesh, const VpPatches *
    patches at 8 x 4 cells; at the right angle in its lower right corner there is nothing. */
 static PetscErrorCode ConditionsMeet(void)
 {
-  const int     boundary[4] = {VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN};
-  VpDomain      domain;
-  VpMesh        mesh;
-  VpPatches     patches, corners;
-  int           count[2] = {0, 0};
-  const int32_t dirichlet = -1, neumann = -1 - 3;
+  const VpBoundary boundary[4] = {{VP_SIDE_DIRICHLET, 0}, {VP_SIDE_DIRICHLET, 0}, {VP_SIDE_DIRICHLET, 0}, {VP_SIDE_NEUMANN, 0}};
+  VpDomain         domain;
+  VpMesh           mesh;
+  VpPatches        patches, corners;
+  int              count[2] = {0, 0};
+  const int32_t    dirichlet = -1, neumann = -1 - 3;
 
   PetscFunctionBeginUser;
   PetscCall(VpDomainCreate(PETSC_COMM_WORLD, 2, 2, (PetscReal[]){0, 0, 1, 0}, (PetscReal[]){1, 1, 2, 1}, boundary, NULL, &domain));

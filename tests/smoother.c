@@ -56,6 +56,7 @@ static PetscErrorCode PatchSolves(void)
   static const Setting exact[] = {
     {"square", 2, 3, 3, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_UNIFORM, 0},
     {"stretched boxes", 2, 2, 2, {3, 2, 1}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 7},
+    {"Robin", 2, 3, 2, {3, 2, 1}, PETSC_FALSE, VP_SIDE_ROBIN, COEFFICIENT_ONE, 0},
     {"L-shape", 2, 5, 2, {2, 2, 1}, PETSC_TRUE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
     {"torus", 2, 4, 2, {1, 1, 1}, PETSC_FALSE, 0, COEFFICIENT_UNIFORM, 3},
     {"cube", 3, 2, 2, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 1},

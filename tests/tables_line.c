@@ -4,8 +4,13 @@
 
 static Domain SomeDomain(int cells, int lower, int upper, double coefficient)
 {
-  Domain d = {
-    .cells = cells, .end = {lower, upper}, .penalty = 0.9, .reaction = 2.5, .h = {0.11, 0.2, 0.13, 0.4, 0.17}, .a = {1, 1, 1, 1, 1}};
+  Domain d = {.cells = cells,
+              .end = {lower, upper},
+              .penalty = 0.9,
+              .reaction = 2.5,
+              .h = {0.11, 0.2, 0.13, 0.4, 0.17},
+              .a = {1, 1, 1, 1, 1},
+              .alpha = {0.7, 30}};
 
   for (int c = 0; c < cells; c++) d.a[c] += coefficient * (1 + Random());
   return d;
@@ -19,7 +24,7 @@ static VpLineKey KeyOf(const Domain *d, int c)
     int e = c + (s ? 1 : -1), beyond = (e + d->cells) % d->cells;
 
     key.side[s] = e == beyond ? VP_SIDE_INTERIOR : d->end[s];
-    key.h_beyond[s] = d->h[beyond];
+    key.h_beyond[s] = key.side[s] == VP_SIDE_ROBIN ? d->alpha[s] : d->h[beyond];
     key.a_beyond[s] = d->a[beyond];
   }
   return key;
@@ -52,11 +57,11 @@ static void ApplyLines(const VpBasis *b, const Domain *d, const double u[], doub
   }
 }
 
-static const int ends[][2] = {{VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET},
-                              {VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN},
-                              {VP_SIDE_NEUMANN, VP_SIDE_NEUMANN},
-                              {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR},
-                              {VP_SIDE_NONE, VP_SIDE_DIRICHLET}};
+static const int ends[][2] = {{VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET}, {VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN},
+                              {VP_SIDE_NEUMANN, VP_SIDE_NEUMANN},     {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR},
+                              {VP_SIDE_NONE, VP_SIDE_DIRICHLET},      {VP_SIDE_ROBIN, VP_SIDE_DIRICHLET},
+                              {VP_SIDE_ROBIN, VP_SIDE_ROBIN}};
+enum { ENDS = sizeof(ends) / sizeof(ends[0]) };
 
 static void line_matches_quadrature(void)
 {
@@ -65,7 +70,7 @@ static void line_matches_quadrature(void)
 
   FOR_ALL_BASES(b)
   {
-    for (int e = 0; e < 5; e++) {
+    for (int e = 0; e < ENDS; e++) {
       Domain d = SomeDomain(CELLS, ends[e][0], ends[e][1], e % 2 ? 10 : 0);
       int    size = d.cells * b->n;
       double sum[MAX];
@@ -96,7 +101,7 @@ static void operator_line_is_symmetric(void)
 
   FOR_ALL_BASES(b)
   {
-    for (int e = 0; e < 5; e++) {
+    for (int e = 0; e < ENDS; e++) {
       Domain d = SomeDomain(4, ends[e][0], ends[e][1], 3);
       double left = 0, right = 0, size = 0;
 
@@ -145,18 +150,19 @@ static void line_mirror_is_exact(void)
 /* D at a boundary against D inside with a cell beyond */
 static void boundary_is_a_cell_beyond(void)
 {
-  static const VpSide boundary[] = {VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN};
+  static const VpSide boundary[] = {VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN, VP_SIDE_ROBIN};
   double              D[2][N * N], g[2][4 * N], B[4], worst = 0;
 
   FOR_ALL_BASES(b)
   {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 6; i++) {
       const int s = i % 2, n = b->n;
       VpLineKey key = {.h = 0.1, .a = 3, .h_beyond = {0.1, 0.1}, .a_beyond = {3, 3}};
       double    size = 0, error = 0;
 
       VpLineBuild(b, &key, 0.7, 0.1, D[0], g[0]);
       key.side[s] = boundary[i / 2];
+      key.h_beyond[s] = 3; /* alpha */
       VpLineBuild(b, &key, 0.7, 0.1, D[1], g[1]);
       VpLineBoundary(&key, b->degree, s, 0.7, B);
       for (int k = 0; k < n; k++) {

@@ -22,7 +22,6 @@ static PetscErrorCode MergeBoxes(VpDomain domain, const VpCoarsening *c, int32_t
 {
   const int  dim = domain->dim;
   PetscReal *lower, *upper;
-  int        boundary[6];
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc2((size_t)nbox * dim, &lower, (size_t)nbox * dim, &upper));
@@ -34,8 +33,7 @@ static PetscErrorCode MergeBoxes(VpDomain domain, const VpCoarsening *c, int32_t
       upper[(size_t)i * dim + d] = domain->upper[3 * (size_t)last + d];
     }
   }
-  for (int side = 0; side < 2 * dim; side++) boundary[side] = domain->boundary[side].kind;
-  PetscCall(VpDomainCreate(PETSC_COMM_SELF, dim, nbox, lower, upper, boundary, domain->periodic, merged));
+  PetscCall(VpDomainCreate(PETSC_COMM_SELF, dim, nbox, lower, upper, domain->boundary, domain->periodic, merged));
   PetscCall(PetscFree2(lower, upper));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

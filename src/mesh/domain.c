@@ -222,8 +222,8 @@ static PetscErrorCode SetBoundary(Grid *g, const VpBoundary boundary[])
     const int side = (int)(i % (2 * g->dim));
 
     if (g->beyond[i] >= 0) continue;
-    PetscCheck(boundary[side].kind == VP_SIDE_DIRICHLET || boundary[side].kind == VP_SIDE_NEUMANN, g->comm, PETSC_ERR_ARG_OUTOFRANGE,
-               "Side %d of box %d is boundary: it needs Dirichlet or Neumann", side, (int)(i / (2 * g->dim)));
+    PetscCheck(boundary[side].kind >= VP_SIDE_DIRICHLET && boundary[side].kind <= VP_SIDE_ROBIN, g->comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "Side %d of box %d is boundary: it needs Dirichlet, Neumann or Robin", side, (int)(i / (2 * g->dim)));
     g->beyond[i] = -1 - side;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -270,8 +270,8 @@ static PetscErrorCode Join(Grid *g, VpDomain domain)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpDomainCreate(MPI_Comm comm, int dim, int32_t nbox, const PetscReal lower[], const PetscReal upper[], const int boundary[],
-                              const PetscBool periodic[], VpDomain *newdomain)
+PetscErrorCode VpDomainCreate(MPI_Comm comm, int dim, int32_t nbox, const PetscReal lower[], const PetscReal upper[],
+                              const VpBoundary boundary[], const PetscBool periodic[], VpDomain *newdomain)
 {
   Grid     g = {.comm = comm, .dim = dim, .nbox = nbox, .nknot = {2, 2, 2}};
   VpDomain domain;
@@ -284,7 +284,7 @@ PetscErrorCode VpDomainCreate(MPI_Comm comm, int dim, int32_t nbox, const PetscR
   domain->refct = 1;
   domain->dim = dim;
   domain->nbox = nbox;
-  for (int side = 0; side < 2 * dim; side++) domain->boundary[side].kind = boundary ? (VpSide)boundary[side] : VP_SIDE_DIRICHLET;
+  for (int side = 0; side < 2 * dim; side++) domain->boundary[side] = boundary ? boundary[side] : (VpBoundary){VP_SIDE_DIRICHLET, 0};
   for (int d = 0; d < dim; d++) domain->periodic[d] = periodic ? periodic[d] : PETSC_FALSE;
   PetscCall(PetscMalloc3(3 * (size_t)nbox, &domain->lower, 3 * (size_t)nbox, &domain->upper, 2 * dim * (size_t)nbox, &domain->beyond));
   PetscCall(PetscMalloc1(nbox, &g.span));

@@ -36,8 +36,14 @@ enum { VP_UNKNOWN = INT32_MIN };
 
 /* the condition on one side of the domain: an entry of its table of sides */
 typedef struct {
-  VpSide kind;
+  VpSide    kind;
+  PetscReal alpha; /* of VP_SIDE_ROBIN: du/dn + alpha u is given; else 0 */
 } VpBoundary;
+
+static inline PetscBool VpBoundaryIs(VpBoundary one, VpBoundary other)
+{
+  return (PetscBool)(one.kind == other.kind && one.alpha == other.alpha);
+}
 
 /* the most boxes: with them the numbers of corners and of sides fit 32 bits */
 #define VP_MAX_BOXES (INT32_MAX / 8)
@@ -57,17 +63,22 @@ struct VpDomain_ {
   int32_t   *beyond; /* [nbox][2 dim] the box beyond each side, or -1 - i where there is entry i of `boundary` */
 };
 
-/* lower and upper are [nbox][dim]; boundary holds a VpSide by outward normal, NULL stands for Dirichlet. Errors, collectively, where there
+/* lower and upper are [nbox][dim]; boundary goes by outward normal, NULL stands for Dirichlet. Errors, collectively, where there
    are: a box that is empty or not finite, boxes that overlap or touch without sharing a whole face, periodic[d] where opposite boundary
    faces do not match, a domain that is not connected. */
-PetscErrorCode VpDomainCreate(MPI_Comm, int dim, int32_t nbox, const PetscReal lower[], const PetscReal upper[], const int boundary[],
-                              const PetscBool periodic[], VpDomain *);
+PetscErrorCode VpDomainCreate(MPI_Comm, int dim, int32_t nbox, const PetscReal lower[], const PetscReal upper[],
+                              const VpBoundary boundary[], const PetscBool periodic[], VpDomain *);
 VpDomain       VpDomainReference(VpDomain); /* the same domain, a new reference */
 PetscErrorCode VpDomainDestroy(VpDomain *);
 /* what lies beyond a side whose entry in VpDomain.beyond, VpMesh.neighbor or VpMesh.beyond is this */
 static inline VpSide VpDomainSide(VpDomain domain, int32_t beyond)
 {
   return beyond >= 0 ? VP_SIDE_INTERIOR : domain->boundary[-1 - beyond].kind;
+}
+
+static inline PetscReal VpDomainAlpha(VpDomain domain, int32_t beyond)
+{
+  return beyond >= 0 ? 0 : domain->boundary[-1 - beyond].alpha;
 }
 
 /* Boxes that are cut alike: 2^bits[d] cells in direction d. A cell's index in its box is a number of `shift` bits, of which direction d

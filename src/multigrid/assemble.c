@@ -289,7 +289,9 @@ PetscBool VpProblemIsSingular(VpMesh mesh, const VpProblem *problem)
   const VpDomain domain = mesh->domain;
 
   for (int64_t i = 0; i < (int64_t)domain->nbox * 2 * domain->dim; i++) {
-    if (VpDomainSide(domain, domain->beyond[i]) == VP_SIDE_DIRICHLET) return PETSC_FALSE;
+    const VpSide side = VpDomainSide(domain, domain->beyond[i]);
+
+    if (side == VP_SIDE_DIRICHLET || side == VP_SIDE_ROBIN) return PETSC_FALSE;
   }
   return problem->reaction == 0;
 }

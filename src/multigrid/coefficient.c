@@ -38,12 +38,19 @@ PetscErrorCode VpCoefficientRange(VpMesh mesh, const PetscReal own[], PetscReal 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void Include(PetscReal a, PetscReal h, PetscReal reaction, PetscReal range[2])
+/* the sides of a cell along one direction have these two things beyond */
+static void Include(VpDomain domain, const int32_t beyond[2], PetscReal a, PetscReal h, PetscReal reaction, PetscReal range[2])
 {
   const PetscReal size = PetscMax(a / h / h, reaction);
 
   range[0] = PetscMin(range[0], size);
   range[1] = PetscMax(range[1], size);
+  for (int s = 0; s < 2; s++) {
+    const PetscReal robin = a / h * VpDomainAlpha(domain, beyond[s]);
+
+    range[0] = robin > 0 ? PetscMin(range[0], robin) : range[0];
+    range[1] = PetscMax(range[1], robin);
+  }
 }
 
 PetscErrorCode VpProblemRange(VpMesh mesh, const VpProblem *problem, PetscReal range[2])
@@ -57,8 +64,12 @@ PetscErrorCode VpProblemRange(VpMesh mesh, const VpProblem *problem, PetscReal r
   range[0] = c > 0 && VpProblemIsSingular(mesh, &plain) ? c : PETSC_MAX_REAL;
   range[1] = 0;
   for (int d = 0; d < mesh->dim; d++) {
-    for (int32_t box = 0; box < mesh->domain->nbox && !a; box++) Include(1, VpCellSizeIn(mesh, box, d), c, range);
-    for (int32_t cell = 0; cell < mesh->nown && a; cell++) Include(a[cell], VpCellSize(mesh, cell, d), c, range);
+    const size_t stride = 2 * (size_t)mesh->dim;
+
+    for (int32_t box = 0; box < mesh->domain->nbox && !a; box++)
+      Include(mesh->domain, mesh->domain->beyond + stride * (size_t)box + 2 * d, 1, VpCellSizeIn(mesh, box, d), c, range);
+    for (int32_t cell = 0; cell < mesh->nown && a; cell++)
+      Include(mesh->domain, mesh->neighbor + stride * (size_t)cell + 2 * d, a[cell], VpCellSize(mesh, cell, d), c, range);
   }
   range[0] = -range[0];
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPIU_REAL, MPIU_MAX, mesh->comm));

@@ -47,7 +47,7 @@ static VpLineKey LineKey(VpLevel level, int32_t cell, int d)
     const int32_t beyond = mesh->neighbor[(size_t)cell * 2 * mesh->dim + 2 * d + s];
 
     key.side[s] = VpDomainSide(mesh->domain, beyond);
-    key.h_beyond[s] = beyond < 0 ? 0 : VpCellSize(mesh, beyond, d);
+    key.h_beyond[s] = beyond < 0 ? VpDomainAlpha(mesh->domain, beyond) : VpCellSize(mesh, beyond, d);
     key.a_beyond[s] = beyond < 0 ? 0 : VpLevelCoefficient(level, beyond);
   }
   return key;
@@ -173,7 +173,8 @@ static PetscErrorCode FindCommon(VpLevel level, const Lines *lines, const int32_
 
     level->common[d] = key.h;
     key.side[s] = level->mesh->domain->boundary[side].kind;
-    key.h_beyond[s] = key.a_beyond[s] = 0;
+    key.h_beyond[s] = level->mesh->domain->boundary[side].alpha;
+    key.a_beyond[s] = 0;
     Words(&key, word);
     view->common.edge[d][s] = VpDictionaryFind(&lines->dictionary, word);
     VpLineBoundary(&key, level->problem.degree, s, level->problem.penalty, view->outside[d][s]);
@@ -246,6 +247,7 @@ PetscErrorCode VpLevelPlaceUnit(VpLevel level, VpArrays *arrays, VpPatchView *pa
       VpLineKey key = inside;
 
       key.side[s] = level->mesh->domain->boundary[2 * d + s].kind;
+      key.h_beyond[s] = level->mesh->domain->boundary[2 * d + s].alpha;
       VpLineBoundary(&key, level->problem.degree, s, level->problem.penalty, level->view.outside[d][s]);
     }
   }

@@ -69,7 +69,7 @@ PetscErrorCode VpLevelSetTransfer(VpLevel fine); /* fills the view of the transf
 #define VP_MOST_PENALTY(precision) ((precision) == VP_SINGLE ? 8e6 : 4e10)
 #define VP_SPREAD_SINGLE           80
 /* The least and the largest number that the operator is made of, over all cells, directions and ranks: a/h^2, or the reaction where it is
-   larger. Where constants would be the null space without the reaction, the reaction counts as the least number, too. */
+   larger, and a alpha/h at Robin sides. Where constants would be the null space without the reaction, the reaction counts as the least number, too. */
 PetscErrorCode VpProblemRange(VpMesh, const VpProblem *, PetscReal range[2]);
 /* the smallest and the largest value of the coefficient on all ranks */
 PetscErrorCode VpCoefficientRange(VpMesh, const PetscReal own[], PetscReal range[2]);

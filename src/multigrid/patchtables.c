@@ -42,17 +42,19 @@ static PetscErrorCode ProblemsAdd(Problems *problems, const VpFdmKey *key, int32
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* size of the cells beyond a side; 0 where there is none */
+/* size of the cells beyond a side; where there are none alpha, 0 but for Robin sides */
 static PetscReal SizeBeyond(VpMesh mesh, const int32_t cell[], int side)
 {
   const int d = side / 2;
+  PetscReal alpha = 0;
 
   for (int c = 0; c < 1 << mesh->dim; c++) {
     const int32_t box = (c >> d & 1) == side % 2 ? VpMeshBoxBeyond(mesh, cell[c], side) : VP_UNKNOWN;
 
     if (box >= 0) return VpCellSizeIn(mesh, box, d);
+    if (box != VP_UNKNOWN) alpha = VpDomainAlpha(mesh->domain, box);
   }
-  return 0;
+  return alpha;
 }
 
 static VpFdmKey ProblemKey(const Problems *problems, int32_t p, int d)
@@ -64,12 +66,11 @@ static VpFdmKey ProblemKey(const Problems *problems, int32_t p, int d)
   VpFdmKey       key = {.step = fit ? fit->step[d] : 0};
 
   for (int s = 0; s < 2; s++) {
-    const PetscBool cells = (PetscBool)(side[2 * d + s] == VP_SIDE_INTERIOR || side[2 * d + s] == VP_SIDE_MIXED);
-
     key.h[s] = VpCellSize(mesh, cell[s << d], d);
     key.side[s] = side[2 * d + s];
-    key.h_beyond[s] = cells ? SizeBeyond(mesh, cell, 2 * d + s) : 0;
-    key.face[s] = cells && fit && (problems->space == VP_SPACE_FULL || key.side[s] == VP_SIDE_MIXED) ? fit->face[d][s] : 0;
+    key.h_beyond[s] = key.side[s] == VP_SIDE_WRAP ? 0 : SizeBeyond(mesh, cell, 2 * d + s);
+    if (fit && (key.side[s] == VP_SIDE_MIXED || (key.side[s] == VP_SIDE_INTERIOR && problems->space == VP_SPACE_FULL)))
+      key.face[s] = fit->face[d][s];
   }
   /* Sizes that the dictionary does not tell apart are the same: rounding must not hide that a patch is its own mirror image. */
   if (VpWord(key.h[1]) == VpWord(key.h[0])) key.h[1] = key.h[0];
@@ -172,11 +173,11 @@ static VpCommon FindCommon(const Problems *problems, PetscBool varies)
       VpFdmKey edge = inside;
 
       edge.side[s] = boundary[2 * d + s].kind;
-      edge.h_beyond[s] = 0;
+      edge.h_beyond[s] = boundary[2 * d + s].alpha;
       Words(&edge, word);
       common.edge[d][s] = VpDictionaryFind(&problems->dictionary, word);
     }
-    if (common.edge[d][0] >= 0 && boundary[2 * d].kind != boundary[2 * d + 1].kind) common.edge[d][1] = -1;
+    if (common.edge[d][0] >= 0 && !VpBoundaryIs(boundary[2 * d], boundary[2 * d + 1])) common.edge[d][1] = -1;
   }
   return common;
 }

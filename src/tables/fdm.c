@@ -16,7 +16,7 @@ typedef struct {
 
 static PetscBool ReadsBeyond(VpSide side)
 {
-  return (PetscBool)(side == VP_SIDE_INTERIOR || side == VP_SIDE_MIXED);
+  return (PetscBool)(side == VP_SIDE_INTERIOR || side == VP_SIDE_MIXED || side == VP_SIDE_ROBIN);
 }
 
 PetscBool VpFdmIsMirrored(const VpFdmKey *key)

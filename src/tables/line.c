@@ -10,6 +10,8 @@ VpFace VpFaceForm(VpSide side, Real h, Real a, Real h_beyond, Real a_beyond, Rea
     return (VpFace){2 * a * a_beyond / (a + a_beyond), penalty * (1 / h + 1 / h_beyond), 0.5L};
   case VP_SIDE_DIRICHLET:
     return (VpFace){a, penalty * 2 / h, 1};
+  case VP_SIDE_ROBIN:
+    return (VpFace){a, h_beyond, 0};
   default:
     return (VpFace){0, 0, 0};
   }
@@ -79,7 +81,7 @@ void VpLineBuild(const VpBasis *b, const VpLineKey *key, double penalty, double 
 void VpLineBoundary(const VpLineKey *key, int degree, int s, double penalty, double B[])
 {
   const Real   h = key->h, a = key->a, scale = (Real)penalty * degree * (degree + 1);
-  const VpFace inside = VpFaceForm(VP_SIDE_INTERIOR, h, a, h, a, scale), face = VpFaceForm(key->side[s], h, a, 0, 0, scale);
+  const VpFace inside = VpFaceForm(VP_SIDE_INTERIOR, h, a, h, a, scale), face = VpFaceForm(key->side[s], h, a, key->h_beyond[s], 0, scale);
 
   B[0] = B[3] = (double)(1 - 2 * face.mean * face.c / a);
   B[1] = 0;

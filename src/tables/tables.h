@@ -49,13 +49,14 @@ PetscErrorCode VpBasisChange(const VpBasis *from, const VpBasis *to,
 typedef struct {
   double h, a; /* the cell's size and coefficient */
   VpSide side[2];
-  double h_beyond[2], a_beyond[2]; /* of the cells beyond; read where the side is VP_SIDE_INTERIOR */
+  double h_beyond[2],
+    a_beyond[2]; /* of the cells beyond, where the side is VP_SIDE_INTERIOR; h_beyond is alpha where it is VP_SIDE_ROBIN */
 } VpLineKey;
 /* The operator is D u + sum_s (g[s][0] V_s + g[s][1] Q_s). D [n][n] is the cell's own part of M^-1 L, L being the form of one direction,
    plus reaction times I; `reaction` is divided by dim already. V_s and Q_s are the traces of the cell beyond side s in reference scaling,
    V = sum_i value[1-s][i] u_i and Q = sum_i slope[1-s][i] u_i, outward from that cell. g is [2 sides][2][n], zero where the side is not
    VP_SIDE_INTERIOR. Interior penalty: H (gamma [u][v] - {u'}[v] - [u]{v'}), gamma = penalty k(k+1)(1/h- + 1/h+), H = 2 a- a+/(a- + a+);
-   Dirichlet: a (gamma u v - u'v - u v'), gamma = penalty 2 k(k+1)/h. */
+   Dirichlet: a (gamma u v - u'v - u v'), gamma = penalty 2 k(k+1)/h. Robin: a alpha u v. */
 void VpLineBuild(const VpBasis *, const VpLineKey *, double penalty, double reaction, double D[], double g[]);
 /* The boundary on side s of a cell in a line of equal ones, key->side[s], acts like a cell beyond whose traces are B times the cell's own
    traces (V, Q) on that side, B [2][2]. So D of the cell's line is D of a line inside plus g[s] B [value, slope]. */
@@ -104,10 +105,10 @@ VP_SIZE int VpFdmSize(int n)
 typedef enum { VP_SPACE_FULL, VP_SPACE_DIRICHLET, VP_SPACE_CLAMPED } VpSpace;
 #define VP_STEPS 8
 typedef struct {
-  double h[2], h_beyond[2];
-  VpSide side[2]; /* MIXED keeps all functions and takes the interior form; WRAP couples the two ends */
-  int    step;    /* The second cell's coefficient is 2^(step/VP_STEPS) times the first one's; the smaller of the two is 1. */
-  int    face[2]; /* The form of an interior side has 2^face times the coefficient of the cell there. */
+  double h[2], h_beyond[2]; /* h_beyond as in a line's key */
+  VpSide side[2];           /* MIXED keeps all functions and takes the interior form; WRAP couples the two ends */
+  int    step;              /* The second cell's coefficient is 2^(step/VP_STEPS) times the first one's; the smaller of the two is 1. */
+  int    face[2];           /* The form of an interior side has 2^face times the coefficient of the cell there. */
 } VpFdmKey;
 /* The tables of a problem: F [2n][2n] takes a line of b to modes, B [2n][2n] takes modes to a line of x, lambda [2n] are the eigenvalues.
    With S scaled to S^T E^T M E S = I, where M and L carry the coefficients, F = S^T E^T M1, M1 the mass without coefficients, and B = E S.

@@ -94,16 +94,17 @@ class Case:
             self.add("-dm_vpatchdg_upper", ",".join("%.6g" % x for x in upper))
 
     def draw_boundary(self):
-        kinds = ["dirichlet", "neumann"] + ["periodic"] * (self.domain == "box")
+        kinds = ["dirichlet", "neumann", "robin"] + ["periodic"] * (self.domain == "box")
         if self.chance(0.4):
             return
+        self.maybe(0.3, "-dm_vpatchdg_robin", self.pick(["0.1", "10", "1e4"]))
         if self.chance(0.3):
             self.add("-dm_vpatchdg_boundary", self.pick(kinds))
             return
         sides = []
         for _ in range(self.dim):
             first = self.pick(kinds)
-            sides += [first, first if first == "periodic" else self.pick(kinds[:2])]
+            sides += [first, first if first == "periodic" else self.pick(kinds[:3])]
         self.add("-dm_vpatchdg_boundary", ",".join(sides))
 
     # ---- right-hand side and so on
@@ -241,7 +242,7 @@ class Case:
                   ("-dm_vpatchdg_degree", "-3"), ("-dm_vpatchdg_degree", "2.5"), ("-dm_vpatchdg_penalty", "-1"),
                   ("-dm_vpatchdg_penalty", "0"), ("-dm_vpatchdg_penalty", "nan"), ("-dm_vpatchdg_penalty", "inf"),
                   ("-dm_vpatchdg_penalty", "big"), ("-dm_vpatchdg_reaction", "-1"), ("-dm_vpatchdg_reaction", "nan"),
-                  ("-dm_vpatchdg_domain", "sphere"), ("-dm_vpatchdg_domain", "boxes"), ("-dm_vpatchdg_boundary", "robin"),
+                  ("-dm_vpatchdg_domain", "sphere"), ("-dm_vpatchdg_domain", "boxes"), ("-dm_vpatchdg_boundary", "open"),
                   ("-dm_vpatchdg_boundary", "dirichlet,neumann"), ("-dm_vpatchdg_boundary", "dirichlet,dirichlet,dirichlet,"),
                   ("-dm_vpatchdg_boxes", "0,1,1,1"), ("-dm_vpatchdg_boxes", "2"), ("-dm_vpatchdg_lower", "5"),
                   ("-dm_refine", "-1"), ("-dm_refine", "40"), ("-dm_refine", "two"), ("-dm_mat_type", "nothing"),

@@ -162,7 +162,7 @@ def says_what_is_wrong():
     dm = vpatchdg.create(dim=2, degree=2, refine=2)
     first = dm.comm.rank == 0
     refused(PETSc.Error, 'degrees 1 to 8 exist', vpatchdg.create, degree=9)
-    refused(ValueError, 'dirichlet, neumann, periodic exist', vpatchdg.create, boundary='robin')
+    refused(ValueError, 'dirichlet, neumann, robin, periodic exist', vpatchdg.create, boundary='open')
     refused(ValueError, 'or 4, not 3', vpatchdg.create, dim=2, boundary=['neumann'] * 3)
     refused(ValueError, 'of shape (2,)', vpatchdg.create, dim=2, lower=[0, 0, 0])
     refused(ValueError, 'of shape (1, 2, 2)', vpatchdg.create, dim=2, boxes=[([0], [1])])

@@ -47,11 +47,11 @@ static int BoxAt(const Case *c, const int at[3])
 
 static PetscErrorCode MakeDomain(MPI_Comm comm, const Case *c, VpDomain *domain)
 {
-  static const int boundary[6] = {VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN,   VP_SIDE_NEUMANN,
-                                  VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN};
-  PetscReal        lower[3 * 32], upper[3 * 32];
-  PetscBool        periodic[3];
-  int              nbox = 0, at[3];
+  static const VpBoundary boundary[6] = {{VP_SIDE_DIRICHLET, 0}, {VP_SIDE_NEUMANN, 0}, {VP_SIDE_ROBIN, 2},
+                                         {VP_SIDE_DIRICHLET, 0}, {VP_SIDE_ROBIN, 0.5}, {VP_SIDE_NEUMANN, 0}};
+  PetscReal               lower[3 * 32], upper[3 * 32];
+  PetscBool               periodic[3];
+  int                     nbox = 0, at[3];
 
   PetscFunctionBeginUser;
   for (int d = 0; d < 3; d++) periodic[d] = (PetscBool)(c->periodic >> d & 1);

@@ -18,20 +18,21 @@ typedef struct {
   const char     *name;
   int             dim, degree, level, grid[3]; /* boxes a side of the unit cube */
   PetscBool       lshape;                      /* without the last box */
-  int             boundary;                    /* VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN, or 0: periodic */
+  int             boundary;                    /* VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN, VP_SIDE_ROBIN, or 0: periodic */
   CoefficientKind coefficient;
   double          reaction;
 } Setting;
 
 static inline PetscErrorCode MakeMesh(MPI_Comm comm, const Setting *s, VpMesh *mesh)
 {
-  const int boundary[6] = {s->boundary, s->boundary, s->boundary, s->boundary, s->boundary, s->boundary};
-  PetscBool periodic[3];
-  PetscReal lower[3 * 64], upper[3 * 64];
-  int       nbox = 0;
-  VpDomain  domain;
+  VpBoundary boundary[6];
+  PetscBool  periodic[3];
+  PetscReal  lower[3 * 64], upper[3 * 64];
+  int        nbox = 0;
+  VpDomain   domain;
 
   PetscFunctionBeginUser;
+  for (int side = 0; side < 6; side++) boundary[side] = (VpBoundary){(VpSide)s->boundary, s->boundary == VP_SIDE_ROBIN ? 3 : 0};
   for (int d = 0; d < 3; d++) periodic[d] = (PetscBool)(!s->boundary);
   for (int z = 0; z < (s->dim == 3 ? s->grid[2] : 1); z++) {
     for (int y = 0; y < s->grid[1]; y++) {

@@ -71,8 +71,8 @@ static inline void Quadrature(const VpBasis *b, double M[], double K[])
 /* -- a line of cells ---------------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  int    cells, end[2]; /* VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN, VP_SIDE_INTERIOR: periodic, VP_SIDE_NONE */
-  double h[CELLS], a[CELLS], penalty, reaction;
+  int    cells, end[2]; /* VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN, VP_SIDE_ROBIN, VP_SIDE_INTERIOR: periodic, VP_SIDE_NONE */
+  double h[CELLS], a[CELLS], penalty, reaction, alpha[2];
 } Domain;
 
 /* values and derivatives in x of the physical functions of cell c at its lower or upper end, at u[c n ...] */
@@ -121,8 +121,13 @@ static inline void Assemble(const VpBasis *b, const Domain *d, PetscBool weighte
     Add(size, A, 2 / (1 / d->a[c] + 1 / d->a[e]), kk * (1 / d->h[c] + 1 / d->h[e]), jump, mean);
   }
   for (int s = 0; s < 2; s++) {
-    if (d->end[s] != VP_SIDE_DIRICHLET) continue;
+    if (d->end[s] != VP_SIDE_DIRICHLET && d->end[s] != VP_SIDE_ROBIN) continue;
     EndValues(b, d, s ? last : 0, s, u, du);
+    if (d->end[s] == VP_SIDE_ROBIN) {
+      memset(du, 0, MAX * sizeof(double));
+      Add(size, A, d->a[s ? last : 0], d->alpha[s], u, du);
+      continue;
+    }
     for (int i = 0; i < size && !s; i++) du[i] = -du[i];
     Add(size, A, d->a[s ? last : 0], 2 * kk / d->h[s ? last : 0], u, du);
   }

@@ -21,14 +21,15 @@ def require(dm: PETSc.DM, right: bool, message: str) -> None:
 def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None = None, grid: Sequence[int | Sequence[float]] | None = None,
            lower: Sequence[float] | None = None, upper: Sequence[float] | None = None,
            boxes: Sequence[tuple[Sequence[float], Sequence[float]]] | None = None, boundary: str | Sequence[str] | None = None,
-           penalty: float | None = None, reaction: float | None = None, coefficient: Callable | np.ndarray | None = None,
+           robin: float | Sequence[float] | None = None, penalty: float | None = None, reaction: float | None = None, coefficient: Callable | np.ndarray | None = None,
            vec_type: str | None = None, mat_type: str | None = None, prefix: str | None = None, comm=None) -> PETSc.DM:
     """A DM of type vpatchdg that is set up: -div(a grad u) + c u with polynomials of a degree on boxes, each refined a number of times.
 
     domain: "box" (the default), "lshape" or "fichera"; grid, lower and upper are numbers of boxes and corners of the box. In place of a number of
     equal boxes grid may have the coordinates of their faces in that direction.
     boxes: pairs of lower and upper corners, a domain of one's own. They may differ in size but share whole sides.
-    boundary: "dirichlet", "neumann" or "periodic", for all sides or one for each in the order x-, x+, y-, ...
+    boundary: "dirichlet", "neumann", "robin" or "periodic", for all sides or one for each in the order x-, x+, y-, ...
+    robin: alpha of robin sides, where du/dn + alpha u is given, for all or one for each side.
     reaction, coefficient: c, and a as set_coefficient() takes it.
     prefix: that of its options, which overrule the arguments.
     Collective.
@@ -50,6 +51,8 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
         if len(sides) != 2 * dim:
             raise ValueError(f'boundary: one for all sides, or {2 * dim}, not {len(sides)}')
         call('DMVPatchDGSetBoundary', dm, (ctypes.c_int * len(sides))(*(value('VPatchDGBoundaries', side) for side in sides)))
+    if robin is not None:
+        call('DMVPatchDGSetRobin', dm, reals(np.broadcast_to(np.asarray(robin, float), 2 * dim)))
     for name, number in (('Penalty', penalty), ('Reaction', reaction)):
         if number is not None:
             call(f'DMVPatchDGSet{name}', dm, Real(number))

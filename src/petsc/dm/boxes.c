@@ -233,18 +233,19 @@ PetscErrorCode DMVPatchDGGetBoxes(DM dm, PetscInt *nbox, const PetscReal *lower[
    Input Parameters:
 +  dm       - the DM
 -  boundary - [2 dim] in the order x-,x+,y-,y+,z-,z+, by outward normal: `VPATCHDG_BOUNDARY_DIRICHLET` (default, u is given),
-`VPATCHDG_BOUNDARY_NEUMANN` (du/dn is given) or `VPATCHDG_BOUNDARY_PERIODIC`
+`VPATCHDG_BOUNDARY_NEUMANN` (du/dn is given), `VPATCHDG_BOUNDARY_ROBIN` (du/dn + alpha u is given, see `DMVPatchDGSetRobin()`) or
+`VPATCHDG_BOUNDARY_PERIODIC`
 
    Options Database Key:
-.  -dm_vpatchdg_boundary dirichlet|neumann|periodic - one for all sides, or 2 dim of them separated by commas
+.  -dm_vpatchdg_boundary dirichlet|neumann|robin|periodic - one for all sides, or 2 dim of them separated by commas
 
    Level: beginner
 
    Note:
-   Both sides of a direction are periodic, or none. Without a Dirichlet side and without reaction the operator has the constants as null
-   space, which `DMCreateMatrix()` attaches.
+   Both sides of a direction are periodic, or none. Without a Dirichlet or Robin side and without reaction the operator has the constants as
+   null space, which `DMCreateMatrix()` attaches.
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGGetBoundary()`, `DMVPatchDGComputeRHS()`
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetBoundary()`, `DMVPatchDGSetRobin()`, `DMVPatchDGComputeRHS()`
 @*/
 PetscErrorCode DMVPatchDGSetBoundary(DM dm, const VPatchDGBoundary boundary[])
 {
@@ -289,5 +290,69 @@ PetscErrorCode DMVPatchDGGetBoundary(DM dm, VPatchDGBoundary boundary[])
   PetscCall(DMVPatchDGGetData(dm, &dg));
   VpAssertPointer(boundary, 2);
   PetscCall(PetscArraycpy(boundary, dg->boundary, 2 * DMVPatchDGDim(dm)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGSetRobin - Sets the number alpha of the condition du/dn + alpha u = h on sides with a Robin boundary
+
+   Logically Collective
+
+   Input Parameters:
++  dm    - the DM
+-  alpha - [2 dim] positive, in the order x-,x+,y-,y+,z-,z+; 1 by default
+
+   Options Database Key:
+.  -dm_vpatchdg_robin alpha - one for all sides, or 2 dim of them separated by commas; 1 by default
+
+   Level: beginner
+
+   Note:
+   Sides with other conditions do not use theirs. With alpha 0 the condition would be Neumann's.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetRobin()`, `DMVPatchDGSetBoundary()`, `DMVPatchDGComputeRHS()`
+@*/
+PetscErrorCode DMVPatchDGSetRobin(DM dm, const PetscReal alpha[])
+{
+  DM_VPatchDG *dg;
+  PetscBool    changes = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  PetscCall(DMVPatchDGCheckDimension(dm));
+  VpAssertPointer(alpha, 2);
+  for (int side = 0; side < 2 * DMVPatchDGDim(dm); side++) {
+    PetscCheck(alpha[side] > 0 && !PetscIsInfOrNanReal(alpha[side]), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+               "-dm_vpatchdg_robin %g of side %d: alpha is positive (0 would be neumann)", (double)alpha[side], side);
+    if (dg->alpha[side] != alpha[side]) changes = PETSC_TRUE;
+  }
+  PetscCall(DMVPatchDGCheckChange(dm, changes, "number alpha of the Robin condition"));
+  PetscCall(PetscArraycpy(dg->alpha, alpha, 2 * DMVPatchDGDim(dm)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGGetRobin - Gets the number alpha of every side, as `DMVPatchDGSetRobin()` set it
+
+   Not Collective
+
+   Input Parameter:
+.  dm - the DM
+
+   Output Parameter:
+.  alpha - [2 dim] in the order x-,x+,y-,y+,z-,z+
+
+   Level: beginner
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetRobin()`, `DMVPatchDGGetBoundary()`
+@*/
+PetscErrorCode DMVPatchDGGetRobin(DM dm, PetscReal alpha[])
+{
+  DM_VPatchDG *dg;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  VpAssertPointer(alpha, 2);
+  PetscCall(PetscArraycpy(alpha, dg->alpha, 2 * DMVPatchDGDim(dm)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

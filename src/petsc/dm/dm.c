@@ -211,7 +211,8 @@ static PetscErrorCode ComputeOperators(KSP ksp, Mat A, Mat P, void *ctx)
 .  -dm_vpatchdg_upper x,y,z                         - its upper corner
 .  -dm_vpatchdg_grid_x a:b:n[:ratio]|tanh:a:b:n:s|x0,x1,... - where its boxes have their faces, likewise _y and _z, `DMVPatchDGSetGrid()`
 .  -dm_refine n                                     - every box is refined n times (0 leaves the boxes whole), `DMSetRefineLevel()`
-.  -dm_vpatchdg_boundary dirichlet|neumann|periodic - one for all sides, or one for each, `DMVPatchDGSetBoundary()`
+.  -dm_vpatchdg_boundary dirichlet|neumann|robin|periodic - one for all sides, or one for each, `DMVPatchDGSetBoundary()`
+.  -dm_vpatchdg_robin alpha                         - for all robin sides, or one for each side, `DMVPatchDGSetRobin()`
 .  -dm_vpatchdg_penalty s                           - a factor of the interior penalty, `DMVPatchDGSetPenalty()`
 .  -dm_vpatchdg_reaction c                          - adds c u, `DMVPatchDGSetReaction()`
 .  -dm_mat_type shell|aij|...                       - the operator without a matrix (default), or assembled
@@ -255,6 +256,7 @@ PetscErrorCode DMCreate_VPatchDG(DM dm)
   for (int d = 0; d < 3; d++) {
     dg->grid[d] = 1;
     dg->upper[d] = 1;
+    dg->alpha[2 * d] = dg->alpha[2 * d + 1] = 1;
   }
   dm->ops->setfromoptions = DMSetFromOptions_VPatchDG;
   dm->ops->setup = DMSetUp_VPatchDG;

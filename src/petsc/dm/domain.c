@@ -20,6 +20,7 @@ PetscErrorCode DMVPatchDGCheckAgreement(DM dm)
   PetscCall(VpSettingsCheckSame(&DMVPatchDGPetscSettings, comm, dm));
   PetscCall(VpSettingsCheckSame(&DMVPatchDGSettings, comm, dg));
   PetscCall(VpCheckSameReals(comm, 6, sides, "the boundary conditions (-dm_vpatchdg_boundary)"));
+  PetscCall(VpCheckSameReals(comm, 6, dg->alpha, "alpha of the Robin condition (-dm_vpatchdg_robin)"));
   if (dg->domain == VPATCHDG_DOMAIN_BOX) {
     PetscCall(VpCheckSameReals(comm, 12, grid, "the boxes and corners (-dm_vpatchdg_boxes, _lower, _upper, _grid_x)"));
     for (int d = 0; d < 3; d++)
@@ -102,6 +103,7 @@ static PetscErrorCode MakeReentrant(DM dm)
 /* In a periodic direction what is not at an end of the domain, as around a hole, is Dirichlet. */
 static const VpSide kinds[] = {[VPATCHDG_BOUNDARY_DIRICHLET] = VP_SIDE_DIRICHLET,
                                [VPATCHDG_BOUNDARY_NEUMANN] = VP_SIDE_NEUMANN,
+                               [VPATCHDG_BOUNDARY_ROBIN] = VP_SIDE_ROBIN,
                                [VPATCHDG_BOUNDARY_PERIODIC] = VP_SIDE_DIRICHLET};
 
 PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
@@ -109,7 +111,7 @@ PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
   DM_VPatchDG *dg = dm->data;
   MPI_Comm     comm = PetscObjectComm((PetscObject)dm);
   PetscBool    periodic[3] = {PETSC_FALSE};
-  int          boundary[6];
+  VpBoundary   boundary[6];
 
   PetscFunctionBegin;
   switch (dg->domain) {
@@ -124,7 +126,11 @@ PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
     PetscCheck(dg->nbox, comm, PETSC_ERR_ARG_WRONGSTATE,
                "-dm_vpatchdg_domain boxes: the boxes are given by DMVPatchDGSetBoxes(); box, lshape and fichera need none");
   }
-  for (int side = 0; side < 6; side++) boundary[side] = (int)kinds[dg->boundary[side]];
+  for (int side = 0; side < 6; side++) {
+    const PetscBool robin = (PetscBool)(dg->boundary[side] == VPATCHDG_BOUNDARY_ROBIN);
+
+    boundary[side] = (VpBoundary){kinds[dg->boundary[side]], robin ? dg->alpha[side] : 0};
+  }
   for (PetscInt d = 0; d < dm->dim; d++) {
     const PetscBool lower = dg->boundary[2 * d] == VPATCHDG_BOUNDARY_PERIODIC;
     const PetscBool upper = dg->boundary[2 * d + 1] == VPATCHDG_BOUNDARY_PERIODIC;

@@ -90,6 +90,15 @@ PetscErrorCode DMVPatchDGCheckScale(DM dm, VpDomain boxes, PetscInt level)
   PetscCheck(dg->penalty * k * k * k * k / least / least <= ENTRY, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-dm_vpatchdg_penalty %g on cells of size %g: penalty (k+1)^4/h^2 overflows. Use a smaller penalty", (double)dg->penalty,
              (double)least);
+  for (int32_t i = 0; i < 2 * (int32_t)dm->dim * boxes->nbox; i++) {
+    const PetscReal alpha = VpDomainAlpha(boxes, boxes->beyond[i]);
+
+    PetscCheck(
+      alpha == 0 || (Holds(alpha) && Holds(alpha / least)), comm, PETSC_ERR_ARG_OUTOFRANGE,
+      "-dm_vpatchdg_robin %g: it and its quotient by the size of a cell lie between %g and %g, where double precision has room for "
+      "what is computed from it. Choose other units",
+      (double)alpha, 1 / MOST, MOST);
+  }
   PetscCheck(dg->reaction <= MOST, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-dm_vpatchdg_reaction %g: up to %g double precision has room for what is computed from it. Choose other units",
              (double)dg->reaction, MOST);

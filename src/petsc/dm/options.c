@@ -20,7 +20,7 @@ static PetscErrorCode BoundaryByName(DM dm, const char name[], VPatchDGBoundary 
   PetscFunctionBegin;
   PetscCall(PetscEnumFind(VPatchDGBoundaries, name, &value, &found));
   PetscCheck(found && (int)value <= VPATCHDG_BOUNDARY_PERIODIC, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "-dm_vpatchdg_boundary %s: dirichlet, neumann and periodic exist", name);
+             "-dm_vpatchdg_boundary %s: dirichlet, neumann, robin and periodic exist", name);
   *boundary = (VPatchDGBoundary)value;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -34,13 +34,30 @@ static PetscErrorCode BoundaryOption(DM dm, VpOptionItems PetscOptionsObject)
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsStringArray("-dm_vpatchdg_boundary",
-                                    "dirichlet, neumann or periodic, for all sides, or one for each in the order x-,x+,y-,y+,z-,z+",
+                                    "dirichlet, neumann, robin or periodic, for all sides, or one for each in the order x-,x+,y-,y+,z-,z+",
                                     "DMVPatchDGSetBoundary", name, &n, &set));
   if (!set) PetscFunctionReturn(PETSC_SUCCESS);
   if (n != 1) PetscCall(CheckEntries(dm, "-dm_vpatchdg_boundary (one for all sides, or one for each)", n, 2 * dm->dim));
   for (PetscInt side = 0; side < 2 * dm->dim; side++) PetscCall(BoundaryByName(dm, name[n == 1 ? 0 : side], &boundary[side]));
   for (PetscInt i = 0; i < n; i++) PetscCall(PetscFree(name[i]));
   PetscCall(DMVPatchDGSetBoundary(dm, boundary));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RobinOption(DM dm, VpOptionItems PetscOptionsObject)
+{
+  PetscReal alpha[MAX_ENTRIES] = {0};
+  PetscInt  n = MAX_ENTRIES;
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArraycpy(alpha, DMVPatchDGData(dm)->alpha, 6));
+  PetscCall(PetscOptionsRealArray("-dm_vpatchdg_robin", "alpha of robin sides, du/dn + alpha u is given: one for all, or one for each",
+                                  "DMVPatchDGSetRobin", alpha, &n, &set));
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+  if (n != 1) PetscCall(CheckEntries(dm, "-dm_vpatchdg_robin (one for all sides, or one for each)", n, 2 * dm->dim));
+  for (PetscInt side = 1; n == 1 && side < 2 * dm->dim; side++) alpha[side] = alpha[0];
+  PetscCall(DMVPatchDGSetRobin(dm, alpha));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,6 +132,7 @@ PetscErrorCode DMSetFromOptions_VPatchDG(DM dm, VpOptionItems PetscOptionsObject
   PetscCall(DomainOptions(dm, PetscOptionsObject));
   PetscCall(BoxOptions(dm, PetscOptionsObject));
   PetscCall(BoundaryOption(dm, PetscOptionsObject));
+  PetscCall(RobinOption(dm, PetscOptionsObject));
   for (int i = VP_DM_DEGREE; i < VP_DM_SETTINGS; i++) {
     const VpSetting *s = &DMVPatchDGSettings.row[i];
 

@@ -35,8 +35,10 @@ static PetscErrorCode ViewBoundary(DM dm, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  boundary (x-,x+,...):"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
-  for (PetscInt side = 0; side < 2 * dm->dim; side++)
+  for (PetscInt side = 0; side < 2 * dm->dim; side++) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "%s%s", side ? "," : " ", VPatchDGBoundaries[dg->boundary[side]]));
+    if (dg->boundary[side] == VPATCHDG_BOUNDARY_ROBIN) PetscCall(PetscViewerASCIIPrintf(viewer, " (alpha %g)", (double)dg->alpha[side]));
+  }
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);

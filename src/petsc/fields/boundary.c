@@ -6,7 +6,8 @@ static PetscErrorCode KindOf(DM dm, VPatchDGBoundary boundary, const char caller
 {
   PetscFunctionBegin;
   PetscCheck(boundary == VPATCHDG_BOUNDARY_DIRICHLET || boundary == VPATCHDG_BOUNDARY_NEUMANN, PetscObjectComm((PetscObject)dm),
-             PETSC_ERR_ARG_OUTOFRANGE, "%s: the boundary has points where it is Dirichlet or Neumann, not of kind %d", caller,
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "%s: the boundary has points where it is Dirichlet or Neumann, Robin sides among these, not of kind %d", caller,
              (int)boundary);
   *kind = boundary == VPATCHDG_BOUNDARY_DIRICHLET ? VP_SIDE_DIRICHLET : VP_SIDE_NEUMANN;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -78,7 +79,7 @@ static PetscErrorCode SideNormals(const VpField *field, VpSide kind, Vec normals
 
    Input Parameters:
 +  dm       - the DM, set up
--  boundary - `VPATCHDG_BOUNDARY_DIRICHLET` or `VPATCHDG_BOUNDARY_NEUMANN`: the sides with this condition
+-  boundary - `VPATCHDG_BOUNDARY_DIRICHLET` or `VPATCHDG_BOUNDARY_NEUMANN`: the sides with this condition, Robin's among Neumann's
 
    Output Parameters:
 +  coordinates - [points][dim] a vector of the DM's type and block size dim; the caller destroys it
@@ -143,7 +144,7 @@ static PetscErrorCode EvaluateOnSides(const VpField *field, VpSide kind, PetscBo
 
    Input Parameters:
 +  dm       - the DM, set up
-.  boundary - `VPATCHDG_BOUNDARY_DIRICHLET` or `VPATCHDG_BOUNDARY_NEUMANN`: the sides with this condition
+.  boundary - `VPATCHDG_BOUNDARY_DIRICHLET` or `VPATCHDG_BOUNDARY_NEUMANN`: the sides with this condition, Robin's among Neumann's
 -  x        - coefficients, a vector of the DM
 
    Output Parameters:
@@ -184,7 +185,7 @@ PetscErrorCode DMVPatchDGGetBoundaryValues(DM dm, VPatchDGBoundary boundary, Vec
 
    Input Parameters:
 +  dm       - the DM, set up
--  boundary - `VPATCHDG_BOUNDARY_DIRICHLET` or `VPATCHDG_BOUNDARY_NEUMANN`: the sides with this condition
+-  boundary - `VPATCHDG_BOUNDARY_DIRICHLET` or `VPATCHDG_BOUNDARY_NEUMANN`: the sides with this condition, Robin's among Neumann's
 
    Output Parameter:
 .  v - the vector, of the DM's type; the caller destroys it
@@ -242,7 +243,7 @@ static PetscErrorCode AddValues(void *context, const VpGrid *grid, VpSet set)
 +  dm        - the DM, set up
 .  f         - the source at the points of `DMVPatchDGGetPoints()`, a vector like those of the DM, or `NULL`: 0
 .  dirichlet - g at the points of `DMVPatchDGGetBoundaryPoints()` for `VPATCHDG_BOUNDARY_DIRICHLET`, or `NULL`: 0
--  neumann   - h at those for `VPATCHDG_BOUNDARY_NEUMANN`, or `NULL`: 0
+-  neumann   - h at those for `VPATCHDG_BOUNDARY_NEUMANN`, of Robin sides du/dn + alpha u, or `NULL`: 0
 
    Output Parameter:
 .  b - the right-hand side, a vector of the DM

@@ -84,7 +84,8 @@ static PetscErrorCode ComputeRHS(DM dm, Data *data, Vec b)
 }
 
 /*@C
-   DMVPatchDGComputeRHS - Computes the right-hand side of -div(a grad u) + c u = f, u = g on Dirichlet sides, du/dn = h on Neumann sides
+   DMVPatchDGComputeRHS - Computes the right-hand side of -div(a grad u) + c u = f, u = g on Dirichlet sides, du/dn = h on Neumann sides,
+   du/dn + alpha u = h on Robin sides
 
    Collective
 
@@ -92,12 +93,12 @@ static PetscErrorCode ComputeRHS(DM dm, Data *data, Vec b)
 +  dm        - the DM, set up
 .  f         - the source, or `NULL`: 0
 .  dirichlet - g, or `NULL`: 0
-.  neumann   - h, the derivative along the outward unit normal, or `NULL`: 0
+.  neumann   - h on Neumann and Robin sides, or `NULL`: 0
 -  ctx       - passed to the functions
 
    Output Parameter:
 .  b - the right-hand side, a vector of the DM: b_i = (f, phi_i) + (a g, gamma phi_i - d phi_i/dn) on Dirichlet sides + (a h, phi_i) on
-Neumann sides, with the basis functions phi_i and the penalty gamma of `DMVPatchDGSetPenalty()`
+Neumann and Robin sides, with the basis functions phi_i and the penalty gamma of `DMVPatchDGSetPenalty()`
 
    Level: beginner
 

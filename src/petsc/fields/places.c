@@ -19,17 +19,23 @@ PetscErrorCode VpGeometryDestroy(struct VpGeometry_ **geometry)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Robin sides have the data of Neumann sides. */
+static PetscBool IsOfKind(VpMesh mesh, int32_t cell, int side, VpSide kind)
+{
+  const VpSide is = VpDomainSide(mesh->domain, mesh->neighbor[(size_t)cell * 2 * mesh->dim + side]);
+
+  return (PetscBool)(kind == (is == VP_SIDE_ROBIN ? VP_SIDE_NEUMANN : is));
+}
+
 /* finds the cells that have this side on a boundary of this kind */
 static PetscErrorCode FindSides(VpMesh mesh, VpSide kind, int side, int32_t *count, int32_t **cell)
 {
-  const int nside = 2 * mesh->dim;
-
   PetscFunctionBegin;
   *count = 0;
-  for (int32_t c = 0; c < mesh->nown; c++) *count += VpDomainSide(mesh->domain, mesh->neighbor[(size_t)c * nside + side]) == kind;
+  for (int32_t c = 0; c < mesh->nown; c++) *count += IsOfKind(mesh, c, side, kind);
   PetscCall(PetscMalloc1(*count, cell));
   for (int32_t c = 0, i = 0; i < *count; c++) {
-    if (VpDomainSide(mesh->domain, mesh->neighbor[(size_t)c * nside + side]) == kind) (*cell)[i++] = c;
+    if (IsOfKind(mesh, c, side, kind)) (*cell)[i++] = c;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,7 +4,8 @@
 #include "pointgrid.h"
 #include "../operator/operator.h"
 
-/* The own cells, or of these the sides of one number (x-, x+, ...) with a kind of boundary, in the order of the cells. */
+/* The own cells, or of these the sides of one number (x-, x+, ...) with a kind of boundary, in the order of the cells.
+   Robin sides are among the Neumann ones: what is given there is a flux, too. */
 typedef struct {
   VpSide kind; /* VP_SIDE_INTERIOR: the cells */
   int    side;

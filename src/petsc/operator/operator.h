@@ -26,6 +26,7 @@ typedef struct {
   PetscInt          nbox;    /* boxes that were given or made of the domain, [nbox][dim] */
   PetscReal        *box_lower, *box_upper;
   VPatchDGBoundary  boundary[6];
+  PetscReal         alpha[6]; /* of Robin sides */
   PetscReal         penalty, reaction;
   VPatchDGBackend   backend;
   VPatchDGTransport transport;

@@ -4,7 +4,7 @@
 #include "../../multigrid/multigrid.h"
 
 const char *const VPatchDGDomains[] = {"box", "lshape", "fichera", "boxes", "VPatchDGDomain", "VPATCHDG_DOMAIN_", NULL};
-const char *const VPatchDGBoundaries[] = {"dirichlet", "neumann", "periodic", "VPatchDGBoundary", "VPATCHDG_BOUNDARY_", NULL};
+const char *const VPatchDGBoundaries[] = {"dirichlet", "neumann", "robin", "periodic", "VPatchDGBoundary", "VPATCHDG_BOUNDARY_", NULL};
 const char *const VPatchDGSpaces[] = {"full", "dirichlet", "clamped", "VPatchDGSpace", "VPATCHDG_SPACE_", NULL};
 const char *const VPatchDGResiduals[] = {"exact", "local", "global", "VPatchDGResidual", "VPATCHDG_RESIDUAL_", NULL};
 const char *const VPatchDGPrecisions[] = {"single", "double", "auto", "VPatchDGPrecision", "VPATCHDG_PRECISION_", NULL};
