@@ -117,6 +117,17 @@ for my $ranks (1, 3) {
   cmp_ok($less, '<', 0.75 * $all, "pressure_is_found_sooner_with_a_guess, $ranks ranks");
 }
 
+# channel: thin cells at walls, and guesses
+for my $ranks (1, 3) {
+  my @told = run($ranks, 'channel', '-steps 6') =~ /t = (\S+): (\d) iterations, error (\S+)/g;
+  ok(@told == 18 && !(grep { $_ % 3 == 2 && $told[$_] > 4e-4 } 0 .. 17) && $told[1] <= 4, "channel_is_solved_in_every_step, $ranks ranks") or diag("@told");
+  my ($less) = run($ranks, 'channel', '-steps 6') =~ /(\d+) iterations in 6 steps/;
+  my ($all) = run($ranks, 'channel', '-steps 6 -guess 0') =~ /(\d+) iterations in 6 steps/;
+  cmp_ok($less, '<', 0.75 * $all, "channel_takes_fewer_iterations_with_guesses, $ranks ranks");
+}
+my ($error) = run(2, 'channel', '-steps 1 -dm_vpatchdg_grid_x 0:6.283185307179586:2 -dm_vpatchdg_grid_y -1:0:4:1.5,0:1:4:0.6667 -dm_vpatchdg_grid_z 0:3.141592653589793:1 -dm_refine 2') =~ /error (\S+)/;
+ok(defined $error && $error < 1e-3, 'channel_takes_another_grid');
+
 # Python: nonlinear, fieldsplit, heat and eigenvalues on several ranks
 SKIP: {
   my $python = python();
