@@ -114,14 +114,14 @@ static PetscErrorCode FarCells(int dim)
     int       distance = 0;
     int32_t   box, coord[3];
 
-    VpLatticeDecode(L, halo.cell[i], &box, coord);
+    VpLatticeDecode(L, VpCellSetAt(&halo, i), &box, coord);
     for (int d = 0; d < dim; d++) distance = PetscMax(distance, PetscMax(corner[d] - coord[d], coord[d] - corner[d] - (n - 1)));
-    bad += box != 0 || distance < 1 || distance > layer || VpCellSetFind(&halo, halo.cell[i]) != i;
+    bad += box != 0 || distance < 1 || distance > layer || VpCellSetFind(&halo, VpCellSetAt(&halo, i)) != i;
   }
   TapOk((PetscBool)(first > (int64_t)1 << 40 && bad == 0 && end[0] == 2 * dim * side && end[1] == PetscPowInt(n + 4, dim) - own &&
                     end[2] == PetscPowInt(n + 6, dim) - own && end[3] == end[2]),
         "far_cells_have_their_ghosts_%dd", dim);
-  PetscCall(VpCellSetDestroy(&halo));
+  PetscCall(VpDictionaryDestroy(&halo));
   PetscCall(VpLatticeDestroy(&L));
   PetscCall(VpDomainDestroy(&domain));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -84,7 +84,7 @@ static void FillCells(void *context, int32_t piece, int32_t begin, int32_t end)
   Family       f = {.box = -1};
 
   for (int32_t i = begin; i < end; i++) {
-    const int64_t cell = i < mesh->nown ? mesh->first + i : fill->ghosts->cell[i - mesh->nown];
+    const int64_t cell = i < mesh->nown ? mesh->first + i : VpCellSetAt(fill->ghosts, i - mesh->nown);
     const int     child = (int)(cell & ((1 << shift) - 1));
 
     if (cell >> shift != parent) {

@@ -1,71 +1,6 @@
 /* Layers of ghost cells around a rank's own cells. */
 #include "internal.h"
 
-static inline int32_t *Slot(const VpCellSet *set, int64_t cell)
-{
-  const uint64_t mask = ((uint64_t)1 << set->bits) - 1;
-  uint64_t       i = ((uint64_t)cell * 0x9E3779B97F4A7C15u) >> (64 - set->bits);
-
-  while (set->slot[i] >= 0 && set->cell[set->slot[i]] != cell) i = (i + 1) & mask;
-  return &set->slot[i];
-}
-
-int32_t VpCellSetFind(const VpCellSet *set, int64_t cell)
-{
-  return *Slot(set, cell);
-}
-
-void VpCellSetIndex(VpCellSet *set)
-{
-  for (int64_t i = 0; i < (int64_t)1 << set->bits; i++) set->slot[i] = -1;
-  for (int32_t i = 0; i < set->n; i++) *Slot(set, set->cell[i]) = i;
-}
-
-static PetscErrorCode Resize(VpCellSet *set, int32_t bits)
-{
-  int64_t *cell;
-
-  PetscFunctionBeginUser;
-  PetscCheck(bits < 32, PETSC_COMM_SELF, PETSC_ERR_SUP, "More than 2^30 ghost cells on one rank: use more ranks");
-  PetscCall(PetscMalloc1((size_t)1 << (bits - 1), &cell));
-  PetscCall(PetscArraycpy(cell, set->cell, set->n));
-  PetscCall(PetscFree(set->cell));
-  PetscCall(PetscFree(set->slot));
-  PetscCall(PetscMalloc1((size_t)1 << bits, &set->slot));
-  set->cell = cell;
-  set->bits = bits;
-  VpCellSetIndex(set);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCellSetCreate(VpCellSet *set)
-{
-  PetscFunctionBeginUser;
-  *set = (VpCellSet){0};
-  PetscCall(Resize(set, 6));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCellSetDestroy(VpCellSet *set)
-{
-  PetscFunctionBeginUser;
-  PetscCall(PetscFree(set->cell));
-  PetscCall(PetscFree(set->slot));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCellSetAdd(VpCellSet *set, int64_t cell)
-{
-  int32_t *slot = Slot(set, cell);
-
-  PetscFunctionBeginUser;
-  if (*slot >= 0) PetscFunctionReturn(PETSC_SUCCESS);
-  *slot = set->n;
-  set->cell[set->n++] = cell;
-  if (set->n == (int64_t)1 << (set->bits - 1)) PetscCall(Resize(set, set->bits + 1));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Adds the neighbours of a cell that are not own: across faces, or with `corners` all 3^dim - 1. A diagonal neighbour is reached one
    direction at a time, by any order of directions that stays in the domain:
 
@@ -143,7 +78,7 @@ static PetscErrorCode AddBorder(VpLattice L, int depth, int64_t start, Range own
 
 static int Ascending(const void *a, const void *b)
 {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
   return (x > y) - (x < y);
 }
@@ -159,24 +94,24 @@ PetscErrorCode VpHaloCreate(VpLattice L, int64_t first, int64_t last, const VpCe
   PetscCall(VpCellSetCreate(&border));
   for (int32_t box = first < last ? VpLatticeBox(L, first) : L->domain->nbox; box < L->domain->nbox && VpLatticeStart(L, box) < last; box++)
     PetscCall(AddBorder(L, VpShapeOf(L, box)->shift, VpLatticeStart(L, box), (Range){first, last}, &border));
-  for (int32_t i = 0; i < border.n; i++) PetscCall(AddAround(L, first, last, PETSC_FALSE, border.cell[i], halo));
+  for (int32_t i = 0; i < border.n; i++) PetscCall(AddAround(L, first, last, PETSC_FALSE, VpCellSetAt(&border, i), halo));
   end[0] = halo->n;
-  for (int32_t i = 0; i < border.n; i++) PetscCall(AddAround(L, first, last, PETSC_TRUE, border.cell[i], halo));
+  for (int32_t i = 0; i < border.n; i++) PetscCall(AddAround(L, first, last, PETSC_TRUE, VpCellSetAt(&border, i), halo));
   layer1 = halo->n;
-  for (int32_t i = 0; i < layer1; i++) PetscCall(AddAround(L, first, last, PETSC_TRUE, halo->cell[i], halo));
+  for (int32_t i = 0; i < layer1; i++) PetscCall(AddAround(L, first, last, PETSC_TRUE, VpCellSetAt(halo, i), halo));
   end[1] = halo->n;
-  for (int32_t i = layer1; i < end[1]; i++) PetscCall(AddAround(L, first, last, PETSC_TRUE, halo->cell[i], halo));
+  for (int32_t i = layer1; i < end[1]; i++) PetscCall(AddAround(L, first, last, PETSC_TRUE, VpCellSetAt(halo, i), halo));
   end[2] = halo->n;
   for (int32_t i = 0; i < extra->n; i++) {
-    if (extra->cell[i] < first || extra->cell[i] >= last) PetscCall(VpCellSetAdd(halo, extra->cell[i]));
+    if (VpCellSetAt(extra, i) < first || VpCellSetAt(extra, i) >= last) PetscCall(VpCellSetAdd(halo, VpCellSetAt(extra, i)));
   }
   end[3] = halo->n;
   for (int g = 0; g < 4; g++) {
     const int32_t start = g ? end[g - 1] : 0;
 
-    qsort(halo->cell + start, end[g] - start, sizeof(*halo->cell), Ascending);
+    qsort(halo->key + start, end[g] - start, sizeof(*halo->key), Ascending);
   }
-  VpCellSetIndex(halo);
-  PetscCall(VpCellSetDestroy(&border));
+  VpDictionaryIndex(halo);
+  PetscCall(VpDictionaryDestroy(&border));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

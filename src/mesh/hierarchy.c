@@ -47,7 +47,7 @@ typedef struct {
 
 static inline int64_t PositionOf(VpMesh mesh, const VpCellSet *ghosts, int32_t cell)
 {
-  return cell < mesh->nown ? (int64_t)mesh->first + cell : ghosts->cell[cell - mesh->nown];
+  return cell < mesh->nown ? (int64_t)mesh->first + cell : VpCellSetAt(ghosts, cell - mesh->nown);
 }
 
 static void FillParents(void *context, int32_t piece, int32_t begin, int32_t end)
@@ -99,8 +99,8 @@ static PetscErrorCode Relate(VpMesh fine, VpMesh coarse, VpCellSet *of_fine, VpC
   while (fine->orphans > 0 && fine->parent[fine->orphans - 1] < coarse->nown) fine->orphans--;
   fine->coarser = VpMeshReference(coarse);
   PetscCall(SetChildExchange(fine, nchild));
-  PetscCall(VpCellSetDestroy(of_fine));
-  PetscCall(VpCellSetDestroy(of_coarse));
+  PetscCall(VpDictionaryDestroy(of_fine));
+  PetscCall(VpDictionaryDestroy(of_coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,7 +146,7 @@ static PetscErrorCode Coarsen(VpMesh fine)
   PetscCall(Relate(fine, coarse, &of_fine, &of_coarse));
   PetscCall(VpMeshSetTransport(coarse, fine->transport, fine->link));
   PetscCall(VpMeshDestroy(&coarse));
-  PetscCall(VpCellSetDestroy(&parents));
+  PetscCall(VpDictionaryDestroy(&parents));
   PetscCall(PetscFree(counts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

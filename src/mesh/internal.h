@@ -1,6 +1,7 @@
 /* What only the files of this folder share: a cell as a number, arithmetic to its neighbours, sets of cells, and steps of making a mesh. */
 #pragma once
 #include "mesh.h"
+#include "../base/dictionary.h"
 #include "../compat.h"
 
 /* lattice.c: the lattice with 2^bits[3 box + d] cells in direction d of every box, and with 2^level in every one */
@@ -72,20 +73,29 @@ int64_t VpParentOf(const VpCoarsening *, VpLattice fine, int64_t cell);
 void    VpChildrenOf(const VpCoarsening *, VpLattice fine, int64_t parent, int64_t child[]);
 int64_t VpParentsBefore(const VpCoarsening *, VpLattice fine, int64_t cell);
 
-/* A set of cells in the order of their insertion: a hash table of indices into `cell`. */
-typedef struct {
-  int32_t  n, bits; /* the table has 2^bits slots, at most half of them used */
-  int64_t *cell;    /* [2^bits / 2] */
-  int32_t *slot;    /* [2^bits] index into cell, or -1 */
-} VpCellSet;
-PetscErrorCode VpCellSetCreate(VpCellSet *);
-PetscErrorCode VpCellSetDestroy(VpCellSet *);
-PetscErrorCode VpCellSetAdd(VpCellSet *, int64_t cell);
-void           VpCellSetIndex(VpCellSet *);                    /* after cell[] has been reordered */
-int32_t        VpCellSetFind(const VpCellSet *, int64_t cell); /* index, or -1 */
+/* A set of cells in the order of their insertion: their positions are the keys of a dictionary without items. */
+typedef VpDictionary         VpCellSet;
+static inline PetscErrorCode VpCellSetCreate(VpCellSet *set)
+{
+  return VpDictionaryCreate(1, 0, set);
+}
+static inline PetscErrorCode VpCellSetAdd(VpCellSet *set, int64_t cell)
+{
+  int32_t index;
+
+  return VpDictionaryAdd(set, &(uint64_t){cell}, NULL, &index);
+}
+static inline int64_t VpCellSetAt(const VpCellSet *set, int32_t index)
+{
+  return (int64_t)set->key[index];
+}
+static inline int32_t VpCellSetFind(const VpCellSet *set, int64_t cell) /* index, or -1 */
+{
+  return VpDictionaryFind(set, &(uint64_t){cell});
+}
 
 /* The ghosts of the own cells [first, last), in the four groups that mesh.h draws: face neighbours, the rest of two layers, the third
-   layer, and the cells of `extra` that are in none of these. Each group is sorted; group g ends at end[g] of halo->cell. */
+   layer, and the cells of `extra` that are in none of these. Each group is sorted; group g ends at end[g] of halo->key. */
 PetscErrorCode VpHaloCreate(VpLattice, int64_t first, int64_t last, const VpCellSet *extra, VpCellSet *halo, int32_t end[4]);
 
 /* mesh.c: the rank whose own cells contain the position */

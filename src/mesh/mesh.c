@@ -22,8 +22,8 @@ static PetscErrorCode SetExchange(VpMesh mesh, PetscMPIInt size, const VpCellSet
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(ghosts->n, &owner));
   for (int32_t i = 0; i < ghosts->n; i++) {
-    owner[i].rank = VpOwnerOf(mesh->starts, size, ghosts->cell[i]);
-    owner[i].index = (PetscInt)(ghosts->cell[i] - mesh->starts[owner[i].rank]);
+    owner[i].rank = VpOwnerOf(mesh->starts, size, VpCellSetAt(ghosts, i));
+    owner[i].index = (PetscInt)(VpCellSetAt(ghosts, i) - mesh->starts[owner[i].rank]);
   }
   for (int kind = 0; kind < VP_GHOST_CHILD; kind++) {
     PetscCall(PetscSFCreate(mesh->comm, &mesh->sf[kind]));
@@ -87,7 +87,7 @@ PetscErrorCode VpMeshCreate(MPI_Comm comm, VpDomain domain, int level, VpMesh *m
   ierr = VpMeshBuild(comm, lattice, NULL, &none, mesh, &ghosts);
   PetscCall(VpLatticeDestroy(&lattice));
   PetscCall(ierr);
-  PetscCall(VpCellSetDestroy(&ghosts));
+  PetscCall(VpDictionaryDestroy(&ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,7 +98,7 @@ PetscErrorCode VpMeshCut(VpMesh mesh, const PetscInt counts[], VpMesh *cut)
 
   PetscFunctionBeginUser;
   PetscCall(VpMeshBuild(mesh->comm, mesh->lattice, counts, &none, cut, &ghosts));
-  PetscCall(VpCellSetDestroy(&ghosts));
+  PetscCall(VpDictionaryDestroy(&ghosts));
   PetscCall(VpMeshSetTransport(*cut, mesh->transport, mesh->link));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,8 +4,7 @@
 
 typedef struct {
   VpMesh       mesh;
-  VpDictionary widths; /* of parents that are not twice as wide as their lower child: that child's part of it */
-  double      *part;   /* [widths.n] */
+  VpDictionary widths; /* of parents that are not twice as wide as their lower child; the items are that child's part of it */
   int32_t     *of_box; /* [nbox][3] the number of that part, or -1 */
   uint8_t     *corner; /* [nhalo] */
   int32_t     *table;  /* [nhalo][dim], or NULL where of_box is */
@@ -25,10 +24,9 @@ static double LowerPart(VpMesh mesh, int32_t box, int d)
 static PetscErrorCode FindParts(Children *c)
 {
   const int32_t nbox = c->mesh->domain->nbox;
-  int32_t       capacity = 0;
 
   PetscFunctionBegin;
-  PetscCall(VpDictionaryCreate(1, &c->widths));
+  PetscCall(VpDictionaryCreate(1, sizeof(double), &c->widths));
   if (!c->mesh->coarsening.box) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(3 * (size_t)nbox, &c->of_box));
   for (size_t i = 0; i < 3 * (size_t)nbox; i++) {
@@ -36,13 +34,7 @@ static PetscErrorCode FindParts(Children *c)
     const uint64_t word = VpWord(part);
 
     c->of_box[i] = -1;
-    if (word == VpWord(0.5)) continue;
-    PetscCall(VpDictionaryAdd(&c->widths, &word, &c->of_box[i]));
-    if (c->widths.n > capacity) {
-      capacity = 2 * capacity + 16;
-      PetscCall(PetscRealloc(capacity * sizeof(*c->part), &c->part));
-    }
-    c->part[c->of_box[i]] = part;
+    if (word != VpWord(0.5)) PetscCall(VpDictionaryAdd(&c->widths, &word, &part, &c->of_box[i]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -68,13 +60,14 @@ static void FindCorners(void *context, int32_t piece, int32_t first, int32_t las
 
 static PetscErrorCode PlaceTables(VpLevel fine, const Children *c)
 {
-  const size_t size = 2 * PetscSqr((size_t)fine->basis.n);
-  double      *P, *R, sign;
+  const size_t  size = 2 * PetscSqr((size_t)fine->basis.n);
+  const double *part = c->widths.item;
+  double       *P, *R, sign;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2((c->widths.n + 1) * size, &P, (c->widths.n + 1) * size, &R));
   VpTransferBuild(&fine->basis, 0.5, P, R);
-  for (int32_t i = 0; i < c->widths.n; i++) VpTransferBuild(&fine->basis, c->part[i], P + (i + 1) * size, R + (i + 1) * size);
+  for (int32_t i = 0; i < c->widths.n; i++) VpTransferBuild(&fine->basis, part[i], P + (i + 1) * size, R + (i + 1) * size);
   fine->transfer.reverse = (PetscBool)(VpBasisMirror(&fine->basis, 0, &sign) != 0);
   PetscCall(VpArraysPlaceReals(&fine->arrays, P, (c->widths.n + 1) * size, "prolongation", &fine->transfer.P));
   PetscCall(VpArraysPlaceReals(&fine->arrays, R, (c->widths.n + 1) * size, "restriction", &fine->transfer.R));
@@ -114,7 +107,6 @@ static PetscErrorCode PlaceTransfer(VpLevel fine)
   PetscCall(PetscFree(c.corner));
   PetscCall(PetscFree(c.table));
   PetscCall(PetscFree(c.of_box));
-  PetscCall(PetscFree(c.part));
   PetscCall(VpDictionaryDestroy(&c.widths));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

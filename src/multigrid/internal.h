@@ -1,7 +1,7 @@
 /* What the files of this folder share. */
 #pragma once
 #include "coarse.h"
-#include "dictionary.h"
+#include "../base/dictionary.h"
 #include "../base/memory.h"
 #include "../collective.h"
 

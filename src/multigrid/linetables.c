@@ -5,9 +5,7 @@
 
 typedef struct {
   VpLevel      level;
-  VpDictionary dictionary;
-  VpLineKey   *key; /* [dictionary.n] */
-  int32_t      capacity;
+  VpDictionary dictionary; /* its items are VpLineKey */
 } Lines;
 
 enum { NWORD = 7, NLOOK = 4096 /* lines are common among about so many cells */ };
@@ -23,19 +21,9 @@ static void Words(const VpLineKey *key, uint64_t word[NWORD])
   word[6] = (uint64_t)key->side[0] << 8 | (uint64_t)key->side[1];
 }
 
-static PetscErrorCode LinesAdd(Lines *lines, const VpLineKey *key, int32_t *entry)
+static const VpLineKey *KeyOf(const Lines *lines, int32_t entry)
 {
-  uint64_t word[NWORD];
-
-  PetscFunctionBegin;
-  Words(key, word);
-  PetscCall(VpDictionaryAdd(&lines->dictionary, word, entry));
-  if (*entry == lines->capacity) {
-    lines->capacity = 2 * lines->capacity + 64;
-    PetscCall(PetscRealloc(lines->capacity * sizeof(*lines->key), &lines->key));
-  }
-  lines->key[*entry] = *entry == lines->dictionary.n - 1 ? *key : lines->key[*entry];
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (const VpLineKey *)lines->dictionary.item + entry;
 }
 
 static VpLineKey LineKey(VpLevel level, int32_t cell, int d)
@@ -73,8 +61,10 @@ static PetscErrorCode NumberLines(void *context, int32_t cell, int32_t entry[])
   PetscFunctionBegin;
   for (int d = 0; d < lines->level->mesh->dim; d++) {
     const VpLineKey key = LineKey(lines->level, cell, d);
+    uint64_t        word[NWORD];
 
-    PetscCall(LinesAdd(lines, &key, &entry[d]));
+    Words(&key, word);
+    PetscCall(VpDictionaryAdd(&lines->dictionary, word, &key, &entry[d]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -93,7 +83,7 @@ static PetscErrorCode LinesCreate(VpLevel level, Lines *lines, int32_t **line)
 
   PetscFunctionBegin;
   *lines = (Lines){.level = level};
-  PetscCall(VpDictionaryCreate(NWORD, &lines->dictionary));
+  PetscCall(VpDictionaryCreate(NWORD, sizeof(VpLineKey), &lines->dictionary));
   PetscCall(VpMallocLarge((size_t)items.n * dim, line));
   PetscCall(VpNumberItems(&items, *line, &nsample, &sample));
   PetscCall(PetscFree(sample));
@@ -104,7 +94,6 @@ static PetscErrorCode LinesDestroy(Lines *lines, int32_t **line)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree(*line));
-  PetscCall(PetscFree(lines->key));
   PetscCall(VpDictionaryDestroy(&lines->dictionary));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -135,7 +124,7 @@ static PetscErrorCode FindCommonest(VpLevel level, const Lines *lines, const int
   int32_t      *count, most = 0;
 
   PetscFunctionBegin;
-  PetscCall(VpDictionaryCreate(dim, &together));
+  PetscCall(VpDictionaryCreate(dim, 0, &together));
   PetscCall(PetscCalloc1(n / step + 1, &count));
   for (int32_t cell = 0; cell < n; cell += step) {
     const int32_t *entry = line + (size_t)cell * dim;
@@ -144,11 +133,11 @@ static PetscErrorCode FindCommonest(VpLevel level, const Lines *lines, const int
     int32_t        number;
 
     for (int d = 0; d < dim; d++) {
-      inside = inside && IsInside(&lines->key[entry[d]]);
+      inside = inside && IsInside(KeyOf(lines, entry[d]));
       word[d] = (uint64_t)entry[d];
     }
     if (!inside) continue;
-    PetscCall(VpDictionaryAdd(&together, word, &number));
+    PetscCall(VpDictionaryAdd(&together, word, NULL, &number));
     if (++count[number] <= most) continue;
     most = count[number];
     common->found = PETSC_TRUE;
@@ -168,7 +157,7 @@ static PetscErrorCode FindCommon(VpLevel level, const Lines *lines, const int32_
   PetscCall(FindCommonest(level, lines, line));
   for (int side = 0; view->common.found && side < 2 * level->mesh->dim; side++) {
     const int d = side / 2, s = side % 2;
-    VpLineKey key = lines->key[view->common.inside[d]];
+    VpLineKey key = *KeyOf(lines, view->common.inside[d]);
     uint64_t  word[NWORD];
 
     level->common[d] = key.h;
@@ -191,7 +180,7 @@ static PetscErrorCode PlaceEntries(VpLevel level, const Lines *lines, PetscBool 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(count * size, &table));
   for (size_t i = 0; i < count; i++) {
-    VpLineKey key = lines->key[i >> drops];
+    VpLineKey key = *KeyOf(lines, (int32_t)(i >> drops));
 
     if (drops && key.side[i % 2] == VP_SIDE_INTERIOR) key.side[i % 2] = VP_SIDE_NONE;
     BuildLine(level, &key, table + i * size);

@@ -8,11 +8,9 @@ typedef struct {
   VpLevel          level;
   const VpPatches *patches;
   VpSpace          space;
-  VpFit           *fit;    /* [patches->n] where the coefficient varies, else NULL */
-  double          *weight; /* [patches->n] typical / scale of the fit, or NULL */
-  VpDictionary     dictionary;
-  VpFdmKey        *key; /* [dictionary.n] */
-  int32_t          capacity;
+  VpFit           *fit;        /* [patches->n] where the coefficient varies, else NULL */
+  double          *weight;     /* [patches->n] typical / scale of the fit, or NULL */
+  VpDictionary     dictionary; /* its items are VpFdmKey */
 } Problems;
 
 enum { NWORD = 6 };
@@ -25,21 +23,6 @@ static void Words(const VpFdmKey *key, uint64_t word[NWORD])
   }
   word[4] = (uint64_t)(key->step + 1024) << 16 | (uint64_t)key->side[0] << 8 | (uint64_t)key->side[1];
   word[5] = (uint64_t)(key->face[0] + 1024) << 16 | (uint64_t)(key->face[1] + 1024);
-}
-
-static PetscErrorCode ProblemsAdd(Problems *problems, const VpFdmKey *key, int32_t *entry)
-{
-  uint64_t word[NWORD];
-
-  PetscFunctionBegin;
-  Words(key, word);
-  PetscCall(VpDictionaryAdd(&problems->dictionary, word, entry));
-  if (*entry == problems->capacity) {
-    problems->capacity = 2 * problems->capacity + 64;
-    PetscCall(PetscRealloc(problems->capacity * sizeof(*problems->key), &problems->key));
-  }
-  if (*entry == problems->dictionary.n - 1) problems->key[*entry] = *key;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* size of the cells beyond a side; where there are none alpha, 0 but for Robin sides */
@@ -117,8 +100,10 @@ static PetscErrorCode NumberProblems(void *context, int32_t p, int32_t entry[])
   PetscFunctionBegin;
   for (int d = 0; d < problems->patches->dim; d++) {
     const VpFdmKey key = ProblemKey(problems, p, d);
+    uint64_t       word[NWORD];
 
-    PetscCall(ProblemsAdd(problems, &key, &entry[d]));
+    Words(&key, word);
+    PetscCall(VpDictionaryAdd(&problems->dictionary, word, &key, &entry[d]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -146,7 +131,7 @@ static PetscErrorCode ProblemsCreate(VpLevel level, const VpPatches *patches, Vp
 {
   PetscFunctionBegin;
   *problems = (Problems){.level = level, .patches = patches, .space = space};
-  PetscCall(VpDictionaryCreate(NWORD, &problems->dictionary));
+  PetscCall(VpDictionaryCreate(NWORD, sizeof(VpFdmKey), &problems->dictionary));
   if (level->uniform > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpMallocLarge(patches->n, &problems->fit));
   PetscCall(VpMallocLarge(patches->n, &problems->weight));
@@ -187,7 +172,6 @@ static PetscErrorCode ProblemsDestroy(Problems *problems)
   PetscFunctionBegin;
   PetscCall(PetscFree(problems->fit));
   PetscCall(PetscFree(problems->weight));
-  PetscCall(PetscFree(problems->key));
   PetscCall(VpDictionaryDestroy(&problems->dictionary));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -207,11 +191,12 @@ static void SolveProblems(void *context, int32_t piece, int32_t first, int32_t l
   const int       m = 2 * level->basis.n;
 
   for (int32_t i = first; i < last; i++) {
-    double *F = to->table + (size_t)i * VpFdmSize(level->basis.n), *B = F + m * m, *lambda = B + m * m;
+    const VpFdmKey *key = (const VpFdmKey *)problems->dictionary.item + i;
+    double         *F = to->table + (size_t)i * VpFdmSize(level->basis.n), *B = F + m * m, *lambda = B + m * m;
 
-    VpFdmBuild(&level->basis, &problems->key[i], problems->space, level->problem.penalty, F, B, lambda);
+    VpFdmBuild(&level->basis, key, problems->space, level->problem.penalty, F, B, lambda);
     for (int k = 0; k < m; k++) lambda[k] *= level->typical;
-    to->mirrored[i] = VpFdmIsMirrored(&problems->key[i]);
+    to->mirrored[i] = VpFdmIsMirrored(key);
   }
 }
 

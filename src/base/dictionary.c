@@ -17,29 +17,30 @@ static int32_t *Slot(const VpDictionary *d, const uint64_t key[])
   return &d->slot[h];
 }
 
+void VpDictionaryIndex(VpDictionary *d)
+{
+  memset(d->slot, 0xff, ((size_t)1 << d->bits) * sizeof(*d->slot));
+  for (int32_t i = 0; i < d->n; i++) *Slot(d, d->key + (size_t)i * d->words) = i;
+}
+
 static PetscErrorCode Resize(VpDictionary *d, int32_t bits)
 {
   const size_t size = (size_t)1 << bits;
-  uint64_t    *key;
 
   PetscFunctionBegin;
-  PetscCheck(bits < 32, PETSC_COMM_SELF, PETSC_ERR_SUP, "More than 2^30 different local problems on one rank: use more ranks");
-  PetscCall(PetscMalloc1(size / 2 * d->words, &key));
-  PetscCall(PetscArraycpy(key, d->key, (size_t)d->n * d->words));
-  PetscCall(PetscFree(d->key));
-  PetscCall(PetscFree(d->slot));
-  PetscCall(PetscMalloc1(size, &d->slot));
-  memset(d->slot, 0xff, size * sizeof(*d->slot));
-  d->key = key;
+  PetscCheck(bits < 32, PETSC_COMM_SELF, PETSC_ERR_SUP, "More than 2^30 different local problems or ghosts on one rank: use more ranks");
+  PetscCall(PetscRealloc(size / 2 * d->words * sizeof(*d->key), &d->key));
+  PetscCall(PetscRealloc(size / 2 * d->bytes, &d->item));
+  PetscCall(PetscRealloc(size * sizeof(*d->slot), &d->slot));
   d->bits = bits;
-  for (int32_t i = 0; i < d->n; i++) *Slot(d, key + (size_t)i * d->words) = i;
+  VpDictionaryIndex(d);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpDictionaryCreate(int words, VpDictionary *d)
+PetscErrorCode VpDictionaryCreate(int words, size_t bytes, VpDictionary *d)
 {
   PetscFunctionBegin;
-  *d = (VpDictionary){.words = words};
+  *d = (VpDictionary){.words = words, .bytes = bytes};
   PetscCall(Resize(d, 6));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -48,11 +49,12 @@ PetscErrorCode VpDictionaryDestroy(VpDictionary *d)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree(d->key));
+  PetscCall(PetscFree(d->item));
   PetscCall(PetscFree(d->slot));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpDictionaryAdd(VpDictionary *d, const uint64_t key[], int32_t *number)
+PetscErrorCode VpDictionaryAdd(VpDictionary *d, const uint64_t key[], const void *item, int32_t *number)
 {
   int32_t *slot = Slot(d, key);
 
@@ -63,6 +65,7 @@ PetscErrorCode VpDictionaryAdd(VpDictionary *d, const uint64_t key[], int32_t *n
       slot = Slot(d, key);
     }
     PetscCall(PetscArraycpy(d->key + (size_t)d->n * d->words, key, d->words));
+    PetscCall(PetscMemcpy((char *)d->item + d->n * d->bytes, item, d->bytes));
     *slot = d->n++;
   }
   *number = *slot;

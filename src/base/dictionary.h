@@ -6,15 +6,18 @@
 
 typedef struct {
   int       words;
+  size_t    bytes;   /* of an item */
   int32_t   n, bits; /* keys; the table has 2^bits slots, at most half of them used */
   uint64_t *key;     /* [n][words] */
+  void     *item;    /* [n] what came with each key the first time */
   int32_t  *slot;    /* key number or -1 */
 } VpDictionary;
-PetscErrorCode VpDictionaryCreate(int words, VpDictionary *);
+PetscErrorCode VpDictionaryCreate(int words, size_t bytes, VpDictionary *);
 PetscErrorCode VpDictionaryDestroy(VpDictionary *);
-/* Ensures: a new key has the number n - 1, the last one. */
-PetscErrorCode VpDictionaryAdd(VpDictionary *, const uint64_t key[], int32_t *number);
+/* item: what to keep for a new key, of `bytes` bytes */
+PetscErrorCode VpDictionaryAdd(VpDictionary *, const uint64_t key[], const void *item, int32_t *number);
 int32_t        VpDictionaryFind(const VpDictionary *, const uint64_t key[]); /* its number, or -1 */
+void           VpDictionaryIndex(VpDictionary *);                            /* finds the slots anew after key[] has been reordered */
 
 /* a positive real as a word: 32 bits of its mantissa */
 static inline uint64_t VpWord(double x)
