@@ -260,8 +260,8 @@ static PetscErrorCode ReleasePlans(void **device)
 /* NULL where there is none */
 static const VpOps *Ops(VpPrecision precision, int dim, int degree)
 {
-  static VpCudaFill *const fill[] = {VpCudaOperatorOps, VpCudaSweepOps,   VpCudaTransferOps,   VpCudaTracesOps,
-                                     VpCudaAlongOps,    VpCudaConvertOps, VpCudaLineSearchOps, VpCudaPointsOps};
+  static VpCudaFill *const fill[] = {VpCudaOperatorOps, VpCudaSweepOps,      VpCudaTransferOps, VpCudaTracesOps, VpCudaAlongOps,
+                                     VpCudaConvertOps,  VpCudaLineSearchOps, VpCudaPointsOps,   VpCudaCellsOps};
   static VpOps             table[2][2][VP_MAX_DEGREE];
   VpOps                   *ops;
 

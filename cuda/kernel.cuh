@@ -89,7 +89,7 @@ void VpCudaForKind(VpPrecision precision, int dim, int degree, F f)
 /* Each fills the slots that its file has kernels for. */
 typedef void VpCudaFill(VpPrecision, int dim, int degree, VpOps *);
 VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaAlongOps, VpCudaConvertOps, VpCudaLineSearchOps,
-  VpCudaPointsOps;
+  VpCudaPointsOps, VpCudaCellsOps;
 
 /* What was prepared for a view and a range of its cells or patches, made at the first use, found by its kind. */
 struct VpPlan {

@@ -182,6 +182,8 @@ PETSC_EXTERN PetscErrorCode PCVPatchDGSetCycleType(PC, VPatchDGCycleType);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetCycleType(PC, VPatchDGCycleType *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetLineSearch(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetLineSearch(PC, PetscBool *);
+PETSC_EXTERN PetscErrorCode PCVPatchDGSetCellSweep(PC, PetscBool);
+PETSC_EXTERN PetscErrorCode PCVPatchDGGetCellSweep(PC, PetscBool *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetLevels(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetLevels(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetCoarsening(PC, VPatchDGCoarsening);

@@ -75,6 +75,15 @@ typedef struct {
   void          *device;      /* as of VpView */
 } VpPatchView;
 
+/* Single cells, each solved by itself. */
+typedef struct {
+  const int32_t *cell;   /* own cells in the order of their colours */
+  const int32_t *type;   /* [cells][dim] entry of `table` for the cell and direction */
+  const void    *table;  /* [entries][VpBlockSize]: F, B, lambda (VpBlockBuild) */
+  const void    *weight; /* [cells] 1/s where the cell's coefficient is s times that of its tables, or NULL: 1 */
+  double         reaction;
+} VpCellView;
+
 /* How a cell lies in its parent along a direction: as its first half, its second half, all of it, or one of two unequal parts. */
 enum { VP_FIRST_HALF, VP_SECOND_HALF, VP_WHOLE, VP_PART };
 
@@ -179,6 +188,8 @@ typedef struct {
      b or x that were under way have arrived. NULL where a backend never does. */
   PetscErrorCode (*sweep_all)(const VpView *, const VpPatchView *, int n, const int order[], const int32_t start[], VpGhosts, const void *b,
                               void *const x[2], PetscBool *did);
+  /* x += A_c^-1 r on cells c = cell[first], ..., cell[last - 1], where A_c is the cell's own block of A */
+  PetscErrorCode (*solve_cells)(const VpView *, const VpCellView *, int32_t first, int32_t last, const void *r, void *x);
   /* x[0] = the current values, on cells [0, count) */
   PetscErrorCode (*settle)(const VpPatchView *, int32_t count, unsigned done, void *const x[2]);
   /* to[i] = the current values of cell list[i] */

@@ -1,8 +1,6 @@
 /* The coefficient a of -div(a grad u), a number per cell. */
 #include "internal.h"
 
-#define SMALL 0.125 /* octaves */
-
 enum { MOST = 800 };
 
 PetscErrorCode VpLevelSetCoefficient(VpLevel level, const PetscReal own[])
@@ -134,9 +132,8 @@ static void FitFaces(int dim, const PetscReal a[], const PetscReal beyond[][3], 
   }
 }
 
-/* A step is the mean of the logarithms in the upper half of the patch less that in the lower half. Small ones count as none: patches without
-   steps are swept fastest. */
-void VpCoefficientFit(int dim, const PetscReal a[], const PetscReal beyond[][3], VpFit *fit, double *scale)
+/* A step is the mean of the logarithms in the upper half of the patch less that in the lower half. */
+void VpCoefficientFit(int dim, const PetscReal a[], const PetscReal beyond[][3], double least, VpFit *fit, double *scale)
 {
   const int nc = 1 << dim;
   PetscBool same = PETSC_TRUE;
@@ -152,7 +149,7 @@ void VpCoefficientFit(int dim, const PetscReal a[], const PetscReal beyond[][3],
     double slope = 0;
 
     for (int c = 0; c < nc; c++) slope += (c >> d & 1 ? 1 : -1) * log2(a[c]) / (nc / 2);
-    fit->step[d] = fabs(slope) < SMALL ? 0 : Round(VP_STEPS * slope);
+    fit->step[d] = fabs(slope) < least ? 0 : Round(VP_STEPS * slope);
   }
   *scale = 0;
   for (int c = 0; c < nc; c++) *scale = PetscMax(*scale, a[c] / Product(dim, fit, c));

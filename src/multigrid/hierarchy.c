@@ -109,6 +109,7 @@ static PetscErrorCode CreateSmoother(VpCycle cycle, PetscInt l)
   PetscCall(VpSmootherCreate(level, options->space, options->residual, options->exchange, VpCornerSweeps(options, level->problem.degree),
                              &cycle->smoother[l]));
   if (!l) VpSmootherRenewGhosts(cycle->smoother[l]);
+  if (options->cell_sweep) PetscCall(VpSmootherAddCells(cycle->smoother[l]));
   if (options->line_search) PetscCall(VpLineSearchCreate(level, &cycle->search[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

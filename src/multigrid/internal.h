@@ -42,16 +42,18 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel, const PetscReal own[]);
 /* coefficient.c: The 2^dim cells' coefficients as scale times a product of one factor per direction. The second cell's factor is
    2^(step/VP_STEPS) times the first one's; the smaller of the two is 1. The product is nowhere less than the coefficient. beyond[c][d] is the
    coefficient of the cell beyond cell c along d, or that of cell c where there is none. 2^face is by how much the harmonic mean with that
-   is larger than the product, at most, on the lower and on the upper side. */
+   is larger than the product, at most, on the lower and on the upper side. Steps of fewer octaves than `least` become none. */
 typedef struct {
   int16_t step[3], face[3][2];
 } VpFit;
-void VpCoefficientFit(int dim, const PetscReal a[], const PetscReal beyond[][3], VpFit *, double *scale);
+void VpCoefficientFit(int dim, const PetscReal a[], const PetscReal beyond[][3], double least, VpFit *, double *scale);
 /* linetables.c: PlaceLines fills what the level's view has of lines: line, lines, common, outside. PlaceDrops makes
    VpPatchView.drop, PlaceUnit `unit` and `coefficient`, and what belongs to them in the level. */
 PetscErrorCode VpLevelPlaceLines(VpLevel);
 PetscErrorCode VpLevelPlaceDrops(VpLevel, VpArrays *, const void **drop);
 PetscErrorCode VpLevelPlaceUnit(VpLevel, VpArrays *, VpPatchView *);
+/* linetables.c: fills all of the view but `cell` */
+PetscErrorCode VpLevelPlaceBlocks(VpLevel, VpArrays *, VpCellView *);
 /* patchtables.c: fills all of the view but `drop`; its arrays are added to VpArrays. Collective. Error where a problem cannot be solved. */
 PetscErrorCode VpLevelPlacePatches(VpLevel, const VpPatches *, VpSpace, VpArrays *, VpPatchView *);
 /* patchtables.c: the view of a selection of the patches of a view, of which there are so many in all */

@@ -5,6 +5,7 @@
 
 typedef struct {
   VpLevel      level;
+  PetscBool    relative;   /* Coefficients are multiples of the cell's, in steps. */
   VpDictionary dictionary; /* its items are VpLineKey */
 } Lines;
 
@@ -26,8 +27,9 @@ static const VpLineKey *KeyOf(const Lines *lines, int32_t entry)
   return (const VpLineKey *)lines->dictionary.item + entry;
 }
 
-static VpLineKey LineKey(VpLevel level, int32_t cell, int d)
+static VpLineKey LineKey(const Lines *lines, int32_t cell, int d)
 {
+  VpLevel   level = lines->level;
   VpMesh    mesh = level->mesh;
   VpLineKey key = {.h = VpCellSize(mesh, cell, d), .a = VpLevelCoefficient(level, cell)};
 
@@ -37,7 +39,9 @@ static VpLineKey LineKey(VpLevel level, int32_t cell, int d)
     key.side[s] = VpDomainSide(mesh->domain, beyond);
     key.h_beyond[s] = beyond < 0 ? VpDomainAlpha(mesh->domain, beyond) : VpCellSize(mesh, beyond, d);
     key.a_beyond[s] = beyond < 0 ? 0 : VpLevelCoefficient(level, beyond);
+    if (lines->relative && beyond >= 0) key.a_beyond[s] = exp2(round(VP_STEPS * log2(key.a_beyond[s] / key.a)) / VP_STEPS);
   }
+  if (lines->relative) key.a = 1;
   return key;
 }
 
@@ -60,7 +64,7 @@ static PetscErrorCode NumberLines(void *context, int32_t cell, int32_t entry[])
 
   PetscFunctionBegin;
   for (int d = 0; d < lines->level->mesh->dim; d++) {
-    const VpLineKey key = LineKey(lines->level, cell, d);
+    const VpLineKey key = LineKey(lines, cell, d);
     uint64_t        word[NWORD];
 
     Words(&key, word);
@@ -70,7 +74,7 @@ static PetscErrorCode NumberLines(void *context, int32_t cell, int32_t entry[])
 }
 
 /* line[cell][d] = the entry of the cell's line along d, for the view's cells [0, nsweep) */
-static PetscErrorCode LinesCreate(VpLevel level, Lines *lines, int32_t **line)
+static PetscErrorCode LinesCreate(VpLevel level, PetscBool relative, Lines *lines, int32_t **line)
 {
   const int     dim = level->mesh->dim;
   const VpItems items = {.mesh = level->mesh,
@@ -82,7 +86,7 @@ static PetscErrorCode LinesCreate(VpLevel level, Lines *lines, int32_t **line)
   int32_t       nsample, *sample;
 
   PetscFunctionBegin;
-  *lines = (Lines){.level = level};
+  *lines = (Lines){.level = level, .relative = relative};
   PetscCall(VpDictionaryCreate(NWORD, sizeof(VpLineKey), &lines->dictionary));
   PetscCall(VpMallocLarge((size_t)items.n * dim, line));
   PetscCall(VpNumberItems(&items, *line, &nsample, &sample));
@@ -198,7 +202,7 @@ PetscErrorCode VpLevelPlaceLines(VpLevel level)
   int32_t     *line;
 
   PetscFunctionBegin;
-  PetscCall(LinesCreate(level, &lines, &line));
+  PetscCall(LinesCreate(level, PETSC_FALSE, &lines, &line));
   PetscCall(FindCommon(level, &lines, line));
   PetscCall(VpArraysPlace(&level->arrays, line, nline * sizeof(*line), "operator tables", (const void **)&view->line));
   PetscCall(PlaceEntries(level, &lines, PETSC_FALSE, &level->arrays, &view->lines));
@@ -253,8 +257,35 @@ PetscErrorCode VpLevelPlaceDrops(VpLevel level, VpArrays *arrays, const void **d
   int32_t *line;
 
   PetscFunctionBegin;
-  PetscCall(LinesCreate(level, &lines, &line));
+  PetscCall(LinesCreate(level, PETSC_FALSE, &lines, &line));
   PetscCall(PlaceEntries(level, &lines, PETSC_TRUE, arrays, drop));
+  PetscCall(LinesDestroy(&lines, &line));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelPlaceBlocks(VpLevel level, VpArrays *arrays, VpCellView *view)
+{
+  const int    dim = level->mesh->dim, n = level->basis.n, size = VpBlockSize(n);
+  const size_t nown = level->mesh->nown;
+  Lines        lines;
+  int32_t     *line;
+  double      *table, *weight;
+
+  PetscFunctionBegin;
+  PetscCall(LinesCreate(level, PETSC_TRUE, &lines, &line));
+  PetscCall(PetscMalloc2((size_t)lines.dictionary.n * size, &table, nown, &weight));
+  for (int32_t i = 0; i < lines.dictionary.n; i++) {
+    double *F = table + (size_t)i * size, *B = F + n * n, *lambda = B + n * n;
+
+    VpBlockBuild(&level->basis, KeyOf(&lines, i), level->problem.penalty, F, B, lambda);
+    for (int k = 0; k < n; k++) lambda[k] *= level->typical;
+  }
+  for (size_t cell = 0; cell < nown; cell++) weight[cell] = level->typical / VpLevelCoefficient(level, (int32_t)cell);
+  PetscCall(VpArraysPlace(arrays, line, nown * dim * sizeof(*line), "cell blocks", (const void **)&view->type));
+  PetscCall(VpArraysPlaceReals(arrays, table, (size_t)lines.dictionary.n * size, "cell blocks", &view->table));
+  if (level->uniform == 0) PetscCall(VpArraysPlaceReals(arrays, weight, nown, "cell blocks", &view->weight));
+  view->reaction = VpLevelReaction(level);
+  PetscCall(PetscFree2(table, weight));
   PetscCall(LinesDestroy(&lines, &line));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -113,6 +113,7 @@ typedef struct {
   PetscInt     pre, post;
   PetscInt     corners;     /* how often a sweep repeats the patches near corners; PETSC_DECIDE: VpCornerSweeps() */
   PetscBool    line_search; /* A level repeats its coarse correction, each by as much as helps most, where the type is not V. */
+  PetscBool    cell_sweep;  /* A sweep of single cells follows each of patches. */
   PetscBool    symmetric;   /* colours in reverse order in the pre-smoother */
   PetscInt     levels;      /* 0: all */
   VpCoarsen    coarsening;

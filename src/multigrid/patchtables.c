@@ -61,6 +61,12 @@ static VpFdmKey ProblemKey(const Problems *problems, int32_t p, int d)
   return key;
 }
 
+/* The smallest step that counts, in octaves: on devices patches without steps have a kernel twice as fast. */
+static double LeastStep(VpLevel level)
+{
+  return level->backend->use_stream ? 0.125 : 0;
+}
+
 static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Problems *problems = (Problems *)context;
@@ -81,7 +87,7 @@ static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t
         beyond[c][d] = next < 0 ? a[c] : VpLevelCoefficient(level, next);
       }
     }
-    VpCoefficientFit(dim, a, beyond, &problems->fit[p], &scale);
+    VpCoefficientFit(dim, a, beyond, LeastStep(level), &problems->fit[p], &scale);
     problems->weight[p] = level->typical / scale;
   }
 }

@@ -166,6 +166,13 @@ void VpSmootherRenewGhosts(VpSmoother smoother)
   if (smoother->seams) VpSmootherRenewGhosts(smoother->seams);
 }
 
+PetscErrorCode VpSmootherAddCells(VpSmoother smoother)
+{
+  PetscFunctionBegin;
+  PetscCall(VpCellSweepCreate(smoother->level, &smoother->cells));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother smoother)
 {
   PetscFunctionBegin;
@@ -189,6 +196,7 @@ PetscErrorCode VpSmootherDestroy(VpSmoother *out)
   *out = NULL;
   if (!smoother) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpSmootherDestroy(&smoother->seams));
+  PetscCall(VpCellSweepDestroy(&smoother->cells));
   PetscCall(VpVectorDestroy(&smoother->r));
   for (int part = 0; part < 2; part++) {
     Part *p = part ? &smoother->corners : &smoother->all;

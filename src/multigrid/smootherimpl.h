@@ -1,5 +1,6 @@
 /* What a smoother is: smoother.c makes it, sweep.c sweeps. */
 #pragma once
+#include "cellsweep.h"
 #include "internal.h"
 
 /* patches [first, last) of one colour that get their residual the same way */
@@ -25,6 +26,7 @@ struct VpSmoother_ {
   VpExchange     exchange;
   PetscBool      exact;  /* ghosts are current after every colour of the repeats, too: as if there were one rank */
   PetscBool      renews; /* ghosts are fetched again before the last colour */
+  VpCellSweep    cells;  /* what follows, or NULL */
   VpVector       r;      /* residual `global`: b - A x wherever patches are */
   PetscLogDouble flops;
   int            kind, kinds, place[3]; /* seams and place of its patches (VpPatches); all seams there are on the mesh */

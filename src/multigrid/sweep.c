@@ -1,4 +1,5 @@
-/* A sweep: all colours, one after the other or at once, with the exchanges between them, then again the patches near corners. */
+/* A sweep: all colours, one after the other or at once, with the exchanges between them, then again the patches near corners, then single
+   cells where these were added. */
 #include "smootherimpl.h"
 
 /* r = b - A x; the current values go to the first buffer, ghosts as this rank has swept them */
@@ -167,6 +168,7 @@ PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool reverse, VpVector 
   int        count = 1, color = 0;
 
   PetscFunctionBegin;
+  if (smoother->cells && reverse) PetscCall(VpCellSweepRun(smoother->cells, reverse, b, x));
   for (int d = 0; d < smoother->level->mesh->dim; d++) count *= 2 + (smoother->kinds >> d & 1);
   for (int i = 0; i <= count; i++) {
     next = i < count ? ColorAt(smoother, reverse ? count - 1 - i : i, &color) : NULL;
@@ -177,6 +179,7 @@ PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool reverse, VpVector 
     part = next;
     if (next) colors.color[colors.n++] = color;
   }
+  if (smoother->cells && !reverse) PetscCall(VpCellSweepRun(smoother->cells, reverse, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

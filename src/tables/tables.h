@@ -65,6 +65,9 @@ void VpLineBoundary(const VpLineKey *, int degree, int s, double penalty, double
 /* gamma h of a Dirichlet side */
 double VpDirichletGamma(int degree, double penalty);
 
+/* The cell's own part diagonalised, without the reaction: D = B diag(lambda) F, F B = 1, all [n][n]; lambda [n]. */
+void VpBlockBuild(const VpBasis *, const VpLineKey *, double penalty, double F[], double B[], double lambda[]);
+
 /* Sizes and signs that kernels need, on devices, too; with constant arguments they are compile-time constants. */
 #ifdef __CUDACC__
   #define VP_SIZE __host__ __device__ constexpr
@@ -95,6 +98,11 @@ VP_SIZE int VpLineSize(int n)
 {
   return n * n + 4 * n;
 }
+/* numbers of a cell's own block along one direction: F, B, lambda */
+VP_SIZE int VpBlockSize(int n)
+{
+  return 2 * n * n + n;
+}
 /* numbers of a patch's problem along one direction: F, B, lambda */
 VP_SIZE int VpFdmSize(int n)
 {
@@ -103,7 +111,7 @@ VP_SIZE int VpFdmSize(int n)
 
 /* The generalised eigenproblem of one direction of a patch: two cells, E^T L E s = lambda E^T M E s on the functions the space keeps. */
 typedef enum { VP_SPACE_FULL, VP_SPACE_DIRICHLET, VP_SPACE_CLAMPED } VpSpace;
-#define VP_STEPS 8
+#define VP_STEPS 16
 typedef struct {
   double h[2], h_beyond[2]; /* h_beyond as in a line's key */
   VpSide side[2];           /* MIXED keeps all functions and takes the interior form; WRAP couples the two ends */

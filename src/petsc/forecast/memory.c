@@ -113,6 +113,7 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
   if (o->pre || o->symmetric || (o->type != VP_CYCLE_V && !finest)) vectors++;
   if (o->line_search) vectors += 2 + (finest && o->type != VP_CYCLE_V && !o->pre);
   if (o->residual == VP_RESIDUAL_GLOBAL) vectors++;
+  if (o->cell_sweep) vectors++;
   *passing = (of_patch + 2 * size->dim + 3) * c.sweep;
   return OperatorBytes(size, c.sweep, real) + links + (of_patch + device + 1) * c.sweep +
          block * (vectors * c.local + 2 * (c.sweep + c.local - 2 * c.own));

@@ -22,6 +22,8 @@ static const VpSetting row[VP_PC_SETTINGS] = {
   [VP_PC_LINE_SEARCH] =
     VP_SETTING(BOOL, PC_VPatchDG, options.line_search, PETSC_FALSE, "-pc_vpatchdg_line_search", "PCVPatchDGSetLineSearch", "line search",
                "Coarse corrections by as much as helps most, for varying coefficients", .names = PetscBools),
+  [VP_PC_CELL_SWEEP] = VP_SETTING(BOOL, PC_VPatchDG, options.cell_sweep, PETSC_FALSE, "-pc_vpatchdg_cell_sweep", "PCVPatchDGSetCellSweep",
+                                  "cell sweep", "Single cells after patches, for varying coefficients", .names = PetscBools),
   [VP_PC_LEVELS] = VP_SETTING(INT, PC_VPatchDG, options.levels, 0, "-pc_vpatchdg_levels", "PCVPatchDGSetLevels", "number of levels",
                               "Levels, 0: all", .refusal = "The number of levels must not be negative: %s"),
   [VP_PC_COARSENING] =
@@ -328,4 +330,50 @@ PetscErrorCode PCVPatchDGGetSmooth(PC pc, PetscInt *pre, PetscInt *post)
   if (pre) PetscCall(VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_SMOOTH_PRE, pre, PETSC_FUNCTION_NAME));
   if (post) PetscCall(VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_SMOOTH_POST, post, PETSC_FUNCTION_NAME));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCVPatchDGSetCellSweep - Makes every sweep over patches go on over single cells
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner
+-  cells - `PETSC_TRUE`: after the patches every cell is solved by itself, in two colours like those of a chessboard, by the exact inverse of its
+own block
+
+   Options Database Key:
+.  -pc_vpatchdg_cell_sweep - does so, `PETSC_FALSE` by default
+
+   Level: intermediate
+
+   Note:
+   Patches take a product of one factor a direction for the coefficient, which is wrong where it varies otherwise; a cell has one coefficient. Where
+   the coefficient is constant, cells gain nothing.
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGGetCellSweep()`, `PCVPatchDGSetLineSearch()`, `DMVPatchDGSetCoefficient()`
+@*/
+PetscErrorCode PCVPatchDGSetCellSweep(PC pc, PetscBool cells)
+{
+  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_CELL_SWEEP, cells);
+}
+
+/*@
+   PCVPatchDGGetCellSweep - Says whether every sweep over patches goes on over single cells
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  cells - as in `PCVPatchDGSetCellSweep()`
+
+   Level: intermediate
+
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetCellSweep()`
+@*/
+PetscErrorCode PCVPatchDGGetCellSweep(PC pc, PetscBool *cells)
+{
+  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_CELL_SWEEP, cells, PETSC_FUNCTION_NAME);
 }

@@ -10,6 +10,7 @@
 .  -pc_vpatchdg_symmetric                    - a symmetric cycle, for `KSPCG`, `PCVPatchDGSetSymmetric()`
 .  -pc_vpatchdg_cycle_type v|w|f             - V, W or F cycle, `PCVPatchDGSetCycleType()`
 .  -pc_vpatchdg_line_search                  - coarse corrections by as much as helps most, `PCVPatchDGSetLineSearch()`
+.  -pc_vpatchdg_cell_sweep                   - single cells after patches, `PCVPatchDGSetCellSweep()`
 .  -pc_vpatchdg_levels n                     - number of levels, `PCVPatchDGSetLevels()`
 .  -pc_vpatchdg_coarsening local|full        - where cells merge on coarser levels, `PCVPatchDGSetCoarsening()`
 .  -pc_vpatchdg_precision auto|single|double - of the whole cycle, `PCVPatchDGSetPrecision()`
@@ -119,9 +120,10 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
   const VpCycleOptions *o = &PCVPatchDGData(pc)->options;
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %c(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle%s, patch space %s, residual %s, exchange %s\n",
-                                   toupper(VPatchDGCycleTypes[o->type][0]), o->pre, o->post, o->line_search ? " with line search" : "",
-                                   VPatchDGSpaces[o->space], VPatchDGResiduals[o->residual], VPatchDGExchanges[o->exchange]));
+  PetscCall(PetscViewerASCIIPrintf(
+    viewer, "  %c(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle%s, patch space %s, residual %s, exchange %s%s\n",
+    toupper(VPatchDGCycleTypes[o->type][0]), o->pre, o->post, o->line_search ? " with line search" : "", VPatchDGSpaces[o->space],
+    VPatchDGResiduals[o->residual], VPatchDGExchanges[o->exchange], o->cell_sweep ? ", sweeps of patches and of single cells" : ""));
   PetscCall(PCVPatchDGViewPrecision(pc, viewer));
   if (o->symmetric) PetscCall(PetscViewerASCIIPrintf(viewer, "  symmetric: colours in reverse order before the coarse correction\n"));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "  not symmetric: KSPCG needs -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1\n"));

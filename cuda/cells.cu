@@ -1,0 +1,73 @@
+/* Single cells, solved by the tensor product of their own blocks. */
+#include "tensor.cuh"
+
+/* in = (M in every direction) in, as ContractCell, with matrices in memory */
+template <class T, int DIM, int N>
+__device__ __forceinline__ void ContractCell(const T *const (&M)[DIM], T *s, int l, T (&in)[N])
+{
+  typedef CellShape<DIM, N> S;
+
+  UNROLL (int d = S::slow; d >= 0; d--) {
+    const int stride = VpLineStride(d, S::sy, S::sz);
+    T        *p = s + LineStart<DIM>(d, N, l, S::sy, S::sz);
+
+    if (d < S::slow) {
+      __syncthreads();
+      UNROLL (int i = 0; i < N; i++) in[i] = p[i * stride];
+    }
+#pragma unroll 1
+    for (int i = 0; i < N; i++) {
+      T sum = T(0);
+      UNROLL (int j = 0; j < N; j++) sum += __ldg(M[d] + i * N + j) * in[j];
+      p[i * stride] = sum;
+    }
+  }
+  __syncthreads();
+  UNROLL (int i = 0; i < N; i++) in[i] = s[LineStart<DIM>(S::slow, N, l, S::sy, S::sz) + i * VpLineStride(S::slow, S::sy, S::sz)];
+}
+
+template <class T, int DIM, int N>
+__global__ void __launch_bounds__(CellShape<DIM, N>::threads)
+  Solve(const __grid_constant__ VpCellView cells, int32_t first, int32_t last, const T *r, T *x)
+{
+  typedef CellShape<DIM, N> S;
+  __shared__ T              s[S::cells * S::size];
+  const int                 slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  const int32_t             at = first + blockIdx.x * S::cells + slot, cell = cells.cell[at < last ? at : last - 1];
+  const T                   weight = cells.weight ? ((const T *)cells.weight)[cell] : T(1);
+  const size_t              start = (size_t)cell * S::values + l;
+  const T                  *M[DIM];
+  T                         v[N], sum = (T)cells.reaction * weight;
+
+  UNROLL (int d = 0; d < DIM; d++) M[d] = (const T *)cells.table + (size_t)cells.type[(size_t)cell * DIM + d] * VpBlockSize(N);
+  UNROLL (int i = 0; i < N; i++) v[i] = r[start + i * S::lines];
+  ContractCell<T, DIM, N>(M, s + slot * S::size, l, v);
+  sum += __ldg(M[0] + 2 * N * N + l % N);
+  if (DIM == 3) sum += __ldg(M[1] + 2 * N * N + l / N);
+  UNROLL (int i = 0; i < N; i++) v[i] *= weight / (sum + __ldg(M[S::slow] + 2 * N * N + i));
+  UNROLL (int d = 0; d < DIM; d++) M[d] += N * N;
+  __syncthreads();
+  ContractCell<T, DIM, N>(M, s + slot * S::size, l, v);
+  if (at < last) {
+    UNROLL (int i = 0; i < N; i++) x[start + i * S::lines] += v[i];
+  }
+}
+
+template <class T, int DIM, int N>
+struct Cells {
+  typedef CellShape<DIM, N> S;
+
+  static PetscErrorCode Run(const VpView *, const VpCellView *cells, int32_t first, int32_t last, const void *r, void *x)
+  {
+    PetscFunctionBegin;
+    if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
+    Solve<T, DIM, N><<<VpBlocks(last - first, S::cells), S::threads, 0, VpCudaStream>>>(*cells, first, last, (const T *)r, (T *)x);
+    VpCudaLaunched("cells");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+void VpCudaCellsOps(VpPrecision precision, int dim, int degree, VpOps *ops)
+{
+  VpCudaForKind<Cells>(precision, dim, degree, [ops](auto of) { ops->solve_cells = of.Run; });
+}

@@ -1,0 +1,50 @@
+/* Single cells, solved by the tensor product of their own blocks. */
+#include "cell.h"
+
+/* u = (M_z x M_y x M_x) u, with F (at 0) or B (at n^2) of the cell's tables */
+INLINE void Transform(const int n, const REAL *const table[DIM], int at, V Tx[][PARTS], V u[][PARTS])
+{
+  LoadTransposed(n, table[0] + at, Tx);
+  TransformRows(n, Tx, table[1] + at, DIM == 3 ? table[DIM - 1] + at : NULL, u);
+}
+
+INLINE void SolveCells(const VpView *view, const VpCellView *cells, const int n, int32_t first, int32_t last, const REAL *r, REAL *x)
+{
+  const int at = 2 * n * n; /* the eigenvalues */
+  V         Tx[VP_MAX_N][PARTS], u[ROWS][PARTS];
+  REAL      values[VALUES];
+
+  (void)view;
+  for (int32_t i = first; i < last; i++) {
+    const int32_t cell = cells->cell[i];
+    const REAL    weight = cells->weight ? ((const REAL *)cells->weight)[cell] : 1;
+    const REAL   *table[DIM];
+    REAL         *to = x + (size_t)cell * (size_t)Power(n);
+
+    for (int d = 0; d < DIM; d++)
+      table[d] = (const REAL *)cells->table + (size_t)cells->type[(size_t)cell * DIM + (size_t)d] * (size_t)VpBlockSize(n);
+    LoadCell(n, r + (size_t)cell * (size_t)Power(n), u);
+    Transform(n, table, 0, Tx, u);
+    StoreCell(n, u, values);
+    for (int k = 0; k < Power(n); k++) {
+      REAL sum = (REAL)cells->reaction * weight;
+      for (int d = 0, mode = k; d < DIM; d++, mode /= n) sum += table[d][at + mode % n];
+      values[k] *= weight / sum;
+    }
+    LoadCell(n, values, u);
+    Transform(n, table, n * n, Tx, u);
+    for (int row = 0; row < Power(n) / n; row++) {
+      UNROLL (int c = 0; c < Parts(n); c++) StoreRow(to + row * n, n, c, LoadRow(to + row * n, n, c) + u[row][c]);
+    }
+  }
+}
+
+#define VP_DEGREE(k) \
+  PetscErrorCode VP_NAME(SolveCells, VP_REAL, VP_DIM, k)(const VpView *view, const VpCellView *cells, int32_t first, int32_t last, \
+                                                         const void *r, void *x) \
+  { \
+    PetscFunctionBegin; \
+    SolveCells(view, cells, k + 1, first, last, r, x); \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  }
+#include "degrees.def"

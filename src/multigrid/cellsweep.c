@@ -1,0 +1,107 @@
+#include "cellsweep.h"
+#include "internal.h"
+
+struct VpCellSweep_ {
+  VpLevel    level;
+  VpArrays   arrays;
+  VpCellView view;
+  int        ncolor;
+  int32_t    start[4]; /* colour c is the view's cells [start[c], start[c+1]) */
+  VpVector   r;
+};
+
+/* The number of a cell along d modulo 2. Where a direction is closed and has an odd number of cells, that below the seam gets 2 (VpLattice). */
+static int NumberAlong(VpMesh mesh, int32_t cell, int d)
+{
+  const VpLattice L = mesh->lattice;
+  const int32_t   box = mesh->box[cell], at = mesh->coord[3 * (size_t)cell + d];
+
+  if (L->seam && L->seam[box] >> d & 1 && at == (1 << VpShapeOf(L, box)->bits[d]) - 1) return 2;
+  return (at ^ (L->parity ? L->parity[box] >> d : 0)) & 1;
+}
+
+/* Neighbours differ in one direction's number, hence in the sum. */
+static int ColorOf(VpMesh mesh, int ncolor, int32_t cell)
+{
+  int sum = 0;
+
+  for (int d = 0; d < mesh->dim; d++) sum += NumberAlong(mesh, cell, d);
+  return sum % ncolor;
+}
+
+static PetscErrorCode Place(VpCellSweep sweep)
+{
+  const VpMesh mesh = sweep->level->mesh;
+  int32_t     *list, n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(mesh->nown, &list));
+  for (int color = 0; color < sweep->ncolor; color++) {
+    for (int32_t cell = 0; cell < mesh->nown; cell++) {
+      if (ColorOf(mesh, sweep->ncolor, cell) == color) list[n++] = cell;
+    }
+    sweep->start[color + 1] = n;
+  }
+  PetscCall(VpArraysPlace(&sweep->arrays, list, n * sizeof(*list), "cells by colour", (const void **)&sweep->view.cell));
+  PetscCall(PetscFree(list));
+  PetscCall(VpLevelPlaceBlocks(sweep->level, &sweep->arrays, &sweep->view));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCellSweepCreate(VpLevel level, VpCellSweep *out)
+{
+  VpCellSweep sweep;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&sweep));
+  *out = sweep;
+  sweep->level = VpLevelReference(level);
+  sweep->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
+  sweep->ncolor = VpMeshSeams(level->mesh) ? 3 : 2;
+  PetscCall(VpTogether(level->mesh->comm, Place(sweep)));
+  PetscCall(VpVectorCreate(level, 1, "cell sweep's residual", &sweep->r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCellSweepDestroy(VpCellSweep *out)
+{
+  VpCellSweep sweep = *out;
+
+  PetscFunctionBegin;
+  *out = NULL;
+  if (!sweep) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpVectorDestroy(&sweep->r));
+  PetscCall(VpArraysRelease(&sweep->arrays));
+  PetscCall(VpLevelDestroy(&sweep->level));
+  PetscCall(PetscFree(sweep));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SweepColor(VpCellSweep sweep, int color, VpVector b, VpVector x)
+{
+  const VpLevel level = sweep->level;
+  const int32_t nown = level->mesh->nown;
+  const void   *values, *old;
+  void         *r, *to;
+  VpGhosts      ghosts;
+  PetscBool     add;
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorReadBegin(x, VP_GHOST_FACE, &old, &ghosts));
+  PetscCall(VpVectorReadBegin(b, VP_GHOST_NONE, &values, NULL));
+  PetscCall(VpVectorWrite(sweep->r, VP_GHOST_NONE, &r));
+  PetscCall(level->ops->apply(&level->view, 0, nown, old, ghosts, values, r));
+  PetscCall(VpVectorAdd(x, VP_GHOST_NONE, &add, &to)); /* x was read, so that its memory holds it even if it is 0 */
+  PetscCall(level->ops->solve_cells(&level->view, &sweep->view, sweep->start[color], sweep->start[color + 1], r, to));
+  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level) + 2 * VpTransferFlops(&level->view, sweep->start[color + 1] - sweep->start[color])));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCellSweepRun(VpCellSweep sweep, PetscBool reverse, VpVector b, VpVector x)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(VP_EVENT_SWEEP, 0, 0, 0, 0));
+  for (int i = 0; i < sweep->ncolor; i++) PetscCall(SweepColor(sweep, reverse ? sweep->ncolor - 1 - i : i, b, x));
+  PetscCall(PetscLogEventEnd(VP_EVENT_SWEEP, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
