@@ -88,3 +88,48 @@ static inline PetscErrorCode LeaveAdd(void *work)
   PetscCall(VecRestoreArrayAndMemType(w->x, &z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* data at points: w->x is at points where w->b has coefficients, and the reverse */
+static inline PetscErrorCode FindPoints(void *work)
+{
+  Vec points;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGGetPoints(((Work *)work)->dm, &points));
+  PetscCall(VecDestroy(&points));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode PointValues(void *work)
+{
+  return DMVPatchDGGetPointValues(((Work *)work)->dm, ((Work *)work)->b, ((Work *)work)->x);
+}
+
+static inline PetscErrorCode PointGradients(void *work)
+{
+  return DMVPatchDGGetPointGradients(((Work *)work)->dm, ((Work *)work)->b, ((Work *)work)->gradients);
+}
+
+static inline PetscErrorCode Coefficients(void *work)
+{
+  return DMVPatchDGSetPointValues(((Work *)work)->dm, ((Work *)work)->b, ((Work *)work)->x);
+}
+
+static inline PetscErrorCode RHSFromPoints(void *work)
+{
+  return DMVPatchDGComputeRHSFromPoints(((Work *)work)->dm, ((Work *)work)->b, ((Work *)work)->boundary, NULL, ((Work *)work)->x);
+}
+
+static inline PetscErrorCode DifferenceL2(void *work)
+{
+  PetscReal l2;
+
+  return DMVPatchDGComputeDifference(((Work *)work)->dm, ((Work *)work)->b, ((Work *)work)->x, NULL, &l2, NULL);
+}
+
+static inline PetscErrorCode DifferenceH1(void *work)
+{
+  PetscReal h1;
+
+  return DMVPatchDGComputeDifference(((Work *)work)->dm, ((Work *)work)->b, NULL, ((Work *)work)->gradients, NULL, &h1);
+}

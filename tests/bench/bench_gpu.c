@@ -5,6 +5,7 @@ static char help[] =
   -bench_varying                     : a coefficient that differs from cell to cell\n\
   -bench_degrees 3,4,7               : which degrees (default 1 to 8)\n\
   -bench_parts kernels,spaces,solves : which figures (default these): kernels and cycle; sweeps in other spaces; solves\n\
+  -bench_parts data                  : functions at points: coordinates, values, right-hand sides, errors\n\
   -bench_parts options               : a solve of f = 1 as -ksp_* and -pc_* say, by default FGMRES and its cycle\n\
   -bench_shift s                     : meshes refined s times more (s < 0: less); the default has 57 to 453 million DoFs\n\
   -bench_refine l                    : meshes of 2^l cells a side for all degrees\n\
@@ -16,7 +17,7 @@ static char help[] =
 
 /* ---- the figures */
 
-enum { KERNELS, SPACES, SOLVES, DEFAULT_PARTS, OPTIONS = DEFAULT_PARTS, PARTS };
+enum { KERNELS, SPACES, SOLVES, DEFAULT_PARTS, DATA = DEFAULT_PARTS, OPTIONS, PARTS };
 enum { IN_SINGLE = 1 << VP_SINGLE, IN_DOUBLE = 1 << VP_DOUBLE, IN_BOTH = IN_SINGLE | IN_DOUBLE };
 
 static const Traffic sweep = {.sweeps = 1}, first = {.bytes = 16, .reals = 1},
@@ -49,6 +50,17 @@ static const struct {
   {"sweep, dirichlet local", VP_SPACE_DIRICHLET, VP_RESIDUAL_LOCAL, 1},
   {"sweep, clamped local", VP_SPACE_CLAMPED, VP_RESIDUAL_LOCAL, 3},
   {"sweep, any patches", VP_SPACE_FULL, VP_RESIDUAL_EXACT, 1},
+};
+
+static const struct {
+  const char *name;
+  Action      action;
+  int         scalars, vectors; /* read or written, a DoF */
+} data[] = {
+  {"coordinates of points", FindPoints, 0, 1},           {"values from coefficients", PointValues, 2, 0},
+  {"gradients from coefficients", PointGradients, 1, 1}, {"coefficients from values", Coefficients, 2, 0},
+  {"right-hand side from values", RHSFromPoints, 2, 0},  {"L2 difference at points", DifferenceL2, 2, 0},
+  {"H1 difference at points", DifferenceH1, 1, 1},
 };
 
 typedef struct {
@@ -123,6 +135,22 @@ static PetscErrorCode MeasureSpaces(Work *w)
     PetscCall(VpSmootherDestroy(&w->smoother));
     PetscCall(VpLevelDestroy(&level));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MeasureData(Work *w)
+{
+  PetscFunctionBeginUser;
+  w->precision = VP_DOUBLE;
+  PetscCall(SetRightHandSide(w, 1));
+  PetscCall(VecCopy(w->b, w->x));
+  PetscCall(DMVPatchDGGetPoints(w->dm, &w->gradients));
+  PetscCall(DMVPatchDGCreateBoundaryVector(w->dm, VPATCHDG_BOUNDARY_DIRICHLET, &w->boundary));
+  PetscCall(VecSet(w->boundary, 1));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(data); i++)
+    PetscCall(Measure(w, data[i].name, data[i].action, (Traffic){.bytes = 8. * (data[i].scalars + data[i].vectors * w->bench->dim)}));
+  PetscCall(VecDestroy(&w->boundary));
+  PetscCall(VecDestroy(&w->gradients));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -234,6 +262,7 @@ static PetscErrorCode RunDegree(Bench *bench, int degree, PetscInt refine, const
 
   PetscFunctionBeginUser;
   PetscCall(WorkCreate(bench, degree, refine, &w));
+  if (o->parts[DATA]) PetscCall(MeasureData(&w));
   if (o->parts[OPTIONS]) PetscCall(MeasureOptions(&w));
   for (int p = 0; p < precisions; p++) {
     PetscCall(WorkPrecision(&w, p ? VP_DOUBLE : VP_SINGLE));
@@ -266,7 +295,7 @@ static PetscErrorCode WarmUp(Bench *bench)
 
 static PetscErrorCode GetOptions(Options *o)
 {
-  static const char *const names[] = {"kernels", "spaces", "solves", "options", "-bench_parts", "", NULL};
+  static const char *const names[] = {"kernels", "spaces", "solves", "data", "options", "-bench_parts", "", NULL};
   PetscEnum                chosen[PARTS];
   PetscInt                 count = PARTS;
   PetscBool                degrees, parts;

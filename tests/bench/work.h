@@ -12,6 +12,7 @@ typedef struct {
   DM          dm;
   Mat         A;
   Vec         b, x;
+  Vec         boundary, gradients; /* numbers at points of Dirichlet sides, at points of cells */
   VpLevel     outer;
   VpPrecision precision;
   PC          pc;
