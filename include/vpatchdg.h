@@ -112,6 +112,31 @@ S*/
 typedef PetscErrorCode (*VPatchDGBatch)(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar value[],
                                         void *ctx);
 
+/*S
+   VPatchDGBoundaryFunction - Says which boundary condition holds on a side of a box
+
+   Input Parameters:
++  dim    - 2 or 3
+.  box    - the number of the box, as in `DMVPatchDGGetBoxes()`
+.  side   - 0 to 2 dim - 1: x-, x+, y-, y+, z-, z+
+.  center - [dim] the middle of the side
+-  ctx    - what the caller of `DMVPatchDGSetBoundaryFunction()` gave
+
+   Input/Output Parameters:
++  boundary - what `DMVPatchDGSetBoundary()` says for this normal; changed to `VPATCHDG_BOUNDARY_DIRICHLET`, `VPATCHDG_BOUNDARY_NEUMANN`
+or `VPATCHDG_BOUNDARY_ROBIN` where another condition holds
+-  alpha    - what `DMVPatchDGSetRobin()` says; changed where a Robin condition has another number
+
+   Level: intermediate
+
+   Note:
+   It returns 0, or an error code, which ends `DMSetUp()`.
+
+.seealso: `DMVPatchDGSetBoundaryFunction()`, `DMVPatchDGSetBoundary()`
+S*/
+typedef PetscErrorCode (*VPatchDGBoundaryFunction)(PetscInt dim, PetscInt box, PetscInt side, const PetscReal center[],
+                                                   VPatchDGBoundary *boundary, PetscReal *alpha, void *ctx);
+
 /* DM: set before DMSetUp() */
 PETSC_EXTERN PetscErrorCode DMVPatchDGCreate(MPI_Comm, PetscInt dim, PetscInt degree, PetscInt refine, DM *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetDegree(DM, PetscInt);
@@ -128,6 +153,7 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoundary(DM, const VPatchDGBoundary[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetBoundary(DM, VPatchDGBoundary[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetRobin(DM, const PetscReal alpha[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetRobin(DM, PetscReal alpha[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoundaryFunction(DM, VPatchDGBoundaryFunction, void *ctx);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetPenalty(DM, PetscReal);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetPenalty(DM, PetscReal *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetReaction(DM, PetscReal);

@@ -44,7 +44,7 @@ typedef struct {
   int     dim, n;
   int     nt, first[2]; /* the traces at end s of a cell are made of its coefficients [first[s], first[s] + nt) along the direction */
   int32_t nown, nsweep, nlocal;
-  const int32_t *neighbor;         /* [nsweep][2 dim] a cell, or -1 - i at a boundary, i odd at an upper one */
+  const int32_t *neighbor;         /* [nsweep][2 dim] a cell, or -1 - i at a boundary with the condition i, odd at an upper one */
   const int32_t *line;             /* [nsweep][dim] entry of `lines` for the cell and direction */
   const void    *lines;            /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild) */
   VpCommon       common;           /* of `lines` */

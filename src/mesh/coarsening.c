@@ -20,20 +20,29 @@ static PetscErrorCode NumberBoxes(VpDomain domain, VpCoarsening *c, int32_t *nbo
 /* the domain of the merged boxes */
 static PetscErrorCode MergeBoxes(VpDomain domain, const VpCoarsening *c, int32_t nbox, VpDomain *merged)
 {
-  const int  dim = domain->dim;
-  PetscReal *lower, *upper;
+  const int   dim = domain->dim;
+  PetscReal  *lower, *upper;
+  VpBoundary *condition;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc2((size_t)nbox * dim, &lower, (size_t)nbox * dim, &upper));
+  PetscCall(PetscCalloc1((size_t)nbox * 2 * dim, &condition));
   for (int32_t i = 0; i < nbox; i++) {
     for (int d = 0; d < dim; d++) {
       const int32_t b = c->lower[i], last = c->merge[3 * (size_t)b + d] == VP_MERGE_LOWER ? VpBoxBeyond(domain, b, 2 * d + 1) : b;
 
       lower[(size_t)i * dim + d] = domain->lower[3 * (size_t)b + d];
       upper[(size_t)i * dim + d] = domain->upper[3 * (size_t)last + d];
+      for (int s = 0; s < 2; s++) {
+        const int32_t beyond = VpBoxBeyond(domain, s ? last : b, 2 * d + s);
+
+        if (beyond < 0) condition[((size_t)i * dim + d) * 2 + s] = domain->boundary[-1 - beyond];
+      }
     }
   }
-  PetscCall(VpDomainCreate(PETSC_COMM_SELF, dim, nbox, lower, upper, domain->boundary, domain->periodic, merged));
+  PetscCall(VpDomainCreate(PETSC_COMM_SELF, dim, nbox, lower, upper, NULL, domain->periodic, merged));
+  PetscCall(VpDomainSetBoundary(*merged, condition));
+  PetscCall(PetscFree(condition));
   PetscCall(PetscFree2(lower, upper));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,9 +6,10 @@
      +---+---+-+-+-+-+-+-+-+-+    along x, three classes with 2, 4 and 4 cells a box: three pairs of cells two by two;
      +---+---+-+-+-+-+-+-+-+-+    the same as whole boxes: (1, 2) with the size of the first box, (2, 3) with that of the second
 
-   A pair may merge if every cell is in a patch after that. Its ratio is the largest quotient of its size and that of another pair that may
-   merge in another direction of one of its boxes. On every lattice pairs merge whose ratio is at most LIMIT, or that meet no others; where
-   there is none, those of about the smallest ratio. Everything is decided from the lattice as it is. */
+   A pair may merge if every cell is in a patch after that, and boxes only if no side on the boundary gets two conditions. Its ratio is the
+   largest quotient of its size and that of another pair that may merge in another direction of one of its boxes. On every lattice pairs
+   merge whose ratio is at most LIMIT, or that meet no others; where there is none, those of about the smallest ratio. Everything is decided
+   from the lattice as it is. */
 #include "internal.h"
 
 #define LIMIT (PETSC_SQRT2 * (1 + 1e-9))
@@ -123,6 +124,19 @@ static void AddPair(Rule *rule, int d, int32_t class, int32_t upper)
   rule->pair[rule->npair++] = (Pair){d, class, upper, size, 0, PETSC_FALSE};
 }
 
+/* May a box merge with the one above it in direction d? Where both have a side at the boundary, that of both has one condition. */
+static PetscBool HaveSameConditions(VpDomain domain, int32_t box, int d)
+{
+  const int32_t above = VpBoxBeyond(domain, box, 2 * d + 1);
+
+  for (int side = 0; side < 2 * domain->dim; side++) {
+    const int32_t beyond = VpBoxBeyond(domain, box, side), beyond_above = VpBoxBeyond(domain, above, side);
+
+    if (side / 2 != d && beyond < 0 && beyond_above < 0 && beyond != beyond_above) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
 /* the pairs of a direction that may merge */
 static PetscErrorCode FindPairs(Rule *rule, int d)
 {
@@ -143,7 +157,7 @@ static PetscErrorCode FindPairs(Rule *rule, int d)
     const int     thin = ThinIn(rule->fine, b) | 1 << d;
 
     if (halves[c] && BitsOf(rule, b, d) == 1) halves[c] = IsInPatch(rule->domain, thin, -1, b);
-    if (boxes[c]) boxes[c] = IsInPatch(rule->domain, thin, d, b);
+    if (boxes[c]) boxes[c] = HaveSameConditions(rule->domain, b, d) && IsInPatch(rule->domain, thin, d, b);
   }
   for (int32_t b = 0; b < rule->nbox; b++) {
     if (class[b] != b) continue;

@@ -284,6 +284,8 @@ PetscErrorCode VpDomainCreate(MPI_Comm comm, int dim, int32_t nbox, const PetscR
   domain->refct = 1;
   domain->dim = dim;
   domain->nbox = nbox;
+  domain->nboundary = 2 * dim;
+  PetscCall(PetscCalloc1(domain->nboundary, &domain->boundary));
   for (int side = 0; side < 2 * dim; side++) domain->boundary[side] = boundary ? boundary[side] : (VpBoundary){VP_SIDE_DIRICHLET, 0};
   for (int d = 0; d < dim; d++) domain->periodic[d] = periodic ? periodic[d] : PETSC_FALSE;
   PetscCall(PetscMalloc3(3 * (size_t)nbox, &domain->lower, 3 * (size_t)nbox, &domain->upper, 2 * dim * (size_t)nbox, &domain->beyond));
@@ -322,6 +324,7 @@ PetscErrorCode VpDomainDestroy(VpDomain *domain)
 {
   PetscFunctionBeginUser;
   if (*domain && --(*domain)->refct == 0) {
+    PetscCall(PetscFree((*domain)->boundary));
     PetscCall(PetscFree3((*domain)->lower, (*domain)->upper, (*domain)->beyond));
     PetscCall(PetscFree(*domain));
   }

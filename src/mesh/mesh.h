@@ -34,7 +34,7 @@
 /* stands for a cell that this rank does not know: it lies beyond the ghosts */
 enum { VP_UNKNOWN = INT32_MIN };
 
-/* the condition on one side of the domain: an entry of its table of sides */
+/* the condition on sides of the domain: an entry of its table */
 typedef struct {
   VpSide    kind;
   PetscReal alpha; /* of VP_SIDE_ROBIN: du/dn + alpha u is given; else 0 */
@@ -57,10 +57,13 @@ struct VpDomain_ {
   int        dim;
   int32_t    nbox;
   PetscReal *lower, *upper; /* [nbox][3], unused directions 0 and 1 */
-  VpBoundary boundary[6];   /* by outward normal, so that odd entries are at upper sides. In a periodic direction they hold for what is
-                               not at an end of the domain, as around a hole. */
-  PetscBool  periodic[3];
-  int32_t   *beyond; /* [nbox][2 dim] the box beyond each side, or -1 - i where there is entry i of `boundary` */
+  int32_t    nboundary;
+  VpBoundary
+           *boundary; /* [nboundary] entry i is of sides of boxes with the outward normal i % (2 dim), so that odd ones are at upper sides.
+                           Of a normal, entry i < 2 dim is the condition of most sides. In a periodic direction they hold for what is not at
+                           an end of the domain, as around a hole. */
+  PetscBool periodic[3];
+  int32_t  *beyond; /* [nbox][2 dim] the box beyond each side, or -1 - i where there is entry i of `boundary` */
 };
 
 /* lower and upper are [nbox][dim]; boundary goes by outward normal, NULL stands for Dirichlet. Errors, collectively, where there
@@ -68,6 +71,10 @@ struct VpDomain_ {
    faces do not match, a domain that is not connected. */
 PetscErrorCode VpDomainCreate(MPI_Comm, int dim, int32_t nbox, const PetscReal lower[], const PetscReal upper[],
                               const VpBoundary boundary[], const PetscBool periodic[], VpDomain *);
+/* conditions.c: sets the conditions of all sides of boxes, [nbox][2 dim], read where there is no box beyond */
+PetscErrorCode VpDomainSetBoundary(VpDomain, const VpBoundary condition[]);
+/* does every normal have one condition, its first one? */
+PetscBool      VpDomainIsByNormal(VpDomain);
 VpDomain       VpDomainReference(VpDomain); /* the same domain, a new reference */
 PetscErrorCode VpDomainDestroy(VpDomain *);
 /* what lies beyond a side whose entry in VpDomain.beyond, VpMesh.neighbor or VpMesh.beyond is this */

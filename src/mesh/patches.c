@@ -75,12 +75,13 @@ static PetscBool GatherCells(VpMesh mesh, int32_t first, int32_t cell[])
   return PETSC_TRUE;
 }
 
-/* What lies beyond one side. Its boundary is of one kind, since the cells there have the same normal. */
+/* What lies beyond one side. Boundaries with several conditions are mixed. */
 static VpSide Classify(VpMesh mesh, const int32_t cell[], int side, uint8_t *mixed)
 {
   const int d = side / 2, upper = side % 2, nface = 1 << (mesh->dim - 1);
-  VpSide    boundary = VP_SIDE_INTERIOR;
+  int32_t   boundary = 0; /* the last condition, as -1 - its entry */
   int       ncell = 0;
+  PetscBool differ = PETSC_FALSE;
 
   if (Beyond(mesh, cell[1 << d], 2 * d + 1) == cell[0] && Beyond(mesh, cell[0], 2 * d) == cell[1 << d]) {
     *mixed = 1;
@@ -92,9 +93,13 @@ static VpSide Classify(VpMesh mesh, const int32_t cell[], int side, uint8_t *mix
     if ((i >> d & 1) != upper) continue;
     box = VpMeshBoxBeyond(mesh, cell[i], side);
     if (box >= 0) ncell++;
-    else boundary = VpDomainSide(mesh->domain, box);
+    else {
+      differ = (PetscBool)(differ || (boundary && boundary != box));
+      boundary = box;
+    }
   }
-  if (!ncell || ncell == nface) return boundary;
+  if (ncell == nface) return VP_SIDE_INTERIOR;
+  if (!ncell && !differ) return VpDomainSide(mesh->domain, boundary);
   *mixed = 1;
   return VP_SIDE_MIXED;
 }

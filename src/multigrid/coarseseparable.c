@@ -1,5 +1,5 @@
-/* The exact inverse where A = D_x + D_y + D_z separates on the whole mesh: the boxes form a grid, the coefficient is constant, and every
-   rank with cells has them all. Fast diagonalisation (Lynch, Rice, Thomas 1964) of whole grid lines: D_d = V_d lambda_d V_d^T in the
+/* The exact inverse where A = D_x + D_y + D_z separates on the whole mesh: the boxes form a grid, the coefficient is constant, the boundary
+   has one condition by normal, and every rank with cells has them all. Fast diagonalisation (Lynch, Rice, Thomas 1964) of whole grid lines: D_d = V_d lambda_d V_d^T in the
    orthonormal basis, so A^-1 = V (lambda_x + lambda_y + lambda_z)^-1 V^T with V = V_z V_y V_x. A singular A gets its pseudo-inverse. */
 #include "internal.h"
 
@@ -297,7 +297,7 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   int          separates;
 
   PetscFunctionBegin;
-  separates = level->uniform > 0 && (!mesh->nown || mesh->nsweep == mesh->ncell);
+  separates = level->uniform > 0 && VpDomainIsByNormal(mesh->domain) && (!mesh->nown || mesh->nsweep == mesh->ncell);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &separates, 1, MPI_INT, MPI_LAND, mesh->comm));
   if (!separates) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&s));

@@ -25,8 +25,8 @@ static void Words(const VpFdmKey *key, uint64_t word[NWORD])
   word[5] = (uint64_t)(key->face[0] + 1024) << 16 | (uint64_t)(key->face[1] + 1024);
 }
 
-/* size of the cells beyond a side; where there are none alpha, 0 but for Robin sides */
-static PetscReal SizeBeyond(VpMesh mesh, const int32_t cell[], int side)
+/* size of the cells beyond a side; where there are none alpha, 0 but for Robin sides, and that of its own cells where it is mixed */
+static PetscReal SizeBeyond(VpMesh mesh, const int32_t cell[], int side, VpSide kind)
 {
   const int d = side / 2;
   PetscReal alpha = 0;
@@ -37,7 +37,7 @@ static PetscReal SizeBeyond(VpMesh mesh, const int32_t cell[], int side)
     if (box >= 0) return VpCellSizeIn(mesh, box, d);
     if (box != VP_UNKNOWN) alpha = VpDomainAlpha(mesh->domain, box);
   }
-  return alpha;
+  return kind == VP_SIDE_MIXED ? VpCellSize(mesh, cell[side % 2 << d], d) : alpha;
 }
 
 static VpFdmKey ProblemKey(const Problems *problems, int32_t p, int d)
@@ -51,7 +51,7 @@ static VpFdmKey ProblemKey(const Problems *problems, int32_t p, int d)
   for (int s = 0; s < 2; s++) {
     key.h[s] = VpCellSize(mesh, cell[s << d], d);
     key.side[s] = side[2 * d + s];
-    key.h_beyond[s] = key.side[s] == VP_SIDE_WRAP ? 0 : SizeBeyond(mesh, cell, 2 * d + s);
+    key.h_beyond[s] = key.side[s] == VP_SIDE_WRAP ? 0 : SizeBeyond(mesh, cell, 2 * d + s, key.side[s]);
     if (fit && (key.side[s] == VP_SIDE_MIXED || (key.side[s] == VP_SIDE_INTERIOR && problems->space == VP_SPACE_FULL)))
       key.face[s] = fit->face[d][s];
   }

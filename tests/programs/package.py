@@ -130,6 +130,29 @@ def knows_data_in_all_forms_together():
     assert one.norm() < 1e-11, one.norm()
 
 
+def has_boundary_conditions_box_by_box():
+    def condition(center, normal):
+        return 'neumann' if normal[0] > 0 and center[1] > 0.5 else ('robin', 1 + center[0]) if normal[1] > 0 else 'dirichlet'
+
+    def u(x):
+        return x[..., 0] * x[..., 1]
+
+    def data(x, normal):
+        du = x[..., 1] * normal[..., 0] + x[..., 0] * normal[..., 1]
+        return du + (normal[..., 1] > 0) * (1.25 + 0.5 * (x[..., 0] > 0.5)) * u(x)
+
+    dm = vpatchdg.create(dim=2, degree=2, refine=2, grid=[2, 2], boundary=condition)
+    x, b = dm.createGlobalVec(), vpatchdg.rhs(dm, dirichlet=u, neumann=data)
+    ksp = PETSc.KSP().create(comm=dm.comm)
+    ksp.setOperators(dm.createMatrix())
+    ksp.setType('fgmres')
+    ksp.getPC().setType('vpatchdg')
+    ksp.setTolerances(rtol=1e-12)
+    ksp.solve(b, x)
+    assert vpatchdg.errors(dm, x, u).l2 < 1e-10
+    assert '5 sides of boxes dirichlet, 1 neumann, 2 robin' in vpatchdg.show(dm) or dm.comm.rank
+
+
 def knows_values_anywhere():
     dm = vpatchdg.create(dim=3, degree=2, refine=1, grid=[2, 1, 1])
     u = vpatchdg.from_point_values(dm, lambda x: x[..., 0] * x[..., 1] - x[..., 2] ** 2)
@@ -163,6 +186,7 @@ def says_what_is_wrong():
     first = dm.comm.rank == 0
     refused(PETSc.Error, 'degrees 1 to 8 exist', vpatchdg.create, degree=9)
     refused(ValueError, 'dirichlet, neumann, robin, periodic exist', vpatchdg.create, boundary='open')
+    refused(ValueError, 'robin, periodic exist', vpatchdg.create, boundary=lambda center, normal: 'open')
     refused(ValueError, 'or 4, not 3', vpatchdg.create, dim=2, boundary=['neumann'] * 3)
     refused(ValueError, 'of shape (2,)', vpatchdg.create, dim=2, lower=[0, 0, 0])
     refused(ValueError, 'of shape (1, 2, 2)', vpatchdg.create, dim=2, boxes=[([0], [1])])

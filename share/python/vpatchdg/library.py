@@ -21,6 +21,7 @@ Flux = ctypes.CFUNCTYPE(ctypes.c_int, Int, Reals, Reals, Reals, ctypes.c_void_p)
 Flux.__doc__ = 'VPatchDGFlux of vpatchdg.h: (dim, x, normal, value, ctx) -> error code'
 Batch = ctypes.CFUNCTYPE(ctypes.c_int, Int, Int, Reals, Reals, Reals, ctypes.c_void_p)
 Batch.__doc__ = 'VPatchDGBatch of vpatchdg.h, which threads call: (dim, n, x, normal or NULL, value, ctx) -> error code'
+Side = ctypes.CFUNCTYPE(ctypes.c_int, Int, Int, Int, Reals, ctypes.POINTER(ctypes.c_int), Reals, ctypes.c_void_p)  # VPatchDGBoundaryFunction
 HOST = 0  # PETSC_MEMTYPE_HOST
 
 PATH = Path(os.environ.get('VPATCHDG_LIBRARY') or Path(__file__).parent / 'libvpatchdg.so').absolute()
@@ -146,12 +147,33 @@ class Callbacks:
         self.kept.append(Batch(evaluate))
         return self.kept[-1]
 
-    def call(self, name: str, dm: PETSc.DM, *arguments) -> None:
-        """As call(); what a callback raised is raised again."""
+    def side(self, function):
+        """Of the middle of a side of a box and its outward normal, which returns a condition's name, or "robin" and alpha."""
+
+        def evaluate(dim, box, side, center, boundary, alpha, _):
+            try:
+                found = function(np.ctypeslib.as_array(center, (dim,)).copy(), np.eye(dim)[side // 2] * (side % 2 * 2 - 1))
+                name, *number = (found,) if isinstance(found, str) else found
+                boundary[0] = value('VPatchDGBoundaries', name)
+                alpha[0] = number[0] if number else alpha[0]
+            except BaseException as error:
+                self.error = error
+                return int(getattr(error, 'ierr', 56)) or 56  # PETSC_ERR_SUP
+            return 0
+
+        self.kept.append(Side(evaluate))
+        return self.kept[-1]
+
+    def run(self, function, *arguments) -> None:
+        """Calls the function; what a callback raised meanwhile is raised again."""
         try:
-            call(name, dm, *arguments)
+            function(*arguments)
         except PETSc.Error:
             if self.error is None:
                 raise
         if self.error is not None:
             raise self.error
+
+    def call(self, name: str, dm: PETSc.DM, *arguments) -> None:
+        """As call(); what a callback raised is raised again."""
+        self.run(call, name, dm, *arguments)

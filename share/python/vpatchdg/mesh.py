@@ -7,7 +7,7 @@ from typing import Callable, Sequence
 import numpy as np
 from petsc4py import PETSc
 
-from .library import Int, Real, Reals, call, reals, value
+from .library import Callbacks, Int, Real, Reals, call, reals, value
 
 
 def require(dm: PETSc.DM, right: bool, message: str) -> None:
@@ -20,7 +20,7 @@ def require(dm: PETSc.DM, right: bool, message: str) -> None:
 
 def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None = None, grid: Sequence[int | Sequence[float]] | None = None,
            lower: Sequence[float] | None = None, upper: Sequence[float] | None = None,
-           boxes: Sequence[tuple[Sequence[float], Sequence[float]]] | None = None, boundary: str | Sequence[str] | None = None,
+           boxes: Sequence[tuple[Sequence[float], Sequence[float]]] | None = None, boundary: str | Sequence[str] | Callable | None = None,
            robin: float | Sequence[float] | None = None, penalty: float | None = None, reaction: float | None = None, coefficient: Callable | np.ndarray | None = None,
            vec_type: str | None = None, mat_type: str | None = None, prefix: str | None = None, comm=None) -> PETSc.DM:
     """A DM of type vpatchdg that is set up: -div(a grad u) + c u with polynomials of a degree on boxes, each refined a number of times.
@@ -28,7 +28,8 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
     domain: "box" (the default), "lshape" or "fichera"; grid, lower and upper are numbers of boxes and corners of the box. In place of a number of
     equal boxes grid may have the coordinates of their faces in that direction.
     boxes: pairs of lower and upper corners, a domain of one's own. They may differ in size but share whole sides.
-    boundary: "dirichlet", "neumann", "robin" or "periodic", for all sides or one for each in the order x-, x+, y-, ...
+    boundary: "dirichlet", "neumann", "robin" or "periodic", for all sides or one for each in the order x-, x+, y-, ... Or a function that is given the
+    middle of every side of a box on the boundary and its outward normal, and returns one of the first three, or ("robin", alpha).
     robin: alpha of robin sides, where du/dn + alpha u is given, for all or one for each side.
     reaction, coefficient: c, and a as set_coefficient() takes it.
     prefix: that of its options, which overrule the arguments.
@@ -46,7 +47,10 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
     if boxes is not None:
         corners = _vectors('boxes', boxes, (len(boxes), 2, dim))
         call('DMVPatchDGSetBoxes', dm, Int(len(boxes)), reals(corners[:, 0].copy()), reals(corners[:, 1].copy()))
-    if boundary is not None:
+    callbacks = Callbacks()
+    if callable(boundary):
+        call('DMVPatchDGSetBoundaryFunction', dm, callbacks.side(boundary), None)
+    elif boundary is not None:
         sides = [boundary] * (2 * dim) if isinstance(boundary, str) else list(boundary)
         if len(sides) != 2 * dim:
             raise ValueError(f'boundary: one for all sides, or {2 * dim}, not {len(sides)}')
@@ -62,7 +66,7 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
         dm.setMatType(mat_type)
     dm.setOptionsPrefix(prefix)
     dm.setFromOptions()
-    dm.setUp()
+    callbacks.run(dm.setUp)
     if coefficient is not None:
         set_coefficient(dm, coefficient)
     return dm

@@ -167,7 +167,7 @@ PetscErrorCode DMVPatchDGGetBoxGrid(DM dm, PetscInt n[], PetscReal lower[], Pets
    Notes:
    All ranks give the same boxes. Boxes that touch share a whole face, edge or corner; `DMSetUp()` says which do not. They are copied.
 
-   Which boundary condition holds on a face is decided by its outward normal.
+   Which boundary condition holds on a face is decided by its outward normal, or by a function (`DMVPatchDGSetBoundaryFunction()`).
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetBoxes()`, `DMVPatchDGSetBoundary()`
 @*/
@@ -245,7 +245,9 @@ PetscErrorCode DMVPatchDGGetBoxes(DM dm, PetscInt *nbox, const PetscReal *lower[
    Both sides of a direction are periodic, or none. Without a Dirichlet or Robin side and without reaction the operator has the constants as
    null space, which `DMCreateMatrix()` attaches.
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGGetBoundary()`, `DMVPatchDGSetRobin()`, `DMVPatchDGComputeRHS()`
+   `DMVPatchDGSetBoundaryFunction()` makes exceptions for single boxes.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetBoundary()`, `DMVPatchDGSetRobin()`, `DMVPatchDGSetBoundaryFunction()`, `DMVPatchDGComputeRHS()`
 @*/
 PetscErrorCode DMVPatchDGSetBoundary(DM dm, const VPatchDGBoundary boundary[])
 {

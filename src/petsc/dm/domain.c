@@ -101,10 +101,10 @@ static PetscErrorCode MakeReentrant(DM dm)
 }
 
 /* In a periodic direction what is not at an end of the domain, as around a hole, is Dirichlet. */
-static const VpSide kinds[] = {[VPATCHDG_BOUNDARY_DIRICHLET] = VP_SIDE_DIRICHLET,
-                               [VPATCHDG_BOUNDARY_NEUMANN] = VP_SIDE_NEUMANN,
-                               [VPATCHDG_BOUNDARY_ROBIN] = VP_SIDE_ROBIN,
-                               [VPATCHDG_BOUNDARY_PERIODIC] = VP_SIDE_DIRICHLET};
+const VpSide DMVPatchDGSideKinds[] = {[VPATCHDG_BOUNDARY_DIRICHLET] = VP_SIDE_DIRICHLET,
+                                      [VPATCHDG_BOUNDARY_NEUMANN] = VP_SIDE_NEUMANN,
+                                      [VPATCHDG_BOUNDARY_ROBIN] = VP_SIDE_ROBIN,
+                                      [VPATCHDG_BOUNDARY_PERIODIC] = VP_SIDE_DIRICHLET};
 
 PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
 {
@@ -129,7 +129,7 @@ PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
   for (int side = 0; side < 6; side++) {
     const PetscBool robin = (PetscBool)(dg->boundary[side] == VPATCHDG_BOUNDARY_ROBIN);
 
-    boundary[side] = (VpBoundary){kinds[dg->boundary[side]], robin ? dg->alpha[side] : 0};
+    boundary[side] = (VpBoundary){DMVPatchDGSideKinds[dg->boundary[side]], robin ? dg->alpha[side] : 0};
   }
   for (PetscInt d = 0; d < dm->dim; d++) {
     const PetscBool lower = dg->boundary[2 * d] == VPATCHDG_BOUNDARY_PERIODIC;
@@ -142,5 +142,6 @@ PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
     periodic[d] = lower;
   }
   PetscCall(VpDomainCreate(comm, (int)dm->dim, (int32_t)dg->nbox, dg->box_lower, dg->box_upper, boundary, periodic, domain));
+  PetscCall(DMVPatchDGAskBoundary(dm, *domain));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -25,6 +25,10 @@ PetscErrorCode DMSetFromOptions_VPatchDG(DM, VpOptionItems);
 /* domain.c: the boxes that the settings describe. Ensures: an error on all ranks unless they have the same settings. */
 PetscErrorCode DMVPatchDGCheckAgreement(DM);
 PetscErrorCode DMVPatchDGCreateDomain(DM, VpDomain *);
+/* of a VPatchDGBoundary */
+extern const VpSide DMVPatchDGSideKinds[];
+/* boundaryfunction.c: gives the domain the conditions that the user's function says, if there is one */
+PetscErrorCode DMVPatchDGAskBoundary(DM, VpDomain);
 /* boxes.c: makes room for so many boxes */
 PetscErrorCode DMVPatchDGStoreBoxes(DM, PetscInt nbox);
 /* grid.c: where face i of the grid's boxes is; others: Do other options say that? */

@@ -28,6 +28,21 @@ static PetscErrorCode ViewDomain(DM dm, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* how many sides of boxes have each condition */
+static PetscErrorCode ViewSides(VpDomain domain, PetscViewer viewer)
+{
+  const int64_t n = (int64_t)domain->nbox * 2 * domain->dim;
+  PetscInt64    sides[VP_SIDE_ROBIN + 1] = {0};
+
+  PetscFunctionBegin;
+  for (int64_t i = 0; i < n; i++) sides[VpDomainSide(domain, domain->beyond[i])]++;
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "  boundary by a function: %" PetscInt64_FMT " sides of boxes dirichlet, %" PetscInt64_FMT
+                                   " neumann, %" PetscInt64_FMT " robin\n",
+                                   sides[VP_SIDE_DIRICHLET], sides[VP_SIDE_NEUMANN], sides[VP_SIDE_ROBIN]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ViewBoundary(DM dm, PetscViewer viewer)
 {
   DM_VPatchDG *dg = dm->data;
@@ -41,6 +56,7 @@ static PetscErrorCode ViewBoundary(DM dm, PetscViewer viewer)
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  if (dg->side_boundary) PetscCall(ViewSides(dg->boxes, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,18 +18,20 @@ struct VpOperator_ {
 
 typedef struct {
   /* what the user asked for */
-  VPatchDGDomain    domain;
-  PetscInt          degree;
-  PetscInt          grid[3]; /* boxes per direction (domain box) */
-  PetscReal         lower[3], upper[3];
-  PetscReal        *face[3]; /* [grid[d] + 1] where they have faces (domain box); NULL: they are equal */
-  PetscInt          nbox;    /* boxes that were given or made of the domain, [nbox][dim] */
-  PetscReal        *box_lower, *box_upper;
-  VPatchDGBoundary  boundary[6];
-  PetscReal         alpha[6]; /* of Robin sides */
-  PetscReal         penalty, reaction;
-  VPatchDGBackend   backend;
-  VPatchDGTransport transport;
+  VPatchDGDomain           domain;
+  PetscInt                 degree;
+  PetscInt                 grid[3]; /* boxes per direction (domain box) */
+  PetscReal                lower[3], upper[3];
+  PetscReal               *face[3]; /* [grid[d] + 1] where they have faces (domain box); NULL: they are equal */
+  PetscInt                 nbox;    /* boxes that were given or made of the domain, [nbox][dim] */
+  PetscReal               *box_lower, *box_upper;
+  VPatchDGBoundary         boundary[6];
+  PetscReal                alpha[6];      /* of Robin sides */
+  VPatchDGBoundaryFunction side_boundary; /* or NULL */
+  void                    *side_ctx;
+  PetscReal                penalty, reaction;
+  VPatchDGBackend          backend;
+  VPatchDGTransport        transport;
   /* what set-up makes */
   VpDomain            boxes;
   VpMesh              mesh;           /* NULL until the DM is set up */

@@ -1,0 +1,101 @@
+/* Boundary conditions that differ between boxes: a function of the user's says which holds where. */
+#include "internal.h"
+
+/*@C
+   DMVPatchDGSetBoundaryFunction - Says what holds on every side of every box, where that does not only depend on the outward normal
+
+   Logically Collective
+
+   Input Parameters:
++  dm  - the DM
+.  f   - the function, or `NULL`: what `DMVPatchDGSetBoundary()` says holds everywhere
+-  ctx - passed to f
+
+   Level: intermediate
+
+   Notes:
+   `DMSetUp()` calls f on every rank for every side of a box that is on the boundary, and all ranks must get the same answers. Sides in a
+   periodic direction at the end of the domain are not on the boundary. Conditions change only between boxes: where one ends, a face between
+   boxes is needed (`DMVPatchDGSetBoxGrid()`, `DMVPatchDGSetBoxes()`).
+
+   Coarser levels of `PCVPATCHDG` do not merge boxes whose sides on the boundary have different conditions. A patch that has both on one side
+   gets a solver between the two. On GPUs the condition of most sides of a normal has the fastest kernels.
+
+.seealso: `DMVPATCHDG`, `VPatchDGBoundaryFunction`, `DMVPatchDGSetBoundary()`, `DMVPatchDGGetBoxes()`
+@*/
+PetscErrorCode DMVPatchDGSetBoundaryFunction(DM dm, VPatchDGBoundaryFunction f, void *ctx)
+{
+  DM_VPatchDG *dg;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  PetscCall(DMVPatchDGCheckChange(dm, (PetscBool)(f != dg->side_boundary || ctx != dg->side_ctx), "boundary"));
+  dg->side_boundary = f;
+  dg->side_ctx = ctx;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what the function says about a side, as a number of VPatchDGBoundary, and alpha */
+static PetscErrorCode AskSide(DM dm, VpDomain domain, int32_t box, int side, PetscReal answer[2])
+{
+  DM_VPatchDG     *dg = dm->data;
+  const PetscReal *lower = domain->lower + 3 * (size_t)box, *upper = domain->upper + 3 * (size_t)box;
+  PetscReal        center[3], alpha = dg->alpha[side];
+  VPatchDGBoundary boundary = dg->boundary[side];
+
+  PetscFunctionBegin;
+  for (int d = 0; d < domain->dim; d++) center[d] = lower[d] / 2 + upper[d] / 2;
+  center[side / 2] = side % 2 ? upper[side / 2] : lower[side / 2];
+  if (boundary == VPATCHDG_BOUNDARY_PERIODIC) boundary = VPATCHDG_BOUNDARY_DIRICHLET;
+  PetscCall(dg->side_boundary(domain->dim, box, side, center, &boundary, &alpha, dg->side_ctx));
+  PetscCheck(boundary >= VPATCHDG_BOUNDARY_DIRICHLET && boundary <= VPATCHDG_BOUNDARY_ROBIN, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "DMVPatchDGSetBoundaryFunction(): the function says %d for side %d of box %d, which is Dirichlet, Neumann or Robin",
+             (int)boundary, side, (int)box);
+  PetscCheck(boundary != VPATCHDG_BOUNDARY_ROBIN || (alpha > 0 && !PetscIsInfOrNanReal(alpha)), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "DMVPatchDGSetBoundaryFunction(): the function says alpha = %g for side %d of box %d, which is positive", (double)alpha, side,
+             (int)box);
+  answer[0] = (PetscReal)boundary;
+  answer[1] = boundary == VPATCHDG_BOUNDARY_ROBIN ? alpha : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* answer[nbox][2 dim][2], 0 where there is a box beyond */
+static PetscErrorCode AskAll(DM dm, VpDomain domain, PetscReal answer[])
+{
+  const int nside = 2 * domain->dim;
+
+  PetscFunctionBegin;
+  for (int64_t i = 0; i < (int64_t)domain->nbox * nside; i++) {
+    answer[2 * i] = answer[2 * i + 1] = 0;
+    if (domain->beyond[i] < 0) PetscCall(AskSide(dm, domain, (int32_t)(i / nside), (int)(i % nside), answer + 2 * i));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetAnswers(DM dm, VpDomain domain, PetscInt n, PetscReal answer[], VpBoundary condition[])
+{
+  MPI_Comm comm = PetscObjectComm((PetscObject)dm);
+
+  PetscFunctionBegin;
+  PetscCall(VpTogether(comm, AskAll(dm, domain, answer)));
+  PetscCall(VpCheckSameReals(comm, 2 * n, answer, "the boundary conditions (DMVPatchDGSetBoundaryFunction())"));
+  for (PetscInt i = 0; i < n; i++) condition[i] = (VpBoundary){DMVPatchDGSideKinds[(VPatchDGBoundary)answer[2 * i]], answer[2 * i + 1]};
+  PetscCall(VpDomainSetBoundary(domain, condition));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGAskBoundary(DM dm, VpDomain domain)
+{
+  const PetscInt n = (PetscInt)domain->nbox * 2 * domain->dim;
+  PetscReal     *answer;
+  VpBoundary    *condition;
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  if (!DMVPatchDGData(dm)->side_boundary) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(2 * n, &answer, n, &condition));
+  error = SetAnswers(dm, domain, n, answer, condition);
+  PetscCall(PetscFree2(answer, condition));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
