@@ -130,7 +130,7 @@ def knows_data_in_all_forms_together():
     assert one.norm() < 1e-11, one.norm()
 
 
-def has_boundary_conditions_box_by_box():
+def knows_boundary_conditions_box_by_box():
     def condition(center, normal):
         return 'neumann' if normal[0] > 0 and center[1] > 0.5 else ('robin', 1 + center[0]) if normal[1] > 0 else 'dirichlet'
 
@@ -150,7 +150,7 @@ def has_boundary_conditions_box_by_box():
     ksp.setTolerances(rtol=1e-12)
     ksp.solve(b, x)
     assert vpatchdg.errors(dm, x, u).l2 < 1e-10
-    assert '5 sides of boxes dirichlet, 1 neumann, 2 robin' in vpatchdg.show(dm) or dm.comm.rank
+    assert '5 sides of boxes dirichlet, 1 neumann, 2 robin' in vpatchdg.text(dm) or dm.comm.rank
 
 
 def knows_values_anywhere():
