@@ -84,6 +84,9 @@ SKIP: {
 
 # pcmg: the smoother in PCMG gives the numbers of the cycle
 for (['V(0,1)', 1, ''], ['V(0,1)', 3, ''], ['V(0,1) 2D', 2, '-dm_vpatchdg_dim 2 -dm_refine 4'],
+     ['V(0,1) thin cells', 1, '-dm_vpatchdg_dim 2 -dm_vpatchdg_upper 16,1 -dm_refine 4'],
+     ['V(0,1) thin boxes', 2, '-dm_vpatchdg_dim 2 -dm_vpatchdg_grid_x 0,1,1.0625 -dm_vpatchdg_grid_y 0,1,1.0625 -dm_refine 3'],
+     ['V(0,1) thin cells 3D', 2, '-dm_vpatchdg_upper 4,1,2 -dm_refine 2'],
      ['V(1,1)', 1, '-mg_levels_ksp_max_it 1 -native_pc_vpatchdg_smooth_pre 1'], ['V(1,1)', 2, '-mg_levels_ksp_max_it 1 -native_pc_vpatchdg_smooth_pre 1']) {
   my ($name, $ranks, $options) = @$_;
   my $text = run($ranks, 'pcmg', "-dm_vpatchdg_degree 2 $options");

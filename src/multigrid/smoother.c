@@ -1,7 +1,7 @@
 /* The coloured multiplicative vertex-patch smoother of a level. */
 #include "smootherimpl.h"
 
-#define THIN 0.49 /* cells with a smaller quotient of two sizes are thin */
+#define THIN 0.51 /* cells with a smaller quotient of two sizes are thin */
 
 static VpForm ChooseForm(VpLevel level, VpSpace space, VpResidual residual, PetscBool mixed)
 {
