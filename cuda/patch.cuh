@@ -47,15 +47,6 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
   using Thread::t, Thread::edges, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
   using Thread::Thread, Thread::inside, Thread::m, Thread::layer, Thread::R;
 
-  /* Ensures: `around` are the cells beyond the sides. */
-  __device__ __forceinline__ void FindBeyond() const
-  {
-#pragma unroll 1
-    for (int h = me; h < 24; h += S::threads)
-      around[h] = inside || __ldg(cells + 8 + h) >= 0 ? Cell(8 + h, false) : table + PatchTable<N>::zero;
-    Sync();
-  }
-
   /* Ensures: v holds the z lines of b, `sides` the traces beyond the sides in x and y, `end` those beyond both ends of the z lines. For its
      line l = i + m j a thread reads the traces of the x sides at (y, z) = (i, j) and of the y sides at (x, z) = (i, j). */
   __device__ __forceinline__ void Load(const T *b, Pair (&end)[R][2])
@@ -140,7 +131,8 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
     auto write = [=](int r, int i, T w) { LineY(r)[i % N * N + i / N * 2 * layer] = w; };
     Pair end[R][2];
 
-    FindBeyond();
+    this->FindBeyond();
+    Sync();
     Load(b, end);
     SubtractTraces(end);
     this->ForwardZ();

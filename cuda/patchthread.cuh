@@ -110,6 +110,14 @@ struct PatchThread {
     }
   }
 
+  /* Ensures, after Sync(): `around` are the cells beyond the sides. */
+  __device__ __forceinline__ void FindBeyond() const
+  {
+#pragma unroll 1
+    for (int h = me; h < 24; h += S::threads)
+      around[h] = inside || __ldg(cells + 8 + h) >= 0 ? Cell(8 + h, false) : table + PatchTable<N>::zero;
+  }
+
   /* F along z, to shared memory */
   __device__ __forceinline__ void ForwardZ()
   {

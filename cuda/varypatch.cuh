@@ -81,9 +81,7 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
   /* Ensures: `around` are the cells beyond the sides, and `numbers`. */
   __device__ __forceinline__ void FindNumbers() const
   {
-#pragma unroll 1
-    for (int h = me; h < 24; h += S::threads)
-      around[h] = inside || __ldg(cells + 8 + h) >= 0 ? Cell(8 + h, false) : table + PatchTable<N>::zero;
+    this->FindBeyond();
 #pragma unroll 1
     for (int h = me; h < 12; h += S::threads) {
       const int d = h / 4, q = h % 4, lower = (q >> d) << (d + 1) | (q & ((1 << d) - 1));

@@ -37,11 +37,6 @@ static inline int BitsOf(const Rule *rule, int32_t box, int d)
   return VpShapeOf(rule->fine, box)->bits[d];
 }
 
-static inline PetscReal SizeOf(const Rule *rule, int32_t box, int d)
-{
-  return ldexp(rule->domain->upper[3 * (size_t)box + d] - rule->domain->lower[3 * (size_t)box + d], -BitsOf(rule, box, d));
-}
-
 /* The box beyond a side, itself excluded. Where boxes have merged in direction `pairs` with their upper neighbours, both are one. */
 static int32_t Step(VpDomain domain, int pairs, int32_t box, int side)
 {
@@ -119,7 +114,7 @@ static PetscErrorCode FindBeyond(const Rule *rule, int side, int32_t **out)
 
 static void AddPair(Rule *rule, int d, int32_t class, int32_t upper)
 {
-  const PetscReal size = PetscMax(SizeOf(rule, class, d), upper >= 0 ? SizeOf(rule, upper, d) : 0);
+  const PetscReal size = PetscMax(VpLatticeSize(rule->fine, class, d), upper >= 0 ? VpLatticeSize(rule->fine, upper, d) : 0);
 
   rule->pair[rule->npair++] = (Pair){d, class, upper, size, 0, PETSC_FALSE};
 }
@@ -272,7 +267,7 @@ static PetscReal WidthOfFour(const Rule *rule, int32_t box, int e)
   PetscReal least = PETSC_MAX_REAL;
 
   for (int inside = 1; inside <= cells; inside++) {
-    PetscReal width = inside * SizeOf(rule, box, e);
+    PetscReal width = inside * VpLatticeSize(rule->fine, box, e);
     int       left = 4 - inside;
 
     for (int32_t b = box, next; left > 0; b = next) {
@@ -281,7 +276,7 @@ static PetscReal WidthOfFour(const Rule *rule, int32_t box, int e)
       next = VpBoxBeyond(rule->domain, b, 2 * e + 1);
       if (next < 0 || VpIsWrapped(rule->domain, b, next, 2 * e + 1)) break;
       take = PetscMin(left, 1 << PetscMin(BitsOf(rule, next, e), 2));
-      width += take * SizeOf(rule, next, e);
+      width += take * VpLatticeSize(rule->fine, next, e);
       left -= take;
     }
     if (!left) least = PetscMin(least, width);

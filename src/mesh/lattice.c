@@ -192,11 +192,7 @@ PetscErrorCode VpLatticeCreate(VpDomain domain, const uint8_t bits[], VpLattice 
   PetscCall(SetVertices(L));
   for (int d = 0; d < domain->dim; d++) {
     L->thinnest[d] = PETSC_MAX_REAL;
-    for (size_t b = 0; b < (size_t)domain->nbox; b++) {
-      const PetscReal width = domain->upper[3 * b + d] - domain->lower[3 * b + d];
-
-      L->thinnest[d] = PetscMin(L->thinnest[d], ldexp(width, -VpShapeOf(L, (int32_t)b)->bits[d]));
-    }
+    for (int32_t b = 0; b < domain->nbox; b++) L->thinnest[d] = PetscMin(L->thinnest[d], VpLatticeSize(L, b, d));
   }
   *out = L;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -344,17 +340,14 @@ PetscErrorCode VpLatticeExtent(VpLattice L, int64_t extent[3])
 
 PetscReal VpLatticeThinnest(VpLattice L)
 {
-  const VpDomain domain = L->domain;
-  PetscReal      least = 1;
+  PetscReal least = 1;
 
-  for (int32_t b = 0; b < domain->nbox; b++) {
+  for (int32_t b = 0; b < L->domain->nbox; b++) {
     PetscReal range[2] = {PETSC_MAX_REAL, 0};
 
-    for (int d = 0; d < domain->dim; d++) {
-      const PetscReal h = ldexp(domain->upper[3 * (size_t)b + d] - domain->lower[3 * (size_t)b + d], -VpShapeOf(L, b)->bits[d]);
-
-      range[0] = PetscMin(range[0], h);
-      range[1] = PetscMax(range[1], h);
+    for (int d = 0; d < L->domain->dim; d++) {
+      range[0] = PetscMin(range[0], VpLatticeSize(L, b, d));
+      range[1] = PetscMax(range[1], VpLatticeSize(L, b, d));
     }
     least = PetscMin(least, range[0] / range[1]);
   }

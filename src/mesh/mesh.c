@@ -145,14 +145,9 @@ PetscErrorCode VpMeshDestroy(VpMesh *newmesh)
 
 void VpMeshCellBounds(VpMesh mesh, int32_t cell, PetscReal lower[], PetscReal size[])
 {
-  const VpDomain domain = mesh->domain;
-  const VpShape *shape = VpShapeOf(mesh->lattice, mesh->box[cell]);
-
   for (int d = 0; d < 3; d++) {
-    const size_t i = 3 * (size_t)mesh->box[cell] + d;
-
-    size[d] = (domain->upper[i] - domain->lower[i]) / (PetscReal)((int64_t)1 << shape->bits[d]);
-    lower[d] = domain->lower[i] + mesh->coord[3 * (size_t)cell + d] * size[d];
+    size[d] = VpLatticeSize(mesh->lattice, mesh->box[cell], d);
+    lower[d] = mesh->domain->lower[3 * (size_t)mesh->box[cell] + d] + mesh->coord[3 * (size_t)cell + d] * size[d];
   }
 }
 

@@ -74,9 +74,13 @@ PetscErrorCode VpDomainCreate(MPI_Comm, int dim, int32_t nbox, const PetscReal l
 /* conditions.c: sets the conditions of all sides of boxes, [nbox][2 dim], read where there is no box beyond */
 PetscErrorCode VpDomainSetBoundary(VpDomain, const VpBoundary condition[]);
 /* does every normal have one condition, its first one? */
-PetscBool      VpDomainIsByNormal(VpDomain);
-VpDomain       VpDomainReference(VpDomain); /* the same domain, a new reference */
-PetscErrorCode VpDomainDestroy(VpDomain *);
+PetscBool               VpDomainIsByNormal(VpDomain);
+VpDomain                VpDomainReference(VpDomain); /* the same domain, a new reference */
+PetscErrorCode          VpDomainDestroy(VpDomain *);
+static inline PetscReal VpDomainWidth(VpDomain domain, int32_t box, int d)
+{
+  return domain->upper[3 * (size_t)box + d] - domain->lower[3 * (size_t)box + d];
+}
 /* what lies beyond a side whose entry in VpDomain.beyond, VpMesh.neighbor or VpMesh.beyond is this */
 static inline VpSide VpDomainSide(VpDomain domain, int32_t beyond)
 {
@@ -117,6 +121,11 @@ struct VpLattice_ {
 static inline const VpShape *VpShapeOf(VpLattice L, int32_t box)
 {
   return &L->shape[L->shape_of ? L->shape_of[box] : 0];
+}
+/* the size in direction d of a box's cells */
+static inline PetscReal VpLatticeSize(VpLattice L, int32_t box, int d)
+{
+  return ldexp(VpDomainWidth(L->domain, box, d), -VpShapeOf(L, box)->bits[d]);
 }
 
 /* How a mesh is coarsened: LOCAL halves cells where they are thin, and merges boxes of one cell (coarsenrule.c); FULL halves all

@@ -15,7 +15,7 @@ static double LowerPart(VpMesh mesh, int32_t box, int d)
 {
   const PetscBool upper = (PetscBool)(mesh->coarsening.merge[3 * (size_t)box + d] == VP_MERGE_UPPER);
   const int32_t   other = mesh->domain->beyond[(size_t)box * 2 * mesh->dim + 2 * d + !upper];
-  const PetscReal mine = VpCellSizeIn(mesh, box, d), its = VpCellSizeIn(mesh, other, d);
+  const PetscReal mine = VpLatticeSize(mesh->lattice, box, d), its = VpLatticeSize(mesh->lattice, other, d);
 
   return (upper ? its : mine) / (mine + its);
 }

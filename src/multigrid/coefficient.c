@@ -65,7 +65,7 @@ PetscErrorCode VpProblemRange(VpMesh mesh, const VpProblem *problem, PetscReal r
     const size_t stride = 2 * (size_t)mesh->dim;
 
     for (int32_t box = 0; box < mesh->domain->nbox && !a; box++)
-      Include(mesh->domain, mesh->domain->beyond + stride * (size_t)box + 2 * d, 1, VpCellSizeIn(mesh, box, d), c, range);
+      Include(mesh->domain, mesh->domain->beyond + stride * (size_t)box + 2 * d, 1, VpLatticeSize(mesh->lattice, box, d), c, range);
     for (int32_t cell = 0; cell < mesh->nown && a; cell++)
       Include(mesh->domain, mesh->neighbor + stride * (size_t)cell + 2 * d, a[cell], VpCellSize(mesh, cell, d), c, range);
   }

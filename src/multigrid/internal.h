@@ -59,17 +59,9 @@ PetscErrorCode VpLevelPlacePatches(VpLevel, const VpPatches *, VpSpace, VpArrays
 /* patchtables.c: the view of a selection of the patches of a view, of which there are so many in all */
 PetscErrorCode VpLevelSelectPatches(VpLevel, const VpPatchView *, int32_t all, const VpPatches *some, VpArrays *, VpPatchView *selected);
 
-/* size in direction d of the cells of a box, of a cell */
-static inline PetscReal VpCellSizeIn(VpMesh mesh, int32_t box, int d)
-{
-  const int64_t i = 3 * (int64_t)box + d;
-
-  return ldexp(mesh->domain->upper[i] - mesh->domain->lower[i], -VpShapeOf(mesh->lattice, box)->bits[d]);
-}
-
 static inline PetscReal VpCellSize(VpMesh mesh, int32_t cell, int d)
 {
-  return VpCellSizeIn(mesh, mesh->box[cell], d);
+  return VpLatticeSize(mesh->lattice, mesh->box[cell], d);
 }
 
 static inline double VpLevelReaction(VpLevel level)

@@ -214,9 +214,9 @@ PetscErrorCode VpLevelPlaceLines(VpLevel level)
 static PetscBool HaveOneSize(VpMesh mesh, PetscReal size[3])
 {
   for (int d = 0; d < mesh->dim; d++) {
-    size[d] = VpCellSizeIn(mesh, 0, d);
+    size[d] = VpLatticeSize(mesh->lattice, 0, d);
     for (int32_t box = 1; box < mesh->domain->nbox; box++) {
-      if (VpWord(VpCellSizeIn(mesh, box, d)) != VpWord(size[d])) return PETSC_FALSE;
+      if (VpWord(VpLatticeSize(mesh->lattice, box, d)) != VpWord(size[d])) return PETSC_FALSE;
     }
   }
   return PETSC_TRUE;

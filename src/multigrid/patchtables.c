@@ -34,7 +34,7 @@ static PetscReal SizeBeyond(VpMesh mesh, const int32_t cell[], int side, VpSide 
   for (int c = 0; c < 1 << mesh->dim; c++) {
     const int32_t box = (c >> d & 1) == side % 2 ? VpMeshBoxBeyond(mesh, cell[c], side) : VP_UNKNOWN;
 
-    if (box >= 0) return VpCellSizeIn(mesh, box, d);
+    if (box >= 0) return VpLatticeSize(mesh->lattice, box, d);
     if (box != VP_UNKNOWN) alpha = VpDomainAlpha(mesh->domain, box);
   }
   return kind == VP_SIDE_MIXED ? VpCellSize(mesh, cell[side % 2 << d], d) : alpha;

@@ -78,7 +78,7 @@ PetscErrorCode DMVPatchDGCheckScale(DM dm, VpDomain boxes, PetscInt level)
   PetscFunctionBegin;
   for (int32_t box = 0; box < boxes->nbox; box++) {
     for (PetscInt d = 0; d < dm->dim; d++) {
-      h[d] = ldexp(boxes->upper[3 * (size_t)box + d] - boxes->lower[3 * (size_t)box + d], -(int)level);
+      h[d] = ldexp(VpDomainWidth(boxes, box, (int)d), -(int)level);
       least = PetscMin(least, h[d]);
     }
     PetscCall(PetscSNPrintf(third, sizeof(third), dm->dim == 3 ? " x %g" : "", (double)h[2]));

@@ -5,12 +5,12 @@ static void AspectRatios(VpDomain domain, PetscReal range[2])
 {
   range[0] = PETSC_MAX_REAL;
   range[1] = 1;
-  for (size_t b = 0; b < (size_t)domain->nbox; b++) {
+  for (int32_t b = 0; b < domain->nbox; b++) {
     PetscReal least = PETSC_MAX_REAL, most = 0;
 
     for (int d = 0; d < domain->dim; d++) {
-      least = PetscMin(least, domain->upper[3 * b + d] - domain->lower[3 * b + d]);
-      most = PetscMax(most, domain->upper[3 * b + d] - domain->lower[3 * b + d]);
+      least = PetscMin(least, VpDomainWidth(domain, b, d));
+      most = PetscMax(most, VpDomainWidth(domain, b, d));
     }
     range[0] = PetscMin(range[0], most / least);
     range[1] = PetscMax(range[1], most / least);
