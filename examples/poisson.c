@@ -4,7 +4,7 @@ static char help[] = "Solves -div grad u + c u = f by any solver, on any domain,
   -report FILE             : the figures of the table as JSON, null where there is none\n\
 Mesh and equation: -dm_vpatchdg_*, -dm_refine; solver: -ksp_*, -pc_*. share/vpatchdg/options has files for -options_file.\n\n";
 
-#include <vpatchdg.h>
+#include "report.h"
 #include <petscdevice.h>
 #include <petsctime.h>
 
@@ -67,27 +67,35 @@ static PetscErrorCode Solution(PetscInt dim, PetscInt n, const PetscReal x[], co
   return 0;
 }
 
+static void GradientAt(const Smooth *s, PetscInt dim, const Factors *f, PetscScalar g[])
+{
+  g[0] = s->w[0] * f->cosine[0] * f->sine[1] * f->sine[2];
+  g[1] = s->w[1] * f->sine[0] * f->cosine[1] * f->sine[2];
+  if (dim == 3) g[2] = s->w[2] * f->sine[0] * f->sine[1] * f->cosine[2];
+}
+
 static PetscErrorCode Gradient(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar g[], void *ctx)
 {
-  const Smooth *s = (const Smooth *)ctx;
-  Factors       f;
+  Factors f;
 
   Begin(&f);
-  for (PetscInt i = 0; i < n; i++, g += dim) {
-    MoveTo(s, dim, x + i * dim, &f);
-    g[0] = s->w[0] * f.cosine[0] * f.sine[1] * f.sine[2];
-    g[1] = s->w[1] * f.sine[0] * f.cosine[1] * f.sine[2];
-    if (dim == 3) g[2] = s->w[2] * f.sine[0] * f.sine[1] * f.cosine[2];
+  for (PetscInt i = 0; i < n; i++) {
+    MoveTo((const Smooth *)ctx, dim, x + i * dim, &f);
+    GradientAt((const Smooth *)ctx, dim, &f, g + i * dim);
   }
   return 0;
 }
 
 static PetscErrorCode Flux(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar q[], void *ctx)
 {
+  Factors f;
+
+  Begin(&f);
   for (PetscInt i = 0; i < n; i++) {
     PetscScalar g[3];
 
-    PetscCall(Gradient(dim, 1, x + i * dim, normal, g, ctx));
+    MoveTo((const Smooth *)ctx, dim, x + i * dim, &f);
+    GradientAt((const Smooth *)ctx, dim, &f, g);
     q[i] = 0;
     for (PetscInt d = 0; d < dim; d++) q[i] += g[d] * normal[d];
   }
@@ -148,13 +156,6 @@ static PetscErrorCode FixConstant(DM dm, Mat A, Smooth *s, Vec x, Vec r, Vec w)
   PetscFunctionReturn(0);
 }
 
-typedef struct {
-  PetscLogDouble setup, solve; /* seconds */
-  PetscLogDouble bytes;        /* of all ranks, beyond those at the start */
-  PetscReal      nu, bnorm, residual, l2, h1;
-  PetscScalar    functional;
-} Figures;
-
 /* stop watch: sign -1 starts it, +1 stops it, when a GPU has done what it was given */
 static PetscErrorCode Seconds(MPI_Comm comm, int sign, PetscLogDouble *seconds)
 {
@@ -213,99 +214,6 @@ static PetscErrorCode Examine(DM dm, KSP ksp, Mat A, Vec b, Vec x, Smooth *u, Pe
     PetscCall(VecDestroy(&w));
   }
   PetscCall(VecDestroy(&r));
-  PetscFunctionReturn(0);
-}
-
-/* JSON has no NaN and no infinity */
-static PetscErrorCode PrintNumber(MPI_Comm comm, FILE *fp, const char name[], const char format[], double x)
-{
-  char text[64] = "null";
-
-  PetscFunctionBeginUser;
-  if (!PetscIsInfOrNanReal(x)) PetscCall(PetscSNPrintf(text, sizeof(text), format, x));
-  PetscCall(PetscFPrintf(comm, fp, ",\n \"%s\": %s", name, text));
-  PetscFunctionReturn(0);
-}
-
-/* relative residuals from iteration to iteration, where the KSP knows those of A x = b */
-static PetscErrorCode PrintHistory(MPI_Comm comm, FILE *fp, KSP ksp, PetscReal bnorm)
-{
-  KSPNormType      norm;
-  const PetscReal *history;
-  PetscInt         n;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPGetNormType(ksp, &norm));
-  PetscCall(KSPGetResidualHistory(ksp, &history, &n));
-  if (norm != KSP_NORM_UNPRECONDITIONED) n = 0;
-  PetscCall(PetscFPrintf(comm, fp, ",\n \"history\": ["));
-  for (PetscInt i = 0; i < n; i++) {
-    const double r = (double)(bnorm > 0 ? history[i] / bnorm : history[i]);
-
-    if (!PetscIsInfOrNanReal(r)) PetscCall(PetscFPrintf(comm, fp, "%s%.6e", i ? ", " : "", r));
-  }
-  PetscCall(PetscFPrintf(comm, fp, "]"));
-  PetscFunctionReturn(0);
-}
-
-/* before anything is computed; every rank learns when rank 0 cannot open it */
-static PetscErrorCode OpenReport(MPI_Comm comm, const char file[], FILE **fp)
-{
-  PetscMPIInt rank, open;
-
-  PetscFunctionBeginUser;
-  *fp = NULL;
-  if (!file[0]) PetscFunctionReturn(0);
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  if (!rank) *fp = fopen(file, "w");
-  open = *fp != NULL;
-  PetscCallMPI(MPI_Bcast(&open, 1, MPI_INT, 0, comm));
-  PetscCheck(open, comm, PETSC_ERR_FILE_OPEN, "-report: %s cannot be opened for writing", file);
-  PetscFunctionReturn(0);
-}
-
-/* a table line, and JSON unless file is empty */
-static PetscErrorCode Report(DM dm, KSP ksp, PetscBool smooth, const Figures *figures, const char file[], FILE *fp)
-{
-  MPI_Comm           comm = PetscObjectComm((PetscObject)dm);
-  PetscInt           dim, degree, levels, its, mine, cells, dofs;
-  PetscMPIInt        ranks;
-  KSPConvergedReason reason;
-
-  PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  PetscCall(DMGetDimension(dm, &dim));
-  PetscCall(DMVPatchDGGetDegree(dm, &degree));
-  PetscCall(DMGetRefineLevel(dm, &levels));
-  PetscCall(DMVPatchDGGetCells(dm, &mine));
-  PetscCallMPI(MPI_Allreduce(&mine, &cells, 1, MPIU_INT, MPI_SUM, comm));
-  dofs = cells * PetscPowInt(degree + 1, dim);
-  PetscCall(KSPGetIterationNumber(ksp, &its));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCall(PetscPrintf(
-    comm, "dim degree     cells       dofs ranks its    nu residual         (f,u)  L2 error  H1 error  setup s  solve s  MDoF/s B/DoF\n"));
-  PetscCall(PetscPrintf(comm, "%3d %6d %9lld %10lld %5d %3d %5.2f  %.1e %13.6e", (int)dim, (int)degree, (long long)cells, (long long)dofs,
-                        ranks, (int)its, (double)figures->nu, (double)figures->residual, (double)PetscRealPart(figures->functional)));
-  if (smooth) PetscCall(PetscPrintf(comm, "  %.2e  %.2e", (double)figures->l2, (double)figures->h1));
-  else PetscCall(PetscPrintf(comm, " %9s %9s", "-", "-"));
-  PetscCall(PetscPrintf(comm, " %8.3f %8.3f %7.3f %5.0f%s%s\n", figures->setup, figures->solve, dofs / figures->solve / 1e6,
-                        figures->bytes / dofs, reason < 0 ? " " : "", reason < 0 ? KSPConvergedReasons[reason] : ""));
-  if (!file[0]) PetscFunctionReturn(0);
-  PetscCall(PetscFPrintf(comm, fp, "{\"cells\": %lld, \"dofs\": %lld, \"degree\": %d, \"dim\": %d, \"levels\": %d, \"ranks\": %d,\n",
-                         (long long)cells, (long long)dofs, (int)degree, (int)dim, (int)levels, ranks));
-  PetscCall(PetscFPrintf(comm, fp, " \"iterations\": %d, \"reason\": \"%s\"", (int)its, KSPConvergedReasons[reason]));
-  PetscCall(PrintNumber(comm, fp, "nu", "%.4f", figures->nu));
-  PetscCall(PrintNumber(comm, fp, "relative_residual", "%.6e", figures->residual));
-  PetscCall(PrintNumber(comm, fp, "functional", "%.15e", PetscRealPart(figures->functional)));
-  PetscCall(PrintNumber(comm, fp, "error_l2", "%.6e", smooth ? figures->l2 : NAN));
-  PetscCall(PrintNumber(comm, fp, "error_h1", "%.6e", smooth ? figures->h1 : NAN));
-  PetscCall(PrintNumber(comm, fp, "seconds_setup", "%.6f", figures->setup));
-  PetscCall(PrintNumber(comm, fp, "seconds_solve", "%.6f", figures->solve));
-  PetscCall(PrintNumber(comm, fp, "mdofs_per_second", "%.4f", dofs / figures->solve / 1e6));
-  PetscCall(PrintNumber(comm, fp, "bytes_per_dof", "%.1f", figures->bytes / dofs));
-  PetscCall(PrintHistory(comm, fp, ksp, figures->bnorm));
-  PetscCall(PetscFPrintf(comm, fp, "}\n"));
-  PetscCall(PetscFClose(comm, fp));
   PetscFunctionReturn(0);
 }
 

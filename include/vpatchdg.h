@@ -164,6 +164,7 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGSetTransport(DM, VPatchDGTransport);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetTransport(DM, VPatchDGTransport *);
 
 /* DM: after DMSetUp() */
+PETSC_EXTERN PetscErrorCode DMVPatchDGViewCells(DM, const char name[], const PetscReal values[], PetscViewer);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCells(DM, PetscInt *ncell);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCellBounds(DM, PetscInt cell, PetscReal lower[], PetscReal upper[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetCoefficient(DM, const PetscReal a[]);

@@ -1,5 +1,6 @@
 /* VTK output: a file that says what the vector is, whatever the number of ranks. */
 /* ranks: 1 2 3 4 */
+#include "support/refused.h"
 #include "support/problem.h"
 #include <unistd.h>
 
@@ -50,18 +51,20 @@ static PetscReal CoefficientAt(PetscReal x)
 static PetscBool FileIsRight(const char text[], PetscInt dim, PetscInt npoint, PetscInt ncell, PetscBool varies, double volume)
 {
   const int   ncorner = 1 << dim;
-  uint64_t    bytes[7];
+  uint64_t    bytes[9];
   const char *points = Array(text, "Position", &bytes[0]), *corners = Array(text, "connectivity", &bytes[1]),
              *ends = Array(text, "offsets", &bytes[2]);
   const char *types = Array(text, "types", &bytes[3]), *field = Array(text, "u", &bytes[4]), *twice = Array(text, "v_w", &bytes[5]);
   const char *coefficient = Array(text, "coefficient", &bytes[6]);
+  const char *left = Array(text, "left end", &bytes[7]), *odd = Array(text, "_odd_", &bytes[8]);
   double      sum = 0;
 
-  if (!points || !corners || !ends || !types || !field || !twice) return PETSC_FALSE;
+  if (!points || !corners || !ends || !types || !field || !twice || !left || !odd) return PETSC_FALSE;
   if (bytes[0] != (uint64_t)npoint * 24 || bytes[1] != (uint64_t)ncell * ncorner * 8 || bytes[2] != (uint64_t)ncell * 8 ||
       bytes[3] != (uint64_t)ncell)
     return PETSC_FALSE;
   if (varies ? !coefficient || bytes[6] != (uint64_t)ncell * 8 : coefficient != NULL) return PETSC_FALSE;
+  if (bytes[7] != (uint64_t)ncell * 8 || bytes[8] != bytes[7]) return PETSC_FALSE;
   if (bytes[4] != (uint64_t)npoint * 8 || bytes[5] != bytes[4]) return PETSC_FALSE;
   for (PetscInt c = 0; c < ncell; c++) {
     int64_t end;
@@ -88,6 +91,13 @@ static PetscBool FileIsRight(const char text[], PetscInt dim, PetscInt npoint, P
       }
     }
     if (size <= 0) return PETSC_FALSE;
+    {
+      double x[2];
+
+      memcpy(&x[0], left + 8 * c, 8);
+      memcpy(&x[1], odd + 8 * c, 8);
+      if (x[0] > corner[0][0] + 1e-12 || x[0] + 0.5 < corner[1][0] - 1e-12 || x[1] != -x[0]) return PETSC_FALSE;
+    }
     if (varies) {
       double a;
 
@@ -116,6 +126,26 @@ static PetscErrorCode SetCoefficientBy(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* two numbers a cell: the least x, and its negative */
+static PetscErrorCode ViewCells(DM dm, PetscViewer viewer)
+{
+  PetscReal *x, lower[3], upper[3];
+  PetscInt   n;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGGetCells(dm, &n));
+  PetscCall(PetscMalloc1(n, &x));
+  for (int sign = 1; sign > -2; sign -= 2) {
+    for (PetscInt i = 0; i < n; i++) {
+      PetscCall(DMVPatchDGGetCellBounds(dm, i, lower, upper));
+      x[i] = sign * lower[0];
+    }
+    PetscCall(DMVPatchDGViewCells(dm, sign > 0 ? "left end" : "<odd>", x, viewer));
+  }
+  PetscCall(PetscFree(x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode vtk_file_is_readable(const char name[], PetscInt dim, VPatchDGDomain domain, PetscInt degree, PetscInt nbox,
                                            PetscBool varies)
 {
@@ -140,6 +170,7 @@ static PetscErrorCode vtk_file_is_readable(const char name[], PetscInt dim, VPat
   PetscCall(VecAXPBY(v, 2, 0, u));
   PetscCall(PetscViewerVTKOpen(PETSC_COMM_WORLD, name, FILE_MODE_WRITE, &viewer));
   PetscCall(VecView(u, viewer));
+  PetscCall(ViewCells(dm, viewer));
   PetscCall(VecView(v, viewer));
   PetscCall(VecZeroEntries(u));
   PetscCall(PetscViewerDestroy(&viewer));
@@ -183,6 +214,7 @@ static PetscErrorCode other_viewers_show_the_numbers(void)
   PetscCall(VecView(u, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
   PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, name, FILE_MODE_READ, &viewer));
+  Refused(DMVPatchDGViewCells(dm, "a", (PetscReal[16]){0}, viewer), "needs a viewer of type vtk", "a viewer that is none of ParaView's");
   PetscCall(VecLoad(v, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
   PetscCall(Difference(v, u, &error));

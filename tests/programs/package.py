@@ -1,7 +1,9 @@
 """package.py knows|says: the tests of the Python package, functions whose names begin with that. Those that say what is wrong lose what PETSc holds when a
 call fails. Prints "ok NAME" or "not ok NAME: why" for each."""
 import sys
+import tempfile
 import traceback
+from pathlib import Path
 
 import numpy as np
 import petsc4py
@@ -151,6 +153,16 @@ def knows_boundary_conditions_box_by_box():
     ksp.solve(b, x)
     assert vpatchdg.errors(dm, x, u).l2 < 1e-10
     assert '5 sides of boxes dirichlet, 1 neumann, 2 robin' in vpatchdg.text(dm) or dm.comm.rank
+
+
+def knows_files_for_paraview():
+    dm = vpatchdg.create(dim=2, degree=2, refine=2)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / 'u.vtu'
+        viewer = PETSc.Viewer().createVTK(str(file), 'w', comm=dm.comm)
+        vpatchdg.view_cells(dm, 'number', np.arange(vpatchdg.cells(dm)), viewer)
+        viewer.destroy()
+        assert dm.comm.rank or b'Name="number"' in file.read_bytes()
 
 
 def knows_values_anywhere():

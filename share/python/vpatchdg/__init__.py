@@ -24,8 +24,8 @@ Python.
 """
 from .fields import errors, evaluate, from_point_values, gradients, integral, point_values, points, rhs
 from .library import Batch, Flux, Function
-from .mesh import bounds, cells, coefficient, create, set_coefficient
+from .mesh import bounds, cells, coefficient, create, set_coefficient, view_cells
 from .show import load_ipython_extension, text
 
 __all__ = ['Batch', 'Flux', 'Function', 'bounds', 'cells', 'coefficient', 'create', 'errors', 'evaluate', 'from_point_values', 'gradients', 'integral',
-           'point_values', 'points', 'rhs', 'set_coefficient', 'text', 'load_ipython_extension']
+           'point_values', 'points', 'rhs', 'set_coefficient', 'text', 'view_cells', 'load_ipython_extension']

@@ -7,7 +7,7 @@ from typing import Callable, Sequence
 import numpy as np
 from petsc4py import PETSc
 
-from .library import Callbacks, Int, Real, Reals, call, reals, value
+from .library import Callbacks, Handle, Int, Real, Reals, call, reals, value
 
 
 def require(dm: PETSc.DM, right: bool, message: str) -> None:
@@ -104,6 +104,13 @@ def bounds(dm: PETSc.DM) -> tuple[np.ndarray, np.ndarray]:
     for cell in range(len(lower)):
         call('DMVPatchDGGetCellBounds', dm, Int(cell), reals(lower[cell]), reals(upper[cell]))
     return lower, upper
+
+
+def view_cells(dm: PETSc.DM, name: str, values: np.ndarray, viewer: PETSc.Viewer) -> None:
+    """Writes a number for each of this rank's cells into a .vtu file, next to the vectors that are viewed there. Collective."""
+    values = np.asarray(values, float)
+    require(dm, values.shape == (cells(dm),), f'the numbers have the shape {values.shape}, this rank has {cells(dm)} cells')
+    call('DMVPatchDGViewCells', dm, name.encode(), reals(values), Handle(viewer.handle))
 
 
 def coefficient(dm: PETSc.DM) -> np.ndarray:

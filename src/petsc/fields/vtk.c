@@ -1,187 +1,21 @@
 /* VecView into a VTK viewer: an unstructured grid (.vtu) for ParaView. Every cell becomes k^dim linear ones on its (k+1)^dim equidistant
    points, which no two cells share, so that jumps show. One file: rank 0 writes what the others send it, array by array. */
 #include "fields.h"
-#include "functions.h"
-#include "../../base/progress.h"
+#include "vtk.h"
 
-#define CHUNK ((size_t)1 << 26) /* bytes of a message */
-
-static const char field_name[] =
-  "DMVPatchDG VTK field %d"; /* the vectors that a viewer has yet to write are composed with it under these names */
-
-/* all that describes a cell's points */
-typedef struct {
-  MPI_Comm    comm;
-  PetscMPIInt rank, size;
-  FILE       *file;   /* on rank 0 */
-  PetscBool   failed; /* Something could not be written there; the others are told when all is sent. */
-  uint64_t    bytes;  /* all that its arrays take */
-  VpMesh      mesh;
-  VpField     field;
-  VpGrid      points;                 /* equidistant ones */
-  int         npoint, ncell, ncorner; /* the points and linear cells of a cell, the corners of a linear cell */
-} Grid;
-
-static void Write(Grid *grid, const void *data, size_t bytes)
-{
-  if (fwrite(data, 1, bytes, grid->file) != bytes) grid->failed = PETSC_TRUE;
-}
-
-static void Line(Grid *grid, const char text[])
-{
-  if (grid->rank) return;
-  Write(grid, text, strlen(text));
-  Write(grid, "\n", 1);
-}
-
-/* writes a part of an array; -vpatchdg_progress says how far the file is */
-static PetscErrorCode WriteData(Grid *grid, const char *data, size_t bytes)
-{
-  PetscFunctionBegin;
-  for (size_t at = 0; at < bytes; at += CHUNK) {
-    Write(grid, data + at, PetscMin(bytes - at, CHUNK));
-    PetscCall(VpProgress("VTK file", (double)ftello(grid->file), (double)grid->bytes));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* An appended array is its size, then the ranks' parts in their order. */
-static PetscErrorCode WriteArray(Grid *grid, const void *data, size_t bytes)
-{
-  uint64_t    mine = bytes, total = 0, *of_rank;
-  const char *at = data;
-  char       *buffer;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc2(grid->size, &of_rank, grid->rank ? 0 : CHUNK, &buffer));
-  PetscCallMPI(MPI_Gather(&mine, 1, MPI_UINT64_T, of_rank, 1, MPI_UINT64_T, 0, grid->comm));
-  if (!grid->rank) {
-    for (int r = 0; r < grid->size; r++) total += of_rank[r];
-    Write(grid, &total, sizeof(total));
-    PetscCall(WriteData(grid, data, bytes));
-    for (int r = 1; r < grid->size; r++) {
-      for (uint64_t left = of_rank[r]; left > 0;) {
-        const size_t n = PetscMin(left, CHUNK);
-
-        PetscCallMPI(MPI_Recv(buffer, (int)n, MPI_BYTE, r, 0, grid->comm, MPI_STATUS_IGNORE));
-        PetscCall(WriteData(grid, buffer, n));
-        left -= n;
-      }
-    }
-  } else {
-    for (size_t left = bytes; left > 0;) {
-      const size_t n = PetscMin(left, CHUNK);
-
-      PetscCallMPI(MPI_Send(at, (int)n, MPI_BYTE, 0, 0, grid->comm));
-      at += n;
-      left -= n;
-    }
-  }
-  PetscCall(PetscFree2(of_rank, buffer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode WritePoints(Grid *grid)
-{
-  const int n = grid->points.count[0], dim = grid->mesh->dim;
-  PetscReal lower[3], size[3];
-  double   *x;
-
-  PetscFunctionBegin;
-  PetscCall(PetscCalloc1((size_t)grid->mesh->nown * grid->npoint * 3, &x));
-  for (int32_t c = 0; c < grid->mesh->nown; c++) {
-    VpMeshCellBounds(grid->mesh, c, lower, size);
-    for (int p = 0; p < grid->npoint; p++) {
-      double *point = x + 3 * ((size_t)c * grid->npoint + p);
-      for (int d = 0, q = p; d < dim; d++, q /= n) point[d] = lower[d] + size[d] * grid->points.x[0][q % n];
-    }
-  }
-  PetscCall(WriteArray(grid, x, (size_t)grid->mesh->nown * grid->npoint * 3 * sizeof(*x)));
-  PetscCall(PetscFree(x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The corners of a VTK_PIXEL or VTK_VOXEL run with x fastest, as ours do. */
-static PetscErrorCode WriteConnectivity(Grid *grid)
-{
-  const int n = grid->points.count[0], k = n - 1, dim = grid->mesh->dim;
-  int64_t  *corner, *at;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)grid->mesh->nown * grid->ncell * grid->ncorner, &corner));
-  at = corner;
-  for (int32_t c = 0; c < grid->mesh->nown; c++) {
-    for (int cell = 0; cell < grid->ncell; cell++) {
-      for (int v = 0; v < grid->ncorner; v++) {
-        int64_t point = 0, stride = 1;
-
-        for (int d = 0, r = cell; d < dim; d++, r /= k, stride *= n) point += (r % k + (v >> d & 1)) * stride;
-        *at++ = ((int64_t)grid->mesh->first + c) * grid->npoint + point;
-      }
-    }
-  }
-  PetscCall(WriteArray(grid, corner, (size_t)(at - corner) * sizeof(*corner)));
-  PetscCall(PetscFree(corner));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* writes of every linear cell where its corners end, what it is, whose it is, and its coefficient where there is one */
-static PetscErrorCode WriteCells(Grid *grid)
-{
-  const PetscReal *coefficient = grid->field.level->problem.coefficient;
-  const size_t     n = (size_t)grid->mesh->nown * grid->ncell;
-  int64_t         *offset;
-  uint8_t         *type;
-  int32_t         *rank;
-  double          *a;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc4(n, &offset, n, &type, n, &rank, n, &a));
-  for (size_t i = 0; i < n; i++) {
-    offset[i] = ((int64_t)grid->mesh->first * grid->ncell + (int64_t)i + 1) * grid->ncorner;
-    type[i] = grid->mesh->dim == 3 ? 11 : 8; /* VTK_VOXEL, VTK_PIXEL */
-    rank[i] = grid->rank;
-    a[i] = coefficient ? coefficient[i / grid->ncell] : 1;
-  }
-  PetscCall(WriteArray(grid, offset, n * sizeof(*offset)));
-  PetscCall(WriteArray(grid, type, n * sizeof(*type)));
-  PetscCall(WriteArray(grid, rank, n * sizeof(*rank)));
-  if (coefficient) PetscCall(WriteArray(grid, a, n * sizeof(*a)));
-  PetscCall(PetscFree4(offset, type, rank, a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode WriteField(Grid *grid, Vec v)
-{
-  const VpField     *field = &grid->field;
-  const PetscScalar *written;
-  PetscScalar       *x, *y;
-  VpValues           xv, yv;
-  Vec                values;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetGlobalVector(field->dm, &values));
-  PetscCall(VpValuesGet(field->level->backend, v, VP_READ, &xv, &x));
-  PetscCall(VpValuesGet(field->level->backend, values, VP_WRITE, &yv, &y));
-  PetscCall(VpEvaluate(field, &grid->points, VpOwnCells(), 1, x, y));
-  PetscCall(VpValuesRestore(&yv));
-  PetscCall(VpValuesRestore(&xv));
-  PetscCall(VecGetArrayRead(values, &written));
-  PetscCall(WriteArray(grid, written, (size_t)grid->mesh->nown * grid->npoint * sizeof(*written)));
-  PetscCall(VecRestoreArrayRead(values, &written));
-  PetscCall(DMRestoreGlobalVector(field->dm, &values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* What a viewer has yet to write is composed with it: vectors of the DM, and vectors with a number for every cell. */
+typedef enum { FIELD, CELLS, KINDS } Kind;
+static const char *const key_format[] = {"DMVPatchDG VTK field %d", "DMVPatchDG VTK cells %d"};
 
 /* writes one line of the header. Ensures: *offset has grown by the array's size. attributes: Name, NumberOfComponents */
-static PetscErrorCode Declare(Grid *grid, const char type[], const char attributes[], double count, int bytes, uint64_t *offset)
+static PetscErrorCode Declare(VpVtk *grid, const char type[], const char attributes[], double count, int bytes, uint64_t *offset)
 {
   char text[512];
 
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(text, sizeof(text), "        <DataArray type=\"%s\" %s format=\"appended\" offset=\"%llu\"/>", type, attributes,
                           (unsigned long long)*offset));
-  Line(grid, text);
+  VpVtkLine(grid, text);
   *offset += 8 + (uint64_t)count * bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -201,27 +35,59 @@ static PetscErrorCode FieldAttributes(Vec v, char text[], size_t length)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode QueryField(PetscViewer viewer, int i, Vec *v)
+static PetscErrorCode Query(PetscViewer viewer, Kind kind, int i, Vec *v)
 {
   char key[64];
 
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(key, sizeof(key), field_name, i));
+  PetscCall(PetscSNPrintf(key, sizeof(key), key_format[kind], i));
   PetscCall(PetscObjectQuery((PetscObject)viewer, key, (PetscObject *)v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ComposeField(PetscViewer viewer, int i, Vec v)
+static PetscErrorCode Compose(PetscViewer viewer, Kind kind, int i, Vec v)
 {
   char key[64];
 
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(key, sizeof(key), field_name, i));
+  PetscCall(PetscSNPrintf(key, sizeof(key), key_format[kind], i));
   PetscCall(PetscObjectCompose((PetscObject)viewer, key, (PetscObject)v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WriteHeader(Grid *grid, PetscViewer viewer)
+/* declares what is composed */
+static PetscErrorCode DeclareAll(VpVtk *grid, PetscViewer viewer, Kind kind, double count, uint64_t *offset)
+{
+  char text[256];
+  Vec  v;
+
+  PetscFunctionBegin;
+  for (int i = 0;; i++) {
+    PetscCall(Query(viewer, kind, i, &v));
+    if (!v) break;
+    PetscCall(FieldAttributes(v, text, sizeof(text)));
+    PetscCall(Declare(grid, "Float64", text, count, 8, offset));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The viewer has nothing to write any more. */
+static PetscErrorCode ForgetAll(PetscViewer viewer)
+{
+  Vec v;
+
+  PetscFunctionBegin;
+  for (Kind kind = FIELD; kind < KINDS; kind++) {
+    for (int i = 0;; i++) {
+      PetscCall(Query(viewer, kind, i, &v));
+      if (!v) break;
+      PetscCall(Compose(viewer, kind, i, NULL));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WriteHeader(VpVtk *grid, PetscViewer viewer)
 {
   const double points = (double)grid->mesh->ncell * grid->npoint, cells = (double)grid->mesh->ncell * grid->ncell;
   const union {
@@ -230,65 +96,55 @@ static PetscErrorCode WriteHeader(Grid *grid, PetscViewer viewer)
   } order = {1};
   uint64_t offset = 0;
   char     text[256];
-  Vec      v;
 
   PetscFunctionBegin;
-  Line(grid, "<?xml version=\"1.0\"?>");
+  VpVtkLine(grid, "<?xml version=\"1.0\"?>");
   PetscCall(PetscSNPrintf(
     text, sizeof(text),
     "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%sEndian\" header_type=\"UInt64\">\n  <UnstructuredGrid>",
     order.byte[0] ? "Little" : "Big"));
-  Line(grid, text);
+  VpVtkLine(grid, text);
   PetscCall(PetscSNPrintf(text, sizeof(text), "    <Piece NumberOfPoints=\"%.0f\" NumberOfCells=\"%.0f\">\n      <Points>", points, cells));
-  Line(grid, text);
+  VpVtkLine(grid, text);
   PetscCall(Declare(grid, "Float64", "Name=\"Position\" NumberOfComponents=\"3\"", 3 * points, 8, &offset));
-  Line(grid, "      </Points>\n      <Cells>");
+  VpVtkLine(grid, "      </Points>\n      <Cells>");
   PetscCall(Declare(grid, "Int64", "Name=\"connectivity\"", cells * grid->ncorner, 8, &offset));
   PetscCall(Declare(grid, "Int64", "Name=\"offsets\"", cells, 8, &offset));
   PetscCall(Declare(grid, "UInt8", "Name=\"types\"", cells, 1, &offset));
-  Line(grid, "      </Cells>\n      <CellData>");
+  VpVtkLine(grid, "      </Cells>\n      <CellData>");
   PetscCall(Declare(grid, "Int32", "Name=\"rank\"", cells, 4, &offset));
   if (grid->field.level->problem.coefficient) PetscCall(Declare(grid, "Float64", "Name=\"coefficient\"", cells, 8, &offset));
-  Line(grid, "      </CellData>\n      <PointData>");
-  for (int i = 0;; i++) {
-    PetscCall(QueryField(viewer, i, &v));
-    if (!v) break;
-    PetscCall(FieldAttributes(v, text, sizeof(text)));
-    PetscCall(Declare(grid, "Float64", text, points, 8, &offset));
-  }
+  PetscCall(DeclareAll(grid, viewer, CELLS, cells, &offset));
+  VpVtkLine(grid, "      </CellData>\n      <PointData>");
+  PetscCall(DeclareAll(grid, viewer, FIELD, points, &offset));
   grid->bytes = offset;
-  Line(grid, "      </PointData>\n    </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">");
-  if (!grid->rank) Write(grid, "_", 1);
+  VpVtkLine(grid, "      </PointData>\n    </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">");
+  if (!grid->rank) VpVtkWrite(grid, "_", 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Ensures: an error on all ranks where rank 0 met one. PETSc flushes the viewer again at its end: it then has nothing to write. */
-static PetscErrorCode CheckFile(Grid *grid, PetscViewer viewer, const char what[])
+static PetscErrorCode CheckFile(VpVtk *grid, PetscViewer viewer, const char what[])
 {
   PetscMPIInt failed = grid->failed;
   const char *name;
-  Vec         v;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Bcast(&failed, 1, MPI_INT, 0, grid->comm));
   if (!failed) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0;; i++) {
-    PetscCall(QueryField(viewer, i, &v));
-    if (!v) break;
-    PetscCall(ComposeField(viewer, i, NULL));
-  }
+  PetscCall(ForgetAll(viewer));
   PetscCall(PetscViewerFileGetName(viewer, &name));
   SETERRQ(grid->comm, PETSC_ERR_FILE_WRITE, "The file %s cannot be %s", name, what);
 }
 
-static PetscErrorCode GridCreate(DM dm, PetscViewer viewer, Grid *grid)
+static PetscErrorCode GridCreate(DM dm, PetscViewer viewer, VpVtk *grid)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
   const char  *name;
   double       x[VP_MAX_N];
 
   PetscFunctionBegin;
-  *grid = (Grid){.failed = PETSC_FALSE};
+  *grid = (VpVtk){.failed = PETSC_FALSE};
   grid->comm = PetscObjectComm((PetscObject)dm);
   grid->mesh = dg->mesh;
   PetscCallMPI(MPI_Comm_rank(grid->comm, &grid->rank));
@@ -305,7 +161,7 @@ static PetscErrorCode GridCreate(DM dm, PetscViewer viewer, Grid *grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode GridClose(Grid *grid, PetscViewer viewer)
+static PetscErrorCode GridClose(VpVtk *grid, PetscViewer viewer)
 {
   PetscFunctionBegin;
   if (!grid->rank && fclose(grid->file)) grid->failed = PETSC_TRUE;
@@ -313,27 +169,48 @@ static PetscErrorCode GridClose(Grid *grid, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* in the order of the header */
+static PetscErrorCode WriteArrays(VpVtk *grid, PetscViewer viewer)
+{
+  const PetscReal   *coefficient = grid->field.level->problem.coefficient;
+  const PetscScalar *values;
+  Vec                v;
+
+  PetscFunctionBegin;
+  PetscCall(VpVtkWritePoints(grid));
+  PetscCall(VpVtkWriteConnectivity(grid));
+  PetscCall(VpVtkWriteCells(grid));
+  if (coefficient) PetscCall(VpVtkWriteCellData(grid, coefficient));
+  for (int i = 0;; i++) {
+    PetscCall(Query(viewer, CELLS, i, &v));
+    if (!v) break;
+    PetscCall(VecGetArrayRead(v, &values));
+    PetscCall(VpVtkWriteCellData(grid, values));
+    PetscCall(VecRestoreArrayRead(v, &values));
+  }
+  for (int i = 0;; i++) {
+    PetscCall(Query(viewer, FIELD, i, &v));
+    if (!v) break;
+    PetscCall(VpVtkWriteField(grid, v));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* PETSc calls it when the viewer is flushed or destroyed. */
 static PetscErrorCode WriteAll(PetscObject object, PetscViewer viewer)
 {
-  Grid grid = {0};
-  Vec  v;
+  VpVtk grid = {0};
+  Vec   field, cells;
 
   PetscFunctionBegin;
-  PetscCall(QueryField(viewer, 0, &v));
-  if (!v) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Query(viewer, FIELD, 0, &field));
+  PetscCall(Query(viewer, CELLS, 0, &cells));
+  if (!field && !cells) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GridCreate((DM)object, viewer, &grid));
   PetscCall(WriteHeader(&grid, viewer));
-  PetscCall(WritePoints(&grid));
-  PetscCall(WriteConnectivity(&grid));
-  PetscCall(WriteCells(&grid));
-  for (int i = 0;; i++) {
-    PetscCall(QueryField(viewer, i, &v));
-    if (!v) break;
-    PetscCall(WriteField(&grid, v));
-    PetscCall(ComposeField(viewer, i, NULL));
-  }
-  Line(&grid, "\n  </AppendedData>\n</VTKFile>");
+  PetscCall(WriteArrays(&grid, viewer));
+  PetscCall(ForgetAll(viewer));
+  VpVtkLine(&grid, "\n  </AppendedData>\n</VTKFile>");
   PetscCall(GridClose(&grid, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -353,12 +230,27 @@ static PetscErrorCode CheckName(PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* gives the viewer a vector to write, and its reference */
+static PetscErrorCode Add(DM dm, PetscViewer viewer, Kind kind, const char name[], Vec v)
+{
+  const PetscViewerVTKFieldType type[] = {PETSC_VTK_POINT_FIELD, PETSC_VTK_CELL_FIELD};
+  int                           i = -1;
+  Vec                           other;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectSetName((PetscObject)v, name));
+  do PetscCall(Query(viewer, kind, ++i, &other));
+  while (other);
+  PetscCall(Compose(viewer, kind, i, v));
+  PetscCall(PetscViewerVTKAddField(viewer, (PetscObject)dm, WriteAll, PETSC_DEFAULT, type[kind], PETSC_TRUE, (PetscObject)v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The viewer keeps a copy, so that the caller may go on with v. */
 static PetscErrorCode AddField(DM dm, Vec v, PetscViewer viewer)
 {
   const char *name;
-  int         i = -1;
-  Vec         copy, other;
+  Vec         copy;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, v, "VecView()"));
@@ -366,12 +258,51 @@ static PetscErrorCode AddField(DM dm, Vec v, PetscViewer viewer)
   PetscCall(PetscObjectGetName((PetscObject)v, &name));
   PetscCall(VecDuplicate(v, &copy));
   PetscCall(VecCopy(v, copy));
-  PetscCall(PetscObjectSetName((PetscObject)copy, name));
-  do PetscCall(QueryField(viewer, ++i, &other));
-  while (other);
-  PetscCall(ComposeField(viewer, i, copy));
-  PetscCall(PetscViewerVTKAddField(viewer, (PetscObject)dm, WriteAll, PETSC_DEFAULT, PETSC_VTK_POINT_FIELD, PETSC_TRUE,
-                                   (PetscObject)copy)); /* takes over copy */
+  PetscCall(Add(dm, viewer, FIELD, name, copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGViewCells - Writes a number for every cell into a file for ParaView
+
+   Collective
+
+   Input Parameters:
++  dm     - the DM, set up
+.  name   - what the numbers are called in the file
+.  values - [cells of this rank] the numbers, in the order of `DMVPatchDGGetCellBounds()`
+-  viewer - a viewer of type `PETSCVIEWERVTK` whose file ends in .vtu
+
+   Level: intermediate
+
+   Note:
+   The numbers are copied. The viewer writes them together with the vectors that `VecView()` gives it when it is flushed or destroyed. Every
+   file has the number of each cell's rank and the coefficient in any case.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`, `VecView()`, `PetscViewerVTKOpen()`
+@*/
+PetscErrorCode DMVPatchDGViewCells(DM dm, const char name[], const PetscReal values[], PetscViewer viewer)
+{
+  PetscBool    vtk;
+  PetscInt     n;
+  PetscScalar *to;
+  Vec          copy;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGViewCells()"));
+  VpAssertPointer(name, 2);
+  VpAssertObject(viewer, PETSC_VIEWER_CLASSID, 4);
+  n = DMVPatchDGData(dm)->mesh->nown;
+  PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm), (PetscBool)(values || !n), "DMVPatchDGViewCells(): there are no values"));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERVTK, &vtk));
+  PetscCheck(vtk, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "DMVPatchDGViewCells() needs a viewer of type vtk (PetscViewerVTKOpen()), not %s", VpTypeName((PetscObject)viewer));
+  PetscCall(CheckName(viewer));
+  PetscCall(VecCreateMPI(PetscObjectComm((PetscObject)dm), n, PETSC_DETERMINE, &copy));
+  PetscCall(VecGetArrayWrite(copy, &to));
+  for (PetscInt i = 0; i < n; i++) to[i] = values[i];
+  PetscCall(VecRestoreArrayWrite(copy, &to));
+  PetscCall(Add(dm, viewer, CELLS, name, copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
