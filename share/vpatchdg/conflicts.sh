@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Shared-memory bank conflicts by ncu's counters, Q3 to Q7: the paper's kernels (tests/paper), read in natural order and free of conflicts,
-# and the library's sweep of like patches. Needs a GPU whose counters may be read, and what `make bench-gpu` built.
+# What ncu counts in double precision, Q3 to Q7: bank conflicts in shared memory of the paper's kernels (tests/paper), basic and free of
+# conflicts, and of the library's, and the flops that the library's really do. Needs a GPU whose counters may be read, and what
+# `make bench-gpu` built.
 #   conflicts.sh [PROGRAMS [REPORT]]     the folder of the programs: build/bin; a file for the figures as JSON
 set -euo pipefail
 bin=${1:-build/bin}
@@ -10,20 +11,24 @@ command -v ncu > /dev/null || { echo "conflicts.sh: there is no ncu (Nsight Comp
 
 l1=l1tex__data
 metrics=${l1}_pipe_lsu_wavefronts_mem_shared.sum,${l1}_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum
-metrics+=,${l1}_bank_conflicts_pipe_lsu_mem_shared_op_st.sum,smsp__inst_executed.sum
+metrics+=,${l1}_bank_conflicts_pipe_lsu_mem_shared_op_st.sum
+for op in dadd dmul dfma; do metrics+=,smsp__sass_thread_inst_executed_op_${op}_pred_on.sum; done
 
-# counters FILE KERNEL COMMAND...: one launch of every kernel and grid whose full name matches, as CSV
+# counters FILE KERNEL COMMAND...: one launch of every kernel and grid whose full name matches, as CSV. The section has the paper's metric,
+# "L1 wavefronts shared excessive".
 counters() {
   local file=$1 kernel=$2
   shift 2
   [ -x "$1" ] || { echo "conflicts.sh: there is no $1; make bench-gpu builds it" >&2; exit 1; }
-  ncu --clock-control none --csv --page raw --metrics $metrics --kernel-name-base demangled --kernel-name "regex:$kernel" \
-    --filter-mode per-launch-config --launch-count 1 --log-file "$tmp/$file" "$@" > "$tmp/out" 2>&1 \
+  ncu --clock-control none --cache-control none --csv --page raw --print-units base --section SourceCounters --metrics $metrics \
+    --kernel-name-base demangled --kernel-name "regex:$kernel" --filter-mode per-launch-config --launch-count 1 \
+    --log-file "$tmp/$file" "$@" > "$tmp/out" 2>&1 \
     || { cat "$tmp/out" "$tmp/$file" >&2; exit 1; }
 }
-counters paper.csv "Paper(Sweep|Apply)" "$bin/paper" profile
-counters library.csv 'ReplacePatches.*NoEdges' "$bin/bench_gpu" -use_gpu_aware_mpi 0 -bench_degrees 3,4,5,6,7 \
-  -bench_parts kernels -bench_shift -3 -bench_seconds 0
+counters paper.csv "Paper(Sweep|Apply)<double" "$bin/paper" profile
+# on 16^3 cells, where 7^3 patches of a colour are away from the boundary
+counters library.csv '(ReplacePatches|Restrict|Prolong)<double|ApplyTiles<' "$bin/bench_gpu" -use_gpu_aware_mpi 0 \
+  -bench_degrees 3,4,5,6,7 -bench_parts kernels -bench_refine 4 -bench_seconds 0
 
 python3 - "${2:-}" "$tmp"/*.csv << 'EOS'
 import csv
@@ -32,13 +37,29 @@ import math
 import re
 import sys
 
-# kernel's template arguments -> degree, precision, what
+# kernel's template arguments -> n = degree + 1, what
 PATTERNS = [
-    (r"PaperSweep<(float|double), (?:\(int\))?(\d), (\w+), CellWise, (\w+), (?:\(bool\))?(?:0|false)>", "paper, sweep, {2}, {3}"),
-    (r"PaperApply<(float|double), (?:\(int\))?(\d), (\w+), CellWise, (?:\(bool\))?(?:0|false)>", "paper, A x, {2}"),
-    (r"ReplacePatches<(float|double), (?:\(int\))?(\d), NoEdges>", "vpatchdg, replacement form"),
+    (r"PaperSweep<double, (?:\(int\))?(\d), (\w+), CellWise, (\w+), (?:\(bool\))?(?:0|false)>", "rebuilt, sweep, {1}, {2}"),
+    (r"PaperApply<double, (?:\(int\))?(\d), (\w+), CellWise, (?:\(bool\))?(?:0|false)>", "rebuilt, A x, {1}"),
+    (r"ReplacePatches<double, (?:\(int\))?(\d), NoEdges>", "ours, sweep, full exact"),
+    (r"ApplyTiles<(?:\(int\))?(\d), (?:\(bool\))?(?:0|false)>", "ours, A x on a level"),
+    (r"Restrict<double, (?:\(int\))?3, (?:\(int\))?(\d)>", "ours, restriction"),
+    (r"Prolong<double, (?:\(int\))?3, (?:\(int\))?(\d)>", "ours, prolongation"),
 ]
-COUNTERS = ["wavefronts_mem_shared.sum", "shared_op_ld.sum", "shared_op_st.sum", "inst_executed.sum"]
+CELLS, PATCHES = 16**3, 7**3
+COUNTERS = ["wavefronts_mem_shared.sum", "shared_op_ld.sum", "shared_op_st.sum", "derived__memory_l1_wavefronts_shared_excessive", "op_dadd_",
+            "op_dmul_", "op_dfma_"]
+
+
+def number(text):
+    return float(text.replace(",", "") or "nan")
+
+
+def flops(what, n, blocks, adds, multiplies, both):
+    """of a launch, an unknown: the last block of patches repeats some"""
+    patches = round(PATCHES / blocks) * blocks if "sweep" in what else CELLS
+    return (adds + multiplies + 2 * both) / (patches * n**3)
+
 
 rows = {}
 for name in sys.argv[2:]:
@@ -48,19 +69,20 @@ for name in sys.argv[2:]:
                 match = re.search(pattern, record["Kernel Name"])
                 if not match:
                     continue
-                key = int(match[2]) - 1, match[1], label.format(*match.groups())
-                values = [float(record[next(k for k in record if c in k)].replace(",", "")) for c in COUNTERS]
-                values.append(math.prod(map(int, re.findall(r"\d+", record.get("Grid Size") or "1"))))
-                rows[key] = max(rows.get(key, [0]), values)  # the largest of its launches
-print("%-2s %-6s %-36s %12s %12s %12s %8s %14s %8s"
-      % ("", "", "", "wavefronts", "conflicts ld", "conflicts st", "part", "instructions", "a block"))
+                key = int(match[1]) - 1, label.format(*match.groups())
+                values = [number(record[next(k for k in record if c in k)]) for c in COUNTERS]
+                blocks = math.prod(map(int, re.findall(r"\d+", record.get("Grid Size") or "1")))
+                rows[key] = max(rows.get(key, [0]), [blocks] + values)  # the largest of its launches
+print("%-2s %-36s %12s %12s %12s %12s %8s %10s" % ("", "", "wavefronts", "conflicts ld", "conflicts st", "excessive", "a block", "flops/DoF"))
 report = []
-for key in sorted((k for k in rows if 3 <= k[0] <= 7), key=lambda k: (k[0], k[1] == "double", k[2])):
-    waves, load, store, instructions, blocks = rows[key]
-    print("Q%d %-6s %-36s %12.0f %12.0f %12.0f %7.1f%% %14.0f %8.1f"
-          % (*key, waves, load, store, 100 * (load + store) / waves, instructions, (load + store) / blocks))
-    report.append({"degree": key[0], "precision": key[1].replace("float", "single"), "kernel": key[2], "wavefronts": waves,
-                   "conflicts": load + store, "instructions": instructions, "blocks": blocks})
+for degree, what in sorted(k for k in rows if 3 <= k[0] <= 7):
+    blocks, waves, load, store, excessive, *operations = rows[degree, what]
+    row = {"degree": degree, "kernel": what, "blocks": blocks, "wavefronts": waves, "conflicts": load + store, "excessive": excessive}
+    if what.startswith("ours"):
+        row["flops_per_dof"] = flops(what, degree + 1, blocks, *operations)
+    print("Q%d %-36s %12.0f %12.0f %12.0f %12.0f %8.1f %10.1f"
+          % (degree, what, waves, load, store, excessive, excessive / blocks, row.get("flops_per_dof", math.nan)))
+    report.append(row)
 if sys.argv[1]:
     with open(sys.argv[1], "w") as file:
         json.dump({"rows": report}, file)

@@ -8,7 +8,8 @@ static char help[] =
   -bench_parts data                  : functions at points: coordinates, values, right-hand sides, errors\n\
   -bench_parts options               : a solve of f = 1 as -ksp_* and -pc_* say, by default FGMRES and its cycle\n\
   -bench_shift s                     : meshes refined s times more (s < 0: less); the default has 57 to 453 million DoFs\n\
-  -bench_refine l                    : meshes of 2^l cells a side for all degrees\n\
+  -bench_refine l,...                : meshes of 2^l cells a side for all degrees\n\
+  -bench_most n                      : no mesh of more unknowns\n\
   -bench_seconds t                   : how long a figure is repeated (default 0.05)\n\
   -bench_large                       : instead of all that, degree 7 on 128^3 cells by refinement\n\
   -report FILE                       : the figures as JSON; share/vpatchdg/plot.py draws them\n\n";
@@ -46,6 +47,7 @@ static const struct {
   int         degree; /* the least */
 } spaces[] = {
   {"sweep, full global", VP_SPACE_FULL, VP_RESIDUAL_GLOBAL, 1},
+  {"sweep, dirichlet global", VP_SPACE_DIRICHLET, VP_RESIDUAL_GLOBAL, 1},
   {"sweep, dirichlet exact", VP_SPACE_DIRICHLET, VP_RESIDUAL_EXACT, 1},
   {"sweep, dirichlet local", VP_SPACE_DIRICHLET, VP_RESIDUAL_LOCAL, 1},
   {"sweep, clamped local", VP_SPACE_CLAMPED, VP_RESIDUAL_LOCAL, 3},
@@ -249,7 +251,8 @@ static PetscErrorCode MeasureOptions(Work *w)
 
 typedef struct {
   char      backend[16], report[PETSC_MAX_PATH_LEN];
-  PetscInt  ndegree, degree[VP_MAX_DEGREE], shift, refine; /* refine: that of all degrees, or 0 */
+  PetscInt  ndegree, degree[VP_MAX_DEGREE], shift, nrefine, refine[12]; /* refine: those of all degrees, or none */
+  PetscReal most;
   PetscBool parts[PARTS], large;
 } Options;
 
@@ -298,19 +301,23 @@ static PetscErrorCode GetOptions(Options *o)
   static const char *const names[] = {"kernels", "spaces", "solves", "data", "options", "-bench_parts", "", NULL};
   PetscEnum                chosen[PARTS];
   PetscInt                 count = PARTS;
-  PetscBool                degrees, parts;
+  PetscBool                degrees, parts, refined;
 
   PetscFunctionBeginUser;
-  *o = (Options){.backend = "cuda", .ndegree = VP_MAX_DEGREE};
+  *o = (Options){.backend = "cuda", .ndegree = VP_MAX_DEGREE, .nrefine = PETSC_STATIC_ARRAY_LENGTH(o->refine), .most = PETSC_MAX_REAL};
   PetscCall(PetscOptionsGetString(NULL, NULL, "-bench_backend", o->backend, sizeof(o->backend), NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-report", o->report, sizeof(o->report), NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-bench_shift", &o->shift, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-bench_large", &o->large, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-bench_refine", &o->refine, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-bench_most", &o->most, NULL));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-bench_refine", o->refine, &o->nrefine, &refined));
+  if (!refined) o->nrefine = 0;
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-bench_degrees", o->degree, &o->ndegree, &degrees));
   PetscCall(PetscOptionsGetEnumArray(NULL, NULL, "-bench_parts", names, chosen, &count, &parts));
-  PetscCheck(o->refine >= 0 && o->refine <= 12, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-bench_refine goes from 1 to 12, not %d",
-             (int)o->refine);
+  for (PetscInt i = 0; i < o->nrefine; i++) {
+    PetscCheck(o->refine[i] >= 1 && o->refine[i] <= 12, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "-bench_refine goes from 1 to 12, not %d", (int)o->refine[i]);
+  }
   PetscCheck(o->shift >= -4 && o->shift <= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-bench_shift goes from -4 to 1, not %d",
              (int)o->shift);
   if (o->large) o->ndegree = 1;
@@ -338,6 +345,23 @@ static PetscErrorCode GetProblem(Bench *bench)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* all degrees on meshes as usual, or, mesh by mesh, on those that are asked for */
+static PetscErrorCode RunAll(Bench *bench, const Options *o)
+{
+  const PetscInt usual[2][VP_MAX_DEGREE] = {{12, 12, 12, 11, 11, 11, 11, 11}, {8, 7, 7, 7, 7, 6, 6, 6}}; /* [dim - 2][degree - 1] */
+
+  PetscFunctionBeginUser;
+  for (PetscInt r = 0; r < PetscMax(1, o->nrefine); r++) {
+    for (PetscInt i = 0; i < o->ndegree; i++) {
+      const int      degree = (int)o->degree[i];
+      const PetscInt refine = o->nrefine ? o->refine[r] : usual[bench->dim - 2][degree - 1] + o->shift + (o->large ? 1 : 0);
+
+      if (pow((degree + 1) * exp2(refine), bench->dim) <= o->most) PetscCall(RunDegree(bench, degree, refine, o));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode BackendCreate(const char name[], Bench *bench)
 {
   PetscBool available = PETSC_TRUE;
@@ -360,7 +384,6 @@ static PetscErrorCode BackendCreate(const char name[], Bench *bench)
 
 int main(int argc, char **argv)
 {
-  const PetscInt refine[2][VP_MAX_DEGREE] = {{12, 12, 12, 11, 11, 11, 11, 11}, {8, 7, 7, 7, 7, 6, 6, 6}}; /* [dim - 2][degree - 1] */
   Options        o;
   Bench          bench = {.dim = 3, .enough = 0.05};
   PetscMPIInt    ranks;
@@ -377,11 +400,7 @@ int main(int argc, char **argv)
   PetscCall(WarmUp(&bench));
   PetscCall(MeasureCopy(&bench, (size_t)1 << (31 + 3 * PetscMin(0, o.shift)))); /* 2 GB, less on coarser meshes */
   PetscCall(ReportBegin(&bench, o.report));
-  for (PetscInt i = 0; i < o.ndegree; i++) {
-    const PetscInt usual = refine[bench.dim - 2][o.degree[i] - 1] + o.shift + o.large;
-
-    PetscCall(RunDegree(&bench, (int)o.degree[i], o.refine ? o.refine : usual, &o));
-  }
+  PetscCall(RunAll(&bench, &o));
   PetscCall(PetscTime(&end));
   printf("\n%d figures in %.0f s\n", bench.rows, end - start);
   PetscCall(ReportEnd(&bench));

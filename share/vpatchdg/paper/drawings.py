@@ -2,7 +2,7 @@
 from charts import COLOURS, GREY, INK, LIGHT, Picture
 from page import figure, table
 from published import DEGREES
-from runs import Run
+from runs import START, Run
 
 SIZE = 300  # of a mesh
 ZONES = (COLOURS[1], '#f2b8a0', '#f9ddd0', '#fdf3ee')
@@ -10,7 +10,8 @@ ZONES = (COLOURS[1], '#f2b8a0', '#f9ddd0', '#fdf3ee')
 
 def mesh_on(ranks):
     def runs(machine, most):
-        return [Run('mesh on %d' % ranks, 'paper_mesh', [], {'kind': 'mesh', 'ranks': ranks}, 2e5, ranks)]
+        return [Run('mesh on %d' % ranks, 'paper_mesh', [], {'kind': 'mesh', 'ranks': ranks},
+                    START[bool(machine.gpus)], ranks)]
     return runs
 
 

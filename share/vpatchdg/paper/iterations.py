@@ -1,11 +1,13 @@
 """Tables 1, 2 and 4: iterations. And what solvers cost that the paper argues against."""
+import math
 import os
 from collections import namedtuple
 
+import published
 from machine import OPTIONS
-from page import Cell, paragraph, table
+from page import Cell, paragraph, table, words
 from published import DEGREES, GPUS, LEVELS, NU, NU_WEAK
-from runs import PARTLY, Run, cells, solve
+from runs import PARTLY, START, Run, cells, solve
 
 OURS = ('paper_ours', 'fgmres')  # beside what the paper has: all functions of a patch in its solver, and the default
 LABEL = {
@@ -14,36 +16,44 @@ LABEL = {
     'fgmres': 'the default: full exact, V(0,1), FGMRES'}
 OPPONENTS = ('richardson', 'fgmres', 'paper_ours', 'paper_full', 'paper_dirichlet', 'paper_clamped', 'chebyshev', 'jacobi',
              'assembled_cell_jacobi')
-RESTART = {'paper_clamped': 30, 'paper_dirichlet': 6}  # more iterations than it takes: GMRES has no memory for others on the largest meshes
+LARGE = 5e8  # unknowns: beyond, GMRES has no memory for others than the steps that it takes
+RESTART = {'paper_dirichlet': 6, 'paper_clamped': 6}
 
 Solve = namedtuple('Solve', 'config degree refine dofs nu residual iterations seconds setup record')
 
 
-def solves(records, **facts):
+def solves(records, kind='solve', **facts):
     """poisson's reports and the rows of bench_gpu's, in one form"""
-    for record in records.of('solve', **facts):
+    for record in records.of(kind, **facts):
         report = record.get('report')
         for r in report.get('rows', [report]) if report else []:
             seconds = r.get('seconds', r.get('seconds_solve'))
-            yield Solve(record['about']['config'], r['degree'], record['about']['refine'], r['dofs'], r['nu'], r['relative_residual'],
-                        r['iterations'], seconds, r['seconds_setup'], record)
+            refine = record['about'].get('refine') or round(math.log2(r['dofs'] ** (1 / 3) / (r['degree'] + 1)))
+            yield Solve(record['about']['config'], r['degree'], refine, r['dofs'], r['nu'], r['relative_residual'], r['iterations'],
+                        seconds, r['seconds_setup'], record)
 
 
-def every_degree(config, refine, most):
-    """on a GPU bench_gpu solves for all degrees in turn: it makes f = 1 on large meshes faster than poisson"""
-    degrees = [k for k in DEGREES if cells(k, refine) <= most]
-    restart = ['-ksp_gmres_restart', str(RESTART.get(config, 4))] if refine == LEVELS[-1] else []
-    return Run('%s L%d on a GPU' % (config, refine), 'bench_gpu',
-               ['-options_file', os.path.join(OPTIONS, config + '.opts'), '-bench_parts', 'options', '-bench_refine', str(refine),
-                '-bench_degrees', ','.join(map(str, degrees)), *restart],
-               {'kind': 'solve', 'config': config, 'refine': refine, 'boxes': 1, 'ranks': 1, 'gpu': True, 'timed': True},
-               2 * sum(cells(k, refine) for k in degrees) * PARTLY.get(config, 1) + 2e8, gpus=1) if degrees else None
+def on_gpu(config, name, levels, degrees, most, *more):
+    """bench_gpu solves on all these meshes in turn"""
+    count = sum(cells(k, L) for L in levels for k in degrees if cells(k, L) <= most)
+    return Run('%s, %s on a GPU' % (config, name), 'bench_gpu',
+               ['-options_file', os.path.join(OPTIONS, config + '.opts'), '-bench_parts', 'options', '-bench_refine', listed(levels),
+                '-bench_degrees', listed(degrees), '-bench_most', '%g' % most, *more],
+               {'kind': 'solve', 'config': config, 'boxes': 1, 'ranks': 1, 'gpu': True, 'timed': True},
+               2 * count * PARTLY.get(config, 1) + 2 * START[True], gpus=1)
+
+
+def listed(numbers):
+    return ','.join(map(str, numbers))
 
 
 def meshes(configs):
     def runs(machine, most):
         if machine.gpus and machine.has('bench_gpu'):
-            return [run for L in LEVELS for config in configs for run in [every_degree(config, L, most)] if run]
+            small = [on_gpu(config, 'all meshes', LEVELS, DEGREES, min(most, LARGE)) for config in configs]
+            large = [on_gpu(config, 'the largest', LEVELS[-1:], DEGREES[-2:], most, '-ksp_gmres_restart', str(RESTART.get(config, 4)))
+                     for config in configs if most > LARGE]
+            return small + large
         return [solve(machine, config, k, L) for L in LEVELS for k in DEGREES if cells(k, L) <= most for config in configs]
     return runs
 
@@ -90,15 +100,16 @@ def show_weak(records):
 
 
 def opponents(machine, most):
-    free = [(config, k) for config in OPPONENTS for k in (3, 5) if not config.startswith('assembled')]
-    assembled = [] if machine.gpus else [(config, 3) for config in OPPONENTS if config.startswith('assembled')]
-    return [solve(machine, config, k, 3, solves=2) for config, k in free + assembled if cells(k, 3) <= most]
+    """on a GPU larger meshes, and nothing assembled"""
+    free = [(config, k, 5 if machine.gpus else 3) for config in OPPONENTS for k in (3, 5) if not config.startswith('assembled')]
+    assembled = [] if machine.gpus else [(config, 3, 3) for config in OPPONENTS if config.startswith('assembled')]
+    return [solve(machine, config, k, L, solves=2) for config, k, L in free + assembled if cells(k, L) <= most]
 
 
 def show_opponents(records):
     rows = []
     for s in solves(records, timed=True, boxes=1):
-        if s.record['about']['config'] in OPPONENTS and 'rows' not in s.record['report']:
+        if s.config in OPPONENTS and s.degree in (3, 5) and 'rows' not in s.record['report']:
             rows.append([s.config, s.degree, '%d' % s.dofs, s.record['machine']['name'], '%d' % s.iterations, '%.1e' % s.residual,
                          '%.4f' % s.setup, '%.4f' % s.seconds, '%.3f' % (s.dofs / s.seconds / 1e6)])
     rows.sort(key=lambda row: (row[3], row[1], int(row[2]), float(row[7])))
@@ -106,22 +117,26 @@ def show_opponents(records):
 
 
 def both(machine, most):
-    L = max([L for L in (3, 4, 5) if cells(4, L) <= most] or [2])
+    L = max([L for L in (3, 4, 5, 6) if cells(4, L) <= most] or [2])
     ranks = [solve(machine, 'richardson', 4, L, solves=3, gpu=False)]
     return ranks + [solve(machine, 'richardson', 4, L, solves=3)] if machine.gpus else ranks
 
 
 def show_both(records):
-    rows = []
+    rows, rates = [('theirs', ['paper: one A100 is faster than %d cores' % published.CORES, '', '', '', '', ''])], {}
     for s in solves(records, config='richardson', timed=True):
         about, machine = s.record['about'], s.record['machine']
         if s.degree == 4:
-            where = '%d ranks on %d cores, %s' % (about['ranks'], machine['cores'], machine['processor'])
-            what = machine['gpus'][0] if about['gpu'] else where
+            cores = not about['gpu'] and min(about['ranks'], machine['cores'])
+            where = machine['gpus'][0] if about['gpu'] else '%d cores, %s' % (cores, machine['processor'])
             rate = s.dofs / s.seconds / 1e6
-            rows.append([what, '%.1f' % (s.dofs / 1e6), s.iterations, '%.4f' % s.seconds, '%.2f' % rate,
-                         '—' if about['gpu'] else '%.2f' % (rate / min(about['ranks'], machine['cores']))])
-    return [table(['where', 'MDoF', 'iterations', 'solve, s', 'MDoF/s', 'MDoF/s a core'], rows)]
+            rates[machine['name'], about['gpu']] = rate / (cores or 1)
+            rows.append([where, '%.1f' % (s.dofs / 1e6), s.iterations, '%.4f' % s.seconds, '%.2f' % rate,
+                         '%.2f' % (rate / cores) if cores else '—'])
+    parts = [table(['where', 'MDoF', 'iterations', 'solve, s', 'MDoF/s', 'MDoF/s a core'], rows)]
+    return parts + [paragraph('One GPU of %s solves as fast as %d of its cores would, were they as fast as one of the many that were measured.'
+                              % (words(name), rate / rates[name, False]))
+                    for (name, gpu), rate in rates.items() if gpu and (name, False) in rates]
 
 
 def read(configs):

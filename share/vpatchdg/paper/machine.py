@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,11 @@ OPTIONS = os.path.normpath(os.path.join(HERE, '..', 'options'))
 
 
 class Failure(Exception):
-    """a run that gave no report"""
+    """a run that did not end well; found: the report as far as it came, or nothing"""
+
+    def __init__(self, reason, found=None):
+        super().__init__(reason)
+        self.found = found
 
 
 def now():
@@ -111,25 +116,32 @@ class Machine:
 
 
 def finish(command, report, timeout, more):
+    """the report of a run; where it failed, what it wrote before goes with the failure"""
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace', timeout=timeout,
-                              env={**environment(), **more})
-    except subprocess.TimeoutExpired:
-        raise Failure('more than %d seconds' % timeout)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace',
+                                   env={**environment(), **more}, start_new_session=True)
     except OSError as error:
         raise Failure('%s: %s' % (command[0], error.strerror))
-    text = ''
-    if os.path.exists(report):
-        with open(report, encoding='utf-8') as file:
-            text = file.read()
-    found = parse(text)
-    if found is None:
-        raise Failure(reason(done.stdout) or 'status %d' % done.returncode)
+    try:
+        printed, _ = process.communicate(timeout=timeout)
+        failed = process.returncode and (reason(printed) or 'status %d' % process.returncode)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.communicate()
+        failed = 'more than %d seconds' % timeout
+    found = read(report)
+    if failed or found is None:
+        raise Failure(failed or 'no report', found)
     return found
 
 
-def parse(text):
-    """a report; of a program that ended early, the rows that it wrote, but nothing where it wrote none"""
+def read(report):
+    """the report of a program; of one that ended early, the rows that it wrote, nothing where it wrote none"""
+    try:
+        with open(report, encoding='utf-8') as file:
+            text = file.read()
+    except OSError:
+        return None
     for end in ('', ']}', ']'):
         try:
             found = json.loads(text + end)

@@ -22,6 +22,12 @@ def paragraph(text):
     return '<p>%s</p>' % text
 
 
+def span(values):
+    """from where to where they go; nothing of none"""
+    ends = ['%.2g' % end if end < 10 else '%.0f' % end for end in (min(values), max(values))] if values else []
+    return ' to '.join(dict.fromkeys(ends))
+
+
 class Cell:
     """a number of a run, with what it is of, by which tests find it; small: what stands behind it"""
 
@@ -61,11 +67,11 @@ def commands(records):
 
 
 def section(item, records):
-    used = item.records(records)
+    used = [r for r in item.records(records) if 'report' in r]
+    shown = item.show(records) if used else []
     parts = ['<section id="%s">' % item.name, '<h2>%s</h2>' % words(item.text['title']), paragraph(words(item.text['paper']))]
-    if any('report' in r for r in used):
-        parts += item.show(records)
-        parts += [paragraph(words(item.text['difference'])), commands(used)]
+    if shown:
+        parts += [*shown, paragraph(words(item.text['difference'])), commands(used)]
     else:
         parts.append(paragraph('Not run yet: it needs %s.' % words(item.text['needs'])))
     return '\n'.join(parts + ['</section>'])

@@ -7,7 +7,8 @@ import time
 
 from machine import OPTIONS, Failure, now
 
-PARTLY = {'richardson': 0.4, 'fgmres': 0.5, 'paper_clamped': 4.0}  # work a DoF, GMRES with V(1,1) being 1
+PARTLY = {'richardson': 0.4, 'fgmres': 0.5, 'paper_clamped': 4.0, 'paper_global': 8.0}  # work a DoF, GMRES with V(1,1) being 1
+START = {False: 2e5, True: 1e9}  # work that the start of a program amounts to, on the CPU and on a GPU
 
 
 class Run:
@@ -30,6 +31,8 @@ class Run:
                 record['report'] = machine.start(self.program, self.arguments, self.ranks, timeout)
         except Failure as failure:
             record['failed'] = str(failure)
+            if failure.found:
+                record['report'] = failure.found
         record['seconds'] = round(time.time() - start, 2)
         return record
 
@@ -53,12 +56,16 @@ def solve(machine, config, degree, refine, ranks=None, boxes=1, solves=1, gpu=No
     shape = grid(boxes)
     box = [] if boxes == 1 else ['-dm_vpatchdg_boxes', ','.join(map(str, shape)), '-dm_vpatchdg_upper', ','.join(map(str, shape))]
     more = ['-solves', str(solves)] if solves > 1 else []
-    name = '%s Q%d L%d on %d %s' % (config, degree, refine, ranks, 'GPUs' if gpu else 'ranks')
+    name = '%s Q%d L%d on %s' % (config, degree, refine, many(ranks, gpu))
     name += (', %d boxes' % boxes if boxes > 1 else '') + (', timed' if solves > 1 else '')
     return Run(name, 'poisson', ['-options_file', os.path.join(OPTIONS, config + '.opts'), '-dm_vpatchdg_degree', str(degree), '-dm_refine',
                                  str(refine), *box, *more, *where],
                {'kind': 'solve', 'config': config, 'refine': refine, 'boxes': boxes, 'ranks': ranks, 'gpu': gpu, 'timed': solves > 1},
-               solves * boxes * cells(degree, refine) * PARTLY.get(config, 1) + 2e5, ranks, ranks if gpu else 0)
+               solves * boxes * cells(degree, refine) * PARTLY.get(config, 1) + START[gpu], ranks, ranks if gpu else 0)
+
+
+def many(ranks, gpu):
+    return '%d %s%s' % (ranks, 'GPU' if gpu else 'rank', '' if ranks == 1 else 's')
 
 
 def grid(boxes):
@@ -90,7 +97,8 @@ class Results:
         os.replace(self.file + '.part', self.file)
 
     def done(self, run):
-        return 'report' in self.runs.get(run.name, {})
+        record = self.runs.get(run.name, {})
+        return 'report' in record and 'failed' not in record
 
 
 def load(file):

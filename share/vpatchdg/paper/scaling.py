@@ -1,8 +1,9 @@
 """Figures 14 to 17: several ranks or GPUs, from the reports of bench_gpus."""
 from charts import chart
 from page import Cell, figure, paragraph, table
-from runs import Run
+from runs import START, Run, many
 
+LARGEST = 2.7e8  # unknowns
 WHAT = ('A x', 'sweep', 'FGMRES')
 KINDS = [('scaling', {})]
 
@@ -13,17 +14,16 @@ def counts(machine):
 
 
 def part(name):
-    """bench_gpus -bench_only name on 1, 2, ... GPUs or cores; a core gets meshes 3 times less refined, fewer unknowns by 512"""
+    """bench_gpus -bench_only name on 1, 2, ... GPUs or cores, on meshes that are coarser where fewer unknowns are wanted; cores get such of
+    fewer unknowns by 512"""
     def runs(machine, most):
-        shift = 0 if machine.gpus and most > 2e8 else 3 if most > 1e6 else 4
-        where = [] if machine.gpus else ['-dm_vec_type', 'standard', '-dm_vpatchdg_backend', 'host']
-        arguments = ['-bench_only', name, '-bench_shift', str(shift), *where]
-        work = 2e10 if machine.gpus else 5e7 / 8**(shift - 3)
-        return [Run('%s scaling on %d %s' % (name, n, 'GPUs' if machine.gpus else 'ranks'), 'bench_gpus', arguments,
-                    {'kind': 'scaling', 'part': name, 'ranks': n}, work * (n if name == 'weak' else 1), n,
-                    n if machine.gpus else 0) for n in counts(machine)]
+        gpu = bool(machine.gpus)
+        shift = next(s for s in range(5) if s == 4 or LARGEST / 8**s <= most) if gpu else 3 if most > 1e6 else 4
+        arguments = ['-bench_only', name, '-bench_shift', str(shift), *([] if gpu else ['-dm_vec_type', 'standard', '-dm_vpatchdg_backend', 'host'])]
+        work = 2e10 / 8**shift + START[gpu] if gpu else 5e7 / 8**(shift - 3)
+        return [Run('%s scaling on %s' % (name, many(n, gpu)), 'bench_gpus', arguments, {'kind': 'scaling', 'part': name, 'ranks': n},
+                    work * (n if name == 'weak' else 1), n, n if gpu else 0) for n in counts(machine)]
     return runs
-
 
 
 def rows_by_machine(records, name):
@@ -57,48 +57,54 @@ def show_exchange(records):
     return parts
 
 
+def against_ranks(title, name, lines):
+    """a chart of times over ranks, with ideal lines, and the table; lines: (label, points (ranks, ms), ideal time of a number of ranks)"""
+    lines = [line for line in lines if len(line[1]) > 1]
+    if not lines:
+        return []
+    series = [s for label, points, ideal in lines for s in ((label, points), ('ideal', [(n, ideal(points[0], n)) for n, _ in points], True))]
+    every = sorted({n for _, points, _ in lines for n, _ in points})
+    rows = [[label] + [Cell('%.3f' % dict(points)[n], '', '%.0f %%' % (100 * ideal(points[0], n) / dict(points)[n])) if n in dict(points) else '—'
+                       for n in every] for label, points, ideal in lines]
+    return [figure(chart('%s, %s' % (title, name), 'ranks or GPUs', 'ms', series, (False, True))),
+            table(['%s, ms, small: part of ideal' % title] + ['on %d' % n for n in every], rows)]
+
+
 def show_strong(records):
     parts = []
     for name, rows in rows_by_machine(records, 'size'):
         for what in WHAT:
-            series = []
-            for dofs in sorted({r['dofs'] for r in rows})[1::2]:
-                points = [(r['ranks'], 1e3 * r['seconds']) for r in pick(rows, figure=what, dofs=dofs)]
-                if points:
-                    series += [(unknowns(dofs), points), ('ideal', [(n, points[0][1] * points[0][0] / n) for n, _ in points], True)]
-            if series:
-                parts.append(figure(chart('%s, strong, Q4, %s' % (what, name), 'ranks or GPUs', 'ms', series, (False, True))))
+            lines = [(unknowns(dofs), [(r['ranks'], 1e3 * r['seconds']) for r in pick(rows, figure=what, dofs=dofs)],
+                      lambda first, n: first[1] * first[0] / n) for dofs in sorted({r['dofs'] for r in rows})[1::2]]
+            parts += against_ranks('%s, strong, Q4' % what, name, lines)
     return parts
 
 
 def show_weak(records):
     parts = []
     for name, rows in rows_by_machine(records, 'weak'):
-        lines = []
         for what in WHAT:
-            series = []
+            lines = []
             for degree, refine in sorted({(r['degree'], r['refine']) for r in rows}):
                 found = pick(rows, figure=what, degree=degree, refine=refine)
-                points = [(r['ranks'], 1e3 * r['seconds'] / (r['iterations'] or 1)) for r in found]
-                if points:
-                    label = 'Q%d, %s each' % (degree, unknowns(found[0]['dofs'] / found[0]['ranks']))
-                    series += [(label, points), ('ideal', [(n, points[0][1]) for n, _ in points], True)]
-                    lines.append([what + (', per iteration' if what == 'FGMRES' else ''), label]
-                                 + [Cell('%.3f' % ms, '', 'on %d' % n) for n, ms in points])
-            if series:
-                parts.append(figure(chart('%s, weak, %s' % (what, name), 'ranks or GPUs', 'ms', series, (False, True))))
-        width = max((len(line) for line in lines), default=0)
-        parts.append(table(['ms'] + [''] * (width - 1), [line + [''] * (width - len(line)) for line in lines]))
+                lines.append(('Q%d, %s each' % (degree, unknowns(found[0]['dofs'] / found[0]['ranks'])),
+                              [(r['ranks'], 1e3 * r['seconds'] / (r['iterations'] or 1)) for r in found], lambda first, n: first[1]))
+            parts += against_ranks('%s, weak' % what + (', per iteration' if what == 'FGMRES' else ''), name, lines)
     return parts
 
 
 def show_size(records):
     parts = []
     for name, rows in rows_by_machine(records, 'size'):
+        reached = []
         for what in ('A x', 'sweep', 'refinement'):
-            series = [('on %d' % n, [(r['dofs'], r['gdofs']) for r in pick(rows, figure=what, ranks=n)])
-                      for n in sorted({r['ranks'] for r in rows})]
+            every = sorted({r['ranks'] for r in rows})
+            series = [('on %d' % n, [(r['dofs'], r['gdofs']) for r in pick(rows, figure=what, ranks=n)]) for n in every]
             parts.append(figure(chart('%s, Q4, %s' % (what, name), 'unknowns', 'GDoF/s', series, (True, True))))
+            points = series[-1][1]
+            best = max(rate for _, rate in points)
+            reached.append('%s of %.3g GDoF/s from %s' % (what, best, unknowns(min(dofs for dofs, rate in points if rate >= 0.9 * best))))
+        parts.append(paragraph('On %d it reaches nine tenths of its best, %s unknowns.' % (every[-1], ', '.join(reached))))
     return parts
 
 
