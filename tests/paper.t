@@ -25,7 +25,7 @@ sub slurp {
 }
 sub entries { return { slurp("$folder/results/index.html") =~ /<td data-of="([^"]+)">([^ <]+)/g } }
 
-my $out = paper("--only $drawings,indices,table1,table2,table4,figure11,figure16,figure7 --most $most --ranks 2");
+my $out = paper("--only $drawings,indices,table1,table2,table4,figure5right,figure11,figure16,figure7 --most $most --ranks 2");
 ok(!$?, 'paper_runs') or diag($out);
 like($out, qr/^figure7 is left out or not complete: there is no GPU here$/m, 'paper_says_what_is_left_out');
 my $page = slurp("$folder/results/index.html");
@@ -47,6 +47,7 @@ for (slurp('tests/iterations.c') =~ /\{((?:FULL|DIRI|LOCAL|CLAMP), \d, \d, \d, 1
 cmp_ok($compared, '>=', $ENV{SANITIZE} ? 4 : 14, 'entries_have_references');
 cmp_ok(abs($entry->{'weak Q3 L2 on 2'} - 4.6), '<=', 0.3, 'weak_entry_is_the_reference');
 cmp_ok($entry->{'FGMRES Q3'}, '>', 0, 'entry_of_bench_gpu');
+like($page, qr/its Dirichlet is [\d.]+( to [\d.]+)? times as fast as its Full with the residual of all cells/, 'page_says_what_was_measured');
 for my $name (split(/,/, $drawings), 'figure11', 'figure16') {
   my ($svg) = $page =~ /<section id="$name">.*?(<svg.*?<\/svg>)/s;
   open(my $file, '>:encoding(UTF-8)', "$folder/$name.svg");

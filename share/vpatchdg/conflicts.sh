@@ -43,8 +43,8 @@ PATTERNS = [
     (r"PaperApply<double, (?:\(int\))?(\d), (\w+), CellWise, (?:\(bool\))?(?:0|false)>", "rebuilt, A x, {1}"),
     (r"ReplacePatches<double, (?:\(int\))?(\d), NoEdges>", "ours, sweep, full exact"),
     (r"ApplyTiles<(?:\(int\))?(\d), (?:\(bool\))?(?:0|false)>", "ours, A x on a level"),
-    (r"Restrict<double, (?:\(int\))?3, (?:\(int\))?(\d)>", "ours, restriction"),
-    (r"Prolong<double, (?:\(int\))?3, (?:\(int\))?(\d)>", "ours, prolongation"),
+    (r"Restrict<double, (?:\(int\))?3, (?:\(int\))?(\d), ", "ours, restriction"),
+    (r"Prolong<double, (?:\(int\))?3, (?:\(int\))?(\d), ", "ours, prolongation"),
 ]
 CELLS, PATCHES = 16**3, 7**3
 COUNTERS = ["wavefronts_mem_shared.sum", "shared_op_ld.sum", "shared_op_st.sum", "derived__memory_l1_wavefronts_shared_excessive", "op_dadd_",

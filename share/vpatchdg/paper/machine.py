@@ -126,13 +126,23 @@ def finish(command, report, timeout, more):
         printed, _ = process.communicate(timeout=timeout)
         failed = process.returncode and (reason(printed) or 'status %d' % process.returncode)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.communicate()
+        stop(process)
         failed = 'more than %d seconds' % timeout
     found = read(report)
     if failed or found is None:
         raise Failure(failed or 'no report', found)
     return found
+
+
+def stop(process):
+    """and all that it started"""
+    for sign, patience in ((signal.SIGTERM, 20), (signal.SIGKILL, 20)):
+        try:
+            os.killpg(process.pid, sign)
+            process.communicate(timeout=patience)
+            return
+        except (subprocess.TimeoutExpired, ProcessLookupError):
+            pass
 
 
 def read(report):
