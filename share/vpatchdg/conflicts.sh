@@ -25,10 +25,11 @@ counters() {
     --log-file "$tmp/$file" "$@" > "$tmp/out" 2>&1 \
     || { cat "$tmp/out" "$tmp/$file" >&2; exit 1; }
 }
-counters paper.csv "Paper(Sweep|Apply)<double" "$bin/paper" profile
-# on 16^3 cells, where 7^3 patches of a colour are away from the boundary
-counters library.csv '(ReplacePatches|Restrict|Prolong)<double|ApplyTiles<' "$bin/bench_gpu" -use_gpu_aware_mpi 0 \
-  -bench_degrees 3,4,5,6,7 -bench_parts kernels -bench_refine 4 -bench_seconds 0
+counters paper.csv "Paper(Apply<double|Sweep<double, .*Dirichlet)" "$bin/paper" profile
+# one cycle on 32^3 cells, where 15^3 patches of a colour are away from the boundary, and the residual after it
+counters library.csv 'ReplacePatches<double, .*NoEdges|(Restrict|Prolong)<double|ApplyTiles<' "$bin/bench_gpu" -use_gpu_aware_mpi 0 \
+  -bench_degrees 3,4,5,6,7 -bench_parts options -bench_refine 5 -bench_seconds 0 -ksp_type richardson -ksp_max_it 1 \
+  -pc_vpatchdg_precision double -pc_vpatchdg_levels 2
 
 python3 - "${2:-}" "$tmp"/*.csv << 'EOS'
 import csv
@@ -42,17 +43,19 @@ PATTERNS = [
     (r"PaperSweep<double, (?:\(int\))?(\d), (\w+), CellWise, (\w+), (?:\(bool\))?(?:0|false)>", "rebuilt, sweep, {1}, {2}"),
     (r"PaperApply<double, (?:\(int\))?(\d), (\w+), CellWise, (?:\(bool\))?(?:0|false)>", "rebuilt, A x, {1}"),
     (r"ReplacePatches<double, (?:\(int\))?(\d), NoEdges>", "ours, sweep, full exact"),
-    (r"ApplyTiles<(?:\(int\))?(\d), (?:\(bool\))?(?:0|false)>", "ours, A x on a level"),
+    (r"ApplyTiles<(?:\(int\))?(\d), (?:\(bool\))?(?:0|false)>", "ours, A x"),
     (r"Restrict<double, (?:\(int\))?3, (?:\(int\))?(\d), ", "ours, restriction"),
     (r"Prolong<double, (?:\(int\))?3, (?:\(int\))?(\d), ", "ours, prolongation"),
 ]
-CELLS, PATCHES = 16**3, 7**3
-COUNTERS = ["wavefronts_mem_shared.sum", "shared_op_ld.sum", "shared_op_st.sum", "derived__memory_l1_wavefronts_shared_excessive", "op_dadd_",
-            "op_dmul_", "op_dfma_"]
+CELLS, PATCHES = 32**3, 15**3
+BANKS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_%s.sum"
+FLOPS = "smsp__sass_thread_inst_executed_op_%s_pred_on.sum"
+COUNTERS = ["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", BANKS % "ld", BANKS % "st", "derived__memory_l1_wavefronts_shared_excessive",
+            FLOPS % "dadd", FLOPS % "dmul", FLOPS % "dfma"]
 
 
 def number(text):
-    return float(text.replace(",", "") or "nan")
+    return float((text or "nan").replace(",", ""))
 
 
 def flops(what, n, blocks, adds, multiplies, both):
@@ -70,16 +73,17 @@ for name in sys.argv[2:]:
                 if not match:
                     continue
                 key = int(match[1]) - 1, label.format(*match.groups())
-                values = [number(record[next(k for k in record if c in k)]) for c in COUNTERS]
+                values = [number(record.get(counter)) for counter in COUNTERS]
                 blocks = math.prod(map(int, re.findall(r"\d+", record.get("Grid Size") or "1")))
-                rows[key] = max(rows.get(key, [0]), [blocks] + values)  # the largest of its launches
+                rows[key] = max(rows.get(key, [0]), [blocks, *values])  # the largest of its launches
 print("%-2s %-36s %12s %12s %12s %12s %8s %10s" % ("", "", "wavefronts", "conflicts ld", "conflicts st", "excessive", "a block", "flops/DoF"))
 report = []
 for degree, what in sorted(k for k in rows if 3 <= k[0] <= 7):
     blocks, waves, load, store, excessive, *operations = rows[degree, what]
     row = {"degree": degree, "kernel": what, "blocks": blocks, "wavefronts": waves, "conflicts": load + store, "excessive": excessive}
-    if what.startswith("ours"):
-        row["flops_per_dof"] = flops(what, degree + 1, blocks, *operations)
+    done = flops(what, degree + 1, blocks, *operations)
+    if what.startswith("ours") and math.isfinite(done):
+        row["flops_per_dof"] = done
     print("Q%d %-36s %12.0f %12.0f %12.0f %12.0f %8.1f %10.1f"
           % (degree, what, waves, load, store, excessive, excessive / blocks, row.get("flops_per_dof", math.nan)))
     report.append(row)

@@ -98,22 +98,18 @@ static PetscErrorCode Measure(Problem *p, Action action, int times, double *seco
 static PetscErrorCode Fill(const Problem *p, Vec v)
 {
   PetscRandom  random;
-  PetscScalar *numbers, *array;
-  PetscInt     n, full;
-  VpValues     values;
+  PetscScalar *numbers;
+  PetscInt     n;
 
   PetscFunctionBeginUser;
   PetscCall(VecGetLocalSize(v, &n));
-  full = PetscMin(n, 1000003);
-  PetscCall(PetscMalloc1(full, &numbers));
+  n = PetscMin(n, 1000003);
+  PetscCall(PetscMalloc1(n, &numbers));
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &random));
   PetscCall(PetscRandomSetType(random, PETSCRAND48));
-  PetscCall(PetscRandomGetValues(random, full, numbers));
+  PetscCall(PetscRandomGetValues(random, n, numbers));
   PetscCall(PetscRandomDestroy(&random));
-  PetscCall(VpValuesGet(p->backend, v, VP_WRITE, &values, &array));
-  PetscCall(p->backend->upload(numbers, full * sizeof(*numbers), array));
-  for (; full < n; full *= 2) PetscCall(p->backend->copy(array, PetscMin(full, n - full) * sizeof(*array), array + full));
-  PetscCall(VpValuesRestore(&values));
+  PetscCall(Repeat(p->backend, v, n, numbers));
   PetscCall(PetscFree(numbers));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -101,6 +101,22 @@ static inline PetscErrorCode CountFlops(Action action, void *object, double *flo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* a vector of these numbers again and again, copied where it lives */
+static inline PetscErrorCode Repeat(const VpBackend *backend, Vec v, PetscInt count, const PetscScalar numbers[])
+{
+  PetscScalar *array;
+  PetscInt     n;
+  VpValues     values;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(VpValuesGet(backend, v, VP_WRITE, &values, &array));
+  PetscCall(backend->upload(numbers, count * sizeof(*numbers), array));
+  for (; count < n; count *= 2) PetscCall(backend->copy(array, PetscMin(count, n - count) * sizeof(*array), array + count));
+  PetscCall(VpValuesRestore(&values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 typedef struct {
   const VpBackend *backend;
   size_t           bytes;

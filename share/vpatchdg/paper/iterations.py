@@ -5,7 +5,7 @@ from collections import namedtuple
 
 import published
 from machine import OPTIONS
-from page import Cell, paragraph, table, words
+from page import Cell, not_on_gpus, paragraph, table, words
 from published import DEGREES, GPUS, LEVELS, NU, NU_WEAK
 from runs import PARTLY, START, Run, cells, solve
 
@@ -96,7 +96,8 @@ def show_weak(records):
         if any(L == refine for refine, _ in found):
             rows.append(['', 'ours'] + [Cell('%.1f' % found[L, n].nu, 'weak Q3 L%d on %d' % (L, n), '%.0e' % found[L, n].residual)
                                         if (L, n) in found else '—' for n in counts])
-    return [table(['L of each', 'ranks or GPUs, each with a cube of 2^L cells a side', *counts], rows)]
+    several = any(s.record['about']['gpu'] and s.record['about']['ranks'] > 1 for s in solves(records, config='paper_dirichlet'))
+    return [table(['L of each', 'ranks or GPUs, each with a cube of 2^L cells a side', *counts], rows)] + not_on_gpus('table4', several)
 
 
 def opponents(machine, most):
@@ -134,9 +135,9 @@ def show_both(records):
             rows.append([where, '%.1f' % (s.dofs / 1e6), s.iterations, '%.4f' % s.seconds, '%.2f' % rate,
                          '%.2f' % (rate / cores) if cores else '—'])
     parts = [table(['where', 'MDoF', 'iterations', 'solve, s', 'MDoF/s', 'MDoF/s a core'], rows)]
-    return parts + [paragraph('One GPU of %s solves as fast as %d of its cores would, were they as fast as one of the many that were measured.'
-                              % (words(name), rate / rates[name, False]))
-                    for (name, gpu), rate in rates.items() if gpu and (name, False) in rates]
+    return parts + [paragraph('One GPU (%s) solves as fast as %d cores would that are each as fast as one of those beside it.'
+                              % (words(name), rate / rates[name, False])) for (name, gpu), rate in rates.items()
+                    if gpu and (name, False) in rates]
 
 
 def read(configs):

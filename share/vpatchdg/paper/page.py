@@ -28,6 +28,10 @@ def span(values):
     return ' to '.join(dict.fromkeys(ends))
 
 
+def not_on_gpus(name, several):
+    return [] if several else [paragraph('Not run on several GPUs yet; where they are, <code>make paper OPTIONS="--only %s"</code> does.' % name)]
+
+
 class Cell:
     """a number of a run, with what it is of, by which tests find it; small: what stands behind it"""
 

@@ -85,11 +85,15 @@ class Results:
 
     def __init__(self, folder, name):
         self.folder, self.file = folder, os.path.join(folder, re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-') + '.json')
-        self.runs = load(self.file).get('runs', {})
+        before = load(self.file)
+        self.runs, self.commands = before.get('runs', {}), before.get('command', '')
 
     def keep(self, run, record, header):
-        """after every run: a command that is cut off loses no more than one"""
+        """after every run: a command that is cut off loses no more than one. Those that wrote into the file before are named, too."""
         self.runs[run.name] = record
+        if header['command'] not in self.commands.split('; '):
+            self.commands += '; ' * bool(self.commands) + header['command']
+        header = {**header, 'command': self.commands}
         os.makedirs(self.folder, exist_ok=True)
         with open(self.file + '.part', 'w', encoding='utf-8') as file:
             lines = ['%s: %s' % (json.dumps(name), json.dumps(kept)) for name, kept in self.runs.items()]

@@ -1,6 +1,6 @@
 """Figures 14 to 17: several ranks or GPUs, from the reports of bench_gpus."""
 from charts import chart
-from page import Cell, figure, paragraph, table
+from page import Cell, figure, not_on_gpus, paragraph, table, words
 from runs import START, Run, many
 
 LARGEST = 2.7e8  # unknowns
@@ -28,10 +28,15 @@ def part(name):
 
 def rows_by_machine(records, name):
     found = {}
-    for record in records.of('scaling', part=name):
+    for record in sorted(records.of('scaling', part=name), key=lambda r: not r['machine']['gpus']):
         for row in record.get('report', []):  # meshes that are the same for a large -bench_shift count once
             found.setdefault(record['machine']['name'], {})[row['figure'], row['degree'], row['ranks'], row['dofs']] = row
-    return [(machine, list(rows.values())) for machine, rows in sorted(found.items())]
+    return [(machine, list(rows.values())) for machine, rows in found.items()]
+
+
+def missing(records, name, part):
+    several = any(r['machine']['gpus'] and r['about']['ranks'] > 1 for r in records.of('scaling', part=part) if 'report' in r)
+    return not_on_gpus(name, several)
 
 
 def pick(rows, **facts):
@@ -54,7 +59,7 @@ def show_exchange(records):
         if lines:
             header = ['', 'ranks', 'unknowns', 'ms: once a sweep', 'a colour', 'messages: once', 'a colour', 'MB: once', 'a colour']
             parts += [paragraph('<b>%s</b>' % name), table(header, lines)]
-    return parts
+    return parts and parts + missing(records, 'figure14', 'weak')
 
 
 def against_ranks(title, name, lines):
@@ -77,7 +82,7 @@ def show_strong(records):
             lines = [(unknowns(dofs), [(r['ranks'], 1e3 * r['seconds']) for r in pick(rows, figure=what, dofs=dofs)],
                       lambda first, n: first[1] * first[0] / n) for dofs in sorted({r['dofs'] for r in rows})[1::2]]
             parts += against_ranks('%s, strong, Q4' % what, name, lines)
-    return parts
+    return parts + missing(records, 'figure15', 'size')
 
 
 def show_weak(records):
@@ -90,7 +95,7 @@ def show_weak(records):
                 lines.append(('Q%d, %s each' % (degree, unknowns(found[0]['dofs'] / found[0]['ranks'])),
                               [(r['ranks'], 1e3 * r['seconds'] / (r['iterations'] or 1)) for r in found], lambda first, n: first[1]))
             parts += against_ranks('%s, weak' % what + (', per iteration' if what == 'FGMRES' else ''), name, lines)
-    return parts
+    return parts + missing(records, 'figure17', 'weak')
 
 
 def show_size(records):
@@ -104,8 +109,11 @@ def show_size(records):
             points = series[-1][1]
             best = max(rate for _, rate in points)
             reached.append('%s of %.3g GDoF/s from %s' % (what, best, unknowns(min(dofs for dofs, rate in points if rate >= 0.9 * best))))
-        parts.append(paragraph('On %d it reaches nine tenths of its best, %s unknowns.' % (every[-1], ', '.join(reached))))
-    return parts
+        near = min(r['dofs'] for r in pick(rows, figure='A x', ranks=every[-1]) if r['dofs'] >= 4e6 or r['dofs'] == max(p[0] for p in points))
+        rates = {r['dofs']: r['gdofs'] for r in pick(rows, figure='A x', ranks=every[-1])}
+        parts.append(paragraph('On %d (%s) it reaches nine tenths of its best, %s unknowns; with %s A x has %.0f %% of its best.' % (
+            every[-1], words(name), ', '.join(reached), unknowns(near), 100 * rates[near] / max(rates.values()))))
+    return parts + missing(records, 'figure16', 'size')
 
 
 ITEMS = [
