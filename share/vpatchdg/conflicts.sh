@@ -76,7 +76,8 @@ for name in sys.argv[2:]:
                 values = [number(record.get(counter)) for counter in COUNTERS]
                 blocks = math.prod(map(int, re.findall(r"\d+", record.get("Grid Size") or "1")))
                 rows[key] = max(rows.get(key, [0]), [blocks, *values])  # the largest of its launches
-print("%-2s %-36s %12s %12s %12s %12s %8s %10s" % ("", "", "wavefronts", "conflicts ld", "conflicts st", "excessive", "a block", "flops/DoF"))
+print("%-2s %-36s %12s %12s %12s %12s %8s %10s"
+      % ("", "", "wavefronts", "conflicts ld", "conflicts st", "excessive", "a block", "flops/DoF"))
 report = []
 for degree, what in sorted(k for k in rows if 3 <= k[0] <= 7):
     blocks, waves, load, store, excessive, *operations = rows[degree, what]

@@ -122,8 +122,8 @@ static inline PetscErrorCode WorkDestroy(Work *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b: f = 1. The basis is orthonormal: coefficients are moments. They are the same in all cells, and those of 2^dim cells as the roots of the
-   numbers of cells. */
+/* b: f = 1. The basis is orthonormal: coefficients are moments. They are the same in all cells, and go with the root of a cell's volume,
+   so that those of a mesh of 2^dim cells do. */
 static inline PetscErrorCode SetConstant(Work *w)
 {
   DM           few;

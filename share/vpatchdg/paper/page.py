@@ -29,7 +29,8 @@ def span(values):
 
 
 def not_on_gpus(name, several):
-    return [] if several else [paragraph('Not run on several GPUs yet; where they are, <code>make paper OPTIONS="--only %s"</code> does.' % name)]
+    text = 'Not run on several GPUs yet; where they are, <code>make paper OPTIONS="--only %s"</code> does.' % name
+    return [] if several else [paragraph(text)]
 
 
 class Cell:

@@ -29,7 +29,6 @@ NU_WEAK = {2: (5.3, 5.8, 5.8, 5.9), 3: (6.2, 6.3, 6.3, 6.3), 4: (6.0, 6.1, 6.1, 
 
 # Figure 10: the best share of the device's peak in double precision, A x of degree 4
 PEAK_SHARE = 0.39
-A100_PEAK = 8.7e12  # flops a second, as the paper counts it
 
 # Figure 11: by what factor the whole of GMRES is faster in single precision
 SINGLE_OVER_DOUBLE = (1.5, 1.9)

@@ -19,7 +19,8 @@ def part(name):
     def runs(machine, most):
         gpu = bool(machine.gpus)
         shift = next(s for s in range(5) if s == 4 or LARGEST / 8**s <= most) if gpu else 3 if most > 1e6 else 4
-        arguments = ['-bench_only', name, '-bench_shift', str(shift), *([] if gpu else ['-dm_vec_type', 'standard', '-dm_vpatchdg_backend', 'host'])]
+        where = [] if gpu else ['-dm_vec_type', 'standard', '-dm_vpatchdg_backend', 'host']
+        arguments = ['-bench_only', name, '-bench_shift', str(shift), *where]
         work = 2e10 / 8**shift + START[gpu] if gpu else 5e7 / 8**(shift - 3)
         return [Run('%s scaling on %s' % (name, many(n, gpu)), 'bench_gpus', arguments, {'kind': 'scaling', 'part': name, 'ranks': n},
                     work * (n if name == 'weak' else 1), n, n if gpu else 0) for n in counts(machine)]
@@ -67,10 +68,11 @@ def against_ranks(title, name, lines):
     lines = [line for line in lines if len(line[1]) > 1]
     if not lines:
         return []
-    series = [s for label, points, ideal in lines for s in ((label, points), ('ideal', [(n, ideal(points[0], n)) for n, _ in points], True))]
-    every = sorted({n for _, points, _ in lines for n, _ in points})
-    rows = [[label] + [Cell('%.3f' % dict(points)[n], '', '%.0f %%' % (100 * ideal(points[0], n) / dict(points)[n])) if n in dict(points) else '—'
-                       for n in every] for label, points, ideal in lines]
+    series, rows, every = [], [], sorted({n for _, points, _ in lines for n, _ in points})
+    for label, points, ideal in lines:
+        best, taken = {n: ideal(points[0], n) for n, _ in points}, dict(points)
+        series += [(label, points), ('ideal', sorted(best.items()), True)]
+        rows.append([label] + [Cell('%.3f' % taken[n], '', '%.0f %%' % (100 * best[n] / taken[n])) if n in taken else '—' for n in every])
     return [figure(chart('%s, %s' % (title, name), 'ranks or GPUs', 'ms', series, (False, True))),
             table(['%s, ms, small: part of ideal' % title] + ['on %d' % n for n in every], rows)]
 
@@ -109,8 +111,8 @@ def show_size(records):
             points = series[-1][1]
             best = max(rate for _, rate in points)
             reached.append('%s of %.3g GDoF/s from %s' % (what, best, unknowns(min(dofs for dofs, rate in points if rate >= 0.9 * best))))
-        near = min(r['dofs'] for r in pick(rows, figure='A x', ranks=every[-1]) if r['dofs'] >= 4e6 or r['dofs'] == max(p[0] for p in points))
         rates = {r['dofs']: r['gdofs'] for r in pick(rows, figure='A x', ranks=every[-1])}
+        near = min([dofs for dofs in rates if dofs >= 4e6] or [max(rates)])
         parts.append(paragraph('On %d (%s) it reaches nine tenths of its best, %s unknowns; with %s A x has %.0f %% of its best.' % (
             every[-1], words(name), ', '.join(reached), unknowns(near), 100 * rates[near] / max(rates.values()))))
     return parts + missing(records, 'figure16', 'size')

@@ -107,8 +107,8 @@ def show_sweeps(records):
                                     record['machine'])
             local, exact, best = (ours['sweep, ' + name] for name in ('dirichlet local', 'dirichlet exact', 'full exact'))
             parts += found('In %s precision Dirichlet patches with local residuals are %%s times as fast as with the residual of all '
-                           'cells before every colour, which is the paper\'s Full, and %%s times as fast as with the same residual from the '
-                           'cells that they read; patches of all functions are %%s times as fast as Dirichlet with local residuals.'
+                           'cells before every colour, which is the paper\'s Full, and %%s times as fast as with the same residual from '
+                           'the cells that they read; patches of all functions are %%s times as fast as Dirichlet with local residuals.'
                            % precision, (local, ours['sweep, dirichlet global']), (local, exact), (best, local))
             parts += found('The rebuilt Dirichlet is %s times as fast as the rebuilt Full; ours is %s times as fast as the rebuilt one.',
                            (copy.get('dirichlet', []), copy.get('full', [])), (local, copy.get('dirichlet', [])))
