@@ -156,7 +156,7 @@ PetscErrorCode VpCoarseningDestroy(VpCoarsening *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* of the halved directions, the lowest bits of a cell's index in the box: without them it is that of its parent */
+/* The lowest bits of the halved directions. A cell's index in the box without these bits is that of its parent. */
 static int64_t LowestBits(const VpCoarsening *c, VpLattice fine, int32_t box)
 {
   const VpShape *shape = VpShapeOf(fine, box);
@@ -173,7 +173,7 @@ static inline int64_t Highest(int64_t bits)
   return (int64_t)1 << (63 - __builtin_clzll((unsigned long long)bits));
 }
 
-/* the box where the cell's first sibling is */
+/* the box of the first one of the cell's siblings */
 static int32_t FirstBox(const VpCoarsening *c, VpLattice fine, int32_t box)
 {
   for (int d = 0; d < fine->domain->dim; d++) {

@@ -97,7 +97,7 @@ static void Know(Alternating *a, int32_t class, int parity)
   for (int32_t b = class; b >= 0; b = a->next[b]) a->queue[a->n++] = b;
 }
 
-/* From box to box, but not around the domain. */
+/* Parities go on from box to box, but not around the domain. */
 static void FindParities(VpLattice L, int d, Alternating *a)
 {
   const VpDomain domain = L->domain;
@@ -121,7 +121,8 @@ static void FindParities(VpLattice L, int d, Alternating *a)
   }
 }
 
-/* Seams are where parities do not alternate, which does not do where a cell has them on both sides. */
+/* A seam is where parities do not alternate. Patches at the two seams of a cell that has one on either side would share it, though they are
+   of one colour: then there are no patches. */
 static void FindSeams(VpLattice L, int d, const Alternating *a)
 {
   const VpDomain domain = L->domain;
@@ -297,7 +298,7 @@ int64_t VpLatticeCross(VpLattice L, int32_t box, int64_t index, int side)
   return VpLatticeEncode(L, next, at);
 }
 
-/* by the longest line that begins in a box and goes up, once around where it is periodic */
+/* The longest line begins in some box and goes up from there, once around where it is periodic. */
 PetscErrorCode VpLatticeExtent(VpLattice L, int64_t extent[3])
 {
   const VpDomain domain = L->domain;

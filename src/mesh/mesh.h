@@ -139,9 +139,8 @@ typedef enum { VP_MERGE_NONE, VP_MERGE_HALVES, VP_MERGE_LOWER, VP_MERGE_UPPER } 
 typedef struct {
   VpLattice coarse;
   uint8_t  *merge; /* [nbox][3] VpMerge */
-  int32_t
-    *box; /* [nbox] the coarser lattice's box. With a box that is upper: the first one behind it that begins with none. NULL: the same */
-  int32_t *lower; /* [coarser nbox] the box where that one begins; NULL: the same */
+  int32_t  *box;   /* [nbox] the coarser box that begins here; with a box that is upper, the next one that begins. NULL: the same */
+  int32_t  *lower; /* [coarser nbox] the box where that one begins; NULL: the same */
 } VpCoarsening;
 /* coarse = NULL where the rule ends; fine is the finer lattice */
 PetscErrorCode VpCoarseningCreate(VpLattice fine, VpCoarsen, VpCoarsening *);

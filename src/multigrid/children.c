@@ -4,7 +4,7 @@
 
 typedef struct {
   VpMesh       mesh;
-  VpDictionary widths; /* of parents that are not twice as wide as their lower child; the items are that child's part of it */
+  VpDictionary widths; /* its items are the parts other than one half that lower children have of their parents */
   int32_t     *of_box; /* [nbox][3] the number of that part, or -1 */
   uint8_t     *corner; /* [nhalo] */
   int32_t     *table;  /* [nhalo][dim], or NULL where of_box is */
@@ -20,7 +20,7 @@ static double LowerPart(VpMesh mesh, int32_t box, int d)
   return (upper ? its : mine) / (mine + its);
 }
 
-/* numbers the parts that are not one half */
+/* Numbers the parts that are not one half, and says for every box which one is its own. */
 static PetscErrorCode FindParts(Children *c)
 {
   const int32_t nbox = c->mesh->domain->nbox;

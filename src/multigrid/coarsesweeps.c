@@ -36,7 +36,7 @@ static PetscErrorCode Randomize(PetscInt n, double *host, double *outer, VpVecto
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* of x over all ranks, by the same way */
+/* *norm = that of x over all ranks, by way of the same vectors */
 static PetscErrorCode Norm(PetscInt n, double *host, double *outer, VpVector x, double *norm)
 {
   PetscFunctionBegin;

@@ -45,7 +45,8 @@ static VpLineKey LineKey(const Lines *lines, int32_t cell, int d)
   return key;
 }
 
-/* of cells of one box and zone, which have cells beyond the same sides */
+/* Are the coefficients of two cells and of their neighbours the same? Requires: the cells are of one box and zone, so that they have
+   neighbours on the same sides. */
 static PetscBool HaveSameCoefficients(const void *context, int32_t cell, int32_t other)
 {
   const VpLevel  level = ((const Lines *)context)->level;
@@ -109,7 +110,7 @@ static void BuildLine(VpLevel level, const VpLineKey *key, double table[])
   VpLineBuild(&level->basis, key, level->problem.penalty, VpLevelReaction(level) / level->mesh->dim, table, table + n * n);
 }
 
-/* between cells of the same size and coefficient */
+/* Is it the line of a cell between cells of its own size and coefficient? */
 static PetscBool IsInside(const VpLineKey *key)
 {
   uint64_t word[NWORD];
@@ -118,7 +119,7 @@ static PetscBool IsInside(const VpLineKey *key)
   return word[2] == word[0] && word[3] == word[0] && word[4] == word[1] && word[5] == word[1] && !word[6];
 }
 
-/* Which lines do most of the cells have whose lines are all inside? */
+/* Finds the lines that most cells have, among cells all of whose lines are inside. Some cells in all places are looked at. */
 static PetscErrorCode FindCommonest(VpLevel level, const Lines *lines, const int32_t line[])
 {
   const int32_t n = level->view.nsweep, step = n / NLOOK | 1; /* odd: cells in all corners of their parents */

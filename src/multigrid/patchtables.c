@@ -144,8 +144,8 @@ static PetscErrorCode ProblemsCreate(VpLevel level, const VpPatches *patches, Vp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The problems of patches whose cells all have the level's common lines, or, where the coefficient varies, the size of all cells and a fit
-   by a constant. */
+/* The problems of common patches, whose cells all have the level's common lines. Where the coefficient varies over cells of one size, the
+   patches with a coefficient fitted by a constant are common. */
 static VpCommon FindCommon(const Problems *problems, PetscBool varies)
 {
   const VpLevel     level = problems->level;

@@ -52,7 +52,7 @@ static PetscLogDouble PatchFlops(const VpView *view, VpForm form)
   }
 }
 
-/* of a sweep over a part; the residual `global` is that of all cells */
+/* The flops of a sweep over a part. The residual `global` is that of all cells, once a colour. */
 static PetscLogDouble PartFlops(VpSmoother smoother, const Part *part)
 {
   const VpView  *view = &smoother->level->view;
@@ -72,7 +72,7 @@ static void CountFlops(VpSmoother smoother)
   if (smoother->repeats) smoother->flops += (double)smoother->repeats * PartFlops(smoother, &smoother->corners);
 }
 
-/* the patches near corners, where some rank has any */
+/* Sets the part with the patches near corners, and how often it is swept, if some rank has such patches. */
 static PetscErrorCode CreateCorners(VpSmoother smoother, const VpPatches *patches, VpSpace space, VpResidual residual, PetscInt repeats)
 {
   const VpLevel  level = smoother->level;
@@ -93,7 +93,7 @@ static PetscErrorCode CreateCorners(VpSmoother smoother, const VpPatches *patche
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* of the patches at one kind of seams, and then of the next */
+/* Makes the smoother of the patches at one kind of seams, and behind it those of the kinds that follow. */
 static PetscErrorCode Create(VpLevel level, VpSpace space, VpResidual residual, VpExchange exchange, PetscInt corners, int seams,
                              VpSmoother *out)
 {

@@ -29,6 +29,7 @@ struct VpSmoother_ {
   VpCellSweep    cells;  /* what follows, or NULL */
   VpVector       r;      /* residual `global`: b - A x wherever patches are */
   PetscLogDouble flops;
-  int            kind, kinds, place[3]; /* seams and place of its patches (VpPatches); all seams there are on the mesh */
-  VpSmoother     seams;                 /* of the patches at the next kind of seams, or NULL */
+  int            kind, kinds; /* the directions, as bits, in which its patches are at seams; in which the mesh has seams */
+  int            place[3];    /* as of VpPatches */
+  VpSmoother     seams;       /* of the patches at the next kind of seams, or NULL */
 };

@@ -1,7 +1,8 @@
 /* What passes between a level and the next coarser one, which may live on fewer ranks. */
 #include "internal.h"
 
-/* Between the coarse cells where the finer level's parents live, which is where the transfers work, and where the coarse level lives. */
+/* The transfers work on the ranks where the parents of the finer level's cells live. The coarse level may live on fewer ranks. A move takes
+   values from the ones to the others, and back. */
 struct VpMove_ {
   VpLevel     spread; /* the coarse mesh where the parents live: for its vectors alone */
   VpVector    b, x;   /* of it */
@@ -65,7 +66,7 @@ PetscErrorCode VpRestrict(VpLevel fine, VpMove move, VpVector r, VpVector b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* where the parents live: the values of xc, whose ghosts may be under way */
+/* *values = those of xc where the parents live. Their ghosts may be under way. */
 static PetscErrorCode Spread(VpMove move, VpVector xc, const void **values, VpGhosts *ghosts)
 {
   const void *from;
@@ -83,7 +84,7 @@ static PetscErrorCode Spread(VpMove move, VpVector xc, const void **values, VpGh
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The own cells whose parents are own, too, need no ghosts: they come first. */
+/* Own cells whose parents are own, too, need no ghosts. They are prolonged to while ghosts travel. */
 PetscErrorCode VpProlong(VpLevel fine, VpMove move, VpVector xc, int32_t count, PetscBool add, void *x)
 {
   const int32_t own = fine->mesh->nown, orphans = fine->mesh->orphans;
