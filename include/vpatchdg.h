@@ -162,8 +162,11 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGSetBackend(DM, VPatchDGBackend);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetBackend(DM, VPatchDGBackend *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetTransport(DM, VPatchDGTransport);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetTransport(DM, VPatchDGTransport *);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetLocalRefinement(DM, PetscInt levels, const PetscReal point[], const PetscReal sphere[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetLocalRefinement(DM, PetscInt *levels, const PetscReal *point[], const PetscReal *sphere[]);
 
 /* DM: after DMSetUp() */
+PETSC_EXTERN PetscErrorCode DMVPatchDGRefineCells(DM, const DMAdaptFlag mark[], DM *refined);
 PETSC_EXTERN PetscErrorCode DMVPatchDGViewCells(DM, const char name[], const PetscReal values[], PetscViewer);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCells(DM, PetscInt *ncell);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCellBounds(DM, PetscInt cell, PetscReal lower[], PetscReal upper[]);

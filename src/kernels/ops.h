@@ -39,12 +39,39 @@ typedef struct {
   int32_t   inside[3], edge[3][2]; /* -1: none */
 } VpCommon;
 
+/* Sides that hang: the cells beyond are half as large, or twice. `neighbor` has none there, and `lines` no face terms. The form of a fine
+   face, between a cell u and one beyond it u', with traces V and Q in reference scaling, is a (gamma [u][v] - {q}[v] - [u]{p}), where
+   [u] = s V - s' V', {q} = (r Q - r' Q')/2 and p as q for v. */
+typedef struct {
+  int32_t        n;
+  const int32_t *cell; /* [n][7] the cell, in ascending order; its side; its number among the fine ones, or -1 where it is the coarse one;
+                          beyond that the coarse one or the 2^(dim-1) fine ones, by a bit a tangential direction */
+  const void    *form; /* [n][9]: s, r, s', r', gamma, and a of the 2^(dim-1) faces */
+  const void    *half; /* [2 halves][n][n] P, then R (VpTransferBuild): the tangential interpolation to a half, and its adjoint */
+  const void    *lift; /* [2 ends][value, slope][n] M^-1 of the traces */
+} VpHangView;
+enum { VP_HANG_CELL = 7, VP_HANG_FORM = 9 };
+/* the first hanging side of a cell that is not before this one; on the host */
+static inline int32_t VpFirstHanging(const VpHangView *hang, int32_t cell)
+{
+  int32_t low = 0, high = hang->n;
+
+  while (low < high) {
+    const int32_t middle = low + (high - low) / 2;
+
+    if (hang->cell[(size_t)middle * VP_HANG_CELL] < cell) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /* The cells. */
 typedef struct {
   int     dim, n;
   int     nt, first[2]; /* the traces at end s of a cell are made of its coefficients [first[s], first[s] + nt) along the direction */
   int32_t nown, nsweep, nlocal;
-  const int32_t *neighbor;         /* [nsweep][2 dim] a cell, or -1 - i at a boundary with the condition i, odd at an upper one */
+  const int32_t *neighbor;         /* [nsweep][2 dim] a cell, or -1 - i at a boundary with the condition i, odd at an upper one; or the
+                                      side hangs */
   const int32_t *line;             /* [nsweep][dim] entry of `lines` for the cell and direction */
   const void    *lines;            /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild) */
   VpCommon       common;           /* of `lines` */
@@ -54,6 +81,7 @@ typedef struct {
   const void    *traces;           /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
   const void    *expand;           /* the same of VpBasis.expand: from traces to coefficients */
   const void    *enter, *leave;    /* [n][n] from and to the outer vectors' basis */
+  VpHangView     hang;             /* empty on devices */
   void          *device;           /* what a backend keeps for this view; NULL at first */
 } VpView;
 

@@ -1,48 +1,10 @@
 /* p4est: the forest of boxes and its partition. Compiled for two dimensions here and for three in forest3d.c. */
-#include "mesh.h"
-#include "../compat.h"
-#ifndef P4_TO_P8
-  #include <p4est_bits.h>
-  #include <p4est_extended.h>
-#else
-  #include <p8est_bits.h>
-  #include <p8est_extended.h>
-#endif
-
-/* p4est's own connectivity; there is no corner or edge information, since only the partition is asked for */
-static p4est_connectivity_t *Connectivity(VpDomain domain)
-{
-  const size_t          nside = (size_t)domain->nbox * P4EST_FACES;
-  const p4est_topidx_t  none = 0;
-  p4est_connectivity_t *conn;
-  p4est_topidx_t       *tree = P4EST_ALLOC(p4est_topidx_t, nside);
-  int8_t               *face = P4EST_ALLOC(int8_t, nside);
-
-  for (size_t i = 0; i < nside; i++) {
-    const int side = (int)(i % P4EST_FACES);
-
-    tree[i] = domain->beyond[i] < 0 ? (p4est_topidx_t)(i / P4EST_FACES) : domain->beyond[i];
-    face[i] = (int8_t)(domain->beyond[i] < 0 ? side : side ^ 1);
-  }
-#ifndef P4_TO_P8
-  conn = p4est_connectivity_new_copy(0, domain->nbox, 0, NULL, NULL, tree, face, NULL, &none, NULL, NULL);
-#else
-  conn = p8est_connectivity_new_copy(0, domain->nbox, 0, 0, NULL, NULL, tree, face, NULL, &none, NULL, NULL, NULL, &none, NULL, NULL);
-#endif
-  P4EST_FREE(tree);
-  P4EST_FREE(face);
-  return conn;
-}
+#include "forest.h"
 
 /* starts: [size+1]. p4est cuts the uniform forest and keeps only the coarsest quadrants that fill each rank's piece of the curve. */
-#ifndef P4_TO_P8
-  #define Partition VpForestPartition2
-#else
-  #define Partition VpForestPartition3
-#endif
-void Partition(MPI_Comm comm, VpDomain domain, int level, int64_t starts[])
+void VP_FOREST(VpForestPartition)(MPI_Comm comm, VpDomain domain, int level, int64_t starts[])
 {
-  p4est_connectivity_t *conn = Connectivity(domain);
+  p4est_connectivity_t *conn = VP_FOREST(VpConnectivity)(domain, PETSC_FALSE);
   p4est_t              *forest = p4est_new_ext(comm, conn, 0, level, 0, 0, NULL, NULL);
 
   for (int r = 0; r <= forest->mpisize; r++) {
@@ -68,7 +30,7 @@ static PetscErrorCode Finalize(void)
 }
 
 /* A program or another package may have started libsc, and p4est on it; what is started here is ended in PetscFinalize. */
-static PetscErrorCode Initialize(void)
+PetscErrorCode VpForestInitialize(void)
 {
   PetscFunctionBeginUser;
   if (sc_package_id < 0) {
@@ -130,7 +92,7 @@ PetscErrorCode VpForestPartition(MPI_Comm comm, VpLattice lattice, const PetscIn
   starts[0] = 0;
   for (int r = 0; counts && r < size; r++) starts[r + 1] = starts[r] + counts[r];
   if (counts) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Initialize());
+  PetscCall(VpForestInitialize());
   PetscCall(PetscMalloc1(size + 1, &first));
   PetscCallMPI(MPI_Comm_dup(comm, &own)); /* p4est's messages have fixed tags */
   (domain->dim == 2 ? VpForestPartition2 : VpForestPartition3)(own, domain, lattice->shape->bits[0], first);

@@ -98,6 +98,28 @@ static inline int32_t VpCellSetFind(const VpCellSet *set, int64_t cell) /* index
    layer, and the cells of `extra` that are in none of these. Each group is sorted; group g ends at end[g] of halo->key. */
 PetscErrorCode VpHaloCreate(VpLattice, int64_t first, int64_t last, const VpCellSet *extra, VpCellSet *halo, int32_t end[4]);
 
+/* forest.c: starts libsc and p4est unless they are */
+PetscErrorCode VpForestInitialize(void);
+/* leaves.c. VpForestCreate makes the forest of a mesh that is not adaptive; requires: VpLatticeIsUniform. VpForestAdapt makes the one that
+   VpMeshAdapt describes. VpForestFill fills what an adaptive mesh of this domain and comm has of own cells and ghosts; `owner` of the
+   ghosts is for the caller to free. Collective */
+PetscErrorCode VpForestCreate(VpMesh, VpForest *);
+PetscErrorCode VpForestAdapt(VpForest, VpDomain, const int8_t mark[], const PetscReal a[], VpForest *);
+PetscErrorCode VpForestFill(VpForest, VpMesh, PetscSFNode **owner);
+double         VpForestSize(VpForest);                       /* leaves of all ranks */
+void           VpForestCoefficient(VpForest, PetscReal a[]); /* a[] (unless NULL) = that of own leaves; the forest forgets it */
+PetscErrorCode VpForestDestroy(VpForest *);
+int            VpForestDeepest(int dim); /* the greatest depth of leaves that p4est has */
+/* the rank of the leaf around a place of a box, 0 <= x[d] <= 1, and on that rank its number */
+PetscMPIInt VpForestOwner(VpForest, int32_t box, const PetscReal x[]);
+int32_t     VpForestLeaf(VpForest, int32_t box, const PetscReal x[]);
+/* adaptive.c: finds the leaves at[n] around places, which may be other ranks'. Collective */
+typedef struct {
+  int32_t   box;
+  PetscReal x[3];
+} VpPlace;
+PetscErrorCode VpMeshAskOwners(VpMesh, PetscInt n, const VpPlace[], PetscSFNode at[]);
+
 /* mesh.c: the rank whose own cells contain the position */
 PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell);
 /* mesh.c: a mesh that knows no other level, and the set of its ghosts. Cells of `extra` become local, too. counts: own cells of the ranks;

@@ -39,32 +39,57 @@ static int32_t FindBox(VpDomain domain, const PetscReal x[], int32_t near)
   return -1;
 }
 
+/* the place in its box of a point; both ends are 0 and 1 */
+static VpPlace PlaceIn(VpDomain domain, int32_t box, const PetscReal point[])
+{
+  VpPlace place = {.box = box};
+
+  for (int d = 0; d < domain->dim; d++) {
+    const PetscReal lower = domain->lower[3 * (size_t)box + d];
+
+    place.x[d] = (point[d] - lower) / (domain->upper[3 * (size_t)box + d] - lower);
+  }
+  return place;
+}
+
+/* the cell of a lattice around a place, which its owner is known of */
+static PetscSFNode CellAt(VpMesh mesh, PetscMPIInt size, const VpPlace *place)
+{
+  int32_t     coord[3] = {0, 0, 0};
+  int64_t     cell;
+  PetscSFNode node;
+
+  for (int d = 0; d < mesh->dim; d++) {
+    const PetscReal cells = (PetscReal)((int64_t)1 << VpShapeOf(mesh->lattice, place->box)->bits[d]);
+
+    coord[d] = (int32_t)PetscMax(0, PetscMin(cells - 1, PetscFloorReal(place->x[d] * cells)));
+  }
+  cell = VpLatticeEncode(mesh->lattice, place->box, coord);
+  node.rank = VpOwnerOf(mesh->starts, size, cell);
+  node.index = (PetscInt)cell - mesh->starts[node.rank];
+  return node;
+}
+
 PetscErrorCode VpMeshLocate(VpMesh mesh, PetscInt n, const PetscReal x[], PetscSFNode at[], PetscInt *outside)
 {
-  const VpDomain domain = mesh->domain;
-  int32_t        box = 0;
-  PetscMPIInt    size;
+  int32_t     box = 0;
+  PetscMPIInt size;
+  VpPlace    *place;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
+  PetscCall(PetscMalloc1(mesh->depth ? n : 1, &place));
   for (*outside = 0; *outside < n; ++*outside) {
     const PetscReal *point = x + *outside * mesh->dim;
-    PetscSFNode     *node = at + *outside;
-    const int32_t    found = FindBox(domain, point, box);
-    int32_t          coord[3] = {0, 0, 0};
-    int64_t          cell;
+    const int32_t    found = FindBox(mesh->domain, point, box);
+    VpPlace         *to = place + (mesh->depth ? *outside : 0);
 
     if (found < 0) break;
     box = found;
-    for (int d = 0; d < mesh->dim; d++) {
-      const PetscReal lower = domain->lower[3 * (size_t)box + d], width = domain->upper[3 * (size_t)box + d] - lower;
-      const PetscReal cells = (PetscReal)((int64_t)1 << VpShapeOf(mesh->lattice, box)->bits[d]);
-
-      coord[d] = (int32_t)PetscMax(0, PetscMin(cells - 1, PetscFloorReal((point[d] - lower) / width * cells)));
-    }
-    cell = VpLatticeEncode(mesh->lattice, box, coord);
-    node->rank = VpOwnerOf(mesh->starts, size, cell);
-    node->index = (PetscInt)cell - mesh->starts[node->rank];
+    *to = PlaceIn(mesh->domain, box, point);
+    if (!mesh->depth) at[*outside] = CellAt(mesh, size, to);
   }
+  if (mesh->depth) PetscCall(VpMeshAskOwners(mesh, *outside, place, at));
+  PetscCall(PetscFree(place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

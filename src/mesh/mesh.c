@@ -130,6 +130,9 @@ PetscErrorCode VpMeshDestroy(VpMesh *newmesh)
   PetscCall(VpMeshDestroy(&mesh->coarser));
   PetscCall(VpCoarseningDestroy(&mesh->coarsening));
   PetscCall(VpLatticeDestroy(&mesh->lattice));
+  PetscCall(VpForestDestroy(&mesh->forest));
+  PetscCall(PetscFree(mesh->hang));
+  PetscCall(PetscFree(mesh->depth));
   PetscCall(PetscFree(mesh->box));
   PetscCall(PetscFree(mesh->coord));
   PetscCall(PetscFree(mesh->zone));
@@ -146,7 +149,7 @@ PetscErrorCode VpMeshDestroy(VpMesh *newmesh)
 void VpMeshCellBounds(VpMesh mesh, int32_t cell, PetscReal lower[], PetscReal size[])
 {
   for (int d = 0; d < 3; d++) {
-    size[d] = VpLatticeSize(mesh->lattice, mesh->box[cell], d);
+    size[d] = VpCellSize(mesh, cell, d);
     lower[d] = mesh->domain->lower[3 * (size_t)mesh->box[cell] + d] + mesh->coord[3 * (size_t)cell + d] * size[d];
   }
 }

@@ -24,6 +24,11 @@
    The finest mesh has 2^level cells a direction in every box. Coarser ones (coarsenrule.c) may differ by direction and box, and boxes of
    one cell merge: then the domain of the coarser mesh has fewer boxes.
 
+   The cells of an adaptive mesh are the leaves of a forest of different levels, balanced so that cells which share a face, an edge or a
+   corner differ by one level at most. Its lattice is that of the whole boxes, and every cell has its depth. Its ghosts are the cells beyond
+   own cells' faces alone: nface = nsweep = nhalo = nlocal. Where cells of two levels meet, the face of the coarse one hangs, and `hang`
+   lists it.
+
    A member that is "with coarser" is NULL or 0 until VpMeshCoarsen or VpMeshRefine has given the mesh its coarser one, and one that is
    "with sides" until VpMeshSetSides. */
 #pragma once
@@ -33,6 +38,8 @@
 
 /* stands for a cell that this rank does not know: it lies beyond the ghosts */
 enum { VP_UNKNOWN = INT32_MIN };
+/* stands for the cells beyond a side that hangs, whose face terms are not those of one cell */
+enum { VP_HANGING = INT32_MIN + 1 };
 
 /* the condition on sides of the domain: an entry of its table */
 typedef struct {
@@ -84,12 +91,13 @@ static inline PetscReal VpDomainWidth(VpDomain domain, int32_t box, int d)
 /* what lies beyond a side whose entry in VpDomain.beyond, VpMesh.neighbor or VpMesh.beyond is this */
 static inline VpSide VpDomainSide(VpDomain domain, int32_t beyond)
 {
+  if (beyond == VP_HANGING) return VP_SIDE_NONE;
   return beyond >= 0 ? VP_SIDE_INTERIOR : domain->boundary[-1 - beyond].kind;
 }
 
 static inline PetscReal VpDomainAlpha(VpDomain domain, int32_t beyond)
 {
-  return beyond >= 0 ? 0 : domain->boundary[-1 - beyond].alpha;
+  return beyond >= 0 || beyond == VP_HANGING ? 0 : domain->boundary[-1 - beyond].alpha;
 }
 
 /* Boxes that are cut alike: 2^bits[d] cells in direction d. A cell's index in its box is a number of `shift` bits, of which direction d
@@ -170,20 +178,40 @@ typedef enum {
 /* How ghosts travel where they live on devices: through the host; by MPI that takes device memory; by the backend's own links. */
 typedef enum { VP_TRANSPORT_HOST, VP_TRANSPORT_MPI, VP_TRANSPORT_LINK } VpTransport;
 
-typedef struct VpMesh_ *VpMesh;
+/* The sides of own cells of an adaptive mesh that hang, in the order of the cells. Fine cells of a face are numbered by a bit for each of
+   its directions, the lower direction lowest:
+
+       +-------+---+     side x+ of the coarse cell c hangs: {c, 1, VP_HANG_COARSE, {f0, f1}}
+       |       |f1 |     and so do its counterparts:         {f0, 0, 0, {c}}
+       |   c   +---+                                         {f1, 0, 1, {c}}
+       |       |f0 |
+       +-------+---+  */
+enum { VP_HANG_COARSE = -1 };
+typedef struct {
+  int32_t cell, side, part; /* part: the cell's number among the fine ones, or VP_HANG_COARSE */
+  int32_t beyond[4];        /* the coarse cell, or the 2^(dim-1) fine ones */
+} VpHang;
+
+typedef struct VpForest_ *VpForest;
+typedef struct VpMesh_   *VpMesh;
 struct VpMesh_ {
   int       refct;
   MPI_Comm  comm;
   VpDomain  domain; /* that of the lattice */
   VpLattice lattice;
-  int       dim, level; /* level: the most bits of a shape */
+  int       dim, level; /* level: the most bits of a shape; of an adaptive mesh, the greatest depth on all ranks */
+  int       least;      /* the least depth on all ranks (adaptive) */
   PetscInt  ncell;      /* cells of all ranks */
   PetscInt  first;      /* global position of the first own cell */
   int32_t   nown, nface, nsweep, nhalo, nlocal;
   int32_t  *box;                /* [nlocal] */
   int32_t  *coord;              /* [nlocal][3] position in its box, from 0 on */
   uint8_t  *zone;               /* [nlocal] the zones that the cell is in, 2 bits a direction, x lowest */
-  int32_t  *neighbor;           /* [nsweep][2 dim] a local cell, or -1 - i as in the domain; never VP_UNKNOWN */
+  int32_t  *neighbor;           /* [nsweep][2 dim] a local cell, or -1 - i as in the domain; never VP_UNKNOWN. Adaptive: [nown] */
+  uint8_t  *depth;              /* [nlocal] how often the box was halved to make the cell; NULL: the lattice says so */
+  int32_t   nhang;              /* 0 unless adaptive */
+  VpHang   *hang;               /* [nhang] */
+  VpForest  forest;             /* p4est's own data, from which the next adaptive mesh is made; NULL unless adaptive */
   int64_t   ninner;             /* sides of own cells beyond which there are cells */
   PetscInt *starts;             /* [size+1] first global position of every rank */
   PetscSF   sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values). VP_GHOST_CHILD: NULL until there
@@ -209,6 +237,11 @@ PetscErrorCode VpMeshCoarsen(VpMesh fine, VpCoarsen, VpMesh *coarse);
 PetscErrorCode VpMeshAgrees(VpMesh fine, VpCoarsen, PetscBool *);
 /* a new mesh whose ->coarser is coarse: children live with their parent. Error where boxes have not as many cells in all directions */
 PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);
+/* A new mesh of the same domain: marked cells are refined, families whose cells are all marked coarsened, then others refined until levels
+   are balanced, and all cut into nearly equal pieces. a, NULL or the coefficient of own cells, becomes *b of new ones: children have their
+   parent's, parents the mean. Where all levels are the same it is no adaptive mesh. Errors as of VpMeshCreate. Collective */
+enum { VP_MARK_COARSEN = -1, VP_MARK_KEEP, VP_MARK_REFINE };
+PetscErrorCode VpMeshAdapt(VpMesh, const int8_t mark[], const PetscReal a[], VpMesh *, PetscReal **b);
 PetscErrorCode VpMeshSetSides(VpMesh);                       /* nside, beyond, sf[VP_GHOST_SIDE]: made at the first call */
 PetscErrorCode VpMeshPositions(VpMesh, PetscInt position[]); /* [nlocal] global positions of all local cells */
 /* The same mesh cut otherwise. VpMeshCut gives rank i counts[i] cells, VpMeshGather gives equal pieces to `ranks` of the ranks, evenly
@@ -233,13 +266,23 @@ static inline int32_t VpMeshBoxBeyond(VpMesh mesh, int32_t cell, int side)
            ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + side]
            : box;
 }
+/* how often cell was halved along d */
+static inline int VpMeshHalvings(VpMesh mesh, int32_t cell, int d)
+{
+  return mesh->depth ? mesh->depth[cell] : VpShapeOf(mesh->lattice, mesh->box[cell])->bits[d];
+}
+/* the size of a cell in direction d, 1 beyond dim */
+static inline PetscReal VpCellSize(VpMesh mesh, int32_t cell, int d)
+{
+  return ldexp(VpLatticeSize(mesh->lattice, mesh->box[cell], d), mesh->depth && d < mesh->dim ? -mesh->depth[cell] : 0);
+}
 /* at[i] = the rank that owns the cell around point i, x [n][dim], and its number there; several cells around a point: one of them.
-   *outside: the first point that lies in none, or n */
+   *outside: the first point that lies in none, or n. Collective */
 PetscErrorCode VpMeshLocate(VpMesh, PetscInt n, const PetscReal x[], PetscSFNode at[], PetscInt *outside);
 /* Fills ghost[] with the values that the owners have in own[]. `unit` is one cell's values. */
 PetscErrorCode VpMeshExchange(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);
 
-/* forest.c, the only file that knows p4est: starts[0..size] of a lattice's cells, given to ranks by counts[size] where counts is not NULL,
+/* forest.c, which with connectivity.c and leaves.c alone knows p4est: starts[0..size] of a lattice's cells, given to ranks by counts[size] where counts is not NULL,
    else equally, which needs as many cells in all directions of all boxes. Errors as of VpMeshCreate */
 PetscErrorCode VpForestPartition(MPI_Comm, VpLattice, const PetscInt counts[], PetscInt starts[]);
 PetscErrorCode VpForestCheckSize(MPI_Comm, VpDomain, int level);

@@ -1,14 +1,20 @@
 /* The matrix of an outer level (host, double precision, orthonormal basis), row by row from the one-dimensional operators. */
 #include "internal.h"
 
-/* a row has at most this many entries: the lines through it in its cell and, per side, those of the cell beyond */
-#define MAX_ROW (9 * VP_MAX_N)
-
 typedef struct {
-  int         n;
-  PetscInt    column[MAX_ROW];
-  PetscScalar value[MAX_ROW];
+  int          n;
+  PetscInt    *column;
+  PetscScalar *value;
 } Row;
+
+/* the most entries of a row: the lines through it in its cell and, per side, those of the cell beyond; where the side hangs, all of the
+   cell itself and of those beyond, before equal columns are merged */
+static size_t MostEntries(VpLevel level)
+{
+  const size_t n = (size_t)level->basis.n, dim = (size_t)level->mesh->dim, ndof = (size_t)PetscPowInt((PetscInt)n, (PetscInt)dim);
+
+  return 3 * dim * n + (level->mesh->nhang ? 2 * dim * VP_HANG_TERMS * ndof : 0);
+}
 
 static void RowAdd(Row *row, PetscInt column, double value)
 {
@@ -41,13 +47,57 @@ static void LineRow(VpLevel level, int32_t cell, int d, int i, double own[], dou
   }
 }
 
-/* row `at` of a cell's; position: global positions of the local cells */
-static void RowCreate(VpLevel level, const PetscInt position[], int32_t cell, int at, Row *row)
+/* the entry towards function i of the term's cell; d: the side's normal */
+static double TermAt(const VpHangTerm *term, int dim, int n, int d, int i)
 {
-  const int      n = level->basis.n, dim = level->mesh->dim;
+  double value = 1;
+
+  for (int e = 0, bit = 0; e < dim; e++, i /= n) value *= e == d ? term->normal[i % n] : term->tangential[bit++][i % n];
+  return value;
+}
+
+/* adds what a hanging side has of row `at` */
+static void AddHangingSide(VpLevel level, const PetscInt position[], int32_t side, int at, Row *row)
+{
+  const int      n = level->basis.n, dim = level->mesh->dim, d = level->mesh->hang[side].side / 2;
   const PetscInt ndof = PetscPowInt(n, dim);
+  VpHangTerm     term[VP_HANG_TERMS];
+  int            own;
+  const int      terms = VpHangingRow(level, side, at, term, &own);
+
+  for (int t = 0; t < terms; t++) {
+    for (int i = 0; i < ndof; i++) RowAdd(row, position[term[t].cell] * ndof + i, TermAt(&term[t], dim, n, d, i));
+  }
+}
+
+/* sums entries of equal columns up */
+static PetscErrorCode Merge(Row *row)
+{
+  int n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSortIntWithScalarArray(row->n, row->column, row->value));
+  for (int i = 0; i < row->n; i++) {
+    if (n && row->column[n - 1] == row->column[i]) row->value[n - 1] += row->value[i];
+    else {
+      row->column[n] = row->column[i];
+      row->value[n++] = row->value[i];
+    }
+  }
+  row->n = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* row `at` of a cell's; position: global positions of the local cells */
+static PetscErrorCode RowCreate(VpLevel level, const PetscInt position[], int32_t cell, int at, Row *row)
+{
+  const VpMesh   mesh = level->mesh;
+  const int      n = level->basis.n, dim = mesh->dim;
+  const PetscInt ndof = PetscPowInt(n, dim);
+  const int32_t  hanging = VpFirstHanging(&level->view.hang, cell);
   double         own[VP_MAX_N], beyond[2][VP_MAX_N], diagonal = 0;
 
+  PetscFunctionBegin;
   row->n = 0;
   for (int d = 0, stride = 1; d < dim; d++, stride *= n) {
     const int i = at / stride % n, line = at - i * stride;
@@ -58,12 +108,15 @@ static void RowCreate(VpLevel level, const PetscInt position[], int32_t cell, in
       if (j != i) RowAdd(row, position[cell] * ndof + line + j * stride, own[j]);
     }
     for (int s = 0; s < 2; s++) {
-      const int32_t next = level->mesh->neighbor[(size_t)cell * 2 * dim + 2 * d + s];
+      const int32_t next = mesh->neighbor[(size_t)cell * 2 * dim + 2 * d + s];
 
       for (int j = 0; j < n && next >= 0; j++) RowAdd(row, position[next] * ndof + line + j * stride, beyond[s][j]);
     }
   }
   RowAdd(row, position[cell] * ndof + at, diagonal);
+  for (int32_t side = hanging; side < mesh->nhang && mesh->hang[side].cell == cell; side++) AddHangingSide(level, position, side, at, row);
+  if (hanging < mesh->nhang && mesh->hang[hanging].cell == cell) PetscCall(Merge(row));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* runs over all own rows: what(row number on this rank, row, context) */
@@ -77,13 +130,15 @@ static PetscErrorCode ForEachRow(VpLevel level, RowFunction what, void *context)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(mesh->nlocal, &position));
+  PetscCall(PetscMalloc2(MostEntries(level), &row.column, MostEntries(level), &row.value));
   PetscCall(VpMeshPositions(mesh, position));
   for (int32_t c = 0; c < mesh->nown; c++) {
     for (int i = 0; i < ndof; i++) {
-      RowCreate(level, position, c, i, &row);
+      PetscCall(RowCreate(level, position, c, i, &row));
       PetscCall(what(at++, &row, context));
     }
   }
+  PetscCall(PetscFree2(row.column, row.value));
   PetscCall(PetscFree(position));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -226,6 +281,19 @@ static void FillTensor(int dim, int n, PetscBool product, const double factor[3]
   }
 }
 
+/* diagonal [n^dim] of the side's cell += the side's */
+static void AddHangingDiagonal(VpLevel level, int32_t side, double diagonal[])
+{
+  const int  n = level->basis.n, dim = level->mesh->dim, d = level->mesh->hang[side].side / 2;
+  VpHangTerm term[VP_HANG_TERMS];
+  int        own;
+
+  for (int at = 0; at < PetscPowInt(n, dim); at++) {
+    (void)VpHangingRow(level, side, at, term, &own);
+    for (int t = 0; t < own; t++) diagonal[at] += TermAt(&term[t], dim, n, d, at);
+  }
+}
+
 PetscErrorCode VpDiagonal(VpLevel level, double diagonal[])
 {
   const int n = level->basis.n, dim = level->mesh->dim, ndof = (int)PetscPowInt(n, dim);
@@ -241,6 +309,8 @@ PetscErrorCode VpDiagonal(VpLevel level, double diagonal[])
     }
     FillTensor(dim, n, PETSC_FALSE, (const double(*)[VP_MAX_N])factor, diagonal + (size_t)c * ndof);
   }
+  for (int32_t side = 0; side < level->mesh->nhang; side++)
+    AddHangingDiagonal(level, side, diagonal + (size_t)level->mesh->hang[side].cell * ndof);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

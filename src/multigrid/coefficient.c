@@ -64,10 +64,10 @@ PetscErrorCode VpProblemRange(VpMesh mesh, const VpProblem *problem, PetscReal r
   for (int d = 0; d < mesh->dim; d++) {
     const size_t stride = 2 * (size_t)mesh->dim;
 
-    for (int32_t box = 0; box < mesh->domain->nbox && !a; box++)
+    for (int32_t box = 0; box < mesh->domain->nbox && !a && !mesh->depth; box++)
       Include(mesh->domain, mesh->domain->beyond + stride * (size_t)box + 2 * d, 1, VpLatticeSize(mesh->lattice, box, d), c, range);
-    for (int32_t cell = 0; cell < mesh->nown && a; cell++)
-      Include(mesh->domain, mesh->neighbor + stride * (size_t)cell + 2 * d, a[cell], VpCellSize(mesh, cell, d), c, range);
+    for (int32_t cell = 0; cell < mesh->nown && (a || mesh->depth); cell++)
+      Include(mesh->domain, mesh->neighbor + stride * (size_t)cell + 2 * d, a ? a[cell] : 1, VpCellSize(mesh, cell, d), c, range);
   }
   range[0] = -range[0];
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPIU_REAL, MPIU_MAX, mesh->comm));

@@ -54,15 +54,21 @@ PetscErrorCode VpLevelPlaceDrops(VpLevel, VpArrays *, const void **drop);
 PetscErrorCode VpLevelPlaceUnit(VpLevel, VpArrays *, VpPatchView *);
 /* linetables.c: fills all of the view but `cell` */
 PetscErrorCode VpLevelPlaceBlocks(VpLevel, VpArrays *, VpCellView *);
+/* hanging.c: fills the view of the sides that hang */
+PetscErrorCode VpLevelPlaceHanging(VpLevel);
+/* hanging.c: one row of A's terms on a hanging side as a sum of few products. A term adds normal[i] tangential[0][j] tangential[1][k] to
+   the entry towards the function that is i along the side's normal and j, k along the other directions, in cell. The first `own` terms are
+   towards the side's own cell. Requires: the level is on the host, in double precision. */
+typedef struct {
+  int32_t cell;
+  double  normal[VP_MAX_N], tangential[2][VP_MAX_N];
+} VpHangTerm;
+enum { VP_HANG_TERMS = 8 };
+int VpHangingRow(VpLevel, int32_t side, int row, VpHangTerm[], int *own);
 /* patchtables.c: fills all of the view but `drop`; its arrays are added to VpArrays. Collective. Error where a problem cannot be solved. */
 PetscErrorCode VpLevelPlacePatches(VpLevel, const VpPatches *, VpSpace, VpArrays *, VpPatchView *);
 /* patchtables.c: the view of a selection of the patches of a view, of which there are so many in all */
 PetscErrorCode VpLevelSelectPatches(VpLevel, const VpPatchView *, int32_t all, const VpPatches *some, VpArrays *, VpPatchView *selected);
-
-static inline PetscReal VpCellSize(VpMesh mesh, int32_t cell, int d)
-{
-  return VpLatticeSize(mesh->lattice, mesh->box[cell], d);
-}
 
 static inline double VpLevelReaction(VpLevel level)
 {

@@ -69,6 +69,7 @@ static PetscErrorCode PlaceTables(VpLevel level)
   PetscFunctionBegin;
   PetscCall(PlaceNeighbors(level));
   PetscCall(VpLevelPlaceLines(level));
+  PetscCall(VpLevelPlaceHanging(level));
   PetscCall(PlaceTraces(level));
   PetscCall(PlaceBasisChange(level));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -106,7 +107,7 @@ static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType 
                          .nt = level->basis.nt,
                          .first = {level->basis.first[0], level->basis.first[1]},
                          .nown = mesh->nown,
-                         .nsweep = mesh->nsweep,
+                         .nsweep = mesh->depth ? mesh->nown : mesh->nsweep,
                          .nlocal = mesh->nlocal,
                          .position = mesh->first};
   level->exchange.cells = (VpCells){mesh, backend, level->ops, &level->view, level->block};
@@ -124,7 +125,7 @@ PetscErrorCode VpLevelCreate(VpMesh mesh, const VpProblem *problem, VpBasisType 
 
 PetscErrorCode VpLevelCreateOuter(VpMesh mesh, const VpProblem *problem, const VpBackend *backend, VpLevel *level)
 {
-  return Create(mesh, problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, VP_GHOST_SIDE, backend, level);
+  return Create(mesh, problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, mesh->depth ? VP_GHOST_FACE : VP_GHOST_SIDE, backend, level);
 }
 
 VpLevel VpLevelReference(VpLevel level)
@@ -151,13 +152,14 @@ PetscErrorCode VpLevelDestroy(VpLevel *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A cell: dim matrices [n][n] along its lines; a face: value and slope of nt layers, and their lift to n. */
+/* A cell: dim matrices [n][n] along its lines; a face: value and slope of nt layers, and their lift to n. A side that hangs takes about two
+   such faces. */
 PetscLogDouble VpLevelApplyFlops(VpLevel level)
 {
   const VpView *v = &level->view;
-  const double  ndof = pow(v->n, v->dim);
+  const double  ndof = pow(v->n, v->dim), face = 4. * ndof * (1 + (double)v->nt / v->n);
 
-  return v->nown * (2. * v->dim * v->n * ndof) + (double)level->mesh->ninner * 4. * ndof * (1 + (double)v->nt / v->n);
+  return v->nown * (2. * v->dim * v->n * ndof) + (double)level->mesh->ninner * face + (double)v->hang.n * 2 * face;
 }
 
 PetscErrorCode VpLogFlops(VpLevel level, PetscLogDouble flops)

@@ -59,6 +59,20 @@ static PetscBool HaveSameCoefficients(const void *context, int32_t cell, int32_t
   return same;
 }
 
+/* The same of an adaptive mesh, where depths may differ, and sides hang. */
+static PetscBool HaveSameSizes(const void *context, int32_t cell, int32_t other)
+{
+  const VpLevel  level = ((const Lines *)context)->level;
+  const VpMesh   mesh = level->mesh;
+  const int      nside = 2 * mesh->dim;
+  const int32_t *beyond = mesh->neighbor + (size_t)cell * nside, *there = mesh->neighbor + (size_t)other * nside;
+  PetscBool      same = (PetscBool)(mesh->depth[cell] == mesh->depth[other]);
+
+  for (int side = 0; side < nside && same; side++)
+    same = (PetscBool)(beyond[side] == there[side] || (beyond[side] >= 0 && there[side] >= 0));
+  return (PetscBool)(same && (level->uniform > 0 || HaveSameCoefficients(context, cell, other)));
+}
+
 static PetscErrorCode NumberLines(void *context, int32_t cell, int32_t entry[])
 {
   Lines *lines = context;
@@ -82,7 +96,7 @@ static PetscErrorCode LinesCreate(VpLevel level, PetscBool relative, Lines *line
                          .n = level->view.nsweep,
                          .width = dim,
                          .context = lines,
-                         .alike = level->uniform > 0 ? NULL : HaveSameCoefficients,
+                         .alike = level->mesh->depth ? HaveSameSizes : (level->uniform > 0 ? NULL : HaveSameCoefficients),
                          .number = NumberLines};
   int32_t       nsample, *sample;
 

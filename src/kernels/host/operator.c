@@ -1,5 +1,6 @@
 /* y = A x and y = b - A x, cell by cell. */
 #include "cell.h"
+#include "hanging.h"
 
 enum { AHEAD = 512 }; /* values between a cell and the one whose neighbours are fetched meanwhile */
 
@@ -36,12 +37,28 @@ INLINE void Cells(const Vector *v, const int n, const int nt, int32_t first, int
   }
 }
 
+/* the terms of hanging sides, which Cells leaves out */
+INLINE void HangingSides(const Vector *v, const int n, int32_t first, int32_t last, REAL sign, REAL *y)
+{
+  const VpHangView *hang = &v->view->hang;
+
+  for (int32_t at = VpFirstHanging(hang, first); at < hang->n; at++) {
+    const int32_t *item = hang->cell + (size_t)at * VP_HANG_CELL;
+    const REAL    *beyond[1 << (DIM - 1)];
+
+    if (item[0] >= last) break;
+    for (int i = 0; i < (item[2] < 0 ? 1 << (DIM - 1) : 1); i++) beyond[i] = Values(v, n, item[3 + i]);
+    AddHanging(v->view, n, at, sign, Values(v, n, item[0]), beyond, y + (size_t)(item[0] - first) * (size_t)Power(n));
+  }
+}
+
 INLINE void Residual(const VpView *view, const int n, int32_t first, int32_t last, const REAL *x, const REAL *ghost, const REAL *b, REAL *y)
 {
   const Vector v = {.view = view, .x = x, .ghost = ghost};
 
   if (view->nt == VpThinLayers(n, DIM)) Cells(&v, n, VpThinLayers(n, DIM), first, last, b, y);
   else Cells(&v, n, VpDenseLayers(n), first, last, b, y);
+  if (view->hang.n) HangingSides(&v, n, first, last, b ? -1 : 1, y);
 }
 
 #define VP_DEGREE(k) \

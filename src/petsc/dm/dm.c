@@ -26,6 +26,7 @@ static PetscErrorCode DMSetUp_VPatchDG(DM dm)
   PetscCall(DMVPatchDGCheckSize(dm, dg->boxes->nbox, level));
   PetscCall(DMVPatchDGCheckScale(dm, dg->boxes, level));
   PetscCall(VpMeshCreate(comm, dg->boxes, (int)level, &mesh));
+  PetscCall(DMVPatchDGRefineLocally(dm, &mesh));
   dg->mesh = mesh;
   PetscCall(DMVPatchDGSetOperator(dm, NULL));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, dm, 0, 0, 0));
@@ -100,17 +101,24 @@ static PetscErrorCode DMClone_VPatchDG(DM dm, DM *clone)
 }
 
 /* PETSc sets the level of a refined DM itself, and leaves that of a coarsened one to CoarsenHook(). */
+PetscErrorCode DMVPatchDGCreateOn(DM dm, VpMesh mesh, const PetscReal a[], DM *out)
+{
+  PetscFunctionBegin;
+  *out = NULL;
+  PetscCall(CreateLike(dm, mesh, a, out));
+  PetscCall(PetscObjectSetOptionsPrefix((PetscObject)*out, ((PetscObject)dm)->prefix));
+  (*out)->setupcalled = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CreateNext(DM dm, VpMesh next, DM *out)
 {
   PetscReal *a;
 
   PetscFunctionBegin;
-  *out = NULL;
   PetscCall(DMVPatchDGMoveCoefficient(dm, next, &a));
-  PetscCall(CreateLike(dm, next, a, out));
+  PetscCall(DMVPatchDGCreateOn(dm, next, a, out));
   PetscCall(PetscFree(a));
-  PetscCall(PetscObjectSetOptionsPrefix((PetscObject)*out, ((PetscObject)dm)->prefix));
-  (*out)->setupcalled = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,6 +129,10 @@ static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMRefine()"));
+  if (dg->mesh->depth) {
+    PetscCall(DMVPatchDGRefineAll(dm, refined));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(DMVPatchDGCheckSize(dm, dg->boxes->nbox, dg->mesh->level + 1));
   PetscCall(VpMeshRefine(dg->mesh, &fine));
   PetscCall(CreateNext(dm, fine, refined));
@@ -155,6 +167,7 @@ static PetscErrorCode DMCoarsen_VPatchDG(DM dm, MPI_Comm comm, DM *coarsened)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMCoarsen()"));
+  PetscCall(VpCheckNotAdaptive(dg->mesh, "DMCoarsen()"));
   PetscCheck(dg->mesh->level > 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "The boxes are whole, there is no coarser mesh: refine more (-dm_refine n) or use fewer levels (-pc_mg_levels at most n + 1)");
   PetscCall(WayToCoarsen(dg->mesh, &how, &merges));
@@ -211,6 +224,9 @@ static PetscErrorCode ComputeOperators(KSP ksp, Mat A, Mat P, void *ctx)
 .  -dm_vpatchdg_upper x,y,z                         - its upper corner
 .  -dm_vpatchdg_grid_x a:b:n[:ratio]|tanh:a:b:n:s|x0,x1,... - where its boxes have their faces, likewise _y and _z, `DMVPatchDGSetGrid()`
 .  -dm_refine n                                     - every box is refined n times (0 leaves the boxes whole), `DMSetRefineLevel()`
+.  -dm_vpatchdg_refine_levels n                     - after that the cells at a point or a sphere are refined n times
+.  -dm_vpatchdg_refine_point x,y,z                  - the point, `DMVPatchDGSetLocalRefinement()`
+.  -dm_vpatchdg_refine_sphere x,y,z,r               - the centre and the radius of the sphere, in 2D of the circle x,y,r
 .  -dm_vpatchdg_boundary dirichlet|neumann|robin|periodic - one for all sides, or one for each, `DMVPatchDGSetBoundary()`
 .  -dm_vpatchdg_robin alpha                         - for all robin sides, or one for each side, `DMVPatchDGSetRobin()`
 .  -dm_vpatchdg_penalty s                           - a factor of the interior penalty, `DMVPatchDGSetPenalty()`
@@ -243,7 +259,7 @@ but the default absolute tolerance of a KSP, 1e-50 (`KSPSetTolerances()`), may n
 
    The number of refinements is that of `DMSetUp()`: a `DMSetRefineLevel()` that comes later has no effect.
 
-.seealso: `DMVPatchDGCreate()`, `DMVPatchDGSetDegree()`, `DMVPatchDGSetCoefficient()`, `DMVPatchDGComputeRHS()`, `PCVPATCHDG`
+.seealso: `DMVPatchDGCreate()`, `DMVPatchDGSetDegree()`, `DMVPatchDGSetCoefficient()`, `DMVPatchDGRefineCells()`, `DMVPatchDGComputeRHS()`, `PCVPATCHDG`
 M*/
 PetscErrorCode DMCreate_VPatchDG(DM dm)
 {

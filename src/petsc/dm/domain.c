@@ -8,6 +8,7 @@ PetscErrorCode DMVPatchDGCheckAgreement(DM dm)
   MPI_Comm       comm = PetscObjectComm((PetscObject)dm);
   const PetscInt n = dg->domain == VPATCHDG_DOMAIN_BOXES ? dg->nbox * dm->dim : 0;
   PetscReal      sides[6], grid[12];
+  PetscReal      local[10] = {(PetscReal)dg->local_levels, dg->at_point, dg->at_sphere};
 
   PetscFunctionBegin;
   for (int side = 0; side < 6; side++) sides[side] = (PetscReal)dg->boundary[side];
@@ -19,6 +20,9 @@ PetscErrorCode DMVPatchDGCheckAgreement(DM dm)
   }
   PetscCall(VpSettingsCheckSame(&DMVPatchDGPetscSettings, comm, dm));
   PetscCall(VpSettingsCheckSame(&DMVPatchDGSettings, comm, dg));
+  for (int i = 0; i < 3; i++) local[3 + i] = dg->at_point ? dg->point[i] : 0;
+  for (int i = 0; i < 4; i++) local[6 + i] = dg->at_sphere ? dg->sphere[i] : 0;
+  PetscCall(VpCheckSameReals(comm, 10, local, "where cells are refined (-dm_vpatchdg_refine_levels, _point, _sphere)"));
   PetscCall(VpCheckSameReals(comm, 6, sides, "the boundary conditions (-dm_vpatchdg_boundary)"));
   PetscCall(VpCheckSameReals(comm, 6, dg->alpha, "alpha of the Robin condition (-dm_vpatchdg_robin)"));
   if (dg->domain == VPATCHDG_DOMAIN_BOX) {

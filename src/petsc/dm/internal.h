@@ -48,6 +48,13 @@ PetscErrorCode DMVPatchDGMoveCoefficient(DM, VpMesh next, PetscReal **);
 /* doctor.c: before there is a mesh of that level */
 PetscErrorCode DMVPatchDGDoctor(DM, PetscInt level);
 
+/* adapt.c: replaces a mesh that is not the DM's yet by one whose cells at the point and the sphere are refined; a DM with all cells
+   refined; the options */
+PetscErrorCode DMVPatchDGRefineLocally(DM, VpMesh *);
+PetscErrorCode DMVPatchDGRefineAll(DM, DM *);
+PetscErrorCode DMVPatchDGLocalOptions(DM, VpOptionItems);
+/* dm.c: a DM like this one that is set up, on another mesh, whose reference it takes over, with that coefficient of own cells, or NULL */
+PetscErrorCode DMVPatchDGCreateOn(DM, VpMesh, const PetscReal a[], DM *);
 /* view.c */
 PetscErrorCode DMView_VPatchDG(DM, PetscViewer);
 /* vectors.c: gives the DM its operations on vectors */

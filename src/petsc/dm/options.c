@@ -141,6 +141,7 @@ PetscErrorCode DMSetFromOptions_VPatchDG(DM dm, VpOptionItems PetscOptionsObject
   }
   PetscCall(VpSettingAsk(&DMVPatchDGPetscSettings.row[VP_DM_REFINE], PetscOptionsObject, (PetscReal)dm->levelup, &value, &set));
   if (set && !dg->mesh) PetscCall(DMSetRefineLevel(dm, (PetscInt)value));
+  PetscCall(DMVPatchDGLocalOptions(dm, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

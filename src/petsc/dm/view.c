@@ -23,7 +23,8 @@ static PetscErrorCode ViewDomain(DM dm, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, " box%s in", dg->nbox == 1 ? "" : "es"));
   for (PetscInt d = 0; d < dm->dim; d++)
     PetscCall(PetscViewerASCIIPrintf(viewer, "%s[%g,%g]", d ? " x " : " ", (double)low[d], (double)high[d]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, ", each refined %d time%s\n", dg->mesh->level, dg->mesh->level == 1 ? "" : "s"));
+  if (dg->mesh->depth) PetscCall(PetscViewerASCIIPrintf(viewer, ", refined %d to %d times\n", dg->mesh->least, dg->mesh->level));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, ", each refined %d time%s\n", dg->mesh->level, dg->mesh->level == 1 ? "" : "s"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -68,6 +69,7 @@ static PetscErrorCode ViewMemory(VpMesh mesh, const VpProblem *problem, const Vp
 
   PetscFunctionBegin;
   PetscCall(VpSizeOf(mesh->comm, mesh->dim, problem->degree, mesh->domain->nbox, mesh->level, backend, &size));
+  size.cells = (double)mesh->ncell;
   PetscCall(VpCountLines(mesh, problem, &size));
   need = VpMeshMemory(&size);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  memory a rank, about: mesh and operator %s, a vector %s\n",

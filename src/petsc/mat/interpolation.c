@@ -188,6 +188,8 @@ PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *P, Vec *s
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(coarse, "DMCreateInterpolation()"));
   PetscCall(DMVPatchDGCheck(fine, "DMCreateInterpolation()"));
+  PetscCall(VpCheckNotAdaptive(DMVPatchDGData(coarse)->mesh, "DMCreateInterpolation()"));
+  PetscCall(VpCheckNotAdaptive(DMVPatchDGData(fine)->mesh, "DMCreateInterpolation()"));
   PetscCall(DMVPatchDGGetLevel(coarse, &from));
   PetscCall(DMVPatchDGGetLevel(fine, &to));
   PetscCheck(to->mesh->coarser == from->mesh && to->basis.n == from->basis.n, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,

@@ -115,7 +115,8 @@ PetscErrorCode DMVPatchDGGhosts(DM dm, VpLevel level, const PetscScalar x[], VpG
 
   PetscFunctionBegin;
   if (!dg->ghost)
-    PetscCall(VpTogether(dg->mesh->comm, level->backend->alloc(dg->mesh->nside * level->block, "ghost values", (void **)&dg->ghost)));
+    PetscCall(VpTogether(
+      dg->mesh->comm, level->backend->alloc((level->view.nlocal - level->view.nown) * level->block, "ghost values", (void **)&dg->ghost)));
   PetscCall(VpGhostExchangeBegin(&level->exchange, level->reads, x, dg->ghost, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

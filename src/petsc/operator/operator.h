@@ -32,6 +32,9 @@ typedef struct {
   PetscReal                penalty, reaction;
   VPatchDGBackend          backend;
   VPatchDGTransport        transport;
+  PetscInt                 local_levels;        /* how often DMSetUp() refines cells at a point or a sphere */
+  PetscBool                at_point, at_sphere; /* which of the two is given */
+  PetscReal                point[3], sphere[4]; /* [dim]; centre [dim], radius */
   /* what set-up makes */
   VpDomain            boxes;
   VpMesh              mesh;           /* NULL until the DM is set up */
@@ -39,7 +42,7 @@ typedef struct {
   char                chosen_for[32]; /* the type of vectors that it was chosen for */
   char                travel[96];     /* how ghosts travel, and why */
   VpOperator          op;             /* with the present coefficient */
-  PetscReal          *ghost;          /* [mesh->nside] cells on the backend: ghost values of the operator's argument; NULL until used */
+  PetscReal          *ghost;          /* cells beyond own ones on the backend: values of the operator's argument; NULL until used */
   struct VpGeometry_ *geometry;       /* of functions at points (fields/places.h); NULL until used */
   struct VpMatrix_   *mats;           /* the matrices made from this DM that are alive (mat/mat.h) */
 } DM_VPatchDG;
@@ -65,6 +68,9 @@ PetscErrorCode DMVPatchDGCheck(DM, const char what[]);
 /* The same; and an error on all ranks unless it is distributed as the DM's global vectors and matrices are. */
 PetscErrorCode DMVPatchDGCheckVector(DM, Vec, const char caller[]);
 PetscErrorCode DMVPatchDGCheckMatrix(DM, Mat, const char caller[]);
+
+/* Ensures: an error where the mesh is adaptive, on which what `what` says does not work. */
+PetscErrorCode VpCheckNotAdaptive(VpMesh, const char what[]);
 
 /* operator.c. The levels work on the DM's backend, and on the host for what is computed from their tables. */
 VpOperator     VpOperatorReference(VpOperator);

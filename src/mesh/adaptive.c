@@ -1,0 +1,172 @@
+/* Adaptive meshes: the next one from marks, and the cells around points. */
+#include "internal.h"
+#include "../collective.h"
+
+/* Ensures: an error on all ranks where cells would be too small for p4est, or too many for a rank. */
+static PetscErrorCode CheckMarks(VpMesh mesh, const int8_t mark[])
+{
+  const int deepest = VpForestDeepest(mesh->dim);
+  double    most[2] = {mesh->nown, 0}; /* cells of a rank, depth */
+
+  PetscFunctionBeginUser;
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    if (mark[c] != VP_MARK_REFINE) continue;
+    most[0] += (1 << mesh->dim) - 1;
+    most[1] = PetscMax(most[1], VpMeshHalvings(mesh, c, 0) + 1);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, mesh->comm));
+  PetscCheck(most[1] <= deepest, mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "Cells that are to be refined are boxes halved %d times already: p4est has no smaller ones in %d dimensions", deepest,
+             mesh->dim);
+  PetscCheck(most[0] <= VP_MAX_CELLS, mesh->comm, PETSC_ERR_SUP, "%.0f cells on one rank: at most %d fit (mark fewer, or use more ranks)",
+             most[0], VP_MAX_CELLS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* sets the depths' extremes over all ranks */
+static PetscErrorCode Extremes(VpMesh mesh, int *least, int *most)
+{
+  int extreme[2] = {-INT_MAX, 0};
+
+  PetscFunctionBeginUser;
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    extreme[0] = PetscMax(extreme[0], -mesh->depth[c]);
+    extreme[1] = PetscMax(extreme[1], mesh->depth[c]);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, extreme, 2, MPI_INT, MPI_MAX, mesh->comm));
+  *least = -extreme[0];
+  *most = extreme[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Every ghost is a face neighbour. */
+static PetscErrorCode SetExchange(VpMesh mesh, PetscSFNode owner[])
+{
+  PetscFunctionBeginUser;
+  for (int kind = 0; kind < VP_GHOST_CHILD; kind++) {
+    PetscCall(PetscSFCreate(mesh->comm, &mesh->sf[kind]));
+    PetscCall(PetscSFSetGraph(mesh->sf[kind], mesh->nown, mesh->nlocal - mesh->nown, NULL, PETSC_OWN_POINTER, owner, PETSC_COPY_VALUES));
+    PetscCall(PetscSFSetUp(mesh->sf[kind]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* takes over the forest */
+static PetscErrorCode Build(VpMesh like, VpForest forest, VpMesh *out)
+{
+  VpMesh       mesh;
+  PetscSFNode *owner;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscNew(&mesh));
+  *out = mesh;
+  mesh->refct = 1;
+  PetscCall(PetscCommDuplicate(like->comm, &mesh->comm, NULL));
+  PetscCall(VpLatticeCreateUniform(like->domain, 0, &mesh->lattice));
+  mesh->domain = mesh->lattice->domain;
+  mesh->dim = like->dim;
+  mesh->forest = forest;
+  PetscCall(VpForestFill(forest, mesh, &owner));
+  PetscCall(SetExchange(mesh, owner));
+  PetscCall(PetscFree(owner));
+  PetscCall(Extremes(mesh, &mesh->least, &mesh->level));
+  PetscCall(VpMeshSetTransport(mesh, like->transport, like->link));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the same cells on the same ranks, as a mesh that is not adaptive */
+static PetscErrorCode MakeUniform(VpMesh *mesh)
+{
+  const VpCellSet none = {0};
+  VpCellSet       ghosts;
+  VpLattice       lattice;
+  VpMesh          uniform;
+  PetscInt       *counts;
+  PetscMPIInt     size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size((*mesh)->comm, &size));
+  PetscCall(PetscMalloc1(size, &counts));
+  for (int r = 0; r < size; r++) counts[r] = (*mesh)->starts[r + 1] - (*mesh)->starts[r];
+  PetscCall(VpLatticeCreateUniform((*mesh)->domain, (*mesh)->level, &lattice));
+  PetscCall(VpMeshBuild((*mesh)->comm, lattice, counts, &none, &uniform, &ghosts));
+  PetscCall(VpDictionaryDestroy(&ghosts));
+  PetscCall(VpLatticeDestroy(&lattice));
+  PetscCall(VpMeshSetTransport(uniform, (*mesh)->transport, (*mesh)->link));
+  PetscCall(PetscFree(counts));
+  PetscCall(VpMeshDestroy(mesh));
+  *mesh = uniform;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckSize(VpMesh mesh, double cells)
+{
+  PetscFunctionBeginUser;
+  PetscCheck(cells <= PETSC_MAX_INT, mesh->comm, PETSC_ERR_SUP,
+             "The refined mesh has %.0f cells: PetscInt has %d bits (mark fewer, or configure PETSc with 64-bit indices)", cells,
+             (int)(8 * sizeof(PetscInt)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMeshAdapt(VpMesh old, const int8_t mark[], const PetscReal a[], VpMesh *mesh, PetscReal **b)
+{
+  VpForest       from = old->forest, forest;
+  PetscErrorCode error;
+
+  PetscFunctionBeginUser;
+  PetscCheck(old->depth || VpLatticeIsUniform(old->lattice), old->comm, PETSC_ERR_SUP,
+             "Cells can be marked where boxes have as many cells in all directions, which they have not where the mesh was coarsened: mark "
+             "those of the mesh before");
+  PetscCall(CheckMarks(old, mark));
+  if (!from) PetscCall(VpForestCreate(old, &from));
+  PetscCall(VpForestAdapt(from, old->domain, mark, a, &forest));
+  if (from != old->forest) PetscCall(VpForestDestroy(&from));
+  error = CheckSize(old, VpForestSize(forest));
+  if (error) PetscCall(VpForestDestroy(&forest));
+  PetscCall(error);
+  PetscCall(Build(old, forest, mesh));
+  if (b) *b = NULL;
+  if (a && b) PetscCall(PetscMalloc1((*mesh)->nown + 1, b));
+  VpForestCoefficient(forest, a && b ? *b : NULL);
+  if ((*mesh)->least == (*mesh)->level) PetscCall(MakeUniform(mesh));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Points go to the owners of their leaves, and the leaves' numbers come back. at[i].rank is set already. */
+PetscErrorCode VpMeshAskOwners(VpMesh mesh, PetscInt n, const VpPlace place[], PetscSFNode at[])
+{
+  const PetscInt *degree;
+  PetscSFNode    *rank;
+  PetscInt       *number, *answer;
+  VpPlace        *asked;
+  MPI_Datatype    unit;
+  PetscSF         sf;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(n, &rank, n, &number));
+  for (PetscInt i = 0; i < n; i++) {
+    rank[i].rank = VpForestOwner(mesh->forest, place[i].box, place[i].x);
+    rank[i].index = 0;
+  }
+  PetscCall(PetscSFCreate(mesh->comm, &sf));
+  PetscCall(PetscSFSetGraph(sf, 1, n, NULL, PETSC_COPY_VALUES, rank, PETSC_COPY_VALUES));
+  PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
+  PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
+  PetscCall(PetscMalloc2(degree[0], &asked, degree[0], &answer));
+  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)sizeof(*place), MPI_BYTE, &unit));
+  PetscCallMPI(MPI_Type_commit(&unit));
+  PetscCall(PetscSFGatherBegin(sf, unit, place, asked));
+  PetscCall(PetscSFGatherEnd(sf, unit, place, asked));
+  for (PetscInt i = 0; i < degree[0]; i++) answer[i] = VpForestLeaf(mesh->forest, asked[i].box, asked[i].x);
+  PetscCall(PetscSFScatterBegin(sf, MPIU_INT, answer, number));
+  PetscCall(PetscSFScatterEnd(sf, MPIU_INT, answer, number));
+  for (PetscInt i = 0; i < n; i++) {
+    at[i].rank = rank[i].rank;
+    at[i].index = number[i];
+  }
+  PetscCallMPI(MPI_Type_free(&unit));
+  PetscCall(PetscFree2(asked, answer));
+  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(PetscFree2(rank, number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

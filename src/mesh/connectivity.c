@@ -1,0 +1,136 @@
+/* p4est's connectivity of a domain. Compiled for two dimensions here and for three in connectivity3d.c. */
+#include "forest.h"
+
+/* What several boxes have in common, corners or edges: item i is number i % each of box i / each. */
+typedef struct {
+  int32_t each, n, nitem;       /* n: those of more than one item */
+  int32_t *class;               /* [nitem] an item of the same ones, the least */
+  p4est_topidx_t *of;           /* [nitem] the number of its class, or -1 */
+  p4est_topidx_t *start, *tree; /* class i consists of the items [start[i], start[i+1]) of tree and item */
+  int8_t         *item;
+} Meeting;
+
+static int32_t Root(int32_t class[], int32_t i)
+{
+  while (class[i] != i) i = class[i] = class[class[i]];
+  return i;
+}
+
+static void Join(int32_t class[], int32_t i, int32_t j)
+{
+  const int32_t a = Root(class, i), b = Root(class, j);
+
+  if (a < b) class[b] = a;
+  else class[a] = b;
+}
+
+/* lists the members of the classes of more than one item */
+static void List(Meeting *m)
+{
+  int32_t *count = P4EST_ALLOC_ZERO(int32_t, m->nitem), total = 0;
+
+  for (int32_t i = 0; i < m->nitem; i++) count[m->class[i] = Root(m->class, i)]++;
+  for (int32_t i = 0; i < m->nitem; i++) m->n += count[i] > 1;
+  m->of = P4EST_ALLOC(p4est_topidx_t, m->nitem);
+  m->start = P4EST_ALLOC(p4est_topidx_t, m->n + 1);
+  m->tree = P4EST_ALLOC(p4est_topidx_t, m->nitem);
+  m->item = P4EST_ALLOC(int8_t, m->nitem);
+  m->n = 0;
+  for (int32_t i = 0; i < m->nitem; i++) { /* A class comes by its least item first, and count becomes where its next item goes. */
+    const int32_t members = count[m->class[i]];
+
+    m->of[i] = -1;
+    if (m->class[i] == i && members > 1) {
+      m->of[i] = m->n;
+      m->start[m->n++] = total;
+      count[i] = total;
+      total += members;
+    } else if (m->class[i] != i) m->of[i] = m->of[m->class[i]];
+    if (m->of[i] < 0) continue;
+    m->tree[count[m->class[i]]] = i / m->each;
+    m->item[count[m->class[i]]++] = (int8_t)(i % m->each);
+  }
+  m->start[m->n] = total;
+  P4EST_FREE(count);
+  P4EST_FREE(m->class);
+}
+
+static void MeetingBegin(VpDomain domain, int each, Meeting *m)
+{
+  *m = (Meeting){.each = each, .nitem = domain->nbox * each};
+  m->class = P4EST_ALLOC(int32_t, m->nitem);
+  for (int32_t i = 0; i < m->nitem; i++) m->class[i] = i;
+}
+
+static void MeetingEnd(Meeting *m)
+{
+  P4EST_FREE(m->of);
+  P4EST_FREE(m->start);
+  P4EST_FREE(m->tree);
+  P4EST_FREE(m->item);
+}
+
+/* Corner c has bit d where it is upper in direction d. Across a side it is the corner that differs in that bit. */
+static void FindCorners(VpDomain domain, Meeting *m)
+{
+  MeetingBegin(domain, P4EST_CHILDREN, m);
+  for (int32_t i = 0; i < domain->nbox * P4EST_FACES; i++) {
+    const int side = i % P4EST_FACES, bit = 1 << side / 2;
+
+    for (int c = 0; c < P4EST_CHILDREN && domain->beyond[i] >= 0; c++) {
+      if (((c & bit) != 0) == side % 2)
+        Join(m->class, i / P4EST_FACES * P4EST_CHILDREN + c, domain->beyond[i] * P4EST_CHILDREN + (c ^ bit));
+    }
+  }
+  List(m);
+}
+
+#ifdef P4_TO_P8
+/* Edge 4 d + i is along direction d, and i has a bit for each of the two others, the lower one lowest. */
+static void FindEdges(VpDomain domain, Meeting *m)
+{
+  MeetingBegin(domain, P8EST_EDGES, m);
+  for (int32_t i = 0; i < domain->nbox * P4EST_FACES; i++) {
+    const int side = i % P4EST_FACES, normal = side / 2;
+
+    for (int e = 0; e < P8EST_EDGES && domain->beyond[i] >= 0; e++) {
+      const int d = e / 4, bit = 1 << (normal - (d < normal));
+
+      if (d == normal || ((e & bit) != 0) != side % 2) continue;
+      Join(m->class, i / P4EST_FACES * P8EST_EDGES + e, domain->beyond[i] * P8EST_EDGES + (e ^ bit));
+    }
+  }
+  List(m);
+}
+#endif
+
+p4est_connectivity_t *VP_FOREST(VpConnectivity)(VpDomain domain, PetscBool corners)
+{
+  const size_t          nside = (size_t)domain->nbox * P4EST_FACES;
+  const p4est_topidx_t  none = 0;
+  p4est_connectivity_t *conn;
+  p4est_topidx_t       *tree = P4EST_ALLOC(p4est_topidx_t, nside);
+  int8_t               *face = P4EST_ALLOC(int8_t, nside);
+  Meeting               corner = {.start = (p4est_topidx_t *)&none}, edge = corner;
+
+  for (size_t i = 0; i < nside; i++) {
+    const int side = (int)(i % P4EST_FACES);
+
+    tree[i] = domain->beyond[i] < 0 ? (p4est_topidx_t)(i / P4EST_FACES) : domain->beyond[i];
+    face[i] = (int8_t)(domain->beyond[i] < 0 ? side : side ^ 1);
+  }
+  if (corners) FindCorners(domain, &corner);
+#ifndef P4_TO_P8
+  (void)edge;
+  conn = p4est_connectivity_new_copy(0, domain->nbox, corner.n, NULL, NULL, tree, face, corner.of, corner.start, corner.tree, corner.item);
+#else
+  if (corners) FindEdges(domain, &edge);
+  conn = p8est_connectivity_new_copy(0, domain->nbox, edge.n, corner.n, NULL, NULL, tree, face, edge.of, edge.start, edge.tree, edge.item,
+                                     corner.of, corner.start, corner.tree, corner.item);
+  if (corners) MeetingEnd(&edge);
+#endif
+  if (corners) MeetingEnd(&corner);
+  P4EST_FREE(tree);
+  P4EST_FREE(face);
+  return conn;
+}

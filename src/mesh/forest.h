@@ -1,0 +1,21 @@
+/* p4est under one set of names for two dimensions and, where p4est_to_p8est.h came first, for three. */
+#pragma once
+#include "internal.h"
+#ifndef P4_TO_P8
+  #include <p4est_algorithms.h>
+  #include <p4est_bits.h>
+  #include <p4est_communication.h>
+  #include <p4est_extended.h>
+  #include <p4est_mesh.h>
+  #define VP_FOREST(name) name##2
+#else
+  #include <p8est_algorithms.h>
+  #include <p8est_bits.h>
+  #include <p8est_communication.h>
+  #include <p8est_extended.h>
+  #include <p8est_mesh.h>
+  #define VP_FOREST(name) name##3
+#endif
+
+/* connectivity.c: of the domain's boxes, which have the same directions. Corners and edges matter where levels differ. */
+p4est_connectivity_t *VP_FOREST(VpConnectivity)(VpDomain, PetscBool corners);

@@ -1,0 +1,330 @@
+/* Leaves of different levels, by p4est. Compiled for two dimensions here and for three in leaves3d.c. */
+#include "forest.h"
+
+/* what a leaf knows while a forest is adapted */
+typedef struct {
+  int32_t mark;
+  double  coefficient;
+} Leaf;
+
+static inline Leaf *LeafOf(p4est_quadrant_t *q)
+{
+  return (Leaf *)q->p.user_data;
+}
+
+/* runs over the own leaves of a forest, in their order */
+#define FOR_EACH_LEAF(forest, tree, q) \
+  for (p4est_topidx_t tree = (forest)->first_local_tree; tree <= (forest)->last_local_tree; tree++) \
+    for (p4est_quadrant_t *q = (p4est_quadrant_t *)p4est_tree_array_index((forest)->trees, tree)->quadrants.array, \
+                          *end = q + p4est_tree_array_index((forest)->trees, tree)->quadrants.elem_count; \
+         q < end; q++)
+
+static int IsToRefine(p4est_t *forest, p4est_topidx_t tree, p4est_quadrant_t *q)
+{
+  return LeafOf(q)->mark == VP_MARK_REFINE;
+}
+
+static int AreToCoarsen(p4est_t *forest, p4est_topidx_t tree, p4est_quadrant_t *q[])
+{
+  int all = 1;
+
+  for (int i = 0; i < P4EST_CHILDREN; i++) all = all && LeafOf(q[i])->mark == VP_MARK_COARSEN;
+  return all;
+}
+
+static void Inherit(p4est_t *forest, p4est_topidx_t tree, int nold, p4est_quadrant_t *old[], int nnew, p4est_quadrant_t *new[])
+{
+  double sum = 0;
+
+  for (int i = 0; i < nold; i++) sum += LeafOf(old[i])->coefficient;
+  for (int i = 0; i < nnew; i++) *LeafOf(new[i]) = (Leaf){VP_MARK_KEEP, sum / nold};
+}
+
+void *VP_FOREST(VpLeavesCreate)(VpMesh mesh)
+{
+  p4est_connectivity_t *conn = VP_FOREST(VpConnectivity)(mesh->domain, PETSC_TRUE);
+  p4est_t              *forest = p4est_new_ext(mesh->comm, conn, 0, mesh->level, 1, 0, NULL, NULL);
+  p4est_locidx_t       *count = P4EST_ALLOC(p4est_locidx_t, forest->mpisize);
+
+  p4est_comm_parallel_env_duplicate(forest); /* p4est's messages have fixed tags */
+  for (int r = 0; r < forest->mpisize; r++) count[r] = (p4est_locidx_t)(mesh->starts[r + 1] - mesh->starts[r]);
+  (void)p4est_partition_given(forest, count);
+  P4EST_FREE(count);
+  return forest;
+}
+
+void *VP_FOREST(VpLeavesAdapt)(void *from, VpDomain domain, const int8_t mark[], const PetscReal a[])
+{
+  p4est_t *forest = p4est_copy((p4est_t *)from, 0);
+  int32_t  i = 0;
+
+  p4est_comm_parallel_env_duplicate(forest);
+  forest->connectivity = VP_FOREST(VpConnectivity)(domain, PETSC_TRUE);
+  p4est_reset_data(forest, sizeof(Leaf), NULL, NULL);
+  FOR_EACH_LEAF(forest, tree, q)
+  {
+    *LeafOf(q) = (Leaf){mark[i], a ? a[i] : 1};
+    i++;
+  }
+  (void)p4est_partition_ext(forest, 1, NULL); /* Families have to be on one rank to be coarsened. */
+  p4est_refine_ext(forest, 0, P4EST_QMAXLEVEL, IsToRefine, NULL, Inherit);
+  p4est_coarsen_ext(forest, 0, 0, AreToCoarsen, NULL, Inherit);
+  p4est_balance_ext(forest, P4EST_CONNECT_FULL, NULL, Inherit);
+  (void)p4est_partition_ext(forest, 1, NULL);
+  return forest;
+}
+
+void VP_FOREST(VpLeavesCoefficient)(void *from, PetscReal a[])
+{
+  p4est_t *forest = (p4est_t *)from;
+  int32_t  i = 0;
+
+  FOR_EACH_LEAF(forest, tree, q)
+  {
+    if (a) a[i++] = LeafOf(q)->coefficient;
+  }
+  p4est_reset_data(forest, 0, NULL, NULL);
+}
+
+double VP_FOREST(VpLeavesSize)(void *forest)
+{
+  return (double)((p4est_t *)forest)->global_num_quadrants;
+}
+
+void VP_FOREST(VpLeavesDestroy)(void *from)
+{
+  p4est_t              *forest = (p4est_t *)from;
+  p4est_connectivity_t *conn = forest->connectivity;
+
+  p4est_destroy(forest);
+  p4est_connectivity_destroy(conn);
+}
+
+/* zones: of the two ends alone, see VpMesh */
+static void SetCell(VpMesh mesh, int32_t cell, p4est_topidx_t tree, const p4est_quadrant_t *q)
+{
+  const int32_t at[3] = {q->x, q->y,
+#ifdef P4_TO_P8
+                         q->z
+#else
+                         0
+#endif
+  };
+
+  mesh->box[cell] = tree;
+  mesh->depth[cell] = (uint8_t)q->level;
+  mesh->zone[cell] = 0;
+  for (int d = 0; d < 3; d++) {
+    const int32_t coord = at[d] >> (P4EST_MAXLEVEL - q->level), last = ((int32_t)1 << q->level) - 1;
+
+    mesh->coord[3 * (size_t)cell + d] = coord;
+    if (d < P4EST_DIM && (coord == 0 || coord == last)) mesh->zone[cell] |= (uint8_t)((coord == 0 ? 1 : 3) << 2 * d);
+  }
+}
+
+/* the cell's number among the fine ones of a hanging face */
+static int PartOf(VpMesh mesh, int32_t cell, int side)
+{
+  int part = 0, bit = 0;
+
+  for (int d = 0; d < mesh->dim; d++) {
+    if (d != side / 2) part |= (mesh->coord[3 * (size_t)cell + d] & 1) << bit++;
+  }
+  return part;
+}
+
+/* What lies beyond a side. p4est says it by a cell and a code: the cell's side (boundary: the same cell's and side's), or more than that
+   where the cell is coarser, or less than 0 where the cell is a place in the list of fine ones. */
+static int32_t Beyond(VpMesh mesh, p4est_mesh_t *p4, int32_t cell, int side, VpHang *hang)
+{
+  const size_t  i = (size_t)cell * P4EST_FACES + (size_t)side;
+  const int32_t next = p4->quad_to_quad[i];
+  const int     code = p4->quad_to_face[i];
+
+  *hang = (VpHang){.cell = cell, .side = side, .part = VP_HANG_COARSE};
+  if (next == cell && code == side) return mesh->domain->beyond[(size_t)mesh->box[cell] * P4EST_FACES + (size_t)side];
+  if (code >= 0 && code < P4EST_HALF * P4EST_FACES) return next;
+  if (code >= 0) {
+    hang->part = PartOf(mesh, cell, side);
+    hang->beyond[0] = next;
+  } else memcpy(hang->beyond, sc_array_index(p4->quad_to_half, (size_t)next), P4EST_HALF * sizeof(p4est_locidx_t));
+  return VP_HANGING;
+}
+
+static PetscErrorCode SetNeighbors(VpMesh mesh, p4est_mesh_t *p4)
+{
+  VpHang hang;
+
+  PetscFunctionBeginUser;
+  for (int fill = 0; fill < 2; fill++) {
+    mesh->nhang = 0;
+    for (int32_t cell = 0; cell < mesh->nown; cell++) {
+      for (int side = 0; side < P4EST_FACES; side++) {
+        const int32_t next = Beyond(mesh, p4, cell, side, &hang);
+
+        mesh->neighbor[(size_t)cell * P4EST_FACES + (size_t)side] = next;
+        if (next != VP_HANGING) continue;
+        if (fill) mesh->hang[mesh->nhang] = hang;
+        mesh->nhang++;
+      }
+    }
+    if (!fill) PetscCall(PetscMalloc1(mesh->nhang, &mesh->hang));
+  }
+  for (size_t i = 0; i < (size_t)mesh->nown * P4EST_FACES; i++) mesh->ninner += mesh->neighbor[i] >= 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetGhosts(VpMesh mesh, p4est_ghost_t *ghosts, p4est_mesh_t *p4, PetscSFNode **owner)
+{
+  const int32_t n = mesh->nlocal - mesh->nown;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, owner));
+  for (int32_t i = 0; i < n; i++) {
+    p4est_quadrant_t *q = p4est_quadrant_array_index(&ghosts->ghosts, (size_t)i);
+
+    SetCell(mesh, mesh->nown + i, q->p.piggy3.which_tree, q);
+    (*owner)[i].rank = p4->ghost_to_proc[i];
+    (*owner)[i].index = q->p.piggy3.local_num;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VP_FOREST(VpLeavesFill)(void *from, VpMesh mesh, PetscSFNode **owner)
+{
+  p4est_t       *forest = (p4est_t *)from;
+  p4est_ghost_t *ghosts = p4est_ghost_new(forest, P4EST_CONNECT_FACE);
+  p4est_mesh_t  *p4 = p4est_mesh_new(forest, ghosts, P4EST_CONNECT_FACE);
+  int32_t        cell = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(forest->mpisize + 1, &mesh->starts));
+  for (int r = 0; r <= forest->mpisize; r++) mesh->starts[r] = (PetscInt)forest->global_first_quadrant[r];
+  mesh->ncell = (PetscInt)forest->global_num_quadrants;
+  mesh->first = mesh->starts[forest->mpirank];
+  mesh->nown = forest->local_num_quadrants;
+  mesh->nlocal = mesh->nown + p4->ghost_num_quadrants;
+  mesh->nface = mesh->nsweep = mesh->nhalo = mesh->nlocal;
+  PetscCall(PetscMalloc1(mesh->nlocal, &mesh->box));
+  PetscCall(PetscMalloc1(3 * (size_t)mesh->nlocal, &mesh->coord));
+  PetscCall(PetscMalloc1(mesh->nlocal, &mesh->zone));
+  PetscCall(PetscMalloc1(mesh->nlocal + 1, &mesh->depth)); /* not NULL on ranks without cells */
+  PetscCall(PetscMalloc1((size_t)mesh->nown * P4EST_FACES, &mesh->neighbor));
+  FOR_EACH_LEAF(forest, tree, q) SetCell(mesh, cell++, tree, q);
+  PetscCall(SetGhosts(mesh, ghosts, p4, owner));
+  PetscCall(SetNeighbors(mesh, p4));
+  p4est_mesh_destroy(p4);
+  p4est_ghost_destroy(ghosts);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the smallest possible leaf around a place of a box */
+static p4est_quadrant_t Smallest(const PetscReal x[])
+{
+  const PetscReal  most = (PetscReal)((int64_t)1 << P4EST_QMAXLEVEL);
+  int32_t          at[P4EST_DIM];
+  p4est_quadrant_t q = {.level = P4EST_QMAXLEVEL};
+
+  for (int d = 0; d < P4EST_DIM; d++)
+    at[d] = (int32_t)PetscMax(0, PetscMin(most - 1, PetscFloorReal(x[d] * most))) << (P4EST_MAXLEVEL - P4EST_QMAXLEVEL);
+  q.x = at[0];
+  q.y = at[1];
+#ifdef P4_TO_P8
+  q.z = at[2];
+#endif
+  return q;
+}
+
+PetscMPIInt VP_FOREST(VpLeavesOwner)(void *forest, int32_t box, const PetscReal x[])
+{
+  const p4est_quadrant_t q = Smallest(x);
+
+  return p4est_comm_find_owner((p4est_t *)forest, box, &q, ((p4est_t *)forest)->mpirank);
+}
+
+int32_t VP_FOREST(VpLeavesFind)(void *forest, int32_t box, const PetscReal x[])
+{
+  p4est_quadrant_t q = Smallest(x);
+  p4est_tree_t    *tree = p4est_tree_array_index(((p4est_t *)forest)->trees, box);
+
+  return tree->quadrants_offset + (int32_t)sc_array_bsearch(&tree->quadrants, &q, p4est_quadrant_disjoint);
+}
+
+#ifndef P4_TO_P8
+  #include <p8est.h> /* P8EST_QMAXLEVEL */
+struct VpForest_ {
+  int   dim;
+  void *p4est;
+};
+  #define BOTH(result, name, ...) \
+    result                   name##3(__VA_ARGS__); \
+    typedef result           name##Type(__VA_ARGS__); \
+    static name##Type *const name##Of[2] = {name##2, name##3}
+BOTH(void *, VpLeavesCreate, VpMesh);
+BOTH(void *, VpLeavesAdapt, void *, VpDomain, const int8_t[], const PetscReal[]);
+BOTH(void, VpLeavesCoefficient, void *, PetscReal[]);
+BOTH(double, VpLeavesSize, void *);
+BOTH(void, VpLeavesDestroy, void *);
+BOTH(PetscErrorCode, VpLeavesFill, void *, VpMesh, PetscSFNode **);
+BOTH(PetscMPIInt, VpLeavesOwner, void *, int32_t, const PetscReal[]);
+BOTH(int32_t, VpLeavesFind, void *, int32_t, const PetscReal[]);
+
+static PetscErrorCode Wrap(int dim, void *p4est, VpForest *forest)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscNew(forest));
+  **forest = (struct VpForest_){dim, p4est};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpForestCreate(VpMesh mesh, VpForest *forest)
+{
+  PetscFunctionBeginUser;
+  PetscCall(VpForestInitialize());
+  PetscCall(Wrap(mesh->dim, VpLeavesCreateOf[mesh->dim - 2](mesh), forest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpForestAdapt(VpForest from, VpDomain domain, const int8_t mark[], const PetscReal a[], VpForest *forest)
+{
+  return Wrap(from->dim, VpLeavesAdaptOf[from->dim - 2](from->p4est, domain, mark, a), forest);
+}
+
+PetscErrorCode VpForestFill(VpForest forest, VpMesh mesh, PetscSFNode **owner)
+{
+  return VpLeavesFillOf[forest->dim - 2](forest->p4est, mesh, owner);
+}
+
+void VpForestCoefficient(VpForest forest, PetscReal a[])
+{
+  VpLeavesCoefficientOf[forest->dim - 2](forest->p4est, a);
+}
+
+double VpForestSize(VpForest forest)
+{
+  return VpLeavesSizeOf[forest->dim - 2](forest->p4est);
+}
+
+PetscErrorCode VpForestDestroy(VpForest *forest)
+{
+  PetscFunctionBeginUser;
+  if (*forest) VpLeavesDestroyOf[(*forest)->dim - 2]((*forest)->p4est);
+  PetscCall(PetscFree(*forest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int VpForestDeepest(int dim)
+{
+  return dim == 2 ? P4EST_QMAXLEVEL : P8EST_QMAXLEVEL;
+}
+
+PetscMPIInt VpForestOwner(VpForest forest, int32_t box, const PetscReal x[])
+{
+  return VpLeavesOwnerOf[forest->dim - 2](forest->p4est, box, x);
+}
+
+int32_t VpForestLeaf(VpForest forest, int32_t box, const PetscReal x[])
+{
+  return VpLeavesFindOf[forest->dim - 2](forest->p4est, box, x);
+}
+#endif

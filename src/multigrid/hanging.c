@@ -1,0 +1,123 @@
+/* Sides that hang, between cells of two sizes: what kernels need of them, and their rows of the matrix.
+
+   On every fine face the form is the one between equal cells, with the penalty of the coarse face: that of the coarse cell and one of its
+   size beyond, which would have twice the width of the fine one. */
+#include "internal.h"
+
+_Static_assert(sizeof(VpHang) == VP_HANG_CELL * sizeof(int32_t), "Kernels read the mesh's hanging sides.");
+
+/* of the side with the number `side` */
+static void SideForm(VpLevel level, int32_t side, double form[VP_HANG_FORM])
+{
+  const VpMesh    mesh = level->mesh;
+  const VpHang   *hang = &mesh->hang[side];
+  const PetscBool coarse = (PetscBool)(hang->part == VP_HANG_COARSE);
+  const int       d = hang->side / 2, k = level->problem.degree;
+  const PetscReal h = VpCellSize(mesh, hang->cell, d), there = VpCellSize(mesh, hang->beyond[0], d),
+                  a = VpLevelCoefficient(level, hang->cell);
+  const PetscReal H[2] = {coarse ? h : 2 * h, coarse ? 2 * there : there};
+
+  form[0] = 1 / sqrt(h);
+  form[1] = 1 / (h * sqrt(h));
+  form[2] = 1 / sqrt(there);
+  form[3] = 1 / (there * sqrt(there));
+  form[4] = level->problem.penalty * k * (k + 1) * (1 / H[0] + 1 / H[1]);
+  for (int i = 0; i < VP_HANG_FORM - 5; i++) {
+    const PetscBool is = (PetscBool)(i == 0 || (coarse && i < 1 << (mesh->dim - 1)));
+    const PetscReal b = is ? VpLevelCoefficient(level, hang->beyond[i]) : 0;
+
+    form[5 + i] = is ? 2 * a * b / (a + b) : 0;
+  }
+}
+
+/* [2 ends][value, slope][n] */
+static void Lift(const VpBasis *b, double lift[])
+{
+  for (int s = 0; s < 2; s++) {
+    for (int i = 0; i < b->n; i++) {
+      double *value = &lift[2 * s * b->n + i], *slope = value + b->n;
+
+      *value = *slope = 0;
+      for (int j = 0; j < b->n; j++) {
+        *value += b->imass[i * b->n + j] * b->value[s][j];
+        *slope += b->imass[i * b->n + j] * b->slope[s][j];
+      }
+    }
+  }
+}
+
+PetscErrorCode VpLevelPlaceHanging(VpLevel level)
+{
+  const VpMesh mesh = level->mesh;
+  const int    n = level->basis.n;
+  VpHangView  *view = &level->view.hang;
+  double       half[4 * VP_MAX_N * VP_MAX_N], lift[4 * VP_MAX_N], *form;
+
+  PetscFunctionBegin;
+  view->n = mesh->nhang;
+  if (!view->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpLevelPlaceMeshArray(level, (const int32_t *)mesh->hang, (size_t)view->n * VP_HANG_CELL, "hanging sides", &view->cell));
+  PetscCall(PetscMalloc1((size_t)view->n * VP_HANG_FORM, &form));
+  for (int32_t i = 0; i < view->n; i++) SideForm(level, i, form + (size_t)i * VP_HANG_FORM);
+  PetscCall(VpArraysPlaceReals(&level->arrays, form, (size_t)view->n * VP_HANG_FORM, "hanging sides", &view->form));
+  PetscCall(PetscFree(form));
+  VpTransferBuild(&level->basis, 0.5, half, half + 2 * n * n);
+  PetscCall(VpArraysPlaceReals(&level->arrays, half, 4 * (size_t)n * n, "hanging sides", &view->half));
+  Lift(&level->basis, lift);
+  PetscCall(VpArraysPlaceReals(&level->arrays, lift, 4 * (size_t)n, "hanging sides", &view->lift));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* row i of a tangential matrix: from a function of the side's cell, which is on the half of this bit where the cell is fine, to those of
+   itself or of the cell beyond */
+static void TangentialRow(VpLevel level, PetscBool coarse, PetscBool own, int bit, int i, double row[])
+{
+  const int     n = level->basis.n;
+  const double *P = (const double *)level->view.hang.half + bit * n * n, *R = P + 2 * n * n;
+
+  for (int j = 0; j < n; j++) {
+    row[j] = coarse ? R[i * n + j] : P[i * n + j];
+    if (!own) continue;
+    row[j] = i == j;
+    for (int k = 0; k < n && coarse; k++) row[j] = (k ? row[j] : 0) + R[i * n + k] * P[k * n + j];
+  }
+}
+
+/* row i of a form's matrix along the normal */
+static void NormalRow(VpLevel level, const VpHang *hang, const double form[], double a, PetscBool own, int i, double row[])
+{
+  const VpBasis *basis = &level->basis;
+  const int      n = basis->n, s = hang->side % 2, end = own ? s : 1 - s;
+  const double  *lift = (const double *)level->view.hang.lift + 2 * s * n, *scale = own ? form : form + 2;
+
+  for (int j = 0; j < n; j++) {
+    const double jump = (own ? 1 : -1) * scale[0] * basis->value[end][j], mean = (own ? 1 : -1) * scale[1] * basis->slope[end][j] / 2;
+
+    row[j] = a * (lift[i] * form[0] * (form[4] * jump - mean) - lift[n + i] * form[1] * jump / 2);
+  }
+}
+
+int VpHangingRow(VpLevel level, int32_t side, int row, VpHangTerm term[], int *own)
+{
+  const VpHang   *hang = &level->mesh->hang[side];
+  const double   *form = (const double *)level->view.hang.form + (size_t)side * VP_HANG_FORM;
+  const int       n = level->basis.n, dim = level->mesh->dim, d = hang->side / 2;
+  const PetscBool coarse = (PetscBool)(hang->part == VP_HANG_COARSE);
+  const int       faces = coarse ? 1 << (dim - 1) : 1;
+  int             at[3] = {row % n, row / n % n, row / n / n};
+
+  *own = faces;
+  for (int t = 0; t < 2 * faces; t++) {
+    const PetscBool self = (PetscBool)(t < faces);
+    const int       face = t % faces, part = coarse ? face : hang->part;
+
+    term[t].cell = self ? hang->cell : hang->beyond[face];
+    NormalRow(level, hang, form, form[5 + face], self, at[d], term[t].normal);
+    for (int e = 0, bit = 0; e < dim; e++) {
+      if (e == d) continue;
+      TangentialRow(level, coarse, self, part >> bit & 1, at[e], term[t].tangential[bit]);
+      bit++;
+    }
+  }
+  return 2 * faces;
+}

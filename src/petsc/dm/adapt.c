@@ -1,0 +1,276 @@
+/* Cells that are refined or coarsened one by one. */
+#include "internal.h"
+
+/* What is the least and the greatest distance of the cell's points from x? */
+static void Distances(int dim, const PetscReal lower[], const PetscReal size[], const PetscReal x[], PetscReal range[2])
+{
+  range[0] = range[1] = 0;
+  for (int d = 0; d < dim; d++) {
+    const PetscReal below = lower[d] - x[d], above = x[d] - (lower[d] + size[d]);
+
+    range[0] += PetscSqr(PetscMax(0, PetscMax(below, above)));
+    range[1] += PetscSqr(PetscMax(-below, -above));
+  }
+  range[0] = PetscSqrtReal(range[0]);
+  range[1] = PetscSqrtReal(range[1]);
+}
+
+/* Does the point lie in the cell, or the sphere cut it? Points on the cell's sides count, and rounding. */
+static PetscBool IsThere(const DM_VPatchDG *dg, VpMesh mesh, int32_t cell)
+{
+  PetscReal lower[3], size[3], range[2], slack;
+  PetscBool there = PETSC_FALSE;
+
+  VpMeshCellBounds(mesh, cell, lower, size);
+  slack = 1e-10 * size[0];
+  if (dg->at_point) {
+    Distances(mesh->dim, lower, size, dg->point, range);
+    there = (PetscBool)(range[0] <= slack);
+  }
+  if (dg->at_sphere && !there) {
+    const PetscReal r = dg->sphere[mesh->dim];
+
+    Distances(mesh->dim, lower, size, dg->sphere, range);
+    there = (PetscBool)(range[0] <= r + slack && r <= range[1] + slack);
+  }
+  return there;
+}
+
+/* Ensures: an error on all ranks where the mesh, which is new, is too large or too small in its parts; the mesh is destroyed then. */
+static PetscErrorCode CheckMesh(DM dm, VpMesh *mesh)
+{
+  DM_VPatchDG   *dg = dm->data;
+  const double   unknowns = (double)(*mesh)->ncell * pow((double)dg->degree + 1, (double)dm->dim);
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  error = DMVPatchDGCheckScale(dm, dg->boxes, (*mesh)->level);
+  if (error || unknowns > (double)PETSC_MAX_INT) PetscCall(VpMeshDestroy(mesh));
+  PetscCall(error);
+  PetscCheck(*mesh, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "The refined mesh means %.0f unknowns, more than the %" PetscInt_FMT
+             " that PetscInt counts: refine fewer cells, or take a PETSc configured --with-64-bit-indices",
+             unknowns, PETSC_MAX_INT);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGRefineLocally(DM dm, VpMesh *mesh)
+{
+  const DM_VPatchDG *dg = dm->data;
+  int8_t            *mark;
+  VpMesh             next;
+
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l < dg->local_levels; l++) {
+    PetscErrorCode error;
+
+    PetscCall(PetscMalloc1((*mesh)->nown, &mark));
+    for (int32_t c = 0; c < (*mesh)->nown; c++) mark[c] = IsThere(dg, *mesh, c) ? VP_MARK_REFINE : VP_MARK_KEEP;
+    error = VpMeshAdapt(*mesh, mark, NULL, &next, NULL);
+    PetscCall(PetscFree(mark));
+    PetscCall(VpMeshDestroy(mesh));
+    PetscCall(error);
+    *mesh = next;
+    PetscCall(CheckMesh(dm, mesh));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Adapt(DM dm, const int8_t mark[], DM *out)
+{
+  const DM_VPatchDG *dg = dm->data;
+  PetscReal         *a;
+  VpMesh             mesh;
+
+  PetscFunctionBegin;
+  PetscCall(VpMeshAdapt(dg->mesh, mark, dg->op->problem.coefficient, &mesh, &a));
+  PetscCall(CheckMesh(dm, &mesh));
+  PetscCall(DMVPatchDGCreateOn(dm, mesh, a, out));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGRefineAll(DM dm, DM *out)
+{
+  const int32_t n = DMVPatchDGData(dm)->mesh->nown;
+  int8_t       *mark;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &mark));
+  for (int32_t c = 0; c < n; c++) mark[c] = VP_MARK_REFINE;
+  PetscCall(Adapt(dm, mark, out));
+  PetscCall(PetscFree(mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   DMVPatchDGRefineCells - Makes a DM with some cells refined, and some coarsened
+
+   Collective
+
+   Input Parameters:
++  dm   - the DM, set up
+-  mark - one for each of this rank's cells, in the order of `DMVPatchDGGetCellBounds()`: `DM_ADAPT_REFINE`, `DM_ADAPT_KEEP` or
+          `DM_ADAPT_COARSEN`; `NULL` on a rank without cells
+
+   Output Parameter:
+.  refined - a new DM with the settings and the coefficient of dm
+
+   Level: intermediate
+
+   Notes:
+   A cell that is refined becomes 2^dim. A cell is coarsened if all 2^dim cells that were made of the same one are marked so. Then more cells
+   are refined until those that share a face, an edge or a corner differ by one level at most, and all are cut into nearly equal pieces for
+   the ranks: a cell may be another rank's in the new DM.
+
+   New cells get the coefficient of the cell that they were made of, or the mean.
+
+   Where cells of two levels meet, the fluxes are those between equal cells, on every fine face and with the penalty of the coarse one: the
+   orders are those of uniform meshes. The operator with and without matrix, right-hand sides, errors, values at points and VTK files work
+   on such meshes, on the host. `PCVPATCHDG`, `PCVPATCH` and PCMG do not, until all cells have one level again.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetLocalRefinement()`, `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`
+@*/
+PetscErrorCode DMVPatchDGRefineCells(DM dm, const DMAdaptFlag mark[], DM *refined)
+{
+  VpMesh    mesh;
+  PetscBool right = PETSC_TRUE;
+  int8_t   *marks;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGRefineCells()"));
+  VpAssertPointer(refined, 3);
+  mesh = DMVPatchDGData(dm)->mesh;
+  PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm), (PetscBool)(mark || !mesh->nown),
+                              "DMVPatchDGRefineCells(): there are no marks, one is needed for each cell"));
+  PetscCall(PetscMalloc1(mesh->nown, &marks));
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    marks[c] = mark[c] == DM_ADAPT_REFINE ? VP_MARK_REFINE : (mark[c] == DM_ADAPT_COARSEN ? VP_MARK_COARSEN : VP_MARK_KEEP);
+    right = (PetscBool)(right && (marks[c] != VP_MARK_KEEP || mark[c] == DM_ADAPT_KEEP));
+  }
+  PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm), right,
+                              "DMVPatchDGRefineCells(): marks are DM_ADAPT_REFINE, DM_ADAPT_KEEP and DM_ADAPT_COARSEN"));
+  PetscCall(Adapt(dm, marks, refined));
+  PetscCall(PetscFree(marks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGSetLocalRefinement - Has `DMSetUp()` refine the cells at a point or a sphere, after those of all boxes
+
+   Logically Collective
+
+   Input Parameters:
++  dm     - the DM
+.  levels - how often, 0 or more
+.  point  - [dim] cells that contain it are refined, or `NULL`
+-  sphere - [dim+1] cells that are cut by the sphere around these coordinates are refined, of which the last number is the radius, or `NULL`
+
+   Options Database Keys:
++  -dm_vpatchdg_refine_levels n       - how often; 1 where only the point or the sphere is given
+.  -dm_vpatchdg_refine_point x,y,z    - the point
+-  -dm_vpatchdg_refine_sphere x,y,z,r - the sphere; in 2D the circle x,y,r
+
+   Level: intermediate
+
+   Note:
+   See `DMVPatchDGRefineCells()` for what works on such a mesh. The number of refinements of all boxes is that of `DMSetRefineLevel()`.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetLocalRefinement()`, `DMVPatchDGRefineCells()`
+@*/
+PetscErrorCode DMVPatchDGSetLocalRefinement(DM dm, PetscInt levels, const PetscReal point[], const PetscReal sphere[])
+{
+  DM_VPatchDG   *dg;
+  const PetscInt dim = DMVPatchDGDim(dm);
+  PetscBool      finite = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  PetscCall(DMVPatchDGCheckChange(dm, PETSC_TRUE, "local refinement"));
+  PetscCheck(levels >= 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "-dm_vpatchdg_refine_levels %" PetscInt_FMT ": the number of refinements is 0 or more", levels);
+  PetscCheck(!levels || point || sphere, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
+             "-dm_vpatchdg_refine_levels %" PetscInt_FMT " needs a place: -dm_vpatchdg_refine_point x,y,z or -dm_vpatchdg_refine_sphere "
+             "x,y,z,r",
+             levels);
+  for (PetscInt d = 0; d <= dim; d++) {
+    finite = (PetscBool)(finite && (!point || d == dim || !PetscIsInfOrNanReal(point[d])) && (!sphere || !PetscIsInfOrNanReal(sphere[d])));
+  }
+  PetscCheck(
+    finite && (!sphere || sphere[dim] >= 0), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+    "Cells are refined at a point (-dm_vpatchdg_refine_point) with finite coordinates, or at a sphere (-dm_vpatchdg_refine_sphere) "
+    "with a radius that is not negative");
+  dg->local_levels = levels;
+  dg->at_point = (PetscBool)(point != NULL);
+  dg->at_sphere = (PetscBool)(sphere != NULL);
+  if (point) PetscCall(PetscArraycpy(dg->point, point, dim));
+  if (sphere) PetscCall(PetscArraycpy(dg->sphere, sphere, dim + 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   DMVPatchDGGetLocalRefinement - Gets what `DMVPatchDGSetLocalRefinement()` set
+
+   Not Collective
+
+   Input Parameter:
+.  dm - the DM
+
+   Output Parameters:
++  levels - how often cells are refined
+.  point  - [dim] where, or `NULL`. The array belongs to the DM
+-  sphere - [dim+1] where, or `NULL`. The array belongs to the DM
+
+   Level: intermediate
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetLocalRefinement()`
+@*/
+PetscErrorCode DMVPatchDGGetLocalRefinement(DM dm, PetscInt *levels, const PetscReal *point[], const PetscReal *sphere[])
+{
+  DM_VPatchDG *dg;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  VpAssertPointer(levels, 2);
+  *levels = dg->local_levels;
+  if (point) *point = dg->at_point ? dg->point : NULL;
+  if (sphere) *sphere = dg->at_sphere ? dg->sphere : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* one option of so many numbers */
+static PetscErrorCode Place(DM dm, VpOptionItems PetscOptionsObject, const char option[], const char words[], PetscInt need, PetscReal x[],
+                            PetscBool *set)
+{
+  PetscInt  n = 8;
+  PetscBool given;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsRealArray(option, words, "DMVPatchDGSetLocalRefinement", x, &n, &given));
+  PetscCheck(!given || n == need, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_SIZ,
+             "%s has %" PetscInt_FMT " entries, in dimension %" PetscInt_FMT " it needs %" PetscInt_FMT ", separated by commas", option, n,
+             dm->dim, need);
+  *set = (PetscBool)(*set || given);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGLocalOptions(DM dm, VpOptionItems PetscOptionsObject)
+{
+  DM_VPatchDG *dg = dm->data;
+  PetscReal    point[8], sphere[8];
+  PetscInt     levels;
+  PetscBool    set, at_point = dg->at_point, at_sphere = dg->at_sphere;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArraycpy(point, dg->point, 3));
+  PetscCall(PetscArraycpy(sphere, dg->sphere, 4));
+  PetscCall(Place(dm, PetscOptionsObject, "-dm_vpatchdg_refine_point", "A point whose cells are refined", dm->dim, point, &at_point));
+  PetscCall(Place(dm, PetscOptionsObject, "-dm_vpatchdg_refine_sphere", "Centre and radius of a sphere whose cells are refined",
+                  dm->dim + 1, sphere, &at_sphere));
+  levels = dg->local_levels ? dg->local_levels : (at_point || at_sphere);
+  PetscCall(PetscOptionsInt("-dm_vpatchdg_refine_levels", "How often cells at the point or the sphere are refined",
+                            "DMVPatchDGSetLocalRefinement", levels, &levels, &set));
+  if (dg->mesh) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGSetLocalRefinement(dm, levels, at_point ? point : NULL, at_sphere ? sphere : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
