@@ -79,27 +79,31 @@ PetscErrorCode DMVPatchDGRefineLocally(DM dm, VpMesh *mesh)
 static PetscErrorCode Adapt(DM dm, const int8_t mark[], DM *out)
 {
   const DM_VPatchDG *dg = dm->data;
+  PetscErrorCode     error;
   PetscReal         *a;
   VpMesh             mesh;
 
   PetscFunctionBegin;
   PetscCall(VpMeshAdapt(dg->mesh, mark, dg->op->problem.coefficient, &mesh, &a));
-  PetscCall(CheckMesh(dm, &mesh));
-  PetscCall(DMVPatchDGCreateOn(dm, mesh, a, out));
+  error = CheckMesh(dm, &mesh);
+  if (!error) error = DMVPatchDGCreateOn(dm, mesh, a, out);
   PetscCall(PetscFree(a));
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DMVPatchDGRefineAll(DM dm, DM *out)
 {
-  const int32_t n = DMVPatchDGData(dm)->mesh->nown;
-  int8_t       *mark;
+  const int32_t  n = DMVPatchDGData(dm)->mesh->nown;
+  PetscErrorCode error;
+  int8_t        *mark;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &mark));
   for (int32_t c = 0; c < n; c++) mark[c] = VP_MARK_REFINE;
-  PetscCall(Adapt(dm, mark, out));
+  error = Adapt(dm, mark, out);
   PetscCall(PetscFree(mark));
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -133,9 +137,10 @@ PetscErrorCode DMVPatchDGRefineAll(DM dm, DM *out)
 @*/
 PetscErrorCode DMVPatchDGRefineCells(DM dm, const DMAdaptFlag mark[], DM *refined)
 {
-  VpMesh    mesh;
-  PetscBool right = PETSC_TRUE;
-  int8_t   *marks;
+  VpMesh         mesh;
+  PetscErrorCode error;
+  PetscBool      right = PETSC_TRUE;
+  int8_t        *marks;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGRefineCells()"));
@@ -148,10 +153,11 @@ PetscErrorCode DMVPatchDGRefineCells(DM dm, const DMAdaptFlag mark[], DM *refine
     marks[c] = mark[c] == DM_ADAPT_REFINE ? VP_MARK_REFINE : (mark[c] == DM_ADAPT_COARSEN ? VP_MARK_COARSEN : VP_MARK_KEEP);
     right = (PetscBool)(right && (marks[c] != VP_MARK_KEEP || mark[c] == DM_ADAPT_KEEP));
   }
-  PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm), right,
-                              "DMVPatchDGRefineCells(): marks are DM_ADAPT_REFINE, DM_ADAPT_KEEP and DM_ADAPT_COARSEN"));
-  PetscCall(Adapt(dm, marks, refined));
+  error = VpCheckEverywhere(PetscObjectComm((PetscObject)dm), right,
+                            "DMVPatchDGRefineCells(): marks are DM_ADAPT_REFINE, DM_ADAPT_KEEP and DM_ADAPT_COARSEN");
+  if (!error) error = Adapt(dm, marks, refined);
   PetscCall(PetscFree(marks));
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
