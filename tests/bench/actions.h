@@ -1,4 +1,4 @@
-/* What bench_gpu times: each of these does it once, with what a Work has. */
+/* What bench_gpu times, and how that becomes a row of its table: each action does it once, with what a Work has. */
 #pragma once
 #include "work.h"
 
@@ -132,4 +132,33 @@ static inline PetscErrorCode DifferenceH1(void *work)
   PetscReal h1;
 
   return DMVPatchDGComputeDifference(((Work *)work)->dm, ((Work *)work)->b, NULL, ((Work *)work)->gradients, NULL, &h1);
+}
+
+/* A colour of a sweep reads b, writes x, and reads thin traces beyond dim sides of a cell, about 1.25 numbers a DoF in 3D; a
+   transfer touches both levels; a cycle is a sweep and two transfers on every level. */
+static inline double Bytes(const Work *w, Traffic least)
+{
+  const int    dim = w->bench->dim, children = 1 << dim;
+  const double sweep_reals = children * (2 + 1.25 * dim / 3), transfer_reals = 1 + 1. / children;
+  const double cycle_reals = (sweep_reals + 2 * transfer_reals) * children / (children - 1);
+
+  return least.bytes + (least.reals + least.sweeps * sweep_reals + least.transfers * transfer_reals + least.cycles * cycle_reals) *
+                         (w->precision == VP_SINGLE ? sizeof(float) : sizeof(double));
+}
+
+static inline Row NewRow(const Work *w, const char name[])
+{
+  return (Row){.degree = w->degree, .dofs = w->dofs, .precision = w->precision, .name = name};
+}
+
+static inline PetscErrorCode Measure(Work *w, const char name[], Action action, Traffic least)
+{
+  Row row = NewRow(w, name);
+
+  PetscFunctionBeginUser;
+  row.least = Bytes(w, least);
+  PetscCall(CountFlops(action, w, &row.flops));
+  PetscCall(Time(w->bench, action, w, &row.seconds));
+  Report(w->bench, &row);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -14,15 +14,14 @@ static char help[] =
   -bench_large                       : instead of all that, degree 7 on 128^3 cells by refinement\n\
   -report FILE                       : the figures as JSON; share/vpatchdg/plot.py draws them\n\n";
 
-#include "actions.h"
+#include "solves.h"
 
 /* ---- the figures */
 
 enum { KERNELS, SPACES, SOLVES, DEFAULT_PARTS, DATA = DEFAULT_PARTS, OPTIONS, PARTS };
 enum { IN_SINGLE = 1 << VP_SINGLE, IN_DOUBLE = 1 << VP_DOUBLE, IN_BOTH = IN_SINGLE | IN_DOUBLE };
 
-static const Traffic sweep = {.sweeps = 1}, first = {.bytes = 16, .reals = 1},
-                     step = {.bytes = 32, .reals = 2, .cycles = 1}; /* of a refinement: its last residual; a step */
+static const Traffic sweep = {.sweeps = 1};
 
 static const struct {
   const char *name;
@@ -64,49 +63,6 @@ static const struct {
   {"right-hand side from values", RHSFromPoints, 2, 0},  {"L2 difference at points", DifferenceL2, 2, 0},
   {"H1 difference at points", DifferenceH1, 1, 1},
 };
-
-typedef struct {
-  const char *name;
-  KSPType     type;
-  PetscBool   guess; /* nested iteration */
-} Solver;
-static const Solver solvers[] = {
-  {"refinement", KSPRICHARDSON, PETSC_FALSE},
-  {"nested iteration, refinement", KSPRICHARDSON, PETSC_TRUE},
-  {"FGMRES", KSPFGMRES, PETSC_FALSE},
-  {"GMRES", KSPGMRES, PETSC_FALSE},
-};
-
-static const char *const sides[] = {"f = 1", "random b"};
-
-/* A colour of a sweep reads b, writes x, and reads thin traces beyond dim sides of a cell, about 1.25 numbers a DoF in 3D; a
-   transfer touches both levels; a cycle is a sweep and two transfers on every level. */
-static double Bytes(const Work *w, Traffic least)
-{
-  const int    dim = w->bench->dim, children = 1 << dim;
-  const double sweep_reals = children * (2 + 1.25 * dim / 3), transfer_reals = 1 + 1. / children;
-  const double cycle_reals = (sweep_reals + 2 * transfer_reals) * children / (children - 1);
-
-  return least.bytes + (least.reals + least.sweeps * sweep_reals + least.transfers * transfer_reals + least.cycles * cycle_reals) *
-                         (w->precision == VP_SINGLE ? sizeof(float) : sizeof(double));
-}
-
-static Row NewRow(const Work *w, const char name[])
-{
-  return (Row){.degree = w->degree, .dofs = w->dofs, .precision = w->precision, .name = name};
-}
-
-static PetscErrorCode Measure(Work *w, const char name[], Action action, Traffic least)
-{
-  Row row = NewRow(w, name);
-
-  PetscFunctionBeginUser;
-  row.least = Bytes(w, least);
-  PetscCall(CountFlops(action, w, &row.flops));
-  PetscCall(Time(w->bench, action, w, &row.seconds));
-  Report(w->bench, &row);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static PetscErrorCode MeasureKernels(Work *w)
 {
@@ -153,97 +109,6 @@ static PetscErrorCode MeasureData(Work *w)
     PetscCall(Measure(w, data[i].name, data[i].action, (Traffic){.bytes = 8. * (data[i].scalars + data[i].vectors * w->bench->dim)}));
   PetscCall(VecDestroy(&w->boundary));
   PetscCall(VecDestroy(&w->gradients));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SolverCreate(Work *w, const Solver *solver)
-{
-  KSPGuess guess;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_SELF, &w->ksp));
-  PetscCall(KSPSetPC(w->ksp, w->pc));
-  PetscCall(KSPSetOperators(w->ksp, w->A, w->A));
-  PetscCall(KSPSetType(w->ksp, solver->type));
-  PetscCall(KSPSetTolerances(w->ksp, 1e-8, 1e-300, PETSC_DEFAULT, 50));
-  PetscCall(KSPSetNormType(w->ksp, KSP_NORM_UNPRECONDITIONED));
-  if (strcmp(solver->type, KSPRICHARDSON)) PetscCall(KSPSetPCSide(w->ksp, PC_RIGHT));
-  PetscCall(KSPSetResidualHistory(w->ksp, NULL, 100, PETSC_TRUE));
-  if (solver->guess) {
-    PetscCall(KSPGetGuess(w->ksp, &guess));
-    PetscCall(KSPGuessSetType(guess, KSPGUESSVPATCHDG));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* of w->ksp. nu goes by the norm that the KSP goes by */
-static PetscErrorCode MeasureSolve(Work *w, const char name[], const char rhs[])
-{
-  Row              row = NewRow(w, name);
-  double           memory = 0;
-  PetscReal        bnorm, rnorm;
-  PetscInt         count;
-  KSPNormType      norm;
-  const PetscReal *history;
-
-  PetscFunctionBeginUser;
-  PetscCall(Time(w->bench, SolveOnce, w, &row.seconds));
-  PetscCall(UsedBytes(w->bench, &memory));
-  PetscCall(Norms(w, &bnorm, &rnorm));
-  PetscCall(KSPGetNormType(w->ksp, &norm));
-  PetscCall(KSPGetIterationNumber(w->ksp, &row.its));
-  PetscCall(KSPGetResidualHistory(w->ksp, &history, &count));
-  row.rhs = rhs;
-  row.nu = -8 * row.its / log10((norm == KSP_NORM_PRECONDITIONED ? history[count - 1] : rnorm) / (count ? history[0] : bnorm));
-  row.residual = rnorm / bnorm;
-  row.memory = (memory - w->memory) / w->dofs;
-  row.setup = w->setup[0] + w->setup[1];
-  row.least = row.its * Bytes(w, step) + Bytes(w, first);
-  Report(w->bench, &row);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MeasureSolves(Work *w, int count)
-{
-  PetscFunctionBeginUser;
-  for (int side = 0; side < 2; side++) {
-    PetscCall(SetRightHandSide(w, side));
-    for (int i = 0; i < count; i++) {
-      PetscCall(SolverCreate(w, &solvers[i]));
-      PetscCall(MeasureSolve(w, solvers[i].name, sides[side]));
-      PetscCall(KSPDestroy(&w->ksp));
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* a solver of its own, which PETSc's options describe */
-static PetscErrorCode MeasureOptions(Work *w)
-{
-  PetscLogDouble start, end;
-  PetscBool      typed, cycles;
-  PC             pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(SetRightHandSide(w, 0));
-  PetscCall(PetscTime(&start));
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-ksp_type", &typed));
-  if (!typed) PetscCall(PetscOptionsSetValue(NULL, "-ksp_type", KSPFGMRES)); /* as an option the preconditioner knows it at its set-up */
-  PetscCall(KSPCreate(PETSC_COMM_SELF, &w->ksp));
-  PetscCall(KSPSetOperators(w->ksp, w->A, w->A));
-  PetscCall(KSPSetTolerances(w->ksp, 1e-8, 1e-300, PETSC_DEFAULT, 200));
-  PetscCall(KSPSetResidualHistory(w->ksp, NULL, 1000, PETSC_TRUE));
-  PetscCall(KSPGetPC(w->ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
-  PetscCall(KSPSetFromOptions(w->ksp));
-  PetscCall(KSPSetUp(w->ksp));
-  PetscCall(Wait(w->bench));
-  PetscCall(PetscTime(&end));
-  w->setup[1] = end - start;
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &cycles));
-  w->precision = cycles ? ((PC_VPatchDG *)pc->data)->cycle->options.precision : VP_DOUBLE;
-  PetscCall(MeasureSolve(w, "options", sides[0]));
-  PetscCall(KSPDestroy(&w->ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
