@@ -194,6 +194,16 @@ VP_SIZE double VpGridPower(const int power[3], const double size[3])
   return product;
 }
 
+/* A = D_x + D_y + D_z + c on a lattice of cells, diagonalised: along d a line has m = extent[d] n values and as many modes. */
+enum { VP_LONGEST_LINE = 320 }; /* the most values */
+typedef struct {
+  int32_t        extent[3];     /* cells; 1 along a third direction that there is not */
+  const int32_t *cell;          /* [extent 2][extent 1][extent 0] the cell there; this and the following on the backend */
+  const void    *to[3];         /* [m][m] row k: what value k adds to each mode */
+  const void    *from[3];       /* [m][m] row k: what mode k adds to each value */
+  const void    *eigenvalue[3]; /* [m] of the modes; those of the last direction contain c */
+} VpSeparable;
+
 /* the step that takes x + t e to where (b - A x, e) = 0, from (e, b - A x) and (e, A e) */
 VP_SIZE double VpStepLength(const double dots[2])
 {
@@ -230,10 +240,8 @@ typedef struct {
      of every line that carry traces there: those of least norm whose V and Q are from[i]. */
   PetscErrorCode (*pack_traces)(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
   PetscErrorCode (*unpack_traces)(const VpView *, int32_t n, const int32_t *list, const void *from, void *x);
-  /* y = w * (M along direction d) x on a lattice of cells, cell[extent[2]][extent[1]][extent[0]], where M is [m][m], m = extent[d] n. The
-     product with w is number by number; w NULL stands for ones. */
-  PetscErrorCode (*along)(const VpView *, int d, const int32_t extent[3], const int32_t *cell, const void *M, const void *w, const void *x,
-                          void *y);
+  /* x[0] = A^-1 b, where sums of eigenvalues that are 0 count as infinite. x[1] is room for as many numbers. */
+  PetscErrorCode (*invert)(const VpView *, const VpSeparable *, const void *b, void *const x[2]);
   /* y[i] = sum_j M[i][j] x[j], where M is [rows][columns] */
   PetscErrorCode (*product)(const VpView *, int32_t rows, int32_t columns, const void *M, const void *x, void *y);
   /* dots[0] = (e, r) and dots[1] = (e, w) in L2 over this rank's own cells, in double precision; dots is on the backend. */

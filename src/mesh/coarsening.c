@@ -125,14 +125,27 @@ static PetscErrorCode GoDown(VpCoarsen how, int32_t n, int64_t position[], VpLat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCountLevels(VpLattice finest, VpCoarsen how, int *levels, double cells[])
+PetscErrorCode VpListLattices(VpLattice finest, VpCoarsen how, int *levels, VpLattice lattice[VP_MOST_LEVELS])
 {
   VpLattice L = VpLatticeReference(finest);
 
   PetscFunctionBeginUser;
   for (*levels = 0; L; (*levels)++) {
-    if (cells) cells[*levels] = (double)L->ncell;
+    lattice[*levels] = VpLatticeReference(L);
     PetscCall(GoDown(how, 0, NULL, &L));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCountLevels(VpLattice finest, VpCoarsen how, int *levels, double cells[])
+{
+  VpLattice lattice[VP_MOST_LEVELS];
+
+  PetscFunctionBeginUser;
+  PetscCall(VpListLattices(finest, how, levels, lattice));
+  for (int l = 0; l < *levels; l++) {
+    if (cells) cells[l] = (double)lattice[l]->ncell;
+    PetscCall(VpLatticeDestroy(&lattice[l]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

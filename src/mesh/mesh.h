@@ -158,6 +158,7 @@ PetscErrorCode VpLatticeDestroy(VpLattice *);
 /* The levels of a cycle, from the lattice on: FULL leaves boxes with two cells a direction. cells[VP_MOST_LEVELS]: of each, or NULL. */
 #define VP_MOST_LEVELS 192
 PetscErrorCode VpCountLevels(VpLattice, VpCoarsen, int *levels, double cells[]);
+PetscErrorCode VpListLattices(VpLattice, VpCoarsen, int *levels, VpLattice lattice[VP_MOST_LEVELS]); /* new references */
 /* position[n] of cells of the lattice becomes that of their ancestors so many levels below */
 PetscErrorCode VpFindAncestors(VpLattice, VpCoarsen, int levels, int32_t n, int64_t position[]);
 /* the most cells on a line in every direction; the least ratio of two sizes of a cell */

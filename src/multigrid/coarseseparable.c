@@ -3,14 +3,10 @@
    orthonormal basis, so A^-1 = V (lambda_x + lambda_y + lambda_z)^-1 V^T with V = V_z V_y V_x. A singular A gets its pseudo-inverse. */
 #include "internal.h"
 
-#define LONGEST 128 /* numbers on a line */
-
 typedef struct {
-  VpLevel        level;
-  int32_t        extent[3];   /* the lattice of cells; 0 on ranks without */
-  const int32_t *cell;        /* [extent 0 1 2] x fastest: the local cell; this and the following on the backend */
-  const void    *F[3], *B[3]; /* [m][m], m = extent n: V^T from the level's basis, V to it */
-  const void    *inverse;     /* [cells][n^dim] of modes: 1 / (lambda_x + lambda_y + lambda_z) */
+  VpLevel     level;
+  VpArrays    arrays;
+  VpSeparable s; /* extent 0 on ranks without cells */
 } Separable;
 
 /* numbers the different values of x[i], which are apart by more than eps; how many there are */
@@ -93,7 +89,7 @@ static PetscErrorCode FindGrid(VpDomain domain, int32_t slot[], int32_t grid[3])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* start[slot] = the cells on a line before the slot's, start[grid] all of them. Requires: grid <= LONGEST */
+/* start[slot] = the cells on a line before the slot's, start[grid] all of them. Requires: grid <= VP_LONGEST_LINE */
 static void CountCells(VpLattice L, int d, const int32_t slot[], int32_t grid, int32_t start[])
 {
   for (int32_t b = 0; b < L->domain->nbox; b++) start[slot[b] + 1] = 1 << VpShapeOf(L, b)->bits[d];
@@ -101,25 +97,50 @@ static void CountCells(VpLattice L, int d, const int32_t slot[], int32_t grid, i
   for (int32_t i = 0; i < grid; i++) start[i + 1] += start[i];
 }
 
-/* cell[extent] of the lattice, NULL where the domain is no grid or lines are too long */
+/* The cells on a line in every direction, and how many of them are before those of a slot. extent[0] = 0 where the boxes form no grid, the
+   boundary has more than one condition by normal, or lines have more than VP_LONGEST_LINE values. slot [3][nbox] */
+static PetscErrorCode FindExtent(VpLattice L, int n, int32_t slot[], int32_t start[3][VP_LONGEST_LINE + 1], int32_t extent[3])
+{
+  const int32_t most = VP_LONGEST_LINE / n;
+
+  PetscFunctionBegin;
+  extent[0] = 0;
+  if (L->ncell > PetscPowInt64(most, L->domain->dim) || !VpDomainIsByNormal(L->domain)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FindGrid(L->domain, slot, extent));
+  for (int d = 0; d < L->domain->dim && extent[0]; d++) {
+    const int32_t slots = extent[d];
+
+    if (slots <= most) {
+      CountCells(L, d, slot + (size_t)d * L->domain->nbox, slots, start[d]);
+      extent[d] = start[d][slots];
+    }
+    if (extent[d] > most) extent[0] = 0;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpSeparableExtent(VpLattice L, int n, int32_t extent[3])
+{
+  int32_t *slot, start[3][VP_LONGEST_LINE + 1];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(3 * (size_t)L->domain->nbox, &slot));
+  PetscCall(FindExtent(L, n, slot, start, extent));
+  PetscCall(PetscFree(slot));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* cell[extent] of the lattice, NULL where there is none */
 static PetscErrorCode FindLattice(VpMesh mesh, int n, int32_t extent[3], int32_t **cell)
 {
-  const int32_t nbox = mesh->domain->nbox, most = LONGEST / n; /* cells on a line */
-  int32_t      *slot, longest = 0, start[3][LONGEST + 1];
+  const int32_t nbox = mesh->domain->nbox;
+  int32_t      *slot, start[3][VP_LONGEST_LINE + 1];
 
   PetscFunctionBegin;
   *cell = NULL;
-  if (mesh->ncell > PetscPowInt64(most, mesh->dim)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(3 * (size_t)nbox, &slot));
-  PetscCall(FindGrid(mesh->domain, slot, extent));
-  for (int d = 0; d < mesh->dim && extent[0] && longest <= most; d++) {
-    longest = PetscMax(longest, extent[d]);
-    if (longest > most) break;
-    CountCells(mesh->lattice, d, slot + (size_t)d * nbox, extent[d], start[d]);
-    extent[d] = start[d][extent[d]];
-    longest = PetscMax(longest, extent[d]);
-  }
-  if (extent[0] && longest <= most) {
+  PetscCall(FindExtent(mesh->lattice, n, slot, start, extent));
+  if (extent[0]) {
     PetscCall(PetscMalloc1(mesh->ncell, cell));
     for (int32_t i = 0; i < mesh->nsweep; i++) {
       int64_t at = 0;
@@ -134,7 +155,7 @@ static PetscErrorCode FindLattice(VpMesh mesh, int n, int32_t extent[3], int32_t
 }
 
 /* D_d on a grid line, of the host's orthonormal level: L [m][m] */
-static PetscErrorCode LineMatrix(VpLevel host, const int32_t extent[3], const int32_t cell[], int d, long double L[])
+static PetscErrorCode LineMatrix(VpLevel host, const int32_t extent[3], const int32_t cell[], int d, double L[])
 {
   const VpView *v = &host->view;
   const int     n = v->n, m = extent[d] * n, step = d ? extent[0] * (d == 2 ? extent[1] : 1) : 1;
@@ -147,7 +168,7 @@ static PetscErrorCode LineMatrix(VpLevel host, const int32_t extent[3], const in
     const double *D = VpLevelLine(host, c, d), *g = D + n * n;
 
     for (int i = 0; i < n; i++) {
-      long double *row = L + (size_t)(p * n + i) * m;
+      double *row = L + (size_t)(p * n + i) * m;
 
       for (int j = 0; j < n; j++) row[p * n + j] += D[i * n + j];
       for (int s = 0; s < 2; s++) {
@@ -165,57 +186,32 @@ static PetscErrorCode LineMatrix(VpLevel host, const int32_t extent[3], const in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* F = V^T leave, B = enter V for one direction, a cell at a time */
-static PetscErrorCode PlaceTransforms(Separable *s, int d, const long double V[])
+/* to = leave^T V and from = V^T enter^T for one direction, a cell at a time. V [mode][value] */
+static PetscErrorCode PlaceTransforms(Separable *s, int d, const double V[])
 {
   const VpBasis *basis = &s->level->basis;
-  const int      n = basis->n, m = s->extent[d] * n;
-  double         enter[VP_MAX_N * VP_MAX_N], leave[VP_MAX_N * VP_MAX_N], *F, *B;
+  const int      n = basis->n, m = s->s.extent[d] * n;
+  double         enter[VP_MAX_N * VP_MAX_N], leave[VP_MAX_N * VP_MAX_N], *to, *from;
   VpBasis        outer;
 
   PetscFunctionBegin;
   PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, basis->degree, &outer));
   PetscCall(VpBasisChange(&outer, basis, enter));
   PetscCall(VpBasisChange(basis, &outer, leave));
-  PetscCall(PetscCalloc2((size_t)m * m, &F, (size_t)m * m, &B));
+  PetscCall(PetscCalloc2((size_t)m * m, &to, (size_t)m * m, &from));
   for (int q = 0; q < m; q++) {
     for (int p = 0; p < m; p++) {
       const int first = p / n * n, i = p % n;
 
       for (int k = 0; k < n; k++) {
-        F[(size_t)q * m + p] += (double)(V[(size_t)q * m + first + k] * leave[k * n + i]);
-        B[(size_t)p * m + q] += (double)(enter[i * n + k] * V[(size_t)q * m + first + k]);
+        to[(size_t)p * m + q] += V[(size_t)q * m + first + k] * leave[k * n + i];
+        from[(size_t)q * m + p] += enter[i * n + k] * V[(size_t)q * m + first + k];
       }
     }
   }
-  PetscCall(VpArraysPlaceReals(&s->level->arrays, F, (size_t)m * m, "coarse inverse", &s->F[d]));
-  PetscCall(VpArraysPlaceReals(&s->level->arrays, B, (size_t)m * m, "coarse inverse", &s->B[d]));
-  PetscCall(PetscFree2(F, B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* 1 / (c + the sum of eigenvalues), or 0 where that is 0 */
-static PetscErrorCode PlaceInverse(Separable *s, const int32_t cell[], double lambda[][LONGEST])
-{
-  const int    n = s->level->basis.n, dim = s->level->mesh->dim;
-  const size_t block = s->level->block / s->level->real, count = (size_t)s->level->mesh->ncell * block;
-  double      *inverse;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(count, &inverse));
-  for (size_t t = 0; t < count; t++) {
-    size_t at = t / block, k = t % block;
-    double sum = VpLevelReaction(s->level);
-
-    for (int d = 0; d < dim; d++) {
-      sum += lambda[d][(int)(at % (size_t)s->extent[d]) * n + (int)(k % (size_t)n)];
-      at /= (size_t)s->extent[d];
-      k /= (size_t)n;
-    }
-    inverse[(size_t)cell[t / block] * block + t % block] = sum == 0 ? 0 : 1 / sum;
-  }
-  PetscCall(VpArraysPlaceReals(&s->level->arrays, inverse, count, "coarse inverse", &s->inverse));
-  PetscCall(PetscFree(inverse));
+  PetscCall(VpArraysPlaceReals(&s->arrays, to, (size_t)m * m, "coarse inverse", &s->s.to[d]));
+  PetscCall(VpArraysPlaceReals(&s->arrays, from, (size_t)m * m, "coarse inverse", &s->s.from[d]));
+  PetscCall(PetscFree2(to, from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -226,32 +222,31 @@ static PetscBool LeavesConstants(VpDomain domain, int d)
                      (domain->boundary[2 * d].kind == VP_SIDE_NEUMANN && domain->boundary[2 * d + 1].kind == VP_SIDE_NEUMANN));
 }
 
-/* F, B and lambda of direction d, from L, which is lost */
-static PetscErrorCode Diagonalize(Separable *s, int d, long double L[], double lambda[])
+/* transforms and eigenvalues of direction d, from L, which is lost */
+static PetscErrorCode Diagonalize(Separable *s, int d, double L[], double lambda[])
 {
-  const int    m = s->extent[d] * s->level->basis.n;
-  long double *V;
+  const VpLevel level = s->level;
+  const int     m = s->s.extent[d] * level->basis.n;
+  double       *V, *room;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1((size_t)m * m, &V));
-  for (int i = 0; i < m; i++) V[(size_t)i * m + i] = 1;
-  VpJacobi(m, m, m, L, V);
-  for (int i = 0; i < m; i++) lambda[i] = (double)L[(size_t)i * m + i];
-  if (LeavesConstants(s->level->mesh->domain, d)) VpZeroLeast(m, lambda);
+  PetscCall(PetscMalloc2((size_t)m * m, &V, 3 * m, &room));
+  VpDiagonalize(m, L, V, lambda, room);
+  if (LeavesConstants(level->mesh->domain, d)) VpZeroLeast(m, lambda);
   PetscCall(PlaceTransforms(s, d, V));
-  PetscCall(PetscFree(V));
+  PetscCall(PetscFree2(V, room));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* the first direction whose lines are as long and have the same matrix: `to` itself, if no other */
-static int SameAs(const Separable *s, int to, long double *const L[])
+static int SameAs(const Separable *s, int to, double *const L[])
 {
-  const size_t m = (size_t)s->extent[to] * s->level->basis.n;
+  const size_t m = (size_t)s->s.extent[to] * s->level->basis.n;
 
   for (int d = 0; d < to; d++) {
     size_t i = 0;
 
-    if (s->extent[d] != s->extent[to]) continue;
+    if (s->s.extent[d] != s->s.extent[to]) continue;
     while (i < m * m && L[d][i] == L[to][i]) i++;
     if (i == m * m) return d;
   }
@@ -263,27 +258,41 @@ static PetscErrorCode Fill(Separable *s, VpLevel host, const int32_t cell[])
 {
   const VpLevel level = s->level;
   const int     dim = level->mesh->dim;
+  double       *L[3], lambda[3][VP_LONGEST_LINE];
   int           same[3];
-  double        lambda[3][LONGEST];
-  long double  *L[3];
 
   PetscFunctionBegin;
-  PetscCall(VpArraysPlace(&level->arrays, cell, (size_t)level->mesh->ncell * sizeof(*cell), "coarse inverse", (const void **)&s->cell));
+  PetscCall(VpArraysPlace(&s->arrays, cell, (size_t)level->mesh->ncell * sizeof(*cell), "coarse inverse", (const void **)&s->s.cell));
   for (int d = 0; d < dim; d++) {
-    PetscCall(PetscMalloc1(PetscSqr((size_t)s->extent[d] * level->basis.n), &L[d]));
-    PetscCall(LineMatrix(host, s->extent, cell, d, L[d]));
+    PetscCall(PetscMalloc1(PetscSqr((size_t)s->s.extent[d] * level->basis.n), &L[d]));
+    PetscCall(LineMatrix(host, s->s.extent, cell, d, L[d]));
     same[d] = SameAs(s, d, L);
   }
   for (int d = 0; d < dim; d++) {
+    const int m = s->s.extent[d] * level->basis.n;
+
     if (same[d] == d) PetscCall(Diagonalize(s, d, L[d], lambda[d]));
     else {
-      s->F[d] = s->F[same[d]];
-      s->B[d] = s->B[same[d]];
-      PetscCall(PetscArraycpy(lambda[d], lambda[same[d]], s->extent[d] * level->basis.n));
+      s->s.to[d] = s->s.to[same[d]];
+      s->s.from[d] = s->s.from[same[d]];
+      PetscCall(PetscArraycpy(lambda[d], lambda[same[d]], m));
     }
+  }
+  for (int d = 0; d < dim; d++) {
+    const int m = s->s.extent[d] * level->basis.n;
+
+    for (int i = 0; d == dim - 1 && i < m; i++) lambda[d][i] += VpLevelReaction(level);
+    PetscCall(VpArraysPlaceReals(&s->arrays, lambda[d], m, "coarse inverse", &s->s.eigenvalue[d]));
     PetscCall(PetscFree(L[d]));
   }
-  PetscCall(PlaceInverse(s, cell, lambda));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Destroy(void *data)
+{
+  PetscFunctionBegin;
+  PetscCall(VpArraysRelease(&((Separable *)data)->arrays));
+  PetscCall(PetscFree(data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -297,57 +306,44 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   int          separates;
 
   PetscFunctionBegin;
-  separates = level->uniform > 0 && VpDomainIsByNormal(mesh->domain) && (!mesh->nown || mesh->nsweep == mesh->ncell);
+  separates = level->uniform > 0 && (!mesh->nown || mesh->nsweep == mesh->ncell);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &separates, 1, MPI_INT, MPI_LAND, mesh->comm));
   if (!separates) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&s));
   s->level = level;
-  PetscCall(FindLattice(mesh, level->basis.n, s->extent, &cell)); /* the same everywhere */
+  s->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
+  PetscCall(FindLattice(mesh, level->basis.n, s->s.extent, &cell)); /* the same everywhere */
   if (cell) {
     problem.reaction = 0;
     PetscCall(VpLevelCreate(mesh, &problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &host));
     PetscCall(VpTogether(mesh->comm, mesh->nown ? Fill(s, host, cell) : PETSC_SUCCESS));
     PetscCall(VpLevelDestroy(&host));
     *data = s;
-  } else PetscCall(PetscFree(s));
+  } else PetscCall(Destroy(s));
   PetscCall(PetscFree(cell));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Along every direction forwards and back, between the two buffers of x: an even number of times. */
 static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
 {
-  const Separable *s = data;
+  const Separable *s = (const Separable *)data;
   const VpLevel    level = s->level;
-  const int        dim = level->mesh->dim;
   const void      *from;
+  double           lines = 0;
 
   PetscFunctionBegin;
   PetscCall(VpVectorRead(b, VP_GHOST_SWEEP, &from));
   PetscCall(VpVectorWrite(x, VP_GHOST_NONE, NULL));
   if (!level->mesh->nown) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 2 * dim; i++) {
-    const int   d = i < dim ? dim - 1 - i : i - dim;
-    void       *to = x->buffer[(i + 1) % 2];
-    const void *M = i < dim ? s->F[d] : s->B[d], *w = i == dim - 1 ? s->inverse : NULL;
-
-    PetscCall(level->ops->along(&level->view, d, s->extent, s->cell, M, w, from, to));
-    PetscCall(VpLogFlops(level, 2. * s->extent[d] * level->basis.n * (double)level->mesh->ncell * (double)(level->block / level->real)));
-    from = to;
-  }
+  for (int d = 0; d < level->mesh->dim; d++) lines += s->s.extent[d] * level->basis.n;
+  PetscCall(level->ops->invert(&level->view, &s->s, from, x->buffer));
+  PetscCall(VpLogFlops(level, 4. * lines * (double)level->mesh->ncell * (double)(level->block / level->real)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode View(void *data, PetscViewer viewer)
 {
   return PetscViewerASCIIPrintf(viewer, "inverted exactly, by fast diagonalisation\n");
-}
-
-static PetscErrorCode Destroy(void *data)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree(data));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 const VpCoarseOps VpCoarseSeparable = {.create = Create, .solve = Solve, .view = View, .destroy = Destroy};

@@ -40,8 +40,7 @@ VpCoarsen VpCycleCoarsening(const VpCycleOptions *options, const VpProblem *prob
   return options->coarsening == VP_COARSEN_LOCAL && problem->coefficient ? VP_COARSEN_WHOLE : options->coarsening;
 }
 
-/* on how few ranks n cells should live */
-static PetscMPIInt HowManyRanks(const VpCycleOptions *options, const VpBackend *backend, PetscInt n, PetscMPIInt ranks)
+PetscMPIInt VpCycleRanks(const VpCycleOptions *options, const VpBackend *backend, PetscInt n, PetscMPIInt ranks)
 {
   const PetscInt least = VpLeastCells(options, backend);
 
@@ -61,7 +60,7 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpMesh *mesh, PetscM
     PetscCall(PetscMalloc1(spread->nown + 1, coefficient));
     PetscCall(VpCoarsenCoefficient(level->mesh, level->problem.coefficient, *coefficient));
   }
-  *ranks = HowManyRanks(&cycle->options, level->backend, spread->ncell, before);
+  *ranks = VpCycleRanks(&cycle->options, level->backend, spread->ncell, before);
   if (*ranks < before) {
     PetscCall(VpMeshGather(spread, *ranks, mesh));
     if (level->problem.coefficient) PetscCall(MoveCoefficient(spread, *mesh, coefficient));
@@ -179,20 +178,21 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
                              PetscObject parent, VpCycle *out)
 {
   PetscInt nlevel;
-  int      most;
+  VpDepth  depth;
   VpCycle  cycle;
 
   PetscFunctionBegin;
   PetscCheck(finest->level >= 1, finest->comm, PETSC_ERR_ARG_WRONGSTATE,
              "Patches are made of 2^dim cells, but every box is a single cell: refine at least once, -dm_refine 1");
-  PetscCall(VpCountLevels(finest->lattice, VpCycleCoarsening(options, problem), &most, NULL));
-  nlevel = options->levels ? options->levels : most;
-  PetscCheck(nlevel >= 1 && nlevel <= most, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " levels asked for, 1 to %d exist on boxes refined %d times", nlevel, most, finest->level);
+  PetscCall(VpCycleDepth(finest, problem, options, backend, &depth));
+  nlevel = depth.levels;
+  PetscCheck(nlevel >= 1 && nlevel <= depth.most, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " levels asked for, 1 to %d exist on boxes refined %d times", nlevel, depth.most, finest->level);
   PetscCall(PetscNew(&cycle));
   *out = cycle;
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));
   cycle->options = *options;
+  cycle->depth = depth;
   cycle->nlevel = nlevel;
   PetscCall(PetscCalloc4(nlevel, &cycle->level, nlevel, &cycle->smoother, nlevel, &cycle->move, 4 * nlevel, &cycle->recorded));
   PetscCall(PetscCalloc4(nlevel, &cycle->b, nlevel, &cycle->x, nlevel, &cycle->r, 3 * nlevel, &cycle->vectors));

@@ -115,16 +115,23 @@ typedef struct {
   PetscBool    line_search; /* A level repeats its coarse correction, each by as much as helps most, where the type is not V. */
   PetscBool    cell_sweep;  /* A sweep of single cells follows each of patches. */
   PetscBool    symmetric;   /* colours in reverse order in the pre-smoother */
-  PetscInt     levels;      /* 0: all */
+  PetscInt     levels;      /* 0: all; PETSC_DECIDE: VpCycleDepth() */
   VpCoarsen    coarsening;
   VpCoarseType coarse;
   PetscInt     gather; /* levels with fewer cells a rank than this gather on fewer ranks; PETSC_DECIDE: VpLeastCells() */
   PetscBool    replay; /* on devices: the cycle's launches as one recorded piece, where that is possible */
 } VpCycleOptions;
+/* How many levels a cycle has. */
+typedef struct {
+  int      most;         /* that there are */
+  PetscInt levels;       /* of the cycle */
+  double   seconds, all; /* of a cycle with these, and with all levels, where the cost has decided; else 0 */
+} VpDepth;
 typedef struct VpCoarse_ *VpCoarse;
 typedef struct VpCycle_  *VpCycle;
 struct VpCycle_ {
   VpCycleOptions         options;
+  VpDepth                depth;
   PetscInt               nlevel;
   VpLevel               *level;     /* level[0] is the finest, level[nlevel - 1] the coarsest */
   VpVector              *b, *x, *r; /* [nlevel] right-hand sides, corrections, residuals; r[l] is NULL until a residual is first needed */
@@ -141,6 +148,10 @@ struct VpCycle_ {
 };
 PetscInt VpCornerSweeps(const VpCycleOptions *, int degree);
 PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *);
+/* on how few ranks a level of so many cells lives, where the finer one is on `ranks` */
+PetscMPIInt VpCycleRanks(const VpCycleOptions *, const VpBackend *, PetscInt cells, PetscMPIInt ranks);
+/* Collective. depth->levels may be more than there are, where the options say so. */
+PetscErrorCode VpCycleDepth(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, VpDepth *);
 /* what the levels are made by: with a coefficient that varies, boxes stay whole */
 VpCoarsen VpCycleCoarsening(const VpCycleOptions *, const VpProblem *);
 /* parent: the PC, whose prefix and tab level the coarse KSP takes */

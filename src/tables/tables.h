@@ -136,6 +136,9 @@ void VpZeroLeast(int n, double lambda[]);
    an orthonormal basis in which A is given, they become the eigenvectors. */
 void VpJacobi(int r, int N, int stride, long double A[], long double Q[]);
 
+/* The same for a large symmetric A [n][n], which is lost, in double precision: the rows of Q [n][n] become its eigenvectors. room [3 n] */
+void VpDiagonalize(int n, double A[], double Q[], double lambda[], double room[]);
+
 /* Between a cell and its two children, c = 0, 1, along one direction: P[c] [n][n] takes the cell's coefficients to the child's, R[c] [n][n]
    is the part of child c in the adjoint in L2, M_H^-1 P^T M_h. The first child is `part` of the cell. Of halves, P[1] and R[1] are the
    mirror images of P[0] and R[0] to the last bit. */

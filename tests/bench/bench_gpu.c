@@ -4,7 +4,8 @@ static char help[] =
   -bench_dim 2|3                     : default 3\n\
   -bench_varying                     : a coefficient that differs from cell to cell\n\
   -bench_degrees 3,4,7               : which degrees (default 1 to 8)\n\
-  -bench_parts kernels,spaces,solves : which figures (default these): kernels and cycle; sweeps in other spaces; solves\n\
+  -bench_parts kernels,spaces,solves : which figures (default these): kernels and cycle; sweeps in other spaces; solves.\n\
+                                       No kernels where the finest level is inverted\n\
   -bench_parts data                  : functions at points: coordinates, values, right-hand sides, errors\n\
   -bench_parts options               : a solve of f = 1 as -ksp_* and -pc_* say, by default FGMRES and its cycle\n\
   -bench_shift s                     : meshes refined s times more (s < 0: less); the default has 57 to 453 million DoFs\n\
@@ -136,7 +137,7 @@ static PetscErrorCode RunDegree(Bench *bench, int degree, PetscInt refine, const
     PetscCall(WorkPrecision(&w, p ? VP_DOUBLE : VP_SINGLE));
     if (o->parts[SOLVES]) PetscCall(MeasureSolves(&w, o->large ? 1 : PETSC_STATIC_ARRAY_LENGTH(solvers)));
     else PetscCall(SetRightHandSide(&w, 1));
-    if (o->parts[KERNELS]) PetscCall(MeasureKernels(&w));
+    if (o->parts[KERNELS] && w.cycle->nlevel > 1) PetscCall(MeasureKernels(&w));
     if (o->parts[SPACES]) PetscCall(MeasureSpaces(&w));
     PetscCall(PCDestroy(&w.pc));
   }

@@ -53,12 +53,13 @@ static PetscErrorCode Solve(void *p)
 {
   return KSPSolve(((Problem *)p)->ksp, ((Problem *)p)->b, ((Problem *)p)->x);
 }
-/* after a prolongation, which wrote the ghosts of x, too: those of b travel */
+/* after a prolongation, which wrote the ghosts of x, too: those of b travel. Nothing where the finest level is inverted */
 static PetscErrorCode Sweep(void *context)
 {
   const VpCycle cycle = ((Problem *)context)->cycle;
 
   PetscFunctionBeginUser;
+  if (!cycle->smoother[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpVectorWrite(cycle->b[0], VP_GHOST_NONE, NULL));
   PetscCall(VpVectorWrite(cycle->x[0], VP_GHOST_HALO, NULL));
   PetscCall(VpSmootherSweep(cycle->smoother[0], PETSC_FALSE, cycle->b[0], cycle->x[0]));

@@ -178,7 +178,7 @@ class Case:
             self.maybe(0.1, name + "line_search")
         self.maybe(0.1, name + "cell_sweep")
         self.maybe(0.2, name + "coarsening", self.pick(["local", "full"]))
-        self.maybe(0.25, name + "levels", self.rng.randint(0, max(1, self.refine)))
+        self.maybe(0.25, name + "levels", self.rng.randint(-1, max(1, self.refine)))
         if not prefix or self.ksp in FLEXIBLE:  # a cycle inside PCKSP does not know the outer KSP and can not warn
             self.maybe(0.5, name + "precision", self.pick(["single", "double"], [1, 3]))
         self.maybe(0.2, name + "exchange", self.pick(["auto", "sweep", "color"]))
@@ -252,7 +252,7 @@ class Case:
         if "-pc_vpatchdg_levels" in self.arguments or self.arguments[self.arguments.index("-pc_type") + 1] == "vpatchdg":
             always += [("-pc_vpatchdg_space", "empty"), ("-pc_vpatchdg_residual", "none"), ("-pc_vpatchdg_smooth_pre", "-1"),
                        ("-pc_vpatchdg_smooth_post", "x"), ("-pc_vpatchdg_corners", "-2"),
-                       ("-pc_vpatchdg_cycle_type", "x"), ("-pc_vpatchdg_levels", "-1"),
+                       ("-pc_vpatchdg_cycle_type", "x"), ("-pc_vpatchdg_levels", "-2"),
                        ("-pc_vpatchdg_levels", "30"), ("-pc_vpatchdg_precision", "half"), ("-pc_vpatchdg_exchange", "never"),
                        ("-pc_vpatchdg_coarse", "none"), ("-pc_vpatchdg_gather", "-2"), ("-pc_vpatchdg_symmetric", "maybe"),
                        ("-pc_vpatchdg_space", "full", "-pc_vpatchdg_residual", "local"),

@@ -18,7 +18,7 @@ typedef struct {
   double          *x[2], *b, *xc;         /* vectors */
   void            *vx[2], *vb, *vxc, *vy; /* the same, and room, on the backend in the view's precision */
   void            *late;                  /* NULL, or a copy of vx[1] */
-  void            *kept[48], *placed[48]; /* on the host and on the backend */
+  void            *kept[96], *placed[96]; /* on the host and on the backend */
   int              nkept, nplaced;
 } Case;
 

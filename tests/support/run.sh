@@ -13,6 +13,9 @@ else
   export PETSC_OPTIONS="-malloc_dump $PETSC_OPTIONS"
 fi
 
+# small problems would be inverted on a GPU and nothing else tested: they take all levels
+[ "$VPATCHDG_TEST" != cuda ] || export PETSC_OPTIONS="-pc_vpatchdg_levels 0 $PETSC_OPTIONS"
+
 timeout -k 10 "${TIME_LIMIT:-300}" $MPIEXEC -n "$ranks" "$@" >"$log/out"
 status=$?
 # PETSc's dump: "[rank]size bytes function() at file:line"

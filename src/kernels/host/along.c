@@ -1,35 +1,68 @@
-/* Dense matrices: one along one direction of a lattice of cells, one times a whole vector. */
+/* Dense matrices: along the lines of a lattice of cells, for the inverse of what separates, and one times a whole vector. */
 #include "rows.h"
 
 /* one line: m = cells n values, of cell p from cell[p step] at `start`, `stride` apart */
-INLINE void Line(const int n, int32_t cells, const int32_t *cell, int32_t step, int start, int stride, const REAL *M, const REAL *w,
-                 const REAL *x, REAL *y)
+INLINE void Line(const int n, int32_t cells, const int32_t *cell, int32_t step, int start, int stride, const REAL *M, const REAL *x,
+                 REAL *y)
 {
   const int32_t m = cells * n;
+  REAL          sum[VP_LONGEST_LINE];
 
-  for (int32_t q = 0; q < m; q++) {
-    const size_t to = (size_t)cell[q / n * step] * (size_t)Power(n) + (size_t)(start + q % n * stride);
-    REAL         sum = 0;
+  for (int32_t q = 0; q < m; q++) sum[q] = 0;
+  for (int32_t p = 0; p < cells; p++) {
+    const REAL *from = x + (size_t)cell[p * step] * (size_t)Power(n) + start;
 
-    for (int32_t p = 0; p < cells; p++) {
-      const REAL *from = x + (size_t)cell[p * step] * (size_t)Power(n) + start;
-      for (int j = 0; j < n; j++) sum += M[(size_t)q * (size_t)m + (size_t)(p * n + j)] * from[j * stride];
+    for (int j = 0; j < n; j++, M += m) {
+      for (int32_t q = 0; q < m; q++) sum[q] += M[q] * from[j * stride];
     }
-    y[to] = w ? w[to] * sum : sum;
+  }
+  for (int32_t p = 0; p < cells; p++) {
+    REAL *to = y + (size_t)cell[p * step] * (size_t)Power(n) + start;
+
+    for (int j = 0; j < n; j++) to[j * stride] = sum[p * n + j];
   }
 }
 
-INLINE PetscErrorCode Along(const int n, int d, const int32_t extent[], const int32_t *cell, const REAL *M, const REAL *w, const REAL *x,
-                            REAL *y)
+INLINE void Along(const int n, int d, const VpSeparable *s, const REAL *M, const REAL *x, REAL *y)
 {
-  const int32_t step = VpLineStride(d, extent[0], extent[0] * extent[1]), count = extent[0] * extent[1] * extent[2] / extent[d];
-  const int     stride = VpLineStride(d, n, n * n);
+  const int32_t *extent = s->extent, step = VpLineStride(d, extent[0], extent[0] * extent[1]),
+                count = extent[0] * extent[1] * extent[2] / extent[d];
+  const int stride = VpLineStride(d, n, n * n);
 
-  PetscFunctionBegin;
   for (int32_t i = 0; i < count; i++) {
-    const int32_t *first = cell + LineStart(extent[d], step, i);
+    const int32_t *first = s->cell + LineStart(extent[d], step, i);
 
-    for (int l = 0; l < Power(n) / n; l++) Line(n, extent[d], first, step, LineStart(n, stride, l), stride, M, w, x, y);
+    for (int l = 0; l < Power(n) / n; l++) Line(n, extent[d], first, step, LineStart(n, stride, l), stride, M, x, y);
+  }
+}
+
+/* x /= the sums of eigenvalues */
+INLINE void Divide(const int n, const VpSeparable *s, REAL *x)
+{
+  const int32_t cells = s->extent[0] * s->extent[1] * s->extent[2];
+
+  for (int32_t i = 0; i < cells; i++) {
+    for (int k = 0; k < Power(n); k++) {
+      REAL   *to = x + (size_t)s->cell[i] * (size_t)Power(n) + k, sum = 0;
+      int32_t at = i;
+      int     mode = k;
+
+      for (int d = 0; d < DIM; at /= s->extent[d++], mode /= n) sum += ((const REAL *)s->eigenvalue[d])[at % s->extent[d] * n + mode % n];
+      *to = sum == 0 ? 0 : *to / sum;
+    }
+  }
+}
+
+/* between the two buffers, an even number of times */
+INLINE PetscErrorCode Invert(const int n, const VpSeparable *s, const REAL *b, void *const x[2])
+{
+  PetscFunctionBegin;
+  for (int i = 0; i < 2 * DIM; i++) {
+    REAL *to = x[(i + 1) % 2];
+
+    Along(n, i % DIM, s, i < DIM ? s->to[i] : s->from[i - DIM], b, to);
+    if (i == DIM - 1) Divide(n, s, to);
+    b = to;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -56,10 +89,9 @@ INLINE PetscErrorCode Product(int32_t rows, int32_t columns, const REAL *M, cons
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(Along, VP_REAL, VP_DIM, k)(const VpView *view, int d, const int32_t extent[3], const int32_t *cell, \
-                                                    const void *M, const void *w, const void *x, void *y) \
+  PetscErrorCode VP_NAME(Invert, VP_REAL, VP_DIM, k)(const VpView *view, const VpSeparable *s, const void *b, void *const x[2]) \
   { \
-    return Along(k + 1, d, extent, cell, M, w, x, y); \
+    return Invert(k + 1, s, b, x); \
   } \
   PetscErrorCode VP_NAME(Product, VP_REAL, VP_DIM, k)(const VpView *view, int32_t rows, int32_t columns, const void *M, const void *x, \
                                                       void *y) \

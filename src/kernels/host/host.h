@@ -20,7 +20,7 @@
   f(restrict_, Restrict, __VA_ARGS__) \
   f(pack_traces, PackTraces, __VA_ARGS__) \
   f(unpack_traces, UnpackTraces, __VA_ARGS__) \
-  f(along, Along, __VA_ARGS__) \
+  f(invert, Invert, __VA_ARGS__) \
   f(product, Product, __VA_ARGS__) \
   f(dots, Dots, __VA_ARGS__) \
   f(step, Step, __VA_ARGS__) \

@@ -126,7 +126,7 @@ static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, Share c)
   const double    n = size->degree + 1, edge = pow(c.own * size->ranks, 1. / size->dim), of_cell = pow(n, size->dim);
   const double    ranks = size->device ? 1 : size->ranks, unknowns = c.own * size->ranks * of_cell, all = unknowns * unknowns;
   const double    real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
-  const PetscBool separates = !size->lines && edge * n <= 128 && (size->ranks == 1 || edge <= 6);
+  const PetscBool separates = !size->lines && edge * n <= VP_LONGEST_LINE && (size->ranks == 1 || edge <= 6);
 
   if (separates && o->coarse == VP_COARSE_AUTO) return (VpBytes){0, 0};
   if (VpCoarseIsDense(o->coarse, size->device, (PetscInt)ranks, unknowns))
@@ -137,7 +137,7 @@ static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, Share c)
 
 VpBytes VpCycleMemory(const VpSize *size, const VpCycleOptions *o)
 {
-  const int levels = o->levels ? (int)o->levels : size->levels;
+  const int levels = o->levels > 0 ? (int)o->levels : size->levels;
   double    passing, other, host = 0, finest, coarser = 0;
   VpBytes   bytes, coarsest = CoarseBytes(size, o, ShareOf(size, PetscMax(0, levels - 1)));
 

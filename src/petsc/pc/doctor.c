@@ -94,24 +94,25 @@ static PetscErrorCode Transport(PC pc, VpMesh mesh, PetscViewer viewer)
 
 PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
-  const VpCycleOptions *o = &PCVPatchDGData(pc)->options;
-  PetscInt              levels;
-  PetscViewer           viewer;
-  VpSize                size;
+  VpCycleOptions asked = PCVPatchDGData(pc)->options, *o = &asked;
+  VpDepth        depth;
+  PetscViewer    viewer;
+  VpSize         size;
 
   PetscFunctionBegin;
   PetscCall(VpSizeOf(PetscObjectComm((PetscObject)pc), mesh->dim, problem->degree, mesh->domain->nbox, mesh->level, backend, &size));
   PetscCall(VpCountLevels(mesh->lattice, VpCycleCoarsening(o, problem), &size.levels, size.cells_of));
-  levels = o->levels ? o->levels : size.levels;
+  PetscCall(VpCycleDepth(mesh, problem, o, backend, &depth));
+  o->levels = depth.levels;
   PetscCall(VpCountLines(mesh, problem, &size));
   PetscCall(VpDoctorViewer((PetscObject)pc, &viewer));
   if (viewer) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: preconditioner\n"));
     PetscCall(Solver(pc, viewer, o));
-    PetscCall(
-      PetscViewerASCIIPrintf(viewer, "  levels: %" PetscInt_FMT ", the coarsest with %.0f cells\n", levels, size.cells_of[levels - 1]));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  levels: %" PetscInt_FMT ", the coarsest with %.0f cells\n", o->levels,
+                                     size.cells_of[o->levels - 1]));
     PetscCall(Transport(pc, mesh, viewer));
-    PetscCall(Iterations(viewer, mesh, problem, o, levels));
+    PetscCall(Iterations(viewer, mesh, problem, o, o->levels));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  memory needed, about:\n"));
     PetscCall(VpReportNeed(viewer, "cycle", VpCycleMemory(&size, o).work, size.ranks));
     PetscCall(VpReportThere(viewer, backend));

@@ -25,6 +25,9 @@ static inline PC_VPatchDG *PCVPatchDGData(PC pc)
   return pc->data;
 }
 
+/* rehearse.c: on a device, goes through what first applications wait for */
+PetscErrorCode PCVPatchDGRehearse(PC);
+
 /* settings.c */
 enum {
   VP_PC_SPACE,

@@ -196,12 +196,20 @@ PetscErrorCode PCVPatchDGGetReplay(PC pc, PetscBool *replay)
 
    Input Parameters:
 +  pc     - the preconditioner
--  levels - number of levels, the finest among them, 1 to as many as -ksp_view shows; 0 (default) takes all
+-  levels - number of levels, the finest among them, 1 or more; 0 takes all that there are, `PETSC_DECIDE` (default) as many as make the
+cycle cheapest
 
    Options Database Key:
-.  -pc_vpatchdg_levels n - the number, 0 by default
+.  -pc_vpatchdg_levels n - the number; by default -1, the cheapest
 
    Level: intermediate
+
+   Notes:
+   On a GPU, levels of boxes that form a grid, with a constant coefficient, can be inverted by fast diagonalisation, and coarse levels take
+   long for the little that they do. `PETSC_DECIDE` there inverts the level that saves most time, which up to some million unknowns
+   is the finest: then two iterations are enough. On CPUs it takes all levels. -ksp_view shows what was chosen.
+
+   All levels are what published iteration counts are for.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetLevels()`, `PCVPatchDGSetCoarsening()`
 @*/

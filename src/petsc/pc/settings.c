@@ -24,8 +24,9 @@ static const VpSetting row[VP_PC_SETTINGS] = {
                "Coarse corrections by as much as helps most, for varying coefficients", .names = PetscBools),
   [VP_PC_CELL_SWEEP] = VP_SETTING(BOOL, PC_VPatchDG, options.cell_sweep, PETSC_FALSE, "-pc_vpatchdg_cell_sweep", "PCVPatchDGSetCellSweep",
                                   "cell sweep", "Single cells after patches, for varying coefficients", .names = PetscBools),
-  [VP_PC_LEVELS] = VP_SETTING(INT, PC_VPatchDG, options.levels, 0, "-pc_vpatchdg_levels", "PCVPatchDGSetLevels", "number of levels",
-                              "Levels, 0: all", .refusal = "The number of levels must not be negative: %s"),
+  [VP_PC_LEVELS] = VP_SETTING(INT, PC_VPatchDG, options.levels, PETSC_DECIDE, "-pc_vpatchdg_levels", "PCVPatchDGSetLevels",
+                              "number of levels", "Levels, 0: all; -1: on GPUs what takes least time, else all", .least = PETSC_DECIDE,
+                              .refusal = "-pc_vpatchdg_levels %s: the number of levels is -1 (chosen), 0 (all) or more"),
   [VP_PC_COARSENING] =
     VP_SETTING(ENUM, PC_VPatchDG, options.coarsening, VPATCHDG_COARSENING_LOCAL, "-pc_vpatchdg_coarsening", "PCVPatchDGSetCoarsening",
                "coarsening", "Where cells merge on coarser levels", .names = VPatchDGCoarsenings),

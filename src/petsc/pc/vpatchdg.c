@@ -83,6 +83,7 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
   PetscCall(PCVPatchDGDoctor(pc, mesh, problem, backend));
   PetscCall(VpPCBaseSetExponent(pc, "pc_vpatchdg", data->options.precision, &scaled));
   PetscCall(VpCycleCreate(mesh, &scaled, &data->options, backend, (PetscObject)pc, &data->cycle));
+  PetscCall(PCVPatchDGRehearse(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,6 +200,10 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
   if (data->cycle->replays)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  replayed as %s\n",
                                      data->cycle->whole ? "a CUDA graph" : "CUDA graphs before and after the coarse solve"));
+  if (data->cycle->depth.seconds > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " of %d levels: a cycle of about %.2g ms, of %.2g ms with all\n",
+                                     data->cycle->nlevel, data->cycle->depth.most, 1e3 * data->cycle->depth.seconds,
+                                     1e3 * data->cycle->depth.all));
   PetscCall(ViewLevels(data->cycle, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  coarsest level:\n"));
   for (int i = 0; i < 2; i++) PetscCall(PetscViewerASCIIPushTab(viewer));

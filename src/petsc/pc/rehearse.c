@@ -1,0 +1,88 @@
+/* What a first solve would wait for, on a device: kernels are loaded, patches listed, connections opened, launches recorded. A rehearsal at
+   the end of the set-up goes through two steps of a refinement, a product with A and sums of vectors. */
+#include "internal.h"
+
+/* Is there room for two vectors on every rank? */
+static PetscErrorCode IsRoom(PC pc, VpLevel outer, PetscBool *is)
+{
+  double there = 0, total, need = 2. * (double)outer->view.nown * (double)outer->block;
+  int    room;
+
+  PetscFunctionBegin;
+  PetscCall(outer->backend->memory(&there, &total));
+  room = need < there / 2;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &room, 1, MPI_INT, MPI_LAND, PetscObjectComm((PetscObject)pc)));
+  *is = (PetscBool)room;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x = M f, then x += M (f - A x) */
+static PetscErrorCode Refine(PC pc, VpLevel outer, Vec f, Vec x)
+{
+  const PC_VPatchDG *data = pc->data;
+  PetscScalar       *ff, *xx;
+  PetscReal          norm;
+  VpValues           fv, xv;
+  VpGhosts           ghosts;
+  VpVector           r;
+
+  PetscFunctionBegin;
+  PetscCall(VpValuesGet(outer->backend, f, VP_READ, &fv, &ff));
+  PetscCall(VpValuesGet(outer->backend, x, VP_READ_WRITE, &xv, &xx));
+  PetscCall(VpCycleBegin(data->cycle, 0, &r));
+  PetscCall(VpVectorEnter(r, 1, ff));
+  PetscCall(VpCycleSolve(data->cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, xx));
+  PetscCall(VpCycleBegin(data->cycle, 0, &r));
+  PetscCall(DMVPatchDGGhosts(data->inverse.dm, outer, xx, &ghosts));
+  PetscCall(VpVectorEnterResidual(r, outer, 1, xx, ghosts, ff, &norm));
+  PetscCall(VpCycleSolve(data->cycle, 0, PETSC_FALSE, PETSC_TRUE, 1, xx));
+  PetscCall(VpValuesRestore(&xv));
+  PetscCall(VpValuesRestore(&fv));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what KSPs do with vectors, one to three at a time */
+static PetscErrorCode Combine(Vec f, Vec x)
+{
+  const PetscScalar zeros[3] = {0};
+  PetscScalar       dots[3];
+  Vec               many[3] = {x, x, x};
+  PetscReal         norm;
+
+  PetscFunctionBegin;
+  for (PetscInt n = 1; n <= 3; n++) {
+    PetscCall(VecMDot(f, n, many, dots));
+    PetscCall(VecMAXPY(f, n, zeros, many));
+  }
+  PetscCall(VecNorm(f, NORM_2, &norm));
+  PetscCall(VecAXPY(f, 0.5, x));
+  PetscCall(VecAYPX(f, 0.5, x));
+  PetscCall(VecScale(f, 0.5));
+  PetscCall(VecCopy(f, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCVPatchDGRehearse(PC pc)
+{
+  const VpPCBase *inverse = &PCVPatchDGData(pc)->inverse;
+  PetscBool       room;
+  VpLevel         outer;
+  Vec             f, x;
+
+  PetscFunctionBegin;
+  PetscCall(VpOperatorGetLevel(inverse->op, inverse->dm, &outer));
+  if (!outer->backend->use_stream) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(IsRoom(pc, outer, &room));
+  if (!room) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMCreateGlobalVector(inverse->dm, &f));
+  PetscCall(VecDuplicate(f, &x));
+  PetscCall(VecSet(f, 1));
+  PetscCall(VecSet(x, 0));
+  PetscCall(Refine(pc, outer, f, x));
+  PetscCall(MatMult(pc->pmat, f, x));
+  PetscCall(Combine(f, x));
+  PetscCall(outer->backend->wait());
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,111 @@
+/* Eigenvalues of large symmetric matrices: Householder's reflections make them tridiagonal, QR steps with Wilkinson's shift make them
+   diagonal (Golub, Van Loan, Matrix Computations, 8.3). All work runs along rows. */
+#include "legendre.h"
+#include <float.h>
+
+static double Dot(int n, const double x[], const double y[])
+{
+  double sum = 0;
+
+  for (int i = 0; i < n; i++) sum += x[i] * y[i];
+  return sum;
+}
+
+/* y += a x */
+static void Add(int n, double a, const double x[], double y[])
+{
+  for (int i = 0; i < n; i++) y[i] += a * x[i];
+}
+
+/* Reflects row k of A beyond its diagonal to a multiple of the first of these numbers, and A from both sides with it. Ensures: what is in
+   row k from k+1 on is the reflection's v, I - beta v v^T; *off is the number beside the diagonal. */
+static double Reflect(int n, int k, double A[], double *off, double w[])
+{
+  const int first = k + 1, left = n - first;
+  double   *v = A + (size_t)k * n + first, norm = sqrt(Dot(left, v, v)), beta, half;
+
+  *off = v[0] > 0 ? -norm : norm;
+  if (norm == 0) return 0;
+  beta = 1 / (norm * (norm + fabs(v[0])));
+  v[0] -= *off;
+  for (int i = 0; i < left; i++) w[i] = 0;
+  for (int i = 0; i < left; i++) Add(left, beta * v[i], A + (size_t)(first + i) * n + first, w);
+  half = beta * Dot(left, w, v) / 2;
+  Add(left, -half, v, w);
+  for (int i = 0; i < left; i++) {
+    double *row = A + (size_t)(first + i) * n + first;
+
+    Add(left, -v[i], w, row);
+    Add(left, -w[i], v, row);
+  }
+  return beta;
+}
+
+/* rows i and i + 1 of Q */
+static void Turn(int n, int i, double c, double s, double Q[])
+{
+  double *x = Q + (size_t)i * n, *y = x + n;
+
+  for (int k = 0; k < n; k++) {
+    const double a = x[k], b = y[k];
+
+    x[k] = c * a + s * b;
+    y[k] = c * b - s * a;
+  }
+}
+
+/* a step on rows [first, last] of the tridiagonal matrix with d on and e beside the diagonal */
+static void Step(int n, int first, int last, double d[], double e[], double Q[])
+{
+  const double half = (d[last - 1] - d[last]) / 2, b = e[last - 1], far = half + (half < 0 ? -1 : 1) * hypot(half, b);
+  double       x = d[first] - (d[last] - b * b / far), z = e[first];
+
+  for (int i = first; i < last; i++) {
+    const double r = hypot(x, z), c = r > 0 ? x / r : 1, s = r > 0 ? z / r : 0, p = d[i], q = e[i], t = d[i + 1];
+
+    if (i > first) e[i - 1] = r;
+    d[i] = c * c * p + 2 * c * s * q + s * s * t;
+    d[i + 1] = s * s * p - 2 * c * s * q + c * c * t;
+    e[i] = c * s * (t - p) + (c * c - s * s) * q;
+    x = e[i];
+    if (i + 1 < last) {
+      z = s * e[i + 1];
+      e[i + 1] *= c;
+    }
+    Turn(n, i, c, s, Q);
+  }
+}
+
+/* e: what is beside the diagonal, then room */
+static void Tridiagonal(int n, double d[], double e[], double Q[])
+{
+  for (int last = n - 1, steps = 0; last > 0 && steps < 60 * n; steps++) {
+    int first;
+
+    while (last > 0 && fabs(e[last - 1]) <= DBL_EPSILON / 2 * (fabs(d[last - 1]) + fabs(d[last]))) last--;
+    for (first = last; first > 0 && fabs(e[first - 1]) > DBL_EPSILON / 2 * (fabs(d[first - 1]) + fabs(d[first])); first--)
+      ;
+    if (last > first) Step(n, first, last, d, e, Q);
+  }
+}
+
+void VpDiagonalize(int n, double A[], double Q[], double lambda[], double room[])
+{
+  double *off = room, *w = off + n, *beta = w + n;
+
+  for (size_t i = 0; i < (size_t)n * n; i++) Q[i] = i % ((size_t)n + 1) == 0;
+  for (int k = 0; k + 2 < n; k++) {
+    beta[k] = Reflect(n, k, A, &off[k], w);
+    lambda[k] = A[(size_t)k * n + k];
+  }
+  for (int k = n > 2 ? n - 2 : 0; k < n; k++) lambda[k] = A[(size_t)k * n + k];
+  if (n > 1) off[n - 2] = A[(size_t)(n - 2) * n + n - 1];
+  for (int k = 0; k + 2 < n; k++) { /* Q = ... H_1 H_0 */
+    const double *v = A + (size_t)k * n + k + 1;
+
+    for (int j = 0; j < n; j++) w[j] = 0;
+    for (int i = 0; i < n - k - 1; i++) Add(n, v[i], Q + (size_t)(k + 1 + i) * n, w);
+    for (int i = 0; i < n - k - 1; i++) Add(n, -beta[k] * v[i], w, Q + (size_t)(k + 1 + i) * n);
+  }
+  Tridiagonal(n, lambda, off, Q);
+}

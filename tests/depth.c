@@ -1,0 +1,168 @@
+/* How many levels a cycle takes on a device, and what a cycle of few levels does: the coarsest of them is inverted.
+   ranks: 1 2 */
+#include "support/multigrid.h"
+
+#define BOX     {1, 1, 1}, PETSC_FALSE
+#define GRID    {2, 1, 3}, PETSC_FALSE
+#define FICHERA {2, 2, 2}, PETSC_TRUE
+
+static PetscErrorCode NoStream(void *stream)
+{
+  return PETSC_SUCCESS;
+}
+
+/* the host, which says that it is a device */
+static VpBackend Device(void)
+{
+  VpBackend backend = VpBackendHost;
+
+  backend.use_stream = NoStream;
+  return backend;
+}
+
+static PetscErrorCode Depth(MPI_Comm comm, const Setting *s, VpCycleOptions o, const VpBackend *backend, VpDepth *depth)
+{
+  VpMesh    mesh;
+  VpProblem problem;
+
+  PetscFunctionBeginUser;
+  PetscCall(MakeMesh(comm, s, &mesh));
+  PetscCall(MakeProblem(s, mesh, &problem));
+  PetscCall(VpCycleDepth(mesh, &problem, &o, backend, depth));
+  PetscCall(FreeProblem(&problem));
+  PetscCall(VpMeshDestroy(&mesh));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what is chosen on one rank, of how many levels */
+static const struct {
+  Setting        setting;
+  VpCycleOptions options;
+  PetscInt       levels, most;
+} choices[] = {
+  {{"cube", 3, 4, 4, BOX, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, .levels = PETSC_DECIDE}, 1, 4},
+  {{"torus", 3, 2, 3, BOX, 0, COEFFICIENT_UNIFORM, 0}, {.post = 1, .levels = PETSC_DECIDE}, 1, 3},
+  {{"grid of boxes", 3, 2, 3, GRID, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 0}, {.post = 1, .levels = PETSC_DECIDE}, 1, 5},
+  {{"square", 2, 3, 5, BOX, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 1}, {.post = 1, .levels = PETSC_DECIDE}, 1, 5},
+  {{"large cube", 3, 4, 6, BOX, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, .levels = PETSC_DECIDE}, 3, 6},
+  {{"cube with lines of 160", 3, 4, 5, BOX, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, .levels = PETSC_DECIDE}, 1, 5},
+  {{"square that rounding forbids", 2, 8, 5, BOX, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, .levels = PETSC_DECIDE}, 2, 5},
+  {{"all levels", 3, 4, 4, BOX, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, .levels = 0}, 4, 4},
+  {{"two levels", 3, 4, 4, BOX, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, .levels = 2}, 2, 4},
+  {{"coarsest level by a KSP", 3, 4, 4, BOX, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
+   {.post = 1, .levels = PETSC_DECIDE, .coarse = VP_COARSE_KSP},
+   4,
+   4},
+  {{"Fichera", 3, 4, 3, FICHERA, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, .levels = PETSC_DECIDE}, 4, 4},
+  {{"coefficient", 3, 2, 4, BOX, VP_SIDE_DIRICHLET, COEFFICIENT_WAVES, 0}, {.post = 1, .levels = PETSC_DECIDE}, 4, 4},
+};
+
+static PetscErrorCode Choices(void)
+{
+  const VpBackend device = Device();
+  VpDepth         depth;
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(choices); i++) {
+    PetscCall(Depth(PETSC_COMM_SELF, &choices[i].setting, choices[i].options, &device, &depth));
+    TapOk((PetscBool)(depth.levels == choices[i].levels && depth.most == choices[i].most),
+          "cheapest_level_is_inverted: %s: %d of %d levels, expected %d of %d", choices[i].setting.name, (int)depth.levels, depth.most,
+          (int)choices[i].levels, (int)choices[i].most);
+  }
+  PetscCall(Depth(PETSC_COMM_SELF, &choices[0].setting, choices[0].options, &VpBackendHost, &depth));
+  TapOk((PetscBool)(depth.levels == depth.most), "the_host_takes_all_levels");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On several ranks levels are inverted that live on one of them: 4096 cells and fewer, or none if nothing is gathered. */
+static PetscErrorCode RanksChooseGatheredLevels(void)
+{
+  const VpBackend device = Device();
+  const Setting   s = {"cube", 3, 2, 5, BOX, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0};
+  VpDepth         depth;
+
+  PetscFunctionBeginUser;
+  PetscCall(Depth(PETSC_COMM_WORLD, &s, (VpCycleOptions){.post = 1, .levels = PETSC_DECIDE, .gather = PETSC_DECIDE}, &device, &depth));
+  TapOk((PetscBool)(depth.levels == 2), "ranks_invert_what_one_of_them_has: %d levels", (int)depth.levels);
+  PetscCall(Depth(PETSC_COMM_WORLD, &s, (VpCycleOptions){.post = 1, .levels = PETSC_DECIDE}, &device, &depth));
+  TapOk((PetscBool)(depth.levels == depth.most), "ranks_invert_nothing_that_all_have: %d levels", (int)depth.levels);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* |b - A x| / |b| after two steps from 0, with cycles of so many levels; b random or smooth */
+static PetscErrorCode TwoSteps(const Setting *s, PetscInt levels, VpPrecision precision, PetscBool smooth, double *left)
+{
+  const VpCycleOptions options = {.post = 1, .levels = levels, .precision = precision};
+  World                w;
+  VpCycle              cycle;
+  VpVector             r;
+  double              *b, *x, *y;
+
+  PetscFunctionBeginUser;
+  PetscCall(WorldCreate(PETSC_COMM_SELF, s, &w));
+  PetscCall(VpCycleCreate(w.mesh, &w.problem, &options, TestBackend(), NULL, &cycle));
+  PetscCall(VectorCreate(w.outer, &b));
+  PetscCall(VectorCreate(w.outer, &x));
+  PetscCall(VectorCreate(w.outer, &y));
+  if (smooth) PetscCall(FillOnes(&w, b));
+  else Fill(w.outer, 1, b);
+  PetscCall(VpCycleBegin(cycle, 0, &r));
+  PetscCall(VpVectorEnter(r, 1, b));
+  PetscCall(VpCycleSolve(cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, x));
+  PetscCall(Apply(w.outer, x, b, y));
+  PetscCall(VpCycleBegin(cycle, 0, &r));
+  PetscCall(VpVectorEnter(r, 1, y));
+  PetscCall(VpCycleSolve(cycle, 0, PETSC_FALSE, PETSC_TRUE, 1, x));
+  PetscCall(Apply(w.outer, x, b, y));
+  *left = sqrt(Dot(w.outer, y, y) / Dot(w.outer, b, b));
+  PetscCall(VectorDestroy(w.outer, &b));
+  PetscCall(VectorDestroy(w.outer, &x));
+  PetscCall(VectorDestroy(w.outer, &y));
+  PetscCall(VpCycleDestroy(&cycle));
+  PetscCall(WorldDestroy(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode InvertedLevelsSolve(void)
+{
+  static const Setting boxes[] = {
+    {"cube", 3, 4, 3, BOX, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
+    {"square", 2, 3, 6, BOX, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
+    {"grid of boxes", 3, 2, 3, GRID, VP_SIDE_DIRICHLET, COEFFICIENT_UNIFORM, 3},
+    {"Neumann, reaction", 3, 3, 2, BOX, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 1},
+  };
+  double left[2], single, all, two;
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(boxes); i++) {
+    for (int smooth = 0; smooth < 2; smooth++) {
+      PetscCall(TwoSteps(&boxes[i], 1, VP_DOUBLE, (PetscBool)smooth, &left[smooth]));
+      PetscCall(TwoSteps(&boxes[i], 1, VP_SINGLE, (PetscBool)smooth, &single));
+      TapOk((PetscBool)(left[smooth] < 1e-11 && single < 1e-8), "inverse_is_exact_in_two_steps: %s, %s b: %.1e, single %.1e", boxes[i].name,
+            smooth ? "smooth" : "random", left[smooth], single);
+    }
+    PetscCall(TwoSteps(&boxes[i], 0, VP_SINGLE, PETSC_FALSE, &all));
+    PetscCall(TwoSteps(&boxes[i], 2, VP_SINGLE, PETSC_FALSE, &two));
+    TapOk((PetscBool)(two <= 1.1 * all), "two_levels_reduce_as_all: %s: %.2e, all %.2e", boxes[i].name, two, all);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscMPIInt size;
+  int         failed;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  TapBegin(PETSC_COMM_WORLD);
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size > 1) PetscCall(RanksChooseGatheredLevels());
+  else {
+    PetscCall(Choices());
+    PetscCall(InvertedLevelsSolve());
+  }
+  failed = TapEnd();
+  PetscCall(PetscFinalize());
+  return failed;
+}
