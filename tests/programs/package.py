@@ -155,6 +155,17 @@ def knows_boundary_conditions_box_by_box():
     assert '5 sides of boxes dirichlet, 1 neumann, 2 robin' in vpatchdg.text(dm) or dm.comm.rank
 
 
+def knows_vectors_at_points_without_a_copy():
+    dm = vpatchdg.create(dim=2, degree=3, refine=2)
+    u, values = vpatchdg.from_point_values(dm, wave), dm.createGlobalVec()
+    shared = np.from_dlpack(values)
+    assert vpatchdg.point_values(dm, u, out=values) is values
+    assert np.shares_memory(shared, values.getArray()) and np.abs(shared - vpatchdg.point_values(dm, u).ravel()).max() == 0
+    for one, other in ((vpatchdg.from_point_values(dm, values), u), (vpatchdg.rhs(dm, values), vpatchdg.rhs(dm, vpatchdg.point_values(dm, u)))):
+        one.axpy(-1, other)
+        assert one.norm() < 1e-13
+
+
 def knows_files_for_paraview():
     dm = vpatchdg.create(dim=2, degree=2, refine=2)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,10 @@
 """Functions and vectors: values at points, right-hand sides, errors.
 
 A vector of the DM holds coefficients of an orthonormal basis. Points are the (degree+1)^dim Gauss points of every cell: arrays
-[cells][points][dim] of this rank's cells, and values [cells][points]."""
+[cells][points][dim] of this rank's cells, and values [cells][points].
+
+Values may also be in a vector like dm.createGlobalVec(), in the same order: then nothing is copied, and nothing leaves a GPU where vectors live
+there. numpy.from_dlpack(vector), or cupy.from_dlpack(vector) on a GPU, is an array that shares a vector's memory."""
 from __future__ import annotations
 
 import ctypes
@@ -13,7 +16,7 @@ from petsc4py import PETSc
 from .library import HOST, Callbacks, Flux, Function, Handle, Int, Real, call, is_pointwise, new_vector, reals
 from .mesh import cells, require
 
-Data = Union[Callable, np.ndarray, float]
+Data = Union[Callable, np.ndarray, PETSc.Vec, float]
 
 
 class Errors(NamedTuple):
@@ -27,23 +30,26 @@ def points(dm: PETSc.DM) -> np.ndarray:
     return new_vector('DMVPatchDGGetPoints', dm).getArray().reshape(cells(dm), -1, dm.getDimension())
 
 
-def point_values(dm: PETSc.DM, x: PETSc.Vec) -> np.ndarray:
-    """The values at this rank's points of the function that has the coefficients x. Collective."""
-    values = dm.createGlobalVec()
+def point_values(dm: PETSc.DM, x: PETSc.Vec, out: PETSc.Vec | None = None) -> np.ndarray | PETSc.Vec:
+    """The values at this rank's points of the function that has the coefficients x: an array, or the vector `out`, which gets them where it lives.
+    Collective."""
+    values = dm.createGlobalVec() if out is None else out
     call('DMVPatchDGGetPointValues', dm, Handle(x.handle), Handle(values.handle))
-    return values.getArray().reshape(cells(dm), -1)
+    return values.getArray().reshape(cells(dm), -1) if out is None else out
 
 
 def from_point_values(dm: PETSc.DM, u: Data) -> PETSc.Vec:
-    """The coefficients of the function that has the values u (an array, a number or a function of points) at the points. The same vector is the
+    """The coefficients of the function that has the values u (an array, a vector, a number or a function of points) at the points. The same vector is the
     right-hand side (u, phi_i), by these points. Collective."""
     values, x = _at_points(dm, u(points(dm)) if callable(u) else u), dm.createGlobalVec()
     call('DMVPatchDGSetPointValues', dm, Handle(values.handle), Handle(x.handle))
     return x
 
 
-def _at_points(dm: PETSc.DM, u: np.ndarray | float) -> PETSc.Vec:
+def _at_points(dm: PETSc.DM, u: np.ndarray | PETSc.Vec | float) -> PETSc.Vec:
     """A vector with values at the points."""
+    if isinstance(u, PETSc.Vec):
+        return u
     values, u = dm.createGlobalVec(), np.asarray(u, float)
     shape = (cells(dm), values.getLocalSize() // max(cells(dm), 1))
     require(dm, u.shape in ((), shape), f'values at points of the shape {shape} are needed, not {u.shape}')
@@ -78,11 +84,11 @@ def integral(dm: PETSc.DM, x: PETSc.Vec) -> float:
 def rhs(dm: PETSc.DM, f: Data | None = None, dirichlet: Callable | float | None = None, neumann: Callable | float | None = None) -> PETSc.Vec:
     """The right-hand side of -div(a grad u) + c u = f, u = dirichlet and du/dn = neumann(x, normal) on sides of these kinds; None is 0.
 
-    f is an array of values at the points, or, as the other data, a number or a function. Functions are called with many points x[n, dim] at a
+    f is an array or a vector of values at the points, or, as the other data, a number or a function. Functions are called with many points x[n, dim] at a
     time, and normals of the same shape; compiled ones of one point (Function, Flux) point by point. Collective.
     """
     b, callbacks = dm.createGlobalVec(), Callbacks()
-    values = f if isinstance(f, np.ndarray) and f.ndim else None
+    values = f if isinstance(f, PETSc.Vec) or (isinstance(f, np.ndarray) and f.ndim) else None
     data = None if values is not None else f, dirichlet, neumann
     batches = callbacks.batch(data[0]), callbacks.batch(dirichlet), callbacks.batch(neumann, normals=True)
     callbacks.call('DMVPatchDGComputeRHSBatch', dm, *batches, HOST, None, Handle(b.handle))
