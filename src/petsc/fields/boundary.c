@@ -2,14 +2,17 @@
 #include "fields.h"
 #include "functions.h"
 
-static PetscErrorCode KindOf(DM dm, VPatchDGBoundary boundary, const char caller[], VpSide *kind)
+/* what functions about the boundary begin with */
+static PetscErrorCode Begin(DM dm, VPatchDGBoundary boundary, const char caller[], VpField *field, VpSide *kind)
 {
   PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, caller));
   PetscCheck(boundary == VPATCHDG_BOUNDARY_DIRICHLET || boundary == VPATCHDG_BOUNDARY_NEUMANN, PetscObjectComm((PetscObject)dm),
              PETSC_ERR_ARG_OUTOFRANGE,
              "%s: the boundary has points where it is Dirichlet or Neumann, Robin sides among these, not of kind %d", caller,
              (int)boundary);
   *kind = boundary == VPATCHDG_BOUNDARY_DIRICHLET ? VP_SIDE_DIRICHLET : VP_SIDE_NEUMANN;
+  PetscCall(VpFieldGet(dm, field));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -32,6 +35,17 @@ static double SidesBefore(const VpField *field, VpSide kind, int side)
 static size_t PointsBefore(const VpField *field, VpSet set)
 {
   return (size_t)SidesBefore(field, set.kind, set.side) * (size_t)SidePoints(field);
+}
+
+static PetscErrorCode CreateVector(const VpField *field, VpSide kind, int components, Vec *v)
+{
+  return VpPointVector(field, SidesBefore(field, kind, 2 * field->mesh->dim), SidePoints(field), components, v);
+}
+
+/* Ensures: an error on all ranks unless v has a number for every point of all sides of a kind. */
+static PetscErrorCode CheckVector(const VpField *field, VpSide kind, Vec v, const char caller[], const char what[])
+{
+  return VpCheckSize(field->dm, v, (double)PointsBefore(field, (VpSet){kind, 2 * field->mesh->dim}), caller, what);
 }
 
 static PetscErrorCode SideCoordinates(const VpField *field, VpSide kind, Vec coordinates)
@@ -99,11 +113,9 @@ PetscErrorCode DMVPatchDGGetBoundaryPoints(DM dm, VPatchDGBoundary boundary, Vec
   VpSide            kind;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, caller));
+  PetscCall(Begin(dm, boundary, caller, &field, &kind));
   VpAssertPointer(coordinates, 3);
-  PetscCall(KindOf(dm, boundary, caller, &kind));
-  PetscCall(VpFieldGet(dm, &field));
-  PetscCall(VpPointVector(&field, SidesBefore(&field, kind, 2 * field.mesh->dim), SidePoints(&field), field.mesh->dim, coordinates));
+  PetscCall(CreateVector(&field, kind, field.mesh->dim, coordinates));
   PetscCall(SideCoordinates(&field, kind, *coordinates));
   if (!normals) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecDuplicate(*coordinates, normals));
@@ -167,12 +179,10 @@ PetscErrorCode DMVPatchDGGetBoundaryValues(DM dm, VPatchDGBoundary boundary, Vec
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, caller));
-  PetscCall(KindOf(dm, boundary, caller, &kind));
-  PetscCall(VpFieldGet(dm, &field));
+  PetscCall(Begin(dm, boundary, caller, &field, &kind));
   for (int i = 0; i < 2; i++) {
     if (!out[i]) continue;
-    PetscCall(VpCheckSize(dm, out[i], SidesBefore(&field, kind, 2 * field.mesh->dim) * SidePoints(&field), caller,
-                          i ? "derivatives on the boundary" : "values on the boundary"));
+    PetscCall(CheckVector(&field, kind, out[i], caller, i ? "derivatives on the boundary" : "values on the boundary"));
     PetscCall(EvaluateOnSides(&field, kind, (PetscBool)i, x, out[i]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -201,11 +211,9 @@ PetscErrorCode DMVPatchDGCreateBoundaryVector(DM dm, VPatchDGBoundary boundary, 
   VpSide            kind;
 
   PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, caller));
+  PetscCall(Begin(dm, boundary, caller, &field, &kind));
   VpAssertPointer(v, 3);
-  PetscCall(KindOf(dm, boundary, caller, &kind));
-  PetscCall(VpFieldGet(dm, &field));
-  PetscCall(VpPointVector(&field, SidesBefore(&field, kind, 2 * field.mesh->dim), SidePoints(&field), 1, v));
+  PetscCall(CreateVector(&field, kind, 1, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -270,9 +278,8 @@ PetscErrorCode DMVPatchDGComputeRHSFromPoints(DM dm, Vec f, Vec dirichlet, Vec n
   PetscCall(VpFieldGet(dm, &field));
   for (int i = 1; i < 3; i++) {
     if (data.values[i])
-      PetscCall(VpCheckSize(dm, data.values[i],
-                            SidesBefore(&field, i == 1 ? VP_SIDE_DIRICHLET : VP_SIDE_NEUMANN, 2 * field.mesh->dim) * SidePoints(&field),
-                            caller, i == 1 ? "Dirichlet values" : "Neumann values"));
+      PetscCall(CheckVector(&field, i == 1 ? VP_SIDE_DIRICHLET : VP_SIDE_NEUMANN, data.values[i], caller,
+                            i == 1 ? "Dirichlet values" : "Neumann values"));
   }
   if (!f) PetscCall(VecZeroEntries(b));
   data.field = &field;
