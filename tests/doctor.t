@@ -14,7 +14,7 @@ for my $ranks (1, 2) {
   my $said = run($ranks, 'plain', "$plugin -vpatchdg_doctor -options_left");
   like($said, qr/doctor: mesh\n  vpatchdg \S+, PETSc 3\.\d+\.\d+ .*p4est .*\n  ranks: $ranks on 1 host\n  GPU: /, "doctor_names_versions_and_machine, $ranks ranks");
   like($said, qr/3D, degree 3, 1 box refined 3 times: 512 cells, 32768 unknowns/, "doctor_names_the_mesh, $ranks ranks");
-  like($said, qr/doctor: preconditioner\n  cycle: V\(0,1\).*\n  levels: 3, the coarsest with 8 cells/, "doctor_names_the_cycle, $ranks ranks");
+  like($said, qr/doctor: preconditioner\n  cycle: auto\(0,1\).*\n  levels: 3, the coarsest with 8 cells/, "doctor_names_the_cycle, $ranks ranks");
   is($said =~ /ghosts travel/ ? 1 : 0, $ranks > 1 ? 1 : 0, "doctor_names_the_transport, $ranks ranks");
   like($said, qr/no unused/, "doctor_leaves_no_options, $ranks ranks");
   my ($with) = $said =~ /^(\d+ unknowns, .*)$/m;

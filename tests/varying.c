@@ -17,16 +17,17 @@ typedef struct {
   PetscReal   nu[2]; /* FGMRES, refinement; 0: not looked at */
 } Case;
 
-#define V   ""
-#define W4  "-pc_vpatchdg_cycle_type w -pc_vpatchdg_line_search"
-#define W4C W4 " -pc_vpatchdg_cell_sweep"
+#define V   "-pc_vpatchdg_cycle_type v -pc_vpatchdg_cell_sweeps 0"
+#define W4  "-pc_vpatchdg_cycle_type w -pc_vpatchdg_line_search -pc_vpatchdg_cell_sweeps 0"
+#define W4C "-pc_vpatchdg_cycle_type w -pc_vpatchdg_line_search -pc_vpatchdg_cell_sweeps 1"
+#define NOW ""
 
 /* clang-format off */
 static const Case cases[] = {
   {WAVES,           1, 2, 3, 5, {"1", "1"},                                V,   {5.6, 6.7}},
   {WAVES,           1, 2, 3, 5, {"1", "1"},                                W4C, {4.1, 4.4}},
   {STEEP_WAVES,     1, 2, 3, 5, {"1", "1"},                                V,   {9.2, 18.6}},
-  {STEEP_WAVES,     1, 2, 3, 5, {"1", "1"},                                W4,  {5.6, 6.3}},
+  {STEEP_WAVES,     1, 2, 3, 5, {"1", "1"},                                W4,  {5.7, 6.3}},
   {STEEP_WAVES,     1, 2, 3, 5, {"1", "1"},                                W4C, {5.0, 5.7}},
   {STEEP_WAVES,     1, 2, 3, 6, {"1", "1"},                                W4C, {4.4, 4.7}},
   {STEEP_WAVES,     1, 2, 3, 5, {"16", "1"},                               V,   {9.9, 21.7}},
@@ -51,6 +52,11 @@ static const Case cases[] = {
   {STEEP_WAVES,     1, 3, 2, 4, {"1", "1", "1"},                           W4C, {5.7, 6.3}},
   {STEEP_WAVES,     1, 3, 2, 3, {"16", "16", "1"},                         W4C, {7.6, 10.9}},
   {LAYER,        1000, 3, 2, 3, {"1", "1", "1,.0625,1"},                   V,   {4.6, 5}},
+  {WAVES,           1, 3, 3, 4, {"1", "1", "1"},                           NOW, {6.2, 9}},
+  {STEEP_WAVES,     1, 2, 2, 5, {"1", "1"},                                NOW, {7, 10}},
+  {STEEP_WAVES,     1, 2, 4, 5, {"1", "1"},                                NOW, {7, 10}},
+  {CHECKERBOARD, 1000, 3, 3, 3, {"1", "1", "1"},                           NOW, {4.7, 7}},
+  {NOISE,          10, 3, 3, 3, {"1", "1", "1"},                           NOW, {11, 0}},
 };
 /* clang-format on */
 

@@ -75,7 +75,7 @@ PetscErrorCode VpProblemRange(VpMesh mesh, const VpProblem *problem, PetscReal r
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal coarse[])
+PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal coarse[], PetscReal contrast[])
 {
   const int  nchild = 1 << fine->dim;
   PetscReal *local, lower[3], size[3];
@@ -85,7 +85,7 @@ PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal 
   PetscCall(PetscArraycpy(local, a, fine->nown));
   PetscCall(VpMeshExchange(fine, VP_GHOST_CHILD, MPIU_REAL, local, local + fine->nown));
   for (int32_t c = 0; c < fine->coarser->nown; c++) {
-    PetscReal sum = 0, all = 0;
+    PetscReal sum = 0, all = 0, least = PETSC_MAX_REAL, most = 0;
 
     for (int i = 0; i < nchild; i++) {
       const int32_t child = fine->child[(size_t)c * nchild + i];
@@ -94,8 +94,11 @@ PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal 
       VpMeshCellBounds(fine, child, lower, size);
       sum += local[child] * (size[0] * size[1] * size[2]);
       all += size[0] * size[1] * size[2];
+      least = PetscMin(least, local[child]);
+      most = PetscMax(most, local[child]);
     }
     coarse[c] = sum / all;
+    if (contrast) contrast[c] = most / least;
   }
   PetscCall(PetscFree(local));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -3,7 +3,8 @@
 #include "linesearch.h"
 #include "../base/progress.h"
 
-#define VP_FEWER 3.2 /* times fewer cells: between a halving in one direction and one in two */
+#define VP_FEWER 3.2  /* times fewer cells: between a halving in one direction and one in two */
+#define VP_ROUGH 0.25 /* of the second level: where it varies on more of it, sweeps of cells pay */
 
 /* the coefficient of own cells, after the mesh was cut anew */
 static PetscErrorCode MoveCoefficient(VpMesh from, VpMesh to, PetscReal **coefficient)
@@ -47,6 +48,24 @@ PetscMPIInt VpCycleRanks(const VpCycleOptions *options, const VpBackend *backend
   return least ? PetscMax(1, (PetscMPIInt)PetscMin(ranks, n / least)) : ranks;
 }
 
+/* the coefficient on the next level, and how much it varies from there to here */
+static PetscErrorCode CoarsenCoefficient(VpCycle cycle, VpLevel level, VpMesh coarse, PetscReal a[])
+{
+  double     rough = 0;
+  PetscReal *contrast;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(coarse->nown, &contrast));
+  PetscCall(VpCoarsenCoefficient(level->mesh, level->problem.coefficient, a, contrast));
+  for (int32_t c = 0; c < coarse->nown; c++) {
+    cycle->contrast = PetscMax(cycle->contrast, contrast[c]);
+    rough += contrast[c] > VP_VARIES;
+  }
+  if (level == cycle->level[0]) cycle->rough = rough / (double)coarse->ncell;
+  PetscCall(PetscFree(contrast));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* from level l to the next: its mesh, cut into `ranks` pieces at most, and its coefficient, where there is one */
 static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpMesh *mesh, PetscMPIInt *ranks, PetscReal **coefficient)
 {
@@ -58,7 +77,7 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpMesh *mesh, PetscM
   PetscCall(VpMeshCoarsen(level->mesh, VpCycleCoarsening(&cycle->options, &level->problem), &spread));
   if (level->problem.coefficient) {
     PetscCall(PetscMalloc1(spread->nown + 1, coefficient));
-    PetscCall(VpCoarsenCoefficient(level->mesh, level->problem.coefficient, *coefficient));
+    PetscCall(CoarsenCoefficient(cycle, level, spread, *coefficient));
   }
   *ranks = VpCycleRanks(&cycle->options, level->backend, spread->ncell, before);
   if (*ranks < before) {
@@ -108,7 +127,6 @@ static PetscErrorCode CreateSmoother(VpCycle cycle, PetscInt l)
   PetscCall(VpSmootherCreate(level, options->space, options->residual, options->exchange, VpCornerSweeps(options, level->problem.degree),
                              &cycle->smoother[l]));
   if (!l) VpSmootherRenewGhosts(cycle->smoother[l]);
-  if (options->cell_sweep) PetscCall(VpSmootherAddCells(cycle->smoother[l]));
   if (options->line_search) PetscCall(VpLineSearchCreate(level, &cycle->search[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -127,6 +145,25 @@ static void CountVisits(VpCycle cycle)
     cycle->visits[l] = 2;
     cells = next;
   }
+}
+
+/* What suits the coefficient: V cycles where coarse levels follow it, or must be symmetric; F, or with line search W, where they see means
+   of what varies; sweeps of cells where patches do not follow it, either. */
+static PetscErrorCode Choose(VpCycle cycle)
+{
+  const MPI_Comm  comm = cycle->level[0]->mesh->comm;
+  VpCycleOptions *o = &cycle->options;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cycle->contrast, 1, MPIU_REAL, MPIU_MAX, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cycle->rough, 1, MPI_DOUBLE, MPI_SUM, comm));
+  if (o->type == VP_CYCLE_AUTO) {
+    o->type = o->line_search ? VP_CYCLE_W : VP_CYCLE_F;
+    if (o->symmetric || cycle->contrast <= VP_VARIES) o->type = VP_CYCLE_V;
+  }
+  if (o->cell_sweeps < 0) o->cell_sweeps = cycle->rough > VP_ROUGH;
+  for (PetscInt l = 0; o->cell_sweeps && l < cycle->nlevel - 1; l++) PetscCall(VpSmootherAddCells(cycle->smoother[l], o->cell_sweeps));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Where the mesh's coarser one was made in another way, a copy takes its place. */
@@ -194,10 +231,12 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   cycle->options = *options;
   cycle->depth = depth;
   cycle->nlevel = nlevel;
+  cycle->contrast = 1;
   PetscCall(PetscCalloc4(nlevel, &cycle->level, nlevel, &cycle->smoother, nlevel, &cycle->move, 4 * nlevel, &cycle->recorded));
   PetscCall(PetscCalloc4(nlevel, &cycle->b, nlevel, &cycle->x, nlevel, &cycle->r, 3 * nlevel, &cycle->vectors));
   PetscCall(PetscCalloc2(nlevel, &cycle->visits, nlevel, &cycle->search));
   PetscCall(CreateLevels(cycle, finest, problem, backend));
+  PetscCall(Choose(cycle));
   CountVisits(cycle);
   PetscCall(VpCoarseCreate(cycle->level[nlevel - 1], options->coarse, "vpatchdg_coarse_", parent, &cycle->coarse));
   PetscCall(CheckReplays(cycle));

@@ -10,7 +10,7 @@ extern PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TR
 
 typedef enum { VP_RESIDUAL_EXACT, VP_RESIDUAL_LOCAL, VP_RESIDUAL_GLOBAL } VpResidual;
 typedef enum { VP_EXCHANGE_AUTO, VP_EXCHANGE_SWEEP, VP_EXCHANGE_COLOR } VpExchange;
-typedef enum { VP_CYCLE_V, VP_CYCLE_W, VP_CYCLE_F } VpCycleType;
+typedef enum { VP_CYCLE_V, VP_CYCLE_W, VP_CYCLE_F, VP_CYCLE_AUTO } VpCycleType;
 typedef enum { VP_COARSE_AUTO, VP_COARSE_SWEEPS, VP_COARSE_KSP, VP_COARSE_DENSE } VpCoarseType;
 
 /* The operator 2^exponent (-div(a grad u) + c u) on polynomials of a degree. coefficient[nown] is a on own cells; NULL means 1. The
@@ -73,8 +73,11 @@ PetscErrorCode VpLevelSetTransfer(VpLevel fine); /* fills the view of the transf
 PetscErrorCode VpProblemRange(VpMesh, const VpProblem *, PetscReal range[2]);
 /* the smallest and the largest value of the coefficient on all ranks */
 PetscErrorCode VpCoefficientRange(VpMesh, const PetscReal own[], PetscReal range[2]);
-/* the coefficient's means over the children, on the coarse mesh's own cells */
-PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal coarse[]);
+/* The coefficient's means over the children, on the coarse mesh's own cells. contrast [own coarse cells] or NULL: the largest quotient of
+   the coefficients of two children. */
+PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal coarse[], PetscReal contrast[]);
+/* Where a coefficient varies by more among a cell's children, F cycles are faster than V cycles, as measured. */
+#define VP_VARIES 6
 /* flops of A x on own cells */
 PetscLogDouble VpLevelApplyFlops(VpLevel);
 PetscErrorCode VpLogFlops(VpLevel, PetscLogDouble); /* logs those of work on the level's backend */
@@ -113,7 +116,7 @@ typedef struct {
   PetscInt     pre, post;
   PetscInt     corners;     /* how often a sweep repeats the patches near corners; PETSC_DECIDE: VpCornerSweeps() */
   PetscBool    line_search; /* A level repeats its coarse correction, each by as much as helps most, where the type is not V. */
-  PetscBool    cell_sweep;  /* A sweep of single cells follows each of patches. */
+  PetscInt     cell_sweeps; /* sweeps of single cells after one of patches; PETSC_DECIDE: where the coefficient is rough */
   PetscBool    symmetric;   /* colours in reverse order in the pre-smoother */
   PetscInt     levels;      /* 0: all; PETSC_DECIDE: VpCycleDepth() */
   VpCoarsen    coarsening;
@@ -130,8 +133,10 @@ typedef struct {
 typedef struct VpCoarse_ *VpCoarse;
 typedef struct VpCycle_  *VpCycle;
 struct VpCycle_ {
-  VpCycleOptions         options;
+  VpCycleOptions         options; /* with the type that was chosen */
   VpDepth                depth;
+  PetscReal              contrast; /* the largest quotient of the coefficients of two children of a cell, on any level and rank */
+  double                 rough;    /* the part of the second level's cells where it is more than VP_VARIES */
   PetscInt               nlevel;
   VpLevel               *level;     /* level[0] is the finest, level[nlevel - 1] the coarsest */
   VpVector              *b, *x, *r; /* [nlevel] right-hand sides, corrections, residuals; r[l] is NULL until a residual is first needed */

@@ -166,9 +166,10 @@ void VpSmootherRenewGhosts(VpSmoother smoother)
   if (smoother->seams) VpSmootherRenewGhosts(smoother->seams);
 }
 
-PetscErrorCode VpSmootherAddCells(VpSmoother smoother)
+PetscErrorCode VpSmootherAddCells(VpSmoother smoother, PetscInt sweeps)
 {
   PetscFunctionBegin;
+  smoother->cell_sweeps = sweeps;
   PetscCall(VpCellSweepCreate(smoother->level, &smoother->cells));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

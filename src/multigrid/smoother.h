@@ -13,8 +13,8 @@ void VpSmootherCorners(VpSmoother, PetscInt *patches, PetscInt *repeats);
    does not take the residual `global`: the ranks' copies of a cell then differ by rounding errors. Without that, patches beside ghosts are
    solved against differing copies, and the residual of the finest level shows it. */
 void VpSmootherRenewGhosts(VpSmoother);
-/* From now on a sweep of single cells follows the one of patches (comes before it, in reverse order). */
-PetscErrorCode VpSmootherAddCells(VpSmoother);
+/* From now on so many sweeps of single cells follow the one of patches (come before it, in reverse order). */
+PetscErrorCode VpSmootherAddCells(VpSmoother, PetscInt sweeps);
 /* takes the residual form also where the replacement form would do: for comparison */
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
 /* Sweeps over all colours, then again over the patches near corners; in opposite order where `reverse` is true. It fetches the ghosts of b

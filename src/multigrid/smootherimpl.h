@@ -24,10 +24,11 @@ struct VpSmoother_ {
   Part           all, corners;
   PetscInt       repeats, ncorner; /* sweeps over the corners' patches after one over all; these patches on all ranks */
   VpExchange     exchange;
-  PetscBool      exact;  /* ghosts are current after every colour of the repeats, too: as if there were one rank */
-  PetscBool      renews; /* ghosts are fetched again before the last colour */
-  VpCellSweep    cells;  /* what follows, or NULL */
-  VpVector       r;      /* residual `global`: b - A x wherever patches are */
+  PetscBool      exact;       /* ghosts are current after every colour of the repeats, too: as if there were one rank */
+  PetscBool      renews;      /* ghosts are fetched again before the last colour */
+  VpCellSweep    cells;       /* what follows, or NULL, */
+  PetscInt       cell_sweeps; /* and how often */
+  VpVector       r;           /* residual `global`: b - A x wherever patches are */
   PetscLogDouble flops;
   int            kind, kinds; /* the directions, as bits, in which its patches are at seams; in which the mesh has seams */
   int            place[3];    /* as of VpPatches */

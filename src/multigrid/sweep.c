@@ -168,7 +168,7 @@ PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool reverse, VpVector 
   int        count = 1, color = 0;
 
   PetscFunctionBegin;
-  if (smoother->cells && reverse) PetscCall(VpCellSweepRun(smoother->cells, reverse, b, x));
+  for (PetscInt i = 0; reverse && i < smoother->cell_sweeps; i++) PetscCall(VpCellSweepRun(smoother->cells, reverse, b, x));
   for (int d = 0; d < smoother->level->mesh->dim; d++) count *= 2 + (smoother->kinds >> d & 1);
   for (int i = 0; i <= count; i++) {
     next = i < count ? ColorAt(smoother, reverse ? count - 1 - i : i, &color) : NULL;
@@ -179,7 +179,7 @@ PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool reverse, VpVector 
     part = next;
     if (next) colors.color[colors.n++] = color;
   }
-  if (smoother->cells && !reverse) PetscCall(VpCellSweepRun(smoother->cells, reverse, b, x));
+  for (PetscInt i = 0; !reverse && i < smoother->cell_sweeps; i++) PetscCall(VpCellSweepRun(smoother->cells, reverse, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -176,7 +176,7 @@ class Case:
         self.maybe(0.2, name + "cycle_type", self.pick(["v", "w"] if symmetric else ["v", "w", "f"]))
         if not symmetric and self.ksp in FLEXIBLE:
             self.maybe(0.1, name + "line_search")
-        self.maybe(0.1, name + "cell_sweep")
+        self.maybe(0.1, name + "cell_sweeps", self.pick([-1, 0, 1, 2]))
         self.maybe(0.2, name + "coarsening", self.pick(["local", "full"]))
         self.maybe(0.25, name + "levels", self.rng.randint(-1, max(1, self.refine)))
         if not prefix or self.ksp in FLEXIBLE:  # a cycle inside PCKSP does not know the outer KSP and can not warn

@@ -71,7 +71,7 @@ PetscErrorCode DMVPatchDGMoveCoefficient(DM dm, VpMesh next, PetscReal **out)
 
   PetscFunctionBegin;
   if (coefficient) PetscCall(PetscMalloc1(next->nown + 1, &a)); /* not NULL on ranks without cells */
-  if (coefficient && mesh->coarser == next) PetscCall(VpCoarsenCoefficient(mesh, coefficient, a));
+  if (coefficient && mesh->coarser == next) PetscCall(VpCoarsenCoefficient(mesh, coefficient, a, NULL));
   else
     for (int32_t c = 0; a && c < next->nown; c++) a[c] = coefficient[next->parent[c]];
   *out = a;

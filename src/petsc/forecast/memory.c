@@ -108,12 +108,13 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
   const double block = real * pow(size->degree + 1, size->dim), of_patch = (corners + size->dim) * sizeof(int32_t);
   const double links = (2 * sizeof(int32_t) + 1) * c.local,
                device = size->device ? 5 * 32 + 5 : 0; /* patchplan.cuh: 32 cells, their covers; kind and number */
-  int vectors = 3;
+  const PetscBool repeats = (PetscBool)(o->type == VP_CYCLE_AUTO ? size->lines > 0 : o->type != VP_CYCLE_V);
+  int             vectors = 3;
 
-  if (o->pre || o->symmetric || (o->type != VP_CYCLE_V && !finest)) vectors++;
-  if (o->line_search) vectors += 2 + (finest && o->type != VP_CYCLE_V && !o->pre);
+  if (o->pre || o->symmetric || (repeats && !finest)) vectors++;
+  if (o->line_search) vectors += 2 + (finest && repeats && !o->pre);
   if (o->residual == VP_RESIDUAL_GLOBAL) vectors++;
-  if (o->cell_sweep) vectors++;
+  if (o->cell_sweeps > 0 || (o->cell_sweeps < 0 && size->lines > 0)) vectors++;
   *passing = (of_patch + 2 * size->dim + 3) * c.sweep;
   return OperatorBytes(size, c.sweep, real) + links + (of_patch + device + 1) * c.sweep +
          block * (vectors * c.local + 2 * (c.sweep + c.local - 2 * c.own));

@@ -1,7 +1,6 @@
 /* -vpatchdg_doctor when the preconditioner is built: what the cycle will take, printed before it takes it. */
 #include "internal.h"
 #include "../forecast/forecast.h"
-#include <ctype.h>
 
 /* Ensures: *all is the ratio of the largest coefficient to the smallest, *inside the largest inside of a rank's part of a coarsest cell. */
 static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, VpCoarsen how, int finer, PetscReal *all, PetscReal *inside)
@@ -72,8 +71,8 @@ static PetscErrorCode Solver(PC pc, PetscViewer viewer, const VpCycleOptions *o)
   const KSP ksp = VpPCBaseData(pc)->ksp;
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  cycle: %c(%" PetscInt_FMT ",%" PetscInt_FMT "), %s, %s precision",
-                                   toupper(VPatchDGCycleTypes[o->type][0]), o->pre, o->post, o->symmetric ? "symmetric" : "not symmetric",
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  cycle: %s(%" PetscInt_FMT ",%" PetscInt_FMT "), %s, %s precision", VpCycleName(o->type),
+                                   o->pre, o->post, o->symmetric ? "symmetric" : "not symmetric",
                                    o->precision == VP_DOUBLE ? "double" : "single"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   if (ksp) PetscCall(PetscViewerASCIIPrintf(viewer, "; KSP %s, relative tolerance %.1e", ((PetscObject)ksp)->type_name, (double)ksp->rtol));

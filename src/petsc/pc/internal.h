@@ -38,7 +38,7 @@ enum {
   VP_PC_SYMMETRIC,
   VP_PC_CYCLE_TYPE,
   VP_PC_LINE_SEARCH,
-  VP_PC_CELL_SWEEP,
+  VP_PC_CELL_SWEEPS,
   VP_PC_LEVELS,
   VP_PC_COARSENING,
   VP_PC_PRECISION,
@@ -49,6 +49,13 @@ enum {
   VP_PC_SETTINGS
 };
 extern const VpSettings PCVPatchDGSettings;
+
+static inline const char *VpCycleName(VpCycleType type)
+{
+  static const char *const name[] = {"V", "W", "F", "auto"};
+
+  return name[type];
+}
 
 /* options.c. Ensures: errors unless the options go together, and with the problem. */
 PetscErrorCode PCSetFromOptions_VPatchDG(PC, VpOptionItems);

@@ -8,11 +8,13 @@
 
    Input Parameters:
 +  pc   - the preconditioner
--  type - `VPATCHDG_CYCLE_V` (one coarse correction on every level, default), `VPATCHDG_CYCLE_W` (two) or `VPATCHDG_CYCLE_F` (an F cycle,
-then a V cycle)
+-  type - `VPATCHDG_CYCLE_V` (one coarse correction on every level), `VPATCHDG_CYCLE_W` (two), `VPATCHDG_CYCLE_F` (an F cycle, then a V cycle)
+or `VPATCHDG_CYCLE_AUTO` (by the coefficient)
 
    Options Database Key:
-.  -pc_vpatchdg_cycle_type v|w|f - the type, v by default
+.  -pc_vpatchdg_cycle_type auto|v|w|f - auto (default): v where coarse levels follow the coefficient, as where it is constant or jumps along the
+coarsest cells, or where the cycle is symmetric; f where it varies by more than 6 among the cells that become one on some level, or w with
+-pc_vpatchdg_line_search
 
    Level: intermediate
 

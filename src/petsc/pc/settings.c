@@ -17,13 +17,15 @@ static const VpSetting row[VP_PC_SETTINGS] = {
                .refusal = "-pc_vpatchdg_corners %s: a sweep is repeated 0 to 100 times near corners"),
   [VP_PC_SYMMETRIC] = VP_SETTING(BOOL, PC_VPatchDG, options.symmetric, PETSC_FALSE, "-pc_vpatchdg_symmetric", "PCVPatchDGSetSymmetric",
                                  "symmetry", "Reverse the colours before the coarse correction, for KSPCG", .names = PetscBools),
-  [VP_PC_CYCLE_TYPE] = VP_SETTING(ENUM, PC_VPatchDG, options.type, VPATCHDG_CYCLE_V, "-pc_vpatchdg_cycle_type", "PCVPatchDGSetCycleType",
-                                  "type of the cycle", "V, W or F cycle", .names = VPatchDGCycleTypes),
+  [VP_PC_CYCLE_TYPE] = VP_SETTING(ENUM, PC_VPatchDG, options.type, VPATCHDG_CYCLE_AUTO, "-pc_vpatchdg_cycle_type", "PCVPatchDGSetCycleType",
+                                  "type of the cycle", "V, W or F cycle, by the coefficient", .names = VPatchDGCycleTypes),
   [VP_PC_LINE_SEARCH] =
     VP_SETTING(BOOL, PC_VPatchDG, options.line_search, PETSC_FALSE, "-pc_vpatchdg_line_search", "PCVPatchDGSetLineSearch", "line search",
                "Coarse corrections by as much as helps most, for varying coefficients", .names = PetscBools),
-  [VP_PC_CELL_SWEEP] = VP_SETTING(BOOL, PC_VPatchDG, options.cell_sweep, PETSC_FALSE, "-pc_vpatchdg_cell_sweep", "PCVPatchDGSetCellSweep",
-                                  "cell sweep", "Single cells after patches, for varying coefficients", .names = PetscBools),
+  [VP_PC_CELL_SWEEPS] = VP_SETTING(
+    INT, PC_VPatchDG, options.cell_sweeps, PETSC_DECIDE, "-pc_vpatchdg_cell_sweeps", "PCVPatchDGSetCellSweeps", "sweeps of cells",
+    "Sweeps of single cells after one of patches; -1: 1 where the coefficient is rough", .least = PETSC_DECIDE, .most = 100,
+    .refusal = "-pc_vpatchdg_cell_sweeps %s: 0 to 100 sweeps of single cells follow one of patches"),
   [VP_PC_LEVELS] = VP_SETTING(INT, PC_VPatchDG, options.levels, PETSC_DECIDE, "-pc_vpatchdg_levels", "PCVPatchDGSetLevels",
                               "number of levels", "Levels, 0: all; -1: on GPUs what takes least time, else all", .least = PETSC_DECIDE,
                               .refusal = "-pc_vpatchdg_levels %s: the number of levels is -1 (chosen), 0 (all) or more"),
@@ -334,33 +336,33 @@ PetscErrorCode PCVPatchDGGetSmooth(PC pc, PetscInt *pre, PetscInt *post)
 }
 
 /*@
-   PCVPatchDGSetCellSweep - Makes every sweep over patches go on over single cells
+   PCVPatchDGSetCellSweeps - Sets how many sweeps of single cells follow one of patches
 
    Logically Collective
 
    Input Parameters:
-+  pc    - the preconditioner
--  cells - `PETSC_TRUE`: after the patches every cell is solved by itself, in two colours like those of a chessboard, by the exact inverse of its
-own block
++  pc - the preconditioner
+-  n  - their number, or `PETSC_DECIDE`
 
    Options Database Key:
-.  -pc_vpatchdg_cell_sweep - does so, `PETSC_FALSE` by default
+.  -pc_vpatchdg_cell_sweeps n - their number; -1 (default): 1 where the coefficient is rough, that is where it varies by more than 6 among the
+children of a quarter of the next coarser level's cells, else 0
 
    Level: intermediate
 
    Note:
-   Patches take a product of one factor a direction for the coefficient, which is wrong where it varies otherwise; a cell has one coefficient. Where
-   the coefficient is constant, cells gain nothing.
+   A sweep solves every cell by itself, in two colours like those of a chessboard, by the exact inverse of its own block. Patches take a product of one
+   factor a direction for the coefficient, which is wrong where it varies otherwise; a cell has one coefficient. Where it is constant, cells gain nothing.
 
-.seealso: `PCVPATCHDG`, `PCVPatchDGGetCellSweep()`, `PCVPatchDGSetLineSearch()`, `DMVPatchDGSetCoefficient()`
+.seealso: `PCVPATCHDG`, `PCVPatchDGGetCellSweeps()`, `PCVPatchDGSetLineSearch()`, `DMVPatchDGSetCoefficient()`
 @*/
-PetscErrorCode PCVPatchDGSetCellSweep(PC pc, PetscBool cells)
+PetscErrorCode PCVPatchDGSetCellSweeps(PC pc, PetscInt n)
 {
-  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_CELL_SWEEP, cells);
+  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_CELL_SWEEPS, n);
 }
 
 /*@
-   PCVPatchDGGetCellSweep - Says whether every sweep over patches goes on over single cells
+   PCVPatchDGGetCellSweeps - Gets how many sweeps of single cells follow one of patches
 
    Not Collective
 
@@ -368,13 +370,13 @@ PetscErrorCode PCVPatchDGSetCellSweep(PC pc, PetscBool cells)
 .  pc - the preconditioner
 
    Output Parameter:
-.  cells - as in `PCVPatchDGSetCellSweep()`
+.  n - as in `PCVPatchDGSetCellSweeps()`
 
    Level: intermediate
 
-.seealso: `PCVPATCHDG`, `PCVPatchDGSetCellSweep()`
+.seealso: `PCVPATCHDG`, `PCVPatchDGSetCellSweeps()`
 @*/
-PetscErrorCode PCVPatchDGGetCellSweep(PC pc, PetscBool *cells)
+PetscErrorCode PCVPatchDGGetCellSweeps(PC pc, PetscInt *n)
 {
-  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_CELL_SWEEP, cells, PETSC_FUNCTION_NAME);
+  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_CELL_SWEEPS, n, PETSC_FUNCTION_NAME);
 }

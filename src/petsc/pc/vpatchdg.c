@@ -8,9 +8,9 @@
 .  -pc_vpatchdg_smooth_post n                - sweeps after it, `PCVPatchDGSetSmooth()`
 .  -pc_vpatchdg_corners n                    - repeats of a sweep near corners, `PCVPatchDGSetCorners()`
 .  -pc_vpatchdg_symmetric                    - a symmetric cycle, for `KSPCG`, `PCVPatchDGSetSymmetric()`
-.  -pc_vpatchdg_cycle_type v|w|f             - V, W or F cycle, `PCVPatchDGSetCycleType()`
+.  -pc_vpatchdg_cycle_type auto|v|w|f        - V, W or F cycle, `PCVPatchDGSetCycleType()`
 .  -pc_vpatchdg_line_search                  - coarse corrections by as much as helps most, `PCVPatchDGSetLineSearch()`
-.  -pc_vpatchdg_cell_sweep                   - single cells after patches, `PCVPatchDGSetCellSweep()`
+.  -pc_vpatchdg_cell_sweeps n                - single cells after patches, `PCVPatchDGSetCellSweeps()`
 .  -pc_vpatchdg_levels n                     - number of levels, `PCVPatchDGSetLevels()`
 .  -pc_vpatchdg_coarsening local|full        - where cells merge on coarser levels, `PCVPatchDGSetCoarsening()`
 .  -pc_vpatchdg_precision auto|single|double - of the whole cycle, `PCVPatchDGSetPrecision()`
@@ -58,7 +58,6 @@
 .seealso: `DMVPATCHDG`, `PCVPATCH`, `KSPGUESSVPATCHDG`, `PCVPatchDGSetSpace()`, `PCVPatchDGSetSmooth()`
 M*/
 #include "internal.h"
-#include <ctype.h>
 #include <inttypes.h>
 
 static PetscErrorCode Clear(PC pc)
@@ -118,13 +117,20 @@ static const VpPCBaseOps ops = {.caller = "-pc_type vpatchdg",
 
 static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
 {
-  const VpCycleOptions *o = &PCVPatchDGData(pc)->options;
+  const PC_VPatchDG    *data = pc->data;
+  const VpCycleOptions *o = data->cycle ? &data->cycle->options : &data->options;
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(
-    viewer, "  %c(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle%s, patch space %s, residual %s, exchange %s%s\n",
-    toupper(VPatchDGCycleTypes[o->type][0]), o->pre, o->post, o->line_search ? " with line search" : "", VPatchDGSpaces[o->space],
-    VPatchDGResiduals[o->residual], VPatchDGExchanges[o->exchange], o->cell_sweep ? ", sweeps of patches and of single cells" : ""));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle%s, patch space %s, residual %s, exchange %s\n",
+                                   VpCycleName(o->type), o->pre, o->post, o->line_search ? " with line search" : "",
+                                   VPatchDGSpaces[o->space], VPatchDGResiduals[o->residual], VPatchDGExchanges[o->exchange]));
+  if (data->cycle && data->cycle->contrast > 1)
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "  %" PetscInt_FMT
+                                     " sweeps of single cells after one of patches: the coefficient varies by up to %.3g "
+                                     "among the children of a cell, by more than %g on %.0f %% of the second level%s\n",
+                                     o->cell_sweeps, (double)data->cycle->contrast, (double)VP_VARIES, 100 * data->cycle->rough,
+                                     data->options.type == VP_CYCLE_AUTO ? "; hence the type of the cycle" : ""));
   PetscCall(PCVPatchDGViewPrecision(pc, viewer));
   if (o->symmetric) PetscCall(PetscViewerASCIIPrintf(viewer, "  symmetric: colours in reverse order before the coarse correction\n"));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "  not symmetric: KSPCG needs -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1\n"));

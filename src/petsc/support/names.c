@@ -8,7 +8,7 @@ const char *const VPatchDGBoundaries[] = {"dirichlet", "neumann", "robin", "peri
 const char *const VPatchDGSpaces[] = {"full", "dirichlet", "clamped", "VPatchDGSpace", "VPATCHDG_SPACE_", NULL};
 const char *const VPatchDGResiduals[] = {"exact", "local", "global", "VPatchDGResidual", "VPATCHDG_RESIDUAL_", NULL};
 const char *const VPatchDGPrecisions[] = {"single", "double", "auto", "VPatchDGPrecision", "VPATCHDG_PRECISION_", NULL};
-const char *const VPatchDGCycleTypes[] = {"v", "w", "f", "VPatchDGCycleType", "VPATCHDG_CYCLE_", NULL};
+const char *const VPatchDGCycleTypes[] = {"v", "w", "f", "auto", "VPatchDGCycleType", "VPATCHDG_CYCLE_", NULL};
 const char *const VPatchDGCoarsenings[] = {"local", "full", "VPatchDGCoarsening", "VPATCHDG_COARSENING_", NULL};
 const char *const VPatchDGCoarses[] = {"auto", "sweeps", "ksp", "dense", "VPatchDGCoarse", "VPATCHDG_COARSE_", NULL};
 const char *const VPatchDGExchanges[] = {"auto", "sweep", "color", "VPatchDGExchange", "VPATCHDG_EXCHANGE_", NULL};
@@ -19,7 +19,7 @@ const char *const VPatchDGTransports[] = {"auto", "mpi", "nccl", "host", "VPatch
 _Static_assert(SAME(SPACE_FULL) && SAME(SPACE_DIRICHLET) && SAME(SPACE_CLAMPED), "VPatchDGSpace and VpSpace differ");
 _Static_assert(SAME(RESIDUAL_EXACT) && SAME(RESIDUAL_LOCAL) && SAME(RESIDUAL_GLOBAL), "VPatchDGResidual and VpResidual differ");
 _Static_assert(SAME(EXCHANGE_AUTO) && SAME(EXCHANGE_SWEEP) && SAME(EXCHANGE_COLOR), "VPatchDGExchange and VpExchange differ");
-_Static_assert(SAME(CYCLE_V) && SAME(CYCLE_W) && SAME(CYCLE_F), "VPatchDGCycleType and VpCycleType differ");
+_Static_assert(SAME(CYCLE_V) && SAME(CYCLE_W) && SAME(CYCLE_F) && SAME(CYCLE_AUTO), "VPatchDGCycleType and VpCycleType differ");
 _Static_assert((int)VPATCHDG_COARSENING_LOCAL == (int)VP_COARSEN_LOCAL && (int)VPATCHDG_COARSENING_FULL == (int)VP_COARSEN_FULL,
                "VPatchDGCoarsening and VpCoarsen differ");
 _Static_assert(SAME(COARSE_AUTO) && SAME(COARSE_SWEEPS) && SAME(COARSE_KSP) && SAME(COARSE_DENSE),
