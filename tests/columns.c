@@ -57,9 +57,7 @@ static PetscErrorCode columns_are_vectors(Mat A, Mat X, Mat Y, const char option
   PC           pc;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsCreate(&database));
-  PetscCall(PetscOptionsInsertString(database, options));
-  PetscCall(PetscOptionsPush(database));
+  PetscCall(TestOptionsPush(options, &database));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetType(ksp, KSPFGMRES));
@@ -74,8 +72,7 @@ static PetscErrorCode columns_are_vectors(Mat A, Mat X, Mat Y, const char option
   TapOk((PetscBool)(worst[0] < 1e-13 && worst[1] < 1e-8), "columns_are_vectors: %s, %s: PCMatApply %.1e, KSPMatSolve %.1e", type, options,
         (double)worst[0], (double)worst[1]);
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&database));
+  PetscCall(TestOptionsPop(&database));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -69,11 +69,9 @@ static PetscErrorCode Solve(const Case *c, const char where[], PetscInt *its, Pe
   PetscOptions       own;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsCreate(&own));
-  PetscCall(PetscOptionsInsertString(own, c->options));
+  PetscCall(TestOptionsPush(c->options, &own));
   PetscCall(PetscOptionsInsertString(own, where));
   PetscCall(PetscOptionsInsertString(own, "-ksp_type fgmres -ksp_rtol 1e-9 -pc_type vpatchdg"));
-  PetscCall(PetscOptionsPush(own));
   PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
   PetscCall(DMSetType(dm, DMVPATCHDG));
   PetscCall(UseTestBackend(dm));
@@ -92,8 +90,7 @@ static PetscErrorCode Solve(const Case *c, const char where[], PetscInt *its, Pe
   if (reason < 0) *energy = 0;
   PetscCall(KSPDestroy(&ksp));
   PetscCall(DMDestroy(&dm));
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&own));
+  PetscCall(TestOptionsPop(&own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

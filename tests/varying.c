@@ -165,14 +165,17 @@ static PetscErrorCode Check(const Case *c, PetscReal within)
 int main(int argc, char **argv)
 {
   PetscMPIInt size;
+  PetscReal   within;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(VPatchDGInitializePackage());
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   TapBegin(PETSC_COMM_WORLD);
+  /* on devices patches fit the coefficient in larger steps */
+  within = (size == 1 ? 0.3 : 0.5) + (TestBackend()->use_stream ? 0.3 : 0);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     if (size > 1 && i % 3 != (size_t)size % 3) continue; /* several ranks share the cores of a test machine */
-    PetscCall(Check(&cases[i], size == 1 ? 0.3 : 0.5));
+    PetscCall(Check(&cases[i], within));
   }
   PetscCall(PetscFinalize());
   return TapEnd();

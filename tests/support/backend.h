@@ -55,3 +55,23 @@ static inline PetscErrorCode TestDMCreate(MPI_Comm comm, PetscInt dim, PetscInt 
   PetscCall(UseTestBackend(*dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Options that are read instead of those there are, until TestOptionsPop. On a device all levels are taken, as in run.sh, unless they say
+   otherwise; none change nothing. */
+static inline PetscErrorCode TestOptionsPush(const char options[], PetscOptions *own)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsCreate(own));
+  if (options[0] && TestBackend()->use_stream) PetscCall(PetscOptionsInsertString(*own, "-pc_vpatchdg_levels 0"));
+  PetscCall(PetscOptionsInsertString(*own, options));
+  PetscCall(PetscOptionsPush(*own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode TestOptionsPop(PetscOptions *own)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -40,11 +40,7 @@ static inline PetscErrorCode Nu(DM dm, Vec b, const char type[], const char opti
   PetscInt     n;
 
   PetscFunctionBeginUser;
-  if (options) {
-    PetscCall(PetscOptionsCreate(&database));
-    PetscCall(PetscOptionsInsertString(database, options));
-    PetscCall(PetscOptionsPush(database));
-  }
+  if (options) PetscCall(TestOptionsPush(options, &database));
   PetscCall(VecDuplicate(b, &x));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetDM(ksp, dm));
@@ -61,7 +57,6 @@ static inline PetscErrorCode Nu(DM dm, Vec b, const char type[], const char opti
   *nu = n < 2 ? 0 : -8 * (n - 1) / PetscLog10Real(history[n - 1] / history[0]);
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
-  if (options) PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&database));
+  if (options) PetscCall(TestOptionsPop(&database));
   PetscFunctionReturn((PetscErrorCode)0);
 }

@@ -104,13 +104,10 @@ static inline PetscErrorCode ReadOptions(Problem *p, const char options[], Petsc
   PetscOptions own;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsCreate(&own));
-  PetscCall(PetscOptionsInsertString(own, options));
-  PetscCall(PetscOptionsPush(own));
+  PetscCall(TestOptionsPush(options, &own));
   PetscCall(KSPSetFromOptions(p->ksp));
   if (solve) PetscCall(KSPSolve(p->ksp, p->b, p->x));
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&own));
+  PetscCall(TestOptionsPop(&own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
