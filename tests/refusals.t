@@ -17,8 +17,8 @@ for (['-dm_vpatchdg_dim 4', 'dimensions 2 and 3 exist'],
      ['-dm_vpatchdg_grid_y 0:1:3000:9', 'coordinates must increase'],
      ['-dm_vpatchdg_grid_z 0:1:3,0.5:2:2', 'at 1 and 0.5: coordinates must increase'],
      ['-dm_vpatchdg_grid_x 1:0:3', 'from 1. to 0., coordinates must increase'],
-     ['-dm_vpatchdg_grid_x 0:1:3x', '"3x" is no number'],
-     ['-dm_vpatchdg_grid_x 0:inf:3', '"inf" is no number'],
+     ['-dm_vpatchdg_grid_x 0:1:3x', '3x is no number'],
+     ['-dm_vpatchdg_grid_x 0:inf:3', 'inf is no number'],
      ['-dm_vpatchdg_grid_x 1', 'has one face, a box has two'],
      ['-dm_vpatchdg_grid_x 0:1:2.5', '2.5 boxes, there must be a whole number of them'],
      ['-dm_vpatchdg_grid_x 0:1:1e30', '1e+30 boxes, there must be a whole number of them'],
@@ -60,6 +60,7 @@ for (['-dm_vpatchdg_dim 4', 'dimensions 2 and 3 exist'],
      ['-dm_refine 12', '-dm_refine 12 means 68719476736 cells']) {
   my ($options, $text) = @$_;
   my $out = `timeout 60 $ENV{MPIEXEC} -n 2 $build/bin/poisson $options 2>&1`;
-  ok($? && $out =~ /\Q$text\E/, "bad_input_is_refused, $options") or diag($out);
+  # versions of PETSc set quotes differently
+  ok($? && $out =~ tr/"//dr =~ /\Q$text\E/, "bad_input_is_refused, $options") or diag($out);
 }
 done_testing();
