@@ -1,29 +1,20 @@
 /* Single cells, solved by the tensor product of their own blocks. */
 #include "tensor.cuh"
 
-/* in = (M in every direction) in, as ContractCell, with matrices in memory */
+/* in = (M in every direction) in, as ContractLines, with matrices in memory */
 template <class T, int DIM, int N>
 __device__ __forceinline__ void ContractCell(const T *const (&M)[DIM], T *s, int l, T (&in)[N])
 {
-  typedef CellShape<DIM, N> S;
-
-  UNROLL (int d = S::slow; d >= 0; d--) {
-    const int stride = VpLineStride(d, S::sy, S::sz);
-    T        *p = s + LineStart<DIM>(d, N, l, S::sy, S::sz);
-
-    if (d < S::slow) {
-      __syncthreads();
-      UNROLL (int i = 0; i < N; i++) in[i] = p[i * stride];
-    }
+  ContractLines<T, DIM, N>(
+    [&M](int d, const T(&v)[N], T *p, int stride) {
 #pragma unroll 1
-    for (int i = 0; i < N; i++) {
-      T sum = T(0);
-      UNROLL (int j = 0; j < N; j++) sum += __ldg(M[d] + i * N + j) * in[j];
-      p[i * stride] = sum;
-    }
-  }
-  __syncthreads();
-  UNROLL (int i = 0; i < N; i++) in[i] = s[LineStart<DIM>(S::slow, N, l, S::sy, S::sz) + i * VpLineStride(S::slow, S::sy, S::sz)];
+      for (int i = 0; i < N; i++) {
+        T sum = T(0);
+        UNROLL (int j = 0; j < N; j++) sum += __ldg(M[d] + i * N + j) * v[j];
+        p[i * stride] = sum;
+      }
+    },
+    s, l, in);
 }
 
 template <class T, int DIM, int N>

@@ -43,10 +43,11 @@ __device__ __forceinline__ void ContractTo(const Matrix<T, N> &M, bool mirror, b
   UNROLL (int i = 0; i < N; i++) p[i * stride] = mirror && swaps ? w[N - 1 - i] : w[i];
 }
 
-/* in = (M in every direction) in for a cell whose lines along its slowest direction are in registers, line l in this thread's. Requires:
-   all threads of the block call; s is shared memory of the cell. */
-template <class T, int DIM, int N>
-__device__ __forceinline__ void ContractCell(const Matrix<T, N> &M, T *s, int l, T (&in)[N])
+/* contract(d, in, p, stride) along every direction d: it writes what becomes of a line, here in registers, to p with a stride. Before and
+   after, the lines along the cell's slowest direction are in registers, line l in this thread's. Requires: all threads of the block call; s
+   is shared memory of the cell. */
+template <class T, int DIM, int N, class F>
+__device__ __forceinline__ void ContractLines(const F &contract, T *s, int l, T (&in)[N])
 {
   typedef CellShape<DIM, N> S;
 
@@ -58,8 +59,15 @@ __device__ __forceinline__ void ContractCell(const Matrix<T, N> &M, T *s, int l,
       __syncthreads();
       UNROLL (int i = 0; i < N; i++) in[i] = p[i * stride];
     }
-    ContractTo(M, false, false, in, p, stride);
+    contract(d, in, p, stride);
   }
   __syncthreads();
   UNROLL (int i = 0; i < N; i++) in[i] = s[LineStart<DIM>(S::slow, N, l, S::sy, S::sz) + i * VpLineStride(S::slow, S::sy, S::sz)];
+}
+
+/* in = (M in every direction) in, as ContractLines */
+template <class T, int DIM, int N>
+__device__ __forceinline__ void ContractCell(const Matrix<T, N> &M, T *s, int l, T (&in)[N])
+{
+  ContractLines<T, DIM, N>([&M](int, const T(&v)[N], T *p, int stride) { ContractTo(M, false, false, v, p, stride); }, s, l, in);
 }
