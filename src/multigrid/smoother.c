@@ -1,7 +1,9 @@
 /* The coloured multiplicative vertex-patch smoother of a level. */
 #include "smootherimpl.h"
 
-#define THIN 0.51 /* cells with a smaller quotient of two sizes are thin */
+/* Cells with a smaller quotient of two sizes are thin. Cells of 2:1 are thin in 2D, where an exchange per colour saves iterations; in
+   3D it saves none and takes more time. */
+#define THIN(dim) ((dim) == 2 ? 0.51 : 0.49)
 
 static VpForm ChooseForm(VpLevel level, VpSpace space, VpResidual residual, PetscBool mixed)
 {
@@ -150,11 +152,12 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
    cells more than two layers matter. */
 VpExchange VpChooseExchange(VpLevel level, VpExchange asked)
 {
-  const PetscInt ranks = VpMeshRanks(level->mesh);
+  const VpMesh   mesh = level->mesh;
+  const PetscInt ranks = VpMeshRanks(mesh);
 
   if (asked != VP_EXCHANGE_AUTO) return asked;
-  return ranks > 1 && (level->mesh->ncell < VP_FEW_CELLS * ranks || VpLatticeThinnest(level->mesh->lattice) < THIN) ? VP_EXCHANGE_COLOR
-                                                                                                                    : VP_EXCHANGE_SWEEP;
+  return ranks > 1 && (mesh->ncell < VP_FEW_CELLS * ranks || VpLatticeThinnest(mesh->lattice) < THIN(mesh->dim)) ? VP_EXCHANGE_COLOR
+                                                                                                                 : VP_EXCHANGE_SWEEP;
 }
 
 void VpSmootherRenewGhosts(VpSmoother smoother)
