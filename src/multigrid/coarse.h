@@ -15,7 +15,7 @@ typedef struct {
 extern const VpCoarseOps VpCoarseSeparable, VpCoarseDense, VpCoarsePairs,
   VpCoarseKSP; /* coarseseparable.c, coarsedense.c, coarsesweeps.c, coarseksp.c */
 
-/* separable.c: the cells on a line in every direction where a grid of boxes can be inverted at degree n - 1, else extent[0] = 0 */
+/* coarseseparable.c: the cells on a line in every direction where a grid of boxes can be inverted at degree n - 1, else extent[0] = 0 */
 PetscErrorCode VpSeparableExtent(VpLattice, int n, int32_t extent[3]);
 PetscErrorCode VpCoarseCreate(VpLevel, VpCoarseType, const char prefix[], PetscObject parent, VpCoarse *);
 PetscErrorCode VpCoarseSolve(VpCoarse, VpVector b, VpVector x);

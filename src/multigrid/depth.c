@@ -1,5 +1,5 @@
-/* How many levels a cycle has. On a device, where a level separates, its inverse (separable.c) may take less time than the cycle on it
-   and on all coarser levels, whose launches take long for few unknowns: the coarsest level is the one that makes the cycle cheapest. */
+/* How many levels a cycle has. On a device, where a level separates, its inverse (coarseseparable.c) may take less time than the cycle on
+   it and on all coarser levels, whose launches take long for few unknowns: the coarsest level is the one that makes the cycle cheapest. */
 #include "internal.h"
 #include <float.h>
 
@@ -46,16 +46,6 @@ static double Noise(VpLattice L, const VpProblem *problem, VpPrecision precision
   return largest * PetscSqr(longest / PETSC_PI) * (precision == VP_SINGLE ? FLT_EPSILON : DBL_EPSILON) / 2;
 }
 
-static PetscErrorCode IsUniform(VpMesh mesh, const VpProblem *problem, PetscBool *uniform)
-{
-  PetscReal range[2] = {1, 1};
-
-  PetscFunctionBegin;
-  if (problem->coefficient) PetscCall(VpCoefficientRange(mesh, problem->coefficient, range));
-  *uniform = (PetscBool)(range[0] == range[1]);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* the cheapest of the levels on one rank that separate. first: the finest level on one rank */
 static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o, VpLattice const lattice[], int first, VpDepth *depth)
 {
@@ -87,19 +77,21 @@ static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o
 
 PetscErrorCode VpCycleDepth(VpMesh finest, const VpProblem *problem, const VpCycleOptions *o, const VpBackend *backend, VpDepth *depth)
 {
-  PetscMPIInt ranks = (PetscMPIInt)VpMeshRanks(finest);
-  VpLattice   lattice[VP_MOST_LEVELS];
-  PetscBool   uniform = PETSC_FALSE;
-  int         first = 0;
+  VpLattice lattice[VP_MOST_LEVELS];
 
   PetscFunctionBegin;
   *depth = (VpDepth){0};
   PetscCall(VpListLattices(finest->lattice, VpCycleCoarsening(o, problem), &depth->most, lattice));
   depth->levels = o->levels > 0 ? o->levels : depth->most;
-  PetscCall(IsUniform(finest, problem, &uniform));
-  while (ranks > 1 && ++first < depth->most) ranks = VpCycleRanks(o, backend, (PetscInt)lattice[first]->ncell, ranks);
-  if (o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && backend->use_stream && uniform)
-    PetscCall(Cheapest(problem, o, lattice, first, depth));
+  if (o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && backend->use_stream) {
+    PetscMPIInt ranks = (PetscMPIInt)VpMeshRanks(finest);
+    PetscReal   range[2];
+    int         first = 0;
+
+    PetscCall(VpCoefficientRange(finest, problem->coefficient, range));
+    while (ranks > 1 && ++first < depth->most) ranks = VpCycleRanks(o, backend, (PetscInt)lattice[first]->ncell, ranks);
+    if (range[0] == range[1]) PetscCall(Cheapest(problem, o, lattice, first, depth));
+  }
   for (int l = 0; l < depth->most; l++) PetscCall(VpLatticeDestroy(&lattice[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
