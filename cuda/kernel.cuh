@@ -91,6 +91,9 @@ typedef void VpCudaFill(VpPrecision, int dim, int degree, VpOps *);
 VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaAlongOps, VpCudaConvertOps, VpCudaLineSearchOps,
   VpCudaPointsOps, VpCudaCellsOps;
 
+/* dense.cu */
+PetscErrorCode VpCudaInvertDense(const VpDenseInverse *, VpPrecision, void *M, double *largest);
+
 /* What was prepared for a view and a range of its cells or patches, made at the first use, found by its kind. */
 struct VpPlan {
   int     kind;

@@ -104,6 +104,102 @@ static PetscErrorCode InverseIsExact(const Setting *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* rows [first, first + count) of M as the backend's slot makes it, and as ops.h defines it, by Gauss and Jordan: A has n rows, 4 on its
+   diagonal and -1 beside that, and cells of 3 x 3 values */
+enum { ROWS = 153, CELL = 9, ORDER = 3 };
+typedef struct {
+  double      A[ROWS][ROWS], M[ROWS][ROWS], one[ROWS], enter[ORDER * ORDER], leave[ORDER * ORDER];
+  PetscInt    start[ROWS + 1], column[3 * ROWS];
+  PetscScalar value[3 * ROWS];
+} Sample;
+
+static void SampleCreate(Sample *s, const double weight[2])
+{
+  PetscInt entries = 0;
+
+  for (int i = 0; i < ORDER * ORDER; i++) {
+    s->enter[i] = sin(1 + i);
+    s->leave[i] = cos(2 + 3 * i);
+  }
+  for (int i = 0; i < ROWS; i++) {
+    s->one[i] = 1 / sqrt(ROWS);
+    s->start[i] = entries;
+    for (int j = PetscMax(0, i - 1); j <= PetscMin(ROWS - 1, i + 1); j++) {
+      s->column[entries] = j;
+      s->value[entries++] = i == j ? 4 : -1;
+    }
+    for (int j = 0; j < ROWS; j++) s->A[i][j] = (i == j ? 4 : abs(i - j) == 1 ? -1 : 0) + weight[0] / ROWS;
+  }
+  s->start[ROWS] = entries;
+  for (int p = 0; p < ROWS; p++) {
+    const double one = 1 / s->A[p][p];
+
+    for (int i = 0; i < ROWS; i++) {
+      const double by = s->A[i][p] * one;
+
+      for (int j = 0; j < ROWS && i != p; j++) s->A[i][j] = (j == p ? 0 : s->A[i][j]) - by * (j == p ? 1 : s->A[p][j]);
+    }
+    for (int j = 0; j < ROWS; j++) s->A[p][j] = j == p ? one : one * s->A[p][j];
+  }
+  for (int i = 0; i < ROWS; i++) {
+    for (int j = 0; j < ROWS; j++) {
+      const int ci = i / CELL * CELL, cj = j / CELL * CELL, x = i % ORDER, y = i % CELL / ORDER, u = j % ORDER, v = j % CELL / ORDER;
+
+      s->M[i][j] = 0;
+      for (int k = 0; k < CELL; k++) {
+        for (int l = 0; l < CELL; l++)
+          s->M[i][j] += s->enter[x * ORDER + k % ORDER] * s->enter[y * ORDER + k / ORDER] * (s->A[ci + k][cj + l] + weight[1] / ROWS) *
+                        s->leave[l % ORDER * ORDER + u] * s->leave[l / ORDER * ORDER + v];
+      }
+    }
+  }
+}
+
+static PetscErrorCode BackendsInvert(void)
+{
+  const VpBackend *backend = TestBackend();
+  const int        first = 3 * CELL, count = 9 * CELL;
+  const double     weight[2] = {5, -0.25};
+  const size_t     n = (size_t)count * ROWS;
+  Sample          *s;
+  void            *M;
+  double          *is, largest, expected = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscNew(&s));
+  SampleCreate(s, weight);
+  PetscCall(PetscMalloc1(n, &is));
+  PetscCall(backend->alloc(n * sizeof(double), "test", &M));
+  for (int i = first; i < first + count; i++) expected = PetscMax(expected, s->A[i][i]);
+  for (int precision = 0; precision < 2; precision++) {
+    const VpDenseInverse d = {.n = ROWS,
+                              .first = first,
+                              .count = count,
+                              .start = s->start,
+                              .column = s->column,
+                              .value = s->value,
+                              .one = s->one,
+                              .weight = {weight[0], weight[1]},
+                              .dim = 2,
+                              .order = ORDER,
+                              .enter = s->enter,
+                              .leave = s->leave};
+    double               worst = 0;
+
+    PetscCall(backend->invert_dense(&d, precision ? VP_DOUBLE : VP_SINGLE, M, &largest));
+    PetscCall(backend->download(M, n * (precision ? sizeof(double) : sizeof(float)), is));
+    for (size_t i = 0; i < n; i++)
+      worst = PetscMax(worst, fabs((precision ? is[i] : (double)((float *)is)[i]) - s->M[(size_t)first + i / ROWS][i % ROWS]));
+    TapOk((PetscBool)(worst < (precision ? 1e-13 : 1e-6) && fabs(largest - expected) < 1e-13),
+          "backend_inverts_as_the_contract_says: %s, %s precision: %.1e apart, %.6f on the diagonal", backend->name,
+          precision ? "double" : "single", worst, largest);
+  }
+  PetscCall(backend->release(M));
+  PetscCall(PetscFree(is));
+  PetscCall(PetscFree(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* does this way of solving have a KSP? */
 static PetscErrorCode HasKSP(const Setting *s, VpCoarseType type, PetscBool *has)
 {
@@ -152,6 +248,7 @@ int main(int argc, char **argv)
   if (size == 1 || !TestBackend()->use_stream) { /* on GPUs one rank has the coarsest level */
     for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(dense); i++) PetscCall(InverseIsExact(&dense[i]));
     PetscCall(Choices());
+    PetscCall(BackendsInvert());
   } else TapOk(PETSC_TRUE, "dense_inverse_is_exact # SKIP several ranks on GPUs");
   failed = TapEnd();
   PetscCall(PetscFinalize());

@@ -5,6 +5,7 @@
 #define BOX     {1, 1, 1}, PETSC_FALSE
 #define GRID    {2, 1, 3}, PETSC_FALSE
 #define FICHERA {2, 2, 2}, PETSC_TRUE
+#define LSHAPE  {2, 2, 1}, PETSC_TRUE
 
 static PetscErrorCode NoStream(void *stream)
 {
@@ -53,8 +54,11 @@ static const struct {
    {.post = 1, .levels = PETSC_DECIDE, .coarse = VP_COARSE_KSP},
    4,
    4},
-  {{"Fichera", 3, 4, 3, FICHERA, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, .levels = PETSC_DECIDE}, 4, 4},
-  {{"coefficient", 3, 2, 4, BOX, VP_SIDE_DIRICHLET, COEFFICIENT_WAVES, 0}, {.post = 1, .levels = PETSC_DECIDE}, 4, 4},
+  {{"Fichera", 3, 4, 3, FICHERA, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, .levels = PETSC_DECIDE, .corners = 2}, 3, 4},
+  {{"Fichera that is small", 3, 2, 2, FICHERA, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, .levels = PETSC_DECIDE}, 2, 3},
+  {{"L-shape", 2, 4, 5, LSHAPE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, .levels = PETSC_DECIDE, .corners = 2}, 3, 6},
+  {{"L-shape without repeats", 2, 4, 5, LSHAPE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}, {.post = 1, .levels = PETSC_DECIDE}, 3, 6},
+  {{"coefficient", 3, 2, 4, BOX, VP_SIDE_DIRICHLET, COEFFICIENT_WAVES, 0}, {.post = 1, .levels = PETSC_DECIDE}, 3, 4},
 };
 
 static PetscErrorCode Choices(void)

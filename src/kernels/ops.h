@@ -204,6 +204,21 @@ typedef struct {
   const void    *eigenvalue[3]; /* [m] of the modes; those of the last direction contain c */
 } VpSeparable;
 
+/* The inverse of a symmetric matrix A on values of cells as a dense matrix M,
+
+       M = E ((A + weight[0] e e^T)^-1 + weight[1] e e^T) L,
+
+   where L takes values in a level's basis to those that A is for, and E takes such values back, a cell at a time. All on the host. */
+typedef struct {
+  int32_t            n, first, count; /* rows of A; those of M that are wanted, [first, first + count): whole cells */
+  const PetscInt    *start, *column;  /* row i of A is the entries [start[i], start[i+1]) */
+  const PetscScalar *value;
+  const double      *one;           /* e [n], or NULL: 0 */
+  double             weight[2];     /* the first of them leaves no eigenvalue at or near 0 */
+  int                dim, order;    /* a cell has order^dim values, x fastest */
+  const double      *enter, *leave; /* [order][order] E and L along a direction; NULL: both are 1 */
+} VpDenseInverse;
+
 /* the step that takes x + t e to where (b - A x, e) = 0, from (e, b - A x) and (e, A e) */
 VP_SIZE double VpStepLength(const double dots[2])
 {
@@ -291,6 +306,9 @@ typedef struct {
   /* cells of `block` bytes, list on the backend: to[i] = from[list[i]]; to[list[i]] = from[i] */
   PetscErrorCode (*pack)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
   PetscErrorCode (*unpack)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
+  /* M [count][n], numbers of the precision on the backend, from what is on the host; the work is done in double precision. *largest: number
+     on the diagonal of these rows before the second multiple of e e^T, E and L. */
+  PetscErrorCode (*invert_dense)(const VpDenseInverse *, VpPrecision, void *M, double *largest);
   /* These are NULL on the host. */
   PetscErrorCode (*release_plans)(void **device);  /* of a view. Required before its arrays change or go */
   PetscErrorCode (*available)(PetscBool *);        /* is there a device, and does it run these kernels? */

@@ -43,6 +43,18 @@ static PetscBool IsSingularEdge(VpDomain domain, int32_t box, int a, int b)
   return (PetscBool)(boxes > 2 || IsDirichlet(domain, end[0]) != IsDirichlet(domain, end[1]));
 }
 
+PetscBool VpDomainHasCorners(VpDomain domain)
+{
+  for (int32_t box = 0; box < domain->nbox; box++) {
+    for (int a = 2; a < 2 * domain->dim; a++) {
+      for (int b = 0; b < (a & ~1); b++) {
+        if (IsSingularEdge(domain, box, a, b)) return PETSC_TRUE;
+      }
+    }
+  }
+  return PETSC_FALSE;
+}
+
 /* does the cell touch the side of its box? */
 static PetscBool IsAtEnd(VpMesh mesh, int32_t cell, int side)
 {

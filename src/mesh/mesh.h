@@ -312,4 +312,5 @@ PetscErrorCode VpPatchesCreate(VpMesh, int seams, VpPatches *);
 int            VpMeshSeams(VpMesh); /* the directions where there are seams */
 /* corners.c: those that hold a cell at a re-entrant edge, or at one where Dirichlet meets Neumann at 180 degrees, in the order of `all` */
 PetscErrorCode VpPatchesSelectCorners(VpMesh, const VpPatches *all, VpPatches *corners);
+PetscBool      VpDomainHasCorners(VpDomain); /* is there any such edge? */
 PetscErrorCode VpPatchesDestroy(VpPatches *);

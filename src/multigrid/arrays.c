@@ -1,14 +1,21 @@
 /* Arrays on a backend that are released together. */
 #include "internal.h"
 
+PetscErrorCode VpArraysReserve(VpArrays *arrays, size_t bytes, const char *what, void **p)
+{
+  PetscFunctionBegin;
+  PetscCheck(arrays->n < (int)PETSC_STATIC_ARRAY_LENGTH(arrays->array), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many arrays");
+  PetscCall(arrays->backend->alloc(bytes, what, p));
+  arrays->array[arrays->n++] = *p;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpArraysPlace(VpArrays *arrays, const void *host, size_t bytes, const char *what, const void **p)
 {
   void *copy;
 
   PetscFunctionBegin;
-  PetscCheck(arrays->n < (int)PETSC_STATIC_ARRAY_LENGTH(arrays->array), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many arrays");
-  PetscCall(arrays->backend->alloc(bytes, what, &copy));
-  arrays->array[arrays->n++] = copy;
+  PetscCall(VpArraysReserve(arrays, bytes, what, &copy));
   PetscCall(arrays->backend->upload(host, bytes, copy));
   *p = copy;
   PetscFunctionReturn(PETSC_SUCCESS);

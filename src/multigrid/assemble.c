@@ -217,30 +217,6 @@ PetscErrorCode VpAssemble(VpLevel level, MatType type, Mat *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-typedef struct {
-  size_t  columns;
-  double *rows;
-} Dense;
-
-static PetscErrorCode AddDenseRow(PetscInt i, const Row *row, void *context)
-{
-  const Dense *dense = context;
-
-  PetscFunctionBegin;
-  for (int k = 0; k < row->n; k++) dense->rows[(size_t)i * dense->columns + (size_t)row->column[k]] += row->value[k];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpAssembleRows(VpLevel level, double rows[])
-{
-  Dense dense = {(size_t)level->mesh->ncell * (level->block / level->real), rows};
-
-  PetscFunctionBegin;
-  PetscCall(PetscArrayzero(rows, (size_t)level->mesh->nown * (level->block / level->real) * dense.columns));
-  PetscCall(ForEachRow(level, AddDenseRow, &dense));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode SumRow(PetscInt i, const Row *row, void *context)
 {
   PetscReal *sums = context, sum = 0; /* largest sum of absolute values; sum of squares */

@@ -2,9 +2,9 @@
 #include "internal.h"
 
 /* Unknowns up to which a dense inverse is cheaper than what else there is. On the host 450 take 9 microseconds by it and 70 by an LU, but
-   1500 take three times as long to invert as an LU takes. A device reads 4096^2 numbers in less time than a sweep takes. Beyond MOST it
+   1500 take three times as long to invert as an LU takes. A device reads MOST^2 numbers in less time than ten sweeps take. Beyond MOST it
    takes too long to make. */
-enum { HOST = 512, DEVICE = 4096, MOST = 10000 };
+enum { HOST = 512, MOST = 10000 };
 
 struct VpCoarse_ {
   VpLevel            level;
@@ -16,7 +16,7 @@ struct VpCoarse_ {
 PetscBool VpCoarseIsDense(VpCoarseType type, PetscBool device, PetscInt ranks, double unknowns)
 {
   if ((device && ranks > 1) || (type != VP_COARSE_DENSE && type != VP_COARSE_AUTO)) return PETSC_FALSE;
-  return (PetscBool)(unknowns <= (type == VP_COARSE_DENSE ? MOST : device ? DEVICE : HOST));
+  return (PetscBool)(unknowns <= (device || type == VP_COARSE_DENSE ? MOST : HOST));
 }
 
 static PetscErrorCode RefuseDense(VpLevel level, double unknowns)

@@ -7,10 +7,7 @@
    c = 0 there is no inverse. So a multiple of the projection on constants is added to A, and another one to A^-1, so that their eigenvalue
    is 1/c there, or 0. Where 1/c is so large that rounding errors of its part hide the rest of A^-1, there is no dense inverse. */
 #include "internal.h"
-#include "../base/threads.h"
 #include <float.h>
-
-enum { TILE = 64 }; /* columns that are worked on at once */
 
 typedef struct {
   VpLevel      level;
@@ -32,189 +29,97 @@ static PetscErrorCode Gather(const Dense *dense, MPI_Datatype cell, const void *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the same of so many double precision numbers a cell */
-static PetscErrorCode GatherReals(const Dense *dense, size_t width, const double own[], double all[])
+/* one [columns]: the function 1, of norm 1. host: the same level there, orthonormal, double */
+static PetscErrorCode GatherConstant(const Dense *dense, VpLevel host, double one[])
 {
+  const int    ndof = (int)(host->block / host->real);
   MPI_Datatype cell;
+  double      *own, norm = 0;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Type_contiguous((int)width, MPI_DOUBLE, &cell));
+  PetscCall(PetscMalloc1(dense->rows, &own));
+  PetscCall(VpConstant(host, own));
+  PetscCallMPI(MPI_Type_contiguous(ndof, MPI_DOUBLE, &cell));
   PetscCallMPI(MPI_Type_commit(&cell));
-  PetscCall(Gather(dense, cell, own, all));
+  PetscCall(Gather(dense, cell, own, one));
   PetscCallMPI(MPI_Type_free(&cell));
+  for (size_t i = 0; i < dense->columns; i++) norm += one[i] * one[i];
+  for (size_t i = 0; i < dense->columns; i++) one[i] /= sqrt(norm);
+  PetscCall(PetscFree(own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* rows += weight part one^T */
-typedef struct {
-  size_t        columns;
-  double       *rows;
-  const double *one, *part; /* of the columns, of the rows */
-  double        weight;
-} Projection;
-
-static void AddProjection(void *context, int32_t piece, int32_t first, int32_t last)
+/* the rows of A of all ranks, on each of them. *copy: what holds them */
+static PetscErrorCode GatherRows(VpLevel host, VpDenseInverse *d, Mat *copy)
 {
-  const Projection *p = (Projection *)context;
-
-  for (size_t i = (size_t)first; i < (size_t)last; i++) {
-    for (size_t j = 0; j < p->columns; j++) p->rows[i * p->columns + j] += p->weight * p->part[i] * p->one[j];
-  }
-}
-
-/* rows [first, first + count) of A^-1, by an LU of the symmetric A [n][n], which it overwrites: the inverse's columns are its rows */
-static PetscErrorCode InvertRows(PetscInt n, double A[], PetscInt first, PetscInt count, double rows[])
-{
-  Mat          matrix, unit, columns;
-  PetscScalar *one;
+  Mat          A;
+  PetscInt     n;
+  PetscMPIInt  size;
+  PetscScalar *value;
+  PetscBool    done;
 
   PetscFunctionBegin;
-  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, n, A, &matrix));
-  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, count, NULL, &unit));
-  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, count, rows, &columns));
-  PetscCall(MatDenseGetArrayWrite(unit, &one));
-  for (size_t i = 0; i < (size_t)count; i++) one[i * (size_t)n + (size_t)first + i] = 1; /* it is zero at first */
-  PetscCall(MatDenseRestoreArrayWrite(unit, &one));
-  PetscCall(MatLUFactor(matrix, NULL, NULL, NULL));
-  PetscCall(MatMatSolve(matrix, unit, columns));
-  PetscCall(MatDestroy(&matrix));
-  PetscCall(MatDestroy(&unit));
-  PetscCall(MatDestroy(&columns));
+  PetscCall(VpAssemble(host, MATAIJ, &A));
+  PetscCallMPI(MPI_Comm_size(host->mesh->comm, &size));
+  if (size > 1) {
+    PetscCall(MatCreateRedundantMatrix(A, size, MPI_COMM_NULL, MAT_INITIAL_MATRIX, copy));
+    PetscCall(MatDestroy(&A));
+  } else *copy = A;
+  PetscCall(MatGetRowIJ(*copy, 0, PETSC_FALSE, PETSC_FALSE, &n, &d->start, &d->column, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The gathered matrix has no rows to look at");
+  PetscCall(MatSeqAIJGetArray(*copy, &value));
+  d->value = value;
+  d->n = (int32_t)n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-typedef struct {
-  int     dim, n;
-  size_t  ndof, columns;
-  double  enter[VP_MAX_N * VP_MAX_N], leave[VP_MAX_N * VP_MAX_N];
-  double *rows; /* [own cells][ndof][columns] */
-} Change;
-
-/* The rows of a line of a cell, `step` apart: rows = enter rows */
-static void ChangeRows(const Change *c, double *rows, size_t step)
+static PetscErrorCode RestoreRows(VpDenseInverse *d, Mat *copy)
 {
-  const int n = c->n;
-  double    t[VP_MAX_N][TILE];
+  PetscScalar *value = (PetscScalar *)d->value;
+  PetscInt     n;
+  PetscBool    done;
 
-  for (size_t at = 0; at < c->columns; at += TILE) {
-    const size_t width = PetscMin(TILE, c->columns - at);
-
-    for (int i = 0; i < n; i++) {
-      for (size_t j = 0; j < width; j++) t[i][j] = 0;
-      for (int k = 0; k < n; k++) {
-        const double *row = rows + (size_t)k * step + at;
-        for (size_t j = 0; j < width; j++) t[i][j] += c->enter[i * n + k] * row[j];
-      }
-    }
-    for (int i = 0; i < n; i++) memcpy(rows + (size_t)i * step + at, t[i], width * sizeof(double));
-  }
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJRestoreArray(*copy, &value));
+  PetscCall(MatRestoreRowIJ(*copy, 0, PETSC_FALSE, PETSC_FALSE, &n, &d->start, &d->column, &done));
+  PetscCall(MatDestroy(copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a line of a cell's values in one row: v = v leave */
-static void ChangeColumns(const Change *c, double *v, int step)
+/* the weights of the constants' projection. c: their eigenvalue */
+static void WeighConstants(double c, VpDenseInverse *d)
 {
-  double t[VP_MAX_N] = {0};
+  PetscInt k = d->start[0];
 
-  for (int k = 0; k < c->n; k++) {
-    for (int i = 0; i < c->n; i++) t[i] += v[k * step] * c->leave[k * c->n + i];
-  }
-  for (int i = 0; i < c->n; i++) v[i * step] = t[i];
+  while (d->column[k] != 0) k++;
+  d->weight[0] = PetscRealPart(d->value[k]);
+  d->weight[1] = (c > 0 ? 1 / c : 0) - 1 / (c + d->weight[0]);
 }
 
-static void ChangeCells(void *context, int32_t piece, int32_t first, int32_t last)
-{
-  const Change *c = (Change *)context;
-  const int     lines = (int)c->ndof / c->n;
-
-  for (int32_t cell = first; cell < last; cell++) {
-    double *rows = c->rows + (size_t)cell * c->ndof * c->columns;
-
-    for (int d = 0; d < c->dim; d++) {
-      const int step = VpLineStride(d, c->n, c->n * c->n);
-
-      for (int l = 0; l < lines; l++) {
-        const size_t start = (size_t)(l % step + l / step * step * c->n);
-
-        ChangeRows(c, rows + start * c->columns, (size_t)step * c->columns);
-        for (size_t at = 0; at < c->ndof * c->columns; at += c->ndof) ChangeColumns(c, rows + at + start, step);
-      }
-    }
-  }
-}
-
-/* own rows of A^-1 to those of M, which are placed where the level wants them */
-static PetscErrorCode PlaceRows(Dense *dense, double *rows)
+/* own rows of M */
+static PetscErrorCode Fill(Dense *dense, VpDenseInverse *d)
 {
   const VpLevel level = dense->level;
-  Change  c = {.dim = level->mesh->dim, .n = level->basis.n, .ndof = level->block / level->real, .columns = dense->columns, .rows = rows};
-  VpBasis outer;
+  const size_t  ndof = level->block / level->real;
+  double        enter[VP_MAX_N * VP_MAX_N], leave[VP_MAX_N * VP_MAX_N];
+  VpBasis       outer;
+  void         *M;
 
   PetscFunctionBegin;
-  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, level->basis.degree, &outer));
-  PetscCall(VpBasisChange(&outer, &level->basis, c.enter));
-  PetscCall(VpBasisChange(&level->basis, &outer, c.leave));
-  if (level->basis.type != VP_BASIS_ORTHONORMAL) VpLoop(level->mesh->nown, ChangeCells, &c);
-  PetscCall(VpArraysPlaceReals(&dense->arrays, rows, dense->rows * dense->columns, "coarse inverse", &dense->M));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* the matrix and the constant, of norm 1, of all ranks; own rows of them */
-typedef struct {
-  double *A, *rows, *one, *part;
-} Room;
-
-static PetscErrorCode RoomCreate(const Dense *dense, Room *room)
-{
-  const size_t n = dense->b || dense->rows ? dense->columns : 0;
-
-  PetscFunctionBegin;
-  *room = (Room){0};
-  PetscCall(VpMallocLarge(dense->rows * n, &room->rows));
-  PetscCall(VpMallocLarge(n * n, &room->A));
-  PetscCall(PetscMalloc2(dense->rows, &room->part, n, &room->one));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* fills A and the constant. host: the same level there, orthonormal, double */
-static PetscErrorCode Assemble(const Dense *dense, VpLevel host, Room *room)
-{
-  const size_t ndof = host->block / host->real;
-  double       norm = 0;
-
-  PetscFunctionBegin;
-  PetscCall(VpAssembleRows(host, room->rows));
-  PetscCall(VpConstant(host, room->part));
-  if (dense->b) {
-    PetscCall(GatherReals(dense, ndof * dense->columns, room->rows, room->A));
-    PetscCall(GatherReals(dense, ndof, room->part, room->one));
-  } else {
-    PetscCall(PetscArraycpy(room->A, room->rows, dense->rows * dense->columns));
-    PetscCall(PetscArraycpy(room->one, room->part, dense->rows));
+  d->first = (int32_t)(level->mesh->first * (int64_t)ndof);
+  d->count = (int32_t)dense->rows;
+  d->dim = level->mesh->dim;
+  d->order = level->basis.n;
+  if (level->basis.type != VP_BASIS_ORTHONORMAL) {
+    PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, level->basis.degree, &outer));
+    PetscCall(VpBasisChange(&outer, &level->basis, enter));
+    PetscCall(VpBasisChange(&level->basis, &outer, leave));
+    d->enter = enter;
+    d->leave = leave;
   }
-  if (!dense->rows) PetscFunctionReturn(PETSC_SUCCESS);
-  for (size_t i = 0; i < dense->columns; i++) norm += room->one[i] * room->one[i];
-  for (size_t i = 0; i < dense->columns; i++) room->one[i] /= sqrt(norm);
-  for (size_t i = 0; i < dense->rows; i++) room->part[i] /= sqrt(norm);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* own rows of M. c: the eigenvalue of constants, where they have one */
-static PetscErrorCode Fill(Dense *dense, PetscBool constants, double c, Room *room)
-{
-  const VpMesh   mesh = dense->level->mesh;
-  const PetscInt n = (PetscInt)dense->columns, ndof = n / mesh->ncell;
-  const double   shift = room->A[0];
-  Projection     all = {.columns = dense->columns, .rows = room->A, .one = room->one, .part = room->one, .weight = shift};
-  Projection     own = {.columns = dense->columns, .rows = room->rows, .one = room->one, .part = room->part};
-
-  PetscFunctionBegin;
-  own.weight = (c > 0 ? 1 / c : 0) - 1 / (c + shift);
-  if (constants) VpLoop((int32_t)dense->columns, AddProjection, &all);
-  PetscCall(InvertRows(n, room->A, mesh->first * ndof, mesh->nown * ndof, room->rows));
-  for (size_t i = 0; i < dense->rows; i++)
-    dense->largest = PetscMax(dense->largest, room->rows[i * dense->columns + (size_t)(mesh->first * ndof) + i]);
-  if (constants) VpLoop((int32_t)dense->rows, AddProjection, &own);
-  PetscCall(PlaceRows(dense, room->rows));
+  PetscCall(VpArraysReserve(&dense->arrays, dense->rows * dense->columns * level->real, "coarse inverse", &M));
+  PetscCall(level->backend->invert_dense(d, level->precision, M, &dense->largest));
+  dense->M = M;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -259,25 +164,29 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   const VpMesh   mesh = level->mesh;
   const double   c = VpLevelReaction(level), rounding = level->precision == VP_SINGLE ? FLT_EPSILON : DBL_EPSILON;
   VpProblem      diffusion = level->problem;
+  VpDenseInverse inverse = {0};
   Dense         *dense = NULL;
   VpLevel        host;
-  Room           room;
+  double        *one = NULL;
+  Mat            A;
   PetscBool      constants;
-  PetscErrorCode failed = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   diffusion.reaction = 0;
   constants = VpProblemIsSingular(mesh, &diffusion);
   PetscCall(DenseCreate(level, &dense));
   PetscCall(VpLevelCreate(mesh, &level->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &host));
-  PetscCall(VpTogether(mesh->comm, RoomCreate(dense, &room)));
-  PetscCall(Assemble(dense, host, &room));
-  if (dense->rows) failed = Fill(dense, constants, c, &room);
-  PetscCall(VpTogether(mesh->comm, failed));
-  PetscCall(PetscFree(room.A));
-  PetscCall(PetscFree(room.rows));
-  PetscCall(PetscFree2(room.part, room.one));
+  PetscCall(GatherRows(host, &inverse, &A));
+  if (constants) {
+    PetscCall(PetscMalloc1(dense->columns, &one));
+    PetscCall(GatherConstant(dense, host, one));
+    WeighConstants(c, &inverse);
+  }
+  inverse.one = one;
   PetscCall(VpLevelDestroy(&host));
+  PetscCall(VpTogether(mesh->comm, dense->rows ? Fill(dense, &inverse) : PETSC_SUCCESS));
+  PetscCall(RestoreRows(&inverse, &A));
+  PetscCall(PetscFree(one));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &dense->largest, 1, MPI_DOUBLE, MPI_MAX, mesh->comm));
   if (constants && c > 0 && rounding / c > 0.01 * dense->largest) PetscCall(Destroy(dense));
   else *data = dense;

@@ -1,5 +1,6 @@
-/* How many levels a cycle has. On a device, where a level separates, its inverse (coarseseparable.c) may take less time than the cycle on
-   it and on all coarser levels, whose launches take long for few unknowns: the coarsest level is the one that makes the cycle cheapest. */
+/* How many levels a cycle has. On a device a level's inverse, where it separates (coarseseparable.c) or is small (coarsedense.c), may take
+   less time than the cycle on it and on all coarser levels, whose launches take long for few unknowns: the coarsest level is the one that
+   makes the cycle cheapest. */
 #include "internal.h"
 #include <float.h>
 
@@ -8,22 +9,34 @@
 
 /* As measured on an H200 at degree 4, in seconds: an iteration takes `step` beside its cycle; a colour of a level's sweep and its
    transfers take `color` and `value` for every unknown; a product of the inverse takes `product` and `pair` for every unknown and value of
-   its line. steps: iterations with the finest level's inverse. */
+   its line, or `entry` for every entry of a dense matrix. steps: iterations with the finest level's inverse. */
 static const struct {
-  double step, color, value, product, pair, steps;
-} device[] = {[VP_SINGLE] = {45e-6, 6e-6, 54e-12, 4.5e-6, 118e-15, 2}, [VP_DOUBLE] = {45e-6, 6e-6, 108e-12, 4.5e-6, 176e-15, 1}};
+  double step, color, value, product, pair, entry, steps;
+} device[] = {
+  [VP_SINGLE] = {45e-6, 6e-6, 54e-12, 4.5e-6, 118e-15, 1.0e-12, 2}, [VP_DOUBLE] = {45e-6, 6e-6, 108e-12, 4.5e-6, 176e-15, 2.0e-12, 1}};
 
-static double LevelCost(const VpCycleOptions *o, int dim, double unknowns)
+/* Near corners the sweep is repeated over few patches. */
+static double LevelCost(const VpCycleOptions *o, int degree, VpLattice L, double unknowns)
 {
-  return (double)(o->pre + o->post) * ((1 << dim) * device[o->precision].color + unknowns * device[o->precision].value);
+  const double repeats = VpDomainHasCorners(L->domain) ? (double)VpCornerSweeps(o, degree) : 0;
+
+  return (double)(o->pre + o->post) *
+         ((1 + repeats) * (1 << L->domain->dim) * device[o->precision].color + unknowns * device[o->precision].value);
 }
 
-static double InverseCost(const VpCycleOptions *o, int dim, int n, const int32_t extent[3], double unknowns)
+/* of the level's inverse: along lines, where it separates; else of a dense matrix. 0: it has none */
+static PetscErrorCode InverseCost(const VpCycleOptions *o, int n, PetscBool constant, VpLattice L, double unknowns, double *cost)
 {
-  double cost = 0;
+  int32_t extent[3] = {0};
 
-  for (int d = 0; d < dim; d++) cost += 2 * (device[o->precision].product + device[o->precision].pair * unknowns * extent[d] * n);
-  return cost;
+  PetscFunctionBegin;
+  *cost = 0;
+  if (constant) PetscCall(VpSeparableExtent(L, n, extent));
+  for (int d = 0; d < L->domain->dim && extent[0]; d++)
+    *cost += 2 * (device[o->precision].product + device[o->precision].pair * unknowns * extent[d] * n);
+  if (!extent[0] && VpCoarseIsDense(o->coarse, PETSC_TRUE, 1, unknowns))
+    *cost = device[o->precision].product + device[o->precision].entry * unknowns * unknowns;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* About A's condition number times the rounding error. No sweep removes what this leaves of a residual of the finest level. */
@@ -46,23 +59,21 @@ static double Noise(VpLattice L, const VpProblem *problem, VpPrecision precision
   return largest * PetscSqr(longest / PETSC_PI) * (precision == VP_SINGLE ? FLT_EPSILON : DBL_EPSILON) / 2;
 }
 
-/* the cheapest of the levels on one rank that separate. first: the finest level on one rank */
-static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o, VpLattice const lattice[], int first, VpDepth *depth)
+/* the cheapest of the levels on one rank that have an inverse. constant: so is the coefficient; first: the finest level on one rank */
+static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o, PetscBool constant, VpLattice const lattice[], int first,
+                               VpDepth *depth)
 {
   const int n = problem->degree + 1;
   double    above = 0, best = PETSC_MAX_REAL;
 
   PetscFunctionBegin;
   for (int l = first; l < depth->most; l++) {
-    const int    dim = lattice[l]->domain->dim;
-    const double unknowns = (double)lattice[l]->ncell * pow(n, dim);
-    int32_t      extent[3];
+    const double unknowns = (double)lattice[l]->ncell * pow(n, lattice[l]->domain->dim);
+    double       inverse, solve;
 
-    PetscCall(VpSeparableExtent(lattice[l], n, extent));
-    if (extent[0]) {
-      double solve;
-
-      depth->all = above + InverseCost(o, dim, n, extent, unknowns);
+    PetscCall(InverseCost(o, n, constant, lattice[l], unknowns, &inverse));
+    if (inverse > 0) {
+      depth->all = above + inverse;
       solve = (l ? STEPS : device[o->precision].steps) * (device[o->precision].step + depth->all);
       if ((l || Noise(lattice[0], problem, o->precision) < NOISE) && solve < best) {
         best = solve;
@@ -70,7 +81,7 @@ static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o
         depth->seconds = depth->all;
       }
     }
-    above += LevelCost(o, dim, unknowns);
+    above += LevelCost(o, problem->degree, lattice[l], unknowns);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -90,7 +101,7 @@ PetscErrorCode VpCycleDepth(VpMesh finest, const VpProblem *problem, const VpCyc
 
     PetscCall(VpCoefficientRange(finest, problem->coefficient, range));
     while (ranks > 1 && ++first < depth->most) ranks = VpCycleRanks(o, backend, (PetscInt)lattice[first]->ncell, ranks);
-    if (range[0] == range[1]) PetscCall(Cheapest(problem, o, lattice, first, depth));
+    PetscCall(Cheapest(problem, o, (PetscBool)(range[0] == range[1]), lattice, first, depth));
   }
   for (int l = 0; l < depth->most; l++) PetscCall(VpLatticeDestroy(&lattice[l]));
   PetscFunctionReturn(PETSC_SUCCESS);

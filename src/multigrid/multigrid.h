@@ -29,6 +29,7 @@ typedef struct {
   int              n;
   void            *array[32];
 } VpArrays;
+PetscErrorCode VpArraysReserve(VpArrays *, size_t bytes, const char *what, void **p); /* zeroed */
 /* copies a host array to the backend; VpArraysPlaceReals converts it from double to the precision */
 PetscErrorCode VpArraysPlace(VpArrays *, const void *host, size_t bytes, const char *what, const void **p);
 PetscErrorCode VpArraysPlaceReals(VpArrays *, const double *host, size_t count, const char *what, const void **p);
@@ -99,7 +100,6 @@ PetscBool VpCoarseIsDense(VpCoarseType, PetscBool device, PetscInt ranks, double
 /* The matrix and its parts. Requires: the level is on the host, in double precision and the orthonormal basis. */
 PetscErrorCode VpSetPositiveDefinite(Mat);
 PetscErrorCode VpAssemble(VpLevel, MatType, Mat *);
-PetscErrorCode VpAssembleRows(VpLevel, double rows[]);         /* own rows, [nown n^dim][ncell n^dim] */
 PetscErrorCode VpDiagonal(VpLevel, double d[]);                /* [nown][n^dim] */
 PetscErrorCode VpAbsoluteSums(VpLevel, NormType, PetscReal *); /* matrix norms: NORM_1, NORM_FROBENIUS, NORM_INFINITY, over all ranks */
 PetscErrorCode VpConstant(VpLevel, double one[]);              /* [nown][n^dim] coefficients of the function 1 */

@@ -103,4 +103,5 @@ const VpBackend VpBackendHost = {.name = "host",
                                  .copy = Copy,
                                  .ops = Ops,
                                  .pack = Pack,
-                                 .unpack = Unpack};
+                                 .unpack = Unpack,
+                                 .invert_dense = VpHostInvertDense};

@@ -35,6 +35,9 @@
   f(probe, Probe, __VA_ARGS__)
 /* clang-format on */
 
+/* dense.c */
+PetscErrorCode VpHostInvertDense(const VpDenseInverse *, VpPrecision, void *M, double *largest);
+
 /* y[0 .. last - first) = (A x or b - A x) on cells [first, last); b as in VpOps, y starts with cell first */
 typedef void VpHostResidual(const VpView *, int32_t first, int32_t last, const void *x, const void *ghost, const void *b, void *y);
 

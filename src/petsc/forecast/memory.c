@@ -99,9 +99,9 @@ double VpVectorMemory(const VpSize *size)
   return VpUnknowns(size) / size->ranks * sizeof(double);
 }
 
-/* What a level of a cycle takes: parents, children and corners; patches, their types and covers; vectors; messages out and in, of the
-   ghosts that sweeps read and of all. *passing is what it takes beside that while the patches are made. */
-static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, PetscBool finest, double *passing)
+/* What a level of a cycle takes: parents, children and corners; where it is swept, patches, their types and covers; vectors; messages out and
+   in, of the ghosts that sweeps read and of all. *passing is what it takes beside that while the patches are made. */
+static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, PetscBool finest, PetscBool swept, double *passing)
 {
   const size_t real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
   const int    corners = 1 << size->dim;
@@ -115,24 +115,28 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
   if (o->line_search) vectors += 2 + (finest && repeats && !o->pre);
   if (o->residual == VP_RESIDUAL_GLOBAL) vectors++;
   if (o->cell_sweeps > 0 || (o->cell_sweeps < 0 && size->lines > 0)) vectors++;
-  *passing = (of_patch + 2 * size->dim + 3) * c.sweep;
-  return OperatorBytes(size, c.sweep, real) + links + (of_patch + device + 1) * c.sweep +
+  if (!swept) vectors = 3;
+  *passing = swept ? (of_patch + 2 * size->dim + 3) * c.sweep : 0;
+  return OperatorBytes(size, c.sweep, real) + links + (swept ? (of_patch + device + 1) * c.sweep : 0) +
          block * (vectors * c.local + 2 * (c.sweep + c.local - 2 * c.own));
 }
 
-/* What the coarsest level takes: nothing where it separates (coarseseparable.c) or is left to a device's sweeps; its dense inverse, and the
-   matrix that is inverted on the host; or a sparse matrix, with about 3 dim n entries a row, and the vectors of its KSP. */
-static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, Share c)
+/* What the coarsest level takes beside what a level does: nothing where it separates (coarseseparable.c) or is left to a device's sweeps; its
+   dense inverse, and the matrix that is inverted; or a sparse matrix, with about 3 dim n entries a row, and the vectors of its KSP. */
+static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, Share c, PetscBool *swept)
 {
   const double    n = size->degree + 1, edge = pow(c.own * size->ranks, 1. / size->dim), of_cell = pow(n, size->dim);
   const double    ranks = size->device ? 1 : size->ranks, unknowns = c.own * size->ranks * of_cell, all = unknowns * unknowns;
   const double    real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
   const PetscBool separates = !size->lines && edge * n <= VP_LONGEST_LINE && (size->ranks == 1 || edge <= 6);
 
+  *swept = PETSC_FALSE;
   if (separates && o->coarse == VP_COARSE_AUTO) return (VpBytes){0, 0};
   if (VpCoarseIsDense(o->coarse, size->device, (PetscInt)ranks, unknowns))
-    return (VpBytes){all * real / ranks, all * (1 + 2 / ranks) * sizeof(double)};
-  if (size->device && o->coarse != VP_COARSE_KSP) return (VpBytes){0, 0};
+    return size->device ? (VpBytes){all * (real + sizeof(double)), 0}
+                        : (VpBytes){all * real / ranks, all * (1 + 2 / ranks) * sizeof(double)};
+  *swept = (PetscBool)(size->device && o->coarse != VP_COARSE_KSP);
+  if (*swept) return (VpBytes){0, 0};
   return (VpBytes){c.own * of_cell * (3 * size->dim * n * (sizeof(PetscScalar) + sizeof(PetscInt)) + 24 * sizeof(PetscScalar)), 0};
 }
 
@@ -140,11 +144,12 @@ VpBytes VpCycleMemory(const VpSize *size, const VpCycleOptions *o)
 {
   const int levels = o->levels > 0 ? (int)o->levels : size->levels;
   double    passing, other, host = 0, finest, coarser = 0;
-  VpBytes   bytes, coarsest = CoarseBytes(size, o, ShareOf(size, PetscMax(0, levels - 1)));
+  PetscBool swept;
+  VpBytes   bytes, coarsest = CoarseBytes(size, o, ShareOf(size, PetscMax(0, levels - 1)), &swept);
 
-  finest = LevelBytes(size, o, ShareOf(size, 0), PETSC_TRUE, &passing);
+  finest = LevelBytes(size, o, ShareOf(size, 0), PETSC_TRUE, (PetscBool)(levels > 1 || swept), &passing);
   for (int l = 1; l < levels; l++) {
-    coarser += LevelBytes(size, o, ShareOf(size, l), PETSC_FALSE, &other);
+    coarser += LevelBytes(size, o, ShareOf(size, l), PETSC_FALSE, (PetscBool)(l < levels - 1 || swept), &other);
     host += MeshBytes(size, ShareOf(size, l));
   }
   coarser += coarsest.work;

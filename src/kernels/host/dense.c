@@ -1,0 +1,146 @@
+/* The dense inverse of a sparse matrix, by an LU (kernels/ops.h says what it is for). */
+#include "host.h"
+#include "../../base/memory.h"
+#include "../../base/threads.h"
+#include <petscmat.h>
+
+enum { TILE = 64 }; /* columns that are worked on at once */
+
+typedef struct {
+  const VpDenseInverse *d;
+  size_t                n, ndof; /* columns; values of a cell */
+  double               *rows;    /* [n] of all, or [count] of those that are wanted */
+  double                weight;
+  float                *single;
+} Work;
+
+static void FillRows(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Work           *w = (const Work *)context;
+  const VpDenseInverse *d = w->d;
+
+  for (int32_t i = first; i < last; i++) {
+    double *row = w->rows + (size_t)i * w->n;
+
+    for (size_t j = 0; j < w->n; j++) row[j] = d->one ? w->weight * d->one[i] * d->one[j] : 0;
+    for (PetscInt k = d->start[i]; k < d->start[i + 1]; k++) row[d->column[k]] += PetscRealPart(d->value[k]);
+  }
+}
+
+/* wanted rows += weight e e^T */
+static void AddProjection(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Work *w = (const Work *)context;
+
+  for (size_t i = (size_t)first; i < (size_t)last; i++) {
+    const double by = w->weight * w->d->one[(size_t)w->d->first + i];
+
+    for (size_t j = 0; j < w->n; j++) w->rows[i * w->n + j] += by * w->d->one[j];
+  }
+}
+
+/* The rows of a line of a cell, `step` apart: rows = enter rows */
+static void ChangeRows(const Work *w, double *rows, size_t step)
+{
+  const int n = w->d->order;
+  double    t[VP_MAX_N][TILE];
+
+  for (size_t at = 0; at < w->n; at += TILE) {
+    const size_t width = PetscMin(TILE, w->n - at);
+
+    for (int i = 0; i < n; i++) {
+      for (size_t j = 0; j < width; j++) t[i][j] = 0;
+      for (int k = 0; k < n; k++) {
+        const double *row = rows + (size_t)k * step + at;
+        for (size_t j = 0; j < width; j++) t[i][j] += w->d->enter[i * n + k] * row[j];
+      }
+    }
+    for (int i = 0; i < n; i++) memcpy(rows + (size_t)i * step + at, t[i], width * sizeof(double));
+  }
+}
+
+/* a line of a cell's values in one row: v = v leave */
+static void ChangeColumns(const VpDenseInverse *d, double *v, int step)
+{
+  double t[VP_MAX_N] = {0};
+
+  for (int k = 0; k < d->order; k++) {
+    for (int i = 0; i < d->order; i++) t[i] += v[k * step] * d->leave[k * d->order + i];
+  }
+  for (int i = 0; i < d->order; i++) v[i * step] = t[i];
+}
+
+static void ChangeCells(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Work *w = (const Work *)context;
+  const int   n = w->d->order, lines = (int)w->ndof / n;
+
+  for (int32_t cell = first; cell < last; cell++) {
+    double *rows = w->rows + (size_t)cell * w->ndof * w->n;
+
+    for (int d = 0; d < w->d->dim; d++) {
+      const int step = VpLineStride(d, n, n * n);
+
+      for (int l = 0; l < lines; l++) {
+        const size_t start = (size_t)(l % step + l / step * step * n);
+
+        ChangeRows(w, rows + start * w->n, (size_t)step * w->n);
+        for (size_t at = 0; at < w->ndof * w->n; at += w->ndof) ChangeColumns(w->d, rows + at + start, step);
+      }
+    }
+  }
+}
+
+static void Round(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Work *w = (const Work *)context;
+
+  for (size_t i = (size_t)first * w->n; i < (size_t)last * w->n; i++) w->single[i] = (float)w->rows[i];
+}
+
+/* rows [first, first + count) of A^-1, by an LU of the symmetric A [n][n], which it overwrites: the inverse's columns are its rows */
+static PetscErrorCode InvertRows(PetscInt n, double A[], PetscInt first, PetscInt count, double rows[])
+{
+  Mat          matrix, unit, columns;
+  PetscScalar *one;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, n, A, &matrix));
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, count, NULL, &unit));
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, count, rows, &columns));
+  PetscCall(MatDenseGetArrayWrite(unit, &one));
+  for (size_t i = 0; i < (size_t)count; i++) one[i * (size_t)n + (size_t)first + i] = 1; /* it is zero at first */
+  PetscCall(MatDenseRestoreArrayWrite(unit, &one));
+  PetscCall(MatLUFactor(matrix, NULL, NULL, NULL));
+  PetscCall(MatMatSolve(matrix, unit, columns));
+  PetscCall(MatDestroy(&matrix));
+  PetscCall(MatDestroy(&unit));
+  PetscCall(MatDestroy(&columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpHostInvertDense(const VpDenseInverse *d, VpPrecision precision, void *M, double *largest)
+{
+  const size_t n = (size_t)d->n, count = (size_t)d->count;
+  double      *A;
+  Work         w = {.d = d, .n = n, .ndof = (size_t)PetscPowInt(d->order, d->dim), .weight = d->weight[0], .single = (float *)M};
+
+  PetscFunctionBegin;
+  PetscCall(VpMallocLarge(n * n, &A));
+  w.rows = A;
+  VpLoop(d->n, FillRows, &w);
+  w.rows = (double *)M;
+  if (precision == VP_SINGLE) PetscCall(VpMallocLarge(count * n, &w.rows));
+  PetscCall(InvertRows(d->n, A, d->first, d->count, w.rows));
+  PetscCall(PetscFree(A));
+  w.weight = d->weight[1];
+  *largest = 0;
+  for (size_t i = 0; i < count; i++) *largest = PetscMax(*largest, w.rows[i * n + (size_t)d->first + i]);
+  if (d->one) VpLoop(d->count, AddProjection, &w);
+  if (d->enter) VpLoop(d->count / (int32_t)w.ndof, ChangeCells, &w);
+  if (precision == VP_SINGLE) {
+    VpLoop(d->count, Round, &w);
+    PetscCall(PetscFree(w.rows));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
