@@ -298,7 +298,7 @@ PetscErrorCode PCVPatchDGGetCoarsening(PC pc, VPatchDGCoarsening *coarsening)
 -  coarse - `VPATCHDG_COARSE_KSP` (a KSP on the assembled matrix, on the host), `VPATCHDG_COARSE_SWEEPS` (as many sweeps of the smoother as
 reduce an error by 1e-4, or a KSP where 24 do not), `VPATCHDG_COARSE_DENSE` (the exact inverse as a dense matrix, up to
 10000 unknowns), or `VPATCHDG_COARSE_AUTO` (the exact inverse, by fast diagonalisation, where the boxes form a grid, the coefficient is
-constant and each of the level's ranks holds all of it; otherwise as a dense matrix where there are few unknowns, 4096 on a GPU, 512 on the
+constant and each of the level's ranks holds all of it; otherwise as a dense matrix where there are few unknowns, 10000 on a GPU, 512 on the
 host; otherwise sweeps on GPUs and a KSP on the host)
 
    Options Database Key:
