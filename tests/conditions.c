@@ -203,19 +203,14 @@ static PetscErrorCode CountWrong(VpDomain fine, VpDomain coarse, PetscInt *wrong
 /* on all levels of the cycle; *merged: the boxes that are gone on the last one */
 static PetscErrorCode CheckLevels(VpMesh mesh, PetscInt *wrong, PetscInt *merged)
 {
-  VpLattice    L = VpLatticeReference(mesh->lattice);
-  VpCoarsening c;
+  const VpCoarsening *step;
 
   PetscFunctionBeginUser;
   *wrong = 0;
-  while (1) {
-    PetscCall(VpCoarseningCreate(L, VP_COARSEN_LOCAL, &c));
-    *merged = mesh->domain->nbox - L->domain->nbox;
-    PetscCall(VpLatticeDestroy(&L));
-    if (!c.coarse) break;
-    L = VpLatticeReference(c.coarse);
+  for (VpLattice L = mesh->lattice; L; L = step->coarse) {
     PetscCall(CountWrong(mesh->domain, L->domain, wrong));
-    PetscCall(VpCoarseningDestroy(&c));
+    *merged = mesh->domain->nbox - L->domain->nbox;
+    PetscCall(VpLatticeCoarsen(L, VP_COARSEN_LOCAL, &step));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

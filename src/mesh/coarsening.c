@@ -99,6 +99,17 @@ PetscErrorCode VpCoarseningCreate(VpLattice fine, VpCoarsen how, VpCoarsening *c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpLatticeCoarsen(VpLattice L, VpCoarsen how, const VpCoarsening **step)
+{
+  PetscFunctionBeginUser;
+  if (!L->step[how]) {
+    PetscCall(PetscNew(&L->step[how]));
+    PetscCall(VpCoarseningCreate(L, how, L->step[how]));
+  }
+  *step = L->step[how];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* have all boxes more than one cell in all directions? */
 static PetscBool IsRefined(VpLattice L)
 {
@@ -112,26 +123,21 @@ static PetscBool IsRefined(VpLattice L)
 /* L becomes the next coarser lattice of a cycle, or NULL; position[n] become those of parents */
 static PetscErrorCode GoDown(VpCoarsen how, int32_t n, int64_t position[], VpLattice *L)
 {
-  VpCoarsening c;
+  const VpCoarsening *step;
 
   PetscFunctionBeginUser;
-  PetscCall(VpCoarseningCreate(*L, how, &c));
-  for (int32_t i = 0; i < n && c.coarse; i++) position[i] = VpParentOf(&c, *L, position[i]);
-  PetscCall(VpLatticeDestroy(L));
-  if (c.coarse && (how != VP_COARSEN_FULL || IsRefined(c.coarse))) {
-    *L = VpLatticeReference(c.coarse);
-  }
-  PetscCall(VpCoarseningDestroy(&c));
+  PetscCall(VpLatticeCoarsen(*L, how, &step));
+  for (int32_t i = 0; i < n && step->coarse; i++) position[i] = VpParentOf(step, *L, position[i]);
+  *L = step->coarse && (how != VP_COARSEN_FULL || IsRefined(step->coarse)) ? step->coarse : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpListLattices(VpLattice finest, VpCoarsen how, int *levels, VpLattice lattice[VP_MOST_LEVELS])
 {
-  VpLattice L = VpLatticeReference(finest);
-
   PetscFunctionBeginUser;
-  for (*levels = 0; L; (*levels)++) {
-    lattice[*levels] = VpLatticeReference(L);
+  *levels = 0;
+  for (VpLattice L = finest; L;) {
+    lattice[(*levels)++] = L;
     PetscCall(GoDown(how, 0, NULL, &L));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,20 +149,16 @@ PetscErrorCode VpCountLevels(VpLattice finest, VpCoarsen how, int *levels, doubl
 
   PetscFunctionBeginUser;
   PetscCall(VpListLattices(finest, how, levels, lattice));
-  for (int l = 0; l < *levels; l++) {
-    if (cells) cells[l] = (double)lattice[l]->ncell;
-    PetscCall(VpLatticeDestroy(&lattice[l]));
-  }
+  for (int l = 0; cells && l < *levels; l++) cells[l] = (double)lattice[l]->ncell;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpFindAncestors(VpLattice finest, VpCoarsen how, int levels, int32_t n, int64_t position[])
 {
-  VpLattice L = VpLatticeReference(finest);
+  VpLattice L = finest;
 
   PetscFunctionBeginUser;
   for (int l = 0; l < levels; l++) PetscCall(GoDown(how, n, position, &L));
-  PetscCall(VpLatticeDestroy(&L));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -27,7 +27,7 @@ typedef struct {
   VpDomain  domain;
   int       dim;
   int32_t   nbox, npair;
-  int32_t *class[3];
+  const int32_t *class[3];
   Pair      *pair;     /* [npair] */
   PetscReal *smallest; /* [nbox][3] the least size of a pair that may merge, in each direction */
 } Rule;
@@ -347,10 +347,9 @@ PetscErrorCode VpCoarsenByRule(VpLattice fine, PetscBool whole, uint8_t merge[],
   Rule rule = {.fine = fine, .domain = fine->domain, .dim = fine->domain->dim, .nbox = fine->domain->nbox};
 
   PetscFunctionBeginUser;
-  for (int d = 0; d < rule.dim; d++) PetscCall(VpClassesCreate(rule.domain, d, &rule.class[d]));
+  for (int d = 0; d < rule.dim; d++) PetscCall(VpDomainGetClasses(rule.domain, d, &rule.class[d]));
   PetscCall(PetscMalloc2(3 * (size_t)rule.nbox, &rule.pair, 3 * (size_t)rule.nbox, &rule.smallest));
   PetscCall(Apply(&rule, whole, merge, ends));
   PetscCall(PetscFree2(rule.pair, rule.smallest));
-  for (int d = 0; d < rule.dim; d++) PetscCall(PetscFree(rule.class[d]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

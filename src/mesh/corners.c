@@ -58,9 +58,7 @@ PetscBool VpDomainHasCorners(VpDomain domain)
 /* does the cell touch the side of its box? */
 static PetscBool IsAtEnd(VpMesh mesh, int32_t cell, int side)
 {
-  const int zone = mesh->zone[cell] >> (side & ~1) & 3;
-
-  return (PetscBool)(zone == (side % 2 && VpShapeOf(mesh->lattice, mesh->box[cell])->bits[side / 2] ? 3 : 1));
+  return VpMeshIsAtEnd(mesh, mesh->box[cell], mesh->zone[cell] >> (side & ~1) & 3, side);
 }
 
 static PetscBool IsAtSingularEdge(VpMesh mesh, int32_t cell)

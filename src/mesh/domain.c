@@ -314,6 +314,34 @@ PetscErrorCode VpDomainCreate(MPI_Comm comm, int dim, int32_t nbox, const PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static int32_t Root(int32_t class[], int32_t box)
+{
+  while (class[box] != box) box = class[box] = class[class[box]];
+  return box;
+}
+
+PetscErrorCode VpDomainGetClasses(VpDomain domain, int d, const int32_t **out)
+{
+  int32_t *class;
+
+  PetscFunctionBeginUser;
+  if (!domain->classes[d]) {
+    PetscCall(PetscMalloc1(domain->nbox, &class));
+    for (int32_t b = 0; b < domain->nbox; b++) class[b] = b;
+    for (int32_t b = 0; b < domain->nbox; b++) {
+      for (int e = 0; e < domain->dim; e++) {
+        const int32_t next = e == d ? -1 : VpBoxBeyond(domain, b, 2 * e + 1);
+
+        if (next >= 0) class[Root(class, next)] = Root(class, b);
+      }
+    }
+    for (int32_t b = 0; b < domain->nbox; b++) class[b] = Root(class, b);
+    domain->classes[d] = class;
+  }
+  *out = domain->classes[d];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 VpDomain VpDomainReference(VpDomain domain)
 {
   domain->refct++;
@@ -325,6 +353,7 @@ PetscErrorCode VpDomainDestroy(VpDomain *domain)
   PetscFunctionBeginUser;
   if (*domain && --(*domain)->refct == 0) {
     PetscCall(PetscFree((*domain)->boundary));
+    for (int d = 0; d < 3; d++) PetscCall(PetscFree((*domain)->classes[d]));
     PetscCall(PetscFree3((*domain)->lower, (*domain)->upper, (*domain)->beyond));
     PetscCall(PetscFree(*domain));
   }

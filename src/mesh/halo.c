@@ -92,7 +92,8 @@ PetscErrorCode VpHaloCreate(VpLattice L, int64_t first, int64_t last, const VpCe
   PetscCall(VpCellSetCreate(halo));
   /* Every cell of the first layer touches an own cell with a foreign face neighbour: the path to it leaves the own cells from one. */
   PetscCall(VpCellSetCreate(&border));
-  for (int32_t box = first < last ? VpLatticeBox(L, first) : L->domain->nbox; box < L->domain->nbox && VpLatticeStart(L, box) < last; box++)
+  for (int32_t box = first < last && last - first < L->ncell ? VpLatticeBox(L, first) : L->domain->nbox;
+       box < L->domain->nbox && VpLatticeStart(L, box) < last; box++)
     PetscCall(AddBorder(L, VpShapeOf(L, box)->shift, VpLatticeStart(L, box), (Range){first, last}, &border));
   for (int32_t i = 0; i < border.n; i++) PetscCall(AddAround(L, first, last, PETSC_FALSE, VpCellSetAt(&border, i), halo));
   end[0] = halo->n;

@@ -57,7 +57,7 @@ static void FillParents(void *context, int32_t piece, int32_t begin, int32_t end
   int64_t      lost = 0;
 
   for (int32_t i = begin; i < end; i++) {
-    const int64_t parent = VpParentOf(&fine->coarsening, fine->lattice, PositionOf(fine, relate->of_fine, i));
+    const int64_t parent = VpParentOf(fine->coarsening, fine->lattice, PositionOf(fine, relate->of_fine, i));
 
     fine->parent[i] = VpLocalOf(relate->coarse, relate->of_coarse, parent);
     lost += fine->parent[i] < 0;
@@ -72,7 +72,7 @@ static void FillChildren(void *context, int32_t piece, int32_t begin, int32_t en
   int64_t      lost = 0, child[8];
 
   for (int32_t i = begin; i < end; i++) {
-    VpChildrenOf(&fine->coarsening, fine->lattice, (int64_t)relate->coarse->first + i, child);
+    VpChildrenOf(fine->coarsening, fine->lattice, (int64_t)relate->coarse->first + i, child);
     for (int q = 0; q < 1 << fine->dim; q++) {
       const int32_t local = child[q] < 0 ? -1 : VpLocalOf(fine, relate->of_fine, child[q]);
 
@@ -107,7 +107,7 @@ static PetscErrorCode Relate(VpMesh fine, VpMesh coarse, VpCellSet *of_fine, VpC
 /* parents of all local cells that are not own ones; counts: own parents of the ranks */
 static PetscErrorCode Parents(VpMesh mesh, const VpCellSet *ghosts, const PetscInt counts[], VpCellSet *parents)
 {
-  const VpCoarsening *c = &mesh->coarsening;
+  const VpCoarsening *c = mesh->coarsening;
   const int32_t look = c->box || !VpLatticeIsUniform(c->coarse) ? mesh->nown : PetscMin(mesh->nown, 1); /* else only the first own cell's is
                                                                                                                  another rank's */
   const int64_t first = VpParentsBefore(c, mesh->lattice, mesh->first);
@@ -129,7 +129,7 @@ static PetscErrorCode Parents(VpMesh mesh, const VpCellSet *ghosts, const PetscI
 
 static PetscErrorCode Coarsen(VpMesh fine)
 {
-  const VpCoarsening *c = &fine->coarsening;
+  const VpCoarsening *c = fine->coarsening;
   PetscInt           *counts;
   PetscMPIInt         size;
   VpCellSet           parents, of_fine, of_coarse;
@@ -155,8 +155,8 @@ PetscErrorCode VpMeshCoarsen(VpMesh fine, VpCoarsen how, VpMesh *coarse)
 {
   PetscFunctionBeginUser;
   if (!fine->coarser) {
-    PetscCall(VpCoarseningCreate(fine->lattice, how, &fine->coarsening));
-    PetscCheck(fine->coarsening.coarse, fine->comm, PETSC_ERR_ARG_WRONGSTATE, "There is no coarser mesh: %s",
+    PetscCall(VpLatticeCoarsen(fine->lattice, how, &fine->coarsening));
+    PetscCheck(fine->coarsening->coarse, fine->comm, PETSC_ERR_ARG_WRONGSTATE, "There is no coarser mesh: %s",
                fine->level ? "the rule of coarsening ends here" : "this one consists of whole boxes");
     PetscCall(Coarsen(fine));
   }
@@ -166,14 +166,13 @@ PetscErrorCode VpMeshCoarsen(VpMesh fine, VpCoarsen how, VpMesh *coarse)
 
 PetscErrorCode VpMeshAgrees(VpMesh fine, VpCoarsen how, PetscBool *agrees)
 {
-  VpCoarsening c;
+  const VpCoarsening *step;
 
   PetscFunctionBeginUser;
   *agrees = PETSC_TRUE;
   if (!fine->coarser) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpCoarseningCreate(fine->lattice, how, &c));
-  *agrees = (PetscBool)(c.coarse && VpLatticeIsSame(c.coarse, fine->coarser->lattice));
-  PetscCall(VpCoarseningDestroy(&c));
+  PetscCall(VpLatticeCoarsen(fine->lattice, how, &step));
+  *agrees = (PetscBool)(step->coarse && VpLatticeIsSame(step->coarse, fine->coarser->lattice));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -197,7 +196,7 @@ PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine)
   PetscCall(VpLatticeCreateUniform(coarse->domain, coarse->level + 1, &lattice));
   PetscCall(VpMeshBuild(coarse->comm, lattice, counts, &none, fine, &of_fine));
   PetscCall(VpLatticeDestroy(&lattice));
-  PetscCall(VpCoarseningCreate((*fine)->lattice, VP_COARSEN_FULL, &(*fine)->coarsening));
+  PetscCall(VpLatticeCoarsen((*fine)->lattice, VP_COARSEN_FULL, &(*fine)->coarsening));
   PetscCall(Ghosts(coarse, &of_coarse));
   PetscCall(Relate(*fine, coarse, &of_fine, &of_coarse));
   PetscCall(PetscFree(counts));

@@ -10,9 +10,6 @@ PetscErrorCode VpLatticeCreateUniform(VpDomain, int level, VpLattice *L);
 PetscBool      VpLatticeIsUniform(VpLattice); /* do all boxes have as many cells in all directions? */
 PetscBool      VpLatticeIsSame(VpLattice, VpLattice);
 
-/* The boxes that belong together in direction d: linked across sides that are not its own. They have the same width and as many cells
-   there. class[box] = a box of them, the same for all. */
-PetscErrorCode VpClassesCreate(VpDomain, int d, int32_t **class);
 /* Is the box beyond a side at the other end of the domain? */
 static inline PetscBool VpIsWrapped(VpDomain domain, int32_t box, int32_t beyond, int side)
 {
@@ -33,9 +30,11 @@ static inline int64_t VpLatticeStart(VpLattice L, int32_t box)
 /* the box of a position */
 static inline int32_t VpLatticeBox(VpLattice L, int64_t cell)
 {
-  int32_t low = 0, high = L->domain->nbox;
+  int32_t low, high;
 
   if (!L->start) return (int32_t)(cell >> L->shape->shift);
+  low = L->near[cell >> L->near_shift];
+  high = L->near[(cell >> L->near_shift) + 1] + 1;
   while (high - low > 1) {
     const int32_t middle = low + (high - low) / 2;
 
@@ -67,7 +66,10 @@ static inline int64_t VpLatticeMove(VpLattice L, int64_t cell, int side)
 PetscErrorCode VpCoarsenByRule(VpLattice, PetscBool whole, uint8_t merge[], PetscBool *ends);
 PetscBool      VpEveryCellHasAPatch(VpLattice);
 
-/* coarsening.c: a cell's parent; the children of a parent, -1 where there are fewer; the number of parents whose first child lies before a
+/* coarsening.c: the step of VpLatticeCoarsen, made anew */
+PetscErrorCode VpCoarseningCreate(VpLattice fine, VpCoarsen, VpCoarsening *);
+PetscErrorCode VpCoarseningDestroy(VpCoarsening *);
+/* a cell's parent; the children of a parent, -1 where there are fewer; the number of parents whose first child lies before a
    position */
 int64_t VpParentOf(const VpCoarsening *, VpLattice fine, int64_t cell);
 void    VpChildrenOf(const VpCoarsening *, VpLattice fine, int64_t parent, int64_t child[]);

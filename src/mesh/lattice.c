@@ -18,34 +18,27 @@ static VpShape ShapeWith(int dim, const uint8_t bits[])
   return shape;
 }
 
-static int32_t Root(int32_t class[], int32_t box)
-{
-  while (class[box] != box) box = class[box] = class[class[box]];
-  return box;
-}
-
-PetscErrorCode VpClassesCreate(VpDomain domain, int d, int32_t **out)
-{
-  int32_t *class;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(domain->nbox, &class));
-  for (int32_t b = 0; b < domain->nbox; b++) class[b] = b;
-  for (int32_t b = 0; b < domain->nbox; b++) {
-    for (int e = 0; e < domain->dim; e++) {
-      const int32_t next = e == d ? -1 : VpBoxBeyond(domain, b, 2 * e + 1);
-
-      if (next >= 0) class[Root(class, next)] = Root(class, b);
-    }
-  }
-  for (int32_t b = 0; b < domain->nbox; b++) class[b] = Root(class, b);
-  *out = class;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static inline PetscInt Packed(const uint8_t bits[])
 {
   return bits[0] | bits[1] << 8 | bits[2] << 16;
+}
+
+/* fills near[] with at most two entries a box */
+static PetscErrorCode SetNear(VpLattice L)
+{
+  const int32_t nbox = L->domain->nbox;
+  int32_t       box = 0;
+  int64_t       n;
+
+  PetscFunctionBeginUser;
+  while (L->ncell >> L->near_shift > 2 * (int64_t)nbox) L->near_shift++;
+  n = (L->ncell >> L->near_shift) + 2;
+  PetscCall(PetscMalloc1(n, &L->near));
+  for (int64_t i = 0; i < n; i++) {
+    while (box + 1 < nbox && L->start[box + 1] <= i << L->near_shift) box++;
+    L->near[i] = box;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* numbers the different shapes */
@@ -78,16 +71,29 @@ static PetscErrorCode SetShapes(VpLattice L, const uint8_t bits[])
       L->start[b + 1] = L->start[b] + ((int64_t)1 << L->shape[at].shift);
     }
     L->ncell = L->start[nbox];
+    PetscCall(SetNear(L));
   }
   PetscCall(PetscFree(different));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* next[b]: another box of the class, of which class[b] is the first in this order; -1 after the last */
+static void LinkClasses(int32_t nbox, const int32_t class[], int32_t next[])
+{
+  for (int32_t b = 0; b < nbox; b++) next[b] = -1;
+  for (int32_t b = 0; b < nbox; b++) {
+    if (class[b] == b) continue;
+    next[b] = next[class[b]];
+    next[class[b]] = b;
+  }
+}
+
 /* what vertices in direction d alternate by: boxes of a class together */
 typedef struct {
-  int8_t *parity;        /* [class] of the vertices on the lower side; -1: not known yet */
-  int32_t *class, *next; /* [nbox] the next box of the class, or -1 */
-  int32_t *queue, n;     /* of boxes whose parity is known */
+  int8_t *parity; /* [class] of the vertices on the lower side; -1: not known yet */
+  const int32_t *class;
+  int32_t *next;     /* [nbox] the next box of the class, or -1 */
+  int32_t *queue, n; /* of boxes whose parity is known */
 } Alternating;
 
 static void Know(Alternating *a, int32_t class, int parity)
@@ -147,21 +153,13 @@ static PetscErrorCode SetParities(VpLattice L, int d)
   Alternating   a = {.n = 0};
 
   PetscFunctionBeginUser;
-  PetscCall(VpClassesCreate(L->domain, d, &a.class));
+  PetscCall(VpDomainGetClasses(L->domain, d, &a.class));
   PetscCall(PetscMalloc3(nbox, &a.parity, nbox, &a.next, nbox, &a.queue));
-  for (int32_t b = 0; b < nbox; b++) {
-    a.parity[b] = -1;
-    a.next[b] = -1;
-  }
-  for (int32_t b = 0; b < nbox; b++) {
-    if (a.class[b] == b) continue;
-    a.next[b] = a.next[a.class[b]];
-    a.next[a.class[b]] = b;
-  }
+  for (int32_t b = 0; b < nbox; b++) a.parity[b] = -1;
+  LinkClasses(nbox, a.class, a.next);
   FindParities(L, d, &a);
   FindSeams(L, d, &a);
   PetscCall(PetscFree3(a.parity, a.next, a.queue));
-  PetscCall(PetscFree(a.class));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -226,7 +224,12 @@ PetscErrorCode VpLatticeDestroy(VpLattice *out)
   if (!L || --L->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFree(L->shape));
   PetscCall(PetscFree2(L->shape_of, L->start));
+  PetscCall(PetscFree(L->near));
   PetscCall(PetscFree2(L->parity, L->seam));
+  for (int how = 0; how < VP_COARSEN_WAYS; how++) {
+    if (L->step[how]) PetscCall(VpCoarseningDestroy(L->step[how]));
+    PetscCall(PetscFree(L->step[how]));
+  }
   PetscCall(VpDomainDestroy(&L->domain));
   PetscCall(PetscFree(L));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -268,14 +271,9 @@ int64_t VpLatticeEncode(VpLattice L, int32_t box, const int32_t coord[3])
   return cell;
 }
 
-void VpLatticeDecode(VpLattice L, int64_t cell, int32_t *box, int32_t coord[3])
+/* the coordinates of a cell with this index in its box */
+static void Decode(const VpShape *shape, int64_t index, int32_t coord[3])
 {
-  const VpShape *shape;
-  int64_t        index;
-
-  *box = VpLatticeBox(L, cell);
-  shape = VpShapeOf(L, *box);
-  index = cell - VpLatticeStart(L, *box);
   for (int d = 0; d < 3; d++) {
     int32_t bit = 0;
 
@@ -284,58 +282,76 @@ void VpLatticeDecode(VpLattice L, int64_t cell, int32_t *box, int32_t coord[3])
   }
 }
 
+void VpLatticeDecode(VpLattice L, int64_t cell, int32_t *box, int32_t coord[3])
+{
+  *box = VpLatticeBox(L, cell);
+  Decode(VpShapeOf(L, *box), cell - VpLatticeStart(L, *box), coord);
+}
+
 /* From the end of a box to the beginning of one of its shape all bits of the direction flip. */
 int64_t VpLatticeCross(VpLattice L, int32_t box, int64_t index, int side)
 {
   const int32_t  next = VpBoxBeyond(L->domain, box, side);
   const VpShape *here = VpShapeOf(L, box);
-  int32_t        at[3], same;
+  int32_t        at[3];
 
   if (next < 0) return next;
   if (VpShapeOf(L, next) == here) return VpLatticeStart(L, next) + (index ^ here->mask[side / 2]);
-  VpLatticeDecode(L, VpLatticeStart(L, box) + index, &same, at);
+  Decode(here, index, at);
   at[side / 2] = side % 2 ? 0 : (1 << VpShapeOf(L, next)->bits[side / 2]) - 1;
   return VpLatticeEncode(L, next, at);
 }
 
-/* The longest line begins in some box and goes up from there, once around where it is periodic. */
-PetscErrorCode VpLatticeExtent(VpLattice L, int64_t extent[3])
+typedef struct {
+  PetscReal lower;
+  int32_t class;
+} Place;
+
+static int Descending(const void *a, const void *b)
+{
+  const PetscReal x = ((const Place *)a)->lower, y = ((const Place *)b)->lower;
+
+  return (x < y) - (x > y);
+}
+
+/* The longest line in direction d begins in some box and goes up from there, once around where it is periodic. */
+static PetscErrorCode LongestLine(VpLattice L, int d, int64_t *extent)
 {
   const VpDomain domain = L->domain;
-  int64_t       *count; /* [class] of boxes from one on upwards */
-  int32_t *class, *order;
-  PetscReal *from;
+  const int32_t *class;
+  int64_t *count; /* [class] of cells on a line from there on upwards */
+  int32_t *next, n = 0;
+  Place   *place;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc3(domain->nbox, &count, domain->nbox, &order, domain->nbox, &from));
-  for (int d = 0; d < 3; d++) extent[d] = 1;
-  for (int d = 0; d < domain->dim; d++) {
-    PetscCall(VpClassesCreate(domain, d, &class));
-    for (int32_t b = 0; b < domain->nbox; b++) {
-      count[b] = 0;
-      order[b] = b;
-      from[b] = -domain->lower[3 * (size_t)b + d];
-    }
-    {
-      PetscInt *permutation;
-
-      PetscCall(PetscMalloc1(domain->nbox, &permutation));
-      for (int32_t b = 0; b < domain->nbox; b++) permutation[b] = b;
-      PetscCall(PetscSortRealWithPermutation(domain->nbox, from, permutation));
-      for (int32_t i = 0; i < domain->nbox; i++) order[i] = (int32_t)permutation[i];
-      PetscCall(PetscFree(permutation));
-    }
-    for (int32_t i = 0; i < domain->nbox; i++) {
-      const int32_t b = order[i], up = VpBoxBeyond(domain, b, 2 * d + 1);
-      int64_t       all = (int64_t)1 << VpShapeOf(L, b)->bits[d];
-
-      if (up >= 0 && !VpIsWrapped(domain, b, up, 2 * d + 1)) all += count[class[up]];
-      count[class[b]] = PetscMax(count[class[b]], all);
-      extent[d] = PetscMax(extent[d], count[class[b]]);
-    }
-    PetscCall(PetscFree(class));
+  PetscCall(VpDomainGetClasses(domain, d, &class));
+  PetscCall(PetscMalloc3(domain->nbox, &count, domain->nbox, &next, domain->nbox, &place));
+  LinkClasses(domain->nbox, class, next);
+  for (int32_t b = 0; b < domain->nbox; b++) {
+    if (class[b] == b) place[n++] = (Place){domain->lower[3 * (size_t)b + d], b};
   }
-  PetscCall(PetscFree3(count, order, from));
+  qsort(place, (size_t)n, sizeof(*place), Descending);
+  *extent = 1;
+  for (int32_t i = 0; i < n; i++) {
+    int64_t above = 0;
+
+    for (int32_t b = place[i].class; b >= 0; b = next[b]) {
+      const int32_t up = VpBoxBeyond(domain, b, 2 * d + 1);
+
+      if (up >= 0 && !VpIsWrapped(domain, b, up, 2 * d + 1)) above = PetscMax(above, count[class[up]]);
+    }
+    count[place[i].class] = above + ((int64_t)1 << VpShapeOf(L, place[i].class)->bits[d]);
+    *extent = PetscMax(*extent, count[place[i].class]);
+  }
+  PetscCall(PetscFree3(count, next, place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLatticeExtent(VpLattice L, int64_t extent[3])
+{
+  PetscFunctionBeginUser;
+  extent[2] = 1;
+  for (int d = 0; d < L->domain->dim; d++) PetscCall(LongestLine(L, d, &extent[d]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -128,7 +128,6 @@ PetscErrorCode VpMeshDestroy(VpMesh *newmesh)
   if (!mesh || --mesh->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   for (int kind = 0; kind < VP_GHOST_KINDS; kind++) PetscCall(PetscSFDestroy(&mesh->sf[kind]));
   PetscCall(VpMeshDestroy(&mesh->coarser));
-  PetscCall(VpCoarseningDestroy(&mesh->coarsening));
   PetscCall(VpLatticeDestroy(&mesh->lattice));
   PetscCall(VpForestDestroy(&mesh->forest));
   PetscCall(PetscFree(mesh->hang));

@@ -70,7 +70,8 @@ struct VpDomain_ {
                            Of a normal, entry i < 2 dim is the condition of most sides. In a periodic direction they hold for what is not at
                            an end of the domain, as around a hole. */
   PetscBool periodic[3];
-  int32_t  *beyond; /* [nbox][2 dim] the box beyond each side, or -1 - i where there is entry i of `boundary` */
+  int32_t  *beyond;     /* [nbox][2 dim] the box beyond each side, or -1 - i where there is entry i of `boundary` */
+  int32_t  *classes[3]; /* NULL until VpDomainGetClasses */
 };
 
 /* lower and upper are [nbox][dim]; boundary goes by outward normal, NULL stands for Dirichlet. Errors, collectively, where there
@@ -81,7 +82,10 @@ PetscErrorCode VpDomainCreate(MPI_Comm, int dim, int32_t nbox, const PetscReal l
 /* conditions.c: sets the conditions of all sides of boxes, [nbox][2 dim], read where there is no box beyond */
 PetscErrorCode VpDomainSetBoundary(VpDomain, const VpBoundary condition[]);
 /* does every normal have one condition, its first one? */
-PetscBool               VpDomainIsByNormal(VpDomain);
+PetscBool VpDomainIsByNormal(VpDomain);
+/* The boxes that belong together in direction d: linked across sides that are not its own. They have the same lower and upper face there.
+   class[box] = a box of them, the same for all; made at the first call. */
+PetscErrorCode          VpDomainGetClasses(VpDomain, int d, const int32_t **class);
 VpDomain                VpDomainReference(VpDomain); /* the same domain, a new reference */
 PetscErrorCode          VpDomainDestroy(VpDomain *);
 static inline PetscReal VpDomainWidth(VpDomain domain, int32_t box, int d)
@@ -111,20 +115,38 @@ typedef struct {
   int64_t mask[3];
 } VpShape;
 
-/* The cells of a mesh as numbers. The global position of a cell is start[box] + its index in the box. */
+/* How a mesh is coarsened: LOCAL halves cells where they are thin, and merges boxes of one cell (coarsenrule.c); FULL halves all
+   directions of all boxes; WHOLE is LOCAL until boxes would merge. */
+typedef enum { VP_COARSEN_LOCAL, VP_COARSEN_FULL, VP_COARSEN_WHOLE, VP_COARSEN_WAYS } VpCoarsen;
+
+/* Along direction d a box is merged with none, or its cells two by two, or as the lower or the upper of two boxes of one cell. */
+typedef enum { VP_MERGE_NONE, VP_MERGE_HALVES, VP_MERGE_LOWER, VP_MERGE_UPPER } VpMerge;
+
+/* The step from a lattice to a coarser one. A parent's first child is the lowest one in all directions; parents are in their order. */
 typedef struct VpLattice_ *VpLattice;
+typedef struct {
+  VpLattice coarse; /* NULL where the rule ends */
+  uint8_t  *merge;  /* [nbox][3] VpMerge */
+  int32_t  *box;    /* [nbox] the coarser box that begins here; with a box that is upper, the next one that begins. NULL: the same */
+  int32_t  *lower;  /* [coarser nbox] the box where that one begins; NULL: the same */
+} VpCoarsening;
+
+/* The cells of a mesh as numbers. The global position of a cell is start[box] + its index in the box. */
 struct VpLattice_ {
-  int       refct;
-  VpDomain  domain;
-  int32_t   nshape;
-  VpShape  *shape;
-  int32_t  *shape_of; /* [nbox], or NULL: all boxes have the first shape */
-  int64_t  *start;    /* [nbox+1], or NULL: all boxes have as many cells */
-  int64_t   ncell;
-  uint8_t  *parity;      /* [nbox] bit d: vertices in the middle of the box are odd where coord is even; NULL: none are. See VpPatches */
-  uint8_t  *seam;        /* [nbox] bit d: those on the upper side in direction d are neither odd nor even; NULL: all are */
-  PetscBool alternates;  /* Do colours by parity and seam share no cell? Where not there are no patches */
-  PetscReal thinnest[3]; /* least size of a cell in every direction */
+  int           refct;
+  VpDomain      domain;
+  int32_t       nshape;
+  VpShape      *shape;
+  int32_t      *shape_of; /* [nbox], or NULL: all boxes have the first shape */
+  int64_t      *start;    /* [nbox+1], or NULL: all boxes have as many cells */
+  int32_t      *near;     /* near[i] = the box of position i << near_shift (with start) */
+  int           near_shift;
+  int64_t       ncell;
+  uint8_t      *parity;     /* [nbox] bit d: vertices in the middle of the box are odd where coord is even; NULL: none are. See VpPatches */
+  uint8_t      *seam;       /* [nbox] bit d: those on the upper side in direction d are neither odd nor even; NULL: all are */
+  PetscBool     alternates; /* Do colours by parity and seam share no cell? Where not there are no patches */
+  PetscReal     thinnest[3];           /* least size of a cell in every direction */
+  VpCoarsening *step[VP_COARSEN_WAYS]; /* NULL until VpLatticeCoarsen */
 };
 static inline const VpShape *VpShapeOf(VpLattice L, int32_t box)
 {
@@ -133,32 +155,17 @@ static inline const VpShape *VpShapeOf(VpLattice L, int32_t box)
 /* the size in direction d of a box's cells */
 static inline PetscReal VpLatticeSize(VpLattice L, int32_t box, int d)
 {
-  return ldexp(VpDomainWidth(L->domain, box, d), -VpShapeOf(L, box)->bits[d]);
+  return VpDomainWidth(L->domain, box, d) / (PetscReal)(1 << VpShapeOf(L, box)->bits[d]);
 }
 
-/* How a mesh is coarsened: LOCAL halves cells where they are thin, and merges boxes of one cell (coarsenrule.c); FULL halves all
-   directions of all boxes; WHOLE is LOCAL until boxes would merge. */
-typedef enum { VP_COARSEN_LOCAL, VP_COARSEN_FULL, VP_COARSEN_WHOLE } VpCoarsen;
-
-/* Along direction d a box is merged with none, or its cells two by two, or as the lower or the upper of two boxes of one cell. */
-typedef enum { VP_MERGE_NONE, VP_MERGE_HALVES, VP_MERGE_LOWER, VP_MERGE_UPPER } VpMerge;
-
-/* The step from a lattice to a coarser one. A parent's first child is the lowest one in all directions; parents are in their order. */
-typedef struct {
-  VpLattice coarse;
-  uint8_t  *merge; /* [nbox][3] VpMerge */
-  int32_t  *box;   /* [nbox] the coarser box that begins here; with a box that is upper, the next one that begins. NULL: the same */
-  int32_t  *lower; /* [coarser nbox] the box where that one begins; NULL: the same */
-} VpCoarsening;
-/* coarse = NULL where the rule ends; fine is the finer lattice */
-PetscErrorCode VpCoarseningCreate(VpLattice fine, VpCoarsen, VpCoarsening *);
-PetscErrorCode VpCoarseningDestroy(VpCoarsening *);
+/* the step to the coarser lattice, which is found at the first call and belongs to the lattice */
+PetscErrorCode VpLatticeCoarsen(VpLattice, VpCoarsen, const VpCoarsening **);
 VpLattice      VpLatticeReference(VpLattice); /* the same lattice, a new reference */
 PetscErrorCode VpLatticeDestroy(VpLattice *);
 /* The levels of a cycle, from the lattice on: FULL leaves boxes with two cells a direction. cells[VP_MOST_LEVELS]: of each, or NULL. */
 #define VP_MOST_LEVELS 192
 PetscErrorCode VpCountLevels(VpLattice, VpCoarsen, int *levels, double cells[]);
-PetscErrorCode VpListLattices(VpLattice, VpCoarsen, int *levels, VpLattice lattice[VP_MOST_LEVELS]); /* new references */
+PetscErrorCode VpListLattices(VpLattice, VpCoarsen, int *levels, VpLattice lattice[VP_MOST_LEVELS]); /* no new references */
 /* position[n] of cells of the lattice becomes that of their ancestors so many levels below */
 PetscErrorCode VpFindAncestors(VpLattice, VpCoarsen, int levels, int32_t n, int64_t position[]);
 /* the most cells on a line in every direction; the least ratio of two sizes of a cell */
@@ -220,13 +227,13 @@ struct VpMesh_ {
                               side, where own cells share the i-th side with a ghost, whose side this is */
   int32_t   nside;              /* sides that own cells share with ghosts (with sides) */
   int32_t  *beyond; /* [nown][2 dim] as neighbor, but nown + i beyond the i-th of these (with sides; NULL where there are none) */
-  VpTransport  transport;
-  void        *link;       /* of VP_TRANSPORT_LINK (communication/messages.h) */
-  VpMesh       coarser;    /* NULL until VpMeshCoarsen; a parent lives where its first child lives */
-  VpCoarsening coarsening; /* the step there (with coarser) */
-  int32_t     *parent;     /* [nhalo] local cell of the coarser mesh (with coarser) */
-  int32_t      orphans;    /* own cells [orphans, nown) have own parents (with coarser) */
-  int32_t     *child;      /* [coarser->nown][2^dim] local cells of this mesh in [0, nsweep), -1: none (with coarser) */
+  VpTransport         transport;
+  void               *link;       /* of VP_TRANSPORT_LINK (communication/messages.h) */
+  VpMesh              coarser;    /* NULL until VpMeshCoarsen; a parent lives where its first child lives */
+  const VpCoarsening *coarsening; /* the step there, of the lattice (with coarser) */
+  int32_t            *parent;     /* [nhalo] local cell of the coarser mesh (with coarser) */
+  int32_t             orphans;    /* own cells [orphans, nown) have own parents (with coarser) */
+  int32_t            *child;      /* [coarser->nown][2^dim] local cells of this mesh in [0, nsweep), -1: none (with coarser) */
 };
 
 /* The mesh with every box refined `level` times, cut into equal pieces along p4est's curve. Errors, collectively: too many cells for
@@ -257,15 +264,18 @@ PetscErrorCode VpMeshDestroy(VpMesh *);
 PetscInt       VpMeshRanks(VpMesh); /* how many ranks have cells */
 /* size of a cell in every direction (3 numbers, 1 beyond dim) and its lower corner */
 void VpMeshCellBounds(VpMesh, int32_t cell, PetscReal lower[], PetscReal size[]);
+/* Do cells in a zone of a box, in the side's direction, touch that side of the box? */
+static inline PetscBool VpMeshIsAtEnd(VpMesh mesh, int32_t box, int zone, int side)
+{
+  return (PetscBool)(zone == (side % 2 && VpShapeOf(mesh->lattice, box)->bits[side / 2] ? 3 : 1));
+}
 /* the box of the cell beyond a side, or -1 - i as in the domain */
 static inline int32_t VpMeshBoxBeyond(VpMesh mesh, int32_t cell, int side)
 {
-  const int     zone = mesh->zone[cell] >> (side & ~1) & 3;
   const int32_t box = mesh->box[cell];
 
-  return zone == (side % 2 && VpShapeOf(mesh->lattice, box)->bits[side / 2] ? 3 : 1)
-           ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + side]
-           : box;
+  return VpMeshIsAtEnd(mesh, box, mesh->zone[cell] >> (side & ~1) & 3, side) ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + side]
+                                                                             : box;
 }
 /* how often cell was halved along d */
 static inline int VpMeshHalvings(VpMesh mesh, int32_t cell, int d)
@@ -275,7 +285,7 @@ static inline int VpMeshHalvings(VpMesh mesh, int32_t cell, int d)
 /* the size of a cell in direction d, 1 beyond dim */
 static inline PetscReal VpCellSize(VpMesh mesh, int32_t cell, int d)
 {
-  return ldexp(VpLatticeSize(mesh->lattice, mesh->box[cell], d), mesh->depth && d < mesh->dim ? -mesh->depth[cell] : 0);
+  return VpLatticeSize(mesh->lattice, mesh->box[cell], d) / (PetscReal)(mesh->depth && d < mesh->dim ? 1 << mesh->depth[cell] : 1);
 }
 /* at[i] = the rank that owns the cell around point i, x [n][dim], and its number there; several cells around a point: one of them.
    *outside: the first point that lies in none, or n. Collective */

@@ -13,7 +13,7 @@ typedef struct {
 /* the part that the lower child of a merged box has of it in direction d */
 static double LowerPart(VpMesh mesh, int32_t box, int d)
 {
-  const PetscBool upper = (PetscBool)(mesh->coarsening.merge[3 * (size_t)box + d] == VP_MERGE_UPPER);
+  const PetscBool upper = (PetscBool)(mesh->coarsening->merge[3 * (size_t)box + d] == VP_MERGE_UPPER);
   const int32_t   other = mesh->domain->beyond[(size_t)box * 2 * mesh->dim + 2 * d + !upper];
   const PetscReal mine = VpLatticeSize(mesh->lattice, box, d), its = VpLatticeSize(mesh->lattice, other, d);
 
@@ -27,10 +27,10 @@ static PetscErrorCode FindParts(Children *c)
 
   PetscFunctionBegin;
   PetscCall(VpDictionaryCreate(1, sizeof(double), &c->widths));
-  if (!c->mesh->coarsening.box) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!c->mesh->coarsening->box) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(3 * (size_t)nbox, &c->of_box));
   for (size_t i = 0; i < 3 * (size_t)nbox; i++) {
-    const double   part = c->mesh->coarsening.merge[i] >= VP_MERGE_LOWER ? LowerPart(c->mesh, (int32_t)(i / 3), (int)(i % 3)) : 0.5;
+    const double   part = c->mesh->coarsening->merge[i] >= VP_MERGE_LOWER ? LowerPart(c->mesh, (int32_t)(i / 3), (int)(i % 3)) : 0.5;
     const uint64_t word = VpWord(part);
 
     c->of_box[i] = -1;
@@ -49,7 +49,7 @@ static void FindCorners(void *context, int32_t piece, int32_t first, int32_t las
 
     c->corner[cell] = 0;
     for (int d = 0; d < mesh->dim; d++) {
-      const int merge = mesh->coarsening.merge[3 * box + d], part = c->of_box ? c->of_box[3 * box + d] : -1;
+      const int merge = mesh->coarsening->merge[3 * box + d], part = c->of_box ? c->of_box[3 * box + d] : -1;
       const int upper = merge == VP_MERGE_HALVES ? mesh->coord[3 * (size_t)cell + d] & 1 : merge == VP_MERGE_UPPER;
 
       c->corner[cell] |= (uint8_t)((merge == VP_MERGE_NONE ? VP_WHOLE : part >= 0 ? VP_PART : upper) << 2 * d);
@@ -98,7 +98,7 @@ static PetscErrorCode PlaceTransfer(VpLevel fine)
   view->halves = PETSC_TRUE;
   for (int32_t b = 0; b < mesh->domain->nbox; b++) {
     for (int d = 0; d < mesh->dim; d++) {
-      const int merge = mesh->coarsening.merge[3 * (size_t)b + d];
+      const int merge = mesh->coarsening->merge[3 * (size_t)b + d];
 
       view->merged |= (merge != VP_MERGE_NONE) << d;
       view->halves = (PetscBool)(view->halves && merge == VP_MERGE_HALVES);

@@ -103,6 +103,5 @@ PetscErrorCode VpCycleDepth(VpMesh finest, const VpProblem *problem, const VpCyc
     while (ranks > 1 && ++first < depth->most) ranks = VpCycleRanks(o, backend, (PetscInt)lattice[first]->ncell, ranks);
     PetscCall(Cheapest(problem, o, (PetscBool)(range[0] == range[1]), lattice, first, depth));
   }
-  for (int l = 0; l < depth->most; l++) PetscCall(VpLatticeDestroy(&lattice[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

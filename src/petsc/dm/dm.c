@@ -143,18 +143,17 @@ static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
    */
 static PetscErrorCode WayToCoarsen(VpMesh mesh, VpCoarsen *how, PetscBool *merges)
 {
-  const VpCoarsen ways[] = {VP_COARSEN_WHOLE, VP_COARSEN_LOCAL, VP_COARSEN_FULL};
-  VpCoarsening    c = {0};
+  const VpCoarsen     ways[] = {VP_COARSEN_WHOLE, VP_COARSEN_LOCAL, VP_COARSEN_FULL};
+  const VpCoarsening *step = mesh->coarsening;
 
   PetscFunctionBegin;
   *how = VP_COARSEN_WHOLE;
-  *merges = (PetscBool)(mesh->coarser && mesh->coarsening.box);
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(ways) && !mesh->coarser && !c.coarse; i++) {
+  *merges = (PetscBool)(step && step->box);
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(ways) && !(step && step->coarse); i++) {
     *how = ways[i];
-    PetscCall(VpCoarseningCreate(mesh->lattice, ways[i], &c));
-    *merges = (PetscBool)(c.box != NULL);
+    PetscCall(VpLatticeCoarsen(mesh->lattice, ways[i], &step));
+    *merges = (PetscBool)(step->box != NULL);
   }
-  PetscCall(VpCoarseningDestroy(&c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

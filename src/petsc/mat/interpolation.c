@@ -117,7 +117,7 @@ static int CornerOf(VpMesh mesh, int32_t cell)
   int corner = 0;
 
   for (int d = 0; d < mesh->dim; d++) {
-    const PetscBool halves = (PetscBool)(mesh->coarsening.merge[3 * (size_t)mesh->box[cell] + d] == VP_MERGE_HALVES);
+    const PetscBool halves = (PetscBool)(mesh->coarsening->merge[3 * (size_t)mesh->box[cell] + d] == VP_MERGE_HALVES);
 
     corner |= (halves ? mesh->coord[3 * (size_t)cell + d] & 1 : VP_WHOLE) << 2 * d;
   }
