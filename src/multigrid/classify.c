@@ -4,11 +4,16 @@
 #include "../compat.h"
 #include <string.h>
 
+static inline int32_t CellOf(const VpItems *items, int32_t i)
+{
+  return items->cell ? items->cell[(size_t)items->stride * i] : i;
+}
+
 typedef struct {
   const VpItems *items;
   int32_t       *number; /* [n][width]; before that, the samples of every piece, one after another from number[width first] on */
   int32_t       *count;  /* [piece] samples; then how many samples there are in the pieces before */
-  int32_t       *sample; /* [samples][width] */
+  int32_t       *sample; /* [samples][width] their numbers */
 } Numbering;
 
 /* the last sample in every zone of the box that was reached */
@@ -21,12 +26,12 @@ typedef struct {
 /* Is the item a sample? Its zone has one in any case. */
 static inline PetscBool Visit(const VpItems *items, int32_t i, Samples *s, int *zone)
 {
-  const int32_t cell = items->cell ? items->cell[(size_t)items->stride * i] : i;
+  const int32_t cell = CellOf(items, i);
 
   *zone = items->mesh->zone[cell];
   if (items->mesh->box[cell] != s->box) s->known = 0;
   s->box = items->mesh->box[cell];
-  if ((s->known >> *zone & 1) && (!items->alike || items->alike(items->context, i, s->item[*zone]))) return PETSC_FALSE;
+  if ((s->known >> *zone & 1) && items->alike(items->context, i, s->item[*zone])) return PETSC_FALSE;
   s->known |= (uint64_t)1 << *zone;
   s->item[*zone] = i;
   s->index[*zone] = s->n++;
@@ -65,25 +70,149 @@ static void GiveNumbers(void *context, int32_t piece, int32_t first, int32_t las
   }
 }
 
-PetscErrorCode VpNumberItems(const VpItems *items, int32_t number[], int32_t *nsample, int32_t **sample)
+PetscErrorCode VpNumberItems(const VpItems *items, int32_t number[])
 {
   const int32_t pieces = VpLoopPieces(items->n), width = items->width;
   Numbering     numbering = {.items = items, .number = number};
+  int32_t       nsample;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(pieces + 1, &numbering.count));
   numbering.count[pieces] = 0;
   VpLoop(items->n, FindSamples, &numbering);
-  *nsample = VpLoopSum(pieces + 1, numbering.count);
-  PetscCall(PetscMalloc1((size_t)*nsample * width + 1, sample));
+  nsample = VpLoopSum(pieces + 1, numbering.count);
+  PetscCall(PetscMalloc1((size_t)nsample * width + 1, &numbering.sample));
   for (int32_t piece = 0; piece < pieces; piece++) {
     const int32_t *item = number + (size_t)width * VpLoopStart(items->n, piece);
 
     for (int32_t i = numbering.count[piece]; i < numbering.count[piece + 1]; i++)
-      PetscCall(items->number(items->context, *item++, *sample + (size_t)width * i));
+      PetscCall(items->number(items->context, *item++, numbering.sample + (size_t)width * i));
   }
-  numbering.sample = *sample;
   VpLoop(items->n, GiveNumbers, &numbering);
+  PetscCall(PetscFree(numbering.sample));
   PetscCall(PetscFree(numbering.count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- by box */
+
+enum { NZONE = 4 };
+
+/* what the numbers along a direction were found for last, among the boxes of a class */
+typedef struct {
+  int32_t below, above, second; /* classes of the boxes there, or what stands for a boundary */
+  int32_t row;                  /* -1: nothing yet */
+} Found;
+
+typedef struct {
+  const VpItems *items;
+  int32_t       *number;
+  uint8_t       *used; /* [nbox] is an item there? */
+  int32_t       *row;  /* [nbox][3] of `entry` */
+  int32_t (*entry)[NZONE];
+  int32_t nrow, room;
+} ByBox;
+
+static void MarkBoxes(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const ByBox *by = context;
+  int32_t      before = -1;
+
+  for (int32_t i = first; i < last; i++) {
+    const int32_t box = by->items->mesh->box[CellOf(by->items, i)];
+
+    if (box != before) __atomic_store_n(&by->used[box], 1, __ATOMIC_RELAXED); /* pieces share boxes */
+    before = box;
+  }
+}
+
+/* a new row for the zones that a box has along d */
+static PetscErrorCode AddRow(ByBox *by, int32_t box, int d, int32_t *row)
+{
+  const VpItems *items = by->items;
+  const int      bits = VpShapeOf(items->mesh->lattice, box)->bits[d];
+
+  PetscFunctionBegin;
+  if (by->nrow == by->room) {
+    by->room = 2 * by->room + 64;
+    PetscCall(PetscRealloc((size_t)by->room * sizeof(*by->entry), &by->entry));
+  }
+  *row = by->nrow++;
+  for (int zone = 0; zone < NZONE; zone++) {
+    const PetscBool exists = (PetscBool)(zone == 1 || (zone == 3 ? bits > 0 : bits > 1));
+
+    by->entry[*row][zone] = -1;
+    if (exists) PetscCall(items->number_at(items->context, box, zone, d, &by->entry[*row][zone]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* by->row of a direction of a box */
+static PetscErrorCode FindRow(ByBox *by, int32_t box, int d, const int32_t class[], Found *found)
+{
+  const VpDomain domain = by->items->mesh->domain;
+  const int32_t *beyond = domain->beyond + ((size_t)box * domain->dim + d) * 2;
+  const int32_t  second = beyond[1] < 0 ? beyond[1] : domain->beyond[((size_t)beyond[1] * domain->dim + d) * 2 + 1];
+  const Found    now = {.below = beyond[0] < 0 ? beyond[0] : class[beyond[0]],
+                        .above = beyond[1] < 0 ? beyond[1] : class[beyond[1]],
+                        .second = second < 0 ? second : class[second],
+                        .row = found->row};
+
+  PetscFunctionBegin;
+  if (memcmp(&now, found, sizeof(now)) || found->row < 0) {
+    *found = now;
+    PetscCall(AddRow(by, box, d, &found->row));
+  }
+  by->row[3 * (size_t)box + d] = found->row;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FindRows(ByBox *by)
+{
+  const VpDomain domain = by->items->mesh->domain;
+  const int32_t *class[3];
+  Found *found[3]; /* [class] */
+
+  PetscFunctionBegin;
+  for (int d = 0; d < domain->dim; d++) {
+    PetscCall(VpDomainGetClasses(domain, d, &class[d]));
+    PetscCall(PetscMalloc1(domain->nbox, &found[d]));
+    for (int32_t b = 0; b < domain->nbox; b++) found[d][b].row = -1;
+  }
+  for (int32_t b = 0; b < domain->nbox; b++) {
+    for (int d = 0; by->used[b] && d < domain->dim; d++) PetscCall(FindRow(by, b, d, class[d], &found[d][class[d][b]]));
+  }
+  for (int d = 0; d < domain->dim; d++) PetscCall(PetscFree(found[d]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void GiveEntries(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const ByBox *by = context;
+  const VpMesh mesh = by->items->mesh;
+  int32_t     *number = by->number + (size_t)mesh->dim * first;
+
+  for (int32_t i = first; i < last; i++) {
+    const int32_t  cell = CellOf(by->items, i);
+    const int32_t *row = by->row + 3 * (size_t)mesh->box[cell];
+
+    for (int d = 0; d < mesh->dim; d++) *number++ = by->entry[row[d]][mesh->zone[cell] >> 2 * d & 3];
+  }
+}
+
+PetscErrorCode VpNumberByBox(const VpItems *items, int32_t number[])
+{
+  const int32_t nbox = items->mesh->domain->nbox;
+  ByBox         by = {.items = items, .number = number};
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(nbox, &by.used));
+  PetscCall(PetscMalloc1(3 * (size_t)nbox, &by.row));
+  VpLoop(items->n, MarkBoxes, &by);
+  PetscCall(FindRows(&by));
+  VpLoop(items->n, GiveEntries, &by);
+  PetscCall(PetscFree(by.used));
+  PetscCall(PetscFree(by.row));
+  PetscCall(PetscFree(by.entry));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -10,11 +10,15 @@ typedef struct {
   int            stride;
   int            width; /* numbers an item */
   void          *context;
-  PetscBool (*alike)(const void *context, int32_t i, int32_t j);           /* NULL: they are. Called in threads */
-  PetscErrorCode (*number)(void *context, int32_t item, int32_t number[]); /* finds the item's numbers */
+  PetscBool (*alike)(const void *context, int32_t i, int32_t j);                             /* Called in threads */
+  PetscErrorCode (*number)(void *context, int32_t item, int32_t number[]);                   /* finds the item's numbers */
+  PetscErrorCode (*number_at)(void *context, int32_t box, int zone, int d, int32_t *number); /* of VpNumberByBox; *number is -1 before */
 } VpItems;
 
 /* Calls items->number for samples in ascending order, such that every item is a sample or like one that comes before it: then number[] has
-   the numbers of all items. Which items are samples may depend on the number of threads. Of samples, sample[nsample][width] has them, too,
-   which the caller frees. */
-PetscErrorCode VpNumberItems(const VpItems *, int32_t number[], int32_t *nsample, int32_t **sample);
+   the numbers of all items. Which items are samples may depend on the number of threads. */
+PetscErrorCode VpNumberItems(const VpItems *, int32_t number[]);
+
+/* The same where number d of an item depends on its box and on the zone in direction d alone (width: dim). Calls items->number_at for these.
+   Boxes of a class (VpDomainGetClasses) have the same numbers if what is beyond them along d is the same: one box below, two above. */
+PetscErrorCode VpNumberByBox(const VpItems *, int32_t number[]);

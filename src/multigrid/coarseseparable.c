@@ -9,25 +9,26 @@ typedef struct {
   VpSeparable s; /* extent 0 on ranks without cells */
 } Separable;
 
-/* numbers the different values of x[i], which are apart by more than eps; how many there are */
-static PetscErrorCode Enumerate(PetscInt n, const PetscReal x[], PetscReal eps, int32_t number[], int32_t *count)
+/* slot[box] = how many classes of boxes are below along d; how many there are */
+static PetscErrorCode Enumerate(VpDomain domain, int d, PetscReal lower[], int32_t slot[], int32_t *count)
 {
-  PetscReal *sorted;
-  PetscInt   at;
+  const int32_t *class;
+  PetscReal size = PETSC_MAX_REAL;
+  PetscInt  at;
 
   PetscFunctionBegin;
+  PetscCall(VpDomainGetClasses(domain, d, &class));
   *count = 0;
-  PetscCall(PetscMalloc1(n, &sorted));
-  PetscCall(PetscArraycpy(sorted, x, n));
-  PetscCall(PetscSortReal(n, sorted));
-  for (PetscInt i = 0; i < n; i++) {
-    if (!i || sorted[i] > sorted[*count - 1] + eps) sorted[(*count)++] = sorted[i];
+  for (int32_t b = 0; b < domain->nbox; b++) {
+    if (class[b] != b) continue;
+    lower[(*count)++] = domain->lower[3 * (size_t)b + d];
+    size = PetscMin(size, VpDomainWidth(domain, b, d));
   }
-  for (PetscInt i = 0; i < n; i++) {
-    PetscCall(PetscFindReal(x[i], *count, sorted, eps, &at));
-    number[i] = (int32_t)at;
+  PetscCall(PetscSortReal(*count, lower));
+  for (int32_t b = 0; b < domain->nbox; b++) {
+    PetscCall(PetscFindReal(domain->lower[3 * (size_t) class[b] + d], *count, lower, size / 4, &at));
+    slot[b] = (int32_t)at;
   }
-  PetscCall(PetscFree(sorted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -74,15 +75,7 @@ static PetscErrorCode FindGrid(VpDomain domain, int32_t slot[], int32_t grid[3])
   PetscCall(PetscMalloc1(n, &lower));
   grid[2] = 1;
   PetscCall(PetscArrayzero(slot, 3 * (size_t)n));
-  for (int d = 0; d < domain->dim; d++) {
-    PetscReal size = PETSC_MAX_REAL;
-
-    for (int32_t b = 0; b < n; b++) {
-      lower[b] = domain->lower[3 * (size_t)b + d];
-      size = PetscMin(size, domain->upper[3 * (size_t)b + d] - lower[b]);
-    }
-    PetscCall(Enumerate(n, lower, size / 4, slot + (size_t)d * n, &grid[d]));
-  }
+  for (int d = 0; d < domain->dim; d++) PetscCall(Enumerate(domain, d, lower, slot + (size_t)d * n, &grid[d]));
   PetscCall(PetscFree(lower));
   PetscCall(FillsGrid(domain, slot, grid, &fills));
   if (!fills) grid[0] = 0;

@@ -27,6 +27,24 @@ static const VpLineKey *KeyOf(const Lines *lines, int32_t entry)
   return (const VpLineKey *)lines->dictionary.item + entry;
 }
 
+/* of cells in a zone of a box along d, where the coefficient is constant */
+static VpLineKey LineKeyAt(const Lines *lines, int32_t box, int zone, int d)
+{
+  const VpMesh    mesh = lines->level->mesh;
+  const VpLattice L = mesh->lattice;
+  const PetscReal a = lines->level->uniform;
+  VpLineKey       key = {.h = VpLatticeSize(L, box, d), .a = lines->relative ? 1 : a};
+
+  for (int s = 0; s < 2; s++) {
+    const int32_t beyond = VpMeshIsAtEnd(mesh, box, zone, 2 * d + s) ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + 2 * d + s] : box;
+
+    key.side[s] = VpDomainSide(mesh->domain, beyond);
+    key.h_beyond[s] = beyond < 0 ? VpDomainAlpha(mesh->domain, beyond) : VpLatticeSize(L, beyond, d);
+    key.a_beyond[s] = beyond < 0 ? 0 : key.a;
+  }
+  return key;
+}
+
 static VpLineKey LineKey(const Lines *lines, int32_t cell, int d)
 {
   VpLevel   level = lines->level;
@@ -73,6 +91,21 @@ static PetscBool HaveSameSizes(const void *context, int32_t cell, int32_t other)
   return (PetscBool)(same && (level->uniform > 0 || HaveSameCoefficients(context, cell, other)));
 }
 
+static PetscErrorCode Number(Lines *lines, const VpLineKey *key, int32_t *entry)
+{
+  uint64_t word[NWORD];
+
+  Words(key, word);
+  return VpDictionaryAdd(&lines->dictionary, word, key, entry);
+}
+
+static PetscErrorCode NumberLinesAt(void *context, int32_t box, int zone, int d, int32_t *entry)
+{
+  const VpLineKey key = LineKeyAt(context, box, zone, d);
+
+  return Number(context, &key, entry);
+}
+
 static PetscErrorCode NumberLines(void *context, int32_t cell, int32_t entry[])
 {
   Lines *lines = context;
@@ -80,10 +113,8 @@ static PetscErrorCode NumberLines(void *context, int32_t cell, int32_t entry[])
   PetscFunctionBegin;
   for (int d = 0; d < lines->level->mesh->dim; d++) {
     const VpLineKey key = LineKey(lines, cell, d);
-    uint64_t        word[NWORD];
 
-    Words(&key, word);
-    PetscCall(VpDictionaryAdd(&lines->dictionary, word, &key, &entry[d]));
+    PetscCall(Number(lines, &key, &entry[d]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -91,21 +122,21 @@ static PetscErrorCode NumberLines(void *context, int32_t cell, int32_t entry[])
 /* line[cell][d] = the entry of the cell's line along d, for the view's cells [0, nsweep) */
 static PetscErrorCode LinesCreate(VpLevel level, PetscBool relative, Lines *lines, int32_t **line)
 {
-  const int     dim = level->mesh->dim;
-  const VpItems items = {.mesh = level->mesh,
-                         .n = level->view.nsweep,
-                         .width = dim,
-                         .context = lines,
-                         .alike = level->mesh->depth ? HaveSameSizes : (level->uniform > 0 ? NULL : HaveSameCoefficients),
-                         .number = NumberLines};
-  int32_t       nsample, *sample;
+  const int       dim = level->mesh->dim;
+  const PetscBool by_box = (PetscBool)(level->uniform > 0 && !level->mesh->depth);
+  const VpItems   items = {.mesh = level->mesh,
+                           .n = level->view.nsweep,
+                           .width = dim,
+                           .context = lines,
+                           .alike = level->mesh->depth ? HaveSameSizes : HaveSameCoefficients,
+                           .number = NumberLines,
+                           .number_at = NumberLinesAt};
 
   PetscFunctionBegin;
   *lines = (Lines){.level = level, .relative = relative};
   PetscCall(VpDictionaryCreate(NWORD, sizeof(VpLineKey), &lines->dictionary));
   PetscCall(VpMallocLarge((size_t)items.n * dim, line));
-  PetscCall(VpNumberItems(&items, *line, &nsample, &sample));
-  PetscCall(PetscFree(sample));
+  PetscCall(by_box ? VpNumberByBox(&items, *line) : VpNumberItems(&items, *line));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,203 @@
+#include "patchproblems.h"
+#include "classify.h"
+#include "../base/threads.h"
+
+enum { NWORD = 6 };
+
+static void Words(const VpFdmKey *key, uint64_t word[NWORD])
+{
+  for (int s = 0; s < 2; s++) {
+    word[s] = VpWord(key->h[s]);
+    word[2 + s] = VpWord(key->h_beyond[s]);
+  }
+  word[4] = (uint64_t)(key->step + 1024) << 16 | (uint64_t)key->side[0] << 8 | (uint64_t)key->side[1];
+  word[5] = (uint64_t)(key->face[0] + 1024) << 16 | (uint64_t)(key->face[1] + 1024);
+}
+
+/* size of the cells beyond a mixed side, that of its own cells where there are none */
+static PetscReal SizeBeyond(VpMesh mesh, const int32_t cell[], int side)
+{
+  const int d = side / 2;
+
+  for (int c = 0; c < 1 << mesh->dim; c++) {
+    const int32_t box = (c >> d & 1) == side % 2 ? VpMeshBoxBeyond(mesh, cell[c], side) : VP_UNKNOWN;
+
+    if (box >= 0) return VpLatticeSize(mesh->lattice, box, d);
+  }
+  return VpCellSize(mesh, cell[side % 2 << d], d);
+}
+
+/* Of patches without mixed sides whose first cells are in a zone of a box, along d:
+
+     below | box | upper | above    their cells along d, and those beyond them, are in these boxes. Often all are one.    */
+static VpFdmKey ProblemKeyAt(VpMesh mesh, int32_t box, int zone, int d)
+{
+  const VpLattice L = mesh->lattice;
+  const int32_t  *beyond = mesh->domain->beyond + 2 * d;
+  const int       bits = VpShapeOf(L, box)->bits[d], nside = 2 * mesh->dim;
+  const PetscBool first = VpMeshIsAtEnd(mesh, box, zone, 2 * d), last = VpMeshIsAtEnd(mesh, box, zone, 2 * d + 1);
+  const int32_t   upper = last ? beyond[(size_t)box * nside + 1] : box;
+  int32_t         ends[2] = {first ? beyond[(size_t)box * nside] : box, upper};
+  VpFdmKey        key = {.step = 0};
+
+  if (upper < 0) return key; /* sizes 0: there are no such patches */
+  if (last ? !VpShapeOf(L, upper)->bits[d] : zone == 2 || bits == 1) ends[1] = beyond[(size_t)upper * nside + 1];
+  for (int s = 0; s < 2; s++) {
+    key.h[s] = VpLatticeSize(L, s ? upper : box, d);
+    key.side[s] = VpDomainSide(mesh->domain, ends[s]);
+    key.h_beyond[s] = ends[s] < 0 ? VpDomainAlpha(mesh->domain, ends[s]) : VpLatticeSize(L, ends[s], d);
+  }
+  if (first && (upper == box ? bits <= 1 && ends[0] == box : ends[0] == upper && ends[1] == box && !bits)) {
+    key.side[0] = key.side[1] = VP_SIDE_WRAP;
+    key.h_beyond[0] = key.h_beyond[1] = 0;
+  }
+  return key;
+}
+
+/* Sizes that the dictionary does not tell apart are the same: rounding must not hide that a patch is its own mirror image. */
+static PetscErrorCode Number(VpPatchProblems *problems, VpFdmKey key, int32_t *entry)
+{
+  uint64_t word[NWORD];
+
+  if (VpWord(key.h[1]) == VpWord(key.h[0])) key.h[1] = key.h[0];
+  if (VpWord(key.h_beyond[1]) == VpWord(key.h_beyond[0])) key.h_beyond[1] = key.h_beyond[0];
+  Words(&key, word);
+  return VpDictionaryAdd(&problems->dictionary, word, &key, entry);
+}
+
+static PetscErrorCode NumberProblemsAt(void *context, int32_t box, int zone, int d, int32_t *entry)
+{
+  const VpFdmKey key = ProblemKeyAt(((VpPatchProblems *)context)->level->mesh, box, zone, d);
+
+  return key.h[1] > 0 ? Number(context, key, entry) : PETSC_SUCCESS;
+}
+
+static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
+{
+  const VpMesh   mesh = problems->level->mesh;
+  const int32_t *cell = problems->patches->cell + ((size_t)p << mesh->dim);
+  const uint8_t *side = problems->patches->side + (size_t)p * 2 * mesh->dim;
+  const VpFit   *fit = problems->fit ? &problems->fit[p] : NULL;
+  VpFdmKey       key = ProblemKeyAt(mesh, mesh->box[cell[0]], mesh->zone[cell[0]] >> 2 * d & 3, d);
+
+  if (fit) key.step = fit->step[d];
+  for (int s = 0; s < 2; s++) {
+    key.side[s] = side[2 * d + s];
+    if (key.side[s] == VP_SIDE_MIXED) key.h_beyond[s] = SizeBeyond(mesh, cell, 2 * d + s);
+    if (fit && (key.side[s] == VP_SIDE_MIXED || (key.side[s] == VP_SIDE_INTERIOR && problems->space == VP_SPACE_FULL)))
+      key.face[s] = fit->face[d][s];
+  }
+  return key;
+}
+
+/* The smallest step that counts, in octaves: on devices patches without steps have a kernel twice as fast. */
+static double LeastStep(VpLevel level)
+{
+  return level->backend->use_stream ? 0.125 : 0;
+}
+
+static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const VpPatchProblems *problems = (VpPatchProblems *)context;
+  const VpLevel          level = problems->level;
+  const int              dim = problems->patches->dim, nc = 1 << dim;
+
+  for (int32_t p = first; p < last; p++) {
+    PetscReal a[8], beyond[8][3];
+    double    scale;
+
+    for (int c = 0; c < nc; c++) {
+      const int32_t cell = problems->patches->cell[(size_t)p * nc + c];
+
+      a[c] = VpLevelCoefficient(level, cell);
+      for (int d = 0; d < dim; d++) {
+        const int32_t next = level->mesh->neighbor[(size_t)cell * 2 * dim + 2 * d + (c >> d & 1)];
+
+        beyond[c][d] = next < 0 ? a[c] : VpLevelCoefficient(level, next);
+      }
+    }
+    VpCoefficientFit(dim, a, beyond, LeastStep(level), &problems->fit[p], &scale);
+    problems->weight[p] = level->typical / scale;
+  }
+}
+
+static PetscBool HaveSameFits(const void *context, int32_t p, int32_t other)
+{
+  const VpPatchProblems *problems = (const VpPatchProblems *)context;
+
+  return (PetscBool)!memcmp(&problems->fit[p], &problems->fit[other], sizeof(*problems->fit));
+}
+
+static PetscErrorCode NumberProblems(void *context, int32_t p, int32_t entry[])
+{
+  VpPatchProblems *problems = (VpPatchProblems *)context;
+
+  PetscFunctionBegin;
+  for (int d = 0; d < problems->patches->dim; d++) PetscCall(Number(problems, ProblemKey(problems, p, d), &entry[d]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool HasMixedSide(const VpPatches *patches, int32_t p)
+{
+  return (PetscBool)(patches->mixed[p] && memchr(patches->side + (size_t)p * 2 * patches->dim, VP_SIDE_MIXED, 2 * (size_t)patches->dim));
+}
+
+/* Sets problems->type. Patches whose first cells are of one box and zone differ by coefficients, and
+   where sides are mixed. */
+static PetscErrorCode FindProblems(VpPatchProblems *problems)
+{
+  const VpPatches *patches = problems->patches;
+  const VpItems    items = {.mesh = problems->level->mesh,
+                            .n = patches->n,
+                            .cell = patches->cell,
+                            .stride = 1 << patches->dim,
+                            .width = patches->dim,
+                            .context = problems,
+                            .alike = HaveSameFits,
+                            .number = NumberProblems,
+                            .number_at = NumberProblemsAt};
+
+  PetscFunctionBegin;
+  if (problems->fit) {
+    VpLoop(patches->n, FitCoefficients, problems);
+    PetscCall(VpNumberItems(&items, problems->type));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VpNumberByBox(&items, problems->type));
+  for (int32_t p = 0; p < patches->n; p++) {
+    if (HasMixedSide(patches, p)) PetscCall(NumberProblems(problems, p, problems->type + (size_t)p * patches->dim));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int32_t VpPatchProblemFind(const VpPatchProblems *problems, const VpFdmKey *key)
+{
+  uint64_t word[NWORD];
+
+  Words(key, word);
+  return VpDictionaryFind(&problems->dictionary, word);
+}
+
+PetscErrorCode VpPatchProblemsCreate(VpLevel level, const VpPatches *patches, VpSpace space, VpPatchProblems *problems)
+{
+  PetscFunctionBegin;
+  *problems = (VpPatchProblems){.level = level, .patches = patches, .space = space};
+  PetscCall(VpDictionaryCreate(NWORD, sizeof(VpFdmKey), &problems->dictionary));
+  PetscCall(VpMallocLarge((size_t)patches->n * patches->dim, &problems->type));
+  if (level->uniform == 0) {
+    PetscCall(VpMallocLarge(patches->n, &problems->fit));
+    PetscCall(VpMallocLarge(patches->n, &problems->weight));
+  }
+  PetscCall(FindProblems(problems));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpPatchProblemsDestroy(VpPatchProblems *problems)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(problems->fit));
+  PetscCall(PetscFree(problems->weight));
+  PetscCall(PetscFree(problems->type));
+  PetscCall(VpDictionaryDestroy(&problems->dictionary));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

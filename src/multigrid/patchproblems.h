@@ -1,0 +1,17 @@
+/* The one-dimensional eigenproblems of a level's patches, numbered. A patch has one along every direction, which depends on the sizes of four
+   cells, or on the boundary, and on one ratio of coefficients: so few are different. */
+#pragma once
+#include "internal.h"
+
+typedef struct {
+  VpLevel          level;
+  const VpPatches *patches;
+  VpSpace          space;
+  VpFit           *fit;        /* [patches->n] where the coefficient varies, else NULL */
+  double          *weight;     /* [patches->n] typical / scale of the fit, or NULL */
+  VpDictionary     dictionary; /* its items are VpFdmKey */
+  int32_t         *type;       /* [patches->n][dim] the number of the patch's problem along every direction */
+} VpPatchProblems;
+PetscErrorCode VpPatchProblemsCreate(VpLevel, const VpPatches *, VpSpace, VpPatchProblems *);
+PetscErrorCode VpPatchProblemsDestroy(VpPatchProblems *);
+int32_t        VpPatchProblemFind(const VpPatchProblems *, const VpFdmKey *); /* its number, or -1 */
