@@ -40,11 +40,6 @@ struct Sweep {
         b((const T *)right), x{(T *)both[0], (T *)both[1]}
   {
   }
-  /* the buffer that holds the cell */
-  __device__ __forceinline__ int Buffer(int32_t cell) const
-  {
-    return BufferOf(__ldg(cover + cell), done);
-  }
 };
 
 /* Does a patch of this form need its values of x for the residual? */
@@ -132,7 +127,15 @@ struct AnyPatch {
   const int32_t  *cells;
   T              *Y, *X; /* the patch in shared memory; X may be NULL */
   PatchSide<T>   *side;  /* [direction][cell] */
-  int             me;    /* number of the thread in its patch */
+  const uint8_t  *cover; /* as in w, of this moment of a sweep */
+  unsigned        done;
+  int             me; /* number of the thread in its patch */
+
+  /* the buffer that holds the cell */
+  __device__ __forceinline__ int Buffer(int32_t cell) const
+  {
+    return BufferOf(__ldg(cover + cell), done);
+  }
 
   template <int D>
   __device__ __forceinline__ AnyLine<S, D, DIM, N> At(int r) const
@@ -148,7 +151,7 @@ struct AnyPatch {
       UNROLL (int c = 0; c < 2; c++) {
         const int32_t cell = cells[line.cell | c << S::slow];
         const size_t  at = (size_t)cell * S::values + line.at;
-        const T      *b = w.b + at, *x = w.x[w.Buffer(cell)] + at;
+        const T      *b = w.b + at, *x = w.x[Buffer(cell)] + at;
         UNROLL (int i = 0; i < N; i++) Y[line.start + S::offset(S::slow, c * N + i)] = b[i * S::places];
         if (X) {
           UNROLL (int i = 0; i < N; i++) X[line.start + S::offset(S::slow, c * N + i)] = x[i * S::places];
@@ -161,7 +164,7 @@ struct AnyPatch {
       const int32_t entry = __ldg(f.line + (size_t)cell * DIM + d);
       const bool    drop = form == VP_FORM_LOCAL && next >= 0;
       side[h].entry = drop ? w.drop + (2 * (size_t)entry + s) * VpLineSize(N) : f.lines + (size_t)entry * VpLineSize(N);
-      side[h].beyond = next >= 0 ? w.x[w.Buffer(next)] + (size_t)next * S::values : NULL;
+      side[h].beyond = next >= 0 ? w.x[Buffer(next)] + (size_t)next * S::values : NULL;
     }
     __syncthreads();
   }
@@ -292,7 +295,7 @@ struct AnyPatch {
       const auto line = At<S::slow>(r);
       UNROLL (int c = 0; c < 2; c++) {
         const int32_t cell = cells[line.cell | c << S::slow];
-        const int     now = w.Buffer(cell);
+        const int     now = Buffer(cell);
         const size_t  at = (size_t)cell * S::values + line.at;
         const T      *old = w.x[now] + at;
         T            *to = w.x[1 - now] + at;
@@ -364,6 +367,8 @@ __global__ void __launch_bounds__(AnyLayout<T, DIM, N>::block, AnyLayout<T, DIM,
                                    Y,
                                    KeepsValues(form) ? Y + S::patches * S::stride : NULL,
                                    side + slot * S::sides,
+                                   w.cover,
+                                   w.done,
                                    (int)threadIdx.x % S::threads};
   any.Solve(index < count);
 }

@@ -157,13 +157,10 @@ struct SweepKernels {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode AllColors(const VpView *view, const VpPatchView *patches, int n, const int order[], const int32_t start[],
-                                  VpGhosts ghosts, const void *b, void *const x[2], PetscBool *did)
+  static PetscErrorCode AtOnce(const VpView *view, int n, const VpSweepStep step[], int32_t count, VpGhosts ghosts, const void *b,
+                               void *const x[2], PetscBool *did)
   {
-    PetscFunctionBegin;
-    *did = PETSC_FALSE;
-    if constexpr (DIM == 3) PetscCall((SweepAll<T, N>(view, patches, n, order, start, ghosts, b, x, did)));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return SweepAll<T, DIM, N>(view, n, step, count, ghosts, b, x, did);
   }
 
   static PetscErrorCode Settling(const VpPatchView *patches, int32_t count, unsigned done, void *const x[2])
@@ -194,7 +191,7 @@ void VpCudaSweepOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
   VpCudaForKind<SweepKernels>(precision, dim, degree, [ops](auto of) {
     ops->sweep = of.OneColor;
-    ops->sweep_all = of.AllColors;
+    ops->sweep_all = of.AtOnce;
     ops->settle = of.Settling;
     ops->current = of.Packing;
   });

@@ -1,117 +1,384 @@
-/* A whole sweep in one launch, for small levels. There a launch takes longer than its work, and so do code and constants that are not in
-   the caches yet. All blocks are on the device at once and wait for one another between two colours. */
+/* Whole sweeps in one launch, for small levels and for repeats near corners. There a launch takes longer than its work, and so do code and
+   constants that are not in the caches yet. All blocks are on the device at once and wait for one another between two stages, which are the
+   colours of a view.
+
+   A stage has common patches, which take the way of patch.cuh, and others, which take that of anypatch.cuh; both sorts are dealt to the
+   same blocks:
+
+       block         0      1      2      3      4      5
+       stage 0     | common patches     | others   |
+       stage 1     | common       | others | (waits)
+
+   Where x is at every stage is known before: covers[stage][cell] is the buffer that holds the cell then, in the place of the colours that
+   hold it, with 1 as those that were swept. */
 #pragma once
+#include "anypatch.cuh"
 #include "patchplan.cuh"
+#include <algorithm>
 #include <cooperative_groups.h>
+#include <vector>
 
-struct SweepOrder {
-  int     n, color[8];
-  int32_t start[9]; /* colour c is [start[c], start[c+1]) of the launch order */
+struct SweepStage {
+  int32_t common[2], other[2]; /* patches [first, last) of the two lists */
+};
+enum { VP_MOST_STAGES = 48 };
+struct SweepStages {
+  int            n;
+  int32_t        cells;  /* from stage to stage of `covers` */
+  const uint8_t *covers; /* [n][cells] */
+  const uint8_t *forms;  /* VpForm of the others */
+  const int32_t *odd;    /* the cells that the other buffer holds at the end, */
+  int32_t        nodd;   /* and how many of them are wanted in the first one */
+  SweepStage     stage[VP_MOST_STAGES];
 };
 
+/* what common patches need, in 3D */
+template <class T, int DIM, int N>
+struct CommonWork {
+  PatchTables<T, N> tables;
+  EdgeTables<T, N>  edges;
+  PatchWork<T>      work;
+};
 template <class T, int N>
-struct SweepAllPlan : VpPlan {
-  int                  blocks = 0; /* 0: there are patches of other sorts, or too many */
-  CommonPatches<T, N> *common;
-  SweepOrder           order;
-  PatchList            list;
+struct CommonWork<T, 2, N> {
 };
 
+/* Blocks: those of common patches, in 2D two warps and more. OTHERS: are there others? */
+template <class T, int DIM, int N, bool OTHERS>
+struct StagesLayout {
+  typedef AnyLayout<T, 3, N> Any;
+  typedef Patch<T, N>        Common;
+  static constexpr int       block = Common::block, patches = Common::patches, least = OTHERS ? 2 : Common::least;
+  static constexpr int       others = block / Any::threads; /* of a block */
+  static constexpr size_t    room = others * (2 * Any::stride * sizeof(T) + Any::sides * sizeof(PatchSide<T>));
+  static constexpr size_t    bytes = OTHERS && room > Common::bytes ? room : Common::bytes;
+};
 template <class T, int N>
-__global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
-  SweepAllColors(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ EdgeTables<T, N> edges,
-                 const __grid_constant__ PatchWork<T> w, const __grid_constant__ SweepOrder order)
+struct StagesLayout<T, 2, N, true> {
+  typedef AnyLayout<T, 2, N> Any;
+  static constexpr int       others = RoundUp(64, Any::threads) / Any::threads, block = others * Any::threads, least = 2, patches = 1;
+  static constexpr size_t    bytes = others * (2 * Any::stride * sizeof(T) + Any::sides * sizeof(PatchSide<T>));
+};
+
+/* solves the other patches [first, last) of the list, as many as a block holds: threads left over repeat the last one and write nothing */
+template <class L, class T, int DIM, int N>
+__device__ __forceinline__ void SolveOthers(const Field<T> &f, const Sweep<T> &w, const uint8_t *cover, const uint8_t *forms, int32_t first,
+                                            int32_t last)
 {
-  constexpr int patches = Patch<T, N>::patches;
-  unsigned      done = 0;
+  typedef AnyLayout<T, DIM, N> S;
+  extern __shared__ __align__(16) unsigned char shared[];
+  const int                                     slot = threadIdx.x / S::threads;
+  const int32_t                                 index = first + slot, patch = index < last ? index : last - 1;
+  const VpForm                                  form = (VpForm)__ldg(forms + patch);
+  PatchSide<T>                                 *side = (PatchSide<T> *)shared;
+  T                                            *Y = (T *)(side + L::others * S::sides) + slot * S::stride;
+
+  const AnyPatch<T, DIM, N> any = {f,
+                                   w,
+                                   form,
+                                   patch,
+                                   w.patch + (size_t)patch * S::cells,
+                                   Y,
+                                   KeepsValues(form) ? Y + L::others * S::stride : NULL,
+                                   side + slot * S::sides,
+                                   cover,
+                                   1u,
+                                   (int)threadIdx.x % S::threads};
+  any.Solve(index < last);
+}
+
+template <class T, int DIM, int N, bool OTHERS>
+__global__ void __launch_bounds__(StagesLayout<T, DIM, N, OTHERS>::block, StagesLayout<T, DIM, N, OTHERS>::least)
+  SweepAllStages(const __grid_constant__ CommonWork<T, DIM, N> c, const __grid_constant__ Field<T> f, const __grid_constant__ Sweep<T> w,
+                 const __grid_constant__ SweepStages s)
+{
+  typedef StagesLayout<T, DIM, N, OTHERS> L;
+  constexpr int                           values = Power(N, DIM);
 
 #pragma unroll 1
-  for (int i = 0; i < order.n; i++) {
-    const int     color = order.color[i];
-    const int32_t first = order.start[color] + blockIdx.x * patches, last = order.start[color + 1];
+  for (int i = 0; i < s.n; i++) {
+    const SweepStage &stage = s.stage[i];
+    int32_t           block = blockIdx.x;
 
     if (i) cooperative_groups::this_grid().sync();
-    if (first < last) SolvePatches<true>(t, edges, w, done, first, last);
-    done |= 1u << color;
+    if constexpr (DIM == 3) {
+      const int32_t first = stage.common[0] + block * L::patches;
+      if (first < stage.common[1]) SolvePatches<true>(c.tables, c.edges, c.work, 1u, first, stage.common[1]);
+      block -= (stage.common[1] - stage.common[0] + L::patches - 1) / L::patches;
+    }
+    if constexpr (OTHERS) {
+      const int32_t first = stage.other[0] + block * L::others;
+      if (block >= 0 && first < stage.other[1])
+        SolveOthers<L, T, DIM, N>(f, w, s.covers + (size_t)i * s.cells, s.forms, first, stage.other[1]);
+    }
+  }
+  if (s.nodd) cooperative_groups::this_grid().sync();
+  for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < (size_t)s.nodd * values; i += gridDim.x * blockDim.x) {
+    const size_t at = (size_t)__ldg(s.odd + i / values) * values + i % values;
+    w.x[0][at] = w.x[1][at];
   }
 }
 
-template <class T, int N>
-struct SweepAllSetup {
-  typedef Patch<T, N> S;
+/* to[i] = from[list[i]], `width` numbers each */
+template <class A>
+static __global__ void GatherPatches(const int32_t *list, int32_t n, int width, const A *from, A *to)
+{
+  const int32_t i = blockIdx.x * blockDim.x + threadIdx.x;
 
-  /* how many blocks the device holds at once */
-  static PetscErrorCode Resident(int *blocks)
+  if (i < n * width) to[i] = from[(size_t)list[i / width] * width + i % width];
+}
+
+template <class T, int N>
+struct SweepAllPlan : VpPlan {
+  int                  blocks = 0; /* 0: too many patches or stages */
+  CommonPatches<T, N> *common = NULL;
+  PatchList            list;
+  int32_t              others = 0;
+  VpPatchView          view; /* of the others, in the order of the stages */
+  VpArray              covers, odd, forms, patch, type, weight;
+  SweepStages          stages = {};
+  std::vector<int32_t> at_end; /* `odd`, in ascending order, on the host */
+};
+
+/* makes a plan */
+template <class T, int DIM, int N>
+struct SweepAllSetup {
+  const VpView       *view;
+  int                 n;
+  const VpSweepStep  *step;
+  SweepAllPlan<T, N> *plan;
+
+  /* patches in the order of the stages, by their numbers in their stage's view */
+  std::vector<int32_t>             common, other;
+  std::vector<uint8_t>             kinds, forms;
+  std::vector<const VpSweepStep *> first; /* step of a stage */
+
+  SweepAllSetup(const VpView *cells, int steps, const VpSweepStep all[], SweepAllPlan<T, N> *empty)
+      : view(cells), n(steps), step(all), plan(empty)
   {
-    int device, processors;
+  }
+
+  PetscErrorCode FindCommon()
+  {
+    PetscFunctionBegin;
+    if constexpr (DIM == 3) {
+      const SweepSetup<T, N> setup = {view, step[0].patches};
+
+      if (setup.Can() && setup.Uniform()) PetscCall(setup.Common(&plan->common));
+      if (plan->common && plan->common->lacks) plan->common = NULL;
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Sort(const VpSweepStep &s)
+  {
+    std::vector<uint8_t> kind((size_t)(s.last - s.first), 0);
 
     PetscFunctionBegin;
-    VpCudaCall(cudaFuncSetAttribute(SweepAllColors<T, N>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::bytes));
-    VpCudaCall(cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, SweepAllColors<T, N>, S::block, S::bytes));
-    VpCudaCall(cudaGetDevice(&device));
-    VpCudaCall(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    *blocks *= processors;
+    if constexpr (DIM == 3) {
+      const SweepSetup<T, N> setup = {view, s.patches};
+      if (plan->common && s.form == VP_FORM_REPLACE) PetscCall(setup.Kinds(s.first, s.last - s.first, kind.data()));
+    }
+    for (int32_t i = s.first; i < s.last; i++) {
+      const uint8_t k = kind[(size_t)(i - s.first)];
+      (k ? common : other).push_back(i);
+      (k ? kinds : forms).push_back(k ? k : (uint8_t)s.form);
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /* the others of a stage by their form, so that threads of a warp do the same */
+  PetscErrorCode FindStages()
+  {
+    SweepStages &s = plan->stages;
+
+    PetscFunctionBegin;
+    for (int i = 0, end; i < n && s.n < VP_MOST_STAGES; i = end) {
+      SweepStage &stage = s.stage[s.n++];
+
+      for (end = i + 1; end < n && step[end].patches == step[i].patches && step[end].color == step[i].color;) end++;
+      first.push_back(&step[i]);
+      stage.common[0] = (int32_t)common.size();
+      stage.other[0] = (int32_t)other.size();
+      for (int form = VP_FORM_REPLACE; form <= VP_FORM_LOCAL; form++) {
+        for (int k = i; k < end; k++) {
+          if (step[k].form == form) PetscCall(Sort(step[k]));
+        }
+      }
+      stage.common[1] = (int32_t)common.size();
+      stage.other[1] = (int32_t)other.size();
+      if (end == n) plan->blocks = 1;
+    }
+    plan->list.n = (int)common.size();
+    plan->others = (int32_t)other.size();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  template <bool OTHERS>
+  PetscErrorCode CountBlocks()
+  {
+    typedef StagesLayout<T, DIM, N, OTHERS> L;
+    int                                     device, processors, resident, most = 0;
+
+    PetscFunctionBegin;
+    VpCudaCall(cudaFuncSetAttribute(SweepAllStages<T, DIM, N, OTHERS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)L::bytes));
+    VpCudaCall(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, SweepAllStages<T, DIM, N, OTHERS>, L::block, L::bytes));
+    VpCudaCall(cudaGetDevice(&device));
+    VpCudaCall(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    for (int i = 0; i < plan->stages.n; i++) {
+      const SweepStage &s = plan->stages.stage[i];
+      most = PetscMax(most, VpBlocks(s.common[1] - s.common[0], L::patches) + VpBlocks(s.other[1] - s.other[0], L::others));
+    }
+    plan->blocks = Pays(most, resident * processors) ? most : 0;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   /* Is one launch faster than one for each colour? As measured: while the largest colour fills at most two thirds of the device. */
   static bool Pays(int blocks, int resident)
   {
     return 3 * blocks <= 2 * resident;
   }
 
-  static PetscErrorCode Fill(const SweepSetup<T, N> &setup, int n, const int32_t start[], SweepAllPlan<T, N> *plan)
+  /* A stage turns the cells of its colour from one buffer to the other. */
+  PetscErrorCode FollowBuffers()
   {
-    const int32_t count = start[n];
-    int           resident, blocks = 1;
-    uint8_t      *kind;
-    int32_t      *patch;
-    bool          all = true;
+    const size_t         cells = (size_t)view->nlocal;
+    const VpPatchView   *seen = NULL;
+    std::vector<uint8_t> now(cells, 0), cover(cells), all;
 
     PetscFunctionBegin;
-    PetscCall(Resident(&resident));
-    for (int c = 0; c < n; c++) blocks = PetscMax(blocks, VpBlocks(start[c + 1] - start[c], S::patches));
-    if (!Pays(blocks, resident) || !setup.Can() || !setup.Uniform()) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PetscMalloc2(count, &kind, count, &patch));
-    PetscCall(setup.Kinds(0, count, kind));
-    for (int32_t i = 0; i < count; i++) all = all && kind[i];
-    for (int32_t i = 0; i < count; i++) patch[i] = i;
-    if (all) {
-      plan->list.n = count;
-      plan->order.n = n;
-      PetscCall(PetscArraycpy(plan->order.start, start, n + 1));
-      PetscCall(setup.List(patch, kind, &plan->list));
-      PetscCall(setup.Common(&plan->common));
-      plan->blocks = blocks;
+    for (const VpSweepStep *s : first) {
+      if (s->patches != seen) PetscCall(VpCudaFetch(s->patches->cover, cells, cover.data()));
+      seen = s->patches;
+      all.insert(all.end(), now.begin(), now.end());
+      for (size_t c = 0; c < cells; c++) now[c] ^= cover[c] >> s->color & 1;
     }
-    PetscCall(PetscFree2(kind, patch));
+    for (size_t c = 0; c < cells; c++) {
+      if (now[c]) plan->at_end.push_back((int32_t)c);
+    }
+    PetscCall(VpCudaPlace(all.data(), all.size(), "buffers of cells", &plan->covers));
+    PetscCall(VpCudaPlace(plan->at_end.data(), plan->at_end.size() * sizeof(int32_t), "cells in the other buffer", &plan->odd));
+    plan->stages.cells = (int32_t)cells;
+    plan->stages.covers = (const uint8_t *)plan->covers.p;
+    plan->stages.odd = (const int32_t *)plan->odd.p;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode PlaceCommon()
+  {
+    PatchList *l = &plan->list;
+
+    PetscFunctionBegin;
+    if (!l->n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(VpCudaPlace(common.data(), (size_t)l->n * sizeof(int32_t), "a list of patches", &l->numbers));
+    PetscCall(VpCudaPlace(kinds.data(), (size_t)l->n, "kinds of patches", &l->kinds));
+    PetscCall(VpCudaAlloc((size_t)l->n * sizeof(PatchCells), "cells of patches", &l->cells.p));
+    PetscCall(VpCudaAlloc((size_t)l->n * sizeof(PatchCovers), "covers of patches", &l->covers.p));
+    for (int i = 0; i < plan->stages.n; i++) {
+      const int32_t from = plan->stages.stage[i].common[0], count = plan->stages.stage[i].common[1] - from;
+
+      if (!count) continue;
+      ListPatches<<<VpBlocks(count, 8), dim3(32, 8), 0, VpCudaStream>>>(
+        first[i]->patches->patch, view->neighbor, plan->stages.covers + (size_t)i * plan->stages.cells,
+        (const int32_t *)l->numbers.p + from, count, (PatchCells *)l->cells.p + from, (PatchCovers *)l->covers.p + from);
+      VpCudaLaunched("list patches");
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /* an array of the others, from those of the stages' views */
+  template <class A, class Of>
+  PetscErrorCode Gather(const int32_t *numbers, int width, Of of, VpArray *to) const
+  {
+    PetscFunctionBegin;
+    PetscCall(VpCudaAlloc((size_t)plan->others * width * sizeof(A), "patches by stages", &to->p));
+    for (int i = 0; i < plan->stages.n; i++) {
+      const int32_t from = plan->stages.stage[i].other[0], count = plan->stages.stage[i].other[1] - from;
+
+      if (!count) continue;
+      GatherPatches<A><<<VpBlocks(count * width, VP_THREADS), VP_THREADS, 0, VpCudaStream>>>(
+        numbers + from, count, width, (const A *)of(first[i]->patches), (A *)to->p + (size_t)from * width);
+      VpCudaLaunched("patches by stages");
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode PlaceOthers()
+  {
+    VpArray      numbers;
+    VpPatchView *v = &plan->view;
+
+    PetscFunctionBegin;
+    *v = *step[0].patches;
+    if (!plan->others) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(VpCudaPlace(other.data(), other.size() * sizeof(int32_t), "patches by stages", &numbers));
+    PetscCall(VpCudaPlace(forms.data(), forms.size(), "patches by stages", &plan->forms));
+    const int32_t *list = (const int32_t *)numbers.p;
+    PetscCall(Gather<int32_t>(
+      list, 1 << DIM, [](const VpPatchView *p) { return p->patch; }, &plan->patch));
+    PetscCall(Gather<int32_t>(
+      list, DIM, [](const VpPatchView *p) { return p->type; }, &plan->type));
+    if (v->weight)
+      PetscCall(Gather<T>(
+        list, 1, [](const VpPatchView *p) { return p->weight; }, &plan->weight));
+    VpCudaCall(cudaStreamSynchronize(VpCudaStream)); /* before the numbers go */
+    v->patch = (const int32_t *)plan->patch.p;
+    v->type = (const int32_t *)plan->type.p;
+    v->weight = plan->weight.p;
+    plan->stages.forms = (const uint8_t *)plan->forms.p;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode Fill()
+  {
+    PetscFunctionBegin;
+    PetscCall(FindCommon());
+    PetscCall(FindStages());
+    if (!plan->blocks) PetscFunctionReturn(PETSC_SUCCESS);
+    if (plan->others) PetscCall(CountBlocks<true>());
+    else if constexpr (DIM == 3) PetscCall(CountBlocks<false>());
+    if (!plan->blocks) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(FollowBuffers());
+    PetscCall(PlaceCommon());
+    PetscCall(PlaceOthers());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
 
-template <class T, int N>
-static PetscErrorCode SweepAll(const VpView *view, const VpPatchView *patches, int n, const int order[], const int32_t start[],
-                               VpGhosts ghosts, const void *b, void *const x[2], PetscBool *did)
+/* *did becomes false where this process has not all of the device */
+template <class T, int DIM, int N, bool OTHERS>
+static PetscErrorCode LaunchStages(SweepAllPlan<T, N> *plan, const VpView *view, int32_t count, const void *b, void *const x[2],
+                                   PetscBool *did)
 {
-  const SweepSetup<T, N> setup = {view, patches};
-  SweepAllPlan<T, N>    *plan = NULL;
+  typedef StagesLayout<T, DIM, N, OTHERS> L;
+  CommonWork<T, DIM, N>                   common = {};
+  Field<T>                                field(view, NULL, NULL);
+  Sweep<T>                                others(&plan->view, 1, b, x);
+  SweepStages                             stages = plan->stages;
+  void                                   *parameters[] = {&common, &field, &others, &stages};
 
   PetscFunctionBegin;
-  PetscCall(VpCudaPlan<SweepAllPlan<T, N>>(&patches->device, VP_PLAN_SWEEP_ALL, 0, start[n], &plan,
-                                           [=](SweepAllPlan<T, N> *p) { return SweepAllSetup<T, N>::Fill(setup, n, start, p); }));
-  *did = (PetscBool)(plan->blocks > 0);
-  if (!*did) PetscFunctionReturn(PETSC_SUCCESS);
-  PatchWork<T> work = WorkOn<T>(plan->list, plan->common->table, b, x);
-  SweepOrder   sweep = plan->order;
-  void        *parameters[] = {&plan->common->tables, &plan->common->edges, &work, &sweep};
-  PetscCall(PetscArraycpy(sweep.color, order, n));
-  PetscCall(VpArrive(ghosts));
-  const cudaError_t error = cudaLaunchCooperativeKernel((const void *)SweepAllColors<T, N>, plan->blocks, Patch<T, N>::block, parameters,
-                                                        Patch<T, N>::bytes, VpCudaStream);
-  if (error == cudaErrorCooperativeLaunchTooLarge || error == cudaErrorNotSupported) { /* this process has not all of the device */
+  stages.nodd = (int32_t)(std::lower_bound(plan->at_end.begin(), plan->at_end.end(), count) - plan->at_end.begin());
+  if constexpr (DIM == 3) {
+    if (plan->common) common = {plan->common->tables, plan->common->edges, WorkOn<T>(plan->list, plan->common->table, b, x)};
+  }
+  const cudaError_t error = cudaLaunchCooperativeKernel((const void *)SweepAllStages<T, DIM, N, OTHERS>, plan->blocks, L::block, parameters,
+                                                        L::bytes, VpCudaStream);
+  if (error == cudaErrorCooperativeLaunchTooLarge || error == cudaErrorNotSupported) {
     (void)cudaGetLastError();
     plan->blocks = 0;
     *did = PETSC_FALSE;
   } else VpCudaCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T, int DIM, int N>
+static PetscErrorCode SweepAll(const VpView *view, int n, const VpSweepStep step[], int32_t count, VpGhosts ghosts, const void *b,
+                               void *const x[2], PetscBool *did)
+{
+  SweepAllPlan<T, N> *plan = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(VpCudaPlan<SweepAllPlan<T, N>>(&step[0].patches->device, VP_PLAN_SWEEP_ALL, n, step[0].color, &plan,
+                                           [=](SweepAllPlan<T, N> *p) { return SweepAllSetup<T, DIM, N>(view, n, step, p).Fill(); }));
+  *did = (PetscBool)(plan->blocks > 0);
+  if (!*did) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpArrive(ghosts));
+  if (plan->others) PetscCall((LaunchStages<T, DIM, N, true>(plan, view, count, b, x, did)));
+  else if constexpr (DIM == 3) PetscCall((LaunchStages<T, DIM, N, false>(plan, view, count, b, x, did)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -138,6 +138,14 @@ typedef enum {
   VP_FORM_GIVEN    /* x += A_j^-1 b: b is the residual */
 } VpForm;
 
+/* Patches [first, last) of one colour of a view, that get their residual the same way: a step of a sweep. */
+typedef struct {
+  const VpPatchView *patches;
+  int                color; /* bit of `cover` */
+  int32_t            first, last;
+  VpForm             form;
+} VpSweepStep;
+
 /* Values of the cells nown, nown+1, ..., perhaps under way. A kernel does the work that needs none of them, calls VpArrive, then does the
    rest; `apply` and `enter_residual` call VpArrive in any case. */
 typedef struct {
@@ -236,11 +244,13 @@ typedef struct {
   /* Solves on the patches [first, last). Requires: they are of one colour. */
   PetscErrorCode (*sweep)(const VpView *, const VpPatchView *, VpForm, int32_t first, int32_t last, unsigned done, const void *b,
                           void *const x[2]);
-  /* Sweeps over the n colours order[0], order[1], .. in VP_FORM_REPLACE, where colour c is the patches [start[c], start[c+1]). A backend
-     does so where this is faster than colour by colour; else *did = PETSC_FALSE and nothing has changed. Ensures: if *did, the ghosts of
-     b or x that were under way have arrived. NULL where a backend never does. */
-  PetscErrorCode (*sweep_all)(const VpView *, const VpPatchView *, int n, const int order[], const int32_t start[], VpGhosts, const void *b,
-                              void *const x[2], PetscBool *did);
+  /* Does n steps of sweeps that begin with the values in x[0], one after the other; those that follow one another with the same view and
+     colour go together. A backend does so where this is faster than step by step; else *did = PETSC_FALSE and nothing has changed. Ensures:
+     if *did, x[0] has the current values of cells [0, count), and the ghosts of b or x that were under way have arrived. NULL where a
+     backend never does. Requires: n > 0, no form is VP_FORM_GIVEN, a view has all its patches of a colour in such neighbouring steps, and
+     steps that begin with the same view, colour and n are always the same. */
+  PetscErrorCode (*sweep_all)(const VpView *, int n, const VpSweepStep[], int32_t count, VpGhosts, const void *b, void *const x[2],
+                              PetscBool *did);
   /* x += A_c^-1 r on cells c = cell[first], ..., cell[last - 1], where A_c is the cell's own block of A */
   PetscErrorCode (*solve_cells)(const VpView *, const VpCellView *, int32_t first, int32_t last, const void *r, void *x);
   /* x[0] = the current values, on cells [0, count) */

@@ -37,20 +37,43 @@ typedef struct {
   int n, color[8];
 } Colors;
 
-/* all colours at once, where nothing is exchanged between them and the backend does it */
-static PetscErrorCode SweepAtOnce(VpSmoother smoother, const Part *part, const Colors *colors, VpGhosts under_way, const void *b,
-                                  VpVector x, PetscBool *did)
+/* Adds the steps of a sweep over the part to *n others. Ensures: *can only if nothing is exchanged between colours and a backend may do them
+   at once */
+static void AddSteps(VpSmoother smoother, const Part *part, const Colors *colors, int *n, VpSweepStep step[], PetscBool *can)
+{
+  const PetscBool all = (PetscBool)(part == &smoother->all);
+
+  if (all ? smoother->renews || smoother->exchange == VP_EXCHANGE_COLOR : smoother->exact) *can = PETSC_FALSE;
+  for (int c = 0; c < colors->n; c++) {
+    const int color = colors->color[c];
+
+    for (int i = part->start[color]; i < part->start[color + 1]; i++) {
+      const Batch *batch = &part->batch[i];
+
+      step[(*n)++] = (VpSweepStep){&part->view, color, batch->first, batch->last, batch->form};
+      *can = (PetscBool)(*can && batch->form != VP_FORM_GIVEN);
+    }
+  }
+}
+
+/* these parts one after the other in one launch, where the backend does it. Requires: x was settled. Ensures: if *did, cells [0, count) are */
+static PetscErrorCode SweepAtOnce(VpSmoother smoother, int nparts, const Part *const parts[], const Colors *colors, int32_t count,
+                                  VpGhosts under_way, const void *b, VpVector x, PetscBool *did)
 {
   const VpLevel level = smoother->level;
-  const int     ncolor = smoother->ncolor;
-  PetscBool     can = (PetscBool)(level->ops->sweep_all && smoother->exchange != VP_EXCHANGE_COLOR && !smoother->renews);
+  PetscBool     can = PETSC_TRUE;
+  int           most = 0, n = 0;
+  VpSweepStep  *step;
 
   PetscFunctionBegin;
   *did = PETSC_FALSE;
-  for (int i = 0; i < part->start[ncolor]; i++) can = (PetscBool)(can && part->batch[i].form == VP_FORM_REPLACE);
-  if (!can || !part->start[ncolor] || colors->n < ncolor) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(level->ops->sweep_all(&level->view, &part->view, ncolor, colors->color, part->color, under_way, b, x->buffer, did));
-  if (*did) PetscCall(VpVectorSwept(x, (1u << ncolor) - 1));
+  if (!level->ops->sweep_all || colors->n < smoother->ncolor) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < nparts; i++) most += parts[i]->start[smoother->ncolor];
+  PetscCall(PetscMalloc1(most, &step));
+  for (int i = 0; i < nparts; i++) AddSteps(smoother, parts[i], colors, &n, step, &can);
+  if (n && can) PetscCall(level->ops->sweep_all(&level->view, n, step, count, under_way, b, x->buffer, did));
+  if (*did) PetscCall(VpVectorSwept(x, 0));
+  PetscCall(PetscFree(step));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,29 +136,40 @@ static PetscErrorCode Between(VpSmoother smoother, const Part *part, VpVector x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* some colours of one smoother, and its patches at corners */
+/* Some colours of one smoother, and its patches at corners: all in one launch, or else each part, neighbouring repeats as one, or else colour
+   by colour. */
 static PetscErrorCode SweepColors(VpSmoother smoother, const Colors *colors, PetscBool reverse, VpVector b, VpVector x)
 {
-  const VpLevel  level = smoother->level;
-  const PetscInt turn = reverse ? smoother->repeats : 0; /* when all patches have their turn */
-  const Part    *part = NULL;
-  const void    *values;
-  VpGhosts       under_way;
-  PetscBool      did = PETSC_FALSE;
+  const VpView *view = &smoother->level->view;
+  const int     turns = (int)smoother->repeats + 1, turn = reverse ? turns - 1 : 0; /* when all patches have their turn */
+  const Part  **part;
+  const void   *values;
+  VpGhosts      under_way;
+  PetscBool     did;
 
   PetscFunctionBegin;
+  PetscCall(PetscMalloc1(turns, &part));
+  for (int i = 0; i < turns; i++) part[i] = i == turn ? &smoother->all : &smoother->corners;
   PetscCall(ReadGhosts(b, x, &values, &under_way));
   PetscCall(PetscLogEventBegin(VP_EVENT_SWEEP, 0, 0, 0, 0));
-  for (PetscInt i = 0; i <= smoother->repeats; i++) {
-    if (part) PetscCall(Between(smoother, part, x));
-    part = i == turn ? &smoother->all : &smoother->corners;
-    PetscCall(SweepAtOnce(smoother, part, colors, under_way, values, x, &did));
-    if (!did) PetscCall(SweepByColor(smoother, part, colors, under_way, values, x));
+  PetscCall(SweepAtOnce(smoother, turns, part, colors, view->nown, under_way, values, x, &did));
+  for (int i = 0, next; i < turns && !did; i = next) {
+    PetscBool these = PETSC_FALSE;
+
+    for (next = i + 1; next < turns && part[next] == part[i];) next++;
+    if (i) PetscCall(Between(smoother, part[i - 1], x));
+    if (next - i < turns) PetscCall(SweepAtOnce(smoother, next - i, part + i, colors, view->nsweep, under_way, values, x, &these));
+    for (; i < next && !these; i++) {
+      PetscCall(SweepByColor(smoother, part[i], colors, under_way, values, x));
+      under_way = VpGhostsAt(NULL);
+      if (i + 1 < next) PetscCall(Between(smoother, part[i], x));
+    }
     under_way = VpGhostsAt(NULL);
   }
-  PetscCall(VpVectorSettle(x, &part->view, level->view.nown));
-  PetscCall(VpLogFlops(level, smoother->flops * colors->n / (smoother->ncolor >> __builtin_popcount((unsigned)smoother->kind))));
+  PetscCall(VpVectorSettle(x, &part[turns - 1]->view, view->nown));
+  PetscCall(VpLogFlops(smoother->level, smoother->flops * colors->n / (smoother->ncolor >> __builtin_popcount((unsigned)smoother->kind))));
   PetscCall(PetscLogEventEnd(VP_EVENT_SWEEP, 0, 0, 0, 0));
+  PetscCall(PetscFree(part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

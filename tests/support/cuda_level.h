@@ -231,6 +231,26 @@ static void ColorsAsLaunched(Level &v)
   }
 }
 
+/* the level with every third of its patches */
+static Level SomePatches(const Level &v)
+{
+  const int nq = 1 << v.dim;
+  Level     some = v;
+
+  some.patch.clear(), some.type.clear(), some.weight.clear();
+  some.cover.assign(v.ncell, 0);
+  for (int color = 0; color < nq; color++) {
+    for (int32_t i = v.start[color]; i < v.start[color + 1]; i++) {
+      if (i % 3) continue;
+      some.patch.insert(some.patch.end(), &v.patch[(size_t)i * nq], &v.patch[(size_t)i * nq] + nq);
+      some.type.insert(some.type.end(), &v.type[(size_t)i * v.dim], &v.type[(size_t)i * v.dim] + v.dim);
+      for (int q = 0; q < nq; q++) some.cover[v.patch[(size_t)i * nq + q]] |= 1 << color;
+    }
+    some.start[color + 1] = (int32_t)(some.patch.size() / nq);
+  }
+  return some;
+}
+
 static void MakeTransfers(Level &v)
 {
   const int n = v.n, nq = 1 << v.dim;
