@@ -191,6 +191,33 @@ static PetscErrorCode cells_are_coarsened(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* what does not exist on cells of different levels */
+static PetscErrorCode multigrid_refuses(Problem *p, PC pc)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size > 1) {
+    Refused(PCSetUp(pc), "on one rank so far", "PCVPATCHDG on several ranks");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PCVPatchDGSetSpace(pc, VPATCHDG_SPACE_DIRICHLET));
+  Refused(PCSetUp(pc), "-pc_vpatchdg_space full", "another space");
+  PetscCall(PCVPatchDGSetSpace(pc, VPATCHDG_SPACE_FULL));
+  PetscCall(PCVPatchDGSetSymmetric(pc, PETSC_TRUE));
+  PetscCall(PCVPatchDGSetSmooth(pc, 1, 1));
+  Refused(PCSetUp(pc), "there is the V cycle with sweeps after", "a symmetric cycle");
+  PetscCall(PCVPatchDGSetSymmetric(pc, PETSC_FALSE));
+  PetscCall(PCVPatchDGSetSmooth(pc, 0, 1));
+  PetscCall(PCVPatchDGSetLevels(pc, 2));
+  Refused(PCSetUp(pc), "need 3 or more", "too few levels");
+  PetscCall(PCVPatchDGSetLevels(pc, 0));
+  PetscCall(ReadOptions(p, "-refused_ksp_type fgmres -refused_ksp_guess_type vpatchdg", PETSC_FALSE));
+  Refused(KSPSolve(p->ksp, p->b, p->x), "needs cells of one level", "a guess by nested iteration");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode bad_input_is_refused(void)
 {
   const PetscReal inside[2] = {0.3, 0.3}, sphere[3] = {0, 0, -1};
@@ -219,7 +246,8 @@ static PetscErrorCode bad_input_is_refused(void)
   PetscCall(KSPGetPC(p.ksp, &pc));
   for (int i = 0; i < 2; i++) {
     PetscCall(PCSetType(pc, i ? PCVPATCH : PCVPATCHDG));
-    Refused(PCSetUp(pc), "refined 2 to 4 times", i ? "PCVPATCH" : "PCVPATCHDG");
+    if (i) Refused(PCSetUp(pc), "refined 2 to 4 times", "PCVPATCH");
+    else PetscCall(multigrid_refuses(&p, pc));
   }
   PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);

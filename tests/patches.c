@@ -113,7 +113,7 @@ static PetscErrorCode CheckCorners(const Case *c, VpMesh mesh, const VpPatches *
   uint8_t  *cover;
 
   PetscFunctionBeginUser;
-  PetscCall(VpPatchesSelectCorners(mesh, patches, &corners));
+  PetscCall(VpPatchesSelect(mesh, VP_NEAR_CORNERS, patches, &corners));
   PetscCall(PetscCalloc1(mesh->nlocal, &cover));
   for (int color = 0; color < ncell; color++) {
     bad[PATCHES_AT_CORNERS_ARE_FOUND] += corners.n && corners.start[color] != at;
@@ -156,7 +156,7 @@ static PetscErrorCode ConditionsMeet(void)
   domain->beyond[6] = neumann;
   PetscCall(VpMeshCreate(PETSC_COMM_WORLD, domain, 2, &mesh));
   PetscCall(VpPatchesCreate(mesh, 0, &patches));
-  PetscCall(VpPatchesSelectCorners(mesh, &patches, &corners));
+  PetscCall(VpPatchesSelect(mesh, VP_NEAR_CORNERS, &patches, &corners));
   for (int32_t p = 0; p < corners.n; p++) {
     const int32_t *cell = corners.cell + 4 * p;
     PetscBool      at = PETSC_FALSE;

@@ -103,6 +103,31 @@ typedef struct {
   void          *device;      /* as of VpView */
 } VpPatchView;
 
+/* The edge where a level of an adaptive mesh ends: sides of leaves K of the next coarser level, behind which there are 2^(dim-1) cells F of
+   the level. An edge patch is K and these cells:
+
+       +-------+---+     A side's entry of `table` inverts the patch's parts one by one, A_KK by its lines, A_FF by one line along the
+       |       | F |     normal and those of two cells along the other directions. Z = M (1 - G M)^-1 puts them together, where G is
+       |   K   +---+     traces A_KK^-1 lift on K's side, and M what traces of K there add to themselves by way of A_FK, A_FF^-1 and A_KF.
+       |       | F |     Z is [2 n^(dim-1)][2 n^(dim-1)], V before Q.
+       +-------+---+ */
+typedef struct {
+  VpHangView     sides; /* with K in ascending order */
+  const int32_t *order; /* [n] the sides in the order of their patches */
+  const int32_t *type;  /* [n] entry of `table` */
+  const void *table; /* [entries][VpEdgeSize]: of K's lines and of F's along the normal [dim + 1][VpBlockSize] (VpBlockBuild), of F's others
+                              [dim - 1][VpFdmSize] (VpFdmBuild); Z */
+  double      reaction;
+} VpEdgeView;
+VP_SIZE int VpFaceSize(int n, int dim)
+{
+  return dim == 3 ? n * n : n;
+}
+VP_SIZE int VpEdgeSize(int n, int dim)
+{
+  return (dim + 1) * VpBlockSize(n) + (dim - 1) * VpFdmSize(n) + 4 * VpFaceSize(n, dim) * VpFaceSize(n, dim);
+}
+
 /* Single cells, each solved by itself. */
 typedef struct {
   const int32_t *cell;   /* own cells in the order of their colours */
@@ -253,6 +278,11 @@ typedef struct {
                               PetscBool *did);
   /* x += A_c^-1 r on cells c = cell[first], ..., cell[last - 1], where A_c is the cell's own block of A */
   PetscErrorCode (*solve_cells)(const VpView *, const VpCellView *, int32_t first, int32_t last, const void *r, void *x);
+  /* b -= A_FK xc on the cells F of all edge patches, xc being of the coarser level. NULL on devices, and so is the next one. */
+  PetscErrorCode (*subtract_edges)(const VpView *, const VpEdgeView *, const void *xc, void *b);
+  /* Solves on the edge patches, one after the other: x and xc gain what removes the residuals of F and K. Requires: b has been through
+     subtract_edges, as bc has where its level ends. Ensures: the same of the new xc. */
+  PetscErrorCode (*solve_edges)(const VpView *, const VpView *coarse, const VpEdgeView *, void *b, void *x, const void *bc, void *xc);
   /* x[0] = the current values, on cells [0, count) */
   PetscErrorCode (*settle)(const VpPatchView *, int32_t count, unsigned done, void *const x[2]);
   /* to[i] = the current values of cell list[i] */

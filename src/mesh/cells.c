@@ -6,14 +6,6 @@
 #include <inttypes.h>
 #include <stdatomic.h>
 
-/* see VpMesh->zone */
-static inline int ZoneOf(int bits, int32_t coord)
-{
-  const int32_t last = ((int32_t)1 << bits) - 1;
-
-  return coord == 0 ? 1 : (coord < last - 1 ? 0 : 3 - (last - coord));
-}
-
 /* A family is the children of one cell. They are decoded together, and their neighbours are in the same family or in that beyond a side:
 
      +---+---+---+---+---+---+
@@ -62,7 +54,7 @@ static void FindFamily(const Filling *fill, int64_t parent, Family *f)
   for (int d = 0; d < 3; d++) {
     f->corner[d] <<= fill->generation;
     for (int upper = 0; upper < 2; upper++)
-      f->zone[d][upper] = d < mesh->dim ? (uint8_t)(ZoneOf(bits[d], f->corner[d] + upper) << 2 * d) : 0;
+      f->zone[d][upper] = d < mesh->dim ? (uint8_t)(VpZoneOf(bits[d], f->corner[d] + upper) << 2 * d) : 0;
   }
 }
 

@@ -71,9 +71,18 @@ static PetscBool IsAtSingularEdge(VpMesh mesh, int32_t cell)
   return PETSC_FALSE;
 }
 
+static PetscBool IsAtLevelsEnd(VpMesh mesh, int32_t cell)
+{
+  for (int side = 0; side < 2 * mesh->dim; side++) {
+    if (mesh->neighbor[(size_t)cell * 2 * mesh->dim + side] == VP_EDGE) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
 typedef struct {
-  VpMesh   mesh;
-  uint8_t *at;    /* [nsweep] does the cell touch such an edge? */
+  VpMesh mesh;
+  PetscBool (*is)(VpMesh, int32_t cell);
+  uint8_t *at;    /* [nsweep] is the cell one of those? */
   int32_t *count; /* [piece] of these cells */
 } Corners;
 
@@ -84,7 +93,7 @@ static void MarkCells(void *context, int32_t piece, int32_t first, int32_t last)
   int32_t        count = 0;
 
   for (int32_t c = first; c < last; c++) {
-    corners->at[c] = IsAtSingularEdge(mesh, c);
+    corners->at[c] = corners->is(mesh, c);
     count += corners->at[c];
   }
   corners->count[piece] = count;
@@ -98,7 +107,7 @@ static PetscBool IsNear(const VpPatches *patches, const uint8_t at[], int32_t p)
   return PETSC_FALSE;
 }
 
-/* numbers the patches near corners, in the order that they have */
+/* numbers the patches near those cells, in the order that they have */
 static PetscErrorCode Select(const VpPatches *all, const uint8_t at[], VpPatches *near)
 {
   PetscFunctionBeginUser;
@@ -142,10 +151,10 @@ static PetscErrorCode Copy(const VpPatches *all, int32_t nlocal, VpPatches *near
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpPatchesSelectCorners(VpMesh mesh, const VpPatches *all, VpPatches *near)
+PetscErrorCode VpPatchesSelect(VpMesh mesh, VpNear what, const VpPatches *all, VpPatches *near)
 {
   const int32_t pieces = VpLoopPieces(mesh->nsweep);
-  Corners       corners = {.mesh = mesh};
+  Corners       corners = {.mesh = mesh, .is = what == VP_NEAR_CORNERS ? IsAtSingularEdge : IsAtLevelsEnd};
 
   PetscFunctionBeginUser;
   *near = (VpPatches){.dim = mesh->dim};

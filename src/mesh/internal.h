@@ -127,6 +127,13 @@ PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell);
 /* mesh.c: a mesh that knows no other level, and the set of its ghosts. Cells of `extra` become local, too. counts: own cells of the ranks;
    NULL: equal pieces of a uniform lattice. Collective */
 PetscErrorCode VpMeshBuild(MPI_Comm, VpLattice, const PetscInt counts[], const VpCellSet *extra, VpMesh *, VpCellSet *ghosts);
+/* see VpMesh->zone: of the cell with this coordinate among 2^bits */
+static inline int VpZoneOf(int bits, int32_t coord)
+{
+  const int32_t last = ((int32_t)1 << bits) - 1;
+
+  return coord == 0 ? 1 : (coord < last - 1 ? 0 : 3 - (last - coord));
+}
 /* cells.c: box, coord, zone and neighbor of a mesh that knows the numbers of its cells */
 PetscErrorCode VpMeshSetCells(VpMesh, const VpCellSet *ghosts);
 

@@ -131,6 +131,8 @@ PetscErrorCode VpMeshDestroy(VpMesh *newmesh)
   PetscCall(VpLatticeDestroy(&mesh->lattice));
   PetscCall(VpForestDestroy(&mesh->forest));
   PetscCall(PetscFree(mesh->hang));
+  PetscCall(PetscFree(mesh->leaf));
+  PetscCall(PetscFree(mesh->edge));
   PetscCall(PetscFree(mesh->depth));
   PetscCall(PetscFree(mesh->box));
   PetscCall(PetscFree(mesh->coord));

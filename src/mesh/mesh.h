@@ -29,6 +29,16 @@
    own cells' faces alone: nface = nsweep = nhalo = nlocal. Where cells of two levels meet, the face of the coarse one hangs, and `hang`
    lists it.
 
+   A level of an adaptive mesh (levels.c) has the cells of one depth, leaves and those that were refined:
+
+     +-------+---+---+     level 1 has four cells, of which the lower right one is a leaf, as the left ones are.
+     |       |   |   |     Level 2 has the four children of the upper right one. It ends at the edge === around them; `edge` lists
+     |       +---+---+     the two sides that hang there.
+     |      ||   |   |     From the coarsest leaves' level on, levels are ordinary meshes.
+     +-------+=======+
+     |       |       |
+     +-------+-------+
+
    A member that is "with coarser" is NULL or 0 until VpMeshCoarsen or VpMeshRefine has given the mesh its coarser one, and one that is
    "with sides" until VpMeshSetSides. */
 #pragma once
@@ -40,6 +50,8 @@
 enum { VP_UNKNOWN = INT32_MIN };
 /* stands for the cells beyond a side that hangs, whose face terms are not those of one cell */
 enum { VP_HANGING = INT32_MIN + 1 };
+/* stands for the cell beyond a side where a level of an adaptive mesh ends: it is a leaf of the next coarser level */
+enum { VP_EDGE = INT32_MIN + 2 };
 
 /* the condition on sides of the domain: an entry of its table */
 typedef struct {
@@ -96,12 +108,13 @@ static inline PetscReal VpDomainWidth(VpDomain domain, int32_t box, int d)
 static inline VpSide VpDomainSide(VpDomain domain, int32_t beyond)
 {
   if (beyond == VP_HANGING) return VP_SIDE_NONE;
+  if (beyond == VP_EDGE) return VP_SIDE_EDGE;
   return beyond >= 0 ? VP_SIDE_INTERIOR : domain->boundary[-1 - beyond].kind;
 }
 
 static inline PetscReal VpDomainAlpha(VpDomain domain, int32_t beyond)
 {
-  return beyond >= 0 || beyond == VP_HANGING ? 0 : domain->boundary[-1 - beyond].alpha;
+  return beyond >= 0 || beyond == VP_HANGING || beyond == VP_EDGE ? 0 : domain->boundary[-1 - beyond].alpha;
 }
 
 /* Boxes that are cut alike: 2^bits[d] cells in direction d. A cell's index in its box is a number of `shift` bits, of which direction d
@@ -234,6 +247,9 @@ struct VpMesh_ {
   int32_t            *parent;     /* [nhalo] local cell of the coarser mesh (with coarser) */
   int32_t             orphans;    /* own cells [orphans, nown) have own parents (with coarser) */
   int32_t            *child;      /* [coarser->nown][2^dim] local cells of this mesh in [0, nsweep), -1: none (with coarser) */
+  int32_t            *leaf;       /* [nown] of a level of an adaptive mesh: which of its own cells this is, or -1: refined; else NULL */
+  int32_t             nedge;      /* of such a level: sides of own leaves of the coarser one, beyond which there are cells of this one; */
+  VpHang             *edge;       /* [nedge] there `cell` is the leaf, and `beyond` are these cells */
 };
 
 /* The mesh with every box refined `level` times, cut into equal pieces along p4est's curve. Errors, collectively: too many cells for
@@ -250,6 +266,16 @@ PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);
    parent's, parents the mean. Where all levels are the same it is no adaptive mesh. Errors as of VpMeshCreate. Collective */
 enum { VP_MARK_COARSEN = -1, VP_MARK_KEEP, VP_MARK_REFINE };
 PetscErrorCode VpMeshAdapt(VpMesh, const int8_t mark[], const PetscReal a[], VpMesh *, PetscReal **b);
+/* The finest level of an adaptive mesh on one rank; its coarser ones follow by `coarser`, the last of them the ordinary mesh of all cells of
+   the least depth. Error where positions on a level exceed 64 bits. */
+PetscErrorCode VpMeshCreateLevels(VpMesh leaves, VpMesh *finest);
+/* the lattice of that last level, and of any other mesh its own: a new reference */
+PetscErrorCode VpMeshBaseLattice(VpMesh, VpLattice *);
+/* Is it a level with only a part of the cells that its lattice has? */
+static inline PetscBool VpMeshIsPart(VpMesh mesh)
+{
+  return (PetscBool)(mesh->leaf && mesh->ncell < mesh->lattice->ncell);
+}
 PetscErrorCode VpMeshSetSides(VpMesh);                       /* nside, beyond, sf[VP_GHOST_SIDE]: made at the first call */
 PetscErrorCode VpMeshPositions(VpMesh, PetscInt position[]); /* [nlocal] global positions of all local cells */
 /* The same mesh cut otherwise. VpMeshCut gives rank i counts[i] cells, VpMeshGather gives equal pieces to `ranks` of the ranks, evenly
@@ -320,7 +346,9 @@ typedef struct {
 } VpPatches;
 PetscErrorCode VpPatchesCreate(VpMesh, int seams, VpPatches *);
 int            VpMeshSeams(VpMesh); /* the directions where there are seams */
-/* corners.c: those that hold a cell at a re-entrant edge, or at one where Dirichlet meets Neumann at 180 degrees, in the order of `all` */
-PetscErrorCode VpPatchesSelectCorners(VpMesh, const VpPatches *all, VpPatches *corners);
-PetscBool      VpDomainHasCorners(VpDomain); /* is there any such edge? */
+/* corners.c: those that hold a cell at a re-entrant edge, or at one where Dirichlet meets Neumann at 180 degrees; or those that hold a cell
+   where a level of an adaptive mesh ends; in the order of `all` */
+typedef enum { VP_NEAR_CORNERS, VP_NEAR_EDGES } VpNear;
+PetscErrorCode VpPatchesSelect(VpMesh, VpNear, const VpPatches *all, VpPatches *near);
+PetscBool      VpDomainHasCorners(VpDomain); /* is there any such edge of the domain? */
 PetscErrorCode VpPatchesDestroy(VpPatches *);

@@ -75,13 +75,14 @@ static PetscBool GatherCells(VpMesh mesh, int32_t first, int32_t cell[])
   return PETSC_TRUE;
 }
 
-/* What lies beyond one side. Boundaries with several conditions are mixed. */
+/* What lies beyond one side. Boundaries with several conditions are mixed, and where a level ends on a part of the side. */
 static VpSide Classify(VpMesh mesh, const int32_t cell[], int side, uint8_t *mixed)
 {
-  const int d = side / 2, upper = side % 2, nface = 1 << (mesh->dim - 1);
-  int32_t   boundary = 0; /* the last condition, as -1 - its entry */
-  int       ncell = 0;
-  PetscBool differ = PETSC_FALSE;
+  const int       d = side / 2, upper = side % 2, nface = 1 << (mesh->dim - 1);
+  const PetscBool part = VpMeshIsPart(mesh);
+  int32_t         boundary = 0; /* the last condition, as -1 - its entry */
+  int             ncell = 0;
+  PetscBool       differ = PETSC_FALSE;
 
   if (Beyond(mesh, cell[1 << d], 2 * d + 1) == cell[0] && Beyond(mesh, cell[0], 2 * d) == cell[1 << d]) {
     *mixed = 1;
@@ -91,7 +92,7 @@ static VpSide Classify(VpMesh mesh, const int32_t cell[], int side, uint8_t *mix
     int32_t box;
 
     if ((i >> d & 1) != upper) continue;
-    box = VpMeshBoxBeyond(mesh, cell[i], side);
+    box = part ? Beyond(mesh, cell[i], side) : VpMeshBoxBeyond(mesh, cell[i], side);
     if (box >= 0) ncell++;
     else {
       differ = (PetscBool)(differ || (boundary && boundary != box));
@@ -143,10 +144,11 @@ static inline int SeamsAt(VpMesh mesh, int32_t first)
 /* fills the patch at the upper corner of `first`; its class is NONE if there is none, or one for other seams */
 static void FindPatch(const Search *search, int32_t first, Patch *p)
 {
-  const VpMesh   mesh = search->mesh;
-  const uint8_t *near = search->near;
-  PetscBool      ghost = PETSC_FALSE;
-  int            shape = INTERIOR;
+  const VpMesh    mesh = search->mesh;
+  const uint8_t  *near = search->near;
+  const PetscBool part = VpMeshIsPart(mesh);
+  PetscBool       ghost = PETSC_FALSE;
+  int             shape = INTERIOR;
 
   *p = (Patch){.cls = NONE};
   if (!mesh->lattice->alternates || SeamsAt(mesh, first) != search->seams) return;
@@ -156,7 +158,7 @@ static void FindPatch(const Search *search, int32_t first, Patch *p)
     if (near[p->cell[i]] & MEETS_GHOST) ghost = PETSC_TRUE;
   }
   for (int side = 0; side < 2 * mesh->dim; side++) {
-    if (!(mesh->zone[first] >> (side & ~1) & 3)) continue; /* zone 0: the cells beyond are of the same box */
+    if (!part && !(mesh->zone[first] >> (side & ~1) & 3)) continue; /* zone 0: the cells beyond are of the same box */
     p->side[side] = (uint8_t)Classify(mesh, p->cell, side, &p->mixed);
     if (p->side[side] != VP_SIDE_INTERIOR) shape = PURE;
   }
@@ -170,17 +172,18 @@ static inline uint8_t InnerClass(const Search *search, int32_t first)
   return search->seams ? NONE : ClassOf(ColorOf(search, first), PETSC_FALSE, INTERIOR);
 }
 
-/* Sets near and cover as if there were no ghosts. Inner patches do not enter their cells into cover, so it is set here: own cells that
+/* Sets near and cover as if there were no ghosts. On a part of a lattice's cells no step to a neighbour is known beforehand. Inner patches do not enter their cells into cover, so it is set here: own cells that
    touch no side of their box have a patch of every colour. */
 static void MarkCells(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const Search *search = (Search *)context;
-  const VpMesh  mesh = search->mesh;
-  const uint8_t every = (uint8_t)(search->seams ? 0 : (1 << (1 << mesh->dim)) - 1);
+  const Search   *search = (Search *)context;
+  const VpMesh    mesh = search->mesh;
+  const uint8_t   every = (uint8_t)(search->seams ? 0 : (1 << (1 << mesh->dim)) - 1);
+  const PetscBool part = VpMeshIsPart(mesh);
 
   for (int32_t i = first; i < last; i++) {
-    if (i < mesh->nsweep) search->near[i] = mesh->zone[i] ? AT_END : 0;
-    search->patches->cover[i] = i < mesh->nown && !(mesh->zone[i] & 0x15) ? every : 0;
+    if (i < mesh->nsweep) search->near[i] = part ? APART | AT_END : (mesh->zone[i] ? AT_END : 0);
+    search->patches->cover[i] = i < mesh->nown && !(mesh->zone[i] & 0x15) && !part ? every : 0;
   }
 }
 

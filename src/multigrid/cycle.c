@@ -1,4 +1,5 @@
 /* The multigrid cycle. Level 0 is the finest. Every level has vectors b, x and, where it is needed, r = b - A x. */
+#include "composite.h"
 #include "internal.h"
 #include "linesearch.h"
 
@@ -35,6 +36,7 @@ static PetscErrorCode Restrict(VpCycle cycle, PetscInt l, VpVector r)
 {
   PetscFunctionBegin;
   PetscCall(VpRestrict(cycle->level[l], cycle->move[l + 1], r, cycle->b[l + 1]));
+  if (cycle->composite) PetscCall(VpCompositeEnter(cycle->composite, l + 1, cycle->b[l + 1]));
   PetscCall(VpVectorZero(cycle->x[l + 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -91,12 +93,29 @@ PetscErrorCode VpCycleDown(const VpPass *pass, PetscInt l)
   VpVector        r = cycle->b[l];
 
   PetscFunctionBegin;
+  if (cycle->composite && !l) PetscCall(VpCompositeEnter(cycle->composite, l, cycle->b[l]));
   PetscCall(Smooth(cycle, l, count, reverse));
   if (!VpVectorIsZero(cycle->x[l])) {
     PetscCall(Residual(cycle, l));
     r = cycle->r[l];
   }
   PetscCall(Restrict(cycle, l, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Smooths a level with a part of the cells: its patches, edge patches, then once more those patches that see cells beyond the edge. */
+static PetscErrorCode SmoothPart(VpCycle cycle, PetscInt l, PetscInt count)
+{
+  const VpComposite c = cycle->composite;
+  const VpVector    b = cycle->b[l], x = cycle->x[l], xc = cycle->x[l + 1];
+
+  PetscFunctionBegin;
+  PetscCall(VpCompositeSubtract(c, l, xc, b));
+  for (PetscInt i = 0; i < count; i++) {
+    PetscCall(VpSmootherSweep(cycle->smoother[l], PETSC_FALSE, b, x));
+    PetscCall(VpCompositeSolveEdges(c, l, b, x, cycle->b[l + 1], xc));
+    PetscCall(VpSmootherSweepEdges(cycle->smoother[l], b, x));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -111,7 +130,8 @@ PetscErrorCode VpCycleUp(const VpPass *pass, PetscInt l)
   PetscFunctionBegin;
   PetscCall(Correct(cycle, l, &r));
   PetscCall(VpVectorArrive(cycle->b[l]));
-  PetscCall(Smooth(cycle, l, count, reverse));
+  if (l < cycle->parts) PetscCall(SmoothPart(cycle, l, count));
+  else PetscCall(Smooth(cycle, l, count, reverse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -88,13 +88,15 @@ static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o
 
 PetscErrorCode VpCycleDepth(VpMesh finest, const VpProblem *problem, const VpCycleOptions *o, const VpBackend *backend, VpDepth *depth)
 {
-  VpLattice lattice[VP_MOST_LEVELS];
+  const PetscInt parts = VpCycleParts(finest);
+  VpLattice      lattice[VP_MOST_LEVELS], base;
 
   PetscFunctionBegin;
   *depth = (VpDepth){0};
-  PetscCall(VpListLattices(finest->lattice, VpCycleCoarsening(o, problem), &depth->most, lattice));
-  depth->levels = o->levels > 0 ? o->levels : depth->most;
-  if (o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && backend->use_stream) {
+  PetscCall(VpMeshBaseLattice(finest, &base));
+  PetscCall(VpListLattices(base, VpCycleCoarsening(o, problem), &depth->most, lattice));
+  depth->levels = o->levels > 0 ? o->levels : parts + depth->most;
+  if (!parts && o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && backend->use_stream) {
     PetscMPIInt ranks = (PetscMPIInt)VpMeshRanks(finest);
     PetscReal   range[2];
     int         first = 0;
@@ -103,5 +105,7 @@ PetscErrorCode VpCycleDepth(VpMesh finest, const VpProblem *problem, const VpCyc
     while (ranks > 1 && ++first < depth->most) ranks = VpCycleRanks(o, backend, (PetscInt)lattice[first]->ncell, ranks);
     PetscCall(Cheapest(problem, o, (PetscBool)(range[0] == range[1]), lattice, first, depth));
   }
+  PetscCall(VpLatticeDestroy(&base));
+  depth->most += (int)parts;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

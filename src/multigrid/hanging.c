@@ -6,14 +6,13 @@
 
 _Static_assert(sizeof(VpHang) == VP_HANG_CELL * sizeof(int32_t), "Kernels read the mesh's hanging sides.");
 
-/* of the side with the number `side` */
-static void SideForm(VpLevel level, int32_t side, double form[VP_HANG_FORM])
+/* of a side whose cell is on `level`; the cells beyond are on `other`, which may be the same */
+void VpHangingForm(VpLevel level, VpLevel other, const VpHang *hang, double form[VP_HANG_FORM])
 {
   const VpMesh    mesh = level->mesh;
-  const VpHang   *hang = &mesh->hang[side];
   const PetscBool coarse = (PetscBool)(hang->part == VP_HANG_COARSE);
   const int       d = hang->side / 2, k = level->problem.degree;
-  const PetscReal h = VpCellSize(mesh, hang->cell, d), there = VpCellSize(mesh, hang->beyond[0], d),
+  const PetscReal h = VpCellSize(mesh, hang->cell, d), there = VpCellSize(other->mesh, hang->beyond[0], d),
                   a = VpLevelCoefficient(level, hang->cell);
   const PetscReal H[2] = {coarse ? h : 2 * h, coarse ? 2 * there : there};
 
@@ -24,7 +23,7 @@ static void SideForm(VpLevel level, int32_t side, double form[VP_HANG_FORM])
   form[4] = level->problem.penalty * k * (k + 1) * (1 / H[0] + 1 / H[1]);
   for (int i = 0; i < VP_HANG_FORM - 5; i++) {
     const PetscBool is = (PetscBool)(i == 0 || (coarse && i < 1 << (mesh->dim - 1)));
-    const PetscReal b = is ? VpLevelCoefficient(level, hang->beyond[i]) : 0;
+    const PetscReal b = is ? VpLevelCoefficient(other, hang->beyond[i]) : 0;
 
     form[5 + i] = is ? 2 * a * b / (a + b) : 0;
   }
@@ -46,26 +45,29 @@ static void Lift(const VpBasis *b, double lift[])
   }
 }
 
-PetscErrorCode VpLevelPlaceHanging(VpLevel level)
+PetscErrorCode VpPlaceHanging(VpLevel level, VpLevel other, int32_t count, const VpHang sides[], VpArrays *arrays, VpHangView *view)
 {
-  const VpMesh mesh = level->mesh;
-  const int    n = level->basis.n;
-  VpHangView  *view = &level->view.hang;
-  double       half[4 * VP_MAX_N * VP_MAX_N], lift[4 * VP_MAX_N], *form;
+  const int n = level->basis.n;
+  double    half[4 * VP_MAX_N * VP_MAX_N], lift[4 * VP_MAX_N], *form;
 
   PetscFunctionBegin;
-  view->n = mesh->nhang;
-  if (!view->n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpLevelPlaceMeshArray(level, (const int32_t *)mesh->hang, (size_t)view->n * VP_HANG_CELL, "hanging sides", &view->cell));
-  PetscCall(PetscMalloc1((size_t)view->n * VP_HANG_FORM, &form));
-  for (int32_t i = 0; i < view->n; i++) SideForm(level, i, form + (size_t)i * VP_HANG_FORM);
-  PetscCall(VpArraysPlaceReals(&level->arrays, form, (size_t)view->n * VP_HANG_FORM, "hanging sides", &view->form));
+  view->n = count;
+  if (!count) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpLevelPlaceMeshArray(level, (const int32_t *)sides, (size_t)count * VP_HANG_CELL, "hanging sides", &view->cell));
+  PetscCall(PetscMalloc1((size_t)count * VP_HANG_FORM, &form));
+  for (int32_t i = 0; i < count; i++) VpHangingForm(level, other, &sides[i], form + (size_t)i * VP_HANG_FORM);
+  PetscCall(VpArraysPlaceReals(arrays, form, (size_t)count * VP_HANG_FORM, "hanging sides", &view->form));
   PetscCall(PetscFree(form));
   VpTransferBuild(&level->basis, 0.5, half, half + 2 * n * n);
-  PetscCall(VpArraysPlaceReals(&level->arrays, half, 4 * (size_t)n * n, "hanging sides", &view->half));
+  PetscCall(VpArraysPlaceReals(arrays, half, 4 * (size_t)n * n, "hanging sides", &view->half));
   Lift(&level->basis, lift);
-  PetscCall(VpArraysPlaceReals(&level->arrays, lift, 4 * (size_t)n, "hanging sides", &view->lift));
+  PetscCall(VpArraysPlaceReals(arrays, lift, 4 * (size_t)n, "hanging sides", &view->lift));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelPlaceHanging(VpLevel level)
+{
+  return VpPlaceHanging(level, level, level->mesh->nhang, level->mesh->hang, &level->arrays, &level->view.hang);
 }
 
 /* row i of a tangential matrix: from a function of the side's cell, which is on the half of this bit where the cell is fine, to those of

@@ -1,4 +1,5 @@
 /* The levels of a cycle: how they are made and released. */
+#include "composite.h"
 #include "internal.h"
 #include "linesearch.h"
 #include "../base/progress.h"
@@ -194,11 +195,12 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
-  (void)VpMeshReference(mesh);
+  if (cycle->parts) PetscCall(VpMeshCreateLevels(finest, &mesh));
+  else (void)VpMeshReference(mesh);
   PetscCallMPI(MPI_Comm_size(mesh->comm, &ranks));
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
     PetscCall(VpProgress("cycle", (double)finest->ncell - mesh->ncell, (double)finest->ncell));
-    PetscCall(CopyUnlessAgreed(VpCycleCoarsening(&cycle->options, problem), &mesh));
+    if (l >= cycle->parts) PetscCall(CopyUnlessAgreed(VpCycleCoarsening(&cycle->options, problem), &mesh));
     PetscCall(CreateLevel(cycle, l, mesh, &p, backend));
     PetscCall(VpMeshDestroy(&mesh));
     if (l == cycle->nlevel - 1) break;
@@ -208,6 +210,7 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
     p.coefficient = coefficient;
   }
   PetscCall(PetscFree(coefficient));
+  if (cycle->parts) PetscCall(VpCompositeCreate(finest, problem, cycle->parts, cycle->level, &cycle->composite));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -223,14 +226,16 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
              "Patches are made of 2^dim cells, but every box is a single cell: refine at least once, -dm_refine 1");
   PetscCall(VpCycleDepth(finest, problem, options, backend, &depth));
   nlevel = depth.levels;
-  PetscCheck(nlevel >= 1 && nlevel <= depth.most, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " levels asked for, 1 to %d exist on boxes refined %d times", nlevel, depth.most, finest->level);
+  PetscCheck(nlevel > VpCycleParts(finest) && nlevel <= depth.most, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " levels asked for, %" PetscInt_FMT " to %d exist on boxes refined %d times", nlevel,
+             VpCycleParts(finest) + 1, depth.most, finest->level);
   PetscCall(PetscNew(&cycle));
   *out = cycle;
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));
   cycle->options = *options;
   cycle->depth = depth;
   cycle->nlevel = nlevel;
+  cycle->parts = VpCycleParts(finest);
   cycle->contrast = 1;
   PetscCall(PetscCalloc4(nlevel, &cycle->level, nlevel, &cycle->smoother, nlevel, &cycle->move, 4 * nlevel, &cycle->recorded));
   PetscCall(PetscCalloc4(nlevel, &cycle->b, nlevel, &cycle->x, nlevel, &cycle->r, 3 * nlevel, &cycle->vectors));
@@ -272,6 +277,7 @@ PetscErrorCode VpCycleDestroy(VpCycle *out)
   for (PetscInt i = 0; i < 4 * cycle->nlevel && cycle->replays; i++)
     PetscCall(VpRecordedForget(cycle->level[0]->backend, &cycle->recorded[i]));
   PetscCall(VpCoarseDestroy(&cycle->coarse));
+  PetscCall(VpCompositeDestroy(&cycle->composite));
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
     PetscCall(VpVectorDestroy(&cycle->b[l]));
     PetscCall(VpVectorDestroy(&cycle->x[l]));

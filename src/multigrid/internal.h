@@ -52,10 +52,17 @@ void VpCoefficientFit(int dim, const PetscReal a[], const PetscReal beyond[][3],
 PetscErrorCode VpLevelPlaceLines(VpLevel);
 PetscErrorCode VpLevelPlaceDrops(VpLevel, VpArrays *, const void **drop);
 PetscErrorCode VpLevelPlaceUnit(VpLevel, VpArrays *, VpPatchView *);
+/* linetables.c: what the line of a cell depends on. relative: the cell's coefficient counts as 1 */
+VpLineKey VpLevelLineKey(VpLevel, PetscBool relative, int32_t cell, int d);
 /* linetables.c: fills all of the view but `cell` */
 PetscErrorCode VpLevelPlaceBlocks(VpLevel, VpArrays *, VpCellView *);
-/* hanging.c: fills the view of the sides that hang */
+/* hanging.c: fills the view of the sides that hang; of others, whose cells are on a level and those beyond on another */
 PetscErrorCode VpLevelPlaceHanging(VpLevel);
+/* of a side whose cell is on the one level, while the cells beyond are on the other */
+void           VpHangingForm(VpLevel, VpLevel other, const VpHang *, double form[VP_HANG_FORM]);
+PetscErrorCode VpPlaceHanging(VpLevel, VpLevel other, int32_t count, const VpHang sides[], VpArrays *, VpHangView *);
+/* edges.c: the view of the edge patches between a level of an adaptive mesh and the next coarser one. Requires: one coefficient */
+PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, VpArrays *, VpEdgeView *);
 /* hanging.c: one row of A's terms on a hanging side as a sum of few products. A term adds normal[i] tangential[0][j] tangential[1][k] to
    the entry towards the function that is i along the side's normal and j, k along the other directions, in cell. The first `own` terms are
    towards the side's own cell. Requires: the level is on the host, in double precision. */

@@ -45,9 +45,15 @@ static VpLineKey LineKeyAt(const Lines *lines, int32_t box, int zone, int d)
   return key;
 }
 
-static VpLineKey LineKey(const Lines *lines, int32_t cell, int d)
+/* of the cell beyond */
+static PetscReal SizeBeyond(VpMesh mesh, int32_t cell, int side, int32_t beyond)
 {
-  VpLevel   level = lines->level;
+  if (beyond == VP_EDGE) return 2 * VpLatticeSize(mesh->lattice, VpMeshBoxBeyond(mesh, cell, side), side / 2);
+  return beyond < 0 ? VpDomainAlpha(mesh->domain, beyond) : VpCellSize(mesh, beyond, side / 2);
+}
+
+VpLineKey VpLevelLineKey(VpLevel level, PetscBool relative, int32_t cell, int d)
+{
   VpMesh    mesh = level->mesh;
   VpLineKey key = {.h = VpCellSize(mesh, cell, d), .a = VpLevelCoefficient(level, cell)};
 
@@ -55,11 +61,11 @@ static VpLineKey LineKey(const Lines *lines, int32_t cell, int d)
     const int32_t beyond = mesh->neighbor[(size_t)cell * 2 * mesh->dim + 2 * d + s];
 
     key.side[s] = VpDomainSide(mesh->domain, beyond);
-    key.h_beyond[s] = beyond < 0 ? VpDomainAlpha(mesh->domain, beyond) : VpCellSize(mesh, beyond, d);
-    key.a_beyond[s] = beyond < 0 ? 0 : VpLevelCoefficient(level, beyond);
-    if (lines->relative && beyond >= 0) key.a_beyond[s] = exp2(round(VP_STEPS * log2(key.a_beyond[s] / key.a)) / VP_STEPS);
+    key.h_beyond[s] = SizeBeyond(mesh, cell, 2 * d + s, beyond);
+    key.a_beyond[s] = beyond < 0 ? (beyond == VP_EDGE ? key.a : 0) : VpLevelCoefficient(level, beyond);
+    if (relative && key.a_beyond[s] > 0) key.a_beyond[s] = exp2(round(VP_STEPS * log2(key.a_beyond[s] / key.a)) / VP_STEPS);
   }
-  if (lines->relative) key.a = 1;
+  if (relative) key.a = 1;
   return key;
 }
 
@@ -77,14 +83,14 @@ static PetscBool HaveSameCoefficients(const void *context, int32_t cell, int32_t
   return same;
 }
 
-/* The same of an adaptive mesh, where depths may differ, and sides hang. */
+/* The same of an adaptive mesh or its levels, where depths may differ, and sides hang. */
 static PetscBool HaveSameSizes(const void *context, int32_t cell, int32_t other)
 {
   const VpLevel  level = ((const Lines *)context)->level;
   const VpMesh   mesh = level->mesh;
   const int      nside = 2 * mesh->dim;
   const int32_t *beyond = mesh->neighbor + (size_t)cell * nside, *there = mesh->neighbor + (size_t)other * nside;
-  PetscBool      same = (PetscBool)(mesh->depth[cell] == mesh->depth[other]);
+  PetscBool      same = (PetscBool)(!mesh->depth || mesh->depth[cell] == mesh->depth[other]);
 
   for (int side = 0; side < nside && same; side++)
     same = (PetscBool)(beyond[side] == there[side] || (beyond[side] >= 0 && there[side] >= 0));
@@ -112,7 +118,7 @@ static PetscErrorCode NumberLines(void *context, int32_t cell, int32_t entry[])
 
   PetscFunctionBegin;
   for (int d = 0; d < lines->level->mesh->dim; d++) {
-    const VpLineKey key = LineKey(lines, cell, d);
+    const VpLineKey key = VpLevelLineKey(lines->level, lines->relative, cell, d);
 
     PetscCall(Number(lines, &key, &entry[d]));
   }
@@ -123,12 +129,13 @@ static PetscErrorCode NumberLines(void *context, int32_t cell, int32_t entry[])
 static PetscErrorCode LinesCreate(VpLevel level, PetscBool relative, Lines *lines, int32_t **line)
 {
   const int       dim = level->mesh->dim;
-  const PetscBool by_box = (PetscBool)(level->uniform > 0 && !level->mesh->depth);
+  const PetscBool varies = (PetscBool)(level->mesh->depth || VpMeshIsPart(level->mesh)); /* in size, or in what is beyond sides */
+  const PetscBool by_box = (PetscBool)(level->uniform > 0 && !varies);
   const VpItems   items = {.mesh = level->mesh,
                            .n = level->view.nsweep,
                            .width = dim,
                            .context = lines,
-                           .alike = level->mesh->depth ? HaveSameSizes : HaveSameCoefficients,
+                           .alike = varies ? HaveSameSizes : HaveSameCoefficients,
                            .number = NumberLines,
                            .number_at = NumberLinesAt};
 

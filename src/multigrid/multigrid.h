@@ -139,6 +139,8 @@ struct VpCycle_ {
   double                 rough;    /* the part of the second level's cells where it is more than VP_VARIES */
   PetscInt               nlevel;
   VpLevel               *level;     /* level[0] is the finest, level[nlevel - 1] the coarsest */
+  struct VpComposite_   *composite; /* of an adaptive mesh: its leaves, and what is between its levels; else NULL */
+  PetscInt               parts;     /* levels with a part of the cells of their size; 0 unless there is `composite` */
   VpVector              *b, *x, *r; /* [nlevel] right-hand sides, corrections, residuals; r[l] is NULL until a residual is first needed */
   struct VpSmoother_   **smoother;  /* [nlevel]; the coarsest has none */
   PetscInt              *visits;    /* [nlevel] how often a W cycle corrects a level's x from the next one */
@@ -157,6 +159,11 @@ PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *);
 PetscMPIInt VpCycleRanks(const VpCycleOptions *, const VpBackend *, PetscInt cells, PetscMPIInt ranks);
 /* Collective. depth->levels may be more than there are, where the options say so. */
 PetscErrorCode VpCycleDepth(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, VpDepth *);
+/* how many levels there are above the one that has the cells of the least depth everywhere; 0 unless the mesh is adaptive */
+static inline PetscInt VpCycleParts(VpMesh finest)
+{
+  return finest->depth ? finest->level - finest->least : 0;
+}
 /* what the levels are made by: with a coefficient that varies, boxes stay whole */
 VpCoarsen VpCycleCoarsening(const VpCycleOptions *, const VpProblem *);
 /* parent: the PC, whose prefix and tab level the coarse KSP takes */

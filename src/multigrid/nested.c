@@ -20,6 +20,9 @@ PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
   VpNested       nested;
 
   PetscFunctionBegin;
+  PetscCheck(!cycle->composite, finest->mesh->comm, PETSC_ERR_SUP,
+             "-ksp_guess_type vpatchdg needs cells of one level, and this mesh has boxes refined %d to %d times", finest->mesh->least,
+             finest->mesh->level);
   PetscCall(PetscNew(&nested));
   *out = nested;
   nested->cycle = cycle;

@@ -83,6 +83,7 @@ static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
   if (fit) key.step = fit->step[d];
   for (int s = 0; s < 2; s++) {
     key.side[s] = side[2 * d + s];
+    if (key.side[s] == VP_SIDE_EDGE) key.h_beyond[s] *= 2;
     if (key.side[s] == VP_SIDE_MIXED) key.h_beyond[s] = SizeBeyond(mesh, cell, 2 * d + s);
     if (fit && (key.side[s] == VP_SIDE_MIXED || (key.side[s] == VP_SIDE_INTERIOR && problems->space == VP_SPACE_FULL)))
       key.face[s] = fit->face[d][s];
@@ -124,8 +125,11 @@ static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t
 static PetscBool HaveSameFits(const void *context, int32_t p, int32_t other)
 {
   const VpPatchProblems *problems = (const VpPatchProblems *)context;
+  const size_t           nside = 2 * (size_t)problems->patches->dim;
+  const uint8_t         *side = problems->patches->side;
 
-  return (PetscBool)!memcmp(&problems->fit[p], &problems->fit[other], sizeof(*problems->fit));
+  if (problems->fit && memcmp(&problems->fit[p], &problems->fit[other], sizeof(*problems->fit))) return PETSC_FALSE;
+  return (PetscBool)!memcmp(side + nside * p, side + nside * other, nside);
 }
 
 static PetscErrorCode NumberProblems(void *context, int32_t p, int32_t entry[])
@@ -143,7 +147,7 @@ static PetscBool HasMixedSide(const VpPatches *patches, int32_t p)
 }
 
 /* Sets problems->type. Patches whose first cells are of one box and zone differ by coefficients, and
-   where sides are mixed. */
+   where sides are mixed, or at the edge of a level of an adaptive mesh. */
 static PetscErrorCode FindProblems(VpPatchProblems *problems)
 {
   const VpPatches *patches = problems->patches;
@@ -158,8 +162,8 @@ static PetscErrorCode FindProblems(VpPatchProblems *problems)
                             .number_at = NumberProblemsAt};
 
   PetscFunctionBegin;
-  if (problems->fit) {
-    VpLoop(patches->n, FitCoefficients, problems);
+  if (problems->fit) VpLoop(patches->n, FitCoefficients, problems);
+  if (problems->fit || VpMeshIsPart(problems->level->mesh)) {
     PetscCall(VpNumberItems(&items, problems->type));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -1,5 +1,6 @@
 /* A cycle as a linear map, z = M r, and how its launches are recorded: whole, or before and after a coarsest level whose KSP works on the
    host. */
+#include "composite.h"
 #include "internal.h"
 
 /* An error may have ended the last application anywhere. */
@@ -11,7 +12,7 @@ PetscErrorCode VpCycleBegin(VpCycle cycle, PetscInt l, VpVector *r)
   for (PetscInt i = 0; i < n; i++) {
     if (cycle->vectors[i]) PetscCall(VpVectorAbandon(cycle->vectors[i]));
   }
-  *r = cycle->b[l];
+  *r = cycle->composite && !l ? VpCompositeIn(cycle->composite) : cycle->b[l];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -63,6 +64,7 @@ PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, Pets
 {
   VpPass      pass = {cycle, l, transpose};
   VpRecorded *recorded = &cycle->recorded[2 * (2 * l + !!transpose)];
+  VpVector    x = cycle->x[l];
 
   PetscFunctionBegin;
   if (cycle->whole || !cycle->replays) PetscCall(ReplayPass(cycle, recorded, Whole, &pass));
@@ -71,6 +73,10 @@ PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, Pets
     PetscCall(VpCycleSolveCoarsest(cycle));
     PetscCall(ReplayPass(cycle, recorded + 1, AllUp, &pass));
   }
-  PetscCall(VpVectorLeave(cycle->x[l], add, ldexp(scale, cycle->level[l]->problem.exponent), z));
+  if (cycle->composite && !l) {
+    for (PetscInt part = 0; part <= cycle->parts; part++) PetscCall(VpCompositeLeave(cycle->composite, part, cycle->x[part]));
+    x = VpCompositeOut(cycle->composite);
+  }
+  PetscCall(VpVectorLeave(x, add, ldexp(scale, cycle->level[l]->problem.exponent), z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -70,28 +70,40 @@ static PetscLogDouble PartFlops(VpSmoother smoother, const Part *part)
 
 static void CountFlops(VpSmoother smoother)
 {
-  smoother->flops = PartFlops(smoother, &smoother->all);
-  if (smoother->repeats) smoother->flops += (double)smoother->repeats * PartFlops(smoother, &smoother->corners);
+  for (int i = 0; i < PARTS; i++) smoother->part[i].flops = PartFlops(smoother, &smoother->part[i]);
 }
 
-/* Sets the part with the patches near corners, and how often it is swept, if some rank has such patches. */
-static PetscErrorCode CreateCorners(VpSmoother smoother, const VpPatches *patches, VpSpace space, VpResidual residual, PetscInt repeats)
+/* Sets the part with the patches near some cells. count: of these patches on all ranks */
+static PetscErrorCode CreatePart(VpSmoother smoother, const VpPatches *patches, VpNear what, VpSpace space, VpResidual residual, Part *part,
+                                 PetscInt *count)
 {
   const VpLevel  level = smoother->level;
-  Part          *part = &smoother->corners;
-  VpPatches      corners;
+  VpPatches      near;
   PetscErrorCode failed = PETSC_SUCCESS;
 
   PetscFunctionBegin;
-  if (!repeats) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpPatchesSelectCorners(level->mesh, patches, &corners));
-  for (int32_t p = 0; p < corners.n; p++) smoother->ncorner += corners.cell[(size_t)p << corners.dim] < level->mesh->nown;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &smoother->ncorner, 1, MPIU_INT, MPI_SUM, level->mesh->comm));
-  if (smoother->ncorner) smoother->repeats = repeats;
-  PetscCall(CreateBatches(level, &corners, space, residual, part));
-  if (corners.n) failed = VpLevelSelectPatches(level, &smoother->all.view, patches->n, &corners, &smoother->arrays, &part->view);
+  PetscCall(VpPatchesSelect(level->mesh, what, patches, &near));
+  for (int32_t p = 0; p < near.n; p++) *count += near.cell[(size_t)p << near.dim] < level->mesh->nown;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, count, 1, MPIU_INT, MPI_SUM, level->mesh->comm));
+  PetscCall(CreateBatches(level, &near, space, residual, part));
+  if (near.n) failed = VpLevelSelectPatches(level, &smoother->part[PART_ALL].view, patches->n, &near, &smoother->arrays, &part->view);
   PetscCall(VpTogether(level->mesh->comm, failed));
-  PetscCall(VpPatchesDestroy(&corners));
+  PetscCall(VpPatchesDestroy(&near));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the parts near corners, unless they are not to be repeated, and where the level ends */
+static PetscErrorCode CreateParts(VpSmoother smoother, const VpPatches *patches, VpSpace space, VpResidual residual, PetscInt repeats)
+{
+  PetscInt edges = 0;
+
+  PetscFunctionBegin;
+  if (repeats)
+    PetscCall(CreatePart(smoother, patches, VP_NEAR_CORNERS, space, residual, &smoother->part[PART_CORNERS], &smoother->ncorner));
+  if (smoother->ncorner) smoother->repeats = repeats;
+  if (VpMeshIsPart(smoother->level->mesh))
+    PetscCall(CreatePart(smoother, patches, VP_NEAR_EDGES, space, residual, &smoother->part[PART_EDGES], &edges));
+  smoother->ends = (PetscBool)(edges > 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,11 +129,11 @@ static PetscErrorCode Create(VpLevel level, VpSpace space, VpResidual residual, 
   smoother->kinds = kinds;
   PetscCall(VpPatchesCreate(level->mesh, seams, &patches));
   PetscCall(PetscArraycpy(smoother->place, patches.place, 3));
-  PetscCall(CreateBatches(level, &patches, space, residual, &smoother->all));
-  refused = VpLevelPlacePatches(level, &patches, space, &smoother->arrays, &smoother->all.view);
+  PetscCall(CreateBatches(level, &patches, space, residual, &smoother->part[PART_ALL]));
+  refused = VpLevelPlacePatches(level, &patches, space, &smoother->arrays, &smoother->part[PART_ALL].view);
   if (!refused && residual == VP_RESIDUAL_LOCAL)
-    refused = VpTogether(comm, VpLevelPlaceDrops(level, &smoother->arrays, &smoother->all.view.drop));
-  if (!refused && !kinds) refused = CreateCorners(smoother, &patches, space, residual, corners);
+    refused = VpTogether(comm, VpLevelPlaceDrops(level, &smoother->arrays, &smoother->part[PART_ALL].view.drop));
+  if (!refused && !kinds) refused = CreateParts(smoother, &patches, space, residual, corners);
   PetscCall(VpPatchesDestroy(&patches));
   PetscCall(refused);
   if (residual == VP_RESIDUAL_GLOBAL) PetscCall(VpVectorCreate(level, 1, "smoother's residual", &smoother->r));
@@ -180,8 +192,8 @@ PetscErrorCode VpSmootherAddCells(VpSmoother smoother, PetscInt sweeps)
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother smoother)
 {
   PetscFunctionBegin;
-  for (int part = 0; part < 2; part++) {
-    const Part *p = part ? &smoother->corners : &smoother->all;
+  for (int part = 0; part < PARTS; part++) {
+    const Part *p = &smoother->part[part];
 
     for (int i = 0; i < p->start[smoother->ncolor]; i++) {
       if (p->batch[i].form == VP_FORM_REPLACE) p->batch[i].form = VP_FORM_EXACT;
@@ -202,8 +214,8 @@ PetscErrorCode VpSmootherDestroy(VpSmoother *out)
   PetscCall(VpSmootherDestroy(&smoother->seams));
   PetscCall(VpCellSweepDestroy(&smoother->cells));
   PetscCall(VpVectorDestroy(&smoother->r));
-  for (int part = 0; part < 2; part++) {
-    Part *p = part ? &smoother->corners : &smoother->all;
+  for (int part = 0; part < PARTS; part++) {
+    Part *p = &smoother->part[part];
 
     if (smoother->level->backend->release_plans) PetscCall(smoother->level->backend->release_plans(&p->view.device));
     PetscCall(PetscFree(p->batch));

@@ -20,3 +20,5 @@ PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
 /* Sweeps over all colours, then again over the patches near corners; in opposite order where `reverse` is true. It fetches the ghosts of b
    and x that it reads. */
 PetscErrorCode VpSmootherSweep(VpSmoother, PetscBool reverse, VpVector b, VpVector x);
+/* The same over the patches where a level of an adaptive mesh ends, in place of all. */
+PetscErrorCode VpSmootherSweepEdges(VpSmoother, VpVector b, VpVector x);

@@ -41,7 +41,7 @@ typedef struct {
    at once */
 static void AddSteps(VpSmoother smoother, const Part *part, const Colors *colors, int *n, VpSweepStep step[], PetscBool *can)
 {
-  const PetscBool all = (PetscBool)(part == &smoother->all);
+  const PetscBool all = (PetscBool)(part != &smoother->part[PART_CORNERS]);
 
   if (all ? smoother->renews || smoother->exchange == VP_EXCHANGE_COLOR : smoother->exact) *can = PETSC_FALSE;
   for (int c = 0; c < colors->n; c++) {
@@ -83,7 +83,7 @@ static PetscErrorCode SweepByColor(VpSmoother smoother, const Part *part, const 
                                    VpVector x)
 {
   const VpPatchView *patches = &part->view;
-  const PetscBool    all = (PetscBool)(part == &smoother->all);
+  const PetscBool    all = (PetscBool)(part != &smoother->part[PART_CORNERS]);
   const PetscBool    exchanges = (PetscBool)(smoother->exact || (all && smoother->exchange == VP_EXCHANGE_COLOR));
   const int          last = colors->n - 1;
 
@@ -136,20 +136,21 @@ static PetscErrorCode Between(VpSmoother smoother, const Part *part, VpVector x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Some colours of one smoother, and its patches at corners: all in one launch, or else each part, neighbouring repeats as one, or else colour
+/* Some colours of one smoother's part, and its patches at corners: all in one launch, or else each part, neighbouring repeats as one, or else colour
    by colour. */
-static PetscErrorCode SweepColors(VpSmoother smoother, const Colors *colors, PetscBool reverse, VpVector b, VpVector x)
+static PetscErrorCode SweepColors(VpSmoother smoother, int which, const Colors *colors, PetscBool reverse, VpVector b, VpVector x)
 {
   const VpView *view = &smoother->level->view;
-  const int     turns = (int)smoother->repeats + 1, turn = reverse ? turns - 1 : 0; /* when all patches have their turn */
+  const int     turns = (int)smoother->repeats + 1, turn = reverse ? turns - 1 : 0; /* when the part has its turn */
   const Part  **part;
   const void   *values;
   VpGhosts      under_way;
   PetscBool     did;
+  const double  flops = smoother->part[which].flops + (double)smoother->repeats * smoother->part[PART_CORNERS].flops;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(turns, &part));
-  for (int i = 0; i < turns; i++) part[i] = i == turn ? &smoother->all : &smoother->corners;
+  for (int i = 0; i < turns; i++) part[i] = &smoother->part[i == turn ? which : PART_CORNERS];
   PetscCall(ReadGhosts(b, x, &values, &under_way));
   PetscCall(PetscLogEventBegin(VP_EVENT_SWEEP, 0, 0, 0, 0));
   PetscCall(SweepAtOnce(smoother, turns, part, colors, view->nown, under_way, values, x, &did));
@@ -167,7 +168,7 @@ static PetscErrorCode SweepColors(VpSmoother smoother, const Colors *colors, Pet
     under_way = VpGhostsAt(NULL);
   }
   PetscCall(VpVectorSettle(x, &part[turns - 1]->view, view->nown));
-  PetscCall(VpLogFlops(smoother->level, smoother->flops * colors->n / (smoother->ncolor >> __builtin_popcount((unsigned)smoother->kind))));
+  PetscCall(VpLogFlops(smoother->level, flops * colors->n / (smoother->ncolor >> __builtin_popcount((unsigned)smoother->kind))));
   PetscCall(PetscLogEventEnd(VP_EVENT_SWEEP, 0, 0, 0, 0));
   PetscCall(PetscFree(part));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -195,31 +196,45 @@ static VpSmoother ColorAt(VpSmoother smoother, int i, int *color)
 }
 
 /* Colours of the same smoother that follow one another go together. */
-PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool reverse, VpVector b, VpVector x)
+static PetscErrorCode SweepPart(VpSmoother smoother, int which, PetscBool reverse, VpVector b, VpVector x)
 {
   VpSmoother part = NULL, next;
   Colors     colors = {.n = 0};
   int        count = 1, color = 0;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; reverse && i < smoother->cell_sweeps; i++) PetscCall(VpCellSweepRun(smoother->cells, reverse, b, x));
   for (int d = 0; d < smoother->level->mesh->dim; d++) count *= 2 + (smoother->kinds >> d & 1);
   for (int i = 0; i <= count; i++) {
     next = i < count ? ColorAt(smoother, reverse ? count - 1 - i : i, &color) : NULL;
     if (part && next != part) {
-      PetscCall(SweepColors(part, &colors, reverse, b, x));
+      PetscCall(SweepColors(part, which, &colors, reverse, b, x));
       colors.n = 0;
     }
     part = next;
     if (next) colors.color[colors.n++] = color;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool reverse, VpVector b, VpVector x)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; reverse && i < smoother->cell_sweeps; i++) PetscCall(VpCellSweepRun(smoother->cells, reverse, b, x));
+  PetscCall(SweepPart(smoother, PART_ALL, reverse, b, x));
   for (PetscInt i = 0; !reverse && i < smoother->cell_sweeps; i++) PetscCall(VpCellSweepRun(smoother->cells, reverse, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpSmootherSweepEdges(VpSmoother smoother, VpVector b, VpVector x)
+{
+  PetscFunctionBegin;
+  if (smoother->ends) PetscCall(SweepPart(smoother, PART_EDGES, PETSC_FALSE, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 const VpPatchView *VpSmootherPatches(VpSmoother smoother)
 {
-  return &smoother->all.view;
+  return &smoother->part[PART_ALL].view;
 }
 
 void VpSmootherCorners(VpSmoother smoother, PetscInt *patches, PetscInt *repeats)

@@ -12,6 +12,8 @@ VpFace VpFaceForm(VpSide side, Real h, Real a, Real h_beyond, Real a_beyond, Rea
     return (VpFace){a, penalty * 2 / h, 1};
   case VP_SIDE_ROBIN:
     return (VpFace){a, h_beyond, 0};
+  case VP_SIDE_EDGE: /* the own part of the form between the cell's parent and what lies beyond */
+    return (VpFace){2 * a * a_beyond / (a + a_beyond), penalty * (1 / (2 * h) + 1 / h_beyond), 0.5L};
   default:
     return (VpFace){0, 0, 0};
   }

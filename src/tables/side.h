@@ -8,5 +8,6 @@ typedef enum {
   VP_SIDE_ROBIN, /* du/dn + alpha u is given */
   VP_SIDE_MIXED, /* of a patch: boundary on a part of the side, cells or another boundary on the rest */
   VP_SIDE_WRAP,  /* of a patch: its own cells, which are the only two in a periodic direction */
-  VP_SIDE_NONE   /* of a cell: anything, and the face terms are left out */
+  VP_SIDE_NONE,  /* of a cell: anything, and the face terms are left out */
+  VP_SIDE_EDGE   /* of a cell or a patch on a level of an adaptive mesh: a cell twice as large on the whole side */
 } VpSide;

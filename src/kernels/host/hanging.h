@@ -54,10 +54,10 @@ INLINE void Flux(const int n, const REAL *form, REAL a, Traces here, Traces beyo
 }
 
 /* y += sign times a side's lift of t */
-INLINE void AddLift(const VpView *view, const int n, int d, int end, REAL sign, Traces t, REAL *y)
+INLINE void AddLift(const VpHangView *hang, const int n, int d, int end, REAL sign, Traces t, REAL *y)
 {
   const int   stride = VpLineStride(d, n, n * n);
-  const REAL *lift = (const REAL *)view->hang.lift + 2 * end * n;
+  const REAL *lift = (const REAL *)hang->lift + 2 * end * n;
 
   for (int l = 0; l < Power(n) / n; l++) {
     REAL *p = y + LineStart(n, stride, l);
@@ -79,7 +79,7 @@ INLINE void AddHanging(const VpView *view, const int n, int32_t at, REAL sign, c
     SideTraces(view, n, d, 1 - end, beyond[0], here);
     for (int k = 0; k < 2; k++) ToPart(n, P, part, here[k], there[k]);
     Flux(n, form, form[5], own, there);
-    AddLift(view, n, d, end, sign, own, y);
+    AddLift(&view->hang, n, d, end, sign, own, y);
     return;
   }
   for (int i = 0; i < 1 << (DIM - 1); i++) {
@@ -93,5 +93,5 @@ INLINE void AddHanging(const VpView *view, const int n, int32_t at, REAL sign, c
       for (int l = 0; l < Power(n) / n; l++) sum[k][l] += whole[l];
     }
   }
-  AddLift(view, n, d, end, sign, sum, y);
+  AddLift(&view->hang, n, d, end, sign, sum, y);
 }

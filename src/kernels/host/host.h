@@ -1,4 +1,4 @@
-/* The kernels by name. operator.c, sweep.c, cells.c, transfer.c, along.c, convert.c, linesearch.c and traces.c are compiled for every
+/* The kernels by name. operator.c, sweep.c, cells.c, edges.c, transfer.c, along.c, convert.c, linesearch.c and traces.c are compiled for every
    -DVP_REAL=float|double and -DVP_DIM=2|3, points.c for double alone. They define one function per degree k and slot,
    VpHost<slot>_<real>_<dim>_<k>; backend.c gathers them. */
 #pragma once
@@ -14,6 +14,8 @@
   f(apply, Apply, __VA_ARGS__) \
   f(sweep, Sweep, __VA_ARGS__) \
   f(solve_cells, SolveCells, __VA_ARGS__) \
+  f(subtract_edges, SubtractEdges, __VA_ARGS__) \
+  f(solve_edges, SolveEdges, __VA_ARGS__) \
   f(settle, Settle, __VA_ARGS__) \
   f(current, Current, __VA_ARGS__) \
   f(prolong, Prolong, __VA_ARGS__) \

@@ -99,6 +99,7 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
   VpSize         size;
 
   PetscFunctionBegin;
+  if (mesh->depth) PetscFunctionReturn(PETSC_SUCCESS); /* Its levels' sizes are known when they are made. */
   PetscCall(VpSizeOf(PetscObjectComm((PetscObject)pc), mesh->dim, problem->degree, mesh->domain->nbox, mesh->level, backend, &size));
   PetscCall(VpCountLevels(mesh->lattice, VpCycleCoarsening(o, problem), &size.levels, size.cells_of));
   PetscCall(VpCycleDepth(mesh, problem, o, backend, &depth));

@@ -16,16 +16,48 @@ PetscErrorCode VpCheckSpace(MPI_Comm comm, const char prefix[], VpSpace space, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* what exists on meshes of cells of different levels */
+static PetscErrorCode CheckAdaptive(PC pc, VpMesh mesh)
+{
+  const VpCycleOptions *o = &PCVPatchDGData(pc)->options;
+  MPI_Comm              comm = PetscObjectComm((PetscObject)pc);
+  PetscMPIInt           size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCheck(size == 1, comm, PETSC_ERR_SUP,
+             "-pc_type vpatchdg works on meshes of cells of different levels on one rank so far, not on %d. On several there are -pc_type "
+             "jacobi, or -dm_mat_type aij and -pc_type gamg, for instance",
+             size);
+  PetscCheck(o->space == VP_SPACE_FULL && o->residual == VP_RESIDUAL_EXACT, comm, PETSC_ERR_SUP,
+             "On meshes of cells of different levels there are -pc_vpatchdg_space full and -pc_vpatchdg_residual exact");
+  PetscCheck(
+    (o->type == VP_CYCLE_AUTO || o->type == VP_CYCLE_V) && !o->pre && !o->symmetric && !o->line_search && o->cell_sweeps <= 0, comm,
+    PETSC_ERR_SUP,
+    "On meshes of cells of different levels there is the V cycle with sweeps after the coarse correction: -pc_vpatchdg_cycle_type v "
+    "-pc_vpatchdg_smooth_pre 0, without -pc_vpatchdg_symmetric, -pc_vpatchdg_line_search and -pc_vpatchdg_cell_sweeps; -ksp_type "
+    "fgmres or richardson");
+  PetscCheck(o->levels <= 0 || o->levels > VpCycleParts(mesh), comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_vpatchdg_levels %" PetscInt_FMT ": boxes refined %d to %d times need %" PetscInt_FMT " or more", o->levels, mesh->least,
+             mesh->level, VpCycleParts(mesh) + 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *problem)
 {
   const VpCycleOptions *o = &PCVPatchDGData(pc)->options;
   MPI_Comm              comm = PetscObjectComm((PetscObject)pc);
+  VpLattice             base;
   int                   most;
 
   PetscFunctionBegin;
   PetscCall(VpSettingsCheckSame(&PCVPatchDGSettings, comm, pc->data));
   PetscCheck(mesh->level >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE, "-pc_type vpatchdg needs boxes that are refined: -dm_refine 1 or more");
-  PetscCall(VpCountLevels(mesh->lattice, VpCycleCoarsening(o, problem), &most, NULL));
+  if (mesh->depth) PetscCall(CheckAdaptive(pc, mesh));
+  PetscCall(VpMeshBaseLattice(mesh, &base));
+  PetscCall(VpCountLevels(base, VpCycleCoarsening(o, problem), &most, NULL));
+  PetscCall(VpLatticeDestroy(&base));
+  most += (int)VpCycleParts(mesh);
   PetscCheck(o->levels <= most, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_vpatchdg_levels %" PetscInt_FMT ": these boxes, refined %d times, have %d levels at most", o->levels, mesh->level, most);
   PetscCall(VpCheckSpace(comm, "pc_vpatchdg", o->space, o->residual, problem->degree));

@@ -100,6 +100,8 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
   PetscFunctionBegin;
   PetscCheck(!transpose || options->residual != VP_RESIDUAL_LOCAL || options->space == VP_SPACE_CLAMPED, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_SUP, "The transposed cycle exists for exact residuals only: use -pc_vpatchdg_residual exact");
+  PetscCheck(!transpose || !data->cycle->composite, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "On meshes of cells of different levels the cycle has no transpose");
   PetscCheck(!transpose || !options->line_search, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "A cycle with line search is no linear map, so it has no transpose: use -pc_vpatchdg_line_search 0");
   PetscCall(VpCycleSolve(data->cycle, 0, transpose, add, scale, z));
@@ -177,7 +179,10 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  level %" PetscInt_FMT ": %" PetscInt_FMT " cells", cycle->nlevel - l, level->mesh->ncell));
     exchange = VpChooseExchange(level, cycle->options.exchange);
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
-    PetscCall(ViewCells(level->mesh, viewer));
+    if (l < cycle->parts)
+      PetscCall(
+        PetscViewerASCIIPrintf(viewer, " (between coarser ones, %" PetscInt_FMT " of whose sides hang)", (PetscInt)level->mesh->nedge));
+    else PetscCall(ViewCells(level->mesh, viewer));
     PetscCall(PetscViewerASCIIPrintf(viewer, ", %" PetscInt64_FMT " DoFs",
                                      (PetscInt64)level->mesh->ncell * (PetscInt64)PetscPowInt64(level->basis.n, level->mesh->dim)));
     if (ranks < VpMeshRanks(cycle->level[0]->mesh))

@@ -91,7 +91,6 @@ PetscErrorCode VpPCBaseSetUp(PC pc)
              PETSC_ERR_ARG_WRONG,
              "%s: the Pmat is %g A + %g I, whose inverse the one of A does not approximate: see MatScale(), MatShift(), MatDuplicate()",
              inverse->ops->caller, (double)PetscRealPart(p.scale), (double)PetscRealPart(p.shift));
-  PetscCall(VpCheckNotAdaptive(p.op->mesh, inverse->ops->caller));
   renew = inverse->op != p.op || inverse->changed || ExtraReaction(p.scale, p.shift) != ExtraReaction(inverse->scale, inverse->shift);
   inverse->scale = p.scale;
   inverse->shift = p.shift;

@@ -1,0 +1,297 @@
+/* Edge patches of a level of an adaptive mesh: a leaf K of the coarser level and the cells F behind one of its sides (VpEdgeView). */
+#include "cell.h"
+#include "hanging.h"
+
+enum { FACES = 1 << (DIM - 1), PATCH = FACES * VALUES };
+
+typedef struct {
+  const VpView     *fine, *coarse;
+  const VpEdgeView *edges;
+  REAL             *b, *x, *xc;
+  const REAL       *bc;
+  VpHostResidual   *residual;
+  Lines             X; /* of the last K */
+} Edges;
+
+/* the inverse of sums along the directions of an array */
+typedef struct {
+  int         extent[DIM];
+  const REAL *F[DIM], *B[DIM], *lambda[DIM];
+} Tensor;
+
+INLINE const int32_t *Side(const Edges *e, int32_t at)
+{
+  return e->edges->sides.cell + (size_t)at * VP_HANG_CELL;
+}
+
+INLINE const REAL *Form(const Edges *e, int32_t at)
+{
+  return (const REAL *)e->edges->sides.form + (size_t)at * VP_HANG_FORM;
+}
+
+/* y += sign A_FK u_K for the i-th cell F of a side, where K has the traces t */
+INLINE void AddToFine(const Edges *e, const int n, int32_t at, REAL sign, int i, Traces t, REAL *y)
+{
+  const REAL *form = Form(e, at), turned[5] = {form[2], form[3], form[0], form[1], form[4]};
+  const int   side = Side(e, at)[1];
+  Traces      there, here = {{0}};
+
+  for (int k = 0; k < 2; k++) ToPart(n, (const REAL *)e->edges->sides.half, i, t[k], there[k]);
+  Flux(n, turned, form[5 + i], here, there);
+  AddLift(&e->edges->sides, n, side / 2, 1 - side % 2, sign, here, y);
+}
+
+/* sum += what A_KF u_F lifts, for the values u of the i-th cell F of a side */
+INLINE void SumFromFine(const Edges *e, const int n, int32_t at, int i, const REAL *u, Traces sum)
+{
+  const int side = Side(e, at)[1];
+  Traces    there, here = {{0}};
+  REAL      whole[LINES];
+
+  SideTraces(e->fine, n, side / 2, 1 - side % 2, u, there);
+  Flux(n, Form(e, at), Form(e, at)[5 + i], here, there);
+  for (int k = 0; k < 2; k++) {
+    ToPart(n, (const REAL *)e->edges->sides.half + 2 * n * n, i, here[k], whole);
+    for (int l = 0; l < Power(n) / n; l++) sum[k][l] += whole[l];
+  }
+}
+
+/* b of all cells F behind K, whose values have gained u, or have become u; `at` is one of K's sides */
+INLINE void SubtractFromFine(const Edges *e, const int n, int32_t at, const REAL *u)
+{
+  const int32_t K = Side(e, at)[0];
+  Traces        t;
+
+  while (at > 0 && Side(e, at - 1)[0] == K) at--;
+  for (; at < e->edges->sides.n && Side(e, at)[0] == K; at++) {
+    const int32_t *side = Side(e, at);
+
+    SideTraces(e->coarse, n, side[1] / 2, side[1] % 2, u, t);
+    for (int i = 0; i < FACES; i++) AddToFine(e, n, at, -1, i, t, e->b + (size_t)side[3 + i] * (size_t)Power(n));
+  }
+}
+
+/* r = bc - A xc on a cell of the coarser level, where sides with bits in `without` have no cells beyond */
+INLINE void CellResidual(Edges *e, const int n, const int nt, int32_t cell, int without, REAL *r)
+{
+  const VpView *view = e->coarse;
+  const size_t  N = (size_t)Power(n);
+  const REAL   *beyond[2 * DIM], *line[DIM];
+
+  for (int side = 0; side < 2 * DIM; side++) {
+    const int32_t c = view->neighbor[(size_t)cell * 2 * DIM + (size_t)side];
+
+    beyond[side] = c < 0 || without >> side & 1 ? zero_cell : e->xc + (size_t)c * N;
+  }
+  for (int d = 0; d < DIM; d++) line[d] = Line(view->lines, n, view->line[(size_t)cell * DIM + (size_t)d]);
+  Prepare(view, n, nt, line, &e->X);
+  CellApply(view, n, nt, e->xc + (size_t)cell * N, beyond, &e->X, e->bc + (size_t)cell * N, r, NULL);
+}
+
+/* the residual of K, with traces of the finer level on sides that hang */
+INLINE void CoarseResidual(Edges *e, const int n, int32_t at, REAL *r)
+{
+  const int32_t K = Side(e, at)[0];
+  int32_t       first = at;
+  int           without = 0;
+
+  while (first > 0 && Side(e, first - 1)[0] == K) first--;
+  for (int32_t i = first; i < e->edges->sides.n && Side(e, i)[0] == K; i++) without |= 1 << Side(e, i)[1];
+  if (e->coarse->nt == VpThinLayers(n, DIM)) CellResidual(e, n, VpThinLayers(n, DIM), K, without, r);
+  else CellResidual(e, n, VpDenseLayers(n), K, without, r);
+  for (int32_t i = first; i < e->edges->sides.n && Side(e, i)[0] == K; i++) {
+    const int32_t *side = Side(e, i);
+    Traces         sum = {{0}};
+
+    for (int f = 0; f < FACES; f++) SumFromFine(e, n, i, f, e->x + (size_t)side[3 + f] * (size_t)Power(n), sum);
+    AddLift(&e->edges->sides, n, side[1] / 2, side[1] % 2, -1, sum, r);
+  }
+}
+
+/* lines of m values, `stride` apart, of so many in all: M times each */
+OUTLINE void Contract(int m, const REAL *M, int stride, int total, REAL *v)
+{
+  REAL t[PATCH];
+
+  for (int block = 0; block < total; block += m * stride) {
+    for (int j = 0; j < m; j++) {
+      for (int s = 0; s < stride; s++) t[j * stride + s] = 0;
+      for (int i = 0; i < m; i++) {
+        for (int s = 0; s < stride; s++) t[j * stride + s] += M[j * m + i] * v[block + i * stride + s];
+      }
+    }
+    memcpy(v + block, t, (size_t)(m * stride) * sizeof(REAL));
+  }
+}
+
+OUTLINE void SolveTensor(const Tensor *T, REAL reaction, REAL *v)
+{
+  const int total = T->extent[0] * T->extent[1] * (DIM == 3 ? T->extent[DIM - 1] : 1);
+
+  for (int d = 0, stride = 1; d < DIM; stride *= T->extent[d], d++) Contract(T->extent[d], T->F[d], stride, total, v);
+  for (int i = 0; i < total; i++) {
+    REAL sum = reaction;
+
+    for (int d = 0, mode = i; d < DIM; mode /= T->extent[d], d++) sum += T->lambda[d][mode % T->extent[d]];
+    v[i] /= sum;
+  }
+  for (int d = 0, stride = 1; d < DIM; stride *= T->extent[d], d++) Contract(T->extent[d], T->B[d], stride, total, v);
+}
+
+/* those of K and of F in an entry of the table, whose sides are along d */
+INLINE void SetTensors(const int n, const REAL *table, int d, Tensor *K, Tensor *F)
+{
+  const REAL *wide = table + (DIM + 1) * VpBlockSize(n), *normal = table + DIM * VpBlockSize(n);
+
+  for (int e = 0; e < DIM; e++) {
+    const REAL *own = table + e * VpBlockSize(n), *its = e == d ? normal : wide;
+    const int   m = e == d ? n : 2 * n;
+
+    K->extent[e] = n;
+    K->F[e] = own;
+    K->B[e] = own + n * n;
+    K->lambda[e] = own + 2 * n * n;
+    F->extent[e] = m;
+    F->F[e] = its;
+    F->B[e] = its + m * m;
+    F->lambda[e] = its + 2 * m * m;
+    if (e != d) wide += VpFdmSize(n);
+  }
+}
+
+/* Where the i-th cell F begins in the array of all of them, and the strides of that. */
+INLINE int PlaceOf(const int n, int d, int i, int stride[3])
+{
+  int start = 0;
+
+  stride[0] = 1;
+  for (int e = 0, bit = 0; e < DIM; e++) {
+    if (e + 1 < 3) stride[e + 1] = stride[e] * (e == d ? n : 2 * n);
+    if (e != d) start += (i >> bit++ & 1) * n * stride[e];
+  }
+  return start;
+}
+
+/* between the i-th cell's values and its place among those of all F */
+INLINE void ToPatch(const int n, int d, int i, const REAL *cell, REAL *patch)
+{
+  int       stride[3];
+  const int start = PlaceOf(n, d, i, stride);
+
+  for (int k = 0; k < Power(n); k++) patch[start + k % n + k / n % n * stride[1] + (DIM == 3 ? k / n / n * stride[2] : 0)] = cell[k];
+}
+INLINE void FromPatch(const int n, int d, int i, const REAL *patch, REAL *cell)
+{
+  int       stride[3];
+  const int start = PlaceOf(n, d, i, stride);
+
+  for (int k = 0; k < Power(n); k++) cell[k] = patch[start + k % n + k / n % n * stride[1] + (DIM == 3 ? k / n / n * stride[2] : 0)];
+}
+
+/* t = Z t */
+INLINE void Couple(const int n, const REAL *Z, Traces t)
+{
+  const int m = Power(n) / n;
+  Traces    old;
+
+  memcpy(old, t, sizeof old);
+  for (int row = 0; row < 2 * m; row++) {
+    REAL sum = 0;
+
+    for (int k = 0; k < 2; k++) {
+      for (int l = 0; l < m; l++) sum += Z[(2 * row + k) * m + l] * old[k][l];
+    }
+    t[row / m][row % m] = sum;
+  }
+}
+
+/* u = S^-1 u for K, S = A_KK - A_KF A_FF^-1 A_FK */
+INLINE void SolveCoarse(const Edges *e, const int n, int side, const Tensor *T, const REAL *Z, REAL *u)
+{
+  const REAL reaction = (REAL)e->edges->reaction;
+  REAL       v[VALUES] = {0};
+  Traces     t;
+
+  SolveTensor(T, reaction, u);
+  SideTraces(e->coarse, n, side / 2, side % 2, u, t);
+  Couple(n, Z, t);
+  AddLift(&e->edges->sides, n, side / 2, side % 2, 1, t, v);
+  SolveTensor(T, reaction, v);
+  for (int k = 0; k < Power(n); k++) u[k] += v[k];
+}
+
+/* u_K = S^-1 (r_K - A_KF A_FF^-1 r_F), u_F = A_FF^-1 (r_F - A_FK u_K) */
+INLINE void EdgePatch(Edges *e, const int n, int32_t at)
+{
+  const int32_t *item = Side(e, at);
+  const int      d = item[1] / 2, N = Power(n);
+  const REAL    *table = (const REAL *)e->edges->table + (size_t)e->edges->type[at] * (size_t)VpEdgeSize(n, DIM);
+  const REAL    *Z = table + (DIM + 1) * VpBlockSize(n) + (DIM - 1) * VpFdmSize(n);
+  REAL           y[PATCH], q[PATCH], u[VALUES], cell[VALUES];
+  Traces         t = {{0}};
+  Tensor         K, F;
+
+  SetTensors(n, table, d, &K, &F);
+  CoarseResidual(e, n, at, u);
+  for (int i = 0; i < FACES; i++) {
+    e->residual(e->fine, item[3 + i], item[3 + i] + 1, e->x, e->x + (size_t)e->fine->nown * (size_t)N, e->b, cell);
+    ToPatch(n, d, i, cell, y);
+  }
+  SolveTensor(&F, (REAL)e->edges->reaction, y);
+  for (int i = 0; i < FACES; i++) {
+    FromPatch(n, d, i, y, cell);
+    SumFromFine(e, n, at, i, cell, t);
+  }
+  AddLift(&e->edges->sides, n, d, item[1] % 2, -1, t, u);
+  SolveCoarse(e, n, item[1], &K, Z, u);
+  SideTraces(e->coarse, n, d, item[1] % 2, u, t);
+  for (int i = 0; i < FACES; i++) {
+    memset(cell, 0, sizeof cell);
+    AddToFine(e, n, at, 1, i, t, cell);
+    ToPatch(n, d, i, cell, q);
+  }
+  SolveTensor(&F, (REAL)e->edges->reaction, q);
+  for (int i = 0; i < FACES * N; i++) y[i] -= q[i];
+  for (int i = 0; i < FACES; i++) {
+    FromPatch(n, d, i, y, cell);
+    for (int k = 0; k < N; k++) e->x[(size_t)item[3 + i] * (size_t)N + (size_t)k] += cell[k];
+  }
+  for (int k = 0; k < N; k++) e->xc[(size_t)item[0] * (size_t)N + (size_t)k] += u[k];
+  SubtractFromFine(e, n, at, u);
+}
+
+INLINE PetscErrorCode SolveEdges(const VpView *fine, const VpView *coarse, const VpEdgeView *edges, const int n, VpHostResidual *residual,
+                                 REAL *b, REAL *x, const REAL *bc, REAL *xc)
+{
+  Edges e = {.fine = fine, .coarse = coarse, .edges = edges, .b = b, .x = x, .bc = bc, .xc = xc, .residual = residual};
+
+  PetscFunctionBegin;
+  PetscCall(CheckTraces(fine, n));
+  for (int32_t i = 0; i < edges->sides.n; i++) EdgePatch(&e, n, edges->order[i]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+INLINE PetscErrorCode SubtractEdges(const VpView *view, const VpEdgeView *edges, const int n, const REAL *xc, REAL *b)
+{
+  const Edges e = {.fine = view, .coarse = view, .edges = edges, .b = b};
+
+  PetscFunctionBegin;
+  for (int32_t at = 0; at < edges->sides.n; at++) {
+    const int32_t K = Side(&e, at)[0];
+
+    if (!at || Side(&e, at - 1)[0] != K) SubtractFromFine(&e, n, at, xc + (size_t)K * (size_t)Power(n));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define VP_DEGREE(k) \
+  PetscErrorCode VP_NAME(SubtractEdges, VP_REAL, VP_DIM, k)(const VpView *view, const VpEdgeView *edges, const void *xc, void *b) \
+  { \
+    return SubtractEdges(view, edges, k + 1, xc, b); \
+  } \
+  PetscErrorCode VP_NAME(SolveEdges, VP_REAL, VP_DIM, k)(const VpView *fine, const VpView *coarse, const VpEdgeView *edges, void *b, \
+                                                         void *x, const void *bc, void *xc) \
+  { \
+    return SolveEdges(fine, coarse, edges, k + 1, VP_NAME(Residual, VP_REAL, VP_DIM, k), b, x, bc, xc); \
+  }
+#include "degrees.def"

@@ -1,0 +1,164 @@
+#include "composite.h"
+#include "internal.h"
+
+/* a level, and what it shares with leaves and with the next coarser one */
+typedef struct {
+  VpLevel        level;
+  int32_t        n;           /* leaves that are its cells: */
+  const int32_t *leaf, *cell; /* [n] their numbers among all leaves and on the level, on the backend */
+  VpArrays       arrays;
+  VpEdgeView     edges;
+} Part;
+
+struct VpComposite_ {
+  VpLevel  leaves;
+  VpVector in, out;
+  void    *room; /* for values of leaves that move */
+  PetscInt n;    /* levels with leaves */
+  Part    *part;
+};
+
+static PetscErrorCode PlaceLeaves(Part *part)
+{
+  const VpMesh mesh = part->level->mesh;
+  int32_t     *leaf, *cell;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(mesh->nown, &leaf, mesh->nown, &cell));
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    if (mesh->leaf[c] < 0) continue;
+    leaf[part->n] = mesh->leaf[c];
+    cell[part->n++] = c;
+  }
+  PetscCall(VpArraysPlace(&part->arrays, leaf, part->n * sizeof(*leaf), "leaves", (const void **)&part->leaf));
+  PetscCall(VpArraysPlace(&part->arrays, cell, part->n * sizeof(*cell), "leaves", (const void **)&part->cell));
+  PetscCall(PetscFree2(leaf, cell));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCompositeCreate(VpMesh leaves, const VpProblem *problem, PetscInt parts, const VpLevel levels[], VpComposite *out)
+{
+  const VpLevel finest = levels[0];
+  VpComposite   c;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&c));
+  *out = c;
+  PetscCall(VpLevelCreate(leaves, problem, VP_BASIS_THIN, finest->precision, finest->backend, &c->leaves));
+  PetscCheck(c->leaves->uniform > 0, leaves->comm, PETSC_ERR_SUP,
+             "-pc_type vpatchdg: on meshes of cells of different levels the coefficient has to be the same in all cells");
+  PetscCall(VpVectorCreate(c->leaves, 1, "right-hand side", &c->in));
+  PetscCall(VpVectorCreate(c->leaves, 1, "correction", &c->out));
+  PetscCall(finest->backend->alloc((size_t)leaves->nown * finest->block, "values of leaves", &c->room));
+  PetscCall(PetscCalloc1(parts + 1, &c->part));
+  for (c->n = 0; c->n <= parts;) {
+    Part *part = &c->part[c->n++];
+
+    part->level = VpLevelReference(levels[c->n - 1]);
+    part->arrays = (VpArrays){.backend = finest->backend, .precision = finest->precision};
+    PetscCall(PlaceLeaves(part));
+    if (c->n <= parts) PetscCall(VpPlaceEdges(part->level, levels[c->n], &part->arrays, &part->edges));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCompositeDestroy(VpComposite *out)
+{
+  VpComposite c = *out;
+
+  PetscFunctionBegin;
+  *out = NULL;
+  if (!c) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt l = 0; l < c->n; l++) {
+    PetscCall(VpArraysRelease(&c->part[l].arrays));
+    PetscCall(VpLevelDestroy(&c->part[l].level));
+  }
+  PetscCall(PetscFree(c->part));
+  if (c->room) PetscCall(c->leaves->backend->release(c->room));
+  PetscCall(VpVectorDestroy(&c->in));
+  PetscCall(VpVectorDestroy(&c->out));
+  PetscCall(VpLevelDestroy(&c->leaves));
+  PetscCall(PetscFree(c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+VpVector VpCompositeIn(VpComposite c)
+{
+  return c->in;
+}
+
+VpVector VpCompositeOut(VpComposite c)
+{
+  return c->out;
+}
+
+/* *values of a vector that is changed in places */
+static PetscErrorCode Change(VpVector v, void **values)
+{
+  PetscFunctionBegin;
+  PetscCall(VpVectorRead(v, VP_GHOST_NONE, NULL));
+  PetscCall(VpVectorWrite(v, VP_GHOST_NONE, values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* to[places[i]] = from[others[i]] */
+static PetscErrorCode Move(VpComposite c, int32_t n, const int32_t *others, VpVector from, const int32_t *places, VpVector to)
+{
+  const VpBackend *backend = c->leaves->backend;
+  const void      *values;
+  void            *changed;
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorRead(from, VP_GHOST_NONE, &values));
+  PetscCall(Change(to, &changed));
+  PetscCall(backend->pack(n, c->leaves->block, others, values, c->room));
+  PetscCall(backend->unpack(n, c->leaves->block, places, c->room, changed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCompositeEnter(VpComposite c, PetscInt l, VpVector b)
+{
+  PetscFunctionBegin;
+  if (l < c->n) PetscCall(Move(c, c->part[l].n, c->part[l].leaf, c->in, c->part[l].cell, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCompositeLeave(VpComposite c, PetscInt l, VpVector x)
+{
+  PetscFunctionBegin;
+  if (l < c->n) PetscCall(Move(c, c->part[l].n, c->part[l].cell, x, c->part[l].leaf, c->out));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCompositeSubtract(VpComposite c, PetscInt l, VpVector xc, VpVector b)
+{
+  const Part *part = &c->part[l];
+  const void *values;
+  void       *changed;
+
+  PetscFunctionBegin;
+  if (l + 1 >= c->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpVectorRead(xc, VP_GHOST_NONE, &values));
+  PetscCall(Change(b, &changed));
+  PetscCall(part->level->ops->subtract_edges(&part->level->view, &part->edges, values, changed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCompositeSolveEdges(VpComposite c, PetscInt l, VpVector b, VpVector x, VpVector bc, VpVector xc)
+{
+  const Part *part = &c->part[l];
+  const void *coarse;
+  void       *changed[3];
+
+  PetscFunctionBegin;
+  if (l + 1 >= c->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpVectorRead(bc, VP_GHOST_NONE, &coarse));
+  PetscCall(Change(b, &changed[0]));
+  PetscCall(Change(x, &changed[1]));
+  PetscCall(Change(xc, &changed[2]));
+  PetscCall(PetscLogEventBegin(VP_EVENT_SWEEP, 0, 0, 0, 0));
+  PetscCall(
+    part->level->ops->solve_edges(&part->level->view, &part[1].level->view, &part->edges, changed[0], changed[1], coarse, changed[2]));
+  PetscCall(PetscLogEventEnd(VP_EVENT_SWEEP, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,19 @@
+/* What an adaptive mesh adds to a cycle. Its finer levels have a part of the cells each: those of one depth, among the leaves and the cells
+   that were refined. A level's right-hand side is the residual restricted to refined cells, and the leaves' own. Where it ends, its cells see
+   values of the coarser level, which stay as they are while patches are swept; then edge patches correct both sides together. */
+#pragma once
+#include "smoother.h"
+
+typedef struct VpComposite_ *VpComposite;
+/* levels: those of the cycle, of which `parts` are parts and the next one has all cells of its depth. Error where the coefficient varies */
+PetscErrorCode VpCompositeCreate(VpMesh leaves, const VpProblem *, PetscInt parts, const VpLevel levels[], VpComposite *);
+PetscErrorCode VpCompositeDestroy(VpComposite *);
+/* what goes into the cycle and comes out of it, on the leaves */
+VpVector       VpCompositeIn(VpComposite);
+VpVector       VpCompositeOut(VpComposite);
+PetscErrorCode VpCompositeEnter(VpComposite, PetscInt level, VpVector b); /* b = that of the leaves on these */
+PetscErrorCode VpCompositeLeave(VpComposite, PetscInt level, VpVector x); /* the leaves' values = x */
+/* b -= what xc of the next coarser level adds to A x */
+PetscErrorCode VpCompositeSubtract(VpComposite, PetscInt level, VpVector xc, VpVector b);
+/* Solves on the edge patches of a level whose b has been through that, and so has bc: x and xc gain, b stays right. */
+PetscErrorCode VpCompositeSolveEdges(VpComposite, PetscInt level, VpVector b, VpVector x, VpVector bc, VpVector xc);

@@ -1,0 +1,358 @@
+/* The tables of edge patches, where a level of an adaptive mesh ends (VpEdgeView). A patch depends on the lines of its leaf K and of the cells
+   F behind one of K's sides, so few are different. */
+#include "internal.h"
+
+typedef struct {
+  int       side;          /* K's, where F are */
+  VpLineKey own[3];        /* K's lines */
+  VpLineKey normal;        /* F's line along the side's normal */
+  VpFdmKey  tangential[2]; /* F's lines of two cells along the others */
+  double    form[VP_HANG_FORM];
+} EdgeKey;
+
+enum { NWORD = 1 + 4 * 7 + 2 * 5 };
+
+/* all numbers of a key as words; what lies beyond sides goes into the first one */
+static void Words(const EdgeKey *key, int dim, uint64_t word[NWORD])
+{
+  int n = 1;
+
+  memset(word, 0, NWORD * sizeof(*word));
+  word[0] = (uint64_t)key->side;
+  for (int i = 0; i <= dim; i++) {
+    const VpLineKey *line = i < dim ? &key->own[i] : &key->normal;
+
+    word[n++] = VpWord(line->h);
+    for (int s = 0; s < 2; s++) {
+      word[0] = word[0] << 3 | (uint64_t)line->side[s];
+      word[n++] = VpWord(line->h_beyond[s]);
+    }
+  }
+  for (int i = 0; i < dim - 1; i++) {
+    for (int s = 0; s < 2; s++) {
+      word[0] = word[0] << 3 | (uint64_t)key->tangential[i].side[s];
+      word[n++] = VpWord(key->tangential[i].h[s]);
+      word[n++] = VpWord(key->tangential[i].h_beyond[s]);
+    }
+  }
+}
+
+/* of the side i of the view */
+static EdgeKey KeyOf(VpLevel fine, VpLevel coarse, const VpHang *edge)
+{
+  const int dim = fine->mesh->dim, normal = edge->side / 2;
+  EdgeKey   key = {.side = edge->side, .normal = VpLevelLineKey(fine, PETSC_TRUE, edge->beyond[0], normal)};
+
+  for (int d = 0, bit = 0; d < dim; d++) {
+    VpFdmKey *pair = &key.tangential[bit];
+
+    key.own[d] = VpLevelLineKey(coarse, PETSC_TRUE, edge->cell, d);
+    for (int s = 0; s < 2 && d != normal; s++) {
+      const int32_t   cell = edge->beyond[s << bit], *beyond = fine->mesh->neighbor + (size_t)cell * 2 * dim + 2 * d;
+      const VpLineKey line = VpLevelLineKey(fine, PETSC_TRUE, cell, d);
+      const PetscBool wrap = (PetscBool)(beyond[0] == beyond[1] && beyond[0] >= 0);
+
+      pair->h[s] = line.h;
+      pair->side[s] = wrap ? VP_SIDE_WRAP : line.side[s];
+      pair->h_beyond[s] = wrap ? 0 : line.h_beyond[s];
+    }
+    bit += d != normal;
+  }
+  return key;
+}
+
+/* the numbers of one entry, and where its parts are */
+typedef struct {
+  int     n, dim, normal, end, m; /* m: functions on K's side */
+  double  reaction;
+  double *own[3], *across, *wide[2], *Z; /* of the entry; wide goes by tangential direction */
+} Entry;
+
+static void Locate(VpLevel level, int side, double *table, Entry *e)
+{
+  const int n = level->basis.n, dim = level->mesh->dim;
+
+  *e = (Entry){.n = n, .dim = dim, .normal = side / 2, .end = side % 2, .m = VpFaceSize(n, dim), .reaction = VpLevelReaction(level)};
+  for (int d = 0; d < dim; d++, table += VpBlockSize(n)) e->own[d] = table;
+  e->across = table;
+  table += VpBlockSize(n);
+  for (int i = 0; i < dim - 1; i++, table += VpFdmSize(n)) e->wide[i] = table;
+  e->Z = table;
+}
+
+/* out = (M_1 x M_0) in, from `columns` to `rows` values along each of so many directions */
+static void Tangential(int directions, int rows, int columns, const double *const M[], const double in[], double out[])
+{
+  const int planes = directions == 2 ? columns : 1;
+  double    t[4 * VP_MAX_N * VP_MAX_N];
+
+  for (int p = 0; p < planes; p++) {
+    for (int i = 0; i < rows; i++) {
+      double *sum = directions == 2 ? &t[p * rows + i] : &out[i];
+
+      *sum = 0;
+      for (int j = 0; j < columns; j++) *sum += M[0][i * columns + j] * in[p * columns + j];
+    }
+  }
+  for (int q = 0; q < rows && directions == 2; q++) {
+    for (int i = 0; i < rows; i++) {
+      out[q * rows + i] = 0;
+      for (int p = 0; p < columns; p++) out[q * rows + i] += M[1][q * columns + p] * t[p * rows + i];
+    }
+  }
+}
+
+/* of the modes of a line of n values, at one of its ends: their traces, what they get of the lift of V and Q, their eigenvalues */
+typedef struct {
+  int           n;
+  double        trace[VP_MAX_N][2], lifted[VP_MAX_N][2];
+  const double *lambda;
+} Ends;
+
+static Ends EndsOf(const VpBasis *basis, const double *line, int end)
+{
+  const int     n = basis->n;
+  const double *F = line, *B = F + n * n;
+  Ends          ends = {.n = n, .lambda = B + n * n};
+
+  for (int mode = 0; mode < n; mode++) {
+    for (int i = 0; i < n; i++) {
+      ends.trace[mode][0] += basis->value[end][i] * B[i * n + mode];
+      ends.trace[mode][1] += basis->slope[end][i] * B[i * n + mode];
+      for (int j = 0; j < n; j++) {
+        ends.lifted[mode][0] += F[mode * n + i] * basis->imass[i * n + j] * basis->value[end][j];
+        ends.lifted[mode][1] += F[mode * n + i] * basis->imass[i * n + j] * basis->slope[end][j];
+      }
+    }
+  }
+  return ends;
+}
+
+/* t [2] = traces (lambda + the line's modes)^-1 lift t */
+static void Across(const Ends *ends, double lambda, double t[2])
+{
+  double sum[2] = {0, 0};
+
+  for (int mode = 0; mode < ends->n; mode++) {
+    const double a = (ends->lifted[mode][0] * t[0] + ends->lifted[mode][1] * t[1]) / (ends->lambda[mode] + lambda);
+
+    for (int k = 0; k < 2; k++) sum[k] += ends->trace[mode][k] * a;
+  }
+  t[0] = sum[0];
+  t[1] = sum[1];
+}
+
+/* t [2][width^(dim-1)] = traces A^-1 lift t on one side of A's cells, whose tables along that side these are */
+static void ThroughInverse(const Entry *e, const Ends *normal, int width, double *const along[], double t[])
+{
+  const int     directions = e->dim - 1, size = directions == 2 ? width * width : width;
+  const double *F[2] = {along[0], along[1]}, *B[2], *lambda[2];
+  double        modes[2][4 * VP_MAX_N * VP_MAX_N];
+
+  for (int i = 0; i < directions; i++) {
+    B[i] = F[i] + width * width;
+    lambda[i] = B[i] + width * width;
+  }
+  for (int k = 0; k < 2; k++) Tangential(directions, width, width, F, t + k * size, modes[k]);
+  for (int mode = 0; mode < size; mode++) {
+    double both[2] = {modes[0][mode], modes[1][mode]};
+
+    Across(normal, lambda[0][mode % width] + (directions == 2 ? lambda[1][mode / width] : 0) + e->reaction, both);
+    for (int k = 0; k < 2; k++) modes[k][mode] = both[k];
+  }
+  for (int k = 0; k < 2; k++) Tangential(directions, width, width, B, modes[k], t + k * size);
+}
+
+/* t += what the form of a fine face, with the coefficient a, tests with, from the traces v, q of the cell beyond; s, r: factors of V and Q
+   here, and there */
+static void Pass(const double here[2], const double there[2], double gamma, double a, double v, double q, double *t, double *u)
+{
+  *t += a * here[0] * (-gamma * there[0] * v + there[1] * q / 2);
+  *u += a * here[1] * there[0] * v / 2;
+}
+
+/* t [2][m] on K's side = M t: to the cells F, through the inverse of A_FF, and back */
+static void ThroughFine(const Entry *e, const Ends *normal, const double form[], const double half[], const double t[], double out[])
+{
+  const int     n = e->n, faces = 1 << (e->dim - 1), wide = 2 * n, size = e->dim == 3 ? wide * wide : wide;
+  const double *P = half, *R = half + 2 * n * n;
+  double        f[8 * VP_MAX_N * VP_MAX_N] = {0}, part[2][VP_MAX_N * VP_MAX_N], back[2][VP_MAX_N * VP_MAX_N];
+
+  for (int pass = 0; pass < 2; pass++) {
+    for (int i = 0; i < faces; i++) {
+      const double *M[2] = {(pass ? R : P) + (i & 1) * n * n, (pass ? R : P) + (i >> 1) * n * n};
+      const int     start = (i & 1) * n + (i >> 1) * n * wide;
+
+      for (int k = 0; k < 2 && !pass; k++) Tangential(e->dim - 1, n, n, M, t + k * e->m, part[k]);
+      memset(back, 0, sizeof(back));
+      for (int l = 0; l < e->m; l++) {
+        const int at = start + l % n + l / n * wide;
+
+        if (pass) Pass(form, form + 2, form[4], form[5 + i], f[at], f[size + at], &back[0][l], &back[1][l]);
+        else Pass(form + 2, form, form[4], form[5 + i], part[0][l], part[1][l], &f[at], &f[size + at]);
+      }
+      for (int k = 0; k < 2 && pass; k++) {
+        Tangential(e->dim - 1, n, n, M, back[k], part[k]);
+        for (int l = 0; l < e->m; l++) out[k * e->m + l] += part[k][l];
+      }
+    }
+    if (!pass) ThroughInverse(e, normal, wide, e->wide, f);
+  }
+}
+
+/* A [n][n] becomes its inverse, by elimination with the largest pivot of each column */
+static PetscErrorCode Invert(int n, double A[])
+{
+  int *swap;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &swap));
+  for (int k = 0; k < n; k++) {
+    int    p = k;
+    double pivot;
+
+    for (int i = k + 1; i < n; i++) {
+      if (fabs(A[i * n + k]) > fabs(A[p * n + k])) p = i;
+    }
+    swap[k] = p;
+    for (int j = 0; j < n && p != k; j++) {
+      const double old = A[k * n + j];
+
+      A[k * n + j] = A[p * n + j];
+      A[p * n + j] = old;
+    }
+    pivot = A[k * n + k];
+    A[k * n + k] = 1;
+    for (int j = 0; j < n; j++) A[k * n + j] /= pivot;
+    for (int i = 0; i < n; i++) {
+      const double factor = A[i * n + k];
+
+      if (i == k) continue;
+      A[i * n + k] = 0;
+      for (int j = 0; j < n; j++) A[i * n + j] -= factor * A[k * n + j];
+    }
+  }
+  for (int k = n - 1; k >= 0; k--) {
+    for (int i = 0; i < n && swap[k] != k; i++) {
+      const double old = A[i * n + k];
+
+      A[i * n + k] = A[i * n + swap[k]];
+      A[i * n + swap[k]] = old;
+    }
+  }
+  PetscCall(PetscFree(swap));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Z = M (1 - G M)^-1, column by column of M and G M */
+static PetscErrorCode Couple(const VpBasis *basis, const Entry *e, const double form[])
+{
+  const int  size = 2 * e->m;
+  const Ends K = EndsOf(basis, e->own[e->normal], e->end), F = EndsOf(basis, e->across, 1 - e->end);
+  double     half[4 * VP_MAX_N * VP_MAX_N], *M, *inverse, *t, *own[2];
+
+  PetscFunctionBegin;
+  VpTransferBuild(basis, 0.5, half, half + 2 * e->n * e->n);
+  for (int d = 0, i = 0; d < e->dim; d++) {
+    if (d != e->normal) own[i++] = e->own[d];
+  }
+  PetscCall(PetscMalloc3(size * size, &M, size * size, &inverse, 2 * size, &t));
+  for (int column = 0; column < size; column++) {
+    PetscCall(PetscArrayzero(t, 2 * size));
+    t[column] = 1;
+    ThroughFine(e, &F, form, half, t, t + size);
+    for (int i = 0; i < size; i++) M[i * size + column] = t[size + i];
+    ThroughInverse(e, &K, e->n, own, t + size);
+    for (int i = 0; i < size; i++) inverse[i * size + column] = (i == column) - t[size + i];
+  }
+  PetscCall(Invert(size, inverse));
+  for (int i = 0; i < size; i++) {
+    for (int j = 0; j < size; j++) e->Z[i * size + j] = 0;
+    for (int k = 0; k < size; k++) {
+      for (int j = 0; j < size; j++) e->Z[i * size + j] += M[i * size + k] * inverse[k * size + j];
+    }
+  }
+  PetscCall(PetscFree3(M, inverse, t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Build(VpLevel level, const EdgeKey *key, double table[])
+{
+  const double penalty = level->problem.penalty;
+  const int    n = level->basis.n;
+  Entry        e;
+
+  PetscFunctionBegin;
+  Locate(level, key->side, table, &e);
+  for (int i = 0; i <= e.dim; i++) {
+    double *to = i < e.dim ? e.own[i] : e.across;
+
+    VpBlockBuild(&level->basis, i < e.dim ? &key->own[i] : &key->normal, penalty, to, to + n * n, to + 2 * n * n);
+    for (int k = 0; k < n; k++) to[2 * n * n + k] *= level->typical;
+  }
+  for (int i = 0; i < e.dim - 1; i++) {
+    double *to = e.wide[i];
+
+    VpFdmBuild(&level->basis, &key->tangential[i], VP_SPACE_FULL, penalty, to, to + 4 * n * n, to + 8 * n * n);
+    for (int k = 0; k < 2 * n; k++) to[8 * n * n + k] *= level->typical;
+  }
+  PetscCall(Couple(&level->basis, &e, key->form));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Patches of a colour touch no cell of one another: they are on sides of one kind, K's coordinates along the side have the same parities,
+   and along its normal the same second bit. */
+static int ColorOf(VpMesh coarse, const VpHang *edge)
+{
+  const int32_t *coord = coarse->coord + 3 * (size_t)edge->cell;
+  int            color = edge->side;
+
+  for (int d = 0; d < coarse->dim; d++) color = color << 1 | (coord[d] >> (d == edge->side / 2) & 1);
+  return color;
+}
+
+static PetscErrorCode PlaceOrder(VpMesh fine, VpArrays *arrays, const int32_t **p)
+{
+  int32_t *order, start[65] = {0};
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(fine->nedge, &order));
+  for (int32_t i = 0; i < fine->nedge; i++) start[ColorOf(fine->coarser, &fine->edge[i]) + 1]++;
+  for (int c = 0; c < 64; c++) start[c + 1] += start[c];
+  for (int32_t i = 0; i < fine->nedge; i++) order[start[ColorOf(fine->coarser, &fine->edge[i])]++] = i;
+  PetscCall(VpArraysPlace(arrays, order, fine->nedge * sizeof(*order), "edge patches", (const void **)p));
+  PetscCall(PetscFree(order));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, VpArrays *arrays, VpEdgeView *view)
+{
+  const VpMesh mesh = fine->mesh;
+  const size_t size = VpEdgeSize(fine->basis.n, mesh->dim);
+  VpDictionary keys;
+  uint64_t     word[NWORD];
+  int32_t     *type;
+  double      *table;
+
+  PetscFunctionBegin;
+  PetscCall(VpPlaceHanging(coarse, fine, mesh->nedge, mesh->edge, arrays, &view->sides));
+  view->reaction = VpLevelReaction(fine);
+  PetscCall(VpDictionaryCreate(NWORD, sizeof(EdgeKey), &keys));
+  PetscCall(PetscMalloc1(mesh->nedge, &type));
+  for (int32_t i = 0; i < mesh->nedge; i++) {
+    EdgeKey key = KeyOf(fine, coarse, &mesh->edge[i]);
+
+    VpHangingForm(coarse, fine, &mesh->edge[i], key.form);
+    Words(&key, mesh->dim, word);
+    PetscCall(VpDictionaryAdd(&keys, word, &key, &type[i]));
+  }
+  PetscCall(PetscMalloc1(keys.n * size, &table));
+  for (int32_t i = 0; i < keys.n; i++) PetscCall(Build(fine, (const EdgeKey *)keys.item + i, table + i * size));
+  PetscCall(VpArraysPlace(arrays, type, mesh->nedge * sizeof(*type), "edge patches", (const void **)&view->type));
+  PetscCall(VpArraysPlaceReals(arrays, table, keys.n * size, "edge patches", &view->table));
+  PetscCall(PlaceOrder(mesh, arrays, &view->order));
+  PetscCall(PetscFree(table));
+  PetscCall(PetscFree(type));
+  PetscCall(VpDictionaryDestroy(&keys));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

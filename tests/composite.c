@@ -1,0 +1,348 @@
+/* Multigrid on meshes of cells of different levels: the levels' cells; residuals and edge patches against the operator on the leaves. */
+/* ranks: 1 */
+#include "support/multigrid.h"
+#include "../src/multigrid/internal.h"
+
+static const Setting refined[] = {{"2D Q2", 2, 2, 1, {3, 2, 1}, PETSC_TRUE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
+                                  {"2D Q1, periodic, reaction", 2, 1, 2, {1, 1, 1}, PETSC_FALSE, 0, COEFFICIENT_UNIFORM, 2},
+                                  {"2D Q5, Neumann", 2, 5, 1, {2, 2, 1}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_UNIFORM, 1},
+                                  {"2D Q8, Robin", 2, 8, 1, {3, 1, 1}, PETSC_FALSE, VP_SIDE_ROBIN, COEFFICIENT_ONE, 0},
+                                  {"3D Q1", 3, 1, 1, {2, 2, 1}, PETSC_TRUE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
+                                  {"3D Q3, Neumann", 3, 3, 1, {1, 1, 2}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 3}};
+
+static double Lot(const PetscReal lower[], int seed)
+{
+  const double x = 43758.5453 * sin(seed + 12.9898 * lower[0] + 78.233 * lower[1] + 37.719 * lower[2]);
+
+  return x - floor(x);
+}
+
+/* a mesh refined twice at random, and what is made of it */
+typedef struct {
+  VpMesh    leaves, mesh[16]; /* levels, the finest first */
+  int       n;                /* of them */
+  VpProblem problem;
+  VpLevel   outer, level[16];
+  int       ndof;
+} Refined;
+
+static PetscErrorCode RefinedCreate(const Setting *s, Refined *r)
+{
+  PetscFunctionBeginUser;
+  *r = (Refined){.ndof = (int)PetscPowInt(s->degree + 1, s->dim)};
+  PetscCall(MakeMesh(PETSC_COMM_WORLD, s, &r->leaves));
+  for (int seed = 0; seed < 3; seed++) {
+    VpMesh  next;
+    int8_t *mark;
+
+    PetscCall(PetscMalloc1(r->leaves->nown, &mark));
+    for (int32_t c = 0; c < r->leaves->nown; c++) {
+      PetscReal lower[3], size[3];
+
+      VpMeshCellBounds(r->leaves, c, lower, size);
+      mark[c] = Lot(lower, seed) < (s->dim == 2 ? 0.3 : 0.15) || c == seed ? VP_MARK_REFINE : VP_MARK_KEEP;
+    }
+    PetscCall(VpMeshAdapt(r->leaves, mark, NULL, &next, NULL));
+    PetscCall(PetscFree(mark));
+    PetscCall(VpMeshDestroy(&r->leaves));
+    r->leaves = next;
+  }
+  PetscCall(MakeProblem(s, r->leaves, &r->problem));
+  PetscCall(VpLevelCreateOuter(r->leaves, &r->problem, &VpBackendHost, &r->outer));
+  PetscCall(VpMeshCreateLevels(r->leaves, &r->mesh[0]));
+  for (r->n = 0; r->mesh[r->n]; r->n++) {
+    VpProblem  problem = r->problem;
+    PetscReal *a = NULL;
+
+    if (problem.coefficient) PetscCall(PetscMalloc1(r->mesh[r->n]->nown, &a));
+    for (int32_t c = 0; a && c < r->mesh[r->n]->nown; c++) a[c] = r->problem.coefficient[0];
+    problem.coefficient = a;
+    PetscCall(VpLevelCreate(r->mesh[r->n], &problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &r->level[r->n]));
+    PetscCall(PetscFree(a));
+    r->mesh[r->n + 1] = r->mesh[r->n]->coarser;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RefinedDestroy(Refined *r)
+{
+  PetscFunctionBeginUser;
+  for (int l = 0; l < r->n; l++) PetscCall(VpLevelDestroy(&r->level[l]));
+  PetscCall(VpLevelDestroy(&r->outer));
+  PetscCall(FreeProblem(&r->problem));
+  PetscCall(VpMeshDestroy(&r->mesh[0]));
+  PetscCall(VpMeshDestroy(&r->leaves));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Does the cell of a mesh lie at these bounds? */
+static PetscBool IsAt(VpMesh mesh, int32_t cell, const PetscReal lower[], const PetscReal size[])
+{
+  PetscReal l[3], h[3];
+
+  VpMeshCellBounds(mesh, cell, l, h);
+  for (int d = 0; d < mesh->dim; d++) {
+    const PetscReal apart = PetscAbsReal(l[d] - lower[d]);
+
+    /* around a periodic domain, which is the unit cube */
+    if ((apart > 1e-12 && PetscAbsReal(apart - 1) > 1e-12) || PetscAbsReal(h[d] - size[d]) > 1e-12) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+static PetscErrorCode levels_have_the_leaves_and_their_ancestors(const Setting *s, const Refined *r)
+{
+  const int family = 1 << s->dim, nside = 2 * s->dim;
+  int      *seen;
+  PetscBool once = PETSC_TRUE, children = PETSC_TRUE, neighbors = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscCalloc1(r->leaves->nown, &seen));
+  for (int l = 0; l < r->n; l++) {
+    const VpMesh mesh = r->mesh[l];
+
+    for (int32_t c = 0; c < mesh->nown; c++) {
+      PetscReal lower[3], size[3];
+
+      VpMeshCellBounds(mesh, c, lower, size);
+      if (mesh->leaf[c] >= 0) {
+        seen[mesh->leaf[c]]++;
+        once = (PetscBool)(once && IsAt(r->leaves, mesh->leaf[c], lower, size));
+      }
+      for (int q = 0; q < family && l; q++) {
+        const int32_t child = r->mesh[l - 1]->child[c * family + q];
+        PetscReal     at[3], half[3];
+
+        for (int d = 0; d < 3; d++) {
+          half[d] = size[d] / 2;
+          at[d] = lower[d] + (q >> d & 1) * half[d];
+        }
+        children = (PetscBool)(children && (child >= 0) == (mesh->leaf[c] < 0));
+        if (child >= 0) children = (PetscBool)(children && IsAt(r->mesh[l - 1], child, at, half) && r->mesh[l - 1]->parent[child] == c);
+      }
+      for (int side = 0; side < nside; side++) {
+        const int32_t next = mesh->neighbor[c * nside + side];
+        PetscReal     at[3] = {lower[0], lower[1], lower[2]};
+        PetscBool     found = PETSC_FALSE;
+
+        at[side / 2] += side % 2 ? size[side / 2] : -size[side / 2];
+        for (int32_t other = 0; other < mesh->nown; other++) {
+          if (!IsAt(mesh, other, at, size) || VpMeshBoxBeyond(mesh, c, side) < 0) continue;
+          found = PETSC_TRUE;
+          neighbors = (PetscBool)(neighbors && next == other);
+        }
+        neighbors =
+          (PetscBool)(neighbors && found == (next >= 0) && (VpMeshBoxBeyond(mesh, c, side) >= 0) == (next >= 0 || next == VP_EDGE));
+      }
+    }
+  }
+  for (int32_t i = 0; i < r->leaves->nown; i++) once = (PetscBool)(once && seen[i] == 1);
+  TapOk((PetscBool)(r->n > 2 && VpMeshIsPart(r->mesh[0]) && !VpMeshIsPart(r->mesh[r->n - 1])), "levels_are_parts_and_then_all_cells, %s",
+        s->name);
+  TapOk(once, "every_leaf_is_on_one_level, %s", s->name);
+  TapOk(children, "children_fill_refined_cells, %s", s->name);
+  TapOk(neighbors, "neighbours_are_where_they_are, %s", s->name);
+  PetscCall(PetscFree(seen));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* values on a level, from those on the leaves; cells that were refined have whatever there is */
+static PetscErrorCode ToLevel(const Refined *r, int l, const double leaves[], double level[])
+{
+  const VpMesh mesh = r->mesh[l];
+  double      *plain;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1((size_t)mesh->nown * r->ndof, &plain));
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    for (int i = 0; i < r->ndof; i++) plain[c * r->ndof + i] = mesh->leaf[c] < 0 ? 1e3 + i : leaves[mesh->leaf[c] * r->ndof + i];
+  }
+  PetscCall(r->level[l]->ops->enter(&r->level[l]->view, 1, plain, level));
+  PetscCall(PetscFree(plain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FromLevel(const Refined *r, int l, const double level[], double leaves[])
+{
+  const VpMesh mesh = r->mesh[l];
+  double      *plain;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1((size_t)mesh->nown * r->ndof, &plain));
+  PetscCall(r->level[l]->ops->leave(&r->level[l]->view, PETSC_FALSE, 1, level, plain));
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    if (mesh->leaf[c] >= 0) PetscCall(PetscArraycpy(leaves + mesh->leaf[c] * r->ndof, plain + c * r->ndof, r->ndof));
+  }
+  PetscCall(PetscFree(plain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static double Largest(int n, const double x[])
+{
+  double most = 0;
+
+  for (int i = 0; i < n; i++) most = PetscMax(most, fabs(x[i]));
+  return most;
+}
+
+/* Do all cells beyond a leaf's sides exist on its level, as leaves, or are coarser? */
+static PetscBool SeesNoFiner(VpMesh mesh, int32_t cell)
+{
+  for (int side = 0; side < 2 * mesh->dim; side++) {
+    const int32_t next = mesh->neighbor[cell * 2 * mesh->dim + side];
+
+    if (next >= 0 && mesh->leaf[next] < 0) return PETSC_FALSE;
+  }
+  return (PetscBool)(mesh->leaf[cell] >= 0);
+}
+
+/* vectors on the leaves and on two levels, and on the level between the second and the third */
+typedef struct {
+  double    *x, *b, *r, *y; /* leaves */
+  double    *X[3], *B[2];   /* levels l, l + 1, l + 2 */
+  VpEdgeView edges[2];
+  VpArrays   arrays[2];
+} Vectors;
+
+static PetscErrorCode VectorsCreate(const Refined *r, int l, Vectors *v)
+{
+  const int n = r->leaves->nown * r->ndof;
+
+  PetscFunctionBeginUser;
+  *v = (Vectors){0};
+  PetscCall(PetscMalloc4(n, &v->x, n, &v->b, n, &v->r, n, &v->y));
+  for (int i = 0; i < n; i++) {
+    v->x[i] = Lot((PetscReal[3]){i, 1, 0}, 1) - 0.5;
+    v->b[i] = 100 * (Lot((PetscReal[3]){i, 1, 0}, 2) - 0.5);
+  }
+  PetscCall(r->outer->ops->apply(&r->outer->view, 0, r->leaves->nown, v->x, VpGhostsAt(v->x + n), v->b, v->r));
+  for (int i = 0; i < 3 && l + i < r->n; i++) {
+    PetscCall(PetscMalloc1((size_t)r->mesh[l + i]->nown * r->ndof, &v->X[i]));
+    PetscCall(ToLevel(r, l + i, v->x, v->X[i]));
+  }
+  for (int i = 0; i < 2; i++) {
+    v->arrays[i] = (VpArrays){.backend = &VpBackendHost, .precision = VP_DOUBLE};
+    PetscCall(PetscMalloc1((size_t)r->mesh[l + i]->nown * r->ndof, &v->B[i]));
+    PetscCall(ToLevel(r, l + i, v->b, v->B[i]));
+    if (!v->X[i + 1]) continue;
+    PetscCall(VpPlaceEdges(r->level[l + i], r->level[l + i + 1], &v->arrays[i], &v->edges[i]));
+    PetscCall(r->level[l]->ops->subtract_edges(&r->level[l + i]->view, &v->edges[i], v->X[i + 1], v->B[i]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VectorsDestroy(Vectors *v)
+{
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 3; i++) PetscCall(PetscFree(v->X[i]));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(PetscFree(v->B[i]));
+    PetscCall(VpArraysRelease(&v->arrays[i]));
+  }
+  PetscCall(PetscFree4(v->x, v->b, v->r, v->y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode residuals_of_levels_are_the_operators(const Setting *s, const Refined *r, int l, const Vectors *v)
+{
+  const int    n = r->leaves->nown * r->ndof;
+  const VpMesh mesh = r->mesh[l];
+  double      *y, worst = 0;
+  int          cells = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1((size_t)mesh->nown * r->ndof, &y));
+  PetscCall(r->level[l]->ops->apply(&r->level[l]->view, 0, mesh->nown, v->X[0], VpGhostsAt(NULL), v->B[0], y));
+  PetscCall(FromLevel(r, l, y, v->y));
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    if (!SeesNoFiner(mesh, c)) continue;
+    cells++;
+    for (int i = mesh->leaf[c] * r->ndof; i < (mesh->leaf[c] + 1) * r->ndof; i++) worst = PetscMax(worst, fabs(v->y[i] - v->r[i]));
+  }
+  TapOk((PetscBool)(cells && worst < 1e-12 * Largest(n, v->r)), "residuals_of_levels_are_the_operators, %s, level %d: %g on %d cells",
+        s->name, r->n - l, worst / Largest(n, v->r), cells);
+  PetscCall(PetscFree(y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Solves on one edge patch from the vectors as they are. worst[0]: the residual that is left on its cells; worst[1]: what the level's
+   right-hand side lacks of that of the new values. */
+static PetscErrorCode SolvePatch(const Refined *r, int l, const Vectors *v, int32_t patch, double worst[2])
+{
+  const VpHang *edge = &r->mesh[l]->edge[patch];
+  const int     n = r->leaves->nown * r->ndof;
+  VpEdgeView    one = v->edges[0];
+  double       *x[2], *b, *fresh;
+  int32_t      *order;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(one.sides.n, &order));
+  for (int32_t i = 0; i < one.sides.n; i++) order[i] = patch; /* A patch that is solved has nothing to correct. */
+  one.order = order;
+  for (int i = 0; i < 2; i++) {
+    PetscCall(PetscMalloc1((size_t)r->mesh[l + i]->nown * r->ndof, &x[i]));
+    PetscCall(PetscArraycpy(x[i], v->X[i], (size_t)r->mesh[l + i]->nown * r->ndof));
+  }
+  PetscCall(PetscMalloc2((size_t)r->mesh[l]->nown * r->ndof, &b, (size_t)r->mesh[l]->nown * r->ndof, &fresh));
+  PetscCall(PetscArraycpy(b, v->B[0], (size_t)r->mesh[l]->nown * r->ndof));
+  PetscCall(r->level[l]->ops->solve_edges(&r->level[l]->view, &r->level[l + 1]->view, &one, b, x[0], v->B[1], x[1]));
+  PetscCall(ToLevel(r, l, v->b, fresh));
+  PetscCall(r->level[l]->ops->subtract_edges(&r->level[l]->view, &v->edges[0], x[1], fresh));
+  for (int i = 0; i < r->mesh[l]->nown * r->ndof; i++) worst[1] = PetscMax(worst[1], fabs(fresh[i] - b[i]));
+  PetscCall(PetscArraycpy(v->y, v->x, n));
+  for (int i = 0; i < 2; i++) PetscCall(FromLevel(r, l + i, x[i], v->y));
+  PetscCall(r->outer->ops->apply(&r->outer->view, 0, r->leaves->nown, v->y, VpGhostsAt(v->y + n), v->b, v->r));
+  for (int i = 0; i <= 1 << (r->leaves->dim - 1); i++) {
+    const int32_t leaf = i ? r->mesh[l]->leaf[edge->beyond[i - 1]] : r->mesh[l + 1]->leaf[edge->cell];
+
+    if (leaf >= 0) worst[0] = PetscMax(worst[0], Largest(r->ndof, v->r + leaf * r->ndof));
+  }
+  for (int i = 0; i < 2; i++) PetscCall(PetscFree(x[i]));
+  PetscCall(PetscFree2(b, fresh));
+  PetscCall(PetscFree(order));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode edge_patches_are_solved(const Setting *s, const Refined *r)
+{
+  const int n = r->leaves->nown * r->ndof;
+  double    worst[2] = {0, 0}, before;
+  Vectors   v;
+
+  PetscFunctionBeginUser;
+  PetscCall(VectorsCreate(r, 0, &v));
+  before = Largest(n, v.r);
+  for (int32_t patch = 0; patch < r->mesh[0]->nedge; patch++) PetscCall(SolvePatch(r, 0, &v, patch, worst));
+  TapOk((PetscBool)(r->mesh[0]->nedge && worst[0] < 1e-10 * before), "edge_patches_leave_no_residual, %s: %g of %d", s->name,
+        worst[0] / before, (int)r->mesh[0]->nedge);
+  TapOk((PetscBool)(worst[1] < 1e-10 * before), "edge_patches_keep_the_right_hand_side, %s: %g", s->name, worst[1] / before);
+  PetscCall(VectorsDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckLevels(const Setting *s)
+{
+  Refined r;
+  Vectors v;
+
+  PetscFunctionBeginUser;
+  PetscCall(RefinedCreate(s, &r));
+  PetscCall(levels_have_the_leaves_and_their_ancestors(s, &r));
+  for (int l = 0; l + 2 < r.n; l++) {
+    PetscCall(VectorsCreate(&r, l, &v));
+    PetscCall(residuals_of_levels_are_the_operators(s, &r, l, &v));
+    PetscCall(VectorsDestroy(&v));
+  }
+  PetscCall(edge_patches_are_solved(s, &r));
+  PetscCall(RefinedDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  TapBegin(PETSC_COMM_WORLD);
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(refined); i++) PetscCall(CheckLevels(&refined[i]));
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
