@@ -186,8 +186,8 @@ static PetscErrorCode SilenceLevel(VpLevel level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From now on nothing is packed and sent but what levels on fewer ranks gather: all kernels do as much as before, with old ghosts. A solve
-   takes `its` iterations whatever comes out. */
+/* From now on nothing is packed and sent but what levels on fewer ranks gather: all kernels do as much as before, with old ghosts. What the
+   set-up has recorded still sends, so it is recorded anew. A solve takes `its` iterations whatever comes out. */
 static PetscErrorCode Silence(Problem *p, PetscInt its)
 {
   VpLevel outer;
@@ -196,6 +196,7 @@ static PetscErrorCode Silence(Problem *p, PetscInt its)
   PetscCall(DMVPatchDGGetLevel(p->dm, &outer));
   PetscCall(SilenceLevel(outer));
   for (PetscInt l = 0; l < p->cycle->nlevel; l++) PetscCall(SilenceLevel(p->cycle->level[l]));
+  for (PetscInt i = 0; i < 4 * p->cycle->nlevel; i++) PetscCall(VpRecordedForget(p->backend, &p->cycle->recorded[i]));
   PetscCall(KSPSetConvergenceTest(p->ksp, KSPConvergedSkip, NULL, NULL));
   PetscCall(KSPSetTolerances(p->ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, its));
   PetscFunctionReturn(PETSC_SUCCESS);
