@@ -29,6 +29,7 @@ typedef enum { VPATCHDG_COARSE_AUTO, VPATCHDG_COARSE_SWEEPS, VPATCHDG_COARSE_KSP
 typedef enum { VPATCHDG_COARSENING_LOCAL, VPATCHDG_COARSENING_FULL } VPatchDGCoarsening;
 typedef enum { VPATCHDG_BACKEND_AUTO, VPATCHDG_BACKEND_HOST, VPATCHDG_BACKEND_CUDA } VPatchDGBackend;
 typedef enum { VPATCHDG_TRANSPORT_AUTO, VPATCHDG_TRANSPORT_MPI, VPATCHDG_TRANSPORT_NCCL, VPATCHDG_TRANSPORT_HOST } VPatchDGTransport;
+typedef enum { VPATCHDG_MARK_DOERFLER, VPATCHDG_MARK_MAXIMUM } VPatchDGMarking;
 PETSC_EXTERN const char *const VPatchDGDomains[];
 PETSC_EXTERN const char *const VPatchDGBoundaries[];
 PETSC_EXTERN const char *const VPatchDGSpaces[];
@@ -40,6 +41,7 @@ PETSC_EXTERN const char *const VPatchDGBackends[];
 PETSC_EXTERN const char *const VPatchDGTransports[];
 PETSC_EXTERN const char *const VPatchDGCoarses[];
 PETSC_EXTERN const char *const VPatchDGCoarsenings[];
+PETSC_EXTERN const char *const VPatchDGMarkings[];
 
 PETSC_EXTERN PetscErrorCode VPatchDGInitializePackage(void);
 
@@ -167,6 +169,11 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGGetLocalRefinement(DM, PetscInt *levels, c
 
 /* DM: after DMSetUp() */
 PETSC_EXTERN PetscErrorCode DMVPatchDGRefineCells(DM, const DMAdaptFlag mark[], DM *refined);
+PETSC_EXTERN PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y);
+PETSC_EXTERN PetscErrorCode DMVPatchDGEstimate(DM, Vec x, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux neumann, void *ctx,
+                                               PetscReal eta[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGMark(DM, VPatchDGMarking, PetscReal refine, PetscReal coarsen, const PetscReal eta[],
+                                           DMAdaptFlag mark[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGViewCells(DM, const char name[], const PetscReal values[], PetscViewer);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCells(DM, PetscInt *ncell);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCellBounds(DM, PetscInt cell, PetscReal lower[], PetscReal upper[]);

@@ -52,6 +52,21 @@ for (['box 2D Dirichlet', '-dm_vpatchdg_dim 2', 3, 4, 3],
 }
 like(run(1, 'poisson', '-help'), qr/-dm_vpatchdg_degree.*-pc_vpatchdg_space/s, 'poisson_help_lists_the_options');
 
+# adapt: errors fall at the best rate, also where other solvers take the place of the multigrid that needs one rank
+for (['degree 2', 1, 9558, 5.5e-4, '-dm_vpatchdg_degree 2 -most 9000'], ['degree 3', 1, 9024, 6.7e-5, '-most 9000'],
+     ['degree 3, 2 ranks', 2, 1152, 5e-3, '-most 1000 -pc_type jacobi -ksp_type cg'],
+     ['maximum and coarsening', 1, 4000, 1.5e-3, '-most 2000 -marking maximum -coarsen 1e-4']) {
+  my ($name, $ranks, $most, $bound, $options) = @$_;
+  my $out = run($ranks, 'adapt', "-tolerance 0 $options");
+  my ($unknowns, $estimate, $error) = $out =~ /(\d+) +\d+ +(\S+) +(\S+) +-\n\z/;
+  ok(defined $error && $unknowns <= $most * 1.02 && $error <= $bound && $error < $estimate && $estimate < 6 * $error, "adapt_converges, $name") or diag($out);
+}
+{
+  my $out = run(1, 'adapt', "-problem one -dm_vpatchdg_dim 3 -dm_vpatchdg_domain fichera -dm_vpatchdg_degree 1 -most 2000 -tolerance 0 -vtk $folder/adapt");
+  my ($last, $functional) = $out =~ /\n +(\d+) +\d+ +\d+ +\d+ +\S+ +- (\S+)\n\z/;
+  ok($last && -e "$folder/adapt-$last.vtu" && abs($functional - 0.3985) < 0.01, 'adapt_writes_every_step_in_3d') or diag($out);
+}
+
 # plain: nothing but PETSc, and a plugin
 for my $ranks (1, 2) {
   my $out = run($ranks, 'plain', "-dll_append $build/lib/libvpatchdg.so -dm_vpatchdg_degree 2 -dm_refine 3 -ksp_type fgmres -ksp_rtol 1e-8 -pc_type vpatchdg -options_left");

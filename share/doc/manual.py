@@ -160,7 +160,8 @@ def enumerations(pages):
         values = [value.strip() for value in body.split(',')]
         page = Page(name, 'enum', f'The values of `{users[0].name}()`', HEADER, f'typedef enum {{{", ".join(values)}}} {name};')
         page.values = list(zip(values, names.get(name, [''] * len(values))))
-        page.sections = [Section('Meaning', notes=[users[0].items('Parameter')[-1][1]])]
+        meaning = [text for _, text in users[0].items('Parameter') if any(f'`{value}`' in text for value in values)]
+        page.sections = [Section('Meaning', notes=[meaning[0] if meaning else ''])]
         page.seealso = [user.name + '()' for user in users]
         yield page
 

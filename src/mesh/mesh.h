@@ -276,6 +276,18 @@ static inline PetscBool VpMeshIsPart(VpMesh mesh)
 {
   return (PetscBool)(mesh->leaf && mesh->ncell < mesh->lattice->ncell);
 }
+/* The cells of a mesh `from` that cover own ones of a mesh `to` of the same boxes: each is covered by one, as large or larger, or by smaller
+   ones. Requires: VpMeshesOverlap. Collective */
+typedef struct {
+  PetscSF  sf;            /* roots: the own cells of `from`; leaves: those that cover, along the curve */
+  int32_t  n;             /* of these: */
+  int32_t *coord;         /* [n][3] */
+  uint8_t *depth;         /* [n] how often they were halved */
+  int32_t *first, *count; /* [nown] which of them cover own cells of `to` */
+} VpOverlap;
+PetscBool      VpMeshesOverlap(VpMesh from, VpMesh to); /* have they the same boxes, with as many cells in all directions or leaves? */
+PetscErrorCode VpOverlapCreate(VpMesh from, VpMesh to, VpOverlap *);
+PetscErrorCode VpOverlapDestroy(VpOverlap *);
 PetscErrorCode VpMeshSetSides(VpMesh);                       /* nside, beyond, sf[VP_GHOST_SIDE]: made at the first call */
 PetscErrorCode VpMeshPositions(VpMesh, PetscInt position[]); /* [nlocal] global positions of all local cells */
 /* The same mesh cut otherwise. VpMeshCut gives rank i counts[i] cells, VpMeshGather gives equal pieces to `ranks` of the ranks, evenly

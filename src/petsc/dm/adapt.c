@@ -134,7 +134,8 @@ PetscErrorCode DMVPatchDGRefineAll(DM dm, DM *out)
    on such meshes, on the host. So does `PCVPATCHDG` on one rank with one coefficient, in its default space and residual and with sweeps
    after the coarse correction: it takes the iterations that it takes on uniform meshes. `PCVPATCH` and PCMG need cells of one level.
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetLocalRefinement()`, `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`
+.seealso: `DMVPATCHDG`, `DMVPatchDGEstimate()`, `DMVPatchDGMark()`, `DMVPatchDGTransfer()`, `DMVPatchDGSetLocalRefinement()`,
+          `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`
 @*/
 PetscErrorCode DMVPatchDGRefineCells(DM dm, const DMAdaptFlag mark[], DM *refined)
 {

@@ -10,6 +10,7 @@ const char *const VPatchDGResiduals[] = {"exact", "local", "global", "VPatchDGRe
 const char *const VPatchDGPrecisions[] = {"single", "double", "auto", "VPatchDGPrecision", "VPATCHDG_PRECISION_", NULL};
 const char *const VPatchDGCycleTypes[] = {"v", "w", "f", "auto", "VPatchDGCycleType", "VPATCHDG_CYCLE_", NULL};
 const char *const VPatchDGCoarsenings[] = {"local", "full", "VPatchDGCoarsening", "VPATCHDG_COARSENING_", NULL};
+const char *const VPatchDGMarkings[] = {"doerfler", "maximum", "VPatchDGMarking", "VPATCHDG_MARK_", NULL};
 const char *const VPatchDGCoarses[] = {"auto", "sweeps", "ksp", "dense", "VPatchDGCoarse", "VPATCHDG_COARSE_", NULL};
 const char *const VPatchDGExchanges[] = {"auto", "sweep", "color", "VPatchDGExchange", "VPATCHDG_EXCHANGE_", NULL};
 const char *const VPatchDGBackends[] = {"auto", "host", "cuda", "VPatchDGBackend", "VPATCHDG_BACKEND_", NULL};

@@ -1,0 +1,146 @@
+/* Vectors from one mesh to another one of the same boxes: exact where cells were refined, the projection in L2 where they were coarsened. */
+#include "fields.h"
+
+typedef struct {
+  int    dim, n;
+  double P[2][VP_MAX_N * VP_MAX_N], R[2][VP_MAX_N * VP_MAX_N]; /* between a cell and its halves */
+} Halves;
+
+static PetscErrorCode HalvesCreate(int dim, int degree, Halves *h)
+{
+  double  P[2 * VP_MAX_N * VP_MAX_N], R[2 * VP_MAX_N * VP_MAX_N];
+  VpBasis basis;
+
+  PetscFunctionBegin;
+  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, degree, &basis));
+  VpTransferBuild(&basis, 0.5, P, R);
+  *h = (Halves){.dim = dim, .n = degree + 1};
+  for (int half = 0; half < 2; half++) {
+    PetscCall(PetscArraycpy(h->P[half], P + half * h->n * h->n, h->n * h->n));
+    PetscCall(PetscArraycpy(h->R[half], R + half * h->n * h->n, h->n * h->n));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* u = (M_z x M_y x M_x) u, with the matrices of the halves that the bits of child say */
+static void Transform(const Halves *h, const double M[2][VP_MAX_N * VP_MAX_N], int child, double u[])
+{
+  const int n = h->n, all = (int)PetscPowInt(n, h->dim);
+
+  for (int d = 0, stride = 1; d < h->dim; d++, stride *= n) {
+    const double *A = M[child >> d & 1];
+
+    for (int line = 0; line < all / n; line++) {
+      double *p = u + line % stride + line / stride * stride * n, t[VP_MAX_N];
+
+      for (int i = 0; i < n; i++) {
+        t[i] = 0;
+        for (int j = 0; j < n; j++) t[i] += A[i * n + j] * p[j * stride];
+      }
+      for (int i = 0; i < n; i++) p[i * stride] = t[i];
+    }
+  }
+}
+
+/* which child of its parent the ancestor so many levels above a cell is */
+static int ChildAt(int dim, const int32_t coord[], int above)
+{
+  int child = 0;
+
+  for (int d = 0; d < dim; d++) child |= (coord[d] >> above & 1) << d;
+  return child;
+}
+
+/* own cell `cell` of a mesh gets y from the values of those that cover it */
+static void Cover(const Halves *h, VpMesh mesh, const VpOverlap *o, int32_t cell, const double values[], double y[])
+{
+  const size_t ndof = (size_t)PetscPowInt(h->n, h->dim);
+  const int    depth = VpMeshHalvings(mesh, cell, 0);
+  double       u[VP_MAX_N * VP_MAX_N * VP_MAX_N];
+
+  for (size_t i = 0; i < ndof; i++) y[i] = 0;
+  for (int32_t c = o->first[cell]; c < o->first[cell] + o->count[cell]; c++) {
+    for (size_t i = 0; i < ndof; i++) u[i] = values[c * ndof + i];
+    for (int above = depth - o->depth[c] - 1; above >= 0; above--)
+      Transform(h, h->P, ChildAt(h->dim, mesh->coord + 3 * (size_t)cell, above), u);
+    for (int above = 0; above < o->depth[c] - depth; above++) Transform(h, h->R, ChildAt(h->dim, o->coord + 3 * (size_t)c, above), u);
+    for (size_t i = 0; i < ndof; i++) y[i] += u[i];
+  }
+}
+
+static PetscErrorCode CheckMeshes(VpMesh from, VpMesh to)
+{
+  int compared;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_compare(from->comm, to->comm, &compared));
+  PetscCheck(compared != MPI_UNEQUAL, to->comm, PETSC_ERR_ARG_NOTSAMECOMM, "DMVPatchDGTransfer() needs two DMs on the same ranks");
+  PetscCheck(
+    VpMeshesOverlap(from, to), to->comm, PETSC_ERR_ARG_INCOMP,
+    "DMVPatchDGTransfer() needs two meshes of the same boxes, one made of the other by DMRefine(), DMVPatchDGRefineCells() and the "
+    "like");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGTransfer - Takes a vector from one mesh to another, of which one was made of the other by refining and coarsening cells
+
+   Collective
+
+   Input Parameters:
++  from - the one DM
+.  to   - the other one
+-  x    - coefficients, a vector of `from`
+
+   Output Parameter:
+.  y - coefficients of the same function, a vector of `to`
+
+   Level: intermediate
+
+   Note:
+   On cells that were not coarsened y is x exactly. On others it is the projection in L2, which leaves integrals over them as they are. The DMs
+   have the same degree, and may be several refinements apart.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGRefineCells()`, `DMVPatchDGEstimate()`
+@*/
+PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y)
+{
+  static const char  caller[] = "DMVPatchDGTransfer()";
+  const PetscScalar *xx;
+  PetscScalar       *yy;
+  double            *values;
+  MPI_Datatype       unit;
+  VpMesh             mesh[2];
+  VpOverlap          o;
+  PetscInt           degree[2], ndof;
+  Halves             h;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckVector(from, x, caller));
+  PetscCall(DMVPatchDGCheckVector(to, y, caller));
+  mesh[0] = DMVPatchDGData(from)->mesh;
+  mesh[1] = DMVPatchDGData(to)->mesh;
+  PetscCall(DMVPatchDGGetDegree(from, &degree[0]));
+  PetscCall(DMVPatchDGGetDegree(to, &degree[1]));
+  PetscCheck(degree[0] == degree[1], mesh[1]->comm, PETSC_ERR_ARG_INCOMP,
+             "%s: the DMs have the degrees %" PetscInt_FMT " and %" PetscInt_FMT ", which have to be the same", caller, degree[0],
+             degree[1]);
+  PetscCall(CheckMeshes(mesh[0], mesh[1]));
+  PetscCall(HalvesCreate(mesh[1]->dim, (int)degree[1], &h));
+  ndof = PetscPowInt(h.n, h.dim);
+  PetscCall(VpOverlapCreate(mesh[0], mesh[1], &o));
+  PetscCall(PetscMalloc1((size_t)o.n * (size_t)ndof, &values));
+  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)ndof, MPI_DOUBLE, &unit));
+  PetscCallMPI(MPI_Type_commit(&unit));
+  PetscCall(VecGetArrayRead(x, &xx));
+  PetscCall(PetscSFBcastBegin(o.sf, unit, xx, values, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(o.sf, unit, xx, values, MPI_REPLACE));
+  PetscCall(VecRestoreArrayRead(x, &xx));
+  PetscCallMPI(MPI_Type_free(&unit));
+  PetscCall(VecGetArrayWrite(y, &yy));
+  for (int32_t c = 0; c < mesh[1]->nown; c++) Cover(&h, mesh[1], &o, c, values, yy + (size_t)c * (size_t)ndof);
+  PetscCall(VecRestoreArrayWrite(y, &yy));
+  PetscCall(PetscFree(values));
+  PetscCall(VpOverlapDestroy(&o));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

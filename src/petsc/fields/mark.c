@@ -1,0 +1,86 @@
+/* Which cells are refined and coarsened, by the errors that are estimated there. */
+#include "fields.h"
+
+/* sums over all ranks: of the squares of numbers above a limit */
+static PetscErrorCode SumAbove(VpMesh mesh, const PetscReal eta[], PetscReal limit, PetscReal *sum)
+{
+  PetscFunctionBegin;
+  *sum = 0;
+  for (int32_t c = 0; c < mesh->nown; c++) *sum += eta[c] > limit ? PetscSqr(eta[c]) : 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 1, MPIU_REAL, MPIU_SUM, mesh->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the largest limit, but for rounding, above which lies a part of the sum of squares */
+static PetscErrorCode FindLimit(VpMesh mesh, const PetscReal eta[], PetscReal largest, PetscReal part, PetscReal *limit)
+{
+  PetscReal low = 1e-9 * largest, high = largest, all, sum;
+
+  PetscFunctionBegin;
+  PetscCall(SumAbove(mesh, eta, 0, &all));
+  PetscCall(SumAbove(mesh, eta, low, &sum));
+  if (sum < part * all) low = high = 0;
+  for (int i = 0; i < 50 && low < high && part > 0; i++) {
+    const PetscReal middle = PetscSqrtReal(low * high);
+
+    PetscCall(SumAbove(mesh, eta, middle, &sum));
+    if (sum >= part * all) low = middle;
+    else high = middle;
+  }
+  *limit = part > 0 ? low : largest;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   DMVPatchDGMark - Marks cells for `DMVPatchDGRefineCells()` by the errors that are estimated there
+
+   Collective
+
+   Input Parameters:
++  dm      - the DM, set up
+.  how     - `VPATCHDG_MARK_DOERFLER` or `VPATCHDG_MARK_MAXIMUM`
+.  refine  - 0 to 1. Doerfler: as few cells are refined as have this part of the sum of eta^2. Maximum: those with more than this part of the
+             largest eta
+.  coarsen - 0 to 1, less than refine where how is `VPATCHDG_MARK_MAXIMUM`: cells with less than this part of the largest eta are coarsened
+-  eta     - of this rank's cells, as of `DMVPatchDGEstimate()`; `NULL` on a rank without cells
+
+   Output Parameter:
+.  mark - `DM_ADAPT_REFINE`, `DM_ADAPT_KEEP` or `DM_ADAPT_COARSEN` for each of them; `NULL` on a rank without cells
+
+   Level: intermediate
+
+   Note:
+   With refine 0.5, Doerfler's choice leads to meshes of the best order: few cells a step, so many steps. The same cells are marked on any
+   number of ranks, but for those whose eta are equal to rounding.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGEstimate()`, `DMVPatchDGRefineCells()`
+@*/
+PetscErrorCode DMVPatchDGMark(DM dm, VPatchDGMarking how, PetscReal refine, PetscReal coarsen, const PetscReal eta[], DMAdaptFlag mark[])
+{
+  PetscReal largest = 0, limit;
+  PetscBool finite = PETSC_TRUE;
+  VpMesh    mesh;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGMark()"));
+  mesh = DMVPatchDGData(dm)->mesh;
+  PetscCheck(how == VPATCHDG_MARK_DOERFLER || how == VPATCHDG_MARK_MAXIMUM, mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "DMVPatchDGMark(): VPATCHDG_MARK_DOERFLER and VPATCHDG_MARK_MAXIMUM exist, not %d", (int)how);
+  PetscCheck(refine >= 0 && refine <= 1 && coarsen >= 0 && coarsen <= 1 && (how == VPATCHDG_MARK_DOERFLER || coarsen <= refine), mesh->comm,
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "DMVPatchDGMark(): parts are 0 to 1, that to coarsen not above that of the largest to refine, not %g and %g", (double)refine,
+             (double)coarsen);
+  PetscCall(VpCheckEverywhere(mesh->comm, (PetscBool)((eta && mark) || !mesh->nown),
+                              "DMVPatchDGMark(): eta and marks have one number for each cell, they are NULL"));
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    finite = (PetscBool)(finite && !PetscIsInfOrNanReal(eta[c]) && eta[c] >= 0);
+    largest = PetscMax(largest, eta[c]);
+  }
+  PetscCall(VpCheckEverywhere(mesh->comm, finite, "DMVPatchDGMark(): errors are finite and not negative"));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPIU_REAL, MPIU_MAX, mesh->comm));
+  limit = refine * largest;
+  if (how == VPATCHDG_MARK_DOERFLER) PetscCall(FindLimit(mesh, eta, largest, refine, &limit));
+  for (int32_t c = 0; c < mesh->nown; c++)
+    mark[c] = eta[c] > limit ? DM_ADAPT_REFINE : (eta[c] < coarsen * largest ? DM_ADAPT_COARSEN : DM_ADAPT_KEEP);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
