@@ -102,7 +102,7 @@ PetscErrorCode VpCycleDepth(VpMesh finest, const VpProblem *problem, const VpCyc
     int         first = 0;
 
     PetscCall(VpCoefficientRange(finest, problem->coefficient, range));
-    while (ranks > 1 && ++first < depth->most) ranks = VpCycleRanks(o, backend, (PetscInt)lattice[first]->ncell, ranks);
+    while (ranks > 1 && ++first < depth->most) ranks = VpCycleRanks(o, backend, lattice[first], problem->degree, ranks);
     PetscCall(Cheapest(problem, o, (PetscBool)(range[0] == range[1]), lattice, first, depth));
   }
   PetscCall(VpLatticeDestroy(&base));

@@ -31,10 +31,10 @@ PetscInt VpCornerSweeps(const VpCycleOptions *options, int degree)
   return degree <= 2 ? 1 : 2;
 }
 
-PetscInt VpLeastCells(const VpCycleOptions *options, const VpBackend *backend)
+PetscInt VpLeastCells(const VpCycleOptions *options, const VpBackend *backend, int dim, int degree)
 {
   if (options->gather != PETSC_DECIDE) return options->gather;
-  return backend->use_stream ? VP_FEW_CELLS : 0;
+  return backend->use_stream ? VP_FEW_CELLS : (PetscInt)(VP_FEW_UNKNOWNS / pow(degree + 1, dim));
 }
 
 VpCoarsen VpCycleCoarsening(const VpCycleOptions *options, const VpProblem *problem)
@@ -42,9 +42,9 @@ VpCoarsen VpCycleCoarsening(const VpCycleOptions *options, const VpProblem *prob
   return options->coarsening == VP_COARSEN_LOCAL && problem->coefficient ? VP_COARSEN_WHOLE : options->coarsening;
 }
 
-PetscMPIInt VpCycleRanks(const VpCycleOptions *options, const VpBackend *backend, PetscInt n, PetscMPIInt ranks)
+PetscMPIInt VpCycleRanks(const VpCycleOptions *options, const VpBackend *backend, VpLattice L, int degree, PetscMPIInt ranks)
 {
-  const PetscInt least = VpLeastCells(options, backend);
+  const PetscInt least = VpLeastCells(options, backend, L->domain->dim, degree), n = (PetscInt)L->ncell;
 
   return least ? PetscMax(1, (PetscMPIInt)PetscMin(ranks, n / least)) : ranks;
 }
@@ -80,7 +80,7 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpMesh *mesh, PetscM
     PetscCall(PetscMalloc1(spread->nown + 1, coefficient));
     PetscCall(CoarsenCoefficient(cycle, level, spread, *coefficient));
   }
-  *ranks = VpCycleRanks(&cycle->options, level->backend, spread->ncell, before);
+  *ranks = VpCycleRanks(&cycle->options, level->backend, spread->lattice, level->problem.degree, before);
   if (*ranks < before) {
     PetscCall(VpMeshGather(spread, *ranks, mesh));
     if (level->problem.coefficient) PetscCall(MoveCoefficient(spread, *mesh, coefficient));

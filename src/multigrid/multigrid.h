@@ -91,6 +91,8 @@ static inline PetscLogDouble VpTransferFlops(const VpView *view, int32_t cells)
 /* With fewer cells a rank than this, latency costs more than work: sweeps exchange after every colour, and levels on devices gather on
    fewer ranks. */
 #define VP_FEW_CELLS 4096
+/* With fewer unknowns a rank a level gathers on fewer hosts: a core sweeps them in the time of some messages. */
+#define VP_FEW_UNKNOWNS 500
 /* what is asked, or where that is auto, the exchange that suits the level */
 VpExchange VpChooseExchange(VpLevel, VpExchange asked);
 
@@ -154,9 +156,9 @@ struct VpCycle_ {
   VpVector              *vectors;        /* [3 nlevel] room for a list of them */
 };
 PetscInt VpCornerSweeps(const VpCycleOptions *, int degree);
-PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *);
-/* on how few ranks a level of so many cells lives, where the finer one is on `ranks` */
-PetscMPIInt VpCycleRanks(const VpCycleOptions *, const VpBackend *, PetscInt cells, PetscMPIInt ranks);
+PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *, int dim, int degree);
+/* on how few ranks a level lives, where the finer one is on `ranks` */
+PetscMPIInt VpCycleRanks(const VpCycleOptions *, const VpBackend *, VpLattice, int degree, PetscMPIInt ranks);
 /* Collective. depth->levels may be more than there are, where the options say so. */
 PetscErrorCode VpCycleDepth(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, VpDepth *);
 /* how many levels there are above the one that has the cells of the least depth everywhere; 0 unless the mesh is adaptive */

@@ -248,7 +248,7 @@ static PetscErrorCode ReportProblem(const Size *size, const Problem *p, FILE *js
 {
   const VpCycleOptions *o = &p->cycle->options;
   const DM_VPatchDG    *dg = (const DM_VPatchDG *)p->dm->data;
-  const PetscInt        gather = VpLeastCells(o, p->backend);
+  const PetscInt        gather = VpLeastCells(o, p->backend, (int)p->dm->dim, size->degree);
 
   PetscFunctionBeginUser;
   PetscCall(PetscFPrintf(

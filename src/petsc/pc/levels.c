@@ -348,13 +348,13 @@ PetscErrorCode PCVPatchDGGetCoarse(PC pc, VPatchDGCoarse *coarse)
 never; `PETSC_DECIDE`: the default
 
    Options Database Key:
-.  -pc_vpatchdg_gather n - the number; by default 4096 on GPUs, 0 on the host
+.  -pc_vpatchdg_gather n - the number; by default 4096 on GPUs, those of 500 unknowns on the host
 
    Level: advanced
 
    Note:
-   The iterations do not depend on it. A small level costs mostly latency on GPUs: that of its kernels, and of messages where ranks share
-   it.
+   The iterations do not depend on it. A small level costs mostly latency: that of messages where ranks share it, and on GPUs that of its
+   kernels.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetGather()`, `PCVPatchDGSetExchange()`
 @*/
