@@ -6,6 +6,8 @@
 
 #define TOLERANCE 1e-10 /* of the domain, in each direction */
 
+enum { NSEEN = 256 }; /* hashes have 8 bits */
+
 typedef struct {
   MPI_Comm   comm;
   int        dim;
@@ -39,19 +41,34 @@ static int32_t KnotOf(const Grid *g, int d, PetscReal x)
   return low;
 }
 
+/* Appends x unless it is among the numbers seen lately: those of different hashes. */
+static inline void AddNumber(PetscReal x, PetscReal seen[NSEEN], PetscReal number[], int32_t *n)
+{
+  uint64_t bits;
+
+  memcpy(&bits, &x, sizeof(bits));
+  bits = bits * 0x9E3779B97F4A7C15u >> 56;
+  if (seen[bits] == x) return;
+  seen[bits] = x;
+  number[(*n)++] = x;
+}
+
 static PetscErrorCode MakeKnots(Grid *g, VpDomain domain, int d)
 {
-  const int32_t n = 2 * g->nbox;
-  PetscReal    *x, last, width;
+  PetscReal *x, last, width, seen[NSEEN];
+  int32_t    n = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(n, &x));
+  PetscCall(PetscMalloc1(2 * (size_t)g->nbox, &x));
   g->knot[d] = x;
+  for (int i = 0; i < NSEEN; i++) seen[i] = PETSC_INFINITY;
   for (int32_t b = 0; b < g->nbox; b++) {
-    x[2 * b] = domain->lower[3 * b + d];
-    x[2 * b + 1] = domain->upper[3 * b + d];
-    PetscCheck(!PetscIsInfOrNanReal(x[2 * b]) && !PetscIsInfOrNanReal(x[2 * b + 1]), g->comm, PETSC_ERR_ARG_OUTOFRANGE,
-               "Box %d: [%g, %g] in direction %d is not finite", (int)b, (double)x[2 * b], (double)x[2 * b + 1], d);
+    const PetscReal lower = domain->lower[3 * (size_t)b + d], upper = domain->upper[3 * (size_t)b + d];
+
+    PetscCheck(!PetscIsInfOrNanReal(lower) && !PetscIsInfOrNanReal(upper), g->comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "Box %d: [%g, %g] in direction %d is not finite", (int)b, (double)lower, (double)upper, d);
+    AddNumber(lower, seen, x, &n);
+    AddNumber(upper, seen, x, &n);
   }
   qsort(x, n, sizeof(*x), AscendingReal);
   width = x[n - 1] - x[0];

@@ -73,7 +73,7 @@ PetscErrorCode DMVPatchDGCheckScale(DM dm, VpDomain boxes, PetscInt level)
   MPI_Comm        comm = PetscObjectComm((PetscObject)dm);
   const PetscReal k = (PetscReal)(dg->degree + 1);
   PetscReal       h[3] = {1, 1, 1}, least = PETSC_MAX_REAL;
-  char            third[32];
+  char            third[32] = "";
 
   PetscFunctionBegin;
   for (int32_t box = 0; box < boxes->nbox; box++) {
@@ -81,11 +81,12 @@ PetscErrorCode DMVPatchDGCheckScale(DM dm, VpDomain boxes, PetscInt level)
       h[d] = ldexp(VpDomainWidth(boxes, box, (int)d), -(int)level);
       least = PetscMin(least, h[d]);
     }
-    PetscCall(PetscSNPrintf(third, sizeof(third), dm->dim == 3 ? " x %g" : "", (double)h[2]));
-    PetscCheck(HoldsSizes(dm->dim, h), comm, PETSC_ERR_ARG_OUTOFRANGE,
-               "Box %d has cells of size %g x %g%s (-dm_refine %" PetscInt_FMT "): their volume, h^2 or 1/h^2 is beyond %g, where double "
-               "precision has no room for what is computed from it. Choose other units of length",
-               (int)box, (double)h[0], (double)h[1], third, level, MOST);
+    if (HoldsSizes(dm->dim, h)) continue;
+    if (dm->dim == 3) PetscCall(PetscSNPrintf(third, sizeof(third), " x %g", (double)h[2]));
+    SETERRQ(comm, PETSC_ERR_ARG_OUTOFRANGE,
+            "Box %d has cells of size %g x %g%s (-dm_refine %" PetscInt_FMT "): their volume, h^2 or 1/h^2 is beyond %g, where double "
+            "precision has no room for what is computed from it. Choose other units of length",
+            (int)box, (double)h[0], (double)h[1], third, level, MOST);
   }
   PetscCheck(dg->penalty * k * k * k * k / least / least <= ENTRY, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-dm_vpatchdg_penalty %g on cells of size %g: penalty (k+1)^4/h^2 overflows. Use a smaller penalty", (double)dg->penalty,
