@@ -155,7 +155,7 @@ static PetscErrorCode ConditionsMeet(void)
   domain->beyond[3] = domain->beyond[7] = dirichlet;
   domain->beyond[6] = neumann;
   PetscCall(VpMeshCreate(PETSC_COMM_WORLD, domain, 2, &mesh));
-  PetscCall(VpPatchesCreate(mesh, 0, &patches));
+  PetscCall(VpPatchesCreate(mesh, mesh->lattice->thinnest, 0, &patches));
   PetscCall(VpPatchesSelect(mesh, VP_NEAR_CORNERS, &patches, &corners));
   for (int32_t p = 0; p < corners.n; p++) {
     const int32_t *cell = corners.cell + 4 * p;
@@ -182,7 +182,7 @@ static PetscErrorCode CheckPatches(const Case *c, VpMesh mesh, int seams, const 
   uint8_t  *cover;
 
   PetscFunctionBeginUser;
-  PetscCall(VpPatchesCreate(mesh, seams, &patches));
+  PetscCall(VpPatchesCreate(mesh, mesh->lattice->thinnest, seams, &patches));
   PetscCall(PetscCalloc1(mesh->nlocal, &cover));
   bad[PATCHES_ARE_SORTED] += patches.start[0] != 0 || patches.start[ncolor] != patches.n;
   *n += patches.n;

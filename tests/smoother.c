@@ -77,7 +77,7 @@ static PetscErrorCode PatchSolves(void)
     PetscCall(WorldCreate(PETSC_COMM_SELF, s, &w));
     PetscCall(VpLevelCreate(w.mesh, &w.problem, VP_BASIS_THIN, VP_DOUBLE, TestBackend(), &level));
     PetscCall(VpSmootherCreate(level, VP_SPACE_FULL, VP_RESIDUAL_EXACT, VP_EXCHANGE_SWEEP, 0, &smoother));
-    PetscCall(VpPatchesCreate(w.mesh, 0, &patches));
+    PetscCall(VpPatchesCreate(w.mesh, w.mesh->lattice->thinnest, 0, &patches));
     for (int32_t p = 0; p < patches.n; p++) {
       /* the patch in the middle alone sees a coefficient that jumps nowhere but inside it */
       const int32_t *cell = patches.cell + (p << s->dim);
@@ -216,7 +216,7 @@ static PetscErrorCode SweepNear(VpSmoother smoother, VpLevel level, VpMesh mesh,
   VpPatches patches;
 
   PetscFunctionBeginUser;
-  PetscCall(VpPatchesCreate(level->mesh, 0, &patches));
+  PetscCall(VpPatchesCreate(level->mesh, level->mesh->lattice->thinnest, 0, &patches));
   for (int color = nc - 1; color >= 0; color--) {
     for (int32_t p = patches.start[color]; p < patches.start[color + 1]; p++) {
       PetscBool near = PETSC_TRUE;

@@ -33,27 +33,30 @@ static void Solve(int n, double A[][MAX], const double b[], double x[])
 }
 
 static const VpFdmKey keys[] = {
-  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0, {0}},
-  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET}, 0, {0}},
-  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_NEUMANN, VP_SIDE_NEUMANN}, 0, {0}},
-  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_WRAP, VP_SIDE_WRAP}, 0, {0}},
-  {{0.1, 0.1}, {0.2, 0.2}, {VP_SIDE_MIXED, VP_SIDE_MIXED}, 0, {0}},
-  {{0.1, 0.1}, {0.1, 0.2}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0, {0}},
-  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 5, {0}},
-  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_DIRICHLET, VP_SIDE_INTERIOR}, -3, {0}},
-  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_INTERIOR, VP_SIDE_NEUMANN}, 0, {0}},
-  {{0.1, 0.3}, {0.3, 0.1}, {VP_SIDE_WRAP, VP_SIDE_WRAP}, 2, {0}},
-  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_MIXED, VP_SIDE_INTERIOR}, 1, {0}},
-  {{0.2, 0.2}, {0.2, 0.2}, {VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN}, 0, {0}},
-  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 2, {0}},
-  {{0.3, 0.1}, {0.2, 0.15}, {VP_SIDE_INTERIOR, VP_SIDE_DIRICHLET}, 4, {0}},
-  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0, {-5, -5}},
-  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0, {-7, 1}},
-  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_MIXED, VP_SIDE_INTERIOR}, -7, {1, -3}},
-  {{0.1, 0.1}, {2, 2}, {VP_SIDE_ROBIN, VP_SIDE_ROBIN}, 0, {0}},
-  {{0.1, 0.1}, {2, 3}, {VP_SIDE_ROBIN, VP_SIDE_ROBIN}, 0, {0}},
-  {{0.1, 0.3}, {0.2, 40}, {VP_SIDE_INTERIOR, VP_SIDE_ROBIN}, 3, {0}},
-  {{0.1, 0.1}, {5, 0}, {VP_SIDE_ROBIN, VP_SIDE_NEUMANN}, 0, {0}},
+  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0, {0}, 0},
+  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET}, 0, {0}, 0},
+  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_NEUMANN, VP_SIDE_NEUMANN}, 0, {0}, 0},
+  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_WRAP, VP_SIDE_WRAP}, 0, {0}, 0},
+  {{0.1, 0.1}, {0.2, 0.2}, {VP_SIDE_MIXED, VP_SIDE_MIXED}, 0, {0}, 0},
+  {{0.1, 0.1}, {0.1, 0.2}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0, {0}, 0},
+  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 5, {0}, 0},
+  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_DIRICHLET, VP_SIDE_INTERIOR}, -3, {0}, 0},
+  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_INTERIOR, VP_SIDE_NEUMANN}, 0, {0}, 0},
+  {{0.1, 0.3}, {0.3, 0.1}, {VP_SIDE_WRAP, VP_SIDE_WRAP}, 2, {0}, 0},
+  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_MIXED, VP_SIDE_INTERIOR}, 1, {0}, 0},
+  {{0.2, 0.2}, {0.2, 0.2}, {VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN}, 0, {0}, 0},
+  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 2, {0}, 0},
+  {{0.3, 0.1}, {0.2, 0.15}, {VP_SIDE_INTERIOR, VP_SIDE_DIRICHLET}, 4, {0}, 0},
+  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0, {-5, -5}, 0},
+  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0, {-7, 1}, 0},
+  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_MIXED, VP_SIDE_INTERIOR}, -7, {1, -3}, 0},
+  {{0.1, 0.1}, {2, 2}, {VP_SIDE_ROBIN, VP_SIDE_ROBIN}, 0, {0}, 0},
+  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0, {0}, 5},
+  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_MIXED, VP_SIDE_DIRICHLET}, 3, {2, 0}, -9},
+  {{0.1, 0.3}, {0.3, 0.1}, {VP_SIDE_WRAP, VP_SIDE_WRAP}, -2, {0}, 4},
+  {{0.1, 0.1}, {2, 3}, {VP_SIDE_ROBIN, VP_SIDE_ROBIN}, 0, {0}, 0},
+  {{0.1, 0.3}, {0.2, 40}, {VP_SIDE_INTERIOR, VP_SIDE_ROBIN}, 3, {0}, 0},
+  {{0.1, 0.1}, {5, 0}, {VP_SIDE_ROBIN, VP_SIDE_NEUMANN}, 0, {0}, 0},
 };
 #define KEYS (int)(sizeof(keys) / sizeof(keys[0]))
 
@@ -80,13 +83,19 @@ static void AssemblePatch(const VpBasis *b, const VpFdmKey *key, int space, doub
               .h = {key->h[0], key->h[1]},
               .alpha = {key->h_beyond[0], key->h_beyond[1]},
               .a = {pow(2, PetscMax(-key->step, 0) / (double)VP_STEPS), pow(2, PetscMax(key->step, 0) / (double)VP_STEPS)}};
-  double v[MAX], dv[MAX];
+  const int     mass = key->step + key->skew;
+  Domain        weighted;
+  double        v[MAX], dv[MAX];
+  static double unused[MAX][MAX];
 
   for (int s = 0; s < 2; s++)
     d.end[s] = key->side[s] == VP_SIDE_DIRICHLET || key->side[s] == VP_SIDE_ROBIN ? (int)key->side[s]
                : key->side[s] == VP_SIDE_WRAP                                     ? VP_SIDE_INTERIOR
                                                                                   : VP_SIDE_NEUMANN;
-  Assemble(b, &d, PETSC_TRUE, L, M);
+  weighted = d;
+  for (int c = 0; c < 2; c++) weighted.a[c] = pow(2, PetscMax(c ? mass : -mass, 0) / (double)VP_STEPS);
+  Assemble(b, &weighted, PETSC_TRUE, unused, M);
+  Assemble(b, &d, PETSC_TRUE, L, unused);
   for (int s = 0; s < 2; s++) {
     if (key->side[s] != VP_SIDE_MIXED && (key->side[s] != VP_SIDE_INTERIOR || space != VP_SPACE_FULL)) continue;
     EndValues(b, &d, s, s, v, dv);
@@ -204,7 +213,7 @@ static void spaces_keep_boundary_functions(void)
   {
     int m = 2 * b->n;
 
-    if (key->step) continue;
+    if (key->step || key->skew) continue;
     Build(b, key, space, F, B, lambda);
     for (int s = 0; s < 2; s++) VanishingAt(b, s, Restricted(key, s, space) ? space : 0, u + s * b->n);
     for (int i = 0; i < m; i++) {

@@ -108,7 +108,7 @@ static PetscErrorCode CheckSize(VpMesh mesh, double cells)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpMeshAdapt(VpMesh old, const int8_t mark[], const PetscReal a[], VpMesh *mesh, PetscReal **b)
+PetscErrorCode VpMeshAdapt(VpMesh old, const int8_t mark[], int width, const PetscReal a[], VpMesh *mesh, PetscReal **b)
 {
   VpForest       from = old->forest, forest;
   PetscErrorCode error;
@@ -119,15 +119,15 @@ PetscErrorCode VpMeshAdapt(VpMesh old, const int8_t mark[], const PetscReal a[],
              "those of the mesh before");
   PetscCall(CheckMarks(old, mark));
   if (!from) PetscCall(VpForestCreate(old, &from));
-  PetscCall(VpForestAdapt(from, old->domain, mark, a, &forest));
+  PetscCall(VpForestAdapt(from, old->domain, mark, width, a, &forest));
   if (from != old->forest) PetscCall(VpForestDestroy(&from));
   error = CheckSize(old, VpForestSize(forest));
   if (error) PetscCall(VpForestDestroy(&forest));
   PetscCall(error);
   PetscCall(Build(old, forest, mesh));
   if (b) *b = NULL;
-  if (a && b) PetscCall(PetscMalloc1((*mesh)->nown + 1, b));
-  VpForestCoefficient(forest, a && b ? *b : NULL);
+  if (a && b) PetscCall(PetscMalloc1((*mesh)->nown * (size_t)width + 1, b));
+  VpForestCoefficient(forest, width, a && b ? *b : NULL);
   if ((*mesh)->least == (*mesh)->level) PetscCall(MakeUniform(mesh));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

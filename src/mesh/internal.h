@@ -106,10 +106,10 @@ PetscErrorCode VpForestInitialize(void);
    VpMeshAdapt describes. VpForestFill fills what an adaptive mesh of this domain and comm has of own cells and ghosts; `owner` of the
    ghosts is for the caller to free. Collective */
 PetscErrorCode VpForestCreate(VpMesh, VpForest *);
-PetscErrorCode VpForestAdapt(VpForest, VpDomain, const int8_t mark[], const PetscReal a[], VpForest *);
+PetscErrorCode VpForestAdapt(VpForest, VpDomain, const int8_t mark[], int width, const PetscReal a[], VpForest *);
 PetscErrorCode VpForestFill(VpForest, VpMesh, PetscSFNode **owner);
-double         VpForestSize(VpForest);                       /* leaves of all ranks */
-void           VpForestCoefficient(VpForest, PetscReal a[]); /* a[] (unless NULL) = that of own leaves; the forest forgets it */
+double         VpForestSize(VpForest); /* leaves of all ranks */
+void           VpForestCoefficient(VpForest, int width, PetscReal a[]); /* a[] (unless NULL) = that of own leaves; the forest forgets it */
 PetscErrorCode VpForestDestroy(VpForest *);
 int            VpForestDeepest(int dim); /* the greatest depth of leaves that p4est has */
 /* the rank of the leaf around a place of a box, 0 <= x[d] <= 1, and on that rank its number */

@@ -4,7 +4,7 @@
 /* what a leaf knows while a forest is adapted */
 typedef struct {
   int32_t mark;
-  double  coefficient;
+  double  coefficient[3];
 } Leaf;
 
 static inline Leaf *LeafOf(p4est_quadrant_t *q)
@@ -34,10 +34,13 @@ static int AreToCoarsen(p4est_t *forest, p4est_topidx_t tree, p4est_quadrant_t *
 
 static void Inherit(p4est_t *forest, p4est_topidx_t tree, int nold, p4est_quadrant_t *old[], int nnew, p4est_quadrant_t *new[])
 {
-  double sum = 0;
+  Leaf mean = {VP_MARK_KEEP, {0}};
 
-  for (int i = 0; i < nold; i++) sum += LeafOf(old[i])->coefficient;
-  for (int i = 0; i < nnew; i++) *LeafOf(new[i]) = (Leaf){VP_MARK_KEEP, sum / nold};
+  for (int d = 0; d < 3; d++) {
+    for (int i = 0; i < nold; i++) mean.coefficient[d] += LeafOf(old[i])->coefficient[d];
+    mean.coefficient[d] /= nold;
+  }
+  for (int i = 0; i < nnew; i++) *LeafOf(new[i]) = mean;
 }
 
 void *VP_FOREST(VpLeavesCreate)(VpMesh mesh)
@@ -53,7 +56,7 @@ void *VP_FOREST(VpLeavesCreate)(VpMesh mesh)
   return forest;
 }
 
-void *VP_FOREST(VpLeavesAdapt)(void *from, VpDomain domain, const int8_t mark[], const PetscReal a[])
+void *VP_FOREST(VpLeavesAdapt)(void *from, VpDomain domain, const int8_t mark[], int width, const PetscReal a[])
 {
   p4est_t *forest = p4est_copy((p4est_t *)from, 0);
   int32_t  i = 0;
@@ -63,7 +66,8 @@ void *VP_FOREST(VpLeavesAdapt)(void *from, VpDomain domain, const int8_t mark[],
   p4est_reset_data(forest, sizeof(Leaf), NULL, NULL);
   FOR_EACH_LEAF(forest, tree, q)
   {
-    *LeafOf(q) = (Leaf){mark[i], a ? a[i] : 1};
+    *LeafOf(q) = (Leaf){mark[i], {0}};
+    for (int d = 0; d < width; d++) LeafOf(q)->coefficient[d] = a ? a[(size_t)i * width + d] : 1;
     i++;
   }
   (void)p4est_partition_ext(forest, 1, NULL); /* Families have to be on one rank to be coarsened. */
@@ -74,14 +78,14 @@ void *VP_FOREST(VpLeavesAdapt)(void *from, VpDomain domain, const int8_t mark[],
   return forest;
 }
 
-void VP_FOREST(VpLeavesCoefficient)(void *from, PetscReal a[])
+void VP_FOREST(VpLeavesCoefficient)(void *from, int width, PetscReal a[])
 {
   p4est_t *forest = (p4est_t *)from;
   int32_t  i = 0;
 
   FOR_EACH_LEAF(forest, tree, q)
   {
-    if (a) a[i++] = LeafOf(q)->coefficient;
+    for (int d = 0; a && d < width; d++) a[i++] = LeafOf(q)->coefficient[d];
   }
   p4est_reset_data(forest, 0, NULL, NULL);
 }
@@ -261,8 +265,8 @@ struct VpForest_ {
     typedef result           name##Type(__VA_ARGS__); \
     static name##Type *const name##Of[2] = {name##2, name##3}
 BOTH(void *, VpLeavesCreate, VpMesh);
-BOTH(void *, VpLeavesAdapt, void *, VpDomain, const int8_t[], const PetscReal[]);
-BOTH(void, VpLeavesCoefficient, void *, PetscReal[]);
+BOTH(void *, VpLeavesAdapt, void *, VpDomain, const int8_t[], int, const PetscReal[]);
+BOTH(void, VpLeavesCoefficient, void *, int, PetscReal[]);
 BOTH(double, VpLeavesSize, void *);
 BOTH(void, VpLeavesDestroy, void *);
 BOTH(PetscErrorCode, VpLeavesFill, void *, VpMesh, PetscSFNode **);
@@ -285,9 +289,9 @@ PetscErrorCode VpForestCreate(VpMesh mesh, VpForest *forest)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpForestAdapt(VpForest from, VpDomain domain, const int8_t mark[], const PetscReal a[], VpForest *forest)
+PetscErrorCode VpForestAdapt(VpForest from, VpDomain domain, const int8_t mark[], int width, const PetscReal a[], VpForest *forest)
 {
-  return Wrap(from->dim, VpLeavesAdaptOf[from->dim - 2](from->p4est, domain, mark, a), forest);
+  return Wrap(from->dim, VpLeavesAdaptOf[from->dim - 2](from->p4est, domain, mark, width, a), forest);
 }
 
 PetscErrorCode VpForestFill(VpForest forest, VpMesh mesh, PetscSFNode **owner)
@@ -295,9 +299,9 @@ PetscErrorCode VpForestFill(VpForest forest, VpMesh mesh, PetscSFNode **owner)
   return VpLeavesFillOf[forest->dim - 2](forest->p4est, mesh, owner);
 }
 
-void VpForestCoefficient(VpForest forest, PetscReal a[])
+void VpForestCoefficient(VpForest forest, int width, PetscReal a[])
 {
-  VpLeavesCoefficientOf[forest->dim - 2](forest->p4est, a);
+  VpLeavesCoefficientOf[forest->dim - 2](forest->p4est, width, a);
 }
 
 double VpForestSize(VpForest forest)

@@ -262,10 +262,10 @@ PetscErrorCode VpMeshAgrees(VpMesh fine, VpCoarsen, PetscBool *);
 /* a new mesh whose ->coarser is coarse: children live with their parent. Error where boxes have not as many cells in all directions */
 PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);
 /* A new mesh of the same domain: marked cells are refined, families whose cells are all marked coarsened, then others refined until levels
-   are balanced, and all cut into nearly equal pieces. a, NULL or the coefficient of own cells, becomes *b of new ones: children have their
-   parent's, parents the mean. Where all levels are the same it is no adaptive mesh. Errors as of VpMeshCreate. Collective */
+   are balanced, and all cut into nearly equal pieces. a, NULL or the coefficient of own cells, at most 3 numbers each, becomes *b of new
+   ones: children have their parent's, parents the mean. Where all levels are the same it is no adaptive mesh. Errors as of VpMeshCreate. Collective */
 enum { VP_MARK_COARSEN = -1, VP_MARK_KEEP, VP_MARK_REFINE };
-PetscErrorCode VpMeshAdapt(VpMesh, const int8_t mark[], const PetscReal a[], VpMesh *, PetscReal **b);
+PetscErrorCode VpMeshAdapt(VpMesh, const int8_t mark[], int width, const PetscReal a[], VpMesh *, PetscReal **b);
 /* The finest level of an adaptive mesh on one rank; its coarser ones follow by `coarser`, the last of them the ordinary mesh of all cells of
    the least depth. Error where positions on a level exceed 64 bits. */
 PetscErrorCode VpMeshCreateLevels(VpMesh leaves, VpMesh *finest);
@@ -356,7 +356,7 @@ typedef struct {
   uint8_t *cover;    /* [nlocal] bit c: a patch of colour c holds the cell */
   int32_t *whole;    /* [n] of a selection: the patches' numbers among all; else NULL */
 } VpPatches;
-PetscErrorCode VpPatchesCreate(VpMesh, int seams, VpPatches *);
+PetscErrorCode VpPatchesCreate(VpMesh, const PetscReal thinnest[3], int seams, VpPatches *);
 int            VpMeshSeams(VpMesh); /* the directions where there are seams */
 /* corners.c: those that hold a cell at a re-entrant edge, or at one where Dirichlet meets Neumann at 180 degrees; or those that hold a cell
    where a level of an adaptive mesh ends; in the order of `all` */

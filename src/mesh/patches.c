@@ -290,36 +290,34 @@ int VpMeshSeams(VpMesh mesh)
 }
 
 /* Does direction d come before e, which is lower? */
-static PetscBool ComesBefore(VpMesh mesh, int d, int e)
+static PetscBool ComesBefore(VpMesh mesh, const PetscReal h[3], int d, int e)
 {
-  const PetscReal *h = mesh->lattice->thinnest;
-
   if (PetscAbsReal(h[d] - h[e]) > 1e-9 * h[e]) return (PetscBool)(h[d] < h[e]);
   return (PetscBool)(mesh->domain->periodic[d] && !mesh->domain->periodic[e]);
 }
 
 /* place[d]: how many directions have thinner cells; of equal ones periodic ones come first, then lower ones */
-static void RankDirections(VpMesh mesh, int place[3])
+static void RankDirections(VpMesh mesh, const PetscReal thinnest[3], int place[3])
 {
   int order[3];
 
   for (int d = 0; d < mesh->dim; d++) {
     int i = d;
 
-    for (; i > 0 && ComesBefore(mesh, d, order[i - 1]); i--) order[i] = order[i - 1];
+    for (; i > 0 && ComesBefore(mesh, thinnest, d, order[i - 1]); i--) order[i] = order[i - 1];
     order[i] = d;
   }
   for (int i = 0; i < mesh->dim; i++) place[order[i]] = i;
 }
 
-PetscErrorCode VpPatchesCreate(VpMesh mesh, int seams, VpPatches *patches)
+PetscErrorCode VpPatchesCreate(VpMesh mesh, const PetscReal thinnest[3], int seams, VpPatches *patches)
 {
   const int32_t pieces = VpLoopPieces(mesh->nsweep);
   Search        search = {.mesh = mesh, .seams = seams, .patches = patches};
 
   PetscFunctionBeginUser;
   *patches = (VpPatches){.dim = mesh->dim, .seams = seams};
-  RankDirections(mesh, patches->place);
+  RankDirections(mesh, thinnest, patches->place);
   PetscCall(VpProgress("patches", 0, mesh->nsweep));
   PetscCall(VpMallocLarge(mesh->nsweep, &search.near));
   PetscCall(VpMallocLarge(mesh->nlocal, &patches->cover));

@@ -299,7 +299,7 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   int          separates;
 
   PetscFunctionBegin;
-  separates = level->uniform > 0 && (!mesh->nown || mesh->nsweep == mesh->ncell);
+  separates = VpLevelIsUniform(level) && (!mesh->nown || mesh->nsweep == mesh->ncell);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &separates, 1, MPI_INT, MPI_LAND, mesh->comm));
   if (!separates) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&s));

@@ -1,38 +1,110 @@
-/* The coefficient a of -div(a grad u), a number per cell. */
+/* The coefficient a of -div(a grad u), a number per cell, or one per cell and direction. */
 #include "internal.h"
 
-enum { MOST = 800 };
-
-PetscErrorCode VpLevelSetCoefficient(VpLevel level, const PetscReal own[])
+/* least[d] and most[d] of all cells along every direction */
+static PetscErrorCode Ranges(VpMesh mesh, const VpProblem *problem, PetscReal least[3], PetscReal most[3])
 {
-  VpMesh    mesh = level->mesh;
-  PetscReal range[2], *a;
+  PetscReal range[6]; /* of -a, of a */
 
   PetscFunctionBegin;
-  level->uniform = level->typical = level->scale;
-  if (!own) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpCoefficientRange(mesh, own, range));
-  level->uniform = range[0] == range[1] ? level->scale * range[1] : 0;
-  level->typical = level->uniform > 0 ? level->uniform : ldexp(1, ilogb(level->scale * range[1]));
-  PetscCall(PetscMalloc1(mesh->nlocal + 1, &a)); /* not NULL on ranks without cells */
-  level->problem.coefficient = a;
-  PetscCall(PetscArraycpy(a, own, mesh->nown));
-  PetscCall(VpMeshExchange(mesh, VP_GHOST_ALL, MPIU_REAL, a, a + mesh->nown));
+  for (int i = 0; i < 6; i++) range[i] = PETSC_MIN_REAL;
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    for (int d = 0; d < mesh->dim; d++) {
+      const PetscReal a = VpProblemCoefficient(problem, c, d);
+
+      range[d] = PetscMax(range[d], -a);
+      range[3 + d] = PetscMax(range[3 + d], a);
+    }
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 6, MPIU_REAL, MPIU_MAX, mesh->comm));
+  for (int d = 0; d < mesh->dim; d++) {
+    least[d] = -range[d];
+    most[d] = range[3 + d];
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCoefficientRange(VpMesh mesh, const PetscReal own[], PetscReal range[2])
+/* how thin cells are, as patches see them */
+static PetscErrorCode SetThinnest(VpLevel level)
 {
-  PetscFunctionBegin;
-  range[0] = range[1] = PETSC_MIN_REAL; /* of -a, of a */
-  for (int32_t c = 0; c < mesh->nown; c++) {
-    const PetscReal a = own ? own[c] : 1;
+  const VpMesh mesh = level->mesh;
+  PetscReal    least[4] = {1, PETSC_MAX_REAL, PETSC_MAX_REAL, PETSC_MAX_REAL}; /* aspect, then sizes */
 
-    range[0] = PetscMax(range[0], -a);
-    range[1] = PetscMax(range[1], a);
+  PetscFunctionBegin;
+  PetscCall(PetscArraycpy(level->thinnest, mesh->lattice->thinnest, 3));
+  level->aspect = VpLatticeThinnest(mesh->lattice);
+  if (!level->problem.tensor || !level->problem.coefficient) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    PetscReal thin = PETSC_MAX_REAL, thick = 0;
+
+    for (int d = 0; d < mesh->dim; d++) {
+      const PetscReal h = VpCellSize(mesh, c, d) / PetscSqrtReal(VpProblemCoefficient(&level->problem, c, d));
+
+      least[1 + d] = PetscMin(least[1 + d], h);
+      thin = PetscMin(thin, h);
+      thick = PetscMax(thick, h);
+    }
+    least[0] = PetscMin(least[0], thin / thick);
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPIU_REAL, MPIU_MAX, mesh->comm));
-  range[0] = -range[0];
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, least, 4, MPIU_REAL, MPIU_MIN, mesh->comm));
+  PetscCall(PetscArraycpy(level->thinnest, least + 1, mesh->dim));
+  level->aspect = least[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* copies the coefficient of own cells and gets that of the others */
+static PetscErrorCode CopyCoefficient(VpLevel level, const PetscReal own[])
+{
+  const VpMesh mesh = level->mesh;
+  const size_t width = (size_t)VpProblemWidth(&level->problem);
+  PetscReal   *a;
+  MPI_Datatype unit;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(mesh->nlocal * width + 1, &a)); /* not NULL on ranks without cells */
+  level->problem.coefficient = a;
+  PetscCall(PetscArraycpy(a, own, mesh->nown * width));
+  PetscCallMPI(MPI_Type_contiguous((int)width, MPIU_REAL, &unit));
+  PetscCallMPI(MPI_Type_commit(&unit));
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_ALL, unit, a, a + mesh->nown * width));
+  PetscCallMPI(MPI_Type_free(&unit));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelSetCoefficient(VpLevel level, const VpProblem *problem)
+{
+  const VpMesh mesh = level->mesh;
+  PetscReal    least[3], most[3], largest = 0;
+  PetscBool    uniform = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  for (int d = 0; d < 3; d++) level->uniform[d] = level->scale;
+  level->typical = level->scale;
+  if (problem->coefficient) PetscCall(CopyCoefficient(level, problem->coefficient));
+  PetscCall(SetThinnest(level));
+  if (!problem->coefficient) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Ranges(mesh, problem, least, most));
+  for (int d = 0; d < mesh->dim; d++) {
+    uniform = (PetscBool)(uniform && least[d] == most[d]);
+    largest = PetscMax(largest, level->scale * most[d]);
+  }
+  for (int d = 0; d < mesh->dim; d++) level->uniform[d] = uniform ? level->scale * most[d] : 0;
+  level->typical = uniform ? largest : ldexp(1, ilogb(largest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCoefficientRange(VpMesh mesh, const VpProblem *problem, PetscReal range[2])
+{
+  PetscReal least[3], most[3];
+
+  PetscFunctionBegin;
+  PetscCall(Ranges(mesh, problem, least, most));
+  range[0] = least[0];
+  range[1] = most[0];
+  for (int d = 1; d < mesh->dim; d++) {
+    range[0] = PetscMin(range[0], least[d]);
+    range[1] = PetscMax(range[1], most[d]);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -53,9 +125,9 @@ static void Include(VpDomain domain, const int32_t beyond[2], PetscReal a, Petsc
 
 PetscErrorCode VpProblemRange(VpMesh mesh, const VpProblem *problem, PetscReal range[2])
 {
-  const PetscReal *a = problem->coefficient;
-  const PetscReal  c = problem->reaction;
-  VpProblem        plain = *problem;
+  const PetscBool a = (PetscBool)(problem->coefficient != NULL);
+  const PetscReal c = problem->reaction;
+  VpProblem       plain = *problem;
 
   PetscFunctionBegin;
   plain.reaction = 0;
@@ -67,7 +139,7 @@ PetscErrorCode VpProblemRange(VpMesh mesh, const VpProblem *problem, PetscReal r
     for (int32_t box = 0; box < mesh->domain->nbox && !a && !mesh->depth; box++)
       Include(mesh->domain, mesh->domain->beyond + stride * (size_t)box + 2 * d, 1, VpLatticeSize(mesh->lattice, box, d), c, range);
     for (int32_t cell = 0; cell < mesh->nown && (a || mesh->depth); cell++)
-      Include(mesh->domain, mesh->neighbor + stride * (size_t)cell + 2 * d, a ? a[cell] : 1, VpCellSize(mesh, cell, d), c, range);
+      Include(mesh->domain, mesh->neighbor + stride * (size_t)cell + 2 * d, VpProblemCoefficient(problem, cell, d), VpCellSize(mesh, cell, d), c, range);
   }
   range[0] = -range[0];
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPIU_REAL, MPIU_MAX, mesh->comm));
@@ -75,86 +147,43 @@ PetscErrorCode VpProblemRange(VpMesh mesh, const VpProblem *problem, PetscReal r
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal coarse[], PetscReal contrast[])
+PetscErrorCode VpCoarsenCoefficient(VpMesh fine, int width, const PetscReal a[], PetscReal coarse[], PetscReal contrast[])
 {
-  const int  nchild = 1 << fine->dim;
-  PetscReal *local, lower[3], size[3];
+  const int    nchild = 1 << fine->dim;
+  const size_t w = (size_t)width;
+  PetscReal   *local, lower[3], size[3];
+  MPI_Datatype unit;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(fine->nsweep, &local));
-  PetscCall(PetscArraycpy(local, a, fine->nown));
-  PetscCall(VpMeshExchange(fine, VP_GHOST_CHILD, MPIU_REAL, local, local + fine->nown));
+  PetscCall(PetscMalloc1(fine->nsweep * w, &local));
+  PetscCall(PetscArraycpy(local, a, fine->nown * w));
+  PetscCallMPI(MPI_Type_contiguous(width, MPIU_REAL, &unit));
+  PetscCallMPI(MPI_Type_commit(&unit));
+  PetscCall(VpMeshExchange(fine, VP_GHOST_CHILD, unit, local, local + fine->nown * w));
+  PetscCallMPI(MPI_Type_free(&unit));
   for (int32_t c = 0; c < fine->coarser->nown; c++) {
-    PetscReal sum = 0, all = 0, least = PETSC_MAX_REAL, most = 0;
+    PetscReal sum[3] = {0}, all = 0, least[3] = {PETSC_MAX_REAL, PETSC_MAX_REAL, PETSC_MAX_REAL}, most[3] = {0};
 
     for (int i = 0; i < nchild; i++) {
       const int32_t child = fine->child[(size_t)c * nchild + i];
 
       if (child < 0) continue;
       VpMeshCellBounds(fine, child, lower, size);
-      sum += local[child] * (size[0] * size[1] * size[2]);
+      for (size_t d = 0; d < w; d++) {
+        const PetscReal here = local[child * w + d];
+
+        sum[d] += here * (size[0] * size[1] * size[2]);
+        least[d] = PetscMin(least[d], here);
+        most[d] = PetscMax(most[d], here);
+      }
       all += size[0] * size[1] * size[2];
-      least = PetscMin(least, local[child]);
-      most = PetscMax(most, local[child]);
     }
-    coarse[c] = sum / all;
-    if (contrast) contrast[c] = most / least;
+    if (contrast) contrast[c] = 1;
+    for (size_t d = 0; d < w; d++) {
+      coarse[c * w + d] = sum[d] / all;
+      if (contrast) contrast[c] = PetscMax(contrast[c], most[d] / least[d]);
+    }
   }
   PetscCall(PetscFree(local));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* the nearest integer, within what a key of a patch's problem holds */
-static int16_t Round(double number)
-{
-  return (int16_t)PetscMax(-MOST, PetscMin(MOST, round(number)));
-}
-
-/* the product of the factors at cell c */
-static double Product(int dim, const VpFit *fit, int c)
-{
-  int steps = 0;
-
-  for (int d = 0; d < dim; d++) steps += PetscMax(c >> d & 1 ? fit->step[d] : -fit->step[d], 0);
-  return exp2(steps / (double)VP_STEPS);
-}
-
-/* A patch beside much softer or stiffer cells must not see a wall, or nothing, there. */
-static void FitFaces(int dim, const PetscReal a[], const PetscReal beyond[][3], VpFit *fit, double scale)
-{
-  for (int side = 0; side < 2 * dim; side++) {
-    const int d = side / 2;
-    double    largest = 0;
-
-    for (int c = 0; c < 1 << dim; c++) {
-      const double mean = 2 * a[c] / (a[c] + beyond[c][d]) * beyond[c][d];
-
-      if ((c >> d & 1) == side % 2) largest = PetscMax(largest, mean / Product(dim, fit, c));
-    }
-    fit->face[d][side % 2] = Round(log2(largest / scale));
-  }
-}
-
-/* A step is the mean of the logarithms in the upper half of the patch less that in the lower half. */
-void VpCoefficientFit(int dim, const PetscReal a[], const PetscReal beyond[][3], double least, VpFit *fit, double *scale)
-{
-  const int nc = 1 << dim;
-  PetscBool same = PETSC_TRUE;
-
-  *fit = (VpFit){.step = {0}};
-  *scale = a[0];
-  for (int c = 0; c < nc; c++) {
-    same = (PetscBool)(same && a[c] == a[0]);
-    for (int d = 0; d < dim; d++) same = (PetscBool)(same && beyond[c][d] == a[0]);
-  }
-  if (same) return; /* without logarithms */
-  for (int d = 0; d < dim; d++) {
-    double slope = 0;
-
-    for (int c = 0; c < nc; c++) slope += (c >> d & 1 ? 1 : -1) * log2(a[c]) / (nc / 2);
-    fit->step[d] = fabs(slope) < least ? 0 : Round(VP_STEPS * slope);
-  }
-  *scale = 0;
-  for (int c = 0; c < nc; c++) *scale = PetscMax(*scale, a[c] / Product(dim, fit, c));
-  FitFaces(dim, a, beyond, fit, *scale);
 }

@@ -101,7 +101,7 @@ PetscErrorCode VpCycleDepth(VpMesh finest, const VpProblem *problem, const VpCyc
     PetscReal   range[2];
     int         first = 0;
 
-    PetscCall(VpCoefficientRange(finest, problem->coefficient, range));
+    PetscCall(VpCoefficientRange(finest, problem, range));
     while (ranks > 1 && ++first < depth->most) ranks = VpCycleRanks(o, backend, lattice[first], problem->degree, ranks);
     PetscCall(Cheapest(problem, o, (PetscBool)(range[0] == range[1]), lattice, first, depth));
   }

@@ -13,7 +13,7 @@ void VpHangingForm(VpLevel level, VpLevel other, const VpHang *hang, double form
   const PetscBool coarse = (PetscBool)(hang->part == VP_HANG_COARSE);
   const int       d = hang->side / 2, k = level->problem.degree;
   const PetscReal h = VpCellSize(mesh, hang->cell, d), there = VpCellSize(other->mesh, hang->beyond[0], d),
-                  a = VpLevelCoefficient(level, hang->cell);
+                  a = VpLevelCoefficient(level, hang->cell, d);
   const PetscReal H[2] = {coarse ? h : 2 * h, coarse ? 2 * there : there};
 
   form[0] = 1 / sqrt(h);
@@ -23,7 +23,7 @@ void VpHangingForm(VpLevel level, VpLevel other, const VpHang *hang, double form
   form[4] = level->problem.penalty * k * (k + 1) * (1 / H[0] + 1 / H[1]);
   for (int i = 0; i < VP_HANG_FORM - 5; i++) {
     const PetscBool is = (PetscBool)(i == 0 || (coarse && i < 1 << (mesh->dim - 1)));
-    const PetscReal b = is ? VpLevelCoefficient(other, hang->beyond[i]) : 0;
+    const PetscReal b = is ? VpLevelCoefficient(other, hang->beyond[i], d) : 0;
 
     form[5 + i] = is ? 2 * a * b / (a + b) : 0;
   }

@@ -8,17 +8,21 @@
 #define VP_ROUGH 0.25 /* of the second level: where it varies on more of it, sweeps of cells pay */
 
 /* the coefficient of own cells, after the mesh was cut anew */
-static PetscErrorCode MoveCoefficient(VpMesh from, VpMesh to, PetscReal **coefficient)
+static PetscErrorCode MoveCoefficient(VpMesh from, VpMesh to, int width, PetscReal **coefficient)
 {
-  PetscReal *moved;
-  PetscSF    sf;
+  PetscReal   *moved;
+  MPI_Datatype unit;
+  PetscSF      sf;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(to->nown + 1, &moved)); /* not NULL on ranks without cells */
+  PetscCall(PetscMalloc1(to->nown * (size_t)width + 1, &moved)); /* not NULL on ranks without cells */
   PetscCall(VpMeshCreateMove(from, to, PETSC_FALSE, &sf));
-  PetscCall(PetscSFBcastBegin(sf, MPIU_REAL, *coefficient, moved, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, MPIU_REAL, *coefficient, moved, MPI_REPLACE));
+  PetscCallMPI(MPI_Type_contiguous(width, MPIU_REAL, &unit));
+  PetscCallMPI(MPI_Type_commit(&unit));
+  PetscCall(PetscSFBcastBegin(sf, unit, *coefficient, moved, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, unit, *coefficient, moved, MPI_REPLACE));
   PetscCall(PetscSFDestroy(&sf));
+  PetscCallMPI(MPI_Type_free(&unit));
   PetscCall(PetscFree(*coefficient));
   *coefficient = moved;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -57,7 +61,7 @@ static PetscErrorCode CoarsenCoefficient(VpCycle cycle, VpLevel level, VpMesh co
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(coarse->nown, &contrast));
-  PetscCall(VpCoarsenCoefficient(level->mesh, level->problem.coefficient, a, contrast));
+  PetscCall(VpCoarsenCoefficient(level->mesh, VpProblemWidth(&level->problem), level->problem.coefficient, a, contrast));
   for (int32_t c = 0; c < coarse->nown; c++) {
     cycle->contrast = PetscMax(cycle->contrast, contrast[c]);
     rough += contrast[c] > VP_VARIES;
@@ -72,18 +76,19 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpMesh *mesh, PetscM
 {
   VpMesh            spread;
   const PetscMPIInt before = *ranks;
+  const int         width = VpProblemWidth(&level->problem);
 
   PetscFunctionBegin;
   PetscCall(PetscFree(*coefficient));
   PetscCall(VpMeshCoarsen(level->mesh, VpCycleCoarsening(&cycle->options, &level->problem), &spread));
   if (level->problem.coefficient) {
-    PetscCall(PetscMalloc1(spread->nown + 1, coefficient));
+    PetscCall(PetscMalloc1(spread->nown * (size_t)width + 1, coefficient));
     PetscCall(CoarsenCoefficient(cycle, level, spread, *coefficient));
   }
   *ranks = VpCycleRanks(&cycle->options, level->backend, spread->lattice, level->problem.degree, before);
   if (*ranks < before) {
     PetscCall(VpMeshGather(spread, *ranks, mesh));
-    if (level->problem.coefficient) PetscCall(MoveCoefficient(spread, *mesh, coefficient));
+    if (level->problem.coefficient) PetscCall(MoveCoefficient(spread, *mesh, width, coefficient));
     PetscCall(VpMeshDestroy(&spread));
   } else *mesh = spread;
   PetscFunctionReturn(PETSC_SUCCESS);

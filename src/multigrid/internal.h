@@ -38,15 +38,23 @@ PetscInt       VpCycleVectors(VpCycle, PetscInt l, VpVector vectors[]); /* lists
 /* level.c: puts an array of the mesh, which lives as long as the level, on the backend; the host need not copy it */
 PetscErrorCode VpLevelPlaceMeshArray(VpLevel, const int32_t *array, size_t count, const char what[], const int32_t **p);
 /* coefficient.c: keeps the coefficient (NULL on all ranks: 1) for all local cells; sets level->uniform and typical */
-PetscErrorCode VpLevelSetCoefficient(VpLevel, const PetscReal own[]);
-/* coefficient.c: The 2^dim cells' coefficients as scale times a product of one factor per direction. The second cell's factor is
-   2^(step/VP_STEPS) times the first one's; the smaller of the two is 1. The product is nowhere less than the coefficient. beyond[c][d] is the
-   coefficient of the cell beyond cell c along d, or that of cell c where there is none. 2^face is by how much the harmonic mean with that
-   is larger than the product, at most, on the lower and on the upper side. Steps of fewer octaves than `least` become none. */
+PetscErrorCode VpLevelSetCoefficient(VpLevel, const VpProblem *);
+/* fit.c: The coefficients a[c][d] of a patch's 2^dim cells c, along each direction d a scale times a product of one factor a direction:
+
+     a[.][0] as sigma_0 X(step) y(step + skew) z(step + skew),    a[.][1] as sigma_1 x(step + skew) Y(step) z(step + skew), ...
+
+   A factor X or x of the second cell is 2^(its number/VP_STEPS) times that of the first one; the smaller of the two is 1. The product is
+   nowhere less than the coefficient. beyond[c][d] is the coefficient of the cell beyond cell c along d, or that of cell c where there is
+   none. 2^face is by how much the harmonic mean with that is larger than the product, at most, on the lower and on the upper side. ratio =
+   sigma / scale, where scale is the largest sigma; it is rounded up to steps unless the cells of the patch have the same coefficients. With
+   one number a cell (tensor 0) skew is 0 and ratio 1. Steps of fewer octaves than `least` become none. */
 typedef struct {
-  int16_t step[3], face[3][2];
+  int16_t step[3], skew[3], face[3][2];
+  double  ratio[3];
 } VpFit;
-void VpCoefficientFit(int dim, const PetscReal a[], const PetscReal beyond[][3], double least, VpFit *, double *scale);
+void VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3], double least, VpFit *, double *scale);
+/* a ratio of the coefficients of two directions, in steps and no less */
+double VpRoundRatio(double ratio);
 /* linetables.c: PlaceLines fills what the level's view has of lines: line, lines, common, outside. PlaceDrops makes
    VpPatchView.drop, PlaceUnit `unit` and `coefficient`, and what belongs to them in the level. */
 PetscErrorCode VpLevelPlaceLines(VpLevel);
@@ -89,8 +97,13 @@ static inline const double *VpLevelLine(VpLevel level, int32_t cell, int d)
 
   return (const double *)v->lines + (size_t)v->line[(size_t)cell * v->dim + d] * VpLineSize(v->n);
 }
-/* 2^exponent a */
-static inline PetscReal VpLevelCoefficient(VpLevel level, int32_t cell)
+/* 2^exponent a along d */
+static inline PetscReal VpLevelCoefficient(VpLevel level, int32_t cell, int d)
 {
-  return level->uniform > 0 ? level->uniform : level->scale * level->problem.coefficient[cell];
+  return level->uniform[d] > 0 ? level->uniform[d] : level->scale * VpProblemCoefficient(&level->problem, cell, d);
+}
+/* is a the same in all cells? */
+static inline PetscBool VpLevelIsUniform(VpLevel level)
+{
+  return (PetscBool)(level->uniform[0] > 0);
 }

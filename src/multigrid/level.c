@@ -112,7 +112,7 @@ static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType 
                          .position = mesh->first};
   level->exchange.cells = (VpCells){mesh, backend, level->ops, &level->view, level->block};
   if (reads == VP_GHOST_SIDE) PetscCall(VpMeshSetSides(mesh));
-  PetscCall(VpLevelSetCoefficient(level, problem->coefficient));
+  PetscCall(VpLevelSetCoefficient(level, problem));
   PetscCall(VpTogether(mesh->comm, PlaceTables(level)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

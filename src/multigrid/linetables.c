@@ -32,8 +32,8 @@ static VpLineKey LineKeyAt(const Lines *lines, int32_t box, int zone, int d)
 {
   const VpMesh    mesh = lines->level->mesh;
   const VpLattice L = mesh->lattice;
-  const PetscReal a = lines->level->uniform;
-  VpLineKey       key = {.h = VpLatticeSize(L, box, d), .a = lines->relative ? 1 : a};
+  const VpLevel   level = lines->level;
+  VpLineKey       key = {.h = VpLatticeSize(L, box, d), .a = level->uniform[d] / (lines->relative ? level->typical : 1)};
 
   for (int s = 0; s < 2; s++) {
     const int32_t beyond = VpMeshIsAtEnd(mesh, box, zone, 2 * d + s) ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + 2 * d + s] : box;
@@ -52,20 +52,38 @@ static PetscReal SizeBeyond(VpMesh mesh, int32_t cell, int side, int32_t beyond)
   return beyond < 0 ? VpDomainAlpha(mesh->domain, beyond) : VpCellSize(mesh, beyond, side / 2);
 }
 
+/* the largest coefficient of a cell, of which those of its lines are multiples */
+static PetscReal Largest(VpLevel level, int32_t cell)
+{
+  PetscReal largest = VpLevelCoefficient(level, cell, 0);
+
+  for (int d = 1; d < level->problem.tensor; d++) largest = PetscMax(largest, VpLevelCoefficient(level, cell, d));
+  return largest;
+}
+
+/* the key's coefficients, of which those beyond are multiples of the cell's already, as multiples of the cell's largest one */
+static void Relate(VpLevel level, int32_t cell, int d, VpLineKey *key)
+{
+  const double ratio = VpLevelCoefficient(level, cell, d) / Largest(level, cell);
+
+  key->a = VpLevelIsUniform(level) ? ratio : VpRoundRatio(ratio);
+  for (int s = 0; s < 2; s++) key->a_beyond[s] *= key->a;
+}
+
 VpLineKey VpLevelLineKey(VpLevel level, PetscBool relative, int32_t cell, int d)
 {
   VpMesh    mesh = level->mesh;
-  VpLineKey key = {.h = VpCellSize(mesh, cell, d), .a = VpLevelCoefficient(level, cell)};
+  VpLineKey key = {.h = VpCellSize(mesh, cell, d), .a = VpLevelCoefficient(level, cell, d)};
 
   for (int s = 0; s < 2; s++) {
     const int32_t beyond = mesh->neighbor[(size_t)cell * 2 * mesh->dim + 2 * d + s];
 
     key.side[s] = VpDomainSide(mesh->domain, beyond);
     key.h_beyond[s] = SizeBeyond(mesh, cell, 2 * d + s, beyond);
-    key.a_beyond[s] = beyond < 0 ? (beyond == VP_EDGE ? key.a : 0) : VpLevelCoefficient(level, beyond);
+    key.a_beyond[s] = beyond < 0 ? (beyond == VP_EDGE ? key.a : 0) : VpLevelCoefficient(level, beyond, d);
     if (relative && key.a_beyond[s] > 0) key.a_beyond[s] = exp2(round(VP_STEPS * log2(key.a_beyond[s] / key.a)) / VP_STEPS);
   }
-  if (relative) key.a = 1;
+  if (relative) Relate(level, cell, d, &key);
   return key;
 }
 
@@ -76,10 +94,12 @@ static PetscBool HaveSameCoefficients(const void *context, int32_t cell, int32_t
   const VpLevel  level = ((const Lines *)context)->level;
   const int      nside = 2 * level->mesh->dim;
   const int32_t *beyond = level->mesh->neighbor + (size_t)cell * nside, *there = level->mesh->neighbor + (size_t)other * nside;
-  PetscBool      same = VpLevelCoefficient(level, cell) == VpLevelCoefficient(level, other);
+  PetscBool      same = PETSC_TRUE;
 
+  for (int d = 0; d < VpProblemWidth(&level->problem); d++)
+    same = (PetscBool)(same && VpLevelCoefficient(level, cell, d) == VpLevelCoefficient(level, other, d));
   for (int side = 0; side < nside && same; side++)
-    same = beyond[side] < 0 || VpLevelCoefficient(level, beyond[side]) == VpLevelCoefficient(level, there[side]);
+    same = beyond[side] < 0 || VpLevelCoefficient(level, beyond[side], side / 2) == VpLevelCoefficient(level, there[side], side / 2);
   return same;
 }
 
@@ -94,7 +114,7 @@ static PetscBool HaveSameSizes(const void *context, int32_t cell, int32_t other)
 
   for (int side = 0; side < nside && same; side++)
     same = (PetscBool)(beyond[side] == there[side] || (beyond[side] >= 0 && there[side] >= 0));
-  return (PetscBool)(same && (level->uniform > 0 || HaveSameCoefficients(context, cell, other)));
+  return (PetscBool)(same && (VpLevelIsUniform(level) || HaveSameCoefficients(context, cell, other)));
 }
 
 static PetscErrorCode Number(Lines *lines, const VpLineKey *key, int32_t *entry)
@@ -130,7 +150,7 @@ static PetscErrorCode LinesCreate(VpLevel level, PetscBool relative, Lines *line
 {
   const int       dim = level->mesh->dim;
   const PetscBool varies = (PetscBool)(level->mesh->depth || VpMeshIsPart(level->mesh)); /* in size, or in what is beyond sides */
-  const PetscBool by_box = (PetscBool)(level->uniform > 0 && !varies);
+  const PetscBool by_box = (PetscBool)(VpLevelIsUniform(level) && !varies);
   const VpItems   items = {.mesh = level->mesh,
                            .n = level->view.nsweep,
                            .width = dim,
@@ -282,7 +302,7 @@ PetscErrorCode VpLevelPlaceUnit(VpLevel level, VpArrays *arrays, VpPatchView *pa
   double   *table, *a;
 
   PetscFunctionBegin;
-  if (level->uniform > 0 || !HaveOneSize(level->mesh, h)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (VpLevelIsUniform(level) || level->problem.tensor || !HaveOneSize(level->mesh, h)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(dim * size, &table, level->view.nlocal, &a));
   for (int d = 0; d < dim; d++) {
     const VpLineKey inside = {.h = h[d], .a = 1, .h_beyond = {h[d], h[d]}, .a_beyond = {1, 1}};
@@ -297,7 +317,7 @@ PetscErrorCode VpLevelPlaceUnit(VpLevel level, VpArrays *arrays, VpPatchView *pa
       VpLineBoundary(&key, level->problem.degree, s, level->problem.penalty, level->view.outside[d][s]);
     }
   }
-  for (int32_t cell = 0; cell < level->view.nlocal; cell++) a[cell] = VpLevelCoefficient(level, cell);
+  for (int32_t cell = 0; cell < level->view.nlocal; cell++) a[cell] = VpLevelCoefficient(level, cell, 0);
   PetscCall(VpArraysPlaceReals(arrays, table, (size_t)(dim * size), "operator tables", &patches->unit));
   PetscCall(VpArraysPlaceReals(arrays, a, level->view.nlocal, "coefficients", &patches->coefficient));
   PetscCall(PetscFree2(table, a));
@@ -333,10 +353,10 @@ PetscErrorCode VpLevelPlaceBlocks(VpLevel level, VpArrays *arrays, VpCellView *v
     VpBlockBuild(&level->basis, KeyOf(&lines, i), level->problem.penalty, F, B, lambda);
     for (int k = 0; k < n; k++) lambda[k] *= level->typical;
   }
-  for (size_t cell = 0; cell < nown; cell++) weight[cell] = level->typical / VpLevelCoefficient(level, (int32_t)cell);
+  for (size_t cell = 0; cell < nown; cell++) weight[cell] = level->typical / Largest(level, (int32_t)cell);
   PetscCall(VpArraysPlace(arrays, line, nown * dim * sizeof(*line), "cell blocks", (const void **)&view->type));
   PetscCall(VpArraysPlaceReals(arrays, table, (size_t)lines.dictionary.n * size, "cell blocks", &view->table));
-  if (level->uniform == 0) PetscCall(VpArraysPlaceReals(arrays, weight, nown, "cell blocks", &view->weight));
+  if (!VpLevelIsUniform(level)) PetscCall(VpArraysPlaceReals(arrays, weight, nown, "cell blocks", &view->weight));
   view->reaction = VpLevelReaction(level);
   PetscCall(PetscFree2(table, weight));
   PetscCall(LinesDestroy(&lines, &line));

@@ -13,14 +13,26 @@ typedef enum { VP_EXCHANGE_AUTO, VP_EXCHANGE_SWEEP, VP_EXCHANGE_COLOR } VpExchan
 typedef enum { VP_CYCLE_V, VP_CYCLE_W, VP_CYCLE_F, VP_CYCLE_AUTO } VpCycleType;
 typedef enum { VP_COARSE_AUTO, VP_COARSE_SWEEPS, VP_COARSE_KSP, VP_COARSE_DENSE } VpCoarseType;
 
-/* The operator 2^exponent (-div(a grad u) + c u) on polynomials of a degree. coefficient[nown] is a on own cells; NULL means 1. The
-   exponent brings the numbers near 1, where single precision holds them; only a level's tables contain it. */
+/* The operator 2^exponent (-div(a grad u) + c u) on polynomials of a degree. coefficient [nown] is a on own cells; NULL means 1. Where a is
+   a diagonal tensor, coefficient [nown][dim] are its diagonals. The exponent brings the numbers near 1, where single precision holds them;
+   only a level's tables contain it. */
 typedef struct {
   int              degree;
   double           penalty, reaction;
   const PetscReal *coefficient;
+  int              tensor; /* dim where a is a tensor, else 0 */
   int              exponent;
 } VpProblem;
+/* numbers of a cell's coefficient, and that along direction d */
+static inline int VpProblemWidth(const VpProblem *problem)
+{
+  return PetscMax(problem->tensor, 1);
+}
+static inline PetscReal VpProblemCoefficient(const VpProblem *problem, int32_t cell, int d)
+{
+  if (!problem->coefficient) return 1;
+  return problem->coefficient[problem->tensor ? (size_t)cell * problem->tensor + d : (size_t)cell];
+}
 
 /* Arrays on a backend that are released together. */
 typedef struct {
@@ -42,9 +54,11 @@ struct VpLevel_ {
   VpMesh           mesh;
   VpProblem        problem; /* coefficient: own copy for cells [0, nlocal), or NULL */
   PetscReal        scale;   /* 2^exponent of the problem */
-  PetscReal        uniform; /* 2^exponent a where a is the same in all cells of all ranks, else 0 */
-  PetscReal        typical; /* the scale of the patches' eigenvalues: uniform, or where that is 0 the largest power of two that is at most
-                               the largest 2^exponent a */
+  PetscReal        uniform[3]; /* 2^exponent a along each direction where a is the same in all cells of all ranks, else 0 */
+  PetscReal        typical;    /* the scale of the patches' eigenvalues: the largest of uniform, or where that is 0 the largest power of two
+                                  that is at most the largest 2^exponent a */
+  PetscReal        thinnest[3]; /* least size of a cell in every direction; where a is a tensor of h/sqrt(a), which counts in its place */
+  PetscReal        aspect;      /* least ratio of two of these sizes of a cell */
   VpPrecision      precision;
   VpBasis          basis;
   const VpBackend *backend;
@@ -72,11 +86,11 @@ PetscErrorCode VpLevelSetTransfer(VpLevel fine); /* fills the view of the transf
 /* The least and the largest number that the operator is made of, over all cells, directions and ranks: a/h^2, or the reaction where it is
    larger, and a alpha/h at Robin sides. Where constants would be the null space without the reaction, the reaction counts as the least number, too. */
 PetscErrorCode VpProblemRange(VpMesh, const VpProblem *, PetscReal range[2]);
-/* the smallest and the largest value of the coefficient on all ranks */
-PetscErrorCode VpCoefficientRange(VpMesh, const PetscReal own[], PetscReal range[2]);
-/* The coefficient's means over the children, on the coarse mesh's own cells. contrast [own coarse cells] or NULL: the largest quotient of
-   the coefficients of two children. */
-PetscErrorCode VpCoarsenCoefficient(VpMesh fine, const PetscReal a[], PetscReal coarse[], PetscReal contrast[]);
+/* the smallest and the largest value of the coefficient on all ranks, in any direction */
+PetscErrorCode VpCoefficientRange(VpMesh, const VpProblem *, PetscReal range[2]);
+/* The coefficient's means over the children, on the coarse mesh's own cells; a: that of own cells, so many numbers a cell. contrast [own
+   coarse cells] or NULL: the largest quotient of the coefficients of two children, along one direction. */
+PetscErrorCode VpCoarsenCoefficient(VpMesh fine, int width, const PetscReal a[], PetscReal coarse[], PetscReal contrast[]);
 /* Where a coefficient varies by more among a cell's children, F cycles are faster than V cycles, as measured. */
 #define VP_VARIES 6
 /* flops of A x on own cells */

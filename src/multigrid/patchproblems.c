@@ -2,16 +2,19 @@
 #include "classify.h"
 #include "../base/threads.h"
 
-enum { NWORD = 6 };
+enum { NWORD = 7 };
 
-static void Words(const VpFdmKey *key, uint64_t word[NWORD])
+static void Words(const VpPatchKey *problem, uint64_t word[NWORD])
 {
+  const VpFdmKey *key = &problem->fdm;
+
   for (int s = 0; s < 2; s++) {
     word[s] = VpWord(key->h[s]);
     word[2 + s] = VpWord(key->h_beyond[s]);
   }
   word[4] = (uint64_t)(key->step + 1024) << 16 | (uint64_t)key->side[0] << 8 | (uint64_t)key->side[1];
-  word[5] = (uint64_t)(key->face[0] + 1024) << 16 | (uint64_t)(key->face[1] + 1024);
+  word[5] = (uint64_t)(key->skew + 2048) << 32 | (uint64_t)(key->face[0] + 1024) << 16 | (uint64_t)(key->face[1] + 1024);
+  word[6] = VpWord(problem->ratio);
 }
 
 /* size of the cells beyond a mixed side, that of its own cells where there are none */
@@ -55,21 +58,32 @@ static VpFdmKey ProblemKeyAt(VpMesh mesh, int32_t box, int zone, int d)
 }
 
 /* Sizes that the dictionary does not tell apart are the same: rounding must not hide that a patch is its own mirror image. */
-static PetscErrorCode Number(VpPatchProblems *problems, VpFdmKey key, int32_t *entry)
+static PetscErrorCode Number(VpPatchProblems *problems, VpFdmKey key, double ratio, int32_t *entry)
 {
-  uint64_t word[NWORD];
+  VpPatchKey problem;
+  uint64_t   word[NWORD];
 
   if (VpWord(key.h[1]) == VpWord(key.h[0])) key.h[1] = key.h[0];
   if (VpWord(key.h_beyond[1]) == VpWord(key.h_beyond[0])) key.h_beyond[1] = key.h_beyond[0];
-  Words(&key, word);
-  return VpDictionaryAdd(&problems->dictionary, word, &key, entry);
+  problem = (VpPatchKey){key, ratio};
+  Words(&problem, word);
+  return VpDictionaryAdd(&problems->dictionary, word, &problem, entry);
+}
+
+/* the ratio of patch p, or without a fit of all */
+static double RatioOf(const VpPatchProblems *problems, int32_t p, int d)
+{
+  const VpLevel level = problems->level;
+
+  return problems->fit ? problems->fit[p].ratio[d] : level->uniform[d] / level->typical;
 }
 
 static PetscErrorCode NumberProblemsAt(void *context, int32_t box, int zone, int d, int32_t *entry)
 {
-  const VpFdmKey key = ProblemKeyAt(((VpPatchProblems *)context)->level->mesh, box, zone, d);
+  VpPatchProblems *problems = context;
+  const VpFdmKey   key = ProblemKeyAt(problems->level->mesh, box, zone, d);
 
-  return key.h[1] > 0 ? Number(context, key, entry) : PETSC_SUCCESS;
+  return key.h[1] > 0 ? Number(problems, key, RatioOf(problems, 0, d), entry) : PETSC_SUCCESS;
 }
 
 static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
@@ -80,7 +94,10 @@ static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
   const VpFit   *fit = problems->fit ? &problems->fit[p] : NULL;
   VpFdmKey       key = ProblemKeyAt(mesh, mesh->box[cell[0]], mesh->zone[cell[0]] >> 2 * d & 3, d);
 
-  if (fit) key.step = fit->step[d];
+  if (fit) {
+    key.step = fit->step[d];
+    key.skew = fit->skew[d];
+  }
   for (int s = 0; s < 2; s++) {
     key.side[s] = side[2 * d + s];
     if (key.side[s] == VP_SIDE_EDGE) key.h_beyond[s] *= 2;
@@ -104,20 +121,20 @@ static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t
   const int              dim = problems->patches->dim, nc = 1 << dim;
 
   for (int32_t p = first; p < last; p++) {
-    PetscReal a[8], beyond[8][3];
+    PetscReal a[8][3], beyond[8][3];
     double    scale;
 
     for (int c = 0; c < nc; c++) {
       const int32_t cell = problems->patches->cell[(size_t)p * nc + c];
 
-      a[c] = VpLevelCoefficient(level, cell);
       for (int d = 0; d < dim; d++) {
         const int32_t next = level->mesh->neighbor[(size_t)cell * 2 * dim + 2 * d + (c >> d & 1)];
 
-        beyond[c][d] = next < 0 ? a[c] : VpLevelCoefficient(level, next);
+        a[c][d] = VpLevelCoefficient(level, cell, d);
+        beyond[c][d] = next < 0 ? a[c][d] : VpLevelCoefficient(level, next, d);
       }
     }
-    VpCoefficientFit(dim, a, beyond, LeastStep(level), &problems->fit[p], &scale);
+    VpCoefficientFit(dim, level->problem.tensor, a, beyond, LeastStep(level), &problems->fit[p], &scale);
     problems->weight[p] = level->typical / scale;
   }
 }
@@ -137,7 +154,7 @@ static PetscErrorCode NumberProblems(void *context, int32_t p, int32_t entry[])
   VpPatchProblems *problems = (VpPatchProblems *)context;
 
   PetscFunctionBegin;
-  for (int d = 0; d < problems->patches->dim; d++) PetscCall(Number(problems, ProblemKey(problems, p, d), &entry[d]));
+  for (int d = 0; d < problems->patches->dim; d++) PetscCall(Number(problems, ProblemKey(problems, p, d), RatioOf(problems, p, d), &entry[d]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -174,7 +191,7 @@ static PetscErrorCode FindProblems(VpPatchProblems *problems)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int32_t VpPatchProblemFind(const VpPatchProblems *problems, const VpFdmKey *key)
+int32_t VpPatchProblemFind(const VpPatchProblems *problems, const VpPatchKey *key)
 {
   uint64_t word[NWORD];
 
@@ -186,9 +203,9 @@ PetscErrorCode VpPatchProblemsCreate(VpLevel level, const VpPatches *patches, Vp
 {
   PetscFunctionBegin;
   *problems = (VpPatchProblems){.level = level, .patches = patches, .space = space};
-  PetscCall(VpDictionaryCreate(NWORD, sizeof(VpFdmKey), &problems->dictionary));
+  PetscCall(VpDictionaryCreate(NWORD, sizeof(VpPatchKey), &problems->dictionary));
   PetscCall(VpMallocLarge((size_t)patches->n * patches->dim, &problems->type));
-  if (level->uniform == 0) {
+  if (!VpLevelIsUniform(level)) {
     PetscCall(VpMallocLarge(patches->n, &problems->fit));
     PetscCall(VpMallocLarge(patches->n, &problems->weight));
   }

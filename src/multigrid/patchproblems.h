@@ -4,14 +4,18 @@
 #include "internal.h"
 
 typedef struct {
+  VpFdmKey fdm;
+  double   ratio; /* of the patch's coefficient along the direction to its largest one: another factor of the eigenvalues */
+} VpPatchKey;
+typedef struct {
   VpLevel          level;
   const VpPatches *patches;
   VpSpace          space;
   VpFit           *fit;        /* [patches->n] where the coefficient varies, else NULL */
   double          *weight;     /* [patches->n] typical / scale of the fit, or NULL */
-  VpDictionary     dictionary; /* its items are VpFdmKey */
+  VpDictionary     dictionary; /* its items are VpPatchKey */
   int32_t         *type;       /* [patches->n][dim] the number of the patch's problem along every direction */
 } VpPatchProblems;
 PetscErrorCode VpPatchProblemsCreate(VpLevel, const VpPatches *, VpSpace, VpPatchProblems *);
 PetscErrorCode VpPatchProblemsDestroy(VpPatchProblems *);
-int32_t        VpPatchProblemFind(const VpPatchProblems *, const VpFdmKey *); /* its number, or -1 */
+int32_t        VpPatchProblemFind(const VpPatchProblems *, const VpPatchKey *); /* its number, or -1 */

@@ -12,15 +12,15 @@ static VpCommon FindCommon(const VpPatchProblems *problems, PetscBool varies)
 
   for (int d = 0; common.found && d < level->mesh->dim; d++) {
     const PetscReal h = level->common[d];
-    const VpFdmKey  inside = {.h = {h, h}, .h_beyond = {h, h}};
+    const VpPatchKey inside = {{.h = {h, h}, .h_beyond = {h, h}}, varies ? 1 : level->uniform[d] / level->typical};
 
     common.inside[d] = VpPatchProblemFind(problems, &inside);
     if (common.inside[d] < 0) common.found = PETSC_FALSE;
     for (int s = 0; s < 2; s++) {
-      VpFdmKey edge = inside;
+      VpPatchKey edge = inside;
 
-      edge.side[s] = boundary[2 * d + s].kind;
-      edge.h_beyond[s] = boundary[2 * d + s].alpha;
+      edge.fdm.side[s] = boundary[2 * d + s].kind;
+      edge.fdm.h_beyond[s] = boundary[2 * d + s].alpha;
       common.edge[d][s] = VpPatchProblemFind(problems, &edge);
     }
     if (common.edge[d][0] >= 0 && !VpBoundaryIs(boundary[2 * d], boundary[2 * d + 1])) common.edge[d][1] = -1;
@@ -43,12 +43,12 @@ static void SolveProblems(void *context, int32_t piece, int32_t first, int32_t l
   const int              m = 2 * level->basis.n;
 
   for (int32_t i = first; i < last; i++) {
-    const VpFdmKey *key = (const VpFdmKey *)problems->dictionary.item + i;
-    double         *F = to->table + (size_t)i * VpFdmSize(level->basis.n), *B = F + m * m, *lambda = B + m * m;
+    const VpPatchKey *key = (const VpPatchKey *)problems->dictionary.item + i;
+    double           *F = to->table + (size_t)i * VpFdmSize(level->basis.n), *B = F + m * m, *lambda = B + m * m;
 
-    VpFdmBuild(&level->basis, key, problems->space, level->problem.penalty, F, B, lambda);
-    for (int k = 0; k < m; k++) lambda[k] *= level->typical;
-    to->mirrored[i] = VpFdmIsMirrored(key);
+    VpFdmBuild(&level->basis, &key->fdm, problems->space, level->problem.penalty, F, B, lambda);
+    for (int k = 0; k < m; k++) lambda[k] *= key->ratio * level->typical;
+    to->mirrored[i] = VpFdmIsMirrored(&key->fdm);
   }
 }
 

@@ -9,7 +9,7 @@ static VpForm ChooseForm(VpLevel level, VpSpace space, VpResidual residual, Pets
 {
   if (residual == VP_RESIDUAL_GLOBAL) return VP_FORM_GIVEN;
   if (residual == VP_RESIDUAL_LOCAL && !mixed) return VP_FORM_LOCAL;
-  return space == VP_SPACE_FULL && level->uniform > 0 && !mixed ? VP_FORM_REPLACE : VP_FORM_EXACT;
+  return space == VP_SPACE_FULL && VpLevelIsUniform(level) && !mixed ? VP_FORM_REPLACE : VP_FORM_EXACT;
 }
 
 static PetscErrorCode CreateBatches(VpLevel level, const VpPatches *patches, VpSpace space, VpResidual residual, Part *part)
@@ -127,7 +127,7 @@ static PetscErrorCode Create(VpLevel level, VpSpace space, VpResidual residual, 
   smoother->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
   smoother->kind = seams;
   smoother->kinds = kinds;
-  PetscCall(VpPatchesCreate(level->mesh, seams, &patches));
+  PetscCall(VpPatchesCreate(level->mesh, level->thinnest, seams, &patches));
   PetscCall(PetscArraycpy(smoother->place, patches.place, 3));
   PetscCall(CreateBatches(level, &patches, space, residual, &smoother->part[PART_ALL]));
   refused = VpLevelPlacePatches(level, &patches, space, &smoother->arrays, &smoother->part[PART_ALL].view);
@@ -168,8 +168,7 @@ VpExchange VpChooseExchange(VpLevel level, VpExchange asked)
   const PetscInt ranks = VpMeshRanks(mesh);
 
   if (asked != VP_EXCHANGE_AUTO) return asked;
-  return ranks > 1 && (mesh->ncell < VP_FEW_CELLS * ranks || VpLatticeThinnest(mesh->lattice) < THIN(mesh->dim)) ? VP_EXCHANGE_COLOR
-                                                                                                                 : VP_EXCHANGE_SWEEP;
+  return ranks > 1 && (mesh->ncell < VP_FEW_CELLS * ranks || level->aspect < THIN(mesh->dim)) ? VP_EXCHANGE_COLOR : VP_EXCHANGE_SWEEP;
 }
 
 void VpSmootherRenewGhosts(VpSmoother smoother)

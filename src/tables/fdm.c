@@ -1,5 +1,5 @@
 /* Fast diagonalisation of a patch along one direction: two cells. Coordinates y [2n] are Legendre coefficients on the cells times the
-   square root of the cell's coefficient, so the weighted mass is the identity, and orthonormal bases of spaces are orthonormal vectors. */
+   square root of the mass's coefficient there, so the weighted mass is the identity, and orthonormal bases of spaces are orthonormal vectors. */
 #include "legendre.h"
 #include "../compat.h"
 #include <string.h>
@@ -7,8 +7,8 @@
 #define N2 (2 * VP_MAX_N)
 
 typedef struct {
-  int  n;    /* functions per cell */
-  Real a[2]; /* coefficients */
+  int  n;               /* functions per cell */
+  Real a[2], weight[2]; /* coefficients, of the form and of the mass */
   Real L[N2][N2];
   int  nc; /* y is in the space where constraint . y = 0 */
   Real constraint[4][N2];
@@ -23,7 +23,7 @@ PetscBool VpFdmIsMirrored(const VpFdmKey *key)
 {
   PetscBool beyond = (PetscBool)(!ReadsBeyond(key->side[0]) || key->h_beyond[0] == key->h_beyond[1]);
 
-  return (PetscBool)(key->h[0] == key->h[1] && key->side[0] == key->side[1] && key->step == 0 && key->face[0] == key->face[1] && beyond);
+  return (PetscBool)(key->h[0] == key->h[1] && key->side[0] == key->side[1] && !key->step && !key->skew && key->face[0] == key->face[1] && beyond);
 }
 
 /* value and outward derivative of cell c at its end s, as vectors: trace = v . y */
@@ -32,8 +32,8 @@ static void Traces(const Line *line, const VpFdmKey *key, int c, int s, Real v[N
   memset(v, 0, N2 * sizeof(Real));
   memset(q, 0, N2 * sizeof(Real));
   for (int m = 0; m < line->n; m++) {
-    v[c * line->n + m] = LegendreValue(m, s) / sqrtl(key->h[c] * line->a[c]);
-    q[c * line->n + m] = LegendreSlope(m, s) / sqrtl(key->h[c] * line->a[c]) / key->h[c];
+    v[c * line->n + m] = LegendreValue(m, s) / sqrtl(key->h[c] * line->weight[c]);
+    q[c * line->n + m] = LegendreSlope(m, s) / sqrtl(key->h[c] * line->weight[c]) / key->h[c];
   }
 }
 
@@ -74,15 +74,23 @@ static void AddSide(Line *line, const VpFdmKey *key, int s, VpSpace space, Real 
   }
 }
 
+static void Step(int step, Real a[2])
+{
+  a[0] = exp2l(PetscMax(-step, 0) / (Real)VP_STEPS);
+  a[1] = exp2l(PetscMax(step, 0) / (Real)VP_STEPS);
+}
+
 static void LineCreate(int degree, const VpFdmKey *key, VpSpace space, double penalty, Line *line)
 {
   int  n = degree + 1;
   Real scale = (Real)penalty * degree * (degree + 1);
 
-  *line = (Line){.n = n, .a = {exp2l(PetscMax(-key->step, 0) / (Real)VP_STEPS), exp2l(PetscMax(key->step, 0) / (Real)VP_STEPS)}};
+  *line = (Line){.n = n};
+  Step(key->step, line->a);
+  Step(key->step + key->skew, line->weight);
   for (int c = 0; c < 2; c++)
     for (int l = 0; l < n; l++)
-      for (int m = 0; m < n; m++) line->L[c * n + l][c * n + m] = LegendreStiff(l, m) / ((Real)key->h[c] * key->h[c]);
+      for (int m = 0; m < n; m++) line->L[c * n + l][c * n + m] = line->a[c] / line->weight[c] * LegendreStiff(l, m) / ((Real)key->h[c] * key->h[c]);
   AddInterface(line, key, 0, 1, scale);
   if (key->side[0] == VP_SIDE_WRAP) AddInterface(line, key, 1, 1, scale);
   else
@@ -170,7 +178,7 @@ static void StoreMode(const VpBasis *b, const Line *line, const Real y[N2], int 
     for (int i = 0; i < n; i++) {
       Real sum = 0;
       for (int m = 0; m < n; m++) sum += b->legendre[i * n + m] * y[c * n + m];
-      F[c * n + i] = (double)(sum / sqrtl(line->a[c]));
+      F[c * n + i] = (double)(sum / sqrtl(line->weight[c]));
     }
   }
   for (int i = 0; i < n && parity >= 0; i++) {

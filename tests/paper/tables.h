@@ -121,7 +121,8 @@ static Reals Table(const Nodal &line, int kind, VpSpace space)
                       {at[0] ? 0 : h, at[1] ? 0 : h},
                       {at[0] ? VP_SIDE_DIRICHLET : VP_SIDE_INTERIOR, at[1] ? VP_SIDE_DIRICHLET : VP_SIDE_INTERIOR},
                       0,
-                      {0, 0}};
+                      {0, 0},
+                      0};
   Reals        table = line.Chain(2, at[0] ? VP_SIDE_DIRICHLET : end, at[1] ? VP_SIDE_DIRICHLET : end),
         four = line.Chain(4, VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET);
   Reals F(m * m), B(m * m), lambda(m), S, kept;

@@ -211,7 +211,8 @@ static void MakePatches(Level &v, VpSpace space)
                         {lo ? 0 : v.h[d], up ? 0 : v.h[d]},
                         {lo ? v.boundary[2 * d] : VP_SIDE_INTERIOR, up ? v.boundary[2 * d + 1] : VP_SIDE_INTERIOR},
                         0,
-                        {0, 0}};
+                        {0, 0},
+                        0};
       double    *F = &v.fdm[(size_t)(v.entry(d) + p) * w];
       VpFdmBuild(&v.basis, &key, space, 1, F, F + m * m, F + 2 * m * m);
       v.mirrored[v.entry(d) + p] = VpFdmIsMirrored(&key);

@@ -66,7 +66,7 @@ PetscErrorCode DMVPatchDGRefineLocally(DM dm, VpMesh *mesh)
 
     PetscCall(PetscMalloc1((*mesh)->nown, &mark));
     for (int32_t c = 0; c < (*mesh)->nown; c++) mark[c] = IsThere(dg, *mesh, c) ? VP_MARK_REFINE : VP_MARK_KEEP;
-    error = VpMeshAdapt(*mesh, mark, NULL, &next, NULL);
+    error = VpMeshAdapt(*mesh, mark, 0, NULL, &next, NULL);
     PetscCall(PetscFree(mark));
     PetscCall(VpMeshDestroy(mesh));
     PetscCall(error);
@@ -84,7 +84,7 @@ static PetscErrorCode Adapt(DM dm, const int8_t mark[], DM *out)
   VpMesh             mesh;
 
   PetscFunctionBegin;
-  PetscCall(VpMeshAdapt(dg->mesh, mark, dg->op->problem.coefficient, &mesh, &a));
+  PetscCall(VpMeshAdapt(dg->mesh, mark, VpProblemWidth(&dg->op->problem), dg->op->problem.coefficient, &mesh, &a));
   error = CheckMesh(dm, &mesh);
   if (!error) error = DMVPatchDGCreateOn(dm, mesh, a, out);
   PetscCall(PetscFree(a));

@@ -66,17 +66,22 @@ PetscErrorCode DMVPatchDGGetCellBounds(DM dm, PetscInt cell, PetscReal lower[], 
 PetscErrorCode DMVPatchDGMoveCoefficient(DM dm, VpMesh next, PetscReal **out)
 {
   const VpMesh     mesh = DMVPatchDGData(dm)->mesh;
-  const PetscReal *coefficient = DMVPatchDGData(dm)->op->problem.coefficient;
+  const VpProblem *problem = &DMVPatchDGData(dm)->op->problem;
+  const int        width = VpProblemWidth(problem);
   PetscReal       *a = NULL;
 
   PetscFunctionBegin;
-  if (coefficient) PetscCall(PetscMalloc1(next->nown + 1, &a)); /* not NULL on ranks without cells */
-  if (coefficient && mesh->coarser == next) PetscCall(VpCoarsenCoefficient(mesh, coefficient, a, NULL));
+  if (problem->coefficient) PetscCall(PetscMalloc1(next->nown * (size_t)width + 1, &a)); /* not NULL on ranks without cells */
+  if (a && mesh->coarser == next) PetscCall(VpCoarsenCoefficient(mesh, width, problem->coefficient, a, NULL));
   else
-    for (int32_t c = 0; a && c < next->nown; c++) a[c] = coefficient[next->parent[c]];
+    for (int32_t c = 0; a && c < next->nown; c++) {
+      for (int d = 0; d < width; d++) a[(size_t)c * width + d] = VpProblemCoefficient(problem, next->parent[c], d);
+    }
   *out = a;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static PetscErrorCode Set(DM, int tensor, const PetscReal a[]);
 
 /* The coarser DM that was made from dm, by PCMG for instance, gets the means of the new coefficient. */
 static PetscErrorCode SetCoarseCoefficient(DM dm)
@@ -92,7 +97,7 @@ static PetscErrorCode SetCoarseCoefficient(DM dm)
   mesh = DMVPatchDGData(coarse)->mesh;
   if (DMVPatchDGData(dm)->mesh->coarser != mesh) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGMoveCoefficient(dm, mesh, &a));
-  PetscCall(DMVPatchDGSetCoefficient(coarse, a));
+  PetscCall(Set(coarse, DMVPatchDGData(dm)->op->problem.tensor, a));
   PetscCall(PetscFree(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -133,6 +138,33 @@ void DMVPatchDGSetLocalBounds(DM dm)
   dm->ops->getlocalboundingbox = _Generic(dm->ops->getlocalboundingbox, NoIndices : LocalBounds, default : LocalBoundsNoIndices);
 }
 
+/* gives the DM the coefficient of own cells, or NULL: 1; tensor: as in VpProblem */
+static PetscErrorCode Set(DM dm, int tensor, const PetscReal a[])
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
+  const size_t   n = (size_t)DMVPatchDGData(dm)->mesh->nown * PetscMax(tensor, 1);
+  PetscInt       bad[2] = {0, a ? 1 : 0}; /* bad numbers; whether some rank gives numbers */
+  PetscReal     *one = NULL;
+
+  PetscFunctionBegin;
+  for (size_t i = 0; a && i < n; i++) bad[0] += !(a[i] > 0) || PetscIsInfOrNanReal(a[i]);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bad, 2, MPIU_INT, MPI_MAX, comm));
+  PetscCheck(!bad[0], comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The coefficient must be positive and finite on every cell; on one rank %" PetscInt_FMT " %s another", bad[0],
+             tensor ? "numbers of cells are" : "cells have");
+  if (bad[1] && !a) {
+    PetscCall(PetscMalloc1(n + 1, &one));
+    for (size_t i = 0; i < n; i++) one[i] = 1;
+    a = one;
+  }
+  PetscCall(DMVPatchDGCheckCoefficient(dm, a ? tensor : 0, a));
+  PetscCall(DMVPatchDGSetOperator(dm, a ? tensor : 0, a));
+  PetscCall(PetscFree(one));
+  PetscCall(DMVPatchDGUpdateMatrices(dm));
+  PetscCall(SetCoarseCoefficient(dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
    DMVPatchDGSetCoefficient - Sets the coefficient a of -div(a grad u) on every cell
 
@@ -152,30 +184,42 @@ so that a `MatScale()` or `MatShift()` has to be repeated. Preconditioners built
    Finer DMs made by `DMRefine()` inherit it, coarser ones take means, those that exist already, too. Where it jumps, faces take the
 harmonic mean of both sides.
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGGetCoefficient()`, `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetTensorCoefficient()`, `DMVPatchDGGetCoefficient()`, `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`
 @*/
 PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
 {
-  DM_VPatchDG *dg;
-  PetscInt     bad[2] = {0, a ? 1 : 0}; /* the cells with a bad number; whether some rank gives numbers */
-  PetscReal   *one = NULL;
-
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGSetCoefficient()"));
-  dg = dm->data;
-  for (int32_t c = 0; a && c < dg->mesh->nown; c++) bad[0] += !(a[c] > 0) || PetscIsInfOrNanReal(a[c]);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bad, 2, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)dm)));
-  PetscCheck(!bad[0], PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "The coefficient must be positive and finite on every cell; on one rank %" PetscInt_FMT " cells have another", bad[0]);
-  PetscCall(DMVPatchDGCheckCoefficient(dm, a));
-  if (bad[1] && !a) {
-    PetscCall(PetscMalloc1(dg->mesh->nown + 1, &one));
-    for (int32_t c = 0; c < dg->mesh->nown; c++) one[c] = 1;
-  }
-  PetscCall(DMVPatchDGSetOperator(dm, one ? one : a));
-  PetscCall(PetscFree(one));
-  PetscCall(DMVPatchDGUpdateMatrices(dm));
-  PetscCall(SetCoarseCoefficient(dm));
+  PetscCall(Set(dm, 0, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGSetTensorCoefficient - Sets a coefficient that is a diagonal tensor on every cell, as where a medium conducts better in one direction
+
+   Collective
+
+   Input Parameters:
++  dm - the DM, set up
+-  a  - positive numbers [cells][dim] of this rank's cells, or `NULL`: 1
+
+   Level: intermediate
+
+   Notes:
+   The operator is -d/dx(a_x du/dx) - d/dy(a_y du/dy) - d/dz(a_z du/dz). What `DMVPatchDGSetCoefficient()` says holds along each direction;
+   faces take the harmonic mean of the numbers along their normal, fluxes and Robin's alpha are multiplied by that number. The last call of
+   the two decides.
+
+   Coarse levels merge cells where h/sqrt(a) is small, with the mean of a over a box: a tensor that is the same in all cells of a box costs
+   as few iterations as stretched cells, so boxes should end where it changes.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetCoefficient()`, `DMVPatchDGGetTensorCoefficient()`, `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`
+@*/
+PetscErrorCode DMVPatchDGSetTensorCoefficient(DM dm, const PetscReal a[])
+{
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGSetTensorCoefficient()"));
+  PetscCall(Set(dm, (int)dm->dim, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -192,13 +236,42 @@ PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
 
    Level: intermediate
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetCoefficient()`
+   Note:
+   Where a tensor was set it is an error, and `DMVPatchDGGetTensorCoefficient()` gives it.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetCoefficient()`, `DMVPatchDGGetTensorCoefficient()`
 @*/
 PetscErrorCode DMVPatchDGGetCoefficient(DM dm, const PetscReal *a[])
 {
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetCoefficient()"));
   VpAssertPointer(a, 2);
+  PetscCheck(!DMVPatchDGData(dm)->op->problem.tensor, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "The coefficient is a tensor, with numbers for every direction: ask DMVPatchDGGetTensorCoefficient()");
   *a = DMVPatchDGData(dm)->op->problem.coefficient;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   DMVPatchDGGetTensorCoefficient - Gets the coefficient that is a diagonal tensor on every cell
+
+   Not Collective
+
+   Input Parameter:
+.  dm - the DM, set up
+
+   Output Parameter:
+.  a - numbers [cells][dim] of this rank's cells, or `NULL` where no tensor was set. The array belongs to the DM
+
+   Level: intermediate
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetTensorCoefficient()`, `DMVPatchDGGetCoefficient()`
+@*/
+PetscErrorCode DMVPatchDGGetTensorCoefficient(DM dm, const PetscReal *a[])
+{
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetTensorCoefficient()"));
+  VpAssertPointer(a, 2);
+  *a = DMVPatchDGData(dm)->op->problem.tensor ? DMVPatchDGData(dm)->op->problem.coefficient : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

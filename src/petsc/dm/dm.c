@@ -28,7 +28,7 @@ static PetscErrorCode DMSetUp_VPatchDG(DM dm)
   PetscCall(VpMeshCreate(comm, dg->boxes, (int)level, &mesh));
   PetscCall(DMVPatchDGRefineLocally(dm, &mesh));
   dg->mesh = mesh;
-  PetscCall(DMVPatchDGSetOperator(dm, NULL));
+  PetscCall(DMVPatchDGSetOperator(dm, 0, NULL));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, dm, 0, 0, 0));
   PetscCall(DMViewFromOptions(dm, NULL, "-dm_view"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -52,7 +52,7 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
 }
 
 /* Makes a DM with the settings of dm on the given mesh, whose reference it takes over, or one that is not set up where that is NULL.
-   coefficient: of mesh's own cells, or NULL */
+   coefficient: of mesh's own cells, or NULL; a tensor where that of dm is one */
 static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient[], DM *out)
 {
   DM_VPatchDG *from = dm->data, *to;
@@ -83,7 +83,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
     PetscCall(PetscArraycpy(to->face[d], from->face[d], from->grid[d] + 1));
   }
   if (to->boxes) (void)VpDomainReference(to->boxes);
-  if (mesh) PetscCall(DMVPatchDGSetOperator(*out, coefficient));
+  if (mesh) PetscCall(DMVPatchDGSetOperator(*out, coefficient ? from->op->problem.tensor : 0, coefficient));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

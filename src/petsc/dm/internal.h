@@ -41,7 +41,7 @@ PetscErrorCode DMVPatchDGCheckSize(DM, PetscInt nbox, PetscInt level);
 /* Ensures: an error when double precision does not hold what the operator and its vectors are made of, with these boxes, or with a
    coefficient of own cells (NULL: 1). */
 PetscErrorCode DMVPatchDGCheckScale(DM, VpDomain, PetscInt level);
-PetscErrorCode DMVPatchDGCheckCoefficient(DM, const PetscReal a[]);
+PetscErrorCode DMVPatchDGCheckCoefficient(DM, int tensor, const PetscReal a[]);
 /* coefficient.c: the coefficient of own cells of the next finer or coarser mesh, for the caller to free; NULL: 1. A coarser cell gets the
    mean of its children's. */
 PetscErrorCode DMVPatchDGMoveCoefficient(DM, VpMesh next, PetscReal **);

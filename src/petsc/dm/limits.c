@@ -106,10 +106,10 @@ PetscErrorCode DMVPatchDGCheckScale(DM dm, VpDomain boxes, PetscInt level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMVPatchDGCheckCoefficient(DM dm, const PetscReal a[])
+PetscErrorCode DMVPatchDGCheckCoefficient(DM dm, int tensor, const PetscReal a[])
 {
   DM_VPatchDG    *dg = dm->data;
-  const VpProblem problem = {.coefficient = a};
+  const VpProblem problem = {.coefficient = a, .tensor = tensor};
   const PetscReal k = (PetscReal)(dg->degree + 1), factor = PetscMax(dg->penalty, 1) * k * k * k * k;
   PetscReal       range[2];
 

@@ -120,7 +120,8 @@ int32_t VpBatchOf(const VpGrid *grid)
 typedef struct {
   VpMesh           mesh;
   const int32_t   *list;
-  const PetscReal *coefficient;
+  const VpProblem *weight; /* whose coefficient along `direction` is the weight, or NULL */
+  int              direction;
   int32_t          first, last, batch; /* places */
   size_t           room;
   VpWorkOnPlaces   work;
@@ -139,9 +140,9 @@ static void WorkOnBatch(HostWork *w, int32_t at, double bounds[], double weight[
     const int32_t cell = list ? list[i] : at + i;
 
     VpMeshCellBounds(w->mesh, cell, bounds + 6 * i, bounds + 6 * i + 3);
-    if (w->coefficient) weight[i] = w->coefficient[cell];
+    if (w->weight) weight[i] = VpProblemCoefficient(w->weight, cell, w->direction);
   }
-  if (w->coefficient) weighted.weight = weight;
+  if (w->weight) weighted.weight = weight;
   error = (int)w->work(w->context, &weighted, at, room);
   if (error) w->error = error;
 }
@@ -161,7 +162,8 @@ PetscErrorCode VpOnHost(const VpField *field, VpSet set, int32_t first, int32_t 
 {
   HostWork w = {.mesh = field->mesh,
                 .list = ListOf(field, set),
-                .coefficient = weighted ? field->level->problem.coefficient : NULL,
+                .weight = weighted && field->level->problem.coefficient ? &field->level->problem : NULL,
+                .direction = set.side / 2,
                 .first = first,
                 .batch = batch,
                 .room = room,
@@ -191,7 +193,7 @@ static PetscErrorCode BorrowWeights(const VpField *field, VpSet set, void **p)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &weight));
-  for (int32_t i = 0; i < n; i++) weight[i] = field->level->problem.coefficient[list ? list[i] : i];
+  for (int32_t i = 0; i < n; i++) weight[i] = VpProblemCoefficient(&field->level->problem, list ? list[i] : i, set.side / 2);
   PetscCall(backend->borrow((size_t)n * sizeof(double), "coefficients at the boundary", p));
   PetscCall(backend->upload(weight, (size_t)n * sizeof(double), *p));
   PetscCall(PetscFree(weight));

@@ -39,8 +39,8 @@ int32_t VpBatchOf(const VpGrid *);
 
 /* Work on the places [at, at + places->n) of a set; room: the memory that was asked for. It calls nothing of PETSc where threads do it. */
 typedef PetscErrorCode (*VpWorkOnPlaces)(void *context, const VpPlaces *places, int32_t at, double room[]);
-/* Does the work on the host, `batch` places at a time, by threads or in order, with room for so many numbers. weighted: places have the
-   coefficient as their weight. */
+/* Does the work on the host, `batch` places at a time, by threads or in order, with room for so many numbers. weighted: places, which are
+   sides, have the coefficient along their normal as their weight. */
 PetscErrorCode VpOnHost(const VpField *, VpSet, int32_t first, int32_t last, int32_t batch, size_t room, PetscBool threads,
                         PetscBool weighted, VpWorkOnPlaces, void *context);
 /* The same on the device, without room: the work launches kernels. */

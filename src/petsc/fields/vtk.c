@@ -94,8 +94,9 @@ static PetscErrorCode WriteHeader(VpVtk *grid, PetscViewer viewer)
     uint16_t word;
     uint8_t  byte[2];
   } order = {1};
-  uint64_t offset = 0;
-  char     text[256];
+  const VpProblem *problem = &grid->field.level->problem;
+  uint64_t         offset = 0;
+  char             text[256];
 
   PetscFunctionBegin;
   VpVtkLine(grid, "<?xml version=\"1.0\"?>");
@@ -113,7 +114,9 @@ static PetscErrorCode WriteHeader(VpVtk *grid, PetscViewer viewer)
   PetscCall(Declare(grid, "UInt8", "Name=\"types\"", cells, 1, &offset));
   VpVtkLine(grid, "      </Cells>\n      <CellData>");
   PetscCall(Declare(grid, "Int32", "Name=\"rank\"", cells, 4, &offset));
-  if (grid->field.level->problem.coefficient) PetscCall(Declare(grid, "Float64", "Name=\"coefficient\"", cells, 8, &offset));
+  if (problem->coefficient && problem->tensor)
+    PetscCall(Declare(grid, "Float64", "Name=\"coefficient\" NumberOfComponents=\"3\"", 3 * cells, 8, &offset));
+  else if (problem->coefficient) PetscCall(Declare(grid, "Float64", "Name=\"coefficient\"", cells, 8, &offset));
   PetscCall(DeclareAll(grid, viewer, CELLS, cells, &offset));
   VpVtkLine(grid, "      </CellData>\n      <PointData>");
   PetscCall(DeclareAll(grid, viewer, FIELD, points, &offset));
@@ -172,7 +175,7 @@ static PetscErrorCode GridClose(VpVtk *grid, PetscViewer viewer)
 /* in the order of the header */
 static PetscErrorCode WriteArrays(VpVtk *grid, PetscViewer viewer)
 {
-  const PetscReal   *coefficient = grid->field.level->problem.coefficient;
+  const VpProblem   *problem = &grid->field.level->problem;
   const PetscScalar *values;
   Vec                v;
 
@@ -180,12 +183,12 @@ static PetscErrorCode WriteArrays(VpVtk *grid, PetscViewer viewer)
   PetscCall(VpVtkWritePoints(grid));
   PetscCall(VpVtkWriteConnectivity(grid));
   PetscCall(VpVtkWriteCells(grid));
-  if (coefficient) PetscCall(VpVtkWriteCellData(grid, coefficient));
+  if (problem->coefficient) PetscCall(VpVtkWriteCellData(grid, problem->tensor, problem->coefficient));
   for (int i = 0;; i++) {
     PetscCall(Query(viewer, CELLS, i, &v));
     if (!v) break;
     PetscCall(VecGetArrayRead(v, &values));
-    PetscCall(VpVtkWriteCellData(grid, values));
+    PetscCall(VpVtkWriteCellData(grid, 0, values));
     PetscCall(VecRestoreArrayRead(v, &values));
   }
   for (int i = 0;; i++) {

@@ -22,5 +22,5 @@ void VpVtkLine(VpVtk *, const char text[]);
 PetscErrorCode VpVtkWritePoints(VpVtk *);
 PetscErrorCode VpVtkWriteConnectivity(VpVtk *);
 PetscErrorCode VpVtkWriteCells(VpVtk *);                              /* where a linear cell's corners end, what it is, and whose */
-PetscErrorCode VpVtkWriteCellData(VpVtk *, const PetscReal values[]); /* [own cells] */
+PetscErrorCode VpVtkWriteCellData(VpVtk *, int vector, const PetscReal values[]); /* [own cells], or if `vector` is not 0, so many each */
 PetscErrorCode VpVtkWriteField(VpVtk *, Vec);

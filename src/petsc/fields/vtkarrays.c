@@ -128,14 +128,19 @@ PetscErrorCode VpVtkWriteCells(VpVtk *grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpVtkWriteCellData(VpVtk *grid, const PetscReal values[])
+PetscErrorCode VpVtkWriteCellData(VpVtk *grid, int vector, const PetscReal values[])
 {
-  const size_t n = (size_t)grid->mesh->nown * grid->ncell;
+  const size_t width = vector ? 3 : 1, n = (size_t)grid->mesh->nown * grid->ncell * width;
   double      *data;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &data));
-  for (size_t i = 0; i < n; i++) data[i] = values[i / grid->ncell];
+  for (size_t i = 0; i < n; i++) {
+    const size_t cell = i / width / grid->ncell, d = i % width;
+
+    if (vector) data[i] = d < (size_t)vector ? values[cell * vector + d] : 0;
+    else data[i] = values[cell];
+  }
   PetscCall(WriteArray(grid, data, n * sizeof(*data)));
   PetscCall(PetscFree(data));
   PetscFunctionReturn(PETSC_SUCCESS);

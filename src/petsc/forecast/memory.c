@@ -62,13 +62,14 @@ PetscErrorCode VpSizeOf(MPI_Comm comm, int dim, int degree, PetscInt nbox, int l
 PetscErrorCode VpCountLines(VpMesh mesh, const VpProblem *problem, VpSize *size)
 {
   const PetscReal *a = problem->coefficient;
+  const int32_t    width = VpProblemWidth(problem);
   const PetscInt   most = 1 + (PetscInt)cbrt(mesh->nown / 9.); /* From so many on there is one a cell. */
   PetscReal       *known;
   PetscInt         n = 0, i;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(most, &known));
-  for (int32_t c = 0; a && c < mesh->nown && n < most; c++) {
+  for (int32_t c = 0; a && c < mesh->nown * width && n < most; c++) {
     for (i = 0; i < n && known[i] != a[c]; i++)
       ;
     if (i == n) known[n++] = a[c];

@@ -89,21 +89,22 @@ PetscErrorCode DMVPatchDGFillConstant(DM dm, Vec one)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMVPatchDGSetOperator(DM dm, const PetscReal coefficient[])
+PetscErrorCode DMVPatchDGSetOperator(DM dm, int tensor, const PetscReal coefficient[])
 {
   DM_VPatchDG *dg = dm->data;
   VpOperator   op;
+  const size_t n = (size_t)dg->mesh->nown * (size_t)PetscMax(tensor, 1);
   PetscReal   *a = NULL;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&op));
   if (coefficient) {
-    PetscCall(PetscMalloc1(dg->mesh->nown + 1, &a)); /* not NULL on ranks without cells */
-    PetscCall(PetscArraycpy(a, coefficient, dg->mesh->nown));
+    PetscCall(PetscMalloc1(n + 1, &a)); /* not NULL on ranks without cells */
+    PetscCall(PetscArraycpy(a, coefficient, n));
   }
   op->refct = 1;
   op->mesh = VpMeshReference(dg->mesh);
-  op->problem = (VpProblem){.degree = (int)dg->degree, .penalty = dg->penalty, .reaction = dg->reaction, .coefficient = a};
+  op->problem = (VpProblem){.degree = (int)dg->degree, .penalty = dg->penalty, .reaction = dg->reaction, .coefficient = a, .tensor = tensor};
   PetscCall(VpOperatorDestroy(&dg->op));
   dg->op = op;
   PetscFunctionReturn(PETSC_SUCCESS);

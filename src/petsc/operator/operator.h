@@ -77,8 +77,8 @@ VpOperator     VpOperatorReference(VpOperator);
 PetscErrorCode VpOperatorDestroy(VpOperator *);
 PetscErrorCode VpOperatorGetLevel(VpOperator, DM, VpLevel *);
 PetscErrorCode VpOperatorGetHostLevel(VpOperator, DM, VpLevel *);
-/* gives the DM another operator; coefficient: of own cells, copied, or NULL: 1 */
-PetscErrorCode DMVPatchDGSetOperator(DM, const PetscReal coefficient[]);
+/* gives the DM another operator; coefficient: of own cells, copied, or NULL: 1; tensor: as in VpProblem */
+PetscErrorCode DMVPatchDGSetOperator(DM, int tensor, const PetscReal coefficient[]);
 PetscBool      DMVPatchDGIsSingular(DM); /* Are the constants its null space? */
 PetscErrorCode DMVPatchDGGetLevel(DM, VpLevel *);
 PetscErrorCode DMVPatchDGGetHostLevel(DM, VpLevel *);

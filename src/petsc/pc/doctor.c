@@ -5,14 +5,13 @@
 /* Ensures: *all is the ratio of the largest coefficient to the smallest, *inside the largest inside of a rank's part of a coarsest cell. */
 static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, VpCoarsen how, int finer, PetscReal *all, PetscReal *inside)
 {
-  const PetscReal *a = problem->coefficient;
-  const int32_t    n = a ? mesh->nown : 0;
-  PetscReal        range[2], least = 0, most = 0;
-  int64_t         *position;
-  PetscInt        *ancestor, *cell;
+  const int32_t n = problem->coefficient ? mesh->nown : 0;
+  PetscReal     range[2], least = 0, most = 0;
+  int64_t      *position;
+  PetscInt     *ancestor, *cell;
 
   PetscFunctionBegin;
-  PetscCall(VpCoefficientRange(mesh, a, range));
+  PetscCall(VpCoefficientRange(mesh, problem, range));
   *all = range[1] / range[0];
   *inside = 1;
   PetscCall(PetscMalloc3(n, &position, n, &ancestor, n, &cell));
@@ -23,12 +22,15 @@ static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, VpCoarsen 
     cell[c] = c;
   }
   PetscCall(PetscSortIntWithArray(n, ancestor, cell));
-  for (int32_t i = 0; i < n; i++) {
-    const PetscBool same = (PetscBool)(i && ancestor[i] == ancestor[i - 1]);
+  for (int d = 0; d < VpProblemWidth(problem); d++) {
+    for (int32_t i = 0; i < n; i++) {
+      const PetscBool same = (PetscBool)(i && ancestor[i] == ancestor[i - 1]);
+      const PetscReal a = VpProblemCoefficient(problem, (int32_t)cell[i], d);
 
-    least = same ? PetscMin(least, a[cell[i]]) : a[cell[i]];
-    most = same ? PetscMax(most, a[cell[i]]) : a[cell[i]];
-    *inside = PetscMax(*inside, most / least);
+      least = same ? PetscMin(least, a) : a;
+      most = same ? PetscMax(most, a) : a;
+      *inside = PetscMax(*inside, most / least);
+    }
   }
   PetscCall(PetscFree3(position, ancestor, cell));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, inside, 1, MPIU_REAL, MPIU_MAX, mesh->comm));

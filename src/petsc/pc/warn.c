@@ -51,7 +51,7 @@ static PetscErrorCode WarnFailed(PC pc, KSP ksp)
   PetscFunctionBegin;
   PetscCall(VpWarnWanted(pc, VP_WARN_FAILED, &wanted));
   if (!wanted || !op) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpCoefficientRange(op->mesh, op->problem.coefficient, a));
+  PetscCall(VpCoefficientRange(op->mesh, &op->problem, a));
   aspect = VpAspectRatio(op->mesh->domain);
   contrast = a[1] / a[0];
   PetscCall(Advice(pc, ksp, aspect, contrast, advice, sizeof(advice)));
