@@ -71,7 +71,7 @@ static PetscErrorCode Check(const Case *c)
   for (; levels > 0; levels--, mesh = coarse) {
     PetscCall(AddLevel(mesh->lattice, text, sizeof(text)));
     coarse = NULL;
-    if (levels > 1) PetscCall(VpMeshCoarsen(mesh, VP_COARSEN_LOCAL, &coarse));
+    if (levels > 1) PetscCall(VpMeshCoarsen(mesh, mesh->lattice, VP_COARSEN_LOCAL, &coarse));
     PetscCall(VpMeshDestroy(&mesh));
   }
   TapOk((PetscBool)!strcmp(text, c->levels), "levels_are_those_of_the_rule: %s", c->levels);

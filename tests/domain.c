@@ -167,12 +167,12 @@ static PetscErrorCode MoreRanksThanCells(void)
   good = (PetscBool)(whole->ncell == 1 && fine->ncell == 8 && fine->nown == 8 * whole->nown && fine->coarser == whole &&
                      patches.n == (fine->nown ? 1 : 0));
   PetscCall(VpPatchesDestroy(&patches));
-  PetscCall(VpMeshCoarsen(fine, VP_COARSEN_FULL, &again));
+  PetscCall(VpMeshCoarsen(fine, fine->lattice, VP_COARSEN_FULL, &again));
   good = (PetscBool)(good && again == whole);
   PetscCall(VpMeshDestroy(&again));
   PetscCall(VpMeshDestroy(&fine));
   PetscCall(VpMeshCreate(PETSC_COMM_WORLD, domain, 1, &fine));
-  PetscCall(VpMeshCoarsen(fine, VP_COARSEN_FULL, &again));
+  PetscCall(VpMeshCoarsen(fine, fine->lattice, VP_COARSEN_FULL, &again));
   good = (PetscBool)(good && again->ncell == 1 && again->nown == (fine->first == 0 && fine->nown));
   PetscCall(VpMeshDestroy(&again));
   PetscCall(VpMeshDestroy(&fine));
@@ -199,7 +199,7 @@ static PetscErrorCode SubCommunicators(void)
   level = rank % 2 ? 2 : 3;
   PetscCall(Grid(half, dim, 1, &domain));
   PetscCall(VpMeshCreate(half, domain, level, &mesh));
-  PetscCall(VpMeshCoarsen(mesh, VP_COARSEN_FULL, &coarse));
+  PetscCall(VpMeshCoarsen(mesh, mesh->lattice, VP_COARSEN_FULL, &coarse));
   nown = mesh->nown;
   PetscCallMPI(MPI_Allreduce(&nown, &sum, 1, MPIU_INT, MPI_SUM, half));
   TapOk((PetscBool)(sum == 64 && mesh->ncell == 64 && coarse->ncell == 64 >> dim), "sub_communicators");

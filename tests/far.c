@@ -291,7 +291,7 @@ static PetscErrorCode Compare(const Setting *s)
 
   PetscFunctionBeginUser;
   PetscCall(WorldCreate(PETSC_COMM_SELF, s, &w));
-  PetscCall(VpMeshCoarsen(w.mesh, VP_COARSEN_FULL, &coarse));
+  PetscCall(VpMeshCoarsen(w.mesh, w.mesh->lattice, VP_COARSEN_FULL, &coarse));
   PetscCall(VpLevelSetTransfer(w.outer));
   PetscCall(PairCreate(w.outer, NULL, 0, s->name, &pair));
   PetscCall(OuterKernels(&pair));

@@ -303,8 +303,8 @@ static PetscErrorCode Check(const Case *c)
     PetscCall(PetscFree(position));
     coarse = one_coarse = NULL;
     if (l > 1) {
-      PetscCall(VpMeshCoarsen(mesh, VP_COARSEN_LOCAL, &coarse));
-      PetscCall(VpMeshCoarsen(one, VP_COARSEN_LOCAL, &one_coarse));
+      PetscCall(VpMeshCoarsen(mesh, mesh->lattice, VP_COARSEN_LOCAL, &coarse));
+      PetscCall(VpMeshCoarsen(one, one->lattice, VP_COARSEN_LOCAL, &one_coarse));
       PetscCall(CheckParents(c, mesh));
       PetscCall(Transfers(c, mesh, one_coarse, worst));
     }

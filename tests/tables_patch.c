@@ -78,11 +78,11 @@ static int Dimension(const VpBasis *b, const VpFdmKey *key, int space)
 /* L and M of the patch from a line of two cells; half a face is added on sides towards other cells, by its definition */
 static void AssemblePatch(const VpBasis *b, const VpFdmKey *key, int space, double L[MAX][MAX], double M[MAX][MAX])
 {
-  Domain d = {.cells = 2,
-              .penalty = 1.1,
-              .h = {key->h[0], key->h[1]},
-              .alpha = {key->h_beyond[0], key->h_beyond[1]},
-              .a = {pow(2, PetscMax(-key->step, 0) / (double)VP_STEPS), pow(2, PetscMax(key->step, 0) / (double)VP_STEPS)}};
+  Domain        d = {.cells = 2,
+                     .penalty = 1.1,
+                     .h = {key->h[0], key->h[1]},
+                     .alpha = {key->h_beyond[0], key->h_beyond[1]},
+                     .a = {pow(2, PetscMax(-key->step, 0) / (double)VP_STEPS), pow(2, PetscMax(key->step, 0) / (double)VP_STEPS)}};
   const int     mass = key->step + key->skew;
   Domain        weighted;
   double        v[MAX], dv[MAX];

@@ -92,7 +92,7 @@ static PetscErrorCode Make(const Setting *s, int threads, int32_t *pieces, uint6
   VpThreads = threads;
   PetscCall(MakeMesh(PETSC_COMM_WORLD, s, &mesh));
   PetscCall(MakeProblem(s, mesh, &problem));
-  PetscCall(VpMeshCoarsen(mesh, VP_COARSEN_FULL, &coarse));
+  PetscCall(VpMeshCoarsen(mesh, mesh->lattice, VP_COARSEN_FULL, &coarse));
   PetscCall(VpLevelCreate(mesh, &problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &level));
   PetscCall(VpLevelSetTransfer(level));
   *pieces = VpLoopPieces(mesh->nown);

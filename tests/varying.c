@@ -4,10 +4,31 @@
 #include "support/nu.h"
 
 /* exp(sin .. sin), exp(3 sin .. sin) and 1000 to the power of a random number at a cell's centre; 1000 in a ball, in its outside, in the part x < 11/32;
-   in every second coarsest cell; in a middle box along the last direction, or along any; random in every box */
-typedef enum { WAVES, STEEP_WAVES, NOISE, BALL, HOLE, PLANE, CHECKERBOARD, BLOCKS, LAYER, SOFT_LAYER, CROSS, BOXES } Shape;
-static const char *const shapes[] = {"waves",        "steep waves", "noise", "ball",       "hole",  "plane",
-                                     "checkerboard", "blocks",      "layer", "soft layer", "cross", "boxes"};
+   in every second coarsest cell; in a middle box along the last direction, or along any; random in every box. Tensors: the jump along x in one
+   box, or in a column; along x in boxes of every second column or row, along y in the others; random along every direction of every box;
+   steep waves along x, their inverse along all others */
+typedef enum {
+  WAVES,
+  STEEP_WAVES,
+  NOISE,
+  BALL,
+  HOLE,
+  PLANE,
+  CHECKERBOARD,
+  BLOCKS,
+  LAYER,
+  SOFT_LAYER,
+  CROSS,
+  BOXES,
+  STRONG_BOX,
+  STRONG_COLUMN,
+  TURNING,
+  STRONG_BOXES,
+  CROSSED_WAVES
+} Shape;
+static const char *const shapes[] = {"waves",        "steep waves", "noise",         "ball",       "hole",         "plane",
+                                     "checkerboard", "blocks",      "layer",         "soft layer", "cross",        "boxes",
+                                     "strong box",   "column",      "turning boxes", "tensors",    "crossed waves"};
 
 typedef struct {
   Shape       shape;
@@ -48,6 +69,23 @@ static const Case cases[] = {
   {CROSS,        1000, 2, 3, 4, {"1,.0625,1", "1,.0625,1"},                W4C, {5.2, 5.5}},
   {BOXES,        1000, 2, 3, 2, {"8*16", "8*1"},                           V,   {7.4, 10.9}},
   {BOXES,        1000, 2, 3, 2, {"8*1", "8*1"},                            V,   {5.5, 6.2}},
+  {STRONG_BOX,    256, 2, 3, 3, {"4*1", "4*1"},                            V,   {4.4, 5.4}},
+  {STRONG_BOX,    256, 2, 3, 3, {"4*1", "4*1"},                            W4C, {3.9, 3.9}},
+  {STRONG_COLUMN, 256, 2, 3, 3, {"4*1", "4*1"},                            V,   {3.8, 4.1}},
+  {STRONG_COLUMN, 256, 2, 3, 3, {"4*1", "4*1"},                            W4C, {4.0, 4.0}},
+  {TURNING,        16, 2, 3, 3, {"4*1", "1"},                              V,   {3.4, 3.6}},
+  {TURNING,        16, 2, 3, 3, {"4*1", "1"},                              W4C, {3.4, 3.7}},
+  {TURNING,       256, 2, 3, 3, {"4*1", "1"},                              V,   {5.2, 7.2}},
+  {TURNING,       256, 2, 3, 3, {"4*1", "1"},                              W4C, {5.5, 6.5}},
+  {STRONG_BOXES,   16, 2, 3, 3, {"4*1", "4*1"},                            V,   {3.6, 3.7}},
+  {STRONG_BOXES,   16, 2, 3, 3, {"4*1", "4*1"},                            W4C, {3.5, 3.7}},
+  {STRONG_BOXES,  256, 2, 3, 3, {"4*1", "4*1"},                            V,   {5.5, 7.3}},
+  {STRONG_BOXES,  256, 2, 3, 3, {"4*1", "4*1"},                            W4C, {5.4, 7.1}},
+  {CROSSED_WAVES,   1, 2, 3, 5, {"1", "1"},                                NOW, {9, 20}},
+  {STRONG_BOX,    256, 3, 2, 2, {"4*1", "4*1", "4*1"},                     NOW, {9, 20}},
+  {STRONG_BOXES,   16, 3, 2, 2, {"4*1", "4*1", "4*1"},                     NOW, {9, 20}},
+  {STRONG_BOXES,  256, 3, 2, 2, {"4*1", "4*1", "4*1"},                     NOW, {9, 20}},
+  {CROSSED_WAVES,   1, 3, 2, 3, {"1", "1", "1"},                           NOW, {9, 20}},
   {STEEP_WAVES,     1, 3, 2, 3, {"1", "1", "1"},                           W4C, {6.7, 9.4}},
   {STEEP_WAVES,     1, 3, 2, 4, {"1", "1", "1"},                           W4C, {5.7, 6.3}},
   {STEEP_WAVES,     1, 3, 2, 3, {"16", "16", "1"},                         W4C, {7.6, 10.9}},
@@ -113,6 +151,35 @@ static PetscReal Coefficient(const Case *c, const PetscReal position[], const in
   }
 }
 
+static void Tensor(const Case *c, const PetscReal position[], const int box[3], const int n[3], PetscReal a[])
+{
+  const Case      steep = {.shape = STEEP_WAVES, .dim = c->dim};
+  const PetscReal wave = Coefficient(&steep, position, box, n);
+  PetscBool       middle = PETSC_TRUE;
+
+  for (int d = 0; d < c->dim; d++) middle = (PetscBool)(middle && box[d] == n[d] / 2);
+  for (int d = 0; d < c->dim; d++) {
+    const int random[3] = {box[0] + 100 * d, box[1], box[2]};
+
+    switch (c->shape) {
+    case STRONG_BOX:
+      a[d] = middle && !d ? c->jump : 1;
+      break;
+    case STRONG_COLUMN:
+      a[d] = box[0] == n[0] / 2 && !d ? c->jump : 1;
+      break;
+    case TURNING:
+      a[d] = d == box[0] % 2 ? 1 : c->jump;
+      break;
+    case STRONG_BOXES:
+      a[d] = PetscPowReal(c->jump, Hash(random));
+      break;
+    default:
+      a[d] = d ? 1 / wave : wave;
+    }
+  }
+}
+
 static PetscErrorCode SetCoefficient(const Case *c, DM dm)
 {
   PetscInt   ncell;
@@ -122,7 +189,7 @@ static PetscErrorCode SetCoefficient(const Case *c, DM dm)
   PetscFunctionBeginUser;
   for (int d = 0; d < c->dim; d++) n[d] = GridFaces(c->width[d], face[d]);
   PetscCall(DMVPatchDGGetCells(dm, &ncell));
-  PetscCall(PetscMalloc1(ncell + 1, &a));
+  PetscCall(PetscMalloc1(ncell * c->dim + 1, &a));
   for (PetscInt i = 0; i < ncell; i++) {
     PetscReal position[3];
     int       box[3] = {0, 0, 0};
@@ -134,9 +201,11 @@ static PetscErrorCode SetCoefficient(const Case *c, DM dm)
       while (x > face[d][box[d] + 1]) box[d]++;
       position[d] = x / face[d][n[d]];
     }
-    a[i] = Coefficient(c, position, box, n);
+    if (c->shape >= STRONG_BOX) Tensor(c, position, box, n, a + i * c->dim);
+    else a[i] = Coefficient(c, position, box, n);
   }
-  PetscCall(DMVPatchDGSetCoefficient(dm, a));
+  if (c->shape >= STRONG_BOX) PetscCall(DMVPatchDGSetTensorCoefficient(dm, a));
+  else PetscCall(DMVPatchDGSetCoefficient(dm, a));
   PetscCall(PetscFree(a));
   PetscFunctionReturn((PetscErrorCode)0);
 }

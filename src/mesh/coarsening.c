@@ -47,6 +47,37 @@ static PetscErrorCode MergeBoxes(VpDomain domain, const VpCoarsening *c, int32_t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the box of the first one of the cell's siblings */
+static int32_t FirstBox(const VpCoarsening *c, VpLattice fine, int32_t box)
+{
+  for (int d = 0; d < fine->domain->dim; d++) {
+    if (c->merge[3 * (size_t)box + d] == VP_MERGE_UPPER) box = VpBoxBeyond(fine->domain, box, 2 * d);
+  }
+  return box;
+}
+
+/* the coefficients of the coarser lattice's boxes: means over what merged */
+static PetscErrorCode MergeCoefficients(VpLattice fine, const VpCoarsening *c)
+{
+  const size_t n = (size_t)c->coarse->domain->nbox;
+  PetscReal   *all;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscCalloc1(3 * n, &c->coarse->a));
+  PetscCall(PetscCalloc1(n, &all));
+  for (int32_t b = 0; b < fine->domain->nbox; b++) {
+    const size_t to = (size_t)(c->box ? c->box[FirstBox(c, fine, b)] : b);
+    PetscReal    volume = 1;
+
+    for (int d = 0; d < 3; d++) volume *= VpDomainWidth(fine->domain, b, d);
+    for (int d = 0; d < 3; d++) c->coarse->a[3 * to + d] += volume * fine->a[3 * (size_t)b + d];
+    all[to] += volume;
+  }
+  for (size_t i = 0; i < 3 * n; i++) c->coarse->a[i] /= all[i / 3];
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* the coarser lattice, unless some of its cells were in no patch */
 static PetscErrorCode MakeCoarse(VpLattice fine, PetscBool patches, VpCoarsening *c)
 {
@@ -69,6 +100,7 @@ static PetscErrorCode MakeCoarse(VpLattice fine, PetscBool patches, VpCoarsening
       bits[3 * (size_t)i + d] = (uint8_t)(VpShapeOf(fine, b)->bits[d] - (c->merge[3 * (size_t)b + d] == VP_MERGE_HALVES));
   }
   PetscCall(VpLatticeCreate(domain, bits, &c->coarse));
+  if (fine->a) PetscCall(MergeCoefficients(fine, c));
   if (patches && (!c->coarse->alternates || !VpEveryCellHasAPatch(c->coarse))) PetscCall(VpLatticeDestroy(&c->coarse));
   PetscCall(PetscFree(bits));
   PetscCall(VpDomainDestroy(&domain));
@@ -186,15 +218,6 @@ static int64_t LowestBits(const VpCoarsening *c, VpLattice fine, int32_t box)
 static inline int64_t Highest(int64_t bits)
 {
   return (int64_t)1 << (63 - __builtin_clzll((unsigned long long)bits));
-}
-
-/* the box of the first one of the cell's siblings */
-static int32_t FirstBox(const VpCoarsening *c, VpLattice fine, int32_t box)
-{
-  for (int d = 0; d < fine->domain->dim; d++) {
-    if (c->merge[3 * (size_t)box + d] == VP_MERGE_UPPER) box = VpBoxBeyond(fine->domain, box, 2 * d);
-  }
-  return box;
 }
 
 int64_t VpParentOf(const VpCoarsening *c, VpLattice fine, int64_t cell)

@@ -9,10 +9,14 @@
    A pair may merge if every cell is in a patch after that, and boxes only if no side on the boundary gets two conditions. Its ratio is the
    largest quotient of its size and that of another pair that may merge in another direction of one of its boxes. On every lattice pairs
    merge whose ratio is at most LIMIT, or that meet no others; where there is none, those of about the smallest ratio. Everything is decided
-   from the lattice as it is. */
+   from the lattice as it is.
+
+   Where there is a coefficient, a box sees the size h along d as h / sqrt(a_d), with its mean of a along d, and boxes merge only if their
+   coefficients are JUMP times each other at most. */
 #include "internal.h"
 
 #define LIMIT (PETSC_SQRT2 * (1 + 1e-9))
+#define JUMP  (4 * (1 + 1e-9))
 
 /* classes are named by one of their boxes */
 typedef struct {
@@ -29,12 +33,30 @@ typedef struct {
   int32_t   nbox, npair;
   const int32_t *class[3];
   Pair      *pair;     /* [npair] */
-  PetscReal *smallest; /* [nbox][3] the least size of a pair that may merge, in each direction */
+  PetscReal *smallest; /* [nbox][3] the least size, as the box sees it, of a pair that may merge, in each direction */
 } Rule;
 
 static inline int BitsOf(const Rule *rule, int32_t box, int d)
 {
   return VpShapeOf(rule->fine, box)->bits[d];
+}
+
+/* a size along d as the box sees it */
+static inline PetscReal SizeSeen(const Rule *rule, int32_t box, int d, PetscReal size)
+{
+  return rule->fine->a ? size / PetscSqrtReal(rule->fine->a[3 * (size_t)box + d]) : size;
+}
+
+static PetscBool HaveSimilarCoefficients(VpLattice L, int32_t box, int32_t other)
+{
+  PetscBool similar = PETSC_TRUE;
+
+  for (int d = 0; L->a && d < L->domain->dim; d++) {
+    const PetscReal quotient = L->a[3 * (size_t)box + d] / L->a[3 * (size_t)other + d];
+
+    similar = (PetscBool)(similar && quotient <= JUMP && quotient * JUMP >= 1);
+  }
+  return similar;
 }
 
 /* The box beyond a side, itself excluded. Where boxes have merged in direction `pairs` with their upper neighbours, both are one. */
@@ -152,7 +174,9 @@ static PetscErrorCode FindPairs(Rule *rule, int d)
     const int     thin = ThinIn(rule->fine, b) | 1 << d;
 
     if (halves[c] && BitsOf(rule, b, d) == 1) halves[c] = IsInPatch(rule->domain, thin, -1, b);
-    if (boxes[c]) boxes[c] = HaveSameConditions(rule->domain, b, d) && IsInPatch(rule->domain, thin, d, b);
+    if (boxes[c])
+      boxes[c] = HaveSameConditions(rule->domain, b, d) && IsInPatch(rule->domain, thin, d, b) &&
+                 HaveSimilarCoefficients(rule->fine, b, VpBoxBeyond(rule->domain, b, 2 * d + 1));
   }
   for (int32_t b = 0; b < rule->nbox; b++) {
     if (class[b] != b) continue;
@@ -188,10 +212,11 @@ static PetscErrorCode FindPairsOf(const Rule *rule, PetscBool chosen, PairsOf **
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void Rate(Pair *pair, const PetscReal smallest[3])
+/* size: as a box sees it that sees the other directions' sizes */
+static void Rate(Pair *pair, PetscReal size, const PetscReal smallest[3])
 {
   for (int e = 0; e < 3; e++) {
-    if (e != pair->d && smallest[e] < PETSC_MAX_REAL) pair->ratio = PetscMax(pair->ratio, pair->size / smallest[e]);
+    if (e != pair->d && smallest[e] < PETSC_MAX_REAL) pair->ratio = PetscMax(pair->ratio, size / smallest[e]);
   }
 }
 
@@ -213,9 +238,12 @@ static PetscErrorCode RatePairs(Rule *rule)
         for (int k = 0; k < 2; k++) {
           const int32_t i = k ? mine.upper : mine.lower;
 
+          PetscReal size;
+
           if (i < 0) continue;
-          if (rate) Rate(&rule->pair[i], smallest);
-          else smallest[d] = PetscMin(smallest[d], rule->pair[i].size);
+          size = SizeSeen(rule, b, d, rule->pair[i].size);
+          if (rate) Rate(&rule->pair[i], size, smallest);
+          else smallest[d] = PetscMin(smallest[d], size);
         }
       }
     }
@@ -295,13 +323,13 @@ static PetscErrorCode IsStuck(const Rule *rule, PetscBool *stuck)
   PetscCall(PetscCalloc1(rule->npair, &wide));
   for (int32_t b = 0; b < rule->nbox; b++) {
     for (int e = 0; e < rule->dim; e++) {
-      const PetscReal width = WidthOfFour(rule, b, e);
+      const PetscReal width = SizeSeen(rule, b, e, WidthOfFour(rule, b, e));
 
       for (int d = 0; d < rule->dim; d++) {
         const PairsOf mine = of[3 * (size_t)rule->class[d][b] + d];
 
-        if (d != e && mine.lower >= 0) wide[mine.lower] |= width <= 2 * rule->pair[mine.lower].size;
-        if (d != e && mine.upper >= 0) wide[mine.upper] |= width <= 2 * rule->pair[mine.upper].size;
+        if (d != e && mine.lower >= 0) wide[mine.lower] |= width <= 2 * SizeSeen(rule, b, d, rule->pair[mine.lower].size);
+        if (d != e && mine.upper >= 0) wide[mine.upper] |= width <= 2 * SizeSeen(rule, b, d, rule->pair[mine.upper].size);
       }
     }
   }

@@ -151,11 +151,12 @@ static PetscErrorCode Coarsen(VpMesh fine)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpMeshCoarsen(VpMesh fine, VpCoarsen how, VpMesh *coarse)
+PetscErrorCode VpMeshCoarsen(VpMesh fine, VpLattice lattice, VpCoarsen how, VpMesh *coarse)
 {
   PetscFunctionBeginUser;
   if (!fine->coarser) {
-    PetscCall(VpLatticeCoarsen(fine->lattice, how, &fine->coarsening));
+    fine->by = VpLatticeReference(lattice);
+    PetscCall(VpLatticeCoarsen(lattice, how, &fine->coarsening));
     PetscCheck(fine->coarsening->coarse, fine->comm, PETSC_ERR_ARG_WRONGSTATE, "There is no coarser mesh: %s",
                fine->level ? "the rule of coarsening ends here" : "this one consists of whole boxes");
     PetscCall(Coarsen(fine));
@@ -164,14 +165,14 @@ PetscErrorCode VpMeshCoarsen(VpMesh fine, VpCoarsen how, VpMesh *coarse)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpMeshAgrees(VpMesh fine, VpCoarsen how, PetscBool *agrees)
+PetscErrorCode VpMeshAgrees(VpMesh fine, VpLattice lattice, VpCoarsen how, PetscBool *agrees)
 {
   const VpCoarsening *step;
 
   PetscFunctionBeginUser;
   *agrees = PETSC_TRUE;
   if (!fine->coarser) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpLatticeCoarsen(fine->lattice, how, &step));
+  PetscCall(VpLatticeCoarsen(lattice, how, &step));
   *agrees = (PetscBool)(step->coarse && VpLatticeIsSame(step->coarse, fine->coarser->lattice));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -108,7 +108,7 @@ PetscErrorCode VpForestInitialize(void);
 PetscErrorCode VpForestCreate(VpMesh, VpForest *);
 PetscErrorCode VpForestAdapt(VpForest, VpDomain, const int8_t mark[], int width, const PetscReal a[], VpForest *);
 PetscErrorCode VpForestFill(VpForest, VpMesh, PetscSFNode **owner);
-double         VpForestSize(VpForest); /* leaves of all ranks */
+double         VpForestSize(VpForest);                                  /* leaves of all ranks */
 void           VpForestCoefficient(VpForest, int width, PetscReal a[]); /* a[] (unless NULL) = that of own leaves; the forest forgets it */
 PetscErrorCode VpForestDestroy(VpForest *);
 int            VpForestDeepest(int dim); /* the greatest depth of leaves that p4est has */

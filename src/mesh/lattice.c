@@ -209,6 +209,21 @@ PetscErrorCode VpLatticeCreateUniform(VpDomain domain, int level, VpLattice *L)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpLatticeWith(VpLattice L, const PetscReal a[], VpLattice *with)
+{
+  const size_t n = 3 * (size_t)L->domain->nbox;
+  uint8_t     *bits;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, &bits));
+  for (size_t i = 0; i < n; i++) bits[i] = (uint8_t)VpShapeOf(L, (int32_t)(i / 3))->bits[i % 3];
+  PetscCall(VpLatticeCreate(L->domain, bits, with));
+  PetscCall(PetscFree(bits));
+  PetscCall(PetscMalloc1(n, &(*with)->a));
+  PetscCall(PetscArraycpy((*with)->a, a, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 VpLattice VpLatticeReference(VpLattice L)
 {
   L->refct++;
@@ -222,6 +237,7 @@ PetscErrorCode VpLatticeDestroy(VpLattice *out)
   PetscFunctionBeginUser;
   *out = NULL;
   if (!L || --L->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree(L->a));
   PetscCall(PetscFree(L->shape));
   PetscCall(PetscFree2(L->shape_of, L->start));
   PetscCall(PetscFree(L->near));

@@ -128,6 +128,7 @@ PetscErrorCode VpMeshDestroy(VpMesh *newmesh)
   if (!mesh || --mesh->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   for (int kind = 0; kind < VP_GHOST_KINDS; kind++) PetscCall(PetscSFDestroy(&mesh->sf[kind]));
   PetscCall(VpMeshDestroy(&mesh->coarser));
+  PetscCall(VpLatticeDestroy(&mesh->by));
   PetscCall(VpLatticeDestroy(&mesh->lattice));
   PetscCall(VpForestDestroy(&mesh->forest));
   PetscCall(PetscFree(mesh->hang));

@@ -160,6 +160,7 @@ struct VpLattice_ {
   PetscBool     alternates; /* Do colours by parity and seam share no cell? Where not there are no patches */
   PetscReal     thinnest[3];           /* least size of a cell in every direction */
   VpCoarsening *step[VP_COARSEN_WAYS]; /* NULL until VpLatticeCoarsen */
+  PetscReal    *a; /* [nbox][3] the coefficient along every direction, a box's mean, which the rule of coarsening looks at; NULL: 1 */
 };
 static inline const VpShape *VpShapeOf(VpLattice L, int32_t box)
 {
@@ -174,6 +175,8 @@ static inline PetscReal VpLatticeSize(VpLattice L, int32_t box, int d)
 /* the step to the coarser lattice, which is found at the first call and belongs to the lattice */
 PetscErrorCode VpLatticeCoarsen(VpLattice, VpCoarsen, const VpCoarsening **);
 VpLattice      VpLatticeReference(VpLattice); /* the same lattice, a new reference */
+/* a new lattice like this one, with these coefficients of boxes; so are coarser ones that are made of it */
+PetscErrorCode VpLatticeWith(VpLattice, const PetscReal a[], VpLattice *);
 PetscErrorCode VpLatticeDestroy(VpLattice *);
 /* The levels of a cycle, from the lattice on: FULL leaves boxes with two cells a direction. cells[VP_MOST_LEVELS]: of each, or NULL. */
 #define VP_MOST_LEVELS 192
@@ -243,7 +246,8 @@ struct VpMesh_ {
   VpTransport         transport;
   void               *link;       /* of VP_TRANSPORT_LINK (communication/messages.h) */
   VpMesh              coarser;    /* NULL until VpMeshCoarsen; a parent lives where its first child lives */
-  const VpCoarsening *coarsening; /* the step there, of the lattice (with coarser) */
+  VpLattice           by;         /* the lattice, or one with a coefficient, which the step belongs to; or NULL */
+  const VpCoarsening *coarsening; /* the step there, of that lattice (with coarser) */
   int32_t            *parent;     /* [nhalo] local cell of the coarser mesh (with coarser) */
   int32_t             orphans;    /* own cells [orphans, nown) have own parents (with coarser) */
   int32_t            *child;      /* [coarser->nown][2^dim] local cells of this mesh in [0, nsweep), -1: none (with coarser) */
@@ -255,10 +259,10 @@ struct VpMesh_ {
 /* The mesh with every box refined `level` times, cut into equal pieces along p4est's curve. Errors, collectively: too many cells for
    PetscInt, p4est or a rank (the number is said). */
 PetscErrorCode VpMeshCreate(MPI_Comm, VpDomain, int level, VpMesh *);
-/* fine->coarser, made at the first call; a new reference. Requires: the rule does not end there, and earlier calls had one with the same
-   result (VpMeshAgrees) */
-PetscErrorCode VpMeshCoarsen(VpMesh fine, VpCoarsen, VpMesh *coarse);
-PetscErrorCode VpMeshAgrees(VpMesh fine, VpCoarsen, PetscBool *);
+/* fine->coarser, made at the first call by the fine lattice or by one with a coefficient (VpLatticeWith); a new reference. Requires: the rule
+   does not end there, and earlier calls had one with the same result (VpMeshAgrees) */
+PetscErrorCode VpMeshCoarsen(VpMesh fine, VpLattice, VpCoarsen, VpMesh *coarse);
+PetscErrorCode VpMeshAgrees(VpMesh fine, VpLattice, VpCoarsen, PetscBool *);
 /* a new mesh whose ->coarser is coarse: children live with their parent. Error where boxes have not as many cells in all directions */
 PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);
 /* A new mesh of the same domain: marked cells are refined, families whose cells are all marked coarsened, then others refined until levels

@@ -139,11 +139,42 @@ PetscErrorCode VpProblemRange(VpMesh mesh, const VpProblem *problem, PetscReal r
     for (int32_t box = 0; box < mesh->domain->nbox && !a && !mesh->depth; box++)
       Include(mesh->domain, mesh->domain->beyond + stride * (size_t)box + 2 * d, 1, VpLatticeSize(mesh->lattice, box, d), c, range);
     for (int32_t cell = 0; cell < mesh->nown && (a || mesh->depth); cell++)
-      Include(mesh->domain, mesh->neighbor + stride * (size_t)cell + 2 * d, VpProblemCoefficient(problem, cell, d), VpCellSize(mesh, cell, d), c, range);
+      Include(mesh->domain, mesh->neighbor + stride * (size_t)cell + 2 * d, VpProblemCoefficient(problem, cell, d),
+              VpCellSize(mesh, cell, d), c, range);
   }
   range[0] = -range[0];
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPIU_REAL, MPIU_MAX, mesh->comm));
   range[0] = -range[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpProblemGetLattice(VpMesh mesh, const VpProblem *problem, VpLattice *lattice)
+{
+  PetscFunctionBegin;
+  if (problem->lattice) *lattice = VpLatticeReference(problem->lattice);
+  else PetscCall(VpMeshBaseLattice(mesh, lattice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpProblemCreateLattice(VpMesh mesh, const VpProblem *problem, VpLattice *lattice)
+{
+  const size_t nbox = (size_t)mesh->domain->nbox;
+  PetscReal   *a;
+  VpLattice    base;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(3 * nbox, &a));
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    PetscReal part = 1; /* of the box */
+
+    for (int d = 0; d < mesh->dim; d++) part *= VpCellSize(mesh, c, d) / VpDomainWidth(mesh->domain, mesh->box[c], d);
+    for (int d = 0; d < mesh->dim; d++) a[3 * (size_t)mesh->box[c] + d] += part * VpProblemCoefficient(problem, c, d);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, a, (PetscMPIInt)(3 * nbox), MPIU_REAL, MPIU_SUM, mesh->comm));
+  PetscCall(VpMeshBaseLattice(mesh, &base));
+  PetscCall(VpLatticeWith(base, a, lattice));
+  PetscCall(VpLatticeDestroy(&base));
+  PetscCall(PetscFree(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -45,7 +45,7 @@ PetscErrorCode VpCompositeCreate(VpMesh leaves, const VpProblem *problem, PetscI
   PetscCall(PetscNew(&c));
   *out = c;
   PetscCall(VpLevelCreate(leaves, problem, VP_BASIS_THIN, finest->precision, finest->backend, &c->leaves));
-  PetscCheck(c->leaves->uniform > 0, leaves->comm, PETSC_ERR_SUP,
+  PetscCheck(VpLevelIsUniform(c->leaves) && !c->leaves->problem.tensor, leaves->comm, PETSC_ERR_SUP,
              "-pc_type vpatchdg: on meshes of cells of different levels the coefficient has to be the same in all cells");
   PetscCall(VpVectorCreate(c->leaves, 1, "right-hand side", &c->in));
   PetscCall(VpVectorCreate(c->leaves, 1, "correction", &c->out));

@@ -93,8 +93,8 @@ PetscErrorCode VpCycleDepth(VpMesh finest, const VpProblem *problem, const VpCyc
 
   PetscFunctionBegin;
   *depth = (VpDepth){0};
-  PetscCall(VpMeshBaseLattice(finest, &base));
-  PetscCall(VpListLattices(base, VpCycleCoarsening(o, problem), &depth->most, lattice));
+  PetscCall(VpProblemGetLattice(finest, problem, &base));
+  PetscCall(VpListLattices(base, o->coarsening, &depth->most, lattice));
   depth->levels = o->levels > 0 ? o->levels : parts + depth->most;
   if (!parts && o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && backend->use_stream) {
     PetscMPIInt ranks = (PetscMPIInt)VpMeshRanks(finest);

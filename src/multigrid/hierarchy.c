@@ -41,11 +41,6 @@ PetscInt VpLeastCells(const VpCycleOptions *options, const VpBackend *backend, i
   return backend->use_stream ? VP_FEW_CELLS : (PetscInt)(VP_FEW_UNKNOWNS / pow(degree + 1, dim));
 }
 
-VpCoarsen VpCycleCoarsening(const VpCycleOptions *options, const VpProblem *problem)
-{
-  return options->coarsening == VP_COARSEN_LOCAL && problem->coefficient ? VP_COARSEN_WHOLE : options->coarsening;
-}
-
 PetscMPIInt VpCycleRanks(const VpCycleOptions *options, const VpBackend *backend, VpLattice L, int degree, PetscMPIInt ranks)
 {
   const PetscInt least = VpLeastCells(options, backend, L->domain->dim, degree), n = (PetscInt)L->ncell;
@@ -71,8 +66,8 @@ static PetscErrorCode CoarsenCoefficient(VpCycle cycle, VpLevel level, VpMesh co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* from level l to the next: its mesh, cut into `ranks` pieces at most, and its coefficient, where there is one */
-static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpMesh *mesh, PetscMPIInt *ranks, PetscReal **coefficient)
+/* from a level to the next by its lattice: its mesh, cut into `ranks` pieces at most, and its coefficient, where there is one */
+static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpLattice lattice, VpMesh *mesh, PetscMPIInt *ranks, PetscReal **coefficient)
 {
   VpMesh            spread;
   const PetscMPIInt before = *ranks;
@@ -80,7 +75,7 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpMesh *mesh, PetscM
 
   PetscFunctionBegin;
   PetscCall(PetscFree(*coefficient));
-  PetscCall(VpMeshCoarsen(level->mesh, VpCycleCoarsening(&cycle->options, &level->problem), &spread));
+  PetscCall(VpMeshCoarsen(level->mesh, lattice, cycle->options.coarsening, &spread));
   if (level->problem.coefficient) {
     PetscCall(PetscMalloc1(spread->nown * (size_t)width + 1, coefficient));
     PetscCall(CoarsenCoefficient(cycle, level, spread, *coefficient));
@@ -173,7 +168,7 @@ static PetscErrorCode Choose(VpCycle cycle)
 }
 
 /* Where the mesh's coarser one was made in another way, a copy takes its place. */
-static PetscErrorCode CopyUnlessAgreed(VpCoarsen how, VpMesh *mesh)
+static PetscErrorCode CopyUnlessAgreed(VpLattice lattice, VpCoarsen how, VpMesh *mesh)
 {
   VpMesh      old = *mesh;
   PetscInt   *counts;
@@ -181,7 +176,7 @@ static PetscErrorCode CopyUnlessAgreed(VpCoarsen how, VpMesh *mesh)
   PetscBool   agrees;
 
   PetscFunctionBegin;
-  PetscCall(VpMeshAgrees(old, how, &agrees));
+  PetscCall(VpMeshAgrees(old, lattice, how, &agrees));
   if (agrees) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(old->comm, &size));
   PetscCall(PetscMalloc1(size, &counts));
@@ -197,23 +192,28 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
   VpProblem   p = *problem;
   PetscReal  *coefficient = NULL;
   VpMesh      mesh = finest;
+  VpLattice   base, lattice[VP_MOST_LEVELS];
   PetscMPIInt ranks;
+  int         most;
 
   PetscFunctionBegin;
   if (cycle->parts) PetscCall(VpMeshCreateLevels(finest, &mesh));
   else (void)VpMeshReference(mesh);
+  PetscCall(VpProblemGetLattice(finest, problem, &base));
+  PetscCall(VpListLattices(base, cycle->options.coarsening, &most, lattice));
   PetscCallMPI(MPI_Comm_size(mesh->comm, &ranks));
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
     PetscCall(VpProgress("cycle", (double)finest->ncell - mesh->ncell, (double)finest->ncell));
-    if (l >= cycle->parts) PetscCall(CopyUnlessAgreed(VpCycleCoarsening(&cycle->options, problem), &mesh));
+    if (l >= cycle->parts) PetscCall(CopyUnlessAgreed(lattice[l - cycle->parts], cycle->options.coarsening, &mesh));
     PetscCall(CreateLevel(cycle, l, mesh, &p, backend));
     PetscCall(VpMeshDestroy(&mesh));
     if (l == cycle->nlevel - 1) break;
     PetscCall(CreateSmoother(cycle, l));
-    PetscCall(Coarsen(cycle, cycle->level[l], &mesh, &ranks, &coefficient));
+    PetscCall(Coarsen(cycle, cycle->level[l], l < cycle->parts ? base : lattice[l - cycle->parts], &mesh, &ranks, &coefficient));
     PetscCall(VpLevelSetTransfer(cycle->level[l]));
     p.coefficient = coefficient;
   }
+  PetscCall(VpLatticeDestroy(&base));
   PetscCall(PetscFree(coefficient));
   if (cycle->parts) PetscCall(VpCompositeCreate(finest, problem, cycle->parts, cycle->level, &cycle->composite));
   PetscFunctionReturn(PETSC_SUCCESS);

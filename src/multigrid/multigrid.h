@@ -20,7 +20,8 @@ typedef struct {
   int              degree;
   double           penalty, reaction;
   const PetscReal *coefficient;
-  int              tensor; /* dim where a is a tensor, else 0 */
+  int              tensor;  /* dim where a is a tensor, else 0 */
+  VpLattice        lattice; /* with the means of a in boxes, or NULL: VpMeshBaseLattice(). Cycles coarsen by it */
   int              exponent;
 } VpProblem;
 /* numbers of a cell's coefficient, and that along direction d */
@@ -52,8 +53,8 @@ PetscErrorCode VpArraysRelease(VpArrays *);
 struct VpLevel_ {
   int              refct;
   VpMesh           mesh;
-  VpProblem        problem; /* coefficient: own copy for cells [0, nlocal), or NULL */
-  PetscReal        scale;   /* 2^exponent of the problem */
+  VpProblem        problem;    /* coefficient: own copy for cells [0, nlocal), or NULL */
+  PetscReal        scale;      /* 2^exponent of the problem */
   PetscReal        uniform[3]; /* 2^exponent a along each direction where a is the same in all cells of all ranks, else 0 */
   PetscReal        typical;    /* the scale of the patches' eigenvalues: the largest of uniform, or where that is 0 the largest power of two
                                   that is at most the largest 2^exponent a */
@@ -88,6 +89,10 @@ PetscErrorCode VpLevelSetTransfer(VpLevel fine); /* fills the view of the transf
 PetscErrorCode VpProblemRange(VpMesh, const VpProblem *, PetscReal range[2]);
 /* the smallest and the largest value of the coefficient on all ranks, in any direction */
 PetscErrorCode VpCoefficientRange(VpMesh, const VpProblem *, PetscReal range[2]);
+/* what a cycle coarsens by: a new reference */
+PetscErrorCode VpProblemGetLattice(VpMesh, const VpProblem *, VpLattice *);
+/* the lattice for a problem with a coefficient. Collective */
+PetscErrorCode VpProblemCreateLattice(VpMesh, const VpProblem *, VpLattice *);
 /* The coefficient's means over the children, on the coarse mesh's own cells; a: that of own cells, so many numbers a cell. contrast [own
    coarse cells] or NULL: the largest quotient of the coefficients of two children, along one direction. */
 PetscErrorCode VpCoarsenCoefficient(VpMesh fine, int width, const PetscReal a[], PetscReal coarse[], PetscReal contrast[]);
@@ -180,8 +185,6 @@ static inline PetscInt VpCycleParts(VpMesh finest)
 {
   return finest->depth ? finest->level - finest->least : 0;
 }
-/* what the levels are made by: with a coefficient that varies, boxes stay whole */
-VpCoarsen VpCycleCoarsening(const VpCycleOptions *, const VpProblem *);
 /* parent: the PC, whose prefix and tab level the coarse KSP takes */
 PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, PetscObject parent, VpCycle *);
 PetscErrorCode VpCycleDestroy(VpCycle *);

@@ -154,7 +154,8 @@ static PetscErrorCode NumberProblems(void *context, int32_t p, int32_t entry[])
   VpPatchProblems *problems = (VpPatchProblems *)context;
 
   PetscFunctionBegin;
-  for (int d = 0; d < problems->patches->dim; d++) PetscCall(Number(problems, ProblemKey(problems, p, d), RatioOf(problems, p, d), &entry[d]));
+  for (int d = 0; d < problems->patches->dim; d++)
+    PetscCall(Number(problems, ProblemKey(problems, p, d), RatioOf(problems, p, d), &entry[d]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -11,7 +11,7 @@ static VpCommon FindCommon(const VpPatchProblems *problems, PetscBool varies)
   VpCommon          common = {.found = (PetscBool)(varies || (level->view.common.found && !problems->fit))};
 
   for (int d = 0; common.found && d < level->mesh->dim; d++) {
-    const PetscReal h = level->common[d];
+    const PetscReal  h = level->common[d];
     const VpPatchKey inside = {{.h = {h, h}, .h_beyond = {h, h}}, varies ? 1 : level->uniform[d] / level->typical};
 
     common.inside[d] = VpPatchProblemFind(problems, &inside);

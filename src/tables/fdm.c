@@ -23,7 +23,8 @@ PetscBool VpFdmIsMirrored(const VpFdmKey *key)
 {
   PetscBool beyond = (PetscBool)(!ReadsBeyond(key->side[0]) || key->h_beyond[0] == key->h_beyond[1]);
 
-  return (PetscBool)(key->h[0] == key->h[1] && key->side[0] == key->side[1] && !key->step && !key->skew && key->face[0] == key->face[1] && beyond);
+  return (PetscBool)(key->h[0] == key->h[1] && key->side[0] == key->side[1] && !key->step && !key->skew && key->face[0] == key->face[1] &&
+                     beyond);
 }
 
 /* value and outward derivative of cell c at its end s, as vectors: trace = v . y */
@@ -90,7 +91,8 @@ static void LineCreate(int degree, const VpFdmKey *key, VpSpace space, double pe
   Step(key->step + key->skew, line->weight);
   for (int c = 0; c < 2; c++)
     for (int l = 0; l < n; l++)
-      for (int m = 0; m < n; m++) line->L[c * n + l][c * n + m] = line->a[c] / line->weight[c] * LegendreStiff(l, m) / ((Real)key->h[c] * key->h[c]);
+      for (int m = 0; m < n; m++)
+        line->L[c * n + l][c * n + m] = line->a[c] / line->weight[c] * LegendreStiff(l, m) / ((Real)key->h[c] * key->h[c]);
   AddInterface(line, key, 0, 1, scale);
   if (key->side[0] == VP_SIDE_WRAP) AddInterface(line, key, 1, 1, scale);
   else

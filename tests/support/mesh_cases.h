@@ -148,7 +148,8 @@ static PetscErrorCode ForAllLevels(MPI_Comm comm, const Case *c,
   PetscCall(VpMeshCreate(comm, domain, c->levels - 1, &mesh[0][c->levels - 1]));
   PetscCall(VpMeshCreate(comm, domain, 0, &mesh[1][0]));
   PetscCall(VpDomainDestroy(&domain));
-  for (int level = c->levels - 1; level > 0; level--) PetscCall(VpMeshCoarsen(mesh[0][level], VP_COARSEN_FULL, &mesh[0][level - 1]));
+  for (int level = c->levels - 1; level > 0; level--)
+    PetscCall(VpMeshCoarsen(mesh[0][level], mesh[0][level]->lattice, VP_COARSEN_FULL, &mesh[0][level - 1]));
   for (int level = 1; level < c->levels; level++) PetscCall(VpMeshRefine(mesh[1][level - 1], &mesh[1][level]));
   for (int way = 0; way < 2; way++) {
     for (int level = 0; level < c->levels; level++) {

@@ -150,8 +150,8 @@ static PetscErrorCode Set(DM dm, int tensor, const PetscReal a[])
   for (size_t i = 0; a && i < n; i++) bad[0] += !(a[i] > 0) || PetscIsInfOrNanReal(a[i]);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bad, 2, MPIU_INT, MPI_MAX, comm));
   PetscCheck(!bad[0], comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "The coefficient must be positive and finite on every cell; on one rank %" PetscInt_FMT " %s another", bad[0],
-             tensor ? "numbers of cells are" : "cells have");
+             "The coefficient must be positive and finite on every cell; on one rank %" PetscInt_FMT " %s", bad[0],
+             tensor ? "of its numbers are not" : "cells have another");
   if (bad[1] && !a) {
     PetscCall(PetscMalloc1(n + 1, &one));
     for (size_t i = 0; i < n; i++) one[i] = 1;

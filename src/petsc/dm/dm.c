@@ -141,7 +141,7 @@ static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
 
 /* As -pc_type vpatchdg does, as far as boxes stay whole, and at last down to whole boxes. A coarser mesh that is there is taken as it is.
    */
-static PetscErrorCode WayToCoarsen(VpMesh mesh, VpCoarsen *how, PetscBool *merges)
+static PetscErrorCode WayToCoarsen(VpMesh mesh, VpLattice lattice, VpCoarsen *how, PetscBool *merges)
 {
   const VpCoarsen     ways[] = {VP_COARSEN_WHOLE, VP_COARSEN_LOCAL, VP_COARSEN_FULL};
   const VpCoarsening *step = mesh->coarsening;
@@ -151,7 +151,7 @@ static PetscErrorCode WayToCoarsen(VpMesh mesh, VpCoarsen *how, PetscBool *merge
   *merges = (PetscBool)(step && step->box);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(ways) && !(step && step->coarse); i++) {
     *how = ways[i];
-    PetscCall(VpLatticeCoarsen(mesh->lattice, ways[i], &step));
+    PetscCall(VpLatticeCoarsen(lattice, ways[i], &step));
     *merges = (PetscBool)(step->box != NULL);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -161,6 +161,7 @@ static PetscErrorCode DMCoarsen_VPatchDG(DM dm, MPI_Comm comm, DM *coarsened)
 {
   DM_VPatchDG *dg = dm->data;
   VpMesh       coarse;
+  VpLattice    lattice;
   PetscBool    merges;
   VpCoarsen    how;
 
@@ -169,12 +170,15 @@ static PetscErrorCode DMCoarsen_VPatchDG(DM dm, MPI_Comm comm, DM *coarsened)
   PetscCall(VpCheckNotAdaptive(dg->mesh, "DMCoarsen()"));
   PetscCheck(dg->mesh->level > 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "The boxes are whole, there is no coarser mesh: refine more (-dm_refine n) or use fewer levels (-pc_mg_levels at most n + 1)");
-  PetscCall(WayToCoarsen(dg->mesh, &how, &merges));
+  PetscCall(VpProblemGetLattice(dg->mesh, &dg->op->problem, &lattice));
+  PetscCall(WayToCoarsen(dg->mesh, lattice, &how, &merges));
+  if (merges) PetscCall(VpLatticeDestroy(&lattice));
   PetscCheck(!merges, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
              "Boxes would merge on the next coarser mesh, which those of a DM do not: use %" PetscInt_FMT
              " levels (-pc_mg_levels), or -pc_type vpatchdg",
              dm->leveldown + 1);
-  PetscCall(VpMeshCoarsen(dg->mesh, how, &coarse));
+  PetscCall(VpMeshCoarsen(dg->mesh, lattice, how, &coarse));
+  PetscCall(VpLatticeDestroy(&lattice));
   PetscCall(CreateNext(dm, coarse, coarsened));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -21,6 +21,6 @@ void VpVtkLine(VpVtk *, const char text[]);
 /* The arrays of an appended section. Collective */
 PetscErrorCode VpVtkWritePoints(VpVtk *);
 PetscErrorCode VpVtkWriteConnectivity(VpVtk *);
-PetscErrorCode VpVtkWriteCells(VpVtk *);                              /* where a linear cell's corners end, what it is, and whose */
+PetscErrorCode VpVtkWriteCells(VpVtk *); /* where a linear cell's corners end, what it is, and whose */
 PetscErrorCode VpVtkWriteCellData(VpVtk *, int vector, const PetscReal values[]); /* [own cells], or if `vector` is not 0, so many each */
 PetscErrorCode VpVtkWriteField(VpVtk *, Vec);

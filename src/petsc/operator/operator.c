@@ -17,6 +17,7 @@ PetscErrorCode VpOperatorDestroy(VpOperator *out)
   PetscCall(VpLevelDestroy(&op->level));
   PetscCall(VpLevelDestroy(&op->host));
   PetscCall(VpMeshDestroy(&op->mesh));
+  PetscCall(VpLatticeDestroy(&op->problem.lattice));
   PetscCall(PetscFree(op->problem.coefficient));
   PetscCall(PetscFree(op));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -104,7 +105,9 @@ PetscErrorCode DMVPatchDGSetOperator(DM dm, int tensor, const PetscReal coeffici
   }
   op->refct = 1;
   op->mesh = VpMeshReference(dg->mesh);
-  op->problem = (VpProblem){.degree = (int)dg->degree, .penalty = dg->penalty, .reaction = dg->reaction, .coefficient = a, .tensor = tensor};
+  op->problem =
+    (VpProblem){.degree = (int)dg->degree, .penalty = dg->penalty, .reaction = dg->reaction, .coefficient = a, .tensor = tensor};
+  if (a) PetscCall(VpProblemCreateLattice(dg->mesh, &op->problem, &op->problem.lattice));
   PetscCall(VpOperatorDestroy(&dg->op));
   dg->op = op;
   PetscFunctionReturn(PETSC_SUCCESS);

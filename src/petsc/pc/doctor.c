@@ -8,15 +8,17 @@ static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, VpCoarsen 
   const int32_t n = problem->coefficient ? mesh->nown : 0;
   PetscReal     range[2], least = 0, most = 0;
   int64_t      *position;
+  VpLattice     lattice;
   PetscInt     *ancestor, *cell;
 
   PetscFunctionBegin;
   PetscCall(VpCoefficientRange(mesh, problem, range));
   *all = range[1] / range[0];
   *inside = 1;
+  PetscCall(VpProblemGetLattice(mesh, problem, &lattice));
   PetscCall(PetscMalloc3(n, &position, n, &ancestor, n, &cell));
   for (int32_t c = 0; c < n; c++) position[c] = (int64_t)mesh->first + c;
-  PetscCall(VpFindAncestors(mesh->lattice, how, finer, n, position));
+  PetscCall(VpFindAncestors(lattice, how, finer, n, position));
   for (int32_t c = 0; c < n; c++) {
     ancestor[c] = (PetscInt)position[c];
     cell[c] = c;
@@ -33,6 +35,7 @@ static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, VpCoarsen 
     }
   }
   PetscCall(PetscFree3(position, ancestor, cell));
+  PetscCall(VpLatticeDestroy(&lattice));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, inside, 1, MPIU_REAL, MPIU_MAX, mesh->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -41,7 +44,7 @@ static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, VpCoarsen 
 static PetscErrorCode Iterations(PetscViewer viewer, VpMesh mesh, const VpProblem *problem, const VpCycleOptions *o, PetscInt levels)
 {
   const PetscReal aspect = VpAspectRatio(mesh->domain);
-  const VpCoarsen how = VpCycleCoarsening(o, problem);
+  const VpCoarsen how = o->coarsening;
   PetscReal       contrast = 1, inside = 1;
   int             range[2];
 
@@ -98,12 +101,15 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
   VpCycleOptions asked = PCVPatchDGData(pc)->options, *o = &asked;
   VpDepth        depth;
   PetscViewer    viewer;
+  VpLattice      lattice;
   VpSize         size;
 
   PetscFunctionBegin;
   if (mesh->depth) PetscFunctionReturn(PETSC_SUCCESS); /* Its levels' sizes are known when they are made. */
   PetscCall(VpSizeOf(PetscObjectComm((PetscObject)pc), mesh->dim, problem->degree, mesh->domain->nbox, mesh->level, backend, &size));
-  PetscCall(VpCountLevels(mesh->lattice, VpCycleCoarsening(o, problem), &size.levels, size.cells_of));
+  PetscCall(VpProblemGetLattice(mesh, problem, &lattice));
+  PetscCall(VpCountLevels(lattice, o->coarsening, &size.levels, size.cells_of));
+  PetscCall(VpLatticeDestroy(&lattice));
   PetscCall(VpCycleDepth(mesh, problem, o, backend, &depth));
   o->levels = depth.levels;
   PetscCall(VpCountLines(mesh, problem, &size));

@@ -54,8 +54,8 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
   PetscCall(VpSettingsCheckSame(&PCVPatchDGSettings, comm, pc->data));
   PetscCheck(mesh->level >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE, "-pc_type vpatchdg needs boxes that are refined: -dm_refine 1 or more");
   if (mesh->depth) PetscCall(CheckAdaptive(pc, mesh));
-  PetscCall(VpMeshBaseLattice(mesh, &base));
-  PetscCall(VpCountLevels(base, VpCycleCoarsening(o, problem), &most, NULL));
+  PetscCall(VpProblemGetLattice(mesh, problem, &base));
+  PetscCall(VpCountLevels(base, o->coarsening, &most, NULL));
   PetscCall(VpLatticeDestroy(&base));
   most += (int)VpCycleParts(mesh);
   PetscCheck(o->levels <= most, comm, PETSC_ERR_ARG_OUTOFRANGE,
