@@ -135,6 +135,18 @@ for my $ranks (1, 3) {
   cmp_ok($less, '<', 0.75 * $all, "pressure_is_found_sooner_with_a_guess, $ranks ranks");
 }
 
+# inclusions: a coefficient that jumps in few iterations where boxes follow it, and a picture of it
+for my $ranks (1, 3) {
+  for my $case (['', 6, 2.16606e-2], ['-jump 0.001', 6, 1.94536e-1], ['-jump 1', 5, 3.51443e-2], ['-round', 30, 2.21617e-2]) {
+    my ($options, $most, $known) = @$case;
+    my ($its, $mean) = run($ranks, 'inclusions', $options) =~ /^(\d+) iterations, mean temperature (\S+)/m;
+    ok(defined $mean && $its <= $most && abs($mean - $known) < 1e-4 * $known, "inclusions_take_few_iterations, $ranks ranks, '$options'");
+  }
+}
+my $picture = "$build/t/inclusions.vtu";
+run(2, 'inclusions', "-dm_refine 1 -solution_view vtk:$picture");
+ok(open(my $drawn, '<:raw', $picture) && grep({ /Name="coefficient"/ } <$drawn>), 'inclusions_draw_the_coefficient');
+
 # channel: thin cells at walls, and guesses
 for my $ranks (1, 3) {
   my @told = run($ranks, 'channel', '-steps 6') =~ /t = (\S+): (\d) iterations, error (\S+)/g;

@@ -3,6 +3,7 @@
    ranks: 1 2 3 */
 #include "support/nu.h"
 #include "support/refused.h"
+#include <unistd.h>
 
 /* a number in [1, 100) that a cell and an integer decide */
 static PetscReal Hash(const PetscReal lower[], PetscInt dim, int seed)
@@ -304,6 +305,55 @@ static PetscErrorCode dms_inherit_tensors(void)
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
+/* has the file this text? */
+static PetscBool Says(const char name[], const char text[])
+{
+  char   line[4096];
+  FILE  *file = fopen(name, "rb");
+  size_t n = file ? fread(line, 1, sizeof(line) - 1, file) : 0;
+
+  if (file) fclose(file);
+  line[n] = 0;
+  return (PetscBool)(strstr(line, text) != NULL);
+}
+
+static PetscErrorCode views_show_tensors(void)
+{
+  DM          dm;
+  Vec         x;
+  PetscViewer viewer;
+  PetscMPIInt rank;
+  char        name[2][64] = {"", ""};
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  if (!rank) {
+    snprintf(name[0], sizeof(name[0]), "/tmp/tensor%ld.vtu", (long)getpid());
+    snprintf(name[1], sizeof(name[1]), "/tmp/tensor%ld.txt", (long)getpid());
+  }
+  PetscCallMPI(MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, PETSC_COMM_WORLD));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 2, 2, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(SetConstant(dm, tensor));
+  PetscCall(DMCreateGlobalVector(dm, &x));
+  PetscCall(PetscViewerVTKOpen(PETSC_COMM_WORLD, name[0], FILE_MODE_WRITE, &viewer));
+  PetscCall(VecView(x, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, name[1], &viewer));
+  PetscCall(DMView(dm, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  TapOk((PetscBool)(rank || (Says(name[0], "Name=\"coefficient\" NumberOfComponents=\"3\"") &&
+                             Says(name[1], "coefficient from 0.25 to 3.") && Says(name[1], "one per cell and direction"))),
+        "views_show_tensors");
+  if (!rank) {
+    remove(name[0]);
+    remove(name[1]);
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
 int main(int argc, char **argv)
 {
   static const char *const one[] = {"1", "1", "1"}, *const flat[] = {"1", ".0625"}, *const slab[] = {".25", "1", ".0625"};
@@ -325,6 +375,7 @@ int main(int argc, char **argv)
   PetscCall(constant_tensor_is_a_stretched_grid(3, 3, one, slab, (PetscReal[]){16, 1, 256}, ""));
   PetscCall(solution_with_data_on_all_sides_is_found());
   PetscCall(dms_inherit_tensors());
+  PetscCall(views_show_tensors());
   PetscCall(PetscFinalize());
   return TapEnd();
 }

@@ -315,16 +315,19 @@ static PetscReal WidthOfFour(const Rule *rule, int32_t box, int e)
 /* Is every chosen pair wide beside cells that other directions cannot merge? Coarser levels would not help where these are. */
 static PetscErrorCode IsStuck(const Rule *rule, PetscBool *stuck)
 {
-  PairsOf *of;
+  PairsOf *of, *allowed;
   char    *wide;
 
   PetscFunctionBeginUser;
   PetscCall(FindPairsOf(rule, PETSC_TRUE, &of));
+  PetscCall(FindPairsOf(rule, PETSC_FALSE, &allowed));
   PetscCall(PetscCalloc1(rule->npair, &wide));
   for (int32_t b = 0; b < rule->nbox; b++) {
     for (int e = 0; e < rule->dim; e++) {
       const PetscReal width = SizeSeen(rule, b, e, WidthOfFour(rule, b, e));
+      const PairsOf   along = allowed[3 * (size_t)rule->class[e][b] + e];
 
+      if (along.lower >= 0 || along.upper >= 0) continue;
       for (int d = 0; d < rule->dim; d++) {
         const PairsOf mine = of[3 * (size_t)rule->class[d][b] + d];
 
@@ -338,6 +341,7 @@ static PetscErrorCode IsStuck(const Rule *rule, PetscBool *stuck)
     if (rule->pair[i].chosen && !wide[i]) *stuck = PETSC_FALSE;
   }
   PetscCall(PetscFree(of));
+  PetscCall(PetscFree(allowed));
   PetscCall(PetscFree(wide));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -114,18 +114,24 @@ def view_cells(dm: PETSc.DM, name: str, values: np.ndarray, viewer: PETSc.Viewer
 
 
 def coefficient(dm: PETSc.DM) -> np.ndarray:
-    """The coefficient a [cells] of this rank's cells, a copy."""
-    a = Reals()
+    """The coefficient a of this rank's cells, a copy: [cells], or where it is a tensor [cells][dim]."""
+    a, n, tensor = Reals(), cells(dm), (cells(dm), dm.getDimension())
+    call('DMVPatchDGGetTensorCoefficient', dm, ctypes.byref(a))
+    if a:
+        return np.ctypeslib.as_array(a, tensor).copy() if n else np.ones(tensor)
     call('DMVPatchDGGetCoefficient', dm, ctypes.byref(a))
-    n = cells(dm)
     return np.ctypeslib.as_array(a, (n,)).copy() if a and n else np.ones(n)
 
 
 def set_coefficient(dm: PETSc.DM, a: Callable | np.ndarray | float) -> None:
-    """Sets the coefficient a: a positive number for each of this rank's cells, or a function of their centres [cells][dim]. Matrices of the DM and
-    their preconditioners follow. Collective."""
+    """Sets the coefficient a: a positive number for each of this rank's cells, or a diagonal tensor [cells][dim], or a function of their centres
+    [cells][dim]. Matrices of the DM and their preconditioners follow. Collective."""
     if callable(a):
         a = a(np.mean(bounds(dm), axis=0))
     a, n = np.asarray(a, float), cells(dm)
-    require(dm, a.shape in ((), (n,)), f'the coefficient has the shape {a.shape}, this rank has {n} cells')
-    call('DMVPatchDGSetCoefficient', dm, reals(np.broadcast_to(a, n)))
+    dim = dm.getDimension()
+    require(dm, a.shape in ((), (n,), (n, dim)), f'the coefficient has the shape {a.shape}, this rank has {n} cells')
+    if a.ndim == 2:
+        call('DMVPatchDGSetTensorCoefficient', dm, reals(a))
+    else:
+        call('DMVPatchDGSetCoefficient', dm, reals(np.broadcast_to(a, n)))

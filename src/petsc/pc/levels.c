@@ -259,7 +259,8 @@ cell merge, down to one patch) or `VPATCHDG_COARSENING_FULL` (in all directions 
    On one box of cubes both give the same levels. Where cells are thin, full takes about 6/k times the aspect ratio in iterations at degree
    k, local as many as on cubes, for levels of up to 1.5 times the work in 2D. -ksp_view shows the levels.
 
-   With a coefficient boxes are not merged: the coarsest level then is the first one where they would be.
+   Where there is a coefficient, boxes are merged if theirs, means over their cells, are 4 times each other at most. Of a tensor h/sqrt(a) is compared,
+   so cells merge first along the direction in which they conduct best.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetCoarsening()`, `PCVPatchDGSetLevels()`
 @*/
