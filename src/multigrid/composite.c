@@ -46,7 +46,7 @@ PetscErrorCode VpCompositeCreate(VpMesh leaves, const VpProblem *problem, PetscI
   *out = c;
   PetscCall(VpLevelCreate(leaves, problem, VP_BASIS_THIN, finest->precision, finest->backend, &c->leaves));
   PetscCheck(VpLevelIsUniform(c->leaves) && !c->leaves->problem.tensor, leaves->comm, PETSC_ERR_SUP,
-             "-pc_type vpatchdg: on meshes of cells of different levels the coefficient has to be the same in all cells");
+             "-pc_type vpatchdg: on meshes of cells of different levels the coefficient has to be the same in all cells and directions");
   PetscCall(VpVectorCreate(c->leaves, 1, "right-hand side", &c->in));
   PetscCall(VpVectorCreate(c->leaves, 1, "correction", &c->out));
   PetscCall(finest->backend->alloc((size_t)leaves->nown * finest->block, "values of leaves", &c->room));
