@@ -42,7 +42,7 @@ static PetscErrorCode RefinedCreate(const Setting *s, Refined *r)
       VpMeshCellBounds(r->leaves, c, lower, size);
       mark[c] = Lot(lower, seed) < (s->dim == 2 ? 0.3 : 0.15) || c == seed ? VP_MARK_REFINE : VP_MARK_KEEP;
     }
-    PetscCall(VpMeshAdapt(r->leaves, mark, NULL, &next, NULL));
+    PetscCall(VpMeshAdapt(r->leaves, mark, 0, NULL, &next, NULL));
     PetscCall(PetscFree(mark));
     PetscCall(VpMeshDestroy(&r->leaves));
     r->leaves = next;
