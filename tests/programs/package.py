@@ -54,6 +54,9 @@ def knows_boxes_cells_and_the_coefficient():
     assert np.allclose(vpatchdg.coefficient(dm), 1 + (lower + upper)[:, 0] / 2)
     vpatchdg.set_coefficient(dm, 3)
     assert (vpatchdg.coefficient(dm) == 3).all() and len(lower) == vpatchdg.cells(dm)
+    vpatchdg.set_coefficient(dm, lambda x: 1 + x)
+    assert np.allclose(vpatchdg.coefficient(dm), 1 + (lower + upper) / 2)
+    vpatchdg.set_coefficient(dm, 3)
 
 
 def knows_a_fresh_coefficient_is_one():
