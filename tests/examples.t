@@ -145,7 +145,8 @@ for my $ranks (1, 3) {
 }
 my $picture = "$build/t/inclusions.vtu";
 run(2, 'inclusions', "-dm_refine 1 -solution_view vtk:$picture");
-ok(open(my $drawn, '<:raw', $picture) && grep({ /Name="coefficient"/ } <$drawn>), 'inclusions_draw_the_coefficient');
+open(my $drawn, '<:raw', $picture) or die $picture;
+ok(scalar(grep { /Name="coefficient"/ } <$drawn>), 'inclusions_draw_the_coefficient');
 
 # channel: thin cells at walls, and guesses
 for my $ranks (1, 3) {
