@@ -268,6 +268,7 @@ static PetscErrorCode dms_inherit_tensors(void)
 {
   const PetscReal  value[] = {3, 0.25};
   PetscReal       *bad;
+  Vec              x;
   const PetscReal *a;
   DM               dm, other[4];
   PetscReal        distance[5];
@@ -295,6 +296,9 @@ static PetscErrorCode dms_inherit_tensors(void)
   TapOk((PetscBool)(distance[0] < 1e-14), "coarser_dms_follow_a_new_tensor");
   PetscCall(PetscCalloc1(2 * n + 1, &bad));
   Refused(DMVPatchDGGetCoefficient(dm, &a), "DMVPatchDGGetTensorCoefficient", "a scalar asked for where there is a tensor");
+  PetscCall(DMCreateGlobalVector(dm, &x));
+  Refused(DMVPatchDGEstimate(dm, x, NULL, NULL, NULL, NULL, bad), "the coefficient is a tensor", "an estimate");
+  PetscCall(VecDestroy(&x));
   Refused(DMVPatchDGSetTensorCoefficient(dm, bad), "positive and finite", "a tensor of zeros");
   PetscCall(PetscFree(bad));
   PetscCall(DMVPatchDGSetTensorCoefficient(dm, NULL));

@@ -246,7 +246,7 @@ static PetscErrorCode Fetch(Estimate *e, Vec x)
    a k(k+1)/h |u_h - u|^2 and h/(k a) |a (du_h/dn + alpha u_h - flux)|^2 on its sides on the boundary
 .ve
 
-   The root of the sum over all cells was 2 to 5 times the error of the gradient in L2 in tests with smooth and singular solutions.
+   A coefficient that is a tensor is refused. The root of the sum over all cells was 2 to 5 times the error of the gradient in L2 in tests with smooth and singular solutions.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGMark()`, `DMVPatchDGRefineCells()`, `DMVPatchDGTransfer()`, `DMVPatchDGComputeErrors()`
 @*/
@@ -262,6 +262,8 @@ PetscErrorCode DMVPatchDGEstimate(DM dm, Vec x, VPatchDGFunction f, VPatchDGFunc
   PetscCall(DMVPatchDGCheckVector(dm, x, "DMVPatchDGEstimate()"));
   e.mesh = DMVPatchDGData(dm)->mesh;
   e.problem = &DMVPatchDGData(dm)->op->problem;
+  PetscCheck(!e.problem->tensor, e.mesh->comm, PETSC_ERR_SUP,
+             "DMVPatchDGEstimate(): the coefficient is a tensor, estimates know one number a cell (DMVPatchDGSetCoefficient())");
   PetscCall(VpCheckEverywhere(e.mesh->comm, (PetscBool)(eta || !e.mesh->nown),
                               "DMVPatchDGEstimate(): there is no room for eta, one number for each cell"));
   PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, e.problem->degree, &e.basis));
