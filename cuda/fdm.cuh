@@ -22,6 +22,23 @@ struct PatchTables {
   T                    lambda[m];                      /* eigenvalues along x */
   T                    trace[2][2][nt];                /* [end][value, slope] from coefficients to traces */
   int same[3]; /* the direction whose matrices a direction takes; all take those of x if they are equal, to spare the cache */
+
+  template <int D>
+  __device__ __forceinline__ int Same() const
+  {
+    return same[D];
+  }
+  /* numbers of the even (0) or odd halves of F and B along D */
+  template <int D>
+  __device__ __forceinline__ T Into(int parity, int at) const
+  {
+    return F[same[D]][parity][at];
+  }
+  template <int D>
+  __device__ __forceinline__ T From(int parity, int at) const
+  {
+    return B[same[D]][parity][at];
+  }
 };
 template <class T, int N>
 struct EdgeTables {
@@ -82,16 +99,16 @@ __device__ __forceinline__ void Backward(Entry B, T (&v)[R][2 * N])
   }
 }
 
-/* the same along D with the matrices of patches inside */
-template <int D, int LACKS, class T, int N, int R>
-__device__ __forceinline__ void ForwardInside(const PatchTables<T, N> &t, T (&v)[R][2 * N])
+/* the same along D with the matrices of patches inside, of any tables */
+template <int D, int LACKS, template <class, int> class Tables, class T, int N, int R>
+__device__ __forceinline__ void ForwardInside(const Tables<T, N> &t, T (&v)[R][2 * N])
 {
-  Forward<Mirror<N, VpThinLayers(N, 3)>, LACKS, T, N, R>([&](int p, int j, int i) { return t.F[t.same[D]][p][j * N + i]; }, v);
+  Forward<Mirror<N, VpThinLayers(N, 3)>, LACKS, T, N, R>([&](int p, int j, int i) { return t.template Into<D>(p, j * N + i); }, v);
 }
-template <int D, int LACKS, class T, int N, int R>
-__device__ __forceinline__ void BackwardInside(const PatchTables<T, N> &t, T (&v)[R][2 * N])
+template <int D, int LACKS, template <class, int> class Tables, class T, int N, int R>
+__device__ __forceinline__ void BackwardInside(const Tables<T, N> &t, T (&v)[R][2 * N])
 {
-  Backward<Mirror<N, VpThinLayers(N, 3)>, LACKS, T, N, R>([&](int p, int i, int j) { return t.B[t.same[D]][p][i * N + j]; }, v);
+  Backward<Mirror<N, VpThinLayers(N, 3)>, LACKS, T, N, R>([&](int p, int i, int j) { return t.template From<D>(p, i * N + j); }, v);
 }
 
 /* v mirrored about the patch's middle */

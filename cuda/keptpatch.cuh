@@ -53,6 +53,7 @@ template <class T, int N, int TRACES, class Edges>
 struct KeptThread : PatchThread<T, N, 1, Edges, false> {
   typedef PatchThread<T, N, 1, Edges, false> Thread;
   typedef KeptShape<T, N, TRACES>            Shape;
+  typedef SortTail<N, TRACES>                Tail;
   typedef typename Thread::S                 S;
   typedef typename Thread::Lines             Lines;
   typedef Pack<T, TRACES>                    Traces;
@@ -63,10 +64,35 @@ struct KeptThread : PatchThread<T, N, 1, Edges, false> {
 
   const KeptTables<T, N, TRACES> &k;
 
-  __device__ __forceinline__ KeptThread(const PatchTables<T, N> &tables, const KeptTables<T, N, TRACES> &kept, const Edges &e,
+  __device__ __forceinline__ KeptThread(const typename Thread::Tables &tables, const KeptTables<T, N, TRACES> &kept, const Edges &e,
                                         const PatchWork<T> &w, unsigned done, int32_t at, unsigned char *shared)
       : Thread(tables, e, w, done, at, shared, Shape::traces, Shape::pointers, 24 * TRACES), k(kept)
   {
+  }
+
+  /* Where the numbers [TRACES] are that side s in direction D adds to value i of a line, L K, and where those of K are; the same along z
+     for values that the compiler knows */
+  template <int D>
+  __device__ __forceinline__ const T *Add(int s, int i) const
+  {
+    if constexpr (Thread::Of::sorted) return t.tail[D] - Tail::LK + (s * m + i) * TRACES;
+    else return k.sides + ((2 * D + s) * m + i) * TRACES;
+  }
+  template <int D>
+  __device__ __forceinline__ const T *Kept(int i) const
+  {
+    if constexpr (Thread::Of::sorted) return t.tail[D] - Tail::K + i * TRACES;
+    else return k.sides + 4 * m * TRACES + i * TRACES;
+  }
+  __device__ __forceinline__ T AddZ(int s, int f, int i) const
+  {
+    if constexpr (Thread::Of::sorted) return t.template Tail<2>(Tail::LK, (s * m + i) * TRACES + f);
+    else return k.add[s][f][i];
+  }
+  __device__ __forceinline__ T KeptZ(int f, int i) const
+  {
+    if constexpr (Thread::Of::sorted) return t.template Tail<2>(Tail::K, i * TRACES + f);
+    else return k.keep[i / N][f][i % N];
   }
 
   /* Ensures: `around` [trace] are the cells that have the sides' traces, from the first value on that makes a trace. */
@@ -136,7 +162,7 @@ struct KeptThread : PatchThread<T, N, 1, Edges, false> {
     UNROLL (int r = 0; r < R; r++) {
       const int l = LineZ(r), x = l % N + (l / layer & 1) * N, y = (l / layer >> 1) * N + l / N % N;
       UNROLL (int s = 0; s < 2; s++) {
-        const T *gx = k.sides + (s * m + x) * TRACES, *gy = k.sides + ((2 + s) * m + y) * TRACES;
+        const T *gx = Add<0>(s, x), *gy = Add<1>(s, y);
         const T *hx = sides + (s * m + y) * Shape::sf, *hy = sides + ((2 + s) * m + x) * Shape::sf;
         Traces   ax, ay;
         UNROLL (int f = 0; f < TRACES; f++) {
@@ -154,7 +180,7 @@ struct KeptThread : PatchThread<T, N, 1, Edges, false> {
     }
     UNROLL (int i = 0; i < m; i++) {
       UNROLL (int f = 0; f < 2 * TRACES; f++) {
-        UNROLL (int r = 0; r < R; r++) v[r][i] -= k.add[f / TRACES][f % TRACES][i] * end[r][f / TRACES].a[f % TRACES];
+        UNROLL (int r = 0; r < R; r++) v[r][i] -= AddZ(f / TRACES, f % TRACES, i) * end[r][f / TRACES].a[f % TRACES];
       }
     }
   }
@@ -167,13 +193,13 @@ struct KeptThread : PatchThread<T, N, 1, Edges, false> {
 
     UNROLL (int r = 0; r < R; r++) {
       const int l = LineZ(r), cx = l / layer & 1, cy = l / layer >> 1, x = l % N + cx * N, y = l / N % N + cy * N;
-      const T  *keep = k.sides + 4 * m * TRACES, *plane = sides + cx * m * Shape::sf;
+      const T  *keepx = Kept<0>(x), *keepy = Kept<1>(y), *plane = sides + cx * m * Shape::sf;
       const T  *hx = plane + y * Shape::sf, *hy = sides + ((2 + cy) * m + x) * Shape::sf;
       T         Kx[TRACES], Ky[TRACES], Kxy[C][TRACES], a[2][TRACES]; /* a = tz - tz(w) */
 
       UNROLL (int f = 0; f < TRACES; f++) {
-        Kx[f] = __ldg(keep + x * TRACES + f);
-        Ky[f] = !inside && ky == cy + 1 ? T(0) : __ldg(keep + y * TRACES + f);
+        Kx[f] = __ldg(keepx + f);
+        Ky[f] = !inside && ky == cy + 1 ? T(0) : __ldg(keepy + f);
         UNROLL (int s = 0; s < 2; s++) a[s][f] = End(r, s)->a[f];
       }
       UNROLL (int c = 0; c < C; c++) {
@@ -204,7 +230,7 @@ struct KeptThread : PatchThread<T, N, 1, Edges, false> {
         }
       }
       UNROLL (int q = 0; q < m; q++) {
-        UNROLL (int f = 0; f < TRACES; f++) v[r][q] += k.keep[q / N][f][q % N] * a[q / N][f];
+        UNROLL (int f = 0; f < TRACES; f++) v[r][q] += KeptZ(f, q) * a[q / N][f];
       }
     }
   }
@@ -261,4 +287,20 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
 
   KeptThread<T, N, TRACES, Edges> thread(t, kept, edges, w, done, index < count ? index : count - 1, shared);
   thread.Solve(w.b, index < count);
+}
+
+/* the same of sorted patches, block by block */
+template <class T, int N, int TRACES, bool FULL>
+__global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
+  KeepSorted(const __grid_constant__ SortTables<T, N> all, const __grid_constant__ Sorts<FULL> sorts,
+             const __grid_constant__ KeptTables<T, N, TRACES> kept, const __grid_constant__ PatchWork<T> w, unsigned done)
+{
+  typedef Patch<T, N> S;
+  extern __shared__ __align__(16) unsigned char shared[];
+  const SortBlock                               block = sorts.block[blockIdx.x];
+  const int                                     slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST;
+  const SortView<T, N>                          t(all, w.table, block);
+
+  KeptThread<T, N, TRACES, Sorts<FULL>> thread(t, kept, sorts, w, done, block.patches / SORT_MOST + (slot < n ? slot : 0), shared);
+  thread.Solve(w.b, slot < n);
 }

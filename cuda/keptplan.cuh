@@ -1,7 +1,7 @@
 /* Setting up the kernel of keptpatch.cuh: K and L K from the tables of common cells and patches. */
 #pragma once
 #include "keptpatch.cuh"
-#include "patchplan.cuh"
+#include "sortplan.cuh"
 
 template <class T, int N, int TRACES>
 struct KeptPlan : VpPlan {
@@ -16,10 +16,18 @@ struct KeptSetup {
 
   const SweepSetup<T, N> setup;
   const int              lacks; /* functions that the space lacks at a side */
-  T                      fdm[VpFdmSize(N)], line[VpLineSize(N)], traces[4 * nt], expand[4 * nt];
+  T                      traces[4 * nt], expand[4 * nt];
+  const T               *fdm, *line[2]; /* of a patch along a direction; of its lower and its upper cell */
 
-  KeptSetup(const SweepSetup<T, N> &s, int missing) : setup(s), lacks(missing)
+  explicit KeptSetup(const SweepSetup<T, N> &s) : setup(s), lacks(s.patches->lacks)
   {
+  }
+  PetscErrorCode Fetch()
+  {
+    PetscFunctionBegin;
+    PetscCall(VpCudaFetch(setup.view->traces, sizeof(traces), traces));
+    PetscCall(VpCudaFetch(setup.view->expand, sizeof(expand), expand));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   /* value (f = 0) or slope at end `end` of a function of one cell */
   double Trace(int end, int f, const double u[N]) const
@@ -29,10 +37,10 @@ struct KeptSetup {
     for (int i = 0; i < nt; i++) sum += (double)traces[(2 * end + f) * nt + i] * u[setup.view->first[end] + i];
     return sum;
   }
-  /* what f = 0 (value) or 1 (slope) beyond the side adds */
-  double Add(int side, int f, int i) const
+  /* what f = 0 (value) or 1 (slope) beyond the side of cell c adds */
+  double Add(int c, int side, int f, int i) const
   {
-    return line[N * N + (2 * side + f) * N + i];
+    return line[c][N * N + (2 * side + f) * N + i];
   }
 
   /* K = (I - B F) e for a function e of cell s that has trace f there and no other */
@@ -49,73 +57,144 @@ struct KeptSetup {
       for (int i = 0; i < N; i++) K[i] -= c * (double)fdm[m * m + (s * N + i) * m + mode];
     }
   }
-  /* LK = L K, where L has the face between the cells, but not the one at side s */
+  /* part = what a value beyond a side adds, without its part along what a slope adds. Returns its length over that of the latter, which
+     goes with (size beyond) / (own size). */
+  double Across(int c, int side, double part[N]) const
+  {
+    double along = 0, slopes = 0, sum = 0;
+
+    for (int i = 0; i < N; i++) {
+      along += Add(c, side, 0, i) * Add(c, side, 1, i);
+      slopes += Add(c, side, 1, i) * Add(c, side, 1, i);
+    }
+    for (int i = 0; i < N; i++) {
+      part[i] = Add(c, side, 0, i) - along / slopes * Add(c, side, 1, i);
+      sum += part[i] * part[i];
+    }
+    return sqrt(sum / slopes);
+  }
+  /* What the cell's own values add at side s over what those beyond it add: the root of (size beyond) / (own size). Between the patch's
+     own cells one ratio is the inverse of the other, times what it is between equal cells. */
+  double Own(int s) const
+  {
+    double part[N];
+
+    return line[0] == line[1] ? 1 : sqrt(Across(s, s, part) / sqrt(Across(0, 1, part) * Across(1, 0, part)));
+  }
+
+  /* LK = L K, where L has the face between the cells, but not the one at side s, up to functions that S^T M takes to 0: so what a slope
+     adds there does not count */
   void Operate(int s, const double K[N], double LK[m]) const
   {
-    double *own = LK + s * N, *other = LK + (1 - s) * N;
+    const double root = Own(s);
+    double      *own = LK + s * N, *other = LK + (1 - s) * N;
 
     for (int i = 0; i < N; i++) {
       own[i] = other[i] = 0;
-      for (int j = 0; j < N; j++) own[i] += (double)line[i * N + j] * K[j];
+      for (int j = 0; j < N; j++) own[i] += (double)line[s][i * N + j] * K[j];
       for (int f = 0; f < 2; f++) {
-        own[i] += Add(s, f, i) * Trace(s, f, K);
-        other[i] += Add(s, f, i) * Trace(1 - s, f, K);
+        own[i] += root * Add(s, s, f, i) * Trace(s, f, K);
+        other[i] += Add(1 - s, s, f, i) * Trace(1 - s, f, K);
       }
     }
   }
   /* The face at side s sees the jump of values there: S^T M takes what slopes add to 0, so as much of that as helps goes away. */
   void AddJump(int s, const double K[N], double LK[m], double beyond[m]) const
   {
-    double own = Trace(s, 0, K), other = thin ? (double)traces[2 * (1 - s) * nt + (s ? 0 : nt - 1)] : 1, along = 0, norm = 0;
+    const double own = Own(s) * Trace(s, 0, K), other = thin ? (double)traces[2 * (1 - s) * nt + (s ? 0 : nt - 1)] : 1;
+    double       g[N];
 
+    (void)Across(s, s, g);
     for (int i = 0; i < N; i++) {
-      along += Add(s, 0, i) * Add(s, 1, i);
-      norm += Add(s, 1, i) * Add(s, 1, i);
-    }
-    for (int i = 0; i < N; i++) {
-      const double g = Add(s, 0, i) - along / norm * Add(s, 1, i);
-      LK[s * N + i] -= g * own;
-      beyond[s * N + i] = g * other;
+      LK[s * N + i] -= g[i] * own;
+      beyond[s * N + i] = g[i] * other;
     }
   }
 
-  /* the tables of side s in direction d; sides: KeptTables.sides on the host */
-  void Side(int d, int s, bool beyond, KeptTables<T, N, TRACES> *tables, T *sides) const
+  /* K and L K of side s */
+  void Solve(int s, bool beyond, double K[TRACES][N], double LK[TRACES][m]) const
   {
-    double K[TRACES][N] = {}, LK[TRACES][m] = {};
-
     for (int f = 0; f < lacks; f++) {
       Keep(s, f, K[f]);
       Operate(s, K[f], LK[f]);
     }
     if (beyond) AddJump(s, K[0], LK[0], LK[TRACES - 1]);
+  }
+  /* the tables of side s in direction d; sides: KeptTables.sides on the host */
+  void Side(int d, int s, bool beyond, KeptTables<T, N, TRACES> *tables, T *sides) const
+  {
+    double K[TRACES][N] = {}, LK[TRACES][m] = {};
+
+    Solve(s, beyond, K, LK);
     for (int f = 0; f < TRACES; f++) {
       for (int i = 0; i < m; i++) {
         if (d == 2) tables->add[s][f][i] = (T)LK[f][i];
         else sides[((2 * d + s) * m + i) * TRACES + f] = (T)LK[f][i];
       }
       for (int i = 0; i < N; i++) tables->keep[s][f][i] = sides[(4 * m + s * N + i) * TRACES + f] = (T)K[f][i];
-      const int functional = beyond && f ? 2 * (1 - s) : 2 * s + f;
-      for (int i = 0; i < nt; i++) tables->trace[s][f][i] = traces[functional * nt + i];
     }
   }
+  /* where neighbours' values count, they are the second trace, unless the space lacks slopes, too */
+  bool Beyond() const
+  {
+    return lacks < TRACES;
+  }
 
-  PetscErrorCode Fill(bool beyond, KeptPlan<T, N, TRACES> *plan)
+  PetscErrorCode Fill(KeptPlan<T, N, TRACES> *plan)
   {
     const VpView *view = setup.view;
-    T             sides[5 * m * TRACES];
+    const bool    found = setup.patches->common.found;
+    T             sides[5 * m * TRACES] = {}, F[VpFdmSize(N)], D[VpLineSize(N)];
 
     PetscFunctionBegin;
-    PetscCall(VpCudaFetch(view->traces, sizeof(traces), traces));
-    PetscCall(VpCudaFetch(view->expand, sizeof(expand), expand));
-    for (int d = 0; d < 3; d++) {
-      PetscCall(setup.Fetch(setup.patches->common.inside[d], fdm));
-      PetscCall(VpCudaFetch((const T *)view->lines + (size_t)view->common.inside[d] * VpLineSize(N), sizeof(line), line));
-      for (int s = 0; s < 2; s++) Side(d, s, beyond, &plan->tables, sides);
+    PetscCall(Fetch());
+    plan->tables = KeptTables<T, N, TRACES>();
+    fdm = F;
+    line[0] = line[1] = D;
+    for (int d = 0; found && d < 3; d++) {
+      PetscCall(setup.Fetch(setup.patches->common.inside[d], F));
+      PetscCall(VpCudaFetch((const T *)view->lines + (size_t)view->common.inside[d] * VpLineSize(N), sizeof(D), D));
+      for (int s = 0; s < 2; s++) Side(d, s, Beyond(), &plan->tables, sides);
+    }
+    for (int s = 0; s < 2; s++) {
+      for (int f = 0; f < TRACES; f++) {
+        const int functional = Beyond() && f ? 2 * (1 - s) : 2 * s + f;
+        for (int i = 0; i < nt; i++) plan->tables.trace[s][f][i] = traces[functional * nt + i];
+      }
     }
     PetscCall(VpCudaPlace(sides, sizeof(sides), "tables of common patches", &plan->sides));
-    plan->tables.beyond = beyond;
+    plan->tables.beyond = Beyond();
     plan->tables.sides = (const T *)plan->sides.p;
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+/* the tails of sorted patches */
+template <class T, int N, int TRACES>
+struct KeptTail {
+  typedef SortTail<N, TRACES> Tail;
+  static constexpr int        m = 2 * N, size = Tail::LK;
+
+  KeptSetup<T, N, TRACES> kept;
+
+  PetscErrorCode Fetch()
+  {
+    return kept.Fetch();
+  }
+  /* to[size - m] before the eigenvalues; at the domain's boundary there is nothing */
+  void Fill(const SortEntry<T, N> &e, int sides, T to[])
+  {
+    T *LKs = to, *Ks = to + Tail::LK - Tail::K;
+
+    kept.fdm = e.fdm;
+    for (int s = 0; s < 2; s++) kept.line[s] = e.line[s];
+    for (int s = 0; s < 2; s++) {
+      double K[TRACES][N] = {}, LK[TRACES][m] = {};
+      if (!(sides >> s & 1)) kept.Solve(s, kept.Beyond(), K, LK);
+      for (int f = 0; f < TRACES; f++) {
+        for (int i = 0; i < m; i++) LKs[(s * m + i) * TRACES + f] = (T)LK[f][i];
+        for (int i = 0; i < N; i++) Ks[(s * N + i) * TRACES + f] = (T)K[f][i];
+      }
+    }
   }
 };

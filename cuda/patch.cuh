@@ -1,5 +1,6 @@
 /* One colour of the patch smoother on patches that are alike, in 3D: x = A_j^-1 (b - what the neighbours' traces add). All these patches
-   have the same 1D tables, which are their own mirror images; only their sides on the domain boundary differ.
+   have the same 1D tables, which are their own mirror images; only their sides on the domain boundary differ. Or patches are sorted, so
+   that those of a block have the same tables (sorttables.cuh).
 
    F and B take a line to the eigen-coordinates of its direction and back (fdm.cuh). A thread holds whole lines in registers, in every
    step those of one direction:
@@ -15,7 +16,7 @@
 
 /* The pair of traces at end `end` of a line of a neighbour's values: its two coefficients there in the thin basis, else value and slope. */
 template <bool AGAIN, class T, int N>
-__device__ __forceinline__ Pack<T, 2> TracePair(const PatchTables<T, N> &t, int end, const T *line, int step)
+__device__ __forceinline__ Pack<T, 2> TracePair(const T (&trace)[2][2][VpThinLayers(N, 3)], int end, const T *line, int step)
 {
   constexpr int nt = VpThinLayers(N, 3);
   Pack<T, 2>    pair;
@@ -29,8 +30,8 @@ __device__ __forceinline__ Pack<T, 2> TracePair(const PatchTables<T, N> &t, int 
     T u[nt];
     UNROLL (int i = 0; i < nt; i++) u[i] = Value<AGAIN>(line + i * step);
     UNROLL (int f = 0; f < 2; f++) {
-      pair.a[f] = t.trace[end][f][0] * u[0];
-      UNROLL (int i = 1; i < nt; i++) pair.a[f] += t.trace[end][f][i] * u[i];
+      pair.a[f] = trace[end][f][0] * u[0];
+      UNROLL (int i = 1; i < nt; i++) pair.a[f] += trace[end][f][i] * u[i];
     }
   }
   return pair;
@@ -56,14 +57,14 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
     UNROLL (int r = 0; r < R; r++) {
       const int l = Line(r), i = l % m, j = l / m, ci = i >= N, cj = j >= N, q = ci + 2 * cj, at = (j - cj * N) * layer;
       UNROLL (int s = 0; s < 2; s++) {
-        px[r][s] = TracePair<AGAIN, T, N>(t, 1 - s, around[4 * s + q] + at + (i - ci * N) * N, 1);
-        py[r][s] = TracePair<AGAIN, T, N>(t, 1 - s, around[8 + 4 * s + q] + at + i - ci * N, N);
+        px[r][s] = TracePair<AGAIN, T, N>(t.trace, 1 - s, around[4 * s + q] + at + (i - ci * N) * N, 1);
+        py[r][s] = TracePair<AGAIN, T, N>(t.trace, 1 - s, around[8 + 4 * s + q] + at + i - ci * N, N);
       }
     }
     this->LoadB(b);
     UNROLL (int r = 0; r < R; r++) {
       const int l = LineZ(r);
-      UNROLL (int s = 0; s < 2; s++) end[r][s] = TracePair<AGAIN, T, N>(t, 1 - s, around[16 + 4 * s + l / layer] + l % layer, layer);
+      UNROLL (int s = 0; s < 2; s++) end[r][s] = TracePair<AGAIN, T, N>(t.trace, 1 - s, around[16 + 4 * s + l / layer] + l % layer, layer);
     }
     UNROLL (int r = 0; r < R; r++) {
       const int l = Line(r);
@@ -74,6 +75,18 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
     }
     Sync();
   }
+  /* where the pair is that traces beyond side s in direction d add to value i of a line, and along z for an i that the compiler knows */
+  template <int D>
+  __device__ __forceinline__ const T *Add(int s, int i) const
+  {
+    if constexpr (Thread::Of::sorted) return t.tail[D] - SortTail<N>::add + (s * N + i) * 2;
+    else return table + PatchTable<N>::add + ((2 * D + s) * N + i) * 2;
+  }
+  __device__ __forceinline__ T AddZ(int s, int f, int i) const
+  {
+    if constexpr (Thread::Of::sorted) return t.template Tail<2>(SortTail<N>::add, (s * N + i) * 2 + f);
+    else return t.add[s][f][i];
+  }
   /* v -= what the traces beyond all six sides add to the z lines */
   __device__ __forceinline__ void SubtractTraces(const Pair (&end)[R][2])
   {
@@ -82,7 +95,7 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
     UNROLL (int r = 0; r < R; r++) {
       const int l = LineZ(r), ix = l % N, iy = l / N % N, cx = l / layer & 1, cy = l / layer >> 1;
       const int l0 = S::adjacent ? LineZ(0) : l, y = (l0 / layer >> 1) * N + l0 / N % N; /* adjacent lines have the same y and load once */
-      const T  *gx = table + PatchTable<N>::add + (cx * N + ix) * 2, *gy = table + PatchTable<N>::add + ((2 + cy) * N + iy) * 2;
+      const T  *gx = Add<0>(cx, ix), *gy = Add<1>(cy, iy);
       const T   gx0 = __ldg(gx), gx1 = __ldg(gx + 1), gy0 = __ldg(gy), gy1 = __ldg(gy + 1);
       const T  *hx = sides + ((l0 / layer & 1) * m + y) * S::sf, *hy = sides + ((2 + cy) * m + cx * N + ix) * S::sf;
       UNROLL (int i = 0; i < m; i += W) {
@@ -98,8 +111,8 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
     UNROLL (int i = 0; i < N; i++) {
       UNROLL (int f = 0; f < 2; f++) {
         UNROLL (int r = 0; r < R; r++) {
-          v[r][i] -= t.add[0][f][i] * end[r][0].a[f];
-          v[r][N + i] -= t.add[1][f][i] * end[r][1].a[f];
+          v[r][i] -= AddZ(0, f, i) * end[r][0].a[f];
+          v[r][N + i] -= AddZ(1, f, i) * end[r][1].a[f];
         }
       }
     }
@@ -167,4 +180,21 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
                  unsigned done, int32_t count)
 {
   SolvePatches<false>(t, edges, w, done, blockIdx.x * Patch<T, N>::patches, count);
+}
+
+/* the same of sorted patches, block by block */
+template <class T, int N, bool FULL>
+__global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
+  ReplaceSorted(const __grid_constant__ SortTables<T, N> all, const __grid_constant__ Sorts<FULL> sorts,
+                const __grid_constant__ PatchWork<T> w, unsigned done)
+{
+  typedef Patch<T, N> S;
+  extern __shared__ __align__(16) unsigned char shared[];
+  const SortBlock                               block = sorts.block[blockIdx.x];
+  const int                                     slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST;
+  const SortView<T, N>                          t(all, w.table, block);
+
+  ReplaceThread<T, N, Sorts<FULL>, false> thread(t, sorts, w, done, block.patches / SORT_MOST + (slot < n ? slot : 0), shared, S::traces,
+                                                 S::pointers, 24);
+  thread.Solve(w.b, slot < n);
 }

@@ -1,19 +1,20 @@
 /* Setting up the kernel of patch.cuh: the tables of the view's common patches, and the order in which patches are launched. */
 #pragma once
 #include "patch.cuh"
+#include "sorts.cuh"
 
 template <class T, int N>
 struct CommonPatches : VpPlan {
-  int               lacks = 0; /* functions at a side that the space does not keep */
   VpArray           table;
   PatchTables<T, N> tables;
   EdgeTables<T, N>  edges;
 };
-/* Patches of a range: common ones inside, common ones at boundaries, both for the kernel of patch.cuh, and the rest. */
+/* Patches of a range: common ones inside, common ones at boundaries, others that are sorted, and the rest. */
 struct SweepPlan : VpPlan {
-  int       nrest = 0;
-  PatchList inside, edge;
-  VpArray   rest;
+  int           nrest = 0;
+  PatchList     inside, edge;
+  SortedPatches sorted;
+  VpArray       rest;
 };
 
 /* kind[i] = 0 where patch first + i is not common, else 1 + sum_d (0 inside, 1 at the lower, 2 at the upper boundary) 4^d */
@@ -63,10 +64,10 @@ struct SweepSetup {
   {
     return !patches->weight;
   }
-  /* are there common patches, and tables for them? */
+  /* do the kernels of like patches have these traces and eigenvalues? */
   bool Can() const
   {
-    return patches->common.found && view->nt == VpThinLayers(N, 3) && patches->cutoff < 0;
+    return view->nt == VpThinLayers(N, 3) && patches->cutoff < 0;
   }
 
   PetscErrorCode Fetch(int32_t entry, T *fdm) const
@@ -101,13 +102,6 @@ struct SweepSetup {
   {
     for (int i = 0; i < m; i++) to[i] = (lambda[i] < INFINITY ? lambda[i] : T(1)) + reaction;
   }
-  static int Lacking(const T *lambda)
-  {
-    int n = 0;
-
-    for (int i = 0; i < m; i++) n += lambda[i] == INFINITY;
-    return n;
-  }
 
   /* transforms and eigenvalues along d */
   PetscErrorCode Solvers(int d, CommonPatches<T, N> *plan, T *table) const
@@ -121,7 +115,6 @@ struct SweepSetup {
     plan->tables.same[d] = inside[1] == inside[0] && inside[2] == inside[0] ? 0 : d;
     PetscCall(Fetch(inside[d], fdm));
     Transforms(fdm, plan->tables.F[d], plan->tables.B[d]);
-    if (d == 0) plan->lacks = Lacking(lambda) / 2;
     Eigenvalues(lambda, reaction, table + 2 * d * m);
     if (d == 0) Eigenvalues(lambda, 0, plan->tables.lambda);
     if (edge[upper] < 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -131,14 +124,22 @@ struct SweepSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* what a pair of traces beyond a side adds: g [value, slope][n] of the side, traces [value, slope][nt] at the neighbour's end there */
+  /* What trace f of the pair beyond a side adds to value i: g [value, slope][n] of the side, traces [value, slope][nt] at the neighbour's
+     end there */
+  static T TraceAdds(const T *g, const T *traces, int f, int i)
+  {
+    constexpr int nt = VpThinLayers(N, 3);
+
+    return nt == 2 ? g[i] * traces[f] + g[N + i] * traces[nt + f] : g[f * N + i];
+  }
+  /* the same in the tables of common patches */
   static void Side(CommonPatches<T, N> *plan, int d, int s, const T *g, const T *traces, T *table)
   {
     constexpr int nt = VpThinLayers(N, 3);
 
     for (int f = 0; f < 2; f++) {
       for (int i = 0; i < N; i++) {
-        const T a = nt == 2 ? g[i] * traces[f] + g[N + i] * traces[nt + f] : g[f * N + i];
+        const T a = TraceAdds(g, traces, f, i);
         if (d == 2) plan->tables.add[s][f][i] = a;
         else table[PatchTable<N>::add + ((d * 2 + s) * N + i) * 2 + f] = a;
       }
@@ -146,7 +147,7 @@ struct SweepSetup {
     }
   }
 
-  /* the tables of the view's common patches */
+  /* the tables of the view's common patches. Requires: there are some */
   PetscErrorCode Common(CommonPatches<T, N> **common) const
   {
     auto fill = [this](CommonPatches<T, N> *plan) {
@@ -174,6 +175,8 @@ struct SweepSetup {
     VpArray device;
 
     PetscFunctionBegin;
+    PetscCall(PetscArrayzero(kind, count));
+    if (!patches->common.found) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpCudaAlloc((size_t)count, "kinds of patches", &device.p));
     FindKinds<<<VpBlocks(count, VP_THREADS), VP_THREADS, 0, VpCudaStream>>>(patches->type, patches->common, first, count,
                                                                             (uint8_t *)device.p);
@@ -187,7 +190,7 @@ struct SweepSetup {
     PetscFunctionBegin;
     if (!list->n) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpCudaPlace(patch, (size_t)list->n * sizeof(int32_t), "a list of patches", &list->numbers));
-    PetscCall(VpCudaPlace(kinds, (size_t)list->n, "kinds of patches", &list->kinds));
+    if (kinds) PetscCall(VpCudaPlace(kinds, (size_t)list->n, "kinds of patches", &list->kinds));
     PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCells), "cells of patches", &list->cells.p));
     PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCovers), "covers of patches", &list->covers.p));
     ListPatches<<<VpBlocks(list->n, 8), dim3(32, 8), 0, VpCudaStream>>>(patches->patch, view->neighbor, patches->cover,
@@ -197,13 +200,32 @@ struct SweepSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  /* Sorts what is left of the plan's patches. Those that are in no sort come last. */
+  PetscErrorCode SortRest(int32_t rest[], SweepPlan *plan) const
+  {
+    const int32_t         n = plan->nrest;
+    std::vector<SortKeys> keys(n);
+    VpArray               list, device;
+
+    PetscFunctionBegin;
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(VpCudaPlace(rest, (size_t)n * sizeof(int32_t), "a list of patches", &list));
+    PetscCall(VpCudaAlloc((size_t)n * sizeof(SortKeys), "sorts of patches", &device.p));
+    FindSortKeys<<<VpBlocks(n, VP_THREADS), VP_THREADS, 0, VpCudaStream>>>(
+      patches->patch, patches->type, view->neighbor, Uniform() ? view->line : NULL, (const int32_t *)list.p, n, (SortKeys *)device.p);
+    VpCudaLaunched("sorts of patches");
+    PetscCall(VpCudaFetch(device.p, (size_t)n * sizeof(SortKeys), keys.data()));
+    PetscCall(SortPatches(keys, (Patch<T, N>::patches + 1) / 2, rest, &plan->sorted));
+    PetscCall(List(rest, NULL, &plan->sorted.list));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   PetscErrorCode Fill(int32_t first, int32_t count, SweepPlan *plan) const
   {
     int32_t *inside, *edge, *rest;
     uint8_t *kind, *kinds;
 
     PetscFunctionBegin;
-    if (!Can()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscMalloc5(count, &kind, count, &inside, count, &edge, count, &rest, count, &kinds));
     PetscCall(Kinds(first, count, kind));
     for (int32_t i = 0; i < count; i++) {
@@ -214,8 +236,10 @@ struct SweepSetup {
       } else rest[plan->nrest++] = first + i;
     }
     PetscCall(List(edge, kinds, &plan->edge));
-    PetscCall(List(inside, kind, &plan->inside)); /* its kinds are not read */
-    PetscCall(VpCudaPlace(rest, (size_t)plan->nrest * sizeof(int32_t), "a list of patches", &plan->rest));
+    PetscCall(List(inside, NULL, &plan->inside));
+    PetscCall(SortRest(rest, plan));
+    plan->nrest -= plan->sorted.list.n;
+    PetscCall(VpCudaPlace(rest + plan->sorted.list.n, (size_t)plan->nrest * sizeof(int32_t), "a list of patches", &plan->rest));
     PetscCall(PetscFree5(kind, inside, edge, rest, kinds));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -3,7 +3,7 @@
    LACKS even and LACKS odd modes are zero. */
 #pragma once
 #include "load.cuh"
-#include "fdm.cuh"
+#include "sorttables.cuh"
 #include "patchshape.cuh"
 
 /* Reads a value of x. If AGAIN, another block may have written it earlier in the same launch, so it must not come from the read-only
@@ -27,31 +27,34 @@ struct PatchWork {
 /* A thread of a patch, and the lines it holds. */
 template <class T, int N, int LACKS, class Edges, bool AGAIN>
 struct PatchThread {
-  typedef Patch<T, N>   S;
-  static constexpr bool inside = std::is_same<Edges, NoEdges>::value;
-  static constexpr int  m = S::m, layer = S::layer, R = S::rounds;
-  typedef Pack<T, R>    Lines;
+  typedef Patch<T, N>           S;
+  typedef TablesOf<T, N, Edges> Of;
+  typedef typename Of::type     Tables;
+  static constexpr bool         inside = std::is_same<Edges, NoEdges>::value;
+  static constexpr int          m = S::m, layer = S::layer, R = S::rounds;
+  typedef Pack<T, R>            Lines;
 
-  const PatchTables<T, N> &t;
-  const Edges             &edges;
-  const T                 *table;          /* PatchTable */
-  const int32_t           *cells;          /* PatchCells */
-  const uint8_t           *covers;         /* PatchCovers */
-  unsigned                 done;           /* colours that were swept before */
-  T                       *x0, *x1;        /* the two buffers of x */
-  T                       *values, *sides; /* shared memory of the patch: its planes, its traces */
-  const T                **around;         /* [..][direction][side][4] shared: the values of cells along the patch's sides */
-  int                      me;             /* number of the thread in its patch */
-  int                      kx, ky, kz;     /* 0: no side along this direction is on the boundary, 1: the lower one is, 2: the upper one */
-  T                        v[R][m];        /* its lines */
+  const Tables  &t;
+  const Edges   &edges;
+  const T       *table;          /* PatchTable */
+  const int32_t *cells;          /* PatchCells */
+  const uint8_t *covers;         /* PatchCovers */
+  unsigned       done;           /* colours that were swept before */
+  T             *x0, *x1;        /* the two buffers of x */
+  T             *values, *sides; /* shared memory of the patch: its planes, its traces */
+  const T      **around;         /* [..][direction][side][4] shared: the values of cells along the patch's sides */
+  int            me;             /* number of the thread in its patch */
+  int            kx, ky, kz;     /* 0: no side along this direction is on the boundary, 1: the lower one is, 2: the upper one;
+                                              of sorted patches 0: F and B are halves, 3: they are not */
+  T              v[R][m];        /* its lines */
 
   /* patch `at` of the launch, the block's patch `slot`; shared memory of the block: planes, traces, pointers. A patch has `traces` and
      `pointers` of the latter two. */
-  __device__ __forceinline__ PatchThread(const PatchTables<T, N> &tables, const Edges &e, const PatchWork<T> &w, unsigned before,
-                                         int32_t at, unsigned char *shared, int traces, size_t start, int pointers)
+  __device__ __forceinline__ PatchThread(const Tables &tables, const Edges &e, const PatchWork<T> &w, unsigned before, int32_t at,
+                                         unsigned char *shared, int traces, size_t start, int pointers)
       : t(tables), edges(e), table(w.table), cells(w.cells[at].cell), covers(w.covers[at].cover), done(before), x0(w.x0), x1(w.x1)
   {
-    const int slot = threadIdx.x / S::threads, kind = inside ? 0 : w.kinds[at] - 1;
+    const int slot = threadIdx.x / S::threads, kind = inside || Of::sorted ? 0 : w.kinds[at] - 1;
 
     values = (T *)shared + slot * S::stride;
     sides = (T *)shared + S::sides + slot * traces;
@@ -60,6 +63,11 @@ struct PatchThread {
     kx = kind & 3;
     ky = kind >> 2 & 3;
     kz = kind >> 4;
+    if constexpr (Of::full) {
+      kx = t.is_full[0] ? 3 : 0;
+      ky = t.is_full[1] ? 3 : 0;
+      kz = t.is_full[2] ? 3 : 0;
+    }
   }
 
   static __device__ __forceinline__ void Sync()
@@ -160,6 +168,20 @@ struct PatchThread {
       }
     }
   }
+  /* of eigenvalues: that of mode i along x, and the sum of those of y and z, with the reaction */
+  __device__ __forceinline__ T LambdaX(int i) const
+  {
+    if constexpr (Of::sorted) return t.template Tail<0>(m, i);
+    else return inside || !kx ? t.lambda[i] : __ldg(table + PatchTable<N>::lambda + m + i);
+  }
+  __device__ __forceinline__ T LambdaYZ(int y, int z) const
+  {
+    if constexpr (Of::sorted) return __ldg(t.tail[1] - m + y) + __ldg(t.tail[2] - m + z) + t.all.reaction;
+    else {
+      const T *lambda = table + PatchTable<N>::lambda;
+      return __ldg(lambda + (2 + !!ky) * m + y) + __ldg(lambda + (4 + !!kz) * m + z);
+    }
+  }
   /* along x F, division by the sums of eigenvalues, and B, in place. If WEIGHTED, `shift` is added to the sums, and weights multiply. */
   template <bool WEIGHTED = false>
   __device__ __forceinline__ void SolveX(T weight = T(1), T shift = T(0))
@@ -172,10 +194,10 @@ struct PatchThread {
       ReadX();
     } else ForwardInside<0, LACKS>(t, v);
     UNROLL (int r = 0; r < R; r++) {
-      const int l = Line(r), y = l / S::x.place % N + l / S::x.cell % 2 * N, z = l / S::x.z % m;
-      const T  *lambda = table + PatchTable<N>::lambda, rest = __ldg(lambda + (2 + !!ky) * m + y) + __ldg(lambda + (4 + !!kz) * m + z);
+      const int l = Line(r);
+      const T   rest = LambdaYZ(l / S::x.place % N + l / S::x.cell % 2 * N, l / S::x.z % m);
       UNROLL (int i = 0; i < m; i++) {
-        const T sum = (inside || !kx ? t.lambda[i] : __ldg(lambda + m + i)) + rest;
+        const T sum = LambdaX(i) + rest;
         if (WEIGHTED) v[r][i] *= weight * Reciprocal(sum + shift);
         else v[r][i] *= Reciprocal(sum);
       }

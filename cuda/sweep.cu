@@ -1,7 +1,9 @@
 /* The patch smoother: one colour, or all of them at once, and values from its two buffers. The view's common patches take the kernels
-   of patch.cuh, keptpatch.cuh and varypatch.cuh, all others that of anypatch.cuh. */
+   of patch.cuh, keptpatch.cuh and varypatch.cuh, and so do others that are sorted by their tables; what is left takes that of
+   anypatch.cuh. */
 #include "anypatch.cuh"
 #include "keptplan.cuh"
+#include "sortplan.cuh"
 #include "varyplan.cuh"
 #include "sweepall.cuh"
 
@@ -45,115 +47,168 @@ struct SweepKernels {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* launch(edges, patches, stream) on common patches, those at boundaries beside those inside */
-  template <class Launch>
-  static PetscErrorCode Like(const SweepPlan &plan, const EdgeTables<T, N> &edges, Launch launch)
+  /* What a kernel of like patches works on: a plan's common patches with the tables c, unless that is NULL, and its sorted ones with those
+     of `sorts`, which says what is left of these. Work on `side` is beside that on the backend's stream. */
+  struct LikeWork {
+    const SweepSetup<T, N>     setup;
+    const SweepPlan           &plan;
+    const CommonPatches<T, N> *c;
+    cudaStream_t               side;
+    unsigned                   done;
+    const void                *b;
+    void *const               *x;
+    SortPlan<T, N>            *sorts;
+
+    /* launch(edges, patches, w, stream) on common patches, those at boundaries beside those inside */
+    template <class Launch>
+    PetscErrorCode Common(Launch launch) const
+    {
+      PetscFunctionBegin;
+      if (!c) PetscFunctionReturn(PETSC_SUCCESS);
+      PetscCall(launch(c->edges, plan.edge, WorkOn<T>(plan.edge, c->table, b, x), side));
+      PetscCall(launch(NoEdges(), plan.inside, WorkOn<T>(plan.inside, c->table, b, x), VpCudaStream));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    /* launch(SortLaunch, is it full?, w, stream) on sorted ones, one on this stream, one on the other */
+    template <class Tail, class Launch>
+    PetscErrorCode Sorted(int kind, const Tail &tail, Launch launch)
+    {
+      cudaStream_t stream = side;
+
+      PetscFunctionBegin;
+      PetscCall(VpCudaPlan<SortPlan<T, N>>(&setup.patches->device, kind, plan.first, plan.last, &sorts,
+                                           [&](SortPlan<T, N> *p) { return SortSetup<T, N, Tail>(setup, plan.sorted, tail).Fill(p); }));
+      for (const SortLaunch<T, N> &l : sorts->launches) {
+        const PatchWork<T> w = WorkOn<T>(plan.sorted.list, l.table, b, x);
+        if (l.full) PetscCall(launch(l, std::true_type(), w, stream));
+        else PetscCall(launch(l, std::false_type(), w, stream));
+        stream = stream == side ? VpCudaStream : side;
+      }
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  };
+
+  static PetscErrorCode Replace(LikeWork &like)
   {
-    cudaStream_t side = VpCudaStream;
+    typedef Patch<T, N> P;
 
     PetscFunctionBegin;
-    if (plan.edge.n) PetscCall(VpCudaFork(&side));
-    PetscCall(launch(edges, plan.edge, side));
-    PetscCall(launch(NoEdges(), plan.inside, VpCudaStream));
-    if (plan.edge.n) PetscCall(VpCudaJoin());
+    PetscCall(like.Common([&](const auto &edges, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
+      return LaunchPatches<P>(ReplacePatches<T, N, std::decay_t<decltype(edges)>>, P::bytes, list.n, stream, w, like.done, like.c->tables,
+                              edges);
+    }));
+    PetscCall(like.Sorted(VP_PLAN_REPLACE_SORTS, ReplaceTail<T, N>{like.setup.view, {}},
+                          [&](const auto &l, auto full, const PatchWork<T> &w, cudaStream_t stream) {
+                            constexpr bool FULL = decltype(full)::value;
+                            return LaunchSorts<P, FULL>(ReplaceSorted<T, N, FULL>, P::bytes, l, stream, w, like.done);
+                          }));
     PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  static PetscErrorCode Replace(const SweepPlan &plan, const CommonPatches<T, N> &c, unsigned done, const void *b, void *const x[2])
-  {
-    return Like(plan, c.edges, [=, &c](const auto &edges, const PatchList &list, cudaStream_t stream) {
-      typedef std::decay_t<decltype(edges)> Edges;
-      return LaunchPatches<Patch<T, N>>(ReplacePatches<T, N, Edges>, Patch<T, N>::bytes, list.n, stream, WorkOn<T>(list, c.table, b, x),
-                                        done, c.tables, edges);
-    });
   }
 
   /* TRACES a side. Those of neighbours count in VP_FORM_EXACT, unless the space lacks slopes, too. */
   template <int TRACES>
-  static PetscErrorCode Keep(const SweepSetup<T, N> &setup, const SweepPlan &plan, const CommonPatches<T, N> &c, unsigned done,
-                             const void *b, void *const x[2])
+  static PetscErrorCode Keep(LikeWork &like)
   {
-    const bool              beyond = c.lacks < TRACES;
-    KeptPlan<T, N, TRACES> *kept = NULL;
+    typedef Patch<T, N>           P;
+    const KeptSetup<T, N, TRACES> setup(like.setup);
+    const size_t                  bytes = KeptShape<T, N, TRACES>::bytes;
+    KeptPlan<T, N, TRACES>       *kept = NULL;
 
     PetscFunctionBegin;
-    PetscCall(VpCudaPlan<KeptPlan<T, N, TRACES>>(&setup.patches->device, VP_PLAN_KEPT, 0, TRACES, &kept, [&](KeptPlan<T, N, TRACES> *p) {
-      return KeptSetup<T, N, TRACES>(setup, c.lacks).Fill(beyond, p);
+    PetscCall(VpCudaPlan<KeptPlan<T, N, TRACES>>(&like.setup.patches->device, VP_PLAN_KEPT, 0, TRACES, &kept,
+                                                 [&](KeptPlan<T, N, TRACES> *p) { return KeptSetup<T, N, TRACES>(like.setup).Fill(p); }));
+    PetscCall(like.Common([&](const auto &edges, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
+      return LaunchPatches<P>(KeepPatches<T, N, TRACES, std::decay_t<decltype(edges)>>, bytes, list.n, stream, w, like.done, like.c->tables,
+                              kept->tables, edges);
     }));
-    PetscCall(Like(plan, c.edges, [=, &c](const auto &edges, const PatchList &list, cudaStream_t stream) {
-      typedef std::decay_t<decltype(edges)> Edges;
-      return LaunchPatches<Patch<T, N>>(KeepPatches<T, N, TRACES, Edges>, KeptShape<T, N, TRACES>::bytes, list.n, stream,
-                                        WorkOn<T>(list, c.table, b, x), done, c.tables, kept->tables, edges);
-    }));
+    PetscCall(like.Sorted(TRACES == 1 ? VP_PLAN_KEEP_SORTS : VP_PLAN_KEEP_SORTS_2, KeptTail<T, N, TRACES>{setup},
+                          [&](const auto &l, auto full, const PatchWork<T> &w, cudaStream_t stream) {
+                            constexpr bool FULL = decltype(full)::value;
+                            return LaunchSorts<P, FULL>(KeepSorted<T, N, TRACES, FULL>, bytes, l, stream, w, like.done, kept->tables);
+                          }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Vary(const SweepSetup<T, N> &setup, const SweepPlan &plan, const CommonPatches<T, N> &c, VpForm form, unsigned done,
-                             const void *b, void *const x[2])
+  static PetscErrorCode Vary(LikeWork &like, VpForm form)
   {
-    const VpView      *view = setup.view;
-    const VpPatchView *patches = setup.patches;
-    VaryPlan<T, N>    *vary = NULL;
+    typedef Patch<T, N> P;
+    const VpView       *view = like.setup.view;
+    const VpPatchView  *patches = like.setup.patches;
+    const size_t        bytes = VaryShape<T, N>::bytes;
+    VaryPlan<T, N>     *vary = NULL;
+    const auto          more = [=](const PatchList &list) {
+      return VaryWork<T>{form, (const T *)patches->coefficient, (const T *)patches->weight, (const int32_t *)list.numbers.p,
+                         (T)patches->reaction};
+    };
 
     PetscFunctionBegin;
     PetscCall(VpCudaPlan<VaryPlan<T, N>>(&patches->device, VP_PLAN_VARY, 0, 0, &vary,
                                          [=](VaryPlan<T, N> *p) { return VarySetup<T, N>(view, patches->unit).Fill(p); }));
-    PetscCall(Like(plan, c.edges, [=, &c](const auto &edges, const PatchList &list, cudaStream_t stream) {
-      typedef std::decay_t<decltype(edges)> Edges;
-      const VaryWork<T> more = {form, (const T *)patches->coefficient, (const T *)patches->weight, (const int32_t *)list.numbers.p,
-                                (T)patches->reaction};
-      return LaunchPatches<Patch<T, N>>(VaryPatches<T, N, Edges>, VaryShape<T, N>::bytes, list.n, stream, WorkOn<T>(list, c.table, b, x),
-                                        done, c.tables, vary->tables, edges, more);
+    PetscCall(like.Common([&](const auto &edges, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
+      return LaunchPatches<P>(VaryPatches<T, N, std::decay_t<decltype(edges)>>, bytes, list.n, stream, w, like.done, like.c->tables,
+                              vary->tables, edges, more(list));
+    }));
+    PetscCall(like.Sorted(VP_PLAN_VARY_SORTS, NoTail<T, N>(), [&](const auto &l, auto full, const PatchWork<T> &w, cudaStream_t stream) {
+      constexpr bool FULL = decltype(full)::value;
+      return LaunchSorts<P, FULL>(VarySorted<T, N, FULL>, bytes, l, stream, w, like.done, vary->tables, more(like.plan.sorted.list));
     }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   enum Which { NONE, REPLACE, KEEP, VARY };
-  /* the kernel for common patches in this form */
-  static Which Kernel(const SweepSetup<T, N> &setup, VpForm form, int lacks)
+  /* the kernel for like patches in this form */
+  static Which Kernel(const SweepSetup<T, N> &setup, VpForm form)
   {
+    const int  lacks = setup.patches->lacks;
     const bool varies = N >= VP_THIN_LEAST && (form == VP_FORM_GIVEN || (setup.patches->unit && form != VP_FORM_REPLACE));
 
+    if (!setup.Can()) return NONE;
     if (!setup.Uniform() || form == VP_FORM_GIVEN) return varies ? VARY : NONE;
     if (form == VP_FORM_REPLACE) return lacks ? NONE : REPLACE;
     return lacks ? KEEP : NONE;
   }
 
-  /* Does common patches. Ensures: *plan says which are left, NULL: all */
-  static PetscErrorCode Common(const VpView *view, const VpPatchView *patches, VpForm form, int32_t first, int32_t last, unsigned done,
-                               const void *b, void *const x[2], SweepPlan **plan)
+  /* Requires: there is a kernel for like patches. All others take the one for any. */
+  static PetscErrorCode LikePatches(const SweepSetup<T, N> &setup, Which which, VpForm form, int32_t first, int32_t last, unsigned done,
+                                    const void *b, void *const x[2])
   {
-    const SweepSetup<T, N> setup = {view, patches};
-    CommonPatches<T, N>   *c = NULL;
+    const Field<T>       f(setup.view, NULL, NULL);
+    const Sweep<T>       w(setup.patches, done, b, x);
+    CommonPatches<T, N> *c = NULL;
+    SweepPlan           *plan = NULL;
+    cudaStream_t         side = VpCudaStream;
 
     PetscFunctionBegin;
-    *plan = NULL;
-    if (!setup.Can()) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(setup.Common(&c));
-    const Which which = Kernel(setup, form, c->lacks);
-    if (which == NONE) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(VpCudaPlan<SweepPlan>(&patches->device, VP_PLAN_SWEEP, first, last, plan,
+    if (setup.patches->common.found) PetscCall(setup.Common(&c));
+    PetscCall(VpCudaPlan<SweepPlan>(&setup.patches->device, VP_PLAN_SWEEP, first, last, &plan,
                                     [=](SweepPlan *p) { return setup.Fill(first, last - first, p); }));
-    if (which == REPLACE) PetscCall(Replace(**plan, *c, done, b, x));
+    const bool beside = plan->edge.n || plan->sorted.list.n;
+    if (beside) PetscCall(VpCudaFork(&side));
+    LikeWork like = {setup, *plan, c, side, done, b, x, NULL};
+    if (which == REPLACE) PetscCall(Replace(like));
     else if (which == VARY) {
-      if constexpr (N >= VP_THIN_LEAST) PetscCall(Vary(setup, **plan, *c, form, done, b, x));
-    } else if (form == VP_FORM_LOCAL && c->lacks == 1) PetscCall(Keep<1>(setup, **plan, *c, done, b, x));
-    else PetscCall(Keep<2>(setup, **plan, *c, done, b, x));
+      if constexpr (N >= VP_THIN_LEAST) PetscCall(Vary(like, form));
+    } else if (form == VP_FORM_LOCAL && setup.patches->lacks == 1) PetscCall(Keep<1>(like));
+    else PetscCall(Keep<2>(like));
+    PetscCall(Rest(f, w, form, (const int32_t *)like.sorts->rest.p, 0, like.sorts->nrest));
+    PetscCall(Rest(f, w, form, (const int32_t *)plan->rest.p, 0, plan->nrest));
+    if (beside) PetscCall(VpCudaJoin());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   static PetscErrorCode OneColor(const VpView *view, const VpPatchView *patches, VpForm form, int32_t first, int32_t last, unsigned done,
                                  const void *b, void *const x[2])
   {
-    const Field<T> f(view, NULL, NULL);
-    const Sweep<T> w(patches, done, b, x);
-    SweepPlan     *plan = NULL;
+    Which which = NONE;
 
     PetscFunctionBegin;
     if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
-    if constexpr (DIM == 3) PetscCall(Common(view, patches, form, first, last, done, b, x, &plan));
-    if (plan) PetscCall(Rest(f, w, form, (const int32_t *)plan->rest.p, 0, plan->nrest));
-    else PetscCall(Rest(f, w, form, NULL, first, last - first));
+    if constexpr (DIM == 3) {
+      const SweepSetup<T, N> setup = {view, patches};
+      which = Kernel(setup, form);
+      if (which != NONE) PetscCall(LikePatches(setup, which, form, first, last, done, b, x));
+    }
+    if (which == NONE) PetscCall(Rest(Field<T>(view, NULL, NULL), Sweep<T>(patches, done, b, x), form, NULL, first, last - first));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

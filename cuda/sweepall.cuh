@@ -164,8 +164,7 @@ struct SweepAllSetup {
     if constexpr (DIM == 3) {
       const SweepSetup<T, N> setup = {view, step[0].patches};
 
-      if (setup.Can() && setup.Uniform()) PetscCall(setup.Common(&plan->common));
-      if (plan->common && plan->common->lacks) plan->common = NULL;
+      if (setup.Can() && setup.Uniform() && setup.patches->common.found && !setup.patches->lacks) PetscCall(setup.Common(&plan->common));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }

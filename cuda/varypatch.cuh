@@ -58,7 +58,7 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
   const VaryWork<T>      &vary;
   T                      *numbers; /* [direction][line of cells: 4][a0, a1, H0, H, H1] shared */
 
-  __device__ __forceinline__ VaryThread(const PatchTables<T, N> &tables, const VaryTables<T, N> &varies, const Edges &e,
+  __device__ __forceinline__ VaryThread(const typename Thread::Tables &tables, const VaryTables<T, N> &varies, const Edges &e,
                                         const PatchWork<T> &w, const VaryWork<T> &more, unsigned done, int32_t at, unsigned char *shared)
       : Thread(tables, e, w, done, at, shared, Shape::X, Shape::pointers, Shape::words), k(varies), vary(more)
   {
@@ -96,6 +96,14 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
     Sync();
   }
 
+  /* is side s along D at the domain's boundary? */
+  template <int D>
+  __device__ __forceinline__ bool AtBoundary(int s) const
+  {
+    if constexpr (Thread::Of::sorted) return t.sides[D] >> s & 1;
+    else return (D == 0 ? kx : D == 1 ? ky : kz) == 1 + s;
+  }
+
   /* Line r along D: its first value in `values`, the offset of value i, its cells' number q, and its place in a cell of the vectors */
   template <int D>
   __device__ __forceinline__ T *Start(int r) const
@@ -126,7 +134,8 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
     UNROLL (int r = 0; r < R; r++) {
       int q, at;
       Find<D>(r, q, at);
-      UNROLL (int s = 0; s < 2; s++) p[r][s] = TracePair<false, T, N>(t, 1 - s, around[8 * D + 4 * s + q] + at, VpLineStride(D, N, layer));
+      UNROLL (int s = 0; s < 2; s++)
+        p[r][s] = TracePair<false, T, N>(t.trace, 1 - s, around[8 * D + 4 * s + q] + at, VpLineStride(D, N, layer));
     }
   }
 
@@ -144,8 +153,8 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
     if (even > half) e[even - 1] = a * u[half];
     UNROLL (int i = 0; i < even; i++) {
       T p = T(0), q = T(0);
-      UNROLL (int j = 0; j < even; j++) p += k.even_K[t.same[D]][i * even + j] * e[j];
-      UNROLL (int j = 0; i < half && j < half; j++) q += k.odd_K[t.same[D]][i * half + j] * o[j];
+      UNROLL (int j = 0; j < even; j++) p += k.even_K[t.template Same<D>()][i * even + j] * e[j];
+      UNROLL (int j = 0; i < half && j < half; j++) q += k.odd_K[t.template Same<D>()][i * half + j] * o[j];
       y[i] += p + q;
       if (i < half) y[N - 1 - i] += p - q;
     }
@@ -155,8 +164,8 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
   __device__ __forceinline__ void AddJumps(int s, T j0, T j1, T *y) const
   {
     UNROLL (int i = 0; i < N; i++) {
-      y[i] += k.add[t.same[D]][s ? 1 : 0][s ? N - 1 - i : i] * j0;
-      y[i] += k.add[t.same[D]][s ? 0 : 1][s ? N - 1 - i : i] * j1;
+      y[i] += k.add[t.template Same<D>()][s ? 1 : 0][s ? N - 1 - i : i] * j0;
+      y[i] += k.add[t.template Same<D>()][s ? 0 : 1][s ? N - 1 - i : i] * j1;
     }
   }
   /* The jumps at the outer side s, where the cell's own coefficients are u, v in ascending order */
@@ -174,9 +183,8 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
   template <int D>
   __device__ __forceinline__ void Operate(int r, const Pair (&beyond)[2], const T (&u)[m], T (&y)[m]) const
   {
-    const int kind = D == 0 ? kx : D == 1 ? ky : kz;
-    int       q, at;
-    T         j[2];
+    int q, at;
+    T   j[2];
 
     Find<D>(r, q, at);
     const T *own = numbers + 5 * (4 * D + q), H = own[3];
@@ -187,9 +195,9 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
     j[1] = H * (u[N + 1] - u[N - 2]);
     AddJumps<D>(1, j[0], j[1], y);
     AddJumps<D>(0, -j[1], -j[0], y + N);
-    Jumps<D>(0, kind == 1, beyond[0], u[0], u[1], own[2], j);
+    Jumps<D>(0, AtBoundary<D>(0), beyond[0], u[0], u[1], own[2], j);
     AddJumps<D>(0, j[0], j[1], y);
-    Jumps<D>(1, kind == 2, beyond[1], u[m - 2], u[m - 1], own[4], j);
+    Jumps<D>(1, AtBoundary<D>(1), beyond[1], u[m - 2], u[m - 1], own[4], j);
     AddJumps<D>(1, j[0], j[1], y + N);
   }
 
@@ -287,4 +295,22 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
 
   VaryThread<T, N, Edges> thread(t, vary, edges, w, more, done, at, shared);
   thread.Solve(w.b, weight, index < count);
+}
+
+/* the same of sorted patches, block by block */
+template <class T, int N, bool FULL>
+__global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
+  VarySorted(const __grid_constant__ SortTables<T, N> all, const __grid_constant__ Sorts<FULL> sorts,
+             const __grid_constant__ VaryTables<T, N> vary, const __grid_constant__ VaryWork<T> more,
+             const __grid_constant__ PatchWork<T> w, unsigned done)
+{
+  typedef Patch<T, N> S;
+  extern __shared__ __align__(16) unsigned char shared[];
+  const SortBlock                               block = sorts.block[blockIdx.x];
+  const int slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST, at = block.patches / SORT_MOST + (slot < n ? slot : 0);
+  const T   weight = more.weight ? more.weight[more.patch[at]] : T(1);
+  const SortView<T, N> t(all, w.table, block);
+
+  VaryThread<T, N, Sorts<FULL>> thread(t, vary, sorts, w, more, done, at, shared);
+  thread.Solve(w.b, weight, slot < n);
 }

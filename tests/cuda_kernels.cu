@@ -164,7 +164,7 @@ struct Check {
     Compare(what, d[0], two[0], 0, N, factor);
   }
   /* A sweep, and two over some of its patches after it, or before it in opposite order, by sweep_all: as colour by colour. Every seventh
-     patch takes the residual form where they are unlike. */
+     patch takes the residual form where they are unlike. In 3D colour by colour sorts those that are not common, and rounds otherwise. */
   void AtOnce(const Level &some, bool unlike)
   {
     Device             part;
@@ -200,8 +200,9 @@ struct Check {
       const Reals got = g.Get(d[0], N), expected = g.Get(e[0], N);
       size_t      apart = 0;
       for (size_t i = 0; i < N; i++) apart += !(got[i] == expected[i]);
-      TapOk((PetscBool)(apart == 0), "%s at once as colour by colour%s%s: %zu numbers apart (%.1e)", name.c_str(), unlike ? ", unlike" : "",
-            back ? ", backwards" : "", apart, Error(got, expected, 0, N));
+      const double e1 = Error(got, expected, 0, N);
+      TapOk((PetscBool)(apart == 0 || (v.dim == 3 && e1 < 10 * eps)), "%s at once as colour by colour%s%s: %zu numbers apart (%.1e)",
+            name.c_str(), unlike ? ", unlike" : "", back ? ", backwards" : "", apart, e1);
     }
   }
   void Transfers()
@@ -310,6 +311,34 @@ static void CheckLacking(int dim, int k, int L, bool single, const double *h, co
   }
 }
 
+/* patches of many sorts, of which none is common */
+static void CheckSorts(int dim, int k, int L, bool single, const double *h, const VpSide *sides, double reaction)
+{
+  for (VpSpace space : {VP_SPACE_FULL, VP_SPACE_DIRICHLET, VP_SPACE_CLAMPED}) {
+    const std::string name = space == VP_SPACE_CLAMPED ? "clamped" : space == VP_SPACE_DIRICHLET ? "dirichlet" : "full";
+    Check             c;
+
+    MakeMesh(c.v, dim, k, L, true, h, sides);
+    MakePatches(c.v, space);
+    MakeGraded(c.v, reaction);
+    c.Start(single, c.v.ncell);
+    c.Operator("graded", 0, c.v.ncell);
+    if (space == VP_SPACE_FULL) c.Smoother("graded, replace", VP_FORM_REPLACE, 100);
+    else c.Smoother("graded, " + name + ", local", VP_FORM_LOCAL, 100);
+    c.Smoother("graded, " + name + ", exact", VP_FORM_EXACT, 100);
+    c.Smoother("graded, " + name + ", given", VP_FORM_GIVEN, 100);
+  }
+  Check c;
+  MakeMesh(c.v, dim, k, L, true, h, sides);
+  MakeLines(c.v, 0);
+  MakePatches(c.v, VP_SPACE_FULL);
+  c.v.reaction = reaction;
+  MakeVarying(c.v);
+  c.v.common.found = PETSC_FALSE;
+  c.Start(single, c.v.ncell);
+  c.Smoother("varying, sorted", VP_FORM_EXACT, 100);
+}
+
 static void CheckAll(int dim, int k, bool single)
 {
   const int L = dim == 2 ? 4 : k == 1 ? 4 : 3;
@@ -345,6 +374,7 @@ static void CheckAll(int dim, int k, bool single)
     c.Smoother("given", VP_FORM_GIVEN, 10);
     CheckLacking(dim, k, L, single, h, sides, 0.3 * variant);
     CheckVarying(dim, k, dim == 3 ? 2 : L, single, h, sides, 0.3 * variant);
+    CheckSorts(dim, k, L, single, h, sides, 0.3 * variant);
     for (bool unlike : {false, true}) CheckAtOnce(dim, k, L, single, h, sides, unlike);
     Device od;
     Level  ov;

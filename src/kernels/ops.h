@@ -93,6 +93,7 @@ typedef struct {
   const uint8_t *mirrored; /* [entries] are its modes even and odd in turn (VpFdmIsMirrored)? */
   VpCommon       common;   /* of `fdm`: of patches whose cells all have the common lines. edge[d][0] and edge[d][1] mirror each other */
   const void    *weight;   /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
+  int            lacks;    /* functions at a side towards another cell that the space of patches does not have */
   double         reaction; /* c: a patch inverts sum(lambda) + c weight */
   double         cutoff;   /* the inverse of a sum of eigenvalues up to cutoff is 0 (only a singular coarsest level needs it; else -1) */
   const uint8_t *cover;    /* [nlocal] the colours whose patches hold the cell, a bit each */

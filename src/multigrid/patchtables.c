@@ -145,7 +145,7 @@ static PetscErrorCode Place(const VpPatchProblems *problems, const double table[
   const size_t     size = VpFdmSize(level->basis.n), n = patches->n, nentry = problems->dictionary.n;
 
   PetscFunctionBegin;
-  *view = (VpPatchView){.reaction = VpLevelReaction(level), .cutoff = IsSingular(level) ? 0 : -1};
+  *view = (VpPatchView){.lacks = problems->space, .reaction = VpLevelReaction(level), .cutoff = IsSingular(level) ? 0 : -1};
   PetscCall(VpLevelPlaceUnit(level, arrays, view));
   view->common = FindCommon(problems, (PetscBool)(view->unit != NULL));
   PetscCall(VpArraysPlace(arrays, patches->cell, (n << dim) * sizeof(int32_t), "patches", (const void **)&view->patch));

@@ -38,6 +38,7 @@ struct Level {
   VpBasis              basis, outer;
   double               h[3];
   VpSide               boundary[6];
+  VpSpace              space = VP_SPACE_FULL;
   std::vector<int32_t> neighbor, line, patch, type, parent, child;
   std::vector<uint8_t> cover, corner, mirrored;
   std::vector<int32_t> start; /* of colours */
@@ -183,6 +184,7 @@ static void MakePatches(Level &v, VpSpace space)
 {
   const int nq = 1 << v.dim, m = 2 * v.n, w = VpFdmSize(v.n);
 
+  v.space = space;
   v.cover.assign(v.ncell, 0);
   v.start.assign(nq + 1, 0);
   for (int color = nq - 1, slot = 0; color >= 0; color--, slot++) {
@@ -218,6 +220,42 @@ static void MakePatches(Level &v, VpSpace space)
       v.mirrored[v.entry(d) + p] = VpFdmIsMirrored(&key);
     }
   }
+}
+
+/* Cells of many sizes along y, with lines and patches of their own at every place. Requires: patches are made */
+static void MakeGraded(Level &v, double reaction)
+{
+  static const double sizes[8] = {1, 2, 2, 2, 2, 1, 1, 3};
+  const int           n = v.n, m = 2 * n, w = VpLineSize(n), f = VpFdmSize(n), nc = v.nc;
+
+  v.lines.assign((size_t)v.dim * nc * w, 0), v.drop.assign((size_t)2 * v.dim * nc * w, 0);
+  v.fdm.assign((size_t)v.dim * nc * f, 0), v.mirrored.assign(v.dim * nc, 0);
+  for (int e = 0; e < v.dim * nc; e++) {
+    const int  d = e / nc, x = e % nc;
+    const auto h = [&](int at) { return at < 0 || at >= nc ? 0 : v.h[d] * (d == 1 ? sizes[at % 8] : 1); };
+    const auto side = [&](int s, int at) { return at < 0 || at >= nc ? v.boundary[2 * d + s] : VP_SIDE_INTERIOR; };
+    VpLineKey  key = {h(x), 1, {side(0, x - 1), side(1, x + 1)}, {h(x - 1), h(x + 1)}, {1, 1}};
+    for (int without = 0; without < 3; without++) {
+      VpLineKey part = key;
+      double   *line = without ? &v.drop[(size_t)(2 * e + without - 1) * w] : &v.lines[(size_t)e * w];
+      if (without && part.side[without - 1] == VP_SIDE_INTERIOR) part.side[without - 1] = VP_SIDE_NONE;
+      VpLineBuild(&v.basis, &part, 1, reaction / v.dim, line, line + n * n);
+    }
+    if (x + 1 == nc) continue;
+    const VpFdmKey patch = {{h(x), h(x + 1)}, {h(x - 1), h(x + 2)}, {side(0, x - 1), side(1, x + 2)}, 0, {0, 0}};
+    double        *F = &v.fdm[(size_t)e * f];
+    VpFdmBuild(&v.basis, &patch, v.space, 1, F, F + m * m, F + 2 * m * m);
+    v.mirrored[e] = VpFdmIsMirrored(&patch);
+  }
+  for (size_t i = 0; i < v.line.size() + v.type.size(); i++) {
+    const size_t j = i < v.line.size() ? i : i - v.line.size();
+    int          x[3];
+    Place(v.dim, i < v.line.size() ? (int32_t)(j / v.dim) : v.patch[j / v.dim << v.dim], x);
+    const int d = j % v.dim, last = nc - (i < v.line.size() ? 1 : 2); /* along x and z all places inside are alike */
+    (i < v.line.size() ? v.line : v.type)[j] = (int32_t)(d * nc + (d == 1 || x[d] == 0 || x[d] == last ? x[d] : 1));
+  }
+  v.reaction = reaction;
+  v.common.found = PETSC_FALSE;
 }
 
 /* the colour of a range is its number */
@@ -311,7 +349,7 @@ static Views ViewsOf(const Level &v, int32_t nown, Place &place)
   w.patches.patch = place.Array(v.patch), w.patches.type = place.Array(v.type), w.patches.cover = place.Array(v.cover);
   w.patches.fdm = place.Real(v.fdm), w.patches.mirrored = place.Array(v.mirrored), w.patches.weight = place.Real(v.weight);
   w.patches.unit = place.Real(v.unit), w.patches.coefficient = place.Real(v.coefficient);
-  w.patches.reaction = v.reaction, w.patches.cutoff = -1, w.patches.drop = place.Real(v.drop);
+  w.patches.lacks = v.space, w.patches.reaction = v.reaction, w.patches.cutoff = -1, w.patches.drop = place.Real(v.drop);
   w.transfer.P = place.Real(v.P), w.transfer.R = place.Real(v.R), w.transfer.reverse = (PetscBool)v.thin;
   w.transfer.parent = place.Array(v.parent), w.transfer.corner = place.Array(v.corner), w.transfer.child = place.Array(v.child);
   w.transfer.ncoarse = v.ncell >> v.dim, w.transfer.merged = (1 << v.dim) - 1;

@@ -1,0 +1,145 @@
+/* Which patches have the same tables in all three directions: sorts, whose kernels are those of sorttables.cuh. */
+#pragma once
+#include "patchthread.cuh"
+#include <algorithm>
+#include <vector>
+extern "C" {
+#include "../src/base/dictionary.h"
+}
+
+/* What a patch's entry along a direction depends on. */
+struct SortKey {
+  int32_t type, sides; /* of `fdm`, or -1 where there is no kernel: the four cells at a side differ, or are next to the patch's own */
+  int32_t line[2];     /* of the cells at the lower and upper sides; -1 where the coefficient varies */
+};
+
+struct SortKeys {
+  SortKey along[3];
+};
+
+/* the patches of one sort, some in launch order */
+struct Sort {
+  int32_t first, n, entry[3];
+};
+
+/* key[i] = of patch list[i]. line: NULL where the coefficient varies; there the condition at a boundary is the domain's. */
+static __global__ void FindSortKeys(const int32_t *patch, const int32_t *type, const int32_t *neighbor, const int32_t *line,
+                                    const int32_t *list, int32_t count, SortKeys *key)
+{
+  const int32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (i >= count) return;
+  for (int d = 0; d < 3; d++) {
+    SortKey k = {type[(size_t)list[i] * 3 + d], 0, {-1, -1}};
+    bool    alike = true;
+
+    for (int h = 0; h < 8; h++) {
+      const int     s = h >> d & 1;
+      const int32_t cell = patch[(size_t)list[i] * 8 + h];
+      const int32_t next = neighbor[(size_t)cell * 6 + 2 * d + s];
+      const bool    outside = next < 0, first = h == s << d;
+      if (first) k.sides |= outside << s;
+      alike = alike && outside == (k.sides >> s & 1) && next != patch[(size_t)list[i] * 8 + (h ^ 1 << d)];
+      alike = alike && (line || !outside || next == -1 - (2 * d + s));
+      if (!line) continue;
+      if (first) k.line[s] = line[(size_t)cell * 3 + d];
+      alike = alike && k.line[s] == line[(size_t)cell * 3 + d];
+    }
+    if (!alike) k.type = -1;
+    key[i].along[d] = k;
+  }
+}
+
+/* the patches that are sorted */
+struct SortedPatches {
+  PatchList            list;
+  std::vector<Sort>    sorts; /* in the order of their first patches */
+  std::vector<SortKey> entries;
+};
+
+/* Finds the sort of a key: in dictionaries, unless the key came lately. */
+struct SortFinder {
+  enum { SLOTS = 1 << 12, MOST = 1 << 15 }; /* at most so many sorts are told apart */
+  struct Recent {
+    SortKeys key;
+    int32_t  sort;
+  };
+
+  VpDictionary         entries, sorts;
+  std::vector<Recent>  recent;
+  std::vector<SortKey> found; /* entries */
+  std::vector<Sort>   *to;
+
+  PetscErrorCode Add(const SortKeys &key, int32_t *of)
+  {
+    const SortKey *k = key.along;
+    Sort           sort = {0, 0, {}};
+    uint64_t       word[3];
+
+    PetscFunctionBegin;
+    *of = -1;
+    if (k[0].type < 0 || k[1].type < 0 || k[2].type < 0 || to->size() >= MOST) PetscFunctionReturn(PETSC_SUCCESS);
+    for (int d = 0; d < 3; d++) {
+      const uint64_t pair[2] = {(uint64_t)k[d].type << 2 | (uint64_t)k[d].sides,
+                                (uint64_t)(uint32_t)k[d].line[0] << 32 | (uint32_t)k[d].line[1]};
+      PetscCall(VpDictionaryAdd(&entries, pair, NULL, &sort.entry[d]));
+      if ((size_t)sort.entry[d] == found.size()) found.push_back(k[d]);
+      word[d] = (uint64_t)sort.entry[d];
+    }
+    PetscCall(VpDictionaryAdd(&sorts, word, NULL, of));
+    if ((size_t)*of == to->size()) to->push_back(sort);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Find(const SortKeys &key, int32_t *of)
+  {
+    Recent &r = recent[(uint32_t)(key.along[0].type + 31 * key.along[1].type + 961 * key.along[2].type) % SLOTS];
+
+    PetscFunctionBegin;
+    if (memcmp(&r.key, &key, sizeof(key))) {
+      PetscCall(Add(key, &r.sort));
+      r.key = key;
+    }
+    *of = r.sort;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+/* Puts patches of these keys into launch order. Those of sorts with fewer than `least` patches come last and are not in `to`. */
+static PetscErrorCode SortPatches(const std::vector<SortKeys> &key, int32_t least, int32_t patch[], SortedPatches *to)
+{
+  const int32_t        count = (int32_t)key.size();
+  int32_t              sorted = 0;
+  std::vector<int32_t> of(count), order(patch, patch + count), next, number;
+  SortFinder           finder;
+
+  PetscFunctionBegin;
+  finder.to = &to->sorts;
+  finder.recent.resize(SortFinder::SLOTS, {{}, -1});
+  for (SortFinder::Recent &r : finder.recent) r.key.along[0].type = -1;
+  PetscCall(VpDictionaryCreate(2, 0, &finder.entries));
+  PetscCall(VpDictionaryCreate(3, 0, &finder.sorts));
+  for (int32_t i = 0; i < count; i++) {
+    PetscCall(finder.Find(key[i], &of[i]));
+    if (of[i] >= 0) to->sorts[of[i]].n++;
+  }
+  PetscCall(VpDictionaryDestroy(&finder.entries));
+  PetscCall(VpDictionaryDestroy(&finder.sorts));
+  for (Sort &sort : to->sorts) {
+    if (sort.n < least) sort.n = 0;
+    sort.first = sorted;
+    number.resize(finder.found.size(), -1);
+    for (int d = 0; sort.n && d < 3; d++) {
+      if (number[sort.entry[d]] < 0) {
+        number[sort.entry[d]] = (int32_t)to->entries.size();
+        to->entries.push_back(finder.found[sort.entry[d]]);
+      }
+      sort.entry[d] = number[sort.entry[d]];
+    }
+    sorted += sort.n;
+    next.push_back(sort.first);
+  }
+  for (int32_t i = 0, last = sorted; i < count; i++) patch[of[i] >= 0 && to->sorts[of[i]].n ? next[of[i]]++ : last++] = order[i];
+  to->list.n = sorted;
+  to->sorts.erase(std::remove_if(to->sorts.begin(), to->sorts.end(), [](const Sort &sort) { return !sort.n; }), to->sorts.end());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
