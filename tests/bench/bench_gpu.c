@@ -3,6 +3,8 @@ static char help[] =
   -bench_backend cuda|host           : where (default cuda)\n\
   -bench_dim 2|3                     : default 3\n\
   -bench_varying                     : a coefficient that differs from cell to cell\n\
+  -bench_jump a                      : a coefficient that is 1 and a in turn, in layers of three cells\n\
+  -dm_vpatchdg_*                     : other meshes: grids, boxes, boundaries; where there are several boxes, not with f = 1\n\
   -bench_degrees 3,4,7               : which degrees (default 1 to 8)\n\
   -bench_parts kernels,spaces,solves : which figures (default these): kernels and cycle; sweeps in other spaces; solves.\n\
                                        No kernels where the finest level is inverted\n\
@@ -205,6 +207,8 @@ static PetscErrorCode GetProblem(Bench *bench)
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-bench_seconds", &bench->enough, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-bench_varying", &bench->varying, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-bench_jump", &bench->jump, NULL));
+  if (bench->jump) bench->varying = PETSC_TRUE;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-bench_dim", &dim, NULL));
   PetscCheck(dim == 2 || dim == 3, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-bench_dim is 2 or 3, not %d", (int)dim);
   bench->dim = (int)dim;

@@ -9,6 +9,7 @@ typedef struct {
   void            *probe; /* a byte to wait for */
   int              dim;
   PetscBool        varying; /* does the coefficient differ from cell to cell? */
+  PetscReal        jump;    /* is it 1 and this in turn? 0: no */
   double           enough;  /* seconds to repeat a figure for */
   double           copy;    /* bytes a second, read and written, of a copy of large arrays */
   FILE            *json;    /* or NULL */

@@ -26,8 +26,9 @@ static inline VecType VectorType(const Bench *bench)
   return bench->backend == &VpBackendHost ? VECSTANDARD : VECCUDA;
 }
 
-/* a = 1 + (sum of the coordinates of the cell's lower corner) / 2 */
-static inline PetscErrorCode SetCoefficient(DM dm, int dim)
+/* a = 1 + (sum of the coordinates of the cell's lower corner) / 2; or, where there are jumps, 1 and such a number in turn along x, in layers
+   of three cells */
+static inline PetscErrorCode SetCoefficient(DM dm, int dim, PetscReal jump)
 {
   PetscInt   n;
   PetscReal *a, lower[3], upper[3];
@@ -38,7 +39,8 @@ static inline PetscErrorCode SetCoefficient(DM dm, int dim)
   for (PetscInt i = 0; i < n; i++) {
     PetscCall(DMVPatchDGGetCellBounds(dm, i, lower, upper));
     a[i] = 1;
-    for (int d = 0; d < dim; d++) a[i] += lower[d] / 2;
+    for (int d = 0; d < dim && !jump; d++) a[i] += lower[d] / 2;
+    if (jump && (PetscInt)(lower[0] / (3 * (upper[0] - lower[0])) + 0.1) % 2) a[i] = jump;
   }
   PetscCall(DMVPatchDGSetCoefficient(dm, a));
   PetscCall(PetscFree(a));
@@ -55,10 +57,11 @@ static inline PetscErrorCode WorkCreate(Bench *bench, int degree, PetscInt refin
   PetscCall(PetscTime(&start));
   PetscCall(DMVPatchDGCreate(PETSC_COMM_SELF, bench->dim, degree, refine, &w->dm));
   PetscCall(DMSetVecType(w->dm, VectorType(bench)));
+  PetscCall(DMSetFromOptions(w->dm));
   PetscCall(DMSetUp(w->dm));
   PetscCall(PetscTime(&end));
   w->setup[0] = end - start;
-  if (bench->varying) PetscCall(SetCoefficient(w->dm, bench->dim));
+  if (bench->varying) PetscCall(SetCoefficient(w->dm, bench->dim, bench->jump));
   PetscCall(PetscTime(&start));
   PetscCall(DMCreateMatrix(w->dm, &w->A));
   PetscCall(DMVPatchDGGetLevel(w->dm, &w->outer));
@@ -120,6 +123,12 @@ static inline PetscErrorCode WorkDestroy(Work *w)
   PetscCall(MatDestroy(&w->A));
   PetscCall(DMDestroy(&w->dm));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Are all cells of one box, so that f = 1 has the same coefficients in all of them? */
+static inline PetscBool IsOneBox(const Work *w)
+{
+  return (PetscBool)(w->outer->mesh->domain->nbox == 1);
 }
 
 /* b: f = 1. The basis is orthonormal: coefficients are moments. They are the same in all cells, and go with the root of a cell's volume,
