@@ -94,6 +94,9 @@ VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesO
 /* dense.cu */
 PetscErrorCode VpCudaInvertDense(const VpDenseInverse *, VpPrecision, void *M, double *largest);
 
+/* sweep.cu, sweepdouble.cu */
+void VpCudaSweepSingle(int dim, int degree, VpOps *), VpCudaSweepDouble(int dim, int degree, VpOps *);
+
 /* What was prepared for a view and a range of its cells or patches, made at the first use, found by its kind. */
 struct VpPlan {
   int     kind;

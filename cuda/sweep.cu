@@ -242,12 +242,25 @@ struct SweepKernels {
   }
 };
 
+/* in one precision: sweepdouble.cu compiles this file for the other one */
+#ifndef VP_SWEEP
+  #define VP_SWEEP VpCudaSweepSingle
+  #define VP_REAL  float
+
 void VpCudaSweepOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
-  VpCudaForKind<SweepKernels>(precision, dim, degree, [ops](auto of) {
+  (precision == VP_SINGLE ? VpCudaSweepSingle : VpCudaSweepDouble)(dim, degree, ops);
+}
+#endif
+void VP_SWEEP(int dim, int degree, VpOps *ops)
+{
+  auto fill = [ops](auto of) {
     ops->sweep = of.OneColor;
     ops->sweep_all = of.AtOnce;
     ops->settle = of.Settling;
     ops->current = of.Packing;
-  });
+  };
+
+  if (dim == 2) VpCudaForDegree<SweepKernels, VP_REAL, 2>(degree, fill);
+  else VpCudaForDegree<SweepKernels, VP_REAL, 3>(degree, fill);
 }
