@@ -242,7 +242,7 @@ static void MakeGraded(Level &v, double reaction)
       VpLineBuild(&v.basis, &part, 1, reaction / v.dim, line, line + n * n);
     }
     if (x + 1 == nc) continue;
-    const VpFdmKey patch = {{h(x), h(x + 1)}, {h(x - 1), h(x + 2)}, {side(0, x - 1), side(1, x + 2)}, 0, {0, 0}};
+    const VpFdmKey patch = {{h(x), h(x + 1)}, {h(x - 1), h(x + 2)}, {side(0, x - 1), side(1, x + 2)}, 0, {0, 0}, 0};
     double        *F = &v.fdm[(size_t)e * f];
     VpFdmBuild(&v.basis, &patch, v.space, 1, F, F + m * m, F + 2 * m * m);
     v.mirrored[e] = VpFdmIsMirrored(&patch);
