@@ -5,7 +5,7 @@
 #include "keptplan.cuh"
 #include "sortplan.cuh"
 #include "varyplan.cuh"
-#include "sweepall.cuh"
+#include "sweepallplan.cuh"
 
 /* a warp looks at `each` cells at once, then copies those of them that are in x1 */
 template <class T>

@@ -1,0 +1,300 @@
+/* Setting up the kernel of sweepall.cuh: the stages, their patches by sort, and where x is at each of them. */
+#pragma once
+#include "patchplan.cuh"
+#include "sweepall.cuh"
+#include <algorithm>
+#include <vector>
+
+/* to[i] = from[list[i]], `width` numbers each */
+template <class A>
+static __global__ void GatherPatches(const int32_t *list, int32_t n, int width, const A *from, A *to)
+{
+  const int32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (i < n * width) to[i] = from[(size_t)list[i / width] * width + i % width];
+}
+
+template <class T, int N>
+struct SweepAllPlan : VpPlan {
+  int                  blocks = 0; /* 0: too many patches or stages */
+  CommonPatches<T, N> *common = NULL;
+  PatchList            list;
+  int32_t              others = 0;
+  VpPatchView          view; /* of the others, in the order of the stages */
+  VpArray              covers, odd, forms, patch, type, weight;
+  SweepStages          stages = {};
+  std::vector<int32_t> at_end; /* `odd`, in ascending order, on the host */
+};
+
+/* makes a plan */
+template <class T, int DIM, int N>
+struct SweepAllSetup {
+  typedef StagesLayout<T, DIM, N, true> Layout;
+
+  const VpView       *view;
+  int                 n;
+  const VpSweepStep  *step;
+  SweepAllPlan<T, N> *plan;
+
+  /* patches in the order of the stages, by their numbers in their stage's view */
+  std::vector<int32_t>             common, other;
+  std::vector<uint8_t>             kinds, forms;
+  std::vector<const VpSweepStep *> first; /* step of a stage */
+
+  SweepAllSetup(const VpView *cells, int steps, const VpSweepStep all[], SweepAllPlan<T, N> *empty)
+      : view(cells), n(steps), step(all), plan(empty)
+  {
+  }
+
+  PetscErrorCode FindCommon()
+  {
+    PetscFunctionBegin;
+    if constexpr (DIM == 3) {
+      const SweepSetup<T, N> setup = {view, step[0].patches};
+
+      if (setup.Can() && setup.Uniform() && setup.patches->common.found && !setup.patches->lacks) PetscCall(setup.Common(&plan->common));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Sort(const VpSweepStep &s)
+  {
+    std::vector<uint8_t> kind((size_t)(s.last - s.first), 0);
+
+    PetscFunctionBegin;
+    if constexpr (DIM == 3) {
+      const SweepSetup<T, N> setup = {view, s.patches};
+      if (plan->common && s.form == VP_FORM_REPLACE) PetscCall(setup.Kinds(s.first, s.last - s.first, kind.data()));
+    }
+    for (int32_t i = s.first; i < s.last; i++) {
+      const uint8_t k = kind[(size_t)(i - s.first)];
+      (k ? common : other).push_back(i);
+      (k ? kinds : forms).push_back(k ? k : (uint8_t)s.form);
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /* the others of a stage by their form, so that threads of a warp do the same */
+  PetscErrorCode FindStages()
+  {
+    SweepStages &s = plan->stages;
+
+    PetscFunctionBegin;
+    for (int i = 0, end; i < n && s.n < VP_MOST_STAGES; i = end) {
+      SweepStage &stage = s.stage[s.n++];
+
+      for (end = i + 1; end < n && step[end].patches == step[i].patches && step[end].color == step[i].color;) end++;
+      first.push_back(&step[i]);
+      stage.common[0] = (int32_t)common.size();
+      stage.other[0] = (int32_t)other.size();
+      for (int form = VP_FORM_REPLACE; form <= VP_FORM_LOCAL; form++) {
+        for (int k = i; k < end; k++) {
+          if (step[k].form == form) PetscCall(Sort(step[k]));
+        }
+      }
+      stage.common[1] = (int32_t)common.size();
+      stage.other[1] = (int32_t)other.size();
+      if (end == n) plan->blocks = 1;
+    }
+    plan->list.n = (int)common.size();
+    plan->others = (int32_t)other.size();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /* how many blocks the device holds at once */
+  template <bool OTHERS>
+  static PetscErrorCode Resident(int *blocks)
+  {
+    typedef StagesLayout<T, DIM, N, OTHERS> L;
+    int                                     device, processors;
+
+    PetscFunctionBegin;
+    VpCudaCall(cudaFuncSetAttribute(SweepAllStages<T, DIM, N, OTHERS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)L::bytes));
+    VpCudaCall(cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, SweepAllStages<T, DIM, N, OTHERS>, L::block, L::bytes));
+    VpCudaCall(cudaGetDevice(&device));
+    VpCudaCall(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    *blocks *= processors;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /* Is one launch faster than one for each colour? As measured: while the largest colour fills at most two thirds of the device. */
+  static bool Pays(int blocks, int resident)
+  {
+    return 3 * blocks <= 2 * resident;
+  }
+  /* could it pay if all patches were of the sort that takes the least room? */
+  PetscErrorCode CouldPay(bool *could) const
+  {
+    int resident[2] = {0, 0}, most = 0;
+
+    PetscFunctionBegin;
+    PetscCall(Resident<true>(&resident[1]));
+    if constexpr (DIM == 3) PetscCall(Resident<false>(&resident[0]));
+    for (int i = 0, count = 0; i < n; i++) {
+      if (i && (step[i].patches != step[i - 1].patches || step[i].color != step[i - 1].color)) count = 0;
+      count += step[i].last - step[i].first;
+      most = PetscMax(most, VpBlocks(count, Max(Layout::patches, Layout::others)));
+    }
+    *could = Pays(most, PetscMax(resident[0], resident[1]));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode CountBlocks()
+  {
+    int resident = 0, most = 0;
+
+    PetscFunctionBegin;
+    for (int i = 0; i < plan->stages.n; i++) {
+      const SweepStage &s = plan->stages.stage[i];
+      most = PetscMax(most, VpBlocks(s.common[1] - s.common[0], Layout::patches) + VpBlocks(s.other[1] - s.other[0], Layout::others));
+    }
+    if (plan->others) PetscCall(Resident<true>(&resident));
+    else if constexpr (DIM == 3) PetscCall(Resident<false>(&resident));
+    plan->blocks = Pays(most, resident) ? most : 0;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /* A stage turns the cells of its colour from one buffer to the other. */
+  PetscErrorCode FollowBuffers()
+  {
+    const size_t         cells = (size_t)view->nlocal;
+    const VpPatchView   *seen = NULL;
+    std::vector<uint8_t> now(cells, 0), cover(cells), all;
+
+    PetscFunctionBegin;
+    for (const VpSweepStep *s : first) {
+      if (s->patches != seen) PetscCall(VpCudaFetch(s->patches->cover, cells, cover.data()));
+      seen = s->patches;
+      all.insert(all.end(), now.begin(), now.end());
+      for (size_t c = 0; c < cells; c++) now[c] ^= cover[c] >> s->color & 1;
+    }
+    for (size_t c = 0; c < cells; c++) {
+      if (now[c]) plan->at_end.push_back((int32_t)c);
+    }
+    PetscCall(VpCudaPlace(all.data(), all.size(), "buffers of cells", &plan->covers));
+    PetscCall(VpCudaPlace(plan->at_end.data(), plan->at_end.size() * sizeof(int32_t), "cells in the other buffer", &plan->odd));
+    plan->stages.cells = (int32_t)cells;
+    plan->stages.covers = (const uint8_t *)plan->covers.p;
+    plan->stages.odd = (const int32_t *)plan->odd.p;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode PlaceCommon()
+  {
+    PatchList *l = &plan->list;
+
+    PetscFunctionBegin;
+    if (!l->n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(VpCudaPlace(common.data(), (size_t)l->n * sizeof(int32_t), "a list of patches", &l->numbers));
+    PetscCall(VpCudaPlace(kinds.data(), (size_t)l->n, "kinds of patches", &l->kinds));
+    PetscCall(VpCudaAlloc((size_t)l->n * sizeof(PatchCells), "cells of patches", &l->cells.p));
+    PetscCall(VpCudaAlloc((size_t)l->n * sizeof(PatchCovers), "covers of patches", &l->covers.p));
+    for (int i = 0; i < plan->stages.n; i++) {
+      const int32_t from = plan->stages.stage[i].common[0], count = plan->stages.stage[i].common[1] - from;
+
+      if (!count) continue;
+      ListPatches<<<VpBlocks(count, 8), dim3(32, 8), 0, VpCudaStream>>>(
+        first[i]->patches->patch, view->neighbor, plan->stages.covers + (size_t)i * plan->stages.cells,
+        (const int32_t *)l->numbers.p + from, count, (PatchCells *)l->cells.p + from, (PatchCovers *)l->covers.p + from);
+      VpCudaLaunched("list patches");
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /* an array of the others, from those of the stages' views */
+  template <class A, class Of>
+  PetscErrorCode Gather(const int32_t *numbers, int width, Of of, VpArray *to) const
+  {
+    PetscFunctionBegin;
+    PetscCall(VpCudaAlloc((size_t)plan->others * width * sizeof(A), "patches by stages", &to->p));
+    for (int i = 0; i < plan->stages.n; i++) {
+      const int32_t from = plan->stages.stage[i].other[0], count = plan->stages.stage[i].other[1] - from;
+
+      if (!count) continue;
+      GatherPatches<A><<<VpBlocks(count * width, VP_THREADS), VP_THREADS, 0, VpCudaStream>>>(
+        numbers + from, count, width, (const A *)of(first[i]->patches), (A *)to->p + (size_t)from * width);
+      VpCudaLaunched("patches by stages");
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode PlaceOthers()
+  {
+    VpArray      numbers;
+    VpPatchView *v = &plan->view;
+
+    PetscFunctionBegin;
+    *v = *step[0].patches;
+    if (!plan->others) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(VpCudaPlace(other.data(), other.size() * sizeof(int32_t), "patches by stages", &numbers));
+    PetscCall(VpCudaPlace(forms.data(), forms.size(), "patches by stages", &plan->forms));
+    const int32_t *list = (const int32_t *)numbers.p;
+    PetscCall(Gather<int32_t>(
+      list, 1 << DIM, [](const VpPatchView *p) { return p->patch; }, &plan->patch));
+    PetscCall(Gather<int32_t>(
+      list, DIM, [](const VpPatchView *p) { return p->type; }, &plan->type));
+    if (v->weight)
+      PetscCall(Gather<T>(
+        list, 1, [](const VpPatchView *p) { return p->weight; }, &plan->weight));
+    VpCudaCall(cudaStreamSynchronize(VpCudaStream)); /* before the numbers go */
+    v->patch = (const int32_t *)plan->patch.p;
+    v->type = (const int32_t *)plan->type.p;
+    v->weight = plan->weight.p;
+    plan->stages.forms = (const uint8_t *)plan->forms.p;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode Fill()
+  {
+    bool could = false;
+
+    PetscFunctionBegin;
+    PetscCall(CouldPay(&could));
+    if (!could) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(FindCommon());
+    PetscCall(FindStages());
+    if (plan->blocks) PetscCall(CountBlocks());
+    if (!plan->blocks) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(FollowBuffers());
+    PetscCall(PlaceCommon());
+    PetscCall(PlaceOthers());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+/* *did becomes false where this process has not all of the device */
+template <class T, int DIM, int N, bool OTHERS>
+static PetscErrorCode LaunchStages(SweepAllPlan<T, N> *plan, const VpView *view, int32_t count, const void *b, void *const x[2],
+                                   PetscBool *did)
+{
+  typedef StagesLayout<T, DIM, N, OTHERS> L;
+  CommonWork<T, DIM, N>                   common = {};
+  Field<T>                                field(view, NULL, NULL);
+  Sweep<T>                                others(&plan->view, 1, b, x);
+  SweepStages                             stages = plan->stages;
+  void                                   *parameters[] = {&common, &field, &others, &stages};
+
+  PetscFunctionBegin;
+  stages.nodd = (int32_t)(std::lower_bound(plan->at_end.begin(), plan->at_end.end(), count) - plan->at_end.begin());
+  if constexpr (DIM == 3) {
+    if (plan->common) common = {plan->common->tables, plan->common->edges, WorkOn<T>(plan->list, plan->common->table, b, x)};
+  }
+  const cudaError_t error = cudaLaunchCooperativeKernel((const void *)SweepAllStages<T, DIM, N, OTHERS>, plan->blocks, L::block, parameters,
+                                                        L::bytes, VpCudaStream);
+  if (error == cudaErrorCooperativeLaunchTooLarge || error == cudaErrorNotSupported) {
+    (void)cudaGetLastError();
+    plan->blocks = 0;
+    *did = PETSC_FALSE;
+  } else VpCudaCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T, int DIM, int N>
+static PetscErrorCode SweepAll(const VpView *view, int n, const VpSweepStep step[], int32_t count, VpGhosts ghosts, const void *b,
+                               void *const x[2], PetscBool *did)
+{
+  SweepAllPlan<T, N> *plan = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(VpCudaPlan<SweepAllPlan<T, N>>(&step[0].patches->device, VP_PLAN_SWEEP_ALL, n, step[0].color, &plan,
+                                           [=](SweepAllPlan<T, N> *p) { return SweepAllSetup<T, DIM, N>(view, n, step, p).Fill(); }));
+  *did = (PetscBool)(plan->blocks > 0);
+  if (!*did) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpArrive(ghosts));
+  if (plan->others) PetscCall((LaunchStages<T, DIM, N, true>(plan, view, count, b, x, did)));
+  else if constexpr (DIM == 3) PetscCall((LaunchStages<T, DIM, N, false>(plan, view, count, b, x, did)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
