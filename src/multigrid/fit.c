@@ -43,23 +43,27 @@ static void FitFaces(int dim, const PetscReal a[][3], const PetscReal beyond[][3
   }
 }
 
-/* the mean of the logarithms of the coefficient along d in the upper half of the patch in direction e less that in the lower half, in steps */
-static int16_t Step(int dim, const PetscReal a[][3], int d, int e, double least)
+/* log[c]: of the coefficients along a direction. Their mean in the upper half of the patch in direction e less that in the lower half, in steps */
+static int16_t Step(int dim, const double log[8], int e, double least)
 {
   double slope = 0;
 
-  for (int c = 0; c < 1 << dim; c++) slope += (c >> e & 1 ? 1 : -1) * log2(a[c][d]) / (1 << dim) * 2;
+  for (int c = 0; c < 1 << dim; c++) slope += (c >> e & 1 ? 1 : -1) * log[c] / (1 << dim) * 2;
   return fabs(slope) < least ? 0 : Round(VP_STEPS * slope);
 }
 
 /* Along e the masses of all directions but e share one factor: the mean of theirs. */
 static void FitSteps(int dim, int tensor, const PetscReal a[][3], double least, VpFit *fit)
 {
+  double log[3][8];
+
+  for (int d = 0; d < PetscMax(tensor, 1); d++)
+    for (int c = 0; c < 1 << dim; c++) log[d][c] = log2(a[c][d]);
   for (int e = 0; e < dim; e++) {
     double sum = 0;
 
-    fit->step[e] = Step(dim, a, tensor ? e : 0, e, least);
-    for (int d = 0; d < tensor; d++) sum += d == e ? 0 : Step(dim, a, d, e, least);
+    fit->step[e] = Step(dim, log[tensor ? e : 0], e, least);
+    for (int d = 0; d < tensor; d++) sum += d == e ? 0 : Step(dim, log[d], e, least);
     if (tensor) fit->skew[e] = (int16_t)(Round(sum / (dim - 1)) - fit->step[e]);
   }
 }
