@@ -120,8 +120,8 @@ PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y)
   PetscCall(DMVPatchDGCheckVector(to, y, caller));
   mesh[0] = DMVPatchDGData(from)->mesh;
   mesh[1] = DMVPatchDGData(to)->mesh;
-  PetscCall(DMVPatchDGGetDegree(from, &degree[0]));
-  PetscCall(DMVPatchDGGetDegree(to, &degree[1]));
+  degree[0] = DMVPatchDGData(from)->degree;
+  degree[1] = DMVPatchDGData(to)->degree;
   PetscCheck(degree[0] == degree[1], mesh[1]->comm, PETSC_ERR_ARG_INCOMP,
              "%s: the DMs have the degrees %" PetscInt_FMT " and %" PetscInt_FMT ", which have to be the same", caller, degree[0],
              degree[1]);
