@@ -27,6 +27,7 @@ struct Turn {
   const T *M, *x;
   T       *y;
   Places   from, to;
+  size_t   apart;     /* from a vector to the next one, in x and y; block z works on vector z */
   const T *divide[3]; /* eigenvalues of value k, and of line l: number l % first of one direction, l / first of another; or NULL */
   int32_t  first;
 };
@@ -47,10 +48,14 @@ struct TurnThread {
   typedef TurnShape<T, Q, L> S;
 
   const Turn<T> &t;
+  const T *const x;
+  T *const       y;
   const int32_t  mode0, line0;
   T              matrix[S::each], value[L];
 
-  __device__ __forceinline__ TurnThread(const Turn<T> &turn) : t(turn), mode0(blockIdx.y * S::modes), line0(blockIdx.x * S::lines)
+  __device__ __forceinline__ TurnThread(const Turn<T> &turn)
+      : t(turn), x(turn.x + blockIdx.z * turn.apart), y(turn.y + blockIdx.z * turn.apart), mode0(blockIdx.y * S::modes),
+        line0(blockIdx.x * S::lines)
   {
   }
 
@@ -77,7 +82,7 @@ struct TurnThread {
     UNROLL (int i = 0; i < L; i++) {
       const int     at = threadIdx.x / DEPTH + i * COLUMNS;
       const int32_t l = line0 + at;
-      value[i] = k >= t.m || l >= t.lines ? T(0) : t.x[t.from.cell ? At(t.from, line[at], k) : (size_t)l * t.m + k];
+      value[i] = k >= t.m || l >= t.lines ? T(0) : x[t.from.cell ? At(t.from, line[at], k) : (size_t)l * t.m + k];
     }
   }
   __device__ __forceinline__ void Store(T (*M)[ROWS * S::q], T (*x)[S::lines + S::wide]) const
@@ -101,11 +106,11 @@ struct TurnThread {
     UNROLL (int i = 0; i < L; i += S::pack) {
       const int32_t l = line0 + i * COLUMNS + column * S::pack;
       if (!t.to.cell && t.lines % S::pack == 0) {
-        if (l < t.lines) *(Some *)(t.y + (size_t)mode * t.lines + l) = *(const Some *)(sum + i);
+        if (l < t.lines) *(Some *)(y + (size_t)mode * t.lines + l) = *(const Some *)(sum + i);
         continue;
       }
       for (int j = 0; j < S::pack && l + j < t.lines; j++)
-        t.y[t.to.cell ? At(t.to, LineAt(t.to, l + j), mode) : (size_t)mode * t.lines + l + j] = sum[i + j];
+        y[t.to.cell ? At(t.to, LineAt(t.to, l + j), mode) : (size_t)mode * t.lines + l + j] = sum[i + j];
     }
   }
 };
@@ -154,7 +159,7 @@ __global__ void __launch_bounds__(ROWS *COLUMNS, sizeof(T) == 4 ? 4 : 3) Along(c
   }
 }
 
-/* A thread reads WIDE numbers at once, which divides the number of columns. */
+/* A thread reads WIDE numbers at once, which divides the number of columns. Block y works on vector y. */
 template <int WIDE, class T>
 __global__ void Product(int32_t rows, int32_t columns, const T *M, const T *x, T *y)
 {
@@ -162,7 +167,7 @@ __global__ void Product(int32_t rows, int32_t columns, const T *M, const T *x, T
   const int32_t         row = blockIdx.x * blockDim.y + threadIdx.y;
 
   if (row >= rows) return;
-  const Some *from = (const Some *)(M + (size_t)row * columns), *by = (const Some *)x;
+  const Some *from = (const Some *)(M + (size_t)row * columns), *by = (const Some *)(x + (size_t)blockIdx.y * columns);
   T           sum[WIDE] = {}, all = 0;
 
 #pragma unroll 4
@@ -172,7 +177,7 @@ __global__ void Product(int32_t rows, int32_t columns, const T *M, const T *x, T
   }
   UNROLL (int i = 0; i < WIDE; i++) all += sum[i];
   UNROLL (int other = 16; other; other /= 2) all += __shfl_xor_sync(~0u, all, other);
-  if (!threadIdx.x) y[row] = all;
+  if (!threadIdx.x) y[(size_t)blockIdx.y * rows + row] = all;
 }
 
 template <class T, int DIM, int N>
@@ -181,28 +186,28 @@ struct Lines {
   static constexpr int few = N < 4 ? 2 * N : N, many = N < 4 ? 4 * N : N < 6 ? 2 * N : N, wide = 16 / (int)sizeof(T);
 
   template <int Q, int L>
-  static PetscErrorCode Launch(const Turn<T> &t)
+  static PetscErrorCode Launch(const Turn<T> &t, int32_t n)
   {
     typedef TurnShape<T, Q, L> S;
 
     PetscFunctionBegin;
-    Along<T, N, Q, L><<<dim3(VpBlocks(t.lines, S::lines), VpBlocks(t.m, S::modes)), S::threads, 0, VpCudaStream>>>(t);
+    Along<T, N, Q, L><<<dim3(VpBlocks(t.lines, S::lines), VpBlocks(t.m, S::modes), n), S::threads, 0, VpCudaStream>>>(t);
     VpCudaLaunched("along");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   /* Threads do as much as leaves enough blocks for all multiprocessors. */
-  static PetscErrorCode Multiply(const Turn<T> &t)
+  static PetscErrorCode Multiply(const Turn<T> &t, int32_t n)
   {
-    auto blocks = [&t](int modes, int lines) { return VpBlocks(t.lines, lines) * VpBlocks(t.m, modes); };
+    auto blocks = [&t, n](int modes, int lines) { return n * VpBlocks(t.lines, lines) * VpBlocks(t.m, modes); };
     int  device, enough;
 
     PetscFunctionBegin;
     VpCudaCall(cudaGetDevice(&device));
     VpCudaCall(cudaDeviceGetAttribute(&enough, cudaDevAttrMultiProcessorCount, device));
-    if (blocks(ROWS * many, COLUMNS * 4) >= 2 * enough) PetscCall((Launch<many, 4>(t)));
-    else if (blocks(ROWS * few, COLUMNS * wide) >= enough) PetscCall((Launch<few, wide>(t)));
-    else PetscCall((Launch<few, wide / 2>(t)));
+    if (blocks(ROWS * many, COLUMNS * 4) >= 2 * enough) PetscCall((Launch<many, 4>(t, n)));
+    else if (blocks(ROWS * few, COLUMNS * wide) >= enough) PetscCall((Launch<few, wide>(t, n)));
+    else PetscCall((Launch<few, wide / 2>(t, n)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -215,7 +220,7 @@ struct Lines {
     return {s.cell, Power(N, DIM), s.extent[next] * N, digit(d), {digit(next), DIM == 3 ? digit(last) : Digit()}};
   }
 
-  static PetscErrorCode Invert(const VpView *, const VpSeparable *s, const void *b, void *const x[2])
+  static PetscErrorCode Invert(const VpView *, const VpSeparable *s, int32_t n, const void *b, void *const x[2])
   {
     const int32_t count = s->extent[0] * s->extent[1] * s->extent[2] * Power(N, DIM);
 
@@ -226,6 +231,7 @@ struct Lines {
 
       t.m = s->extent[d] * N;
       t.lines = count / t.m;
+      t.apart = count;
       t.M = (const T *)(i < DIM ? s->to[d] : s->from[d]);
       t.x = (const T *)b;
       t.y = (T *)x[(i + 1) % 2];
@@ -236,20 +242,20 @@ struct Lines {
         for (int e = 0; e < d; e++) t.divide[1 + e] = (const T *)s->eigenvalue[e];
         t.first = s->extent[0] * N;
       }
-      PetscCall(Multiply(t));
+      PetscCall(Multiply(t, n));
       b = t.y;
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Whole(const VpView *, int32_t rows, int32_t columns, const void *M, const void *x, void *y)
+  static PetscErrorCode Whole(const VpView *, int32_t rows, int32_t columns, const void *M, int32_t n, const void *x, void *y)
   {
     const int  warps = 4; /* of a block */
     const auto kernel = columns % 4 ? Product<1, T> : Product<4, T>;
 
     PetscFunctionBegin;
     if (!rows) PetscFunctionReturn(PETSC_SUCCESS);
-    kernel<<<VpBlocks(rows, warps), dim3(32, warps), 0, VpCudaStream>>>(rows, columns, (const T *)M, (const T *)x, (T *)y);
+    kernel<<<dim3(VpBlocks(rows, warps), n), dim3(32, warps), 0, VpCudaStream>>>(rows, columns, (const T *)M, (const T *)x, (T *)y);
     VpCudaLaunched("product");
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -126,11 +126,11 @@ static void ReferenceDivide(const Case *c, const int32_t extent[3], const double
 }
 
 /* The inverse of what separates on a lattice of cells in any order, with a sum of eigenvalues that is 0; cells that are not on the lattice
-   may have any values. Short lines have few values, long ones fill the blocks of a GPU. */
-static PetscBool CheckInvertOn(Case *c, const int32_t extent[3])
+   may have any values. Short lines have few values, long ones fill the blocks of a GPU. Of several vectors each has the cells of the lattice. */
+static PetscBool CheckInvertOn(Case *c, const int32_t extent[3], int vectors)
 {
   const int     n = c->view.n, N = c->N, dim = c->view.dim;
-  const int32_t cells = extent[0] * extent[1] * extent[2];
+  const int32_t cells = extent[0] * extent[1] * extent[2], among = vectors > 1 ? cells : LATTICE;
   const size_t  all = (size_t)(cells * N);
   VpSeparable   s = {.extent = {extent[0], extent[1], extent[2]}};
   const double *to[3], *from[3], *lambda[3];
@@ -139,7 +139,7 @@ static PetscBool CheckInvertOn(Case *c, const int32_t extent[3])
   void         *x[2];
   PetscBool     good;
 
-  for (int i = 0; i < cells; i++) cell[i] = (5 * i + 2) % LATTICE;
+  for (int i = 0; i < cells; i++) cell[i] = (5 * i + 2) % among;
   s.cell = Place(c, cell, sizeof cell);
   for (int d = 0; d < dim; d++) {
     const size_t m = (size_t)(extent[d] * n);
@@ -151,16 +151,18 @@ static PetscBool CheckInvertOn(Case *c, const int32_t extent[3])
     s.eigenvalue[d] = PlaceReals(c, m, sums);
     lambda[d] = sums;
   }
-  for (int i = 0; i < cells; i++) memcpy(y[0] + i * N, c->x[0] + cell[i] * N, (size_t)N * sizeof(double));
-  for (int i = 0; i < 2 * dim; i++) {
-    ReferenceAlong(c, extent, i % dim, i < dim ? to[i] : from[i - dim], y[i % 2], y[(i + 1) % 2]);
-    if (i == dim - 1) ReferenceDivide(c, extent, lambda, y[(i + 1) % 2]);
+  for (int k = 0; k < vectors; k++) {
+    for (int i = 0; i < cells; i++) memcpy(y[0] + i * N, c->x[0] + (k * cells + cell[i]) * N, (size_t)N * sizeof(double));
+    for (int i = 0; i < 2 * dim; i++) {
+      ReferenceAlong(c, extent, i % dim, i < dim ? to[i] : from[i - dim], y[i % 2], y[(i + 1) % 2]);
+      if (i == dim - 1) ReferenceDivide(c, extent, lambda, y[(i + 1) % 2]);
+    }
+    for (int i = 0; i < cells; i++) memcpy(result + (k * cells + cell[i]) * N, y[0] + i * N, (size_t)N * sizeof(double));
   }
-  for (int i = 0; i < cells; i++) memcpy(result + cell[i] * N, y[0] + i * N, (size_t)N * sizeof(double));
   for (int i = 0; i < 2; i++) PetscCallAbort(PETSC_COMM_SELF, c->backend->alloc(CELLS * (size_t)N * c->real, "a test", &x[i]));
-  PetscCallAbort(PETSC_COMM_SELF, c->ops->invert(&c->view, &s, c->vx[0], x));
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->invert(&c->view, &s, vectors, c->vx[0], x));
   for (int i = 0; i < LATTICE; i++) { /* what is not on the lattice is not compared */
-    int on = 0;
+    int on = i < cells * vectors && vectors > 1;
     for (int j = 0; j < cells; j++) on |= cell[j] == i;
     if (!on) PetscCallAbort(PETSC_COMM_SELF, c->backend->zero((char *)x[0] + (size_t)(i * N) * c->real, (size_t)N * c->real));
   }
@@ -178,23 +180,23 @@ static PetscBool CheckInvert(Case *c)
   const int     flat = c->view.dim == 2;
   const int32_t extents[2][3] = {{3, 2, flat ? 1 : 2}, {flat ? 4 : 2, flat ? 9 : 1, flat ? 1 : 18}};
 
-  return (PetscBool)(CheckInvertOn(c, extents[0]) && CheckInvertOn(c, extents[1]));
+  return (PetscBool)(CheckInvertOn(c, extents[0], 1) && CheckInvertOn(c, extents[1], 1) && CheckInvertOn(c, extents[0], 2));
 }
 
-/* a matrix times a vector, with `columns` columns */
+/* a matrix times two vectors, with `columns` columns */
 static PetscBool CheckProductOf(Case *c, int columns)
 {
   enum { ROWS = 13 };
   const void   *vM, *vx;
-  const double *M = Reals(c, ROWS * columns, 1, &vM), *x = Reals(c, columns, 1, &vx);
+  const double *M = Reals(c, ROWS * columns, 1, &vM), *x = Reals(c, 2 * columns, 1, &vx);
   double       *y = calloc(CELLS * (size_t)c->N, sizeof *y);
   PetscBool     good;
 
-  for (int i = 0; i < ROWS; i++) {
-    for (int j = 0; j < columns; j++) y[i] += M[i * columns + j] * x[j];
+  for (int i = 0; i < 2 * ROWS; i++) {
+    for (int j = 0; j < columns; j++) y[i] += M[i % ROWS * columns + j] * x[i / ROWS * columns + j];
   }
   PetscCallAbort(PETSC_COMM_SELF, c->backend->zero(c->vy, (size_t)(CELLS * c->N) * c->real));
-  PetscCallAbort(PETSC_COMM_SELF, c->ops->product(&c->view, ROWS, columns, vM, vx, c->vy));
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->product(&c->view, ROWS, columns, vM, 2, vx, c->vy));
   good = Close(c, c->vy, CELLS * (size_t)c->N, y);
   free(y);
   return good;

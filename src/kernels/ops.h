@@ -296,10 +296,11 @@ typedef struct {
      of every line that carry traces there: those of least norm whose V and Q are from[i]. */
   PetscErrorCode (*pack_traces)(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
   PetscErrorCode (*unpack_traces)(const VpView *, int32_t n, const int32_t *list, const void *from, void *x);
-  /* x[0] = A^-1 b, where sums of eigenvalues that are 0 count as infinite. x[1] is room for as many numbers. */
-  PetscErrorCode (*invert)(const VpView *, const VpSeparable *, const void *b, void *const x[2]);
-  /* y[i] = sum_j M[i][j] x[j], where M is [rows][columns] */
-  PetscErrorCode (*product)(const VpView *, int32_t rows, int32_t columns, const void *M, const void *x, void *y);
+  /* x[0] = A^-1 b, where sums of eigenvalues that are 0 count as infinite. x[1] is room for as many numbers. n > 1: for as many vectors of
+     own cells, one after the other; requires: all cells are own. */
+  PetscErrorCode (*invert)(const VpView *, const VpSeparable *, int32_t n, const void *b, void *const x[2]);
+  /* y[k][i] = sum_j M[i][j] x[k][j], where M is [rows][columns], for k < n */
+  PetscErrorCode (*product)(const VpView *, int32_t rows, int32_t columns, const void *M, int32_t n, const void *x, void *y);
   /* dots[0] = (e, r) and dots[1] = (e, w) in L2 over this rank's own cells, in double precision; dots is on the backend. */
   PetscErrorCode (*dots)(const VpView *, const void *e, const void *r, const void *w, double *dots);
   /* y = z + sign t w (z NULL: y = sign t w) on cells [0, cells), with the t of VpStepLength(dots) */

@@ -298,6 +298,9 @@ PetscErrorCode VpMeshPositions(VpMesh, PetscInt position[]); /* [nlocal] global 
    spaced. */
 PetscErrorCode VpMeshCut(VpMesh, const PetscInt counts[], VpMesh *);
 PetscErrorCode VpMeshGather(VpMesh, PetscMPIInt ranks, VpMesh *);
+/* repeat.c: the mesh with n copies of every local cell, own ones [copy][nown], which belong to their cell's copies only. ncell, first and starts
+   are those of one. coarser: of as many copies of mesh->coarser, or NULL. Requires: it is not adaptive */
+PetscErrorCode VpMeshRepeat(VpMesh, int32_t n, VpMesh coarser, VpMesh *);
 /* between two cuts of a mesh: roots are the own cells of one, leaves those of the other, with its ghosts [0, nlocal) or without */
 PetscErrorCode VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscSF *);
 PetscErrorCode VpMeshSetTransport(VpMesh, VpTransport, void *link); /* of it and of all coarser ones */

@@ -68,6 +68,14 @@ PetscErrorCode VpCoarseSolve(VpCoarse coarse, VpVector b, VpVector x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpCoarseSolveColumns(VpCoarse coarse, int32_t n, VpVector b, VpVector x, PetscBool *did)
+{
+  PetscFunctionBegin;
+  *did = PETSC_FALSE;
+  if (coarse->ops->solve_columns) PetscCall(coarse->ops->solve_columns(coarse->data, n, b, x, did));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpCoarseGetKSP(VpCoarse coarse, KSP *ksp)
 {
   PetscFunctionBegin;

@@ -7,6 +7,8 @@ typedef struct {
   /* *data stays NULL where the problem cannot be solved so. The level outlives it; parent: whose prefix and tab level a KSP takes. */
   PetscErrorCode (*create)(VpLevel, const char prefix[], PetscObject parent, void **data);
   PetscErrorCode (*solve)(void *data, VpVector b, VpVector x); /* x = A^-1 b */
+  /* The same for n vectors of own cells, one after the other in b and x. *did: false where that is not possible, and nothing has changed */
+  PetscErrorCode (*solve_columns)(void *data, int32_t n, VpVector b, VpVector x, PetscBool *did);
   PetscErrorCode (*view)(void *data, PetscViewer);
   PetscErrorCode (*destroy)(void *data);
   PetscErrorCode (*get_ksp)(void *data, KSP *);
@@ -19,4 +21,5 @@ extern const VpCoarseOps VpCoarseSeparable, VpCoarseDense, VpCoarsePairs,
 PetscErrorCode VpSeparableExtent(VpLattice, int n, int32_t extent[3]);
 PetscErrorCode VpCoarseCreate(VpLevel, VpCoarseType, const char prefix[], PetscObject parent, VpCoarse *);
 PetscErrorCode VpCoarseSolve(VpCoarse, VpVector b, VpVector x);
+PetscErrorCode VpCoarseSolveColumns(VpCoarse, int32_t n, VpVector b, VpVector x, PetscBool *did);
 PetscErrorCode VpCoarseDestroy(VpCoarse *);

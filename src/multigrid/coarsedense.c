@@ -193,9 +193,9 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
+/* n > 1: one rank has all cells */
+static PetscErrorCode SolveSome(const Dense *dense, int32_t n, VpVector b, VpVector x)
 {
-  const Dense  *dense = (const Dense *)data;
   const VpLevel level = dense->level;
   const void   *from;
   void         *to;
@@ -207,8 +207,23 @@ static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
     from = dense->b;
   }
   PetscCall(VpVectorWrite(x, VP_GHOST_NONE, &to));
-  if (dense->rows) PetscCall(level->ops->product(&level->view, (int32_t)dense->rows, (int32_t)dense->columns, dense->M, from, to));
-  PetscCall(VpLogFlops(level, 2. * (double)dense->rows * (double)dense->columns));
+  if (dense->rows) PetscCall(level->ops->product(&level->view, (int32_t)dense->rows, (int32_t)dense->columns, dense->M, n, from, to));
+  PetscCall(VpLogFlops(level, 2. * n * (double)dense->rows * (double)dense->columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
+{
+  return SolveSome((const Dense *)data, 1, b, x);
+}
+
+static PetscErrorCode SolveColumns(void *data, int32_t n, VpVector b, VpVector x, PetscBool *did)
+{
+  const Dense *dense = (const Dense *)data;
+
+  PetscFunctionBegin;
+  *did = (PetscBool)!dense->b;
+  if (*did) PetscCall(SolveSome(dense, n, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -221,4 +236,4 @@ static PetscErrorCode View(void *data, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const VpCoarseOps VpCoarseDense = {.create = Create, .solve = Solve, .view = View, .destroy = Destroy};
+const VpCoarseOps VpCoarseDense = {.create = Create, .solve = Solve, .solve_columns = SolveColumns, .view = View, .destroy = Destroy};

@@ -317,20 +317,35 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
+/* n > 1: own cells are all cells */
+static PetscErrorCode SolveSome(const Separable *s, int32_t n, VpVector b, VpVector x)
 {
-  const Separable *s = (const Separable *)data;
-  const VpLevel    level = s->level;
-  const void      *from;
-  double           lines = 0;
+  const VpLevel level = s->level;
+  const void   *from;
+  double        lines = 0;
 
   PetscFunctionBegin;
   PetscCall(VpVectorRead(b, VP_GHOST_SWEEP, &from));
   PetscCall(VpVectorWrite(x, VP_GHOST_NONE, NULL));
   if (!level->mesh->nown) PetscFunctionReturn(PETSC_SUCCESS);
   for (int d = 0; d < level->mesh->dim; d++) lines += s->s.extent[d] * level->basis.n;
-  PetscCall(level->ops->invert(&level->view, &s->s, from, x->buffer));
-  PetscCall(VpLogFlops(level, 4. * lines * (double)level->mesh->ncell * (double)(level->block / level->real)));
+  PetscCall(level->ops->invert(&level->view, &s->s, n, from, x->buffer));
+  PetscCall(VpLogFlops(level, 4. * n * lines * (double)level->mesh->ncell * (double)(level->block / level->real)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
+{
+  return SolveSome((const Separable *)data, 1, b, x);
+}
+
+static PetscErrorCode SolveColumns(void *data, int32_t n, VpVector b, VpVector x, PetscBool *did)
+{
+  const Separable *s = (const Separable *)data;
+
+  PetscFunctionBegin;
+  *did = (PetscBool)(VpMeshRanks(s->level->mesh) == 1);
+  if (*did) PetscCall(SolveSome(s, n, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -339,4 +354,4 @@ static PetscErrorCode View(void *data, PetscViewer viewer)
   return PetscViewerASCIIPrintf(viewer, "inverted exactly, by fast diagonalisation\n");
 }
 
-const VpCoarseOps VpCoarseSeparable = {.create = Create, .solve = Solve, .view = View, .destroy = Destroy};
+const VpCoarseOps VpCoarseSeparable = {.create = Create, .solve = Solve, .solve_columns = SolveColumns, .view = View, .destroy = Destroy};

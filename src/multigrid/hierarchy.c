@@ -219,6 +219,22 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Alloc(PetscInt nlevel, const VpCycleOptions *options, VpCycle *out)
+{
+  VpCycle cycle;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&cycle));
+  *out = cycle;
+  cycle->options = *options;
+  cycle->nlevel = nlevel;
+  cycle->contrast = 1;
+  PetscCall(PetscCalloc4(nlevel, &cycle->level, nlevel, &cycle->smoother, nlevel, &cycle->move, 4 * nlevel, &cycle->recorded));
+  PetscCall(PetscCalloc4(nlevel, &cycle->b, nlevel, &cycle->x, nlevel, &cycle->r, 3 * nlevel, &cycle->vectors));
+  PetscCall(PetscCalloc2(nlevel, &cycle->visits, nlevel, &cycle->search));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCycleOptions *options, const VpBackend *backend,
                              PetscObject parent, VpCycle *out)
 {
@@ -234,21 +250,70 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   PetscCheck(nlevel > VpCycleParts(finest) && nlevel <= depth.most, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " levels asked for, %" PetscInt_FMT " to %d exist on boxes refined %d times", nlevel,
              VpCycleParts(finest) + 1, depth.most, finest->level);
-  PetscCall(PetscNew(&cycle));
-  *out = cycle;
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));
-  cycle->options = *options;
+  PetscCall(Alloc(nlevel, options, out));
+  cycle = *out;
   cycle->depth = depth;
-  cycle->nlevel = nlevel;
   cycle->parts = VpCycleParts(finest);
-  cycle->contrast = 1;
-  PetscCall(PetscCalloc4(nlevel, &cycle->level, nlevel, &cycle->smoother, nlevel, &cycle->move, 4 * nlevel, &cycle->recorded));
-  PetscCall(PetscCalloc4(nlevel, &cycle->b, nlevel, &cycle->x, nlevel, &cycle->r, 3 * nlevel, &cycle->vectors));
-  PetscCall(PetscCalloc2(nlevel, &cycle->visits, nlevel, &cycle->search));
   PetscCall(CreateLevels(cycle, finest, problem, backend));
   PetscCall(Choose(cycle));
   CountVisits(cycle);
   PetscCall(VpCoarseCreate(cycle->level[nlevel - 1], options->coarse, "vpatchdg_coarse_", parent, &cycle->coarse));
+  PetscCall(CheckReplays(cycle));
+  PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the coefficient of n copies of a level's own cells; NULL where it has none */
+static PetscErrorCode RepeatCoefficient(VpLevel level, int32_t n, PetscReal **a)
+{
+  const size_t each = (size_t)level->mesh->nown * (size_t)VpProblemWidth(&level->problem);
+
+  PetscFunctionBegin;
+  *a = NULL;
+  if (!level->problem.coefficient) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1((size_t)n * each + 1, a)); /* not NULL on ranks without cells */
+  for (size_t k = 0; k < (size_t)n; k++) PetscCall(PetscArraycpy(*a + k * each, level->problem.coefficient, each));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* level l and what leads to the next one, on a mesh of n copies */
+static PetscErrorCode RepeatLevel(VpCycle base, int32_t n, PetscInt l, VpMesh mesh, VpCycle cycle)
+{
+  const VpLevel level = base->level[l];
+  VpProblem     problem = level->problem;
+  PetscReal    *coefficient;
+
+  PetscFunctionBegin;
+  PetscCall(RepeatCoefficient(level, n, &coefficient));
+  problem.coefficient = coefficient;
+  PetscCall(CreateLevel(cycle, l, mesh, &problem, level->backend));
+  PetscCall(PetscFree(coefficient));
+  if (l == base->nlevel - 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CreateSmoother(cycle, l));
+  if (cycle->options.cell_sweeps) PetscCall(VpSmootherAddCells(cycle->smoother[l], cycle->options.cell_sweeps));
+  PetscCall(VpLevelSetTransfer(cycle->level[l]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCycleRepeat(VpCycle base, int32_t n, VpCycle *out)
+{
+  const PetscInt nlevel = base->nlevel;
+  VpMesh        *mesh;
+  VpCycle        cycle;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));
+  PetscCall(Alloc(nlevel, &base->options, out));
+  cycle = *out;
+  PetscCall(PetscArraycpy(cycle->visits, base->visits, nlevel));
+  PetscCall(PetscCalloc1(nlevel + 1, &mesh));
+  for (PetscInt l = nlevel - 1; l >= 0; l--) PetscCall(VpMeshRepeat(base->level[l]->mesh, n, mesh[l + 1], &mesh[l]));
+  for (PetscInt l = 0; l < nlevel; l++) PetscCall(RepeatLevel(base, n, l, mesh[l], cycle));
+  for (PetscInt l = 0; l < nlevel; l++) PetscCall(VpMeshDestroy(&mesh[l]));
+  PetscCall(PetscFree(mesh));
+  cycle->coarse = base->coarse;
+  PetscCall(VpCoarseColumnsCreate(base, n, &cycle->columns));
   PetscCall(CheckReplays(cycle));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -281,7 +346,8 @@ PetscErrorCode VpCycleDestroy(VpCycle *out)
   if (!cycle) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt i = 0; i < 4 * cycle->nlevel && cycle->replays; i++)
     PetscCall(VpRecordedForget(cycle->level[0]->backend, &cycle->recorded[i]));
-  PetscCall(VpCoarseDestroy(&cycle->coarse));
+  if (!cycle->columns) PetscCall(VpCoarseDestroy(&cycle->coarse));
+  PetscCall(VpCoarseColumnsDestroy(&cycle->columns));
   PetscCall(VpCompositeDestroy(&cycle->composite));
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
     PetscCall(VpVectorDestroy(&cycle->b[l]));

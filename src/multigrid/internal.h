@@ -35,6 +35,15 @@ PetscErrorCode VpCycleTurn(const VpPass *);
 PetscErrorCode VpCycleSolveCoarsest(VpCycle);
 PetscErrorCode VpCycleUp(const VpPass *, PetscInt l);                   /* prolongs x of the next level, smooths */
 PetscInt       VpCycleVectors(VpCycle, PetscInt l, VpVector vectors[]); /* lists those of levels l, l + 1, ..., and says how many */
+/* precondition.c: x[l] = M b[l] by the cycle from level l down */
+PetscErrorCode VpCycleRun(VpCycle, PetscInt l, PetscBool transpose);
+/* hierarchy.c: the cycle on n copies of its meshes. It shares the coarse solver, and dies before the base. Requires: VpColumnsCan() */
+PetscErrorCode VpCycleRepeat(VpCycle base, int32_t n, VpCycle *);
+/* columns.c: the coarse solver takes one column after the other, in vectors of their own */
+typedef struct VpCoarseColumns_ *VpCoarseColumns;
+PetscErrorCode                   VpCoarseColumnsCreate(VpCycle base, int32_t n, VpCoarseColumns *);
+PetscErrorCode                   VpCoarseColumnsSolve(VpCoarseColumns, VpCoarse, VpVector b, VpVector x);
+PetscErrorCode                   VpCoarseColumnsDestroy(VpCoarseColumns *);
 /* level.c: puts an array of the mesh, which lives as long as the level, on the backend; the host need not copy it */
 PetscErrorCode VpLevelPlaceMeshArray(VpLevel, const int32_t *array, size_t count, const char what[], const int32_t **p);
 /* coefficient.c: keeps the coefficient (NULL on all ranks: 1) for all local cells; sets level->uniform and typical */

@@ -154,25 +154,26 @@ typedef struct {
 typedef struct VpCoarse_ *VpCoarse;
 typedef struct VpCycle_  *VpCycle;
 struct VpCycle_ {
-  VpCycleOptions         options; /* with the type that was chosen */
-  VpDepth                depth;
-  PetscReal              contrast; /* the largest quotient of the coefficients of two children of a cell, on any level and rank */
-  double                 rough;    /* the part of the second level's cells where it is more than VP_VARIES */
-  PetscInt               nlevel;
-  VpLevel               *level;     /* level[0] is the finest, level[nlevel - 1] the coarsest */
-  struct VpComposite_   *composite; /* of an adaptive mesh: its leaves, and what is between its levels; else NULL */
-  PetscInt               parts;     /* levels with a part of the cells of their size; 0 unless there is `composite` */
-  VpVector              *b, *x, *r; /* [nlevel] right-hand sides, corrections, residuals; r[l] is NULL until a residual is first needed */
-  struct VpSmoother_   **smoother;  /* [nlevel]; the coarsest has none */
-  PetscInt              *visits;    /* [nlevel] how often a W cycle corrects a level's x from the next one */
-  struct VpLineSearch_ **search;    /* [nlevel] NULL without line search */
-  struct VpMove_       **move;      /* [nlevel] between the ranks where the parents of level l - 1 live and those where level l lives; NULL
+  VpCycleOptions           options; /* with the type that was chosen */
+  VpDepth                  depth;
+  PetscReal                contrast; /* the largest quotient of the coefficients of two children of a cell, on any level and rank */
+  double                   rough;    /* the part of the second level's cells where it is more than VP_VARIES */
+  PetscInt                 nlevel;
+  VpLevel                 *level;     /* level[0] is the finest, level[nlevel - 1] the coarsest */
+  struct VpComposite_     *composite; /* of an adaptive mesh: its leaves, and what is between its levels; else NULL */
+  PetscInt                 parts;     /* levels with a part of the cells of their size; 0 unless there is `composite` */
+  VpVector                *b, *x, *r; /* [nlevel] right-hand sides, corrections, residuals; r[l] is NULL until a residual is first needed */
+  struct VpSmoother_     **smoother;  /* [nlevel]; the coarsest has none */
+  PetscInt                *visits;    /* [nlevel] how often a W cycle corrects a level's x from the next one */
+  struct VpLineSearch_   **search;    /* [nlevel] NULL without line search */
+  struct VpMove_         **move;    /* [nlevel] between the ranks where the parents of level l - 1 live and those where level l lives; NULL
                                        where these are the same */
-  VpCoarse               coarse;
-  PetscBool              replays, whole; /* Launches are recorded and replayed; as one record (whole), else as two, before and after the
+  VpCoarse                 coarse;  /* A cycle of several columns has that of its base, and */
+  struct VpCoarseColumns_ *columns; /* what brings them there; else NULL */
+  PetscBool                replays, whole; /* Launches are recorded and replayed; as one record (whole), else as two, before and after the
                                             coarse solve. */
-  struct VpRecorded_    *recorded;       /* [nlevel][plain, transposed][whole or before, after] from a level down */
-  VpVector              *vectors;        /* [3 nlevel] room for a list of them */
+  struct VpRecorded_      *recorded;       /* [nlevel][plain, transposed][whole or before, after] from a level down */
+  VpVector                *vectors;        /* [3 nlevel] room for a list of them */
 };
 PetscInt VpCornerSweeps(const VpCycleOptions *, int degree);
 PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *, int dim, int degree);
@@ -196,6 +197,16 @@ void VpCycleCorners(VpCycle, PetscInt level, PetscInt *patches, PetscInt *repeat
 PetscErrorCode VpCycleBegin(VpCycle, PetscInt level, VpVector *r);
 /* Then this computes z = scale M r (add: z += scale M r) by the cycle from that level down; transpose: by its adjoint. */
 PetscErrorCode VpCycleSolve(VpCycle, PetscInt level, PetscBool transpose, PetscBool add, double scale, double *z);
+
+/* columns.c: the cycle for several vectors at once, as one for a mesh of so many copies. Requires: VpColumnsCan() */
+typedef struct VpColumns_ *VpColumns;
+PetscBool                  VpColumnsCan(VpCycle);
+PetscErrorCode             VpColumnsCreate(VpCycle, int32_t n, VpColumns *);
+PetscErrorCode             VpColumnsDestroy(VpColumns *);
+PetscErrorCode             VpColumnsBegin(VpColumns);                                          /* then every column goes in: */
+VpVector                   VpColumnsRight(VpColumns, int32_t column);                          /* where r goes in */
+PetscErrorCode             VpColumnsSolve(VpColumns, PetscBool transpose);                     /* by the cycle, for all of them, */
+PetscErrorCode             VpColumnsLeave(VpColumns, int32_t column, double scale, double *z); /* z = scale M r */
 
 /* the solver of the coarsest level */
 PetscErrorCode VpCoarseGetKSP(VpCoarse, KSP *); /* NULL where there is none */

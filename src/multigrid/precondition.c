@@ -60,11 +60,10 @@ static PetscErrorCode ReplayPass(VpCycle cycle, VpRecorded *recorded, VpWork wor
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, PetscBool add, double scale, double *z)
+PetscErrorCode VpCycleRun(VpCycle cycle, PetscInt l, PetscBool transpose)
 {
   VpPass      pass = {cycle, l, transpose};
   VpRecorded *recorded = &cycle->recorded[2 * (2 * l + !!transpose)];
-  VpVector    x = cycle->x[l];
 
   PetscFunctionBegin;
   if (cycle->whole || !cycle->replays) PetscCall(ReplayPass(cycle, recorded, Whole, &pass));
@@ -73,6 +72,15 @@ PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, Pets
     PetscCall(VpCycleSolveCoarsest(cycle));
     PetscCall(ReplayPass(cycle, recorded + 1, AllUp, &pass));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, PetscBool add, double scale, double *z)
+{
+  VpVector x = cycle->x[l];
+
+  PetscFunctionBegin;
+  PetscCall(VpCycleRun(cycle, l, transpose));
   if (cycle->composite && !l) {
     for (PetscInt part = 0; part <= cycle->parts; part++) PetscCall(VpCompositeLeave(cycle->composite, part, cycle->x[part]));
     x = VpCompositeOut(cycle->composite);

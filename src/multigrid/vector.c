@@ -49,6 +49,19 @@ PetscErrorCode VpVectorCreate(VpLevel level, int buffers, const char *what, VpVe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpVectorCreateWindow(VpVector of, VpLevel level, int32_t first, VpVector *out)
+{
+  VpVector v;
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorCreate(level, 0, NULL, out));
+  v = *out;
+  v->window = PETSC_TRUE;
+  v->buffer[0] = (char *)of->buffer[0] + first * level->block;
+  v->state = (VpVectorState){0};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpVectorDestroy(VpVector *out)
 {
   VpVector v = *out;
@@ -57,7 +70,7 @@ PetscErrorCode VpVectorDestroy(VpVector *out)
   *out = NULL;
   if (!v) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < 2; i++) {
-    if (v->buffer[i]) PetscCall(v->level->backend->release(v->buffer[i]));
+    if (v->buffer[i] && !v->window) PetscCall(v->level->backend->release(v->buffer[i]));
   }
   PetscCall(VpLevelDestroy(&v->level));
   PetscCall(PetscFree(v));

@@ -22,11 +22,15 @@ struct VpVector_ {
   VpVectorState state;
   VpGhostKind   under_way; /* the kind that travels, or VP_GHOST_NONE */
   VpGhosts      travel;
+  PetscBool     window; /* The buffer is another vector's. */
 };
 
 /* All values are 0. what: for the error if memory runs out */
-PetscErrorCode          VpVectorCreate(VpLevel, int buffers, const char *what, VpVector *);
-PetscErrorCode          VpVectorDestroy(VpVector *);
+PetscErrorCode VpVectorCreate(VpLevel, int buffers, const char *what, VpVector *);
+PetscErrorCode VpVectorDestroy(VpVector *);
+/* A vector of a level whose own values are those of cells first, first + 1, ... of another vector. It has no ghosts and knows nothing of the
+   other one's state. */
+PetscErrorCode          VpVectorCreateWindow(VpVector of, VpLevel, int32_t first, VpVector *);
 static inline PetscBool VpVectorIsZero(const struct VpVector_ *v)
 {
   return v->state.zero;

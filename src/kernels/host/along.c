@@ -54,48 +54,59 @@ INLINE void Divide(const int n, const VpSeparable *s, REAL *x)
 }
 
 /* between the two buffers, an even number of times */
-INLINE PetscErrorCode Invert(const int n, const VpSeparable *s, const REAL *b, void *const x[2])
+INLINE PetscErrorCode Invert(const int n, const VpSeparable *s, int32_t vectors, const REAL *b, void *const x[2])
 {
-  PetscFunctionBegin;
-  for (int i = 0; i < 2 * DIM; i++) {
-    REAL *to = x[(i + 1) % 2];
+  const size_t count = (size_t)s->extent[0] * s->extent[1] * s->extent[2] * (size_t)Power(n);
 
-    Along(n, i % DIM, s, i < DIM ? s->to[i] : s->from[i - DIM], b, to);
-    if (i == DIM - 1) Divide(n, s, to);
-    b = to;
+  PetscFunctionBegin;
+  for (size_t k = 0; k < (size_t)vectors; k++) {
+    const REAL *from = b + k * count;
+
+    for (int i = 0; i < 2 * DIM; i++) {
+      REAL *to = (REAL *)x[(i + 1) % 2] + k * count;
+
+      Along(n, i % DIM, s, i < DIM ? s->to[i] : s->from[i - DIM], from, to);
+      if (i == DIM - 1) Divide(n, s, to);
+      from = to;
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-INLINE PetscErrorCode Product(int32_t rows, int32_t columns, const REAL *M, const REAL *x, REAL *y)
+/* a row of the matrix times a vector */
+INLINE REAL Dot(int32_t columns, const REAL *M, const REAL *x)
 {
   enum { AT_ONCE = 4 * W };
+  V       sum[4] = {{0}};
+  REAL    all = 0;
+  int32_t j = 0;
 
+  for (; j + AT_ONCE <= columns; j += AT_ONCE) {
+    UNROLL (int k = 0; k < 4; k++) sum[k] += Load(M + j + k * W) * Load(x + j + k * W);
+  }
+  for (; j < columns; j++) all += M[j] * x[j];
+  sum[0] += sum[1] + sum[2] + sum[3];
+  for (int l = 0; l < W; l++) all += sum[0][l];
+  return all;
+}
+
+INLINE PetscErrorCode Product(int32_t rows, int32_t columns, const REAL *M, int32_t n, const REAL *x, REAL *y)
+{
   PetscFunctionBegin;
   for (int32_t i = 0; i < rows; i++, M += columns) {
-    V       sum[4] = {{0}};
-    REAL    all = 0;
-    int32_t j = 0;
-
-    for (; j + AT_ONCE <= columns; j += AT_ONCE) {
-      UNROLL (int k = 0; k < 4; k++) sum[k] += Load(M + j + k * W) * Load(x + j + k * W);
-    }
-    for (; j < columns; j++) all += M[j] * x[j];
-    sum[0] += sum[1] + sum[2] + sum[3];
-    for (int l = 0; l < W; l++) all += sum[0][l];
-    y[i] = all;
+    for (int32_t k = 0; k < n; k++) y[(size_t)k * (size_t)rows + (size_t)i] = Dot(columns, M, x + (size_t)k * (size_t)columns);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(Invert, VP_REAL, VP_DIM, k)(const VpView *view, const VpSeparable *s, const void *b, void *const x[2]) \
+  PetscErrorCode VP_NAME(Invert, VP_REAL, VP_DIM, k)(const VpView *view, const VpSeparable *s, int32_t n, const void *b, void *const x[2]) \
   { \
-    return Invert(k + 1, s, b, x); \
+    return Invert(k + 1, s, n, b, x); \
   } \
-  PetscErrorCode VP_NAME(Product, VP_REAL, VP_DIM, k)(const VpView *view, int32_t rows, int32_t columns, const void *M, const void *x, \
-                                                      void *y) \
+  PetscErrorCode VP_NAME(Product, VP_REAL, VP_DIM, k)(const VpView *view, int32_t rows, int32_t columns, const void *M, int32_t n, \
+                                                      const void *x, void *y) \
   { \
-    return Product(rows, columns, M, x, y); \
+    return Product(rows, columns, M, n, x, y); \
   }
 #include "degrees.def"

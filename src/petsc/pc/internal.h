@@ -17,6 +17,8 @@ typedef struct {
   VpPCBase       inverse;
   VpCycleOptions options;
   VpCycle        cycle;
+  VpColumns      columns; /* the cycle for `most` vectors at once; NULL until used */
+  PetscInt       most;
   VpChoice       choice;
 } PC_VPatchDG;
 

@@ -50,6 +50,8 @@
    Vectors and operator are multiplied by powers of two before they become single precision, so their size does not matter. What differs by
    more than 2^80 within the domain, coefficients or squared sizes of cells, needs -pc_vpatchdg_precision double.
 
+   `PCMatApply()` works on several columns at once where levels are small: all messages and launches serve all of them.
+
    On several ranks the symmetric cycle and the transposed one are exactly that with -pc_vpatchdg_exchange color, and nearly, close
    enough for `KSPCG`, with sweep.
 
@@ -60,9 +62,16 @@ M*/
 #include "internal.h"
 #include <inttypes.h>
 
+enum { MOST_COLUMNS = 16, HOST_UNKNOWNS = 1 << 16, DEVICE_UNKNOWNS = 1 << 20 };
+
 static PetscErrorCode Clear(PC pc)
 {
-  return VpCycleDestroy(&PCVPatchDGData(pc)->cycle);
+  PC_VPatchDG *data = pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(VpColumnsDestroy(&data->columns));
+  PetscCall(VpCycleDestroy(&data->cycle));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Prepare(PC pc, VpMesh mesh, const VpProblem *problem, PetscBool *later)
@@ -108,6 +117,37 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Small levels wait for messages, or for launches, which several columns share. As measured: as many of them as fit caches, or keep a device
+   busy, go at once. */
+static PetscInt ColumnsAtOnce(VpCycle cycle, PetscInt n)
+{
+  const VpLevel finest = cycle->level[0];
+  const double  ranks = (double)VpMeshRanks(finest->mesh), most = finest->backend->use_stream ? DEVICE_UNKNOWNS : HOST_UNKNOWNS;
+  const double  unknowns = (double)finest->mesh->ncell / ranks * (double)(finest->block / finest->real);
+
+  if (!VpColumnsCan(cycle)) return 1;
+  return (PetscInt)PetscMin((double)PetscMin(n, MOST_COLUMNS), most / unknowns);
+}
+
+/* They are made for the first block of columns, and made again for one of more. */
+static PetscErrorCode Columns(PC pc, PetscInt n, VpColumns *columns, PetscInt *most)
+{
+  PC_VPatchDG *data = pc->data;
+
+  PetscFunctionBegin;
+  *columns = NULL;
+  n = ColumnsAtOnce(data->cycle, n);
+  if (n < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  if (n > data->most) PetscCall(VpColumnsDestroy(&data->columns));
+  if (!data->columns) {
+    PetscCall(VpColumnsCreate(data->cycle, (int32_t)n, &data->columns));
+    data->most = n;
+  }
+  *columns = data->columns;
+  *most = data->most;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const VpPCBaseOps ops = {.caller = "-pc_type vpatchdg",
                                 .build = Build,
                                 .clear = Clear,
@@ -115,7 +155,8 @@ static const VpPCBaseOps ops = {.caller = "-pc_type vpatchdg",
                                 .solve = Solve,
                                 .prepare = Prepare,
                                 .meet = PCVPatchDGMeet,
-                                .leave = PCVPatchDGWarnAfter};
+                                .leave = PCVPatchDGWarnAfter,
+                                .columns = Columns};
 
 static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
 {

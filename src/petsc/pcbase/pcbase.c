@@ -81,6 +81,7 @@ PetscErrorCode VpPCBaseCreate(PC pc, VpPCBase *inverse, const VpPCBaseOps *ops)
   pc->ops->setup = VpPCBaseSetUp;
   pc->ops->apply = VpPCBaseApply;
   pc->ops->applytranspose = VpPCBaseApplyTranspose;
+  if (ops->columns) pc->ops->matapply = VpPCBaseMatApply;
   pc->ops->applyrichardson = VpPCBaseApplyRichardson;
   pc->ops->presolve = VpPCBasePreSolve;
   pc->ops->postsolve = VpPCBasePostSolve;

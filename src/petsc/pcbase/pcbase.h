@@ -17,7 +17,8 @@ typedef struct {
   PetscErrorCode (*prepare)(PC, VpMesh, const VpProblem *, PetscBool *later);
   /* ksp is about to solve with it (NULL: something else applies it). Ensures: *again says whether it has to be built anew. */
   PetscErrorCode (*meet)(PC, KSP, PetscBool *again);
-  PetscErrorCode (*leave)(PC, KSP, Vec b, Vec x); /* ksp has solved */
+  PetscErrorCode (*leave)(PC, KSP, Vec b, Vec x);                         /* ksp has solved */
+  PetscErrorCode (*columns)(PC, PetscInt n, VpColumns *, PetscInt *most); /* what takes `most` of n vectors at once; NULL: nothing does */
 } VpPCBaseOps;
 
 /* the head of both types' data */
@@ -57,11 +58,16 @@ PetscErrorCode VpPCBaseMeet(PC, KSP);
 /* poweroftwo.c: f - A x (x NULL: f) goes in, multiplied by a power of two that suits its size. A is the operator's, NULL: the one that the
    PC was built for. norm: of f - A x, NULL where nobody asks */
 PetscErrorCode VpPCBaseEnter(PC, VpOperator, Vec f, Vec x, PetscReal *norm);
+/* The same with r, where it goes in, known. */
+PetscErrorCode VpPCBaseEnterInto(PC, VpVector r, VpOperator, Vec f, Vec x, PetscReal *norm);
 /* z = M r (add: z += M r) for the r that went in */
 PetscErrorCode VpPCBaseSolve(PC, PetscBool transpose, PetscBool add, Vec z);
 /* sets the problem's exponent. Ensures: an error where its numbers are so far apart that single precision cannot hold them. prefix:
    "pc_vpatchdg" */
 PetscErrorCode VpPCBaseSetExponent(PC, const char prefix[], VpPrecision, VpProblem *);
+
+/* columns.c: Y = M X for dense matrices */
+PetscErrorCode VpPCBaseMatApply(PC, Mat X, Mat Y);
 
 /* richardson.c */
 PetscErrorCode VpPCBaseApplyRichardson(PC, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt maxits,

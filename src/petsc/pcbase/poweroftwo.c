@@ -43,7 +43,7 @@ static PetscErrorCode EnterScaled(VpVector r, VpLevel outer, PetscReal scale, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpPCBaseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *norm)
+PetscErrorCode VpPCBaseEnterInto(PC pc, VpVector r, VpOperator op, Vec f, Vec x, PetscReal *norm)
 {
   VpPCBase    *inverse = pc->data;
   PetscScalar *ff, *xx = NULL;
@@ -52,11 +52,8 @@ PetscErrorCode VpPCBaseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *norm
   VpGhosts     ghosts = VpGhostsAt(NULL);
   VpValues     fv, xv;
   VpLevel      outer;
-  VpVector     r;
 
   PetscFunctionBegin;
-  PetscCall(VpPCBaseMeet(pc, NULL));
-  PetscCall(inverse->ops->begin(pc, &r));
   PetscCall(VpOperatorGetLevel(op ? op : inverse->op, inverse->dm, &outer));
   PetscCall(KnownFactor(inverse, f, x, &factor));
   look = norm || factor == 0;
@@ -72,6 +69,17 @@ PetscErrorCode VpPCBaseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *norm
   if (x) PetscCall(VpValuesRestore(&xv));
   PetscCall(VpValuesRestore(&fv));
   if (norm) *norm = scaled / factor;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpPCBaseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *norm)
+{
+  VpVector r;
+
+  PetscFunctionBegin;
+  PetscCall(VpPCBaseMeet(pc, NULL));
+  PetscCall(VpPCBaseData(pc)->ops->begin(pc, &r));
+  PetscCall(VpPCBaseEnterInto(pc, r, op, f, x, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,131 @@
+/* A mesh with every local cell several times, for as many vectors at once. Copies are neighbours of their own kind only, so they do not see one
+   another. Each of the mesh's groups of cells holds its part of one copy after the other:
+
+     own | face | ...   of one     ->   own own own | face face face | ...   of three */
+#include "internal.h"
+#include "../base/memory.h"
+#include <string.h>
+
+/* the number of a local cell's copy k of n */
+static int32_t PlaceOf(VpMesh mesh, int32_t n, int32_t k, int32_t cell)
+{
+  const int32_t end[] = {mesh->nown, mesh->nface, mesh->nsweep, mesh->nhalo, mesh->nlocal};
+  int32_t       first = 0;
+  int           group = 0;
+
+  while (cell >= end[group]) first = end[group++];
+  return n * first + k * (end[group] - first) + cell - first;
+}
+
+/* what lies beyond a side stays, unless it is a cell */
+static int32_t PlaceOfAny(VpMesh mesh, int32_t n, int32_t k, int32_t cell)
+{
+  return cell < 0 ? cell : PlaceOf(mesh, n, k, cell);
+}
+
+static PetscErrorCode CopyCells(VpMesh mesh, int32_t n, VpMesh many)
+{
+  const int nside = 2 * mesh->dim;
+
+  PetscFunctionBeginUser;
+  PetscCall(VpMallocLarge(many->nlocal, &many->box));
+  PetscCall(VpMallocLarge(3 * (size_t)many->nlocal, &many->coord));
+  PetscCall(VpMallocLarge(many->nlocal, &many->zone));
+  PetscCall(VpMallocLarge((size_t)many->nsweep * nside, &many->neighbor));
+  for (int32_t k = 0; k < n; k++) {
+    for (int32_t c = 0; c < mesh->nlocal; c++) {
+      const size_t to = (size_t)PlaceOf(mesh, n, k, c);
+
+      many->box[to] = mesh->box[c];
+      many->zone[to] = mesh->zone[c];
+      memcpy(many->coord + 3 * to, mesh->coord + 3 * (size_t)c, 3 * sizeof(*mesh->coord));
+      for (int s = 0; c < mesh->nsweep && s < nside; s++)
+        many->neighbor[to * nside + s] = PlaceOfAny(mesh, n, k, mesh->neighbor[(size_t)c * nside + s]);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* leaves go where the ghosts' copies are, roots where their owners' are */
+static PetscErrorCode CopyExchange(VpMesh mesh, int32_t n, VpMesh many, VpGhostKind kind)
+{
+  const PetscBool    child = (PetscBool)(kind == VP_GHOST_CHILD); /* Of the other kinds all leaves that there are belong to a prefix. */
+  const PetscSFNode *owner;
+  const PetscInt    *ghost;
+  PetscSFNode       *root;
+  PetscInt          *leaf, nleaf;
+
+  PetscFunctionBeginUser;
+  if (!mesh->sf[kind]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSFGetGraph(mesh->sf[kind], NULL, &nleaf, &ghost, &owner));
+  PetscCall(PetscMalloc2(n * nleaf, &leaf, n * nleaf, &root));
+  for (int32_t k = 0; k < n; k++) {
+    for (PetscInt i = 0; i < nleaf; i++) {
+      const PetscMPIInt rank = (PetscMPIInt)owner[i].rank;
+      const PetscInt    place = PlaceOf(mesh, n, k, mesh->nown + (int32_t)(ghost ? ghost[i] : i)) - many->nown,
+                     at = child ? k * nleaf + i : place;
+
+      leaf[at] = place;
+      root[at] = (PetscSFNode){owner[i].rank, k * (mesh->starts[rank + 1] - mesh->starts[rank]) + owner[i].index};
+    }
+  }
+  PetscCall(PetscSFCreate(mesh->comm, &many->sf[kind]));
+  PetscCall(PetscSFSetGraph(many->sf[kind], many->nown, n * nleaf, child ? leaf : NULL, PETSC_COPY_VALUES, root, PETSC_COPY_VALUES));
+  PetscCall(PetscSFSetUp(many->sf[kind]));
+  PetscCall(PetscFree2(leaf, root));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* copies of children and parents of the same number belong together */
+static PetscErrorCode CopyRelations(VpMesh mesh, int32_t n, VpMesh many)
+{
+  const VpMesh  coarse = mesh->coarser;
+  const int32_t nchild = coarse->nown << mesh->dim;
+
+  PetscFunctionBeginUser;
+  PetscCall(VpMallocLarge(many->nhalo, &many->parent));
+  PetscCall(VpMallocLarge((size_t)n * (size_t)nchild, &many->child));
+  for (int32_t k = 0; k < n; k++) {
+    for (int32_t c = 0; c < mesh->nhalo; c++) many->parent[PlaceOf(mesh, n, k, c)] = PlaceOf(coarse, n, k, mesh->parent[c]);
+    for (int32_t i = 0; i < nchild; i++) many->child[(size_t)k * (size_t)nchild + (size_t)i] = PlaceOfAny(mesh, n, k, mesh->child[i]);
+  }
+  many->orphans = mesh->orphans ? (n - 1) * mesh->nown + mesh->orphans : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMeshRepeat(VpMesh mesh, int32_t n, VpMesh coarser, VpMesh *out)
+{
+  VpMesh      many;
+  PetscMPIInt size;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscNew(&many));
+  *out = many;
+  many->refct = 1;
+  PetscCall(PetscCommDuplicate(mesh->comm, &many->comm, NULL));
+  PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
+  many->lattice = VpLatticeReference(mesh->lattice);
+  many->domain = mesh->domain;
+  many->dim = mesh->dim;
+  many->level = mesh->level;
+  many->ncell = mesh->ncell;
+  many->first = mesh->first;
+  many->nown = n * mesh->nown;
+  many->nface = n * mesh->nface;
+  many->nsweep = n * mesh->nsweep;
+  many->nhalo = n * mesh->nhalo;
+  many->nlocal = n * mesh->nlocal;
+  many->ninner = n * mesh->ninner;
+  PetscCall(PetscMalloc1(size + 1, &many->starts));
+  PetscCall(PetscArraycpy(many->starts, mesh->starts, size + 1));
+  PetscCall(CopyCells(mesh, n, many));
+  for (int kind = 0; kind < VP_GHOST_SIDE; kind++) PetscCall(CopyExchange(mesh, n, many, (VpGhostKind)kind));
+  if (coarser) {
+    many->coarsening = mesh->coarsening;
+    if (mesh->by) many->by = VpLatticeReference(mesh->by);
+    PetscCall(CopyRelations(mesh, n, many));
+    many->coarser = VpMeshReference(coarser);
+  }
+  PetscCall(VpMeshSetTransport(many, mesh->transport, mesh->link));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

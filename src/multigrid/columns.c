@@ -1,0 +1,137 @@
+/* A cycle for several vectors at once: one for a mesh whose cells are there so many times. All kernels and messages serve all columns together,
+   so that small levels take little more time than for one. The coarsest level is solved
+   as the base cycle solves it, for all columns at once or one by one. */
+#include "internal.h"
+
+struct VpColumns_ {
+  int32_t   n;
+  VpCycle   cycle;
+  VpVector *right, *left; /* [n] windows of the finest level's b and x */
+};
+
+struct VpCoarseColumns_ {
+  int32_t  n;
+  VpVector b, x; /* of the base's coarsest level */
+};
+
+PetscErrorCode VpCoarseColumnsCreate(VpCycle base, int32_t n, VpCoarseColumns *out)
+{
+  const VpLevel   level = base->level[base->nlevel - 1];
+  VpCoarseColumns columns;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&columns));
+  *out = columns;
+  columns->n = n;
+  PetscCall(VpVectorCreate(level, 1, "coarse right-hand side", &columns->b));
+  PetscCall(VpVectorCreate(level, 2, "coarse solution", &columns->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCoarseColumnsDestroy(VpCoarseColumns *out)
+{
+  PetscFunctionBegin;
+  if (*out) {
+    PetscCall(VpVectorDestroy(&(*out)->b));
+    PetscCall(VpVectorDestroy(&(*out)->x));
+  }
+  PetscCall(PetscFree(*out));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCoarseColumnsSolve(VpCoarseColumns columns, VpCoarse coarse, VpVector b, VpVector x)
+{
+  const VpLevel level = columns->b->level;
+  const size_t  bytes = level->mesh->nown * level->block;
+  const void   *from, *solved;
+  void         *right, *to;
+  PetscBool     did;
+
+  PetscFunctionBegin;
+  PetscCall(VpCoarseSolveColumns(coarse, columns->n, b, x, &did));
+  if (did) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpVectorRead(b, VP_GHOST_NONE, &from));
+  PetscCall(VpVectorWrite(x, VP_GHOST_NONE, &to));
+  for (size_t k = 0; k < (size_t)columns->n; k++) {
+    PetscCall(VpVectorWrite(columns->b, VP_GHOST_NONE, &right));
+    PetscCall(level->backend->copy((const char *)from + k * bytes, bytes, right));
+    PetscCall(VpCoarseSolve(coarse, columns->b, columns->x));
+    PetscCall(VpVectorRead(columns->x, VP_GHOST_NONE, &solved));
+    PetscCall(level->backend->copy(solved, bytes, (char *)to + k * bytes));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A line search takes one step for all that a vector has; a move and the leaves of an adaptive mesh know one copy. */
+PetscBool VpColumnsCan(VpCycle cycle)
+{
+  for (PetscInt l = 1; l < cycle->nlevel; l++) {
+    if (cycle->move[l]) return PETSC_FALSE;
+  }
+  return (PetscBool)(!cycle->options.line_search && !cycle->composite);
+}
+
+PetscErrorCode VpColumnsCreate(VpCycle base, int32_t n, VpColumns *out)
+{
+  const int32_t nown = base->level[0]->mesh->nown;
+  VpColumns     columns;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&columns));
+  *out = columns;
+  columns->n = n;
+  PetscCall(VpCycleRepeat(base, n, &columns->cycle));
+  PetscCall(PetscCalloc2(n, &columns->right, n, &columns->left));
+  for (int32_t k = 0; k < n; k++) {
+    PetscCall(VpVectorCreateWindow(columns->cycle->b[0], base->level[0], k * nown, &columns->right[k]));
+    PetscCall(VpVectorCreateWindow(columns->cycle->x[0], base->level[0], k * nown, &columns->left[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpColumnsDestroy(VpColumns *out)
+{
+  VpColumns columns = *out;
+
+  PetscFunctionBegin;
+  *out = NULL;
+  if (!columns) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int32_t k = 0; columns->right && k < columns->n; k++) {
+    PetscCall(VpVectorDestroy(&columns->right[k]));
+    PetscCall(VpVectorDestroy(&columns->left[k]));
+  }
+  PetscCall(PetscFree2(columns->right, columns->left));
+  PetscCall(VpCycleDestroy(&columns->cycle));
+  PetscCall(PetscFree(columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpColumnsBegin(VpColumns columns)
+{
+  VpVector b;
+
+  PetscFunctionBegin;
+  PetscCall(VpCycleBegin(columns->cycle, 0, &b));
+  PetscCall(VpVectorWrite(b, VP_GHOST_NONE, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+VpVector VpColumnsRight(VpColumns columns, int32_t column)
+{
+  return columns->right[column];
+}
+
+PetscErrorCode VpColumnsSolve(VpColumns columns, PetscBool transpose)
+{
+  PetscFunctionBegin;
+  PetscCall(VpCycleRun(columns->cycle, 0, transpose));
+  PetscCall(VpVectorRead(columns->cycle->x[0], VP_GHOST_NONE, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpColumnsLeave(VpColumns columns, int32_t column, double scale, double *z)
+{
+  PetscFunctionBegin;
+  PetscCall(VpVectorLeave(columns->left[column], PETSC_FALSE, ldexp(scale, columns->cycle->level[0]->problem.exponent), z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

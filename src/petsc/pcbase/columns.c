@@ -1,0 +1,81 @@
+/* Y = M X for dense matrices: as many columns at once as the type takes, else one after the other. */
+#include "pcbase.h"
+
+static PetscErrorCode ApplyOne(PC pc, Mat X, Mat Y, PetscInt column)
+{
+  Vec r, z;
+
+  PetscFunctionBegin;
+  PetscCall(MatDenseGetColumnVecRead(X, column, &r));
+  PetscCall(MatDenseGetColumnVecWrite(Y, column, &z));
+  PetscCall(pc->ops->apply(pc, r, z));
+  PetscCall(MatDenseRestoreColumnVecWrite(Y, column, &z));
+  PetscCall(MatDenseRestoreColumnVecRead(X, column, &r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* factor: the power of two that the column was multiplied by */
+static PetscErrorCode EnterColumn(PC pc, VpColumns columns, Mat X, PetscInt column, int32_t k, PetscReal *factor)
+{
+  Vec r;
+
+  PetscFunctionBegin;
+  PetscCall(MatDenseGetColumnVecRead(X, column, &r));
+  PetscCall(VpPCBaseEnterInto(pc, VpColumnsRight(columns, k), NULL, r, NULL, NULL));
+  PetscCall(MatDenseRestoreColumnVecRead(X, column, &r));
+  *factor = VpPCBaseData(pc)->factor;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LeaveColumn(PC pc, VpColumns columns, Mat Y, PetscInt column, int32_t k, PetscReal factor)
+{
+  VpPCBase    *inverse = VpPCBaseData(pc);
+  PetscScalar *zz;
+  VpValues     zv;
+  VpLevel      outer;
+  Vec          z;
+
+  PetscFunctionBegin;
+  PetscCall(VpOperatorGetLevel(inverse->op, inverse->dm, &outer));
+  PetscCall(MatDenseGetColumnVecWrite(Y, column, &z));
+  PetscCall(VpValuesGet(outer->backend, z, VP_WRITE, &zv, &zz));
+  PetscCall(VpColumnsLeave(columns, k, 1 / factor / inverse->scale, zz));
+  PetscCall(VpValuesRestore(&zv));
+  PetscCall(MatDenseRestoreColumnVecWrite(Y, column, &z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* columns [first, first + n) of X and Y */
+static PetscErrorCode ApplySome(PC pc, VpColumns columns, Mat X, Mat Y, PetscInt first, PetscInt n)
+{
+  PetscReal *factor;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &factor));
+  PetscCall(VpColumnsBegin(columns));
+  for (PetscInt k = 0; k < n; k++) PetscCall(EnterColumn(pc, columns, X, first + k, (int32_t)k, &factor[k]));
+  PetscCall(VpColumnsSolve(columns, PETSC_FALSE));
+  for (PetscInt k = 0; k < n; k++) PetscCall(LeaveColumn(pc, columns, Y, first + k, (int32_t)k, factor[k]));
+  PetscCall(PetscFree(factor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where fewer columns are left than half of what goes at once, one by one is faster. */
+PetscErrorCode VpPCBaseMatApply(PC pc, Mat X, Mat Y)
+{
+  VpPCBase *inverse = VpPCBaseData(pc);
+  VpColumns columns;
+  PetscInt  all, most, n;
+
+  PetscFunctionBegin;
+  PetscCall(VpPCBaseMeet(pc, NULL));
+  PetscCall(MatGetSize(X, NULL, &all));
+  PetscCall(inverse->ops->columns(pc, all, &columns, &most));
+  for (PetscInt first = 0; first < all; first += n) {
+    n = columns ? PetscMin(most, all - first) : 1;
+    if (columns && 2 * n <= most) n = 1;
+    if (n > 1) PetscCall(ApplySome(pc, columns, X, Y, first, n));
+    else PetscCall(ApplyOne(pc, X, Y, first));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
