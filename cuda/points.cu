@@ -1,124 +1,6 @@
 /* Functions at grids of points of cells. Grids of n or n + 2 points a direction have kernels in which a thread holds a line; all others,
    those on sides above all, have one in which a thread makes a value. */
-#include "sum.cuh"
-
-/* Arrays in shared memory have rows of an odd pitch, so that lines along x begin in different banks. */
-template <int DIM, int N, int Q>
-struct PointShape {
-  static constexpr int wanted = 128; /* threads of a block, if a cell has no more lines */
-  static constexpr int lines = Power(Q, DIM - 1), cells = Max(1, wanted / lines), threads = cells * lines, size = lines * (Q | 1);
-};
-
-/* what a thread block knows of a cell */
-struct Place {
-  int32_t cell;
-  double  factor, volume;
-};
-
-__device__ __forceinline__ Place FindPlace(const VpPlaces &places, const VpGrid &grid, int32_t i)
-{
-  const double *size = places.bounds + 6 * (size_t)i + 3, h[3] = {size[0], size[1], size[2]};
-  Place         p;
-
-  p.cell = places.list ? places.list[i] : places.first + i;
-  p.factor = sqrt(VpGridPower(grid.power, h)) * (places.weight ? places.weight[i] : 1.);
-  p.volume = h[0] * h[1] * h[2];
-  return p;
-}
-
-/* the weight of a point */
-__device__ __forceinline__ double WeightOf(const VpGrid &grid, int p)
-{
-  const int q = p / grid.count[0];
-
-  return grid.w[0][p % grid.count[0]] * grid.w[1][q % grid.count[1]] * grid.w[2][q / grid.count[1]];
-}
-
-/* Calls to(r, v) for the values v of line l along D after A [ROWS][extent along D] (BACK: A is the transpose of that), where in has the
-   extents EX, EY and any along z. */
-template <int D, int EX, int EY, int ROWS, int COLS, bool BACK, class To>
-__device__ __forceinline__ void ContractLine(const double *A, const double *in, int l, To to)
-{
-  constexpr int pitch = EX | 1, stride = D == 0 ? 1 : D == 1 ? pitch : pitch * EY;
-  const int     start = D == 0 ? l * pitch : D == 1 ? l % EX + l / EX * pitch * EY : l % EX + l / EX * pitch;
-  double        v[COLS];
-
-  UNROLL (int c = 0; c < COLS; c++) v[c] = in[start + c * stride];
-  UNROLL (int r = 0; r < ROWS; r++) {
-    double sum = 0;
-    UNROLL (int c = 0; c < COLS; c++) sum += A[BACK ? c * ROWS + r : r * COLS + c] * v[c];
-    to(r, sum);
-  }
-}
-
-/* Calls to(k, v) for the values number k of a cell, after the grid's matrices (BACK: their transposes) on `from`; s: twice the shape's
-   size */
-template <int DIM, int N, int Q, bool BACK, class To>
-__device__ __forceinline__ void ContractPlace(const VpGrid &grid, const double *from, double *s, int l, To to)
-{
-  typedef PointShape<DIM, N, Q> S;
-  constexpr int                 C = BACK ? Q : N, R = BACK ? N : Q, last = Power(R, DIM - 1);
-  double                       *other = s + S::size;
-
-  for (int k = l; k < Power(C, DIM); k += S::lines) s[k % C + k / C * (C | 1)] = from[k];
-  __syncthreads();
-  if (l < Power(C, DIM - 1)) ContractLine<0, C, C, R, C, BACK>(grid.matrix[0], s, l, [=](int r, double v) { other[l * (R | 1) + r] = v; });
-  __syncthreads();
-  if constexpr (DIM == 3) {
-    if (l < R * C)
-      ContractLine<1, R, C, R, C, BACK>(grid.matrix[1], other, l, [=](int r, double v) { s[l % R + (r + l / R * R) * (R | 1)] = v; });
-    __syncthreads();
-    if (l < last) ContractLine<2, R, R, R, C, BACK>(grid.matrix[2], s, l, [=](int r, double v) { to(r * last + l, v); });
-  } else if (l < last) ContractLine<1, R, C, R, C, BACK>(grid.matrix[1], other, l, [=](int r, double v) { to(r * last + l, v); });
-}
-
-/* the same for any grid, by all threads of a block; s: twice VP_MAX_NQ^DIM */
-template <int DIM, int N, bool BACK, class To>
-__device__ __forceinline__ void ContractAny(const VpGrid &grid, const double *from, double *s, To to)
-{
-  const double *in = from;
-  int           extent[3] = {1, 1, 1};
-
-  UNROLL (int d = 0; d < DIM; d++) extent[d] = BACK ? grid.count[d] : N;
-  UNROLL (int d = 0; d < DIM; d++) {
-    const int rows = BACK ? N : grid.count[d], cols = extent[d], inner = d == 0 ? 1 : d == 1 ? extent[0] : extent[0] * extent[1];
-    const int count = extent[0] * extent[1] * extent[2] / cols * rows, step_row = BACK ? 1 : N, step_col = BACK ? N : 1;
-    double   *out = s + (d % 2) * Power(VP_MAX_NQ, DIM);
-
-    for (int t = threadIdx.x; t < count; t += blockDim.x) {
-      const int     r = t / inner % rows;
-      const double *v = in + t / inner / rows * cols * inner + t % inner;
-      double        sum = 0;
-
-      for (int c = 0; c < cols; c++) sum += grid.matrix[d][r * step_row + c * step_col] * v[c * inner];
-      if (d < DIM - 1) out[t] = sum;
-      else to(t, sum);
-    }
-    __syncthreads();
-    extent[d] = rows;
-    in = out;
-  }
-}
-
-/* threads and shared memory of a block. Q: points a direction; 0: any grid, a place a block */
-template <int DIM, int N, int Q>
-struct PointLaunch {
-  typedef PointShape<DIM, N, Q> S;
-  static constexpr int          cells = S::cells, threads = S::threads, size = 2 * S::size * S::cells, lines = S::lines;
-};
-template <int DIM, int N>
-struct PointLaunch<DIM, N, 0> {
-  static constexpr int cells = 1, threads = 128, size = 2 * Power(VP_MAX_NQ, DIM), lines = 128;
-};
-
-template <int DIM, int N, int Q, bool BACK, class To>
-__device__ __forceinline__ void ContractGrid(const VpGrid &grid, const double *from, double *s, To to)
-{
-  typedef PointLaunch<DIM, N, Q> L;
-
-  if constexpr (Q == 0) ContractAny<DIM, N, BACK>(grid, from, s, to);
-  else ContractPlace<DIM, N, Q, BACK>(grid, from, s + threadIdx.x / L::lines * (L::size / L::cells), threadIdx.x % L::lines, to);
-}
+#include "slopes.cuh"
 
 template <int DIM, int N, int Q>
 __global__ void __launch_bounds__(PointLaunch<DIM, N, Q>::threads)
@@ -169,18 +51,31 @@ __global__ void __launch_bounds__(PointLaunch<DIM, N, Q>::threads)
   BlockSum(i < places.n ? place.volume * sum : 0., partial);
 }
 
-template <int DIM>
-__global__ void GridCoordinates(const __grid_constant__ VpPlaces places, const __grid_constant__ VpGrid grid, size_t count, double *x)
+/* A block has so many places that its threads write about 2048 numbers. Q: points a direction, 0: any grid. Positions of points are read
+   from shared memory, since threads of a warp ask for different ones. */
+template <int DIM, int Q>
+struct CoordinateLaunch {
+  static constexpr int threads = VP_THREADS, cells = Q ? Max(1, 2048 / (DIM * Power(Max(Q, 1), DIM))) : 1;
+};
+template <int DIM, int Q>
+__global__ void __launch_bounds__(CoordinateLaunch<DIM, Q>::threads)
+  GridCoordinates(const __grid_constant__ VpPlaces places, const __grid_constant__ VpGrid grid, double *x)
 {
-  const int size = VpGridSize(&grid);
+  constexpr int     cells = CoordinateLaunch<DIM, Q>::cells;
+  __shared__ double at[DIM][VP_MAX_NQ];
+  const int         size = Q ? Power(Q, DIM) : VpGridSize(&grid);
+  const int32_t     first = blockIdx.x * cells;
+  double           *to = x + (size_t)first * size * DIM;
 
-  for (size_t t = blockIdx.x * (size_t)blockDim.x + threadIdx.x; t < count; t += (size_t)gridDim.x * blockDim.x) {
-    const double *lower = places.bounds + 6 * (t / size);
-    int           p = (int)(t % size);
+  for (int t = threadIdx.x; t < DIM * VP_MAX_NQ; t += blockDim.x) at[t / VP_MAX_NQ][t % VP_MAX_NQ] = grid.x[t / VP_MAX_NQ][t % VP_MAX_NQ];
+  __syncthreads();
+  for (int t = threadIdx.x; t < cells * size * DIM; t += blockDim.x) {
+    const int     d = t % DIM, p = t / DIM % size, before = d == 0 ? 1 : d == 1 ? (Q ? Q : grid.count[0]) : size / (Q ? Q : grid.count[2]);
+    const int32_t i = first + t / (DIM * size);
 
-    UNROLL (int d = 0; d < DIM; d++) {
-      x[t * DIM + d] = lower[d] + lower[3 + d] * grid.x[d][p % grid.count[d]];
-      p /= grid.count[d];
+    if (i < places.n) {
+      const double *lower = places.bounds + 6 * (size_t)i;
+      to[t] = lower[d] + lower[3 + d] * at[d][p / before % (Q ? Q : grid.count[d])];
     }
   }
 }
@@ -223,23 +118,34 @@ struct Points {
 
   static PetscErrorCode Coordinates(const VpView *, const VpPlaces *places, const VpGrid *grid, double *x)
   {
-    const size_t count = (size_t)places->n * VpGridSize(grid);
+    auto launch = [=](auto q) {
+      typedef CoordinateLaunch<DIM, decltype(q)::value> L;
+
+      GridCoordinates<DIM, decltype(q)::value><<<VpBlocks(places->n, L::cells), L::threads, 0, VpCudaStream>>>(*places, *grid, x);
+      return PETSC_SUCCESS;
+    };
 
     PetscFunctionBegin;
-    if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-    GridCoordinates<DIM><<<(int)PetscMin((count + VP_THREADS - 1) / VP_THREADS, (size_t)VP_MAX_LOOPING), VP_THREADS, 0, VpCudaStream>>>(
-      *places, *grid, count, x);
+    if (!places->n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(ForGrid(grid, launch));
     VpCudaLaunched("coordinates");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Evaluate(const VpView *, const VpPlaces *places, const VpGrid *grid, int stride, const double *x, double *values)
+  static PetscErrorCode Evaluate(const VpView *, const VpPlaces *places, int n, const VpGrid grid[], const double *x, double *values)
   {
     auto launch = [=](auto q) {
-      typedef PointLaunch<DIM, N, decltype(q)::value> L;
+      constexpr int                  Q = decltype(q)::value;
+      typedef PointLaunch<DIM, N, Q> L;
+      const int                      blocks = VpBlocks(places->n, L::cells);
 
-      EvaluateGrids<DIM, N, decltype(q)::value>
-        <<<VpBlocks(places->n, L::cells), L::threads, 0, VpCudaStream>>>(*places, *grid, stride, x, values);
+      if constexpr (Q > 0) {
+        if (Slopes<DIM, N, Q>::Fits(n, grid)) {
+          EvaluateSlopes<DIM, N, Q><<<blocks, L::threads, 0, VpCudaStream>>>(*places, Slopes<DIM, N, Q>(grid), x, values);
+          return PETSC_SUCCESS;
+        }
+      }
+      for (int i = 0; i < n; i++) EvaluateGrids<DIM, N, Q><<<blocks, L::threads, 0, VpCudaStream>>>(*places, grid[i], n, x, values + i);
       return PETSC_SUCCESS;
     };
 
@@ -277,19 +183,27 @@ struct Points {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Distance(const VpView *view, const VpPlaces *places, const VpGrid *grid, int stride, const double *x,
+  /* FinalSum adds up the blocks' sums of all grids. */
+  static PetscErrorCode Distance(const VpView *view, const VpPlaces *places, int n, const VpGrid grid[], const double *x,
                                  const double *values, double *sum)
   {
     PointPlan *plan = NULL;
     double     part;
-    auto       fill = [=](PointPlan *p) { return VpCudaAlloc((size_t)view->nown * sizeof(double), "partial sums", &p->partial.p); };
+    auto       fill = [=](PointPlan *p) { return VpCudaAlloc((size_t)view->nown * DIM * sizeof(double), "partial sums", &p->partial.p); };
     auto       launch = [&](auto q) {
-      typedef PointLaunch<DIM, N, decltype(q)::value> L;
-      const int                                       blocks = VpBlocks(places->n, L::cells);
+      constexpr int                  Q = decltype(q)::value;
+      typedef PointLaunch<DIM, N, Q> L;
+      const int                      blocks = VpBlocks(places->n, L::cells);
+      double                        *partial = (double *)plan->partial.p;
+      bool                           done = false;
 
-      GridDistance<DIM, N, decltype(q)::value>
-        <<<blocks, L::threads, 0, VpCudaStream>>>(*places, *grid, stride, x, values, (double *)plan->partial.p);
-      FinalSum<<<1, VP_MAX_THREADS, 0, VpCudaStream>>>(blocks, (double *)plan->partial.p, (double *)plan->partial.p);
+      if constexpr (Q > 0) {
+        done = Slopes<DIM, N, Q>::Fits(n, grid);
+        if (done) SlopeDistance<DIM, N, Q><<<blocks, L::threads, 0, VpCudaStream>>>(*places, Slopes<DIM, N, Q>(grid), x, values, partial);
+      }
+      for (int i = 0; !done && i < n; i++)
+        GridDistance<DIM, N, Q><<<blocks, L::threads, 0, VpCudaStream>>>(*places, grid[i], n, x, values + i, partial + (size_t)i * blocks);
+      FinalSum<<<1, VP_MAX_THREADS, 0, VpCudaStream>>>(done ? blocks : n * blocks, partial, partial);
       return PETSC_SUCCESS;
     };
 

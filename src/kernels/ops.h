@@ -318,13 +318,12 @@ typedef struct {
      threads at a time. */
   /* x[i][point][dim] */
   PetscErrorCode (*coordinates)(const VpView *, const VpPlaces *, const VpGrid *, double *x);
-  /* values[i][point stride] = factor (matrix[2] x matrix[1] x matrix[0]) x */
-  PetscErrorCode (*evaluate)(const VpView *, const VpPlaces *, const VpGrid *, int stride, const double *x, double *values);
+  /* values[i][point][n] = factor (matrix[2] x matrix[1] x matrix[0]) x, by n grids that have the same points */
+  PetscErrorCode (*evaluate)(const VpView *, const VpPlaces *, int n, const VpGrid[], const double *x, double *values);
   /* b = factor (matrix[2] x matrix[1] x matrix[0])^T values in these cells, or b += that. Requires: no cell is listed twice. */
   PetscErrorCode (*integrate)(const VpView *, const VpPlaces *, const VpGrid *, PetscBool add, const double *values, double *b);
-  /* *sum += the integral over the cells of (u - v)^2, u as of evaluate, v = values[i][point stride] */
-  PetscErrorCode (*distance)(const VpView *, const VpPlaces *, const VpGrid *, int stride, const double *x, const double *values,
-                             double *sum);
+  /* *sum += the integral over the cells of |u - v|^2, u as of evaluate, v = values[i][point][n] */
+  PetscErrorCode (*distance)(const VpView *, const VpPlaces *, int n, const VpGrid[], const double *x, const double *values, double *sum);
   /* values[i] = a function at a point of its own in cell[i], where the basis functions along d have the values basis[i][d][n] */
   PetscErrorCode (*probe)(const VpView *, int32_t count, const int32_t *cell, const double *basis, const double *x, double *values);
 } VpOps;

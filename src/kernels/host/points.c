@@ -226,10 +226,10 @@ INLINE void Probe(const int n, int32_t count, const int32_t *cell, const double 
     Coordinates(places, grid, x); \
     return PETSC_SUCCESS; \
   } \
-  PetscErrorCode VP_NAME(Evaluate, VP_REAL, VP_DIM, k)(const VpView *view, const VpPlaces *places, const VpGrid *grid, int stride, \
+  PetscErrorCode VP_NAME(Evaluate, VP_REAL, VP_DIM, k)(const VpView *view, const VpPlaces *places, int n, const VpGrid grid[], \
                                                        const double *x, double *values) \
   { \
-    Evaluate(k + 1, places, grid, stride, x, values); \
+    for (int i = 0; i < n; i++) Evaluate(k + 1, places, &grid[i], n, x, values + i); \
     return PETSC_SUCCESS; \
   } \
   PetscErrorCode VP_NAME(Integrate, VP_REAL, VP_DIM, k)(const VpView *view, const VpPlaces *places, const VpGrid *grid, PetscBool add, \
@@ -238,10 +238,10 @@ INLINE void Probe(const int n, int32_t count, const int32_t *cell, const double 
     Integrate(k + 1, places, grid, add, values, b); \
     return PETSC_SUCCESS; \
   } \
-  PetscErrorCode VP_NAME(Distance, VP_REAL, VP_DIM, k)(const VpView *view, const VpPlaces *places, const VpGrid *grid, int stride, \
+  PetscErrorCode VP_NAME(Distance, VP_REAL, VP_DIM, k)(const VpView *view, const VpPlaces *places, int n, const VpGrid grid[], \
                                                        const double *x, const double *values, double *sum) \
   { \
-    Distance(k + 1, places, grid, stride, x, values, sum); \
+    for (int i = 0; i < n; i++) Distance(k + 1, places, &grid[i], n, x, values + i, sum); \
     return PETSC_SUCCESS; \
   } \
   PetscErrorCode VP_NAME(Probe, VP_REAL, VP_DIM, k)(const VpView *view, int32_t count, const int32_t *cell, const double *basis, \

@@ -202,13 +202,9 @@ typedef struct {
 /* adds the squares at some places; values: of u (i = 0) or of its gradient */
 static PetscErrorCode AddAt(const Squares *s, const VpPlaces *places, int i, const double values[], double *sum)
 {
-  const int      dim = s->at.field->mesh->dim;
-  const VpView  *view = &s->at.field->level->view;
-  PetscErrorCode error = PETSC_SUCCESS;
+  const VpView *view = &s->at.field->level->view;
 
-  if (!i) return s->at.ops->distance(view, places, s->at.grid, 1, s->x, values, sum);
-  for (int d = 0; d < dim && !error; d++) error = s->at.ops->distance(view, places, &s->slope[d], dim, s->x, values + d, sum);
-  return error;
+  return s->at.ops->distance(view, places, i ? s->at.field->mesh->dim : 1, i ? s->slope : s->at.grid, s->x, values, sum);
 }
 
 static PetscErrorCode SquareHere(void *context, const VpPlaces *places, int32_t at, double room[])
@@ -250,10 +246,7 @@ PetscErrorCode VpAddSquares(const VpField *field, const VpGrid *grid, const VpGi
 
   PetscFunctionBegin;
   s.at = WorkOn(field, grid, VpOwnCells(), u, NULL);
-  for (int d = 0; d < dim; d++) {
-    s.slope[d] = *grid;
-    VpGridDerive(field->basis, d, &s.slope[d]);
-  }
+  VpGridSlopes(field->basis, dim, grid, s.slope);
   PetscCall(PetscCalloc2(batches + 1, &s.sum[0], batches + 1, &s.sum[1]));
   if (field->level->backend->use_stream) PetscCall(RunOnDevice(&s.at, dim, PETSC_FALSE, SquareThere));
   else

@@ -29,8 +29,8 @@ PetscErrorCode VpAddSquares(const VpField *, const VpGrid *, const VpGiven *u, c
    transposed matrices make the part of a right-hand side */
 PetscErrorCode VpForIntegrals(const VpField *, int nq, PetscErrorCode (*work)(void *, const VpGrid *, VpSet), void *context);
 
-/* points.c: kernels on arrays of the backend: to values[place][point stride], b = or += integrals, x[place][point][dim] */
-PetscErrorCode VpEvaluate(const VpField *, const VpGrid *, VpSet, int stride, const double x[], double values[]);
+/* points.c: kernels on arrays of the backend: to values[place][point][n] by n grids, b = or += integrals, x[place][point][dim] */
+PetscErrorCode VpEvaluate(const VpField *, int n, const VpGrid[], VpSet, const double x[], double values[]);
 PetscErrorCode VpIntegrate(const VpField *, const VpGrid *, VpSet, PetscBool weighted, PetscBool add, const double values[], double b[]);
 PetscErrorCode VpCoordinates(const VpField *, const VpGrid *, VpSet, double x[]);
 /* a vector of the DM's type with so many numbers at every point of cells, or of sides */

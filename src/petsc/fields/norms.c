@@ -4,7 +4,7 @@
 typedef struct {
   VpLevel       level;
   const VpGrid *grid;
-  int           stride;
+  int           n; /* grids, and numbers at a point */
   int32_t       batch;
   const double *x, *values;
   double       *sum; /* of every batch, so that sums do not depend on the number of threads */
@@ -13,17 +13,17 @@ typedef struct {
 static PetscErrorCode AddDistance(void *context, const VpPlaces *places, int32_t at, double room[])
 {
   const Distances *w = (const Distances *)context;
-  const size_t     each = (size_t)VpGridSize(w->grid) * (size_t)w->stride;
+  const size_t     each = (size_t)VpGridSize(w->grid) * (size_t)w->n;
 
-  return w->level->ops->distance(&w->level->view, places, w->grid, w->stride, w->x, w->values + (size_t)at * each, &w->sum[at / w->batch]);
+  return w->level->ops->distance(&w->level->view, places, w->n, w->grid, w->x, w->values + (size_t)at * each, &w->sum[at / w->batch]);
 }
 
-/* *square += the integral of (v - u)^2 over own cells: v what the grid's matrices make of x, u every stride-th of the values */
-static PetscErrorCode AddDistances(const VpField *field, const VpGrid *grid, int stride, const double x[], const double values[],
+/* *square += the integral of |v - u|^2 over own cells: v what the matrices of n grids make of x, u the values */
+static PetscErrorCode AddDistances(const VpField *field, int n, const VpGrid grid[], const double x[], const double values[],
                                    PetscReal *square)
 {
   const int32_t batch = VpBatchOf(grid), batches = field->mesh->nown / batch + 1;
-  Distances     w = {.level = field->level, .grid = grid, .stride = stride, .batch = batch, .x = x, .values = values};
+  Distances     w = {.level = field->level, .grid = grid, .n = n, .batch = batch, .x = x, .values = values};
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(batches, &w.sum));
@@ -38,19 +38,15 @@ static PetscErrorCode SquareOf(const VpField *field, Vec x, Vec values, int comp
 {
   VpValues     xv, yv;
   PetscScalar *xx, *yy;
-  VpGrid       grid;
+  VpGrid       grid, slope[3];
 
   PetscFunctionBegin;
   *square = 0;
   PetscCall(VpGridCreate(field->basis, field->mesh->dim, field->basis->n, NULL, &grid));
   PetscCall(VpValuesGet(field->level->backend, x, VP_READ, &xv, &xx));
   PetscCall(VpValuesGet(field->level->backend, values, VP_READ, &yv, &yy));
-  for (int d = 0; d < components; d++) {
-    VpGrid wanted = grid;
-
-    if (components > 1) VpGridDerive(field->basis, d, &wanted);
-    PetscCall(AddDistances(field, &wanted, components, xx, yy + d, square));
-  }
+  VpGridSlopes(field->basis, field->mesh->dim, &grid, slope);
+  PetscCall(AddDistances(field, components, components > 1 ? slope : &grid, xx, yy, square));
   PetscCall(VpValuesRestore(&yv));
   PetscCall(VpValuesRestore(&xv));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, square, 1, MPIU_REAL, MPIU_SUM, field->mesh->comm));

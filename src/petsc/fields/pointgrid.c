@@ -21,12 +21,15 @@ PetscErrorCode VpGridCreate(const VpBasis *basis, int dim, int nq, const double 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void VpGridDerive(const VpBasis *basis, int d, VpGrid *grid)
+void VpGridSlopes(const VpBasis *basis, int dim, const VpGrid *values, VpGrid slope[])
 {
   double value[VP_MAX_N];
 
-  for (int q = 0; q < grid->count[d]; q++) VpBasisEvaluate(basis, grid->x[d][q], value, grid->matrix[d] + q * basis->n);
-  grid->power[d] -= 2;
+  for (int d = 0; d < dim; d++) {
+    slope[d] = *values;
+    slope[d].power[d] -= 2;
+    for (int q = 0; q < values->count[d]; q++) VpBasisEvaluate(basis, values->x[d][q], value, slope[d].matrix[d] + q * basis->n);
+  }
 }
 
 void VpGridToSide(const VpBasis *basis, int side, double value, double slope, VpGrid *grid)

@@ -5,8 +5,8 @@
 
 /* nq points a direction; x: where they are in [0,1], or NULL: the Gauss points. The matrices take coefficients to values there. */
 PetscErrorCode VpGridCreate(const VpBasis *, int dim, int nq, const double x[], VpGrid *);
-/* to derivatives along d instead of values */
-void VpGridDerive(const VpBasis *, int d, VpGrid *);
+/* slope[dim]: to derivatives along every direction at the points of a grid of values */
+void VpGridSlopes(const VpBasis *, int dim, const VpGrid *values, VpGrid slope[]);
 /* to what is on the side instead of in the cell: value times u + slope times the outward derivative times h */
 void VpGridToSide(const VpBasis *, int side, double value, double slope, VpGrid *);
 /* The transposed matrices then make integrals (f, phi_i) of values of f; on a side integrals over it. */

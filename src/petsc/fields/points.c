@@ -35,7 +35,7 @@ PetscErrorCode VpCheckSize(DM dm, Vec v, double size, const char caller[], const
 typedef struct {
   VpLevel       level;
   const VpGrid *grid;
-  int           stride;
+  int           n; /* grids, and numbers at a point */
   PetscBool     add;
   const double *from;
   double       *to;
@@ -44,9 +44,9 @@ typedef struct {
 static PetscErrorCode Evaluate(void *context, const VpPlaces *places, int32_t at, double room[])
 {
   const ArrayWork *w = (const ArrayWork *)context;
-  const size_t     size = (size_t)VpGridSize(w->grid) * (size_t)w->stride;
+  const size_t     size = (size_t)VpGridSize(w->grid) * (size_t)w->n;
 
-  return w->level->ops->evaluate(&w->level->view, places, w->grid, w->stride, w->from, w->to + (size_t)at * size);
+  return w->level->ops->evaluate(&w->level->view, places, w->n, w->grid, w->from, w->to + (size_t)at * size);
 }
 
 static PetscErrorCode Integrate(void *context, const VpPlaces *places, int32_t at, double room[])
@@ -64,9 +64,9 @@ static PetscErrorCode Coordinates(void *context, const VpPlaces *places, int32_t
   return w->level->ops->coordinates(&w->level->view, places, w->grid, w->to + (size_t)at * size);
 }
 
-PetscErrorCode VpEvaluate(const VpField *field, const VpGrid *grid, VpSet set, int stride, const double x[], double values[])
+PetscErrorCode VpEvaluate(const VpField *field, int n, const VpGrid grid[], VpSet set, const double x[], double values[])
 {
-  ArrayWork w = {.level = field->level, .grid = grid, .stride = stride, .from = x, .to = values};
+  ArrayWork w = {.level = field->level, .grid = grid, .n = n, .from = x, .to = values};
 
   PetscFunctionBegin;
   PetscCall(VpOnBackend(field, grid, set, PETSC_FALSE, Evaluate, &w));
@@ -171,7 +171,7 @@ PetscErrorCode DMVPatchDGGetPointValues(DM dm, Vec x, Vec values)
   PetscCall(GaussPoints(dm, &field, &grid));
   PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv, &xx));
   PetscCall(VpValuesGet(field.level->backend, values, VP_WRITE, &yv, &yy));
-  PetscCall(VpEvaluate(&field, &grid, VpOwnCells(), 1, xx, yy));
+  PetscCall(VpEvaluate(&field, 1, &grid, VpOwnCells(), xx, yy));
   PetscCall(VpValuesRestore(&yv));
   PetscCall(VpValuesRestore(&xv));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -197,7 +197,7 @@ PetscErrorCode DMVPatchDGGetPointGradients(DM dm, Vec x, Vec gradients)
 {
   static const char caller[] = "DMVPatchDGGetPointGradients()";
   VpField           field;
-  VpGrid            grid;
+  VpGrid            grid, slope[3];
   VpValues          xv, yv;
   PetscScalar      *xx, *yy;
 
@@ -207,12 +207,8 @@ PetscErrorCode DMVPatchDGGetPointGradients(DM dm, Vec x, Vec gradients)
   PetscCall(VpCheckSize(dm, gradients, (double)field.mesh->nown * VpGridSize(&grid) * field.mesh->dim, caller, "gradients"));
   PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv, &xx));
   PetscCall(VpValuesGet(field.level->backend, gradients, VP_WRITE, &yv, &yy));
-  for (int d = 0; d < field.mesh->dim; d++) {
-    VpGrid slope = grid;
-
-    VpGridDerive(field.basis, d, &slope);
-    PetscCall(VpEvaluate(&field, &slope, VpOwnCells(), field.mesh->dim, xx, yy + d));
-  }
+  VpGridSlopes(field.basis, field.mesh->dim, &grid, slope);
+  PetscCall(VpEvaluate(&field, field.mesh->dim, slope, VpOwnCells(), xx, yy));
   PetscCall(VpValuesRestore(&yv));
   PetscCall(VpValuesRestore(&xv));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -158,7 +158,7 @@ PetscErrorCode VpVtkWriteField(VpVtk *grid, Vec v)
   PetscCall(DMGetGlobalVector(field->dm, &values));
   PetscCall(VpValuesGet(field->level->backend, v, VP_READ, &xv, &x));
   PetscCall(VpValuesGet(field->level->backend, values, VP_WRITE, &yv, &y));
-  PetscCall(VpEvaluate(field, &grid->points, VpOwnCells(), 1, x, y));
+  PetscCall(VpEvaluate(field, 1, &grid->points, VpOwnCells(), x, y));
   PetscCall(VpValuesRestore(&yv));
   PetscCall(VpValuesRestore(&xv));
   PetscCall(VecGetArrayRead(values, &written));
