@@ -22,10 +22,11 @@ A function of points takes an array x[..., dim] and returns the array of its val
 compiled function (a ctypes function of type Batch, or of Function or Flux for one point, or a numba.cfunc of that signature) is called without
 Python.
 """
+from .arrays import vector
 from .fields import errors, evaluate, from_point_values, gradients, integral, point_values, points, rhs
 from .library import Batch, Flux, Function
 from .mesh import bounds, cells, coefficient, create, set_coefficient, view_cells
 from .show import load_ipython_extension, text
 
 __all__ = ['Batch', 'Flux', 'Function', 'bounds', 'cells', 'coefficient', 'create', 'errors', 'evaluate', 'from_point_values', 'gradients', 'integral',
-           'point_values', 'points', 'rhs', 'set_coefficient', 'text', 'view_cells', 'load_ipython_extension']
+           'point_values', 'points', 'rhs', 'set_coefficient', 'text', 'vector', 'view_cells', 'load_ipython_extension']

@@ -4,7 +4,8 @@ A vector of the DM holds coefficients of an orthonormal basis. Points are the (d
 [cells][points][dim] of this rank's cells, and values [cells][points].
 
 Values may also be in a vector like dm.createGlobalVec(), in the same order: then nothing is copied, and nothing leaves a GPU where vectors live
-there. numpy.from_dlpack(vector), or cupy.from_dlpack(vector) on a GPU, is an array that shares a vector's memory."""
+there. numpy.from_dlpack(vector), or cupy.from_dlpack(vector) on a GPU, is an array that shares a vector's memory, and vector(dm, array) is the
+reverse. Arrays of other libraries that speak DLPack or have a __cuda_array_interface__ are taken without a copy, too."""
 from __future__ import annotations
 
 import ctypes
@@ -13,6 +14,7 @@ from typing import Callable, NamedTuple, Optional, Union
 import numpy as np
 from petsc4py import PETSc
 
+from .arrays import memory, vector
 from .library import HOST, Callbacks, Flux, Function, Handle, Int, Real, call, is_pointwise, new_vector, reals
 from .mesh import cells, require
 
@@ -50,6 +52,8 @@ def _at_points(dm: PETSc.DM, u: np.ndarray | PETSc.Vec | float) -> PETSc.Vec:
     """A vector with values at the points."""
     if isinstance(u, PETSc.Vec):
         return u
+    if not isinstance(u, np.ndarray) and memory(u):
+        return vector(dm, u)
     values, u = dm.createGlobalVec(), np.asarray(u, float)
     shape = (cells(dm), values.getLocalSize() // max(cells(dm), 1))
     require(dm, u.shape in ((), shape), f'values at points of the shape {shape} are needed, not {u.shape}')
@@ -88,7 +92,7 @@ def rhs(dm: PETSc.DM, f: Data | None = None, dirichlet: Callable | float | None 
     time, and normals of the same shape; compiled ones of one point (Function, Flux) point by point. Collective.
     """
     b, callbacks = dm.createGlobalVec(), Callbacks()
-    values = f if isinstance(f, PETSc.Vec) or (isinstance(f, np.ndarray) and f.ndim) else None
+    values = f if isinstance(f, PETSc.Vec) or ((found := memory(f)) and found.shape) else None
     data = None if values is not None else f, dirichlet, neumann
     batches = callbacks.batch(data[0]), callbacks.batch(dirichlet), callbacks.batch(neumann, normals=True)
     callbacks.call('DMVPatchDGComputeRHSBatch', dm, *batches, HOST, None, Handle(b.handle))
