@@ -42,5 +42,6 @@ PetscErrorCode DMVPatchDGCreateAssembled(DM dm, MatType type, Mat *A)
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetHostLevel(dm, &level));
   PetscCall(VpAssemble(level, type, A));
+  PetscCall(MatSetVecType(*A, dm->vectype)); /* for a KSP's own vectors */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
