@@ -175,6 +175,7 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGEstimate(DM, Vec x, VPatchDGFunction f, VP
 PETSC_EXTERN PetscErrorCode DMVPatchDGMark(DM, VPatchDGMarking, PetscReal refine, PetscReal coarsen, const PetscReal eta[],
                                            DMAdaptFlag mark[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGViewCells(DM, const char name[], const PetscReal values[], PetscViewer);
+PETSC_EXTERN PetscErrorCode DMVPatchDGCreateCellMap(DM, DM mesh, PetscSF *map);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCells(DM, PetscInt *ncell);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCellBounds(DM, PetscInt cell, PetscReal lower[], PetscReal upper[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetCoefficient(DM, const PetscReal a[]);

@@ -123,6 +123,13 @@ for my $ranks (1, 2) {
   my ($more) = run($ranks, 'own_operator', '-c 0') =~ /(\d+) iterations/;
   cmp_ok($its, '<', $more, "own_operator_is_near_its_pmat, $ranks ranks");
 }
+# own_mesh: an operator on a DMDA, in another basis and order of cells, is the DM's, and its cycle solves with it
+for my $ranks (1, 3) {
+  my ($differ) = run($ranks, 'own_mesh', '-q 0 -n 45') =~ /differ by (\S+)/;
+  ok(defined $differ && $differ < 1e-13, "own_mesh_has_the_operator_of_the_dm, $ranks ranks");
+  my ($its, $residual) = run($ranks, 'own_mesh', '') =~ /(\d+) iterations, relative residual (\S+)/;
+  ok(defined $residual && $residual <= 1e-8 && $its <= 9, "own_mesh_solves_to_1e-8, $ranks ranks");
+}
 like(run(1, 'own_operator', '-ksp_view'), qr/of s A \+ t I, s = 1\., t = 50\.$/m, 'the_view_shows_the_shift');
 like(run(1, 'own_operator', '-c -5 -ksp_view'), qr/t = -5\., taken as 0 here$/m, 'the_view_shows_a_shift_that_is_left_out');
 unlike(run(1, 'plain', "-dll_append $build/lib/libvpatchdg.so -dm_refine 2 -ksp_type fgmres -pc_type vpatchdg -ksp_view"), qr/of s A/, 'the_view_shows_no_shift_of_0');

@@ -62,9 +62,8 @@ static inline int64_t VpLatticeMove(VpLattice L, int64_t cell, int side)
 }
 
 /* coarsenrule.c: what merges along every direction of every box, [nbox][3] (VpMerge, zero at first); *ends: nothing should, or `whole` and
-   boxes would. Then: does every cell lie in a patch? */
+   boxes would. */
 PetscErrorCode VpCoarsenByRule(VpLattice, PetscBool whole, uint8_t merge[], PetscBool *ends);
-PetscBool      VpEveryCellHasAPatch(VpLattice);
 
 /* coarsening.c: the step of VpLatticeCoarsen, made anew */
 PetscErrorCode VpCoarseningCreate(VpLattice fine, VpCoarsen, VpCoarsening *);

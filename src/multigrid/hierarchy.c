@@ -243,8 +243,9 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   VpCycle  cycle;
 
   PetscFunctionBegin;
-  PetscCheck(finest->level >= 1, finest->comm, PETSC_ERR_ARG_WRONGSTATE,
-             "Patches are made of 2^dim cells, but every box is a single cell: refine at least once, -dm_refine 1");
+  PetscCheck(
+    finest->level >= 1 || VpEveryCellHasAPatch(finest->lattice), finest->comm, PETSC_ERR_ARG_WRONGSTATE,
+    "Patches are made of 2^dim cells, but there are boxes of a single cell without such neighbours: refine at least once, -dm_refine 1");
   PetscCall(VpCycleDepth(finest, problem, options, backend, &depth));
   nlevel = depth.levels;
   PetscCheck(nlevel > VpCycleParts(finest) && nlevel <= depth.most, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,

@@ -1,5 +1,5 @@
 /* DMVPATCHDG: the mesh, the space and the operator as a DM. */
-#include "internal.h"
+#include "grids.h"
 #include "../fields/fields.h"
 #include "../fields/places.h"
 #include "../mat/mat.h"
@@ -257,6 +257,11 @@ is free)
    Operators and the right-hand side f = 1 are provided: after `KSPSetDM()`, `KSPSolve`(ksp, NULL, NULL) solves -div(a grad u) + c u = 1. A
    right-hand side that the caller gives is left alone.
 
+   `DMConvert()` makes a DM of the cells of a `DMDA` or a `DMPLEX` that form a grid, not set up yet: boxes, refined as often as equal widths of cells
+   allow, periodic directions and the type of vectors. Entries of a `DMDA_Q0` are cells, coordinates their centres, and (k+1)^dim numbers an entry say
+   the degree; entries of a `DMDA_Q1` are vertices, which may be stretched. `DMVPatchDGCreateCellMap()` says which cell is which. Labels of a `DMPLEX`
+   do not go along: conditions are set as for any DM (`DMVPatchDGSetBoundaryFunction()`).
+
    Volumes and squared sizes of cells, and a/h^2, lie between 1e-95 and 1e95; others are refused. Units may be chosen freely within that,
 but the default absolute tolerance of a KSP, 1e-50 (`KSPSetTolerances()`), may need to be smaller in small ones.
 
@@ -290,6 +295,8 @@ PetscErrorCode DMCreate_VPatchDG(DM dm)
   dm->ops->createinterpolation = DMCreateInterpolation_VPatchDG;
   DMVPatchDGSetVectorOps(dm);
   PetscCall(DMSetMatType(dm, MATSHELL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)dm, "DMConvert_da_vpatchdg_C", DMConvert_VPatchDG));
+  PetscCall(PetscObjectComposeFunction((PetscObject)dm, "DMConvert_plex_vpatchdg_C", DMConvert_VPatchDG));
   PetscCall(DMCoarsenHookAdd(dm, CoarsenHook, NULL, NULL));
   PetscCall(DMKSPSetComputeOperators(dm, ComputeOperators, NULL));
   PetscCall(DMKSPSetComputeRHS(dm, DMVPatchDGComputeOnes_Private, NULL));

@@ -52,7 +52,8 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
 
   PetscFunctionBegin;
   PetscCall(VpSettingsCheckSame(&PCVPatchDGSettings, comm, pc->data));
-  PetscCheck(mesh->level >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE, "-pc_type vpatchdg needs boxes that are refined: -dm_refine 1 or more");
+  PetscCheck(mesh->level >= 1 || VpEveryCellHasAPatch(mesh->lattice), comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_type vpatchdg needs boxes that are refined, unless every one has neighbours: -dm_refine 1 or more");
   if (mesh->depth) PetscCall(CheckAdaptive(pc, mesh));
   PetscCall(VpProblemGetLattice(mesh, problem, &base));
   PetscCall(VpCountLevels(base, o->coarsening, &most, NULL));

@@ -1,0 +1,136 @@
+/* DMConvert() from DMDA and DMPLEX, where cells form a grid: the same cells as boxes that are refined as often as their widths allow, and the
+   map between cells of both. */
+#include "grids.h"
+#include <petscsf.h>
+
+/* Are all of so many cells from face i on as wide as one another? */
+static PetscBool AreEqual(const PetscReal face[], PetscInt i, PetscInt count)
+{
+  const PetscReal width = (face[i + count] - face[i]) / (PetscReal)count;
+
+  for (PetscInt k = 0; k < count; k++) {
+    if (PetscAbsReal(face[i + k + 1] - face[i + k] - width) > VP_GRID_SLACK * width) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* how often boxes can be halved into these cells, at most */
+static PetscInt Refinements(const VpUserGrid *grid)
+{
+  PetscInt level = 0;
+
+  for (;; level++) {
+    const PetscInt more = (PetscInt)2 << level;
+
+    for (int d = 0; d < grid->dim; d++) {
+      if (grid->n[d] % more) return level;
+      for (PetscInt i = 0; i < grid->n[d]; i += more) {
+        if (!AreEqual(grid->face[d], i, more)) return level;
+      }
+    }
+  }
+}
+
+static PetscErrorCode SetGrid(DM dm, const VpUserGrid *grid)
+{
+  const PetscInt   level = Refinements(grid), step = (PetscInt)1 << level;
+  VPatchDGBoundary boundary[6];
+  PetscReal        lower[3], upper[3], *face;
+  PetscInt         n[3];
+
+  PetscFunctionBegin;
+  PetscCall(DMSetDimension(dm, grid->dim));
+  PetscCall(DMVPatchDGGetBoundary(dm, boundary));
+  for (int d = 0; d < grid->dim; d++) {
+    n[d] = grid->n[d] / step;
+    lower[d] = grid->face[d][0];
+    upper[d] = grid->face[d][grid->n[d]];
+    if (grid->periodic[d]) boundary[2 * d] = boundary[2 * d + 1] = VPATCHDG_BOUNDARY_PERIODIC;
+  }
+  PetscCall(DMVPatchDGSetBoxGrid(dm, n, lower, upper));
+  for (int d = 0; d < grid->dim; d++) {
+    PetscCall(PetscMalloc1(n[d] + 1, &face));
+    for (PetscInt i = 0; i <= n[d]; i++) face[i] = grid->face[d][i * step];
+    if (!AreEqual(face, 0, n[d])) PetscCall(DMVPatchDGSetGrid(dm, d, n[d], face));
+    PetscCall(PetscFree(face));
+  }
+  PetscCall(DMVPatchDGSetBoundary(dm, boundary));
+  PetscCall(DMSetRefineLevel(dm, level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType type, DM *dm)
+{
+  VpUserGrid grid;
+  VecType    vectors;
+
+  PetscFunctionBegin;
+  PetscCall(VpUserGridCreate(mesh, &grid));
+  PetscCall(DMCreate(PetscObjectComm((PetscObject)mesh), dm));
+  PetscCall(DMSetType(*dm, type));
+  PetscCall(SetGrid(*dm, &grid));
+  if (grid.degree) PetscCall(DMVPatchDGSetDegree(*dm, grid.degree));
+  PetscCall(DMGetVecType(mesh, &vectors));
+  PetscCall(DMSetVecType(*dm, vectors));
+  PetscCall(VpUserGridDestroy(&grid));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGCreateCellMap - Finds the cells that a `DMDA` or a `DMPLEX` has in common with a DM that `DMConvert()` made of it
+
+   Collective
+
+   Input Parameters:
++  dm   - the DM, set up
+-  mesh - the `DMDA` or `DMPLEX`
+
+   Output Parameter:
+.  map - roots: own cells of `dm`; leaves: own cells of `mesh`
+
+   Level: intermediate
+
+   Notes:
+   The own cells of a `DMDA` of type `DMDA_Q0` are its own entries, x fastest, as a global vector has them; those of a `DMDA_Q1` are the cells
+   whose lower corner is an own entry. The own cells of a `DMPLEX` are those in the order of their numbers that are no other rank's.
+
+   With a type of data for a cell's numbers `PetscSFBcastBegin()` and `PetscSFBcastEnd()` take values from a vector of `dm` to the mesh's order,
+   `PetscSFReduceBegin()` and `PetscSFReduceEnd()` with `MPI_REPLACE` take them back, as in the
+   example own_mesh.c.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetCellBounds()`, `DMVPatchDGGetPointValues()`
+@*/
+PetscErrorCode DMVPatchDGCreateCellMap(DM dm, DM mesh, PetscSF *map)
+{
+  const MPI_Comm comm = dm ? PetscObjectComm((PetscObject)dm) : PETSC_COMM_SELF;
+  VpUserGrid     grid;
+  VpMesh         ours;
+  PetscReal     *center;
+  PetscSFNode   *at;
+  PetscInt       total, n, outside;
+  int            found;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGCreateCellMap()"));
+  VpAssertPointer(map, 3);
+  ours = DMVPatchDGData(dm)->mesh;
+  PetscCall(VpUserGridCreate(mesh, &grid));
+  total = grid.n[0] * grid.n[1] * grid.n[2];
+  PetscCall(VpUserGridDestroy(&grid));
+  PetscCheck(grid.dim == ours->dim && total == ours->ncell && !ours->depth, comm, PETSC_ERR_ARG_INCOMP,
+             "DMVPatchDGCreateCellMap(): the mesh has %" PetscInt_FMT " cells in %d dimensions, the DM %" PetscInt_FMT
+             " in %d. The DM must be what DMConvert() made of the mesh, as it was before -dm_refine",
+             total, grid.dim, ours->ncell, ours->dim);
+  PetscCall(VpUserGridCenters(mesh, &n, &center));
+  PetscCall(PetscMalloc1(n, &at));
+  PetscCall(VpMeshLocate(ours, n, center, at, &outside));
+  PetscCall(PetscFree(center));
+  found = outside == n;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_LAND, comm));
+  if (!found) PetscCall(PetscFree(at));
+  PetscCheck(found, comm, PETSC_ERR_ARG_INCOMP, "DMVPatchDGCreateCellMap(): the DM has no cell where the mesh has one");
+  PetscCall(PetscSFCreate(comm, map));
+  PetscCall(PetscSFSetGraph(*map, ours->nown, n, NULL, PETSC_COPY_VALUES, at, PETSC_OWN_POINTER));
+  PetscCall(PetscSFSetUp(*map));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

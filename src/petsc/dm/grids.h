@@ -1,0 +1,20 @@
+/* grids.c: a DMDA or DMPLEX as a grid of cells. */
+#pragma once
+#include "internal.h"
+
+#define VP_GRID_SLACK 1e-8 /* of a width: what rounding may make of equal coordinates and widths */
+
+typedef struct {
+  int        dim, degree; /* degree: that of the numbers a DMDA has for a cell; 0: it says nothing of that */
+  PetscInt   n[3];        /* cells; 1 along a third direction that there is not */
+  PetscReal *face[3];     /* [n + 1] */
+  PetscReal *entry[3];    /* where a DMDA's entries are */
+  PetscBool  periodic[3];
+} VpUserGrid;
+/* All collective. Ensures: an error on all ranks that says why where the cells form no grid. */
+PetscErrorCode VpUserGridCreate(DM mesh, VpUserGrid *);
+PetscErrorCode VpUserGridDestroy(VpUserGrid *);
+/* center[n][dim] of the mesh's own cells, for the caller to free. Requires: VpUserGridCreate() found no error in it. */
+PetscErrorCode VpUserGridCenters(DM mesh, PetscInt *n, PetscReal **center);
+/* convert.c: for DMConvert() */
+PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType, DM *);

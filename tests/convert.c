@@ -1,0 +1,283 @@
+/* DMConvert() from DMDA and DMPLEX: the domain, and the map between cells. */
+/* ranks: 1 2 3 */
+#include "support/refused.h"
+#include <petscdmda.h>
+#include <petscdmplex.h>
+#include <petscsf.h>
+#include <vpatchdg.h>
+
+static PetscErrorCode Da(PetscInt dim, const PetscInt n[], PetscBool periodic, PetscInt dof, DMDAInterpolationType kind, DM *da)
+{
+  const DMBoundaryType x = periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE, none = DM_BOUNDARY_NONE;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDACreate(PETSC_COMM_WORLD, da));
+  PetscCall(DMSetDimension(*da, dim));
+  PetscCall(DMDASetSizes(*da, n[0], n[1], n[2]));
+  PetscCall(DMDASetBoundaryType(*da, x, none, none));
+  PetscCall(DMDASetDof(*da, dof));
+  PetscCall(DMDASetStencilWidth(*da, 1));
+  PetscCall(DMSetUp(*da));
+  PetscCall(DMDASetInterpolationType(*da, kind));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscReal Stretched(PetscReal x)
+{
+  return x + x * x;
+}
+
+/* makes entries along y stretched, or twisted by x */
+static PetscErrorCode Move(DM da, PetscBool twist)
+{
+  PetscScalar *x;
+  PetscInt     n, dim;
+  Vec          old, coordinates;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDimension(da, &dim));
+  PetscCall(DMGetCoordinates(da, &old));
+  PetscCall(VecDuplicate(old, &coordinates));
+  PetscCall(VecCopy(old, coordinates));
+  PetscCall(VecGetLocalSize(coordinates, &n));
+  PetscCall(VecGetArray(coordinates, &x));
+  for (PetscInt i = 0; i < n; i += dim) x[i + 1] = twist ? x[i + 1] + 0.1 * x[i] : Stretched(PetscRealPart(x[i + 1]));
+  PetscCall(VecRestoreArray(coordinates, &x));
+  PetscCall(DMSetCoordinates(da, coordinates));
+  PetscCall(VecDestroy(&coordinates));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* center[n][dim] of a mesh's own cells, found in another way than by its grid */
+static PetscErrorCode CentersOfDa(DM da, PetscBool cells, PetscInt *n, PetscReal **center)
+{
+  const PetscScalar *x;
+  PetscInt           dim, size[3], start[3], own[3], ghost[3], all[3];
+  DMBoundaryType     type[3];
+  Vec                local;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAGetInfo(da, &dim, &size[0], &size[1], &size[2], NULL, NULL, NULL, NULL, NULL, &type[0], &type[1], &type[2], NULL));
+  PetscCall(DMDAGetCorners(da, &start[0], &start[1], &start[2], &own[0], &own[1], &own[2]));
+  PetscCall(DMDAGetGhostCorners(da, &ghost[0], &ghost[1], &ghost[2], &all[0], &all[1], &all[2]));
+  PetscCall(DMGetCoordinatesLocal(da, &local));
+  PetscCall(VecGetArrayRead(local, &x));
+  PetscCall(PetscMalloc1(own[0] * own[1] * own[2] * dim, center));
+  *n = 0;
+  for (PetscInt i = 0; i < own[0] * own[1] * own[2]; i++) {
+    const PetscInt at[3] = {i % own[0], i / own[0] % own[1], i / own[0] / own[1]};
+    PetscBool      is = PETSC_TRUE;
+    PetscInt       entry = 0, upper = 0;
+
+    for (int d = 2; d >= 0; d--) {
+      const PetscInt here = start[d] + at[d] - ghost[d];
+
+      entry = entry * all[d] + here;
+      upper = upper * all[d] + here + (d < dim);
+      is = (PetscBool)(is && (cells || d >= dim || start[d] + at[d] < size[d] - 1));
+    }
+    if (!is) continue;
+    for (int d = 0; d < dim; d++)
+      (*center)[*n * dim + d] = PetscRealPart(cells ? x[entry * dim + d] : (x[entry * dim + d] + x[upper * dim + d]) / 2);
+    (*n)++;
+  }
+  PetscCall(VecRestoreArrayRead(local, &x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CentersOfPlex(DM plex, PetscInt *n, PetscReal **center)
+{
+  PetscInt        dim, first, last, ghosts, where;
+  const PetscInt *ghost;
+  PetscSF         sf;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDimension(plex, &dim));
+  PetscCall(DMPlexGetHeightStratum(plex, 0, &first, &last));
+  PetscCall(DMGetPointSF(plex, &sf));
+  PetscCall(PetscSFGetGraph(sf, NULL, &ghosts, &ghost, NULL));
+  PetscCall(PetscMalloc1((last - first) * dim, center));
+  *n = 0;
+  for (PetscInt c = first; c < last; c++) {
+    where = -1;
+    if (ghosts > 0) PetscCall(PetscFindInt(c, ghosts, ghost, &where));
+    if (where < 0) PetscCall(DMPlexComputeCellGeometryFVM(plex, c, NULL, *center + (*n)++ * dim, NULL));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Centres of the DM's cells, brought to the mesh's order by the map, are those of the mesh, and numbers of the mesh's cells come back. */
+static PetscErrorCode cells_are_where_the_map_says(DM dm, DM mesh, PetscInt n, const PetscReal center[], const char name[])
+{
+  PetscReal   *mine, *there, lower[3], upper[3], worst = 0;
+  PetscInt     dim, cells, total, leaves, bad = 0, *number, *back;
+  PetscSF      map;
+  MPI_Datatype point;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(DMVPatchDGGetCells(dm, &cells));
+  PetscCall(DMVPatchDGCreateCellMap(dm, mesh, &map));
+  PetscCall(PetscSFGetGraph(map, NULL, &leaves, NULL, NULL));
+  PetscCall(PetscMalloc4(cells * dim, &mine, n * dim, &there, n, &number, cells, &back));
+  for (PetscInt c = 0; c < cells; c++) {
+    PetscCall(DMVPatchDGGetCellBounds(dm, c, lower, upper));
+    for (PetscInt d = 0; d < dim; d++) mine[c * dim + d] = (lower[d] + upper[d]) / 2;
+    back[c] = -1;
+  }
+  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)dim, MPIU_REAL, &point));
+  PetscCallMPI(MPI_Type_commit(&point));
+  PetscCall(PetscSFBcastBegin(map, point, mine, there, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(map, point, mine, there, MPI_REPLACE));
+  PetscCallMPI(MPI_Type_free(&point));
+  for (PetscInt i = 0; i < n * dim && leaves == n; i++) worst = PetscMax(worst, PetscAbsReal(there[i] - center[i]));
+  for (PetscInt i = 0; i < n; i++) number[i] = i;
+  PetscCall(PetscSFReduceBegin(map, MPIU_INT, number, back, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(map, MPIU_INT, number, back, MPI_REPLACE));
+  for (PetscInt c = 0; c < cells; c++) bad += back[c] < 0;
+  bad += leaves != n;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Allreduce(&cells, &total, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  TapOk((PetscBool)(worst < 1e-12 && bad == 0), "cells_are_where_the_map_says: %s: %d cells, %.1e apart, %d without one", name, (int)total,
+        (double)worst, (int)bad);
+  PetscCall(PetscFree4(mine, there, number, back));
+  PetscCall(PetscSFDestroy(&map));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* converts, checks degree, level and the condition along x, solves, checks the map; frees center */
+static PetscErrorCode converts(DM mesh, PetscInt degree, PetscInt level, PetscBool periodic, PetscInt n, PetscReal *center,
+                               const char name[])
+{
+  VPatchDGBoundary   boundary[6];
+  PetscInt           k, l, its;
+  KSPConvergedReason reason;
+  KSP                ksp;
+  PC                 pc;
+  DM                 dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMConvert(mesh, DMVPATCHDG, &dm));
+  PetscCall(DMVPatchDGGetBoundary(dm, boundary));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMVPatchDGGetDegree(dm, &k));
+  PetscCall(DMGetRefineLevel(dm, &l));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetDM(ksp, dm));
+  PetscCall(KSPSetType(ksp, KSPFGMRES));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 50));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(KSPSolve(ksp, NULL, NULL));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  TapOk((PetscBool)(k == degree && l == level && (boundary[0] == VPATCHDG_BOUNDARY_PERIODIC) == periodic && reason > 0 && its <= 12),
+        "converts: %s: degree %d, refined %d times, %s along x, %d iterations", name, (int)k, (int)l, VPatchDGBoundaries[boundary[0]],
+        (int)its);
+  PetscCall(cells_are_where_the_map_says(dm, mesh, n, center, name));
+  PetscCall(PetscFree(center));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode of_a_da(PetscInt dim, const PetscInt n[3], PetscBool periodic, PetscBool cells, PetscBool stretch, PetscInt dof,
+                              PetscInt degree, PetscInt level, const char name[])
+{
+  const PetscReal h = cells ? 1 / (PetscReal)n[1] / 2 : 0;
+  PetscReal      *center;
+  PetscInt        count = 0;
+  DM              da;
+
+  PetscFunctionBeginUser;
+  PetscCall(Da(dim, n, periodic, dof, cells ? DMDA_Q0 : DMDA_Q1, &da));
+  if (periodic) PetscCall(DMDASetUniformCoordinates(da, 0, 2, h, 1 - h, 0, 3));
+  else PetscCall(DMDASetUniformCoordinates(da, -1, 2, h, 1 - h, 0, 3));
+  if (stretch) PetscCall(Move(da, PETSC_FALSE));
+  PetscCall(CentersOfDa(da, cells, &count, &center));
+  PetscCall(converts(da, degree, level, periodic, count, center, name));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Plex(PetscInt dim, const PetscInt n[], DM *plex)
+{
+  const PetscReal lower[3] = {0, -1, 0}, upper[3] = {2, 1, 1};
+  DM              distributed = NULL;
+
+  PetscFunctionBeginUser;
+#if PETSC_VERSION_LT(3, 22, 0)
+  PetscCall(DMPlexCreateBoxMesh(PETSC_COMM_WORLD, dim, PETSC_FALSE, n, lower, upper, NULL, PETSC_TRUE, plex));
+#else
+  PetscCall(DMPlexCreateBoxMesh(PETSC_COMM_WORLD, dim, PETSC_FALSE, n, lower, upper, NULL, PETSC_TRUE, 0, PETSC_TRUE, plex));
+#endif
+  PetscCall(DMPlexDistribute(*plex, 1, NULL, &distributed));
+  if (distributed) {
+    PetscCall(DMDestroy(plex));
+    *plex = distributed;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode of_a_plex(PetscInt dim, const PetscInt n[], PetscInt level, const char name[])
+{
+  PetscReal *center;
+  PetscInt   count = 0;
+  DM         plex;
+
+  PetscFunctionBeginUser;
+  PetscCall(Plex(dim, n, &plex));
+  PetscCall(CentersOfPlex(plex, &count, &center));
+  PetscCall(converts(plex, 3, level, PETSC_FALSE, count, center, name));
+  PetscCall(DMDestroy(&plex));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode what_is_no_grid_is_refused(void)
+{
+  const PetscInt n[3] = {8, 8, 1};
+  DM             da, plex, dm = NULL, other;
+  PetscSF        map;
+
+  PetscFunctionBeginUser;
+  PetscCall(Da(2, n, PETSC_FALSE, 1, DMDA_Q1, &da));
+  PetscCall(DMConvert(da, DMVPATCHDG, &other));
+  PetscCall(DMSetRefineLevel(other, 1));
+  PetscCall(DMSetUp(other));
+  Refused(DMVPatchDGCreateCellMap(other, da, &map), "as it was before -dm_refine", "a DM that was refined");
+  PetscCall(DMDASetUniformCoordinates(da, 0, 1, 0, 1, 0, 0));
+  PetscCall(Move(da, PETSC_TRUE));
+  Refused(DMConvert(da, DMVPATCHDG, &dm), "must form a grid", "twisted coordinates");
+  PetscCall(DMDASetInterpolationType(da, DMDA_Q0));
+  PetscCall(DMDASetUniformCoordinates(da, 0, 1, 0, 1, 0, 0));
+  PetscCall(Move(da, PETSC_FALSE));
+  Refused(DMConvert(da, DMVPATCHDG, &dm), "unless all cells are as wide", "centres of different cells");
+  PetscCall(DMDestroy(&da));
+  PetscCall(Plex(2, n, &plex));
+  PetscCall(Move(plex, PETSC_TRUE));
+  Refused(DMConvert(plex, DMVPATCHDG, &dm), "must be boxes along the axes", "oblique cells");
+  Refused(DMVPatchDGCreateCellMap(other, other, &map), "DMDA and DMPLEX", "a map to a DM of another type");
+  PetscCall(DMDestroy(&plex));
+  PetscCall(DMDestroy(&other));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(VPatchDGInitializePackage());
+  TapBegin(PETSC_COMM_WORLD);
+  PetscCall(of_a_da(2, (PetscInt[]){12, 8, 1}, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE, 9, 2, 2, "DMDA of cells"));
+  PetscCall(of_a_da(2, (PetscInt[]){9, 7, 1}, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE, 1, 3, 0, "DMDA of cells, odd numbers"));
+  PetscCall(of_a_da(2, (PetscInt[]){17, 9, 1}, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, 1, 3, 3, "DMDA of vertices"));
+  PetscCall(of_a_da(2, (PetscInt[]){17, 13, 1}, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE, 1, 3, 0, "DMDA of vertices, stretched"));
+  PetscCall(of_a_da(3, (PetscInt[]){8, 4, 12}, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE, 8, 1, 2, "DMDA of cells in 3D"));
+  PetscCall(of_a_da(3, (PetscInt[]){5, 7, 9}, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE, 2, 3, 0, "DMDA of vertices in 3D, stretched"));
+  PetscCall(of_a_da(2, (PetscInt[]){8, 12, 1}, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE, 16, 3, 2, "periodic DMDA of cells"));
+  PetscCall(of_a_plex(2, (PetscInt[]){8, 12}, 2, "DMPLEX"));
+  PetscCall(of_a_plex(3, (PetscInt[]){6, 4, 2}, 1, "DMPLEX in 3D"));
+  PetscCall(what_is_no_grid_is_refused());
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
