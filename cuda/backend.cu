@@ -24,12 +24,8 @@ static __global__ void MoveCells(int32_t n, int words, const int32_t *list, cons
 template <bool SCATTER>
 static PetscErrorCode Move(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
 {
-  PetscFunctionBegin;
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  MoveCells<SCATTER>
-    <<<VpLoopingBlocks(n, 8), dim3(32, 8), 0, VpCudaStream>>>(n, (int)(block / 4), list, (const uint32_t *)from, (uint32_t *)to);
-  VpCudaLaunched("cells to and from messages");
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpCudaLaunch("cells to and from messages", MoveCells<SCATTER>, {VpLoopingBlocks(n, 8), dim3(32, 8)}, n, (int)(block / 4), list,
+                      (const uint32_t *)from, (uint32_t *)to);
 }
 
 /* a device, and one that these kernels were compiled for */

@@ -50,11 +50,8 @@ struct Cells {
 
   static PetscErrorCode Run(const VpView *, const VpCellView *cells, int32_t first, int32_t last, const void *r, void *x)
   {
-    PetscFunctionBegin;
-    if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
-    Solve<T, DIM, N><<<VpBlocks(last - first, S::cells), S::threads, 0, VpCudaStream>>>(*cells, first, last, (const T *)r, (T *)x);
-    VpCudaLaunched("cells");
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaLaunch("cells", Solve<T, DIM, N>, {VpBlocks(last - first, S::cells), S::threads}, *cells, first, last, (const T *)r,
+                        (T *)x);
   }
 };
 

@@ -243,10 +243,8 @@ struct Conversions {
     ConvertPlan<T, N> *plan = NULL;
 
     PetscFunctionBegin;
-    if (!view->nown) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
-    EnterCells<T, DIM, N><<<plan->blocks, S::threads, 0, VpCudaStream>>>(plan->enter, view->nown, scale, r, (T *)b);
-    VpCudaLaunched("enter");
+    PetscCall(VpCudaLaunch("enter", EnterCells<T, DIM, N>, {plan->blocks, S::threads}, plan->enter, view->nown, scale, r, (T *)b));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -255,10 +253,8 @@ struct Conversions {
     ConvertPlan<T, N> *plan = NULL;
 
     PetscFunctionBegin;
-    if (!view->nown) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
-    Leave<T, DIM, N><<<plan->blocks, S::threads, 0, VpCudaStream>>>(plan->leave, view->nown, add, scale, (const T *)x, z);
-    VpCudaLaunched("leave");
+    PetscCall(VpCudaLaunch("leave", Leave<T, DIM, N>, {plan->blocks, S::threads}, plan->leave, view->nown, add, scale, (const T *)x, z));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -266,15 +262,12 @@ struct Conversions {
   static PetscErrorCode Cells(const ConvertPlan<T, N> *plan, const Field<double> &field, const Parts &cell, int part, double scale,
                               const double *f, T *b, int *blocks)
   {
-    const int32_t count = cell.n[part];
+    const int32_t count = cell.n[part], here = VpBlocks(count, S::cells);
+    double       *partial = (double *)plan->partial.p + *blocks;
 
-    PetscFunctionBegin;
-    if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-    EnterResidual<T, DIM, N><<<VpBlocks(count, S::cells), S::threads, 0, VpCudaStream>>>(plan->enter, field, cell.List(part), count, scale,
-                                                                                         f, b, (double *)plan->partial.p + *blocks);
-    VpCudaLaunched("enter_residual");
-    *blocks += VpBlocks(count, S::cells);
-    PetscFunctionReturn(PETSC_SUCCESS);
+    *blocks += here;
+    return VpCudaLaunch("enter_residual", EnterResidual<T, DIM, N>, {here, S::threads}, plan->enter, field, cell.List(part), count, scale,
+                        f, b, partial);
   }
 
   static PetscErrorCode Tiles(const ConvertPlan<T, N> *plan, const TilePlan<N> *tiles, const Field<double> &field, int part, double scale,
@@ -282,15 +275,11 @@ struct Conversions {
   {
     const int32_t count = tiles->tile.n[part];
     auto          kernel = scale == 1 ? EnterTiles<false, T, N> : EnterTiles<true, T, N>;
+    double       *partial = (double *)plan->partial.p + *blocks;
 
-    PetscFunctionBegin;
-    if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-    VpCudaCall(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(2 * Tile<N>::bytes)));
-    kernel<<<count, Tile<N>::threads, 2 * Tile<N>::bytes, VpCudaStream>>>(
-      plan->enter, tiles->tables, field, tiles->tile.List(part), tiles->tile.start, scale, f, b, (double *)plan->partial.p + *blocks);
-    VpCudaLaunched("enter_residual on tiles");
     *blocks += count;
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaLaunch("enter_residual on tiles", kernel, {count, Tile<N>::threads, 2 * Tile<N>::bytes}, plan->enter, tiles->tables, field,
+                        tiles->tile.List(part), tiles->tile.start, scale, f, b, partial);
   }
 
   /* b = enter scale (f - A x), x not NULL */
@@ -337,8 +326,7 @@ struct Conversions {
     if (x) PetscCall(Subtract(plan, outer, view->nown, scale, x, ghosts, f, (T *)b, &blocks));
     else PetscCall(Cells(plan, Field<double>(outer, NULL, NULL), all, VP_INNER, scale, f, (T *)b, &blocks));
     if (!norm2) PetscFunctionReturn(PETSC_SUCCESS);
-    FinalSum<<<1, VP_MAX_THREADS, 0, VpCudaStream>>>(blocks, (double *)plan->partial.p, (double *)plan->partial.p);
-    VpCudaLaunched("final sum");
+    PetscCall(VpCudaLaunch("final sum", FinalSum, {1, VP_MAX_THREADS}, blocks, (double *)plan->partial.p, (double *)plan->partial.p));
     PetscCall(VpCudaFetch(plan->partial.p, sizeof(double), norm2));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

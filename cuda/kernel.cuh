@@ -18,6 +18,24 @@ extern cudaStream_t VpCudaStream;
     PetscCheck(error_ == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA kernel %s: %s", kernel, cudaGetErrorString(error_)); \
   } while (0)
 
+/* blocks, threads of each, bytes of shared memory beside what the kernel declares */
+struct VpLaunch {
+  dim3         blocks, threads;
+  size_t       bytes = 0;
+  cudaStream_t stream = VpCudaStream;
+};
+/* kernel(arguments), unless there are no blocks. Ensures: an error where the launch is not possible. */
+template <class... Parameters, class... Arguments>
+PetscErrorCode VpCudaLaunch(const char *what, void (*kernel)(Parameters...), const VpLaunch &launch, const Arguments &...arguments)
+{
+  PetscFunctionBegin;
+  if (!launch.blocks.x) PetscFunctionReturn(PETSC_SUCCESS);
+  if (launch.bytes) VpCudaCall(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)launch.bytes));
+  kernel<<<launch.blocks, launch.threads, launch.bytes, launch.stream>>>(arguments...);
+  VpCudaLaunched(what);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 #define UNROLL(...) _Pragma("unroll") for (__VA_ARGS__)
 
 /* threads of a block at most, and where nothing speaks for another number; blocks of a launch whose threads loop over items */
@@ -28,9 +46,9 @@ static inline int32_t VpBlocks(int32_t n, int each)
 {
   return (n + each - 1) / each;
 }
-static inline int32_t VpLoopingBlocks(int32_t n, int each)
+static inline int32_t VpLoopingBlocks(size_t n, int each)
 {
-  return PetscMin(VpBlocks(n, each), VP_MAX_LOOPING);
+  return (int32_t)PetscMin((n + each - 1) / each, (size_t)VP_MAX_LOOPING);
 }
 
 __host__ __device__ constexpr int Power(int n, int d)

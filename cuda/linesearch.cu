@@ -75,29 +75,19 @@ struct LineSearch {
     DotsPlan<T, N> *plan = NULL;
 
     PetscFunctionBegin;
-    if (!view->nown) {
-      VpCudaCall(cudaMemsetAsync(dots, 0, 2 * sizeof(double), VpCudaStream));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
     PetscCall(Plan(view, &plan));
-    Dots<T, DIM, N><<<plan->blocks, S::threads, 0, VpCudaStream>>>(plan->mass, view->nown, (const T *)e, (const T *)r, (const T *)w,
-                                                                   (double *)plan->partial.p);
-    VpCudaLaunched("dots");
-    FinalSum<<<2, VP_MAX_THREADS, 0, VpCudaStream>>>(plan->blocks, (double *)plan->partial.p, dots);
-    VpCudaLaunched("sums of dots");
+    PetscCall(VpCudaLaunch("dots", Dots<T, DIM, N>, {plan->blocks, S::threads}, plan->mass, view->nown, (const T *)e, (const T *)r,
+                           (const T *)w, (double *)plan->partial.p));
+    PetscCall(VpCudaLaunch("sums of dots", FinalSum, {2, VP_MAX_THREADS}, plan->blocks, (double *)plan->partial.p, dots));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   static PetscErrorCode Step(const VpView *, int32_t cells, double sign, const double *dots, const void *w, const void *z, void *y)
   {
-    const size_t  n = (size_t)cells * S::values;
-    const int32_t blocks = (int32_t)PetscMin((n + VP_THREADS - 1) / VP_THREADS, (size_t)VP_MAX_LOOPING);
+    const size_t n = (size_t)cells * S::values;
 
-    PetscFunctionBegin;
-    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-    TakeStep<T><<<blocks, VP_THREADS, 0, VpCudaStream>>>(n, sign, dots, (const T *)w, (const T *)z, (T *)y);
-    VpCudaLaunched("step");
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaLaunch("step", TakeStep<T>, {VpLoopingBlocks(n, VP_THREADS), VP_THREADS}, n, sign, dots, (const T *)w, (const T *)z,
+                        (T *)y);
   }
 };
 

@@ -57,25 +57,16 @@ struct Operator {
   {
     const int32_t count = cell.n[part];
 
-    PetscFunctionBegin;
-    if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-    ApplyCells<T, DIM, N>
-      <<<VpBlocks(count, S::cells), S::threads, 0, VpCudaStream>>>(f, cell.List(part), cell.start, count, (const T *)b, (T *)y);
-    VpCudaLaunched("apply");
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaLaunch("apply", ApplyCells<T, DIM, N>, {VpBlocks(count, S::cells), S::threads}, f, cell.List(part), cell.start, count,
+                        (const T *)b, (T *)y);
   }
 
   static PetscErrorCode Tiles(const Field<double> &f, const TilePlan<N> *plan, int part, const double *b, double *y)
   {
-    const int32_t count = plan->tile.n[part];
-    auto          kernel = b ? ApplyTiles<N, true> : ApplyTiles<N, false>;
+    auto kernel = b ? ApplyTiles<N, true> : ApplyTiles<N, false>;
 
-    PetscFunctionBegin;
-    if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-    VpCudaCall(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(2 * Tile<N>::bytes)));
-    kernel<<<count, Tile<N>::threads, 2 * Tile<N>::bytes, VpCudaStream>>>(plan->tables, f, plan->tile.List(part), plan->tile.start, b, y);
-    VpCudaLaunched("apply on tiles");
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaLaunch("apply on tiles", kernel, {plan->tile.n[part], Tile<N>::threads, 2 * Tile<N>::bytes}, plan->tables, f,
+                        plan->tile.List(part), plan->tile.start, b, y);
   }
 
   static PetscErrorCode Apply(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b, void *y)

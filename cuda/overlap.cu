@@ -21,9 +21,8 @@ PetscErrorCode VpCudaReadsGhosts(const VpView *view, int32_t first, int32_t last
   if (view->nlocal == view->nown || !count) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(count, reads));
   PetscCall(VpCudaAlloc((size_t)count, "cells that read ghosts", &device.p));
-  FindReads<<<VpBlocks(count, VP_THREADS), VP_THREADS, 0, VpCudaStream>>>(view->neighbor, 2 * view->dim, view->nown, first, count,
-                                                                          (uint8_t *)device.p);
-  VpCudaLaunched("cells that read ghosts");
+  PetscCall(VpCudaLaunch("cells that read ghosts", FindReads, {VpBlocks(count, VP_THREADS), VP_THREADS}, view->neighbor, 2 * view->dim,
+                         view->nown, first, count, (uint8_t *)device.p));
   PetscCall(VpCudaFetch(device.p, (size_t)count, *reads));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -241,10 +241,5 @@ template <class S, class Kernel, class T, class... Tables>
 static PetscErrorCode LaunchPatches(Kernel kernel, size_t bytes, int n, cudaStream_t stream, const PatchWork<T> &w, unsigned done,
                                     const Tables &...tables)
 {
-  PetscFunctionBegin;
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  VpCudaCall(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-  kernel<<<VpBlocks(n, S::patches), S::block, bytes, stream>>>(tables..., w, done, n);
-  VpCudaLaunched("sweep of like patches");
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpCudaLaunch("sweep of like patches", kernel, {VpBlocks(n, S::patches), S::block, bytes, stream}, tables..., w, done, n);
 }

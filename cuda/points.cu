@@ -159,28 +159,17 @@ struct Points {
   static PetscErrorCode Integrate(const VpView *, const VpPlaces *places, const VpGrid *grid, PetscBool add, const double *values,
                                   double *b)
   {
-    auto launch = [=](auto q) {
+    return ForGrid(grid, [=](auto q) {
       typedef PointLaunch<DIM, N, decltype(q)::value> L;
 
-      IntegrateGrids<DIM, N, decltype(q)::value>
-        <<<VpBlocks(places->n, L::cells), L::threads, 0, VpCudaStream>>>(*places, *grid, add, values, b);
-      return PETSC_SUCCESS;
-    };
-
-    PetscFunctionBegin;
-    if (!places->n) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(ForGrid(grid, launch));
-    VpCudaLaunched("integrate");
-    PetscFunctionReturn(PETSC_SUCCESS);
+      return VpCudaLaunch("integrate", IntegrateGrids<DIM, N, decltype(q)::value>, {VpBlocks(places->n, L::cells), L::threads}, *places,
+                          *grid, add, values, b);
+    });
   }
 
   static PetscErrorCode Probe(const VpView *, int32_t count, const int32_t *cell, const double *basis, const double *x, double *values)
   {
-    PetscFunctionBegin;
-    if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-    ProbeCells<DIM, N><<<VpBlocks(count, 8), dim3(32, 8), 0, VpCudaStream>>>(count, cell, basis, x, values);
-    VpCudaLaunched("probe");
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaLaunch("probe", ProbeCells<DIM, N>, {VpBlocks(count, 8), dim3(32, 8)}, count, cell, basis, x, values);
   }
 
   /* FinalSum adds up the blocks' sums of all grids. */

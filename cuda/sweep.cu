@@ -37,14 +37,8 @@ struct SweepKernels {
 
   static PetscErrorCode Rest(const Field<T> &f, const Sweep<T> &w, VpForm form, const int32_t *list, int32_t first, int32_t count)
   {
-    const size_t bytes = S::bytes(KeepsValues(form));
-
-    PetscFunctionBegin;
-    if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-    VpCudaCall(cudaFuncSetAttribute(SweepPatches<T, DIM, N>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::bytes(true)));
-    SweepPatches<T, DIM, N><<<VpBlocks(count, S::patches), S::block, bytes, VpCudaStream>>>(f, w, form, list, first, count);
-    VpCudaLaunched("sweep");
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaLaunch("sweep", SweepPatches<T, DIM, N>, {VpBlocks(count, S::patches), S::block, S::bytes(KeepsValues(form))}, f, w, form,
+                        list, first, count);
   }
 
   /* What a kernel of like patches works on: a plan's common patches with the tables c, unless that is NULL, and its sorted ones with those
@@ -223,22 +217,14 @@ struct SweepKernels {
     const int full = 16384, warps = 8;                                             /* of a device that they keep busy, of a block */
     const int each = PetscClipInterval(count / full, 1, 32), cells = warps * each; /* of a warp, of a block */
 
-    PetscFunctionBegin;
-    if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-    Settle<T><<<VpBlocks(count, cells), dim3(32, warps), 0, VpCudaStream>>>(Power(N, DIM), count, each, done, patches->cover, (T *)x[0],
-                                                                            (const T *)x[1]);
-    VpCudaLaunched("settle");
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaLaunch("settle", Settle<T>, {VpBlocks(count, cells), dim3(32, warps)}, Power(N, DIM), count, each, done, patches->cover,
+                        (T *)x[0], (const T *)x[1]);
   }
 
   static PetscErrorCode Packing(const VpPatchView *patches, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to)
   {
-    PetscFunctionBegin;
-    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-    Current<T><<<VpLoopingBlocks(n, 4), dim3(64, 4), 0, VpCudaStream>>>(Power(N, DIM), n, list, done, patches->cover, (const T *)x[0],
-                                                                        (const T *)x[1], (T *)to);
-    VpCudaLaunched("current values");
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaLaunch("current values", Current<T>, {VpLoopingBlocks(n, 4), dim3(64, 4)}, Power(N, DIM), n, list, done, patches->cover,
+                        (const T *)x[0], (const T *)x[1], (T *)to);
   }
 };
 

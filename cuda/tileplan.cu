@@ -58,8 +58,8 @@ struct TileSetup {
 
     PetscFunctionBegin;
     PetscCall(VpCudaAlloc((size_t)count, "tile flags", &device.p));
-    FindTiles<N><<<VpBlocks(count, 8), dim3(32, 8), 0, VpCudaStream>>>(f, view->common, last, start, count, (uint8_t *)device.p);
-    VpCudaLaunched("find tiles");
+    PetscCall(VpCudaLaunch("find tiles", FindTiles<N>, {VpBlocks(count, 8), dim3(32, 8)}, f, view->common, last, start, count,
+                           (uint8_t *)device.p));
     PetscCall(VpCudaFetch(device.p, (size_t)count, flag));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -54,21 +54,14 @@ struct SideTraces {
 
   static PetscErrorCode Pack(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to)
   {
-    PetscFunctionBegin;
-    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-    PackTraces<T, DIM, N><<<VpBlocks(n, S::cells), S::threads, 0, VpCudaStream>>>(Field<T>(view, x, NULL), n, list, (T *)to);
-    VpCudaLaunched("traces to messages");
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaLaunch("traces to messages", PackTraces<T, DIM, N>, {VpBlocks(n, S::cells), S::threads}, Field<T>(view, x, NULL), n, list,
+                        (T *)to);
   }
 
   static PetscErrorCode Unpack(const VpView *view, int32_t n, const int32_t *list, const void *from, void *x)
   {
-    PetscFunctionBegin;
-    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-    UnpackTraces<T, DIM, N><<<VpBlocks(n, S::cells), S::threads, 0, VpCudaStream>>>(Field<T>(view, NULL, NULL), (const T *)view->expand, n,
-                                                                                    list, (const T *)from, (T *)x);
-    VpCudaLaunched("traces from messages");
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaLaunch("traces from messages", UnpackTraces<T, DIM, N>, {VpBlocks(n, S::cells), S::threads}, Field<T>(view, NULL, NULL),
+                        (const T *)view->expand, n, list, (const T *)from, (T *)x);
   }
 };
 

@@ -144,12 +144,10 @@ struct Transfers {
     TransferPlan<T, N> *plan = NULL;
 
     PetscFunctionBegin;
-    if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
-    const auto kernel = view->halves ? Prolong<T, DIM, N, true> : Prolong<T, DIM, N, false>;
-    kernel<<<VpBlocks(last - first, S::cells), S::threads, 0, VpCudaStream>>>(plan->P, Lying<T>(view, view->P), plan->swaps, first, last,
-                                                                              add, view->parent, (const T *)xc, (T *)x);
-    VpCudaLaunched("prolong");
+    PetscCall(VpCudaLaunch("prolong", view->halves ? Prolong<T, DIM, N, true> : Prolong<T, DIM, N, false>,
+                           {VpBlocks(last - first, S::cells), S::threads}, plan->P, Lying<T>(view, view->P), plan->swaps, first, last, add,
+                           view->parent, (const T *)xc, (T *)x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -158,12 +156,10 @@ struct Transfers {
     TransferPlan<T, N> *plan = NULL;
 
     PetscFunctionBegin;
-    if (!view->ncoarse) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
-    const auto kernel = view->halves ? Restrict<T, DIM, N, true> : Restrict<T, DIM, N, false>;
-    kernel<<<VpBlocks(view->ncoarse, S::cells), S::threads, 0, VpCudaStream>>>(plan->R, Lying<T>(view, view->R), plan->swaps, view->merged,
-                                                                               view->ncoarse, view->child, (const T *)b, (T *)bc);
-    VpCudaLaunched("restrict");
+    PetscCall(VpCudaLaunch("restrict", view->halves ? Restrict<T, DIM, N, true> : Restrict<T, DIM, N, false>,
+                           {VpBlocks(view->ncoarse, S::cells), S::threads}, plan->R, Lying<T>(view, view->R), plan->swaps, view->merged,
+                           view->ncoarse, view->child, (const T *)b, (T *)bc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

@@ -70,7 +70,6 @@ INLINE PetscErrorCode Invert(const int n, const VpSeparable *s, int32_t vectors,
       from = to;
     }
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* a row of the matrix times a vector */
@@ -96,7 +95,6 @@ INLINE PetscErrorCode Product(int32_t rows, int32_t columns, const REAL *M, int3
   for (int32_t i = 0; i < rows; i++, M += columns) {
     for (int32_t k = 0; k < n; k++) y[(size_t)k * (size_t)rows + (size_t)i] = Dot(columns, M, x + (size_t)k * (size_t)columns);
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #define VP_DEGREE(k) \

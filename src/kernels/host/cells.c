@@ -8,13 +8,12 @@ INLINE void Transform(const int n, const REAL *const table[DIM], int at, V Tx[][
   TransformRows(n, Tx, table[1] + at, DIM == 3 ? table[DIM - 1] + at : NULL, u);
 }
 
-INLINE void SolveCells(const VpView *view, const VpCellView *cells, const int n, int32_t first, int32_t last, const REAL *r, REAL *x)
+INLINE void SolveCells(const VpCellView *cells, const int n, int32_t first, int32_t last, const REAL *r, REAL *x)
 {
   const int at = 2 * n * n; /* the eigenvalues */
   V         Tx[VP_MAX_N][PARTS], u[ROWS][PARTS];
   REAL      values[VALUES];
 
-  (void)view;
   for (int32_t i = first; i < last; i++) {
     const int32_t cell = cells->cell[i];
     const REAL    weight = cells->weight ? ((const REAL *)cells->weight)[cell] : 1;
@@ -40,11 +39,6 @@ INLINE void SolveCells(const VpView *view, const VpCellView *cells, const int n,
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(SolveCells, VP_REAL, VP_DIM, k)(const VpView *view, const VpCellView *cells, int32_t first, int32_t last, \
-                                                         const void *r, void *x) \
-  { \
-    PetscFunctionBegin; \
-    SolveCells(view, cells, k + 1, first, last, r, x); \
-    PetscFunctionReturn(PETSC_SUCCESS); \
-  }
+  VP_KERNEL(SolveCells, k, (const VpView *view, const VpCellView *cells, int32_t first, int32_t last, const void *r, void *x), \
+            SolveCells(cells, k + 1, first, last, r, x))
 #include "degrees.def"

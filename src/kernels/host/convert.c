@@ -26,14 +26,13 @@ INLINE void Change(const int n, const REAL *A, V Tx[][PARTS], int cells, const R
 }
 
 /* b = enter scale (f - A x), or enter scale f where x is NULL; adds to *norm2 where it is not NULL */
-INLINE PetscErrorCode EnterCells(const VpView *view, const int n, VpHostResidual *Residual, const VpView *outer, double scale,
-                                 const double *x, const double *ghost, const double *f, REAL *b, double *norm2)
+INLINE void EnterCells(const VpView *view, const int n, VpHostResidual *Residual, const VpView *outer, double scale, const double *x,
+                       const double *ghost, const double *f, REAL *b, double *norm2)
 {
   V      Tx[VP_MAX_N][PARTS];
   REAL   narrow[CHUNK * VALUES];
   double wide[CHUNK * VALUES], sum[SUMS] = {0};
 
-  PetscFunctionBegin;
   LoadTransposed(n, view->enter, Tx);
   for (int32_t cell = 0; cell < view->nown; cell += CHUNK) {
     const int     cells = PetscMin(CHUNK, view->nown - cell), count = cells * Power(n);
@@ -47,15 +46,13 @@ INLINE PetscErrorCode EnterCells(const VpView *view, const int n, VpHostResidual
     Change(n, view->enter, Tx, cells, narrow, b + at);
   }
   for (int k = 0; k < SUMS && norm2; k++) *norm2 += sum[k];
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-INLINE PetscErrorCode Leave(const VpView *view, const int n, PetscBool add, double scale, const REAL *x, double *z)
+INLINE void Leave(const VpView *view, const int n, PetscBool add, double scale, const REAL *x, double *z)
 {
   V    Tx[VP_MAX_N][PARTS];
   REAL narrow[CHUNK * VALUES];
 
-  PetscFunctionBegin;
   LoadTransposed(n, view->leave, Tx);
   for (int32_t cell = 0; cell < view->nown; cell += CHUNK) {
     const int    cells = PetscMin(CHUNK, view->nown - cell), count = cells * Power(n);
@@ -69,25 +66,16 @@ INLINE PetscErrorCode Leave(const VpView *view, const int n, PetscBool add, doub
       for (int i = 0; i < count; i++) to[i] = scale * (double)narrow[i];
     }
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(Enter, VP_REAL, VP_DIM, k)(const VpView *view, double scale, const double *r, void *b) \
-  { \
-    return EnterCells(view, k + 1, NULL, NULL, scale, NULL, NULL, r, b, NULL); \
-  } \
-  PetscErrorCode VP_NAME(EnterResidual, VP_REAL, VP_DIM, k)(const VpView *view, const VpView *outer, double scale, const double *x, \
-                                                            VpGhosts ghosts, const double *f, void *b, double *norm2) \
-  { \
-    PetscFunctionBegin; \
+  VP_KERNEL(Enter, k, (const VpView *view, double scale, const double *r, void *b), \
+            EnterCells(view, k + 1, NULL, NULL, scale, NULL, NULL, r, b, NULL)) \
+  VP_KERNEL( \
+    EnterResidual, k, \
+    (const VpView *view, const VpView *outer, double scale, const double *x, VpGhosts ghosts, const double *f, void *b, double *norm2), \
     if (norm2) *norm2 = 0; \
     PetscCall(VpArrive(ghosts)); \
-    PetscCall(EnterCells(view, k + 1, VP_NAME(Residual, double, VP_DIM, k), outer, scale, x, ghosts.values, f, b, norm2)); \
-    PetscFunctionReturn(PETSC_SUCCESS); \
-  } \
-  PetscErrorCode VP_NAME(Leave, VP_REAL, VP_DIM, k)(const VpView *view, PetscBool add, double scale, const void *x, double *z) \
-  { \
-    return Leave(view, k + 1, add, scale, x, z); \
-  }
+    EnterCells(view, k + 1, VP_NAME(Residual, double, VP_DIM, k), outer, scale, x, ghosts.values, f, b, norm2)) \
+  VP_KERNEL(Leave, k, (const VpView *view, PetscBool add, double scale, const void *x, double *z), Leave(view, k + 1, add, scale, x, z))
 #include "degrees.def"

@@ -29,18 +29,7 @@ INLINE void Step(size_t count, REAL t, const REAL *w, const REAL *z, REAL *y)
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(Dots, VP_REAL, VP_DIM, k)(const VpView *view, const void *e, const void *r, const void *w, double *dots) \
-  { \
-    PetscFunctionBegin; \
-    Dots(view, k + 1, e, r, w, dots); \
-    PetscFunctionReturn(PETSC_SUCCESS); \
-  } \
-  PetscErrorCode VP_NAME(Step, VP_REAL, VP_DIM, k)(const VpView *view, int32_t cells, double sign, const double *dots, const void *w, \
-                                                   const void *z, void *y) \
-  { \
-    PetscFunctionBegin; \
-    (void)view; \
-    Step((size_t)cells *(size_t)Power(k + 1), (REAL)(sign * VpStepLength(dots)), w, z, y); \
-    PetscFunctionReturn(PETSC_SUCCESS); \
-  }
+  VP_KERNEL(Dots, k, (const VpView *view, const void *e, const void *r, const void *w, double *dots), Dots(view, k + 1, e, r, w, dots)) \
+  VP_KERNEL(Step, k, (const VpView *view, int32_t cells, double sign, const double *dots, const void *w, const void *z, void *y), \
+            Step((size_t)cells *(size_t)Power(k + 1), (REAL)(sign * VpStepLength(dots)), w, z, y))
 #include "degrees.def"

@@ -11,6 +11,13 @@
 #define REAL   VP_REAL
 #define DIM    VP_DIM
 #define INLINE static inline __attribute__((always_inline))
+/* Defines the function of a slot for a degree, which does what follows its parameters. */
+#define VP_KERNEL(slot, k, parameters, ...) \
+  PetscErrorCode VP_NAME(slot, VP_REAL, VP_DIM, k) parameters \
+  { \
+    __VA_ARGS__; \
+    return PETSC_SUCCESS; \
+  }
 #if defined(__clang__)
   #define UNROLL(...) _Pragma("clang loop unroll(full)") for (__VA_ARGS__)
   #define OUTLINE     static __attribute__((noinline))

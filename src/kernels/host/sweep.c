@@ -178,34 +178,26 @@ INLINE PetscErrorCode SweepColor(Sweep *s, const int n, int32_t first, int32_t l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-INLINE PetscErrorCode Settle(const VpPatchView *patches, const int n, int32_t count, unsigned done, void *const x[2])
+INLINE void Settle(const VpPatchView *patches, const int n, int32_t count, unsigned done, void *const x[2])
 {
   const Sweep s = {.patches = patches, .done = done, .x = {x[0], x[1]}};
 
-  PetscFunctionBegin;
   for (int32_t cell = 0; cell < count; cell++) {
     if (Parity(&s, cell)) memcpy(Next(&s, n, cell), Current(&s, n, cell), (size_t)Power(n) * sizeof(REAL));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-INLINE PetscErrorCode Collect(const VpPatchView *patches, const int n, int32_t count, const int32_t *list, unsigned done, void *const x[2],
-                              REAL *to)
+INLINE void Collect(const VpPatchView *patches, const int n, int32_t count, const int32_t *list, unsigned done, void *const x[2], REAL *to)
 {
   const Sweep  s = {.patches = patches, .done = done, .x = {x[0], x[1]}};
   const size_t N = (size_t)Power(n);
 
-  PetscFunctionBegin;
   for (int32_t i = 0; i < count; i++) memcpy(to + (size_t)i * N, Current(&s, n, list[i]), N * sizeof(REAL));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(Current, VP_REAL, VP_DIM, k)(const VpPatchView *patches, int32_t n, const int32_t *list, unsigned done, \
-                                                      void *const x[2], void *to) \
-  { \
-    return Collect(patches, k + 1, n, list, done, x, to); \
-  } \
+  VP_KERNEL(Current, k, (const VpPatchView *patches, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to), \
+            Collect(patches, k + 1, n, list, done, x, to)) \
   static void Contract##k(const Table *table, int back, int slow, int fast, Ahead *ahead, V v[]) \
   { \
     Contract(k + 1, table, back, slow, fast, ahead, v); \
@@ -223,8 +215,5 @@ INLINE PetscErrorCode Collect(const VpPatchView *patches, const int n, int32_t c
     } \
     return SweepColor(&s, N, first, last, &solver, u, v, r); \
   } \
-  PetscErrorCode VP_NAME(Settle, VP_REAL, VP_DIM, k)(const VpPatchView *patches, int32_t count, unsigned done, void *const x[2]) \
-  { \
-    return Settle(patches, k + 1, count, done, x); \
-  }
+  VP_KERNEL(Settle, k, (const VpPatchView *patches, int32_t count, unsigned done, void *const x[2]), Settle(patches, k + 1, count, done, x))
 #include "degrees.def"

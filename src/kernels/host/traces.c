@@ -17,11 +17,10 @@ INLINE Side SideOf(const VpView *view, const int n, const void *tables, int32_t 
   return (Side){cell * (size_t)Power(n) + (size_t)(view->first[end] * stride), stride, {value, value + view->nt}};
 }
 
-INLINE PetscErrorCode Pack(const VpView *view, const int n, int32_t count, const int32_t *list, const REAL *x, REAL *to)
+INLINE void Pack(const VpView *view, const int n, int32_t count, const int32_t *list, const REAL *x, REAL *to)
 {
   const int lines = Power(n) / n;
 
-  PetscFunctionBegin;
   for (int32_t i = 0; i < count; i++, to += 2 * lines) {
     const Side s = SideOf(view, n, view->traces, list[i]);
 
@@ -37,14 +36,12 @@ INLINE PetscErrorCode Pack(const VpView *view, const int n, int32_t count, const
       to[lines + l] = q;
     }
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-INLINE PetscErrorCode Unpack(const VpView *view, const int n, int32_t count, const int32_t *list, const REAL *from, REAL *x)
+INLINE void Unpack(const VpView *view, const int n, int32_t count, const int32_t *list, const REAL *from, REAL *x)
 {
   const int lines = Power(n) / n;
 
-  PetscFunctionBegin;
   for (int32_t i = 0; i < count; i++, from += 2 * lines) {
     const Side s = SideOf(view, n, view->expand, list[i]);
 
@@ -54,16 +51,11 @@ INLINE PetscErrorCode Unpack(const VpView *view, const int n, int32_t count, con
       for (int t = 0; t < view->nt; t++) u[t * s.stride] = s.table[0][t] * from[l] + s.table[1][t] * from[lines + l];
     }
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(PackTraces, VP_REAL, VP_DIM, k)(const VpView *view, int32_t n, const int32_t *list, const void *x, void *to) \
-  { \
-    return Pack(view, k + 1, n, list, x, to); \
-  } \
-  PetscErrorCode VP_NAME(UnpackTraces, VP_REAL, VP_DIM, k)(const VpView *view, int32_t n, const int32_t *list, const void *from, void *x) \
-  { \
-    return Unpack(view, k + 1, n, list, from, x); \
-  }
+  VP_KERNEL(PackTraces, k, (const VpView *view, int32_t n, const int32_t *list, const void *x, void *to), \
+            Pack(view, k + 1, n, list, x, to)) \
+  VP_KERNEL(UnpackTraces, k, (const VpView *view, int32_t n, const int32_t *list, const void *from, void *x), \
+            Unpack(view, k + 1, n, list, from, x))
 #include "degrees.def"

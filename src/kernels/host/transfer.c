@@ -41,13 +41,12 @@ INLINE void Transform(Matrices *m, const int n, int32_t cell, V u[][PARTS])
   TransformRows(n, Mx ? Tx : NULL, MatrixOf(m, n, cell, 1), DIM == 3 ? MatrixOf(m, n, cell, 2) : NULL, u);
 }
 
-INLINE PetscErrorCode Prolong(const VpTransferView *view, const int n, int32_t first, int32_t last, PetscBool add, const REAL *xc, REAL *x)
+INLINE void Prolong(const VpTransferView *view, const int n, int32_t first, int32_t last, PetscBool add, const REAL *xc, REAL *x)
 {
   const int rows = Power(n) / n;
   V         u[ROWS][PARTS];
   Matrices  P;
 
-  PetscFunctionBegin;
   Prepare(view, n, view->P, &P);
   for (int32_t cell = first; cell < last; cell++) {
     const REAL *parent = xc + (size_t)view->parent[cell] * (size_t)Power(n);
@@ -62,16 +61,14 @@ INLINE PetscErrorCode Prolong(const VpTransferView *view, const int n, int32_t f
       }
     }
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-INLINE PetscErrorCode Restrict(const VpTransferView *view, const int n, const REAL *b, REAL *bc)
+INLINE void Restrict(const VpTransferView *view, const int n, const REAL *b, REAL *bc)
 {
   const int rows = Power(n) / n;
   V         u[ROWS][PARTS], sum[ROWS][PARTS];
   Matrices  R;
 
-  PetscFunctionBegin;
   Prepare(view, n, view->R, &R);
   for (int32_t cell = 0; cell < view->ncoarse; cell++) {
     memset(sum, 0, sizeof sum);
@@ -87,17 +84,10 @@ INLINE PetscErrorCode Restrict(const VpTransferView *view, const int n, const RE
     }
     StoreCell(n, sum, bc + (size_t)cell * (size_t)Power(n));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(Prolong, VP_REAL, VP_DIM, k)(const VpTransferView *view, int32_t first, int32_t last, PetscBool add, \
-                                                      const void *xc, void *x) \
-  { \
-    return Prolong(view, k + 1, first, last, add, xc, x); \
-  } \
-  PetscErrorCode VP_NAME(Restrict, VP_REAL, VP_DIM, k)(const VpTransferView *view, const void *b, void *bc) \
-  { \
-    return Restrict(view, k + 1, b, bc); \
-  }
+  VP_KERNEL(Prolong, k, (const VpTransferView *view, int32_t first, int32_t last, PetscBool add, const void *xc, void *x), \
+            Prolong(view, k + 1, first, last, add, xc, x)) \
+  VP_KERNEL(Restrict, k, (const VpTransferView *view, const void *b, void *bc), Restrict(view, k + 1, b, bc))
 #include "degrees.def"
