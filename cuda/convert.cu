@@ -233,9 +233,7 @@ struct Conversions {
       PetscFunctionReturn(PETSC_SUCCESS);
     };
 
-    PetscFunctionBegin;
-    PetscCall(VpCudaPlan<ConvertPlan<T, N>>(&view->device, VP_PLAN_CONVERT, 0, 0, plan, fill));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaPlan<ConvertPlan<T, N>>(&view->device, VP_PLAN_CONVERT, 0, 0, plan, fill);
   }
 
   static PetscErrorCode In(const VpView *view, double scale, const double *r, void *b)
@@ -270,16 +268,16 @@ struct Conversions {
                         f, b, partial);
   }
 
-  static PetscErrorCode Tiles(const ConvertPlan<T, N> *plan, const TilePlan<N> *tiles, const Field<double> &field, int part, double scale,
+  static PetscErrorCode Tiles(const ConvertPlan<T, N> *plan, const TilePlan<N> &tiles, const Field<double> &field, int part, double scale,
                               const double *f, T *b, int *blocks)
   {
-    const int32_t count = tiles->tile.n[part];
+    const int32_t count = tiles.tile.n[part];
     auto          kernel = scale == 1 ? EnterTiles<false, T, N> : EnterTiles<true, T, N>;
     double       *partial = (double *)plan->partial.p + *blocks;
 
     *blocks += count;
-    return VpCudaLaunch("enter_residual on tiles", kernel, {count, Tile<N>::threads, 2 * Tile<N>::bytes}, plan->enter, tiles->tables, field,
-                        tiles->tile.List(part), tiles->tile.start, scale, f, b, partial);
+    return VpCudaLaunch("enter_residual on tiles", kernel, {count, Tile<N>::threads, 2 * Tile<N>::bytes}, plan->enter, tiles.tables, field,
+                        tiles.tile.List(part), tiles.tile.start, scale, f, b, partial);
   }
 
   /* b = enter scale (f - A x), x not NULL */
@@ -287,27 +285,10 @@ struct Conversions {
                                  VpGhosts ghosts, const double *f, T *b, int *blocks)
   {
     const Field<double> field(outer, x, ghosts.values);
-    CellPlan           *cells = NULL;
 
-    PetscFunctionBegin;
-    if constexpr (DIM == 3) {
-      TilePlan<N> *tiles = NULL;
-
-      PetscCall(VpCudaTilePlan<N>(outer, 0, nown, &tiles));
-      if (tiles->HasTiles() && ReadsPairs(x)) {
-        auto run = [=](int part) {
-          PetscFunctionBegin;
-          PetscCall(Tiles(plan, tiles, field, part, scale, f, b, blocks));
-          PetscCall(Cells(plan, field, tiles->cell, part, scale, f, b, blocks));
-          PetscFunctionReturn(PETSC_SUCCESS);
-        };
-        PetscCall(VpCudaInParts(ghosts, run));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      }
-    }
-    PetscCall(VpCudaCellPlan(outer, 0, nown, &cells));
-    PetscCall(VpCudaInParts(ghosts, [=](int part) { return Cells(plan, field, cells->cell, part, scale, f, b, blocks); }));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaOnTiles<DIM, N>(
+      outer, 0, nown, x, ghosts, [=](const auto &tiles, int part) { return Tiles(plan, tiles, field, part, scale, f, b, blocks); },
+      [=](const Parts &cell, int part) { return Cells(plan, field, cell, part, scale, f, b, blocks); });
   }
 
   static PetscErrorCode InResidual(const VpView *view, const VpView *outer, double scale, const double *x, VpGhosts ghosts, const double *f,

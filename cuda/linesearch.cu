@@ -65,9 +65,7 @@ struct LineSearch {
       PetscFunctionReturn(PETSC_SUCCESS);
     };
 
-    PetscFunctionBegin;
-    PetscCall(VpCudaPlan<DotsPlan<T, N>>(&view->device, VP_PLAN_DOTS, 0, 0, plan, fill));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaPlan<DotsPlan<T, N>>(&view->device, VP_PLAN_DOTS, 0, 0, plan, fill);
   }
 
   static PetscErrorCode Products(const VpView *view, const void *e, const void *r, const void *w, double *dots)

@@ -61,38 +61,21 @@ struct Operator {
                         (const T *)b, (T *)y);
   }
 
-  static PetscErrorCode Tiles(const Field<double> &f, const TilePlan<N> *plan, int part, const double *b, double *y)
+  static PetscErrorCode Tiles(const Field<double> &f, const TilePlan<N> &plan, int part, const void *b, void *y)
   {
     auto kernel = b ? ApplyTiles<N, true> : ApplyTiles<N, false>;
 
-    return VpCudaLaunch("apply on tiles", kernel, {plan->tile.n[part], Tile<N>::threads, 2 * Tile<N>::bytes}, plan->tables, f,
-                        plan->tile.List(part), plan->tile.start, b, y);
+    return VpCudaLaunch("apply on tiles", kernel, {plan.tile.n[part], Tile<N>::threads, 2 * Tile<N>::bytes}, plan.tables, f,
+                        plan.tile.List(part), plan.tile.start, (const double *)b, (double *)y);
   }
 
   static PetscErrorCode Apply(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b, void *y)
   {
     const Field<T> f(view, x, ghosts.values);
-    CellPlan      *cells = NULL;
 
-    PetscFunctionBegin;
-    if constexpr (DIM == 3 && sizeof(T) == sizeof(double)) {
-      TilePlan<N> *plan = NULL;
-
-      PetscCall(VpCudaTilePlan<N>(view, first, last, &plan));
-      if (plan->HasTiles() && ReadsPairs((const double *)x)) {
-        auto run = [=](int part) {
-          PetscFunctionBegin;
-          PetscCall(Tiles(f, plan, part, (const double *)b, (double *)y));
-          PetscCall(Cells(f, plan->cell, part, b, y));
-          PetscFunctionReturn(PETSC_SUCCESS);
-        };
-        PetscCall(VpCudaInParts(ghosts, run));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      }
-    }
-    PetscCall(VpCudaCellPlan(view, first, last, &cells));
-    PetscCall(VpCudaInParts(ghosts, [=](int part) { return Cells(f, cells->cell, part, b, y); }));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaOnTiles<DIM, N>(
+      view, first, last, (const T *)x, ghosts, [=](const auto &plan, int part) { return Tiles(f, plan, part, b, y); },
+      [=](const Parts &cell, int part) { return Cells(f, cell, part, b, y); });
   }
 };
 

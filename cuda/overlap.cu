@@ -52,7 +52,5 @@ PetscErrorCode VpCudaCellPlan(const VpView *view, int32_t first, int32_t last, C
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 
-  PetscFunctionBegin;
-  PetscCall(VpCudaPlan<CellPlan>(&view->device, VP_PLAN_CELLS, first, last, plan, fill));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpCudaPlan<CellPlan>(&view->device, VP_PLAN_CELLS, first, last, plan, fill);
 }

@@ -165,9 +165,7 @@ struct SweepSetup {
       PetscFunctionReturn(PETSC_SUCCESS);
     };
 
-    PetscFunctionBegin;
-    PetscCall(VpCudaPlan<CommonPatches<T, N>>(&patches->device, VP_PLAN_COMMON, 0, 0, common, fill));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaPlan<CommonPatches<T, N>>(&patches->device, VP_PLAN_COMMON, 0, 0, common, fill);
   }
 
   PetscErrorCode Kinds(int32_t first, int32_t count, uint8_t *kind) const

@@ -295,3 +295,30 @@ __host__ __device__ constexpr int32_t Ahead()
 
 template <int N>
 PetscErrorCode VpCudaTilePlan(const VpView *, int32_t first, int32_t last, TilePlan<N> **);
+
+/* tiles(plan, part) and cells(parts, part) for both parts of a range of cells; where x, or the mesh, has no tiles, cells alone */
+template <int DIM, int N, class T, class OnTiles, class OnCells>
+PetscErrorCode VpCudaOnTiles(const VpView *view, int32_t first, int32_t last, const T *x, VpGhosts ghosts, OnTiles tiles, OnCells cells)
+{
+  CellPlan *all = NULL;
+
+  PetscFunctionBegin;
+  if constexpr (DIM == 3 && sizeof(T) == sizeof(double)) {
+    TilePlan<N> *plan = NULL;
+
+    PetscCall(VpCudaTilePlan<N>(view, first, last, &plan));
+    if (plan->HasTiles() && ReadsPairs(x)) {
+      auto run = [=](int part) {
+        PetscFunctionBegin;
+        PetscCall(tiles(*plan, part));
+        PetscCall(cells(plan->cell, part));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      };
+      PetscCall(VpCudaInParts(ghosts, run));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  PetscCall(VpCudaCellPlan(view, first, last, &all));
+  PetscCall(VpCudaInParts(ghosts, [=](int part) { return cells(all->cell, part); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

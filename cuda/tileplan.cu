@@ -117,9 +117,7 @@ PetscErrorCode VpCudaTilePlan(const VpView *view, int32_t first, int32_t last, T
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 
-  PetscFunctionBegin;
-  PetscCall(VpCudaPlan<TilePlan<N>>(&view->device, VP_PLAN_APPLY, first, last, plan, fill));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpCudaPlan<TilePlan<N>>(&view->device, VP_PLAN_APPLY, first, last, plan, fill);
 }
 
 #define VP_DEGREE(k) template PetscErrorCode VpCudaTilePlan<k + 1>(const VpView *, int32_t, int32_t, TilePlan<k + 1> **);

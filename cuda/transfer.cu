@@ -130,9 +130,7 @@ static PetscErrorCode Plan(const VpTransferView *view, TransferPlan<T, N> **plan
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 
-  PetscFunctionBegin;
-  PetscCall(VpCudaPlan<TransferPlan<T, N>>(&view->device, VP_PLAN_TRANSFER, 0, 0, plan, fill));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpCudaPlan<TransferPlan<T, N>>(&view->device, VP_PLAN_TRANSFER, 0, 0, plan, fill);
 }
 
 template <class T, int DIM, int N>

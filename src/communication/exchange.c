@@ -46,9 +46,7 @@ static PetscErrorCode PackTraces(const VpMessages *m, int way, const void *from,
 {
   const VpCells *cells = (const VpCells *)m->context;
 
-  PetscFunctionBegin;
-  PetscCall((way ? cells->ops->unpack_traces : cells->ops->pack_traces)(cells->view, VpMessageItems(m, way), m->list[way], from, to));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (way ? cells->ops->unpack_traces : cells->ops->pack_traces)(cells->view, VpMessageItems(m, way), m->list[way], from, to);
 }
 
 static PetscErrorCode PlaceBuffers(VpExchanger e, const PetscInt *const items[2])

@@ -77,20 +77,17 @@ static PetscErrorCode Build(VpMesh like, VpForest forest, VpMesh *out)
 /* the same cells on the same ranks, as a mesh that is not adaptive */
 static PetscErrorCode MakeUniform(VpMesh *mesh)
 {
-  const VpCellSet none = {0};
-  VpCellSet       ghosts;
-  VpLattice       lattice;
-  VpMesh          uniform;
-  PetscInt       *counts;
-  PetscMPIInt     size;
+  VpLattice   lattice;
+  VpMesh      uniform;
+  PetscInt   *counts;
+  PetscMPIInt size;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size((*mesh)->comm, &size));
   PetscCall(PetscMalloc1(size, &counts));
   for (int r = 0; r < size; r++) counts[r] = (*mesh)->starts[r + 1] - (*mesh)->starts[r];
   PetscCall(VpLatticeCreateUniform((*mesh)->domain, (*mesh)->level, &lattice));
-  PetscCall(VpMeshBuild((*mesh)->comm, lattice, counts, &none, &uniform, &ghosts));
-  PetscCall(VpDictionaryDestroy(&ghosts));
+  PetscCall(VpMeshBuild((*mesh)->comm, lattice, counts, NULL, &uniform, NULL));
   PetscCall(VpLatticeDestroy(&lattice));
   PetscCall(VpMeshSetTransport(uniform, (*mesh)->transport, (*mesh)->link));
   PetscCall(PetscFree(counts));

@@ -89,7 +89,7 @@ static PetscErrorCode MakeCoarse(VpLattice fine, PetscBool patches, VpCoarsening
   PetscCall(NumberBoxes(fine->domain, c, &nbox));
   if (nbox < domain->nbox) PetscCall(MergeBoxes(fine->domain, c, nbox, &domain));
   else {
-    (void)VpDomainReference(domain);
+    (void)VpReference(domain);
     PetscCall(PetscFree2(c->box, c->lower));
   }
   PetscCall(PetscCalloc1(3 * (size_t)nbox, &bits));

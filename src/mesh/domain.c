@@ -359,12 +359,6 @@ PetscErrorCode VpDomainGetClasses(VpDomain domain, int d, const int32_t **out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-VpDomain VpDomainReference(VpDomain domain)
-{
-  domain->refct++;
-  return domain;
-}
-
 PetscErrorCode VpDomainDestroy(VpDomain *domain)
 {
   PetscFunctionBeginUser;

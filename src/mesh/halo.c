@@ -76,13 +76,6 @@ static PetscErrorCode AddBorder(VpLattice L, int depth, int64_t start, Range own
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static int Ascending(const void *a, const void *b)
-{
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-  return (x > y) - (x < y);
-}
-
 PetscErrorCode VpHaloCreate(VpLattice L, int64_t first, int64_t last, const VpCellSet *extra, VpCellSet *halo, int32_t end[4])
 {
   VpCellSet border;
@@ -103,14 +96,14 @@ PetscErrorCode VpHaloCreate(VpLattice L, int64_t first, int64_t last, const VpCe
   end[1] = halo->n;
   for (int32_t i = layer1; i < end[1]; i++) PetscCall(AddAround(L, first, last, PETSC_TRUE, VpCellSetAt(halo, i), halo));
   end[2] = halo->n;
-  for (int32_t i = 0; i < extra->n; i++) {
+  for (int32_t i = 0; extra && i < extra->n; i++) {
     if (VpCellSetAt(extra, i) < first || VpCellSetAt(extra, i) >= last) PetscCall(VpCellSetAdd(halo, VpCellSetAt(extra, i)));
   }
   end[3] = halo->n;
   for (int g = 0; g < 4; g++) {
     const int32_t start = g ? end[g - 1] : 0;
 
-    qsort(halo->key + start, end[g] - start, sizeof(*halo->key), Ascending);
+    PetscCall(PetscSortInt64(end[g] - start, (PetscInt64 *)halo->key + start));
   }
   VpDictionaryIndex(halo);
   PetscCall(VpDictionaryDestroy(&border));

@@ -97,7 +97,7 @@ static PetscErrorCode Relate(VpMesh fine, VpMesh coarse, VpCellSet *of_fine, VpC
   PetscCheck(relate.lost == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d parents or children are not local", (int)relate.lost);
   fine->orphans = fine->nown;
   while (fine->orphans > 0 && fine->parent[fine->orphans - 1] < coarse->nown) fine->orphans--;
-  fine->coarser = VpMeshReference(coarse);
+  fine->coarser = VpReference(coarse);
   PetscCall(SetChildExchange(fine, nchild));
   PetscCall(VpDictionaryDestroy(of_fine));
   PetscCall(VpDictionaryDestroy(of_coarse));
@@ -155,13 +155,13 @@ PetscErrorCode VpMeshCoarsen(VpMesh fine, VpLattice lattice, VpCoarsen how, VpMe
 {
   PetscFunctionBeginUser;
   if (!fine->coarser) {
-    fine->by = VpLatticeReference(lattice);
+    fine->by = VpReference(lattice);
     PetscCall(VpLatticeCoarsen(lattice, how, &fine->coarsening));
     PetscCheck(fine->coarsening->coarse, fine->comm, PETSC_ERR_ARG_WRONGSTATE, "There is no coarser mesh: %s",
                fine->level ? "the rule of coarsening ends here" : "this one consists of whole boxes");
     PetscCall(Coarsen(fine));
   }
-  *coarse = VpMeshReference(fine->coarser);
+  *coarse = VpReference(fine->coarser);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,11 +179,10 @@ PetscErrorCode VpMeshAgrees(VpMesh fine, VpLattice lattice, VpCoarsen how, Petsc
 
 PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine)
 {
-  const VpCellSet none = {0};
-  PetscInt       *counts;
-  PetscMPIInt     size;
-  VpLattice       lattice;
-  VpCellSet       of_fine, of_coarse;
+  PetscInt   *counts;
+  PetscMPIInt size;
+  VpLattice   lattice;
+  VpCellSet   of_fine, of_coarse;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(coarse->comm, &size));
@@ -195,7 +194,7 @@ PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine)
   PetscCall(PetscMalloc1(size, &counts));
   for (int r = 0; r < size; r++) counts[r] = (coarse->starts[r + 1] - coarse->starts[r]) << coarse->dim;
   PetscCall(VpLatticeCreateUniform(coarse->domain, coarse->level + 1, &lattice));
-  PetscCall(VpMeshBuild(coarse->comm, lattice, counts, &none, fine, &of_fine));
+  PetscCall(VpMeshBuild(coarse->comm, lattice, counts, NULL, fine, &of_fine));
   PetscCall(VpLatticeDestroy(&lattice));
   PetscCall(VpLatticeCoarsen((*fine)->lattice, VP_COARSEN_FULL, &(*fine)->coarsening));
   PetscCall(Ghosts(coarse, &of_coarse));

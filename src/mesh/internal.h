@@ -96,7 +96,7 @@ static inline int32_t VpCellSetFind(const VpCellSet *set, int64_t cell) /* index
 }
 
 /* The ghosts of the own cells [first, last), in the four groups that mesh.h draws: face neighbours, the rest of two layers, the third
-   layer, and the cells of `extra` that are in none of these. Each group is sorted; group g ends at end[g] of halo->key. */
+   layer, and the cells of `extra`, unless that is NULL, that are in none of these. Each group is sorted; group g ends at end[g] of halo->key. */
 PetscErrorCode VpHaloCreate(VpLattice, int64_t first, int64_t last, const VpCellSet *extra, VpCellSet *halo, int32_t end[4]);
 
 /* forest.c: starts libsc and p4est unless they are */
@@ -123,8 +123,8 @@ PetscErrorCode VpMeshAskOwners(VpMesh, PetscInt n, const VpPlace[], PetscSFNode 
 
 /* mesh.c: the rank whose own cells contain the position */
 PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell);
-/* mesh.c: a mesh that knows no other level, and the set of its ghosts. Cells of `extra` become local, too. counts: own cells of the ranks;
-   NULL: equal pieces of a uniform lattice. Collective */
+/* mesh.c: a mesh that knows no other level, and the set of its ghosts, unless `ghosts` is NULL. Cells of `extra`, unless that is NULL,
+   become local, too. counts: own cells of the ranks; NULL: equal pieces of a uniform lattice. Collective */
 PetscErrorCode VpMeshBuild(MPI_Comm, VpLattice, const PetscInt counts[], const VpCellSet *extra, VpMesh *, VpCellSet *ghosts);
 /* see VpMesh->zone: of the cell with this coordinate among 2^bits */
 static inline int VpZoneOf(int bits, int32_t coord)

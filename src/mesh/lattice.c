@@ -186,7 +186,7 @@ PetscErrorCode VpLatticeCreate(VpDomain domain, const uint8_t bits[], VpLattice 
   PetscFunctionBeginUser;
   PetscCall(PetscNew(&L));
   L->refct = 1;
-  L->domain = VpDomainReference(domain);
+  L->domain = VpReference(domain);
   PetscCall(SetShapes(L, bits));
   PetscCall(SetVertices(L));
   for (int d = 0; d < domain->dim; d++) {
@@ -222,12 +222,6 @@ PetscErrorCode VpLatticeWith(VpLattice L, const PetscReal a[], VpLattice *with)
   PetscCall(PetscMalloc1(n, &(*with)->a));
   PetscCall(PetscArraycpy((*with)->a, a, n));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-VpLattice VpLatticeReference(VpLattice L)
-{
-  L->refct++;
-  return L;
 }
 
 PetscErrorCode VpLatticeDestroy(VpLattice *out)

@@ -224,6 +224,6 @@ PetscErrorCode VpMeshBaseLattice(VpMesh mesh, VpLattice *lattice)
 {
   PetscFunctionBeginUser;
   if (mesh->depth) PetscCall(VpLatticeCreateUniform(mesh->domain, mesh->least, lattice));
-  else *lattice = VpLatticeReference(mesh->lattice);
+  else *lattice = VpReference(mesh->lattice);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -40,6 +40,7 @@ PetscErrorCode VpMeshBuild(MPI_Comm comm, VpLattice lattice, const PetscInt coun
   VpMesh         mesh;
   PetscMPIInt    size, rank;
   int32_t        end[4];
+  VpCellSet      halo;
   PetscInt      *starts;
   PetscErrorCode ierr;
 
@@ -52,7 +53,7 @@ PetscErrorCode VpMeshBuild(MPI_Comm comm, VpLattice lattice, const PetscInt coun
   PetscCall(ierr);
   PetscCall(PetscNew(&mesh));
   mesh->refct = 1;
-  mesh->lattice = VpLatticeReference(lattice);
+  mesh->lattice = VpReference(lattice);
   mesh->domain = lattice->domain;
   mesh->dim = mesh->domain->dim;
   for (int32_t i = 0; i < lattice->nshape; i++) {
@@ -63,42 +64,37 @@ PetscErrorCode VpMeshBuild(MPI_Comm comm, VpLattice lattice, const PetscInt coun
   mesh->ncell = starts[size];
   mesh->first = starts[rank];
   mesh->nown = (int32_t)(starts[rank + 1] - starts[rank]);
-  PetscCall(VpHaloCreate(lattice, mesh->first, (int64_t)mesh->first + mesh->nown, extra, ghosts, end));
+  PetscCall(VpHaloCreate(lattice, mesh->first, (int64_t)mesh->first + mesh->nown, extra, &halo, end));
   mesh->nface = mesh->nown + end[0];
   mesh->nsweep = mesh->nown + end[1];
   mesh->nhalo = mesh->nown + end[2];
   mesh->nlocal = mesh->nown + end[3];
-  PetscCall(VpMeshSetCells(mesh, ghosts));
-  PetscCall(SetExchange(mesh, size, ghosts));
+  PetscCall(VpMeshSetCells(mesh, &halo));
+  PetscCall(SetExchange(mesh, size, &halo));
+  if (ghosts) *ghosts = halo;
+  else PetscCall(VpDictionaryDestroy(&halo));
   *newmesh = mesh;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpMeshCreate(MPI_Comm comm, VpDomain domain, int level, VpMesh *mesh)
 {
-  const VpCellSet none = {0};
-  VpCellSet       ghosts;
-  VpLattice       lattice;
-  PetscErrorCode  ierr;
+  VpLattice      lattice;
+  PetscErrorCode ierr;
 
   PetscFunctionBeginUser;
   PetscCall(VpForestCheckSize(comm, domain, level)); /* before numbers of cells are too large for anything */
   PetscCall(VpLatticeCreateUniform(domain, level, &lattice));
-  ierr = VpMeshBuild(comm, lattice, NULL, &none, mesh, &ghosts);
+  ierr = VpMeshBuild(comm, lattice, NULL, NULL, mesh, NULL);
   PetscCall(VpLatticeDestroy(&lattice));
   PetscCall(ierr);
-  PetscCall(VpDictionaryDestroy(&ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpMeshCut(VpMesh mesh, const PetscInt counts[], VpMesh *cut)
 {
-  const VpCellSet none = {0};
-  VpCellSet       ghosts;
-
   PetscFunctionBeginUser;
-  PetscCall(VpMeshBuild(mesh->comm, mesh->lattice, counts, &none, cut, &ghosts));
-  PetscCall(VpDictionaryDestroy(&ghosts));
+  PetscCall(VpMeshBuild(mesh->comm, mesh->lattice, counts, NULL, cut, NULL));
   PetscCall(VpMeshSetTransport(*cut, mesh->transport, mesh->link));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -111,12 +107,6 @@ PetscErrorCode VpMeshSetTransport(VpMesh mesh, VpTransport transport, void *link
     mesh->link = link;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-VpMesh VpMeshReference(VpMesh mesh)
-{
-  mesh->refct++;
-  return mesh;
 }
 
 PetscErrorCode VpMeshDestroy(VpMesh *newmesh)

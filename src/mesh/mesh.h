@@ -42,6 +42,7 @@
    A member that is "with coarser" is NULL or 0 until VpMeshCoarsen or VpMeshRefine has given the mesh its coarser one, and one that is
    "with sides" until VpMeshSetSides. */
 #pragma once
+#include "../base/reference.h"
 #include "../tables/side.h"
 #include <petscsf.h>
 #include <stdint.h>
@@ -98,7 +99,6 @@ PetscBool VpDomainIsByNormal(VpDomain);
 /* The boxes that belong together in direction d: linked across sides that are not its own. They have the same lower and upper face there.
    class[box] = a box of them, the same for all; made at the first call. */
 PetscErrorCode          VpDomainGetClasses(VpDomain, int d, const int32_t **class);
-VpDomain                VpDomainReference(VpDomain); /* the same domain, a new reference */
 PetscErrorCode          VpDomainDestroy(VpDomain *);
 static inline PetscReal VpDomainWidth(VpDomain domain, int32_t box, int d)
 {
@@ -305,7 +305,6 @@ PetscErrorCode VpMeshRepeat(VpMesh, int32_t n, VpMesh coarser, VpMesh *);
 /* between two cuts of a mesh: roots are the own cells of one, leaves those of the other, with its ghosts [0, nlocal) or without */
 PetscErrorCode VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscSF *);
 PetscErrorCode VpMeshSetTransport(VpMesh, VpTransport, void *link); /* of it and of all coarser ones */
-VpMesh         VpMeshReference(VpMesh);                             /* the same mesh, a new reference */
 PetscErrorCode VpMeshDestroy(VpMesh *);
 PetscInt       VpMeshRanks(VpMesh); /* how many ranks have cells */
 /* size of a cell in every direction (3 numbers, 1 beyond dim) and its lower corner */

@@ -167,9 +167,7 @@ static PetscErrorCode SetRow(PetscInt i, const Row *row, void *context)
   Assembly      *as = context;
   const PetscInt global = as->first + i;
 
-  PetscFunctionBegin;
-  PetscCall(MatSetValues(as->A, 1, &global, row->n, row->column, row->value, INSERT_VALUES));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatSetValues(as->A, 1, &global, row->n, row->column, row->value, INSERT_VALUES);
 }
 
 /* MPIBAIJ refuses MAT_SPD (PETSc 3.18) */

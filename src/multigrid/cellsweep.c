@@ -55,7 +55,7 @@ PetscErrorCode VpCellSweepCreate(VpLevel level, VpCellSweep *out)
   PetscFunctionBegin;
   PetscCall(PetscNew(&sweep));
   *out = sweep;
-  sweep->level = VpLevelReference(level);
+  sweep->level = VpReference(level);
   sweep->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
   sweep->ncolor = VpMeshSeams(level->mesh) ? 3 : 2;
   PetscCall(VpTogether(level->mesh->comm, Place(sweep)));

@@ -113,7 +113,5 @@ static PetscErrorCode PlaceTransfer(VpLevel fine)
 
 PetscErrorCode VpLevelSetTransfer(VpLevel fine)
 {
-  PetscFunctionBegin;
-  PetscCall(VpTogether(fine->mesh->comm, PlaceTransfer(fine)));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpTogether(fine->mesh->comm, PlaceTransfer(fine));
 }

@@ -52,7 +52,7 @@ PetscErrorCode VpCoarseCreate(VpLevel level, VpCoarseType type, const char prefi
   if (type == VP_COARSE_DENSE && !dense) PetscCall(RefuseDense(level, unknowns));
   PetscCall(PetscNew(&coarse));
   *out = coarse;
-  coarse->level = VpLevelReference(level);
+  coarse->level = VpReference(level);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(ways) && !coarse->data; i++) {
     if (!ways[i].wanted) continue;
     coarse->ops = ways[i].ops;
@@ -63,9 +63,7 @@ PetscErrorCode VpCoarseCreate(VpLevel level, VpCoarseType type, const char prefi
 
 PetscErrorCode VpCoarseSolve(VpCoarse coarse, VpVector b, VpVector x)
 {
-  PetscFunctionBegin;
-  PetscCall(coarse->ops->solve(coarse->data, b, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return coarse->ops->solve(coarse->data, b, x);
 }
 
 PetscErrorCode VpCoarseSolveColumns(VpCoarse coarse, int32_t n, VpVector b, VpVector x, PetscBool *did)
@@ -91,9 +89,7 @@ PetscInt VpCoarseStopped(VpCoarse coarse)
 
 PetscErrorCode VpCoarseView(VpCoarse coarse, PetscViewer viewer)
 {
-  PetscFunctionBegin;
-  PetscCall(coarse->ops->view(coarse->data, viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return coarse->ops->view(coarse->data, viewer);
 }
 
 PetscErrorCode VpCoarseDestroy(VpCoarse *out)

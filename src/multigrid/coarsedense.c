@@ -231,9 +231,7 @@ static PetscErrorCode View(void *data, PetscViewer viewer)
 {
   const Dense *dense = (const Dense *)data;
 
-  PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "inverted exactly, as a dense matrix: its %d unknowns are few\n", (int)dense->columns));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscViewerASCIIPrintf(viewer, "inverted exactly, as a dense matrix: its %d unknowns are few\n", (int)dense->columns);
 }
 
 const VpCoarseOps VpCoarseDense = {.create = Create, .solve = Solve, .solve_columns = SolveColumns, .view = View, .destroy = Destroy};

@@ -151,7 +151,7 @@ PetscErrorCode VpProblemRange(VpMesh mesh, const VpProblem *problem, PetscReal r
 PetscErrorCode VpProblemGetLattice(VpMesh mesh, const VpProblem *problem, VpLattice *lattice)
 {
   PetscFunctionBegin;
-  if (problem->lattice) *lattice = VpLatticeReference(problem->lattice);
+  if (problem->lattice) *lattice = VpReference(problem->lattice);
   else PetscCall(VpMeshBaseLattice(mesh, lattice));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

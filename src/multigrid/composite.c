@@ -54,7 +54,7 @@ PetscErrorCode VpCompositeCreate(VpMesh leaves, const VpProblem *problem, PetscI
   for (c->n = 0; c->n <= parts;) {
     Part *part = &c->part[c->n++];
 
-    part->level = VpLevelReference(levels[c->n - 1]);
+    part->level = VpReference(levels[c->n - 1]);
     part->arrays = (VpArrays){.backend = finest->backend, .precision = finest->precision};
     PetscCall(PlaceLeaves(part));
     if (c->n <= parts) PetscCall(VpPlaceEdges(part->level, levels[c->n], &part->arrays, &part->edges));

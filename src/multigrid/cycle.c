@@ -46,9 +46,7 @@ static PetscErrorCode Prolong(VpCycle cycle, PetscInt l, PetscBool add, void *to
 {
   const VpLevel level = cycle->level[l];
 
-  PetscFunctionBegin;
-  PetscCall(VpProlong(level, cycle->move[l + 1], cycle->x[l + 1], level->mesh->nhalo, add, to));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpProlong(level, cycle->move[l + 1], cycle->x[l + 1], level->mesh->nhalo, add, to);
 }
 
 /* x += P x of the next level, or t times that. Ensures: *r is the vector that held b - A x before a line search, else NULL. */
@@ -181,7 +179,5 @@ static PetscErrorCode Cycle(const VpPass *pass, PetscInt l, VpCycleType type)
 
 PetscErrorCode VpCycleWhole(const VpPass *pass)
 {
-  PetscFunctionBegin;
-  PetscCall(Cycle(pass, pass->level, pass->cycle->options.type));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Cycle(pass, pass->level, pass->cycle->options.type);
 }

@@ -198,7 +198,7 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
 
   PetscFunctionBegin;
   if (cycle->parts) PetscCall(VpMeshCreateLevels(finest, &mesh));
-  else (void)VpMeshReference(mesh);
+  else (void)VpReference(mesh);
   PetscCall(VpProblemGetLattice(finest, problem, &base));
   PetscCall(VpListLattices(base, cycle->options.coarsening, &most, lattice));
   PetscCallMPI(MPI_Comm_size(mesh->comm, &ranks));

@@ -85,7 +85,7 @@ static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType 
   PetscCall(PetscNew(&level));
   *out = level;
   level->refct = 1;
-  level->mesh = VpMeshReference(mesh);
+  level->mesh = VpReference(mesh);
   level->problem = *problem;
   level->problem.coefficient = NULL;
   level->scale = ldexp(1, problem->exponent);
@@ -126,12 +126,6 @@ PetscErrorCode VpLevelCreate(VpMesh mesh, const VpProblem *problem, VpBasisType 
 PetscErrorCode VpLevelCreateOuter(VpMesh mesh, const VpProblem *problem, const VpBackend *backend, VpLevel *level)
 {
   return Create(mesh, problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, mesh->depth ? VP_GHOST_FACE : VP_GHOST_SIDE, backend, level);
-}
-
-VpLevel VpLevelReference(VpLevel level)
-{
-  level->refct++;
-  return level;
 }
 
 PetscErrorCode VpLevelDestroy(VpLevel *out)

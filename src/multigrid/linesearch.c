@@ -43,9 +43,7 @@ static double Block(VpLevel level)
 
 PetscErrorCode VpLineSearchBegin(VpLineSearch search, void **e)
 {
-  PetscFunctionBegin;
-  PetscCall(VpVectorWrite(search->e, VP_GHOST_HALO, e));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpVectorWrite(search->e, VP_GHOST_HALO, e);
 }
 
 /* sums up what the ranks found */

@@ -76,7 +76,6 @@ struct VpLevel_ {
 };
 PetscErrorCode VpLevelCreate(VpMesh, const VpProblem *, VpBasisType, VpPrecision, const VpBackend *, VpLevel *);
 PetscErrorCode VpLevelCreateOuter(VpMesh, const VpProblem *, const VpBackend *, VpLevel *);
-VpLevel        VpLevelReference(VpLevel); /* the same level, a new reference */
 PetscErrorCode VpLevelDestroy(VpLevel *);
 PetscErrorCode VpLevelSetTransfer(VpLevel fine); /* fills the view of the transfers to mesh->coarser */
 /* The most that a precision holds of penalty k(k+1): beyond it sweeps in single precision diverge (it is 1/eps), and A x in double

@@ -30,7 +30,7 @@ PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
   PetscCall(PetscCalloc3(nlevel, &nested->level, nlevel, &nested->move, 5 * nlevel, &nested->vector));
   nested->b = nested->vector;
   nested->x = nested->b + nlevel;
-  nested->level[0] = VpLevelReference(finest);
+  nested->level[0] = VpReference(finest);
   if (cycle->level[0]->mesh != finest->mesh) { /* a copy, which has other coarser meshes */
     PetscCall(VpLevelCreateOuter(cycle->level[0]->mesh, &finest->problem, finest->backend, &nested->level[0]));
     PetscCall(VpLevelDestroy(&finest));
@@ -135,9 +135,7 @@ static PetscErrorCode ProlongTo(VpNested nested, PetscInt l, double *x)
 {
   const VpLevel fine = nested->level[l];
 
-  PetscFunctionBegin;
-  PetscCall(VpProlong(fine, nested->move[l + 1], nested->x[l + 1], fine->view.nown, PETSC_FALSE, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpProlong(fine, nested->move[l + 1], nested->x[l + 1], fine->view.nown, PETSC_FALSE, x);
 }
 
 /* from b of the cycle's finest level to the solution on the next */

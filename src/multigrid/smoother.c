@@ -120,7 +120,7 @@ static PetscErrorCode Create(VpLevel level, VpSpace space, VpResidual residual, 
   PetscFunctionBegin;
   PetscCall(PetscNew(&smoother));
   *out = smoother;
-  smoother->level = VpLevelReference(level);
+  smoother->level = VpReference(level);
   smoother->ncolor = 1 << level->mesh->dim;
   smoother->exchange = VpChooseExchange(level, exchange);
   smoother->exact = (PetscBool)(exchange == VP_EXCHANGE_COLOR);

@@ -42,7 +42,7 @@ PetscErrorCode VpVectorCreate(VpLevel level, int buffers, const char *what, VpVe
   PetscFunctionBegin;
   PetscCall(PetscNew(&v));
   *out = v;
-  v->level = VpLevelReference(level);
+  v->level = VpReference(level);
   v->under_way = VP_GHOST_NONE;
   v->state = (VpVectorState){.current = ~0u, .zero = PETSC_TRUE};
   PetscCall(VpTogether(level->mesh->comm, Alloc(v, buffers, what)));

@@ -82,7 +82,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
     PetscCall(PetscMalloc1(from->grid[d] + 1, &to->face[d]));
     PetscCall(PetscArraycpy(to->face[d], from->face[d], from->grid[d] + 1));
   }
-  if (to->boxes) (void)VpDomainReference(to->boxes);
+  if (to->boxes) (void)VpReference(to->boxes);
   if (mesh) PetscCall(DMVPatchDGSetOperator(*out, coefficient ? from->op->problem.tensor : 0, coefficient));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -94,7 +94,7 @@ static PetscErrorCode DMClone_VPatchDG(DM dm, DM *clone)
   PetscFunctionBegin;
   if (dg->mesh) {
     PetscCall(DMVPatchDGCheck(dm, "DMClone()"));
-    (void)VpMeshReference(dg->mesh);
+    (void)VpReference(dg->mesh);
   }
   PetscCall(CreateLike(dm, dg->mesh, dg->op ? dg->op->problem.coefficient : NULL, clone));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -45,51 +45,42 @@ static PetscErrorCode CheckLocal(DM dm, Vec v, InsertMode mode)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ensures: local is (ADD_VALUES: has grown by) the values of own cells, then those of the face ghosts. `own` may be the head of `local`. */
-static PetscErrorCode FillLocal(DM dm, const PetscScalar own[], InsertMode mode, PetscScalar local[])
+/* Ensures: `local` is (ADD_VALUES: has grown by) the values of own cells, with which `from` begins, then those of the face ghosts. */
+static PetscErrorCode FillLocal(DM dm, Vec from, InsertMode mode, Vec local)
 {
-  const PetscInt nown = DMVPatchDGData(dm)->mesh->nown * DMVPatchDGCellSize(dm);
-  const PetscSF  sf = DMVPatchDGData(dm)->mesh->sf[VP_GHOST_FACE];
-  const MPI_Op   op = mode == INSERT_VALUES ? MPI_REPLACE : MPIU_SUM;
-  VpLevel        level;
+  const PetscInt     nown = DMVPatchDGData(dm)->mesh->nown * DMVPatchDGCellSize(dm);
+  const PetscSF      sf = DMVPatchDGData(dm)->mesh->sf[VP_GHOST_FACE];
+  const MPI_Op       op = mode == INSERT_VALUES ? MPI_REPLACE : MPIU_SUM;
+  const PetscScalar *own;
+  PetscScalar       *to;
+  VpLevel            level;
 
   PetscFunctionBegin;
+  PetscCall(CheckLocal(dm, local, mode));
   PetscCall(DMVPatchDGGetLevel(dm, &level));
-  PetscCall(PetscSFBcastBegin(sf, level->unit, own, local + nown, op));
-  PetscCall(PetscSFBcastEnd(sf, level->unit, own, local + nown, op));
-  for (PetscInt i = 0; i < nown; i++) local[i] = own[i] + (mode == INSERT_VALUES ? 0 : local[i]);
+  PetscCall(VecGetArrayRead(from, &own));
+  PetscCall(VecGetArray(local, &to));
+  PetscCall(PetscSFBcastBegin(sf, level->unit, own, to + nown, op));
+  PetscCall(PetscSFBcastEnd(sf, level->unit, own, to + nown, op));
+  for (PetscInt i = 0; i < nown; i++) to[i] = own[i] + (mode == INSERT_VALUES ? 0 : to[i]);
+  PetscCall(VecRestoreArray(local, &to));
+  PetscCall(VecRestoreArrayRead(from, &own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode DMGlobalToLocalBegin_VPatchDG(DM dm, Vec global, InsertMode mode, Vec local)
 {
-  const PetscScalar *g;
-  PetscScalar       *l;
-
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, global, "DMGlobalToLocal()"));
-  PetscCall(CheckLocal(dm, local, mode));
-  PetscCall(VecGetArrayRead(global, &g));
-  PetscCall(VecGetArray(local, &l));
-  PetscCall(FillLocal(dm, g, mode, l));
-  PetscCall(VecRestoreArray(local, &l));
-  PetscCall(VecRestoreArrayRead(global, &g));
+  PetscCall(FillLocal(dm, global, mode, local));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode DMLocalToLocalBegin_VPatchDG(DM dm, Vec from, InsertMode mode, Vec to)
 {
-  const PetscScalar *x;
-  PetscScalar       *y;
-
   PetscFunctionBegin;
   PetscCall(CheckLocal(dm, from, mode));
-  PetscCall(CheckLocal(dm, to, mode));
-  PetscCall(VecGetArrayRead(from, &x));
-  PetscCall(VecGetArray(to, &y));
-  PetscCall(FillLocal(dm, x, mode, y));
-  PetscCall(VecRestoreArray(to, &y));
-  PetscCall(VecRestoreArrayRead(from, &x));
+  PetscCall(FillLocal(dm, from, mode, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

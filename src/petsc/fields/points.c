@@ -68,9 +68,7 @@ PetscErrorCode VpEvaluate(const VpField *field, int n, const VpGrid grid[], VpSe
 {
   ArrayWork w = {.level = field->level, .grid = grid, .n = n, .from = x, .to = values};
 
-  PetscFunctionBegin;
-  PetscCall(VpOnBackend(field, grid, set, PETSC_FALSE, Evaluate, &w));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpOnBackend(field, grid, set, PETSC_FALSE, Evaluate, &w);
 }
 
 PetscErrorCode VpIntegrate(const VpField *field, const VpGrid *grid, VpSet set, PetscBool weighted, PetscBool add, const double values[],
@@ -78,18 +76,14 @@ PetscErrorCode VpIntegrate(const VpField *field, const VpGrid *grid, VpSet set, 
 {
   ArrayWork w = {.level = field->level, .grid = grid, .add = add, .from = values, .to = b};
 
-  PetscFunctionBegin;
-  PetscCall(VpOnBackend(field, grid, set, weighted, Integrate, &w));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpOnBackend(field, grid, set, weighted, Integrate, &w);
 }
 
 PetscErrorCode VpCoordinates(const VpField *field, const VpGrid *grid, VpSet set, double x[])
 {
   ArrayWork w = {.level = field->level, .grid = grid, .to = x};
 
-  PetscFunctionBegin;
-  PetscCall(VpOnBackend(field, grid, set, PETSC_FALSE, Coordinates, &w));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpOnBackend(field, grid, set, PETSC_FALSE, Coordinates, &w);
 }
 
 /* what most of the following begin with: the grid of n points a direction */

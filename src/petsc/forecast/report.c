@@ -85,10 +85,8 @@ PetscErrorCode VpReportNeed(PetscViewer viewer, const char what[], double bytes,
 {
   char one[VP_BYTES_TEXT], all[VP_BYTES_TEXT];
 
-  PetscFunctionBegin;
-  PetscCall(
-    PetscViewerASCIIPrintf(viewer, "    %-28s %7s a rank, %7s in all\n", what, VpBytesText(bytes, one), VpBytesText(bytes * ranks, all)));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscViewerASCIIPrintf(viewer, "    %-28s %7s a rank, %7s in all\n", what, VpBytesText(bytes, one),
+                                VpBytesText(bytes * ranks, all));
 }
 
 PetscErrorCode VpReportThere(PetscViewer viewer, const VpBackend *backend)

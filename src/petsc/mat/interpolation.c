@@ -100,7 +100,7 @@ static PetscErrorCode CreateShell(DM coarse, DM fine, VpLevel from, VpLevel to, 
   PetscCall(PetscNew(&t));
   PetscCall(PetscObjectReference((PetscObject)coarse));
   PetscCall(PetscObjectReference((PetscObject)fine));
-  *t = (Transfer){.coarse = coarse, .fine = fine, .from = VpLevelReference(from), .to = VpLevelReference(to)};
+  *t = (Transfer){.coarse = coarse, .fine = fine, .from = VpReference(from), .to = VpReference(to)};
   PetscCall(VpVectorCreate(from, 1, "prolongation", &t->x));
   PetscCall(MatCreateShell(PetscObjectComm((PetscObject)fine), m, n, PETSC_DETERMINE, PETSC_DETERMINE, t, P));
   PetscCall(MatShellSetContextDestroy(*P, TransferDestroy));

@@ -61,7 +61,7 @@ PetscErrorCode VpMatrixAttach(DM dm, Mat A, VpMatrix *out)
 /* Ensures: A of the copy is that of the original, whatever coefficient the DM gets later. */
 static PetscErrorCode Keep(VpMatrix copy, const struct VpMatrix_ *original)
 {
-  VpOperator op = VpOperatorReference(VpMatrixOperator((VpMatrix)original));
+  VpOperator op = VpReference(VpMatrixOperator((VpMatrix)original));
 
   PetscFunctionBegin;
   PetscCall(VpOperatorDestroy(&copy->kept));

@@ -58,15 +58,8 @@ static PetscErrorCode OpenDevice(MPI_Comm comm, const VpBackend *backend)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode IsCuda(VecType type, PetscBool *cuda)
-{
-  static const char *const types[] = {VECCUDA, VECSEQCUDA, VECMPICUDA};
-
-  PetscFunctionBegin;
-  *cuda = PETSC_FALSE;
-  for (int i = 0; i < 3 && !*cuda; i++) PetscCall(PetscStrcmp(type, types[i], cuda));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* the types of vectors that may live on a GPU, as PetscStrInList() takes them */
+#define CUDA_TYPES VECCUDA "|" VECSEQCUDA "|" VECMPICUDA
 
 PetscErrorCode DMVPatchDGFindBackend(DM dm, const VpBackend **out)
 {
@@ -81,7 +74,7 @@ PetscErrorCode DMVPatchDGFindBackend(DM dm, const VpBackend **out)
              "-dm_vpatchdg_backend cuda: this libvpatchdg has no CUDA kernels. Build it where nvcc is found (make CUDA=1)");
   PetscCheck(asked != VPATCHDG_BACKEND_CUDA || !adaptive, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
              "-dm_vpatchdg_backend cuda has no kernels for faces between cells of different levels yet: use -dm_vpatchdg_backend host");
-  PetscCall(IsCuda(dm->vectype, &device));
+  PetscCall(PetscStrInList(dm->vectype, CUDA_TYPES, '|', &device));
   *out = asked == VPATCHDG_BACKEND_CUDA || (asked == VPATCHDG_BACKEND_AUTO && device && cuda && !adaptive) ? cuda : &VpBackendHost;
   if ((*out)->use_stream) PetscCall(OpenDevice(PetscObjectComm((PetscObject)dm), *out));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -119,7 +112,7 @@ PetscErrorCode VpViewBackend(Mat A, const VpBackend *backend, PetscViewer viewer
 
   PetscFunctionBegin;
   PetscCall(MatGetVecType(A, &type));
-  PetscCall(IsCuda(type, &cuda));
+  PetscCall(PetscStrInList(type, CUDA_TYPES, '|', &cuda));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  backend %s%s\n", backend->name,
                                    cuda == (PetscBool) !!backend->use_stream ? "" : ", vectors are copied to and from it at every use"));
   PetscFunctionReturn(PETSC_SUCCESS);

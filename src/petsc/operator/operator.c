@@ -1,12 +1,6 @@
 /* Operators of DMs: counting references, and the levels that hold an operator's tables, made when they are first asked for. */
 #include "operator.h"
 
-VpOperator VpOperatorReference(VpOperator op)
-{
-  op->refct++;
-  return op;
-}
-
 PetscErrorCode VpOperatorDestroy(VpOperator *out)
 {
   VpOperator op = *out;
@@ -104,7 +98,7 @@ PetscErrorCode DMVPatchDGSetOperator(DM dm, int tensor, const PetscReal coeffici
     PetscCall(PetscArraycpy(a, coefficient, n));
   }
   op->refct = 1;
-  op->mesh = VpMeshReference(dg->mesh);
+  op->mesh = VpReference(dg->mesh);
   op->problem =
     (VpProblem){.degree = (int)dg->degree, .penalty = dg->penalty, .reaction = dg->reaction, .coefficient = a, .tensor = tensor};
   if (a) PetscCall(VpProblemCreateLattice(dg->mesh, &op->problem, &op->problem.lattice));

@@ -73,7 +73,6 @@ PetscErrorCode DMVPatchDGCheckMatrix(DM, Mat, const char caller[]);
 PetscErrorCode VpCheckNotAdaptive(VpMesh, const char what[]);
 
 /* operator.c. The levels work on the DM's backend, and on the host for what is computed from their tables. */
-VpOperator     VpOperatorReference(VpOperator);
 PetscErrorCode VpOperatorDestroy(VpOperator *);
 PetscErrorCode VpOperatorGetLevel(VpOperator, DM, VpLevel *);
 PetscErrorCode VpOperatorGetHostLevel(VpOperator, DM, VpLevel *);

@@ -61,7 +61,7 @@ static PetscErrorCode Renew(PC pc, const VpPmat *p)
 {
   VpPCBase  *inverse = pc->data;
   PetscBool  later = PETSC_FALSE;
-  VpOperator op = VpOperatorReference(p->op);
+  VpOperator op = VpReference(p->op);
   VpProblem  problem;
 
   PetscFunctionBegin;
