@@ -176,9 +176,8 @@ struct SweepSetup {
     PetscCall(PetscArrayzero(kind, count));
     if (!patches->common.found) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpCudaAlloc((size_t)count, "kinds of patches", &device.p));
-    FindKinds<<<VpBlocks(count, VP_THREADS), VP_THREADS, 0, VpCudaStream>>>(patches->type, patches->common, first, count,
-                                                                            (uint8_t *)device.p);
-    VpCudaLaunched("kinds of patches");
+    PetscCall(VpCudaLaunch("kinds of patches", FindKinds, {VpBlocks(count, VP_THREADS), VP_THREADS}, patches->type, patches->common, first,
+                           count, (uint8_t *)device.p));
     PetscCall(VpCudaFetch(device.p, (size_t)count, kind));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -191,10 +190,8 @@ struct SweepSetup {
     if (kinds) PetscCall(VpCudaPlace(kinds, (size_t)list->n, "kinds of patches", &list->kinds));
     PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCells), "cells of patches", &list->cells.p));
     PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCovers), "covers of patches", &list->covers.p));
-    ListPatches<<<VpBlocks(list->n, 8), dim3(32, 8), 0, VpCudaStream>>>(patches->patch, view->neighbor, patches->cover,
-                                                                        (const int32_t *)list->numbers.p, list->n,
-                                                                        (PatchCells *)list->cells.p, (PatchCovers *)list->covers.p);
-    VpCudaLaunched("list patches");
+    PetscCall(VpCudaLaunch("list patches", ListPatches, {VpBlocks(list->n, 8), dim3(32, 8)}, patches->patch, view->neighbor, patches->cover,
+                           (const int32_t *)list->numbers.p, list->n, (PatchCells *)list->cells.p, (PatchCovers *)list->covers.p));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -5,7 +5,7 @@
 /* Ensures: an error on all ranks where cells would be too small for p4est, or too many for a rank. */
 static PetscErrorCode CheckMarks(VpMesh mesh, const int8_t mark[])
 {
-  const int deepest = VpForestDeepest(mesh->dim);
+  const int deepest = VpForestOpsOf(mesh->dim)->deepest;
   double    most[2] = {mesh->nown, 0}; /* cells of a rank, depth */
 
   PetscFunctionBeginUser;
@@ -52,7 +52,7 @@ static PetscErrorCode SetExchange(VpMesh mesh, PetscSFNode owner[])
 }
 
 /* takes over the forest */
-static PetscErrorCode Build(VpMesh like, VpForest forest, VpMesh *out)
+static PetscErrorCode Build(VpMesh like, void *forest, VpMesh *out)
 {
   VpMesh       mesh;
   PetscSFNode *owner;
@@ -66,7 +66,7 @@ static PetscErrorCode Build(VpMesh like, VpForest forest, VpMesh *out)
   mesh->domain = mesh->lattice->domain;
   mesh->dim = like->dim;
   mesh->forest = forest;
-  PetscCall(VpForestFill(forest, mesh, &owner));
+  PetscCall(VpForestOpsOf(mesh->dim)->fill(forest, mesh, &owner));
   PetscCall(SetExchange(mesh, owner));
   PetscCall(PetscFree(owner));
   PetscCall(Extremes(mesh, &mesh->least, &mesh->level));
@@ -107,24 +107,26 @@ static PetscErrorCode CheckSize(VpMesh mesh, double cells)
 
 PetscErrorCode VpMeshAdapt(VpMesh old, const int8_t mark[], int width, const PetscReal a[], VpMesh *mesh, PetscReal **b)
 {
-  VpForest       from = old->forest, forest;
-  PetscErrorCode error;
+  const VpForestOps *ops = VpForestOpsOf(old->dim);
+  void              *from = old->forest, *forest;
+  PetscErrorCode     error;
 
   PetscFunctionBeginUser;
   PetscCheck(old->depth || VpLatticeIsUniform(old->lattice), old->comm, PETSC_ERR_SUP,
              "Cells can be marked where boxes have as many cells in all directions, which they have not where the mesh was coarsened: mark "
              "those of the mesh before");
   PetscCall(CheckMarks(old, mark));
-  if (!from) PetscCall(VpForestCreate(old, &from));
-  PetscCall(VpForestAdapt(from, old->domain, mark, width, a, &forest));
-  if (from != old->forest) PetscCall(VpForestDestroy(&from));
-  error = CheckSize(old, VpForestSize(forest));
-  if (error) PetscCall(VpForestDestroy(&forest));
+  PetscCall(VpForestInitialize());
+  if (!from) from = ops->create(old);
+  forest = ops->adapt(from, old->domain, mark, width, a);
+  if (from != old->forest) ops->destroy(from);
+  error = CheckSize(old, ops->size(forest));
+  if (error) ops->destroy(forest);
   PetscCall(error);
   PetscCall(Build(old, forest, mesh));
   if (b) *b = NULL;
   if (a && b) PetscCall(PetscMalloc1((*mesh)->nown * (size_t)width + 1, b));
-  VpForestCoefficient(forest, width, a && b ? *b : NULL);
+  ops->take_coefficient(forest, width, a && b ? *b : NULL);
   if ((*mesh)->least == (*mesh)->level) PetscCall(MakeUniform(mesh));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -142,7 +144,7 @@ PetscErrorCode VpMeshAskOwners(VpMesh mesh, PetscInt n, const VpPlace place[], P
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc2(n, &rank, n, &number));
   for (PetscInt i = 0; i < n; i++) {
-    rank[i].rank = VpForestOwner(mesh->forest, place[i].box, place[i].x);
+    rank[i].rank = VpForestOpsOf(mesh->dim)->owner(mesh->forest, place[i].box, place[i].x);
     rank[i].index = 0;
   }
   PetscCall(PetscSFCreate(mesh->comm, &sf));
@@ -154,7 +156,7 @@ PetscErrorCode VpMeshAskOwners(VpMesh mesh, PetscInt n, const VpPlace place[], P
   PetscCallMPI(MPI_Type_commit(&unit));
   PetscCall(PetscSFGatherBegin(sf, unit, place, asked));
   PetscCall(PetscSFGatherEnd(sf, unit, place, asked));
-  for (PetscInt i = 0; i < degree[0]; i++) answer[i] = VpForestLeaf(mesh->forest, asked[i].box, asked[i].x);
+  for (PetscInt i = 0; i < degree[0]; i++) answer[i] = VpForestOpsOf(mesh->dim)->leaf(mesh->forest, asked[i].box, asked[i].x);
   PetscCall(PetscSFScatterBegin(sf, MPIU_INT, answer, number));
   PetscCall(PetscSFScatterEnd(sf, MPIU_INT, answer, number));
   for (PetscInt i = 0; i < n; i++) {

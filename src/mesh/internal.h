@@ -101,19 +101,29 @@ PetscErrorCode VpHaloCreate(VpLattice, int64_t first, int64_t last, const VpCell
 
 /* forest.c: starts libsc and p4est unless they are */
 PetscErrorCode VpForestInitialize(void);
-/* leaves.c. VpForestCreate makes the forest of a mesh that is not adaptive; requires: VpLatticeIsUniform. VpForestAdapt makes the one that
-   VpMeshAdapt describes. VpForestFill fills what an adaptive mesh of this domain and comm has of own cells and ghosts; `owner` of the
-   ghosts is for the caller to free. Collective */
-PetscErrorCode VpForestCreate(VpMesh, VpForest *);
-PetscErrorCode VpForestAdapt(VpForest, VpDomain, const int8_t mark[], int width, const PetscReal a[], VpForest *);
-PetscErrorCode VpForestFill(VpForest, VpMesh, PetscSFNode **owner);
-double         VpForestSize(VpForest);                                  /* leaves of all ranks */
-void           VpForestCoefficient(VpForest, int width, PetscReal a[]); /* a[] (unless NULL) = that of own leaves; the forest forgets it */
-PetscErrorCode VpForestDestroy(VpForest *);
-int            VpForestDeepest(int dim); /* the greatest depth of leaves that p4est has */
-/* the rank of the leaf around a place of a box, 0 <= x[d] <= 1, and on that rank its number */
-PetscMPIInt VpForestOwner(VpForest, int32_t box, const PetscReal x[]);
-int32_t     VpForestLeaf(VpForest, int32_t box, const PetscReal x[]);
+/* leaves.c: forests of p4est, VpMesh.forest, in one dimension. Collective where not said otherwise */
+typedef struct {
+  int deepest; /* the greatest depth of leaves */
+  /* makes that of a mesh that is not adaptive. Requires: VpLatticeIsUniform, VpForestInitialize() */
+  void *(*create)(VpMesh);
+  /* makes the one that VpMeshAdapt describes */
+  void *(*adapt)(void *forest, VpDomain, const int8_t mark[], int width, const PetscReal a[]);
+  /* fills what an adaptive mesh of this domain and comm has of own cells and ghosts; `owner` of the ghosts is for the caller to free */
+  PetscErrorCode (*fill)(void *forest, VpMesh, PetscSFNode **owner);
+  /* a[] (unless NULL) = that of own leaves; the forest forgets it. Not collective */
+  void (*take_coefficient)(void *forest, int width, PetscReal a[]);
+  /* leaves of all ranks. Not collective */
+  double (*size)(void *forest);
+  /* the rank of the leaf around a place of a box, 0 <= x[d] <= 1, and on that rank its number. Not collective */
+  PetscMPIInt (*owner)(void *forest, int32_t box, const PetscReal x[]);
+  int32_t (*leaf)(void *forest, int32_t box, const PetscReal x[]);
+  void (*destroy)(void *forest);
+} VpForestOps;
+extern const VpForestOps         VpForestOps2, VpForestOps3;
+static inline const VpForestOps *VpForestOpsOf(int dim)
+{
+  return dim == 2 ? &VpForestOps2 : &VpForestOps3;
+}
 /* adaptive.c: finds the leaves at[n] around places, which may be other ranks'. Collective */
 typedef struct {
   int32_t   box;

@@ -43,7 +43,7 @@ static void Inherit(p4est_t *forest, p4est_topidx_t tree, int nold, p4est_quadra
   for (int i = 0; i < nnew; i++) *LeafOf(new[i]) = mean;
 }
 
-void *VP_FOREST(VpLeavesCreate)(VpMesh mesh)
+static void *Create(VpMesh mesh)
 {
   p4est_connectivity_t *conn = VP_FOREST(VpConnectivity)(mesh->domain, PETSC_TRUE);
   p4est_t              *forest = p4est_new_ext(mesh->comm, conn, 0, mesh->level, 1, 0, NULL, NULL);
@@ -56,7 +56,7 @@ void *VP_FOREST(VpLeavesCreate)(VpMesh mesh)
   return forest;
 }
 
-void *VP_FOREST(VpLeavesAdapt)(void *from, VpDomain domain, const int8_t mark[], int width, const PetscReal a[])
+static void *Adapt(void *from, VpDomain domain, const int8_t mark[], int width, const PetscReal a[])
 {
   p4est_t *forest = p4est_copy((p4est_t *)from, 0);
   int32_t  i = 0;
@@ -78,7 +78,7 @@ void *VP_FOREST(VpLeavesAdapt)(void *from, VpDomain domain, const int8_t mark[],
   return forest;
 }
 
-void VP_FOREST(VpLeavesCoefficient)(void *from, int width, PetscReal a[])
+static void TakeCoefficient(void *from, int width, PetscReal a[])
 {
   p4est_t *forest = (p4est_t *)from;
   int32_t  i = 0;
@@ -90,12 +90,12 @@ void VP_FOREST(VpLeavesCoefficient)(void *from, int width, PetscReal a[])
   p4est_reset_data(forest, 0, NULL, NULL);
 }
 
-double VP_FOREST(VpLeavesSize)(void *forest)
+static double Size(void *forest)
 {
   return (double)((p4est_t *)forest)->global_num_quadrants;
 }
 
-void VP_FOREST(VpLeavesDestroy)(void *from)
+static void Destroy(void *from)
 {
   p4est_t              *forest = (p4est_t *)from;
   p4est_connectivity_t *conn = forest->connectivity;
@@ -194,7 +194,7 @@ static PetscErrorCode SetGhosts(VpMesh mesh, p4est_ghost_t *ghosts, p4est_mesh_t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VP_FOREST(VpLeavesFill)(void *from, VpMesh mesh, PetscSFNode **owner)
+static PetscErrorCode Fill(void *from, VpMesh mesh, PetscSFNode **owner)
 {
   p4est_t       *forest = (p4est_t *)from;
   p4est_ghost_t *ghosts = p4est_ghost_new(forest, P4EST_CONNECT_FACE);
@@ -239,14 +239,14 @@ static p4est_quadrant_t Smallest(const PetscReal x[])
   return q;
 }
 
-PetscMPIInt VP_FOREST(VpLeavesOwner)(void *forest, int32_t box, const PetscReal x[])
+static PetscMPIInt Owner(void *forest, int32_t box, const PetscReal x[])
 {
   const p4est_quadrant_t q = Smallest(x);
 
   return p4est_comm_find_owner((p4est_t *)forest, box, &q, ((p4est_t *)forest)->mpirank);
 }
 
-int32_t VP_FOREST(VpLeavesFind)(void *forest, int32_t box, const PetscReal x[])
+static int32_t Find(void *forest, int32_t box, const PetscReal x[])
 {
   p4est_quadrant_t q = Smallest(x);
   p4est_tree_t    *tree = p4est_tree_array_index(((p4est_t *)forest)->trees, box);
@@ -254,81 +254,12 @@ int32_t VP_FOREST(VpLeavesFind)(void *forest, int32_t box, const PetscReal x[])
   return tree->quadrants_offset + (int32_t)sc_array_bsearch(&tree->quadrants, &q, p4est_quadrant_disjoint);
 }
 
-#ifndef P4_TO_P8
-  #include <p8est.h> /* P8EST_QMAXLEVEL */
-struct VpForest_ {
-  int   dim;
-  void *p4est;
-};
-  #define BOTH(result, name, ...) \
-    result                   name##3(__VA_ARGS__); \
-    typedef result           name##Type(__VA_ARGS__); \
-    static name##Type *const name##Of[2] = {name##2, name##3}
-BOTH(void *, VpLeavesCreate, VpMesh);
-BOTH(void *, VpLeavesAdapt, void *, VpDomain, const int8_t[], int, const PetscReal[]);
-BOTH(void, VpLeavesCoefficient, void *, int, PetscReal[]);
-BOTH(double, VpLeavesSize, void *);
-BOTH(void, VpLeavesDestroy, void *);
-BOTH(PetscErrorCode, VpLeavesFill, void *, VpMesh, PetscSFNode **);
-BOTH(PetscMPIInt, VpLeavesOwner, void *, int32_t, const PetscReal[]);
-BOTH(int32_t, VpLeavesFind, void *, int32_t, const PetscReal[]);
-
-static PetscErrorCode Wrap(int dim, void *p4est, VpForest *forest)
-{
-  PetscFunctionBeginUser;
-  PetscCall(PetscNew(forest));
-  **forest = (struct VpForest_){dim, p4est};
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpForestCreate(VpMesh mesh, VpForest *forest)
-{
-  PetscFunctionBeginUser;
-  PetscCall(VpForestInitialize());
-  PetscCall(Wrap(mesh->dim, VpLeavesCreateOf[mesh->dim - 2](mesh), forest));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpForestAdapt(VpForest from, VpDomain domain, const int8_t mark[], int width, const PetscReal a[], VpForest *forest)
-{
-  return Wrap(from->dim, VpLeavesAdaptOf[from->dim - 2](from->p4est, domain, mark, width, a), forest);
-}
-
-PetscErrorCode VpForestFill(VpForest forest, VpMesh mesh, PetscSFNode **owner)
-{
-  return VpLeavesFillOf[forest->dim - 2](forest->p4est, mesh, owner);
-}
-
-void VpForestCoefficient(VpForest forest, int width, PetscReal a[])
-{
-  VpLeavesCoefficientOf[forest->dim - 2](forest->p4est, width, a);
-}
-
-double VpForestSize(VpForest forest)
-{
-  return VpLeavesSizeOf[forest->dim - 2](forest->p4est);
-}
-
-PetscErrorCode VpForestDestroy(VpForest *forest)
-{
-  PetscFunctionBeginUser;
-  if (*forest) VpLeavesDestroyOf[(*forest)->dim - 2]((*forest)->p4est);
-  PetscCall(PetscFree(*forest));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-int VpForestDeepest(int dim)
-{
-  return dim == 2 ? P4EST_QMAXLEVEL : P8EST_QMAXLEVEL;
-}
-
-PetscMPIInt VpForestOwner(VpForest forest, int32_t box, const PetscReal x[])
-{
-  return VpLeavesOwnerOf[forest->dim - 2](forest->p4est, box, x);
-}
-
-int32_t VpForestLeaf(VpForest forest, int32_t box, const PetscReal x[])
-{
-  return VpLeavesFindOf[forest->dim - 2](forest->p4est, box, x);
-}
-#endif
+const VpForestOps VP_FOREST(VpForestOps) = {.deepest = P4EST_QMAXLEVEL,
+                                            .create = Create,
+                                            .adapt = Adapt,
+                                            .fill = Fill,
+                                            .take_coefficient = TakeCoefficient,
+                                            .size = Size,
+                                            .owner = Owner,
+                                            .leaf = Find,
+                                            .destroy = Destroy};

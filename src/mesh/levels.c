@@ -85,14 +85,11 @@ static PetscErrorCode CreatePart(VpMesh leaves, const Front *front, int depth, V
 /* the ordinary mesh of all cells of the least depth */
 static PetscErrorCode CreateBase(VpMesh leaves, const Front *front, VpMesh *mesh)
 {
-  const VpCellSet none = {0};
-  VpCellSet       ghosts;
-  VpLattice       lattice;
+  VpLattice lattice;
 
   PetscFunctionBeginUser;
   PetscCall(VpLatticeCreateUniform(leaves->domain, leaves->least, &lattice));
-  PetscCall(VpMeshBuild(leaves->comm, lattice, &(PetscInt){front->n}, &none, mesh, &ghosts));
-  PetscCall(VpDictionaryDestroy(&ghosts));
+  PetscCall(VpMeshBuild(leaves->comm, lattice, &(PetscInt){front->n}, NULL, mesh, NULL));
   PetscCall(VpLatticeDestroy(&lattice));
   PetscCall(SetCells(leaves, front, leaves->least, *mesh));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -120,7 +120,7 @@ PetscErrorCode VpMeshDestroy(VpMesh *newmesh)
   PetscCall(VpMeshDestroy(&mesh->coarser));
   PetscCall(VpLatticeDestroy(&mesh->by));
   PetscCall(VpLatticeDestroy(&mesh->lattice));
-  PetscCall(VpForestDestroy(&mesh->forest));
+  if (mesh->forest) VpForestOpsOf(mesh->dim)->destroy(mesh->forest);
   PetscCall(PetscFree(mesh->hang));
   PetscCall(PetscFree(mesh->leaf));
   PetscCall(PetscFree(mesh->edge));

@@ -217,8 +217,7 @@ typedef struct {
   int32_t beyond[4];        /* the coarse cell, or the 2^(dim-1) fine ones */
 } VpHang;
 
-typedef struct VpForest_ *VpForest;
-typedef struct VpMesh_   *VpMesh;
+typedef struct VpMesh_ *VpMesh;
 struct VpMesh_ {
   int       refct;
   MPI_Comm  comm;
@@ -236,7 +235,7 @@ struct VpMesh_ {
   uint8_t  *depth;              /* [nlocal] how often the box was halved to make the cell; NULL: the lattice says so */
   int32_t   nhang;              /* 0 unless adaptive */
   VpHang   *hang;               /* [nhang] */
-  VpForest  forest;             /* p4est's own data, from which the next adaptive mesh is made; NULL unless adaptive */
+  void     *forest;             /* p4est's own data, from which the next adaptive mesh is made; NULL unless adaptive */
   int64_t   ninner;             /* sides of own cells beyond which there are cells */
   PetscInt *starts;             /* [size+1] first global position of every rank */
   PetscSF   sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values). VP_GHOST_CHILD: NULL until there
