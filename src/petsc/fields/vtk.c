@@ -3,9 +3,10 @@
 #include "fields.h"
 #include "vtk.h"
 
-/* What a viewer has yet to write is composed with it: vectors of the DM, and vectors with a number for every cell. */
-typedef enum { FIELD, CELLS, KINDS } Kind;
-static const char *const key_format[] = {"DMVPatchDG VTK field %d", "DMVPatchDG VTK cells %d"};
+/* What a viewer has yet to write: vectors of the DM, and vectors with a number for every cell. The first one is composed with the viewer,
+   every other one with the one before. */
+typedef enum { FIELD, CELLS } Kind;
+static const char *const next_key[] = {"DMVPatchDG VTK field", "DMVPatchDG VTK cells"};
 
 /* writes one line of the header. Ensures: *offset has grown by the array's size. attributes: Name, NumberOfComponents */
 static PetscErrorCode Declare(VpVtk *grid, const char type[], const char attributes[], double count, int bytes, uint64_t *offset)
@@ -35,24 +36,9 @@ static PetscErrorCode FieldAttributes(Vec v, char text[], size_t length)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Query(PetscViewer viewer, Kind kind, int i, Vec *v)
+static PetscErrorCode Next(PetscObject object, Kind kind, Vec *v)
 {
-  char key[64];
-
-  PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(key, sizeof(key), key_format[kind], i));
-  PetscCall(PetscObjectQuery((PetscObject)viewer, key, (PetscObject *)v));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Compose(PetscViewer viewer, Kind kind, int i, Vec v)
-{
-  char key[64];
-
-  PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(key, sizeof(key), key_format[kind], i));
-  PetscCall(PetscObjectCompose((PetscObject)viewer, key, (PetscObject)v));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscObjectQuery(object, next_key[kind], (PetscObject *)v);
 }
 
 /* declares what is composed */
@@ -62,11 +48,11 @@ static PetscErrorCode DeclareAll(VpVtk *grid, PetscViewer viewer, Kind kind, dou
   Vec  v;
 
   PetscFunctionBegin;
-  for (int i = 0;; i++) {
-    PetscCall(Query(viewer, kind, i, &v));
-    if (!v) break;
+  PetscCall(Next((PetscObject)viewer, kind, &v));
+  while (v) {
     PetscCall(FieldAttributes(v, text, sizeof(text)));
     PetscCall(Declare(grid, "Float64", text, count, 8, offset));
+    PetscCall(Next((PetscObject)v, kind, &v));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -74,16 +60,9 @@ static PetscErrorCode DeclareAll(VpVtk *grid, PetscViewer viewer, Kind kind, dou
 /* The viewer has nothing to write any more. */
 static PetscErrorCode ForgetAll(PetscViewer viewer)
 {
-  Vec v;
-
   PetscFunctionBegin;
-  for (Kind kind = FIELD; kind < KINDS; kind++) {
-    for (int i = 0;; i++) {
-      PetscCall(Query(viewer, kind, i, &v));
-      if (!v) break;
-      PetscCall(Compose(viewer, kind, i, NULL));
-    }
-  }
+  PetscCall(PetscObjectCompose((PetscObject)viewer, next_key[FIELD], NULL));
+  PetscCall(PetscObjectCompose((PetscObject)viewer, next_key[CELLS], NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,17 +163,17 @@ static PetscErrorCode WriteArrays(VpVtk *grid, PetscViewer viewer)
   PetscCall(VpVtkWriteConnectivity(grid));
   PetscCall(VpVtkWriteCells(grid));
   if (problem->coefficient) PetscCall(VpVtkWriteCellData(grid, problem->tensor, problem->coefficient));
-  for (int i = 0;; i++) {
-    PetscCall(Query(viewer, CELLS, i, &v));
-    if (!v) break;
+  PetscCall(Next((PetscObject)viewer, CELLS, &v));
+  while (v) {
     PetscCall(VecGetArrayRead(v, &values));
     PetscCall(VpVtkWriteCellData(grid, 0, values));
     PetscCall(VecRestoreArrayRead(v, &values));
+    PetscCall(Next((PetscObject)v, CELLS, &v));
   }
-  for (int i = 0;; i++) {
-    PetscCall(Query(viewer, FIELD, i, &v));
-    if (!v) break;
+  PetscCall(Next((PetscObject)viewer, FIELD, &v));
+  while (v) {
     PetscCall(VpVtkWriteField(grid, v));
+    PetscCall(Next((PetscObject)v, FIELD, &v));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -206,8 +185,8 @@ static PetscErrorCode WriteAll(PetscObject object, PetscViewer viewer)
   Vec   field, cells;
 
   PetscFunctionBegin;
-  PetscCall(Query(viewer, FIELD, 0, &field));
-  PetscCall(Query(viewer, CELLS, 0, &cells));
+  PetscCall(Next((PetscObject)viewer, FIELD, &field));
+  PetscCall(Next((PetscObject)viewer, CELLS, &cells));
   if (!field && !cells) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GridCreate((DM)object, viewer, &grid));
   PetscCall(WriteHeader(&grid, viewer));
@@ -237,14 +216,16 @@ static PetscErrorCode CheckName(PetscViewer viewer)
 static PetscErrorCode Add(DM dm, PetscViewer viewer, Kind kind, const char name[], Vec v)
 {
   const PetscViewerVTKFieldType type[] = {PETSC_VTK_POINT_FIELD, PETSC_VTK_CELL_FIELD};
-  int                           i = -1;
-  Vec                           other;
+  PetscObject                   last;
+  Vec                           other = NULL;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectSetName((PetscObject)v, name));
-  do PetscCall(Query(viewer, kind, ++i, &other));
-  while (other);
-  PetscCall(Compose(viewer, kind, i, v));
+  do {
+    last = other ? (PetscObject)other : (PetscObject)viewer;
+    PetscCall(Next(last, kind, &other));
+  } while (other);
+  PetscCall(PetscObjectCompose(last, next_key[kind], (PetscObject)v));
   PetscCall(PetscViewerVTKAddField(viewer, (PetscObject)dm, WriteAll, PETSC_DEFAULT, type[kind], PETSC_TRUE, (PetscObject)v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
