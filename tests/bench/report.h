@@ -105,15 +105,14 @@ static inline PetscErrorCode CountFlops(Action action, void *object, double *flo
 /* a vector of these numbers again and again, copied where it lives */
 static inline PetscErrorCode Repeat(const VpBackend *backend, Vec v, PetscInt count, const PetscScalar numbers[])
 {
-  PetscScalar *array;
-  PetscInt     n;
-  VpValues     values;
+  PetscInt n;
+  VpValues values;
 
   PetscFunctionBeginUser;
   PetscCall(VecGetLocalSize(v, &n));
-  PetscCall(VpValuesGet(backend, v, VP_WRITE, &values, &array));
-  PetscCall(backend->upload(numbers, count * sizeof(*numbers), array));
-  for (; count < n; count *= 2) PetscCall(backend->copy(array, PetscMin(count, n - count) * sizeof(*array), array + count));
+  PetscCall(VpValuesGet(backend, v, VP_WRITE, &values));
+  PetscCall(backend->upload(numbers, count * sizeof(*numbers), values.at));
+  for (; count < n; count *= 2) PetscCall(backend->copy(values.at, PetscMin(count, n - count) * sizeof(*values.at), values.at + count));
   PetscCall(VpValuesRestore(&values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

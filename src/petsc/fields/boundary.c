@@ -50,20 +50,19 @@ static PetscErrorCode CheckVector(const VpField *field, VpSide kind, Vec v, cons
 
 static PetscErrorCode SideCoordinates(const VpField *field, VpSide kind, Vec coordinates)
 {
-  const int    dim = field->mesh->dim;
-  VpValues     xv;
-  PetscScalar *x;
-  VpGrid       cell;
+  const int dim = field->mesh->dim;
+  VpValues  xv;
+  VpGrid    cell;
 
   PetscFunctionBegin;
   PetscCall(VpGridCreate(field->basis, dim, field->basis->n, NULL, &cell));
-  PetscCall(VpValuesGet(field->level->backend, coordinates, VP_WRITE, &xv, &x));
+  PetscCall(VpValuesGet(field->level->backend, coordinates, VP_WRITE, &xv));
   for (int side = 0; side < 2 * dim; side++) {
     const VpSet set = {kind, side};
     VpGrid      grid = cell;
 
     VpGridToSide(field->basis, side, 1, 0, &grid);
-    PetscCall(VpCoordinates(field, &grid, set, x + PointsBefore(field, set) * (size_t)dim));
+    PetscCall(VpCoordinates(field, &grid, set, xv.at + PointsBefore(field, set) * (size_t)dim));
   }
   PetscCall(VpValuesRestore(&xv));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -126,15 +125,14 @@ PetscErrorCode DMVPatchDGGetBoundaryPoints(DM dm, VPatchDGBoundary boundary, Vec
 /* u, or its outward derivative, at the points of all sides of a kind */
 static PetscErrorCode EvaluateOnSides(const VpField *field, VpSide kind, PetscBool derivative, Vec x, Vec values)
 {
-  const int    dim = field->mesh->dim;
-  VpValues     xv, yv;
-  PetscScalar *xx, *yy;
-  VpGrid       cell;
+  const int dim = field->mesh->dim;
+  VpValues  xv, yv;
+  VpGrid    cell;
 
   PetscFunctionBegin;
   PetscCall(VpGridCreate(field->basis, dim, field->basis->n, NULL, &cell));
-  PetscCall(VpValuesGet(field->level->backend, x, VP_READ, &xv, &xx));
-  PetscCall(VpValuesGet(field->level->backend, values, VP_WRITE, &yv, &yy));
+  PetscCall(VpValuesGet(field->level->backend, x, VP_READ, &xv));
+  PetscCall(VpValuesGet(field->level->backend, values, VP_WRITE, &yv));
   for (int side = 0; side < 2 * dim; side++) {
     const VpSet set = {kind, side};
     VpGrid      grid = cell;
@@ -230,12 +228,11 @@ static PetscErrorCode AddValues(void *context, const VpGrid *grid, VpSet set)
   const PetscBool  cells = (PetscBool)(set.kind == VP_SIDE_INTERIOR);
   const Vec        v = data->values[cells ? 0 : set.kind == VP_SIDE_DIRICHLET ? 1 : 2];
   VpValues         vv;
-  PetscScalar     *values;
 
   PetscFunctionBegin;
   if (!v) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpValuesGet(data->field->level->backend, v, VP_READ, &vv, &values));
-  PetscCall(VpIntegrate(data->field, grid, set, (PetscBool)!cells, (PetscBool)!cells, values + (cells ? 0 : PointsBefore(data->field, set)),
+  PetscCall(VpValuesGet(data->field->level->backend, v, VP_READ, &vv));
+  PetscCall(VpIntegrate(data->field, grid, set, (PetscBool)!cells, (PetscBool)!cells, vv.at + (cells ? 0 : PointsBefore(data->field, set)),
                         data->b));
   PetscCall(VpValuesRestore(&vv));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -283,7 +280,8 @@ PetscErrorCode DMVPatchDGComputeRHSFromPoints(DM dm, Vec f, Vec dirichlet, Vec n
   }
   if (!f) PetscCall(VecZeroEntries(b));
   data.field = &field;
-  PetscCall(VpValuesGet(field.level->backend, b, f ? VP_WRITE : VP_READ_WRITE, &bv, &data.b));
+  PetscCall(VpValuesGet(field.level->backend, b, f ? VP_WRITE : VP_READ_WRITE, &bv));
+  data.b = bv.at;
   PetscCall(VpForIntegrals(&field, field.basis->n, AddValues, &data));
   PetscCall(VpValuesRestore(&bv));
   PetscCall(DMVPatchDGMakeConsistent(dm, b));

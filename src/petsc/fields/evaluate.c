@@ -65,7 +65,7 @@ static PetscErrorCode EvaluateAtOwners(const VpField *field, PetscSF sf, const P
   MPI_Datatype    point;
   int32_t        *cell, count = 0;
   PetscReal      *here;
-  PetscScalar    *found, *xx;
+  PetscScalar    *found;
   VpValues        xv;
 
   PetscFunctionBegin;
@@ -81,8 +81,8 @@ static PetscErrorCode EvaluateAtOwners(const VpField *field, PetscSF sf, const P
   PetscCall(PetscSFGatherBegin(sf, point, points, here));
   PetscCall(PetscSFGatherEnd(sf, point, points, here));
   PetscCallMPI(MPI_Type_free(&point));
-  PetscCall(VpValuesGet(field->level->backend, x, VP_READ, &xv, &xx));
-  PetscCall(VpTogether(field->mesh->comm, Probe(field, count, cell, here, xx, found)));
+  PetscCall(VpValuesGet(field->level->backend, x, VP_READ, &xv));
+  PetscCall(VpTogether(field->mesh->comm, Probe(field, count, cell, here, xv.at, found)));
   PetscCall(VpValuesRestore(&xv));
   PetscCall(PetscSFScatterBegin(sf, MPIU_SCALAR, found, values));
   PetscCall(PetscSFScatterEnd(sf, MPIU_SCALAR, found, values));

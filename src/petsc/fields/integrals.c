@@ -76,7 +76,8 @@ static PetscErrorCode ComputeRHS(DM dm, Data *data, Vec b)
   PetscCall(VpFieldGet(dm, &field));
   data->field = &field;
   PetscCall(VecZeroEntries(b));
-  PetscCall(VpValuesGet(field.level->backend, b, VP_READ_WRITE, &values, &data->b));
+  PetscCall(VpValuesGet(field.level->backend, b, VP_READ_WRITE, &values));
+  data->b = values.at;
   PetscCall(VpTogether(field.mesh->comm, VpForIntegrals(&field, field.basis->n + 2, AddData, data)));
   PetscCall(VpValuesRestore(&values));
   PetscCall(DMVPatchDGMakeConsistent(dm, b));
@@ -173,17 +174,16 @@ PetscErrorCode DMVPatchDGComputeRHSBatch(DM dm, VPatchDGBatch f, VPatchDGBatch d
 
 static PetscErrorCode ComputeErrors(DM dm, Vec x, const VpGiven *u, const VpGiven *gradient, PetscReal *l2, PetscReal *h1)
 {
-  PetscReal   *norm[2] = {l2, h1}, square[2] = {0, 0}, *wanted[2] = {l2 ? &square[0] : NULL, h1 ? &square[1] : NULL};
-  VpField      field;
-  VpGrid       grid;
-  VpValues     xv;
-  PetscScalar *xx;
+  PetscReal *norm[2] = {l2, h1}, square[2] = {0, 0}, *wanted[2] = {l2 ? &square[0] : NULL, h1 ? &square[1] : NULL};
+  VpField    field;
+  VpGrid     grid;
+  VpValues   xv;
 
   PetscFunctionBegin;
   PetscCall(VpFieldGet(dm, &field));
   PetscCall(VpGridCreate(field.basis, field.mesh->dim, field.basis->n + 2, NULL, &grid));
-  PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv, &xx));
-  PetscCall(VpTogether(field.mesh->comm, VpAddSquares(&field, &grid, u, gradient, xx, wanted)));
+  PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv));
+  PetscCall(VpTogether(field.mesh->comm, VpAddSquares(&field, &grid, u, gradient, xv.at, wanted)));
   PetscCall(VpValuesRestore(&xv));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, square, 2, MPIU_REAL, MPIU_SUM, field.mesh->comm));
   for (int i = 0; i < 2; i++) {

@@ -112,18 +112,17 @@ static PetscErrorCode GaussPoints(DM dm, VpField *field, VpGrid *grid)
 @*/
 PetscErrorCode DMVPatchDGGetPoints(DM dm, Vec *coordinates)
 {
-  VpField      field;
-  VpGrid       grid;
-  VpValues     xv;
-  PetscScalar *x;
+  VpField  field;
+  VpGrid   grid;
+  VpValues xv;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetPoints()"));
   VpAssertPointer(coordinates, 2);
   PetscCall(GaussPoints(dm, &field, &grid));
   PetscCall(VpPointVector(&field, field.mesh->nown, VpGridSize(&grid), field.mesh->dim, coordinates));
-  PetscCall(VpValuesGet(field.level->backend, *coordinates, VP_WRITE, &xv, &x));
-  PetscCall(VpCoordinates(&field, &grid, VpOwnCells(), x));
+  PetscCall(VpValuesGet(field.level->backend, *coordinates, VP_WRITE, &xv));
+  PetscCall(VpCoordinates(&field, &grid, VpOwnCells(), xv.at));
   PetscCall(VpValuesRestore(&xv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -155,10 +154,9 @@ static PetscErrorCode CheckVectors(DM dm, Vec x, Vec y, const char caller[])
 @*/
 PetscErrorCode DMVPatchDGGetPointValues(DM dm, Vec x, Vec values)
 {
-  VpField      field;
-  VpGrid       grid;
-  VpValues     xv, yv;
-  PetscScalar *xx, *yy;
+  VpField  field;
+  VpGrid   grid;
+  VpValues xv, yv;
 
   PetscFunctionBegin;
   PetscCall(CheckVectors(dm, x, values, "DMVPatchDGGetPointValues()"));
@@ -193,7 +191,6 @@ PetscErrorCode DMVPatchDGGetPointGradients(DM dm, Vec x, Vec gradients)
   VpField           field;
   VpGrid            grid, slope[3];
   VpValues          xv, yv;
-  PetscScalar      *xx, *yy;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, caller));
@@ -226,18 +223,17 @@ PetscErrorCode DMVPatchDGGetPointGradients(DM dm, Vec x, Vec gradients)
 @*/
 PetscErrorCode DMVPatchDGSetPointValues(DM dm, Vec values, Vec x)
 {
-  VpField      field;
-  VpGrid       grid;
-  VpValues     xv, yv;
-  PetscScalar *xx, *yy;
+  VpField  field;
+  VpGrid   grid;
+  VpValues xv, yv;
 
   PetscFunctionBegin;
   PetscCall(CheckVectors(dm, values, x, "DMVPatchDGSetPointValues()"));
   PetscCall(GaussPoints(dm, &field, &grid));
   VpGridToIntegrals(field.basis, &grid); /* which is exact: the basis is orthonormal */
-  PetscCall(VpValuesGet(field.level->backend, values, VP_READ, &xv, &xx));
-  PetscCall(VpValuesGet(field.level->backend, x, VP_WRITE, &yv, &yy));
-  PetscCall(VpIntegrate(&field, &grid, VpOwnCells(), PETSC_FALSE, PETSC_FALSE, xx, yy));
+  PetscCall(VpValuesGet(field.level->backend, values, VP_READ, &xv));
+  PetscCall(VpValuesGet(field.level->backend, x, VP_WRITE, &yv));
+  PetscCall(VpIntegrate(&field, &grid, VpOwnCells(), PETSC_FALSE, PETSC_FALSE, xv.at, yv.at));
   PetscCall(VpValuesRestore(&yv));
   PetscCall(VpValuesRestore(&xv));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -245,17 +241,16 @@ PetscErrorCode DMVPatchDGSetPointValues(DM dm, Vec values, Vec x)
 
 static PetscErrorCode Interpolate(DM dm, const VpGiven *u, Vec x)
 {
-  VpField      field;
-  VpGrid       grid;
-  VpValues     yv;
-  PetscScalar *yy;
-  Vec          values;
+  VpField  field;
+  VpGrid   grid;
+  VpValues yv;
+  Vec      values;
 
   PetscFunctionBegin;
   PetscCall(GaussPoints(dm, &field, &grid));
   PetscCall(DMGetGlobalVector(dm, &values));
-  PetscCall(VpValuesGet(field.level->backend, values, VP_WRITE, &yv, &yy));
-  PetscCall(VpTogether(field.mesh->comm, VpValuesOf(&field, &grid, VpOwnCells(), u, yy)));
+  PetscCall(VpValuesGet(field.level->backend, values, VP_WRITE, &yv));
+  PetscCall(VpTogether(field.mesh->comm, VpValuesOf(&field, &grid, VpOwnCells(), u, yv.at)));
   PetscCall(VpValuesRestore(&yv));
   PetscCall(DMVPatchDGSetPointValues(dm, values, x));
   PetscCall(DMRestoreGlobalVector(dm, &values));

@@ -150,7 +150,6 @@ PetscErrorCode VpVtkWriteField(VpVtk *grid, Vec v)
 {
   const VpField     *field = &grid->field;
   const PetscScalar *written;
-  PetscScalar       *x, *y;
   VpValues           xv, yv;
   Vec                values;
 

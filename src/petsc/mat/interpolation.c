@@ -27,15 +27,14 @@ static PetscErrorCode TransferDestroy(void *ctx)
 static PetscErrorCode Fetch(Vec v, VpGhostKind kind, VpVector x, const void **fetched)
 {
   const VpLevel level = x->level;
-  PetscScalar  *own;
   void         *to;
   VpValues      values;
 
   PetscFunctionBegin;
-  PetscCall(VpValuesGet(level->backend, v, VP_READ, &values, &own));
+  PetscCall(VpValuesGet(level->backend, v, VP_READ, &values));
   PetscCall(VpVectorAbandon(x)); /* after an error */
   PetscCall(VpVectorWrite(x, VP_GHOST_NONE, &to));
-  PetscCall(level->backend->copy(own, level->mesh->nown * level->block, to));
+  PetscCall(level->backend->copy(values.at, level->mesh->nown * level->block, to));
   PetscCall(VpValuesRestore(&values));
   PetscCall(VpVectorRead(x, kind, fetched));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -44,19 +43,18 @@ static PetscErrorCode Fetch(Vec v, VpGhostKind kind, VpVector x, const void **fe
 /* y = P x, y += P x or y = P^T x */
 static PetscErrorCode Run(Mat P, PetscBool transpose, Vec x, VpAccess access, Vec y)
 {
-  Transfer    *t;
-  const void  *fetched;
-  PetscScalar *own;
-  VpValues     values;
+  Transfer   *t;
+  const void *fetched;
+  VpValues    values;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(P, &t));
   if (transpose && !t->b) PetscCall(VpVectorCreate(t->to, 1, "restriction", &t->b));
   PetscCall(Fetch(x, transpose ? VP_GHOST_CHILD : VP_GHOST_ALL, transpose ? t->b : t->x, &fetched));
   PetscCall(PetscLogEventBegin(VP_EVENT_TRANSFER, P, 0, 0, 0));
-  PetscCall(VpValuesGet(t->to->backend, y, access, &values, &own));
-  if (transpose) PetscCall(t->to->ops->restrict_(&t->to->transfer, fetched, own));
-  else PetscCall(t->to->ops->prolong(&t->to->transfer, 0, t->to->mesh->nown, access == VP_READ_WRITE, fetched, own));
+  PetscCall(VpValuesGet(t->to->backend, y, access, &values));
+  if (transpose) PetscCall(t->to->ops->restrict_(&t->to->transfer, fetched, values.at));
+  else PetscCall(t->to->ops->prolong(&t->to->transfer, 0, t->to->mesh->nown, access == VP_READ_WRITE, fetched, values.at));
   PetscCall(VpValuesRestore(&values));
   PetscCall(VpLogFlops(t->to, VpTransferFlops(&t->to->view, t->to->view.nown)));
   PetscCall(PetscLogEventEnd(VP_EVENT_TRANSFER, P, 0, 0, 0));

@@ -4,19 +4,18 @@
 /* y = A x, or b - A x, without scale and shift */
 static PetscErrorCode Apply(VpMatrix matrix, Vec x, Vec b, Vec y)
 {
-  PetscScalar *xx, *bb = NULL, *yy;
-  VpValues     xv, bv, yv;
-  VpGhosts     ghosts;
-  VpLevel      level;
+  VpValues xv, bv = {0}, yv;
+  VpGhosts ghosts;
+  VpLevel  level;
 
   PetscFunctionBegin;
   PetscCall(VpOperatorGetLevel(VpMatrixOperator(matrix), matrix->dm, &level));
-  PetscCall(VpValuesGet(level->backend, x, VP_READ, &xv, &xx));
-  if (b) PetscCall(VpValuesGet(level->backend, b, VP_READ, &bv, &bb));
-  PetscCall(VpValuesGet(level->backend, y, VP_WRITE, &yv, &yy));
-  PetscCall(DMVPatchDGGhosts(matrix->dm, level, xx, &ghosts));
+  PetscCall(VpValuesGet(level->backend, x, VP_READ, &xv));
+  if (b) PetscCall(VpValuesGet(level->backend, b, VP_READ, &bv));
+  PetscCall(VpValuesGet(level->backend, y, VP_WRITE, &yv));
+  PetscCall(DMVPatchDGGhosts(matrix->dm, level, xv.at, &ghosts));
   PetscCall(PetscLogEventBegin(VP_EVENT_APPLY, matrix->dm, x, y, 0));
-  PetscCall(level->ops->apply(&level->view, 0, level->mesh->nown, xx, ghosts, bb, yy));
+  PetscCall(level->ops->apply(&level->view, 0, level->mesh->nown, xv.at, ghosts, bv.at, yv.at));
   PetscCall(VpLogFlops(level, VpLevelApplyFlops(level)));
   PetscCall(PetscLogEventEnd(VP_EVENT_APPLY, matrix->dm, x, y, 0));
   PetscCall(VpValuesRestore(&yv));

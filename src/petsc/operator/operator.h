@@ -101,10 +101,8 @@ typedef struct {
   const VpBackend *backend;
   Vec              v;
   VpAccess         access;
-  PetscScalar     *own;    /* the vector's memory */
-  PetscBool        copied; /* That is not the backend's, which has a copy. */
-  void            *copy;
+  PetscScalar     *own, *at; /* the vector's memory, and where the backend's kernels find the values: there, or in a copy */
   size_t           bytes;
 } VpValues;
-PetscErrorCode VpValuesGet(const VpBackend *, Vec, VpAccess, VpValues *, PetscScalar **);
+PetscErrorCode VpValuesGet(const VpBackend *, Vec, VpAccess, VpValues *);
 PetscErrorCode VpValuesRestore(VpValues *);

@@ -14,37 +14,35 @@ static PetscErrorCode GetDeviceArray(VpValues *values)
   PetscCheck(PetscMemTypeHost(type) || PetscMemTypeCUDA(type), PetscObjectComm((PetscObject)values->v), PETSC_ERR_SUP,
              "Vectors of type %s live on a device that backend %s can not reach: use -dm_vec_type cuda or standard",
              ((PetscObject)values->v)->type_name, values->backend->name);
-  values->copied = PetscMemTypeHost(type);
+  values->at = PetscMemTypeHost(type) ? NULL : values->own;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Copy(VpValues *values, PetscScalar **p)
+static PetscErrorCode Copy(VpValues *values)
 {
   PetscInt n;
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(values->v, &n));
   values->bytes = n * sizeof(PetscScalar);
-  PetscCall(values->backend->borrow(values->bytes, "a copy of a vector", &values->copy));
-  if (values->access != VP_WRITE) PetscCall(values->backend->upload(values->own, values->bytes, values->copy));
-  *p = (PetscScalar *)values->copy;
+  PetscCall(values->backend->borrow(values->bytes, "a copy of a vector", (void **)&values->at));
+  if (values->access != VP_WRITE) PetscCall(values->backend->upload(values->own, values->bytes, values->at));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpValuesGet(const VpBackend *backend, Vec v, VpAccess access, VpValues *values, PetscScalar **p)
+PetscErrorCode VpValuesGet(const VpBackend *backend, Vec v, VpAccess access, VpValues *values)
 {
   PetscFunctionBegin;
   *values = (VpValues){.backend = backend, .v = v, .access = access};
   if (backend->use_stream) {
     PetscCall(GetDeviceArray(values));
     PetscCall(VpUseCurrentStream(backend));
-    *p = values->own;
-    if (values->copied) PetscCall(Copy(values, p));
+    if (!values->at) PetscCall(Copy(values));
   } else {
     if (access == VP_READ) PetscCall(VecGetArrayRead(v, (const PetscScalar **)&values->own));
     else if (access == VP_WRITE) PetscCall(VecGetArrayWrite(v, &values->own));
     else PetscCall(VecGetArray(v, &values->own));
-    *p = values->own;
+    values->at = values->own;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -52,9 +50,9 @@ PetscErrorCode VpValuesGet(const VpBackend *backend, Vec v, VpAccess access, VpV
 PetscErrorCode VpValuesRestore(VpValues *values)
 {
   PetscFunctionBegin;
-  if (values->copied) {
-    if (values->access != VP_READ) PetscCall(values->backend->download(values->copy, values->bytes, values->own));
-    PetscCall(values->backend->give_back(values->copy));
+  if (values->at != values->own) {
+    if (values->access != VP_READ) PetscCall(values->backend->download(values->at, values->bytes, values->own));
+    PetscCall(values->backend->give_back(values->at));
   }
   if (values->backend->use_stream) {
     if (values->access == VP_READ) PetscCall(VecRestoreArrayReadAndMemType(values->v, (const PetscScalar **)&values->own));

@@ -57,7 +57,6 @@ static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
   PC_VPatchDG    *cycle;
   PC              pc = NULL;
   VpLevel         outer;
-  PetscScalar    *xx;
   VpValues        xv;
   PetscReal       factor;
 
@@ -73,8 +72,8 @@ static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
     data->build = cycle->inverse.build;
   }
   PetscCall(VpPCBaseEnter(pc, NULL, b, NULL, NULL));
-  PetscCall(VpValuesGet(outer->backend, x, VP_WRITE, &xv, &xx));
-  PetscCall(VpNestedGuess(data->nested, xx));
+  PetscCall(VpValuesGet(outer->backend, x, VP_WRITE, &xv));
+  PetscCall(VpNestedGuess(data->nested, xv.at));
   PetscCall(VpValuesRestore(&xv));
   factor = cycle->inverse.scale * cycle->inverse.factor;
   if (factor != 1) PetscCall(VecScale(x, 1 / factor));

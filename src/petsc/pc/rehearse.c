@@ -20,22 +20,21 @@ static PetscErrorCode IsRoom(PC pc, VpLevel outer, PetscBool *is)
 static PetscErrorCode Refine(PC pc, VpLevel outer, Vec f, Vec x)
 {
   const PC_VPatchDG *data = pc->data;
-  PetscScalar       *ff, *xx;
   PetscReal          norm;
   VpValues           fv, xv;
   VpGhosts           ghosts;
   VpVector           r;
 
   PetscFunctionBegin;
-  PetscCall(VpValuesGet(outer->backend, f, VP_READ, &fv, &ff));
-  PetscCall(VpValuesGet(outer->backend, x, VP_READ_WRITE, &xv, &xx));
+  PetscCall(VpValuesGet(outer->backend, f, VP_READ, &fv));
+  PetscCall(VpValuesGet(outer->backend, x, VP_READ_WRITE, &xv));
   PetscCall(VpCycleBegin(data->cycle, 0, &r));
-  PetscCall(VpVectorEnter(r, 1, ff));
-  PetscCall(VpCycleSolve(data->cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, xx));
+  PetscCall(VpVectorEnter(r, 1, fv.at));
+  PetscCall(VpCycleSolve(data->cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, xv.at));
   PetscCall(VpCycleBegin(data->cycle, 0, &r));
-  PetscCall(DMVPatchDGGhosts(data->inverse.dm, outer, xx, &ghosts));
-  PetscCall(VpVectorEnterResidual(r, outer, 1, xx, ghosts, ff, &norm));
-  PetscCall(VpCycleSolve(data->cycle, 0, PETSC_FALSE, PETSC_TRUE, 1, xx));
+  PetscCall(DMVPatchDGGhosts(data->inverse.dm, outer, xv.at, &ghosts));
+  PetscCall(VpVectorEnterResidual(r, outer, 1, xv.at, ghosts, fv.at, &norm));
+  PetscCall(VpCycleSolve(data->cycle, 0, PETSC_FALSE, PETSC_TRUE, 1, xv.at));
   PetscCall(VpValuesRestore(&xv));
   PetscCall(VpValuesRestore(&fv));
   PetscFunctionReturn(PETSC_SUCCESS);

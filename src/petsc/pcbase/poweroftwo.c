@@ -58,12 +58,12 @@ PetscErrorCode VpPCBaseEnterInto(PC pc, VpVector r, VpOperator op, Vec f, Vec x,
   PetscCall(KnownFactor(inverse, f, x, &factor));
   look = norm || factor == 0;
   if (factor == 0) factor = 1;
-  PetscCall(VpValuesGet(outer->backend, f, VP_READ, &fv, &ff));
-  if (x) PetscCall(VpValuesGet(outer->backend, x, VP_READ, &xv, &xx));
-  if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, outer, xx, &ghosts));
+  PetscCall(VpValuesGet(outer->backend, f, VP_READ, &fv));
+  if (x) PetscCall(VpValuesGet(outer->backend, x, VP_READ, &xv));
+  if (x) PetscCall(DMVPatchDGGhosts(inverse->dm, outer, xv.at, &ghosts));
   do {
     inverse->factor = factor;
-    PetscCall(EnterScaled(r, outer, factor, ff, xx, ghosts, look ? &scaled : NULL));
+    PetscCall(EnterScaled(r, outer, factor, fv.at, xv.at, ghosts, look ? &scaled : NULL));
     if (look) factor = NextFactor(factor, scaled);
   } while (factor != inverse->factor);
   if (x) PetscCall(VpValuesRestore(&xv));
@@ -85,15 +85,14 @@ PetscErrorCode VpPCBaseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *norm
 
 PetscErrorCode VpPCBaseSolve(PC pc, PetscBool transpose, PetscBool add, Vec z)
 {
-  VpPCBase    *inverse = pc->data;
-  PetscScalar *zz;
-  VpValues     zv;
-  VpLevel      outer;
+  VpPCBase *inverse = pc->data;
+  VpValues  zv;
+  VpLevel   outer;
 
   PetscFunctionBegin;
   PetscCall(VpOperatorGetLevel(inverse->op, inverse->dm, &outer));
-  PetscCall(VpValuesGet(outer->backend, z, add ? VP_READ_WRITE : VP_WRITE, &zv, &zz));
-  PetscCall(inverse->ops->solve(pc, transpose, add, 1 / inverse->factor / inverse->scale, zz));
+  PetscCall(VpValuesGet(outer->backend, z, add ? VP_READ_WRITE : VP_WRITE, &zv));
+  PetscCall(inverse->ops->solve(pc, transpose, add, 1 / inverse->factor / inverse->scale, zv.at));
   PetscCall(VpValuesRestore(&zv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
