@@ -208,11 +208,9 @@ PetscErrorCode VpExchangerRun(VpExchanger e, const void *roots, void *leaves)
 static PetscErrorCode GetExchanger(VpGhostExchange *exchange, VpGhostKind kind, VpExchanger *e)
 {
   const VpMesh mesh = exchange->cells.mesh;
-  PetscMPIInt  size;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
-  if (size > 1 && !exchange->exchanger[kind])
+  if (mesh->size > 1 && !exchange->exchanger[kind])
     PetscCall(VpExchangerCreate(&exchange->cells, mesh->sf[kind], kind == VP_GHOST_SIDE, &exchange->exchanger[kind]));
   *e = exchange->exchanger[kind];
   PetscFunctionReturn(PETSC_SUCCESS);

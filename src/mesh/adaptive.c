@@ -55,16 +55,13 @@ static PetscErrorCode SetExchange(VpMesh mesh, PetscSFNode owner[])
 static PetscErrorCode Build(VpMesh like, void *forest, VpMesh *out)
 {
   VpMesh       mesh;
+  VpLattice    lattice;
   PetscSFNode *owner;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscNew(&mesh));
+  PetscCall(VpLatticeCreateUniform(like->domain, 0, &lattice));
+  PetscCall(VpMeshBegin(like->comm, lattice, &mesh));
   *out = mesh;
-  mesh->refct = 1;
-  PetscCall(PetscCommDuplicate(like->comm, &mesh->comm, NULL));
-  PetscCall(VpLatticeCreateUniform(like->domain, 0, &mesh->lattice));
-  mesh->domain = mesh->lattice->domain;
-  mesh->dim = like->dim;
   mesh->forest = forest;
   PetscCall(VpForestOpsOf(mesh->dim)->fill(forest, mesh, &owner));
   PetscCall(SetExchange(mesh, owner));
@@ -77,15 +74,13 @@ static PetscErrorCode Build(VpMesh like, void *forest, VpMesh *out)
 /* the same cells on the same ranks, as a mesh that is not adaptive */
 static PetscErrorCode MakeUniform(VpMesh *mesh)
 {
-  VpLattice   lattice;
-  VpMesh      uniform;
-  PetscInt   *counts;
-  PetscMPIInt size;
+  VpLattice lattice;
+  VpMesh    uniform;
+  PetscInt *counts;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size((*mesh)->comm, &size));
-  PetscCall(PetscMalloc1(size, &counts));
-  for (int r = 0; r < size; r++) counts[r] = (*mesh)->starts[r + 1] - (*mesh)->starts[r];
+  PetscCall(PetscMalloc1((*mesh)->size, &counts));
+  for (int r = 0; r < (*mesh)->size; r++) counts[r] = (*mesh)->starts[r + 1] - (*mesh)->starts[r];
   PetscCall(VpLatticeCreateUniform((*mesh)->domain, (*mesh)->level, &lattice));
   PetscCall(VpMeshBuild((*mesh)->comm, lattice, counts, NULL, &uniform, NULL));
   PetscCall(VpLatticeDestroy(&lattice));

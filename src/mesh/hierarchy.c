@@ -131,14 +131,12 @@ static PetscErrorCode Coarsen(VpMesh fine)
 {
   const VpCoarsening *c = fine->coarsening;
   PetscInt           *counts;
-  PetscMPIInt         size;
   VpCellSet           parents, of_fine, of_coarse;
   VpMesh              coarse;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(fine->comm, &size));
-  PetscCall(PetscMalloc1(size, &counts));
-  for (int r = 0; r < size; r++)
+  PetscCall(PetscMalloc1(fine->size, &counts));
+  for (int r = 0; r < fine->size; r++)
     counts[r] = (PetscInt)(VpParentsBefore(c, fine->lattice, fine->starts[r + 1]) - VpParentsBefore(c, fine->lattice, fine->starts[r]));
   PetscCall(Ghosts(fine, &of_fine));
   PetscCall(Parents(fine, &of_fine, counts, &parents));
@@ -179,20 +177,18 @@ PetscErrorCode VpMeshAgrees(VpMesh fine, VpLattice lattice, VpCoarsen how, Petsc
 
 PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine)
 {
-  PetscInt   *counts;
-  PetscMPIInt size;
-  VpLattice   lattice;
-  VpCellSet   of_fine, of_coarse;
+  PetscInt *counts;
+  VpLattice lattice;
+  VpCellSet of_fine, of_coarse;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(coarse->comm, &size));
   PetscCheck(VpLatticeIsUniform(coarse->lattice), coarse->comm, PETSC_ERR_SUP,
              "This mesh was coarsened in some directions or boxes only: it cannot be refined, refine the one that it came from");
   PetscCheck(coarse->ncell <= PETSC_MAX_INT >> coarse->dim, coarse->comm, PETSC_ERR_SUP,
              "Refining %" PetscInt_FMT " cells gives more than PetscInt (%d bits) can count", coarse->ncell, (int)(8 * sizeof(PetscInt)));
   PetscCall(VpForestCheckSize(coarse->comm, coarse->domain, coarse->level + 1));
-  PetscCall(PetscMalloc1(size, &counts));
-  for (int r = 0; r < size; r++) counts[r] = (coarse->starts[r + 1] - coarse->starts[r]) << coarse->dim;
+  PetscCall(PetscMalloc1(coarse->size, &counts));
+  for (int r = 0; r < coarse->size; r++) counts[r] = (coarse->starts[r + 1] - coarse->starts[r]) << coarse->dim;
   PetscCall(VpLatticeCreateUniform(coarse->domain, coarse->level + 1, &lattice));
   PetscCall(VpMeshBuild(coarse->comm, lattice, counts, NULL, fine, &of_fine));
   PetscCall(VpLatticeDestroy(&lattice));

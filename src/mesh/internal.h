@@ -133,6 +133,8 @@ PetscErrorCode VpMeshAskOwners(VpMesh, PetscInt n, const VpPlace[], PetscSFNode 
 
 /* mesh.c: the rank whose own cells contain the position */
 PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell);
+/* mesh.c: a mesh on a lattice, whose reference it takes over, without cells */
+PetscErrorCode VpMeshBegin(MPI_Comm, VpLattice, VpMesh *);
 /* mesh.c: a mesh that knows no other level, and the set of its ghosts, unless `ghosts` is NULL. Cells of `extra`, unless that is NULL,
    become local, too. counts: own cells of the ranks; NULL: equal pieces of a uniform lattice. Collective */
 PetscErrorCode VpMeshBuild(MPI_Comm, VpLattice, const PetscInt counts[], const VpCellSet *extra, VpMesh *, VpCellSet *ghosts);

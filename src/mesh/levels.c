@@ -64,15 +64,12 @@ static PetscErrorCode CreatePart(VpMesh leaves, const Front *front, int depth, V
 {
   const int32_t n = CountAt(front, depth);
   VpMesh        mesh;
+  VpLattice     lattice;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscNew(&mesh));
+  PetscCall(VpLatticeCreateUniform(leaves->domain, depth, &lattice));
+  PetscCall(VpMeshBegin(leaves->comm, lattice, &mesh));
   *out = mesh;
-  mesh->refct = 1;
-  PetscCall(PetscCommDuplicate(leaves->comm, &mesh->comm, NULL));
-  PetscCall(VpLatticeCreateUniform(leaves->domain, depth, &mesh->lattice));
-  mesh->domain = mesh->lattice->domain;
-  mesh->dim = leaves->dim;
   mesh->level = depth;
   mesh->ncell = n;
   mesh->nown = mesh->nface = mesh->nsweep = mesh->nhalo = mesh->nlocal = n;

@@ -53,7 +53,7 @@ static VpPlace PlaceIn(VpDomain domain, int32_t box, const PetscReal point[])
 }
 
 /* the cell of a lattice around a place, which its owner is known of */
-static PetscSFNode CellAt(VpMesh mesh, PetscMPIInt size, const VpPlace *place)
+static PetscSFNode CellAt(VpMesh mesh, const VpPlace *place)
 {
   int32_t     coord[3] = {0, 0, 0};
   int64_t     cell;
@@ -65,19 +65,17 @@ static PetscSFNode CellAt(VpMesh mesh, PetscMPIInt size, const VpPlace *place)
     coord[d] = (int32_t)PetscMax(0, PetscMin(cells - 1, PetscFloorReal(place->x[d] * cells)));
   }
   cell = VpLatticeEncode(mesh->lattice, place->box, coord);
-  node.rank = VpOwnerOf(mesh->starts, size, cell);
+  node.rank = VpOwnerOf(mesh->starts, mesh->size, cell);
   node.index = (PetscInt)cell - mesh->starts[node.rank];
   return node;
 }
 
 PetscErrorCode VpMeshLocate(VpMesh mesh, PetscInt n, const PetscReal x[], PetscSFNode at[], PetscInt *outside)
 {
-  int32_t     box = 0;
-  PetscMPIInt size;
-  VpPlace    *place;
+  int32_t  box = 0;
+  VpPlace *place;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
   PetscCall(PetscMalloc1(mesh->depth ? n : 1, &place));
   for (*outside = 0; *outside < n; ++*outside) {
     const PetscReal *point = x + *outside * mesh->dim;
@@ -87,7 +85,7 @@ PetscErrorCode VpMeshLocate(VpMesh mesh, PetscInt n, const PetscReal x[], PetscS
     if (found < 0) break;
     box = found;
     *to = PlaceIn(mesh->domain, box, point);
-    if (!mesh->depth) at[*outside] = CellAt(mesh, size, to);
+    if (!mesh->depth) at[*outside] = CellAt(mesh, to);
   }
   if (mesh->depth) PetscCall(VpMeshAskOwners(mesh, *outside, place, at));
   PetscCall(PetscFree(place));

@@ -34,6 +34,19 @@ static PetscErrorCode SetExchange(VpMesh mesh, PetscMPIInt size, const VpCellSet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpMeshBegin(MPI_Comm comm, VpLattice lattice, VpMesh *mesh)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscNew(mesh));
+  (*mesh)->refct = 1;
+  PetscCall(PetscCommDuplicate(comm, &(*mesh)->comm, NULL));
+  PetscCallMPI(MPI_Comm_size(comm, &(*mesh)->size));
+  (*mesh)->lattice = lattice;
+  (*mesh)->domain = lattice->domain;
+  (*mesh)->dim = lattice->domain->dim;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpMeshBuild(MPI_Comm comm, VpLattice lattice, const PetscInt counts[], const VpCellSet *extra, VpMesh *newmesh,
                            VpCellSet *ghosts)
 {
@@ -51,15 +64,10 @@ PetscErrorCode VpMeshBuild(MPI_Comm comm, VpLattice lattice, const PetscInt coun
   ierr = VpForestPartition(comm, lattice, counts, starts); /* refuses sizes */
   if (ierr) PetscCall(PetscFree(starts));
   PetscCall(ierr);
-  PetscCall(PetscNew(&mesh));
-  mesh->refct = 1;
-  mesh->lattice = VpReference(lattice);
-  mesh->domain = lattice->domain;
-  mesh->dim = mesh->domain->dim;
+  PetscCall(VpMeshBegin(comm, VpReference(lattice), &mesh));
   for (int32_t i = 0; i < lattice->nshape; i++) {
     for (int d = 0; d < 3; d++) mesh->level = PetscMax(mesh->level, lattice->shape[i].bits[d]);
   }
-  PetscCall(PetscCommDuplicate(comm, &mesh->comm, NULL));
   mesh->starts = starts;
   mesh->ncell = starts[size];
   mesh->first = starts[rank];
@@ -148,11 +156,9 @@ void VpMeshCellBounds(VpMesh mesh, int32_t cell, PetscReal lower[], PetscReal si
 
 PetscErrorCode VpMeshExchange(VpMesh mesh, VpGhostKind kind, MPI_Datatype unit, const void *own, void *ghost)
 {
-  PetscMPIInt size;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
-  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (mesh->size == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSFBcastBegin(mesh->sf[kind], unit, own, ghost, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(mesh->sf[kind], unit, own, ghost, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -219,30 +219,31 @@ typedef struct {
 
 typedef struct VpMesh_ *VpMesh;
 struct VpMesh_ {
-  int       refct;
-  MPI_Comm  comm;
-  VpDomain  domain; /* that of the lattice */
-  VpLattice lattice;
-  int       dim, level; /* level: the most bits of a shape; of an adaptive mesh, the greatest depth on all ranks */
-  int       least;      /* the least depth on all ranks (adaptive) */
-  PetscInt  ncell;      /* cells of all ranks */
-  PetscInt  first;      /* global position of the first own cell */
-  int32_t   nown, nface, nsweep, nhalo, nlocal;
-  int32_t  *box;                /* [nlocal] */
-  int32_t  *coord;              /* [nlocal][3] position in its box, from 0 on */
-  uint8_t  *zone;               /* [nlocal] the zones that the cell is in, 2 bits a direction, x lowest */
-  int32_t  *neighbor;           /* [nsweep][2 dim] a local cell, or -1 - i as in the domain; never VP_UNKNOWN. Adaptive: [nown] */
-  uint8_t  *depth;              /* [nlocal] how often the box was halved to make the cell; NULL: the lattice says so */
-  int32_t   nhang;              /* 0 unless adaptive */
-  VpHang   *hang;               /* [nhang] */
-  void     *forest;             /* p4est's own data, from which the next adaptive mesh is made; NULL unless adaptive */
-  int64_t   ninner;             /* sides of own cells beyond which there are cells */
-  PetscInt *starts;             /* [size+1] first global position of every rank */
-  PetscSF   sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values). VP_GHOST_CHILD: NULL until there
+  int         refct;
+  MPI_Comm    comm; /* of `size` ranks */
+  PetscMPIInt size;
+  VpDomain    domain; /* that of the lattice */
+  VpLattice   lattice;
+  int         dim, level; /* level: the most bits of a shape; of an adaptive mesh, the greatest depth on all ranks */
+  int         least;      /* the least depth on all ranks (adaptive) */
+  PetscInt    ncell;      /* cells of all ranks */
+  PetscInt    first;      /* global position of the first own cell */
+  int32_t     nown, nface, nsweep, nhalo, nlocal;
+  int32_t    *box;             /* [nlocal] */
+  int32_t    *coord;           /* [nlocal][3] position in its box, from 0 on */
+  uint8_t    *zone;            /* [nlocal] the zones that the cell is in, 2 bits a direction, x lowest */
+  int32_t    *neighbor;        /* [nsweep][2 dim] a local cell, or -1 - i as in the domain; never VP_UNKNOWN. Adaptive: [nown] */
+  uint8_t    *depth;           /* [nlocal] how often the box was halved to make the cell; NULL: the lattice says so */
+  int32_t     nhang;           /* 0 unless adaptive */
+  VpHang     *hang;            /* [nhang] */
+  void       *forest;          /* p4est's own data, from which the next adaptive mesh is made; NULL unless adaptive */
+  int64_t     ninner;          /* sides of own cells beyond which there are cells */
+  PetscInt   *starts;          /* [size+1] first global position of every rank */
+  PetscSF  sf[VP_GHOST_KINDS]; /* roots: own cells; leaf i: local cell nown + i (unit: one cell's values). VP_GHOST_CHILD: NULL until there
                               is coarser. VP_GHOST_SIDE, NULL until VpMeshSetSides: roots 2 dim cell + side of own cells, leaves 2 dim i +
                               side, where own cells share the i-th side with a ghost, whose side this is */
-  int32_t   nside;              /* sides that own cells share with ghosts (with sides) */
-  int32_t  *beyond; /* [nown][2 dim] as neighbor, but nown + i beyond the i-th of these (with sides; NULL where there are none) */
+  int32_t  nside;              /* sides that own cells share with ghosts (with sides) */
+  int32_t *beyond; /* [nown][2 dim] as neighbor, but nown + i beyond the i-th of these (with sides; NULL where there are none) */
   VpTransport         transport;
   void               *link;       /* of VP_TRANSPORT_LINK (communication/messages.h) */
   VpMesh              coarser;    /* NULL until VpMeshCoarsen; a parent lives where its first child lives */

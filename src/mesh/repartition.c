@@ -11,14 +11,12 @@ PetscErrorCode VpMeshPositions(VpMesh mesh, PetscInt position[])
 
 PetscErrorCode VpMeshGather(VpMesh mesh, PetscMPIInt ranks, VpMesh *gathered)
 {
-  PetscInt   *counts;
-  PetscMPIInt size;
+  PetscInt *counts;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
-  PetscCall(PetscCalloc1(size, &counts));
+  PetscCall(PetscCalloc1(mesh->size, &counts));
   for (PetscInt64 i = 0; i < ranks; i++) /* every (size/ranks)-th rank */
-    counts[i * size / ranks] = (PetscInt)((i + 1) * mesh->ncell / ranks - i * mesh->ncell / ranks);
+    counts[i * mesh->size / ranks] = (PetscInt)((i + 1) * mesh->ncell / ranks - i * mesh->ncell / ranks);
   PetscCall(VpMeshCut(mesh, counts, gathered));
   PetscCall(PetscFree(counts));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -45,10 +43,8 @@ PetscErrorCode VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscS
 
 PetscInt VpMeshRanks(VpMesh mesh)
 {
-  PetscInt    ranks = 0;
-  PetscMPIInt size;
+  PetscInt ranks = 0;
 
-  PetscCallAbort(mesh->comm, (PetscErrorCode)MPI_Comm_size(mesh->comm, &size));
-  for (PetscMPIInt r = 0; r < size; r++) ranks += mesh->starts[r + 1] > mesh->starts[r];
+  for (PetscMPIInt r = 0; r < mesh->size; r++) ranks += mesh->starts[r + 1] > mesh->starts[r];
   return ranks;
 }

@@ -54,15 +54,13 @@ static PetscErrorCode GatherRows(VpLevel host, VpDenseInverse *d, Mat *copy)
 {
   Mat          A;
   PetscInt     n;
-  PetscMPIInt  size;
   PetscScalar *value;
   PetscBool    done;
 
   PetscFunctionBegin;
   PetscCall(VpAssemble(host, MATAIJ, &A));
-  PetscCallMPI(MPI_Comm_size(host->mesh->comm, &size));
-  if (size > 1) {
-    PetscCall(MatCreateRedundantMatrix(A, size, MPI_COMM_NULL, MAT_INITIAL_MATRIX, copy));
+  if (host->mesh->size > 1) {
+    PetscCall(MatCreateRedundantMatrix(A, host->mesh->size, MPI_COMM_NULL, MAT_INITIAL_MATRIX, copy));
     PetscCall(MatDestroy(&A));
   } else *copy = A;
   PetscCall(MatGetRowIJ(*copy, 0, PETSC_FALSE, PETSC_FALSE, &n, &d->start, &d->column, &done));
@@ -140,7 +138,6 @@ static PetscErrorCode DenseCreate(VpLevel level, Dense **out)
   const VpMesh mesh = level->mesh;
   const size_t ndof = level->block / level->real;
   Dense       *dense;
-  PetscMPIInt  size;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&dense));
@@ -149,9 +146,8 @@ static PetscErrorCode DenseCreate(VpLevel level, Dense **out)
   dense->rows = (size_t)mesh->nown * ndof;
   dense->columns = (size_t)mesh->ncell * ndof;
   dense->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
-  PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
-  PetscCall(PetscMalloc2(size, &dense->count, size, &dense->first));
-  for (PetscMPIInt r = 0; r < size; r++) {
+  PetscCall(PetscMalloc2(mesh->size, &dense->count, mesh->size, &dense->first));
+  for (PetscMPIInt r = 0; r < mesh->size; r++) {
     dense->first[r] = (PetscMPIInt)mesh->starts[r];
     dense->count[r] = (PetscMPIInt)(mesh->starts[r + 1] - mesh->starts[r]);
   }

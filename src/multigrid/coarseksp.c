@@ -75,7 +75,6 @@ static PetscErrorCode CreateKSP(Coarse *coarse, const char prefix[], PetscObject
   const PetscBool singular = VpProblemIsSingular(level->mesh, &level->problem);
   const char     *outer_prefix = NULL;
   PetscInt        n;
-  PetscMPIInt     size;
   PC              pc;
 
   PetscFunctionBegin;
@@ -92,10 +91,9 @@ static PetscErrorCode CreateKSP(Coarse *coarse, const char prefix[], PetscObject
   PetscCall(KSPSetOperators(coarse->ksp, coarse->A, coarse->A));
   PetscCall(KSPGetPC(coarse->ksp, &pc));
   PetscCall(MatGetSize(coarse->A, &n, NULL));
-  PetscCallMPI(MPI_Comm_size(level->mesh->comm, &size));
   if (n <= DIRECT_LIMIT(level->mesh->dim) && !singular) {
     PetscCall(KSPSetType(coarse->ksp, KSPPREONLY));
-    PetscCall(PCSetType(pc, size == 1 ? PCLU : PCREDUNDANT));
+    PetscCall(PCSetType(pc, level->mesh->size == 1 ? PCLU : PCREDUNDANT));
   } else {
     PetscCall(KSPSetType(coarse->ksp, KSPFGMRES));
     PetscCall(KSPSetTolerances(coarse->ksp, level->precision == VP_DOUBLE ? 1e-8 : 1e-4, PETSC_DEFAULT, PETSC_DEFAULT, 200));

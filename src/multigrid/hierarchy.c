@@ -93,14 +93,12 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpLattice lattice, V
 static PetscErrorCode CheckReplays(VpCycle cycle)
 {
   const VpLevel finest = cycle->level[0];
-  PetscMPIInt   size;
   KSP           ksp;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(finest->mesh->comm, &size));
   PetscCall(VpCoarseGetKSP(cycle->coarse, &ksp));
   cycle->replays = (PetscBool)(cycle->options.replay && finest->backend->replay &&
-                               (size == 1 || (finest->mesh->transport == VP_TRANSPORT_LINK && !cycle->options.line_search)));
+                               (finest->mesh->size == 1 || (finest->mesh->transport == VP_TRANSPORT_LINK && !cycle->options.line_search)));
   cycle->whole = (PetscBool)(cycle->replays && !ksp);
   if (ksp && cycle->options.type != VP_CYCLE_V) cycle->replays = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -170,17 +168,15 @@ static PetscErrorCode Choose(VpCycle cycle)
 /* Where the mesh's coarser one was made in another way, a copy takes its place. */
 static PetscErrorCode CopyUnlessAgreed(VpLattice lattice, VpCoarsen how, VpMesh *mesh)
 {
-  VpMesh      old = *mesh;
-  PetscInt   *counts;
-  PetscMPIInt size;
-  PetscBool   agrees;
+  VpMesh    old = *mesh;
+  PetscInt *counts;
+  PetscBool agrees;
 
   PetscFunctionBegin;
   PetscCall(VpMeshAgrees(old, lattice, how, &agrees));
   if (agrees) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Comm_size(old->comm, &size));
-  PetscCall(PetscMalloc1(size, &counts));
-  for (int r = 0; r < size; r++) counts[r] = old->starts[r + 1] - old->starts[r];
+  PetscCall(PetscMalloc1(old->size, &counts));
+  for (int r = 0; r < old->size; r++) counts[r] = old->starts[r + 1] - old->starts[r];
   PetscCall(VpMeshCut(old, counts, mesh));
   PetscCall(PetscFree(counts));
   PetscCall(VpMeshDestroy(&old));

@@ -50,12 +50,10 @@ PetscErrorCode VpLineSearchBegin(VpLineSearch search, void **e)
 static PetscErrorCode SumOverRanks(VpLineSearch search)
 {
   const VpLevel level = search->level;
-  PetscMPIInt   size;
   double        dots[2];
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(level->mesh->comm, &size));
-  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (level->mesh->size == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(level->backend->download(search->dots, sizeof(dots), dots));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, dots, 2, MPI_DOUBLE, MPI_SUM, level->mesh->comm));
   PetscCall(level->backend->upload(dots, sizeof(dots), search->dots));

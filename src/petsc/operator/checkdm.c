@@ -37,7 +37,7 @@ static PetscErrorCode CheckLayout(DM dm, PetscLayout map, const char caller[], c
   const VpMesh    mesh = DMVPatchDGData(dm)->mesh;
   const PetscInt  block = DMVPatchDGCellSize(dm);
   const PetscInt *range;
-  PetscMPIInt     size[2], r = 0;
+  PetscMPIInt     size, r = 0;
   PetscInt        n;
 
   PetscFunctionBegin;
@@ -45,13 +45,12 @@ static PetscErrorCode CheckLayout(DM dm, PetscLayout map, const char caller[], c
   PetscCheck(n == mesh->ncell * block, mesh->comm, PETSC_ERR_ARG_SIZ,
              "%s: the %s has size %" PetscInt_FMT ", that of the DM is %" PetscInt_FMT ": make it with %s", caller, noun, n,
              mesh->ncell * block, remedy);
-  PetscCallMPI(MPI_Comm_size(map->comm, &size[0]));
-  PetscCallMPI(MPI_Comm_size(mesh->comm, &size[1]));
-  PetscCheck(size[0] == size[1], mesh->comm, PETSC_ERR_ARG_NOTSAMECOMM, "%s: the %s lives on %d ranks, the DM on %d: make it with %s",
-             caller, noun, size[0], size[1], remedy);
+  PetscCallMPI(MPI_Comm_size(map->comm, &size));
+  PetscCheck(size == mesh->size, mesh->comm, PETSC_ERR_ARG_NOTSAMECOMM, "%s: the %s lives on %d ranks, the DM on %d: make it with %s",
+             caller, noun, size, mesh->size, remedy);
   PetscCall(PetscLayoutGetRanges(map, &range));
-  while (r < size[0] && range[r + 1] == mesh->starts[r + 1] * block) r++;
-  PetscCheck(r == size[0], mesh->comm, PETSC_ERR_ARG_SIZ,
+  while (r < size && range[r + 1] == mesh->starts[r + 1] * block) r++;
+  PetscCheck(r == size, mesh->comm, PETSC_ERR_ARG_SIZ,
              "%s: the %s has size %" PetscInt_FMT " on rank %d, that of the DM is %" PetscInt_FMT ": make it with %s", caller, noun,
              range[r + 1] - range[r], r, (mesh->starts[r + 1] - mesh->starts[r]) * block, remedy);
   PetscFunctionReturn(PETSC_SUCCESS);

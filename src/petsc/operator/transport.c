@@ -31,12 +31,10 @@ PetscErrorCode DMVPatchDGChooseTransport(DM dm, const VpBackend *backend)
 {
   DM_VPatchDG *dg = dm->data;
   VpTransport  transport = VP_TRANSPORT_HOST;
-  PetscMPIInt  size;
   void        *link = NULL;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(dg->mesh->comm, &size));
-  if (size == 1 || !backend->links) PetscFunctionReturn(PETSC_SUCCESS);
+  if (dg->mesh->size == 1 || !backend->links) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Choose(dm, backend, &transport, &link, dg->travel, sizeof(dg->travel)));
   PetscCall(PetscInfo(dm, "Ghosts travel by %s\n", dg->travel));
   PetscCall(VpMeshSetTransport(dg->mesh, transport, link));
