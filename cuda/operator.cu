@@ -61,7 +61,7 @@ struct Operator {
                         (const T *)b, (T *)y);
   }
 
-  static PetscErrorCode Tiles(const Field<double> &f, const TilePlan<N> &plan, int part, const void *b, void *y)
+  static PetscErrorCode Tiles(const Field<T> &f, const TilePlan<N> &plan, int part, const void *b, void *y)
   {
     auto kernel = b ? ApplyTiles<N, true> : ApplyTiles<N, false>;
 

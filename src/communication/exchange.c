@@ -218,7 +218,7 @@ static PetscErrorCode GetExchanger(VpGhostExchange *exchange, VpGhostKind kind, 
 
 PetscErrorCode VpGhostExchangeBegin(VpGhostExchange *exchange, VpGhostKind kind, const void *own, void *ghost, VpGhosts *ghosts)
 {
-  VpExchanger e;
+  VpExchanger e = NULL;
 
   PetscFunctionBegin;
   *ghosts = VpGhostsAt(ghost);
@@ -232,7 +232,7 @@ PetscErrorCode VpGhostExchangeBeginCurrent(VpGhostExchange *exchange, const VpPa
 {
   const VpCells *cells = &exchange->cells;
   void *const    ghost = (char *)x[0] + cells->mesh->nown * cells->block;
-  VpExchanger    e;
+  VpExchanger    e = NULL;
 
   PetscFunctionBegin;
   *ghosts = VpGhostsAt(ghost);

@@ -127,12 +127,25 @@ PetscErrorCode DMVPatchDGGetPoints(DM dm, Vec *coordinates)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckVectors(DM dm, Vec x, Vec y, const char caller[])
+/* from coefficients to values, or back: the basis is orthonormal, so that exact integrals are coefficients */
+static PetscErrorCode Convert(DM dm, Vec x, PetscBool back, Vec y, const char caller[])
 {
+  VpField  field;
+  VpGrid   grid;
+  VpValues xv, yv;
+
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, caller));
   PetscCall(DMVPatchDGCheckVector(dm, y, caller));
   PetscCheck(x != y, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_IDN, "%s: the two vectors must be different", caller);
+  PetscCall(GaussPoints(dm, &field, &grid));
+  if (back) VpGridToIntegrals(field.basis, &grid);
+  PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv));
+  PetscCall(VpValuesGet(field.level->backend, y, VP_WRITE, &yv));
+  if (back) PetscCall(VpIntegrate(&field, &grid, VpOwnCells(), PETSC_FALSE, PETSC_FALSE, xv.at, yv.at));
+  else PetscCall(VpEvaluate(&field, &grid, VpOwnCells(), 1, xv.at, yv.at));
+  PetscCall(VpValuesRestore(&yv));
+  PetscCall(VpValuesRestore(&xv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -223,20 +236,7 @@ PetscErrorCode DMVPatchDGGetPointGradients(DM dm, Vec x, Vec gradients)
 @*/
 PetscErrorCode DMVPatchDGSetPointValues(DM dm, Vec values, Vec x)
 {
-  VpField  field;
-  VpGrid   grid;
-  VpValues xv, yv;
-
-  PetscFunctionBegin;
-  PetscCall(CheckVectors(dm, values, x, "DMVPatchDGSetPointValues()"));
-  PetscCall(GaussPoints(dm, &field, &grid));
-  VpGridToIntegrals(field.basis, &grid); /* which is exact: the basis is orthonormal */
-  PetscCall(VpValuesGet(field.level->backend, values, VP_READ, &xv));
-  PetscCall(VpValuesGet(field.level->backend, x, VP_WRITE, &yv));
-  PetscCall(VpIntegrate(&field, &grid, VpOwnCells(), PETSC_FALSE, PETSC_FALSE, xv.at, yv.at));
-  PetscCall(VpValuesRestore(&yv));
-  PetscCall(VpValuesRestore(&xv));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Convert(dm, values, PETSC_TRUE, x, "DMVPatchDGSetPointValues()");
 }
 
 static PetscErrorCode Interpolate(DM dm, const VpGiven *u, Vec x)
