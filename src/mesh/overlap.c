@@ -14,7 +14,7 @@ typedef struct {
 
 static Place PlaceOf(int dim, int32_t box, const int32_t coord[], int depth)
 {
-  const int deepest = VpForestDeepest(dim);
+  const int deepest = VpForestOpsOf(dim)->deepest;
   Place     p = {.box = box};
 
   for (int bit = 0; bit < depth; bit++) {
@@ -30,7 +30,7 @@ static Place PlaceOfCell(VpMesh mesh, int32_t cell)
 
 static Place End(int dim, Place p, int depth)
 {
-  p.place += (int64_t)1 << dim * (VpForestDeepest(dim) - depth);
+  p.place += (int64_t)1 << dim * (VpForestOpsOf(dim)->deepest - depth);
   return p;
 }
 
@@ -43,14 +43,12 @@ static PetscBool IsBefore(Place a, Place b)
 static PetscErrorCode Pieces(VpMesh mesh, Place **begin)
 {
   const Place none = {INT64_MAX, 0}, first = mesh->nown ? PlaceOfCell(mesh, 0) : none;
-  PetscMPIInt size;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
-  PetscCall(PetscMalloc1(size + 1, begin));
+  PetscCall(PetscMalloc1(mesh->size + 1, begin));
   PetscCallMPI(MPI_Allgather(&first, 2, MPI_INT64_T, *begin, 2, MPI_INT64_T, mesh->comm));
-  (*begin)[size] = none;
-  for (int r = size - 1; r >= 0; r--) {
+  (*begin)[mesh->size] = none;
+  for (int r = mesh->size - 1; r >= 0; r--) {
     if ((*begin)[r].box == none.box) (*begin)[r] = (*begin)[r + 1];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -95,14 +93,13 @@ static void Sum(PetscMPIInt size, const PetscMPIInt count[], PetscMPIInt start[]
 /* the cells of `from` that cover own ones of `to`, and whose they are */
 static PetscErrorCode Collect(VpMesh from, VpMesh to, VpOverlap *o, Moving **got)
 {
-  PetscMPIInt  size, *count[2], *start[2];
+  PetscMPIInt  size = to->size, *count[2], *start[2];
   Place       *begin;
   Moving      *sent;
   MPI_Datatype unit;
   PetscSFNode *owner;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(to->comm, &size));
   PetscCall(PetscMalloc4(size, &count[0], size, &count[1], size + 1, &start[0], size + 1, &start[1]));
   PetscCall(Pieces(to, &begin));
   PetscCall(Send(from, begin, size, &sent, count[0]));

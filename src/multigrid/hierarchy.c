@@ -197,7 +197,7 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
   else (void)VpReference(mesh);
   PetscCall(VpProblemGetLattice(finest, problem, &base));
   PetscCall(VpListLattices(base, cycle->options.coarsening, &most, lattice));
-  PetscCallMPI(MPI_Comm_size(mesh->comm, &ranks));
+  ranks = mesh->size;
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
     PetscCall(VpProgress("cycle", (double)finest->ncell - mesh->ncell, (double)finest->ncell));
     if (l >= cycle->parts) PetscCall(CopyUnlessAgreed(lattice[l - cycle->parts], cycle->options.coarsening, &mesh));
