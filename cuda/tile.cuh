@@ -22,7 +22,7 @@
    traces beyond from the cell's own. */
 #pragma once
 #include "cell.cuh"
-#include "overlap.cuh"
+#include "parts.cuh"
 #include "load.cuh"
 #include "shapes.cuh"
 

@@ -1,5 +1,5 @@
 /* Which cells read ghosts. */
-#include "overlap.cuh"
+#include "parts.cuh"
 
 static __global__ void FindReads(const int32_t *neighbor, int nside, int32_t nown, int32_t first, int32_t count, uint8_t *reads)
 {
