@@ -56,21 +56,42 @@ static void Expect(const Cells *all, PetscInt i, const PetscReal span[2][3], Pet
   }
 }
 
+/* the coefficients of 1 + x_0 in cell i, where x_0 is 0 on its lower side: integrals of products, by Gauss points */
+static void SetLinear(const Cells *all, PetscInt i, PetscScalar values[])
+{
+  const PetscReal *lower = all->lower + all->dim * i, *upper = all->upper + all->dim * i;
+  PetscReal        volume = 1;
+  double           nodes[VP_MAX_N], weights[VP_MAX_N], phi[VP_MAX_N];
+
+  for (int d = 0; d < all->dim; d++) volume *= upper[d] - lower[d];
+  VpGauss(all->n, nodes, weights);
+  for (int at = 0; at < PetscPowInt(all->n, all->dim); at++) {
+    values[at] = PetscSqrtReal(volume);
+    for (int d = 0, r = at; d < all->dim; d++, r /= all->n) {
+      PetscReal sum = 0;
+
+      for (int q = 0; q < all->n; q++) {
+        VpBasisEvaluate(&all->basis, nodes[q], phi, NULL);
+        sum += weights[q] * phi[r % all->n] * (d == 0 ? 1 + nodes[q] * (upper[0] - lower[0]) : 1);
+      }
+      values[at] *= sum;
+    }
+  }
+}
+
 static PetscErrorCode jumps_have_their_weights(const Case *c)
 {
-  PetscReal span[2][3], *square, *eta, worst = 0, lower[3];
+  PetscReal span[2][3], *square, *eta, worst = 0;
   PetscReal largest = 0;
   PetscInt  n, first;
   Cells     all;
   DM        dm;
   Vec       x;
-  VpBasis  *basis;
   PetscInt  ndof;
 
   PetscFunctionBeginUser;
   PetscCall(CaseCreate(c, &dm));
   PetscCall(CellsCreate(dm, &all));
-  basis = &all.basis;
   ndof = PetscPowInt(all.n, all.dim);
   PetscCall(DMVPatchDGGetCells(dm, &n));
   PetscCall(DMCreateGlobalVector(dm, &x));
@@ -87,30 +108,10 @@ static PetscErrorCode jumps_have_their_weights(const Case *c)
   for (PetscInt i = 0; i < all.ncell; i++) {
     PetscScalar *values;
 
-    /* the coefficients of 1 + x_0: with Legendre polynomials 1 and t = 2 x/h - 1, x = h (1 + t)/2; products of functions have integral 1 */
     PetscCall(VecZeroEntries(x));
     if (i >= first && i < first + n) {
-      PetscReal volume = 1;
-      double    nodes[VP_MAX_N], weights[VP_MAX_N], phi[VP_MAX_N];
-
-      for (int d = 0; d < all.dim; d++) volume *= all.upper[all.dim * i + d] - all.lower[all.dim * i + d];
-      lower[0] = all.upper[all.dim * i] - all.lower[all.dim * i];
-      VpGauss(all.n, nodes, weights);
       PetscCall(VecGetArray(x, &values));
-      for (PetscInt at = 0; at < ndof; at++) {
-        PetscReal product = PetscSqrtReal(volume);
-
-        for (int d = 0, r = (int)at; d < all.dim; d++, r /= all.n) {
-          PetscReal sum = 0;
-
-          for (int q = 0; q < all.n; q++) {
-            VpBasisEvaluate(basis, nodes[q], phi, NULL);
-            sum += weights[q] * phi[r % all.n] * (d == 0 ? 1 + nodes[q] * lower[0] : 1);
-          }
-          product *= sum;
-        }
-        values[(i - first) * ndof + at] = product;
-      }
+      SetLinear(&all, i, values + (i - first) * ndof);
       PetscCall(VecRestoreArray(x, &values));
     }
     PetscCall(DMVPatchDGEstimate(dm, x, NULL, NULL, NULL, NULL, eta));
