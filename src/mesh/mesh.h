@@ -175,7 +175,6 @@ static inline PetscReal VpLatticeSize(VpLattice L, int32_t box, int d)
 /* the step to the coarser lattice, which is found at the first call and belongs to the lattice */
 PetscErrorCode VpLatticeCoarsen(VpLattice, VpCoarsen, const VpCoarsening **);
 PetscBool      VpEveryCellHasAPatch(VpLattice); /* coarsenrule.c */
-VpLattice      VpLatticeReference(VpLattice);   /* the same lattice, a new reference */
 /* a new lattice like this one, with these coefficients of boxes; so are coarser ones that are made of it */
 PetscErrorCode VpLatticeWith(VpLattice, const PetscReal a[], VpLattice *);
 PetscErrorCode VpLatticeDestroy(VpLattice *);

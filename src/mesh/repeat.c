@@ -104,7 +104,7 @@ PetscErrorCode VpMeshRepeat(VpMesh mesh, int32_t n, VpMesh coarser, VpMesh *out)
   many->refct = 1;
   PetscCall(PetscCommDuplicate(mesh->comm, &many->comm, NULL));
   PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
-  many->lattice = VpLatticeReference(mesh->lattice);
+  many->lattice = VpReference(mesh->lattice);
   many->domain = mesh->domain;
   many->dim = mesh->dim;
   many->level = mesh->level;
@@ -122,9 +122,9 @@ PetscErrorCode VpMeshRepeat(VpMesh mesh, int32_t n, VpMesh coarser, VpMesh *out)
   for (int kind = 0; kind < VP_GHOST_SIDE; kind++) PetscCall(CopyExchange(mesh, n, many, (VpGhostKind)kind));
   if (coarser) {
     many->coarsening = mesh->coarsening;
-    if (mesh->by) many->by = VpLatticeReference(mesh->by);
+    if (mesh->by) many->by = VpReference(mesh->by);
     PetscCall(CopyRelations(mesh, n, many));
-    many->coarser = VpMeshReference(coarser);
+    many->coarser = VpReference(coarser);
   }
   PetscCall(VpMeshSetTransport(many, mesh->transport, mesh->link));
   PetscFunctionReturn(PETSC_SUCCESS);

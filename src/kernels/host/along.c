@@ -54,7 +54,7 @@ INLINE void Divide(const int n, const VpSeparable *s, REAL *x)
 }
 
 /* between the two buffers, an even number of times */
-INLINE PetscErrorCode Invert(const int n, const VpSeparable *s, int32_t vectors, const REAL *b, void *const x[2])
+INLINE void Invert(const int n, const VpSeparable *s, int32_t vectors, const REAL *b, void *const x[2])
 {
   const size_t count = (size_t)s->extent[0] * s->extent[1] * s->extent[2] * (size_t)Power(n);
 
@@ -89,7 +89,7 @@ INLINE REAL Dot(int32_t columns, const REAL *M, const REAL *x)
   return all;
 }
 
-INLINE PetscErrorCode Product(int32_t rows, int32_t columns, const REAL *M, int32_t n, const REAL *x, REAL *y)
+INLINE void Product(int32_t rows, int32_t columns, const REAL *M, int32_t n, const REAL *x, REAL *y)
 {
   PetscFunctionBegin;
   for (int32_t i = 0; i < rows; i++, M += columns) {
@@ -98,13 +98,7 @@ INLINE PetscErrorCode Product(int32_t rows, int32_t columns, const REAL *M, int3
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(Invert, VP_REAL, VP_DIM, k)(const VpView *view, const VpSeparable *s, int32_t n, const void *b, void *const x[2]) \
-  { \
-    return Invert(k + 1, s, n, b, x); \
-  } \
-  PetscErrorCode VP_NAME(Product, VP_REAL, VP_DIM, k)(const VpView *view, int32_t rows, int32_t columns, const void *M, int32_t n, \
-                                                      const void *x, void *y) \
-  { \
-    return Product(rows, columns, M, n, x, y); \
-  }
+  VP_KERNEL(Invert, k, (const VpView *view, const VpSeparable *s, int32_t n, const void *b, void *const x[2]), Invert(k + 1, s, n, b, x)) \
+  VP_KERNEL(Product, k, (const VpView *view, int32_t rows, int32_t columns, const void *M, int32_t n, const void *x, void *y), \
+            Product(rows, columns, M, n, x, y))
 #include "degrees.def"

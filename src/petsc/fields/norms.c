@@ -36,17 +36,16 @@ static PetscErrorCode AddDistances(const VpField *field, int n, const VpGrid gri
 /* the square of the L2 norm of v - u on all ranks, v having the coefficients x and u its values (components 1), or of their gradients */
 static PetscErrorCode SquareOf(const VpField *field, Vec x, Vec values, int components, PetscReal *square)
 {
-  VpValues     xv, yv;
-  PetscScalar *xx, *yy;
-  VpGrid       grid, slope[3];
+  VpValues xv, yv;
+  VpGrid   grid, slope[3];
 
   PetscFunctionBegin;
   *square = 0;
   PetscCall(VpGridCreate(field->basis, field->mesh->dim, field->basis->n, NULL, &grid));
-  PetscCall(VpValuesGet(field->level->backend, x, VP_READ, &xv, &xx));
-  PetscCall(VpValuesGet(field->level->backend, values, VP_READ, &yv, &yy));
+  PetscCall(VpValuesGet(field->level->backend, x, VP_READ, &xv));
+  PetscCall(VpValuesGet(field->level->backend, values, VP_READ, &yv));
   VpGridSlopes(field->basis, field->mesh->dim, &grid, slope);
-  PetscCall(AddDistances(field, components, components > 1 ? slope : &grid, xx, yy, square));
+  PetscCall(AddDistances(field, components, components > 1 ? slope : &grid, xv.at, yv.at, square));
   PetscCall(VpValuesRestore(&yv));
   PetscCall(VpValuesRestore(&xv));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, square, 1, MPIU_REAL, MPIU_SUM, field->mesh->comm));

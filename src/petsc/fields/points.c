@@ -174,9 +174,9 @@ PetscErrorCode DMVPatchDGGetPointValues(DM dm, Vec x, Vec values)
   PetscFunctionBegin;
   PetscCall(CheckVectors(dm, x, values, "DMVPatchDGGetPointValues()"));
   PetscCall(GaussPoints(dm, &field, &grid));
-  PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv, &xx));
-  PetscCall(VpValuesGet(field.level->backend, values, VP_WRITE, &yv, &yy));
-  PetscCall(VpEvaluate(&field, 1, &grid, VpOwnCells(), xx, yy));
+  PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv));
+  PetscCall(VpValuesGet(field.level->backend, values, VP_WRITE, &yv));
+  PetscCall(VpEvaluate(&field, 1, &grid, VpOwnCells(), xv.at, yv.at));
   PetscCall(VpValuesRestore(&yv));
   PetscCall(VpValuesRestore(&xv));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -209,10 +209,10 @@ PetscErrorCode DMVPatchDGGetPointGradients(DM dm, Vec x, Vec gradients)
   PetscCall(DMVPatchDGCheckVector(dm, x, caller));
   PetscCall(GaussPoints(dm, &field, &grid));
   PetscCall(VpCheckSize(dm, gradients, (double)field.mesh->nown * VpGridSize(&grid) * field.mesh->dim, caller, "gradients"));
-  PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv, &xx));
-  PetscCall(VpValuesGet(field.level->backend, gradients, VP_WRITE, &yv, &yy));
+  PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv));
+  PetscCall(VpValuesGet(field.level->backend, gradients, VP_WRITE, &yv));
   VpGridSlopes(field.basis, field.mesh->dim, &grid, slope);
-  PetscCall(VpEvaluate(&field, field.mesh->dim, slope, VpOwnCells(), xx, yy));
+  PetscCall(VpEvaluate(&field, field.mesh->dim, slope, VpOwnCells(), xv.at, yv.at));
   PetscCall(VpValuesRestore(&yv));
   PetscCall(VpValuesRestore(&xv));
   PetscFunctionReturn(PETSC_SUCCESS);

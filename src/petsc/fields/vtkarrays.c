@@ -155,8 +155,8 @@ PetscErrorCode VpVtkWriteField(VpVtk *grid, Vec v)
 
   PetscFunctionBegin;
   PetscCall(DMGetGlobalVector(field->dm, &values));
-  PetscCall(VpValuesGet(field->level->backend, v, VP_READ, &xv, &x));
-  PetscCall(VpValuesGet(field->level->backend, values, VP_WRITE, &yv, &y));
+  PetscCall(VpValuesGet(field->level->backend, v, VP_READ, &xv));
+  PetscCall(VpValuesGet(field->level->backend, values, VP_WRITE, &yv));
   PetscCall(VpEvaluate(field, 1, &grid->points, VpOwnCells(), x, y));
   PetscCall(VpValuesRestore(&yv));
   PetscCall(VpValuesRestore(&xv));

@@ -29,17 +29,16 @@ static PetscErrorCode EnterColumn(PC pc, VpColumns columns, Mat X, PetscInt colu
 
 static PetscErrorCode LeaveColumn(PC pc, VpColumns columns, Mat Y, PetscInt column, int32_t k, PetscReal factor)
 {
-  VpPCBase    *inverse = VpPCBaseData(pc);
-  PetscScalar *zz;
-  VpValues     zv;
-  VpLevel      outer;
-  Vec          z;
+  VpPCBase *inverse = VpPCBaseData(pc);
+  VpValues  zv;
+  VpLevel   outer;
+  Vec       z;
 
   PetscFunctionBegin;
   PetscCall(VpOperatorGetLevel(inverse->op, inverse->dm, &outer));
   PetscCall(MatDenseGetColumnVecWrite(Y, column, &z));
-  PetscCall(VpValuesGet(outer->backend, z, VP_WRITE, &zv, &zz));
-  PetscCall(VpColumnsLeave(columns, k, 1 / factor / inverse->scale, zz));
+  PetscCall(VpValuesGet(outer->backend, z, VP_WRITE, &zv));
+  PetscCall(VpColumnsLeave(columns, k, 1 / factor / inverse->scale, zv.at));
   PetscCall(VpValuesRestore(&zv));
   PetscCall(MatDenseRestoreColumnVecWrite(Y, column, &z));
   PetscFunctionReturn(PETSC_SUCCESS);
