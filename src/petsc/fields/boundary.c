@@ -139,7 +139,7 @@ static PetscErrorCode EvaluateOnSides(const VpField *field, VpSide kind, PetscBo
 
     VpGridToSide(field->basis, side, !derivative, derivative, &grid);
     if (derivative) grid.power[side / 2] -= 2;
-    PetscCall(VpEvaluate(field, 1, &grid, set, xx, yy + PointsBefore(field, set)));
+    PetscCall(VpEvaluate(field, 1, &grid, set, xv.at, yv.at + PointsBefore(field, set)));
   }
   PetscCall(VpValuesRestore(&yv));
   PetscCall(VpValuesRestore(&xv));

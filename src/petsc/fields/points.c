@@ -143,7 +143,7 @@ static PetscErrorCode Convert(DM dm, Vec x, PetscBool back, Vec y, const char ca
   PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv));
   PetscCall(VpValuesGet(field.level->backend, y, VP_WRITE, &yv));
   if (back) PetscCall(VpIntegrate(&field, &grid, VpOwnCells(), PETSC_FALSE, PETSC_FALSE, xv.at, yv.at));
-  else PetscCall(VpEvaluate(&field, &grid, VpOwnCells(), 1, xv.at, yv.at));
+  else PetscCall(VpEvaluate(&field, 1, &grid, VpOwnCells(), xv.at, yv.at));
   PetscCall(VpValuesRestore(&yv));
   PetscCall(VpValuesRestore(&xv));
   PetscFunctionReturn(PETSC_SUCCESS);
