@@ -167,19 +167,7 @@ static PetscErrorCode Convert(DM dm, Vec x, PetscBool back, Vec y, const char ca
 @*/
 PetscErrorCode DMVPatchDGGetPointValues(DM dm, Vec x, Vec values)
 {
-  VpField  field;
-  VpGrid   grid;
-  VpValues xv, yv;
-
-  PetscFunctionBegin;
-  PetscCall(CheckVectors(dm, x, values, "DMVPatchDGGetPointValues()"));
-  PetscCall(GaussPoints(dm, &field, &grid));
-  PetscCall(VpValuesGet(field.level->backend, x, VP_READ, &xv));
-  PetscCall(VpValuesGet(field.level->backend, values, VP_WRITE, &yv));
-  PetscCall(VpEvaluate(&field, 1, &grid, VpOwnCells(), xv.at, yv.at));
-  PetscCall(VpValuesRestore(&yv));
-  PetscCall(VpValuesRestore(&xv));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Convert(dm, x, PETSC_FALSE, values, "DMVPatchDGGetPointValues()");
 }
 
 /*@

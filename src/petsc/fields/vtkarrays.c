@@ -157,7 +157,7 @@ PetscErrorCode VpVtkWriteField(VpVtk *grid, Vec v)
   PetscCall(DMGetGlobalVector(field->dm, &values));
   PetscCall(VpValuesGet(field->level->backend, v, VP_READ, &xv));
   PetscCall(VpValuesGet(field->level->backend, values, VP_WRITE, &yv));
-  PetscCall(VpEvaluate(field, 1, &grid->points, VpOwnCells(), x, y));
+  PetscCall(VpEvaluate(field, 1, &grid->points, VpOwnCells(), xv.at, yv.at));
   PetscCall(VpValuesRestore(&yv));
   PetscCall(VpValuesRestore(&xv));
   PetscCall(VecGetArrayRead(values, &written));
