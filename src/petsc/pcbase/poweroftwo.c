@@ -45,13 +45,12 @@ static PetscErrorCode EnterScaled(VpVector r, VpLevel outer, PetscReal scale, co
 
 PetscErrorCode VpPCBaseEnterInto(PC pc, VpVector r, VpOperator op, Vec f, Vec x, PetscReal *norm)
 {
-  VpPCBase    *inverse = pc->data;
-  PetscScalar *ff, *xx = NULL;
-  PetscReal    factor, scaled;
-  PetscBool    look;
-  VpGhosts     ghosts = VpGhostsAt(NULL);
-  VpValues     fv, xv;
-  VpLevel      outer;
+  VpPCBase *inverse = pc->data;
+  PetscReal factor, scaled;
+  PetscBool look;
+  VpGhosts  ghosts = VpGhostsAt(NULL);
+  VpValues  fv, xv;
+  VpLevel   outer;
 
   PetscFunctionBegin;
   PetscCall(VpOperatorGetLevel(op ? op : inverse->op, inverse->dm, &outer));
