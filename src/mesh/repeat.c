@@ -95,18 +95,11 @@ static PetscErrorCode CopyRelations(VpMesh mesh, int32_t n, VpMesh many)
 
 PetscErrorCode VpMeshRepeat(VpMesh mesh, int32_t n, VpMesh coarser, VpMesh *out)
 {
-  VpMesh      many;
-  PetscMPIInt size;
+  VpMesh many;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscNew(&many));
+  PetscCall(VpMeshBegin(mesh->comm, VpReference(mesh->lattice), &many));
   *out = many;
-  many->refct = 1;
-  PetscCall(PetscCommDuplicate(mesh->comm, &many->comm, NULL));
-  PetscCallMPI(MPI_Comm_size(mesh->comm, &size));
-  many->lattice = VpReference(mesh->lattice);
-  many->domain = mesh->domain;
-  many->dim = mesh->dim;
   many->level = mesh->level;
   many->ncell = mesh->ncell;
   many->first = mesh->first;
@@ -116,8 +109,8 @@ PetscErrorCode VpMeshRepeat(VpMesh mesh, int32_t n, VpMesh coarser, VpMesh *out)
   many->nhalo = n * mesh->nhalo;
   many->nlocal = n * mesh->nlocal;
   many->ninner = n * mesh->ninner;
-  PetscCall(PetscMalloc1(size + 1, &many->starts));
-  PetscCall(PetscArraycpy(many->starts, mesh->starts, size + 1));
+  PetscCall(PetscMalloc1(mesh->size + 1, &many->starts));
+  PetscCall(PetscArraycpy(many->starts, mesh->starts, mesh->size + 1));
   PetscCall(CopyCells(mesh, n, many));
   for (int kind = 0; kind < VP_GHOST_SIDE; kind++) PetscCall(CopyExchange(mesh, n, many, (VpGhostKind)kind));
   if (coarser) {

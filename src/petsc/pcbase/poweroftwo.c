@@ -49,7 +49,7 @@ PetscErrorCode VpPCBaseEnterInto(PC pc, VpVector r, VpOperator op, Vec f, Vec x,
   PetscReal factor, scaled;
   PetscBool look;
   VpGhosts  ghosts = VpGhostsAt(NULL);
-  VpValues  fv, xv;
+  VpValues  fv, xv = {0};
   VpLevel   outer;
 
   PetscFunctionBegin;
