@@ -188,15 +188,15 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
   VpProblem   p = *problem;
   PetscReal  *coefficient = NULL;
   VpMesh      mesh = finest;
-  VpLattice   base, lattice[VP_MOST_LEVELS];
+  VpLattice   lattice[VP_MOST_LEVELS];
   PetscMPIInt ranks;
   int         most;
 
   PetscFunctionBegin;
   if (cycle->parts) PetscCall(VpMeshCreateLevels(finest, &mesh));
   else (void)VpReference(mesh);
-  PetscCall(VpProblemGetLattice(finest, problem, &base));
-  PetscCall(VpListLattices(base, cycle->options.coarsening, &most, lattice));
+  PetscCall(VpProblemGetLattice(finest, problem, &cycle->base));
+  PetscCall(VpListLattices(cycle->base, cycle->options.coarsening, &most, lattice));
   ranks = mesh->size;
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
     PetscCall(VpProgress("cycle", (double)finest->ncell - mesh->ncell, (double)finest->ncell));
@@ -205,11 +205,10 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
     PetscCall(VpMeshDestroy(&mesh));
     if (l == cycle->nlevel - 1) break;
     PetscCall(CreateSmoother(cycle, l));
-    PetscCall(Coarsen(cycle, cycle->level[l], l < cycle->parts ? base : lattice[l - cycle->parts], &mesh, &ranks, &coefficient));
+    PetscCall(Coarsen(cycle, cycle->level[l], l < cycle->parts ? cycle->base : lattice[l - cycle->parts], &mesh, &ranks, &coefficient));
     PetscCall(VpLevelSetTransfer(cycle->level[l]));
     p.coefficient = coefficient;
   }
-  PetscCall(VpLatticeDestroy(&base));
   PetscCall(PetscFree(coefficient));
   if (cycle->parts) PetscCall(VpCompositeCreate(finest, problem, cycle->parts, cycle->level, &cycle->composite));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -343,6 +342,7 @@ PetscErrorCode VpCycleDestroy(VpCycle *out)
   if (!cycle) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt i = 0; i < 4 * cycle->nlevel && cycle->replays; i++)
     PetscCall(VpRecordedForget(cycle->level[0]->backend, &cycle->recorded[i]));
+  PetscCall(VpLatticeDestroy(&cycle->base));
   if (!cycle->columns) PetscCall(VpCoarseDestroy(&cycle->coarse));
   PetscCall(VpCoarseColumnsDestroy(&cycle->columns));
   PetscCall(VpCompositeDestroy(&cycle->composite));

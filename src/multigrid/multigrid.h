@@ -155,6 +155,7 @@ typedef struct VpCycle_  *VpCycle;
 struct VpCycle_ {
   VpCycleOptions           options; /* with the type that was chosen */
   VpDepth                  depth;
+  VpLattice                base;     /* the finest mesh's, which knows what the coarsening asks for of the coefficient */
   PetscReal                contrast; /* the largest quotient of the coefficients of two children of a cell, on any level and rank */
   double                   rough;    /* the part of the second level's cells where it is more than VP_VARIES */
   PetscInt                 nlevel;
