@@ -152,9 +152,9 @@ static __global__ void Round(int32_t n, int32_t ld, const double *rows, T *M)
 }
 
 /* a launch of a thread for each number of an array [rows][n] */
-static dim3 EachNumber(int32_t n, int32_t rows)
+static VpLaunch EachNumber(int32_t n, int32_t rows)
 {
-  return dim3(VpBlocks(n, VP_THREADS), rows);
+  return {dim3(VpBlocks(n, VP_THREADS), rows), VP_THREADS};
 }
 
 struct DenseInverse {
@@ -179,9 +179,8 @@ struct DenseInverse {
     PetscCall(VpCudaPlace(d->start, (size_t)(d->n + 1) * sizeof(PetscInt), "a dense inverse", &start));
     PetscCall(VpCudaPlace(d->column, (size_t)d->start[d->n] * sizeof(PetscInt), "a dense inverse", &columns));
     PetscCall(VpCudaPlace(d->value, (size_t)d->start[d->n] * sizeof(PetscScalar), "a dense inverse", &value));
-    FillRows<<<VpBlocks(ld, VP_THREADS), VP_THREADS, 0, VpCudaStream>>>((const PetscInt *)start.p, (const PetscInt *)columns.p,
-                                                                        (const PetscScalar *)value.p, d->n, ld, (double *)A.p);
-    VpCudaLaunched("rows of a dense matrix");
+    PetscCall(VpCudaLaunch("rows of a dense matrix", FillRows, EachNumber(ld, 1), (const PetscInt *)start.p, (const PetscInt *)columns.p,
+                           (const PetscScalar *)value.p, d->n, ld, (double *)A.p));
     VpCudaCall(cudaStreamSynchronize(VpCudaStream)); /* before the arrays go */
     if (d->one) PetscCall(VpCudaPlace(d->one, (size_t)d->n * sizeof(double), "a dense inverse", &one));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -190,8 +189,7 @@ struct DenseInverse {
   {
     PetscFunctionBegin;
     if (!d->one) PetscFunctionReturn(PETSC_SUCCESS);
-    AddProjection<<<EachNumber(d->n, count), VP_THREADS, 0, VpCudaStream>>>(weight, (const double *)one.p, d->n, first, ld, rows);
-    VpCudaLaunched("projection");
+    PetscCall(VpCudaLaunch("projection", AddProjection, EachNumber(d->n, count), weight, (const double *)one.p, d->n, first, ld, rows));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Invert()
@@ -204,11 +202,11 @@ struct DenseInverse {
     PetscCall(VpCudaAlloc(BLOCK * BLOCK * sizeof(double), "a dense inverse", &room.p));
     for (int32_t p = 0; p < ld / BLOCK; p++) {
       double *a = (double *)A.p, *D = (double *)room.p, *r = (double *)row.p, *c = (double *)column.p;
-      InvertBlock<<<1, dim3(BLOCK, VP_MAX_THREADS / BLOCK), 0, VpCudaStream>>>(ld, a + (size_t)p * BLOCK * (ld + 1), D);
-      TakePanels<<<ld / BLOCK, threads, 0, VpCudaStream>>>(ld, p, a, D, r, c);
-      Eliminate<<<dim3(ld / BLOCK, ld / BLOCK), threads, 0, VpCudaStream>>>(ld, p, r, c, a);
+      PetscCall(
+        VpCudaLaunch("inverse of a block", InvertBlock, {1, dim3(BLOCK, VP_MAX_THREADS / BLOCK)}, ld, a + (size_t)p * BLOCK * (ld + 1), D));
+      PetscCall(VpCudaLaunch("panels", TakePanels, {ld / BLOCK, threads}, ld, p, a, D, r, c));
+      PetscCall(VpCudaLaunch("elimination", Eliminate, {dim3(ld / BLOCK, ld / BLOCK), threads}, ld, p, r, c, a));
     }
-    VpCudaLaunched("dense inverse");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Largest(double *largest) const
@@ -219,8 +217,7 @@ struct DenseInverse {
     PetscFunctionBegin;
     *largest = 0;
     PetscCall(VpCudaAlloc((size_t)d->count * sizeof(double), "a dense inverse", &diagonal.p));
-    TakeDiagonal<<<VpBlocks(d->count, VP_THREADS), VP_THREADS, 0, VpCudaStream>>>(d->count, d->first, ld, Rows(), (double *)diagonal.p);
-    VpCudaLaunched("diagonal");
+    PetscCall(VpCudaLaunch("diagonal", TakeDiagonal, EachNumber(d->count, 1), d->count, d->first, ld, Rows(), (double *)diagonal.p));
     PetscCall(PetscMalloc1(d->count, &host));
     PetscCall(VpCudaFetch(diagonal.p, (size_t)d->count * sizeof(double), host));
     for (int32_t i = 0; i < d->count; i++) {
@@ -247,10 +244,9 @@ struct DenseInverse {
     K = (double *)matrices.p;
     for (int k = 0; k < d->dim; k++) {
       const int32_t inner = VpLineStride(k, n, n * n), lines = d->count / n * ld;
-      Change<<<EachNumber(lines, 1), VP_THREADS, 0, VpCudaStream>>>(n, inner * ld, lines, 0, K, Rows());
-      Change<<<EachNumber(d->n / n, d->count), VP_THREADS, 0, VpCudaStream>>>(n, inner, d->n / n, ld, K + n * n, Rows());
+      PetscCall(VpCudaLaunch("change of basis", Change, EachNumber(lines, 1), n, inner * ld, lines, 0, K, Rows()));
+      PetscCall(VpCudaLaunch("change of basis", Change, EachNumber(d->n / n, d->count), n, inner, d->n / n, ld, K + n * n, Rows()));
     }
-    VpCudaLaunched("change of basis");
     VpCudaCall(cudaStreamSynchronize(VpCudaStream)); /* before the matrices go */
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -268,9 +264,8 @@ PetscErrorCode VpCudaInvertDense(const VpDenseInverse *d, VpPrecision precision,
   PetscCall(inverse.Project(d->weight[1], d->first, d->count, inverse.Rows()));
   PetscCall(inverse.ChangeBasis());
   if (precision == VP_SINGLE)
-    Round<<<EachNumber(d->n, d->count), VP_THREADS, 0, VpCudaStream>>>(d->n, inverse.ld, inverse.Rows(), (float *)M);
-  else Round<<<EachNumber(d->n, d->count), VP_THREADS, 0, VpCudaStream>>>(d->n, inverse.ld, inverse.Rows(), (double *)M);
-  VpCudaLaunched("rounding a dense inverse");
+    PetscCall(VpCudaLaunch("rounding", Round<float>, EachNumber(d->n, d->count), d->n, inverse.ld, inverse.Rows(), (float *)M));
+  else PetscCall(VpCudaLaunch("rounding", Round<double>, EachNumber(d->n, d->count), d->n, inverse.ld, inverse.Rows(), (double *)M));
   VpCudaCall(cudaStreamSynchronize(VpCudaStream)); /* before the matrix goes */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
