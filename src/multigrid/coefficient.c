@@ -156,6 +156,17 @@ PetscErrorCode VpProblemGetLattice(VpMesh mesh, const VpProblem *problem, VpLatt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpProblemCountLevels(VpMesh mesh, const VpProblem *problem, VpCoarsen how, int *levels, double cells[])
+{
+  VpLattice lattice;
+
+  PetscFunctionBegin;
+  PetscCall(VpProblemGetLattice(mesh, problem, &lattice));
+  PetscCall(VpCountLevels(lattice, how, levels, cells));
+  PetscCall(VpLatticeDestroy(&lattice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpProblemCreateLattice(VpMesh mesh, const VpProblem *problem, VpLattice *lattice)
 {
   const size_t nbox = (size_t)mesh->domain->nbox;

@@ -90,6 +90,8 @@ PetscErrorCode VpProblemRange(VpMesh, const VpProblem *, PetscReal range[2]);
 PetscErrorCode VpCoefficientRange(VpMesh, const VpProblem *, PetscReal range[2]);
 /* what a cycle coarsens by: a new reference */
 PetscErrorCode VpProblemGetLattice(VpMesh, const VpProblem *, VpLattice *);
+/* the levels that there are to coarsen to, the finest included, and their cells (NULL: not asked for) */
+PetscErrorCode VpProblemCountLevels(VpMesh, const VpProblem *, VpCoarsen, int *levels, double cells[]);
 /* the lattice for a problem with a coefficient. Collective */
 PetscErrorCode VpProblemCreateLattice(VpMesh, const VpProblem *, VpLattice *);
 /* The coefficient's means over the children, on the coarse mesh's own cells; a: that of own cells, so many numbers a cell. contrast [own

@@ -101,15 +101,12 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
   VpCycleOptions asked = PCVPatchDGData(pc)->options, *o = &asked;
   VpDepth        depth;
   PetscViewer    viewer;
-  VpLattice      lattice;
   VpSize         size;
 
   PetscFunctionBegin;
   if (mesh->depth) PetscFunctionReturn(PETSC_SUCCESS); /* Its levels' sizes are known when they are made. */
   PetscCall(VpSizeOf(PetscObjectComm((PetscObject)pc), mesh->dim, problem->degree, mesh->domain->nbox, mesh->level, backend, &size));
-  PetscCall(VpProblemGetLattice(mesh, problem, &lattice));
-  PetscCall(VpCountLevels(lattice, o->coarsening, &size.levels, size.cells_of));
-  PetscCall(VpLatticeDestroy(&lattice));
+  PetscCall(VpProblemCountLevels(mesh, problem, o->coarsening, &size.levels, size.cells_of));
   PetscCall(VpCycleDepth(mesh, problem, o, backend, &depth));
   o->levels = depth.levels;
   PetscCall(VpCountLines(mesh, problem, &size));

@@ -47,7 +47,6 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
 {
   const VpCycleOptions *o = &PCVPatchDGData(pc)->options;
   MPI_Comm              comm = PetscObjectComm((PetscObject)pc);
-  VpLattice             base;
   int                   most;
 
   PetscFunctionBegin;
@@ -55,9 +54,7 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
   PetscCheck(mesh->level >= 1 || VpEveryCellHasAPatch(mesh->lattice), comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_type vpatchdg needs boxes that are refined, unless every one has neighbours: -dm_refine 1 or more");
   if (mesh->depth) PetscCall(CheckAdaptive(pc, mesh));
-  PetscCall(VpProblemGetLattice(mesh, problem, &base));
-  PetscCall(VpCountLevels(base, o->coarsening, &most, NULL));
-  PetscCall(VpLatticeDestroy(&base));
+  PetscCall(VpProblemCountLevels(mesh, problem, o->coarsening, &most, NULL));
   most += (int)VpCycleParts(mesh);
   PetscCheck(o->levels <= most, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_vpatchdg_levels %" PetscInt_FMT ": these boxes, refined %d times, have %d levels at most", o->levels, mesh->level, most);
