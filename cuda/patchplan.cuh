@@ -206,9 +206,8 @@ struct SweepSetup {
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpCudaPlace(rest, (size_t)n * sizeof(int32_t), "a list of patches", &list));
     PetscCall(VpCudaAlloc((size_t)n * sizeof(SortKeys), "sorts of patches", &device.p));
-    FindSortKeys<<<VpBlocks(n, VP_THREADS), VP_THREADS, 0, VpCudaStream>>>(
-      patches->patch, patches->type, view->neighbor, Uniform() ? view->line : NULL, (const int32_t *)list.p, n, (SortKeys *)device.p);
-    VpCudaLaunched("sorts of patches");
+    PetscCall(VpCudaLaunch("sorts of patches", FindSortKeys, {VpBlocks(n, VP_THREADS), VP_THREADS}, patches->patch, patches->type,
+                           view->neighbor, Uniform() ? view->line : NULL, (const int32_t *)list.p, n, (SortKeys *)device.p));
     PetscCall(VpCudaFetch(device.p, (size_t)n * sizeof(SortKeys), keys.data()));
     PetscCall(SortPatches(keys, (Patch<T, N>::patches + 1) / 2, rest, &plan->sorted));
     PetscCall(List(rest, NULL, &plan->sorted.list));

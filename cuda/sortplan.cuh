@@ -183,9 +183,8 @@ struct SortSetup {
     PetscCall(tail.Fetch());
     PetscCall(VpCudaPlace(sorted->entries.data(), n * sizeof(SortKey), "sorted patches", &keys));
     PetscCall(VpCudaAlloc(n * sizeof(SortEntry<T, N>), "tables of sorted patches", &tables.p));
-    GatherEntries<T, N><<<(int)n, 128, 0, VpCudaStream>>>((const T *)setup.patches->fdm, (const T *)setup.view->lines,
-                                                          setup.patches->mirrored, (const SortKey *)keys.p, (SortEntry<T, N> *)tables.p);
-    VpCudaLaunched("gather tables");
+    PetscCall(VpCudaLaunch("gather tables", GatherEntries<T, N>, {(int)n, 128}, (const T *)setup.patches->fdm, (const T *)setup.view->lines,
+                           setup.patches->mirrored, (const SortKey *)keys.p, (SortEntry<T, N> *)tables.p));
     PetscCall(VpCudaFetch(tables.p, n * sizeof(SortEntry<T, N>), entry.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -187,11 +187,9 @@ struct SweepAllSetup {
     for (int i = 0; i < plan->stages.n; i++) {
       const int32_t from = plan->stages.stage[i].common[0], count = plan->stages.stage[i].common[1] - from;
 
-      if (!count) continue;
-      ListPatches<<<VpBlocks(count, 8), dim3(32, 8), 0, VpCudaStream>>>(
-        first[i]->patches->patch, view->neighbor, plan->stages.covers + (size_t)i * plan->stages.cells,
-        (const int32_t *)l->numbers.p + from, count, (PatchCells *)l->cells.p + from, (PatchCovers *)l->covers.p + from);
-      VpCudaLaunched("list patches");
+      PetscCall(VpCudaLaunch("list patches", ListPatches, {VpBlocks(count, 8), dim3(32, 8)}, first[i]->patches->patch, view->neighbor,
+                             plan->stages.covers + (size_t)i * plan->stages.cells, (const int32_t *)l->numbers.p + from, count,
+                             (PatchCells *)l->cells.p + from, (PatchCovers *)l->covers.p + from));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -204,10 +202,8 @@ struct SweepAllSetup {
     for (int i = 0; i < plan->stages.n; i++) {
       const int32_t from = plan->stages.stage[i].other[0], count = plan->stages.stage[i].other[1] - from;
 
-      if (!count) continue;
-      GatherPatches<A><<<VpBlocks(count * width, VP_THREADS), VP_THREADS, 0, VpCudaStream>>>(
-        numbers + from, count, width, (const A *)of(first[i]->patches), (A *)to->p + (size_t)from * width);
-      VpCudaLaunched("patches by stages");
+      PetscCall(VpCudaLaunch("patches by stages", GatherPatches<A>, {VpBlocks(count * width, VP_THREADS), VP_THREADS}, numbers + from,
+                             count, width, (const A *)of(first[i]->patches), (A *)to->p + (size_t)from * width));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
