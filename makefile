@@ -109,8 +109,8 @@ $(cuda) $(cu_mains): $(BUILD)/cuda.last
 $(BUILD)/obj/kernels/backends.o $(shared) $(static): $(BUILD)/cuda.mk
 -include $(objects:.o=.d) $(c_mains:.o=.d) $(cu_mains:.o=.d)
 
-$(shared): $(objects)
-	$(link) -shared -Wl,-soname,$(soname) -Wl,-z,nodelete -Wl,--exclude-libs,ALL -o $@ $(objects) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) $(OPENMP) -lm
+$(shared): $(objects) share/vpatchdg/exports.map
+	$(link) -shared -Wl,-soname,$(soname),-z,nodelete,--exclude-libs,ALL,--version-script,share/vpatchdg/exports.map -o $@ $(objects) $(LDFLAGS) $(PETSC_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) $(OPENMP) -lm
 	@ln -sf $(@F) $(@D)/$(soname)
 $(static): $(objects)
 	$(call begin,AR); rm -f $@; $(AR) rcs $@ $(objects)
