@@ -246,6 +246,7 @@ static PetscErrorCode refinement_without_a_ksp(void)
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, 3, 3, 2, NULL, &p));
   PetscCall(KSPGetPC(p.ksp, &pc));
   PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(PCVPatchDGSetLevels(pc, 0));
   PetscCall(PCSetUp(pc));
   PetscCall(VecDuplicate(p.b, &w));
   PetscCall(PCApplyRichardson(pc, p.b, p.x, w, 1e-8, 0, 1e5, 20, PETSC_TRUE, &its, &reason));

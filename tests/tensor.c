@@ -373,10 +373,10 @@ int main(int argc, char **argv)
       PetscCall(assembled_matrix_and_diagonal_are_those_of_the_operator(dim, 5 - dim, (PetscBool)adaptive));
     }
   }
-  PetscCall(constant_tensor_is_a_stretched_grid(2, 4, one, flat, (PetscReal[]){1, 256}, ""));
+  PetscCall(constant_tensor_is_a_stretched_grid(2, 4, one, flat, (PetscReal[]){1, 256}, "-pc_vpatchdg_levels 0"));
   PetscCall(constant_tensor_is_a_stretched_grid(2, 4, one, flat, (PetscReal[]){1, 256}, "-pc_vpatchdg_cell_sweeps 1"));
   PetscCall(constant_tensor_is_a_stretched_grid(2, 3, boxes, thin, (PetscReal[]){1, 256}, "-pc_vpatchdg_space dirichlet"));
-  PetscCall(constant_tensor_is_a_stretched_grid(3, 3, one, slab, (PetscReal[]){16, 1, 256}, ""));
+  PetscCall(constant_tensor_is_a_stretched_grid(3, 3, one, slab, (PetscReal[]){16, 1, 256}, "-pc_vpatchdg_levels 0"));
   PetscCall(solution_with_data_on_all_sides_is_found());
   PetscCall(dms_inherit_tensors());
   PetscCall(views_show_tensors());

@@ -83,7 +83,7 @@ static PetscErrorCode warnings_say_what_the_pc_knows(void)
   PetscCall(DMSetUp(dm));
   PetscCall(SetCoefficient(dm, Rightmost, 1000));
   PetscCall(ProblemOf(dm, "my_", &p));
-  PetscCall(Hear(&p, "-my_ksp_type cg -my_pc_type vpatchdg -my_ksp_max_it 1", NULL));
+  PetscCall(Hear(&p, "-my_ksp_type cg -my_pc_type vpatchdg -my_pc_vpatchdg_levels 0 -my_ksp_max_it 1", NULL));
   TapOk((PetscBool)(Said("vpatchdg: warning: ") == 2 &&
                     Said("use -my_pc_vpatchdg_symmetric -my_pc_vpatchdg_smooth_pre 1, or -my_ksp_type fgmres") &&
                     Said("sides of a cell up to 1:4, coefficients up to 1:1e+03, double precision")),

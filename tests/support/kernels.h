@@ -146,7 +146,12 @@ static void MakePatches(Case *c)
   fdm = Keep(c, malloc((size_t)(ENTRIES * width) * sizeof(double)));
   for (int e = 0; e < ENTRIES; e++) {
     for (int i = 0; i < width; i++) fdm[e * width + i] = i < 2 * m * m ? 2 * Real() / m : 1.5 + Real();
-    if (e % 2) fdm[e * width + 2 * m * m + 1] = INFINITY;
+  }
+  for (int e = 1; e < ENTRIES; e += 2) { /* a mode that the space lacks */
+    double *F = fdm + e * width, *B = F + m * m, *lambda = B + m * m;
+
+    lambda[1] = INFINITY;
+    for (int i = 0; i < m; i++) F[m + i] = B[i * m + 1] = 0;
   }
   for (int i = 0; i < n; i++) {
     const int orthonormal = n < VP_THIN_FROM(dim), mirror = orthonormal ? n + i : m - 1 - i, sign = orthonormal && i % 2 ? -1 : 1;
