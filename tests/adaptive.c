@@ -205,10 +205,8 @@ static PetscErrorCode multigrid_refuses(Problem *p, PC pc)
   PetscCall(PCVPatchDGSetSpace(pc, VPATCHDG_SPACE_DIRICHLET));
   Refused(PCSetUp(pc), "-pc_vpatchdg_space full", "another space");
   PetscCall(PCVPatchDGSetSpace(pc, VPATCHDG_SPACE_FULL));
-  PetscCall(PCVPatchDGSetSymmetric(pc, PETSC_TRUE));
   PetscCall(PCVPatchDGSetSmooth(pc, 1, 1));
-  Refused(PCSetUp(pc), "there is the V cycle with sweeps after", "a symmetric cycle");
-  PetscCall(PCVPatchDGSetSymmetric(pc, PETSC_FALSE));
+  Refused(PCSetUp(pc), "or the symmetric one", "pre-smoothing that is not the adjoint");
   PetscCall(PCVPatchDGSetSmooth(pc, 0, 1));
   PetscCall(PCVPatchDGSetLevels(pc, 2));
   Refused(PCSetUp(pc), "need 3 or more", "too few levels");

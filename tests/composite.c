@@ -226,7 +226,7 @@ static PetscErrorCode VectorsCreate(const Refined *r, int l, Vectors *v)
     PetscCall(ToLevel(r, l + i, v->b, v->B[i]));
     if (!v->X[i + 1]) continue;
     PetscCall(VpPlaceEdges(r->level[l + i], r->level[l + i + 1], &v->arrays[i], &v->edges[i]));
-    PetscCall(r->level[l]->ops->subtract_edges(&r->level[l + i]->view, &v->edges[i], v->X[i + 1], v->B[i]));
+    PetscCall(r->level[l]->ops->add_coarse(&r->level[l + i]->view, &v->edges[i], -1, v->X[i + 1], v->B[i]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -285,9 +285,9 @@ static PetscErrorCode SolvePatch(const Refined *r, int l, const Vectors *v, int3
   }
   PetscCall(PetscMalloc2((size_t)r->mesh[l]->nown * r->ndof, &b, (size_t)r->mesh[l]->nown * r->ndof, &fresh));
   PetscCall(PetscArraycpy(b, v->B[0], (size_t)r->mesh[l]->nown * r->ndof));
-  PetscCall(r->level[l]->ops->solve_edges(&r->level[l]->view, &r->level[l + 1]->view, &one, b, x[0], v->B[1], x[1]));
+  PetscCall(r->level[l]->ops->solve_edges(&r->level[l]->view, &r->level[l + 1]->view, &one, PETSC_FALSE, b, x[0], v->B[1], x[1]));
   PetscCall(ToLevel(r, l, v->b, fresh));
-  PetscCall(r->level[l]->ops->subtract_edges(&r->level[l]->view, &v->edges[0], x[1], fresh));
+  PetscCall(r->level[l]->ops->add_coarse(&r->level[l]->view, &v->edges[0], -1, x[1], fresh));
   for (int i = 0; i < r->mesh[l]->nown * r->ndof; i++) worst[1] = PetscMax(worst[1], fabs(fresh[i] - b[i]));
   PetscCall(PetscArraycpy(v->y, v->x, n));
   for (int i = 0; i < 2; i++) PetscCall(FromLevel(r, l + i, x[i], v->y));

@@ -279,11 +279,14 @@ typedef struct {
                               PetscBool *did);
   /* x += A_c^-1 r on cells c = cell[first], ..., cell[last - 1], where A_c is the cell's own block of A */
   PetscErrorCode (*solve_cells)(const VpView *, const VpCellView *, int32_t first, int32_t last, const void *r, void *x);
-  /* b -= A_FK xc on the cells F of all edge patches, xc being of the coarser level. NULL on devices, and so is the next one. */
-  PetscErrorCode (*subtract_edges)(const VpView *, const VpEdgeView *, const void *xc, void *b);
-  /* Solves on the edge patches, one after the other: x and xc gain what removes the residuals of F and K. Requires: b has been through
-     subtract_edges, as bc has where its level ends. Ensures: the same of the new xc. */
-  PetscErrorCode (*solve_edges)(const VpView *, const VpView *coarse, const VpEdgeView *, void *b, void *x, const void *bc, void *xc);
+  /* b += sign A_FK xc on the cells F of all edge patches, xc being of the coarser level. NULL on devices, and so are the next two. */
+  PetscErrorCode (*add_coarse)(const VpView *, const VpEdgeView *, int sign, const void *xc, void *b);
+  /* bc -= A_KF x on the leaves K */
+  PetscErrorCode (*subtract_fine)(const VpView *, const VpEdgeView *, const void *x, void *bc);
+  /* Solves on the edge patches, one after the other, in their order or the opposite one: x and xc gain what removes the residuals of F and
+     K. Requires: A_FK xc has been taken from b, as from bc where its level ends. Ensures: the same of the new xc. */
+  PetscErrorCode (*solve_edges)(const VpView *, const VpView *coarse, const VpEdgeView *, PetscBool reverse, void *b, void *x,
+                                const void *bc, void *xc);
   /* x[0] = the current values, on cells [0, count) */
   PetscErrorCode (*settle)(const VpPatchView *, int32_t count, unsigned done, void *const x[2]);
   /* to[i] = the current values of cell list[i] */

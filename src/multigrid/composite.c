@@ -130,35 +130,55 @@ PetscErrorCode VpCompositeLeave(VpComposite c, PetscInt l, VpVector x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCompositeSubtract(VpComposite c, PetscInt l, VpVector xc, VpVector b)
+/* Does a level end somewhere? */
+static PetscBool Ends(VpComposite c, PetscInt l)
+{
+  return (PetscBool)(l + 1 < c->n);
+}
+
+PetscErrorCode VpCompositeAddCoarse(VpComposite c, PetscInt l, int sign, VpVector xc, VpVector b)
 {
   const Part *part = &c->part[l];
   const void *values;
   void       *changed;
 
   PetscFunctionBegin;
-  if (l + 1 >= c->n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!Ends(c, l)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpVectorRead(xc, VP_GHOST_NONE, &values));
   PetscCall(Change(b, &changed));
-  PetscCall(part->level->ops->subtract_edges(&part->level->view, &part->edges, values, changed));
+  PetscCall(part->level->ops->add_coarse(&part->level->view, &part->edges, sign, values, changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCompositeSolveEdges(VpComposite c, PetscInt l, VpVector b, VpVector x, VpVector bc, VpVector xc)
+PetscErrorCode VpCompositeSubtractFine(VpComposite c, PetscInt l, VpVector x, VpVector bc)
+{
+  const Part *part = &c->part[l];
+  const void *values;
+  void       *changed;
+
+  PetscFunctionBegin;
+  if (!Ends(c, l)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpVectorRead(x, VP_GHOST_NONE, &values));
+  PetscCall(Change(bc, &changed));
+  PetscCall(part->level->ops->subtract_fine(&part->level->view, &part->edges, values, changed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCompositeSolveEdges(VpComposite c, PetscInt l, PetscBool reverse, VpVector b, VpVector x, VpVector bc, VpVector xc)
 {
   const Part *part = &c->part[l];
   const void *coarse;
   void       *changed[3];
 
   PetscFunctionBegin;
-  if (l + 1 >= c->n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!Ends(c, l)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpVectorRead(bc, VP_GHOST_NONE, &coarse));
   PetscCall(Change(b, &changed[0]));
   PetscCall(Change(x, &changed[1]));
   PetscCall(Change(xc, &changed[2]));
   PetscCall(PetscLogEventBegin(VP_EVENT_SWEEP, 0, 0, 0, 0));
-  PetscCall(
-    part->level->ops->solve_edges(&part->level->view, &part[1].level->view, &part->edges, changed[0], changed[1], coarse, changed[2]));
+  PetscCall(part->level->ops->solve_edges(&part->level->view, &part[1].level->view, &part->edges, reverse, changed[0], changed[1], coarse,
+                                          changed[2]));
   PetscCall(PetscLogEventEnd(VP_EVENT_SWEEP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

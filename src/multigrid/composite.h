@@ -13,7 +13,8 @@ VpVector       VpCompositeIn(VpComposite);
 VpVector       VpCompositeOut(VpComposite);
 PetscErrorCode VpCompositeEnter(VpComposite, PetscInt level, VpVector b); /* b = that of the leaves on these */
 PetscErrorCode VpCompositeLeave(VpComposite, PetscInt level, VpVector x); /* the leaves' values = x */
-/* b -= what xc of the next coarser level adds to A x */
-PetscErrorCode VpCompositeSubtract(VpComposite, PetscInt level, VpVector xc, VpVector b);
-/* Solves on the edge patches of a level whose b has been through that, and so has bc: x and xc gain, b stays right. */
-PetscErrorCode VpCompositeSolveEdges(VpComposite, PetscInt level, VpVector b, VpVector x, VpVector bc, VpVector xc);
+/* b += sign times what xc of the next coarser level adds to A x on this one; bc -= what x adds on that one's leaves */
+PetscErrorCode VpCompositeAddCoarse(VpComposite, PetscInt level, int sign, VpVector xc, VpVector b);
+PetscErrorCode VpCompositeSubtractFine(VpComposite, PetscInt level, VpVector x, VpVector bc);
+/* Solves on the edge patches of a level from whose b that was taken (sign -1), and so from bc: x and xc gain, b stays right. */
+PetscErrorCode VpCompositeSolveEdges(VpComposite, PetscInt level, PetscBool reverse, VpVector b, VpVector x, VpVector bc, VpVector xc);

@@ -36,7 +36,6 @@ static PetscErrorCode Restrict(VpCycle cycle, PetscInt l, VpVector r)
 {
   PetscFunctionBegin;
   PetscCall(VpRestrict(cycle->level[l], cycle->move[l + 1], r, cycle->b[l + 1]));
-  if (cycle->composite) PetscCall(VpCompositeEnter(cycle->composite, l + 1, cycle->b[l + 1]));
   PetscCall(VpVectorZero(cycle->x[l + 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -83,6 +82,35 @@ static PetscErrorCode Repeat(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same of a level with a part of the cells. Pre-smoothing writes x of the next level's leaves, too, which stays, and for which the leaves'
+   own b is needed; values beyond the edge count as 0 in the residual, which on those leaves is b less what this level adds to A x. */
+static PetscErrorCode DownPart(VpCycle cycle, PetscInt l)
+{
+  const VpComposite c = cycle->composite;
+  const VpVector    b = cycle->b[l], x = cycle->x[l], bc = cycle->b[l + 1], xc = cycle->x[l + 1];
+  const PetscInt    count = cycle->options.pre;
+  VpVector          r = b;
+
+  PetscFunctionBegin;
+  for (PetscInt part = 0; !l && part <= cycle->parts; part++) PetscCall(VpVectorZero(cycle->x[part]));
+  if (!l) PetscCall(VpCompositeEnter(c, l, b));
+  if (count) PetscCall(VpCompositeEnter(c, l + 1, bc));
+  for (PetscInt i = 0; i < count; i++) {
+    PetscCall(VpSmootherSweepEdges(cycle->smoother[l], PETSC_TRUE, b, x));
+    PetscCall(VpCompositeSolveEdges(c, l, PETSC_TRUE, b, x, bc, xc));
+    PetscCall(VpSmootherSweep(cycle->smoother[l], PETSC_TRUE, b, x));
+  }
+  if (count) {
+    PetscCall(VpCompositeAddCoarse(c, l, 1, xc, b));
+    PetscCall(Residual(cycle, l));
+    r = cycle->r[l];
+  }
+  PetscCall(VpRestrict(cycle->level[l], cycle->move[l + 1], r, bc));
+  PetscCall(VpCompositeEnter(c, l + 1, bc));
+  if (count) PetscCall(VpCompositeSubtractFine(c, l, x, bc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpCycleDown(const VpPass *pass, PetscInt l)
 {
   const VpCycle   cycle = pass->cycle;
@@ -91,7 +119,10 @@ PetscErrorCode VpCycleDown(const VpPass *pass, PetscInt l)
   VpVector        r = cycle->b[l];
 
   PetscFunctionBegin;
-  if (cycle->composite && !l) PetscCall(VpCompositeEnter(cycle->composite, l, cycle->b[l]));
+  if (l < cycle->parts) {
+    PetscCall(DownPart(cycle, l));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(Smooth(cycle, l, count, reverse));
   if (!VpVectorIsZero(cycle->x[l])) {
     PetscCall(Residual(cycle, l));
@@ -101,18 +132,21 @@ PetscErrorCode VpCycleDown(const VpPass *pass, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Smooths a level with a part of the cells: its patches, edge patches, then once more those patches that see cells beyond the edge. */
-static PetscErrorCode SmoothPart(VpCycle cycle, PetscInt l, PetscInt count)
+/* Smooths a level with a part of the cells: its patches, edge patches, then once more those patches that see cells beyond the edge. Edge
+   patches take the leaves' own b, which pre-smoothing has changed. */
+static PetscErrorCode UpPart(VpCycle cycle, PetscInt l)
 {
   const VpComposite c = cycle->composite;
-  const VpVector    b = cycle->b[l], x = cycle->x[l], xc = cycle->x[l + 1];
+  const VpVector    b = cycle->b[l], x = cycle->x[l], bc = cycle->b[l + 1], xc = cycle->x[l + 1];
 
   PetscFunctionBegin;
-  PetscCall(VpCompositeSubtract(c, l, xc, b));
-  for (PetscInt i = 0; i < count; i++) {
+  PetscCall(VpCompositeAddCoarse(c, l, -1, xc, b));
+  if (cycle->options.pre) PetscCall(VpCompositeEnter(c, l + 1, bc));
+  if (cycle->options.pre && l + 1 < cycle->parts) PetscCall(VpCompositeAddCoarse(c, l + 1, -1, cycle->x[l + 2], bc));
+  for (PetscInt i = 0; i < cycle->options.post; i++) {
     PetscCall(VpSmootherSweep(cycle->smoother[l], PETSC_FALSE, b, x));
-    PetscCall(VpCompositeSolveEdges(c, l, b, x, cycle->b[l + 1], xc));
-    PetscCall(VpSmootherSweepEdges(cycle->smoother[l], b, x));
+    PetscCall(VpCompositeSolveEdges(c, l, PETSC_FALSE, b, x, bc, xc));
+    PetscCall(VpSmootherSweepEdges(cycle->smoother[l], PETSC_FALSE, b, x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -128,7 +162,7 @@ PetscErrorCode VpCycleUp(const VpPass *pass, PetscInt l)
   PetscFunctionBegin;
   PetscCall(Correct(cycle, l, &r));
   PetscCall(VpVectorArrive(cycle->b[l]));
-  if (l < cycle->parts) PetscCall(SmoothPart(cycle, l, count));
+  if (l < cycle->parts) PetscCall(UpPart(cycle, l));
   else PetscCall(Smooth(cycle, l, count, reverse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

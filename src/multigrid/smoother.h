@@ -21,4 +21,4 @@ PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
    and x that it reads. */
 PetscErrorCode VpSmootherSweep(VpSmoother, PetscBool reverse, VpVector b, VpVector x);
 /* The same over the patches where a level of an adaptive mesh ends, in place of all. */
-PetscErrorCode VpSmootherSweepEdges(VpSmoother, VpVector b, VpVector x);
+PetscErrorCode VpSmootherSweepEdges(VpSmoother, PetscBool reverse, VpVector b, VpVector x);

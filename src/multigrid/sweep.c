@@ -225,10 +225,10 @@ PetscErrorCode VpSmootherSweep(VpSmoother smoother, PetscBool reverse, VpVector 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpSmootherSweepEdges(VpSmoother smoother, VpVector b, VpVector x)
+PetscErrorCode VpSmootherSweepEdges(VpSmoother smoother, PetscBool reverse, VpVector b, VpVector x)
 {
   PetscFunctionBegin;
-  if (smoother->ends) PetscCall(SweepPart(smoother, PART_EDGES, PETSC_FALSE, b, x));
+  if (smoother->ends) PetscCall(SweepPart(smoother, PART_EDGES, reverse, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -56,8 +56,8 @@ INLINE void SumFromFine(const Edges *e, const int n, int32_t at, int i, const RE
   }
 }
 
-/* b of all cells F behind K, whose values have gained u, or have become u; `at` is one of K's sides */
-INLINE void SubtractFromFine(const Edges *e, const int n, int32_t at, const REAL *u)
+/* b += sign A_FK u on all cells F behind K; `at` is one of K's sides */
+INLINE void AddBehind(const Edges *e, const int n, int32_t at, REAL sign, const REAL *u)
 {
   const int32_t K = Side(e, at)[0];
   Traces        t;
@@ -67,7 +67,7 @@ INLINE void SubtractFromFine(const Edges *e, const int n, int32_t at, const REAL
     const int32_t *side = Side(e, at);
 
     SideTraces(e->coarse, n, side[1] / 2, side[1] % 2, u, t);
-    for (int i = 0; i < FACES; i++) AddToFine(e, n, at, -1, i, t, e->b + (size_t)side[3 + i] * (size_t)Power(n));
+    for (int i = 0; i < FACES; i++) AddToFine(e, n, at, sign, i, t, e->b + (size_t)side[3 + i] * (size_t)Power(n));
   }
 }
 
@@ -88,6 +88,16 @@ INLINE void CellResidual(Edges *e, const int n, const int nt, int32_t cell, int 
   CellApply(view, n, nt, e->xc + (size_t)cell * N, beyond, &e->X, e->bc + (size_t)cell * N, r, NULL);
 }
 
+/* r -= A_KF x for the F behind one of K's sides */
+INLINE void SubtractBehind(const Edges *e, const int n, int32_t at, const REAL *x, REAL *r)
+{
+  const int32_t *side = Side(e, at);
+  Traces         sum = {{0}};
+
+  for (int i = 0; i < FACES; i++) SumFromFine(e, n, at, i, x + (size_t)side[3 + i] * (size_t)Power(n), sum);
+  AddLift(&e->edges->sides, n, side[1] / 2, side[1] % 2, -1, sum, r);
+}
+
 /* the residual of K, with traces of the finer level on sides that hang */
 INLINE void CoarseResidual(Edges *e, const int n, int32_t at, REAL *r)
 {
@@ -99,13 +109,7 @@ INLINE void CoarseResidual(Edges *e, const int n, int32_t at, REAL *r)
   for (int32_t i = first; i < e->edges->sides.n && Side(e, i)[0] == K; i++) without |= 1 << Side(e, i)[1];
   if (e->coarse->nt == VpThinLayers(n, DIM)) CellResidual(e, n, VpThinLayers(n, DIM), K, without, r);
   else CellResidual(e, n, VpDenseLayers(n), K, without, r);
-  for (int32_t i = first; i < e->edges->sides.n && Side(e, i)[0] == K; i++) {
-    const int32_t *side = Side(e, i);
-    Traces         sum = {{0}};
-
-    for (int f = 0; f < FACES; f++) SumFromFine(e, n, i, f, e->x + (size_t)side[3 + f] * (size_t)Power(n), sum);
-    AddLift(&e->edges->sides, n, side[1] / 2, side[1] % 2, -1, sum, r);
-  }
+  for (int32_t i = first; i < e->edges->sides.n && Side(e, i)[0] == K; i++) SubtractBehind(e, n, i, e->x, r);
 }
 
 /* lines of m values, `stride` apart, of so many in all: M times each */
@@ -257,21 +261,21 @@ INLINE void EdgePatch(Edges *e, const int n, int32_t at)
     for (int k = 0; k < N; k++) e->x[(size_t)item[3 + i] * (size_t)N + (size_t)k] += cell[k];
   }
   for (int k = 0; k < N; k++) e->xc[(size_t)item[0] * (size_t)N + (size_t)k] += u[k];
-  SubtractFromFine(e, n, at, u);
+  AddBehind(e, n, at, -1, u);
 }
 
-INLINE PetscErrorCode SolveEdges(const VpView *fine, const VpView *coarse, const VpEdgeView *edges, const int n, VpHostResidual *residual,
-                                 REAL *b, REAL *x, const REAL *bc, REAL *xc)
+INLINE PetscErrorCode SolveEdges(const VpView *fine, const VpView *coarse, const VpEdgeView *edges, const int n, PetscBool reverse,
+                                 VpHostResidual *residual, REAL *b, REAL *x, const REAL *bc, REAL *xc)
 {
   Edges e = {.fine = fine, .coarse = coarse, .edges = edges, .b = b, .x = x, .bc = bc, .xc = xc, .residual = residual};
 
   PetscFunctionBegin;
   PetscCall(CheckTraces(fine, n));
-  for (int32_t i = 0; i < edges->sides.n; i++) EdgePatch(&e, n, edges->order[i]);
+  for (int32_t i = 0; i < edges->sides.n; i++) EdgePatch(&e, n, edges->order[reverse ? edges->sides.n - 1 - i : i]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-INLINE PetscErrorCode SubtractEdges(const VpView *view, const VpEdgeView *edges, const int n, const REAL *xc, REAL *b)
+INLINE PetscErrorCode AddCoarse(const VpView *view, const VpEdgeView *edges, const int n, int sign, const REAL *xc, REAL *b)
 {
   const Edges e = {.fine = view, .coarse = view, .edges = edges, .b = b};
 
@@ -279,19 +283,32 @@ INLINE PetscErrorCode SubtractEdges(const VpView *view, const VpEdgeView *edges,
   for (int32_t at = 0; at < edges->sides.n; at++) {
     const int32_t K = Side(&e, at)[0];
 
-    if (!at || Side(&e, at - 1)[0] != K) SubtractFromFine(&e, n, at, xc + (size_t)K * (size_t)Power(n));
+    if (!at || Side(&e, at - 1)[0] != K) AddBehind(&e, n, at, (REAL)sign, xc + (size_t)K * (size_t)Power(n));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+INLINE PetscErrorCode SubtractFine(const VpView *view, const VpEdgeView *edges, const int n, const REAL *x, REAL *bc)
+{
+  const Edges e = {.fine = view, .coarse = view, .edges = edges};
+
+  PetscFunctionBegin;
+  for (int32_t at = 0; at < edges->sides.n; at++) SubtractBehind(&e, n, at, x, bc + (size_t)Side(&e, at)[0] * (size_t)Power(n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(SubtractEdges, VP_REAL, VP_DIM, k)(const VpView *view, const VpEdgeView *edges, const void *xc, void *b) \
+  PetscErrorCode VP_NAME(AddCoarse, VP_REAL, VP_DIM, k)(const VpView *view, const VpEdgeView *edges, int sign, const void *xc, void *b) \
   { \
-    return SubtractEdges(view, edges, k + 1, xc, b); \
+    return AddCoarse(view, edges, k + 1, sign, xc, b); \
   } \
-  PetscErrorCode VP_NAME(SolveEdges, VP_REAL, VP_DIM, k)(const VpView *fine, const VpView *coarse, const VpEdgeView *edges, void *b, \
-                                                         void *x, const void *bc, void *xc) \
+  PetscErrorCode VP_NAME(SubtractFine, VP_REAL, VP_DIM, k)(const VpView *view, const VpEdgeView *edges, const void *x, void *bc) \
   { \
-    return SolveEdges(fine, coarse, edges, k + 1, VP_NAME(Residual, VP_REAL, VP_DIM, k), b, x, bc, xc); \
+    return SubtractFine(view, edges, k + 1, x, bc); \
+  } \
+  PetscErrorCode VP_NAME(SolveEdges, VP_REAL, VP_DIM, k)(const VpView *fine, const VpView *coarse, const VpEdgeView *edges, \
+                                                         PetscBool reverse, void *b, void *x, const void *bc, void *xc) \
+  { \
+    return SolveEdges(fine, coarse, edges, k + 1, reverse, VP_NAME(Residual, VP_REAL, VP_DIM, k), b, x, bc, xc); \
   }
 #include "degrees.def"

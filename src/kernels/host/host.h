@@ -14,7 +14,8 @@
   f(apply, Apply, __VA_ARGS__) \
   f(sweep, Sweep, __VA_ARGS__) \
   f(solve_cells, SolveCells, __VA_ARGS__) \
-  f(subtract_edges, SubtractEdges, __VA_ARGS__) \
+  f(add_coarse, AddCoarse, __VA_ARGS__) \
+  f(subtract_fine, SubtractFine, __VA_ARGS__) \
   f(solve_edges, SolveEdges, __VA_ARGS__) \
   f(settle, Settle, __VA_ARGS__) \
   f(current, Current, __VA_ARGS__) \

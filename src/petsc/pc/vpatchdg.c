@@ -109,8 +109,8 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
   PetscFunctionBegin;
   PetscCheck(!transpose || options->residual != VP_RESIDUAL_LOCAL || options->space == VP_SPACE_CLAMPED, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_SUP, "The transposed cycle exists for exact residuals only: use -pc_vpatchdg_residual exact");
-  PetscCheck(!transpose || !data->cycle->composite, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "On meshes of cells of different levels the cycle has no transpose");
+  PetscCheck(!transpose || !data->cycle->composite || options->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "On meshes of cells of different levels the symmetric cycle alone has a transpose: use -pc_vpatchdg_symmetric");
   PetscCheck(!transpose || !options->line_search, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "A cycle with line search is no linear map, so it has no transpose: use -pc_vpatchdg_line_search 0");
   PetscCall(VpCycleSolve(data->cycle, 0, transpose, add, scale, z));
