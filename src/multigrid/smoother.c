@@ -107,6 +107,11 @@ static PetscErrorCode CreateParts(VpSmoother smoother, const VpPatches *patches,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool IsThin(VpLevel level)
+{
+  return (PetscBool)(level->aspect < THIN(level->mesh->dim));
+}
+
 /* Makes the smoother of the patches at one kind of seams, and behind it those of the kinds that follow. */
 static PetscErrorCode Create(VpLevel level, VpSpace space, VpResidual residual, VpExchange exchange, PetscInt corners, int seams,
                              VpSmoother *out)
@@ -124,6 +129,7 @@ static PetscErrorCode Create(VpLevel level, VpSpace space, VpResidual residual, 
   smoother->ncolor = 1 << level->mesh->dim;
   smoother->exchange = VpChooseExchange(level, exchange);
   smoother->exact = (PetscBool)(exchange == VP_EXCHANGE_COLOR);
+  smoother->current = (PetscBool)(smoother->exact || (smoother->exchange == VP_EXCHANGE_COLOR && IsThin(level)));
   smoother->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
   smoother->kind = seams;
   smoother->kinds = kinds;
@@ -168,7 +174,7 @@ VpExchange VpChooseExchange(VpLevel level, VpExchange asked)
   const PetscInt ranks = VpMeshRanks(mesh);
 
   if (asked != VP_EXCHANGE_AUTO) return asked;
-  return ranks > 1 && (mesh->ncell < VP_FEW_CELLS * ranks || level->aspect < THIN(mesh->dim)) ? VP_EXCHANGE_COLOR : VP_EXCHANGE_SWEEP;
+  return ranks > 1 && (mesh->ncell < VP_FEW_CELLS * ranks || IsThin(level)) ? VP_EXCHANGE_COLOR : VP_EXCHANGE_SWEEP;
 }
 
 void VpSmootherRenewGhosts(VpSmoother smoother)

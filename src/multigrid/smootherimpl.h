@@ -27,7 +27,8 @@ struct VpSmoother_ {
   PetscInt    repeats, ncorner; /* sweeps over the corners' patches after one over others; these patches on all ranks */
   PetscBool   ends;             /* Are there edges on some rank? */
   VpExchange  exchange;
-  PetscBool   exact;       /* ghosts are current after every colour of the repeats, too: as if there were one rank */
+  PetscBool   exact;       /* ghosts are current after every colour of the repeats, too: as if there were one rank; */
+  PetscBool   current;     /* or at least when the repeats begin, which is enough across thin cells */
   PetscBool   renews;      /* ghosts are fetched again before the last colour */
   VpCellSweep cells;       /* what follows, or NULL, */
   PetscInt    cell_sweeps; /* and how often */

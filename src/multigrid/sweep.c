@@ -131,8 +131,8 @@ static PetscErrorCode Between(VpSmoother smoother, const Part *part, VpVector x)
   const VpView *view = &smoother->level->view;
 
   PetscFunctionBegin;
-  PetscCall(VpVectorSettle(x, &part->view, smoother->exact ? view->nown : view->nsweep));
-  if (smoother->exact) PetscCall(VpVectorRead(x, VP_GHOST_ALL, NULL));
+  PetscCall(VpVectorSettle(x, &part->view, smoother->current ? view->nown : view->nsweep));
+  if (smoother->current) PetscCall(VpVectorRead(x, VP_GHOST_ALL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
