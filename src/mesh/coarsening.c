@@ -115,7 +115,7 @@ PetscErrorCode VpCoarseningCreate(VpLattice fine, VpCoarsen how, VpCoarsening *c
   PetscFunctionBeginUser;
   *c = (VpCoarsening){0};
   PetscCall(PetscCalloc1(3 * (size_t)nbox, &c->merge));
-  if (how != VP_COARSEN_FULL) PetscCall(VpCoarsenByRule(fine, (PetscBool)(how == VP_COARSEN_WHOLE), c->merge, &ends));
+  if (how != VP_COARSEN_FULL) PetscCall(VpCoarsenByRule(fine, (PetscBool)(how == VP_COARSEN_WHOLE), c->merge, &ends, &c->hard));
   else {
     ends = PETSC_TRUE;
     for (int32_t b = 0; b < nbox; b++) {

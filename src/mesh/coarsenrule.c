@@ -288,15 +288,15 @@ static PetscErrorCode DropOverlaps(Rule *rule)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the least width of four neighbouring cells in direction e of which the lowest is in the box; none: the largest number */
-static PetscReal WidthOfFour(const Rule *rule, int32_t box, int e)
+/* the least width of n (at most 4) neighbouring cells in direction e of which the lowest is in the box; none: the largest number */
+static PetscReal WidthOf(const Rule *rule, int n, int32_t box, int e)
 {
-  const int cells = 1 << PetscMin(BitsOf(rule, box, e), 2);
+  const int cells = PetscMin(n, 1 << PetscMin(BitsOf(rule, box, e), 2));
   PetscReal least = PETSC_MAX_REAL;
 
   for (int inside = 1; inside <= cells; inside++) {
     PetscReal width = inside * VpLatticeSize(rule->fine, box, e);
-    int       left = 4 - inside;
+    int       left = n - inside;
 
     for (int32_t b = box, next; left > 0; b = next) {
       int take;
@@ -312,51 +312,64 @@ static PetscReal WidthOfFour(const Rule *rule, int32_t box, int e)
   return least;
 }
 
-/* Is every chosen pair wide beside cells that other directions cannot merge? Coarser levels would not help where these are. */
-static PetscErrorCode IsStuck(const Rule *rule, PetscBool *stuck)
+/* How many cells of another direction, that can not merge, stand beside a chosen pair within twice its size: 0, 3 or 4; a patch covers two of
+   them. *least, *most: of all chosen pairs, 4 and 0 if there are none. */
+static PetscErrorCode CountStanding(const Rule *rule, int *least, int *most)
 {
   PairsOf *of, *allowed;
-  char    *wide;
+  int     *standing;
 
   PetscFunctionBeginUser;
   PetscCall(FindPairsOf(rule, PETSC_TRUE, &of));
   PetscCall(FindPairsOf(rule, PETSC_FALSE, &allowed));
-  PetscCall(PetscCalloc1(rule->npair, &wide));
+  PetscCall(PetscCalloc1(rule->npair, &standing));
   for (int32_t b = 0; b < rule->nbox; b++) {
     for (int e = 0; e < rule->dim; e++) {
-      const PetscReal width = SizeSeen(rule, b, e, WidthOfFour(rule, b, e));
-      const PairsOf   along = allowed[3 * (size_t)rule->class[e][b] + e];
+      const PairsOf along = allowed[3 * (size_t)rule->class[e][b] + e];
+      PetscReal     three, four;
 
       if (along.lower >= 0 || along.upper >= 0) continue;
+      three = SizeSeen(rule, b, e, WidthOf(rule, 3, b, e));
+      four = SizeSeen(rule, b, e, WidthOf(rule, 4, b, e));
       for (int d = 0; d < rule->dim; d++) {
         const PairsOf mine = of[3 * (size_t)rule->class[d][b] + d];
 
-        if (d != e && mine.lower >= 0) wide[mine.lower] |= width <= 2 * SizeSeen(rule, b, d, rule->pair[mine.lower].size);
-        if (d != e && mine.upper >= 0) wide[mine.upper] |= width <= 2 * SizeSeen(rule, b, d, rule->pair[mine.upper].size);
+        for (int k = 0; d != e && k < 2; k++) {
+          const int32_t   i = k ? mine.upper : mine.lower;
+          const PetscReal reach = i < 0 ? 0 : 2 * SizeSeen(rule, b, d, rule->pair[i].size);
+
+          if (three <= reach) standing[i] = PetscMax(standing[i], four <= reach ? 4 : 3);
+        }
       }
     }
   }
-  *stuck = PETSC_TRUE;
+  *least = 4;
+  *most = 0;
   for (int32_t i = 0; i < rule->npair; i++) {
-    if (rule->pair[i].chosen && !wide[i]) *stuck = PETSC_FALSE;
+    if (!rule->pair[i].chosen) continue;
+    *least = PetscMin(*least, standing[i]);
+    *most = PetscMax(*most, standing[i]);
   }
   PetscCall(PetscFree(of));
   PetscCall(PetscFree(allowed));
-  PetscCall(PetscFree(wide));
+  PetscCall(PetscFree(standing));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what the rule does with every box; *ends: there is no coarser lattice */
-static PetscErrorCode Apply(Rule *rule, PetscBool whole, uint8_t merge[], PetscBool *ends)
+/* what the rule does with every box; *ends: there is no coarser lattice; *hard: as of VpCoarsening */
+static PetscErrorCode Apply(Rule *rule, PetscBool whole, uint8_t merge[], PetscBool *ends, PetscBool *hard)
 {
   PairsOf *of;
+  int      least = 4, most = 0;
 
   PetscFunctionBeginUser;
   for (int d = 0; d < rule->dim; d++) PetscCall(FindPairs(rule, d));
   PetscCall(RatePairs(rule));
   Choose(rule);
   PetscCall(DropOverlaps(rule));
-  PetscCall(IsStuck(rule, ends)); /* without pairs, too */
+  PetscCall(CountStanding(rule, &least, &most));
+  *ends = (PetscBool)(least >= 4); /* without pairs, too */
+  *hard = (PetscBool)(most >= 3);
   PetscCall(FindPairsOf(rule, PETSC_TRUE, &of));
   for (int32_t i = 0; i < rule->npair; i++) {
     if (whole && rule->pair[i].chosen && rule->pair[i].upper >= 0) *ends = PETSC_TRUE;
@@ -374,14 +387,14 @@ static PetscErrorCode Apply(Rule *rule, PetscBool whole, uint8_t merge[], PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCoarsenByRule(VpLattice fine, PetscBool whole, uint8_t merge[], PetscBool *ends)
+PetscErrorCode VpCoarsenByRule(VpLattice fine, PetscBool whole, uint8_t merge[], PetscBool *ends, PetscBool *hard)
 {
   Rule rule = {.fine = fine, .domain = fine->domain, .dim = fine->domain->dim, .nbox = fine->domain->nbox};
 
   PetscFunctionBeginUser;
   for (int d = 0; d < rule.dim; d++) PetscCall(VpDomainGetClasses(rule.domain, d, &rule.class[d]));
   PetscCall(PetscMalloc2(3 * (size_t)rule.nbox, &rule.pair, 3 * (size_t)rule.nbox, &rule.smallest));
-  PetscCall(Apply(&rule, whole, merge, ends));
+  PetscCall(Apply(&rule, whole, merge, ends, hard));
   PetscCall(PetscFree2(rule.pair, rule.smallest));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

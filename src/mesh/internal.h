@@ -62,8 +62,8 @@ static inline int64_t VpLatticeMove(VpLattice L, int64_t cell, int side)
 }
 
 /* coarsenrule.c: what merges along every direction of every box, [nbox][3] (VpMerge, zero at first); *ends: nothing should, or `whole` and
-   boxes would. */
-PetscErrorCode VpCoarsenByRule(VpLattice, PetscBool whole, uint8_t merge[], PetscBool *ends);
+   boxes would; *hard: as of VpCoarsening. */
+PetscErrorCode VpCoarsenByRule(VpLattice, PetscBool whole, uint8_t merge[], PetscBool *ends, PetscBool *hard);
 
 /* coarsening.c: the step of VpLatticeCoarsen, made anew */
 PetscErrorCode VpCoarseningCreate(VpLattice fine, VpCoarsen, VpCoarsening *);

@@ -7,7 +7,8 @@
 static PetscErrorCode Smooth(VpCycle cycle, PetscInt l, PetscInt count, PetscBool reverse)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < count; i++) PetscCall(VpSmootherSweep(cycle->smoother[l], reverse, cycle->b[l], cycle->x[l]));
+  for (PetscInt i = 0; i < count * cycle->repeats[l]; i++)
+    PetscCall(VpSmootherSweep(cycle->smoother[l], reverse, cycle->b[l], cycle->x[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

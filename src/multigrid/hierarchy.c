@@ -130,6 +130,19 @@ static PetscErrorCode CreateSmoother(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* One sweep does not reach across a stack of more cells than a patch has, and the next level is no better there. */
+static PetscErrorCode CountRepeats(VpCycle cycle)
+{
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l + 1 < cycle->nlevel; l++) {
+    const VpCoarsening *step;
+
+    PetscCall(VpLatticeCoarsen(cycle->level[l]->mesh->lattice, cycle->options.coarsening, &step));
+    cycle->repeats[l] = step->hard ? 2 : 1;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A level corrects twice where the next one has few cells beside the level that did so last, so that the work of all levels stays a small
    multiple of the finest's; and once from the coarsest, which is solved. */
 static void CountVisits(VpCycle cycle)
@@ -226,7 +239,7 @@ static PetscErrorCode Alloc(PetscInt nlevel, const VpCycleOptions *options, VpCy
   cycle->contrast = 1;
   PetscCall(PetscCalloc4(nlevel, &cycle->level, nlevel, &cycle->smoother, nlevel, &cycle->move, 4 * nlevel, &cycle->recorded));
   PetscCall(PetscCalloc4(nlevel, &cycle->b, nlevel, &cycle->x, nlevel, &cycle->r, 3 * nlevel, &cycle->vectors));
-  PetscCall(PetscCalloc2(nlevel, &cycle->visits, nlevel, &cycle->search));
+  PetscCall(PetscCalloc3(nlevel, &cycle->visits, nlevel, &cycle->repeats, nlevel, &cycle->search));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -254,6 +267,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   PetscCall(CreateLevels(cycle, finest, problem, backend));
   PetscCall(Choose(cycle));
   CountVisits(cycle);
+  PetscCall(CountRepeats(cycle));
   PetscCall(VpCoarseCreate(cycle->level[nlevel - 1], options->coarse, "vpatchdg_coarse_", parent, &cycle->coarse));
   PetscCall(CheckReplays(cycle));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));
@@ -303,6 +317,7 @@ PetscErrorCode VpCycleRepeat(VpCycle base, int32_t n, VpCycle *out)
   PetscCall(Alloc(nlevel, &base->options, out));
   cycle = *out;
   PetscCall(PetscArraycpy(cycle->visits, base->visits, nlevel));
+  PetscCall(PetscArraycpy(cycle->repeats, base->repeats, nlevel));
   PetscCall(PetscCalloc1(nlevel + 1, &mesh));
   for (PetscInt l = nlevel - 1; l >= 0; l--) PetscCall(VpMeshRepeat(base->level[l]->mesh, n, mesh[l + 1], &mesh[l]));
   for (PetscInt l = 0; l < nlevel; l++) PetscCall(RepeatLevel(base, n, l, mesh[l], cycle));
@@ -357,7 +372,7 @@ PetscErrorCode VpCycleDestroy(VpCycle *out)
   }
   PetscCall(PetscFree4(cycle->level, cycle->smoother, cycle->move, cycle->recorded));
   PetscCall(PetscFree4(cycle->b, cycle->x, cycle->r, cycle->vectors));
-  PetscCall(PetscFree2(cycle->visits, cycle->search));
+  PetscCall(PetscFree3(cycle->visits, cycle->repeats, cycle->search));
   PetscCall(PetscFree(cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -180,11 +180,12 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ViewCorners(VpCycle cycle, PetscInt l, PetscViewer viewer)
+static PetscErrorCode ViewRepeats(VpCycle cycle, PetscInt l, PetscViewer viewer)
 {
   PetscInt patches, repeats;
 
   PetscFunctionBegin;
+  if (cycle->repeats[l] > 1) PetscCall(PetscViewerASCIIPrintf(viewer, ", swept twice beside cells that do not merge"));
   VpCycleCorners(cycle, l, &patches, &repeats);
   if (repeats)
     PetscCall(PetscViewerASCIIPrintf(viewer, ", %" PetscInt_FMT " patches near corners %" PetscInt_FMT " more time%s", patches, repeats,
@@ -230,7 +231,7 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
       PetscCall(PetscViewerASCIIPrintf(viewer, ", on %" PetscInt_FMT " rank%s", ranks, ranks > 1 ? "s" : ""));
     if (last) PetscCall(PetscViewerASCIIPrintf(viewer, ", solved"));
     else if (ranks > 1) PetscCall(PetscViewerASCIIPrintf(viewer, ", exchange every %s", VPatchDGExchanges[exchange]));
-    PetscCall(ViewCorners(cycle, l, viewer));
+    PetscCall(ViewRepeats(cycle, l, viewer));
     PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   }
