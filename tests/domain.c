@@ -108,7 +108,7 @@ static PetscErrorCode FarCells(int dim)
   PetscCall(Grid(PETSC_COMM_SELF, dim, 1, &domain));
   PetscCall(VpLatticeCreateUniform(domain, level, &L));
   first = VpLatticeEncode(L, 0, corner);
-  PetscCall(VpHaloCreate(L, first, first + own, &none, &halo, end));
+  PetscCall(VpHaloCreate(L, first, first + own, NULL, &none, &halo, end));
   for (int32_t i = 0; i < end[3]; i++) {
     const int layer = i < end[0] ? 1 : (i < end[1] ? 2 : 3);
     int       distance = 0;

@@ -39,18 +39,6 @@ static PetscErrorCode Extremes(VpMesh mesh, int *least, int *most)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Every ghost is a face neighbour. */
-static PetscErrorCode SetExchange(VpMesh mesh, PetscSFNode owner[])
-{
-  PetscFunctionBeginUser;
-  for (int kind = 0; kind < VP_GHOST_CHILD; kind++) {
-    PetscCall(PetscSFCreate(mesh->comm, &mesh->sf[kind]));
-    PetscCall(PetscSFSetGraph(mesh->sf[kind], mesh->nown, mesh->nlocal - mesh->nown, NULL, PETSC_OWN_POINTER, owner, PETSC_COPY_VALUES));
-    PetscCall(PetscSFSetUp(mesh->sf[kind]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* takes over the forest */
 static PetscErrorCode Build(VpMesh like, void *forest, VpMesh *out)
 {
@@ -64,7 +52,7 @@ static PetscErrorCode Build(VpMesh like, void *forest, VpMesh *out)
   *out = mesh;
   mesh->forest = forest;
   PetscCall(VpForestOpsOf(mesh->dim)->fill(forest, mesh, &owner));
-  PetscCall(SetExchange(mesh, owner));
+  PetscCall(VpMeshSetExchange(mesh, owner));
   PetscCall(PetscFree(owner));
   PetscCall(Extremes(mesh, &mesh->least, &mesh->level));
   PetscCall(VpMeshSetTransport(mesh, like->transport, like->link));
@@ -82,7 +70,7 @@ static PetscErrorCode MakeUniform(VpMesh *mesh)
   PetscCall(PetscMalloc1((*mesh)->size, &counts));
   for (int r = 0; r < (*mesh)->size; r++) counts[r] = (*mesh)->starts[r + 1] - (*mesh)->starts[r];
   PetscCall(VpLatticeCreateUniform((*mesh)->domain, (*mesh)->level, &lattice));
-  PetscCall(VpMeshBuild((*mesh)->comm, lattice, counts, NULL, &uniform, NULL));
+  PetscCall(VpMeshBuild((*mesh)->comm, lattice, counts, NULL, NULL, &uniform, NULL));
   PetscCall(VpLatticeDestroy(&lattice));
   PetscCall(VpMeshSetTransport(uniform, (*mesh)->transport, (*mesh)->link));
   PetscCall(PetscFree(counts));
@@ -126,41 +114,23 @@ PetscErrorCode VpMeshAdapt(VpMesh old, const int8_t mark[], int width, const Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Points go to the owners of their leaves, and the leaves' numbers come back. at[i].rank is set already. */
+static PetscInt LeafAt(const void *mesh, const void *question)
+{
+  const VpPlace *place = question;
+
+  return VpForestOpsOf(((VpMesh)mesh)->dim)->leaf(((VpMesh)mesh)->forest, place->box, place->x);
+}
+
 PetscErrorCode VpMeshAskOwners(VpMesh mesh, PetscInt n, const VpPlace place[], PetscSFNode at[])
 {
-  const PetscInt *degree;
-  PetscSFNode    *rank;
-  PetscInt       *number, *answer;
-  VpPlace        *asked;
-  MPI_Datatype    unit;
-  PetscSF         sf;
+  PetscMPIInt *rank;
+  PetscInt    *number;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc2(n, &rank, n, &number));
-  for (PetscInt i = 0; i < n; i++) {
-    rank[i].rank = VpForestOpsOf(mesh->dim)->owner(mesh->forest, place[i].box, place[i].x);
-    rank[i].index = 0;
-  }
-  PetscCall(PetscSFCreate(mesh->comm, &sf));
-  PetscCall(PetscSFSetGraph(sf, 1, n, NULL, PETSC_COPY_VALUES, rank, PETSC_COPY_VALUES));
-  PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
-  PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
-  PetscCall(PetscMalloc2(degree[0], &asked, degree[0], &answer));
-  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)sizeof(*place), MPI_BYTE, &unit));
-  PetscCallMPI(MPI_Type_commit(&unit));
-  PetscCall(PetscSFGatherBegin(sf, unit, place, asked));
-  PetscCall(PetscSFGatherEnd(sf, unit, place, asked));
-  for (PetscInt i = 0; i < degree[0]; i++) answer[i] = VpForestOpsOf(mesh->dim)->leaf(mesh->forest, asked[i].box, asked[i].x);
-  PetscCall(PetscSFScatterBegin(sf, MPIU_INT, answer, number));
-  PetscCall(PetscSFScatterEnd(sf, MPIU_INT, answer, number));
-  for (PetscInt i = 0; i < n; i++) {
-    at[i].rank = rank[i].rank;
-    at[i].index = number[i];
-  }
-  PetscCallMPI(MPI_Type_free(&unit));
-  PetscCall(PetscFree2(asked, answer));
-  PetscCall(PetscSFDestroy(&sf));
+  for (PetscInt i = 0; i < n; i++) rank[i] = VpForestOpsOf(mesh->dim)->owner(mesh->forest, place[i].box, place[i].x);
+  PetscCall(VpAskRanks(mesh->comm, n, rank, sizeof(*place), place, LeafAt, mesh, number));
+  for (PetscInt i = 0; i < n; i++) at[i] = (PetscSFNode){.rank = rank[i], .index = number[i]};
   PetscCall(PetscFree2(rank, number));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,8 +1,7 @@
 /* Layers of ghost cells around a rank's own cells. */
 #include "internal.h"
 
-/* Adds the neighbours of a cell that are not own: across faces, or with `corners` all 3^dim - 1. A diagonal neighbour is reached one
-   direction at a time, by any order of directions that stays in the domain:
+/* A diagonal neighbour is reached one direction at a time, by any order of directions that stays in the domain:
 
        +---+---+
        | b | n |    n is reached from c through a, or through b where a is missing (at a re-entrant corner).
@@ -12,7 +11,7 @@
 
    reached[moves] is the cell that a set of moves leads to, where bit s is a step across side s; negative where no path stays in the
    domain. */
-static PetscErrorCode AddAround(VpLattice L, int64_t first, int64_t last, PetscBool corners, int64_t cell, VpCellSet *halo)
+PetscErrorCode VpAddAround(VpLattice L, int64_t first, int64_t last, PetscBool corners, int64_t cell, VpCellSet *halo)
 {
   const int nside = 2 * L->domain->dim;
   int64_t   reached[64] = {cell};
@@ -76,7 +75,30 @@ static PetscErrorCode AddBorder(VpLattice L, int depth, int64_t start, Range own
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpHaloCreate(VpLattice L, int64_t first, int64_t last, const VpCellSet *extra, VpCellSet *halo, int32_t end[4])
+PetscErrorCode VpHaloSort(VpCellSet *halo, const int32_t end[4])
+{
+  PetscFunctionBeginUser;
+  for (int g = 0; g < 4; g++) {
+    const int32_t start = g ? end[g - 1] : 0;
+
+    PetscCall(PetscSortInt64(end[g] - start, (PetscInt64 *)halo->key + start));
+  }
+  VpDictionaryIndex(halo);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* adds the cells of a set, unless that is NULL, that are not own */
+static PetscErrorCode AddForeign(int64_t first, int64_t last, const VpCellSet *cells, VpCellSet *halo)
+{
+  PetscFunctionBeginUser;
+  for (int32_t i = 0; cells && i < cells->n; i++) {
+    if (VpCellSetAt(cells, i) < first || VpCellSetAt(cells, i) >= last) PetscCall(VpCellSetAdd(halo, VpCellSetAt(cells, i)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpHaloCreate(VpLattice L, int64_t first, int64_t last, const VpCellSet *sweep, const VpCellSet *extra, VpCellSet *halo,
+                            int32_t end[4])
 {
   VpCellSet border;
   int32_t   layer1;
@@ -88,24 +110,18 @@ PetscErrorCode VpHaloCreate(VpLattice L, int64_t first, int64_t last, const VpCe
   for (int32_t box = first < last && last - first < L->ncell ? VpLatticeBox(L, first) : L->domain->nbox;
        box < L->domain->nbox && VpLatticeStart(L, box) < last; box++)
     PetscCall(AddBorder(L, VpShapeOf(L, box)->shift, VpLatticeStart(L, box), (Range){first, last}, &border));
-  for (int32_t i = 0; i < border.n; i++) PetscCall(AddAround(L, first, last, PETSC_FALSE, VpCellSetAt(&border, i), halo));
+  for (int32_t i = 0; i < border.n; i++) PetscCall(VpAddAround(L, first, last, PETSC_FALSE, VpCellSetAt(&border, i), halo));
   end[0] = halo->n;
-  for (int32_t i = 0; i < border.n; i++) PetscCall(AddAround(L, first, last, PETSC_TRUE, VpCellSetAt(&border, i), halo));
+  for (int32_t i = 0; i < border.n; i++) PetscCall(VpAddAround(L, first, last, PETSC_TRUE, VpCellSetAt(&border, i), halo));
   layer1 = halo->n;
-  for (int32_t i = 0; i < layer1; i++) PetscCall(AddAround(L, first, last, PETSC_TRUE, VpCellSetAt(halo, i), halo));
+  for (int32_t i = 0; i < layer1; i++) PetscCall(VpAddAround(L, first, last, PETSC_TRUE, VpCellSetAt(halo, i), halo));
+  PetscCall(AddForeign(first, last, sweep, halo));
   end[1] = halo->n;
-  for (int32_t i = layer1; i < end[1]; i++) PetscCall(AddAround(L, first, last, PETSC_TRUE, VpCellSetAt(halo, i), halo));
+  for (int32_t i = layer1; i < end[1]; i++) PetscCall(VpAddAround(L, first, last, PETSC_TRUE, VpCellSetAt(halo, i), halo));
   end[2] = halo->n;
-  for (int32_t i = 0; extra && i < extra->n; i++) {
-    if (VpCellSetAt(extra, i) < first || VpCellSetAt(extra, i) >= last) PetscCall(VpCellSetAdd(halo, VpCellSetAt(extra, i)));
-  }
+  PetscCall(AddForeign(first, last, extra, halo));
   end[3] = halo->n;
-  for (int g = 0; g < 4; g++) {
-    const int32_t start = g ? end[g - 1] : 0;
-
-    PetscCall(PetscSortInt64(end[g] - start, (PetscInt64 *)halo->key + start));
-  }
-  VpDictionaryIndex(halo);
+  PetscCall(VpHaloSort(halo, end));
   PetscCall(VpDictionaryDestroy(&border));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -14,14 +14,16 @@ static PetscErrorCode Ghosts(VpMesh mesh, VpCellSet *ghosts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* own parents' children that other ranks have */
-static PetscErrorCode SetChildExchange(VpMesh fine, size_t nchild)
+PetscErrorCode VpMeshSetChildren(VpMesh fine)
 {
+  const size_t       nchild = (size_t)fine->coarser->nown << fine->dim;
   PetscInt          *leaf, n = 0;
   PetscSFNode       *root;
   const PetscSFNode *owner;
 
   PetscFunctionBeginUser;
+  fine->orphans = fine->nown;
+  while (fine->orphans > 0 && fine->parent[fine->orphans - 1] < fine->coarser->nown) fine->orphans--;
   for (size_t i = 0; i < nchild; i++) n += fine->child[i] >= fine->nown;
   PetscCall(PetscMalloc2(n, &leaf, n, &root));
   PetscCall(PetscSFGetGraph(fine->sf[VP_GHOST_SWEEP], NULL, NULL, NULL, &owner));
@@ -95,10 +97,8 @@ static PetscErrorCode Relate(VpMesh fine, VpMesh coarse, VpCellSet *of_fine, VpC
   VpLoop(fine->nhalo, FillParents, &relate);
   VpLoop(coarse->nown, FillChildren, &relate);
   PetscCheck(relate.lost == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d parents or children are not local", (int)relate.lost);
-  fine->orphans = fine->nown;
-  while (fine->orphans > 0 && fine->parent[fine->orphans - 1] < coarse->nown) fine->orphans--;
   fine->coarser = VpReference(coarse);
-  PetscCall(SetChildExchange(fine, nchild));
+  PetscCall(VpMeshSetChildren(fine));
   PetscCall(VpDictionaryDestroy(of_fine));
   PetscCall(VpDictionaryDestroy(of_coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -140,7 +140,7 @@ static PetscErrorCode Coarsen(VpMesh fine)
     counts[r] = (PetscInt)(VpParentsBefore(c, fine->lattice, fine->starts[r + 1]) - VpParentsBefore(c, fine->lattice, fine->starts[r]));
   PetscCall(Ghosts(fine, &of_fine));
   PetscCall(Parents(fine, &of_fine, counts, &parents));
-  PetscCall(VpMeshBuild(fine->comm, c->coarse, counts, &parents, &coarse, &of_coarse));
+  PetscCall(VpMeshBuild(fine->comm, c->coarse, counts, NULL, &parents, &coarse, &of_coarse));
   PetscCall(Relate(fine, coarse, &of_fine, &of_coarse));
   PetscCall(VpMeshSetTransport(coarse, fine->transport, fine->link));
   PetscCall(VpMeshDestroy(&coarse));
@@ -190,7 +190,7 @@ PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine)
   PetscCall(PetscMalloc1(coarse->size, &counts));
   for (int r = 0; r < coarse->size; r++) counts[r] = (coarse->starts[r + 1] - coarse->starts[r]) << coarse->dim;
   PetscCall(VpLatticeCreateUniform(coarse->domain, coarse->level + 1, &lattice));
-  PetscCall(VpMeshBuild(coarse->comm, lattice, counts, NULL, fine, &of_fine));
+  PetscCall(VpMeshBuild(coarse->comm, lattice, counts, NULL, NULL, fine, &of_fine));
   PetscCall(VpLatticeDestroy(&lattice));
   PetscCall(VpLatticeCoarsen((*fine)->lattice, VP_COARSEN_FULL, &(*fine)->coarsening));
   PetscCall(Ghosts(coarse, &of_coarse));

@@ -95,9 +95,19 @@ static inline int32_t VpCellSetFind(const VpCellSet *set, int64_t cell) /* index
   return VpDictionaryFind(set, &(uint64_t){cell});
 }
 
-/* The ghosts of the own cells [first, last), in the four groups that mesh.h draws: face neighbours, the rest of two layers, the third
-   layer, and the cells of `extra`, unless that is NULL, that are in none of these. Each group is sorted; group g ends at end[g] of halo->key. */
-PetscErrorCode VpHaloCreate(VpLattice, int64_t first, int64_t last, const VpCellSet *extra, VpCellSet *halo, int32_t end[4]);
+/* The ghosts of the own cells [first, last), in the four groups that mesh.h draws: face neighbours; the rest of two layers, and the cells of
+   `sweep`; the layer around these; the cells of `extra` that are in none of them. sweep, extra: NULL where there are none. Each group is
+   sorted; group g ends at end[g] of halo->key. */
+PetscErrorCode VpHaloCreate(VpLattice, int64_t first, int64_t last, const VpCellSet *sweep, const VpCellSet *extra, VpCellSet *halo,
+                            int32_t end[4]);
+PetscErrorCode VpHaloSort(VpCellSet *halo, const int32_t end[4]); /* sorts the groups of such a set */
+/* adds the neighbours of a cell that are not among [first, last): across faces, or with `corners` all 3^dim - 1 */
+PetscErrorCode VpAddAround(VpLattice, int64_t first, int64_t last, PetscBool corners, int64_t cell, VpCellSet *);
+
+/* ask.c: number[i] = the answer of rank[i] to the i-th question, of so many bytes each, from its own context. Collective */
+typedef PetscInt (*VpAnswer)(const void *context, const void *question);
+PetscErrorCode VpAskRanks(MPI_Comm, PetscInt n, const PetscMPIInt rank[], size_t bytes, const void *question, VpAnswer, const void *context,
+                          PetscInt number[]);
 
 /* forest.c: starts libsc and p4est unless they are */
 PetscErrorCode VpForestInitialize(void);
@@ -135,9 +145,14 @@ PetscErrorCode VpMeshAskOwners(VpMesh, PetscInt n, const VpPlace[], PetscSFNode 
 PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell);
 /* mesh.c: a mesh on a lattice, whose reference it takes over, without cells */
 PetscErrorCode VpMeshBegin(MPI_Comm, VpLattice, VpMesh *);
-/* mesh.c: a mesh that knows no other level, and the set of its ghosts, unless `ghosts` is NULL. Cells of `extra`, unless that is NULL,
-   become local, too. counts: own cells of the ranks; NULL: equal pieces of a uniform lattice. Collective */
-PetscErrorCode VpMeshBuild(MPI_Comm, VpLattice, const PetscInt counts[], const VpCellSet *extra, VpMesh *, VpCellSet *ghosts);
+/* mesh.c: a mesh that knows no other level, and the set of its ghosts, unless `ghosts` is NULL. sweep, extra: as of VpHaloCreate. counts:
+   own cells of the ranks; NULL: equal pieces of a uniform lattice. Collective */
+PetscErrorCode VpMeshBuild(MPI_Comm, VpLattice, const PetscInt counts[], const VpCellSet *sweep, const VpCellSet *extra, VpMesh *,
+                           VpCellSet *ghosts);
+/* mesh.c: the exchanges with the owners of the ghosts, of a mesh whose groups are known */
+PetscErrorCode VpMeshSetExchange(VpMesh, PetscSFNode owner[]);
+/* hierarchy.c: orphans and the exchange of own parents' children that other ranks have, once parent and child are there */
+PetscErrorCode VpMeshSetChildren(VpMesh fine);
 /* see VpMesh->zone: of the cell with this coordinate among 2^bits */
 static inline int VpZoneOf(int bits, int32_t coord)
 {

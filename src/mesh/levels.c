@@ -1,176 +1,245 @@
 /* The levels of an adaptive mesh: the cells of every depth, among its leaves and the ancestors of finer ones. */
-#include "internal.h"
+#include "levels.h"
 
-/* Leaves of a depth at most, and the cells of that depth that were refined, along p4est's curve. */
+/* the leaves along p4est's curve: where they, and every rank's, begin on the lattice of the greatest depth */
 typedef struct {
-  int32_t  n;
-  int32_t *cell;   /* a leaf at the cell's lower corner: coordinates and box come from there */
-  int32_t *number; /* among the cells of its depth */
-  uint8_t *depth;
-} Front;
+  VpMesh      leaves;
+  PetscMPIInt rank;
+  int64_t    *position, *begin; /* [nown], [size + 1] */
+} Curve;
 
-static PetscErrorCode FrontCreate(VpMesh leaves, Front *front)
+static PetscErrorCode CurveCreate(VpMesh leaves, Curve *curve)
 {
-  int32_t count[64] = {0};
+  VpLattice L;
 
   PetscFunctionBeginUser;
-  front->n = leaves->nown;
-  PetscCall(PetscMalloc3(front->n, &front->cell, front->n, &front->number, front->n, &front->depth));
-  for (int32_t i = 0; i < front->n; i++) {
-    front->cell[i] = i;
-    front->depth[i] = leaves->depth[i];
-    front->number[i] = count[front->depth[i]]++;
+  curve->leaves = leaves;
+  PetscCallMPI(MPI_Comm_rank(leaves->comm, &curve->rank));
+  PetscCall(PetscMalloc2(leaves->nown + 1, &curve->position, leaves->size + 1, &curve->begin));
+  PetscCall(VpLatticeCreateUniform(leaves->domain, leaves->level, &L));
+  for (int32_t i = 0; i < leaves->nown; i++) {
+    int32_t coord[3];
+
+    for (int d = 0; d < 3; d++) coord[d] = leaves->coord[3 * (size_t)i + d] << (leaves->level - leaves->depth[i]);
+    curve->position[i] = VpLatticeEncode(L, leaves->box[i], coord);
+  }
+  if (!leaves->nown) curve->position[0] = L->ncell;
+  PetscCallMPI(MPI_Allgather(curve->position, 1, MPI_INT64_T, curve->begin, 1, MPI_INT64_T, leaves->comm));
+  curve->begin[leaves->size] = L->ncell;
+  for (int r = leaves->size - 1; r >= 0; r--) curve->begin[r] = PetscMin(curve->begin[r], curve->begin[r + 1]);
+  PetscCall(VpLatticeDestroy(&L));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the own cells of a depth */
+static PetscErrorCode CellsCreate(const Curve *curve, int depth, VpLevelCells *cells)
+{
+  const VpMesh leaves = curve->leaves;
+  const int    shift = leaves->dim * (leaves->level - depth);
+  int64_t      last = -1;
+
+  PetscFunctionBeginUser;
+  *cells = (VpLevelCells){.size = leaves->size, .rank = curve->rank};
+  PetscCall(VpLatticeCreateUniform(leaves->domain, depth, &cells->lattice));
+  PetscCall(PetscMalloc2(leaves->size + 1, &cells->start, leaves->nown, &cells->leaf));
+  for (int r = 0; r <= leaves->size; r++) cells->start[r] = (curve->begin[r] + ((int64_t)1 << shift) - 1) >> shift;
+  PetscCall(VpCellSetCreate(&cells->own));
+  PetscCall(VpCellSetCreate(&cells->sweep));
+  PetscCall(VpCellSetCreate(&cells->extra));
+  PetscCall(VpCellSetCreate(&cells->ghosts));
+  for (int32_t i = 0; i < leaves->nown; i++) {
+    const int64_t cell = curve->position[i] >> shift;
+
+    if (leaves->depth[i] < depth || cell == last || cell < cells->start[curve->rank]) continue;
+    cells->leaf[cells->own.n] = leaves->depth[i] == depth ? i : -1;
+    PetscCall(VpCellSetAdd(&cells->own, cell));
+    last = cell;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* fills leaf, box, coord and zone of the level's cells, which number order them */
-static PetscErrorCode SetCells(VpMesh leaves, const Front *front, int depth, VpMesh mesh)
+static PetscErrorCode CellsDestroy(VpLevelCells *cells)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(mesh->nown + 1, &mesh->leaf)); /* not NULL where there are none */
-  if (!mesh->box) {
-    PetscCall(PetscMalloc1(mesh->nown, &mesh->box));
-    PetscCall(PetscMalloc1(3 * (size_t)mesh->nown, &mesh->coord));
-    PetscCall(PetscMalloc1(mesh->nown, &mesh->zone));
-  }
-  for (int32_t i = 0; i < front->n; i++) {
-    const int32_t from = front->cell[i], to = front->number[i];
+  PetscCall(VpLatticeDestroy(&cells->lattice));
+  PetscCall(PetscFree2(cells->start, cells->leaf));
+  PetscCall(VpDictionaryDestroy(&cells->own));
+  PetscCall(VpDictionaryDestroy(&cells->sweep));
+  PetscCall(VpDictionaryDestroy(&cells->extra));
+  PetscCall(VpDictionaryDestroy(&cells->ghosts));
+  PetscCall(PetscFree(cells->owner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    if (front->depth[i] != depth) continue;
-    mesh->leaf[to] = leaves->depth[from] == depth ? from : -1;
-    mesh->box[to] = leaves->box[from];
-    mesh->zone[to] = 0;
-    for (int d = 0; d < 3; d++) {
-      const int32_t coord = leaves->coord[3 * (size_t)from + d] >> (leaves->depth[from] - depth);
+static PetscErrorCode Place(VpMesh mesh, const VpLevelCells *cells)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(mesh->nlocal, &mesh->box));
+  PetscCall(PetscMalloc1(3 * (size_t)mesh->nlocal, &mesh->coord));
+  PetscCall(PetscMalloc1(mesh->nlocal, &mesh->zone));
+  for (int32_t i = 0; i < mesh->nlocal; i++) {
+    int32_t *coord = mesh->coord + 3 * (size_t)i;
 
-      mesh->coord[3 * (size_t)to + d] = coord;
-      if (d < mesh->dim) mesh->zone[to] |= (uint8_t)(VpZoneOf(depth, coord) << 2 * d);
-    }
+    VpLatticeDecode(mesh->lattice, i < mesh->nown ? VpCellSetAt(&cells->own, i) : VpCellSetAt(&cells->ghosts, i - mesh->nown),
+                    &mesh->box[i], coord);
+    mesh->zone[i] = 0;
+    for (int d = 0; d < mesh->dim; d++) mesh->zone[i] |= (uint8_t)(VpZoneOf(mesh->level, coord[d]) << 2 * d);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static int32_t CountAt(const Front *front, int depth)
+/* of own cells; of ghosts what their owners have */
+static PetscErrorCode SetLeaves(VpMesh mesh, const VpLevelCells *cells)
 {
-  int32_t n = 0;
-
-  for (int32_t i = 0; i < front->n; i++) n += front->depth[i] == depth;
-  return n;
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(mesh->nsweep + 1, &mesh->leaf)); /* not NULL where there are none */
+  PetscCall(PetscArraycpy(mesh->leaf, cells->leaf, mesh->nown));
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, MPI_INT32_T, mesh->leaf, mesh->leaf + mesh->nown));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the part of a uniform lattice's cells that is on the front; on one rank */
-static PetscErrorCode CreatePart(VpMesh leaves, const Front *front, int depth, VpMesh *out)
+/* a level with a part of its lattice's cells */
+static PetscErrorCode CreatePart(VpMesh leaves, const VpLevelCells *cells, int depth, VpMesh *out)
 {
-  const int32_t n = CountAt(front, depth);
-  VpMesh        mesh;
-  VpLattice     lattice;
+  VpMesh mesh;
 
   PetscFunctionBeginUser;
-  PetscCall(VpLatticeCreateUniform(leaves->domain, depth, &lattice));
-  PetscCall(VpMeshBegin(leaves->comm, lattice, &mesh));
+  PetscCall(VpMeshBegin(leaves->comm, VpReference(cells->lattice), &mesh));
   *out = mesh;
   mesh->level = depth;
-  mesh->ncell = n;
-  mesh->nown = mesh->nface = mesh->nsweep = mesh->nhalo = mesh->nlocal = n;
-  PetscCall(PetscCalloc1(2, &mesh->starts));
-  mesh->starts[1] = n;
-  PetscCall(SetCells(leaves, front, depth, mesh));
+  mesh->nown = cells->own.n;
+  mesh->nface = mesh->nown + cells->end[0];
+  mesh->nsweep = mesh->nown + cells->end[1];
+  mesh->nhalo = mesh->nown + cells->end[2];
+  mesh->nlocal = mesh->nown + cells->end[3];
+  PetscCall(PetscCalloc1(mesh->size + 1, &mesh->starts));
+  mesh->starts[cells->rank + 1] = mesh->nown;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, mesh->starts, mesh->size + 1, MPIU_INT, MPI_SUM, mesh->comm));
+  for (int r = 0; r < mesh->size; r++) mesh->starts[r + 1] += mesh->starts[r];
+  mesh->ncell = mesh->starts[mesh->size];
+  mesh->first = mesh->starts[cells->rank];
+  PetscCall(Place(mesh, cells));
+  PetscCall(VpMeshSetExchange(mesh, cells->owner));
+  PetscCall(SetLeaves(mesh, cells));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* the ordinary mesh of all cells of the least depth */
-static PetscErrorCode CreateBase(VpMesh leaves, const Front *front, VpMesh *mesh)
+static PetscErrorCode CreateBase(VpMesh leaves, const VpLevelCells *cells, VpMesh *mesh)
 {
-  VpLattice lattice;
+  PetscInt *counts;
 
   PetscFunctionBeginUser;
-  PetscCall(VpLatticeCreateUniform(leaves->domain, leaves->least, &lattice));
-  PetscCall(VpMeshBuild(leaves->comm, lattice, &(PetscInt){front->n}, NULL, mesh, NULL));
-  PetscCall(VpLatticeDestroy(&lattice));
-  PetscCall(SetCells(leaves, front, leaves->least, *mesh));
+  PetscCall(PetscMalloc1(cells->size, &counts));
+  for (int r = 0; r < cells->size; r++) counts[r] = (PetscInt)(cells->start[r + 1] - cells->start[r]);
+  PetscCall(VpMeshBuild(leaves->comm, cells->lattice, counts, &cells->sweep, &cells->extra, mesh, NULL));
+  PetscCall(PetscFree(counts));
+  PetscCall(SetLeaves(*mesh, cells));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The families of the greatest depth on the front become their parents. Sets what fine has of parents; child[] of these, -1 of leaves. */
-static PetscErrorCode StepDown(VpMesh fine, Front *front, int32_t **child)
+/* a mesh and its cells, whose indices are local numbers */
+typedef struct {
+  VpMesh    mesh;
+  VpCellSet cells;
+} Indexed;
+
+static PetscErrorCode Index(VpMesh mesh, Indexed *to)
 {
-  const int family = 1 << fine->dim, depth = fine->level - 1;
-  int32_t   n = 0, parents = 0;
+  PetscFunctionBeginUser;
+  to->mesh = mesh;
+  PetscCall(VpCellSetCreate(&to->cells));
+  for (int32_t i = 0; i < mesh->nlocal; i++)
+    PetscCall(VpCellSetAdd(&to->cells, VpLatticeEncode(mesh->lattice, mesh->box[i], mesh->coord + 3 * (size_t)i)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetParents(const Indexed *fine, const Indexed *coarse)
+{
+  const VpMesh mesh = fine->mesh;
+  const size_t nchild = (size_t)coarse->mesh->nlocal << mesh->dim;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(fine->nown, &fine->parent));
-  PetscCall(PetscMalloc1((size_t)family * (CountAt(front, depth) + fine->nown / family) + 1, child));
-  for (int32_t i = 0; i < front->n; n++) {
-    const PetscBool refined = (PetscBool)(front->depth[i] > depth);
-    int32_t        *to = *child + (size_t)family * parents;
+  PetscCall(PetscMalloc1(mesh->nhalo, &mesh->parent));
+  PetscCall(PetscMalloc1(nchild + 1, &mesh->child));
+  for (size_t i = 0; i < nchild; i++) mesh->child[i] = -1;
+  for (int32_t i = 0; i < mesh->nhalo; i++) {
+    const int64_t cell = VpCellSetAt(&fine->cells, i);
+    const int32_t parent = VpCellSetFind(&coarse->cells, cell >> mesh->dim);
 
-    front->cell[n] = front->cell[i];
-    for (int q = 0; q < family && front->depth[i] >= depth; q++) {
-      to[q] = refined ? front->number[i + q] : -1;
-      if (refined) fine->parent[to[q]] = parents;
-    }
-    front->number[n] = front->depth[i] >= depth ? parents++ : front->number[i];
-    front->depth[n] = PetscMin(front->depth[i], (uint8_t)depth);
-    i += refined ? family : 1;
+    PetscCheck(parent >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A cell's parent is not local");
+    mesh->parent[i] = parent;
+    mesh->child[((size_t)parent << mesh->dim) + (size_t)(cell & ((1 << mesh->dim) - 1))] = i;
   }
-  front->n = n;
+  PetscCall(VpMeshSetChildren(mesh));
+  PetscCall(VpLatticeCoarsen(mesh->lattice, VP_COARSEN_FULL, &mesh->coarsening));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the local cell beyond a side, or what stands for the boundary or for none */
+static int32_t Beyond(const Indexed *level, int32_t cell, int side)
+{
+  int64_t next;
+
+  if (cell < level->mesh->nsweep) return level->mesh->neighbor[(size_t)cell * 2 * level->mesh->dim + side];
+  next = VpLatticeMove(level->mesh->lattice, VpCellSetAt(&level->cells, cell), side);
+  if (next < 0) return (int32_t)next;
+  next = VpCellSetFind(&level->cells, next);
+  return next < 0 ? VP_UNKNOWN : (int32_t)next;
 }
 
 /* A neighbour is a sibling, or the child of the parent's neighbour on the side where they meet. */
-static PetscErrorCode SetNeighbors(VpMesh fine)
+static PetscErrorCode SetNeighbors(const Indexed *fine, const Indexed *coarse)
 {
-  const VpMesh coarse = fine->coarser;
-  const int    nside = 2 * fine->dim, family = 1 << fine->dim;
+  const VpMesh mesh = fine->mesh;
+  const int    nside = 2 * mesh->dim;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1((size_t)nside * fine->nown, &fine->neighbor));
-  for (int32_t parent = 0; parent < coarse->nown; parent++) {
-    const int32_t *child = fine->child + (size_t)family * parent;
+  PetscCall(PetscMalloc1((size_t)nside * mesh->nsweep, &mesh->neighbor));
+  for (int32_t i = 0; i < mesh->nsweep; i++) {
+    const int q = (int)(VpCellSetAt(&fine->cells, i) & ((1 << mesh->dim) - 1));
 
-    for (int i = 0; i < nside * family && child[0] >= 0; i++) {
-      const int      q = i / nside, side = i % nside, mirror = q ^ 1 << side / 2;
-      const int32_t  next = (q >> side / 2 & 1) == side % 2 ? coarse->neighbor[(size_t)nside * parent + side] : parent;
-      const int32_t *family_there = fine->child + (size_t)family * PetscMax(next, 0);
-      int32_t        to = next;
+    for (int side = 0; side < nside; side++) {
+      const int32_t next = (q >> side / 2 & 1) == side % 2 ? Beyond(coarse, mesh->parent[i], side) : mesh->parent[i];
+      int32_t       to = next < 0 && next != VP_UNKNOWN ? next : VP_EDGE;
 
-      if (next >= 0) to = family_there[mirror] < 0 ? VP_EDGE : family_there[mirror];
-      fine->neighbor[(size_t)nside * child[q] + side] = to;
-      fine->ninner += to >= 0;
+      if (next >= 0 && mesh->child[((size_t)next << mesh->dim) + (q ^ 1 << side / 2)] >= 0)
+        to = mesh->child[((size_t)next << mesh->dim) + (q ^ 1 << side / 2)];
+      mesh->neighbor[(size_t)nside * i + side] = to;
+      mesh->ninner += i < mesh->nown && to >= 0;
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the cells beyond a side, among the children of the cell there */
-static VpHang EdgeOf(VpMesh fine, int32_t leaf, int side, const int32_t child[])
+/* sets the cells beyond a side, among the children of the cell there; false where there are none, or not all are local */
+static PetscBool FindEdge(VpMesh fine, int32_t leaf, int side, VpHang *edge)
 {
-  VpHang edge = {.cell = leaf, .side = side, .part = VP_HANG_COARSE};
-  int    n = 0;
+  const int32_t next = fine->coarser->neighbor[(size_t)leaf * 2 * fine->dim + side];
+  int           n = 0;
 
-  for (int q = 0; q < 1 << fine->dim; q++) {
-    if ((q >> side / 2 & 1) != side % 2) edge.beyond[n++] = child[q];
+  *edge = (VpHang){.cell = leaf, .side = side, .part = VP_HANG_COARSE};
+  for (int q = 0; q < 1 << fine->dim && next >= 0; q++) {
+    const int32_t child = fine->child[((size_t)next << fine->dim) + q];
+
+    if ((q >> side / 2 & 1) != side % 2 && child >= 0) edge->beyond[n++] = child;
   }
-  return edge;
+  return (PetscBool)(n == 1 << (fine->dim - 1));
 }
 
 static PetscErrorCode SetEdges(VpMesh fine)
 {
   const VpMesh coarse = fine->coarser;
-  const int    nside = 2 * fine->dim;
+  VpHang       edge;
 
   PetscFunctionBeginUser;
   for (int fill = 0; fill < 2; fill++) {
     if (fill) PetscCall(PetscMalloc1(fine->nedge, &fine->edge));
     fine->nedge = 0;
-    for (int32_t leaf = 0; leaf < coarse->nown; leaf++) {
-      for (int side = 0; side < nside && coarse->leaf[leaf] >= 0; side++) {
-        const int32_t  next = coarse->neighbor[(size_t)nside * leaf + side];
-        const int32_t *child = fine->child + ((size_t)PetscMax(next, 0) << fine->dim);
-
-        if (next < 0 || child[0] < 0) continue;
-        if (fill) fine->edge[fine->nedge] = EdgeOf(fine, leaf, side, child);
+    for (int32_t leaf = 0; leaf < coarse->nsweep; leaf++) {
+      for (int side = 0; side < 2 * fine->dim && coarse->leaf[leaf] >= 0; side++) {
+        if (!FindEdge(fine, leaf, side, &edge)) continue;
+        if (fill) fine->edge[fine->nedge] = edge;
         fine->nedge++;
       }
     }
@@ -178,38 +247,51 @@ static PetscErrorCode SetEdges(VpMesh fine)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* neighbours and edges of a level, after those of all coarser ones */
-static PetscErrorCode Relate(VpMesh fine)
+/* relations between a level and the next coarser one, after those of all coarser ones; *index: of the level */
+static PetscErrorCode Relate(VpMesh fine, Indexed *index)
 {
+  Indexed coarse;
+
   PetscFunctionBeginUser;
-  if (!fine->parent) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Relate(fine->coarser));
-  PetscCall(SetNeighbors(fine));
+  PetscCall(Index(fine, index));
+  if (!fine->coarser) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Relate(fine->coarser, &coarse));
+  PetscCall(SetParents(index, &coarse));
+  PetscCall(SetNeighbors(index, &coarse));
   PetscCall(SetEdges(fine));
-  PetscCall(VpLatticeCoarsen(fine->lattice, VP_COARSEN_FULL, &fine->coarsening));
+  PetscCall(VpDictionaryDestroy(&coarse.cells));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Ghosts of a level are known before those of coarser ones, neighbours after them. */
 PetscErrorCode VpMeshCreateLevels(VpMesh leaves, VpMesh *finest)
 {
-  const int bits = leaves->dim * leaves->level;
-  Front     front;
-  VpMesh   *mesh = finest;
+  const int    bits = leaves->dim * leaves->level;
+  Curve        curve;
+  VpLevelCells fine, coarse;
+  Indexed      index;
+  VpMesh      *mesh = finest;
 
   PetscFunctionBeginUser;
   PetscCheck(bits < 62 && leaves->domain->nbox < (int64_t)1 << (62 - bits), leaves->comm, PETSC_ERR_SUP,
              "Multigrid counts the cells that %d boxes refined %d times would have, which are more than 2^62: refine fewer times",
              (int)leaves->domain->nbox, leaves->level);
   *finest = NULL;
-  PetscCall(FrontCreate(leaves, &front));
+  PetscCall(CurveCreate(leaves, &curve));
+  PetscCall(CellsCreate(&curve, leaves->level, &fine));
   for (int depth = leaves->level; depth > leaves->least; depth--) {
-    PetscCall(CreatePart(leaves, &front, depth, mesh));
-    PetscCall(StepDown(*mesh, &front, &(*mesh)->child));
+    PetscCall(CellsCreate(&curve, depth - 1, &coarse));
+    PetscCall(VpLevelCellsSetGhosts(&fine, &coarse, leaves->comm));
+    PetscCall(CreatePart(leaves, &fine, depth, mesh));
+    PetscCall(CellsDestroy(&fine));
+    fine = coarse;
     mesh = &(*mesh)->coarser;
   }
-  PetscCall(CreateBase(leaves, &front, mesh));
-  PetscCall(PetscFree3(front.cell, front.number, front.depth));
-  PetscCall(Relate(*finest));
+  PetscCall(CreateBase(leaves, &fine, mesh));
+  PetscCall(CellsDestroy(&fine));
+  PetscCall(PetscFree2(curve.position, curve.begin));
+  PetscCall(Relate(*finest, &index));
+  PetscCall(VpDictionaryDestroy(&index.cells));
   PetscCall(VpMeshSetTransport(*finest, leaves->transport, leaves->link));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

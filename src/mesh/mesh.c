@@ -14,22 +14,30 @@ PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell)
   return low;
 }
 
-static PetscErrorCode SetExchange(VpMesh mesh, PetscMPIInt size, const VpCellSet *ghosts)
+PetscErrorCode VpMeshSetExchange(VpMesh mesh, PetscSFNode owner[])
 {
   const PetscInt nleaf[VP_GHOST_KINDS] = {mesh->nface - mesh->nown, mesh->nsweep - mesh->nown, mesh->nlocal - mesh->nown};
-  PetscSFNode   *owner;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(ghosts->n, &owner));
-  for (int32_t i = 0; i < ghosts->n; i++) {
-    owner[i].rank = VpOwnerOf(mesh->starts, size, VpCellSetAt(ghosts, i));
-    owner[i].index = (PetscInt)(VpCellSetAt(ghosts, i) - mesh->starts[owner[i].rank]);
-  }
   for (int kind = 0; kind < VP_GHOST_CHILD; kind++) {
     PetscCall(PetscSFCreate(mesh->comm, &mesh->sf[kind]));
     PetscCall(PetscSFSetGraph(mesh->sf[kind], mesh->nown, nleaf[kind], NULL, PETSC_OWN_POINTER, owner, PETSC_COPY_VALUES));
     PetscCall(PetscSFSetUp(mesh->sf[kind]));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetExchange(VpMesh mesh, const VpCellSet *ghosts)
+{
+  PetscSFNode *owner;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(ghosts->n, &owner));
+  for (int32_t i = 0; i < ghosts->n; i++) {
+    owner[i].rank = VpOwnerOf(mesh->starts, mesh->size, VpCellSetAt(ghosts, i));
+    owner[i].index = (PetscInt)(VpCellSetAt(ghosts, i) - mesh->starts[owner[i].rank]);
+  }
+  PetscCall(VpMeshSetExchange(mesh, owner));
   PetscCall(PetscFree(owner));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -47,8 +55,8 @@ PetscErrorCode VpMeshBegin(MPI_Comm comm, VpLattice lattice, VpMesh *mesh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpMeshBuild(MPI_Comm comm, VpLattice lattice, const PetscInt counts[], const VpCellSet *extra, VpMesh *newmesh,
-                           VpCellSet *ghosts)
+PetscErrorCode VpMeshBuild(MPI_Comm comm, VpLattice lattice, const PetscInt counts[], const VpCellSet *sweep, const VpCellSet *extra,
+                           VpMesh *newmesh, VpCellSet *ghosts)
 {
   VpMesh         mesh;
   PetscMPIInt    size, rank;
@@ -72,13 +80,13 @@ PetscErrorCode VpMeshBuild(MPI_Comm comm, VpLattice lattice, const PetscInt coun
   mesh->ncell = starts[size];
   mesh->first = starts[rank];
   mesh->nown = (int32_t)(starts[rank + 1] - starts[rank]);
-  PetscCall(VpHaloCreate(lattice, mesh->first, (int64_t)mesh->first + mesh->nown, extra, &halo, end));
+  PetscCall(VpHaloCreate(lattice, mesh->first, (int64_t)mesh->first + mesh->nown, sweep, extra, &halo, end));
   mesh->nface = mesh->nown + end[0];
   mesh->nsweep = mesh->nown + end[1];
   mesh->nhalo = mesh->nown + end[2];
   mesh->nlocal = mesh->nown + end[3];
   PetscCall(VpMeshSetCells(mesh, &halo));
-  PetscCall(SetExchange(mesh, size, &halo));
+  PetscCall(SetExchange(mesh, &halo));
   if (ghosts) *ghosts = halo;
   else PetscCall(VpDictionaryDestroy(&halo));
   *newmesh = mesh;
@@ -93,7 +101,7 @@ PetscErrorCode VpMeshCreate(MPI_Comm comm, VpDomain domain, int level, VpMesh *m
   PetscFunctionBeginUser;
   PetscCall(VpForestCheckSize(comm, domain, level)); /* before numbers of cells are too large for anything */
   PetscCall(VpLatticeCreateUniform(domain, level, &lattice));
-  ierr = VpMeshBuild(comm, lattice, NULL, NULL, mesh, NULL);
+  ierr = VpMeshBuild(comm, lattice, NULL, NULL, NULL, mesh, NULL);
   PetscCall(VpLatticeDestroy(&lattice));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -102,7 +110,7 @@ PetscErrorCode VpMeshCreate(MPI_Comm comm, VpDomain domain, int level, VpMesh *m
 PetscErrorCode VpMeshCut(VpMesh mesh, const PetscInt counts[], VpMesh *cut)
 {
   PetscFunctionBeginUser;
-  PetscCall(VpMeshBuild(mesh->comm, mesh->lattice, counts, NULL, cut, NULL));
+  PetscCall(VpMeshBuild(mesh->comm, mesh->lattice, counts, NULL, NULL, cut, NULL));
   PetscCall(VpMeshSetTransport(*cut, mesh->transport, mesh->link));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

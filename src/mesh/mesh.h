@@ -252,9 +252,10 @@ struct VpMesh_ {
   int32_t            *parent;     /* [nhalo] local cell of the coarser mesh (with coarser) */
   int32_t             orphans;    /* own cells [orphans, nown) have own parents (with coarser) */
   int32_t            *child;      /* [coarser->nown][2^dim] local cells of this mesh in [0, nsweep), -1: none (with coarser) */
-  int32_t            *leaf;       /* [nown] of a level of an adaptive mesh: which of its own cells this is, or -1: refined; else NULL */
-  int32_t             nedge;      /* of such a level: sides of own leaves of the coarser one, beyond which there are cells of this one; */
-  VpHang             *edge;       /* [nedge] there `cell` is the leaf, and `beyond` are these cells */
+  int32_t            *leaf;       /* [nsweep] of a level of an adaptive mesh: which of its own cells this is, or -1: refined; of ghosts what
+                                     their owners have. Else NULL */
+  int32_t             nedge;      /* of such a level: sides of the coarser one's leaves, beyond which there are local cells of this one; */
+  VpHang             *edge;       /* [nedge] there `cell` is the leaf, in [0, nsweep) there, and `beyond` are these cells */
 };
 
 /* The mesh with every box refined `level` times, cut into equal pieces along p4est's curve. Errors, collectively: too many cells for
@@ -271,8 +272,8 @@ PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);
    ones: children have their parent's, parents the mean. Where all levels are the same it is no adaptive mesh. Errors as of VpMeshCreate. Collective */
 enum { VP_MARK_COARSEN = -1, VP_MARK_KEEP, VP_MARK_REFINE };
 PetscErrorCode VpMeshAdapt(VpMesh, const int8_t mark[], int width, const PetscReal a[], VpMesh *, PetscReal **b);
-/* The finest level of an adaptive mesh on one rank; its coarser ones follow by `coarser`, the last of them the ordinary mesh of all cells of
-   the least depth. Error where positions on a level exceed 64 bits. */
+/* The finest level of an adaptive mesh; its coarser ones follow by `coarser`, the last of them the ordinary mesh of all cells of the least
+   depth. A cell lives where the first leaf in it lives. Error where positions on a level exceed 64 bits. Collective */
 PetscErrorCode VpMeshCreateLevels(VpMesh leaves, VpMesh *finest);
 /* the lattice of that last level, and of any other mesh its own: a new reference */
 PetscErrorCode VpMeshBaseLattice(VpMesh, VpLattice *);
@@ -280,6 +281,14 @@ PetscErrorCode VpMeshBaseLattice(VpMesh, VpLattice *);
 static inline PetscBool VpMeshIsPart(VpMesh mesh)
 {
   return (PetscBool)(mesh->leaf && mesh->ncell < mesh->lattice->ncell);
+}
+/* Are all cells at an edge of such a level swept here? Then so is the leaf, and its other sides are among the level's edges. */
+static inline PetscBool VpMeshSweepsEdge(VpMesh mesh, const VpHang *edge)
+{
+  PetscBool all = PETSC_TRUE;
+
+  for (int i = 0; i < 1 << (mesh->dim - 1); i++) all = (PetscBool)(all && edge->beyond[i] < mesh->nsweep);
+  return all;
 }
 /* The cells of a mesh `from` that cover own ones of a mesh `to` of the same boxes: each is covered by one, as large or larger, or by smaller
    ones. Requires: VpMeshesOverlap. Collective */

@@ -1,0 +1,283 @@
+/* The ghosts of a level of an adaptive mesh. They come in families, the children of one cell of the coarser level, of which a rank asks others
+   whether they are refined.
+
+   A rank sweeps its own cells and two layers around these and around the cells behind its own leaves' sides, so that it solves on all edge
+   patches that touch what it has:
+
+       +-------+---+---+---+---+
+       |       | F | F |   |   |    K is own, F are not: there are two layers around F, too. The leaves at the edges of all these are swept on
+       |   K   +---+---+---+---+    the coarser level. A third layer gives traces, and so do cells behind other sides of such leaves.
+       |       | F | F |   |   |
+       +-------+---+---+---+---+                                                                                                          */
+#include "levels.h"
+
+typedef struct {
+  MPI_Comm      comm;
+  VpLevelCells *fine, *coarse;
+  int           dim;
+  int64_t       first, last; /* Cells of the coarser level that are among these have own leaves only. */
+  VpDictionary  known;       /* of other ranks' parents: the number there of the first child, or -1 for a leaf */
+  VpCellSet     families;    /* parents of the families that are swept, but for own ones far from other ranks' cells */
+} Search;
+
+static PetscMPIInt OwnerOf(const VpLevelCells *cells, int64_t cell)
+{
+  PetscMPIInt low = 0, high = cells->size;
+
+  while (high - low > 1) {
+    const PetscMPIInt middle = low + (high - low) / 2;
+
+    if (cells->start[middle] <= cell) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+static PetscBool IsOwn(const VpLevelCells *cells, int64_t cell)
+{
+  return (PetscBool)(cells->start[cells->rank] <= cell && cell < cells->start[cells->rank + 1]);
+}
+
+/* the number on its rank of a parent's first child, or -1 */
+static int32_t FirstChild(const Search *s, int64_t parent)
+{
+  int32_t i;
+
+  if (IsOwn(s->fine, parent << s->dim)) return VpCellSetFind(&s->fine->own, parent << s->dim);
+  i = VpDictionaryFind(&s->known, &(uint64_t){parent});
+  return i < 0 ? -1 : ((int32_t *)s->known.item)[i];
+}
+
+static PetscBool IsRefined(const Search *s, int64_t parent)
+{
+  return (PetscBool)(FirstChild(s, parent) >= 0);
+}
+
+static PetscInt NumberOf(const void *cells, const void *position)
+{
+  return VpCellSetFind((const VpCellSet *)cells, *(const int64_t *)position);
+}
+
+/* asks about those parents of a set that are not known yet */
+static PetscErrorCode Learn(Search *s, const VpCellSet *parents)
+{
+  PetscMPIInt *rank;
+  int64_t     *child;
+  PetscInt    *number, n = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc3(parents->n, &rank, parents->n, &child, parents->n, &number));
+  for (int32_t i = 0; i < parents->n; i++) {
+    const int64_t parent = VpCellSetAt(parents, i);
+
+    child[n] = parent << s->dim;
+    rank[n] = OwnerOf(s->fine, child[n]);
+    n += rank[n] != s->fine->rank && VpDictionaryFind(&s->known, &(uint64_t){parent}) < 0;
+  }
+  PetscCall(VpAskRanks(s->comm, n, rank, sizeof(*child), child, NumberOf, &s->fine->own, number));
+  for (PetscInt i = 0; i < n; i++) {
+    int32_t at, first = (int32_t)number[i];
+
+    PetscCall(VpDictionaryAdd(&s->known, &(uint64_t){child[i] >> s->dim}, &first, &at));
+  }
+  PetscCall(PetscFree3(rank, child, number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Learns what lies around the cells of a set and is not wholly own, and adds these cells to others: refined ones, leaves (NULL: to none). */
+static PetscErrorCode LookAround(Search *s, const VpCellSet *cells, PetscBool corners, VpCellSet *refined, VpCellSet *leaves)
+{
+  VpCellSet around;
+
+  PetscFunctionBeginUser;
+  PetscCall(VpCellSetCreate(&around));
+  for (int32_t i = 0; i < cells->n; i++)
+    PetscCall(VpAddAround(s->coarse->lattice, s->first, s->last, corners, VpCellSetAt(cells, i), &around));
+  PetscCall(Learn(s, &around));
+  for (int32_t i = 0; i < around.n; i++) {
+    VpCellSet *to = IsRefined(s, VpCellSetAt(&around, i)) ? refined : leaves;
+
+    if (to) PetscCall(VpCellSetAdd(to, VpCellSetAt(&around, i)));
+  }
+  PetscCall(VpDictionaryDestroy(&around));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool IsWhole(const Search *s, int64_t parent)
+{
+  return (PetscBool)(s->first <= parent && parent < s->last);
+}
+
+/* Is something in the cell or beyond one of its sides another rank's? */
+static PetscBool IsAtBorder(const Search *s, int64_t parent)
+{
+  PetscBool whole = IsWhole(s, parent);
+
+  for (int side = 0; side < 2 * s->dim && whole; side++) {
+    const int64_t next = VpLatticeMove(s->coarse->lattice, parent, side);
+
+    whole = (PetscBool)(next < 0 || IsWhole(s, next));
+  }
+  return (PetscBool)!whole;
+}
+
+/* own families beside other ranks' cells, and such leaves of the coarser level */
+static PetscErrorCode FindBorder(Search *s, VpCellSet *leaves)
+{
+  int64_t last = -1;
+
+  PetscFunctionBeginUser;
+  for (int32_t i = 0; i < s->fine->own.n && s->fine->size > 1; i++) {
+    const int64_t parent = VpCellSetAt(&s->fine->own, i) >> s->dim;
+
+    if (parent != last && IsAtBorder(s, parent)) PetscCall(VpCellSetAdd(&s->families, parent));
+    last = parent;
+  }
+  for (int32_t i = 0; i < s->coarse->own.n && s->fine->size > 1; i++) {
+    const int64_t cell = VpCellSetAt(&s->coarse->own, i);
+
+    if (s->coarse->leaf[i] >= 0 && IsAtBorder(s, cell)) PetscCall(VpCellSetAdd(leaves, cell));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AddParents(const Search *s, const VpCellSet *cells, VpCellSet *parents)
+{
+  PetscFunctionBeginUser;
+  for (int32_t i = 0; i < cells->n; i++) PetscCall(VpCellSetAdd(parents, VpCellSetAt(cells, i) >> s->dim));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* parents whose children's numbers are needed anyway */
+static PetscErrorCode LearnParents(Search *s)
+{
+  VpCellSet parents;
+
+  PetscFunctionBeginUser;
+  PetscCall(VpCellSetCreate(&parents));
+  for (int32_t i = 0; i < s->families.n; i++) PetscCall(VpCellSetAdd(&parents, VpCellSetAt(&s->families, i)));
+  PetscCall(AddParents(s, &s->fine->sweep, &parents));
+  PetscCall(AddParents(s, &s->fine->extra, &parents));
+  PetscCall(Learn(s, &parents));
+  PetscCall(VpDictionaryDestroy(&parents));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FindFamilies(Search *s)
+{
+  VpCellSet leaves, beside;
+
+  PetscFunctionBeginUser;
+  PetscCall(VpCellSetCreate(&leaves));
+  PetscCall(VpCellSetCreate(&beside));
+  PetscCall(FindBorder(s, &leaves));
+  PetscCall(LearnParents(s));
+  PetscCall(LookAround(s, &s->families, PETSC_FALSE, NULL, &beside));
+  PetscCall(LookAround(s, &leaves, PETSC_FALSE, &s->families, NULL));
+  PetscCall(LookAround(s, &beside, PETSC_FALSE, &s->families, NULL));
+  PetscCall(LookAround(s, &s->families, PETSC_TRUE, &s->families, NULL));
+  PetscCall(AddParents(s, &s->fine->sweep, &s->families));
+  PetscCall(LookAround(s, &s->families, PETSC_FALSE, NULL, &s->coarse->sweep));
+  PetscCall(LookAround(s, &s->coarse->sweep, PETSC_FALSE, NULL, NULL));
+  PetscCall(VpDictionaryDestroy(&leaves));
+  PetscCall(VpDictionaryDestroy(&beside));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* adds the cell to the ghosts unless it is own */
+static PetscErrorCode AddGhost(Search *s, int64_t cell)
+{
+  return IsOwn(s->fine, cell) ? PETSC_SUCCESS : VpCellSetAdd(&s->fine->ghosts, cell);
+}
+
+/* own cells' neighbours */
+static PetscErrorCode AddNeighbors(Search *s)
+{
+  PetscFunctionBeginUser;
+  for (int32_t i = 0; i < s->families.n << s->dim; i++) {
+    const int64_t cell = (VpCellSetAt(&s->families, i >> s->dim) << s->dim) + (i & ((1 << s->dim) - 1));
+
+    for (int side = 0; side < 2 * s->dim && IsOwn(s->fine, cell); side++) {
+      const int64_t next = VpLatticeMove(s->fine->lattice, cell, side);
+
+      if (next >= 0 && IsRefined(s, next >> s->dim)) PetscCall(AddGhost(s, next));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the children that touch cells of a set, of cells beyond their sides */
+static PetscErrorCode AddBeyond(Search *s, const VpCellSet *cells)
+{
+  PetscFunctionBeginUser;
+  for (int32_t i = 0; i < cells->n; i++) {
+    for (int side = 0; side < 2 * s->dim; side++) {
+      const int64_t next = VpLatticeMove(s->coarse->lattice, VpCellSetAt(cells, i), side);
+
+      for (int q = 0; q < 1 << s->dim && next >= 0 && IsRefined(s, next); q++) {
+        if ((q >> side / 2 & 1) != side % 2) PetscCall(AddGhost(s, (next << s->dim) + q));
+      }
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ListGhosts(Search *s)
+{
+  VpLevelCells *fine = s->fine;
+
+  PetscFunctionBeginUser;
+  PetscCall(AddNeighbors(s));
+  fine->end[0] = fine->ghosts.n;
+  for (int32_t i = 0; i < s->families.n << s->dim; i++)
+    PetscCall(AddGhost(s, (VpCellSetAt(&s->families, i >> s->dim) << s->dim) + (i & ((1 << s->dim) - 1))));
+  fine->end[1] = fine->ghosts.n;
+  PetscCall(AddBeyond(s, &s->families));
+  PetscCall(AddBeyond(s, &s->coarse->sweep));
+  fine->end[2] = fine->ghosts.n;
+  for (int32_t i = 0; i < fine->extra.n; i++) PetscCall(AddGhost(s, VpCellSetAt(&fine->extra, i)));
+  fine->end[3] = fine->ghosts.n;
+  PetscCall(VpHaloSort(&fine->ghosts, fine->end));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A family that is cut begins another rank's cells. */
+static PetscErrorCode FindOwners(Search *s)
+{
+  VpLevelCells *fine = s->fine;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(fine->ghosts.n, &fine->owner));
+  for (int32_t i = 0; i < fine->ghosts.n; i++) {
+    const int64_t     cell = VpCellSetAt(&fine->ghosts, i), parent = cell >> s->dim, first = parent << s->dim;
+    const PetscMPIInt rank = OwnerOf(fine, cell);
+    const PetscBool   cut = (PetscBool)(OwnerOf(fine, first) != rank);
+
+    fine->owner[i] =
+      (PetscSFNode){.rank = rank, .index = (PetscInt)(cut ? cell - fine->start[rank] : FirstChild(s, parent) + cell - first)};
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelCellsSetGhosts(VpLevelCells *fine, VpLevelCells *coarse, MPI_Comm comm)
+{
+  const int dim = fine->lattice->domain->dim;
+  Search    s = {.comm = comm, .fine = fine, .coarse = coarse, .dim = dim};
+
+  PetscFunctionBeginUser;
+  s.first = coarse->start[coarse->rank];
+  s.last = fine->start[fine->rank + 1] >> dim;
+  PetscCall(VpDictionaryCreate(1, sizeof(int32_t), &s.known));
+  PetscCall(VpCellSetCreate(&s.families));
+  PetscCall(FindFamilies(&s));
+  PetscCall(ListGhosts(&s));
+  PetscCall(FindOwners(&s));
+  for (int32_t i = 0; i < fine->own.n + fine->end[2]; i++) {
+    const int64_t parent = (i < fine->own.n ? VpCellSetAt(&fine->own, i) : VpCellSetAt(&fine->ghosts, i - fine->own.n)) >> dim;
+
+    if (!IsOwn(coarse, parent)) PetscCall(VpCellSetAdd(&coarse->extra, parent));
+  }
+  PetscCall(VpDictionaryDestroy(&s.known));
+  PetscCall(VpDictionaryDestroy(&s.families));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,19 @@
+/* What levels.c knows of a level of an adaptive mesh while its mesh is made, and levelghosts.c adds. */
+#pragma once
+#include "internal.h"
+
+/* Cells are positions on the uniform lattice of their depth. A cell lives where the first leaf in it lives. */
+typedef struct {
+  PetscMPIInt  size, rank;
+  VpLattice    lattice;
+  int64_t     *start;        /* [size + 1] where every rank's cells begin */
+  VpCellSet    own;          /* along the curve */
+  int32_t     *leaf;         /* [own.n] as in VpMesh */
+  VpCellSet    sweep, extra; /* cells that the finer level needs: leaves at its edges, parents */
+  VpCellSet    ghosts;       /* in the groups of VpHaloCreate, which end at */
+  int32_t      end[4];
+  PetscSFNode *owner; /* [ghosts.n] */
+} VpLevelCells;
+
+/* Sets the ghosts of a level and their owners, and what that needs of the next coarser one, whose own cells are known. Collective */
+PetscErrorCode VpLevelCellsSetGhosts(VpLevelCells *fine, VpLevelCells *coarse, MPI_Comm);
