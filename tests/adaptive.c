@@ -194,14 +194,7 @@ static PetscErrorCode cells_are_coarsened(void)
 /* what does not exist on cells of different levels */
 static PetscErrorCode multigrid_refuses(Problem *p, PC pc)
 {
-  PetscMPIInt size;
-
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  if (size > 1) {
-    Refused(PCSetUp(pc), "on one rank so far", "PCVPATCHDG on several ranks");
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(PCVPatchDGSetSpace(pc, VPATCHDG_SPACE_DIRICHLET));
   Refused(PCSetUp(pc), "-pc_vpatchdg_space full", "another space");
   PetscCall(PCVPatchDGSetSpace(pc, VPATCHDG_SPACE_FULL));

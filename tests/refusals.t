@@ -54,7 +54,7 @@ for (['-dm_vpatchdg_dim 4', 'dimensions 2 and 3 exist'],
      ['-dm_vpatchdg_refine_sphere 0,0,0', 'has 3 entries, in dimension 3 it needs 4'],
      ['-dm_vpatchdg_refine_sphere 0,0,0,-1', 'a radius that is not negative'],
      ['-dm_vpatchdg_refine_point 0,0,0 -dm_vpatchdg_refine_levels 19', 'halved 18 times already'],
-     ['-dm_refine 1 -dm_vpatchdg_refine_point 0,0,0 -pc_type vpatchdg', 'on one rank so far, not on 2'],
+     ['-dm_refine 1 -dm_vpatchdg_refine_point 0,0,0 -pc_type vpatchdg -pc_vpatchdg_space dirichlet', 'there are -pc_vpatchdg_space full'],
      ['-dm_refine 1 -dm_vpatchdg_refine_point 0,0,0 -ksp_type fgmres -pc_type mg -pc_mg_levels 2', 'boxes refined 1 to 2 times'],
      ['-dm_vpatchdg_boxes 700,700,700', 'means 343000000 boxes'],
      ['-dm_refine 12', '-dm_refine 12 means 68719476736 cells']) {

@@ -112,10 +112,12 @@ typedef struct {
        |   K   +---+     traces A_KK^-1 lift on K's side, and M what traces of K there add to themselves by way of A_FK, A_FF^-1 and A_KF.
        |       | F |     Z is [2 n^(dim-1)][2 n^(dim-1)], V before Q.
        +-------+---+ */
+enum { VP_EDGE_COLORS = 48 };
 typedef struct {
-  VpHangView     sides; /* with K in ascending order */
-  const int32_t *order; /* [n] the sides in the order of their patches */
-  const int32_t *type;  /* [n] entry of `table` */
+  VpHangView     sides;                     /* with K in ascending order */
+  const int32_t *order;                     /* sides in the order of their patches: */
+  int32_t        start[VP_EDGE_COLORS + 1]; /* those of colour c are [start[c], start[c+1]). It is on the host */
+  const int32_t *type;                      /* [n] entry of `table` */
   const void *table; /* [entries][VpEdgeSize]: of K's lines and of F's along the normal [dim + 1][VpBlockSize] (VpBlockBuild), of F's others
                               [dim - 1][VpFdmSize] (VpFdmBuild); Z */
   double      reaction;
@@ -283,9 +285,9 @@ typedef struct {
   PetscErrorCode (*add_coarse)(const VpView *, const VpEdgeView *, int sign, const void *xc, void *b);
   /* bc -= A_KF x on the leaves K */
   PetscErrorCode (*subtract_fine)(const VpView *, const VpEdgeView *, const void *x, void *bc);
-  /* Solves on the edge patches, one after the other, in their order or the opposite one: x and xc gain what removes the residuals of F and
-     K. Requires: A_FK xc has been taken from b, as from bc where its level ends. Ensures: the same of the new xc. */
-  PetscErrorCode (*solve_edges)(const VpView *, const VpView *coarse, const VpEdgeView *, PetscBool reverse, void *b, void *x,
+  /* Solves on the edge patches [first, last) of `order`, one after the other: x and xc gain what removes the residuals of F and K. Requires:
+     A_FK xc has been taken from b, as from bc where its level ends. Ensures: the same of the new xc. */
+  PetscErrorCode (*solve_edges)(const VpView *, const VpView *coarse, const VpEdgeView *, int32_t first, int32_t last, void *b, void *x,
                                 const void *bc, void *xc);
   /* x[0] = the current values, on cells [0, count) */
   PetscErrorCode (*settle)(const VpPatchView *, int32_t count, unsigned done, void *const x[2]);

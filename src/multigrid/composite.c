@@ -8,6 +8,8 @@ typedef struct {
   const int32_t *leaf, *cell; /* [n] their numbers among all leaves and on the level, on the backend */
   VpArrays       arrays;
   VpEdgeView     edges;
+  uint64_t       colors;    /* of edge patches, as bits, that some rank has */
+  PetscBool      exchanges; /* Do ghosts travel after every one of them? */
 } Part;
 
 struct VpComposite_ {
@@ -36,7 +38,19 @@ static PetscErrorCode PlaceLeaves(Part *part)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCompositeCreate(VpMesh leaves, const VpProblem *problem, PetscInt parts, const VpLevel levels[], VpComposite *out)
+/* the edges between a level and the next one */
+static PetscErrorCode SetEdges(Part *part, VpLevel coarse, VpExchange exchange)
+{
+  PetscFunctionBegin;
+  PetscCall(VpPlaceEdges(part->level, coarse, &part->arrays, &part->edges));
+  for (int c = 0; c < VP_EDGE_COLORS; c++) part->colors |= (uint64_t)(part->edges.start[c] < part->edges.start[c + 1]) << c;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &part->colors, 1, MPI_UINT64_T, MPI_BOR, coarse->mesh->comm));
+  part->exchanges = (PetscBool)(VpChooseExchange(part->level, exchange) == VP_EXCHANGE_COLOR);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCompositeCreate(VpMesh leaves, const VpProblem *problem, VpExchange exchange, PetscInt parts, const VpLevel levels[],
+                                 VpComposite *out)
 {
   const VpLevel finest = levels[0];
   VpComposite   c;
@@ -57,7 +71,7 @@ PetscErrorCode VpCompositeCreate(VpMesh leaves, const VpProblem *problem, PetscI
     part->level = VpReference(levels[c->n - 1]);
     part->arrays = (VpArrays){.backend = finest->backend, .precision = finest->precision};
     PetscCall(PlaceLeaves(part));
-    if (c->n <= parts) PetscCall(VpPlaceEdges(part->level, levels[c->n], &part->arrays, &part->edges));
+    if (c->n <= parts) PetscCall(SetEdges(part, levels[c->n], exchange));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -92,12 +106,12 @@ VpVector VpCompositeOut(VpComposite c)
   return c->out;
 }
 
-/* *values of a vector that is changed in places */
-static PetscErrorCode Change(VpVector v, void **values)
+/* *values of a vector that is changed in places, with ghosts that are current before and after that */
+static PetscErrorCode Change(VpVector v, VpGhostKind before, VpGhostKind after, void **values)
 {
   PetscFunctionBegin;
-  PetscCall(VpVectorRead(v, VP_GHOST_NONE, NULL));
-  PetscCall(VpVectorWrite(v, VP_GHOST_NONE, values));
+  PetscCall(VpVectorRead(v, before, NULL));
+  PetscCall(VpVectorWrite(v, after, values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -110,7 +124,7 @@ static PetscErrorCode Move(VpComposite c, int32_t n, const int32_t *others, VpVe
 
   PetscFunctionBegin;
   PetscCall(VpVectorRead(from, VP_GHOST_NONE, &values));
-  PetscCall(Change(to, &changed));
+  PetscCall(Change(to, VP_GHOST_NONE, VP_GHOST_NONE, &changed));
   PetscCall(backend->pack(n, c->leaves->block, others, values, c->room));
   PetscCall(backend->unpack(n, c->leaves->block, places, c->room, changed));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -144,8 +158,8 @@ PetscErrorCode VpCompositeAddCoarse(VpComposite c, PetscInt l, int sign, VpVecto
 
   PetscFunctionBegin;
   if (!Ends(c, l)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpVectorRead(xc, VP_GHOST_NONE, &values));
-  PetscCall(Change(b, &changed));
+  PetscCall(VpVectorRead(xc, VP_GHOST_SWEEP, &values));
+  PetscCall(Change(b, VP_GHOST_SWEEP, VP_GHOST_SWEEP, &changed));
   PetscCall(part->level->ops->add_coarse(&part->level->view, &part->edges, sign, values, changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -158,27 +172,40 @@ PetscErrorCode VpCompositeSubtractFine(VpComposite c, PetscInt l, VpVector x, Vp
 
   PetscFunctionBegin;
   if (!Ends(c, l)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpVectorRead(x, VP_GHOST_NONE, &values));
-  PetscCall(Change(bc, &changed));
+  PetscCall(VpVectorRead(x, VP_GHOST_SWEEP, &values));
+  PetscCall(Change(bc, VP_GHOST_NONE, VP_GHOST_NONE, &changed));
   PetscCall(part->level->ops->subtract_fine(&part->level->view, &part->edges, values, changed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* one colour of edge patches */
+static PetscErrorCode SolveColor(const Part *part, int color, VpVector b, VpVector x, VpVector bc, VpVector xc)
+{
+  const VpEdgeView *edges = &part->edges;
+  const VpGhostKind after[] = {part->exchanges ? VP_GHOST_NONE : VP_GHOST_SWEEP, part->exchanges ? VP_GHOST_NONE : VP_GHOST_HALO};
+  const void       *coarse;
+  void             *changed[3];
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorRead(bc, VP_GHOST_SWEEP, &coarse));
+  PetscCall(Change(b, VP_GHOST_SWEEP, after[0], &changed[0]));
+  PetscCall(Change(x, VP_GHOST_HALO, after[1], &changed[1]));
+  PetscCall(Change(xc, VP_GHOST_HALO, after[1], &changed[2]));
+  PetscCall(part->level->ops->solve_edges(&part->level->view, &part[1].level->view, edges, edges->start[color], edges->start[color + 1],
+                                          changed[0], changed[1], coarse, changed[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpCompositeSolveEdges(VpComposite c, PetscInt l, PetscBool reverse, VpVector b, VpVector x, VpVector bc, VpVector xc)
 {
-  const Part *part = &c->part[l];
-  const void *coarse;
-  void       *changed[3];
-
   PetscFunctionBegin;
   if (!Ends(c, l)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpVectorRead(bc, VP_GHOST_NONE, &coarse));
-  PetscCall(Change(b, &changed[0]));
-  PetscCall(Change(x, &changed[1]));
-  PetscCall(Change(xc, &changed[2]));
   PetscCall(PetscLogEventBegin(VP_EVENT_SWEEP, 0, 0, 0, 0));
-  PetscCall(part->level->ops->solve_edges(&part->level->view, &part[1].level->view, &part->edges, reverse, changed[0], changed[1], coarse,
-                                          changed[2]));
+  for (int i = 0; i < VP_EDGE_COLORS; i++) {
+    const int color = reverse ? VP_EDGE_COLORS - 1 - i : i;
+
+    if (c->part[l].colors >> color & 1) PetscCall(SolveColor(&c->part[l], color, b, x, bc, xc));
+  }
   PetscCall(PetscLogEventEnd(VP_EVENT_SWEEP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,7 +6,7 @@
 
 typedef struct VpComposite_ *VpComposite;
 /* levels: those of the cycle, of which `parts` are parts and the next one has all cells of its depth. Error where the coefficient varies */
-PetscErrorCode VpCompositeCreate(VpMesh leaves, const VpProblem *, PetscInt parts, const VpLevel levels[], VpComposite *);
+PetscErrorCode VpCompositeCreate(VpMesh leaves, const VpProblem *, VpExchange, PetscInt parts, const VpLevel levels[], VpComposite *);
 PetscErrorCode VpCompositeDestroy(VpComposite *);
 /* what goes into the cycle and comes out of it, on the leaves */
 VpVector       VpCompositeIn(VpComposite);

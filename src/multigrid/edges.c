@@ -311,16 +311,21 @@ static int ColorOf(VpMesh coarse, const VpHang *edge)
   return color;
 }
 
-static PetscErrorCode PlaceOrder(VpMesh fine, VpArrays *arrays, const int32_t **p)
+static PetscErrorCode PlaceOrder(VpMesh fine, VpArrays *arrays, VpEdgeView *view)
 {
-  int32_t *order, start[65] = {0};
+  int32_t *order, *start = view->start, next[VP_EDGE_COLORS];
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(fine->nedge, &order));
-  for (int32_t i = 0; i < fine->nedge; i++) start[ColorOf(fine->coarser, &fine->edge[i]) + 1]++;
-  for (int c = 0; c < 64; c++) start[c + 1] += start[c];
-  for (int32_t i = 0; i < fine->nedge; i++) order[start[ColorOf(fine->coarser, &fine->edge[i])]++] = i;
-  PetscCall(VpArraysPlace(arrays, order, fine->nedge * sizeof(*order), "edge patches", (const void **)p));
+  for (int32_t i = 0; i < fine->nedge; i++) start[ColorOf(fine->coarser, &fine->edge[i]) + 1] += VpMeshSweepsEdge(fine, &fine->edge[i]);
+  for (int c = 0; c < VP_EDGE_COLORS; c++) {
+    next[c] = start[c];
+    start[c + 1] += start[c];
+  }
+  for (int32_t i = 0; i < fine->nedge; i++) {
+    if (VpMeshSweepsEdge(fine, &fine->edge[i])) order[next[ColorOf(fine->coarser, &fine->edge[i])]++] = i;
+  }
+  PetscCall(VpArraysPlace(arrays, order, start[VP_EDGE_COLORS] * sizeof(*order), "edge patches", (const void **)&view->order));
   PetscCall(PetscFree(order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -340,8 +345,11 @@ PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, VpArrays *arrays, VpEd
   PetscCall(VpDictionaryCreate(NWORD, sizeof(EdgeKey), &keys));
   PetscCall(PetscMalloc1(mesh->nedge, &type));
   for (int32_t i = 0; i < mesh->nedge; i++) {
-    EdgeKey key = KeyOf(fine, coarse, &mesh->edge[i]);
+    EdgeKey key;
 
+    type[i] = -1;
+    if (!VpMeshSweepsEdge(mesh, &mesh->edge[i])) continue;
+    key = KeyOf(fine, coarse, &mesh->edge[i]);
     VpHangingForm(coarse, fine, &mesh->edge[i], key.form);
     Words(&key, mesh->dim, word);
     PetscCall(VpDictionaryAdd(&keys, word, &key, &type[i]));
@@ -350,7 +358,7 @@ PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, VpArrays *arrays, VpEd
   for (int32_t i = 0; i < keys.n; i++) PetscCall(Build(fine, (const EdgeKey *)keys.item + i, table + i * size));
   PetscCall(VpArraysPlace(arrays, type, mesh->nedge * sizeof(*type), "edge patches", (const void **)&view->type));
   PetscCall(VpArraysPlaceReals(arrays, table, keys.n * size, "edge patches", &view->table));
-  PetscCall(PlaceOrder(mesh, arrays, &view->order));
+  PetscCall(PlaceOrder(mesh, arrays, view));
   PetscCall(PetscFree(table));
   PetscCall(PetscFree(type));
   PetscCall(VpDictionaryDestroy(&keys));

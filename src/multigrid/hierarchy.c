@@ -80,7 +80,7 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpLattice lattice, V
     PetscCall(PetscMalloc1(spread->nown * (size_t)width + 1, coefficient));
     PetscCall(CoarsenCoefficient(cycle, level, spread, *coefficient));
   }
-  *ranks = VpCycleRanks(&cycle->options, level->backend, spread->lattice, level->problem.degree, before);
+  if (!VpMeshIsPart(level->mesh)) *ranks = VpCycleRanks(&cycle->options, level->backend, spread->lattice, level->problem.degree, before);
   if (*ranks < before) {
     PetscCall(VpMeshGather(spread, *ranks, mesh));
     if (level->problem.coefficient) PetscCall(MoveCoefficient(spread, *mesh, width, coefficient));
@@ -223,7 +223,7 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
     p.coefficient = coefficient;
   }
   PetscCall(PetscFree(coefficient));
-  if (cycle->parts) PetscCall(VpCompositeCreate(finest, problem, cycle->parts, cycle->level, &cycle->composite));
+  if (cycle->parts) PetscCall(VpCompositeCreate(finest, problem, cycle->options.exchange, cycle->parts, cycle->level, &cycle->composite));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -264,14 +264,14 @@ INLINE void EdgePatch(Edges *e, const int n, int32_t at)
   AddBehind(e, n, at, -1, u);
 }
 
-INLINE PetscErrorCode SolveEdges(const VpView *fine, const VpView *coarse, const VpEdgeView *edges, const int n, PetscBool reverse,
-                                 VpHostResidual *residual, REAL *b, REAL *x, const REAL *bc, REAL *xc)
+INLINE PetscErrorCode SolveEdges(const VpView *fine, const VpView *coarse, const VpEdgeView *edges, const int n, int32_t first,
+                                 int32_t last, VpHostResidual *residual, REAL *b, REAL *x, const REAL *bc, REAL *xc)
 {
   Edges e = {.fine = fine, .coarse = coarse, .edges = edges, .b = b, .x = x, .bc = bc, .xc = xc, .residual = residual};
 
   PetscFunctionBegin;
   PetscCall(CheckTraces(fine, n));
-  for (int32_t i = 0; i < edges->sides.n; i++) EdgePatch(&e, n, edges->order[reverse ? edges->sides.n - 1 - i : i]);
+  for (int32_t i = first; i < last; i++) EdgePatch(&e, n, edges->order[i]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -306,9 +306,9 @@ INLINE PetscErrorCode SubtractFine(const VpView *view, const VpEdgeView *edges, 
   { \
     return SubtractFine(view, edges, k + 1, x, bc); \
   } \
-  PetscErrorCode VP_NAME(SolveEdges, VP_REAL, VP_DIM, k)(const VpView *fine, const VpView *coarse, const VpEdgeView *edges, \
-                                                         PetscBool reverse, void *b, void *x, const void *bc, void *xc) \
+  PetscErrorCode VP_NAME(SolveEdges, VP_REAL, VP_DIM, k)(const VpView *fine, const VpView *coarse, const VpEdgeView *edges, int32_t first, \
+                                                         int32_t last, void *b, void *x, const void *bc, void *xc) \
   { \
-    return SolveEdges(fine, coarse, edges, k + 1, reverse, VP_NAME(Residual, VP_REAL, VP_DIM, k), b, x, bc, xc); \
+    return SolveEdges(fine, coarse, edges, k + 1, first, last, VP_NAME(Residual, VP_REAL, VP_DIM, k), b, x, bc, xc); \
   }
 #include "degrees.def"

@@ -21,14 +21,8 @@ static PetscErrorCode CheckAdaptive(PC pc, VpMesh mesh)
 {
   const VpCycleOptions *o = &PCVPatchDGData(pc)->options;
   MPI_Comm              comm = PetscObjectComm((PetscObject)pc);
-  PetscMPIInt           size;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCheck(size == 1, comm, PETSC_ERR_SUP,
-             "-pc_type vpatchdg works on meshes of cells of different levels on one rank so far, not on %d. On several there are -pc_type "
-             "jacobi, or -dm_mat_type aij and -pc_type gamg, for instance",
-             size);
   PetscCheck(o->space == VP_SPACE_FULL && o->residual == VP_RESIDUAL_EXACT, comm, PETSC_ERR_SUP,
              "On meshes of cells of different levels there are -pc_vpatchdg_space full and -pc_vpatchdg_residual exact");
   PetscCheck(

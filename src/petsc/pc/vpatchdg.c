@@ -207,10 +207,21 @@ static PetscErrorCode ViewCells(VpMesh mesh, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* sides of all ranks' leaves of the next coarser level where this one ends */
+static PetscErrorCode CountEdges(VpMesh mesh, PetscInt *edges)
+{
+  PetscFunctionBegin;
+  *edges = 0;
+  for (int32_t i = 0; i < mesh->nedge; i++) *edges += mesh->edge[i].cell < mesh->coarser->nown;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, edges, 1, MPIU_INT, MPI_SUM, mesh->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* prints the sizes of the levels, how often they exchange and what they sweep again */
 static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
 {
   VpExchange exchange;
+  PetscInt   edges;
 
   PetscFunctionBegin;
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
@@ -221,10 +232,10 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  level %" PetscInt_FMT ": %" PetscInt_FMT " cells", cycle->nlevel - l, level->mesh->ncell));
     exchange = VpChooseExchange(level, cycle->options.exchange);
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
-    if (l < cycle->parts)
-      PetscCall(
-        PetscViewerASCIIPrintf(viewer, " (between coarser ones, %" PetscInt_FMT " of whose sides hang)", (PetscInt)level->mesh->nedge));
-    else PetscCall(ViewCells(level->mesh, viewer));
+    if (l < cycle->parts) {
+      PetscCall(CountEdges(level->mesh, &edges));
+      PetscCall(PetscViewerASCIIPrintf(viewer, " (between coarser ones, %" PetscInt_FMT " of whose sides hang)", edges));
+    } else PetscCall(ViewCells(level->mesh, viewer));
     PetscCall(PetscViewerASCIIPrintf(viewer, ", %" PetscInt64_FMT " DoFs",
                                      (PetscInt64)level->mesh->ncell * (PetscInt64)PetscPowInt64(level->basis.n, level->mesh->dim)));
     if (ranks < VpMeshRanks(cycle->level[0]->mesh))

@@ -1,0 +1,105 @@
+/* Multigrid on meshes of cells of different levels: several ranks against one. */
+/* ranks: 2 3 5 8 */
+#include "support/leaves.h"
+
+/* how a mesh is made, and the cycle on it */
+typedef struct {
+  const char      *name;
+  VPatchDGDomain   domain;
+  PetscInt         dim, degree, refine, times; /* times: refined at random */
+  PetscReal        part;
+  VPatchDGBoundary side;
+  PetscReal        reaction;
+  PetscInt         corners;
+  PetscBool        symmetric;
+} Mesh;
+
+#define LSHAPE  VPATCHDG_DOMAIN_LSHAPE
+#define FICHERA VPATCHDG_DOMAIN_FICHERA
+#define BOX     VPATCHDG_DOMAIN_BOX
+static const Mesh meshes[] = {{"L-shape", LSHAPE, 2, 2, 1, 4, 0.3, D, 0, 0, PETSC_FALSE},
+                              {"L-shape, refined much", LSHAPE, 2, 3, 1, 5, 0.5, D, 0, 2, PETSC_FALSE},
+                              {"square that ends nowhere", BOX, 2, 1, 2, 3, 0.2, P, 1, 0, PETSC_FALSE},
+                              {"square of four cells, one refined often", BOX, 2, 4, 1, 7, 0, N, 1, 0, PETSC_FALSE},
+                              {"square of seven cells", BOX, 2, 2, 1, 1, 0, D, 0, 0, PETSC_FALSE},
+                              {"Fichera's corner", FICHERA, 3, 1, 1, 2, 0.15, D, 0, 1, PETSC_FALSE},
+                              {"cube with islands", BOX, 3, 2, 1, 2, 0.1, N, 1, 0, PETSC_FALSE},
+                              {"L-shape, symmetric", LSHAPE, 2, 3, 1, 3, 0.3, D, 0, 0, PETSC_TRUE},
+                              {"Fichera's corner, symmetric", FICHERA, 3, 2, 1, 2, 0.1, D, 0, 1, PETSC_TRUE}};
+
+static PetscErrorCode MeshCreate(MPI_Comm comm, const Mesh *m, DM *dm)
+{
+  const VPatchDGBoundary boundary[6] = {m->side, m->side, m->side, m->side, m->side, m->side};
+  const PetscReal        near[3] = {0.01, 0.02, 0.03};
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(comm, m->dim, m->degree, m->refine, dm));
+  PetscCall(DMVPatchDGSetDomain(*dm, m->domain));
+  PetscCall(DMVPatchDGSetBoundary(*dm, boundary));
+  PetscCall(DMVPatchDGSetReaction(*dm, m->reaction));
+  if (m->part == 0) PetscCall(DMVPatchDGSetLocalRefinement(*dm, m->times, near, NULL));
+  PetscCall(DMSetUp(*dm));
+  for (int i = 0; i < m->times && m->part > 0; i++) PetscCall(RefineSome(dm, m->part / (1 + i), i));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* y = M b for a b that is the same on any number of ranks; all of y on every rank */
+static PetscErrorCode Apply(MPI_Comm comm, const Mesh *m, Vec *y)
+{
+  PetscScalar *value;
+  PetscInt     first, last;
+  VecScatter   scatter;
+  Problem      p;
+  PC           pc;
+  DM           dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(MeshCreate(comm, m, &dm));
+  PetscCall(ProblemOf(dm, "ranks_", &p));
+  PetscCall(KSPGetPC(p.ksp, &pc));
+  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(PCVPatchDGSetPrecision(pc, VPATCHDG_PRECISION_DOUBLE));
+  PetscCall(PCVPatchDGSetExchange(pc, VPATCHDG_EXCHANGE_COLOR));
+  PetscCall(PCVPatchDGSetCorners(pc, m->corners));
+  PetscCall(PCVPatchDGSetSymmetric(pc, m->symmetric));
+  if (m->symmetric) PetscCall(PCVPatchDGSetSmooth(pc, 1, 1));
+  PetscCall(VecGetOwnershipRange(p.b, &first, &last));
+  PetscCall(VecGetArray(p.b, &value));
+  for (PetscInt i = first; i < last; i++) value[i - first] = PetscSinReal((PetscReal)(i % 1009) * (PetscReal)(i % 13));
+  PetscCall(VecRestoreArray(p.b, &value));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCApply(pc, p.b, p.x));
+  PetscCall(VecScatterCreateToAll(p.x, &scatter, y));
+  PetscCall(VecScatterBegin(scatter, p.x, *y, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(scatter, p.x, *y, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterDestroy(&scatter));
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode cycle_is_that_of_one_rank(const Mesh *m)
+{
+  PetscReal difference;
+  PetscInt  n;
+  Vec       y, one;
+
+  PetscFunctionBeginUser;
+  PetscCall(Apply(PETSC_COMM_WORLD, m, &y));
+  PetscCall(Apply(PETSC_COMM_SELF, m, &one));
+  PetscCall(Difference(y, one, &difference));
+  PetscCall(VecGetSize(y, &n));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &difference, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  TapOk((PetscBool)(difference < 1e-12), "cycle_is_that_of_one_rank, %s, %d unknowns: %g", m->name, (int)n, (double)difference);
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&one));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  TapBegin(PETSC_COMM_WORLD);
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(meshes); i++) PetscCall(cycle_is_that_of_one_rank(&meshes[i]));
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
