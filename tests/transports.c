@@ -90,7 +90,7 @@ static PetscErrorCode traces_alone_travel(const Case *c, Problem p[2])
   PetscCall(VecDuplicate(p[1].x, &y));
   PetscCall(MatMult(p[1].A, p[1].b, y));
   PetscCall(PetscMalloc(bytes, &nan));
-  memset(nan, 0xff, bytes);
+  if (bytes) memset(nan, 0xff, bytes);
   PetscCall(dg->in_use->upload(nan, bytes, dg->ghost));
   PetscCall(PetscFree(nan));
   PetscCall(MatMult(p[1].A, p[1].b, p[1].x));
