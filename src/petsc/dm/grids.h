@@ -1,4 +1,4 @@
-/* grids.c: a DMDA or DMPLEX as a grid of cells. */
+/* A DMDA or DMPLEX as a grid of cells. */
 #pragma once
 #include "internal.h"
 
@@ -16,5 +16,10 @@ PetscErrorCode VpUserGridCreate(DM mesh, VpUserGrid *);
 PetscErrorCode VpUserGridDestroy(VpUserGrid *);
 /* center[n][dim] of the mesh's own cells, for the caller to free. Requires: VpUserGridCreate() found no error in it. */
 PetscErrorCode VpUserGridCenters(DM mesh, PetscInt *n, PetscReal **center);
+/* gridda.c and gridplex.c: that for the two types */
+PetscErrorCode VpGridOfDA(DM, VpUserGrid *);
+PetscErrorCode VpGridOfPlex(DM, VpUserGrid *);
+PetscErrorCode VpCentersOfDA(DM, PetscInt *n, PetscReal **center);
+PetscErrorCode VpCentersOfPlex(DM, PetscInt *n, PetscReal **center);
 /* convert.c: for DMConvert() */
 PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType, DM *);

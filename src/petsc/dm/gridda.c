@@ -1,0 +1,163 @@
+/* A DMDA as a grid of cells: where faces are in every direction. */
+#include "grids.h"
+#include <petscdmda.h>
+
+typedef struct {
+  PetscInt  dim, n[3], dof, start[3], count[3]; /* entries of all ranks, own ones */
+  PetscBool periodic[3], cells;                 /* Entries are cells, else vertices. */
+} Entries;
+
+static PetscErrorCode GetEntries(DM da, Entries *e)
+{
+  DMBoundaryType        type[3];
+  DMDAInterpolationType kind;
+
+  PetscFunctionBegin;
+  PetscCall(DMDAGetInfo(da, &e->dim, &e->n[0], &e->n[1], &e->n[2], NULL, NULL, NULL, &e->dof, NULL, &type[0], &type[1], &type[2], NULL));
+  PetscCall(DMDAGetCorners(da, &e->start[0], &e->start[1], &e->start[2], &e->count[0], &e->count[1], &e->count[2]));
+  PetscCall(DMDAGetInterpolationType(da, &kind));
+  e->cells = (PetscBool)(kind == DMDA_Q0);
+  for (int d = 0; d < 3; d++) e->periodic[d] = (PetscBool)(d < e->dim && type[d] == DM_BOUNDARY_PERIODIC);
+  PetscCheck(e->dim >= 2, PetscObjectComm((PetscObject)da), PETSC_ERR_SUP,
+             "DMConvert() of a DMDA of one dimension: two or three are needed");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the least and the largest coordinate along d of the entries of every number there, on all ranks: range [n][2]; integers where none are set */
+static PetscErrorCode FindRanges(DM da, const Entries *e, int d, const PetscScalar values[], PetscReal range[])
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < 2 * e->n[d]; i++) range[i] = PETSC_MAX_REAL;
+  for (PetscInt i = 0; i < e->count[0] * e->count[1] * e->count[2]; i++) {
+    const PetscInt  at[3] = {i % e->count[0], i / e->count[0] % e->count[1], i / e->count[0] / e->count[1]}, to = e->start[d] + at[d];
+    const PetscReal x = values ? PetscRealPart(values[i * e->dim + d]) : (PetscReal)to + (e->cells ? 0.5 : 0);
+
+    range[2 * to] = PetscMin(range[2 * to], x);
+    range[2 * to + 1] = PetscMin(range[2 * to + 1], -x);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, (PetscMPIInt)(2 * e->n[d]), MPIU_REAL, MPIU_MIN, PetscObjectComm((PetscObject)da)));
+  for (PetscInt i = 0; i < e->n[d]; i++) range[2 * i + 1] = -range[2 * i + 1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* fills grid->entry. Ensures: an error unless coordinates are those of a grid. */
+static PetscErrorCode FindCoordinates(DM da, const Entries *e, VpUserGrid *grid)
+{
+  const PetscScalar *values = NULL;
+  PetscReal         *range, apart[2] = {0, 0};
+  Vec                coordinates;
+  PetscInt           bad = -1;
+  int                along = 0;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetCoordinates(da, &coordinates));
+  if (coordinates) PetscCall(VecGetArrayRead(coordinates, &values));
+  for (int d = 0; d < e->dim; d++) {
+    PetscCall(PetscMalloc1(e->n[d], &grid->entry[d]));
+    PetscCall(PetscMalloc1(2 * e->n[d], &range));
+    PetscCall(FindRanges(da, e, d, values, range));
+    for (PetscInt i = 0; i < e->n[d]; i++) grid->entry[d][i] = range[2 * i];
+    for (PetscInt i = 0; i < e->n[d] && bad < 0; i++) {
+      const PetscInt  upper = PetscMax(i, 1);
+      const PetscReal width = e->n[d] > 1 ? PetscAbsReal(range[2 * upper] - range[2 * upper - 2]) : 1;
+
+      if (range[2 * i + 1] - range[2 * i] <= VP_GRID_SLACK * width) continue;
+      bad = i;
+      along = d;
+      for (int k = 0; k < 2; k++) apart[k] = range[2 * i + k];
+    }
+    PetscCall(PetscFree(range));
+  }
+  if (coordinates) PetscCall(VecRestoreArrayRead(coordinates, &values));
+  PetscCheck(bad < 0, PetscObjectComm((PetscObject)da), PETSC_ERR_SUP,
+             "DMConvert(): the entries %" PetscInt_FMT " in direction %c of the DMDA lie between %g and %g: cells must form a grid", bad,
+             (char)('x' + along), (double)apart[0], (double)apart[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Are all of n coordinates as far from one another as the first two are? */
+static PetscBool AreRegular(PetscInt n, const PetscReal x[])
+{
+  for (PetscInt i = 1; i + 1 < n; i++) {
+    if (PetscAbsReal(x[i + 1] - x[i] - (x[1] - x[0])) > VP_GRID_SLACK * PetscAbsReal(x[1] - x[0])) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* The faces along d from the coordinates of entries. The last one of a periodic direction is that of its period, if it is known. */
+static PetscErrorCode FindFaces(DM da, const Entries *e, int d, const PetscReal x[], PetscReal face[])
+{
+  const PetscInt   n = e->n[d];
+  const PetscReal *L, *start, *most, h = n > 1 ? (x[n - 1] - x[0]) / (PetscReal)(n - 1) : 2 * x[0];
+  const PetscBool  regular = AreRegular(n, x);
+
+  PetscFunctionBegin;
+  PetscCall(DMGetPeriodicity(da, &most, &start, &L));
+  if (e->cells) {
+    PetscCheck(regular, PetscObjectComm((PetscObject)da), PETSC_ERR_SUP,
+               "DMConvert(): entries of a DMDA_Q0 are centres of cells, which do not say where faces are unless all cells are as wide in "
+               "direction %c. Set other faces in the DM that cells of equal widths give (DMVPatchDGSetGrid()), or convert a DMDA_Q1, whose "
+               "entries are vertices (DMDASetInterpolationType())",
+               (char)('x' + d));
+    for (PetscInt i = 0; i <= n; i++) face[i] = x[0] + ((PetscReal)i - 0.5) * h;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt i = 0; i < n; i++) face[i] = x[i];
+  if (!e->periodic[d]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (L && L[d] > 0) face[n] = x[0] + L[d];
+  else {
+    PetscCheck(
+      regular, PetscObjectComm((PetscObject)da), PETSC_ERR_SUP,
+      "DMConvert(): the DMDA is periodic in direction %c and its cells differ in width, so that the last one has any: say the period by "
+      "DMSetPeriodicity()",
+      (char)('x' + d));
+    face[n] = x[n - 1] + h;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpGridOfDA(DM da, VpUserGrid *grid)
+{
+  Entries e;
+
+  PetscFunctionBegin;
+  PetscCall(GetEntries(da, &e));
+  PetscCall(FindCoordinates(da, &e, grid));
+  grid->dim = (int)e.dim;
+  for (int d = 0; d < e.dim; d++) {
+    grid->n[d] = e.cells || e.periodic[d] ? e.n[d] : e.n[d] - 1;
+    grid->periodic[d] = e.periodic[d];
+    PetscCheck(grid->n[d] > 0, PetscObjectComm((PetscObject)da), PETSC_ERR_SUP, "DMConvert(): the DMDA has no cell in direction %c",
+               (char)('x' + d));
+    PetscCall(PetscMalloc1(grid->n[d] + 1, &grid->face[d]));
+    PetscCall(FindFaces(da, &e, d, grid->entry[d], grid->face[d]));
+  }
+  for (int k = 1; e.cells && k <= VP_MAX_DEGREE; k++) {
+    if (PetscPowInt(k + 1, e.dim) == e.dof) grid->degree = k;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCentersOfDA(DM da, PetscInt *n, PetscReal **center)
+{
+  VpUserGrid grid;
+  Entries    e;
+
+  PetscFunctionBegin;
+  PetscCall(VpUserGridCreate(da, &grid));
+  PetscCall(GetEntries(da, &e));
+  for (int d = 0; d < grid.dim; d++) e.count[d] = PetscMax(0, PetscMin(e.start[d] + e.count[d], grid.n[d]) - e.start[d]);
+  *n = e.count[0] * e.count[1] * e.count[2];
+  PetscCall(PetscMalloc1(*n * grid.dim, center));
+  for (PetscInt i = 0; i < *n; i++) {
+    const PetscInt at[3] = {i % e.count[0], i / e.count[0] % e.count[1], i / e.count[0] / e.count[1]};
+
+    for (int d = 0; d < grid.dim; d++) {
+      const PetscReal *face = grid.face[d] + e.start[d] + at[d];
+
+      (*center)[i * grid.dim + d] = (face[0] + face[1]) / 2;
+    }
+  }
+  PetscCall(VpUserGridDestroy(&grid));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
