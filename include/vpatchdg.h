@@ -125,7 +125,7 @@ typedef PetscErrorCode (*VPatchDGBatch)(PetscInt dim, PetscInt n, const PetscRea
 -  ctx    - what the caller of `DMVPatchDGSetBoundaryFunction()` gave
 
    Input/Output Parameters:
-+  boundary - what `DMVPatchDGSetBoundary()` says for this normal; changed to `VPATCHDG_BOUNDARY_DIRICHLET`, `VPATCHDG_BOUNDARY_NEUMANN`
++  boundary - what `DMVPatchDGSetBoundary()` says for this normal, or `DMVPatchDGSetLabelBoundary()` for this side's label; changed to `VPATCHDG_BOUNDARY_DIRICHLET`, `VPATCHDG_BOUNDARY_NEUMANN`
 or `VPATCHDG_BOUNDARY_ROBIN` where another condition holds
 -  alpha    - what `DMVPatchDGSetRobin()` says; changed where a Robin condition has another number
 
@@ -155,6 +155,9 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoundary(DM, const VPatchDGBoundary[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetBoundary(DM, VPatchDGBoundary[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetRobin(DM, const PetscReal alpha[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetRobin(DM, PetscReal alpha[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetSideLabels(DM, PetscInt nbox, const PetscInt label[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGGetSideLabels(DM, PetscInt *nbox, const PetscInt *label[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetLabelBoundary(DM, PetscInt label, VPatchDGBoundary, PetscReal alpha);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBoundaryFunction(DM, VPatchDGBoundaryFunction, void *ctx);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetPenalty(DM, PetscReal);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetPenalty(DM, PetscReal *);

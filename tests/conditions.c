@@ -322,7 +322,7 @@ static PetscErrorCode bad_answers(void)
   PetscCall(MakeDM(&c, Periodic, NULL, &dm));
   Refused(DMSetUp(dm), "which is Dirichlet, Neumann or Robin", "a condition that boxes do not have");
   PetscCall(DMVPatchDGSetBoundaryFunction(dm, OnOneRank, &rank));
-  if (size > 1) Refused(DMSetUp(dm), "boundary conditions (DMVPatchDGSetBoundaryFunction())", "ranks with other answers");
+  if (size > 1) Refused(DMSetUp(dm), "boundary conditions (DMVPatchDGSetBoundaryFunction(), ", "ranks with other answers");
   PetscCall(DMVPatchDGSetBoundaryFunction(dm, NULL, NULL));
   PetscCall(DMSetUp(dm));
   Refused(DMVPatchDGSetBoundaryFunction(dm, Periodic, NULL), "boundary", "a change after the set-up");

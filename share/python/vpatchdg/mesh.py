@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Callable, Sequence
+from typing import Callable, Mapping, Sequence
 
 import numpy as np
 from petsc4py import PETSc
@@ -70,6 +70,14 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
     if coefficient is not None:
         set_coefficient(dm, coefficient)
     return dm
+
+
+def set_label_boundary(dm: PETSc.DM, conditions: Mapping[int, str | tuple[str, float]]) -> None:
+    """What holds where sides have a label: {1: "neumann", 2: ("robin", alpha)}, before dm.setUp(). A DM that was converted from a DMPlex has the
+    labels of its "Face Sets", or of "marker". Collective."""
+    for label, condition in conditions.items():
+        name, alpha = (condition, 0.) if isinstance(condition, str) else condition
+        call('DMVPatchDGSetLabelBoundary', dm, Int(label), value('VPatchDGBoundaries', name), Real(alpha))
 
 
 def _vectors(name: str, given, shape: tuple[int, ...]) -> np.ndarray:

@@ -1,4 +1,4 @@
-/* Boundary conditions that differ between boxes: a function of the user's says which holds where. */
+/* Boundary conditions that differ between boxes: labels, or a function of the user's, say which holds where. */
 #include "internal.h"
 
 /*@C
@@ -8,7 +8,7 @@
 
    Input Parameters:
 +  dm  - the DM
-.  f   - the function, or `NULL`: what `DMVPatchDGSetBoundary()` says holds everywhere
+.  f   - the function, or `NULL`: what `DMVPatchDGSetBoundary()` and `DMVPatchDGSetLabelBoundary()` say holds everywhere
 -  ctx - passed to f
 
    Level: intermediate
@@ -21,7 +21,7 @@
    Coarser levels of `PCVPATCHDG` do not merge boxes whose sides on the boundary have different conditions. A patch that has both on one side
    gets a solver between the two. On GPUs the condition of most sides of a normal has the fastest kernels.
 
-.seealso: `DMVPATCHDG`, `VPatchDGBoundaryFunction`, `DMVPatchDGSetBoundary()`, `DMVPatchDGGetBoxes()`
+.seealso: `DMVPATCHDG`, `VPatchDGBoundaryFunction`, `DMVPatchDGSetBoundary()`, `DMVPatchDGSetLabelBoundary()`, `DMVPatchDGGetBoxes()`
 @*/
 PetscErrorCode DMVPatchDGSetBoundaryFunction(DM dm, VPatchDGBoundaryFunction f, void *ctx)
 {
@@ -35,7 +35,7 @@ PetscErrorCode DMVPatchDGSetBoundaryFunction(DM dm, VPatchDGBoundaryFunction f, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what the function says about a side, as a number of VPatchDGBoundary, and alpha */
+/* what holds on a side, as a number of VPatchDGBoundary, and alpha */
 static PetscErrorCode AskSide(DM dm, VpDomain domain, int32_t box, int side, PetscReal answer[2])
 {
   DM_VPatchDG     *dg = dm->data;
@@ -47,7 +47,8 @@ static PetscErrorCode AskSide(DM dm, VpDomain domain, int32_t box, int side, Pet
   for (int d = 0; d < domain->dim; d++) center[d] = lower[d] / 2 + upper[d] / 2;
   center[side / 2] = side % 2 ? upper[side / 2] : lower[side / 2];
   if (boundary == VPATCHDG_BOUNDARY_PERIODIC) boundary = VPATCHDG_BOUNDARY_DIRICHLET;
-  PetscCall(dg->side_boundary(domain->dim, box, side, center, &boundary, &alpha, dg->side_ctx));
+  DMVPatchDGAskLabels(dm, box, side, &boundary, &alpha);
+  if (dg->side_boundary) PetscCall(dg->side_boundary(domain->dim, box, side, center, &boundary, &alpha, dg->side_ctx));
   PetscCheck(boundary >= VPATCHDG_BOUNDARY_DIRICHLET && boundary <= VPATCHDG_BOUNDARY_ROBIN, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "DMVPatchDGSetBoundaryFunction(): the function says %d for side %d of box %d, which is Dirichlet, Neumann or Robin",
              (int)boundary, side, (int)box);
@@ -78,7 +79,8 @@ static PetscErrorCode SetAnswers(DM dm, VpDomain domain, PetscInt n, PetscReal a
 
   PetscFunctionBegin;
   PetscCall(VpTogether(comm, AskAll(dm, domain, answer)));
-  PetscCall(VpCheckSameReals(comm, 2 * n, answer, "the boundary conditions (DMVPatchDGSetBoundaryFunction())"));
+  PetscCall(
+    VpCheckSameReals(comm, 2 * n, answer, "the boundary conditions (DMVPatchDGSetBoundaryFunction(), DMVPatchDGSetLabelBoundary())"));
   for (PetscInt i = 0; i < n; i++) condition[i] = (VpBoundary){DMVPatchDGSideKinds[(VPatchDGBoundary)answer[2 * i]], answer[2 * i + 1]};
   PetscCall(VpDomainSetBoundary(domain, condition));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -92,7 +94,8 @@ PetscErrorCode DMVPatchDGAskBoundary(DM dm, VpDomain domain)
   PetscErrorCode error;
 
   PetscFunctionBegin;
-  if (!DMVPatchDGData(dm)->side_boundary) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGCheckLabels(dm));
+  if (!DMVPatchDGData(dm)->side_boundary && !DMVPatchDGLabelConditions(dm)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(2 * n, &answer, n, &condition));
   error = SetAnswers(dm, domain, n, answer, condition);
   PetscCall(PetscFree2(answer, condition));

@@ -167,7 +167,8 @@ PetscErrorCode DMVPatchDGGetBoxGrid(DM dm, PetscInt n[], PetscReal lower[], Pets
    Notes:
    All ranks give the same boxes. Boxes that touch share a whole face, edge or corner; `DMSetUp()` says which do not. They are copied.
 
-   Which boundary condition holds on a face is decided by its outward normal, or by a function (`DMVPatchDGSetBoundaryFunction()`).
+   Which boundary condition holds on a face is decided by its outward normal, by labels (`DMVPatchDGSetLabelBoundary()`), or by a
+   function (`DMVPatchDGSetBoundaryFunction()`).
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetBoxes()`, `DMVPatchDGSetBoundary()`
 @*/
@@ -198,7 +199,7 @@ PetscErrorCode DMVPatchDGSetBoxes(DM dm, PetscInt nbox, const PetscReal lower[],
    Not Collective
 
    Input Parameter:
-.  dm - the DM, set up
+.  dm - the DM, set up or with all that says what its domain is
 
    Output Parameters:
 +  nbox  - number of boxes
@@ -218,7 +219,11 @@ PetscErrorCode DMVPatchDGGetBoxes(DM dm, PetscInt *nbox, const PetscReal *lower[
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
-  if (dg->domain != VPATCHDG_DOMAIN_BOXES) PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGGetBoxes()"));
+  if (!dg->mesh) {
+    PetscCheck(dm->dim == 2 || dm->dim == 3, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
+               "DMVPatchDGGetBoxes() needs a DM that is set up, or one with its dimension (DMSetDimension())");
+    PetscCall(DMVPatchDGMakeBoxes(dm));
+  }
   if (nbox) *nbox = dg->nbox;
   if (lower) *lower = dg->box_lower;
   if (upper) *upper = dg->box_upper;
@@ -245,7 +250,7 @@ PetscErrorCode DMVPatchDGGetBoxes(DM dm, PetscInt *nbox, const PetscReal *lower[
    Both sides of a direction are periodic, or none. Without a Dirichlet or Robin side and without reaction the operator has the constants as
    null space, which `DMCreateMatrix()` attaches.
 
-   `DMVPatchDGSetBoundaryFunction()` makes exceptions for single boxes.
+   `DMVPatchDGSetLabelBoundary()` and `DMVPatchDGSetBoundaryFunction()` make exceptions for single boxes.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetBoundary()`, `DMVPatchDGSetRobin()`, `DMVPatchDGSetBoundaryFunction()`, `DMVPatchDGComputeRHS()`
 @*/

@@ -14,6 +14,23 @@ static PetscBool AreEqual(const PetscReal face[], PetscInt i, PetscInt count)
   return PETSC_TRUE;
 }
 
+/* Do so many cells in every direction, from multiples of that on, have one label at every end of the domain? */
+static PetscBool HaveLabels(const VpUserGrid *grid, PetscInt count)
+{
+  for (int side = 0; side < 2 * grid->dim && grid->label[side]; side++) {
+    PetscInt n[3] = {grid->n[0], grid->n[1], grid->n[2]};
+
+    n[side / 2] = 1;
+    for (PetscInt i = 0; i < n[0] * n[1] * n[2]; i++) {
+      const PetscInt at[3] = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]};
+      const PetscInt first[3] = {at[0] / count * count, at[1] / count * count, at[2] / count * count};
+
+      if (*VpLabelOf(grid, side, at) != *VpLabelOf(grid, side, first)) return PETSC_FALSE;
+    }
+  }
+  return PETSC_TRUE;
+}
+
 /* how often boxes can be halved into these cells, at most */
 static PetscInt Refinements(const VpUserGrid *grid)
 {
@@ -28,6 +45,7 @@ static PetscInt Refinements(const VpUserGrid *grid)
         if (!AreEqual(grid->face[d], i, more)) return level;
       }
     }
+    if (!HaveLabels(grid, more)) return level;
   }
 }
 
@@ -59,6 +77,43 @@ static PetscErrorCode SetGrid(DM dm, const VpUserGrid *grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the box that a point is in, of the grid's boxes along d */
+static PetscInt BoxAt(const VpUserGrid *grid, int d, PetscInt step, PetscReal x)
+{
+  PetscInt box = 0;
+
+  while ((box + 1) * step < grid->n[d] && x > grid->face[d][(box + 1) * step]) box++;
+  return box;
+}
+
+/* the labels of boxes' sides at the ends of the domain */
+static PetscErrorCode SetLabels(DM dm, const VpUserGrid *grid)
+{
+  const int        dim = grid->dim;
+  const PetscReal *lower, *upper;
+  PetscInt         step, nbox, *label;
+
+  PetscFunctionBegin;
+  if (!grid->label[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGGetBoxes(dm, &nbox, &lower, &upper));
+  PetscCall(DMGetRefineLevel(dm, &step));
+  step = (PetscInt)1 << step;
+  PetscCall(PetscMalloc1(nbox * 2 * dim, &label));
+  for (PetscInt b = 0; b < nbox; b++) {
+    PetscInt at[3] = {0, 0, 0};
+
+    for (int d = 0; d < dim; d++) at[d] = step * BoxAt(grid, d, step, (lower[b * dim + d] + upper[b * dim + d]) / 2);
+    for (int side = 0; side < 2 * dim; side++) {
+      const PetscBool end = (PetscBool)(at[side / 2] == (side % 2 ? grid->n[side / 2] - step : 0));
+
+      label[b * 2 * dim + side] = end ? *VpLabelOf(grid, side, at) : -1;
+    }
+  }
+  PetscCall(DMVPatchDGSetSideLabels(dm, nbox, label));
+  PetscCall(PetscFree(label));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType type, DM *dm)
 {
   VpUserGrid grid;
@@ -69,6 +124,7 @@ PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType type, DM *dm)
   PetscCall(DMCreate(PetscObjectComm((PetscObject)mesh), dm));
   PetscCall(DMSetType(*dm, type));
   PetscCall(SetGrid(*dm, &grid));
+  PetscCall(SetLabels(*dm, &grid));
   if (grid.degree) PetscCall(DMVPatchDGSetDegree(*dm, grid.degree));
   PetscCall(DMGetVecType(mesh, &vectors));
   PetscCall(DMSetVecType(*dm, vectors));

@@ -46,6 +46,7 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
   PetscCall(VpDomainDestroy(&dg->boxes));
   PetscCall(PetscFree2(dg->box_lower, dg->box_upper));
   for (int d = 0; d < 3; d++) PetscCall(PetscFree(dg->face[d]));
+  PetscCall(DMVPatchDGDestroyLabels(dm));
   PetscCall(PetscFree(dg));
   dm->data = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -82,6 +83,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
     PetscCall(PetscMalloc1(from->grid[d] + 1, &to->face[d]));
     PetscCall(PetscArraycpy(to->face[d], from->face[d], from->grid[d] + 1));
   }
+  PetscCall(DMVPatchDGCopyLabels(dm, *out));
   if (to->boxes) (void)VpReference(to->boxes);
   if (mesh) PetscCall(DMVPatchDGSetOperator(*out, coefficient ? from->op->problem.tensor : 0, coefficient));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -110,12 +110,9 @@ const VpSide DMVPatchDGSideKinds[] = {[VPATCHDG_BOUNDARY_DIRICHLET] = VP_SIDE_DI
                                       [VPATCHDG_BOUNDARY_ROBIN] = VP_SIDE_ROBIN,
                                       [VPATCHDG_BOUNDARY_PERIODIC] = VP_SIDE_DIRICHLET};
 
-PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
+PetscErrorCode DMVPatchDGMakeBoxes(DM dm)
 {
   DM_VPatchDG *dg = dm->data;
-  MPI_Comm     comm = PetscObjectComm((PetscObject)dm);
-  PetscBool    periodic[3] = {PETSC_FALSE};
-  VpBoundary   boundary[6];
 
   PetscFunctionBegin;
   switch (dg->domain) {
@@ -127,9 +124,21 @@ PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
     PetscCall(MakeReentrant(dm));
     break;
   case VPATCHDG_DOMAIN_BOXES:
-    PetscCheck(dg->nbox, comm, PETSC_ERR_ARG_WRONGSTATE,
+    PetscCheck(dg->nbox, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
                "-dm_vpatchdg_domain boxes: the boxes are given by DMVPatchDGSetBoxes(); box, lshape and fichera need none");
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
+{
+  DM_VPatchDG *dg = dm->data;
+  MPI_Comm     comm = PetscObjectComm((PetscObject)dm);
+  PetscBool    periodic[3] = {PETSC_FALSE};
+  VpBoundary   boundary[6];
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGMakeBoxes(dm));
   for (int side = 0; side < 6; side++) {
     const PetscBool robin = (PetscBool)(dg->boundary[side] == VPATCHDG_BOUNDARY_ROBIN);
 

@@ -1,10 +1,10 @@
-/* A DMPLEX of boxes as a grid of cells: where faces are in every direction. */
+/* A DMPLEX of boxes as a grid of cells: where faces are in every direction, and their labels. */
 #include "grids.h"
 #include <petscdmplex.h>
 
-/* Calls work(context, lower, upper) for own cells in order. Ensures: an error on all ranks unless all are boxes. */
-typedef void          CellWork(void *context, const PetscReal lower[], const PetscReal upper[]);
-static PetscErrorCode ForCells(DM plex, CellWork *work, void *context)
+/* Calls work(context, cell, lower, upper) for own cells in order. Ensures: an error on all ranks unless all are boxes. */
+typedef PetscErrorCode CellWork(void *context, PetscInt cell, const PetscReal lower[], const PetscReal upper[]);
+static PetscErrorCode  ForCells(DM plex, CellWork *work, void *context)
 {
   PetscInt        first, last, ghosts, dim;
   const PetscInt *ghost;
@@ -37,7 +37,7 @@ static PetscErrorCode ForCells(DM plex, CellWork *work, void *context)
 
       if (PetscMin(at - lower[i % dim], upper[i % dim] - at) > eps) boxes = PETSC_FALSE;
     }
-    work(context, lower, upper);
+    PetscCall(work(context, c, lower, upper));
     PetscCall(DMPlexRestoreCellCoordinates(plex, c, &discontinuous, &n, &array, &x));
   }
   PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)plex), boxes,
@@ -53,12 +53,13 @@ typedef struct {
   PetscReal *center; /* [n][dim] */
 } CellEnds;
 
-static void CountCell(void *context, const PetscReal lower[], const PetscReal upper[])
+static PetscErrorCode CountCell(void *context, PetscInt cell, const PetscReal lower[], const PetscReal upper[])
 {
   ((CellEnds *)context)->n++;
+  return PETSC_SUCCESS;
 }
 
-static void StoreEnds(void *context, const PetscReal lower[], const PetscReal upper[])
+static PetscErrorCode StoreEnds(void *context, PetscInt cell, const PetscReal lower[], const PetscReal upper[])
 {
   CellEnds *c = (CellEnds *)context;
 
@@ -67,14 +68,16 @@ static void StoreEnds(void *context, const PetscReal lower[], const PetscReal up
     c->end[d][2 * c->n + 1] = upper[d];
   }
   c->n++;
+  return PETSC_SUCCESS;
 }
 
-static void StoreCenter(void *context, const PetscReal lower[], const PetscReal upper[])
+static PetscErrorCode StoreCenter(void *context, PetscInt cell, const PetscReal lower[], const PetscReal upper[])
 {
   CellEnds *c = (CellEnds *)context;
 
   for (int d = 0; d < c->dim; d++) c->center[c->n * c->dim + d] = (lower[d] + upper[d]) / 2;
   c->n++;
+  return PETSC_SUCCESS;
 }
 
 /* sorts x[n] and leaves one of those that rounding alone makes different; eps: how far these are apart at most */
@@ -118,6 +121,87 @@ static PetscErrorCode UniqueOfAll(MPI_Comm comm, PetscInt n, PetscReal x[], Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* faces' labels */
+typedef struct {
+  DM          plex;
+  DMLabel     label;
+  VpUserGrid *grid;
+} FaceLabels;
+
+/* the cell along d that x is in */
+static PetscInt CellAt(const VpUserGrid *grid, int d, PetscReal x)
+{
+  PetscInt lower = 0, upper = grid->n[d];
+
+  while (upper - lower > 1) {
+    const PetscInt middle = (lower + upper) / 2;
+
+    if (x < grid->face[d][middle]) upper = middle;
+    else lower = middle;
+  }
+  return lower;
+}
+
+/* of cells, on a side of the domain */
+static PetscInt FacesOf(const VpUserGrid *grid, int side)
+{
+  return grid->n[0] * grid->n[1] * grid->n[2] / grid->n[side / 2];
+}
+
+/* A cell's face is on that side of it where its centre is. */
+static PetscErrorCode StoreLabels(void *context, PetscInt cell, const PetscReal lower[], const PetscReal upper[])
+{
+  FaceLabels     *f = (FaceLabels *)context;
+  VpUserGrid     *grid = f->grid;
+  const PetscInt *face;
+  PetscInt        faces, label, at[3] = {0, 0, 0};
+  PetscReal       center[3];
+
+  PetscFunctionBegin;
+  if (!f->label) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int d = 0; d < grid->dim; d++) at[d] = CellAt(grid, d, (lower[d] + upper[d]) / 2);
+  PetscCall(DMPlexGetConeSize(f->plex, cell, &faces));
+  PetscCall(DMPlexGetCone(f->plex, cell, &face));
+  for (PetscInt i = 0; i < faces; i++) {
+    PetscCall(DMLabelGetValue(f->label, face[i], &label));
+    if (label < 0) continue;
+    PetscCall(DMPlexComputeCellGeometryFVM(f->plex, face[i], NULL, center, NULL));
+    for (int side = 0; side < 2 * grid->dim; side++) {
+      const int       d = side / 2;
+      const PetscReal end = side % 2 ? upper[d] : lower[d];
+
+      if (PetscAbsReal(center[d] - end) > (upper[d] - lower[d]) / 4 || at[d] != (side % 2 ? grid->n[d] - 1 : 0)) continue;
+      *VpLabelOf(grid, side, at) = label;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The labels that PETSc's own meshes have, and those that it reads from files. Some ranks may not have any. */
+static PetscErrorCode FindLabels(DM plex, VpUserGrid *grid)
+{
+  MPI_Comm   comm = PetscObjectComm((PetscObject)plex);
+  FaceLabels f = {.plex = plex, .grid = grid};
+  PetscInt   depth;
+  int        found;
+
+  PetscFunctionBegin;
+  PetscCall(DMPlexGetDepth(plex, &depth));
+  PetscCall(DMGetLabel(plex, "Face Sets", &f.label));
+  if (!f.label) PetscCall(DMGetLabel(plex, "marker", &f.label));
+  found = f.label && depth == grid->dim; /* Meshes that are not interpolated have no faces. */
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_LOR, comm));
+  if (!found) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int side = 0; side < 2 * grid->dim; side++) {
+    PetscCall(PetscMalloc1(FacesOf(grid, side), &grid->label[side]));
+    for (PetscInt i = 0; i < FacesOf(grid, side); i++) grid->label[side][i] = -1;
+  }
+  PetscCall(ForCells(plex, StoreLabels, &f));
+  for (int side = 0; side < 2 * grid->dim; side++)
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, grid->label[side], (PetscMPIInt)FacesOf(grid, side), MPIU_INT, MPI_MAX, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Cells that do not overlap fill the grid of their faces if they are as many as it has. */
 PetscErrorCode VpGridOfPlex(DM plex, VpUserGrid *grid)
 {
@@ -150,6 +234,7 @@ PetscErrorCode VpGridOfPlex(DM plex, VpUserGrid *grid)
              "DMConvert(): the %" PetscInt_FMT " cells of the DMPLEX do not fill a grid, which with their faces has %" PetscInt_FMT
              ". Give boxes by DMVPatchDGSetBoxes()",
              total, grid->n[0] * grid->n[1] * grid->n[2]);
+  PetscCall(FindLabels(plex, grid));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

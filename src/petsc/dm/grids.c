@@ -6,6 +6,7 @@
 PetscErrorCode VpUserGridDestroy(VpUserGrid *grid)
 {
   PetscFunctionBegin;
+  for (int side = 0; side < 6; side++) PetscCall(PetscFree(grid->label[side]));
   for (int d = 0; d < 3; d++) {
     PetscCall(PetscFree(grid->face[d]));
     PetscCall(PetscFree(grid->entry[d]));

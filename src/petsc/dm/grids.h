@@ -10,7 +10,15 @@ typedef struct {
   PetscReal *face[3];     /* [n + 1] */
   PetscReal *entry[3];    /* where a DMDA's entries are */
   PetscBool  periodic[3];
+  PetscInt  *label[6]; /* of cells' faces at an end of the domain, see VpLabelOf(); NULL: none has one */
 } VpUserGrid;
+/* the label, -1 for none, of the face of the cell at these places, at an end of the domain */
+static inline PetscInt *VpLabelOf(const VpUserGrid *grid, int side, const PetscInt at[3])
+{
+  const int lower = side < 2, upper = side < 4 ? 2 : 1; /* the directions of the domain's side */
+
+  return grid->label[side] + at[upper] * grid->n[lower] + at[lower];
+}
 /* All collective. Ensures: an error on all ranks that says why where the cells form no grid. */
 PetscErrorCode VpUserGridCreate(DM mesh, VpUserGrid *);
 PetscErrorCode VpUserGridDestroy(VpUserGrid *);

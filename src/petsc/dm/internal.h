@@ -25,9 +25,19 @@ PetscErrorCode DMSetFromOptions_VPatchDG(DM, VpOptionItems);
 /* domain.c: the boxes that the settings describe. Ensures: an error on all ranks unless they have the same settings. */
 PetscErrorCode DMVPatchDGCheckAgreement(DM);
 PetscErrorCode DMVPatchDGCreateDomain(DM, VpDomain *);
+PetscErrorCode DMVPatchDGMakeBoxes(DM); /* the part of it that is not collective */
 /* of a VPatchDGBoundary */
 extern const VpSide DMVPatchDGSideKinds[];
-/* boundaryfunction.c: gives the domain the conditions that the user's function says, if there is one */
+/* labels.c, where `from` and `to` have the same dimension */
+typedef struct VpLabels_ *VpLabels;
+PetscErrorCode            DMVPatchDGCopyLabels(DM from, DM to);
+PetscErrorCode            DMVPatchDGDestroyLabels(DM);
+PetscInt                  DMVPatchDGLabelConditions(DM); /* how many labels have one */
+/* Ensures: an error on all ranks unless the labels that have conditions are there, and are those of the boxes. */
+PetscErrorCode DMVPatchDGCheckLabels(DM);
+/* changes what holds on a side of a box if its label has a condition */
+void DMVPatchDGAskLabels(DM, PetscInt box, PetscInt side, VPatchDGBoundary *, PetscReal *alpha);
+/* boundaryfunction.c: gives the domain the conditions that labels and the user's function say, if there are any */
 PetscErrorCode DMVPatchDGAskBoundary(DM, VpDomain);
 /* boxes.c: makes room for so many boxes */
 PetscErrorCode DMVPatchDGStoreBoxes(DM, PetscInt nbox);

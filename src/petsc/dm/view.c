@@ -30,17 +30,16 @@ static PetscErrorCode ViewDomain(DM dm, PetscViewer viewer)
 }
 
 /* how many sides of boxes have each condition */
-static PetscErrorCode ViewSides(VpDomain domain, PetscViewer viewer)
+static PetscErrorCode ViewSides(VpDomain domain, const char by[], PetscViewer viewer)
 {
   const int64_t n = (int64_t)domain->nbox * 2 * domain->dim;
   PetscInt64    sides[VP_SIDE_ROBIN + 1] = {0};
 
   PetscFunctionBegin;
   for (int64_t i = 0; i < n; i++) sides[VpDomainSide(domain, domain->beyond[i])]++;
-  PetscCall(PetscViewerASCIIPrintf(viewer,
-                                   "  boundary by a function: %" PetscInt64_FMT " sides of boxes dirichlet, %" PetscInt64_FMT
-                                   " neumann, %" PetscInt64_FMT " robin\n",
-                                   sides[VP_SIDE_DIRICHLET], sides[VP_SIDE_NEUMANN], sides[VP_SIDE_ROBIN]));
+  PetscCall(PetscViewerASCIIPrintf(
+    viewer, "  boundary by %s: %" PetscInt64_FMT " sides of boxes dirichlet, %" PetscInt64_FMT " neumann, %" PetscInt64_FMT " robin\n", by,
+    sides[VP_SIDE_DIRICHLET], sides[VP_SIDE_NEUMANN], sides[VP_SIDE_ROBIN]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,7 +56,8 @@ static PetscErrorCode ViewBoundary(DM dm, PetscViewer viewer)
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
-  if (dg->side_boundary) PetscCall(ViewSides(dg->boxes, viewer));
+  if (dg->side_boundary) PetscCall(ViewSides(dg->boxes, "a function", viewer));
+  else if (DMVPatchDGLabelConditions(dm)) PetscCall(ViewSides(dg->boxes, "labels", viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

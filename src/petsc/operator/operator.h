@@ -29,6 +29,7 @@ typedef struct {
   PetscReal                alpha[6];      /* of Robin sides */
   VPatchDGBoundaryFunction side_boundary; /* or NULL */
   void                    *side_ctx;
+  struct VpLabels_        *labels; /* of sides of boxes, and what holds there (dm/labels.c); or NULL */
   PetscReal                penalty, reaction;
   VPatchDGBackend          backend;
   VPatchDGTransport        transport;

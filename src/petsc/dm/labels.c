@@ -1,0 +1,231 @@
+/* Boundary conditions by labels: sides of boxes have numbers, and numbers have conditions. */
+#include "internal.h"
+
+typedef struct {
+  PetscInt         label;
+  VPatchDGBoundary boundary;
+  PetscReal        alpha;
+} Condition;
+
+struct VpLabels_ {
+  PetscInt   dim, nbox, *side; /* [nbox][2 dim] the labels of boxes' sides */
+  PetscInt   n;
+  Condition *condition; /* [n] */
+};
+
+PetscErrorCode DMVPatchDGDestroyLabels(DM dm)
+{
+  DM_VPatchDG *dg = DMVPatchDGData(dm);
+
+  PetscFunctionBegin;
+  if (dg->labels) {
+    PetscCall(PetscFree(dg->labels->side));
+    PetscCall(PetscFree(dg->labels->condition));
+  }
+  PetscCall(PetscFree(dg->labels));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(DM dm)
+{
+  DM_VPatchDG *dg = DMVPatchDGData(dm);
+
+  PetscFunctionBegin;
+  if (!dg->labels) PetscCall(PetscNew(&dg->labels));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode StoreSides(DM dm, PetscInt nbox, const PetscInt label[])
+{
+  const PetscInt n = nbox * 2 * dm->dim;
+  VpLabels       labels;
+
+  PetscFunctionBegin;
+  PetscCall(Create(dm));
+  labels = DMVPatchDGData(dm)->labels;
+  PetscCall(PetscFree(labels->side));
+  PetscCall(PetscMalloc1(n, &labels->side));
+  PetscCall(PetscArraycpy(labels->side, label, n));
+  labels->dim = dm->dim;
+  labels->nbox = nbox;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode StoreCondition(DM dm, Condition condition)
+{
+  VpLabels labels;
+  PetscInt i = 0;
+
+  PetscFunctionBegin;
+  PetscCall(Create(dm));
+  labels = DMVPatchDGData(dm)->labels;
+  while (i < labels->n && labels->condition[i].label != condition.label) i++;
+  if (i == labels->n) PetscCall(PetscRealloc(++labels->n * sizeof(condition), &labels->condition));
+  labels->condition[i] = condition;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGCopyLabels(DM from, DM to)
+{
+  const VpLabels labels = DMVPatchDGData(from)->labels;
+
+  PetscFunctionBegin;
+  DMVPatchDGData(to)->labels = NULL;
+  if (labels && labels->nbox) PetscCall(StoreSides(to, labels->nbox, labels->side));
+  for (PetscInt i = 0; labels && i < labels->n; i++) PetscCall(StoreCondition(to, labels->condition[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscInt DMVPatchDGLabelConditions(DM dm)
+{
+  return DMVPatchDGData(dm)->labels ? DMVPatchDGData(dm)->labels->n : 0;
+}
+
+static const Condition *Find(VpLabels labels, PetscInt label)
+{
+  for (PetscInt i = 0; i < labels->n; i++) {
+    if (labels->condition[i].label == label) return &labels->condition[i];
+  }
+  return NULL;
+}
+
+void DMVPatchDGAskLabels(DM dm, PetscInt box, PetscInt side, VPatchDGBoundary *boundary, PetscReal *alpha)
+{
+  const VpLabels   labels = DMVPatchDGData(dm)->labels;
+  const Condition *found = labels && labels->n ? Find(labels, labels->side[box * 2 * dm->dim + side]) : NULL;
+
+  if (!found) return;
+  *boundary = found->boundary;
+  *alpha = found->alpha;
+}
+
+PetscErrorCode DMVPatchDGCheckLabels(DM dm)
+{
+  const DM_VPatchDG *dg = DMVPatchDGData(dm);
+  const VpLabels     labels = dg->labels;
+  MPI_Comm           comm = PetscObjectComm((PetscObject)dm);
+  PetscReal          same[2] = {labels ? (PetscReal)labels->nbox : 0, (PetscReal)DMVPatchDGLabelConditions(dm)};
+
+  PetscFunctionBegin;
+  PetscCall(VpCheckSameReals(comm, 2, same, "how many sides have labels and how many labels conditions"));
+  if (!DMVPatchDGLabelConditions(dm)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(labels->nbox, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "DMVPatchDGSetLabelBoundary(): the sides of boxes have no labels. DMVPatchDGSetSideLabels() gives them, or DMConvert() of a "
+             "DMPLEX whose faces have a label \"Face Sets\" or \"marker\"");
+  PetscCheck(labels->nbox == dg->nbox && labels->dim == dm->dim, comm, PETSC_ERR_ARG_INCOMP,
+             "The sides of %" PetscInt_FMT " boxes in %" PetscInt_FMT " dimensions have labels, and the domain has %" PetscInt_FMT
+             " in %" PetscInt_FMT ": call DMVPatchDGSetSideLabels() again where boxes change",
+             labels->nbox, labels->dim, dg->nbox, dm->dim);
+  for (PetscInt i = 0; i < labels->n; i++) {
+    PetscInt side = 0;
+
+    while (side < labels->nbox * 2 * dm->dim && labels->side[side] != labels->condition[i].label) side++;
+    PetscCheck(side < labels->nbox * 2 * dm->dim, comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "DMVPatchDGSetLabelBoundary(): no side has the label %" PetscInt_FMT " (DMVPatchDGGetSideLabels() says which there are)",
+               labels->condition[i].label);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGSetSideLabels - Gives numbers to the sides of boxes, for `DMVPatchDGSetLabelBoundary()`
+
+   Logically Collective
+
+   Input Parameters:
++  dm    - the DM
+.  nbox  - number of boxes, as in `DMVPatchDGGetBoxes()`
+-  label - [nbox][2 dim] in the order x-, x+, y-, y+, z-, z+ the number of every side, with -1 for none; copied
+
+   Level: intermediate
+
+   Notes:
+   `DMVPatchDGGetBoxes()` says in which order boxes are. Numbers of sides between boxes are not used.
+
+   `DMConvert()` from a `DMPLEX` sets the numbers of the label "Face Sets", or where there is none "marker". Boxes then are no larger than what
+   has one number a side.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGGetSideLabels()`, `DMVPatchDGSetLabelBoundary()`, `DMVPatchDGSetBoundaryFunction()`
+@*/
+PetscErrorCode DMVPatchDGSetSideLabels(DM dm, PetscInt nbox, const PetscInt label[])
+{
+  DM_VPatchDG *dg;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  PetscValidLogicalCollectiveInt(dm, nbox, 2);
+  PetscCall(DMVPatchDGCheckChange(dm, PETSC_TRUE, "label of sides"));
+  PetscCheck(dm->dim == 2 || dm->dim == 3, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
+             "Call DMSetDimension() with 2 or 3 before DMVPatchDGSetSideLabels()");
+  PetscCheck(nbox > 0 && nbox <= VP_MAX_BOXES, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "Labels of %" PetscInt_FMT " boxes: there is at least one box, and at most %d", nbox, VP_MAX_BOXES);
+  VpAssertPointer(label, 3);
+  PetscCall(StoreSides(dm, nbox, label));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   DMVPatchDGGetSideLabels - Gets the numbers of boxes' sides that `DMVPatchDGSetSideLabels()` or `DMConvert()` set
+
+   Not Collective
+
+   Input Parameter:
+.  dm - the DM
+
+   Output Parameters:
++  nbox  - number of boxes, 0 if there are no labels
+-  label - [nbox][2 dim] in the order x-, x+, y-, y+, z-, z+ the number of every side, -1 for none; they belong to the DM
+
+   Level: intermediate
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetSideLabels()`, `DMVPatchDGSetLabelBoundary()`, `DMVPatchDGGetBoxes()`
+@*/
+PetscErrorCode DMVPatchDGGetSideLabels(DM dm, PetscInt *nbox, const PetscInt *label[])
+{
+  DM_VPatchDG *dg;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  if (nbox) *nbox = dg->labels ? dg->labels->nbox : 0;
+  if (label) *label = dg->labels ? dg->labels->side : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGSetLabelBoundary - Says what holds where sides of boxes have a label
+
+   Logically Collective
+
+   Input Parameters:
++  dm       - the DM
+.  label    - the number of the sides, see `DMVPatchDGSetSideLabels()`
+.  boundary - `VPATCHDG_BOUNDARY_DIRICHLET`, `VPATCHDG_BOUNDARY_NEUMANN` or `VPATCHDG_BOUNDARY_ROBIN`
+-  alpha    - of a Robin condition du/dn + alpha u, positive; else not used
+
+   Level: intermediate
+
+   Notes:
+   What `DMVPatchDGSetBoundary()` says by the outward normal holds for sides whose label has no condition. A function
+   (`DMVPatchDGSetBoundaryFunction()`) is asked after the labels, and has the last word.
+
+   `DMSetUp()` refuses a label that no side has.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetSideLabels()`, `DMVPatchDGSetBoundary()`, `DMVPatchDGSetBoundaryFunction()`
+@*/
+PetscErrorCode DMVPatchDGSetLabelBoundary(DM dm, PetscInt label, VPatchDGBoundary boundary, PetscReal alpha)
+{
+  const PetscBool robin = (PetscBool)(boundary == VPATCHDG_BOUNDARY_ROBIN);
+  DM_VPatchDG    *dg;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGGetData(dm, &dg));
+  PetscValidLogicalCollectiveInt(dm, label, 2);
+  PetscCall(DMVPatchDGCheckChange(dm, PETSC_TRUE, "boundary condition of a label"));
+  PetscCheck(boundary >= VPATCHDG_BOUNDARY_DIRICHLET && boundary <= VPATCHDG_BOUNDARY_ROBIN, PetscObjectComm((PetscObject)dm),
+             PETSC_ERR_ARG_OUTOFRANGE, "DMVPatchDGSetLabelBoundary(): %d for label %" PetscInt_FMT ", which is Dirichlet, Neumann or Robin",
+             (int)boundary, label);
+  PetscCheck(!robin || (alpha > 0 && !PetscIsInfOrNanReal(alpha)), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "DMVPatchDGSetLabelBoundary(): alpha = %g for label %" PetscInt_FMT ", which is positive", (double)alpha, label);
+  PetscCall(StoreCondition(dm, (Condition){label, boundary, robin ? alpha : 0}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
