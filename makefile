@@ -6,9 +6,16 @@ NVCCFLAGS = -O3
 LDFLAGS   =
 prefix    = /usr/local
 RANKS     = 2
-BUILD     = build$(if $(SANITIZE),-sanitize$(patsubst %,-%,$(filter quick,$(SANITIZE))))
+BUILD     = build$(if $(EMULATE),-emulate)$(if $(SANITIZE),-sanitize$(patsubst %,-%,$(filter quick,$(SANITIZE))))
 $(if $(BUILD),,$(error BUILD is empty))
 VERSION := $(shell sed -n 's/.*VPATCHDG_VERSION "\(.*\)"/\1/p' include/vpatchdg.h)
+ifdef EMULATE
+CUDA      = 1
+CUDA_ARCH = 90
+NVCC      = tests/emulate/nvcc
+NCCL      = 0
+export CUDA_ARCH NVCC
+endif
 export PETSC_DIR PETSC_ARCH P4EST_DIR CFLAGS NVCCFLAGS LDFLAGS ARCH BUILD
 
 # all cores, unless -j or the MAKEFLAGS of the environment say how many; several goals are made one after the other
@@ -174,13 +181,13 @@ list_tests = rm -rf $(BUILD)/t; mkdir -p $(BUILD)/t; for t in $(notdir $(tests))
 jobs       = $(shell n=$(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),$(if $(filter -j,$(MAKEFLAGS)),8,1)); echo $$((n < 8 ? n : 8)))
 # T="cycle mesh.2 docs": cycle.c on all its numbers of ranks, mesh.c on 2, docs.t; without T all
 chosen     = $(filter $(addprefix $(BUILD)/tests/,$(T) $(basename $(T))),$(tests))
-scripts    = $(filter $(if $(T),$(T:%=tests/%.t),%),$(wildcard tests/*.t))
-everything = all $(tests) $(benches) $(programs) $(BUILD)/bin/fuzz
-prove      = SANITIZE=$(SANITIZE) CUDA=$(if $(CUDA_NVCC),1,0) OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 \
+scripts    = $(if $(EMULATE),,$(filter $(if $(T),$(T:%=tests/%.t),%),$(wildcard tests/*.t)))
+everything = $(tests) $(if $(EMULATE),,all $(benches) $(programs) $(BUILD)/bin/fuzz)
+prove      = $(if $(EMULATE),VPATCHDG_TEST=cuda) SANITIZE=$(SANITIZE) CUDA=$(if $(CUDA_NVCC),1,0) OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 \
 	  tests/support/prove.sh $(if $(V),-v) -j$(2) \
 	  $(if $(T),$(foreach t,$(T),$(if $(wildcard tests/$t.c*),$(BUILD)/t/$t.*.t,$(if $(wildcard tests/$(basename $t).c*),$(BUILD)/t/$t.t))),$(BUILD)/t/*.t) $(1)
-left_out   = $(if $(CUDA_NVCC),$(if $(gpu),the tests run on the CPU; make check-gpu runs them on the GPU,no GPU here),built without CUDA)$(if \
-	     $(and $(CUDA_NVCC),$(gpu)),,: the tests in tests/*.cu and with VPATCHDG_TEST=cuda are skipped (make check-gpu))
+left_out   = $(if $(EMULATE),on an emulated GPU,$(if $(CUDA_NVCC),$(if $(gpu),the tests run on the CPU; make check-gpu runs them on the GPU,no GPU here),built without CUDA)$(if \
+	     $(and $(CUDA_NVCC),$(gpu)),,: the tests in tests/*.cu and with VPATCHDG_TEST=cuda are skipped (make check-gpu)))
 
 check: say-cuda $(if $(T),$(chosen) $(if $(scripts),$(everything)),$(everything))
 	@$(if $(T),[ -n '$(chosen)$(scripts)' ] || { echo 'vpatchdg: T=$(T) names no test' >&2; exit 1; })
@@ -258,7 +265,7 @@ install: all
 
 # other versions of clang-format differ in details
 CLANG_FORMAT = $(or $(shell command -v clang-format-14),clang-format)
-format_files = find include src cuda examples tests -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh'
+format_files = find include src cuda examples tests -name '*.[ch]' -o -name '*.cc' -o -name '*.cu' -o -name '*.cuh'
 format format-check:
 	@$(CLANG_FORMAT) --version 2>&1 | grep -q 'version 14\.' || { echo 'vpatchdg: this needs clang-format 14 (CLANG_FORMAT= names it)' >&2; exit 1; }
 	@$(format_files) | xargs $(CLANG_FORMAT) $(if $(filter format,$@),-i,--dry-run --Werror)
@@ -269,6 +276,7 @@ help:
 	'make run                solves a 3D Poisson problem, prints a table     RANKS=2 OPTIONS="-dm_refine 3 ..." GPU=0' \
 	'make check              builds and passes the tests                     T="mesh cycle.2" (only these) V=1 (verbose)' \
 	'make check-gpu          the same on a GPU                               T= V=' \
+	'make check EMULATE=1    the same on an emulated GPU, in build-emulate, where there is none; slow, best with T=' \
 	'make fuzz               random options and API calls                    RUNS=200 SEED=1 CASE=12 (one again) JOBS= GPU=0' \
 	'make check SANITIZE=1   the same with AddressSanitizer and UBSan, in build-sanitize, without CUDA; =quick compiles faster and runs slower' \
 	'make bench              measures speed and memory                       RANKS=2' \

@@ -190,10 +190,7 @@ struct Lines {
   {
     typedef TurnShape<T, Q, L> S;
 
-    PetscFunctionBegin;
-    Along<T, N, Q, L><<<dim3(VpBlocks(t.lines, S::lines), VpBlocks(t.m, S::modes), n), S::threads, 0, VpCudaStream>>>(t);
-    VpCudaLaunched("along");
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaLaunch("along", Along<T, N, Q, L>, {dim3(VpBlocks(t.lines, S::lines), VpBlocks(t.m, S::modes), n), S::threads}, t);
   }
 
   /* Threads do as much as leaves enough blocks for all multiprocessors. */
@@ -253,11 +250,8 @@ struct Lines {
     const int  warps = 4; /* of a block */
     const auto kernel = columns % 4 ? Product<1, T> : Product<4, T>;
 
-    PetscFunctionBegin;
-    if (!rows) PetscFunctionReturn(PETSC_SUCCESS);
-    kernel<<<dim3(VpBlocks(rows, warps), n), dim3(32, warps), 0, VpCudaStream>>>(rows, columns, (const T *)M, (const T *)x, (T *)y);
-    VpCudaLaunched("product");
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaLaunch("product", kernel, {dim3(VpBlocks(rows, warps), n), dim3(32, warps)}, rows, columns, (const T *)M, (const T *)x,
+                        (T *)y);
   }
 };
 

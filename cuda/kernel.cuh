@@ -11,13 +11,6 @@ extern cudaStream_t VpCudaStream;
     PetscCheck(error_ == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA: %s", cudaGetErrorString(error_)); \
   } while (0)
 
-/* says after a launch whether it was possible */
-#define VpCudaLaunched(kernel) \
-  do { \
-    cudaError_t error_ = cudaGetLastError(); \
-    PetscCheck(error_ == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA kernel %s: %s", kernel, cudaGetErrorString(error_)); \
-  } while (0)
-
 /* blocks, threads of each, bytes of shared memory beside what the kernel declares */
 struct VpLaunch {
   dim3         blocks, threads;
@@ -28,11 +21,14 @@ struct VpLaunch {
 template <class... Parameters, class... Arguments>
 PetscErrorCode VpCudaLaunch(const char *what, void (*kernel)(Parameters...), const VpLaunch &launch, const Arguments &...arguments)
 {
+  cudaError_t error;
+
   PetscFunctionBegin;
   if (!launch.blocks.x) PetscFunctionReturn(PETSC_SUCCESS);
   if (launch.bytes) VpCudaCall(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)launch.bytes));
   kernel<<<launch.blocks, launch.threads, launch.bytes, launch.stream>>>(arguments...);
-  VpCudaLaunched(what);
+  error = cudaGetLastError();
+  PetscCheck(error == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA kernel %s: %s", what, cudaGetErrorString(error));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

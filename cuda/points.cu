@@ -121,15 +121,11 @@ struct Points {
     auto launch = [=](auto q) {
       typedef CoordinateLaunch<DIM, decltype(q)::value> L;
 
-      GridCoordinates<DIM, decltype(q)::value><<<VpBlocks(places->n, L::cells), L::threads, 0, VpCudaStream>>>(*places, *grid, x);
-      return PETSC_SUCCESS;
+      return VpCudaLaunch("coordinates", GridCoordinates<DIM, decltype(q)::value>, {VpBlocks(places->n, L::cells), L::threads}, *places,
+                          *grid, x);
     };
 
-    PetscFunctionBegin;
-    if (!places->n) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(ForGrid(grid, launch));
-    VpCudaLaunched("coordinates");
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return ForGrid(grid, launch);
   }
 
   static PetscErrorCode Evaluate(const VpView *, const VpPlaces *places, int n, const VpGrid grid[], const double *x, double *values)
@@ -137,23 +133,20 @@ struct Points {
     auto launch = [=](auto q) {
       constexpr int                  Q = decltype(q)::value;
       typedef PointLaunch<DIM, N, Q> L;
-      const int                      blocks = VpBlocks(places->n, L::cells);
+      const VpLaunch                 l = {VpBlocks(places->n, L::cells), L::threads};
 
+      PetscFunctionBegin;
       if constexpr (Q > 0) {
         if (Slopes<DIM, N, Q>::Fits(n, grid)) {
-          EvaluateSlopes<DIM, N, Q><<<blocks, L::threads, 0, VpCudaStream>>>(*places, Slopes<DIM, N, Q>(grid), x, values);
-          return PETSC_SUCCESS;
+          PetscCall(VpCudaLaunch("evaluate", EvaluateSlopes<DIM, N, Q>, l, *places, Slopes<DIM, N, Q>(grid), x, values));
+          PetscFunctionReturn(PETSC_SUCCESS);
         }
       }
-      for (int i = 0; i < n; i++) EvaluateGrids<DIM, N, Q><<<blocks, L::threads, 0, VpCudaStream>>>(*places, grid[i], n, x, values + i);
-      return PETSC_SUCCESS;
+      for (int i = 0; i < n; i++) PetscCall(VpCudaLaunch("evaluate", EvaluateGrids<DIM, N, Q>, l, *places, grid[i], n, x, values + i));
+      PetscFunctionReturn(PETSC_SUCCESS);
     };
 
-    PetscFunctionBegin;
-    if (!places->n) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(ForGrid(grid, launch));
-    VpCudaLaunched("evaluate");
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return ForGrid(grid, launch);
   }
 
   static PetscErrorCode Integrate(const VpView *, const VpPlaces *places, const VpGrid *grid, PetscBool add, const double *values,
@@ -183,24 +176,25 @@ struct Points {
       constexpr int                  Q = decltype(q)::value;
       typedef PointLaunch<DIM, N, Q> L;
       const int                      blocks = VpBlocks(places->n, L::cells);
+      const VpLaunch                 l = {blocks, L::threads};
       double                        *partial = (double *)plan->partial.p;
       bool                           done = false;
 
+      PetscFunctionBegin;
       if constexpr (Q > 0) {
         done = Slopes<DIM, N, Q>::Fits(n, grid);
-        if (done) SlopeDistance<DIM, N, Q><<<blocks, L::threads, 0, VpCudaStream>>>(*places, Slopes<DIM, N, Q>(grid), x, values, partial);
+        if (done) PetscCall(VpCudaLaunch("distance", SlopeDistance<DIM, N, Q>, l, *places, Slopes<DIM, N, Q>(grid), x, values, partial));
       }
       for (int i = 0; !done && i < n; i++)
-        GridDistance<DIM, N, Q><<<blocks, L::threads, 0, VpCudaStream>>>(*places, grid[i], n, x, values + i, partial + (size_t)i * blocks);
-      FinalSum<<<1, VP_MAX_THREADS, 0, VpCudaStream>>>(done ? blocks : n * blocks, partial, partial);
-      return PETSC_SUCCESS;
+        PetscCall(VpCudaLaunch("distance", GridDistance<DIM, N, Q>, l, *places, grid[i], n, x, values + i, partial + (size_t)i * blocks));
+      PetscCall(VpCudaLaunch("final sum", FinalSum, {1, VP_MAX_THREADS}, done ? blocks : n * blocks, partial, partial));
+      PetscFunctionReturn(PETSC_SUCCESS);
     };
 
     PetscFunctionBegin;
     if (!places->n) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpCudaPlan<PointPlan>(&view->device, VP_PLAN_POINTS, 0, 0, &plan, fill));
     PetscCall(ForGrid(grid, launch));
-    VpCudaLaunched("distance");
     PetscCall(VpCudaFetch(plan->partial.p, sizeof(part), &part));
     *sum += part;
     PetscFunctionReturn(PETSC_SUCCESS);

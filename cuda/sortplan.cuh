@@ -233,9 +233,5 @@ static PetscErrorCode LaunchSorts(Kernel kernel, size_t bytes, const SortLaunch<
 {
   const Sorts<FULL> sorts = {(const SortBlock *)l.block.p};
 
-  PetscFunctionBegin;
-  VpCudaCall(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-  kernel<<<l.blocks, S::block, bytes, stream>>>(l.tables, sorts, more..., w, done);
-  VpCudaLaunched("sweep of sorted patches");
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpCudaLaunch("sweep of sorted patches", kernel, {l.blocks, S::block, bytes, stream}, l.tables, sorts, more..., w, done);
 }

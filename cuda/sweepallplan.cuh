@@ -268,8 +268,8 @@ static PetscErrorCode LaunchStages(SweepAllPlan<T, N> *plan, const VpView *view,
   if constexpr (DIM == 3) {
     if (plan->common) common = {plan->common->tables, plan->common->edges, WorkOn<T>(plan->list, plan->common->table, b, x)};
   }
-  const cudaError_t error = cudaLaunchCooperativeKernel((const void *)SweepAllStages<T, DIM, N, OTHERS>, plan->blocks, L::block, parameters,
-                                                        L::bytes, VpCudaStream);
+  const cudaError_t error =
+    cudaLaunchCooperativeKernel(SweepAllStages<T, DIM, N, OTHERS>, plan->blocks, L::block, parameters, L::bytes, VpCudaStream);
   if (error == cudaErrorCooperativeLaunchTooLarge || error == cudaErrorNotSupported) {
     (void)cudaGetLastError();
     plan->blocks = 0;
