@@ -199,7 +199,7 @@ static PetscErrorCode multigrid_refuses(Problem *p, PC pc)
   Refused(PCSetUp(pc), "-pc_vpatchdg_space full", "another space");
   PetscCall(PCVPatchDGSetSpace(pc, VPATCHDG_SPACE_FULL));
   PetscCall(PCVPatchDGSetSmooth(pc, 1, 1));
-  Refused(PCSetUp(pc), "or the symmetric one", "pre-smoothing that is not the adjoint");
+  Refused(PCSetUp(pc), "symmetric ones", "pre-smoothing that is not the adjoint");
   PetscCall(PCVPatchDGSetSmooth(pc, 0, 1));
   PetscCall(PCVPatchDGSetLevels(pc, 2));
   Refused(PCSetUp(pc), "need 3 or more", "too few levels");
@@ -214,7 +214,7 @@ static PetscErrorCode bad_input_is_refused(void)
   const PetscReal inside[2] = {0.3, 0.3}, sphere[3] = {0, 0, -1};
   DMAdaptFlag    *mark;
   PetscInt        n;
-  DM              dm, next = NULL;
+  DM              dm, deep, next = NULL;
   Problem         p;
   PC              pc;
 
@@ -223,6 +223,10 @@ static PetscErrorCode bad_input_is_refused(void)
   Refused(DMVPatchDGSetLocalRefinement(dm, 2, NULL, NULL), "needs a place", "refinement nowhere");
   Refused(DMVPatchDGSetLocalRefinement(dm, -1, inside, NULL), "0 or more", "less than no refinement");
   Refused(DMVPatchDGSetLocalRefinement(dm, 1, NULL, sphere), "not negative", "negative radius");
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 1, 1, &deep));
+  PetscCall(DMVPatchDGSetLocalRefinement(deep, 40, inside, NULL));
+  Refused(DMSetUp(deep), "p4est has no smaller ones", "more levels than p4est has");
+  PetscCall(DMDestroy(&deep));
   PetscCall(DMVPatchDGSetLocalRefinement(dm, 2, inside, NULL));
   PetscCall(DMSetUp(dm));
   Refused(DMVPatchDGSetLocalRefinement(dm, 1, inside, NULL), "cannot change after DMSetUp()", "refinement of a DM that is set up");

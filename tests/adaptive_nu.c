@@ -81,6 +81,114 @@ static PetscErrorCode iterations_are_the_independent_ones(const Measured *c, VPa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Coefficients that follow the cells: a jump at x = 1/2, either side stiff, and a smooth one. The mesh hangs on the jump. */
+typedef struct {
+  const char *name;
+  PetscReal   left, right, wave;
+  PetscInt    degree;
+  PetscReal   nu[2]; /* on a uniform mesh as fine as the smallest cells */
+} Varying;
+static const Varying varying[] = {{"left stiff", 1000, 1, 0, 2, {4.1, 4.3}}, {"right stiff", 1, 1000, 0, 2, {4.1, 4.3}},
+                                  {"left stiff", 1000, 1, 0, 3, {4.0, 3.9}}, {"right stiff", 1, 1000, 0, 3, {4.0, 3.9}},
+                                  {"smooth", 1, 1, 1, 2, {5.4, 8.2}},        {"smooth", 1, 1, 1, 3, {5.5, 8.4}}};
+
+static PetscReal VaryingAt(const Varying *v, const PetscReal x[])
+{
+  return (x[0] < 0.5 ? v->left : v->right) * PetscExpReal(v->wave * PetscSinReal(3 * x[0]) * PetscSinReal(3 * x[1]));
+}
+
+static PetscErrorCode VaryingDM(const Varying *v, DM *dm)
+{
+  PetscInt     n;
+  PetscReal   *a, lower[3], upper[3];
+  DMAdaptFlag *mark;
+  DM           refined;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, v->degree, 3, dm));
+  PetscCall(DMSetUp(*dm));
+  for (int step = 0; step < 2; step++) {
+    PetscCall(DMVPatchDGGetCells(*dm, &n));
+    PetscCall(PetscMalloc1(n, &mark));
+    for (PetscInt c = 0; c < n; c++) {
+      PetscCall(DMVPatchDGGetCellBounds(*dm, c, lower, upper));
+      mark[c] = lower[0] >= 0.5 && upper[0] < 0.8 && lower[1] > 0.2 && upper[1] < 0.9 ? DM_ADAPT_REFINE : DM_ADAPT_KEEP;
+    }
+    PetscCall(DMVPatchDGRefineCells(*dm, mark, &refined));
+    PetscCall(PetscFree(mark));
+    PetscCall(DMDestroy(dm));
+    *dm = refined;
+  }
+  PetscCall(DMVPatchDGGetCells(*dm, &n));
+  PetscCall(PetscMalloc1(n, &a));
+  for (PetscInt c = 0; c < n; c++) {
+    PetscCall(DMVPatchDGGetCellBounds(*dm, c, lower, upper));
+    for (int d = 0; d < 2; d++) lower[d] = (lower[d] + upper[d]) / 2;
+    a[c] = VaryingAt(v, lower);
+  }
+  PetscCall(DMVPatchDGSetCoefficient(*dm, a));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* nu of a solve with f = 1, and its true residual */
+static PetscErrorCode Measure(DM dm, KSPType type, VPatchDGCycleType cycle, PetscReal *nu, PetscReal *residual)
+{
+  PetscReal history[102];
+  PetscInt  n;
+  Problem   p;
+  PC        pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectReference((PetscObject)dm));
+  PetscCall(ProblemOf(dm, "measure_", &p));
+  PetscCall(DMVPatchDGComputeRHS(dm, One, NULL, NULL, NULL, p.b));
+  PetscCall(KSPSetType(p.ksp, type));
+  PetscCall(KSPGetPC(p.ksp, &pc));
+  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(PCVPatchDGSetCycleType(pc, cycle));
+  PetscCall(PCVPatchDGSetCorners(pc, 0));
+  PetscCall(KSPSetTolerances(p.ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(KSPSetResidualHistory(p.ksp, history, 102, PETSC_TRUE));
+  PetscCall(KSPSolve(p.ksp, p.b, p.x));
+  PetscCall(KSPGetResidualHistory(p.ksp, NULL, &n));
+  *nu = -8 * (n - 1) / PetscLog10Real(history[n - 1] / history[0]);
+  PetscCall(TrueResidual(p.A, p.b, p.x, residual));
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode iterations_with_a_coefficient(const Varying *v)
+{
+  static const char *const type[] = {KSPFGMRES, KSPRICHARDSON};
+  PetscReal                nu[2], residual[2];
+  DM                       dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(VaryingDM(v, &dm));
+  for (int i = 0; i < 2; i++) PetscCall(Measure(dm, type[i], VPATCHDG_CYCLE_AUTO, &nu[i], &residual[i]));
+  TapOk((PetscBool)(nu[0] < v->nu[0] + 0.8 && nu[1] < v->nu[1] + 0.8 && PetscMax(residual[0], residual[1]) < 1.1e-8),
+        "iterations_with_a_coefficient, %s, Q%d: %.2f/%.2f, uniform %.1f/%.1f", v->name, (int)v->degree, (double)nu[0], (double)nu[1],
+        (double)v->nu[0], (double)v->nu[1]);
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode other_cycles_take_no_more_iterations(void)
+{
+  static const VPatchDGCycleType cycle[] = {VPATCHDG_CYCLE_V, VPATCHDG_CYCLE_W, VPATCHDG_CYCLE_F};
+  PetscReal                      nu[3], residual[3];
+  DM                             dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(CaseDM(&cases[7], &dm));
+  for (int i = 0; i < 3; i++) PetscCall(Measure(dm, KSPRICHARDSON, cycle[i], &nu[i], &residual[i]));
+  TapOk((PetscBool)(nu[1] < nu[0] + 0.05 && nu[2] < nu[0] + 0.05 && PetscMax(residual[1], residual[2]) < 1.1e-8),
+        "other_cycles_take_no_more_iterations: V %.2f, W %.2f, F %.2f", (double)nu[0], (double)nu[1], (double)nu[2]);
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* the same of CG with the symmetric cycle */
 static const Measured symmetric[] = {{"L+5", LSHAPE, 5, 0, 2, 0, {3.7}},        {"L+5", LSHAPE, 5, 0, 3, 0, {3.5}},
                                      {"L+8", LSHAPE, 8, 0, 2, 0, {3.9}},        {"front+3", VPATCHDG_DOMAIN_BOX, 2, 2, 3, 0.6, 3, 0, {3.6}},
@@ -127,7 +235,7 @@ static PetscErrorCode cg_takes_the_independent_iterations(const Measured *c, VPa
 }
 
 /* (M x, y) = (x, M y), and so does the transpose that PETSc asks for */
-static PetscErrorCode symmetric_cycle_is_symmetric(PetscInt dim, PetscInt degree, PetscInt corners)
+static PetscErrorCode symmetric_cycle_is_symmetric(PetscInt dim, PetscInt degree, PetscInt corners, PetscBool varies)
 {
   PetscScalar product[3];
   PetscReal   difference;
@@ -141,12 +249,13 @@ static PetscErrorCode symmetric_cycle_is_symmetric(PetscInt dim, PetscInt degree
   PetscCall(DMVPatchDGSetDomain(dm, dim == 2 ? VPATCHDG_DOMAIN_LSHAPE : VPATCHDG_DOMAIN_FICHERA));
   PetscCall(DMSetUp(dm));
   for (int i = 0; i < 3; i++) PetscCall(RefineSome(&dm, dim == 2 ? 0.3 : 0.1, i));
+  if (varies) PetscCall(SetCoefficient(dm, Coefficient, (PetscReal)dim));
   PetscCall(ProblemOf(dm, "symmetric_", &p));
   PetscCall(SymmetricPC(p.ksp, VPATCHDG_PRECISION_DOUBLE, corners, &pc));
   PetscCall(KSPSetUp(p.ksp));
   PetscCall(VecDuplicate(p.x, &y));
   PetscCall(VecDuplicate(p.x, &z));
-  PetscCall(VecSetRandom(p.x, NULL));
+  PetscCall(VecPointwiseMult(p.x, p.b, p.b));
   PetscCall(PCApply(pc, p.x, y));
   PetscCall(VecDot(y, p.b, &product[0]));
   PetscCall(PCApply(pc, p.b, z));
@@ -155,7 +264,7 @@ static PetscErrorCode symmetric_cycle_is_symmetric(PetscInt dim, PetscInt degree
   PetscCall(PCApplyTranspose(pc, p.x, z));
   PetscCall(Difference(z, y, &difference));
   TapOk((PetscBool)(PetscAbsScalar(product[0] - product[1]) < 1e-12 * PetscAbsScalar(product[2]) && difference < 1e-14),
-        "symmetric_cycle_is_symmetric, %dD Q%d: %g", (int)dim, (int)degree,
+        "symmetric_cycle_is_symmetric, %dD Q%d%s: %g", (int)dim, (int)degree, varies ? ", varying coefficient" : "",
         (double)(PetscAbsScalar(product[0] - product[1]) / PetscAbsScalar(product[2])));
   PetscCall(VecDestroy(&y));
   PetscCall(VecDestroy(&z));
@@ -171,9 +280,13 @@ int main(int argc, char **argv)
     PetscCall(iterations_are_the_independent_ones(&cases[i], i % 3 ? VPATCHDG_PRECISION_SINGLE : VPATCHDG_PRECISION_DOUBLE));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(symmetric); i++)
     PetscCall(cg_takes_the_independent_iterations(&symmetric[i], i % 2 ? VPATCHDG_PRECISION_SINGLE : VPATCHDG_PRECISION_DOUBLE));
-  PetscCall(symmetric_cycle_is_symmetric(2, 3, 0));
-  PetscCall(symmetric_cycle_is_symmetric(2, 5, 2));
-  PetscCall(symmetric_cycle_is_symmetric(3, 2, 1));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(varying); i++) PetscCall(iterations_with_a_coefficient(&varying[i]));
+  PetscCall(other_cycles_take_no_more_iterations());
+  PetscCall(symmetric_cycle_is_symmetric(2, 3, 0, PETSC_FALSE));
+  PetscCall(symmetric_cycle_is_symmetric(2, 5, 2, PETSC_FALSE));
+  PetscCall(symmetric_cycle_is_symmetric(3, 2, 1, PETSC_FALSE));
+  PetscCall(symmetric_cycle_is_symmetric(2, 3, 0, PETSC_TRUE));
+  PetscCall(symmetric_cycle_is_symmetric(3, 2, 1, PETSC_TRUE));
   PetscCall(PetscFinalize());
   return TapEnd();
 }

@@ -11,21 +11,23 @@ typedef struct {
   VPatchDGBoundary side;
   PetscReal        reaction;
   PetscInt         corners;
-  PetscBool        symmetric;
+  PetscBool        symmetric, varies;
 } Mesh;
 
 #define LSHAPE  VPATCHDG_DOMAIN_LSHAPE
 #define FICHERA VPATCHDG_DOMAIN_FICHERA
 #define BOX     VPATCHDG_DOMAIN_BOX
-static const Mesh meshes[] = {{"L-shape", LSHAPE, 2, 2, 1, 4, 0.3, D, 0, 0, PETSC_FALSE},
-                              {"L-shape, refined much", LSHAPE, 2, 3, 1, 5, 0.5, D, 0, 2, PETSC_FALSE},
-                              {"square that ends nowhere", BOX, 2, 1, 2, 3, 0.2, P, 1, 0, PETSC_FALSE},
-                              {"square of four cells, one refined often", BOX, 2, 4, 1, 7, 0, N, 1, 0, PETSC_FALSE},
-                              {"square of seven cells", BOX, 2, 2, 1, 1, 0, D, 0, 0, PETSC_FALSE},
-                              {"Fichera's corner", FICHERA, 3, 1, 1, 2, 0.15, D, 0, 1, PETSC_FALSE},
-                              {"cube with islands", BOX, 3, 2, 1, 2, 0.1, N, 1, 0, PETSC_FALSE},
-                              {"L-shape, symmetric", LSHAPE, 2, 3, 1, 3, 0.3, D, 0, 0, PETSC_TRUE},
-                              {"Fichera's corner, symmetric", FICHERA, 3, 2, 1, 2, 0.1, D, 0, 1, PETSC_TRUE}};
+static const Mesh meshes[] = {{"L-shape", LSHAPE, 2, 2, 1, 4, 0.3, D, 0, 0, PETSC_FALSE, PETSC_FALSE},
+                              {"L-shape, refined much", LSHAPE, 2, 3, 1, 5, 0.5, D, 0, 2, PETSC_FALSE, PETSC_FALSE},
+                              {"square that ends nowhere", BOX, 2, 1, 2, 3, 0.2, P, 1, 0, PETSC_FALSE, PETSC_FALSE},
+                              {"square of four cells, one refined often", BOX, 2, 4, 1, 7, 0, N, 1, 0, PETSC_FALSE, PETSC_FALSE},
+                              {"square of seven cells", BOX, 2, 2, 1, 1, 0, D, 0, 0, PETSC_FALSE, PETSC_FALSE},
+                              {"Fichera's corner", FICHERA, 3, 1, 1, 2, 0.15, D, 0, 1, PETSC_FALSE, PETSC_FALSE},
+                              {"cube with islands", BOX, 3, 2, 1, 2, 0.1, N, 1, 0, PETSC_FALSE, PETSC_FALSE},
+                              {"L-shape, symmetric", LSHAPE, 2, 3, 1, 3, 0.3, D, 0, 0, PETSC_TRUE, PETSC_FALSE},
+                              {"Fichera's corner, symmetric", FICHERA, 3, 2, 1, 2, 0.1, D, 0, 1, PETSC_TRUE, PETSC_FALSE},
+                              {"L-shape, coefficient", LSHAPE, 2, 3, 1, 4, 0.3, D, 0, 0, PETSC_FALSE, PETSC_TRUE},
+                              {"cube, coefficient, symmetric", BOX, 3, 2, 1, 2, 0.1, N, 1, 0, PETSC_TRUE, PETSC_TRUE}};
 
 static PetscErrorCode MeshCreate(MPI_Comm comm, const Mesh *m, DM *dm)
 {
@@ -40,6 +42,7 @@ static PetscErrorCode MeshCreate(MPI_Comm comm, const Mesh *m, DM *dm)
   if (m->part == 0) PetscCall(DMVPatchDGSetLocalRefinement(*dm, m->times, near, NULL));
   PetscCall(DMSetUp(*dm));
   for (int i = 0; i < m->times && m->part > 0; i++) PetscCall(RefineSome(dm, m->part / (1 + i), i));
+  if (m->varies) PetscCall(SetCoefficient(*dm, Coefficient, (PetscReal)m->dim));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

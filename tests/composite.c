@@ -7,6 +7,10 @@ static const Setting refined[] = {{"2D Q2", 2, 2, 1, {3, 2, 1}, PETSC_TRUE, VP_S
                                   {"2D Q1, periodic, reaction", 2, 1, 2, {1, 1, 1}, PETSC_FALSE, 0, COEFFICIENT_UNIFORM, 2},
                                   {"2D Q5, Neumann", 2, 5, 1, {2, 2, 1}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_UNIFORM, 1},
                                   {"2D Q8, Robin", 2, 8, 1, {3, 1, 1}, PETSC_FALSE, VP_SIDE_ROBIN, COEFFICIENT_ONE, 0},
+                                  {"2D Q3, waves, reaction", 2, 3, 2, {1, 1, 1}, PETSC_FALSE, VP_SIDE_ROBIN, COEFFICIENT_WAVES, 2},
+                                  {"2D Q4, octaves", 2, 4, 1, {2, 2, 1}, PETSC_FALSE, 0, COEFFICIENT_OCTAVES, 0},
+                                  {"3D Q2, octaves", 3, 2, 1, {2, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_OCTAVES, 0},
+                                  {"3D Q1, checkerboard", 3, 1, 1, {2, 2, 1}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_CHECKERBOARD, 1},
                                   {"3D Q1", 3, 1, 1, {2, 2, 1}, PETSC_TRUE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
                                   {"3D Q3, Neumann", 3, 3, 1, {1, 1, 2}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 3}};
 
@@ -25,6 +29,40 @@ typedef struct {
   VpLevel   outer, level[16];
   int       ndof;
 } Refined;
+
+/* the coefficient on a level, [nown]: its leaves' own, else the mean */
+static PetscErrorCode LevelCoefficient(const Refined *r, int l, const PetscReal finer[], PetscReal **a)
+{
+  const VpMesh mesh = r->mesh[l];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(mesh->nown + 1, a)); /* not NULL on ranks without cells */
+  if (l) PetscCall(VpCoarsenCoefficient(r->mesh[l - 1], 1, finer, *a, NULL));
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    if (mesh->leaf[c] >= 0) (*a)[c] = r->problem.coefficient[mesh->leaf[c]];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LevelsCreate(Refined *r)
+{
+  PetscReal *a[16] = {NULL};
+
+  PetscFunctionBeginUser;
+  for (r->n = 0; r->mesh[r->n]; r->n++) {
+    if (r->problem.coefficient) PetscCall(LevelCoefficient(r, r->n, r->n ? a[r->n - 1] : NULL, &a[r->n]));
+    r->mesh[r->n + 1] = r->mesh[r->n]->coarser;
+  }
+  for (int l = 0; l < r->n; l++) {
+    VpProblem problem = r->problem;
+
+    problem.coefficient = a[l];
+    problem.coarser = a[l + 1];
+    PetscCall(VpLevelCreate(r->mesh[l], &problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &r->level[l]));
+  }
+  for (int l = 0; l < r->n; l++) PetscCall(PetscFree(a[l]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static PetscErrorCode RefinedCreate(const Setting *s, Refined *r)
 {
@@ -50,17 +88,7 @@ static PetscErrorCode RefinedCreate(const Setting *s, Refined *r)
   PetscCall(MakeProblem(s, r->leaves, &r->problem));
   PetscCall(VpLevelCreateOuter(r->leaves, &r->problem, &VpBackendHost, &r->outer));
   PetscCall(VpMeshCreateLevels(r->leaves, &r->mesh[0]));
-  for (r->n = 0; r->mesh[r->n]; r->n++) {
-    VpProblem  problem = r->problem;
-    PetscReal *a = NULL;
-
-    if (problem.coefficient) PetscCall(PetscMalloc1(r->mesh[r->n]->nown, &a));
-    for (int32_t c = 0; a && c < r->mesh[r->n]->nown; c++) a[c] = r->problem.coefficient[0];
-    problem.coefficient = a;
-    PetscCall(VpLevelCreate(r->mesh[r->n], &problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &r->level[r->n]));
-    PetscCall(PetscFree(a));
-    r->mesh[r->n + 1] = r->mesh[r->n]->coarser;
-  }
+  PetscCall(LevelsCreate(r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -357,18 +385,41 @@ static PetscErrorCode SolvePatch(const Refined *r, int l, const Vectors *v, int3
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Coefficients are octaves in these tests: are those of the cells behind a leaf's side and beside them the same, so that products fit? */
+static PetscBool Fits(const Refined *r, const VpHang *edge)
+{
+  const int dim = r->leaves->dim;
+  PetscBool fits = PETSC_TRUE;
+
+  for (int i = 0; i < 1 << (dim - 1); i++) {
+    for (int side = 0; side < 2 * dim; side++) {
+      const PetscReal beyond = VpLevelCoefficientBeyond(r->level[0], edge->beyond[i], side);
+
+      if (side / 2 == edge->side / 2 || !beyond) continue;
+      fits = (PetscBool)(fits && beyond == VpLevelCoefficient(r->level[0], edge->beyond[0], side / 2));
+    }
+  }
+  return fits;
+}
+
 static PetscErrorCode edge_patches_are_solved(const Setting *s, const Refined *r)
 {
-  const int n = r->leaves->nown * r->ndof;
-  double    worst[2] = {0, 0}, before;
-  Vectors   v;
+  const PetscBool inexact = (PetscBool)(s->coefficient == COEFFICIENT_WAVES || s->coefficient == COEFFICIENT_CHECKERBOARD);
+  const int       n = r->leaves->nown * r->ndof;
+  double          worst[2] = {0, 0}, before;
+  int             solved = 0;
+  Vectors         v;
 
   PetscFunctionBeginUser;
   PetscCall(VectorsCreate(r, 0, &v));
   before = Largest(n, v.r);
-  for (int32_t patch = 0; patch < r->mesh[0]->nedge; patch++) PetscCall(SolvePatch(r, 0, &v, patch, worst));
-  TapOk((PetscBool)(r->mesh[0]->nedge && worst[0] < 1e-10 * before), "edge_patches_leave_no_residual, %s: %g of %d", s->name,
-        worst[0] / before, (int)r->mesh[0]->nedge);
+  for (int32_t patch = 0; patch < r->mesh[0]->nedge; patch++) {
+    if (!inexact && !Fits(r, &r->mesh[0]->edge[patch])) continue;
+    PetscCall(SolvePatch(r, 0, &v, patch, worst));
+    solved++;
+  }
+  TapOk((PetscBool)(solved && worst[0] < (inexact ? 0.5 : 1e-10) * before), "edge_patches_leave_no_residual, %s: %g of %d", s->name,
+        worst[0] / before, solved);
   TapOk((PetscBool)(worst[1] < 1e-10 * before), "edge_patches_keep_the_right_hand_side, %s: %g", s->name, worst[1] / before);
   PetscCall(VectorsDestroy(&v));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -120,6 +120,8 @@ typedef struct {
   const int32_t *type;                      /* [n] entry of `table` */
   const void *table; /* [entries][VpEdgeSize]: of K's lines and of F's along the normal [dim + 1][VpBlockSize] (VpBlockBuild), of F's others
                               [dim - 1][VpFdmSize] (VpFdmBuild); Z */
+  const void *weight; /* as of VpPatchView, where the coefficient is s times K's of the tables */
+  const void *excess; /* [n][2^(dim-1)] by how much the coefficients of a side's faces exceed that of K's line there, or NULL: 0 */
   double      reaction;
 } VpEdgeView;
 VP_SIZE int VpFaceSize(int n, int dim)
@@ -283,8 +285,9 @@ typedef struct {
   PetscErrorCode (*solve_cells)(const VpView *, const VpCellView *, int32_t first, int32_t last, const void *r, void *x);
   /* b += sign A_FK xc on the cells F of all edge patches, xc being of the coarser level. NULL on devices, and so are the next two. */
   PetscErrorCode (*add_coarse)(const VpView *, const VpEdgeView *, int sign, const void *xc, void *b);
-  /* bc -= A_KF x on the leaves K */
-  PetscErrorCode (*subtract_fine)(const VpView *, const VpEdgeView *, const void *x, void *bc);
+  /* bc -= A_KF x on the leaves K, and what their values xc add to A x beyond what the coarser level adds, there and on the cells beyond that
+     were refined */
+  PetscErrorCode (*subtract_fine)(const VpView *, const VpView *coarse, const VpEdgeView *, const void *x, const void *xc, void *bc);
   /* Solves on the edge patches [first, last) of `order`, one after the other: x and xc gain what removes the residuals of F and K. Requires:
      A_FK xc has been taken from b, as from bc where its level ends. Ensures: the same of the new xc. */
   PetscErrorCode (*solve_edges)(const VpView *, const VpView *coarse, const VpEdgeView *, int32_t first, int32_t last, void *b, void *x,

@@ -1,21 +1,30 @@
 /* The coefficient a of -div(a grad u), a number per cell, or one per cell and direction. */
 #include "internal.h"
 
-/* least[d] and most[d] of all cells along every direction */
-static PetscErrorCode Ranges(VpMesh mesh, const VpProblem *problem, PetscReal least[3], PetscReal most[3])
+/* range [6] of -a and of a along every direction takes in that of n cells */
+static void IncludeCells(const VpProblem *problem, int dim, int32_t n, PetscReal range[])
 {
-  PetscReal range[6]; /* of -a, of a */
-
-  PetscFunctionBegin;
-  for (int i = 0; i < 6; i++) range[i] = PETSC_MIN_REAL;
-  for (int32_t c = 0; c < mesh->nown; c++) {
-    for (int d = 0; d < mesh->dim; d++) {
+  for (int32_t c = 0; c < n; c++) {
+    for (int d = 0; d < dim; d++) {
       const PetscReal a = VpProblemCoefficient(problem, c, d);
 
       range[d] = PetscMax(range[d], -a);
       range[3 + d] = PetscMax(range[3 + d], a);
     }
   }
+}
+
+/* least[d] and most[d] of all cells along every direction, and of those of the next coarser level */
+static PetscErrorCode Ranges(VpMesh mesh, const VpProblem *problem, PetscReal least[3], PetscReal most[3])
+{
+  VpProblem coarser = *problem;
+  PetscReal range[6];
+
+  PetscFunctionBegin;
+  for (int i = 0; i < 6; i++) range[i] = PETSC_MIN_REAL;
+  IncludeCells(problem, mesh->dim, mesh->nown, range);
+  coarser.coefficient = problem->coarser;
+  if (problem->coarser) IncludeCells(&coarser, mesh->dim, mesh->coarser->nown, range);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, range, 6, MPIU_REAL, MPIU_MAX, mesh->comm));
   for (int d = 0; d < mesh->dim; d++) {
     least[d] = -range[d];
@@ -52,17 +61,15 @@ static PetscErrorCode SetThinnest(VpLevel level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* copies the coefficient of own cells and gets that of the others */
-static PetscErrorCode CopyCoefficient(VpLevel level, const PetscReal own[])
+/* *copy = the coefficient of own cells, and what that of the others is */
+static PetscErrorCode CopyCoefficient(VpMesh mesh, size_t width, const PetscReal own[], const PetscReal **copy)
 {
-  const VpMesh mesh = level->mesh;
-  const size_t width = (size_t)VpProblemWidth(&level->problem);
   PetscReal   *a;
   MPI_Datatype unit;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(mesh->nlocal * width + 1, &a)); /* not NULL on ranks without cells */
-  level->problem.coefficient = a;
+  *copy = a;
   PetscCall(PetscArraycpy(a, own, mesh->nown * width));
   PetscCallMPI(MPI_Type_contiguous((int)width, MPIU_REAL, &unit));
   PetscCallMPI(MPI_Type_commit(&unit));
@@ -71,16 +78,49 @@ static PetscErrorCode CopyCoefficient(VpLevel level, const PetscReal own[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *beyond [nsweep][2 dim] = the coefficient beyond sides where the level ends, from that of the next coarser one's own cells. Of ghosts it is what
+   their owners say. */
+static PetscErrorCode SpreadBeyond(VpMesh mesh, size_t width, const PetscReal own[], const PetscReal **beyond)
+{
+  const VpMesh     coarse = mesh->coarser;
+  const size_t     nside = 2 * (size_t)mesh->dim;
+  const PetscReal *a;
+  PetscReal       *to;
+  MPI_Datatype     unit;
+
+  PetscFunctionBegin;
+  PetscCall(CopyCoefficient(coarse, width, own, &a));
+  PetscCall(PetscCalloc1(mesh->nsweep * nside + 1, &to)); /* not NULL on ranks without cells */
+  *beyond = to;
+  for (int32_t i = 0; i < mesh->nedge; i++) {
+    const VpHang *edge = &mesh->edge[i];
+
+    for (int f = 0; f < 1 << (mesh->dim - 1); f++) {
+      if (edge->beyond[f] >= mesh->nown) continue;
+      to[(size_t)edge->beyond[f] * nside + (size_t)(edge->side ^ 1)] =
+        a[(size_t)edge->cell * width + (width > 1 ? (size_t)edge->side / 2 : 0)];
+    }
+  }
+  PetscCallMPI(MPI_Type_contiguous((int)nside, MPIU_REAL, &unit));
+  PetscCallMPI(MPI_Type_commit(&unit));
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, unit, to, to + mesh->nown * nside));
+  PetscCallMPI(MPI_Type_free(&unit));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpLevelSetCoefficient(VpLevel level, const VpProblem *problem)
 {
   const VpMesh mesh = level->mesh;
+  const size_t width = (size_t)VpProblemWidth(problem);
   PetscReal    least[3], most[3], largest = 0;
   PetscBool    uniform = PETSC_TRUE;
 
   PetscFunctionBegin;
   for (int d = 0; d < 3; d++) level->uniform[d] = level->scale;
   level->typical = level->scale;
-  if (problem->coefficient) PetscCall(CopyCoefficient(level, problem->coefficient));
+  if (problem->coefficient) PetscCall(CopyCoefficient(mesh, width, problem->coefficient, &level->problem.coefficient));
+  if (problem->coarser) PetscCall(SpreadBeyond(mesh, width, problem->coarser, &level->problem.coarser));
   PetscCall(SetThinnest(level));
   if (!problem->coefficient) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Ranges(mesh, problem, least, most));
@@ -91,6 +131,17 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel level, const VpProblem *problem)
   for (int d = 0; d < mesh->dim; d++) level->uniform[d] = uniform ? level->scale * most[d] : 0;
   level->typical = uniform ? largest : ldexp(1, ilogb(largest));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscReal VpLevelCoefficientBeyond(VpLevel level, int32_t cell, int side)
+{
+  const size_t  at = (size_t)cell * 2 * (size_t)level->mesh->dim + (size_t)side;
+  const int32_t next = level->mesh->neighbor[at];
+
+  if (next >= 0) return VpLevelCoefficient(level, next, side / 2);
+  if (next != VP_EDGE) return 0;
+  if (!level->problem.coarser || level->problem.coarser[at] <= 0) return VpLevelCoefficient(level, cell, side / 2);
+  return level->scale * level->problem.coarser[at];
 }
 
 PetscErrorCode VpCoefficientRange(VpMesh mesh, const VpProblem *problem, PetscReal range[2])
@@ -221,7 +272,7 @@ PetscErrorCode VpCoarsenCoefficient(VpMesh fine, int width, const PetscReal a[],
       all += size[0] * size[1] * size[2];
     }
     if (contrast) contrast[c] = 1;
-    for (size_t d = 0; d < w; d++) {
+    for (size_t d = 0; d < w && all > 0; d++) {
       coarse[c * w + d] = sum[d] / all;
       if (contrast) contrast[c] = PetscMax(contrast[c], most[d] / least[d]);
     }

@@ -59,8 +59,6 @@ PetscErrorCode VpCompositeCreate(VpMesh leaves, const VpProblem *problem, VpExch
   PetscCall(PetscNew(&c));
   *out = c;
   PetscCall(VpLevelCreate(leaves, problem, VP_BASIS_THIN, finest->precision, finest->backend, &c->leaves));
-  PetscCheck(VpLevelIsUniform(c->leaves) && !c->leaves->problem.tensor, leaves->comm, PETSC_ERR_SUP,
-             "-pc_type vpatchdg: on meshes of cells of different levels the coefficient has to be the same in all cells and directions");
   PetscCall(VpVectorCreate(c->leaves, 1, "right-hand side", &c->in));
   PetscCall(VpVectorCreate(c->leaves, 1, "correction", &c->out));
   PetscCall(finest->backend->alloc((size_t)leaves->nown * finest->block, "values of leaves", &c->room));
@@ -164,17 +162,18 @@ PetscErrorCode VpCompositeAddCoarse(VpComposite c, PetscInt l, int sign, VpVecto
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCompositeSubtractFine(VpComposite c, PetscInt l, VpVector x, VpVector bc)
+PetscErrorCode VpCompositeSubtractFine(VpComposite c, PetscInt l, VpVector x, VpVector xc, VpVector bc)
 {
   const Part *part = &c->part[l];
-  const void *values;
+  const void *values, *coarse;
   void       *changed;
 
   PetscFunctionBegin;
   if (!Ends(c, l)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpVectorRead(x, VP_GHOST_SWEEP, &values));
+  PetscCall(VpVectorRead(xc, VP_GHOST_SWEEP, &coarse));
   PetscCall(Change(bc, VP_GHOST_NONE, VP_GHOST_NONE, &changed));
-  PetscCall(part->level->ops->subtract_fine(&part->level->view, &part->edges, values, changed));
+  PetscCall(part->level->ops->subtract_fine(&part->level->view, &part[1].level->view, &part->edges, values, coarse, changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,7 +5,7 @@
 #include "smoother.h"
 
 typedef struct VpComposite_ *VpComposite;
-/* levels: those of the cycle, of which `parts` are parts and the next one has all cells of its depth. Error where the coefficient varies */
+/* levels: those of the cycle, of which `parts` are parts and the next one has all cells of its depth. */
 PetscErrorCode VpCompositeCreate(VpMesh leaves, const VpProblem *, VpExchange, PetscInt parts, const VpLevel levels[], VpComposite *);
 PetscErrorCode VpCompositeDestroy(VpComposite *);
 /* what goes into the cycle and comes out of it, on the leaves */
@@ -13,8 +13,8 @@ VpVector       VpCompositeIn(VpComposite);
 VpVector       VpCompositeOut(VpComposite);
 PetscErrorCode VpCompositeEnter(VpComposite, PetscInt level, VpVector b); /* b = that of the leaves on these */
 PetscErrorCode VpCompositeLeave(VpComposite, PetscInt level, VpVector x); /* the leaves' values = x */
-/* b += sign times what xc of the next coarser level adds to A x on this one; bc -= what x adds on that one's leaves */
+/* b += sign times what xc of the next coarser level adds to A x on this one; bc -= what x and xc add on that one, but for its own A xc */
 PetscErrorCode VpCompositeAddCoarse(VpComposite, PetscInt level, int sign, VpVector xc, VpVector b);
-PetscErrorCode VpCompositeSubtractFine(VpComposite, PetscInt level, VpVector x, VpVector bc);
+PetscErrorCode VpCompositeSubtractFine(VpComposite, PetscInt level, VpVector x, VpVector xc, VpVector bc);
 /* Solves on the edge patches of a level from whose b that was taken (sign -1), and so from bc: x and xc gain, b stays right. */
 PetscErrorCode VpCompositeSolveEdges(VpComposite, PetscInt level, PetscBool reverse, VpVector b, VpVector x, VpVector bc, VpVector xc);

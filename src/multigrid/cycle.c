@@ -84,7 +84,8 @@ static PetscErrorCode Repeat(VpCycle cycle, PetscInt l)
 }
 
 /* The same of a level with a part of the cells. Pre-smoothing writes x of the next level's leaves, too, which stays, and for which the leaves'
-   own b is needed; values beyond the edge count as 0 in the residual, which on those leaves is b less what this level adds to A x. */
+   own b is needed; values beyond the edge count as 0 in the residual, which on those leaves is b less what this level adds to A x.
+   Where the coefficient varies, the coarser level adds less there, and on the cells beyond, than the leaves and this level do. */
 static PetscErrorCode DownPart(VpCycle cycle, PetscInt l)
 {
   const VpComposite c = cycle->composite;
@@ -108,7 +109,7 @@ static PetscErrorCode DownPart(VpCycle cycle, PetscInt l)
   }
   PetscCall(VpRestrict(cycle->level[l], cycle->move[l + 1], r, bc));
   PetscCall(VpCompositeEnter(c, l + 1, bc));
-  if (count) PetscCall(VpCompositeSubtractFine(c, l, x, bc));
+  if (count) PetscCall(VpCompositeSubtractFine(c, l, x, xc, bc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

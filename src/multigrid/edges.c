@@ -1,65 +1,6 @@
 /* The tables of edge patches, where a level of an adaptive mesh ends (VpEdgeView). A patch depends on the lines of its leaf K and of the cells
    F behind one of K's sides, so few are different. */
-#include "internal.h"
-
-typedef struct {
-  int       side;          /* K's, where F are */
-  VpLineKey own[3];        /* K's lines */
-  VpLineKey normal;        /* F's line along the side's normal */
-  VpFdmKey  tangential[2]; /* F's lines of two cells along the others */
-  double    form[VP_HANG_FORM];
-} EdgeKey;
-
-enum { NWORD = 1 + 4 * 7 + 2 * 5 };
-
-/* all numbers of a key as words; what lies beyond sides goes into the first one */
-static void Words(const EdgeKey *key, int dim, uint64_t word[NWORD])
-{
-  int n = 1;
-
-  memset(word, 0, NWORD * sizeof(*word));
-  word[0] = (uint64_t)key->side;
-  for (int i = 0; i <= dim; i++) {
-    const VpLineKey *line = i < dim ? &key->own[i] : &key->normal;
-
-    word[n++] = VpWord(line->h);
-    for (int s = 0; s < 2; s++) {
-      word[0] = word[0] << 3 | (uint64_t)line->side[s];
-      word[n++] = VpWord(line->h_beyond[s]);
-    }
-  }
-  for (int i = 0; i < dim - 1; i++) {
-    for (int s = 0; s < 2; s++) {
-      word[0] = word[0] << 3 | (uint64_t)key->tangential[i].side[s];
-      word[n++] = VpWord(key->tangential[i].h[s]);
-      word[n++] = VpWord(key->tangential[i].h_beyond[s]);
-    }
-  }
-}
-
-/* of the side i of the view */
-static EdgeKey KeyOf(VpLevel fine, VpLevel coarse, const VpHang *edge)
-{
-  const int dim = fine->mesh->dim, normal = edge->side / 2;
-  EdgeKey   key = {.side = edge->side, .normal = VpLevelLineKey(fine, PETSC_TRUE, edge->beyond[0], normal)};
-
-  for (int d = 0, bit = 0; d < dim; d++) {
-    VpFdmKey *pair = &key.tangential[bit];
-
-    key.own[d] = VpLevelLineKey(coarse, PETSC_TRUE, edge->cell, d);
-    for (int s = 0; s < 2 && d != normal; s++) {
-      const int32_t   cell = edge->beyond[s << bit], *beyond = fine->mesh->neighbor + (size_t)cell * 2 * dim + 2 * d;
-      const VpLineKey line = VpLevelLineKey(fine, PETSC_TRUE, cell, d);
-      const PetscBool wrap = (PetscBool)(beyond[0] == beyond[1] && beyond[0] >= 0);
-
-      pair->h[s] = line.h;
-      pair->side[s] = wrap ? VP_SIDE_WRAP : line.side[s];
-      pair->h_beyond[s] = wrap ? 0 : line.h_beyond[s];
-    }
-    bit += d != normal;
-  }
-  return key;
-}
+#include "edgekey.h"
 
 /* the numbers of one entry, and where its parts are */
 typedef struct {
@@ -68,11 +9,11 @@ typedef struct {
   double *own[3], *across, *wide[2], *Z; /* of the entry; wide goes by tangential direction */
 } Entry;
 
-static void Locate(VpLevel level, int side, double *table, Entry *e)
+static void Locate(VpLevel level, const VpEdgeKey *key, double *table, Entry *e)
 {
   const int n = level->basis.n, dim = level->mesh->dim;
 
-  *e = (Entry){.n = n, .dim = dim, .normal = side / 2, .end = side % 2, .m = VpFaceSize(n, dim), .reaction = VpLevelReaction(level)};
+  *e = (Entry){.n = n, .dim = dim, .normal = key->side / 2, .end = key->side % 2, .m = VpFaceSize(n, dim), .reaction = key->reaction};
   for (int d = 0; d < dim; d++, table += VpBlockSize(n)) e->own[d] = table;
   e->across = table;
   table += VpBlockSize(n);
@@ -276,14 +217,14 @@ static PetscErrorCode Couple(const VpBasis *basis, const Entry *e, const double 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Build(VpLevel level, const EdgeKey *key, double table[])
+static PetscErrorCode Build(VpLevel level, const VpEdgeKey *key, double table[])
 {
   const double penalty = level->problem.penalty;
   const int    n = level->basis.n;
   Entry        e;
 
   PetscFunctionBegin;
-  Locate(level, key->side, table, &e);
+  Locate(level, key, table, &e);
   for (int i = 0; i <= e.dim; i++) {
     double *to = i < e.dim ? e.own[i] : e.across;
 
@@ -294,7 +235,7 @@ static PetscErrorCode Build(VpLevel level, const EdgeKey *key, double table[])
     double *to = e.wide[i];
 
     VpFdmBuild(&level->basis, &key->tangential[i], VP_SPACE_FULL, penalty, to, to + 4 * n * n, to + 8 * n * n);
-    for (int k = 0; k < 2 * n; k++) to[8 * n * n + k] *= level->typical;
+    for (int k = 0; k < 2 * n; k++) to[8 * n * n + k] *= key->times[i] * level->typical;
   }
   PetscCall(Couple(&level->basis, &e, key->form));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -330,35 +271,62 @@ static PetscErrorCode PlaceOrder(VpMesh fine, VpArrays *arrays, VpEdgeView *view
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where the coefficient varies: patches are those of their tables times a number each, and the line of a leaf K counts with the mean beyond a
+   side what is different for every cell there. */
+static PetscErrorCode PlaceCoefficients(VpLevel fine, VpLevel coarse, VpArrays *arrays, VpEdgeView *view)
+{
+  const VpMesh mesh = fine->mesh;
+  const int    faces = 1 << (mesh->dim - 1);
+  double      *weight, *excess;
+
+  PetscFunctionBegin;
+  if (VpLevelIsUniform(fine)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(mesh->nedge, &weight, (size_t)mesh->nedge * faces, &excess));
+  for (int32_t i = 0; i < mesh->nedge; i++) {
+    const VpHang   *edge = &mesh->edge[i];
+    const PetscReal a = VpLevelCoefficient(coarse, edge->cell, edge->side / 2),
+                    b = VpLevelCoefficientBeyond(coarse, edge->cell, edge->side);
+    double form[VP_HANG_FORM];
+
+    weight[i] = fine->typical / VpLevelLargest(coarse, edge->cell);
+    VpHangingForm(coarse, fine, edge, form);
+    for (int f = 0; f < faces; f++) excess[i * faces + f] = form[5 + f] - 2 * a * b / (a + b);
+  }
+  PetscCall(VpArraysPlaceReals(arrays, weight, mesh->nedge, "edge patches", &view->weight));
+  PetscCall(VpArraysPlaceReals(arrays, excess, (size_t)mesh->nedge * faces, "edge patches", &view->excess));
+  PetscCall(PetscFree2(weight, excess));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, VpArrays *arrays, VpEdgeView *view)
 {
   const VpMesh mesh = fine->mesh;
   const size_t size = VpEdgeSize(fine->basis.n, mesh->dim);
   VpDictionary keys;
-  uint64_t     word[NWORD];
+  uint64_t     word[VP_EDGE_WORDS];
   int32_t     *type;
   double      *table;
 
   PetscFunctionBegin;
   PetscCall(VpPlaceHanging(coarse, fine, mesh->nedge, mesh->edge, arrays, &view->sides));
   view->reaction = VpLevelReaction(fine);
-  PetscCall(VpDictionaryCreate(NWORD, sizeof(EdgeKey), &keys));
+  PetscCall(VpDictionaryCreate(VP_EDGE_WORDS, sizeof(VpEdgeKey), &keys));
   PetscCall(PetscMalloc1(mesh->nedge, &type));
   for (int32_t i = 0; i < mesh->nedge; i++) {
-    EdgeKey key;
+    VpEdgeKey key;
 
     type[i] = -1;
     if (!VpMeshSweepsEdge(mesh, &mesh->edge[i])) continue;
-    key = KeyOf(fine, coarse, &mesh->edge[i]);
-    VpHangingForm(coarse, fine, &mesh->edge[i], key.form);
-    Words(&key, mesh->dim, word);
+    key = VpEdgeKeyOf(fine, coarse, &mesh->edge[i]);
+    VpEdgeWords(&key, mesh->dim, word);
     PetscCall(VpDictionaryAdd(&keys, word, &key, &type[i]));
   }
   PetscCall(PetscMalloc1(keys.n * size, &table));
-  for (int32_t i = 0; i < keys.n; i++) PetscCall(Build(fine, (const EdgeKey *)keys.item + i, table + i * size));
+  for (int32_t i = 0; i < keys.n; i++) PetscCall(Build(fine, (const VpEdgeKey *)keys.item + i, table + i * size));
   PetscCall(VpArraysPlace(arrays, type, mesh->nedge * sizeof(*type), "edge patches", (const void **)&view->type));
   PetscCall(VpArraysPlaceReals(arrays, table, keys.n * size, "edge patches", &view->table));
   PetscCall(PlaceOrder(mesh, arrays, view));
+  PetscCall(PlaceCoefficients(fine, coarse, arrays, view));
   PetscCall(PetscFree(table));
   PetscCall(PetscFree(type));
   PetscCall(VpDictionaryDestroy(&keys));

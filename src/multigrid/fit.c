@@ -14,8 +14,7 @@ double VpRoundRatio(double ratio)
   return exp2(ceil(VP_STEPS * log2(ratio) - 1e-6) / VP_STEPS);
 }
 
-/* the product of the factors at cell c for the coefficient along d */
-static double Product(int dim, const VpFit *fit, int c, int d)
+double VpFitProduct(int dim, const VpFit *fit, int c, int d)
 {
   int steps = 0;
 
@@ -37,7 +36,7 @@ static void FitFaces(int dim, const PetscReal a[][3], const PetscReal beyond[][3
     for (int c = 0; c < 1 << dim; c++) {
       const double mean = 2 * a[c][d] / (a[c][d] + beyond[c][d]) * beyond[c][d];
 
-      if ((c >> d & 1) == side % 2) largest = PetscMax(largest, mean / Product(dim, fit, c, d));
+      if ((c >> d & 1) == side % 2) largest = PetscMax(largest, mean / VpFitProduct(dim, fit, c, d));
     }
     fit->face[d][side % 2] = Round(log2(largest / sigma[d]));
   }
@@ -84,7 +83,7 @@ void VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscRe
   if (!inside) FitSteps(dim, tensor, a, least, fit); /* else without logarithms */
   *scale = 0;
   for (int d = 0; d < (tensor ? dim : 1); d++) {
-    for (int c = 0; c < nc; c++) sigma[d] = PetscMax(sigma[d], inside ? a[c][d] : a[c][d] / Product(dim, fit, c, d));
+    for (int c = 0; c < nc; c++) sigma[d] = PetscMax(sigma[d], inside ? a[c][d] : a[c][d] / VpFitProduct(dim, fit, c, d));
     *scale = PetscMax(*scale, sigma[d]);
   }
   for (int d = 0; d < dim; d++) {

@@ -48,21 +48,38 @@ PetscMPIInt VpCycleRanks(const VpCycleOptions *options, const VpBackend *backend
   return least ? PetscMax(1, (PetscMPIInt)PetscMin(ranks, n / least)) : ranks;
 }
 
-/* the coefficient on the next level, and how much it varies from there to here */
-static PetscErrorCode CoarsenCoefficient(VpCycle cycle, VpLevel level, VpMesh coarse, PetscReal a[])
+/* a = the coefficient on the next level, from that of a mesh's own cells, and how much it varies from there to here */
+static PetscErrorCode CoarsenCoefficient(VpCycle cycle, VpMesh mesh, int width, const PetscReal own[], VpMesh coarse, PetscReal a[])
 {
   double     rough = 0;
   PetscReal *contrast;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(coarse->nown, &contrast));
-  PetscCall(VpCoarsenCoefficient(level->mesh, VpProblemWidth(&level->problem), level->problem.coefficient, a, contrast));
+  PetscCall(VpCoarsenCoefficient(mesh, width, own, a, contrast));
   for (int32_t c = 0; c < coarse->nown; c++) {
     cycle->contrast = PetscMax(cycle->contrast, contrast[c]);
     rough += contrast[c] > VP_VARIES;
   }
-  if (level == cycle->level[0]) cycle->rough = rough / (double)coarse->ncell;
+  if (!cycle->parts && mesh == cycle->level[0]->mesh) cycle->rough = rough / (double)coarse->ncell;
   PetscCall(PetscFree(contrast));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a[l] = the coefficient on level l of an adaptive mesh: the leaves' own, means on cells that were refined */
+static PetscErrorCode SpreadCoefficient(VpCycle cycle, VpMesh finest, const VpProblem *problem, PetscReal *a[])
+{
+  const size_t width = (size_t)VpProblemWidth(problem);
+  VpMesh       fine = NULL, mesh = finest;
+
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l <= cycle->parts; l++, fine = mesh, mesh = mesh->coarser) {
+    PetscCall(PetscMalloc1(mesh->nown * width + 1, &a[l])); /* not NULL on ranks without cells */
+    if (fine) PetscCall(CoarsenCoefficient(cycle, fine, (int)width, a[l - 1], mesh, a[l]));
+    for (int32_t c = 0; c < mesh->nown; c++) {
+      if (mesh->leaf[c] >= 0) PetscCall(PetscArraycpy(a[l] + c * width, problem->coefficient + mesh->leaf[c] * width, width));
+    }
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,9 +93,9 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpLattice lattice, V
   PetscFunctionBegin;
   PetscCall(PetscFree(*coefficient));
   PetscCall(VpMeshCoarsen(level->mesh, lattice, cycle->options.coarsening, &spread));
-  if (level->problem.coefficient) {
+  if (level->problem.coefficient && !VpMeshIsPart(level->mesh)) {
     PetscCall(PetscMalloc1(spread->nown * (size_t)width + 1, coefficient));
-    PetscCall(CoarsenCoefficient(cycle, level, spread, *coefficient));
+    PetscCall(CoarsenCoefficient(cycle, level->mesh, width, level->problem.coefficient, spread, *coefficient));
   }
   if (!VpMeshIsPart(level->mesh)) *ranks = VpCycleRanks(&cycle->options, level->backend, spread->lattice, level->problem.degree, before);
   if (*ranks < before) {
@@ -144,16 +161,16 @@ static PetscErrorCode CountRepeats(VpCycle cycle)
 }
 
 /* A level corrects twice where the next one has few cells beside the level that did so last, so that the work of all levels stays a small
-   multiple of the finest's; and once from the coarsest, which is solved. */
+   multiple of the finest's; and once from the coarsest, which is solved, and where levels have a part of the cells. */
 static void CountVisits(VpCycle cycle)
 {
-  double cells = (double)cycle->level[0]->mesh->ncell;
+  double cells = (double)cycle->level[cycle->parts]->mesh->ncell;
 
   for (PetscInt l = 0; l + 1 < cycle->nlevel; l++) {
     const double next = (double)cycle->level[l + 1]->mesh->ncell;
 
     cycle->visits[l] = 1;
-    if (next * VP_FEWER > cells || l + 2 == cycle->nlevel) continue;
+    if (l < cycle->parts || next * VP_FEWER > cells || l + 2 == cycle->nlevel) continue;
     cycle->visits[l] = 2;
     cells = next;
   }
@@ -200,6 +217,7 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
 {
   VpProblem   p = *problem;
   PetscReal  *coefficient = NULL;
+  PetscReal  *spread[VP_MOST_LEVELS] = {NULL};
   VpMesh      mesh = finest;
   VpLattice   lattice[VP_MOST_LEVELS];
   PetscMPIInt ranks;
@@ -211,9 +229,12 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
   PetscCall(VpProblemGetLattice(finest, problem, &cycle->base));
   PetscCall(VpListLattices(cycle->base, cycle->options.coarsening, &most, lattice));
   ranks = mesh->size;
+  if (cycle->parts && problem->coefficient) PetscCall(SpreadCoefficient(cycle, mesh, problem, spread));
   for (PetscInt l = 0; l < cycle->nlevel; l++) {
     PetscCall(VpProgress("cycle", (double)finest->ncell - mesh->ncell, (double)finest->ncell));
     if (l >= cycle->parts) PetscCall(CopyUnlessAgreed(lattice[l - cycle->parts], cycle->options.coarsening, &mesh));
+    if (spread[l]) p.coefficient = spread[l];
+    p.coarser = l < cycle->parts ? spread[l + 1] : NULL;
     PetscCall(CreateLevel(cycle, l, mesh, &p, backend));
     PetscCall(VpMeshDestroy(&mesh));
     if (l == cycle->nlevel - 1) break;
@@ -223,6 +244,7 @@ static PetscErrorCode CreateLevels(VpCycle cycle, VpMesh finest, const VpProblem
     p.coefficient = coefficient;
   }
   PetscCall(PetscFree(coefficient));
+  for (PetscInt l = 0; l <= cycle->parts; l++) PetscCall(PetscFree(spread[l]));
   if (cycle->parts) PetscCall(VpCompositeCreate(finest, problem, cycle->options.exchange, cycle->parts, cycle->level, &cycle->composite));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -61,7 +61,8 @@ typedef struct {
   int16_t step[3], skew[3], face[3][2];
   double  ratio[3];
 } VpFit;
-void VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3], double least, VpFit *, double *scale);
+double VpFitProduct(int dim, const VpFit *, int c, int d); /* that at the patch's cell c for the coefficient along d */
+void   VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3], double least, VpFit *, double *scale);
 /* a ratio of the coefficients of two directions, in steps and no less */
 double VpRoundRatio(double ratio);
 /* linetables.c: PlaceLines fills what the level's view has of lines: line, lines, common, outside. PlaceDrops makes
@@ -71,6 +72,8 @@ PetscErrorCode VpLevelPlaceDrops(VpLevel, VpArrays *, const void **drop);
 PetscErrorCode VpLevelPlaceUnit(VpLevel, VpArrays *, VpPatchView *);
 /* linetables.c: what the line of a cell depends on. relative: the cell's coefficient counts as 1 */
 VpLineKey VpLevelLineKey(VpLevel, PetscBool relative, int32_t cell, int d);
+/* linetables.c: the largest coefficient of a cell, of which those of its lines are multiples */
+PetscReal VpLevelLargest(VpLevel, int32_t cell);
 /* linetables.c: fills all of the view but `cell` */
 PetscErrorCode VpLevelPlaceBlocks(VpLevel, VpArrays *, VpCellView *);
 /* hanging.c: fills the view of the sides that hang; of others, whose cells are on a level and those beyond on another */
@@ -78,7 +81,7 @@ PetscErrorCode VpLevelPlaceHanging(VpLevel);
 /* of a side whose cell is on the one level, while the cells beyond are on the other */
 void           VpHangingForm(VpLevel, VpLevel other, const VpHang *, double form[VP_HANG_FORM]);
 PetscErrorCode VpPlaceHanging(VpLevel, VpLevel other, int32_t count, const VpHang sides[], VpArrays *, VpHangView *);
-/* edges.c: the view of the edge patches between a level of an adaptive mesh and the next coarser one. Requires: one coefficient */
+/* edges.c: the view of the edge patches between a level of an adaptive mesh and the next coarser one. */
 PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, VpArrays *, VpEdgeView *);
 /* hanging.c: one row of A's terms on a hanging side as a sum of few products. A term adds normal[i] tangential[0][j] tangential[1][k] to
    the entry towards the function that is i along the side's normal and j, k along the other directions, in cell. The first `own` terms are
@@ -111,7 +114,10 @@ static inline PetscReal VpLevelCoefficient(VpLevel level, int32_t cell, int d)
 {
   return level->uniform[d] > 0 ? level->uniform[d] : level->scale * VpProblemCoefficient(&level->problem, cell, d);
 }
-/* is a the same in all cells? */
+/* coefficient.c: 2^exponent a of the cell beyond a side, also where the level ends; 0 where there is none, and the cell's own where what is
+   there is not local. Requires: the cell is in [0, nsweep) */
+PetscReal VpLevelCoefficientBeyond(VpLevel, int32_t cell, int side);
+/* is a the same in all cells, and where the level ends beyond, too? */
 static inline PetscBool VpLevelIsUniform(VpLevel level)
 {
   return (PetscBool)(level->uniform[0] > 0);

@@ -87,7 +87,7 @@ static PetscErrorCode Create(VpMesh mesh, const VpProblem *problem, VpBasisType 
   level->refct = 1;
   level->mesh = VpReference(mesh);
   level->problem = *problem;
-  level->problem.coefficient = NULL;
+  level->problem.coefficient = level->problem.coarser = NULL;
   level->scale = ldexp(1, problem->exponent);
   level->precision = precision;
   level->reads = reads;
@@ -141,6 +141,7 @@ PetscErrorCode VpLevelDestroy(VpLevel *out)
   PetscCall(VpArraysRelease(&level->arrays));
   PetscCallMPI(MPI_Type_free(&level->unit));
   PetscCall(PetscFree(level->problem.coefficient));
+  PetscCall(PetscFree(level->problem.coarser));
   PetscCall(VpMeshDestroy(&level->mesh));
   PetscCall(PetscFree(level));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -52,8 +52,7 @@ static PetscReal SizeBeyond(VpMesh mesh, int32_t cell, int side, int32_t beyond)
   return beyond < 0 ? VpDomainAlpha(mesh->domain, beyond) : VpCellSize(mesh, beyond, side / 2);
 }
 
-/* the largest coefficient of a cell, of which those of its lines are multiples */
-static PetscReal Largest(VpLevel level, int32_t cell)
+PetscReal VpLevelLargest(VpLevel level, int32_t cell)
 {
   PetscReal largest = VpLevelCoefficient(level, cell, 0);
 
@@ -64,7 +63,7 @@ static PetscReal Largest(VpLevel level, int32_t cell)
 /* the key's coefficients, of which those beyond are multiples of the cell's already, as multiples of the cell's largest one */
 static void Relate(VpLevel level, int32_t cell, int d, VpLineKey *key)
 {
-  const double ratio = VpLevelCoefficient(level, cell, d) / Largest(level, cell);
+  const double ratio = VpLevelCoefficient(level, cell, d) / VpLevelLargest(level, cell);
 
   key->a = VpLevelIsUniform(level) ? ratio : VpRoundRatio(ratio);
   for (int s = 0; s < 2; s++) key->a_beyond[s] *= key->a;
@@ -80,7 +79,7 @@ VpLineKey VpLevelLineKey(VpLevel level, PetscBool relative, int32_t cell, int d)
 
     key.side[s] = VpDomainSide(mesh->domain, beyond);
     key.h_beyond[s] = SizeBeyond(mesh, cell, 2 * d + s, beyond);
-    key.a_beyond[s] = beyond < 0 ? (beyond == VP_EDGE ? key.a : 0) : VpLevelCoefficient(level, beyond, d);
+    key.a_beyond[s] = VpLevelCoefficientBeyond(level, cell, 2 * d + s);
     if (relative && key.a_beyond[s] > 0) key.a_beyond[s] = exp2(round(VP_STEPS * log2(key.a_beyond[s] / key.a)) / VP_STEPS);
   }
   if (relative) Relate(level, cell, d, &key);
@@ -91,15 +90,14 @@ VpLineKey VpLevelLineKey(VpLevel level, PetscBool relative, int32_t cell, int d)
    neighbours on the same sides. */
 static PetscBool HaveSameCoefficients(const void *context, int32_t cell, int32_t other)
 {
-  const VpLevel  level = ((const Lines *)context)->level;
-  const int      nside = 2 * level->mesh->dim;
-  const int32_t *beyond = level->mesh->neighbor + (size_t)cell * nside, *there = level->mesh->neighbor + (size_t)other * nside;
-  PetscBool      same = PETSC_TRUE;
+  const VpLevel level = ((const Lines *)context)->level;
+  const int     nside = 2 * level->mesh->dim;
+  PetscBool     same = PETSC_TRUE;
 
   for (int d = 0; d < VpProblemWidth(&level->problem); d++)
     same = (PetscBool)(same && VpLevelCoefficient(level, cell, d) == VpLevelCoefficient(level, other, d));
   for (int side = 0; side < nside && same; side++)
-    same = beyond[side] < 0 || VpLevelCoefficient(level, beyond[side], side / 2) == VpLevelCoefficient(level, there[side], side / 2);
+    same = VpLevelCoefficientBeyond(level, cell, side) == VpLevelCoefficientBeyond(level, other, side);
   return same;
 }
 
@@ -353,7 +351,7 @@ PetscErrorCode VpLevelPlaceBlocks(VpLevel level, VpArrays *arrays, VpCellView *v
     VpBlockBuild(&level->basis, KeyOf(&lines, i), level->problem.penalty, F, B, lambda);
     for (int k = 0; k < n; k++) lambda[k] *= level->typical;
   }
-  for (size_t cell = 0; cell < nown; cell++) weight[cell] = level->typical / Largest(level, (int32_t)cell);
+  for (size_t cell = 0; cell < nown; cell++) weight[cell] = level->typical / VpLevelLargest(level, (int32_t)cell);
   PetscCall(VpArraysPlace(arrays, line, nown * dim * sizeof(*line), "cell blocks", (const void **)&view->type));
   PetscCall(VpArraysPlaceReals(arrays, table, (size_t)lines.dictionary.n * size, "cell blocks", &view->table));
   if (!VpLevelIsUniform(level)) PetscCall(VpArraysPlaceReals(arrays, weight, nown, "cell blocks", &view->weight));

@@ -20,6 +20,7 @@ typedef struct {
   int              degree;
   double           penalty, reaction;
   const PetscReal *coefficient;
+  const PetscReal *coarser; /* of a level with a part of its cells that has a coefficient: the same of the next coarser one; else NULL */
   int              tensor;  /* dim where a is a tensor, else 0 */
   VpLattice        lattice; /* with the means of a in boxes, or NULL: VpMeshBaseLattice(). Cycles coarsen by it */
   int              exponent;
@@ -53,7 +54,7 @@ PetscErrorCode VpArraysRelease(VpArrays *);
 struct VpLevel_ {
   int              refct;
   VpMesh           mesh;
-  VpProblem        problem;    /* coefficient: own copy for cells [0, nlocal), or NULL */
+  VpProblem        problem;    /* coefficient: own copy for cells [0, nlocal), or NULL; coarser: [nsweep][2 dim] beyond edges */
   PetscReal        scale;      /* 2^exponent of the problem */
   PetscReal        uniform[3]; /* 2^exponent a along each direction where a is the same in all cells of all ranks, else 0 */
   PetscReal        typical;    /* the scale of the patches' eigenvalues: the largest of uniform, or where that is 0 the largest power of two
@@ -94,8 +95,8 @@ PetscErrorCode VpProblemGetLattice(VpMesh, const VpProblem *, VpLattice *);
 PetscErrorCode VpProblemCountLevels(VpMesh, const VpProblem *, VpCoarsen, int *levels, double cells[]);
 /* the lattice for a problem with a coefficient. Collective */
 PetscErrorCode VpProblemCreateLattice(VpMesh, const VpProblem *, VpLattice *);
-/* The coefficient's means over the children, on the coarse mesh's own cells; a: that of own cells, so many numbers a cell. contrast [own
-   coarse cells] or NULL: the largest quotient of the coefficients of two children, along one direction. */
+/* The coefficient's means over the children, on the coarse mesh's own cells, but where there are none; a: that of own cells, so many
+   numbers a cell. contrast [own coarse cells] or NULL: the largest quotient of the coefficients of two children, along one direction. */
 PetscErrorCode VpCoarsenCoefficient(VpMesh fine, int width, const PetscReal a[], PetscReal coarse[], PetscReal contrast[]);
 /* Where a coefficient varies by more among a cell's children, F cycles are faster than V cycles, as measured. */
 #define VP_VARIES 6

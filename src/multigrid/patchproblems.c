@@ -102,7 +102,8 @@ static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
     key.side[s] = side[2 * d + s];
     if (key.side[s] == VP_SIDE_EDGE) key.h_beyond[s] *= 2;
     if (key.side[s] == VP_SIDE_MIXED) key.h_beyond[s] = SizeBeyond(mesh, cell, 2 * d + s);
-    if (fit && (key.side[s] == VP_SIDE_MIXED || (key.side[s] == VP_SIDE_INTERIOR && problems->space == VP_SPACE_FULL)))
+    if (fit && (key.side[s] == VP_SIDE_MIXED || key.side[s] == VP_SIDE_EDGE ||
+                (key.side[s] == VP_SIDE_INTERIOR && problems->space == VP_SPACE_FULL)))
       key.face[s] = fit->face[d][s];
   }
   return key;
@@ -128,10 +129,10 @@ static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t
       const int32_t cell = problems->patches->cell[(size_t)p * nc + c];
 
       for (int d = 0; d < dim; d++) {
-        const int32_t next = level->mesh->neighbor[(size_t)cell * 2 * dim + 2 * d + (c >> d & 1)];
+        const PetscReal next = VpLevelCoefficientBeyond(level, cell, 2 * d + (c >> d & 1));
 
         a[c][d] = VpLevelCoefficient(level, cell, d);
-        beyond[c][d] = next < 0 ? a[c][d] : VpLevelCoefficient(level, next, d);
+        beyond[c][d] = next > 0 ? next : a[c][d];
       }
     }
     VpCoefficientFit(dim, level->problem.tensor, a, beyond, LeastStep(level), &problems->fit[p], &scale);

@@ -69,7 +69,7 @@ static void AddSide(Line *line, const VpFdmKey *key, int s, VpSpace space, Real 
     memcpy(line->constraint[line->nc++], v, sizeof(v));
     if (space == VP_SPACE_CLAMPED) memcpy(line->constraint[line->nc++], q, sizeof(q));
   } else {
-    const Real a = side == VP_SIDE_INTERIOR ? line->a[s] * exp2l(key->face[s]) : line->a[s];
+    const Real a = side == VP_SIDE_INTERIOR || side == VP_SIDE_EDGE ? line->a[s] * exp2l(key->face[s]) : line->a[s];
 
     AddFace(line, VpFaceForm(side, key->h[s], a, key->h_beyond[s], a, penalty), v, q);
   }

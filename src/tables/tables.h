@@ -117,7 +117,7 @@ typedef struct {
   double h[2], h_beyond[2]; /* h_beyond as in a line's key */
   VpSide side[2];           /* MIXED keeps all functions and takes the interior form; WRAP couples the two ends */
   int    step;              /* The second cell's coefficient is 2^(step/VP_STEPS) times the first one's; the smaller of the two is 1. */
-  int    face[2];           /* The form of an interior side has 2^face times the coefficient of the cell there. */
+  int    face[2];           /* The form of an interior side, and of one at an edge, has 2^face times the coefficient of the cell there. */
   int    skew;              /* The mass has another coefficient, with step + skew: that of other directions where a is a tensor. */
 } VpFdmKey;
 /* The tables of a problem: F [2n][2n] takes a line of b to modes, B [2n][2n] takes modes to a line of x, lambda [2n] are the eigenvalues.

@@ -11,6 +11,7 @@ typedef enum {
   COEFFICIENT_SEPARABLE,
   COEFFICIENT_CHECKERBOARD,
   COEFFICIENT_LAYERS,
+  COEFFICIENT_OCTAVES,
   COEFFICIENT_WAVES
 } CoefficientKind;
 
@@ -70,6 +71,7 @@ static PetscReal CoefficientAt(CoefficientKind kind, int dim, const PetscReal lo
   if (kind == COEFFICIENT_WAVES) a = exp(3 * wave);
   if (kind == COEFFICIENT_CHECKERBOARD) a = sum % 2 ? 1000 : 1;
   if (kind == COEFFICIENT_LAYERS) a = lower[0] + size[0] / 2 > 0.5 ? 1 : 1000;
+  if (kind == COEFFICIENT_OCTAVES) a = lower[0] + size[0] / 2 > 0.5 ? 8 : 1;
   return a;
 }
 

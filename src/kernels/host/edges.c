@@ -98,6 +98,50 @@ INLINE void SubtractBehind(const Edges *e, const int n, int32_t at, const REAL *
   AddLift(&e->edges->sides, n, side[1] / 2, side[1] % 2, -1, sum, r);
 }
 
+/* t = what the faces of one of K's sides test a cell with, beyond the form that K's line has there, from K's traces `own`: K itself, or (beyond)
+   the cell that was refined */
+INLINE void Excess(const Edges *e, const int n, int32_t at, int beyond, Traces own, Traces t)
+{
+  const REAL *form = Form(e, at), *half = (const REAL *)e->edges->sides.half, *excess = (const REAL *)e->edges->excess + (size_t)at * FACES;
+  const REAL  root = (REAL)0.70710678118654752, large[5] = {form[2] * root, form[3] * root / 2, form[0], form[1], form[4]};
+
+  memset(t, 0, sizeof(Traces));
+  for (int i = 0; i < FACES; i++) {
+    Traces part, none = {{0}};
+    REAL   whole[LINES];
+
+    for (int k = 0; k < 2; k++) ToPart(n, half, i, own[k], part[k]);
+    if (beyond) Flux(n, large, excess[i], none, part);
+    else Flux(n, form, excess[i], part, none);
+    for (int k = 0; k < 2; k++) {
+      ToPart(n, half + 2 * n * n, i, (beyond ? none : part)[k], whole);
+      for (int l = 0; l < Power(n) / n; l++) t[k][l] += whole[l];
+    }
+  }
+}
+
+/* r -= what the line of K, whose values are u, lacks on one of its sides */
+INLINE void SubtractExcess(const Edges *e, const int n, int32_t at, const REAL *u, REAL *r)
+{
+  const int32_t *side = Side(e, at);
+  Traces         own, t;
+
+  SideTraces(e->coarse, n, side[1] / 2, side[1] % 2, u, own);
+  Excess(e, n, at, 0, own, t);
+  AddLift(&e->edges->sides, n, side[1] / 2, side[1] % 2, -1, t, r);
+}
+
+/* r -= the same of the cell beyond that was refined */
+INLINE void SubtractExcessBeyond(const Edges *e, const int n, int32_t at, const REAL *u, REAL *r)
+{
+  const int32_t *side = Side(e, at);
+  Traces         own, t;
+
+  SideTraces(e->coarse, n, side[1] / 2, side[1] % 2, u, own);
+  Excess(e, n, at, 1, own, t);
+  AddLift(&e->edges->sides, n, side[1] / 2, 1 - side[1] % 2, -1, t, r);
+}
+
 /* the residual of K, with traces of the finer level on sides that hang */
 INLINE void CoarseResidual(Edges *e, const int n, int32_t at, REAL *r)
 {
@@ -109,7 +153,10 @@ INLINE void CoarseResidual(Edges *e, const int n, int32_t at, REAL *r)
   for (int32_t i = first; i < e->edges->sides.n && Side(e, i)[0] == K; i++) without |= 1 << Side(e, i)[1];
   if (e->coarse->nt == VpThinLayers(n, DIM)) CellResidual(e, n, VpThinLayers(n, DIM), K, without, r);
   else CellResidual(e, n, VpDenseLayers(n), K, without, r);
-  for (int32_t i = first; i < e->edges->sides.n && Side(e, i)[0] == K; i++) SubtractBehind(e, n, i, e->x, r);
+  for (int32_t i = first; i < e->edges->sides.n && Side(e, i)[0] == K; i++) {
+    SubtractBehind(e, n, i, e->x, r);
+    if (e->edges->excess) SubtractExcess(e, n, i, e->xc + (size_t)K * (size_t)Power(n), r);
+  }
 }
 
 /* lines of m values, `stride` apart, of so many in all: M times each */
@@ -128,7 +175,8 @@ OUTLINE void Contract(int m, const REAL *M, int stride, int total, REAL *v)
   }
 }
 
-OUTLINE void SolveTensor(const Tensor *T, REAL reaction, REAL *v)
+/* v = weight (T + reaction)^-1 v */
+OUTLINE void SolveTensor(const Tensor *T, REAL reaction, REAL weight, REAL *v)
 {
   const int total = T->extent[0] * T->extent[1] * (DIM == 3 ? T->extent[DIM - 1] : 1);
 
@@ -137,7 +185,7 @@ OUTLINE void SolveTensor(const Tensor *T, REAL reaction, REAL *v)
     REAL sum = reaction;
 
     for (int d = 0, mode = i; d < DIM; mode /= T->extent[d], d++) sum += T->lambda[d][mode % T->extent[d]];
-    v[i] /= sum;
+    v[i] *= weight / sum;
   }
   for (int d = 0, stride = 1; d < DIM; stride *= T->extent[d], d++) Contract(T->extent[d], T->B[d], stride, total, v);
 }
@@ -210,17 +258,17 @@ INLINE void Couple(const int n, const REAL *Z, Traces t)
 }
 
 /* u = S^-1 u for K, S = A_KK - A_KF A_FF^-1 A_FK */
-INLINE void SolveCoarse(const Edges *e, const int n, int side, const Tensor *T, const REAL *Z, REAL *u)
+INLINE void SolveCoarse(const Edges *e, const int n, int side, const Tensor *T, const REAL *Z, REAL weight, REAL *u)
 {
-  const REAL reaction = (REAL)e->edges->reaction;
+  const REAL reaction = (REAL)e->edges->reaction * weight;
   REAL       v[VALUES] = {0};
   Traces     t;
 
-  SolveTensor(T, reaction, u);
+  SolveTensor(T, reaction, weight, u);
   SideTraces(e->coarse, n, side / 2, side % 2, u, t);
   Couple(n, Z, t);
   AddLift(&e->edges->sides, n, side / 2, side % 2, 1, t, v);
-  SolveTensor(T, reaction, v);
+  SolveTensor(T, reaction, 1, v);
   for (int k = 0; k < Power(n); k++) u[k] += v[k];
 }
 
@@ -231,6 +279,7 @@ INLINE void EdgePatch(Edges *e, const int n, int32_t at)
   const int      d = item[1] / 2, N = Power(n);
   const REAL    *table = (const REAL *)e->edges->table + (size_t)e->edges->type[at] * (size_t)VpEdgeSize(n, DIM);
   const REAL    *Z = table + (DIM + 1) * VpBlockSize(n) + (DIM - 1) * VpFdmSize(n);
+  const REAL     weight = e->edges->weight ? ((const REAL *)e->edges->weight)[at] : 1, reaction = (REAL)e->edges->reaction * weight;
   REAL           y[PATCH], q[PATCH], u[VALUES], cell[VALUES];
   Traces         t = {{0}};
   Tensor         K, F;
@@ -241,20 +290,20 @@ INLINE void EdgePatch(Edges *e, const int n, int32_t at)
     e->residual(e->fine, item[3 + i], item[3 + i] + 1, e->x, e->x + (size_t)e->fine->nown * (size_t)N, e->b, cell);
     ToPatch(n, d, i, cell, y);
   }
-  SolveTensor(&F, (REAL)e->edges->reaction, y);
+  SolveTensor(&F, reaction, weight, y);
   for (int i = 0; i < FACES; i++) {
     FromPatch(n, d, i, y, cell);
     SumFromFine(e, n, at, i, cell, t);
   }
   AddLift(&e->edges->sides, n, d, item[1] % 2, -1, t, u);
-  SolveCoarse(e, n, item[1], &K, Z, u);
+  SolveCoarse(e, n, item[1], &K, Z, weight, u);
   SideTraces(e->coarse, n, d, item[1] % 2, u, t);
   for (int i = 0; i < FACES; i++) {
     memset(cell, 0, sizeof cell);
     AddToFine(e, n, at, 1, i, t, cell);
     ToPatch(n, d, i, cell, q);
   }
-  SolveTensor(&F, (REAL)e->edges->reaction, q);
+  SolveTensor(&F, reaction, weight, q);
   for (int i = 0; i < FACES * N; i++) y[i] -= q[i];
   for (int i = 0; i < FACES; i++) {
     FromPatch(n, d, i, y, cell);
@@ -288,12 +337,22 @@ INLINE PetscErrorCode AddCoarse(const VpView *view, const VpEdgeView *edges, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-INLINE PetscErrorCode SubtractFine(const VpView *view, const VpEdgeView *edges, const int n, const REAL *x, REAL *bc)
+INLINE PetscErrorCode SubtractFine(const VpView *fine, const VpView *coarse, const VpEdgeView *edges, const int n, const REAL *x,
+                                   const REAL *xc, REAL *bc)
 {
-  const Edges e = {.fine = view, .coarse = view, .edges = edges};
+  const Edges  e = {.fine = fine, .coarse = coarse, .edges = edges};
+  const size_t N = (size_t)Power(n);
 
   PetscFunctionBegin;
-  for (int32_t at = 0; at < edges->sides.n; at++) SubtractBehind(&e, n, at, x, bc + (size_t)Side(&e, at)[0] * (size_t)Power(n));
+  for (int32_t at = 0; at < edges->sides.n; at++) {
+    const size_t  K = (size_t)Side(&e, at)[0];
+    const int32_t refined = coarse->neighbor[K * 2 * DIM + (size_t)Side(&e, at)[1]];
+
+    SubtractBehind(&e, n, at, x, bc + K * N);
+    if (!edges->excess) continue;
+    SubtractExcess(&e, n, at, xc + K * N, bc + K * N);
+    if (refined < coarse->nown) SubtractExcessBeyond(&e, n, at, xc + K * N, bc + (size_t)refined * N);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -302,9 +361,10 @@ INLINE PetscErrorCode SubtractFine(const VpView *view, const VpEdgeView *edges, 
   { \
     return AddCoarse(view, edges, k + 1, sign, xc, b); \
   } \
-  PetscErrorCode VP_NAME(SubtractFine, VP_REAL, VP_DIM, k)(const VpView *view, const VpEdgeView *edges, const void *x, void *bc) \
+  PetscErrorCode VP_NAME(SubtractFine, VP_REAL, VP_DIM, k)(const VpView *fine, const VpView *coarse, const VpEdgeView *edges, \
+                                                           const void *x, const void *xc, void *bc) \
   { \
-    return SubtractFine(view, edges, k + 1, x, bc); \
+    return SubtractFine(fine, coarse, edges, k + 1, x, xc, bc); \
   } \
   PetscErrorCode VP_NAME(SolveEdges, VP_REAL, VP_DIM, k)(const VpView *fine, const VpView *coarse, const VpEdgeView *edges, int32_t first, \
                                                          int32_t last, void *b, void *x, const void *bc, void *xc) \

@@ -26,11 +26,9 @@ static PetscErrorCode CheckAdaptive(PC pc, VpMesh mesh)
   PetscCheck(o->space == VP_SPACE_FULL && o->residual == VP_RESIDUAL_EXACT, comm, PETSC_ERR_SUP,
              "On meshes of cells of different levels there are -pc_vpatchdg_space full and -pc_vpatchdg_residual exact");
   PetscCheck(
-    (o->type == VP_CYCLE_AUTO || o->type == VP_CYCLE_V) && (!o->pre || o->symmetric) && !o->line_search && o->cell_sweeps <= 0, comm,
-    PETSC_ERR_SUP,
-    "On meshes of cells of different levels there is the V cycle, -pc_vpatchdg_cycle_type v, with sweeps after the coarse correction, "
-    "-pc_vpatchdg_smooth_pre 0, or the symmetric one, -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1; without "
-    "-pc_vpatchdg_line_search and -pc_vpatchdg_cell_sweeps");
+    (!o->pre || o->symmetric) && !o->line_search && o->cell_sweeps <= 0, comm, PETSC_ERR_SUP,
+    "On meshes of cells of different levels there are cycles with sweeps after the coarse correction, -pc_vpatchdg_smooth_pre 0, and "
+    "symmetric ones, -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1; without -pc_vpatchdg_line_search and -pc_vpatchdg_cell_sweeps");
   PetscCheck(o->levels <= 0 || o->levels > VpCycleParts(mesh), comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_vpatchdg_levels %" PetscInt_FMT ": boxes refined %d to %d times need %" PetscInt_FMT " or more", o->levels, mesh->least,
              mesh->level, VpCycleParts(mesh) + 1);

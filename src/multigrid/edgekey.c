@@ -1,0 +1,136 @@
+/* Keys of edge patches. Where the coefficient varies, F's is fitted by a product, as a vertex patch's is, and numbers are rounded, so that few
+   keys are different: multiples of K's to steps, what lies beyond the patch to octaves. */
+#include "edgekey.h"
+
+/* what lies beyond sides goes into the first word */
+void VpEdgeWords(const VpEdgeKey *key, int dim, uint64_t word[VP_EDGE_WORDS])
+{
+  int n = 2;
+
+  memset(word, 0, VP_EDGE_WORDS * sizeof(*word));
+  word[0] = (uint64_t)key->side;
+  word[1] = VpWord(key->reaction);
+  for (int i = 0; i <= dim; i++) {
+    const VpLineKey *line = i < dim ? &key->own[i] : &key->normal;
+
+    word[n++] = VpWord(line->h);
+    word[n++] = VpWord(line->a);
+    for (int s = 0; s < 2; s++) {
+      word[0] = word[0] << 3 | (uint64_t)line->side[s];
+      word[n++] = VpWord(line->h_beyond[s]);
+      word[n++] = VpWord(line->a_beyond[s]);
+    }
+  }
+  for (int i = 0; i < dim - 1; i++) {
+    const VpFdmKey *pair = &key->tangential[i];
+
+    for (int s = 0; s < 2; s++) {
+      word[0] = word[0] << 3 | (uint64_t)pair->side[s];
+      word[n++] = VpWord(pair->h[s]);
+      word[n++] = VpWord(pair->h_beyond[s]);
+    }
+    word[n++] = VpWord(key->times[i]);
+    word[n++] = (uint64_t)(pair->step + 1024) << 48 | (uint64_t)(pair->skew + 2048) << 32 | (uint64_t)(pair->face[0] + 1024) << 16 |
+                (uint64_t)(pair->face[1] + 1024);
+  }
+}
+
+/* the number among the cells F of the one that is c among the 2^dim cells of a patch that has all of them twice, along the normal */
+static int Behind(int c, int normal)
+{
+  return (c & ((1 << normal) - 1)) | (c >> (normal + 1)) << normal;
+}
+
+/* F's coefficients as products of one factor a direction, which is 1 along the normal */
+static void FitBehind(VpLevel fine, const VpHang *edge, VpFit *fit, double *scale)
+{
+  const int dim = fine->mesh->dim;
+  PetscReal a[8][3], beyond[8][3];
+
+  for (int c = 0; c < 1 << dim; c++) {
+    const int32_t cell = edge->beyond[Behind(c, edge->side / 2)];
+
+    for (int d = 0; d < dim; d++) {
+      const PetscReal next = VpLevelCoefficientBeyond(fine, cell, 2 * d + (c >> d & 1));
+
+      a[c][d] = VpLevelCoefficient(fine, cell, d);
+      beyond[c][d] = next > 0 ? next : a[c][d];
+    }
+  }
+  VpCoefficientFit(dim, fine->problem.tensor, a, beyond, 0, fit, scale);
+}
+
+static double Octaves(double ratio)
+{
+  return ratio > 0 ? exp2(round(log2(ratio))) : 0;
+}
+
+static VpFdmKey PairOf(VpLevel fine, const VpHang *edge, int d, int bit, const VpFit *fit)
+{
+  const int dim = fine->mesh->dim;
+  VpFdmKey  pair = {.step = fit->step[d], .skew = fit->skew[d]};
+
+  for (int s = 0; s < 2; s++) {
+    const int32_t   cell = edge->beyond[s << bit], *beyond = fine->mesh->neighbor + (size_t)cell * 2 * dim + 2 * d;
+    const VpLineKey line = VpLevelLineKey(fine, PETSC_TRUE, cell, d);
+    const PetscBool wrap = (PetscBool)(beyond[0] == beyond[1] && beyond[0] >= 0);
+
+    pair.h[s] = line.h;
+    pair.side[s] = wrap ? VP_SIDE_WRAP : line.side[s];
+    pair.h_beyond[s] = wrap ? 0 : line.h_beyond[s];
+    if (pair.side[s] == VP_SIDE_INTERIOR || pair.side[s] == VP_SIDE_EDGE) pair.face[s] = fit->face[d][s];
+  }
+  return pair;
+}
+
+/* The forms between K, whose coefficient is a, and F, for which a number on F's side, that of the softest, and one on K's, that of the
+   stiffest, must do. `times`: of F's fit. */
+static void SetForms(VpLevel fine, const VpFit *fit, double times, VpEdgeKey *key)
+{
+  const int    dim = fine->mesh->dim, normal = key->side / 2, s = key->side % 2;
+  const double a = key->own[normal].a, f = times * fit->ratio[normal];
+  double       least = 1, most = 0;
+
+  for (int c = 0; c < 1 << dim; c++) {
+    const double product = VpFitProduct(dim, fit, c, normal);
+
+    least = PetscMin(least, product);
+    most = PetscMax(most, product);
+    key->form[5 + Behind(c, normal)] = 2 * a * f * product / (a + f * product);
+  }
+  key->own[normal].a_beyond[s] = f * most;
+  key->normal.a = f;
+  key->normal.a_beyond[1 - s] = a / least;
+}
+
+VpEdgeKey VpEdgeKeyOf(VpLevel fine, VpLevel coarse, const VpHang *edge)
+{
+  const int dim = fine->mesh->dim, normal = edge->side / 2;
+  VpEdgeKey key = {
+    .side = edge->side, .normal = VpLevelLineKey(fine, PETSC_TRUE, edge->beyond[0], normal), .reaction = VpLevelReaction(fine)};
+  double times, weight;
+  VpFit  fit;
+
+  FitBehind(fine, edge, &fit, &times);
+  times /= VpLevelLargest(coarse, edge->cell);
+  weight = fine->typical / VpLevelLargest(coarse, edge->cell);
+  if (!VpLevelIsUniform(fine)) {
+    times = VpRoundRatio(times);
+    weight = VpRoundRatio(weight);
+  }
+  key.reaction *= weight;
+  for (int d = 0, bit = 0; d < dim; d++) {
+    VpLineKey *own = &key.own[d];
+
+    *own = VpLevelLineKey(coarse, PETSC_TRUE, edge->cell, d);
+    for (int s = 0; s < 2; s++) own->a_beyond[s] = own->a * Octaves(own->a_beyond[s] / own->a);
+    if (d == normal) continue;
+    key.tangential[bit] = PairOf(fine, edge, d, bit, &fit);
+    key.times[bit++] = times * fit.ratio[d];
+  }
+  key.normal.a_beyond[edge->side % 2] = times * fit.ratio[normal] * Octaves(key.normal.a_beyond[edge->side % 2] / key.normal.a);
+  VpHangingForm(coarse, fine, edge, key.form);
+  SetForms(fine, &fit, times, &key);
+  for (int i = 0; i < 1 << (dim - 1); i++) key.form[5 + i] *= fine->typical;
+  return key;
+}

@@ -1,0 +1,18 @@
+/* What the tables of an edge patch depend on: K is the leaf of the coarser level, F are the cells behind one of its sides. Numbers are those
+   of a patch where the largest coefficient of K is 1. */
+#pragma once
+#include "internal.h"
+
+typedef struct {
+  int       side;               /* K's, where F are */
+  VpLineKey own[3];             /* K's lines */
+  VpLineKey normal;             /* F's line along the side's normal */
+  VpFdmKey  tangential[2];      /* F's lines of two cells along the others, */
+  double    times[2];           /* and what their coefficients are multiplied by */
+  double    form[VP_HANG_FORM]; /* as VpHangingForm(), of K's side, with the coefficients that F's lines have */
+  double    reaction;
+} VpEdgeKey;
+VpEdgeKey VpEdgeKeyOf(VpLevel fine, VpLevel coarse, const VpHang *edge);
+/* its numbers as words, to tell keys apart */
+enum { VP_EDGE_WORDS = 2 + 4 * 6 + 2 * 6 };
+void VpEdgeWords(const VpEdgeKey *, int dim, uint64_t word[VP_EDGE_WORDS]);
