@@ -170,7 +170,7 @@ ok(defined $error && $error < 1e-3, 'channel_takes_another_grid');
 # Python: nonlinear, fieldsplit, heat and eigenvalues on several ranks
 SKIP: {
   my $python = python();
-  skip('no python3 with a petsc4py of this PETSc', 9) if !$python;
+  skip('no python3 with a petsc4py of this PETSc', 11) if !$python;
   for my $ranks (1, 2) {
     my $said = `tests/support/run.sh $ranks $python -B examples/nonlinear.py 2>&1`;
     my ($steps, $error) = $said =~ /^(\d) steps of Newton, \d+ iterations, L2 error (\S+)$/m;
@@ -178,6 +178,11 @@ SKIP: {
     $said = `tests/support/run.sh $ranks $python -B examples/fieldsplit.py 2>&1`;
     my ($its, $residual) = $said =~ /^(\d+) iterations, relative residual (\S+)$/m;
     ok(defined $residual && $residual <= 1e-8 && $its <= 6, "fieldsplit_solves_to_1e-8, $ranks ranks") or diag($said);
+  }
+  for my $ranks (1, 2) {
+    my $said = `tests/support/run.sh $ranks $python -B examples/adapt.py -most 2000 2>&1`;
+    my ($unknowns, $error) = $said =~ /^ *(\d+) +\d+ +(\S+)\n\z/m;
+    ok(defined $error && $unknowns < 2500 && $error < 8e-4, "adapt_py_converges, $ranks ranks") or diag($said);
   }
   my $heat = "$python -B examples/heat.py -dll_append ./$build/lib/libvpatchdg.so -dm_vpatchdg_dim 2 -dm_refine 4";
   for my $type ('bdf -ts_atol 1e-6', 'cn', 'arkimex -ts_arkimex_fully_implicit -ts_arkimex_type 3') {

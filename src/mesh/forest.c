@@ -20,11 +20,13 @@ void VP_FOREST(VpForestPartition)(MPI_Comm comm, VpDomain domain, int level, int
   #include <p8est.h> /* P8EST_QMAXLEVEL */
 void VpForestPartition3(MPI_Comm, VpDomain, int level, int64_t starts[]);
 
-/* libsc leaves the package numbers behind: a second PetscInitialize must find them unset */
+/* libsc leaves the package numbers behind: a second PetscInitialize must find them unset. Where an adaptive mesh lives on, as in Python, libsc
+   would abort the program, and stays. */
 static PetscErrorCode Finalize(void)
 {
   PetscFunctionBeginUser;
-  if (sc_package_id >= 0) sc_finalize();
+  if (sc_package_id < 0 || sc_memory_status(sc_package_id) || sc_memory_status(p4est_package_id)) PetscFunctionReturn(PETSC_SUCCESS);
+  sc_finalize();
   sc_package_id = p4est_package_id = -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -311,6 +311,31 @@ def says_what_it_is():
     assert ('cells 16' in said) == (dm.comm.rank == 0), said
 
 
+def knows_cells_of_different_levels():
+    dm = vpatchdg.create(dim=2, degree=3, refine=2, boundary=['dirichlet', 'neumann', 'dirichlet', 'dirichlet'])
+    x, data = None, ((lambda x: 5 * PI**2 * wave(x)), wave, lambda x, normal: (wave_gradient(x) * normal).sum(axis=-1))
+    found = []
+    for step in range(4):
+        x = solve(dm, vpatchdg.rhs(dm, *data))
+        eta = vpatchdg.estimate(dm, x, *data)
+        total = PETSc.Vec().createMPI((1, None))
+        total.set((eta**2).sum())
+        found.append((np.sqrt(total.sum()), vpatchdg.errors(dm, x, wave, wave_gradient).h1))
+        finer = vpatchdg.refine_cells(dm, vpatchdg.mark(dm, eta, refine=0.8))
+        there = vpatchdg.transfer(dm, finer, x)
+        assert abs(there.norm() - x.norm()) < 1e-12 * x.norm()
+        assert finer.getGlobalVec().getSize() > dm.getGlobalVec().getSize()
+        dm, x = finer, there
+    assert all(1 < estimate / error < 6 for estimate, error in found), found
+    assert found[-1][1] < found[0][1] / 8, found
+    back = vpatchdg.refine_cells(dm, np.full(vpatchdg.cells(dm), -1))
+    assert back.getGlobalVec().getSize() < dm.getGlobalVec().getSize()
+    assert abs(vpatchdg.integral(back, vpatchdg.transfer(dm, back, x)) - vpatchdg.integral(dm, x)) < 1e-13
+    refused(ValueError, 'one for each', vpatchdg.refine_cells, dm, [1])
+    refused(ValueError, '1, 0 or -1', vpatchdg.refine_cells, dm, np.full(vpatchdg.cells(dm), 2))
+    refused(ValueError, 'doerfler, maximum exist', vpatchdg.mark, dm, np.zeros(vpatchdg.cells(dm)), 'most')
+
+
 class Shell:
     """as much of an IPython shell as an extension sees"""
     display_formatter = property(lambda self: self)

@@ -79,13 +79,23 @@ def call(name: str, dm: PETSc.DM, *arguments) -> None:
     _check(getattr(_library, name)(Handle(dm.handle), *arguments))
 
 
+def _new(wrap: str, name: str, dm: PETSc.DM, *arguments):
+    """What a function of the library makes, as petsc4py's function `wrap` wraps it."""
+    handle = Handle()
+    call(name, dm, *arguments, ctypes.byref(handle))
+    made = _petsc4py(wrap, ctypes.py_object, ctypes.c_void_p)(handle)
+    made.decRef()  # petsc4py holds one reference, this function held another
+    return made
+
+
 def new_vector(name: str, dm: PETSc.DM) -> PETSc.Vec:
     """The vector that a function of the library makes."""
-    handle = Handle()
-    call(name, dm, ctypes.byref(handle))
-    vector = _petsc4py('PyPetscVec_New', ctypes.py_object, ctypes.c_void_p)(handle)
-    vector.decRef()  # petsc4py holds one reference, this function held another
-    return vector
+    return _new('PyPetscVec_New', name, dm)
+
+
+def new_dm(name: str, dm: PETSc.DM, *arguments) -> PETSc.DM:
+    """The DM that a function of the library makes."""
+    return _new('PyPetscDM_New', name, dm, *arguments)
 
 
 def names(enum: str) -> list[str]:
@@ -125,6 +135,18 @@ class Callbacks:
     def pointwise(self, kind, function):
         """Of a kind (Function or Flux), where it is a compiled function of one point; else NULL."""
         return ctypes.cast(compiled(function), kind) if is_pointwise(function) else kind()
+
+    def point(self, kind, function):
+        """Of a kind (Function or Flux), one point at a time; a number is the function of that value. NULL for None."""
+        if function is None or is_pointwise(function):
+            return self.pointwise(kind, function)
+        many = self.batch(function, normals=kind is Flux)
+
+        def evaluate(dim, x, *rest):  # (normal,) value, ctx
+            return many(dim, 1, x, rest[0] if kind is Flux else None, rest[-2], rest[-1])
+
+        self.kept.append(kind(evaluate))
+        return self.kept[-1]
 
     def batch(self, function, components: int = 1, normals: bool = False):
         """Of many points; a number is the function of that value. NULL for None and for a compiled function of one point."""
