@@ -4,8 +4,8 @@
 #include "linesearch.h"
 #include "../base/progress.h"
 
-#define VP_FEWER 3.2  /* times fewer cells: between a halving in one direction and one in two */
-#define VP_ROUGH 0.25 /* of the second level: where it varies on more of it, sweeps of cells pay */
+#define VP_FEWER 3.2 /* times fewer cells: between a halving in one direction and one in two */
+#define VP_ROUGH 0.2 /* of the second level: where it varies on more of it, sweeps of cells pay */
 
 /* the coefficient of own cells, after the mesh was cut anew */
 static PetscErrorCode MoveCoefficient(VpMesh from, VpMesh to, int width, PetscReal **coefficient)
@@ -58,7 +58,7 @@ static PetscErrorCode CoarsenCoefficient(VpCycle cycle, VpMesh mesh, int width, 
   PetscCall(PetscMalloc1(coarse->nown, &contrast));
   PetscCall(VpCoarsenCoefficient(mesh, width, own, a, contrast));
   for (int32_t c = 0; c < coarse->nown; c++) {
-    cycle->contrast = PetscMax(cycle->contrast, contrast[c]);
+    if (level != cycle->level[0]) cycle->contrast = PetscMax(cycle->contrast, contrast[c]);
     rough += contrast[c] > VP_VARIES;
   }
   if (!cycle->parts && mesh == cycle->level[0]->mesh) cycle->rough = rough / (double)coarse->ncell;
@@ -177,20 +177,23 @@ static void CountVisits(VpCycle cycle)
 }
 
 /* What suits the coefficient: V cycles where coarse levels follow it, or must be symmetric; F, or with line search W, where they see means
-   of what varies; sweeps of cells where patches do not follow it, either. */
+   of what varies; where it varies on most of the cells, patches do not follow it, either: there sweeps of cells help, and F cycles no more
+   than V cycles. */
 static PetscErrorCode Choose(VpCycle cycle)
 {
   const MPI_Comm  comm = cycle->level[0]->mesh->comm;
   VpCycleOptions *o = &cycle->options;
+  PetscBool       rough;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cycle->contrast, 1, MPIU_REAL, MPIU_MAX, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cycle->rough, 1, MPI_DOUBLE, MPI_SUM, comm));
+  rough = (PetscBool)(cycle->rough > VP_ROUGH);
   if (o->type == VP_CYCLE_AUTO) {
     o->type = o->line_search ? VP_CYCLE_W : VP_CYCLE_F;
-    if (o->symmetric || cycle->contrast <= VP_VARIES) o->type = VP_CYCLE_V;
+    if (o->symmetric || cycle->contrast <= VP_VARIES || (rough && !o->line_search)) o->type = VP_CYCLE_V;
   }
-  if (o->cell_sweeps < 0) o->cell_sweeps = cycle->rough > VP_ROUGH;
+  if (o->cell_sweeps < 0) o->cell_sweeps = rough;
   for (PetscInt l = 0; o->cell_sweeps && l < cycle->nlevel - 1; l++) PetscCall(VpSmootherAddCells(cycle->smoother[l], o->cell_sweeps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

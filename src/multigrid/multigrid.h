@@ -98,8 +98,8 @@ PetscErrorCode VpProblemCreateLattice(VpMesh, const VpProblem *, VpLattice *);
 /* The coefficient's means over the children, on the coarse mesh's own cells, but where there are none; a: that of own cells, so many
    numbers a cell. contrast [own coarse cells] or NULL: the largest quotient of the coefficients of two children, along one direction. */
 PetscErrorCode VpCoarsenCoefficient(VpMesh fine, int width, const PetscReal a[], PetscReal coarse[], PetscReal contrast[]);
-/* Where a coefficient varies by more among a cell's children, F cycles are faster than V cycles, as measured. */
-#define VP_VARIES 6
+/* Where a coefficient varies by more among a cell's children, F cycles are faster than V cycles, or sweeps of cells pay, as measured. */
+#define VP_VARIES 3.5
 /* flops of A x on own cells */
 PetscLogDouble VpLevelApplyFlops(VpLevel);
 PetscErrorCode VpLogFlops(VpLevel, PetscLogDouble); /* logs those of work on the level's backend */
@@ -156,13 +156,13 @@ typedef struct {
 typedef struct VpCoarse_ *VpCoarse;
 typedef struct VpCycle_  *VpCycle;
 struct VpCycle_ {
-  VpCycleOptions           options; /* with the type that was chosen */
-  VpDepth                  depth;
-  VpLattice                base;     /* the finest mesh's, which knows what the coarsening asks for of the coefficient */
-  PetscReal                contrast; /* the largest quotient of the coefficients of two children of a cell, on any level and rank */
-  double                   rough;    /* the part of the second level's cells where it is more than VP_VARIES */
-  PetscInt                 nlevel;
-  VpLevel                 *level;     /* level[0] is the finest, level[nlevel - 1] the coarsest */
+  VpCycleOptions options; /* with the type that was chosen */
+  VpDepth        depth;
+  VpLattice      base;     /* the finest mesh's, which knows what the coarsening asks for of the coefficient */
+  PetscReal      contrast; /* the largest quotient of the coefficients of two children of a cell, below the finest level, on any rank */
+  double         rough;    /* the part of the second level's cells with children of the finest where it is more than VP_VARIES */
+  PetscInt       nlevel;
+  VpLevel       *level;               /* level[0] is the finest, level[nlevel - 1] the coarsest */
   struct VpComposite_     *composite; /* of an adaptive mesh: its leaves, and what is between its levels; else NULL */
   PetscInt                 parts;     /* levels with a part of the cells of their size; 0 unless there is `composite` */
   VpVector                *b, *x, *r; /* [nlevel] right-hand sides, corrections, residuals; r[l] is NULL until a residual is first needed */

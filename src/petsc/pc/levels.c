@@ -13,8 +13,8 @@ or `VPATCHDG_CYCLE_AUTO` (by the coefficient)
 
    Options Database Key:
 .  -pc_vpatchdg_cycle_type auto|v|w|f - auto (default): v where coarse levels follow the coefficient, as where it is constant or jumps along the
-coarsest cells, or where the cycle is symmetric; f where it varies by more than 6 among the cells that become one on some level, or w with
--pc_vpatchdg_line_search
+coarsest cells, or where the cycle is symmetric; f where it varies by more than 3.5 among the cells that become one on some level below
+the finest and is not rough (as -pc_vpatchdg_cell_sweeps says), or w with -pc_vpatchdg_line_search
 
    Level: intermediate
 

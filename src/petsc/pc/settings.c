@@ -345,8 +345,8 @@ PetscErrorCode PCVPatchDGGetSmooth(PC pc, PetscInt *pre, PetscInt *post)
 -  n  - their number, or `PETSC_DECIDE`
 
    Options Database Key:
-.  -pc_vpatchdg_cell_sweeps n - their number; -1 (default): 1 where the coefficient is rough, that is where it varies by more than 6 among the
-children of a quarter of the next coarser level's cells, else 0
+.  -pc_vpatchdg_cell_sweeps n - their number; -1 (default): 1 where the coefficient is rough, that is where it varies by more than 3.5 among the
+children of a fifth of the next coarser level's cells, else 0
 
    Level: intermediate
 

@@ -167,11 +167,11 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle%s, patch space %s, residual %s, exchange %s\n",
                                    VpCycleName(o->type), o->pre, o->post, o->line_search ? " with line search" : "",
                                    VPatchDGSpaces[o->space], VPatchDGResiduals[o->residual], VPatchDGExchanges[o->exchange]));
-  if (data->cycle && data->cycle->contrast > 1)
+  if (data->cycle && (data->cycle->contrast > 1 || data->cycle->rough > 0))
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "  %" PetscInt_FMT
                                      " sweeps of single cells after one of patches: the coefficient varies by up to %.3g "
-                                     "among the children of a cell, by more than %g on %.0f %% of the second level%s\n",
+                                     "among the children of a cell of coarser levels, by more than %g on %.0f %% of the second level%s\n",
                                      o->cell_sweeps, (double)data->cycle->contrast, (double)VP_VARIES, 100 * data->cycle->rough,
                                      data->options.type == VP_CYCLE_AUTO ? "; hence the type of the cycle" : ""));
   PetscCall(PCVPatchDGViewPrecision(pc, viewer));
