@@ -346,8 +346,7 @@ static PetscErrorCode CountStanding(const Rule *rule, int *least, int *most)
   *least = 4;
   *most = 0;
   for (int32_t i = 0; i < rule->npair; i++) {
-    if (!rule->pair[i].chosen) continue;
-    *least = PetscMin(*least, standing[i]);
+    *least = rule->pair[i].chosen ? PetscMin(*least, standing[i]) : *least;
     *most = PetscMax(*most, standing[i]);
   }
   PetscCall(PetscFree(of));
