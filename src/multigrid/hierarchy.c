@@ -51,17 +51,18 @@ PetscMPIInt VpCycleRanks(const VpCycleOptions *options, const VpBackend *backend
 /* a = the coefficient on the next level, from that of a mesh's own cells, and how much it varies from there to here */
 static PetscErrorCode CoarsenCoefficient(VpCycle cycle, VpMesh mesh, int width, const PetscReal own[], VpMesh coarse, PetscReal a[])
 {
-  double     rough = 0;
-  PetscReal *contrast;
+  const PetscBool finest = (PetscBool)(!cycle->parts && mesh == cycle->level[0]->mesh);
+  double          rough = 0;
+  PetscReal      *contrast;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(coarse->nown, &contrast));
   PetscCall(VpCoarsenCoefficient(mesh, width, own, a, contrast));
   for (int32_t c = 0; c < coarse->nown; c++) {
-    if (level != cycle->level[0]) cycle->contrast = PetscMax(cycle->contrast, contrast[c]);
+    if (!finest) cycle->contrast = PetscMax(cycle->contrast, contrast[c]);
     rough += contrast[c] > VP_VARIES;
   }
-  if (!cycle->parts && mesh == cycle->level[0]->mesh) cycle->rough = rough / (double)coarse->ncell;
+  if (finest) cycle->rough = rough / (double)coarse->ncell;
   PetscCall(PetscFree(contrast));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
