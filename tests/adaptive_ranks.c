@@ -46,30 +46,46 @@ static PetscErrorCode MeshCreate(MPI_Comm comm, const Mesh *m, DM *dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y = M b for a b that is the same on any number of ranks; all of y on every rank */
-static PetscErrorCode Apply(MPI_Comm comm, const Mesh *m, Vec *y)
+/* values that are the same on any number of ranks */
+static PetscErrorCode SetValues(Vec b)
 {
   PetscScalar *value;
   PetscInt     first, last;
-  VecScatter   scatter;
-  Problem      p;
-  PC           pc;
-  DM           dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetOwnershipRange(b, &first, &last));
+  PetscCall(VecGetArray(b, &value));
+  for (PetscInt i = first; i < last; i++) value[i - first] = PetscSinReal((PetscReal)(i % 1009) * (PetscReal)(i % 13));
+  PetscCall(VecRestoreArray(b, &value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CyclePC(KSP ksp, const Mesh *m, VPatchDGExchange exchange, PC *pc)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, pc));
+  PetscCall(PCSetType(*pc, PCVPATCHDG));
+  PetscCall(PCVPatchDGSetPrecision(*pc, VPATCHDG_PRECISION_DOUBLE));
+  PetscCall(PCVPatchDGSetExchange(*pc, exchange));
+  PetscCall(PCVPatchDGSetCorners(*pc, m->corners));
+  PetscCall(PCVPatchDGSetSymmetric(*pc, m->symmetric));
+  if (m->symmetric) PetscCall(PCVPatchDGSetSmooth(*pc, 1, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* y = M b for a b that is the same on any number of ranks; all of y on every rank */
+static PetscErrorCode Apply(MPI_Comm comm, const Mesh *m, Vec *y)
+{
+  VecScatter scatter;
+  Problem    p;
+  PC         pc;
+  DM         dm;
 
   PetscFunctionBeginUser;
   PetscCall(MeshCreate(comm, m, &dm));
   PetscCall(ProblemOf(dm, "ranks_", &p));
-  PetscCall(KSPGetPC(p.ksp, &pc));
-  PetscCall(PCSetType(pc, PCVPATCHDG));
-  PetscCall(PCVPatchDGSetPrecision(pc, VPATCHDG_PRECISION_DOUBLE));
-  PetscCall(PCVPatchDGSetExchange(pc, VPATCHDG_EXCHANGE_COLOR));
-  PetscCall(PCVPatchDGSetCorners(pc, m->corners));
-  PetscCall(PCVPatchDGSetSymmetric(pc, m->symmetric));
-  if (m->symmetric) PetscCall(PCVPatchDGSetSmooth(pc, 1, 1));
-  PetscCall(VecGetOwnershipRange(p.b, &first, &last));
-  PetscCall(VecGetArray(p.b, &value));
-  for (PetscInt i = first; i < last; i++) value[i - first] = PetscSinReal((PetscReal)(i % 1009) * (PetscReal)(i % 13));
-  PetscCall(VecRestoreArray(p.b, &value));
+  PetscCall(CyclePC(p.ksp, m, VPATCHDG_EXCHANGE_COLOR, &pc));
+  PetscCall(SetValues(p.b));
   PetscCall(PCSetUp(pc));
   PetscCall(PCApply(pc, p.b, p.x));
   PetscCall(VecScatterCreateToAll(p.x, &scatter, y));
@@ -98,11 +114,49 @@ static PetscErrorCode cycle_is_that_of_one_rank(const Mesh *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* -8 / log10 of the residual's factor an iteration */
+static PetscErrorCode Rate(MPI_Comm comm, const Mesh *m, VPatchDGExchange exchange, PetscReal *nu)
+{
+  PetscReal history[102];
+  PetscInt  n;
+  Problem   p;
+  PC        pc;
+  DM        dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(MeshCreate(comm, m, &dm));
+  PetscCall(ProblemOf(dm, "rate_", &p));
+  PetscCall(SetValues(p.b));
+  PetscCall(KSPSetType(p.ksp, KSPFGMRES));
+  PetscCall(CyclePC(p.ksp, m, exchange, &pc));
+  PetscCall(KSPSetTolerances(p.ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(KSPSetResidualHistory(p.ksp, history, 102, PETSC_TRUE));
+  PetscCall(KSPSolve(p.ksp, p.b, p.x));
+  PetscCall(KSPGetResidualHistory(p.ksp, NULL, &n));
+  *nu = -8 * (n - 1) / PetscLog10Real(history[n - 1] / history[0]);
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode fewer_exchanges_cost_few_iterations(const Mesh *m)
+{
+  PetscReal nu[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(Rate(PETSC_COMM_SELF, m, VPATCHDG_EXCHANGE_AUTO, &nu[0]));
+  PetscCall(Rate(PETSC_COMM_WORLD, m, VPATCHDG_EXCHANGE_AUTO, &nu[1]));
+  PetscCall(Rate(PETSC_COMM_WORLD, m, VPATCHDG_EXCHANGE_SWEEP, &nu[2]));
+  TapOk((PetscBool)(nu[1] < nu[0] + 0.3 && nu[2] < nu[0] + 0.5), "fewer_exchanges_cost_few_iterations, %s: %.2f, %.2f, on one rank %.2f",
+        m->name, (double)nu[1], (double)nu[2], (double)nu[0]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   TapBegin(PETSC_COMM_WORLD);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(meshes); i++) PetscCall(cycle_is_that_of_one_rank(&meshes[i]));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(meshes); i++) PetscCall(fewer_exchanges_cost_few_iterations(&meshes[i]));
   PetscCall(PetscFinalize());
   return TapEnd();
 }

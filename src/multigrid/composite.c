@@ -38,14 +38,14 @@ static PetscErrorCode PlaceLeaves(Part *part)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the edges between a level and the next one */
+/* The edges between a level and the next one. Without exchanges between colours there is one before all of them, of which 3D has 48. */
 static PetscErrorCode SetEdges(Part *part, VpLevel coarse, VpExchange exchange)
 {
   PetscFunctionBegin;
   PetscCall(VpPlaceEdges(part->level, coarse, &part->arrays, &part->edges));
   for (int c = 0; c < VP_EDGE_COLORS; c++) part->colors |= (uint64_t)(part->edges.start[c] < part->edges.start[c + 1]) << c;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &part->colors, 1, MPI_UINT64_T, MPI_BOR, coarse->mesh->comm));
-  part->exchanges = (PetscBool)(VpChooseExchange(part->level, exchange) == VP_EXCHANGE_COLOR);
+  part->exchanges = (PetscBool)(exchange == VP_EXCHANGE_COLOR);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
