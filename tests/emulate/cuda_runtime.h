@@ -232,7 +232,7 @@ EMULATED(cudaDeviceGetMemPool, cudaMemPool_t, nullptr)
 EMULATED(cudaMemPoolCreate, cudaMemPool_t, (cudaMemPool_t)8) /* not NULL, which is a pool that was not made yet */
 EMULATED(cudaGetDevice, int, 0)
 EMULATED(cudaGetDeviceCount, int, 1)
-EMULATED(cudaDeviceGetAttribute, int, 4)
+EMULATED(cudaDeviceGetAttribute, int, 132)
 EMULATED(cudaRuntimeGetVersion, int, 12040)
 EMULATED(cudaDriverGetVersion, int, 12040)
 EMULATED(cudaFuncGetAttributes, cudaFuncAttributes, {32})
@@ -245,7 +245,7 @@ inline const char *cudaGetErrorString(cudaError_t)
 }
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int)
 {
-  *p = cudaDeviceProp{"emulated GPU", {}, 9, 0, 4};
+  *p = cudaDeviceProp{"emulated GPU", {}, 9, 0, 132};
   return cudaSuccess;
 }
 inline cudaError_t cudaMemGetInfo(size_t *available, size_t *total)

@@ -1,8 +1,8 @@
 /* Threads of a GPU on the CPU: each is a fiber with a stack of its own, which runs until it waits for others. Blocks run one after the other,
    or, in a cooperative launch, all at once.
 
-   EMULATE_ORDER says in which order threads go on between two barriers: 0 ascending, 1 descending, n > 1 random with the seed n. A kernel
-   without races has the same result in every order. EMULATE_TRACE=1 prints every launch. */
+   EMULATE_ORDER says in which order blocks run, and threads between two barriers: 0 ascending, 1 descending, n > 1 random with the seed n.
+   A kernel without races has the same result in every order. EMULATE_TRACE=1 prints every launch. */
 #include "cuda_runtime.h"
 #include <csetjmp>
 #include <cstdio>
@@ -135,7 +135,8 @@ static void GoOn(Fiber *f)
   setcontext(&f->start);
 }
 
-static void Order(std::vector<Fiber *> &list)
+template <class T>
+static void Order(std::vector<T> &list)
 {
   static unsigned random = (unsigned)Setting("EMULATE_ORDER");
   static bool     backwards = random == 1;
@@ -209,6 +210,8 @@ void Run(const char *name, dim3 blocks, dim3 threads, size_t bytes, bool togethe
   static const int trace = Setting("EMULATE_TRACE");
   const size_t     n = threads.Size(), count = blocks.Size(), group = together ? count : 1;
 
+  std::vector<size_t> numbers(count);
+
   run.name = name;
   run.thread = &thread;
   if (trace) fprintf(stderr, "emulated GPU: %s, %zu blocks of %zu threads, %zu bytes\n", name, count, n, bytes);
@@ -217,9 +220,11 @@ void Run(const char *name, dim3 blocks, dim3 threads, size_t bytes, bool togethe
   blockDim = threads;
   if (run.fibers.size() < group * n) run.fibers.resize(group * n);
   run.blocks.resize(group);
+  for (size_t i = 0; i < count; i++) numbers[i] = i;
+  Order(numbers);
   for (size_t first = 0; first < count; first += group) {
     run.grid = Barrier{group * n};
-    for (size_t i = 0; i < group; i++) MakeBlock(&run.blocks[i], i * n, first + i, bytes);
+    for (size_t i = 0; i < group; i++) MakeBlock(&run.blocks[i], i * n, numbers[first + i], bytes);
     RunFibers(group * n);
   }
 }
