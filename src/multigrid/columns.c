@@ -3,6 +3,8 @@
    as the base cycle solves it, for all columns at once or one by one. */
 #include "internal.h"
 
+enum { MOST_COLUMNS = 16, HOST_UNKNOWNS = 1 << 16, DEVICE_UNKNOWNS = 1 << 20 };
+
 struct VpColumns_ {
   int32_t   n;
   VpCycle   cycle;
@@ -13,6 +15,44 @@ struct VpCoarseColumns_ {
   int32_t  n;
   VpVector b, x; /* of the base's coarsest level */
 };
+
+/* Small levels wait for messages, or for launches, which several columns share. As measured: as many of them as fit caches, or keep a device
+   busy, go at once. */
+PetscInt VpColumnsAtOnce(VpLevel finest, PetscInt n)
+{
+  const double ranks = (double)VpMeshRanks(finest->mesh), most = finest->backend->use_stream ? DEVICE_UNKNOWNS : HOST_UNKNOWNS;
+  const double unknowns = (double)finest->mesh->ncell / ranks * (double)(finest->block / finest->real);
+
+  return (PetscInt)PetscMin((double)PetscMin(n, MOST_COLUMNS), most / unknowns);
+}
+
+PetscErrorCode VpRepeatCoefficient(VpLevel level, int32_t n, PetscReal **a)
+{
+  const size_t each = (size_t)level->mesh->nown * (size_t)VpProblemWidth(&level->problem);
+
+  PetscFunctionBegin;
+  *a = NULL;
+  if (!level->problem.coefficient) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1((size_t)n * each + 1, a)); /* not NULL on ranks without cells */
+  for (size_t k = 0; k < (size_t)n; k++) PetscCall(PetscArraycpy(*a + k * each, level->problem.coefficient, each));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpLevelRepeatOuter(VpLevel level, int32_t n, VpLevel *out)
+{
+  VpProblem  problem = level->problem;
+  PetscReal *coefficient;
+  VpMesh     mesh;
+
+  PetscFunctionBegin;
+  PetscCall(VpMeshRepeat(level->mesh, n, NULL, &mesh));
+  PetscCall(VpRepeatCoefficient(level, n, &coefficient));
+  problem.coefficient = coefficient;
+  PetscCall(VpLevelCreateOuter(mesh, &problem, level->backend, out));
+  PetscCall(PetscFree(coefficient));
+  PetscCall(VpMeshDestroy(&mesh));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode VpCoarseColumnsCreate(VpCycle base, int32_t n, VpCoarseColumns *out)
 {

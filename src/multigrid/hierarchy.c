@@ -300,19 +300,6 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the coefficient of n copies of a level's own cells; NULL where it has none */
-static PetscErrorCode RepeatCoefficient(VpLevel level, int32_t n, PetscReal **a)
-{
-  const size_t each = (size_t)level->mesh->nown * (size_t)VpProblemWidth(&level->problem);
-
-  PetscFunctionBegin;
-  *a = NULL;
-  if (!level->problem.coefficient) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1((size_t)n * each + 1, a)); /* not NULL on ranks without cells */
-  for (size_t k = 0; k < (size_t)n; k++) PetscCall(PetscArraycpy(*a + k * each, level->problem.coefficient, each));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* level l and what leads to the next one, on a mesh of n copies */
 static PetscErrorCode RepeatLevel(VpCycle base, int32_t n, PetscInt l, VpMesh mesh, VpCycle cycle)
 {
@@ -321,7 +308,7 @@ static PetscErrorCode RepeatLevel(VpCycle base, int32_t n, PetscInt l, VpMesh me
   PetscReal    *coefficient;
 
   PetscFunctionBegin;
-  PetscCall(RepeatCoefficient(level, n, &coefficient));
+  PetscCall(VpRepeatCoefficient(level, n, &coefficient));
   problem.coefficient = coefficient;
   PetscCall(CreateLevel(cycle, l, mesh, &problem, level->backend));
   PetscCall(PetscFree(coefficient));

@@ -39,7 +39,9 @@ PetscInt       VpCycleVectors(VpCycle, PetscInt l, VpVector vectors[]); /* lists
 PetscErrorCode VpCycleRun(VpCycle, PetscInt l, PetscBool transpose);
 /* hierarchy.c: the cycle on n copies of its meshes. It shares the coarse solver, and dies before the base. Requires: VpColumnsCan() */
 PetscErrorCode VpCycleRepeat(VpCycle base, int32_t n, VpCycle *);
-/* columns.c: the coarse solver takes one column after the other, in vectors of their own */
+/* columns.c: the coefficient of n copies of a level's own cells, for the caller to free; NULL where it has none */
+PetscErrorCode VpRepeatCoefficient(VpLevel, int32_t n, PetscReal **);
+/* the coarse solver takes one column after the other, in vectors of their own */
 typedef struct VpCoarseColumns_ *VpCoarseColumns;
 PetscErrorCode                   VpCoarseColumnsCreate(VpCycle base, int32_t n, VpCoarseColumns *);
 PetscErrorCode                   VpCoarseColumnsSolve(VpCoarseColumns, VpCoarse, VpVector b, VpVector x);

@@ -202,9 +202,12 @@ PetscErrorCode VpCycleBegin(VpCycle, PetscInt level, VpVector *r);
 /* Then this computes z = scale M r (add: z += scale M r) by the cycle from that level down; transpose: by its adjoint. */
 PetscErrorCode VpCycleSolve(VpCycle, PetscInt level, PetscBool transpose, PetscBool add, double scale, double *z);
 
-/* columns.c: the cycle for several vectors at once, as one for a mesh of so many copies. Requires: VpColumnsCan() */
+/* columns.c: an outer level for so many vectors at once. Requires: its mesh is not adaptive */
+PetscErrorCode VpLevelRepeatOuter(VpLevel, int32_t n, VpLevel *);
+/* the cycle for several vectors at once, as one for a mesh of so many copies. Requires: VpColumnsCan() */
 typedef struct VpColumns_ *VpColumns;
 PetscBool                  VpColumnsCan(VpCycle);
+PetscInt                   VpColumnsAtOnce(VpLevel finest, PetscInt n); /* how many of n go together; 1 or 0: none do */
 PetscErrorCode             VpColumnsCreate(VpCycle, int32_t n, VpColumns *);
 PetscErrorCode             VpColumnsDestroy(VpColumns *);
 PetscErrorCode             VpColumnsBegin(VpColumns);                                          /* then every column goes in: */

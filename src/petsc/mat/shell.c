@@ -192,6 +192,11 @@ PetscErrorCode DMVPatchDGCreateShell(DM dm, Mat *A)
   PetscCall(MatShellSetManageScalingShifts(*A));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(set); i++) PetscCall(MatShellSetOperation(*A, set[i].operation, set[i].function));
   PetscCall(MatShellSetVecType(*A, dm->vectype));
+  for (size_t i = 0; i < 2; i++) { /* A is symmetric. */
+    const MatProductType type = i ? MATPRODUCT_AtB : MATPRODUCT_AB;
+
+    PetscCall(MatShellSetMatProductOperation(*A, type, NULL, MatMatMultNumeric_VPatchDG, NULL, MATDENSE, MATDENSE));
+  }
   PetscCall(PetscObjectComposeFunction((PetscObject)*A, "MatProductSetFromOptions_shell_shell_C", RefuseProduct));
   PetscCall(VpMatrixAttach(dm, *A, &matrix));
   PetscCall(MatShellSetContext(*A, matrix));

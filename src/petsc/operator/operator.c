@@ -1,6 +1,15 @@
 /* Operators of DMs: counting references, and the levels that hold an operator's tables, made when they are first asked for. */
 #include "operator.h"
 
+static PetscErrorCode ForgetMany(VpOperator op)
+{
+  PetscFunctionBegin;
+  PetscCall(VpLevelDestroy(&op->many));
+  PetscCall(PetscFree(op->ghost));
+  op->copies = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpOperatorDestroy(VpOperator *out)
 {
   VpOperator op = *out;
@@ -8,6 +17,7 @@ PetscErrorCode VpOperatorDestroy(VpOperator *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!op || --op->refct) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ForgetMany(op));
   PetscCall(VpLevelDestroy(&op->level));
   PetscCall(VpLevelDestroy(&op->host));
   PetscCall(VpMeshDestroy(&op->mesh));
@@ -51,6 +61,22 @@ PetscErrorCode VpOperatorGetHostLevel(VpOperator op, DM dm, VpLevel *level)
   host = backend == &VpBackendHost ? &op->level : &op->host;
   PetscCall(GetLevel(op, &VpBackendHost, host));
   *level = *host;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpOperatorRepeat(VpOperator op, DM dm, int32_t copies)
+{
+  VpLevel level;
+
+  PetscFunctionBegin;
+  if (op->copies >= copies) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpOperatorGetHostLevel(op, dm, &level));
+  PetscCall(ForgetMany(op));
+  PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));
+  PetscCall(VpLevelRepeatOuter(level, copies, &op->many));
+  PetscCall(PetscMalloc1((op->many->view.nlocal - op->many->view.nown) * op->many->block, (char **)&op->ghost));
+  op->copies = copies;
+  PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

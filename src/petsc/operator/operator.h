@@ -14,6 +14,9 @@ struct VpOperator_ {
   VpProblem problem; /* its coefficient is a copy for own cells, or NULL on all ranks: 1 */
   VpLevel   level;   /* in double precision and the orthonormal basis, on the backend */
   VpLevel   host;    /* the same on the host, where the backend is another and the host's is needed */
+  VpLevel   many;    /* the host's for several vectors at once, and */
+  int32_t   copies;  /* for how many; 0: none yet */
+  void     *ghost;   /* their ghosts */
 };
 
 typedef struct {
@@ -77,6 +80,8 @@ PetscErrorCode VpCheckNotAdaptive(VpMesh, const char what[]);
 PetscErrorCode VpOperatorDestroy(VpOperator *);
 PetscErrorCode VpOperatorGetLevel(VpOperator, DM, VpLevel *);
 PetscErrorCode VpOperatorGetHostLevel(VpOperator, DM, VpLevel *);
+/* Ensures: op->many is there for so many vectors, at least. Requires: the DM's backend is the host's. */
+PetscErrorCode VpOperatorRepeat(VpOperator op, DM, int32_t copies);
 /* gives the DM another operator; coefficient: of own cells, copied, or NULL: 1; tensor: as in VpProblem */
 PetscErrorCode DMVPatchDGSetOperator(DM, int tensor, const PetscReal coefficient[]);
 PetscBool      DMVPatchDGIsSingular(DM); /* Are the constants its null space? */

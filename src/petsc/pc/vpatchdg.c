@@ -62,8 +62,6 @@ M*/
 #include "internal.h"
 #include <inttypes.h>
 
-enum { MOST_COLUMNS = 16, HOST_UNKNOWNS = 1 << 16, DEVICE_UNKNOWNS = 1 << 20 };
-
 static PetscErrorCode Clear(PC pc)
 {
   PC_VPatchDG *data = pc->data;
@@ -117,18 +115,6 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Small levels wait for messages, or for launches, which several columns share. As measured: as many of them as fit caches, or keep a device
-   busy, go at once. */
-static PetscInt ColumnsAtOnce(VpCycle cycle, PetscInt n)
-{
-  const VpLevel finest = cycle->level[0];
-  const double  ranks = (double)VpMeshRanks(finest->mesh), most = finest->backend->use_stream ? DEVICE_UNKNOWNS : HOST_UNKNOWNS;
-  const double  unknowns = (double)finest->mesh->ncell / ranks * (double)(finest->block / finest->real);
-
-  if (!VpColumnsCan(cycle)) return 1;
-  return (PetscInt)PetscMin((double)PetscMin(n, MOST_COLUMNS), most / unknowns);
-}
-
 /* They are made for the first block of columns, and made again for one of more. */
 static PetscErrorCode Columns(PC pc, PetscInt n, VpColumns *columns, PetscInt *most)
 {
@@ -136,7 +122,7 @@ static PetscErrorCode Columns(PC pc, PetscInt n, VpColumns *columns, PetscInt *m
 
   PetscFunctionBegin;
   *columns = NULL;
-  n = ColumnsAtOnce(data->cycle, n);
+  n = VpColumnsCan(data->cycle) ? VpColumnsAtOnce(data->cycle->level[0], n) : 1;
   if (n < 2) PetscFunctionReturn(PETSC_SUCCESS);
   if (n > data->most) PetscCall(VpColumnsDestroy(&data->columns));
   if (!data->columns) {
