@@ -209,7 +209,7 @@ PetscErrorCode DMVPatchDGSetBoxes(DM dm, PetscInt nbox, const PetscReal lower[],
    Level: intermediate
 
    Note:
-   Any output may be `NULL`. The arrays belong to the DM.
+   Any output may be `NULL`. The arrays belong to the DM; what is asked for before `DMSetUp()` lives until then.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetBoxes()`, `DMVPatchDGSetDomain()`
 @*/
