@@ -1,5 +1,5 @@
 /* Threads of a GPU on the CPU: each is a fiber with a stack of its own, which runs until it waits for others. Blocks run one after the other,
-   or, in a cooperative launch, all at once.
+   on the same fibers, or, in a cooperative launch, all at once.
 
    EMULATE_ORDER says in which order blocks run, and threads between two barriers: 0 ascending, 1 descending, n > 1 random with the seed n.
    A kernel without races has the same result in every order. EMULATE_TRACE=1 prints every launch. */
@@ -38,9 +38,8 @@ struct Fiber {
   int            lane;
   const Barrier *waits; /* for this barrier's next turn, or NULL */
   unsigned       turn;
-  bool           begun, done;
+  bool           begun, done; /* did it ever run? has the thread ended? */
   jmp_buf        where;
-  ucontext_t     start;
 };
 
 static struct {
@@ -111,15 +110,39 @@ uint64_t FromLane(uint64_t mine, int from)
   return mine;
 }
 
-static void Thread()
+/* thread after thread */
+static void Threads()
 {
-  (*run.thread)();
-  run.now->done = true;
-  for (Barrier *b : {&run.now->block->barrier, &run.now->warp->barrier, &run.grid}) {
-    b->members--;
-    if (b->waiting) Open(b);
+  for (;;) {
+    (*run.thread)();
+    run.now->done = true;
+    for (Barrier *b : {&run.now->block->barrier, &run.now->warp->barrier, &run.grid}) {
+      b->members--;
+      if (b->waiting) Open(b);
+    }
+    if (!_setjmp(run.now->where)) _longjmp(run.scheduler, 1);
   }
-  _longjmp(run.scheduler, 1);
+}
+
+static void *Stack(size_t i)
+{
+  while (run.stacks.size() <= i) {
+    run.stacks.push_back(mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    if (run.stacks.back() == MAP_FAILED) Fail("no memory for the stacks of its threads");
+  }
+  return run.stacks[i];
+}
+static void Begin(Fiber *f)
+{
+  ucontext_t context;
+
+  f->begun = true;
+  getcontext(&context);
+  context.uc_stack.ss_sp = Stack((size_t)(f - run.fibers.data()));
+  context.uc_stack.ss_size = STACK;
+  context.uc_link = NULL;
+  makecontext(&context, Threads, 0);
+  setcontext(&context);
 }
 
 static void GoOn(Fiber *f)
@@ -131,8 +154,7 @@ static void GoOn(Fiber *f)
   shared = (unsigned char *)(((size_t)f->block->bytes.data() + 63) / 64 * 64);
   if (_setjmp(run.scheduler)) return;
   if (f->begun) _longjmp(f->where, 1);
-  f->begun = true;
-  setcontext(&f->start);
+  Begin(f);
 }
 
 template <class T>
@@ -169,15 +191,6 @@ static void RunFibers(size_t n)
   }
 }
 
-static void *Stack(size_t i)
-{
-  while (run.stacks.size() <= i) {
-    run.stacks.push_back(mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    if (run.stacks.back() == MAP_FAILED) Fail("no memory for the stacks of its threads");
-  }
-  return run.stacks[i];
-}
-
 /* the threads of a block are the fibers from `first` on */
 static void MakeBlock(Block *block, size_t first, size_t number, size_t bytes)
 {
@@ -196,12 +209,7 @@ static void MakeBlock(Block *block, size_t first, size_t number, size_t bytes)
     f->index = {(unsigned)(i % blockDim.x), (unsigned)(i / blockDim.x % blockDim.y), (unsigned)(i / blockDim.x / blockDim.y)};
     f->lane = (int)(i % WARP);
     f->waits = NULL;
-    f->begun = f->done = false;
-    getcontext(&f->start);
-    f->start.uc_stack.ss_sp = Stack(first + i);
-    f->start.uc_stack.ss_size = STACK;
-    f->start.uc_link = NULL;
-    makecontext(&f->start, Thread, 0);
+    f->done = false;
   }
 }
 
