@@ -1,4 +1,4 @@
-/* What fails on one rank, as memory may, is told to all before anyone waits for it. */
+/* A failure on one rank, when memory is short for instance, is told to all ranks before any of them waits for it. */
 #pragma once
 #include "compat.h"
 #include <limits.h>

@@ -19,8 +19,8 @@ VP_SIZE int VpLineStride(int d, int sy, int sz)
   return d == 0 ? 1 : d == 1 ? sy : sz;
 }
 
-/* A level as kernels see it, in three views that different parts of the algorithm write: its cells, the patches of a smoother, and the
-   transfers to the next coarser level. Matrices of one direction are row-major. `void` arrays hold numbers of the level's precision, on the
+/* A level as kernels see it, in views that different parts of the algorithm write: its cells, the patches of a smoother, its single cells,
+   the edge where it ends, the transfers to the next coarser level. Matrices of one direction are row-major. `void` arrays hold numbers of the level's precision, on the
    backend. m = 2 n.
 
    The 2^dim cells of a patch, or children of a cell, are numbered by a bit a direction, sides by direction and end:

@@ -1,5 +1,5 @@
-/* Where solutions are not smooth, whatever the data: at re-entrant edges of the domain, and at edges where a Dirichlet meets a Neumann side
-   at 180 degrees. In 2D these are corners. Sweeps are repeated over the patches there.
+/* Where solutions are not smooth, whatever the data: at re-entrant edges of the domain, and at edges where a Dirichlet side meets a
+   Neumann or Robin side at 180 degrees or more. In 2D these are corners. Sweeps are repeated over the patches there.
 
    An edge of a box lies between two of its sides, a and b. Around it, boxes follow one another until the boundary ends them. Seen along the
    edge x:

@@ -109,8 +109,8 @@ static inline PetscLogDouble VpTransferFlops(const VpView *view, int32_t cells)
   return 2. * cells * view->dim * pow(view->n, view->dim + 1);
 }
 
-/* With fewer cells a rank than this, latency costs more than work: sweeps exchange after every colour, and levels on devices gather on
-   fewer ranks. */
+/* With fewer cells a rank than this, copies of neighbours' patches are a large part of the work: sweeps exchange after every colour and
+   repeat none of them. Levels on devices gather on fewer ranks. */
 #define VP_FEW_CELLS 4096
 /* With fewer unknowns a rank a level gathers on fewer hosts: a core sweeps them in the time of some messages. */
 #define VP_FEW_UNKNOWNS 500
@@ -127,7 +127,7 @@ PetscErrorCode VpDiagonal(VpLevel, double d[]);                /* [nown][n^dim] 
 PetscErrorCode VpAbsoluteSums(VpLevel, NormType, PetscReal *); /* matrix norms: NORM_1, NORM_FROBENIUS, NORM_INFINITY, over all ranks */
 PetscErrorCode VpConstant(VpLevel, double one[]);              /* [nown][n^dim] coefficients of the function 1 */
 PetscErrorCode VpSetConstantNullSpace(VpLevel, Mat);           /* gives the constants to a matrix of the level */
-PetscBool      VpProblemIsSingular(VpMesh, const VpProblem *); /* no Dirichlet face, no reaction: constants are the null space */
+PetscBool      VpProblemIsSingular(VpMesh, const VpProblem *); /* Are constants the null space: no Dirichlet or Robin side, no reaction? */
 
 /* The multigrid cycle. */
 typedef struct {

@@ -111,7 +111,7 @@ PetscErrorCode PCVPatchDGGetLineSearch(PC pc, PetscBool *search)
 every colour: nothing is done twice) or `VPATCHDG_EXCHANGE_AUTO` (by the number of cells)
 
    Options Database Key:
-.  -pc_vpatchdg_exchange auto|sweep|color - auto (default): every colour on levels with less than 4096 cells a rank, every sweep on others
+.  -pc_vpatchdg_exchange auto|sweep|color - auto (default): every colour on levels with fewer than 4096 cells a rank or with thin cells, every sweep on others
 
    Level: intermediate
 
@@ -207,9 +207,10 @@ cycle cheapest
    Level: intermediate
 
    Notes:
-   On a GPU, levels of boxes that form a grid, with a constant coefficient, can be inverted by fast diagonalisation, and coarse levels take
-   long for the little that they do. `PETSC_DECIDE` there inverts the level that saves most time, which up to some million unknowns
-   is the finest: then two iterations are enough. On CPUs it takes all levels. -ksp_view shows what was chosen.
+   On a GPU coarse levels take long for the little that they do. Levels can be inverted there: by fast diagonalisation where boxes form a
+   grid and the coefficient is constant, else as a dense matrix of up to 10000 unknowns. `PETSC_DECIDE` inverts the level that saves most
+   time. Up to some million unknowns that may be the finest, and two iterations are enough then. On CPUs all levels are taken. -ksp_view
+   shows what was chosen.
 
    All levels are what published iteration counts are for.
 
