@@ -324,12 +324,12 @@ def knows_cells_of_different_levels():
         finer = vpatchdg.refine_cells(dm, vpatchdg.mark(dm, eta, refine=0.8))
         there = vpatchdg.transfer(dm, finer, x)
         assert abs(there.norm() - x.norm()) < 1e-12 * x.norm()
-        assert finer.getGlobalVec().getSize() > dm.getGlobalVec().getSize()
+        assert finer.createGlobalVec().getSize() > dm.createGlobalVec().getSize()
         dm, x = finer, there
     assert all(1 < estimate / error < 6 for estimate, error in found), found
     assert found[-1][1] < found[0][1] / 8, found
     back = vpatchdg.refine_cells(dm, np.full(vpatchdg.cells(dm), -1))
-    assert back.getGlobalVec().getSize() < dm.getGlobalVec().getSize()
+    assert back.createGlobalVec().getSize() < dm.createGlobalVec().getSize()
     assert abs(vpatchdg.integral(back, vpatchdg.transfer(dm, back, x)) - vpatchdg.integral(dm, x)) < 1e-13
     refused(ValueError, 'one for each', vpatchdg.refine_cells, dm, [1])
     refused(ValueError, '1, 0 or -1', vpatchdg.refine_cells, dm, np.full(vpatchdg.cells(dm), 2))
