@@ -126,7 +126,7 @@ __device__ __forceinline__ void TurnAround(T (&v)[R][2 * N])
   }
 }
 
-/* Calls out(r, i, value) for all values of M v. For large n the loop stays one, so that the code fits the instruction cache. */
+/* Calls out(r, i, value) for all values of M v. For large n the loop is not unrolled, so that the code fits the instruction cache. */
 enum { VP_UNROLLED_N = 5 };
 template <class T, int N, int R, class M, class Out>
 __device__ __forceinline__ void Full(const M &a, const T (&v)[R][2 * N], Out out)
@@ -185,7 +185,7 @@ __device__ __forceinline__ float Reciprocal(float a)
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
   return r;
 }
-/* two Newton steps from the hardware's 20 bits; a is a normal number */
+/* 1/a by two Newton steps from the hardware's 20 bits; a is a normal number */
 __device__ __forceinline__ double Reciprocal(double a)
 {
   double r;

@@ -1,6 +1,6 @@
 /* The tables of patches of many sorts, whose cells differ in size: all patches of a block are of one sort, which is three entries, one a
    direction. An entry is that of a 1D problem. The numbers of all entries are one kernel parameter: a place in it that is the same for the
-   whole block costs an instruction no more than one that the compiler knows.
+   whole block costs no more than a constant.
 
       number:  | .. | tail | F | B | tail | F | B | ..      F and B: even and odd halves of n x n if the patch is its own mirror image,
                            ^                                else 2n x 2n numbers. tail: what a kernel needs besides, its end being

@@ -17,7 +17,7 @@ PetscErrorCode VpDictionaryDestroy(VpDictionary *);
 /* item: what to keep for a new key, of `bytes` bytes */
 PetscErrorCode VpDictionaryAdd(VpDictionary *, const uint64_t key[], const void *item, int32_t *number);
 int32_t        VpDictionaryFind(const VpDictionary *, const uint64_t key[]); /* its number, or -1 */
-void           VpDictionaryIndex(VpDictionary *);                            /* finds the slots anew after key[] has been reordered */
+void           VpDictionaryIndex(VpDictionary *);                            /* rebuilds the slots after key[] has been reordered */
 
 /* a positive real as a word: 32 bits of its mantissa */
 static inline uint64_t VpWord(double x)

@@ -2,4 +2,4 @@
 #pragma once
 #include <petscsys.h>
 
-PetscErrorCode VpProgress(const char what[], double done, double total); /* cheap: call it as often as it comes */
+PetscErrorCode VpProgress(const char what[], double done, double total); /* It is cheap to call often. */

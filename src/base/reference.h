@@ -1,4 +1,4 @@
-/* Objects that count their owners in `refct`. */
+/* Reference counts, of objects with a member refct. */
 #pragma once
 
 /* the same object, a new reference */

@@ -13,7 +13,7 @@ PetscErrorCode VpFindThreads(MPI_Comm host);
    that another piece reads or writes. */
 typedef void (*VpLoopBody)(void *context, int32_t piece, int32_t first, int32_t last);
 void    VpLoop(int32_t n, VpLoopBody body, void *context);
-void    VpLoopHeavy(int32_t n, VpLoopBody body, void *context); /* for items that take a thread's start each */
+void    VpLoopHeavy(int32_t n, VpLoopBody body, void *context); /* for items each of which takes as long as starting a thread */
 int32_t VpLoopPieces(int32_t n);                                /* how many pieces VpLoop makes of [0, n): at least 1 */
 int32_t VpLoopStart(int32_t n, int32_t piece);                  /* the first item of a piece */
 /* count[piece] = sum of the counts of the pieces before; returns the sum of all */

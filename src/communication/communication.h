@@ -37,5 +37,5 @@ PetscErrorCode VpGhostExchangeBeginCurrent(VpGhostExchange *, const VpPatchView 
 PetscErrorCode VpGhostExchangeClear(VpGhostExchange *);
 
 /* The first transport of links, MPI from device memory and host memory that is possible and among `allowed` (bits 1 << VpTransport); host
-   memory where none is. *why says why there is no link. Collective. */
+   memory where none is. *why is the reason where there is no link. Collective. */
 PetscErrorCode VpTransportChoose(MPI_Comm, const VpBackend *, unsigned allowed, VpTransport *, void **link, const char **why);

@@ -109,7 +109,7 @@ typedef PetscInt (*VpAnswer)(const void *context, const void *question);
 PetscErrorCode VpAskRanks(MPI_Comm, PetscInt n, const PetscMPIInt rank[], size_t bytes, const void *question, VpAnswer, const void *context,
                           PetscInt number[]);
 
-/* forest.c: starts libsc and p4est unless they are */
+/* forest.c: starts libsc and p4est unless they run already */
 PetscErrorCode VpForestInitialize(void);
 /* leaves.c: forests of p4est, VpMesh.forest, in one dimension. Collective where not said otherwise */
 typedef struct {

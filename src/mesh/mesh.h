@@ -8,7 +8,7 @@
      h s s f f s s h       [nown, nface)   f  face neighbours of own ones: A x reads them, too
      h s f o o f s h       [nface, nsweep) s  the rest of two layers: sweeps update them, too
      h s s f f s s h       [nsweep, nhalo) h  the third layer: sweeps read their traces
-     h s s s s s s h       [nhalo, nlocal)    farther parents of the finer mesh's local cells: prolongation reads them
+     h s s s s s s h       [nhalo, nlocal)    other parents of the finer mesh's local cells: prolongation reads them
      h h h h h h h h
 
    A layer consists of all cells that share at least a corner with the layer before.
@@ -94,7 +94,7 @@ PetscErrorCode VpDomainCreate(MPI_Comm, int dim, int32_t nbox, const PetscReal l
                               const VpBoundary boundary[], const PetscBool periodic[], VpDomain *);
 /* conditions.c: sets the conditions of all sides of boxes, [nbox][2 dim], read where there is no box beyond */
 PetscErrorCode VpDomainSetBoundary(VpDomain, const VpBoundary condition[]);
-/* does every normal have one condition, its first one? */
+/* Do all sides with the same normal have the same condition? */
 PetscBool VpDomainIsByNormal(VpDomain);
 /* The boxes that belong together in direction d: linked across sides that are not its own. They have the same lower and upper face there.
    class[box] = a box of them, the same for all; made at the first call. */

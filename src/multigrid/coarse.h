@@ -12,7 +12,7 @@ typedef struct {
   PetscErrorCode (*view)(void *data, PetscViewer);
   PetscErrorCode (*destroy)(void *data);
   PetscErrorCode (*get_ksp)(void *data, KSP *);
-  PetscInt (*stopped)(void *data); /* iterations after which the KSP did not converge, the last time it did not; 0: it always did */
+  PetscInt (*stopped)(void *data); /* iterations of the KSP's last solve that failed; 0: none did */
 } VpCoarseOps;
 extern const VpCoarseOps VpCoarseSeparable, VpCoarseDense, VpCoarsePairs,
   VpCoarseKSP; /* coarseseparable.c, coarsedense.c, coarsesweeps.c, coarseksp.c */

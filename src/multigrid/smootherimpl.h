@@ -25,7 +25,7 @@ struct VpSmoother_ {
   int         ncolor;
   Part        part[PARTS];
   PetscInt    repeats, ncorner; /* sweeps over the corners' patches after one over others; these patches on all ranks */
-  PetscBool   ends;             /* Are there edges on some rank? */
+  PetscBool   ends;             /* Does the level end within some rank's cells? */
   VpExchange  exchange;
   PetscBool   exact;       /* ghosts are current after every colour of the repeats, too: as if there were one rank; */
   PetscBool   current;     /* or at least when the repeats begin, which is enough across thin cells */

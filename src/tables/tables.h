@@ -138,7 +138,7 @@ void VpZeroLeast(int n, double lambda[]);
    an orthonormal basis in which A is given, they become the eigenvectors. */
 void VpJacobi(int r, int N, int stride, long double A[], long double Q[]);
 
-/* The same for a large symmetric A [n][n], which is lost, in double precision: the rows of Q [n][n] become its eigenvectors. room [3 n] */
+/* The same for a large symmetric A [n][n], which is overwritten, in double precision: the rows of Q [n][n] become its eigenvectors. room [3 n] */
 void VpDiagonalize(int n, double A[], double Q[], double lambda[], double room[]);
 
 /* Between a cell and its two children, c = 0, 1, along one direction: P[c] [n][n] takes the cell's coefficients to the child's, R[c] [n][n]

@@ -41,7 +41,7 @@ void DMVPatchDGAskLabels(DM, PetscInt box, PetscInt side, VPatchDGBoundary *, Pe
 PetscErrorCode DMVPatchDGAskBoundary(DM, VpDomain);
 /* boxes.c: makes room for so many boxes */
 PetscErrorCode DMVPatchDGStoreBoxes(DM, PetscInt nbox);
-/* grid.c: where face i of the grid's boxes is; others: Do other options say that? */
+/* grid.c: where face i of the grid's boxes is; others: whether other options describe the grid */
 PetscReal      DMVPatchDGFace(DM, PetscInt direction, PetscInt i);
 PetscErrorCode DMVPatchDGGridOptions(DM, PetscBool others, VpOptionItems);
 

@@ -4,7 +4,7 @@
 
 /* scaleshift.c: gives a matrix its record, which says scale 1, shift 0 */
 PetscErrorCode VpMatrixAttach(DM, Mat, VpMatrix *);
-/* writes down what MatDuplicate() with this option made of the original. With MAT_COPY_VALUES that is a copy, else a matrix without values,
+/* records what MatDuplicate() with this option made of the original. With MAT_COPY_VALUES that is a copy, else a matrix without values,
    which stands for 0 if it is matrix-free, and for A if it has entries that somebody will write. */
 PetscErrorCode VpMatrixDuplicated(VpMatrix original, MatDuplicateOption, Mat);
 PetscErrorCode MatScale_VPatchDG(Mat, PetscScalar);
