@@ -282,11 +282,12 @@ static PetscErrorCode Record(PetscErrorCode (*work)(void *), void *context, cuda
   error = work(context);
   VpCudaStream = outer;
   ended = cudaStreamEndCapture(stream, &captured);
+  VpCudaCall(cudaStreamDestroy(stream));
+  if (error && captured) VpCudaCall(cudaGraphDestroy(captured));
   PetscCall(error);
   VpCudaCall(ended);
   VpCudaCall(cudaGraphInstantiateWithFlags(graph, captured, cudaGraphInstantiateFlagUseNodePriority));
   VpCudaCall(cudaGraphDestroy(captured));
-  VpCudaCall(cudaStreamDestroy(stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

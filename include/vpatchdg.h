@@ -51,7 +51,7 @@ PETSC_EXTERN PetscErrorCode VPatchDGInitializePackage(void);
    Input Parameters:
 +  dim - 2 or 3
 .  x   - [dim] the point
--  ctx - what the caller of `DMVPatchDGComputeRHS()`, `DMVPatchDGInterpolate()` or `DMVPatchDGComputeErrors()` gave
+-  ctx - what the caller of `DMVPatchDGComputeRHS()`, `DMVPatchDGEstimate()`, `DMVPatchDGInterpolate()` or `DMVPatchDGComputeErrors()` gave
 
    Output Parameter:
 .  value - [1] the field, or [dim] the gradient
@@ -71,7 +71,7 @@ typedef PetscErrorCode (*VPatchDGFunction)(PetscInt dim, const PetscReal x[], Pe
 +  dim    - 2 or 3
 .  x      - [dim] the point
 .  normal - [dim] the outward unit normal there
--  ctx    - what the caller of `DMVPatchDGComputeRHS()` gave
+-  ctx    - what the caller of `DMVPatchDGComputeRHS()` or `DMVPatchDGEstimate()` gave
 
    Output Parameter:
 .  value - [1] the derivative along the outward unit normal; at a Robin side with alpha u added
@@ -173,7 +173,7 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGGetLocalRefinement(DM, PetscInt *levels, c
 /* DM: after DMSetUp() */
 PETSC_EXTERN PetscErrorCode DMVPatchDGRefineCells(DM, const DMAdaptFlag mark[], DM *refined);
 PETSC_EXTERN PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y);
-PETSC_EXTERN PetscErrorCode DMVPatchDGEstimate(DM, Vec x, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux neumann, void *ctx,
+PETSC_EXTERN PetscErrorCode DMVPatchDGEstimate(DM, Vec x, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux flux, void *ctx,
                                                PetscReal eta[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGMark(DM, VPatchDGMarking, PetscReal refine, PetscReal coarsen, const PetscReal eta[],
                                            DMAdaptFlag mark[]);

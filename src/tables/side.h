@@ -3,9 +3,10 @@
 
 typedef enum {
   VP_SIDE_INTERIOR,  /* cells, on the whole side */
-  VP_SIDE_DIRICHLET, /* the domain's boundary on the whole side; this and the next two are its kinds */
+  VP_SIDE_DIRICHLET, /* the domain's boundary on the whole side: from here to VP_SIDE_LAST_BOUNDARY */
   VP_SIDE_NEUMANN,
   VP_SIDE_ROBIN, /* du/dn + alpha u is given */
+  VP_SIDE_LAST_BOUNDARY = VP_SIDE_ROBIN,
   VP_SIDE_MIXED, /* of a patch: boundary on a part of the side, cells or another boundary on the rest */
   VP_SIDE_WRAP,  /* of a patch: its own cells, which are the only two in a periodic direction */
   VP_SIDE_NONE,  /* of a cell: anything, and the face terms are left out */

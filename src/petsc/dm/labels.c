@@ -221,7 +221,7 @@ PetscErrorCode DMVPatchDGSetLabelBoundary(DM dm, PetscInt label, VPatchDGBoundar
   PetscCall(DMVPatchDGGetData(dm, &dg));
   PetscValidLogicalCollectiveInt(dm, label, 2);
   PetscCall(DMVPatchDGCheckChange(dm, PETSC_TRUE, "boundary condition of a label"));
-  PetscCheck(boundary >= VPATCHDG_BOUNDARY_DIRICHLET && boundary <= VPATCHDG_BOUNDARY_ROBIN, PetscObjectComm((PetscObject)dm),
+  PetscCheck(boundary >= VPATCHDG_BOUNDARY_DIRICHLET && boundary < VPATCHDG_BOUNDARY_PERIODIC, PetscObjectComm((PetscObject)dm),
              PETSC_ERR_ARG_OUTOFRANGE, "DMVPatchDGSetLabelBoundary(): %d for label %" PetscInt_FMT ", which is Dirichlet, Neumann or Robin",
              (int)boundary, label);
   PetscCheck(!robin || (alpha > 0 && !PetscIsInfOrNanReal(alpha)), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,

@@ -33,7 +33,7 @@ static PetscErrorCode ViewDomain(DM dm, PetscViewer viewer)
 static PetscErrorCode ViewSides(VpDomain domain, const char by[], PetscViewer viewer)
 {
   const int64_t n = (int64_t)domain->nbox * 2 * domain->dim;
-  PetscInt64    sides[VP_SIDE_ROBIN + 1] = {0};
+  PetscInt64    sides[VP_SIDE_LAST_BOUNDARY + 1] = {0};
 
   PetscFunctionBegin;
   for (int64_t i = 0; i < n; i++) sides[VpDomainSide(domain, domain->beyond[i])]++;

@@ -151,8 +151,8 @@ PetscErrorCode PCVPatchDGGetResidual(PC pc, VPatchDGResidual *residual)
    Level: intermediate
 
    Notes:
-   Near re-entrant corners (in 3D: edges) of the domain, and where a Dirichlet side meets a Neumann side at 180 degrees or more, solutions
-   are not smooth, and one sweep is not enough. After every sweep the patches that hold a cell at such a corner or edge are swept
+   Near re-entrant corners (in 3D: edges) of the domain, and where a Dirichlet side meets a Neumann or Robin side at 180 degrees or
+   more, solutions are not smooth, and one sweep is not enough. After every sweep the patches that hold a cell at such a corner or edge are swept
    over again: few patches, which save a third of the iterations. Where the domain has no such corners nothing is done.
 
    Before the coarse correction of a symmetric cycle the repeats come first, in reverse order.
