@@ -236,7 +236,6 @@ EMULATED(cudaDeviceGetAttribute, int, 132)
 EMULATED(cudaRuntimeGetVersion, int, 12040)
 EMULATED(cudaDriverGetVersion, int, 12040)
 EMULATED(cudaFuncGetAttributes, cudaFuncAttributes, {32})
-EMULATED(cudaOccupancyMaxActiveBlocksPerMultiprocessor, int, 2)
 #undef EMULATED
 
 inline const char *cudaGetErrorString(cudaError_t)
@@ -246,6 +245,12 @@ inline const char *cudaGetErrorString(cudaError_t)
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int)
 {
   *p = cudaDeviceProp{"emulated GPU", {}, 9, 0, 132};
+  return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel, int threads, size_t bytes)
+{
+  *blocks = (int)std::min(2048 / (size_t)threads, ((size_t)228 << 10) / (bytes + 1024));
   return cudaSuccess;
 }
 inline cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
