@@ -27,21 +27,26 @@ static inline int64_t VpLatticeStart(VpLattice L, int32_t box)
   return L->start ? L->start[box] : (int64_t)box << L->shape->shift;
 }
 
-/* the box of a position */
-static inline int32_t VpLatticeBox(VpLattice L, int64_t cell)
+/* the last i in [low, high) with start[i] <= position, or low. Requires: start[] ascends */
+static inline int32_t VpLastStart(const int64_t start[], int32_t low, int32_t high, int64_t position)
 {
-  int32_t low, high;
-
-  if (!L->start) return (int32_t)(cell >> L->shape->shift);
-  low = L->near[cell >> L->near_shift];
-  high = L->near[(cell >> L->near_shift) + 1] + 1;
   while (high - low > 1) {
     const int32_t middle = low + (high - low) / 2;
 
-    if (L->start[middle] <= cell) low = middle;
+    if (start[middle] <= position) low = middle;
     else high = middle;
   }
   return low;
+}
+
+/* the box of a position */
+static inline int32_t VpLatticeBox(VpLattice L, int64_t cell)
+{
+  const int32_t *near;
+
+  if (!L->start) return (int32_t)(cell >> L->shape->shift);
+  near = L->near + (cell >> L->near_shift);
+  return VpLastStart(L->start, near[0], near[1] + 1, cell);
 }
 
 /* from coordinates in a box to its position, and back */

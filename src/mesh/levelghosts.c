@@ -22,15 +22,7 @@ typedef struct {
 
 static PetscMPIInt OwnerOf(const VpLevelCells *cells, int64_t cell)
 {
-  PetscMPIInt low = 0, high = cells->size;
-
-  while (high - low > 1) {
-    const PetscMPIInt middle = low + (high - low) / 2;
-
-    if (cells->start[middle] <= cell) low = middle;
-    else high = middle;
-  }
-  return low;
+  return VpLastStart(cells->start, 0, cells->size, cell);
 }
 
 static PetscBool IsOwn(const VpLevelCells *cells, int64_t cell)

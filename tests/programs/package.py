@@ -148,13 +148,7 @@ def knows_boundary_conditions_box_by_box():
         return du + (normal[..., 1] > 0) * (1.25 + 0.5 * (x[..., 0] > 0.5)) * u(x)
 
     dm = vpatchdg.create(dim=2, degree=2, refine=2, grid=[2, 2], boundary=condition)
-    x, b = dm.createGlobalVec(), vpatchdg.rhs(dm, dirichlet=u, neumann=data)
-    ksp = PETSc.KSP().create(comm=dm.comm)
-    ksp.setOperators(dm.createMat())
-    ksp.setType('fgmres')
-    ksp.getPC().setType('vpatchdg')
-    ksp.setTolerances(rtol=1e-12)
-    ksp.solve(b, x)
+    x = solve(dm, vpatchdg.rhs(dm, dirichlet=u, neumann=data))
     assert vpatchdg.errors(dm, x, u).l2 < 1e-10
     assert '5 sides of boxes dirichlet, 1 neumann, 2 robin' in vpatchdg.text(dm) or dm.comm.rank
 
@@ -170,13 +164,7 @@ def knows_the_labels_of_a_plex():
     dm = plex.convert('vpatchdg')
     vpatchdg.set_label_boundary(dm, {1: 'neumann', 2: ('robin', 2.)})  # of y = 0 and x = 1
     dm.setUp()
-    x, b = dm.createGlobalVec(), vpatchdg.rhs(dm, dirichlet=u, neumann=data)
-    ksp = PETSc.KSP().create(comm=dm.comm)
-    ksp.setOperators(dm.createMat())
-    ksp.setType('fgmres')
-    ksp.getPC().setType('vpatchdg')
-    ksp.setTolerances(rtol=1e-12)
-    ksp.solve(b, x)
+    x = solve(dm, vpatchdg.rhs(dm, dirichlet=u, neumann=data))
     assert vpatchdg.errors(dm, x, u).l2 < 1e-10
     refused(ValueError, 'dirichlet, neumann', vpatchdg.set_label_boundary, plex.convert('vpatchdg'), {1: 'open'})
 

@@ -1,18 +1,16 @@
 /* A X of a matrix-free operator and a dense matrix on the host: as many columns at once as PCMatApply() takes, by the operator of a mesh that
    has every cell so many times. */
 #include "internal.h"
+#include "../support/columns.h"
 
-static PetscErrorCode MultiplyOne(Mat A, Mat X, Mat Y, PetscInt column)
+typedef struct {
+  Mat      A;
+  VpMatrix matrix;
+} Product;
+
+static PetscErrorCode MultiplyOne(void *context, Vec x, Vec y)
 {
-  Vec x, y;
-
-  PetscFunctionBegin;
-  PetscCall(MatDenseGetColumnVecRead(X, column, &x));
-  PetscCall(MatDenseGetColumnVecWrite(Y, column, &y));
-  PetscCall(MatMult(A, x, y));
-  PetscCall(MatDenseRestoreColumnVecWrite(Y, column, &y));
-  PetscCall(MatDenseRestoreColumnVecRead(X, column, &x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatMult(((const Product *)context)->A, x, y);
 }
 
 /* y = A x of n columns, one after the other in memory */
@@ -44,8 +42,9 @@ static PetscErrorCode CopyColumns(PetscInt rows, PetscInt n, const PetscScalar f
 }
 
 /* Columns from `first` on of X and Y. Where there are gaps between columns, or fewer columns than those that messages are for, they are copied. */
-static PetscErrorCode MultiplySome(VpMatrix matrix, Mat X, Mat Y, PetscInt first, PetscInt n)
+static PetscErrorCode MultiplySome(void *context, Mat X, Mat Y, PetscInt first, PetscInt n)
 {
+  const VpMatrix     matrix = ((const Product *)context)->matrix;
   const VpOperator   op = VpMatrixOperator(matrix);
   const PetscScalar *x;
   PetscScalar       *y, *room;
@@ -86,21 +85,15 @@ static PetscErrorCode Columns(VpMatrix matrix, PetscInt all, PetscInt *most)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where fewer columns are left than half of what goes at once, one by one is faster. */
 PetscErrorCode MatMatMultNumeric_VPatchDG(Mat A, Mat X, Mat Y, void *data)
 {
-  VpMatrix matrix;
-  PetscInt all, most = 1, n;
+  Product  product = {.A = A};
+  PetscInt all, most;
 
   PetscFunctionBegin;
-  PetscCall(MatShellGetContext(A, &matrix));
+  PetscCall(MatShellGetContext(A, &product.matrix));
   PetscCall(MatGetSize(X, NULL, &all));
-  PetscCall(Columns(matrix, all, &most));
-  for (PetscInt first = 0; first < all; first += n) {
-    n = PetscMin(most, all - first);
-    if (2 * n <= most) n = 1;
-    if (n > 1) PetscCall(MultiplySome(matrix, X, Y, first, n));
-    else PetscCall(MultiplyOne(A, X, Y, first));
-  }
+  PetscCall(Columns(product.matrix, all, &most));
+  PetscCall(VpOnColumns(X, Y, most, MultiplyOne, MultiplySome, &product));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

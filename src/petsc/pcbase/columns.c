@@ -1,17 +1,17 @@
 /* Y = M X for dense matrices: as many columns at once as the type takes, else one after the other. */
 #include "pcbase.h"
+#include "../support/columns.h"
 
-static PetscErrorCode ApplyOne(PC pc, Mat X, Mat Y, PetscInt column)
+typedef struct {
+  PC        pc;
+  VpColumns columns;
+} Application;
+
+static PetscErrorCode ApplyOne(void *context, Vec r, Vec z)
 {
-  Vec r, z;
+  PC pc = ((const Application *)context)->pc;
 
-  PetscFunctionBegin;
-  PetscCall(MatDenseGetColumnVecRead(X, column, &r));
-  PetscCall(MatDenseGetColumnVecWrite(Y, column, &z));
-  PetscCall(pc->ops->apply(pc, r, z));
-  PetscCall(MatDenseRestoreColumnVecWrite(Y, column, &z));
-  PetscCall(MatDenseRestoreColumnVecRead(X, column, &r));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return pc->ops->apply(pc, r, z);
 }
 
 /* factor: the power of two that the column was multiplied by */
@@ -45,9 +45,11 @@ static PetscErrorCode LeaveColumn(PC pc, VpColumns columns, Mat Y, PetscInt colu
 }
 
 /* columns [first, first + n) of X and Y */
-static PetscErrorCode ApplySome(PC pc, VpColumns columns, Mat X, Mat Y, PetscInt first, PetscInt n)
+static PetscErrorCode ApplySome(void *context, Mat X, Mat Y, PetscInt first, PetscInt n)
 {
-  PetscReal *factor;
+  PC              pc = ((const Application *)context)->pc;
+  const VpColumns columns = ((const Application *)context)->columns;
+  PetscReal      *factor;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &factor));
@@ -59,22 +61,16 @@ static PetscErrorCode ApplySome(PC pc, VpColumns columns, Mat X, Mat Y, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where fewer columns are left than half of what goes at once, one by one is faster. */
 PetscErrorCode VpPCBaseMatApply(PC pc, Mat X, Mat Y)
 {
-  VpPCBase *inverse = VpPCBaseData(pc);
-  VpColumns columns;
-  PetscInt  all, most, n;
+  VpPCBase   *inverse = VpPCBaseData(pc);
+  Application application = {.pc = pc};
+  PetscInt    all, most;
 
   PetscFunctionBegin;
   PetscCall(VpPCBaseMeet(pc, NULL));
   PetscCall(MatGetSize(X, NULL, &all));
-  PetscCall(inverse->ops->columns(pc, all, &columns, &most));
-  for (PetscInt first = 0; first < all; first += n) {
-    n = columns ? PetscMin(most, all - first) : 1;
-    if (columns && 2 * n <= most) n = 1;
-    if (n > 1) PetscCall(ApplySome(pc, columns, X, Y, first, n));
-    else PetscCall(ApplyOne(pc, X, Y, first));
-  }
+  PetscCall(inverse->ops->columns(pc, all, &application.columns, &most));
+  PetscCall(VpOnColumns(X, Y, application.columns ? most : 1, ApplyOne, ApplySome, &application));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,94 @@
+/* A mesh refined at random, its levels, and a problem on all of them. */
+#pragma once
+#include "multigrid.h"
+#include "../../src/multigrid/internal.h"
+
+/* a number in [0, 1) that a position and a seed decide */
+static inline double Lot(const PetscReal lower[], int seed)
+{
+  const double x = 43758.5453 * sin(seed + 12.9898 * lower[0] + 78.233 * lower[1] + 37.719 * lower[2]);
+
+  return x - floor(x);
+}
+
+/* a mesh refined twice at random, and what is made of it */
+typedef struct {
+  VpMesh    leaves, mesh[16]; /* levels, the finest first */
+  int       n;                /* of them */
+  VpProblem problem;
+  VpLevel   outer, level[16];
+  int       ndof;
+} Refined;
+
+/* the coefficient on a level, [nown]: its leaves' own, else the mean */
+static inline PetscErrorCode LevelCoefficient(const Refined *r, int l, const PetscReal finer[], PetscReal **a)
+{
+  const VpMesh mesh = r->mesh[l];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(mesh->nown + 1, a)); /* not NULL on ranks without cells */
+  if (l) PetscCall(VpCoarsenCoefficient(r->mesh[l - 1], 1, finer, *a, NULL));
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    if (mesh->leaf[c] >= 0) (*a)[c] = r->problem.coefficient[mesh->leaf[c]];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode LevelsCreate(Refined *r)
+{
+  PetscReal *a[16] = {NULL};
+
+  PetscFunctionBeginUser;
+  for (r->n = 0; r->mesh[r->n]; r->n++) {
+    if (r->problem.coefficient) PetscCall(LevelCoefficient(r, r->n, r->n ? a[r->n - 1] : NULL, &a[r->n]));
+    r->mesh[r->n + 1] = r->mesh[r->n]->coarser;
+  }
+  for (int l = 0; l < r->n; l++) {
+    VpProblem problem = r->problem;
+
+    problem.coefficient = a[l];
+    problem.coarser = a[l + 1];
+    PetscCall(VpLevelCreate(r->mesh[l], &problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &r->level[l]));
+  }
+  for (int l = 0; l < r->n; l++) PetscCall(PetscFree(a[l]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode RefinedCreate(const Setting *s, Refined *r)
+{
+  PetscFunctionBeginUser;
+  *r = (Refined){.ndof = (int)PetscPowInt(s->degree + 1, s->dim)};
+  PetscCall(MakeMesh(PETSC_COMM_WORLD, s, &r->leaves));
+  for (int seed = 0; seed < 3; seed++) {
+    VpMesh  next;
+    int8_t *mark;
+
+    PetscCall(PetscMalloc1(r->leaves->nown, &mark));
+    for (int32_t c = 0; c < r->leaves->nown; c++) {
+      PetscReal lower[3], size[3];
+
+      VpMeshCellBounds(r->leaves, c, lower, size);
+      mark[c] = Lot(lower, seed) < (s->dim == 2 ? 0.3 : 0.15) || c == seed ? VP_MARK_REFINE : VP_MARK_KEEP;
+    }
+    PetscCall(VpMeshAdapt(r->leaves, mark, 0, NULL, &next, NULL));
+    PetscCall(PetscFree(mark));
+    PetscCall(VpMeshDestroy(&r->leaves));
+    r->leaves = next;
+  }
+  PetscCall(MakeProblem(s, r->leaves, &r->problem));
+  PetscCall(VpLevelCreateOuter(r->leaves, &r->problem, &VpBackendHost, &r->outer));
+  PetscCall(VpMeshCreateLevels(r->leaves, &r->mesh[0]));
+  PetscCall(LevelsCreate(r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode RefinedDestroy(Refined *r)
+{
+  PetscFunctionBeginUser;
+  for (int l = 0; l < r->n; l++) PetscCall(VpLevelDestroy(&r->level[l]));
+  PetscCall(VpLevelDestroy(&r->outer));
+  PetscCall(FreeProblem(&r->problem));
+  PetscCall(VpMeshDestroy(&r->mesh[0]));
+  PetscCall(VpMeshDestroy(&r->leaves));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
