@@ -2,7 +2,7 @@
    keys are different: multiples of K's to steps, what lies beyond the patch to octaves. */
 #include "edgekey.h"
 
-/* what lies beyond sides goes into the first word */
+/* what lies beyond the sides of lines goes into the first word */
 void VpEdgeWords(const VpEdgeKey *key, int dim, uint64_t word[VP_EDGE_WORDS])
 {
   int n = 2;
@@ -22,16 +22,9 @@ void VpEdgeWords(const VpEdgeKey *key, int dim, uint64_t word[VP_EDGE_WORDS])
     }
   }
   for (int i = 0; i < dim - 1; i++) {
-    const VpFdmKey *pair = &key->tangential[i];
-
-    for (int s = 0; s < 2; s++) {
-      word[0] = word[0] << 3 | (uint64_t)pair->side[s];
-      word[n++] = VpWord(pair->h[s]);
-      word[n++] = VpWord(pair->h_beyond[s]);
-    }
+    VpFdmWords(&key->tangential[i], word + n);
+    n += VP_FDM_WORDS;
     word[n++] = VpWord(key->times[i]);
-    word[n++] = (uint64_t)(pair->step + 1024) << 48 | (uint64_t)(pair->skew + 2048) << 32 | (uint64_t)(pair->face[0] + 1024) << 16 |
-                (uint64_t)(pair->face[1] + 1024);
   }
 }
 

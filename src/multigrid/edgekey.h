@@ -14,5 +14,5 @@ typedef struct {
 } VpEdgeKey;
 VpEdgeKey VpEdgeKeyOf(VpLevel fine, VpLevel coarse, const VpHang *edge);
 /* its numbers as words, to tell keys apart */
-enum { VP_EDGE_WORDS = 2 + 4 * 6 + 2 * 6 };
+enum { VP_EDGE_WORDS = 2 + 4 * 6 + 2 * (VP_FDM_WORDS + 1) };
 void VpEdgeWords(const VpEdgeKey *, int dim, uint64_t word[VP_EDGE_WORDS]);

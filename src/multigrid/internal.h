@@ -65,6 +65,9 @@ typedef struct {
 } VpFit;
 double VpFitProduct(int dim, const VpFit *, int c, int d); /* that at the patch's cell c for the coefficient along d */
 void   VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3], double least, VpFit *, double *scale);
+/* patchproblems.c: a key's numbers as words, to tell keys apart */
+enum { VP_FDM_WORDS = 6 };
+void VpFdmWords(const VpFdmKey *, uint64_t word[VP_FDM_WORDS]);
 /* a ratio of the coefficients of two directions, in steps and no less */
 double VpRoundRatio(double ratio);
 /* linetables.c: PlaceLines fills what the level's view has of lines: line, lines, common, outside. PlaceDrops makes

@@ -2,19 +2,22 @@
 #include "classify.h"
 #include "../base/threads.h"
 
-enum { NWORD = 7 };
+enum { NWORD = VP_FDM_WORDS + 1 };
 
-static void Words(const VpPatchKey *problem, uint64_t word[NWORD])
+void VpFdmWords(const VpFdmKey *key, uint64_t word[VP_FDM_WORDS])
 {
-  const VpFdmKey *key = &problem->fdm;
-
   for (int s = 0; s < 2; s++) {
     word[s] = VpWord(key->h[s]);
     word[2 + s] = VpWord(key->h_beyond[s]);
   }
   word[4] = (uint64_t)(key->step + 1024) << 16 | (uint64_t)key->side[0] << 8 | (uint64_t)key->side[1];
   word[5] = (uint64_t)(key->skew + 2048) << 32 | (uint64_t)(key->face[0] + 1024) << 16 | (uint64_t)(key->face[1] + 1024);
-  word[6] = VpWord(problem->ratio);
+}
+
+static void Words(const VpPatchKey *problem, uint64_t word[NWORD])
+{
+  VpFdmWords(&problem->fdm, word);
+  word[VP_FDM_WORDS] = VpWord(problem->ratio);
 }
 
 /* size of the cells beyond a mixed side, that of its own cells where there are none */
