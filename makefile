@@ -240,7 +240,7 @@ doc: $(BUILD)/config.mk
 
 # the Python package with this library; `pip install .` builds its own
 wheel: $(shared)
-	@$(or $(PYTHON),python3) -B share/python/backend.py $(BUILD)/wheel $(shared)
+	@$(or $(PYTHON),python3) -B share/python/build.py $(BUILD)/wheel $(shared)
 
 # what pkg-config and CMake are told
 fill = sed -e 's|@prefix@|$(prefix)|; s|@version@|$(VERSION)|; s|@soname@|$(soname)|; s|@petsc_version@|$(PETSC_VERSION)|; s|@cc@|$(CC)|' \

@@ -156,7 +156,7 @@ PetscErrorCode VpMeshBuild(MPI_Comm, VpLattice, const PetscInt counts[], const V
                            VpCellSet *ghosts);
 /* mesh.c: the exchanges with the owners of the ghosts, of a mesh whose groups are known */
 PetscErrorCode VpMeshSetExchange(VpMesh, PetscSFNode owner[]);
-/* hierarchy.c: orphans and the exchange of own parents' children that other ranks have, once parent and child are there */
+/* parents.c: orphans and the exchange of own parents' children that other ranks have, once parent and child are there */
 PetscErrorCode VpMeshSetChildren(VpMesh fine);
 /* see VpMesh->zone: of the cell with this coordinate among 2^bits */
 static inline int VpZoneOf(int bits, int32_t coord)

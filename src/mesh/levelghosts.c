@@ -9,7 +9,7 @@
        |   K   +---+---+---+---+    the coarser level. A third layer gives traces, and so do cells behind other sides of such leaves.
        |       | F | F |   |   |
        +-------+---+---+---+---+                                                                                                          */
-#include "levels.h"
+#include "adaptivelevels.h"
 
 typedef struct {
   MPI_Comm      comm;

@@ -374,7 +374,7 @@ typedef struct {
 } VpPatches;
 PetscErrorCode VpPatchesCreate(VpMesh, const PetscReal thinnest[3], int seams, VpPatches *);
 int            VpMeshSeams(VpMesh); /* the directions where there are seams */
-/* corners.c: those that hold a cell at a re-entrant edge, or at one where Dirichlet meets Neumann or Robin at 180 degrees or more; or those that hold a cell
+/* singular.c: those that hold a cell at a re-entrant edge, or at one where Dirichlet meets Neumann or Robin at 180 degrees or more; or those that hold a cell
    where a level of an adaptive mesh ends; in the order of `all` */
 typedef enum { VP_NEAR_CORNERS, VP_NEAR_EDGES } VpNear;
 PetscErrorCode VpPatchesSelect(VpMesh, VpNear, const VpPatches *all, VpPatches *near);

@@ -35,7 +35,7 @@ PetscErrorCode VpCycleTurn(const VpPass *);
 PetscErrorCode VpCycleSolveCoarsest(VpCycle);
 PetscErrorCode VpCycleUp(const VpPass *, PetscInt l);                   /* prolongs x of the next level, smooths */
 PetscInt       VpCycleVectors(VpCycle, PetscInt l, VpVector vectors[]); /* lists those of levels l, l + 1, ..., and says how many */
-/* precondition.c: x[l] = M b[l] by the cycle from level l down */
+/* apply.c: x[l] = M b[l] by the cycle from level l down */
 PetscErrorCode VpCycleRun(VpCycle, PetscInt l, PetscBool transpose);
 /* hierarchy.c: the cycle on n copies of its meshes. It shares the coarse solver, and dies before the base. Requires: VpColumnsCan() */
 PetscErrorCode VpCycleRepeat(VpCycle base, int32_t n, VpCycle *);

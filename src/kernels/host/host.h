@@ -1,4 +1,4 @@
-/* The kernels by name. operator.c, sweep.c, cells.c, edges.c, transfer.c, along.c, convert.c, linesearch.c and traces.c are compiled for every
+/* The kernels by name. operator.c, sweep.c, cells.c, edges.c, transfer.c, separable.c, convert.c, linesearch.c and traces.c are compiled for every
    -DVP_REAL=float|double and -DVP_DIM=2|3, points.c for double alone. They define one function per degree k and slot,
    VpHost<slot>_<real>_<dim>_<k>; backend.c gathers them. */
 #pragma once

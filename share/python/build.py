@@ -2,7 +2,7 @@
 PETSc, and the package and that library become a wheel.
 
   pip install . --config-settings=CUDA=0      what is said there are variables of make
-  python3 backend.py FOLDER LIBRARY           writes a wheel with that library (make wheel)
+  python3 build.py FOLDER LIBRARY           writes a wheel with that library (make wheel)
 """
 import base64
 import hashlib
