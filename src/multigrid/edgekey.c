@@ -77,22 +77,26 @@ static VpFdmKey PairOf(VpLevel fine, const VpHang *edge, int d, int bit, const V
 }
 
 /* The forms between K, whose coefficient is a, and F, for which a number on F's side, that of the softest, and one on K's, that of the
-   stiffest, must do. `times`: of F's fit. */
-static void SetForms(VpLevel fine, const VpFit *fit, double times, VpEdgeKey *key)
+   stiffest, must do; and one beyond F's other side, that of the stiffest there. Patches must not see less than there is: sweeps would
+   enlarge errors. `times`: of F's fit; largest: K's coefficient. */
+static void SetForms(VpLevel fine, const VpHang *edge, const VpFit *fit, double times, double largest, VpEdgeKey *key)
 {
   const int    dim = fine->mesh->dim, normal = key->side / 2, s = key->side % 2;
   const double a = key->own[normal].a, f = times * fit->ratio[normal];
-  double       least = 1, most = 0;
+  double       least = 1, most = 0, beyond = 0;
 
   for (int c = 0; c < 1 << dim; c++) {
-    const double product = VpFitProduct(dim, fit, c, normal);
+    const int32_t cell = edge->beyond[Behind(c, normal)];
+    const double  product = VpFitProduct(dim, fit, c, normal);
 
     least = PetscMin(least, product);
     most = PetscMax(most, product);
+    beyond = PetscMax(beyond, VpLevelCoefficientBeyond(fine, cell, key->side) / product);
     key->form[5 + Behind(c, normal)] = 2 * a * f * product / (a + f * product);
   }
   key->own[normal].a_beyond[s] = f * most;
   key->normal.a = f;
+  key->normal.a_beyond[s] = f * Octaves(beyond / (f * largest));
   key->normal.a_beyond[1 - s] = a / least;
 }
 
@@ -121,9 +125,8 @@ VpEdgeKey VpEdgeKeyOf(VpLevel fine, VpLevel coarse, const VpHang *edge)
     key.tangential[bit] = PairOf(fine, edge, d, bit, &fit);
     key.times[bit++] = times * fit.ratio[d];
   }
-  key.normal.a_beyond[edge->side % 2] = times * fit.ratio[normal] * Octaves(key.normal.a_beyond[edge->side % 2] / key.normal.a);
   VpHangingForm(coarse, fine, edge, key.form);
-  SetForms(fine, &fit, times, &key);
+  SetForms(fine, edge, &fit, times, VpLevelLargest(coarse, edge->cell), &key);
   for (int i = 0; i < 1 << (dim - 1); i++) key.form[5 + i] *= fine->typical;
   return key;
 }
