@@ -2,6 +2,7 @@
 /* ranks: 1 2 3 */
 #include "support/leaves.h"
 #include "support/refused.h"
+#include "../src/petsc/operator/operator.h"
 
 /* Cells fill the domain, and those that touch differ by one level at most. */
 static PetscErrorCode leaves_tile_the_domain_and_are_balanced(const char name[], DM dm, PetscReal volume)
@@ -65,6 +66,63 @@ static PetscErrorCode refined_places_have_the_right_cells(void)
     PetscCall(leaves_tile_the_domain_and_are_balanced(name, dm, volume));
     PetscCall(DMDestroy(&dm));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* work of own cells, as ranks are given it */
+static PetscErrorCode WorkOf(VpMesh mesh, PetscReal work[])
+{
+  PetscFunctionBeginUser;
+  for (int32_t c = 0; c < mesh->nown; c++) work[c] = VP_WORK_CELL;
+  for (int32_t i = 0; i < mesh->nhang; i++)
+    work[mesh->hang[i].cell] += mesh->hang[i].part == VP_HANG_COARSE ? VP_WORK_COARSE : VP_WORK_FINE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* of the rank that has most, where ranks have cells from starts[r] on */
+static PetscReal Most(PetscMPIInt size, const PetscInt starts[], const PetscReal work[])
+{
+  PetscReal most = 0;
+
+  for (PetscMPIInt r = 0; r < size; r++) {
+    PetscReal sum = 0;
+
+    for (PetscInt c = starts[r]; c < starts[r + 1]; c++) sum += work[c];
+    most = PetscMax(most, sum);
+  }
+  return most;
+}
+
+/* Faces hang in one corner of the domain alone. A family of cells stays on a rank, so work is not cut everywhere. */
+static PetscErrorCode ranks_have_equal_work(PetscInt dim)
+{
+  const PetscReal sphere[4] = {0, 0, dim == 2 ? 0.3 : 0, 0.3};
+  PetscReal       own[4096], all[4096], sum = 0, family;
+  PetscMPIInt     count[8], start[8];
+  PetscInt        equal[9];
+  VpMesh          mesh;
+  DM              dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, 1, dim == 2 ? 4 : 3, &dm));
+  PetscCall(DMVPatchDGSetLocalRefinement(dm, 1, NULL, sphere));
+  PetscCall(DMSetUp(dm));
+  mesh = ((DM_VPatchDG *)dm->data)->mesh;
+  PetscCall(WorkOf(mesh, own));
+  for (PetscMPIInt r = 0; r <= mesh->size; r++) {
+    equal[r] = r * mesh->ncell / mesh->size;
+    if (r == mesh->size) break;
+    start[r] = (PetscMPIInt)mesh->starts[r];
+    count[r] = (PetscMPIInt)(mesh->starts[r + 1] - mesh->starts[r]);
+  }
+  PetscCallMPI(MPI_Allgatherv(own, mesh->nown, MPIU_REAL, all, count, start, MPIU_REAL, PETSC_COMM_WORLD));
+  for (PetscInt c = 0; c < mesh->ncell; c++) sum += all[c];
+  family = PetscPowInt(2, dim) * (VP_WORK_CELL + dim * VP_WORK_COARSE);
+  TapOk((PetscBool)(Most(mesh->size, mesh->starts, all) <= sum / mesh->size + family &&
+                    (mesh->size == 1 || Most(mesh->size, mesh->starts, all) < 0.8 * Most(mesh->size, equal, all))),
+        "ranks_have_equal_work, %dD: at most %g of %g, in equal pieces %g", (int)dim, (double)Most(mesh->size, mesh->starts, all),
+        (double)sum, (double)Most(mesh->size, equal, all));
+  PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -253,6 +311,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   TapBegin(PETSC_COMM_WORLD);
   PetscCall(refined_places_have_the_right_cells());
+  for (PetscInt dim = 2; dim <= 3; dim++) PetscCall(ranks_have_equal_work(dim));
   for (PetscInt k = 1; k <= 4; k++) PetscCall(errors_have_the_right_orders(2, k));
   for (PetscInt k = 1; k <= 2; k++) PetscCall(errors_have_the_right_orders(3, k));
   PetscCall(cells_are_coarsened());

@@ -6,6 +6,7 @@
   #include <p4est_bits.h>
   #include <p4est_communication.h>
   #include <p4est_extended.h>
+  #include <p4est_iterate.h>
   #include <p4est_mesh.h>
   #define VP_FOREST(name) name##2
 #else
@@ -13,6 +14,7 @@
   #include <p8est_bits.h>
   #include <p8est_communication.h>
   #include <p8est_extended.h>
+  #include <p8est_iterate.h>
   #include <p8est_mesh.h>
   #define VP_FOREST(name) name##3
 #endif

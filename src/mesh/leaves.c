@@ -3,7 +3,7 @@
 
 /* what a leaf knows while a forest is adapted */
 typedef struct {
-  int32_t mark;
+  int32_t mark, work;
   double  coefficient[3];
 } Leaf;
 
@@ -34,7 +34,7 @@ static int AreToCoarsen(p4est_t *forest, p4est_topidx_t tree, p4est_quadrant_t *
 
 static void Inherit(p4est_t *forest, p4est_topidx_t tree, int nold, p4est_quadrant_t *old[], int nnew, p4est_quadrant_t *new[])
 {
-  Leaf mean = {VP_MARK_KEEP, {0}};
+  Leaf mean = {.mark = VP_MARK_KEEP};
 
   for (int d = 0; d < 3; d++) {
     for (int i = 0; i < nold; i++) mean.coefficient[d] += LeafOf(old[i])->coefficient[d];
@@ -56,6 +56,37 @@ static void *Create(VpMesh mesh)
   return forest;
 }
 
+/* adds what a face that hangs costs its own leaves; across it may be another rank's */
+static void AddFaceWork(p4est_iter_face_info_t *info, void *context)
+{
+  for (size_t i = 0; i < info->sides.elem_count; i++) {
+    p4est_iter_face_side_t *side = p4est_iter_fside_array_index(&info->sides, i), *other = p4est_iter_fside_array_index(&info->sides, !i);
+
+    if (info->sides.elem_count < 2 || side->is_hanging == other->is_hanging) continue;
+    if (!side->is_hanging && !side->is.full.is_ghost) LeafOf(side->is.full.quad)->work += VP_WORK_COARSE;
+    for (int c = 0; side->is_hanging && c < P4EST_HALF; c++) {
+      if (!side->is.hanging.is_ghost[c]) LeafOf(side->is.hanging.quad[c])->work += VP_WORK_FINE;
+    }
+  }
+}
+
+static int WorkOf(p4est_t *forest, p4est_topidx_t tree, p4est_quadrant_t *q)
+{
+  return LeafOf(q)->work;
+}
+
+/* Cuts a forest into pieces of equal work. Cells that were refined are a part of the leaves everywhere, and not counted. */
+static void Cut(p4est_t *forest)
+{
+  FOR_EACH_LEAF(forest, tree, q) LeafOf(q)->work = VP_WORK_CELL;
+  p4est_iterate(forest, NULL, NULL, NULL, AddFaceWork,
+#ifdef P4_TO_P8
+                NULL,
+#endif
+                NULL);
+  (void)p4est_partition_ext(forest, 1, WorkOf);
+}
+
 static void *Adapt(void *from, VpDomain domain, const int8_t mark[], int width, const PetscReal a[])
 {
   p4est_t *forest = p4est_copy((p4est_t *)from, 0);
@@ -66,7 +97,7 @@ static void *Adapt(void *from, VpDomain domain, const int8_t mark[], int width, 
   p4est_reset_data(forest, sizeof(Leaf), NULL, NULL);
   FOR_EACH_LEAF(forest, tree, q)
   {
-    *LeafOf(q) = (Leaf){mark[i], {0}};
+    *LeafOf(q) = (Leaf){.mark = mark[i]};
     for (int d = 0; d < width; d++) LeafOf(q)->coefficient[d] = a ? a[(size_t)i * width + d] : 1;
     i++;
   }
@@ -74,7 +105,7 @@ static void *Adapt(void *from, VpDomain domain, const int8_t mark[], int width, 
   p4est_refine_ext(forest, 0, P4EST_QMAXLEVEL, IsToRefine, NULL, Inherit);
   p4est_coarsen_ext(forest, 0, 0, AreToCoarsen, NULL, Inherit);
   p4est_balance_ext(forest, P4EST_CONNECT_FULL, NULL, Inherit);
-  (void)p4est_partition_ext(forest, 1, NULL);
+  Cut(forest);
   return forest;
 }
 

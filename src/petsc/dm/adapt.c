@@ -124,8 +124,8 @@ PetscErrorCode DMVPatchDGRefineAll(DM dm, DM *out)
 
    Notes:
    A cell that is refined becomes 2^dim. A cell is coarsened if all 2^dim cells that were made of the same one are marked so. Then more cells
-   are refined until those that share a face, an edge or a corner differ by one level at most, and all are cut into nearly equal pieces for
-   the ranks: a cell may be another rank's in the new DM.
+   are refined until those that share a face, an edge or a corner differ by one level at most, and all are cut into pieces of nearly equal
+   work for the ranks, in which cells at faces between levels count more: a cell may be another rank's in the new DM.
 
    New cells get the coefficient of the cell that they were made of, or the mean.
 
