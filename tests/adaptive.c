@@ -1,7 +1,6 @@
-/* Meshes of cells of different levels: their leaves, orders of convergence, coarsening, refusals. */
+/* Meshes of cells of different levels: their leaves, orders of convergence, coarsening, ranks' work. */
 /* ranks: 1 2 3 */
 #include "support/leaves.h"
-#include "support/refused.h"
 #include "../src/petsc/operator/operator.h"
 
 /* Cells fill the domain, and those that touch differ by one level at most. */
@@ -249,63 +248,6 @@ static PetscErrorCode cells_are_coarsened(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what does not exist on cells of different levels */
-static PetscErrorCode multigrid_refuses(Problem *p, PC pc)
-{
-  PetscFunctionBeginUser;
-  PetscCall(PCVPatchDGSetSpace(pc, VPATCHDG_SPACE_DIRICHLET));
-  Refused(PCSetUp(pc), "-pc_vpatchdg_space full", "another space");
-  PetscCall(PCVPatchDGSetSpace(pc, VPATCHDG_SPACE_FULL));
-  PetscCall(PCVPatchDGSetSmooth(pc, 1, 1));
-  Refused(PCSetUp(pc), "symmetric ones", "pre-smoothing that is not the adjoint");
-  PetscCall(PCVPatchDGSetSmooth(pc, 0, 1));
-  PetscCall(PCVPatchDGSetLevels(pc, 2));
-  Refused(PCSetUp(pc), "need 3 or more", "too few levels");
-  PetscCall(PCVPatchDGSetLevels(pc, 0));
-  PetscCall(ReadOptions(p, "-refused_ksp_type fgmres -refused_ksp_guess_type vpatchdg", PETSC_FALSE));
-  Refused(KSPSolve(p->ksp, p->b, p->x), "needs cells of one level", "a guess by nested iteration");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode bad_input_is_refused(void)
-{
-  const PetscReal inside[2] = {0.3, 0.3}, sphere[3] = {0, 0, -1};
-  DMAdaptFlag    *mark;
-  PetscInt        n;
-  DM              dm, deep, next = NULL;
-  Problem         p;
-  PC              pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 2, 2, &dm));
-  Refused(DMVPatchDGSetLocalRefinement(dm, 2, NULL, NULL), "needs a place", "refinement nowhere");
-  Refused(DMVPatchDGSetLocalRefinement(dm, -1, inside, NULL), "0 or more", "less than no refinement");
-  Refused(DMVPatchDGSetLocalRefinement(dm, 1, NULL, sphere), "not negative", "negative radius");
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 1, 1, &deep));
-  PetscCall(DMVPatchDGSetLocalRefinement(deep, 40, inside, NULL));
-  Refused(DMSetUp(deep), "p4est has no smaller ones", "more levels than p4est has");
-  PetscCall(DMDestroy(&deep));
-  PetscCall(DMVPatchDGSetLocalRefinement(dm, 2, inside, NULL));
-  PetscCall(DMSetUp(dm));
-  Refused(DMVPatchDGSetLocalRefinement(dm, 1, inside, NULL), "cannot change after DMSetUp()", "refinement of a DM that is set up");
-  PetscCall(DMVPatchDGGetCells(dm, &n));
-  PetscCall(PetscMalloc1(n, &mark));
-  for (PetscInt c = 0; c < n; c++) mark[c] = DM_ADAPT_DETERMINE;
-  Refused(DMVPatchDGRefineCells(dm, mark, &next), "marks are DM_ADAPT_REFINE", "unknown marks");
-  Refused(DMVPatchDGRefineCells(dm, NULL, &next), "one is needed for each cell", "no marks");
-  Refused(DMCoarsen(dm, PETSC_COMM_WORLD, &next), "needs cells of one level", "coarsening of all");
-  PetscCall(PetscFree(mark));
-  PetscCall(ProblemOf(dm, "refused_", &p));
-  PetscCall(KSPGetPC(p.ksp, &pc));
-  for (int i = 0; i < 2; i++) {
-    PetscCall(PCSetType(pc, i ? PCVPATCH : PCVPATCHDG));
-    if (i) Refused(PCSetUp(pc), "refined 2 to 4 times", "PCVPATCH");
-    else PetscCall(multigrid_refuses(&p, pc));
-  }
-  PetscCall(ProblemDestroy(&p));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -315,7 +257,6 @@ int main(int argc, char **argv)
   for (PetscInt k = 1; k <= 4; k++) PetscCall(errors_have_the_right_orders(2, k));
   for (PetscInt k = 1; k <= 2; k++) PetscCall(errors_have_the_right_orders(3, k));
   PetscCall(cells_are_coarsened());
-  PetscCall(bad_input_is_refused());
   PetscCall(PetscFinalize());
   return TapEnd();
 }

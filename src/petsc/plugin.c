@@ -58,6 +58,7 @@ PetscErrorCode VPatchDGInitializePackage(void)
   if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
   initialized = PETSC_TRUE;
   PetscCall(DMRegister(DMVPATCHDG, DMCreate_VPatchDG));
+  PetscCall(DMGenerateRegister(DMVPATCHDG, NULL, NULL, DMVPatchDGAdaptLabel, -1));
   PetscCall(PCRegister(PCVPATCHDG, PCCreate_VPatchDG));
   PetscCall(PCRegister(PCVPATCH, PCCreate_VPatch));
   PetscCall(KSPGuessRegister(KSPGUESSVPATCHDG, KSPGuessCreate_VPatchDG));

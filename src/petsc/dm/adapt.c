@@ -92,7 +92,7 @@ static PetscErrorCode Adapt(DM dm, const int8_t mark[], DM *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMVPatchDGRefineAll(DM dm, DM *out)
+PetscErrorCode DMVPatchDGAdaptAll(DM dm, int8_t how, DM *out)
 {
   const int32_t  n = DMVPatchDGData(dm)->mesh->nown;
   PetscErrorCode error;
@@ -100,7 +100,7 @@ PetscErrorCode DMVPatchDGRefineAll(DM dm, DM *out)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &mark));
-  for (int32_t c = 0; c < n; c++) mark[c] = VP_MARK_REFINE;
+  for (int32_t c = 0; c < n; c++) mark[c] = how;
   error = Adapt(dm, mark, out);
   PetscCall(PetscFree(mark));
   PetscCall(error);
@@ -134,8 +134,11 @@ PetscErrorCode DMVPatchDGRefineAll(DM dm, DM *out)
    on such meshes, on the host. So does `PCVPATCHDG`, in its default space and residual and with sweeps after the coarse
    correction, or symmetric for CG: it takes the iterations that it takes on uniform meshes. So it does with a coefficient that is smooth or
    jumps on faces of the coarsest cells. Where other cells that are refined hold a jump of 1000 it takes 2 to 4 times as many iterations, for
-   one of 1e6 4 to 6 times. W and F cycles repeat the levels from that of the largest cells down. `PCVPATCH` and PCMG need cells of one
+   one of 1e6 4 to 6 times. W and F cycles repeat the levels from that of the largest cells down. `PCVPATCH` and `PCMG` need cells of one
    level.
+
+   `DMAdaptLabel()` does the same with -dm_adaptor vpatchdg, which PETSc needs to know whom to ask. The points of its label are this rank's
+   cells, in the same order; those that it does not have are kept. `DMRefine()` refines all cells, and `DMCoarsen()` coarsens all that can be.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGEstimate()`, `DMVPatchDGMark()`, `DMVPatchDGTransfer()`, `DMVPatchDGSetLocalRefinement()`,
           `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`

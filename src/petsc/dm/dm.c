@@ -132,7 +132,7 @@ static PetscErrorCode DMRefine_VPatchDG(DM dm, MPI_Comm comm, DM *refined)
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMRefine()"));
   if (dg->mesh->depth) {
-    PetscCall(DMVPatchDGRefineAll(dm, refined));
+    PetscCall(DMVPatchDGAdaptAll(dm, VP_MARK_REFINE, refined));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(DMVPatchDGCheckSize(dm, dg->boxes->nbox, dg->mesh->level + 1));
@@ -169,7 +169,10 @@ static PetscErrorCode DMCoarsen_VPatchDG(DM dm, MPI_Comm comm, DM *coarsened)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, "DMCoarsen()"));
-  PetscCall(VpCheckNotAdaptive(dg->mesh, "DMCoarsen()"));
+  if (dg->mesh->depth) {
+    PetscCall(DMVPatchDGAdaptAll(dm, VP_MARK_COARSEN, coarsened));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCheck(dg->mesh->level > 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "The boxes are whole, there is no coarser mesh: refine more (-dm_refine n) or use fewer levels (-pc_mg_levels at most n + 1)");
   PetscCall(VpProblemGetLattice(dg->mesh, &dg->op->problem, &lattice));

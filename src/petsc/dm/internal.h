@@ -59,9 +59,9 @@ PetscErrorCode DMVPatchDGMoveCoefficient(DM, VpMesh next, PetscReal **);
 PetscErrorCode DMVPatchDGDoctor(DM, PetscInt level);
 
 /* adapt.c: replaces a mesh that is not the DM's yet by one whose cells at the point and the sphere are refined; a DM with all cells
-   refined; the options */
+   marked; the options */
 PetscErrorCode DMVPatchDGRefineLocally(DM, VpMesh *);
-PetscErrorCode DMVPatchDGRefineAll(DM, DM *);
+PetscErrorCode DMVPatchDGAdaptAll(DM, int8_t mark, DM *);
 PetscErrorCode DMVPatchDGLocalOptions(DM, VpOptionItems);
 /* dm.c: a DM like this one that is set up, on another mesh, whose reference it takes over, with that coefficient of own cells, or NULL */
 PetscErrorCode DMVPatchDGCreateOn(DM, VpMesh, const PetscReal a[], DM *);
