@@ -1,5 +1,5 @@
 """package.py knows|says: the tests of the Python package, functions whose names begin with that. Those that say what is wrong lose what PETSc holds when a
-call fails. Prints "ok NAME" or "not ok NAME: why" for each."""
+call fails. Prints "ok NAME", "not ok NAME: why" or "skipped NAME: why" for each."""
 import ctypes
 import sys
 import tempfile
@@ -14,6 +14,10 @@ from petsc4py import PETSc
 import vpatchdg
 
 PI = np.pi
+
+
+class Skipped(Exception):
+    """What a test needs is not here."""
 
 
 def wave(x):
@@ -227,6 +231,35 @@ def knows_arrays_of_others_without_a_copy():
     assert m.device and m.right and m.address == values.ctypes.data and vpatchdg.arrays.memory(OnDevice((n,))).device
 
 
+def cupy_and_a_gpu():
+    try:
+        import cupy
+        cupy.zeros(1)
+    except Exception as error:
+        raise Skipped('no CuPy that has a GPU') from error
+    if not PETSc.Sys.hasExternalPackage('cuda'):
+        raise Skipped('a PETSc without CUDA')
+    return cupy
+
+
+def knows_arrays_on_gpus_without_a_copy():
+    cupy = cupy_and_a_gpu()
+    dm = vpatchdg.create(dim=2, degree=3, refine=3, vec_type='cuda')
+    f = cupy.asarray(wave(vpatchdg.points(dm)))
+    right, expected = vpatchdg.rhs(dm, f), vpatchdg.rhs(dm, f.get())
+    assert right.getType().endswith('cuda') and np.abs(right.getArray() - expected.getArray()).max() < 1e-14
+    x = solve(dm, right)
+    values = cupy.zeros_like(f)
+    cupy.cuda.Device().synchronize()
+    vpatchdg.point_values(dm, x, out=vpatchdg.vector(dm, values))
+    assert np.abs(values.get() - vpatchdg.point_values(dm, x)).max() < 1e-14 < np.abs(values.get()).max()
+    shared = cupy.from_dlpack(x)
+    handle = x.getCUDAHandle('r')
+    assert shared.data.ptr == handle
+    x.restoreCUDAHandle(handle, 'r')
+    assert np.array_equal(shared.get(), x.getArray(readonly=True))
+
+
 def knows_files_for_paraview():
     dm = vpatchdg.create(dim=2, degree=2, refine=2)
     with tempfile.TemporaryDirectory() as folder:
@@ -374,6 +407,8 @@ def main():
         try:
             test()
             PETSc.Sys.Print(f'ok {name}')
+        except Skipped as why:
+            PETSc.Sys.Print(f'skipped {name}: {why}')
         except Exception:
             print(f'not ok {name}: {traceback.format_exc()}', flush=True)
     PETSc.Sys.Print('done')

@@ -15,6 +15,8 @@ enum { VP_NATIVE_DUPLICATE, VP_NATIVE_COPY, VP_NATIVE_SCALE, VP_NATIVE_SHIFT };
 
 /* shell.c, assembled.c: the matrix that stands for the DM's present operator, without entries, and with entries in PETSc's type */
 PetscErrorCode DMVPatchDGCreateShell(DM, Mat *);
+/* shell.c: y = A x, or b - A x where b is not NULL, without scale and shift */
+PetscErrorCode VpMatrixApply(VpMatrix, Vec x, Vec b, Vec y);
 /* product.c: Y = A X for dense X and Y */
 PetscErrorCode MatMatMultNumeric_VPatchDG(Mat A, Mat X, Mat Y, void *);
 PetscErrorCode DMVPatchDGCreateAssembled(DM, MatType, Mat *);

@@ -1,8 +1,7 @@
 /* The operator scale A + shift I without a matrix: a MATSHELL. */
 #include "internal.h"
 
-/* y = A x, or b - A x, without scale and shift */
-static PetscErrorCode Apply(VpMatrix matrix, Vec x, Vec b, Vec y)
+PetscErrorCode VpMatrixApply(VpMatrix matrix, Vec x, Vec b, Vec y)
 {
   VpValues xv, bv = {0}, yv;
   VpGhosts ghosts;
@@ -30,7 +29,7 @@ static PetscErrorCode MatMult_VPatchDG(Mat A, Vec x, Vec y)
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &matrix));
-  PetscCall(Apply(matrix, x, NULL, y));
+  PetscCall(VpMatrixApply(matrix, x, NULL, y));
   if (matrix->scale != 1) PetscCall(VecScale(y, matrix->scale));
   if (matrix->shift != 0) PetscCall(VecAXPY(y, matrix->shift, x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -46,7 +45,7 @@ static PetscErrorCode MatResidual_VPatchDG(Mat A, Vec b, Vec x, Vec r)
   PetscCall(DMVPatchDGCheckVector(matrix->dm, x, "MatResidual()"));
   PetscCall(DMVPatchDGCheckVector(matrix->dm, r, "MatResidual()"));
   if (matrix->scale == 1 && matrix->shift == 0 && r != b) {
-    PetscCall(Apply(matrix, x, b, r));
+    PetscCall(VpMatrixApply(matrix, x, b, r));
   } else {
     Vec y;
 
@@ -196,6 +195,9 @@ PetscErrorCode DMVPatchDGCreateShell(DM dm, Mat *A)
     const MatProductType type = i ? MATPRODUCT_AtB : MATPRODUCT_AB;
 
     PetscCall(MatShellSetMatProductOperation(*A, type, NULL, MatMatMultNumeric_VPatchDG, NULL, MATDENSE, MATDENSE));
+#if defined(PETSC_HAVE_CUDA)
+    PetscCall(MatShellSetMatProductOperation(*A, type, NULL, MatMatMultNumeric_VPatchDG, NULL, MATDENSECUDA, MATDENSECUDA));
+#endif
   }
   PetscCall(PetscObjectComposeFunction((PetscObject)*A, "MatProductSetFromOptions_shell_shell_C", RefuseProduct));
   PetscCall(VpMatrixAttach(dm, *A, &matrix));

@@ -4,8 +4,9 @@
 static PetscErrorCode ForgetMany(VpOperator op)
 {
   PetscFunctionBegin;
+  if (op->ghost) PetscCall(op->many->backend->release(op->ghost));
   PetscCall(VpLevelDestroy(&op->many));
-  PetscCall(PetscFree(op->ghost));
+  op->ghost = NULL;
   op->copies = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -66,15 +67,17 @@ PetscErrorCode VpOperatorGetHostLevel(VpOperator op, DM dm, VpLevel *level)
 
 PetscErrorCode VpOperatorRepeat(VpOperator op, DM dm, int32_t copies)
 {
-  VpLevel level;
+  VpLevel level, many;
 
   PetscFunctionBegin;
-  if (op->copies >= copies) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpOperatorGetHostLevel(op, dm, &level));
+  PetscCall(VpOperatorGetLevel(op, dm, &level));
+  if (op->copies >= copies && op->many->backend == level->backend) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ForgetMany(op));
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));
   PetscCall(VpLevelRepeatOuter(level, copies, &op->many));
-  PetscCall(PetscMalloc1((op->many->view.nlocal - op->many->view.nown) * op->many->block, (char **)&op->ghost));
+  many = op->many;
+  PetscCall(VpTogether(op->mesh->comm, many->backend->alloc((many->view.nlocal - many->view.nown) * many->block,
+                                                            "ghost values of several vectors", &op->ghost)));
   op->copies = copies;
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -14,7 +14,7 @@ struct VpOperator_ {
   VpProblem problem; /* its coefficient is a copy for own cells, or NULL on all ranks: 1 */
   VpLevel   level;   /* in double precision and the orthonormal basis, on the backend */
   VpLevel   host;    /* the same on the host, where the backend is another and the host's is needed */
-  VpLevel   many;    /* the host's for several vectors at once, and */
+  VpLevel   many;    /* level for several vectors at once, and */
   int32_t   copies;  /* for how many; 0: none yet */
   void     *ghost;   /* their ghosts */
 };
@@ -80,7 +80,7 @@ PetscErrorCode VpCheckNotAdaptive(VpMesh, const char what[]);
 PetscErrorCode VpOperatorDestroy(VpOperator *);
 PetscErrorCode VpOperatorGetLevel(VpOperator, DM, VpLevel *);
 PetscErrorCode VpOperatorGetHostLevel(VpOperator, DM, VpLevel *);
-/* Ensures: op->many is there for so many vectors, at least. Requires: the DM's backend is the host's. */
+/* Ensures: op->many is there, on the DM's backend, for at least so many vectors. */
 PetscErrorCode VpOperatorRepeat(VpOperator op, DM, int32_t copies);
 /* gives the DM another operator; coefficient: of own cells, copied, or NULL: 1; tensor: as in VpProblem */
 PetscErrorCode DMVPatchDGSetOperator(DM, int tensor, const PetscReal coefficient[]);
@@ -101,14 +101,20 @@ PetscErrorCode VpViewBackend(Mat, const VpBackend *, PetscViewer);
 /* transport.c: sets the mesh's transport, and dg->travel */
 PetscErrorCode DMVPatchDGChooseTransport(DM, const VpBackend *);
 
-/* vecarray.c: a vector's own values on a backend, [own cells][n^dim], between Get and Restore */
+/* vecarray.c: a rank's own values on a backend between Get and Restore: those of a vector, [own cells][n^dim], or of some columns of a dense
+   matrix, each of which is a vector */
 typedef enum { VP_READ, VP_WRITE, VP_READ_WRITE } VpAccess;
 typedef struct {
   const VpBackend *backend;
-  Vec              v;
+  Vec              v;     /* the vector, or */
+  Mat              dense; /* the matrix, */
+  PetscInt         lda;   /* whose columns are so many numbers apart */
   VpAccess         access;
-  PetscScalar     *own, *at; /* the vector's memory, and where the backend's kernels find the values: there, or in a copy */
-  size_t           bytes;
+  PetscScalar     *array;    /* as PETSc gives it */
+  PetscScalar     *own, *at; /* the values in it, and where the backend's kernels find them: there, or in a copy */
+  size_t           bytes;    /* of the values */
 } VpValues;
 PetscErrorCode VpValuesGet(const VpBackend *, Vec, VpAccess, VpValues *);
+/* columns [first, first + n). Requires: the access is not VP_WRITE, since there may be something else between columns. */
+PetscErrorCode VpValuesGetColumns(const VpBackend *, Mat dense, PetscInt first, PetscInt n, VpAccess, VpValues *);
 PetscErrorCode VpValuesRestore(VpValues *);
