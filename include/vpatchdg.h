@@ -59,7 +59,7 @@ PETSC_EXTERN PetscErrorCode VPatchDGInitializePackage(void);
    Level: beginner
 
    Note:
-   It returns 0, or an error code, which ends the function that called it.
+   It returns 0. Any other value is an error, which the function that called it returns.
 
 .seealso: `DMVPatchDGComputeRHS()`, `DMVPatchDGInterpolate()`, `DMVPatchDGComputeErrors()`, `VPatchDGFlux`
 S*/
@@ -79,7 +79,7 @@ typedef PetscErrorCode (*VPatchDGFunction)(PetscInt dim, const PetscReal x[], Pe
    Level: beginner
 
    Note:
-   It returns 0, or an error code, which ends the function that called it.
+   It returns 0. Any other value is an error, which the function that called it returns.
 
 .seealso: `DMVPatchDGComputeRHS()`, `DMVPatchDGSetBoundary()`, `VPatchDGFunction`
 S*/
@@ -96,15 +96,16 @@ typedef PetscErrorCode (*VPatchDGFlux)(PetscInt dim, const PetscReal x[], const 
 -  ctx    - what the caller of `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGInterpolateBatch()` or `DMVPatchDGComputeErrorsBatch()` gave
 
    Output Parameter:
-.  value - [n] the field, or [n][dim] the gradient
+.  value - [n] the field or the data on the boundary, or [n][dim] the gradient
 
    Level: intermediate
 
    Notes:
-   Points come cell by cell, in a cell x fastest. It returns 0, or an error code, which ends the function that called it.
+   Points come cell by cell, in a cell x fastest. It returns 0. Any other value is an error, which the
+   function that called it returns.
 
-   With `PETSC_MEMTYPE_HOST` several threads call it at the same time, each with points of its own: it writes nothing else, and calls
-   nothing of PETSc that is not thread-safe, PetscFunctionBegin() included. A `VPatchDGFunction` is never called by two threads.
+   With `PETSC_MEMTYPE_HOST` several threads call it at the same time, each with points of its own. It must write nothing but value, and
+   must not call what is not thread-safe in PETSc, PetscFunctionBegin() for instance. A `VPatchDGFunction` is never called by two threads.
 
    With `PETSC_MEMTYPE_CUDA` x and value are device memory. It launches kernels on PETSc's current stream, or on the default stream, and
    need not wait for them.
@@ -125,21 +126,21 @@ typedef PetscErrorCode (*VPatchDGBatch)(PetscInt dim, PetscInt n, const PetscRea
 -  ctx    - what the caller of `DMVPatchDGSetBoundaryFunction()` gave
 
    Input/Output Parameters:
-+  boundary - what `DMVPatchDGSetBoundary()` says for this normal, or `DMVPatchDGSetLabelBoundary()` for this side's label; changed to `VPATCHDG_BOUNDARY_DIRICHLET`, `VPATCHDG_BOUNDARY_NEUMANN`
-or `VPATCHDG_BOUNDARY_ROBIN` where another condition holds
++  boundary - what `DMVPatchDGSetBoundary()` says for this normal, or `DMVPatchDGSetLabelBoundary()` for this side's label; changed
+   to `VPATCHDG_BOUNDARY_DIRICHLET`, `VPATCHDG_BOUNDARY_NEUMANN` or `VPATCHDG_BOUNDARY_ROBIN` where another condition holds
 -  alpha    - what `DMVPatchDGSetRobin()` says; changed where a Robin condition has another number
 
    Level: intermediate
 
    Note:
-   It returns 0, or an error code, which ends `DMSetUp()`.
+   It returns 0. Any other value is an error, which `DMSetUp()` returns.
 
 .seealso: `DMVPatchDGSetBoundaryFunction()`, `DMVPatchDGSetBoundary()`
 S*/
 typedef PetscErrorCode (*VPatchDGBoundaryFunction)(PetscInt dim, PetscInt box, PetscInt side, const PetscReal center[],
                                                    VPatchDGBoundary *boundary, PetscReal *alpha, void *ctx);
 
-/* DM: set before DMSetUp() */
+/* DM: setters, to be called before DMSetUp(), and getters */
 PETSC_EXTERN PetscErrorCode DMVPatchDGCreate(MPI_Comm, PetscInt dim, PetscInt degree, PetscInt refine, DM *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetDegree(DM, PetscInt);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetDegree(DM, PetscInt *);

@@ -15,7 +15,7 @@ static inline PetscErrorCode VpFirstRank(MPI_Comm comm, PetscBool here, PetscMPI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* mine: of work that this rank did by itself. The others' error says whose message to look for */
+/* Returns `mine`, the error of what this rank did by itself. Ranks without an error get one that names the first rank that failed. */
 static inline PetscErrorCode VpTogether(MPI_Comm comm, PetscErrorCode mine)
 {
   PetscMPIInt failed;

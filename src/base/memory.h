@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-/* Most of what it takes to write a large array for the first time is the making of its pages: large ones take a fraction of that. */
+/* Most of the time of the first write to a large array goes into making its pages. Huge pages take a fraction of it. */
 static inline PetscErrorCode VpMallocBytes(size_t bytes, void **array)
 {
   PetscFunctionBeginUser;

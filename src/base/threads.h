@@ -3,7 +3,7 @@
 #include <petscsys.h>
 #include <stdint.h>
 
-/* 1 until VpFindThreads; with 1 no thread is started */
+/* how many threads loops use: 1 until VpFindThreads. With 1 none is started. */
 extern int VpThreads;
 
 /* Sets VpThreads: OMP_NUM_THREADS, or else this rank's share of the cores that the ranks of its host may run on. Collective on those. */

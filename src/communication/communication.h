@@ -6,8 +6,8 @@
 
 extern PetscLogEvent VP_EVENT_EXCHANGE;
 
-/* The arrays whose values travel: those of one mesh, of cells with `block` bytes. The view and its kernels serve traces and cells amid a
-   sweep; whole cells need none. */
+/* The arrays whose values travel: those of one mesh, of cells with `block` bytes. Only traces, and cells during a sweep, need the view and
+   its kernels. */
 typedef struct {
   VpMesh           mesh;
   const VpBackend *backend;
@@ -24,7 +24,7 @@ PetscErrorCode VpExchangerBegin(VpExchanger, const void *roots, void *leaves, Vp
 PetscErrorCode VpExchangerRun(VpExchanger, const void *roots, void *leaves); /* begins and waits */
 PetscErrorCode VpExchangerDestroy(VpExchanger *);
 
-/* The exchangers of all kinds of ghosts; zero but for cells at first. Each is made when it is first used. */
+/* The exchangers of all kinds of ghosts. At first all is zero but `cells`. Each is made when it is first used. */
 typedef struct {
   VpCells     cells;
   VpExchanger exchanger[VP_GHOST_KINDS];
@@ -32,7 +32,8 @@ typedef struct {
 /* Ghosts of a kind from their owners' cells own[nown]; of VP_GHOST_SIDE only what makes the traces on that side. Ensures: they are at ghost
    after VpArrive. Requires: the last exchange of the kind has arrived. */
 PetscErrorCode VpGhostExchangeBegin(VpGhostExchange *, VpGhostKind, const void *own, void *ghost, VpGhosts *);
-/* VP_GHOST_SWEEP of x[0] from what is current at their owners amid a sweep of these patches, after the colours `done` (ops.h). */
+/* During a sweep of these patches, after the colours `done` (ops.h), begins to bring the owners' current values to the ghosts of
+   VP_GHOST_SWEEP in x[0]. */
 PetscErrorCode VpGhostExchangeBeginCurrent(VpGhostExchange *, const VpPatchView *, unsigned done, void *const x[2], VpGhosts *);
 PetscErrorCode VpGhostExchangeClear(VpGhostExchange *);
 

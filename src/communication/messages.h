@@ -30,7 +30,7 @@ struct VpLinks_ {
   /* Collective. *link stays NULL where there can be none; *why says the reason. */
   PetscErrorCode (*connect)(MPI_Comm, void **link, const char **why);
   /* Messages are packed after the work given so far, unless roots is NULL: then they lie in data[0] already. Work that is given after `end`
-     comes after their unpacking. Requires: work that is given in between neither writes roots nor reads leaves. */
+     comes after their unpacking. Requires: work that is given between the two neither writes roots nor reads leaves. */
   PetscErrorCode (*begin)(void *link, const VpMessages *, const void *roots);
   PetscErrorCode (*end)(void *link, const VpMessages *, void *leaves);
 };

@@ -1,4 +1,4 @@
-/* Which cells and boxes merge on the next coarser lattice: cells only where they are thin, and boxes of one cell merge, too.
+/* Which cells and boxes merge on the next coarser lattice: cells only where they are thin, and boxes of one cell also merge.
 
    A class is what VpClassesCreate() says: on a grid of boxes a column of them. A pair of a class is its cells two by two, or where these
    are whole boxes, the class and its neighbour, if they lie side by side all along. Its size is that of its wider cell:
@@ -367,7 +367,7 @@ static PetscErrorCode Apply(Rule *rule, PetscBool whole, uint8_t merge[], PetscB
   Choose(rule);
   PetscCall(DropOverlaps(rule));
   PetscCall(CountStanding(rule, &least, &most));
-  *ends = (PetscBool)(least >= 4); /* without pairs, too */
+  *ends = (PetscBool)(least >= 4); /* also without pairs */
   *hard = (PetscBool)(most >= 3);
   PetscCall(FindPairsOf(rule, PETSC_TRUE, &of));
   for (int32_t i = 0; i < rule->npair; i++) {

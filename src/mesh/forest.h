@@ -19,5 +19,6 @@
   #define VP_FOREST(name) name##3
 #endif
 
-/* connectivity.c: of the domain's boxes, which have the same directions. Corners and edges matter where levels differ. */
+/* connectivity.c: p4est's connectivity of the domain's boxes, which are all oriented alike. Corners and edges matter
+   where levels differ. */
 p4est_connectivity_t *VP_FOREST(VpConnectivity)(VpDomain, PetscBool corners);

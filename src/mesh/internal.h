@@ -66,8 +66,8 @@ static inline int64_t VpLatticeMove(VpLattice L, int64_t cell, int side)
   return VpLatticeCross(L, box, i, side);
 }
 
-/* coarsenrule.c: what merges along every direction of every box, [nbox][3] (VpMerge, zero at first); *ends: nothing should, or `whole` and
-   boxes would; *hard: as of VpCoarsening. */
+/* coarsenrule.c: what merges along every direction of every box, [nbox][3] (VpMerge, zero at first); *ends: nothing merges, or boxes would
+   although `whole` forbids it; *hard: as of VpCoarsening. */
 PetscErrorCode VpCoarsenByRule(VpLattice, PetscBool whole, uint8_t merge[], PetscBool *ends, PetscBool *hard);
 
 /* coarsening.c: the step of VpLatticeCoarsen, made anew */
@@ -116,18 +116,19 @@ PetscErrorCode VpAskRanks(MPI_Comm, PetscInt n, const PetscMPIInt rank[], size_t
 
 /* forest.c: starts libsc and p4est unless they run already */
 PetscErrorCode VpForestInitialize(void);
-/* leaves.c: forests of p4est, VpMesh.forest, in one dimension. Collective where not said otherwise */
+/* leaves.c: what is done with forests of p4est (VpMesh.forest), a table for each dimension. All is collective
+   unless it is said otherwise. */
 typedef struct {
   int deepest; /* the greatest depth of leaves */
-  /* makes that of a mesh that is not adaptive. Requires: VpLatticeIsUniform, VpForestInitialize() */
+  /* makes the forest of a mesh that is not adaptive. Requires: VpLatticeIsUniform, VpForestInitialize() */
   void *(*create)(VpMesh);
-  /* makes the one that VpMeshAdapt describes */
+  /* makes the adapted forest that VpMeshAdapt describes */
   void *(*adapt)(void *forest, VpDomain, const int8_t mark[], int width, const PetscReal a[]);
   /* fills what an adaptive mesh of this domain and comm has of own cells and ghosts; `owner` of the ghosts is for the caller to free */
   PetscErrorCode (*fill)(void *forest, VpMesh, PetscSFNode **owner);
   /* a[] (unless NULL) = that of own leaves; the forest forgets it. Not collective */
   void (*take_coefficient)(void *forest, int width, PetscReal a[]);
-  /* leaves of all ranks. Not collective */
+  /* the number of leaves on all ranks. Not collective */
   double (*size)(void *forest);
   /* the rank of the leaf around a place of a box, 0 <= x[d] <= 1, and on that rank its number. Not collective */
   PetscMPIInt (*owner)(void *forest, int32_t box, const PetscReal x[]);

@@ -5,8 +5,8 @@
 
      h h h h h h h h       local numbers      cells
      h s s s s s s h       [0, nown)       o  own ones
-     h s s f f s s h       [nown, nface)   f  face neighbours of own ones: A x reads them, too
-     h s f o o f s h       [nface, nsweep) s  the rest of two layers: sweeps update them, too
+     h s s f f s s h       [nown, nface)   f  face neighbours of own ones: A x also reads them
+     h s f o o f s h       [nface, nsweep) s  the rest of two layers: sweeps also update them
      h s s f f s s h       [nsweep, nhalo) h  the third layer: sweeps read their traces
      h s s s s s s h       [nhalo, nlocal)    other parents of the finer mesh's local cells: prolongation reads them
      h h h h h h h h
@@ -80,24 +80,24 @@ struct VpDomain_ {
   int32_t    nboundary;
   VpBoundary
            *boundary; /* [nboundary] entry i is of sides of boxes with the outward normal i % (2 dim), so that odd ones are at upper sides.
-                           Of a normal, entry i < 2 dim is the condition of most sides. In a periodic direction they hold for what is not at
-                           an end of the domain, as around a hole. */
+                         The first 2 dim entries are the commonest conditions of the normals. In a periodic direction they hold for sides
+                         that are not at an end of the domain, as around a hole. */
   PetscBool periodic[3];
   int32_t  *beyond;     /* [nbox][2 dim] the box beyond each side, or -1 - i where there is entry i of `boundary` */
   int32_t  *classes[3]; /* NULL until VpDomainGetClasses */
 };
 
-/* lower and upper are [nbox][dim]; boundary goes by outward normal, NULL stands for Dirichlet. Errors, collectively, where there
-   are: a box that is empty or not finite, boxes that overlap or touch without sharing a whole face, periodic[d] where opposite boundary
-   faces do not match, a domain that is not connected. */
+/* lower and upper are [nbox][dim]; boundary goes by outward normal, NULL stands for Dirichlet. Collective. Errors are: a box that is empty
+   or not finite, boxes that overlap or touch without sharing a whole face, periodic[d] where opposite boundary faces do not match, a domain
+   that is not connected. */
 PetscErrorCode VpDomainCreate(MPI_Comm, int dim, int32_t nbox, const PetscReal lower[], const PetscReal upper[],
                               const VpBoundary boundary[], const PetscBool periodic[], VpDomain *);
 /* conditions.c: sets the conditions of all sides of boxes, [nbox][2 dim], read where there is no box beyond */
 PetscErrorCode VpDomainSetBoundary(VpDomain, const VpBoundary condition[]);
 /* Do all sides with the same normal have the same condition? */
 PetscBool VpDomainIsByNormal(VpDomain);
-/* The boxes that belong together in direction d: linked across sides that are not its own. They have the same lower and upper face there.
-   class[box] = a box of them, the same for all; made at the first call. */
+/* The boxes that belong together in direction d: those that are linked across sides with other normals. They have the same lower and upper
+   face there. class[box] = a box of them, the same for all; made at the first call. */
 PetscErrorCode          VpDomainGetClasses(VpDomain, int d, const int32_t **class);
 PetscErrorCode          VpDomainDestroy(VpDomain *);
 static inline PetscReal VpDomainWidth(VpDomain domain, int32_t box, int d)
@@ -122,17 +122,18 @@ static inline PetscReal VpDomainAlpha(VpDomain domain, int32_t beyond)
 
      bits {2, 2, 2}    z y x z y x          bits {3, 1, 2}    z y x z x x          bits {2, 0, 3}    z x z x z
 
-   So a direction's lowest bit, without which the other ones number the cells of half as many along it, is where it was. */
+   So the bits without the lowest one of a direction are those of the shape that has half as many cells along it. */
 typedef struct {
   int     bits[3], shift;
   int64_t mask[3];
 } VpShape;
 
-/* How a mesh is coarsened: LOCAL halves cells where they are thin, and merges boxes of one cell (coarsenrule.c); FULL halves all
-   directions of all boxes; WHOLE is LOCAL until boxes would merge. */
+/* How a mesh is coarsened: LOCAL halves cells where they are thin, and merges boxes of one cell (coarsenrule.c); FULL halves all directions
+   of all boxes; WHOLE is LOCAL, but ends where boxes would merge. */
 typedef enum { VP_COARSEN_LOCAL, VP_COARSEN_FULL, VP_COARSEN_WHOLE, VP_COARSEN_WAYS } VpCoarsen;
 
-/* Along direction d a box is merged with none, or its cells two by two, or as the lower or the upper of two boxes of one cell. */
+/* What merges along a direction of a box: nothing; its cells, two by two; or the box, which has one cell there, as the lower or the upper
+   one of two. */
 typedef enum { VP_MERGE_NONE, VP_MERGE_HALVES, VP_MERGE_LOWER, VP_MERGE_UPPER } VpMerge;
 
 /* The step from a lattice to a coarser one. A parent's first child is the lowest one in all directions; parents are in their order. */
@@ -140,7 +141,7 @@ typedef struct VpLattice_ *VpLattice;
 typedef struct {
   VpLattice coarse; /* NULL where the rule ends */
   uint8_t  *merge;  /* [nbox][3] VpMerge */
-  int32_t  *box;    /* [nbox] the coarser box that begins here; with a box that is upper, the next one that begins. NULL: the same */
+  int32_t  *box;    /* [nbox] the coarser box that begins here; for a box that is upper, the next one that begins. NULL: the same */
   int32_t  *lower;  /* [coarser nbox] the box where that one begins; NULL: the same */
   PetscBool hard;   /* Do cells merge beside a stack of three or more thin ones that can not, as at the border of a step? */
 } VpCoarsening;
@@ -158,7 +159,7 @@ struct VpLattice_ {
   int64_t       ncell;
   uint8_t      *parity;     /* [nbox] bit d: vertices in the middle of the box are odd where coord is even; NULL: none are. See VpPatches */
   uint8_t      *seam;       /* [nbox] bit d: those on the upper side in direction d are neither odd nor even; NULL: all are */
-  PetscBool     alternates; /* Do colours by parity and seam share no cell? Where not there are no patches */
+  PetscBool     alternates; /* Are patches of a colour, by parity and seam, disjoint? If not, there are no patches. */
   PetscReal     thinnest[3];           /* least size of a cell in every direction */
   VpCoarsening *step[VP_COARSEN_WAYS]; /* NULL until VpLatticeCoarsen */
   PetscReal    *a; /* [nbox][3] the coefficient along every direction, a box's mean, which the rule of coarsening looks at; NULL: 1 */
@@ -183,7 +184,7 @@ PetscErrorCode VpLatticeDestroy(VpLattice *);
 #define VP_MOST_LEVELS 192
 PetscErrorCode VpCountLevels(VpLattice, VpCoarsen, int *levels, double cells[]);
 PetscErrorCode VpListLattices(VpLattice, VpCoarsen, int *levels, VpLattice lattice[VP_MOST_LEVELS]); /* no new references */
-/* position[n] of cells of the lattice becomes that of their ancestors so many levels below */
+/* Replaces the positions [n] of cells of the lattice by those of their ancestors, `levels` levels coarser. */
 PetscErrorCode VpFindAncestors(VpLattice, VpCoarsen, int levels, int32_t n, int64_t position[]);
 /* the most cells on a line in every direction; the least ratio of two sizes of a cell */
 PetscErrorCode VpLatticeExtent(VpLattice, int64_t extent[3]);
@@ -254,25 +255,28 @@ struct VpMesh_ {
   int32_t            *child;      /* [coarser->nown][2^dim] local cells of this mesh in [0, nsweep), -1: none (with coarser) */
   int32_t            *leaf;       /* [nsweep] of a level of an adaptive mesh: which of its own cells this is, or -1: refined; of ghosts what
                                      their owners have. Else NULL */
-  int32_t             nedge;      /* of such a level: sides of the coarser one's leaves, beyond which there are local cells of this one; */
-  VpHang             *edge;       /* [nedge] there `cell` is the leaf, in [0, nsweep) there, and `beyond` are these cells */
+  int32_t             nedge;      /* of such a level: how many sides of the coarser one's leaves have local cells of this one beyond them */
+  VpHang             *edge;       /* [nedge] these sides: `cell` is the leaf, in [0, nsweep) of the coarser one, `beyond` are cells of this
+                                     one */
 };
 
 /* The mesh with every box refined `level` times, cut into equal pieces along p4est's curve. Errors, collectively: too many cells for
    PetscInt, p4est or a rank (the number is said). */
 PetscErrorCode VpMeshCreate(MPI_Comm, VpDomain, int level, VpMesh *);
-/* fine->coarser, made at the first call by the fine lattice or by one with a coefficient (VpLatticeWith); a new reference. Requires: the rule
-   does not end there, and earlier calls had one with the same result (VpMeshAgrees) */
+/* A new reference to fine->coarser. The first call makes it, by the fine lattice or by one with a coefficient (VpLatticeWith). Requires:
+   the rule does not end there, and earlier calls had a lattice with the same result (VpMeshAgrees). */
 PetscErrorCode VpMeshCoarsen(VpMesh fine, VpLattice, VpCoarsen, VpMesh *coarse);
 PetscErrorCode VpMeshAgrees(VpMesh fine, VpLattice, VpCoarsen, PetscBool *);
-/* a new mesh whose ->coarser is coarse: children live with their parent. Error where boxes have not as many cells in all directions */
+/* a new mesh whose ->coarser is coarse: children live with their parent. It is an error unless all boxes have as many cells in all
+   directions. */
 PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);
-/* A new mesh of the same domain: marked cells are refined, families whose cells are all marked coarsened, then others refined until levels
-   are balanced, and all cut into pieces of nearly equal work. a, NULL or the coefficient of own cells, at most 3 numbers each, becomes *b of new
-   ones: children have their parent's, parents the mean. Where all levels are the same it is no adaptive mesh. Errors as of VpMeshCreate. Collective */
+/* A new mesh of the same domain. Marked cells are refined, and families whose cells are all marked are coarsened. Then others are refined
+   until levels are balanced, and all are cut into pieces of nearly equal work. a is NULL or the coefficient of own cells, at most 3 numbers
+   each; *b is that of the new ones: children have their parent's, parents the mean. If all levels are the same, the mesh is not adaptive.
+   Errors are those of VpMeshCreate. Collective. */
 enum { VP_MARK_COARSEN = -1, VP_MARK_KEEP, VP_MARK_REFINE };
-/* What a rank is given is counted in these: the work of a leaf in a cycle; what a side of it that hangs adds where it is one of the fine cells,
-   whose patches are swept twice, and where it is the coarse one, which edge patches solve. As measured on a CPU, degrees 2 to 5. */
+/* A rank's work is counted in these units: that of a leaf in a cycle; what a hanging side adds to a fine cell, whose patches are swept
+   twice; and what it adds to the coarse cell, which edge patches solve. As measured on a CPU, degrees 2 to 5. */
 enum { VP_WORK_CELL = 1, VP_WORK_FINE = 5, VP_WORK_COARSE = 20 };
 PetscErrorCode VpMeshAdapt(VpMesh, const int8_t mark[], int width, const PetscReal a[], VpMesh *, PetscReal **b);
 /* The finest level of an adaptive mesh; its coarser ones follow by `coarser`, the last of them the ordinary mesh of all cells of the least
@@ -293,11 +297,11 @@ static inline PetscBool VpMeshSweepsEdge(VpMesh mesh, const VpHang *edge)
   for (int i = 0; i < 1 << (mesh->dim - 1); i++) all = (PetscBool)(all && edge->beyond[i] < mesh->nsweep);
   return all;
 }
-/* The cells of a mesh `from` that cover own ones of a mesh `to` of the same boxes: each is covered by one, as large or larger, or by smaller
-   ones. Requires: VpMeshesOverlap. Collective */
+/* The cells of a mesh `from` that cover own cells of a mesh `to` of the same boxes. Each own cell is covered by one cell, as large or
+   larger, or by smaller ones. Requires: VpMeshesOverlap. Collective */
 typedef struct {
   PetscSF  sf;            /* roots: the own cells of `from`; leaves: those that cover, along the curve */
-  int32_t  n;             /* of these: */
+  int32_t  n;             /* the number of these */
   int32_t *coord;         /* [n][3] */
   uint8_t *depth;         /* [n] how often they were halved */
   int32_t *first, *count; /* [nown] which of them cover own cells of `to` */
@@ -311,8 +315,8 @@ PetscErrorCode VpMeshPositions(VpMesh, PetscInt position[]); /* [nlocal] global 
    spaced. */
 PetscErrorCode VpMeshCut(VpMesh, const PetscInt counts[], VpMesh *);
 PetscErrorCode VpMeshGather(VpMesh, PetscMPIInt ranks, VpMesh *);
-/* repeat.c: the mesh with n copies of every local cell, own ones [copy][nown], which belong to their cell's copies only. ncell, first and starts
-   are those of one. coarser: of as many copies of mesh->coarser, or NULL. Requires: it is not adaptive */
+/* repeat.c: the mesh with n copies of every local cell, own ones [copy][nown]. Copy i of a cell has copies i for neighbours. ncell, first
+   and starts are those of one copy. coarser: of as many copies of mesh->coarser, or NULL. Requires: it is not adaptive */
 PetscErrorCode VpMeshRepeat(VpMesh, int32_t n, VpMesh coarser, VpMesh *);
 /* between two cuts of a mesh: roots are the own cells of one, leaves those of the other, with its ghosts [0, nlocal) or without */
 PetscErrorCode VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscSF *);
@@ -344,25 +348,25 @@ static inline PetscReal VpCellSize(VpMesh mesh, int32_t cell, int d)
 {
   return VpLatticeSize(mesh->lattice, mesh->box[cell], d) / (PetscReal)(mesh->depth && d < mesh->dim ? 1 << mesh->depth[cell] : 1);
 }
-/* at[i] = the rank that owns the cell around point i, x [n][dim], and its number there; several cells around a point: one of them.
-   *outside: the first point that lies in none, or n. Collective */
+/* at[i] = the rank that owns the cell around point i, x [n][dim], and its number there. If there are several, it is one of them. *outside:
+   the first point that lies in none, or n. Collective */
 PetscErrorCode VpMeshLocate(VpMesh, PetscInt n, const PetscReal x[], PetscSFNode at[], PetscInt *outside);
 /* Fills ghost[] with the values that the owners have in own[]. `unit` is one cell's values. */
 PetscErrorCode VpMeshExchange(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);
 
-/* forest.c, which with connectivity.c and leaves.c alone knows p4est: starts[0..size] of a lattice's cells, given to ranks by counts[size] where counts is not NULL,
-   else equally, which needs as many cells in all directions of all boxes. Errors as of VpMeshCreate */
+/* forest.c: starts[0..size] of a lattice's cells, cut by counts[size], or equally where counts is NULL. Equal pieces require
+   VpLatticeIsUniform (internal.h). Errors are those of VpMeshCreate. Only forest.c, connectivity.c and leaves.c know p4est. */
 PetscErrorCode VpForestPartition(MPI_Comm, VpLattice, const PetscInt counts[], PetscInt starts[]);
 PetscErrorCode VpForestCheckSize(MPI_Comm, VpDomain, int level);
 const char    *VpForestVersion(void); /* p4est's */
 
 /* The patches (2^dim cells around a vertex) whose cells lie in [0, nsweep), by colour. Colour = bits of the parity of the vertex, the
-   thinnest direction lowest; where sizes are the same, periodic directions before others, x before y before z. The order of a sweep is
+   thinnest direction lowest; of equally thin ones periodic directions come before others, then x before y before z. The order of a sweep is
    2^dim-1, which tiles a box, ..., 1, 0. Inside a colour: first the patches that touch no ghost, then the others.
 
-   Where vertices of even and odd numbers cannot alternate, as around a periodic direction with an odd number of cells, vertices on one
-   side of a box are the seam, neither odd nor even. `seams` says in which directions: patches at a seam are for themselves, and are swept
-   after those with fewer. */
+   Where vertices of even and odd numbers cannot alternate, as around a periodic direction with an odd number of cells, vertices on one side
+   of a box are the seam, neither odd nor even. `seams` says in which directions. Patches at seams are a selection of their own, and are
+   swept after those at fewer seams. */
 typedef struct {
   int      dim, seams; /* bits of directions */
   int      place[3];   /* of the direction's parity among the bits of a colour; bits of seams are 0 */
@@ -377,8 +381,8 @@ typedef struct {
 } VpPatches;
 PetscErrorCode VpPatchesCreate(VpMesh, const PetscReal thinnest[3], int seams, VpPatches *);
 int            VpMeshSeams(VpMesh); /* the directions where there are seams */
-/* singular.c: those that hold a cell at a re-entrant edge, or at one where Dirichlet meets Neumann or Robin at 180 degrees or more; or those that hold a cell
-   where a level of an adaptive mesh ends; in the order of `all` */
+/* singular.c: the patches that hold a cell at a re-entrant edge of the domain, or at one where Dirichlet meets Neumann or Robin at 180
+   degrees or more; or those that hold a cell where a level of an adaptive mesh ends. They are in the order of `all`. */
 typedef enum { VP_NEAR_CORNERS, VP_NEAR_EDGES } VpNear;
 PetscErrorCode VpPatchesSelect(VpMesh, VpNear, const VpPatches *all, VpPatches *near);
 PetscBool      VpDomainHasCorners(VpDomain); /* is there any such edge of the domain? */

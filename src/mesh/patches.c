@@ -172,8 +172,8 @@ static inline uint8_t InnerClass(const Search *search, int32_t first)
   return search->seams ? NONE : ClassOf(ColorOf(search, first), PETSC_FALSE, INTERIOR);
 }
 
-/* Sets near and cover as if there were no ghosts. On a part of a lattice's cells no step to a neighbour is known beforehand. Inner patches do not enter their cells into cover, so it is set here: own cells that
-   touch no side of their box have a patch of every colour. */
+/* Sets near and cover as if there were no ghosts. On a part of a lattice's cells no step to a neighbour is known beforehand. Inner patches
+   do not enter their cells into cover, so it is set here: own cells that touch no side of their box have a patch of every colour. */
 static void MarkCells(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Search   *search = (Search *)context;

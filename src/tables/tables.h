@@ -1,4 +1,4 @@
-/* One-dimensional mathematics, in double, on the host, once per set-up.
+/* One-dimensional mathematics. It is done on the host, once per set-up, in double or long double precision.
 
    Every vector of this library holds the coefficients of a function: the unknown u_h, or the right-hand side and residuals through their
    Riesz representers in L2 (b stands for the function with (b, v) = rhs(v)). So the operator is M^-1 A = sum_d D_d with D_d acting
@@ -13,7 +13,8 @@
 #define VP_MAX_DEGREE 8
 #define VP_MAX_N      (VP_MAX_DEGREE + 1)
 #define VP_THIN_LEAST 4 /* the smallest n with a thin basis */
-/* the n from which a cycle takes it: at n = 4 its mass of condition 13 doubles the rounding errors, which costs iterations in 2D */
+/* From this n on a cycle takes the thin basis. At n = 4 its mass, of condition 13, doubles the rounding errors, which costs iterations in
+   2D. */
 #define VP_THIN_FROM(dim) ((dim) == 3 ? 4 : 5)
 
 /* Orthonormal: functions are even and odd in turn, phihat_i(1-x) = (-1)^i phihat_i(x). Value and slope vanish at both ends from i = 4 on.
@@ -69,7 +70,7 @@ double VpDirichletGamma(int degree, double penalty);
 /* The cell's own part diagonalised, without the reaction: D = B diag(lambda) F, F B = 1, all [n][n]; lambda [n]. */
 void VpBlockBuild(const VpBasis *, const VpLineKey *, double penalty, double F[], double B[], double lambda[]);
 
-/* Sizes and signs that kernels need, on devices, too; with constant arguments they are compile-time constants. */
+/* Sizes and signs that kernels need, also on devices; with constant arguments they are compile-time constants. */
 #ifdef __CUDACC__
   #define VP_SIZE __host__ __device__ constexpr
 #else
@@ -118,7 +119,7 @@ typedef struct {
   VpSide side[2];           /* MIXED keeps all functions and takes the interior form; WRAP couples the two ends */
   int    step;              /* The second cell's coefficient is 2^(step/VP_STEPS) times the first one's; the smaller of the two is 1. */
   int    face[2];           /* The form of an interior side, and of one at an edge, has 2^face times the coefficient of the cell there. */
-  int    skew;              /* The mass has another coefficient, with step + skew: that of other directions where a is a tensor. */
+  int    skew;              /* The mass has the coefficient of the other directions, with step + skew; 0 unless a is a tensor. */
 } VpFdmKey;
 /* The tables of a problem: F [2n][2n] takes a line of b to modes, B [2n][2n] takes modes to a line of x, lambda [2n] are the eigenvalues.
    With S scaled to S^T E^T M E S = I, where M and L carry the coefficients, F = S^T E^T M1, M1 the mass without coefficients, and B = E S.
@@ -130,15 +131,15 @@ typedef struct {
 PetscBool VpFdmIsMirrored(const VpFdmKey *);
 void      VpFdmBuild(const VpBasis *, const VpFdmKey *, VpSpace, double penalty, double F[], double B[], double lambda[]);
 
-/* Of the n eigenvalues of a semi-definite problem that has the constants as null space: makes theirs, the least, 0. Rounding would hide
-   it. */
+/* Sets the least of the n eigenvalues of a semi-definite problem, that of the constants, to exactly 0, which rounding would hide. */
 void VpZeroLeast(int n, double lambda[]);
 
 /* Diagonalises the symmetric A [r][stride] in place. The rows of Q [r][stride], N numbers each, take part in all rotations: where they were
    an orthonormal basis in which A is given, they become the eigenvectors. */
 void VpJacobi(int r, int N, int stride, long double A[], long double Q[]);
 
-/* The same for a large symmetric A [n][n], which is overwritten, in double precision: the rows of Q [n][n] become its eigenvectors. room [3 n] */
+/* The same for a large symmetric A [n][n], which is overwritten, in double precision. The rows of Q [n][n] become its eigenvectors. room is
+   [3 n]. */
 void VpDiagonalize(int n, double A[], double Q[], double lambda[], double room[]);
 
 /* Between a cell and its two children, c = 0, 1, along one direction: P[c] [n][n] takes the cell's coefficients to the child's, R[c] [n][n]

@@ -181,8 +181,8 @@ static PetscErrorCode Set(DM dm, int tensor, const PetscReal a[])
 so that a `MatScale()` or `MatShift()` has to be repeated. Preconditioners built on them rebuild when they are used next. A copy that
    `MatDuplicate()` or `MatCopy()` made keeps its coefficient, scale and shift, and a preconditioner on it those of the copy.
 
-   Finer DMs made by `DMRefine()` inherit it, coarser ones take means, those that exist already, too. Where it jumps, faces take the
-harmonic mean of both sides.
+   Finer DMs made by `DMRefine()` inherit it, coarser ones take means, also those that exist already. Where it jumps, faces take the
+   harmonic mean of both sides.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetTensorCoefficient()`, `DMVPatchDGGetCoefficient()`, `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`
 @*/

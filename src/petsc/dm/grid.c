@@ -36,9 +36,8 @@ static PetscErrorCode CheckDirection(DM dm, PetscInt direction)
 
    Level: beginner
 
-   Notes:
-   Other directions stay as they are, of equal boxes unless faces are given for them, too. A later `DMVPatchDGSetBoxGrid()` makes all boxes
-   equal again.
+   Notes: Other directions stay as they are, of equal boxes unless faces are also given for them. A later `DMVPatchDGSetBoxGrid()` makes all
+   boxes equal again.
 
    Words are pieces with commas between them: a coordinate; a:b:n, which is n equal boxes from a to b; a:b:n:r, where every box is r times as
    wide as the one before; tanh:a:b:n:s, boxes that are thin at both ends, with faces at tanh(s t)/tanh(s), t from -1 to 1. A piece may begin

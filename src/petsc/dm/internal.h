@@ -26,7 +26,7 @@ PetscErrorCode DMSetFromOptions_VPatchDG(DM, VpOptionItems);
 PetscErrorCode DMVPatchDGCheckAgreement(DM);
 PetscErrorCode DMVPatchDGCreateDomain(DM, VpDomain *);
 PetscErrorCode DMVPatchDGMakeBoxes(DM); /* the part of it that is not collective */
-/* of a VPatchDGBoundary */
+/* the kind of side of every VPatchDGBoundary */
 extern const VpSide DMVPatchDGSideKinds[];
 /* labels.c, where `from` and `to` have the same dimension */
 typedef struct VpLabels_ *VpLabels;

@@ -1,4 +1,4 @@
-/* The vectors of a DMVPATCHDG. A global one has the values of own cells, a local one those of the cells beyond their faces, too. */
+/* The vectors of a DMVPATCHDG. A global one has the values of own cells, a local one also those of the cells beyond their faces. */
 #include "internal.h"
 #include "../fields/fields.h"
 

@@ -246,7 +246,8 @@ static PetscErrorCode Fetch(Estimate *e, Vec x)
    a k(k+1)/h |u_h - u|^2 and h/(k a) |a (du_h/dn + alpha u_h - flux)|^2 on its sides on the boundary
 .ve
 
-   A coefficient that is a tensor is refused. The root of the sum over all cells was 2 to 5 times the error of the gradient in L2 in tests with smooth and singular solutions.
+   A coefficient that is a tensor is refused. The root of the sum over all cells was 2 to 5 times the error of the gradient in L2
+   in tests with smooth and singular solutions.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGMark()`, `DMVPatchDGRefineCells()`, `DMVPatchDGTransfer()`, `DMVPatchDGComputeErrors()`
 @*/

@@ -17,7 +17,8 @@ static inline PetscBool VpIsGiven(const VpGiven *f)
 
 /* Ensures: an error on all ranks unless `where` is memory that functions can be given for this DM. */
 PetscErrorCode VpGivenCheck(const VpField *, PetscMemType where, const char caller[]);
-/* b += the integrals of f and what the grid's matrices stand for, over a set of places; weighted: times the coefficient */
+/* b += the integrals of f times the functions that the grid's matrices stand for, over a set of places; weighted: also times the
+   coefficient */
 PetscErrorCode VpAddIntegrals(const VpField *, const VpGrid *, VpSet, PetscBool weighted, const VpGiven *, double b[]);
 /* values[place][point] = f; on the backend */
 PetscErrorCode VpValuesOf(const VpField *, const VpGrid *, VpSet, const VpGiven *, double values[]);

@@ -1,11 +1,10 @@
-/* Work on the cells of a DM, or on their sides on the boundary, that have points: a batch after the other, on the DM's backend or on the
-   host. */
+/* Work at the points of a DM's cells, or of their sides on the boundary: one batch after the other, on the DM's backend or on the host. */
 #pragma once
 #include "pointgrid.h"
 #include "../operator/operator.h"
 
-/* The own cells, or of these the sides of one number (x-, x+, ...) with a kind of boundary, in the order of the cells.
-   Robin sides are among the Neumann ones: what is given there is a flux, too. */
+/* The own cells, or of these the sides of one number (x-, x+, ...) with a kind of boundary, in the order of the cells. Robin sides are
+   among the Neumann ones: what is given there is also a flux. */
 typedef struct {
   VpSide kind; /* VP_SIDE_INTERIOR: the cells */
   int    side;

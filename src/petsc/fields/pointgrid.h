@@ -7,7 +7,7 @@
 PetscErrorCode VpGridCreate(const VpBasis *, int dim, int nq, const double x[], VpGrid *);
 /* slope[dim]: to derivatives along every direction at the points of a grid of values */
 void VpGridSlopes(const VpBasis *, int dim, const VpGrid *values, VpGrid slope[]);
-/* to what is on the side instead of in the cell: value times u + slope times the outward derivative times h */
+/* makes a cell's grid one of a side, where it gives value times u + slope times the outward derivative times h */
 void VpGridToSide(const VpBasis *, int side, double value, double slope, VpGrid *);
 /* The transposed matrices then make integrals (f, phi_i) of values of f; on a side integrals over it. */
 void VpGridToIntegrals(const VpBasis *, VpGrid *);

@@ -21,5 +21,5 @@ PetscErrorCode VpMatrixApply(VpMatrix, Vec x, Vec b, Vec y);
 PetscErrorCode MatMatMultNumeric_VPatchDG(Mat A, Mat X, Mat Y, void *);
 PetscErrorCode DMVPatchDGCreateAssembled(DM, MatType, Mat *);
 /* assembled.c: gives an assembled matrix its record, which keeps its type's operations. like: the record of another matrix of the type, or
- * NULL */
+   NULL */
 PetscErrorCode VpMatrixAttachAssembled(DM, Mat, VpMatrix like);

@@ -21,7 +21,7 @@ PetscErrorCode DMCreateMatrix_VPatchDG(DM, Mat *);
 /* makes every living matrix but copies follow a new coefficient of the DM */
 PetscErrorCode DMVPatchDGUpdateMatrices(DM);
 /* what is behind a PC's Pmat: scale A + shift I of a DMVPATCHDG; caller: the option that needs it, "-pc_type vpatchdg". Ensures: an error
-   that says what to pass where it is nothing of that kind. */
+   that says what to pass if it is no such matrix. */
 typedef struct {
   DM          dm;
   VpOperator  op;

@@ -14,9 +14,9 @@ struct VpOperator_ {
   VpProblem problem; /* its coefficient is a copy for own cells, or NULL on all ranks: 1 */
   VpLevel   level;   /* in double precision and the orthonormal basis, on the backend */
   VpLevel   host;    /* the same on the host, where the backend is another and the host's is needed */
-  VpLevel   many;    /* level for several vectors at once, and */
-  int32_t   copies;  /* for how many; 0: none yet */
-  void     *ghost;   /* their ghosts */
+  VpLevel   many;    /* level for `copies` vectors at once */
+  int32_t   copies;  /* 0: there is no `many` yet */
+  void     *ghost;   /* the ghosts of these vectors */
 };
 
 typedef struct {
@@ -73,7 +73,7 @@ PetscErrorCode DMVPatchDGCheck(DM, const char what[]);
 PetscErrorCode DMVPatchDGCheckVector(DM, Vec, const char caller[]);
 PetscErrorCode DMVPatchDGCheckMatrix(DM, Mat, const char caller[]);
 
-/* Ensures: an error where the mesh is adaptive, on which what `what` says does not work. */
+/* Ensures: an error that names `what` if the mesh is adaptive. */
 PetscErrorCode VpCheckNotAdaptive(VpMesh, const char what[]);
 
 /* operator.c. The levels work on the DM's backend, and on the host for what is computed from their tables. */
@@ -87,7 +87,7 @@ PetscErrorCode DMVPatchDGSetOperator(DM, int tensor, const PetscReal coefficient
 PetscBool      DMVPatchDGIsSingular(DM); /* Are the constants its null space? */
 PetscErrorCode DMVPatchDGGetLevel(DM, VpLevel *);
 PetscErrorCode DMVPatchDGGetHostLevel(DM, VpLevel *);
-/* writes the coefficients of the function 1: they are not all 1 */
+/* writes the coefficients of the function 1, which are not all 1 */
 PetscErrorCode DMVPatchDGFillConstant(DM, Vec);
 /* Begins to bring what A x reads beyond own cells into the DM's ghost buffer. x: own values, on the level's backend. */
 PetscErrorCode DMVPatchDGGhosts(DM, VpLevel, const PetscScalar x[], VpGhosts *);

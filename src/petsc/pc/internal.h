@@ -8,9 +8,9 @@ typedef struct {
   VPatchDGPrecision asked;
   PetscBool         holds;    /* Single precision holds the operator's numbers. */
   char              hint[32]; /* auto: the type of the KSP, where the options say it; else empty */
-  PetscBool         chosen;   /* auto has set the cycle's precision, */
-  PetscObjectId     by;       /* for this KSP (0: for none that is known, -1: for none, whatever comes), */
-  char              why[160]; /* for this reason. */
+  PetscBool         chosen;   /* auto has set the cycle's precision. */
+  PetscObjectId     by;       /* the KSP that it was set for; 0: none that is known; -1: none, whatever comes */
+  char              why[160]; /* the reason, for -ksp_view */
 } VpChoice;
 
 typedef struct {
@@ -68,7 +68,7 @@ PetscErrorCode VpCheckSpace(MPI_Comm, const char prefix[], VpSpace, VpResidual, 
 PetscErrorCode PCVPatchDGReadHint(PC);
 PetscErrorCode PCVPatchDGPreparePrecision(PC, const VpProblem *, PetscBool *later);
 PetscErrorCode PCVPatchDGMeet(PC, KSP, PetscBool *again);
-/* chooses for good: the coarse KSP is about to be given out, and would be lost if the cycle were built again */
+/* Fixes the precision for good: the user is about to get the coarse KSP, which would be lost if the cycle were built again. */
 PetscErrorCode PCVPatchDGSettlePrecision(PC);
 PetscErrorCode PCVPatchDGViewPrecision(PC, PetscViewer);
 

@@ -69,7 +69,7 @@ PetscErrorCode PCVPatchDGGetCycleType(PC pc, VPatchDGCycleType *type)
    see a coefficient's means only: it is for coefficients that vary from cell to cell, and gains nothing where they are constant, or with V
    cycles.
 
-   The cycle then is no linear map. `KSPFGMRES`, `KSPRICHARDSON` and other flexible KSPs stand it; `KSPGMRES` and `KSPCG` do not.
+   The cycle then is no linear map. `KSPFGMRES`, `KSPRICHARDSON` and other flexible KSPs tolerate that; `KSPGMRES` and `KSPCG` do not.
 
    On several ranks a step waits for sums over all of them, and a GPU does not replay the cycle.
 

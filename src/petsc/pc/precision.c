@@ -1,4 +1,4 @@
-/* -pc_vpatchdg_precision auto: single precision with KSPs that stand it (pcbase/kspkinds.c), double with the others. */
+/* -pc_vpatchdg_precision auto: single precision with KSPs that tolerate it (pcbase/kspkinds.c), double with the others. */
 #include "internal.h"
 
 static PetscBool AppliesOnce(const char type[])

@@ -27,7 +27,7 @@ typedef struct {
   DM                 dm;           /* behind the Pmat; NULL until set up */
   VpOperator         op;           /* the A it is set up for */
   PetscReal          scale, shift; /* The Pmat is scale A + shift I. */
-  PetscReal          range[2];     /* of the numbers of the problem that it is set up for (VpProblemRange) */
+  PetscReal          range[2];     /* the range of the numbers of the problem that it is set up for (VpProblemRange) */
   PetscBool          changed;      /* An option has changed since it was set up. */
   PetscBool          built;
   PetscInt           build;  /* its number, among those of all PCs */
@@ -81,9 +81,9 @@ PetscErrorCode VpPCBaseSetFromOptions(PC, const VpSettings *, VpOptionItems);
 /* Ensures: an error unless the PC is of this type. */
 PetscErrorCode VpPCBaseCheckType(PC, const char type[]);
 
-/* kspkinds.c: what is known of a type of KSP. Does its r stay b - A x where a preconditioner is not quite linear (but symmetric, if it has
-   to be)? Does it need a symmetric one? */
+/* kspkinds.c: Does the r of such a KSP stay b - A x where its preconditioner is not quite linear (but symmetric, if it has to be)? */
 PetscBool VpKSPKeepsResidual(KSPType);
+/* Does it need a symmetric preconditioner? */
 PetscBool VpKSPNeedsSymmetry(KSPType);
 
 /* warn.c: one line on the first rank's stderr, each kind once a PC, unless -vpatchdg_warnings 0 */
@@ -93,7 +93,7 @@ PetscErrorCode VpWarn(PC, VpWarning, const char format[], ...) PETSC_ATTRIBUTE_F
 const char    *VpPrefix(PC);
 /* Does the KSP measure its residual, outside of other solvers, which may mean it to stop early? */
 PetscBool VpIsWatched(KSP);
-/* warns of single precision with a KSP that does not stand it; remedy: the option that helps, without the PC's prefix */
+/* warns of single precision with a KSP that does not tolerate it; remedy: the option that helps, without the PC's prefix */
 PetscErrorCode VpWarnSingle(PC, KSPType, const char remedy[]);
-/* warns after a solve whose KSP says more than is true */
+/* warns after a solve whose KSP reports a smaller residual than the true one */
 PetscErrorCode VpWarnResidual(PC, KSP, Vec b, Vec x);

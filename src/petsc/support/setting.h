@@ -14,7 +14,7 @@ typedef struct {
   const char *const *names; /* of the values of an enum or a PetscBool, as PetscOptionsEnum() takes them: then the enum's, a prefix, NULL */
   size_t             offset;      /* where its value is in the object's data: an enum, a PetscBool, PetscInt or PetscReal */
   PetscReal          preset;      /* its value in a new object */
-  PetscReal          least, most; /* the numbers that are allowed; most 0: from least on, all */
+  PetscReal          least, most; /* the numbers that are allowed; most 0: all from least on */
   const char        *refusal;     /* the error for other values, with %s for the value; NULL for an enum: the usual one */
 } VpSetting;
 
