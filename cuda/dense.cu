@@ -1,5 +1,5 @@
-/* The dense inverse of a sparse matrix (kernels/ops.h says what it is for), by Gauss and Jordan in blocks. With the rows P of a block and the
-   others R, a step turns
+/* The dense inverse of a sparse matrix (kernels/ops.h says what it is for), by Gauss and Jordan in blocks. With the
+   rows P of a block and the others R, a step turns
 
        A_PP  A_PR          A_PP^-1                A_PP^-1 A_PR
        A_RP  A_RR   -->   -A_RP A_PP^-1    A_RR - A_RP A_PP^-1 A_PR

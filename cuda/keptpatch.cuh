@@ -7,11 +7,11 @@
 
        F (b - L x) = F (b - (L K) t(x)) - lambda F x
 
-   and in all directions, where x + S (F (b - A x)) / sum of lambda is the new value, F x goes away against what is left of x:
+   and in all directions, where x + S (F (b - A x)) / sum of lambda is the new value, F x cancels with what is left of x:
 
        x_new = (x - S F x) + S (F (b - sum of (L K) t(x) over directions)) / sum of lambda
 
-   x - S F x has only traces in it, too. With w = Kx tx + Ky (ty - ty(Kx tx)), what x and y leave, it is w + Kz (tz - tz(w)):
+   x - S F x also has only traces in it. With w = Kx tx + Ky (ty - ty(Kx tx)), what x and y leave, it is w + Kz (tz - tz(w)):
 
          ty                K t of one side, n = 4
        +----+----+         |

@@ -57,8 +57,8 @@ struct KeptSetup {
       for (int i = 0; i < N; i++) K[i] -= c * (double)fdm[m * m + (s * N + i) * m + mode];
     }
   }
-  /* part = what a value beyond a side adds, without its part along what a slope adds. Returns its length over that of the latter, which
-     goes with (size beyond) / (own size). */
+  /* part = what a value beyond a side adds, without its part along what a slope adds. Returns the length of part over that of what a slope
+     adds, which is proportional to (size beyond) / (own size). */
   double Across(int c, int side, double part[N]) const
   {
     double along = 0, slopes = 0, sum = 0;
@@ -134,7 +134,7 @@ struct KeptSetup {
       for (int i = 0; i < N; i++) tables->keep[s][f][i] = sides[(4 * m + s * N + i) * TRACES + f] = (T)K[f][i];
     }
   }
-  /* where neighbours' values count, they are the second trace, unless the space lacks slopes, too */
+  /* where neighbours' values count, they are the second trace, unless the space also lacks slopes */
   bool Beyond() const
   {
     return lacks < TRACES;

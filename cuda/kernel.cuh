@@ -34,7 +34,8 @@ PetscErrorCode VpCudaLaunch(const char *what, void (*kernel)(Parameters...), con
 
 #define UNROLL(...) _Pragma("unroll") for (__VA_ARGS__)
 
-/* threads of a block at most, and where nothing speaks for another number; blocks of a launch whose threads loop over items */
+/* the most threads of a block; how many a block has unless another number is better; the most blocks of a launch whose
+   threads loop over items */
 enum { VP_MAX_THREADS = 1024, VP_THREADS = 256, VP_MAX_LOOPING = 65536 };
 
 /* blocks of a launch for n items, `each` a block; where threads loop, a block may have more of them */

@@ -146,7 +146,7 @@ static PetscErrorCode Connect(MPI_Comm comm, void **link, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* packing and unpacking are the link's work, too */
+/* packing and unpacking are also the link's work */
 static PetscErrorCode Pack(Link *link, const VpMessages *m, int way, const void *from, void *to)
 {
   const cudaStream_t stream = VpCudaStream;
@@ -163,14 +163,14 @@ static PetscErrorCode Pack(Link *link, const VpMessages *m, int way, const void 
 static PetscErrorCode SendReceive(Link *link, const VpMessages *m)
 {
   PetscFunctionBegin;
-  for (int way = 0; way < 2; way++) {
+  for (int way = 0; way < VP_WAYS; way++) {
     for (int i = 0; i < m->n[way]; i++) {
       const PetscInt first = m->start[way][i];
       const size_t   bytes = (size_t)(m->start[way][i + 1] - first) * m->block;
       char          *data = (char *)m->data[way] + (size_t)first * m->block;
 
-      if (way == 0) NcclCall(nccl.Send(data, bytes, ncclChar, m->rank[0][i], link->comm, link->stream));
-      else NcclCall(nccl.Recv(data, bytes, ncclChar, m->rank[1][i], link->comm, link->stream));
+      if (way == VP_OUT) NcclCall(nccl.Send(data, bytes, ncclChar, m->rank[way][i], link->comm, link->stream));
+      else NcclCall(nccl.Recv(data, bytes, ncclChar, m->rank[way][i], link->comm, link->stream));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -185,7 +185,7 @@ static PetscErrorCode Begin(void *context, const VpMessages *m, const void *root
   PetscFunctionBegin;
   VpCudaCall(cudaEventRecord(link->begun, VpCudaStream));
   VpCudaCall(cudaStreamWaitEvent(link->stream, link->begun, 0));
-  if (roots) PetscCall(Pack(link, m, 0, roots, m->data[0]));
+  if (roots) PetscCall(Pack(link, m, VP_OUT, roots, m->data[VP_OUT]));
   NcclCall(nccl.GroupStart());
   error = SendReceive(link, m);
   ended = nccl.GroupEnd(); /* in any case: an open group would keep all later messages back */
@@ -199,7 +199,7 @@ static PetscErrorCode End(void *context, const VpMessages *m, void *leaves)
   Link *link = (Link *)context;
 
   PetscFunctionBegin;
-  PetscCall(Pack(link, m, 1, m->data[1], leaves));
+  PetscCall(Pack(link, m, VP_IN, m->data[VP_IN], leaves));
   VpCudaCall(cudaEventRecord(link->ended, link->stream));
   VpCudaCall(cudaStreamWaitEvent(VpCudaStream, link->ended, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

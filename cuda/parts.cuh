@@ -19,7 +19,7 @@ struct CellPlan : VpPlan {
 };
 /* the cells [first, last) of a view */
 PetscErrorCode VpCudaCellPlan(const VpView *, int32_t first, int32_t last, CellPlan **);
-/* reads[i] = does A x on cell first + i read ghosts? [last - first], NULL where none does; PetscFree it */
+/* reads[i]: does A x on cell first + i read ghosts? [last - first], NULL if none does. The caller frees it. */
 PetscErrorCode VpCudaReadsGhosts(const VpView *, int32_t first, int32_t last, uint8_t **reads);
 
 /* run(part) for both parts; where ghosts are under way, the outer one follows them beside the inner one */

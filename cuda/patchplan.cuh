@@ -195,7 +195,7 @@ struct SweepSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* Sorts what is left of the plan's patches. Those that are in no sort come last. */
+  /* Orders what is left of the plan's patches by their sort. Those of no sort come last. */
   PetscErrorCode SortRest(int32_t rest[], SweepPlan *plan) const
   {
     const int32_t         n = plan->nrest;

@@ -32,7 +32,8 @@ struct Turn {
   int32_t  first;
 };
 
-/* A block has ROWS x COLUMNS threads; each makes Q modes of L lines. Matrix and values go through shared memory, DEPTH of a line at a time. */
+/* A block has ROWS x COLUMNS threads; each makes Q modes of L lines. Matrix and values go through shared memory, DEPTH
+   of a line at a time. */
 enum { ROWS = 8, COLUMNS = 16, DEPTH = 8 };
 template <class T, int Q, int L>
 struct TurnShape {

@@ -104,7 +104,8 @@ struct SortFinder {
   }
 };
 
-/* Puts patches of these keys into launch order. Those of sorts with fewer than `least` patches come last and are not in `to`. */
+/* Puts patches of these keys into launch order. Patches of sorts with fewer than `least` patches come last in patch[], and `to` does not
+   list them. */
 static PetscErrorCode SortPatches(const std::vector<SortKeys> &key, int32_t least, int32_t patch[], SortedPatches *to)
 {
   const int32_t        count = (int32_t)key.size();

@@ -22,8 +22,8 @@ struct SortBlock {
   int entry[3]; /* start, where the tail ends on the device (SORT_TAIL), SORT_FULL, the sides at boundaries as bits (SORT_SIDE) */
   int patches;  /* the first one in launch order, times SORT_MOST; how many */
 };
-/* How many numbers from a tail's end its parts begin: the eigenvalues; before them, in patch.cuh, [side][n][2] as of PatchTable.add, or, in
-   keptpatch.cuh, with so many traces, [side][2n][traces] L K and [2n][traces] K. */
+/* Where the parts of a tail begin, counted back from its end: the eigenvalues; before them, in patch.cuh, [side][n][2] as of
+   PatchTable.add, or, in keptpatch.cuh, with so many traces, [side][2n][traces] L K and [2n][traces] K. */
 template <int N, int TRACES = 0>
 struct SortTail {
   static constexpr int lambda = 2 * N, add = lambda + 4 * N, K = lambda + 2 * N * TRACES, LK = K + 4 * N * TRACES;

@@ -99,7 +99,7 @@ struct SweepKernels {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* TRACES a side. Those of neighbours count in VP_FORM_EXACT, unless the space lacks slopes, too. */
+  /* TRACES a side. Those of neighbours count in VP_FORM_EXACT, unless the space also lacks slopes. */
   template <int TRACES>
   static PetscErrorCode Keep(LikeWork &like)
   {

@@ -9,8 +9,8 @@
        stage 0     | common patches     | others   |
        stage 1     | common       | others | (waits)
 
-   Where x is at every stage is known before: covers[stage][cell] is the buffer that holds the cell then, in the place of the colours that
-   hold it, with 1 as those that were swept. */
+   The buffer that holds a cell at a stage is known before. Kernels read it, 0 or 1, as covers[stage][cell] in place of `cover`, with 1 as
+   the colours that were swept. */
 #pragma once
 #include "anypatch.cuh"
 #include "patch.cuh"
@@ -25,8 +25,8 @@ struct SweepStages {
   int32_t        cells;  /* from stage to stage of `covers` */
   const uint8_t *covers; /* [n][cells] */
   const uint8_t *forms;  /* VpForm of the others */
-  const int32_t *odd;    /* the cells that the other buffer holds at the end, */
-  int32_t        nodd;   /* and how many of them are wanted in the first one */
+  const int32_t *odd;    /* the cells that the other buffer holds at the end */
+  int32_t        nodd;   /* how many of `odd` are wanted in the first buffer */
   SweepStage     stage[VP_MOST_STAGES];
 };
 

@@ -251,7 +251,7 @@ struct SweepAllSetup {
   }
 };
 
-/* *did becomes false where this process has not all of the device */
+/* *did becomes false if this process does not have the whole device */
 template <class T, int DIM, int N, bool OTHERS>
 static PetscErrorCode LaunchStages(SweepAllPlan<T, N> *plan, const VpView *view, int32_t count, const void *b, void *const x[2],
                                    PetscBool *did)

@@ -55,7 +55,7 @@ struct Tile : TileShape<double, 3, N> {
     return (cells / extent(d)) * N * N;
   }
   static constexpr int threads = lines(Shape::along);
-  /* values of shared memory from a cell's first to its last one; `size`: from a tile's */
+  /* how many values of shared memory a cell spans; `size`: a tile */
   static constexpr int    cell = (N - 1) * (1 + sy + Shape::sz) + 1;
   static constexpr int    size = (extent(0) - 1) * cs(0) + (extent(1) - 1) * cs(1) + (extent(2) - 1) * cs(2) + cell;
   static constexpr size_t bytes = (size_t)size * sizeof(double);

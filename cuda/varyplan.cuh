@@ -29,7 +29,7 @@ struct VarySetup {
           for (int j = 0; j < 2; j++) K[i][view->first[s] + j] += (double)line[N * N + (2 * s + f) * N + i] * (double)traces[s][f][j];
     }
   }
-  /* The jumps j that traces beyond B times the cell's own ones at side s make: T(beyond) j = (B - I) T(own) */
+  /* Let the traces beyond side s be B times the cell's own ones (VpLineBoundary). The jumps j follow from T(beyond) j = (B - I) T(own). */
   void Outside(const double B[4], int s, T to[2][2]) const
   {
     const T(*own)[2] = traces[s], (*beyond)[2] = traces[1 - s];

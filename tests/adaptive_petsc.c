@@ -1,5 +1,5 @@
-/* Meshes of cells of different levels in PETSc's hands: DMAdaptLabel(), DMRefine(), DMCoarsen(), PCMG; what is refused, what is too large, and
-   ranks without cells. */
+/* Meshes of cells of different levels in PETSc's hands: DMAdaptLabel(), DMRefine(), DMCoarsen(), PCMG; what is refused,
+   what is too large, and ranks without cells. */
 /* ranks: 1 3 */
 #include "support/leaves.h"
 #include "support/refused.h"

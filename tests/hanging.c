@@ -37,7 +37,8 @@ static void At(const Cells *all, PetscInt cell, const PetscScalar u[], int norma
   }
 }
 
-/* the form of the face between cells i and j (moved by `shift`) at the upper side of i along d, applied to u and v; 0 where they share none */
+/* the form of the face between cells i and j (moved by `shift`) at the upper side of i along d, applied to u and v; 0
+   where they share none */
 static PetscReal FaceForm(const Cells *all, const Case *c, PetscInt i, PetscInt j, int d, const PetscReal shift[], const PetscScalar u[],
                           const PetscScalar v[])
 {
@@ -80,8 +81,9 @@ static PetscReal FaceForm(const Cells *all, const Case *c, PetscInt i, PetscInt 
   return sum;
 }
 
-/* The terms of cells and boundaries are known from uniform meshes: so the form of all faces is (A u, v) less that of a DM without. Here it
-   is found by quadrature on all pairs of cells, and the rest by the same operator on one cell at a time, whose only faces are boundaries. */
+/* The terms of cells and boundaries are known from uniform meshes: so the form of all faces is (A u, v) less that of a
+   DM without. Here it is found by quadrature on all pairs of cells, and the rest by the same operator on one cell at a
+   time, whose only faces are boundaries. */
 static PetscErrorCode OneCell(const Case *c, const Cells *all, PetscInt cell, const PetscScalar u[], const PetscScalar v[],
                               const PetscReal span[2][3], PetscReal *form)
 {

@@ -125,8 +125,9 @@ static void ReferenceDivide(const Case *c, const int32_t extent[3], const double
   }
 }
 
-/* The inverse of what separates on a lattice of cells in any order, with a sum of eigenvalues that is 0; cells that are not on the lattice
-   may have any values. Short lines have few values, long ones fill the blocks of a GPU. Of several vectors each has the cells of the lattice. */
+/* The inverse of what separates on a lattice of cells in any order, with a sum of eigenvalues that is 0; cells that are
+   not on the lattice may have any values. Short lines have few values, long ones fill the blocks of a GPU. Of several
+   vectors each has the cells of the lattice. */
 static PetscBool CheckInvertOn(Case *c, const int32_t extent[3], int vectors)
 {
   const int     n = c->view.n, N = c->N, dim = c->view.dim;

@@ -88,7 +88,7 @@ static PetscErrorCode Difference(DM a, DM b, PetscReal *difference)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* options say which domain, by grid or by name; copy: a clone has the labels, too */
+/* options say which domain, by grid or by name; copy: a clone also has the labels */
 static PetscErrorCode labels_are_what_a_function_says(PetscInt dim, const char options[], PetscBool copy)
 {
   DM           dm[2], clone;

@@ -1,5 +1,5 @@
-/* Meshes whose coarser ones merge cells in some boxes and directions, and boxes: cells, ghosts, parents and transfers on any number of ranks, against
-   loops over the same mesh on one rank.
+/* Meshes whose coarser ones merge cells in some boxes and directions, and boxes: cells, ghosts, parents and transfers
+   on any number of ranks, against loops over the same mesh on one rank.
    ranks: 1 2 3 5 */
 #include "support/grid.h"
 #include "support/multigrid.h"

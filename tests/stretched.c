@@ -1,4 +1,5 @@
-/* Iterations on stretched and graded boxes, by FGMRES and by refinement, against a computation by another program with other right-hand sides.
+/* Iterations on stretched and graded boxes, by FGMRES and by refinement, against a computation by another program with
+   other right-hand sides.
    ranks: 1 2 3 4 8 */
 #include "support/nu.h"
 
@@ -43,7 +44,8 @@ static const Case cases[] = {
   {3, 2, 1, 0, PETSC_FALSE, {"4*30", "4*30", "16^1.3"}, {4.2, 4.7}},
 };
 
-/* where it matters when two ranks exchange: with many cells once a sweep, unless these are thin; before sweeps are repeated near corners of thin ones */
+/* where it matters when two ranks exchange: with many cells once a sweep, unless these are thin; before sweeps are
+   repeated near corners of thin ones */
 static const Case exchanged[] = {
   {2, 2, 7, 0, PETSC_FALSE, {"2", "1"}, {4.0, 4.2}},
   {2, 2, 7, 0, PETSC_FALSE, {"16", "1"}, {4.1, 4.7}},
@@ -51,8 +53,8 @@ static const Case exchanged[] = {
   {3, 3, 2, 0, PETSC_TRUE,  {"1,.0625", "1,.0625", "1,.0625"}, {3.5, 3.6}},
 };
 
-/* Without a reference: nu is at most 1.5 above that of a square or cube, and what is said here. Where sizes jump across a face along which cells
-   are weakly coupled, that holds for FGMRES alone, and nearly so in 3D. */
+/* Without a reference: nu is at most 1.5 above that of a square or cube, and what is said here. Where sizes jump across
+   a face along which cells are weakly coupled, that holds for FGMRES alone, and nearly so in 3D. */
 static const Case others[] = {
   {2, 2, 4, 0, PETSC_TRUE,  {"1,.0625", "1,.0625"}, {0, 0}},
   {2, 3, 4, 0, PETSC_TRUE,  {".0625,1", ".0625,1"}, {0, 0}},
@@ -92,8 +94,8 @@ static PetscErrorCode Iterations(const Case *c, int degree, PetscReal nu[2])
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
-/* Other right-hand sides move refinement by ten percent and more. The notched grid of the reference had another notch, so that its figures are
-   bounds. */
+/* Other right-hand sides move refinement by ten percent and more. The notched grid of the reference had another notch,
+   so that its figures are bounds. */
 static PetscErrorCode Check(const Case *c, PetscReal within)
 {
   PetscReal nu[2];

@@ -1,12 +1,13 @@
-/* Iterations where the coefficient varies, by FGMRES and by refinement, against a computation by another program with other right-hand sides
-   and partly other grids, and in 3D against earlier figures: so bounds.
+/* Iterations where the coefficient varies, by FGMRES and by refinement, against a computation by another program with
+   other right-hand sides and partly other grids, and in 3D against earlier figures: so bounds.
    ranks: 1 2 3 */
 #include "support/nu.h"
 
-/* exp(sin .. sin), exp(3 sin .. sin) and 1000 to the power of a random number at a cell's centre; 1000 in a ball, in its outside, in the part x < 11/32;
-   in every second coarsest cell; in a middle box along the last direction, or along any; random in every box. Tensors: the jump along x in one
-   box, or in a column; along x in boxes of every second column or row, along y in the others; random along every direction of every box;
-   waves along x, their inverse along all others */
+/* exp(sin .. sin), exp(3 sin .. sin) and 1000 to the power of a random number at a cell's centre; 1000 in a ball, in
+   its outside, in the part x < 11/32; in every second coarsest cell; in a middle box along the last direction, or along
+   any; random in every box. Tensors: the jump along x in one box, or in a column; along x in boxes of every second
+   column or row, along y in the others; random along every direction of every box; waves along x, their inverse along
+   all others */
 typedef enum {
   WAVES,
   STEEP_WAVES,

@@ -121,8 +121,8 @@ static PetscErrorCode Contract(VpVector v, VpVector single)
   PetscCall(VpVectorArrive(v));
   Refused(VpVectorSwept(single, 1), "one buffer", "sweeping a vector with one buffer");
   PetscCall(VpVectorSwept(v, 1));
-  Refused(VpVectorReadBegin(v, VP_GHOST_NONE, NULL, NULL), "read amid a sweep", "reading amid a sweep");
-  Refused(VpVectorWrite(v, VP_GHOST_NONE, NULL), "written amid a sweep", "writing amid a sweep");
+  Refused(VpVectorReadBegin(v, VP_GHOST_NONE, NULL, NULL), "read during a sweep", "reading during a sweep");
+  Refused(VpVectorWrite(v, VP_GHOST_NONE, NULL), "written during a sweep", "writing during a sweep");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

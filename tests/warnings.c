@@ -128,7 +128,7 @@ static PetscErrorCode nested_ksps_that_solve_are_warned(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a sweep in single precision under a KSP that does not stand it, and under one that does */
+/* a sweep in single precision under a KSP that does not tolerate it, and under one that does */
 static PetscErrorCode single_sweeps_are_warned(void)
 {
   Problem p;

@@ -61,7 +61,7 @@ class Writer:
 
     def index(self, pages):
         out = ['Functions and types', '===================', '',
-               'Every entry has a manual page, too: ``man DMVPatchDGCreate``. Setters are called before the object is set up, unless their '
+               'Every entry also has a manual page: ``man DMVPatchDGCreate``. Setters are called before the object is set up, unless their '
                'page says otherwise. All functions return a ``PetscErrorCode``.', '']
         for group in manual.GROUPS:
             members = [p for p in pages if p.group == group]

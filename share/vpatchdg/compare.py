@@ -3,7 +3,7 @@
 
   compare.py --ranks 2 fgmres.opts assembled_gamg.opts -dm_vpatchdg_degree 4 -dm_refine 3
 
-Without files it takes all that came with vpatchdg; a name is looked for among these, too. PETSc's options, the mesh say, go to every run.
+Without files it takes all that came with vpatchdg; a name is also looked for among these. PETSc's options, the mesh for instance, go to every run.
 Every one solves twice, and the second solve is timed; the time to set up is apart. Plots need matplotlib; the table does not.
 """
 import argparse
@@ -44,7 +44,7 @@ def find_poisson():
 
 
 def environment():
-    """what the makefile sets, too: Open MPI as root and on more ranks than cores"""
+    """what the makefile also sets: Open MPI as root and on more ranks than cores"""
     with open(os.path.join(HERE, "mpi.env")) as file:
         return {**dict(line.strip().split("=", 1) for line in file if "=" in line), **os.environ}
 

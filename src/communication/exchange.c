@@ -13,7 +13,7 @@ struct VpExchanger_ {
   VpMessages   messages; /* lists and data where the backend is; roots by the rank they go to, leaves by the rank they come from */
   void        *host[2];  /* the same on the host, where it is needed */
   MPI_Datatype unit;     /* an item of messages */
-  MPI_Request *request;  /* [n[0] + n[1]] */
+  MPI_Request *request;  /* [n[VP_OUT] + n[VP_IN]] */
   PetscBool    link, staged;
   void        *leaves; /* where what is under way goes, or NULL */
 };
@@ -39,14 +39,14 @@ static PetscErrorCode PackCells(const VpMessages *m, int way, const void *from, 
   const VpBackend *backend = ((const VpCells *)m->context)->backend;
 
   PetscFunctionBegin;
-  PetscCall((way ? backend->unpack : backend->pack)(VpMessageItems(m, way), m->block, m->list[way], from, to));
+  PetscCall((way == VP_IN ? backend->unpack : backend->pack)(VpMessageItems(m, way), m->block, m->list[way], from, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 static PetscErrorCode PackTraces(const VpMessages *m, int way, const void *from, void *to)
 {
   const VpCells *cells = (const VpCells *)m->context;
 
-  return (way ? cells->ops->unpack_traces : cells->ops->pack_traces)(cells->view, VpMessageItems(m, way), m->list[way], from, to);
+  return (way == VP_IN ? cells->ops->unpack_traces : cells->ops->pack_traces)(cells->view, VpMessageItems(m, way), m->list[way], from, to);
 }
 
 static PetscErrorCode PlaceBuffers(VpExchanger e, const PetscInt *const items[2])
@@ -55,7 +55,7 @@ static PetscErrorCode PlaceBuffers(VpExchanger e, const PetscInt *const items[2]
   VpMessages      *m = &e->messages;
 
   PetscFunctionBegin;
-  for (int way = 0; way < 2; way++) {
+  for (int way = 0; way < VP_WAYS; way++) {
     PetscCall(PlaceList(backend, items[way], VpMessageItems(m, way), &m->list[way]));
     PetscCall(backend->alloc(VpMessageItems(m, way) * m->block, "messages", &m->data[way]));
     e->host[way] = m->data[way];
@@ -88,10 +88,10 @@ PetscErrorCode VpExchangerCreate(const VpCells *cells, PetscSF sf, PetscBool tra
   PetscCall(PetscObjectReference((PetscObject)sf));
   e->sf = sf;
   PetscCall(PetscSFSetUp(sf));
-  PetscCall(PetscSFGetLeafRanks(sf, &n[0], &m->rank[0], &m->start[0], &items[0]));
-  PetscCall(PetscSFGetRootRanks(sf, &n[1], &m->rank[1], &m->start[1], &items[1], &unused));
-  for (int way = 0; way < 2; way++) m->n[way] = (PetscMPIInt)n[way];
-  PetscCall(PetscMalloc1(m->n[0] + m->n[1], &e->request));
+  PetscCall(PetscSFGetLeafRanks(sf, &n[VP_OUT], &m->rank[VP_OUT], &m->start[VP_OUT], &items[VP_OUT]));
+  PetscCall(PetscSFGetRootRanks(sf, &n[VP_IN], &m->rank[VP_IN], &m->start[VP_IN], &items[VP_IN], &unused));
+  for (int way = 0; way < VP_WAYS; way++) m->n[way] = (PetscMPIInt)n[way];
+  PetscCall(PetscMalloc1(m->n[VP_OUT] + m->n[VP_IN], &e->request));
   PetscCall(VpTogether(mesh->comm, PlaceBuffers(e, items)));
   PetscCall(PetscCommGetNewTag(mesh->comm, &e->tag));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -105,9 +105,9 @@ PetscErrorCode VpExchangerDestroy(VpExchanger *out)
   *out = NULL;
   if (!e) PetscFunctionReturn(PETSC_SUCCESS);
   if (e->leaves && !e->link) { /* after an error */
-    PetscCallMPI(MPI_Waitall(e->messages.n[0] + e->messages.n[1], e->request, MPI_STATUSES_IGNORE));
+    PetscCallMPI(MPI_Waitall(e->messages.n[VP_OUT] + e->messages.n[VP_IN], e->request, MPI_STATUSES_IGNORE));
   }
-  for (int way = 0; way < 2; way++) {
+  for (int way = 0; way < VP_WAYS; way++) {
     if (e->staged && e->host[way] != e->messages.data[way]) PetscCall(e->cells.backend->release_host(e->host[way]));
     PetscCall(e->cells.backend->release(e->messages.data[way]));
     PetscCall(e->cells.backend->release((void *)e->messages.list[way]));
@@ -126,13 +126,13 @@ static PetscErrorCode Start(VpExchanger e)
   MPI_Request      *request = e->request;
 
   PetscFunctionBegin;
-  for (int way = 1; way >= 0; way--) {
+  for (int way = VP_IN; way >= VP_OUT; way--) {
     for (int i = 0; i < m->n[way]; i++, request++) {
       const PetscInt    first = m->start[way][i];
       const PetscMPIInt count = (PetscMPIInt)(m->start[way][i + 1] - first), rank = m->rank[way][i];
       char             *data = (char *)e->host[way] + first * m->block;
 
-      if (way) PetscCallMPI(MPI_Irecv(data, count, e->unit, rank, e->tag, e->cells.mesh->comm, request));
+      if (way == VP_IN) PetscCallMPI(MPI_Irecv(data, count, e->unit, rank, e->tag, e->cells.mesh->comm, request));
       else PetscCallMPI(MPI_Isend(data, count, e->unit, rank, e->tag, e->cells.mesh->comm, request));
     }
   }
@@ -142,10 +142,10 @@ static PetscErrorCode Start(VpExchanger e)
 /* MPI's messages PETSc counts by itself */
 static void CountMessages(const VpMessages *m)
 {
-  petsc_isend_ct += m->n[0];
-  petsc_isend_len += (double)VpMessageItems(m, 0) * (double)m->block;
-  petsc_irecv_ct += m->n[1];
-  petsc_irecv_len += (double)VpMessageItems(m, 1) * (double)m->block;
+  petsc_isend_ct += m->n[VP_OUT];
+  petsc_isend_len += (double)VpMessageItems(m, VP_OUT) * (double)m->block;
+  petsc_irecv_ct += m->n[VP_IN];
+  petsc_irecv_len += (double)VpMessageItems(m, VP_IN) * (double)m->block;
 }
 
 static PetscErrorCode Arrive(void *context)
@@ -159,9 +159,9 @@ static PetscErrorCode Arrive(void *context)
   PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
   if (e->link) PetscCall(backend->links->end(e->cells.mesh->link, m, e->leaves));
   else {
-    PetscCallMPI(MPI_Waitall(m->n[0] + m->n[1], e->request, MPI_STATUSES_IGNORE));
-    if (e->staged) PetscCall(backend->upload(e->host[1], VpMessageItems(m, 1) * m->block, m->data[1]));
-    PetscCall(m->pack(m, 1, m->data[1], e->leaves));
+    PetscCallMPI(MPI_Waitall(m->n[VP_OUT] + m->n[VP_IN], e->request, MPI_STATUSES_IGNORE));
+    if (e->staged) PetscCall(backend->upload(e->host[VP_IN], VpMessageItems(m, VP_IN) * m->block, m->data[VP_IN]));
+    PetscCall(m->pack(m, VP_IN, m->data[VP_IN], e->leaves));
   }
   e->leaves = NULL;
   PetscCall(PetscLogEventEnd(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
@@ -176,7 +176,7 @@ PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots, void *leaves, 
   PetscFunctionBegin;
   *ghosts = VpGhostsAt(leaves);
   PetscCheck(!e->leaves, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Messages of this kind are under way already");
-  if (!VpMessageItems(m, 0) && !VpMessageItems(m, 1)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!VpMessageItems(m, VP_OUT) && !VpMessageItems(m, VP_IN)) PetscFunctionReturn(PETSC_SUCCESS);
   ghosts->arrive = Arrive;
   ghosts->context = e;
   PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
@@ -184,8 +184,8 @@ PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots, void *leaves, 
     PetscCall(backend->links->begin(e->cells.mesh->link, m, roots));
     CountMessages(m);
   } else { /* MPI knows nothing of the backend's order: what was given has to be done */
-    if (roots) PetscCall(m->pack(m, 0, roots, m->data[0]));
-    if (e->staged) PetscCall(backend->download(m->data[0], VpMessageItems(m, 0) * m->block, e->host[0]));
+    if (roots) PetscCall(m->pack(m, VP_OUT, roots, m->data[VP_OUT]));
+    if (e->staged) PetscCall(backend->download(m->data[VP_OUT], VpMessageItems(m, VP_OUT) * m->block, e->host[VP_OUT]));
     else if (backend->wait) PetscCall(backend->wait());
     PetscCall(Start(e));
   }
@@ -238,7 +238,7 @@ PetscErrorCode VpGhostExchangeBeginCurrent(VpGhostExchange *exchange, const VpPa
   *ghosts = VpGhostsAt(ghost);
   PetscCall(GetExchanger(exchange, VP_GHOST_SWEEP, &e));
   if (!e) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(cells->ops->current(patches, VpMessageItems(&e->messages, 0), e->messages.list[0], done, x, e->messages.data[0]));
+  PetscCall(cells->ops->current(patches, VpMessageItems(&e->messages, VP_OUT), e->messages.list[0], done, x, e->messages.data[VP_OUT]));
   PetscCall(VpExchangerBegin(e, NULL, ghost, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

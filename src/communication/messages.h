@@ -4,17 +4,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Items of `block` bytes that travel between ranks, out (way 0) and in (way 1). Those of rank[i] lie from start[i] to start[i+1] in data.
-   All pointers but rank and start are the backend's. */
+/* the two ways of messages */
+enum { VP_OUT, VP_IN, VP_WAYS };
+
+/* Items of `block` bytes that travel between ranks, out and in. Those of rank[i] lie from start[i] to start[i+1] in data. All pointers but
+   rank and start are the backend's. */
 typedef struct VpMessages_ VpMessages;
 struct VpMessages_ {
   size_t             block;
-  const int32_t     *list[2]; /* the roots of the items that go out, the leaves of those that come in */
-  PetscMPIInt        n[2];
-  const PetscMPIInt *rank[2];
-  const PetscInt    *start[2]; /* [n+1]; unread where n is 0 */
-  void              *data[2];
-  /* Packs items from roots to data[0] (way 0), or unpacks them from data[1] to leaves (way 1). */
+  const int32_t     *list[VP_WAYS]; /* the roots of the items that go out, the leaves of those that come in */
+  PetscMPIInt        n[VP_WAYS];
+  const PetscMPIInt *rank[VP_WAYS];
+  const PetscInt    *start[VP_WAYS]; /* [n+1]; unread where n is 0 */
+  void              *data[VP_WAYS];
+  /* Packs items from roots to data[VP_OUT] (way VP_OUT), or unpacks them from data[VP_IN] to leaves (way VP_IN). */
   PetscErrorCode (*pack)(const VpMessages *, int way, const void *from, void *to);
   const void *context; /* of pack */
 };
@@ -29,8 +32,9 @@ typedef struct VpLinks_ VpLinks;
 struct VpLinks_ {
   /* Collective. *link stays NULL where there can be none; *why says the reason. */
   PetscErrorCode (*connect)(MPI_Comm, void **link, const char **why);
-  /* Messages are packed after the work given so far, unless roots is NULL: then they lie in data[0] already. Work that is given after `end`
-     comes after their unpacking. Requires: work that is given between the two neither writes roots nor reads leaves. */
+  /* Messages are packed after the work given so far, unless roots is NULL: then they lie in data[VP_OUT] already. Work
+     that is given after `end` comes after their unpacking. Requires: work that is given between the two neither writes
+     roots nor reads leaves. */
   PetscErrorCode (*begin)(void *link, const VpMessages *, const void *roots);
   PetscErrorCode (*end)(void *link, const VpMessages *, void *leaves);
 };

@@ -20,8 +20,8 @@ VP_SIZE int VpLineStride(int d, int sy, int sz)
 }
 
 /* A level as kernels see it, in views that different parts of the algorithm write: its cells, the patches of a smoother, its single cells,
-   the edge where it ends, the transfers to the next coarser level. Matrices of one direction are row-major. `void` arrays hold numbers of the level's precision, on the
-   backend. m = 2 n.
+   the edge where it ends, the transfers to the next coarser level. Matrices of one direction are row-major. `void` arrays hold numbers of
+   the level's precision, on the backend. m = 2 n.
 
    The 2^dim cells of a patch, or children of a cell, are numbered by a bit a direction, sides by direction and end:
 
@@ -31,9 +31,9 @@ VP_SIZE int VpLineStride(int d, int sy, int sz)
           |   0 | 1                          +-----+
           +--------- x                          2 */
 
-/* The commonest entries of a table along x, y and z. Fast kernels are made for the cells or patches that have them. inside[d] stands
-   between cells of the same size and coefficient, so that it is its own mirror image. edge[d][s] differs from inside[d] by a boundary on
-   side s only. */
+/* The commonest entries of a table along x, y and z. Fast kernels are made for the cells or patches that have them. inside[d] is the entry
+   between cells of the same size and coefficient, so it is its own mirror image. edge[d][s] differs from inside[d] by a boundary on side s
+   only. */
 typedef struct {
   PetscBool found;
   int32_t   inside[3], edge[3][2]; /* -1: none */
@@ -79,7 +79,7 @@ typedef struct {
   int64_t        position;         /* of cell 0 among the cells of all ranks. Aligned blocks of 2^(dim k) consecutive positions are cubes
                                    with 2^k cells a side */
   const void    *traces;           /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
-  const void    *expand;           /* the same of VpBasis.expand: from traces to coefficients */
+  const void    *expand;           /* VpBasis.expand in the same layout: from traces to coefficients */
   const void    *enter, *leave;    /* [n][n] from and to the outer vectors' basis */
   VpHangView     hang;             /* empty on devices */
   void          *device;           /* what a backend keeps for this view; NULL at first */
@@ -91,16 +91,16 @@ typedef struct {
   const int32_t *type;     /* [npatch][dim] entry of `fdm` for the patch and direction */
   const void    *fdm;      /* [entries][VpFdmSize]: F, B, lambda (VpFdmBuild) */
   const uint8_t *mirrored; /* [entries] are its modes even and odd in turn (VpFdmIsMirrored)? */
-  VpCommon       common;   /* of `fdm`: of patches whose cells all have the common lines. edge[d][0] and edge[d][1] mirror each other */
+  VpCommon       common;   /* of `fdm`, for patches whose cells all have the common lines. edge[d][0] and edge[d][1] mirror each other */
   const void    *weight;   /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
-  int            lacks;    /* functions at a side towards another cell that the space of patches does not have */
+  int            lacks;    /* how many functions at a side towards another cell the space of patches lacks */
   double         reaction; /* c: a patch inverts sum(lambda) + c weight */
   double         cutoff;   /* the inverse of a sum of eigenvalues up to cutoff is 0 (only a singular coarsest level needs it; else -1) */
   const uint8_t *cover;    /* [nlocal] the colours whose patches hold the cell, a bit each */
   const void    *drop;     /* [entries of the cells' `lines`][2][VpLineSize] the line without face terms towards a cell on its lower, upper
                               side; NULL unless VP_FORM_LOCAL is used */
-  const void    *unit;     /* where a varies over cells of one size, else NULL: [dim][VpLineSize] the line inside for a = 1, no reaction */
-  const void    *coefficient; /* there: [nlocal] a. The view of the cells has `outside` there, too */
+  const void    *unit;     /* [dim][VpLineSize] the line inside for a = 1, without reaction; NULL unless a varies over cells of one size */
+  const void    *coefficient; /* [nlocal] a, where there is `unit`; then the view of the cells has `outside` */
   void          *device;      /* as of VpView */
 } VpPatchView;
 
@@ -109,7 +109,7 @@ typedef struct {
 
        +-------+---+     A side's entry of `table` inverts the patch's parts one by one, A_KK by its lines, A_FF by one line along the
        |       | F |     normal and those of two cells along the other directions. Z = M (1 - G M)^-1 puts them together, where G is
-       |   K   +---+     traces A_KK^-1 lift on K's side, and M what traces of K there add to themselves by way of A_FK, A_FF^-1 and A_KF.
+       |   K   +---+     traces A_KK^-1 lift on K's side, and M what traces of K there add to themselves through A_FK, A_FF^-1 and A_KF.
        |       | F |     Z is [2 n^(dim-1)][2 n^(dim-1)], V before Q.
        +-------+---+ */
 enum { VP_EDGE_COLORS = 48 };
@@ -118,11 +118,11 @@ typedef struct {
   const int32_t *order;                     /* sides in the order of their patches: */
   int32_t        start[VP_EDGE_COLORS + 1]; /* those of colour c are [start[c], start[c+1]). It is on the host */
   const int32_t *type;                      /* [n] entry of `table` */
-  const void *table; /* [entries][VpEdgeSize]: of K's lines and of F's along the normal [dim + 1][VpBlockSize] (VpBlockBuild), of F's others
-                              [dim - 1][VpFdmSize] (VpFdmBuild); Z */
-  const void *weight; /* as of VpPatchView, where the coefficient is s times K's of the tables */
-  const void *excess; /* [n][2^(dim-1)] by how much the coefficients of a side's faces exceed that of K's line there, or NULL: 0 */
-  double      reaction;
+  const void    *table;  /* [entries][VpEdgeSize]: the blocks of K's lines and of F's line along the normal [dim + 1][VpBlockSize]
+                        (VpBlockBuild), the problems of F's other lines [dim - 1][VpFdmSize] (VpFdmBuild); Z */
+  const void    *weight; /* as of VpPatchView, where the coefficient is s times K's of the tables */
+  const void    *excess; /* [n][2^(dim-1)] by how much the coefficients of a side's faces exceed that of K's line there, or NULL: 0 */
+  double         reaction;
 } VpEdgeView;
 VP_SIZE int VpFaceSize(int n, int dim)
 {
@@ -211,7 +211,7 @@ typedef struct {
 typedef struct {
   int32_t        n, first;
   const int32_t *list;
-  const double  *bounds; /* [n][lower corner, size][3]; 0 and 1 in a third direction that there is not */
+  const double  *bounds; /* [n][lower corner, size][3]; in 2D 0 and 1 in the third direction */
   const double  *weight; /* [n] another factor, or NULL: 1 */
 } VpPlaces;
 
@@ -235,7 +235,7 @@ VP_SIZE double VpGridPower(const int power[3], const double size[3])
 /* A = D_x + D_y + D_z + c on a lattice of cells, diagonalised: along d a line has m = extent[d] n values and as many modes. */
 enum { VP_LONGEST_LINE = 320 }; /* the most values */
 typedef struct {
-  int32_t        extent[3];     /* cells; 1 along a third direction that there is not */
+  int32_t        extent[3];     /* cells; in 2D 1 along the third direction */
   const int32_t *cell;          /* [extent 2][extent 1][extent 0] the cell there; this and the following on the backend */
   const void    *to[3];         /* [m][m] row k: what value k adds to each mode */
   const void    *from[3];       /* [m][m] row k: what mode k adds to each value */
@@ -285,11 +285,12 @@ typedef struct {
   PetscErrorCode (*solve_cells)(const VpView *, const VpCellView *, int32_t first, int32_t last, const void *r, void *x);
   /* b += sign A_FK xc on the cells F of all edge patches, xc being of the coarser level. NULL on devices, and so are the next two. */
   PetscErrorCode (*add_coarse)(const VpView *, const VpEdgeView *, int sign, const void *xc, void *b);
-  /* bc -= A_KF x on the leaves K, and what their values xc add to A x beyond what the coarser level adds, there and on the cells beyond that
-     were refined */
+  /* bc -= A_KF x on the leaves K, and what their values xc add to A x beyond what the coarser level adds, there and on
+     the cells beyond that were refined */
   PetscErrorCode (*subtract_fine)(const VpView *, const VpView *coarse, const VpEdgeView *, const void *x, const void *xc, void *bc);
-  /* Solves on the edge patches [first, last) of `order`, one after the other: x and xc gain what removes the residuals of F and K. Requires:
-     A_FK xc has been taken from b, as from bc where its level ends. Ensures: the same of the new xc. */
+  /* Solves on the edge patches [first, last) of `order`, one after the other: x and xc gain what removes the residuals
+     of F and K. Requires: A_FK xc has been taken from b, as from bc where its level ends. Ensures: the same of the new
+     xc. */
   PetscErrorCode (*solve_edges)(const VpView *, const VpView *coarse, const VpEdgeView *, int32_t first, int32_t last, void *b, void *x,
                                 const void *bc, void *xc);
   /* x[0] = the current values, on cells [0, count) */
@@ -322,8 +323,8 @@ typedef struct {
   /* z = scale x, or z += scale x, on own cells, to an outer vector. The factor is applied in double precision. */
   PetscErrorCode (*leave)(const VpView *, PetscBool add, double scale, const void *x, double *z);
 
-  /* Functions at points, in outer vectors: NULL in single precision. Places i have values[i][points]. The host's may be called by several
-     threads at a time. */
+  /* Functions at points, in outer vectors. These slots are NULL in single precision. Places i have values[i][points]. The host's may be
+     called by several threads at a time. */
   /* x[i][point][dim] */
   PetscErrorCode (*coordinates)(const VpView *, const VpPlaces *, const VpGrid *, double *x);
   /* values[i][point][n] = factor (matrix[2] x matrix[1] x matrix[0]) x, by n grids that have the same points */
@@ -345,7 +346,8 @@ typedef struct {
 /* Memory and kernels of one kind of processor. Its work is in order; slots that hand something to the host wait for it. */
 typedef struct {
   const char *name;
-  PetscErrorCode (*alloc)(size_t bytes, const char *what, void **p); /* zeroed; errors say what for, how much, what is free */
+  PetscErrorCode (*alloc)(size_t bytes, const char *what, void **p); /* zeroed; its errors say what the memory is for, how much it is, and
+                                                                        how much is free */
   PetscErrorCode (*release)(void *p);
   PetscErrorCode (*upload)(const void *host, size_t bytes, void *p);
   PetscErrorCode (*download)(const void *p, size_t bytes, void *host);

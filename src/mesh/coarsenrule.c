@@ -312,8 +312,8 @@ static PetscReal WidthOf(const Rule *rule, int n, int32_t box, int e)
   return least;
 }
 
-/* How many cells of another direction, that can not merge, stand beside a chosen pair within twice its size: 0, 3 or 4; a patch covers two of
-   them. *least, *most: of all chosen pairs, 4 and 0 if there are none. */
+/* How many cells of another direction, that can not merge, stand beside a chosen pair within twice its size: 0, 3 or 4;
+   a patch covers two of them. *least, *most: of all chosen pairs, 4 and 0 if there are none. */
 static PetscErrorCode CountStanding(const Rule *rule, int *least, int *most)
 {
   PairsOf *of, *allowed;

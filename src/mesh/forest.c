@@ -20,8 +20,8 @@ void VP_FOREST(VpForestPartition)(MPI_Comm comm, VpDomain domain, int level, int
   #include <p8est.h> /* P8EST_QMAXLEVEL */
 void VpForestPartition3(MPI_Comm, VpDomain, int level, int64_t starts[]);
 
-/* libsc leaves the package numbers behind: a second PetscInitialize must find them unset. Where an adaptive mesh lives on, as in Python, libsc
-   would abort the program, and stays. */
+/* libsc leaves the package numbers behind: a second PetscInitialize must find them unset. Where an adaptive mesh lives
+   on, as in Python, libsc would abort the program, and stays. */
 static PetscErrorCode Finalize(void)
 {
   PetscFunctionBeginUser;

@@ -1,5 +1,5 @@
-/* The ghosts of a level of an adaptive mesh. They come in families, the children of one cell of the coarser level, of which a rank asks others
-   whether they are refined.
+/* The ghosts of a level of an adaptive mesh. They come in families, the children of one cell of the coarser level, of
+   which a rank asks others whether they are refined.
 
    A rank sweeps its own cells and two layers around these and around the cells behind its own leaves' sides, so that it solves on all edge
    patches that touch what it has:
@@ -76,7 +76,8 @@ static PetscErrorCode Learn(Search *s, const VpCellSet *parents)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Learns what lies around the cells of a set and is not wholly own, and adds these cells to others: refined ones, leaves (NULL: to none). */
+/* Learns what lies around the cells of a set and is not wholly own, and adds these cells to others: refined ones,
+   leaves (NULL: to none). */
 static PetscErrorCode LookAround(Search *s, const VpCellSet *cells, PetscBool corners, VpCellSet *refined, VpCellSet *leaves)
 {
   VpCellSet around;

@@ -1,5 +1,5 @@
-/* A mesh with every local cell several times, for as many vectors at once. Copies are neighbours of their own kind only, so they do not see one
-   another. Each of the mesh's groups of cells holds its part of one copy after the other:
+/* A mesh with every local cell several times, for as many vectors at once. Copies are neighbours of their own kind
+   only, so they do not see one another. Each of the mesh's groups of cells holds its part of one copy after the other:
 
      own | face | ...   of one     ->   own own own | face face face | ...   of three */
 #include "internal.h"

@@ -10,7 +10,8 @@ struct VpCellSweep_ {
   VpVector   r;
 };
 
-/* The number of a cell along d modulo 2. Where a direction is closed and has an odd number of cells, that below the seam gets 2 (VpLattice). */
+/* The number of a cell along d modulo 2. Where a direction is closed and has an odd number of cells, that below the
+   seam gets 2 (VpLattice). */
 static int NumberAlong(VpMesh mesh, int32_t cell, int d)
 {
   const VpLattice L = mesh->lattice;

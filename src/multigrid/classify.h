@@ -19,6 +19,7 @@ typedef struct {
    the numbers of all items. Which items are samples may depend on the number of threads. */
 PetscErrorCode VpNumberItems(const VpItems *, int32_t number[]);
 
-/* The same where number d of an item depends on its box and on the zone in direction d alone (width: dim). Calls items->number_at for these.
-   Boxes of a class (VpDomainGetClasses) have the same numbers if what is beyond them along d is the same: one box below, two above. */
+/* The same where number d of an item depends on its box and on the zone in direction d alone (width: dim). Calls
+   items->number_at for these. Boxes of a class (VpDomainGetClasses) have the same numbers if what is beyond them along
+   d is the same: one box below, two above. */
 PetscErrorCode VpNumberByBox(const VpItems *, int32_t number[]);

@@ -1,6 +1,7 @@
-/* The exact inverse where A = D_x + D_y + D_z separates on the whole mesh: the boxes form a grid, the coefficient is constant, the boundary
-   has one condition by normal, and every rank with cells has them all. Fast diagonalisation (Lynch, Rice, Thomas 1964) of whole grid lines: D_d = V_d lambda_d V_d^T in the
-   orthonormal basis, so A^-1 = V (lambda_x + lambda_y + lambda_z)^-1 V^T with V = V_z V_y V_x. A singular A gets its pseudo-inverse. */
+/* The exact inverse where A = D_x + D_y + D_z separates on the whole mesh: the boxes form a grid, the coefficient is
+   constant, the boundary has one condition by normal, and every rank with cells has them all. Fast diagonalisation
+   (Lynch, Rice, Thomas 1964) of whole grid lines: D_d = V_d lambda_d V_d^T in the orthonormal basis, so A^-1 = V
+   (lambda_x + lambda_y + lambda_z)^-1 V^T with V = V_z V_y V_x. A singular A gets its pseudo-inverse. */
 #include "internal.h"
 
 typedef struct {

@@ -21,7 +21,7 @@ static PetscErrorCode SweepPair(VpSmoother smoother, VpVector b, VpVector x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x = random numbers, by way of outer vectors on the host and the backend */
+/* x = random numbers, through outer vectors on the host and the backend */
 static PetscErrorCode Randomize(PetscInt n, double *host, double *outer, VpVector x)
 {
   PetscRandom generator;
@@ -36,7 +36,7 @@ static PetscErrorCode Randomize(PetscInt n, double *host, double *outer, VpVecto
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *norm = that of x over all ranks, by way of the same vectors */
+/* *norm = that of x over all ranks, through the same vectors */
 static PetscErrorCode Norm(PetscInt n, double *host, double *outer, VpVector x, double *norm)
 {
   PetscFunctionBegin;

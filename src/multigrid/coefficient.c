@@ -78,8 +78,8 @@ static PetscErrorCode CopyCoefficient(VpMesh mesh, size_t width, const PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *beyond [nsweep][2 dim] = the coefficient beyond sides where the level ends, from that of the next coarser one's own cells. Of ghosts it is what
-   their owners say. */
+/* *beyond [nsweep][2 dim] = the coefficient beyond sides where the level ends, from that of the next coarser one's own
+   cells. Of ghosts it is what their owners say. */
 static PetscErrorCode SpreadBeyond(VpMesh mesh, size_t width, const PetscReal own[], const PetscReal **beyond)
 {
   const VpMesh     coarse = mesh->coarser;

@@ -1,6 +1,6 @@
-/* A cycle for several vectors at once: one for a mesh whose cells are there so many times. All kernels and messages serve all columns together,
-   so that small levels take little more time than for one. The coarsest level is solved
-   as the base cycle solves it, for all columns at once or one by one. */
+/* A cycle for several vectors at once: one for a mesh whose cells are there so many times. All kernels and messages
+   serve all columns together, so that small levels take little more time than for one. The coarsest level is solved as
+   the base cycle solves it, for all columns at once or one by one. */
 #include "internal.h"
 
 enum { MOST_COLUMNS = 16, HOST_UNKNOWNS = 1 << 16, DEVICE_UNKNOWNS = 1 << 20 };
@@ -16,8 +16,8 @@ struct VpCoarseColumns_ {
   VpVector b, x; /* of the base's coarsest level */
 };
 
-/* Small levels wait for messages, or for launches, which several columns share. As measured: as many of them as fit caches, or keep a device
-   busy, go at once. */
+/* Small levels wait for messages, or for launches, which several columns share. As measured: as many of them as fit
+   caches, or keep a device busy, go at once. */
 PetscInt VpColumnsAtOnce(VpLevel finest, PetscInt n)
 {
   const double ranks = (double)VpMeshRanks(finest->mesh), most = finest->backend->use_stream ? DEVICE_UNKNOWNS : HOST_UNKNOWNS;

@@ -1,6 +1,7 @@
-/* What an adaptive mesh adds to a cycle. Its finer levels have a part of the cells each: those of one depth, among the leaves and the cells
-   that were refined. A level's right-hand side is the residual restricted to refined cells, and the leaves' own. Where it ends, its cells see
-   values of the coarser level, which stay as they are while patches are swept; then edge patches correct both sides together. */
+/* What an adaptive mesh adds to a cycle. Its finer levels have a part of the cells each: those of one depth, among the
+   leaves and the cells that were refined. A level's right-hand side is the residual restricted to refined cells, and
+   the leaves' own. Where it ends, its cells see values of the coarser level, which stay as they are while patches are
+   swept; then edge patches correct both sides together. */
 #pragma once
 #include "smoother.h"
 
@@ -16,5 +17,6 @@ PetscErrorCode VpCompositeLeave(VpComposite, PetscInt level, VpVector x); /* the
 /* b += sign times what xc of the next coarser level adds to A x on this one; bc -= what x and xc add on that one, but for its own A xc */
 PetscErrorCode VpCompositeAddCoarse(VpComposite, PetscInt level, int sign, VpVector xc, VpVector b);
 PetscErrorCode VpCompositeSubtractFine(VpComposite, PetscInt level, VpVector x, VpVector xc, VpVector bc);
-/* Solves on the edge patches of a level from whose b that was taken (sign -1), and so from bc: x and xc gain, b stays right. */
+/* Solves on the edge patches of a level. x and xc get the corrections, and b is updated for xc. Requires: VpCompositeAddCoarse with sign -1
+   and VpCompositeSubtractFine have made b and bc. */
 PetscErrorCode VpCompositeSolveEdges(VpComposite, PetscInt level, PetscBool reverse, VpVector b, VpVector x, VpVector bc, VpVector xc);

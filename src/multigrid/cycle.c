@@ -83,8 +83,8 @@ static PetscErrorCode Repeat(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same of a level with a part of the cells. Pre-smoothing writes x of the next level's leaves, too, which stays, and for which the leaves'
-   own b is needed; values beyond the edge count as 0 in the residual, which on those leaves is b less what this level adds to A x.
+/* The same of a level with a part of the cells. Pre-smoothing also writes x of the next level's leaves, which stays, and for which the
+   leaves' own b is needed. Values beyond the edge count as 0 in the residual, which on those leaves is b less what this level adds to A x.
    Where the coefficient varies, the coarser level adds less there, and on the cells beyond, than the leaves and this level do. */
 static PetscErrorCode DownPart(VpCycle cycle, PetscInt l)
 {

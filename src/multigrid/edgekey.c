@@ -1,5 +1,5 @@
-/* Keys of edge patches. Where the coefficient varies, F's is fitted by a product, as a vertex patch's is, and numbers are rounded, so that few
-   keys are different: multiples of K's to steps, what lies beyond the patch to octaves. */
+/* Keys of edge patches. Where the coefficient varies, F's is fitted by a product, as a vertex patch's is, and numbers
+   are rounded, so that few keys are different: multiples of K's to steps, what lies beyond the patch to octaves. */
 #include "edgekey.h"
 
 /* what lies beyond the sides of lines goes into the first word */

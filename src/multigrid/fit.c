@@ -42,7 +42,8 @@ static void FitFaces(int dim, const PetscReal a[][3], const PetscReal beyond[][3
   }
 }
 
-/* log[c]: of the coefficients along a direction. Their mean in the upper half of the patch in direction e less that in the lower half, in steps */
+/* log[c]: of the coefficients along a direction. Their mean in the upper half of the patch in direction e less that in
+   the lower half, in steps */
 static int16_t Step(int dim, const double log[8], int e, double least)
 {
   double slope = 0;
@@ -71,7 +72,7 @@ void VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscRe
 {
   const int nc = 1 << dim;
   double    sigma[3] = {0, 0, 0};
-  PetscBool inside = PETSC_TRUE, same = PETSC_TRUE; /* in the patch; beyond it, too */
+  PetscBool inside = PETSC_TRUE, same = PETSC_TRUE; /* in the patch; also beyond it */
 
   *fit = (VpFit){.ratio = {1, 1, 1}};
   for (int c = 0; c < nc; c++) {

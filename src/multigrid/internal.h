@@ -37,7 +37,8 @@ PetscErrorCode VpCycleUp(const VpPass *, PetscInt l);                   /* prolo
 PetscInt       VpCycleVectors(VpCycle, PetscInt l, VpVector vectors[]); /* lists those of levels l, l + 1, ..., and says how many */
 /* apply.c: x[l] = M b[l] by the cycle from level l down */
 PetscErrorCode VpCycleRun(VpCycle, PetscInt l, PetscBool transpose);
-/* hierarchy.c: the cycle on n copies of its meshes. It shares the coarse solver, and dies before the base. Requires: VpColumnsCan() */
+/* hierarchy.c: the cycle on n copies of its meshes. It shares the base's coarse solver, and is destroyed before the base. Requires:
+   VpColumnsCan() */
 PetscErrorCode VpCycleRepeat(VpCycle base, int32_t n, VpCycle *);
 /* columns.c: the coefficient of n copies of a level's own cells, for the caller to free; NULL where it has none */
 PetscErrorCode VpRepeatCoefficient(VpLevel, int32_t n, PetscReal **);
@@ -68,7 +69,7 @@ void   VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const Petsc
 /* patchproblems.c: a key's numbers as words, to tell keys apart */
 enum { VP_FDM_WORDS = 6 };
 void VpFdmWords(const VpFdmKey *, uint64_t word[VP_FDM_WORDS]);
-/* a ratio of the coefficients of two directions, in steps and no less */
+/* rounds a ratio of the coefficients of two directions up to steps */
 double VpRoundRatio(double ratio);
 /* linetables.c: PlaceLines fills what the level's view has of lines: line, lines, common, outside. PlaceDrops makes
    VpPatchView.drop, PlaceUnit `unit` and `coefficient`, and what belongs to them in the level. */
@@ -81,9 +82,9 @@ VpLineKey VpLevelLineKey(VpLevel, PetscBool relative, int32_t cell, int d);
 PetscReal VpLevelLargest(VpLevel, int32_t cell);
 /* linetables.c: fills all of the view but `cell` */
 PetscErrorCode VpLevelPlaceBlocks(VpLevel, VpArrays *, VpCellView *);
-/* hanging.c: fills the view of the sides that hang; of others, whose cells are on a level and those beyond on another */
+/* hanging.c: fills the level's view of the sides that hang */
 PetscErrorCode VpLevelPlaceHanging(VpLevel);
-/* of a side whose cell is on the one level, while the cells beyond are on the other */
+/* the form of a side whose cell is on one level, while the cells beyond are on another, and the view of such sides */
 void           VpHangingForm(VpLevel, VpLevel other, const VpHang *, double form[VP_HANG_FORM]);
 PetscErrorCode VpPlaceHanging(VpLevel, VpLevel other, int32_t count, const VpHang sides[], VpArrays *, VpHangView *);
 /* edges.c: the view of the edge patches between a level of an adaptive mesh and the next coarser one. */
@@ -122,7 +123,7 @@ static inline PetscReal VpLevelCoefficient(VpLevel level, int32_t cell, int d)
 /* coefficient.c: 2^exponent a of the cell beyond a side, also where the level ends; 0 where there is none, and the cell's own where what is
    there is not local. Requires: the cell is in [0, nsweep) */
 PetscReal VpLevelCoefficientBeyond(VpLevel, int32_t cell, int side);
-/* is a the same in all cells, and where the level ends beyond, too? */
+/* Is a the same in all cells, and beyond the edge where the level ends? */
 static inline PetscBool VpLevelIsUniform(VpLevel level)
 {
   return (PetscBool)(level->uniform[0] > 0);

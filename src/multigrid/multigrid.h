@@ -54,12 +54,12 @@ PetscErrorCode VpArraysRelease(VpArrays *);
 struct VpLevel_ {
   int              refct;
   VpMesh           mesh;
-  VpProblem        problem;    /* coefficient: own copy for cells [0, nlocal), or NULL; coarser: [nsweep][2 dim] beyond edges */
-  PetscReal        scale;      /* 2^exponent of the problem */
-  PetscReal        uniform[3]; /* 2^exponent a along each direction where a is the same in all cells of all ranks, else 0 */
-  PetscReal        typical;    /* the scale of the patches' eigenvalues: the largest of uniform, or where that is 0 the largest power of two
+  VpProblem        problem;     /* coefficient: own copy for cells [0, nlocal), or NULL; coarser: [nsweep][2 dim] beyond edges */
+  PetscReal        scale;       /* 2^exponent of the problem */
+  PetscReal        uniform[3];  /* 2^exponent a along each direction where a is the same in all cells of all ranks, else 0 */
+  PetscReal        typical;     /* the scale of the patches' eigenvalues: the largest of uniform; where that is 0, the largest power of two
                                   that is at most the largest 2^exponent a */
-  PetscReal        thinnest[3]; /* least size of a cell in every direction; where a is a tensor of h/sqrt(a), which counts in its place */
+  PetscReal        thinnest[3]; /* least size of a cell in every direction; h/sqrt(a) counts as the size where a is a tensor */
   PetscReal        aspect;      /* least ratio of two of these sizes of a cell */
   VpPrecision      precision;
   VpBasis          basis;
@@ -79,26 +79,28 @@ PetscErrorCode VpLevelCreate(VpMesh, const VpProblem *, VpBasisType, VpPrecision
 PetscErrorCode VpLevelCreateOuter(VpMesh, const VpProblem *, const VpBackend *, VpLevel *);
 PetscErrorCode VpLevelDestroy(VpLevel *);
 PetscErrorCode VpLevelSetTransfer(VpLevel fine); /* fills the view of the transfers to mesh->coarser */
-/* The most that a precision holds of penalty k(k+1): beyond it sweeps in single precision diverge (it is 1/eps), and A x in double
+/* The most that a precision holds of penalty k(k+1). Beyond it sweeps in single precision diverge (it is 1/eps there), and A x in double
    precision has fewer than three digits. Single precision holds numbers of VpProblemRange() whose quotient is at most
    2^VP_SPREAD_SINGLE. */
 #define VP_MOST_PENALTY(precision) ((precision) == VP_SINGLE ? 8e6 : 4e10)
 #define VP_SPREAD_SINGLE           80
 /* The least and the largest number that the operator is made of, over all cells, directions and ranks: a/h^2, or the reaction where it is
-   larger, and a alpha/h at Robin sides. Where constants would be the null space without the reaction, the reaction counts as the least number, too. */
+   larger, and a alpha/h at Robin sides. Where constants would be the null space without the reaction, the reaction also counts as the least
+   number. */
 PetscErrorCode VpProblemRange(VpMesh, const VpProblem *, PetscReal range[2]);
 /* the smallest and the largest value of the coefficient on all ranks, in any direction */
 PetscErrorCode VpCoefficientRange(VpMesh, const VpProblem *, PetscReal range[2]);
 /* what a cycle coarsens by: a new reference */
 PetscErrorCode VpProblemGetLattice(VpMesh, const VpProblem *, VpLattice *);
-/* the levels that there are to coarsen to, the finest included, and their cells (NULL: not asked for) */
+/* the number of levels that a cycle may have, the finest included, and their cells (NULL: not asked for) */
 PetscErrorCode VpProblemCountLevels(VpMesh, const VpProblem *, VpCoarsen, int *levels, double cells[]);
 /* the lattice for a problem with a coefficient. Collective */
 PetscErrorCode VpProblemCreateLattice(VpMesh, const VpProblem *, VpLattice *);
 /* The coefficient's means over the children, on the coarse mesh's own cells, but where there are none; a: that of own cells, so many
    numbers a cell. contrast [own coarse cells] or NULL: the largest quotient of the coefficients of two children, along one direction. */
 PetscErrorCode VpCoarsenCoefficient(VpMesh fine, int width, const PetscReal a[], PetscReal coarse[], PetscReal contrast[]);
-/* Where a coefficient varies by more among a cell's children, F cycles are faster than V cycles, or sweeps of cells pay, as measured. */
+/* If a coefficient varies by more than this factor among a cell's children, F cycles are faster than V cycles, or sweeps of cells pay, as
+   measured. */
 #define VP_VARIES 3.5
 /* flops of A x on own cells */
 PetscLogDouble VpLevelApplyFlops(VpLevel);
@@ -138,7 +140,7 @@ typedef struct {
   VpCycleType  type;
   PetscInt     pre, post;
   PetscInt     corners;     /* how often a sweep repeats the patches near corners; PETSC_DECIDE: VpCornerSweeps() */
-  PetscBool    line_search; /* A level repeats its coarse correction, each by as much as helps most, where the type is not V. */
+  PetscBool    line_search; /* Each coarse correction counts by as much as helps most. */
   PetscInt     cell_sweeps; /* sweeps of single cells after one of patches; PETSC_DECIDE: where the coefficient is rough */
   PetscBool    symmetric;   /* colours in reverse order in the pre-smoother */
   PetscInt     levels;      /* 0: all; PETSC_DECIDE: VpCycleDepth() */
@@ -158,7 +160,7 @@ typedef struct VpCycle_  *VpCycle;
 struct VpCycle_ {
   VpCycleOptions options; /* with the type that was chosen */
   VpDepth        depth;
-  VpLattice      base;     /* the finest mesh's, which knows what the coarsening asks for of the coefficient */
+  VpLattice      base;     /* the finest mesh's, with the coefficient that the coarsening needs */
   PetscReal      contrast; /* the largest quotient of the coefficients of two children of a cell, below the finest level, on any rank */
   double         rough;    /* the part of the second level's cells with children of the finest where it is more than VP_VARIES */
   PetscInt       nlevel;
@@ -172,8 +174,8 @@ struct VpCycle_ {
   struct VpLineSearch_   **search;    /* [nlevel] NULL without line search */
   struct VpMove_         **move;    /* [nlevel] between the ranks where the parents of level l - 1 live and those where level l lives; NULL
                                        where these are the same */
-  VpCoarse                 coarse;  /* A cycle of several columns has that of its base, and */
-  struct VpCoarseColumns_ *columns; /* what brings them there; else NULL */
+  VpCoarse                 coarse;  /* A cycle of several columns has that of its base. */
+  struct VpCoarseColumns_ *columns; /* what brings columns to it; NULL unless the cycle has several */
   PetscBool                replays, whole; /* Launches are recorded and replayed; as one record (whole), else as two, before and after the
                                             coarse solve. */
   struct VpRecorded_      *recorded;       /* [nlevel][plain, transposed][whole or before, after] from a level down */
@@ -210,10 +212,10 @@ PetscBool                  VpColumnsCan(VpCycle);
 PetscInt                   VpColumnsAtOnce(VpLevel finest, PetscInt n); /* how many of n go together; 1 or 0: none do */
 PetscErrorCode             VpColumnsCreate(VpCycle, int32_t n, VpColumns *);
 PetscErrorCode             VpColumnsDestroy(VpColumns *);
-PetscErrorCode             VpColumnsBegin(VpColumns);                                          /* then every column goes in: */
-VpVector                   VpColumnsRight(VpColumns, int32_t column);                          /* where r goes in */
-PetscErrorCode             VpColumnsSolve(VpColumns, PetscBool transpose);                     /* by the cycle, for all of them, */
-PetscErrorCode             VpColumnsLeave(VpColumns, int32_t column, double scale, double *z); /* z = scale M r */
+PetscErrorCode             VpColumnsBegin(VpColumns);                                          /* comes first; then every column goes in */
+VpVector                   VpColumnsRight(VpColumns, int32_t column);                          /* where the r of a column goes in */
+PetscErrorCode             VpColumnsSolve(VpColumns, PetscBool transpose);                     /* applies the cycle to all columns */
+PetscErrorCode             VpColumnsLeave(VpColumns, int32_t column, double scale, double *z); /* z = scale M r of a column */
 
 /* the solver of the coarsest level */
 PetscErrorCode VpCoarseGetKSP(VpCoarse, KSP *); /* NULL where there is none */

@@ -1,5 +1,5 @@
-/* The one-dimensional eigenproblems of a level's patches, numbered. A patch has one along every direction, which depends on the sizes of four
-   cells, or on the boundary, and on one ratio of coefficients: so few of them differ. */
+/* The one-dimensional eigenproblems of a level's patches, numbered. A patch has one along every direction, which
+   depends on the sizes of four cells, or on the boundary, and on one ratio of coefficients: so few of them differ. */
 #pragma once
 #include "internal.h"
 

@@ -65,7 +65,7 @@ static void Bounds(int m, const double lambda[], double bounds[2])
   bounds[1] = 0;
   for (int k = 0; k < m; k++) {
     if (lambda[k] == INFINITY) continue;
-    bounds[0] = lambda[k] >= bounds[0] ? bounds[0] : lambda[k]; /* NaN, too */
+    bounds[0] = lambda[k] >= bounds[0] ? bounds[0] : lambda[k]; /* also for NaN */
     bounds[1] = PetscMax(bounds[1], lambda[k]);
   }
 }

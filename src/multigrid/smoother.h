@@ -6,7 +6,7 @@ typedef struct VpSmoother_ *VpSmoother;
 /* The exchange is as asked for: auto becomes what suits the level. corners: how often a sweep repeats the patches near corners. */
 PetscErrorCode     VpSmootherCreate(VpLevel, VpSpace, VpResidual, VpExchange, PetscInt corners, VpSmoother *);
 PetscErrorCode     VpSmootherDestroy(VpSmoother *);
-const VpPatchView *VpSmootherPatches(VpSmoother);
+const VpPatchView *VpSmootherPatches(VpSmoother); /* all patches, for tests to read */
 /* how many patches of all ranks are near corners, and how often a sweep repeats them */
 void VpSmootherCorners(VpSmoother, PetscInt *patches, PetscInt *repeats);
 /* From now on ghosts get their owners' values once more before the last colour, if the sweep is in single precision, exchanges once and
@@ -15,7 +15,7 @@ void VpSmootherCorners(VpSmoother, PetscInt *patches, PetscInt *repeats);
 void VpSmootherRenewGhosts(VpSmoother);
 /* From now on so many sweeps of single cells follow the one of patches (come before it, in reverse order). */
 PetscErrorCode VpSmootherAddCells(VpSmoother, PetscInt sweeps);
-/* takes the residual form also where the replacement form would do: for comparison */
+/* Takes the residual form also where the replacement form would do. Tests and measurements compare the two. */
 PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
 /* Sweeps over all colours, then again over the patches near corners; in opposite order where `reverse` is true. It fetches the ghosts of b
    and x that it reads. */

@@ -24,16 +24,16 @@ struct VpSmoother_ {
   VpArrays    arrays; /* of the views */
   int         ncolor;
   Part        part[PARTS];
-  PetscInt    repeats, ncorner; /* sweeps over the corners' patches after one over others; these patches on all ranks */
+  PetscInt    repeats, ncorner; /* how often the corners' patches are swept after the others; their number on all ranks */
   PetscBool   ends;             /* Does the level end within some rank's cells? */
   VpExchange  exchange;
-  PetscBool   exact;       /* ghosts are current after every colour of the repeats, too: as if there were one rank; */
-  PetscBool   current;     /* or at least when the repeats begin, which is enough across thin cells */
-  PetscBool   renews;      /* ghosts are fetched again before the last colour */
-  VpCellSweep cells;       /* what follows, or NULL, */
-  PetscInt    cell_sweeps; /* and how often */
+  PetscBool   exact;       /* Ghosts are current after every colour of the repeats, as if there were one rank. */
+  PetscBool   current;     /* Ghosts are current at least when the repeats begin, which is enough across thin cells. */
+  PetscBool   renews;      /* Ghosts are fetched again before the last colour. */
+  VpCellSweep cells;       /* the sweeps of single cells that follow, or NULL */
+  PetscInt    cell_sweeps; /* how many of these */
   VpVector    r;           /* residual `global`: b - A x wherever patches are */
-  int         kind, kinds; /* the directions, as bits, in which its patches are at seams; in which the mesh has seams */
+  int         kind, kinds; /* as bits of directions: where its patches are at seams; where the mesh has seams */
   int         place[3];    /* as of VpPatches */
   VpSmoother  seams;       /* of the patches at the next kind of seams, or NULL */
 };

@@ -37,8 +37,8 @@ typedef struct {
   int n, color[8];
 } Colors;
 
-/* Adds the steps of a sweep over the part to *n others. Ensures: *can only if nothing is exchanged between colours and a backend may do them
-   at once */
+/* Adds the steps of a sweep over the part to *n others. Ensures: *can only if nothing is exchanged between colours and
+   a backend may do them at once */
 static void AddSteps(VpSmoother smoother, const Part *part, const Colors *colors, int *n, VpSweepStep step[], PetscBool *can)
 {
   const PetscBool all = (PetscBool)(part != &smoother->part[PART_CORNERS]);
@@ -56,7 +56,8 @@ static void AddSteps(VpSmoother smoother, const Part *part, const Colors *colors
   }
 }
 
-/* these parts one after the other in one launch, where the backend does it. Requires: x was settled. Ensures: if *did, cells [0, count) are */
+/* these parts one after the other in one launch, where the backend does it. Requires: x was settled. Ensures: if *did,
+   cells [0, count) are */
 static PetscErrorCode SweepAtOnce(VpSmoother smoother, int nparts, const Part *const parts[], const Colors *colors, int32_t count,
                                   VpGhosts under_way, const void *b, VpVector x, PetscBool *did)
 {
@@ -136,8 +137,8 @@ static PetscErrorCode Between(VpSmoother smoother, const Part *part, VpVector x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Some colours of one smoother's part, and its patches at corners: all in one launch, or else each part, neighbouring repeats as one, or else colour
-   by colour. */
+/* Some colours of one smoother's part, and its patches at corners: all in one launch, or else each part, neighbouring
+   repeats as one, or else colour by colour. */
 static PetscErrorCode SweepColors(VpSmoother smoother, int which, const Colors *colors, PetscBool reverse, VpVector b, VpVector x)
 {
   const VpView *view = &smoother->level->view;

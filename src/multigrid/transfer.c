@@ -84,7 +84,7 @@ static PetscErrorCode Spread(VpMove move, VpVector xc, const void **values, VpGh
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Own cells whose parents are own, too, need no ghosts. They are prolonged to while ghosts travel. */
+/* Own cells whose parents are also own need no ghosts. They are prolonged to while ghosts travel. */
 PetscErrorCode VpProlong(VpLevel fine, VpMove move, VpVector xc, int32_t count, PetscBool add, void *x)
 {
   const int32_t own = fine->mesh->nown, orphans = fine->mesh->orphans;

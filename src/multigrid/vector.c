@@ -77,7 +77,7 @@ PetscErrorCode VpVectorDestroy(VpVector *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* VpGhosts.arrive of what the verbs begin. Ghosts that come amid a sweep are current in both buffers. */
+/* VpGhosts.arrive of what the verbs begin. Ghosts that come during a sweep are current in both buffers. */
 static PetscErrorCode Arrive(void *context)
 {
   VpVector      v = (VpVector)context;
@@ -148,7 +148,7 @@ static PetscErrorCode Fetch(VpVector v, VpGhostKind kind)
 PetscErrorCode VpVectorReadBegin(VpVector v, VpGhostKind kind, const void **values, VpGhosts *ghosts)
 {
   PetscFunctionBegin;
-  Require(!v->done, "A vector is read amid a sweep");
+  Require(!v->done, "A vector is read during a sweep");
   if (v->state.blank) PetscCall(v->level->backend->zero(v->buffer[0], Bytes(v)));
   v->state.blank = PETSC_FALSE;
   PetscCall(Fetch(v, kind));
@@ -168,7 +168,7 @@ PetscErrorCode VpVectorRead(VpVector v, VpGhostKind kind, const void **values)
 PetscErrorCode VpVectorWrite(VpVector v, VpGhostKind kind, void **values)
 {
   PetscFunctionBegin;
-  Require(!v->done, "A vector is written amid a sweep");
+  Require(!v->done, "A vector is written during a sweep");
   Require(v->under_way == VP_GHOST_NONE, "A vector is written while its ghosts are under way");
   v->state = (VpVectorState){.current = within[kind]};
   if (values) *values = v->buffer[0];

@@ -28,8 +28,8 @@ struct VpVector_ {
 /* All values are 0. what: for the error if memory runs out */
 PetscErrorCode VpVectorCreate(VpLevel, int buffers, const char *what, VpVector *);
 PetscErrorCode VpVectorDestroy(VpVector *);
-/* A vector of a level whose own values are those of cells first, first + 1, ... of another vector. It has no ghosts and knows nothing of the
-   other one's state. */
+/* A vector of a level whose own values are those of cells first, first + 1, ... of another vector. It has no ghosts and
+   knows nothing of the other one's state. */
 PetscErrorCode          VpVectorCreateWindow(VpVector of, VpLevel, int32_t first, VpVector *);
 static inline PetscBool VpVectorIsZero(const struct VpVector_ *v)
 {
@@ -55,7 +55,7 @@ PetscErrorCode VpVectorAdd(VpVector, VpGhostKind, PetscBool *add, void **values)
 PetscErrorCode VpVectorSwept(VpVector, unsigned colors);
 /* Brings the values of cells [0, count) to the first buffer, which ends the sweep. */
 PetscErrorCode VpVectorSettle(VpVector, const VpPatchView *, int32_t count);
-/* Amid a sweep: begins to bring the owners' current values to the ghosts of VP_GHOST_SWEEP, in both buffers. */
+/* During a sweep: begins to bring the owners' current values to the ghosts of VP_GHOST_SWEEP, in both buffers. */
 PetscErrorCode VpVectorRenewGhosts(VpVector, const VpPatchView *, VpGhosts *);
 
 /* Ends what an error left unfinished: waits for ghosts that are under way, leaves a sweep. Values may be anything then. */

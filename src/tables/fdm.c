@@ -1,5 +1,6 @@
-/* Fast diagonalisation of a patch along one direction: two cells. Coordinates y [2n] are Legendre coefficients on the cells times the
-   square root of the mass's coefficient there, so the weighted mass is the identity, and orthonormal bases of spaces are orthonormal vectors. */
+/* Fast diagonalisation of a patch along one direction: two cells. Coordinates y [2n] are Legendre coefficients on the
+   cells times the square root of the mass's coefficient there, so the weighted mass is the identity, and orthonormal
+   bases of spaces are orthonormal vectors. */
 #include "legendre.h"
 #include "../compat.h"
 #include <string.h>

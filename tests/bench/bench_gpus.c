@@ -53,7 +53,7 @@ static PetscErrorCode Solve(void *p)
 {
   return KSPSolve(((Problem *)p)->ksp, ((Problem *)p)->b, ((Problem *)p)->x);
 }
-/* after a prolongation, which wrote the ghosts of x, too: those of b travel. Nothing where the finest level is inverted */
+/* after a prolongation, which also wrote the ghosts of x: those of b travel. Nothing where the finest level is inverted */
 static PetscErrorCode Sweep(void *context)
 {
   const VpCycle cycle = ((Problem *)context)->cycle;

@@ -26,8 +26,8 @@ static inline VecType VectorType(const Bench *bench)
   return bench->backend == &VpBackendHost ? VECSTANDARD : VECCUDA;
 }
 
-/* a = 1 + (sum of the coordinates of the cell's lower corner) / 2; or, where there are jumps, 1 and such a number in turn along x, in layers
-   of three cells */
+/* a = 1 + (sum of the coordinates of the cell's lower corner) / 2; or, where there are jumps, 1 and such a number in
+   turn along x, in layers of three cells */
 static inline PetscErrorCode SetCoefficient(DM dm, int dim, PetscReal jump)
 {
   PetscInt   n;

@@ -24,7 +24,7 @@ static PetscErrorCode NormOf(KSP ksp, Vec v, KSPNormType type, PetscReal *norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* with b = 0, too: the KSP then measures against the first residual */
+/* also with b = 0: the KSP then measures against the first residual */
 static PetscBool SaysNothing(KSPNormType type, KSPConvergedReason reason)
 {
   return (PetscBool)(type == KSP_NORM_NONE || reason == KSP_CONVERGED_ITS ||

@@ -112,7 +112,7 @@ static inline PetscErrorCode operators_agree(const Case *c, Problem p[2])
    multiplies rounding errors, so in single precision both may be twice as far apart as the first is from its own in double. */
 static inline PetscErrorCode cycles_agree(const Case *c, Problem p[2], const char options[], PetscBool transpose, PetscBool amplifies)
 {
-  /* the thin basis of the smallest n multiplies them, too */
+  /* the thin basis of the smallest n also multiplies them */
   const PetscReal least = c->dim == 3 && c->degree + 1 == VP_THIN_LEAST ? 5e-5 : 1e-5;
   PetscReal       rounding = 0;
   Vec             exact;

@@ -57,7 +57,7 @@ static void *Place(Case *c, const void *from, size_t bytes)
   return p;
 }
 
-/* doubles go there in the view's precision; these are rounded, too */
+/* doubles go there in the view's precision; these are also rounded */
 static void *PlaceReals(Case *c, size_t count, double *from)
 {
   float *single = malloc(count * sizeof(float));

@@ -23,15 +23,15 @@ static PetscErrorCode PretendConnect(MPI_Comm comm, void **link, const char **wh
 static PetscErrorCode PretendBegin(void *link, const VpMessages *m, const void *roots)
 {
   PetscFunctionBeginUser;
-  if (roots) PetscCall(m->pack(m, 0, roots, m->data[0]));
-  for (int way = 0; way < 2; way++) {
+  if (roots) PetscCall(m->pack(m, VP_OUT, roots, m->data[VP_OUT]));
+  for (int way = 0; way < VP_WAYS; way++) {
     for (int i = 0; i < m->n[way]; i++) {
       char             *data = (char *)m->data[way] + (size_t)m->start[way][i] * m->block;
       const PetscMPIInt bytes = (PetscMPIInt)((size_t)(m->start[way][i + 1] - m->start[way][i]) * m->block);
       MPI_Request      *request = &pretended_link.request[pretended_link.n++];
 
       PetscCheck(pretended_link.n <= 512, PETSC_COMM_SELF, PETSC_ERR_PLIB, "More messages under way than this test provides for");
-      if (way == 0) PetscCallMPI(MPI_Isend(data, bytes, MPI_BYTE, m->rank[way][i], 0, pretended_link.comm, request));
+      if (way == VP_OUT) PetscCallMPI(MPI_Isend(data, bytes, MPI_BYTE, m->rank[way][i], 0, pretended_link.comm, request));
       else PetscCallMPI(MPI_Irecv(data, bytes, MPI_BYTE, m->rank[way][i], 0, pretended_link.comm, request));
     }
   }
@@ -43,7 +43,7 @@ static PetscErrorCode PretendEnd(void *link, const VpMessages *m, void *leaves)
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Waitall(pretended_link.n, pretended_link.request, MPI_STATUSES_IGNORE));
   pretended_link.n = 0;
-  PetscCall(m->pack(m, 1, m->data[1], leaves));
+  PetscCall(m->pack(m, VP_IN, m->data[VP_IN], leaves));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,7 +5,7 @@ A vector of the DM holds coefficients of an orthonormal basis. Points are the (d
 
 Values may also be in a vector like dm.createGlobalVec(), in the same order: then nothing is copied, and nothing leaves a GPU where vectors live
 there. numpy.from_dlpack(vector), or cupy.from_dlpack(vector) on a GPU, is an array that shares a vector's memory, and vector(dm, array) is the
-reverse. Arrays of other libraries that speak DLPack or have a __cuda_array_interface__ are taken without a copy, too."""
+reverse. Arrays of other libraries that speak DLPack or have a __cuda_array_interface__ are also taken without a copy."""
 from __future__ import annotations
 
 import ctypes

@@ -89,7 +89,7 @@ class Results:
         self.runs, self.commands = before.get('runs', {}), before.get('command', '')
 
     def keep(self, run, record, header):
-        """after every run: a command that is cut off loses no more than one. Those that wrote into the file before are named, too."""
+        """after every run: a command that is cut off loses no more than one. Those that wrote into the file before are also named."""
         self.runs[run.name] = record
         if header['command'] not in self.commands.split('; '):
             self.commands += '; ' * bool(self.commands) + header['command']

@@ -98,8 +98,8 @@ INLINE void SubtractBehind(const Edges *e, const int n, int32_t at, const REAL *
   AddLift(&e->edges->sides, n, side[1] / 2, side[1] % 2, -1, sum, r);
 }
 
-/* t = what the faces of one of K's sides test a cell with, beyond the form that K's line has there, from K's traces `own`: K itself, or (beyond)
-   the cell that was refined */
+/* t = what the faces of one of K's sides test a cell with, beyond the form that K's line has there, from K's traces
+   `own`: K itself, or (beyond) the cell that was refined */
 INLINE void Excess(const Edges *e, const int n, int32_t at, int beyond, Traces own, Traces t)
 {
   const REAL *form = Form(e, at), *half = (const REAL *)e->edges->sides.half, *excess = (const REAL *)e->edges->excess + (size_t)at * FACES;

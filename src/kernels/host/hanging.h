@@ -42,7 +42,8 @@ INLINE void ToPart(const int n, const REAL *half, int part, const REAL in[], REA
   }
 }
 
-/* here = what the form of a fine face, with the coefficient a, tests the value and the slope of the cell with */
+/* here = the factors by which the form of a fine face, with the coefficient a, multiplies the value and the slope of the cell's test
+   function */
 INLINE void Flux(const int n, const REAL *form, REAL a, Traces here, Traces beyond)
 {
   for (int l = 0; l < Power(n) / n; l++) {

@@ -31,9 +31,9 @@ enum { M = 2 * VP_MAX_N };
 /* the tables of one direction */
 typedef struct {
   const REAL *F[W];     /* of every lane */
-  int         agree;    /* they are the same, */
-  int         mirrored; /* with modes even and odd in turn; */
-  V          *lanes[2]; /* else: F and B, a matrix a lane */
+  int         agree;    /* the lanes have the same tables */
+  int         mirrored; /* agree, and modes are even and odd in turn */
+  V          *lanes[2]; /* unless they agree: F and B, a matrix a lane */
 } Table;
 
 /* cells to fetch from memory, one before every line of a contraction: many at a time would stop the work */

@@ -1,4 +1,4 @@
-/* Between cells in memory and W cells side by side, a lane each: transposition in blocks of W x W. */
+/* Takes cells in memory to W cells side by side, a lane each, and back, by transposition in blocks of W x W. */
 #pragma once
 #include "rows.h"
 

@@ -1,6 +1,7 @@
 /* Short vectors, and cells as n^(dim-1) rows of n values along x, each row padded to whole vectors.
 
-   Loops over n, nt and vectors have constant bounds once the always-inline bodies meet a degree; UNROLL asks for them to vanish. */
+   Loops over n, nt and vectors have constant bounds once the always-inline bodies meet a degree; UNROLL asks the compiler to unroll
+   them. */
 #pragma once
 #include "host.h"
 #include <string.h>

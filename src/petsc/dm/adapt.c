@@ -123,22 +123,23 @@ PetscErrorCode DMVPatchDGAdaptAll(DM dm, int8_t how, DM *out)
    Level: intermediate
 
    Notes:
-   A cell that is refined becomes 2^dim. A cell is coarsened if all 2^dim cells that were made of the same one are marked so. Then more cells
-   are refined until those that share a face, an edge or a corner differ by one level at most, and all are cut into pieces of nearly equal
-   work for the ranks, in which cells at faces between levels count more: a cell may be another rank's in the new DM.
+   A cell that is refined becomes 2^dim. A cell is coarsened if all 2^dim cells that were made of the same one are
+   marked so. Then more cells are refined until those that share a face, an edge or a corner differ by one level at
+   most, and all are cut into pieces of nearly equal work for the ranks, in which cells at faces between levels count
+   more: a cell may be another rank's in the new DM.
 
    New cells get the coefficient of the cell that they were made of, or the mean.
 
    Where cells of two levels meet, the fluxes are those between equal cells, on every fine face and with the penalty of the coarse one: the
    orders are those of uniform meshes. The operator with and without matrix, right-hand sides, errors, values at points and VTK files work
-   on such meshes, on the host. So does `PCVPATCHDG`, in its default space and residual and with sweeps after the coarse
-   correction, or symmetric for CG: it takes the iterations that it takes on uniform meshes. So it does with a coefficient that is smooth or
-   jumps on faces of the coarsest cells. Where other cells that are refined hold a jump of 1000 it takes 2 to 4 times as many iterations, for
-   one of 1e6 4 to 6 times. W and F cycles repeat the levels from that of the largest cells down. `PCVPATCH` and `PCMG` need cells of one
-   level.
+   on such meshes, on the host. So does `PCVPATCHDG`, in its default space and residual and with sweeps after the coarse correction, or
+   symmetric for CG: it takes as many iterations as on uniform meshes. So it does with a coefficient that is smooth or jumps on faces of the
+   coarsest cells. Where other cells that are refined hold a jump of 1000 it takes 2 to 4 times as many iterations, for one of 1e6 4 to 6
+   times. W and F cycles repeat the levels from that of the largest cells down. `PCVPATCH` and `PCMG` need cells of one level.
 
-   `DMAdaptLabel()` does the same with -dm_adaptor vpatchdg, which PETSc needs to know whom to ask. The points of its label are this rank's
-   cells, in the same order; those that it does not have are kept. `DMRefine()` refines all cells, and `DMCoarsen()` coarsens all that can be.
+   `DMAdaptLabel()` does the same with -dm_adaptor vpatchdg, which PETSc needs to know whom to ask. The points of its
+   label are this rank's cells, in the same order; those that it does not have are kept. `DMRefine()` refines all cells,
+   and `DMCoarsen()` coarsens all that can be.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGEstimate()`, `DMVPatchDGMark()`, `DMVPatchDGTransfer()`, `DMVPatchDGSetLocalRefinement()`,
           `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`

@@ -18,8 +18,9 @@
    periodic direction at the end of the domain are not on the boundary. Conditions change only between boxes: where one ends, a face between
    boxes is needed (`DMVPatchDGSetBoxGrid()`, `DMVPatchDGSetBoxes()`).
 
-   Coarser levels of `PCVPATCHDG` do not merge boxes whose sides on the boundary have different conditions. A patch that has both on one side
-   gets a solver between the two. On GPUs the condition of most sides of a normal has the fastest kernels.
+   Coarser levels of `PCVPATCHDG` do not merge boxes whose sides on the boundary have different conditions. A patch that
+   has both on one side gets a solver between the two. On GPUs the condition of most sides of a normal has the fastest
+   kernels.
 
 .seealso: `DMVPATCHDG`, `VPatchDGBoundaryFunction`, `DMVPatchDGSetBoundary()`, `DMVPatchDGSetLabelBoundary()`, `DMVPatchDGGetBoxes()`
 @*/

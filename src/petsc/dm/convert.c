@@ -1,5 +1,5 @@
-/* DMConvert() from DMDA and DMPLEX, where cells form a grid: the same cells as boxes that are refined as often as their widths allow, and the
-   map between cells of both. */
+/* DMConvert() from DMDA and DMPLEX, where cells form a grid: the same cells as boxes that are refined as often as their
+   widths allow, and the map between cells of both. */
 #include "grids.h"
 #include <petscsf.h>
 
@@ -147,12 +147,13 @@ PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType type, DM *dm)
    Level: intermediate
 
    Notes:
-   The own cells of a `DMDA` of type `DMDA_Q0` are its own entries, x fastest, as a global vector has them; those of a `DMDA_Q1` are the cells
-   whose lower corner is an own entry. The own cells of a `DMPLEX` are those in the order of their numbers that are no other rank's.
+   The own cells of a `DMDA` of type `DMDA_Q0` are its own entries, x fastest, as a global vector has them; those of a
+   `DMDA_Q1` are the cells whose lower corner is an own entry. The own cells of a `DMPLEX` are those in the order of
+   their numbers that are no other rank's.
 
-   With a type of data for a cell's numbers `PetscSFBcastBegin()` and `PetscSFBcastEnd()` take values from a vector of `dm` to the mesh's order,
-   `PetscSFReduceBegin()` and `PetscSFReduceEnd()` with `MPI_REPLACE` take them back, as in the
-   example own_mesh.c.
+   With a type of data for a cell's numbers `PetscSFBcastBegin()` and `PetscSFBcastEnd()` take values from a vector of
+   `dm` to the mesh's order, `PetscSFReduceBegin()` and `PetscSFReduceEnd()` with `MPI_REPLACE` take them back, as in
+   the example own_mesh.c.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetCellBounds()`, `DMVPatchDGGetPointValues()`
 @*/

@@ -36,13 +36,15 @@ static PetscErrorCode CheckDirection(DM dm, PetscInt direction)
 
    Level: beginner
 
-   Notes: Other directions stay as they are, of equal boxes unless faces are also given for them. A later `DMVPatchDGSetBoxGrid()` makes all
+   Notes:
+   Other directions stay as they are, of equal boxes unless faces are also given for them. A later `DMVPatchDGSetBoxGrid()` makes all
    boxes equal again.
 
-   Words are pieces with commas between them: a coordinate; a:b:n, which is n equal boxes from a to b; a:b:n:r, where every box is r times as
-   wide as the one before; tanh:a:b:n:s, boxes that are thin at both ends, with faces at tanh(s t)/tanh(s), t from -1 to 1. A piece may begin
-   where the one before ends. A channel is -dm_vpatchdg_grid_x 0:4:8 -dm_vpatchdg_grid_y tanh:-1:1:8:2 -dm_vpatchdg_grid_z 0:2:4. Together
-   with -dm_vpatchdg_boxes, _lower and _upper these options are refused.
+   Words are pieces with commas between them: a coordinate; a:b:n, which is n equal boxes from a to b; a:b:n:r, where
+   every box is r times as wide as the one before; tanh:a:b:n:s, boxes that are thin at both ends, with faces at tanh(s
+   t)/tanh(s), t from -1 to 1. A piece may begin where the one before ends. A channel is -dm_vpatchdg_grid_x 0:4:8
+   -dm_vpatchdg_grid_y tanh:-1:1:8:2 -dm_vpatchdg_grid_z 0:2:4. Together with -dm_vpatchdg_boxes, _lower and _upper
+   these options are refused.
 
    Refinement (-dm_refine) halves boxes.
 

@@ -23,7 +23,8 @@ static PetscErrorCode GetEntries(DM da, Entries *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the least and the largest coordinate along d of the entries of every number there, on all ranks: range [n][2]; integers where none are set */
+/* the least and the largest coordinate along d of the entries of every number there, on all ranks: range [n][2];
+   integers where none are set */
 static PetscErrorCode FindRanges(DM da, const Entries *e, int d, const PetscScalar values[], PetscReal range[])
 {
   PetscFunctionBegin;

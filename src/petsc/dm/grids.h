@@ -5,8 +5,8 @@
 #define VP_GRID_SLACK 1e-8 /* of a width: what rounding may make of equal coordinates and widths */
 
 typedef struct {
-  int        dim, degree; /* degree: that of the numbers a DMDA has for a cell; 0: it says nothing of that */
-  PetscInt   n[3];        /* cells; 1 along a third direction that there is not */
+  int        dim, degree; /* degree: that of a DMDA with so many numbers a cell; 0: none */
+  PetscInt   n[3];        /* cells; in 2D 1 along the third direction */
   PetscReal *face[3];     /* [n + 1] */
   PetscReal *entry[3];    /* where a DMDA's entries are */
   PetscBool  periodic[3];

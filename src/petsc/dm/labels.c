@@ -142,8 +142,8 @@ PetscErrorCode DMVPatchDGCheckLabels(DM dm)
    Notes:
    `DMVPatchDGGetBoxes()` says in which order boxes are. Numbers of sides between boxes are not used.
 
-   `DMConvert()` from a `DMPLEX` sets the numbers of the label "Face Sets", or where there is none "marker". Boxes then are no larger than what
-   has one number a side.
+   `DMConvert()` from a `DMPLEX` sets the numbers of the label "Face Sets", or where there is none "marker". Boxes then
+   are no larger than what has one number a side.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetSideLabels()`, `DMVPatchDGSetLabelBoundary()`, `DMVPatchDGSetBoundaryFunction()`
 @*/

@@ -1,4 +1,5 @@
-/* Vectors from one mesh to another one of the same boxes: exact where cells were refined, the projection in L2 where they were coarsened. */
+/* Vectors from one mesh to another one of the same boxes: exact where cells were refined, the projection in L2 where
+   they were coarsened. */
 #include "fields.h"
 
 typedef struct {
@@ -98,8 +99,8 @@ static PetscErrorCode CheckMeshes(VpMesh from, VpMesh to)
    Level: intermediate
 
    Note:
-   On cells that were not coarsened y is x exactly. On others it is the projection in L2, which leaves integrals over them as they are. The DMs
-   have the same degree, and may be several refinements apart.
+   On cells that were not coarsened y is x exactly. On others it is the projection in L2, which leaves integrals over
+   them as they are. The DMs have the same degree, and may be several refinements apart.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGRefineCells()`, `DMVPatchDGEstimate()`
 @*/

@@ -1,5 +1,5 @@
-/* How wrong a solution is, cell by cell: residuals in cells and jumps across their sides, all in coefficients of the orthonormal basis, where
-   norms are sums of squares. */
+/* How wrong a solution is, cell by cell: residuals in cells and jumps across their sides, all in coefficients of the
+   orthonormal basis, where norms are sums of squares. */
 #include "fields.h"
 
 typedef struct {

@@ -39,8 +39,8 @@ static PetscErrorCode FindLimit(VpMesh mesh, const PetscReal eta[], PetscReal la
    Input Parameters:
 +  dm      - the DM, set up
 .  how     - `VPATCHDG_MARK_DOERFLER` or `VPATCHDG_MARK_MAXIMUM`
-.  refine  - 0 to 1. Doerfler: as few cells are refined as have this part of the sum of eta^2. Maximum: those with more than this part of the
-             largest eta
+.  refine  - 0 to 1. Doerfler: as few cells are refined as have this part of the sum of eta^2. Maximum: those with more than this part of
+             the largest eta
 .  coarsen - 0 to 1, less than refine where how is `VPATCHDG_MARK_MAXIMUM`: cells with less than this part of the largest eta are coarsened
 -  eta     - of this rank's cells, as of `DMVPatchDGEstimate()`; `NULL` on a rank without cells
 

@@ -45,5 +45,5 @@ PetscErrorCode VpOnHost(const VpField *, VpSet, int32_t first, int32_t last, int
 /* The same on the device, without room: the work launches kernels. */
 PetscErrorCode VpOnDevice(const VpField *, VpSet, int32_t first, int32_t last, int32_t batch, PetscBool weighted, VpWorkOnPlaces,
                           void *context);
-/* where the backend is, all at once there */
+/* Does the work where the backend is: on a device all places at once, on the host in batches by threads. */
 PetscErrorCode VpOnBackend(const VpField *, const VpGrid *, VpSet, PetscBool weighted, VpWorkOnPlaces, void *context);

@@ -100,8 +100,9 @@ double VpVectorMemory(const VpSize *size)
   return VpUnknowns(size) / size->ranks * sizeof(double);
 }
 
-/* What a level of a cycle takes: parents, children and corners; where it is swept, patches, their types and covers; vectors; messages out and
-   in, of the ghosts that sweeps read and of all. *passing is what it takes beside that while the patches are made. */
+/* What a level of a cycle takes: parents, children and corners; where it is swept, patches, their types and covers;
+   vectors; messages out and in, of the ghosts that sweeps read and of all. *passing is what it takes beside that while
+   the patches are made. */
 static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, PetscBool finest, PetscBool swept, double *passing)
 {
   const size_t real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
@@ -122,8 +123,9 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
          block * (vectors * c.local + 2 * (c.sweep + c.local - 2 * c.own));
 }
 
-/* What the coarsest level takes beside what a level does: nothing where it separates (coarseseparable.c) or is left to a device's sweeps; its
-   dense inverse, and the matrix that is inverted; or a sparse matrix, with about 3 dim n entries a row, and the vectors of its KSP. */
+/* What the coarsest level takes beside what a level does: nothing where it separates (coarseseparable.c) or is left to
+   a device's sweeps; its dense inverse, and the matrix that is inverted; or a sparse matrix, with about 3 dim n entries
+   a row, and the vectors of its KSP. */
 static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, Share c, PetscBool *swept)
 {
   const double    n = size->degree + 1, edge = pow(c.own * size->ranks, 1. / size->dim), of_cell = pow(n, size->dim);

@@ -65,8 +65,8 @@ static inline PetscInt DMVPatchDGCellSize(DM dm)
   return PetscPowInt(dg->degree + 1, dg->mesh->dim);
 }
 
-/* checkdm.c. Ensures: an error unless the DM is a DMVPATCHDG, and one that is set up, which `what` needs. The dimension and the level of
-   one that is set up are its mesh's again. */
+/* checkdm.c. Ensures: an error unless the DM is a DMVPATCHDG and, for DMVPatchDGCheck, set up; `what` names what needs that. A DM that is
+   set up gets the dimension and the level of its mesh again. */
 PetscErrorCode DMVPatchDGGetData(DM, DM_VPatchDG **);
 PetscErrorCode DMVPatchDGCheck(DM, const char what[]);
 /* The same; and an error on all ranks unless it is distributed as the DM's global vectors and matrices are. */

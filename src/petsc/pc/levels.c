@@ -8,13 +8,13 @@
 
    Input Parameters:
 +  pc   - the preconditioner
--  type - `VPATCHDG_CYCLE_V` (one coarse correction on every level), `VPATCHDG_CYCLE_W` (two), `VPATCHDG_CYCLE_F` (an F cycle, then a V cycle)
-or `VPATCHDG_CYCLE_AUTO` (by the coefficient)
+-  type - `VPATCHDG_CYCLE_V` (one coarse correction on every level), `VPATCHDG_CYCLE_W` (two),
+   `VPATCHDG_CYCLE_F` (an F cycle, then a V cycle) or `VPATCHDG_CYCLE_AUTO` (by the coefficient)
 
    Options Database Key:
-.  -pc_vpatchdg_cycle_type auto|v|w|f - auto (default): v where coarse levels follow the coefficient, as where it is constant or jumps along the
-coarsest cells, or where the cycle is symmetric; f where it varies by more than 3.5 among the cells that become one on some level below
-the finest and is not rough (as -pc_vpatchdg_cell_sweeps says), or w with -pc_vpatchdg_line_search
+.  -pc_vpatchdg_cycle_type auto|v|w|f - auto (default): v where coarse levels follow the coefficient, as where it is constant
+   or jumps along the coarsest cells, or where the cycle is symmetric; f where it varies by more than 3.5 among the cells that become
+   one on some level below the finest and is not rough (as -pc_vpatchdg_cell_sweeps says), or w with -pc_vpatchdg_line_search
 
    Level: intermediate
 
@@ -57,7 +57,8 @@ PetscErrorCode PCVPatchDGGetCycleType(PC pc, VPatchDGCycleType *type)
 
    Input Parameters:
 +  pc     - the preconditioner
--  search - `PETSC_TRUE`: x += t e instead of x += e for a coarse correction e, where t = (e, r) / (e, A e) makes the error least in the energy norm
+-  search - `PETSC_TRUE`: x += t e instead of x += e for a coarse correction e, where t = (e, r) / (e, A e) makes the
+   error least in the energy norm
 
    Options Database Key:
 .  -pc_vpatchdg_line_search - does so, `PETSC_FALSE` by default
@@ -111,7 +112,8 @@ PetscErrorCode PCVPatchDGGetLineSearch(PC pc, PetscBool *search)
 every colour: nothing is done twice) or `VPATCHDG_EXCHANGE_AUTO` (by the number of cells)
 
    Options Database Key:
-.  -pc_vpatchdg_exchange auto|sweep|color - auto (default): every colour on levels with fewer than 4096 cells a rank or with thin cells, every sweep on others
+.  -pc_vpatchdg_exchange auto|sweep|color - auto (default): every colour on levels with fewer than 4096 cells a rank or with
+   thin cells, every sweep on others
 
    Level: intermediate
 
@@ -248,8 +250,8 @@ PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
 
    Input Parameters:
 +  pc         - the preconditioner
--  coarsening - `VPATCHDG_COARSENING_LOCAL` (default: cells merge along directions and in boxes where they are thin, and neighbouring boxes of one
-cell merge, down to one patch) or `VPATCHDG_COARSENING_FULL` (in all directions of all boxes, down to boxes refined once)
+-  coarsening - `VPATCHDG_COARSENING_LOCAL` (default: cells merge along directions and in boxes where they are thin, and
+   neighbouring boxes of one cell merge, down to one patch) or `VPATCHDG_COARSENING_FULL` (in all directions of all boxes, down to boxes refined once)
 
    Options Database Key:
 .  -pc_vpatchdg_coarsening local|full - local by default
@@ -260,8 +262,8 @@ cell merge, down to one patch) or `VPATCHDG_COARSENING_FULL` (in all directions 
    On one box of cubes both give the same levels. Where cells are thin, full takes about 6/k times the aspect ratio in iterations at degree
    k, local as many as on cubes, for levels of up to 1.5 times the work in 2D. -ksp_view shows the levels.
 
-   Where there is a coefficient, boxes are merged if theirs, means over their cells, are 4 times each other at most. Of a tensor h/sqrt(a) is compared,
-   so cells merge first along the direction in which they conduct best.
+   Where there is a coefficient, boxes are merged if theirs, means over their cells, are 4 times each other at most. Of
+   a tensor h/sqrt(a) is compared, so cells merge first along the direction in which they conduct best.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetCoarsening()`, `PCVPatchDGSetLevels()`
 @*/

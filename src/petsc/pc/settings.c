@@ -151,9 +151,10 @@ PetscErrorCode PCVPatchDGGetResidual(PC pc, VPatchDGResidual *residual)
    Level: intermediate
 
    Notes:
-   Near re-entrant corners (in 3D: edges) of the domain, and where a Dirichlet side meets a Neumann or Robin side at 180 degrees or
-   more, solutions are not smooth, and one sweep is not enough. After every sweep the patches that hold a cell at such a corner or edge are swept
-   over again: few patches, which save a third of the iterations. Where the domain has no such corners nothing is done.
+   Near re-entrant corners (in 3D: edges) of the domain, and where a Dirichlet side meets a Neumann or Robin side at 180
+   degrees or more, solutions are not smooth, and one sweep is not enough. After every sweep the patches that hold a
+   cell at such a corner or edge are swept over again: few patches, which save a third of the iterations. Where the
+   domain has no such corners nothing is done.
 
    Before the coarse correction of a symmetric cycle the repeats come first, in reverse order.
 
@@ -345,14 +346,15 @@ PetscErrorCode PCVPatchDGGetSmooth(PC pc, PetscInt *pre, PetscInt *post)
 -  n  - their number, or `PETSC_DECIDE`
 
    Options Database Key:
-.  -pc_vpatchdg_cell_sweeps n - their number; -1 (default): 1 where the coefficient is rough, that is where it varies by more than 3.5 among the
-children of a fifth of the next coarser level's cells, else 0
+.  -pc_vpatchdg_cell_sweeps n - their number; -1 (default): 1 where the coefficient is rough, that is where it varies by more than 3.5
+   among the children of a fifth of the next coarser level's cells, else 0
 
    Level: intermediate
 
    Note:
-   A sweep solves every cell by itself, in two colours like those of a chessboard, by the exact inverse of its own block. Patches take a product of one
-   factor a direction for the coefficient, which is wrong where it varies otherwise; a cell has one coefficient. Where it is constant, cells gain nothing.
+   A sweep solves every cell by itself, in two colours like those of a chessboard, by the exact inverse of its own
+   block. Patches take a product of one factor a direction for the coefficient, which is wrong where it varies
+   otherwise; a cell has one coefficient. Where it is constant, cells gain nothing.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetCellSweeps()`, `PCVPatchDGSetLineSearch()`, `DMVPatchDGSetCoefficient()`
 @*/

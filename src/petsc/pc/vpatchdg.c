@@ -33,10 +33,14 @@
    and cycle one after the other, with the same result. In either case it stops by the true residual, `KSP_NORM_UNPRECONDITIONED`, unless
    -ksp_norm_type or `KSPSetNormType()` choose the preconditioned one, with which refinement is not fused.
 
-   One line on stderr, once for every preconditioner and kind, warns of .vb a KSP that needs a symmetric cycle and has none a cycle that was
-   asked to be single with a KSP that does not tolerate it a KSP that says it converged while the true residual is more than 10 times the
-   tolerance a KSP that does not converge .ve The third of these costs a product with A after every solve that does not stop by the true
-   residual.
+   One line on stderr, once for every preconditioner and kind, warns of
+.vb
+   a KSP that needs a symmetric cycle and has none
+   a cycle that was asked to be single with a KSP that does not tolerate it
+   a KSP that says it converged while the true residual is more than 10 times the tolerance
+   a KSP that does not converge
+.ve
+   The third of these costs a product with A after every solve that does not stop by the true residual.
 
    `KSPPREONLY` and -ksp_norm_type none look at no residual: with them PETSc reports success whatever comes out, NaN included.
 

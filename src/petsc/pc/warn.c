@@ -72,7 +72,7 @@ static PetscErrorCode WarnCoarse(PC pc, KSP ksp)
   PetscFunctionBegin;
   if (!stopped || VpKSPKeepsResidual(((PetscObject)ksp)->type_name)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpWarn(pc, VP_WARN_COARSE,
-                   "the KSP of the coarsest level did not converge in %" PetscInt_FMT " iterations, which KSP %s does not stand: use "
+                   "the KSP of the coarsest level did not converge in %" PetscInt_FMT " iterations, which KSP %s does not tolerate: use "
                    "-%svpatchdg_coarse_ksp_max_it %" PetscInt_FMT ", or -%sksp_type fgmres",
                    stopped, ((PetscObject)ksp)->type_name, VpPrefix(pc), 10 * stopped, VpPrefix(pc)));
   PetscFunctionReturn(PETSC_SUCCESS);
