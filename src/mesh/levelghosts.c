@@ -5,7 +5,7 @@
    patches that touch what it has:
 
        +-------+---+---+---+---+
-       |       | F | F |   |   |    K is own, F are not: there are two layers also around F. The leaves at the edges of all these are swept on
+       |       | F | F |   |   |    K is own, F are not: there are two layers also around F. Leaves at the edges of all these are swept on
        |   K   +---+---+---+---+    the coarser level. A third layer gives traces, and so do cells behind other sides of such leaves.
        |       | F | F |   |   |
        +-------+---+---+---+---+                                                                                                          */

@@ -195,7 +195,7 @@ PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
 }
 
 /*@
-   DMVPatchDGSetTensorCoefficient - Sets a coefficient that is a diagonal tensor on every cell, as where a medium conducts better in one direction
+   DMVPatchDGSetTensorCoefficient - Sets a coefficient that is a diagonal tensor on every cell
 
    Collective
 

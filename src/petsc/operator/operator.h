@@ -101,8 +101,8 @@ PetscErrorCode VpViewBackend(Mat, const VpBackend *, PetscViewer);
 /* transport.c: sets the mesh's transport, and dg->travel */
 PetscErrorCode DMVPatchDGChooseTransport(DM, const VpBackend *);
 
-/* vecarray.c: a rank's own values on a backend between Get and Restore: those of a vector, [own cells][n^dim], or of some columns of a dense
-   matrix, each of which is a vector */
+/* vecarray.c: a rank's own values on a backend between Get and Restore: those of a vector, [own cells][n^dim], or of some
+   columns of a dense matrix, each of which is a vector */
 typedef enum { VP_READ, VP_WRITE, VP_READ_WRITE } VpAccess;
 typedef struct {
   const VpBackend *backend;

@@ -251,7 +251,8 @@ PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
    Input Parameters:
 +  pc         - the preconditioner
 -  coarsening - `VPATCHDG_COARSENING_LOCAL` (default: cells merge along directions and in boxes where they are thin, and
-   neighbouring boxes of one cell merge, down to one patch) or `VPATCHDG_COARSENING_FULL` (in all directions of all boxes, down to boxes refined once)
+   neighbouring boxes of one cell merge, down to one patch) or `VPATCHDG_COARSENING_FULL` (in all directions
+   of all boxes, down to boxes refined once)
 
    Options Database Key:
 .  -pc_vpatchdg_coarsening local|full - local by default
