@@ -95,8 +95,8 @@ int main(int argc, char **argv)
 
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPFGMRES));   /* which stands rough coefficients, */
-  PetscCall(KSPGMRESSetRestart(ksp, 100)); /* if it need not forget */
+  PetscCall(KSPSetType(ksp, KSPFGMRES));   /* takes the fewest iterations where the coefficient is rough, */
+  PetscCall(KSPGMRESSetRestart(ksp, 100)); /* unless it restarts early */
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCVPATCHDG));

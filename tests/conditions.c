@@ -44,8 +44,8 @@ static PetscErrorCode Striped(PetscInt dim, PetscInt box, PetscInt side, const P
 /* a polynomial of degree 2, which in one case is periodic along x: u = y^2 + y z, or + x^2 + x y where it may */
 typedef struct {
   PetscReal   along_x;
-  const Case *c;     /* with it, Robin sides have their data, */
-  VpDomain    boxes; /* which go by boxes */
+  const Case *c;     /* NULL or the case by which Robin sides have data */
+  VpDomain    boxes; /* of the case: its data go by boxes */
 } Known;
 
 static PetscErrorCode Solution(PetscInt dim, const PetscReal x[], PetscScalar u[], void *ctx)

@@ -1,4 +1,4 @@
-/* What -vpatchdg_doctor says of a coefficient, and the iterations that it foretells. The doctor itself: doctor.t. */
+/* What -vpatchdg_doctor says of a coefficient, and the iterations that it predicts. The doctor itself: doctor.t. */
 /* ranks: 1 3 */
 #include "support/problem.h"
 #include "../src/petsc/forecast/forecast.h"

@@ -15,8 +15,8 @@
    coefficients are JUMP times each other at most. */
 #include "internal.h"
 
-#define LIMIT (PETSC_SQRT2 * (1 + 1e-9))
-#define JUMP  (4 * (1 + 1e-9))
+#define LIMIT (PETSC_SQRT2 * (1 + VP_SIZE_SLACK))
+#define JUMP  (4 * (1 + VP_SIZE_SLACK))
 
 /* classes are named by one of their boxes */
 typedef struct {

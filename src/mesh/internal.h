@@ -4,6 +4,9 @@
 #include "../base/dictionary.h"
 #include "../compat.h"
 
+/* Sizes that differ by this part of them are equal: rounding made the difference. */
+#define VP_SIZE_SLACK 1e-9
+
 /* lattice.c: the lattice with 2^bits[3 box + d] cells in direction d of every box, and with 2^level in every one */
 PetscErrorCode VpLatticeCreate(VpDomain, const uint8_t bits[], VpLattice *L);
 PetscErrorCode VpLatticeCreateUniform(VpDomain, int level, VpLattice *L);

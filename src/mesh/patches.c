@@ -292,7 +292,7 @@ int VpMeshSeams(VpMesh mesh)
 /* Does direction d come before e, which is lower? */
 static PetscBool ComesBefore(VpMesh mesh, const PetscReal h[3], int d, int e)
 {
-  if (PetscAbsReal(h[d] - h[e]) > 1e-9 * h[e]) return (PetscBool)(h[d] < h[e]);
+  if (PetscAbsReal(h[d] - h[e]) > VP_SIZE_SLACK * h[e]) return (PetscBool)(h[d] < h[e]);
   return (PetscBool)(mesh->domain->periodic[d] && !mesh->domain->periodic[e]);
 }
 

@@ -8,8 +8,8 @@ typedef struct {
   const PetscSFNode *owner;  /* of the face neighbours */
   int32_t           *count;  /* [piece] shared sides; then the number of the first one */
   int32_t           *beyond; /* [nown][2 dim] */
-  PetscSFNode       *root;   /* [shared sides] the side of the ghost at its owner, */
-  PetscInt          *leaf;   /* and where its values come to */
+  PetscSFNode       *root;   /* [shared sides] the side of the ghost at its owner */
+  PetscInt          *leaf;   /* [shared sides] where its values come to */
 } Sides;
 
 static void CountShared(void *context, int32_t piece, int32_t first, int32_t last)

@@ -3,11 +3,13 @@
 
        M = E A^-1 L    A in the orthonormal basis; L from the level's basis to that one, E back, both a cell at a time
 
-   Without a Dirichlet side constants are an eigenvector of A, and its eigenvalue is the reaction c. Rounding would lose a small c, and for
+   Without Dirichlet and Robin sides constants are an eigenvector of A, and its eigenvalue is the reaction c. Rounding would lose a small c, and for
    c = 0 there is no inverse. So a multiple of the projection on constants is added to A, and another one to A^-1, so that their eigenvalue
    is 1/c there, or 0. Where 1/c is so large that rounding errors of its part hide the rest of A^-1, there is no dense inverse. */
 #include "internal.h"
 #include <float.h>
+
+#define MOST_LOST 0.01 /* the part of A^-1 that rounding errors of 1/c may hide */
 
 typedef struct {
   VpLevel      level;
@@ -184,7 +186,7 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   PetscCall(RestoreRows(&inverse, &A));
   PetscCall(PetscFree(one));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &dense->largest, 1, MPI_DOUBLE, MPI_MAX, mesh->comm));
-  if (constants && c > 0 && rounding / c > 0.01 * dense->largest) PetscCall(Destroy(dense));
+  if (constants && c > 0 && rounding / c > MOST_LOST * dense->largest) PetscCall(Destroy(dense));
   else *data = dense;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

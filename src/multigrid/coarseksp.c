@@ -12,8 +12,8 @@ typedef struct {
   PetscInt   stopped; /* iterations after which it stopped without converging, the last time it did; 0: never */
   double    *outer;   /* an outer vector where the level's backend wants it */
   size_t     bytes;   /* of it */
-  VpLevel    thin;    /* of the default preconditioner on larger problems, */
-  VpOneSweep sweep;   /* which is one sweep */
+  VpLevel    thin;    /* of the default preconditioner on larger problems */
+  VpOneSweep sweep;   /* that preconditioner, one sweep */
 } Coarse;
 
 static PetscErrorCode ApplySweep(PC pc, Vec r, Vec z)

@@ -7,8 +7,8 @@ typedef struct {
   int       side;               /* K's, where F are */
   VpLineKey own[3];             /* K's lines */
   VpLineKey normal;             /* F's line along the side's normal */
-  VpFdmKey  tangential[2];      /* F's lines of two cells along the others, */
-  double    times[2];           /* and what their coefficients are multiplied by */
+  VpFdmKey  tangential[2];      /* F's lines of two cells along the others */
+  double    times[2];           /* what the coefficients of `tangential` are multiplied by */
   double    form[VP_HANG_FORM]; /* as VpHangingForm(), of K's side, with the coefficients that F's lines have */
   double    reaction;
 } VpEdgeKey;

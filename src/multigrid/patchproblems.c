@@ -115,7 +115,7 @@ static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
 /* The smallest step that counts, in octaves: on devices patches without steps have a kernel twice as fast. */
 static double LeastStep(VpLevel level)
 {
-  return level->backend->use_stream ? 0.125 : 0;
+  return level->backend->use_stream ? 1. / VP_STEPS : 0;
 }
 
 static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t last)

@@ -15,14 +15,16 @@ static void Distances(int dim, const PetscReal lower[], const PetscReal size[], 
   range[1] = PetscSqrtReal(range[1]);
 }
 
-/* Does the point lie in the cell, or the sphere cut it? Points on the cell's sides count, and rounding. */
+#define SLACK 1e-10 /* of a cell's size: as far outside of it a point may lie by rounding */
+
+/* Does the point lie in the cell, or the sphere cut it? Points on the cell's sides count. */
 static PetscBool IsThere(const DM_VPatchDG *dg, VpMesh mesh, int32_t cell)
 {
   PetscReal lower[3], size[3], range[2], slack;
   PetscBool there = PETSC_FALSE;
 
   VpMeshCellBounds(mesh, cell, lower, size);
-  slack = 1e-10 * size[0];
+  slack = SLACK * size[0];
   if (dg->at_point) {
     Distances(mesh->dim, lower, size, dg->point, range);
     there = (PetscBool)(range[0] <= slack);

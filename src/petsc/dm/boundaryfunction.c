@@ -50,10 +50,10 @@ static PetscErrorCode AskSide(DM dm, VpDomain domain, int32_t box, int side, Pet
   if (boundary == VPATCHDG_BOUNDARY_PERIODIC) boundary = VPATCHDG_BOUNDARY_DIRICHLET;
   DMVPatchDGAskLabels(dm, box, side, &boundary, &alpha);
   if (dg->side_boundary) PetscCall(dg->side_boundary(domain->dim, box, side, center, &boundary, &alpha, dg->side_ctx));
-  PetscCheck(boundary >= VPATCHDG_BOUNDARY_DIRICHLET && boundary < VPATCHDG_BOUNDARY_PERIODIC, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(VpIsCondition(boundary), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "DMVPatchDGSetBoundaryFunction(): the function says %d for side %d of box %d, which is Dirichlet, Neumann or Robin",
              (int)boundary, side, (int)box);
-  PetscCheck(boundary != VPATCHDG_BOUNDARY_ROBIN || (alpha > 0 && !PetscIsInfOrNanReal(alpha)), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(VpIsAlpha(boundary, alpha), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "DMVPatchDGSetBoundaryFunction(): the function says alpha = %g for side %d of box %d, which is positive", (double)alpha, side,
              (int)box);
   answer[0] = (PetscReal)boundary;

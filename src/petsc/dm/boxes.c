@@ -329,7 +329,7 @@ PetscErrorCode DMVPatchDGSetRobin(DM dm, const PetscReal alpha[])
   PetscCall(DMVPatchDGCheckDimension(dm));
   VpAssertPointer(alpha, 2);
   for (int side = 0; side < 2 * DMVPatchDGDim(dm); side++) {
-    PetscCheck(alpha[side] > 0 && !PetscIsInfOrNanReal(alpha[side]), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+    PetscCheck(VpIsAlpha(VPATCHDG_BOUNDARY_ROBIN, alpha[side]), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
                "-dm_vpatchdg_robin %g of side %d: alpha is positive (0 would be neumann)", (double)alpha[side], side);
     if (dg->alpha[side] != alpha[side]) changes = PETSC_TRUE;
   }

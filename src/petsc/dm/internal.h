@@ -26,6 +26,15 @@ PetscErrorCode DMSetFromOptions_VPatchDG(DM, VpOptionItems);
 PetscErrorCode DMVPatchDGCheckAgreement(DM);
 PetscErrorCode DMVPatchDGCreateDomain(DM, VpDomain *);
 PetscErrorCode DMVPatchDGMakeBoxes(DM); /* the part of it that is not collective */
+/* Is it a condition that one side may have? Is alpha a number that the condition may have? */
+static inline PetscBool VpIsCondition(VPatchDGBoundary boundary)
+{
+  return (PetscBool)(boundary >= VPATCHDG_BOUNDARY_DIRICHLET && boundary < VPATCHDG_BOUNDARY_PERIODIC);
+}
+static inline PetscBool VpIsAlpha(VPatchDGBoundary boundary, PetscReal alpha)
+{
+  return (PetscBool)(boundary != VPATCHDG_BOUNDARY_ROBIN || (alpha > 0 && !PetscIsInfOrNanReal(alpha)));
+}
 /* the kind of side of every VPatchDGBoundary */
 extern const VpSide DMVPatchDGSideKinds[];
 /* labels.c, where `from` and `to` have the same dimension */

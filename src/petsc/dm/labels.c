@@ -221,10 +221,9 @@ PetscErrorCode DMVPatchDGSetLabelBoundary(DM dm, PetscInt label, VPatchDGBoundar
   PetscCall(DMVPatchDGGetData(dm, &dg));
   PetscValidLogicalCollectiveInt(dm, label, 2);
   PetscCall(DMVPatchDGCheckChange(dm, PETSC_TRUE, "boundary condition of a label"));
-  PetscCheck(boundary >= VPATCHDG_BOUNDARY_DIRICHLET && boundary < VPATCHDG_BOUNDARY_PERIODIC, PetscObjectComm((PetscObject)dm),
-             PETSC_ERR_ARG_OUTOFRANGE, "DMVPatchDGSetLabelBoundary(): %d for label %" PetscInt_FMT ", which is Dirichlet, Neumann or Robin",
-             (int)boundary, label);
-  PetscCheck(!robin || (alpha > 0 && !PetscIsInfOrNanReal(alpha)), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(VpIsCondition(boundary), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "DMVPatchDGSetLabelBoundary(): %d for label %" PetscInt_FMT ", which is Dirichlet, Neumann or Robin", (int)boundary, label);
+  PetscCheck(VpIsAlpha(boundary, alpha), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "DMVPatchDGSetLabelBoundary(): alpha = %g for label %" PetscInt_FMT ", which is positive", (double)alpha, label);
   PetscCall(StoreCondition(dm, (Condition){label, boundary, robin ? alpha : 0}));
   PetscFunctionReturn(PETSC_SUCCESS);

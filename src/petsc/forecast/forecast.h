@@ -26,6 +26,9 @@ const char    *VpBytesText(double, char text[VP_BYTES_TEXT]);
 /* Ensures: an error on all ranks where some rank needs more than there is; it says what needs it, and what to do instead. */
 PetscErrorCode VpCheckMemory(MPI_Comm, const VpBackend *, VpBytes need, const char what[], const char instead[]);
 
+/* Lines mention aspect ratios and contrasts that are larger than this. */
+#define VP_RATIO_SHOWN 1.001
+
 /* iterations.c: the largest ratio of a cell's sizes; the least and the most iterations of FGMRES for eight digits; a line that says both */
 PetscReal      VpAspectRatio(VpDomain);
 void           VpExpectIterations(int degree, PetscReal aspect, VpCoarsen, int range[2]);

@@ -26,7 +26,8 @@ PetscReal VpAspectRatio(VpDomain domain)
 }
 
 /* FGMRES was measured with a tolerance of 1e-8. Where only thin cells merge it takes about one iteration more than on cubes. Where all do
-   it takes, for the aspect ratio a, 4 a iterations at degree 1 and 6 a/k at higher degrees k, unless cells are nearly cubes. */
+   it takes, for the aspect ratio a, 4 a iterations at degree 1 and 6 a/k at higher degrees k, unless cells are nearly cubes. The
+   range begins one below what cubes take, or at 0.6 times the estimate where all merge, and ends one above 1.25 times the estimate. */
 void VpExpectIterations(int degree, PetscReal aspect, VpCoarsen how, int range[2])
 {
   const double    cubes = degree == 1 ? 5 : (degree <= 3 ? 4 : 3);
@@ -47,7 +48,7 @@ PetscErrorCode VpViewAspect(VpDomain domain, int degree, PetscViewer viewer)
   VpExpectIterations(degree, aspect[1], VP_COARSEN_LOCAL, range);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  cells of aspect ratio %.3g", (double)aspect[0]));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
-  if (aspect[1] > 1.001 * aspect[0]) PetscCall(PetscViewerASCIIPrintf(viewer, " to %.3g", (double)aspect[1]));
+  if (aspect[1] > VP_RATIO_SHOWN * aspect[0]) PetscCall(PetscViewerASCIIPrintf(viewer, " to %.3g", (double)aspect[1]));
   if (aspect[1] > 2)
     PetscCall(
       PetscViewerASCIIPrintf(viewer, ": expect %d to %d iterations by fgmres, up to half as many more by richardson", range[0], range[1]));

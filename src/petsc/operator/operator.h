@@ -106,9 +106,9 @@ PetscErrorCode DMVPatchDGChooseTransport(DM, const VpBackend *);
 typedef enum { VP_READ, VP_WRITE, VP_READ_WRITE } VpAccess;
 typedef struct {
   const VpBackend *backend;
-  Vec              v;     /* the vector, or */
-  Mat              dense; /* the matrix, */
-  PetscInt         lda;   /* whose columns are so many numbers apart */
+  Vec              v;     /* the vector; NULL: columns of `dense` */
+  Mat              dense; /* the matrix; NULL: `v` */
+  PetscInt         lda;   /* how many numbers apart columns of `dense` begin */
   VpAccess         access;
   PetscScalar     *array;    /* as PETSc gives it */
   PetscScalar     *own, *at; /* the values in it, and where the backend's kernels find them: there, or in a copy */

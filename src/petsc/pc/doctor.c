@@ -56,7 +56,7 @@ static PetscErrorCode Iterations(PetscViewer viewer, VpMesh mesh, const VpProble
   if (o->space != VP_SPACE_FULL || o->residual == VP_RESIDUAL_LOCAL)
     PetscCall(PetscViewerASCIIPrintf(
       viewer, "  iterations for eight digits: not known for this patch space and residual, more than for full, exact\n"));
-  else if (inside > 1.001)
+  else if (inside > VP_RATIO_SHOWN)
     PetscCall(PetscViewerASCIIPrintf(
       viewer,
       "  iterations for eight digits: not known, at least %d by fgmres: smooth coefficients took about 11, 1:1000 from cell to "

@@ -60,6 +60,7 @@
 .seealso: `DMVPATCHDG`, `PCVPATCH`, `KSPGUESSVPATCHDG`, `PCVPatchDGSetSpace()`, `PCVPatchDGSetSmooth()`
 M*/
 #include "internal.h"
+#include "../forecast/forecast.h"
 #include <inttypes.h>
 
 static PetscErrorCode Clear(PC pc)
@@ -188,7 +189,7 @@ static PetscErrorCode ViewCells(VpMesh mesh, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(VpLatticeExtent(mesh->lattice, extent));
   for (int d = 0; d < mesh->dim; d++) PetscCall(PetscViewerASCIIPrintf(viewer, "%s%" PRId64, d ? " x " : " (", extent[d]));
-  if (aspect > 1.001) PetscCall(PetscViewerASCIIPrintf(viewer, ", thinnest 1:%.3g", (double)aspect));
+  if (aspect > VP_RATIO_SHOWN) PetscCall(PetscViewerASCIIPrintf(viewer, ", thinnest 1:%.3g", (double)aspect));
   PetscCall(PetscViewerASCIIPrintf(viewer, ")"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -88,12 +88,15 @@ static PetscErrorCode TrueNorms(PC pc, Vec b, Vec x, PetscReal *bnorm, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Are the rounding errors of A x itself as large as tolerances, with this penalty? */
+/* From this penalty k(k+1) on the rounding errors of A x itself are as large as tolerances. */
+#define STIFF 1e5
+
+/* Is the penalty so large? */
 static PetscBool IsStiff(const VpProblem *problem)
 {
   const double k = problem->degree;
 
-  return problem->penalty * k * (k + 1) > 1e5;
+  return problem->penalty * k * (k + 1) > STIFF;
 }
 
 PetscErrorCode VpWarnResidual(PC pc, KSP ksp, Vec b, Vec x)
