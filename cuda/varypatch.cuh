@@ -1,5 +1,6 @@
-/* The kernel of patch.cuh for patches that compute their own residual: x += A_j^-1 (b - A x) where the coefficient a varies over cells of one
-   size, in every space, and x += A_j^-1 b. F and B are those of common patches, whose coefficients were fitted by a constant.
+/* The kernel of patch.cuh for patches that compute their own residual: x += A_j^-1 (b - A x) where the coefficient a
+   varies over cells of one size, in every space, and x += A_j^-1 b. F and B are those of common patches, whose
+   coefficients were fitted by a constant.
 
    A x along a direction is a K u on a cell, where K has no faces, and on both sides of a face what the jump of traces adds times the
    harmonic mean H of the cells' coefficients. So all cells share one K and one g, and five numbers are a line's own:

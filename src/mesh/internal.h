@@ -104,8 +104,8 @@ static inline int32_t VpCellSetFind(const VpCellSet *set, int64_t cell) /* index
 }
 
 /* The ghosts of the own cells [first, last), in the four groups that mesh.h draws: face neighbours; the rest of two
-   layers, and the cells of `sweep`; the layer around these; the cells of `extra` that are in none of them. sweep, extra: NULL where there are none. Each group is
-   sorted; group g ends at end[g] of halo->key. */
+   layers, and the cells of `sweep`; the layer around these; the cells of `extra` that are in none of them. sweep,
+   extra: NULL where there are none. Each group is sorted; group g ends at end[g] of halo->key. */
 PetscErrorCode VpHaloCreate(VpLattice, int64_t first, int64_t last, const VpCellSet *sweep, const VpCellSet *extra, VpCellSet *halo,
                             int32_t end[4]);
 PetscErrorCode VpHaloSort(VpCellSet *halo, const int32_t end[4]); /* sorts the groups of such a set */

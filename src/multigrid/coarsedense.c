@@ -3,9 +3,10 @@
 
        M = E A^-1 L    A in the orthonormal basis; L from the level's basis to that one, E back, both a cell at a time
 
-   Without Dirichlet and Robin sides constants are an eigenvector of A, and its eigenvalue is the reaction c. Rounding would lose a small c, and for
-   c = 0 there is no inverse. So a multiple of the projection on constants is added to A, and another one to A^-1, so that their eigenvalue
-   is 1/c there, or 0. Where 1/c is so large that rounding errors of its part hide the rest of A^-1, there is no dense inverse. */
+   Without Dirichlet and Robin sides constants are an eigenvector of A, and its eigenvalue is the reaction c. Rounding
+   would lose a small c, and for c = 0 there is no inverse. So a multiple of the projection on constants is added to A,
+   and another one to A^-1, so that their eigenvalue is 1/c there, or 0. Where 1/c is so large that rounding errors of
+   its part hide the rest of A^-1, there is no dense inverse. */
 #include "internal.h"
 #include <float.h>
 

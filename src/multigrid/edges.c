@@ -1,5 +1,5 @@
-/* The tables of edge patches, where a level of an adaptive mesh ends (VpEdgeView). A patch depends on the lines of its leaf K and of the cells
-   F behind one of K's sides, so few are different. */
+/* The tables of edge patches, where a level of an adaptive mesh ends (VpEdgeView). A patch depends on the lines of its
+   leaf K and of the cells F behind one of K's sides, so few are different. */
 #include "edgekey.h"
 
 /* the numbers of one entry, and where its parts are */
@@ -271,8 +271,8 @@ static PetscErrorCode PlaceOrder(VpMesh fine, VpArrays *arrays, VpEdgeView *view
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the coefficient varies: patches are those of their tables times a number each, and the line of a leaf K counts with the mean beyond a
-   side what is different for every cell there. */
+/* Where the coefficient varies: patches are those of their tables times a number each, and the line of a leaf K counts
+   with the mean beyond a side what is different for every cell there. */
 static PetscErrorCode PlaceCoefficients(VpLevel fine, VpLevel coarse, VpArrays *arrays, VpEdgeView *view)
 {
   const VpMesh mesh = fine->mesh;
