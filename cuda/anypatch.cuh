@@ -55,11 +55,12 @@ struct PatchSide {
   const T *entry, *beyond;
 };
 
-template <class T, int DIM, int N>
+/* ROUNDS: lines of a thread */
+template <class T, int DIM, int N, int ROUNDS = 2>
 struct AnyLayout : AnyPatchShape<T, DIM, N> {
   typedef AnyPatchShape<T, DIM, N> Shape;
   static constexpr int             m = 2 * N, slow = DIM - 1, places = Power(N, slow), values = Power(N, DIM), cells = 1 << DIM;
-  static constexpr int             rounds = 2, threads = (places << slow) / rounds;       /* lines of a thread; threads of a patch */
+  static constexpr int             rounds = ROUNDS, threads = (places << slow) / rounds;  /* threads of a patch */
   static constexpr int             block = threads * Shape::patches, sides = DIM * cells; /* threads; sides of a patch */
 
   static constexpr size_t bytes(bool values) /* of a block */
@@ -114,9 +115,9 @@ struct ReadOnly {
   }
 };
 
-template <class T, int DIM, int N>
+template <class T, int DIM, int N, int ROUNDS = 2>
 struct AnyPatch {
-  typedef AnyLayout<T, DIM, N>            S;
+  typedef AnyLayout<T, DIM, N, ROUNDS>    S;
   typedef Mirror<N, VpThinLayers(N, DIM)> Map;
   static constexpr int                    m = S::m, R = S::rounds;
 

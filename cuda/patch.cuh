@@ -166,7 +166,7 @@ template <bool AGAIN, class T, int N, class Edges>
 __device__ __forceinline__ void SolvePatches(const PatchTables<T, N> &t, const Edges &edges, const PatchWork<T> &w, unsigned done,
                                              int32_t first, int32_t last)
 {
-  typedef Patch<T, N> S;
+  typedef Patch<T, N, AGAIN> S;
   extern __shared__ __align__(16) unsigned char shared[];
   const int32_t                                 index = first + threadIdx.x / S::threads, at = index < last ? index : last - 1;
 

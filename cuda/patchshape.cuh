@@ -36,15 +36,16 @@ struct Digits {
   int place, cell, z;
 };
 
-template <class T, int N>
-struct Patch : PatchShape<T, 3, N> {
-  typedef PatchShape<T, 3, N> Shape;
-  static constexpr int        m = 2 * N, layer = N * N, values = N * N * N;
-  static constexpr int        threads = m * m / Shape::rounds; /* of a patch */
-  static constexpr int        block = threads * Shape::patches;
-  static constexpr bool       warp = 32 % threads == 0; /* do warps hold whole patches? */
-  static constexpr bool       adjacent = sizeof(T) == 4 && Shape::rounds == 2 && N % 2 == 0;
-  static constexpr Digits     Order(int order)
+/* FEW: there are few patches */
+template <class T, int N, bool FEW = false>
+struct Patch : std::conditional_t<FEW, FewPatchShape<T, 3, N>, PatchShape<T, 3, N>> {
+  typedef std::conditional_t<FEW, FewPatchShape<T, 3, N>, PatchShape<T, 3, N>> Shape;
+  static constexpr int                                                         m = 2 * N, layer = N * N, values = N * N * N;
+  static constexpr int                                                         threads = m * m / Shape::rounds; /* of a patch */
+  static constexpr int                                                         block = threads * Shape::patches;
+  static constexpr bool                                                        warp = 32 % threads == 0; /* do warps hold whole patches? */
+  static constexpr bool   adjacent = sizeof(T) == 4 && Shape::rounds == 2 && N % 2 == 0;
+  static constexpr Digits Order(int order)
   {
     constexpr int radix[] = {N, 2, m};
     return {DigitStride(order, 1, radix), DigitStride(order, 2, radix), DigitStride(order, 3, radix)};

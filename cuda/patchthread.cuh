@@ -24,10 +24,10 @@ struct PatchWork {
   const uint8_t     *kinds; /* 1 + kx + 4 ky + 16 kz of PatchThread; unread where no patch is at the boundary */
 };
 
-/* A thread of a patch, and the lines it holds. */
+/* A thread of a patch, and the lines it holds. Launches of whole sweeps, where values are read AGAIN, have few patches. */
 template <class T, int N, int LACKS, class Edges, bool AGAIN>
 struct PatchThread {
-  typedef Patch<T, N>           S;
+  typedef Patch<T, N, AGAIN>    S;
   typedef TablesOf<T, N, Edges> Of;
   typedef typename Of::type     Tables;
   static constexpr bool         inside = std::is_same<Edges, NoEdges>::value;

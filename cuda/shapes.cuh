@@ -28,6 +28,14 @@ struct PatchShape {
   static constexpr int sf = 4 * N + 4;   /* from line to line of traces */
 };
 
+/* the same where there are fewer patches than a device has room for, and all wait for the slowest: a thread holds one line */
+template <class T, int DIM, int N>
+struct FewPatchShape {
+  static constexpr int rounds = 1, patches = Max(1, 128 / (4 * N * N)), least = 2, width = 1;
+  static constexpr int sz = 4 * N * N + 1, stride = (2 * N - 1) * sz + 4 * N * N;
+  static constexpr int y = 132, x = 321, sf = 4 * N + 4;
+};
+
 /* anypatch.cuh */
 template <class T, int DIM, int N>
 struct AnyPatchShape {

@@ -41,57 +41,63 @@ template <class T, int N>
 struct CommonWork<T, 2, N> {
 };
 
-/* Blocks: those of common patches, in 2D two warps and more. OTHERS: are there others? */
-template <class T, int DIM, int N, bool OTHERS>
+/* Blocks: those of common patches, in 2D two warps and more. A thread holds one line, of common patches as of others. */
+template <class T, int DIM, int N>
 struct StagesLayout {
-  typedef AnyLayout<T, 3, N> Any;
-  typedef Patch<T, N>        Common;
-  static constexpr int       block = Common::block, patches = Common::patches, least = OTHERS ? 2 : Common::least;
-  static constexpr int       others = block / Any::threads; /* of a block */
-  static constexpr size_t    room = others * (2 * Any::stride * sizeof(T) + Any::sides * sizeof(PatchSide<T>));
-  static constexpr size_t    bytes = OTHERS && room > Common::bytes ? room : Common::bytes;
+  typedef AnyLayout<T, DIM, N, 1> Any;
+  typedef Patch<T, N, true>       Common;
+  static constexpr int            patches = Common::patches, block = Common::block, least = Common::least;
+  static constexpr size_t         room = Common::bytes;
+  static_assert(Any::threads == Common::threads, "a block has as many patches of both sorts");
 };
 template <class T, int N>
-struct StagesLayout<T, 2, N, true> {
-  typedef AnyLayout<T, 2, N> Any;
-  static constexpr int       others = RoundUp(64, Any::threads) / Any::threads, block = others * Any::threads, least = 2, patches = 1;
-  static constexpr size_t    bytes = others * (2 * Any::stride * sizeof(T) + Any::sides * sizeof(PatchSide<T>));
+struct StagesLayout<T, 2, N> {
+  typedef AnyLayout<T, 2, N, 1> Any;
+  static constexpr int          patches = RoundUp(64, Any::threads) / Any::threads, block = patches * Any::threads, least = 2;
+  static constexpr size_t       room = 0;
 };
+/* bytes of shared memory. others: are there any? */
+template <class L, class T>
+constexpr size_t StagesBytes(bool others)
+{
+  const size_t bytes = L::patches * (2 * L::Any::stride * sizeof(T) + L::Any::sides * sizeof(PatchSide<T>));
+  return others && bytes > L::room ? bytes : L::room;
+}
 
 /* solves the other patches [first, last) of the list, as many as a block holds: threads left over repeat the last one and write nothing */
 template <class L, class T, int DIM, int N>
 __device__ __forceinline__ void SolveOthers(const Field<T> &f, const Sweep<T> &w, const uint8_t *cover, const uint8_t *forms, int32_t first,
                                             int32_t last)
 {
-  typedef AnyLayout<T, DIM, N> S;
+  typedef typename L::Any S;
   extern __shared__ __align__(16) unsigned char shared[];
   const int                                     slot = threadIdx.x / S::threads;
   const int32_t                                 index = first + slot, patch = index < last ? index : last - 1;
   const VpForm                                  form = (VpForm)__ldg(forms + patch);
   PatchSide<T>                                 *side = (PatchSide<T> *)shared;
-  T                                            *Y = (T *)(side + L::others * S::sides) + slot * S::stride;
+  T                                            *Y = (T *)(side + L::patches * S::sides) + slot * S::stride;
 
-  const AnyPatch<T, DIM, N> any = {f,
-                                   w,
-                                   form,
-                                   patch,
-                                   w.patch + (size_t)patch * S::cells,
-                                   Y,
-                                   KeepsValues(form) ? Y + L::others * S::stride : NULL,
-                                   side + slot * S::sides,
-                                   cover,
-                                   1u,
-                                   (int)threadIdx.x % S::threads};
+  const AnyPatch<T, DIM, N, 1> any = {f,
+                                      w,
+                                      form,
+                                      patch,
+                                      w.patch + (size_t)patch * S::cells,
+                                      Y,
+                                      KeepsValues(form) ? Y + L::patches * S::stride : NULL,
+                                      side + slot * S::sides,
+                                      cover,
+                                      1u,
+                                      (int)threadIdx.x % S::threads};
   any.Solve(index < last);
 }
 
 template <class T, int DIM, int N, bool OTHERS>
-__global__ void __launch_bounds__(StagesLayout<T, DIM, N, OTHERS>::block, StagesLayout<T, DIM, N, OTHERS>::least)
+__global__ void __launch_bounds__(StagesLayout<T, DIM, N>::block, StagesLayout<T, DIM, N>::least)
   SweepAllStages(const __grid_constant__ CommonWork<T, DIM, N> c, const __grid_constant__ Field<T> f, const __grid_constant__ Sweep<T> w,
                  const __grid_constant__ SweepStages s)
 {
-  typedef StagesLayout<T, DIM, N, OTHERS> L;
-  constexpr int                           values = Power(N, DIM);
+  typedef StagesLayout<T, DIM, N> L;
+  constexpr int                   values = Power(N, DIM);
 
 #pragma unroll 1
   for (int i = 0; i < s.n; i++) {
@@ -105,7 +111,7 @@ __global__ void __launch_bounds__(StagesLayout<T, DIM, N, OTHERS>::block, Stages
       block -= (stage.common[1] - stage.common[0] + L::patches - 1) / L::patches;
     }
     if constexpr (OTHERS) {
-      const int32_t first = stage.other[0] + block * L::others;
+      const int32_t first = stage.other[0] + block * L::patches;
       if (block >= 0 && first < stage.other[1])
         SolveOthers<L, T, DIM, N>(f, w, s.covers + (size_t)i * s.cells, s.forms, first, stage.other[1]);
     }

@@ -29,7 +29,7 @@ struct SweepAllPlan : VpPlan {
 /* makes a plan */
 template <class T, int DIM, int N>
 struct SweepAllSetup {
-  typedef StagesLayout<T, DIM, N, true> Layout;
+  typedef StagesLayout<T, DIM, N> Layout;
 
   const VpView       *view;
   int                 n;
@@ -103,12 +103,12 @@ struct SweepAllSetup {
   template <bool OTHERS>
   static PetscErrorCode Resident(int *blocks)
   {
-    typedef StagesLayout<T, DIM, N, OTHERS> L;
-    int                                     device, processors;
+    const size_t bytes = StagesBytes<Layout, T>(OTHERS);
+    int          device, processors;
 
     PetscFunctionBegin;
-    VpCudaCall(cudaFuncSetAttribute(SweepAllStages<T, DIM, N, OTHERS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)L::bytes));
-    VpCudaCall(cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, SweepAllStages<T, DIM, N, OTHERS>, L::block, L::bytes));
+    VpCudaCall(cudaFuncSetAttribute(SweepAllStages<T, DIM, N, OTHERS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    VpCudaCall(cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, SweepAllStages<T, DIM, N, OTHERS>, Layout::block, bytes));
     VpCudaCall(cudaGetDevice(&device));
     VpCudaCall(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
     *blocks *= processors;
@@ -130,7 +130,7 @@ struct SweepAllSetup {
     for (int i = 0, count = 0; i < n; i++) {
       if (i && (step[i].patches != step[i - 1].patches || step[i].color != step[i - 1].color)) count = 0;
       count += step[i].last - step[i].first;
-      most = PetscMax(most, VpBlocks(count, Max(Layout::patches, Layout::others)));
+      most = PetscMax(most, VpBlocks(count, Layout::patches));
     }
     *could = Pays(most, PetscMax(resident[0], resident[1]));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -142,7 +142,7 @@ struct SweepAllSetup {
     PetscFunctionBegin;
     for (int i = 0; i < plan->stages.n; i++) {
       const SweepStage &s = plan->stages.stage[i];
-      most = PetscMax(most, VpBlocks(s.common[1] - s.common[0], Layout::patches) + VpBlocks(s.other[1] - s.other[0], Layout::others));
+      most = PetscMax(most, VpBlocks(s.common[1] - s.common[0], Layout::patches) + VpBlocks(s.other[1] - s.other[0], Layout::patches));
     }
     if (plan->others) PetscCall(Resident<true>(&resident));
     else if constexpr (DIM == 3) PetscCall(Resident<false>(&resident));
@@ -256,20 +256,20 @@ template <class T, int DIM, int N, bool OTHERS>
 static PetscErrorCode LaunchStages(SweepAllPlan<T, N> *plan, const VpView *view, int32_t count, const void *b, void *const x[2],
                                    PetscBool *did)
 {
-  typedef StagesLayout<T, DIM, N, OTHERS> L;
-  CommonWork<T, DIM, N>                   common = {};
-  Field<T>                                field(view, NULL, NULL);
-  Sweep<T>                                others(&plan->view, 1, b, x);
-  SweepStages                             stages = plan->stages;
-  void                                   *parameters[] = {&common, &field, &others, &stages};
+  typedef StagesLayout<T, DIM, N> L;
+  CommonWork<T, DIM, N>           common = {};
+  Field<T>                        field(view, NULL, NULL);
+  Sweep<T>                        others(&plan->view, 1, b, x);
+  SweepStages                     stages = plan->stages;
+  void                           *parameters[] = {&common, &field, &others, &stages};
 
   PetscFunctionBegin;
   stages.nodd = (int32_t)(std::lower_bound(plan->at_end.begin(), plan->at_end.end(), count) - plan->at_end.begin());
   if constexpr (DIM == 3) {
     if (plan->common) common = {plan->common->tables, plan->common->edges, WorkOn<T>(plan->list, plan->common->table, b, x)};
   }
-  const cudaError_t error =
-    cudaLaunchCooperativeKernel(SweepAllStages<T, DIM, N, OTHERS>, plan->blocks, L::block, parameters, L::bytes, VpCudaStream);
+  const cudaError_t error = cudaLaunchCooperativeKernel(SweepAllStages<T, DIM, N, OTHERS>, plan->blocks, L::block, parameters,
+                                                        StagesBytes<L, T>(OTHERS), VpCudaStream);
   if (error == cudaErrorCooperativeLaunchTooLarge || error == cudaErrorNotSupported) {
     (void)cudaGetLastError();
     plan->blocks = 0;
