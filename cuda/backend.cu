@@ -256,8 +256,8 @@ static PetscErrorCode ReleasePlans(void **device)
 /* NULL where there is none */
 static const VpOps *Ops(VpPrecision precision, int dim, int degree)
 {
-  static VpCudaFill *const fill[] = {VpCudaOperatorOps, VpCudaSweepOps,      VpCudaTransferOps, VpCudaTracesOps, VpCudaAlongOps,
-                                     VpCudaConvertOps,  VpCudaLineSearchOps, VpCudaPointsOps,   VpCudaCellsOps};
+  static VpCudaFill *const fill[] = {VpCudaOperatorOps, VpCudaSweepOps,   VpCudaTransferOps,   VpCudaTracesOps, VpCudaAlongOps,
+                                     VpCudaNotchOps,    VpCudaConvertOps, VpCudaLineSearchOps, VpCudaPointsOps, VpCudaCellsOps};
   static VpOps             table[2][2][VP_MAX_DEGREE];
   VpOps                   *ops;
 
@@ -327,6 +327,7 @@ const VpBackend VpBackendCuda = {.name = "cuda",
                                  .pack = Move<false>,
                                  .unpack = Move<true>,
                                  .invert_dense = VpCudaInvertDense,
+                                 .couple = VpCudaCouple,
                                  .release_plans = ReleasePlans,
                                  .available = Available,
                                  .choose = Choose,

@@ -4,8 +4,8 @@
        A_PP  A_PR          A_PP^-1                A_PP^-1 A_PR
        A_RP  A_RR   -->   -A_RP A_PP^-1    A_RR - A_RP A_PP^-1 A_PR
 
-   and once all blocks had their turn, A is its inverse. Nobody looks for pivots: A is positive definite. It has `ld` rows and columns, a
-   multiple of BLOCK; those that are too many have ones on the diagonal. */
+   and once all blocks had their turn, A is its inverse. Nobody looks for pivots: A's leading parts are not singular.
+   It has `ld` rows and columns, a multiple of BLOCK; those that are too many have ones on the diagonal. */
 #include "load.cuh"
 
 enum { BLOCK = 64, DEPTH = 32, SIDE = 16, EACH = BLOCK / SIDE }; /* a block of SIDE^2 threads makes BLOCK^2 numbers, a thread EACH^2 */
@@ -17,7 +17,7 @@ static __global__ void FillRows(const PetscInt *start, const PetscInt *column, c
   if (i >= ld) return;
   if (i >= n) A[(size_t)i * ld + i] = 1;
   else
-    for (PetscInt k = start[i]; k < start[i + 1]; k++) A[(size_t)i * ld + column[k]] = PetscRealPart(value[k]);
+    for (PetscInt k = start[i]; k < start[i + 1]; k++) A[(size_t)i * ld + column[k]] += PetscRealPart(value[k]);
 }
 
 /* rows += weight e e^T, where e [n]; rows begin with row `first` */
@@ -176,6 +176,11 @@ struct DenseInverse {
 
     PetscFunctionBegin;
     PetscCall(VpCudaAlloc((size_t)ld * ld * sizeof(double), "a dense inverse", &A.p));
+    if (d->rows) {
+      const size_t width = (size_t)d->n * sizeof(double);
+      VpCudaCall(
+        cudaMemcpy2DAsync(A.p, (size_t)ld * sizeof(double), d->rows, width, width, (size_t)d->n, cudaMemcpyDeviceToDevice, VpCudaStream));
+    }
     PetscCall(VpCudaPlace(d->start, (size_t)(d->n + 1) * sizeof(PetscInt), "a dense inverse", &start));
     PetscCall(VpCudaPlace(d->column, (size_t)d->start[d->n] * sizeof(PetscInt), "a dense inverse", &columns));
     PetscCall(VpCudaPlace(d->value, (size_t)d->start[d->n] * sizeof(PetscScalar), "a dense inverse", &value));

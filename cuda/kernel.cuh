@@ -103,9 +103,11 @@ void VpCudaForKind(VpPrecision precision, int dim, int degree, F f)
 
 /* Each fills the slots that its file has kernels for. */
 typedef void VpCudaFill(VpPrecision, int dim, int degree, VpOps *);
-VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaAlongOps, VpCudaConvertOps, VpCudaLineSearchOps,
-  VpCudaPointsOps, VpCudaCellsOps;
+VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaAlongOps, VpCudaNotchOps, VpCudaConvertOps,
+  VpCudaLineSearchOps, VpCudaPointsOps, VpCudaCellsOps;
 
+/* couple.cu */
+PetscErrorCode VpCudaCouple(const VpCouple *, double *K);
 /* dense.cu */
 PetscErrorCode VpCudaInvertDense(const VpDenseInverse *, VpPrecision, void *M, double *largest);
 

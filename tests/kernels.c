@@ -2,6 +2,7 @@
    where bases and patches do not say more.
    ranks: 1 */
 #include "support/kernels.h"
+#include "support/notch.h"
 
 #define FAR 0x1p200 /* no single-precision number is so large */
 
@@ -328,12 +329,12 @@ static PetscBool CheckNan(Case *c)
 
 int main(int argc, char **argv)
 {
-  enum { APPLY, TRACES, REPLACE, RESIDUALS, TRANSFERS, INVERSE, PRODUCT, CONVERSIONS, NANS, SINGULAR, CLAIMS };
-  static const char *const claim[CLAIMS] = {"apply_matches_dense",        "traces_match_dense",      "replacement_matches_dense",
-                                            "residual_forms_match_dense", "transfers_match_dense",   "inverse_matches_dense",
-                                            "product_matches_loops",      "conversions_match_dense", "nan_propagates",
-                                            "singular_modes_are_dropped"};
-  PetscBool                good[CLAIMS];
+  enum { APPLY, TRACES, REPLACE, RESIDUALS, TRANSFERS, INVERSE, PRODUCT, NOTCH, CONVERSIONS, NANS, SINGULAR, CLAIMS };
+  static const char *const claim[CLAIMS] = {
+    "apply_matches_dense",     "traces_match_dense",    "replacement_matches_dense", "residual_forms_match_dense",
+    "transfers_match_dense",   "inverse_matches_dense", "product_matches_loops",     "notch_matches_loops",
+    "conversions_match_dense", "nan_propagates",        "singular_modes_are_dropped"};
+  PetscBool good[CLAIMS];
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   TapBegin(PETSC_COMM_SELF);
@@ -357,6 +358,7 @@ int main(int argc, char **argv)
     now[TRANSFERS] = CheckTransfers(&c);
     now[INVERSE] = CheckInvert(&c);
     now[PRODUCT] = CheckProduct(&c);
+    now[NOTCH] = CheckNotch(&c);
     now[CONVERSIONS] = CheckConversions(&c);
     c.patches.cutoff = -1;
     now[NANS] = CheckNan(&c);

@@ -242,15 +242,44 @@ typedef struct {
   const void    *eigenvalue[3]; /* [m] of the modes; those of the last direction contain c */
 } VpSeparable;
 
+/* Sides of cells of a lattice towards cells that are missing in it, as in a notch of a box. Arrays of values hold both sorts of cells. For
+   every line that crosses such a side there are two sums over the values of the line in the cell and in the missing one:
+
+          t[f] = sum_i take[f][0][i] x[i] + take[f][1][i] missing x[i]       f = 0, 1
+
+   and what w[f] of such sums adds to the values is add[f][0][i] w[f] and add[f][1][i] w[f]. Sums are [f][side][line], lines in the order of
+   their values on the side. */
+typedef struct {
+  int32_t        n, ncell;   /* sides; the cells beside them, missing ones included */
+  const int32_t *side;       /* [n][VP_NOTCH_SIDE] the cell, the missing one, 2 dim entry of the tables + the cell's side */
+  const int32_t *cell;       /* [ncell][VP_NOTCH_CELL] a cell, and what side lies on each of its own sides, or -1 */
+  const void    *take, *add; /* [entries][2 f][cell, missing][n] */
+} VpNotch;
+enum { VP_NOTCH_SIDE = 3, VP_NOTCH_CELL = 7 };
+
+/* Entries of a symmetric matrix K of sums over modes of three directions,
+
+       K[row][column] = sum_k W[k][a] W[k][a'] sum_mn alpha[m][j] gamma[m][i] beta[n][i] / (lambda[0][k] + lambda[1][m] + lambda[2][n]),
+
+   where a row has an a and a j, a column an a' and an i. All on the host. */
+typedef struct {
+  int32_t        modes[3], a, j, i; /* how many there are */
+  const double  *lambda[3], *W, *alpha, *beta, *gamma;
+  int32_t        rows, columns, size; /* rows and columns of these entries; rows of K */
+  const int32_t *row, *column;        /* [..][3] number in K, a, j; number in K, a', i */
+} VpCouple;
+
 /* The inverse of a symmetric matrix A on values of cells as a dense matrix M,
 
        M = E ((A + weight[0] e e^T)^-1 + weight[1] e e^T) L,
 
-   where L takes values in a level's basis to those that A is for, and E takes such values back, a cell at a time. All on the host. */
+   where L takes values in a level's basis to those that A is for, and E takes such values back, a cell at a time. No leading part of
+   A + weight[0] e e^T, its first rows and columns, is singular. All but `rows` on the host. */
 typedef struct {
   int32_t            n, first, count; /* rows of A; those of M that are wanted, [first, first + count): whole cells */
   const PetscInt    *start, *column;  /* row i of A is the entries [start[i], start[i+1]) */
   const PetscScalar *value;
+  const double      *rows;          /* [n][n], on the backend, to be added to A, or NULL */
   const double      *one;           /* e [n], or NULL: 0 */
   double             weight[2];     /* the first of them leaves no eigenvalue at or near 0 */
   int                dim, order;    /* a cell has order^dim values, x fastest */
@@ -308,6 +337,9 @@ typedef struct {
   /* x[0] = A^-1 b, where sums of eigenvalues that are 0 count as infinite. x[1] is room for as many numbers. n > 1: for as many vectors of
      own cells, one after the other; requires: all cells are own. */
   PetscErrorCode (*invert)(const VpView *, const VpSeparable *, int32_t n, const void *b, void *const x[2]);
+  /* t = the sums of x; b -= what w adds */
+  PetscErrorCode (*take_notch)(const VpView *, const VpNotch *, const void *x, void *t);
+  PetscErrorCode (*add_notch)(const VpView *, const VpNotch *, const void *w, void *b);
   /* y[k][i] = sum_j M[i][j] x[k][j], where M is [rows][columns], for k < n */
   PetscErrorCode (*product)(const VpView *, int32_t rows, int32_t columns, const void *M, int32_t n, const void *x, void *y);
   /* dots[0] = (e, r) and dots[1] = (e, w) in L2 over this rank's own cells, in double precision; dots is on the backend. */
@@ -360,6 +392,8 @@ typedef struct {
   /* M [count][n], numbers of the precision on the backend, from what is on the host; the work is done in double precision. *largest: number
      on the diagonal of these rows before the second multiple of e e^T, E and L. */
   PetscErrorCode (*invert_dense)(const VpDenseInverse *, VpPrecision, void *M, double *largest);
+  /* fills these entries of K, which is on the backend */
+  PetscErrorCode (*couple)(const VpCouple *, double *K);
   /* These are NULL on the host. */
   PetscErrorCode (*release_plans)(void **device);  /* of a view. Required before its arrays change or go */
   PetscErrorCode (*available)(PetscBool *);        /* is there a device, and does it run these kernels? */

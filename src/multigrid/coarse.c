@@ -19,6 +19,11 @@ PetscBool VpCoarseIsDense(VpCoarseType type, PetscBool device, PetscInt ranks, d
   return (PetscBool)(unknowns <= (device || type == VP_COARSE_DENSE ? MOST : HOST));
 }
 
+PetscBool VpNotchIsFew(const VpBoxGrid *grid, int n, int dim)
+{
+  return (PetscBool)(grid->sides > 0 && 2 * grid->sides * pow(n, dim - 1) <= MOST);
+}
+
 static PetscErrorCode RefuseDense(VpLevel level, double unknowns)
 {
   PetscFunctionBegin;
@@ -32,8 +37,8 @@ static PetscErrorCode RefuseDense(VpLevel level, double unknowns)
           VpMeshRanks(level->mesh));
 }
 
-/* auto: the inverse where the problem separates or is small, otherwise sweeps on devices, which like them, and a KSP on the host. Sweeps
-   that do not converge leave it to a KSP. */
+/* auto: the inverse where the problem separates, on devices but for a notch, too, or is small, otherwise sweeps on devices, which like them,
+   and a KSP on the host. Sweeps that do not converge leave it to a KSP. */
 PetscErrorCode VpCoarseCreate(VpLevel level, VpCoarseType type, const char prefix[], PetscObject parent, VpCoarse *out)
 {
   const PetscBool automatic = (PetscBool)(type == VP_COARSE_AUTO), device = (PetscBool)(level->backend->use_stream != NULL);
@@ -44,6 +49,7 @@ PetscErrorCode VpCoarseCreate(VpLevel level, VpCoarseType type, const char prefi
     PetscBool          wanted;
   } ways[] = {{&VpCoarseSeparable, automatic},
               {&VpCoarseDense, dense},
+              {&VpCoarseNotched, (PetscBool)(automatic && device)},
               {&VpCoarsePairs, (PetscBool)(type == VP_COARSE_SWEEPS || (automatic && device))},
               {&VpCoarseKSP, PETSC_TRUE}};
   VpCoarse coarse;

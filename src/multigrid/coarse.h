@@ -14,11 +14,48 @@ typedef struct {
   PetscErrorCode (*get_ksp)(void *data, KSP *);
   PetscInt (*stopped)(void *data); /* iterations of the KSP's last solve that failed; 0: none did */
 } VpCoarseOps;
-extern const VpCoarseOps VpCoarseSeparable, VpCoarseDense, VpCoarsePairs,
-  VpCoarseKSP; /* coarseseparable.c, coarsedense.c, coarsesweeps.c, coarseksp.c */
+extern const VpCoarseOps VpCoarseSeparable, VpCoarseNotched, VpCoarseDense, VpCoarsePairs,
+  VpCoarseKSP; /* coarseseparable.c, coarsenotched.c, coarsedense.c, coarsesweeps.c, coarseksp.c */
 
-/* coarseseparable.c: the cells on a line in every direction where a grid of boxes can be inverted at degree n - 1, else extent[0] = 0 */
-PetscErrorCode VpSeparableExtent(VpLattice, int n, int32_t extent[3]);
+/* boxgrid.c: the cells of boxes that lie on a grid, which at degree n - 1 has lines of no more than VP_LONGEST_LINE values */
+typedef struct {
+  int32_t extent[3]; /* cells on a line in every direction, those included that are missing; extent[0] = 0: the boxes lie on no such grid */
+  double  sides;     /* of cells, towards missing ones; 0: none is missing */
+} VpBoxGrid;
+PetscErrorCode VpBoxGridFind(VpLattice, int n, VpBoxGrid *);
+/* The same, and cell[extent] of a mesh whose cells are all local, or none is; missing ones have numbers from mesh->ncell on. NULL where there is
+   no grid */
+PetscErrorCode VpBoxGridCells(VpMesh, int n, VpBoxGrid *, int32_t **cell);
+/* where a line along d begins that has numbers in [0, n) only, or -1 */
+int32_t VpFullLine(const int32_t extent[3], const int32_t at[], int32_t n, int d);
+/* coarse.c: Are cells missing, and few enough of those that there are beside them for a dense matrix of the sums of VpNotch? */
+PetscBool VpNotchIsFew(const VpBoxGrid *, int n, int dim);
+
+/* coarseseparable.c. host: the same level there, orthonormal, double, without reaction */
+PetscErrorCode VpSeparableHost(VpLevel, VpLevel *host);
+/* D_d on the lines of a grid, L [m][m], and what diagonalises it: V [mode][value] and lambda [m], which along the last direction has the
+   reaction, too. same: the first direction with the same L. Along a third direction that there is not m = V = 1, lambda = 0. */
+typedef struct {
+  int     m[3], same[3];
+  double *L[3], *V[3], *lambda[3];
+} VpLineModes;
+PetscErrorCode VpLineModesCreate(VpLevel host, double reaction, const VpBoxGrid *, const int32_t cell[], VpLineModes *);
+PetscErrorCode VpLineModesDestroy(VpLineModes *);
+/* fills *s, whose extent is set */
+PetscErrorCode VpSeparablePlace(VpLevel, const VpLineModes *, const int32_t cell[], VpArrays *, VpSeparable *s);
+
+/* notch.c: the sides towards missing cells. Those of a plane of cells that look into the same direction have an entry of the tables. */
+typedef struct {
+  int32_t  n, entries;
+  int32_t *side, *place; /* [n][VP_NOTCH_SIDE]; the cells' places on the grid */
+  int32_t *plane;        /* [entries][2] the cells' side; their position along its direction */
+  double  *u, *inverse;  /* [entries][2 f][cell, missing][n] U; [entries][2 f] C^-1, positive for f = 0 and negative for f = 1 */
+} VpNotchSides;
+PetscErrorCode VpNotchSidesCreate(VpLevel host, const VpBoxGrid *, const int32_t cell[], const VpLineModes *, VpNotchSides *);
+PetscErrorCode VpNotchSidesDestroy(VpNotchSides *);
+PetscErrorCode VpNotchPlace(VpLevel, const VpBoxGrid *, const VpNotchSides *, VpArrays *, VpNotch *);
+/* couple.c: K = U^T B^-1 U, on the backend */
+PetscErrorCode VpNotchCouple(VpLevel, const VpBoxGrid *, const VpLineModes *, const VpNotchSides *, double *K);
 PetscErrorCode VpCoarseCreate(VpLevel, VpCoarseType, const char prefix[], PetscObject parent, VpCoarse *);
 PetscErrorCode VpCoarseSolve(VpCoarse, VpVector b, VpVector x);
 PetscErrorCode VpCoarseSolveColumns(VpCoarse, int32_t n, VpVector b, VpVector x, PetscBool *did);

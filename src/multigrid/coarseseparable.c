@@ -7,158 +7,21 @@
 typedef struct {
   VpLevel     level;
   VpArrays    arrays;
-  VpSeparable s; /* extent 0 on ranks without cells */
+  VpSeparable s;
 } Separable;
 
-/* slot[box] = how many classes of boxes are below along d; how many there are */
-static PetscErrorCode Enumerate(VpDomain domain, int d, PetscReal lower[], int32_t slot[], int32_t *count)
-{
-  const int32_t *class;
-  PetscReal size = PETSC_MAX_REAL;
-  PetscInt  at;
-
-  PetscFunctionBegin;
-  PetscCall(VpDomainGetClasses(domain, d, &class));
-  *count = 0;
-  for (int32_t b = 0; b < domain->nbox; b++) {
-    if (class[b] != b) continue;
-    lower[(*count)++] = domain->lower[3 * (size_t)b + d];
-    size = PetscMin(size, VpDomainWidth(domain, b, d));
-  }
-  PetscCall(PetscSortReal(*count, lower));
-  for (int32_t b = 0; b < domain->nbox; b++) {
-    PetscCall(PetscFindReal(domain->lower[3 * (size_t) class[b] + d], *count, lower, size / 4, &at));
-    slot[b] = (int32_t)at;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static inline int32_t NumberOf(const int32_t slot[], const int32_t grid[3], int32_t nbox, int32_t box) /* x fastest */
-{
-  return slot[box] + grid[0] * (slot[nbox + box] + grid[1] * slot[2 * (size_t)nbox + box]);
-}
-
-/* Has every slot a box, and beyond it the box of the next slot? */
-static PetscErrorCode FillsGrid(VpDomain domain, const int32_t slot[], const int32_t grid[3], PetscBool *fills)
-{
-  const int32_t n = domain->nbox;
-  int32_t      *at; /* the box in a slot */
-
-  PetscFunctionBegin;
-  *fills = (int64_t)grid[0] * grid[1] * grid[2] == n;
-  if (!*fills) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(n, &at));
-  for (int32_t i = 0; i < n; i++) at[i] = -1;
-  for (int32_t b = 0; b < n; b++) at[NumberOf(slot, grid, n, b)] = b;
-  for (int32_t b = 0; b < n; b++) {
-    const int32_t i = NumberOf(slot, grid, n, b);
-
-    if (at[i] != b) *fills = PETSC_FALSE;
-    for (int d = 0, step = 1; d < domain->dim && *fills; step *= grid[d++]) {
-      const int32_t p = slot[(size_t)d * n + b], beyond = domain->beyond[(size_t)b * 2 * domain->dim + 2 * d + 1];
-
-      *fills = p + 1 == grid[d] ? beyond < 0 || beyond == at[i - p * step] : beyond == at[i + step];
-    }
-    if (!*fills) break;
-  }
-  PetscCall(PetscFree(at));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* where the boxes are in a grid: slot [3][nbox], grid[3]; grid[0] = 0 where they form none */
-static PetscErrorCode FindGrid(VpDomain domain, int32_t slot[], int32_t grid[3])
-{
-  const int32_t n = domain->nbox;
-  PetscReal    *lower;
-  PetscBool     fills;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n, &lower));
-  grid[2] = 1;
-  PetscCall(PetscArrayzero(slot, 3 * (size_t)n));
-  for (int d = 0; d < domain->dim; d++) PetscCall(Enumerate(domain, d, lower, slot + (size_t)d * n, &grid[d]));
-  PetscCall(PetscFree(lower));
-  PetscCall(FillsGrid(domain, slot, grid, &fills));
-  if (!fills) grid[0] = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* start[slot] = the cells on a line before the slot's, start[grid] all of them. Requires: grid <= VP_LONGEST_LINE */
-static void CountCells(VpLattice L, int d, const int32_t slot[], int32_t grid, int32_t start[])
-{
-  for (int32_t b = 0; b < L->domain->nbox; b++) start[slot[b] + 1] = 1 << VpShapeOf(L, b)->bits[d];
-  start[0] = 0;
-  for (int32_t i = 0; i < grid; i++) start[i + 1] += start[i];
-}
-
-/* The cells on a line in every direction, and how many of them are before those of a slot. extent[0] = 0 where the boxes form no grid, the
-   boundary has more than one condition by normal, or lines have more than VP_LONGEST_LINE values. slot [3][nbox] */
-static PetscErrorCode FindExtent(VpLattice L, int n, int32_t slot[], int32_t start[3][VP_LONGEST_LINE + 1], int32_t extent[3])
-{
-  const int32_t most = VP_LONGEST_LINE / n;
-
-  PetscFunctionBegin;
-  extent[0] = 0;
-  if (L->ncell > PetscPowInt64(most, L->domain->dim) || !VpDomainIsByNormal(L->domain)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FindGrid(L->domain, slot, extent));
-  for (int d = 0; d < L->domain->dim && extent[0]; d++) {
-    const int32_t slots = extent[d];
-
-    if (slots <= most) {
-      CountCells(L, d, slot + (size_t)d * L->domain->nbox, slots, start[d]);
-      extent[d] = start[d][slots];
-    }
-    if (extent[d] > most) extent[0] = 0;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpSeparableExtent(VpLattice L, int n, int32_t extent[3])
-{
-  int32_t *slot, start[3][VP_LONGEST_LINE + 1];
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(3 * (size_t)L->domain->nbox, &slot));
-  PetscCall(FindExtent(L, n, slot, start, extent));
-  PetscCall(PetscFree(slot));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* cell[extent] of the lattice, NULL where there is none */
-static PetscErrorCode FindLattice(VpMesh mesh, int n, int32_t extent[3], int32_t **cell)
-{
-  const int32_t nbox = mesh->domain->nbox;
-  int32_t      *slot, start[3][VP_LONGEST_LINE + 1];
-
-  PetscFunctionBegin;
-  *cell = NULL;
-  PetscCall(PetscMalloc1(3 * (size_t)nbox, &slot));
-  PetscCall(FindExtent(mesh->lattice, n, slot, start, extent));
-  if (extent[0]) {
-    PetscCall(PetscMalloc1(mesh->ncell, cell));
-    for (int32_t i = 0; i < mesh->nsweep; i++) {
-      int64_t at = 0;
-
-      for (int d = mesh->dim - 1; d >= 0; d--)
-        at = at * extent[d] + start[d][slot[(size_t)d * nbox + mesh->box[i]]] + mesh->coord[3 * (size_t)i + d];
-      (*cell)[at] = i;
-    }
-  }
-  PetscCall(PetscFree(slot));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* D_d on a grid line, of the host's orthonormal level: L [m][m] */
+/* D_d on a full grid line, L [m][m] */
 static PetscErrorCode LineMatrix(VpLevel host, const int32_t extent[3], const int32_t cell[], int d, double L[])
 {
   const VpView *v = &host->view;
-  const int     n = v->n, m = extent[d] * n, step = d ? extent[0] * (d == 2 ? extent[1] : 1) : 1;
+  const int     n = v->n, m = extent[d] * n, step = VpLineStride(d, extent[0], extent[0] * extent[1]);
+  const int32_t first = VpFullLine(extent, cell, v->nsweep, d);
   const double *traces = (const double *)v->traces;
 
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(L, (size_t)m * m));
   for (int p = 0; p < extent[d]; p++) {
-    const int32_t c = cell[p * step];
+    const int32_t c = cell[first + p * step];
     const double *D = VpLevelLine(host, c, d), *g = D + n * n;
 
     for (int i = 0; i < n; i++) {
@@ -181,10 +44,10 @@ static PetscErrorCode LineMatrix(VpLevel host, const int32_t extent[3], const in
 }
 
 /* to = leave^T V and from = V^T enter^T for one direction, a cell at a time. V [mode][value] */
-static PetscErrorCode PlaceTransforms(Separable *s, int d, const double V[])
+static PetscErrorCode PlaceTransforms(VpLevel level, int d, const double V[], VpArrays *arrays, VpSeparable *s)
 {
-  const VpBasis *basis = &s->level->basis;
-  const int      n = basis->n, m = s->s.extent[d] * n;
+  const VpBasis *basis = &level->basis;
+  const int      n = basis->n, m = s->extent[d] * n;
   double         enter[VP_MAX_N * VP_MAX_N], leave[VP_MAX_N * VP_MAX_N], *to, *from;
   VpBasis        outer;
 
@@ -203,8 +66,8 @@ static PetscErrorCode PlaceTransforms(Separable *s, int d, const double V[])
       }
     }
   }
-  PetscCall(VpArraysPlaceReals(&s->arrays, to, (size_t)m * m, "coarse inverse", &s->s.to[d]));
-  PetscCall(VpArraysPlaceReals(&s->arrays, from, (size_t)m * m, "coarse inverse", &s->s.from[d]));
+  PetscCall(VpArraysPlaceReals(arrays, to, (size_t)m * m, "coarse inverse", &s->to[d]));
+  PetscCall(VpArraysPlaceReals(arrays, from, (size_t)m * m, "coarse inverse", &s->from[d]));
   PetscCall(PetscFree2(to, from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -216,68 +79,83 @@ static PetscBool LeavesConstants(VpDomain domain, int d)
                      (domain->boundary[2 * d].kind == VP_SIDE_NEUMANN && domain->boundary[2 * d + 1].kind == VP_SIDE_NEUMANN));
 }
 
-/* transforms and eigenvalues of direction d, from L, which is lost */
-static PetscErrorCode Diagonalize(Separable *s, int d, double L[], double lambda[])
-{
-  const VpLevel level = s->level;
-  const int     m = s->s.extent[d] * level->basis.n;
-  double       *V, *room;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc2((size_t)m * m, &V, 3 * m, &room));
-  VpDiagonalize(m, L, V, lambda, room);
-  if (LeavesConstants(level->mesh->domain, d)) VpZeroLeast(m, lambda);
-  PetscCall(PlaceTransforms(s, d, V));
-  PetscCall(PetscFree2(V, room));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* the first direction whose lines are as long and have the same matrix: `to` itself, if no other */
-static int SameAs(const Separable *s, int to, double *const L[])
+static int SameAs(const VpLineModes *modes, int to)
 {
-  const size_t m = (size_t)s->s.extent[to] * s->level->basis.n;
+  const size_t all = PetscSqr((size_t)modes->m[to]);
 
   for (int d = 0; d < to; d++) {
     size_t i = 0;
 
-    if (s->s.extent[d] != s->s.extent[to]) continue;
-    while (i < m * m && L[d][i] == L[to][i]) i++;
-    if (i == m * m) return d;
+    if (modes->m[d] != modes->m[to]) continue;
+    while (i < all && modes->L[d][i] == modes->L[to][i]) i++;
+    if (i == all) return d;
   }
   return to;
 }
 
-/* host: the same level there, orthonormal, double, without reaction */
-static PetscErrorCode Fill(Separable *s, VpLevel host, const int32_t cell[])
+static PetscErrorCode Diagonalize(VpDomain domain, int d, VpLineModes *modes)
 {
-  const VpLevel level = s->level;
-  const int     dim = level->mesh->dim;
-  double       *L[3], lambda[3][VP_LONGEST_LINE];
-  int           same[3];
+  const int    m = modes->m[d], same = modes->same[d];
+  const size_t all = PetscSqr((size_t)m);
+  double      *A, *room;
 
   PetscFunctionBegin;
-  PetscCall(VpArraysPlace(&s->arrays, cell, (size_t)level->mesh->ncell * sizeof(*cell), "coarse inverse", (const void **)&s->s.cell));
-  for (int d = 0; d < dim; d++) {
-    PetscCall(PetscMalloc1(PetscSqr((size_t)s->s.extent[d] * level->basis.n), &L[d]));
-    PetscCall(LineMatrix(host, s->s.extent, cell, d, L[d]));
-    same[d] = SameAs(s, d, L);
+  if (same < d) {
+    PetscCall(PetscArraycpy(modes->V[d], modes->V[same], all));
+    PetscCall(PetscArraycpy(modes->lambda[d], modes->lambda[same], m));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (int d = 0; d < dim; d++) {
-    const int m = s->s.extent[d] * level->basis.n;
+  PetscCall(PetscMalloc2(all, &A, 3 * m, &room));
+  PetscCall(PetscArraycpy(A, modes->L[d], all));
+  VpDiagonalize(m, A, modes->V[d], modes->lambda[d], room);
+  if (LeavesConstants(domain, d)) VpZeroLeast(m, modes->lambda[d]);
+  PetscCall(PetscFree2(A, room));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    if (same[d] == d) PetscCall(Diagonalize(s, d, L[d], lambda[d]));
-    else {
-      s->s.to[d] = s->s.to[same[d]];
-      s->s.from[d] = s->s.from[same[d]];
-      PetscCall(PetscArraycpy(lambda[d], lambda[same[d]], m));
-    }
+PetscErrorCode VpLineModesCreate(VpLevel host, double reaction, const VpBoxGrid *grid, const int32_t cell[], VpLineModes *modes)
+{
+  const int dim = host->mesh->dim;
+
+  PetscFunctionBegin;
+  *modes = (VpLineModes){.m = {1, 1, 1}};
+  for (int d = 0; d < 3; d++) {
+    if (d < dim) modes->m[d] = grid->extent[d] * host->basis.n;
+    PetscCall(PetscMalloc3(PetscSqr((size_t)modes->m[d]), &modes->L[d], PetscSqr((size_t)modes->m[d]), &modes->V[d], modes->m[d],
+                           &modes->lambda[d]));
+    modes->V[d][0] = 1;
+    modes->L[d][0] = modes->lambda[d][0] = 0;
+    if (d >= dim) continue;
+    PetscCall(LineMatrix(host, grid->extent, cell, d, modes->L[d]));
+    modes->same[d] = SameAs(modes, d);
+    PetscCall(Diagonalize(host->mesh->domain, d, modes));
   }
-  for (int d = 0; d < dim; d++) {
-    const int m = s->s.extent[d] * level->basis.n;
+  for (int i = 0; i < modes->m[dim - 1]; i++) modes->lambda[dim - 1][i] += reaction;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    for (int i = 0; d == dim - 1 && i < m; i++) lambda[d][i] += VpLevelReaction(level);
-    PetscCall(VpArraysPlaceReals(&s->arrays, lambda[d], m, "coarse inverse", &s->s.eigenvalue[d]));
-    PetscCall(PetscFree(L[d]));
+PetscErrorCode VpLineModesDestroy(VpLineModes *modes)
+{
+  PetscFunctionBegin;
+  for (int d = 0; d < 3; d++) PetscCall(PetscFree3(modes->L[d], modes->V[d], modes->lambda[d]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpSeparablePlace(VpLevel level, const VpLineModes *modes, const int32_t cell[], VpArrays *arrays, VpSeparable *s)
+{
+  const int     dim = level->mesh->dim;
+  const int32_t cells = s->extent[0] * s->extent[1] * s->extent[2];
+
+  PetscFunctionBegin;
+  PetscCall(VpArraysPlace(arrays, cell, (size_t)cells * sizeof(*cell), "coarse inverse", (const void **)&s->cell));
+  for (int d = 0; d < dim; d++) {
+    const int same = modes->same[d];
+
+    if (same == d) PetscCall(PlaceTransforms(level, d, modes->V[d], arrays, s));
+    s->to[d] = s->to[same];
+    s->from[d] = s->from[same];
+    PetscCall(VpArraysPlaceReals(arrays, modes->lambda[d], modes->m[d], "coarse inverse", &s->eigenvalue[d]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -290,30 +168,50 @@ static PetscErrorCode Destroy(void *data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpSeparableHost(VpLevel level, VpLevel *host)
+{
+  VpProblem problem = level->problem;
+
+  PetscFunctionBegin;
+  problem.reaction = 0;
+  PetscCall(VpLevelCreate(level->mesh, &problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, host));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Place(Separable *s, VpLevel host, const VpBoxGrid *grid, const int32_t cell[])
+{
+  VpLineModes modes;
+
+  PetscFunctionBegin;
+  PetscCall(VpLineModesCreate(host, VpLevelReaction(s->level), grid, cell, &modes));
+  PetscCall(VpSeparablePlace(s->level, &modes, cell, &s->arrays, &s->s));
+  PetscCall(VpLineModesDestroy(&modes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject parent, void **data)
 {
   const VpMesh mesh = level->mesh;
-  VpProblem    problem = level->problem;
   Separable   *s;
   VpLevel      host;
-  int32_t     *cell;
+  VpBoxGrid    grid;
+  int32_t     *cell = NULL;
   int          separates;
 
   PetscFunctionBegin;
   separates = VpLevelIsUniform(level) && (!mesh->nown || mesh->nsweep == mesh->ncell);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &separates, 1, MPI_INT, MPI_LAND, mesh->comm));
-  if (!separates) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscNew(&s));
-  s->level = level;
-  s->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
-  PetscCall(FindLattice(mesh, level->basis.n, s->s.extent, &cell)); /* the same everywhere */
-  if (cell) {
-    problem.reaction = 0;
-    PetscCall(VpLevelCreate(mesh, &problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &host));
-    PetscCall(VpTogether(mesh->comm, mesh->nown ? Fill(s, host, cell) : PETSC_SUCCESS));
+  if (separates) PetscCall(VpBoxGridCells(mesh, level->basis.n, &grid, &cell)); /* the same everywhere */
+  if (cell && !grid.sides) {
+    PetscCall(PetscNew(&s));
+    s->level = level;
+    s->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
+    PetscCall(PetscArraycpy(s->s.extent, grid.extent, 3));
+    PetscCall(VpSeparableHost(level, &host));
+    PetscCall(VpTogether(mesh->comm, mesh->nown ? Place(s, host, &grid, cell) : PETSC_SUCCESS));
     PetscCall(VpLevelDestroy(&host));
     *data = s;
-  } else PetscCall(Destroy(s));
+  }
   PetscCall(PetscFree(cell));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

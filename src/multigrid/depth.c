@@ -1,6 +1,6 @@
-/* How many levels a cycle has. On a device a level's inverse, where it separates (coarseseparable.c) or is small (coarsedense.c), may take
-   less time than the cycle on it and on all coarser levels, whose launches take long for few unknowns: the coarsest level is the one that
-   makes the cycle cheapest. */
+/* How many levels a cycle has. On a device a level's inverse, where it separates (coarseseparable.c), perhaps but for a notch
+   (coarsenotched.c), or is small (coarsedense.c), may take less time than the cycle on it and on all coarser levels, whose launches take
+   long for few unknowns: the coarsest level is the one that makes the cycle cheapest. */
 #include "internal.h"
 #include <float.h>
 
@@ -8,12 +8,13 @@
 #define STEPS 3.  /* iterations with several levels */
 
 /* As measured on an H200 at degree 4, in seconds: an iteration takes `step` beside its cycle; a colour of a level's sweep and its
-   transfers take `color` and `value` for every unknown; a product of the inverse takes `product` and `pair` for every unknown and value of
-   its line, or `entry` for every entry of a dense matrix. steps: iterations with the finest level's inverse. */
+   transfers take `color` and `value` for every unknown; a product of the inverse takes `product`, `along` for every value of a line, which
+   are gone through one after the other, and `pair` for every unknown and value of its line, or `entry` for every entry of a dense matrix.
+   steps: iterations with the finest level's inverse. */
 static const struct {
-  double step, color, value, product, pair, entry, steps;
-} device[] = {
-  [VP_SINGLE] = {45e-6, 6e-6, 54e-12, 4.5e-6, 118e-15, 1.0e-12, 2}, [VP_DOUBLE] = {45e-6, 6e-6, 108e-12, 4.5e-6, 176e-15, 2.0e-12, 1}};
+  double step, color, value, product, along, pair, entry, steps;
+} device[] = {[VP_SINGLE] = {45e-6, 6e-6, 54e-12, 2e-6, 45e-9, 118e-15, 1.0e-12, 2},
+              [VP_DOUBLE] = {45e-6, 6e-6, 108e-12, 2e-6, 45e-9, 176e-15, 2.0e-12, 1}};
 
 /* Near corners the sweep is repeated over few patches. */
 static double LevelCost(const VpCycleOptions *o, int degree, VpLattice L, double unknowns)
@@ -24,18 +25,37 @@ static double LevelCost(const VpCycleOptions *o, int degree, VpLattice L, double
          ((1 + repeats) * (1 << L->domain->dim) * device[o->precision].color + unknowns * device[o->precision].value);
 }
 
-/* of the level's inverse: along lines, where it separates; else of a dense matrix. 0: it has none */
+static double DenseCost(VpPrecision precision, double rows)
+{
+  return device[precision].product + device[precision].entry * rows * rows;
+}
+
+/* of the inverse along lines */
+static double LinesCost(VpPrecision precision, int n, int dim, const int32_t extent[3])
+{
+  const double unknowns = (double)extent[0] * extent[1] * extent[2] * pow(n, dim);
+  double       cost = 0;
+
+  for (int d = 0; d < dim; d++)
+    cost += 2 * (device[precision].product + (device[precision].along + device[precision].pair * unknowns) * extent[d] * n);
+  return cost;
+}
+
+/* of the level's inverse, by the way that VpCoarseCreate takes: along lines, of a dense matrix, or of both where there is a notch; there two
+   copies and two kernels at the notch are beside them. 0: it has none */
 static PetscErrorCode InverseCost(const VpCycleOptions *o, int n, PetscBool constant, VpLattice L, double unknowns, double *cost)
 {
-  int32_t extent[3] = {0};
+  const int dim = L->domain->dim;
+  VpBoxGrid grid = {.sides = 0};
 
   PetscFunctionBegin;
   *cost = 0;
-  if (constant) PetscCall(VpSeparableExtent(L, n, extent));
-  for (int d = 0; d < L->domain->dim && extent[0]; d++)
-    *cost += 2 * (device[o->precision].product + device[o->precision].pair * unknowns * extent[d] * n);
-  if (!extent[0] && VpCoarseIsDense(o->coarse, PETSC_TRUE, 1, unknowns))
-    *cost = device[o->precision].product + device[o->precision].entry * unknowns * unknowns;
+  if (constant) PetscCall(VpBoxGridFind(L, n, &grid));
+  if (grid.extent[0] && !grid.sides) *cost = LinesCost(o->precision, n, dim, grid.extent);
+  else if (VpCoarseIsDense(o->coarse, PETSC_TRUE, 1, unknowns)) *cost = DenseCost(o->precision, unknowns);
+  else if (grid.extent[0] && VpNotchIsFew(&grid, n, dim))
+    *cost = 2 * LinesCost(o->precision, n, dim, grid.extent) + DenseCost(o->precision, 2 * grid.sides * pow(n, dim - 1)) +
+            4 * device[o->precision].product;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

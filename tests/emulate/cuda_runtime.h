@@ -304,6 +304,14 @@ inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cud
   emulated::Submit([=] { memmove(to, from, bytes); });
   return cudaSuccess;
 }
+inline cudaError_t cudaMemcpy2DAsync(void *to, size_t apart, const void *from, size_t apart_there, size_t width, size_t rows,
+                                     cudaMemcpyKind, cudaStream_t)
+{
+  emulated::Submit([=] {
+    for (size_t i = 0; i < rows; i++) memmove((char *)to + i * apart, (const char *)from + i * apart_there, width);
+  });
+  return cudaSuccess;
+}
 inline cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t)
 {
   emulated::Submit([=] { memset(p, value, bytes); });

@@ -104,4 +104,5 @@ const VpBackend VpBackendHost = {.name = "host",
                                  .ops = Ops,
                                  .pack = Pack,
                                  .unpack = Unpack,
-                                 .invert_dense = VpHostInvertDense};
+                                 .invert_dense = VpHostInvertDense,
+                                 .couple = VpHostCouple};

@@ -304,7 +304,8 @@ PetscErrorCode PCVPatchDGGetCoarsening(PC pc, VPatchDGCoarsening *coarsening)
 reduce an error by 1e-4, or a KSP where 24 do not), `VPATCHDG_COARSE_DENSE` (the exact inverse as a dense matrix, up to
 10000 unknowns), or `VPATCHDG_COARSE_AUTO` (the exact inverse, by fast diagonalisation, where the boxes form a grid, the coefficient is
 constant and each of the level's ranks holds all of it; otherwise as a dense matrix where there are few unknowns, 10000 on a GPU, 512 on the
-host; otherwise sweeps on GPUs and a KSP on the host)
+host; otherwise on one GPU the exact inverse where a grid lacks boxes and what they left has Dirichlet sides; otherwise sweeps on GPUs and a
+KSP on the host)
 
    Options Database Key:
 .  -pc_vpatchdg_coarse auto|sweeps|ksp|dense - by default auto
