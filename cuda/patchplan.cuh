@@ -2,6 +2,11 @@
 #pragma once
 #include "patch.cuh"
 #include "sorts.cuh"
+#include <memory>
+extern "C" {
+#include "../src/base/memory.h"
+#include "../src/base/threads.h"
+}
 
 template <class T, int N>
 struct CommonPatches : VpPlan {
@@ -32,6 +37,39 @@ static __global__ void FindKinds(const int32_t *type, const __grid_constant__ Vp
     code |= k << 2 * d;
   }
   kind[i] = is ? 1 + code : 0;
+}
+
+/* Patches sorted by kind, in threads: first those inside, then those at boundaries, then the others. */
+enum { KINDS_INSIDE, KINDS_EDGE, KINDS_REST, KINDS };
+struct ByKind {
+  int32_t  first;       /* patch */
+  uint8_t *kind;        /* [count] of them */
+  int32_t (*at)[KINDS]; /* [piece] how many; then where the next one goes */
+  int32_t *patch;       /* [count] */
+  uint8_t *kinds;       /* [count] kind of patch[i] */
+};
+static inline int KindOf(uint8_t kind)
+{
+  return kind == 1 ? KINDS_INSIDE : kind ? KINDS_EDGE : KINDS_REST;
+}
+static void CountKinds(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const ByKind *by = (const ByKind *)context;
+  int32_t       n[KINDS] = {};
+
+  for (int32_t i = first; i < last; i++) n[KindOf(by->kind[i])]++;
+  for (int k = 0; k < KINDS; k++) by->at[piece][k] = n[k];
+}
+static void StoreKinds(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const ByKind *by = (const ByKind *)context;
+  int32_t      *at = by->at[piece];
+
+  for (int32_t i = first; i < last; i++) {
+    const int32_t to = at[KindOf(by->kind[i])]++;
+    by->patch[to] = by->first + i;
+    by->kinds[to] = by->kind[i];
+  }
 }
 
 static __global__ void ListPatches(const int32_t *patch, const int32_t *neighbor, const uint8_t *cover, const int32_t *list, int32_t count,
@@ -198,9 +236,9 @@ struct SweepSetup {
   /* Orders what is left of the plan's patches by their sort. Those of no sort come last. */
   PetscErrorCode SortRest(int32_t rest[], SweepPlan *plan) const
   {
-    const int32_t         n = plan->nrest;
-    std::vector<SortKeys> keys(n);
-    VpArray               list, device;
+    const int32_t                     n = plan->nrest;
+    const std::unique_ptr<SortKeys[]> keys(new SortKeys[n]);
+    VpArray                           list, device;
 
     PetscFunctionBegin;
     if (!n) PetscFunctionReturn(PETSC_SUCCESS);
@@ -208,33 +246,47 @@ struct SweepSetup {
     PetscCall(VpCudaAlloc((size_t)n * sizeof(SortKeys), "sorts of patches", &device.p));
     PetscCall(VpCudaLaunch("sorts of patches", FindSortKeys, {VpBlocks(n, VP_THREADS), VP_THREADS}, patches->patch, patches->type,
                            view->neighbor, Uniform() ? view->line : NULL, (const int32_t *)list.p, n, (SortKeys *)device.p));
-    PetscCall(VpCudaFetch(device.p, (size_t)n * sizeof(SortKeys), keys.data()));
-    PetscCall(SortPatches(keys, (Patch<T, N>::patches + 1) / 2, rest, &plan->sorted));
+    PetscCall(VpCudaFetch(device.p, (size_t)n * sizeof(SortKeys), keys.get()));
+    PetscCall(SortPatches(keys.get(), n, (Patch<T, N>::patches + 1) / 2, rest, &plan->sorted));
     PetscCall(List(rest, NULL, &plan->sorted.list));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   PetscErrorCode Fill(int32_t first, int32_t count, SweepPlan *plan) const
   {
-    int32_t *inside, *edge, *rest;
-    uint8_t *kind, *kinds;
+    const int32_t pieces = VpLoopPieces(count);
+    ByKind        by = {first, NULL, NULL, NULL, NULL};
+    int32_t       end[KINDS], n = 0;
 
     PetscFunctionBegin;
-    PetscCall(PetscMalloc5(count, &kind, count, &inside, count, &edge, count, &rest, count, &kinds));
-    PetscCall(Kinds(first, count, kind));
-    for (int32_t i = 0; i < count; i++) {
-      if (kind[i] == 1) inside[plan->inside.n++] = first + i;
-      else if (kind[i]) {
-        kinds[plan->edge.n] = kind[i];
-        edge[plan->edge.n++] = first + i;
-      } else rest[plan->nrest++] = first + i;
+    PetscCall(PetscMalloc1(pieces, &by.at));
+    PetscCall(VpMallocLarge(count, &by.kind));
+    PetscCall(VpMallocLarge(count, &by.patch));
+    PetscCall(VpMallocLarge(count, &by.kinds));
+    PetscCall(Kinds(first, count, by.kind));
+    VpLoop(count, CountKinds, &by);
+    for (int k = 0; k < KINDS; k++) {
+      for (int32_t piece = 0; piece < pieces; piece++) {
+        const int32_t here = by.at[piece][k];
+        by.at[piece][k] = n;
+        n += here;
+      }
+      end[k] = n;
     }
-    PetscCall(List(edge, kinds, &plan->edge));
-    PetscCall(List(inside, NULL, &plan->inside));
+    VpLoop(count, StoreKinds, &by);
+    plan->inside.n = end[KINDS_INSIDE];
+    plan->edge.n = end[KINDS_EDGE] - end[KINDS_INSIDE];
+    plan->nrest = end[KINDS_REST] - end[KINDS_EDGE];
+    PetscCall(List(by.patch + end[KINDS_INSIDE], by.kinds + end[KINDS_INSIDE], &plan->edge));
+    PetscCall(List(by.patch, NULL, &plan->inside));
+    int32_t *rest = by.patch + end[KINDS_EDGE];
     PetscCall(SortRest(rest, plan));
     plan->nrest -= plan->sorted.list.n;
     PetscCall(VpCudaPlace(rest + plan->sorted.list.n, (size_t)plan->nrest * sizeof(int32_t), "a list of patches", &plan->rest));
-    PetscCall(PetscFree5(kind, inside, edge, rest, kinds));
+    PetscCall(PetscFree(by.at));
+    PetscCall(PetscFree(by.kind));
+    PetscCall(PetscFree(by.patch));
+    PetscCall(PetscFree(by.kinds));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

@@ -106,9 +106,8 @@ struct SortFinder {
 
 /* Puts patches of these keys into launch order. Patches of sorts with fewer than `least` patches come last in patch[], and `to` does not
    list them. */
-static PetscErrorCode SortPatches(const std::vector<SortKeys> &key, int32_t least, int32_t patch[], SortedPatches *to)
+static PetscErrorCode SortPatches(const SortKeys key[], int32_t count, int32_t least, int32_t patch[], SortedPatches *to)
 {
-  const int32_t        count = (int32_t)key.size();
   int32_t              sorted = 0;
   std::vector<int32_t> of(count), order(patch, patch + count), next, number;
   SortFinder           finder;

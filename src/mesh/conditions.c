@@ -64,6 +64,7 @@ PetscErrorCode VpDomainSetBoundary(VpDomain domain, const VpBoundary condition[]
     domain->beyond[i] = -1 - entry;
   }
   PetscCall(PutCommonestFirst(domain));
+  domain->corners = VP_CORNERS_UNKNOWN;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -93,7 +93,8 @@ PetscErrorCode VpForestPartition(MPI_Comm comm, VpLattice lattice, const PetscIn
   PetscCall(CheckCounts(comm, lattice, size, counts));
   starts[0] = 0;
   for (int r = 0; counts && r < size; r++) starts[r + 1] = starts[r] + counts[r];
-  if (counts) PetscFunctionReturn(PETSC_SUCCESS);
+  if (size == 1) starts[1] = (PetscInt)lattice->ncell;
+  if (counts || size == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpForestInitialize());
   PetscCall(PetscMalloc1(size + 1, &first));
   PetscCallMPI(MPI_Comm_dup(comm, &own)); /* p4est's messages have fixed tags */

@@ -85,6 +85,7 @@ struct VpDomain_ {
   PetscBool periodic[3];
   int32_t  *beyond;     /* [nbox][2 dim] the box beyond each side, or -1 - i where there is entry i of `boundary` */
   int32_t  *classes[3]; /* NULL until VpDomainGetClasses */
+  enum { VP_CORNERS_UNKNOWN, VP_CORNERS_NONE, VP_CORNERS_SOME } corners; /* what VpDomainHasCorners found */
 };
 
 /* lower and upper are [nbox][dim]; boundary goes by outward normal, NULL stands for Dirichlet. Collective. Errors are: a box that is empty
@@ -362,7 +363,8 @@ const char    *VpForestVersion(void); /* p4est's */
 
 /* The patches (2^dim cells around a vertex) whose cells lie in [0, nsweep), by colour. Colour = bits of the parity of the vertex, the
    thinnest direction lowest; of equally thin ones periodic directions come before others, then x before y before z. The order of a sweep is
-   2^dim-1, which tiles a box, ..., 1, 0. Inside a colour: first the patches that touch no ghost, then the others.
+   2^dim-1, which tiles a box, ..., 1, 0. Inside a colour: first the patches that touch no ghost, then the others; of either, mixed ones
+   last.
 
    Where vertices of even and odd numbers cannot alternate, as around a periodic direction with an odd number of cells, vertices on one side
    of a box are the seam, neither odd nor even. `seams` says in which directions. Patches at seams are a selection of their own, and are
@@ -385,5 +387,7 @@ int            VpMeshSeams(VpMesh); /* the directions where there are seams */
    degrees or more; or those that hold a cell where a level of an adaptive mesh ends. They are in the order of `all`. */
 typedef enum { VP_NEAR_CORNERS, VP_NEAR_EDGES } VpNear;
 PetscErrorCode VpPatchesSelect(VpMesh, VpNear, const VpPatches *all, VpPatches *near);
-PetscBool      VpDomainHasCorners(VpDomain); /* is there any such edge of the domain? */
+/* the first patch of [first, last) that is mixed, or last. Requires: they are of a colour, and touch ghosts all or none */
+int32_t        VpPatchesFirstMixed(const VpPatches *, int32_t first, int32_t last);
+PetscBool      VpDomainHasCorners(VpDomain); /* is there any such edge of the domain? Found at the first call */
 PetscErrorCode VpPatchesDestroy(VpPatches *);

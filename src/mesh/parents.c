@@ -16,14 +16,15 @@ static PetscErrorCode Ghosts(VpMesh mesh, VpCellSet *ghosts)
 
 PetscErrorCode VpMeshSetChildren(VpMesh fine)
 {
-  const size_t       nchild = (size_t)fine->coarser->nown << fine->dim;
+  const VpMesh       coarse = fine->coarser;
+  const size_t       nchild = fine->nsweep > fine->nown ? (size_t)coarse->nown << fine->dim : 0; /* of which some may be ghosts */
   PetscInt          *leaf, n = 0;
   PetscSFNode       *root;
   const PetscSFNode *owner;
 
   PetscFunctionBeginUser;
-  fine->orphans = fine->nown;
-  while (fine->orphans > 0 && fine->parent[fine->orphans - 1] < fine->coarser->nown) fine->orphans--;
+  fine->orphans = coarse->nlocal > coarse->nown ? fine->nown : 0;
+  while (fine->orphans > 0 && fine->parent[fine->orphans - 1] < coarse->nown) fine->orphans--;
   for (size_t i = 0; i < nchild; i++) n += fine->child[i] >= fine->nown;
   PetscCall(PetscMalloc2(n, &leaf, n, &root));
   PetscCall(PetscSFGetGraph(fine->sf[VP_GHOST_SWEEP], NULL, NULL, NULL, &owner));
@@ -108,8 +109,8 @@ static PetscErrorCode Relate(VpMesh fine, VpMesh coarse, VpCellSet *of_fine, VpC
 static PetscErrorCode Parents(VpMesh mesh, const VpCellSet *ghosts, const PetscInt counts[], VpCellSet *parents)
 {
   const VpCoarsening *c = mesh->coarsening;
-  const int32_t look = c->box || !VpLatticeIsUniform(c->coarse) ? mesh->nown : PetscMin(mesh->nown, 1); /* else only the first own cell's is
-                                                                                                                 another rank's */
+  const PetscBool     many = (PetscBool)(mesh->size > 1 && (c->box || !VpLatticeIsUniform(c->coarse)));
+  const int32_t look = many ? mesh->nown : PetscMin(mesh->nown, 1); /* own cells: only the first one's may be another rank's, or many */
   const int64_t first = VpParentsBefore(c, mesh->lattice, mesh->first);
   PetscMPIInt   rank;
 

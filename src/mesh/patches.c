@@ -281,6 +281,17 @@ static void StorePatches(void *context, int32_t piece, int32_t first, int32_t la
   }
 }
 
+int32_t VpPatchesFirstMixed(const VpPatches *patches, int32_t first, int32_t last)
+{
+  while (first < last) {
+    const int32_t middle = first + (last - first) / 2;
+
+    if (patches->mixed[middle]) last = middle;
+    else first = middle + 1;
+  }
+  return first;
+}
+
 int VpMeshSeams(VpMesh mesh)
 {
   int seams = 0;

@@ -43,7 +43,7 @@ static PetscBool IsSingularEdge(VpDomain domain, int32_t box, int a, int b)
   return (PetscBool)(boxes > 2 || IsDirichlet(domain, end[0]) != IsDirichlet(domain, end[1]));
 }
 
-PetscBool VpDomainHasCorners(VpDomain domain)
+static PetscBool HasSingularEdge(VpDomain domain)
 {
   for (int32_t box = 0; box < domain->nbox; box++) {
     for (int a = 2; a < 2 * domain->dim; a++) {
@@ -53,6 +53,12 @@ PetscBool VpDomainHasCorners(VpDomain domain)
     }
   }
   return PETSC_FALSE;
+}
+
+PetscBool VpDomainHasCorners(VpDomain domain)
+{
+  if (domain->corners == VP_CORNERS_UNKNOWN) domain->corners = HasSingularEdge(domain) ? VP_CORNERS_SOME : VP_CORNERS_NONE;
+  return (PetscBool)(domain->corners == VP_CORNERS_SOME);
 }
 
 /* does the cell touch the side of its box? */
@@ -158,6 +164,7 @@ PetscErrorCode VpPatchesSelect(VpMesh mesh, VpNear what, const VpPatches *all, V
 
   PetscFunctionBeginUser;
   *near = (VpPatches){.dim = mesh->dim};
+  if (what == VP_NEAR_CORNERS && !VpDomainHasCorners(mesh->domain)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpMallocLarge(mesh->nsweep, &corners.at));
   PetscCall(PetscMalloc1(pieces, &corners.count));
   VpLoop(mesh->nsweep, MarkCells, &corners);

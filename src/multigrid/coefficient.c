@@ -1,10 +1,10 @@
 /* The coefficient a of -div(a grad u), a number per cell, or one per cell and direction. */
 #include "internal.h"
 
-/* range [6] of -a and of a along every direction takes in that of n cells */
+/* range [6] of -a and of a along every direction takes in that of n cells. Without a coefficient all of them have the same. */
 static void IncludeCells(const VpProblem *problem, int dim, int32_t n, PetscReal range[])
 {
-  for (int32_t c = 0; c < n; c++) {
+  for (int32_t c = 0; c < (problem->coefficient ? n : PetscMin(n, 1)); c++) {
     for (int d = 0; d < dim; d++) {
       const PetscReal a = VpProblemCoefficient(problem, c, d);
 

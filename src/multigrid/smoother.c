@@ -12,6 +12,19 @@ static VpForm ChooseForm(VpLevel level, VpSpace space, VpResidual residual, Pets
   return space == VP_SPACE_FULL && VpLevelIsUniform(level) && !mixed ? VP_FORM_REPLACE : VP_FORM_EXACT;
 }
 
+/* the end of the patches from `first` on that are mixed as it is */
+static int32_t EndOfBatch(const VpPatches *patches, int color, int32_t first)
+{
+  const int32_t half[] = {patches->inner[color], patches->start[color + 1]};
+  int32_t       last = first;
+
+  for (int i = 0; i < 2 && (!i || last == half[0] || first > half[0]); i++) {
+    if (last >= half[i] || patches->mixed[last] != patches->mixed[first]) continue;
+    last = patches->mixed[first] ? half[i] : VpPatchesFirstMixed(patches, last, half[i]);
+  }
+  return last;
+}
+
 static PetscErrorCode CreateBatches(VpLevel level, const VpPatches *patches, VpSpace space, VpResidual residual, Part *part)
 {
   const int ncolor = 1 << patches->dim;
@@ -25,11 +38,9 @@ static PetscErrorCode CreateBatches(VpLevel level, const VpPatches *patches, VpS
     n = 0;
     for (int c = 0; c < ncolor; c++) {
       part->start[c] = n;
-      for (int32_t first = patches->start[c], last = first; first < patches->start[c + 1]; first = last) {
-        const PetscBool mixed = (PetscBool)patches->mixed[first];
-
-        while (last < patches->start[c + 1] && patches->mixed[last] == patches->mixed[first]) last++;
-        if (pass) part->batch[n] = (Batch){first, last, ChooseForm(level, space, residual, mixed)};
+      for (int32_t first = patches->start[c], last; first < patches->start[c + 1]; first = last) {
+        last = EndOfBatch(patches, c, first);
+        if (pass) part->batch[n] = (Batch){first, last, ChooseForm(level, space, residual, (PetscBool)patches->mixed[first])};
         n++;
       }
     }

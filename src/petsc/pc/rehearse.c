@@ -40,15 +40,28 @@ static PetscErrorCode Refine(PC pc, VpLevel outer, Vec f, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what KSPs do with vectors, one to three at a time */
-static PetscErrorCode Combine(Vec f, Vec x)
+enum { LONG = 1 << 20 }; /* Longer vectors have the same kernels. */
+
+/* what KSPs do with vectors of such a type, one to three at a time */
+static PetscErrorCode Combine(Vec like)
 {
   const PetscScalar zeros[3] = {0};
   PetscScalar       dots[3];
-  Vec               many[3] = {x, x, x};
+  Vec               f, x, many[3];
   PetscReal         norm;
+  PetscInt          local;
+  VecType           type;
 
   PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(like, &local));
+  PetscCall(VecGetType(like, &type));
+  PetscCall(VecCreate(PetscObjectComm((PetscObject)like), &f));
+  PetscCall(VecSetSizes(f, PetscMin(local, LONG), PETSC_DECIDE));
+  PetscCall(VecSetType(f, type));
+  PetscCall(VecDuplicate(f, &x));
+  PetscCall(VecSet(f, 1));
+  PetscCall(VecSet(x, 0));
+  for (int i = 0; i < 3; i++) many[i] = x;
   for (PetscInt n = 1; n <= 3; n++) {
     PetscCall(VecMDot(f, n, many, dots));
     PetscCall(VecMAXPY(f, n, zeros, many));
@@ -58,6 +71,8 @@ static PetscErrorCode Combine(Vec f, Vec x)
   PetscCall(VecAYPX(f, 0.5, x));
   PetscCall(VecScale(f, 0.5));
   PetscCall(VecCopy(f, x));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,7 +94,7 @@ PetscErrorCode PCVPatchDGRehearse(PC pc)
   PetscCall(VecSet(x, 0));
   PetscCall(Refine(pc, outer, f, x));
   PetscCall(MatMult(pc->pmat, f, x));
-  PetscCall(Combine(f, x));
+  PetscCall(Combine(f));
   PetscCall(outer->backend->wait());
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&f));
