@@ -57,19 +57,43 @@ struct SortedPatches {
   std::vector<SortKey> entries;
 };
 
-/* Finds the sort of a key: in dictionaries, unless the key came lately. */
+/* Finds the sort of a key, and the entry of a part of one: in dictionaries, unless they came lately. */
 struct SortFinder {
   enum { SLOTS = 1 << 12, MOST = 1 << 15 }; /* at most so many sorts are told apart */
   struct Recent {
     SortKeys key;
     int32_t  sort;
   };
+  struct RecentEntry {
+    SortKey key;
+    int32_t entry;
+  };
 
-  VpDictionary         entries, sorts;
-  std::vector<Recent>  recent;
-  std::vector<SortKey> found; /* entries */
-  std::vector<Sort>   *to;
+  VpDictionary             entries, sorts;
+  std::vector<Recent>      recent;
+  std::vector<RecentEntry> recent_entry;
+  std::vector<SortKey>     found; /* entries */
+  std::vector<Sort>       *to;
 
+  SortFinder(std::vector<Sort> *found_sorts) : recent(SLOTS, {{}, -1}), recent_entry(SLOTS, {{-1, 0, {}}, -1}), to(found_sorts)
+  {
+    for (Recent &r : recent) r.key.along[0].type = -1;
+  }
+  PetscErrorCode FindEntry(const SortKey &key, int32_t *entry)
+  {
+    RecentEntry &r = recent_entry[(uint32_t)key.type % SLOTS];
+
+    PetscFunctionBegin;
+    if (memcmp(&r.key, &key, sizeof(key))) {
+      const uint64_t pair[2] = {(uint64_t)key.type << 2 | (uint64_t)key.sides,
+                                (uint64_t)(uint32_t)key.line[0] << 32 | (uint32_t)key.line[1]};
+      PetscCall(VpDictionaryAdd(&entries, pair, NULL, &r.entry));
+      if ((size_t)r.entry == found.size()) found.push_back(key);
+      r.key = key;
+    }
+    *entry = r.entry;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode Add(const SortKeys &key, int32_t *of)
   {
     const SortKey *k = key.along;
@@ -80,10 +104,7 @@ struct SortFinder {
     *of = -1;
     if (k[0].type < 0 || k[1].type < 0 || k[2].type < 0 || to->size() >= MOST) PetscFunctionReturn(PETSC_SUCCESS);
     for (int d = 0; d < 3; d++) {
-      const uint64_t pair[2] = {(uint64_t)k[d].type << 2 | (uint64_t)k[d].sides,
-                                (uint64_t)(uint32_t)k[d].line[0] << 32 | (uint32_t)k[d].line[1]};
-      PetscCall(VpDictionaryAdd(&entries, pair, NULL, &sort.entry[d]));
-      if ((size_t)sort.entry[d] == found.size()) found.push_back(k[d]);
+      PetscCall(FindEntry(k[d], &sort.entry[d]));
       word[d] = (uint64_t)sort.entry[d];
     }
     PetscCall(VpDictionaryAdd(&sorts, word, NULL, of));
@@ -110,12 +131,9 @@ static PetscErrorCode SortPatches(const SortKeys key[], int32_t count, int32_t l
 {
   int32_t              sorted = 0;
   std::vector<int32_t> of(count), order(patch, patch + count), next, number;
-  SortFinder           finder;
+  SortFinder           finder(&to->sorts);
 
   PetscFunctionBegin;
-  finder.to = &to->sorts;
-  finder.recent.resize(SortFinder::SLOTS, {{}, -1});
-  for (SortFinder::Recent &r : finder.recent) r.key.along[0].type = -1;
   PetscCall(VpDictionaryCreate(2, 0, &finder.entries));
   PetscCall(VpDictionaryCreate(3, 0, &finder.sorts));
   for (int32_t i = 0; i < count; i++) {

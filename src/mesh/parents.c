@@ -45,7 +45,8 @@ PetscErrorCode VpMeshSetChildren(VpMesh fine)
 typedef struct {
   VpMesh           fine, coarse;
   const VpCellSet *of_fine, *of_coarse; /* their ghosts */
-  _Atomic int64_t  lost;                /* parents and children that are not local */
+  int              shift; /* Where all cells of all boxes merge, a parent's number is a child's without its last bits; else 0. */
+  _Atomic int64_t  lost;  /* parents and children that are not local */
 } Relating;
 
 static inline int64_t PositionOf(VpMesh mesh, const VpCellSet *ghosts, int32_t cell)
@@ -60,7 +61,8 @@ static void FillParents(void *context, int32_t piece, int32_t begin, int32_t end
   int64_t      lost = 0;
 
   for (int32_t i = begin; i < end; i++) {
-    const int64_t parent = VpParentOf(fine->coarsening, fine->lattice, PositionOf(fine, relate->of_fine, i));
+    const int64_t cell = PositionOf(fine, relate->of_fine, i);
+    const int64_t parent = relate->shift ? cell >> relate->shift : VpParentOf(fine->coarsening, fine->lattice, cell);
 
     fine->parent[i] = VpLocalOf(relate->coarse, relate->of_coarse, parent);
     lost += fine->parent[i] < 0;
@@ -75,7 +77,12 @@ static void FillChildren(void *context, int32_t piece, int32_t begin, int32_t en
   int64_t      lost = 0, child[8];
 
   for (int32_t i = begin; i < end; i++) {
-    VpChildrenOf(fine->coarsening, fine->lattice, (int64_t)relate->coarse->first + i, child);
+    const int64_t parent = (int64_t)relate->coarse->first + i;
+
+    if (!relate->shift) VpChildrenOf(fine->coarsening, fine->lattice, parent, child);
+    else {
+      for (int q = 0; q < 1 << fine->dim; q++) child[q] = (parent << relate->shift) + q;
+    }
     for (int q = 0; q < 1 << fine->dim; q++) {
       const int32_t local = child[q] < 0 ? -1 : VpLocalOf(fine, relate->of_fine, child[q]);
 
@@ -89,8 +96,9 @@ static void FillChildren(void *context, int32_t piece, int32_t begin, int32_t en
 /* Sets fine->coarser, parent and child. Frees the sets of ghosts. */
 static PetscErrorCode Relate(VpMesh fine, VpMesh coarse, VpCellSet *of_fine, VpCellSet *of_coarse)
 {
-  const size_t nchild = (size_t)coarse->nown << fine->dim;
-  Relating     relate = {fine, coarse, of_fine, of_coarse, .lost = 0};
+  const size_t    nchild = (size_t)coarse->nown << fine->dim;
+  const PetscBool all = (PetscBool)(VpLatticeIsUniform(fine->lattice) && VpLatticeIsUniform(coarse->lattice) && !fine->coarsening->box);
+  Relating        relate = {fine, coarse, of_fine, of_coarse, all ? fine->dim : 0, .lost = 0};
 
   PetscFunctionBeginUser;
   PetscCall(VpMallocLarge(fine->nhalo, &fine->parent));

@@ -46,11 +46,14 @@ static inline PetscBool AreTogether(VpMesh mesh, const uint8_t near[], int32_t f
   return PETSC_TRUE;
 }
 
-static inline void StepTogether(VpMesh mesh, int32_t first, int32_t cell[])
+/* Inlined with a number for dim its loops become a few instructions. */
+static inline __attribute__((always_inline)) void StepTogether(VpMesh mesh, int dim, int32_t first, int32_t cell[])
 {
+  const int32_t *beyond = mesh->neighbor + (size_t)2 * dim * first;
+
   cell[0] = first;
-  for (int d = 0; d < mesh->dim; d++) {
-    const int32_t step = Beyond(mesh, first, 2 * d + 1) - first;
+  for (int d = 0; d < dim; d++) {
+    const int32_t step = beyond[2 * d + 1] - first;
 
     for (int i = 0; i < 1 << d; i++) cell[i + (1 << d)] = cell[i] + step;
   }
@@ -78,25 +81,24 @@ static PetscBool GatherCells(VpMesh mesh, int32_t first, int32_t cell[])
 /* What lies beyond one side. Boundaries with several conditions are mixed, and where a level ends on a part of the side. */
 static VpSide Classify(VpMesh mesh, const int32_t cell[], int side, uint8_t *mixed)
 {
-  const int       d = side / 2, upper = side % 2, nface = 1 << (mesh->dim - 1);
-  const PetscBool part = VpMeshIsPart(mesh);
-  int32_t         boundary = 0; /* the last condition, as -1 - its entry */
-  int             ncell = 0;
-  PetscBool       differ = PETSC_FALSE;
+  const int d = side / 2, upper = side % 2, nface = 1 << (mesh->dim - 1);
+  int32_t   boundary = 0; /* the last condition, as -1 - its entry */
+  int       ncell = 0;
+  PetscBool differ = PETSC_FALSE;
 
   if (Beyond(mesh, cell[1 << d], 2 * d + 1) == cell[0] && Beyond(mesh, cell[0], 2 * d) == cell[1 << d]) {
     *mixed = 1;
     return VP_SIDE_WRAP;
   }
   for (int i = 0; i < 2 * nface; i++) {
-    int32_t box;
+    int32_t next;
 
     if ((i >> d & 1) != upper) continue;
-    box = part ? Beyond(mesh, cell[i], side) : VpMeshBoxBeyond(mesh, cell[i], side);
-    if (box >= 0) ncell++;
+    next = Beyond(mesh, cell[i], side);
+    if (next >= 0) ncell++;
     else {
-      differ = (PetscBool)(differ || (boundary && boundary != box));
-      boundary = box;
+      differ = (PetscBool)(differ || (boundary && boundary != next));
+      boundary = next;
     }
   }
   if (ncell == nface) return VP_SIDE_INTERIOR;
@@ -152,7 +154,7 @@ static void FindPatch(const Search *search, int32_t first, Patch *p)
 
   *p = (Patch){.cls = NONE};
   if (!mesh->lattice->alternates || SeamsAt(mesh, first) != search->seams) return;
-  if (AreTogether(mesh, near, first)) StepTogether(mesh, first, p->cell);
+  if (AreTogether(mesh, near, first)) StepTogether(mesh, mesh->dim, first, p->cell);
   else if (!GatherCells(mesh, first, p->cell)) return;
   for (int i = 0; i < 1 << mesh->dim; i++) {
     if (near[p->cell[i]] & MEETS_GHOST) ghost = PETSC_TRUE;
@@ -255,6 +257,15 @@ static void Store(VpPatches *patches, const Patch *p, int32_t at)
   patches->mixed[at] = p->mixed;
 }
 
+static inline __attribute__((always_inline)) void StoreInner(const Search *search, int dim, int32_t first, int32_t at)
+{
+  VpPatches *patches = search->patches;
+
+  StepTogether(search->mesh, dim, first, patches->cell + ((size_t)at << dim));
+  memset(patches->side + (size_t)2 * dim * at, VP_SIDE_INTERIOR, 2 * dim);
+  patches->mixed[at] = 0;
+}
+
 static void StorePatches(void *context, int32_t piece, int32_t first, int32_t last)
 {
   const Search *search = (Search *)context;
@@ -266,14 +277,10 @@ static void StorePatches(void *context, int32_t piece, int32_t first, int32_t la
   for (int32_t i = first; i < last; i++) {
     if (!search->near[i]) {
       const uint8_t class = InnerClass(search, i);
-      int32_t at;
 
       if (class == NONE) continue;
-      at = next[class]++;
-
-      StepTogether(mesh, i, patches->cell + ((size_t)at << mesh->dim));
-      memset(patches->side + (size_t)2 * mesh->dim * at, VP_SIDE_INTERIOR, 2 * mesh->dim);
-      patches->mixed[at] = 0;
+      if (mesh->dim == 3) StoreInner(search, 3, i, next[class]++);
+      else StoreInner(search, 2, i, next[class]++);
     } else {
       FindPatch(search, i, &p);
       if (p.cls != NONE) Store(patches, &p, next[p.cls]++);
