@@ -256,8 +256,9 @@ static PetscErrorCode ReleasePlans(void **device)
 /* NULL where there is none */
 static const VpOps *Ops(VpPrecision precision, int dim, int degree)
 {
-  static VpCudaFill *const fill[] = {VpCudaOperatorOps, VpCudaSweepOps,   VpCudaTransferOps,   VpCudaTracesOps, VpCudaAlongOps,
-                                     VpCudaNotchOps,    VpCudaConvertOps, VpCudaLineSearchOps, VpCudaPointsOps, VpCudaCellsOps};
+  static VpCudaFill *const fill[] = {VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps,
+                                     VpCudaAlongOps,    VpCudaNotchOps, VpCudaConvertOps,  VpCudaLineSearchOps,
+                                     VpCudaPointsOps,   VpCudaCellsOps, VpCudaEdgesOps};
   static VpOps             table[2][2][VP_MAX_DEGREE];
   VpOps                   *ops;
 

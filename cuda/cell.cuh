@@ -34,10 +34,10 @@ __device__ __forceinline__ void Traces(int nt, const int *first, const T *traces
   }
 }
 
-/* y = line l of A x along the slowest direction of the cell.
+/* y = line l of A x along the slowest direction of the cell. Sides with bits in `without` count as having nothing beyond.
    Requires: X holds the cell's values and Y is scratch, both with CellShape's strides; all threads of the block call. */
 template <class T, int DIM, int N>
-__device__ __forceinline__ void ApplyCell(const Field<T> &f, int32_t cell, const T *X, T *Y, int l, T (&y)[N])
+__device__ __forceinline__ void ApplyCell(const Field<T> &f, int32_t cell, const T *X, T *Y, int l, T (&y)[N], int without = 0)
 {
   typedef CellShape<DIM, N> S;
 
@@ -54,7 +54,7 @@ __device__ __forceinline__ void ApplyCell(const Field<T> &f, int32_t cell, const
     }
     UNROLL (int s = 0; s < 2; s++) {
       const int32_t beyond = f.neighbor[(size_t)cell * 2 * DIM + 2 * d + s];
-      if (beyond >= 0) {
+      if (beyond >= 0 && !(without >> (2 * d + s) & 1)) {
         T V, Q;
         Traces(f.nt, f.first, f.traces, 1 - s, f.Cell(beyond, S::values) + start, step, V, Q);
         UNROLL (int i = 0; i < N; i++) y[i] += __ldg(g + 2 * s * N + i) * V + __ldg(g + (2 * s + 1) * N + i) * Q;

@@ -291,11 +291,35 @@ struct Conversions {
       [=](const Parts &cell, int part) { return Cells(plan, field, cell, part, scale, f, b, blocks); });
   }
 
+  /* b = enter scale f */
+  static PetscErrorCode Enter(const ConvertPlan<T, N> *plan, const VpView *outer, int32_t nown, double scale, const double *f, T *b,
+                              int *blocks)
+  {
+    Parts all;
+
+    all.n[VP_INNER] = nown;
+    return Cells(plan, Field<double>(outer, NULL, NULL), all, VP_INNER, scale, f, b, blocks);
+  }
+
+  /* As Subtract, in two steps: where sides hang, cells have the residual only after their sides. */
+  static PetscErrorCode SubtractFirst(const ConvertPlan<T, N> *plan, const VpView *outer, int32_t nown, double scale, const double *x,
+                                      VpGhosts ghosts, const double *f, T *b, int *blocks)
+  {
+    const VpOps *ops = VpBackendCuda.ops(VP_DOUBLE, DIM, N - 1);
+    void        *r;
+
+    PetscFunctionBegin;
+    PetscCall(VpBackendCuda.borrow((size_t)nown * S::values * sizeof(double), "a residual", &r));
+    PetscCall(ops->apply(outer, 0, nown, x, ghosts, f, r));
+    PetscCall(Enter(plan, outer, nown, scale, (const double *)r, b, blocks));
+    PetscCall(VpBackendCuda.give_back(r));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   static PetscErrorCode InResidual(const VpView *view, const VpView *outer, double scale, const double *x, VpGhosts ghosts, const double *f,
                                    void *b, double *norm2)
   {
     ConvertPlan<T, N> *plan = NULL;
-    Parts              all;
     int                blocks = 0;
 
     PetscFunctionBegin;
@@ -303,9 +327,9 @@ struct Conversions {
     if (norm2) *norm2 = 0;
     if (!view->nown) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
-    all.n[VP_INNER] = view->nown;
-    if (x) PetscCall(Subtract(plan, outer, view->nown, scale, x, ghosts, f, (T *)b, &blocks));
-    else PetscCall(Cells(plan, Field<double>(outer, NULL, NULL), all, VP_INNER, scale, f, (T *)b, &blocks));
+    if (!x) PetscCall(Enter(plan, outer, view->nown, scale, f, (T *)b, &blocks));
+    else if (outer->hang.n) PetscCall(SubtractFirst(plan, outer, view->nown, scale, x, ghosts, f, (T *)b, &blocks));
+    else PetscCall(Subtract(plan, outer, view->nown, scale, x, ghosts, f, (T *)b, &blocks));
     if (!norm2) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpCudaLaunch("final sum", FinalSum, {1, VP_MAX_THREADS}, blocks, (double *)plan->partial.p, (double *)plan->partial.p));
     PetscCall(VpCudaFetch(plan->partial.p, sizeof(double), norm2));

@@ -104,7 +104,7 @@ void VpCudaForKind(VpPrecision precision, int dim, int degree, F f)
 /* Each fills the slots that its file has kernels for. */
 typedef void VpCudaFill(VpPrecision, int dim, int degree, VpOps *);
 VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaAlongOps, VpCudaNotchOps, VpCudaConvertOps,
-  VpCudaLineSearchOps, VpCudaPointsOps, VpCudaCellsOps;
+  VpCudaLineSearchOps, VpCudaPointsOps, VpCudaCellsOps, VpCudaEdgesOps;
 
 /* couple.cu */
 PetscErrorCode VpCudaCouple(const VpCouple *, double *K);

@@ -1,4 +1,5 @@
-/* y = A x and y = b - A x: tiles where the mesh has them, cells elsewhere. */
+/* y = A x and y = b - A x: tiles where the mesh has them, cells elsewhere, then the terms of sides that hang. */
+#include "hanging.cuh"
 #include "tile.cuh"
 
 template <class T, int DIM, int N>
@@ -49,6 +50,34 @@ __global__ void __launch_bounds__(Tile<N>::threads, Tile<N>::least)
   });
 }
 
+/* y += sign times the terms of all sides of a cell that hang. The block with its first one works on all of them. */
+template <class T, int DIM, int N>
+__global__ void __launch_bounds__(Side<T, DIM, N>::threads)
+  AddHanging(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, int32_t first, int32_t last, T sign, T *y)
+{
+  typedef Side<T, DIM, N> S;
+  __shared__ T            s[S::room];
+  const S                 side(hang, s);
+  int32_t                 at = blockIdx.x;
+  const int32_t           cell = side.Item(at)[0];
+
+  if (cell < first || cell >= last || (at && side.Item(at - 1)[0] == cell)) return;
+  for (; at < hang.n && side.Item(at)[0] == cell; at++) {
+    const int32_t *item = side.Item(at);
+    const int      d = item[1] / 2, end = item[1] % 2, part = item[2];
+    const bool     coarse = part < 0;
+    const T       *form = side.Form(at);
+    TraceOf<T>     own = side.Of(f, d, end, f.Cell(cell, S::values));
+    TraceOf<T>     there = side.Of(f, d, 1 - end, f.Cell(item[coarse ? 3 + side.i : 3], S::values));
+
+    if (coarse) side.ToFace(side.i, own);
+    else side.ToFace(part, there);
+    S::Flux(form, false, form[coarse ? 5 + side.i : 5], own, there);
+    if (coarse) side.FromFaces(own);
+    side.AddLiftTogether(d, end, sign, own, y + (size_t)cell * S::values);
+  }
+}
+
 template <class T, int DIM, int N>
 struct Operator {
   typedef CellShape<DIM, N> S;
@@ -73,9 +102,13 @@ struct Operator {
   {
     const Field<T> f(view, x, ghosts.values);
 
-    return VpCudaOnTiles<DIM, N>(
+    PetscFunctionBegin;
+    PetscCall((VpCudaOnTiles<DIM, N>(
       view, first, last, (const T *)x, ghosts, [=](const auto &plan, int part) { return Tiles(f, plan, part, b, y); },
-      [=](const Parts &cell, int part) { return Cells(f, cell, part, b, y); });
+      [=](const Parts &cell, int part) { return Cells(f, cell, part, b, y); })));
+    PetscCall(VpCudaLaunch("apply on sides that hang", AddHanging<T, DIM, N>, {view->hang.n, Side<T, DIM, N>::threads}, f, view->hang,
+                           first, last, T(b ? -1 : 1), (T *)y));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
 

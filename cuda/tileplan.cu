@@ -2,17 +2,17 @@
 #include "tile.cuh"
 #include <cstring>
 
-/* flag[t] = cells [start + t T, .. + T) are a tile */
+/* flag[t] = cells [start + t step, .. + T) are a tile */
 template <int N>
 __global__ void FindTiles(const __grid_constant__ Field<double> f, const __grid_constant__ VpCommon common, int32_t last, int32_t start,
-                          int32_t count, uint8_t *flag)
+                          int32_t step, int32_t count, uint8_t *flag)
 {
   typedef Tile<N> S;
   const int32_t   t = blockIdx.x * blockDim.y + threadIdx.y;
   bool            good = t < count;
 
   if (good) {
-    const int64_t tile = start + (int64_t)t * S::cells;
+    const int64_t tile = start + (int64_t)t * step;
     good = tile + S::cells <= last && tile + S::cells <= f.nown;
     for (int q = threadIdx.x; good && q < S::cells; q += 32) {
       const int32_t cell = (int32_t)tile + q;
@@ -52,44 +52,48 @@ struct TileSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Flags(const VpView *view, const Field<double> &f, int32_t last, int32_t start, int32_t count, uint8_t *flag)
+  static PetscErrorCode Flags(const VpView *view, const Field<double> &f, int32_t last, int32_t start, int32_t step, int32_t count,
+                              uint8_t *flag)
   {
     VpArray device;
 
     PetscFunctionBegin;
     PetscCall(VpCudaAlloc((size_t)count, "tile flags", &device.p));
-    PetscCall(VpCudaLaunch("find tiles", FindTiles<N>, {VpBlocks(count, 8), dim3(32, 8)}, f, view->common, last, start, count,
+    PetscCall(VpCudaLaunch("find tiles", FindTiles<N>, {VpBlocks(count, 8), dim3(32, 8)}, f, view->common, last, start, step, count,
                            (uint8_t *)device.p));
     PetscCall(VpCudaFetch(device.p, (size_t)count, flag));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* the first cell from `first` on that can be the first of a tile, by its position */
-  static int32_t Start(const VpView *view, int32_t first)
+  /* the first cell from `first` on that can be the first of a tile, and how far it is from one such cell to the next: by their positions; where
+     cells differ in size, all can whose values are aligned */
+  static int32_t Start(const VpView *view, int32_t first, int32_t *step)
   {
-    const int64_t T = Tile<N>::cells, past = (view->position + first) % T;
+    const int64_t aligned = Tile<N>::values % 2 ? 2 : 1, T = view->hang.n ? aligned : Tile<N>::cells;
+    const int64_t past = (view->hang.n ? first : view->position + first) % T;
 
+    *step = (int32_t)T;
     return first + (int32_t)((T - past) % T);
   }
 
   static PetscErrorCode Lists(const VpView *view, const Field<double> &f, int32_t first, int32_t last, TilePlan<N> *plan)
   {
     const int32_t T = Tile<N>::cells;
-    int32_t      *tile, *cell, count, ntile = 0, ncell = 0;
+    int32_t      *tile, *cell, step, count, ntile = 0, ncell = 0;
     uint8_t      *flag, *reads;
 
     PetscFunctionBegin;
-    plan->tile.start = Start(view, first);
-    count = (last - plan->tile.start) / T;
-    if (count <= 0) PetscFunctionReturn(PETSC_SUCCESS);
+    plan->tile.start = Start(view, first, &step);
+    count = (last - plan->tile.start - T) / step + 1;
+    if (last - plan->tile.start < T) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscMalloc3(count, &flag, count, &tile, last - first, &cell));
-    PetscCall(Flags(view, f, last, plan->tile.start, count, flag));
+    PetscCall(Flags(view, f, last, plan->tile.start, step, count, flag));
     PetscCall(VpCudaReadsGhosts(view, first, last, &reads));
     for (int part = 0; part < 2; part++) {
       const int32_t tiles = ntile, cells = ncell;
       for (int32_t c = first, size; c < last; c += size) {
-        const int32_t t = (c - plan->tile.start) / T;
-        size = c >= plan->tile.start && t < count && flag[t] ? T : 1;
+        const int32_t past = c - plan->tile.start, t = past / step;
+        size = past >= 0 && past % step == 0 && t < count && flag[t] ? T : 1;
         if ((reads && memchr(reads + (c - first), 1, (size_t)size) ? VP_OUTER : VP_INNER) != part) continue;
         if (size == T) tile[ntile++] = c;
         else cell[ncell++] = c;

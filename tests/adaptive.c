@@ -169,7 +169,7 @@ static PetscErrorCode errors_have_the_right_orders(PetscInt dim, PetscInt degree
   DM        dm, fine;
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, degree, dim == 2 ? 2 : 1, &dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, degree, dim == 2 ? 2 : 1, &dm));
   PetscCall(DMSetUp(dm));
   for (int i = 0; i < (dim == 2 ? 2 : 1); i++) PetscCall(RefineSome(&dm, 0.25, i));
   PetscCall(SolutionError(dm, &l2[0], &h1[0]));

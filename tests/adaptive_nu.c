@@ -40,7 +40,7 @@ static PetscErrorCode CaseDM(const Measured *c, DM *dm)
   const PetscReal origin[3] = {0, 0, 0}, sphere[4] = {0, 0, c->dim == 2 ? c->radius : 0, c->radius};
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, c->dim, c->degree, c->refine, dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, c->dim, c->degree, c->refine, dm));
   PetscCall(DMVPatchDGSetDomain(*dm, c->domain));
   PetscCall(DMVPatchDGSetLocalRefinement(*dm, c->levels, c->radius > 0 ? NULL : origin, c->radius > 0 ? sphere : NULL));
   PetscCall(DMSetUp(*dm));
@@ -105,7 +105,7 @@ static PetscErrorCode VaryingDM(const Varying *v, DM *dm)
   DM           refined;
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, v->degree, 3, dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, v->degree, 3, dm));
   PetscCall(DMSetUp(*dm));
   for (int step = 0; step < 2; step++) {
     PetscCall(DMVPatchDGGetCells(*dm, &n));
@@ -245,7 +245,7 @@ static PetscErrorCode symmetric_cycle_is_symmetric(PetscInt dim, PetscInt degree
   Vec         y, z;
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, degree, 1, &dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, degree, 1, &dm));
   PetscCall(DMVPatchDGSetDomain(dm, dim == 2 ? VPATCHDG_DOMAIN_LSHAPE : VPATCHDG_DOMAIN_FICHERA));
   PetscCall(DMSetUp(dm));
   for (int i = 0; i < 3; i++) PetscCall(RefineSome(&dm, dim == 2 ? 0.3 : 0.1, i));

@@ -35,7 +35,7 @@ static PetscErrorCode MeshCreate(MPI_Comm comm, const Mesh *m, DM *dm)
   const PetscReal        near[3] = {0.01, 0.02, 0.03};
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(comm, m->dim, m->degree, m->refine, dm));
+  PetscCall(TestDMCreate(comm, m->dim, m->degree, m->refine, dm));
   PetscCall(DMVPatchDGSetDomain(*dm, m->domain));
   PetscCall(DMVPatchDGSetBoundary(*dm, boundary));
   PetscCall(DMVPatchDGSetReaction(*dm, m->reaction));

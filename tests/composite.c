@@ -341,7 +341,7 @@ static PetscErrorCode CheckLevels(const Setting *s)
   Vectors v;
 
   PetscFunctionBeginUser;
-  PetscCall(RefinedCreate(s, &r));
+  PetscCall(RefinedCreate(s, &VpBackendHost, VP_DOUBLE, &r));
   PetscCall(levels_have_the_leaves_and_their_ancestors(s, &r));
   for (int l = 0; l + 2 < r.n; l++) {
     PetscCall(VectorsCreate(&r, l, &v));

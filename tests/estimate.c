@@ -175,7 +175,7 @@ static PetscErrorCode exact_solutions_have_no_error(PetscInt dim, PetscInt degre
   Vec                    x;
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, degree, 1, &dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, degree, 1, &dm));
   PetscCall(DMVPatchDGSetBoundary(dm, boundary));
   PetscCall(DMVPatchDGSetRobin(dm, alpha));
   PetscCall(DMVPatchDGSetReaction(dm, equation.reaction));
@@ -209,7 +209,7 @@ static PetscErrorCode marks_are_as_few_as_do(void)
   DM           dm;
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 1, 3, &dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 1, 3, &dm));
   PetscCall(DMSetUp(dm));
   PetscCall(DMVPatchDGGetCells(dm, &n));
   PetscCallMPI(MPI_Scan(&n, &first, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));

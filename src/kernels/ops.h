@@ -51,7 +51,7 @@ typedef struct {
   const void    *lift; /* [2 ends][value, slope][n] M^-1 of the traces */
 } VpHangView;
 enum { VP_HANG_CELL = 7, VP_HANG_FORM = 9 };
-/* the first hanging side of a cell that is not before this one; on the host */
+/* the first hanging side of a cell that is not before this one. Requires: the arrays are on the host */
 static inline int32_t VpFirstHanging(const VpHangView *hang, int32_t cell)
 {
   int32_t low = 0, high = hang->n;
@@ -81,8 +81,8 @@ typedef struct {
   const void    *traces;           /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
   const void    *expand;           /* VpBasis.expand in the same layout: from traces to coefficients */
   const void    *enter, *leave;    /* [n][n] from and to the outer vectors' basis */
-  VpHangView     hang;             /* empty on devices */
-  void          *device;           /* what a backend keeps for this view; NULL at first */
+  VpHangView     hang;
+  void          *device; /* what a backend keeps for this view; NULL at first */
 } VpView;
 
 /* The patches of a smoother. */
@@ -116,12 +116,14 @@ enum { VP_EDGE_COLORS = 48 };
 typedef struct {
   VpHangView     sides;                     /* with K in ascending order */
   const int32_t *order;                     /* sides in the order of their patches: */
-  int32_t        start[VP_EDGE_COLORS + 1]; /* those of colour c are [start[c], start[c+1]). It is on the host */
-  const int32_t *type;                      /* [n] entry of `table` */
-  const void    *table;  /* [entries][VpEdgeSize]: the blocks of K's lines and of F's line along the normal [dim + 1][VpBlockSize]
+  int32_t        start[VP_EDGE_COLORS + 1]; /* those of colour c are [start[c], start[c+1]). It is on the host, as the next one */
+  int32_t        kind[7];                   /* sides number s of their K are [kind[s], kind[s+1]) of: */
+  const int32_t *by_kind; /* all sides, also those whose patches other ranks solve. No two of a kind have a cell in common. */
+  const int32_t *type;    /* [n] entry of `table` */
+  const void    *table;   /* [entries][VpEdgeSize]: the blocks of K's lines and of F's line along the normal [dim + 1][VpBlockSize]
                         (VpBlockBuild), the problems of F's other lines [dim - 1][VpFdmSize] (VpFdmBuild); Z */
-  const void    *weight; /* as of VpPatchView, where the coefficient is s times K's of the tables */
-  const void    *excess; /* [n][2^(dim-1)] by how much the coefficients of a side's faces exceed that of K's line there, or NULL: 0 */
+  const void    *weight;  /* as of VpPatchView, where the coefficient is s times K's of the tables */
+  const void    *excess;  /* [n][2^(dim-1)] by how much the coefficients of a side's faces exceed that of K's line there, or NULL: 0 */
   double         reaction;
 } VpEdgeView;
 VP_SIZE int VpFaceSize(int n, int dim)
@@ -312,14 +314,13 @@ typedef struct {
                               PetscBool *did);
   /* x += A_c^-1 r on cells c = cell[first], ..., cell[last - 1], where A_c is the cell's own block of A */
   PetscErrorCode (*solve_cells)(const VpView *, const VpCellView *, int32_t first, int32_t last, const void *r, void *x);
-  /* b += sign A_FK xc on the cells F of all edge patches, xc being of the coarser level. NULL on devices, and so are the next two. */
+  /* b += sign A_FK xc on the cells F of all edge patches, xc being of the coarser level */
   PetscErrorCode (*add_coarse)(const VpView *, const VpEdgeView *, int sign, const void *xc, void *b);
   /* bc -= A_KF x on the leaves K, and what their values xc add to A x beyond what the coarser level adds, there and on
      the cells beyond that were refined */
   PetscErrorCode (*subtract_fine)(const VpView *, const VpView *coarse, const VpEdgeView *, const void *x, const void *xc, void *bc);
-  /* Solves on the edge patches [first, last) of `order`, one after the other: x and xc gain what removes the residuals
-     of F and K. Requires: A_FK xc has been taken from b, as from bc where its level ends. Ensures: the same of the new
-     xc. */
+  /* Solves on the edge patches [first, last) of `order`: x and xc gain what removes the residuals of F and K. Requires: they
+     are of one colour; A_FK xc has been taken from b, as from bc where its level ends. Ensures: the same of the new xc. */
   PetscErrorCode (*solve_edges)(const VpView *, const VpView *coarse, const VpEdgeView *, int32_t first, int32_t last, void *b, void *x,
                                 const void *bc, void *xc);
   /* x[0] = the current values, on cells [0, count) */

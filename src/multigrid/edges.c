@@ -252,21 +252,31 @@ static int ColorOf(VpMesh coarse, const VpHang *edge)
   return color;
 }
 
-static PetscErrorCode PlaceOrder(VpMesh fine, VpArrays *arrays, VpEdgeView *view)
+/* Sides that are on the same side of their leaves have no cell in common. */
+static int KindOf(VpMesh coarse, const VpHang *edge)
 {
-  int32_t *order, *start = view->start, next[VP_EDGE_COLORS];
+  return edge->side;
+}
+
+/* Sorts edges, or those that are swept, by one of their numbers, which are less than `most`: [start[i], start[i+1]) of *order have the number i. */
+static PetscErrorCode PlaceSorted(VpMesh fine, PetscBool all, int most, int (*number)(VpMesh, const VpHang *), VpArrays *arrays,
+                                  int32_t start[], const int32_t **sorted)
+{
+  int32_t *order, next[VP_EDGE_COLORS];
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(fine->nedge, &order));
-  for (int32_t i = 0; i < fine->nedge; i++) start[ColorOf(fine->coarser, &fine->edge[i]) + 1] += VpMeshSweepsEdge(fine, &fine->edge[i]);
-  for (int c = 0; c < VP_EDGE_COLORS; c++) {
+  for (int32_t i = 0; i < fine->nedge; i++) {
+    if (all || VpMeshSweepsEdge(fine, &fine->edge[i])) start[number(fine->coarser, &fine->edge[i]) + 1]++;
+  }
+  for (int c = 0; c < most; c++) {
     next[c] = start[c];
     start[c + 1] += start[c];
   }
   for (int32_t i = 0; i < fine->nedge; i++) {
-    if (VpMeshSweepsEdge(fine, &fine->edge[i])) order[next[ColorOf(fine->coarser, &fine->edge[i])]++] = i;
+    if (all || VpMeshSweepsEdge(fine, &fine->edge[i])) order[next[number(fine->coarser, &fine->edge[i])]++] = i;
   }
-  PetscCall(VpArraysPlace(arrays, order, start[VP_EDGE_COLORS] * sizeof(*order), "edge patches", (const void **)&view->order));
+  PetscCall(VpArraysPlace(arrays, order, start[most] * sizeof(*order), "edge patches", (const void **)sorted));
   PetscCall(PetscFree(order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -325,7 +335,8 @@ PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, VpArrays *arrays, VpEd
   for (int32_t i = 0; i < keys.n; i++) PetscCall(Build(fine, (const VpEdgeKey *)keys.item + i, table + i * size));
   PetscCall(VpArraysPlace(arrays, type, mesh->nedge * sizeof(*type), "edge patches", (const void **)&view->type));
   PetscCall(VpArraysPlaceReals(arrays, table, keys.n * size, "edge patches", &view->table));
-  PetscCall(PlaceOrder(mesh, arrays, view));
+  PetscCall(PlaceSorted(mesh, PETSC_FALSE, VP_EDGE_COLORS, ColorOf, arrays, view->start, &view->order));
+  PetscCall(PlaceSorted(mesh, PETSC_TRUE, 2 * mesh->dim, KindOf, arrays, view->kind, &view->by_kind));
   PetscCall(PlaceCoefficients(fine, coarse, arrays, view));
   PetscCall(PetscFree(table));
   PetscCall(PetscFree(type));

@@ -59,7 +59,7 @@ static inline PetscErrorCode CaseCreate(const Case *c, DM *dm)
   const PetscReal face[4] = {0, 0.5, 1.5, 2};
 
   PetscFunctionBeginUser;
-  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, c->dim, c->degree, c->refine, dm));
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, c->dim, c->degree, c->refine, dm));
   PetscCall(DMVPatchDGSetDomain(*dm, c->domain));
   if (c->domain == VPATCHDG_DOMAIN_BOX) PetscCall(DMVPatchDGSetGrid(*dm, 0, c->dim == 2 ? 3 : 2, face));
   PetscCall(DMVPatchDGSetBoundary(*dm, c->boundary));

@@ -18,6 +18,9 @@ typedef struct {
   VpProblem problem;
   VpLevel   outer, level[16];
   int       ndof;
+
+  const VpBackend *backend; /* of the levels, */
+  VpPrecision      precision;
 } Refined;
 
 /* the coefficient on a level, [nown]: its leaves' own, else the mean */
@@ -48,16 +51,16 @@ static inline PetscErrorCode LevelsCreate(Refined *r)
 
     problem.coefficient = a[l];
     problem.coarser = a[l + 1];
-    PetscCall(VpLevelCreate(r->mesh[l], &problem, VP_BASIS_THIN, VP_DOUBLE, &VpBackendHost, &r->level[l]));
+    PetscCall(VpLevelCreate(r->mesh[l], &problem, VP_BASIS_THIN, r->precision, r->backend, &r->level[l]));
   }
   for (int l = 0; l < r->n; l++) PetscCall(PetscFree(a[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static inline PetscErrorCode RefinedCreate(const Setting *s, Refined *r)
+static inline PetscErrorCode RefinedCreate(const Setting *s, const VpBackend *backend, VpPrecision precision, Refined *r)
 {
   PetscFunctionBeginUser;
-  *r = (Refined){.ndof = (int)PetscPowInt(s->degree + 1, s->dim)};
+  *r = (Refined){.ndof = (int)PetscPowInt(s->degree + 1, s->dim), .backend = backend, .precision = precision};
   PetscCall(MakeMesh(PETSC_COMM_WORLD, s, &r->leaves));
   for (int seed = 0; seed < 3; seed++) {
     VpMesh  next;
@@ -76,7 +79,7 @@ static inline PetscErrorCode RefinedCreate(const Setting *s, Refined *r)
     r->leaves = next;
   }
   PetscCall(MakeProblem(s, r->leaves, &r->problem));
-  PetscCall(VpLevelCreateOuter(r->leaves, &r->problem, &VpBackendHost, &r->outer));
+  PetscCall(VpLevelCreateOuter(r->leaves, &r->problem, backend, &r->outer));
   PetscCall(VpMeshCreateLevels(r->leaves, &r->mesh[0]));
   PetscCall(LevelsCreate(r));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -134,7 +134,7 @@ PetscErrorCode DMVPatchDGAdaptAll(DM dm, int8_t how, DM *out)
 
    Where cells of two levels meet, the fluxes are those between equal cells, on every fine face and with the penalty of the coarse one: the
    orders are those of uniform meshes. The operator with and without matrix, right-hand sides, errors, values at points and VTK files work
-   on such meshes, on the host. So does `PCVPATCHDG`, in its default space and residual and with sweeps after the coarse correction, or
+   on such meshes, on GPUs, too. So does `PCVPATCHDG`, in its default space and residual and with sweeps after the coarse correction, or
    symmetric for CG: it takes as many iterations as on uniform meshes. So it does with a coefficient that is smooth or jumps on faces of the
    coarsest cells. Where other cells that are refined hold a jump of 1000 it takes 2 to 4 times as many iterations, for one of 1e6 4 to 6
    times. W and F cycles repeat the levels from that of the largest cells down. `PCVPATCH` and `PCMG` need cells of one level.

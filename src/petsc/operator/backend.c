@@ -64,18 +64,14 @@ static PetscErrorCode OpenDevice(MPI_Comm comm, const VpBackend *backend)
 PetscErrorCode DMVPatchDGFindBackend(DM dm, const VpBackend **out)
 {
   const VPatchDGBackend asked = DMVPatchDGData(dm)->backend;
-  const VpMesh          mesh = DMVPatchDGData(dm)->mesh;
-  const PetscBool       adaptive = (PetscBool)(mesh && mesh->depth);
   const VpBackend      *cuda = VpBackendFind("cuda");
   PetscBool             device;
 
   PetscFunctionBegin;
   PetscCheck(asked != VPATCHDG_BACKEND_CUDA || cuda, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
              "-dm_vpatchdg_backend cuda: this libvpatchdg has no CUDA kernels. Build it where nvcc is found (make CUDA=1)");
-  PetscCheck(asked != VPATCHDG_BACKEND_CUDA || !adaptive, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-             "-dm_vpatchdg_backend cuda has no kernels for faces between cells of different levels yet: use -dm_vpatchdg_backend host");
   PetscCall(PetscStrInList(dm->vectype, CUDA_TYPES, '|', &device));
-  *out = asked == VPATCHDG_BACKEND_CUDA || (asked == VPATCHDG_BACKEND_AUTO && device && cuda && !adaptive) ? cuda : &VpBackendHost;
+  *out = asked == VPATCHDG_BACKEND_CUDA || (asked == VPATCHDG_BACKEND_AUTO && device && cuda) ? cuda : &VpBackendHost;
   if ((*out)->use_stream) PetscCall(OpenDevice(PetscObjectComm((PetscObject)dm), *out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

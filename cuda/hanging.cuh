@@ -1,0 +1,122 @@
+/* Sides between cells of two sizes (VpHangView): traces of both cells, tangential interpolation, and lifts. A block works on one side at a
+   time. Its threads are in groups, one for each of the 2^(DIM-1) fine faces; thread l of a group is at line l of a cell:
+
+      +---------+----+     group 0 is at the face of the lower fine cell, group 1 at the other one's. The coarse cell's traces are
+      |         | F1 |     there in all groups; ToPart takes them to the group's face, or back from it, and Sum adds up all groups'.
+      |    K    +----+
+      |         | F0 |
+      +---------+----+ */
+#pragma once
+#include "cell.cuh"
+
+/* value V and slope Q at the end of a line */
+template <class T>
+struct TraceOf {
+  T V, Q;
+};
+
+template <class T, int DIM, int N>
+struct Side {
+  typedef TraceOf<T>   Trace;
+  static constexpr int faces = 1 << (DIM - 1), lines = Power(N, DIM - 1), values = Power(N, DIM), threads = faces * lines;
+  static constexpr int room = 2 * threads; /* numbers of shared memory */
+
+  const int32_t *cell;
+  const T       *form, *half, *lift;
+  T             *s;    /* the room */
+  int            i, l; /* the group, the thread in it */
+
+  __device__ __forceinline__ Side(const VpHangView &hang, T *shared)
+      : cell(hang.cell), form((const T *)hang.form), half((const T *)hang.half), lift((const T *)hang.lift), s(shared),
+        i(threadIdx.x / lines), l(threadIdx.x % lines)
+  {
+  }
+  __device__ __forceinline__ const int32_t *Item(int32_t at) const
+  {
+    return cell + (size_t)at * VP_HANG_CELL;
+  }
+  __device__ __forceinline__ const T *Form(int32_t at) const
+  {
+    return form + (size_t)at * VP_HANG_FORM;
+  }
+
+  /* at an end of a cell along d; sy, sz: strides of its values u */
+  __device__ __forceinline__ Trace Of(const Field<T> &f, int d, int end, const T *u, int sy = N, int sz = N * N) const
+  {
+    Trace t;
+
+    Traces(f.nt, f.first, f.traces, end, u + LineStart<DIM>(d, N, l, sy, sz), VpLineStride(d, sy, sz), t.V, t.Q);
+    return t;
+  }
+
+  /* t = row times the group's traces start, start + step, ... */
+  __device__ __forceinline__ void Row(const T *row, int start, int step, Trace &t) const
+  {
+    T *group = s + 2 * lines * i;
+
+    __syncthreads();
+    group[l] = t.V;
+    group[lines + l] = t.Q;
+    __syncthreads();
+    t = {T(0), T(0)};
+    UNROLL (int j = 0; j < N; j++) {
+      const T a = __ldg(row + j);
+      t.V += a * group[start + j * step];
+      t.Q += a * group[lines + start + j * step];
+    }
+  }
+  /* t = (M_1 x M_0) t, where M_i is the matrix of the half that bit i of part says */
+  __device__ __forceinline__ void ToPart(const T *M, int part, Trace &t) const
+  {
+    Row(M + (part & 1) * N * N + l % N * N, l / N * N, 1, t);
+    if (DIM == 3) Row(M + (part >> 1) * N * N + l / N * N, l % N, N, t);
+  }
+  __device__ __forceinline__ void ToFace(int part, Trace &t) const
+  {
+    ToPart(half, part, t);
+  }
+  /* the sum over all faces of t, each from its part */
+  __device__ __forceinline__ void FromFaces(Trace &t) const
+  {
+    ToPart(half + 2 * N * N, i, t);
+    __syncthreads();
+    s[2 * lines * i + l] = t.V;
+    s[2 * lines * i + lines + l] = t.Q;
+    __syncthreads();
+    t = {T(0), T(0)};
+    UNROLL (int face = 0; face < faces; face++) {
+      t.V += s[2 * lines * face + l];
+      t.Q += s[2 * lines * face + lines + l];
+    }
+  }
+
+  /* here = what the form of a fine face, with the coefficient a, tests the value and the slope of the cell with. turned: the form's two
+     cells change places */
+  static __device__ __forceinline__ void Flux(const T *form, bool turned, T a, Trace &here, const Trace &beyond)
+  {
+    const T *own = form + 2 * turned, *other = form + 2 * !turned;
+    const T  jump = own[0] * here.V - other[0] * beyond.V, mean = (own[1] * here.Q - other[1] * beyond.Q) / 2;
+
+    here.V = a * (form[4] * jump - mean) * own[0];
+    here.Q = -a * jump / 2 * own[1];
+  }
+
+  /* number k of the lift of t at an end */
+  __device__ __forceinline__ T Lift(int end, const Trace &t, int k) const
+  {
+    return __ldg(lift + 2 * end * N + k) * t.V + __ldg(lift + (2 * end + 1) * N + k) * t.Q;
+  }
+  /* line l of a cell += sign times that, the numbers first, first + step, ... */
+  __device__ __forceinline__ void AddLift(int d, int end, T sign, const Trace &t, T *y, int first, int step) const
+  {
+    T *line = y + LineStart<DIM>(d, N, l, N, N * N);
+
+    for (int k = first; k < N; k += step) line[k * VpLineStride(d, N, N * N)] += sign * Lift(end, t, k);
+  }
+  /* the same of the coarse cell, whose t all groups have */
+  __device__ __forceinline__ void AddLiftTogether(int d, int end, T sign, const Trace &t, T *y) const
+  {
+    AddLift(d, end, sign, t, y, i, faces);
+    __syncthreads();
+  }
+};
