@@ -21,6 +21,15 @@ for my $ranks (1, 2) {
   is(run($ranks, 'plain', $plugin), "$with\n", "doctor_changes_nothing, $ranks ranks");
 }
 
+# of cells that are refined one by one it says how many there are when they are there, then of which levels the cycle has how many
+my $adaptive = run(2, 'poisson', '-vpatchdg_doctor -dm_vpatchdg_domain lshape -dm_refine 2 -dm_vpatchdg_refine_point 0,0 -dm_vpatchdg_refine_levels 5');
+like($adaptive, qr/different levels\n  mesh: boxes refined 2 to 7 times: 93 cells, 1488 unknowns\n +mesh and operator .*\n +a vector/, 'doctor_counts_leaves');
+like($adaptive, qr/levels: 8, the coarsest with \d+ cells\n.*\n  coefficient: contrast 1:1\n  iterations for eight digits: (\d+) to (\d+) by fgmres, as on uniform/, 'doctor_knows_adaptive_cycles')
+  or diag($adaptive);
+my ($low, $high) = $adaptive =~ /digits: (\d+) to (\d+)/;
+my $needed = (split(' ', (split(/\n/, $adaptive))[-1]))[5];
+ok($needed >= $low && $needed <= $high, "iterations_are_as_foretold, L-shape, $needed");
+
 # the iterations are in the range that was said, and the memory is near to what was said
 sub bytes {
   my ($said, $what) = @_;

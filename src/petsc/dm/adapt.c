@@ -88,6 +88,7 @@ static PetscErrorCode Adapt(DM dm, const int8_t mark[], DM *out)
   PetscFunctionBegin;
   PetscCall(VpMeshAdapt(dg->mesh, mark, VpProblemWidth(&dg->op->problem), dg->op->problem.coefficient, &mesh, &a));
   error = CheckMesh(dm, &mesh);
+  if (!error) error = DMVPatchDGDoctorAdaptive(dm, mesh);
   if (!error) error = DMVPatchDGCreateOn(dm, mesh, a, out);
   PetscCall(PetscFree(a));
   PetscCall(error);

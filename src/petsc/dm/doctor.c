@@ -1,4 +1,4 @@
-/* -vpatchdg_doctor at DMSetUp(): what the mesh will take, printed before it takes it. */
+/* -vpatchdg_doctor at DMSetUp(): what the mesh will take, printed before it takes it; of cells that are refined one by one, after that. */
 #include "internal.h"
 
 static PetscErrorCode Memory(PetscViewer viewer, const VpBackend *backend, const VpSize *size)
@@ -42,5 +42,26 @@ PetscErrorCode DMVPatchDGDoctor(DM dm, PetscInt level)
   if (!level) PetscCall(PetscViewerASCIIPrintf(viewer, "  change: -dm_refine 1 or more, multigrid needs levels\n"));
   if (size.cells / size.ranks < 64 && size.ranks > 1)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  change: fewer ranks; %.0f cells each are mostly messages\n", size.cells / size.ranks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGDoctorAdaptive(DM dm, VpMesh mesh)
+{
+  const DM_VPatchDG *dg = dm->data;
+  const VpBackend   *backend;
+  PetscViewer        viewer;
+  VpSize             size;
+
+  PetscFunctionBegin;
+  PetscCall(VpDoctorViewer((PetscObject)dm, &viewer));
+  if (!viewer || !mesh->depth) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGFindBackend(dm, &backend));
+  PetscCall(VpSizeOf(mesh->comm, mesh->dim, (int)dg->degree, mesh->domain->nbox, mesh->level, backend, &size));
+  size.cells = (double)mesh->ncell;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: mesh of cells of different levels\n"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  mesh: boxes refined %d to %d times: %.0f cells, %.0f unknowns\n", mesh->least, mesh->level,
+                                   size.cells, VpUnknowns(&size)));
+  PetscCall(VpReportNeed(viewer, "mesh and operator", VpMeshMemory(&size).work, size.ranks));
+  PetscCall(VpReportNeed(viewer, "a vector", VpVectorMemory(&size), size.ranks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

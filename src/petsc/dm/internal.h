@@ -64,8 +64,9 @@ PetscErrorCode DMVPatchDGCheckCoefficient(DM, int tensor, const PetscReal a[]);
 /* coefficient.c: the coefficient of own cells of the next finer or coarser mesh, for the caller to free; NULL: 1. A coarser cell gets the
    mean of its children's. */
 PetscErrorCode DMVPatchDGMoveCoefficient(DM, VpMesh next, PetscReal **);
-/* doctor.c: prints what -vpatchdg_doctor says before there is a mesh of that level */
+/* doctor.c: prints what -vpatchdg_doctor says before there is a mesh of that level; of one that is adaptive, else nothing */
 PetscErrorCode DMVPatchDGDoctor(DM, PetscInt level);
+PetscErrorCode DMVPatchDGDoctorAdaptive(DM, VpMesh);
 
 /* adapt.c: replaces a mesh that is not the DM's yet by one whose cells at the point and the sphere are refined; a DM with all cells
    marked; the options */

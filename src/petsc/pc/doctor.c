@@ -40,6 +40,53 @@ static PetscErrorCode Contrast(VpMesh mesh, const VpProblem *problem, VpCoarsen 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The cells of all levels. Those of an adaptive mesh that are parts have the leaves of a depth, and parents of those of the next one. */
+static PetscErrorCode CountCells(VpMesh mesh, const VpProblem *problem, VpCoarsen how, VpSize *size)
+{
+  const int parts = (int)VpCycleParts(mesh);
+  double    leaves[VP_MOST_LEVELS] = {0};
+
+  PetscFunctionBegin;
+  PetscCall(VpProblemCountLevels(mesh, problem, how, &size->levels, size->cells_of + parts));
+  size->levels += parts;
+  for (int32_t c = 0; c < mesh->nown && parts; c++) leaves[mesh->level - mesh->depth[c]]++;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, leaves, VP_MOST_LEVELS, MPI_DOUBLE, MPI_SUM, mesh->comm));
+  for (int l = 0; l < parts; l++) size->cells_of[l] = leaves[l] + (l ? ldexp(size->cells_of[l - 1], -mesh->dim) : 0);
+  size->cells = size->cells_of[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what the cycle needs, on adaptive meshes with the vectors of all leaves */
+static VpBytes Need(VpMesh mesh, const VpSize *size, const VpCycleOptions *o)
+{
+  const double unknowns = mesh->depth ? (double)mesh->ncell / size->ranks * pow(size->degree + 1, size->dim) : 0;
+  VpBytes      need = VpCycleMemory(size, o);
+
+  need.work += 3 * unknowns * (o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float));
+  return need;
+}
+
+/* prints how many iterations to expect on an adaptive mesh */
+static PetscErrorCode AdaptiveIterations(PetscViewer viewer, VpMesh mesh, const VpProblem *problem, VpCoarsen how)
+{
+  PetscReal a[2];
+  int       range[2];
+
+  PetscFunctionBegin;
+  PetscCall(VpCoefficientRange(mesh, problem, a));
+  VpExpectIterations(problem->degree, VpAspectRatio(mesh->domain), how, range);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient: contrast 1:%.3g\n", (double)(a[1] / a[0])));
+  if (a[1] > 1.001 * a[0])
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "  iterations for eight digits: not known, at least %d by fgmres; on uniform meshes jumps along the "
+                                     "coarsest cells take no more, and where cells that were refined hold jumps they take more here\n",
+                                     range[0]));
+  else
+    PetscCall(
+      PetscViewerASCIIPrintf(viewer, "  iterations for eight digits: %d to %d by fgmres, as on uniform meshes\n", range[0], range[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* prints how many iterations to expect, or that the rule does not know */
 static PetscErrorCode Iterations(PetscViewer viewer, VpMesh mesh, const VpProblem *problem, const VpCycleOptions *o, PetscInt levels)
 {
@@ -104,9 +151,8 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
   VpSize         size;
 
   PetscFunctionBegin;
-  if (mesh->depth) PetscFunctionReturn(PETSC_SUCCESS); /* Its levels' sizes are known when they are made. */
   PetscCall(VpSizeOf(PetscObjectComm((PetscObject)pc), mesh->dim, problem->degree, mesh->domain->nbox, mesh->level, backend, &size));
-  PetscCall(VpProblemCountLevels(mesh, problem, o->coarsening, &size.levels, size.cells_of));
+  PetscCall(CountCells(mesh, problem, o->coarsening, &size));
   PetscCall(VpCycleDepth(mesh, problem, o, backend, &depth));
   o->levels = depth.levels;
   PetscCall(VpCountLines(mesh, problem, &size));
@@ -117,12 +163,13 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
     PetscCall(PetscViewerASCIIPrintf(viewer, "  levels: %" PetscInt_FMT ", the coarsest with %.0f cells\n", o->levels,
                                      size.cells_of[o->levels - 1]));
     PetscCall(Transport(pc, mesh, viewer));
-    PetscCall(Iterations(viewer, mesh, problem, o, o->levels));
+    if (mesh->depth) PetscCall(AdaptiveIterations(viewer, mesh, problem, o->coarsening));
+    else PetscCall(Iterations(viewer, mesh, problem, o, o->levels));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  memory needed, about:\n"));
-    PetscCall(VpReportNeed(viewer, "cycle", VpCycleMemory(&size, o).work, size.ranks));
+    PetscCall(VpReportNeed(viewer, "cycle", Need(mesh, &size, o).work, size.ranks));
     PetscCall(VpReportThere(viewer, backend));
   }
-  PetscCall(VpCheckMemory(PetscObjectComm((PetscObject)pc), backend, VpCycleMemory(&size, o), "The cycle of -pc_type vpatchdg",
+  PetscCall(VpCheckMemory(PetscObjectComm((PetscObject)pc), backend, Need(mesh, &size, o), "The cycle of -pc_type vpatchdg",
                           o->precision == VP_DOUBLE ? "Use -pc_vpatchdg_precision single with fgmres or richardson" : "Refine less"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
