@@ -1,6 +1,8 @@
 static char help[] = "Solves -div grad u = f again and again, each time on a mesh that is refined where the error seems large.\n\n\
   -problem corner|one         : u = r^(2/3) sin(2/3 phi) on the L-shape, whose gradient is infinite at the corner, or f = 1, u = 0 on\n\
                                 the boundary (default corner)\n\
+  -indicator residual|surplus : what says where the error is large (DMVPatchDGEstimate(), DMVPatchDGEstimateSurplus(), whose sum is\n\
+                                larger than the error; default residual)\n\
   -marking doerfler|maximum   : how cells are chosen (DMVPatchDGMark(), default doerfler)\n\
   -refine part, -coarsen part : its numbers (default 0.5 and 0)\n\
   -uniform                    : refines all cells instead\n\
@@ -19,7 +21,7 @@ typedef struct {
 typedef struct {
   VPatchDGMarking marking;
   PetscReal       refine, coarsen, tolerance;
-  PetscBool       uniform, vtk;
+  PetscBool       uniform, vtk, surplus;
   PetscInt        most;
   char            name[PETSC_MAX_PATH_LEN - 16];
 } Options;
@@ -57,13 +59,14 @@ static const Problem problems[] = {{"corner", NULL, Corner, CornerGradient}, {"o
 
 static PetscErrorCode ReadOptions(Options *o, const Problem **problem)
 {
-  const char *names[] = {"corner", "one"};
-  PetscInt    which = 0;
+  const char *names[] = {"corner", "one"}, *indicators[] = {"residual", "surplus"};
+  PetscInt    which = 0, indicator = 0;
 
   PetscFunctionBeginUser;
   *o = (Options){.refine = 0.5, .tolerance = 1e-3, .most = 100000};
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "Adaptation", NULL);
   PetscCall(PetscOptionsEList("-problem", "What is solved", NULL, names, 2, names[0], &which, NULL));
+  PetscCall(PetscOptionsEList("-indicator", "What says where the error is large", NULL, indicators, 2, indicators[0], &indicator, NULL));
   PetscCall(
     PetscOptionsEnum("-marking", "How cells are chosen", NULL, VPatchDGMarkings, (PetscEnum)o->marking, (PetscEnum *)&o->marking, NULL));
   PetscCall(PetscOptionsReal("-refine", "How many are refined", NULL, o->refine, &o->refine, NULL));
@@ -73,6 +76,7 @@ static PetscErrorCode ReadOptions(Options *o, const Problem **problem)
   PetscCall(PetscOptionsInt("-most", "The most unknowns", NULL, o->most, &o->most, NULL));
   PetscCall(PetscOptionsString("-vtk", "Files for ParaView", NULL, o->name, o->name, sizeof(o->name), &o->vtk));
   PetscOptionsEnd();
+  o->surplus = (PetscBool)indicator;
   *problem = &problems[which];
   PetscFunctionReturn(0);
 }
@@ -143,7 +147,8 @@ static PetscErrorCode Adapt(const Options *o, const Problem *problem, DM *dm, Ve
   PetscFunctionBeginUser;
   PetscCall(DMVPatchDGGetCells(*dm, &n));
   PetscCall(PetscMalloc2(n, &eta, n, &mark));
-  PetscCall(DMVPatchDGEstimate(*dm, *x, problem->source, problem->solution, NULL, NULL, eta));
+  if (o->surplus) PetscCall(DMVPatchDGEstimateSurplus(*dm, *x, eta));
+  else PetscCall(DMVPatchDGEstimate(*dm, *x, problem->source, problem->solution, NULL, NULL, eta));
   for (PetscInt c = 0; c < n; c++) sum += eta[c] * eta[c];
   PetscCallMPI(MPI_Allreduce(&sum, estimate, 1, MPIU_REAL, MPIU_SUM, PETSC_COMM_WORLD));
   *estimate = PetscSqrtReal(*estimate);

@@ -176,6 +176,7 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGRefineCells(DM, const DMAdaptFlag mark[], 
 PETSC_EXTERN PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y);
 PETSC_EXTERN PetscErrorCode DMVPatchDGEstimate(DM, Vec x, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux flux, void *ctx,
                                                PetscReal eta[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGEstimateSurplus(DM, Vec x, PetscReal eta[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGMark(DM, VPatchDGMarking, PetscReal refine, PetscReal coarsen, const PetscReal eta[],
                                            DMAdaptFlag mark[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGViewCells(DM, const char name[], const PetscReal values[], PetscViewer);

@@ -247,6 +247,74 @@ static PetscErrorCode marks_are_as_few_as_do(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On cells of one size the sum of squares is what the restriction loses of a vector's; polynomials lose nothing on any mesh, and where cells
+   have brothers that were refined, too, a vector of random numbers loses something everywhere. */
+static PetscErrorCode surplus_is_what_coarser_cells_cannot_hold(PetscInt dim, PetscInt degree)
+{
+  PetscReal *eta, norm[2], sum = 0, extreme[2] = {0, 0}; /* largest, less the least */
+  PetscInt   n;
+  DM         dm, coarse;
+  Mat        up;
+  Vec        x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, degree, 2, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCoarsen(dm, PETSC_COMM_WORLD, &coarse));
+  PetscCall(DMCreateInterpolation(coarse, dm, &up, NULL));
+  PetscCall(MatCreateVecs(up, &y, &x));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(MatMultTranspose(up, x, y));
+  PetscCall(VecNorm(x, NORM_2, &norm[0]));
+  PetscCall(VecNorm(y, NORM_2, &norm[1]));
+  PetscCall(DMVPatchDGGetCells(dm, &n));
+  PetscCall(PetscMalloc1(n, &eta));
+  PetscCall(DMVPatchDGEstimateSurplus(dm, x, eta));
+  for (PetscInt c = 0; c < n; c++) sum += PetscSqr(eta[c] / (4 * (PetscReal)degree));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPIU_REAL, MPIU_SUM, PETSC_COMM_WORLD));
+  TapOk((PetscBool)(PetscAbsReal(sum - PetscSqr(norm[0]) + PetscSqr(norm[1])) < 1e-11 * sum),
+        "surplus_is_what_coarser_cells_cannot_hold, %dD Q%d: %g", (int)dim, (int)degree, (double)sum);
+  PetscCall(PetscFree(eta));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&up));
+  PetscCall(DMDestroy(&coarse));
+  for (int i = 0; i < 3; i++) PetscCall(RefineSome(&dm, 0.2, i));
+  PetscCall(DMCreateGlobalVector(dm, &x));
+  PetscCall(DMVPatchDGGetCells(dm, &n));
+  PetscCall(PetscMalloc1(n, &eta));
+  PetscCall(DMVPatchDGInterpolate(dm, Polynomial, NULL, x));
+  PetscCall(DMVPatchDGEstimateSurplus(dm, x, eta));
+  for (PetscInt c = 0; c < n; c++) extreme[0] = PetscMax(extreme[0], eta[c]);
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(DMVPatchDGEstimateSurplus(dm, x, eta));
+  extreme[1] = -PETSC_MAX_REAL;
+  for (PetscInt c = 0; c < n; c++) extreme[1] = PetscMax(extreme[1], -eta[c]);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, extreme, 2, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  TapOk((PetscBool)(extreme[0] < 1e-10 && extreme[1] < -1e-3), "every_cell_has_a_surplus_but_of_polynomials, %dD Q%d: %g, at least %g",
+        (int)dim, (int)degree, (double)extreme[0], (double)-extreme[1]);
+  PetscCall(PetscFree(eta));
+  PetscCall(VecDestroy(&x));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode whole_boxes_have_no_surplus(void)
+{
+  PetscReal eta[1];
+  DM        dm;
+  Vec       x;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 1, 0, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCreateGlobalVector(dm, &x));
+  Refused(DMVPatchDGEstimateSurplus(dm, x, eta), "-dm_refine 1", "the surplus of whole boxes");
+  PetscCall(VecDestroy(&x));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   const Case cases[] = {{"2D Q1", 2, 1, 1, VPATCHDG_DOMAIN_BOX, {D, D, D, D}, 0, 1, PETSC_FALSE},
@@ -260,6 +328,9 @@ int main(int argc, char **argv)
   PetscCall(exact_solutions_have_no_error(2, 5));
   PetscCall(exact_solutions_have_no_error(3, 3));
   PetscCall(marks_are_as_few_as_do());
+  PetscCall(surplus_is_what_coarser_cells_cannot_hold(2, 3));
+  PetscCall(surplus_is_what_coarser_cells_cannot_hold(3, 2));
+  PetscCall(whole_boxes_have_no_surplus());
   PetscCall(PetscFinalize());
   return TapEnd();
 }

@@ -63,6 +63,10 @@ for (['degree 2', 1, 9558, 5.5e-4, '-dm_vpatchdg_degree 2 -most 9000'], ['degree
   ok(defined $error && $unknowns <= $most * 1.02 && $error <= $bound && $error < $estimate && $estimate < 6 * $error, "adapt_converges, $name") or diag($out);
 }
 {
+  my ($unknowns, $error) = run(1, 'adapt', '-tolerance 0 -most 5000 -indicator surplus') =~ /(\d+) +\d+ +\S+ +(\S+) +-\n\z/;
+  ok(defined $error && $unknowns < 6000 && $error < 5e-4, 'adapt_converges, surplus') or diag("$unknowns: $error");
+}
+{
   my $out = run(1, 'adapt', "-problem one -dm_vpatchdg_dim 3 -dm_vpatchdg_domain fichera -dm_vpatchdg_degree 1 -most 2000 -tolerance 0 -vtk $folder/adapt");
   my ($last, $functional) = $out =~ /\n +(\d+) +\d+ +\d+ +\d+ +\S+ +- (\S+)\n\z/;
   ok($last && -e "$folder/adapt-$last.vtu" && abs($functional - 0.3985) < 0.01, 'adapt_writes_every_step_in_3d') or diag($out);

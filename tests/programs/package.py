@@ -349,6 +349,7 @@ def knows_cells_of_different_levels():
         dm, x = finer, there
     assert all(1 < estimate / error < 6 for estimate, error in found), found
     assert found[-1][1] < found[0][1] / 8, found
+    assert (vpatchdg.surplus(dm, x) > 0).all()
     back = vpatchdg.refine_cells(dm, np.full(vpatchdg.cells(dm), -1))
     assert back.createGlobalVec().getSize() < dm.createGlobalVec().getSize()
     assert abs(vpatchdg.integral(back, vpatchdg.transfer(dm, back, x)) - vpatchdg.integral(dm, x)) < 1e-13

@@ -22,7 +22,7 @@ A function of points takes an array x[..., dim] and returns the array of its val
 compiled function (a ctypes function of type Batch, or of Function or Flux for one point, or a numba.cfunc of that signature) is called without
 Python.
 """
-from .adapt import estimate, mark, refine_cells, transfer
+from .adapt import estimate, mark, refine_cells, surplus, transfer
 from .arrays import vector
 from .fields import errors, evaluate, from_point_values, gradients, integral, point_values, points, rhs
 from .library import Batch, Flux, Function
@@ -30,5 +30,5 @@ from .mesh import bounds, cells, coefficient, create, set_coefficient, set_label
 from .show import load_ipython_extension, text
 
 __all__ = ['Batch', 'Flux', 'Function', 'bounds', 'cells', 'coefficient', 'create', 'errors', 'estimate', 'evaluate', 'from_point_values', 'gradients',
-           'integral', 'mark', 'point_values', 'points', 'refine_cells', 'rhs', 'set_coefficient', 'set_label_boundary', 'text', 'transfer', 'vector',
-           'view_cells', 'load_ipython_extension']
+           'integral', 'mark', 'point_values', 'points', 'refine_cells', 'rhs', 'set_coefficient', 'set_label_boundary', 'surplus', 'text', 'transfer',
+           'vector', 'view_cells', 'load_ipython_extension']

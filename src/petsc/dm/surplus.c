@@ -1,0 +1,107 @@
+/* The surplus of a solution: what is lost of it where cells are coarsened. */
+#include "internal.h"
+
+/* Own cells of dm that a mesh made of it by coarsening covers with larger ones get their eta, unless they have one, from x and what the coarser
+   mesh has of it, y. *left: are there cells without, on any rank? */
+static PetscErrorCode TakeSurplus(DM dm, VpMesh coarse, Vec x, Vec y, PetscReal eta[], PetscBool *left)
+{
+  const DM_VPatchDG *dg = dm->data;
+  const VpMesh       mesh = dg->mesh;
+  const PetscInt     ndof = DMVPatchDGCellSize(dm);
+  const PetscScalar *u, *v;
+  VpOverlap          o;
+
+  PetscFunctionBegin;
+  PetscCall(VpOverlapCreate(coarse, mesh, &o));
+  PetscCall(VecGetArrayRead(x, &u));
+  PetscCall(VecGetArrayRead(y, &v));
+  *left = PETSC_FALSE;
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    PetscReal least = VpCellSize(mesh, c, 0), a = 0, square = 0;
+
+    if (eta[c] >= 0) continue;
+    if (o.depth[o.first[c]] >= VpMeshHalvings(mesh, c, 0)) {
+      *left = PETSC_TRUE;
+      continue;
+    }
+    for (int d = 0; d < mesh->dim; d++) {
+      least = PetscMin(least, VpCellSize(mesh, c, d));
+      a = PetscMax(a, VpProblemCoefficient(&dg->op->problem, c, d));
+    }
+    for (PetscInt i = c * ndof; i < (c + 1) * ndof; i++) square += PetscSqr(PetscRealPart(u[i] - v[i]));
+    eta[c] = (PetscReal)dg->degree / least * PetscSqrtReal(a * square);
+  }
+  PetscCall(VecRestoreArrayRead(x, &u));
+  PetscCall(VecRestoreArrayRead(y, &v));
+  PetscCall(VpOverlapDestroy(&o));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, left, 1, MPI_INT, MPI_MAX, mesh->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *dm and *x become those of the mesh with all cells coarsened that can be */
+static PetscErrorCode Coarsen(DM *dm, Vec *x)
+{
+  DM  coarse;
+  Vec y;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGAdaptAll(*dm, VP_MARK_COARSEN, &coarse));
+  PetscCall(DMCreateGlobalVector(coarse, &y));
+  PetscCall(DMVPatchDGTransfer(*dm, coarse, *x, y));
+  PetscCall(VecDestroy(x));
+  PetscCall(DMDestroy(dm));
+  *dm = coarse;
+  *x = y;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGEstimateSurplus - Says for every cell how much of a solution a coarser one could not hold
+
+   Collective
+
+   Input Parameters:
++  dm - the DM, set up, whose boxes are refined
+-  x  - the coefficients of u_h
+
+   Output Parameter:
+.  eta - one number for each of this rank's cells, in the order of `DMVPatchDGGetCellBounds()`; `NULL` on a rank without cells
+
+   Level: intermediate
+
+   Note:
+   eta is sqrt(a) k/h |u_h - P u_h| on the cell, where P is the projection in L2 on the cell that it was made of. It needs no data of the problem
+   and costs a few transfers of x to coarser meshes. `DMVPatchDGMark()` takes it as it takes the estimates of `DMVPatchDGEstimate()`, and chooses
+   nearly the same cells, but its sum is not the size of the error, which is that of a coarser mesh.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGEstimate()`, `DMVPatchDGMark()`, `DMVPatchDGRefineCells()`
+@*/
+PetscErrorCode DMVPatchDGEstimateSurplus(DM dm, Vec x, PetscReal eta[])
+{
+  static const char caller[] = "DMVPatchDGEstimateSurplus()";
+  PetscBool         left = PETSC_TRUE;
+  VpMesh            mesh;
+  DM                coarse = dm;
+  Vec               y = x, back;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckVector(dm, x, caller));
+  mesh = DMVPatchDGData(dm)->mesh;
+  PetscCall(VpCheckEverywhere(mesh->comm, (PetscBool)(eta || !mesh->nown),
+                              "DMVPatchDGEstimateSurplus(): there is no room for eta, one number for each cell"));
+  PetscCheck((mesh->depth ? mesh->least : mesh->level) > 0, mesh->comm, PETSC_ERR_ARG_WRONGSTATE,
+             "%s: there are boxes that are whole, cells made of no others: refine all of them once (-dm_refine 1)", caller);
+  for (int32_t c = 0; c < mesh->nown; c++) eta[c] = -1;
+  PetscCall(PetscObjectReference((PetscObject)coarse));
+  PetscCall(PetscObjectReference((PetscObject)y));
+  PetscCall(DMCreateGlobalVector(dm, &back));
+  while (left) {
+    PetscCall(Coarsen(&coarse, &y));
+    PetscCall(DMVPatchDGTransfer(coarse, dm, y, back));
+    PetscCall(TakeSurplus(dm, DMVPatchDGData(coarse)->mesh, x, back, eta, &left));
+  }
+  PetscCall(VecDestroy(&back));
+  PetscCall(VecDestroy(&y));
+  PetscCall(DMDestroy(&coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
