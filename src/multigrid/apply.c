@@ -75,16 +75,23 @@ PetscErrorCode VpCycleRun(VpCycle cycle, PetscInt l, PetscBool transpose)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, PetscBool add, double scale, double *z)
+PetscErrorCode VpCycleLeave(VpCycle cycle, PetscInt l, PetscBool add, double scale, double *z)
 {
   VpVector x = cycle->x[l];
 
   PetscFunctionBegin;
-  PetscCall(VpCycleRun(cycle, l, transpose));
   if (cycle->composite && !l) {
     for (PetscInt part = 0; part <= cycle->parts; part++) PetscCall(VpCompositeLeave(cycle->composite, part, cycle->x[part]));
     x = VpCompositeOut(cycle->composite);
   }
   PetscCall(VpVectorLeave(x, add, ldexp(scale, cycle->level[l]->problem.exponent), z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCycleSolve(VpCycle cycle, PetscInt l, PetscBool transpose, PetscBool add, double scale, double *z)
+{
+  PetscFunctionBegin;
+  PetscCall(VpCycleRun(cycle, l, transpose));
+  PetscCall(VpCycleLeave(cycle, l, add, scale, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

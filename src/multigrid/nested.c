@@ -1,17 +1,19 @@
 /* Nested iteration, an initial guess: the coarsest problem solved, then on every level below the finest the prolonged solution refined
-   once, x += M (b - A x), with the cycle from that level down. Solutions and residuals are double precision in any case.
+   once, x += M (b - A x), with the cycle from that level down. Solutions and residuals are double precision in any case. Levels of an adaptive
+   mesh that are parts go on from the solution of the finest level that is whole: it is prolonged and smoothed from level to level (VpCycleRise).
 
    The right-hand sides b_l = P^T b are restricted in the cycle's precision: their rounding is far below what the guess can be good for. */
+#include "composite.h"
 #include "internal.h"
 
 struct VpNested_ {
   VpCycle    cycle;
-  PetscInt   nlevel;
-  VpLevel   *level;  /* [nlevel] outer operators; the finest is the caller's */
-  VpMove    *move;   /* [nlevel] as in the cycle */
-  VpVector  *b, *x;  /* [nlevel] own right-hand sides and solutions, not of the finest */
-  VpVector  *vector; /* [5 nlevel] those, and the cycle's below the finest level */
-  VpRecorded below;  /* the work on all levels but the finest */
+  PetscInt   nlevel, first; /* first: the finest level that is whole */
+  VpLevel   *level;         /* [nlevel] outer operators of whole levels; the finest is the caller's */
+  VpMove    *move;          /* [nlevel] as in the cycle */
+  VpVector  *b, *x;         /* [nlevel] own right-hand sides and solutions of whole levels, not of the finest */
+  VpVector  *vector;        /* [5 nlevel] those, and the cycle's below the finest level */
+  VpRecorded below;         /* the work on all levels but the finest */
 };
 
 PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
@@ -20,31 +22,29 @@ PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
   VpNested       nested;
 
   PetscFunctionBegin;
-  PetscCheck(!cycle->composite, finest->mesh->comm, PETSC_ERR_SUP,
-             "-ksp_guess_type vpatchdg needs cells of one level, and this mesh has boxes refined %d to %d times", finest->mesh->least,
-             finest->mesh->level);
   PetscCall(PetscNew(&nested));
   *out = nested;
   nested->cycle = cycle;
   nested->nlevel = nlevel;
+  nested->first = cycle->parts;
   PetscCall(PetscCalloc3(nlevel, &nested->level, nlevel, &nested->move, 5 * nlevel, &nested->vector));
   nested->b = nested->vector;
   nested->x = nested->b + nlevel;
   nested->level[0] = VpReference(finest);
-  if (cycle->level[0]->mesh != finest->mesh) { /* a copy, which has other coarser meshes */
+  if (!cycle->parts && cycle->level[0]->mesh != finest->mesh) { /* a copy, which has other coarser meshes */
     PetscCall(VpLevelCreateOuter(cycle->level[0]->mesh, &finest->problem, finest->backend, &nested->level[0]));
     PetscCall(VpLevelDestroy(&finest));
   }
-  for (PetscInt l = 1; l < nlevel; l++) {
+  for (PetscInt l = PetscMax(1, nested->first); l < nlevel; l++) {
     VpProblem problem = cycle->level[l]->problem;
 
     problem.exponent = finest->problem.exponent;
     PetscCall(VpLevelCreateOuter(cycle->level[l]->mesh, &problem, finest->backend, &nested->level[l]));
     PetscCall(VpVectorCreate(nested->level[l], 1, "right-hand side", &nested->b[l]));
     PetscCall(VpVectorCreate(nested->level[l], 1, "solution", &nested->x[l]));
-    PetscCall(VpMoveCreate(cycle->level[l - 1]->mesh->coarser, nested->level[l], &nested->move[l]));
+    if (l > nested->first) PetscCall(VpMoveCreate(cycle->level[l - 1]->mesh->coarser, nested->level[l], &nested->move[l]));
   }
-  for (PetscInt l = 0; l + 1 < nlevel; l++) {
+  for (PetscInt l = nested->first; l + 1 < nlevel; l++) {
     if (!nested->level[l]->transfer.P) PetscCall(VpLevelSetTransfer(nested->level[l]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -81,15 +81,18 @@ static PetscErrorCode Write(VpVector v, double **values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b_l of all levels below the finest, through the cycle's own vectors */
+/* b_l of all levels below the finest, through the cycle's own vectors; parts have the leaves' own, and keep theirs there */
 static PetscErrorCode RestrictAll(VpNested nested)
 {
   const VpCycle cycle = nested->cycle;
   double       *b = NULL;
 
   PetscFunctionBegin;
+  if (cycle->composite) PetscCall(VpCompositeEnter(cycle->composite, 0, cycle->b[0]));
   for (PetscInt l = 0; l + 1 < nested->nlevel; l++) {
     PetscCall(VpRestrict(cycle->level[l], cycle->move[l + 1], cycle->b[l], cycle->b[l + 1]));
+    if (l < nested->first) PetscCall(VpCompositeEnter(cycle->composite, l + 1, cycle->b[l + 1]));
+    if (l + 1 < nested->first) continue;
     PetscCall(Write(nested->b[l + 1], &b));
     PetscCall(VpVectorLeave(cycle->b[l + 1], PETSC_FALSE, 1, b));
   }
@@ -148,11 +151,28 @@ static PetscErrorCode Below(void *context)
   PetscFunctionBegin;
   PetscCall(RestrictAll(nested));
   PetscCall(Solve(nested, last));
-  for (PetscInt l = last - 1; l > 0; l--) {
+  for (PetscInt l = last - 1; l >= PetscMax(1, nested->first); l--) {
     PetscCall(Write(nested->x[l], &x));
     PetscCall(ProlongTo(nested, l, x));
     PetscCall(Refine(nested, l));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the guess on all leaves, from the solution on the finest whole level */
+static PetscErrorCode Above(VpNested nested, double *x)
+{
+  const VpCycle  cycle = nested->cycle;
+  const PetscInt l = nested->first;
+  const void    *own;
+
+  PetscFunctionBegin;
+  PetscCall(VpVectorReadBegin(nested->b[l], VP_GHOST_NONE, &own, NULL));
+  PetscCall(VpVectorEnter(cycle->b[l], 1, own));
+  PetscCall(VpVectorReadBegin(nested->x[l], VP_GHOST_NONE, &own, NULL));
+  PetscCall(VpVectorEnter(cycle->x[l], ldexp(1, -cycle->level[l]->problem.exponent), own));
+  PetscCall(VpCycleRise(cycle));
+  PetscCall(VpCycleLeave(cycle, 0, PETSC_FALSE, 1, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -169,15 +189,16 @@ static PetscErrorCode ReplayBelow(VpNested nested)
 PetscErrorCode VpNestedGuess(VpNested nested, double *x)
 {
   PetscFunctionBegin;
-  for (PetscInt l = 1; l < nested->nlevel; l++) { /* an error may have ended the last guess anywhere */
+  for (PetscInt l = PetscMax(1, nested->first); l < nested->nlevel; l++) { /* an error may have ended the last guess anywhere */
     PetscCall(VpVectorAbandon(nested->b[l]));
     PetscCall(VpVectorAbandon(nested->x[l]));
   }
   if (nested->nlevel == 1) PetscCall(VpCycleSolve(nested->cycle, 0, PETSC_FALSE, PETSC_FALSE, 1, x));
   else {
-    if (nested->cycle->whole) PetscCall(ReplayBelow(nested));
+    if (nested->cycle->whole && !nested->first) PetscCall(ReplayBelow(nested));
     else PetscCall(Below(nested));
-    PetscCall(ProlongTo(nested, 0, x));
+    if (nested->first) PetscCall(Above(nested, x));
+    else PetscCall(ProlongTo(nested, 0, x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
