@@ -12,8 +12,8 @@
    factor from the first iteration on.
 
    On cells of different levels the solution on the cells of the least level, found so, is prolonged and smoothed from level to level, but not
-   smoothed on a finest level that has most of the cells: there the guess leaves a few thousandths to a tenth of b, for a half (2D)
-   to a quarter (3D) of one. Where cells crowd at a point, so that levels have about as many each, it is no better than an iteration. Where meshes
+   smoothed on a finest level that has most of the cells: there the guess leaves a few thousandths to a tenth of b, for the work of half (2D)
+   to a quarter (3D) of an iteration. Where cells crowd at a point, so that levels have about as many each, it is no better than an iteration. Where meshes
    follow one another, the last solution is a better guess (`DMVPatchDGTransfer()`).
 
 .seealso: `PCVPATCHDG`, `DMVPATCHDG`
