@@ -4,20 +4,21 @@
 
 enum { FACES = 1 << (DIM - 1), PATCH = FACES * VALUES };
 
+/* the inverse of sums along the directions of an array */
+typedef struct {
+  const REAL *F[DIM], *B[DIM], *lambda[DIM];
+} Tensor;
+typedef void Solve(int d, const Tensor *, REAL reaction, REAL weight, REAL *v);
+
 typedef struct {
   const VpView     *fine, *coarse;
   const VpEdgeView *edges;
   REAL             *b, *x, *xc;
   const REAL       *bc;
   VpHostResidual   *residual;
-  Lines             X; /* of the last K */
+  Solve            *solve[2]; /* on arrays like K's, and like that of all F */
+  Lines             X;        /* of the last K */
 } Edges;
-
-/* the inverse of sums along the directions of an array */
-typedef struct {
-  int         extent[DIM];
-  const REAL *F[DIM], *B[DIM], *lambda[DIM];
-} Tensor;
 
 INLINE const int32_t *Side(const Edges *e, int32_t at)
 {
@@ -160,11 +161,19 @@ INLINE void CoarseResidual(Edges *e, const int n, int32_t at, REAL *r)
 }
 
 /* lines of m values, `stride` apart, of so many in all: M times each */
-OUTLINE void Contract(int m, const REAL *M, int stride, int total, REAL *v)
+INLINE void Contract(const int m, const int stride, const int total, const REAL *M, REAL *v)
 {
-  REAL t[PATCH];
+  REAL T[4 * VP_MAX_N * VP_MAX_N], t[PATCH];
 
-  for (int block = 0; block < total; block += m * stride) {
+  for (int i = 0; i < m * m && stride == 1; i++) T[i % m * m + i / m] = M[i];
+  for (int line = 0; line < total && stride == 1; line += m) {
+    for (int j = 0; j < m; j++) t[j] = 0;
+    for (int i = 0; i < m; i++) {
+      for (int j = 0; j < m; j++) t[j] += v[line + i] * T[i * m + j];
+    }
+    for (int j = 0; j < m; j++) v[line + j] = t[j];
+  }
+  for (int block = 0; block < total && stride > 1; block += m * stride) {
     for (int j = 0; j < m; j++) {
       for (int s = 0; s < stride; s++) t[j * stride + s] = 0;
       for (int i = 0; i < m; i++) {
@@ -175,19 +184,27 @@ OUTLINE void Contract(int m, const REAL *M, int stride, int total, REAL *v)
   }
 }
 
-/* v = weight (T + reaction)^-1 v */
-OUTLINE void SolveTensor(const Tensor *T, REAL reaction, REAL weight, REAL *v)
+/* v = weight (T + reaction)^-1 v on an array of n values along d, `width` along others */
+INLINE void SolveAlong(const int n, const int d, const int width, const Tensor *T, REAL reaction, REAL weight, REAL *v)
 {
-  const int total = T->extent[0] * T->extent[1] * (DIM == 3 ? T->extent[DIM - 1] : 1);
+  const int total = n * width * (DIM == 3 ? width : 1);
 
-  for (int d = 0, stride = 1; d < DIM; stride *= T->extent[d], d++) Contract(T->extent[d], T->F[d], stride, total, v);
+  for (int e = 0, stride = 1; e < DIM; stride *= e == d ? n : width, e++) Contract(e == d ? n : width, stride, total, T->F[e], v);
   for (int i = 0; i < total; i++) {
     REAL sum = reaction;
 
-    for (int d = 0, mode = i; d < DIM; mode /= T->extent[d], d++) sum += T->lambda[d][mode % T->extent[d]];
+    for (int e = 0, mode = i; e < DIM; mode /= e == d ? n : width, e++) sum += T->lambda[e][mode % (e == d ? n : width)];
     v[i] *= weight / sum;
   }
-  for (int d = 0, stride = 1; d < DIM; stride *= T->extent[d], d++) Contract(T->extent[d], T->B[d], stride, total, v);
+  for (int e = 0, stride = 1; e < DIM; stride *= e == d ? n : width, e++) Contract(e == d ? n : width, stride, total, T->B[e], v);
+}
+
+/* the same, where every direction has loops of its own */
+INLINE void SolveTensor(const int n, int d, const int width, const Tensor *T, REAL reaction, REAL weight, REAL *v)
+{
+  if (d == 0) SolveAlong(n, 0, width, T, reaction, weight, v);
+  else if (d == 1) SolveAlong(n, 1, width, T, reaction, weight, v);
+  else SolveAlong(n, DIM - 1, width, T, reaction, weight, v);
 }
 
 /* those of K and of F in an entry of the table, whose sides are along d */
@@ -199,11 +216,9 @@ INLINE void SetTensors(const int n, const REAL *table, int d, Tensor *K, Tensor 
     const REAL *own = table + e * VpBlockSize(n), *its = e == d ? normal : wide;
     const int   m = e == d ? n : 2 * n;
 
-    K->extent[e] = n;
     K->F[e] = own;
     K->B[e] = own + n * n;
     K->lambda[e] = own + 2 * n * n;
-    F->extent[e] = m;
     F->F[e] = its;
     F->B[e] = its + m * m;
     F->lambda[e] = its + 2 * m * m;
@@ -264,11 +279,11 @@ INLINE void SolveCoarse(const Edges *e, const int n, int side, const Tensor *T, 
   REAL       v[VALUES] = {0};
   Traces     t;
 
-  SolveTensor(T, reaction, weight, u);
+  e->solve[0](side / 2, T, reaction, weight, u);
   SideTraces(e->coarse, n, side / 2, side % 2, u, t);
   Couple(n, Z, t);
   AddLift(&e->edges->sides, n, side / 2, side % 2, 1, t, v);
-  SolveTensor(T, reaction, 1, v);
+  e->solve[0](side / 2, T, reaction, 1, v);
   for (int k = 0; k < Power(n); k++) u[k] += v[k];
 }
 
@@ -290,7 +305,7 @@ INLINE void EdgePatch(Edges *e, const int n, int32_t at)
     e->residual(e->fine, item[3 + i], item[3 + i] + 1, e->x, e->x + (size_t)e->fine->nown * (size_t)N, e->b, cell);
     ToPatch(n, d, i, cell, y);
   }
-  SolveTensor(&F, reaction, weight, y);
+  e->solve[1](d, &F, reaction, weight, y);
   for (int i = 0; i < FACES; i++) {
     FromPatch(n, d, i, y, cell);
     SumFromFine(e, n, at, i, cell, t);
@@ -303,7 +318,7 @@ INLINE void EdgePatch(Edges *e, const int n, int32_t at)
     AddToFine(e, n, at, 1, i, t, cell);
     ToPatch(n, d, i, cell, q);
   }
-  SolveTensor(&F, reaction, weight, q);
+  e->solve[1](d, &F, reaction, weight, q);
   for (int i = 0; i < FACES * N; i++) y[i] -= q[i];
   for (int i = 0; i < FACES; i++) {
     FromPatch(n, d, i, y, cell);
@@ -314,12 +329,13 @@ INLINE void EdgePatch(Edges *e, const int n, int32_t at)
 }
 
 INLINE PetscErrorCode SolveEdges(const VpView *fine, const VpView *coarse, const VpEdgeView *edges, const int n, int32_t first,
-                                 int32_t last, VpHostResidual *residual, REAL *b, REAL *x, const REAL *bc, REAL *xc)
+                                 int32_t last, VpHostResidual *residual, Solve *const solve[2], REAL *b, REAL *x, const REAL *bc, REAL *xc)
 {
   Edges e = {.fine = fine, .coarse = coarse, .edges = edges, .b = b, .x = x, .bc = bc, .xc = xc, .residual = residual};
 
   PetscFunctionBegin;
   PetscCall(CheckTraces(fine, n));
+  for (int i = 0; i < 2; i++) e.solve[i] = solve[i];
   for (int32_t i = first; i < last; i++) EdgePatch(&e, n, edges->order[i]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -357,6 +373,14 @@ INLINE PetscErrorCode SubtractFine(const VpView *fine, const VpView *coarse, con
 }
 
 #define VP_DEGREE(k) \
+  static void SolveCoarse##k(int d, const Tensor *T, REAL reaction, REAL weight, REAL *v) \
+  { \
+    SolveTensor(k + 1, d, k + 1, T, reaction, weight, v); \
+  } \
+  static void SolveFine##k(int d, const Tensor *T, REAL reaction, REAL weight, REAL *v) \
+  { \
+    SolveTensor(k + 1, d, 2 * (k + 1), T, reaction, weight, v); \
+  } \
   PetscErrorCode VP_NAME(AddCoarse, VP_REAL, VP_DIM, k)(const VpView *view, const VpEdgeView *edges, int sign, const void *xc, void *b) \
   { \
     return AddCoarse(view, edges, k + 1, sign, xc, b); \
@@ -369,6 +393,7 @@ INLINE PetscErrorCode SubtractFine(const VpView *fine, const VpView *coarse, con
   PetscErrorCode VP_NAME(SolveEdges, VP_REAL, VP_DIM, k)(const VpView *fine, const VpView *coarse, const VpEdgeView *edges, int32_t first, \
                                                          int32_t last, void *b, void *x, const void *bc, void *xc) \
   { \
-    return SolveEdges(fine, coarse, edges, k + 1, first, last, VP_NAME(Residual, VP_REAL, VP_DIM, k), b, x, bc, xc); \
+    Solve *const solve[2] = {SolveCoarse##k, SolveFine##k}; \
+    return SolveEdges(fine, coarse, edges, k + 1, first, last, VP_NAME(Residual, VP_REAL, VP_DIM, k), solve, b, x, bc, xc); \
   }
 #include "degrees.def"
