@@ -169,8 +169,8 @@ PetscErrorCode VpCycleUp(const VpPass *pass, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A finest level that has most of the cells costs most of a cycle, and begins with a few percent of the residual; where cells crowd at a point
-   it costs little, and would begin with more than all of it. */
+/* A finest level that has most of the cells costs most of a cycle, and begins with a few percent of the residual. Where cells crowd at a
+   point it costs little, and would begin with more than all of the residual. */
 PetscErrorCode VpCycleRise(VpCycle cycle)
 {
   const PetscBool large = (PetscBool)(2 * (double)cycle->level[0]->mesh->ncell > 3 * (double)cycle->level[1]->mesh->ncell);

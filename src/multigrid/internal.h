@@ -34,7 +34,8 @@ PetscErrorCode VpCycleDown(const VpPass *, PetscInt l); /* smooths, restricts th
 PetscErrorCode VpCycleTurn(const VpPass *);
 PetscErrorCode VpCycleSolveCoarsest(VpCycle);
 PetscErrorCode VpCycleUp(const VpPass *, PetscInt l); /* prolongs x of the next level, smooths */
-/* x of the levels that are parts, from b there and x of the next level: prolonged from level to level, and smoothed; not on a finest level that is large */
+/* x of the levels that are parts, from b there and x of the next level: prolonged from level to level, and smoothed; not on a finest
+   level that is large */
 PetscErrorCode VpCycleRise(VpCycle);
 PetscInt       VpCycleVectors(VpCycle, PetscInt l, VpVector vectors[]); /* lists those of levels l, l + 1, ..., and says how many */
 /* apply.c: x[l] = M b[l] by the cycle from level l down */

@@ -1,9 +1,9 @@
 /* The surplus of a solution: what is lost of it where cells are coarsened. */
 #include "internal.h"
 
-/* Own cells of dm that a mesh made of it by coarsening covers with larger ones get their eta, unless they have one, from x and what the coarser
-   mesh has of it, y. *left: are there cells without, on any rank? */
-static PetscErrorCode TakeSurplus(DM dm, VpMesh coarse, Vec x, Vec y, PetscReal eta[], PetscBool *left)
+/* Own cells of dm that a coarser mesh covers with larger ones get their eta, unless they have one, from x and what the coarser mesh has of
+   it, y. *left: are there cells without, on any rank? */
+static PetscErrorCode TakeSurplus(DM dm, VpMesh coarse, Vec x, Vec y, PetscReal eta[], PetscMPIInt *left)
 {
   const DM_VPatchDG *dg = dm->data;
   const VpMesh       mesh = dg->mesh;
@@ -15,13 +15,13 @@ static PetscErrorCode TakeSurplus(DM dm, VpMesh coarse, Vec x, Vec y, PetscReal 
   PetscCall(VpOverlapCreate(coarse, mesh, &o));
   PetscCall(VecGetArrayRead(x, &u));
   PetscCall(VecGetArrayRead(y, &v));
-  *left = PETSC_FALSE;
+  *left = 0;
   for (int32_t c = 0; c < mesh->nown; c++) {
     PetscReal least = VpCellSize(mesh, c, 0), a = 0, square = 0;
 
     if (eta[c] >= 0) continue;
     if (o.depth[o.first[c]] >= VpMeshHalvings(mesh, c, 0)) {
-      *left = PETSC_TRUE;
+      *left = 1;
       continue;
     }
     for (int d = 0; d < mesh->dim; d++) {
@@ -70,16 +70,16 @@ static PetscErrorCode Coarsen(DM *dm, Vec *x)
    Level: intermediate
 
    Note:
-   eta is sqrt(a) k/h |u_h - P u_h| on the cell, where P is the projection in L2 on the cell that it was made of. It needs no data of the problem
-   and costs a few transfers of x to coarser meshes. `DMVPatchDGMark()` takes it as it takes the estimates of `DMVPatchDGEstimate()`, and chooses
-   nearly the same cells, but its sum is not the size of the error, which is that of a coarser mesh.
+   eta is sqrt(a) k/h |u_h - P u_h| on the cell, where P is the projection in L2 on the cell that it was made of. It needs no data of the
+   problem and costs a few transfers of x to coarser meshes. `DMVPatchDGMark()` takes it as it takes the estimates of `DMVPatchDGEstimate()`,
+   and chooses similar cells. The sum of eta^2 is not the size of the error.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGEstimate()`, `DMVPatchDGMark()`, `DMVPatchDGRefineCells()`
 @*/
 PetscErrorCode DMVPatchDGEstimateSurplus(DM dm, Vec x, PetscReal eta[])
 {
   static const char caller[] = "DMVPatchDGEstimateSurplus()";
-  PetscBool         left = PETSC_TRUE;
+  PetscMPIInt       left = 1;
   VpMesh            mesh;
   DM                coarse = dm;
   Vec               y = x, back;

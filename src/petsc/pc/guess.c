@@ -11,10 +11,10 @@
    is smooth: the KSP then starts with a residual of a few percent to a few thousandths of b, and the single-precision cycle gains its full
    factor from the first iteration on.
 
-   On cells of different levels the solution on the cells of the least level, found so, is prolonged and smoothed from level to level, but not
-   smoothed on a finest level that has most of the cells: there the guess leaves a few thousandths to a tenth of b, for the work of half (2D)
-   to a quarter (3D) of an iteration. Where cells crowd at a point, so that levels have about as many each, it is no better than an iteration. Where meshes
-   follow one another, the last solution is a better guess (`DMVPatchDGTransfer()`).
+   On cells of different levels the solution on the cells of the least level, found so, is prolonged and smoothed from level to level. A
+   finest level that has most of the cells is not smoothed: there the guess leaves a few thousandths to a tenth of b, for the work of half
+   (2D) to a quarter (3D) of an iteration. Where cells crowd at a point, so that levels have about as many each, it is no better than an
+   iteration. Where meshes follow one another, the last solution is a better guess (`DMVPatchDGTransfer()`).
 
 .seealso: `PCVPATCHDG`, `DMVPATCHDG`
 M*/
