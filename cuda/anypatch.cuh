@@ -113,6 +113,10 @@ struct ReadOnly {
   {
     return __ldg(p + i);
   }
+  __device__ __forceinline__ ReadOnly operator+(int i) const
+  {
+    return {p + i};
+  }
 };
 
 template <class T, int DIM, int N, int ROUNDS = 2>

@@ -126,18 +126,24 @@ __device__ __forceinline__ void TurnAround(T (&v)[R][2 * N])
   }
 }
 
-/* Calls out(r, i, value) for all values of M v. For large n the loop is not unrolled, so that the code fits the instruction cache. */
+/* Calls out(r, i, value) for all values of M v. For large n the loop over so many rows at a time is not unrolled, so that the code fits the
+   instruction cache. */
 enum { VP_UNROLLED_N = 5 };
-template <class T, int N, int R, class M, class Out>
+template <class T, int N, int R, int ROWS = 1, class M, class Out>
 __device__ __forceinline__ void Full(const M &a, const T (&v)[R][2 * N], Out out)
 {
-#pragma unroll(N > VP_UNROLLED_N ? 1 : 2 * N)
-  for (int i = 0; i < 2 * N; i++) {
-    T w[R];
-    UNROLL (int j = 0; j < 2 * N; j++) {
-      UNROLL (int r = 0; r < R; r++) w[r] = (j ? w[r] : T(0)) + a[i * 2 * N + j] * v[r][j];
+#pragma unroll(N > VP_UNROLLED_N ? 1 : 2 * N / ROWS)
+  for (int i = 0; i < 2 * N; i += ROWS) {
+    const auto rows = a + i * 2 * N;
+    T          w[ROWS][R];
+    UNROLL (int k = 0; k < ROWS; k++) {
+      UNROLL (int j = 0; j < 2 * N; j++) {
+        UNROLL (int r = 0; r < R; r++) w[k][r] = (j ? w[k][r] : T(0)) + rows[k * 2 * N + j] * v[r][j];
+      }
     }
-    UNROLL (int r = 0; r < R; r++) out(r, i, w[r]);
+    UNROLL (int k = 0; k < ROWS; k++) {
+      UNROLL (int r = 0; r < R; r++) out(r, i + k, w[k][r]);
+    }
   }
 }
 

@@ -192,7 +192,7 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
   extern __shared__ __align__(16) unsigned char shared[];
   const SortBlock                               block = sorts.block[blockIdx.x];
   const int                                     slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST;
-  const SortView<T, N>                          t(all, w.table, block);
+  const SortView<T, N>                          t(all, w.table, block, SortTail<N>::add, shared + S::bytes);
 
   ReplaceThread<T, N, Sorts<FULL>, false> thread(t, sorts, w, done, block.patches / SORT_MOST + (slot < n ? slot : 0), shared, S::traces,
                                                  S::pointers, 24);

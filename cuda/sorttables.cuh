@@ -1,25 +1,24 @@
 /* The tables of patches of many sorts, whose cells differ in size: all patches of a block are of one sort, which is three entries, one a
-   direction. An entry is that of a 1D problem. The numbers of all entries are one kernel parameter: a place in it that is the same for the
-   whole block costs no more than a constant.
+   direction. An entry is that of a 1D problem. The device has the numbers of all entries in one table, from where a block copies its own to
+   shared memory. There all threads read the same number at a time, several of them at once.
 
-      number:  | .. | tail | F | B | tail | F | B | ..      F and B: even and odd halves of n x n if the patch is its own mirror image,
-                           ^                                else 2n x 2n numbers. tail: what a kernel needs besides, its end being
-                         start                              the eigenvalues. A table on the device has the tails once more, for threads
-                                                            that read different numbers of them. */
+      table:  | PatchTable | .. | tail | F | B | tail | F | B | ..   F and B: even and odd halves of n x n if the patch is its own mirror
+                                       ^                             image, else 2n x 2n numbers. tail: what a kernel needs besides, its
+                                     start                           end being the eigenvalues. F and tails begin at whole Wides. */
 #pragma once
 #include "fdm.cuh"
+#include "load.cuh"
 
 template <class T, int N>
 struct SortTables {
-  static constexpr int nt = VpThinLayers(N, 3), bytes = 30000, room = bytes / sizeof(T); /* launches may pass 32764 bytes */
-  T                    trace[2][2][nt];                                                  /* as of PatchTables */
+  static constexpr int nt = VpThinLayers(N, 3);
+  T                    trace[2][2][nt]; /* as of PatchTables */
   T                    reaction;
-  T                    number[room];
 };
 
 /* What a block of such patches works on. */
 struct SortBlock {
-  int entry[3]; /* start, where the tail ends on the device (SORT_TAIL), SORT_FULL, the sides at boundaries as bits (SORT_SIDE) */
+  int entry[3]; /* start, in Wides, SORT_FULL, the sides at boundaries as bits (SORT_SIDE) */
   int patches;  /* the first one in launch order, times SORT_MOST; how many */
 };
 /* Where the parts of a tail begin, counted back from its end: the eigenvalues; before them, in patch.cuh, [side][n][2] as of
@@ -28,7 +27,13 @@ template <int N, int TRACES = 0>
 struct SortTail {
   static constexpr int lambda = 2 * N, add = lambda + 4 * N, K = lambda + 2 * N * TRACES, LK = K + 4 * N * TRACES;
 };
-enum { SORT_TAIL = 1 << 13, SORT_FULL = 1 << 26, SORT_SIDE = 1 << 27, SORT_MOST = 32 };
+enum { SORT_FULL = 1 << 26, SORT_SIDE = 1 << 27, SORT_MOST = 32 };
+
+/* 16 bytes of numbers */
+template <class T>
+struct Wide : Pack<T, 16 / sizeof(T)> {
+  static constexpr int n = 16 / sizeof(T);
+};
 
 /* The patches of a launch by blocks, instead of what tells apart patches inside and at the boundary. FULL: are there any that are not their
    own mirror images? */
@@ -37,58 +42,88 @@ struct Sorts {
   const SortBlock *block;
 };
 
+/* a full matrix; i of operator+ is a multiple of Wide::n */
+template <class T>
+struct SortMatrix {
+  const Wide<T>               *number;
+  __device__ __forceinline__ T operator[](int i) const
+  {
+    return number[i / Wide<T>::n].a[i % Wide<T>::n];
+  }
+  __device__ __forceinline__ SortMatrix operator+(int i) const
+  {
+    return {number + i / Wide<T>::n};
+  }
+};
+
 /* The tables of a thread's patch. */
 template <class T, int N>
 struct SortView {
-  static constexpr int m = 2 * N;
+  static constexpr int m = 2 * N, W = Wide<T>::n;
 
   const SortTables<T, N> &all;
   const T (&trace)[2][2][SortTables<T, N>::nt];
-  int      start[3], sides[3]; /* bits */
-  bool     is_full[3];         /* is the patch not its own mirror image along this direction? */
-  const T *tail[3];            /* where it ends on the device */
+  const Wide<T> *number;     /* shared */
+  int            start[3];   /* F, from there */
+  int            sides[3];   /* bits */
+  bool           is_full[3]; /* is the patch not its own mirror image along this direction? */
+  const T       *tail[3];    /* where it ends on the device, for threads that read different numbers of it */
 
-  __device__ __forceinline__ SortView(const SortTables<T, N> &tables, const T *table, const SortBlock &block)
-      : all(tables), trace(tables.trace)
+  /* Copies the block's entries, whose tails have so many numbers, to `room`; two that are one are there once. Requires: all threads of the
+     block call. */
+  __device__ __forceinline__ SortView(const SortTables<T, N> &tables, const T *table, const SortBlock &block, int size, unsigned char *room)
+      : all(tables), trace(tables.trace), number((Wide<T> *)room)
   {
+    const int before = RoundUp(size, W) / W;
+    int       used = 0;
+
     UNROLL (int d = 0; d < 3; d++) {
       const int entry = __shfl_sync(~0u, block.entry[d], 0); /* so the compiler sees that it is the same for all threads */
-      start[d] = entry % SORT_TAIL;
-      tail[d] = table + entry / SORT_TAIL % SORT_TAIL;
+      bool      is = false;
       is_full[d] = entry & SORT_FULL;
       sides[d] = entry / SORT_SIDE;
+      tail[d] = table + (size_t)(entry % SORT_FULL) * W;
+      UNROLL (int c = 0; c < d; c++) {
+        if (block.entry[c] != block.entry[d]) continue;
+        start[d] = start[c];
+        is = true;
+      }
+      if (is) continue;
+      const int      n = before + (is_full[d] ? 8 : 4) * N * N / W;
+      const Wide<T> *from = (const Wide<T> *)tail[d] - before;
+      for (int i = threadIdx.x; i < n; i += blockDim.x) ((Wide<T> *)room)[used + i] = from[i];
+      start[d] = used + before;
+      used += n;
     }
+    __syncthreads();
   }
   template <int D>
   static constexpr __device__ int Same()
   {
     return D;
   }
+  /* F, then B */
+  template <int D>
+  __device__ __forceinline__ SortMatrix<T> Matrix() const
+  {
+    return {number + start[D]};
+  }
   template <int D>
   __device__ __forceinline__ T Into(int parity, int at) const
   {
-    return all.number[start[D] + parity * N * N + at];
+    return Matrix<D>()[parity * N * N + at];
   }
   template <int D>
   __device__ __forceinline__ T From(int parity, int at) const
   {
-    return all.number[start[D] + (2 + parity) * N * N + at];
+    return Into<D>(2 + parity, at);
   }
   /* number i of the tail's last `size`, for an i that the compiler knows */
   template <int D>
   __device__ __forceinline__ T Tail(int size, int i) const
   {
-    return all.number[start[D] - size + i];
-  }
-};
-
-template <class T, int N>
-struct SortMatrix {
-  const SortTables<T, N>      &all;
-  int                          start;
-  __device__ __forceinline__ T operator[](int i) const
-  {
-    return all.number[start + i];
+    const int before = RoundUp(size, W);
+    return SortMatrix<T>{number + start[D] - before / W}[before - size + i];
   }
 };
 
@@ -97,7 +132,7 @@ template <int D, int LACKS, class T, int N, int R, bool FULL, class Out>
 __device__ __forceinline__ void ToModes(const SortView<T, N> &t, const Sorts<FULL> &, int kind, T (&v)[R][2 * N], Out out)
 {
   if (FULL && kind) {
-    Full<T, N, R>(SortMatrix<T, N>{t.all, t.start[D]}, v, out);
+    Full<T, N, R, 2>(t.template Matrix<D>(), v, out);
     return;
   }
   ForwardInside<D, LACKS>(t, v);
@@ -109,7 +144,7 @@ template <int D, int LACKS, class T, int N, int R, bool FULL, class Out>
 __device__ __forceinline__ void FromModes(const SortView<T, N> &t, const Sorts<FULL> &, int kind, T (&v)[R][2 * N], Out out)
 {
   if (FULL && kind) {
-    Full<T, N, R>(SortMatrix<T, N>{t.all, t.start[D] + 4 * N * N}, v, out);
+    Full<T, N, R, 2>(t.template Matrix<D>() + 4 * N * N, v, out);
     return;
   }
   BackwardInside<D, LACKS>(t, v);

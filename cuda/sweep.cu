@@ -42,7 +42,7 @@ struct SweepKernels {
   }
 
   /* What a kernel of like patches works on: a plan's common patches with the tables c, unless that is NULL, and its sorted ones with those
-     of `sorts`, which says what is left of these. Work on `side` is beside that on the backend's stream. */
+     of their sorts. Work on `side` is beside that on the backend's stream. */
   struct LikeWork {
     const SweepSetup<T, N>     setup;
     const SweepPlan           &plan;
@@ -51,7 +51,6 @@ struct SweepKernels {
     unsigned                   done;
     const void                *b;
     void *const               *x;
-    SortPlan<T, N>            *sorts;
 
     /* launch(edges, patches, w, stream) on common patches, those at boundaries beside those inside */
     template <class Launch>
@@ -63,21 +62,18 @@ struct SweepKernels {
       PetscCall(launch(NoEdges(), plan.inside, WorkOn<T>(plan.inside, c->table, b, x), VpCudaStream));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    /* launch(SortLaunch, is it full?, w, stream) on sorted ones, one on this stream, one on the other */
+    /* launch(SortPlan, is it full?, w, stream) on sorted ones: those that are not their own mirror images beside the others */
     template <class Tail, class Launch>
-    PetscErrorCode Sorted(int kind, const Tail &tail, Launch launch)
+    PetscErrorCode Sorted(int kind, const Tail &tail, Launch launch) const
     {
-      cudaStream_t stream = side;
+      SortPlan<T, N> *sorts = NULL;
 
       PetscFunctionBegin;
       PetscCall(VpCudaPlan<SortPlan<T, N>>(&setup.patches->device, kind, plan.first, plan.last, &sorts,
                                            [&](SortPlan<T, N> *p) { return SortSetup<T, N, Tail>(setup, plan.sorted, tail).Fill(p); }));
-      for (const SortLaunch<T, N> &l : sorts->launches) {
-        const PatchWork<T> w = WorkOn<T>(plan.sorted.list, l.table, b, x);
-        if (l.full) PetscCall(launch(l, std::true_type(), w, stream));
-        else PetscCall(launch(l, std::false_type(), w, stream));
-        stream = stream == side ? VpCudaStream : side;
-      }
+      const PatchWork<T> w = WorkOn<T>(plan.sorted.list, sorts->table, b, x);
+      PetscCall(launch(*sorts, std::true_type(), w, side));
+      PetscCall(launch(*sorts, std::false_type(), w, VpCudaStream));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   };
@@ -92,9 +88,9 @@ struct SweepKernels {
                               edges);
     }));
     PetscCall(like.Sorted(VP_PLAN_REPLACE_SORTS, ReplaceTail<T, N>{like.setup.view, {}},
-                          [&](const auto &l, auto full, const PatchWork<T> &w, cudaStream_t stream) {
+                          [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
                             constexpr bool FULL = decltype(full)::value;
-                            return LaunchSorts<P, FULL>(ReplaceSorted<T, N, FULL>, P::bytes, l, stream, w, like.done);
+                            return LaunchSorts<P, FULL>(ReplaceSorted<T, N, FULL>, P::bytes, sorts, stream, w, like.done);
                           }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -116,9 +112,9 @@ struct SweepKernels {
                               kept->tables, edges);
     }));
     PetscCall(like.Sorted(TRACES == 1 ? VP_PLAN_KEEP_SORTS : VP_PLAN_KEEP_SORTS_2, KeptTail<T, N, TRACES>{setup},
-                          [&](const auto &l, auto full, const PatchWork<T> &w, cudaStream_t stream) {
+                          [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
                             constexpr bool FULL = decltype(full)::value;
-                            return LaunchSorts<P, FULL>(KeepSorted<T, N, TRACES, FULL>, bytes, l, stream, w, like.done, kept->tables);
+                            return LaunchSorts<P, FULL>(KeepSorted<T, N, TRACES, FULL>, bytes, sorts, stream, w, like.done, kept->tables);
                           }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -142,10 +138,11 @@ struct SweepKernels {
       return LaunchPatches<P>(VaryPatches<T, N, std::decay_t<decltype(edges)>>, bytes, list.n, stream, w, like.done, like.c->tables,
                               vary->tables, edges, more(list));
     }));
-    PetscCall(like.Sorted(VP_PLAN_VARY_SORTS, NoTail<T, N>(), [&](const auto &l, auto full, const PatchWork<T> &w, cudaStream_t stream) {
-      constexpr bool FULL = decltype(full)::value;
-      return LaunchSorts<P, FULL>(VarySorted<T, N, FULL>, bytes, l, stream, w, like.done, vary->tables, more(like.plan.sorted.list));
-    }));
+    PetscCall(
+      like.Sorted(VP_PLAN_VARY_SORTS, NoTail<T, N>(), [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
+        constexpr bool FULL = decltype(full)::value;
+        return LaunchSorts<P, FULL>(VarySorted<T, N, FULL>, bytes, sorts, stream, w, like.done, vary->tables, more(like.plan.sorted.list));
+      }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -178,13 +175,12 @@ struct SweepKernels {
                                     [=](SweepPlan *p) { return setup.Fill(first, last - first, p); }));
     const bool beside = plan->edge.n || plan->sorted.list.n;
     if (beside) PetscCall(VpCudaFork(&side));
-    LikeWork like = {setup, *plan, c, side, done, b, x, NULL};
+    LikeWork like = {setup, *plan, c, side, done, b, x};
     if (which == REPLACE) PetscCall(Replace(like));
     else if (which == VARY) {
       if constexpr (N >= VP_THIN_LEAST) PetscCall(Vary(like, form));
     } else if (form == VP_FORM_LOCAL && setup.patches->lacks == 1) PetscCall(Keep<1>(like));
     else PetscCall(Keep<2>(like));
-    PetscCall(Rest(f, w, form, (const int32_t *)like.sorts->rest.p, 0, like.sorts->nrest));
     PetscCall(Rest(f, w, form, (const int32_t *)plan->rest.p, 0, plan->nrest));
     if (beside) PetscCall(VpCudaJoin());
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -38,8 +38,9 @@ struct VaryWork {
 
 template <class T, int N>
 struct VaryShape {
-  typedef Patch<T, N>     S;
-  static constexpr int    wide = 16 / sizeof(T), X = RoundUp(S::stride, wide);
+  typedef Patch<T, N>  S;
+  static constexpr int least = sizeof(T) == 4 && N > 6 && S::least > 4 ? S::least - 1 : S::least; /* as of Patch; here threads hold more */
+  static constexpr int wide = 16 / sizeof(T), X = RoundUp(S::stride, wide);
   static constexpr size_t pointers = (S::sides + (size_t)S::patches * X) * sizeof(T); /* where pointers begin, then coefficients */
   static constexpr int    words = 24 + 60 * sizeof(T) / sizeof(void *);
   static constexpr size_t bytes = pointers + (size_t)S::patches * words * sizeof(void *);
@@ -284,7 +285,7 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
 };
 
 template <class T, int N, class Edges>
-__global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
+__global__ void __launch_bounds__(Patch<T, N>::block, VaryShape<T, N>::least)
   VaryPatches(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ VaryTables<T, N> vary,
               const __grid_constant__ Edges edges, const __grid_constant__ VaryWork<T> more, const __grid_constant__ PatchWork<T> w,
               unsigned done, int32_t count)
@@ -300,7 +301,7 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
 
 /* the same of sorted patches, block by block */
 template <class T, int N, bool FULL>
-__global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
+__global__ void __launch_bounds__(Patch<T, N>::block, VaryShape<T, N>::least)
   VarySorted(const __grid_constant__ SortTables<T, N> all, const __grid_constant__ Sorts<FULL> sorts,
              const __grid_constant__ VaryTables<T, N> vary, const __grid_constant__ VaryWork<T> more,
              const __grid_constant__ PatchWork<T> w, unsigned done)
@@ -310,7 +311,7 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
   const SortBlock                               block = sorts.block[blockIdx.x];
   const int slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST, at = block.patches / SORT_MOST + (slot < n ? slot : 0);
   const T   weight = more.weight ? more.weight[more.patch[at]] : T(1);
-  const SortView<T, N> t(all, w.table, block);
+  const SortView<T, N> t(all, w.table, block, SortTail<N>::lambda, shared + VaryShape<T, N>::bytes);
 
   VaryThread<T, N, Sorts<FULL>> thread(t, vary, sorts, w, more, done, at, shared);
   thread.Solve(w.b, weight, slot < n);
