@@ -1,6 +1,6 @@
 /* Setting up the kernel of patch.cuh: the tables of the view's common patches, and the order in which patches are launched. */
 #pragma once
-#include "patch.cuh"
+#include "varypatch.cuh"
 #include "sorts.cuh"
 #include <memory>
 extern "C" {
@@ -233,15 +233,30 @@ struct SweepSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  /* Has a block room for its patches and the tables of a sort, where coefficients vary too? */
+  PetscErrorCode SortsFit(bool *fit) const
+  {
+    const size_t tables = 3 * (size_t)(RoundUp(SortTail<N>::lambda, 16) + 8 * N * N) * sizeof(T);
+    int          device, most;
+
+    PetscFunctionBegin;
+    VpCudaCall(cudaGetDevice(&device));
+    VpCudaCall(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    *fit = VaryShape<T, N>::bytes + tables <= (size_t)most;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   /* Orders what is left of the plan's patches by their sort. Those of no sort come last. */
   PetscErrorCode SortRest(int32_t rest[], SweepPlan *plan) const
   {
     const int32_t                     n = plan->nrest;
     const std::unique_ptr<SortKeys[]> keys(new SortKeys[n]);
     VpArray                           list, device;
+    bool                              fit;
 
     PetscFunctionBegin;
-    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(SortsFit(&fit));
+    if (!n || !fit) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpCudaPlace(rest, (size_t)n * sizeof(int32_t), "a list of patches", &list));
     PetscCall(VpCudaAlloc((size_t)n * sizeof(SortKeys), "sorts of patches", &device.p));
     PetscCall(VpCudaLaunch("sorts of patches", FindSortKeys, {VpBlocks(n, VP_THREADS), VP_THREADS}, patches->patch, patches->type,

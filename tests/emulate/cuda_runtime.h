@@ -172,7 +172,7 @@ enum cudaError_t { cudaSuccess, cudaErrorMemoryAllocation, cudaErrorNotSupported
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
 enum { cudaEventDisableTiming, cudaStreamNonBlocking, cudaStreamCaptureModeRelaxed, cudaGraphInstantiateFlagUseNodePriority };
-enum { cudaFuncAttributeMaxDynamicSharedMemorySize, cudaDevAttrMultiProcessorCount };
+enum { cudaFuncAttributeMaxDynamicSharedMemorySize, cudaDevAttrMultiProcessorCount, cudaDevAttrMaxSharedMemoryPerBlockOptin };
 enum { cudaMemAllocationTypePinned, cudaMemLocationTypeDevice };
 enum { cudaMemPoolAttrReleaseThreshold, cudaMemPoolAttrReservedMemCurrent, cudaMemPoolAttrUsedMemCurrent };
 
@@ -232,7 +232,6 @@ EMULATED(cudaDeviceGetMemPool, cudaMemPool_t, nullptr)
 EMULATED(cudaMemPoolCreate, cudaMemPool_t, (cudaMemPool_t)8) /* not NULL, which is a pool that was not made yet */
 EMULATED(cudaGetDevice, int, 0)
 EMULATED(cudaGetDeviceCount, int, 1)
-EMULATED(cudaDeviceGetAttribute, int, 132)
 EMULATED(cudaRuntimeGetVersion, int, 12040)
 EMULATED(cudaDriverGetVersion, int, 12040)
 EMULATED(cudaFuncGetAttributes, cudaFuncAttributes, {32})
@@ -241,6 +240,11 @@ EMULATED(cudaFuncGetAttributes, cudaFuncAttributes, {32})
 inline const char *cudaGetErrorString(cudaError_t)
 {
   return "refused by the emulator";
+}
+inline cudaError_t cudaDeviceGetAttribute(int *value, int attribute, int)
+{
+  *value = attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin ? 227 << 10 : 132;
+  return cudaSuccess;
 }
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int)
 {
