@@ -133,22 +133,35 @@ PetscErrorCode VpCudaAlloc(size_t bytes, const char *what, void **p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* from a pool of its own, which keeps what is given back for the next time */
-static PetscErrorCode Borrow(size_t bytes, const char *what, void **p)
+/* a pool of the present device that keeps what is given back for the next time */
+static PetscErrorCode OwnPool(cudaMemPool_t *pool)
 {
-  static cudaMemPool_t own = NULL;
-  cudaMemPoolProps     properties = {};
-  uint64_t             all = UINT64_MAX;
+  static std::vector<cudaMemPool_t> own; /* by device */
+  cudaMemPoolProps                  properties = {};
+  uint64_t                          all = UINT64_MAX;
+  int                               device;
 
   PetscFunctionBegin;
-  if (!own) {
+  VpCudaCall(cudaGetDevice(&device));
+  if ((size_t)device >= own.size()) own.resize((size_t)device + 1);
+  if (!own[device]) {
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location.type = cudaMemLocationTypeDevice;
-    VpCudaCall(cudaGetDevice(&properties.location.id));
-    VpCudaCall(cudaMemPoolCreate(&own, &properties));
-    VpCudaCall(cudaMemPoolSetAttribute(own, cudaMemPoolAttrReleaseThreshold, &all));
+    properties.location.id = device;
+    VpCudaCall(cudaMemPoolCreate(&own[device], &properties));
+    VpCudaCall(cudaMemPoolSetAttribute(own[device], cudaMemPoolAttrReleaseThreshold, &all));
   }
-  PetscCall(CheckAllocation(cudaMallocFromPoolAsync(p, bytes ? bytes : 1, own, VpCudaStream), bytes, what));
+  *pool = own[device];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Borrow(size_t bytes, const char *what, void **p)
+{
+  cudaMemPool_t pool;
+
+  PetscFunctionBegin;
+  PetscCall(OwnPool(&pool));
+  PetscCall(CheckAllocation(cudaMallocFromPoolAsync(p, bytes ? bytes : 1, pool, VpCudaStream), bytes, what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
