@@ -1,4 +1,4 @@
-/* Entries of a matrix that couples sums over modes (kernels/ops.h says which), step by step:
+/* Entries of a matrix that couples sums over modes (kernels/views.h says which), step by step:
 
        X[k][m][i] = sum_n beta[n][i] / (lambda[0][k] + lambda[1][m] + lambda[2][n])
        R[k][j][i] = sum_m alpha[m][j] gamma[m][i] X[k][m][i]

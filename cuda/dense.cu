@@ -1,4 +1,4 @@
-/* The dense inverse of a sparse matrix (kernels/ops.h says what it is for), by Gauss and Jordan in blocks. With the
+/* The dense inverse of a sparse matrix (kernels/views.h says what it is for), by Gauss and Jordan in blocks. With the
    rows P of a block and the others R, a step turns
 
        A_PP  A_PR          A_PP^-1                A_PP^-1 A_PR

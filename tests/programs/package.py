@@ -1,6 +1,5 @@
 """package.py knows|says: the tests of the Python package, functions whose names begin with that. Those that say what is wrong lose what PETSc holds when a
 call fails. Prints "ok NAME", "not ok NAME: why" or "skipped NAME: why" for each."""
-import ctypes
 import sys
 import tempfile
 import traceback
@@ -12,42 +11,10 @@ petsc4py.init(sys.argv)
 from petsc4py import PETSc
 
 import vpatchdg
+from arrays import knows_arrays_of_others_without_a_copy, knows_arrays_on_gpus_without_a_copy
+from problem import Skipped, refused, solve, wave, wave_gradient
 
 PI = np.pi
-
-
-class Skipped(Exception):
-    """What a test needs is not here."""
-
-
-def wave(x):
-    return np.cos(PI * x[..., 0]) * np.cos(2 * PI * x[..., 1])
-
-
-def wave_gradient(x):
-    x, y = x[..., 0], x[..., 1]
-    return np.stack([-PI * np.sin(PI * x) * np.cos(2 * PI * y), -2 * PI * np.cos(PI * x) * np.sin(2 * PI * y)], axis=-1)
-
-
-def solve(dm, b):
-    ksp = PETSc.KSP().create()
-    ksp.setDM(dm)
-    ksp.setType('fgmres')
-    ksp.setTolerances(rtol=1e-11)
-    ksp.getPC().setType('vpatchdg')
-    x = b.duplicate()
-    ksp.solve(b, x)
-    assert 0 < ksp.its <= 12, ksp.its
-    return x
-
-
-def refused(kind, words, call, *arguments, **named):
-    try:
-        call(*arguments, **named)
-    except kind as error:
-        assert words in str(error), f'{words} is not in: {error}'
-        return
-    raise AssertionError(f'{call.__name__} took {arguments} {named}')
 
 
 def knows_boxes_cells_and_the_coefficient():
@@ -182,82 +149,6 @@ def knows_vectors_at_points_without_a_copy():
     for one, other in ((vpatchdg.from_point_values(dm, values), u), (vpatchdg.rhs(dm, values), vpatchdg.rhs(dm, vpatchdg.point_values(dm, u)))):
         one.axpy(-1, other)
         assert one.norm() < 1e-13
-
-
-class Foreign:
-    """An array of another library: what DLPack says of an array of NumPy, with another device if that is given."""
-    def __init__(self, array, device=None):
-        self.array, self.device = array, device
-
-    def __dlpack__(self):
-        capsule = self.array.__dlpack__()
-        if self.device:
-            pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(('PyCapsule_GetPointer', ctypes.pythonapi))
-            vpatchdg.arrays.Tensor.from_address(pointer(capsule, b'dltensor')).device = self.device
-        return capsule
-
-
-class OnDevice:
-    """An array on a GPU that there is not."""
-    def __init__(self, shape, typestr='<f8', strides=None):
-        self.__cuda_array_interface__ = {'data': (4096, False), 'shape': shape, 'typestr': typestr, 'strides': strides, 'version': 3}
-
-
-def knows_arrays_of_others_without_a_copy():
-    dm = vpatchdg.create(dim=2, degree=3, refine=2)
-    values = wave(vpatchdg.points(dm))
-    right = vpatchdg.from_point_values(dm, values)
-    for array in (values, Foreign(values), Foreign(values.ravel())):
-        shared = vpatchdg.vector(dm, array)
-        assert np.shares_memory(shared.getArray(), values)
-        for one in (vpatchdg.from_point_values(dm, array), vpatchdg.from_point_values(dm, shared)):
-            one.axpy(-1, right)
-            assert one.norm() == 0
-    for f in (Foreign(values), vpatchdg.vector(dm, values)):
-        b = vpatchdg.rhs(dm, f)
-        b.axpy(-1, vpatchdg.rhs(dm, values))
-        assert b.norm() == 0
-    out = np.zeros_like(values)
-    vpatchdg.point_values(dm, right, out=vpatchdg.vector(dm, out))
-    assert np.abs(out - values).max() < 1e-13
-    n = values.size
-    for wrong in (values.astype(np.float32), values.T.copy().T if values.shape[0] > 1 else values[:, ::2], Foreign(values[:, ::2]),
-                  OnDevice(values.shape, '<f4'), OnDevice((n,), strides=(16,)), Foreign(values, device=4)):
-        refused(ValueError, 'float64 without gaps', vpatchdg.vector, dm, wrong)
-    for wrong in (values[:-1], OnDevice((n + 1,)), Foreign(values[:, :-1].copy())):
-        refused(ValueError, 'numbers are needed', vpatchdg.vector, dm, wrong)
-    refused(ValueError, 'has no __dlpack__', vpatchdg.vector, dm, 'text')
-    m = vpatchdg.arrays.memory(Foreign(values, device=2))
-    assert m.device and m.right and m.address == values.ctypes.data and vpatchdg.arrays.memory(OnDevice((n,))).device
-
-
-def cupy_and_a_gpu():
-    try:
-        import cupy
-        cupy.zeros(1)
-    except Exception as error:
-        raise Skipped('no CuPy that has a GPU') from error
-    if not PETSc.Sys.hasExternalPackage('cuda'):
-        raise Skipped('a PETSc without CUDA')
-    return cupy
-
-
-def knows_arrays_on_gpus_without_a_copy():
-    cupy = cupy_and_a_gpu()
-    dm = vpatchdg.create(dim=2, degree=3, refine=3, vec_type='cuda')
-    f = cupy.asarray(wave(vpatchdg.points(dm)))
-    right, expected = vpatchdg.rhs(dm, f), vpatchdg.rhs(dm, f.get())
-    assert right.getType().endswith('cuda') and np.abs(right.getArray() - expected.getArray()).max() < 1e-14
-    x = solve(dm, right)
-    values = cupy.zeros_like(f)
-    cupy.cuda.Device().synchronize()
-    vpatchdg.point_values(dm, x, out=vpatchdg.vector(dm, values))
-    assert np.abs(values.get() - vpatchdg.point_values(dm, x)).max() < 1e-14 < np.abs(values.get()).max()
-    shared = cupy.from_dlpack(x)
-    handle = x.getCUDAHandle('r')
-    assert shared.data.ptr == handle
-    x.restoreCUDAHandle(handle, 'r')
-    assert np.array_equal(shared.get(), x.getArray(readonly=True))
 
 
 def knows_files_for_paraview():

@@ -1,4 +1,4 @@
-/* Entries of a matrix that couples sums over modes (kernels/ops.h says which), for one mode of the first direction after the other. */
+/* Entries of a matrix that couples sums over modes (kernels/views.h says which), for one mode of the first direction after the other. */
 #include "host.h"
 
 PetscErrorCode VpHostCouple(const VpCouple *c, double *K)

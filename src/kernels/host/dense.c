@@ -1,4 +1,4 @@
-/* The dense inverse of a matrix, by an LU (kernels/ops.h says what it is for). */
+/* The dense inverse of a matrix, by an LU (kernels/views.h says what it is for). */
 #include "host.h"
 #include "../../base/memory.h"
 #include "../../base/threads.h"

@@ -1,0 +1,295 @@
+/* What a level looks like to a kernel: flat arrays.
+
+   A vector of a level is an array [cells][n^dim] of the level's precision, x fastest: own cells, then ghosts (mesh.h). It holds the
+   coefficients of functions (tables.h), so A stands for M^-1 A = sum_d D_d throughout. Kernels are picked once per level, by precision,
+   dimension and degree.
+
+   A x reads only the traces of a neighbour. So ghosts may also be stored per side that an own cell shares with a ghost, instead of per
+   cell; of such a ghost only the coefficients that make these traces are set. Then nsweep = nown and nlocal = nown + the number of such
+   sides. */
+#pragma once
+#include "../tables/tables.h"
+#include "../compat.h"
+
+typedef enum { VP_SINGLE, VP_DOUBLE } VpPrecision;
+
+/* the stride along direction d of an array whose strides along x, y, z are 1, sy, sz */
+VP_SIZE int VpLineStride(int d, int sy, int sz)
+{
+  return d == 0 ? 1 : d == 1 ? sy : sz;
+}
+
+/* A level as kernels see it, in views that different parts of the algorithm write: its cells, the patches of a smoother, its single cells,
+   the edge where it ends, the transfers to the next coarser level. Matrices of one direction are row-major. `void` arrays hold numbers of
+   the level's precision, on the backend. m = 2 n.
+
+   The 2^dim cells of a patch, or children of a cell, are numbered by a bit a direction, sides by direction and end:
+
+          y                                     3
+          |   2 | 3                          +-----+
+          |   --+--   1 = x, 2 = y, 4 = z   0|     |1   4 and 5 are the sides along z
+          |   0 | 1                          +-----+
+          +--------- x                          2 */
+
+/* The commonest entries of a table along x, y and z. Fast kernels are made for the cells or patches that have them. inside[d] is the entry
+   between cells of the same size and coefficient, so it is its own mirror image. edge[d][s] differs from inside[d] by a boundary on side s
+   only. */
+typedef struct {
+  PetscBool found;
+  int32_t   inside[3], edge[3][2]; /* -1: none */
+} VpCommon;
+
+/* Sides that hang: the cells beyond are half as large, or twice. `neighbor` has none there, and `lines` no face terms. The form of a fine
+   face, between a cell u and one beyond it u', with traces V and Q in reference scaling, is a (gamma [u][v] - {q}[v] - [u]{p}), where
+   [u] = s V - s' V', {q} = (r Q - r' Q')/2 and p as q for v. */
+typedef struct {
+  int32_t        n;
+  const int32_t *cell; /* [n][7] the cell, in ascending order; its side; its number among the fine ones, or -1 where it is the coarse one;
+                          beyond that the coarse one or the 2^(dim-1) fine ones, by a bit a tangential direction */
+  const void    *form; /* [n][9]: s, r, s', r', gamma, and a of the 2^(dim-1) faces */
+  const void    *half; /* [2 halves][n][n] P, then R (VpTransferBuild): the tangential interpolation to a half, and its adjoint */
+  const void    *lift; /* [2 ends][value, slope][n] M^-1 of the traces */
+} VpHangView;
+enum { VP_HANG_CELL = 7, VP_HANG_FORM = 9 };
+/* the first hanging side of a cell that is not before this one. Requires: the arrays are on the host */
+static inline int32_t VpFirstHanging(const VpHangView *hang, int32_t cell)
+{
+  int32_t low = 0, high = hang->n;
+
+  while (low < high) {
+    const int32_t middle = low + (high - low) / 2;
+
+    if (hang->cell[(size_t)middle * VP_HANG_CELL] < cell) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/* The cells. */
+typedef struct {
+  int     dim, n;
+  int     nt, first[2]; /* the traces at end s of a cell are made of its coefficients [first[s], first[s] + nt) along the direction */
+  int32_t nown, nsweep, nlocal;
+  const int32_t *neighbor;         /* [nsweep][2 dim] a cell, or -1 - i at a boundary with the condition i, odd at an upper one; or the
+                                      side hangs */
+  const int32_t *line;             /* [nsweep][dim] entry of `lines` for the cell and direction */
+  const void    *lines;            /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild) */
+  VpCommon       common;           /* of `lines` */
+  double         outside[3][2][4]; /* [d][side] the matrix B of VpLineBoundary, with which a boundary acts like a cell beyond */
+  int64_t        position;         /* of cell 0 among the cells of all ranks. Aligned blocks of 2^(dim k) consecutive positions are cubes
+                                   with 2^k cells a side */
+  const void    *traces;           /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
+  const void    *expand;           /* VpBasis.expand in the same layout: from traces to coefficients */
+  const void    *enter, *leave;    /* [n][n] from and to the outer vectors' basis */
+  VpHangView     hang;
+  void          *device; /* what a backend keeps for this view; NULL at first */
+} VpView;
+
+/* The patches of a smoother. */
+typedef struct {
+  const int32_t *patch;    /* [npatch][2^dim] cells */
+  const int32_t *type;     /* [npatch][dim] entry of `fdm` for the patch and direction */
+  const void    *fdm;      /* [entries][VpFdmSize]: F, B, lambda (VpFdmBuild) */
+  const uint8_t *mirrored; /* [entries] are its modes even and odd in turn (VpFdmIsMirrored)? */
+  VpCommon       common;   /* of `fdm`, for patches whose cells all have the common lines. edge[d][0] and edge[d][1] mirror each other */
+  const void    *weight;   /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
+  int            lacks;    /* how many functions at a side towards another cell the space of patches lacks */
+  double         reaction; /* c: a patch inverts sum(lambda) + c weight */
+  double         cutoff;   /* the inverse of a sum of eigenvalues up to cutoff is 0 (only a singular coarsest level needs it; else -1) */
+  const uint8_t *cover;    /* [nlocal] the colours whose patches hold the cell, a bit each */
+  const void    *drop;     /* [entries of the cells' `lines`][2][VpLineSize] the line without face terms towards a cell on its lower, upper
+                              side; NULL unless VP_FORM_LOCAL is used */
+  const void    *unit;     /* [dim][VpLineSize] the line inside for a = 1, without reaction; NULL unless a varies over cells of one size */
+  const void    *coefficient; /* [nlocal] a, where there is `unit`; then the view of the cells has `outside` */
+  void          *device;      /* as of VpView */
+} VpPatchView;
+
+/* The edge where a level of an adaptive mesh ends: sides of leaves K of the next coarser level, behind which there are 2^(dim-1) cells F of
+   the level. An edge patch is K and these cells:
+
+       +-------+---+     A side's entry of `table` inverts the patch's parts one by one, A_KK by its lines, A_FF by one line along the
+       |       | F |     normal and those of two cells along the other directions. Z = M (1 - G M)^-1 puts them together, where G is
+       |   K   +---+     traces A_KK^-1 lift on K's side, and M what traces of K there add to themselves through A_FK, A_FF^-1 and A_KF.
+       |       | F |     Z is [2 n^(dim-1)][2 n^(dim-1)], V before Q.
+       +-------+---+ */
+enum { VP_EDGE_COLORS = 48 };
+typedef struct {
+  VpHangView     sides;                     /* with K in ascending order */
+  const int32_t *order;                     /* sides in the order of their patches: */
+  int32_t        start[VP_EDGE_COLORS + 1]; /* those of colour c are [start[c], start[c+1]). It is on the host, as the next one */
+  int32_t        kind[7];                   /* sides number s of their K are [kind[s], kind[s+1]) of: */
+  const int32_t *by_kind; /* all sides, also those whose patches other ranks solve. No two of a kind have a cell in common. */
+  const int32_t *type;    /* [n] entry of `table` */
+  const void    *table;   /* [entries][VpEdgeSize]: the blocks of K's lines and of F's line along the normal [dim + 1][VpBlockSize]
+                        (VpBlockBuild), the problems of F's other lines [dim - 1][VpFdmSize] (VpFdmBuild); Z */
+  const void    *weight;  /* as of VpPatchView, where the coefficient is s times K's of the tables */
+  const void    *excess;  /* [n][2^(dim-1)] by how much the coefficients of a side's faces exceed that of K's line there, or NULL: 0 */
+  double         reaction;
+} VpEdgeView;
+VP_SIZE int VpFaceSize(int n, int dim)
+{
+  return dim == 3 ? n * n : n;
+}
+VP_SIZE int VpEdgeSize(int n, int dim)
+{
+  return (dim + 1) * VpBlockSize(n) + (dim - 1) * VpFdmSize(n) + 4 * VpFaceSize(n, dim) * VpFaceSize(n, dim);
+}
+
+/* Single cells, each solved by itself. */
+typedef struct {
+  const int32_t *cell;   /* own cells in the order of their colours */
+  const int32_t *type;   /* [cells][dim] entry of `table` for the cell and direction */
+  const void    *table;  /* [entries][VpBlockSize]: F, B, lambda (VpBlockBuild) */
+  const void    *weight; /* [cells] 1/s where the cell's coefficient is s times that of its tables, or NULL: 1 */
+  double         reaction;
+} VpCellView;
+
+/* How a cell lies in its parent along a direction: as its first half, its second half, all of it, or one of two unequal parts. */
+enum { VP_FIRST_HALF, VP_SECOND_HALF, VP_WHOLE, VP_PART };
+
+/* The transfers to the next coarser level. */
+typedef struct {
+  const void    *P, *R;   /* [2 entries][n][n] (VpTransferBuild): of the halves, then of each pair of unequal parts */
+  PetscBool      reverse; /* does a mirror reverse the order of the basis, or change the sign of every second function (VpBasisMirror)? */
+  const int32_t *parent;  /* [cells] the parent, a cell of the coarser level */
+  const uint8_t *corner;  /* [cells] how the cell lies in it, 2 bits a direction, x lowest */
+  const int32_t *table;   /* [cells][dim] the matrix where this is VP_PART; NULL: nowhere */
+  const int32_t *child;   /* [ncoarse][2^dim] those that are upper in the directions that are bits; -1: none */
+  int32_t        ncoarse; /* own cells of the coarser level */
+  int            merged;  /* the directions in which some of them have two children, as bits */
+  PetscBool      halves;  /* is every cell a half of its parent in every direction? */
+  void          *device;  /* as of VpView */
+} VpTransferView;
+
+/* Where a patch gets its residual. */
+typedef enum {
+  VP_FORM_REPLACE, /* x = A_j^-1 (b - what the neighbours' traces add). The patch's old values are not read. Requires: space full, no mixed
+                      side, one coefficient on the whole level */
+  VP_FORM_EXACT,   /* x += A_j^-1 (b - A x) */
+  VP_FORM_LOCAL,   /* x += A_j^-1 (b - Abar x), Abar without face terms on the patch's sides towards other cells */
+  VP_FORM_GIVEN    /* x += A_j^-1 b: b is the residual */
+} VpForm;
+
+/* Patches [first, last) of one colour of a view, that get their residual the same way: a step of a sweep. */
+typedef struct {
+  const VpPatchView *patches;
+  int                color; /* bit of `cover` */
+  int32_t            first, last;
+  VpForm             form;
+} VpSweepStep;
+
+/* Values of the cells nown, nown+1, ..., perhaps under way. A kernel does the work that needs none of them, calls VpArrive, then does the
+   rest; `apply` and `enter_residual` call VpArrive in any case. */
+typedef struct {
+  const void *values;
+  PetscErrorCode (*arrive)(void *context); /* waits for them the first time it is called; NULL: they are there */
+  void *context;
+} VpGhosts;
+
+static inline VpGhosts VpGhostsAt(const void *values)
+{
+  VpGhosts there = {values, NULL, NULL};
+
+  return there;
+}
+static inline PetscErrorCode VpArrive(VpGhosts ghosts)
+{
+  PetscFunctionBegin;
+  if (ghosts.arrive) PetscCall(ghosts.arrive(ghosts.context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A grid of points in a cell, x fastest: count[d] of them along d, 1 along the normal of a side that they are on, and along a third
+   direction that there is not. matrix[d], [count[d]][n], takes coefficients along d to what is wanted at the points, or back if
+   transposed. With all of them a cell of the size h has the factor sqrt(h_x^power[0] h_y^power[1] h_z^power[2]). */
+enum { VP_MAX_NQ = VP_MAX_N + 2 };
+typedef struct {
+  int    count[3], power[3];
+  double x[3][VP_MAX_NQ], w[3][VP_MAX_NQ]; /* in [0,1]; the weights of integrals over the reference cell, or its side */
+  double matrix[3][VP_MAX_NQ * VP_MAX_N];
+} VpGrid;
+
+/* The n cells that have a grid: list[i], or first + i where there is no list. */
+typedef struct {
+  int32_t        n, first;
+  const int32_t *list;
+  const double  *bounds; /* [n][lower corner, size][3]; in 2D 0 and 1 in the third direction */
+  const double  *weight; /* [n] another factor, or NULL: 1 */
+} VpPlaces;
+
+/* the number of points of a cell */
+VP_SIZE int VpGridSize(const VpGrid *grid)
+{
+  return grid->count[0] * grid->count[1] * grid->count[2];
+}
+/* h_x^power[0] h_y^power[1] h_z^power[2] */
+VP_SIZE double VpGridPower(const int power[3], const double size[3])
+{
+  double product = 1;
+
+  for (int d = 0; d < 3; d++) {
+    for (int i = 0; i < power[d]; i++) product *= size[d];
+    for (int i = 0; i > power[d]; i--) product /= size[d];
+  }
+  return product;
+}
+
+/* A = D_x + D_y + D_z + c on a lattice of cells, diagonalised: along d a line has m = extent[d] n values and as many modes. */
+enum { VP_LONGEST_LINE = 320 }; /* the most values */
+typedef struct {
+  int32_t        extent[3];     /* cells; in 2D 1 along the third direction */
+  const int32_t *cell;          /* [extent 2][extent 1][extent 0] the cell there; this and the following on the backend */
+  const void    *to[3];         /* [m][m] row k: what value k adds to each mode */
+  const void    *from[3];       /* [m][m] row k: what mode k adds to each value */
+  const void    *eigenvalue[3]; /* [m] of the modes; those of the last direction contain c */
+} VpSeparable;
+
+/* Sides of cells of a lattice towards cells that are missing in it, as in a notch of a box. Arrays of values hold both sorts of cells. For
+   every line that crosses such a side there are two sums over the values of the line in the cell and in the missing one:
+
+          t[f] = sum_i take[f][0][i] x[i] + take[f][1][i] missing x[i]       f = 0, 1
+
+   and what w[f] of such sums adds to the values is add[f][0][i] w[f] and add[f][1][i] w[f]. Sums are [f][side][line], lines in the order of
+   their values on the side. */
+typedef struct {
+  int32_t        n, ncell;   /* sides; the cells beside them, missing ones included */
+  const int32_t *side;       /* [n][VP_NOTCH_SIDE] the cell, the missing one, 2 dim entry of the tables + the cell's side */
+  const int32_t *cell;       /* [ncell][VP_NOTCH_CELL] a cell, and what side lies on each of its own sides, or -1 */
+  const void    *take, *add; /* [entries][2 f][cell, missing][n] */
+} VpNotch;
+enum { VP_NOTCH_SIDE = 3, VP_NOTCH_CELL = 7 };
+
+/* Entries of a symmetric matrix K of sums over modes of three directions,
+
+       K[row][column] = sum_k W[k][a] W[k][a'] sum_mn alpha[m][j] gamma[m][i] beta[n][i] / (lambda[0][k] + lambda[1][m] + lambda[2][n]),
+
+   where a row has an a and a j, a column an a' and an i. All on the host. */
+typedef struct {
+  int32_t        modes[3], a, j, i; /* how many there are */
+  const double  *lambda[3], *W, *alpha, *beta, *gamma;
+  int32_t        rows, columns, size; /* rows and columns of these entries; rows of K */
+  const int32_t *row, *column;        /* [..][3] number in K, a, j; number in K, a', i */
+} VpCouple;
+
+/* The inverse of a symmetric matrix A on values of cells as a dense matrix M,
+
+       M = E ((A + weight[0] e e^T)^-1 + weight[1] e e^T) L,
+
+   where L takes values in a level's basis to those that A is for, and E takes such values back, a cell at a time. No leading part of
+   A + weight[0] e e^T, its first rows and columns, is singular. All but `rows` on the host. */
+typedef struct {
+  int32_t            n, first, count; /* rows of A; those of M that are wanted, [first, first + count): whole cells */
+  const PetscInt    *start, *column;  /* row i of A is the entries [start[i], start[i+1]) */
+  const PetscScalar *value;
+  const double      *rows;          /* [n][n], on the backend, to be added to A, or NULL */
+  const double      *one;           /* e [n], or NULL: 0 */
+  double             weight[2];     /* the first of them leaves no eigenvalue at or near 0 */
+  int                dim, order;    /* a cell has order^dim values, x fastest */
+  const double      *enter, *leave; /* [order][order] E and L along a direction; NULL: both are 1 */
+} VpDenseInverse;
+
+/* the step that takes x + t e to where (b - A x, e) = 0, from (e, b - A x) and (e, A e) */
+VP_SIZE double VpStepLength(const double dots[2])
+{
+  return dots[1] > 0 ? dots[0] / dots[1] : 0;
+}
