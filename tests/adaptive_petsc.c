@@ -4,9 +4,6 @@
 #include "support/leaves.h"
 #include "support/refused.h"
 
-/* the leak sanitizer's, where there is one */
-extern void __lsan_disable(void) __attribute__((weak));
-
 static PetscErrorCode CountCells(DM dm, PetscInt *all)
 {
   PetscInt n;
@@ -286,9 +283,7 @@ int main(int argc, char **argv)
   PetscReal norm[2];
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(
-    PetscOptionsClearValue(NULL, "-malloc_dump")); /* PCMG loses the DMs that it has made when the interpolation between them is refused */
-  if (__lsan_disable) __lsan_disable();
+  PetscCall(LossesAreExpected()); /* by PCMG, of the DMs that it has made when the interpolation between them is refused */
   TapBegin(PETSC_COMM_WORLD);
   PetscCall(labels_adapt_as_marks_do());
   PetscCall(all_cells_are_refined_and_coarsened());

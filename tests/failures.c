@@ -4,9 +4,6 @@
 #include "support/problem.h"
 #include "support/refused.h"
 
-/* the leak sanitizer's, where there is one */
-extern void __lsan_disable(void) __attribute__((weak));
-
 static struct {
   int       calls, failing; /* the call that fails, on the last rank */
   PetscBool last;
@@ -61,8 +58,7 @@ int main(int argc, char **argv)
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(VPatchDGInitializePackage());
-  PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump")); /* what a failed set-up was about to make is lost */
-  if (__lsan_disable) __lsan_disable();
+  PetscCall(LossesAreExpected()); /* of what a failed set-up was about to make */
   TapBegin(PETSC_COMM_WORLD);
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));

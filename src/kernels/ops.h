@@ -90,6 +90,8 @@ typedef struct {
   PetscErrorCode (*alloc)(size_t bytes, const char *what, void **p); /* zeroed; its errors say what the memory is for, how much it is, and
                                                                         how much is free */
   PetscErrorCode (*release)(void *p);
+  PetscErrorCode (*borrow)(size_t bytes, const char *what, void **); /* memory for a short while, with any contents ... */
+  PetscErrorCode (*give_back)(void *);                               /* ... that the work given so far may still use */
   PetscErrorCode (*upload)(const void *host, size_t bytes, void *p);
   PetscErrorCode (*download)(const void *p, size_t bytes, void *host);
   PetscErrorCode (*zero)(void *p, size_t bytes);
@@ -111,8 +113,6 @@ typedef struct {
   PetscErrorCode (*wait)(void);                    /* for all work */
   PetscErrorCode (*memory)(double *available, double *total);             /* bytes */
   PetscErrorCode (*describe)(char text[], size_t size);                   /* the device and its software's versions */
-  PetscErrorCode (*borrow)(size_t bytes, const char *what, void **);      /* memory for a short while, with any contents ... */
-  PetscErrorCode (*give_back)(void *);                                    /* ... that the work given so far may still use */
   PetscErrorCode (*alloc_host)(size_t bytes, const char *what, void **p); /* host memory that is copied fast */
   PetscErrorCode (*release_host)(void *);
   /* The first call runs work(context), the second one records it and launches the record, later ones launch the record alone. Requires: its

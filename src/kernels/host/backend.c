@@ -97,6 +97,8 @@ static const VpOps *Ops(VpPrecision precision, int dim, int degree)
 const VpBackend VpBackendHost = {.name = "host",
                                  .alloc = Alloc,
                                  .release = Release,
+                                 .borrow = Alloc,
+                                 .give_back = Release,
                                  .upload = Copy,
                                  .download = Copy,
                                  .zero = Zero,

@@ -34,16 +34,6 @@ static PetscErrorCode CopyColumns(const VpBackend *backend, PetscInt rows, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* memory for a short while */
-static PetscErrorCode GetRoom(const VpBackend *backend, size_t bytes, PetscScalar **room)
-{
-  return (backend->borrow ? backend->borrow : backend->alloc)(bytes, "columns of matrices", (void **)room);
-}
-static PetscErrorCode GiveBack(const VpBackend *backend, PetscScalar *room)
-{
-  return (backend->give_back ? backend->give_back : backend->release)(room);
-}
-
 /* Where there are gaps between columns, or fewer columns than those that messages are for, they are copied. */
 static PetscErrorCode MultiplySome(void *context, Mat X, Mat Y, PetscInt first, PetscInt n)
 {
@@ -61,11 +51,11 @@ static PetscErrorCode MultiplySome(void *context, Mat X, Mat Y, PetscInt first, 
   if (x.lda == rows && y.lda == rows && (n == op->copies || VpMeshRanks(op->mesh) == 1)) {
     PetscCall(ApplyColumns(matrix, n, x.at, y.at));
   } else {
-    PetscCall(GetRoom(backend, 2 * (size_t)(op->copies * rows) * sizeof(*room), &room));
+    PetscCall(backend->borrow(2 * (size_t)(op->copies * rows) * sizeof(*room), "columns of matrices", (void **)&room));
     PetscCall(CopyColumns(backend, rows, n, x.at, x.lda, room, rows));
     PetscCall(ApplyColumns(matrix, n, room, room + op->copies * rows));
     PetscCall(CopyColumns(backend, rows, n, room + op->copies * rows, rows, y.at, y.lda));
-    PetscCall(GiveBack(backend, room));
+    PetscCall(backend->give_back(room));
   }
   PetscCall(VpValuesRestore(&y));
   PetscCall(VpValuesRestore(&x));
