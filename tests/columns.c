@@ -105,6 +105,21 @@ static PetscErrorCode products_are_columns(Mat A, Mat X, const char type[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* random columns where the vectors are, `gap` numbers between one and the next */
+static PetscErrorCode DenseCreate(PetscInt n, PetscInt columns, PetscInt gap, Mat *X)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, X));
+  PetscCall(MatSetSizes(*X, n, PETSC_DECIDE, PETSC_DETERMINE, columns));
+  PetscCall(MatSetType(*X, VectorsOnDevice() ? "densecuda" : MATDENSE));
+  PetscCall(MatDenseSetLDA(*X, n + gap));
+  PetscCall(MatSetUp(*X));
+  PetscCall(MatSetRandom(*X, NULL));
+  PetscCall(MatAssemblyBegin(*X, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*X, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* fewer columns than the matrix took at once before, and columns with room between them */
 static PetscErrorCode products_of_fewer_columns(Mat A, PetscInt n, const char type[])
 {
@@ -113,12 +128,7 @@ static PetscErrorCode products_of_fewer_columns(Mat A, PetscInt n, const char ty
 
   PetscFunctionBeginUser;
   for (int gap = 0; gap < 2; gap++) {
-    PetscCall(MatCreate(PETSC_COMM_WORLD, &X));
-    PetscCall(MatSetSizes(X, n, PETSC_DECIDE, PETSC_DETERMINE, 12));
-    PetscCall(MatSetType(X, MATDENSE));
-    PetscCall(MatDenseSetLDA(X, n + 5 * gap));
-    PetscCall(MatSetUp(X));
-    PetscCall(MatSetRandom(X, NULL));
+    PetscCall(DenseCreate(n, 12, 5 * gap, &X));
     PetscCall(MatMatMult(A, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &Y));
     PetscCall(Worst(X, Y, Multiply, A, &worst[gap]));
     PetscCall(MatDestroy(&Y));
@@ -129,15 +139,12 @@ static PetscErrorCode products_of_fewer_columns(Mat A, PetscInt n, const char ty
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* random columns, from 1e-30 to 1e30 in size */
-static PetscErrorCode Fill(Mat X)
+/* columns from 1e-30 to 1e30 in size */
+static PetscErrorCode Spread(Mat X)
 {
   Vec x;
 
   PetscFunctionBeginUser;
-  PetscCall(MatSetRandom(X, NULL));
-  PetscCall(MatAssemblyBegin(X, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(X, MAT_FINAL_ASSEMBLY));
   for (PetscInt j = 0; j < COLUMNS; j++) {
     PetscCall(MatDenseGetColumnVec(X, j, &x));
     PetscCall(VecScale(x, PetscPowReal(10, 3 * (PetscReal)(j - COLUMNS / 2))));
@@ -167,14 +174,11 @@ static PetscErrorCode everything(PetscInt dim, PetscInt degree, PetscInt refine,
   PetscCall(DMCreateGlobalVector(dm, &v));
   PetscCall(VecGetLocalSize(v, &n));
   PetscCall(VecDestroy(&v));
-  PetscCall(MatCreate(PETSC_COMM_WORLD, &X));
-  PetscCall(MatSetSizes(X, n, PETSC_DECIDE, PETSC_DETERMINE, COLUMNS));
-  PetscCall(MatSetType(X, VectorsOnDevice() ? "densecuda" : MATDENSE));
-  PetscCall(MatSetUp(X));
-  PetscCall(Fill(X));
+  PetscCall(DenseCreate(n, COLUMNS, 0, &X));
+  PetscCall(Spread(X));
   PetscCall(MatDuplicate(X, MAT_DO_NOT_COPY_VALUES, &Y));
   PetscCall(products_are_columns(A, X, type));
-  if (!VectorsOnDevice()) PetscCall(products_of_fewer_columns(A, n, type));
+  PetscCall(products_of_fewer_columns(A, n, type));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(settings); i++) PetscCall(columns_are_vectors(A, X, Y, settings[i], type));
   PetscCall(MatDestroy(&X));
   PetscCall(MatDestroy(&Y));
