@@ -1,7 +1,7 @@
 /* A sweep of single cells: it solves the equations of the cells that it goes through last, and its reverse is its adjoint.
    ranks: 1 2 3 */
 #include "support/multigrid.h"
-#include "../src/multigrid/cellsweep.h"
+#include "../src/smoother/cellsweep.h"
 
 typedef struct {
   const char *name;

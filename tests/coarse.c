@@ -1,7 +1,7 @@
 /* The dense inverse of the coarsest problem, against the operator.
    ranks: 1 2 4 */
 #include "support/multigrid.h"
-#include "../src/multigrid/coarse.h"
+#include "../src/coarse/internal.h"
 
 #define LSHAPE {2, 2, 1}, PETSC_TRUE
 #define CORNER {2, 2, 2}, PETSC_TRUE

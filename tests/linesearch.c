@@ -1,7 +1,7 @@
 /* A line search: x += t e, after which the residual is orthogonal to e; and what it gains where the coefficient varies.
    ranks: 1 2 3 */
 #include "support/multigrid.h"
-#include "../src/multigrid/linesearch.h"
+#include "../src/cycle/linesearch.h"
 
 /* the outer vector of a level's vector */
 static PetscErrorCode Outer(World *w, VpVector v, double **outer)

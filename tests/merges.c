@@ -3,7 +3,7 @@
    ranks: 1 2 3 5 */
 #include "support/grid.h"
 #include "support/multigrid.h"
-#include "../src/multigrid/internal.h"
+#include "../src/cycle/cycle.h"
 
 typedef struct {
   const char *name;

@@ -1,7 +1,7 @@
 /* The inverse of a box with a notch, against the operator.
    ranks: 1 */
 #include "support/multigrid.h"
-#include "../src/multigrid/coarse.h"
+#include "../src/coarse/internal.h"
 
 /* slots [grid] of boxes, x fastest, of which '.' are missing; wide: slots become wider along x */
 typedef struct {

@@ -2,7 +2,7 @@
    ranks: 1 2 */
 #include "support/multigrid.h"
 #include "../src/base/threads.h"
-#include "../src/multigrid/internal.h"
+#include "../src/smoother/internal.h"
 
 /* clang-format off */
 static const Setting large[] = {

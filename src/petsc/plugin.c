@@ -16,7 +16,7 @@ static PetscErrorCode VPatchDGFinalizePackage(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* registers the events of multigrid.h, and the package's name for -info and -log_exclude */
+/* registers the events of level.h, and the package's name for -info and -log_exclude */
 static PetscErrorCode RegisterLogging(void)
 {
   char      list[256];

@@ -10,7 +10,7 @@ static char help[] =
 
 #include "../support/backend.h"
 #include "report.h"
-#include "../../src/multigrid/internal.h"
+#include "../../src/cycle/internal.h"
 
 /* cells of a GPU (weak) or of all (strong): boxes refined `refine` times */
 typedef struct {

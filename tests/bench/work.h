@@ -1,6 +1,6 @@
 /* The problem that bench_gpu measures: -div a grad u = f in the unit cube or square, u = 0 on its boundary, and its preconditioner. */
 #pragma once
-#include "../../src/multigrid/internal.h"
+#include "../../src/cycle/internal.h"
 #include "report.h"
 
 /* a problem, its preconditioner in one precision, and what is being measured */

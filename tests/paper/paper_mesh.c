@@ -4,7 +4,7 @@ colours, the ghosts of every rank, what a patch's solve depends on (one rank), b
   -report FILE      : the JSON\n\
   -dm_*             : another mesh than 8 x 8 cells of degree 4\n\n";
 
-#include "../../src/multigrid/internal.h"
+#include "../../src/smoother/smoother.h"
 #include "../../src/petsc/operator/operator.h"
 #include "banks.h"
 

@@ -2,7 +2,7 @@
    ranks. */
 #pragma once
 #include "backend.h"
-#include "../../src/multigrid/smoother.h"
+#include "../../src/cycle/cycle.h"
 #include "../../src/collective.h"
 
 typedef enum {

@@ -1,7 +1,7 @@
 /* A mesh refined at random, its levels, and a problem on all of them. */
 #pragma once
 #include "multigrid.h"
-#include "../../src/multigrid/internal.h"
+#include "../../src/cycle/cycle.h"
 
 /* a number in [0, 1) that a position and a seed decide */
 static inline double Lot(const PetscReal lower[], int seed)

@@ -1,7 +1,7 @@
 /* The grids of points that functions are evaluated at, and the basis there. In all of them a cell's function is
    u = sum_i x_i phi_i, phi_i = prod_d phihat_id / sqrt(h_d). */
 #pragma once
-#include "../../multigrid/multigrid.h"
+#include "../../level/level.h"
 
 /* nq points a direction; x: where they are in [0,1], or NULL: the Gauss points. The matrices take coefficients to values there. */
 PetscErrorCode VpGridCreate(const VpBasis *, int dim, int nq, const double x[], VpGrid *);

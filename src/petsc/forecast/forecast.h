@@ -1,6 +1,6 @@
 /* What the work will take, known before it begins: memory and iterations; and the lines of -vpatchdg_doctor and -dm_view that say so. */
 #pragma once
-#include "../../multigrid/multigrid.h"
+#include "../../cycle/cycle.h"
 
 /* memory.c: bytes that a rank needs where it works (the backend's memory), and beside that on the host of a device */
 typedef struct {

@@ -123,7 +123,7 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
          block * (vectors * c.local + 2 * (c.sweep + c.local - 2 * c.own));
 }
 
-/* What the coarsest level takes beside what a level does: nothing where it separates (coarseseparable.c) or is left to
+/* What the coarsest level takes beside what a level does: nothing where it separates (coarse/separable.c) or is left to
    a device's sweeps; its dense inverse, and the matrix that is inverted; or a sparse matrix, with about 3 dim n entries
    a row, and the vectors of its KSP. */
 static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, Share c, PetscBool *swept)

@@ -1,6 +1,7 @@
 /* A X of a matrix-free operator and a dense matrix: as many columns at once as PCMatApply() takes, by the operator of a mesh that has every
    cell so many times. */
 #include "internal.h"
+#include "../../cycle/cycle.h"
 #include "../support/columns.h"
 
 static PetscErrorCode MultiplyOne(void *context, Vec x, Vec y)

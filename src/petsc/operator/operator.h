@@ -2,7 +2,7 @@
    vectors there. */
 #pragma once
 #include "../support/check.h"
-#include "../../multigrid/multigrid.h"
+#include "../../level/level.h"
 #include <petsc/private/dmimpl.h>
 #include <vpatchdg.h>
 

@@ -1,5 +1,6 @@
 /* What PCVPATCHDG and PCVPATCH share: both approximate the inverse of a DMVPATCHDG's operator, and differ in a few functions only. */
 #pragma once
+#include "../../cycle/cycle.h"
 #include "../mat/mat.h"
 #include "../support/setting.h"
 #include <petsc/private/pcimpl.h>

@@ -1,7 +1,7 @@
 /* The names that options, -help and messages give to the values of the enums in vpatchdg.h. The algorithm has enums of its own for some of
    them, value for value the same. */
 #include <vpatchdg.h>
-#include "../../multigrid/multigrid.h"
+#include "../../cycle/cycle.h"
 
 const char *const VPatchDGDomains[] = {"box", "lshape", "fichera", "boxes", "VPatchDGDomain", "VPATCHDG_DOMAIN_", NULL};
 const char *const VPatchDGBoundaries[] = {"dirichlet", "neumann", "robin", "periodic", "VPatchDGBoundary", "VPATCHDG_BOUNDARY_", NULL};

@@ -1,6 +1,6 @@
 /* A coarse correction by as much as helps most: x += t e, where t = (e, r) / (e, A e) makes the error least in the energy norm. */
 #pragma once
-#include "multigrid.h"
+#include "../level/level.h"
 
 typedef struct VpLineSearch_ *VpLineSearch;
 PetscErrorCode                VpLineSearchCreate(VpLevel, VpLineSearch *);

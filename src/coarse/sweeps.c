@@ -1,5 +1,6 @@
 /* The coarsest problem solved by pairs of sweeps, one in the order of colours and one in the reverse order, so that they are symmetric. */
 #include "internal.h"
+#include "../smoother/smoother.h"
 
 #define REDUCTION  1e-4 /* of the error, by all pairs ... */
 #define MOST_PAIRS 12   /* ... of which there are so many at most */

@@ -1,6 +1,8 @@
-/* The coarsest level's problem, and the ways to solve it. */
+/* The ways to solve the coarsest level's problem. */
 #pragma once
-#include "smoother.h"
+#include "coarse.h"
+#include "../base/memory.h"
+#include "../collective.h"
 
 /* One way to solve it. Slots that are NULL do nothing. */
 typedef struct {
@@ -15,23 +17,15 @@ typedef struct {
   PetscInt (*stopped)(void *data); /* iterations of the KSP's last solve that failed; 0: none did */
 } VpCoarseOps;
 extern const VpCoarseOps VpCoarseSeparable, VpCoarseNotched, VpCoarseDense, VpCoarsePairs,
-  VpCoarseKSP; /* coarseseparable.c, coarsenotched.c, coarsedense.c, coarsesweeps.c, coarseksp.c */
+  VpCoarseKSP; /* separable.c, notched.c, dense.c, sweeps.c, ksp.c */
 
-/* boxgrid.c: the cells of boxes that lie on a grid, which at degree n - 1 has lines of no more than VP_LONGEST_LINE values */
-typedef struct {
-  int32_t extent[3]; /* cells on a line in every direction, those included that are missing; extent[0] = 0: the boxes lie on no such grid */
-  double  sides;     /* of cells, towards missing ones; 0: none is missing */
-} VpBoxGrid;
-PetscErrorCode VpBoxGridFind(VpLattice, int n, VpBoxGrid *);
 /* The same, and cell[extent] of a mesh whose cells are all local, or none is; missing ones have numbers from mesh->ncell on. NULL where there is
    no grid */
 PetscErrorCode VpBoxGridCells(VpMesh, int n, VpBoxGrid *, int32_t **cell);
 /* where a line along d begins that has numbers in [0, n) only, or -1 */
 int32_t VpFullLine(const int32_t extent[3], const int32_t at[], int32_t n, int d);
-/* coarse.c: Are cells missing, and few enough of those that there are beside them for a dense matrix of the sums of VpNotch? */
-PetscBool VpNotchIsFew(const VpBoxGrid *, int n, int dim);
 
-/* coarseseparable.c. host: the same level there, orthonormal, double, without reaction */
+/* separable.c. host: the same level there, orthonormal, double, without reaction */
 PetscErrorCode VpSeparableHost(VpLevel, VpLevel *host);
 /* D_d on the lines of a grid, L [m][m], and what diagonalises it: V [mode][value] and lambda [m], which along the last direction has the
    reaction, too. same: the first direction with the same L. Along a third direction that there is not m = V = 1, lambda = 0. */
@@ -56,7 +50,3 @@ PetscErrorCode VpNotchSidesDestroy(VpNotchSides *);
 PetscErrorCode VpNotchPlace(VpLevel, const VpBoxGrid *, const VpNotchSides *, VpArrays *, VpNotch *);
 /* couple.c: K = U^T B^-1 U, on the backend */
 PetscErrorCode VpNotchCouple(VpLevel, const VpBoxGrid *, const VpLineModes *, const VpNotchSides *, double *K);
-PetscErrorCode VpCoarseCreate(VpLevel, VpCoarseType, const char prefix[], PetscObject parent, VpCoarse *);
-PetscErrorCode VpCoarseSolve(VpCoarse, VpVector b, VpVector x);
-PetscErrorCode VpCoarseSolveColumns(VpCoarse, int32_t n, VpVector b, VpVector x, PetscBool *did);
-PetscErrorCode VpCoarseDestroy(VpCoarse *);

@@ -1,5 +1,6 @@
 /* The coarsest problem solved by a KSP on the assembled matrix, on the host. */
 #include "internal.h"
+#include "../smoother/smoother.h"
 
 #define DIRECT_LIMIT(dim) ((dim) == 2 ? 4000 : 2000) /* unknowns up to which an LU is the default: in 3D it fills up */
 

@@ -2,6 +2,7 @@
    depends on the sizes of four cells, or on the boundary, and on one ratio of coefficients: so few of them differ. */
 #pragma once
 #include "internal.h"
+#include "../base/dictionary.h"
 
 typedef struct {
   VpFdmKey fdm;

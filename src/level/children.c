@@ -1,5 +1,6 @@
 /* The view of the transfers between a level and the next coarser one: how every cell lies in its parent. */
 #include "internal.h"
+#include "../base/dictionary.h"
 #include "../base/threads.h"
 
 typedef struct {

@@ -1,6 +1,7 @@
 /* The tables of edge patches, where a level of an adaptive mesh ends (VpEdgeView). A patch depends on the lines of its
    leaf K and of the cells F behind one of K's sides, so few are different. */
 #include "edgekey.h"
+#include "../base/dictionary.h"
 
 /* the numbers of one entry, and where its parts are */
 typedef struct {

@@ -1,7 +1,7 @@
 /* A sweep of single cells: x becomes, colour by colour, what solves the cells' own equations. It follows a sweep of patches where the
    coefficient varies. */
 #pragma once
-#include "multigrid.h"
+#include "../level/level.h"
 
 typedef struct VpCellSweep_ *VpCellSweep;
 PetscErrorCode               VpCellSweepCreate(VpLevel, VpCellSweep *);

@@ -1,5 +1,5 @@
-/* How many levels a cycle has. On a device a level's inverse, where it separates (coarseseparable.c), perhaps but for a notch
-   (coarsenotched.c), or is small (coarsedense.c), may take less time than the cycle on it and on all coarser levels, whose launches take
+/* How many levels a cycle has. On a device a level's inverse, where it separates (coarse/separable.c), perhaps but for a notch
+   (coarse/notched.c), or is small (coarse/dense.c), may take less time than the cycle on it and on all coarser levels, whose launches take
    long for few unknowns: the coarsest level is the one that makes the cycle cheapest. */
 #include "internal.h"
 #include <float.h>

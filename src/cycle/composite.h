@@ -3,7 +3,7 @@
    the leaves' own. Where it ends, its cells see values of the coarser level, which stay as they are while patches are
    swept; then edge patches correct both sides together. */
 #pragma once
-#include "smoother.h"
+#include "../smoother/smoother.h"
 
 typedef struct VpComposite_ *VpComposite;
 /* levels: those of the cycle, of which `parts` are parts and the next one has all cells of its depth. */

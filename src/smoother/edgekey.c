@@ -1,6 +1,7 @@
 /* Keys of edge patches. Where the coefficient varies, F's is fitted by a product, as a vertex patch's is, and numbers
    are rounded, so that few keys are different: multiples of K's to steps, what lies beyond the patch to octaves. */
 #include "edgekey.h"
+#include "../base/dictionary.h"
 
 /* what lies beyond the sides of lines goes into the first word */
 void VpEdgeWords(const VpEdgeKey *key, int dim, uint64_t word[VP_EDGE_WORDS])

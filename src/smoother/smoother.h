@@ -1,6 +1,14 @@
 /* The coloured multiplicative vertex-patch smoother of one level. */
 #pragma once
-#include "multigrid.h"
+#include "../level/level.h"
+
+typedef enum { VP_RESIDUAL_EXACT, VP_RESIDUAL_LOCAL, VP_RESIDUAL_GLOBAL } VpResidual;
+typedef enum { VP_EXCHANGE_AUTO, VP_EXCHANGE_SWEEP, VP_EXCHANGE_COLOR } VpExchange;
+/* With fewer cells a rank than this, copies of neighbours' patches are a large part of the work: sweeps exchange after every colour and
+   repeat none of them. Levels on devices gather on fewer ranks. */
+#define VP_FEW_CELLS 4096
+/* what is asked, or where that is auto, the exchange that suits the level */
+VpExchange VpChooseExchange(VpLevel, VpExchange asked);
 
 typedef struct VpSmoother_ *VpSmoother;
 /* The exchange is as asked for: auto becomes what suits the level. corners: how often a sweep repeats the patches near corners. */
@@ -22,3 +30,14 @@ PetscErrorCode VpSmootherUseResidualForm(VpSmoother);
 PetscErrorCode VpSmootherSweep(VpSmoother, PetscBool reverse, VpVector b, VpVector x);
 /* The same over the patches where a level of an adaptive mesh ends, in place of all. */
 PetscErrorCode VpSmootherSweepEdges(VpSmoother, PetscBool reverse, VpVector b, VpVector x);
+
+/* One sweep from zero as a preconditioner M. First r goes in, by VpVectorEnter or VpVectorEnterResidual. */
+typedef struct VpOneSweep_ *VpOneSweep;
+PetscErrorCode              VpOneSweepCreate(VpLevel, VpSpace, VpResidual, VpExchange, VpOneSweep *);
+PetscErrorCode              VpOneSweepBegin(VpOneSweep, VpVector *b); /* b: where r goes in */
+/* z = scale M r (add: z += scale M r). M approximates (2^exponent A)^-1: the caller undoes the exponent. */
+PetscErrorCode VpOneSweepSolve(VpOneSweep, PetscBool reverse, PetscBool add, double scale, double *z);
+PetscErrorCode VpOneSweepDestroy(VpOneSweep *);
+
+/* edges.c: the view of the edge patches between a level of an adaptive mesh and the next coarser one. */
+PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, VpArrays *, VpEdgeView *);

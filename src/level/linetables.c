@@ -1,6 +1,7 @@
 /* The lines of a level: the operators of its cells along every direction. A line depends on sizes and coefficients of three cells, or on
    the boundary, so that few are different unless the coefficient varies: these are the entries of the view's `lines`. */
 #include "internal.h"
+#include "../base/dictionary.h"
 #include "classify.h"
 
 typedef struct {
@@ -10,6 +11,11 @@ typedef struct {
 } Lines;
 
 enum { NWORD = 7, NLOOK = 4096 /* lines are common among about so many cells */ };
+
+double VpRoundRatio(double ratio)
+{
+  return exp2(ceil(VP_STEPS * log2(ratio) - 1e-6) / VP_STEPS);
+}
 
 static void Words(const VpLineKey *key, uint64_t word[NWORD])
 {

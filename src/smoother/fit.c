@@ -9,11 +9,6 @@ static int16_t Round(double number)
   return (int16_t)PetscMax(-MOST, PetscMin(MOST, round(number)));
 }
 
-double VpRoundRatio(double ratio)
-{
-  return exp2(ceil(VP_STEPS * log2(ratio) - 1e-6) / VP_STEPS);
-}
-
 double VpFitProduct(int dim, const VpFit *fit, int c, int d)
 {
   int steps = 0;

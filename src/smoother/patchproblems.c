@@ -1,5 +1,5 @@
 #include "patchproblems.h"
-#include "classify.h"
+#include "../level/classify.h"
 #include "../base/threads.h"
 
 enum { NWORD = VP_FDM_WORDS + 1 };

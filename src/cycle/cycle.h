@@ -1,0 +1,94 @@
+/* The multigrid cycle, for one vector or several, and nested iteration. */
+#pragma once
+#include "../coarse/coarse.h"
+#include "../smoother/smoother.h"
+
+typedef enum { VP_CYCLE_V, VP_CYCLE_W, VP_CYCLE_F, VP_CYCLE_AUTO } VpCycleType;
+typedef struct {
+  VpSpace      space;
+  VpResidual   residual;
+  VpExchange   exchange;
+  VpPrecision  precision;
+  VpCycleType  type;
+  PetscInt     pre, post;
+  PetscInt     corners;     /* how often a sweep repeats the patches near corners; PETSC_DECIDE: VpCornerSweeps() */
+  PetscBool    line_search; /* Each coarse correction counts by as much as helps most. */
+  PetscInt     cell_sweeps; /* sweeps of single cells after one of patches; PETSC_DECIDE: where the coefficient is rough */
+  PetscBool    symmetric;   /* colours in reverse order in the pre-smoother */
+  PetscInt     levels;      /* 0: all; PETSC_DECIDE: VpCycleDepth() */
+  VpCoarsen    coarsening;
+  VpCoarseType coarse;
+  PetscInt     gather; /* levels with fewer cells a rank than this gather on fewer ranks; PETSC_DECIDE: VpLeastCells() */
+  PetscBool    replay; /* on devices: the cycle's launches as one recorded piece, where that is possible */
+} VpCycleOptions;
+/* How many levels a cycle has. */
+typedef struct {
+  int      most;         /* that there are */
+  PetscInt levels;       /* of the cycle */
+  double   seconds, all; /* of a cycle with these, and with all levels, where the cost has decided; else 0 */
+} VpDepth;
+typedef struct VpCycle_ *VpCycle;
+struct VpCycle_ {
+  VpCycleOptions options; /* with the type that was chosen */
+  VpDepth        depth;
+  VpLattice      base;     /* the finest mesh's, with the coefficient that the coarsening needs */
+  PetscReal      contrast; /* the largest quotient of the coefficients of two children of a cell, below the finest level, on any rank */
+  double         rough;    /* the part of the second level's cells with children of the finest where it is more than VP_VARIES */
+  PetscInt       nlevel;
+  VpLevel       *level;               /* level[0] is the finest, level[nlevel - 1] the coarsest */
+  struct VpComposite_     *composite; /* of an adaptive mesh: its leaves, and what is between its levels; else NULL */
+  PetscInt                 parts;     /* levels with a part of the cells of their size; 0 unless there is `composite` */
+  VpVector                *b, *x, *r; /* [nlevel] right-hand sides, corrections, residuals; r[l] is NULL until a residual is first needed */
+  struct VpSmoother_     **smoother;  /* [nlevel]; the coarsest has none */
+  PetscInt                *visits;    /* [nlevel] how often a W cycle corrects a level's x from the next one */
+  PetscInt                *repeats;   /* [nlevel] how often every sweep is made: twice where `hard` of VpCoarsening is */
+  struct VpLineSearch_   **search;    /* [nlevel] NULL without line search */
+  struct VpMove_         **move;    /* [nlevel] between the ranks where the parents of level l - 1 live and those where level l lives; NULL
+                                       where these are the same */
+  VpCoarse                 coarse;  /* A cycle of several columns has that of its base. */
+  struct VpCoarseColumns_ *columns; /* what brings columns to it; NULL unless the cycle has several */
+  PetscBool                replays, whole; /* Launches are recorded and replayed; as one record (whole), else as two, before and after the
+                                            coarse solve. */
+  struct VpRecorded_      *recorded;       /* [nlevel][plain, transposed][whole or before, after] from a level down */
+  VpVector                *vectors;        /* [3 nlevel] room for a list of them */
+};
+PetscInt VpCornerSweeps(const VpCycleOptions *, int degree);
+PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *, int dim, int degree);
+/* on how few ranks a level lives, where the finer one is on `ranks` */
+PetscMPIInt VpCycleRanks(const VpCycleOptions *, const VpBackend *, VpLattice, int degree, PetscMPIInt ranks);
+/* Collective. depth->levels may be more than there are, where the options say so. */
+PetscErrorCode VpCycleDepth(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, VpDepth *);
+/* how many levels there are above the one that has the cells of the least depth everywhere; 0 unless the mesh is adaptive */
+static inline PetscInt VpCycleParts(VpMesh finest)
+{
+  return finest->depth ? finest->level - finest->least : 0;
+}
+/* parent: the PC, whose prefix and tab level the coarse KSP takes */
+PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, PetscObject parent, VpCycle *);
+PetscErrorCode VpCycleDestroy(VpCycle *);
+/* how many patches of all ranks are near corners on a level, and how often a sweep repeats them */
+void VpCycleCorners(VpCycle, PetscInt level, PetscInt *patches, PetscInt *repeats);
+/* The cycle as a linear map M on outer vectors [nown][n^dim] (double precision, orthonormal basis). M approximates A^-1: the problem's
+   exponent is undone. Before every VpCycleSolve, VpCycleBegin says which vector takes the right-hand side of a level, and VpVectorEnter or
+   VpVectorEnterResidual puts it in: scale r, or scale (f - A x). */
+PetscErrorCode VpCycleBegin(VpCycle, PetscInt level, VpVector *r);
+/* Then this computes z = scale M r (add: z += scale M r) by the cycle from that level down; transpose: by its adjoint. */
+PetscErrorCode VpCycleSolve(VpCycle, PetscInt level, PetscBool transpose, PetscBool add, double scale, double *z);
+
+/* the cycle for several vectors at once, as one for a mesh of so many copies. Requires: VpColumnsCan() */
+typedef struct VpColumns_ *VpColumns;
+PetscBool                  VpColumnsCan(VpCycle);
+PetscInt                   VpColumnsAtOnce(VpLevel finest, PetscInt n); /* how many of n go together; 1 or 0: none do */
+PetscErrorCode             VpColumnsCreate(VpCycle, int32_t n, VpColumns *);
+PetscErrorCode             VpColumnsDestroy(VpColumns *);
+PetscErrorCode             VpColumnsBegin(VpColumns);                                          /* comes first; then every column goes in */
+VpVector                   VpColumnsRight(VpColumns, int32_t column);                          /* where the r of a column goes in */
+PetscErrorCode             VpColumnsSolve(VpColumns, PetscBool transpose);                     /* applies the cycle to all columns */
+PetscErrorCode             VpColumnsLeave(VpColumns, int32_t column, double scale, double *z); /* z = scale M r of a column */
+
+/* Nested iteration, x = about A^-1 b, with the levels of a cycle that lives longer. finest: the outer operator of the cycle's finest level.
+   b is what went in on that level after VpCycleBegin. */
+typedef struct VpNested_ *VpNested;
+PetscErrorCode            VpNestedCreate(VpCycle, VpLevel finest, VpNested *);
+PetscErrorCode            VpNestedGuess(VpNested, double *x);
+PetscErrorCode            VpNestedDestroy(VpNested *);

@@ -1,0 +1,23 @@
+/* What the files of this folder share. */
+#pragma once
+#include "level.h"
+#include "../base/memory.h"
+#include "../collective.h"
+
+/* level.c: puts an array of the mesh, which lives as long as the level, on the backend; the host need not copy it */
+PetscErrorCode VpLevelPlaceMeshArray(VpLevel, const int32_t *array, size_t count, const char what[], const int32_t **p);
+/* coefficient.c: keeps the coefficient (NULL on all ranks: 1) for all local cells; sets level->uniform and typical */
+PetscErrorCode VpLevelSetCoefficient(VpLevel, const VpProblem *);
+/* linetables.c: fills what the level's view has of lines: line, lines, common, outside */
+PetscErrorCode VpLevelPlaceLines(VpLevel);
+/* hanging.c: fills the level's view of the sides that hang */
+PetscErrorCode VpLevelPlaceHanging(VpLevel);
+/* hanging.c: one row of A's terms on a hanging side as a sum of few products. A term adds normal[i] tangential[0][j] tangential[1][k] to
+   the entry towards the function that is i along the side's normal and j, k along the other directions, in cell. The first `own` terms are
+   towards the side's own cell. Requires: the level is on the host, in double precision. */
+typedef struct {
+  int32_t cell;
+  double  normal[VP_MAX_N], tangential[2][VP_MAX_N];
+} VpHangTerm;
+enum { VP_HANG_TERMS = 8 };
+int VpHangingRow(VpLevel, int32_t side, int row, VpHangTerm[], int *own);
