@@ -42,7 +42,7 @@ struct Sweep {
   }
 };
 
-/* Does a patch of this form need its values of x for the residual? */
+/* whether a patch of this form needs its values of x for the residual */
 __host__ __device__ constexpr bool KeepsValues(VpForm form)
 {
   return form == VP_FORM_EXACT || form == VP_FORM_LOCAL;

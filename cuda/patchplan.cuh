@@ -97,12 +97,12 @@ struct SweepSetup {
   const VpView      *view;
   const VpPatchView *patches;
 
-  /* is the coefficient the same everywhere? */
+  /* The coefficient is the same everywhere. */
   bool Uniform() const
   {
     return !patches->weight;
   }
-  /* do the kernels of like patches have these traces and eigenvalues? */
+  /* The kernels of like patches have these traces and eigenvalues. */
   bool Can() const
   {
     return view->nt == VpThinLayers(N, 3) && patches->cutoff < 0;
@@ -233,7 +233,7 @@ struct SweepSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* Has a block room for its patches and the tables of a sort, where coefficients vary too? */
+  /* whether a block has room for its patches and the tables of a sort, also where coefficients vary */
   PetscErrorCode SortsFit(bool *fit) const
   {
     const size_t tables = 3 * (size_t)(RoundUp(SortTail<N>::lambda, 16) + 8 * N * N) * sizeof(T);

@@ -35,8 +35,8 @@ struct Wide : Pack<T, 16 / sizeof(T)> {
   static constexpr int n = 16 / sizeof(T);
 };
 
-/* The patches of a launch by blocks, instead of what tells apart patches inside and at the boundary. FULL: are there any that are not their
-   own mirror images? */
+/* The patches of a launch by blocks, instead of what tells apart patches inside and at the boundary. FULL: some are not their
+   own mirror images. */
 template <bool FULL>
 struct Sorts {
   const SortBlock *block;
@@ -66,7 +66,7 @@ struct SortView {
   const Wide<T> *number;     /* shared */
   int            start[3];   /* F, from there */
   int            sides[3];   /* bits */
-  bool           is_full[3]; /* is the patch not its own mirror image along this direction? */
+  bool           is_full[3]; /* whether the patch is not its own mirror image along this direction */
   const T       *tail[3];    /* where it ends on the device, for threads that read different numbers of it */
 
   /* Copies the block's entries, whose tails have so many numbers, to `room`; two that are one are there once. Requires: all threads of the

@@ -56,7 +56,7 @@ struct StagesLayout<T, 2, N> {
   static constexpr int          patches = RoundUp(64, Any::threads) / Any::threads, block = patches * Any::threads, least = 2;
   static constexpr size_t       room = 0;
 };
-/* bytes of shared memory. others: are there any? */
+/* bytes of shared memory. others: whether there are any */
 template <class L, class T>
 constexpr size_t StagesBytes(bool others)
 {

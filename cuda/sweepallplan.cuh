@@ -114,7 +114,7 @@ struct SweepAllSetup {
     *blocks *= processors;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  /* Is one launch faster than one for each colour? As measured: while the largest colour fills at most two thirds of the device. */
+  /* Whether one launch is faster than one for each colour: as measured, while the largest colour fills at most two thirds of the device. */
   static bool Pays(int blocks, int resident)
   {
     return 3 * blocks <= 2 * resident;

@@ -98,7 +98,7 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
     Sync();
   }
 
-  /* is side s along D at the domain's boundary? */
+  /* whether side s along D is at the domain's boundary */
   template <int D>
   __device__ __forceinline__ bool AtBoundary(int s) const
   {

@@ -14,7 +14,7 @@ PetscErrorCode VpCoarseGetKSP(VpCoarse, KSP *); /* NULL where there is none */
 PetscInt       VpCoarseStopped(VpCoarse);       /* iterations after which that KSP did not converge; 0: it always did */
 PetscErrorCode VpCoarseView(VpCoarse, PetscViewer);
 
-/* Is a coarsest level of so many unknowns, on so many ranks, one whose inverse is a dense matrix, unless it separates? */
+/* whether a coarsest level of so many unknowns, on so many ranks, has a dense matrix as its inverse, unless it separates */
 PetscBool VpCoarseIsDense(VpCoarseType, PetscBool device, PetscInt ranks, double unknowns);
 
 /* boxgrid.c: the cells of boxes that lie on a grid, which at degree n - 1 has lines of no more than VP_LONGEST_LINE values */
@@ -23,5 +23,5 @@ typedef struct {
   double  sides;     /* of cells, towards missing ones; 0: none is missing */
 } VpBoxGrid;
 PetscErrorCode VpBoxGridFind(VpLattice, int n, VpBoxGrid *);
-/* coarse.c: Are cells missing, and few enough of those that there are beside them for a dense matrix of the sums of VpNotch? */
+/* coarse.c: whether cells are missing, and those beside them are few enough for a dense matrix of the sums of VpNotch */
 PetscBool VpNotchIsFew(const VpBoxGrid *, int n, int dim);

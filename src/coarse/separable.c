@@ -72,7 +72,7 @@ static PetscErrorCode PlaceTransforms(VpLevel level, int d, const double V[], Vp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Do constants have the eigenvalue 0 along d? Rounding would hide a small reaction, or that there is none. */
+/* Whether constants have the eigenvalue 0 along d. Rounding would hide a small reaction, or that there is none. */
 static PetscBool LeavesConstants(VpDomain domain, int d)
 {
   return (PetscBool)(domain->periodic[d] ||

@@ -2,7 +2,7 @@
 #include "communication.h"
 #include <petsc/private/petscimpl.h> /* use_gpu_aware_mpi */
 
-/* does PETSc know that MPI takes device memory? Where it does not, it refuses to start on a GPU without -use_gpu_aware_mpi 0. */
+/* Whether PETSc knows that MPI takes device memory. Where it does not, it refuses to start on a GPU without -use_gpu_aware_mpi 0. */
 static PetscBool MPITakesDeviceMemory(void)
 {
 #if defined(PETSC_HAVE_CUDA)

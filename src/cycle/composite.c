@@ -9,7 +9,7 @@ typedef struct {
   VpArrays       arrays;
   VpEdgeView     edges;
   uint64_t       colors;    /* of edge patches, as bits, that some rank has */
-  PetscBool      exchanges; /* Do ghosts travel after every one of them? */
+  PetscBool      exchanges; /* Ghosts travel after every one of them. */
 } Part;
 
 struct VpComposite_ {
@@ -142,7 +142,7 @@ PetscErrorCode VpCompositeLeave(VpComposite c, PetscInt l, VpVector x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does a level end somewhere? */
+/* whether a level ends somewhere */
 static PetscBool Ends(VpComposite c, PetscInt l)
 {
   return (PetscBool)(l + 1 < c->n);

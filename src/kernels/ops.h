@@ -107,7 +107,7 @@ typedef struct {
   PetscErrorCode (*couple)(const VpCouple *, double *K);
   /* These are NULL on the host. */
   PetscErrorCode (*release_plans)(void **device);  /* of a view. Required before its arrays change or go */
-  PetscErrorCode (*available)(PetscBool *);        /* is there a device, and does it run these kernels? */
+  PetscErrorCode (*available)(PetscBool *);        /* whether there is a device that runs these kernels */
   PetscErrorCode (*choose)(int index, int *count); /* the device index modulo their number, for this process; index < 0: only count */
   PetscErrorCode (*use_stream)(void *stream);      /* work goes there (its native handle) from now on */
   PetscErrorCode (*wait)(void);                    /* for all work */

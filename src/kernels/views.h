@@ -90,7 +90,7 @@ typedef struct {
   const int32_t *patch;    /* [npatch][2^dim] cells */
   const int32_t *type;     /* [npatch][dim] entry of `fdm` for the patch and direction */
   const void    *fdm;      /* [entries][VpFdmSize]: F, B, lambda (VpFdmBuild) */
-  const uint8_t *mirrored; /* [entries] are its modes even and odd in turn (VpFdmIsMirrored)? */
+  const uint8_t *mirrored; /* [entries] whether its modes are even and odd in turn (VpFdmIsMirrored) */
   VpCommon       common;   /* of `fdm`, for patches whose cells all have the common lines. edge[d][0] and edge[d][1] mirror each other */
   const void    *weight;   /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
   int            lacks;    /* how many functions at a side towards another cell the space of patches lacks */
@@ -150,14 +150,14 @@ enum { VP_FIRST_HALF, VP_SECOND_HALF, VP_WHOLE, VP_PART };
 /* The transfers to the next coarser level. */
 typedef struct {
   const void    *P, *R;   /* [2 entries][n][n] (VpTransferBuild): of the halves, then of each pair of unequal parts */
-  PetscBool      reverse; /* does a mirror reverse the order of the basis, or change the sign of every second function (VpBasisMirror)? */
+  PetscBool      reverse; /* a mirror reverses the order of the basis; else it changes the sign of every second function (VpBasisMirror) */
   const int32_t *parent;  /* [cells] the parent, a cell of the coarser level */
   const uint8_t *corner;  /* [cells] how the cell lies in it, 2 bits a direction, x lowest */
   const int32_t *table;   /* [cells][dim] the matrix where this is VP_PART; NULL: nowhere */
   const int32_t *child;   /* [ncoarse][2^dim] those that are upper in the directions that are bits; -1: none */
   int32_t        ncoarse; /* own cells of the coarser level */
   int            merged;  /* the directions in which some of them have two children, as bits */
-  PetscBool      halves;  /* is every cell a half of its parent in every direction? */
+  PetscBool      halves;  /* every cell is a half of its parent in every direction */
   void          *device;  /* as of VpView */
 } VpTransferView;
 

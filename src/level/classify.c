@@ -23,7 +23,7 @@ typedef struct {
   int32_t  n;                        /* samples so far */
 } Samples;
 
-/* Is the item a sample? Its zone has one in any case. */
+/* Whether the item is a sample. Its zone has one in any case. */
 static inline PetscBool Visit(const VpItems *items, int32_t i, Samples *s, int *zone)
 {
   const int32_t cell = CellOf(items, i);
@@ -107,7 +107,7 @@ typedef struct {
 typedef struct {
   const VpItems *items;
   int32_t       *number;
-  uint8_t       *used; /* [nbox] is an item there? */
+  uint8_t       *used; /* [nbox] whether an item is there */
   int32_t       *row;  /* [nbox][3] of `entry` */
   int32_t (*entry)[NZONE];
   int32_t nrow, room;

@@ -116,7 +116,7 @@ static inline PetscReal VpLevelCoefficient(VpLevel level, int32_t cell, int d)
 /* coefficient.c: 2^exponent a of the cell beyond a side, also where the level ends; 0 where there is none, and the cell's own where what is
    there is not local. Requires: the cell is in [0, nsweep) */
 PetscReal VpLevelCoefficientBeyond(VpLevel, int32_t cell, int side);
-/* Is a the same in all cells, and beyond the edge where the level ends? */
+/* whether a is the same in all cells, and beyond the edge where the level ends */
 static inline PetscBool VpLevelIsUniform(VpLevel level)
 {
   return (PetscBool)(level->uniform[0] > 0);

@@ -92,7 +92,7 @@ VpLineKey VpLevelLineKey(VpLevel level, PetscBool relative, int32_t cell, int d)
   return key;
 }
 
-/* Are the coefficients of two cells and of their neighbours the same? Requires: the cells are of one box and zone, so that they have
+/* Whether the coefficients of two cells and of their neighbours are the same. Requires: the cells are of one box and zone, so that they have
    neighbours on the same sides. */
 static PetscBool HaveSameCoefficients(const void *context, int32_t cell, int32_t other)
 {
@@ -186,7 +186,7 @@ static void BuildLine(VpLevel level, const VpLineKey *key, double table[])
   VpLineBuild(&level->basis, key, level->problem.penalty, VpLevelReaction(level) / level->mesh->dim, table, table + n * n);
 }
 
-/* Is it the line of a cell between cells of its own size and coefficient? */
+/* whether it is the line of a cell between cells of its own size and coefficient */
 static PetscBool IsInside(const VpLineKey *key)
 {
   uint64_t word[NWORD];

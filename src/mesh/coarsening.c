@@ -142,7 +142,7 @@ PetscErrorCode VpLatticeCoarsen(VpLattice L, VpCoarsen how, const VpCoarsening *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* have all boxes more than one cell in all directions? */
+/* whether all boxes have more than one cell in all directions */
 static PetscBool IsRefined(VpLattice L)
 {
   PetscBool is = PETSC_TRUE;

@@ -68,7 +68,7 @@ static int32_t Step(VpDomain domain, int pairs, int32_t box, int side)
   return next == box || next == up ? VP_UNKNOWN : next;
 }
 
-/* Is the box one of those around a vertex on these sides? thin: the directions in which it has one cell; its other sides are within it. */
+/* Whether the box is one of those around a vertex on these sides. thin: the directions in which it has one cell; its other sides are within it. */
 static PetscBool HasPatchAt(VpDomain domain, int thin, int pairs, int32_t box, int sides)
 {
   int32_t reached[8] = {box}; /* by moves in the directions that are bits of the index */
@@ -141,7 +141,7 @@ static void AddPair(Rule *rule, int d, int32_t class, int32_t upper)
   rule->pair[rule->npair++] = (Pair){d, class, upper, size, 0, PETSC_FALSE};
 }
 
-/* May a box merge with the one above it in direction d? Where both have a side at the boundary, that of both has one condition. */
+/* Whether a box may merge with the one above it in direction d. Where both have a side at the boundary, that of both has one condition. */
 static PetscBool HaveSameConditions(VpDomain domain, int32_t box, int d)
 {
   const int32_t above = VpBoxBeyond(domain, box, 2 * d + 1);
@@ -159,7 +159,7 @@ static PetscErrorCode FindPairs(Rule *rule, int d)
 {
   const int32_t *class = rule->class[d];
   int32_t *up, *down;
-  char    *halves, *boxes; /* [class] may they merge? */
+  char    *halves, *boxes; /* [class] whether they may merge */
 
   PetscFunctionBeginUser;
   PetscCall(FindBeyond(rule, 2 * d + 1, &up));

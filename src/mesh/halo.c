@@ -43,7 +43,7 @@ static inline PetscBool AreOwn(Range own, int64_t start, int64_t size)
   return (PetscBool)(own.first <= start && start + size <= own.last);
 }
 
-/* Is what lies beyond a side of a brick of `size` cells own? Boundaries count as own. Beyond it is a brick of the same shape, aligned as
+/* Whether what lies beyond a side of a brick of `size` cells is own. Boundaries count as own. Beyond it is a brick of the same shape, aligned as
    it is, but in a box of another shape, where all has to be. */
 static PetscBool IsOwnBeyond(VpLattice L, Range own, int64_t start, int64_t size, int side)
 {

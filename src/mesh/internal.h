@@ -10,10 +10,10 @@
 /* lattice.c: the lattice with 2^bits[3 box + d] cells in direction d of every box, and with 2^level in every one */
 PetscErrorCode VpLatticeCreate(VpDomain, const uint8_t bits[], VpLattice *L);
 PetscErrorCode VpLatticeCreateUniform(VpDomain, int level, VpLattice *L);
-PetscBool      VpLatticeIsUniform(VpLattice); /* do all boxes have as many cells in all directions? */
+PetscBool      VpLatticeIsUniform(VpLattice); /* whether all boxes have as many cells in all directions */
 PetscBool      VpLatticeIsSame(VpLattice, VpLattice);
 
-/* Is the box beyond a side at the other end of the domain? */
+/* whether the box beyond a side is at the other end of the domain */
 static inline PetscBool VpIsWrapped(VpDomain domain, int32_t box, int32_t beyond, int side)
 {
   const size_t lower = side % 2 ? box : beyond, upper = side % 2 ? beyond : box;

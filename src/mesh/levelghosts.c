@@ -101,7 +101,7 @@ static PetscBool IsWhole(const Search *s, int64_t parent)
   return (PetscBool)(s->first <= parent && parent < s->last);
 }
 
-/* Is something in the cell or beyond one of its sides another rank's? */
+/* whether something in the cell or beyond one of its sides is another rank's */
 static PetscBool IsAtBorder(const Search *s, int64_t parent)
 {
   PetscBool whole = IsWhole(s, parent);

@@ -95,7 +95,7 @@ PetscErrorCode VpDomainCreate(MPI_Comm, int dim, int32_t nbox, const PetscReal l
                               const VpBoundary boundary[], const PetscBool periodic[], VpDomain *);
 /* conditions.c: sets the conditions of all sides of boxes, [nbox][2 dim], read where there is no box beyond */
 PetscErrorCode VpDomainSetBoundary(VpDomain, const VpBoundary condition[]);
-/* Do all sides with the same normal have the same condition? */
+/* whether all sides with the same normal have the same condition */
 PetscBool VpDomainIsByNormal(VpDomain);
 /* The boxes that belong together in direction d: those that are linked across sides with other normals. They have the same lower and upper
    face there. class[box] = a box of them, the same for all; made at the first call. */
@@ -144,7 +144,7 @@ typedef struct {
   uint8_t  *merge;  /* [nbox][3] VpMerge */
   int32_t  *box;    /* [nbox] the coarser box that begins here; for a box that is upper, the next one that begins. NULL: the same */
   int32_t  *lower;  /* [coarser nbox] the box where that one begins; NULL: the same */
-  PetscBool hard;   /* Do cells merge beside a stack of three or more thin ones that can not, as at the border of a step? */
+  PetscBool hard;   /* Cells merge beside a stack of three or more thin ones that can not, as at the border of a step. */
 } VpCoarsening;
 
 /* The cells of a mesh as numbers. The global position of a cell is start[box] + its index in the box. */
@@ -160,7 +160,7 @@ struct VpLattice_ {
   int64_t       ncell;
   uint8_t      *parity;     /* [nbox] bit d: vertices in the middle of the box are odd where coord is even; NULL: none are. See VpPatches */
   uint8_t      *seam;       /* [nbox] bit d: those on the upper side in direction d are neither odd nor even; NULL: all are */
-  PetscBool     alternates; /* Are patches of a colour, by parity and seam, disjoint? If not, there are no patches. */
+  PetscBool     alternates; /* Patches of a colour, by parity and seam, are disjoint. If not, there are no patches. */
   PetscReal     thinnest[3];           /* least size of a cell in every direction */
   VpCoarsening *step[VP_COARSEN_WAYS]; /* NULL until VpLatticeCoarsen */
   PetscReal    *a; /* [nbox][3] the coefficient along every direction, a box's mean, which the rule of coarsening looks at; NULL: 1 */
@@ -285,12 +285,12 @@ PetscErrorCode VpMeshAdapt(VpMesh, const int8_t mark[], int width, const PetscRe
 PetscErrorCode VpMeshCreateLevels(VpMesh leaves, VpMesh *finest);
 /* the lattice of that last level, and of any other mesh its own: a new reference */
 PetscErrorCode VpMeshBaseLattice(VpMesh, VpLattice *);
-/* Is it a level with only a part of the cells that its lattice has? */
+/* whether it is a level with only a part of the cells that its lattice has */
 static inline PetscBool VpMeshIsPart(VpMesh mesh)
 {
   return (PetscBool)(mesh->leaf && mesh->ncell < mesh->lattice->ncell);
 }
-/* Are all cells at an edge of such a level swept here? Then so is the leaf, and its other sides are among the level's edges. */
+/* Whether all cells at an edge of such a level are swept here. Then so is the leaf, and its other sides are among the level's edges. */
 static inline PetscBool VpMeshSweepsEdge(VpMesh mesh, const VpHang *edge)
 {
   PetscBool all = PETSC_TRUE;
@@ -307,7 +307,7 @@ typedef struct {
   uint8_t *depth;         /* [n] how often they were halved */
   int32_t *first, *count; /* [nown] which of them cover own cells of `to` */
 } VpOverlap;
-PetscBool      VpMeshesOverlap(VpMesh from, VpMesh to); /* have they the same boxes, with as many cells in all directions or leaves? */
+PetscBool VpMeshesOverlap(VpMesh from, VpMesh to); /* whether they have the same boxes, with as many cells in all directions or leaves */
 PetscErrorCode VpOverlapCreate(VpMesh from, VpMesh to, VpOverlap *);
 PetscErrorCode VpOverlapDestroy(VpOverlap *);
 PetscErrorCode VpMeshSetSides(VpMesh);                       /* nside, beyond, sf[VP_GHOST_SIDE]: made at the first call */
@@ -326,7 +326,7 @@ PetscErrorCode VpMeshDestroy(VpMesh *);
 PetscInt       VpMeshRanks(VpMesh); /* how many ranks have cells */
 /* size of a cell in every direction (3 numbers, 1 beyond dim) and its lower corner */
 void VpMeshCellBounds(VpMesh, int32_t cell, PetscReal lower[], PetscReal size[]);
-/* Do cells in a zone of a box, in the side's direction, touch that side of the box? */
+/* whether cells in a zone of a box, in the side's direction, touch that side of the box */
 static inline PetscBool VpMeshIsAtEnd(VpMesh mesh, int32_t box, int zone, int side)
 {
   return (PetscBool)(zone == (side % 2 && VpShapeOf(mesh->lattice, box)->bits[side / 2] ? 3 : 1));
@@ -389,5 +389,5 @@ typedef enum { VP_NEAR_CORNERS, VP_NEAR_EDGES } VpNear;
 PetscErrorCode VpPatchesSelect(VpMesh, VpNear, const VpPatches *all, VpPatches *near);
 /* the first patch of [first, last) that is mixed, or last. Requires: they are of a colour, and touch ghosts all or none */
 int32_t        VpPatchesFirstMixed(const VpPatches *, int32_t first, int32_t last);
-PetscBool      VpDomainHasCorners(VpDomain); /* is there any such edge of the domain? Found at the first call */
+PetscBool      VpDomainHasCorners(VpDomain); /* whether the domain has such an edge; found at the first call */
 PetscErrorCode VpPatchesDestroy(VpPatches *);

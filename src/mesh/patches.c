@@ -28,7 +28,7 @@ static inline int32_t Beyond(VpMesh mesh, int32_t cell, int side)
   return mesh->neighbor[(size_t)2 * mesh->dim * cell + side];
 }
 
-/* Is the cell the last one of its box in direction d? */
+/* whether the cell is the last one of its box in direction d */
 static inline PetscBool IsLast(VpMesh mesh, int32_t cell, int d)
 {
   const int zone = mesh->zone[cell] >> 2 * d & 3;
@@ -36,7 +36,7 @@ static inline PetscBool IsLast(VpMesh mesh, int32_t cell, int d)
   return (PetscBool)(zone == 3 || (zone == 1 && !VpShapeOf(mesh->lattice, mesh->box[cell])->bits[d]));
 }
 
-/* Are all cells of the patch own and of one box? Then a step along d adds the same to the local numbers of all of them. */
+/* Whether all cells of the patch are own and of one box. Then a step along d adds the same to the local numbers of all of them. */
 static inline PetscBool AreTogether(VpMesh mesh, const uint8_t near[], int32_t first)
 {
   if (near[first] & APART) return PETSC_FALSE;
@@ -307,7 +307,7 @@ int VpMeshSeams(VpMesh mesh)
   return seams;
 }
 
-/* Does direction d come before e, which is lower? */
+/* whether direction d comes before e, which is lower */
 static PetscBool ComesBefore(VpMesh mesh, const PetscReal h[3], int d, int e)
 {
   if (PetscAbsReal(h[d] - h[e]) > VP_SIZE_SLACK * h[e]) return (PetscBool)(h[d] < h[e]);

@@ -61,7 +61,7 @@ PetscBool VpDomainHasCorners(VpDomain domain)
   return (PetscBool)(domain->corners == VP_CORNERS_SOME);
 }
 
-/* does the cell touch the side of its box? */
+/* whether the cell touches the side of its box */
 static PetscBool IsAtEnd(VpMesh mesh, int32_t cell, int side)
 {
   return VpMeshIsAtEnd(mesh, mesh->box[cell], mesh->zone[cell] >> (side & ~1) & 3, side);
@@ -88,7 +88,7 @@ static PetscBool IsAtLevelsEnd(VpMesh mesh, int32_t cell)
 typedef struct {
   VpMesh mesh;
   PetscBool (*is)(VpMesh, int32_t cell);
-  uint8_t *at;    /* [nsweep] is the cell one of those? */
+  uint8_t *at;    /* [nsweep] whether the cell is one of those */
   int32_t *count; /* [piece] of these cells */
 } Corners;
 

@@ -28,7 +28,7 @@ static VpCommon FindCommon(const VpPatchProblems *problems, PetscBool varies)
   return common;
 }
 
-/* F, B, lambda of every problem; and is it mirrored? */
+/* F, B, lambda of every problem, and whether it is mirrored */
 typedef struct {
   const VpPatchProblems *problems;
   double                *table;
@@ -52,7 +52,7 @@ static void SolveProblems(void *context, int32_t piece, int32_t first, int32_t l
   }
 }
 
-/* does a patch cover the whole domain, and is the problem there singular? */
+/* whether a patch covers the whole domain, and the problem there is singular */
 static PetscBool IsSingular(VpLevel level)
 {
   return (PetscBool)(level->mesh->ncell == 1 << level->mesh->dim && VpProblemIsSingular(level->mesh, &level->problem));

@@ -25,7 +25,7 @@ struct VpSmoother_ {
   int         ncolor;
   Part        part[PARTS];
   PetscInt    repeats, ncorner; /* how often the corners' patches are swept after the others; their number on all ranks */
-  PetscBool   ends;             /* Does the level end within some rank's cells? */
+  PetscBool   ends;             /* The level ends within some rank's cells. */
   VpExchange  exchange;
   PetscBool   exact;       /* Ghosts are current after every colour of the repeats, as if there were one rank. */
   PetscBool   current;     /* Ghosts are current at least when the repeats begin, which is enough across thin cells. */

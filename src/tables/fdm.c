@@ -211,7 +211,7 @@ static void Backward(const VpBasis *b, PetscBool mirrored, const double F[], dou
   }
 }
 
-/* Do constants have the eigenvalue 0, as where nothing holds the ends? */
+/* whether constants have the eigenvalue 0, as where nothing holds the ends */
 static PetscBool LeavesConstants(const VpFdmKey *key)
 {
   return (PetscBool)(key->side[0] == VP_SIDE_WRAP || (key->side[0] == VP_SIDE_NEUMANN && key->side[1] == VP_SIDE_NEUMANN));

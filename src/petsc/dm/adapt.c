@@ -1,7 +1,7 @@
 /* Cells that are refined or coarsened one by one. */
 #include "internal.h"
 
-/* What is the least and the greatest distance of the cell's points from x? */
+/* the least and the greatest distance of the cell's points from x */
 static void Distances(int dim, const PetscReal lower[], const PetscReal size[], const PetscReal x[], PetscReal range[2])
 {
   range[0] = range[1] = 0;
@@ -17,7 +17,7 @@ static void Distances(int dim, const PetscReal lower[], const PetscReal size[], 
 
 #define SLACK 1e-10 /* of a cell's size: as far outside of it a point may lie by rounding */
 
-/* Does the point lie in the cell, or the sphere cut it? Points on the cell's sides count. */
+/* Whether the point lies in the cell, or the sphere cuts it. Points on the cell's sides count. */
 static PetscBool IsThere(const DM_VPatchDG *dg, VpMesh mesh, int32_t cell)
 {
   PetscReal lower[3], size[3], range[2], slack;

@@ -3,7 +3,7 @@
 #include "grids.h"
 #include <petscsf.h>
 
-/* Are all of so many cells from face i on as wide as one another? */
+/* whether so many cells from face i on are all equally wide */
 static PetscBool AreEqual(const PetscReal face[], PetscInt i, PetscInt count)
 {
   const PetscReal width = (face[i + count] - face[i]) / (PetscReal)count;
@@ -14,7 +14,7 @@ static PetscBool AreEqual(const PetscReal face[], PetscInt i, PetscInt count)
   return PETSC_TRUE;
 }
 
-/* Do so many cells in every direction, from multiples of that on, have one label at every end of the domain? */
+/* whether so many cells in every direction, from multiples of that on, have one label at every end of the domain */
 static PetscBool HaveLabels(const VpUserGrid *grid, PetscInt count)
 {
   for (int side = 0; side < 2 * grid->dim && grid->label[side]; side++) {

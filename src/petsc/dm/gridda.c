@@ -76,7 +76,7 @@ static PetscErrorCode FindCoordinates(DM da, const Entries *e, VpUserGrid *grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Are all of n coordinates as far from one another as the first two are? */
+/* whether all of n coordinates are as far from one another as the first two are */
 static PetscBool AreRegular(PetscInt n, const PetscReal x[])
 {
   for (PetscInt i = 1; i + 1 < n; i++) {

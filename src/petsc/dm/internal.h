@@ -26,7 +26,7 @@ PetscErrorCode DMSetFromOptions_VPatchDG(DM, VpOptionItems);
 PetscErrorCode DMVPatchDGCheckAgreement(DM);
 PetscErrorCode DMVPatchDGCreateDomain(DM, VpDomain *);
 PetscErrorCode DMVPatchDGMakeBoxes(DM); /* the part of it that is not collective */
-/* Is it a condition that one side may have? Is alpha a number that the condition may have? */
+/* whether it is a condition that one side may have, and whether alpha is a number that the condition may have */
 static inline PetscBool VpIsCondition(VPatchDGBoundary boundary)
 {
   return (PetscBool)(boundary >= VPATCHDG_BOUNDARY_DIRICHLET && boundary < VPATCHDG_BOUNDARY_PERIODIC);

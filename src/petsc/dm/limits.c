@@ -54,7 +54,7 @@ static PetscBool Holds(PetscReal x)
   return x >= 1 / MOST && x <= MOST;
 }
 
-/* Does double precision hold the product and the squares of a cell's sizes h[dim], and 1/h^2? */
+/* whether double precision holds the product and the squares of a cell's sizes h[dim], and 1/h^2 */
 static PetscBool HoldsSizes(PetscInt dim, const PetscReal h[])
 {
   PetscReal volume = 1;

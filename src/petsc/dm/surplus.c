@@ -2,7 +2,7 @@
 #include "internal.h"
 
 /* Own cells of dm that a coarser mesh covers with larger ones get their eta, unless they have one, from x and what the coarser mesh has of
-   it, y. *left: are there cells without, on any rank? */
+   it, y. *left: whether any rank has cells without */
 static PetscErrorCode TakeSurplus(DM dm, VpMesh coarse, Vec x, Vec y, PetscReal eta[], PetscMPIInt *left)
 {
   const DM_VPatchDG *dg = dm->data;

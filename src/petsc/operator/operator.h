@@ -84,7 +84,7 @@ PetscErrorCode VpOperatorGetHostLevel(VpOperator, DM, VpLevel *);
 PetscErrorCode VpOperatorRepeat(VpOperator op, DM, int32_t copies);
 /* gives the DM another operator; coefficient: of own cells, copied, or NULL: 1; tensor: as in VpProblem */
 PetscErrorCode DMVPatchDGSetOperator(DM, int tensor, const PetscReal coefficient[]);
-PetscBool      DMVPatchDGIsSingular(DM); /* Are the constants its null space? */
+PetscBool      DMVPatchDGIsSingular(DM); /* whether the constants are its null space */
 PetscErrorCode DMVPatchDGGetLevel(DM, VpLevel *);
 PetscErrorCode DMVPatchDGGetHostLevel(DM, VpLevel *);
 /* writes the coefficients of the function 1, which are not all 1 */

@@ -16,7 +16,7 @@ static PetscBool IsPart(KSP ksp)
   return AppliesOnce(((PetscObject)ksp)->type_name) || (((PetscObject)ksp)->tablevel > 0 && prefix && prefix[0]);
 }
 
-/* Does it solve, rather than take a few steps for a solver around it? */
+/* whether it solves, rather than takes a few steps for a solver around it */
 static PetscBool Solves(KSP ksp)
 {
   if (AppliesOnce(((PetscObject)ksp)->type_name)) return PETSC_FALSE;

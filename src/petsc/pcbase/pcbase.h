@@ -82,17 +82,17 @@ PetscErrorCode VpPCBaseSetFromOptions(PC, const VpSettings *, VpOptionItems);
 /* Ensures: an error unless the PC is of this type. */
 PetscErrorCode VpPCBaseCheckType(PC, const char type[]);
 
-/* kspkinds.c: Does the r of such a KSP stay b - A x where its preconditioner is not quite linear (but symmetric, if it has to be)? */
+/* kspkinds.c: whether the r of such a KSP stays b - A x where its preconditioner is not quite linear (but symmetric, if it has to be) */
 PetscBool VpKSPKeepsResidual(KSPType);
-/* Does it need a symmetric preconditioner? */
+/* whether it needs a symmetric preconditioner */
 PetscBool VpKSPNeedsSymmetry(KSPType);
 
 /* warn.c: one line on the first rank's stderr, each kind once a PC, unless -vpatchdg_warnings 0 */
 typedef enum { VP_WARN_SINGLE, VP_WARN_SYMMETRY, VP_WARN_LINEAR, VP_WARN_RESIDUAL, VP_WARN_COARSE, VP_WARN_FAILED } VpWarning;
-PetscErrorCode VpWarnWanted(PC, VpWarning, PetscBool *wanted); /* Is this kind wanted, and new? VpWarn() asks that itself. */
+PetscErrorCode VpWarnWanted(PC, VpWarning, PetscBool *wanted); /* Whether this kind is wanted, and new. VpWarn() asks that itself. */
 PetscErrorCode VpWarn(PC, VpWarning, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
 const char    *VpPrefix(PC);
-/* Does the KSP measure its residual, outside of other solvers, which may mean it to stop early? */
+/* whether the KSP measures its residual, outside of other solvers, which may mean it to stop early */
 PetscBool VpIsWatched(KSP);
 /* warns of single precision with a KSP that does not tolerate it; remedy: the option that helps, without the PC's prefix */
 PetscErrorCode VpWarnSingle(PC, KSPType, const char remedy[]);

@@ -52,7 +52,7 @@ PetscBool VpIsWatched(KSP ksp)
   return ((PetscObject)ksp)->tablevel == 0 && ksp->normtype != KSP_NORM_NONE;
 }
 
-/* Does the KSP's default test say that it converged, by a norm that need not be the true residual's? */
+/* whether the KSP's default test says that it converged, by a norm that need not be the true residual's */
 static PetscErrorCode IsToCheck(KSP ksp, PetscBool stiff, PetscBool *check)
 {
   const KSPConvergedDefaultCtx *ctx = (const KSPConvergedDefaultCtx *)ksp->cnvP;
@@ -91,7 +91,7 @@ static PetscErrorCode TrueNorms(PC pc, Vec b, Vec x, PetscReal *bnorm, PetscReal
 /* From this penalty k(k+1) on the rounding errors of A x itself are as large as tolerances. */
 #define STIFF 1e5
 
-/* Is the penalty so large? */
+/* whether the penalty is so large */
 static PetscBool IsStiff(const VpProblem *problem)
 {
   const double k = problem->degree;
