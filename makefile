@@ -1,4 +1,4 @@
-# vpatchdg. `make help` says what there is to type; share/vpatchdg/setup.sh finds PETSc, p4est, CUDA and NCCL and writes $(BUILD)/{config,cuda,nccl}.mk.
+# vpatchdg. `make help` says what there is to type; share/vpatchdg/setup.sh finds PETSc, p4est, CUDA and NCCL and writes $(BUILD)/{config,cuda,nccl,goals}.mk.
 SHELL     = /bin/bash -o pipefail
 ARCH      = native
 CFLAGS    = -O2 -g
@@ -28,11 +28,11 @@ typed = $(if $(filter command%,$(origin $1)),$($1))
 all:
 
 ifneq ($(filter-out help clean format format-check,$(or $(MAKECMDGOALS),all)),)
-include $(BUILD)/config.mk $(BUILD)/cuda.mk $(BUILD)/nccl.mk
+include $(addprefix $(BUILD)/,config.mk cuda.mk nccl.mk goals.mk)
 endif
 $(BUILD)/config.mk: FORCE
 	@$(if $(counting),:,CC='$(call typed,CC)' CXX='$(call typed,CXX)' CUDA='$(if $(SANITIZE),0,$(CUDA))' NCCL='$(NCCL)' share/vpatchdg/setup.sh $(@D) $(MAKECMDGOALS))
-$(BUILD)/cuda.mk $(BUILD)/nccl.mk: $(BUILD)/config.mk FORCE
+$(addprefix $(BUILD)/,cuda.mk nccl.mk goals.mk): $(BUILD)/config.mk FORCE
 	@:
 ifneq ($(origin CC),command line)
 CC       = $(PETSC_CC)

@@ -124,7 +124,7 @@ sub cuda_says {
   chmod(0755, "$folder/fake/nvidia-smi");
   local $ENV{PATH} = "$folder/fake:$ENV{PATH}";
   my $said = `env -u NVCC -u NCCL_HOME -u NCCL_DIR CUDA= CUDA_ARCH= CXX= NCCL= $settings share/vpatchdg/setup.sh $folder/cuda $goals 2>&1`;
-  return $? ? "refused: $said" : $said . `cat $folder/cuda/cuda.mk $folder/cuda/nccl.mk`;
+  return $? ? "refused: $said" : $said . `cd $folder/cuda && cat cuda.mk nccl.mk goals.mk`;
 }
 my $none = qr/^CUDA_NVCC *:= *$/m;
 like(cuda_says('CUDA=0', ''), $none, 'cuda_is_left_out');
@@ -137,6 +137,11 @@ for (['', '', 'run', 1], ['', '8.0', 'run', 0], ['', '7.5', 'check fuzz', 1], ['
   my ($settings, $gpus, $goals, $expected) = @$_;
   is(cuda_says("$settings NVCC=$folder/fake/nvcc", $gpus, $goals) =~ /^CUDA_LEFT_OUT := 1$/m ? 1 : 0, $expected, "cuda_is_left_out, '$settings', GPU '$gpus', goals '$goals'");
 }
+# without CUDA it does not matter why: the tests install what `make check` has built, while others run it
+cuda_says("NVCC=$folder/fake/nvcc", '', 'check');
+utime(1, 1, "$folder/cuda/cuda.mk");
+cuda_says("CUDA=0 NVCC=$folder/fake/nvcc", '', 'install');
+is((stat("$folder/cuda/cuda.mk"))[9], 1, 'programs_without_cuda_outlive_other_goals');
 unlink("$folder/fake/nvcc");
 my $dry = `$make -n all CUDA=0 BUILD=$folder/dry 2>&1`;
 ok($dry =~ /libvpatchdg\.so/ && $dry !~ /nvcc|cudart|VP_HAVE_CUDA|\.cu\b|stdc\+\+/, 'build_without_cuda_knows_nothing_of_it') or diag($dry);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # setup.sh FOLDER GOAL...: finds MPI, PETSc, p4est, CUDA (and prove, to check) and writes what the makefile needs to know to config.mk,
-# cuda.mk and nccl.mk in FOLDER. Without a GPU, the goals run, check, bench, paper and fuzz alone leave CUDA out, unless CUDA=1.
+# cuda.mk, nccl.mk and goals.mk in FOLDER. Without a GPU, the goals run, check, bench, paper and fuzz alone leave CUDA out, unless CUDA=1.
 # For the goals run, check, bench, paper, check-gpu, bench-gpu, doc and setup, missing packages are installed on Debian and Ubuntu where that is allowed.
 # Where PETSc is installed to check, petsc4py and slepc4py come with it: tests in Python are skipped without them.
 # Heeded: PETSC_DIR and PETSC_ARCH, PKG_CONFIG_PATH, P4EST_DIR, CC (an MPI compiler), MPIEXEC, and what cuda.sh beside this file names.
@@ -158,13 +158,17 @@ write cuda.mk <<END
 CUDA_NVCC   := $cuda_nvcc
 CUDA_CFLAGS := $cuda_cflags
 CUDA_LIBS   := $cuda_libs
-CUDA_LEFT_OUT := $left_out
 END
 write nccl.mk <<END
 # written by setup.sh
 NCCL_HEADER := $nccl
 NCCL_CFLAGS := $nccl_cflags
 NCCL_LIBS   := $nccl_libs
+END
+# apart, since nothing that is built depends on it
+write goals.mk <<END
+# written by setup.sh
+CUDA_LEFT_OUT := $left_out
 END
 # what CUDA's objects depend on: the same, as it was when there was CUDA last, so that they outlive builds without it
 [ -z "$cuda_nvcc" ] || for part in cuda nccl; do write $part.last <"$folder/$part.mk"; done
