@@ -18,6 +18,7 @@ static const Case kinds[] = {
   {"stretched boxes", 2, 2, 3, VPATCHDG_DOMAIN_BOX, 3, D, N, 0, PETSC_FALSE},
   {"L-shape", 2, 5, 3, VPATCHDG_DOMAIN_LSHAPE, 0, D, D, 0, PETSC_FALSE},
   {"Fichera corner", 3, 2, 2, VPATCHDG_DOMAIN_FICHERA, 0, D, D, 0, PETSC_FALSE},
+  {"Fichera corner of thin boxes", 3, 3, 2, VPATCHDG_DOMAIN_BOXES, 0, D, D, 0, PETSC_FALSE},
   {"square with a coefficient", 2, 3, 3, BOX, D, D, 1, PETSC_TRUE},
   {"cube with a coefficient", 3, 3, 2, BOX, D, N, 0, PETSC_TRUE},
 };
@@ -196,6 +197,7 @@ static PetscErrorCode Agree(const Case *c, Place place, PetscBool everything)
   PetscCall(operators_agree(c, p));
   PetscCall(transfers_agree(c, p));
   PetscCall(cycles_agree(c, p, "", PETSC_FALSE, PETSC_FALSE));
+  PetscCall(cycles_agree(c, p, "-pc_vpatchdg_exchange auto", PETSC_FALSE, PETSC_FALSE));
   PetscCall(guesses_agree(c, p));
   if (everything) {
     PetscCall(all_cycles_agree(c, p));

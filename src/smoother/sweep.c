@@ -138,7 +138,7 @@ static PetscErrorCode Between(VpSmoother smoother, const Part *part, VpVector x)
 }
 
 /* Some colours of one smoother's part, and its patches at corners: all in one launch, or else each part, neighbouring
-   repeats as one, or else colour by colour. */
+   repeats as one where they take ghosts as this rank has swept them, or else colour by colour. */
 static PetscErrorCode SweepColors(VpSmoother smoother, int which, const Colors *colors, PetscBool reverse, VpVector b, VpVector x)
 {
   const VpView *view = &smoother->level->view;
@@ -158,7 +158,7 @@ static PetscErrorCode SweepColors(VpSmoother smoother, int which, const Colors *
   for (int i = 0, next; i < turns && !did; i = next) {
     PetscBool these = PETSC_FALSE;
 
-    for (next = i + 1; next < turns && part[next] == part[i];) next++;
+    for (next = i + 1; next < turns && part[next] == part[i] && !smoother->current;) next++;
     if (i) PetscCall(Between(smoother, part[i - 1], x));
     if (next - i < turns) PetscCall(SweepAtOnce(smoother, next - i, part + i, colors, view->nsweep, under_way, values, x, &these));
     for (; i < next && !these; i++) {

@@ -1,13 +1,14 @@
 /* A problem on the host and in another place, and whether both give the same: operator, cycle, solve. */
 #pragma once
+#include "grid.h"
 #include "problem.h"
 
 typedef struct {
   const char      *name;
   PetscInt         dim, degree, refine;
-  VPatchDGDomain   domain;
-  PetscInt         boxes; /* along x, of a box */
-  VPatchDGBoundary x, y;  /* on both sides; z as y */
+  VPatchDGDomain   domain; /* boxes: an L-shape or Fichera's corner of boxes 1 and 1/16 wide */
+  PetscInt         boxes;  /* along x, of a box */
+  VPatchDGBoundary x, y;   /* on both sides; z as y */
   PetscReal        reaction;
   PetscBool        coefficient;
 } Case;
@@ -25,6 +26,19 @@ static inline PetscReal Smooth(const PetscReal lower[], const PetscReal upper[],
   return PetscExpReal(2 * lower[0] - upper[1]);
 }
 
+static inline PetscErrorCode SetThinBoxes(DM dm, PetscInt dim)
+{
+  static const char *const width[] = {"1,.0625", "1,.0625", "1,.0625"};
+  PetscReal               *lower = NULL, *upper = NULL;
+  PetscInt                 n = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(GridBoxes((int)dim, width, PETSC_TRUE, &n, &lower, &upper));
+  PetscCall(DMVPatchDGSetBoxes(dm, n, lower, upper));
+  PetscCall(PetscFree2(lower, upper));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* the case's DM, not set up */
 static inline PetscErrorCode CaseDM(const Case *c, Place place, DM *dm)
 {
@@ -32,7 +46,8 @@ static inline PetscErrorCode CaseDM(const Case *c, Place place, DM *dm)
 
   PetscFunctionBeginUser;
   PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, c->dim, c->degree, c->refine, dm));
-  PetscCall(DMVPatchDGSetDomain(*dm, c->domain));
+  if (c->domain == VPATCHDG_DOMAIN_BOXES) PetscCall(SetThinBoxes(*dm, c->dim));
+  else PetscCall(DMVPatchDGSetDomain(*dm, c->domain));
   if (c->boxes) PetscCall(DMVPatchDGSetBoxGrid(*dm, (PetscInt[]){c->boxes, 1, 1}, NULL, NULL));
   PetscCall(DMVPatchDGSetBoundary(*dm, boundary));
   PetscCall(DMVPatchDGSetReaction(*dm, c->reaction));
