@@ -1,5 +1,5 @@
 /* The GPU as a backend: memory on the current device, one stream, the kernels by precision, dimension and degree. */
-#include "kernel.cuh"
+#include "link.cuh"
 
 cudaStream_t VpCudaStream = NULL;
 
@@ -355,4 +355,4 @@ const VpBackend VpBackendCuda = {.name = "cuda",
                                  .release_host = ReleaseHost,
                                  .replay = Replay,
                                  .forget = Forget,
-                                 .links = &VpCudaLinks};
+                                 .links = VpCudaLinks};

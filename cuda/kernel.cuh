@@ -158,9 +158,6 @@ PetscErrorCode VpCudaPlace(const void *host, size_t bytes, const char *what, VpA
 PetscErrorCode VpCudaUpload(const void *host, size_t bytes, void *device); /* waits */
 PetscErrorCode VpCudaFetch(const void *device, size_t bytes, void *host);  /* waits */
 
-/* nccl.cu */
-extern "C" const struct VpLinks_ VpCudaLinks;
-
 /* a second stream that begins after all work so far, and joins again */
 PetscErrorCode VpCudaFork(cudaStream_t *side);
 PetscErrorCode VpCudaJoin(void);

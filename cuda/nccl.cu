@@ -1,10 +1,7 @@
 /* Messages between GPUs by NCCL, sent and received on a stream of their own. The library is opened when it is first wanted, so that
    nothing depends on it where it is not. */
-#include "kernel.cuh"
-#include "../src/communication/messages.h"
-#include <petscsys.h>
+#include "link.cuh"
 #include <cstdlib>
-#include <cstring>
 
 #if defined(VP_HAVE_NCCL)
   #include <dlfcn.h>
@@ -25,10 +22,8 @@ static struct {
       PetscCheck(result_ == ncclSuccess, PETSC_COMM_SELF, PETSC_ERR_LIB, "NCCL: %s", nccl.GetErrorString(result_)); \
     } while (0)
 
-struct Link {
-  ncclComm_t   comm;
-  cudaStream_t stream;
-  cudaEvent_t  begun, ended;
+struct Link : StreamLink {
+  ncclComm_t comm;
 };
 
   #define FIND(name) &&(nccl.name = (decltype(nccl.name))dlsym(nccl.library, "nccl" #name))
@@ -39,35 +34,12 @@ static bool Open(void)
   return nccl.library NCCL_FUNCTIONS(FIND);
 }
 
-/* does every rank have a device of its own? */
-static PetscErrorCode OwnDevices(MPI_Comm comm, bool *own)
-{
-  cudaDeviceProp properties;
-  PetscMPIInt    size;
-  char          *all;
-  int            device;
-
-  PetscFunctionBegin;
-  VpCudaCall(cudaGetDevice(&device));
-  VpCudaCall(cudaGetDeviceProperties(&properties, device));
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(PetscMalloc1(16 * size, &all));
-  PetscCallMPI(MPI_Allgather(&properties.uuid, 16, MPI_CHAR, all, 16, MPI_CHAR, comm));
-  *own = true;
-  for (int i = 0; i < size; i++)
-    for (int j = 0; j < i; j++) *own = *own && memcmp(all + 16 * i, all + 16 * j, 16);
-  PetscCall(PetscFree(all));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static int DeleteLink(MPI_Comm, int, void *value, void *)
 {
   Link *link = (Link *)value;
 
   nccl.CommDestroy(link->comm);
-  (void)cudaEventDestroy(link->begun);
-  (void)cudaEventDestroy(link->ended);
-  (void)cudaStreamDestroy(link->stream);
+  VpStreamLinkDestroy(link);
   delete link;
   return MPI_SUCCESS;
 }
@@ -99,65 +71,32 @@ static PetscErrorCode Start(MPI_Comm comm, ncclComm_t *started, const char **why
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateLink(MPI_Comm comm, Link **out, const char **why)
+/* in every rank: the library is there, and starts */
+static PetscErrorCode CreateLink(MPI_Comm comm, VpLink *out, const char **why)
 {
-  ncclComm_t started;
-  int        first;
+  PetscMPIInt good = Open();
+  ncclComm_t  started;
+  Link       *link;
 
   PetscFunctionBegin;
-  *out = NULL;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND, comm));
+  *why = "libnccl.so.2 is not there";
+  if (!good) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Start(comm, &started, why));
   if (!started) PetscFunctionReturn(PETSC_SUCCESS);
-  *out = new Link();
-  (*out)->comm = started;
-  VpCudaCall(cudaDeviceGetStreamPriorityRange(NULL, &first));
-  VpCudaCall(cudaStreamCreateWithPriority(&(*out)->stream, cudaStreamNonBlocking, first)); /* goes before the work that hides it */
-  VpCudaCall(cudaEventCreateWithFlags(&(*out)->begun, cudaEventDisableTiming));
-  VpCudaCall(cudaEventCreateWithFlags(&(*out)->ended, cudaEventDisableTiming));
+  link = new Link();
+  link->kind = &VpCudaNcclLinks;
+  link->comm = started;
+  PetscCall(VpStreamLinkCreate(link));
+  *out = link;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* one link a communicator, which goes with it */
-static PetscErrorCode Connect(MPI_Comm comm, void **link, const char **why)
+static PetscErrorCode Connect(MPI_Comm comm, VpLink *link, const char **why)
 {
-  static int  key = MPI_KEYVAL_INVALID;
-  PetscMPIInt found, good[2];
-  bool        own = false;
-  Link       *made = NULL;
+  static int key = MPI_KEYVAL_INVALID;
 
-  PetscFunctionBegin;
-  *link = NULL;
-  if (key == MPI_KEYVAL_INVALID) PetscCallMPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, DeleteLink, &key, NULL));
-  PetscCallMPI(MPI_Comm_get_attr(comm, key, link, &found));
-  *why = "linked";
-  if (found) PetscFunctionReturn(PETSC_SUCCESS);
-  *link = NULL;
-  PetscCall(OwnDevices(comm, &own));
-  good[0] = Open();
-  good[1] = own;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, good, 2, MPI_INT, MPI_LAND, comm));
-  *why = !good[1] ? "ranks share a GPU" : "libnccl.so.2 is not there";
-  if (!good[0] || !good[1]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CreateLink(comm, &made, why));
-  if (!made) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Comm_set_attr(comm, key, made));
-  *link = made;
-  *why = "linked";
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* packing and unpacking are also the link's work */
-static PetscErrorCode Pack(Link *link, const VpMessages *m, int way, const void *from, void *to)
-{
-  const cudaStream_t stream = VpCudaStream;
-  PetscErrorCode     error;
-
-  PetscFunctionBegin;
-  VpCudaStream = link->stream;
-  error = m->pack(m, way, from, to);
-  VpCudaStream = stream;
-  PetscCall(error);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpLinkOnce(comm, &key, CreateLink, DeleteLink, link, why);
 }
 
 static PetscErrorCode SendReceive(Link *link, const VpMessages *m)
@@ -176,16 +115,14 @@ static PetscErrorCode SendReceive(Link *link, const VpMessages *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Begin(void *context, const VpMessages *m, const void *roots)
+static PetscErrorCode Begin(VpLink base, const VpMessages *m, const void *roots)
 {
-  Link          *link = (Link *)context;
+  Link          *link = (Link *)base;
   PetscErrorCode error;
   ncclResult_t   ended;
 
   PetscFunctionBegin;
-  VpCudaCall(cudaEventRecord(link->begun, VpCudaStream));
-  VpCudaCall(cudaStreamWaitEvent(link->stream, link->begun, 0));
-  if (roots) PetscCall(Pack(link, m, VP_OUT, roots, m->data[VP_OUT]));
+  PetscCall(VpStreamLinkPack(link, m, roots));
   NcclCall(nccl.GroupStart());
   error = SendReceive(link, m);
   ended = nccl.GroupEnd(); /* in any case: an open group would keep all later messages back */
@@ -194,33 +131,27 @@ static PetscErrorCode Begin(void *context, const VpMessages *m, const void *root
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode End(void *context, const VpMessages *m, void *leaves)
+static PetscErrorCode End(VpLink link, const VpMessages *m, void *leaves)
 {
-  Link *link = (Link *)context;
-
-  PetscFunctionBegin;
-  PetscCall(Pack(link, m, VP_IN, m->data[VP_IN], leaves));
-  VpCudaCall(cudaEventRecord(link->ended, link->stream));
-  VpCudaCall(cudaStreamWaitEvent(VpCudaStream, link->ended, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VpStreamLinkUnpack((Link *)link, m, leaves);
 }
 
 #else
-static PetscErrorCode Connect(MPI_Comm, void **link, const char **why)
+static PetscErrorCode Connect(MPI_Comm, VpLink *link, const char **why)
 {
   PetscFunctionBegin;
   *link = NULL;
-  *why = "this library was built without NCCL";
+  *why = "this library was built without it";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-static PetscErrorCode Begin(void *, const VpMessages *, const void *)
+static PetscErrorCode Begin(VpLink, const VpMessages *, const void *)
 {
   return PETSC_ERR_PLIB;
 }
-static PetscErrorCode End(void *, const VpMessages *, void *)
+static PetscErrorCode End(VpLink, const VpMessages *, void *)
 {
   return PETSC_ERR_PLIB;
 }
 #endif
 
-extern "C" const VpLinks VpCudaLinks = {Connect, Begin, End};
+extern "C" const VpLinks VpCudaNcclLinks = {"nccl", Connect, NULL, NULL, NULL, Begin, End};

@@ -21,6 +21,7 @@ static const struct {
   {"host", VPATCHDG_TRANSPORT_HOST, VP_TRANSPORT_HOST},
   {"mpi", VPATCHDG_TRANSPORT_MPI, VP_TRANSPORT_MPI},
   {"nccl", VPATCHDG_TRANSPORT_NCCL, VP_TRANSPORT_LINK},
+  {"peer", VPATCHDG_TRANSPORT_PEER, VP_TRANSPORT_LINK},
 };
 #define NTRANSPORT (int)PETSC_STATIC_ARRAY_LENGTH(transports)
 
@@ -64,7 +65,7 @@ static PetscErrorCode FindTransports(void)
     } else {
       TapOk((PetscBool)(t > 0 && strstr(message, transports[t].name)), "transports_agree: %s # SKIP %s", transports[t].name, message);
     }
-    usable[t] = (PetscBool)(usable[t] && (place != HOST || t != 1)); /* by mpi the host sends anyway */
+    usable[t] = (PetscBool)(usable[t] && (place != HOST || t % 2 == 0)); /* by mpi the host sends anyway, and peers pretend to be nccl */
     PetscCall(DMDestroy(&dm));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -153,7 +154,7 @@ static PetscErrorCode transports_are_refused(void)
 #if defined(PETSC_HAVE_CUDA)
   use_gpu_aware_mpi = PETSC_FALSE;
 #endif
-  for (int asked = 0; asked < 4; asked++) {
+  for (int asked = 0; asked < 5; asked++) {
     PetscCall(CaseDM(&cases[0], HOST, &dm));
     if (!asked) Refused(DMVPatchDGSetTransport(dm, (VPatchDGTransport)7), "value 7 does not exist", "an unknown transport");
     PetscCall(DMVPatchDGSetTransport(dm, (VPatchDGTransport)asked));
@@ -161,12 +162,14 @@ static PetscErrorCode transports_are_refused(void)
     if (!asked) Refused(DMVPatchDGSetTransport(dm, VPATCHDG_TRANSPORT_NCCL), "after DMSetUp", "another transport after set-up");
     if (asked == VPATCHDG_TRANSPORT_NCCL && size > 1) {
       Refused(DMVPatchDGChooseTransport(dm, &shared), "-dm_vpatchdg_transport nccl: ranks share a GPU", "NCCL where ranks share a GPU");
+    } else if (asked == VPATCHDG_TRANSPORT_PEER && size > 1) {
+      Refused(DMVPatchDGChooseTransport(dm, &shared), "-dm_vpatchdg_transport peer: ranks share a GPU", "peers where ranks share a GPU");
     } else if (asked == VPATCHDG_TRANSPORT_MPI && size > 1) {
       Refused(DMVPatchDGChooseTransport(dm, &shared), "-dm_vpatchdg_transport mpi: PETSc was told", "MPI that does not take device memory");
     } else {
       PetscCall(DMVPatchDGChooseTransport(dm, &shared));
-      TapOk((PetscBool)(size == 1 ||
-                        strstr(((DM_VPatchDG *)dm->data)->travel, asked ? "host memory" : "host memory (NCCL: ranks share a GPU)")),
+      TapOk((PetscBool)(size == 1 || strstr(((DM_VPatchDG *)dm->data)->travel,
+                                            asked ? "host memory" : "host memory (peer: ranks share a GPU, nccl: ranks share a GPU)")),
             "what_can_be_is_taken: %s", VPatchDGTransports[asked]);
     }
     PetscCall(DMDestroy(&dm));

@@ -38,5 +38,7 @@ PetscErrorCode VpGhostExchangeBeginCurrent(VpGhostExchange *, const VpPatchView 
 PetscErrorCode VpGhostExchangeClear(VpGhostExchange *);
 
 /* The first transport of links, MPI from device memory and host memory that is possible and among `allowed` (bits 1 << VpTransport); host
-   memory where none is. *why is the reason where there is no link. Collective. */
-PetscErrorCode VpTransportChoose(MPI_Comm, const VpBackend *, unsigned allowed, VpTransport *, void **link, const char **why);
+   memory where none is. kind: the only kind of links, or NULL. why: the reasons why there is no link of the kinds that come before the one
+   that is taken. Collective. */
+PetscErrorCode VpTransportChoose(MPI_Comm, const VpBackend *, unsigned allowed, const char *kind, VpTransport *, VpLink *, char why[],
+                                 size_t length);

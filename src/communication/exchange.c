@@ -14,7 +14,8 @@ struct VpExchanger_ {
   void        *host[2];  /* the same on the host, where it is needed */
   MPI_Datatype unit;     /* an item of messages */
   MPI_Request *request;  /* [n[VP_OUT] + n[VP_IN]] */
-  PetscBool    link, staged;
+  VpLink       link;     /* NULL: MPI */
+  PetscBool    staged;
   void        *leaves; /* where what is under way goes, or NULL */
 };
 
@@ -57,7 +58,8 @@ static PetscErrorCode PlaceBuffers(VpExchanger e, const PetscInt *const items[2]
   PetscFunctionBegin;
   for (int way = 0; way < VP_WAYS; way++) {
     PetscCall(PlaceList(backend, items[way], VpMessageItems(m, way), &m->list[way]));
-    PetscCall(backend->alloc(VpMessageItems(m, way) * m->block, "messages", &m->data[way]));
+    if (way == VP_IN && e->link && e->link->kind->place) PetscCall(e->link->kind->place(e->link, m));
+    else PetscCall(backend->alloc(VpMessageItems(m, way) * m->block, "messages", &m->data[way]));
     e->host[way] = m->data[way];
     if (e->staged) PetscCall(backend->alloc_host(VpMessageItems(m, way) * m->block, "messages", &e->host[way]));
   }
@@ -77,7 +79,7 @@ PetscErrorCode VpExchangerCreate(const VpCells *cells, PetscSF sf, PetscBool tra
   PetscCall(PetscNew(&e));
   *out = e;
   e->cells = *cells;
-  e->link = backend->links && mesh->transport == VP_TRANSPORT_LINK;
+  if (backend->links) e->link = mesh->link;
   e->staged = backend->alloc_host && mesh->transport == VP_TRANSPORT_HOST;
   m = &e->messages;
   m->block = traces ? 2 * cells->block / cells->view->n : cells->block;
@@ -93,6 +95,7 @@ PetscErrorCode VpExchangerCreate(const VpCells *cells, PetscSF sf, PetscBool tra
   for (int way = 0; way < VP_WAYS; way++) m->n[way] = (PetscMPIInt)n[way];
   PetscCall(PetscMalloc1(m->n[VP_OUT] + m->n[VP_IN], &e->request));
   PetscCall(VpTogether(mesh->comm, PlaceBuffers(e, items)));
+  if (e->link && e->link->kind->prepare) PetscCall(VpTogether(mesh->comm, e->link->kind->prepare(e->link, m)));
   PetscCall(PetscCommGetNewTag(mesh->comm, &e->tag));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -107,6 +110,7 @@ PetscErrorCode VpExchangerDestroy(VpExchanger *out)
   if (e->leaves && !e->link) { /* after an error */
     PetscCallMPI(MPI_Waitall(e->messages.n[VP_OUT] + e->messages.n[VP_IN], e->request, MPI_STATUSES_IGNORE));
   }
+  if (e->messages.route) PetscCall(e->link->kind->remove(e->link, &e->messages));
   for (int way = 0; way < VP_WAYS; way++) {
     if (e->staged && e->host[way] != e->messages.data[way]) PetscCall(e->cells.backend->release_host(e->host[way]));
     PetscCall(e->cells.backend->release(e->messages.data[way]));
@@ -157,7 +161,7 @@ static PetscErrorCode Arrive(void *context)
   PetscFunctionBegin;
   if (!e->leaves) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
-  if (e->link) PetscCall(backend->links->end(e->cells.mesh->link, m, e->leaves));
+  if (e->link) PetscCall(e->link->kind->end(e->link, m, e->leaves));
   else {
     PetscCallMPI(MPI_Waitall(m->n[VP_OUT] + m->n[VP_IN], e->request, MPI_STATUSES_IGNORE));
     if (e->staged) PetscCall(backend->upload(e->host[VP_IN], VpMessageItems(m, VP_IN) * m->block, m->data[VP_IN]));
@@ -181,7 +185,7 @@ PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots, void *leaves, 
   ghosts->context = e;
   PetscCall(PetscLogEventBegin(VP_EVENT_EXCHANGE, 0, 0, 0, 0));
   if (e->link) {
-    PetscCall(backend->links->begin(e->cells.mesh->link, m, roots));
+    PetscCall(e->link->kind->begin(e->link, m, roots));
     CountMessages(m);
   } else { /* MPI knows nothing of the backend's order: what was given has to be done */
     if (roots) PetscCall(m->pack(m, VP_OUT, roots, m->data[VP_OUT]));

@@ -20,6 +20,7 @@ struct VpMessages_ {
   /* Packs items from roots to data[VP_OUT] (way VP_OUT), or unpacks them from data[VP_IN] to leaves (way VP_IN). */
   PetscErrorCode (*pack)(const VpMessages *, int way, const void *from, void *to);
   const void *context; /* of pack */
+  void       *route;   /* what a link keeps of these messages */
 };
 
 static inline int32_t VpMessageItems(const VpMessages *m, int way)
@@ -29,12 +30,21 @@ static inline int32_t VpMessageItems(const VpMessages *m, int way)
 
 /* Links between the devices of a communicator's ranks, for which no host waits. */
 typedef struct VpLinks_ VpLinks;
+typedef struct VpLink_ {
+  const VpLinks *kind; /* A link of any kind begins with it. */
+} * VpLink;
 struct VpLinks_ {
+  const char *name; /* as an option says it */
   /* Collective. *link stays NULL where there can be none; *why says the reason. */
-  PetscErrorCode (*connect)(MPI_Comm, void **link, const char **why);
+  PetscErrorCode (*connect)(MPI_Comm, VpLink *, const char **why);
+  /* Messages that are sent again and again: place() allocates data[VP_IN], which other ranks may write to; then prepare(), collective, tells
+     neighbours where it is. remove() releases it. All are NULL where messages go to any memory. */
+  PetscErrorCode (*place)(VpLink, VpMessages *);
+  PetscErrorCode (*prepare)(VpLink, VpMessages *);
+  PetscErrorCode (*remove)(VpLink, VpMessages *);
   /* Messages are packed after the work given so far, unless roots is NULL: then they lie in data[VP_OUT] already. Work
      that is given after `end` comes after their unpacking. Requires: work that is given between the two neither writes
-     roots nor reads leaves. */
-  PetscErrorCode (*begin)(void *link, const VpMessages *, const void *roots);
-  PetscErrorCode (*end)(void *link, const VpMessages *, void *leaves);
+     roots nor reads leaves; all ranks begin and end the same messages in the same order. */
+  PetscErrorCode (*begin)(VpLink, const VpMessages *, const void *roots);
+  PetscErrorCode (*end)(VpLink, const VpMessages *, void *leaves);
 };

@@ -13,13 +13,30 @@ static PetscBool MPITakesDeviceMemory(void)
 }
 
 /* Links come first: their messages wait for no host, so that a cycle with them can be replayed. */
-PetscErrorCode VpTransportChoose(MPI_Comm comm, const VpBackend *backend, unsigned allowed, VpTransport *transport, void **link,
-                                 const char **why)
+static PetscErrorCode Connect(MPI_Comm comm, const VpLinks *links, const char *kind, VpLink *link, char why[], size_t length)
+{
+  const char *reason;
+  PetscBool   wanted = PETSC_TRUE;
+  size_t      at;
+
+  PetscFunctionBegin;
+  for (; links->name && !*link; links++) {
+    if (kind) PetscCall(PetscStrcmp(kind, links->name, &wanted));
+    if (!wanted) continue;
+    PetscCall(links->connect(comm, link, &reason));
+    PetscCall(PetscStrlen(why, &at));
+    if (!*link) PetscCall(PetscSNPrintf(why + at, length - at, "%s%s: %s", at ? ", " : "", links->name, reason));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpTransportChoose(MPI_Comm comm, const VpBackend *backend, unsigned allowed, const char *kind, VpTransport *transport,
+                                 VpLink *link, char why[], size_t length)
 {
   PetscFunctionBegin;
   *link = NULL;
-  *why = "not asked for";
-  if (allowed >> VP_TRANSPORT_LINK & 1) PetscCall(backend->links->connect(comm, link, why));
+  why[0] = 0;
+  if (allowed >> VP_TRANSPORT_LINK & 1) PetscCall(Connect(comm, backend->links, kind, link, why, length));
   *transport = VP_TRANSPORT_HOST;
   if (*link) *transport = VP_TRANSPORT_LINK;
   else if (allowed >> VP_TRANSPORT_MPI & 1 && MPITakesDeviceMemory()) *transport = VP_TRANSPORT_MPI;

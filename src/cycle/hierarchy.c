@@ -118,7 +118,7 @@ static PetscErrorCode CheckReplays(VpCycle cycle)
   PetscFunctionBegin;
   PetscCall(VpCoarseGetKSP(cycle->coarse, &ksp));
   cycle->replays = (PetscBool)(cycle->options.replay && finest->backend->replay &&
-                               (finest->mesh->size == 1 || (finest->mesh->transport == VP_TRANSPORT_LINK && !cycle->options.line_search)));
+                               (finest->mesh->size == 1 || (finest->mesh->link && !cycle->options.line_search)));
   cycle->whole = (PetscBool)(cycle->replays && !ksp);
   if (ksp && cycle->options.type != VP_CYCLE_V) cycle->replays = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -119,7 +119,7 @@ typedef struct {
      launches are always the same. */
   PetscErrorCode (*replay)(VpRecording *, PetscErrorCode (*work)(void *), void *context);
   PetscErrorCode (*forget)(VpRecording *);
-  const struct VpLinks_ *links; /* between the devices of ranks (src/communication/messages.h) */
+  const struct VpLinks_ *links; /* kinds, up to one without a name (src/communication/messages.h) */
 } VpBackend;
 extern const VpBackend VpBackendHost, VpBackendCuda;    /* the second where VP_HAVE_CUDA */
 double                 VpHostMemory(void);              /* bytes that can be had without swapping; negative: unknown */

@@ -168,11 +168,18 @@ inline void CopyToShared(unsigned to, const void *from)
   memcpy(emulated::shared + to, from, 8);
 }
 
-enum cudaError_t { cudaSuccess, cudaErrorMemoryAllocation, cudaErrorNotSupported, cudaErrorCooperativeLaunchTooLarge };
+enum cudaError_t {
+  cudaSuccess,
+  cudaErrorMemoryAllocation,
+  cudaErrorNotSupported,
+  cudaErrorCooperativeLaunchTooLarge,
+  cudaErrorPeerAccessUnsupported
+};
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
 enum { cudaEventDisableTiming, cudaStreamNonBlocking, cudaStreamCaptureModeRelaxed, cudaGraphInstantiateFlagUseNodePriority };
 enum { cudaFuncAttributeMaxDynamicSharedMemorySize, cudaDevAttrMultiProcessorCount, cudaDevAttrMaxSharedMemoryPerBlockOptin };
+enum { cudaIpcMemLazyEnablePeerAccess };
 enum { cudaMemAllocationTypePinned, cudaMemLocationTypeDevice };
 enum { cudaMemPoolAttrReleaseThreshold, cudaMemPoolAttrReservedMemCurrent, cudaMemPoolAttrUsedMemCurrent };
 
@@ -187,6 +194,9 @@ struct cudaDeviceProp {
   char       name[256];
   cudaUUID_t uuid;
   int        major, minor, multiProcessorCount;
+};
+struct cudaIpcMemHandle_t {
+  char bytes[64];
 };
 struct cudaFuncAttributes {
   int numRegs;
@@ -302,6 +312,29 @@ inline cudaError_t cudaFreeHost(void *p)
 inline cudaError_t cudaFreeAsync(void *p, cudaStream_t)
 {
   return cudaFree(p);
+}
+/* Processes share no memory. */
+inline cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *, void *)
+{
+  return cudaErrorNotSupported;
+}
+inline cudaError_t cudaIpcOpenMemHandle(void **, cudaIpcMemHandle_t, unsigned)
+{
+  return cudaErrorNotSupported;
+}
+inline cudaError_t cudaIpcCloseMemHandle(void *)
+{
+  return cudaErrorNotSupported;
+}
+inline unsigned atomicAdd(unsigned *p, unsigned a)
+{
+  const unsigned before = *p;
+
+  *p += a;
+  return before;
+}
+inline void __threadfence_system(void)
+{
 }
 inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t)
 {

@@ -33,7 +33,7 @@ static PetscErrorCode FailOnLink(DM dm)
 
   PetscFunctionBeginUser;
   PetscCheck(dg->mesh->link, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "-fault_link needs links");
-  PetscCall(dg->in_use->links->begin(dg->mesh->link, &message, NULL));
+  PetscCall(dg->mesh->link->kind->begin(dg->mesh->link, &message, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,23 +4,44 @@
 #include "../../src/petsc/operator/operator.h"
 
 static struct {
-  MPI_Comm    comm;
-  PetscBool   open;
-  int         n; /* messages under way */
-  MPI_Request request[512];
+  struct VpLink_ base;
+  MPI_Comm       comm;
+  PetscBool      open;
+  int            n; /* messages under way */
+  MPI_Request    request[512];
 } pretended_link;
 
-static PetscErrorCode PretendConnect(MPI_Comm comm, void **link, const char **why)
+static PetscErrorCode PretendConnect(MPI_Comm comm, VpLink *link, const char **why)
 {
   PetscFunctionBeginUser;
   if (!pretended_link.open) PetscCallMPI(MPI_Comm_dup(comm, &pretended_link.comm));
   pretended_link.open = PETSC_TRUE;
-  *link = &pretended_link;
+  *link = &pretended_link.base;
   *why = "linked";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PretendBegin(void *link, const VpMessages *m, const void *roots)
+/* what comes in lies in memory of the link's */
+static PetscErrorCode PretendPlace(VpLink link, VpMessages *m)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc(VpMessageItems(m, VP_IN) * m->block + 1, &m->route));
+  m->data[VP_IN] = m->route;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode PretendPrepare(VpLink link, VpMessages *m)
+{
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Barrier(pretended_link.comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode PretendRemove(VpLink link, VpMessages *m)
+{
+  m->data[VP_IN] = NULL;
+  return PetscFree(m->route);
+}
+
+static PetscErrorCode PretendBegin(VpLink link, const VpMessages *m, const void *roots)
 {
   PetscFunctionBeginUser;
   if (roots) PetscCall(m->pack(m, VP_OUT, roots, m->data[VP_OUT]));
@@ -38,7 +59,7 @@ static PetscErrorCode PretendBegin(void *link, const VpMessages *m, const void *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PretendEnd(void *link, const VpMessages *m, void *leaves)
+static PetscErrorCode PretendEnd(VpLink link, const VpMessages *m, void *leaves)
 {
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Waitall(pretended_link.n, pretended_link.request, MPI_STATUSES_IGNORE));
@@ -48,7 +69,7 @@ static PetscErrorCode PretendEnd(void *link, const VpMessages *m, void *leaves)
 }
 
 /* as the GPUs' where ranks share one */
-static PetscErrorCode PretendNoConnection(MPI_Comm comm, void **link, const char **why)
+static PetscErrorCode PretendNoConnection(MPI_Comm comm, VpLink *link, const char **why)
 {
   PetscFunctionBeginUser;
   *link = NULL;
@@ -72,12 +93,21 @@ static PetscErrorCode PretendForget(VpRecording *recording)
 
 static VpBackend PretendedBackend(PetscBool linked)
 {
-  static const VpLinks links[2] = {{PretendNoConnection, PretendBegin, PretendEnd}, {PretendConnect, PretendBegin, PretendEnd}};
+  static const VpLinks links[2][3] = {{{.name = "peer", .connect = PretendNoConnection}, {.name = "nccl", .connect = PretendNoConnection}},
+                                      {{.name = "peer", .connect = PretendNoConnection},
+                                       {.name = "nccl",
+                                        .connect = PretendConnect,
+                                        .place = PretendPlace,
+                                        .prepare = PretendPrepare,
+                                        .remove = PretendRemove,
+                                        .begin = PretendBegin,
+                                        .end = PretendEnd}}};
   VpBackend            backend = VpBackendHost;
 
   backend.alloc_host = backend.alloc;
   backend.release_host = backend.release;
-  backend.links = &links[linked];
+  backend.links = links[linked];
+  pretended_link.base.kind = &links[linked][1];
   backend.replay = PretendReplay;
   backend.forget = PretendForget;
   return backend;
@@ -87,13 +117,15 @@ static VpBackend PretendedBackend(PetscBool linked)
 static PetscErrorCode Pretend(DM dm, const VpBackend *backend, VpTransport transport)
 {
   DM_VPatchDG *dg = (DM_VPatchDG *)dm->data;
-  void        *link = NULL;
-  const char  *why;
+  VpTransport  taken;
+  VpLink       link = NULL;
+  char         why[64];
 
   PetscFunctionBeginUser;
   dg->in_use = backend;
   PetscCall(PetscStrncpy(dg->chosen_for, dm->vectype, sizeof(dg->chosen_for)));
-  if (transport == VP_TRANSPORT_LINK) PetscCall(backend->links->connect(dg->mesh->comm, &link, &why));
+  if (transport == VP_TRANSPORT_LINK)
+    PetscCall(VpTransportChoose(dg->mesh->comm, backend, 1u << VP_TRANSPORT_LINK, NULL, &taken, &link, why, sizeof(why)));
   PetscCall(VpMeshSetTransport(dg->mesh, transport, link));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

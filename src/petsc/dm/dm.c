@@ -243,7 +243,7 @@ static PetscErrorCode ComputeOperators(KSP ksp, Mat A, Mat P, void *ctx)
 .  -dm_mat_type shell|aij|...                       - the operator without a matrix (default), or assembled
 .  -dm_vec_type standard|cuda|...                   - the type of the vectors; cuda puts everything on the GPU
 .  -dm_vpatchdg_backend auto|host|cuda              - where the work is done, `DMVPatchDGSetBackend()`
-.  -dm_vpatchdg_transport auto|nccl|mpi|host        - how ghosts travel between GPUs, `DMVPatchDGSetTransport()`
+.  -dm_vpatchdg_transport auto|peer|nccl|mpi|host   - how ghosts travel between GPUs, `DMVPatchDGSetTransport()`
 .  -vpatchdg_doctor                                 - prints versions, machine, mesh, cycle, expected iterations, memory, and what to change
 .  -vpatchdg_memory bytes                           - how much memory a rank may take for mesh, vectors and cycle (default: its part of what
 is free)

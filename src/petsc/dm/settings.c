@@ -257,16 +257,16 @@ PetscErrorCode DMVPatchDGGetBackend(DM dm, VPatchDGBackend *backend)
 
    Input Parameters:
 +  dm        - the DM
--  transport - `VPATCHDG_TRANSPORT_AUTO` (the first of the following that is possible), `VPATCHDG_TRANSPORT_NCCL`,
-`VPATCHDG_TRANSPORT_MPI` (from device memory, where PETSc has a GPU-aware MPI), `VPATCHDG_TRANSPORT_HOST` (through host memory)
+-  transport - `VPATCHDG_TRANSPORT_AUTO` (the first of the following that is possible), `VPATCHDG_TRANSPORT_PEER` (GPUs of one host write
+to the memory of each other), `VPATCHDG_TRANSPORT_NCCL`, `VPATCHDG_TRANSPORT_MPI` (from device memory, where PETSc has a GPU-aware MPI), `VPATCHDG_TRANSPORT_HOST` (through host memory)
 
    Options Database Key:
-.  -dm_vpatchdg_transport auto|nccl|mpi|host - the transport, auto by default; -dm_view says which one was taken, and why
+.  -dm_vpatchdg_transport auto|peer|nccl|mpi|host - the transport, auto by default; -dm_view says which one was taken, and why
 
    Level: intermediate
 
    Note:
-   On the host messages are MPI's whatever is set. NCCL needs a GPU for every rank.
+   On the host messages are MPI's whatever is set. peer and nccl need a GPU for every rank.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetTransport()`, `DMVPatchDGSetBackend()`
 @*/

@@ -44,7 +44,7 @@ typedef struct {
   VpMesh              mesh;           /* NULL until the DM is set up */
   const VpBackend    *in_use;         /* the backend; NULL until the first use */
   char                chosen_for[32]; /* the type of vectors that it was chosen for */
-  char                travel[96];     /* how ghosts travel, and why */
+  char                travel[192];    /* how ghosts travel, and why */
   VpOperator          op;             /* with the present coefficient */
   PetscReal          *ghost;          /* cells beyond own ones on the backend: values of the operator's argument; NULL until used */
   struct VpGeometry_ *geometry;       /* of functions at points (fields/places.h); NULL until used */

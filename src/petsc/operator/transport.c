@@ -1,29 +1,32 @@
 /* How the ghosts of vectors on GPUs travel between ranks. */
 #include "operator.h"
 
-/* *travel: what is taken, and why there is no link */
-static PetscErrorCode Choose(DM dm, const VpBackend *backend, VpTransport *transport, void **link, char travel[], size_t length)
+/* travel: what is taken, and why links that come before are not */
+static PetscErrorCode Choose(DM dm, const VpBackend *backend, VpTransport *transport, VpLink *link, char travel[], size_t length)
 {
   static const unsigned   allowed[] = {[VPATCHDG_TRANSPORT_AUTO] = ~0u,
                                        [VPATCHDG_TRANSPORT_MPI] = 1u << VP_TRANSPORT_MPI,
                                        [VPATCHDG_TRANSPORT_NCCL] = 1u << VP_TRANSPORT_LINK,
-                                       [VPATCHDG_TRANSPORT_HOST] = 1u << VP_TRANSPORT_HOST};
+                                       [VPATCHDG_TRANSPORT_HOST] = 1u << VP_TRANSPORT_HOST,
+                                       [VPATCHDG_TRANSPORT_PEER] = 1u << VP_TRANSPORT_LINK};
   const VPatchDGTransport asked = DMVPatchDGData(dm)->transport;
+  const PetscBool         linked = (PetscBool)(allowed[asked] == 1u << VP_TRANSPORT_LINK);
   MPI_Comm                comm = DMVPatchDGData(dm)->mesh->comm;
-  const char             *why;
+  char                    why[128];
 
   PetscFunctionBegin;
-  PetscCall(VpTransportChoose(comm, backend, allowed[asked], transport, link, &why));
-  PetscCheck(
-    asked != VPATCHDG_TRANSPORT_NCCL || *transport == VP_TRANSPORT_LINK, comm, PETSC_ERR_SUP,
-    "-dm_vpatchdg_transport nccl: %s. Use -dm_vpatchdg_transport auto, or give every rank a GPU of its own and build where nccl.h is", why);
+  PetscCall(VpTransportChoose(comm, backend, allowed[asked], linked ? VPatchDGTransports[asked] : NULL, transport, link, why, sizeof(why)));
+  PetscCheck(!linked || *link, comm, PETSC_ERR_SUP,
+             "-dm_vpatchdg_transport %s. Use -dm_vpatchdg_transport auto, or give every rank a GPU of its own%s", why,
+             asked == VPATCHDG_TRANSPORT_NCCL ? " and build where nccl.h is" : " of one host");
   PetscCheck(asked != VPATCHDG_TRANSPORT_MPI || *transport == VP_TRANSPORT_MPI, comm, PETSC_ERR_SUP,
              "-dm_vpatchdg_transport mpi: PETSc was told that MPI does not take device memory (-use_gpu_aware_mpi 0), or has no CUDA. Use "
              "-dm_vpatchdg_transport auto");
-  if (*transport == VP_TRANSPORT_LINK) PetscCall(PetscStrncpy(travel, "nccl", length));
-  else
-    PetscCall(
-      PetscSNPrintf(travel, length, "%s (NCCL: %s)", *transport == VP_TRANSPORT_MPI ? "mpi, from device memory" : "host memory", why));
+  PetscCall(PetscSNPrintf(travel, length, "%s%s%s%s",
+                          *link                            ? (*link)->kind->name
+                          : *transport == VP_TRANSPORT_MPI ? "mpi, from device memory"
+                                                           : "host memory",
+                          why[0] ? " (" : "", why, why[0] ? ")" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -31,7 +34,7 @@ PetscErrorCode DMVPatchDGChooseTransport(DM dm, const VpBackend *backend)
 {
   DM_VPatchDG *dg = dm->data;
   VpTransport  transport = VP_TRANSPORT_HOST;
-  void        *link = NULL;
+  VpLink       link = NULL;
 
   PetscFunctionBegin;
   if (dg->mesh->size == 1 || !backend->links) PetscFunctionReturn(PETSC_SUCCESS);

@@ -14,7 +14,7 @@ const char *const VPatchDGMarkings[] = {"doerfler", "maximum", "VPatchDGMarking"
 const char *const VPatchDGCoarses[] = {"auto", "sweeps", "ksp", "dense", "VPatchDGCoarse", "VPATCHDG_COARSE_", NULL};
 const char *const VPatchDGExchanges[] = {"auto", "sweep", "color", "VPatchDGExchange", "VPATCHDG_EXCHANGE_", NULL};
 const char *const VPatchDGBackends[] = {"auto", "host", "cuda", "VPatchDGBackend", "VPATCHDG_BACKEND_", NULL};
-const char *const VPatchDGTransports[] = {"auto", "mpi", "nccl", "host", "VPatchDGTransport", "VPATCHDG_TRANSPORT_", NULL};
+const char *const VPatchDGTransports[] = {"auto", "mpi", "nccl", "host", "peer", "VPatchDGTransport", "VPATCHDG_TRANSPORT_", NULL};
 
 #define SAME(NAME) ((int)VPATCHDG_##NAME == (int)VP_##NAME)
 _Static_assert(SAME(SPACE_FULL) && SAME(SPACE_DIRICHLET) && SAME(SPACE_CLAMPED), "VPatchDGSpace and VpSpace differ");
