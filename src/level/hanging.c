@@ -3,6 +3,7 @@
    On every fine face the form is the one between equal cells, with the penalty of the coarse face: that of the coarse cell and one of its
    size beyond, which would have twice the width of the fine one. */
 #include "internal.h"
+#include "../base/threads.h"
 
 _Static_assert(sizeof(VpHang) == VP_HANG_CELL * sizeof(int32_t), "Kernels read the mesh's hanging sides.");
 
@@ -45,6 +46,19 @@ static void Lift(const VpBasis *b, double lift[])
   }
 }
 
+typedef struct {
+  VpLevel       level, other;
+  const VpHang *side;
+  double       *form;
+} Forms;
+
+static void SetForms(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Forms *forms = context;
+
+  for (int32_t i = first; i < last; i++) VpHangingForm(forms->level, forms->other, &forms->side[i], forms->form + (size_t)i * VP_HANG_FORM);
+}
+
 PetscErrorCode VpPlaceHanging(VpLevel level, VpLevel other, int32_t count, const VpHang sides[], VpArrays *arrays, VpHangView *view)
 {
   const int n = level->basis.n;
@@ -55,7 +69,7 @@ PetscErrorCode VpPlaceHanging(VpLevel level, VpLevel other, int32_t count, const
   if (!count) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpLevelPlaceMeshArray(level, (const int32_t *)sides, (size_t)count * VP_HANG_CELL, "hanging sides", &view->cell));
   PetscCall(PetscMalloc1((size_t)count * VP_HANG_FORM, &form));
-  for (int32_t i = 0; i < count; i++) VpHangingForm(level, other, &sides[i], form + (size_t)i * VP_HANG_FORM);
+  VpLoop(count, SetForms, &(Forms){level, other, sides, form});
   PetscCall(VpArraysPlaceReals(arrays, form, (size_t)count * VP_HANG_FORM, "hanging sides", &view->form));
   PetscCall(PetscFree(form));
   VpTransferBuild(&level->basis, 0.5, half, half + 2 * n * n);

@@ -1,5 +1,6 @@
 /* The levels of an adaptive mesh: the cells of every depth, among its leaves and the ancestors of finer ones. */
 #include "adaptivelevels.h"
+#include "../base/threads.h"
 
 /* the leaves along p4est's curve: where they, and every rank's, begin on the lattice of the greatest depth */
 typedef struct {
@@ -154,23 +155,42 @@ static PetscErrorCode Index(VpMesh mesh, Indexed *to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* a level and the next coarser one; lost[piece]: some parent there is not local; ninner[piece]: sides of own cells beyond which there are cells */
+typedef struct {
+  const Indexed *fine, *coarse;
+  int32_t       *lost, *ninner;
+} Relations;
+
+static void FindParents(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Relations *r = context;
+  const VpMesh     mesh = r->fine->mesh;
+
+  r->lost[piece] = 0;
+  for (int32_t i = first; i < last; i++) {
+    const int64_t cell = VpCellSetAt(&r->fine->cells, i);
+
+    mesh->parent[i] = VpCellSetFind(&r->coarse->cells, cell >> mesh->dim);
+    if (mesh->parent[i] < 0) r->lost[piece] = 1;
+    else mesh->child[((size_t)mesh->parent[i] << mesh->dim) + (size_t)(cell & ((1 << mesh->dim) - 1))] = i;
+  }
+}
+
 static PetscErrorCode SetParents(const Indexed *fine, const Indexed *coarse)
 {
-  const VpMesh mesh = fine->mesh;
-  const size_t nchild = (size_t)coarse->mesh->nlocal << mesh->dim;
+  const VpMesh  mesh = fine->mesh;
+  const size_t  nchild = (size_t)coarse->mesh->nlocal << mesh->dim;
+  const int32_t pieces = VpLoopPieces(mesh->nhalo);
+  Relations     r = {.fine = fine, .coarse = coarse};
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(mesh->nhalo, &mesh->parent));
   PetscCall(PetscMalloc1(nchild + 1, &mesh->child));
+  PetscCall(PetscMalloc1(pieces, &r.lost));
   for (size_t i = 0; i < nchild; i++) mesh->child[i] = -1;
-  for (int32_t i = 0; i < mesh->nhalo; i++) {
-    const int64_t cell = VpCellSetAt(&fine->cells, i);
-    const int32_t parent = VpCellSetFind(&coarse->cells, cell >> mesh->dim);
-
-    PetscCheck(parent >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A cell's parent is not local");
-    mesh->parent[i] = parent;
-    mesh->child[((size_t)parent << mesh->dim) + (size_t)(cell & ((1 << mesh->dim) - 1))] = i;
-  }
+  VpLoop(mesh->nhalo, FindParents, &r);
+  PetscCheck(!VpLoopSum(pieces, r.lost), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A cell's parent is not local");
+  PetscCall(PetscFree(r.lost));
   PetscCall(VpMeshSetChildren(mesh));
   PetscCall(VpLatticeCoarsen(mesh->lattice, VP_COARSEN_FULL, &mesh->coarsening));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -189,26 +209,40 @@ static int32_t Beyond(const Indexed *level, int32_t cell, int side)
 }
 
 /* A neighbour is a sibling, or the child of the parent's neighbour on the side where they meet. */
-static PetscErrorCode SetNeighbors(const Indexed *fine, const Indexed *coarse)
+static void FindNeighbors(void *context, int32_t piece, int32_t first, int32_t last)
 {
-  const VpMesh mesh = fine->mesh;
-  const int    nside = 2 * mesh->dim;
+  const Relations *r = context;
+  const VpMesh     mesh = r->fine->mesh;
+  const int        nside = 2 * mesh->dim;
 
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1((size_t)nside * mesh->nsweep, &mesh->neighbor));
-  for (int32_t i = 0; i < mesh->nsweep; i++) {
-    const int q = (int)(VpCellSetAt(&fine->cells, i) & ((1 << mesh->dim) - 1));
+  r->ninner[piece] = 0;
+  for (int32_t i = first; i < last; i++) {
+    const int q = (int)(VpCellSetAt(&r->fine->cells, i) & ((1 << mesh->dim) - 1));
 
     for (int side = 0; side < nside; side++) {
-      const int32_t next = (q >> side / 2 & 1) == side % 2 ? Beyond(coarse, mesh->parent[i], side) : mesh->parent[i];
+      const int32_t next = (q >> side / 2 & 1) == side % 2 ? Beyond(r->coarse, mesh->parent[i], side) : mesh->parent[i];
       int32_t       to = next < 0 && next != VP_UNKNOWN ? next : VP_EDGE;
 
       if (next >= 0 && mesh->child[((size_t)next << mesh->dim) + (q ^ 1 << side / 2)] >= 0)
         to = mesh->child[((size_t)next << mesh->dim) + (q ^ 1 << side / 2)];
       mesh->neighbor[(size_t)nside * i + side] = to;
-      mesh->ninner += i < mesh->nown && to >= 0;
+      r->ninner[piece] += i < mesh->nown && to >= 0;
     }
   }
+}
+
+static PetscErrorCode SetNeighbors(const Indexed *fine, const Indexed *coarse)
+{
+  const VpMesh  mesh = fine->mesh;
+  const int32_t pieces = VpLoopPieces(mesh->nsweep);
+  Relations     r = {.fine = fine, .coarse = coarse};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1((size_t)2 * mesh->dim * mesh->nsweep, &mesh->neighbor));
+  PetscCall(PetscMalloc1(pieces, &r.ninner));
+  VpLoop(mesh->nsweep, FindNeighbors, &r);
+  for (int32_t i = 0; i < pieces; i++) mesh->ninner += r.ninner[i];
+  PetscCall(PetscFree(r.ninner));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -78,6 +78,7 @@ static int WorkOf(p4est_t *forest, p4est_topidx_t tree, p4est_quadrant_t *q)
 /* Cuts a forest into pieces of equal work. Cells that were refined are a part of the leaves everywhere, and not counted. */
 static void Cut(p4est_t *forest)
 {
+  if (forest->mpisize == 1) return;
   FOR_EACH_LEAF(forest, tree, q) LeafOf(q)->work = VP_WORK_CELL;
   p4est_iterate(forest, NULL, NULL, NULL, AddFaceWork,
 #ifdef P4_TO_P8
