@@ -11,21 +11,27 @@ static PetscErrorCode UseStream(void *stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a warp a cell; words of 4 bytes. SCATTER: to[list[i]] = from[i], else to[i] = from[list[i]] */
-template <bool SCATTER>
-static __global__ void MoveCells(int32_t n, int words, const int32_t *list, const uint32_t *from, uint32_t *to)
+/* a warp a cell; words of 4 bytes: to[places[i]] = from[list[i]]; without a list, that of i */
+static __global__ void MoveCells(int32_t n, int words, const int32_t *list, const uint32_t *from, const int32_t *places, uint32_t *to)
 {
   for (int32_t i = blockIdx.x * blockDim.y + threadIdx.y; i < n; i += gridDim.x * blockDim.y) {
-    const size_t near = (size_t)i * words, far = (size_t)list[i] * words;
-    for (int w = threadIdx.x; w < words; w += 32) to[(SCATTER ? far : near) + w] = from[(SCATTER ? near : far) + w];
+    const size_t there = (size_t)(list ? list[i] : i) * words, here = (size_t)(places ? places[i] : i) * words;
+    for (int w = threadIdx.x; w < words; w += 32) to[here + w] = from[there + w];
   }
 }
 
-template <bool SCATTER>
-static PetscErrorCode Move(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
+static PetscErrorCode Move(int32_t n, size_t block, const int32_t *list, const void *from, const int32_t *places, void *to)
 {
-  return VpCudaLaunch("cells to and from messages", MoveCells<SCATTER>, {VpLoopingBlocks(n, 8), dim3(32, 8)}, n, (int)(block / 4), list,
-                      (const uint32_t *)from, (uint32_t *)to);
+  return VpCudaLaunch("cells to other places", MoveCells, {VpLoopingBlocks(n, 8), dim3(32, 8)}, n, (int)(block / 4), list,
+                      (const uint32_t *)from, places, (uint32_t *)to);
+}
+static PetscErrorCode Pack(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
+{
+  return Move(n, block, list, from, NULL, to);
+}
+static PetscErrorCode Unpack(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
+{
+  return Move(n, block, NULL, from, list, to);
 }
 
 /* a device, and one that these kernels were compiled for */
@@ -35,8 +41,8 @@ static PetscErrorCode Available(PetscBool *available)
   int                count = 0;
 
   PetscFunctionBegin;
-  *available = (PetscBool)(cudaGetDeviceCount(&count) == cudaSuccess && count > 0 &&
-                           cudaFuncGetAttributes(&attributes, MoveCells<true>) == cudaSuccess);
+  *available =
+    (PetscBool)(cudaGetDeviceCount(&count) == cudaSuccess && count > 0 && cudaFuncGetAttributes(&attributes, MoveCells) == cudaSuccess);
   (void)cudaGetLastError();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -340,8 +346,9 @@ const VpBackend VpBackendCuda = {.name = "cuda",
                                  .zero = Zero,
                                  .copy = Copy,
                                  .ops = Ops,
-                                 .pack = Move<false>,
-                                 .unpack = Move<true>,
+                                 .pack = Pack,
+                                 .unpack = Unpack,
+                                 .move = Move,
                                  .invert_dense = VpCudaInvertDense,
                                  .couple = VpCudaCouple,
                                  .release_plans = ReleasePlans,

@@ -95,10 +95,15 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   const int                 slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
   const int32_t             cell = blockIdx.x * S::cells + slot;
   const bool                active = cell < count;
+  __shared__ int            some; /* whether some cell of the block has children; of halves there are all or none */
   T                         sum[N] = {};
 
+  if (!threadIdx.x) some = !HALVES;
+  __syncthreads();
+  if (HALVES && active && child[(size_t)cell << DIM] >= 0) some = 1;
+  __syncthreads();
 #pragma unroll 1
-  for (int q = 0; q < 1 << DIM; q++) {
+  for (int q = 0; some && q < 1 << DIM; q++) {
     int32_t from = -1;
     int     corner = HalvesOf(q);
     T       v[N] = {};

@@ -15,8 +15,7 @@ typedef struct {
 struct VpComposite_ {
   VpLevel  leaves;
   VpVector in, out;
-  void    *room; /* for values of leaves that move */
-  PetscInt n;    /* levels with leaves */
+  PetscInt n; /* levels with leaves */
   Part    *part;
 };
 
@@ -61,7 +60,6 @@ PetscErrorCode VpCompositeCreate(VpMesh leaves, const VpProblem *problem, VpExch
   PetscCall(VpLevelCreate(leaves, problem, VP_BASIS_THIN, finest->precision, finest->backend, &c->leaves));
   PetscCall(VpVectorCreate(c->leaves, 1, "right-hand side", &c->in));
   PetscCall(VpVectorCreate(c->leaves, 1, "correction", &c->out));
-  PetscCall(finest->backend->alloc((size_t)leaves->nown * finest->block, "values of leaves", &c->room));
   PetscCall(PetscCalloc1(parts + 1, &c->part));
   for (c->n = 0; c->n <= parts;) {
     Part *part = &c->part[c->n++];
@@ -86,7 +84,6 @@ PetscErrorCode VpCompositeDestroy(VpComposite *out)
     PetscCall(VpLevelDestroy(&c->part[l].level));
   }
   PetscCall(PetscFree(c->part));
-  if (c->room) PetscCall(c->leaves->backend->release(c->room));
   PetscCall(VpVectorDestroy(&c->in));
   PetscCall(VpVectorDestroy(&c->out));
   PetscCall(VpLevelDestroy(&c->leaves));
@@ -116,15 +113,13 @@ static PetscErrorCode Change(VpVector v, VpGhostKind before, VpGhostKind after, 
 /* to[places[i]] = from[others[i]] */
 static PetscErrorCode Move(VpComposite c, int32_t n, const int32_t *others, VpVector from, const int32_t *places, VpVector to)
 {
-  const VpBackend *backend = c->leaves->backend;
-  const void      *values;
-  void            *changed;
+  const void *values;
+  void       *changed;
 
   PetscFunctionBegin;
   PetscCall(VpVectorRead(from, VP_GHOST_NONE, &values));
   PetscCall(Change(to, VP_GHOST_NONE, VP_GHOST_NONE, &changed));
-  PetscCall(backend->pack(n, c->leaves->block, others, values, c->room));
-  PetscCall(backend->unpack(n, c->leaves->block, places, c->room, changed));
+  PetscCall(c->leaves->backend->move(n, c->leaves->block, others, values, places, changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -79,9 +79,10 @@ static double Noise(VpLattice L, const VpProblem *problem, VpPrecision precision
   return largest * PetscSqr(longest / PETSC_PI) * (precision == VP_SINGLE ? FLT_EPSILON : DBL_EPSILON) / 2;
 }
 
-/* the cheapest of the levels on one rank that have an inverse. constant: so is the coefficient; first: the finest level on one rank */
-static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o, PetscBool constant, VpLattice const lattice[], int first,
-                               VpDepth *depth)
+/* the cheapest of the levels on one rank that have an inverse. constant: so is the coefficient; parts: levels before the lattices', of an
+   adaptive mesh; first: the finest of these on one rank */
+static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o, PetscBool constant, VpLattice const lattice[],
+                               PetscInt parts, int first, VpDepth *depth)
 {
   const int n = problem->degree + 1;
   double    above = 0, best = PETSC_MAX_REAL;
@@ -94,10 +95,10 @@ static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o
     PetscCall(InverseCost(o, n, constant, lattice[l], unknowns, &inverse));
     if (inverse > 0) {
       depth->all = above + inverse;
-      solve = (l ? STEPS : device[o->precision].steps) * (device[o->precision].step + depth->all);
-      if ((l || Noise(lattice[0], problem, o->precision) < NOISE) && solve < best) {
+      solve = (l || parts ? STEPS : device[o->precision].steps) * (device[o->precision].step + depth->all);
+      if ((l || parts || Noise(lattice[0], problem, o->precision) < NOISE) && solve < best) {
         best = solve;
-        depth->levels = l + 1;
+        depth->levels = parts + l + 1;
         depth->seconds = depth->all;
       }
     }
@@ -116,14 +117,14 @@ PetscErrorCode VpCycleDepth(VpMesh finest, const VpProblem *problem, const VpCyc
   PetscCall(VpProblemGetLattice(finest, problem, &base));
   PetscCall(VpListLattices(base, o->coarsening, &depth->most, lattice));
   depth->levels = o->levels > 0 ? o->levels : parts + depth->most;
-  if (!parts && o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && backend->use_stream) {
+  if (o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && backend->use_stream) {
     PetscMPIInt ranks = (PetscMPIInt)VpMeshRanks(finest);
     PetscReal   range[2];
     int         first = 0;
 
     PetscCall(VpCoefficientRange(finest, problem, range));
     while (ranks > 1 && ++first < depth->most) ranks = VpCycleRanks(o, backend, lattice[first], problem->degree, ranks);
-    PetscCall(Cheapest(problem, o, (PetscBool)(range[0] == range[1]), lattice, first, depth));
+    PetscCall(Cheapest(problem, o, (PetscBool)(range[0] == range[1]), lattice, parts, first, depth));
   }
   PetscCall(VpLatticeDestroy(&base));
   depth->most += (int)parts;

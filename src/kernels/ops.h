@@ -100,6 +100,9 @@ typedef struct {
   /* cells of `block` bytes, list on the backend: to[i] = from[list[i]]; to[list[i]] = from[i] */
   PetscErrorCode (*pack)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
   PetscErrorCode (*unpack)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
+  PetscErrorCode (*move)(int32_t n, size_t block, const int32_t *list, const void *from, const int32_t *places,
+                         void *to); /* to[places[i]] =
+                                                                                                                    from[list[i]] */
   /* M [count][n], numbers of the precision on the backend, from what is on the host; the work is done in double precision. *largest: number
      on the diagonal of these rows before the second multiple of e e^T, E and L. */
   PetscErrorCode (*invert_dense)(const VpDenseInverse *, VpPrecision, void *M, double *largest);

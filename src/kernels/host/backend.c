@@ -77,6 +77,13 @@ static PetscErrorCode Unpack(int32_t n, size_t block, const int32_t *list, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Move(int32_t n, size_t block, const int32_t *list, const void *from, const int32_t *places, void *to)
+{
+  PetscFunctionBegin;
+  for (int32_t i = 0; i < n; i++) memcpy((char *)to + (size_t)places[i] * block, (const char *)from + (size_t)list[i] * block, block);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 #define SLOT(slot, name, real, dim, k) .slot = VP_NAME(name, real, dim, k),
 #define SINGLE(dim, k)                 [VP_SINGLE][dim - 2][k - 1] = {VP_SLOTS(SLOT, float, dim, k)},
 #define DOUBLE(dim, k)                 [VP_DOUBLE][dim - 2][k - 1] = {VP_SLOTS(SLOT, double, dim, k) VP_POINT_SLOTS(SLOT, double, dim, k)},
@@ -106,5 +113,6 @@ const VpBackend VpBackendHost = {.name = "host",
                                  .ops = Ops,
                                  .pack = Pack,
                                  .unpack = Unpack,
+                                 .move = Move,
                                  .invert_dense = VpHostInvertDense,
                                  .couple = VpHostCouple};
