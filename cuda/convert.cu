@@ -268,7 +268,7 @@ struct Conversions {
                         f, b, partial);
   }
 
-  static PetscErrorCode Tiles(const ConvertPlan<T, N> *plan, const TilePlan<N> &tiles, const Field<double> &field, int part, double scale,
+  static PetscErrorCode Tiles(const ConvertPlan<T, N> *plan, const SizeTiles<N> &tiles, const Field<double> &field, int part, double scale,
                               const double *f, T *b, int *blocks)
   {
     const int32_t count = tiles.tile.n[part];

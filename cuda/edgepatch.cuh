@@ -5,6 +5,7 @@
 
    In shared memory F is one array with 2n values along the side and n across it. */
 #pragma once
+#include "edgesum.cuh"
 #include "hanging.cuh"
 
 /* what a launch works on */
@@ -92,10 +93,16 @@ struct EdgeSide : Side<T, DIM, N> {
     AddLiftTogether(item[1] / 2, 1 - item[1] % 2, T(-1), here, r);
   }
   /* the first side of the same K */
-  __device__ __forceinline__ int32_t First(int32_t at) const
+  __device__ __forceinline__ int32_t First(int32_t at, int32_t K) const
   {
-    while (at > 0 && Item(at - 1)[0] == Item(at)[0]) at--;
-    return at;
+    int32_t first = at;
+    bool    same = true;
+
+    UNROLL (int i = 1; i < 2 * DIM; i++) {
+      same = same && at >= i && Item(at - i)[0] == K;
+      first -= same;
+    }
+    return first;
   }
   __device__ __forceinline__ bool IsOf(int32_t at, int32_t K) const
   {
@@ -103,162 +110,97 @@ struct EdgeSide : Side<T, DIM, N> {
   }
 };
 
-/* the inverse of a sum along the directions of an array with n values along each, or 2n where it is wide */
-template <class T, int DIM, int N>
-struct LineSum {
-  const T *table[DIM]; /* F, B, lambda */
-  bool     wide[DIM];
-
-  __device__ __forceinline__ int Extent(int d) const
-  {
-    return wide[d] ? 2 * N : N;
-  }
-  __device__ __forceinline__ int Total() const
-  {
-    int total = 1;
-
-    UNROLL (int d = 0; d < DIM; d++) total *= Extent(d);
-    return total;
-  }
-  /* lines of M values, `stride` apart: A times each */
-  template <int M>
-  static __device__ __forceinline__ void Contract(const T *A, int stride, int total, T *v)
-  {
-    for (int l = threadIdx.x; l < total / M; l += blockDim.x) {
-      T *line = v + l % stride + l / stride * stride * M, in[M];
-
-      UNROLL (int j = 0; j < M; j++) in[j] = line[j * stride];
-#pragma unroll 1
-      for (int k = 0; k < M; k++) {
-        T sum = T(0);
-        UNROLL (int j = 0; j < M; j++) sum += __ldg(A + k * M + j) * in[j];
-        line[k * stride] = sum;
-      }
-    }
-  }
-  __device__ __forceinline__ void Transform(bool back, T *v) const
-  {
-    int stride = 1;
-
-    UNROLL (int d = 0; d < DIM; d++) {
-      __syncthreads();
-      if (wide[d]) Contract<2 * N>(table[d] + (back ? 4 * N * N : 0), stride, Total(), v);
-      else Contract<N>(table[d] + (back ? N * N : 0), stride, Total(), v);
-      stride *= Extent(d);
-    }
-    __syncthreads();
-  }
-  /* v = weight (A + reaction)^-1 v, in shared memory. All threads of the block call. */
-  __device__ __forceinline__ void Solve(T reaction, T weight, T *v) const
-  {
-    Transform(false, v);
-    for (int k = threadIdx.x; k < Total(); k += blockDim.x) {
-      T   sum = reaction;
-      int mode = k;
-
-      UNROLL (int d = 0; d < DIM; d++) {
-        sum += __ldg(table[d] + 2 * Extent(d) * Extent(d) + mode % Extent(d));
-        mode /= Extent(d);
-      }
-      v[k] *= weight / sum;
-    }
-    Transform(true, v);
-  }
-};
-
-template <class T, int DIM, int N>
+/* D is the direction across the side. */
+template <class T, int DIM, int N, int D>
 struct EdgePatch : EdgeSide<T, DIM, N> {
-  typedef EdgeSide<T, DIM, N> S;
-  typedef CellShape<DIM, N>   C;
-  typedef TraceOf<T>          Trace;
-  typedef LineSum<T, DIM, N>  Sum;
-  static constexpr int        m = 2 * S::lines, fine = S::faces * C::size; /* numbers of Z's rows, of an array that holds all F */
-  static constexpr size_t     bytes = (2 * fine + 2 * S::values + S::room) * sizeof(T);
-  using S::faces, S::lines, S::values, S::w, S::s, S::i, S::l, S::Item, S::Form, S::Of, S::First, S::IsOf, S::Lift;
+  typedef EdgeSide<T, DIM, N>     S;
+  typedef CellShape<DIM, N>       C;
+  typedef TraceOf<T>              Trace;
+  typedef EdgeTable<T, DIM, N, D> Tables;
+  using S::faces, S::lines, S::values, S::threads, S::w, S::s, S::i, S::l, S::Item, S::Form, S::Of, S::First, S::IsOf, S::Lift;
 
-  int32_t at, K, F; /* the side, its cell, the group's cell behind it */
-  int     d, end;
-  T      *y, *q, *u, *v; /* shared memory: all F, all F again, K, K again */
+  /* numbers of Z's rows, of an array that holds all F, of those that interpolate and lift; where shared memory has what */
+  static constexpr int    m = 2 * lines, fine = faces * C::size, maps = 4 * N * N + 4 * N;
+  static constexpr int    at_y = RoundUp(Tables::size, Tables::W), at_u = at_y + 2 * fine, at_maps = at_u + 2 * values;
+  static constexpr size_t bytes = (at_maps + maps + S::room) * sizeof(T);
+  /* blocks of a multiprocessor, which bounds the registers: blocks wait for one another's steps most of the time */
+  static constexpr int many = (sizeof(T) == 4 ? 1280 : 512) / RoundUp(threads, 32), least = many > 16 ? 16 : Max(1, many);
+  /* strides along y and z of the arrays of all F */
+  static constexpr int sy = D == 0 ? N : 2 * N, sz = sy * (D == 1 ? N : 2 * N);
+
+  const T *table;           /* the entry */
+  int32_t  at, K, F, first; /* the side, its cell, the group's cell behind it, the first side of K */
+  int      end;
+  T       *tables, *y, *q, *u, *v; /* shared memory: the entry's tables, all F, all F again, K, K again */
 
   __device__ __forceinline__ EdgePatch(const EdgeWork<T> &work, int32_t which, T *shared)
-      : S(work, shared + 2 * fine + 2 * values), at(which), K(Item(which)[0]), F(Item(which)[3 + i]), d(Item(which)[1] / 2),
-        end(Item(which)[1] % 2), y(shared), q(shared + fine), u(shared + 2 * fine), v(u + values)
+      : S(work, shared + at_maps + maps), table(w.table + (size_t)w.type[which] * VpEdgeSize(N, DIM)), at(which), K(Item(which)[0]),
+        F(Item(which)[3 + i]), first(First(which, K)), end(Item(which)[1] % 2), tables(shared), y(shared + at_y), q(y + fine),
+        u(shared + at_u), v(u + values)
   {
+    T *own = shared + at_maps;
+
+    Tables::Copy(table, tables);
+    for (int k = threadIdx.x; k < 4 * N * N; k += threads) own[k] = __ldg(this->half + k);
+    for (int k = threadIdx.x; k < 4 * N; k += threads) own[4 * N * N + k] = __ldg(this->lift + k);
+    this->half = own;
+    this->lift = own + 4 * N * N;
   }
 
-  /* strides along y and z of the arrays of all F, and where the group's cell begins in them */
-  __device__ __forceinline__ int StrideY() const
-  {
-    return d == 0 ? N : 2 * N;
-  }
-  __device__ __forceinline__ int StrideZ() const
-  {
-    return StrideY() * (d == 1 ? N : 2 * N);
-  }
-  __device__ __forceinline__ int Start() const
+  /* line l of the group's cell along e in the arrays of all F, and its stride */
+  __device__ __forceinline__ int LineAt(int e) const
   {
     int start = 0, bit = 0;
 
-    UNROLL (int e = 0; e < DIM; e++) {
-      if (e != d) start += (i >> bit++ & 1) * N * VpLineStride(e, StrideY(), StrideZ());
+    UNROLL (int t = 0; t < DIM; t++) {
+      if (t != D) start += (i >> bit++ & 1) * N * VpLineStride(t, sy, sz);
     }
-    return start;
+    return start + LineStart<DIM>(e, N, l, sy, sz);
   }
-  /* line l of the group's cell along e there, and its stride */
-  __device__ __forceinline__ int LineAt(int e) const
+  static __device__ __forceinline__ constexpr int Step(int e)
   {
-    return Start() + LineStart<DIM>(e, N, l, StrideY(), StrideZ());
-  }
-  __device__ __forceinline__ int Step(int e) const
-  {
-    return VpLineStride(e, StrideY(), StrideZ());
+    return VpLineStride(e, sy, sz);
   }
 
-  /* the parts' inverses in the entry of the table */
-  __device__ __forceinline__ const T *Table() const
+  /* u -= A x on K, but for the sides that hang; v = K's values. The groups share the values of a line among them. */
+  __device__ __forceinline__ void SubtractCoarse(int without) const
   {
-    return w.table + (size_t)w.type[at] * VpEdgeSize(N, DIM);
-  }
-  __device__ __forceinline__ Sum OfK() const
-  {
-    Sum sum;
-
     UNROLL (int e = 0; e < DIM; e++) {
-      sum.table[e] = Table() + e * VpBlockSize(N);
-      sum.wide[e] = false;
-    }
-    return sum;
-  }
-  __device__ __forceinline__ Sum OfF() const
-  {
-    const T *along = Table() + (DIM + 1) * VpBlockSize(N);
-    Sum      sum;
+      const int start = LineStart<DIM>(e, N, l, N, N * N), step = VpLineStride(e, N, N * N);
+      const T  *A = w.coarse.lines + (size_t)__ldg(w.coarse.line + (size_t)K * DIM + e) * VpLineSize(N), *g = A + N * N;
+      T         V[2] = {T(0), T(0)}, Q[2] = {T(0), T(0)}, in[N];
 
-    UNROLL (int e = 0; e < DIM; e++) {
-      sum.wide[e] = e != d;
-      sum.table[e] = e == d ? Table() + DIM * VpBlockSize(N) : along;
-      if (e != d) along += VpFdmSize(N);
+      UNROLL (int side = 0; side < 2; side++) {
+        const int32_t beyond = __ldg(w.coarse.neighbor + (size_t)K * 2 * DIM + 2 * e + side);
+        if (beyond >= 0 && !(without >> (2 * e + side) & 1))
+          Traces(w.coarse.nt, w.coarse.first, w.coarse.traces, 1 - side, w.coarse.Cell(beyond, values) + start, step, V[side], Q[side]);
+      }
+      UNROLL (int j = 0; j < N; j++) in[j] = v[start + j * step];
+      UNROLL (int n = 0; n < (N + faces - 1) / faces; n++) {
+        const int k = i + n * faces;
+        if (N % faces && k >= N) continue;
+        T sum = T(0);
+        UNROLL (int j = 0; j < N; j++) sum += __ldg(A + k * N + j) * in[j];
+        UNROLL (int side = 0; side < 2; side++) sum += __ldg(g + 2 * side * N + k) * V[side] + __ldg(g + (2 * side + 1) * N + k) * Q[side];
+        u[start + k * step] -= sum;
+      }
+      __syncthreads();
     }
-    return sum;
   }
-
-  /* u = the residual of K, with traces of the finer level on sides that hang. All groups compute the same; y and q are lost. */
+  /* u = the residual of K, with traces of the finer level on sides that hang; v is lost */
   __device__ __forceinline__ void CoarseResidual() const
   {
-    const T      *own = w.coarse.Cell(K, values), *b = w.bc + (size_t)K * values + l;
-    const int32_t first = First(at);
-    int           without = 0;
-    T             r[N];
+    const T *own = w.coarse.Cell(K, values), *b = w.bc + (size_t)K * values;
+    int      without = 0;
 
     for (int32_t side = first; IsOf(side, K); side++) without |= 1 << Item(side)[1];
-    LoadCell<T, DIM, N>(own, y + i * C::size, l);
-    __syncthreads();
-    ApplyCell<T, DIM, N>(w.coarse, K, y + i * C::size, q + i * C::size, l, r, without);
-    UNROLL (int k = 0; k < N; k++) {
-      if (i == 0) u[l + k * lines] = b[k * lines] - r[k];
+    for (int k = threadIdx.x; k < values; k += threads) {
+      v[k] = own[k];
+      u[k] = b[k];
     }
     __syncthreads();
-    for (int32_t side = first; IsOf(side, K); side++) S::SubtractFine(side, own, u);
+    SubtractCoarse(without);
+    for (int32_t side = first; IsOf(side, K); side++) S::SubtractFine(side, v, u);
   }
   /* y = the residuals of all F; q is lost */
   __device__ __forceinline__ void FineResidual() const
@@ -271,6 +213,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
     ApplyCell<T, DIM, N>(w.fine, F, y + i * C::size, q + i * C::size, l, r);
     __syncthreads();
     UNROLL (int k = 0; k < N; k++) y[LineAt(C::slow) + k * Step(C::slow)] = b[k * lines] - r[k];
+    __syncthreads();
   }
 
   /* u -= A_KF y on the patch's side */
@@ -279,15 +222,18 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
     const T *form = Form(at);
     Trace    here = {T(0), T(0)}, there;
 
-    Traces(w.fine.nt, w.fine.first, w.fine.traces, 1 - end, y + LineAt(d), Step(d), there.V, there.Q);
+    Traces(w.fine.nt, w.fine.first, w.fine.traces, 1 - end, y + LineAt(D), Step(D), there.V, there.Q);
     S::Flux(form, false, form[5 + i], here, there);
     S::FromFaces(here);
-    S::AddLiftTogether(d, end, T(-1), here, u);
+    S::AddLiftTogether(D, end, T(-1), here, u);
   }
-  /* t = Z t, which is the same in all groups */
+  /* t = Z t, which is the same in all groups; q is lost */
   __device__ __forceinline__ void Couple(Trace &t) const
   {
-    const T *Z = Table() + (DIM + 1) * VpBlockSize(N) + (DIM - 1) * VpFdmSize(N);
+    constexpr int parts = threads / m, columns = m / parts;
+    const int     row = threadIdx.x % m, part = threadIdx.x / m;
+    const T      *Z = table + Tables::from + part * columns * m + row;
+    T             sum = T(0);
 
     __syncthreads();
     if (i == 0) {
@@ -295,31 +241,30 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
       s[lines + l] = t.Q;
     }
     __syncthreads();
-    if (threadIdx.x < m) {
-      const T *row = Z + threadIdx.x * m;
-      T        sum = T(0);
-
-      for (int k = 0; k < m; k++) sum += __ldg(row + k) * s[k];
-      v[threadIdx.x] = sum;
+#pragma unroll 5
+    for (int k = 0; k < columns; k++) sum += __ldg(Z + k * m) * s[part * columns + k];
+    q[threadIdx.x] = sum;
+    __syncthreads();
+    t = {q[l], q[lines + l]};
+    UNROLL (int k = 1; k < parts; k++) {
+      t.V += q[k * m + l];
+      t.Q += q[k * m + lines + l];
     }
-    __syncthreads();
-    t = {v[l], v[lines + l]};
-    __syncthreads();
   }
-  /* u = S^-1 u for K, S = A_KK - A_KF A_FF^-1 A_FK; v is lost */
+  /* u = S^-1 u for K, S = A_KK - A_KF A_FF^-1 A_FK; v and q are lost */
   __device__ __forceinline__ void SolveCoarse(T reaction, T weight) const
   {
-    const Sum sum = OfK();
-    Trace     t;
+    const LineSum<T, DIM, N, D, false> sum(tables, reaction);
+    Trace                              t;
 
-    sum.Solve(reaction, weight, u);
-    t = Of(w.coarse, d, end, u);
+    sum.Solve(weight, u);
+    t = Of(w.coarse, D, end, u);
     Couple(t);
-    for (int k = threadIdx.x; k < values; k += blockDim.x) v[k] = T(0);
+    for (int k = threadIdx.x; k < values; k += threads) v[k] = T(0);
     __syncthreads();
-    S::AddLiftTogether(d, end, T(1), t, v);
-    sum.Solve(reaction, T(1), v);
-    for (int k = threadIdx.x; k < values; k += blockDim.x) u[k] += v[k];
+    S::AddLiftTogether(D, end, T(1), t, v);
+    sum.Solve(T(1), v);
+    for (int k = threadIdx.x; k < values; k += threads) u[k] += v[k];
     __syncthreads();
   }
   /* q = A_FK u */
@@ -327,7 +272,8 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   {
     const Trace t = S::ToFine(at, u);
 
-    UNROLL (int k = 0; k < N; k++) q[LineAt(d) + k * Step(d)] = Lift(1 - end, t, k);
+    UNROLL (int k = 0; k < N; k++) q[LineAt(D) + k * Step(D)] = Lift(1 - end, t, k);
+    __syncthreads();
   }
   /* adds u and y - q to the vectors, and keeps b right */
   __device__ __forceinline__ void Store() const
@@ -338,8 +284,8 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
       const int place = LineAt(C::slow) + k * Step(C::slow);
       x[k * lines] += y[place] - q[place];
     }
-    for (int k = threadIdx.x; k < values; k += blockDim.x) xc[k] += u[k];
-    for (int32_t side = First(at); IsOf(side, K); side++) S::AddToFine(side, T(-1), u, w.b);
+    for (int k = threadIdx.x; k < values; k += threads) xc[k] += u[k];
+    for (int32_t side = first; IsOf(side, K); side++) S::AddToFine(side, T(-1), u, w.b);
   }
   __device__ __forceinline__ void Solve() const
   {
@@ -347,11 +293,12 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
 
     CoarseResidual();
     FineResidual();
-    OfF().Solve(reaction, weight, y);
+    const LineSum<T, DIM, N, D, true> behind(tables, reaction);
+    behind.Solve(weight, y);
     SubtractFineOfPatch();
     SolveCoarse(reaction, weight);
     CoarseToPatch();
-    OfF().Solve(reaction, weight, q);
+    behind.Solve(weight, q);
     Store();
   }
 };

@@ -1,6 +1,7 @@
 /* Edge patches of a level of an adaptive mesh: a leaf K of the coarser level and the cells F behind one of its sides (VpEdgeView). A block
    works on one side, in the way of hanging.cuh. */
 #include "edgepatch.cuh"
+#include <type_traits>
 
 /* b += sign A_FK xc, on sides that are on the same side of their K: so no two of them have an F in common */
 template <class T, int DIM, int N>
@@ -30,13 +31,15 @@ __global__ void __launch_bounds__(Side<T, DIM, N>::threads) SubtractFine(const _
   if (refined < w.coarse.nown) side.SubtractExcessBeyond(at, u, bc + (size_t)refined * S::values);
 }
 
-/* Solves on the patches order[0], order[1], ..., of one colour: none of them writes what another one reads or writes. */
-template <class T, int DIM, int N>
-__global__ void __launch_bounds__(Side<T, DIM, N>::threads) SolveEdges(const __grid_constant__ EdgeWork<T> w, const int32_t *order)
+/* Solves on the patches order[0], order[1], ..., of one colour: none of them writes what another one reads or writes. Their sides are across
+   direction D. */
+template <class T, int DIM, int N, int D>
+__global__ void __launch_bounds__(Side<T, DIM, N>::threads, EdgePatch<T, DIM, N, D>::least)
+  SolveEdges(const __grid_constant__ EdgeWork<T> w, const int32_t *order)
 {
   extern __shared__ __align__(16) unsigned char shared[];
 
-  EdgePatch<T, DIM, N>(w, order[blockIdx.x], (T *)shared).Solve();
+  EdgePatch<T, DIM, N, D>(w, order[blockIdx.x], (T *)shared).Solve();
 }
 
 template <class T, int DIM, int N>
@@ -80,8 +83,22 @@ struct Edges {
 
     w.b = (T *)b;
     w.bc = (const T *)bc;
-    return VpCudaLaunch("edge patches", SolveEdges<T, DIM, N>, {last - first, threads, EdgePatch<T, DIM, N>::bytes}, w,
-                        edges->order + first);
+    auto across = [=](auto d) {
+      constexpr int D = decltype(d)::value;
+      return VpCudaLaunch("edge patches", SolveEdges<T, DIM, N, D>, {last - first, threads, EdgePatch<T, DIM, N, D>::bytes}, w,
+                          edges->order + first);
+    };
+    int color = 0;
+
+    while (edges->start[color + 1] <= first) color++;
+    switch (VpEdgeColorSide(color, DIM) / 2) {
+    case 0:
+      return across(std::integral_constant<int, 0>());
+    case 1:
+      return across(std::integral_constant<int, 1>());
+    default:
+      return across(std::integral_constant<int, DIM - 1>());
+    }
   }
 };
 

@@ -60,7 +60,7 @@ struct Side {
     __syncthreads();
     t = {T(0), T(0)};
     UNROLL (int j = 0; j < N; j++) {
-      const T a = __ldg(row + j);
+      const T a = row[j];
       t.V += a * group[start + j * step];
       t.Q += a * group[lines + start + j * step];
     }
@@ -104,7 +104,7 @@ struct Side {
   /* number k of the lift of t at an end */
   __device__ __forceinline__ T Lift(int end, const Trace &t, int k) const
   {
-    return __ldg(lift + 2 * end * N + k) * t.V + __ldg(lift + (2 * end + 1) * N + k) * t.Q;
+    return lift[2 * end * N + k] * t.V + lift[(2 * end + 1) * N + k] * t.Q;
   }
   /* line l of a cell += sign times that, the numbers first, first + step, ... */
   __device__ __forceinline__ void AddLift(int d, int end, T sign, const Trace &t, T *y, int first, int step) const

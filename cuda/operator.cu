@@ -1,5 +1,6 @@
 /* y = A x and y = b - A x: tiles where the mesh has them, cells elsewhere, then the terms of sides that hang. */
 #include "hanging.cuh"
+#include "hangplan.cuh"
 #include "tile.cuh"
 
 template <class T, int DIM, int N>
@@ -50,23 +51,47 @@ __global__ void __launch_bounds__(Tile<N>::threads, Tile<N>::least)
   });
 }
 
-/* y += sign times the terms of all sides of a cell that hang. The block with its first one works on all of them. */
+/* y += sign times the terms of sides list[0], list[1], ... of coarse cells, and of the fine cells there. Requires: no two of them have a cell in
+   common. */
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(Side<T, DIM, N>::threads)
-  AddHanging(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, int32_t first, int32_t last, T sign, T *y)
+  AddFaces(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, const int32_t *list, T sign, T *y)
 {
   typedef Side<T, DIM, N> S;
   __shared__ T            s[S::room];
   const S                 side(hang, s);
-  int32_t                 at = blockIdx.x;
-  const int32_t           cell = side.Item(at)[0];
+  const int32_t           at = list[blockIdx.x], *item = side.Item(at);
+  const int               d = item[1] / 2, end = item[1] % 2;
+  const T                *form = side.Form(at), a = form[5 + side.i];
+  TraceOf<T>              own = side.Of(f, d, end, f.Cell(item[0], S::values));
+  TraceOf<T>              there = side.Of(f, d, 1 - end, f.Cell(item[3 + side.i], S::values));
 
-  if (cell < first || cell >= last || (at && side.Item(at - 1)[0] == cell)) return;
-  for (; at < hang.n && side.Item(at)[0] == cell; at++) {
-    const int32_t *item = side.Item(at);
+  side.ToFace(side.i, own);
+  const TraceOf<T> coarse = own;
+  S::Flux(form, false, a, own, there);
+  S::Flux(form, true, a, there, coarse);
+  side.AddLift(d, 1 - end, sign, there, y + (size_t)item[3 + side.i] * S::values, 0, 1);
+  side.FromFaces(own);
+  side.AddLift(d, end, sign, own, y + (size_t)item[0] * S::values, side.i, S::faces);
+}
+
+/* The same of all other sides of a cell that hang. The block with its first one in the list works on all of them. */
+template <class T, int DIM, int N>
+__global__ void __launch_bounds__(Side<T, DIM, N>::threads)
+  AddHanging(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, const int32_t *list, int32_t n, T sign, T *y)
+{
+  typedef Side<T, DIM, N> S;
+  __shared__ T            s[S::room];
+  const S                 side(hang, s);
+  int32_t                 k = blockIdx.x;
+  const int32_t           cell = side.Item(list[k])[0];
+
+  if (k && side.Item(list[k - 1])[0] == cell) return;
+  for (; k < n && side.Item(list[k])[0] == cell; k++) {
+    const int32_t *item = side.Item(list[k]);
     const int      d = item[1] / 2, end = item[1] % 2, part = item[2];
     const bool     coarse = part < 0;
-    const T       *form = side.Form(at);
+    const T       *form = side.Form(list[k]);
     TraceOf<T>     own = side.Of(f, d, end, f.Cell(cell, S::values));
     TraceOf<T>     there = side.Of(f, d, 1 - end, f.Cell(item[coarse ? 3 + side.i : 3], S::values));
 
@@ -90,12 +115,30 @@ struct Operator {
                         (const T *)b, (T *)y);
   }
 
-  static PetscErrorCode Tiles(const Field<T> &f, const TilePlan<N> &plan, int part, const void *b, void *y)
+  static PetscErrorCode Tiles(const Field<T> &f, const SizeTiles<N> &size, int part, const void *b, void *y)
   {
     auto kernel = b ? ApplyTiles<N, true> : ApplyTiles<N, false>;
 
-    return VpCudaLaunch("apply on tiles", kernel, {plan.tile.n[part], Tile<N>::threads, 2 * Tile<N>::bytes}, plan.tables, f,
-                        plan.tile.List(part), plan.tile.start, (const double *)b, (double *)y);
+    return VpCudaLaunch("apply on tiles", kernel, {size.tile.n[part], Tile<N>::threads, 2 * Tile<N>::bytes}, size.tables, f,
+                        size.tile.List(part), size.tile.start, (const double *)b, (double *)y);
+  }
+
+  static PetscErrorCode Hanging(const Field<T> &f, const VpView *view, int32_t first, int32_t last, T sign, T *y)
+  {
+    constexpr int threads = Side<T, DIM, N>::threads;
+    HangPlan     *plan = NULL;
+
+    PetscFunctionBegin;
+    if (!view->hang.n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(
+      VpCudaPlan<HangPlan>(&view->device, VP_PLAN_HANG, first, last, &plan, [=](HangPlan *p) { return p->Fill(view, first, last); }));
+    const int32_t *list = (const int32_t *)plan->list.p, *start = plan->start;
+    for (int kind = 0; kind < HangPlan::kinds; kind++)
+      PetscCall(VpCudaLaunch("apply on faces that hang", AddFaces<T, DIM, N>, {start[kind + 1] - start[kind], threads}, f, view->hang,
+                             list + start[kind], sign, y));
+    PetscCall(VpCudaLaunch("apply on sides that hang", AddHanging<T, DIM, N>, {plan->nother, threads}, f, view->hang,
+                           list + start[HangPlan::kinds], plan->nother, sign, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   static PetscErrorCode Apply(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, const void *b, void *y)
@@ -104,10 +147,9 @@ struct Operator {
 
     PetscFunctionBegin;
     PetscCall((VpCudaOnTiles<DIM, N>(
-      view, first, last, (const T *)x, ghosts, [=](const auto &plan, int part) { return Tiles(f, plan, part, b, y); },
+      view, first, last, (const T *)x, ghosts, [=](const auto &size, int part) { return Tiles(f, size, part, b, y); },
       [=](const Parts &cell, int part) { return Cells(f, cell, part, b, y); })));
-    PetscCall(VpCudaLaunch("apply on sides that hang", AddHanging<T, DIM, N>, {view->hang.n, Side<T, DIM, N>::threads}, f, view->hang,
-                           first, last, T(b ? -1 : 1), (T *)y));
+    PetscCall(Hanging(f, view, first, last, T(b ? -1 : 1), (T *)y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

@@ -48,6 +48,17 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
   using Thread::t, Thread::edges, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
   using Thread::Thread, Thread::inside, Thread::m, Thread::layer, Thread::R;
 
+  /* the pair beyond side s on a line `at` values from where a cell of `around` begins, with a step from value to value */
+  __device__ __forceinline__ Pair Beyond(int s, const T *cell, int at, int step) const
+  {
+    if constexpr (Thread::Of::sorted) {
+      const int  ends = (int)((uintptr_t)cell & Thread::ENDS);
+      const T   *line = (const T *)((uintptr_t)cell - ends) + at, *M = t.all.ending[s];
+      const Pair own = TracePair<AGAIN, T, N>(t.trace, (1 - s) ^ ends, line, step);
+      if (!ends) return own;
+      return {M[0] * own.a[0] + M[1] * own.a[1], M[2] * own.a[0] + M[3] * own.a[1]};
+    } else return TracePair<AGAIN, T, N>(t.trace, 1 - s, cell + at, step);
+  }
   /* Ensures: v holds the z lines of b, `sides` the traces beyond the sides in x and y, `end` those beyond both ends of the z lines. For its
      line l = i + m j a thread reads the traces of the x sides at (y, z) = (i, j) and of the y sides at (x, z) = (i, j). */
   __device__ __forceinline__ void Load(const T *b, Pair (&end)[R][2])
@@ -57,14 +68,14 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
     UNROLL (int r = 0; r < R; r++) {
       const int l = Line(r), i = l % m, j = l / m, ci = i >= N, cj = j >= N, q = ci + 2 * cj, at = (j - cj * N) * layer;
       UNROLL (int s = 0; s < 2; s++) {
-        px[r][s] = TracePair<AGAIN, T, N>(t.trace, 1 - s, around[4 * s + q] + at + (i - ci * N) * N, 1);
-        py[r][s] = TracePair<AGAIN, T, N>(t.trace, 1 - s, around[8 + 4 * s + q] + at + i - ci * N, N);
+        px[r][s] = Beyond(s, around[4 * s + q], at + (i - ci * N) * N, 1);
+        py[r][s] = Beyond(s, around[8 + 4 * s + q], at + i - ci * N, N);
       }
     }
     this->LoadB(b);
     UNROLL (int r = 0; r < R; r++) {
       const int l = LineZ(r);
-      UNROLL (int s = 0; s < 2; s++) end[r][s] = TracePair<AGAIN, T, N>(t.trace, 1 - s, around[16 + 4 * s + l / layer] + l % layer, layer);
+      UNROLL (int s = 0; s < 2; s++) end[r][s] = Beyond(s, around[16 + 4 * s + l / layer], l % layer, layer);
     }
     UNROLL (int r = 0; r < R; r++) {
       const int l = Line(r);

@@ -72,19 +72,17 @@ static void StoreKinds(void *context, int32_t piece, int32_t first, int32_t last
   }
 }
 
-static __global__ void ListPatches(const int32_t *patch, const int32_t *neighbor, const uint8_t *cover, const int32_t *list, int32_t count,
-                                   PatchCells *cells, PatchCovers *covers)
+static __global__ void ListPatches(const int32_t *patch, const int32_t *neighbor, const uint8_t *cover, bool mixes, const int32_t *list,
+                                   int32_t count, PatchCells *cells, PatchCovers *covers)
 {
   const int32_t i = blockIdx.x * blockDim.y + threadIdx.y, h = threadIdx.x - 8;
 
   if (i >= count) return;
   const int32_t *own = patch + (size_t)list[i] * 8;
-  int32_t        cell;
-  if (h < 0) cell = own[threadIdx.x];
-  else {
-    const int d = h / 8, s = h / 4 % 2, q = h % 4;
-    cell = neighbor[(size_t)own[(q >> d) << (d + 1) | s << d | (q & ((1 << d) - 1))] * 6 + 2 * d + s];
-  }
+  const int side = h < 0 ? 0 : h, d = side / 8, s = side / 4 % 2, q = side % 4, here = (q >> d) << (d + 1) | s << d | (q & ((1 << d) - 1));
+  int32_t   cell = h < 0 ? own[threadIdx.x] : neighbor[(size_t)own[here] * 6 + 2 * d + s];
+  const unsigned inside = __ballot_sync(~0u, cell >= 0) >> (threadIdx.x & ~3u) & 15;
+  if (mixes && cell < 0) cell = inside && cell == VP_EDGE ? -2 - here : -1;
   cells[i].cell[threadIdx.x] = cell;
   covers[i].cover[threadIdx.x] = cell < 0 ? 0 : cover[cell];
 }
@@ -96,6 +94,7 @@ struct SweepSetup {
 
   const VpView      *view;
   const VpPatchView *patches;
+  bool               mixes = false; /* Of patches with mixed sides, only those where the level ends on a part of a side are like others. */
 
   /* The coefficient is the same everywhere. */
   bool Uniform() const
@@ -212,7 +211,7 @@ struct SweepSetup {
 
     PetscFunctionBegin;
     PetscCall(PetscArrayzero(kind, count));
-    if (!patches->common.found) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!patches->common.found || mixes) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpCudaAlloc((size_t)count, "kinds of patches", &device.p));
     PetscCall(VpCudaLaunch("kinds of patches", FindKinds, {VpBlocks(count, VP_THREADS), VP_THREADS}, patches->type, patches->common, first,
                            count, (uint8_t *)device.p));
@@ -229,7 +228,7 @@ struct SweepSetup {
     PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCells), "cells of patches", &list->cells.p));
     PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCovers), "covers of patches", &list->covers.p));
     PetscCall(VpCudaLaunch("list patches", ListPatches, {VpBlocks(list->n, 8), dim3(32, 8)}, patches->patch, view->neighbor, patches->cover,
-                           (const int32_t *)list->numbers.p, list->n, (PatchCells *)list->cells.p, (PatchCovers *)list->covers.p));
+                           mixes, (const int32_t *)list->numbers.p, list->n, (PatchCells *)list->cells.p, (PatchCovers *)list->covers.p));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -260,7 +259,8 @@ struct SweepSetup {
     PetscCall(VpCudaPlace(rest, (size_t)n * sizeof(int32_t), "a list of patches", &list));
     PetscCall(VpCudaAlloc((size_t)n * sizeof(SortKeys), "sorts of patches", &device.p));
     PetscCall(VpCudaLaunch("sorts of patches", FindSortKeys, {VpBlocks(n, VP_THREADS), VP_THREADS}, patches->patch, patches->type,
-                           view->neighbor, Uniform() ? view->line : NULL, (const int32_t *)list.p, n, (SortKeys *)device.p));
+                           view->neighbor, Uniform() ? view->line : NULL, view->common, mixes, (const int32_t *)list.p, n,
+                           (SortKeys *)device.p));
     PetscCall(VpCudaFetch(device.p, (size_t)n * sizeof(SortKeys), keys.get()));
     PetscCall(SortPatches(keys.get(), n, (Patch<T, N>::patches + 1) / 2, rest, &plan->sorted));
     PetscCall(List(rest, NULL, &plan->sorted.list));

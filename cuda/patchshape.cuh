@@ -73,7 +73,8 @@ struct PatchTable {
 };
 
 /* A patch's 8 cells, x fastest; then the 4 cells beyond each of its sides x-, x+, y-, y+, z-, z+, or a negative
-   number (VpView.neighbor) at the boundary. */
+   number (VpView.neighbor) at the boundary. Where the level ends on a part of a side (SortTables.mixes), -2 - h stands for cell h of these
+   itself, and other negative numbers are -1. */
 struct PatchCells {
   int32_t cell[32];
 };

@@ -30,9 +30,10 @@ struct PatchThread {
   typedef Patch<T, N, AGAIN>    S;
   typedef TablesOf<T, N, Edges> Of;
   typedef typename Of::type     Tables;
-  static constexpr bool         inside = std::is_same<Edges, NoEdges>::value;
-  static constexpr int          m = S::m, layer = S::layer, R = S::rounds;
-  typedef Pack<T, R>            Lines;
+  enum { ENDS = 1 };
+  static constexpr bool inside = std::is_same<Edges, NoEdges>::value;
+  static constexpr int  m = S::m, layer = S::layer, R = S::rounds;
+  typedef Pack<T, R>    Lines;
 
   const Tables  &t;
   const Edges   &edges;
@@ -118,12 +119,17 @@ struct PatchThread {
     }
   }
 
-  /* Ensures, after Sync(): `around` are the cells beyond the sides. */
+  /* Ensures, after Sync(): `around` are the cells beyond the sides; where the level ends, cells of the patch itself, ENDS bytes off. */
   __device__ __forceinline__ void FindBeyond() const
   {
 #pragma unroll 1
-    for (int h = me; h < 24; h += S::threads)
-      around[h] = inside || __ldg(cells + 8 + h) >= 0 ? Cell(8 + h, false) : table + PatchTable<N>::zero;
+    for (int h = me; h < 24; h += S::threads) {
+      const int32_t cell = inside ? 0 : __ldg(cells + 8 + h);
+      around[h] = cell >= 0 ? Cell(8 + h, false) : table + PatchTable<N>::zero;
+      if constexpr (Of::sorted) {
+        if (cell < -1 && t.all.mixes) around[h] = (const T *)((uintptr_t)Cell(-2 - cell, false) | ENDS);
+      }
+    }
   }
 
   /* F along z, to shared memory */

@@ -144,6 +144,26 @@ struct SortSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  /* In the thin basis a pair is two coefficients, else a value and a slope. */
+  PetscErrorCode Ending(T (*ending)[4]) const
+  {
+    constexpr int nt = VpThinLayers(N, 3);
+    const double *B = setup.view->ending;
+    T             traces[2][2][nt], expand[2][2][nt];
+
+    PetscFunctionBegin;
+    PetscCall(VpCudaFetch(setup.view->traces, sizeof(traces), traces));
+    PetscCall(VpCudaFetch(setup.view->expand, sizeof(expand), expand));
+    for (int s = 0; s < 2; s++)
+      for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) {
+          double sum = nt == 2 ? 0 : B[2 * i + j];
+          for (int k = 0; k < 4 && nt == 2; k++) sum += (double)expand[1 - s][k / 2][i] * B[k] * (double)traces[s][k % 2][j];
+          ending[s][2 * i + j] = (T)sum;
+        }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   PetscErrorCode Fill(SortPlan<T, N> *plan)
   {
     std::vector<SortBlock> block[2];
@@ -154,6 +174,8 @@ struct SortSetup {
     PetscCall(Gather());
     PetscCall(VpCudaFetch(setup.view->traces, sizeof(plan->tables.trace), plan->tables.trace));
     plan->tables.reaction = (T)setup.patches->reaction;
+    plan->tables.mixes = setup.mixes;
+    PetscCall(Ending(plan->tables.ending));
     table.resize(RoundUp(PatchTable<N>::size, W));
     for (size_t e = 0; e < entry.size(); e++) AddEntry((int32_t)e);
     PetscCall(VpCudaPlace(table.data(), table.size() * sizeof(T), "tables of sorted patches", &plan->table));

@@ -22,32 +22,45 @@ struct Sort {
   int32_t first, n, entry[3];
 };
 
-/* key[i] = of patch list[i]. line: NULL where the coefficient varies; there the condition at a boundary is the domain's. */
+/* key[i] = of patch list[i]. line: NULL where the coefficient varies; there the condition at a boundary is the domain's. mixes: only patches
+   with sides where the level ends on a part have keys. Such a side counts as inside if its other cells have the common line. */
 static __global__ void FindSortKeys(const int32_t *patch, const int32_t *type, const int32_t *neighbor, const int32_t *line,
-                                    const int32_t *list, int32_t count, SortKeys *key)
+                                    const __grid_constant__ VpCommon common, bool mixes, const int32_t *list, int32_t count, SortKeys *key)
 {
   const int32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  bool          mixed = false;
 
   if (i >= count) return;
   for (int d = 0; d < 3; d++) {
     SortKey k = {type[(size_t)list[i] * 3 + d], 0, {-1, -1}};
     bool    alike = true;
+    int     ends[2] = {0, 0};
 
+    for (int h = 0; mixes && h < 8; h++) {
+      const int s = h >> d & 1;
+      ends[s] += neighbor[(size_t)patch[(size_t)list[i] * 8 + h] * 6 + 2 * d + s] == VP_EDGE;
+    }
+    for (int s = 0; s < 2; s++) {
+      if (ends[s] % 4) k.line[s] = common.inside[d];
+      mixed = mixed || ends[s] % 4;
+    }
     for (int h = 0; h < 8; h++) {
       const int     s = h >> d & 1;
       const int32_t cell = patch[(size_t)list[i] * 8 + h];
       const int32_t next = neighbor[(size_t)cell * 6 + 2 * d + s];
-      const bool    outside = next < 0, first = h == s << d;
+      const bool    part = ends[s] % 4, end = part && next == VP_EDGE;
+      const bool    outside = next < 0 && !end, first = h == s << d;
       if (first) k.sides |= outside << s;
       alike = alike && outside == (k.sides >> s & 1) && next != patch[(size_t)list[i] * 8 + (h ^ 1 << d)];
       alike = alike && (line || !outside || next == -1 - (2 * d + s));
       if (!line) continue;
-      if (first) k.line[s] = line[(size_t)cell * 3 + d];
-      alike = alike && k.line[s] == line[(size_t)cell * 3 + d];
+      if (first && !part) k.line[s] = line[(size_t)cell * 3 + d];
+      alike = alike && (end || k.line[s] == line[(size_t)cell * 3 + d]);
     }
     if (!alike) k.type = -1;
     key[i].along[d] = k;
   }
+  if (mixes && !mixed) key[i].along[0].type = -1;
 }
 
 /* the patches that are sorted */

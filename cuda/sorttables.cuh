@@ -14,6 +14,8 @@ struct SortTables {
   static constexpr int nt = VpThinLayers(N, 3);
   T                    trace[2][2][nt]; /* as of PatchTables */
   T                    reaction;
+  bool                 mixes; /* Have patches sides where the level ends on a part? */
+  T ending[2][4];             /* [side] there: the pair of traces beyond is this 2 x 2 matrix times the cell's own pair at that side */
 };
 
 /* What a block of such patches works on. */

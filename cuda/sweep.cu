@@ -87,7 +87,7 @@ struct SweepKernels {
       return LaunchPatches<P>(ReplacePatches<T, N, std::decay_t<decltype(edges)>>, P::bytes, list.n, stream, w, like.done, like.c->tables,
                               edges);
     }));
-    PetscCall(like.Sorted(VP_PLAN_REPLACE_SORTS, ReplaceTail<T, N>{like.setup.view, {}},
+    PetscCall(like.Sorted(like.setup.mixes ? VP_PLAN_REPLACE_SORTS_MIXED : VP_PLAN_REPLACE_SORTS, ReplaceTail<T, N>{like.setup.view, {}},
                           [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
                             constexpr bool FULL = decltype(full)::value;
                             return LaunchSorts<P, FULL>(ReplaceSorted<T, N, FULL>, P::bytes, sorts, stream, w, like.done);
@@ -155,7 +155,7 @@ struct SweepKernels {
 
     if (!setup.Can()) return NONE;
     if (!setup.Uniform() || form == VP_FORM_GIVEN) return varies ? VARY : NONE;
-    if (form == VP_FORM_REPLACE) return lacks ? NONE : REPLACE;
+    if (form == VP_FORM_REPLACE || setup.mixes) return lacks ? NONE : REPLACE;
     return lacks ? KEEP : NONE;
   }
 
@@ -170,8 +170,8 @@ struct SweepKernels {
     cudaStream_t         side = VpCudaStream;
 
     PetscFunctionBegin;
-    if (setup.patches->common.found) PetscCall(setup.Common(&c));
-    PetscCall(VpCudaPlan<SweepPlan>(&setup.patches->device, VP_PLAN_SWEEP, first, last, &plan,
+    if (setup.patches->common.found && !setup.mixes) PetscCall(setup.Common(&c));
+    PetscCall(VpCudaPlan<SweepPlan>(&setup.patches->device, setup.mixes ? VP_PLAN_SWEEP_MIXED : VP_PLAN_SWEEP, first, last, &plan,
                                     [=](SweepPlan *p) { return setup.Fill(first, last - first, p); }));
     const bool beside = plan->edge.n || plan->sorted.list.n;
     if (beside) PetscCall(VpCudaFork(&side));
@@ -194,7 +194,7 @@ struct SweepKernels {
     PetscFunctionBegin;
     if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
     if constexpr (DIM == 3) {
-      const SweepSetup<T, N> setup = {view, patches};
+      const SweepSetup<T, N> setup = {view, patches, form == VP_FORM_EXACT && !patches->lacks && view->common.found};
       which = Kernel(setup, form);
       if (which != NONE) PetscCall(LikePatches(setup, which, form, first, last, done, b, x));
     }

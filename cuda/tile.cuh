@@ -25,6 +25,8 @@
 #include "parts.cuh"
 #include "load.cuh"
 #include "shapes.cuh"
+#include <memory>
+#include <vector>
 
 template <int N>
 struct Tile : TileShape<double, 3, N> {
@@ -152,7 +154,7 @@ __device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyon
   if (VpDenseLayers(N) > 3) odd += t.slope[3] * u[VpDenseLayers(N) > 3 ? 3 : 0];
   V = t.value[0] * u[0] + (upper ? t.value[1] : -t.value[1]) * u[1];
   Q = even + (upper ? odd : -odd);
-  if (beyond < 0) {
+  if (beyond < 0 && beyond != VP_HANGING) { /* a side that hangs is as if the cell's own traces were beyond */
     /* ~beyond & 1 equals s. Written so, the compiler does not know it and branches; with s it would compute this for all lines. */
     const double *B = t.boundary[DIR][~beyond & 1], v = V;
     V = B[0] * v + B[1] * Q;
@@ -268,16 +270,23 @@ __device__ __forceinline__ void AwaitCopy()
   __syncthreads();
 }
 
-/* The tiles in a range of cells: own cells whose lines are the commonest ones, or those at a boundary. All other cells of the range are
-   `cell`. */
+/* The tiles in a range of cells, of a size each: own cells whose lines are common ones. All other cells of the range are `cell`. */
+template <int N>
+struct SizeTiles {
+  Parts         tile;
+  TileTables<N> tables;
+};
 template <int N>
 struct TilePlan : VpPlan {
-  Parts         tile, cell;
-  TileTables<N> tables;
+  Parts                                      cell;
+  std::vector<std::unique_ptr<SizeTiles<N>>> size;
 
   bool HasTiles() const
   {
-    return tile.n[VP_INNER] || tile.n[VP_OUTER];
+    bool has = false;
+
+    for (const auto &s : size) has = has || s->tile.n[VP_INNER] || s->tile.n[VP_OUTER];
+    return has;
   }
 };
 /* Tiles read pairs of values at once. Can they in this vector? It may be a part of another vector and begin in the middle of a pair. */
@@ -296,7 +305,7 @@ __host__ __device__ constexpr int32_t Ahead()
 template <int N>
 PetscErrorCode VpCudaTilePlan(const VpView *, int32_t first, int32_t last, TilePlan<N> **);
 
-/* tiles(plan, part) and cells(parts, part) for both parts of a range of cells; where x, or the mesh, has no tiles, cells alone */
+/* tiles(size, part) of every size and cells(parts, part) for both parts of a range of cells; where x, or the mesh, has no tiles, cells alone */
 template <int DIM, int N, class T, class OnTiles, class OnCells>
 PetscErrorCode VpCudaOnTiles(const VpView *view, int32_t first, int32_t last, const T *x, VpGhosts ghosts, OnTiles tiles, OnCells cells)
 {
@@ -310,7 +319,7 @@ PetscErrorCode VpCudaOnTiles(const VpView *view, int32_t first, int32_t last, co
     if (plan->HasTiles() && ReadsPairs(x)) {
       auto run = [=](int part) {
         PetscFunctionBegin;
-        PetscCall(tiles(*plan, part));
+        for (const auto &size : plan->size) PetscCall(tiles(*size, part));
         PetscCall(cells(plan->cell, part));
         PetscFunctionReturn(PETSC_SUCCESS);
       };

@@ -23,6 +23,7 @@ __global__ void FindTiles(const __grid_constant__ Field<double> f, const __grid_
           const int32_t beyond = f.neighbor[(size_t)cell * 6 + 2 * d + s];
           const int     to = c + (s ? 1 : -1);
           if (to >= 0 && to < S::extent(d)) good = good && beyond == (int32_t)tile + (rest | S::spread(d, to));
+          else if (beyond == VP_HANGING) entry = common.hanging[d][s];
           else if (beyond < 0) entry = common.edge[d][s];
         }
         good = good && entry >= 0 && f.line[(size_t)cell * 3 + d] == entry;
@@ -35,7 +36,7 @@ __global__ void FindTiles(const __grid_constant__ Field<double> f, const __grid_
 
 template <int N>
 struct TileSetup {
-  static PetscErrorCode Tables(const VpView *view, TileTables<N> *t)
+  static PetscErrorCode Tables(const VpView *view, const VpCommon &common, TileTables<N> *t)
   {
     double traces[2][2][VpDenseLayers(N)], line[VpLineSize(N)];
 
@@ -44,7 +45,7 @@ struct TileSetup {
     for (int i = 0; i < 2; i++) t->value[i] = traces[1][0][i];
     for (int i = 0; i < VpDenseLayers(N); i++) t->slope[i] = traces[1][1][i];
     for (int d = 0; d < 3; d++) {
-      PetscCall(VpCudaFetch((const double *)view->lines + (size_t)view->common.inside[d] * VpLineSize(N), sizeof(line), line));
+      PetscCall(VpCudaFetch((const double *)view->lines + (size_t)common.inside[d] * VpLineSize(N), sizeof(line), line));
       PetscCall(PetscArraycpy(t->D[d], line, N * N));
       PetscCall(PetscArraycpy(t->g[d][0], line + N * N + 2 * N, 2 * N));
       PetscCall(PetscArraycpy(t->boundary[d][0], view->outside[d][0], 8));
@@ -52,58 +53,91 @@ struct TileSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Flags(const VpView *view, const Field<double> &f, int32_t last, int32_t start, int32_t step, int32_t count,
-                              uint8_t *flag)
+  /* the first cell from `first` on that can be the first of a tile, and how far it is from one such cell to the next: by their positions; where
+     cells differ in size, all can */
+  static int32_t Start(const VpView *view, int32_t first, int32_t *step)
   {
-    VpArray device;
+    const int32_t T = Tile<N>::cells;
+
+    *step = view->nsize || view->hang.n ? 1 : T;
+    return *step == 1 ? first : first + (int32_t)((T - (view->position + first) % T) % T);
+  }
+
+  /* which cells are the first of a tile of a size: flag[t] is of cell start + t step */
+  struct Candidates {
+    int32_t              start, step, count;
+    std::vector<uint8_t> flag;
+
+    bool Has(int32_t cell) const
+    {
+      const int32_t past = cell - start;
+      return past >= 0 && past % step == 0 && past / step < count && flag[past / step];
+    }
+  };
+  static PetscErrorCode Find(const VpView *view, const Field<double> &f, const VpCommon &common, int32_t first, int32_t last, Candidates *c)
+  {
+    const int32_t T = Tile<N>::cells;
+    VpArray       device;
 
     PetscFunctionBegin;
-    PetscCall(VpCudaAlloc((size_t)count, "tile flags", &device.p));
-    PetscCall(VpCudaLaunch("find tiles", FindTiles<N>, {VpBlocks(count, 8), dim3(32, 8)}, f, view->common, last, start, step, count,
+    c->start = Start(view, first, &c->step);
+    c->count = last - c->start < T ? 0 : (last - c->start - T) / c->step + 1;
+    c->flag.resize(c->count);
+    PetscCall(VpCudaAlloc((size_t)c->count, "tile flags", &device.p));
+    PetscCall(VpCudaLaunch("find tiles", FindTiles<N>, {VpBlocks(c->count, 8), dim3(32, 8)}, f, common, last, c->start, c->step, c->count,
                            (uint8_t *)device.p));
-    PetscCall(VpCudaFetch(device.p, (size_t)count, flag));
+    PetscCall(VpCudaFetch(device.p, (size_t)c->count, c->flag.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* the first cell from `first` on that can be the first of a tile, and how far it is from one such cell to the next: by their positions; where
-     cells differ in size, all can whose values are aligned */
-  static int32_t Start(const VpView *view, int32_t first, int32_t *step)
+  /* the tiles of a size, and marks in taken[cell - first] */
+  static PetscErrorCode AddSize(const VpView *view, const Field<double> &f, const VpCommon &common, int32_t first, int32_t last,
+                                const uint8_t *reads, std::vector<uint8_t> *taken, TilePlan<N> *plan)
   {
-    const int64_t aligned = Tile<N>::values % 2 ? 2 : 1, T = view->hang.n ? aligned : Tile<N>::cells;
-    const int64_t past = (view->hang.n ? first : view->position + first) % T;
+    const int32_t                 T = Tile<N>::cells;
+    std::unique_ptr<SizeTiles<N>> size(new SizeTiles<N>());
+    std::vector<int32_t>          tile;
+    Candidates                    c;
 
-    *step = (int32_t)T;
-    return first + (int32_t)((T - past) % T);
+    PetscFunctionBegin;
+    PetscCall(Tables(view, common, &size->tables));
+    PetscCall(Find(view, f, common, first, last, &c));
+    size->tile.start = c.start;
+    for (int part = 0; part < 2; part++) {
+      const size_t before = tile.size();
+      for (int32_t cell = first, next; cell < last; cell = next) {
+        next = cell + (c.Has(cell) ? T : 1);
+        if (next == cell + 1 || (reads && memchr(reads + (cell - first), 1, T) ? VP_OUTER : VP_INNER) != part) continue;
+        tile.push_back(cell);
+        memset(taken->data() + (cell - first), 1, T);
+      }
+      size->tile.n[part] = (int32_t)(tile.size() - before);
+    }
+    if (c.step == 1 || size->tile.n[VP_INNER] < c.count)
+      PetscCall(VpCudaPlace(tile.data(), tile.size() * sizeof(int32_t), "tiles", &size->tile.list));
+    plan->size.push_back(std::move(size));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   static PetscErrorCode Lists(const VpView *view, const Field<double> &f, int32_t first, int32_t last, TilePlan<N> *plan)
   {
-    const int32_t T = Tile<N>::cells;
-    int32_t      *tile, *cell, step, count, ntile = 0, ncell = 0;
-    uint8_t      *flag, *reads;
+    std::vector<uint8_t> taken((size_t)(last - first), 0);
+    std::vector<int32_t> cell;
+    uint8_t             *reads;
 
     PetscFunctionBegin;
-    plan->tile.start = Start(view, first, &step);
-    count = (last - plan->tile.start - T) / step + 1;
-    if (last - plan->tile.start < T) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PetscMalloc3(count, &flag, count, &tile, last - first, &cell));
-    PetscCall(Flags(view, f, last, plan->tile.start, step, count, flag));
     PetscCall(VpCudaReadsGhosts(view, first, last, &reads));
-    for (int part = 0; part < 2; part++) {
-      const int32_t tiles = ntile, cells = ncell;
-      for (int32_t c = first, size; c < last; c += size) {
-        const int32_t past = c - plan->tile.start, t = past / step;
-        size = past >= 0 && past % step == 0 && t < count && flag[t] ? T : 1;
-        if ((reads && memchr(reads + (c - first), 1, (size_t)size) ? VP_OUTER : VP_INNER) != part) continue;
-        if (size == T) tile[ntile++] = c;
-        else cell[ncell++] = c;
+    for (int i = -1; i < view->nsize; i++)
+      PetscCall(AddSize(view, f, i < 0 ? view->common : view->size[i], first, last, reads, &taken, plan));
+    const bool rest = memchr(taken.data(), 0, taken.size()) != NULL;
+    for (int part = 0; rest && part < 2; part++) {
+      for (int32_t c = first; c < last; c++) {
+        if (!taken[c - first] && (reads && reads[c - first] ? VP_OUTER : VP_INNER) == part) cell.push_back(c);
       }
-      plan->tile.n[part] = ntile - tiles;
-      plan->cell.n[part] = ncell - cells;
+      plan->cell.n[part] = (int32_t)cell.size() - (part == VP_OUTER ? plan->cell.n[VP_INNER] : 0);
     }
-    if (ntile && ncell) PetscCall(VpCudaPlace(cell, (size_t)ncell * sizeof(int32_t), "cells outside tiles", &plan->cell.list));
-    if (plan->tile.n[VP_INNER] < count) PetscCall(VpCudaPlace(tile, (size_t)ntile * sizeof(int32_t), "tiles", &plan->tile.list));
-    PetscCall(PetscFree3(flag, tile, cell));
+    if (plan->HasTiles() && !cell.empty())
+      PetscCall(VpCudaPlace(cell.data(), cell.size() * sizeof(int32_t), "cells outside tiles", &plan->cell.list));
     PetscCall(PetscFree(reads));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -114,10 +148,8 @@ PetscErrorCode VpCudaTilePlan(const VpView *view, int32_t first, int32_t last, T
 {
   auto fill = [=](TilePlan<N> *p) {
     PetscFunctionBegin;
-    if (view->common.found && view->nt == VpDenseLayers(N)) {
-      PetscCall(TileSetup<N>::Tables(view, &p->tables));
+    if (view->common.found && view->nt == VpDenseLayers(N))
       PetscCall(TileSetup<N>::Lists(view, Field<double>(view, NULL, NULL), first, last, p));
-    }
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 

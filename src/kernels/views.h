@@ -33,11 +33,12 @@ VP_SIZE int VpLineStride(int d, int sy, int sz)
 
 /* The commonest entries of a table along x, y and z. Fast kernels are made for the cells or patches that have them. inside[d] is the entry
    between cells of the same size and coefficient, so it is its own mirror image. edge[d][s] differs from inside[d] by a boundary on side s
-   only. */
+   only, and hanging[d][s] by a side s that hangs. */
 typedef struct {
   PetscBool found;
-  int32_t   inside[3], edge[3][2]; /* -1: none */
+  int32_t   inside[3], edge[3][2], hanging[3][2]; /* -1: none */
 } VpCommon;
+enum { VP_MOST_SIZES = 8 };
 
 /* Sides that hang: the cells beyond are half as large, or twice. `neighbor` has none there, and `lines` no face terms. The form of a fine
    face, between a cell u and one beyond it u', with traces V and Q in reference scaling, is a (gamma [u][v] - {q}[v] - [u]{p}), where
@@ -70,17 +71,20 @@ typedef struct {
   int     dim, n;
   int     nt, first[2]; /* the traces at end s of a cell are made of its coefficients [first[s], first[s] + nt) along the direction */
   int32_t nown, nsweep, nlocal;
-  const int32_t *neighbor;         /* [nsweep][2 dim] a cell, or -1 - i at a boundary with the condition i, odd at an upper one; or the
-                                      side hangs */
-  const int32_t *line;             /* [nsweep][dim] entry of `lines` for the cell and direction */
-  const void    *lines;            /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild) */
-  VpCommon       common;           /* of `lines` */
-  double         outside[3][2][4]; /* [d][side] the matrix B of VpLineBoundary, with which a boundary acts like a cell beyond */
-  int64_t        position;         /* of cell 0 among the cells of all ranks. Aligned blocks of 2^(dim k) consecutive positions are cubes
+  const int32_t *neighbor;            /* [nsweep][2 dim] a cell, or -1 - i at a boundary with the condition i, odd at an upper one; or the
+                                      side hangs (VP_HANGING), or the level ends there (VP_EDGE) */
+  const int32_t *line;                /* [nsweep][dim] entry of `lines` for the cell and direction */
+  const void    *lines;               /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild) */
+  VpCommon       common;              /* of `lines` */
+  int            nsize;               /* Cells of an adaptive mesh have other sizes too: */
+  VpCommon       size[VP_MOST_SIZES]; /* the same lines of these */
+  double         outside[3][2][4];    /* [d][side] the matrix B of VpLineBoundary, with which a boundary acts like a cell beyond */
+  double         ending[4];           /* the same where the level ends, of a cell whose line is `inside` but for that */
+  int64_t        position;            /* of cell 0 among the cells of all ranks. Aligned blocks of 2^(dim k) consecutive positions are cubes
                                    with 2^k cells a side */
-  const void    *traces;           /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
-  const void    *expand;           /* VpBasis.expand in the same layout: from traces to coefficients */
-  const void    *enter, *leave;    /* [n][n] from and to the outer vectors' basis */
+  const void    *traces;              /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
+  const void    *expand;              /* VpBasis.expand in the same layout: from traces to coefficients */
+  const void    *enter, *leave;       /* [n][n] from and to the outer vectors' basis */
   VpHangView     hang;
   void          *device; /* what a backend keeps for this view; NULL at first */
 } VpView;
@@ -110,7 +114,7 @@ typedef struct {
        +-------+---+     A side's entry of `table` inverts the patch's parts one by one, A_KK by its lines, A_FF by one line along the
        |       | F |     normal and those of two cells along the other directions. Z = M (1 - G M)^-1 puts them together, where G is
        |   K   +---+     traces A_KK^-1 lift on K's side, and M what traces of K there add to themselves through A_FK, A_FF^-1 and A_KF.
-       |       | F |     Z is [2 n^(dim-1)][2 n^(dim-1)], V before Q.
+       |       | F |     Z is [column][row], 2 n^(dim-1) of each, V before Q.
        +-------+---+ */
 enum { VP_EDGE_COLORS = 48 };
 typedef struct {
@@ -133,6 +137,12 @@ VP_SIZE int VpFaceSize(int n, int dim)
 VP_SIZE int VpEdgeSize(int n, int dim)
 {
   return (dim + 1) * VpBlockSize(n) + (dim - 1) * VpFdmSize(n) + 4 * VpFaceSize(n, dim) * VpFaceSize(n, dim);
+}
+
+/* the side of K on which the patches of a colour lie */
+VP_SIZE int VpEdgeColorSide(int color, int dim)
+{
+  return color >> dim;
 }
 
 /* Single cells, each solved by itself. */

@@ -1,40 +1,15 @@
 /* The lines of a level: the operators of its cells along every direction. A line depends on sizes and coefficients of three cells, or on
    the boundary, so that few are different unless the coefficient varies: these are the entries of the view's `lines`. */
-#include "internal.h"
-#include "../base/dictionary.h"
 #include "classify.h"
-
-typedef struct {
-  VpLevel      level;
-  PetscBool    relative;   /* Coefficients are multiples of the cell's, in steps. */
-  VpDictionary dictionary; /* its items are VpLineKey */
-} Lines;
-
-enum { NWORD = 7, NLOOK = 4096 /* lines are common among about so many cells */ };
+#include "lines.h"
 
 double VpRoundRatio(double ratio)
 {
   return exp2(ceil(VP_STEPS * log2(ratio) - 1e-6) / VP_STEPS);
 }
 
-static void Words(const VpLineKey *key, uint64_t word[NWORD])
-{
-  word[0] = VpWord(key->h);
-  word[1] = VpWord(key->a);
-  for (int s = 0; s < 2; s++) {
-    word[2 + s] = VpWord(key->h_beyond[s]);
-    word[4 + s] = VpWord(key->a_beyond[s]);
-  }
-  word[6] = (uint64_t)key->side[0] << 8 | (uint64_t)key->side[1];
-}
-
-static const VpLineKey *KeyOf(const Lines *lines, int32_t entry)
-{
-  return (const VpLineKey *)lines->dictionary.item + entry;
-}
-
 /* of cells in a zone of a box along d, where the coefficient is constant */
-static VpLineKey LineKeyAt(const Lines *lines, int32_t box, int zone, int d)
+static VpLineKey LineKeyAt(const VpLines *lines, int32_t box, int zone, int d)
 {
   const VpMesh    mesh = lines->level->mesh;
   const VpLattice L = mesh->lattice;
@@ -96,7 +71,7 @@ VpLineKey VpLevelLineKey(VpLevel level, PetscBool relative, int32_t cell, int d)
    neighbours on the same sides. */
 static PetscBool HaveSameCoefficients(const void *context, int32_t cell, int32_t other)
 {
-  const VpLevel level = ((const Lines *)context)->level;
+  const VpLevel level = ((const VpLines *)context)->level;
   const int     nside = 2 * level->mesh->dim;
   PetscBool     same = PETSC_TRUE;
 
@@ -110,7 +85,7 @@ static PetscBool HaveSameCoefficients(const void *context, int32_t cell, int32_t
 /* The same of an adaptive mesh or its levels, where depths may differ, and sides hang. */
 static PetscBool HaveSameSizes(const void *context, int32_t cell, int32_t other)
 {
-  const VpLevel  level = ((const Lines *)context)->level;
+  const VpLevel  level = ((const VpLines *)context)->level;
   const VpMesh   mesh = level->mesh;
   const int      nside = 2 * mesh->dim;
   const int32_t *beyond = mesh->neighbor + (size_t)cell * nside, *there = mesh->neighbor + (size_t)other * nside;
@@ -121,11 +96,11 @@ static PetscBool HaveSameSizes(const void *context, int32_t cell, int32_t other)
   return (PetscBool)(same && (VpLevelIsUniform(level) || HaveSameCoefficients(context, cell, other)));
 }
 
-static PetscErrorCode Number(Lines *lines, const VpLineKey *key, int32_t *entry)
+static PetscErrorCode Number(VpLines *lines, const VpLineKey *key, int32_t *entry)
 {
-  uint64_t word[NWORD];
+  uint64_t word[VP_LINE_WORDS];
 
-  Words(key, word);
+  VpLineWords(key, word);
   return VpDictionaryAdd(&lines->dictionary, word, key, entry);
 }
 
@@ -136,21 +111,42 @@ static PetscErrorCode NumberLinesAt(void *context, int32_t box, int zone, int d,
   return Number(context, &key, entry);
 }
 
+static Sight SightOf(VpMesh mesh, int32_t cell, int d)
+{
+  const int32_t *beyond = mesh->neighbor + (size_t)cell * 2 * mesh->dim + 2 * d;
+
+  return (Sight){.box = mesh->box[cell],
+                 .beyond = {PetscMin(beyond[0], 0), PetscMin(beyond[1], 0)},
+                 .depth = mesh->depth ? mesh->depth[cell] : 0,
+                 .ends = (uint8_t)(mesh->zone[cell] >> 2 * d & 3),
+                 .d = (uint8_t)d,
+                 .known = 1};
+}
+
 static PetscErrorCode NumberLines(void *context, int32_t cell, int32_t entry[])
 {
-  Lines *lines = context;
+  VpLines        *lines = context;
+  const PetscBool uniform = VpLevelIsUniform(lines->level);
 
   PetscFunctionBegin;
   for (int d = 0; d < lines->level->mesh->dim; d++) {
-    const VpLineKey key = VpLevelLineKey(lines->level, lines->relative, cell, d);
+    const Sight    sight = SightOf(lines->level->mesh, cell, d);
+    const uint32_t both = (uint32_t)sight.beyond[0] + 3 * (uint32_t)sight.beyond[1];
+    Seen *seen = &lines->seen[((uint32_t)sight.box * 37 + both * 11 + sight.depth * 17u + sight.ends * 3u + (uint32_t)d) % VP_LINES_SEEN];
 
-    PetscCall(Number(lines, &key, &entry[d]));
+    if (!uniform || memcmp(&seen->sight, &sight, sizeof(sight))) {
+      const VpLineKey key = VpLevelLineKey(lines->level, lines->relative, cell, d);
+
+      PetscCall(Number(lines, &key, &seen->entry));
+      seen->sight = sight;
+    }
+    entry[d] = seen->entry;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* line[cell][d] = the entry of the cell's line along d, for the view's cells [0, nsweep) */
-static PetscErrorCode LinesCreate(VpLevel level, PetscBool relative, Lines *lines, int32_t **line)
+static PetscErrorCode LinesCreate(VpLevel level, PetscBool relative, VpLines *lines, int32_t **line)
 {
   const int       dim = level->mesh->dim;
   const PetscBool varies = (PetscBool)(level->mesh->depth || VpMeshIsPart(level->mesh)); /* in size, or in what is beyond sides */
@@ -164,17 +160,19 @@ static PetscErrorCode LinesCreate(VpLevel level, PetscBool relative, Lines *line
                            .number_at = NumberLinesAt};
 
   PetscFunctionBegin;
-  *lines = (Lines){.level = level, .relative = relative};
-  PetscCall(VpDictionaryCreate(NWORD, sizeof(VpLineKey), &lines->dictionary));
+  *lines = (VpLines){.level = level, .relative = relative};
+  PetscCall(VpDictionaryCreate(VP_LINE_WORDS, sizeof(VpLineKey), &lines->dictionary));
+  PetscCall(PetscCalloc1(VP_LINES_SEEN, &lines->seen));
   PetscCall(VpMallocLarge((size_t)items.n * dim, line));
   PetscCall(by_box ? VpNumberByBox(&items, *line) : VpNumberItems(&items, *line));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode LinesDestroy(Lines *lines, int32_t **line)
+static PetscErrorCode LinesDestroy(VpLines *lines, int32_t **line)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree(*line));
+  PetscCall(PetscFree(lines->seen));
   PetscCall(VpDictionaryDestroy(&lines->dictionary));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -186,74 +184,8 @@ static void BuildLine(VpLevel level, const VpLineKey *key, double table[])
   VpLineBuild(&level->basis, key, level->problem.penalty, VpLevelReaction(level) / level->mesh->dim, table, table + n * n);
 }
 
-/* whether it is the line of a cell between cells of its own size and coefficient */
-static PetscBool IsInside(const VpLineKey *key)
-{
-  uint64_t word[NWORD];
-
-  Words(key, word);
-  return word[2] == word[0] && word[3] == word[0] && word[4] == word[1] && word[5] == word[1] && !word[6];
-}
-
-/* Finds the lines that most cells have, among cells all of whose lines are inside. Some cells in all places are looked at. */
-static PetscErrorCode FindCommonest(VpLevel level, const Lines *lines, const int32_t line[])
-{
-  const int32_t n = level->view.nsweep, step = n / NLOOK | 1; /* odd: cells in all corners of their parents */
-  const int     dim = level->mesh->dim;
-  VpCommon     *common = &level->view.common;
-  VpDictionary  together; /* lines that are a cell's */
-  int32_t      *count, most = 0;
-
-  PetscFunctionBegin;
-  PetscCall(VpDictionaryCreate(dim, 0, &together));
-  PetscCall(PetscCalloc1(n / step + 1, &count));
-  for (int32_t cell = 0; cell < n; cell += step) {
-    const int32_t *entry = line + (size_t)cell * dim;
-    PetscBool      inside = PETSC_TRUE;
-    uint64_t       word[3] = {0};
-    int32_t        number;
-
-    for (int d = 0; d < dim; d++) {
-      inside = inside && IsInside(KeyOf(lines, entry[d]));
-      word[d] = (uint64_t)entry[d];
-    }
-    if (!inside) continue;
-    PetscCall(VpDictionaryAdd(&together, word, NULL, &number));
-    if (++count[number] <= most) continue;
-    most = count[number];
-    common->found = PETSC_TRUE;
-    PetscCall(PetscArraycpy(common->inside, entry, dim));
-  }
-  PetscCall(PetscFree(count));
-  PetscCall(VpDictionaryDestroy(&together));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* the view's common lines: the commonest, and those at boundaries that differ from these by the boundary only */
-static PetscErrorCode FindCommon(VpLevel level, const Lines *lines, const int32_t line[])
-{
-  VpView *view = &level->view;
-
-  PetscFunctionBegin;
-  PetscCall(FindCommonest(level, lines, line));
-  for (int side = 0; view->common.found && side < 2 * level->mesh->dim; side++) {
-    const int d = side / 2, s = side % 2;
-    VpLineKey key = *KeyOf(lines, view->common.inside[d]);
-    uint64_t  word[NWORD];
-
-    level->common[d] = key.h;
-    key.side[s] = level->mesh->domain->boundary[side].kind;
-    key.h_beyond[s] = level->mesh->domain->boundary[side].alpha;
-    key.a_beyond[s] = 0;
-    Words(&key, word);
-    view->common.edge[d][s] = VpDictionaryFind(&lines->dictionary, word);
-    VpLineBoundary(&key, level->problem.degree, s, level->problem.penalty, view->outside[d][s]);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* a table of every different line; drops: two, without face terms towards a cell on the lower and on the upper side */
-static PetscErrorCode PlaceEntries(VpLevel level, const Lines *lines, PetscBool drops, VpArrays *arrays, const void **p)
+static PetscErrorCode PlaceEntries(VpLevel level, const VpLines *lines, PetscBool drops, VpArrays *arrays, const void **p)
 {
   const size_t size = VpLineSize(level->basis.n), count = lines->dictionary.n << drops;
   double      *table;
@@ -261,7 +193,7 @@ static PetscErrorCode PlaceEntries(VpLevel level, const Lines *lines, PetscBool 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(count * size, &table));
   for (size_t i = 0; i < count; i++) {
-    VpLineKey key = *KeyOf(lines, (int32_t)(i >> drops));
+    VpLineKey key = *VpLineKeyOf(lines, (int32_t)(i >> drops));
 
     if (drops && key.side[i % 2] == VP_SIDE_INTERIOR) key.side[i % 2] = VP_SIDE_NONE;
     BuildLine(level, &key, table + i * size);
@@ -275,12 +207,12 @@ PetscErrorCode VpLevelPlaceLines(VpLevel level)
 {
   const size_t nline = (size_t)level->view.nsweep * level->mesh->dim;
   VpView      *view = &level->view;
-  Lines        lines;
+  VpLines      lines;
   int32_t     *line;
 
   PetscFunctionBegin;
   PetscCall(LinesCreate(level, PETSC_FALSE, &lines, &line));
-  PetscCall(FindCommon(level, &lines, line));
+  PetscCall(VpLevelFindCommonLines(level, &lines, line));
   PetscCall(VpArraysPlace(&level->arrays, line, nline * sizeof(*line), "operator tables", (const void **)&view->line));
   PetscCall(PlaceEntries(level, &lines, PETSC_FALSE, &level->arrays, &view->lines));
   PetscCall(LinesDestroy(&lines, &line));
@@ -330,7 +262,7 @@ PetscErrorCode VpLevelPlaceUnit(VpLevel level, VpArrays *arrays, VpPatchView *pa
 
 PetscErrorCode VpLevelPlaceDrops(VpLevel level, VpArrays *arrays, const void **drop)
 {
-  Lines    lines;
+  VpLines  lines;
   int32_t *line;
 
   PetscFunctionBegin;
@@ -344,7 +276,7 @@ PetscErrorCode VpLevelPlaceBlocks(VpLevel level, VpArrays *arrays, VpCellView *v
 {
   const int    dim = level->mesh->dim, n = level->basis.n, size = VpBlockSize(n);
   const size_t nown = level->mesh->nown;
-  Lines        lines;
+  VpLines      lines;
   int32_t     *line;
   double      *table, *weight;
 
@@ -354,7 +286,7 @@ PetscErrorCode VpLevelPlaceBlocks(VpLevel level, VpArrays *arrays, VpCellView *v
   for (int32_t i = 0; i < lines.dictionary.n; i++) {
     double *F = table + (size_t)i * size, *B = F + n * n, *lambda = B + n * n;
 
-    VpBlockBuild(&level->basis, KeyOf(&lines, i), level->problem.penalty, F, B, lambda);
+    VpBlockBuild(&level->basis, VpLineKeyOf(&lines, i), level->problem.penalty, F, B, lambda);
     for (int k = 0; k < n; k++) lambda[k] *= level->typical;
   }
   for (size_t cell = 0; cell < nown; cell++) weight[cell] = level->typical / VpLevelLargest(level, (int32_t)cell);

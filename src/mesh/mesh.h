@@ -49,11 +49,6 @@
 
 /* stands for a cell that this rank does not know: it lies beyond the ghosts */
 enum { VP_UNKNOWN = INT32_MIN };
-/* stands for the cells beyond a side that hangs, whose face terms are not those of one cell */
-enum { VP_HANGING = INT32_MIN + 1 };
-/* stands for the cell beyond a side where a level of an adaptive mesh ends: it is a leaf of the next coarser level */
-enum { VP_EDGE = INT32_MIN + 2 };
-
 /* the condition on sides of the domain: an entry of its table */
 typedef struct {
   VpSide    kind;

@@ -2,6 +2,8 @@
    leaf K and of the cells F behind one of K's sides, so few are different. */
 #include "edgekey.h"
 #include "../base/dictionary.h"
+#include "../base/memory.h"
+#include "../base/threads.h"
 
 /* the numbers of one entry, and where its parts are */
 typedef struct {
@@ -143,12 +145,10 @@ static void ThroughFine(const Entry *e, const Ends *normal, const double form[],
 }
 
 /* A [n][n] becomes its inverse, by elimination with the largest pivot of each column */
-static PetscErrorCode Invert(int n, double A[])
+static void Invert(int n, double A[])
 {
-  int *swap;
+  int swap[2 * VP_MAX_N * VP_MAX_N];
 
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n, &swap));
   for (int k = 0; k < n; k++) {
     int    p = k;
     double pivot;
@@ -182,49 +182,50 @@ static PetscErrorCode Invert(int n, double A[])
       A[i * n + swap[k]] = old;
     }
   }
-  PetscCall(PetscFree(swap));
-  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* how many numbers of room Couple needs */
+static size_t CoupleRoom(int m)
+{
+  return 8 * (size_t)m * m + 4 * (size_t)m;
 }
 
 /* Z = M (1 - G M)^-1, column by column of M and G M */
-static PetscErrorCode Couple(const VpBasis *basis, const Entry *e, const double form[])
+static void Couple(const VpBasis *basis, const Entry *e, const double form[], double room[])
 {
   const int  size = 2 * e->m;
+  double    *M = room, *inverse = M + size * size, *t = inverse + size * size, *own[2];
   const Ends K = EndsOf(basis, e->own[e->normal], e->end), F = EndsOf(basis, e->across, 1 - e->end);
-  double     half[4 * VP_MAX_N * VP_MAX_N], *M, *inverse, *t, *own[2];
+  double     half[4 * VP_MAX_N * VP_MAX_N];
 
-  PetscFunctionBegin;
   VpTransferBuild(basis, 0.5, half, half + 2 * e->n * e->n);
   for (int d = 0, i = 0; d < e->dim; d++) {
     if (d != e->normal) own[i++] = e->own[d];
   }
-  PetscCall(PetscMalloc3(size * size, &M, size * size, &inverse, 2 * size, &t));
   for (int column = 0; column < size; column++) {
-    PetscCall(PetscArrayzero(t, 2 * size));
+    memset(t, 0, 2 * (size_t)size * sizeof(*t));
     t[column] = 1;
     ThroughFine(e, &F, form, half, t, t + size);
     for (int i = 0; i < size; i++) M[i * size + column] = t[size + i];
     ThroughInverse(e, &K, e->n, own, t + size);
     for (int i = 0; i < size; i++) inverse[i * size + column] = (i == column) - t[size + i];
   }
-  PetscCall(Invert(size, inverse));
+  Invert(size, inverse);
   for (int i = 0; i < size; i++) {
-    for (int j = 0; j < size; j++) e->Z[i * size + j] = 0;
+    for (int j = 0; j < size; j++) t[j] = 0;
     for (int k = 0; k < size; k++) {
-      for (int j = 0; j < size; j++) e->Z[i * size + j] += M[i * size + k] * inverse[k * size + j];
+      for (int j = 0; j < size; j++) t[j] += M[i * size + k] * inverse[k * size + j];
     }
+    for (int j = 0; j < size; j++) e->Z[j * size + i] = t[j];
   }
-  PetscCall(PetscFree3(M, inverse, t));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Build(VpLevel level, const VpEdgeKey *key, double table[])
+static void Build(VpLevel level, const VpEdgeKey *key, double table[], double room[])
 {
   const double penalty = level->problem.penalty;
   const int    n = level->basis.n;
   Entry        e;
 
-  PetscFunctionBegin;
   Locate(level, key, table, &e);
   for (int i = 0; i <= e.dim; i++) {
     double *to = i < e.dim ? e.own[i] : e.across;
@@ -238,7 +239,68 @@ static PetscErrorCode Build(VpLevel level, const VpEdgeKey *key, double table[])
     VpFdmBuild(&level->basis, &key->tangential[i], VP_SPACE_FULL, penalty, to, to + 4 * n * n, to + 8 * n * n);
     for (int k = 0; k < 2 * n; k++) to[8 * n * n + k] *= key->times[i] * level->typical;
   }
-  PetscCall(Couple(&level->basis, &e, key->form));
+  Couple(&level->basis, &e, key->form, room);
+}
+
+/* the entries of the keys' table */
+typedef struct {
+  VpLevel          level;
+  const VpEdgeKey *key;
+  double          *table, *room;
+} Entries;
+
+static void BuildEntries(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Entries *entries = context;
+  const int      n = entries->level->basis.n, dim = entries->level->mesh->dim;
+
+  for (int32_t i = first; i < last; i++)
+    Build(entries->level, &entries->key[i], entries->table + i * (size_t)VpEdgeSize(n, dim),
+          entries->room + i * CoupleRoom(VpFaceSize(n, dim)));
+}
+
+/* the words of the keys of edges, [nedge][VP_EDGE_WORDS] */
+typedef struct {
+  VpLevel   fine, coarse;
+  uint64_t *word;
+} Keys;
+
+static void FindKeys(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Keys  *keys = context;
+  const VpMesh mesh = keys->fine->mesh;
+
+  for (int32_t i = first; i < last; i++) {
+    VpEdgeKey key;
+
+    if (!VpMeshSweepsEdge(mesh, &mesh->edge[i])) continue;
+    key = VpEdgeKeyOf(keys->fine, keys->coarse, &mesh->edge[i]);
+    VpEdgeWords(&key, mesh->dim, keys->word + (size_t)i * VP_EDGE_WORDS);
+  }
+}
+
+/* type[i] = the entry for edge i, or -1 where it is not swept; the different keys */
+static PetscErrorCode NumberKeys(VpLevel fine, VpLevel coarse, int32_t type[], VpDictionary *keys)
+{
+  const VpMesh mesh = fine->mesh;
+  uint64_t    *word;
+
+  PetscFunctionBegin;
+  PetscCall(VpMallocLarge((size_t)mesh->nedge * VP_EDGE_WORDS, &word));
+  VpLoop(mesh->nedge, FindKeys, &(Keys){fine, coarse, word});
+  for (int32_t i = 0; i < mesh->nedge; i++) {
+    const uint64_t *its = word + (size_t)i * VP_EDGE_WORDS;
+
+    type[i] = -1;
+    if (!VpMeshSweepsEdge(mesh, &mesh->edge[i])) continue;
+    type[i] = VpDictionaryFind(keys, its);
+    if (type[i] < 0) {
+      const VpEdgeKey key = VpEdgeKeyOf(fine, coarse, &mesh->edge[i]);
+
+      PetscCall(VpDictionaryAdd(keys, its, &key, &type[i]));
+    }
+  }
+  PetscCall(PetscFree(word));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -247,7 +309,7 @@ static PetscErrorCode Build(VpLevel level, const VpEdgeKey *key, double table[])
 static int ColorOf(VpMesh coarse, const VpHang *edge)
 {
   const int32_t *coord = coarse->coord + 3 * (size_t)edge->cell;
-  int            color = edge->side;
+  int            color = edge->side; /* VpEdgeColorSide() finds it */
 
   for (int d = 0; d < coarse->dim; d++) color = color << 1 | (coord[d] >> (d == edge->side / 2) & 1);
   return color;
@@ -314,32 +376,23 @@ PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, VpArrays *arrays, VpEd
   const VpMesh mesh = fine->mesh;
   const size_t size = VpEdgeSize(fine->basis.n, mesh->dim);
   VpDictionary keys;
-  uint64_t     word[VP_EDGE_WORDS];
   int32_t     *type;
-  double      *table;
+  double      *table, *room;
 
   PetscFunctionBegin;
   PetscCall(VpPlaceHanging(coarse, fine, mesh->nedge, mesh->edge, arrays, &view->sides));
   view->reaction = VpLevelReaction(fine);
   PetscCall(VpDictionaryCreate(VP_EDGE_WORDS, sizeof(VpEdgeKey), &keys));
   PetscCall(PetscMalloc1(mesh->nedge, &type));
-  for (int32_t i = 0; i < mesh->nedge; i++) {
-    VpEdgeKey key;
-
-    type[i] = -1;
-    if (!VpMeshSweepsEdge(mesh, &mesh->edge[i])) continue;
-    key = VpEdgeKeyOf(fine, coarse, &mesh->edge[i]);
-    VpEdgeWords(&key, mesh->dim, word);
-    PetscCall(VpDictionaryAdd(&keys, word, &key, &type[i]));
-  }
-  PetscCall(PetscMalloc1(keys.n * size, &table));
-  for (int32_t i = 0; i < keys.n; i++) PetscCall(Build(fine, (const VpEdgeKey *)keys.item + i, table + i * size));
+  PetscCall(NumberKeys(fine, coarse, type, &keys));
+  PetscCall(PetscMalloc2(keys.n * size, &table, keys.n * CoupleRoom(VpFaceSize(fine->basis.n, mesh->dim)), &room));
+  VpLoopHeavy(keys.n, BuildEntries, &(Entries){fine, (const VpEdgeKey *)keys.item, table, room});
   PetscCall(VpArraysPlace(arrays, type, mesh->nedge * sizeof(*type), "edge patches", (const void **)&view->type));
   PetscCall(VpArraysPlaceReals(arrays, table, keys.n * size, "edge patches", &view->table));
   PetscCall(PlaceSorted(mesh, PETSC_FALSE, VP_EDGE_COLORS, ColorOf, arrays, view->start, &view->order));
   PetscCall(PlaceSorted(mesh, PETSC_TRUE, 2 * mesh->dim, KindOf, arrays, view->kind, &view->by_kind));
   PetscCall(PlaceCoefficients(fine, coarse, arrays, view));
-  PetscCall(PetscFree(table));
+  PetscCall(PetscFree2(table, room));
   PetscCall(PetscFree(type));
   PetscCall(VpDictionaryDestroy(&keys));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -83,7 +83,8 @@ void VpLineBuild(const VpBasis *b, const VpLineKey *key, double penalty, double 
 void VpLineBoundary(const VpLineKey *key, int degree, int s, double penalty, double B[])
 {
   const Real   h = key->h, a = key->a, scale = (Real)penalty * degree * (degree + 1);
-  const VpFace inside = VpFaceForm(VP_SIDE_INTERIOR, h, a, h, a, scale), face = VpFaceForm(key->side[s], h, a, key->h_beyond[s], 0, scale);
+  const VpFace inside = VpFaceForm(VP_SIDE_INTERIOR, h, a, h, a, scale),
+               face = VpFaceForm(key->side[s], h, a, key->h_beyond[s], key->a_beyond[s], scale);
 
   B[0] = B[3] = (double)(1 - 2 * face.mean * face.c / a);
   B[1] = 0;

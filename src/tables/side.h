@@ -1,5 +1,6 @@
 /* What lies beyond a side of a cell or of a patch. */
 #pragma once
+#include <stdint.h>
 
 typedef enum {
   VP_SIDE_INTERIOR,  /* cells, on the whole side */
@@ -12,3 +13,8 @@ typedef enum {
   VP_SIDE_NONE,  /* of a cell: anything, and the face terms are left out */
   VP_SIDE_EDGE   /* of a cell or a patch on a level of an adaptive mesh: a cell twice as large on the whole side */
 } VpSide;
+
+/* stands for the cells beyond a side that hangs, whose face terms are not those of one cell */
+enum { VP_HANGING = INT32_MIN + 1 };
+/* stands for the cell beyond a side where a level of an adaptive mesh ends: it is a leaf of the next coarser level */
+enum { VP_EDGE = INT32_MIN + 2 };

@@ -259,17 +259,12 @@ INLINE void FromPatch(const int n, int d, int i, const REAL *patch, REAL *cell)
 INLINE void Couple(const int n, const REAL *Z, Traces t)
 {
   const int m = Power(n) / n;
-  Traces    old;
+  REAL      sum[2 * LINES] = {0};
 
-  memcpy(old, t, sizeof old);
-  for (int row = 0; row < 2 * m; row++) {
-    REAL sum = 0;
-
-    for (int k = 0; k < 2; k++) {
-      for (int l = 0; l < m; l++) sum += Z[(2 * row + k) * m + l] * old[k][l];
-    }
-    t[row / m][row % m] = sum;
+  for (int column = 0; column < 2 * m; column++) {
+    for (int row = 0; row < 2 * m; row++) sum[row] += Z[column * 2 * m + row] * t[column / m][column % m];
   }
+  for (int k = 0; k < 2; k++) memcpy(t[k], sum + k * m, (size_t)m * sizeof(REAL));
 }
 
 /* u = S^-1 u for K, S = A_KK - A_KF A_FF^-1 A_FK */

@@ -1,0 +1,129 @@
+/* The lines that most cells of a level have: fast kernels are made for these. */
+#include "lines.h"
+
+enum { NLOOK = 4096 /* lines are common among about so many cells */ };
+
+/* whether it is the line of a cell between cells of its own size and coefficient */
+static PetscBool IsInside(const VpLineKey *key)
+{
+  uint64_t word[VP_LINE_WORDS];
+
+  VpLineWords(key, word);
+  return word[2] == word[0] && word[3] == word[0] && word[4] == word[1] && word[5] == word[1] && !word[6];
+}
+
+/* Finds the lines that most cells have, among cells all of whose lines are inside. Some cells in all places are looked at. */
+static PetscErrorCode FindCommonest(VpLevel level, const VpLines *lines, const int32_t line[])
+{
+  const int32_t n = level->view.nsweep, step = n / NLOOK | 1; /* odd: cells in all corners of their parents */
+  const int     dim = level->mesh->dim;
+  VpCommon     *common = &level->view.common;
+  VpDictionary  together; /* lines that are a cell's */
+  int32_t      *count, most = 0;
+
+  PetscFunctionBegin;
+  PetscCall(VpDictionaryCreate(dim, 0, &together));
+  PetscCall(PetscCalloc1(n / step + 1, &count));
+  for (int32_t cell = 0; cell < n; cell += step) {
+    const int32_t *entry = line + (size_t)cell * dim;
+    PetscBool      inside = PETSC_TRUE;
+    uint64_t       word[3] = {0};
+    int32_t        number;
+
+    for (int d = 0; d < dim; d++) {
+      inside = inside && IsInside(VpLineKeyOf(lines, entry[d]));
+      word[d] = (uint64_t)entry[d];
+    }
+    if (!inside) continue;
+    PetscCall(VpDictionaryAdd(&together, word, NULL, &number));
+    if (++count[number] <= most) continue;
+    most = count[number];
+    common->found = PETSC_TRUE;
+    PetscCall(PetscArraycpy(common->inside, entry, dim));
+  }
+  PetscCall(PetscFree(count));
+  PetscCall(VpDictionaryDestroy(&together));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* of a cell beyond whose upper side the level ends, in the direction of a line inside. Other sides have the same matrix. */
+static void FindEnding(VpLevel level, const VpLineKey *inside)
+{
+  VpLineKey key = *inside;
+
+  key.side[1] = VP_SIDE_EDGE;
+  key.h_beyond[1] = 2 * key.h;
+  VpLineBoundary(&key, level->problem.degree, 1, level->problem.penalty, level->view.ending);
+}
+
+/* the entry that differs from a line by what lies beyond side s, or -1 */
+static int32_t FindOther(const VpLines *lines, VpLineKey key, int s, VpSide side, PetscReal beyond)
+{
+  uint64_t word[VP_LINE_WORDS];
+
+  key.side[s] = side;
+  key.h_beyond[s] = beyond;
+  key.a_beyond[s] = 0;
+  VpLineWords(&key, word);
+  return VpDictionaryFind(&lines->dictionary, word);
+}
+
+/* of lines inside, the others */
+static void FindOthers(VpLevel level, const VpLines *lines, VpCommon *common)
+{
+  for (int side = 0; side < 2 * level->mesh->dim; side++) {
+    const int        d = side / 2, s = side % 2;
+    const VpLineKey *inside = VpLineKeyOf(lines, common->inside[d]);
+    const VpBoundary boundary = level->mesh->domain->boundary[side];
+
+    common->edge[d][s] = FindOther(lines, *inside, s, boundary.kind, boundary.alpha);
+    common->hanging[d][s] = FindOther(lines, *inside, s, VP_SIDE_NONE, 0);
+    /* beyond a Robin side there is another matrix for every size */
+    if (common != &level->view.common && boundary.kind == VP_SIDE_ROBIN) common->edge[d][s] = -1;
+  }
+}
+
+/* the common lines of other sizes, if there are some where all lines are inside */
+static void FindSizes(VpLevel level, const VpLines *lines)
+{
+  VpView *view = &level->view;
+
+  for (int j = -30; j <= 30 && view->common.found && level->mesh->depth && view->nsize < VP_MOST_SIZES; j++) {
+    VpCommon size = {.found = (PetscBool)(j != 0)};
+
+    for (int d = 0; d < level->mesh->dim; d++) {
+      VpLineKey key = *VpLineKeyOf(lines, view->common.inside[d]);
+      uint64_t  word[VP_LINE_WORDS];
+
+      key.h = key.h_beyond[0] = key.h_beyond[1] = ldexp(key.h, j);
+      VpLineWords(&key, word);
+      size.inside[d] = VpDictionaryFind(&lines->dictionary, word);
+      size.found = (PetscBool)(size.found && size.inside[d] >= 0);
+    }
+    if (!size.found) continue;
+    FindOthers(level, lines, &size);
+    view->size[view->nsize++] = size;
+  }
+}
+
+PetscErrorCode VpLevelFindCommonLines(VpLevel level, const VpLines *lines, const int32_t line[])
+{
+  VpView *view = &level->view;
+
+  PetscFunctionBegin;
+  PetscCall(FindCommonest(level, lines, line));
+  if (!view->common.found) PetscFunctionReturn(PETSC_SUCCESS);
+  FindEnding(level, VpLineKeyOf(lines, view->common.inside[0]));
+  FindOthers(level, lines, &view->common);
+  for (int side = 0; side < 2 * level->mesh->dim; side++) {
+    const int d = side / 2, s = side % 2;
+    VpLineKey key = *VpLineKeyOf(lines, view->common.inside[d]);
+
+    level->common[d] = key.h;
+    key.side[s] = level->mesh->domain->boundary[side].kind;
+    key.h_beyond[s] = level->mesh->domain->boundary[side].alpha;
+    VpLineBoundary(&key, level->problem.degree, s, level->problem.penalty, view->outside[d][s]);
+  }
+  FindSizes(level, lines);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,45 @@
+/* The different lines of a level while its tables are made. */
+#pragma once
+#include "internal.h"
+#include "../base/dictionary.h"
+
+/* what a line depends on where the coefficient is the same everywhere */
+typedef struct {
+  int32_t box, beyond[2]; /* 0 stands for any cell */
+  uint8_t depth, ends, d, known;
+} Sight;
+
+/* a line that was seen lately */
+typedef struct {
+  Sight   sight;
+  int32_t entry;
+} Seen;
+
+typedef struct {
+  VpLevel      level;
+  PetscBool    relative;   /* Coefficients are multiples of the cell's, in steps. */
+  VpDictionary dictionary; /* its items are VpLineKey */
+  Seen        *seen;       /* [VP_LINES_SEEN] */
+} VpLines;
+
+enum { VP_LINE_WORDS = 7, VP_LINES_SEEN = 1024 };
+
+static inline void VpLineWords(const VpLineKey *key, uint64_t word[VP_LINE_WORDS])
+{
+  word[0] = VpWord(key->h);
+  word[1] = VpWord(key->a);
+  for (int s = 0; s < 2; s++) {
+    word[2 + s] = VpWord(key->h_beyond[s]);
+    word[4 + s] = VpWord(key->a_beyond[s]);
+  }
+  word[6] = (uint64_t)key->side[0] << 8 | (uint64_t)key->side[1];
+}
+
+static inline const VpLineKey *VpLineKeyOf(const VpLines *lines, int32_t entry)
+{
+  return (const VpLineKey *)lines->dictionary.item + entry;
+}
+
+/* commonlines.c: sets the view's common lines, the commonest and those that differ from these by a boundary or a side that hangs only; then
+   those of other sizes */
+PetscErrorCode VpLevelFindCommonLines(VpLevel, const VpLines *, const int32_t line[]);
