@@ -63,11 +63,6 @@ struct AnyLayout : AnyPatchShape<T, DIM, N> {
   static constexpr int             rounds = ROUNDS, threads = (places << slow) / rounds;  /* threads of a patch */
   static constexpr int             block = threads * Shape::patches, sides = DIM * cells; /* threads; sides of a patch */
 
-  static constexpr size_t bytes(bool values) /* of a block */
-  {
-    return Shape::patches * ((values ? 2 : 1) * Shape::stride * sizeof(T) + sides * sizeof(PatchSide<T>));
-  }
-
   static constexpr __host__ __device__ int step(int d) /* from value to value along d, in a cell */
   {
     return VpLineStride(d, Shape::sy, Shape::sz);
@@ -349,31 +344,50 @@ struct AnyPatch {
   }
 };
 
-/* Solves the patches list[0], ..., list[count - 1], or without a list first, ..., first + count - 1. Threads left over repeat the last one
-   and write nothing. */
+/* How many patches a block has, of as many lines a thread: where there are more than the device has room for. */
 template <class T, int DIM, int N>
-__global__ void __launch_bounds__(AnyLayout<T, DIM, N>::block, AnyLayout<T, DIM, N>::least)
-  SweepPatches(const __grid_constant__ Field<T> f, const __grid_constant__ Sweep<T> w, VpForm form, const int32_t *list, int32_t first,
-               int32_t count)
+struct ManyLayout {
+  typedef AnyLayout<T, DIM, N> Any;
+  static constexpr int         patches = Any::patches, block = Any::block, least = Any::least;
+};
+/* bytes of shared memory. values: do patches keep theirs? */
+template <class L, class T>
+constexpr size_t AnyBytes(bool values)
 {
-  typedef AnyLayout<T, DIM, N> S;
+  return L::patches * ((values ? 2 : 1) * L::Any::stride * sizeof(T) + L::Any::sides * sizeof(PatchSide<T>));
+}
+
+/* Solves the patches list[first], ..., list[last - 1], or without a list first, ..., last - 1, as many as a block holds. Threads left over
+   repeat the last one and write nothing. form(patch): its form. */
+template <class L, class T, int DIM, int N, class Form>
+__device__ __forceinline__ void SolveAny(const Field<T> &f, const Sweep<T> &w, const uint8_t *cover, unsigned done, const int32_t *list,
+                                         int32_t first, int32_t last, Form form)
+{
+  typedef typename L::Any S;
   extern __shared__ __align__(16) unsigned char shared[];
   const int                                     slot = threadIdx.x / S::threads;
-  const int32_t                                 index = blockIdx.x * S::patches + slot, in = index < count ? index : count - 1;
-  const int32_t                                 patch = list ? list[in] : first + in;
+  const int32_t                                 index = first + slot, in = index < last ? index : last - 1, patch = list ? list[in] : in;
+  const VpForm                                  of = form(patch);
   PatchSide<T>                                 *side = (PatchSide<T> *)shared;
-  T                                            *Y = (T *)(side + S::patches * S::sides) + slot * S::stride;
+  T                                            *Y = (T *)(side + L::patches * S::sides) + slot * S::stride;
 
-  const AnyPatch<T, DIM, N> any = {f,
-                                   w,
-                                   form,
-                                   patch,
-                                   w.patch + (size_t)patch * S::cells,
-                                   Y,
-                                   KeepsValues(form) ? Y + S::patches * S::stride : NULL,
-                                   side + slot * S::sides,
-                                   w.cover,
-                                   w.done,
-                                   (int)threadIdx.x % S::threads};
-  any.Solve(index < count);
+  const AnyPatch<T, DIM, N, S::rounds> any = {f,
+                                              w,
+                                              of,
+                                              patch,
+                                              w.patch + (size_t)patch * S::cells,
+                                              Y,
+                                              KeepsValues(of) ? Y + L::patches * S::stride : NULL,
+                                              side + slot * S::sides,
+                                              cover,
+                                              done,
+                                              (int)threadIdx.x % S::threads};
+  any.Solve(index < last);
+}
+
+template <class T, int DIM, int N, class L>
+__global__ void __launch_bounds__(L::block, L::least) SweepPatches(const __grid_constant__ Field<T> f, const __grid_constant__ Sweep<T> w,
+                                                                   VpForm form, const int32_t *list, int32_t first, int32_t last)
+{
+  SolveAny<L, T, DIM, N>(f, w, w.cover, w.done, list, first + blockIdx.x * L::patches, last, [form](int32_t) { return form; });
 }

@@ -33,12 +33,26 @@ __global__ void Current(int values, int32_t count, const int32_t *list, unsigned
 
 template <class T, int DIM, int N>
 struct SweepKernels {
-  typedef AnyLayout<T, DIM, N> S;
+  typedef StagesLayout<T, DIM, N> Few;
+  typedef ManyLayout<T, DIM, N>   Many;
 
-  static PetscErrorCode Rest(const Field<T> &f, const Sweep<T> &w, VpForm form, const int32_t *list, int32_t first, int32_t count)
+  template <class L>
+  static PetscErrorCode Any(const Field<T> &f, const Sweep<T> &w, VpForm form, const int32_t *list, int32_t first, int32_t last)
   {
-    return VpCudaLaunch("sweep", SweepPatches<T, DIM, N>, {VpBlocks(count, S::patches), S::block, S::bytes(KeepsValues(form))}, f, w, form,
-                        list, first, count);
+    return VpCudaLaunch("sweep", SweepPatches<T, DIM, N, L>,
+                        {VpBlocks(last - first, L::patches), L::block, AnyBytes<L, T>(KeepsValues(form))}, f, w, form, list, first, last);
+  }
+  /* Few patches, which leave room on the device, have more threads each. */
+  static PetscErrorCode Rest(const Field<T> &f, const Sweep<T> &w, VpForm form, const int32_t *list, int32_t first, int32_t last)
+  {
+    int device, processors;
+
+    PetscFunctionBegin;
+    VpCudaCall(cudaGetDevice(&device));
+    VpCudaCall(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    if (VpBlocks(last - first, Few::patches) <= Few::least * processors) PetscCall(Any<Few>(f, w, form, list, first, last));
+    else PetscCall(Any<Many>(f, w, form, list, first, last));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   /* What a kernel of like patches works on: a plan's common patches with the tables c, unless that is NULL, and its sorted ones with those
@@ -198,7 +212,7 @@ struct SweepKernels {
       which = Kernel(setup, form);
       if (which != NONE) PetscCall(LikePatches(setup, which, form, first, last, done, b, x));
     }
-    if (which == NONE) PetscCall(Rest(Field<T>(view, NULL, NULL), Sweep<T>(patches, done, b, x), form, NULL, first, last - first));
+    if (which == NONE) PetscCall(Rest(Field<T>(view, NULL, NULL), Sweep<T>(patches, done, b, x), form, NULL, first, last));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -60,35 +60,7 @@ struct StagesLayout<T, 2, N> {
 template <class L, class T>
 constexpr size_t StagesBytes(bool others)
 {
-  const size_t bytes = L::patches * (2 * L::Any::stride * sizeof(T) + L::Any::sides * sizeof(PatchSide<T>));
-  return others && bytes > L::room ? bytes : L::room;
-}
-
-/* solves the other patches [first, last) of the list, as many as a block holds: threads left over repeat the last one and write nothing */
-template <class L, class T, int DIM, int N>
-__device__ __forceinline__ void SolveOthers(const Field<T> &f, const Sweep<T> &w, const uint8_t *cover, const uint8_t *forms, int32_t first,
-                                            int32_t last)
-{
-  typedef typename L::Any S;
-  extern __shared__ __align__(16) unsigned char shared[];
-  const int                                     slot = threadIdx.x / S::threads;
-  const int32_t                                 index = first + slot, patch = index < last ? index : last - 1;
-  const VpForm                                  form = (VpForm)__ldg(forms + patch);
-  PatchSide<T>                                 *side = (PatchSide<T> *)shared;
-  T                                            *Y = (T *)(side + L::patches * S::sides) + slot * S::stride;
-
-  const AnyPatch<T, DIM, N, 1> any = {f,
-                                      w,
-                                      form,
-                                      patch,
-                                      w.patch + (size_t)patch * S::cells,
-                                      Y,
-                                      KeepsValues(form) ? Y + L::patches * S::stride : NULL,
-                                      side + slot * S::sides,
-                                      cover,
-                                      1u,
-                                      (int)threadIdx.x % S::threads};
-  any.Solve(index < last);
+  return others && AnyBytes<L, T>(true) > L::room ? AnyBytes<L, T>(true) : L::room;
 }
 
 template <class T, int DIM, int N, bool OTHERS>
@@ -113,7 +85,8 @@ __global__ void __launch_bounds__(StagesLayout<T, DIM, N>::block, StagesLayout<T
     if constexpr (OTHERS) {
       const int32_t first = stage.other[0] + block * L::patches;
       if (block >= 0 && first < stage.other[1])
-        SolveOthers<L, T, DIM, N>(f, w, s.covers + (size_t)i * s.cells, s.forms, first, stage.other[1]);
+        SolveAny<L, T, DIM, N>(f, w, s.covers + (size_t)i * s.cells, 1u, NULL, first, stage.other[1],
+                               [&s](int32_t patch) { return (VpForm)__ldg(s.forms + patch); });
     }
   }
   if (s.nodd) cooperative_groups::this_grid().sync();

@@ -96,6 +96,9 @@ typedef struct {
   PetscErrorCode (*download)(const void *p, size_t bytes, void *host);
   PetscErrorCode (*zero)(void *p, size_t bytes);
   PetscErrorCode (*copy)(const void *from, size_t bytes, void *to); /* both on the backend */
+  /* work(context) runs beside what is given from then on until rejoin(). NULL: what is given runs one after the other */
+  PetscErrorCode (*aside)(PetscErrorCode (*work)(void *), void *context);
+  PetscErrorCode (*rejoin)(void);
   const VpOps *(*ops)(VpPrecision, int dim, int degree);
   /* cells of `block` bytes, list on the backend: to[i] = from[list[i]]; to[list[i]] = from[i] */
   PetscErrorCode (*pack)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);

@@ -18,17 +18,53 @@ static PetscErrorCode GlobalResidual(VpSmoother smoother, const Part *part, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the colour's patches in [first, last) */
-static PetscErrorCode SweepColor(VpLevel level, const Part *part, int color, int32_t first, int32_t last, const void *b, VpVector x)
+/* batches of one colour, of which the patches in [first, last) are solved */
+typedef struct {
+  VpLevel            level;
+  const VpPatchView *patches;
+  const Batch       *batch;
+  int                n;
+  int32_t            first, last;
+  const void        *b;
+  VpVector           x;
+} Batches;
+
+static PetscErrorCode SweepBatches(const Batches *s, int first, int last)
 {
   PetscFunctionBegin;
-  for (int i = part->start[color]; i < part->start[color + 1]; i++) {
-    const Batch  *batch = &part->batch[i];
-    const VpForm  form = VpVectorIsZero(x) && batch->form != VP_FORM_REPLACE ? VP_FORM_GIVEN : batch->form; /* x = 0: b is the residual */
-    const int32_t from = PetscMax(first, batch->first), to = PetscMin(last, batch->last);
+  for (int i = first; i < last; i++) {
+    const Batch *batch = &s->batch[i];
+    const VpForm form = VpVectorIsZero(s->x) && batch->form != VP_FORM_REPLACE ? VP_FORM_GIVEN : batch->form; /* x = 0: b is the residual */
+    const int32_t from = PetscMax(s->first, batch->first), to = PetscMin(s->last, batch->last);
 
-    if (from < to) PetscCall(level->ops->sweep(&level->view, &part->view, form, from, to, x->done, b, x->buffer));
+    PetscCall(s->level->ops->sweep(&s->level->view, s->patches, form, from, to, s->x->done, s->b, s->x->buffer));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SweepOthers(void *context)
+{
+  const Batches *s = (const Batches *)context;
+
+  return SweepBatches(s, 1, s->n);
+}
+
+/* the colour's patches in [first, last). They may be solved in any order: those of other batches than the first one, which are few, go beside
+   it. */
+static PetscErrorCode SweepColor(VpLevel level, const Part *part, int color, int32_t first, int32_t last, const void *b, VpVector x)
+{
+  const VpBackend *backend = level->backend;
+  const int        from = part->start[color];
+  Batches          s = {level, &part->view, part->batch + from, part->start[color + 1] - from, first, last, b, x};
+  PetscBool        beside;
+
+  PetscFunctionBegin;
+  for (; s.n && s.batch->last <= first; s.n--) s.batch++;
+  while (s.n && s.batch[s.n - 1].first >= last) s.n--;
+  beside = (PetscBool)(s.n > 1 && backend->aside);
+  if (beside) PetscCall(backend->aside(SweepOthers, &s));
+  PetscCall(SweepBatches(&s, 0, beside ? 1 : s.n));
+  if (beside) PetscCall(backend->rejoin());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
