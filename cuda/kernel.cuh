@@ -108,6 +108,8 @@ VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesO
 
 /* couple.cu */
 PetscErrorCode VpCudaCouple(const VpCouple *, double *K);
+/* dots.cu */
+PetscErrorCode VpCudaDots(size_t n, const double *x, int count, const double *const y[], double *dots);
 /* dense.cu */
 PetscErrorCode VpCudaInvertDense(const VpDenseInverse *, VpPrecision, void *M, double *largest);
 

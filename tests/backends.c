@@ -165,6 +165,69 @@ static PetscErrorCode view_says_where(Problem *p, PetscBool copied)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* more vectors than go at once, and a number of values that no block divides */
+static PetscErrorCode dots_are_sums(void)
+{
+  enum { ROWS = 300007, COUNT = 11 };
+  const VpBackend *cuda = VpBackendFind("cuda");
+  double          *host, *device, dots[COUNT], apart = 0;
+  const double    *y[COUNT];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(COUNT * ROWS, &host));
+  PetscCall(cuda->alloc(COUNT * (size_t)ROWS * sizeof(*device), "a test", (void **)&device));
+  for (int i = 0; i < COUNT * ROWS; i++) host[i] = sin(0.1 * i) + 0.1;
+  PetscCall(cuda->upload(host, COUNT * (size_t)ROWS * sizeof(*host), device));
+  for (int i = 0; i < COUNT; i++) y[i] = device + (size_t)i * ROWS;
+  PetscCall(cuda->dots(ROWS, device + 2 * ROWS, COUNT, y, dots));
+  for (int i = 0; i < COUNT; i++) {
+    double sum = 0;
+
+    for (int k = 0; k < ROWS; k++) sum += host[2 * ROWS + k] * host[i * ROWS + k];
+    apart = PetscMax(apart, PetscAbsReal(dots[i] - sum) / ROWS);
+  }
+  TapOk((PetscBool)(apart < 1e-12), "dots_are_sums: %.1e", apart);
+  PetscCall(cuda->dots(0, device, 1, y, dots));
+  TapOk((PetscBool)(dots[0] == 0), "dots_of_nothing_are_0");
+  PetscCall(cuda->release(device));
+  PetscCall(PetscFree(host));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* VecMDot() and VecNorm() of the DM's vectors against VecDot(), on a device also where squares are no numbers */
+static PetscErrorCode products_agree(const Case *c, Problem *p)
+{
+  static const PetscReal factors[] = {1, 1e-200, 1e200};
+  Vec                    y[3];
+  PetscScalar            many[3], one;
+  PetscReal              norm, scaled, apart = 0;
+  PetscBool              device;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 3; i++) {
+    PetscCall(VecDuplicate(p->b, &y[i]));
+    PetscCall(VecSetRandom(y[i], NULL));
+  }
+  PetscCall(VecMDot(p->b, 3, y, many));
+  for (int i = 0; i < 3; i++) {
+    PetscCall(VecDot(p->b, y[i], &one));
+    apart = PetscMax(apart, PetscAbsScalar(many[i] - one) / PetscMax(1, PetscAbsScalar(one)));
+  }
+  PetscCall(VecDot(y[0], y[0], &one));
+  norm = PetscSqrtReal(PetscRealPart(one));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)p->b, &device, VECSEQCUDA, VECMPICUDA, ""));
+  for (int i = 0; i < (device ? 3 : 1); i++) {
+    PetscCall(VecCopy(y[0], y[1]));
+    PetscCall(VecScale(y[1], factors[i]));
+    PetscCall(VecAXPY(y[1], 0.5 * factors[i], y[0])); /* of multiples PETSc knows the norms */
+    PetscCall(VecNorm(y[1], NORM_2, &scaled));
+    apart = PetscMax(apart, PetscAbsReal(scaled / 1.5 / factors[i] / norm - 1));
+  }
+  TapOk((PetscBool)(apart < 1e-11), "products_agree: %s, degree %d: %.1e", c->name, (int)c->degree, (double)apart);
+  for (int i = 0; i < 3; i++) PetscCall(VecDestroy(&y[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode memory_errors_say_what(void)
 {
   const VpBackend *cuda = VpBackendFind("cuda");
@@ -200,6 +263,7 @@ static PetscErrorCode Agree(const Case *c, Place place, PetscBool everything)
   PetscCall(cycles_agree(c, p, "-pc_vpatchdg_exchange auto", PETSC_FALSE, PETSC_FALSE));
   PetscCall(guesses_agree(c, p));
   if (everything) {
+    PetscCall(products_agree(c, &p[1]));
     PetscCall(all_cycles_agree(c, p));
     PetscCall(solvers_agree(c, p));
     PetscCall(view_says_where(&p[1], copied));
@@ -234,6 +298,7 @@ int main(int argc, char **argv)
       PetscCall(Agree(&c, DEVICE, PETSC_FALSE));
     }
   }
+  PetscCall(dots_are_sums());
   PetscCall(memory_errors_say_what());
   PetscCall(PetscFinalize());
   return TapEnd();
