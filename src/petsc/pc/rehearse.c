@@ -42,12 +42,12 @@ static PetscErrorCode Refine(PC pc, VpLevel outer, Vec f, Vec x)
 
 enum { LONG = 1 << 20 }; /* Longer vectors have the same kernels. */
 
-/* what KSPs do with vectors of such a type, one to three at a time */
+/* what KSPs do with vectors like this one, one to three at a time. PETSc skips sums with zeros, and norms that it knows. */
 static PetscErrorCode Combine(Vec like)
 {
-  const PetscScalar zeros[3] = {0};
+  const PetscScalar some[3] = {0.5, 0.25, 0.125};
   PetscScalar       dots[3];
-  Vec               f, x, many[3];
+  Vec               f, x, many[3], same[3] = {like, like, like};
   PetscReal         norm;
   PetscInt          local;
   VecType           type;
@@ -63,12 +63,12 @@ static PetscErrorCode Combine(Vec like)
   PetscCall(VecSet(x, 0));
   for (int i = 0; i < 3; i++) many[i] = x;
   for (PetscInt n = 1; n <= 3; n++) {
-    PetscCall(VecMDot(f, n, many, dots));
-    PetscCall(VecMAXPY(f, n, zeros, many));
+    PetscCall(VecMDot(like, n, same, dots));
+    PetscCall(VecMAXPY(f, n, some, many));
   }
-  PetscCall(VecNorm(f, NORM_2, &norm));
   PetscCall(VecAXPY(f, 0.5, x));
   PetscCall(VecAYPX(f, 0.5, x));
+  PetscCall(VecNorm(f, NORM_2, &norm));
   PetscCall(VecScale(f, 0.5));
   PetscCall(VecCopy(f, x));
   PetscCall(VecDestroy(&x));
