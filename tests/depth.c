@@ -67,6 +67,25 @@ static const struct {
   {{"coefficient", 3, 2, 4, BOX, VP_SIDE_DIRICHLET, COEFFICIENT_WAVES, 0}, {.post = 1, .levels = PETSC_DECIDE}, 3, 4},
 };
 
+/* Fichera's notch has three sides of a quarter of the cells of a plane each: two sums at every line that crosses one */
+static PetscErrorCode SumsAreKnown(const VpBackend *device)
+{
+  const Setting  fichera = {"Fichera", 3, 4, 4, FICHERA, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0};
+  VpCycleOptions options = {.post = 1, .corners = 2};
+  VpDepth        depth;
+
+  PetscFunctionBeginUser;
+  for (int fixed = 0; fixed < 2; fixed++) {
+    options.levels = fixed ? 2 : PETSC_DECIDE;
+    PetscCall(Depth(PETSC_COMM_SELF, &fichera, options, device, &depth));
+    TapOk((PetscBool)(depth.sums == 2 * 3 * 8 * 8 * 25), "sums_at_a_notch_are_known: %.0f", depth.sums);
+  }
+  options.levels = 0;
+  PetscCall(Depth(PETSC_COMM_SELF, &fichera, options, device, &depth));
+  TapOk((PetscBool)(depth.sums == 0), "small_levels_are_dense: %.0f", depth.sums);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Choices(void)
 {
   const VpBackend device = Device();
@@ -80,7 +99,8 @@ static PetscErrorCode Choices(void)
           (int)choices[i].levels, (int)choices[i].most);
   }
   PetscCall(Depth(PETSC_COMM_SELF, &choices[0].setting, choices[0].options, &VpBackendHost, &depth));
-  TapOk((PetscBool)(depth.levels == depth.most), "the_host_takes_all_levels");
+  TapOk((PetscBool)(depth.levels == depth.most && !depth.sums), "the_host_takes_all_levels");
+  PetscCall(SumsAreKnown(&device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

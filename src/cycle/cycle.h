@@ -26,6 +26,7 @@ typedef struct {
   int      most;         /* that there are */
   PetscInt levels;       /* of the cycle */
   double   seconds, all; /* of a cycle with these, and with all levels, where the cost has decided; else 0 */
+  double   sums;         /* rows of the dense matrix of the coarsest level's notch (VpNotch); 0: it has none */
 } VpDepth;
 typedef struct VpCycle_ *VpCycle;
 struct VpCycle_ {

@@ -41,21 +41,29 @@ static double LinesCost(VpPrecision precision, int n, int dim, const int32_t ext
   return cost;
 }
 
+/* rows of the dense matrix of the level's notch, if VpCoarseCreate takes that way; else 0 */
+static double NotchSums(const VpCycleOptions *o, int n, int dim, const VpBoxGrid *grid, double unknowns)
+{
+  if (o->coarse != VP_COARSE_AUTO || VpCoarseIsDense(o->coarse, PETSC_TRUE, 1, unknowns)) return 0;
+  return grid->extent[0] && VpNotchIsFew(grid, n, dim) ? 2 * grid->sides * pow(n, dim - 1) : 0;
+}
+
 /* of the level's inverse, by the way that VpCoarseCreate takes: along lines, of a dense matrix, or of both where there is a notch; there two
    copies and two kernels at the notch are beside them. 0: it has none */
 static PetscErrorCode InverseCost(const VpCycleOptions *o, int n, PetscBool constant, VpLattice L, double unknowns, double *cost)
 {
   const int dim = L->domain->dim;
   VpBoxGrid grid = {.sides = 0};
+  double    sums;
 
   PetscFunctionBegin;
   *cost = 0;
   if (constant) PetscCall(VpBoxGridFind(L, n, &grid));
+  sums = NotchSums(o, n, dim, &grid, unknowns);
   if (grid.extent[0] && !grid.sides) *cost = LinesCost(o->precision, n, dim, grid.extent);
   else if (VpCoarseIsDense(o->coarse, PETSC_TRUE, 1, unknowns)) *cost = DenseCost(o->precision, unknowns);
-  else if (grid.extent[0] && VpNotchIsFew(&grid, n, dim))
-    *cost = 2 * LinesCost(o->precision, n, dim, grid.extent) + DenseCost(o->precision, 2 * grid.sides * pow(n, dim - 1)) +
-            4 * device[o->precision].product;
+  else if (sums > 0)
+    *cost = 2 * LinesCost(o->precision, n, dim, grid.extent) + DenseCost(o->precision, sums) + 4 * device[o->precision].product;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,6 +98,7 @@ static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o
   PetscFunctionBegin;
   for (int l = first; l < depth->most; l++) {
     const double unknowns = (double)lattice[l]->ncell * pow(n, lattice[l]->domain->dim);
+    PetscInt     sweeps = 1;
     double       inverse, solve;
 
     PetscCall(InverseCost(o, n, constant, lattice[l], unknowns, &inverse));
@@ -102,7 +111,8 @@ static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o
         depth->seconds = depth->all;
       }
     }
-    above += LevelCost(o, problem->degree, lattice[l], unknowns);
+    if (l + 1 < depth->most) PetscCall(VpCountSweeps(lattice[l], o->coarsening, &sweeps));
+    above += (double)sweeps * LevelCost(o, problem->degree, lattice[l], unknowns);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -111,20 +121,27 @@ PetscErrorCode VpCycleDepth(VpMesh finest, const VpProblem *problem, const VpCyc
 {
   const PetscInt parts = VpCycleParts(finest);
   VpLattice      lattice[VP_MOST_LEVELS], base;
+  PetscReal      range[2];
 
   PetscFunctionBegin;
   *depth = (VpDepth){0};
   PetscCall(VpProblemGetLattice(finest, problem, &base));
   PetscCall(VpListLattices(base, o->coarsening, &depth->most, lattice));
+  PetscCall(VpCoefficientRange(finest, problem, range));
   depth->levels = o->levels > 0 ? o->levels : parts + depth->most;
   if (o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && backend->use_stream) {
     PetscMPIInt ranks = (PetscMPIInt)VpMeshRanks(finest);
-    PetscReal   range[2];
     int         first = 0;
 
-    PetscCall(VpCoefficientRange(finest, problem, range));
     while (ranks > 1 && ++first < depth->most) ranks = VpCycleRanks(o, backend, lattice[first], problem->degree, ranks);
     PetscCall(Cheapest(problem, o, (PetscBool)(range[0] == range[1]), lattice, parts, first, depth));
+  }
+  if (backend->use_stream && range[0] == range[1] && depth->levels > parts && depth->levels <= parts + depth->most) {
+    const VpLattice L = lattice[depth->levels - parts - 1];
+    VpBoxGrid       grid;
+
+    PetscCall(VpBoxGridFind(L, problem->degree + 1, &grid));
+    depth->sums = NotchSums(o, problem->degree + 1, finest->dim, &grid, (double)L->ncell * pow(problem->degree + 1, finest->dim));
   }
   PetscCall(VpLatticeDestroy(&base));
   depth->most += (int)parts;

@@ -151,15 +151,21 @@ static PetscErrorCode CreateSmoother(VpCycle cycle, PetscInt l)
 }
 
 /* One sweep does not reach across a stack of more cells than a patch has, and the next level is no better there. */
+PetscErrorCode VpCountSweeps(VpLattice L, VpCoarsen how, PetscInt *sweeps)
+{
+  const VpCoarsening *step;
+
+  PetscFunctionBegin;
+  PetscCall(VpLatticeCoarsen(L, how, &step));
+  *sweeps = step->hard ? 2 : 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CountRepeats(VpCycle cycle)
 {
   PetscFunctionBegin;
-  for (PetscInt l = 0; l + 1 < cycle->nlevel; l++) {
-    const VpCoarsening *step;
-
-    PetscCall(VpLatticeCoarsen(cycle->level[l]->mesh->lattice, cycle->options.coarsening, &step));
-    cycle->repeats[l] = step->hard ? 2 : 1;
-  }
+  for (PetscInt l = 0; l + 1 < cycle->nlevel; l++)
+    PetscCall(VpCountSweeps(cycle->level[l]->mesh->lattice, cycle->options.coarsening, &cycle->repeats[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

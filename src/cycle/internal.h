@@ -34,6 +34,8 @@ PetscInt       VpCycleVectors(VpCycle, PetscInt l, VpVector vectors[]); /* lists
 PetscErrorCode VpCycleRun(VpCycle, PetscInt l, PetscBool transpose);
 /* apply.c: z = scale x[l], of all leaves where l is the finest level; add: += */
 PetscErrorCode VpCycleLeave(VpCycle, PetscInt l, PetscBool add, double scale, double *z);
+/* hierarchy.c: how many sweeps take the place of one on a level that is not the coarsest */
+PetscErrorCode VpCountSweeps(VpLattice, VpCoarsen, PetscInt *sweeps);
 /* hierarchy.c: the cycle on n copies of its meshes. It shares the base's coarse solver, and is destroyed before the base. Requires:
    VpColumnsCan() */
 PetscErrorCode VpCycleRepeat(VpCycle base, int32_t n, VpCycle *);

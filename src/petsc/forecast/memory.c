@@ -124,8 +124,8 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
 }
 
 /* What the coarsest level takes beside what a level does: nothing where it separates (coarse/separable.c) or is left to
-   a device's sweeps; its dense inverse, and the matrix that is inverted; or a sparse matrix, with about 3 dim n entries
-   a row, and the vectors of its KSP. */
+   a device's sweeps; the dense matrix of a notch, that and its inverse in double precision, and vectors of the whole box (coarse/notched.c);
+   its dense inverse, and the matrix that is inverted; or a sparse matrix, with about 3 dim n entries a row, and the vectors of its KSP. */
 static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, Share c, PetscBool *swept)
 {
   const double    n = size->degree + 1, edge = pow(c.own * size->ranks, 1. / size->dim), of_cell = pow(n, size->dim);
@@ -134,6 +134,7 @@ static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, Share c,
   const PetscBool separates = !size->lines && edge * n <= VP_LONGEST_LINE && (size->ranks == 1 || edge <= 6);
 
   *swept = PETSC_FALSE;
+  if (size->sums > 0) return (VpBytes){PetscSqr(size->sums) * (real + 2 * sizeof(double)) + 4 * unknowns * real, 0};
   if (separates && o->coarse == VP_COARSE_AUTO) return (VpBytes){0, 0};
   if (VpCoarseIsDense(o->coarse, size->device, (PetscInt)ranks, unknowns))
     return size->device ? (VpBytes){all * (real + sizeof(double)), 0}

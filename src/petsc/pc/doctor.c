@@ -155,6 +155,7 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
   PetscCall(CountCells(mesh, problem, o->coarsening, &size));
   PetscCall(VpCycleDepth(mesh, problem, o, backend, &depth));
   o->levels = depth.levels;
+  size.sums = depth.sums;
   PetscCall(VpCountLines(mesh, problem, &size));
   PetscCall(VpDoctorViewer((PetscObject)pc, &viewer));
   if (viewer) {
