@@ -221,68 +221,6 @@ PetscErrorCode VpCudaPlace(const void *host, size_t bytes, const char *what, VpA
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Streams beside the backend's. They live as long as the process: small, and needed until its end. */
-enum { SIDE, ASIDE, STREAMS };
-static struct {
-  cudaStream_t stream;
-  cudaEvent_t  forked, joined;
-} beside[STREAMS];
-
-static PetscErrorCode Fork(int i)
-{
-  auto *b = &beside[i];
-
-  PetscFunctionBegin;
-  if (!b->stream) {
-    VpCudaCall(cudaEventCreateWithFlags(&b->forked, cudaEventDisableTiming));
-    VpCudaCall(cudaEventCreateWithFlags(&b->joined, cudaEventDisableTiming));
-    VpCudaCall(cudaStreamCreateWithFlags(&b->stream, cudaStreamNonBlocking));
-  }
-  VpCudaCall(cudaEventRecord(b->forked, VpCudaStream));
-  VpCudaCall(cudaStreamWaitEvent(b->stream, b->forked, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Join(int i)
-{
-  PetscFunctionBegin;
-  VpCudaCall(cudaEventRecord(beside[i].joined, beside[i].stream));
-  VpCudaCall(cudaStreamWaitEvent(VpCudaStream, beside[i].joined, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCudaFork(cudaStream_t *side)
-{
-  PetscFunctionBegin;
-  PetscCall(Fork(SIDE));
-  *side = beside[SIDE].stream;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCudaJoin(void)
-{
-  return Join(SIDE);
-}
-
-static PetscErrorCode Aside(PetscErrorCode (*work)(void *), void *context)
-{
-  const cudaStream_t outer = VpCudaStream;
-  PetscErrorCode     error;
-
-  PetscFunctionBegin;
-  PetscCall(Fork(ASIDE));
-  VpCudaStream = beside[ASIDE].stream;
-  error = work(context);
-  VpCudaStream = outer;
-  PetscCall(error);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Rejoin(void)
-{
-  return Join(ASIDE);
-}
-
 static PetscErrorCode Zero(void *p, size_t bytes)
 {
   PetscFunctionBegin;
@@ -381,8 +319,8 @@ const VpBackend VpBackendCuda = {.name = "cuda",
                                  .download = VpCudaFetch,
                                  .zero = Zero,
                                  .copy = Copy,
-                                 .aside = Aside,
-                                 .rejoin = Rejoin,
+                                 .aside = VpCudaAside,
+                                 .rejoin = VpCudaRejoin,
                                  .dots = VpCudaDots,
                                  .ops = Ops,
                                  .pack = Pack,

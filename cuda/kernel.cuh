@@ -163,9 +163,11 @@ PetscErrorCode VpCudaPlace(const void *host, size_t bytes, const char *what, VpA
 PetscErrorCode VpCudaUpload(const void *host, size_t bytes, void *device); /* waits */
 PetscErrorCode VpCudaFetch(const void *device, size_t bytes, void *host);  /* waits */
 
-/* a second stream that begins after all work so far, and joins again */
+/* beside.cu: a second stream that begins after all work so far, and joins again; a third one, as of VpBackend */
 PetscErrorCode VpCudaFork(cudaStream_t *side);
 PetscErrorCode VpCudaJoin(void);
+PetscErrorCode VpCudaAside(PetscErrorCode (*work)(void *), void *context);
+PetscErrorCode VpCudaRejoin(void);
 
 /* device: a view's, where its plans are kept; f(plan) fills a new one */
 template <class Plan, class F>

@@ -1,0 +1,64 @@
+/* Work beside what is on the backend's stream. */
+#include "kernel.cuh"
+
+/* They live as long as the process: small, and needed until its end. */
+enum { SIDE, ASIDE, STREAMS };
+static struct {
+  cudaStream_t stream;
+  cudaEvent_t  forked, joined;
+} beside[STREAMS];
+
+static PetscErrorCode Fork(int i)
+{
+  auto *b = &beside[i];
+
+  PetscFunctionBegin;
+  if (!b->stream) {
+    VpCudaCall(cudaEventCreateWithFlags(&b->forked, cudaEventDisableTiming));
+    VpCudaCall(cudaEventCreateWithFlags(&b->joined, cudaEventDisableTiming));
+    VpCudaCall(cudaStreamCreateWithFlags(&b->stream, cudaStreamNonBlocking));
+  }
+  VpCudaCall(cudaEventRecord(b->forked, VpCudaStream));
+  VpCudaCall(cudaStreamWaitEvent(b->stream, b->forked, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Join(int i)
+{
+  PetscFunctionBegin;
+  VpCudaCall(cudaEventRecord(beside[i].joined, beside[i].stream));
+  VpCudaCall(cudaStreamWaitEvent(VpCudaStream, beside[i].joined, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCudaFork(cudaStream_t *side)
+{
+  PetscFunctionBegin;
+  PetscCall(Fork(SIDE));
+  *side = beside[SIDE].stream;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCudaJoin(void)
+{
+  return Join(SIDE);
+}
+
+PetscErrorCode VpCudaAside(PetscErrorCode (*work)(void *), void *context)
+{
+  const cudaStream_t outer = VpCudaStream;
+  PetscErrorCode     error;
+
+  PetscFunctionBegin;
+  PetscCall(Fork(ASIDE));
+  VpCudaStream = beside[ASIDE].stream;
+  error = work(context);
+  VpCudaStream = outer;
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCudaRejoin(void)
+{
+  return Join(ASIDE);
+}
