@@ -46,6 +46,8 @@ static PetscErrorCode CheckDirection(DM dm, PetscInt direction)
    -dm_vpatchdg_grid_y tanh:-1:1:8:2 -dm_vpatchdg_grid_z 0:2:4. Together with -dm_vpatchdg_boxes, _lower and _upper
    these options are refused.
 
+   Of the words, a:b:n does what `DMDASetUniformCoordinates()` does. `DMConvert()` takes a `DMDA` with its coordinates, stretched ones, too.
+
    Refinement (-dm_refine) halves boxes.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetGrid()`, `DMVPatchDGSetBoxGrid()`, `DMVPatchDGSetBoxes()`
