@@ -64,6 +64,7 @@ static PetscErrorCode iterations_are_the_independent_ones(const Measured *c, VPa
     PetscCall(KSPSetType(p.ksp, i ? KSPRICHARDSON : KSPFGMRES));
     PetscCall(KSPGetPC(p.ksp, &pc));
     PetscCall(PCSetType(pc, PCVPATCHDG));
+    PetscCall(PCVPatchDGSetLevels(pc, 0)); /* all */
     PetscCall(PCVPatchDGSetPrecision(pc, precision));
     PetscCall(PCVPatchDGSetCorners(pc, c->corners));
     PetscCall(KSPSetTolerances(p.ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
@@ -146,6 +147,7 @@ static PetscErrorCode Measure(DM dm, KSPType type, VPatchDGCycleType cycle, Pets
   PetscCall(KSPSetType(p.ksp, type));
   PetscCall(KSPGetPC(p.ksp, &pc));
   PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(PCVPatchDGSetLevels(pc, 0));
   PetscCall(PCVPatchDGSetCycleType(pc, cycle));
   PetscCall(PCVPatchDGSetCorners(pc, 0));
   PetscCall(KSPSetTolerances(p.ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
@@ -199,6 +201,7 @@ static PetscErrorCode SymmetricPC(KSP ksp, VPatchDGPrecision precision, PetscInt
   PetscFunctionBeginUser;
   PetscCall(KSPGetPC(ksp, pc));
   PetscCall(PCSetType(*pc, PCVPATCHDG));
+  PetscCall(PCVPatchDGSetLevels(*pc, 0));
   PetscCall(PCVPatchDGSetSymmetric(*pc, PETSC_TRUE));
   PetscCall(PCVPatchDGSetSmooth(*pc, 1, 1));
   PetscCall(PCVPatchDGSetPrecision(*pc, precision));

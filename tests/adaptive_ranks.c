@@ -67,6 +67,7 @@ static PetscErrorCode CyclePC(KSP ksp, const Mesh *m, VPatchDGExchange exchange,
   PetscCall(PCSetType(*pc, PCVPATCHDG));
   PetscCall(PCVPatchDGSetPrecision(*pc, VPATCHDG_PRECISION_DOUBLE));
   PetscCall(PCVPatchDGSetExchange(*pc, exchange));
+  PetscCall(PCVPatchDGSetLevels(*pc, 0)); /* not as many as cost least on a GPU, which ranks change */
   PetscCall(PCVPatchDGSetCorners(*pc, m->corners));
   PetscCall(PCVPatchDGSetSymmetric(*pc, m->symmetric));
   if (m->symmetric) PetscCall(PCVPatchDGSetSmooth(*pc, 1, 1));

@@ -250,6 +250,12 @@ static PetscErrorCode Check(const Case *c, PetscReal within)
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
+/* how many more iterations devices may take, where patches fit the coefficient in larger steps: V cycles for waves on thin cells need most */
+static PetscReal OnDevice(const Case *c)
+{
+  return c->shape == WAVES && !strcmp(c->options, V) ? 1 : 0.3;
+}
+
 int main(int argc, char **argv)
 {
   PetscMPIInt size;
@@ -259,11 +265,10 @@ int main(int argc, char **argv)
   PetscCall(VPatchDGInitializePackage());
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   TapBegin(PETSC_COMM_WORLD);
-  /* on devices patches fit the coefficient in larger steps */
-  within = (size == 1 ? 0.3 : 0.5) + (TestBackend()->use_stream ? 0.3 : 0);
+  within = size == 1 ? 0.3 : 0.5;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     if (size > 1 && i % 3 != (size_t)size % 3) continue; /* several ranks share the cores of a test machine */
-    PetscCall(Check(&cases[i], within));
+    PetscCall(Check(&cases[i], within + (TestBackend()->use_stream ? OnDevice(&cases[i]) : 0)));
   }
   PetscCall(PetscFinalize());
   return TapEnd();

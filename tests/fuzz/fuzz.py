@@ -41,7 +41,7 @@ from draw import FLEXIBLE, Case  # noqa: E402
 GOOD = ["solved", "solved in its norm", "nothing claimed", "not converged", "calls as expected", "refused", "warned"]
 RESULTS = GOOD[:-1] + ["ranks differ", "not refused", "refused wrongly", "wrong residual", "wrong mathematics"]
 LEAK = re.compile(r"^ *\[ *\d+\]( *\d+ bytes .*)", re.M)
-OURS = re.compile(r" at (\S*/)?(src/(mesh|tables|kernels|multigrid|petsc))/")
+OURS = re.compile(r" at (\S*/)?(src/(base|communication|mesh|tables|kernels|level|smoother|coarse|cycle|petsc))/")
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
         "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_hwloc_base_binding_policy": "none",
         "OMPI_MCA_mpi_yield_when_idle": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
