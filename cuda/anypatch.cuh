@@ -350,7 +350,7 @@ struct ManyLayout {
   typedef AnyLayout<T, DIM, N> Any;
   static constexpr int         patches = Any::patches, block = Any::block, least = Any::least;
 };
-/* bytes of shared memory. values: do patches keep theirs? */
+/* bytes of shared memory. values: whether patches keep theirs */
 template <class L, class T>
 constexpr size_t AnyBytes(bool values)
 {

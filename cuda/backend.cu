@@ -221,6 +221,16 @@ PetscErrorCode VpCudaPlace(const void *host, size_t bytes, const char *what, VpA
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpCudaProcessors(int *n)
+{
+  int device;
+
+  PetscFunctionBegin;
+  VpCudaCall(cudaGetDevice(&device));
+  VpCudaCall(cudaDeviceGetAttribute(n, cudaDevAttrMultiProcessorCount, device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Zero(void *p, size_t bytes)
 {
   PetscFunctionBegin;
@@ -249,9 +259,9 @@ static PetscErrorCode ReleasePlans(void **device)
 /* NULL where there is none */
 static const VpOps *Ops(VpPrecision precision, int dim, int degree)
 {
-  static VpCudaFill *const fill[] = {VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps,
-                                     VpCudaAlongOps,    VpCudaNotchOps, VpCudaConvertOps,  VpCudaLineSearchOps,
-                                     VpCudaPointsOps,   VpCudaCellsOps, VpCudaEdgesOps};
+  static VpCudaFill *const fill[] = {VpCudaOperatorOps,  VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps,
+                                     VpCudaSeparableOps, VpCudaNotchOps, VpCudaConvertOps,  VpCudaLineSearchOps,
+                                     VpCudaPointsOps,    VpCudaCellsOps, VpCudaEdgesOps};
   static VpOps             table[2][2][VP_MAX_DEGREE];
   VpOps                   *ops;
 
@@ -321,7 +331,7 @@ const VpBackend VpBackendCuda = {.name = "cuda",
                                  .copy = Copy,
                                  .aside = VpCudaAside,
                                  .rejoin = VpCudaRejoin,
-                                 .dots = VpCudaDots,
+                                 .mdot = VpCudaDots,
                                  .ops = Ops,
                                  .pack = Pack,
                                  .unpack = Unpack,

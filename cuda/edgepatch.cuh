@@ -3,6 +3,8 @@
 
        r_K, r_F --> y = A_FF^-1 r_F --> r_K -= A_KF y --> u = S^-1 r_K --> y -= A_FF^-1 A_FK u --> K += u, F += y, b -= A_FK u
 
+   Where the coefficient is the same everywhere, A_FF is exact. Then r_F is without A_FF x, r_K without A_KF x, and F = y.
+
    In shared memory F is one array with 2n values along the side and n across it. */
 #pragma once
 #include "edgesum.cuh"
@@ -117,49 +119,62 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   typedef CellShape<DIM, N>       C;
   typedef TraceOf<T>              Trace;
   typedef EdgeTable<T, DIM, N, D> Tables;
-  using S::faces, S::lines, S::values, S::threads, S::w, S::s, S::i, S::l, S::Item, S::Form, S::Of, S::First, S::IsOf, S::Lift;
+  using S::faces, S::lines, S::values, S::threads, S::w, S::s, S::i, S::l, S::Item, S::Form, S::First, S::IsOf;
 
   /* numbers of Z's rows, of an array that holds all F, of those that interpolate and lift; where shared memory has what */
   static constexpr int    m = 2 * lines, fine = faces * C::size, maps = 4 * N * N + 4 * N;
-  static constexpr int    at_y = RoundUp(Tables::size, Tables::W), at_u = at_y + 2 * fine, at_maps = at_u + 2 * values;
+  static constexpr int    at_y = Tables::size, at_u = at_y + 2 * fine, at_t = at_u + 2 * values, at_maps = at_t + 4 * threads;
   static constexpr size_t bytes = (at_maps + maps + S::room) * sizeof(T);
   /* blocks of a multiprocessor, which bounds the registers: blocks wait for one another's steps most of the time */
   static constexpr int many = (sizeof(T) == 4 ? 1280 : 512) / RoundUp(threads, 32), least = many > 16 ? 16 : Max(1, many);
-  /* strides along y and z of the arrays of all F */
-  static constexpr int sy = D == 0 ? N : 2 * N, sz = sy * (D == 1 ? N : 2 * N);
 
-  const T *table;           /* the entry */
-  int32_t  at, K, F, first; /* the side, its cell, the group's cell behind it, the first side of K */
-  int      end;
-  T       *tables, *y, *q, *u, *v; /* shared memory: the entry's tables, all F, all F again, K, K again */
+  const T                     *Z;               /* of the entry */
+  int32_t                      at, K, F, first; /* the side, its cell, the group's cell behind it, the first side of K */
+  int                          end;
+  bool                         replaces; /* F gets new values, whatever it had: the patch's inverse is exact on F */
+  T                            weight, reaction;
+  T                           *y, *q, *u, *v, *t, *other; /* shared memory: all F, all F again, K, K again, traces, traces again */
+  LineSum<T, DIM, N, D, false> own;                       /* of K */
+  LineSum<T, DIM, N, D, true>  behind;                    /* of F */
 
   __device__ __forceinline__ EdgePatch(const EdgeWork<T> &work, int32_t which, T *shared)
-      : S(work, shared + at_maps + maps), table(w.table + (size_t)w.type[which] * VpEdgeSize(N, DIM)), at(which), K(Item(which)[0]),
-        F(Item(which)[3 + i]), first(First(which, K)), end(Item(which)[1] % 2), tables(shared), y(shared + at_y), q(y + fine),
-        u(shared + at_u), v(u + values)
+      : S(work, shared + at_maps + maps), at(which), K(Item(which)[0]), F(Item(which)[3 + i]), first(First(which, K)),
+        end(Item(which)[1] % 2), replaces(!w.weight), weight(w.weight ? w.weight[which] : T(1)), reaction(w.reaction * weight),
+        y(shared + at_y), q(y + fine), u(shared + at_u), v(u + values), t(shared + at_t),
+        other(t + 2 * threads), own{shared}, behind{shared}
   {
-    T *own = shared + at_maps;
+    const T *table = w.table + (size_t)w.type[which] * VpEdgeSize(N, DIM);
+    T       *map = shared + at_maps;
 
-    Tables::Copy(table, tables);
-    for (int k = threadIdx.x; k < 4 * N * N; k += threads) own[k] = __ldg(this->half + k);
-    for (int k = threadIdx.x; k < 4 * N; k += threads) own[4 * N * N + k] = __ldg(this->lift + k);
-    this->half = own;
-    this->lift = own + 4 * N * N;
+    Z = table + Tables::from;
+    Tables::Copy(table, shared);
+    for (int k = threadIdx.x; k < 4 * N * N; k += threads) map[k] = __ldg(this->half + k);
+    for (int k = threadIdx.x; k < 4 * N; k += threads) map[4 * N * N + k] = __ldg(this->lift + k);
+    this->half = map;
+    this->lift = map + 4 * N * N;
+    __syncthreads();
+    Complete(own, w.coarse, end);
+    Complete(behind, w.fine, 1 - end);
+  }
+  template <class Sum>
+  __device__ __forceinline__ void Complete(const Sum &sum, const Field<T> &f, int side) const
+  {
+    sum.Complete(reaction, f.first[side], f.nt, f.traces + 2 * side * f.nt, this->lift + 2 * side * N);
   }
 
-  /* line l of the group's cell along e in the arrays of all F, and its stride */
-  __device__ __forceinline__ int LineAt(int e) const
+  /* line l of the group's cell along e in arrays of all F that have `deep` values across the side, and its stride */
+  static __device__ __forceinline__ constexpr int Step(int e, int deep = N)
+  {
+    return LineSum<T, DIM, N, D, true>::stride(e, deep);
+  }
+  __device__ __forceinline__ int LineAt(int e, int deep = N) const
   {
     int start = 0, bit = 0;
 
-    UNROLL (int t = 0; t < DIM; t++) {
-      if (t != D) start += (i >> bit++ & 1) * N * VpLineStride(t, sy, sz);
+    UNROLL (int d = 0; d < DIM; d++) {
+      if (d != D) start += (i >> bit++ & 1) * N * Step(d, deep);
     }
-    return start + LineStart<DIM>(e, N, l, sy, sz);
-  }
-  static __device__ __forceinline__ constexpr int Step(int e)
-  {
-    return VpLineStride(e, sy, sz);
+    return start + LineStart<DIM>(e, N, l, Step(1, deep), DIM == 3 ? Step(DIM - 1, deep) : 0);
   }
 
   /* u -= A x on K, but for the sides that hang; v = K's values. The groups share the values of a line among them. */
@@ -187,7 +202,8 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
       __syncthreads();
     }
   }
-  /* u = the residual of K, with traces of the finer level on sides that hang; v is lost */
+  /* u = the residual of K, with traces of the finer level on sides that hang; where F gets new values, those are taken into account later. v
+     is lost */
   __device__ __forceinline__ void CoarseResidual() const
   {
     const T *own = w.coarse.Cell(K, values), *b = w.bc + (size_t)K * values;
@@ -200,7 +216,30 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
     }
     __syncthreads();
     SubtractCoarse(without);
-    for (int32_t side = first; IsOf(side, K); side++) S::SubtractFine(side, v, u);
+    for (int32_t side = first; IsOf(side, K); side++) {
+      if (side != at || !replaces) S::SubtractFine(side, v, u);
+    }
+  }
+  /* y = b less what the cells beyond add to A x on all F */
+  __device__ __forceinline__ void FineRight() const
+  {
+    const T *b = w.b + (size_t)F * values + l;
+    int      bit = 0;
+
+    UNROLL (int k = 0; k < N; k++) y[LineAt(C::slow) + k * Step(C::slow)] = b[k * lines];
+    UNROLL (int e = 0; e < DIM; e++) {
+      const int     side = e == D ? end : i >> bit++ & 1;
+      const int32_t beyond = __ldg(w.fine.neighbor + (size_t)F * 2 * DIM + 2 * e + side);
+      const T      *g = w.fine.lines + (size_t)__ldg(w.fine.line + (size_t)F * DIM + e) * VpLineSize(N) + N * N + 2 * side * N;
+      T             V = T(0), Q = T(0);
+
+      if (beyond >= 0)
+        Traces(w.fine.nt, w.fine.first, w.fine.traces, 1 - side, w.fine.Cell(beyond, values) + LineStart<DIM>(e, N, l, N, N * N),
+               VpLineStride(e, N, N * N), V, Q);
+      __syncthreads();
+      UNROLL (int k = 0; k < N; k++) y[LineAt(e) + k * Step(e)] -= __ldg(g + k) * V + __ldg(g + N + k) * Q;
+    }
+    __syncthreads();
   }
   /* y = the residuals of all F; q is lost */
   __device__ __forceinline__ void FineResidual() const
@@ -216,89 +255,80 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
     __syncthreads();
   }
 
-  /* u -= A_KF y on the patch's side */
-  __device__ __forceinline__ void SubtractFineOfPatch() const
+  /* u -= A_KF x on the patch's side, for the x of all F that has the modes y */
+  __device__ __forceinline__ void SubtractFineOfPatch()
   {
     const T *form = Form(at);
-    Trace    here = {T(0), T(0)}, there;
+    Trace    here = {T(0), T(0)};
 
-    Traces(w.fine.nt, w.fine.first, w.fine.traces, 1 - end, y + LineAt(D), Step(D), there.V, there.Q);
-    S::Flux(form, false, form[5 + i], here, there);
+    behind.TracesOf(y, t, other);
+    S::Flux(form, false, form[5 + i], here, {t[LineAt(D, 2)], t[LineAt(D, 2) + Step(D, 2)]});
     S::FromFaces(here);
     S::AddLiftTogether(D, end, T(-1), here, u);
   }
-  /* t = Z t, which is the same in all groups; q is lost */
-  __device__ __forceinline__ void Couple(Trace &t) const
+  /* t = Z t */
+  __device__ __forceinline__ void Couple() const
   {
-    constexpr int parts = threads / m, columns = m / parts;
+    constexpr int parts = threads / m, columns = m / parts, low = LineSum<T, DIM, N, D, false>::stride(D, 2);
     const int     row = threadIdx.x % m, part = threadIdx.x / m;
-    const T      *Z = table + Tables::from + part * columns * m + row;
+    const T      *column = Z + part * columns * m + row;
     T             sum = T(0);
 
-    __syncthreads();
-    if (i == 0) {
-      s[l] = t.V;
-      s[lines + l] = t.Q;
-    }
-    __syncthreads();
+    /* K's traces have the order of V and Q across the side, those of Z have V before Q */
+    const auto place = [](int k) { return k % lines % low + (k % lines / low * 2 + k / lines) * low; };
 #pragma unroll 5
-    for (int k = 0; k < columns; k++) sum += __ldg(Z + k * m) * s[part * columns + k];
-    q[threadIdx.x] = sum;
+    for (int k = 0; k < columns; k++) sum += __ldg(column + k * m) * t[place(part * columns + k)];
+    other[threadIdx.x] = sum;
     __syncthreads();
-    t = {q[l], q[lines + l]};
-    UNROLL (int k = 1; k < parts; k++) {
-      t.V += q[k * m + l];
-      t.Q += q[k * m + lines + l];
+    if (threadIdx.x < m) {
+      UNROLL (int k = 1; k < parts; k++) sum += other[k * m + row];
+      t[place(row)] = sum;
     }
+    __syncthreads();
   }
-  /* u = S^-1 u for K, S = A_KK - A_KF A_FF^-1 A_FK; v and q are lost */
-  __device__ __forceinline__ void SolveCoarse(T reaction, T weight) const
+  /* u = S^-1 u for K, S = A_KK - A_KF A_FF^-1 A_FK; v is lost */
+  __device__ __forceinline__ void SolveCoarse()
   {
-    const LineSum<T, DIM, N, D, false> sum(tables, reaction);
-    Trace                              t;
-
-    sum.Solve(weight, u);
-    t = Of(w.coarse, D, end, u);
-    Couple(t);
-    for (int k = threadIdx.x; k < values; k += threads) v[k] = T(0);
-    __syncthreads();
-    S::AddLiftTogether(D, end, T(1), t, v);
-    sum.Solve(T(1), v);
-    for (int k = threadIdx.x; k < values; k += threads) u[k] += v[k];
-    __syncthreads();
+    own.template Transform<false, false>(u, v);
+    own.Divide(weight, u);
+    own.TracesOf(u, t, other);
+    Couple();
+    own.AddLifted(T(1), t, other, u);
+    own.template Transform<true, false>(u, v);
   }
-  /* q = A_FK u */
-  __device__ __forceinline__ void CoarseToPatch() const
+  /* takes A_FF^-1 A_FK u from y, both in modes */
+  __device__ __forceinline__ void SubtractCoarseOfPatch()
   {
-    const Trace t = S::ToFine(at, u);
+    const Trace here = S::ToFine(at, u);
 
-    UNROLL (int k = 0; k < N; k++) q[LineAt(D) + k * Step(D)] = Lift(1 - end, t, k);
+    t[LineAt(D, 2)] = here.V;
+    t[LineAt(D, 2) + Step(D, 2)] = here.Q;
     __syncthreads();
+    behind.AddLifted(-weight, t, other, y);
   }
-  /* adds u and y - q to the vectors, and keeps b right */
+  /* gives the vectors u and y, and keeps b right */
   __device__ __forceinline__ void Store() const
   {
     T *x = (T *)w.fine.Cell(F, values) + l, *xc = (T *)w.coarse.Cell(K, values);
 
     UNROLL (int k = 0; k < N; k++) {
-      const int place = LineAt(C::slow) + k * Step(C::slow);
-      x[k * lines] += y[place] - q[place];
+      const T value = y[LineAt(C::slow) + k * Step(C::slow)];
+      x[k * lines] = replaces ? value : x[k * lines] + value;
     }
     for (int k = threadIdx.x; k < values; k += threads) xc[k] += u[k];
     for (int32_t side = first; IsOf(side, K); side++) S::AddToFine(side, T(-1), u, w.b);
   }
-  __device__ __forceinline__ void Solve() const
+  __device__ __forceinline__ void Solve()
   {
-    const T weight = w.weight ? w.weight[at] : T(1), reaction = w.reaction * weight;
-
     CoarseResidual();
-    FineResidual();
-    const LineSum<T, DIM, N, D, true> behind(tables, reaction);
-    behind.Solve(weight, y);
+    if (replaces) FineRight();
+    else FineResidual();
+    behind.template Transform<false, false>(y, q);
+    behind.Divide(weight, y);
     SubtractFineOfPatch();
-    SolveCoarse(reaction, weight);
-    CoarseToPatch();
-    behind.Solve(weight, q);
+    SolveCoarse();
+    SubtractCoarseOfPatch();
+    behind.template Transform<true, false>(y, q);
     Store();
   }
 };

@@ -1,7 +1,6 @@
 /* Edge patches of a level of an adaptive mesh: a leaf K of the coarser level and the cells F behind one of its sides (VpEdgeView). A block
    works on one side, in the way of hanging.cuh. */
 #include "edgepatch.cuh"
-#include <type_traits>
 
 /* b += sign A_FK xc, on sides that are on the same side of their K: so no two of them have an F in common */
 template <class T, int DIM, int N>
@@ -31,15 +30,19 @@ __global__ void __launch_bounds__(Side<T, DIM, N>::threads) SubtractFine(const _
   if (refined < w.coarse.nown) side.SubtractExcessBeyond(at, u, bc + (size_t)refined * S::values);
 }
 
-/* Solves on the patches order[0], order[1], ..., of one colour: none of them writes what another one reads or writes. Their sides are across
-   direction D. */
-template <class T, int DIM, int N, int D>
-__global__ void __launch_bounds__(Side<T, DIM, N>::threads, EdgePatch<T, DIM, N, D>::least)
+/* Solves on the patches order[0], order[1], ...: none of them writes what another one reads or writes. */
+template <class T, int DIM, int N>
+__global__ void __launch_bounds__(Side<T, DIM, N>::threads, EdgePatch<T, DIM, N, 0>::least)
   SolveEdges(const __grid_constant__ EdgeWork<T> w, const int32_t *order)
 {
   extern __shared__ __align__(16) unsigned char shared[];
 
-  EdgePatch<T, DIM, N, D>(w, order[blockIdx.x], (T *)shared).Solve();
+  const int32_t at = order[blockIdx.x];
+  const int     d = w.sides.cell[(size_t)at * VP_HANG_CELL + 1] / 2;
+
+  if (d == 0) EdgePatch<T, DIM, N, 0>(w, at, (T *)shared).Solve();
+  else if (DIM == 3 && d == 1) EdgePatch<T, DIM, N, 1>(w, at, (T *)shared).Solve();
+  else EdgePatch<T, DIM, N, DIM - 1>(w, at, (T *)shared).Solve();
 }
 
 template <class T, int DIM, int N>
@@ -83,22 +86,8 @@ struct Edges {
 
     w.b = (T *)b;
     w.bc = (const T *)bc;
-    auto across = [=](auto d) {
-      constexpr int D = decltype(d)::value;
-      return VpCudaLaunch("edge patches", SolveEdges<T, DIM, N, D>, {last - first, threads, EdgePatch<T, DIM, N, D>::bytes}, w,
-                          edges->order + first);
-    };
-    int color = 0;
-
-    while (edges->start[color + 1] <= first) color++;
-    switch (VpEdgeColorSide(color, DIM) / 2) {
-    case 0:
-      return across(std::integral_constant<int, 0>());
-    case 1:
-      return across(std::integral_constant<int, 1>());
-    default:
-      return across(std::integral_constant<int, DIM - 1>());
-    }
+    return VpCudaLaunch("edge patches", SolveEdges<T, DIM, N>, {last - first, threads, EdgePatch<T, DIM, N, 0>::bytes}, w,
+                        edges->order + first);
   }
 };
 

@@ -1,6 +1,10 @@
-/* The inverse of a sum along the directions, by its tables in shared memory: of K, which has n values along each, or of all F together, which
-   have 2n along the side and n across it. All threads of a block work on one array, in shared memory, too. Lines go to so many threads that
-   each has a part of a line's values:
+/* The inverses of sums along the directions, by tables in shared memory: of K, which has n values along each, or of all F together, which
+   have 2n along the side and n across it. They are used in modes, where they are diagonal; and between the side's traces and modes there is a
+   short way, for traces have 2 numbers where values have n:
+
+       values <--> modes <--> modes of traces [V, Q across the side] <--> traces
+
+   All threads of a block work on one array, in shared memory, too. Lines go to so many threads that each has a part of a line's values:
 
        F, n = 2, 3D:  8 lines of 4 values, 2 threads each; 16 lines of 2 values, 1 thread each
 
@@ -8,8 +12,9 @@
 #pragma once
 #include "fdm.cuh"
 #include "load.cuh"
+#include <type_traits>
 
-/* Where the tables of an entry (VpEdgeView.table) are in shared memory. D is the direction across the side. */
+/* Where the tables of an entry (VpEdgeView.table) are in shared memory, and what is made of them. D is the direction across the side. */
 template <class T, int DIM, int N, int D>
 struct EdgeTable {
   static constexpr int threads = Power(2, DIM - 1) * Power(N, DIM - 1);
@@ -23,8 +28,21 @@ struct EdgeTable {
   {
     return (2 * m + 1) * row(m);
   }
-  static constexpr int size = (DIM + 1) * block(N) + (DIM - 1) * block(2 * N);
   static constexpr int from = (DIM + 1) * VpBlockSize(N) + (DIM - 1) * VpFdmSize(N); /* numbers before Z */
+  static constexpr int matrices = (DIM + 1) * block(N) + (DIM - 1) * block(2 * N);
+  static constexpr int diagonals = Power(N, DIM) + threads * N;
+  static constexpr int size = RoundUp(matrices + diagonals + 8 * N, W);
+
+  /* of K, or of F: [modes] 1 / eigenvalue */
+  static __host__ __device__ constexpr int inverse(bool fine)
+  {
+    return matrices + fine * Power(N, DIM);
+  }
+  /* of K, or of F: [V, Q][modes across] traces at the side, then lifts */
+  static __host__ __device__ constexpr int ends(bool fine)
+  {
+    return matrices + diagonals + fine * 4 * N;
+  }
 
   /* the block of direction e: of F, or of K */
   static __host__ __device__ constexpr int start(bool fine, int e)
@@ -51,75 +69,129 @@ struct LineSum {
   typedef EdgeTable<T, DIM, N, D> Tables;
   static constexpr int            threads = Tables::threads, W = Tables::W;
 
-  static __host__ __device__ constexpr int extent(int e)
+  /* of an array that has `deep` values across the side */
+  static __host__ __device__ constexpr int extent(int e, int deep)
   {
-    return FINE && e != D ? 2 * N : N;
+    return e == D ? deep : FINE ? 2 * N : N;
   }
-  static __host__ __device__ constexpr int stride(int e)
+  static __host__ __device__ constexpr int stride(int e, int deep)
   {
-    return e ? stride(e - 1) * extent(e - 1) : 1;
+    return e ? stride(e - 1, deep) * extent(e - 1, deep) : 1;
   }
-  static constexpr int total = stride(DIM), each = (total + threads - 1) / threads;
+  static constexpr int values = stride(DIM, N), traces = stride(DIM, 2);
 
-  const T *table; /* in shared memory */
-  T        inverse[each];
+  T *table; /* in shared memory */
 
-  /* Requires: tables were copied there, and all threads know. */
-  __device__ __forceinline__ LineSum(const T *tables, T reaction) : table(tables)
+  /* number `at` of an array of traces: which modes it has at 0 across the side, and whether it is V or Q */
+  static __device__ __forceinline__ int ModesAt(int at, int &k)
   {
-    UNROLL (int k = 0; k < each; k++) {
-      const int at = threadIdx.x + k * threads, mode = at < total ? at : 0;
-      T         sum = reaction;
+    constexpr int low = stride(D, 2);
+
+    k = at / low % 2;
+    return at % low + at / (2 * low) * (low * N);
+  }
+
+  /* Completes the tables. first, nt: as of a view; traces and lift: at the end where the side is. Requires: they were copied, and all threads
+     know. All threads must wait for one another then. */
+  __device__ __forceinline__ void Complete(T reaction, int first, int nt, const T *trace, const T *lift) const
+  {
+    const T *F = table + Tables::start(FINE, D), *B = F + N * Tables::row(N);
+
+    for (int at = threadIdx.x; at < values; at += threads) {
+      T sum = reaction;
 
       UNROLL (int e = 0; e < DIM; e++)
-        sum += table[Tables::start(FINE, e) + 2 * extent(e) * Tables::row(extent(e)) + mode / stride(e) % extent(e)];
-      inverse[k] = Reciprocal(sum);
+        sum += table[Tables::start(FINE, e) + 2 * extent(e, N) * Tables::row(extent(e, N)) + at / stride(e, N) % extent(e, N)];
+      table[Tables::inverse(FINE) + at] = Reciprocal(sum);
+    }
+    for (int at = threadIdx.x; at < 4 * N; at += threads) {
+      const int mode = at % N, k = at / N % 2;
+      T         sum = T(0);
+
+      if (at < 2 * N) {
+        for (int i = 0; i < nt; i++) sum += trace[k * nt + i] * B[(first + i) * Tables::row(N) + mode];
+      } else {
+        for (int i = 0; i < N; i++) sum += F[mode * Tables::row(N) + i] * lift[k * N + i];
+      }
+      table[Tables::ends(FINE) + at] = sum;
     }
   }
 
-  /* F, or B, along direction E, in place */
-  template <int E, bool BACK>
-  __device__ __forceinline__ void Contract(T *v) const
+  /* to = F, or B, along direction E, of an array */
+  template <int E, bool BACK, int DEEP>
+  __device__ __forceinline__ void Contract(const T *v, T *to) const
   {
-    constexpr int M = extent(E), S = stride(E), R = Tables::row(M), lines = total / M, share = threads / lines,
+    constexpr int M = extent(E, DEEP), S = stride(E, DEEP), R = Tables::row(M), lines = stride(DIM, DEEP) / M, share = threads / lines,
                   most = (M + share - 1) / share;
     const T  *A = table + Tables::start(FINE, E) + BACK * M * R;
-    const int l = threadIdx.x % lines, part = threadIdx.x / lines;
-    T        *line = v + l % S + l / S * (S * M), in[R], out[most];
+    const int l = threadIdx.x % lines, part = threadIdx.x / lines, start = l % S + l / S * (S * M);
+    T         in[R];
 
-    UNROLL (int j = 0; j < R; j++) in[j] = j < M ? line[j < M ? j * S : 0] : T(0);
+    UNROLL (int j = 0; j < R; j++) in[j] = j < M ? v[start + (j < M ? j * S : 0)] : T(0);
     UNROLL (int i = 0; i < most; i++) {
       const int         k = part + i * share;
       const Pack<T, W> *row = (const Pack<T, W> *)(A + (M % share == 0 || k < M ? k : 0) * R);
+      T                 sum = T(0);
 
-      out[i] = T(0);
       UNROLL (int j = 0; j < M; j += W) {
         const Pack<T, W> a = row[j / W];
-        UNROLL (int w = 0; w < W && j + w < M; w++) out[i] += a.a[w] * in[j + w];
+        UNROLL (int w = 0; w < W && j + w < M; w++) sum += a.a[w] * in[j + w];
       }
-    }
-    __syncthreads();
-    UNROLL (int i = 0; i < most; i++) {
-      if (M % share == 0 || part + i * share < M) line[(part + i * share) * S] = out[i];
+      if (M % share == 0 || k < M) to[start + k * S] = sum;
     }
     __syncthreads();
   }
-  template <bool BACK>
-  __device__ __forceinline__ void Transform(T *v) const
+  /* v = F, or B, along all directions, but along the side alone in an array of traces. The other array changes places with v. Requires: all
+     threads of the block call, and know v. Ensures: all know v. */
+  template <bool BACK, bool TRACES>
+  __device__ __forceinline__ void Transform(T *&v, T *&other) const
   {
-    Contract<0, BACK>(v);
-    Contract<1, BACK>(v);
-    if constexpr (DIM == 3) Contract<2, BACK>(v);
+    const auto along = [&](auto e) {
+      constexpr int E = decltype(e)::value;
+      if constexpr (E < DIM && (E != D || !TRACES)) {
+        Contract<E, BACK, TRACES ? 2 : N>(v, other);
+        T *const done = other;
+        other = v;
+        v = done;
+      }
+    };
+
+    along(std::integral_constant<int, 0>());
+    along(std::integral_constant<int, 1>());
+    along(std::integral_constant<int, 2>());
   }
-  /* v = weight (A + reaction)^-1 v. Requires: all threads of the block call, and have written v. Ensures: all may read it. */
-  __device__ __forceinline__ void Solve(T weight, T *v) const
+  /* v = weight (A + reaction)^-1 v, in modes */
+  __device__ __forceinline__ void Divide(T weight, T *v) const
   {
-    Transform<false>(v);
-    UNROLL (int k = 0; k < each; k++) {
-      const int at = threadIdx.x + k * threads;
-      if (total % threads == 0 || at < total) v[at] *= weight * inverse[k];
+    for (int at = threadIdx.x; at < values; at += threads) v[at] *= weight * table[Tables::inverse(FINE) + at];
+    __syncthreads();
+  }
+  /* t = the traces of v, which has modes */
+  __device__ __forceinline__ void TracesOf(const T *v, T *&t, T *&other) const
+  {
+    for (int at = threadIdx.x; at < traces; at += threads) {
+      int       k;
+      const int from = ModesAt(at, k);
+      T         sum = T(0);
+
+      UNROLL (int mode = 0; mode < N; mode++) sum += table[Tables::ends(FINE) + k * N + mode] * v[from + mode * stride(D, N)];
+      t[at] = sum;
     }
     __syncthreads();
-    Transform<true>(v);
+    Transform<true, true>(t, other);
+  }
+  /* v += factor (A + reaction)^-1 lift t, in modes; t is lost */
+  __device__ __forceinline__ void AddLifted(T factor, T *t, T *other, T *v) const
+  {
+    constexpr int low = stride(D, N);
+
+    Transform<false, true>(t, other);
+    for (int at = threadIdx.x; at < values; at += threads) {
+      const T  *lifted = table + Tables::ends(FINE) + 2 * N + at / low % N;
+      const int from = at % low + at / (low * N) * (2 * low);
+
+      v[at] += factor * table[Tables::inverse(FINE) + at] * (lifted[0] * t[from] + lifted[N] * t[from + low]);
+    }
+    __syncthreads();
   }
 };

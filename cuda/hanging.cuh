@@ -2,7 +2,7 @@
    time. Its threads are in groups, one for each of the 2^(DIM-1) fine faces; thread l of a group is at line l of a cell:
 
       +---------+----+     group 0 is at the face of the lower fine cell, group 1 at the other one's. The coarse cell's traces are
-      |         | F1 |     there in all groups; ToPart takes them to the group's face, or back from it, and Sum adds up all groups'.
+      |         | F1 |     there in all groups; ToFace takes them to the group's face, FromFaces back from all groups' faces, added up.
       |    K    +----+
       |         | F0 |
       +---------+----+ */

@@ -1,30 +1,27 @@
-/* The sides of a range of cells that hang, by what can be worked on in one launch: faces, which are sides of coarse cells where all cells there
-   are in the range, in kinds that no two faces with a common cell belong to; and other sides.
+/* The sides of a range of cells that hang: faces, which are sides of coarse cells where all cells there are in the range, and other sides. What
+   the sides of a face test their cells with is found before A x on cells (HangingTraces); other sides are added after it.
 
-      +-------+---+--     The faces on sides x+ of K and of F have F in common. So faces on a side are of two kinds, by how many cells
-      |       |   +--     follow one another on the way from the largest one, as K and F do.
+      +-------+---+     A face has 1 + 2^(dim-1) sides: K's, then those of the cells F.
       |       | F |
-      |   K   +---+--
-      |       |   | */
+      |   K   +---+
+      |       | F | */
 #pragma once
-#include "kernel.cuh"
+#include "cell.cuh"
 #include <vector>
 
 struct HangPlan : VpPlan {
-  static constexpr int kinds = 12;
-
-  int32_t start[kinds + 1], nother; /* faces of a kind are [start[kind], start[kind+1]) of `list`, where the others follow them */
-  VpArray list;
-
-  PetscErrorCode Fill(const VpView *view, int32_t first, int32_t last);
+  int32_t nface, nother;
+  VpArray list;     /* faces, then the others */
+  VpArray neighbor; /* as the view's, where sides of faces are HangingSide(their number) */
+  VpArray traces;
 };
 
 /* finds them on the host */
 struct HangFinder {
   int                  nface;
   int32_t              first, last, n;
-  std::vector<int32_t> item, begin; /* [n][VP_HANG_CELL]; [cells + 1] the first item of a cell */
-  std::vector<uint8_t> whole;       /* [cell] the sides where it has a face, as bits */
+  std::vector<int32_t> item;  /* [n][VP_HANG_CELL] */
+  std::vector<uint8_t> whole; /* [cell] the sides where it has a face, as bits */
 
   const int32_t *Item(int32_t i) const
   {
@@ -33,19 +30,6 @@ struct HangFinder {
   bool In(int32_t cell) const
   {
     return cell >= first && cell < last;
-  }
-  PetscErrorCode Fetch(const VpView *view)
-  {
-    PetscFunctionBegin;
-    nface = 1 << (view->dim - 1);
-    n = view->hang.n;
-    item.resize((size_t)n * VP_HANG_CELL);
-    begin.assign((size_t)view->nown + 1, 0);
-    whole.assign((size_t)view->nown, 0);
-    PetscCall(VpCudaFetch(view->hang.cell, item.size() * sizeof(int32_t), item.data()));
-    for (int32_t i = 0; i < n; i++) begin[Item(i)[0] + 1] = i + 1;
-    for (int32_t cell = 0; cell < view->nown; cell++) begin[cell + 1] = PetscMax(begin[cell + 1], begin[cell]);
-    PetscFunctionReturn(PETSC_SUCCESS);
   }
   bool IsFace(const int32_t *it) const
   {
@@ -61,47 +45,57 @@ struct HangFinder {
 
     return In(coarse) && whole[coarse] >> side & 1;
   }
-  /* the coarser cell beyond a side of a cell, or -1 */
-  int32_t Coarser(int32_t cell, int side) const
+  PetscErrorCode Find(const VpView *view, std::vector<int32_t> *faces, std::vector<int32_t> *others)
   {
-    for (int32_t i = begin[cell]; i < begin[cell + 1]; i++)
-      if (Item(i)[1] == side && Item(i)[2] >= 0 && In(Item(i)[3])) return Item(i)[3];
-    return -1;
-  }
-  int KindOf(const int32_t *it) const
-  {
-    int steps = 0;
-
-    for (int32_t cell = Coarser(it[0], it[1] ^ 1); cell >= 0; cell = Coarser(cell, it[1] ^ 1)) steps++;
-    return 2 * it[1] + steps % 2;
+    PetscFunctionBegin;
+    nface = 1 << (view->dim - 1);
+    n = view->hang.n;
+    item.resize((size_t)n * VP_HANG_CELL);
+    whole.assign((size_t)view->nown, 0);
+    PetscCall(VpCudaFetch(view->hang.cell, item.size() * sizeof(int32_t), item.data()));
+    for (int32_t i = 0; i < n; i++) {
+      if (!IsFace(Item(i))) continue;
+      faces->push_back(i);
+      whole[Item(i)[0]] |= (uint8_t)(1 << Item(i)[1]);
+    }
+    for (int32_t i = 0; i < n; i++) {
+      if (In(Item(i)[0]) && !IsOfFace(Item(i))) others->push_back(i);
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
 
-inline PetscErrorCode HangPlan::Fill(const VpView *view, int32_t first_cell, int32_t last_cell)
+/* writes the sides of faces list[0], list[1], ... to a list of neighbours */
+static __global__ void NumberSides(const int32_t *hang, const int32_t *list, int32_t count, int dim, int32_t *neighbor)
 {
+  const int32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int     nface = 1 << (dim - 1);
+
+  if (i >= count) return;
+  const int32_t *item = hang + (size_t)list[i] * VP_HANG_CELL, first = i * (1 + nface);
+  neighbor[(size_t)item[0] * 2 * dim + item[1]] = HangingSide(first);
+  for (int k = 0; k < nface; k++) neighbor[(size_t)item[3 + k] * 2 * dim + (item[1] ^ 1)] = HangingSide(first + 1 + k);
+}
+
+/* traces: the bytes of those of a side */
+static PetscErrorCode FillHangPlan(const VpView *view, int32_t first, int32_t last, size_t traces, HangPlan *plan)
+{
+  const size_t         bytes = (size_t)view->nsweep * 2 * view->dim * sizeof(int32_t);
   HangFinder           finder;
-  std::vector<int32_t> by[kinds + 1], order;
+  std::vector<int32_t> list, others;
 
   PetscFunctionBegin;
-  finder.first = first_cell;
-  finder.last = last_cell;
-  PetscCall(finder.Fetch(view));
-  for (int32_t i = 0; i < finder.n; i++) {
-    const int32_t *it = finder.Item(i);
-
-    if (!finder.IsFace(it)) continue;
-    by[finder.KindOf(it)].push_back(i);
-    finder.whole[it[0]] |= (uint8_t)(1 << it[1]);
-  }
-  for (int32_t i = 0; i < finder.n; i++) {
-    const int32_t *it = finder.Item(i);
-    if (finder.In(it[0]) && !finder.IsOfFace(it)) by[kinds].push_back(i);
-  }
-  for (int kind = 0; kind <= kinds; kind++) {
-    start[kind] = (int32_t)order.size();
-    order.insert(order.end(), by[kind].begin(), by[kind].end());
-  }
-  nother = (int32_t)by[kinds].size();
-  PetscCall(VpCudaPlace(order.data(), order.size() * sizeof(int32_t), "sides that hang", &list));
+  finder.first = first;
+  finder.last = last;
+  PetscCall(finder.Find(view, &list, &others));
+  plan->nface = (int32_t)list.size();
+  plan->nother = (int32_t)others.size();
+  list.insert(list.end(), others.begin(), others.end());
+  PetscCall(VpCudaPlace(list.data(), list.size() * sizeof(int32_t), "sides that hang", &plan->list));
+  PetscCall(VpCudaAlloc(bytes, "neighbors", &plan->neighbor.p));
+  VpCudaCall(cudaMemcpyAsync(plan->neighbor.p, view->neighbor, bytes, cudaMemcpyDeviceToDevice, VpCudaStream));
+  PetscCall(VpCudaLaunch("numbers of sides", NumberSides, {VpBlocks(plan->nface, VP_THREADS), VP_THREADS}, view->hang.cell,
+                         (const int32_t *)plan->list.p, plan->nface, view->dim, (int32_t *)plan->neighbor.p));
+  PetscCall(VpCudaAlloc((size_t)plan->nface * (1 + finder.nface) * traces, "traces of sides that hang", &plan->traces.p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

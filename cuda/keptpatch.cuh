@@ -27,9 +27,8 @@
 #include "patchthread.cuh"
 
 /* How the kernel reads `traces` traces a side: t(d, s, f) of trace f < traces at side s in direction d. */
-template <class T, int N, int TRACES>
+template <class T, int N, int TRACES, class S>
 struct KeptShape {
-  typedef Patch<T, N>     S;
   static constexpr int    m = S::m, wide = 16 / sizeof(T);                    /* numbers at once */
   static constexpr int    sf = (RoundUp(TRACES * m, wide) / wide | 1) * wide; /* from line to line of traces, in odd steps of 16 bytes */
   static constexpr int    ends = 4 * m * sf;                                  /* where those of z begin, a thread's own each */
@@ -52,9 +51,9 @@ struct KeptTables {
 template <class T, int N, int TRACES, class Edges>
 struct KeptThread : PatchThread<T, N, 1, Edges, false> {
   typedef PatchThread<T, N, 1, Edges, false> Thread;
-  typedef KeptShape<T, N, TRACES>            Shape;
-  typedef SortTail<N, TRACES>                Tail;
   typedef typename Thread::S                 S;
+  typedef KeptShape<T, N, TRACES, S>         Shape;
+  typedef SortTail<N, TRACES>                Tail;
   typedef typename Thread::Lines             Lines;
   typedef Pack<T, TRACES>                    Traces;
   using Thread::inside, Thread::m, Thread::layer, Thread::R;
@@ -291,15 +290,15 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
 
 /* the same of sorted patches, block by block */
 template <class T, int N, int TRACES, bool FULL>
-__global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
+__global__ void __launch_bounds__(Patch<T, N, SORTED_PATCHES>::block, Patch<T, N, SORTED_PATCHES>::least)
   KeepSorted(const __grid_constant__ SortTables<T, N> all, const __grid_constant__ Sorts<FULL> sorts,
              const __grid_constant__ KeptTables<T, N, TRACES> kept, const __grid_constant__ PatchWork<T> w, unsigned done)
 {
-  typedef Patch<T, N> S;
+  typedef Patch<T, N, SORTED_PATCHES> S;
   extern __shared__ __align__(16) unsigned char shared[];
   const SortBlock                               block = sorts.block[blockIdx.x];
   const int                                     slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST;
-  const SortView<T, N>                          t(all, w.table, block, SortTail<N, TRACES>::LK, shared + KeptShape<T, N, TRACES>::bytes);
+  const SortView<T, N>                          t(all, w.table, block, SortTail<N, TRACES>::LK, shared + KeptShape<T, N, TRACES, S>::bytes);
 
   KeptThread<T, N, TRACES, Sorts<FULL>> thread(t, kept, sorts, w, done, block.patches / SORT_MOST + (slot < n ? slot : 0), shared);
   thread.Solve(w.b, slot < n);

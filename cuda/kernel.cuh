@@ -103,7 +103,7 @@ void VpCudaForKind(VpPrecision precision, int dim, int degree, F f)
 
 /* Each fills the slots that its file has kernels for. */
 typedef void VpCudaFill(VpPrecision, int dim, int degree, VpOps *);
-VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaAlongOps, VpCudaNotchOps, VpCudaConvertOps,
+VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaSeparableOps, VpCudaNotchOps, VpCudaConvertOps,
   VpCudaLineSearchOps, VpCudaPointsOps, VpCudaCellsOps, VpCudaEdgesOps;
 
 /* couple.cu */
@@ -132,13 +132,16 @@ enum {
   VP_PLAN_COMMON,
   VP_PLAN_KEPT,
   VP_PLAN_VARY,
-  VP_PLAN_SWEEP,
+  VP_PLAN_SWEEP, /* in the order of Selected (patchplan.cuh) */
+  VP_PLAN_SWEEP_EXACT,
+  VP_PLAN_SWEEP_OTHERS,
   VP_PLAN_SWEEP_MIXED,
   VP_PLAN_REPLACE_SORTS,
   VP_PLAN_REPLACE_SORTS_MIXED,
   VP_PLAN_KEEP_SORTS, /* with one trace, or with two */
   VP_PLAN_KEEP_SORTS_2,
-  VP_PLAN_VARY_SORTS,
+  VP_PLAN_VARY_SORTS, /* of all patches, or of those that are not exact */
+  VP_PLAN_VARY_SORTS_OTHERS,
   VP_PLAN_SWEEP_ALL,
   VP_PLAN_TRANSFER,
   VP_PLAN_CONVERT,
@@ -162,8 +165,10 @@ PetscErrorCode VpCudaAlloc(size_t bytes, const char *what, void **p);
 PetscErrorCode VpCudaPlace(const void *host, size_t bytes, const char *what, VpArray *);
 PetscErrorCode VpCudaUpload(const void *host, size_t bytes, void *device); /* waits */
 PetscErrorCode VpCudaFetch(const void *device, size_t bytes, void *host);  /* waits */
+PetscErrorCode VpCudaProcessors(int *n);                                   /* multiprocessors of the present device */
 
-/* beside.cu: a second stream that begins after all work so far, and joins again; a third one, as of VpBackend */
+/* beside.cu. Fork and Join: a second stream, which begins after all work so far, and joins again; Aside and Rejoin: a third one, for the slots
+   of VpBackend. Fork may be called inside Aside. */
 PetscErrorCode VpCudaFork(cudaStream_t *side);
 PetscErrorCode VpCudaJoin(void);
 PetscErrorCode VpCudaAside(PetscErrorCode (*work)(void *), void *context);

@@ -1,11 +1,12 @@
-/* y = A x and y = b - A x: tiles where the mesh has them, cells elsewhere, then the terms of sides that hang. */
+/* y = A x and y = b - A x: traces of sides that hang, then tiles where the mesh has them, cells elsewhere, then other sides that hang. */
 #include "hanging.cuh"
 #include "hangplan.cuh"
 #include "tile.cuh"
 
-template <class T, int DIM, int N>
+template <class T, int DIM, int N, class Hanging>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  ApplyCells(const __grid_constant__ Field<T> f, const int32_t *list, int32_t first, int32_t count, const T *b, T *y)
+  ApplyCells(const __grid_constant__ Field<T> f, const __grid_constant__ Hanging hanging, const int32_t *list, int32_t first, int32_t count,
+             const T *b, T *y)
 {
   typedef CellShape<DIM, N> S;
   __shared__ T              X[S::cells * S::size], Y[S::cells * S::size];
@@ -15,17 +16,17 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 
   LoadCell<T, DIM, N>(f.Cell(cell, S::values), X + slot * S::size, l);
   __syncthreads();
-  ApplyCell<T, DIM, N>(f, cell, X + slot * S::size, Y + slot * S::size, l, v);
+  ApplyCell<T, DIM, N>(f, cell, X + slot * S::size, Y + slot * S::size, l, v, hanging);
   if (at < count) {
     const size_t to = (size_t)cell * S::values + l;
     UNROLL (int i = 0; i < N; i++) y[to + i * S::lines] = b ? b[to + i * S::lines] - v[i] : v[i];
   }
 }
 
-template <int N, bool RESIDUAL>
+template <int N, bool RESIDUAL, class Hanging>
 __global__ void __launch_bounds__(Tile<N>::threads, Tile<N>::least)
-  ApplyTiles(const __grid_constant__ TileTables<N> t, const __grid_constant__ Field<double> f, const int32_t *list, int32_t start,
-             const double *b, double *y)
+  ApplyTiles(const __grid_constant__ TileTables<N> t, const __grid_constant__ Field<double> f, const __grid_constant__ Hanging hanging,
+             const int32_t *list, int32_t start, const double *b, double *y)
 {
   typedef Tile<N>          S;
   extern __shared__ double X[];
@@ -35,9 +36,9 @@ __global__ void __launch_bounds__(Tile<N>::threads, Tile<N>::least)
 
   CopyTile<N>(f.x + at, X);
   if (threadIdx.x == 0 && blockIdx.x + Ahead<N>() < gridDim.x) PrefetchTile<N>(f.x + at + (size_t)Ahead<N>() * S::cells * S::values);
-  const TileTraces<N, 0> T0 = LoadTraces<N, 0>(t, f, first);
-  const TileTraces<N, 1> T1 = LoadTraces<N, 1>(t, f, first);
-  const TileTraces<N, 2> T2 = LoadTraces<N, 2>(t, f, first);
+  const TileTraces<N, 0> T0 = LoadTraces<N, 0>(t, f, first, hanging);
+  const TileTraces<N, 1> T1 = LoadTraces<N, 1>(t, f, first, hanging);
+  const TileTraces<N, 2> T2 = LoadTraces<N, 2>(t, f, first, hanging);
   AwaitCopy();
   ApplyLines<N, 0>(t, T0, X, [=](int, int, int i, int, int in, double v) { Y[in + i] = v; });
   __syncthreads();
@@ -51,11 +52,10 @@ __global__ void __launch_bounds__(Tile<N>::threads, Tile<N>::least)
   });
 }
 
-/* y += sign times the terms of sides list[0], list[1], ... of coarse cells, and of the fine cells there. Requires: no two of them have a cell in
-   common. */
+/* what the sides of faces list[0], list[1], ... test their cells with (HangingTraces) */
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(Side<T, DIM, N>::threads)
-  AddFaces(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, const int32_t *list, T sign, T *y)
+  FindTraces(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, const int32_t *list, T *traces)
 {
   typedef Side<T, DIM, N> S;
   __shared__ T            s[S::room];
@@ -65,17 +65,22 @@ __global__ void __launch_bounds__(Side<T, DIM, N>::threads)
   const T                *form = side.Form(at), a = form[5 + side.i];
   TraceOf<T>              own = side.Of(f, d, end, f.Cell(item[0], S::values));
   TraceOf<T>              there = side.Of(f, d, 1 - end, f.Cell(item[3 + side.i], S::values));
+  T *to = traces + (size_t)blockIdx.x * (1 + S::faces) * 2 * S::lines + side.l, *fine = to + (1 + side.i) * 2 * S::lines;
 
   side.ToFace(side.i, own);
   const TraceOf<T> coarse = own;
   S::Flux(form, false, a, own, there);
   S::Flux(form, true, a, there, coarse);
-  side.AddLift(d, 1 - end, sign, there, y + (size_t)item[3 + side.i] * S::values, 0, 1);
+  fine[0] = there.V;
+  fine[S::lines] = there.Q;
   side.FromFaces(own);
-  side.AddLift(d, end, sign, own, y + (size_t)item[0] * S::values, side.i, S::faces);
+  if (side.i) return;
+  to[0] = own.V;
+  to[S::lines] = own.Q;
 }
 
-/* The same of all other sides of a cell that hang. The block with its first one in the list works on all of them. */
+/* y += sign times the terms of sides of a cell that hang, of those list[0], list[1], ... The block with its first one in the list works on
+   all of them. */
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(Side<T, DIM, N>::threads)
   AddHanging(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, const int32_t *list, int32_t n, T sign, T *y)
@@ -107,37 +112,49 @@ template <class T, int DIM, int N>
 struct Operator {
   typedef CellShape<DIM, N> S;
 
-  static PetscErrorCode Cells(const Field<T> &f, const Parts &cell, int part, const void *b, void *y)
+  template <class Hanging>
+  static PetscErrorCode Cells(const Field<T> &f, const Hanging &hanging, const Parts &cell, int part, const void *b, void *y)
   {
     const int32_t count = cell.n[part];
 
-    return VpCudaLaunch("apply", ApplyCells<T, DIM, N>, {VpBlocks(count, S::cells), S::threads}, f, cell.List(part), cell.start, count,
-                        (const T *)b, (T *)y);
+    return VpCudaLaunch("apply", ApplyCells<T, DIM, N, Hanging>, {VpBlocks(count, S::cells), S::threads}, f, hanging, cell.List(part),
+                        cell.start, count, (const T *)b, (T *)y);
   }
 
-  static PetscErrorCode Tiles(const Field<T> &f, const SizeTiles<N> &size, int part, const void *b, void *y)
+  template <class Hanging>
+  static PetscErrorCode Tiles(const Field<T> &f, const Hanging &hanging, const SizeTiles<N> &size, int part, const void *b, void *y)
   {
-    auto kernel = b ? ApplyTiles<N, true> : ApplyTiles<N, false>;
+    auto kernel = b ? ApplyTiles<N, true, Hanging> : ApplyTiles<N, false, Hanging>;
 
-    return VpCudaLaunch("apply on tiles", kernel, {size.tile.n[part], Tile<N>::threads, 2 * Tile<N>::bytes}, size.tables, f,
+    return VpCudaLaunch("apply on tiles", kernel, {size.tile.n[part], Tile<N>::threads, 2 * Tile<N>::bytes}, size.tables, f, hanging,
                         size.tile.List(part), size.tile.start, (const double *)b, (double *)y);
   }
 
-  static PetscErrorCode Hanging(const Field<T> &f, const VpView *view, int32_t first, int32_t last, T sign, T *y)
+  template <class Hanging>
+  static PetscErrorCode All(const VpView *view, const Field<T> &f, const Hanging &hanging, int32_t first, int32_t last, VpGhosts ghosts,
+                            const void *b, void *y)
   {
-    constexpr int threads = Side<T, DIM, N>::threads;
-    HangPlan     *plan = NULL;
+    return VpCudaOnTiles<DIM, N>(
+      view, first, last, f.x, ghosts, [=](const auto &size, int part) { return Tiles(f, hanging, size, part, b, y); },
+      [=](const Parts &cell, int part) { return Cells(f, hanging, cell, part, b, y); });
+  }
+
+  static PetscErrorCode Hanging(const VpView *view, Field<T> f, int32_t first, int32_t last, VpGhosts ghosts, const void *b, void *y)
+  {
+    typedef Side<T, DIM, N> Sides;
+    HangPlan               *plan = NULL;
 
     PetscFunctionBegin;
-    if (!view->hang.n) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(
-      VpCudaPlan<HangPlan>(&view->device, VP_PLAN_HANG, first, last, &plan, [=](HangPlan *p) { return p->Fill(view, first, last); }));
-    const int32_t *list = (const int32_t *)plan->list.p, *start = plan->start;
-    for (int kind = 0; kind < HangPlan::kinds; kind++)
-      PetscCall(VpCudaLaunch("apply on faces that hang", AddFaces<T, DIM, N>, {start[kind + 1] - start[kind], threads}, f, view->hang,
-                             list + start[kind], sign, y));
-    PetscCall(VpCudaLaunch("apply on sides that hang", AddHanging<T, DIM, N>, {plan->nother, threads}, f, view->hang,
-                           list + start[HangPlan::kinds], plan->nother, sign, y));
+    PetscCall(VpCudaPlan<HangPlan>(&view->device, VP_PLAN_HANG, first, last, &plan,
+                                   [=](HangPlan *p) { return FillHangPlan(view, first, last, 2 * Sides::lines * sizeof(T), p); }));
+    const int32_t *list = (const int32_t *)plan->list.p;
+    const T        sign = T(b ? -1 : 1);
+    PetscCall(VpCudaLaunch("traces of faces that hang", FindTraces<T, DIM, N>, {plan->nface, Sides::threads}, f, view->hang, list,
+                           (T *)plan->traces.p));
+    f.neighbor = (const int32_t *)plan->neighbor.p;
+    PetscCall(All(view, f, HangingTraces<T>{(const T *)plan->traces.p, (const T *)view->hang.lift}, first, last, ghosts, b, y));
+    PetscCall(VpCudaLaunch("apply on sides that hang", AddHanging<T, DIM, N>, {plan->nother, Sides::threads}, f, view->hang,
+                           list + plan->nface, plan->nother, sign, (T *)y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -145,12 +162,8 @@ struct Operator {
   {
     const Field<T> f(view, x, ghosts.values);
 
-    PetscFunctionBegin;
-    PetscCall((VpCudaOnTiles<DIM, N>(
-      view, first, last, (const T *)x, ghosts, [=](const auto &size, int part) { return Tiles(f, size, part, b, y); },
-      [=](const Parts &cell, int part) { return Cells(f, cell, part, b, y); })));
-    PetscCall(Hanging(f, view, first, last, T(b ? -1 : 1), (T *)y));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    if (view->hang.n) return Hanging(view, f, first, last, ghosts, b, y);
+    return All(view, f, NoHangingTraces(), first, last, ghosts, b, y);
   }
 };
 

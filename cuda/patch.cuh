@@ -1,6 +1,7 @@
 /* One colour of the patch smoother on patches that are alike, in 3D: x = A_j^-1 (b - what the neighbours' traces add). All these patches
    have the same 1D tables, which are their own mirror images; only their sides on the domain boundary differ. Or patches are sorted, so
-   that those of a block have the same tables (sorttables.cuh).
+   that those of a block have the same tables (sorttables.cuh). Where the coefficient varies over cells of one size, tables are those of a
+   multiple of the patch's coefficient, and what traces add is that of 1, times the harmonic means at the sides.
 
    F and B take a line to the eigen-coordinates of its direction and back (fdm.cuh). A thread holds whole lines in registers, in every
    step those of one direction:
@@ -12,6 +13,7 @@
    `divide` is by the sums of the three directions' eigenvalues. A thread begins all its loads from the vectors before it waits for the
    first of them. */
 #pragma once
+#include "coefficients.cuh"
 #include "patchthread.cuh"
 
 /* The pair of traces at end `end` of a line of a neighbour's values: its two coefficients there in the thin basis, else value and slope. */
@@ -37,21 +39,57 @@ __device__ __forceinline__ Pack<T, 2> TracePair(const T (&trace)[2][2][VpThinLay
   return pair;
 }
 
+/* A block's pointers, and behind those of each patch the means at its sides where coefficients vary */
+template <class T, class S, class Coefficients>
+struct ReplaceShape {
+  static constexpr int    words = 24 + (Coefficients::varies ? 24 * sizeof(T) / sizeof(void *) : 0);
+  static constexpr size_t bytes = S::pointers + (size_t)S::patches * words * sizeof(void *);
+};
+
 /* A thread of a patch whose values are replaced. */
-template <class T, int N, class Edges, bool AGAIN>
+template <class T, int N, class Edges, bool AGAIN, class Coefficients>
 struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
   typedef PatchThread<T, N, 0, Edges, AGAIN> Thread;
   typedef typename Thread::S                 S;
   typedef typename Thread::Lines             Lines;
   typedef Pack<T, 2>                         Pair;
+  using Thread::inside, Thread::m, Thread::layer, Thread::R;
   using Thread::ky, Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::LineY, Thread::Cell;
   using Thread::t, Thread::edges, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
-  using Thread::Thread, Thread::inside, Thread::m, Thread::layer, Thread::R;
+  static constexpr bool varies = Coefficients::varies, tails = Thread::Of::sorted && !varies;
+
+  const Coefficients &of;
+  T                  *mean; /* [direction][side][4] shared: as `around` */
+
+  __device__ __forceinline__ ReplaceThread(const typename Thread::Tables &tables, const Edges &e, const Coefficients &coefficients,
+                                           const PatchWork<T> &w, unsigned before, int32_t patch, unsigned char *shared)
+      : Thread(tables, e, w, before, patch, shared, S::traces, S::pointers, ReplaceShape<T, S, Coefficients>::words), of(coefficients),
+        mean((T *)(around + 24))
+  {
+  }
+
+  /* Ensures, after Sync(): `mean` is set. */
+  __device__ __forceinline__ void FindMeans() const
+  {
+#pragma unroll 1
+    for (int h = me; h < 24; h += S::threads) {
+      const int d = h / 8, s = h / 4 % 2, q = h % 4;
+      mean[h] = of.Mean(cells, 8 + h, of.At(cells, (q >> d) << (d + 1) | s << d | (q & ((1 << d) - 1))));
+    }
+  }
+  /* a pair beyond side h of `around`, times the mean there */
+  __device__ __forceinline__ Pair Times(int h, Pair p) const
+  {
+    if constexpr (varies) {
+      UNROLL (int f = 0; f < 2; f++) p.a[f] *= mean[h];
+    }
+    return p;
+  }
 
   /* the pair beyond side s on a line `at` values from where a cell of `around` begins, with a step from value to value */
   __device__ __forceinline__ Pair Beyond(int s, const T *cell, int at, int step) const
   {
-    if constexpr (Thread::Of::sorted) {
+    if constexpr (tails) {
       const int  ends = (int)((uintptr_t)cell & Thread::ENDS);
       const T   *line = (const T *)((uintptr_t)cell - ends) + at, *M = t.all.ending[s];
       const Pair own = TracePair<AGAIN, T, N>(t.trace, (1 - s) ^ ends, line, step);
@@ -78,10 +116,11 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
       UNROLL (int s = 0; s < 2; s++) end[r][s] = Beyond(s, around[16 + 4 * s + l / layer], l % layer, layer);
     }
     UNROLL (int r = 0; r < R; r++) {
-      const int l = Line(r);
+      const int l = Line(r), q = (l % m >= N) + 2 * (l / m >= N);
       UNROLL (int s = 0; s < 2; s++) {
-        *(Pair *)(sides + (s * m + l % m) * S::sf + l / m * 2) = px[r][s];
-        *(Pair *)(sides + ((2 + s) * m + l % m) * S::sf + l / m * 2) = py[r][s];
+        *(Pair *)(sides + (s * m + l % m) * S::sf + l / m * 2) = Times(4 * s + q, px[r][s]);
+        *(Pair *)(sides + ((2 + s) * m + l % m) * S::sf + l / m * 2) = Times(8 + 4 * s + q, py[r][s]);
+        end[r][s] = Times(16 + 4 * s + LineZ(r) / layer, end[r][s]);
       }
     }
     Sync();
@@ -90,12 +129,13 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
   template <int D>
   __device__ __forceinline__ const T *Add(int s, int i) const
   {
-    if constexpr (Thread::Of::sorted) return t.tail[D] - SortTail<N>::add + (s * N + i) * 2;
+    if constexpr (tails) return t.tail[D] - SortTail<N>::add + (s * N + i) * 2;
     else return table + PatchTable<N>::add + ((2 * D + s) * N + i) * 2;
   }
   __device__ __forceinline__ T AddZ(int s, int f, int i) const
   {
-    if constexpr (Thread::Of::sorted) return t.template Tail<2>(SortTail<N>::add, (s * N + i) * 2 + f);
+    if constexpr (tails) return t.template Tail<2>(SortTail<N>::add, (s * N + i) * 2 + f);
+    else if constexpr (Thread::Of::sorted) return t.all.add[s][f][i];
     else return t.add[s][f][i];
   }
   /* v -= what the traces beyond all six sides add to the z lines */
@@ -150,12 +190,13 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
         if (active) (i < N ? to[r][0] : to[r][1])[i % N * layer] = w;
       });
   }
-  __device__ __forceinline__ void Solve(const T *b, bool active)
+  __device__ __forceinline__ void Solve(const T *b, int32_t patch, bool active)
   {
     auto write = [=](int r, int i, T w) { LineY(r)[i % N * N + i / N * 2 * layer] = w; };
     Pair end[R][2];
 
     this->FindBeyond();
+    if constexpr (varies) FindMeans();
     Sync();
     Load(b, end);
     SubtractTraces(end);
@@ -163,7 +204,10 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
     this->ReadY();
     ToModes<1, 0>(t, edges, ky, v, write);
     Sync();
-    this->SolveX();
+    if constexpr (varies) {
+      const T weight = of.Weight(patch);
+      this->template SolveX<true>(weight, of.reaction * (weight - 1)); /* the table has the reaction */
+    } else this->SolveX();
     this->ReadY();
     FromModes<1, 0>(t, edges, ky, v, write);
     Sync();
@@ -173,39 +217,39 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
 
 /* Solves the patches [first, first + Patch::patches), but none from `last` on, whose threads repeat the last patch and write nothing.
    Requires: all threads of the block call. */
-template <bool AGAIN, class T, int N, class Edges>
-__device__ __forceinline__ void SolvePatches(const PatchTables<T, N> &t, const Edges &edges, const PatchWork<T> &w, unsigned done,
-                                             int32_t first, int32_t last)
+template <bool AGAIN, class T, int N, class Edges, class Coefficients>
+__device__ __forceinline__ void SolvePatches(const PatchTables<T, N> &t, const Edges &edges, const Coefficients &of, const PatchWork<T> &w,
+                                             unsigned done, int32_t first, int32_t last)
 {
-  typedef Patch<T, N, AGAIN> S;
+  typedef Patch<T, N, AGAIN ? FEW_PATCHES : LIKE_PATCHES> S;
   extern __shared__ __align__(16) unsigned char shared[];
   const int32_t                                 index = first + threadIdx.x / S::threads, at = index < last ? index : last - 1;
 
-  ReplaceThread<T, N, Edges, AGAIN> thread(t, edges, w, done, at, shared, S::traces, S::pointers, 24);
-  thread.Solve(w.b, index < last);
+  ReplaceThread<T, N, Edges, AGAIN, Coefficients> thread(t, edges, of, w, done, at, shared);
+  thread.Solve(w.b, at, index < last);
 }
 
-template <class T, int N, class Edges>
+template <class T, int N, class Edges, class Coefficients>
 __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
-  ReplacePatches(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ Edges edges, const __grid_constant__ PatchWork<T> w,
-                 unsigned done, int32_t count)
+  ReplacePatches(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ Edges edges, const __grid_constant__ Coefficients of,
+                 const __grid_constant__ PatchWork<T> w, unsigned done, int32_t count)
 {
-  SolvePatches<false>(t, edges, w, done, blockIdx.x * Patch<T, N>::patches, count);
+  SolvePatches<false>(t, edges, of, w, done, blockIdx.x * Patch<T, N>::patches, count);
 }
 
 /* the same of sorted patches, block by block */
-template <class T, int N, bool FULL>
-__global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
+template <class T, int N, bool FULL, class Coefficients>
+__global__ void __launch_bounds__(Patch<T, N, SORTED_PATCHES>::block, Patch<T, N, SORTED_PATCHES>::roomy)
   ReplaceSorted(const __grid_constant__ SortTables<T, N> all, const __grid_constant__ Sorts<FULL> sorts,
-                const __grid_constant__ PatchWork<T> w, unsigned done)
+                const __grid_constant__ Coefficients of, const __grid_constant__ PatchWork<T> w, unsigned done)
 {
-  typedef Patch<T, N> S;
+  typedef Patch<T, N, SORTED_PATCHES>      S;
+  typedef ReplaceShape<T, S, Coefficients> Shape;
   extern __shared__ __align__(16) unsigned char shared[];
   const SortBlock                               block = sorts.block[blockIdx.x];
-  const int                                     slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST;
-  const SortView<T, N>                          t(all, w.table, block, SortTail<N>::add, shared + S::bytes);
+  const int slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST, at = block.patches / SORT_MOST + (slot < n ? slot : 0);
+  const SortView<T, N> t(all, w.table, block, Coefficients::varies ? SortTail<N>::lambda : SortTail<N>::add, shared + Shape::bytes);
 
-  ReplaceThread<T, N, Sorts<FULL>, false> thread(t, sorts, w, done, block.patches / SORT_MOST + (slot < n ? slot : 0), shared, S::traces,
-                                                 S::pointers, 24);
-  thread.Solve(w.b, slot < n);
+  ReplaceThread<T, N, Sorts<FULL>, false, Coefficients> thread(t, sorts, of, w, done, at, shared);
+  thread.Solve(w.b, at, slot < n);
 }

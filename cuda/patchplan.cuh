@@ -20,27 +20,42 @@ struct SweepPlan : VpPlan {
   PatchList     inside, edge;
   SortedPatches sorted;
   VpArray       rest;
+
+  int Lists() const
+  {
+    return (inside.n > 0) + (edge.n > 0) + (sorted.list.n > 0) + (nrest > 0);
+  }
 };
 
-/* kind[i] = 0 where patch first + i is not common, else 1 + sum_d (0 inside, 1 at the lower, 2 at the upper boundary) 4^d */
-static __global__ void FindKinds(const int32_t *type, const __grid_constant__ VpCommon common, int32_t first, int32_t count, uint8_t *kind)
+/* which patches of a range a plan is for: all of them, those that are `exact`, or the others */
+enum Selected { SELECT_ALL, SELECT_EXACT, SELECT_OTHERS };
+
+/* kind[i] = KIND_LEFT_OUT where patch first + i is not selected, 0 where it is not common, else 1 + sum_d (0 inside, 1 at the lower, 2 at
+   the upper boundary) 4^d; without `edges` those at boundaries are not common */
+enum { KIND_LEFT_OUT = 255 };
+static __global__ void FindKinds(const int32_t *type, const uint8_t *exact, Selected selected, bool edges,
+                                 const __grid_constant__ VpCommon common, int32_t first, int32_t count, uint8_t *kind)
 {
   const int32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  bool          is = true;
+  bool          is = common.found;
   int           code = 0;
 
   if (i >= count) return;
+  if (selected != SELECT_ALL && !exact[first + i] == (selected == SELECT_EXACT)) {
+    kind[i] = KIND_LEFT_OUT;
+    return;
+  }
   for (int d = 0; d < 3; d++) {
     const int32_t t = type[(size_t)(first + i) * 3 + d];
     const int     k = t == common.inside[d] ? 0 : t == common.edge[d][0] ? 1 : t == common.edge[d][1] ? 2 : -1;
-    is = is && k >= 0;
+    is = is && (edges ? k >= 0 : k == 0);
     code |= k << 2 * d;
   }
   kind[i] = is ? 1 + code : 0;
 }
 
-/* Patches sorted by kind, in threads: first those inside, then those at boundaries, then the others. */
-enum { KINDS_INSIDE, KINDS_EDGE, KINDS_REST, KINDS };
+/* Patches sorted by kind, in threads: first those inside, then those at boundaries, then the others, then those left out. */
+enum { KINDS_INSIDE, KINDS_EDGE, KINDS_REST, KINDS_LEFT_OUT, KINDS };
 struct ByKind {
   int32_t  first;       /* patch */
   uint8_t *kind;        /* [count] of them */
@@ -50,7 +65,7 @@ struct ByKind {
 };
 static inline int KindOf(uint8_t kind)
 {
-  return kind == 1 ? KINDS_INSIDE : kind ? KINDS_EDGE : KINDS_REST;
+  return kind == 1 ? KINDS_INSIDE : kind == KIND_LEFT_OUT ? KINDS_LEFT_OUT : kind ? KINDS_EDGE : KINDS_REST;
 }
 static void CountKinds(void *context, int32_t piece, int32_t first, int32_t last)
 {
@@ -169,35 +184,41 @@ struct SweepSetup {
 
     return nt == 2 ? g[i] * traces[f] + g[N + i] * traces[nt + f] : g[f * N + i];
   }
-  /* the same in the tables of common patches */
-  static void Side(CommonPatches<T, N> *plan, int d, int s, const T *g, const T *traces, T *table)
+  /* The same where cells have the level's size: for the sides along z `add` as of PatchTables, for others in a PatchTable. Where the
+     coefficient varies, it counts as 1. */
+  PetscErrorCode Sides(T (*add)[2][N], T *table) const
   {
-    constexpr int nt = VpThinLayers(N, 3);
+    constexpr int size = VpLineSize(N), nt = VpThinLayers(N, 3);
+    T             line[size], traces[4 * nt];
 
-    for (int f = 0; f < 2; f++) {
-      for (int i = 0; i < N; i++) {
-        const T a = TraceAdds(g, traces, f, i);
-        if (d == 2) plan->tables.add[s][f][i] = a;
-        else table[PatchTable<N>::add + ((d * 2 + s) * N + i) * 2 + f] = a;
-      }
-      for (int t = 0; t < nt; t++) plan->tables.trace[1 - s][f][t] = traces[f * nt + t];
+    PetscFunctionBegin;
+    if (!Uniform() && !patches->unit) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(VpCudaFetch(view->traces, sizeof(traces), traces));
+    for (int d = 0; d < 3; d++) {
+      const T *from = Uniform() ? (const T *)view->lines + (size_t)view->common.inside[d] * size : (const T *)patches->unit + d * size;
+
+      PetscCall(VpCudaFetch(from, sizeof(line), line));
+      for (int s = 0; s < 2; s++)
+        for (int f = 0; f < 2; f++)
+          for (int i = 0; i < N; i++) {
+            const T a = TraceAdds(line + N * N + 2 * s * N, traces + 2 * (1 - s) * nt, f, i);
+            if (d == 2) add[s][f][i] = a;
+            else table[PatchTable<N>::add + ((d * 2 + s) * N + i) * 2 + f] = a;
+          }
     }
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   /* the tables of the view's common patches. Requires: there are some */
   PetscErrorCode Common(CommonPatches<T, N> **common) const
   {
     auto fill = [this](CommonPatches<T, N> *plan) {
-      T line[VpLineSize(N)], traces[4 * VpThinLayers(N, 3)], table[PatchTable<N>::size] = {};
+      T table[PatchTable<N>::size] = {};
 
       PetscFunctionBegin;
-      PetscCall(VpCudaFetch(view->traces, sizeof(traces), traces));
-      for (int d = 0; d < 3; d++) {
-        PetscCall(Solvers(d, plan, table));
-        if (!Uniform()) continue;
-        PetscCall(VpCudaFetch((const T *)view->lines + (size_t)view->common.inside[d] * VpLineSize(N), sizeof(line), line));
-        for (int s = 0; s < 2; s++) Side(plan, d, s, line + N * N + 2 * s * N, traces + 2 * (1 - s) * VpThinLayers(N, 3), table);
-      }
+      PetscCall(VpCudaFetch(view->traces, sizeof(plan->tables.trace), plan->tables.trace));
+      for (int d = 0; d < 3; d++) PetscCall(Solvers(d, plan, table));
+      PetscCall(Sides(plan->tables.add, table));
       PetscCall(VpCudaPlace(table, sizeof(table), "tables of common patches", &plan->table));
       PetscFunctionReturn(PETSC_SUCCESS);
     };
@@ -205,16 +226,16 @@ struct SweepSetup {
     return VpCudaPlan<CommonPatches<T, N>>(&patches->device, VP_PLAN_COMMON, 0, 0, common, fill);
   }
 
-  PetscErrorCode Kinds(int32_t first, int32_t count, uint8_t *kind) const
+  PetscErrorCode Kinds(Selected selected, bool edges, int32_t first, int32_t count, uint8_t *kind) const
   {
     VpArray device;
 
     PetscFunctionBegin;
     PetscCall(PetscArrayzero(kind, count));
-    if (!patches->common.found || mixes) PetscFunctionReturn(PETSC_SUCCESS);
+    if (mixes || (!patches->common.found && selected == SELECT_ALL)) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpCudaAlloc((size_t)count, "kinds of patches", &device.p));
-    PetscCall(VpCudaLaunch("kinds of patches", FindKinds, {VpBlocks(count, VP_THREADS), VP_THREADS}, patches->type, patches->common, first,
-                           count, (uint8_t *)device.p));
+    PetscCall(VpCudaLaunch("kinds of patches", FindKinds, {VpBlocks(count, VP_THREADS), VP_THREADS}, patches->type, patches->exact,
+                           selected, edges, patches->common, first, count, (uint8_t *)device.p));
     PetscCall(VpCudaFetch(device.p, (size_t)count, kind));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -241,7 +262,7 @@ struct SweepSetup {
     PetscFunctionBegin;
     VpCudaCall(cudaGetDevice(&device));
     VpCudaCall(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    *fit = VaryShape<T, N>::bytes + tables <= (size_t)most;
+    *fit = VaryShape<T, N, Patch<T, N, SORTED_PATCHES>>::bytes + tables <= (size_t)most;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -262,12 +283,18 @@ struct SweepSetup {
                            view->neighbor, Uniform() ? view->line : NULL, view->common, mixes, (const int32_t *)list.p, n,
                            (SortKeys *)device.p));
     PetscCall(VpCudaFetch(device.p, (size_t)n * sizeof(SortKeys), keys.get()));
-    PetscCall(SortPatches(keys.get(), n, (Patch<T, N>::patches + 1) / 2, rest, &plan->sorted));
+    PetscCall(SortPatches(keys.get(), n, (Patch<T, N, SORTED_PATCHES>::patches + 1) / 2, rest, &plan->sorted));
     PetscCall(List(rest, NULL, &plan->sorted.list));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode Fill(int32_t first, int32_t count, SweepPlan *plan) const
+  /* Whether common patches at boundaries are sorted, as others are: where the kernel for sorted ones takes less time for them, as measured */
+  bool SortsEdges(Selected selected) const
+  {
+    return selected == SELECT_EXACT || (N == 8 && !patches->lacks);
+  }
+
+  PetscErrorCode Fill(Selected selected, int32_t first, int32_t count, SweepPlan *plan) const
   {
     const int32_t pieces = VpLoopPieces(count);
     ByKind        by = {first, NULL, NULL, NULL, NULL};
@@ -278,7 +305,7 @@ struct SweepSetup {
     PetscCall(VpMallocLarge(count, &by.kind));
     PetscCall(VpMallocLarge(count, &by.patch));
     PetscCall(VpMallocLarge(count, &by.kinds));
-    PetscCall(Kinds(first, count, by.kind));
+    PetscCall(Kinds(selected, !SortsEdges(selected), first, count, by.kind));
     VpLoop(count, CountKinds, &by);
     for (int k = 0; k < KINDS; k++) {
       for (int32_t piece = 0; piece < pieces; piece++) {

@@ -36,14 +36,31 @@ struct Digits {
   int place, cell, z;
 };
 
-/* FEW: there are few patches */
-template <class T, int N, bool FEW = false>
-struct Patch : std::conditional_t<FEW, FewPatchShape<T, 3, N>, PatchShape<T, 3, N>> {
-  typedef std::conditional_t<FEW, FewPatchShape<T, 3, N>, PatchShape<T, 3, N>> Shape;
-  static constexpr int                                                         m = 2 * N, layer = N * N, values = N * N * N;
-  static constexpr int                                                         threads = m * m / Shape::rounds; /* of a patch */
-  static constexpr int                                                         block = threads * Shape::patches;
-  static constexpr bool                                                        warp = 32 % threads == 0; /* do warps hold whole patches? */
+/* what a launch has: patches that are alike, few of them, or sorted ones, whose tables are in shared memory */
+enum PatchUse { LIKE_PATCHES, FEW_PATCHES, SORTED_PATCHES };
+template <class T, int N, PatchUse USE>
+struct ShapeOf {
+  typedef PatchShape<T, 3, N> type;
+};
+template <class T, int N>
+struct ShapeOf<T, N, FEW_PATCHES> {
+  typedef FewPatchShape<T, 3, N> type;
+};
+template <class T, int N>
+struct ShapeOf<T, N, SORTED_PATCHES> {
+  typedef SortedPatchShape<T, 3, N> type;
+};
+
+template <class T, int N, PatchUse USE = LIKE_PATCHES>
+struct Patch : ShapeOf<T, N, USE>::type {
+  typedef typename ShapeOf<T, N, USE>::type Shape;
+  static constexpr int                      m = 2 * N, layer = N * N, values = N * N * N;
+  static constexpr int                      threads = m * m / Shape::rounds; /* of a patch */
+  static constexpr int                      block = threads * Shape::patches;
+  static constexpr bool                     warp = 32 % threads == 0; /* Warps hold whole patches. */
+  /* blocks of a multiprocessor where threads hold more than in other kernels: fewer, as measured */
+  static constexpr int    fewer = Shape::least <= 4 ? 0 : sizeof(T) == 4 ? N > 6 : N == 6 && USE == LIKE_PATCHES ? 2 : 0;
+  static constexpr int    roomy = Shape::least - fewer;
   static constexpr bool   adjacent = sizeof(T) == 4 && Shape::rounds == 2 && N % 2 == 0;
   static constexpr Digits Order(int order)
   {
@@ -54,7 +71,6 @@ struct Patch : std::conditional_t<FEW, FewPatchShape<T, 3, N>, PatchShape<T, 3, 
   static constexpr int    traces = 4 * m * Shape::sf; /* values of a patch's traces */
   static constexpr int    sides = RoundUp(Shape::stride * Shape::patches * (int)sizeof(T), 16) / (int)sizeof(T); /* where traces begin */
   static constexpr size_t pointers = (sides + (size_t)Shape::patches * traces) * sizeof(T);                      /* where pointers begin */
-  static constexpr size_t bytes = pointers + Shape::patches * 24 * sizeof(void *);
 
   static_assert(m * m % Shape::rounds == 0 && block <= VP_MAX_THREADS, "a block's threads hold all lines");
   static_assert(Shape::sz >= m * m && Shape::stride >= (m - 1) * Shape::sz + m * m && Shape::sf >= 2 * m, "no two values in one place");

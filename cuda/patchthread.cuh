@@ -27,9 +27,9 @@ struct PatchWork {
 /* A thread of a patch, and the lines it holds. Launches of whole sweeps, where values are read AGAIN, have few patches. */
 template <class T, int N, int LACKS, class Edges, bool AGAIN>
 struct PatchThread {
-  typedef Patch<T, N, AGAIN>    S;
-  typedef TablesOf<T, N, Edges> Of;
-  typedef typename Of::type     Tables;
+  typedef TablesOf<T, N, Edges>                                                         Of;
+  typedef Patch<T, N, Of::sorted ? SORTED_PATCHES : AGAIN ? FEW_PATCHES : LIKE_PATCHES> S;
+  typedef typename Of::type                                                             Tables;
   enum { ENDS = 1 };
   static constexpr bool inside = std::is_same<Edges, NoEdges>::value;
   static constexpr int  m = S::m, layer = S::layer, R = S::rounds;

@@ -44,10 +44,9 @@ struct In {
   volatile uint32_t *flag, *ack;
   uint32_t           received;
 };
-/* VpMessages.route. counts: [in] flags, [out] acks, at the beginning of a block of `chunk` */
+/* VpMessages.route. counts: [in] flags, [out] acks, at the beginning of a block of `chunk`, before data[VP_IN] */
 struct Route {
   size_t             chunk;
-  char              *block;
   volatile uint32_t *counts;
   VpArray            out, in;
   int32_t            blocks; /* of a launch, for each rank */
@@ -191,7 +190,6 @@ static PetscErrorCode Place(VpLink link, VpMessages *m)
   PetscCall(Take((PeerLink *)link, counts + VpMessageItems(m, VP_IN) * m->block, &chunk, &p));
   route = new Route();
   route->chunk = chunk;
-  route->block = p;
   route->counts = (volatile uint32_t *)p;
   m->route = route;
   m->data[VP_IN] = p + counts;
@@ -205,7 +203,7 @@ static void MakeOffers(const PeerLink *link, const VpMessages *m, Offer offers[]
 {
   const Route *route = (const Route *)m->route;
   const Chunk &chunk = link->own[route->chunk];
-  const size_t at = (size_t)(route->block - chunk.p);
+  const size_t at = (size_t)((char *)route->counts - chunk.p);
 
   for (int way = 0; way < VP_WAYS; way++) {
     for (int i = 0; i < m->n[way]; i++) {
@@ -310,7 +308,8 @@ static int DeleteLink(MPI_Comm comm, int, void *value, void *)
   return MPI_SUCCESS;
 }
 
-/* Every rank writes its number to its place in the chunks of all others. Returns the first error, or what says that numbers got lost. */
+/* Every rank writes its number to its place in the chunks of all others. *error: the first one, so far or on the way, or one that says that
+   numbers got lost. */
 static PetscErrorCode Try(PeerLink *link, cudaError_t *error)
 {
   PetscMPIInt        rank, size;

@@ -198,11 +198,10 @@ struct Lines {
   static PetscErrorCode Multiply(const Turn<T> &t, int32_t n)
   {
     auto blocks = [&t, n](int modes, int lines) { return n * VpBlocks(t.lines, lines) * VpBlocks(t.m, modes); };
-    int  device, enough;
+    int  enough;
 
     PetscFunctionBegin;
-    VpCudaCall(cudaGetDevice(&device));
-    VpCudaCall(cudaDeviceGetAttribute(&enough, cudaDevAttrMultiProcessorCount, device));
+    PetscCall(VpCudaProcessors(&enough));
     if (blocks(ROWS * many, COLUMNS * 4) >= 2 * enough) PetscCall((Launch<many, 4>(t, n)));
     else if (blocks(ROWS * few, COLUMNS * wide) >= enough) PetscCall((Launch<few, wide>(t, n)));
     else PetscCall((Launch<few, wide / 2>(t, n)));
@@ -256,7 +255,7 @@ struct Lines {
   }
 };
 
-void VpCudaAlongOps(VpPrecision precision, int dim, int degree, VpOps *ops)
+void VpCudaSeparableOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
   VpCudaForKind<Lines>(precision, dim, degree, [ops](auto of) {
     ops->invert = of.Invert;

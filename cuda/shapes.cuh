@@ -36,6 +36,15 @@ struct FewPatchShape {
   static constexpr int y = 132, x = 321, sf = 4 * N + 4;
 };
 
+/* The same of sorted patches. A thread with two lines reads their tables from shared memory once for both. */
+template <class T, int DIM, int N>
+struct SortedPatchShape : PatchShape<T, DIM, N> {
+};
+template <>
+struct SortedPatchShape<float, 3, 7> {
+  static constexpr int rounds = 2, patches = 2, least = 4, width = 1, sz = 199, stride = 2783, y = 132, x = 321, sf = 28;
+};
+
 /* anypatch.cuh */
 template <class T, int DIM, int N>
 struct AnyPatchShape {

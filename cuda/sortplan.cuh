@@ -2,7 +2,7 @@
 #pragma once
 #include "patchplan.cuh"
 
-/* to[i] = tables of entry i: F, B, lambda; the lines of the lower and the upper cell; is it its own mirror image? */
+/* to[i] = tables of entry i: F, B, lambda; the lines of the lower and the upper cell; whether it is its own mirror image */
 template <class T, int N>
 struct SortEntry {
   T fdm[VpFdmSize(N)], line[2][VpLineSize(N)], mirrored;
@@ -37,6 +37,9 @@ template <class T, int N>
 struct NoTail {
   static constexpr int size = SortTail<N>::lambda;
 
+  NoTail(const VpView *)
+  {
+  }
   PetscErrorCode Fetch()
   {
     return PETSC_SUCCESS;
@@ -52,6 +55,9 @@ struct ReplaceTail {
   const VpView *view;
   T             traces[4 * nt];
 
+  ReplaceTail(const VpView *of) : view(of)
+  {
+  }
   PetscErrorCode Fetch()
   {
     return VpCudaFetch(view->traces, sizeof(traces), traces);
@@ -66,7 +72,7 @@ struct ReplaceTail {
 
 template <class T, int N, class Tail>
 struct SortSetup {
-  static constexpr int     m = 2 * N, each = Patch<T, N>::patches, W = Wide<T>::n, tails = RoundUp(Tail::size, W);
+  static constexpr int     m = 2 * N, each = Patch<T, N, SORTED_PATCHES>::patches, W = Wide<T>::n, tails = RoundUp(Tail::size, W);
   static constexpr int32_t few = 512; /* blocks that are not worth a launch of their own */
 
   const SweepSetup<T, N>       setup;
@@ -177,6 +183,7 @@ struct SortSetup {
     plan->tables.mixes = setup.mixes;
     PetscCall(Ending(plan->tables.ending));
     table.resize(RoundUp(PatchTable<N>::size, W));
+    if (!setup.Uniform()) PetscCall(setup.Sides(plan->tables.add, table.data()));
     for (size_t e = 0; e < entry.size(); e++) AddEntry((int32_t)e);
     PetscCall(VpCudaPlace(table.data(), table.size() * sizeof(T), "tables of sorted patches", &plan->table));
     for (const Sort &sort : sorted->sorts) mirrored += IsFull(sort) ? 0 : VpBlocks(sort.n, each);

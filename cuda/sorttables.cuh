@@ -13,8 +13,9 @@ template <class T, int N>
 struct SortTables {
   static constexpr int nt = VpThinLayers(N, 3);
   T                    trace[2][2][nt]; /* as of PatchTables */
+  T                    add[2][2][N];    /* as of PatchTables, where all cells are of one size */
   T                    reaction;
-  bool                 mixes; /* Have patches sides where the level ends on a part? */
+  bool                 mixes; /* Patches have sides where the level ends on a part. */
   T ending[2][4];             /* [side] there: the pair of traces beyond is this 2 x 2 matrix times the cell's own pair at that side */
 };
 

@@ -33,8 +33,10 @@ __global__ void Current(int values, int32_t count, const int32_t *list, unsigned
 
 template <class T, int DIM, int N>
 struct SweepKernels {
-  typedef StagesLayout<T, DIM, N> Few;
-  typedef ManyLayout<T, DIM, N>   Many;
+  typedef StagesLayout<T, DIM, N>     Few;
+  typedef ManyLayout<T, DIM, N>       Many;
+  typedef Patch<T, N>                 P;
+  typedef Patch<T, N, SORTED_PATCHES> Q;
 
   template <class L>
   static PetscErrorCode Any(const Field<T> &f, const Sweep<T> &w, VpForm form, const int32_t *list, int32_t first, int32_t last)
@@ -45,27 +47,36 @@ struct SweepKernels {
   /* Few patches, which leave room on the device, have more threads each. */
   static PetscErrorCode Rest(const Field<T> &f, const Sweep<T> &w, VpForm form, const int32_t *list, int32_t first, int32_t last)
   {
-    int device, processors;
+    int processors;
 
     PetscFunctionBegin;
-    VpCudaCall(cudaGetDevice(&device));
-    VpCudaCall(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    PetscCall(VpCudaProcessors(&processors));
     if (VpBlocks(last - first, Few::patches) <= Few::least * processors) PetscCall(Any<Few>(f, w, form, list, first, last));
     else PetscCall(Any<Many>(f, w, form, list, first, last));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   /* What a kernel of like patches works on: a plan's common patches with the tables c, unless that is NULL, and its sorted ones with those
-     of their sorts. Work on `side` is beside that on the backend's stream. */
+     of their sorts. Work on `side` is beside that on the backend's stream, once they forked. */
   struct LikeWork {
     const SweepSetup<T, N>     setup;
     const SweepPlan           &plan;
     const CommonPatches<T, N> *c;
-    cudaStream_t               side;
+    cudaStream_t              &side;
+    VpForm                     form;
     unsigned                   done;
     const void                *b;
     void *const               *x;
 
+    /* what a kernel works on besides */
+    template <class Coefficients>
+    Coefficients Of(const PatchList &list) const
+    {
+      const VpPatchView *p = setup.patches;
+
+      if constexpr (!Coefficients::varies) return {};
+      else return {form, (const T *)p->coefficient, (const T *)p->weight, (const int32_t *)list.numbers.p, (T)p->reaction};
+    }
     /* launch(edges, patches, w, stream) on common patches, those at boundaries beside those inside */
     template <class Launch>
     PetscErrorCode Common(Launch launch) const
@@ -76,7 +87,7 @@ struct SweepKernels {
       PetscCall(launch(NoEdges(), plan.inside, WorkOn<T>(plan.inside, c->table, b, x), VpCudaStream));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    /* launch(SortPlan, is it full?, w, stream) on sorted ones: those that are not their own mirror images beside the others */
+    /* launch(SortPlan, whether it is full, w, stream) on sorted ones: those that are not their own mirror images beside the others */
     template <class Tail, class Launch>
     PetscErrorCode Sorted(int kind, const Tail &tail, Launch launch) const
     {
@@ -86,25 +97,28 @@ struct SweepKernels {
       PetscCall(VpCudaPlan<SortPlan<T, N>>(&setup.patches->device, kind, plan.first, plan.last, &sorts,
                                            [&](SortPlan<T, N> *p) { return SortSetup<T, N, Tail>(setup, plan.sorted, tail).Fill(p); }));
       const PatchWork<T> w = WorkOn<T>(plan.sorted.list, sorts->table, b, x);
+      if (sorts->launch[0].blocks && sorts->launch[1].blocks && side == VpCudaStream) PetscCall(VpCudaFork(&side));
       PetscCall(launch(*sorts, std::true_type(), w, side));
       PetscCall(launch(*sorts, std::false_type(), w, VpCudaStream));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   };
 
+  template <class Coefficients>
   static PetscErrorCode Replace(LikeWork &like)
   {
-    typedef Patch<T, N> P;
+    typedef std::conditional_t<Coefficients::varies, NoTail<T, N>, ReplaceTail<T, N>> Tail;
 
     PetscFunctionBegin;
     PetscCall(like.Common([&](const auto &edges, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
-      return LaunchPatches<P>(ReplacePatches<T, N, std::decay_t<decltype(edges)>>, P::bytes, list.n, stream, w, like.done, like.c->tables,
-                              edges);
+      return LaunchPatches<P>(ReplacePatches<T, N, std::decay_t<decltype(edges)>, Coefficients>, ReplaceShape<T, P, Coefficients>::bytes,
+                              list.n, stream, w, like.done, like.c->tables, edges, like.template Of<Coefficients>(list));
     }));
-    PetscCall(like.Sorted(like.setup.mixes ? VP_PLAN_REPLACE_SORTS_MIXED : VP_PLAN_REPLACE_SORTS, ReplaceTail<T, N>{like.setup.view, {}},
+    PetscCall(like.Sorted(like.setup.mixes ? VP_PLAN_REPLACE_SORTS_MIXED : VP_PLAN_REPLACE_SORTS, Tail(like.setup.view),
                           [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
                             constexpr bool FULL = decltype(full)::value;
-                            return LaunchSorts<P, FULL>(ReplaceSorted<T, N, FULL>, P::bytes, sorts, stream, w, like.done);
+                            return LaunchSorts<Q, FULL>(ReplaceSorted<T, N, FULL, Coefficients>, ReplaceShape<T, Q, Coefficients>::bytes,
+                                                        sorts, stream, w, like.done, like.template Of<Coefficients>(like.plan.sorted.list));
                           }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -113,50 +127,44 @@ struct SweepKernels {
   template <int TRACES>
   static PetscErrorCode Keep(LikeWork &like)
   {
-    typedef Patch<T, N>           P;
     const KeptSetup<T, N, TRACES> setup(like.setup);
-    const size_t                  bytes = KeptShape<T, N, TRACES>::bytes;
     KeptPlan<T, N, TRACES>       *kept = NULL;
 
     PetscFunctionBegin;
     PetscCall(VpCudaPlan<KeptPlan<T, N, TRACES>>(&like.setup.patches->device, VP_PLAN_KEPT, 0, TRACES, &kept,
                                                  [&](KeptPlan<T, N, TRACES> *p) { return KeptSetup<T, N, TRACES>(like.setup).Fill(p); }));
     PetscCall(like.Common([&](const auto &edges, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
-      return LaunchPatches<P>(KeepPatches<T, N, TRACES, std::decay_t<decltype(edges)>>, bytes, list.n, stream, w, like.done, like.c->tables,
-                              kept->tables, edges);
+      return LaunchPatches<P>(KeepPatches<T, N, TRACES, std::decay_t<decltype(edges)>>, KeptShape<T, N, TRACES, P>::bytes, list.n, stream,
+                              w, like.done, like.c->tables, kept->tables, edges);
     }));
     PetscCall(like.Sorted(TRACES == 1 ? VP_PLAN_KEEP_SORTS : VP_PLAN_KEEP_SORTS_2, KeptTail<T, N, TRACES>{setup},
                           [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
                             constexpr bool FULL = decltype(full)::value;
-                            return LaunchSorts<P, FULL>(KeepSorted<T, N, TRACES, FULL>, bytes, sorts, stream, w, like.done, kept->tables);
+                            return LaunchSorts<Q, FULL>(KeepSorted<T, N, TRACES, FULL>, KeptShape<T, N, TRACES, Q>::bytes, sorts, stream, w,
+                                                        like.done, kept->tables);
                           }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Vary(LikeWork &like, VpForm form)
+  static PetscErrorCode Vary(LikeWork &like, Selected selected)
   {
-    typedef Patch<T, N> P;
-    const VpView       *view = like.setup.view;
-    const VpPatchView  *patches = like.setup.patches;
-    const size_t        bytes = VaryShape<T, N>::bytes;
-    VaryPlan<T, N>     *vary = NULL;
-    const auto          more = [=](const PatchList &list) {
-      return VaryWork<T>{form, (const T *)patches->coefficient, (const T *)patches->weight, (const int32_t *)list.numbers.p,
-                         (T)patches->reaction};
-    };
+    const VpView      *view = like.setup.view;
+    const VpPatchView *patches = like.setup.patches;
+    VaryPlan<T, N>    *vary = NULL;
 
     PetscFunctionBegin;
     PetscCall(VpCudaPlan<VaryPlan<T, N>>(&patches->device, VP_PLAN_VARY, 0, 0, &vary,
                                          [=](VaryPlan<T, N> *p) { return VarySetup<T, N>(view, patches->unit).Fill(p); }));
     PetscCall(like.Common([&](const auto &edges, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
-      return LaunchPatches<P>(VaryPatches<T, N, std::decay_t<decltype(edges)>>, bytes, list.n, stream, w, like.done, like.c->tables,
-                              vary->tables, edges, more(list));
+      return LaunchPatches<P>(VaryPatches<T, N, std::decay_t<decltype(edges)>>, VaryShape<T, N, P>::bytes, list.n, stream, w, like.done,
+                              like.c->tables, vary->tables, edges, like.template Of<VaryWork<T>>(list));
     }));
-    PetscCall(
-      like.Sorted(VP_PLAN_VARY_SORTS, NoTail<T, N>(), [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
-        constexpr bool FULL = decltype(full)::value;
-        return LaunchSorts<P, FULL>(VarySorted<T, N, FULL>, bytes, sorts, stream, w, like.done, vary->tables, more(like.plan.sorted.list));
-      }));
+    PetscCall(like.Sorted(selected == SELECT_ALL ? VP_PLAN_VARY_SORTS : VP_PLAN_VARY_SORTS_OTHERS, NoTail<T, N>(view),
+                          [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
+                            constexpr bool FULL = decltype(full)::value;
+                            return LaunchSorts<Q, FULL>(VarySorted<T, N, FULL>, VaryShape<T, N, Q>::bytes, sorts, stream, w, like.done,
+                                                        vary->tables, like.template Of<VaryWork<T>>(like.plan.sorted.list));
+                          }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -173,30 +181,47 @@ struct SweepKernels {
     return lacks ? KEEP : NONE;
   }
 
-  /* Requires: there is a kernel for like patches. All others take the one for any. */
+  /* the patches of a plan, by this kernel where they are alike; all others take the one for any */
+  static PetscErrorCode Launch(LikeWork &like, Which which, Selected selected)
+  {
+    const SweepPlan &plan = like.plan;
+
+    PetscFunctionBegin;
+    if (which == REPLACE && like.setup.Uniform()) PetscCall(Replace<OneCoefficient>(like));
+    else if (which == REPLACE || which == VARY) {
+      if constexpr (N >= VP_THIN_LEAST) PetscCall(which == REPLACE ? Replace<VaryWork<T>>(like) : Vary(like, selected));
+    } else if (like.form == VP_FORM_LOCAL && like.setup.patches->lacks == 1) PetscCall(Keep<1>(like));
+    else PetscCall(Keep<2>(like));
+    PetscCall(Rest(Field<T>(like.setup.view, NULL, NULL), Sweep<T>(like.setup.patches, like.done, like.b, like.x), like.form,
+                   (const int32_t *)plan.rest.p, 0, plan.nrest));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /* Requires: there is a kernel for like patches. Those that are exact take the replacement. */
   static PetscErrorCode LikePatches(const SweepSetup<T, N> &setup, Which which, VpForm form, int32_t first, int32_t last, unsigned done,
                                     const void *b, void *const x[2])
   {
-    const Field<T>       f(setup.view, NULL, NULL);
-    const Sweep<T>       w(setup.patches, done, b, x);
+    const bool           split = form == VP_FORM_EXACT && which == VARY && setup.patches->exact;
     CommonPatches<T, N> *c = NULL;
-    SweepPlan           *plan = NULL;
+    SweepPlan           *plan[3] = {};
     cudaStream_t         side = VpCudaStream;
+    int                  lists = 0;
 
     PetscFunctionBegin;
     if (setup.patches->common.found && !setup.mixes) PetscCall(setup.Common(&c));
-    PetscCall(VpCudaPlan<SweepPlan>(&setup.patches->device, setup.mixes ? VP_PLAN_SWEEP_MIXED : VP_PLAN_SWEEP, first, last, &plan,
-                                    [=](SweepPlan *p) { return setup.Fill(first, last - first, p); }));
-    const bool beside = plan->edge.n || plan->sorted.list.n;
-    if (beside) PetscCall(VpCudaFork(&side));
-    LikeWork like = {setup, *plan, c, side, done, b, x};
-    if (which == REPLACE) PetscCall(Replace(like));
-    else if (which == VARY) {
-      if constexpr (N >= VP_THIN_LEAST) PetscCall(Vary(like, form));
-    } else if (form == VP_FORM_LOCAL && setup.patches->lacks == 1) PetscCall(Keep<1>(like));
-    else PetscCall(Keep<2>(like));
-    PetscCall(Rest(f, w, form, (const int32_t *)plan->rest.p, 0, plan->nrest));
-    if (beside) PetscCall(VpCudaJoin());
+    for (int selected = split; selected < (split ? 3 : 1); selected++) {
+      PetscCall(VpCudaPlan<SweepPlan>(&setup.patches->device, setup.mixes ? VP_PLAN_SWEEP_MIXED : VP_PLAN_SWEEP + selected, first, last,
+                                      &plan[selected],
+                                      [=](SweepPlan *p) { return setup.Fill((Selected)selected, first, last - first, p); }));
+      lists += plan[selected]->Lists();
+    }
+    if (lists > 1) PetscCall(VpCudaFork(&side));
+    for (int selected = split; selected < (split ? 3 : 1); selected++) {
+      const bool exact = selected == SELECT_EXACT;
+      LikeWork   like = {setup, *plan[selected], c, side, exact ? VP_FORM_REPLACE : form, done, b, x};
+      PetscCall(Launch(like, exact ? REPLACE : which, (Selected)selected));
+    }
+    if (side != VpCudaStream) PetscCall(VpCudaJoin());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -208,7 +233,8 @@ struct SweepKernels {
     PetscFunctionBegin;
     if (first >= last) PetscFunctionReturn(PETSC_SUCCESS);
     if constexpr (DIM == 3) {
-      const SweepSetup<T, N> setup = {view, patches, form == VP_FORM_EXACT && !patches->lacks && view->common.found};
+      const bool             mixes = form == VP_FORM_EXACT && !patches->lacks && !patches->weight && view->common.found;
+      const SweepSetup<T, N> setup = {view, patches, mixes};
       which = Kernel(setup, form);
       if (which != NONE) PetscCall(LikePatches(setup, which, form, first, last, done, b, x));
     }

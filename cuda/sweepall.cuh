@@ -44,10 +44,10 @@ struct CommonWork<T, 2, N> {
 /* Blocks: those of common patches, in 2D two warps and more. A thread holds one line, of common patches as of others. */
 template <class T, int DIM, int N>
 struct StagesLayout {
-  typedef AnyLayout<T, DIM, N, 1> Any;
-  typedef Patch<T, N, true>       Common;
-  static constexpr int            patches = Common::patches, block = Common::block, least = Common::least;
-  static constexpr size_t         room = Common::bytes;
+  typedef AnyLayout<T, DIM, N, 1>  Any;
+  typedef Patch<T, N, FEW_PATCHES> Common;
+  static constexpr int             patches = Common::patches, block = Common::block, least = Common::least;
+  static constexpr size_t          room = ReplaceShape<T, Common, OneCoefficient>::bytes;
   static_assert(Any::threads == Common::threads, "a block has as many patches of both sorts");
 };
 template <class T, int N>
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(StagesLayout<T, DIM, N>::block, StagesLayout<T
     if (i) cooperative_groups::this_grid().sync();
     if constexpr (DIM == 3) {
       const int32_t first = stage.common[0] + block * L::patches;
-      if (first < stage.common[1]) SolvePatches<true>(c.tables, c.edges, c.work, 1u, first, stage.common[1]);
+      if (first < stage.common[1]) SolvePatches<true>(c.tables, c.edges, OneCoefficient(), c.work, 1u, first, stage.common[1]);
       block -= (stage.common[1] - stage.common[0] + L::patches - 1) / L::patches;
     }
     if constexpr (OTHERS) {

@@ -58,21 +58,25 @@ struct SweepAllSetup {
   }
   PetscErrorCode Sort(const VpSweepStep &s)
   {
-    std::vector<uint8_t> kind((size_t)(s.last - s.first), 0);
+    const size_t         count = (size_t)(s.last - s.first);
+    std::vector<uint8_t> kind(count, 0), exact(count, 0);
 
     PetscFunctionBegin;
     if constexpr (DIM == 3) {
       const SweepSetup<T, N> setup = {view, s.patches};
-      if (plan->common && s.form == VP_FORM_REPLACE) PetscCall(setup.Kinds(s.first, s.last - s.first, kind.data()));
+      if (plan->common && s.form == VP_FORM_REPLACE) PetscCall(setup.Kinds(SELECT_ALL, true, s.first, s.last - s.first, kind.data()));
     }
-    for (int32_t i = s.first; i < s.last; i++) {
-      const uint8_t k = kind[(size_t)(i - s.first)];
-      (k ? common : other).push_back(i);
-      (k ? kinds : forms).push_back(k ? k : (uint8_t)s.form);
+    if (s.form == VP_FORM_EXACT && s.patches->exact) PetscCall(VpCudaFetch(s.patches->exact + s.first, count, exact.data()));
+    for (int replace = 1; replace >= 0; replace--) {
+      for (size_t i = 0; i < count; i++) {
+        if (exact[i] != replace) continue;
+        (kind[i] ? common : other).push_back(s.first + (int32_t)i);
+        (kind[i] ? kinds : forms).push_back(kind[i] ? kind[i] : (uint8_t)(replace ? VP_FORM_REPLACE : s.form));
+      }
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  /* the others of a stage by their form, so that threads of a warp do the same */
+  /* the others of a stage by their form, so that threads of a warp do the same: those that are exact replace their values */
   PetscErrorCode FindStages()
   {
     SweepStages &s = plan->stages;
@@ -104,13 +108,12 @@ struct SweepAllSetup {
   static PetscErrorCode Resident(int *blocks)
   {
     const size_t bytes = StagesBytes<Layout, T>(OTHERS);
-    int          device, processors;
+    int          processors;
 
     PetscFunctionBegin;
     VpCudaCall(cudaFuncSetAttribute(SweepAllStages<T, DIM, N, OTHERS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
     VpCudaCall(cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, SweepAllStages<T, DIM, N, OTHERS>, Layout::block, bytes));
-    VpCudaCall(cudaGetDevice(&device));
-    VpCudaCall(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    PetscCall(VpCudaProcessors(&processors));
     *blocks *= processors;
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -71,6 +71,7 @@ struct TileTables {
   double g[3][2][N];         /* [direction][value, slope] what the traces beyond the upper side add; mirrored at the lower one */
   double value[2], slope[4]; /* traces of the first functions at the upper end */
   double boundary[3][2][4];  /* [direction][side]: (V, Q) beyond a boundary are this matrix times the cell's own */
+  double hanging[3][3];      /* [direction] what (V, Q) of HangingTraces add to those beyond: V' += h[0] Q, Q' += h[1] V + h[2] Q */
 };
 
 /* What lies beyond the two ends of a thread's lines along DIR: the cells, and those of their values that carry traces. */
@@ -154,7 +155,7 @@ __device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyon
   if (VpDenseLayers(N) > 3) odd += t.slope[3] * u[VpDenseLayers(N) > 3 ? 3 : 0];
   V = t.value[0] * u[0] + (upper ? t.value[1] : -t.value[1]) * u[1];
   Q = even + (upper ? odd : -odd);
-  if (beyond < 0 && beyond != VP_HANGING) { /* a side that hangs is as if the cell's own traces were beyond */
+  if (beyond < 0 && beyond > INT32_MIN / 2) { /* a side that hangs is as if the cell's own traces were beyond */
     /* ~beyond & 1 equals s. Written so, the compiler does not know it and branches; with s it would compute this for all lines. */
     const double *B = t.boundary[DIR][~beyond & 1], v = V;
     V = B[0] * v + B[1] * Q;
@@ -162,10 +163,29 @@ __device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyon
   }
 }
 
+/* adds to traces beyond a side what makes them those of a side that hangs; `at`: where the line begins in its cell */
+template <int N, int DIR>
+__device__ __forceinline__ void AddHangingTraces(const TileTables<N> &t, const HangingTraces<double> &hanging, int32_t beyond, int at,
+                                                 double &V, double &Q)
+{
+  const int l = DIR == 0 ? at / N : DIR == 1 ? at % N + at / (N * N) * N : at;
+  double    v, q;
+
+  if (!IsHangingSide(beyond)) return;
+  hanging.At(beyond, N * N, l, v, q);
+  V += t.hanging[DIR][0] * q;
+  Q += t.hanging[DIR][1] * v + t.hanging[DIR][2] * q;
+}
+template <int N, int DIR>
+__device__ __forceinline__ void AddHangingTraces(const TileTables<N> &, const NoHangingTraces &, int32_t, int, double &, double &)
+{
+}
+
 /* LoadTraces finds the traces at the ends of a thread's lines at once; FindGhosts, LoadGhosts and GhostTraces do so in three steps with
    other work between them. */
-template <int N, int DIR>
-__device__ __forceinline__ TileTraces<N, DIR> LoadTraces(const TileTables<N> &t, const Field<double> &f, int32_t first)
+template <int N, int DIR, class Hanging>
+__device__ __forceinline__ TileTraces<N, DIR> LoadTraces(const TileTables<N> &t, const Field<double> &f, int32_t first,
+                                                         const Hanging &hanging)
 {
   TileTraces<N, DIR> T;
 
@@ -175,6 +195,7 @@ __device__ __forceinline__ TileTraces<N, DIR> LoadTraces(const TileTables<N> &t,
       double        u[VpDenseLayers(N)];
       LoadGhost<false, N, DIR>(f, own, beyond, at - cell * Tile<N>::values, u);
       GhostTrace<N, DIR>(t, beyond, s, u, T.V[r][s], T.Q[r][s]);
+      AddHangingTraces<N, DIR>(t, hanging, beyond, at - cell * Tile<N>::values, T.V[r][s], T.Q[r][s]);
     }
   });
   return T;

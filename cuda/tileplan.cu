@@ -36,6 +36,17 @@ __global__ void FindTiles(const __grid_constant__ Field<double> f, const __grid_
 
 template <int N>
 struct TileSetup {
+  /* Traces V' and Q' beyond add g[0] V' + g[1] Q', where g[0] = a v + b q, g[1] = c v, and V and Q of the own side lift to v V + q Q. */
+  static void SetHanging(const TileTables<N> &t, int d, double hanging[3])
+  {
+    const double *v = t.value, *q = t.slope, *g = t.g[d][0], det = v[0] * q[1] - v[1] * q[0];
+    const double  a = (g[0] * q[1] - g[1] * q[0]) / det, b = (v[0] * g[1] - v[1] * g[0]) / det, c = t.g[d][1][0] / v[0];
+
+    hanging[0] = 1 / b;
+    hanging[1] = 1 / c;
+    hanging[2] = -a / (b * c);
+  }
+
   static PetscErrorCode Tables(const VpView *view, const VpCommon &common, TileTables<N> *t)
   {
     double traces[2][2][VpDenseLayers(N)], line[VpLineSize(N)];
@@ -49,6 +60,7 @@ struct TileSetup {
       PetscCall(PetscArraycpy(t->D[d], line, N * N));
       PetscCall(PetscArraycpy(t->g[d][0], line + N * N + 2 * N, 2 * N));
       PetscCall(PetscArraycpy(t->boundary[d][0], view->outside[d][0], 8));
+      SetHanging(*t, d, t->hanging[d]);
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }

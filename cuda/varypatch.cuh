@@ -9,7 +9,7 @@
         H0 |------ H ------| H1                u[n] - u[n-1]  and  u[n+1] - u[n-2]  at the face in the middle
 
    On the domain's boundary the jump is a multiple of the cell's own traces, and H = a. A residual without the patch's outer faces has
-   H0 = H1 = 0 there.
+   H0 = H1 = 0 there. A cell takes jumps at both of its sides, of which the even and the odd parts are added to those of K u.
 
        x ==> X --> x: A --> y: A --> z: b - A, F --> .. as in patch.cuh .. --> z: B + X ==> x
 
@@ -17,30 +17,18 @@
 #pragma once
 #include "patch.cuh"
 
-/* K as even and odd halves: functions i and n-1-i of a cell mirror each other. For odd n the middle one is even. */
+/* K and what jumps add as even and odd halves: functions i and n-1-i of a cell mirror each other. For odd n the middle one is even. */
 template <class T, int N>
 struct VaryTables {
   static constexpr int half = N / 2, even = N - half;
   T                    even_K[3][even * even], odd_K[3][half * half];
-  T                    add[3][2][N];        /* [direction][jump] what the jumps at a cell's lower side add; the upper side mirrors it */
+  T                    even_add[3][2][even], odd_add[3][2][half]; /* [direction][jump] what jumps at the lower side add */
   T                    outside[3][2][2][2]; /* [direction][side] from the cell's own two coefficients there to the jumps */
 };
 
-/* what a launch works on, besides PatchWork */
-template <class T>
-struct VaryWork {
-  VpForm         form;
-  const T       *coefficient; /* of cells; not read in VP_FORM_GIVEN */
-  const T       *weight;      /* of patches, or NULL: 1 */
-  const int32_t *patch;       /* numbers of the patches in launch order */
-  T              reaction;
-};
-
-template <class T, int N>
+template <class T, int N, class S>
 struct VaryShape {
-  typedef Patch<T, N>  S;
-  static constexpr int least = sizeof(T) == 4 && N > 6 && S::least > 4 ? S::least - 1 : S::least; /* as of Patch; here threads hold more */
-  static constexpr int wide = 16 / sizeof(T), X = RoundUp(S::stride, wide);
+  static constexpr int    wide = 16 / sizeof(T), X = RoundUp(S::stride, wide);
   static constexpr size_t pointers = (S::sides + (size_t)S::patches * X) * sizeof(T); /* where pointers begin, then coefficients */
   static constexpr int    words = 24 + 60 * sizeof(T) / sizeof(void *);
   static constexpr size_t bytes = pointers + (size_t)S::patches * words * sizeof(void *);
@@ -49,8 +37,8 @@ struct VaryShape {
 template <class T, int N, class Edges>
 struct VaryThread : PatchThread<T, N, 0, Edges, false> {
   typedef PatchThread<T, N, 0, Edges, false> Thread;
-  typedef VaryShape<T, N>                    Shape;
   typedef typename Thread::S                 S;
+  typedef VaryShape<T, N, S>                 Shape;
   typedef Pack<T, 2>                         Pair;
   using Thread::inside, Thread::m, Thread::layer, Thread::R;
   using Thread::kx, Thread::ky, Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::LineY, Thread::LineX, Thread::Cell;
@@ -67,18 +55,11 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
     numbers = (T *)(around + 24);
   }
 
-  /* of the cell h of PatchCells */
-  __device__ __forceinline__ T Coefficient(int h) const
-  {
-    return __ldg(vary.coefficient + __ldg(cells + h));
-  }
   /* H at a side with the cell h beyond, of a cell with coefficient a */
   __device__ __forceinline__ T Mean(int h, T a) const
   {
-    if (!inside && __ldg(cells + h) < 0) return a;
-    if (vary.form == VP_FORM_LOCAL) return T(0);
-    const T beyond = Coefficient(h);
-    return 2 * a * beyond / (a + beyond);
+    const bool drop = vary.form == VP_FORM_LOCAL && __ldg(cells + h) >= 0;
+    return drop ? T(0) : vary.Mean(cells, h, a);
   }
   /* Ensures: `around` are the cells beyond the sides, and `numbers`. */
   __device__ __forceinline__ void FindNumbers() const
@@ -87,7 +68,7 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
 #pragma unroll 1
     for (int h = me; h < 12; h += S::threads) {
       const int d = h / 4, q = h % 4, lower = (q >> d) << (d + 1) | (q & ((1 << d) - 1));
-      const T   a0 = Coefficient(lower), a1 = Coefficient(lower | 1 << d);
+      const T   a0 = vary.At(cells, lower), a1 = vary.At(cells, lower | 1 << d);
       T        *to = numbers + 5 * h;
       to[0] = a0;
       to[1] = a1;
@@ -141,11 +122,12 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
     }
   }
 
-  /* y += K u times a on a cell */
+  /* y = K u times a on a cell: its even part in the first entries, its odd part from the last entry on */
   template <int D>
-  __device__ __forceinline__ void AddCell(T a, const T *u, T *y) const
+  __device__ __forceinline__ void OperateCell(T a, const T *u, T *y) const
   {
     constexpr int half = VaryTables<T, N>::half, even = VaryTables<T, N>::even;
+    const int     d = t.template Same<D>();
     T             e[even], o[half];
 
     UNROLL (int i = 0; i < half; i++) {
@@ -154,20 +136,32 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
     }
     if (even > half) e[even - 1] = a * u[half];
     UNROLL (int i = 0; i < even; i++) {
-      T p = T(0), q = T(0);
-      UNROLL (int j = 0; j < even; j++) p += k.even_K[t.template Same<D>()][i * even + j] * e[j];
-      UNROLL (int j = 0; i < half && j < half; j++) q += k.odd_K[t.template Same<D>()][i * half + j] * o[j];
-      y[i] += p + q;
-      if (i < half) y[N - 1 - i] += p - q;
+      y[i] = k.even_K[d][i * even] * e[0];
+      UNROLL (int j = 1; j < even; j++) y[i] += k.even_K[d][i * even + j] * e[j];
+    }
+    UNROLL (int i = 0; i < half; i++) {
+      y[N - 1 - i] = k.odd_K[d][i * half] * o[0];
+      UNROLL (int j = 1; j < half; j++) y[N - 1 - i] += k.odd_K[d][i * half + j] * o[j];
     }
   }
-  /* y += what the jumps times H add at side s of a cell */
+  /* y = that, plus what the jumps times H add at the lower and the upper side of the cell. They come last, since neighbours' values may still
+     be under way. */
   template <int D>
-  __device__ __forceinline__ void AddJumps(int s, T j0, T j1, T *y) const
+  __device__ __forceinline__ void AddJumps(const T (&lower)[2], const T (&upper)[2], T *y) const
   {
-    UNROLL (int i = 0; i < N; i++) {
-      y[i] += k.add[t.template Same<D>()][s ? 1 : 0][s ? N - 1 - i : i] * j0;
-      y[i] += k.add[t.template Same<D>()][s ? 0 : 1][s ? N - 1 - i : i] * j1;
+    constexpr int half = VaryTables<T, N>::half, even = VaryTables<T, N>::even;
+    const int     d = t.template Same<D>();
+    const T       e0 = lower[0] + upper[1], e1 = lower[1] + upper[0], o0 = lower[0] - upper[1], o1 = lower[1] - upper[0];
+
+    UNROLL (int i = 0; i < even; i++) {
+      T p = y[i] + k.even_add[d][0][i] * e0;
+      p += k.even_add[d][1][i] * e1;
+      if (i < half) {
+        T q = y[N - 1 - i] + k.odd_add[d][0][i] * o0;
+        q += k.odd_add[d][1][i] * o1;
+        y[i] = p + q;
+        y[N - 1 - i] = p - q;
+      } else y[i] = p;
     }
   }
   /* The jumps at the outer side s, where the cell's own coefficients are u, v in ascending order */
@@ -186,21 +180,17 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
   __device__ __forceinline__ void Operate(int r, const Pair (&beyond)[2], const T (&u)[m], T (&y)[m]) const
   {
     int q, at;
-    T   j[2];
+    T   lower[2], upper[2];
 
     Find<D>(r, q, at);
     const T *own = numbers + 5 * (4 * D + q), H = own[3];
-    UNROLL (int i = 0; i < m; i++) y[i] = T(0);
-    AddCell<D>(own[0], u, y);
-    AddCell<D>(own[1], u + N, y + N);
-    j[0] = H * (u[N] - u[N - 1]);
-    j[1] = H * (u[N + 1] - u[N - 2]);
-    AddJumps<D>(1, j[0], j[1], y);
-    AddJumps<D>(0, -j[1], -j[0], y + N);
-    Jumps<D>(0, AtBoundary<D>(0), beyond[0], u[0], u[1], own[2], j);
-    AddJumps<D>(0, j[0], j[1], y);
-    Jumps<D>(1, AtBoundary<D>(1), beyond[1], u[m - 2], u[m - 1], own[4], j);
-    AddJumps<D>(1, j[0], j[1], y + N);
+    const T  up[2] = {H * (u[N] - u[N - 1]), H * (u[N + 1] - u[N - 2])}, down[2] = {-up[1], -up[0]};
+    OperateCell<D>(own[0], u, y);
+    OperateCell<D>(own[1], u + N, y + N);
+    Jumps<D>(0, AtBoundary<D>(0), beyond[0], u[0], u[1], own[2], lower);
+    AddJumps<D>(lower, up, y);
+    Jumps<D>(1, AtBoundary<D>(1), beyond[1], u[m - 2], u[m - 1], own[4], upper);
+    AddJumps<D>(down, upper, y + N);
   }
 
   /* X = x on the z lines */
@@ -285,7 +275,7 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
 };
 
 template <class T, int N, class Edges>
-__global__ void __launch_bounds__(Patch<T, N>::block, VaryShape<T, N>::least)
+__global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::roomy)
   VaryPatches(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ VaryTables<T, N> vary,
               const __grid_constant__ Edges edges, const __grid_constant__ VaryWork<T> more, const __grid_constant__ PatchWork<T> w,
               unsigned done, int32_t count)
@@ -293,26 +283,24 @@ __global__ void __launch_bounds__(Patch<T, N>::block, VaryShape<T, N>::least)
   typedef Patch<T, N> S;
   extern __shared__ __align__(16) unsigned char shared[];
   const int32_t index = blockIdx.x * S::patches + threadIdx.x / S::threads, at = index < count ? index : count - 1;
-  const T       weight = more.weight ? more.weight[more.patch[at]] : T(1);
 
   VaryThread<T, N, Edges> thread(t, vary, edges, w, more, done, at, shared);
-  thread.Solve(w.b, weight, index < count);
+  thread.Solve(w.b, more.Weight(at), index < count);
 }
 
 /* the same of sorted patches, block by block */
 template <class T, int N, bool FULL>
-__global__ void __launch_bounds__(Patch<T, N>::block, VaryShape<T, N>::least)
+__global__ void __launch_bounds__(Patch<T, N, SORTED_PATCHES>::block, Patch<T, N, SORTED_PATCHES>::roomy)
   VarySorted(const __grid_constant__ SortTables<T, N> all, const __grid_constant__ Sorts<FULL> sorts,
              const __grid_constant__ VaryTables<T, N> vary, const __grid_constant__ VaryWork<T> more,
              const __grid_constant__ PatchWork<T> w, unsigned done)
 {
-  typedef Patch<T, N> S;
+  typedef Patch<T, N, SORTED_PATCHES> S;
   extern __shared__ __align__(16) unsigned char shared[];
   const SortBlock                               block = sorts.block[blockIdx.x];
   const int slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST, at = block.patches / SORT_MOST + (slot < n ? slot : 0);
-  const T   weight = more.weight ? more.weight[more.patch[at]] : T(1);
-  const SortView<T, N> t(all, w.table, block, SortTail<N>::lambda, shared + VaryShape<T, N>::bytes);
+  const SortView<T, N> t(all, w.table, block, SortTail<N>::lambda, shared + VaryShape<T, N, S>::bytes);
 
   VaryThread<T, N, Sorts<FULL>> thread(t, vary, sorts, w, more, done, at, shared);
-  thread.Solve(w.b, weight, slot < n);
+  thread.Solve(w.b, more.Weight(at), slot < n);
 }

@@ -54,7 +54,13 @@ struct VarySetup {
       if (even > half) tables->even_K[d][i * even + half] = (T)K[i][half];
     }
     for (int f = 0; f < 2; f++) {
-      for (int i = 0; i < N; i++) tables->add[d][f][i] = line[N * N + i] * traces[1][0][f] + line[N * N + N + i] * traces[1][1][f];
+      T add[N];
+      for (int i = 0; i < N; i++) add[i] = line[N * N + i] * traces[1][0][f] + line[N * N + N + i] * traces[1][1][f];
+      for (int i = 0; i < half; i++) {
+        tables->even_add[d][f][i] = (add[i] + add[N - 1 - i]) / 2;
+        tables->odd_add[d][f][i] = (add[i] - add[N - 1 - i]) / 2;
+      }
+      if (even > half) tables->even_add[d][f][half] = add[half];
     }
     for (int s = 0; s < 2; s++) Outside(view->outside[d][s], s, tables->outside[d][s]);
   }

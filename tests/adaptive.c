@@ -1,7 +1,7 @@
 /* Meshes of cells of different levels: their leaves, orders of convergence, coarsening, ranks' work. */
 /* ranks: 1 2 3 */
 #include "support/leaves.h"
-#include "../src/petsc/operator/operator.h"
+#include "../src/petsc/dmdata/dmdata.h"
 
 /* Cells fill the domain, and those that touch differ by one level at most. */
 static PetscErrorCode leaves_tile_the_domain_and_are_balanced(const char name[], DM dm, PetscReal volume)

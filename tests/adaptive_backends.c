@@ -6,18 +6,6 @@
 #undef P
 #include "support/refined.h"
 
-static const Setting adaptive[] = {{"2D Q1, periodic, reaction", 2, 1, 2, {1, 1, 1}, PETSC_FALSE, 0, COEFFICIENT_UNIFORM, 2},
-                                   {"2D Q2", 2, 2, 1, {3, 2, 1}, PETSC_TRUE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
-                                   {"2D Q3, waves, reaction", 2, 3, 2, {1, 1, 1}, PETSC_FALSE, VP_SIDE_ROBIN, COEFFICIENT_WAVES, 2},
-                                   {"2D Q4, octaves", 2, 4, 1, {2, 2, 1}, PETSC_FALSE, 0, COEFFICIENT_OCTAVES, 0},
-                                   {"2D Q6, Neumann", 2, 6, 1, {2, 2, 1}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_UNIFORM, 1},
-                                   {"2D Q8, Robin", 2, 8, 1, {3, 1, 1}, PETSC_FALSE, VP_SIDE_ROBIN, COEFFICIENT_ONE, 0},
-                                   {"3D Q1, checkerboard", 3, 1, 1, {2, 2, 1}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_CHECKERBOARD, 1},
-                                   {"3D Q2, octaves", 3, 2, 1, {2, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_OCTAVES, 0},
-                                   {"3D Q3, Neumann", 3, 3, 1, {1, 1, 2}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 3},
-                                   {"3D Q4", 3, 4, 1, {2, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
-                                   {"3D Q7", 3, 7, 1, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}};
-
 /* numbers that a seed decides, on the backend, in the levels' precision */
 static PetscErrorCode Random(const Refined *r, VpPrecision precision, size_t n, int seed, void **p)
 {
@@ -126,7 +114,7 @@ static PetscErrorCode edges_agree(const Setting *s, const Refined r[2], int l)
 
     arrays[i] = (VpArrays){.backend = r[i].backend, .precision = r->precision};
     PetscCall(PetscArrayzero(&edges[i], 1));
-    PetscCall(VpPlaceEdges(fine, coarse, &arrays[i], &edges[i]));
+    PetscCall(VpPlaceEdges(fine, coarse, PETSC_TRUE, &arrays[i], &edges[i]));
     for (int k = 0; k < VECTORS; k++) PetscCall(Random(&r[i], r->precision, n[k], k, &v[k][i]));
     PetscCall(fine->ops->add_coarse(&fine->view, &edges[i], -1, v[COARSE][i], v[RIGHT][i]));
     PetscCall(fine->ops->subtract_fine(&fine->view, &coarse->view, &edges[i], v[FINE][i], v[COARSE][i], v[COARSE_RIGHT][i]));
@@ -210,9 +198,9 @@ int main(int argc, char **argv)
     PetscCall(PetscFinalize());
     return TapSkip("no CUDA device");
   }
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(adaptive); i++) {
-    if (adaptive[i].dim == 2 || i % 2 == 0) PetscCall(CheckSlots(&adaptive[i], VP_DOUBLE));
-    if (adaptive[i].dim == 2 || i % 2 == 1) PetscCall(CheckSlots(&adaptive[i], VP_SINGLE));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(refined); i++) {
+    if (refined[i].dim == 2 || i % 2 == 0) PetscCall(CheckSlots(&refined[i], VP_DOUBLE));
+    if (refined[i].dim == 2 || i % 2 == 1) PetscCall(CheckSlots(&refined[i], VP_SINGLE));
   }
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(CheckSolves(&cases[i]));
   PetscCall(PetscFinalize());

@@ -244,6 +244,23 @@ static PetscErrorCode CheckGuesses(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode refinement_ends_where_no_cell_is(void)
+{
+  const PetscReal outside[2] = {5, 5};
+  PetscInt        cells;
+  DM              dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 2, 2, &dm));
+  PetscCall(DMVPatchDGSetLocalRefinement(dm, PETSC_MAX_INT, outside, NULL));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMVPatchDGGetCells(dm, &cells));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cells, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  TapOk((PetscBool)(cells == 16), "refinement_ends_where_no_cell_is: %d cells", (int)cells);
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode bad_input_is_refused(void)
 {
   const PetscReal inside[2] = {0.3, 0.3}, sphere[3] = {0, 0, -1};
@@ -294,6 +311,7 @@ int main(int argc, char **argv)
   TapOk((PetscBool)(PetscAbsReal(norm[0] - norm[1]) < 1e-10 * norm[1]), "ranks_without_cells_adapt_as_one_does: %.12g, %.12g",
         (double)norm[0], (double)norm[1]);
   PetscCall(CheckGuesses());
+  PetscCall(refinement_ends_where_no_cell_is());
   PetscCall(bad_input_is_refused());
   PetscCall(PetscFinalize());
   return TapEnd();

@@ -179,7 +179,7 @@ static PetscErrorCode dots_are_sums(void)
   for (int i = 0; i < COUNT * ROWS; i++) host[i] = sin(0.1 * i) + 0.1;
   PetscCall(cuda->upload(host, COUNT * (size_t)ROWS * sizeof(*host), device));
   for (int i = 0; i < COUNT; i++) y[i] = device + (size_t)i * ROWS;
-  PetscCall(cuda->dots(ROWS, device + 2 * ROWS, COUNT, y, dots));
+  PetscCall(cuda->mdot(ROWS, device + 2 * ROWS, COUNT, y, dots));
   for (int i = 0; i < COUNT; i++) {
     double sum = 0;
 
@@ -187,7 +187,7 @@ static PetscErrorCode dots_are_sums(void)
     apart = PetscMax(apart, PetscAbsReal(dots[i] - sum) / ROWS);
   }
   TapOk((PetscBool)(apart < 1e-12), "dots_are_sums: %.1e", apart);
-  PetscCall(cuda->dots(0, device, 1, y, dots));
+  PetscCall(cuda->mdot(0, device, 1, y, dots));
   TapOk((PetscBool)(dots[0] == 0), "dots_of_nothing_are_0");
   PetscCall(cuda->release(device));
   PetscCall(PetscFree(host));

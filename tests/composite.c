@@ -2,17 +2,6 @@
 /* ranks: 1 2 3 5 */
 #include "support/refined.h"
 
-static const Setting refined[] = {{"2D Q2", 2, 2, 1, {3, 2, 1}, PETSC_TRUE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
-                                  {"2D Q1, periodic, reaction", 2, 1, 2, {1, 1, 1}, PETSC_FALSE, 0, COEFFICIENT_UNIFORM, 2},
-                                  {"2D Q5, Neumann", 2, 5, 1, {2, 2, 1}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_UNIFORM, 1},
-                                  {"2D Q8, Robin", 2, 8, 1, {3, 1, 1}, PETSC_FALSE, VP_SIDE_ROBIN, COEFFICIENT_ONE, 0},
-                                  {"2D Q3, waves, reaction", 2, 3, 2, {1, 1, 1}, PETSC_FALSE, VP_SIDE_ROBIN, COEFFICIENT_WAVES, 2},
-                                  {"2D Q4, octaves", 2, 4, 1, {2, 2, 1}, PETSC_FALSE, 0, COEFFICIENT_OCTAVES, 0},
-                                  {"3D Q2, octaves", 3, 2, 1, {2, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_OCTAVES, 0},
-                                  {"3D Q1, checkerboard", 3, 1, 1, {2, 2, 1}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_CHECKERBOARD, 1},
-                                  {"3D Q1", 3, 1, 1, {2, 2, 1}, PETSC_TRUE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
-                                  {"3D Q3, Neumann", 3, 3, 1, {1, 1, 2}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 3}};
-
 /* the corners and sizes of all ranks' cells of a mesh, [ncell][2][3] */
 static PetscErrorCode Everywhere(VpMesh mesh, PetscReal **bounds)
 {
@@ -214,7 +203,7 @@ static PetscErrorCode VectorsCreate(const Refined *r, int l, Vectors *v)
     PetscCall(PetscMalloc1((size_t)r->mesh[l + i]->nlocal * r->ndof, &v->B[i]));
     PetscCall(ToLevel(r, l + i, v->b, v->B[i]));
     if (!v->X[i + 1]) continue;
-    PetscCall(VpPlaceEdges(r->level[l + i], r->level[l + i + 1], &v->arrays[i], &v->edges[i]));
+    PetscCall(VpPlaceEdges(r->level[l + i], r->level[l + i + 1], PETSC_TRUE, &v->arrays[i], &v->edges[i]));
     PetscCall(r->level[l]->ops->add_coarse(&r->level[l + i]->view, &v->edges[i], -1, v->X[i + 1], v->B[i]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -2,7 +2,7 @@
 /* ranks: 1 2 3 */
 #include "support/backend.h"
 #include "support/refused.h"
-#include "../src/petsc/operator/operator.h"
+#include "../src/petsc/dmdata/dmdata.h"
 
 typedef struct {
   const char *name, *options;

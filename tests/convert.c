@@ -234,6 +234,100 @@ static PetscErrorCode of_a_plex(PetscInt dim, const PetscInt n[], PetscInt level
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A mesh of 4 cells that all ranks have, whose points are the first one's: ghosts have no list then, since they are all points. */
+static PetscErrorCode ghosts_may_come_first(void)
+{
+  const PetscInt  cells[16] = {0, 1, 4, 3, 1, 2, 5, 4, 3, 4, 7, 6, 4, 5, 8, 7};
+  const PetscReal x[18] = {0, 0, 1, 0, 2, 0, 0, 1, 1, 1, 2, 1, 0, 2, 1, 2, 2, 2};
+  PetscMPIInt     rank, size;
+  PetscInt        points, ghosts, total;
+  PetscSFNode    *owner;
+  PetscSF         sf;
+  DM              whole, plex, dm;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMPlexCreateFromCellListPetsc(PETSC_COMM_WORLD, 2, rank ? 0 : 4, rank ? 0 : 9, 4, PETSC_TRUE, cells, 2, x, &whole));
+  PetscCall(DMPlexGetRedundantDM(whole, NULL, &plex));
+  PetscCall(DMDestroy(&whole));
+  PetscCall(DMPlexGetChart(plex, NULL, &points));
+  ghosts = rank ? points : 0;
+  PetscCall(PetscMalloc1(ghosts, &owner));
+  for (PetscInt i = 0; i < ghosts; i++) owner[i] = (PetscSFNode){.rank = 0, .index = i};
+  PetscCall(DMGetPointSF(plex, &sf));
+  PetscCall(PetscSFSetGraph(sf, points, ghosts, NULL, PETSC_COPY_VALUES, owner, PETSC_OWN_POINTER));
+  PetscCall(DMConvert(plex, DMVPATCHDG, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMVPatchDGGetCells(dm, &total));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  TapOk((PetscBool)(total == 4), "ghosts_may_come_first: %d cells", (int)total);
+  PetscCall(DMDestroy(&plex));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* boxes that touch nowhere: between their faces there are more cells than PetscInt may count */
+static PetscErrorCode Scattered(PetscInt n, DM *plex)
+{
+  const int   corner[8] = {0, 2, 3, 1, 4, 5, 7, 6};
+  PetscInt   *cells;
+  PetscReal  *x;
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  if (rank) n = 0;
+  PetscCall(PetscMalloc2(8 * n, &cells, 24 * n, &x));
+  for (PetscInt i = 0; i < 8 * n; i++) {
+    cells[i] = i;
+    for (int d = 0; d < 3; d++) x[3 * i + d] = (PetscReal)(i / 8 * 3 + (corner[i % 8] >> d & 1));
+  }
+  PetscCall(DMPlexCreateFromCellListPetsc(PETSC_COMM_WORLD, 3, n, 8 * n, 8, PETSC_FALSE, cells, 3, x, plex));
+  PetscCall(PetscFree2(cells, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the first vertex of every rank has no place */
+static PetscErrorCode Lose(DM plex)
+{
+  PetscScalar *x;
+  Vec          coordinates;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetCoordinatesLocal(plex, &coordinates));
+  PetscCall(VecGetArray(coordinates, &x));
+  x[0] = NAN;
+  PetscCall(VecRestoreArray(coordinates, &x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode other_cells_are_refused(void)
+{
+  const PetscInt n[3] = {9, 3, 1};
+  PetscSF        map;
+  DM             da, dm, plex, none = NULL;
+
+  PetscFunctionBeginUser;
+  PetscCall(Da(2, n, PETSC_FALSE, 1, DMDA_Q1, &da));
+  PetscCall(DMDASetUniformCoordinates(da, 0, 1, 0, 1, 0, 0));
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 1, 0, &dm));
+  PetscCall(DMVPatchDGSetBoxGrid(dm, (PetscInt[]){2, 8}, NULL, NULL));
+  PetscCall(DMSetUp(dm));
+  Refused(DMVPatchDGCreateCellMap(dm, da, &map), "cells where the mesh has others", "as many cells of another shape");
+  PetscCall(DMDestroy(&da));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(Plex(2, (PetscInt[]){8, 8}, &plex));
+  PetscCall(Lose(plex));
+  Refused(DMConvert(plex, DMVPATCHDG, &none), "must be boxes along the axes", "a vertex that is NaN");
+  PetscCall(DMDestroy(&plex));
+  PetscCall(Scattered(700, &plex));
+  Refused(DMConvert(plex, DMVPATCHDG, &none), "which with their faces has 2738124199.", "boxes that touch nowhere");
+  PetscCall(DMDestroy(&plex));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode what_is_no_grid_is_refused(void)
 {
   const PetscInt n[3] = {8, 8, 1};
@@ -277,6 +371,8 @@ int main(int argc, char **argv)
   PetscCall(of_a_da(2, (PetscInt[]){8, 12, 1}, PETSC_TRUE, PETSC_TRUE, PETSC_FALSE, 16, 3, 2, "periodic DMDA of cells"));
   PetscCall(of_a_plex(2, (PetscInt[]){8, 12}, 2, "DMPLEX"));
   PetscCall(of_a_plex(3, (PetscInt[]){6, 4, 2}, 1, "DMPLEX in 3D"));
+  PetscCall(ghosts_may_come_first());
+  PetscCall(other_cells_are_refused());
   PetscCall(what_is_no_grid_is_refused());
   PetscCall(PetscFinalize());
   return TapEnd();

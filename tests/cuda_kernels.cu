@@ -1,5 +1,6 @@
 /* The CUDA kernels against plain loops, slot by slot, on meshes regular enough for all of them. With arguments: only these degrees.
    ranks: 1 */
+#include "support/cuda_coefficient.h"
 #include "support/cuda_device.h"
 
 static double Error(const Reals &a, const Reals &b, size_t first, size_t last)
@@ -224,6 +225,20 @@ static void CheckAtOnce(int dim, int k, int L, bool single, const double *h, con
   c.AtOnce(some, unlike);
 }
 
+/* a coefficient that changes along x, with patches that are exact; sorted: none of them is common */
+static void CheckLayers(int dim, int k, int L, bool single, const double *h, const VpSide *sides, bool sorted)
+{
+  Check c;
+
+  MakeMesh(c.v, dim, k, L, true, h, sides);
+  MakeLines(c.v, 0);
+  MakePatches(c.v, VP_SPACE_FULL);
+  MakeLayers(c.v);
+  if (sorted) c.v.common.found = PETSC_FALSE;
+  c.Start(single, c.v.ncell);
+  c.Smoother(sorted ? "layers, sorted" : "layers", VP_FORM_EXACT, 100);
+}
+
 /* a coefficient that varies over cells of one size, with the tables of common patches */
 static void CheckVarying(int dim, int k, int L, bool single, const double *h, const VpSide *sides, double reaction)
 {
@@ -322,6 +337,7 @@ static void CheckAll(int dim, int k, bool single)
     CheckLacking(dim, k, L, single, h, sides, 0.3 * variant);
     CheckVarying(dim, k, dim == 3 ? 2 : L, single, h, sides, 0.3 * variant);
     CheckSorts(dim, k, L, single, h, sides, 0.3 * variant);
+    for (bool sorted : {false, true}) CheckLayers(dim, k, L, single, h, sides, sorted);
     for (bool unlike : {false, true}) CheckAtOnce(dim, k, L, single, h, sides, unlike);
     Device od;
     Level  ov;

@@ -2,7 +2,7 @@
 /* ranks: 1 3 */
 #include "support/problem.h"
 #include "../src/petsc/forecast/forecast.h"
-#include "../src/petsc/operator/operator.h"
+#include "../src/petsc/dmdata/dmdata.h"
 
 static FILE *said; /* the doctor's words, on rank 0 */
 

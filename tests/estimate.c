@@ -199,6 +199,26 @@ static PetscErrorCode exact_solutions_have_no_error(PetscInt dim, PetscInt degre
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* errors whose squares are no numbers, or 0, are marked like those between; changes mark */
+static PetscErrorCode size_does_not_matter(DM dm, PetscInt n, const PetscReal eta[], DMAdaptFlag mark[])
+{
+  const PetscReal scale[3] = {1, 1e-250, 1e250};
+  PetscReal      *scaled;
+  DMAdaptFlag    *first;
+  PetscBool       same = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(n, &scaled, n, &first));
+  for (int i = 0; i < 3; i++) {
+    for (PetscInt c = 0; c < n; c++) scaled[c] = scale[i] * eta[c];
+    PetscCall(DMVPatchDGMark(dm, VPATCHDG_MARK_DOERFLER, 0.5, 0.25, scaled, i ? mark : first));
+    for (PetscInt c = 0; c < n && i; c++) same = (PetscBool)(same && mark[c] == first[c]);
+  }
+  TapOk(same, "size_does_not_matter: errors times 1e-250 and 1e250");
+  PetscCall(PetscFree2(scaled, first));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Doerfler: of the numbers 1, 2, ..., n over all cells as few as have half of the sum of squares */
 static PetscErrorCode marks_are_as_few_as_do(void)
 {
@@ -238,6 +258,7 @@ static PetscErrorCode marks_are_as_few_as_do(void)
     right = (PetscBool)(right && mark[c] == expected);
   }
   TapOk(right, "maximum_marks_by_the_largest");
+  PetscCall(size_does_not_matter(dm, n, eta, mark));
   Refused(DMVPatchDGMark(dm, VPATCHDG_MARK_MAXIMUM, 0.2, 0.5, eta, mark), "not above that", "coarsened what is refined");
   Refused(DMVPatchDGMark(dm, VPATCHDG_MARK_DOERFLER, 1.5, 0, eta, mark), "parts are 0 to 1", "more than all");
   if (n) eta[0] = INFINITY;

@@ -211,6 +211,58 @@ static PetscErrorCode faces_of_a_plex_bring_their_labels(PetscInt dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* arrays that the DM gave may be given back, changed or not */
+static PetscErrorCode own_arrays_are_copied(void)
+{
+  const PetscInt   given[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, *label;
+  const PetscReal *lower, *upper;
+  PetscReal        corners[12];
+  PetscInt         n;
+  PetscBool        same = PETSC_TRUE;
+  DM               dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 2, 1, &dm));
+  PetscCall(DMVPatchDGSetDomain(dm, VPATCHDG_DOMAIN_LSHAPE));
+  PetscCall(DMVPatchDGSetSideLabels(dm, 3, given));
+  PetscCall(DMVPatchDGGetSideLabels(dm, &n, &label));
+  PetscCall(DMVPatchDGSetSideLabels(dm, n, label));
+  PetscCall(DMVPatchDGGetSideLabels(dm, &n, &label));
+  for (int i = 0; i < 12; i++) same = (PetscBool)(same && label[i] == given[i]);
+  PetscCall(DMVPatchDGGetBoxes(dm, &n, &lower, &upper));
+  PetscCall(PetscArraycpy(corners, lower, 6));
+  PetscCall(PetscArraycpy(corners + 6, upper, 6));
+  PetscCall(DMVPatchDGSetBoxes(dm, n, lower, upper));
+  PetscCall(DMVPatchDGGetBoxes(dm, &n, &lower, &upper));
+  for (int i = 0; i < 6; i++) same = (PetscBool)(same && lower[i] == corners[i] && upper[i] == corners[6 + i]);
+  TapOk((PetscBool)(same && n == 3), "own_arrays_are_copied: labels and boxes that the DM gave");
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the last rank says something else */
+static PetscErrorCode labels_that_differ(void)
+{
+  PetscMPIInt rank, size;
+  PetscInt    odd;
+  DM          dm;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  odd = rank == size - 1;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 2, 1, &dm));
+  PetscCall(DMVPatchDGSetSideLabels(dm, 1, (const PetscInt[]){1 + odd, 5, 5, 5}));
+  PetscCall(DMVPatchDGSetLabelBoundary(dm, 1, VPATCHDG_BOUNDARY_ROBIN, 1));
+  Refused(DMSetUp(dm), "Ranks disagree about the labels of sides", "labels that differ between ranks");
+  PetscCall(DMVPatchDGSetSideLabels(dm, 1, (const PetscInt[]){1, 5, 5, 5}));
+  PetscCall(DMVPatchDGSetLabelBoundary(dm, 1, VPATCHDG_BOUNDARY_ROBIN, 1 + (PetscReal)odd));
+  Refused(DMSetUp(dm), "Ranks disagree about the conditions of labels", "conditions that differ between ranks");
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode bad_labels(void)
 {
   const PetscInt label[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -250,6 +302,8 @@ int main(int argc, char **argv)
   PetscCall(labels_are_what_a_function_says(3, "-dm_vpatchdg_domain fichera", PETSC_FALSE));
   PetscCall(faces_of_a_plex_bring_their_labels(2));
   PetscCall(faces_of_a_plex_bring_their_labels(3));
+  PetscCall(own_arrays_are_copied());
+  PetscCall(labels_that_differ());
   PetscCall(bad_labels());
   PetscCall(PetscFinalize());
   return TapEnd();

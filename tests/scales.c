@@ -235,6 +235,29 @@ static PetscErrorCode smoothers_of_all_sizes_work(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* one KSP, whose guess is the solution before, for right-hand sides of quite other sizes */
+static PetscErrorCode sizes_may_change_between_solves(const char options[])
+{
+  const World        w = {2, 3, 3, 1, 1, 0, PETSC_FALSE, VPATCHDG_BOUNDARY_DIRICHLET};
+  const PetscReal    by[] = {1e-270, 1e270, 1e200};
+  Problem            p;
+  PetscReal          size = 1;
+  PetscInt           its;
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(Solvable(&w, &p));
+  PetscCall(NewKSP(&p));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(by); i++) {
+    size *= by[i];
+    PetscCall(VecScale(p.b, by[i]));
+    PetscCall(SolveWith(&p, options, NULL, &its, &reason));
+    TapOk((PetscBool)(reason > 0), "sizes_may_change_between_solves: %s, %.0e: %" PetscInt_FMT " iterations", options, (double)size, its);
+  }
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- what has no size */
 
 static PetscErrorCode zero_and_nan_end_as_they_should(const char options[])
@@ -282,6 +305,7 @@ int main(int argc, char **argv)
   PetscCall(operators_of_all_sizes_are_solved(cube, "cube with reaction"));
   PetscCall(operators_of_all_sizes_are_solved(jumps, "square with jumps"));
   PetscCall(smoothers_of_all_sizes_work());
+  PetscCall(sizes_may_change_between_solves(FUSED REST "-ksp_initial_guess_nonzero"));
   PetscCall(zero_and_nan_end_as_they_should("-ksp_type richardson -pc_type vpatchdg"));
   PetscCall(zero_and_nan_end_as_they_should("-ksp_type fgmres -pc_type vpatchdg"));
   PetscCall(PetscFinalize());

@@ -187,7 +187,7 @@ static void patch_inverts_the_line(void)
 
   FOR_ALL_BASES(b)
   {
-    for (int step = -4; step <= 4; step += 2) {
+    for (int step = -VP_STEPS / 2; step <= VP_STEPS / 2; step += VP_STEPS / 4) {
       Domain   d = SomeDomain(4, VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN, 0);
       VpFdmKey key = {.h = {d.h[1], d.h[2]}, .h_beyond = {d.h[0], d.h[3]}, .side = {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, .step = step};
       int      n = b->n, m = 2 * n;

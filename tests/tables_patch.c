@@ -32,6 +32,7 @@ static void Solve(int n, double A[][MAX], const double b[], double x[])
   }
 }
 
+#define EIGHTH (VP_STEPS / 8) /* of an octave */
 static const VpFdmKey keys[] = {
   {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0, {0}, 0},
   {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_DIRICHLET, VP_SIDE_DIRICHLET}, 0, {0}, 0},
@@ -39,23 +40,23 @@ static const VpFdmKey keys[] = {
   {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_WRAP, VP_SIDE_WRAP}, 0, {0}, 0},
   {{0.1, 0.1}, {0.2, 0.2}, {VP_SIDE_MIXED, VP_SIDE_MIXED}, 0, {0}, 0},
   {{0.1, 0.1}, {0.1, 0.2}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0, {0}, 0},
-  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 5, {0}, 0},
-  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_DIRICHLET, VP_SIDE_INTERIOR}, -3, {0}, 0},
+  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 5 * EIGHTH, {0}, 0},
+  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_DIRICHLET, VP_SIDE_INTERIOR}, -3 * EIGHTH, {0}, 0},
   {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_INTERIOR, VP_SIDE_NEUMANN}, 0, {0}, 0},
-  {{0.1, 0.3}, {0.3, 0.1}, {VP_SIDE_WRAP, VP_SIDE_WRAP}, 2, {0}, 0},
-  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_MIXED, VP_SIDE_INTERIOR}, 1, {0}, 0},
+  {{0.1, 0.3}, {0.3, 0.1}, {VP_SIDE_WRAP, VP_SIDE_WRAP}, 2 * EIGHTH, {0}, 0},
+  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_MIXED, VP_SIDE_INTERIOR}, EIGHTH, {0}, 0},
   {{0.2, 0.2}, {0.2, 0.2}, {VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN}, 0, {0}, 0},
-  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 2, {0}, 0},
-  {{0.3, 0.1}, {0.2, 0.15}, {VP_SIDE_INTERIOR, VP_SIDE_DIRICHLET}, 4, {0}, 0},
+  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 2 * EIGHTH, {0}, 0},
+  {{0.3, 0.1}, {0.2, 0.15}, {VP_SIDE_INTERIOR, VP_SIDE_DIRICHLET}, 4 * EIGHTH, {0}, 0},
   {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0, {-5, -5}, 0},
   {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0, {-7, 1}, 0},
-  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_MIXED, VP_SIDE_INTERIOR}, -7, {1, -3}, 0},
+  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_MIXED, VP_SIDE_INTERIOR}, -7 * EIGHTH, {1, -3}, 0},
   {{0.1, 0.1}, {2, 2}, {VP_SIDE_ROBIN, VP_SIDE_ROBIN}, 0, {0}, 0},
-  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0, {0}, 5},
-  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_MIXED, VP_SIDE_DIRICHLET}, 3, {2, 0}, -9},
-  {{0.1, 0.3}, {0.3, 0.1}, {VP_SIDE_WRAP, VP_SIDE_WRAP}, -2, {0}, 4},
+  {{0.1, 0.1}, {0.1, 0.1}, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, 0, {0}, 5 * EIGHTH},
+  {{0.1, 0.3}, {0.2, 0.15}, {VP_SIDE_MIXED, VP_SIDE_DIRICHLET}, 3 * EIGHTH, {2, 0}, -9 * EIGHTH},
+  {{0.1, 0.3}, {0.3, 0.1}, {VP_SIDE_WRAP, VP_SIDE_WRAP}, -2 * EIGHTH, {0}, 4 * EIGHTH},
   {{0.1, 0.1}, {2, 3}, {VP_SIDE_ROBIN, VP_SIDE_ROBIN}, 0, {0}, 0},
-  {{0.1, 0.3}, {0.2, 40}, {VP_SIDE_INTERIOR, VP_SIDE_ROBIN}, 3, {0}, 0},
+  {{0.1, 0.3}, {0.2, 40}, {VP_SIDE_INTERIOR, VP_SIDE_ROBIN}, 3 * EIGHTH, {0}, 0},
   {{0.1, 0.1}, {5, 0}, {VP_SIDE_ROBIN, VP_SIDE_NEUMANN}, 0, {0}, 0},
 };
 #define KEYS (int)(sizeof(keys) / sizeof(keys[0]))

@@ -60,12 +60,16 @@ static PetscErrorCode FindTransports(void)
     PetscCall(TransportDM(&cases[0], t, &dm, &refused));
     usable[t] = (PetscBool)!refused;
     if (usable[t]) {
-      TapOk((PetscBool)(size == 1 || ((DM_VPatchDG *)dm->data)->mesh->transport == transports[t].taken),
-            "the_transport_asked_for_is_taken: %s", transports[t].name);
+      const VpMesh    mesh = ((DM_VPatchDG *)dm->data)->mesh;
+      const PetscBool same = (PetscBool)(place == HOST || !mesh->link || !strcmp(mesh->link->kind->name, transports[t].name));
+
+      TapOk((PetscBool)(size == 1 || (mesh->transport == transports[t].taken && same)), "the_transport_asked_for_is_taken: %s",
+            transports[t].name);
     } else {
       TapOk((PetscBool)(t > 0 && strstr(message, transports[t].name)), "transports_agree: %s # SKIP %s", transports[t].name, message);
     }
-    usable[t] = (PetscBool)(usable[t] && (place != HOST || t % 2 == 0)); /* by mpi the host sends anyway, and peers pretend to be nccl */
+    if (place == HOST && (transports[t].asked == VPATCHDG_TRANSPORT_MPI || transports[t].asked == VPATCHDG_TRANSPORT_PEER))
+      usable[t] = PETSC_FALSE; /* by mpi the host sends anyway, and it pretends one kind of links */
     PetscCall(DMDestroy(&dm));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

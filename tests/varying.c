@@ -5,7 +5,7 @@
 
 /* exp(sin .. sin), exp(3 sin .. sin) and 1000 to the power of a random number at a cell's centre; 1000 in a ball, in
    its outside, in the part x < 11/32; in every second coarsest cell; in a middle box along the last direction, or along
-   any; random in every box. Tensors: the jump along x in one box, or in a column; along x in boxes of every second
+   any; in every second box along y; random in every box. Tensors: the jump along x in one box, or in a column; along x in boxes of every second
    column or row, along y in the others; random along every direction of every box; waves along x, their inverse along
    all others */
 typedef enum {
@@ -20,6 +20,7 @@ typedef enum {
   LAYER,
   SOFT_LAYER,
   CROSS,
+  STRIPES,
   BOXES,
   STRONG_BOX,
   STRONG_COLUMN,
@@ -27,9 +28,9 @@ typedef enum {
   STRONG_BOXES,
   CROSSED_WAVES
 } Shape;
-static const char *const shapes[] = {"waves",        "steep waves", "noise",         "ball",       "hole",         "plane",
-                                     "checkerboard", "blocks",      "layer",         "soft layer", "cross",        "boxes",
-                                     "strong box",   "column",      "turning boxes", "tensors",    "crossed waves"};
+static const char *const shapes[] = {"waves",        "steep waves", "noise",  "ball",          "hole",    "plane",
+                                     "checkerboard", "blocks",      "layer",  "soft layer",    "cross",   "stripes",
+                                     "boxes",        "strong box",  "column", "turning boxes", "tensors", "crossed waves"};
 
 typedef struct {
   Shape       shape;
@@ -46,45 +47,64 @@ typedef struct {
 
 /* clang-format off */
 static const Case cases[] = {
-  {WAVES,           1, 2, 3, 5, {"1", "1"},                                V,   {5.6, 6.7}},
+  {WAVES,           1, 2, 3, 5, {"1", "1"},                                V,   {5.4, 6.7}},
   {WAVES,           1, 2, 3, 5, {"1", "1"},                                W4C, {4.1, 4.4}},
+  {STEEP_WAVES,     1, 2, 3, 4, {"1", "1"},                                W4C, {6.4, 8.7}},
   {STEEP_WAVES,     1, 2, 3, 5, {"1", "1"},                                V,   {9.2, 18.6}},
-  {STEEP_WAVES,     1, 2, 3, 5, {"1", "1"},                                W4,  {5.7, 6.3}},
+  {STEEP_WAVES,     1, 2, 3, 5, {"1", "1"},                                W4,  {5.5, 6.3}},
   {STEEP_WAVES,     1, 2, 3, 5, {"1", "1"},                                W4C, {5.0, 5.7}},
   {STEEP_WAVES,     1, 2, 3, 6, {"1", "1"},                                W4C, {4.4, 4.7}},
+  {WAVES,           1, 2, 3, 5, {"16", "1"},                               V,   {5.3, 6.5}},
+  {WAVES,           1, 2, 3, 5, {"16", "1"},                               W4C, {4.3, 4.4}},
   {STEEP_WAVES,     1, 2, 3, 5, {"16", "1"},                               V,   {9.9, 21.7}},
   {STEEP_WAVES,     1, 2, 3, 5, {"16", "1"},                               W4C, {7.3, 8.3}},
-  {STEEP_WAVES,     1, 2, 3, 2, {"16*16", "16*1"},                         W4C, {5.7, 5.9}},
+  {WAVES,           1, 2, 3, 2, {"16*16", "16*1"},                         V,   {5.3, 6.8}},
+  {WAVES,           1, 2, 3, 2, {"16*16", "16*1"},                         W4C, {3.9, 3.9}},
+  {STEEP_WAVES,     1, 2, 3, 2, {"16*16", "16*1"},                         V,   {7.3, 11.0}},
+  {STEEP_WAVES,     1, 2, 3, 2, {"16*16", "16*1"},                         W4C, {5.3, 5.4}},
+  {WAVES,           1, 2, 3, 3, {"16,16", "1,2,4,8,16,16,8,4,2,1"},        V,   {4.4, 5.2}},
+  {WAVES,           1, 2, 3, 3, {"16,16", "1,2,4,8,16,16,8,4,2,1"},        W4C, {3.8, 3.9}},
+  {STEEP_WAVES,     1, 2, 3, 3, {"16,16", "1,2,4,8,16,16,8,4,2,1"},        V,   {6.9, 13.9}},
   {STEEP_WAVES,     1, 2, 3, 3, {"16,16", "1,2,4,8,16,16,8,4,2,1"},        W4C, {4.8, 4.9}},
-  {WAVES,           1, 2, 3, 5, {"16", "1"},                             W4C, {4.3, 4.4}},
-  {WAVES,           1, 2, 3, 2, {"16*16", "16*1"},                       V,   {5.3, 6.8}},
-  {WAVES,           1, 2, 3, 2, {"16*16", "16*1"},                       W4C, {3.9, 3.9}},
-  {WAVES,           1, 2, 3, 3, {"16,16", "1,2,4,8,16,16,8,4,2,1"},      W4C, {3.8, 3.9}},
-  {STEEP_WAVES,     1, 2, 3, 3, {"16,16", "1,2,4,8,16,16,8,4,2,1"},      V,   {6.9, 13.9}},
-  {WAVES,           1, 2, 3, 2, {"4*64", "24^1.3"},                      V,   {4.7, 5.4}},
-  {WAVES,           1, 2, 3, 2, {"4*64", "24^1.3"},                      W4C, {4.0, 4.1}},
-  {STEEP_WAVES,     1, 2, 3, 2, {"4*64", "24^1.3"},                      V,   {7.7, 14.7}},
-  {STEEP_WAVES,     1, 2, 3, 2, {"4*64", "24^1.3"},                      W4C, {5.7, 5.8}},
-  {STEEP_WAVES,     1, 2, 2, 5, {"1", "1"},                              W4,  {6, 7}},
-  {STEEP_WAVES,     1, 2, 4, 5, {"1", "1"},                              W4,  {6, 7}},
-  {WAVES,           1, 2, 2, 5, {"1", "1"},                              NOW, {6, 7}},
-  {WAVES,           1, 2, 4, 5, {"1", "1"},                              NOW, {6, 7.5}},
-  {CROSS,        1000, 2, 3, 4, {"1,.0625,1", "1,.0625,1"},              V,   {5.7, 6.8}},
-  {BOXES,        1000, 2, 3, 2, {"8*1", "8*1"},                          W4C, {5.6, 7.6}},
-  {NOISE,        1000, 2, 3, 5, {"1", "1"},                                W4C, {30, 0}},
-  {BALL,         1000, 2, 3, 5, {"1", "1"},                                V,   {24, 0}},
-  {HOLE,         1000, 2, 3, 5, {"1", "1"},                                V,   {19, 93}},
+  {WAVES,           1, 2, 3, 2, {"4*64", "24^1.3"},                        V,   {4.7, 5.4}},
+  {WAVES,           1, 2, 3, 2, {"4*64", "24^1.3"},                        W4C, {4.0, 4.1}},
+  {STEEP_WAVES,     1, 2, 3, 2, {"4*64", "24^1.3"},                        V,   {7.2, 13.8}},
+  {STEEP_WAVES,     1, 2, 3, 2, {"4*64", "24^1.3"},                        W4C, {5.5, 5.6}},
+  {STEEP_WAVES,     1, 2, 2, 5, {"1", "1"},                                W4,  {5.6, 6.3}},
+  {STEEP_WAVES,     1, 2, 4, 5, {"1", "1"},                                W4,  {5.5, 6.4}},
+  {WAVES,           1, 2, 2, 5, {"1", "1"},                                NOW, {5.5, 6.4}},
+  {WAVES,           1, 2, 4, 5, {"1", "1"},                                NOW, {5.7, 6.9}},
+  {NOISE,        1000, 2, 3, 5, {"1", "1"},                                W4C, {29, 0}},
+  {BALL,         1000, 2, 3, 5, {"1", "1"},                                V,   {16.5, 0}},
+  {BALL,         1000, 2, 3, 5, {"1", "1"},                                W4C, {21, 0}},
+  {HOLE,         1000, 2, 3, 5, {"1", "1"},                                V,   {12.8, 37}},
+  {HOLE,         1000, 2, 3, 5, {"1", "1"},                                W4C, {10.9, 25}},
+  {PLANE,        1000, 2, 3, 5, {"1", "1"},                                V,   {11.1, 28.5}},
   {PLANE,        1000, 2, 3, 5, {"1", "1"},                                W4C, {10.3, 25}},
-  {CHECKERBOARD, 1000, 2, 3, 5, {"1", "1"},                                V,   {4.4, 5.6}},
+  {CHECKERBOARD, 1000, 2, 3, 5, {"1", "1"},                                V,   {4.0, 4.1}},
   {CHECKERBOARD, 1000, 2, 3, 5, {"1", "1"},                                W4C, {4.0, 4.3}},
-  {BLOCKS,       1000, 2, 3, 5, {"1", "1"},                                W4C, {5.6, 8.7}},
+  {BLOCKS,       1000, 2, 3, 5, {"1", "1"},                                V,   {5.0, 6.7}},
+  {BLOCKS,       1000, 2, 3, 5, {"1", "1"},                                W4C, {4.0, 4.2}},
   {LAYER,        1000, 2, 3, 4, {"1", "1,.0625,1"},                        V,   {4.0, 4.7}},
   {SOFT_LAYER,   1000, 2, 3, 4, {"1", "1,.0625,1"},                        V,   {3.5, 4.0}},
-  {LAYER,        1000, 2, 3, 4, {"1", "1,.00390625,1"},                    V,   {6.7, 9.3}},
-  {LAYER,       10000, 2, 3, 4, {"1", "1,.00390625,1"},                    V,   {4.5, 5.0}},
-  {CROSS,        1000, 2, 3, 4, {"1,.0625,1", "1,.0625,1"},                W4C, {5.2, 5.5}},
-  {BOXES,        1000, 2, 3, 2, {"8*16", "8*1"},                           V,   {7.4, 10.9}},
-  {BOXES,        1000, 2, 3, 2, {"8*1", "8*1"},                            V,   {5.5, 6.2}},
+  {LAYER,        1000, 2, 3, 4, {"1", "1,.00390625,1"},                    V,   {6.7, 9.6}},
+  {LAYER,        1000, 2, 3, 4, {"1", "1,.00390625,1"},                    W4C, {5.1, 5.9}},
+  {LAYER,       10000, 2, 3, 4, {"1", "1,.00390625,1"},                    V,   {4.6, 5.2}},
+  {LAYER,       10000, 2, 3, 4, {"1", "1,.00390625,1"},                    W4C, {4.6, 5.4}},
+  {CROSS,        1000, 2, 3, 4, {"1,.0625,1", "1,.0625,1"},                V,   {5.2, 6.4}},
+  {CROSS,        1000, 2, 3, 4, {"1,.0625,1", "1,.0625,1"},                W4C, {5.0, 5.3}},
+  {BOXES,        1000, 2, 3, 2, {"8*16", "8*1"},                           V,   {4.2, 4.4}},
+  {BOXES,        1000, 2, 3, 2, {"8*16", "8*1"},                           W4C, {5.0, 5.6}},
+  {BOXES,        1000, 2, 3, 2, {"8*1", "8*1"},                            V,   {5.5, 6.0}},
+  {BOXES,        1000, 2, 3, 2, {"8*1", "8*1"},                            W4C, {5.5, 8.5}},
+  {STRIPES,         4, 2, 3, 4, {"64", "16*1"},                            V,   {7.7, 13.5}},
+  {STRIPES,         4, 2, 3, 4, {"64", "16*1"},                            W4C, {3.9, 4.1}},
+  {STRIPES,        10, 2, 3, 4, {"64", "16*1"},                            V,   {4.1, 4.3}},
+  {STRIPES,        10, 2, 3, 4, {"64", "16*1"},                            W4C, {3.7, 4.0}},
+  {STRIPES,      1000, 2, 3, 4, {"64", "16*1"},                            V,   {4.2, 4.6}},
+  {STRIPES,      1000, 2, 3, 4, {"64", "16*1"},                            W4C, {3.9, 4.1}},
+  {STRIPES,      4.01, 2, 3, 4, {"64", "16*1"},                            V,   {4.0, 4.2}},
+  {STRIPES,      4.01, 2, 3, 4, {"64", "16*1"},                            W4C, {3.7, 4.0}},
   {STRONG_BOX,    256, 2, 3, 3, {"4*1", "4*1"},                            V,   {4.4, 5.4}},
   {STRONG_BOX,    256, 2, 3, 3, {"4*1", "4*1"},                            W4C, {3.9, 3.9}},
   {STRONG_COLUMN, 256, 2, 3, 3, {"4*1", "4*1"},                            V,   {4.0, 4.3}},
@@ -100,20 +120,22 @@ static const Case cases[] = {
   {CROSSED_WAVES,   1, 2, 3, 5, {"1", "1"},                                NOW, {6.2, 7.4}},
   {STRONG_BOX,    256, 3, 2, 2, {"4*1", "4*1", "4*1"},                     NOW, {4.7, 5.9}},
   {STRONG_BOXES,   16, 3, 2, 2, {"4*1", "4*1", "4*1"},                     NOW, {6.2, 7.8}},
-  {STRONG_BOXES,  256, 3, 2, 2, {"4*1", "4*1", "4*1"},                     NOW, {6.3, 8.6}},
+  {STRONG_BOXES,  256, 3, 2, 2, {"4*1", "4*1", "4*1"},                     NOW, {5.8, 7.6}},
   {CROSSED_WAVES,   1, 3, 2, 3, {"1", "1", "1"},                           NOW, {9.9, 20}},
   {STEEP_WAVES,     1, 3, 2, 3, {"1", "1", "1"},                           W4C, {6.7, 9.4}},
-  {STEEP_WAVES,     1, 3, 2, 4, {"1", "1", "1"},                           W4C, {5.7, 6.3}},
+  {STEEP_WAVES,     1, 3, 2, 4, {"1", "1", "1"},                           V,   {8.0, 0}},
+  {STEEP_WAVES,     1, 3, 2, 4, {"1", "1", "1"},                           W4C, {5.6, 6.3}},
   {STEEP_WAVES,     1, 3, 2, 3, {"16", "16", "1"},                         W4C, {7.6, 10.9}},
+  {STEEP_WAVES,     1, 3, 2, 1, {"4*30", "4*30", "16^1.3"},                V,   {7.4, 10.3}},
   {LAYER,        1000, 3, 2, 3, {"1", "1", "1,.0625,1"},                   V,   {4.6, 5}},
   {STEEP_WAVES,     1, 3, 2, 3, {"1", "1", "1"},                         V,   {13.2, 0}},
   {STEEP_WAVES,     1, 3, 2, 3, {"16", "16", "1"},                       V,   {13.4, 0}},
   {STEEP_WAVES,     1, 3, 2, 1, {"4*30", "4*30", "16^1.3"},              W4C, {5.0, 5.5}},
-  {WAVES,           1, 3, 3, 4, {"1", "1", "1"},                           NOW, {6.2, 9}},
+  {WAVES,           1, 3, 3, 4, {"1", "1", "1"},                           NOW, {4.9, 5.4}},
   {STEEP_WAVES,     1, 2, 2, 5, {"1", "1"},                                NOW, {7, 10}},
   {STEEP_WAVES,     1, 2, 4, 5, {"1", "1"},                                NOW, {7, 10}},
-  {CHECKERBOARD, 1000, 3, 3, 3, {"1", "1", "1"},                           NOW, {4.7, 7}},
-  {NOISE,          10, 3, 3, 3, {"1", "1", "1"},                           NOW, {11, 0}},
+  {CHECKERBOARD, 1000, 3, 3, 3, {"1", "1", "1"},                           NOW, {3.8, 3.9}},
+  {NOISE,          10, 3, 3, 3, {"1", "1", "1"},                           NOW, {10.4, 0}},
 };
 /* clang-format on */
 
@@ -161,6 +183,8 @@ static PetscReal Coefficient(const Case *c, const PetscReal position[], const in
     return sum % 2 ? c->jump : 1;
   case BLOCKS:
     return PetscPowReal(c->jump, Hash(block));
+  case STRIPES:
+    return box[1] % 2 ? c->jump : 1;
   case BOXES:
     return PetscPowReal(c->jump, Hash(box));
   case SOFT_LAYER:

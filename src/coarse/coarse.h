@@ -11,7 +11,7 @@ PetscErrorCode VpCoarseSolve(VpCoarse, VpVector b, VpVector x);
 PetscErrorCode VpCoarseSolveColumns(VpCoarse, int32_t n, VpVector b, VpVector x, PetscBool *did);
 PetscErrorCode VpCoarseDestroy(VpCoarse *);
 PetscErrorCode VpCoarseGetKSP(VpCoarse, KSP *); /* NULL where there is none */
-PetscInt       VpCoarseStopped(VpCoarse);       /* iterations after which that KSP did not converge; 0: it always did */
+PetscInt       VpCoarseStopped(VpCoarse);       /* iterations after which that KSP did not converge since this was called; 0: it did */
 PetscErrorCode VpCoarseView(VpCoarse, PetscViewer);
 
 /* whether a coarsest level of so many unknowns, on so many ranks, has a dense matrix as its inverse, unless it separates */

@@ -4,7 +4,7 @@
 #include "../base/memory.h"
 #include "../collective.h"
 
-/* One way to solve it. Slots that are NULL do nothing. */
+/* One way to solve it. solve_columns, get_ksp and stopped may be NULL. */
 typedef struct {
   /* *data stays NULL where the problem cannot be solved so. The level outlives it; parent: whose prefix and tab level a KSP takes. */
   PetscErrorCode (*create)(VpLevel, const char prefix[], PetscObject parent, void **data);
@@ -14,7 +14,7 @@ typedef struct {
   PetscErrorCode (*view)(void *data, PetscViewer);
   PetscErrorCode (*destroy)(void *data);
   PetscErrorCode (*get_ksp)(void *data, KSP *);
-  PetscInt (*stopped)(void *data); /* iterations of the KSP's last solve that failed; 0: none did */
+  PetscInt (*stopped)(void *data); /* iterations of the KSP's last solve that failed since this was called; 0: none did */
 } VpCoarseOps;
 extern const VpCoarseOps VpCoarseSeparable, VpCoarseNotched, VpCoarseDense, VpCoarsePairs,
   VpCoarseKSP; /* separable.c, notched.c, dense.c, sweeps.c, ksp.c */
@@ -38,7 +38,7 @@ PetscErrorCode VpLineModesDestroy(VpLineModes *);
 /* fills *s, whose extent is set */
 PetscErrorCode VpSeparablePlace(VpLevel, const VpLineModes *, const int32_t cell[], VpArrays *, VpSeparable *s);
 
-/* notch.c: the sides towards missing cells. Those of a plane of cells that look into the same direction have an entry of the tables. */
+/* notchsides.c: the sides towards missing cells. Those of a plane of cells that look into the same direction have an entry of the tables. */
 typedef struct {
   int32_t  n, entries;
   int32_t *side, *place; /* [n][VP_NOTCH_SIDE]; the cells' places on the grid */
@@ -48,5 +48,5 @@ typedef struct {
 PetscErrorCode VpNotchSidesCreate(VpLevel host, const VpBoxGrid *, const int32_t cell[], const VpLineModes *, VpNotchSides *);
 PetscErrorCode VpNotchSidesDestroy(VpNotchSides *);
 PetscErrorCode VpNotchPlace(VpLevel, const VpBoxGrid *, const VpNotchSides *, VpArrays *, VpNotch *);
-/* couple.c: K = U^T B^-1 U, on the backend */
+/* notchmatrix.c: K = U^T B^-1 U, on the backend */
 PetscErrorCode VpNotchCouple(VpLevel, const VpBoxGrid *, const VpLineModes *, const VpNotchSides *, double *K);

@@ -10,7 +10,7 @@ typedef struct {
   Mat        A; /* scale times that of the level */
   double     scale;
   Vec        b, x;
-  PetscInt   stopped; /* iterations after which it stopped without converging, the last time it did; 0: never */
+  PetscInt   stopped; /* iterations after which it stopped without converging, the last time it did since that was asked for; 0: never */
   double    *outer;   /* an outer vector where the level's backend wants it */
   size_t     bytes;   /* of it */
   VpLevel    thin;    /* of the default preconditioner on larger problems */
@@ -173,7 +173,10 @@ static PetscErrorCode GetKSP(void *data, KSP *ksp)
 
 static PetscInt Stopped(void *data)
 {
-  return ((Coarse *)data)->stopped;
+  const PetscInt stopped = ((Coarse *)data)->stopped;
+
+  ((Coarse *)data)->stopped = 0;
+  return stopped;
 }
 
 const VpCoarseOps VpCoarseKSP = {.create = Create, .solve = Solve, .view = View, .destroy = Destroy, .get_ksp = GetKSP, .stopped = Stopped};

@@ -1,5 +1,5 @@
 /* The exact inverse where A would separate if no cells were missing, as on an L-shape. The whole box has an operator B that separates, and
-   with the sums U^T at the sides of the notch E = B + U C U^T is A on the cells that there are (notch.c). So
+   with the sums U^T at the sides of the notch E = B + U C U^T is A on the cells that there are (notchsides.c). So
 
        A^-1 b = E^-1 b = B^-1 (b - U w),      w = (C^-1 + U^T B^-1 U)^-1 U^T B^-1 b,
 

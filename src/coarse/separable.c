@@ -72,13 +72,6 @@ static PetscErrorCode PlaceTransforms(VpLevel level, int d, const double V[], Vp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether constants have the eigenvalue 0 along d. Rounding would hide a small reaction, or that there is none. */
-static PetscBool LeavesConstants(VpDomain domain, int d)
-{
-  return (PetscBool)(domain->periodic[d] ||
-                     (domain->boundary[2 * d].kind == VP_SIDE_NEUMANN && domain->boundary[2 * d + 1].kind == VP_SIDE_NEUMANN));
-}
-
 /* the first direction whose lines are as long and have the same matrix: `to` itself, if no other */
 static int SameAs(const VpLineModes *modes, int to)
 {
@@ -109,7 +102,9 @@ static PetscErrorCode Diagonalize(VpDomain domain, int d, VpLineModes *modes)
   PetscCall(PetscMalloc2(all, &A, 3 * m, &room));
   PetscCall(PetscArraycpy(A, modes->L[d], all));
   VpDiagonalize(m, A, modes->V[d], modes->lambda[d], room);
-  if (LeavesConstants(domain, d)) VpZeroLeast(m, modes->lambda[d]);
+  /* rounding would hide a small reaction, or that there is none */
+  if (VpEndsLeaveConstants(domain->periodic[d] ? VP_SIDE_WRAP : domain->boundary[2 * d].kind, domain->boundary[2 * d + 1].kind))
+    VpZeroLeast(m, modes->lambda[d]);
   PetscCall(PetscFree2(A, room));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -8,7 +8,7 @@ typedef struct {
   const int32_t *leaf, *cell; /* [n] their numbers among all leaves and on the level, on the backend */
   VpArrays       arrays;
   VpEdgeView     edges;
-  uint64_t       colors;    /* of edge patches, as bits, that some rank has */
+  uint64_t       steps;     /* of edge patches, as bits, that some rank has */
   PetscBool      exchanges; /* Ghosts travel after every one of them. */
 } Part;
 
@@ -41,10 +41,10 @@ static PetscErrorCode PlaceLeaves(Part *part)
 static PetscErrorCode SetEdges(Part *part, VpLevel coarse, VpExchange exchange)
 {
   PetscFunctionBegin;
-  PetscCall(VpPlaceEdges(part->level, coarse, &part->arrays, &part->edges));
-  for (int c = 0; c < VP_EDGE_COLORS; c++) part->colors |= (uint64_t)(part->edges.start[c] < part->edges.start[c + 1]) << c;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &part->colors, 1, MPI_UINT64_T, MPI_BOR, coarse->mesh->comm));
   part->exchanges = (PetscBool)(exchange == VP_EXCHANGE_COLOR);
+  PetscCall(VpPlaceEdges(part->level, coarse, (PetscBool)!part->exchanges, &part->arrays, &part->edges));
+  for (int c = 0; c < VP_EDGE_COLORS; c++) part->steps |= (uint64_t)(part->edges.start[c] < part->edges.start[c + 1]) << c;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &part->steps, 1, MPI_UINT64_T, MPI_BOR, coarse->mesh->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -172,8 +172,8 @@ PetscErrorCode VpCompositeSubtractFine(VpComposite c, PetscInt l, VpVector x, Vp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* one colour of edge patches */
-static PetscErrorCode SolveColor(const Part *part, int color, VpVector b, VpVector x, VpVector bc, VpVector xc)
+/* one step of edge patches */
+static PetscErrorCode SolveStep(const Part *part, int step, VpVector b, VpVector x, VpVector bc, VpVector xc)
 {
   const VpEdgeView *edges = &part->edges;
   const VpGhostKind after[] = {part->exchanges ? VP_GHOST_NONE : VP_GHOST_SWEEP, part->exchanges ? VP_GHOST_NONE : VP_GHOST_HALO};
@@ -185,7 +185,7 @@ static PetscErrorCode SolveColor(const Part *part, int color, VpVector b, VpVect
   PetscCall(Change(b, VP_GHOST_SWEEP, after[0], &changed[0]));
   PetscCall(Change(x, VP_GHOST_HALO, after[1], &changed[1]));
   PetscCall(Change(xc, VP_GHOST_HALO, after[1], &changed[2]));
-  PetscCall(part->level->ops->solve_edges(&part->level->view, &part[1].level->view, edges, edges->start[color], edges->start[color + 1],
+  PetscCall(part->level->ops->solve_edges(&part->level->view, &part[1].level->view, edges, edges->start[step], edges->start[step + 1],
                                           changed[0], changed[1], coarse, changed[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -196,9 +196,9 @@ PetscErrorCode VpCompositeSolveEdges(VpComposite c, PetscInt l, PetscBool revers
   if (!Ends(c, l)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(VP_EVENT_SWEEP, 0, 0, 0, 0));
   for (int i = 0; i < VP_EDGE_COLORS; i++) {
-    const int color = reverse ? VP_EDGE_COLORS - 1 - i : i;
+    const int step = reverse ? VP_EDGE_COLORS - 1 - i : i;
 
-    if (c->part[l].colors >> color & 1) PetscCall(SolveColor(&c->part[l], color, b, x, bc, xc));
+    if (c->part[l].steps >> step & 1) PetscCall(SolveStep(&c->part[l], step, b, x, bc, xc));
   }
   PetscCall(PetscLogEventEnd(VP_EVENT_SWEEP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -18,5 +18,6 @@ PetscErrorCode VpCompositeLeave(VpComposite, PetscInt level, VpVector x); /* the
 PetscErrorCode VpCompositeAddCoarse(VpComposite, PetscInt level, int sign, VpVector xc, VpVector b);
 PetscErrorCode VpCompositeSubtractFine(VpComposite, PetscInt level, VpVector x, VpVector xc, VpVector bc);
 /* Solves on the edge patches of a level. x and xc get the corrections, and b is updated for xc. Requires: VpCompositeAddCoarse with sign -1
-   and VpCompositeSubtractFine have made b and bc. */
+   has changed b for xc; bc is the leaves' own right-hand side on the next level, changed likewise where that level is a part. The patches
+   themselves take off what VpCompositeSubtractFine does. */
 PetscErrorCode VpCompositeSolveEdges(VpComposite, PetscInt level, PetscBool reverse, VpVector b, VpVector x, VpVector bc, VpVector xc);

@@ -15,7 +15,7 @@ typedef struct {
   PetscBool    line_search; /* Each coarse correction counts by as much as helps most. */
   PetscInt     cell_sweeps; /* sweeps of single cells after one of patches; PETSC_DECIDE: where the coefficient is rough */
   PetscBool    symmetric;   /* colours in reverse order in the pre-smoother */
-  PetscInt     levels;      /* 0: all; PETSC_DECIDE: VpCycleDepth() */
+  PetscInt     levels;      /* 0: all; PETSC_DECIDE: VpCycleCountLevels() */
   VpCoarsen    coarsening;
   VpCoarseType coarse;
   PetscInt     gather; /* levels with fewer cells a rank than this gather on fewer ranks; PETSC_DECIDE: VpLeastCells() */
@@ -27,11 +27,11 @@ typedef struct {
   PetscInt levels;       /* of the cycle */
   double   seconds, all; /* of a cycle with these, and with all levels, where the cost has decided; else 0 */
   double   sums;         /* rows of the dense matrix of the coarsest level's notch (VpNotch); 0: it has none */
-} VpDepth;
+} VpLevelCount;
 typedef struct VpCycle_ *VpCycle;
 struct VpCycle_ {
   VpCycleOptions options; /* with the type that was chosen */
-  VpDepth        depth;
+  VpLevelCount   count;
   VpLattice      base;     /* the finest mesh's, with the coefficient that the coarsening needs */
   PetscReal      contrast; /* the largest quotient of the coefficients of two children of a cell, below the finest level, on any rank */
   double         rough;    /* the part of the second level's cells with children of the finest where it is more than VP_VARIES */
@@ -57,8 +57,8 @@ PetscInt VpCornerSweeps(const VpCycleOptions *, int degree);
 PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *, int dim, int degree);
 /* on how few ranks a level lives, where the finer one is on `ranks` */
 PetscMPIInt VpCycleRanks(const VpCycleOptions *, const VpBackend *, VpLattice, int degree, PetscMPIInt ranks);
-/* Collective. depth->levels may be more than there are, where the options say so. */
-PetscErrorCode VpCycleDepth(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, VpDepth *);
+/* Collective. count->levels may be more than there are, where the options say so. */
+PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, VpLevelCount *);
 /* how many levels there are above the one that has the cells of the least depth everywhere; 0 unless the mesh is adaptive */
 static inline PetscInt VpCycleParts(VpMesh finest)
 {

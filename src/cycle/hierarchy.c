@@ -4,7 +4,7 @@
 #include "linesearch.h"
 #include "../base/progress.h"
 
-/* With fewer unknowns a rank a level gathers on fewer hosts: a core sweeps them in the time of some messages. */
+/* With fewer unknowns a rank a level on the host gathers on fewer ranks: a core sweeps them in the time of some messages. */
 #define VP_FEW_UNKNOWNS 500
 #define VP_FEWER        3.2 /* times fewer cells: between a halving in one direction and one in two */
 #define VP_ROUGH        0.2 /* of the second level: where it varies on more of it, sweeps of cells pay */
@@ -280,23 +280,23 @@ static PetscErrorCode Alloc(PetscInt nlevel, const VpCycleOptions *options, VpCy
 PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCycleOptions *options, const VpBackend *backend,
                              PetscObject parent, VpCycle *out)
 {
-  PetscInt nlevel;
-  VpDepth  depth;
-  VpCycle  cycle;
+  PetscInt     nlevel;
+  VpLevelCount count;
+  VpCycle      cycle;
 
   PetscFunctionBegin;
   PetscCheck(
     finest->level >= 1 || VpEveryCellHasAPatch(finest->lattice), finest->comm, PETSC_ERR_ARG_WRONGSTATE,
     "Patches are made of 2^dim cells, but there are boxes of a single cell without such neighbours: refine at least once, -dm_refine 1");
-  PetscCall(VpCycleDepth(finest, problem, options, backend, &depth));
-  nlevel = depth.levels;
-  PetscCheck(nlevel > VpCycleParts(finest) && nlevel <= depth.most, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCall(VpCycleCountLevels(finest, problem, options, backend, &count));
+  nlevel = count.levels;
+  PetscCheck(nlevel > VpCycleParts(finest) && nlevel <= count.most, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " levels asked for, %" PetscInt_FMT " to %d exist on boxes refined %d times", nlevel,
-             VpCycleParts(finest) + 1, depth.most, finest->level);
+             VpCycleParts(finest) + 1, count.most, finest->level);
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));
   PetscCall(Alloc(nlevel, options, out));
   cycle = *out;
-  cycle->depth = depth;
+  cycle->count = count;
   cycle->parts = VpCycleParts(finest);
   PetscCall(CreateLevels(cycle, finest, problem, backend));
   PetscCall(Choose(cycle));

@@ -28,7 +28,7 @@ typedef struct {
      the cells beyond that were refined */
   PetscErrorCode (*subtract_fine)(const VpView *, const VpView *coarse, const VpEdgeView *, const void *x, const void *xc, void *bc);
   /* Solves on the edge patches [first, last) of `order`: x and xc gain what removes the residuals of F and K. Requires: they
-     are of one colour; A_FK xc has been taken from b, as from bc where its level ends. Ensures: the same of the new xc. */
+     are of one step; A_FK xc has been taken from b, as from bc where its level ends. Ensures: the same of the new xc. */
   PetscErrorCode (*solve_edges)(const VpView *, const VpView *coarse, const VpEdgeView *, int32_t first, int32_t last, void *b, void *x,
                                 const void *bc, void *xc);
   /* x[0] = the current values, on cells [0, count) */
@@ -99,15 +99,13 @@ typedef struct {
   /* work(context) runs beside what is given from then on until rejoin(). NULL: what is given runs one after the other */
   PetscErrorCode (*aside)(PetscErrorCode (*work)(void *), void *context);
   PetscErrorCode (*rejoin)(void);
-  /* dots[i] = the sum of x[k] y[i][k], k in [0, n), on the host. NULL where PETSc's own are as fast */
-  PetscErrorCode (*dots)(size_t n, const double *x, int count, const double *const y[], double *dots);
+  /* VecMDot: dots[i] = the sum of x[k] y[i][k], k in [0, n), on the host. NULL where PETSc's own are as fast */
+  PetscErrorCode (*mdot)(size_t n, const double *x, int count, const double *const y[], double *dots);
   const VpOps *(*ops)(VpPrecision, int dim, int degree);
-  /* cells of `block` bytes, list on the backend: to[i] = from[list[i]]; to[list[i]] = from[i] */
+  /* cells of `block` bytes, lists on the backend: to[i] = from[list[i]]; to[list[i]] = from[i]; to[places[i]] = from[list[i]] */
   PetscErrorCode (*pack)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
   PetscErrorCode (*unpack)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);
-  PetscErrorCode (*move)(int32_t n, size_t block, const int32_t *list, const void *from, const int32_t *places,
-                         void *to); /* to[places[i]] =
-                                                                                                                    from[list[i]] */
+  PetscErrorCode (*move)(int32_t n, size_t block, const int32_t *list, const void *from, const int32_t *places, void *to);
   /* M [count][n], numbers of the precision on the backend, from what is on the host; the work is done in double precision. *largest: number
      on the diagonal of these rows before the second multiple of e e^T, E and L. */
   PetscErrorCode (*invert_dense)(const VpDenseInverse *, VpPrecision, void *M, double *largest);

@@ -97,7 +97,9 @@ typedef struct {
   const uint8_t *mirrored; /* [entries] whether its modes are even and odd in turn (VpFdmIsMirrored) */
   VpCommon       common;   /* of `fdm`, for patches whose cells all have the common lines. edge[d][0] and edge[d][1] mirror each other */
   const void    *weight;   /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
-  int            lacks;    /* how many functions at a side towards another cell the space of patches lacks */
+  const uint8_t *exact; /* [npatch] 1: the tables are those of A on the patch itself, and no side is mixed, so that VP_FORM_EXACT may do as
+                              VP_FORM_REPLACE does; or NULL: 0 */
+  int            lacks; /* how many functions at a side towards another cell the space of patches lacks */
   double         reaction; /* c: a patch inverts sum(lambda) + c weight */
   double         cutoff;   /* the inverse of a sum of eigenvalues up to cutoff is 0 (only a singular coarsest level needs it; else -1) */
   const uint8_t *cover;    /* [nlocal] the colours whose patches hold the cell, a bit each */
@@ -120,7 +122,8 @@ enum { VP_EDGE_COLORS = 48 };
 typedef struct {
   VpHangView     sides;                     /* with K in ascending order */
   const int32_t *order;                     /* sides in the order of their patches: */
-  int32_t        start[VP_EDGE_COLORS + 1]; /* those of colour c are [start[c], start[c+1]). It is on the host, as the next one */
+  int32_t        start[VP_EDGE_COLORS + 1]; /* those of step c are [start[c], start[c+1]). It is on the host, as the next one. A step is a
+                                               colour, or has patches of several ones in a way that the result is that of colours */
   int32_t        kind[7];                   /* sides number s of their K are [kind[s], kind[s+1]) of: */
   const int32_t *by_kind; /* all sides, also those whose patches other ranks solve. No two of a kind have a cell in common. */
   const int32_t *type;    /* [n] entry of `table` */
@@ -137,12 +140,6 @@ VP_SIZE int VpFaceSize(int n, int dim)
 VP_SIZE int VpEdgeSize(int n, int dim)
 {
   return (dim + 1) * VpBlockSize(n) + (dim - 1) * VpFdmSize(n) + 4 * VpFaceSize(n, dim) * VpFaceSize(n, dim);
-}
-
-/* the side of K on which the patches of a colour lie */
-VP_SIZE int VpEdgeColorSide(int color, int dim)
-{
-  return color >> dim;
 }
 
 /* Single cells, each solved by itself. */
@@ -174,7 +171,7 @@ typedef struct {
 /* Where a patch gets its residual. */
 typedef enum {
   VP_FORM_REPLACE, /* x = A_j^-1 (b - what the neighbours' traces add). The patch's old values are not read. Requires: space full, no mixed
-                      side, one coefficient on the whole level */
+                      side, one coefficient on the whole level, or patches that are `exact` */
   VP_FORM_EXACT,   /* x += A_j^-1 (b - A x) */
   VP_FORM_LOCAL,   /* x += A_j^-1 (b - Abar x), Abar without face terms on the patch's sides towards other cells */
   VP_FORM_GIVEN    /* x += A_j^-1 b: b is the residual */

@@ -159,7 +159,7 @@ static PetscErrorCode FindRow(ByBox *by, int32_t box, int d, const int32_t class
                         .row = found->row};
 
   PetscFunctionBegin;
-  if (memcmp(&now, found, sizeof(now)) || found->row < 0) {
+  if (found->row < 0 || memcmp(&now, found, sizeof(now))) {
     *found = now;
     PetscCall(AddRow(by, box, d, &found->row));
   }

@@ -80,7 +80,7 @@ static PetscErrorCode CopyCoefficient(VpMesh mesh, size_t width, const PetscReal
 
 /* *beyond [nsweep][2 dim] = the coefficient beyond sides where the level ends, from that of the next coarser one's own
    cells. Of ghosts it is what their owners say. */
-static PetscErrorCode SpreadBeyond(VpMesh mesh, size_t width, const PetscReal own[], const PetscReal **beyond)
+static PetscErrorCode SpreadBeyond(VpMesh mesh, size_t width, const PetscReal own[], PetscReal **beyond)
 {
   const VpMesh     coarse = mesh->coarser;
   const size_t     nside = 2 * (size_t)mesh->dim;
@@ -120,7 +120,7 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel level, const VpProblem *problem)
   for (int d = 0; d < 3; d++) level->uniform[d] = level->scale;
   level->typical = level->scale;
   if (problem->coefficient) PetscCall(CopyCoefficient(mesh, width, problem->coefficient, &level->problem.coefficient));
-  if (problem->coarser) PetscCall(SpreadBeyond(mesh, width, problem->coarser, &level->problem.coarser));
+  if (problem->coarser) PetscCall(SpreadBeyond(mesh, width, problem->coarser, &level->beyond));
   PetscCall(SetThinnest(level));
   if (!problem->coefficient) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Ranges(mesh, problem, least, most));
@@ -140,8 +140,8 @@ PetscReal VpLevelCoefficientBeyond(VpLevel level, int32_t cell, int side)
 
   if (next >= 0) return VpLevelCoefficient(level, next, side / 2);
   if (next != VP_EDGE) return 0;
-  if (!level->problem.coarser || level->problem.coarser[at] <= 0) return VpLevelCoefficient(level, cell, side / 2);
-  return level->scale * level->problem.coarser[at];
+  if (!level->beyond || level->beyond[at] <= 0) return VpLevelCoefficient(level, cell, side / 2);
+  return level->scale * level->beyond[at];
 }
 
 PetscErrorCode VpCoefficientRange(VpMesh mesh, const VpProblem *problem, PetscReal range[2])

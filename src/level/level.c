@@ -141,7 +141,7 @@ PetscErrorCode VpLevelDestroy(VpLevel *out)
   PetscCall(VpArraysRelease(&level->arrays));
   PetscCallMPI(MPI_Type_free(&level->unit));
   PetscCall(PetscFree(level->problem.coefficient));
-  PetscCall(PetscFree(level->problem.coarser));
+  PetscCall(PetscFree(level->beyond));
   PetscCall(VpMeshDestroy(&level->mesh));
   PetscCall(PetscFree(level));
   PetscFunctionReturn(PETSC_SUCCESS);

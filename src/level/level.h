@@ -27,7 +27,8 @@ PetscErrorCode VpArraysRelease(VpArrays *);
 struct VpLevel_ {
   int              refct;
   VpMesh           mesh;
-  VpProblem        problem;     /* coefficient: own copy for cells [0, nlocal), or NULL; coarser: [nsweep][2 dim] beyond edges */
+  VpProblem        problem;     /* coefficient: own copy for cells [0, nlocal), or NULL; coarser: NULL */
+  PetscReal       *beyond;      /* [nsweep][2 dim] the coefficient beyond sides where the level ends, or NULL */
   PetscReal        scale;       /* 2^exponent of the problem */
   PetscReal        uniform[3];  /* 2^exponent a along each direction where a is the same in all cells of all ranks, else 0 */
   PetscReal        typical;     /* the scale of the patches' eigenvalues: the largest of uniform; where that is 0, the largest power of two
@@ -51,9 +52,9 @@ struct VpLevel_ {
 PetscErrorCode VpLevelCreate(VpMesh, const VpProblem *, VpBasisType, VpPrecision, const VpBackend *, VpLevel *);
 PetscErrorCode VpLevelCreateOuter(VpMesh, const VpProblem *, const VpBackend *, VpLevel *);
 PetscErrorCode VpLevelDestroy(VpLevel *);
-/* repeat.c: an outer level for n vectors at once. Requires: its mesh is not adaptive */
+/* copies.c: an outer level for n vectors at once. Requires: its mesh is not adaptive */
 PetscErrorCode VpLevelRepeatOuter(VpLevel, int32_t n, VpLevel *);
-/* repeat.c: the coefficient of n copies of a level's own cells, for the caller to free; NULL where it has none */
+/* copies.c: the coefficient of n copies of a level's own cells, for the caller to free; NULL where it has none */
 PetscErrorCode VpRepeatCoefficient(VpLevel, int32_t n, PetscReal **);
 PetscErrorCode VpLevelSetTransfer(VpLevel fine); /* fills the view of the transfers to mesh->coarser */
 /* flops of A x on own cells */
@@ -90,7 +91,7 @@ PetscErrorCode VpLevelPlaceBlocks(VpLevel, VpArrays *, VpCellView *);
 VpLineKey VpLevelLineKey(VpLevel, PetscBool relative, int32_t cell, int d);
 /* linetables.c: the largest coefficient of a cell, of which those of its lines are multiples */
 PetscReal VpLevelLargest(VpLevel, int32_t cell);
-/* rounds a ratio of the coefficients of two directions up to steps */
+/* rounds a ratio of the coefficients of two directions up to eighths of an octave */
 double VpRoundRatio(double ratio);
 /* hanging.c: the form of a side whose cell is on one level, while the cells beyond are on another, and the view of such sides */
 void           VpHangingForm(VpLevel, VpLevel other, const VpHang *, double form[VP_HANG_FORM]);

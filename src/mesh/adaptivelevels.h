@@ -1,4 +1,4 @@
-/* What levels.c knows of a level of an adaptive mesh while its mesh is made, and levelghosts.c adds. */
+/* What adaptivelevels.c knows of a level of an adaptive mesh while its mesh is made, and levelghosts.c adds. */
 #pragma once
 #include "internal.h"
 

@@ -112,14 +112,14 @@ PetscErrorCode VpHaloSort(VpCellSet *halo, const int32_t end[4]); /* sorts the g
 /* adds the neighbours of a cell that are not among [first, last): across faces, or with `corners` all 3^dim - 1 */
 PetscErrorCode VpAddAround(VpLattice, int64_t first, int64_t last, PetscBool corners, int64_t cell, VpCellSet *);
 
-/* ask.c: number[i] = the answer of rank[i] to the i-th question, of so many bytes each, from its own context. Collective */
+/* askranks.c: number[i] = the answer of rank[i] to the i-th question, of so many bytes each, from its own context. Collective */
 typedef PetscInt (*VpAnswer)(const void *context, const void *question);
 PetscErrorCode VpAskRanks(MPI_Comm, PetscInt n, const PetscMPIInt rank[], size_t bytes, const void *question, VpAnswer, const void *context,
                           PetscInt number[]);
 
-/* forest.c: starts libsc and p4est unless they run already */
+/* uniformforest.c: starts libsc and p4est unless they run already */
 PetscErrorCode VpForestInitialize(void);
-/* leaves.c: what is done with forests of p4est (VpMesh.forest), a table for each dimension. All is collective
+/* adaptiveforest.c: what is done with forests of p4est (VpMesh.forest), a table for each dimension. All is collective
    unless it is said otherwise. */
 typedef struct {
   int deepest; /* the greatest depth of leaves */

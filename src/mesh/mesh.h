@@ -29,7 +29,7 @@
    own cells' faces alone: nface = nsweep = nhalo = nlocal. Where cells of two levels meet, the face of the coarse one hangs, and `hang`
    lists it.
 
-   A level of an adaptive mesh (levels.c) has the cells of one depth, leaves and those that were refined:
+   A level of an adaptive mesh (adaptivelevels.c) has the cells of one depth, leaves and those that were refined:
 
      +-------+---+---+     level 1 has four cells, of which the lower right one is a leaf, as the left ones are.
      |       |   |   |     Level 2 has the four children of the upper right one. It ends at the edge === around them; `edge` lists
@@ -248,11 +248,12 @@ struct VpMesh_ {
   const VpCoarsening *coarsening; /* the step there, of that lattice (with coarser) */
   int32_t            *parent;     /* [nhalo] local cell of the coarser mesh (with coarser) */
   int32_t             orphans;    /* own cells [orphans, nown) have own parents (with coarser) */
-  int32_t            *child;      /* [coarser->nown][2^dim] local cells of this mesh in [0, nsweep), -1: none (with coarser) */
-  int32_t            *leaf;       /* [nsweep] of a level of an adaptive mesh: which of its own cells this is, or -1: refined; of ghosts what
+  int32_t            *child; /* [coarser->nown][2^dim] local cells of this mesh in [0, nsweep), -1: none (with coarser); of a level of an
+                                     adaptive mesh [coarser->nlocal][2^dim], in [0, nhalo) */
+  int32_t            *leaf;  /* [nsweep] of a level of an adaptive mesh: which of its own cells this is, or -1: refined; of ghosts what
                                      their owners have. Else NULL */
-  int32_t             nedge;      /* of such a level: how many sides of the coarser one's leaves have local cells of this one beyond them */
-  VpHang             *edge;       /* [nedge] these sides: `cell` is the leaf, in [0, nsweep) of the coarser one, `beyond` are cells of this
+  int32_t             nedge; /* of such a level: how many sides of the coarser one's leaves have local cells of this one beyond them */
+  VpHang             *edge;  /* [nedge] these sides: `cell` is the leaf, in [0, nsweep) of the coarser one, `beyond` are cells of this
                                      one */
 };
 
@@ -311,7 +312,7 @@ PetscErrorCode VpMeshPositions(VpMesh, PetscInt position[]); /* [nlocal] global 
    spaced. */
 PetscErrorCode VpMeshCut(VpMesh, const PetscInt counts[], VpMesh *);
 PetscErrorCode VpMeshGather(VpMesh, PetscMPIInt ranks, VpMesh *);
-/* repeat.c: the mesh with n copies of every local cell, own ones [copy][nown]. Copy i of a cell has copies i for neighbours. ncell, first
+/* copies.c: the mesh with n copies of every local cell, own ones [copy][nown]. Copy i of a cell has copies i for neighbours. ncell, first
    and starts are those of one copy. coarser: of as many copies of mesh->coarser, or NULL. Requires: it is not adaptive */
 PetscErrorCode VpMeshRepeat(VpMesh, int32_t n, VpMesh coarser, VpMesh *);
 /* between two cuts of a mesh: roots are the own cells of one, leaves those of the other, with its ghosts [0, nlocal) or without */
@@ -350,8 +351,8 @@ PetscErrorCode VpMeshLocate(VpMesh, PetscInt n, const PetscReal x[], PetscSFNode
 /* Fills ghost[] with the values that the owners have in own[]. `unit` is one cell's values. */
 PetscErrorCode VpMeshExchange(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);
 
-/* forest.c: starts[0..size] of a lattice's cells, cut by counts[size], or equally where counts is NULL. Equal pieces require
-   VpLatticeIsUniform (internal.h). Errors are those of VpMeshCreate. Only forest.c, connectivity.c and leaves.c know p4est. */
+/* uniformforest.c: starts[0..size] of a lattice's cells, cut by counts[size], or equally where counts is NULL. Equal pieces require
+   VpLatticeIsUniform (internal.h). Errors are those of VpMeshCreate. Only uniformforest.c, connectivity.c and adaptiveforest.c know p4est. */
 PetscErrorCode VpForestPartition(MPI_Comm, VpLattice, const PetscInt counts[], PetscInt starts[]);
 PetscErrorCode VpForestCheckSize(MPI_Comm, VpDomain, int level);
 const char    *VpForestVersion(void); /* p4est's */
@@ -378,7 +379,7 @@ typedef struct {
 } VpPatches;
 PetscErrorCode VpPatchesCreate(VpMesh, const PetscReal thinnest[3], int seams, VpPatches *);
 int            VpMeshSeams(VpMesh); /* the directions where there are seams */
-/* singular.c: the patches that hold a cell at a re-entrant edge of the domain, or at one where Dirichlet meets Neumann or Robin at 180
+/* corners.c: the patches that hold a cell at a re-entrant edge of the domain, or at one where Dirichlet meets Neumann or Robin at 180
    degrees or more; or those that hold a cell where a level of an adaptive mesh ends. They are in the order of `all`. */
 typedef enum { VP_NEAR_CORNERS, VP_NEAR_EDGES } VpNear;
 PetscErrorCode VpPatchesSelect(VpMesh, VpNear, const VpPatches *all, VpPatches *near);

@@ -51,7 +51,7 @@ static void FitBehind(VpLevel fine, const VpHang *edge, VpFit *fit, double *scal
       beyond[c][d] = next > 0 ? next : a[c][d];
     }
   }
-  VpCoefficientFit(dim, fine->problem.tensor, a, beyond, 0, fit, scale);
+  VpCoefficientFit(dim, fine->problem.tensor, a, beyond, VP_COARSE_GRAIN, fit, scale);
 }
 
 static double Octaves(double ratio)

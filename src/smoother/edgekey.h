@@ -16,3 +16,5 @@ VpEdgeKey VpEdgeKeyOf(VpLevel fine, VpLevel coarse, const VpHang *edge);
 /* its numbers as words, to tell keys apart */
 enum { VP_EDGE_WORDS = 2 + 4 * 6 + 2 * (VP_FDM_WORDS + 1) };
 void VpEdgeWords(const VpEdgeKey *, int dim, uint64_t word[VP_EDGE_WORDS]);
+/* edgeorder.c: fills the view's order, start, by_kind and kind; type[i] < types is the entry of edge i. together: as of VpPlaceEdges() */
+PetscErrorCode VpPlaceEdgeOrder(VpMesh fine, PetscBool together, int32_t types, const int32_t type[], VpArrays *, VpEdgeView *);

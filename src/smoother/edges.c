@@ -304,46 +304,6 @@ static PetscErrorCode NumberKeys(VpLevel fine, VpLevel coarse, int32_t type[], V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Patches of a colour touch no cell of one another: they are on sides of one kind, K's coordinates along the side have the same parities,
-   and along its normal the same second bit. */
-static int ColorOf(VpMesh coarse, const VpHang *edge)
-{
-  const int32_t *coord = coarse->coord + 3 * (size_t)edge->cell;
-  int            color = edge->side; /* VpEdgeColorSide() finds it */
-
-  for (int d = 0; d < coarse->dim; d++) color = color << 1 | (coord[d] >> (d == edge->side / 2) & 1);
-  return color;
-}
-
-/* Sides that are on the same side of their leaves have no cell in common. */
-static int KindOf(VpMesh coarse, const VpHang *edge)
-{
-  return edge->side;
-}
-
-/* Sorts edges, or those that are swept, by one of their numbers, which are less than `most`: [start[i], start[i+1]) of *order have the number i. */
-static PetscErrorCode PlaceSorted(VpMesh fine, PetscBool all, int most, int (*number)(VpMesh, const VpHang *), VpArrays *arrays,
-                                  int32_t start[], const int32_t **sorted)
-{
-  int32_t *order, next[VP_EDGE_COLORS];
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(fine->nedge, &order));
-  for (int32_t i = 0; i < fine->nedge; i++) {
-    if (all || VpMeshSweepsEdge(fine, &fine->edge[i])) start[number(fine->coarser, &fine->edge[i]) + 1]++;
-  }
-  for (int c = 0; c < most; c++) {
-    next[c] = start[c];
-    start[c + 1] += start[c];
-  }
-  for (int32_t i = 0; i < fine->nedge; i++) {
-    if (all || VpMeshSweepsEdge(fine, &fine->edge[i])) order[next[number(fine->coarser, &fine->edge[i])]++] = i;
-  }
-  PetscCall(VpArraysPlace(arrays, order, start[most] * sizeof(*order), "edge patches", (const void **)sorted));
-  PetscCall(PetscFree(order));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Where the coefficient varies: patches are those of their tables times a number each, and the line of a leaf K counts
    with the mean beyond a side what is different for every cell there. */
 static PetscErrorCode PlaceCoefficients(VpLevel fine, VpLevel coarse, VpArrays *arrays, VpEdgeView *view)
@@ -371,7 +331,7 @@ static PetscErrorCode PlaceCoefficients(VpLevel fine, VpLevel coarse, VpArrays *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, VpArrays *arrays, VpEdgeView *view)
+PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, PetscBool together, VpArrays *arrays, VpEdgeView *view)
 {
   const VpMesh mesh = fine->mesh;
   const size_t size = VpEdgeSize(fine->basis.n, mesh->dim);
@@ -389,8 +349,7 @@ PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, VpArrays *arrays, VpEd
   VpLoopHeavy(keys.n, BuildEntries, &(Entries){fine, (const VpEdgeKey *)keys.item, table, room});
   PetscCall(VpArraysPlace(arrays, type, mesh->nedge * sizeof(*type), "edge patches", (const void **)&view->type));
   PetscCall(VpArraysPlaceReals(arrays, table, keys.n * size, "edge patches", &view->table));
-  PetscCall(PlaceSorted(mesh, PETSC_FALSE, VP_EDGE_COLORS, ColorOf, arrays, view->start, &view->order));
-  PetscCall(PlaceSorted(mesh, PETSC_TRUE, 2 * mesh->dim, KindOf, arrays, view->kind, &view->by_kind));
+  PetscCall(VpPlaceEdgeOrder(mesh, together, keys.n, type, arrays, view));
   PetscCall(PlaceCoefficients(fine, coarse, arrays, view));
   PetscCall(PetscFree2(table, room));
   PetscCall(PetscFree(type));

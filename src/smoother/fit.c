@@ -1,28 +1,46 @@
 /* The coefficients of a patch's cells as products of one factor a direction, which is what its tables can follow. */
 #include "internal.h"
 
-enum { MOST = 800 };
+enum { MOST_SLOPE = 100, MOST_FACE = 800 }; /* octaves that a key of a patch's problem holds */
+#define KEPT_UNIT 0x1p-40                   /* of numbers that are kept: without what rounding leaves of 0 */
 
-/* the nearest integer, within what a key of a patch's problem holds */
-static int16_t Round(double number)
+/* Differences between the upper and the lower half of a patch in one direction, in octaves: of what is along that direction, and of the
+   mean of what is along the others. */
+typedef struct {
+  double own, mass;
+} Slope;
+
+static double Clamp(double number, double most)
 {
-  return (int16_t)PetscMax(-MOST, PetscMin(MOST, round(number)));
+  return PetscMax(-most, PetscMin(most, number));
+}
+
+/* the nearest multiple of the unit */
+static double Round(double number, double unit)
+{
+  return round(number / unit) * unit + 0.; /* no -0. */
+}
+
+/* log2 of VpFitProduct */
+static double LogProduct(int dim, const VpFit *fit, int c, int d)
+{
+  double steps = 0;
+
+  for (int e = 0; e < dim; e++) {
+    const double step = fit->step[e] + (e == d ? 0 : fit->skew[e]);
+
+    steps += PetscMax(c >> e & 1 ? step : -step, 0);
+  }
+  return steps / VP_STEPS;
 }
 
 double VpFitProduct(int dim, const VpFit *fit, int c, int d)
 {
-  int steps = 0;
-
-  for (int e = 0; e < dim; e++) {
-    const int step = fit->step[e] + (e == d ? 0 : fit->skew[e]);
-
-    steps += PetscMax(c >> e & 1 ? step : -step, 0);
-  }
-  return exp2(steps / (double)VP_STEPS);
+  return exp2(LogProduct(dim, fit, c, d));
 }
 
 /* A patch beside much softer or stiffer cells must not see a wall, or nothing, there. */
-static void FitFaces(int dim, const PetscReal a[][3], const PetscReal beyond[][3], const double sigma[3], VpFit *fit)
+static void FitFaces(int dim, const PetscReal a[][3], const PetscReal beyond[][3], const double sigma[3], int grain, VpFit *fit)
 {
   for (int side = 0; side < 2 * dim; side++) {
     const int d = side / 2;
@@ -33,58 +51,109 @@ static void FitFaces(int dim, const PetscReal a[][3], const PetscReal beyond[][3
 
       if ((c >> d & 1) == side % 2) largest = PetscMax(largest, mean / VpFitProduct(dim, fit, c, d));
     }
-    fit->face[d][side % 2] = Round(log2(largest / sigma[d]));
+    fit->face[d][side % 2] = Clamp(Round(log2(largest / sigma[d]), grain ? 1 : KEPT_UNIT), MOST_FACE);
   }
 }
 
-/* log[c]: of the coefficients along a direction. Their mean in the upper half of the patch in direction e less that in
-   the lower half, in steps */
-static int16_t Step(int dim, const double log[8], int e, double least)
+/* log[c]: of the coefficients along a direction */
+static double SlopeAlong(int dim, const double log[8], int e)
 {
   double slope = 0;
 
   for (int c = 0; c < 1 << dim; c++) slope += (c >> e & 1 ? 1 : -1) * log[c] / (1 << dim) * 2;
-  return fabs(slope) < least ? 0 : Round(VP_STEPS * slope);
+  return Clamp(slope, MOST_SLOPE);
 }
 
-/* Along e the masses of all directions but e share one factor: the mean of theirs. */
-static void FitSteps(int dim, int tensor, const PetscReal a[][3], double least, VpFit *fit)
+/* Along e the masses of all directions but e share one factor. */
+static void FindSlopes(int dim, int tensor, const double log[3][8], Slope slope[3])
 {
-  double log[3][8];
-
-  for (int d = 0; d < PetscMax(tensor, 1); d++)
-    for (int c = 0; c < 1 << dim; c++) log[d][c] = log2(a[c][d]);
   for (int e = 0; e < dim; e++) {
-    double sum = 0;
-
-    fit->step[e] = Step(dim, log[tensor ? e : 0], e, least);
-    for (int d = 0; d < tensor; d++) sum += d == e ? 0 : Step(dim, log[d], e, least);
-    if (tensor) fit->skew[e] = (int16_t)(Round(sum / (dim - 1)) - fit->step[e]);
+    slope[e].own = SlopeAlong(dim, log[tensor ? e : 0], e);
+    slope[e].mass = tensor ? 0 : slope[e].own;
+    for (int d = 0; d < tensor; d++) slope[e].mass += d == e ? 0 : SlopeAlong(dim, log[d], e) / (dim - 1);
   }
 }
 
-void VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3], double least, VpFit *fit, double *scale)
+/* A slope of less than a grain is none. */
+static double Steps(double slope, int grain)
 {
-  const int nc = 1 << dim;
-  double    sigma[3] = {0, 0, 0};
+  const double steps = slope * VP_STEPS;
+
+  return fabs(steps) < grain ? 0 : Round(steps, grain ? grain : KEPT_UNIT);
+}
+
+/* The scale of the product for the coefficients along d, of which log[c] are the logarithms: with exact slopes it is nowhere less than
+   they. Rounded ones are more here and less there, and patches that were stiffer than what they solve for would leave a part of
+   the error that counts. */
+static double Scale(int dim, const double log[8], int d, const Slope slope[3], const VpFit *fit)
+{
+  double most = -PETSC_MAX_REAL, mean = 0;
+
+  for (int c = 0; c < 1 << dim; c++) {
+    double rest = log[c];
+
+    for (int e = 0; e < dim; e++) rest -= (c >> e & 1 ? 0.5 : -0.5) * (e == d ? slope[e].own : slope[e].mass);
+    most = PetscMax(most, rest);
+    mean += LogProduct(dim, fit, c, d) / (1 << dim);
+  }
+  return exp2(most - mean);
+}
+
+/* sigma[d] = the scale along d, of a coefficient that differs in the patch's cells, and the fit's steps */
+static void FitProducts(int dim, int tensor, const PetscReal a[][3], int grain, double sigma[3], VpFit *fit)
+{
+  double log[3][8];
+  Slope  slope[3];
+
+  for (int d = 0; d < PetscMax(tensor, 1); d++)
+    for (int c = 0; c < 1 << dim; c++) log[d][c] = log2(a[c][d]);
+  FindSlopes(dim, tensor, log, slope);
+  for (int e = 0; e < dim; e++) {
+    fit->step[e] = Steps(slope[e].own, grain);
+    fit->skew[e] = Steps(slope[e].mass, grain) - fit->step[e];
+  }
+  for (int d = 0; d < PetscMax(tensor, 1); d++) sigma[d] = Scale(dim, log[d], d, slope, fit);
+}
+
+void VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3], int grain, VpFit *fit, double *scale)
+{
+  double    sigma[3] = {a[0][0], a[0][1], a[0][2]};
   PetscBool inside = PETSC_TRUE, same = PETSC_TRUE; /* in the patch; also beyond it */
 
   *fit = (VpFit){.ratio = {1, 1, 1}};
-  for (int c = 0; c < nc; c++) {
+  for (int c = 0; c < 1 << dim; c++) {
     for (int d = 0; d < dim; d++) {
       inside = (PetscBool)(inside && a[c][d] == a[0][d]);
       same = (PetscBool)(same && beyond[c][d] == a[0][d]);
     }
   }
-  if (!inside) FitSteps(dim, tensor, a, least, fit); /* else without logarithms */
-  *scale = 0;
-  for (int d = 0; d < (tensor ? dim : 1); d++) {
-    for (int c = 0; c < nc; c++) sigma[d] = PetscMax(sigma[d], inside ? a[c][d] : a[c][d] / VpFitProduct(dim, fit, c, d));
-    *scale = PetscMax(*scale, sigma[d]);
-  }
+  if (!inside) FitProducts(dim, tensor, a, grain, sigma, fit); /* else without logarithms */
+  *scale = sigma[0];
+  for (int d = 1; d < tensor; d++) *scale = PetscMax(*scale, sigma[d]);
   for (int d = 0; d < dim; d++) {
     if (!tensor) sigma[d] = *scale;
     else fit->ratio[d] = inside ? sigma[d] / *scale : VpRoundRatio(sigma[d] / *scale);
   }
-  if (!inside || !same) FitFaces(dim, a, beyond, sigma, fit);
+  if (!inside || !same) FitFaces(dim, a, beyond, sigma, grain, fit);
+}
+
+static PetscBool AreClose(double a, double b)
+{
+  return (PetscBool)(fabs(a - b) <= 1e-9 * fabs(b));
+}
+
+VpPattern VpCoefficientPattern(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3])
+{
+  PetscBool constant = PETSC_TRUE, product = (PetscBool)!tensor;
+
+  for (int c = 0; c < 1 << dim && (constant || product); c++) {
+    for (int d = 0; d < dim; d++) {
+      const int side = c & 1 << d, low = c & ((1 << d) - 1); /* the first cell at c's side along d, and the one with c's bits below d */
+
+      constant = (PetscBool)(constant && a[c][d] == a[0][d] && beyond[c][d] == a[0][d]);
+      product = (PetscBool)(product && AreClose(beyond[c][d] * a[side][d], beyond[side][d] * a[c][d]) &&
+                            AreClose(a[low | side][0] * a[0][0], a[low][0] * a[side][0]));
+    }
+  }
+  return constant ? VP_PATTERN_CONSTANT : product ? VP_PATTERN_PRODUCT : VP_PATTERN_ANY;
 }

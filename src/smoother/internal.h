@@ -8,19 +8,24 @@
 
      a[.][0] as sigma_0 X(step) y(step + skew) z(step + skew),    a[.][1] as sigma_1 x(step + skew) Y(step) z(step + skew), ...
 
-   A factor X or x of the second cell is 2^(its number/VP_STEPS) times that of the first one; the smaller of the two is 1. The product is
-   nowhere less than the coefficient. beyond[c][d] is the coefficient of the cell beyond cell c along d, or that of cell c where there is
-   none. 2^face is by how much the harmonic mean with that is larger than the product, at most, on the lower and on the upper side. ratio =
-   sigma / scale, where scale is the largest sigma; it is rounded up to steps unless the cells of the patch have the same coefficients. With
-   one number a cell (tensor 0) skew is 0 and ratio 1. Steps of fewer octaves than `least` become none. */
+   A factor X or x of the second cell is 2^(its number/VP_STEPS) times that of the first one; the smaller of the two is 1. With factors
+   that are not rounded, the product would nowhere be less than the coefficient. beyond[c][d] is the coefficient of the cell beyond cell c
+   along d, or that of cell c where there is none. 2^face is by how much the harmonic mean with that is larger than the product, at most,
+   on the lower and on the upper side. ratio = sigma / scale, where scale is the largest sigma; it is rounded up to eighths of an octave
+   unless the cells of the patch have the same coefficients. With one number a cell (tensor 0) skew is 0 and ratio 1. Steps are multiples
+   of `grain`: 1, or VP_COARSE_GRAIN, an eighth of an octave, where many different tables cost much; with 0 numbers are not rounded. */
+#define VP_COARSE_GRAIN (VP_STEPS / 8)
 typedef struct {
-  int16_t step[3], skew[3], face[3][2];
-  double  ratio[3];
+  double step[3], skew[3], face[3][2], ratio[3];
 } VpFit;
 double VpFitProduct(int dim, const VpFit *, int c, int d); /* that at the patch's cell c for the coefficient along d */
-void   VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3], double least, VpFit *, double *scale);
+void   VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3], int grain, VpFit *, double *scale);
+/* fit.c: The coefficient is one number, in the patch and beyond it; or it is a product of one factor a direction, and beyond every side a
+   multiple of that, of which a fit is no approximation if its numbers are kept. */
+typedef enum { VP_PATTERN_ANY, VP_PATTERN_PRODUCT, VP_PATTERN_CONSTANT } VpPattern;
+VpPattern VpCoefficientPattern(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3]);
 /* patchproblems.c: a key's numbers as words, to tell keys apart */
-enum { VP_FDM_WORDS = 6 };
+enum { VP_FDM_WORDS = 9 };
 void VpFdmWords(const VpFdmKey *, uint64_t word[VP_FDM_WORDS]);
 /* patchtables.c: fills all of the view but `drop`; its arrays are added to VpArrays. Collective. Error where a problem cannot be solved. */
 PetscErrorCode VpLevelPlacePatches(VpLevel, const VpPatches *, VpSpace, VpArrays *, VpPatchView *);

@@ -3,6 +3,9 @@
 #include "../base/threads.h"
 
 enum { NWORD = VP_FDM_WORDS + 1 };
+/* Numbers of fits are kept where there are not more of them, along all directions, and not more of them along one: most problems, and sorts
+   of patches, are then those of many patches. */
+enum { MOST_FITS = 1024, MOST_ALONG = 192 };
 
 void VpFdmWords(const VpFdmKey *key, uint64_t word[VP_FDM_WORDS])
 {
@@ -10,8 +13,10 @@ void VpFdmWords(const VpFdmKey *key, uint64_t word[VP_FDM_WORDS])
     word[s] = VpWord(key->h[s]);
     word[2 + s] = VpWord(key->h_beyond[s]);
   }
-  word[4] = (uint64_t)(key->step + 1024) << 16 | (uint64_t)key->side[0] << 8 | (uint64_t)key->side[1];
-  word[5] = (uint64_t)(key->skew + 2048) << 32 | (uint64_t)(key->face[0] + 1024) << 16 | (uint64_t)(key->face[1] + 1024);
+  for (int s = 0; s < 2; s++) word[4 + s] = VpWord(key->face[s]);
+  word[6] = VpWord(key->step);
+  word[7] = VpWord(key->skew);
+  word[8] = (uint64_t)key->side[0] << 8 | (uint64_t)key->side[1];
 }
 
 static void Words(const VpPatchKey *problem, uint64_t word[NWORD])
@@ -112,10 +117,19 @@ static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
   return key;
 }
 
-/* The smallest step that counts, in octaves: on devices patches without steps have a kernel twice as fast. */
-static double LeastStep(VpLevel level)
+/* On devices patches without steps have a kernel twice as fast, and others one that wants many patches with the same tables. */
+static int Grain(VpLevel level)
 {
-  return level->backend->use_stream ? 1. / VP_STEPS : 0;
+  return level->backend->use_stream ? VP_COARSE_GRAIN : 1;
+}
+
+/* whether the patch's tables are exact, its fit being so: the reaction has no coefficient, so that with steps it is none of the masses */
+static PetscBool IsExact(const VpPatchProblems *problems, int32_t p, PetscBool fit)
+{
+  const double   *step = problems->fit[p].step;
+  const PetscBool steps = (PetscBool)(step[0] != 0 || step[1] != 0 || step[2] != 0);
+
+  return (PetscBool)(fit && !problems->patches->mixed[p] && !(steps && problems->level->problem.reaction > 0));
 }
 
 static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t last)
@@ -138,9 +152,59 @@ static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t
         beyond[c][d] = next > 0 ? next : a[c][d];
       }
     }
-    VpCoefficientFit(dim, level->problem.tensor, a, beyond, LeastStep(level), &problems->fit[p], &scale);
+    const VpPattern pattern = VpCoefficientPattern(dim, level->problem.tensor, a, beyond);
+    const PetscBool keep = (PetscBool)(pattern == VP_PATTERN_PRODUCT && problems->keeps);
+
+    VpCoefficientFit(dim, level->problem.tensor, a, beyond, keep ? 0 : Grain(level), &problems->fit[p], &scale);
     problems->weight[p] = level->typical / scale;
+    if (problems->exact) problems->exact[p] = IsExact(problems, p, (PetscBool)(keep || pattern == VP_PATTERN_CONSTANT));
   }
+}
+
+/* *few: there are few different ones among the fits of products, and along every direction few */
+static PetscErrorCode CountFits(const VpPatchProblems *problems, PetscBool *few)
+{
+  const int    dim = problems->patches->dim;
+  VpDictionary fits, along;
+
+  PetscFunctionBegin;
+  PetscCall(VpDictionaryCreate(9, 0, &fits));
+  PetscCall(VpDictionaryCreate(3, 0, &along));
+  for (int32_t p = 0; p < problems->patches->n && fits.n <= MOST_FITS && along.n <= MOST_ALONG; p++) {
+    const VpFit *fit = &problems->fit[p];
+    uint64_t     word[9];
+    int32_t      number;
+
+    if (!problems->exact[p] || (p && !memcmp(fit, fit - 1, sizeof(*fit)))) continue;
+    for (int d = 0; d < 3; d++) {
+      word[3 * d] = VpWord(fit->step[d]);
+      for (int s = 0; s < 2; s++) word[3 * d + 1 + s] = VpWord(fit->face[d][s]);
+    }
+    PetscCall(VpDictionaryAdd(&fits, word, NULL, &number));
+    for (int d = 0; d < dim && number == fits.n - 1; d++) PetscCall(VpDictionaryAdd(&along, word + 3 * d, NULL, &(int32_t){0}));
+  }
+  *few = (PetscBool)(fits.n <= MOST_FITS && along.n <= MOST_ALONG);
+  PetscCall(VpDictionaryDestroy(&fits));
+  PetscCall(VpDictionaryDestroy(&along));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets fit, weight, exact. Collective: ranks keep numbers together, since they solve on the same patches. */
+static PetscErrorCode FitAll(VpPatchProblems *problems)
+{
+  const VpPatches *patches = problems->patches;
+  MPI_Comm         comm = problems->level->mesh->comm;
+  PetscMPIInt      many; /* the first rank where there are too many */
+
+  PetscFunctionBegin;
+  problems->keeps = (PetscBool)(problems->space == VP_SPACE_FULL);
+  VpLoop(patches->n, FitCoefficients, problems);
+  if (!problems->keeps) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpTogether(comm, CountFits(problems, &problems->keeps)));
+  PetscCall(VpFirstRank(comm, (PetscBool)!problems->keeps, &many));
+  problems->keeps = (PetscBool)(many == INT_MAX);
+  if (!problems->keeps) VpLoop(patches->n, FitCoefficients, problems);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscBool HaveSameFits(const void *context, int32_t p, int32_t other)
@@ -184,7 +248,7 @@ static PetscErrorCode FindProblems(VpPatchProblems *problems)
                             .number_at = NumberProblemsAt};
 
   PetscFunctionBegin;
-  if (problems->fit) VpLoop(patches->n, FitCoefficients, problems);
+  if (!VpLevelIsUniform(problems->level)) PetscCall(FitAll(problems)); /* also on ranks without patches */
   if (problems->fit || VpMeshIsPart(problems->level->mesh)) {
     PetscCall(VpNumberItems(&items, problems->type));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -217,6 +281,7 @@ PetscErrorCode VpPatchProblemsCreate(VpLevel level, const VpPatches *patches, Vp
   if (!VpLevelIsUniform(level)) {
     PetscCall(VpMallocLarge(patches->n, &problems->fit));
     PetscCall(VpMallocLarge(patches->n, &problems->weight));
+    if (space == VP_SPACE_FULL) PetscCall(VpMallocLarge(patches->n, &problems->exact));
   }
   PetscCall(FindProblems(problems));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -227,6 +292,7 @@ PetscErrorCode VpPatchProblemsDestroy(VpPatchProblems *problems)
   PetscFunctionBegin;
   PetscCall(PetscFree(problems->fit));
   PetscCall(PetscFree(problems->weight));
+  PetscCall(PetscFree(problems->exact));
   PetscCall(PetscFree(problems->type));
   PetscCall(VpDictionaryDestroy(&problems->dictionary));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -154,6 +154,8 @@ static PetscErrorCode Place(const VpPatchProblems *problems, const double table[
   PetscCall(VpArraysPlaceReals(arrays, table, nentry * size, "patch solvers", &view->fdm));
   PetscCall(VpArraysPlace(arrays, mirrored, nentry, "patch solvers", (const void **)&view->mirrored));
   if (problems->weight) PetscCall(VpArraysPlaceReals(arrays, problems->weight, n, "patch solvers", &view->weight));
+  if (problems->exact && memchr(problems->exact, 1, n))
+    PetscCall(VpArraysPlace(arrays, problems->exact, n, "patches", (const void **)&view->exact));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -207,5 +209,6 @@ PetscErrorCode VpLevelSelectPatches(VpLevel level, const VpPatchView *view, int3
   PetscCall(VpArraysPlace(arrays, some->cover, level->mesh->nlocal, "selected patches", (const void **)&selected->cover));
   PetscCall(Select(arrays, dim * sizeof(int32_t), all, view->type, n, some->whole, (const void **)&selected->type));
   PetscCall(Select(arrays, level->real, all, view->weight, n, some->whole, &selected->weight));
+  PetscCall(Select(arrays, 1, all, view->exact, n, some->whole, (const void **)&selected->exact));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -65,23 +65,46 @@ static PetscLogDouble PatchFlops(const VpView *view, VpForm form)
   }
 }
 
+/* how many of the part's patches take the replacement instead of the residual */
+static PetscErrorCode CountExact(VpSmoother smoother, const Part *part, int32_t *count)
+{
+  const int32_t n = part->color[smoother->ncolor];
+  uint8_t      *exact;
+
+  PetscFunctionBegin;
+  *count = 0;
+  if (!part->view.exact || smoother->r) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpMallocLarge(n, &exact));
+  PetscCall(smoother->level->backend->download(part->view.exact, n, exact));
+  for (int32_t p = 0; p < n; p++) *count += exact[p];
+  PetscCall(PetscFree(exact));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The flops of a sweep over a part. The residual `global` is that of all cells, once a colour. */
-static PetscLogDouble PartFlops(VpSmoother smoother, const Part *part)
+static PetscErrorCode PartFlops(VpSmoother smoother, const Part *part, PetscLogDouble *out)
 {
   const VpView  *view = &smoother->level->view;
   PetscLogDouble flops = 0;
+  int32_t        exact;
 
+  PetscFunctionBegin;
   for (int i = 0; i < part->start[smoother->ncolor]; i++) {
     const Batch *batch = &part->batch[i];
     flops += (double)(batch->last - batch->first) * PatchFlops(view, batch->form);
   }
+  PetscCall(CountExact(smoother, part, &exact));
+  flops += exact * (PatchFlops(view, VP_FORM_REPLACE) - PatchFlops(view, VP_FORM_EXACT));
   if (smoother->r && view->nown) flops += smoother->ncolor * VpLevelApplyFlops(smoother->level) * view->nsweep / view->nown;
-  return flops;
+  *out = flops;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void CountFlops(VpSmoother smoother)
+static PetscErrorCode CountFlops(VpSmoother smoother)
 {
-  for (int i = 0; i < PARTS; i++) smoother->part[i].flops = PartFlops(smoother, &smoother->part[i]);
+  PetscFunctionBegin;
+  for (int i = 0; i < PARTS; i++) PetscCall(PartFlops(smoother, &smoother->part[i], &smoother->part[i].flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Sets the part with the patches near some cells. count: of these patches on all ranks */
@@ -154,7 +177,7 @@ static PetscErrorCode Create(VpLevel level, VpSpace space, VpResidual residual, 
   PetscCall(VpPatchesDestroy(&patches));
   PetscCall(refused);
   if (residual == VP_RESIDUAL_GLOBAL) PetscCall(VpVectorCreate(level, 1, "smoother's residual", &smoother->r));
-  CountFlops(smoother);
+  PetscCall(CountFlops(smoother));
   do seams++;
   while (seams <= kinds && (seams & ~kinds));
   if (seams <= kinds) PetscCall(Create(level, space, residual, exchange, corners, seams, &smoother->seams));
@@ -209,13 +232,14 @@ PetscErrorCode VpSmootherUseResidualForm(VpSmoother smoother)
 {
   PetscFunctionBegin;
   for (int part = 0; part < PARTS; part++) {
-    const Part *p = &smoother->part[part];
+    Part *p = &smoother->part[part];
 
     for (int i = 0; i < p->start[smoother->ncolor]; i++) {
       if (p->batch[i].form == VP_FORM_REPLACE) p->batch[i].form = VP_FORM_EXACT;
     }
+    p->view.exact = NULL;
   }
-  CountFlops(smoother);
+  PetscCall(CountFlops(smoother));
   if (smoother->seams) PetscCall(VpSmootherUseResidualForm(smoother->seams));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

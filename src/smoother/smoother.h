@@ -39,5 +39,6 @@ PetscErrorCode              VpOneSweepBegin(VpOneSweep, VpVector *b); /* b: wher
 PetscErrorCode VpOneSweepSolve(VpOneSweep, PetscBool reverse, PetscBool add, double scale, double *z);
 PetscErrorCode VpOneSweepDestroy(VpOneSweep *);
 
-/* edges.c: the view of the edge patches between a level of an adaptive mesh and the next coarser one. */
-PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, VpArrays *, VpEdgeView *);
+/* edges.c: the view of the edge patches between a level of an adaptive mesh and the next coarser one. together: patches of several colours are
+   solved at a time where the result is the same; requires that ghosts do not travel between colours */
+PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, PetscBool together, VpArrays *, VpEdgeView *);

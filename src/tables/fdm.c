@@ -76,7 +76,7 @@ static void AddSide(Line *line, const VpFdmKey *key, int s, VpSpace space, Real 
   }
 }
 
-static void Step(int step, Real a[2])
+static void Step(double step, Real a[2])
 {
   a[0] = exp2l(PetscMax(-step, 0) / (Real)VP_STEPS);
   a[1] = exp2l(PetscMax(step, 0) / (Real)VP_STEPS);
@@ -211,12 +211,6 @@ static void Backward(const VpBasis *b, PetscBool mirrored, const double F[], dou
   }
 }
 
-/* whether constants have the eigenvalue 0, as where nothing holds the ends */
-static PetscBool LeavesConstants(const VpFdmKey *key)
-{
-  return (PetscBool)(key->side[0] == VP_SIDE_WRAP || (key->side[0] == VP_SIDE_NEUMANN && key->side[1] == VP_SIDE_NEUMANN));
-}
-
 void VpFdmBuild(const VpBasis *b, const VpFdmKey *key, VpSpace space, double penalty, double F[], double B[], double lambda[])
 {
   int       n = b->n, N = 2 * n;
@@ -239,6 +233,6 @@ void VpFdmBuild(const VpBasis *b, const VpFdmKey *key, VpSpace space, double pen
       StoreMode(b, &line, Q[i], parity, F + mode * N);
     }
   }
-  if (LeavesConstants(key)) VpZeroLeast(N, lambda);
+  if (VpEndsLeaveConstants(key->side[0], key->side[1])) VpZeroLeast(N, lambda);
   Backward(b, mirrored, F, B);
 }

@@ -13,6 +13,11 @@ typedef enum {
   VP_SIDE_NONE,  /* of a cell: anything, and the face terms are left out */
   VP_SIDE_EDGE   /* of a cell or a patch on a level of an adaptive mesh: a cell twice as large on the whole side */
 } VpSide;
+/* whether constants have the eigenvalue 0 on a line or a patch with these two ends, as where nothing holds them */
+static inline int VpEndsLeaveConstants(VpSide lower, VpSide upper)
+{
+  return lower == VP_SIDE_WRAP || (lower == VP_SIDE_NEUMANN && upper == VP_SIDE_NEUMANN);
+}
 
 /* stands for the cells beyond a side that hangs, whose face terms are not those of one cell */
 enum { VP_HANGING = INT32_MIN + 1 };

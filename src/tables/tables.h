@@ -113,13 +113,13 @@ VP_SIZE int VpFdmSize(int n)
 
 /* The generalised eigenproblem of one direction of a patch: two cells, E^T L E s = lambda E^T M E s on the functions the space keeps. */
 typedef enum { VP_SPACE_FULL, VP_SPACE_DIRICHLET, VP_SPACE_CLAMPED } VpSpace;
-#define VP_STEPS 8
+#define VP_STEPS 32
 typedef struct {
   double h[2], h_beyond[2]; /* h_beyond as in a line's key */
   VpSide side[2];           /* MIXED keeps all functions and takes the interior form; WRAP couples the two ends */
-  int    step;              /* The second cell's coefficient is 2^(step/VP_STEPS) times the first one's; the smaller of the two is 1. */
-  int    face[2];           /* The form of an interior side, and of one at an edge, has 2^face times the coefficient of the cell there. */
-  int    skew;              /* The mass has the coefficient of the other directions, with step + skew; 0 unless a is a tensor. */
+  double step;              /* The second cell's coefficient is 2^(step/VP_STEPS) times the first one's; the smaller of the two is 1. */
+  double face[2];           /* The form of an interior side, and of one at an edge, has 2^face times the coefficient of the cell there. */
+  double skew;              /* The mass has the coefficient of the other directions, with step + skew; 0 unless a is a tensor. */
 } VpFdmKey;
 /* The tables of a problem: F [2n][2n] takes a line of b to modes, B [2n][2n] takes modes to a line of x, lambda [2n] are the eigenvalues.
    With S scaled to S^T E^T M E S = I, where M and L carry the coefficients, F = S^T E^T M1, M1 the mass without coefficients, and B = E S.

@@ -184,7 +184,7 @@ class Case:
         self.maybe(0.2, name + "exchange", self.pick(["auto", "sweep", "color"]))
         self.maybe(0.2, name + "gather", self.pick([0, 1, 8, 64, 4096, -1]))
         self.maybe(0.1, name + "replay", self.pick(["true", "false"]))
-        self.maybe(0.25, name + "coarse", self.pick(["auto", "sweeps", "ksp"]))
+        self.maybe(0.25, name + "coarse", self.pick(["auto", "sweeps", "ksp"] + self.dense(name)))
         if self.chance(0.12):
             coarse = "-" + prefix + "vpatchdg_coarse_"
             self.maybe(0.7, coarse + "ksp_type", self.krylov(["preonly", "richardson"], ["cg", "gmres", "fgmres"]))
@@ -195,6 +195,10 @@ class Case:
     def krylov(self, linear, others):
         """a KSP inside the preconditioner"""
         return self.pick(linear + others if self.ksp in FLEXIBLE else linear)
+
+    def dense(self, name):
+        """a dense inverse takes long where the coarsest level is large"""
+        return ["dense"] if self.dim == 2 and not {name + "levels", name + "gather"} & set(self.arguments) else []
 
     def gamg(self):
         return ["gamg"] if (self.degree + 1) ** self.dim * (2 * self.dim + 1) < 200 else []

@@ -5,7 +5,7 @@ colours, the ghosts of every rank, what a patch's solve depends on (one rank), b
   -dm_*             : another mesh than 8 x 8 cells of degree 4\n\n";
 
 #include "../../src/smoother/smoother.h"
-#include "../../src/petsc/operator/operator.h"
+#include "../../src/petsc/dmdata/dmdata.h"
 #include "banks.h"
 
 typedef struct {

@@ -40,7 +40,7 @@ struct Level {
   VpSide               boundary[6];
   VpSpace              space = VP_SPACE_FULL;
   std::vector<int32_t> neighbor, line, patch, type, parent, child;
-  std::vector<uint8_t> cover, corner, mirrored;
+  std::vector<uint8_t> cover, corner, mirrored, exact;
   std::vector<int32_t> start; /* of colours */
   Reals                lines, drop, traces, expand, fdm, weight, unit, coefficient, P, R, enter, leave;
   double               reaction = 0;
@@ -133,39 +133,6 @@ static void MakeLines(Level &v, double reaction)
     }
   }
   v.common.found = PETSC_TRUE;
-}
-
-/* another coefficient in every cell: a line for each cell and direction, and for patches any weights. Requires: patches are made */
-static void MakeVarying(Level &v)
-{
-  const int n = v.n, w = VpLineSize(n);
-
-  v.lines.assign((size_t)v.ncell * v.dim * w, 0);
-  v.drop.assign((size_t)2 * v.ncell * v.dim * w, 0);
-  v.unit.assign((size_t)v.dim * w, 0);
-  for (int32_t cell = 0; cell < v.ncell; cell++) v.coefficient.push_back((double)(float)(2 + Random()));
-  for (int d = 0; d < v.dim; d++) {
-    const VpLineKey one = {v.h[d], 1, {VP_SIDE_INTERIOR, VP_SIDE_INTERIOR}, {v.h[d], v.h[d]}, {1, 1}};
-    VpLineBuild(&v.basis, &one, 1, 0, &v.unit[(size_t)d * w], &v.unit[(size_t)d * w + n * n]);
-  }
-  for (int32_t e = 0; e < v.ncell * v.dim; e++) {
-    const int d = e % v.dim;
-    VpLineKey key = {v.h[d], v.coefficient[e / v.dim], {}, {v.h[d], v.h[d]}, {}};
-    for (int s = 0; s < 2; s++) {
-      const int32_t beyond = v.neighbor[(size_t)2 * e + s];
-      key.side[s] = beyond < 0 ? v.boundary[2 * d + s] : VP_SIDE_INTERIOR;
-      key.a_beyond[s] = beyond < 0 ? 0 : v.coefficient[beyond];
-    }
-    for (int without = 0; without < 3; without++) {
-      VpLineKey part = key;
-      double   *line = without ? &v.drop[(size_t)(2 * e + without - 1) * w] : &v.lines[(size_t)e * w];
-      if (without && part.side[without - 1] == VP_SIDE_INTERIOR) part.side[without - 1] = VP_SIDE_NONE;
-      VpLineBuild(&v.basis, &part, 1, v.reaction / v.dim, line, line + n * n);
-    }
-    v.line[e] = e;
-  }
-  v.weight = RandomReals(v.patch.size() >> v.dim);
-  for (double &a : v.weight) a += 2;
 }
 
 /* of patches, whose entries are numbered like those of lines: their edges mirror each other */
@@ -348,7 +315,7 @@ static Views ViewsOf(const Level &v, int32_t nown, Place &place)
   memcpy(w.cells.outside, v.outside, sizeof(v.outside));
   w.patches.patch = place.Array(v.patch), w.patches.type = place.Array(v.type), w.patches.cover = place.Array(v.cover);
   w.patches.fdm = place.Real(v.fdm), w.patches.mirrored = place.Array(v.mirrored), w.patches.weight = place.Real(v.weight);
-  w.patches.unit = place.Real(v.unit), w.patches.coefficient = place.Real(v.coefficient);
+  w.patches.unit = place.Real(v.unit), w.patches.coefficient = place.Real(v.coefficient), w.patches.exact = place.Array(v.exact);
   w.patches.lacks = v.space, w.patches.reaction = v.reaction, w.patches.cutoff = -1, w.patches.drop = place.Real(v.drop);
   w.transfer.P = place.Real(v.P), w.transfer.R = place.Real(v.R), w.transfer.reverse = (PetscBool)v.thin;
   w.transfer.parent = place.Array(v.parent), w.transfer.corner = place.Array(v.corner), w.transfer.child = place.Array(v.child);

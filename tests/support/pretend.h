@@ -1,7 +1,7 @@
 /* The host as a device: a backend with the links and the fast memory that only devices have, so that their ways of exchange can be tested
    everywhere. Links are made of MPI's messages. */
 #pragma once
-#include "../../src/petsc/operator/operator.h"
+#include "../../src/petsc/dmdata/dmdata.h"
 
 static struct {
   struct VpLink_ base;

@@ -3,6 +3,20 @@
 #include "multigrid.h"
 #include "../../src/cycle/cycle.h"
 
+static const Setting refined[] = {{"2D Q1, periodic, reaction", 2, 1, 2, {1, 1, 1}, PETSC_FALSE, 0, COEFFICIENT_UNIFORM, 2},
+                                  {"2D Q2", 2, 2, 1, {3, 2, 1}, PETSC_TRUE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
+                                  {"2D Q3, waves, reaction", 2, 3, 2, {1, 1, 1}, PETSC_FALSE, VP_SIDE_ROBIN, COEFFICIENT_WAVES, 2},
+                                  {"2D Q4, octaves", 2, 4, 1, {2, 2, 1}, PETSC_FALSE, 0, COEFFICIENT_OCTAVES, 0},
+                                  {"2D Q5, Neumann", 2, 5, 1, {2, 2, 1}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_UNIFORM, 1},
+                                  {"2D Q6, Neumann", 2, 6, 1, {2, 2, 1}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_UNIFORM, 1},
+                                  {"2D Q8, Robin", 2, 8, 1, {3, 1, 1}, PETSC_FALSE, VP_SIDE_ROBIN, COEFFICIENT_ONE, 0},
+                                  {"3D Q1", 3, 1, 1, {2, 2, 1}, PETSC_TRUE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
+                                  {"3D Q1, checkerboard", 3, 1, 1, {2, 2, 1}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_CHECKERBOARD, 1},
+                                  {"3D Q2, octaves", 3, 2, 1, {2, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_OCTAVES, 0},
+                                  {"3D Q3, Neumann", 3, 3, 1, {1, 1, 2}, PETSC_FALSE, VP_SIDE_NEUMANN, COEFFICIENT_ONE, 3},
+                                  {"3D Q4", 3, 4, 1, {2, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
+                                  {"3D Q7", 3, 7, 1, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}};
+
 /* a number in [0, 1) that a position and a seed decide */
 static inline double Lot(const PetscReal lower[], int seed)
 {

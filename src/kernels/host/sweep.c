@@ -94,6 +94,15 @@ INLINE void SubtractHalo(const Sweep *s, const int n, const int nt, const int32_
   }
 }
 
+/* how patches j[0..W) get their residual */
+INLINE VpForm FormOf(const Sweep *s, const int32_t j[W])
+{
+  int exact = s->form == VP_FORM_EXACT && s->patches->exact;
+
+  for (int l = 0; exact && l < W; l++) exact = s->patches->exact[j[l]];
+  return exact ? VP_FORM_REPLACE : s->form;
+}
+
 /* what patches j[0..W) read and write; longer cells need no help, and would not fit into the cache beside the patches at work */
 INLINE void LookAhead(const Sweep *s, const int n, const int32_t j[W], Ahead *ahead)
 {
@@ -117,7 +126,8 @@ INLINE void LookAhead(const Sweep *s, const int n, const int32_t j[W], Ahead *ah
 INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t next[W], Solver *solver, V u[], V v[], REAL r[])
 {
   const VpView *view = s->view;
-  const int     N = Power(n), residual = s->form == VP_FORM_EXACT || s->form == VP_FORM_LOCAL;
+  const VpForm  form = FormOf(s, j);
+  const int     N = Power(n), residual = form == VP_FORM_EXACT || form == VP_FORM_LOCAL;
   Ahead         ahead;
 
   for (int p = 0; p < CORNERS; p++) {
@@ -133,7 +143,7 @@ INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t nex
       else CellResidual(s, n, VpDenseLayers(n), cell[l], p, r + l * N);
     }
     Gather(N, 0, N, b, s->at[p], v);
-    for (int d = 0; d < DIM && s->form == VP_FORM_REPLACE; d++) {
+    for (int d = 0; d < DIM && form == VP_FORM_REPLACE; d++) {
       if (view->nt == VpThinLayers(n, DIM)) SubtractHalo(s, n, VpThinLayers(n, DIM), cell, p, d, u, v);
       else SubtractHalo(s, n, VpDenseLayers(n), cell, p, d, u, v);
     }
@@ -149,7 +159,7 @@ INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t nex
       old[l] = Current(s, n, cell);
       x[l] = Next(s, n, cell);
     }
-    Scatter(N, v, s->at[p], s->form == VP_FORM_REPLACE ? NULL : old, x);
+    Scatter(N, v, s->at[p], form == VP_FORM_REPLACE ? NULL : old, x);
   }
 }
 

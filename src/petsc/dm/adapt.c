@@ -38,24 +38,18 @@ static PetscBool IsThere(const DM_VPatchDG *dg, VpMesh mesh, int32_t cell)
   return there;
 }
 
-/* Ensures: an error on all ranks where the mesh, which is new, is too large or too small in its parts; the mesh is destroyed then. */
+/* DMVPatchDGCheckMesh() for a mesh that is new, and destroyed if it is refused */
 static PetscErrorCode CheckMesh(DM dm, VpMesh *mesh)
 {
-  DM_VPatchDG   *dg = dm->data;
-  const double   unknowns = (double)(*mesh)->ncell * pow((double)dg->degree + 1, (double)dm->dim);
-  PetscErrorCode error;
+  const PetscErrorCode error = DMVPatchDGCheckMesh(dm, *mesh);
 
   PetscFunctionBegin;
-  error = DMVPatchDGCheckScale(dm, dg->boxes, (*mesh)->level);
-  if (error || unknowns > (double)PETSC_MAX_INT) PetscCall(VpMeshDestroy(mesh));
+  if (error) PetscCall(VpMeshDestroy(mesh));
   PetscCall(error);
-  PetscCheck(*mesh, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "The refined mesh means %.0f unknowns, more than the %" PetscInt_FMT
-             " that PetscInt counts: refine fewer cells, or take a PETSc configured --with-64-bit-indices",
-             unknowns, PETSC_MAX_INT);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A place outside of the domain has no cells, however often they are to be refined. */
 PetscErrorCode DMVPatchDGRefineLocally(DM dm, VpMesh *mesh)
 {
   const DM_VPatchDG *dg = dm->data;
@@ -65,9 +59,18 @@ PetscErrorCode DMVPatchDGRefineLocally(DM dm, VpMesh *mesh)
   PetscFunctionBegin;
   for (PetscInt l = 0; l < dg->local_levels; l++) {
     PetscErrorCode error;
+    int            some = 0;
 
     PetscCall(PetscMalloc1((*mesh)->nown, &mark));
-    for (int32_t c = 0; c < (*mesh)->nown; c++) mark[c] = IsThere(dg, *mesh, c) ? VP_MARK_REFINE : VP_MARK_KEEP;
+    for (int32_t c = 0; c < (*mesh)->nown; c++) {
+      mark[c] = IsThere(dg, *mesh, c) ? VP_MARK_REFINE : VP_MARK_KEEP;
+      some = some || mark[c] == VP_MARK_REFINE;
+    }
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &some, 1, MPI_INT, MPI_LOR, (*mesh)->comm));
+    if (!some) {
+      PetscCall(PetscFree(mark));
+      break;
+    }
     error = VpMeshAdapt(*mesh, mark, 0, NULL, &next, NULL);
     PetscCall(PetscFree(mark));
     PetscCall(VpMeshDestroy(mesh));

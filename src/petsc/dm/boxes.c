@@ -1,13 +1,19 @@
 /* The settings of a DMVPATCHDG that say what its domain is: a name, a grid of boxes or a list of them, and what holds on its boundary. */
 #include "internal.h"
 
-PetscErrorCode DMVPatchDGStoreBoxes(DM dm, PetscInt nbox)
+PetscErrorCode DMVPatchDGStoreBoxes(DM dm, PetscInt nbox, const PetscReal lower[], const PetscReal upper[])
 {
-  DM_VPatchDG *dg = dm->data;
+  DM_VPatchDG   *dg = dm->data;
+  const PetscInt n = nbox * dm->dim;
+  PetscReal     *copy[2];
 
   PetscFunctionBegin;
+  PetscCall(PetscMalloc2(n, &copy[0], n, &copy[1]));
+  if (lower) PetscCall(PetscArraycpy(copy[0], lower, n));
+  if (upper) PetscCall(PetscArraycpy(copy[1], upper, n));
   PetscCall(PetscFree2(dg->box_lower, dg->box_upper));
-  PetscCall(PetscMalloc2(nbox * dm->dim, &dg->box_lower, nbox * dm->dim, &dg->box_upper));
+  dg->box_lower = copy[0];
+  dg->box_upper = copy[1];
   dg->nbox = nbox;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -186,9 +192,7 @@ PetscErrorCode DMVPatchDGSetBoxes(DM dm, PetscInt nbox, const PetscReal lower[],
              "A domain of %" PetscInt_FMT " boxes: there must be at least one, and at most %d", nbox, VP_MAX_BOXES);
   VpAssertPointer(lower, 3);
   VpAssertPointer(upper, 4);
-  PetscCall(DMVPatchDGStoreBoxes(dm, nbox));
-  PetscCall(PetscArraycpy(dg->box_lower, lower, nbox * dm->dim));
-  PetscCall(PetscArraycpy(dg->box_upper, upper, nbox * dm->dim));
+  PetscCall(DMVPatchDGStoreBoxes(dm, nbox, lower, upper));
   dg->domain = VPATCHDG_DOMAIN_BOXES;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

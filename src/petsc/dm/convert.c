@@ -1,6 +1,6 @@
 /* DMConvert() from DMDA and DMPLEX, where cells form a grid: the same cells as boxes that are refined as often as their
    widths allow, and the map between cells of both. */
-#include "grids.h"
+#include "usergrid.h"
 #include <petscsf.h>
 
 /* whether so many cells from face i on are all equally wide */
@@ -132,6 +132,19 @@ PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType type, DM *dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* whether each of so many own roots has a leaf on some rank */
+static PetscErrorCode HaveLeaves(PetscSF map, PetscInt n, PetscBool *have)
+{
+  const PetscInt *degree;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFComputeDegreeBegin(map, &degree));
+  PetscCall(PetscSFComputeDegreeEnd(map, &degree));
+  *have = PETSC_TRUE;
+  for (PetscInt i = 0; i < n; i++) *have = (PetscBool)(*have && degree[i]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
    DMVPatchDGCreateCellMap - Finds the cells that a `DMDA` or a `DMPLEX` has in common with a DM that `DMConvert()` made of it
 
@@ -165,6 +178,8 @@ PetscErrorCode DMVPatchDGCreateCellMap(DM dm, DM mesh, PetscSF *map)
   PetscReal     *center;
   PetscSFNode   *at;
   PetscInt       total, n, outside;
+  PetscBool      all = PETSC_FALSE;
+  PetscErrorCode error;
   int            found;
 
   PetscFunctionBegin;
@@ -189,5 +204,9 @@ PetscErrorCode DMVPatchDGCreateCellMap(DM dm, DM mesh, PetscSF *map)
   PetscCall(PetscSFCreate(comm, map));
   PetscCall(PetscSFSetGraph(*map, ours->nown, n, NULL, PETSC_COPY_VALUES, at, PETSC_OWN_POINTER));
   PetscCall(PetscSFSetUp(*map));
+  PetscCall(HaveLeaves(*map, ours->nown, &all));
+  error = VpCheckEverywhere(comm, all, "DMVPatchDGCreateCellMap(): the DM has cells where the mesh has others");
+  if (error) PetscCall(PetscSFDestroy(map));
+  PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

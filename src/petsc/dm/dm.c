@@ -1,5 +1,5 @@
 /* DMVPATCHDG: the mesh, the space and the operator as a DM. */
-#include "grids.h"
+#include "usergrid.h"
 #include "../fields/fields.h"
 #include "../fields/places.h"
 #include "../mat/mat.h"
@@ -74,11 +74,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   to->travel[0] = 0;
   to->geometry = NULL;
   to->mats = NULL;
-  if (from->box_lower) {
-    PetscCall(DMVPatchDGStoreBoxes(*out, from->nbox));
-    PetscCall(PetscArraycpy(to->box_lower, from->box_lower, from->nbox * dm->dim));
-    PetscCall(PetscArraycpy(to->box_upper, from->box_upper, from->nbox * dm->dim));
-  }
+  if (from->box_lower) PetscCall(DMVPatchDGStoreBoxes(*out, from->nbox, from->box_lower, from->box_upper));
   for (int d = 0; d < 3; d++) {
     if (!from->face[d]) continue;
     PetscCall(PetscMalloc1(from->grid[d] + 1, &to->face[d]));

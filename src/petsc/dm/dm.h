@@ -1,6 +1,6 @@
 /* The DM's type. */
 #pragma once
-#include "../operator/operator.h"
+#include "../dmdata/dmdata.h"
 
 PetscErrorCode DMCreate_VPatchDG(DM);
 /* settings.c. Ensures: an error unless the dimension is 2, 3 or not set. */

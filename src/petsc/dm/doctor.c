@@ -56,8 +56,7 @@ PetscErrorCode DMVPatchDGDoctorAdaptive(DM dm, VpMesh mesh)
   PetscCall(VpDoctorViewer((PetscObject)dm, &viewer));
   if (!viewer || !mesh->depth) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGFindBackend(dm, &backend));
-  PetscCall(VpSizeOf(mesh->comm, mesh->dim, (int)dg->degree, mesh->domain->nbox, mesh->level, backend, &size));
-  size.cells = (double)mesh->ncell;
+  PetscCall(VpSizeOfMesh(mesh, (int)dg->degree, backend, &size));
   PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: mesh of cells of different levels\n"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  mesh: boxes refined %d to %d times: %.0f cells, %.0f unknowns\n", mesh->least, mesh->level,
                                    size.cells, VpUnknowns(&size)));

@@ -69,7 +69,7 @@ static PetscErrorCode MakeGrid(DM dm)
              "-dm_vpatchdg_boxes means %.0f boxes, more than the %d that are possible: take fewer and refine them (-dm_refine)", nbox,
              VP_MAX_BOXES);
   PetscCall(DMVPatchDGCheckSize(dm, (PetscInt)nbox, 0)); /* It comes before there are as many boxes. */
-  PetscCall(DMVPatchDGStoreBoxes(dm, (PetscInt)nbox));
+  PetscCall(DMVPatchDGStoreBoxes(dm, (PetscInt)nbox, NULL, NULL));
   PetscCall(PetscMalloc1(dg->nbox, &place));
   while (size < PetscMax(g[0], PetscMax(g[1], g[2]))) size *= 2;
   next = place;
@@ -94,7 +94,7 @@ static PetscErrorCode MakeReentrant(DM dm)
   PetscCheck(dim == need, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
              "-dm_vpatchdg_domain %s has dimension %" PetscInt_FMT ", not %" PetscInt_FMT " (-dm_vpatchdg_dim)",
              VPatchDGDomains[dg->domain], need, dim);
-  PetscCall(DMVPatchDGStoreBoxes(dm, (1 << dim) - 1));
+  PetscCall(DMVPatchDGStoreBoxes(dm, (1 << dim) - 1, NULL, NULL));
   for (PetscInt b = 0; b < dg->nbox; b++) {
     for (PetscInt d = 0; d < dim; d++) {
       dg->box_lower[b * dim + d] = (PetscReal)((b >> d & 1) - 1);

@@ -1,5 +1,5 @@
 /* A DMDA as a grid of cells: where faces are in every direction. */
-#include "grids.h"
+#include "usergrid.h"
 #include <petscdmda.h>
 
 typedef struct {

@@ -1,5 +1,5 @@
 /* A DMPLEX of boxes as a grid of cells: where faces are in every direction, and their labels. */
-#include "grids.h"
+#include "usergrid.h"
 #include <petscdmplex.h>
 
 /* Calls work(context, cell, lower, upper) for own cells in order. Ensures: an error on all ranks unless all are boxes. */
@@ -23,8 +23,8 @@ static PetscErrorCode  ForCells(DM plex, CellWork *work, void *context)
     PetscBool          discontinuous;
     PetscInt           n, where = -1;
 
-    if (ghosts > 0) PetscCall(PetscFindInt(c, ghosts, ghost, &where));
-    if (where >= 0) continue;
+    if (ghosts > 0 && ghost) PetscCall(PetscFindInt(c, ghosts, ghost, &where));
+    if (where >= 0 || (!ghost && c < ghosts)) continue; /* without a list ghosts are the first points */
     PetscCall(DMPlexGetCellCoordinates(plex, c, &discontinuous, &n, &array, &x));
     boxes = (PetscBool)(boxes && n == dim << dim);
     for (PetscInt d = 0; d < dim; d++) lower[d] = PETSC_MAX_REAL, upper[d] = -PETSC_MAX_REAL;
@@ -32,10 +32,10 @@ static PetscErrorCode  ForCells(DM plex, CellWork *work, void *context)
       lower[i % dim] = PetscMin(lower[i % dim], PetscRealPart(x[i]));
       upper[i % dim] = PetscMax(upper[i % dim], PetscRealPart(x[i]));
     }
-    for (PetscInt i = 0; i < n; i++) { /* every vertex is a corner */
+    for (PetscInt i = 0; i < n; i++) { /* every vertex is a corner, and no NaN */
       const PetscReal at = PetscRealPart(x[i]), eps = VP_GRID_SLACK * (upper[i % dim] - lower[i % dim]);
 
-      if (PetscMin(at - lower[i % dim], upper[i % dim] - at) > eps) boxes = PETSC_FALSE;
+      if (!(at - lower[i % dim] <= eps) && !(upper[i % dim] - at <= eps)) boxes = PETSC_FALSE;
     }
     PetscCall(work(context, c, lower, upper));
     PetscCall(DMPlexRestoreCellCoordinates(plex, c, &discontinuous, &n, &array, &x));
@@ -208,6 +208,7 @@ PetscErrorCode VpGridOfPlex(DM plex, VpUserGrid *grid)
   const MPI_Comm   comm = PetscObjectComm((PetscObject)plex);
   const PetscReal *most, *start, *L;
   CellEnds         cells = {0};
+  double           whole = 1;
   PetscInt         total;
 
   PetscFunctionBegin;
@@ -227,13 +228,13 @@ PetscErrorCode VpGridOfPlex(DM plex, VpUserGrid *grid)
   for (int d = 0; d < grid->dim; d++) {
     PetscCall(UniqueOfAll(comm, 2 * cells.n, cells.end[d], &grid->n[d], &grid->face[d]));
     PetscCall(PetscFree(cells.end[d]));
-    grid->n[d]--;
+    whole *= (double)--grid->n[d];
     grid->periodic[d] = (PetscBool)(L && L[d] > 0);
   }
-  PetscCheck(grid->n[0] * grid->n[1] * grid->n[2] == total, comm, PETSC_ERR_SUP,
-             "DMConvert(): the %" PetscInt_FMT " cells of the DMPLEX do not fill a grid, which with their faces has %" PetscInt_FMT
-             ". Give boxes by DMVPatchDGSetBoxes()",
-             total, grid->n[0] * grid->n[1] * grid->n[2]);
+  PetscCheck(whole == (double)total, comm, PETSC_ERR_SUP,
+             "DMConvert(): the %" PetscInt_FMT
+             " cells of the DMPLEX do not fill a grid, which with their faces has %.0f. Give boxes by DMVPatchDGSetBoxes()",
+             total, whole);
   PetscCall(FindLabels(plex, grid));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -48,15 +48,17 @@ PetscErrorCode DMVPatchDGCheckLabels(DM);
 void DMVPatchDGAskLabels(DM, PetscInt box, PetscInt side, VPatchDGBoundary *, PetscReal *alpha);
 /* boundaryfunction.c: gives the domain the conditions that labels and the user's function say, if there are any */
 PetscErrorCode DMVPatchDGAskBoundary(DM, VpDomain);
-/* boxes.c: makes room for so many boxes */
-PetscErrorCode DMVPatchDGStoreBoxes(DM, PetscInt nbox);
-/* grid.c: where face i of the grid's boxes is; others: whether other options describe the grid */
+/* boxes.c: copies the corners of so many boxes, [nbox][dim]; NULL: makes room for them */
+PetscErrorCode DMVPatchDGStoreBoxes(DM, PetscInt nbox, const PetscReal lower[], const PetscReal upper[]);
+/* faces.c: where face i of the grid's boxes is; others: whether other options describe the grid */
 PetscReal      DMVPatchDGFace(DM, PetscInt direction, PetscInt i);
 PetscErrorCode DMVPatchDGGridOptions(DM, PetscBool others, VpOptionItems);
 
 /* limits.c, all collective. Ensures: an error when boxes refined `level` times have more unknowns than PetscInt counts, or more on a rank
    than its part of a vector or its memory holds. */
 PetscErrorCode DMVPatchDGCheckSize(DM, PetscInt nbox, PetscInt level);
+/* the same of a mesh that is there, and DMVPatchDGCheckScale() */
+PetscErrorCode DMVPatchDGCheckMesh(DM, VpMesh);
 /* Ensures: an error when double precision does not hold what the operator and its vectors are made of, with these boxes, or with a
    coefficient of own cells (NULL: 1). */
 PetscErrorCode DMVPatchDGCheckScale(DM, VpDomain, PetscInt level);

@@ -39,13 +39,15 @@ static PetscErrorCode StoreSides(DM dm, PetscInt nbox, const PetscInt label[])
 {
   const PetscInt n = nbox * 2 * dm->dim;
   VpLabels       labels;
+  PetscInt      *copy;
 
   PetscFunctionBegin;
   PetscCall(Create(dm));
   labels = DMVPatchDGData(dm)->labels;
+  PetscCall(PetscMalloc1(n, &copy));
+  PetscCall(PetscArraycpy(copy, label, n));
   PetscCall(PetscFree(labels->side));
-  PetscCall(PetscMalloc1(n, &labels->side));
-  PetscCall(PetscArraycpy(labels->side, label, n));
+  labels->side = copy;
   labels->dim = dm->dim;
   labels->nbox = nbox;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -99,15 +101,38 @@ void DMVPatchDGAskLabels(DM dm, PetscInt box, PetscInt side, VPatchDGBoundary *b
   *alpha = found->alpha;
 }
 
+/* Ensures: an error on all ranks unless all were given the same. */
+static PetscErrorCode CheckSame(MPI_Comm comm, VpLabels labels)
+{
+  const PetscInt sides = labels ? labels->nbox * 2 * labels->dim : 0, n = labels ? labels->n : 0;
+  PetscReal      counts[2] = {(PetscReal)sides, (PetscReal)n}, *numbers, *conditions;
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  PetscCall(VpCheckSameReals(comm, 2, counts, "how many sides have labels and how many labels conditions"));
+  PetscCall(PetscMalloc1(sides + 3 * n, &numbers));
+  for (PetscInt i = 0; i < sides; i++) numbers[i] = (PetscReal)labels->side[i];
+  conditions = numbers + sides;
+  for (PetscInt i = 0; i < n; i++) {
+    conditions[3 * i] = (PetscReal)labels->condition[i].label;
+    conditions[3 * i + 1] = (PetscReal)labels->condition[i].boundary;
+    conditions[3 * i + 2] = labels->condition[i].alpha;
+  }
+  error = VpCheckSameReals(comm, sides, numbers, "the labels of sides (DMVPatchDGSetSideLabels())");
+  if (!error) error = VpCheckSameReals(comm, 3 * n, conditions, "the conditions of labels (DMVPatchDGSetLabelBoundary())");
+  PetscCall(PetscFree(numbers));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMVPatchDGCheckLabels(DM dm)
 {
   const DM_VPatchDG *dg = DMVPatchDGData(dm);
   const VpLabels     labels = dg->labels;
   MPI_Comm           comm = PetscObjectComm((PetscObject)dm);
-  PetscReal          same[2] = {labels ? (PetscReal)labels->nbox : 0, (PetscReal)DMVPatchDGLabelConditions(dm)};
 
   PetscFunctionBegin;
-  PetscCall(VpCheckSameReals(comm, 2, same, "how many sides have labels and how many labels conditions"));
+  PetscCall(CheckSame(comm, labels));
   if (!DMVPatchDGLabelConditions(dm)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(labels->nbox, comm, PETSC_ERR_ARG_WRONGSTATE,
              "DMVPatchDGSetLabelBoundary(): the sides of boxes have no labels. DMVPatchDGSetSideLabels() gives them, or DMConvert() of a "

@@ -25,27 +25,51 @@ static PetscErrorCode CheckMemory(MPI_Comm comm, const VpBackend *backend, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* cause: what makes the mesh so large */
+static PetscErrorCode CheckSize(DM dm, const VpBackend *backend, const VpSize *size, const char cause[])
+{
+  const double unknowns = VpUnknowns(size), share = ceil(size->cells / size->ranks) * pow(size->degree + 1, size->dim);
+  double       most;
+
+  PetscFunctionBegin;
+  PetscCheck(unknowns <= (double)PETSC_MAX_INT, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "%s means %.0f cells and %.0f unknowns, more than the %" PetscInt_FMT
+             " that PetscInt counts: take fewer, or a PETSc configured --with-64-bit-indices",
+             cause, size->cells, unknowns, PETSC_MAX_INT);
+  PetscCall(MostUnknowns(dm, &most));
+  PetscCheck(
+    share <= most, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+    "%s means %.0f cells and %.0f unknowns, %.0f on a rank, where PETSc's vectors of type %s hold %.0f at most: BLAS counts them in "
+    "32 bits. Use more ranks, or take fewer",
+    cause, size->cells, unknowns, share, dm->vectype, most);
+  PetscCall(CheckMemory(PetscObjectComm((PetscObject)dm), backend, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMVPatchDGCheckSize(DM dm, PetscInt nbox, PetscInt level)
 {
   const VpBackend *backend;
-  double           unknowns, share, most;
   VpSize           size;
+  char             cause[32];
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGFindBackend(dm, &backend));
   PetscCall(VpSizeOf(PetscObjectComm((PetscObject)dm), (int)dm->dim, (int)DMVPatchDGData(dm)->degree, nbox, (int)level, backend, &size));
-  unknowns = VpUnknowns(&size);
-  PetscCheck(unknowns <= (double)PETSC_MAX_INT, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "-dm_refine %" PetscInt_FMT " means %.0f cells and %.0f unknowns, more than the %" PetscInt_FMT
-             " that PetscInt counts: take fewer, or a PETSc configured --with-64-bit-indices",
-             level, size.cells, unknowns, PETSC_MAX_INT);
-  PetscCall(MostUnknowns(dm, &most));
-  share = ceil(size.cells / size.ranks) * pow(size.degree + 1, size.dim);
-  PetscCheck(share <= most, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "-dm_refine %" PetscInt_FMT " means %.0f cells and %.0f unknowns, %.0f on a rank, where PETSc's vectors of type %s hold %.0f "
-             "at most: BLAS counts them in 32 bits. Use more ranks, or take fewer",
-             level, size.cells, unknowns, share, dm->vectype, most);
-  PetscCall(CheckMemory(PetscObjectComm((PetscObject)dm), backend, &size));
+  PetscCall(PetscSNPrintf(cause, sizeof cause, "-dm_refine %" PetscInt_FMT, level));
+  PetscCall(CheckSize(dm, backend, &size, cause));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGCheckMesh(DM dm, VpMesh mesh)
+{
+  const VpBackend *backend;
+  VpSize           size;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckScale(dm, mesh->domain, mesh->level));
+  PetscCall(DMVPatchDGFindBackend(dm, &backend));
+  PetscCall(VpSizeOfMesh(mesh, (int)DMVPatchDGData(dm)->degree, backend, &size));
+  PetscCall(CheckSize(dm, backend, &size, "The refined mesh"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -23,7 +23,7 @@ static PetscErrorCode Products(Vec x, PetscInt n, const Vec y[], PetscScalar pro
     PetscCall(VpValuesGet(backend, y[i], VP_READ, &yv[i]));
     from[i] = yv[i].at;
   }
-  PetscCall(backend->dots((size_t)rows, xv.at, (int)n, from, products));
+  PetscCall(backend->mdot((size_t)rows, xv.at, (int)n, from, products));
   for (PetscInt i = 0; i < n; i++) PetscCall(VpValuesRestore(&yv[i]));
   PetscCall(VpValuesRestore(&xv));
   PetscCall(PetscFree2(yv, from));
@@ -50,16 +50,51 @@ static PetscErrorCode Norm(Vec x, NormType type, PetscReal *norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode UseProducts(Vec v)
+#define PETSC_DUPLICATE "DMVPatchDGPetscDuplicate_C"
+enum { SMALL = 1 << 22 }; /* Values a rank up to which a solve does not take much longer than an allocation. */
+
+/* PETSc allocates memory on a GPU when a vector is first used, and a KSP's first solve would wait for that of all its vectors. Those that
+   are small have it from the beginning: on all ranks or on none, since VecSet() notes the norm, which only others would then sum up. */
+static PetscErrorCode Allocate(Vec v)
 {
-  PetscBool device;
+  PetscMPIInt ranks;
+  PetscInt    rows;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)v), &ranks));
+  PetscCall(VecGetSize(v, &rows));
+  if ((double)rows <= (double)ranks * SMALL) PetscCall(VecSet(v, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Duplicate(Vec v, Vec *copy)
+{
+  PetscErrorCode (*own)(Vec, Vec *);
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)v, PETSC_DUPLICATE, &own));
+  PetscCall(own(v, copy));
+  PetscCall(Allocate(*copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* on GPUs: what KSPs do with vectors, by the backend where it is faster */
+static PetscErrorCode SetDeviceOps(Vec v)
+{
+  const VpBackend *cuda = VpBackendFind("cuda");
+  PetscBool        device;
+
+  PetscFunctionBegin;
+  if (!cuda) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &device, VECSEQCUDA, VECMPICUDA, ""));
-  if (!device || !VpBackendFind("cuda")) PetscFunctionReturn(PETSC_SUCCESS);
+  if (device) PetscCall(cuda->available(&device));
+  if (!device) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectComposeFunction((PetscObject)v, PETSC_NORM, v->ops->norm));
+  PetscCall(PetscObjectComposeFunction((PetscObject)v, PETSC_DUPLICATE, v->ops->duplicate));
   v->ops->norm = Norm;
   v->ops->mdot = v->ops->mtdot = Products;
+  v->ops->duplicate = Duplicate;
+  PetscCall(Allocate(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,7 +105,7 @@ static PetscErrorCode CreateVector(DM dm, MPI_Comm comm, PetscInt cells, Vec *v)
   PetscCall(VecSetSizes(*v, cells * DMVPatchDGCellSize(dm), PETSC_DETERMINE));
   PetscCall(VecSetType(*v, dm->vectype));
   PetscCall(VecSetDM(*v, dm));
-  PetscCall(UseProducts(*v));
+  PetscCall(SetDeviceOps(*v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

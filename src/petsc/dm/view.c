@@ -68,8 +68,7 @@ static PetscErrorCode ViewMemory(VpMesh mesh, const VpProblem *problem, const Vp
   VpBytes need;
 
   PetscFunctionBegin;
-  PetscCall(VpSizeOf(mesh->comm, mesh->dim, problem->degree, mesh->domain->nbox, mesh->level, backend, &size));
-  size.cells = (double)mesh->ncell;
+  PetscCall(VpSizeOfMesh(mesh, problem->degree, backend, &size));
   PetscCall(VpCountLines(mesh, problem, &size));
   need = VpMeshMemory(&size);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  memory a rank, about: mesh and operator %s, a vector %s\n",

@@ -1,6 +1,6 @@
 /* From functions to vectors and back: right-hand sides, values at points, errors, files for ParaView. */
 #pragma once
-#include "../operator/operator.h"
+#include "../dmdata/dmdata.h"
 
 /* integrals.c: fills b for f = 1, as KSPSetDM() asks for it */
 PetscErrorCode DMVPatchDGComputeOnes_Private(KSP, Vec b, void *);

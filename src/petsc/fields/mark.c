@@ -1,12 +1,12 @@
 /* Which cells are refined and coarsened, by the errors that are estimated there. */
 #include "fields.h"
 
-/* sums over all ranks: of the squares of numbers above a limit */
-static PetscErrorCode SumAbove(VpMesh mesh, const PetscReal eta[], PetscReal limit, PetscReal *sum)
+/* sums over all ranks: of the squares of numbers above a limit, all as parts of the largest, whose squares are numbers */
+static PetscErrorCode SumAbove(VpMesh mesh, const PetscReal eta[], PetscReal largest, PetscReal limit, PetscReal *sum)
 {
   PetscFunctionBegin;
   *sum = 0;
-  for (int32_t c = 0; c < mesh->nown; c++) *sum += eta[c] > limit ? PetscSqr(eta[c]) : 0;
+  for (int32_t c = 0; c < mesh->nown; c++) *sum += eta[c] / largest > limit ? PetscSqr(eta[c] / largest) : 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 1, MPIU_REAL, MPIU_SUM, mesh->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -14,20 +14,20 @@ static PetscErrorCode SumAbove(VpMesh mesh, const PetscReal eta[], PetscReal lim
 /* the largest limit, but for rounding, above which lies a part of the sum of squares */
 static PetscErrorCode FindLimit(VpMesh mesh, const PetscReal eta[], PetscReal largest, PetscReal part, PetscReal *limit)
 {
-  PetscReal low = 1e-9 * largest, high = largest, all, sum;
+  PetscReal low = 1e-9, high = 1, all, sum;
 
   PetscFunctionBegin;
-  PetscCall(SumAbove(mesh, eta, 0, &all));
-  PetscCall(SumAbove(mesh, eta, low, &sum));
+  PetscCall(SumAbove(mesh, eta, largest, 0, &all));
+  PetscCall(SumAbove(mesh, eta, largest, low, &sum));
   if (sum < part * all) low = high = 0;
   for (int i = 0; i < 50 && low < high && part > 0; i++) {
     const PetscReal middle = PetscSqrtReal(low * high);
 
-    PetscCall(SumAbove(mesh, eta, middle, &sum));
+    PetscCall(SumAbove(mesh, eta, largest, middle, &sum));
     if (sum >= part * all) low = middle;
     else high = middle;
   }
-  *limit = part > 0 ? low : largest;
+  *limit = (part > 0 ? low : 1) * largest;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

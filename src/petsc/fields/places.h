@@ -1,7 +1,7 @@
 /* Work at the points of a DM's cells, or of their sides on the boundary: one batch after the other, on the DM's backend or on the host. */
 #pragma once
 #include "pointgrid.h"
-#include "../operator/operator.h"
+#include "../dmdata/dmdata.h"
 
 /* The own cells, or of these the sides of one number (x-, x+, ...) with a kind of boundary, in the order of the cells. Robin sides are
    among the Neumann ones: what is given there is also a flux. */

@@ -7,7 +7,7 @@ typedef struct {
   double work, host;
 } VpBytes;
 /* What they depend on: the boxes refined `level` times are `cells` on `ranks`, and on the levels of a cycle cells_of[levels]; the
-   coefficient makes `lines` one-dimensional operators a cell; `sums` of VpDepth. */
+   coefficient makes `lines` one-dimensional operators a cell; `sums` of VpLevelCount. */
 typedef struct {
   int       dim, degree, level, levels;
   double    cells, ranks, lines, sums, cells_of[VP_MOST_LEVELS];
@@ -16,6 +16,8 @@ typedef struct {
 #define VP_BYTES_TEXT 16
 PetscErrorCode VpSizeOf(MPI_Comm, int dim, int degree, PetscInt nbox, int level, const VpBackend *,
                         VpSize *); /* lines 0; levels of cubes */
+PetscErrorCode VpSizeOfMesh(VpMesh, int degree, const VpBackend *,
+                            VpSize *); /* the same of a mesh that is there, also of an adaptive one */
 PetscErrorCode VpCountLines(VpMesh, const VpProblem *, VpSize *);
 double         VpUnknowns(const VpSize *);
 VpBytes        VpMeshMemory(const VpSize *);   /* with the operator's tables */

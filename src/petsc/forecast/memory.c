@@ -57,6 +57,14 @@ PetscErrorCode VpSizeOf(MPI_Comm comm, int dim, int degree, PetscInt nbox, int l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpSizeOfMesh(VpMesh mesh, int degree, const VpBackend *backend, VpSize *size)
+{
+  PetscFunctionBegin;
+  PetscCall(VpSizeOf(mesh->comm, mesh->dim, degree, mesh->domain->nbox, mesh->level, backend, size));
+  size->cells = (double)mesh->ncell;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Lines differ where the coefficients of the cell and its two neighbours do. There are at most as many as there are cells, and as there
    are ways to choose three of the coefficient's values. */
 PetscErrorCode VpCountLines(VpMesh mesh, const VpProblem *problem, VpSize *size)

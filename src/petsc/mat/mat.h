@@ -1,6 +1,6 @@
 /* The matrices made from a DM, and what a preconditioner learns of them. */
 #pragma once
-#include "../operator/operator.h"
+#include "../dmdata/dmdata.h"
 
 /* What is known of a matrix made from a DM, with or without entries: it is scale A + shift I. */
 typedef struct VpMatrix_ *VpMatrix;

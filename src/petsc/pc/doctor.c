@@ -146,16 +146,16 @@ static PetscErrorCode Transport(PC pc, VpMesh mesh, PetscViewer viewer)
 PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
   VpCycleOptions asked = PCVPatchDGData(pc)->options, *o = &asked;
-  VpDepth        depth;
+  VpLevelCount   count;
   PetscViewer    viewer;
   VpSize         size;
 
   PetscFunctionBegin;
   PetscCall(VpSizeOf(PetscObjectComm((PetscObject)pc), mesh->dim, problem->degree, mesh->domain->nbox, mesh->level, backend, &size));
   PetscCall(CountCells(mesh, problem, o->coarsening, &size));
-  PetscCall(VpCycleDepth(mesh, problem, o, backend, &depth));
-  o->levels = depth.levels;
-  size.sums = depth.sums;
+  PetscCall(VpCycleCountLevels(mesh, problem, o, backend, &count));
+  o->levels = count.levels;
+  size.sums = count.sums;
   PetscCall(VpCountLines(mesh, problem, &size));
   PetscCall(VpDoctorViewer((PetscObject)pc, &viewer));
   if (viewer) {

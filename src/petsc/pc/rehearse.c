@@ -93,6 +93,7 @@ PetscErrorCode PCVPatchDGRehearse(PC pc)
   PetscCall(VecSet(f, 1));
   PetscCall(VecSet(x, 0));
   PetscCall(Refine(pc, outer, f, x));
+  (void)VpCoarseStopped(PCVPatchDGData(pc)->cycle->coarse); /* Nobody is warned of a rehearsal. */
   PetscCall(MatMult(pc->pmat, f, x));
   PetscCall(Combine(f));
   PetscCall(outer->backend->wait());

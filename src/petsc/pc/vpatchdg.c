@@ -251,10 +251,10 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
   if (data->cycle->replays)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  replayed as %s\n",
                                      data->cycle->whole ? "a CUDA graph" : "CUDA graphs before and after the coarse solve"));
-  if (data->cycle->depth.seconds > 0)
+  if (data->cycle->count.seconds > 0)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " of %d levels: a cycle of about %.2g ms, of %.2g ms with all\n",
-                                     data->cycle->nlevel, data->cycle->depth.most, 1e3 * data->cycle->depth.seconds,
-                                     1e3 * data->cycle->depth.all));
+                                     data->cycle->nlevel, data->cycle->count.most, 1e3 * data->cycle->count.seconds,
+                                     1e3 * data->cycle->count.all));
   PetscCall(ViewLevels(data->cycle, viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  coarsest level:\n"));
   for (int i = 0; i < 2; i++) PetscCall(PetscViewerASCIIPushTab(viewer));

@@ -56,7 +56,7 @@ PetscErrorCode VpPCBaseChanged(PC);
 /* builds what is not built, as ksp needs it; NULL: for something else that applies it */
 PetscErrorCode VpPCBaseMeet(PC, KSP);
 
-/* poweroftwo.c: f - A x (x NULL: f) goes in, multiplied by a power of two that suits its size. A is the operator's, NULL: the one that the
+/* scaling.c: f - A x (x NULL: f) goes in, multiplied by a power of two that suits its size. A is the operator's, NULL: the one that the
    PC was built for. norm: of f - A x, NULL where nobody asks */
 PetscErrorCode VpPCBaseEnter(PC, VpOperator, Vec f, Vec x, PetscReal *norm);
 /* The same with r, where it goes in, known. */

@@ -1,5 +1,5 @@
 /* A DM's data, and what is asked of DMs, vectors and matrices before they are used. */
-#include "operator.h"
+#include "dmdata.h"
 
 PetscErrorCode DMVPatchDGGetData(DM dm, DM_VPatchDG **out)
 {

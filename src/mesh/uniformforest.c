@@ -1,4 +1,4 @@
-/* p4est: the forest of boxes and its partition. Compiled for two dimensions here and for three in forest3d.c. */
+/* p4est: the forest of boxes and its partition. Compiled for two dimensions here and for three in uniformforest3d.c. */
 #include "forest.h"
 
 /* starts: [size+1]. p4est cuts the uniform forest and keeps only the coarsest quadrants that fill each rank's piece of the curve. */

@@ -6,13 +6,14 @@
 #define FAR   600  /* 2^600 and 2^-600 bring any number where its square is a number. */
 #define LIMIT 1000 /* Factors up to 2^1000 and their inverses are normal numbers. */
 
-/* the factor after one that led to this norm: the same where the norm is near 1. A norm of 0 or inf may be due to its squares. */
+/* The factor after one that led to this norm: the same where the norm is near 1. A norm of 0 or inf may be due to its squares; then 1 is
+   tried first, and no factor comes twice. */
 static PetscReal NextFactor(PetscReal factor, PetscReal norm)
 {
   int now = ilogb(factor), e;
 
-  if (norm == 0) return now < FAR ? ldexp(1, FAR) : factor;
-  if (PetscIsInfOrNanReal(norm)) return now > -FAR ? ldexp(1, -FAR) : factor;
+  if (norm == 0) return now < 0 ? 1 : now < FAR ? ldexp(1, FAR) : factor;
+  if (PetscIsInfOrNanReal(norm)) return now > 0 ? 1 : now > -FAR ? ldexp(1, -FAR) : factor;
   e = ilogb(norm);
   return abs(e) <= NEAR ? factor : ldexp(1, PetscMax(-LIMIT, PetscMin(LIMIT, now - e)));
 }

@@ -1,6 +1,6 @@
 /* The values of a vector or of a dense matrix where a backend's kernels want them: their own memory where that is, else a copy for as long
    as it is used. */
-#include "operator.h"
+#include "dmdata.h"
 #include "../../compat.h"
 #include <petscdevice.h>
 

@@ -21,7 +21,7 @@ static VpBackend Device(void)
   return backend;
 }
 
-static PetscErrorCode Depth(MPI_Comm comm, const Setting *s, VpCycleOptions o, const VpBackend *backend, VpDepth *depth)
+static PetscErrorCode CountLevels(MPI_Comm comm, const Setting *s, VpCycleOptions o, const VpBackend *backend, VpLevelCount *count)
 {
   VpMesh    mesh;
   VpProblem problem;
@@ -29,7 +29,7 @@ static PetscErrorCode Depth(MPI_Comm comm, const Setting *s, VpCycleOptions o, c
   PetscFunctionBeginUser;
   PetscCall(MakeMesh(comm, s, &mesh));
   PetscCall(MakeProblem(s, mesh, &problem));
-  PetscCall(VpCycleDepth(mesh, &problem, &o, backend, depth));
+  PetscCall(VpCycleCountLevels(mesh, &problem, &o, backend, count));
   PetscCall(FreeProblem(&problem));
   PetscCall(VpMeshDestroy(&mesh));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -72,34 +72,34 @@ static PetscErrorCode SumsAreKnown(const VpBackend *device)
 {
   const Setting  fichera = {"Fichera", 3, 4, 4, FICHERA, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0};
   VpCycleOptions options = {.post = 1, .corners = 2};
-  VpDepth        depth;
+  VpLevelCount   count;
 
   PetscFunctionBeginUser;
   for (int fixed = 0; fixed < 2; fixed++) {
     options.levels = fixed ? 2 : PETSC_DECIDE;
-    PetscCall(Depth(PETSC_COMM_SELF, &fichera, options, device, &depth));
-    TapOk((PetscBool)(depth.sums == 2 * 3 * 8 * 8 * 25), "sums_at_a_notch_are_known: %.0f", depth.sums);
+    PetscCall(CountLevels(PETSC_COMM_SELF, &fichera, options, device, &count));
+    TapOk((PetscBool)(count.sums == 2 * 3 * 8 * 8 * 25), "sums_at_a_notch_are_known: %.0f", count.sums);
   }
   options.levels = 0;
-  PetscCall(Depth(PETSC_COMM_SELF, &fichera, options, device, &depth));
-  TapOk((PetscBool)(depth.sums == 0), "small_levels_are_dense: %.0f", depth.sums);
+  PetscCall(CountLevels(PETSC_COMM_SELF, &fichera, options, device, &count));
+  TapOk((PetscBool)(count.sums == 0), "small_levels_are_dense: %.0f", count.sums);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Choices(void)
 {
   const VpBackend device = Device();
-  VpDepth         depth;
+  VpLevelCount    count;
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(choices); i++) {
-    PetscCall(Depth(PETSC_COMM_SELF, &choices[i].setting, choices[i].options, &device, &depth));
-    TapOk((PetscBool)(depth.levels == choices[i].levels && depth.most == choices[i].most),
-          "cheapest_level_is_inverted: %s: %d of %d levels, expected %d of %d", choices[i].setting.name, (int)depth.levels, depth.most,
+    PetscCall(CountLevels(PETSC_COMM_SELF, &choices[i].setting, choices[i].options, &device, &count));
+    TapOk((PetscBool)(count.levels == choices[i].levels && count.most == choices[i].most),
+          "cheapest_level_is_inverted: %s: %d of %d levels, expected %d of %d", choices[i].setting.name, (int)count.levels, count.most,
           (int)choices[i].levels, (int)choices[i].most);
   }
-  PetscCall(Depth(PETSC_COMM_SELF, &choices[0].setting, choices[0].options, &VpBackendHost, &depth));
-  TapOk((PetscBool)(depth.levels == depth.most && !depth.sums), "the_host_takes_all_levels");
+  PetscCall(CountLevels(PETSC_COMM_SELF, &choices[0].setting, choices[0].options, &VpBackendHost, &count));
+  TapOk((PetscBool)(count.levels == count.most && !count.sums), "the_host_takes_all_levels");
   PetscCall(SumsAreKnown(&device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -109,13 +109,14 @@ static PetscErrorCode RanksChooseGatheredLevels(void)
 {
   const VpBackend device = Device();
   const Setting   s = {"cube", 3, 2, 5, BOX, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0};
-  VpDepth         depth;
+  VpLevelCount    count;
 
   PetscFunctionBeginUser;
-  PetscCall(Depth(PETSC_COMM_WORLD, &s, (VpCycleOptions){.post = 1, .levels = PETSC_DECIDE, .gather = PETSC_DECIDE}, &device, &depth));
-  TapOk((PetscBool)(depth.levels == 2), "ranks_invert_what_one_of_them_has: %d levels", (int)depth.levels);
-  PetscCall(Depth(PETSC_COMM_WORLD, &s, (VpCycleOptions){.post = 1, .levels = PETSC_DECIDE}, &device, &depth));
-  TapOk((PetscBool)(depth.levels == depth.most), "ranks_invert_nothing_that_all_have: %d levels", (int)depth.levels);
+  PetscCall(
+    CountLevels(PETSC_COMM_WORLD, &s, (VpCycleOptions){.post = 1, .levels = PETSC_DECIDE, .gather = PETSC_DECIDE}, &device, &count));
+  TapOk((PetscBool)(count.levels == 2), "ranks_invert_what_one_of_them_has: %d levels", (int)count.levels);
+  PetscCall(CountLevels(PETSC_COMM_WORLD, &s, (VpCycleOptions){.post = 1, .levels = PETSC_DECIDE}, &device, &count));
+  TapOk((PetscBool)(count.levels == count.most), "ranks_invert_nothing_that_all_have: %d levels", (int)count.levels);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,4 +1,4 @@
-/* Leaves of different levels, by p4est. Compiled for two dimensions here and for three in leaves3d.c. */
+/* Leaves of different levels, by p4est. Compiled for two dimensions here and for three in adaptiveforest3d.c. */
 #include "forest.h"
 
 /* what a leaf knows while a forest is adapted */

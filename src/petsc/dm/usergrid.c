@@ -1,5 +1,5 @@
 /* A DMDA or DMPLEX as a grid of cells. */
-#include "grids.h"
+#include "usergrid.h"
 #include <petscdmda.h>
 #include <petscdmplex.h>
 

@@ -90,60 +90,61 @@ static double Noise(VpLattice L, const VpProblem *problem, VpPrecision precision
 /* the cheapest of the levels on one rank that have an inverse. constant: so is the coefficient; parts: levels before the lattices', of an
    adaptive mesh; first: the finest of these on one rank */
 static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o, PetscBool constant, VpLattice const lattice[],
-                               PetscInt parts, int first, VpDepth *depth)
+                               PetscInt parts, int first, VpLevelCount *count)
 {
   const int n = problem->degree + 1;
   double    above = 0, best = PETSC_MAX_REAL;
 
   PetscFunctionBegin;
-  for (int l = first; l < depth->most; l++) {
+  for (int l = first; l < count->most; l++) {
     const double unknowns = (double)lattice[l]->ncell * pow(n, lattice[l]->domain->dim);
     PetscInt     sweeps = 1;
     double       inverse, solve;
 
     PetscCall(InverseCost(o, n, constant, lattice[l], unknowns, &inverse));
     if (inverse > 0) {
-      depth->all = above + inverse;
-      solve = (l || parts ? STEPS : device[o->precision].steps) * (device[o->precision].step + depth->all);
+      count->all = above + inverse;
+      solve = (l || parts ? STEPS : device[o->precision].steps) * (device[o->precision].step + count->all);
       if ((l || parts || Noise(lattice[0], problem, o->precision) < NOISE) && solve < best) {
         best = solve;
-        depth->levels = parts + l + 1;
-        depth->seconds = depth->all;
+        count->levels = parts + l + 1;
+        count->seconds = count->all;
       }
     }
-    if (l + 1 < depth->most) PetscCall(VpCountSweeps(lattice[l], o->coarsening, &sweeps));
+    if (l + 1 < count->most) PetscCall(VpCountSweeps(lattice[l], o->coarsening, &sweeps));
     above += (double)sweeps * LevelCost(o, problem->degree, lattice[l], unknowns);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCycleDepth(VpMesh finest, const VpProblem *problem, const VpCycleOptions *o, const VpBackend *backend, VpDepth *depth)
+PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const VpCycleOptions *o, const VpBackend *backend,
+                                  VpLevelCount *count)
 {
   const PetscInt parts = VpCycleParts(finest);
   VpLattice      lattice[VP_MOST_LEVELS], base;
   PetscReal      range[2];
 
   PetscFunctionBegin;
-  *depth = (VpDepth){0};
+  *count = (VpLevelCount){0};
   PetscCall(VpProblemGetLattice(finest, problem, &base));
-  PetscCall(VpListLattices(base, o->coarsening, &depth->most, lattice));
+  PetscCall(VpListLattices(base, o->coarsening, &count->most, lattice));
   PetscCall(VpCoefficientRange(finest, problem, range));
-  depth->levels = o->levels > 0 ? o->levels : parts + depth->most;
+  count->levels = o->levels > 0 ? o->levels : parts + count->most;
   if (o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && backend->use_stream) {
     PetscMPIInt ranks = (PetscMPIInt)VpMeshRanks(finest);
     int         first = 0;
 
-    while (ranks > 1 && ++first < depth->most) ranks = VpCycleRanks(o, backend, lattice[first], problem->degree, ranks);
-    PetscCall(Cheapest(problem, o, (PetscBool)(range[0] == range[1]), lattice, parts, first, depth));
+    while (ranks > 1 && ++first < count->most) ranks = VpCycleRanks(o, backend, lattice[first], problem->degree, ranks);
+    PetscCall(Cheapest(problem, o, (PetscBool)(range[0] == range[1]), lattice, parts, first, count));
   }
-  if (backend->use_stream && range[0] == range[1] && depth->levels > parts && depth->levels <= parts + depth->most) {
-    const VpLattice L = lattice[depth->levels - parts - 1];
+  if (backend->use_stream && range[0] == range[1] && count->levels > parts && count->levels <= parts + count->most) {
+    const VpLattice L = lattice[count->levels - parts - 1];
     VpBoxGrid       grid;
 
     PetscCall(VpBoxGridFind(L, problem->degree + 1, &grid));
-    depth->sums = NotchSums(o, problem->degree + 1, finest->dim, &grid, (double)L->ncell * pow(problem->degree + 1, finest->dim));
+    count->sums = NotchSums(o, problem->degree + 1, finest->dim, &grid, (double)L->ncell * pow(problem->degree + 1, finest->dim));
   }
   PetscCall(VpLatticeDestroy(&base));
-  depth->most += (int)parts;
+  count->most += (int)parts;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

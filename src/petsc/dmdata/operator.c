@@ -1,5 +1,5 @@
 /* Operators of DMs: counting references, and the levels that hold an operator's tables, made when they are first asked for. */
-#include "operator.h"
+#include "dmdata.h"
 
 static PetscErrorCode ForgetMany(VpOperator op)
 {

@@ -1,5 +1,5 @@
 /* How the ghosts of vectors on GPUs travel between ranks. */
-#include "operator.h"
+#include "dmdata.h"
 
 /* travel: what is taken, and why links that come before are not */
 static PetscErrorCode Choose(DM dm, const VpBackend *backend, VpTransport *transport, VpLink *link, char travel[], size_t length)

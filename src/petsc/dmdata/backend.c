@@ -1,5 +1,5 @@
 /* Which backend a DM takes, the device it works on and the stream. */
-#include "operator.h"
+#include "dmdata.h"
 #include "../support/session.h"
 #include <petscdevice.h>
 

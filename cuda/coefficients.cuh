@@ -1,0 +1,37 @@
+/* The coefficients of patches that are alike but for these, as kernels see them. */
+#pragma once
+#include "kernel.cuh"
+
+/* where a patch has that of its tables */
+struct OneCoefficient {
+  static constexpr bool varies = false;
+};
+
+/* where coefficients vary: what a launch works on, besides PatchWork */
+template <class T>
+struct VaryWork {
+  static constexpr bool varies = true;
+  VpForm                form;
+  const T              *coefficient; /* of cells; not read in VP_FORM_GIVEN */
+  const T              *weight;      /* of patches, or NULL: 1 */
+  const int32_t        *patch;       /* numbers of the patches in launch order */
+  T                     reaction;
+
+  /* of patch `at` in launch order */
+  __device__ __forceinline__ T Weight(int32_t at) const
+  {
+    return weight ? weight[patch[at]] : T(1);
+  }
+  /* of the cell h of PatchCells */
+  __device__ __forceinline__ T At(const int32_t *cells, int h) const
+  {
+    return __ldg(coefficient + __ldg(cells + h));
+  }
+  /* the harmonic mean at a side of a cell with coefficient a that has the cell h beyond; at the boundary a */
+  __device__ __forceinline__ T Mean(const int32_t *cells, int h, T a) const
+  {
+    if (__ldg(cells + h) < 0) return a;
+    const T beyond = At(cells, h);
+    return 2 * a * beyond / (a + beyond);
+  }
+};

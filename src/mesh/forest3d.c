@@ -1,3 +1,0 @@
-/* forest.c for octrees */
-#include <p4est_to_p8est.h>
-#include "forest.c"

@@ -1,3 +1,0 @@
-/* leaves.c for octrees */
-#include <p4est_to_p8est.h>
-#include "leaves.c"

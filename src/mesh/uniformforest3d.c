@@ -1,0 +1,3 @@
+/* uniformforest.c for octrees */
+#include <p4est_to_p8est.h>
+#include "uniformforest.c"

@@ -1,0 +1,120 @@
+/* The order of edge patches (VpEdgeView). */
+#include "edgekey.h"
+#include "../base/threads.h"
+
+/* Patches of a colour touch no cell of one another: they are on sides of one kind, K's coordinates along the side have the same parities,
+   and along its normal the same second bit. */
+static int32_t ColorOf(VpMesh coarse, const VpHang *edge)
+{
+  const int32_t *coord = coarse->coord + 3 * (size_t)edge->cell;
+  int32_t        color = edge->side;
+
+  for (int d = 0; d < coarse->dim; d++) color = color << 1 | (coord[d] >> (d == edge->side / 2) & 1);
+  return color;
+}
+
+/* order = list, sorted by number[item], which is less than `most`: [start[k], start[k+1]) of it have the number k, in the order of the list. */
+static void Sort(int32_t n, const int32_t list[], int32_t most, const int32_t number[], int32_t start[], int32_t order[])
+{
+  for (int32_t k = 0; k <= most; k++) start[k] = 0;
+  for (int32_t i = 0; i < n; i++) start[number[list[i]] + 1]++;
+  for (int32_t k = 0; k < most; k++) start[k + 1] += start[k];
+  for (int32_t i = 0; i < n; i++) order[start[number[list[i]]]++] = list[i];
+  for (int32_t k = most; k > 0; k--) start[k] = start[k - 1];
+  start[0] = 0;
+}
+
+/* The steps of patches, colour by colour. A patch is a step later than all patches of earlier colours that write what it reads or writes, or
+   read what it writes. */
+typedef struct {
+  VpMesh         fine;
+  const int32_t *order;      /* the patches of a colour */
+  int32_t       *step;       /* [nedge] */
+  uint8_t       *x, *b, *xc; /* [cells] how many steps there are up to the last one that writes x or b of a cell, or x of a coarser one */
+} Steps;
+
+/* the most of these numbers of a cell and of those beyond its sides */
+static uint8_t LastAround(VpMesh mesh, const uint8_t steps[], int32_t cell)
+{
+  uint8_t last = steps[cell];
+
+  for (int side = 0; side < 2 * mesh->dim; side++) {
+    const int32_t beyond = mesh->neighbor[(size_t)cell * 2 * (size_t)mesh->dim + (size_t)side];
+
+    if (beyond >= 0) last = PetscMax(last, steps[beyond]);
+  }
+  return last;
+}
+
+static void FindStep(const Steps *s, int32_t at)
+{
+  const VpMesh  mesh = s->fine;
+  const VpHang *edge = mesh->edge;
+  const int32_t K = edge[at].cell;
+  const int     faces = 1 << (mesh->dim - 1);
+  int32_t       first = at, past = at + 1;
+  uint8_t       steps = LastAround(mesh->coarser, s->xc, K);
+
+  while (first > 0 && edge[first - 1].cell == K) first--;
+  while (past < mesh->nedge && edge[past].cell == K) past++;
+  for (int i = 0; i < faces; i++) steps = PetscMax(steps, LastAround(mesh, s->x, edge[at].beyond[i]));
+  for (int32_t side = first; side < past; side++) {
+    for (int i = 0; i < faces; i++) steps = PetscMax(steps, s->b[edge[side].beyond[i]]);
+  }
+  s->step[at] = steps++;
+  s->xc[K] = steps;
+  for (int i = 0; i < faces; i++) s->x[edge[at].beyond[i]] = steps;
+  for (int32_t side = first; side < past; side++) {
+    for (int i = 0; i < faces; i++) s->b[edge[side].beyond[i]] = steps;
+  }
+}
+
+static void FindSteps(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Steps *steps = context;
+
+  for (int32_t i = first; i < last; i++) FindStep(steps, steps->order[i]);
+}
+
+/* number[item] = the patch's step, for those in the order of colours. Cells beyond a patch's sides are read by what writes them, so there is
+   no need to note who reads. */
+static PetscErrorCode NumberSteps(VpMesh fine, const int32_t order[], const int32_t start[], int32_t number[])
+{
+  Steps s = {.fine = fine, .step = number};
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc3(fine->nlocal, &s.x, fine->nlocal, &s.b, fine->coarser->nlocal, &s.xc));
+  for (int color = 0; color < VP_EDGE_COLORS; color++) {
+    s.order = order + start[color];
+    VpLoop(start[color + 1] - start[color], FindSteps, &s);
+  }
+  PetscCall(PetscFree3(s.x, s.b, s.xc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpPlaceEdgeOrder(VpMesh fine, PetscBool together, int32_t types, const int32_t type[], VpArrays *arrays, VpEdgeView *view)
+{
+  int32_t *list, *order, *number, *start, n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc4(fine->nedge, &list, fine->nedge, &order, fine->nedge, &number, types + 1, &start));
+  for (int32_t i = 0; i < fine->nedge; i++) {
+    list[i] = i;
+    number[i] = fine->edge[i].side;
+  }
+  Sort(fine->nedge, list, 2 * fine->dim, number, view->kind, order);
+  PetscCall(VpArraysPlace(arrays, order, fine->nedge * sizeof(*order), "edge patches", (const void **)&view->by_kind));
+  for (int32_t i = 0; i < fine->nedge; i++) {
+    number[i] = ColorOf(fine->coarser, &fine->edge[i]);
+    if (VpMeshSweepsEdge(fine, &fine->edge[i])) list[n++] = i;
+  }
+  Sort(n, list, types, type, start, order);
+  Sort(n, order, VP_EDGE_COLORS, number, view->start, list);
+  if (together) {
+    PetscCall(NumberSteps(fine, list, view->start, number));
+    Sort(n, list, VP_EDGE_COLORS, number, view->start, order);
+  }
+  PetscCall(VpArraysPlace(arrays, together ? order : list, n * sizeof(*order), "edge patches", (const void **)&view->order));
+  PetscCall(PetscFree4(list, order, number, start));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
