@@ -116,6 +116,71 @@ static PetscErrorCode boxes_lie_between_faces(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the corners of what the cells cover, and how much it is */
+static PetscErrorCode Covered(DM dm, PetscReal low[2], PetscReal high[2], PetscReal *area)
+{
+  PetscReal lower[2], upper[2];
+  PetscInt  n;
+
+  PetscFunctionBeginUser;
+  *area = 0;
+  for (int d = 0; d < 2; d++) low[d] = PETSC_INFINITY, high[d] = PETSC_NINFINITY;
+  PetscCall(DMVPatchDGGetCells(dm, &n));
+  for (PetscInt i = 0; i < n; i++) {
+    PetscCall(DMVPatchDGGetCellBounds(dm, i, lower, upper));
+    *area += (upper[0] - lower[0]) * (upper[1] - lower[1]);
+    for (int d = 0; d < 2; d++) {
+      low[d] = PetscMin(low[d], lower[d]);
+      high[d] = PetscMax(high[d], upper[d]);
+    }
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, area, 1, MPIU_REAL, MPIU_SUM, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, low, 2, MPIU_REAL, MPIU_MIN, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, high, 2, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode coordinates_say_where_the_domain_is(const char domain[], PetscReal expected)
+{
+  PetscReal low[2], high[2], lower[2], upper[2], area;
+  char      options[128];
+  DM        dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(options, sizeof(options), "-g_dm_vpatchdg_domain %s -g_dm_vpatchdg_coordinates -1,3,2,3 -g_dm_refine 1", domain));
+  PetscCall(FromOptions(options, &dm));
+  PetscCall(Covered(dm, low, high, &area));
+  PetscCall(DMVPatchDGGetBoxGrid(dm, NULL, lower, upper));
+  TapOk((PetscBool)(low[0] == -1 && high[0] == 3 && low[1] == 2 && high[1] == 3 && !memcmp(low, lower, sizeof(low)) &&
+                    !memcmp(high, upper, sizeof(high)) && PetscAbsReal(area - expected) < 1e-14),
+        "coordinates_say_where_the_domain_is, %s: [%g, %g] x [%g, %g], of which %g", domain, (double)low[0], (double)high[0],
+        (double)low[1], (double)high[1], (double)area);
+  PetscCall(DMDestroy(&dm));
+  PetscCall(PetscOptionsClear(NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode names_bring_their_corners(void)
+{
+  PetscReal low[2], high[2], box[4], area;
+  DM        dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 2, 0, &dm));
+  PetscCall(DMVPatchDGSetDomain(dm, VPATCHDG_DOMAIN_LSHAPE));
+  PetscCall(DMVPatchDGGetBoxGrid(dm, NULL, box, box + 2));
+  PetscCall(DMVPatchDGSetBoxes(dm, 1, (PetscReal[]){4, 4}, (PetscReal[]){5, 6}));
+  PetscCall(DMVPatchDGSetBoxGrid(dm, NULL, NULL, (PetscReal[]){2, 3}));
+  PetscCall(DMVPatchDGSetDomain(dm, VPATCHDG_DOMAIN_BOX));
+  PetscCall(DMSetUp(dm));
+  PetscCall(Covered(dm, low, high, &area));
+  TapOk(
+    (PetscBool)(box[0] == -1 && box[1] == -1 && box[2] == 1 && box[3] == 1 && low[0] == 0 && low[1] == 0 && high[0] == 2 && high[1] == 3),
+    "names_bring_their_corners");
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode last_setter_counts(void)
 {
   const PetscReal y[] = {0, 0.25, 1}, x[] = {0, 1}, halves[] = {0, 0.5, 1}, thirds[] = {0, 1. / 3, 2. / 3, 1};
@@ -173,6 +238,9 @@ int main(int argc, char **argv)
   TapBegin(PETSC_COMM_WORLD);
   PetscCall(words_mean_faces());
   PetscCall(boxes_lie_between_faces());
+  PetscCall(coordinates_say_where_the_domain_is("box", 4));
+  PetscCall(coordinates_say_where_the_domain_is("lshape", 3));
+  PetscCall(names_bring_their_corners());
   PetscCall(last_setter_counts());
   PetscCall(bad_faces_are_refused());
   PetscCall(PetscFinalize());

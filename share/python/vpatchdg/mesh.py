@@ -25,7 +25,7 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
            vec_type: str | None = None, mat_type: str | None = None, prefix: str | None = None, comm=None) -> PETSc.DM:
     """A DM of type vpatchdg that is set up: -div(a grad u) + c u with polynomials of a degree on boxes, each refined a number of times.
 
-    domain: "box" (the default), "lshape" or "fichera"; grid, lower and upper are numbers of boxes and corners of the box. In place of a number of
+    domain: "box" (the default), "lshape" or "fichera"; grid is the numbers of boxes, lower and upper are the corners of the domain. In place of a number of
     equal boxes grid may have the coordinates of their faces in that direction.
     boxes: pairs of lower and upper corners, a domain of one's own. They may differ in size but share whole sides.
     boundary: "dirichlet", "neumann", "robin" or "periodic", for all sides or one for each in the order x-, x+, y-, ... Or a function that is given the

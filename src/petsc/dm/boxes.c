@@ -18,6 +18,18 @@ PetscErrorCode DMVPatchDGStoreBoxes(DM dm, PetscInt nbox, const PetscReal lower[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Domains with a re-entrant corner have other corners by default than boxes. */
+static PetscErrorCode ResetCorners(DM_VPatchDG *dg, VPatchDGDomain before)
+{
+  PetscFunctionBegin;
+  for (int d = 0; d < 3 && VpIsReentrant(before) != VpIsReentrant(dg->domain); d++) {
+    dg->lower[d] = VpIsReentrant(dg->domain) ? -1 : 0;
+    dg->upper[d] = 1;
+    PetscCall(PetscFree(dg->face[d]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
    DMVPatchDGSetDomain - Chooses one of the domains that are known by name
 
@@ -25,8 +37,8 @@ PetscErrorCode DMVPatchDGStoreBoxes(DM dm, PetscInt nbox, const PetscReal lower[
 
    Input Parameters:
 +  dm     - the DM
--  domain - `VPATCHDG_DOMAIN_BOX` (see `DMVPatchDGSetBoxGrid()`), `VPATCHDG_DOMAIN_LSHAPE` ([-1,1]^2 without [0,1]^2),
-`VPATCHDG_DOMAIN_FICHERA` ([-1,1]^3 without [0,1]^3), or `VPATCHDG_DOMAIN_BOXES`, which `DMVPatchDGSetBoxes()` sets
+-  domain - `VPATCHDG_DOMAIN_BOX` (see `DMVPatchDGSetBoxGrid()`), `VPATCHDG_DOMAIN_LSHAPE` ([-1,1]^2 without [0,1]^2, unless
+`DMVPatchDGSetBoxGrid()` sets other corners), `VPATCHDG_DOMAIN_FICHERA` (likewise, [-1,1]^3 without [0,1]^3), or `VPATCHDG_DOMAIN_BOXES`, which `DMVPatchDGSetBoxes()` sets
 
    Options Database Key:
 .  -dm_vpatchdg_domain box|lshape|fichera - the domain
@@ -34,7 +46,7 @@ PetscErrorCode DMVPatchDGStoreBoxes(DM dm, PetscInt nbox, const PetscReal lower[
    Level: beginner
 
    Note:
-   lshape and fichera set the dimension unless it is set already.
+   lshape and fichera set the dimension unless it is set already. A domain of another name has its own corners again.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetDomain()`, `DMVPatchDGSetBoxGrid()`, `DMVPatchDGSetBoxes()`
 @*/
@@ -50,6 +62,7 @@ PetscErrorCode DMVPatchDGSetDomain(DM dm, VPatchDGDomain domain)
   if (before == domain) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFree2(dg->box_lower, dg->box_upper));
   dg->nbox = 0;
+  PetscCall(ResetCorners(dg, before));
   if (dm->dim < 0 && domain == VPATCHDG_DOMAIN_LSHAPE) PetscCall(DMSetDimension(dm, 2));
   if (dm->dim < 0 && domain == VPATCHDG_DOMAIN_FICHERA) PetscCall(DMSetDimension(dm, 3));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -76,25 +89,28 @@ PetscErrorCode DMVPatchDGGetDomain(DM dm, VPatchDGDomain *domain)
 }
 
 /*@
-   DMVPatchDGSetBoxGrid - Makes the domain a box, cut into equal boxes
+   DMVPatchDGSetBoxGrid - Says where the domain lies, and into how many equal boxes the domain box is cut
 
    Logically Collective
 
    Input Parameters:
 +  dm    - the DM
 .  n     - [dim] number of boxes in every direction, 1 by default
-.  lower - [dim] lower corner, 0 by default
--  upper - [dim] upper corner, 1 by default
+.  lower - [dim] lower corner of the domain, by default 0, for lshape and fichera -1
+-  upper - [dim] upper corner of the domain, 1 by default
 
    Options Database Keys:
-+  -dm_vpatchdg_boxes nx,ny,nz - number of boxes
-.  -dm_vpatchdg_lower x,y,z    - lower corner
--  -dm_vpatchdg_upper x,y,z    - upper corner
++  -dm_vpatchdg_boxes nx,ny,nz                            - number of boxes
+.  -dm_vpatchdg_lower x,y,z                               - lower corner
+.  -dm_vpatchdg_upper x,y,z                               - upper corner
+-  -dm_vpatchdg_coordinates xmin,xmax,ymin,ymax,zmin,zmax - both corners
 
    Level: beginner
 
-   Note:
+   Notes:
    `NULL` leaves an argument as it is. `DMVPatchDGSetGrid()` makes boxes of different widths; this function makes them equal again.
+
+   -dm_vpatchdg_coordinates has the order of `DMDASetUniformCoordinates()`. Stretched coordinates are those of `DMVPatchDGSetGrid()`.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetBoxGrid()`, `DMVPatchDGSetDomain()`, `DMVPatchDGSetGrid()`, `DMVPatchDGSetBoxes()`
 @*/
@@ -123,7 +139,7 @@ PetscErrorCode DMVPatchDGSetBoxGrid(DM dm, const PetscInt n[], const PetscReal l
 }
 
 /*@
-   DMVPatchDGGetBoxGrid - Gets what `DMVPatchDGSetBoxGrid()` set, which is the domain if that is `VPATCHDG_DOMAIN_BOX`
+   DMVPatchDGGetBoxGrid - Gets where the domain lies, and into how many boxes the domain box is cut
 
    Not Collective
 
@@ -180,7 +196,8 @@ PetscErrorCode DMVPatchDGGetBoxGrid(DM dm, PetscInt n[], PetscReal lower[], Pets
 @*/
 PetscErrorCode DMVPatchDGSetBoxes(DM dm, PetscInt nbox, const PetscReal lower[], const PetscReal upper[])
 {
-  DM_VPatchDG *dg;
+  DM_VPatchDG   *dg;
+  VPatchDGDomain before;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
@@ -193,7 +210,9 @@ PetscErrorCode DMVPatchDGSetBoxes(DM dm, PetscInt nbox, const PetscReal lower[],
   VpAssertPointer(lower, 3);
   VpAssertPointer(upper, 4);
   PetscCall(DMVPatchDGStoreBoxes(dm, nbox, lower, upper));
+  before = dg->domain;
   dg->domain = VPATCHDG_DOMAIN_BOXES;
+  PetscCall(ResetCorners(dg, before));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

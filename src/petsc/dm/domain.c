@@ -25,8 +25,8 @@ PetscErrorCode DMVPatchDGCheckAgreement(DM dm)
   PetscCall(VpCheckSameReals(comm, 10, local, "where cells are refined (-dm_vpatchdg_refine_levels, _point, _sphere)"));
   PetscCall(VpCheckSameReals(comm, 6, sides, "the boundary conditions (-dm_vpatchdg_boundary)"));
   PetscCall(VpCheckSameReals(comm, 6, dg->alpha, "alpha of the Robin condition (-dm_vpatchdg_robin)"));
-  if (dg->domain == VPATCHDG_DOMAIN_BOX) {
-    PetscCall(VpCheckSameReals(comm, 12, grid, "the boxes and corners (-dm_vpatchdg_boxes, _lower, _upper, _grid_x)"));
+  if (dg->domain != VPATCHDG_DOMAIN_BOXES) {
+    PetscCall(VpCheckSameReals(comm, 12, grid, "the boxes and corners (-dm_vpatchdg_boxes, _lower, _upper, _coordinates, _grid_x)"));
     for (int d = 0; d < 3; d++)
       PetscCall(VpCheckSameReals(comm, dg->face[d] ? dg->grid[d] + 1 : 0, dg->face[d], "the faces of boxes (DMVPatchDGSetGrid())"));
   }
@@ -50,6 +50,20 @@ static void VisitGrid(const PetscInt g[3], PetscInt x, PetscInt y, PetscInt z, P
   }
 }
 
+static PetscErrorCode CheckCorners(DM dm)
+{
+  const DM_VPatchDG *dg = dm->data;
+
+  PetscFunctionBegin;
+  for (PetscInt d = 0; d < dm->dim; d++) {
+    PetscCheck(dg->upper[d] > dg->lower[d] && !PetscIsInfOrNanReal(dg->upper[d] - dg->lower[d]), PetscObjectComm((PetscObject)dm),
+               PETSC_ERR_ARG_OUTOFRANGE,
+               "The domain reaches from %g to %g in direction %" PetscInt_FMT ": -dm_vpatchdg_upper must be above -dm_vpatchdg_lower",
+               (double)dg->lower[d], (double)dg->upper[d], d);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The domain box consists of grid[0] grid[1] grid[2] boxes. */
 static PetscErrorCode MakeGrid(DM dm)
 {
@@ -59,12 +73,7 @@ static PetscErrorCode MakeGrid(DM dm)
   PetscInt       size = 1, (*place)[3], (*next)[3];
 
   PetscFunctionBegin;
-  for (PetscInt d = 0; d < dim; d++) {
-    PetscCheck(dg->upper[d] > dg->lower[d] && !PetscIsInfOrNanReal(dg->upper[d] - dg->lower[d]), PetscObjectComm((PetscObject)dm),
-               PETSC_ERR_ARG_OUTOFRANGE,
-               "The domain reaches from %g to %g in direction %" PetscInt_FMT ": -dm_vpatchdg_upper must be above -dm_vpatchdg_lower",
-               (double)dg->lower[d], (double)dg->upper[d], d);
-  }
+  PetscCall(CheckCorners(dm));
   PetscCheck(nbox <= VP_MAX_BOXES, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "-dm_vpatchdg_boxes means %.0f boxes, more than the %d that are possible: take fewer and refine them (-dm_refine)", nbox,
              VP_MAX_BOXES);
@@ -84,7 +93,7 @@ static PetscErrorCode MakeGrid(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The domains lshape and fichera consist of the 2^dim unit boxes around the origin without the last. */
+/* The domains lshape and fichera consist of 2^dim boxes around the middle between their corners, without the last. */
 static PetscErrorCode MakeReentrant(DM dm)
 {
   DM_VPatchDG   *dg = dm->data;
@@ -94,11 +103,14 @@ static PetscErrorCode MakeReentrant(DM dm)
   PetscCheck(dim == need, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
              "-dm_vpatchdg_domain %s has dimension %" PetscInt_FMT ", not %" PetscInt_FMT " (-dm_vpatchdg_dim)",
              VPatchDGDomains[dg->domain], need, dim);
+  PetscCall(CheckCorners(dm));
   PetscCall(DMVPatchDGStoreBoxes(dm, (1 << dim) - 1, NULL, NULL));
   for (PetscInt b = 0; b < dg->nbox; b++) {
     for (PetscInt d = 0; d < dim; d++) {
-      dg->box_lower[b * dim + d] = (PetscReal)((b >> d & 1) - 1);
-      dg->box_upper[b * dim + d] = (PetscReal)(b >> d & 1);
+      const PetscReal middle = (dg->lower[d] + dg->upper[d]) / 2;
+
+      dg->box_lower[b * dim + d] = b >> d & 1 ? middle : dg->lower[d];
+      dg->box_upper[b * dim + d] = b >> d & 1 ? dg->upper[d] : middle;
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -150,7 +162,7 @@ PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
 
     PetscCheck(lower == upper, comm, PETSC_ERR_ARG_INCOMP,
                "Only one side of direction %c is periodic: -dm_vpatchdg_boundary must name both", (char)('x' + d));
-    PetscCheck(!lower || (dg->domain != VPATCHDG_DOMAIN_LSHAPE && dg->domain != VPATCHDG_DOMAIN_FICHERA), comm, PETSC_ERR_ARG_INCOMP,
+    PetscCheck(!lower || !VpIsReentrant(dg->domain), comm, PETSC_ERR_ARG_INCOMP,
                "-dm_vpatchdg_boundary periodic does not fit -dm_vpatchdg_domain %s: opposite sides differ", VPatchDGDomains[dg->domain]);
     periodic[d] = lower;
   }

@@ -43,10 +43,10 @@ static PetscErrorCode CheckDirection(DM dm, PetscInt direction)
    Words are pieces with commas between them: a coordinate; a:b:n, which is n equal boxes from a to b; a:b:n:r, where
    every box is r times as wide as the one before; tanh:a:b:n:s, boxes that are thin at both ends, with faces at tanh(s
    t)/tanh(s), t from -1 to 1. A piece may begin where the one before ends. A channel is -dm_vpatchdg_grid_x 0:4:8
-   -dm_vpatchdg_grid_y tanh:-1:1:8:2 -dm_vpatchdg_grid_z 0:2:4. Together with -dm_vpatchdg_boxes, _lower and _upper
-   these options are refused.
+   -dm_vpatchdg_grid_y tanh:-1:1:8:2 -dm_vpatchdg_grid_z 0:2:4. Together with -dm_vpatchdg_boxes, _lower, _upper and
+   _coordinates these options are refused.
 
-   Of the words, a:b:n does what `DMDASetUniformCoordinates()` does. `DMConvert()` takes a `DMDA` with its coordinates, stretched ones, too.
+   Of the words, a:b:n does what `DMDASetUniformCoordinates()` does, as does -dm_vpatchdg_coordinates for all directions. `DMConvert()` takes a `DMDA` with its coordinates, stretched ones, too.
 
    Refinement (-dm_refine) halves boxes.
 
@@ -231,11 +231,11 @@ static PetscErrorCode GridOption(DM dm, PetscInt d, PetscBool others, VpOptionIt
   if (set) {
     PetscCheck(domain == VPATCHDG_DOMAIN_BOX, f.comm, PETSC_ERR_ARG_INCOMP, "%s belongs to -dm_vpatchdg_domain box, this is %s", option[d],
                VPatchDGDomains[domain]);
-    PetscCheck(
-      !others, f.comm, PETSC_ERR_ARG_INCOMP,
-      "%s says where boxes are, and so do -dm_vpatchdg_boxes, _lower and _upper: give each direction as -dm_vpatchdg_grid_x, _y, _z, "
-      "where a:b:n is n equal boxes from a to b",
-      option[d]);
+    PetscCheck(!others, f.comm, PETSC_ERR_ARG_INCOMP,
+               "%s says where boxes are, and so do -dm_vpatchdg_boxes, _lower, _upper and _coordinates: give each direction as "
+               "-dm_vpatchdg_grid_x, _y, _z, "
+               "where a:b:n is n equal boxes from a to b",
+               option[d]);
     PetscCheck(n < MAX_PIECES, f.comm, PETSC_ERR_ARG_SIZ, "%s has %d pieces or more: DMVPatchDGSetGrid() takes any number", option[d],
                MAX_PIECES);
     for (PetscInt i = 0; i < n; i++) PetscCall(ReadPiece(&f, piece[i]));

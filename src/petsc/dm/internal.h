@@ -23,9 +23,13 @@ PetscErrorCode DMVPatchDGCheckChange(DM, PetscBool changes, const char what[]);
 PetscErrorCode DMSetFromOptions_VPatchDG(DM, VpOptionItems);
 
 /* domain.c: the boxes that the settings describe. Ensures: an error on all ranks unless they have the same settings. */
-PetscErrorCode DMVPatchDGCheckAgreement(DM);
-PetscErrorCode DMVPatchDGCreateDomain(DM, VpDomain *);
-PetscErrorCode DMVPatchDGMakeBoxes(DM); /* the part of it that is not collective */
+PetscErrorCode          DMVPatchDGCheckAgreement(DM);
+PetscErrorCode          DMVPatchDGCreateDomain(DM, VpDomain *);
+PetscErrorCode          DMVPatchDGMakeBoxes(DM); /* the part of it that is not collective */
+static inline PetscBool VpIsReentrant(VPatchDGDomain domain)
+{
+  return (PetscBool)(domain == VPATCHDG_DOMAIN_LSHAPE || domain == VPATCHDG_DOMAIN_FICHERA);
+}
 /* whether it is a condition that one side may have, and whether alpha is a number that the condition may have */
 static inline PetscBool VpIsCondition(VPatchDGBoundary boundary)
 {

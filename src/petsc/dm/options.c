@@ -61,40 +61,71 @@ static PetscErrorCode RobinOption(DM dm, VpOptionItems PetscOptionsObject)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ensures: an error unless the domain is a box and n entries are right. */
-static PetscErrorCode CheckBoxOption(DM dm, const char option[], PetscInt n)
+static PetscErrorCode CheckDomain(DM dm, const char option[], PetscBool fits, const char domains[])
 {
-  const VPatchDGDomain domain = DMVPatchDGData(dm)->domain;
+  PetscFunctionBegin;
+  PetscCheck(fits, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP, "%s belongs to -dm_vpatchdg_domain %s, this is %s", option,
+             domains, VPatchDGDomains[DMVPatchDGData(dm)->domain]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Asks for `need` numbers about where the domain lies; *set: whether they are given. */
+static PetscErrorCode CornerOption(DM dm, const char option[], const char text[], PetscInt need, PetscReal x[MAX_ENTRIES], PetscBool *set,
+                                   VpOptionItems PetscOptionsObject)
+{
+  PetscInt n = MAX_ENTRIES;
 
   PetscFunctionBegin;
-  PetscCheck(domain == VPATCHDG_DOMAIN_BOX, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
-             "%s belongs to -dm_vpatchdg_domain box, this is %s", option, VPatchDGDomains[domain]);
-  PetscCall(CheckEntries(dm, option, n, dm->dim));
+  PetscCall(PetscOptionsRealArray(option, text, "DMVPatchDGSetBoxGrid", x, &n, set));
+  if (!*set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckDomain(dm, option, (PetscBool)(DMVPatchDGData(dm)->domain != VPATCHDG_DOMAIN_BOXES), "box, lshape and fichera"));
+  PetscCall(CheckEntries(dm, option, n, need));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* DMDA's order, x-,x+,y-,..., or corner by corner */
+static PetscErrorCode CornerOptions(DM dm, PetscBool set[3], VpOptionItems PetscOptionsObject)
+{
+  DM_VPatchDG *dg = dm->data;
+  PetscReal    lower[MAX_ENTRIES] = {0}, upper[MAX_ENTRIES] = {0}, both[MAX_ENTRIES] = {0};
+
+  PetscFunctionBegin;
+  for (int d = 0; d < 3; d++) {
+    both[2 * d] = lower[d] = dg->lower[d];
+    both[2 * d + 1] = upper[d] = dg->upper[d];
+  }
+  PetscCall(CornerOption(dm, "-dm_vpatchdg_lower", "Lower corner of the domain", dm->dim, lower, &set[0], PetscOptionsObject));
+  PetscCall(CornerOption(dm, "-dm_vpatchdg_upper", "Upper corner of the domain", dm->dim, upper, &set[1], PetscOptionsObject));
+  PetscCall(CornerOption(dm, "-dm_vpatchdg_coordinates", "Both corners of the domain: xmin,xmax,ymin,ymax,zmin,zmax", 2 * dm->dim, both,
+                         &set[2], PetscOptionsObject));
+  PetscCheck(!set[2] || (!set[0] && !set[1]), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
+             "-dm_vpatchdg_coordinates says where the domain is, and so do -dm_vpatchdg_lower and _upper: give the one or the others");
+  for (int d = 0; d < 3 && set[2]; d++) {
+    lower[d] = both[2 * d];
+    upper[d] = both[2 * d + 1];
+  }
+  PetscCall(DMVPatchDGSetBoxGrid(dm, NULL, set[0] || set[2] ? lower : NULL, set[1] || set[2] ? upper : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode BoxOptions(DM dm, VpOptionItems PetscOptionsObject)
 {
-  DM_VPatchDG *dg = dm->data;
-  PetscInt     grid[MAX_ENTRIES] = {0}, n[3] = {MAX_ENTRIES, MAX_ENTRIES, MAX_ENTRIES};
-  PetscReal    lower[MAX_ENTRIES] = {0}, upper[MAX_ENTRIES] = {0};
-  PetscBool    set[3];
+  DM_VPatchDG    *dg = dm->data;
+  const PetscBool box = (PetscBool)(dg->domain == VPATCHDG_DOMAIN_BOX);
+  PetscInt        grid[MAX_ENTRIES] = {0}, n = MAX_ENTRIES;
+  PetscBool       boxes, set[3];
 
   PetscFunctionBegin;
   PetscCall(PetscArraycpy(grid, dg->grid, 3));
-  PetscCall(PetscArraycpy(lower, dg->lower, 3));
-  PetscCall(PetscArraycpy(upper, dg->upper, 3));
-  PetscCall(PetscOptionsIntArray("-dm_vpatchdg_boxes", "Number of boxes in every direction (domain box)", "DMVPatchDGSetBoxGrid", grid,
-                                 &n[0], &set[0]));
-  PetscCall(
-    PetscOptionsRealArray("-dm_vpatchdg_lower", "Lower corner of the domain (domain box)", "DMVPatchDGSetBoxGrid", lower, &n[1], &set[1]));
-  PetscCall(
-    PetscOptionsRealArray("-dm_vpatchdg_upper", "Upper corner of the domain (domain box)", "DMVPatchDGSetBoxGrid", upper, &n[2], &set[2]));
-  if (set[0]) PetscCall(CheckBoxOption(dm, "-dm_vpatchdg_boxes", n[0]));
-  if (set[1]) PetscCall(CheckBoxOption(dm, "-dm_vpatchdg_lower", n[1]));
-  if (set[2]) PetscCall(CheckBoxOption(dm, "-dm_vpatchdg_upper", n[2]));
-  PetscCall(DMVPatchDGSetBoxGrid(dm, set[0] ? grid : NULL, set[1] ? lower : NULL, set[2] ? upper : NULL));
-  PetscCall(DMVPatchDGGridOptions(dm, (PetscBool)(set[0] || set[1] || set[2]), PetscOptionsObject));
+  PetscCall(PetscOptionsIntArray("-dm_vpatchdg_boxes", "Number of boxes in every direction (domain box)", "DMVPatchDGSetBoxGrid", grid, &n,
+                                 &boxes));
+  if (boxes) {
+    PetscCall(CheckDomain(dm, "-dm_vpatchdg_boxes", box, "box"));
+    PetscCall(CheckEntries(dm, "-dm_vpatchdg_boxes", n, dm->dim));
+    PetscCall(DMVPatchDGSetBoxGrid(dm, grid, NULL, NULL));
+  }
+  PetscCall(CornerOptions(dm, set, PetscOptionsObject));
+  PetscCall(DMVPatchDGGridOptions(dm, (PetscBool)(boxes || set[0] || set[1] || set[2]), PetscOptionsObject));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,7 +143,7 @@ static PetscErrorCode DomainOptions(DM dm, VpOptionItems PetscOptionsObject)
     PetscCall(DMSetDimension(dm, (PetscInt)dim));
   }
   PetscCall(VpSettingAsk(&DMVPatchDGSettings.row[VP_DM_DOMAIN], PetscOptionsObject, (PetscReal)dg->domain, &domain, &set));
-  if (set && !asked && !dg->mesh && (domain == VPATCHDG_DOMAIN_LSHAPE || domain == VPATCHDG_DOMAIN_FICHERA))
+  if (set && !asked && !dg->mesh && VpIsReentrant((VPatchDGDomain)domain))
     PetscCall(DMSetDimension(dm, domain == VPATCHDG_DOMAIN_LSHAPE ? 2 : 3)); /* It replaces the program's: options come last. */
   if (set) PetscCall(DMVPatchDGSetDomain(dm, (VPatchDGDomain)domain));
   if (dm->dim < 0) PetscCall(DMSetDimension(dm, 3));
