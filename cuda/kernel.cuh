@@ -86,7 +86,7 @@ void VpCudaForDegree(int degree, F f)
 #ifdef VP_DEGREES /* tests/bench/shapes.py compiles only some */
     VP_DEGREES
 #else
-  #include "../src/kernels/host/degrees.def"
+  #include "../src/kernels/degrees.def"
 #endif
 #undef VP_DEGREE
   }

@@ -169,5 +169,5 @@ PetscErrorCode VpCudaTilePlan(const VpView *view, int32_t first, int32_t last, T
 }
 
 #define VP_DEGREE(k) template PetscErrorCode VpCudaTilePlan<k + 1>(const VpView *, int32_t, int32_t, TilePlan<k + 1> **);
-#include "../src/kernels/host/degrees.def"
+#include "../src/kernels/degrees.def"
 #undef VP_DEGREE

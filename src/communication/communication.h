@@ -2,7 +2,6 @@
 #pragma once
 #include "../kernels/ops.h"
 #include "../mesh/mesh.h"
-#include "messages.h"
 
 extern PetscLogEvent VP_EVENT_EXCHANGE;
 

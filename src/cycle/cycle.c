@@ -1,5 +1,4 @@
 /* The multigrid cycle. Level 0 is the finest. Every level has vectors b, x and, where it is needed, r = b - A x. */
-#include "composite.h"
 #include "internal.h"
 #include "linesearch.h"
 
@@ -12,8 +11,8 @@ static PetscErrorCode Smooth(VpCycle cycle, PetscInt l, PetscInt count, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* r = b - A x. All ghosts of x are fetched: prolongation adds to them. */
-static PetscErrorCode Residual(VpCycle cycle, PetscInt l)
+/* All ghosts of x are fetched: prolongation adds to them. */
+PetscErrorCode VpCycleResidual(VpCycle cycle, PetscInt l)
 {
   const VpLevel level = cycle->level[l];
   const void   *x, *b;
@@ -49,8 +48,7 @@ static PetscErrorCode Prolong(VpCycle cycle, PetscInt l, PetscBool add, void *to
   return VpProlong(level, cycle->move[l + 1], cycle->x[l + 1], level->mesh->nhalo, add, to);
 }
 
-/* x += P x of the next level, or t times that. Ensures: *r is the vector that held b - A x before a line search, else NULL. */
-static PetscErrorCode Correct(VpCycle cycle, PetscInt l, VpVector *r)
+PetscErrorCode VpCycleCorrect(VpCycle cycle, PetscInt l, VpVector *r)
 {
   PetscBool add;
   void     *to;
@@ -76,40 +74,10 @@ static PetscErrorCode Repeat(VpCycle cycle, PetscInt l)
 
   PetscFunctionBegin;
   if (!cycle->search[l]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Correct(cycle, l, &r));
+  PetscCall(VpCycleCorrect(cycle, l, &r));
   if (!cycle->r[l]) PetscCall(VpVectorCreate(cycle->level[l], 1, "residual", &cycle->r[l]));
   PetscCall(VpLineSearchResidual(cycle->search[l], r, cycle->r[l]));
   PetscCall(Restrict(cycle, l, cycle->r[l]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The same of a level with a part of the cells. Pre-smoothing also writes x of the next level's leaves, which stays, and for which the
-   leaves' own b is needed. Values beyond the edge count as 0 in the residual, which on those leaves is b less what this level adds to A x.
-   Where the coefficient varies, the coarser level adds less there, and on the cells beyond, than the leaves and this level do. */
-static PetscErrorCode DownPart(VpCycle cycle, PetscInt l)
-{
-  const VpComposite c = cycle->composite;
-  const VpVector    b = cycle->b[l], x = cycle->x[l], bc = cycle->b[l + 1], xc = cycle->x[l + 1];
-  const PetscInt    count = cycle->options.pre;
-  VpVector          r = b;
-
-  PetscFunctionBegin;
-  for (PetscInt part = 0; !l && part <= cycle->parts; part++) PetscCall(VpVectorZero(cycle->x[part]));
-  if (!l) PetscCall(VpCompositeEnter(c, l, b));
-  if (count) PetscCall(VpCompositeEnter(c, l + 1, bc));
-  for (PetscInt i = 0; i < count; i++) {
-    PetscCall(VpSmootherSweepEdges(cycle->smoother[l], PETSC_TRUE, b, x));
-    PetscCall(VpCompositeSolveEdges(c, l, PETSC_TRUE, b, x, bc, xc));
-    PetscCall(VpSmootherSweep(cycle->smoother[l], PETSC_TRUE, b, x));
-  }
-  if (count) {
-    PetscCall(VpCompositeAddCoarse(c, l, 1, xc, b));
-    PetscCall(Residual(cycle, l));
-    r = cycle->r[l];
-  }
-  PetscCall(VpRestrict(cycle->level[l], cycle->move[l + 1], r, bc));
-  PetscCall(VpCompositeEnter(c, l + 1, bc));
-  if (count) PetscCall(VpCompositeSubtractFine(c, l, x, xc, bc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -122,34 +90,15 @@ PetscErrorCode VpCycleDown(const VpPass *pass, PetscInt l)
 
   PetscFunctionBegin;
   if (l < cycle->parts) {
-    PetscCall(DownPart(cycle, l));
+    PetscCall(VpCycleDownPart(cycle, l));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(Smooth(cycle, l, count, reverse));
   if (!VpVectorIsZero(cycle->x[l])) {
-    PetscCall(Residual(cycle, l));
+    PetscCall(VpCycleResidual(cycle, l));
     r = cycle->r[l];
   }
   PetscCall(Restrict(cycle, l, r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Smooths a level with a part of the cells: its patches, edge patches, then once more those patches that see cells beyond the edge. Edge
-   patches take the leaves' own b, which pre-smoothing has changed. */
-static PetscErrorCode UpPart(VpCycle cycle, PetscInt l)
-{
-  const VpComposite c = cycle->composite;
-  const VpVector    b = cycle->b[l], x = cycle->x[l], bc = cycle->b[l + 1], xc = cycle->x[l + 1];
-
-  PetscFunctionBegin;
-  PetscCall(VpCompositeAddCoarse(c, l, -1, xc, b));
-  if (cycle->options.pre) PetscCall(VpCompositeEnter(c, l + 1, bc));
-  if (cycle->options.pre && l + 1 < cycle->parts) PetscCall(VpCompositeAddCoarse(c, l + 1, -1, cycle->x[l + 2], bc));
-  for (PetscInt i = 0; i < cycle->options.post; i++) {
-    PetscCall(VpSmootherSweep(cycle->smoother[l], PETSC_FALSE, b, x));
-    PetscCall(VpCompositeSolveEdges(c, l, PETSC_FALSE, b, x, bc, xc));
-    PetscCall(VpSmootherSweepEdges(cycle->smoother[l], PETSC_FALSE, b, x));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -162,26 +111,10 @@ PetscErrorCode VpCycleUp(const VpPass *pass, PetscInt l)
   VpVector        r;
 
   PetscFunctionBegin;
-  PetscCall(Correct(cycle, l, &r));
+  PetscCall(VpCycleCorrect(cycle, l, &r));
   PetscCall(VpVectorArrive(cycle->b[l]));
-  if (l < cycle->parts) PetscCall(UpPart(cycle, l));
+  if (l < cycle->parts) PetscCall(VpCycleUpPart(cycle, l));
   else PetscCall(Smooth(cycle, l, count, reverse));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A finest level that has most of the cells costs most of a cycle, and begins with a few percent of the residual. Where cells crowd at a
-   point it costs little, and would begin with more than all of the residual. */
-PetscErrorCode VpCycleRise(VpCycle cycle)
-{
-  const PetscBool large = (PetscBool)(2 * (double)cycle->level[0]->mesh->ncell > 3 * (double)cycle->level[1]->mesh->ncell);
-  VpVector        r;
-
-  PetscFunctionBegin;
-  for (PetscInt l = cycle->parts - 1; l >= 0; l--) {
-    PetscCall(VpVectorZero(cycle->x[l]));
-    PetscCall(Correct(cycle, l, &r));
-    if (l || !large) PetscCall(UpPart(cycle, l));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -26,8 +26,14 @@ PetscErrorCode VpCycleDown(const VpPass *, PetscInt l); /* smooths, restricts th
 PetscErrorCode VpCycleTurn(const VpPass *);
 PetscErrorCode VpCycleSolveCoarsest(VpCycle);
 PetscErrorCode VpCycleUp(const VpPass *, PetscInt l); /* prolongs x of the next level, smooths */
-/* x of the levels that are parts, from b there and x of the next level: prolonged from level to level, and smoothed; not on a finest
-   level that is large */
+PetscErrorCode VpCycleResidual(VpCycle, PetscInt l);  /* r = b - A x */
+/* x += P x of the next level, or t times that. Ensures: *r is the vector that held b - A x before a line search, else NULL. */
+PetscErrorCode VpCycleCorrect(VpCycle, PetscInt l, VpVector *r);
+/* parts.c: the way down and the smoothing on the way up, on a level that has a part of the cells */
+PetscErrorCode VpCycleDownPart(VpCycle, PetscInt l);
+PetscErrorCode VpCycleUpPart(VpCycle, PetscInt l);
+/* parts.c: x of the levels that are parts, from b there and x of the next level: prolonged from level to level, and smoothed; not on a
+   finest level that is large */
 PetscErrorCode VpCycleRise(VpCycle);
 PetscInt       VpCycleVectors(VpCycle, PetscInt l, VpVector vectors[]); /* lists those of levels l, l + 1, ..., and says how many */
 /* apply.c: x[l] = M b[l] by the cycle from level l down */

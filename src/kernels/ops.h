@@ -1,5 +1,6 @@
 /* The contract between the algorithm and its backends: what kernels there are. views.h has what they see. */
 #pragma once
+#include "messages.h"
 #include "views.h"
 
 /* The kernels. A count n, or a range [first, last), says how much of what it names a kernel works on; lists are on the backend.
@@ -125,7 +126,7 @@ typedef struct {
      launches are always the same. */
   PetscErrorCode (*replay)(VpRecording *, PetscErrorCode (*work)(void *), void *context);
   PetscErrorCode (*forget)(VpRecording *);
-  const struct VpLinks_ *links; /* kinds, up to one without a name (src/communication/messages.h) */
+  const VpLinks *links; /* kinds, up to one without a name */
 } VpBackend;
 extern const VpBackend VpBackendHost, VpBackendCuda;    /* the second where VP_HAVE_CUDA */
 double                 VpHostMemory(void);              /* bytes that can be had without swapping; negative: unknown */

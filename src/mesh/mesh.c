@@ -115,7 +115,7 @@ PetscErrorCode VpMeshCut(VpMesh mesh, const PetscInt counts[], VpMesh *cut)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpMeshSetTransport(VpMesh mesh, VpTransport transport, struct VpLink_ *link)
+PetscErrorCode VpMeshSetTransport(VpMesh mesh, VpTransport transport, VpLink link)
 {
   PetscFunctionBeginUser;
   for (; mesh; mesh = mesh->coarser) {

@@ -43,6 +43,7 @@
    "with sides" until VpMeshSetSides. */
 #pragma once
 #include "../base/reference.h"
+#include "../kernels/messages.h"
 #include "../tables/side.h"
 #include <petscsf.h>
 #include <stdint.h>
@@ -242,7 +243,7 @@ struct VpMesh_ {
   int32_t  nside;              /* sides that own cells share with ghosts (with sides) */
   int32_t *beyond; /* [nown][2 dim] as neighbor, but nown + i beyond the i-th of these (with sides; NULL where there are none) */
   VpTransport         transport;
-  struct VpLink_     *link;       /* of VP_TRANSPORT_LINK, else NULL (communication/messages.h) */
+  VpLink              link;       /* of VP_TRANSPORT_LINK, else NULL */
   VpMesh              coarser;    /* NULL until VpMeshCoarsen; a parent lives where its first child lives */
   VpLattice           by;         /* the lattice, or one with a coefficient, which the step belongs to; or NULL */
   const VpCoarsening *coarsening; /* the step there, of that lattice (with coarser) */
@@ -317,7 +318,7 @@ PetscErrorCode VpMeshGather(VpMesh, PetscMPIInt ranks, VpMesh *);
 PetscErrorCode VpMeshRepeat(VpMesh, int32_t n, VpMesh coarser, VpMesh *);
 /* between two cuts of a mesh: roots are the own cells of one, leaves those of the other, with its ghosts [0, nlocal) or without */
 PetscErrorCode VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscSF *);
-PetscErrorCode VpMeshSetTransport(VpMesh, VpTransport, struct VpLink_ *); /* of it and of all coarser ones */
+PetscErrorCode VpMeshSetTransport(VpMesh, VpTransport, VpLink); /* of it and of all coarser ones */
 PetscErrorCode VpMeshDestroy(VpMesh *);
 PetscInt       VpMeshRanks(VpMesh); /* how many ranks have cells */
 /* size of a cell in every direction (3 numbers, 1 beyond dim) and its lower corner */

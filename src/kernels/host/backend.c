@@ -93,7 +93,7 @@ static const VpOps *Ops(VpPrecision precision, int dim, int degree)
 {
   static const VpOps table[][2][VP_MAX_DEGREE] = {
 #define VP_DEGREE(k) SINGLE(2, k) SINGLE(3, k) DOUBLE(2, k) DOUBLE(3, k)
-#include "degrees.def"
+#include "../degrees.def"
 #undef VP_DEGREE
   };
 

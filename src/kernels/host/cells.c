@@ -41,4 +41,4 @@ INLINE void SolveCells(const VpCellView *cells, const int n, int32_t first, int3
 #define VP_DEGREE(k) \
   VP_KERNEL(SolveCells, k, (const VpView *view, const VpCellView *cells, int32_t first, int32_t last, const void *r, void *x), \
             SolveCells(cells, k + 1, first, last, r, x))
-#include "degrees.def"
+#include "../degrees.def"

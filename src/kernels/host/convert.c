@@ -78,4 +78,4 @@ INLINE void Leave(const VpView *view, const int n, PetscBool add, double scale, 
     PetscCall(VpArrive(ghosts)); \
     EnterCells(view, k + 1, VP_NAME(Residual, double, VP_DIM, k), outer, scale, x, ghosts.values, f, b, norm2)) \
   VP_KERNEL(Leave, k, (const VpView *view, PetscBool add, double scale, const void *x, double *z), Leave(view, k + 1, add, scale, x, z))
-#include "degrees.def"
+#include "../degrees.def"

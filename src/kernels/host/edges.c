@@ -391,4 +391,4 @@ INLINE PetscErrorCode SubtractFine(const VpView *fine, const VpView *coarse, con
     Solve *const solve[2] = {SolveCoarse##k, SolveFine##k}; \
     return SolveEdges(fine, coarse, edges, k + 1, first, last, VP_NAME(Residual, VP_REAL, VP_DIM, k), solve, b, x, bc, xc); \
   }
-#include "degrees.def"
+#include "../degrees.def"

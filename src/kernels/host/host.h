@@ -57,5 +57,5 @@ typedef void VpHostResidual(const VpView *, int32_t first, int32_t last, const v
   VP_DECLARE(float, 2, k) VP_DECLARE(float, 3, k) VP_DECLARE(double, 2, k) VP_DECLARE(double, 3, k) \
   VP_POINT_SLOTS(VP_DECLARE_SLOT, double, 2, k) VP_POINT_SLOTS(VP_DECLARE_SLOT, double, 3, k)
 /* clang-format on */
-#include "degrees.def"
+#include "../degrees.def"
 #undef VP_DEGREE

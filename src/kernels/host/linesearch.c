@@ -32,4 +32,4 @@ INLINE void Step(size_t count, REAL t, const REAL *w, const REAL *z, REAL *y)
   VP_KERNEL(Dots, k, (const VpView *view, const void *e, const void *r, const void *w, double *dots), Dots(view, k + 1, e, r, w, dots)) \
   VP_KERNEL(Step, k, (const VpView *view, int32_t cells, double sign, const double *dots, const void *w, const void *z, void *y), \
             Step((size_t)cells *(size_t)Power(k + 1), (REAL)(sign * VpStepLength(dots)), w, z, y))
-#include "degrees.def"
+#include "../degrees.def"

@@ -58,4 +58,4 @@ INLINE void Add(const int n, const VpNotch *notch, const REAL *w, REAL *b)
 #define VP_DEGREE(k) \
   VP_KERNEL(TakeNotch, k, (const VpView *view, const VpNotch *notch, const void *x, void *t), Take(k + 1, notch, x, t)) \
   VP_KERNEL(AddNotch, k, (const VpView *view, const VpNotch *notch, const void *w, void *b), Add(k + 1, notch, w, b))
-#include "degrees.def"
+#include "../degrees.def"

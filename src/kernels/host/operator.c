@@ -76,4 +76,4 @@ INLINE void Residual(const VpView *view, const int n, int32_t first, int32_t las
     VP_NAME(Residual, VP_REAL, VP_DIM, k)(view, first, last, x, ghosts.values, b, (REAL *)y + (size_t)first * (size_t)Power(k + 1)); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   }
-#include "degrees.def"
+#include "../degrees.def"

@@ -250,4 +250,4 @@ INLINE void Probe(const int n, int32_t count, const int32_t *cell, const double 
     Probe(k + 1, count, cell, basis, x, values); \
     return PETSC_SUCCESS; \
   }
-#include "degrees.def"
+#include "../degrees.def"

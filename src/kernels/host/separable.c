@@ -101,4 +101,4 @@ INLINE void Product(int32_t rows, int32_t columns, const REAL *M, int32_t n, con
   VP_KERNEL(Invert, k, (const VpView *view, const VpSeparable *s, int32_t n, const void *b, void *const x[2]), Invert(k + 1, s, n, b, x)) \
   VP_KERNEL(Product, k, (const VpView *view, int32_t rows, int32_t columns, const void *M, int32_t n, const void *x, void *y), \
             Product(rows, columns, M, n, x, y))
-#include "degrees.def"
+#include "../degrees.def"

@@ -226,4 +226,4 @@ INLINE void Collect(const VpPatchView *patches, const int n, int32_t count, cons
     return SweepColor(&s, N, first, last, &solver, u, v, r); \
   } \
   VP_KERNEL(Settle, k, (const VpPatchView *patches, int32_t count, unsigned done, void *const x[2]), Settle(patches, k + 1, count, done, x))
-#include "degrees.def"
+#include "../degrees.def"

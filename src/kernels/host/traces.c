@@ -58,4 +58,4 @@ INLINE void Unpack(const VpView *view, const int n, int32_t count, const int32_t
             Pack(view, k + 1, n, list, x, to)) \
   VP_KERNEL(UnpackTraces, k, (const VpView *view, int32_t n, const int32_t *list, const void *from, void *x), \
             Unpack(view, k + 1, n, list, from, x))
-#include "degrees.def"
+#include "../degrees.def"

@@ -90,4 +90,4 @@ INLINE void Restrict(const VpTransferView *view, const int n, const REAL *b, REA
   VP_KERNEL(Prolong, k, (const VpTransferView *view, int32_t first, int32_t last, PetscBool add, const void *xc, void *x), \
             Prolong(view, k + 1, first, last, add, xc, x)) \
   VP_KERNEL(Restrict, k, (const VpTransferView *view, const void *b, void *bc), Restrict(view, k + 1, b, bc))
-#include "degrees.def"
+#include "../degrees.def"
