@@ -86,6 +86,35 @@ static PetscErrorCode SumsAreKnown(const VpBackend *device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A tensor that is the same everywhere separates as a number does. */
+static PetscErrorCode TensorsSeparate(const VpBackend *device)
+{
+  const Setting  cube = {"cube", 3, 4, 4, BOX, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0};
+  VpCycleOptions options = {.post = 1, .levels = PETSC_DECIDE};
+  VpLevelCount   count[2];
+  VpMesh         mesh;
+  VpProblem      problem;
+  PetscReal     *a;
+
+  PetscFunctionBeginUser;
+  PetscCall(MakeMesh(PETSC_COMM_SELF, &cube, &mesh));
+  PetscCall(MakeProblem(&cube, mesh, &problem));
+  PetscCall(PetscMalloc1(3 * (size_t)mesh->nown, &a));
+  for (int32_t i = 0; i < 3 * mesh->nown; i++) a[i] = 1 + i % 3 / 4.;
+  problem.tensor = 3;
+  problem.coefficient = a;
+  PetscCall(VpCycleCountLevels(mesh, &problem, &options, device, &count[0]));
+  a[1] = 2;
+  PetscCall(VpCycleCountLevels(mesh, &problem, &options, device, &count[1]));
+  TapOk((PetscBool)(count[0].levels == 1 && count[1].levels > 1), "uniform_tensors_separate: %d levels, else %d", (int)count[0].levels,
+        (int)count[1].levels);
+  PetscCall(PetscFree(a));
+  problem.coefficient = NULL;
+  PetscCall(FreeProblem(&problem));
+  PetscCall(VpMeshDestroy(&mesh));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Choices(void)
 {
   const VpBackend device = Device();
@@ -101,6 +130,7 @@ static PetscErrorCode Choices(void)
   PetscCall(CountLevels(PETSC_COMM_SELF, &choices[0].setting, choices[0].options, &VpBackendHost, &count));
   TapOk((PetscBool)(count.levels == count.most && !count.sums), "the_host_takes_all_levels");
   PetscCall(SumsAreKnown(&device));
+  PetscCall(TensorsSeparate(&device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

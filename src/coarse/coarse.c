@@ -12,56 +12,95 @@ struct VpCoarse_ {
   void              *data;
 };
 
+static PetscBool Separates(const VpCoarseCase *c)
+{
+  return (PetscBool)(c->type == VP_COARSE_AUTO && c->uniform && c->grid.extent[0] && !(c->grid.sides > 0));
+}
+
 /* On a device b is not gathered from ranks. */
-PetscBool VpCoarseIsDense(VpCoarseType type, PetscBool device, PetscInt ranks, double unknowns)
+static PetscBool IsSmall(const VpCoarseCase *c)
 {
-  if ((device && ranks > 1) || (type != VP_COARSE_DENSE && type != VP_COARSE_AUTO)) return PETSC_FALSE;
-  return (PetscBool)(unknowns <= (device || type == VP_COARSE_DENSE ? MOST : HOST));
+  if ((c->device && c->ranks > 1) || (c->type != VP_COARSE_DENSE && c->type != VP_COARSE_AUTO)) return PETSC_FALSE;
+  return (PetscBool)(VpCoarseUnknowns(c) <= (c->device || c->type == VP_COARSE_DENSE ? MOST : HOST));
 }
 
-PetscBool VpNotchIsFew(const VpBoxGrid *grid, int n, int dim)
+static PetscBool HasNotch(const VpCoarseCase *c)
 {
-  return (PetscBool)(grid->sides > 0 && 2 * grid->sides * pow(n, dim - 1) <= MOST);
+  return (PetscBool)(c->type == VP_COARSE_AUTO && c->device && c->ranks == 1 && c->uniform && c->grid.extent[0] && c->grid.sides > 0 &&
+                     VpNotchSums(c) <= MOST);
 }
 
-static PetscErrorCode RefuseDense(VpLevel level, double unknowns)
+/* Devices like sweeps. */
+static PetscBool LikesSweeps(const VpCoarseCase *c)
+{
+  return (PetscBool)(c->type == VP_COARSE_SWEEPS || (c->type == VP_COARSE_AUTO && c->device));
+}
+
+static PetscBool Always(const VpCoarseCase *c)
+{
+  return PETSC_TRUE;
+}
+
+static const struct {
+  const VpCoarseOps *ops;
+  PetscBool (*suits)(const VpCoarseCase *);
+} ways[VP_COARSE_WAYS] = {[VP_WAY_LINES] = {&VpCoarseSeparable, Separates},
+                          [VP_WAY_DENSE] = {&VpCoarseDense, IsSmall},
+                          [VP_WAY_NOTCH] = {&VpCoarseNotched, HasNotch},
+                          [VP_WAY_SWEEPS] = {&VpCoarsePairs, LikesSweeps},
+                          [VP_WAY_KSP] = {&VpCoarseKSP, Always}};
+
+VpCoarseWay VpCoarseExpect(const VpCoarseCase *c)
+{
+  VpCoarseWay way = (VpCoarseWay)0;
+
+  while (!ways[way].suits(c)) way++;
+  return way;
+}
+
+static PetscErrorCode CaseOf(VpLevel level, VpCoarseType type, VpCoarseCase *c)
+{
+  const VpMesh mesh = level->mesh;
+
+  PetscFunctionBegin;
+  *c = (VpCoarseCase){.type = type,
+                      .device = (PetscBool)(level->backend->use_stream != NULL),
+                      .uniform = VpLevelIsUniform(level),
+                      .ranks = VpMeshRanks(mesh),
+                      .n = level->basis.n,
+                      .dim = mesh->dim,
+                      .cells = (double)mesh->ncell};
+  if (c->uniform) PetscCall(VpBoxGridFind(mesh->lattice, c->n, &c->grid));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RefuseDense(MPI_Comm comm, const VpCoarseCase *c)
 {
   PetscFunctionBegin;
-  PetscCheck(unknowns <= MOST, level->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(VpCoarseUnknowns(c) <= MOST, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_vpatchdg_coarse dense: the coarsest level has %.0f unknowns, at most %d are inverted. Take more levels "
              "(-pc_vpatchdg_levels 0: all), or leave -pc_vpatchdg_coarse out",
-             unknowns, MOST);
-  SETERRQ(level->mesh->comm, PETSC_ERR_SUP,
+             VpCoarseUnknowns(c), MOST);
+  SETERRQ(comm, PETSC_ERR_SUP,
           "-pc_vpatchdg_coarse dense: on GPUs the coarsest level must be on one rank, not on %" PetscInt_FMT
           ". Leave -pc_vpatchdg_gather out, or -pc_vpatchdg_coarse",
-          VpMeshRanks(level->mesh));
+          c->ranks);
 }
 
-/* auto: the inverse where the problem separates, on devices but for a notch, too, or is small, otherwise sweeps on devices, which like them,
-   and a KSP on the host. Sweeps that do not converge leave it to a KSP. */
 PetscErrorCode VpCoarseCreate(VpLevel level, VpCoarseType type, const char prefix[], PetscObject parent, VpCoarse *out)
 {
-  const PetscBool automatic = (PetscBool)(type == VP_COARSE_AUTO), device = (PetscBool)(level->backend->use_stream != NULL);
-  const double    unknowns = (double)level->mesh->ncell * (double)(level->block / level->real);
-  const PetscBool dense = VpCoarseIsDense(type, device, VpMeshRanks(level->mesh), unknowns);
-  const struct {
-    const VpCoarseOps *ops;
-    PetscBool          wanted;
-  } ways[] = {{&VpCoarseSeparable, automatic},
-              {&VpCoarseDense, dense},
-              {&VpCoarseNotched, (PetscBool)(automatic && device)},
-              {&VpCoarsePairs, (PetscBool)(type == VP_COARSE_SWEEPS || (automatic && device))},
-              {&VpCoarseKSP, PETSC_TRUE}};
-  VpCoarse coarse;
+  VpCoarseCase c;
+  VpCoarse     coarse;
 
   PetscFunctionBegin;
-  if (type == VP_COARSE_DENSE && !dense) PetscCall(RefuseDense(level, unknowns));
+  PetscCall(CaseOf(level, type, &c));
+  if (type == VP_COARSE_DENSE && !IsSmall(&c)) PetscCall(RefuseDense(level->mesh->comm, &c));
   PetscCall(PetscNew(&coarse));
   *out = coarse;
   coarse->level = VpReference(level);
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(ways) && !coarse->data; i++) {
-    if (!ways[i].wanted) continue;
-    coarse->ops = ways[i].ops;
+  for (VpCoarseWay way = VpCoarseExpect(&c); way < VP_COARSE_WAYS && !coarse->data; way++) {
+    if (!ways[way].suits(&c)) continue;
+    coarse->ops = ways[way].ops;
     PetscCall(coarse->ops->create(level, prefix, parent, &coarse->data));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -103,17 +103,14 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   int32_t     *cell = NULL;
 
   PetscFunctionBegin;
-  if (VpMeshRanks(mesh) > 1 || !VpLevelIsUniform(level)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpBoxGridCells(mesh, level->basis.n, &grid, &cell)); /* the same everywhere */
-  if (cell && VpNotchIsFew(&grid, level->basis.n, mesh->dim)) {
-    PetscCall(PetscNew(&s));
-    s->level = level;
-    s->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
-    PetscCall(VpSeparableHost(level, &host));
-    PetscCall(VpTogether(mesh->comm, mesh->nown ? Fill(s, host, &grid, cell) : PETSC_SUCCESS));
-    PetscCall(VpLevelDestroy(&host));
-    *data = s;
-  }
+  PetscCall(PetscNew(&s));
+  s->level = level;
+  s->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
+  PetscCall(VpSeparableHost(level, &host));
+  PetscCall(VpTogether(mesh->comm, mesh->nown ? Fill(s, host, &grid, cell) : PETSC_SUCCESS));
+  PetscCall(VpLevelDestroy(&host));
+  *data = s;
   PetscCall(PetscFree(cell));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

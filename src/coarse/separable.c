@@ -194,10 +194,10 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   int          separates;
 
   PetscFunctionBegin;
-  separates = VpLevelIsUniform(level) && (!mesh->nown || mesh->nsweep == mesh->ncell);
+  separates = !mesh->nown || mesh->nsweep == mesh->ncell;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &separates, 1, MPI_INT, MPI_LAND, mesh->comm));
   if (separates) PetscCall(VpBoxGridCells(mesh, level->basis.n, &grid, &cell)); /* the same everywhere */
-  if (cell && !grid.sides) {
+  if (cell) {
     PetscCall(PetscNew(&s));
     s->level = level;
     s->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};

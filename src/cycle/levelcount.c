@@ -41,30 +41,28 @@ static double LinesCost(VpPrecision precision, int n, int dim, const int32_t ext
   return cost;
 }
 
-/* rows of the dense matrix of the level's notch, if VpCoarseCreate takes that way; else 0 */
-static double NotchSums(const VpCycleOptions *o, int n, int dim, const VpBoxGrid *grid, double unknowns)
+static PetscErrorCode CaseOf(const VpCycleOptions *o, int n, PetscBool uniform, VpLattice L, PetscInt ranks, VpCoarseCase *c)
 {
-  if (o->coarse != VP_COARSE_AUTO || VpCoarseIsDense(o->coarse, PETSC_TRUE, 1, unknowns)) return 0;
-  return grid->extent[0] && VpNotchIsFew(grid, n, dim) ? 2 * grid->sides * pow(n, dim - 1) : 0;
+  PetscFunctionBegin;
+  *c = (VpCoarseCase){
+    .type = o->coarse, .device = PETSC_TRUE, .uniform = uniform, .ranks = ranks, .n = n, .dim = L->domain->dim, .cells = (double)L->ncell};
+  if (uniform) PetscCall(VpBoxGridFind(L, n, &c->grid));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* of the level's inverse, by the way that VpCoarseCreate takes: along lines, of a dense matrix, or of both where there is a notch; there two
-   copies and two kernels at the notch are beside them. 0: it has none */
-static PetscErrorCode InverseCost(const VpCycleOptions *o, int n, PetscBool constant, VpLattice L, double unknowns, double *cost)
+/* of the level's inverse. At a notch two copies and two kernels are beside the products. 0: it has none */
+static double InverseCost(VpPrecision precision, const VpCoarseCase *c)
 {
-  const int dim = L->domain->dim;
-  VpBoxGrid grid = {.sides = 0};
-  double    sums;
-
-  PetscFunctionBegin;
-  *cost = 0;
-  if (constant) PetscCall(VpBoxGridFind(L, n, &grid));
-  sums = NotchSums(o, n, dim, &grid, unknowns);
-  if (grid.extent[0] && !grid.sides) *cost = LinesCost(o->precision, n, dim, grid.extent);
-  else if (VpCoarseIsDense(o->coarse, PETSC_TRUE, 1, unknowns)) *cost = DenseCost(o->precision, unknowns);
-  else if (sums > 0)
-    *cost = 2 * LinesCost(o->precision, n, dim, grid.extent) + DenseCost(o->precision, sums) + 4 * device[o->precision].product;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  switch (VpCoarseExpect(c)) {
+  case VP_WAY_LINES:
+    return LinesCost(precision, c->n, c->dim, c->grid.extent);
+  case VP_WAY_DENSE:
+    return DenseCost(precision, VpCoarseUnknowns(c));
+  case VP_WAY_NOTCH:
+    return 2 * LinesCost(precision, c->n, c->dim, c->grid.extent) + DenseCost(precision, VpNotchSums(c)) + 4 * device[precision].product;
+  default:
+    return 0;
+  }
 }
 
 /* About A's condition number times the rounding error. No sweep removes what this leaves of a residual of the finest level. */
@@ -87,9 +85,9 @@ static double Noise(VpLattice L, const VpProblem *problem, VpPrecision precision
   return largest * PetscSqr(longest / PETSC_PI) * (precision == VP_SINGLE ? FLT_EPSILON : DBL_EPSILON) / 2;
 }
 
-/* the cheapest of the levels on one rank that have an inverse. constant: so is the coefficient; parts: levels before the lattices', of an
+/* the cheapest of the levels on one rank that have an inverse. uniform: so is the coefficient; parts: levels before the lattices', of an
    adaptive mesh; first: the finest of these on one rank */
-static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o, PetscBool constant, VpLattice const lattice[],
+static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o, PetscBool uniform, VpLattice const lattice[],
                                PetscInt parts, int first, VpLevelCount *count)
 {
   const int n = problem->degree + 1;
@@ -97,11 +95,12 @@ static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o
 
   PetscFunctionBegin;
   for (int l = first; l < count->most; l++) {
-    const double unknowns = (double)lattice[l]->ncell * pow(n, lattice[l]->domain->dim);
     PetscInt     sweeps = 1;
     double       inverse, solve;
+    VpCoarseCase c;
 
-    PetscCall(InverseCost(o, n, constant, lattice[l], unknowns, &inverse));
+    PetscCall(CaseOf(o, n, uniform, lattice[l], 1, &c));
+    inverse = InverseCost(o->precision, &c);
     if (inverse > 0) {
       count->all = above + inverse;
       solve = (l || parts ? STEPS : device[o->precision].steps) * (device[o->precision].step + count->all);
@@ -112,9 +111,19 @@ static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o
       }
     }
     if (l + 1 < count->most) PetscCall(VpCountSweeps(lattice[l], o->coarsening, &sweeps));
-    above += (double)sweeps * LevelCost(o, problem->degree, lattice[l], unknowns);
+    above += (double)sweeps * LevelCost(o, problem->degree, lattice[l], VpCoarseUnknowns(&c));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* that have cells of the l-th lattice */
+static PetscInt RanksOf(VpMesh finest, const VpProblem *problem, const VpCycleOptions *o, const VpBackend *backend,
+                        VpLattice const lattice[], int l)
+{
+  PetscMPIInt ranks = (PetscMPIInt)VpMeshRanks(finest);
+
+  for (int i = 1; i <= l && ranks > 1; i++) ranks = VpCycleRanks(o, backend, lattice[i], problem->degree, ranks);
+  return ranks;
 }
 
 PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const VpCycleOptions *o, const VpBackend *backend,
@@ -122,27 +131,26 @@ PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const
 {
   const PetscInt parts = VpCycleParts(finest);
   VpLattice      lattice[VP_MOST_LEVELS], base;
-  PetscReal      range[2];
+  PetscBool      uniform;
 
   PetscFunctionBegin;
   *count = (VpLevelCount){0};
   PetscCall(VpProblemGetLattice(finest, problem, &base));
   PetscCall(VpListLattices(base, o->coarsening, &count->most, lattice));
-  PetscCall(VpCoefficientRange(finest, problem, range));
+  PetscCall(VpProblemIsUniform(finest, problem, &uniform));
   count->levels = o->levels > 0 ? o->levels : parts + count->most;
   if (o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && backend->use_stream) {
-    PetscMPIInt ranks = (PetscMPIInt)VpMeshRanks(finest);
-    int         first = 0;
+    int first = 0;
 
-    while (ranks > 1 && ++first < count->most) ranks = VpCycleRanks(o, backend, lattice[first], problem->degree, ranks);
-    PetscCall(Cheapest(problem, o, (PetscBool)(range[0] == range[1]), lattice, parts, first, count));
+    while (first < count->most && RanksOf(finest, problem, o, backend, lattice, first) > 1) first++;
+    PetscCall(Cheapest(problem, o, uniform, lattice, parts, first, count));
   }
-  if (backend->use_stream && range[0] == range[1] && count->levels > parts && count->levels <= parts + count->most) {
-    const VpLattice L = lattice[count->levels - parts - 1];
-    VpBoxGrid       grid;
+  if (backend->use_stream && count->levels > parts && count->levels <= parts + count->most) {
+    const int    l = (int)(count->levels - parts - 1);
+    VpCoarseCase c;
 
-    PetscCall(VpBoxGridFind(L, problem->degree + 1, &grid));
-    count->sums = NotchSums(o, problem->degree + 1, finest->dim, &grid, (double)L->ncell * pow(problem->degree + 1, finest->dim));
+    PetscCall(CaseOf(o, problem->degree + 1, uniform, lattice[l], RanksOf(finest, problem, o, backend, lattice, l), &c));
+    if (VpCoarseExpect(&c) == VP_WAY_NOTCH) count->sums = VpNotchSums(&c);
   }
   PetscCall(VpLatticeDestroy(&base));
   count->most += (int)parts;

@@ -109,12 +109,20 @@ static PetscErrorCode SpreadBeyond(VpMesh mesh, size_t width, const PetscReal ow
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool AreSame(int dim, const PetscReal least[], const PetscReal most[])
+{
+  PetscBool same = PETSC_TRUE;
+
+  for (int d = 0; d < dim; d++) same = (PetscBool)(same && least[d] == most[d]);
+  return same;
+}
+
 PetscErrorCode VpLevelSetCoefficient(VpLevel level, const VpProblem *problem)
 {
   const VpMesh mesh = level->mesh;
   const size_t width = (size_t)VpProblemWidth(problem);
   PetscReal    least[3], most[3], largest = 0;
-  PetscBool    uniform = PETSC_TRUE;
+  PetscBool    uniform;
 
   PetscFunctionBegin;
   for (int d = 0; d < 3; d++) level->uniform[d] = level->scale;
@@ -124,10 +132,8 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel level, const VpProblem *problem)
   PetscCall(SetThinnest(level));
   if (!problem->coefficient) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Ranges(mesh, problem, least, most));
-  for (int d = 0; d < mesh->dim; d++) {
-    uniform = (PetscBool)(uniform && least[d] == most[d]);
-    largest = PetscMax(largest, level->scale * most[d]);
-  }
+  uniform = AreSame(mesh->dim, least, most);
+  for (int d = 0; d < mesh->dim; d++) largest = PetscMax(largest, level->scale * most[d]);
   for (int d = 0; d < mesh->dim; d++) level->uniform[d] = uniform ? level->scale * most[d] : 0;
   level->typical = uniform ? largest : ldexp(1, ilogb(largest));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -156,6 +162,16 @@ PetscErrorCode VpCoefficientRange(VpMesh mesh, const VpProblem *problem, PetscRe
     range[0] = PetscMin(range[0], least[d]);
     range[1] = PetscMax(range[1], most[d]);
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpProblemIsUniform(VpMesh mesh, const VpProblem *problem, PetscBool *uniform)
+{
+  PetscReal least[3], most[3];
+
+  PetscFunctionBegin;
+  PetscCall(Ranges(mesh, problem, least, most));
+  *uniform = AreSame(mesh->dim, least, most);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -35,6 +35,8 @@ static inline PetscReal VpProblemCoefficient(const VpProblem *problem, int32_t c
 PetscErrorCode VpProblemRange(VpMesh, const VpProblem *, PetscReal range[2]);
 /* the smallest and the largest value of the coefficient on all ranks, in any direction */
 PetscErrorCode VpCoefficientRange(VpMesh, const VpProblem *, PetscReal range[2]);
+/* whether every direction has one coefficient on all cells of all ranks. Collective */
+PetscErrorCode VpProblemIsUniform(VpMesh, const VpProblem *, PetscBool *);
 /* what a cycle coarsens by: a new reference */
 PetscErrorCode VpProblemGetLattice(VpMesh, const VpProblem *, VpLattice *);
 /* the number of levels that a cycle may have, the finest included, and their cells (NULL: not asked for) */

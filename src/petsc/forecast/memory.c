@@ -74,8 +74,12 @@ PetscErrorCode VpCountLines(VpMesh mesh, const VpProblem *problem, VpSize *size)
   const PetscInt   most = 1 + (PetscInt)cbrt(mesh->nown / 9.); /* From so many on there is one a cell. */
   PetscReal       *known;
   PetscInt         n = 0, i;
+  PetscBool        uniform;
 
   PetscFunctionBegin;
+  size->lines = 0;
+  PetscCall(VpProblemIsUniform(mesh, problem, &uniform));
+  if (uniform) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(most, &known));
   for (int32_t c = 0; a && c < mesh->nown * width && n < most; c++) {
     for (i = 0; i < n && known[i] != a[c]; i++)
@@ -131,25 +135,53 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
          block * (vectors * c.local + 2 * (c.sweep + c.local - 2 * c.own));
 }
 
-/* What the coarsest level takes beside what a level does: nothing where it separates (coarse/separable.c) or is left to
-   a device's sweeps; the dense matrix of a notch, that and its inverse in double precision, and vectors of the whole box (coarse/notched.c);
-   its dense inverse, and the matrix that is inverted; or a sparse matrix, with about 3 dim n entries a row, and the vectors of its KSP. */
-static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, Share c, PetscBool *swept)
+/* Of a mesh that is not there yet: its boxes are taken for a grid. Where edges have WHOLE_EDGE cells at most, ranks that have cells have
+   all of them as ghosts. */
+static VpCoarseCase CoarseCase(const VpSize *size, const VpCycleOptions *o, double cells)
 {
-  const double    n = size->degree + 1, edge = pow(c.own * size->ranks, 1. / size->dim), of_cell = pow(n, size->dim);
-  const double    ranks = size->device ? 1 : size->ranks, unknowns = c.own * size->ranks * of_cell, all = unknowns * unknowns;
-  const double    real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
-  const PetscBool separates = !size->lines && edge * n <= VP_LONGEST_LINE && (size->ranks == 1 || edge <= 6);
+  enum { WHOLE_EDGE = 6 };
+  const double edge = pow(cells, 1. / size->dim);
+  VpCoarseCase c = {.type = o->coarse,
+                    .device = size->device,
+                    .uniform = (PetscBool) !(size->lines > 0),
+                    .ranks = size->device ? 1 : (PetscInt)size->ranks,
+                    .n = size->degree + 1,
+                    .dim = size->dim,
+                    .cells = cells};
 
-  *swept = PETSC_FALSE;
-  if (size->sums > 0) return (VpBytes){PetscSqr(size->sums) * (real + 2 * sizeof(double)) + 4 * unknowns * real, 0};
-  if (separates && o->coarse == VP_COARSE_AUTO) return (VpBytes){0, 0};
-  if (VpCoarseIsDense(o->coarse, size->device, (PetscInt)ranks, unknowns))
-    return size->device ? (VpBytes){all * (real + sizeof(double)), 0}
-                        : (VpBytes){all * real / ranks, all * (1 + 2 / ranks) * sizeof(double)};
-  *swept = (PetscBool)(size->device && o->coarse != VP_COARSE_KSP);
-  if (*swept) return (VpBytes){0, 0};
-  return (VpBytes){c.own * of_cell * (3 * size->dim * n * (sizeof(PetscScalar) + sizeof(PetscInt)) + 24 * sizeof(PetscScalar)), 0};
+  c.grid.extent[0] = size->sums > 0 || (edge * c.n <= VP_LONGEST_LINE && (size->ranks == 1 || edge <= WHOLE_EDGE));
+  c.grid.sides = size->sums / 2 / pow(c.n, c.dim - 1);
+  return c;
+}
+
+/* of a sparse matrix, with about 3 dim n entries a row, and the vectors of its KSP */
+static double SparseBytes(const VpCoarseCase *c, double ranks)
+{
+  enum { VECTORS = 24 };
+
+  return VpCoarseUnknowns(c) / ranks * (3 * c->dim * c->n * (sizeof(PetscScalar) + sizeof(PetscInt)) + VECTORS * sizeof(PetscScalar));
+}
+
+/* What the coarsest level takes beside what a level does. A dense matrix is inverted in double precision; on the host every rank has some
+   of its rows, and one of them all while it is inverted. A notch has such a matrix and vectors of the whole box. */
+static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, double cells, PetscBool *swept)
+{
+  const VpCoarseCase c = CoarseCase(size, o, cells);
+  const VpCoarseWay  way = VpCoarseExpect(&c);
+  const double       real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float), unknowns = VpCoarseUnknowns(&c);
+  const double       all = unknowns * unknowns, ranks = (double)c.ranks;
+
+  *swept = (PetscBool)(way == VP_WAY_SWEEPS);
+  switch (way) {
+  case VP_WAY_NOTCH:
+    return (VpBytes){PetscSqr(size->sums) * (real + 2 * sizeof(double)) + 4 * unknowns * real, 0};
+  case VP_WAY_DENSE:
+    return c.device ? (VpBytes){all * (real + sizeof(double)), 0} : (VpBytes){all * real / ranks, all * (1 + 2 / ranks) * sizeof(double)};
+  case VP_WAY_KSP:
+    return (VpBytes){SparseBytes(&c, size->ranks), 0};
+  default:
+    return (VpBytes){0, 0};
+  }
 }
 
 VpBytes VpCycleMemory(const VpSize *size, const VpCycleOptions *o)
@@ -157,7 +189,7 @@ VpBytes VpCycleMemory(const VpSize *size, const VpCycleOptions *o)
   const int levels = o->levels > 0 ? (int)o->levels : size->levels;
   double    passing, other, host = 0, finest, coarser = 0;
   PetscBool swept;
-  VpBytes   bytes, coarsest = CoarseBytes(size, o, ShareOf(size, PetscMax(0, levels - 1)), &swept);
+  VpBytes   bytes, coarsest = CoarseBytes(size, o, levels > 1 ? size->cells_of[levels - 1] : size->cells, &swept);
 
   finest = LevelBytes(size, o, ShareOf(size, 0), PETSC_TRUE, (PetscBool)(levels > 1 || swept), &passing);
   for (int l = 1; l < levels; l++) {
