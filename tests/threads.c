@@ -2,7 +2,7 @@
    ranks: 1 2 */
 #include "support/multigrid.h"
 #include "../src/base/threads.h"
-#include "../src/smoother/internal.h"
+#include "../src/smoother/patchproblems.h"
 
 /* clang-format off */
 static const Setting large[] = {
@@ -62,10 +62,11 @@ static PetscErrorCode DigestMesh(VpMesh mesh, uint64_t digest[])
 
 static PetscErrorCode DigestPatches(VpLevel level, uint64_t digest[])
 {
-  const VpMesh mesh = level->mesh;
-  VpPatches    patches;
-  VpArrays     arrays = {.backend = &VpBackendHost, .precision = VP_DOUBLE};
-  VpPatchView  view;
+  const VpMesh    mesh = level->mesh;
+  VpPatches       patches;
+  VpPatchProblems problems;
+  VpArrays        arrays = {.backend = &VpBackendHost, .precision = VP_DOUBLE};
+  VpPatchView     view;
 
   PetscFunctionBeginUser;
   PetscCall(VpPatchesCreate(mesh, mesh->lattice->thinnest, 0, &patches));
@@ -73,10 +74,12 @@ static PetscErrorCode DigestPatches(VpLevel level, uint64_t digest[])
   digest[PATCH_SIDES] = DIGEST(patches.side, 2 * mesh->dim * patches.n);
   digest[MIXED] = DIGEST(patches.mixed, patches.n);
   digest[COVER] = DIGEST(patches.cover, mesh->nlocal);
-  PetscCall(VpLevelPlacePatches(level, &patches, VP_SPACE_FULL, &arrays, &view));
+  PetscCall(VpPatchProblemsCreate(level, &patches, VP_SPACE_FULL, &problems));
+  PetscCall(VpPlacePatches(&problems, &arrays, &view));
   digest[PROBLEMS] = DIGEST(view.type, mesh->dim * patches.n);
   digest[WEIGHTS] = DIGEST((const double *)view.weight, view.weight ? patches.n : 0);
   PetscCall(VpArraysRelease(&arrays));
+  PetscCall(VpPatchProblemsDestroy(&problems));
   PetscCall(VpPatchesDestroy(&patches));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -91,7 +91,7 @@ PetscErrorCode VpLevelPlaceBlocks(VpLevel, VpArrays *, VpCellView *);
 VpLineKey VpLevelLineKey(VpLevel, PetscBool relative, int32_t cell, int d);
 /* linetables.c: the largest coefficient of a cell, of which those of its lines are multiples */
 PetscReal VpLevelLargest(VpLevel, int32_t cell);
-/* rounds a ratio of the coefficients of two directions up to eighths of an octave */
+/* rounds a ratio of the coefficients of two directions up, to 1/VP_RATIO_STEPS of an octave */
 double VpRoundRatio(double ratio);
 /* hanging.c: the form of a side whose cell is on one level, while the cells beyond are on another, and the view of such sides */
 void           VpHangingForm(VpLevel, VpLevel other, const VpHang *, double form[VP_HANG_FORM]);

@@ -3,11 +3,9 @@
 #include "classify.h"
 #include "lines.h"
 
-#define RATIO_STEPS 8 /* an octave has so many */
-
 double VpRoundRatio(double ratio)
 {
-  return exp2(ceil(RATIO_STEPS * log2(ratio) - 1e-6) / RATIO_STEPS);
+  return exp2(ceil(VP_RATIO_STEPS * log2(ratio) - 1e-6) / VP_RATIO_STEPS);
 }
 
 /* of cells in a zone of a box along d, where the coefficient is constant */
@@ -63,7 +61,7 @@ VpLineKey VpLevelLineKey(VpLevel level, PetscBool relative, int32_t cell, int d)
     key.side[s] = VpDomainSide(mesh->domain, beyond);
     key.h_beyond[s] = SizeBeyond(mesh, cell, 2 * d + s, beyond);
     key.a_beyond[s] = VpLevelCoefficientBeyond(level, cell, 2 * d + s);
-    if (relative && key.a_beyond[s] > 0) key.a_beyond[s] = exp2(round(RATIO_STEPS * log2(key.a_beyond[s] / key.a)) / RATIO_STEPS);
+    if (relative && key.a_beyond[s] > 0) key.a_beyond[s] = exp2(round(VP_RATIO_STEPS * log2(key.a_beyond[s] / key.a)) / VP_RATIO_STEPS);
   }
   if (relative) Relate(level, cell, d, &key);
   return key;

@@ -13,8 +13,8 @@
    along d, or that of cell c where there is none. 2^face is by how much the harmonic mean with that is larger than the product, at most,
    on the lower and on the upper side. ratio = sigma / scale, where scale is the largest sigma; it is rounded up to eighths of an octave
    unless the cells of the patch have the same coefficients. With one number a cell (tensor 0) skew is 0 and ratio 1. Steps are multiples
-   of `grain`: 1, or VP_COARSE_GRAIN, an eighth of an octave, where many different tables cost much; with 0 numbers are not rounded. */
-#define VP_COARSE_GRAIN (VP_STEPS / 8)
+   of `grain`: 1, or VP_COARSE_GRAIN, where many different tables cost much; with 0 numbers are not rounded. */
+#define VP_COARSE_GRAIN (VP_STEPS / VP_RATIO_STEPS)
 typedef struct {
   double step[3], skew[3], face[3][2], ratio[3];
 } VpFit;
@@ -27,7 +27,3 @@ VpPattern VpCoefficientPattern(int dim, int tensor, const PetscReal a[][3], cons
 /* patchproblems.c: a key's numbers as words, to tell keys apart */
 enum { VP_FDM_WORDS = 9 };
 void VpFdmWords(const VpFdmKey *, uint64_t word[VP_FDM_WORDS]);
-/* patchtables.c: fills all of the view but `drop`; its arrays are added to VpArrays. Collective. Error where a problem cannot be solved. */
-PetscErrorCode VpLevelPlacePatches(VpLevel, const VpPatches *, VpSpace, VpArrays *, VpPatchView *);
-/* patchtables.c: the view of a selection of the patches of a view, of which there are so many in all */
-PetscErrorCode VpLevelSelectPatches(VpLevel, const VpPatchView *, int32_t all, const VpPatches *some, VpArrays *, VpPatchView *selected);

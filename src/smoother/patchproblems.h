@@ -22,3 +22,7 @@ typedef struct {
 PetscErrorCode VpPatchProblemsCreate(VpLevel, const VpPatches *, VpSpace, VpPatchProblems *);
 PetscErrorCode VpPatchProblemsDestroy(VpPatchProblems *);
 int32_t        VpPatchProblemFind(const VpPatchProblems *, const VpPatchKey *); /* its number, or -1 */
+/* patchtables.c: fills all of the view but `drop`; its arrays are added to VpArrays. Collective. Error where a problem cannot be solved. */
+PetscErrorCode VpPlacePatches(const VpPatchProblems *, VpArrays *, VpPatchView *);
+/* patchtables.c: the view of some of the patches of a view */
+PetscErrorCode VpPlaceSomePatches(const VpPatchProblems *, const VpPatchView *, const VpPatches *some, VpArrays *, VpPatchView *);

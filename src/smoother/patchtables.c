@@ -159,56 +159,50 @@ static PetscErrorCode Place(const VpPatchProblems *problems, const double table[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLevelPlacePatches(VpLevel level, const VpPatches *patches, VpSpace space, VpArrays *arrays, VpPatchView *view)
+PetscErrorCode VpPlacePatches(const VpPatchProblems *problems, VpArrays *arrays, VpPatchView *view)
 {
-  const int       dim = level->mesh->dim;
-  VpPatchProblems problems;
-  int32_t         nentry;
-  uint8_t        *mirrored;
-  double         *table, condition;
+  const VpLevel level = problems->level;
+  const int     dim = level->mesh->dim;
+  const int32_t nentry = problems->dictionary.n;
+  uint8_t      *mirrored;
+  double       *table, condition;
 
   PetscFunctionBegin;
   PetscCheck(level->basis.type == VP_BASIS_THIN || level->basis.n < VP_THIN_FROM(dim), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "Patches are solved in the thin basis");
-  PetscCall(VpPatchProblemsCreate(level, patches, space, &problems));
-  nentry = problems.dictionary.n;
   PetscCall(PetscMalloc2((size_t)nentry * VpFdmSize(level->basis.n), &table, nentry, &mirrored));
-  VpLoopHeavy(nentry, SolveProblems, &(Solving){&problems, table, mirrored});
-  PetscCall(WorstCondition(&problems, table, &condition));
-  PetscCall(VpTogether(level->mesh->comm, Place(&problems, table, mirrored, arrays, view)));
+  VpLoopHeavy(nentry, SolveProblems, &(Solving){problems, table, mirrored});
+  PetscCall(WorstCondition(problems, table, &condition));
+  PetscCall(VpTogether(level->mesh->comm, Place(problems, table, mirrored, arrays, view)));
   PetscCall(PetscFree2(table, mirrored));
-  PetscCall(VpPatchProblemsDestroy(&problems));
   PetscCall(CheckCondition(level, condition));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* to[i] = from[which[i]], a backend's array of `all` items of so many bytes; NULL stays NULL */
-static PetscErrorCode Select(VpArrays *arrays, size_t bytes, size_t all, const void *from, size_t n, const int32_t which[], const void **to)
-{
-  char *whole, *some;
-
-  PetscFunctionBegin;
-  if (!from) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc2(all * bytes, &whole, n * bytes, &some));
-  PetscCall(arrays->backend->download(from, all * bytes, whole));
-  for (size_t i = 0; i < n; i++) PetscCall(PetscArraycpy(some + i * bytes, whole + which[i] * bytes, bytes));
-  PetscCall(VpArraysPlace(arrays, some, n * bytes, "selected patches", to));
-  PetscCall(PetscFree2(whole, some));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpLevelSelectPatches(VpLevel level, const VpPatchView *view, int32_t all, const VpPatches *some, VpArrays *arrays,
-                                    VpPatchView *selected)
+PetscErrorCode VpPlaceSomePatches(const VpPatchProblems *problems, const VpPatchView *view, const VpPatches *some, VpArrays *arrays,
+                                  VpPatchView *to)
 {
   const size_t dim = some->dim, n = some->n;
+  int32_t     *type;
+  double      *weight;
+  uint8_t     *exact;
 
   PetscFunctionBegin;
-  *selected = *view;
-  selected->device = NULL;
-  PetscCall(VpArraysPlace(arrays, some->cell, (n << dim) * sizeof(int32_t), "selected patches", (const void **)&selected->patch));
-  PetscCall(VpArraysPlace(arrays, some->cover, level->mesh->nlocal, "selected patches", (const void **)&selected->cover));
-  PetscCall(Select(arrays, dim * sizeof(int32_t), all, view->type, n, some->whole, (const void **)&selected->type));
-  PetscCall(Select(arrays, level->real, all, view->weight, n, some->whole, &selected->weight));
-  PetscCall(Select(arrays, 1, all, view->exact, n, some->whole, (const void **)&selected->exact));
+  *to = *view;
+  to->device = NULL;
+  PetscCall(PetscMalloc3(n * dim, &type, n, &weight, n, &exact));
+  for (size_t i = 0; i < n; i++) {
+    const size_t p = some->whole[i];
+
+    PetscCall(PetscArraycpy(type + i * dim, problems->type + p * dim, dim));
+    if (view->weight) weight[i] = problems->weight[p];
+    if (view->exact) exact[i] = problems->exact[p];
+  }
+  PetscCall(VpArraysPlace(arrays, some->cell, (n << dim) * sizeof(int32_t), "selected patches", (const void **)&to->patch));
+  PetscCall(VpArraysPlace(arrays, some->cover, problems->level->mesh->nlocal, "selected patches", (const void **)&to->cover));
+  PetscCall(VpArraysPlace(arrays, type, n * dim * sizeof(int32_t), "selected patches", (const void **)&to->type));
+  if (view->weight) PetscCall(VpArraysPlaceReals(arrays, weight, n, "selected patches", &to->weight));
+  if (view->exact) PetscCall(VpArraysPlace(arrays, exact, n, "selected patches", (const void **)&to->exact));
+  PetscCall(PetscFree3(type, weight, exact));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,5 @@
 /* The coloured multiplicative vertex-patch smoother of a level. */
+#include "patchproblems.h"
 #include "smootherimpl.h"
 
 /* Cells with a smaller quotient of two sizes are thin. Cells of 2:1 are thin in 2D, where an exchange per colour saves iterations; in
@@ -65,50 +66,39 @@ static PetscLogDouble PatchFlops(const VpView *view, VpForm form)
   }
 }
 
-/* how many of the part's patches take the replacement instead of the residual */
-static PetscErrorCode CountExact(VpSmoother smoother, const Part *part, int32_t *count)
-{
-  const int32_t n = part->color[smoother->ncolor];
-  uint8_t      *exact;
-
-  PetscFunctionBegin;
-  *count = 0;
-  if (!part->view.exact || smoother->r) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpMallocLarge(n, &exact));
-  PetscCall(smoother->level->backend->download(part->view.exact, n, exact));
-  for (int32_t p = 0; p < n; p++) *count += exact[p];
-  PetscCall(PetscFree(exact));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The flops of a sweep over a part. The residual `global` is that of all cells, once a colour. */
-static PetscErrorCode PartFlops(VpSmoother smoother, const Part *part, PetscLogDouble *out)
+static PetscLogDouble PartFlops(VpSmoother smoother, const Part *part)
 {
   const VpView  *view = &smoother->level->view;
-  PetscLogDouble flops = 0;
-  int32_t        exact;
+  PetscLogDouble flops = smoother->r ? 0 : part->nexact * (PatchFlops(view, VP_FORM_REPLACE) - PatchFlops(view, VP_FORM_EXACT));
 
-  PetscFunctionBegin;
   for (int i = 0; i < part->start[smoother->ncolor]; i++) {
     const Batch *batch = &part->batch[i];
     flops += (double)(batch->last - batch->first) * PatchFlops(view, batch->form);
   }
-  PetscCall(CountExact(smoother, part, &exact));
-  flops += exact * (PatchFlops(view, VP_FORM_REPLACE) - PatchFlops(view, VP_FORM_EXACT));
   if (smoother->r && view->nown) flops += smoother->ncolor * VpLevelApplyFlops(smoother->level) * view->nsweep / view->nown;
-  *out = flops;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return flops;
 }
 
-static PetscErrorCode CountFlops(VpSmoother smoother)
+static void CountFlops(VpSmoother smoother)
 {
+  for (int i = 0; i < PARTS; i++) smoother->part[i].flops = PartFlops(smoother, &smoother->part[i]);
+}
+
+/* Sets the part with all patches, but for its view's `drop`. */
+static PetscErrorCode CreateWhole(VpSmoother smoother, const VpPatchProblems *problems, VpResidual residual)
+{
+  Part *part = &smoother->part[PART_ALL];
+
   PetscFunctionBegin;
-  for (int i = 0; i < PARTS; i++) PetscCall(PartFlops(smoother, &smoother->part[i], &smoother->part[i].flops));
+  PetscCall(CreateBatches(smoother->level, problems->patches, problems->space, residual, part));
+  PetscCall(VpPlacePatches(problems, &smoother->arrays, &part->view));
+  for (int32_t p = 0; part->view.exact && p < problems->patches->n; p++) part->nexact += problems->exact[p];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Sets the part with the patches near some cells. count: of these patches on all ranks */
-static PetscErrorCode CreatePart(VpSmoother smoother, const VpPatches *patches, VpNear what, VpSpace space, VpResidual residual, Part *part,
+static PetscErrorCode CreatePart(VpSmoother smoother, const VpPatchProblems *problems, VpNear what, VpResidual residual, Part *part,
                                  PetscInt *count)
 {
   const VpLevel  level = smoother->level;
@@ -116,27 +106,27 @@ static PetscErrorCode CreatePart(VpSmoother smoother, const VpPatches *patches, 
   PetscErrorCode failed = PETSC_SUCCESS;
 
   PetscFunctionBegin;
-  PetscCall(VpPatchesSelect(level->mesh, what, patches, &near));
+  PetscCall(VpPatchesSelect(level->mesh, what, problems->patches, &near));
   for (int32_t p = 0; p < near.n; p++) *count += near.cell[(size_t)p << near.dim] < level->mesh->nown;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, count, 1, MPIU_INT, MPI_SUM, level->mesh->comm));
-  PetscCall(CreateBatches(level, &near, space, residual, part));
-  if (near.n) failed = VpLevelSelectPatches(level, &smoother->part[PART_ALL].view, patches->n, &near, &smoother->arrays, &part->view);
+  PetscCall(CreateBatches(level, &near, problems->space, residual, part));
+  if (near.n) failed = VpPlaceSomePatches(problems, &smoother->part[PART_ALL].view, &near, &smoother->arrays, &part->view);
+  for (int32_t p = 0; part->view.exact && p < near.n; p++) part->nexact += problems->exact[near.whole[p]];
   PetscCall(VpTogether(level->mesh->comm, failed));
   PetscCall(VpPatchesDestroy(&near));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* the parts near corners, unless they are not to be repeated, and where the level ends */
-static PetscErrorCode CreateParts(VpSmoother smoother, const VpPatches *patches, VpSpace space, VpResidual residual, PetscInt repeats)
+static PetscErrorCode CreateParts(VpSmoother smoother, const VpPatchProblems *problems, VpResidual residual, PetscInt repeats)
 {
   PetscInt edges = 0;
 
   PetscFunctionBegin;
-  if (repeats)
-    PetscCall(CreatePart(smoother, patches, VP_NEAR_CORNERS, space, residual, &smoother->part[PART_CORNERS], &smoother->ncorner));
+  if (repeats) PetscCall(CreatePart(smoother, problems, VP_NEAR_CORNERS, residual, &smoother->part[PART_CORNERS], &smoother->ncorner));
   if (smoother->ncorner) smoother->repeats = repeats;
   if (VpMeshIsPart(smoother->level->mesh))
-    PetscCall(CreatePart(smoother, patches, VP_NEAR_EDGES, space, residual, &smoother->part[PART_EDGES], &edges));
+    PetscCall(CreatePart(smoother, problems, VP_NEAR_EDGES, residual, &smoother->part[PART_EDGES], &edges));
   smoother->ends = (PetscBool)(edges > 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -150,11 +140,12 @@ static PetscBool IsThin(VpLevel level)
 static PetscErrorCode Create(VpLevel level, VpSpace space, VpResidual residual, VpExchange exchange, PetscInt corners, int seams,
                              VpSmoother *out)
 {
-  MPI_Comm       comm = level->mesh->comm;
-  const int      kinds = VpMeshSeams(level->mesh);
-  VpPatches      patches;
-  VpSmoother     smoother;
-  PetscErrorCode refused; /* patches that are not positive definite, or too ill conditioned */
+  MPI_Comm        comm = level->mesh->comm;
+  const int       kinds = VpMeshSeams(level->mesh);
+  VpPatches       patches;
+  VpPatchProblems problems;
+  VpSmoother      smoother;
+  PetscErrorCode  refused; /* patches that are not positive definite, or too ill conditioned */
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&smoother));
@@ -169,15 +160,16 @@ static PetscErrorCode Create(VpLevel level, VpSpace space, VpResidual residual, 
   smoother->kinds = kinds;
   PetscCall(VpPatchesCreate(level->mesh, level->thinnest, seams, &patches));
   PetscCall(PetscArraycpy(smoother->place, patches.place, 3));
-  PetscCall(CreateBatches(level, &patches, space, residual, &smoother->part[PART_ALL]));
-  refused = VpLevelPlacePatches(level, &patches, space, &smoother->arrays, &smoother->part[PART_ALL].view);
+  PetscCall(VpPatchProblemsCreate(level, &patches, space, &problems));
+  refused = CreateWhole(smoother, &problems, residual);
   if (!refused && residual == VP_RESIDUAL_LOCAL)
     refused = VpTogether(comm, VpLevelPlaceDrops(level, &smoother->arrays, &smoother->part[PART_ALL].view.drop));
-  if (!refused && !kinds) refused = CreateParts(smoother, &patches, space, residual, corners);
+  if (!refused && !kinds) refused = CreateParts(smoother, &problems, residual, corners);
+  PetscCall(VpPatchProblemsDestroy(&problems));
   PetscCall(VpPatchesDestroy(&patches));
   PetscCall(refused);
   if (residual == VP_RESIDUAL_GLOBAL) PetscCall(VpVectorCreate(level, 1, "smoother's residual", &smoother->r));
-  PetscCall(CountFlops(smoother));
+  CountFlops(smoother);
   do seams++;
   while (seams <= kinds && (seams & ~kinds));
   if (seams <= kinds) PetscCall(Create(level, space, residual, exchange, corners, seams, &smoother->seams));
@@ -238,8 +230,9 @@ PetscErrorCode VpSmootherUseResidualForm(VpSmoother smoother)
       if (p->batch[i].form == VP_FORM_REPLACE) p->batch[i].form = VP_FORM_EXACT;
     }
     p->view.exact = NULL;
+    p->nexact = 0;
   }
-  PetscCall(CountFlops(smoother));
+  CountFlops(smoother);
   if (smoother->seams) PetscCall(VpSmootherUseResidualForm(smoother->seams));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

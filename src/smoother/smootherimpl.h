@@ -15,6 +15,7 @@ typedef struct {
   VpPatchView    view;
   int            start[9];           /* the batches of colour c are [start[c], start[c+1]) */
   int32_t        color[9], inner[8]; /* patches of colour c are [color[c], color[c+1]), those before inner[c] touch no ghost */
+  int32_t        nexact;             /* patches that are marked in view.exact */
   Batch         *batch;
   PetscLogDouble flops; /* of a sweep over all of them */
 } Part;
