@@ -95,6 +95,28 @@ static PetscErrorCode warnings_say_what_the_pc_knows(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* No solver finds the constants of a right-hand side that is random where only a reaction below the rounding errors tells what they are. */
+static PetscErrorCode lost_reactions_are_told(PetscInt refine, PetscReal reaction, const char options[])
+{
+  const VPatchDGBoundary neumann[] = {VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN,
+                                      VPATCHDG_BOUNDARY_NEUMANN};
+  Problem                p;
+  DM                     dm;
+  KSPConvergedReason     reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 3, refine, &dm));
+  PetscCall(DMVPatchDGSetBoundary(dm, neumann));
+  PetscCall(DMVPatchDGSetReaction(dm, reaction));
+  PetscCall(DMSetUp(dm));
+  PetscCall(ProblemOf(dm, NULL, &p));
+  PetscCall(Hear(&p, options, &reason));
+  TapOk((PetscBool)(reason < 0 && Said("-dm_vpatchdg_reaction 0 solves up to a constant")), "lost_reactions_are_told: %g, %s: %s: %s",
+        (double)reaction, options, KSPConvergedReasons[reason], said);
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* a right-hand side with a part that no solution has: what is left of it is not called a wrong residual */
 static PetscErrorCode null_space_is_no_residual(void)
 {
@@ -191,6 +213,10 @@ int main(int argc, char **argv)
   PetscCall(warnings_come_once());
   PetscCall(warnings_say_what_the_pc_knows());
   PetscCall(null_space_is_no_residual());
+  for (PetscInt refine = 1; refine <= 3; refine++) {
+    PetscCall(lost_reactions_are_told(refine, 1e-13, VP "-ksp_type fgmres -ksp_max_it 50 -pc_vpatchdg_coarse dense"));
+    PetscCall(lost_reactions_are_told(refine, 1e-13, VP "-ksp_type richardson -ksp_max_it 50"));
+  }
   PetscCall(unsolved_coarse_levels_are_told());
   PetscCall(single_sweeps_are_warned());
   PetscCall(stiff_penalties_are_warned());

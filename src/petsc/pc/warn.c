@@ -22,6 +22,8 @@ PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSPType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define LOST 1e-9 /* Reactions that are a smaller share of a/h^2 often are beyond eight digits. */
+
 /* writes down what to try first */
 static PetscErrorCode Advice(PC pc, KSP ksp, PetscReal aspect, PetscReal contrast, char advice[], size_t size)
 {
@@ -29,7 +31,10 @@ static PetscErrorCode Advice(PC pc, KSP ksp, PetscReal aspect, PetscReal contras
   const char        *prefix = VpPrefix(pc), *type = ((PetscObject)ksp)->type_name;
 
   PetscFunctionBegin;
-  if (ksp->reason == KSP_DIVERGED_NANORINF) PetscCall(PetscSNPrintf(advice, size, "are the right-hand side and the guess finite?"));
+  if (VpPCBaseReactionIsBelow(&data->inverse, LOST))
+    PetscCall(PetscSNPrintf(advice, size, "rounding errors hide the reaction %g; -dm_vpatchdg_reaction 0 solves up to a constant",
+                            (double)data->inverse.op->problem.reaction));
+  else if (ksp->reason == KSP_DIVERGED_NANORINF) PetscCall(PetscSNPrintf(advice, size, "are the right-hand side and the guess finite?"));
   else if (VpKSPNeedsSymmetry(type) && !data->options.symmetric)
     PetscCall(PetscSNPrintf(advice, size, "KSP %s needs -%spc_vpatchdg_symmetric; -%sksp_type fgmres does not", type, prefix, prefix));
   else if (strcmp(type, KSPFGMRES)) PetscCall(PetscSNPrintf(advice, size, "-%sksp_type fgmres is the most robust", prefix));
@@ -44,7 +49,7 @@ static PetscErrorCode WarnFailed(PC pc, KSP ksp)
 {
   const PC_VPatchDG *data = pc->data;
   const VpOperator   op = data->inverse.op;
-  char               advice[128];
+  char               advice[192];
   PetscReal          a[2], aspect, contrast;
   PetscBool          wanted;
 

@@ -57,6 +57,28 @@ static PetscErrorCode Build(PC pc)
 }
 
 /* clears what was built for another operator, or with other options, and builds what can be built now */
+PetscBool VpPCBaseReactionIsBelow(const VpPCBase *inverse, PetscReal share)
+{
+  VpProblem       problem = Problem(inverse);
+  const PetscReal c = problem.reaction;
+
+  problem.reaction = 0;
+  return (PetscBool)(c > 0 && c < share * inverse->range[1] && VpProblemIsSingular(inverse->op->mesh, &problem));
+}
+
+/* A diagonal less than rounding errors of the others is none. */
+static PetscErrorCode CheckReaction(PC pc)
+{
+  const VpPCBase *inverse = pc->data;
+
+  PetscFunctionBegin;
+  PetscCheck(!VpPCBaseReactionIsBelow(inverse, PETSC_MACHINE_EPSILON), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Without Dirichlet and Robin sides the reaction decides on constants, but %g is hidden by rounding errors of a/h^2, which is "
+             "up to %g. With reaction 0 (-dm_vpatchdg_reaction 0) it is solved up to a constant",
+             (double)inverse->range[0], (double)inverse->range[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Renew(PC pc, const VpPmat *p)
 {
   VpPCBase  *inverse = pc->data;
@@ -72,6 +94,7 @@ static PetscErrorCode Renew(PC pc, const VpPmat *p)
   inverse->changed = PETSC_TRUE; /* It stays so where one of the following fails. */
   problem = Problem(inverse);
   PetscCall(VpProblemRange(op->mesh, &problem, inverse->range));
+  PetscCall(CheckReaction(pc));
   if (inverse->ops->prepare) PetscCall(inverse->ops->prepare(pc, op->mesh, &problem, &later));
   if (!later) PetscCall(Build(pc));
   inverse->changed = PETSC_FALSE;
