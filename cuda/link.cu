@@ -1,5 +1,6 @@
 /* What links of all kinds share: a stream of their own, on which messages are packed, sent, received and unpacked. */
 #include "link.cuh"
+#include "../src/collective.h"
 #include <cstring>
 
 PetscErrorCode VpStreamLinkCreate(StreamLink *link)
@@ -53,7 +54,18 @@ PetscErrorCode VpStreamLinkUnpack(const StreamLink *link, const VpMessages *m, v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpOwnDevices(MPI_Comm comm, bool *own)
+PetscErrorCode VpLinkFailure(MPI_Comm comm, int none, int *code)
+{
+  PetscMPIInt first;
+
+  PetscFunctionBegin;
+  PetscCall(VpFirstRank(comm, (PetscBool)(*code != none), &first));
+  if (first != INT_MAX) PetscCallMPI(MPI_Bcast(code, 1, MPI_INT, first, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* whether every rank has a device of its own */
+static PetscErrorCode OwnDevices(MPI_Comm comm, bool *own)
 {
   cudaDeviceProp properties;
   PetscMPIInt    size;
@@ -77,7 +89,7 @@ PetscErrorCode VpLinkOnce(MPI_Comm comm, int *key, VpLinkCreate *create, MPI_Com
                           const char **why)
 {
   PetscMPIInt found;
-  bool        own;
+  bool        own = false;
 
   PetscFunctionBegin;
   *link = NULL;
@@ -86,7 +98,7 @@ PetscErrorCode VpLinkOnce(MPI_Comm comm, int *key, VpLinkCreate *create, MPI_Com
   *why = "linked";
   if (found) PetscFunctionReturn(PETSC_SUCCESS);
   *link = NULL;
-  PetscCall(VpOwnDevices(comm, &own));
+  PetscCall(OwnDevices(comm, &own));
   *why = "ranks share a GPU";
   if (!own) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(create(comm, link, why));

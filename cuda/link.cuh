@@ -16,8 +16,8 @@ PetscErrorCode VpStreamLinkPack(const StreamLink *, const VpMessages *, const vo
 /* unpacks; later work comes after that */
 PetscErrorCode VpStreamLinkUnpack(const StreamLink *, const VpMessages *, void *leaves);
 
-/* whether every rank has a device of its own */
-PetscErrorCode VpOwnDevices(MPI_Comm, bool *own);
+/* *code = that of the first rank where it is not `none`, on all ranks; it stays `none` where it is so on all of them. Collective */
+PetscErrorCode VpLinkFailure(MPI_Comm, int none, int *code);
 /* The communicator's link of a kind, which goes with it; made by `create`, which leaves it NULL on all ranks where there can be none. *key:
    MPI_KEYVAL_INVALID at first. Collective. */
 typedef PetscErrorCode VpLinkCreate(MPI_Comm, VpLink *, const char **why);

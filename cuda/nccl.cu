@@ -44,13 +44,13 @@ static int DeleteLink(MPI_Comm, int, void *value, void *)
   return MPI_SUCCESS;
 }
 
-/* NCCL's communicator, or NULL on all ranks; *why: what NCCL said. Only messages from rank to rank are wanted: no multicast objects */
+/* NCCL's communicator, or NULL on all ranks; *why: what NCCL said on the first rank where it failed. Only messages from rank to rank are wanted: no multicast objects */
 static PetscErrorCode Start(MPI_Comm comm, ncclComm_t *started, const char **why)
 {
   const char  *set = getenv("NCCL_NVLS_ENABLE");
-  PetscMPIInt  rank, size, good;
+  PetscMPIInt  rank, size;
   ncclUniqueId id = {};
-  ncclResult_t result = ncclSuccess;
+  int          result = ncclSuccess;
 
   PetscFunctionBegin;
   *started = NULL;
@@ -58,16 +58,15 @@ static PetscErrorCode Start(MPI_Comm comm, ncclComm_t *started, const char **why
   PetscCallMPI(MPI_Comm_size(comm, &size));
   if (!set) setenv("NCCL_NVLS_ENABLE", "0", 0);
   if (!rank) result = nccl.GetUniqueId(&id);
-  good = result == ncclSuccess;
-  PetscCallMPI(MPI_Bcast(&good, 1, MPI_INT, 0, comm));
+  PetscCallMPI(MPI_Bcast(&result, 1, MPI_INT, 0, comm));
   PetscCallMPI(MPI_Bcast(&id, sizeof(id), MPI_BYTE, 0, comm));
-  if (good) result = nccl.CommInitRank(started, size, id, rank);
+  if (result == ncclSuccess) result = nccl.CommInitRank(started, size, id, rank);
   if (!set) unsetenv("NCCL_NVLS_ENABLE");
-  good = good && result == ncclSuccess;
-  *why = good ? "another rank's NCCL does not start" : nccl.GetErrorString(result);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND, comm));
-  if (!good && *started) nccl.CommDestroy(*started);
-  if (!good) *started = NULL;
+  PetscCall(VpLinkFailure(comm, ncclSuccess, &result));
+  *why = nccl.GetErrorString((ncclResult_t)result);
+  if (result == ncclSuccess) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*started) nccl.CommDestroy(*started);
+  *started = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,4 +153,5 @@ static PetscErrorCode End(VpLink, const VpMessages *, void *)
 }
 #endif
 
-extern "C" const VpLinks VpCudaNcclLinks = {"nccl", Connect, NULL, NULL, NULL, Begin, End};
+extern "C" const VpLinks VpCudaNcclLinks = {
+  .name = "nccl", .connect = Connect, .place = NULL, .prepare = NULL, .remove = NULL, .begin = Begin, .end = End};

@@ -349,6 +349,7 @@ static PetscErrorCode CreateLink(MPI_Comm comm, VpLink *out, const char **why)
   PetscMPIInt size, here, good;
   MPI_Comm    host;
   cudaError_t error;
+  int         failed;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
@@ -365,10 +366,10 @@ static PetscErrorCode CreateLink(MPI_Comm comm, VpLink *out, const char **why)
   error = AddChunk(link, CHUNK);
   PetscCall(VpStreamLinkCreate(link));
   PetscCall(Try(link, &error));
-  good = error == cudaSuccess;
-  *why = good ? "another rank cannot map memory" : cudaGetErrorString(error);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND, comm));
-  if (good) *out = link;
+  failed = error;
+  PetscCall(VpLinkFailure(comm, cudaSuccess, &failed));
+  *why = cudaGetErrorString((cudaError_t)failed);
+  if (failed == cudaSuccess) *out = link;
   else (void)DeleteLink(comm, 0, link, NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -380,4 +381,5 @@ static PetscErrorCode Connect(MPI_Comm comm, VpLink *link, const char **why)
   return VpLinkOnce(comm, &key, CreateLink, DeleteLink, link, why);
 }
 
-extern "C" const VpLinks VpCudaPeerLinks = {"peer", Connect, Place, Prepare, Remove, Begin, End};
+extern "C" const VpLinks VpCudaPeerLinks = {
+  .name = "peer", .connect = Connect, .place = Place, .prepare = Prepare, .remove = Remove, .begin = Begin, .end = End};

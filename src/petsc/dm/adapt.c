@@ -38,11 +38,9 @@ static PetscBool IsThere(const DM_VPatchDG *dg, VpMesh mesh, int32_t cell)
   return there;
 }
 
-/* DMVPatchDGCheckMesh() for a mesh that is new, and destroyed if it is refused */
-static PetscErrorCode CheckMesh(DM dm, VpMesh *mesh)
+/* Returns the error of what a new mesh was given to, after which nobody else destroys it. */
+static PetscErrorCode DestroyIf(PetscErrorCode error, VpMesh *mesh)
 {
-  const PetscErrorCode error = DMVPatchDGCheckMesh(dm, *mesh);
-
   PetscFunctionBegin;
   if (error) PetscCall(VpMeshDestroy(mesh));
   PetscCall(error);
@@ -76,8 +74,9 @@ PetscErrorCode DMVPatchDGRefineLocally(DM dm, VpMesh *mesh)
     PetscCall(VpMeshDestroy(mesh));
     PetscCall(error);
     *mesh = next;
-    PetscCall(CheckMesh(dm, mesh));
+    PetscCall(DestroyIf(DMVPatchDGCheckMesh(dm, *mesh), mesh));
   }
+  PetscCall(DestroyIf(DMVPatchDGDoctorAdaptive(dm, *mesh), mesh));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,8 +89,8 @@ static PetscErrorCode Adapt(DM dm, const int8_t mark[], DM *out)
 
   PetscFunctionBegin;
   PetscCall(VpMeshAdapt(dg->mesh, mark, VpProblemWidth(&dg->op->problem), dg->op->problem.coefficient, &mesh, &a));
-  error = CheckMesh(dm, &mesh);
-  if (!error) error = DMVPatchDGDoctorAdaptive(dm, mesh);
+  error = DestroyIf(DMVPatchDGCheckMesh(dm, mesh), &mesh);
+  if (!error) error = DestroyIf(DMVPatchDGDoctorAdaptive(dm, mesh), &mesh);
   if (!error) error = DMVPatchDGCreateOn(dm, mesh, a, out);
   PetscCall(PetscFree(a));
   PetscCall(error);

@@ -27,7 +27,6 @@ static PetscErrorCode DMSetUp_VPatchDG(DM dm)
   PetscCall(DMVPatchDGCheckScale(dm, dg->boxes, level));
   PetscCall(VpMeshCreate(comm, dg->boxes, (int)level, &mesh));
   PetscCall(DMVPatchDGRefineLocally(dm, &mesh));
-  PetscCall(DMVPatchDGDoctorAdaptive(dm, mesh));
   dg->mesh = mesh;
   PetscCall(DMVPatchDGSetOperator(dm, 0, NULL));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, dm, 0, 0, 0));

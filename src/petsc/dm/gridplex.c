@@ -107,10 +107,12 @@ static PetscErrorCode UniqueOfAll(MPI_Comm comm, PetscInt n, PetscReal x[], Pets
   PetscCall(Unique(&n, x, eps));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PetscMalloc2(size, &number, size, &first));
-  mine = (PetscMPIInt)n;
+  PetscCall(PetscMPIIntCast(n, &mine));
   PetscCallMPI(MPI_Allgather(&mine, 1, MPI_INT, number, 1, MPI_INT, comm));
   for (PetscMPIInt r = 0; r < size; r++) {
     first[r] = total;
+    PetscCheck(number[r] <= PETSC_MPI_INT_MAX - total, comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "DMConvert(): the DMPLEX has more cells than MPI counts");
     total += number[r];
   }
   PetscCall(PetscMalloc1(total, all));
@@ -145,7 +147,7 @@ static PetscInt CellAt(const VpUserGrid *grid, int d, PetscReal x)
 /* of cells, on a side of the domain */
 static PetscInt FacesOf(const VpUserGrid *grid, int side)
 {
-  return grid->n[0] * grid->n[1] * grid->n[2] / grid->n[side / 2];
+  return grid->n[side < 2] * grid->n[side < 4 ? 2 : 1];
 }
 
 /* A cell's face is on that side of it where its centre is. */
@@ -197,8 +199,12 @@ static PetscErrorCode FindLabels(DM plex, VpUserGrid *grid)
     for (PetscInt i = 0; i < FacesOf(grid, side); i++) grid->label[side][i] = -1;
   }
   PetscCall(ForCells(plex, StoreLabels, &f));
-  for (int side = 0; side < 2 * grid->dim; side++)
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, grid->label[side], (PetscMPIInt)FacesOf(grid, side), MPIU_INT, MPI_MAX, comm));
+  for (int side = 0; side < 2 * grid->dim; side++) {
+    PetscMPIInt faces;
+
+    PetscCall(PetscMPIIntCast(FacesOf(grid, side), &faces));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, grid->label[side], faces, MPIU_INT, MPI_MAX, comm));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

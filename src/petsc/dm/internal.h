@@ -74,8 +74,8 @@ PetscErrorCode DMVPatchDGMoveCoefficient(DM, VpMesh next, PetscReal **);
 PetscErrorCode DMVPatchDGDoctor(DM, PetscInt level);
 PetscErrorCode DMVPatchDGDoctorAdaptive(DM, VpMesh);
 
-/* adapt.c: replaces a mesh that is not the DM's yet by one whose cells at the point and the sphere are refined; a DM with all cells
-   marked; the options */
+/* adapt.c: replaces a mesh that is not the DM's yet by one whose cells at the point and the sphere are refined, which the doctor sees; a DM
+   with all cells marked; the options */
 PetscErrorCode DMVPatchDGRefineLocally(DM, VpMesh *);
 PetscErrorCode DMVPatchDGAdaptAll(DM, int8_t mark, DM *);
 PetscErrorCode DMVPatchDGLocalOptions(DM, VpOptionItems);
