@@ -1,5 +1,6 @@
 /* The surplus of a solution: what is lost of it where cells are coarsened. */
 #include "internal.h"
+#include "../../base/norm.h"
 
 /* Own cells of dm that a coarser mesh covers with larger ones get their eta, unless they have one, from x and what the coarser mesh has of
    it, y. *left: whether any rank has cells without */
@@ -17,7 +18,7 @@ static PetscErrorCode TakeSurplus(DM dm, VpMesh coarse, Vec x, Vec y, PetscReal 
   PetscCall(VecGetArrayRead(y, &v));
   *left = 0;
   for (int32_t c = 0; c < mesh->nown; c++) {
-    PetscReal least = VpCellSize(mesh, c, 0), a = 0, square = 0;
+    PetscReal least = VpCellSize(mesh, c, 0), a = 0, lost[VP_MAX_N * VP_MAX_N * VP_MAX_N];
 
     if (eta[c] >= 0) continue;
     if (o.depth[o.first[c]] >= VpMeshHalvings(mesh, c, 0)) {
@@ -28,8 +29,8 @@ static PetscErrorCode TakeSurplus(DM dm, VpMesh coarse, Vec x, Vec y, PetscReal 
       least = PetscMin(least, VpCellSize(mesh, c, d));
       a = PetscMax(a, VpProblemCoefficient(&dg->op->problem, c, d));
     }
-    for (PetscInt i = c * ndof; i < (c + 1) * ndof; i++) square += PetscSqr(PetscRealPart(u[i] - v[i]));
-    eta[c] = (PetscReal)dg->degree / least * PetscSqrtReal(a * square);
+    for (PetscInt i = 0; i < ndof; i++) lost[i] = PetscRealPart(u[c * ndof + i] - v[c * ndof + i]);
+    eta[c] = (PetscReal)dg->degree / least * PetscSqrtReal(a) * VpNorm((int)ndof, lost);
   }
   PetscCall(VecRestoreArrayRead(x, &u));
   PetscCall(VecRestoreArrayRead(y, &v));

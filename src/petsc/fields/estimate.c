@@ -1,6 +1,7 @@
 /* How wrong a solution is, cell by cell: residuals in cells and jumps across their sides, all in coefficients of the
-   orthonormal basis, where norms are sums of squares. */
+   orthonormal basis, where norms are roots of sums of squares. */
 #include "fields.h"
+#include "../../base/norm.h"
 
 typedef struct {
   VpMesh           mesh;
@@ -32,24 +33,23 @@ static void SecondDerivative(const VpBasis *b, double second[])
   }
 }
 
-/* sum of squares of f + a Lap u - c u, whose coefficients f has on the cell */
-static double CellSquare(const Estimate *e, int32_t cell, const double f[])
+/* |f + a Lap u - c u|, whose coefficients f has on the cell */
+static double CellNorm(const Estimate *e, int32_t cell, const double f[])
 {
   const double *u = e->u + (size_t)cell * e->ndof;
-  double        square = 0;
+  double        r[MOST * VP_MAX_N];
 
   for (int i = 0; i < e->ndof; i++) {
-    double r = f[i] - e->problem->reaction * u[i];
+    r[i] = f[i] - e->problem->reaction * u[i];
 
     for (int d = 0, stride = 1; d < e->dim; d++, stride *= e->n) {
       const double h = VpCellSize(e->mesh, cell, d);
       const int    at = i / stride % e->n;
 
-      for (int j = 0; j < e->n; j++) r += e->a[cell] / (h * h) * e->second[at * e->n + j] * u[i + (j - at) * stride];
+      for (int j = 0; j < e->n; j++) r[i] += e->a[cell] / (h * h) * e->second[at * e->n + j] * u[i + (j - at) * stride];
     }
-    square += r * r;
   }
-  return square;
+  return VpNorm(e->ndof, r);
 }
 
 static Side SideOf(const Estimate *e, int32_t cell, int side)
@@ -90,25 +90,25 @@ static void ToPart(const Estimate *e, int part, double t[])
   }
 }
 
-/* h/(k a) |[a du/dn]|^2 + a k(k+1)/h |[u]|^2 between two sides of a face, of cells of the sizes h and the coefficients a */
-static double FaceSquare(const Estimate *e, const Side *here, const Side *there, const double h[2], const double a[2])
+/* the root of h/(k a) |[a du/dn]|^2 + a k(k+1)/h |[u]|^2 between two sides of a face, of cells of the sizes h and the coefficients a */
+static double FaceNorm(const Estimate *e, const Side *here, const Side *there, const double h[2], const double a[2])
 {
   const double k = e->basis.degree, least = PetscMin(h[0], h[1]), mean = 2 * a[0] * a[1] / (a[0] + a[1]);
-  double       square[2] = {0, 0};
+  Side         jump;
 
   for (int l = 0; l < e->m; l++) {
-    square[0] += PetscSqr(here->slope[l] + there->slope[l]);
-    square[1] += PetscSqr(here->value[l] - there->value[l]);
+    jump.slope[l] = here->slope[l] + there->slope[l];
+    jump.value[l] = here->value[l] - there->value[l];
   }
-  return least / (k * mean) * square[0] + mean * k * (k + 1) / least * square[1];
+  return hypot(sqrt(least / (k * mean)) * VpNorm(e->m, jump.slope), sqrt(mean * k * (k + 1) / least) * VpNorm(e->m, jump.value));
 }
 
-/* half the squares of a cell's side that hangs: on the face of a fine cell, or on those of all of them */
-static double HangingSquare(const Estimate *e, const VpHang *hang)
+/* the root of half the squares of a cell's side that hangs: on the face of a fine cell, or on those of all of them */
+static double HangingNorm(const Estimate *e, const VpHang *hang)
 {
   const int       faces = hang->part == VP_HANG_COARSE ? 1 << (e->dim - 1) : 1, d = hang->side / 2;
   const PetscBool coarse = (PetscBool)(hang->part == VP_HANG_COARSE);
-  double          square = 0;
+  double          norm = 0;
 
   for (int i = 0; i < faces; i++) {
     const int32_t cell[2] = {hang->cell, hang->beyond[i]};
@@ -117,9 +117,9 @@ static double HangingSquare(const Estimate *e, const VpHang *hang)
 
     ToPart(e, coarse ? i : hang->part, large->value);
     ToPart(e, coarse ? i : hang->part, large->slope);
-    square += FaceSquare(e, &side[0], &side[1], h, a) / 2;
+    norm = hypot(norm, FaceNorm(e, &side[0], &side[1], h, a) / PETSC_SQRT2);
   }
-  return square;
+  return norm;
 }
 
 /* the q-th of the points of a side, and what functions of the side have there times the root of the point's weight */
@@ -141,14 +141,14 @@ static void PointOf(const Estimate *e, int32_t cell, int side, const double x[],
   for (int l = 0; l < e->m; l++) phi[l] = sqrt(weight) * value[0][l % e->n] * (e->dim == 3 ? value[1][l / e->n] : 1);
 }
 
-/* the squares on a side on the boundary: a k(k+1)/h |u - g|^2, or h/(k a) |a (du/dn + alpha u - g)|^2 */
-static PetscErrorCode BoundarySquare(const Estimate *e, int32_t cell, int side, int32_t beyond, double *square)
+/* adds on a side on the boundary: a k(k+1)/h |u - g|^2, or h/(k a) |a (du/dn + alpha u - g)|^2 */
+static PetscErrorCode AddBoundary(const Estimate *e, int32_t cell, int side, int32_t beyond, double *norm)
 {
   const VpSide kind = VpDomainSide(e->mesh->domain, beyond);
   const double h = VpCellSize(e->mesh, cell, side / 2), a = e->a[cell], k = e->basis.degree, alpha = VpDomainAlpha(e->mesh->domain, beyond);
   const Side   t = SideOf(e, cell, side);
   PetscReal    at[3] = {0}, normal[3] = {0}, lower[3], size[3], area = 1;
-  double       x[VP_MAX_N], w[VP_MAX_N], phi[MOST], sum = 0;
+  double       x[VP_MAX_N], w[VP_MAX_N], phi[MOST], difference[MOST];
 
   PetscFunctionBegin;
   VpGauss(e->n, x, w);
@@ -157,7 +157,7 @@ static PetscErrorCode BoundarySquare(const Estimate *e, int32_t cell, int side, 
   normal[side / 2] = side % 2 ? 1 : -1;
   for (int q = 0; q < e->m; q++) {
     PetscScalar g = 0;
-    double      difference = 0, scale = 0;
+    double      scale = 0;
 
     PointOf(e, cell, side, x, w, q, at, phi);
     for (int d = 0, r = q; d < e->dim; d++) {
@@ -167,33 +167,32 @@ static PetscErrorCode BoundarySquare(const Estimate *e, int32_t cell, int side, 
     }
     if (kind == VP_SIDE_DIRICHLET && e->dirichlet) PetscCall(e->dirichlet(e->dim, at, &g, e->ctx));
     if (kind != VP_SIDE_DIRICHLET && e->flux) PetscCall(e->flux(e->dim, at, normal, &g, e->ctx));
-    for (int l = 0; l < e->m; l++) difference += phi[l] * (kind == VP_SIDE_DIRICHLET ? t.value[l] : t.slope[l] + alpha * a * t.value[l]);
-    difference -= (kind == VP_SIDE_DIRICHLET ? 1 : a) * PetscRealPart(g) * sqrt(scale * area);
-    sum += difference * difference;
+    difference[q] = -(kind == VP_SIDE_DIRICHLET ? 1 : a) * PetscRealPart(g) * sqrt(scale * area);
+    for (int l = 0; l < e->m; l++) difference[q] += phi[l] * (kind == VP_SIDE_DIRICHLET ? t.value[l] : t.slope[l] + alpha * a * t.value[l]);
   }
-  *square += kind == VP_SIDE_DIRICHLET ? a * k * (k + 1) / h * sum : h / (k * a) * sum;
+  *norm = hypot(*norm, sqrt(kind == VP_SIDE_DIRICHLET ? a * k * (k + 1) / h : h / (k * a)) * VpNorm(e->m, difference));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *square of a cell, but for its sides that hang */
-static PetscErrorCode Square(const Estimate *e, int32_t cell, const double f[], double *square)
+/* of a cell, but for its sides that hang */
+static PetscErrorCode Norm(const Estimate *e, int32_t cell, const double f[], double *norm)
 {
   const double k = e->basis.degree;
   double       least = PETSC_MAX_REAL;
 
   PetscFunctionBegin;
   for (int d = 0; d < e->dim; d++) least = PetscMin(least, VpCellSize(e->mesh, cell, d));
-  *square = least * least / (k * k * e->a[cell]) * CellSquare(e, cell, f);
+  *norm = least / (k * sqrt(e->a[cell])) * CellNorm(e, cell, f);
   for (int side = 0; side < 2 * e->dim; side++) {
     const int32_t next = e->mesh->neighbor[(size_t)cell * 2 * e->dim + side];
 
     if (next == VP_HANGING) continue;
-    if (next < 0) PetscCall(BoundarySquare(e, cell, side, next, square));
+    if (next < 0) PetscCall(AddBoundary(e, cell, side, next, norm));
     else {
       const double h[2] = {VpCellSize(e->mesh, cell, side / 2), VpCellSize(e->mesh, next, side / 2)}, a[2] = {e->a[cell], e->a[next]};
       const Side   here = SideOf(e, cell, side), there = SideOf(e, next, side ^ 1);
 
-      *square += FaceSquare(e, &here, &there, h, a) / 2;
+      *norm = hypot(*norm, FaceNorm(e, &here, &there, h, a) / PETSC_SQRT2);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -279,9 +278,12 @@ PetscErrorCode DMVPatchDGEstimate(DM dm, Vec x, VPatchDGFunction f, VPatchDGFunc
   PetscCall(VecZeroEntries(b));
   if (f) PetscCall(DMVPatchDGInterpolate(dm, f, ctx, b));
   PetscCall(VecGetArrayRead(b, &source));
-  for (int32_t c = 0; c < e.mesh->nown; c++) PetscCall(Square(&e, c, source + (size_t)c * e.ndof, &eta[c]));
-  for (int32_t i = 0; i < e.mesh->nhang; i++) eta[e.mesh->hang[i].cell] += HangingSquare(&e, &e.mesh->hang[i]);
-  for (int32_t c = 0; c < e.mesh->nown; c++) eta[c] = PetscSqrtReal(eta[c]);
+  for (int32_t c = 0; c < e.mesh->nown; c++) PetscCall(Norm(&e, c, source + (size_t)c * e.ndof, &eta[c]));
+  for (int32_t i = 0; i < e.mesh->nhang; i++) {
+    PetscReal *at = &eta[e.mesh->hang[i].cell];
+
+    *at = hypot(*at, HangingNorm(&e, &e.mesh->hang[i]));
+  }
   PetscCall(VecRestoreArrayRead(b, &source));
   PetscCall(DMRestoreGlobalVector(dm, &b));
   PetscCall(PetscFree2(e.u, e.a));

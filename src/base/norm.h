@@ -1,0 +1,16 @@
+/* Norms of numbers whose squares may be none. */
+#pragma once
+#include <math.h>
+
+/* the root of the sum of the squares of r[n], all as parts of a power of two near the largest */
+static inline double VpNorm(int n, const double r[])
+{
+  double largest = 0, sum = 0;
+  int    exponent;
+
+  for (int i = 0; i < n; i++) largest = fabs(r[i]) <= largest ? largest : fabs(r[i]); /* also a NaN */
+  if (!(largest > 0 && largest < INFINITY)) return largest;
+  (void)frexp(largest, &exponent);
+  for (int i = 0; i < n; i++) sum += ldexp(r[i], -exponent) * ldexp(r[i], -exponent);
+  return ldexp(sqrt(sum), exponent);
+}
