@@ -19,6 +19,12 @@ VP_SIZE int VpLineStride(int d, int sy, int sz)
   return d == 0 ? 1 : d == 1 ? sy : sz;
 }
 
+/* where line l along a direction with this stride starts, in an array with n values on each of them */
+VP_SIZE int VpLineStart(int n, int stride, int l)
+{
+  return l % stride + l / stride * stride * n;
+}
+
 /* A level as kernels see it, in views that different parts of the algorithm write: its cells, the patches of a smoother, its single cells,
    the edge where it ends, the transfers to the next coarser level. Matrices of one direction are row-major. `void` arrays hold numbers of
    the level's precision, on the backend. m = 2 n.

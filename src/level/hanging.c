@@ -26,7 +26,7 @@ void VpHangingForm(VpLevel level, VpLevel other, const VpHang *hang, double form
     const PetscBool is = (PetscBool)(i == 0 || (coarse && i < 1 << (mesh->dim - 1)));
     const PetscReal b = is ? VpLevelCoefficient(other, hang->beyond[i], d) : 0;
 
-    form[5 + i] = is ? 2 * a * b / (a + b) : 0;
+    form[5 + i] = is ? VpHarmonicMean(a, b) : 0;
   }
 }
 

@@ -93,7 +93,7 @@ static void SetForms(VpLevel fine, const VpHang *edge, const VpFit *fit, double 
     least = PetscMin(least, product);
     most = PetscMax(most, product);
     beyond = PetscMax(beyond, VpLevelCoefficientBeyond(fine, cell, key->side) / product);
-    key->form[5 + Behind(c, normal)] = 2 * a * f * product / (a + f * product);
+    key->form[5 + Behind(c, normal)] = VpHarmonicMean(a, f * product);
   }
   key->own[normal].a_beyond[s] = f * most;
   key->normal.a = f;

@@ -323,7 +323,7 @@ static PetscErrorCode PlaceCoefficients(VpLevel fine, VpLevel coarse, VpArrays *
 
     weight[i] = fine->typical / VpLevelLargest(coarse, edge->cell);
     VpHangingForm(coarse, fine, edge, form);
-    for (int f = 0; f < faces; f++) excess[i * faces + f] = form[5 + f] - 2 * a * b / (a + b);
+    for (int f = 0; f < faces; f++) excess[i * faces + f] = form[5 + f] - VpHarmonicMean(a, b);
   }
   PetscCall(VpArraysPlaceReals(arrays, weight, mesh->nedge, "edge patches", &view->weight));
   PetscCall(VpArraysPlaceReals(arrays, excess, (size_t)mesh->nedge * faces, "edge patches", &view->excess));

@@ -47,7 +47,7 @@ static void FitFaces(int dim, const PetscReal a[][3], const PetscReal beyond[][3
     double    largest = 0;
 
     for (int c = 0; c < 1 << dim; c++) {
-      const double mean = 2 * a[c][d] / (a[c][d] + beyond[c][d]) * beyond[c][d];
+      const double mean = VpHarmonicMean(a[c][d], beyond[c][d]);
 
       if ((c >> d & 1) == side % 2) largest = PetscMax(largest, mean / VpFitProduct(dim, fit, c, d));
     }

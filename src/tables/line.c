@@ -3,17 +3,22 @@
    {u'} = (q - q_beyond)/2, [v] = v, {v'} = q_v/2. */
 #include "legendre.h"
 
+static Real HarmonicMean(Real a, Real b)
+{
+  return 2 * a / (a + b) * b;
+}
+
 VpFace VpFaceForm(VpSide side, Real h, Real a, Real h_beyond, Real a_beyond, Real penalty)
 {
   switch (side) {
   case VP_SIDE_INTERIOR:
-    return (VpFace){2 * a * a_beyond / (a + a_beyond), penalty * (1 / h + 1 / h_beyond), 0.5L};
+    return (VpFace){HarmonicMean(a, a_beyond), penalty * (1 / h + 1 / h_beyond), 0.5L};
   case VP_SIDE_DIRICHLET:
     return (VpFace){a, penalty * 2 / h, 1};
   case VP_SIDE_ROBIN:
     return (VpFace){a, h_beyond, 0};
   case VP_SIDE_EDGE: /* the own part of the form between the cell's parent and what lies beyond */
-    return (VpFace){2 * a * a_beyond / (a + a_beyond), penalty * (1 / (2 * h) + 1 / h_beyond), 0.5L};
+    return (VpFace){HarmonicMean(a, a_beyond), penalty * (1 / (2 * h) + 1 / h_beyond), 0.5L};
   default:
     return (VpFace){0, 0, 0};
   }

@@ -64,6 +64,12 @@ void VpLineBuild(const VpBasis *, const VpLineKey *, double penalty, double reac
    traces (V, Q) on that side, B [2][2]. So D of the cell's line is D of a line inside plus g[s] B [value, slope]. */
 void VpLineBoundary(const VpLineKey *, int degree, int s, double penalty, double B[]);
 
+/* the coefficient of a face between two cells */
+static inline double VpHarmonicMean(double a, double b)
+{
+  return 2 * a / (a + b) * b;
+}
+
 /* gamma h of a Dirichlet side */
 double VpDirichletGamma(int degree, double penalty);
 

@@ -83,7 +83,7 @@ static void ChangeCells(void *context, int32_t piece, int32_t first, int32_t las
       const int step = VpLineStride(d, n, n * n);
 
       for (int l = 0; l < lines; l++) {
-        const size_t start = (size_t)(l % step + l / step * step * n);
+        const size_t start = (size_t)VpLineStart(n, step, l);
 
         ChangeRows(w, rows + start * w->n, (size_t)step * w->n);
         for (size_t at = 0; at < w->ndof * w->n; at += w->ndof) ChangeColumns(w->d, rows + at + start, step);

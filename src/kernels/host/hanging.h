@@ -12,7 +12,7 @@ INLINE void SideTraces(const VpView *view, const int n, int d, int end, const RE
   const REAL *table = (const REAL *)view->traces + 2 * end * view->nt;
 
   for (int l = 0; l < Power(n) / n; l++) {
-    const REAL *p = u + LineStart(n, stride, l) + view->first[end] * stride;
+    const REAL *p = u + VpLineStart(n, stride, l) + view->first[end] * stride;
 
     t[0][l] = t[1][l] = 0;
     for (int i = 0; i < view->nt; i++) {
@@ -61,7 +61,7 @@ INLINE void AddLift(const VpHangView *hang, const int n, int d, int end, REAL si
   const REAL *lift = (const REAL *)hang->lift + 2 * end * n;
 
   for (int l = 0; l < Power(n) / n; l++) {
-    REAL *p = y + LineStart(n, stride, l);
+    REAL *p = y + VpLineStart(n, stride, l);
 
     for (int i = 0; i < n; i++) p[i * stride] += sign * (lift[i] * t[0][l] + lift[n + i] * t[1][l]);
   }

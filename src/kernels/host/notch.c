@@ -25,7 +25,8 @@ INLINE void Take(const int n, const VpNotch *notch, const REAL *x, REAL *t)
       REAL sum = 0;
 
       for (int c = 0; c < 2; c++) {
-        const REAL *u = x + (size_t)side[c] * (size_t)Power(n) + LineStart(n, s.stride, l % lines), *by = s.table + (l / lines * 2 + c) * n;
+        const REAL *u = x + (size_t)side[c] * (size_t)Power(n) + VpLineStart(n, s.stride, l % lines),
+                   *by = s.table + (l / lines * 2 + c) * n;
         for (int j = 0; j < n; j++) sum += by[j] * u[j * s.stride];
       }
       t[(size_t)(l / lines) * half + (size_t)(i * lines + l % lines)] = sum;
@@ -44,7 +45,7 @@ INLINE void Add(const int n, const VpNotch *notch, const REAL *w, REAL *b)
 
     for (int c = 0; c < 2; c++) {
       for (int l = 0; l < lines; l++) {
-        REAL *to = b + (size_t)side[c] * (size_t)Power(n) + LineStart(n, s.stride, l);
+        REAL *to = b + (size_t)side[c] * (size_t)Power(n) + VpLineStart(n, s.stride, l);
 
         for (int f = 0; f < 2; f++) {
           const REAL by = w[(size_t)f * half + (size_t)(i * lines + l)];

@@ -58,12 +58,6 @@ INLINE int Power(int n)
 {
   return DIM == 3 ? n * n * n : n * n;
 }
-/* lines along d of values whose strides are 1, sy, sz: their stride, and where line l starts if they have n values */
-INLINE int LineStart(int n, int stride, int l)
-{
-  return l % stride + l / stride * stride * n;
-}
-
 INLINE V Load(const REAL *p)
 {
   V v;

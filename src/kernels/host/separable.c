@@ -30,9 +30,9 @@ INLINE void Along(const int n, int d, const VpSeparable *s, const REAL *M, const
   const int stride = VpLineStride(d, n, n * n);
 
   for (int32_t i = 0; i < count; i++) {
-    const int32_t *first = s->cell + LineStart(extent[d], step, i);
+    const int32_t *first = s->cell + VpLineStart(extent[d], step, i);
 
-    for (int l = 0; l < Power(n) / n; l++) Line(n, extent[d], first, step, LineStart(n, stride, l), stride, M, x, y);
+    for (int l = 0; l < Power(n) / n; l++) Line(n, extent[d], first, step, VpLineStart(n, stride, l), stride, M, x, y);
   }
 }
 

@@ -82,7 +82,7 @@ INLINE void SubtractHalo(const Sweep *s, const int n, const int nt, const int32_
   LoadLanes(n, g, n, G[1]);
   Gather(Power(n), d == 2 ? view->first[1 - end] * fast : 0, d == 2 ? nt * fast : Power(n), beyond, s->self, u);
   for (int f = 0; f < Power(n) / n; f++) {
-    const int at = f / fast * fast * n + f % fast; /* the line in a cell */
+    const int at = VpLineStart(n, fast, f); /* the line in a cell */
     V        *to = v + s->at[p][at], t[2] = {{0}, {0}};
     const V  *from = u + at + view->first[1 - end] * fast;
 

@@ -25,7 +25,7 @@ INLINE void Pack(const VpView *view, const int n, int32_t count, const int32_t *
     const Side s = SideOf(view, n, view->traces, list[i]);
 
     for (int l = 0; l < lines; l++) {
-      const REAL *u = x + s.first + LineStart(n, s.stride, l);
+      const REAL *u = x + s.first + VpLineStart(n, s.stride, l);
       REAL        v = 0, q = 0;
 
       for (int t = 0; t < view->nt; t++) {
@@ -46,7 +46,7 @@ INLINE void Unpack(const VpView *view, const int n, int32_t count, const int32_t
     const Side s = SideOf(view, n, view->expand, list[i]);
 
     for (int l = 0; l < lines; l++) {
-      REAL *u = x + s.first + LineStart(n, s.stride, l);
+      REAL *u = x + s.first + VpLineStart(n, s.stride, l);
 
       for (int t = 0; t < view->nt; t++) u[t * s.stride] = s.table[0][t] * from[l] + s.table[1][t] * from[lines + l];
     }

@@ -59,7 +59,7 @@ static Side SideOf(const Estimate *e, int32_t cell, int side)
   Side          t;
 
   for (int l = 0; l < e->m; l++) {
-    const double *p = u + l % stride + l / stride * stride * e->n;
+    const double *p = u + VpLineStart(e->n, stride, l);
 
     t.value[l] = t.slope[l] = 0;
     for (int i = 0; i < e->n; i++) {
@@ -79,7 +79,7 @@ static void ToPart(const Estimate *e, int part, double t[])
     const double *P = e->half + (part >> bit & 1) * n * n;
 
     for (int line = 0; line < e->m / n; line++) {
-      double *p = t + line % stride + line / stride * stride * n, sum[VP_MAX_N];
+      double *p = t + VpLineStart(n, stride, line), sum[VP_MAX_N];
 
       for (int i = 0; i < n; i++) {
         sum[i] = 0;
@@ -93,7 +93,7 @@ static void ToPart(const Estimate *e, int part, double t[])
 /* the root of h/(k a) |[a du/dn]|^2 + a k(k+1)/h |[u]|^2 between two sides of a face, of cells of the sizes h and the coefficients a */
 static double FaceNorm(const Estimate *e, const Side *here, const Side *there, const double h[2], const double a[2])
 {
-  const double k = e->basis.degree, least = PetscMin(h[0], h[1]), mean = 2 * a[0] * a[1] / (a[0] + a[1]);
+  const double k = e->basis.degree, least = PetscMin(h[0], h[1]), mean = VpHarmonicMean(a[0], a[1]);
   Side         jump;
 
   for (int l = 0; l < e->m; l++) {

@@ -32,7 +32,7 @@ static void Transform(const Halves *h, const double M[2][VP_MAX_N * VP_MAX_N], i
     const double *A = M[child >> d & 1];
 
     for (int line = 0; line < all / n; line++) {
-      double *p = u + line % stride + line / stride * stride * n, t[VP_MAX_N];
+      double *p = u + VpLineStart(n, stride, line), t[VP_MAX_N];
 
       for (int i = 0; i < n; i++) {
         t[i] = 0;
