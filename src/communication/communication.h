@@ -18,10 +18,8 @@ typedef struct {
 /* Cells from the roots of an SF to its leaves; or, where `traces` says that these are sides, what makes the traces there. */
 typedef struct VpExchanger_ *VpExchanger;
 PetscErrorCode               VpExchangerCreate(const VpCells *, PetscSF, PetscBool traces, VpExchanger *);
-/* Ensures: the leaves hold the roots' values after VpArrive. Requires: the last exchange has arrived. */
-PetscErrorCode VpExchangerBegin(VpExchanger, const void *roots, void *leaves, VpGhosts *);
-PetscErrorCode VpExchangerRun(VpExchanger, const void *roots, void *leaves); /* begins and waits */
-PetscErrorCode VpExchangerDestroy(VpExchanger *);
+PetscErrorCode               VpExchangerRun(VpExchanger, const void *roots, void *leaves); /* from the roots to the leaves */
+PetscErrorCode               VpExchangerDestroy(VpExchanger *);
 
 /* The exchangers of all kinds of ghosts. At first all is zero but `cells`. Each is made when it is first used. */
 typedef struct {

@@ -172,7 +172,8 @@ static PetscErrorCode Arrive(void *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpExchangerBegin(VpExchanger e, const void *roots, void *leaves, VpGhosts *ghosts)
+/* Ensures: the leaves hold the roots' values after VpArrive. Requires: the last exchange has arrived. */
+static PetscErrorCode Begin(VpExchanger e, const void *roots, void *leaves, VpGhosts *ghosts)
 {
   const VpBackend  *backend = e->cells.backend;
   const VpMessages *m = &e->messages;
@@ -203,7 +204,7 @@ PetscErrorCode VpExchangerRun(VpExchanger e, const void *roots, void *leaves)
   VpGhosts ghosts;
 
   PetscFunctionBegin;
-  PetscCall(VpExchangerBegin(e, roots, leaves, &ghosts));
+  PetscCall(Begin(e, roots, leaves, &ghosts));
   PetscCall(VpArrive(ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -227,7 +228,7 @@ PetscErrorCode VpGhostExchangeBegin(VpGhostExchange *exchange, VpGhostKind kind,
   PetscFunctionBegin;
   *ghosts = VpGhostsAt(ghost);
   PetscCall(GetExchanger(exchange, kind, &e));
-  if (e) PetscCall(VpExchangerBegin(e, own, ghost, ghosts));
+  if (e) PetscCall(Begin(e, own, ghost, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -243,7 +244,7 @@ PetscErrorCode VpGhostExchangeBeginCurrent(VpGhostExchange *exchange, const VpPa
   PetscCall(GetExchanger(exchange, VP_GHOST_SWEEP, &e));
   if (!e) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(cells->ops->current(patches, VpMessageItems(&e->messages, VP_OUT), e->messages.list[0], done, x, e->messages.data[VP_OUT]));
-  PetscCall(VpExchangerBegin(e, NULL, ghost, ghosts));
+  PetscCall(Begin(e, NULL, ghost, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

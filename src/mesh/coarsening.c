@@ -107,7 +107,8 @@ static PetscErrorCode MakeCoarse(VpLattice fine, PetscBool patches, VpCoarsening
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCoarseningCreate(VpLattice fine, VpCoarsen how, VpCoarsening *c)
+/* the step of VpLatticeCoarsen */
+static PetscErrorCode Create(VpLattice fine, VpCoarsen how, VpCoarsening *c)
 {
   const int32_t nbox = fine->domain->nbox;
   PetscBool     ends = PETSC_FALSE;
@@ -136,7 +137,7 @@ PetscErrorCode VpLatticeCoarsen(VpLattice L, VpCoarsen how, const VpCoarsening *
   PetscFunctionBeginUser;
   if (!L->step[how]) {
     PetscCall(PetscNew(&L->step[how]));
-    PetscCall(VpCoarseningCreate(L, how, L->step[how]));
+    PetscCall(Create(L, how, L->step[how]));
   }
   *step = L->step[how];
   PetscFunctionReturn(PETSC_SUCCESS);

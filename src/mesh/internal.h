@@ -73,8 +73,7 @@ static inline int64_t VpLatticeMove(VpLattice L, int64_t cell, int side)
    although `whole` forbids it; *hard: as of VpCoarsening. */
 PetscErrorCode VpCoarsenByRule(VpLattice, PetscBool whole, uint8_t merge[], PetscBool *ends, PetscBool *hard);
 
-/* coarsening.c: the step of VpLatticeCoarsen, made anew */
-PetscErrorCode VpCoarseningCreate(VpLattice fine, VpCoarsen, VpCoarsening *);
+/* coarsening.c */
 PetscErrorCode VpCoarseningDestroy(VpCoarsening *);
 /* a cell's parent; the children of a parent, -1 where there are fewer; the number of parents whose first child lies before a
    position */
