@@ -332,14 +332,18 @@ static PetscErrorCode wrong_input_is_refused(void)
 
 static PetscErrorCode view_shows_settings(void)
 {
-  static const char *const lines[] = {"W(1,2) cycle, patch space dirichlet, residual global, exchange color", "double precision",
-                                      "level 2: 64 cells (8 x 8), 1024 DoFs", "level 1: 16 cells (4 x 4), 256 DoFs, solved",
-                                      "KSP Object: (vpatchdg_coarse_)"};
-  Problem                  p;
-  PetscReal                residual;
-  PetscBool                says;
-  KSP                      coarse;
-  PC                       pc;
+  static const char *const lines[] = {
+    "W(1,2) cycle, patch space dirichlet, residual global, exchange color",
+    "double precision",
+    "-pc_vpatchdg_levels 2 -pc_vpatchdg_precision double -pc_vpatchdg_exchange color -pc_vpatchdg_coarse ksp -pc_vpatchdg_gather 0\n",
+    "level 2: 64 cells (8 x 8), 1024 DoFs",
+    "level 1: 16 cells (4 x 4), 256 DoFs, solved",
+    "KSP Object: (vpatchdg_coarse_)"};
+  Problem   p;
+  PetscReal residual;
+  PetscBool says;
+  KSP       coarse;
+  PC        pc;
 
   PetscFunctionBeginUser;
   PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 3, 3, NULL, &p));

@@ -6,10 +6,11 @@
 
 /* replay.c: launches that are replayed; what PETSc counts of them (flops, messages sent and received, their bytes); the states of the
    vectors after them */
+enum { VP_COUNTERS = 4 };
 typedef PetscErrorCode (*VpWork)(void *context);
 typedef struct VpRecorded_ {
   VpRecording    recording;
-  PetscLogDouble flops, messages[4];
+  PetscLogDouble flops, messages[VP_COUNTERS];
   VpVectorState *after;
 } VpRecorded;
 /* Runs work(context), or replays its launches. vectors[n]: those that the work changes and later work uses; some may be NULL. */

@@ -1,9 +1,7 @@
 /* Work whose launches a backend records and replays. Its vectors' states and PETSc's counters are then as if it had been gone through. */
 #include "internal.h"
 
-enum { SENT, SENT_BYTES, RECEIVED, RECEIVED_BYTES, NCOUNTER };
-
-static PetscLogDouble *const counters[NCOUNTER] = {&petsc_isend_ct, &petsc_isend_len, &petsc_irecv_ct, &petsc_irecv_len};
+static PetscLogDouble *const counters[VP_COUNTERS] = {&petsc_isend_ct, &petsc_isend_len, &petsc_irecv_ct, &petsc_irecv_len};
 
 typedef struct {
   VpWork    work;
@@ -30,7 +28,7 @@ static PetscErrorCode Remember(VpRecorded *recorded, PetscInt n, const VpVector 
   PetscFunctionBegin;
   PetscCall(PetscGetFlops(&now));
   recorded->flops = now - flops;
-  for (int i = 0; i < NCOUNTER; i++) recorded->messages[i] = *counters[i] - counted[i];
+  for (int i = 0; i < VP_COUNTERS; i++) recorded->messages[i] = *counters[i] - counted[i];
   if (!recorded->after) PetscCall(PetscCalloc1(n, &recorded->after));
   for (PetscInt i = 0; i < n; i++) {
     if (vectors[i]) PetscCall(VpVectorGetState(vectors[i], &recorded->after[i]));
@@ -42,7 +40,7 @@ static PetscErrorCode Restore(VpLevel level, const VpRecorded *recorded, PetscIn
 {
   PetscFunctionBegin;
   PetscCall(VpLogFlops(level, recorded->flops));
-  for (int i = 0; i < NCOUNTER; i++) *counters[i] += recorded->messages[i];
+  for (int i = 0; i < VP_COUNTERS; i++) *counters[i] += recorded->messages[i];
   for (PetscInt i = 0; i < n; i++) {
     if (vectors[i]) PetscCall(VpVectorSetState(vectors[i], &recorded->after[i]));
   }
@@ -52,11 +50,11 @@ static PetscErrorCode Restore(VpLevel level, const VpRecorded *recorded, PetscIn
 PetscErrorCode VpReplay(VpLevel level, VpRecorded *recorded, PetscInt n, const VpVector vectors[], VpWork work, void *context)
 {
   Run            run = {work, context, PETSC_FALSE};
-  PetscLogDouble flops, counted[NCOUNTER];
+  PetscLogDouble flops, counted[VP_COUNTERS];
 
   PetscFunctionBegin;
   PetscCall(PetscGetFlops(&flops));
-  for (int i = 0; i < NCOUNTER; i++) counted[i] = *counters[i];
+  for (int i = 0; i < VP_COUNTERS; i++) counted[i] = *counters[i];
   PetscCall(level->backend->replay(&recorded->recording, GoThrough, &run));
   if (run.done) PetscCall(Remember(recorded, n, vectors, flops, counted));
   else PetscCall(Restore(level, recorded, n, vectors));

@@ -88,6 +88,15 @@ static PetscErrorCode Move(int32_t n, size_t block, const int32_t *list, const v
 #define SINGLE(dim, k)                 [VP_SINGLE][dim - 2][k - 1] = {VP_SLOTS(SLOT, float, dim, k)},
 #define DOUBLE(dim, k)                 [VP_DOUBLE][dim - 2][k - 1] = {VP_SLOTS(SLOT, double, dim, k) VP_POINT_SLOTS(SLOT, double, dim, k)},
 
+/* as many as there are lines in degrees.def */
+enum {
+  DEGREES = 0
+#define VP_DEGREE(k) +1
+#include "../degrees.def"
+#undef VP_DEGREE
+};
+_Static_assert(DEGREES == VP_MAX_DEGREE, "degrees.def and VP_MAX_DEGREE differ");
+
 /* NULL where there is none */
 static const VpOps *Ops(VpPrecision precision, int dim, int degree)
 {

@@ -54,7 +54,7 @@ extern const VpSettings PCVPatchDGSettings;
 
 static inline const char *VpCycleName(VpCycleType type)
 {
-  static const char *const name[] = {"V", "W", "F", "auto"};
+  static const char *const name[] = {[VP_CYCLE_V] = "V", [VP_CYCLE_W] = "W", [VP_CYCLE_F] = "F", [VP_CYCLE_AUTO] = "auto"};
 
   return name[type];
 }

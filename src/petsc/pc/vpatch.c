@@ -31,7 +31,8 @@ typedef struct {
 } PC_VPatch;
 
 /* A sweep has no precision `auto`. */
-static const char *const precisions[] = {"single", "double", "VPatchDGPrecision", "VPATCHDG_PRECISION_", NULL};
+static const char *const precisions[] = {
+  [VPATCHDG_PRECISION_SINGLE] = "single", [VPATCHDG_PRECISION_DOUBLE] = "double", "VPatchDGPrecision", "VPATCHDG_PRECISION_", NULL};
 
 enum { SPACE, RESIDUAL, PRECISION, REVERSE, SETTINGS };
 static const VpSetting row[SETTINGS] = {
@@ -294,6 +295,7 @@ static PetscErrorCode PCView_VPatch(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  one sweep, %s precision, patch space %s, residual %s%s\n",
                                    VPatchDGPrecisions[data->precision], VPatchDGSpaces[data->space], VPatchDGResiduals[data->residual],
                                    data->reverse ? ", colours in reverse order" : ""));
+  PetscCall(VpSettingsView(&settings, data, VpPrefix(pc), viewer));
   if (!data->level) PetscFunctionReturn(PETSC_SUCCESS);
   exchange = VpChooseExchange(data->level, VP_EXCHANGE_AUTO);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  exchange every %s\n", VPatchDGExchanges[exchange]));

@@ -112,6 +112,27 @@ static PetscErrorCode Print(const VpSetting *s, PetscReal value, char text[], si
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpSettingsView(const VpSettings *settings, const void *data, const char prefix[], PetscViewer viewer)
+{
+  char      text[32];
+  PetscBool some = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  for (int i = 0; i < settings->n; i++) {
+    const VpSetting *s = &settings->row[i];
+    const PetscReal  value = VpSettingValue(s, data);
+
+    if (!s->option || value == s->preset) continue;
+    PetscCall(Print(s, value, text, sizeof(text)));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s -%s%s %s", some ? "" : "  not as by default:", prefix, s->option + 1, text));
+    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+    some = PETSC_TRUE;
+  }
+  if (some) PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpSettingsCheckSame(const VpSettings *settings, MPI_Comm comm, const void *data)
 {
   const VpSetting *s;

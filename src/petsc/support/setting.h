@@ -1,7 +1,8 @@
-/* The settings of an object as a table, a row each. What the setter, the getter, the option, -help and the comparison between ranks need to
-   know of a setting stands in its row and nowhere else. */
+/* The settings of an object as a table, a row each. What the setter, the getter, the option, -help, the view and the comparison between
+   ranks need to know of a setting stands in its row and nowhere else. */
 #pragma once
 #include "../../compat.h"
+#include <petscviewer.h>
 
 typedef enum { VP_SETTING_ENUM, VP_SETTING_BOOL, VP_SETTING_INT, VP_SETTING_REAL } VpSettingType;
 
@@ -33,6 +34,8 @@ typedef struct {
 } VpSettings;
 
 void VpSettingsPreset(const VpSettings *, void *data);
+/* prints the options that set what is not as by default; prefix: the object's, "" for none */
+PetscErrorCode VpSettingsView(const VpSettings *, const void *data, const char prefix[], PetscViewer);
 /* Ensures: an error on all ranks unless all have the same settings. */
 PetscErrorCode VpSettingsCheckSame(const VpSettings *, MPI_Comm, const void *data);
 
