@@ -125,10 +125,11 @@ PetscErrorCode VpSettingsView(const VpSettings *settings, const void *data, cons
     if (!s->option || value == s->preset) continue;
     PetscCall(Print(s, value, text, sizeof(text)));
     PetscCall(PetscViewerASCIIPrintf(viewer, "%s -%s%s %s", some ? "" : "  not as by default:", prefix, s->option + 1, text));
-    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+    if (!some) PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE)); /* the rest of the line */
     some = PETSC_TRUE;
   }
-  if (some) PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  if (!some) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
