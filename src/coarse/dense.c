@@ -102,8 +102,6 @@ static PetscErrorCode Fill(Dense *dense, VpDenseInverse *d)
 {
   const VpLevel level = dense->level;
   const size_t  ndof = level->block / level->real;
-  double        enter[VP_MAX_N * VP_MAX_N], leave[VP_MAX_N * VP_MAX_N];
-  VpBasis       outer;
   void         *M;
 
   PetscFunctionBegin;
@@ -112,11 +110,8 @@ static PetscErrorCode Fill(Dense *dense, VpDenseInverse *d)
   d->dim = level->mesh->dim;
   d->order = level->basis.n;
   if (level->basis.type != VP_BASIS_ORTHONORMAL) {
-    PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, level->basis.degree, &outer));
-    PetscCall(VpBasisChange(&outer, &level->basis, enter));
-    PetscCall(VpBasisChange(&level->basis, &outer, leave));
-    d->enter = enter;
-    d->leave = leave;
+    d->enter = level->enter;
+    d->leave = level->leave;
   }
   PetscCall(VpArraysReserve(&dense->arrays, dense->rows * dense->columns * level->real, "coarse inverse", &M));
   PetscCall(level->backend->invert_dense(d, level->precision, M, &dense->largest));

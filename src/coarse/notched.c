@@ -21,13 +21,11 @@ typedef struct {
 static PetscErrorCode Invert(Notched *s, const VpNotchSides *sides, const double *K)
 {
   const VpLevel  level = s->level;
-  const VpBasis *basis = &level->basis;
   const size_t   lines = s->sums / 2 / (size_t)sides->n;
-  double         enter[VP_MAX_N * VP_MAX_N], leave[VP_MAX_N * VP_MAX_N], largest;
-  VpDenseInverse d = {.n = (int32_t)s->sums, .count = (int32_t)s->sums, .rows = K, .dim = level->mesh->dim - 1, .order = basis->n};
+  double         largest;
+  VpDenseInverse d = {.n = (int32_t)s->sums, .count = (int32_t)s->sums, .rows = K, .dim = level->mesh->dim - 1, .order = level->basis.n};
   PetscInt      *start;
   PetscScalar   *value;
-  VpBasis        outer;
   void          *M;
 
   PetscFunctionBegin;
@@ -40,12 +38,9 @@ static PetscErrorCode Invert(Notched *s, const VpNotchSides *sides, const double
   }
   d.start = d.column = start;
   d.value = value;
-  if (basis->type != VP_BASIS_ORTHONORMAL) {
-    PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, basis->degree, &outer));
-    PetscCall(VpBasisChange(&outer, basis, enter));
-    PetscCall(VpBasisChange(basis, &outer, leave));
-    d.enter = enter;
-    d.leave = leave;
+  if (level->basis.type != VP_BASIS_ORTHONORMAL) {
+    d.enter = level->enter;
+    d.leave = level->leave;
   }
   PetscCall(VpArraysReserve(&s->arrays, s->sums * s->sums * level->real, "coarse inverse", &M));
   PetscCall(level->backend->invert_dense(&d, level->precision, M, &largest));
@@ -104,13 +99,15 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
 
   PetscFunctionBegin;
   PetscCall(VpBoxGridCells(mesh, level->basis.n, &grid, &cell)); /* the same everywhere */
-  PetscCall(PetscNew(&s));
-  s->level = level;
-  s->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
-  PetscCall(VpSeparableHost(level, &host));
-  PetscCall(VpTogether(mesh->comm, mesh->nown ? Fill(s, host, &grid, cell) : PETSC_SUCCESS));
-  PetscCall(VpLevelDestroy(&host));
-  *data = s;
+  if (cell && grid.sides > 0) {
+    PetscCall(PetscNew(&s));
+    s->level = level;
+    s->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
+    PetscCall(VpSeparableHost(level, &host));
+    PetscCall(VpTogether(mesh->comm, mesh->nown ? Fill(s, host, &grid, cell) : PETSC_SUCCESS));
+    PetscCall(VpLevelDestroy(&host));
+    *data = s;
+  }
   PetscCall(PetscFree(cell));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -63,16 +63,11 @@ static void Sums(VpLevel host, int32_t cell, int32_t like, int side, int32_t p, 
 }
 
 /* tables for one entry from U: take = u L, add = E u, between the level's basis and the orthonormal one */
-static PetscErrorCode ToBasis(const VpBasis *basis, const double u[], double take[], double add[])
+static void ToBasis(VpLevel level, const double u[], double take[], double add[])
 {
-  const int n = basis->n;
-  double    enter[VP_MAX_N * VP_MAX_N], leave[VP_MAX_N * VP_MAX_N];
-  VpBasis   outer;
+  const int     n = level->basis.n;
+  const double *enter = level->enter, *leave = level->leave;
 
-  PetscFunctionBegin;
-  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, basis->degree, &outer));
-  PetscCall(VpBasisChange(&outer, basis, enter));
-  PetscCall(VpBasisChange(basis, &outer, leave));
   for (int row = 0; row < 4; row++) {
     for (int i = 0; i < n; i++) {
       take[row * n + i] = add[row * n + i] = 0;
@@ -82,7 +77,6 @@ static PetscErrorCode ToBasis(const VpBasis *basis, const double u[], double tak
       }
     }
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* lists the sides, and the entries; s has room for all */
@@ -178,7 +172,7 @@ PetscErrorCode VpNotchPlace(VpLevel level, const VpBoxGrid *grid, const VpNotchS
   notch->n = s->n;
   PetscCall(PetscMalloc3(2 * (size_t)s->n * VP_NOTCH_CELL, &beside, s->entries * size, &take, s->entries * size, &add));
   PetscCall(ListCells(dim, grid->extent[0] * grid->extent[1] * grid->extent[2], s->n, s->side, beside, &notch->ncell));
-  for (int32_t e = 0; e < s->entries; e++) PetscCall(ToBasis(&level->basis, s->u + e * size, take + e * size, add + e * size));
+  for (int32_t e = 0; e < s->entries; e++) ToBasis(level, s->u + e * size, take + e * size, add + e * size);
   PetscCall(VpArraysPlace(arrays, s->side, (size_t)s->n * VP_NOTCH_SIDE * sizeof(*s->side), "coarse inverse", (const void **)&notch->side));
   PetscCall(
     VpArraysPlace(arrays, beside, (size_t)notch->ncell * VP_NOTCH_CELL * sizeof(*beside), "coarse inverse", (const void **)&notch->cell));

@@ -46,15 +46,11 @@ static PetscErrorCode LineMatrix(VpLevel host, const int32_t extent[3], const in
 /* to = leave^T V and from = V^T enter^T for one direction, a cell at a time. V [mode][value] */
 static PetscErrorCode PlaceTransforms(VpLevel level, int d, const double V[], VpArrays *arrays, VpSeparable *s)
 {
-  const VpBasis *basis = &level->basis;
-  const int      n = basis->n, m = s->extent[d] * n;
-  double         enter[VP_MAX_N * VP_MAX_N], leave[VP_MAX_N * VP_MAX_N], *to, *from;
-  VpBasis        outer;
+  const double *enter = level->enter, *leave = level->leave;
+  const int     n = level->basis.n, m = s->extent[d] * n;
+  double       *to, *from;
 
   PetscFunctionBegin;
-  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, basis->degree, &outer));
-  PetscCall(VpBasisChange(&outer, basis, enter));
-  PetscCall(VpBasisChange(basis, &outer, leave));
   PetscCall(PetscCalloc2((size_t)m * m, &to, (size_t)m * m, &from));
   for (int q = 0; q < m; q++) {
     for (int p = 0; p < m; p++) {
@@ -197,7 +193,7 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   separates = !mesh->nown || mesh->nsweep == mesh->ncell;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &separates, 1, MPI_INT, MPI_LAND, mesh->comm));
   if (separates) PetscCall(VpBoxGridCells(mesh, level->basis.n, &grid, &cell)); /* the same everywhere */
-  if (cell) {
+  if (cell && !(grid.sides > 0)) {
     PetscCall(PetscNew(&s));
     s->level = level;
     s->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};

@@ -53,14 +53,13 @@ static PetscErrorCode PlaceBasisChange(VpLevel level)
 {
   const int n = level->basis.n;
   VpBasis   outer;
-  double    C[VP_MAX_N * VP_MAX_N];
 
   PetscFunctionBegin;
   PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, level->basis.degree, &outer));
-  PetscCall(VpBasisChange(&outer, &level->basis, C));
-  PetscCall(VpArraysPlaceReals(&level->arrays, C, n * n, "change of basis", &level->view.enter));
-  PetscCall(VpBasisChange(&level->basis, &outer, C));
-  PetscCall(VpArraysPlaceReals(&level->arrays, C, n * n, "change of basis", &level->view.leave));
+  PetscCall(VpBasisChange(&outer, &level->basis, level->enter));
+  PetscCall(VpBasisChange(&level->basis, &outer, level->leave));
+  PetscCall(VpArraysPlaceReals(&level->arrays, level->enter, n * n, "change of basis", &level->view.enter));
+  PetscCall(VpArraysPlaceReals(&level->arrays, level->leave, n * n, "change of basis", &level->view.leave));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

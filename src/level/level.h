@@ -37,6 +37,7 @@ struct VpLevel_ {
   PetscReal        aspect;      /* least ratio of two of these sizes of a cell */
   VpPrecision      precision;
   VpBasis          basis;
+  double           enter[VP_MAX_N * VP_MAX_N], leave[VP_MAX_N * VP_MAX_N]; /* [n][n] from the orthonormal basis to the level's, and back */
   const VpBackend *backend;
   const VpOps     *ops;
   VpView           view;
