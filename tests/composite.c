@@ -130,7 +130,7 @@ static PetscErrorCode ToLevel(const Refined *r, int l, const double leaves[], do
     for (int i = 0; i < r->ndof; i++) plain[c * r->ndof + i] = mesh->leaf[c] < 0 ? 1e3 + i : leaves[mesh->leaf[c] * r->ndof + i];
   }
   PetscCall(r->level[l]->ops->enter(&r->level[l]->view, 1, plain, level));
-  PetscCall(VpMeshExchange(mesh, VP_GHOST_ALL, r->level[l]->unit, level, level + (size_t)mesh->nown * r->ndof));
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_ALL, 1, r->level[l]->unit, level, level + (size_t)mesh->nown * r->ndof));
   PetscCall(PetscFree(plain));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -192,7 +192,7 @@ static PetscErrorCode VectorsCreate(const Refined *r, int l, Vectors *v)
     v->x[i] = Lot(at, 1) - 0.5;
     v->b[i] = 100 * (Lot(at, 2) - 0.5);
   }
-  PetscCall(VpMeshExchange(r->leaves, VP_GHOST_ALL, r->outer->unit, v->x, v->x + n));
+  PetscCall(VpMeshExchange(r->leaves, VP_GHOST_ALL, 1, r->outer->unit, v->x, v->x + n));
   PetscCall(r->outer->ops->apply(&r->outer->view, 0, r->leaves->nown, v->x, VpGhostsAt(v->x + n), v->b, v->r));
   for (int i = 0; i < 3 && l + i < r->n; i++) {
     PetscCall(PetscMalloc1((size_t)r->mesh[l + i]->nlocal * r->ndof, &v->X[i]));

@@ -101,7 +101,7 @@ static PetscErrorCode CheckGhosts(const Case *c, VpMesh mesh, const int64_t next
   for (int kind = 0; kind < VP_GHOST_CHILD; kind++) {
     for (int32_t i = 0; i < mesh->nown; i++) own[i] = mesh->first + i;
     for (int32_t i = 0; i < mesh->nlocal; i++) ghost[i] = -1;
-    PetscCall(VpMeshExchange(mesh, (VpGhostKind)kind, MPIU_INT, own, ghost));
+    PetscCall(VpMeshExchange(mesh, (VpGhostKind)kind, 1, MPIU_INT, own, ghost));
     for (int32_t i = 0; i < mesh->nlocal - mesh->nown; i++)
       bad[GHOSTS_HOLD_OWNER_POSITIONS] += ghost[i] != (i < end[kind] - mesh->nown ? Position(mesh, mesh->nown + i) : -1);
   }
@@ -121,7 +121,7 @@ static PetscErrorCode CheckSides(const Case *c, VpMesh mesh, const int64_t next[
   PetscCall(PetscMalloc2(mesh->nown * nside, &own, mesh->nside * nside, &ghost));
   for (int32_t i = 0; i < mesh->nown * nside; i++) own[i] = mesh->first * nside + i;
   for (int32_t i = 0; i < mesh->nside * nside; i++) ghost[i] = -1;
-  PetscCall(VpMeshExchange(mesh, VP_GHOST_SIDE, MPIU_INT, own, ghost));
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_SIDE, 1, MPIU_INT, own, ghost));
   for (int32_t i = 0; i < mesh->nown * nside; i++) {
     const int64_t beyond = next[mesh->first * nside + i];
     const int32_t local = mesh->nside ? mesh->beyond[i] : mesh->neighbor[i];
@@ -150,7 +150,7 @@ static PetscErrorCode CheckChildren(VpMesh fine)
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(fine->nlocal, &value));
   for (int32_t i = 0; i < fine->nlocal; i++) value[i] = i < fine->nown ? fine->first + i : -1;
-  PetscCall(VpMeshExchange(fine, VP_GHOST_CHILD, MPIU_INT, value, value + fine->nown));
+  PetscCall(VpMeshExchange(fine, VP_GHOST_CHILD, 1, MPIU_INT, value, value + fine->nown));
   for (int32_t i = fine->nown; i < fine->nlocal; i++) came += value[i] != -1;
   for (int32_t i = 0; i < nchild; i++) {
     expected += fine->child[i] >= fine->nown;

@@ -95,21 +95,30 @@ static PetscErrorCode warnings_say_what_the_pc_knows(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* No solver finds the constants of a right-hand side that is random where only a reaction below the rounding errors tells what they are. */
-static PetscErrorCode lost_reactions_are_told(PetscInt refine, PetscReal reaction, const char options[])
+/* u is known up to a constant, or by the reaction alone */
+static PetscErrorCode NeumannProblem(PetscInt refine, PetscReal reaction, Problem *p)
 {
   const VPatchDGBoundary neumann[] = {VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN,
                                       VPATCHDG_BOUNDARY_NEUMANN};
-  Problem                p;
   DM                     dm;
-  KSPConvergedReason     reason;
 
   PetscFunctionBeginUser;
   PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 3, refine, &dm));
   PetscCall(DMVPatchDGSetBoundary(dm, neumann));
   PetscCall(DMVPatchDGSetReaction(dm, reaction));
   PetscCall(DMSetUp(dm));
-  PetscCall(ProblemOf(dm, NULL, &p));
+  PetscCall(ProblemOf(dm, NULL, p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* No solver finds the constants of a right-hand side that is random where only a reaction below the rounding errors tells what they are. */
+static PetscErrorCode lost_reactions_are_told(PetscInt refine, PetscReal reaction, const char options[])
+{
+  Problem            p;
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(NeumannProblem(refine, reaction, &p));
   PetscCall(Hear(&p, options, &reason));
   TapOk((PetscBool)(reason < 0 && Said("-dm_vpatchdg_reaction 0 solves up to a constant")), "lost_reactions_are_told: %g, %s: %s: %s",
         (double)reaction, options, KSPConvergedReasons[reason], said);
@@ -120,17 +129,11 @@ static PetscErrorCode lost_reactions_are_told(PetscInt refine, PetscReal reactio
 /* a right-hand side with a part that no solution has: what is left of it is not called a wrong residual */
 static PetscErrorCode null_space_is_no_residual(void)
 {
-  const VPatchDGBoundary neumann[] = {VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN,
-                                      VPATCHDG_BOUNDARY_NEUMANN};
-  Problem                p;
-  DM                     dm;
-  KSPConvergedReason     reason;
+  Problem            p;
+  KSPConvergedReason reason;
 
   PetscFunctionBeginUser;
-  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 3, 3, &dm));
-  PetscCall(DMVPatchDGSetBoundary(dm, neumann));
-  PetscCall(DMSetUp(dm));
-  PetscCall(ProblemOf(dm, NULL, &p));
+  PetscCall(NeumannProblem(3, 0, &p));
   PetscCall(Hear(&p, VP "-ksp_type gmres -ksp_rtol 1e-6", &reason));
   TapOk((PetscBool)(reason == KSP_CONVERGED_RTOL && !said[0]), "null_space_is_no_residual: %s %s", KSPConvergedReasons[reason], said);
   PetscCall(ProblemDestroy(&p));

@@ -12,19 +12,14 @@
 /* the coefficient of own cells, after the mesh was cut anew */
 static PetscErrorCode MoveCoefficient(VpMesh from, VpMesh to, int width, PetscReal **coefficient)
 {
-  PetscReal   *moved;
-  MPI_Datatype unit;
-  PetscSF      sf;
+  PetscReal *moved;
+  PetscSF    sf;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(to->nown * (size_t)width + 1, &moved)); /* not NULL on ranks without cells */
   PetscCall(VpMeshCreateMove(from, to, PETSC_FALSE, &sf));
-  PetscCallMPI(MPI_Type_contiguous(width, MPIU_REAL, &unit));
-  PetscCallMPI(MPI_Type_commit(&unit));
-  PetscCall(PetscSFBcastBegin(sf, unit, *coefficient, moved, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, unit, *coefficient, moved, MPI_REPLACE));
+  PetscCall(VpBroadcast(sf, (size_t)width, MPIU_REAL, *coefficient, moved));
   PetscCall(PetscSFDestroy(&sf));
-  PetscCallMPI(MPI_Type_free(&unit));
   PetscCall(PetscFree(*coefficient));
   *coefficient = moved;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -64,17 +64,13 @@ static PetscErrorCode SetThinnest(VpLevel level)
 /* *copy = the coefficient of own cells, and what that of the others is */
 static PetscErrorCode CopyCoefficient(VpMesh mesh, size_t width, const PetscReal own[], const PetscReal **copy)
 {
-  PetscReal   *a;
-  MPI_Datatype unit;
+  PetscReal *a;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(mesh->nlocal * width + 1, &a)); /* not NULL on ranks without cells */
   *copy = a;
   PetscCall(PetscArraycpy(a, own, mesh->nown * width));
-  PetscCallMPI(MPI_Type_contiguous((int)width, MPIU_REAL, &unit));
-  PetscCallMPI(MPI_Type_commit(&unit));
-  PetscCall(VpMeshExchange(mesh, VP_GHOST_ALL, unit, a, a + mesh->nown * width));
-  PetscCallMPI(MPI_Type_free(&unit));
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_ALL, width, MPIU_REAL, a, a + mesh->nown * width));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,7 +82,6 @@ static PetscErrorCode SpreadBeyond(VpMesh mesh, size_t width, const PetscReal ow
   const size_t     nside = 2 * (size_t)mesh->dim;
   const PetscReal *a;
   PetscReal       *to;
-  MPI_Datatype     unit;
 
   PetscFunctionBegin;
   PetscCall(CopyCoefficient(coarse, width, own, &a));
@@ -101,10 +96,7 @@ static PetscErrorCode SpreadBeyond(VpMesh mesh, size_t width, const PetscReal ow
         a[(size_t)edge->cell * width + (width > 1 ? (size_t)edge->side / 2 : 0)];
     }
   }
-  PetscCallMPI(MPI_Type_contiguous((int)nside, MPIU_REAL, &unit));
-  PetscCallMPI(MPI_Type_commit(&unit));
-  PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, unit, to, to + mesh->nown * nside));
-  PetscCallMPI(MPI_Type_free(&unit));
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, nside, MPIU_REAL, to, to + mesh->nown * nside));
   PetscCall(PetscFree(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -261,15 +253,11 @@ PetscErrorCode VpCoarsenCoefficient(VpMesh fine, int width, const PetscReal a[],
   const int    nchild = 1 << fine->dim;
   const size_t w = (size_t)width;
   PetscReal   *local, lower[3], size[3];
-  MPI_Datatype unit;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(fine->nsweep * w, &local));
   PetscCall(PetscArraycpy(local, a, fine->nown * w));
-  PetscCallMPI(MPI_Type_contiguous(width, MPIU_REAL, &unit));
-  PetscCallMPI(MPI_Type_commit(&unit));
-  PetscCall(VpMeshExchange(fine, VP_GHOST_CHILD, unit, local, local + fine->nown * w));
-  PetscCallMPI(MPI_Type_free(&unit));
+  PetscCall(VpMeshExchange(fine, VP_GHOST_CHILD, w, MPIU_REAL, local, local + fine->nown * w));
   for (int32_t c = 0; c < fine->coarser->nown; c++) {
     PetscReal sum[3] = {0}, all = 0, least[3] = {PETSC_MAX_REAL, PETSC_MAX_REAL, PETSC_MAX_REAL}, most[3] = {0};
 

@@ -95,7 +95,7 @@ static PetscErrorCode SetLeaves(VpMesh mesh, const VpLevelCells *cells)
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(mesh->nsweep + 1, &mesh->leaf)); /* not NULL where there are none */
   PetscCall(PetscArraycpy(mesh->leaf, cells->leaf, mesh->nown));
-  PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, MPI_INT32_T, mesh->leaf, mesh->leaf + mesh->nown));
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_SWEEP, 1, MPI_INT32_T, mesh->leaf, mesh->leaf + mesh->nown));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -162,12 +162,22 @@ void VpMeshCellBounds(VpMesh mesh, int32_t cell, PetscReal lower[], PetscReal si
   }
 }
 
-PetscErrorCode VpMeshExchange(VpMesh mesh, VpGhostKind kind, MPI_Datatype unit, const void *own, void *ghost)
+PetscErrorCode VpBroadcast(PetscSF sf, size_t count, MPI_Datatype type, const void *roots, void *leaves)
 {
+  MPI_Datatype unit;
 
   PetscFunctionBeginUser;
-  if (mesh->size == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSFBcastBegin(mesh->sf[kind], unit, own, ghost, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(mesh->sf[kind], unit, own, ghost, MPI_REPLACE));
+  PetscCallMPI(MPI_Type_contiguous((int)count, type, &unit));
+  PetscCallMPI(MPI_Type_commit(&unit));
+  PetscCall(PetscSFBcastBegin(sf, unit, roots, leaves, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, unit, roots, leaves, MPI_REPLACE));
+  PetscCallMPI(MPI_Type_free(&unit));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMeshExchange(VpMesh mesh, VpGhostKind kind, size_t count, MPI_Datatype type, const void *own, void *ghost)
+{
+  PetscFunctionBeginUser;
+  if (mesh->size > 1) PetscCall(VpBroadcast(mesh->sf[kind], count, type, own, ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

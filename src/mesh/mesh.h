@@ -349,8 +349,10 @@ static inline PetscReal VpCellSize(VpMesh mesh, int32_t cell, int d)
 /* at[i] = the rank that owns the cell around point i, x [n][dim], and its number there. If there are several, it is one of them. *outside:
    the first point that lies in none, or n. Collective */
 PetscErrorCode VpMeshLocate(VpMesh, PetscInt n, const PetscReal x[], PetscSFNode at[], PetscInt *outside);
-/* Fills ghost[] with the values that the owners have in own[]. `unit` is one cell's values. */
-PetscErrorCode VpMeshExchange(VpMesh, VpGhostKind, MPI_Datatype unit, const void *own, void *ghost);
+/* Fills ghost[] with the values that the owners have in own[], so many of a type for each cell. */
+PetscErrorCode VpMeshExchange(VpMesh, VpGhostKind, size_t count, MPI_Datatype type, const void *own, void *ghost);
+/* the same from the roots of an SF to its leaves */
+PetscErrorCode VpBroadcast(PetscSF, size_t count, MPI_Datatype type, const void *roots, void *leaves);
 
 /* uniformforest.c: starts[0..size] of a lattice's cells, cut by counts[size], or equally where counts is NULL. Equal pieces require
    VpLatticeIsUniform (internal.h). Errors are those of VpMeshCreate. Only uniformforest.c, connectivity.c and adaptiveforest.c know p4est. */

@@ -5,7 +5,7 @@ PetscErrorCode VpMeshPositions(VpMesh mesh, PetscInt position[])
 {
   PetscFunctionBeginUser;
   for (int32_t i = 0; i < mesh->nown; i++) position[i] = mesh->first + i;
-  PetscCall(VpMeshExchange(mesh, VP_GHOST_ALL, MPIU_INT, position, position + mesh->nown));
+  PetscCall(VpMeshExchange(mesh, VP_GHOST_ALL, 1, MPIU_INT, position, position + mesh->nown));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

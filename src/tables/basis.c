@@ -114,7 +114,7 @@ static void ThinBasis(int n, Real O[N][N], Real C[N][N])
 }
 
 /* in place, for a symmetric positive definite A [n][n] */
-static void Invert(int n, Real A[])
+static void InvertMatrix(int n, Real A[])
 {
   for (int k = 0; k < n; k++) {
     Real pivot = A[k * n + k];
@@ -145,7 +145,7 @@ static void Integrals(VpBasis *b, Real C[N][N])
   }
   VpTidy(b, n, n, mass, b->mass);
   VpTidy(b, n, n, stiff, b->stiff);
-  Invert(n, mass);
+  InvertMatrix(n, mass);
   VpTidy(b, n, n, mass, b->imass);
   for (int i = 0; i < n; i++)
     for (int j = 0; j < i; j++) {

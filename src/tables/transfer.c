@@ -19,7 +19,7 @@ static void FirstPart(int n, double part, Real T[])
 }
 
 /* to [n][n] = from, mirrored */
-static void Mirror(const VpBasis *b, const double from[], double to[])
+static void MirrorHalf(const VpBasis *b, const double from[], double to[])
 {
   int    n = b->n;
   double si, sj;
@@ -46,6 +46,6 @@ void VpTransferBuild(const VpBasis *b, double part, double P[], double R[])
     VpBasisMatrix(b, b, T, c ? mirrored[0] : P);
     VpBasisMatrix(b, b, Tt, c ? mirrored[1] : R);
   }
-  Mirror(b, mirrored[0], P + n * n);
-  Mirror(b, mirrored[1], R + n * n);
+  MirrorHalf(b, mirrored[0], P + n * n);
+  MirrorHalf(b, mirrored[1], R + n * n);
 }

@@ -207,7 +207,7 @@ INLINE void Scale(const VpPatchView *view, const int n, const Solver *s, const V
 }
 
 /* v = A_j^-1 v on patches j[0..W), while cells `ahead` are fetched */
-INLINE void Invert(const VpPatchView *view, const int n, const int32_t j[W], Solver *s, Ahead *ahead, V v[])
+INLINE void InvertPatches(const VpPatchView *view, const int n, const int32_t j[W], Solver *s, Ahead *ahead, V v[])
 {
   const int    m = 2 * n, planes = DIM == 3 ? m : 1;
   const Table *x = &s->table[0], *y = &s->table[1], *z = &s->table[DIM - 1];

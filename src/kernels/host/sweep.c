@@ -149,7 +149,7 @@ INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t nex
     }
   }
   LookAhead(s, n, next, &ahead);
-  Invert(s->patches, n, j, solver, &ahead, v);
+  InvertPatches(s->patches, n, j, solver, &ahead, v);
   for (int p = 0; p < CORNERS; p++) {
     const REAL *old[W];
     REAL       *x[W];

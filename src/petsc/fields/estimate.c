@@ -202,7 +202,6 @@ static PetscErrorCode Norm(const Estimate *e, int32_t cell, const double f[], do
 static PetscErrorCode Fetch(Estimate *e, Vec x)
 {
   const PetscScalar *own;
-  MPI_Datatype       unit;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2((size_t)e->mesh->nlocal * e->ndof, &e->u, e->mesh->nlocal, &e->a));
@@ -210,11 +209,8 @@ static PetscErrorCode Fetch(Estimate *e, Vec x)
   PetscCall(PetscArraycpy(e->u, own, (size_t)e->mesh->nown * e->ndof));
   PetscCall(VecRestoreArrayRead(x, &own));
   for (int32_t c = 0; c < e->mesh->nown; c++) e->a[c] = e->problem->coefficient ? e->problem->coefficient[c] : 1;
-  PetscCallMPI(MPI_Type_contiguous(e->ndof, MPI_DOUBLE, &unit));
-  PetscCallMPI(MPI_Type_commit(&unit));
-  PetscCall(VpMeshExchange(e->mesh, VP_GHOST_FACE, unit, e->u, e->u + (size_t)e->mesh->nown * e->ndof));
-  PetscCall(VpMeshExchange(e->mesh, VP_GHOST_FACE, MPI_DOUBLE, e->a, e->a + e->mesh->nown));
-  PetscCallMPI(MPI_Type_free(&unit));
+  PetscCall(VpMeshExchange(e->mesh, VP_GHOST_FACE, (size_t)e->ndof, MPI_DOUBLE, e->u, e->u + (size_t)e->mesh->nown * e->ndof));
+  PetscCall(VpMeshExchange(e->mesh, VP_GHOST_FACE, 1, MPI_DOUBLE, e->a, e->a + e->mesh->nown));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -110,7 +110,6 @@ PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y)
   const PetscScalar *xx;
   PetscScalar       *yy;
   double            *values;
-  MPI_Datatype       unit;
   VpMesh             mesh[2];
   VpOverlap          o;
   PetscInt           degree[2], ndof;
@@ -131,13 +130,9 @@ PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y)
   ndof = PetscPowInt(h.n, h.dim);
   PetscCall(VpOverlapCreate(mesh[0], mesh[1], &o));
   PetscCall(PetscMalloc1((size_t)o.n * (size_t)ndof, &values));
-  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)ndof, MPI_DOUBLE, &unit));
-  PetscCallMPI(MPI_Type_commit(&unit));
   PetscCall(VecGetArrayRead(x, &xx));
-  PetscCall(PetscSFBcastBegin(o.sf, unit, xx, values, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(o.sf, unit, xx, values, MPI_REPLACE));
+  PetscCall(VpBroadcast(o.sf, (size_t)ndof, MPI_DOUBLE, xx, values));
   PetscCall(VecRestoreArrayRead(x, &xx));
-  PetscCallMPI(MPI_Type_free(&unit));
   PetscCall(VecGetArrayWrite(y, &yy));
   for (int32_t c = 0; c < mesh[1]->nown; c++) Cover(&h, mesh[1], &o, c, values, yy + (size_t)c * (size_t)ndof);
   PetscCall(VecRestoreArrayWrite(y, &yy));
