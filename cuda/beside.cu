@@ -2,7 +2,7 @@
 #include "kernel.cuh"
 
 /* They live as long as the process: small, and needed until its end. */
-enum { SIDE, ASIDE, STREAMS };
+enum { BESIDE, ASIDE, STREAMS };
 static struct {
   cudaStream_t stream;
   cudaEvent_t  forked, joined;
@@ -34,14 +34,14 @@ static PetscErrorCode Join(int i)
 PetscErrorCode VpCudaFork(cudaStream_t *side)
 {
   PetscFunctionBegin;
-  PetscCall(Fork(SIDE));
-  *side = beside[SIDE].stream;
+  PetscCall(Fork(BESIDE));
+  *side = beside[BESIDE].stream;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpCudaJoin(void)
 {
-  return Join(SIDE);
+  return Join(BESIDE);
 }
 
 PetscErrorCode VpCudaAside(PetscErrorCode (*work)(void *), void *context)

@@ -8,7 +8,7 @@
    It has `ld` rows and columns, a multiple of BLOCK; those that are too many have ones on the diagonal. */
 #include "load.cuh"
 
-enum { BLOCK = 64, DEPTH = 32, SIDE = 16, EACH = BLOCK / SIDE }; /* a block of SIDE^2 threads makes BLOCK^2 numbers, a thread EACH^2 */
+enum { BLOCK = 64, DEPTH = 32, SPAN = 16, EACH = BLOCK / SPAN }; /* a block of SPAN^2 threads makes BLOCK^2 numbers, a thread EACH^2 */
 
 static __global__ void FillRows(const PetscInt *start, const PetscInt *column, const PetscScalar *value, int32_t n, int32_t ld, double *A)
 {
@@ -55,7 +55,7 @@ static __global__ void __launch_bounds__(VP_MAX_THREADS) InvertBlock(int32_t ld,
 /* number i of the EACH rows or columns of thread t: pairs of them lie side by side */
 static __device__ __forceinline__ int At(int t, int i)
 {
-  return i / 2 * 2 * SIDE + 2 * t + i % 2;
+  return i / 2 * 2 * SPAN + 2 * t + i % 2;
 }
 
 /* sum[i][j] += row At(y, i) of a times column At(x, j) of b, [BLOCK][BLOCK] numbers whose rows are lda and ldb apart */
@@ -63,10 +63,10 @@ static __device__ __forceinline__ void Multiply(const double *a, int32_t lda, co
 {
   typedef Pack<double, 2> Pair;
   __shared__ __align__(16) double l[DEPTH][BLOCK + 2], r[DEPTH][BLOCK + 2]; /* a, transposed; b */
-  const int                       me = threadIdx.x + SIDE * threadIdx.y;
+  const int                       me = threadIdx.x + SPAN * threadIdx.y;
 
   for (int k0 = 0; k0 < BLOCK; k0 += DEPTH) {
-    for (int i = me; i < DEPTH * BLOCK; i += SIDE * SIDE) {
+    for (int i = me; i < DEPTH * BLOCK; i += SPAN * SPAN) {
       l[i % DEPTH][i / DEPTH] = a[(size_t)(i / DEPTH) * lda + k0 + i % DEPTH];
       r[i / BLOCK][i % BLOCK] = b[(size_t)(k0 + i / BLOCK) * ldb + i % BLOCK];
     }
@@ -87,7 +87,7 @@ static __device__ __forceinline__ void Multiply(const double *a, int32_t lda, co
 }
 
 /* row [BLOCK][ld] = D A_P, but D where A_PP is; column [ld][BLOCK] = what A has there. Block x of the grid does block x of both. */
-static __global__ void __launch_bounds__(SIDE *SIDE)
+static __global__ void __launch_bounds__(SPAN *SPAN)
   TakePanels(int32_t ld, int32_t p, const double *A, const double *D, double *row, double *column)
 {
   const size_t at = (size_t)blockIdx.x * BLOCK, pivot = (size_t)p * BLOCK;
@@ -104,7 +104,7 @@ static __global__ void __launch_bounds__(SIDE *SIDE)
 }
 
 /* the step, from the two panels. A block of the grid does a block of A. */
-static __global__ void __launch_bounds__(SIDE *SIDE) Eliminate(int32_t ld, int32_t p, const double *row, const double *column, double *A)
+static __global__ void __launch_bounds__(SPAN *SPAN) Eliminate(int32_t ld, int32_t p, const double *row, const double *column, double *A)
 {
   const size_t y0 = (size_t)blockIdx.y * BLOCK, x0 = (size_t)blockIdx.x * BLOCK;
   const bool   above = (int32_t)blockIdx.y == p, beside = (int32_t)blockIdx.x == p;
@@ -199,7 +199,7 @@ struct DenseInverse {
   }
   PetscErrorCode Invert()
   {
-    const dim3 threads(SIDE, SIDE);
+    const dim3 threads(SPAN, SPAN);
 
     PetscFunctionBegin;
     PetscCall(VpCudaAlloc((size_t)ld * BLOCK * sizeof(double), "a dense inverse", &row.p));

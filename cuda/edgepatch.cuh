@@ -35,9 +35,9 @@ struct EdgeWork {
 };
 
 template <class T, int DIM, int N>
-struct EdgeSide : Side<T, DIM, N> {
-  typedef Side<T, DIM, N> S;
-  typedef TraceOf<T>      Trace;
+struct EdgeSide : HangThread<T, DIM, N> {
+  typedef HangThread<T, DIM, N> S;
+  typedef TraceOf<T>            Trace;
   using S::faces, S::values, S::i, S::l, S::Item, S::Form, S::Of, S::ToFace, S::FromFaces, S::Flux, S::AddLift, S::AddLiftTogether;
 
   const EdgeWork<T> &w;

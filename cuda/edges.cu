@@ -4,7 +4,8 @@
 
 /* b += sign A_FK xc, on sides that are on the same side of their K: so no two of them have an F in common */
 template <class T, int DIM, int N>
-__global__ void __launch_bounds__(Side<T, DIM, N>::threads) AddCoarse(const __grid_constant__ EdgeWork<T> w, const int32_t *order, T sign)
+__global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
+  AddCoarse(const __grid_constant__ EdgeWork<T> w, const int32_t *order, T sign)
 {
   typedef EdgeSide<T, DIM, N> S;
   __shared__ T                s[S::room];
@@ -16,7 +17,8 @@ __global__ void __launch_bounds__(Side<T, DIM, N>::threads) AddCoarse(const __gr
 
 /* bc -= A_KF x and the rest, on the same sides: no two of them have K in common, or the refined cell beyond */
 template <class T, int DIM, int N>
-__global__ void __launch_bounds__(Side<T, DIM, N>::threads) SubtractFine(const __grid_constant__ EdgeWork<T> w, const int32_t *order, T *bc)
+__global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
+  SubtractFine(const __grid_constant__ EdgeWork<T> w, const int32_t *order, T *bc)
 {
   typedef EdgeSide<T, DIM, N> S;
   __shared__ T                s[S::room];
@@ -32,7 +34,7 @@ __global__ void __launch_bounds__(Side<T, DIM, N>::threads) SubtractFine(const _
 
 /* Solves on the patches order[0], order[1], ...: none of them writes what another one reads or writes. */
 template <class T, int DIM, int N>
-__global__ void __launch_bounds__(Side<T, DIM, N>::threads, EdgePatch<T, DIM, N, 0>::least)
+__global__ void __launch_bounds__(HangThread<T, DIM, N>::threads, EdgePatch<T, DIM, N, 0>::least)
   SolveEdges(const __grid_constant__ EdgeWork<T> w, const int32_t *order)
 {
   extern __shared__ __align__(16) unsigned char shared[];
@@ -47,7 +49,7 @@ __global__ void __launch_bounds__(Side<T, DIM, N>::threads, EdgePatch<T, DIM, N,
 
 template <class T, int DIM, int N>
 struct Edges {
-  static constexpr int threads = Side<T, DIM, N>::threads;
+  static constexpr int threads = HangThread<T, DIM, N>::threads;
 
   /* launch(how many sides, which) for one kind of sides after the other */
   template <class Launch>

@@ -16,7 +16,7 @@ struct TraceOf {
 };
 
 template <class T, int DIM, int N>
-struct Side {
+struct HangThread {
   typedef TraceOf<T>   Trace;
   static constexpr int faces = 1 << (DIM - 1), lines = Power(N, DIM - 1), values = Power(N, DIM), threads = faces * lines;
   static constexpr int room = 2 * threads; /* numbers of shared memory */
@@ -26,7 +26,7 @@ struct Side {
   T             *s;    /* the room */
   int            i, l; /* the group, the thread in it */
 
-  __device__ __forceinline__ Side(const VpHangView &hang, T *shared)
+  __device__ __forceinline__ HangThread(const VpHangView &hang, T *shared)
       : cell(hang.cell), form((const T *)hang.form), half((const T *)hang.half), lift((const T *)hang.lift), s(shared),
         i(threadIdx.x / lines), l(threadIdx.x % lines)
   {

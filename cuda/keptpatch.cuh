@@ -54,7 +54,7 @@ struct KeptThread : PatchThread<T, N, 1, Edges, false> {
   typedef typename Thread::S                 S;
   typedef KeptShape<T, N, TRACES, S>         Shape;
   typedef SortTail<N, TRACES>                Tail;
-  typedef typename Thread::Lines             Lines;
+  typedef typename Thread::LinePack          LinePack;
   typedef Pack<T, TRACES>                    Traces;
   using Thread::inside, Thread::m, Thread::layer, Thread::R;
   using Thread::ky, Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::LineY, Thread::Cell;
@@ -108,7 +108,7 @@ struct KeptThread : PatchThread<T, N, 1, Edges, false> {
     Sync();
   }
   /* the traces beside a line that starts at `at` in the cell `h` of `around`, on side s */
-  __device__ __forceinline__ Traces Side(int s, int h, int at, int step) const
+  __device__ __forceinline__ Traces Beside(int s, int h, int at, int step) const
   {
     Traces a;
 
@@ -134,8 +134,8 @@ struct KeptThread : PatchThread<T, N, 1, Edges, false> {
     UNROLL (int r = 0; r < R; r++) {
       const int l = Line(r), i = l % m, j = l / m, ci = i >= N, cj = j >= N, q = ci + 2 * cj, at = (j - cj * N) * layer;
       UNROLL (int s = 0; s < 2; s++) {
-        px[r][s] = Side(s, 4 * s + q, at + (i - ci * N) * N, 1);
-        py[r][s] = Side(s, 8 + 4 * s + q, at + i - ci * N, N);
+        px[r][s] = Beside(s, 4 * s + q, at + (i - ci * N) * N, 1);
+        py[r][s] = Beside(s, 8 + 4 * s + q, at + i - ci * N, N);
       }
     }
     this->LoadB(b);
@@ -147,7 +147,7 @@ struct KeptThread : PatchThread<T, N, 1, Edges, false> {
       }
     }
     UNROLL (int r = 0; r < R; r++) {
-      UNROLL (int s = 0; s < 2; s++) *End(r, s) = end[r][s] = Side(s, 16 + 4 * s + LineZ(r) / layer, LineZ(r) % layer, layer);
+      UNROLL (int s = 0; s < 2; s++) *End(r, s) = end[r][s] = Beside(s, 16 + 4 * s + LineZ(r) / layer, LineZ(r) % layer, layer);
     }
     Sync();
   }
@@ -247,9 +247,9 @@ struct KeptThread : PatchThread<T, N, 1, Edges, false> {
         T *to = Cell(LineZ(r) / layer + 4 * c, true) + LineZ(r) % layer;
         UNROLL (int i = 0; active && i < N; i++) {
           if constexpr (S::adjacent) {
-            Lines lines;
+            LinePack lines;
             UNROLL (int q = 0; q < R; q++) lines.a[q] = v[q][c * N + i];
-            *(Lines *)(to + i * layer) = lines;
+            *(LinePack *)(to + i * layer) = lines;
           } else to[i * layer] = v[r][c * N + i];
         }
       }

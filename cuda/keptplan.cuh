@@ -121,7 +121,7 @@ struct KeptSetup {
     if (beyond) AddJump(s, K[0], LK[0], LK[TRACES - 1]);
   }
   /* the tables of side s in direction d; sides: KeptTables.sides on the host */
-  void Side(int d, int s, bool beyond, KeptTables<T, N, TRACES> *tables, T *sides) const
+  void FillSide(int d, int s, bool beyond, KeptTables<T, N, TRACES> *tables, T *sides) const
   {
     double K[TRACES][N] = {}, LK[TRACES][m] = {};
 
@@ -154,7 +154,7 @@ struct KeptSetup {
     for (int d = 0; found && d < 3; d++) {
       PetscCall(setup.Fetch(setup.patches->common.inside[d], F));
       PetscCall(VpCudaFetch((const T *)view->lines + (size_t)view->common.inside[d] * VpLineSize(N), sizeof(D), D));
-      for (int s = 0; s < 2; s++) Side(d, s, Beyond(), &plan->tables, sides);
+      for (int s = 0; s < 2; s++) FillSide(d, s, Beyond(), &plan->tables, sides);
     }
     for (int s = 0; s < 2; s++) {
       for (int f = 0; f < TRACES; f++) {

@@ -22,7 +22,7 @@ static struct {
       PetscCheck(result_ == ncclSuccess, PETSC_COMM_SELF, PETSC_ERR_LIB, "NCCL: %s", nccl.GetErrorString(result_)); \
     } while (0)
 
-struct Link : StreamLink {
+struct NcclLink : StreamLink {
   ncclComm_t comm;
 };
 
@@ -36,7 +36,7 @@ static bool Open(void)
 
 static int DeleteLink(MPI_Comm, int, void *value, void *)
 {
-  Link *link = (Link *)value;
+  NcclLink *link = (NcclLink *)value;
 
   nccl.CommDestroy(link->comm);
   VpStreamLinkDestroy(link);
@@ -75,7 +75,7 @@ static PetscErrorCode CreateLink(MPI_Comm comm, VpLink *out, const char **why)
 {
   PetscMPIInt good = Open();
   ncclComm_t  started;
-  Link       *link;
+  NcclLink   *link;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND, comm));
@@ -83,7 +83,7 @@ static PetscErrorCode CreateLink(MPI_Comm comm, VpLink *out, const char **why)
   if (!good) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Start(comm, &started, why));
   if (!started) PetscFunctionReturn(PETSC_SUCCESS);
-  link = new Link();
+  link = new NcclLink();
   link->kind = &VpCudaNcclLinks;
   link->comm = started;
   PetscCall(VpStreamLinkCreate(link));
@@ -98,7 +98,7 @@ static PetscErrorCode Connect(MPI_Comm comm, VpLink *link, const char **why)
   return VpLinkOnce(comm, &key, CreateLink, DeleteLink, link, why);
 }
 
-static PetscErrorCode SendReceive(Link *link, const VpMessages *m)
+static PetscErrorCode SendReceive(NcclLink *link, const VpMessages *m)
 {
   PetscFunctionBegin;
   for (int way = 0; way < VP_WAYS; way++) {
@@ -116,7 +116,7 @@ static PetscErrorCode SendReceive(Link *link, const VpMessages *m)
 
 static PetscErrorCode Begin(VpLink base, const VpMessages *m, const void *roots)
 {
-  Link          *link = (Link *)base;
+  NcclLink      *link = (NcclLink *)base;
   PetscErrorCode error;
   ncclResult_t   ended;
 
@@ -132,7 +132,7 @@ static PetscErrorCode Begin(VpLink base, const VpMessages *m, const void *roots)
 
 static PetscErrorCode End(VpLink link, const VpMessages *m, void *leaves)
 {
-  return VpStreamLinkUnpack((Link *)link, m, leaves);
+  return VpStreamLinkUnpack((NcclLink *)link, m, leaves);
 }
 
 #else
@@ -154,4 +154,4 @@ static PetscErrorCode End(VpLink, const VpMessages *, void *)
 #endif
 
 extern "C" const VpLinks VpCudaNcclLinks = {
-  .name = "nccl", .connect = Connect, .place = NULL, .prepare = NULL, .remove = NULL, .begin = Begin, .end = End};
+  .name = "nccl", .connect = Connect, .reserve = NULL, .prepare = NULL, .remove = NULL, .begin = Begin, .end = End};

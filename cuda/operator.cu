@@ -54,17 +54,17 @@ __global__ void __launch_bounds__(Tile<N>::threads, Tile<N>::least)
 
 /* what the sides of faces list[0], list[1], ... test their cells with (HangingTraces) */
 template <class T, int DIM, int N>
-__global__ void __launch_bounds__(Side<T, DIM, N>::threads)
+__global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   FindTraces(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, const int32_t *list, T *traces)
 {
-  typedef Side<T, DIM, N> S;
-  __shared__ T            s[S::room];
-  const S                 side(hang, s);
-  const int32_t           at = list[blockIdx.x], *item = side.Item(at);
-  const int               d = item[1] / 2, end = item[1] % 2;
-  const T                *form = side.Form(at), a = form[5 + side.i];
-  TraceOf<T>              own = side.Of(f, d, end, f.Cell(item[0], S::values));
-  TraceOf<T>              there = side.Of(f, d, 1 - end, f.Cell(item[3 + side.i], S::values));
+  typedef HangThread<T, DIM, N> S;
+  __shared__ T                  s[S::room];
+  const S                       side(hang, s);
+  const int32_t                 at = list[blockIdx.x], *item = side.Item(at);
+  const int                     d = item[1] / 2, end = item[1] % 2;
+  const T                      *form = side.Form(at), a = form[5 + side.i];
+  TraceOf<T>                    own = side.Of(f, d, end, f.Cell(item[0], S::values));
+  TraceOf<T>                    there = side.Of(f, d, 1 - end, f.Cell(item[3 + side.i], S::values));
   T *to = traces + (size_t)blockIdx.x * (1 + S::faces) * 2 * S::lines + side.l, *fine = to + (1 + side.i) * 2 * S::lines;
 
   side.ToFace(side.i, own);
@@ -82,14 +82,14 @@ __global__ void __launch_bounds__(Side<T, DIM, N>::threads)
 /* y += sign times the terms of sides of a cell that hang, of those list[0], list[1], ... The block with its first one in the list works on
    all of them. */
 template <class T, int DIM, int N>
-__global__ void __launch_bounds__(Side<T, DIM, N>::threads)
+__global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   AddHanging(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, const int32_t *list, int32_t n, T sign, T *y)
 {
-  typedef Side<T, DIM, N> S;
-  __shared__ T            s[S::room];
-  const S                 side(hang, s);
-  int32_t                 k = blockIdx.x;
-  const int32_t           cell = side.Item(list[k])[0];
+  typedef HangThread<T, DIM, N> S;
+  __shared__ T                  s[S::room];
+  const S                       side(hang, s);
+  int32_t                       k = blockIdx.x;
+  const int32_t                 cell = side.Item(list[k])[0];
 
   if (k && side.Item(list[k - 1])[0] == cell) return;
   for (; k < n && side.Item(list[k])[0] == cell; k++) {
@@ -141,8 +141,8 @@ struct Operator {
 
   static PetscErrorCode Hanging(const VpView *view, Field<T> f, int32_t first, int32_t last, VpGhosts ghosts, const void *b, void *y)
   {
-    typedef Side<T, DIM, N> Sides;
-    HangPlan               *plan = NULL;
+    typedef HangThread<T, DIM, N> Sides;
+    HangPlan                     *plan = NULL;
 
     PetscFunctionBegin;
     PetscCall(VpCudaPlan<HangPlan>(&view->device, VP_PLAN_HANG, first, last, &plan,

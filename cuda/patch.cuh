@@ -51,7 +51,7 @@ template <class T, int N, class Edges, bool AGAIN, class Coefficients>
 struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
   typedef PatchThread<T, N, 0, Edges, AGAIN> Thread;
   typedef typename Thread::S                 S;
-  typedef typename Thread::Lines             Lines;
+  typedef typename Thread::LinePack          LinePack;
   typedef Pack<T, 2>                         Pair;
   using Thread::inside, Thread::m, Thread::layer, Thread::R;
   using Thread::ky, Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::LineY, Thread::Cell;
@@ -181,9 +181,9 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
     if constexpr (S::adjacent && inside) {
       BackwardInside<2, 0>(t, v);
       UNROLL (int i = 0; active && i < m; i++) {
-        Lines lines;
+        LinePack lines;
         UNROLL (int r = 0; r < R; r++) lines.a[r] = v[r][i];
-        *(Lines *)(to[0][i / N] + i % N * layer) = lines;
+        *(LinePack *)(to[0][i / N] + i % N * layer) = lines;
       }
     } else
       FromModes<2, 0>(t, edges, kz, v, [=](int r, int i, T w) {

@@ -33,7 +33,7 @@ struct PatchThread {
   enum { ENDS = 1 };
   static constexpr bool inside = std::is_same<Edges, NoEdges>::value;
   static constexpr int  m = S::m, layer = S::layer, R = S::rounds;
-  typedef Pack<T, R>    Lines;
+  typedef Pack<T, R>    LinePack;
 
   const Tables  &t;
   const Edges   &edges;
@@ -111,7 +111,7 @@ struct PatchThread {
         const T *from = b + (size_t)__ldg(cells + l / layer + 4 * c) * S::values + l % layer;
         UNROLL (int i = 0; i < N; i++) {
           if constexpr (S::adjacent) {
-            const Lines lines = LoadNow((const Lines *)(from + i * layer));
+            const LinePack lines = LoadNow((const LinePack *)(from + i * layer));
             UNROLL (int k = 0; k < R; k++) v[k][c * N + i] = lines.a[k];
           } else v[r][c * N + i] = LoadNow(from + i * layer);
         }
@@ -138,9 +138,9 @@ struct PatchThread {
     if constexpr (S::adjacent && inside) {
       ForwardInside<2, LACKS>(t, v);
       UNROLL (int i = 0; i < m; i++) {
-        Lines lines;
+        LinePack lines;
         UNROLL (int r = 0; r < R; r++) lines.a[r] = v[r][i];
-        *(Lines *)(values + LineZ(0) + S::sz * i) = lines;
+        *(LinePack *)(values + LineZ(0) + S::sz * i) = lines;
       }
     } else ToModes<2, LACKS>(t, edges, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
     Sync();
@@ -219,7 +219,7 @@ struct PatchThread {
   {
     UNROLL (int i = 0; i < m; i++) {
       if constexpr (S::adjacent) {
-        const Lines lines = *(const Lines *)(values + LineZ(0) + S::sz * i);
+        const LinePack lines = *(const LinePack *)(values + LineZ(0) + S::sz * i);
         UNROLL (int r = 0; r < R; r++) v[r][i] = lines.a[r];
       } else {
         UNROLL (int r = 0; r < R; r++) v[r][i] = values[LineZ(r) + S::sz * i];

@@ -179,7 +179,7 @@ static PetscErrorCode Remove(VpLink base, VpMessages *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Place(VpLink link, VpMessages *m)
+static PetscErrorCode Reserve(VpLink link, VpMessages *m)
 {
   const size_t counts = Aligned(sizeof(uint32_t) * (size_t)(m->n[VP_IN] + m->n[VP_OUT] + 1));
   Route       *route;
@@ -382,4 +382,4 @@ static PetscErrorCode Connect(MPI_Comm comm, VpLink *link, const char **why)
 }
 
 extern "C" const VpLinks VpCudaPeerLinks = {
-  .name = "peer", .connect = Connect, .place = Place, .prepare = Prepare, .remove = Remove, .begin = Begin, .end = End};
+  .name = "peer", .connect = Connect, .reserve = Reserve, .prepare = Prepare, .remove = Remove, .begin = Begin, .end = End};

@@ -182,7 +182,7 @@ __global__ void Product(int32_t rows, int32_t columns, const T *M, const T *x, T
 }
 
 template <class T, int DIM, int N>
-struct Lines {
+struct BoxInverse {
   /* modes of a thread, so that blocks divide lines of n times a power of two */
   static constexpr int few = N < 4 ? 2 * N : N, many = N < 4 ? 4 * N : N < 6 ? 2 * N : N, wide = 16 / (int)sizeof(T);
 
@@ -257,7 +257,7 @@ struct Lines {
 
 void VpCudaSeparableOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
-  VpCudaForKind<Lines>(precision, dim, degree, [ops](auto of) {
+  VpCudaForKind<BoxInverse>(precision, dim, degree, [ops](auto of) {
     ops->invert = of.Invert;
     ops->product = of.Whole;
   });

@@ -8,7 +8,7 @@ struct SortEntry {
   T fdm[VpFdmSize(N)], line[2][VpLineSize(N)], mirrored;
 };
 template <class T, int N>
-static __global__ void GatherEntries(const T *fdm, const T *lines, const uint8_t *mirrored, const SortKey *key, SortEntry<T, N> *to)
+static __global__ void CopyEntries(const T *fdm, const T *lines, const uint8_t *mirrored, const SortKey *key, SortEntry<T, N> *to)
 {
   const SortKey    k = key[blockIdx.x];
   SortEntry<T, N> &e = to[blockIdx.x];
@@ -134,7 +134,7 @@ struct SortSetup {
     }
   }
 
-  PetscErrorCode Gather()
+  PetscErrorCode CopyTables()
   {
     const size_t n = sorted->entries.size();
     VpArray      keys, tables;
@@ -144,7 +144,7 @@ struct SortSetup {
     PetscCall(tail.Fetch());
     PetscCall(VpCudaPlace(sorted->entries.data(), n * sizeof(SortKey), "sorted patches", &keys));
     PetscCall(VpCudaAlloc(n * sizeof(SortEntry<T, N>), "tables of sorted patches", &tables.p));
-    PetscCall(VpCudaLaunch("gather tables", GatherEntries<T, N>, {(int)n, 128}, (const T *)setup.patches->fdm, (const T *)setup.view->lines,
+    PetscCall(VpCudaLaunch("copy tables", CopyEntries<T, N>, {(int)n, 128}, (const T *)setup.patches->fdm, (const T *)setup.view->lines,
                            setup.patches->mirrored, (const SortKey *)keys.p, (SortEntry<T, N> *)tables.p));
     PetscCall(VpCudaFetch(tables.p, n * sizeof(SortEntry<T, N>), entry.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -177,7 +177,7 @@ struct SortSetup {
 
     PetscFunctionBegin;
     if (!sorted->list.n) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(Gather());
+    PetscCall(CopyTables());
     PetscCall(VpCudaFetch(setup.view->traces, sizeof(plan->tables.trace), plan->tables.trace));
     plan->tables.reaction = (T)setup.patches->reaction;
     plan->tables.mixes = setup.mixes;

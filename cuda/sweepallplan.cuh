@@ -7,7 +7,7 @@
 
 /* to[i] = from[list[i]], `width` numbers each */
 template <class A>
-static __global__ void GatherPatches(const int32_t *list, int32_t n, int width, const A *from, A *to)
+static __global__ void SelectPatches(const int32_t *list, int32_t n, int width, const A *from, A *to)
 {
   const int32_t i = blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -198,14 +198,14 @@ struct SweepAllSetup {
   }
   /* an array of the others, from those of the stages' views */
   template <class A, class Of>
-  PetscErrorCode Gather(const int32_t *numbers, int width, Of of, VpArray *to) const
+  PetscErrorCode Select(const int32_t *numbers, int width, Of of, VpArray *to) const
   {
     PetscFunctionBegin;
     PetscCall(VpCudaAlloc((size_t)plan->others * width * sizeof(A), "patches by stages", &to->p));
     for (int i = 0; i < plan->stages.n; i++) {
       const int32_t from = plan->stages.stage[i].other[0], count = plan->stages.stage[i].other[1] - from;
 
-      PetscCall(VpCudaLaunch("patches by stages", GatherPatches<A>, {VpBlocks(count * width, VP_THREADS), VP_THREADS}, numbers + from,
+      PetscCall(VpCudaLaunch("patches by stages", SelectPatches<A>, {VpBlocks(count * width, VP_THREADS), VP_THREADS}, numbers + from,
                              count, width, (const A *)of(first[i]->patches), (A *)to->p + (size_t)from * width));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -221,12 +221,12 @@ struct SweepAllSetup {
     PetscCall(VpCudaPlace(other.data(), other.size() * sizeof(int32_t), "patches by stages", &numbers));
     PetscCall(VpCudaPlace(forms.data(), forms.size(), "patches by stages", &plan->forms));
     const int32_t *list = (const int32_t *)numbers.p;
-    PetscCall(Gather<int32_t>(
+    PetscCall(Select<int32_t>(
       list, 1 << DIM, [](const VpPatchView *p) { return p->patch; }, &plan->patch));
-    PetscCall(Gather<int32_t>(
+    PetscCall(Select<int32_t>(
       list, DIM, [](const VpPatchView *p) { return p->type; }, &plan->type));
     if (v->weight)
-      PetscCall(Gather<T>(
+      PetscCall(Select<T>(
         list, 1, [](const VpPatchView *p) { return p->weight; }, &plan->weight));
     VpCudaCall(cudaStreamSynchronize(VpCudaStream)); /* before the numbers go */
     v->patch = (const int32_t *)plan->patch.p;

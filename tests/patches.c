@@ -58,7 +58,7 @@ static void CheckPatch(const Case *c, VpMesh mesh, const VpPatches *patches, int
   for (int d = 0; d < c->dim; d++) {
     const PetscBool seam = (PetscBool)(patches->seams >> d & 1), odd = (PetscBool)((p[d] + 1) & 1);
 
-    bad[PATCHES_SURROUND_THEIR_VERTEX] += (PetscBool)(color >> patches->place[d] & 1) != (seam ? PETSC_FALSE : odd);
+    bad[PATCHES_SURROUND_THEIR_VERTEX] += (PetscBool)(color >> patches->digit[d] & 1) != (seam ? PETSC_FALSE : odd);
   }
   for (int side = 0; side < 2 * c->dim; side++) {
     int count[VP_SIDE_NONE] = {0}, expected;

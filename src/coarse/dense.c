@@ -23,7 +23,7 @@ typedef struct {
 } Dense;
 
 /* what every rank has of its own cells, for all of them */
-static PetscErrorCode Gather(const Dense *dense, MPI_Datatype cell, const void *own, void *all)
+static PetscErrorCode ToAll(const Dense *dense, MPI_Datatype cell, const void *own, void *all)
 {
   const VpMesh mesh = dense->level->mesh;
 
@@ -33,7 +33,7 @@ static PetscErrorCode Gather(const Dense *dense, MPI_Datatype cell, const void *
 }
 
 /* one [columns]: the function 1, of norm 1. host: the same level there, orthonormal, double */
-static PetscErrorCode GatherConstant(const Dense *dense, VpLevel host, double one[])
+static PetscErrorCode ConstantOfAll(const Dense *dense, VpLevel host, double one[])
 {
   const int    ndof = (int)(host->block / host->real);
   MPI_Datatype cell;
@@ -44,7 +44,7 @@ static PetscErrorCode GatherConstant(const Dense *dense, VpLevel host, double on
   PetscCall(VpConstant(host, own));
   PetscCallMPI(MPI_Type_contiguous(ndof, MPI_DOUBLE, &cell));
   PetscCallMPI(MPI_Type_commit(&cell));
-  PetscCall(Gather(dense, cell, own, one));
+  PetscCall(ToAll(dense, cell, own, one));
   PetscCallMPI(MPI_Type_free(&cell));
   for (size_t i = 0; i < dense->columns; i++) norm += one[i] * one[i];
   for (size_t i = 0; i < dense->columns; i++) one[i] /= sqrt(norm);
@@ -53,7 +53,7 @@ static PetscErrorCode GatherConstant(const Dense *dense, VpLevel host, double on
 }
 
 /* the rows of A of all ranks, on each of them. *copy: what holds them */
-static PetscErrorCode GatherRows(VpLevel host, VpDenseInverse *d, Mat *copy)
+static PetscErrorCode RowsOfAll(VpLevel host, VpDenseInverse *d, Mat *copy)
 {
   Mat          A;
   PetscInt     n;
@@ -170,10 +170,10 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   constants = VpProblemIsSingular(mesh, &diffusion);
   PetscCall(DenseCreate(level, &dense));
   PetscCall(VpLevelCreate(mesh, &level->problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &host));
-  PetscCall(GatherRows(host, &inverse, &A));
+  PetscCall(RowsOfAll(host, &inverse, &A));
   if (constants) {
     PetscCall(PetscMalloc1(dense->columns, &one));
-    PetscCall(GatherConstant(dense, host, one));
+    PetscCall(ConstantOfAll(dense, host, one));
     WeighConstants(c, &inverse);
   }
   inverse.one = one;
@@ -197,7 +197,7 @@ static PetscErrorCode SolveSome(const Dense *dense, int32_t n, VpVector b, VpVec
   PetscFunctionBegin;
   PetscCall(VpVectorRead(b, VP_GHOST_NONE, &from));
   if (dense->b) {
-    PetscCall(Gather(dense, level->unit, from, dense->b));
+    PetscCall(ToAll(dense, level->unit, from, dense->b));
     from = dense->b;
   }
   PetscCall(VpVectorWrite(x, VP_GHOST_NONE, &to));

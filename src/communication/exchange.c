@@ -58,7 +58,7 @@ static PetscErrorCode PlaceBuffers(VpExchanger e, const PetscInt *const items[2]
   PetscFunctionBegin;
   for (int way = 0; way < VP_WAYS; way++) {
     PetscCall(PlaceList(backend, items[way], VpMessageItems(m, way), &m->list[way]));
-    if (way == VP_IN && e->link && e->link->kind->place) PetscCall(e->link->kind->place(e->link, m));
+    if (way == VP_IN && e->link && e->link->kind->reserve) PetscCall(e->link->kind->reserve(e->link, m));
     else PetscCall(backend->alloc(VpMessageItems(m, way) * m->block, "messages", &m->data[way]));
     e->host[way] = m->data[way];
     if (e->staged) PetscCall(backend->alloc_host(VpMessageItems(m, way) * m->block, "messages", &e->host[way]));

@@ -37,9 +37,9 @@ struct VpLinks_ {
   const char *name; /* as an option says it */
   /* Collective. *link stays NULL where there can be none; *why says the reason. */
   PetscErrorCode (*connect)(MPI_Comm, VpLink *, const char **why);
-  /* Messages that are sent again and again: place() allocates data[VP_IN], which other ranks may write to; then prepare(), collective, tells
-     neighbours where it is. remove() releases it. All are NULL where messages go to any memory. */
-  PetscErrorCode (*place)(VpLink, VpMessages *);
+  /* Messages that are sent again and again: reserve() allocates data[VP_IN], which other ranks may write to; then prepare(), collective,
+     tells neighbours where it is. remove() releases it. All are NULL where messages go to any memory. */
+  PetscErrorCode (*reserve)(VpLink, VpMessages *);
   PetscErrorCode (*prepare)(VpLink, VpMessages *);
   PetscErrorCode (*remove)(VpLink, VpMessages *);
   /* Messages are packed after the work given so far, unless roots is NULL: then they lie in data[VP_OUT] already. Work

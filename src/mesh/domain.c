@@ -192,18 +192,18 @@ static PetscErrorCode MeetInBuckets(Grid *g)
 
 typedef struct {
   int32_t tangential[4], box;
-} Side;
+} BoxSide;
 
 static int AscendingSide(const void *a, const void *b)
 {
-  return memcmp(a, b, sizeof(((Side *)0)->tangential));
+  return memcmp(a, b, sizeof(((BoxSide *)0)->tangential));
 }
 
 /* The sides of the domain at its lower and at its upper end in direction d are the same, moved. */
 static PetscErrorCode JoinPeriodic(Grid *g, int d)
 {
   int32_t   n[2] = {0, 0};
-  Side     *side[2];
+  BoxSide  *side[2];
   PetscBool match;
 
   PetscFunctionBeginUser;
@@ -211,14 +211,14 @@ static PetscErrorCode JoinPeriodic(Grid *g, int d)
   for (int32_t b = 0; b < g->nbox; b++) {
     for (int s = 0; s < 2; s++) {
       if (g->span[b][d][s] == (s ? g->nknot[d] - 1 : 0)) {
-        Side *new = &side[s][n[s]++];
+        BoxSide *new = &side[s][n[s]++];
 
         new->box = b;
         for (int t = 1; t < g->dim; t++) PetscCall(PetscArraycpy(new->tangential + 2 * (t - 1), g->span[b][(d + t) % g->dim], 2));
       }
     }
   }
-  for (int s = 0; s < 2; s++) qsort(side[s], n[s], sizeof(Side), AscendingSide);
+  for (int s = 0; s < 2; s++) qsort(side[s], n[s], sizeof(BoxSide), AscendingSide);
   match = n[0] == n[1];
   for (int32_t i = 0; match && i < n[0]; i++) {
     match = AscendingSide(&side[0][i], &side[1][i]) == 0;

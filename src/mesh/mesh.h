@@ -370,7 +370,7 @@ const char    *VpForestVersion(void); /* p4est's */
    swept after those at fewer seams. */
 typedef struct {
   int      dim, seams; /* bits of directions */
-  int      place[3];   /* of the direction's parity among the bits of a colour; bits of seams are 0 */
+  int      digit[3];   /* of the direction's parity among the bits of a colour; bits of seams are 0 */
   int32_t  n;
   int32_t  start[9]; /* colour c is [start[c], start[c+1]) */
   int32_t  inner[8]; /* of which [start[c], inner[c]) touch no ghost */

@@ -61,7 +61,7 @@ static inline __attribute__((always_inline)) void StepTogether(VpMesh mesh, int 
 
 /* Finds the 2^dim cells around the upper corner of `first`. False unless all ways to a cell lead to the same one, and all are in
    [0, nsweep). */
-static PetscBool GatherCells(VpMesh mesh, int32_t first, int32_t cell[])
+static PetscBool FindCells(VpMesh mesh, int32_t first, int32_t cell[])
 {
   cell[0] = first;
   for (int i = 1; i < 1 << mesh->dim; i++) {
@@ -128,7 +128,7 @@ static inline int ColorOf(const Search *search, int32_t first)
   int          color = 0;
 
   for (int d = 0; d < mesh->dim; d++)
-    color |= (!((mesh->coord[3 * (size_t)first + d] ^ parity >> d) & 1) & !(search->seams >> d & 1)) << search->patches->place[d];
+    color |= (!((mesh->coord[3 * (size_t)first + d] ^ parity >> d) & 1) & !(search->seams >> d & 1)) << search->patches->digit[d];
   return color;
 }
 
@@ -155,7 +155,7 @@ static void FindPatch(const Search *search, int32_t first, Patch *p)
   *p = (Patch){.cls = NONE};
   if (!mesh->lattice->alternates || SeamsAt(mesh, first) != search->seams) return;
   if (AreTogether(mesh, near, first)) StepTogether(mesh, mesh->dim, first, p->cell);
-  else if (!GatherCells(mesh, first, p->cell)) return;
+  else if (!FindCells(mesh, first, p->cell)) return;
   for (int i = 0; i < 1 << mesh->dim; i++) {
     if (near[p->cell[i]] & MEETS_GHOST) ghost = PETSC_TRUE;
   }
@@ -314,8 +314,8 @@ static PetscBool ComesBefore(VpMesh mesh, const PetscReal h[3], int d, int e)
   return (PetscBool)(mesh->domain->periodic[d] && !mesh->domain->periodic[e]);
 }
 
-/* place[d]: how many directions have thinner cells; of equal ones periodic ones come first, then lower ones */
-static void RankDirections(VpMesh mesh, const PetscReal thinnest[3], int place[3])
+/* digit[d]: how many directions have thinner cells; of equal ones periodic ones come first, then lower ones */
+static void RankDirections(VpMesh mesh, const PetscReal thinnest[3], int digit[3])
 {
   int order[3];
 
@@ -325,7 +325,7 @@ static void RankDirections(VpMesh mesh, const PetscReal thinnest[3], int place[3
     for (; i > 0 && ComesBefore(mesh, thinnest, d, order[i - 1]); i--) order[i] = order[i - 1];
     order[i] = d;
   }
-  for (int i = 0; i < mesh->dim; i++) place[order[i]] = i;
+  for (int i = 0; i < mesh->dim; i++) digit[order[i]] = i;
 }
 
 PetscErrorCode VpPatchesCreate(VpMesh mesh, const PetscReal thinnest[3], int seams, VpPatches *patches)
@@ -335,7 +335,7 @@ PetscErrorCode VpPatchesCreate(VpMesh mesh, const PetscReal thinnest[3], int sea
 
   PetscFunctionBeginUser;
   *patches = (VpPatches){.dim = mesh->dim, .seams = seams};
-  RankDirections(mesh, thinnest, patches->place);
+  RankDirections(mesh, thinnest, patches->digit);
   PetscCall(VpProgress("patches", 0, mesh->nsweep));
   PetscCall(VpMallocLarge(mesh->nsweep, &search.near));
   PetscCall(VpMallocLarge(mesh->nlocal, &patches->cover));

@@ -26,7 +26,7 @@ static void Words(const VpPatchKey *problem, uint64_t word[NWORD])
 }
 
 /* size of the cells beyond a mixed side, that of its own cells where there are none */
-static PetscReal SizeBeyond(VpMesh mesh, const int32_t cell[], int side)
+static PetscReal MixedSizeBeyond(VpMesh mesh, const int32_t cell[], int side)
 {
   const int d = side / 2;
 
@@ -109,7 +109,7 @@ static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
   for (int s = 0; s < 2; s++) {
     key.side[s] = side[2 * d + s];
     if (key.side[s] == VP_SIDE_EDGE) key.h_beyond[s] *= 2;
-    if (key.side[s] == VP_SIDE_MIXED) key.h_beyond[s] = SizeBeyond(mesh, cell, 2 * d + s);
+    if (key.side[s] == VP_SIDE_MIXED) key.h_beyond[s] = MixedSizeBeyond(mesh, cell, 2 * d + s);
     if (fit && (key.side[s] == VP_SIDE_MIXED || key.side[s] == VP_SIDE_EDGE ||
                 (key.side[s] == VP_SIDE_INTERIOR && problems->space == VP_SPACE_FULL)))
       key.face[s] = fit->face[d][s];

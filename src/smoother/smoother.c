@@ -159,7 +159,7 @@ static PetscErrorCode Create(VpLevel level, VpSpace space, VpResidual residual, 
   smoother->kind = seams;
   smoother->kinds = kinds;
   PetscCall(VpPatchesCreate(level->mesh, level->thinnest, seams, &patches));
-  PetscCall(PetscArraycpy(smoother->place, patches.place, 3));
+  PetscCall(PetscArraycpy(smoother->digit, patches.digit, 3));
   PetscCall(VpPatchProblemsCreate(level, &patches, space, &problems));
   refused = CreateWhole(smoother, &problems, residual);
   if (!refused && residual == VP_RESIDUAL_LOCAL)

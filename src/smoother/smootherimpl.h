@@ -35,6 +35,6 @@ struct VpSmoother_ {
   PetscInt    cell_sweeps; /* how many of these */
   VpVector    r;           /* residual `global`: b - A x wherever patches are */
   int         kind, kinds; /* as bits of directions: where its patches are at seams; where the mesh has seams */
-  int         place[3];    /* as of VpPatches */
+  int         digit[3];    /* as of VpPatches */
   VpSmoother  seams;       /* of the patches at the next kind of seams, or NULL */
 };

@@ -219,12 +219,12 @@ static VpSmoother ColorAt(VpSmoother smoother, int i, int *color)
   int       kind = 0;
 
   *color = 0;
-  for (int place = 0; place < dim; place++) {
+  for (int digit = 0; digit < dim; digit++) {
     int d = 0, count;
 
-    while (smoother->place[d] != place) d++;
+    while (smoother->digit[d] != digit) d++;
     count = 2 + (smoother->kinds >> d & 1);
-    if (i % count == 0) *color |= 1 << place;
+    if (i % count == 0) *color |= 1 << digit;
     if (i % count == 2) kind |= 1 << d;
     i /= count;
   }

@@ -22,7 +22,7 @@ static PetscErrorCode PretendConnect(MPI_Comm comm, VpLink *link, const char **w
 }
 
 /* what comes in lies in memory of the link's */
-static PetscErrorCode PretendPlace(VpLink link, VpMessages *m)
+static PetscErrorCode PretendReserve(VpLink link, VpMessages *m)
 {
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc(VpMessageItems(m, VP_IN) * m->block + 1, &m->route));
@@ -97,7 +97,7 @@ static VpBackend PretendedBackend(PetscBool linked)
                                       {{.name = "peer", .connect = PretendNoConnection},
                                        {.name = "nccl",
                                         .connect = PretendConnect,
-                                        .place = PretendPlace,
+                                        .reserve = PretendReserve,
                                         .prepare = PretendPrepare,
                                         .remove = PretendRemove,
                                         .begin = PretendBegin,

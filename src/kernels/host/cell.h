@@ -15,7 +15,7 @@ typedef struct {
   const REAL *line[DIM]; /* that this was made from */
   int         even[DIM]; /* the line is its own mirror image, functions being even and odd in turn: half of D vanishes */
   V           D[VP_MAX_N][PARTS], C[2][VP_MAX_N][PARTS];
-} Lines;
+} XColumns;
 
 static const REAL zero_cell[VALUES]; /* stands for neighbours that there are not */
 
@@ -43,7 +43,7 @@ INLINE int IsEven(const int n, const REAL *D)
   return even;
 }
 
-INLINE void Prepare(const VpView *view, const int n, const int nt, const REAL *const line[], Lines *X)
+INLINE void Prepare(const VpView *view, const int n, const int nt, const REAL *const line[], XColumns *X)
 {
   for (int d = 1; d < DIM; d++) {
     if (X->line[d] != line[d]) X->even[d] = IsEven(n, line[d]);
@@ -122,7 +122,7 @@ INLINE void AlongZ(const int n, const int step, int z, const REAL *D, V u[][PART
 
 /* y = A u, or b - A u where b is not NULL; beyond[2 d + s]: the neighbours' values, zero_cell where there is none; X: of `line`;
    ahead: those of a cell to come, fetched meanwhile, or NULL */
-INLINE void CellApply(const VpView *view, const int n, const int nt, const REAL *u, const REAL *const beyond[], const Lines *X,
+INLINE void CellApply(const VpView *view, const int n, const int nt, const REAL *u, const REAL *const beyond[], const XColumns *X,
                       const REAL *b, REAL *y, const REAL *const ahead[])
 {
   const int planes = DIM == 3 ? n : 1;

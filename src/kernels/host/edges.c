@@ -17,10 +17,10 @@ typedef struct {
   const REAL       *bc;
   VpHostResidual   *residual;
   Solve            *solve[2]; /* on arrays like K's, and like that of all F */
-  Lines             X;        /* of the last K */
+  XColumns          X;        /* of the last K */
 } Edges;
 
-INLINE const int32_t *Side(const Edges *e, int32_t at)
+INLINE const int32_t *SideAt(const Edges *e, int32_t at)
 {
   return e->edges->sides.cell + (size_t)at * VP_HANG_CELL;
 }
@@ -34,7 +34,7 @@ INLINE const REAL *Form(const Edges *e, int32_t at)
 INLINE void AddToFine(const Edges *e, const int n, int32_t at, REAL sign, int i, Traces t, REAL *y)
 {
   const REAL *form = Form(e, at), turned[5] = {form[2], form[3], form[0], form[1], form[4]};
-  const int   side = Side(e, at)[1];
+  const int   side = SideAt(e, at)[1];
   Traces      there, here = {{0}};
 
   for (int k = 0; k < 2; k++) ToPart(n, (const REAL *)e->edges->sides.half, i, t[k], there[k]);
@@ -45,7 +45,7 @@ INLINE void AddToFine(const Edges *e, const int n, int32_t at, REAL sign, int i,
 /* sum += what A_KF u_F lifts, for the values u of the i-th cell F of a side */
 INLINE void SumFromFine(const Edges *e, const int n, int32_t at, int i, const REAL *u, Traces sum)
 {
-  const int side = Side(e, at)[1];
+  const int side = SideAt(e, at)[1];
   Traces    there, here = {{0}};
   REAL      whole[LINES];
 
@@ -60,12 +60,12 @@ INLINE void SumFromFine(const Edges *e, const int n, int32_t at, int i, const RE
 /* b += sign A_FK u on all cells F behind K; `at` is one of K's sides */
 INLINE void AddBehind(const Edges *e, const int n, int32_t at, REAL sign, const REAL *u)
 {
-  const int32_t K = Side(e, at)[0];
+  const int32_t K = SideAt(e, at)[0];
   Traces        t;
 
-  while (at > 0 && Side(e, at - 1)[0] == K) at--;
-  for (; at < e->edges->sides.n && Side(e, at)[0] == K; at++) {
-    const int32_t *side = Side(e, at);
+  while (at > 0 && SideAt(e, at - 1)[0] == K) at--;
+  for (; at < e->edges->sides.n && SideAt(e, at)[0] == K; at++) {
+    const int32_t *side = SideAt(e, at);
 
     SideTraces(e->coarse, n, side[1] / 2, side[1] % 2, u, t);
     for (int i = 0; i < FACES; i++) AddToFine(e, n, at, sign, i, t, e->b + (size_t)side[3 + i] * (size_t)Power(n));
@@ -92,7 +92,7 @@ INLINE void CellResidual(Edges *e, const int n, const int nt, int32_t cell, int 
 /* r -= A_KF x for the F behind one of K's sides */
 INLINE void SubtractBehind(const Edges *e, const int n, int32_t at, const REAL *x, REAL *r)
 {
-  const int32_t *side = Side(e, at);
+  const int32_t *side = SideAt(e, at);
   Traces         sum = {{0}};
 
   for (int i = 0; i < FACES; i++) SumFromFine(e, n, at, i, x + (size_t)side[3 + i] * (size_t)Power(n), sum);
@@ -124,7 +124,7 @@ INLINE void Excess(const Edges *e, const int n, int32_t at, int beyond, Traces o
 /* r -= what the line of K, whose values are u, lacks on one of its sides */
 INLINE void SubtractExcess(const Edges *e, const int n, int32_t at, const REAL *u, REAL *r)
 {
-  const int32_t *side = Side(e, at);
+  const int32_t *side = SideAt(e, at);
   Traces         own, t;
 
   SideTraces(e->coarse, n, side[1] / 2, side[1] % 2, u, own);
@@ -135,7 +135,7 @@ INLINE void SubtractExcess(const Edges *e, const int n, int32_t at, const REAL *
 /* r -= the same of the cell beyond that was refined */
 INLINE void SubtractExcessBeyond(const Edges *e, const int n, int32_t at, const REAL *u, REAL *r)
 {
-  const int32_t *side = Side(e, at);
+  const int32_t *side = SideAt(e, at);
   Traces         own, t;
 
   SideTraces(e->coarse, n, side[1] / 2, side[1] % 2, u, own);
@@ -146,15 +146,15 @@ INLINE void SubtractExcessBeyond(const Edges *e, const int n, int32_t at, const 
 /* the residual of K, with traces of the finer level on sides that hang */
 INLINE void CoarseResidual(Edges *e, const int n, int32_t at, REAL *r)
 {
-  const int32_t K = Side(e, at)[0];
+  const int32_t K = SideAt(e, at)[0];
   int32_t       first = at;
   int           without = 0;
 
-  while (first > 0 && Side(e, first - 1)[0] == K) first--;
-  for (int32_t i = first; i < e->edges->sides.n && Side(e, i)[0] == K; i++) without |= 1 << Side(e, i)[1];
+  while (first > 0 && SideAt(e, first - 1)[0] == K) first--;
+  for (int32_t i = first; i < e->edges->sides.n && SideAt(e, i)[0] == K; i++) without |= 1 << SideAt(e, i)[1];
   if (e->coarse->nt == VpThinLayers(n, DIM)) CellResidual(e, n, VpThinLayers(n, DIM), K, without, r);
   else CellResidual(e, n, VpDenseLayers(n), K, without, r);
-  for (int32_t i = first; i < e->edges->sides.n && Side(e, i)[0] == K; i++) {
+  for (int32_t i = first; i < e->edges->sides.n && SideAt(e, i)[0] == K; i++) {
     SubtractBehind(e, n, i, e->x, r);
     if (e->edges->excess) SubtractExcess(e, n, i, e->xc + (size_t)K * (size_t)Power(n), r);
   }
@@ -285,7 +285,7 @@ INLINE void SolveCoarse(const Edges *e, const int n, int side, const Tensor *T, 
 /* u_K = S^-1 (r_K - A_KF A_FF^-1 r_F), u_F = A_FF^-1 (r_F - A_FK u_K) */
 INLINE void EdgePatch(Edges *e, const int n, int32_t at)
 {
-  const int32_t *item = Side(e, at);
+  const int32_t *item = SideAt(e, at);
   const int      d = item[1] / 2, N = Power(n);
   const REAL    *table = (const REAL *)e->edges->table + (size_t)e->edges->type[at] * (size_t)VpEdgeSize(n, DIM);
   const REAL    *Z = table + (DIM + 1) * VpBlockSize(n) + (DIM - 1) * VpFdmSize(n);
@@ -341,9 +341,9 @@ INLINE PetscErrorCode AddCoarse(const VpView *view, const VpEdgeView *edges, con
 
   PetscFunctionBegin;
   for (int32_t at = 0; at < edges->sides.n; at++) {
-    const int32_t K = Side(&e, at)[0];
+    const int32_t K = SideAt(&e, at)[0];
 
-    if (!at || Side(&e, at - 1)[0] != K) AddBehind(&e, n, at, (REAL)sign, xc + (size_t)K * (size_t)Power(n));
+    if (!at || SideAt(&e, at - 1)[0] != K) AddBehind(&e, n, at, (REAL)sign, xc + (size_t)K * (size_t)Power(n));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -356,8 +356,8 @@ INLINE PetscErrorCode SubtractFine(const VpView *fine, const VpView *coarse, con
 
   PetscFunctionBegin;
   for (int32_t at = 0; at < edges->sides.n; at++) {
-    const size_t  K = (size_t)Side(&e, at)[0];
-    const int32_t refined = coarse->neighbor[K * 2 * DIM + (size_t)Side(&e, at)[1]];
+    const size_t  K = (size_t)SideAt(&e, at)[0];
+    const int32_t refined = coarse->neighbor[K * 2 * DIM + (size_t)SideAt(&e, at)[1]];
 
     SubtractBehind(&e, n, at, x, bc + K * N);
     if (!edges->excess) continue;

@@ -45,7 +45,7 @@ INLINE void Transpose(V t[W])
 }
 
 /* v[at[i]] = values i of W cells of N values, for i in [first, first + count) at least */
-OUTLINE void Gather(int N, int first, int count, const REAL *const p[W], const int at[], V v[])
+OUTLINE void LoadCells(int N, int first, int count, const REAL *const p[W], const int at[], V v[])
 {
   const int block = PetscMin(N, W);
 
@@ -59,7 +59,7 @@ OUTLINE void Gather(int N, int first, int count, const REAL *const p[W], const i
 }
 
 /* values i of W cells = v[at[i]] (+ old values where old is not NULL) */
-OUTLINE void Scatter(int N, const V v[], const int at[], const REAL *const old[W], REAL *const p[W])
+OUTLINE void StoreCells(int N, const V v[], const int at[], const REAL *const old[W], REAL *const p[W])
 {
   const int block = PetscMin(N, W);
 

@@ -5,11 +5,11 @@
 typedef struct {
   int         stride;
   const REAL *table; /* [2 f][cell, missing][n] */
-} Side;
+} NotchSide;
 
-INLINE Side SideOf(const int n, const int32_t *side, const void *tables)
+INLINE NotchSide SideOf(const int n, const int32_t *side, const void *tables)
 {
-  return (Side){VpLineStride(side[2] / 2 % DIM, n, n * n), (const REAL *)tables + (size_t)(side[2] / (2 * DIM)) * (size_t)(4 * n)};
+  return (NotchSide){VpLineStride(side[2] / 2 % DIM, n, n * n), (const REAL *)tables + (size_t)(side[2] / (2 * DIM)) * (size_t)(4 * n)};
 }
 
 INLINE void Take(const int n, const VpNotch *notch, const REAL *x, REAL *t)
@@ -18,8 +18,8 @@ INLINE void Take(const int n, const VpNotch *notch, const REAL *x, REAL *t)
   const size_t half = (size_t)notch->n * (size_t)lines;
 
   for (int32_t i = 0; i < notch->n; i++) {
-    const int32_t *side = notch->side + (size_t)i * VP_NOTCH_SIDE;
-    const Side     s = SideOf(n, side, notch->take);
+    const int32_t  *side = notch->side + (size_t)i * VP_NOTCH_SIDE;
+    const NotchSide s = SideOf(n, side, notch->take);
 
     for (int l = 0; l < 2 * lines; l++) {
       REAL sum = 0;
@@ -40,8 +40,8 @@ INLINE void Add(const int n, const VpNotch *notch, const REAL *w, REAL *b)
   const size_t half = (size_t)notch->n * (size_t)lines;
 
   for (int32_t i = 0; i < notch->n; i++) {
-    const int32_t *side = notch->side + (size_t)i * VP_NOTCH_SIDE;
-    const Side     s = SideOf(n, side, notch->add);
+    const int32_t  *side = notch->side + (size_t)i * VP_NOTCH_SIDE;
+    const NotchSide s = SideOf(n, side, notch->add);
 
     for (int c = 0; c < 2; c++) {
       for (int l = 0; l < lines; l++) {

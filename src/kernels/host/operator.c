@@ -24,7 +24,7 @@ INLINE void Cells(const Vector *v, const int n, const int nt, int32_t first, int
 {
   const VpView *view = v->view;
   const size_t  N = (size_t)Power(n);
-  Lines         X = {0};
+  XColumns      X = {0};
 
   for (int32_t cell = first; cell < last; cell++) {
     const REAL *beyond[2 * DIM], *ahead[2 * DIM], *line[DIM];

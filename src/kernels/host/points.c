@@ -88,7 +88,7 @@ INLINE const V *ValuesOf(const VpGrid *grid, const int n, const Group *g, const 
   const REAL *from[W];
 
   for (int l = 0; l < W; l++) from[l] = x + (size_t)g->cell[l] * (size_t)Power(n);
-  Gather(Power(n), 0, Power(n), from, at, v[0]);
+  LoadCells(Power(n), 0, Power(n), from, at, v[0]);
   for (int i = 0; i < Power(n); i++) v[0][i] *= g->factor;
   return Tensor(grid, n, 0, v);
 }
@@ -107,7 +107,7 @@ INLINE void Evaluate(const int n, const VpPlaces *places, const VpGrid *grid, in
     REAL    *to[W];
 
     for (int l = 0; l < W; l++) to[l] = values + (size_t)(i + PetscMin(l, g.lanes - 1)) * (size_t)(size * stride);
-    if (stride == 1) Scatter(size, u, at, NULL, to);
+    if (stride == 1) StoreCells(size, u, at, NULL, to);
     else {
       for (int p = 0; p < size; p++) {
         for (int l = 0; l < W; l++) to[l][p * stride] = u[p][l];
@@ -135,17 +135,17 @@ INLINE void Integrate(const int n, const VpPlaces *places, const VpGrid *grid, P
       to[l] = l < g.lanes ? b + (size_t)g.cell[l] * (size_t)Power(n) : g.spare;
     }
     if (g.lanes < W) memset(g.spare, 0, sizeof(g.spare));
-    Gather(size, 0, size, from, at, v[0]);
+    LoadCells(size, 0, size, from, at, v[0]);
     sum = Tensor(grid, n, 1, v);
-    if (add) { /* Scatter's blocks overlap, so that it does not add in place. */
+    if (add) { /* StoreCells has blocks that overlap, so that it does not add in place. */
       V *old = sum == v[0] ? v[1] : v[0];
 
-      Gather(Power(n), 0, Power(n), (const REAL *const *)to, at, old);
+      LoadCells(Power(n), 0, Power(n), (const REAL *const *)to, at, old);
       for (int k = 0; k < Power(n); k++) sum[k] = old[k] + g.factor * sum[k];
     } else {
       for (int k = 0; k < Power(n); k++) sum[k] *= g.factor;
     }
-    Scatter(Power(n), sum, at, NULL, to);
+    StoreCells(Power(n), sum, at, NULL, to);
   }
 }
 

@@ -15,7 +15,7 @@ typedef struct {
   REAL              *x[2];
   int                at[CORNERS][VALUES]; /* where value i of the cell at position p lies in the patch */
   int                self[VALUES];        /* i */
-  Lines              X[2];                /* of the last cells on a patch's lower and upper side */
+  XColumns           X[2];                /* of the last cells on a patch's lower and upper side */
 } Sweep;
 
 INLINE int Parity(const Sweep *s, int32_t cell)
@@ -80,7 +80,7 @@ INLINE void SubtractHalo(const Sweep *s, const int n, const int nt, const int32_
   if (!any) return;
   LoadLanes(n, g, 0, G[0]);
   LoadLanes(n, g, n, G[1]);
-  Gather(Power(n), d == 2 ? view->first[1 - end] * fast : 0, d == 2 ? nt * fast : Power(n), beyond, s->self, u);
+  LoadCells(Power(n), d == 2 ? view->first[1 - end] * fast : 0, d == 2 ? nt * fast : Power(n), beyond, s->self, u);
   for (int f = 0; f < Power(n) / n; f++) {
     const int at = VpLineStart(n, fast, f); /* the line in a cell */
     V        *to = v + s->at[p][at], t[2] = {{0}, {0}};
@@ -142,7 +142,7 @@ INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t nex
       if (view->nt == VpThinLayers(n, DIM)) CellResidual(s, n, VpThinLayers(n, DIM), cell[l], p, r + l * N);
       else CellResidual(s, n, VpDenseLayers(n), cell[l], p, r + l * N);
     }
-    Gather(N, 0, N, b, s->at[p], v);
+    LoadCells(N, 0, N, b, s->at[p], v);
     for (int d = 0; d < DIM && form == VP_FORM_REPLACE; d++) {
       if (view->nt == VpThinLayers(n, DIM)) SubtractHalo(s, n, VpThinLayers(n, DIM), cell, p, d, u, v);
       else SubtractHalo(s, n, VpDenseLayers(n), cell, p, d, u, v);
@@ -159,7 +159,7 @@ INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t nex
       old[l] = Current(s, n, cell);
       x[l] = Next(s, n, cell);
     }
-    Scatter(N, v, s->at[p], form == VP_FORM_REPLACE ? NULL : old, x);
+    StoreCells(N, v, s->at[p], form == VP_FORM_REPLACE ? NULL : old, x);
   }
 }
 

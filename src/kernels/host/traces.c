@@ -6,15 +6,15 @@ typedef struct {
   size_t      first; /* of line 0, from the cells' first value */
   int         stride;
   const REAL *table[2]; /* value, slope [nt] */
-} Side;
+} SideLines;
 
-INLINE Side SideOf(const VpView *view, const int n, const void *tables, int32_t item)
+INLINE SideLines SideOf(const VpView *view, const int n, const void *tables, int32_t item)
 {
   const int    end = item % 2, d = item / 2 % DIM, stride = VpLineStride(d, n, n * n);
   const size_t cell = (size_t)(item / (2 * DIM));
   const REAL  *value = (const REAL *)tables + 2 * end * view->nt;
 
-  return (Side){cell * (size_t)Power(n) + (size_t)(view->first[end] * stride), stride, {value, value + view->nt}};
+  return (SideLines){cell * (size_t)Power(n) + (size_t)(view->first[end] * stride), stride, {value, value + view->nt}};
 }
 
 INLINE void Pack(const VpView *view, const int n, int32_t count, const int32_t *list, const REAL *x, REAL *to)
@@ -22,7 +22,7 @@ INLINE void Pack(const VpView *view, const int n, int32_t count, const int32_t *
   const int lines = Power(n) / n;
 
   for (int32_t i = 0; i < count; i++, to += 2 * lines) {
-    const Side s = SideOf(view, n, view->traces, list[i]);
+    const SideLines s = SideOf(view, n, view->traces, list[i]);
 
     for (int l = 0; l < lines; l++) {
       const REAL *u = x + s.first + VpLineStart(n, s.stride, l);
@@ -43,7 +43,7 @@ INLINE void Unpack(const VpView *view, const int n, int32_t count, const int32_t
   const int lines = Power(n) / n;
 
   for (int32_t i = 0; i < count; i++, from += 2 * lines) {
-    const Side s = SideOf(view, n, view->expand, list[i]);
+    const SideLines s = SideOf(view, n, view->expand, list[i]);
 
     for (int l = 0; l < lines; l++) {
       REAL *u = x + s.first + VpLineStart(n, s.stride, l);

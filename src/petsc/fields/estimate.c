@@ -18,7 +18,7 @@ typedef struct {
 enum { MOST = VP_MAX_N * VP_MAX_N };
 typedef struct {
   double value[MOST], slope[MOST]; /* on a side: of u, and of a du/dn, outward */
-} Side;
+} SideTraces;
 
 /* phihat_i'' = sum_j second[j][i] phihat_j */
 static void SecondDerivative(const VpBasis *b, double second[])
@@ -52,11 +52,11 @@ static double CellNorm(const Estimate *e, int32_t cell, const double f[])
   return VpNorm(e->ndof, r);
 }
 
-static Side SideOf(const Estimate *e, int32_t cell, int side)
+static SideTraces SideOf(const Estimate *e, int32_t cell, int side)
 {
   const int     d = side / 2, s = side % 2, stride = (int)PetscPowInt(e->n, d);
   const double *u = e->u + (size_t)cell * e->ndof, h = VpCellSize(e->mesh, cell, d);
-  Side          t;
+  SideTraces    t;
 
   for (int l = 0; l < e->m; l++) {
     const double *p = u + VpLineStart(e->n, stride, l);
@@ -91,10 +91,10 @@ static void ToPart(const Estimate *e, int part, double t[])
 }
 
 /* the root of h/(k a) |[a du/dn]|^2 + a k(k+1)/h |[u]|^2 between two sides of a face, of cells of the sizes h and the coefficients a */
-static double FaceNorm(const Estimate *e, const Side *here, const Side *there, const double h[2], const double a[2])
+static double FaceNorm(const Estimate *e, const SideTraces *here, const SideTraces *there, const double h[2], const double a[2])
 {
   const double k = e->basis.degree, least = PetscMin(h[0], h[1]), mean = VpHarmonicMean(a[0], a[1]);
-  Side         jump;
+  SideTraces   jump;
 
   for (int l = 0; l < e->m; l++) {
     jump.slope[l] = here->slope[l] + there->slope[l];
@@ -113,7 +113,7 @@ static double HangingNorm(const Estimate *e, const VpHang *hang)
   for (int i = 0; i < faces; i++) {
     const int32_t cell[2] = {hang->cell, hang->beyond[i]};
     const double  h[2] = {VpCellSize(e->mesh, cell[0], d), VpCellSize(e->mesh, cell[1], d)}, a[2] = {e->a[cell[0]], e->a[cell[1]]};
-    Side          side[2] = {SideOf(e, cell[0], hang->side), SideOf(e, cell[1], hang->side ^ 1)}, *large = &side[!coarse];
+    SideTraces    side[2] = {SideOf(e, cell[0], hang->side), SideOf(e, cell[1], hang->side ^ 1)}, *large = &side[!coarse];
 
     ToPart(e, coarse ? i : hang->part, large->value);
     ToPart(e, coarse ? i : hang->part, large->slope);
@@ -146,9 +146,9 @@ static PetscErrorCode AddBoundary(const Estimate *e, int32_t cell, int side, int
 {
   const VpSide kind = VpDomainSide(e->mesh->domain, beyond);
   const double h = VpCellSize(e->mesh, cell, side / 2), a = e->a[cell], k = e->basis.degree, alpha = VpDomainAlpha(e->mesh->domain, beyond);
-  const Side   t = SideOf(e, cell, side);
-  PetscReal    at[3] = {0}, normal[3] = {0}, lower[3], size[3], area = 1;
-  double       x[VP_MAX_N], w[VP_MAX_N], phi[MOST], difference[MOST];
+  const SideTraces t = SideOf(e, cell, side);
+  PetscReal        at[3] = {0}, normal[3] = {0}, lower[3], size[3], area = 1;
+  double           x[VP_MAX_N], w[VP_MAX_N], phi[MOST], difference[MOST];
 
   PetscFunctionBegin;
   VpGauss(e->n, x, w);
@@ -189,8 +189,8 @@ static PetscErrorCode Norm(const Estimate *e, int32_t cell, const double f[], do
     if (next == VP_HANGING) continue;
     if (next < 0) PetscCall(AddBoundary(e, cell, side, next, norm));
     else {
-      const double h[2] = {VpCellSize(e->mesh, cell, side / 2), VpCellSize(e->mesh, next, side / 2)}, a[2] = {e->a[cell], e->a[next]};
-      const Side   here = SideOf(e, cell, side), there = SideOf(e, next, side ^ 1);
+      const double     h[2] = {VpCellSize(e->mesh, cell, side / 2), VpCellSize(e->mesh, next, side / 2)}, a[2] = {e->a[cell], e->a[next]};
+      const SideTraces here = SideOf(e, cell, side), there = SideOf(e, next, side ^ 1);
 
       *norm = hypot(*norm, FaceNorm(e, &here, &there, h, a) / PETSC_SQRT2);
     }
