@@ -31,10 +31,12 @@ enum {
   FLOPS,
   PROBLEMS,
   WEIGHTS,
+  MEANS,
+  CONTRASTS,
   NARRAY
 };
-static const char *names[NARRAY] = {"boxes",       "coordinates", "zones", "neighbors", "sides",   "parents", "children", "patches",
-                                    "patch_sides", "mixed",       "cover", "lines",     "corners", "flops",   "problems", "weights"};
+static const char *names[NARRAY] = {"boxes", "coordinates", "zones", "neighbors", "sides", "parents",  "children", "patches", "patch_sides",
+                                    "mixed", "cover",       "lines", "corners",   "flops", "problems", "weights",  "means",   "contrasts"};
 
 /* a number that nearly always differs where an array does */
 static uint64_t Digest(const void *array, size_t bytes)
@@ -57,6 +59,22 @@ static PetscErrorCode DigestMesh(VpMesh mesh, uint64_t digest[])
   digest[SIDES] = DIGEST(mesh->beyond, mesh->beyond ? 2 * mesh->dim * mesh->nown : 0);
   digest[PARENTS] = DIGEST(mesh->parent, mesh->nhalo);
   digest[CHILDREN] = DIGEST(mesh->child, mesh->coarser->nown << mesh->dim);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* of a coefficient that differs from cell to cell */
+static PetscErrorCode DigestMeans(VpMesh mesh, uint64_t digest[])
+{
+  const int32_t ncoarse = mesh->coarser->nown;
+  PetscReal    *a, *mean, *contrast;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc3(mesh->nown, &a, ncoarse, &mean, ncoarse, &contrast));
+  for (int32_t c = 0; c < mesh->nown; c++) a[c] = 1 + c % 7;
+  PetscCall(VpCoarsenCoefficient(mesh, 1, a, mean, contrast));
+  digest[MEANS] = DIGEST(mean, ncoarse);
+  digest[CONTRASTS] = DIGEST(contrast, ncoarse);
+  PetscCall(PetscFree3(a, mean, contrast));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -100,6 +118,7 @@ static PetscErrorCode Make(const Setting *s, int threads, int32_t *pieces, uint6
   PetscCall(VpLevelSetTransfer(level));
   *pieces = VpLoopPieces(mesh->nown);
   PetscCall(DigestMesh(mesh, digest));
+  PetscCall(DigestMeans(mesh, digest));
   PetscCall(DigestPatches(level, digest));
   digest[LINES] = DIGEST(level->view.line, mesh->dim * level->view.nsweep);
   digest[CORNERS] = DIGEST(level->transfer.corner, mesh->nhalo);

@@ -1,5 +1,6 @@
 /* The coefficient a of -div(a grad u), a number per cell, or one per cell and direction. */
 #include "internal.h"
+#include "../base/threads.h"
 
 /* range [6] of -a and of a along every direction takes in that of n cells. Without a coefficient all of them have the same. */
 static void IncludeCells(const VpProblem *problem, int dim, int32_t n, PetscReal range[])
@@ -248,26 +249,29 @@ PetscErrorCode VpProblemCreateLattice(VpMesh mesh, const VpProblem *problem, VpL
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCoarsenCoefficient(VpMesh fine, int width, const PetscReal a[], PetscReal coarse[], PetscReal contrast[])
-{
-  const int    nchild = 1 << fine->dim;
-  const size_t w = (size_t)width;
-  PetscReal   *local, lower[3], size[3];
+typedef struct {
+  VpMesh           fine;
+  size_t           width;
+  const PetscReal *a; /* of the fine cells, ghosts included */
+  PetscReal       *coarse, *contrast;
+} Coarsening;
 
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(fine->nsweep * w, &local));
-  PetscCall(PetscArraycpy(local, a, fine->nown * w));
-  PetscCall(VpMeshExchange(fine, VP_GHOST_CHILD, w, MPIU_REAL, local, local + fine->nown * w));
-  for (int32_t c = 0; c < fine->coarser->nown; c++) {
-    PetscReal sum[3] = {0}, all = 0, least[3] = {PETSC_MAX_REAL, PETSC_MAX_REAL, PETSC_MAX_REAL}, most[3] = {0};
+static void TakeMeans(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Coarsening *to = context;
+  const int         nchild = 1 << to->fine->dim;
+  const size_t      w = to->width;
+
+  for (int32_t c = first; c < last; c++) {
+    PetscReal sum[3] = {0}, all = 0, least[3] = {PETSC_MAX_REAL, PETSC_MAX_REAL, PETSC_MAX_REAL}, most[3] = {0}, lower[3], size[3];
 
     for (int i = 0; i < nchild; i++) {
-      const int32_t child = fine->child[(size_t)c * nchild + i];
+      const int32_t child = to->fine->child[(size_t)c * nchild + i];
 
       if (child < 0) continue;
-      VpMeshCellBounds(fine, child, lower, size);
+      VpMeshCellBounds(to->fine, child, lower, size);
       for (size_t d = 0; d < w; d++) {
-        const PetscReal here = local[child * w + d];
+        const PetscReal here = to->a[child * w + d];
 
         sum[d] += here * (size[0] * size[1] * size[2]);
         least[d] = PetscMin(least[d], here);
@@ -275,12 +279,24 @@ PetscErrorCode VpCoarsenCoefficient(VpMesh fine, int width, const PetscReal a[],
       }
       all += size[0] * size[1] * size[2];
     }
-    if (contrast) contrast[c] = 1;
+    if (to->contrast) to->contrast[c] = 1;
     for (size_t d = 0; d < w && all > 0; d++) {
-      coarse[c * w + d] = sum[d] / all;
-      if (contrast) contrast[c] = PetscMax(contrast[c], most[d] / least[d]);
+      to->coarse[c * w + d] = sum[d] / all;
+      if (to->contrast) to->contrast[c] = PetscMax(to->contrast[c], most[d] / least[d]);
     }
   }
+}
+
+PetscErrorCode VpCoarsenCoefficient(VpMesh fine, int width, const PetscReal a[], PetscReal coarse[], PetscReal contrast[])
+{
+  const size_t w = (size_t)width;
+  PetscReal   *local;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(fine->nsweep * w, &local));
+  PetscCall(PetscArraycpy(local, a, fine->nown * w));
+  PetscCall(VpMeshExchange(fine, VP_GHOST_CHILD, w, MPIU_REAL, local, local + fine->nown * w));
+  VpLoop(fine->coarser->nown, TakeMeans, &(Coarsening){fine, w, local, coarse, contrast});
   PetscCall(PetscFree(local));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

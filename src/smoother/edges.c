@@ -304,6 +304,29 @@ static PetscErrorCode NumberKeys(VpLevel fine, VpLevel coarse, int32_t type[], V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+typedef struct {
+  VpLevel fine, coarse;
+  double *weight, *excess; /* [nedge], [nedge][faces behind a side] */
+} Coefficients;
+
+static void FindCoefficients(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const Coefficients *to = context;
+  const VpLevel       fine = to->fine, coarse = to->coarse;
+  const int           faces = 1 << (fine->mesh->dim - 1);
+
+  for (int32_t i = first; i < last; i++) {
+    const VpHang   *edge = &fine->mesh->edge[i];
+    const PetscReal a = VpLevelCoefficient(coarse, edge->cell, edge->side / 2),
+                    b = VpLevelCoefficientBeyond(coarse, edge->cell, edge->side);
+    double form[VP_HANG_FORM];
+
+    to->weight[i] = fine->typical / VpLevelLargest(coarse, edge->cell);
+    VpHangingForm(coarse, fine, edge, form);
+    for (int f = 0; f < faces; f++) to->excess[i * faces + f] = form[5 + f] - VpHarmonicMean(a, b);
+  }
+}
+
 /* Where the coefficient varies: patches are those of their tables times a number each, and the line of a leaf K counts
    with the mean beyond a side what is different for every cell there. */
 static PetscErrorCode PlaceCoefficients(VpLevel fine, VpLevel coarse, VpArrays *arrays, VpEdgeView *view)
@@ -315,16 +338,7 @@ static PetscErrorCode PlaceCoefficients(VpLevel fine, VpLevel coarse, VpArrays *
   PetscFunctionBegin;
   if (VpLevelIsUniform(fine)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(mesh->nedge, &weight, (size_t)mesh->nedge * faces, &excess));
-  for (int32_t i = 0; i < mesh->nedge; i++) {
-    const VpHang   *edge = &mesh->edge[i];
-    const PetscReal a = VpLevelCoefficient(coarse, edge->cell, edge->side / 2),
-                    b = VpLevelCoefficientBeyond(coarse, edge->cell, edge->side);
-    double form[VP_HANG_FORM];
-
-    weight[i] = fine->typical / VpLevelLargest(coarse, edge->cell);
-    VpHangingForm(coarse, fine, edge, form);
-    for (int f = 0; f < faces; f++) excess[i * faces + f] = form[5 + f] - VpHarmonicMean(a, b);
-  }
+  VpLoop(mesh->nedge, FindCoefficients, &(Coefficients){fine, coarse, weight, excess});
   PetscCall(VpArraysPlaceReals(arrays, weight, mesh->nedge, "edge patches", &view->weight));
   PetscCall(VpArraysPlaceReals(arrays, excess, (size_t)mesh->nedge * faces, "edge patches", &view->excess));
   PetscCall(PetscFree2(weight, excess));
