@@ -8,7 +8,7 @@ static inline double VpNorm(int n, const double r[])
   double largest = 0, sum = 0;
   int    exponent;
 
-  for (int i = 0; i < n; i++) largest = fabs(r[i]) <= largest ? largest : fabs(r[i]); /* also a NaN */
+  for (int i = 0; i < n; i++) largest = isnan(largest) || fabs(r[i]) <= largest ? largest : fabs(r[i]); /* a NaN stays */
   if (!(largest > 0 && largest < INFINITY)) return largest;
   (void)frexp(largest, &exponent);
   for (int i = 0; i < n; i++) sum += ldexp(r[i], -exponent) * ldexp(r[i], -exponent);
