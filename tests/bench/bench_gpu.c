@@ -7,8 +7,7 @@ static char help[] =
   -dm_vpatchdg_*                     : other meshes: grids, boxes, boundaries; where there are several boxes, not with f = 1\n\
   -bench_degrees 3,4,7               : which degrees (default 1 to 8)\n\
   -bench_parts kernels,spaces,solves : which figures (default these): kernels and cycle; sweeps in other spaces; solves.\n\
-                                       No kernels where the finest level is inverted (-pc_vpatchdg_levels 0: nowhere)\n\
-  -pc_vpatchdg_*                     : other cycles, but for their precision\n\
+                                       No kernels where the finest level is inverted\n\
   -bench_parts data                  : functions at points: coordinates, values, right-hand sides, errors\n\
   -bench_parts options               : a solve of f = 1 as -ksp_* and -pc_* say, by default FGMRES and its cycle\n\
   -bench_shift s                     : meshes refined s times more (s < 0: less); the default has 57 to 453 million DoFs\n\

@@ -105,7 +105,6 @@ static inline PetscErrorCode WorkPrecision(Work *w, VpPrecision precision)
   PetscCall(PCCreate(PETSC_COMM_SELF, &w->pc));
   PetscCall(PCSetOperators(w->pc, w->A, w->A));
   PetscCall(PCSetType(w->pc, PCVPATCHDG));
-  PetscCall(PCSetFromOptions(w->pc));
   PetscCall(PCVPatchDGSetPrecision(w->pc, precision == VP_SINGLE ? VPATCHDG_PRECISION_SINGLE : VPATCHDG_PRECISION_DOUBLE));
   PetscCall(PCSetUp(w->pc));
   PetscCall(Wait(w->bench));
