@@ -98,7 +98,7 @@ PetscErrorCode VpCoarseCreate(VpLevel level, VpCoarseType type, const char prefi
   PetscCall(PetscNew(&coarse));
   *out = coarse;
   coarse->level = VpReference(level);
-  for (VpCoarseWay way = VpCoarseExpect(&c); way < VP_COARSE_WAYS && !coarse->data; way++) {
+  for (VpCoarseWay way = (VpCoarseWay)0; way < VP_COARSE_WAYS && !coarse->data; way++) {
     if (!ways[way].suits(&c)) continue;
     coarse->ops = ways[way].ops;
     PetscCall(coarse->ops->create(level, prefix, parent, &coarse->data));

@@ -187,12 +187,12 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   VpLevel      host;
   VpBoxGrid    grid;
   int32_t     *cell = NULL;
-  int          separates;
+  int          whole; /* every rank that has cells has all of them */
 
   PetscFunctionBegin;
-  separates = !mesh->nown || mesh->nsweep == mesh->ncell;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &separates, 1, MPI_INT, MPI_LAND, mesh->comm));
-  if (separates) PetscCall(VpBoxGridCells(mesh, level->basis.n, &grid, &cell)); /* the same everywhere */
+  whole = !mesh->nown || mesh->nsweep == mesh->ncell;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &whole, 1, MPI_INT, MPI_LAND, mesh->comm));
+  if (whole) PetscCall(VpBoxGridCells(mesh, level->basis.n, &grid, &cell)); /* the same everywhere */
   if (cell && !(grid.sides > 0)) {
     PetscCall(PetscNew(&s));
     s->level = level;

@@ -2,9 +2,9 @@
 #include "composite.h"
 #include "internal.h"
 
-/* Pre-smoothing also writes x of the next level's leaves, which stays, and for which the
-   leaves' own b is needed. Values beyond the edge count as 0 in the residual, which on those leaves is b less what this level adds to A x.
-   Where the coefficient varies, the coarser level adds less there, and on the cells beyond, than the leaves and this level do. */
+/* Pre-smoothing also writes x of the next level's leaves, which stays, and for which the leaves' own b is needed. Values beyond the edge
+   count as 0 in the residual, which on those leaves is b less what this level adds to A x. Where the coefficient varies, the coarser level
+   adds less there, and on the cells beyond, than the leaves and this level do. */
 PetscErrorCode VpCycleDownPart(VpCycle cycle, PetscInt l)
 {
   const VpComposite c = cycle->composite;
@@ -32,8 +32,8 @@ PetscErrorCode VpCycleDownPart(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Smooths patches, edge patches, then once more those patches that see cells beyond the edge. Edge
-   patches take the leaves' own b, which pre-smoothing has changed. */
+/* Smooths patches, edge patches, then once more those patches that see cells beyond the edge. Edge patches take the leaves' own b, which
+   pre-smoothing has changed. */
 PetscErrorCode VpCycleUpPart(VpCycle cycle, PetscInt l)
 {
   const VpComposite c = cycle->composite;

@@ -58,6 +58,7 @@ INLINE int Power(int n)
 {
   return DIM == 3 ? n * n * n : n * n;
 }
+
 INLINE V Load(const REAL *p)
 {
   V v;

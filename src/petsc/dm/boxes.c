@@ -38,7 +38,8 @@ static PetscErrorCode ResetCorners(DM_VPatchDG *dg, VPatchDGDomain before)
    Input Parameters:
 +  dm     - the DM
 -  domain - `VPATCHDG_DOMAIN_BOX` (see `DMVPatchDGSetBoxGrid()`), `VPATCHDG_DOMAIN_LSHAPE` ([-1,1]^2 without [0,1]^2, unless
-`DMVPatchDGSetBoxGrid()` sets other corners), `VPATCHDG_DOMAIN_FICHERA` (likewise, [-1,1]^3 without [0,1]^3), or `VPATCHDG_DOMAIN_BOXES`, which `DMVPatchDGSetBoxes()` sets
+`DMVPatchDGSetBoxGrid()` sets other corners), `VPATCHDG_DOMAIN_FICHERA` (likewise, [-1,1]^3 without [0,1]^3), or
+`VPATCHDG_DOMAIN_BOXES`, which `DMVPatchDGSetBoxes()` sets
 
    Options Database Key:
 .  -dm_vpatchdg_domain box|lshape|fichera - the domain

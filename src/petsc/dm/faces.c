@@ -46,7 +46,8 @@ static PetscErrorCode CheckDirection(DM dm, PetscInt direction)
    -dm_vpatchdg_grid_y tanh:-1:1:8:2 -dm_vpatchdg_grid_z 0:2:4. Together with -dm_vpatchdg_boxes, _lower, _upper and
    _coordinates these options are refused.
 
-   Of the words, a:b:n does what `DMDASetUniformCoordinates()` does, as does -dm_vpatchdg_coordinates for all directions. `DMConvert()` takes a `DMDA` with its coordinates, stretched ones, too.
+   Of the words, a:b:n does what `DMDASetUniformCoordinates()` does, as does -dm_vpatchdg_coordinates for all directions. `DMConvert()`
+   takes a `DMDA` with its coordinates, stretched ones, too.
 
    Refinement (-dm_refine) halves boxes.
 
@@ -233,8 +234,7 @@ static PetscErrorCode GridOption(DM dm, PetscInt d, PetscBool others, VpOptionIt
                VPatchDGDomains[domain]);
     PetscCheck(!others, f.comm, PETSC_ERR_ARG_INCOMP,
                "%s says where boxes are, and so do -dm_vpatchdg_boxes, _lower, _upper and _coordinates: give each direction as "
-               "-dm_vpatchdg_grid_x, _y, _z, "
-               "where a:b:n is n equal boxes from a to b",
+               "-dm_vpatchdg_grid_x, _y, _z, where a:b:n is n equal boxes from a to b",
                option[d]);
     PetscCheck(n < MAX_PIECES, f.comm, PETSC_ERR_ARG_SIZ, "%s has %d pieces or more: DMVPatchDGSetGrid() takes any number", option[d],
                MAX_PIECES);

@@ -107,7 +107,7 @@ static PetscErrorCode UniqueOfAll(MPI_Comm comm, PetscInt n, PetscReal x[], Pets
   PetscCall(Unique(&n, x, eps));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PetscMalloc2(size, &number, size, &first));
-  PetscCall(PetscMPIIntCast(n, &mine));
+  PetscCall(VpTogether(comm, PetscMPIIntCast(n, &mine)));
   PetscCallMPI(MPI_Allgather(&mine, 1, MPI_INT, number, 1, MPI_INT, comm));
   for (PetscMPIInt r = 0; r < size; r++) {
     first[r] = total;
@@ -147,7 +147,7 @@ static PetscInt CellAt(const VpUserGrid *grid, int d, PetscReal x)
 /* of cells, on a side of the domain */
 static PetscInt FacesOf(const VpUserGrid *grid, int side)
 {
-  return grid->n[side < 2] * grid->n[side < 4 ? 2 : 1];
+  return grid->n[VpAlongSide(side, 0)] * grid->n[VpAlongSide(side, 1)];
 }
 
 /* A cell's face is on that side of it where its centre is. */

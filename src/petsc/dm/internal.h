@@ -23,9 +23,10 @@ PetscErrorCode DMVPatchDGCheckChange(DM, PetscBool changes, const char what[]);
 PetscErrorCode DMSetFromOptions_VPatchDG(DM, VpOptionItems);
 
 /* domain.c: the boxes that the settings describe. Ensures: an error on all ranks unless they have the same settings. */
-PetscErrorCode          DMVPatchDGCheckAgreement(DM);
-PetscErrorCode          DMVPatchDGCreateDomain(DM, VpDomain *);
-PetscErrorCode          DMVPatchDGMakeBoxes(DM); /* the part of it that is not collective */
+PetscErrorCode DMVPatchDGCheckAgreement(DM);
+PetscErrorCode DMVPatchDGCreateDomain(DM, VpDomain *);
+PetscErrorCode DMVPatchDGMakeBoxes(DM); /* the part of it that is not collective */
+/* whether a box is missing at the domain's upper corner */
 static inline PetscBool VpIsReentrant(VPatchDGDomain domain)
 {
   return (PetscBool)(domain == VPATCHDG_DOMAIN_LSHAPE || domain == VPATCHDG_DOMAIN_FICHERA);

@@ -1,4 +1,4 @@
-/* The options of a DMVPATCHDG. Each calls the setter of the same name. */
+/* The options of a DMVPATCHDG. Each calls a setter. */
 #include "internal.h"
 
 #define MAX_ENTRIES 16 /* more than a list may have, so that too many are noticed */

@@ -12,10 +12,15 @@ typedef struct {
   PetscBool  periodic[3];
   PetscInt  *label[6]; /* of cells' faces at an end of the domain, see VpLabelOf(); NULL: none has one */
 } VpUserGrid;
+/* the lower (i = 0) or the upper direction of a side of the domain */
+static inline int VpAlongSide(int side, int i)
+{
+  return i ? (side < 4 ? 2 : 1) : side < 2;
+}
 /* the label, -1 for none, of the face of the cell at these places, at an end of the domain */
 static inline PetscInt *VpLabelOf(const VpUserGrid *grid, int side, const PetscInt at[3])
 {
-  const int lower = side < 2, upper = side < 4 ? 2 : 1; /* the directions of the domain's side */
+  const int lower = VpAlongSide(side, 0), upper = VpAlongSide(side, 1);
 
   return grid->label[side] + at[upper] * grid->n[lower] + at[lower];
 }

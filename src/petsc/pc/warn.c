@@ -33,7 +33,7 @@ static PetscErrorCode Advice(PC pc, KSP ksp, PetscReal aspect, PetscReal contras
   PetscFunctionBegin;
   if (VpPCBaseReactionIsBelow(&data->inverse, LOST))
     PetscCall(PetscSNPrintf(advice, size, "rounding errors hide the reaction %g; -dm_vpatchdg_reaction 0 solves up to a constant",
-                            (double)data->inverse.op->problem.reaction));
+                            (double)data->inverse.range[0]));
   else if (ksp->reason == KSP_DIVERGED_NANORINF) PetscCall(PetscSNPrintf(advice, size, "are the right-hand side and the guess finite?"));
   else if (VpKSPNeedsSymmetry(type) && !data->options.symmetric)
     PetscCall(PetscSNPrintf(advice, size, "KSP %s needs -%spc_vpatchdg_symmetric; -%sksp_type fgmres does not", type, prefix, prefix));

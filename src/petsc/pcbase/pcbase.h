@@ -45,7 +45,7 @@ static inline VpPCBase *VpPCBaseData(PC pc)
 
 /* pcbase.c: sets the PC's data and its operations, the same for both types */
 PetscErrorCode VpPCBaseCreate(PC, VpPCBase *, const VpPCBaseOps *);
-/* setup.c: whether constants would be the null space without the reaction, which is less than this share of a/h^2 */
+/* setup.c: whether constants would be the null space without the reaction, which is less than this share of a/h^2; it is range[0] then */
 PetscBool VpPCBaseReactionIsBelow(const VpPCBase *, PetscReal share);
 /* Prints a line where the Pmat is scaled or shifted. */
 PetscErrorCode VpPCBaseView(PC, PetscViewer);

@@ -56,7 +56,6 @@ static PetscErrorCode Build(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* clears what was built for another operator, or with other options, and builds what can be built now */
 PetscBool VpPCBaseReactionIsBelow(const VpPCBase *inverse, PetscReal share)
 {
   VpProblem       problem = Problem(inverse);
@@ -66,7 +65,7 @@ PetscBool VpPCBaseReactionIsBelow(const VpPCBase *inverse, PetscReal share)
   return (PetscBool)(c > 0 && c < share * inverse->range[1] && VpProblemIsSingular(inverse->op->mesh, &problem));
 }
 
-/* A diagonal less than rounding errors of the others is none. */
+/* A reaction below the rounding errors of the other numbers leaves the matrix as it is without. */
 static PetscErrorCode CheckReaction(PC pc)
 {
   const VpPCBase *inverse = pc->data;
@@ -79,6 +78,7 @@ static PetscErrorCode CheckReaction(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* clears what was built for another operator, or with other options, and builds what can be built now */
 static PetscErrorCode Renew(PC pc, const VpPmat *p)
 {
   VpPCBase  *inverse = pc->data;
