@@ -4,24 +4,14 @@
        Load --> Subtract x, y, z --> F z --> F y --> F x, weights, B x --> B y --> B z --> Store
 
    All of it happens in shared memory, which has two arrays of a patch: Y is b, then the residual, then the correction; X, which only some
-   forms need, keeps the patch's values of x. A value lies at x + sy y + sz z if the shape is `flat`, else plane by plane and cell by cell
-   as patchshape.cuh draws it:
-
-       flat (n = 2)                by cells (n = 2)             thread `me` holds the lines l = me + r threads, r = 0, 1:
-
-       y  3sy ..  | ..             10 11 | 14 15                   l % n, l / n % n        place of the line in a cell
-       |  2sy ..  | ..              8  9 | 12 13                   bits of l / n^(DIM-1)   which cell the line starts in
-       |  --------+----            ------+------
-       |   sy ..  | ..              2  3 |  6  7                in shared memory its values are step(d) apart, and its
-       |    0  1  |  2  3           0  1 |  4  5                second cell begins half(d) behind its first one
-       +-------------------- x
+   forms need, keeps the patch's values of x. anypatchshape.cuh draws them.
 
    A thread reads every entry of a matrix once for both of its lines. It holds the same lines whenever a direction comes again, so threads
    wait for one another only where the direction changes. */
 #pragma once
+#include "anypatchshape.cuh"
 #include "cell.cuh"
 #include "fdm.cuh"
-#include "shapes.cuh"
 
 /* what a launch works on, besides the operator's Field */
 template <class T>
@@ -55,52 +45,6 @@ struct PatchSide {
   const T *entry, *beyond;
 };
 
-/* ROUNDS: lines of a thread */
-template <class T, int DIM, int N, int ROUNDS = 2>
-struct AnyLayout : AnyPatchShape<T, DIM, N> {
-  typedef AnyPatchShape<T, DIM, N> Shape;
-  static constexpr int             m = 2 * N, slow = DIM - 1, places = Power(N, slow), values = Power(N, DIM), cells = 1 << DIM;
-  static constexpr int             rounds = ROUNDS, threads = (places << slow) / rounds;  /* threads of a patch */
-  static constexpr int             block = threads * Shape::patches, sides = DIM * cells; /* threads; sides of a patch */
-
-  static constexpr __host__ __device__ int step(int d) /* from value to value along d, in a cell */
-  {
-    return VpLineStride(d, Shape::sy, Shape::sz);
-  }
-  static constexpr __host__ __device__ int half(int d) /* from cell to cell along d */
-  {
-    return Shape::flat || d == 2 ? N * step(d) : (d + 1) * N * N;
-  }
-  static constexpr __host__ __device__ int offset(int d, int i) /* of value i of a line along d */
-  {
-    return i < N ? i * step(d) : half(d) + (i - N) * step(d);
-  }
-};
-
-/* Line l of a patch along D. */
-template <class S, int D, int DIM, int N>
-struct AnyLine {
-  int start;    /* its first value in shared memory */
-  int cell, at; /* which of the patch's cells it starts in, and its first value's place in the vectors, from the cell's first */
-  int other[2]; /* its coordinates in the other directions, 0 to m - 1 */
-
-  __device__ __forceinline__ AnyLine(int l)
-  {
-    constexpr int  e[2] = {D == 0 ? 1 : 0, D == 2 ? 1 : 2};
-    constexpr bool turn = S::turn && D < S::slow;
-    const int      c = l / S::places;
-
-    start = cell = at = 0;
-    UNROLL (int k = 0; k < S::slow; k++) {
-      const int ck = c >> k & 1, i = (k == 1) != turn ? l / N % N : l % N;
-      start += ck * S::half(e[k]) + i * S::step(e[k]);
-      cell |= ck << e[k];
-      at += i * VpLineStride(e[k], N, N * N);
-      other[k] = ck * N + i;
-    }
-  }
-};
-
 template <class T>
 struct ReadOnly {
   const T                     *p;
@@ -117,8 +61,20 @@ struct ReadOnly {
 template <class T, int DIM, int N, int ROUNDS = 2>
 struct AnyPatch {
   typedef AnyLayout<T, DIM, N, ROUNDS>    S;
+  static constexpr int                    m = S::m, R = S::rounds, most = VpDenseLayers(N);
+  static constexpr bool                   FEW = R == 1; /* patches, so that all wait for one another's loads */
   typedef Mirror<N, VpThinLayers(N, DIM)> Map;
-  static constexpr int                    m = S::m, R = S::rounds;
+
+  /* those values of the thread's lines that make their traces at an end */
+  struct Layers {
+    T a[R][most];
+  };
+  /* the patch's problem along a direction */
+  struct Problem {
+    const T *table; /* F, B, lambda */
+    bool     mirrored;
+  };
+  typedef Problem Problems[DIM];
 
   const Field<T> &f;
   const Sweep<T> &w;
@@ -169,17 +125,19 @@ struct AnyPatch {
     __syncthreads();
   }
 
-  /* y -= what neighbours beyond side s add to the cells' lines. The neighbours' values are read(r, .), their traces those at end 1 - s. */
+  /* y -= what neighbours beyond side s add to the cells' lines. Layer t of line r beyond, value i, is read(r, t, i); their traces are
+     those at end 1 - s. */
   template <class Read>
   __device__ __forceinline__ void Face(const T *const (&entry)[R], int s, Read read, T (&y)[R][N]) const
   {
     T V[R] = {}, Q[R] = {};
 
-#pragma unroll 2
-    for (int t = 0; t < f.nt; t++) {
+#pragma unroll(FEW ? most : 2)
+    for (int t = 0; t < (FEW ? most : f.nt); t++) {
+      if (FEW && t >= f.nt) continue;
       const T v = __ldg(f.traces + 2 * (1 - s) * f.nt + t), q = __ldg(f.traces + (2 * (1 - s) + 1) * f.nt + t);
       UNROLL (int r = 0; r < R; r++) {
-        const T u = read(r, f.first[1 - s] + t);
+        const T u = read(r, t, f.first[1 - s] + t);
         V[r] += v * u;
         Q[r] += q * u;
       }
@@ -192,11 +150,11 @@ struct AnyPatch {
     }
   }
 
-  /* Y -= A x along D on the lines' halves in cell c = 0, 1. `beyond` are the lines in cells beyond the patch, NULL where there is none. */
-  template <int D>
-  __device__ __forceinline__ void SubtractHalf(int c, const T *const (&entry)[R], const T *const (&beyond)[R]) const
+  /* Y -= A x along D on the lines' halves in cell c = 0, 1. What is beyond the patch is read as in Face. */
+  template <int D, class Read>
+  __device__ __forceinline__ void SubtractHalf(int c, const T *const (&entry)[R], Read read) const
   {
-    constexpr int step = S::step(D), along = VpLineStride(D, N, N * N);
+    constexpr int step = S::step(D);
     T             y[R][N] = {};
 
     if (X) {
@@ -208,11 +166,9 @@ struct AnyPatch {
         }
       }
       Face(
-        entry, 1 - c, [=](int r, int i) { return X[At<D>(r).start + (1 - c) * S::half(D) + i * step]; }, y);
+        entry, 1 - c, [=](int r, int, int i) { return X[At<D>(r).start + (1 - c) * S::half(D) + i * step]; }, y);
     }
-    if (form != VP_FORM_LOCAL)
-      Face(
-        entry, c, [&](int r, int i) { return beyond[r] ? beyond[r][i * along] : T(0); }, y);
+    if (form != VP_FORM_LOCAL) Face(entry, c, read, y);
     UNROLL (int r = 0; r < R; r++) {
       T *to = Y + At<D>(r).start + c * S::half(D);
       UNROLL (int i = 0; i < N; i++) to[i * step] += y[r][i];
@@ -220,9 +176,11 @@ struct AnyPatch {
   }
   /* Y -= A x along D. Two lines with the same entry read its numbers once. */
   template <int D>
-  __device__ __forceinline__ void Subtract() const
+  __device__ __forceinline__ void Subtract(const Layers (&before)[2]) const
   {
-#pragma unroll 1
+    constexpr int along = VpLineStride(D, N, N * N);
+
+#pragma unroll(FEW ? 2 : 1)
     for (int c = 0; c < 2; c++) {
       const T *entry[R], *beyond[R];
       bool     alike = true;
@@ -234,13 +192,38 @@ struct AnyPatch {
         beyond[r] = there.beyond ? there.beyond + line.at : NULL;
         alike = alike && entry[r] == entry[0];
       }
+      const auto read = [&](int r, int t, int i) { return FEW ? before[c].a[r][t] : beyond[r] ? beyond[r][i * along] : T(0); };
       if (alike) {
         const T *same[R];
         UNROLL (int r = 0; r < R; r++) same[r] = entry[0];
-        SubtractHalf<D>(c, same, beyond);
-      } else SubtractHalf<D>(c, entry, beyond);
+        SubtractHalf<D>(c, same, read);
+      } else SubtractHalf<D>(c, entry, read);
     }
     if (D < S::slow) __syncthreads();
+  }
+  template <int D>
+  __device__ __forceinline__ void ReadBefore(Layers (&u)[2]) const
+  {
+    UNROLL (int c = 0; FEW && form != VP_FORM_LOCAL && c < 2; c++) {
+      UNROLL (int r = 0; r < R; r++) {
+        const auto line = At<D>(r);
+        const T   *beyond = side[D * S::cells + (line.cell | c << D)].beyond;
+        UNROLL (int t = 0; t < most; t++)
+          u[c].a[r][t] = beyond && t < f.nt ? beyond[line.at + (f.first[1 - c] + t) * VpLineStride(D, N, N * N)] : T(0);
+      }
+    }
+  }
+  /* Y -= A x. Where patches are few, all values beyond are on their way before one of them is waited for. */
+  __device__ __forceinline__ void SubtractAll() const
+  {
+    Layers beyond[DIM][2];
+
+    ReadBefore<0>(beyond[0]);
+    ReadBefore<1>(beyond[1]);
+    if (DIM == 3) ReadBefore<S::slow>(beyond[S::slow]);
+    Subtract<0>(beyond[0]);
+    Subtract<1>(beyond[1]);
+    if (DIM == 3) Subtract<S::slow>(beyond[S::slow]);
   }
 
   /* v = the thread's lines of Y along D */
@@ -252,15 +235,21 @@ struct AnyPatch {
       UNROLL (int i = 0; i < m; i++) v[r][i] = from[S::offset(D, i)];
     }
   }
-  /* the thread's lines of Y along D = F v, or B v if BACK; v is lost */
-  template <int D, bool BACK>
-  __device__ __forceinline__ void Transform(T (&v)[R][m]) const
+  __device__ __forceinline__ Problem ProblemAlong(int d) const
   {
-    const int32_t     type = __ldg(w.type + (size_t)patch * DIM + D);
-    const ReadOnly<T> a = {w.fdm + (size_t)type * VpFdmSize(N) + (BACK ? m * m : 0)};
+    const int32_t type = __ldg(w.type + (size_t)patch * DIM + d);
+
+    return {w.fdm + (size_t)type * VpFdmSize(N), (bool)__ldg(w.mirrored + type)};
+  }
+  /* the thread's lines of Y along D = F v, or B v if BACK; v is lost. before: all problems, where patches are few */
+  template <int D, bool BACK>
+  __device__ __forceinline__ void Transform(const Problems &before, T (&v)[R][m]) const
+  {
+    const Problem     problem = FEW ? before[D] : ProblemAlong(D);
+    const ReadOnly<T> a = {problem.table + (BACK ? m * m : 0)};
     auto              write = [=](int r, int i, T y) { Y[At<D>(r).start + S::offset(D, i)] = y; };
 
-    if (!__ldg(w.mirrored + type)) Full<T, N, R>(a, v, write);
+    if (!problem.mirrored) Full<T, N, R>(a, v, write);
     else {
       if (BACK) Backward<Map, 0, T, N, R>([=](int p, int i, int j) { return a[i * m + 2 * j + p]; }, v);
       else Forward<Map, 0, T, N, R>([=](int p, int j, int i) { return a[(2 * j + p) * m + i]; }, v);
@@ -271,12 +260,12 @@ struct AnyPatch {
   }
 
   /* v *= weight / (sum of eigenvalues), or 0 where the sum is not above the cutoff; v are x lines in eigen-coordinates */
-  __device__ __forceinline__ void Scale(T (&v)[R][m]) const
+  __device__ __forceinline__ void Scale(const Problems &before, T (&v)[R][m]) const
   {
-    const int32_t *type = w.type + (size_t)patch * DIM;
-    const T        weight = w.weight ? w.weight[patch] : T(1), *lambda[DIM];
+    const T  weight = w.weight ? w.weight[patch] : T(1);
+    const T *lambda[DIM];
 
-    UNROLL (int d = 0; d < DIM; d++) lambda[d] = w.fdm + (size_t)type[d] * VpFdmSize(N) + 2 * m * m;
+    UNROLL (int d = 0; d < DIM; d++) lambda[d] = (FEW ? before[d] : ProblemAlong(d)).table + 2 * m * m;
     UNROLL (int r = 0; r < R; r++) {
       const auto line = At<0>(r);
       T          rest = w.reaction * weight;
@@ -308,38 +297,37 @@ struct AnyPatch {
   }
 
   template <int D>
-  __device__ __forceinline__ void ToModes() const
+  __device__ __forceinline__ void ToModes(const Problems &before) const
   {
     T v[R][m];
 
     Read<D>(v);
-    Transform<D, false>(v);
+    Transform<D, false>(before, v);
     if (D) __syncthreads();
   }
   template <int D>
-  __device__ __forceinline__ void FromModes() const
+  __device__ __forceinline__ void FromModes(const Problems &before) const
   {
     T v[R][m];
 
     Read<D>(v);
-    if (D == 0) Scale(v);
-    Transform<D, true>(v);
+    if (D == 0) Scale(before, v);
+    Transform<D, true>(before, v);
     if (D < S::slow) __syncthreads();
   }
   __device__ __forceinline__ void Solve(bool active) const
   {
+    Problems before;
+
+    UNROLL (int d = 0; FEW && d < DIM; d++) before[d] = ProblemAlong(d);
     Load();
-    if (form != VP_FORM_GIVEN) {
-      Subtract<0>();
-      Subtract<1>();
-      if (DIM == 3) Subtract<S::slow>();
-    }
-    ToModes<S::slow>();
-    if (DIM == 3) ToModes<1>();
-    ToModes<0>();
-    FromModes<0>();
-    if (DIM == 3) FromModes<1>();
-    FromModes<S::slow>();
+    if (form != VP_FORM_GIVEN) SubtractAll();
+    ToModes<S::slow>(before);
+    if (DIM == 3) ToModes<1>(before);
+    ToModes<0>(before);
+    FromModes<0>(before);
+    if (DIM == 3) FromModes<1>(before);
+    FromModes<S::slow>(before);
     if (active) Store();
   }
 };

@@ -52,61 +52,85 @@ template <class T>
 struct HangingTraces {
   const T *traces, *lift; /* lift: as of VpHangView */
 
-  /* V and Q at a line of a side with a cell of so many lines */
+  __device__ __forceinline__ bool Hangs(int32_t beyond) const
+  {
+    return IsHangingSide(beyond);
+  }
+  /* V and Q at a line of a side with a cell of so many lines; of other sides any numbers, so that nobody branches */
   __device__ __forceinline__ void At(int32_t beyond, int lines, int l, T &V, T &Q) const
   {
-    const T *its = traces + (size_t)(beyond - HangingSide(0)) * 2 * lines + l;
+    const T *its = traces + (Hangs(beyond) ? (size_t)(beyond - HangingSide(0)) * 2 * lines + l : 0);
 
     V = its[0];
     Q = its[lines];
   }
-  /* y += what they lift to a line at its end s */
-  template <int N>
-  __device__ __forceinline__ void Add(int32_t beyond, int lines, int l, int s, T (&y)[N]) const
-  {
-    T V, Q;
-
-    if (!IsHangingSide(beyond)) return;
-    At(beyond, lines, l, V, Q);
-    UNROLL (int i = 0; i < N; i++) y[i] += __ldg(lift + 2 * s * N + i) * V + __ldg(lift + (2 * s + 1) * N + i) * Q;
-  }
 };
 /* where no sides do */
+template <class T>
 struct NoHangingTraces {
-  template <int N, class T>
-  __device__ __forceinline__ void Add(int32_t, int, int, int, T (&)[N]) const
+  const T *lift = NULL;
+
+  __device__ __forceinline__ bool Hangs(int32_t) const
   {
+    return false;
+  }
+  __device__ __forceinline__ void At(int32_t, int, int, T &V, T &Q) const
+  {
+    V = Q = T(0);
   }
 };
 
-/* y = line l of A x along the slowest direction of the cell.
-   Requires: X holds the cell's values and Y is scratch, both with CellShape's strides; all threads of the block call. */
-template <class T, int DIM, int N, class Hanging = NoHangingTraces>
+/* What lies beyond the two ends of line l of a cell along d: traces, or what sides that hang test the cell with */
+template <class T, int DIM, int N, class Hanging>
+struct LineEnds {
+  T    V[2], Q[2];
+  bool hangs[2];
+
+  __device__ __forceinline__ void Read(const Field<T> &f, int32_t cell, int d, int l, const Hanging &hanging)
+  {
+    UNROLL (int s = 0; s < 2; s++) {
+      const int32_t beyond = __ldg(f.neighbor + (size_t)cell * 2 * DIM + 2 * d + s);
+      const T      *line = f.Cell(beyond < 0 ? cell : beyond, Power(N, DIM)) + LineStart<DIM>(d, N, l, N, N * N);
+      T             v, q;
+
+      Traces(f.nt, f.first, f.traces, 1 - s, line, VpLineStride(d, N, N * N), V[s], Q[s]);
+      hanging.At(beyond, Power(N, DIM - 1), l, v, q);
+      hangs[s] = hanging.Hangs(beyond);
+      if (beyond < 0) {
+        V[s] = hangs[s] ? v : T(0);
+        Q[s] = hangs[s] ? q : T(0);
+      }
+    }
+  }
+};
+
+/* y = line l of A x along the slowest direction of the cell. In 2D all that lies beyond is on its way before one number is waited for; in 3D
+   it would take registers that more blocks need.
+   Requires: X holds the cell's values and Y is scratch, both with CellShape's strides; all threads of the block call, and wait for one another
+   before X is read. */
+template <class T, int DIM, int N, class Hanging = NoHangingTraces<T>>
 __device__ __forceinline__ void ApplyCell(const Field<T> &f, int32_t cell, const T *X, T *Y, int l, T (&y)[N],
                                           const Hanging &hanging = Hanging())
 {
-  typedef CellShape<DIM, N> S;
+  typedef CellShape<DIM, N>    S;
+  LineEnds<T, DIM, N, Hanging> ends[DIM];
 
-#pragma unroll 1
+  UNROLL (int d = 0; DIM == 2 && d < DIM; d++) ends[d].Read(f, cell, d, l, hanging);
+  __syncthreads();
+#pragma unroll(DIM == 2 ? DIM : 1)
   for (int d = 0; d < DIM; d++) {
-    const int base = LineStart<DIM>(d, N, l, S::sy, S::sz), stride = VpLineStride(d, S::sy, S::sz);
-    const int start = LineStart<DIM>(d, N, l, N, N * N), step = VpLineStride(d, N, N * N);
-    const T  *D = f.lines + (size_t)f.line[(size_t)cell * DIM + d] * VpLineSize(N), *g = D + N * N;
+    const int base = LineStart<DIM>(d, N, l, S::sy, S::sz), stride = VpLineStride(d, S::sy, S::sz), e = DIM == 2 ? d : 0;
+    const T  *D = f.lines + (size_t)__ldg(f.line + (size_t)cell * DIM + d) * VpLineSize(N);
 
+    if (DIM == 3) ends[0].Read(f, cell, d, l, hanging);
     UNROLL (int i = 0; i < N; i++) y[i] = d ? Y[base + i * stride] : T(0);
     UNROLL (int j = 0; j < N; j++) {
       const T v = X[base + j * stride];
       UNROLL (int i = 0; i < N; i++) y[i] += __ldg(D + i * N + j) * v;
     }
     UNROLL (int s = 0; s < 2; s++) {
-      const int32_t beyond = f.neighbor[(size_t)cell * 2 * DIM + 2 * d + s];
-      if (beyond >= 0) {
-        T V, Q;
-        Traces(f.nt, f.first, f.traces, 1 - s, f.Cell(beyond, S::values) + start, step, V, Q);
-        UNROLL (int i = 0; i < N; i++) y[i] += __ldg(g + 2 * s * N + i) * V + __ldg(g + (2 * s + 1) * N + i) * Q;
-      } else {
-        hanging.template Add<N>(beyond, S::lines, l, s, y);
-      }
+      const T *g = (ends[e].hangs[s] ? hanging.lift : D + N * N) + 2 * s * N;
+      UNROLL (int i = 0; i < N; i++) y[i] += __ldg(g + i) * ends[e].V[s] + __ldg(g + N + i) * ends[e].Q[s];
     }
     if (d < S::slow) {
       UNROLL (int i = 0; i < N; i++) Y[base + i * stride] = y[i];

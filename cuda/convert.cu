@@ -63,7 +63,6 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 
   if (f.x) {
     LoadCell<double, DIM, N>(f.x + (size_t)in * S::values, X + slot * S::size, l);
-    __syncthreads();
     ApplyCell<double, DIM, N>(f, in, X + slot * S::size, Y + slot * S::size, l, r);
     UNROLL (int i = 0; i < N; i++) r[i] = rhs[at + i * S::lines] - r[i];
   } else {

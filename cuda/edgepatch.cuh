@@ -248,7 +248,6 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
     T        r[N];
 
     LoadCell<T, DIM, N>(w.fine.Cell(F, values), y + i * C::size, l);
-    __syncthreads();
     ApplyCell<T, DIM, N>(w.fine, F, y + i * C::size, q + i * C::size, l, r);
     __syncthreads();
     UNROLL (int k = 0; k < N; k++) y[LineAt(C::slow) + k * Step(C::slow)] = b[k * lines] - r[k];
@@ -269,20 +268,24 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   /* t = Z t */
   __device__ __forceinline__ void Couple() const
   {
-    constexpr int parts = threads / m, columns = m / parts, low = LineSum<T, DIM, N, D, false>::stride(D, 2);
+    constexpr int parts = threads / m, low = LineSum<T, DIM, N, D, false>::stride(D, 2);
     const int     row = threadIdx.x % m, part = threadIdx.x / m;
-    const T      *column = Z + part * columns * m + row;
     T             sum = T(0);
 
-    /* K's traces have the order of V and Q across the side, those of Z have V before Q */
-    const auto place = [](int k) { return k % lines % low + (k % lines / low * 2 + k / lines) * low; };
+    /* K's traces have the order of V and Q across the side, those of Z have V before Q. In 3D a thread takes one of the two. */
+    static_assert(parts <= 2, "V and Q make two parts");
+    const auto place = [](int line, int f) { return line % low + (line / low * 2 + f) * low; };
+    UNROLL (int k = 0; k < 2 / parts; k++) {
+      const int f = parts == 2 ? part : k;
+      const T  *column = Z + f * lines * m + row, *trace = t + f * low;
 #pragma unroll 5
-    for (int k = 0; k < columns; k++) sum += __ldg(column + k * m) * t[place(part * columns + k)];
+      for (int line = 0; line < lines; line++) sum += __ldg(column + line * m) * trace[place(line, 0)];
+    }
     other[threadIdx.x] = sum;
     __syncthreads();
     if (threadIdx.x < m) {
       UNROLL (int k = 1; k < parts; k++) sum += other[k * m + row];
-      t[place(row)] = sum;
+      t[place(row % lines, row / lines)] = sum;
     }
     __syncthreads();
   }

@@ -8,9 +8,9 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   AddCoarse(const __grid_constant__ EdgeWork<T> w, const int32_t *order, T sign)
 {
   typedef EdgeSide<T, DIM, N> S;
-  __shared__ T                s[S::room];
-  const S                     side(w, s);
-  const int32_t               at = order[blockIdx.x];
+  __shared__ __align__(16) T s[S::room];
+  const S                    side(w, s);
+  const int32_t              at = order[blockIdx.x];
 
   side.AddToFine(at, sign, w.coarse.Cell(side.Item(at)[0], S::values), w.b);
 }
@@ -21,10 +21,10 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   SubtractFine(const __grid_constant__ EdgeWork<T> w, const int32_t *order, T *bc)
 {
   typedef EdgeSide<T, DIM, N> S;
-  __shared__ T                s[S::room];
-  const S                     side(w, s);
-  const int32_t               at = order[blockIdx.x], *item = side.Item(at), K = item[0];
-  const T                    *u = w.coarse.Cell(K, S::values);
+  __shared__ __align__(16) T s[S::room];
+  const S                    side(w, s);
+  const int32_t              at = order[blockIdx.x], *item = side.Item(at), K = item[0];
+  const T                   *u = w.coarse.Cell(K, S::values);
 
   side.SubtractFine(at, u, bc + (size_t)K * S::values);
   if (!w.excess) return;

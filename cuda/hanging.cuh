@@ -8,6 +8,7 @@
       +---------+----+ */
 #pragma once
 #include "cell.cuh"
+#include "load.cuh"
 
 /* value V and slope Q at the end of a line */
 template <class T>
@@ -18,17 +19,19 @@ struct TraceOf {
 template <class T, int DIM, int N>
 struct HangThread {
   typedef TraceOf<T>   Trace;
+  typedef Pack<T, 2>   Both; /* V and Q, side by side in shared memory */
   static constexpr int faces = 1 << (DIM - 1), lines = Power(N, DIM - 1), values = Power(N, DIM), threads = faces * lines;
-  static constexpr int room = 2 * threads; /* numbers of shared memory */
+  static constexpr int room = 2 * threads;            /* numbers of shared memory */
+  static constexpr int sides = Max(1, 512 / threads); /* of a block that works on several: few lanes of its warps are idle then */
 
   const int32_t *cell;
   const T       *form, *half, *lift;
-  T             *s;    /* the room */
+  T             *s;    /* the room; pairs of numbers are aligned */
   int            i, l; /* the group, the thread in it */
 
   __device__ __forceinline__ HangThread(const VpHangView &hang, T *shared)
-      : cell(hang.cell), form((const T *)hang.form), half((const T *)hang.half), lift((const T *)hang.lift), s(shared),
-        i(threadIdx.x / lines), l(threadIdx.x % lines)
+      : cell(hang.cell), form((const T *)hang.form), half((const T *)hang.half), lift((const T *)hang.lift),
+        s(shared + threadIdx.x / threads * room), i(threadIdx.x % threads / lines), l(threadIdx.x % lines)
   {
   }
   __device__ __forceinline__ const int32_t *Item(int32_t at) const
@@ -52,17 +55,17 @@ struct HangThread {
   /* t = row times the group's traces start, start + step, ... */
   __device__ __forceinline__ void Row(const T *row, int start, int step, Trace &t) const
   {
-    T *group = s + 2 * lines * i;
+    Both *group = (Both *)s + lines * i;
 
     __syncthreads();
-    group[l] = t.V;
-    group[lines + l] = t.Q;
+    group[l] = {t.V, t.Q};
     __syncthreads();
     t = {T(0), T(0)};
     UNROLL (int j = 0; j < N; j++) {
-      const T a = row[j];
-      t.V += a * group[start + j * step];
-      t.Q += a * group[lines + start + j * step];
+      const T    a = row[j];
+      const Both u = group[start + j * step];
+      t.V += a * u.a[0];
+      t.Q += a * u.a[1];
     }
   }
   /* t = (M_1 x M_0) t, where M_i is the matrix of the half that bit i of part says */
@@ -80,13 +83,13 @@ struct HangThread {
   {
     ToPart(half + 2 * N * N, i, t);
     __syncthreads();
-    s[2 * lines * i + l] = t.V;
-    s[2 * lines * i + lines + l] = t.Q;
+    ((Both *)s)[lines * i + l] = {t.V, t.Q};
     __syncthreads();
     t = {T(0), T(0)};
     UNROLL (int face = 0; face < faces; face++) {
-      t.V += s[2 * lines * face + l];
-      t.Q += s[2 * lines * face + lines + l];
+      const Both u = ((const Both *)s)[lines * face + l];
+      t.V += u.a[0];
+      t.Q += u.a[1];
     }
   }
 

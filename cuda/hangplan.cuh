@@ -13,7 +13,7 @@ struct HangPlan : VpPlan {
   int32_t nface, nother;
   VpArray list;     /* faces, then the others */
   VpArray neighbor; /* as the view's, where sides of faces are HangingSide(their number) */
-  VpArray traces;
+  VpArray traces;   /* of one face at least: lines of other sides read its first numbers, for nothing */
 };
 
 /* finds them on the host */
@@ -96,6 +96,6 @@ static PetscErrorCode FillHangPlan(const VpView *view, int32_t first, int32_t la
   VpCudaCall(cudaMemcpyAsync(plan->neighbor.p, view->neighbor, bytes, cudaMemcpyDeviceToDevice, VpCudaStream));
   PetscCall(VpCudaLaunch("numbers of sides", NumberSides, {VpBlocks(plan->nface, VP_THREADS), VP_THREADS}, view->hang.cell,
                          (const int32_t *)plan->list.p, plan->nface, view->dim, (int32_t *)plan->neighbor.p));
-  PetscCall(VpCudaAlloc((size_t)plan->nface * (1 + finder.nface) * traces, "traces of sides that hang", &plan->traces.p));
+  PetscCall(VpCudaAlloc((size_t)PetscMax(plan->nface, 1) * (1 + finder.nface) * traces, "traces of sides that hang", &plan->traces.p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

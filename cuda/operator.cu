@@ -15,7 +15,6 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   T                         v[N];
 
   LoadCell<T, DIM, N>(f.Cell(cell, S::values), X + slot * S::size, l);
-  __syncthreads();
   ApplyCell<T, DIM, N>(f, cell, X + slot * S::size, Y + slot * S::size, l, v, hanging);
   if (at < count) {
     const size_t to = (size_t)cell * S::values + l;
@@ -52,29 +51,32 @@ __global__ void __launch_bounds__(Tile<N>::threads, Tile<N>::least)
   });
 }
 
-/* what the sides of faces list[0], list[1], ... test their cells with (HangingTraces) */
+/* what the sides of faces list[0], ..., list[n - 1] test their cells with (HangingTraces) */
 template <class T, int DIM, int N>
-__global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
-  FindTraces(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, const int32_t *list, T *traces)
+__global__ void __launch_bounds__(HangThread<T, DIM, N>::threads *HangThread<T, DIM, N>::sides)
+  FindTraces(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, const int32_t *list, int32_t n, T *traces)
 {
   typedef HangThread<T, DIM, N> S;
-  __shared__ T                  s[S::room];
-  const S                       side(hang, s);
-  const int32_t                 at = list[blockIdx.x], *item = side.Item(at);
-  const int                     d = item[1] / 2, end = item[1] % 2;
-  const T                      *form = side.Form(at), a = form[5 + side.i];
-  TraceOf<T>                    own = side.Of(f, d, end, f.Cell(item[0], S::values));
-  TraceOf<T>                    there = side.Of(f, d, 1 - end, f.Cell(item[3 + side.i], S::values));
-  T *to = traces + (size_t)blockIdx.x * (1 + S::faces) * 2 * S::lines + side.l, *fine = to + (1 + side.i) * 2 * S::lines;
+  __shared__ __align__(16) T s[S::sides * S::room];
+  const S                    side(hang, s);
+  const int32_t              number = blockIdx.x * S::sides + threadIdx.x / S::threads, at = list[number < n ? number : n - 1];
+  const int32_t             *item = side.Item(at);
+  const int                  d = item[1] / 2, end = item[1] % 2;
+  const T                   *form = side.Form(at), a = form[5 + side.i];
+  TraceOf<T>                 own = side.Of(f, d, end, f.Cell(item[0], S::values));
+  TraceOf<T>                 there = side.Of(f, d, 1 - end, f.Cell(item[3 + side.i], S::values));
+  T *to = traces + (size_t)number * (1 + S::faces) * 2 * S::lines + side.l, *fine = to + (1 + side.i) * 2 * S::lines;
 
   side.ToFace(side.i, own);
   const TraceOf<T> coarse = own;
   S::Flux(form, false, a, own, there);
   S::Flux(form, true, a, there, coarse);
-  fine[0] = there.V;
-  fine[S::lines] = there.Q;
+  if (number < n) {
+    fine[0] = there.V;
+    fine[S::lines] = there.Q;
+  }
   side.FromFaces(own);
-  if (side.i) return;
+  if (side.i || number >= n) return;
   to[0] = own.V;
   to[S::lines] = own.Q;
 }
@@ -86,10 +88,10 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   AddHanging(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, const int32_t *list, int32_t n, T sign, T *y)
 {
   typedef HangThread<T, DIM, N> S;
-  __shared__ T                  s[S::room];
-  const S                       side(hang, s);
-  int32_t                       k = blockIdx.x;
-  const int32_t                 cell = side.Item(list[k])[0];
+  __shared__ __align__(16) T s[S::room];
+  const S                    side(hang, s);
+  int32_t                    k = blockIdx.x;
+  const int32_t              cell = side.Item(list[k])[0];
 
   if (k && side.Item(list[k - 1])[0] == cell) return;
   for (; k < n && side.Item(list[k])[0] == cell; k++) {
@@ -149,7 +151,8 @@ struct Operator {
                                    [=](HangPlan *p) { return FillHangPlan(view, first, last, 2 * Sides::lines * sizeof(T), p); }));
     const int32_t *list = (const int32_t *)plan->list.p;
     const T        sign = T(b ? -1 : 1);
-    PetscCall(VpCudaLaunch("traces of faces that hang", FindTraces<T, DIM, N>, {plan->nface, Sides::threads}, f, view->hang, list,
+    PetscCall(VpCudaLaunch("traces of faces that hang", FindTraces<T, DIM, N>,
+                           {VpBlocks(plan->nface, Sides::sides), Sides::threads * Sides::sides}, f, view->hang, list, plan->nface,
                            (T *)plan->traces.p));
     f.neighbor = (const int32_t *)plan->neighbor.p;
     PetscCall(All(view, f, HangingTraces<T>{(const T *)plan->traces.p, (const T *)view->hang.lift}, first, last, ghosts, b, y));
@@ -163,7 +166,7 @@ struct Operator {
     const Field<T> f(view, x, ghosts.values);
 
     if (view->hang.n) return Hanging(view, f, first, last, ghosts, b, y);
-    return All(view, f, NoHangingTraces(), first, last, ghosts, b, y);
+    return All(view, f, NoHangingTraces<T>(), first, last, ghosts, b, y);
   }
 };
 

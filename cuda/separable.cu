@@ -9,6 +9,7 @@
    The first product reads the vector and the last one writes it, cell by cell. */
 #include "tensor.cuh"
 #include "load.cuh"
+#include <cuda_pipeline.h>
 
 /* from cell to cell of the lattice along a direction, from value to value of a cell */
 struct Digit {
@@ -33,8 +34,8 @@ struct Turn {
 };
 
 /* A block has ROWS x COLUMNS threads; each makes Q modes of L lines. Matrix and values go through shared memory, DEPTH
-   of a line at a time. */
-enum { ROWS = 8, COLUMNS = 16, DEPTH = 8 };
+   of a line at a time; copies of STAGES - 1 such parts are under way beside the work on one. */
+enum { ROWS = 8, COLUMNS = 16, DEPTH = 8, STAGES = 4 };
 template <class T, int Q, int L>
 struct TurnShape {
   static constexpr int threads = ROWS * COLUMNS, wide = 16 / (int)sizeof(T), pack = L < wide ? L : wide;
@@ -43,7 +44,16 @@ struct TurnShape {
   static constexpr int each = (DEPTH * modes + threads - 1) / threads; /* numbers of the matrix that a thread loads */
 };
 
-/* a block's part of a line that is under way, and where it goes */
+/* a part of lines and of the matrix in shared memory */
+template <class T, int Q, int L>
+struct __align__(16) TurnPart
+{
+  typedef TurnShape<T, Q, L> S;
+
+  T M[DEPTH][ROWS * S::q], x[DEPTH][S::lines + S::wide];
+};
+
+/* what a block reads, and where it writes */
 template <class T, int N, int Q, int L>
 struct TurnThread {
   typedef TurnShape<T, Q, L> S;
@@ -52,7 +62,6 @@ struct TurnThread {
   const T *const x;
   T *const       y;
   const int32_t  mode0, line0;
-  T              matrix[S::each], value[L];
 
   __device__ __forceinline__ TurnThread(const Turn<T> &turn)
       : t(turn), x(turn.x + blockIdx.z * turn.apart), y(turn.y + blockIdx.z * turn.apart), mode0(blockIdx.y * S::modes),
@@ -72,27 +81,29 @@ struct TurnThread {
     return (size_t)p.cell[line.x + k / N * p.k.cell] * p.values + line.y + k % N * p.k.value;
   }
 
-  __device__ __forceinline__ void Load(int32_t k0, const int2 *line)
+  /* begins to copy the part from value k0 of the lines on; 0 is where there are no more values, modes or lines */
+  __device__ __forceinline__ void Copy(int32_t k0, const int2 *line, TurnPart<T, Q, L> &part) const
   {
-    const int32_t k = k0 + threadIdx.x % DEPTH;
+    const int     row = threadIdx.x % DEPTH;
+    const int32_t k = k0 + row;
+    auto          begin = [](T *to, const T *from, size_t at, bool there) {
+      __pipeline_memcpy_async(to, from + (there ? at : 0), sizeof(T), there ? 0 : sizeof(T));
+    };
 
     UNROLL (int i = 0; i < S::each; i++) {
-      const int at = threadIdx.x + i * S::threads, row = k0 + at / S::modes, mode = mode0 + at % S::modes;
-      matrix[i] = at < DEPTH * S::modes && row < t.m && mode < t.m ? t.M[(size_t)row * t.m + mode] : T(0);
+      const int at = threadIdx.x + i * S::threads, r = at / S::modes, mode = at % S::modes;
+      if (at < DEPTH * S::modes)
+        begin(&part.M[r][mode / Q * S::q + mode % Q], t.M, (size_t)(k0 + r) * t.m + mode0 + mode, k0 + r < t.m && mode0 + mode < t.m);
     }
+    bool   there[L];
+    size_t from[L];
     UNROLL (int i = 0; i < L; i++) {
       const int     at = threadIdx.x / DEPTH + i * COLUMNS;
       const int32_t l = line0 + at;
-      value[i] = k >= t.m || l >= t.lines ? T(0) : x[t.from.cell ? At(t.from, line[at], k) : (size_t)l * t.m + k];
+      there[i] = k < t.m && l < t.lines;
+      from[i] = there[i] && t.from.cell ? At(t.from, line[at], k) : (size_t)l * t.m + k;
     }
-  }
-  __device__ __forceinline__ void Store(T (*M)[ROWS * S::q], T (*x)[S::lines + S::wide]) const
-  {
-    UNROLL (int i = 0; i < S::each; i++) {
-      const int at = threadIdx.x + i * S::threads, mode = at % S::modes;
-      if (at < DEPTH * S::modes) M[at / S::modes][mode / Q * S::q + mode % Q] = matrix[i];
-    }
-    UNROLL (int i = 0; i < L; i++) x[threadIdx.x % DEPTH][threadIdx.x / DEPTH + i * COLUMNS] = value[i];
+    UNROLL (int i = 0; i < L; i++) begin(&part.x[row][threadIdx.x / DEPTH + i * COLUMNS], x, from[i], there[i]);
   }
 
   /* results of the thread's lines for one mode; divisor: what the lines contribute */
@@ -123,32 +134,34 @@ __global__ void __launch_bounds__(ROWS *COLUMNS, sizeof(T) == 4 ? 4 : 3) Along(c
   typedef TurnShape<T, Q, L> S;
   typedef Pack<T, S::wide>   Wide;
   typedef Pack<T, S::pack>   Some;
-  __shared__ __align__(16) T M[2][DEPTH][ROWS * S::q], x[2][DEPTH][S::lines + S::wide];
-  __shared__ int2            line[S::lines];
-  const int                  warp = threadIdx.x / 32, column = threadIdx.x % 8 + warp % 2 * 8, row = threadIdx.x / 8 % 4 + warp / 2 * 4;
+  __shared__ TurnPart<T, Q, L> part[STAGES];
+  __shared__ int2              line[S::lines];
+  const int                    warp = threadIdx.x / 32, column = threadIdx.x % 8 + warp % 2 * 8, row = threadIdx.x / 8 % 4 + warp / 2 * 4;
 
   TurnThread<T, N, Q, L> thread(t);
   alignas(16) T          sum[Q][L] = {}, divisor[L] = {};
+  auto                   copy = [&](int32_t i) {
+    if (i * DEPTH < t.m) thread.Copy(i * DEPTH, line, part[i % STAGES]);
+    __pipeline_commit();
+  };
 
   for (int i = threadIdx.x; t.from.cell && i < S::lines; i += S::threads) line[i] = thread.LineAt(t.from, thread.line0 + i);
   __syncthreads();
-  thread.Load(0, line);
-  thread.Store(M[0], x[0]);
-  __syncthreads();
-  for (int32_t k0 = 0, turn = 0; k0 < t.m; k0 += DEPTH, turn ^= 1) {
-    const bool more = k0 + DEPTH < t.m;
+  for (int i = 0; i < STAGES - 1; i++) copy(i);
+  for (int32_t i = 0; i * DEPTH < t.m; i++) {
+    const TurnPart<T, Q, L> &here = part[i % STAGES];
 
-    if (more) thread.Load(k0 + DEPTH, line);
+    __pipeline_wait_prior(STAGES - 2);
+    __syncthreads();
+    copy(i + STAGES - 1); /* over the part before, which all threads have left */
     UNROLL (int k = 0; k < DEPTH; k++) {
       alignas(16) T a[S::q], b[L];
-      UNROLL (int i = 0; i < S::q; i += S::wide) *(Wide *)(a + i) = *(const Wide *)(M[turn][k] + row * S::q + i);
-      UNROLL (int i = 0; i < L; i += S::pack) *(Some *)(b + i) = *(const Some *)(x[turn][k] + i * COLUMNS + column * S::pack);
-      UNROLL (int i = 0; i < Q; i++) {
-        UNROLL (int j = 0; j < L; j++) sum[i][j] += a[i] * b[j];
+      UNROLL (int j = 0; j < S::q; j += S::wide) *(Wide *)(a + j) = *(const Wide *)(here.M[k] + row * S::q + j);
+      UNROLL (int j = 0; j < L; j += S::pack) *(Some *)(b + j) = *(const Some *)(here.x[k] + j * COLUMNS + column * S::pack);
+      UNROLL (int q = 0; q < Q; q++) {
+        UNROLL (int j = 0; j < L; j++) sum[q][j] += a[q] * b[j];
       }
     }
-    if (more) thread.Store(M[turn ^ 1], x[turn ^ 1]);
-    __syncthreads();
   }
   UNROLL (int i = 0; t.divide[0] && i < L; i++) {
     const int32_t l = thread.line0 + i / S::pack * S::pack * COLUMNS + column * S::pack + i % S::pack;

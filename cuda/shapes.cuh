@@ -45,7 +45,7 @@ struct SortedPatchShape<float, 3, 7> {
   static constexpr int rounds = 2, patches = 2, least = 4, width = 1, sz = 199, stride = 2783, y = 132, x = 321, sf = 28;
 };
 
-/* anypatch.cuh */
+/* anypatchshape.cuh */
 template <class T, int DIM, int N>
 struct AnyPatchShape {
   static constexpr int patches = Max(1, 256 / Power(2 * N, DIM - 1)); /* of a block, two lines a thread */

@@ -171,13 +171,13 @@ __device__ __forceinline__ void AddHangingTraces(const TileTables<N> &t, const H
   const int l = DIR == 0 ? at / N : DIR == 1 ? at % N + at / (N * N) * N : at;
   double    v, q;
 
-  if (!IsHangingSide(beyond)) return;
   hanging.At(beyond, N * N, l, v, q);
+  if (!hanging.Hangs(beyond)) v = q = 0;
   V += t.hanging[DIR][0] * q;
   Q += t.hanging[DIR][1] * v + t.hanging[DIR][2] * q;
 }
 template <int N, int DIR>
-__device__ __forceinline__ void AddHangingTraces(const TileTables<N> &, const NoHangingTraces &, int32_t, int, double &, double &)
+__device__ __forceinline__ void AddHangingTraces(const TileTables<N> &, const NoHangingTraces<double> &, int32_t, int, double &, double &)
 {
 }
 

@@ -14,6 +14,7 @@ static char help[] =
   -bench_refine l,...                : meshes of 2^l cells a side for all degrees\n\
   -bench_most n                      : no mesh of more unknowns\n\
   -bench_seconds t                   : how long a figure is repeated (default 0.05)\n\
+  -bench_levels n                    : levels of the cycle, 0: all; by default the cheapest\n\
   -bench_large                       : instead of all that, degree 7 on 128^3 cells by refinement\n\
   -report FILE                       : the figures as JSON; share/vpatchdg/plot.py draws them\n\n";
 
@@ -148,12 +149,12 @@ static PetscErrorCode RunDegree(Bench *bench, int degree, PetscInt refine, const
 }
 
 /* a small solve: libraries load, contexts and handles come to be, and none of it counts as set-up or memory of what follows */
-static PetscErrorCode WarmUp(Bench *bench)
+static PetscErrorCode WarmUp(Bench *bench, int degree)
 {
   Work w;
 
   PetscFunctionBeginUser;
-  PetscCall(WorkCreate(bench, 1, 2, &w));
+  PetscCall(WorkCreate(bench, degree, 2, &w));
   PetscCall(WorkPrecision(&w, VP_SINGLE));
   PetscCall(SetRightHandSide(&w, 1));
   PetscCall(SolverCreate(&w, &solvers[2]));
@@ -209,6 +210,7 @@ static PetscErrorCode GetProblem(Bench *bench)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-bench_varying", &bench->varying, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-bench_jump", &bench->jump, NULL));
   if (bench->jump) bench->varying = PETSC_TRUE;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-bench_levels", &bench->levels, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-bench_dim", &dim, NULL));
   PetscCheck(dim == 2 || dim == 3, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-bench_dim is 2 or 3, not %d", (int)dim);
   bench->dim = (int)dim;
@@ -255,7 +257,7 @@ static PetscErrorCode BackendCreate(const char name[], Bench *bench)
 int main(int argc, char **argv)
 {
   Options        o;
-  Bench          bench = {.dim = 3, .enough = 0.05};
+  Bench          bench = {.dim = 3, .levels = PETSC_DECIDE, .enough = 0.05};
   PetscMPIInt    ranks;
   PetscLogDouble start, end;
 
@@ -267,7 +269,7 @@ int main(int argc, char **argv)
   PetscCall(GetProblem(&bench));
   PetscCall(PetscTime(&start));
   PetscCall(BackendCreate(o.backend, &bench));
-  PetscCall(WarmUp(&bench));
+  PetscCall(WarmUp(&bench, (int)o.degree[0]));
   PetscCall(MeasureCopy(&bench, (size_t)1 << (31 + 3 * PetscMin(0, o.shift)))); /* 2 GB, less on coarser meshes */
   PetscCall(ReportBegin(&bench, o.report));
   PetscCall(RunAll(&bench, &o));

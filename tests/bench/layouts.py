@@ -161,7 +161,7 @@ class Patch(Kernel):
 
 
 class AnyPatch(Kernel):
-    """AnyLayout of cuda/anypatch.cuh"""
+    """AnyLayout of cuda/anypatchshape.cuh"""
     fields = "patches least flat turn sy sz stride".split()
 
     def threads(self):

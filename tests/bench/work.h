@@ -106,6 +106,7 @@ static inline PetscErrorCode WorkPrecision(Work *w, VpPrecision precision)
   PetscCall(PCSetOperators(w->pc, w->A, w->A));
   PetscCall(PCSetType(w->pc, PCVPATCHDG));
   PetscCall(PCVPatchDGSetPrecision(w->pc, precision == VP_SINGLE ? VPATCHDG_PRECISION_SINGLE : VPATCHDG_PRECISION_DOUBLE));
+  PetscCall(PCVPatchDGSetLevels(w->pc, w->bench->levels));
   PetscCall(PCSetUp(w->pc));
   PetscCall(Wait(w->bench));
   PetscCall(PetscTime(&end));
