@@ -164,8 +164,9 @@ static PetscErrorCode CountRepeats(VpCycle cycle)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A level corrects twice where the next one has few cells beside the level that did so last, so that the work of all levels stays a small
-   multiple of the finest's; and once from the coarsest, which is solved, and where levels have a part of the cells. */
+/* A level corrects twice where the next one has few cells beside the last level that was corrected from twice, at first beside the finest,
+   so that the work of all levels stays a small multiple of the finest's; and once from the coarsest, which is solved, and where levels have
+   a part of the cells. */
 static void CountVisits(VpCycle cycle)
 {
   double cells = (double)cycle->level[cycle->parts]->mesh->ncell;

@@ -1,6 +1,6 @@
 /* Which cells and boxes merge on the next coarser lattice: cells only where they are thin, and boxes of one cell also merge.
 
-   A class is what VpClassesCreate() says: on a grid of boxes a column of them. A pair of a class is its cells two by two, or where these
+   A class is what VpDomainGetClasses() says: on a grid of boxes a column of them. A pair of a class is its cells two by two, or where these
    are whole boxes, the class and its neighbour, if they lie side by side all along. Its size is that of its wider cell:
 
      +---+---+-+-+-+-+-+-+-+-+    along x, three classes with 2, 4 and 4 cells a box: three pairs of cells two by two;

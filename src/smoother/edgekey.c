@@ -3,6 +3,9 @@
 #include "edgekey.h"
 #include "../base/dictionary.h"
 
+#define KIND_BITS 4 /* of a word, for the kind of a side */
+_Static_assert(VP_SIDE_EDGE < 1 << KIND_BITS && 3 + 8 * KIND_BITS <= 64, "a word has room for the kinds of a key's sides");
+
 /* what lies beyond the sides of lines goes into the first word */
 void VpEdgeWords(const VpEdgeKey *key, int dim, uint64_t word[VP_EDGE_WORDS])
 {
@@ -17,7 +20,7 @@ void VpEdgeWords(const VpEdgeKey *key, int dim, uint64_t word[VP_EDGE_WORDS])
     word[n++] = VpWord(line->h);
     word[n++] = VpWord(line->a);
     for (int s = 0; s < 2; s++) {
-      word[0] = word[0] << 3 | (uint64_t)line->side[s];
+      word[0] = word[0] << KIND_BITS | (uint64_t)line->side[s];
       word[n++] = VpWord(line->h_beyond[s]);
       word[n++] = VpWord(line->a_beyond[s]);
     }

@@ -3,8 +3,8 @@
 #include "../base/threads.h"
 
 enum { NWORD = VP_FDM_WORDS + 1 };
-/* Numbers of fits are kept where there are not more of them, along all directions, and not more of them along one: most problems, and sorts
-   of patches, are then those of many patches. */
+/* Numbers of fits are kept where patches have at most MOST_FITS different ones, and lines, of all directions together, at most MOST_ALONG:
+   most problems, and sorts of patches, are then those of many patches. */
 enum { MOST_FITS = 1024, MOST_ALONG = 192 };
 
 void VpFdmWords(const VpFdmKey *key, uint64_t word[VP_FDM_WORDS])
@@ -161,7 +161,7 @@ static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t
   }
 }
 
-/* *few: there are few different ones among the fits of products, and along every direction few */
+/* *few: there are few different ones among the fits of products, and few among those of lines */
 static PetscErrorCode CountFits(const VpPatchProblems *problems, PetscBool *few)
 {
   const int    dim = problems->patches->dim;
