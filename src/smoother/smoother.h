@@ -4,8 +4,8 @@
 
 typedef enum { VP_RESIDUAL_EXACT, VP_RESIDUAL_LOCAL, VP_RESIDUAL_GLOBAL } VpResidual;
 typedef enum { VP_EXCHANGE_AUTO, VP_EXCHANGE_SWEEP, VP_EXCHANGE_COLOR } VpExchange;
-/* With fewer cells a rank than this, copies of neighbours' patches are a large part of the work: sweeps exchange after every colour and
-   repeat none of them. Levels on devices gather on fewer ranks. */
+/* With fewer cells a rank than this, sweeps exchange after every colour, which saves iterations, and levels on devices gather on fewer
+   ranks. Ranks sweep copies of their neighbours' patches in either case. */
 #define VP_FEW_CELLS 4096
 /* what is asked, or where that is auto, the exchange that suits the level */
 VpExchange VpChooseExchange(VpLevel, VpExchange asked);

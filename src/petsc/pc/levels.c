@@ -108,8 +108,8 @@ PetscErrorCode PCVPatchDGGetLineSearch(PC pc, PetscBool *search)
 
    Input Parameters:
 +  pc       - the preconditioner
--  exchange - `VPATCHDG_EXCHANGE_SWEEP` (once a sweep: ranks repeat their neighbours' outermost patches), `VPATCHDG_EXCHANGE_COLOR` (after
-every colour: nothing is done twice) or `VPATCHDG_EXCHANGE_AUTO` (by the number of cells)
+-  exchange - `VPATCHDG_EXCHANGE_SWEEP` (once a sweep), `VPATCHDG_EXCHANGE_COLOR` (after every colour) or `VPATCHDG_EXCHANGE_AUTO` (by the
+number of cells)
 
    Options Database Key:
 .  -pc_vpatchdg_exchange auto|sweep|color - auto (default): every colour on levels with fewer than 4096 cells a rank or with
@@ -118,8 +118,9 @@ every colour: nothing is done twice) or `VPATCHDG_EXCHANGE_AUTO` (by the number 
    Level: intermediate
 
    Note:
-   -ksp_view shows which one every level takes. In single precision the finest level exchanges once more before the last colour of a sweep,
-   since the copies of a cell on several ranks differ by rounding errors, which its residual would show.
+   Ranks repeat their neighbours' outermost patches in either case. -ksp_view shows which one every level takes. In single precision the
+   finest level exchanges once more before the last colour of a sweep, since the copies of a cell on several ranks differ by rounding
+   errors, which its residual would show.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetExchange()`
 @*/
