@@ -329,9 +329,7 @@ struct Conversions {
     if (!x) PetscCall(Enter(plan, outer, view->nown, scale, f, (T *)b, &blocks));
     else if (outer->hang.n) PetscCall(SubtractFirst(plan, outer, view->nown, scale, x, ghosts, f, (T *)b, &blocks));
     else PetscCall(Subtract(plan, outer, view->nown, scale, x, ghosts, f, (T *)b, &blocks));
-    if (!norm2) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(VpCudaLaunch("final sum", FinalSum, {1, VP_MAX_THREADS}, blocks, (double *)plan->partial.p, (double *)plan->partial.p));
-    PetscCall(VpCudaFetch(plan->partial.p, sizeof(double), norm2));
+    if (norm2) PetscCall(VpCudaSums(1, blocks, (const double *)plan->partial.p, norm2));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

@@ -108,8 +108,11 @@ VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesO
 
 /* couple.cu */
 PetscErrorCode VpCudaCouple(const VpCouple *, double *K);
-/* dots.cu */
+/* vectors.cu */
 PetscErrorCode VpCudaDots(size_t n, const double *x, int count, const double *const y[], double *dots);
+PetscErrorCode VpCudaMaxpy(size_t n, double *x, int count, const double a[], const double *const y[]);
+/* sum.cu: sums[i], on the host, = the sum of partial[i][blocks], i in [0, n); waits */
+PetscErrorCode VpCudaSums(int n, int blocks, const double *partial, double *sums);
 /* dense.cu */
 PetscErrorCode VpCudaInvertDense(const VpDenseInverse *, VpPrecision, void *M, double *largest);
 

@@ -165,12 +165,12 @@ struct Points {
     return VpCudaLaunch("probe", ProbeCells<DIM, N>, {VpBlocks(count, 8), dim3(32, 8)}, count, cell, basis, x, values);
   }
 
-  /* FinalSum adds up the blocks' sums of all grids. */
+  /* The blocks' sums of all grids are added up. */
   static PetscErrorCode Distance(const VpView *view, const VpPlaces *places, int n, const VpGrid grid[], const double *x,
                                  const double *values, double *sum)
   {
     PointPlan *plan = NULL;
-    double     part;
+    double     part = 0;
     auto       fill = [=](PointPlan *p) { return VpCudaAlloc((size_t)view->nown * DIM * sizeof(double), "partial sums", &p->partial.p); };
     auto       launch = [&](auto q) {
       constexpr int                  Q = decltype(q)::value;
@@ -187,7 +187,7 @@ struct Points {
       }
       for (int i = 0; !done && i < n; i++)
         PetscCall(VpCudaLaunch("distance", GridDistance<DIM, N, Q>, l, *places, grid[i], n, x, values + i, partial + (size_t)i * blocks));
-      PetscCall(VpCudaLaunch("final sum", FinalSum, {1, VP_MAX_THREADS}, done ? blocks : n * blocks, partial, partial));
+      PetscCall(VpCudaSums(1, done ? blocks : n * blocks, partial, &part));
       PetscFunctionReturn(PETSC_SUCCESS);
     };
 
@@ -195,7 +195,6 @@ struct Points {
     if (!places->n) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpCudaPlan<PointPlan>(&view->device, VP_PLAN_POINTS, 0, 0, &plan, fill));
     PetscCall(ForGrid(grid, launch));
-    PetscCall(VpCudaFetch(plan->partial.p, sizeof(part), &part));
     *sum += part;
     PetscFunctionReturn(PETSC_SUCCESS);
   }

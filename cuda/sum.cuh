@@ -20,12 +20,11 @@ __device__ __forceinline__ void BlockSum(double a, double *partial)
   }
 }
 
-/* sum[blockIdx.x] = the sum of partial[blockIdx.x][count]. With one block both may be the same array. */
+/* sum[blockIdx.x] = the sum of partial[blockIdx.x][count] */
 static __global__ void FinalSum(int count, const double *partial, double *sum)
 {
   double a = 0;
 
   for (int i = threadIdx.x; i < count; i += blockDim.x) a += partial[blockIdx.x * count + i];
-  __syncthreads();
   BlockSum(a, sum);
 }

@@ -166,11 +166,11 @@ static PetscErrorCode view_says_where(Problem *p, PetscBool copied)
 }
 
 /* more vectors than go at once, and a number of values that no block divides */
-static PetscErrorCode dots_are_sums(void)
+static PetscErrorCode dots_and_multiples_are_sums(void)
 {
   enum { ROWS = 300007, COUNT = 11 };
   const VpBackend *cuda = VpBackendFind("cuda");
-  double          *host, *device, dots[COUNT], apart = 0;
+  double          *host, *device, dots[COUNT], a[COUNT], *sums, apart = 0;
   const double    *y[COUNT];
 
   PetscFunctionBeginUser;
@@ -187,6 +187,19 @@ static PetscErrorCode dots_are_sums(void)
     apart = PetscMax(apart, PetscAbsReal(dots[i] - sum) / ROWS);
   }
   TapOk((PetscBool)(apart < 1e-12), "dots_are_sums: %.1e", apart);
+  PetscCall(PetscMalloc1(ROWS, &sums));
+  for (int i = 0; i < COUNT; i++) a[i] = i - 3.5;
+  PetscCall(cuda->maxpy(ROWS, device, COUNT - 1, a, y + 1));
+  PetscCall(cuda->download(device, ROWS * sizeof(*sums), sums));
+  apart = 0;
+  for (int k = 0; k < ROWS; k++) {
+    double sum = host[k];
+
+    for (int i = 1; i < COUNT; i++) sum += a[i - 1] * host[i * ROWS + k];
+    apart = PetscMax(apart, PetscAbsReal(sums[k] - sum));
+  }
+  TapOk((PetscBool)(apart < 1e-12), "multiples_are_added: %.1e", apart);
+  PetscCall(PetscFree(sums));
   PetscCall(cuda->mdot(0, device, 1, y, dots));
   TapOk((PetscBool)(dots[0] == 0), "dots_of_nothing_are_0");
   PetscCall(cuda->release(device));
@@ -194,7 +207,7 @@ static PetscErrorCode dots_are_sums(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* VecMDot() and VecNorm() of the DM's vectors against VecDot(), on a device also where squares are no numbers; on several ranks PETSc's
+/* VecMDot(), VecMAXPY() and VecNorm() of the DM's vectors against VecDot() and VecAXPY(), on a device also where squares are no numbers; on several ranks PETSc's
    own norm adds squares */
 static PetscErrorCode products_agree(const Case *c, Problem *p)
 {
@@ -226,6 +239,14 @@ static PetscErrorCode products_agree(const Case *c, Problem *p)
     PetscCall(VecNorm(y[1], NORM_2, &scaled));
     apart = PetscMax(apart, PetscAbsReal(scaled / 1.5 / factors[i] / norm - 1));
   }
+  PetscCall(VecCopy(p->b, y[1]));
+  PetscCall(VecCopy(p->b, y[2]));
+  PetscCall(VecMAXPY(y[1], 2, (PetscScalar[]){3, -0.5}, (Vec[]){y[0], p->b}));
+  PetscCall(VecScale(y[2], 0.5));
+  PetscCall(VecAXPY(y[2], 3, y[0]));
+  PetscCall(VecAXPY(y[1], -1, y[2]));
+  PetscCall(VecNorm(y[1], NORM_INFINITY, &scaled));
+  apart = PetscMax(apart, scaled);
   TapOk((PetscBool)(apart < 1e-11), "products_agree: %s, degree %d: %.1e", c->name, (int)c->degree, (double)apart);
   for (int i = 0; i < 3; i++) PetscCall(VecDestroy(&y[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -301,7 +322,7 @@ int main(int argc, char **argv)
       PetscCall(Agree(&c, DEVICE, PETSC_FALSE));
     }
   }
-  PetscCall(dots_are_sums());
+  PetscCall(dots_and_multiples_are_sums());
   PetscCall(memory_errors_say_what());
   PetscCall(PetscFinalize());
   return TapEnd();

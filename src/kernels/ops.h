@@ -100,8 +100,10 @@ typedef struct {
   /* work(context) runs beside what is given from then on until rejoin(). NULL: what is given runs one after the other */
   PetscErrorCode (*aside)(PetscErrorCode (*work)(void *), void *context);
   PetscErrorCode (*rejoin)(void);
-  /* VecMDot: dots[i] = the sum of x[k] y[i][k], k in [0, n), on the host. NULL where PETSc's own are as fast */
+  /* VecMDot: dots[i] = the sum of x[k] y[i][k], k in [0, n), on the host; VecMAXPY: x[k] += the sum of a[i] y[i][k]. NULL where PETSc's
+     own are as fast */
   PetscErrorCode (*mdot)(size_t n, const double *x, int count, const double *const y[], double *dots);
+  PetscErrorCode (*maxpy)(size_t n, double *x, int count, const double a[], const double *const y[]);
   const VpOps *(*ops)(VpPrecision, int dim, int degree);
   /* cells of `block` bytes, lists on the backend: to[i] = from[list[i]]; to[list[i]] = from[i]; to[places[i]] = from[list[i]] */
   PetscErrorCode (*pack)(int32_t n, size_t block, const int32_t *list, const void *from, void *to);

@@ -177,8 +177,9 @@ PetscErrorCode DMVPatchDGCreateCellMap(DM dm, DM mesh, PetscSF *map)
   VpMesh         ours;
   PetscReal     *center;
   PetscSFNode   *at;
-  PetscInt       total, n, outside;
+  PetscInt       n, outside;
   PetscBool      all = PETSC_FALSE;
+  double         cells = 1;
   PetscErrorCode error;
   int            found;
 
@@ -187,12 +188,12 @@ PetscErrorCode DMVPatchDGCreateCellMap(DM dm, DM mesh, PetscSF *map)
   VpAssertPointer(map, 3);
   ours = DMVPatchDGData(dm)->mesh;
   PetscCall(VpUserGridCreate(mesh, &grid));
-  total = grid.n[0] * grid.n[1] * grid.n[2];
+  for (int d = 0; d < grid.dim; d++) cells *= (double)grid.n[d];
   PetscCall(VpUserGridDestroy(&grid));
-  PetscCheck(grid.dim == ours->dim && total == ours->ncell && !ours->depth, comm, PETSC_ERR_ARG_INCOMP,
-             "DMVPatchDGCreateCellMap(): the mesh has %" PetscInt_FMT " cells in %d dimensions, the DM %" PetscInt_FMT
+  PetscCheck(grid.dim == ours->dim && cells == (double)ours->ncell && !ours->depth, comm, PETSC_ERR_ARG_INCOMP,
+             "DMVPatchDGCreateCellMap(): the mesh has %.0f cells in %d dimensions, the DM %" PetscInt_FMT
              " in %d. The DM must be what DMConvert() made of the mesh, as it was before -dm_refine",
-             total, grid.dim, ours->ncell, ours->dim);
+             cells, grid.dim, ours->ncell, ours->dim);
   PetscCall(VpUserGridCenters(mesh, &n, &center));
   PetscCall(PetscMalloc1(n, &at));
   PetscCall(VpMeshLocate(ours, n, center, at, &outside));

@@ -214,21 +214,21 @@ PetscErrorCode VpGridOfPlex(DM plex, VpUserGrid *grid)
   const MPI_Comm   comm = PetscObjectComm((PetscObject)plex);
   const PetscReal *most, *start, *L;
   CellEnds         cells = {0};
-  double           whole = 1;
-  PetscInt         total;
+  double           whole = 1, total;
+  PetscInt         dim;
 
   PetscFunctionBegin;
-  PetscCall(DMGetCoordinateDim(plex, &total));
-  grid->dim = cells.dim = (int)total;
+  PetscCall(DMGetCoordinateDim(plex, &dim));
+  grid->dim = cells.dim = (int)dim;
   PetscCall(DMGetCoordinatesLocalSetUp(plex));
-  PetscCheck(total == 2 || total == 3, comm, PETSC_ERR_SUP,
-             "DMConvert() of a DMPLEX of %" PetscInt_FMT " dimensions: two or three are needed", total);
+  PetscCheck(dim == 2 || dim == 3, comm, PETSC_ERR_SUP, "DMConvert() of a DMPLEX of %" PetscInt_FMT " dimensions: two or three are needed",
+             dim);
   PetscCall(ForCells(plex, CountCell, &cells));
   for (int d = 0; d < grid->dim; d++) PetscCall(PetscMalloc1(2 * cells.n, &cells.end[d]));
-  total = cells.n;
+  total = (double)cells.n; /* PetscInt may not count the cells of all ranks */
   cells.n = 0;
   PetscCall(ForCells(plex, StoreEnds, &cells));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPIU_INT, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_DOUBLE, MPI_SUM, comm));
   PetscCheck(total > 0, comm, PETSC_ERR_SUP, "DMConvert(): the DMPLEX has no cells");
   PetscCall(DMGetPeriodicity(plex, &most, &start, &L));
   for (int d = 0; d < grid->dim; d++) {
@@ -237,10 +237,10 @@ PetscErrorCode VpGridOfPlex(DM plex, VpUserGrid *grid)
     whole *= (double)--grid->n[d];
     grid->periodic[d] = (PetscBool)(L && L[d] > 0);
   }
-  PetscCheck(whole == (double)total, comm, PETSC_ERR_SUP,
-             "DMConvert(): the %" PetscInt_FMT
-             " cells of the DMPLEX do not fill a grid, which with their faces has %.0f. Give boxes by DMVPatchDGSetBoxes()",
-             total, whole);
+  PetscCheck(
+    whole == total, comm, PETSC_ERR_SUP,
+    "DMConvert(): the %.0f cells of the DMPLEX do not fill a grid, which with their faces has %.0f. Give boxes by DMVPatchDGSetBoxes()",
+    total, whole);
   PetscCall(FindLabels(plex, grid));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

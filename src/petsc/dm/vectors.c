@@ -4,32 +4,65 @@
 #include <petsc/private/vecimpl.h>
 #include <petscdevice.h>
 
-/* Products of x with n other vectors, in one pass over memory and by as many threads as that takes: PETSc's own VecMDot() and VecNorm() take
-   two to four times as long on a GPU, which KSPs that orthogonalise wait for. */
+/* Products of x with n other vectors and sums of multiples, in one pass over memory and by as many threads as that takes: PETSc's own
+   VecMDot(), VecNorm() and VecMAXPY() take two to four times as long on a GPU, which KSPs that orthogonalise wait for. */
+typedef struct {
+  VpValues           x, *y;
+  const PetscScalar **from; /* [n]: y */
+} Vectors;
+
+static PetscErrorCode Get(const VpBackend *backend, Vec x, VpAccess access, PetscInt n, const Vec y[], Vectors *v)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(n, &v->y, n, &v->from));
+  PetscCall(VpValuesGet(backend, x, access, &v->x));
+  for (PetscInt i = 0; i < n; i++) {
+    PetscCall(VpValuesGet(backend, y[i], VP_READ, &v->y[i]));
+    v->from[i] = v->y[i].at;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Restore(PetscInt n, Vectors *v)
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) PetscCall(VpValuesRestore(&v->y[i]));
+  PetscCall(VpValuesRestore(&v->x));
+  PetscCall(PetscFree2(v->y, v->from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Products(Vec x, PetscInt n, const Vec y[], PetscScalar products[])
 {
-  const MPI_Comm      comm = PetscObjectComm((PetscObject)x);
-  const VpBackend    *backend = VpBackendFind("cuda");
-  const PetscScalar **from;
-  VpValues            xv, *yv;
-  PetscMPIInt         ranks;
-  PetscInt            rows;
+  const MPI_Comm   comm = PetscObjectComm((PetscObject)x);
+  const VpBackend *backend = VpBackendFind("cuda");
+  Vectors          v;
+  PetscMPIInt      ranks;
+  PetscInt         rows;
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(x, &rows));
-  PetscCall(PetscMalloc2(n, &yv, n, &from));
-  PetscCall(VpValuesGet(backend, x, VP_READ, &xv));
-  for (PetscInt i = 0; i < n; i++) {
-    PetscCall(VpValuesGet(backend, y[i], VP_READ, &yv[i]));
-    from[i] = yv[i].at;
-  }
-  PetscCall(backend->mdot((size_t)rows, xv.at, (int)n, from, products));
-  for (PetscInt i = 0; i < n; i++) PetscCall(VpValuesRestore(&yv[i]));
-  PetscCall(VpValuesRestore(&xv));
-  PetscCall(PetscFree2(yv, from));
+  PetscCall(Get(backend, x, VP_READ, n, y, &v));
+  PetscCall(backend->mdot((size_t)rows, v.x.at, (int)n, v.from, products));
+  PetscCall(Restore(n, &v));
   PetscCall(PetscLogGpuFlops(2. * (double)n * (double)rows));
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   if (ranks > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, products, (PetscMPIInt)n, MPIU_SCALAR, MPIU_SUM, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AddMultiples(Vec x, PetscInt n, const PetscScalar a[], Vec y[])
+{
+  const VpBackend *backend = VpBackendFind("cuda");
+  Vectors          v;
+  PetscInt         rows;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &rows));
+  PetscCall(Get(backend, x, VP_READ_WRITE, n, y, &v));
+  PetscCall(backend->maxpy((size_t)rows, v.x.at, (int)n, a, v.from));
+  PetscCall(Restore(n, &v));
+  PetscCall(PetscLogGpuFlops(2. * (double)n * (double)rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,6 +126,7 @@ static PetscErrorCode SetDeviceOps(Vec v)
   PetscCall(PetscObjectComposeFunction((PetscObject)v, PETSC_DUPLICATE, v->ops->duplicate));
   v->ops->norm = Norm;
   v->ops->mdot = v->ops->mtdot = Products;
+  v->ops->maxpy = AddMultiples;
   v->ops->duplicate = Duplicate;
   PetscCall(Allocate(v));
   PetscFunctionReturn(PETSC_SUCCESS);
