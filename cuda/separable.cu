@@ -1,12 +1,13 @@
 /* Dense matrices: along the lines of a lattice of cells, for the inverse of what separates, and one times a whole vector, where a warp
    makes one value.
 
-   The inverse is 2 dim products Y[mode][line] = sum_k M[k][mode] X[line][k], whose results are numbered so that the values along the next
-   direction follow one another:
+   Values become modes, and modes values, by a product Y[mode][line] = sum_k M[k][mode] X[line][k] along each direction. Their results are
+   numbered so that the values along the next direction follow one another:
 
-       [z][y][x] -> [x'][z][y] -> [y'][x'][z] -> [z'][y'][x'], divided -> [x][z'][y'] -> [y][x][z'] -> [z][y][x]
+       [z][y][x] -> [x'][z][y] -> [y'][x'][z] -> [z'][y'][x'], divided,        [z'][y'][x'] -> [x][z'][y'] -> [y][x][z'] -> [z][y][x]
 
-   The first product reads the vector and the last one writes it, cell by cell. */
+   The first product reads the vector and the last one writes it, cell by cell. Of a part of the cells only values x, y, z are there that
+   it has: all but one of its products are on fewer lines. */
 #include "tensor.cuh"
 #include "load.cuh"
 #include <cuda_pipeline.h>
@@ -24,9 +25,11 @@ struct Places {
 
 template <class T>
 struct Turn {
-  int32_t  m, lines; /* values of a line, lines */
+  int32_t  in, out, lines; /* values of a line of X, and of Y; lines */
   const T *M, *x;
+  int32_t  row; /* of M: from one to the next */
   T       *y;
+  bool     add; /* y += */
   Places   from, to;
   size_t   apart;     /* from a vector to the next one, in x and y; block z works on vector z */
   const T *divide[3]; /* eigenvalues of value k, and of line l: number l % first of one direction, l / first of another; or NULL */
@@ -93,15 +96,15 @@ struct TurnThread {
     UNROLL (int i = 0; i < S::each; i++) {
       const int at = threadIdx.x + i * S::threads, r = at / S::modes, mode = at % S::modes;
       if (at < DEPTH * S::modes)
-        begin(&part.M[r][mode / Q * S::q + mode % Q], t.M, (size_t)(k0 + r) * t.m + mode0 + mode, k0 + r < t.m && mode0 + mode < t.m);
+        begin(&part.M[r][mode / Q * S::q + mode % Q], t.M, (size_t)(k0 + r) * t.row + mode0 + mode, k0 + r < t.in && mode0 + mode < t.out);
     }
     bool   there[L];
     size_t from[L];
     UNROLL (int i = 0; i < L; i++) {
       const int     at = threadIdx.x / DEPTH + i * COLUMNS;
       const int32_t l = line0 + at;
-      there[i] = k < t.m && l < t.lines;
-      from[i] = there[i] && t.from.cell ? At(t.from, line[at], k) : (size_t)l * t.m + k;
+      there[i] = k < t.in && l < t.lines;
+      from[i] = there[i] && t.from.cell ? At(t.from, line[at], k) : (size_t)l * t.in + k;
     }
     UNROLL (int i = 0; i < L; i++) begin(&part.x[row][threadIdx.x / DEPTH + i * COLUMNS], x, from[i], there[i]);
   }
@@ -118,11 +121,17 @@ struct TurnThread {
     UNROLL (int i = 0; i < L; i += S::pack) {
       const int32_t l = line0 + i * COLUMNS + column * S::pack;
       if (!t.to.cell && t.lines % S::pack == 0) {
-        if (l < t.lines) *(Some *)(y + (size_t)mode * t.lines + l) = *(const Some *)(sum + i);
+        Some *to = (Some *)(y + (size_t)mode * t.lines + l);
+
+        if (l >= t.lines) continue;
+        UNROLL (int j = 0; t.add && j < S::pack; j++) sum[i + j] += to->a[j];
+        *to = *(const Some *)(sum + i);
         continue;
       }
-      for (int j = 0; j < S::pack && l + j < t.lines; j++)
-        y[t.to.cell ? At(t.to, LineAt(t.to, l + j), mode) : (size_t)mode * t.lines + l + j] = sum[i + j];
+      for (int j = 0; j < S::pack && l + j < t.lines; j++) {
+        T *to = y + (t.to.cell ? At(t.to, LineAt(t.to, l + j), mode) : (size_t)mode * t.lines + l + j);
+        *to = sum[i + j] + (t.add ? *to : T(0));
+      }
     }
   }
 };
@@ -141,14 +150,14 @@ __global__ void __launch_bounds__(ROWS *COLUMNS, sizeof(T) == 4 ? 4 : 3) Along(c
   TurnThread<T, N, Q, L> thread(t);
   alignas(16) T          sum[Q][L] = {}, divisor[L] = {};
   auto                   copy = [&](int32_t i) {
-    if (i * DEPTH < t.m) thread.Copy(i * DEPTH, line, part[i % STAGES]);
+    if (i * DEPTH < t.in) thread.Copy(i * DEPTH, line, part[i % STAGES]);
     __pipeline_commit();
   };
 
   for (int i = threadIdx.x; t.from.cell && i < S::lines; i += S::threads) line[i] = thread.LineAt(t.from, thread.line0 + i);
   __syncthreads();
   for (int i = 0; i < STAGES - 1; i++) copy(i);
-  for (int32_t i = 0; i * DEPTH < t.m; i++) {
+  for (int32_t i = 0; i * DEPTH < t.in; i++) {
     const TurnPart<T, Q, L> &here = part[i % STAGES];
 
     __pipeline_wait_prior(STAGES - 2);
@@ -169,13 +178,13 @@ __global__ void __launch_bounds__(ROWS *COLUMNS, sizeof(T) == 4 ? 4 : 3) Along(c
   }
   UNROLL (int i = 0; i < Q; i++) {
     const int32_t mode = thread.mode0 + row * Q + i;
-    if (mode < t.m) thread.Write(mode, column, sum[i], divisor);
+    if (mode < t.out) thread.Write(mode, column, sum[i], divisor);
   }
 }
 
 /* A thread reads WIDE numbers at once, which divides the number of columns. Block y works on vector y. */
 template <int WIDE, class T>
-__global__ void Product(int32_t rows, int32_t columns, const T *M, const T *x, T *y)
+__global__ void MatrixVector(int32_t rows, int32_t columns, const T *M, const T *x, T *y)
 {
   typedef Pack<T, WIDE> Some;
   const int32_t         row = blockIdx.x * blockDim.y + threadIdx.y;
@@ -204,13 +213,13 @@ struct BoxInverse {
   {
     typedef TurnShape<T, Q, L> S;
 
-    return VpCudaLaunch("along", Along<T, N, Q, L>, {dim3(VpBlocks(t.lines, S::lines), VpBlocks(t.m, S::modes), n), S::threads}, t);
+    return VpCudaLaunch("along", Along<T, N, Q, L>, {dim3(VpBlocks(t.lines, S::lines), VpBlocks(t.out, S::modes), n), S::threads}, t);
   }
 
   /* Threads do as much as leaves enough blocks for all multiprocessors. */
   static PetscErrorCode Multiply(const Turn<T> &t, int32_t n)
   {
-    auto blocks = [&t, n](int modes, int lines) { return n * VpBlocks(t.lines, lines) * VpBlocks(t.m, modes); };
+    auto blocks = [&t, n](int modes, int lines) { return n * VpBlocks(t.lines, lines) * VpBlocks(t.out, modes); };
     int  enough;
 
     PetscFunctionBegin;
@@ -221,39 +230,68 @@ struct BoxInverse {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* the vector's places for the lines along d, of which `first` lie along the next direction that there is */
-  static Places InCells(const VpSeparable &s, int d, int next)
+  /* the part's places in a vector for the lines along d, of which `first` lie along the next direction that there is */
+  static Places InCells(const VpSeparable *s, const VpPart *part, int d, int next)
   {
     const int last = DIM - d - next; /* the third direction, where there is one: it comes last */
-    auto digit = [&s](int to) -> Digit { return {VpLineStride(to, s.extent[0], s.extent[0] * s.extent[1]), VpLineStride(to, N, N * N)}; };
+    auto      step = [s](int to) { return VpLineStride(to, s->extent[0], s->extent[0] * s->extent[1]); };
+    auto      digit = [step](int to) -> Digit { return {step(to), VpLineStride(to, N, N * N)}; };
 
-    return {s.cell, Power(N, DIM), s.extent[next] * N, digit(d), {digit(next), DIM == 3 ? digit(last) : Digit()}};
+    return {s->cell + part->first[0] + part->first[1] * step(1) + part->first[2] * step(2),
+            Power(N, DIM),
+            part->extent[next] * N,
+            digit(d),
+            {digit(next), DIM == 3 ? digit(last) : Digit()}};
   }
 
-  static PetscErrorCode Invert(const VpView *, const VpSeparable *s, int32_t n, const void *b, void *const x[2])
+  /* the product along d, where directions before d have been turned; back: from modes to values */
+  static Turn<T> Product(const VpSeparable *s, const VpPart *part, int d, bool back)
   {
-    const int32_t count = s->extent[0] * s->extent[1] * s->extent[2] * Power(N, DIM);
+    const int32_t m = s->extent[d] * N, mine = part->extent[d] * N;
+    Turn<T>       t = {};
 
+    t.in = back ? m : mine;
+    t.out = back ? mine : m;
+    t.row = m;
+    t.M = back ? (const T *)s->from[d] + part->first[d] * N : (const T *)s->to[d] + (size_t)part->first[d] * N * m;
+    t.lines = 1;
+    for (int e = 0; e < DIM; e++) t.lines *= e == d ? 1 : ((e < d) == back ? part->extent[e] : s->extent[e]) * N;
+    t.apart = (size_t)s->extent[0] * s->extent[1] * s->extent[2] * Power(N, DIM);
+    return t;
+  }
+
+  static PetscErrorCode ToModes(const VpView *, const VpSeparable *s, const VpPart *part, PetscBool add, int32_t n, const void *b,
+                                void *const room[2], void *modes)
+  {
     PetscFunctionBegin;
-    for (int i = 0; i < 2 * DIM; i++) {
-      const int d = i % DIM;
-      Turn<T>   t = {};
+    for (int d = 0; d < DIM; d++) {
+      Turn<T> t = Product(s, part, d, false);
 
-      t.m = s->extent[d] * N;
-      t.lines = count / t.m;
-      t.apart = count;
-      t.M = (const T *)(i < DIM ? s->to[d] : s->from[d]);
-      t.x = (const T *)b;
-      t.y = (T *)x[(i + 1) % 2];
-      if (i == 0) t.from = InCells(*s, 0, 1);
-      if (i == 2 * DIM - 1) t.to = InCells(*s, DIM - 1, 0);
-      if (i == DIM - 1) {
+      t.x = (const T *)(d ? room[d - 1] : b);
+      t.y = (T *)(d < DIM - 1 ? room[d] : modes);
+      if (d == 0) t.from = InCells(s, part, 0, 1);
+      if (d == DIM - 1) {
+        t.add = add;
         t.divide[0] = (const T *)s->eigenvalue[d];
         for (int e = 0; e < d; e++) t.divide[1 + e] = (const T *)s->eigenvalue[e];
         t.first = s->extent[0] * N;
       }
       PetscCall(Multiply(t, n));
-      b = t.y;
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode FromModes(const VpView *, const VpSeparable *s, const VpPart *part, int32_t n, const void *modes,
+                                  void *const room[2], void *x)
+  {
+    PetscFunctionBegin;
+    for (int d = 0; d < DIM; d++) {
+      Turn<T> t = Product(s, part, d, true);
+
+      t.x = (const T *)(d ? room[d - 1] : modes);
+      t.y = (T *)(d < DIM - 1 ? room[d] : x);
+      if (d == DIM - 1) t.to = InCells(s, part, DIM - 1, 0);
+      PetscCall(Multiply(t, n));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -261,7 +299,7 @@ struct BoxInverse {
   static PetscErrorCode Whole(const VpView *, int32_t rows, int32_t columns, const void *M, int32_t n, const void *x, void *y)
   {
     const int  warps = 4; /* of a block */
-    const auto kernel = columns % 4 ? Product<1, T> : Product<4, T>;
+    const auto kernel = columns % 4 ? MatrixVector<1, T> : MatrixVector<4, T>;
 
     return VpCudaLaunch("product", kernel, {dim3(VpBlocks(rows, warps), n), dim3(32, warps)}, rows, columns, (const T *)M, (const T *)x,
                         (T *)y);
@@ -271,7 +309,8 @@ struct BoxInverse {
 void VpCudaSeparableOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
   VpCudaForKind<BoxInverse>(precision, dim, degree, [ops](auto of) {
-    ops->invert = of.Invert;
+    ops->to_modes = of.ToModes;
+    ops->from_modes = of.FromModes;
     ops->product = of.Whole;
   });
 }

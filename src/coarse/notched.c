@@ -3,7 +3,10 @@
 
        A^-1 b = E^-1 b = B^-1 (b - U w),      w = (C^-1 + U^T B^-1 U)^-1 U^T B^-1 b,
 
-   where b is 0 on missing cells. */
+   where b is 0 on missing cells. Only values beside the notch make U^T x, and U w has no others, so on the way from modes of B to these, and
+   back, few lines are left along all but one direction:
+
+       modes of b -> values beside the notch -> sums -> w -> U w there -> modes less those of U w -> x */
 #include "internal.h"
 
 typedef struct {
@@ -11,10 +14,11 @@ typedef struct {
   VpArrays    arrays;
   VpSeparable box;
   VpNotch     notch;
-  size_t      count, sums; /* numbers of a vector of the box; sums of a vector */
-  void       *b, *x[2];    /* [count] */
-  void       *t, *w;       /* [sums] */
-  const void *M;           /* [sums][sums] */
+  VpPart      whole, beside;    /* all cells; those beside the notch */
+  size_t      count, sums;      /* numbers of a vector of the box; sums of a vector */
+  void       *b, *x[2], *modes; /* [count] */
+  void       *t, *w;            /* [sums] */
+  const void *M;                /* [sums][sums] */
 } Notched;
 
 /* M = E (C^-1 + K)^-1 L */
@@ -62,10 +66,12 @@ static PetscErrorCode Fill(Notched *s, VpLevel host, const VpBoxGrid *grid, cons
   s->count = (size_t)grid->extent[0] * grid->extent[1] * grid->extent[2] * (size_t)PetscPowInt(n, dim);
   s->sums = 2 * (size_t)grid->sides * (size_t)PetscPowInt(n, dim - 1);
   PetscCall(PetscArraycpy(s->box.extent, grid->extent, 3));
+  PetscCall(PetscArraycpy(s->whole.extent, grid->extent, 3));
   PetscCall(VpLineModesCreate(host, VpLevelReaction(level), grid, cell, &modes));
   PetscCall(VpSeparablePlace(level, &modes, cell, &s->arrays, &s->box));
   PetscCall(VpNotchSidesCreate(host, grid, cell, &modes, &sides));
   PetscCall(VpNotchPlace(level, grid, &sides, &s->arrays, &s->notch));
+  s->beside = VpNotchPart(grid, dim, &sides);
   PetscCall(level->backend->alloc(PetscSqr(s->sums) * sizeof(double), "coarse inverse", &K));
   PetscCall(VpNotchCouple(level, grid, &modes, &sides, (double *)K));
   PetscCall(Invert(s, &sides, (const double *)K));
@@ -74,6 +80,7 @@ static PetscErrorCode Fill(Notched *s, VpLevel host, const VpBoxGrid *grid, cons
   PetscCall(VpLineModesDestroy(&modes));
   PetscCall(VpArraysReserve(&s->arrays, s->count * level->real, "coarse inverse", &s->b));
   for (int i = 0; i < 2; i++) PetscCall(VpArraysReserve(&s->arrays, s->count * level->real, "coarse inverse", &s->x[i]));
+  PetscCall(VpArraysReserve(&s->arrays, s->count * level->real, "coarse inverse", &s->modes));
   PetscCall(VpArraysReserve(&s->arrays, s->sums * level->real, "coarse inverse", &s->t));
   PetscCall(VpArraysReserve(&s->arrays, s->sums * level->real, "coarse inverse", &s->w));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -118,6 +125,7 @@ static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
   const VpLevel    level = s->level;
   const VpView    *view = &level->view;
   const VpBackend *backend = level->backend;
+  const VpOps     *ops = level->ops;
   const size_t     own = (size_t)level->mesh->nown * level->block, all = s->count * level->real;
   const int32_t    sums = (int32_t)s->sums;
   const void      *from;
@@ -130,12 +138,15 @@ static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
   if (!level->mesh->nown) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(backend->copy(from, own, s->b));
   PetscCall(backend->zero((char *)s->b + own, all - own));
-  PetscCall(level->ops->invert(view, &s->box, 1, s->b, s->x));
-  PetscCall(level->ops->take_notch(view, &s->notch, s->x[0], s->t));
-  PetscCall(level->ops->product(view, sums, sums, s->M, 1, s->t, s->w));
-  PetscCall(level->ops->add_notch(view, &s->notch, s->w, s->b));
-  PetscCall(level->ops->invert(view, &s->box, 1, s->b, s->x));
-  PetscCall(backend->copy(s->x[0], own, to));
+  PetscCall(ops->to_modes(view, &s->box, &s->whole, PETSC_FALSE, 1, s->b, s->x, s->modes));
+  PetscCall(ops->from_modes(view, &s->box, &s->beside, 1, s->modes, s->x, s->b));
+  PetscCall(ops->take_notch(view, &s->notch, s->b, s->t));
+  PetscCall(ops->product(view, sums, sums, s->M, 1, s->t, s->w));
+  PetscCall(backend->zero(s->b, all));
+  PetscCall(ops->add_notch(view, &s->notch, s->w, s->b));
+  PetscCall(ops->to_modes(view, &s->box, &s->beside, PETSC_TRUE, 1, s->b, s->x, s->modes));
+  PetscCall(ops->from_modes(view, &s->box, &s->whole, 1, s->modes, s->x, s->b));
+  PetscCall(backend->copy(s->b, own, to));
   for (int d = 0; d < level->mesh->dim; d++) lines += s->box.extent[d] * level->basis.n;
   PetscCall(VpLogFlops(level, 8. * lines * (double)s->count + 2 * PetscSqr((double)sums)));
   PetscFunctionReturn(PETSC_SUCCESS);

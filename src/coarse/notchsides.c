@@ -137,6 +137,25 @@ PetscErrorCode VpNotchSidesDestroy(VpNotchSides *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+VpPart VpNotchPart(const VpBoxGrid *grid, int dim, const VpNotchSides *s)
+{
+  VpPart  part;
+  int32_t end[3] = {0, 0, 0}, p;
+
+  for (int d = 0; d < 3; d++) part.first[d] = grid->extent[d];
+  for (int32_t i = 0; i < 2 * s->n; i++) {
+    const int side = s->side[i / 2 * VP_NOTCH_SIDE + 2] % (2 * dim);
+    int32_t   at = i % 2 ? Beside(grid->extent, s->place[i / 2], side, &p) : s->place[i / 2];
+
+    for (int d = 0; d < 3; at /= grid->extent[d++]) {
+      part.first[d] = PetscMin(part.first[d], at % grid->extent[d]);
+      end[d] = PetscMax(end[d], at % grid->extent[d] + 1);
+    }
+  }
+  for (int d = 0; d < 3; d++) part.extent[d] = end[d] - part.first[d];
+  return part;
+}
+
 /* cell [..][VP_NOTCH_CELL]: the cells of these sides, with the sides that are theirs */
 static PetscErrorCode ListCells(int dim, int32_t all, int32_t n, const int32_t side[], int32_t cell[], int32_t *ncell)
 {

@@ -44,9 +44,14 @@ typedef struct {
      of every line that carry traces there: those of least norm whose V and Q are from[i]. */
   PetscErrorCode (*pack_traces)(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
   PetscErrorCode (*unpack_traces)(const VpView *, int32_t n, const int32_t *list, const void *from, void *x);
-  /* x[0] = A^-1 b, where sums of eigenvalues that are 0 count as infinite. x[1] is room for as many numbers. n > 1: for as many vectors of
-     own cells, one after the other; requires: all cells are own. */
-  PetscErrorCode (*invert)(const VpView *, const VpSeparable *, int32_t n, const void *b, void *const x[2]);
+  /* A^-1 b in two steps. modes = (add: +=) those of b, which counts in `part` only, divided by sums of eigenvalues; where these are 0 they count
+     as infinite. x = the values of modes in `part`, and any elsewhere. n > 1: for as many vectors of own cells, one after the other.
+     Requires: room[0], room[1] and what is read are different, but modes may be room[1] in from_modes(), which then loses them. What is
+     written may be room[(dim + 1) % 2], unless it grows. n = 1, or all cells are own. */
+  PetscErrorCode (*to_modes)(const VpView *, const VpSeparable *, const VpPart *part, PetscBool add, int32_t n, const void *b,
+                             void *const room[2], void *modes);
+  PetscErrorCode (*from_modes)(const VpView *, const VpSeparable *, const VpPart *part, int32_t n, const void *modes, void *const room[2],
+                               void *x);
   /* t = the sums of x; b -= what w adds */
   PetscErrorCode (*take_notch)(const VpView *, const VpNotch *, const void *x, void *t);
   PetscErrorCode (*add_notch)(const VpView *, const VpNotch *, const void *w, void *b);

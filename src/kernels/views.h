@@ -257,6 +257,11 @@ typedef struct {
   const void    *eigenvalue[3]; /* [m] of the modes; those of the last direction contain c */
 } VpSeparable;
 
+/* cells of a lattice that are a box of it */
+typedef struct {
+  int32_t first[3], extent[3];
+} VpPart;
+
 /* Sides of cells of a lattice towards cells that are missing in it, as in a notch of a box. Arrays of values hold both sorts of cells. For
    every line that crosses such a side there are two sums over the values of the line in the cell and in the missing one:
 

@@ -23,7 +23,8 @@
   f(restrict_, Restrict, __VA_ARGS__) \
   f(pack_traces, PackTraces, __VA_ARGS__) \
   f(unpack_traces, UnpackTraces, __VA_ARGS__) \
-  f(invert, Invert, __VA_ARGS__) \
+  f(to_modes, ToModes, __VA_ARGS__) \
+  f(from_modes, FromModes, __VA_ARGS__) \
   f(take_notch, TakeNotch, __VA_ARGS__) \
   f(add_notch, AddNotch, __VA_ARGS__) \
   f(product, Product, __VA_ARGS__) \

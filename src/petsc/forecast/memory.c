@@ -174,7 +174,7 @@ static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, double c
   *swept = (PetscBool)(way == VP_WAY_SWEEPS);
   switch (way) {
   case VP_WAY_NOTCH:
-    return (VpBytes){PetscSqr(size->sums) * (real + 2 * sizeof(double)) + 4 * unknowns * real, 0};
+    return (VpBytes){PetscSqr(size->sums) * (real + 2 * sizeof(double)) + 5 * unknowns * real, 0};
   case VP_WAY_DENSE:
     return c.device ? (VpBytes){all * (real + sizeof(double)), 0} : (VpBytes){all * real / ranks, all * (1 + 2 / ranks) * sizeof(double)};
   case VP_WAY_KSP:
