@@ -22,14 +22,14 @@ struct Field {
   }
 };
 
-/* value V and slope Q at end `end` of a line of a cell's values */
+/* value V and slope Q at end `end` of a line of a cell's values, of which nt from the first one on make them */
 template <class T>
-__device__ __forceinline__ void Traces(int nt, const int *first, const T *traces, int end, const T *line, int stride, T &V, T &Q)
+__device__ __forceinline__ void Traces(int nt, int first, const T *traces, int end, const T *line, int stride, T &V, T &Q)
 {
   constexpr int most = VpDenseLayers(VP_MAX_N);
   T             u[most]; /* All are loaded before one is waited for. */
 
-  UNROLL (int t = 0; t < most; t++) u[t] = t < nt ? line[(first[end] + t) * stride] : T(0);
+  UNROLL (int t = 0; t < most; t++) u[t] = t < nt ? line[(first + t) * stride] : T(0);
   V = Q = T(0);
   UNROLL (int t = 0; t < most; t++) {
     if (t >= nt) continue;
@@ -93,7 +93,7 @@ struct LineEnds {
       const T      *line = f.Cell(beyond < 0 ? cell : beyond, Power(N, DIM)) + LineStart<DIM>(d, N, l, N, N * N);
       T             v, q;
 
-      Traces(f.nt, f.first, f.traces, 1 - s, line, VpLineStride(d, N, N * N), V[s], Q[s]);
+      Traces(f.nt, f.first[1 - s], f.traces, 1 - s, line, VpLineStride(d, N, N * N), V[s], Q[s]);
       hanging.At(beyond, Power(N, DIM - 1), l, v, q);
       hangs[s] = hanging.Hangs(beyond);
       if (beyond < 0) {

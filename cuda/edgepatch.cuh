@@ -9,6 +9,7 @@
 #pragma once
 #include "edgesum.cuh"
 #include "hanging.cuh"
+#include <cuda_pipeline.h>
 
 /* what a launch works on */
 template <class T>
@@ -18,6 +19,7 @@ struct EdgeWork {
   const int32_t *type;
   const T       *table, *weight, *excess;
   T              reaction;
+  const T       *ready = NULL; /* [entries][EdgeTable::size] the tables that blocks have */
   T             *b = NULL;
   const T       *bc = NULL;
 
@@ -38,12 +40,26 @@ template <class T, int DIM, int N>
 struct EdgeSide : HangThread<T, DIM, N> {
   typedef HangThread<T, DIM, N> S;
   typedef TraceOf<T>            Trace;
-  using S::faces, S::values, S::i, S::l, S::Item, S::Form, S::Of, S::ToFace, S::FromFaces, S::Flux, S::AddLift, S::AddLiftTogether;
+  using S::faces, S::values, S::i, S::l, S::Item, S::Form, S::ToFace, S::FromFaces, S::Flux, S::AddLift, S::AddLiftTogether;
 
   const EdgeWork<T> &w;
 
   __device__ __forceinline__ EdgeSide(const EdgeWork<T> &work, T *shared) : S(work.sides, shared), w(work)
   {
+  }
+  /* at an end of a line. The basis is that of a cycle's level, so the compiler knows how many values make traces. */
+  static __device__ __forceinline__ Trace TraceAt(const Field<T> &f, int end, const T *line, int stride)
+  {
+    constexpr int nt = VpThinLayers(N, DIM), last = nt < VpDenseLayers(N) ? N - nt : 0;
+    Trace         t;
+
+    Traces(nt, end * last, f.traces, end, line, stride, t.V, t.Q);
+    return t;
+  }
+  /* at line l of a cell, at an end along d */
+  __device__ __forceinline__ Trace Of(const Field<T> &f, int d, int end, const T *u) const
+  {
+    return TraceAt(f, end, u + LineStart<DIM>(d, N, l, N, N * N), VpLineStride(d, N, N * N));
   }
   /* what the values u of K test the group's cell F with */
   __device__ __forceinline__ Trace ToFine(int32_t at, const T *u) const
@@ -122,44 +138,45 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   using S::faces, S::lines, S::values, S::threads, S::w, S::s, S::i, S::l, S::Item, S::Form, S::First, S::IsOf;
 
   /* numbers of Z's rows, of an array that holds all F, of those that interpolate and lift; where shared memory has what */
-  static constexpr int    m = 2 * lines, fine = faces * C::size, maps = 4 * N * N + 4 * N;
-  static constexpr int    at_y = Tables::size, at_u = at_y + 2 * fine, at_t = at_u + 2 * values, at_maps = at_t + 4 * threads;
+  static constexpr int m = 2 * lines, fine = faces * C::size, maps = 4 * N * N + 4 * N;
+  static constexpr int at_y = Tables::size, at_u = at_y + 2 * fine, at_t = at_u + 2 * values,
+                       at_maps = RoundUp(at_t + 4 * threads, Tables::W);
   static constexpr size_t bytes = (at_maps + maps + S::room) * sizeof(T);
   /* blocks of a multiprocessor, which bounds the registers: blocks wait for one another's steps most of the time */
-  static constexpr int many = (sizeof(T) == 4 ? 1280 : 512) / RoundUp(threads, 32), least = many > 16 ? 16 : Max(1, many);
+  static constexpr int many = (sizeof(T) == 4 ? 1152 : 512) / RoundUp(threads, 32), least = many > 16 ? 16 : Max(1, many);
 
   const T                     *Z;               /* of the entry */
   int32_t                      at, K, F, first; /* the side, its cell, the group's cell behind it, the first side of K */
   int                          end;
   bool                         replaces; /* F gets new values, whatever it had: the patch's inverse is exact on F */
-  T                            weight, reaction;
+  T                            weight;
   T                           *y, *q, *u, *v, *t, *other; /* shared memory: all F, all F again, K, K again, traces, traces again */
   LineSum<T, DIM, N, D, false> own;                       /* of K */
   LineSum<T, DIM, N, D, true>  behind;                    /* of F */
 
   __device__ __forceinline__ EdgePatch(const EdgeWork<T> &work, int32_t which, T *shared)
       : S(work, shared + at_maps + maps), at(which), K(Item(which)[0]), F(Item(which)[3 + i]), first(First(which, K)),
-        end(Item(which)[1] % 2), replaces(!w.weight), weight(w.weight ? w.weight[which] : T(1)), reaction(w.reaction * weight),
-        y(shared + at_y), q(y + fine), u(shared + at_u), v(u + values), t(shared + at_t),
-        other(t + 2 * threads), own{shared}, behind{shared}
+        end(Item(which)[1] % 2), replaces(!w.weight), weight(w.weight ? w.weight[which] : T(1)), y(shared + at_y), q(y + fine),
+        u(shared + at_u), v(u + values), t(shared + at_t),
+        other(t + 2 * threads), own{shared, w.reaction * weight}, behind{shared, w.reaction * weight}
   {
-    const T *table = w.table + (size_t)w.type[which] * VpEdgeSize(N, DIM);
-    T       *map = shared + at_maps;
+    T *map = shared + at_maps;
 
-    Z = table + Tables::from;
-    Tables::Copy(table, shared);
-    for (int k = threadIdx.x; k < 4 * N * N; k += threads) map[k] = __ldg(this->half + k);
-    for (int k = threadIdx.x; k < 4 * N; k += threads) map[4 * N * N + k] = __ldg(this->lift + k);
+    Z = w.table + (size_t)w.type[which] * VpEdgeSize(N, DIM) + Tables::from;
+    Copy<4 * N * N>(this->half, map);
+    Copy<4 * N>(this->lift, map + 4 * N * N);
     this->half = map;
     this->lift = map + 4 * N * N;
-    __syncthreads();
-    Complete(own, w.coarse, end);
-    Complete(behind, w.fine, 1 - end);
+    __pipeline_commit();
+    Copy<Tables::size>(w.ready + (size_t)w.type[which] * Tables::size, shared);
+    __pipeline_commit();
+    __pipeline_wait_prior(1);
   }
-  template <class Sum>
-  __device__ __forceinline__ void Complete(const Sum &sum, const Field<T> &f, int side) const
+  /* begins to copy so many numbers, a multiple of W */
+  template <int COUNT>
+  static __device__ __forceinline__ void Copy(const T *from, T *to)
   {
-    sum.Complete(reaction, f.first[side], f.nt, f.traces + 2 * side * f.nt, this->lift + 2 * side * N);
+    ForEach<COUNT / Tables::W, threads>([=](int k) { __pipeline_memcpy_async(to + k * Tables::W, from + k * Tables::W, 16); });
   }
 
   /* line l of the group's cell along e in arrays of all F that have `deep` values across the side, and its stride */
@@ -177,45 +194,59 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
     return start + LineStart<DIM>(e, N, l, Step(1, deep), DIM == 3 ? Step(DIM - 1, deep) : 0);
   }
 
-  /* u -= A x on K, but for the sides that hang; v = K's values. The groups share the values of a line among them. */
-  __device__ __forceinline__ void SubtractCoarse(int without) const
+  /* t [side][line] = the traces beyond K's sides; 0 where there is no cell, and on sides in `without` */
+  __device__ __forceinline__ void TracesBeyond(int without) const
+  {
+    static_assert(4 * DIM * lines <= 4 * threads, "t and the other traces hold them");
+    ForEach<2 * DIM * lines, threads>([&](int at) {
+      const int     side = at / lines, line = at % lines, e = side / 2;
+      const int32_t beyond = __ldg(w.coarse.neighbor + (size_t)K * 2 * DIM + side);
+      Trace         its = {T(0), T(0)};
+
+      if (beyond >= 0 && !(without >> side & 1))
+        its = S::TraceAt(w.coarse, 1 - side % 2, w.coarse.Cell(beyond, values) + LineStart<DIM>(e, N, line, N, N * N),
+                         VpLineStride(e, N, N * N));
+      t[2 * at] = its.V;
+      t[2 * at + 1] = its.Q;
+    });
+  }
+  /* u -= A x on K, but for the sides that hang; v = K's values, t as TracesBeyond. The groups share the values of a line among them. */
+  __device__ __forceinline__ void SubtractCoarse() const
   {
     UNROLL (int e = 0; e < DIM; e++) {
       const int start = LineStart<DIM>(e, N, l, N, N * N), step = VpLineStride(e, N, N * N);
       const T  *A = w.coarse.lines + (size_t)__ldg(w.coarse.line + (size_t)K * DIM + e) * VpLineSize(N), *g = A + N * N;
-      T         V[2] = {T(0), T(0)}, Q[2] = {T(0), T(0)}, in[N];
+      const T  *beyond[2] = {t + 2 * (2 * e * lines + l), t + 2 * ((2 * e + 1) * lines + l)};
+      T         in[N];
 
-      UNROLL (int side = 0; side < 2; side++) {
-        const int32_t beyond = __ldg(w.coarse.neighbor + (size_t)K * 2 * DIM + 2 * e + side);
-        if (beyond >= 0 && !(without >> (2 * e + side) & 1))
-          Traces(w.coarse.nt, w.coarse.first, w.coarse.traces, 1 - side, w.coarse.Cell(beyond, values) + start, step, V[side], Q[side]);
-      }
       UNROLL (int j = 0; j < N; j++) in[j] = v[start + j * step];
       UNROLL (int n = 0; n < (N + faces - 1) / faces; n++) {
         const int k = i + n * faces;
         if (N % faces && k >= N) continue;
         T sum = T(0);
         UNROLL (int j = 0; j < N; j++) sum += __ldg(A + k * N + j) * in[j];
-        UNROLL (int side = 0; side < 2; side++) sum += __ldg(g + 2 * side * N + k) * V[side] + __ldg(g + (2 * side + 1) * N + k) * Q[side];
+        UNROLL (int side = 0; side < 2; side++)
+          sum += __ldg(g + 2 * side * N + k) * beyond[side][0] + __ldg(g + (2 * side + 1) * N + k) * beyond[side][1];
         u[start + k * step] -= sum;
       }
       __syncthreads();
     }
   }
   /* u = the residual of K, with traces of the finer level on sides that hang; where F gets new values, those are taken into account later. v
-     is lost */
+     and t are lost */
   __device__ __forceinline__ void CoarseResidual() const
   {
     const T *own = w.coarse.Cell(K, values), *b = w.bc + (size_t)K * values;
     int      without = 0;
 
     for (int32_t side = first; IsOf(side, K); side++) without |= 1 << Item(side)[1];
-    for (int k = threadIdx.x; k < values; k += threads) {
+    ForEach<values, threads>([&](int k) {
       v[k] = own[k];
       u[k] = b[k];
-    }
+    });
+    TracesBeyond(without);
     __syncthreads();
-    SubtractCoarse(without);
+    SubtractCoarse();
     for (int32_t side = first; IsOf(side, K); side++) {
       if (side != at || !replaces) S::SubtractFine(side, v, u);
     }
@@ -223,21 +254,21 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   /* y = b less what the cells beyond add to A x on all F */
   __device__ __forceinline__ void FineRight() const
   {
-    const T *b = w.b + (size_t)F * values + l;
-    int      bit = 0;
+    const T *b = w.b + (size_t)F * values + l, *lift[DIM];
+    Trace    beyond[DIM];
 
+    UNROLL (int e = 0, bit = 0; e < DIM; e++) {
+      const int     side = e == D ? end : i >> bit++ & 1;
+      const int32_t cell = __ldg(w.fine.neighbor + (size_t)F * 2 * DIM + 2 * e + side);
+
+      lift[e] = w.fine.lines + (size_t)__ldg(w.fine.line + (size_t)F * DIM + e) * VpLineSize(N) + N * N + 2 * side * N;
+      beyond[e] = {T(0), T(0)};
+      if (cell >= 0) beyond[e] = S::Of(w.fine, e, 1 - side, w.fine.Cell(cell, values));
+    }
     UNROLL (int k = 0; k < N; k++) y[LineAt(C::slow) + k * Step(C::slow)] = b[k * lines];
     UNROLL (int e = 0; e < DIM; e++) {
-      const int     side = e == D ? end : i >> bit++ & 1;
-      const int32_t beyond = __ldg(w.fine.neighbor + (size_t)F * 2 * DIM + 2 * e + side);
-      const T      *g = w.fine.lines + (size_t)__ldg(w.fine.line + (size_t)F * DIM + e) * VpLineSize(N) + N * N + 2 * side * N;
-      T             V = T(0), Q = T(0);
-
-      if (beyond >= 0)
-        Traces(w.fine.nt, w.fine.first, w.fine.traces, 1 - side, w.fine.Cell(beyond, values) + LineStart<DIM>(e, N, l, N, N * N),
-               VpLineStride(e, N, N * N), V, Q);
       __syncthreads();
-      UNROLL (int k = 0; k < N; k++) y[LineAt(e) + k * Step(e)] -= __ldg(g + k) * V + __ldg(g + N + k) * Q;
+      UNROLL (int k = 0; k < N; k++) y[LineAt(e) + k * Step(e)] -= __ldg(lift[e] + k) * beyond[e].V + __ldg(lift[e] + N + k) * beyond[e].Q;
     }
     __syncthreads();
   }
@@ -318,12 +349,13 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
       const T value = y[LineAt(C::slow) + k * Step(C::slow)];
       x[k * lines] = replaces ? value : x[k * lines] + value;
     }
-    for (int k = threadIdx.x; k < values; k += threads) xc[k] += u[k];
+    ForEach<values, threads>([&](int k) { xc[k] += u[k]; });
     for (int32_t side = first; IsOf(side, K); side++) S::AddToFine(side, T(-1), u, w.b);
   }
   __device__ __forceinline__ void Solve()
   {
     CoarseResidual();
+    __pipeline_wait_prior(0); /* All threads wait for one another in what follows. */
     if (replaces) FineRight();
     else FineResidual();
     behind.template Transform<false, false>(y, q);

@@ -32,6 +32,32 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   if (refined < w.coarse.nown) side.SubtractExcessBeyond(at, u, bc + (size_t)refined * S::values);
 }
 
+/* ready: as in EdgeWork. A block makes an entry, in global memory. */
+template <class T, int DIM, int N, int D>
+__device__ __forceinline__ void Ready(const EdgeWork<T> &w, int32_t type, int end, T *ready)
+{
+  const auto complete = [&](const auto &sum, const Field<T> &f, int side) {
+    sum.Complete(f.first[side], f.nt, f.traces + 2 * side * f.nt, (const T *)w.sides.lift + 2 * side * N);
+  };
+
+  EdgeTable<T, DIM, N, D>::Copy(w.table + (size_t)type * VpEdgeSize(N, DIM), ready);
+  __syncthreads();
+  complete(LineSum<T, DIM, N, D, false>{ready, T(0)}, w.coarse, end);
+  complete(LineSum<T, DIM, N, D, true>{ready, T(0)}, w.fine, 1 - end);
+}
+template <class T, int DIM, int N>
+__global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
+  ReadyEdges(const __grid_constant__ EdgeWork<T> w, const int32_t *of_type, T *ready)
+{
+  const int32_t type = blockIdx.x;
+  const int     side = w.sides.cell[(size_t)of_type[type] * VP_HANG_CELL + 1], d = side / 2, end = side % 2;
+
+  ready += (size_t)type * EdgeTable<T, DIM, N, 0>::size;
+  if (d == 0) Ready<T, DIM, N, 0>(w, type, end, ready);
+  else if (DIM == 3 && d == 1) Ready<T, DIM, N, 1>(w, type, end, ready);
+  else Ready<T, DIM, N, DIM - 1>(w, type, end, ready);
+}
+
 /* Solves on the patches order[0], order[1], ...: none of them writes what another one reads or writes. */
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads, EdgePatch<T, DIM, N, 0>::least)
@@ -47,15 +73,27 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads, EdgePatch<T, D
   else EdgePatch<T, DIM, N, DIM - 1>(w, at, (T *)shared).Solve();
 }
 
+struct EdgePlan : VpPlan {
+  VpArray ready;
+};
+
 template <class T, int DIM, int N>
 struct Edges {
   static constexpr int threads = HangThread<T, DIM, N>::threads;
 
-  /* launch(how many sides, which) for one kind of sides after the other */
-  template <class Launch>
-  static PetscErrorCode ByKind(const VpEdgeView *edges, Launch launch)
+  static PetscErrorCode CheckBasis(const VpView *view)
   {
     PetscFunctionBegin;
+    PetscCheck(view->nt == VpThinLayers(N, DIM), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Edges of a level with another basis than a cycle's");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /* launch(how many sides, which) for one kind of sides after the other */
+  template <class Launch>
+  static PetscErrorCode ByKind(const VpView *view, const VpEdgeView *edges, Launch launch)
+  {
+    PetscFunctionBegin;
+    PetscCall(CheckBasis(view));
     for (int kind = 0; kind < 2 * DIM; kind++)
       PetscCall(launch(edges->kind[kind + 1] - edges->kind[kind], edges->by_kind + edges->kind[kind]));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -66,7 +104,7 @@ struct Edges {
     EdgeWork<T> w(view, view, edges, NULL, xc);
 
     w.b = (T *)b;
-    return ByKind(edges, [=](int32_t n, const int32_t *order) {
+    return ByKind(view, edges, [=](int32_t n, const int32_t *order) {
       return VpCudaLaunch("coarse values to right-hand side", AddCoarse<T, DIM, N>, {n, threads}, w, order, (T)sign);
     });
   }
@@ -76,7 +114,7 @@ struct Edges {
   {
     const EdgeWork<T> w(fine, coarse, edges, x, xc);
 
-    return ByKind(edges, [=](int32_t n, const int32_t *order) {
+    return ByKind(fine, edges, [=](int32_t n, const int32_t *order) {
       return VpCudaLaunch("fine values from right-hand side", SubtractFine<T, DIM, N>, {n, threads}, w, order, (T *)bc);
     });
   }
@@ -85,11 +123,23 @@ struct Edges {
                                 void *x, const void *bc, void *xc)
   {
     EdgeWork<T> w(fine, coarse, edges, x, xc);
+    EdgePlan   *plan = NULL;
+    const auto  fill = [&](EdgePlan *p) {
+      PetscFunctionBegin;
+      PetscCall(VpCudaAlloc((size_t)edges->ntype * EdgeTable<T, DIM, N, 0>::size * sizeof(T), "tables of edge patches", &p->ready.p));
+      PetscCall(VpCudaLaunch("tables of edge patches", ReadyEdges<T, DIM, N>, {edges->ntype, threads}, w, edges->of_type, (T *)p->ready.p));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    };
 
+    PetscFunctionBegin;
+    PetscCall(CheckBasis(fine));
+    PetscCall(VpCudaPlan<EdgePlan>(&fine->device, VP_PLAN_EDGES, 0, 0, &plan, fill));
     w.b = (T *)b;
     w.bc = (const T *)bc;
-    return VpCudaLaunch("edge patches", SolveEdges<T, DIM, N>, {last - first, threads, EdgePatch<T, DIM, N, 0>::bytes}, w,
-                        edges->order + first);
+    w.ready = (const T *)plan->ready.p;
+    PetscCall(VpCudaLaunch("edge patches", SolveEdges<T, DIM, N>, {last - first, threads, EdgePatch<T, DIM, N, 0>::bytes}, w,
+                           edges->order + first));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
 

@@ -1,4 +1,4 @@
-/* The inverses of sums along the directions, by tables in shared memory: of K, which has n values along each, or of all F together, which
+/* The inverses of sums along the directions, by tables: of K, which has n values along each, or of all F together, which
    have 2n along the side and n across it. They are used in modes, where they are diagonal; and between the side's traces and modes there is a
    short way, for traces have 2 numbers where values have n:
 
@@ -14,7 +14,18 @@
 #include "load.cuh"
 #include <type_traits>
 
-/* Where the tables of an entry (VpEdgeView.table) are in shared memory, and what is made of them. D is the direction across the side. */
+/* f(at) for all at in [0, COUNT), shared out among so many threads of the block */
+template <int COUNT, int THREADS, class F>
+__device__ __forceinline__ void ForEach(F f)
+{
+  UNROLL (int round = 0; round < (COUNT + THREADS - 1) / THREADS; round++) {
+    const int at = threadIdx.x + round * THREADS;
+    if ((round + 1) * THREADS <= COUNT || at < COUNT) f(at);
+  }
+}
+
+/* The tables that a block has in shared memory: of an entry (VpEdgeView.table), and what is made of them at set-up. D is the direction across
+   the side. */
 template <class T, int DIM, int N, int D>
 struct EdgeTable {
   static constexpr int threads = Power(2, DIM - 1) * Power(N, DIM - 1);
@@ -33,8 +44,8 @@ struct EdgeTable {
   static constexpr int diagonals = Power(N, DIM) + threads * N;
   static constexpr int size = RoundUp(matrices + diagonals + 8 * N, W);
 
-  /* of K, or of F: [modes] 1 / eigenvalue */
-  static __host__ __device__ constexpr int inverse(bool fine)
+  /* of K, or of F: [modes] the eigenvalue, without the reaction */
+  static __host__ __device__ constexpr int eigenvalues(bool fine)
   {
     return matrices + fine * Power(N, DIM);
   }
@@ -58,9 +69,9 @@ struct EdgeTable {
   {
     constexpr int narrow = (DIM + 1) * VpBlockSize(N);
 
-    for (int i = threadIdx.x; i < narrow; i += threads) to[i / VpBlockSize(N) * block(N) + Place(N, i % VpBlockSize(N))] = __ldg(table + i);
-    for (int i = threadIdx.x; i < from - narrow; i += threads)
-      to[(DIM + 1) * block(N) + i / VpFdmSize(N) * block(2 * N) + Place(2 * N, i % VpFdmSize(N))] = __ldg(table + narrow + i);
+    ForEach<narrow, threads>([=](int i) { to[i / VpBlockSize(N) * block(N) + Place(N, i % VpBlockSize(N))] = table[i]; });
+    ForEach<from - narrow, threads>(
+      [=](int i) { to[(DIM + 1) * block(N) + i / VpFdmSize(N) * block(2 * N) + Place(2 * N, i % VpFdmSize(N))] = table[narrow + i]; });
   }
 };
 
@@ -80,7 +91,8 @@ struct LineSum {
   }
   static constexpr int values = stride(DIM, N), traces = stride(DIM, 2);
 
-  T *table; /* in shared memory */
+  T *table;
+  T  reaction;
 
   /* number `at` of an array of traces: which modes it has at 0 across the side, and whether it is V or Q */
   static __device__ __forceinline__ int ModesAt(int at, int &k)
@@ -92,19 +104,19 @@ struct LineSum {
   }
 
   /* Completes the tables. first, nt: as of a view; traces and lift: at the end where the side is. Requires: they were copied, and all threads
-     know. All threads must wait for one another then. */
-  __device__ __forceinline__ void Complete(T reaction, int first, int nt, const T *trace, const T *lift) const
+     know. */
+  __device__ __forceinline__ void Complete(int first, int nt, const T *trace, const T *lift) const
   {
     const T *F = table + Tables::start(FINE, D), *B = F + N * Tables::row(N);
 
-    for (int at = threadIdx.x; at < values; at += threads) {
-      T sum = reaction;
+    ForEach<values, threads>([&](int at) {
+      T sum = T(0);
 
       UNROLL (int e = 0; e < DIM; e++)
         sum += table[Tables::start(FINE, e) + 2 * extent(e, N) * Tables::row(extent(e, N)) + at / stride(e, N) % extent(e, N)];
-      table[Tables::inverse(FINE) + at] = Reciprocal(sum);
-    }
-    for (int at = threadIdx.x; at < 4 * N; at += threads) {
+      table[Tables::eigenvalues(FINE) + at] = sum;
+    });
+    ForEach<4 * N, threads>([&](int at) {
       const int mode = at % N, k = at / N % 2;
       T         sum = T(0);
 
@@ -114,7 +126,7 @@ struct LineSum {
         for (int i = 0; i < N; i++) sum += F[mode * Tables::row(N) + i] * lift[k * N + i];
       }
       table[Tables::ends(FINE) + at] = sum;
-    }
+    });
   }
 
   /* to = F, or B, along direction E, of an array */
@@ -160,23 +172,27 @@ struct LineSum {
     along(std::integral_constant<int, 1>());
     along(std::integral_constant<int, 2>());
   }
+  __device__ __forceinline__ T Inverse(int mode) const
+  {
+    return Reciprocal(reaction + table[Tables::eigenvalues(FINE) + mode]);
+  }
   /* v = weight (A + reaction)^-1 v, in modes */
   __device__ __forceinline__ void Divide(T weight, T *v) const
   {
-    for (int at = threadIdx.x; at < values; at += threads) v[at] *= weight * table[Tables::inverse(FINE) + at];
+    ForEach<values, threads>([&](int at) { v[at] *= weight * Inverse(at); });
     __syncthreads();
   }
   /* t = the traces of v, which has modes */
   __device__ __forceinline__ void TracesOf(const T *v, T *&t, T *&other) const
   {
-    for (int at = threadIdx.x; at < traces; at += threads) {
+    ForEach<traces, threads>([&](int at) {
       int       k;
       const int from = ModesAt(at, k);
       T         sum = T(0);
 
       UNROLL (int mode = 0; mode < N; mode++) sum += table[Tables::ends(FINE) + k * N + mode] * v[from + mode * stride(D, N)];
       t[at] = sum;
-    }
+    });
     __syncthreads();
     Transform<true, true>(t, other);
   }
@@ -186,12 +202,12 @@ struct LineSum {
     constexpr int low = stride(D, N);
 
     Transform<false, true>(t, other);
-    for (int at = threadIdx.x; at < values; at += threads) {
+    ForEach<values, threads>([&](int at) {
       const T  *lifted = table + Tables::ends(FINE) + 2 * N + at / low % N;
       const int from = at % low + at / (low * N) * (2 * low);
 
-      v[at] += factor * table[Tables::inverse(FINE) + at] * (lifted[0] * t[from] + lifted[N] * t[from + low]);
-    }
+      v[at] += factor * Inverse(at) * (lifted[0] * t[from] + lifted[N] * t[from + low]);
+    });
     __syncthreads();
   }
 };

@@ -43,12 +43,12 @@ struct HangThread {
     return form + (size_t)at * VP_HANG_FORM;
   }
 
-  /* at an end of a cell along d; sy, sz: strides of its values u */
-  __device__ __forceinline__ Trace Of(const Field<T> &f, int d, int end, const T *u, int sy = N, int sz = N * N) const
+  /* at an end of a cell along d, which has the values u */
+  __device__ __forceinline__ Trace Of(const Field<T> &f, int d, int end, const T *u) const
   {
     Trace t;
 
-    Traces(f.nt, f.first, f.traces, end, u + LineStart<DIM>(d, N, l, sy, sz), VpLineStride(d, sy, sz), t.V, t.Q);
+    Traces(f.nt, f.first[end], f.traces, end, u + LineStart<DIM>(d, N, l, N, N * N), VpLineStride(d, N, N * N), t.V, t.Q);
     return t;
   }
 

@@ -146,6 +146,7 @@ enum {
   VP_PLAN_VARY_SORTS, /* of all patches, or of those that are not exact */
   VP_PLAN_VARY_SORTS_OTHERS,
   VP_PLAN_SWEEP_ALL,
+  VP_PLAN_EDGES,
   VP_PLAN_TRANSFER,
   VP_PLAN_CONVERT,
   VP_PLAN_DOTS,

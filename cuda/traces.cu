@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 
   if (i >= count) return;
   const SideLine<DIM, N> line(list[i], l);
-  Traces(f.nt, f.first, f.traces, line.end, f.x + line.at, line.stride, V, Q);
+  Traces(f.nt, f.first[line.end], f.traces, line.end, f.x + line.at, line.stride, V, Q);
   to[(size_t)i * 2 * S::lines + l] = V;
   to[((size_t)i * 2 + 1) * S::lines + l] = Q;
 }

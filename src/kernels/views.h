@@ -133,6 +133,8 @@ typedef struct {
   int32_t        kind[7];                   /* sides number s of their K are [kind[s], kind[s+1]) of: */
   const int32_t *by_kind; /* all sides, also those whose patches other ranks solve. No two of a kind have a cell in common. */
   const int32_t *type;    /* [n] entry of `table` */
+  const int32_t *of_type; /* [ntype] a side that has the entry */
+  int32_t        ntype;
   const void    *table;   /* [entries][VpEdgeSize]: the blocks of K's lines and of F's line along the normal [dim + 1][VpBlockSize]
                         (VpBlockBuild), the problems of F's other lines [dim - 1][VpFdmSize] (VpFdmBuild); Z */
   const void    *weight;  /* as of VpPatchView, where the coefficient is s times K's of the tables */

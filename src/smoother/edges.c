@@ -279,8 +279,8 @@ static void FindKeys(void *context, int32_t piece, int32_t first, int32_t last)
   }
 }
 
-/* type[i] = the entry for edge i, or -1 where it is not swept; the different keys */
-static PetscErrorCode NumberKeys(VpLevel fine, VpLevel coarse, int32_t type[], VpDictionary *keys)
+/* type[i] = the entry for edge i, or -1 where it is not swept; the different keys; of_type[type] = the first edge that has it */
+static PetscErrorCode NumberKeys(VpLevel fine, VpLevel coarse, int32_t type[], int32_t of_type[], VpDictionary *keys)
 {
   const VpMesh mesh = fine->mesh;
   uint64_t    *word;
@@ -298,6 +298,7 @@ static PetscErrorCode NumberKeys(VpLevel fine, VpLevel coarse, int32_t type[], V
       const VpEdgeKey key = VpEdgeKeyOf(fine, coarse, &mesh->edge[i]);
 
       PetscCall(VpDictionaryAdd(keys, its, &key, &type[i]));
+      of_type[type[i]] = i;
     }
   }
   PetscCall(PetscFree(word));
@@ -350,23 +351,25 @@ PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, PetscBool together, Vp
   const VpMesh mesh = fine->mesh;
   const size_t size = VpEdgeSize(fine->basis.n, mesh->dim);
   VpDictionary keys;
-  int32_t     *type;
+  int32_t     *type, *of_type;
   double      *table, *room;
 
   PetscFunctionBegin;
   PetscCall(VpPlaceHanging(coarse, fine, mesh->nedge, mesh->edge, arrays, &view->sides));
   view->reaction = VpLevelReaction(fine);
   PetscCall(VpDictionaryCreate(VP_EDGE_WORDS, sizeof(VpEdgeKey), &keys));
-  PetscCall(PetscMalloc1(mesh->nedge, &type));
-  PetscCall(NumberKeys(fine, coarse, type, &keys));
+  PetscCall(PetscMalloc2(mesh->nedge, &type, mesh->nedge, &of_type));
+  PetscCall(NumberKeys(fine, coarse, type, of_type, &keys));
   PetscCall(PetscMalloc2(keys.n * size, &table, keys.n * CoupleRoom(VpFaceSize(fine->basis.n, mesh->dim)), &room));
   VpLoopHeavy(keys.n, BuildEntries, &(Entries){fine, (const VpEdgeKey *)keys.item, table, room});
   PetscCall(VpArraysPlace(arrays, type, mesh->nedge * sizeof(*type), "edge patches", (const void **)&view->type));
+  view->ntype = keys.n;
+  PetscCall(VpArraysPlace(arrays, of_type, keys.n * sizeof(*of_type), "edge patches", (const void **)&view->of_type));
   PetscCall(VpArraysPlaceReals(arrays, table, keys.n * size, "edge patches", &view->table));
   PetscCall(VpPlaceEdgeOrder(mesh, together, keys.n, type, arrays, view));
   PetscCall(PlaceCoefficients(fine, coarse, arrays, view));
   PetscCall(PetscFree2(table, room));
-  PetscCall(PetscFree(type));
+  PetscCall(PetscFree2(type, of_type));
   PetscCall(VpDictionaryDestroy(&keys));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
