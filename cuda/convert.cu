@@ -98,7 +98,7 @@ __device__ __forceinline__ void ConvertLines(const Matrix<T, N> &M, const T *F, 
   typedef Tile<N> S;
   constexpr int   C = S::extent(D), step = D == 1 ? S::sy : S::sz;
 
-  ForLines<N, D>([&](int, int, int place, int in) {
+  ForLines<Tile<N>, D>([&](int, int, int place, int in) {
     T u[C][N], w[C][N];
 
     UNROLL (int c = 0; c < C; c++) {
@@ -113,17 +113,17 @@ __device__ __forceinline__ void ConvertLines(const Matrix<T, N> &M, const T *F, 
 
 /* Y -= D_d x */
 template <int N, int D>
-__device__ __forceinline__ void SubtractLines(const TileTables<N> &t, const TileGhosts<N, D> &G, const double *X, double *Y)
+__device__ __forceinline__ void SubtractLines(const TileTables<N> &t, const TileGhosts<Tile<N>, D> &G, const double *X, double *Y)
 {
   constexpr int step = D == 0 ? 1 : D == 1 ? Tile<N>::sy : Tile<N>::sz;
 
-  ApplyLines<N, D>(t, GhostTraces(t, G), X, [=](int, int, int i, int, int in, double v) { Y[in + i * step] -= v; });
+  ApplyLines<Tile<N>, D>(t, GhostTraces(t, G), X, [=](int, int, int i, int, int in, double v) { Y[in + i * step] -= v; });
 }
 
 /* Y -= the parts of A x along A and B. Meanwhile the values beyond the tile are loaded, those along C for what comes next. */
 template <int N, int A, int B, int C>
-__device__ __forceinline__ void SubtractTwo(const TileTables<N> &t, const Field<double> &f, int32_t first, TileGhosts<N, A> &GA,
-                                            TileGhosts<N, B> &GB, TileGhosts<N, C> &GC, const double *X, double *Y)
+__device__ __forceinline__ void SubtractTwo(const TileTables<N> &t, const Field<double> &f, int32_t first, TileGhosts<Tile<N>, A> &GA,
+                                            TileGhosts<Tile<N>, B> &GB, TileGhosts<Tile<N>, C> &GC, const double *X, double *Y)
 {
   LoadGhosts(f, first, GA);
   AwaitCopy();
@@ -145,13 +145,14 @@ __device__ __forceinline__ double Scaled(double scale, double r)
 /* b = the scaled residual, where the level has the outer basis. Requires: Y holds the right-hand side. Returns the sum of the residual's
    squares over the thread's lines. */
 template <bool SCALED, class T, int N>
-__device__ __forceinline__ double EnterSame(const TileTables<N> &t, const Field<double> &f, int32_t first, TileGhosts<N, 0> &G0,
-                                            TileGhosts<N, 1> &G1, TileGhosts<N, 2> &G2, double scale, const double *X, double *Y, T *b)
+__device__ __forceinline__ double EnterSame(const TileTables<N> &t, const Field<double> &f, int32_t first, TileGhosts<Tile<N>, 0> &G0,
+                                            TileGhosts<Tile<N>, 1> &G1, TileGhosts<Tile<N>, 2> &G2, double scale, const double *X,
+                                            double *Y, T *b)
 {
   double sum = 0;
 
   SubtractTwo(t, f, first, G0, G1, G2, X, Y);
-  ApplyLines<N, 2>(t, GhostTraces(t, G2), X, [=, &sum](int, int, int i, int place, int in, double v) {
+  ApplyLines<Tile<N>, 2>(t, GhostTraces(t, G2), X, [=, &sum](int, int, int i, int place, int in, double v) {
     const double r = Scaled<SCALED>(scale, Y[in + i * Tile<N>::sz] - v);
     b[place + i * N * N] = (T)r;
     sum += r * r;
@@ -162,22 +163,22 @@ __device__ __forceinline__ double EnterSame(const TileTables<N> &t, const Field<
 /* The same with a change of basis, in the level's precision and in X's place once the residual is known. */
 template <bool SCALED, class T, int N>
 __device__ __forceinline__ double EnterConverted(const Matrix<T, N> &M, const TileTables<N> &t, const Field<double> &f, int32_t first,
-                                                 TileGhosts<N, 0> &G0, TileGhosts<N, 1> &G1, TileGhosts<N, 2> &G2, double scale, double *X,
-                                                 double *Y, T *b)
+                                                 TileGhosts<Tile<N>, 0> &G0, TileGhosts<Tile<N>, 1> &G1, TileGhosts<Tile<N>, 2> &G2,
+                                                 double scale, double *X, double *Y, T *b)
 {
   typedef Tile<N> S;
   constexpr int   C = S::extent(0);
-  T               r[TileGhosts<N, 0>::rounds][C][N], w[C][N], *F = (T *)X;
+  T               r[TileGhosts<Tile<N>, 0>::rounds][C][N], w[C][N], *F = (T *)X;
   double          sum = 0;
 
   SubtractTwo(t, f, first, G2, G1, G0, X, Y);
-  ApplyLines<N, 0>(t, GhostTraces(t, G0), X, [=, &sum, &r](int k, int c, int i, int, int in, double v) {
+  ApplyLines<Tile<N>, 0>(t, GhostTraces(t, G0), X, [=, &sum, &r](int k, int c, int i, int, int in, double v) {
     const double a = Scaled<SCALED>(scale, Y[in + i] - v);
     sum += a * a;
     r[k][c][i] = (T)a;
   });
   __syncthreads();
-  ForLines<N, 0>([&](int k, int, int, int in) {
+  ForLines<Tile<N>, 0>([&](int k, int, int, int in) {
     ContractCells<T, N, C>(M, r[k], w);
     UNROLL (int c = 0; c < C; c++) {
       UNROLL (int i = 0; i < N; i++) F[in + c * S::cs(0) + i] = w[c][i];
@@ -199,19 +200,19 @@ __global__ void __launch_bounds__(Tile<N>::threads, Tile<N>::least)
   extern __shared__ double X[];
   double                  *Y = X + S::size;
   const int32_t            first = list ? list[blockIdx.x] : start + blockIdx.x * S::cells;
-  const size_t             at = (size_t)first * S::values, ahead = (size_t)Ahead<N>() * S::cells * S::values;
-  TileGhosts<N, 0>         G0;
-  TileGhosts<N, 1>         G1;
-  TileGhosts<N, 2>         G2;
+  const size_t             at = (size_t)first * S::values, ahead = (size_t)Ahead<Tile<N>>() * S::cells * S::values;
+  TileGhosts<Tile<N>, 0>   G0;
+  TileGhosts<Tile<N>, 1>   G1;
+  TileGhosts<Tile<N>, 2>   G2;
 
   FindGhosts(f, first, G0);
   FindGhosts(f, first, G1);
   FindGhosts(f, first, G2);
-  CopyTile<N>(rhs + at, Y);
-  CopyTile<N>(f.x + at, X);
-  if (threadIdx.x == 0 && blockIdx.x + Ahead<N>() < gridDim.x) {
-    PrefetchTile<N>(f.x + at + ahead);
-    PrefetchTile<N>(rhs + at + ahead);
+  CopyTile<Tile<N>>(rhs + at, Y);
+  CopyTile<Tile<N>>(f.x + at, X);
+  if (threadIdx.x == 0 && blockIdx.x + Ahead<Tile<N>>() < gridDim.x) {
+    PrefetchTile<Tile<N>>(f.x + at + ahead);
+    PrefetchTile<Tile<N>>(rhs + at + ahead);
   }
   if constexpr (N < VP_THIN_LEAST) BlockSum(EnterSame<SCALED>(t, f, first, G0, G1, G2, scale, X, Y, b + at), partial);
   else BlockSum(EnterConverted<SCALED>(M, t, f, first, G0, G1, G2, scale, X, Y, b + at), partial);
@@ -285,7 +286,7 @@ struct Conversions {
   {
     const Field<double> field(outer, x, ghosts.values);
 
-    return VpCudaOnTiles<DIM, N>(
+    return VpCudaOnTiles<DIM, Tile<N>>(
       outer, 0, nown, x, ghosts, [=](const auto &tiles, int part) { return Tiles(plan, tiles, field, part, scale, f, b, blocks); },
       [=](const Parts &cell, int part) { return Cells(plan, field, cell, part, scale, f, b, blocks); });
   }

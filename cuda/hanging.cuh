@@ -52,21 +52,30 @@ struct HangThread {
     return t;
   }
 
-  /* t = row times the group's traces start, start + step, ... */
-  __device__ __forceinline__ void Row(const T *row, int start, int step, Trace &t) const
+  /* where a group's traces are in shared memory */
+  __device__ __forceinline__ Both *Room(int group) const
   {
-    Both *group = (Both *)s + lines * i;
+    return (Both *)s + lines * group;
+  }
+  /* row times a group's traces start, start + step, ... */
+  __device__ __forceinline__ Trace Times(const T *row, int group, int start, int step) const
+  {
+    Trace t = {T(0), T(0)};
 
-    __syncthreads();
-    group[l] = {t.V, t.Q};
-    __syncthreads();
-    t = {T(0), T(0)};
     UNROLL (int j = 0; j < N; j++) {
       const T    a = row[j];
-      const Both u = group[start + j * step];
+      const Both u = Room(group)[start + j * step];
       t.V += a * u.a[0];
       t.Q += a * u.a[1];
     }
+    return t;
+  }
+  __device__ __forceinline__ void Row(const T *row, int start, int step, Trace &t) const
+  {
+    __syncthreads();
+    Room(i)[l] = {t.V, t.Q};
+    __syncthreads();
+    t = Times(row, i, start, step);
   }
   /* t = (M_1 x M_0) t, where M_i is the matrix of the half that bit i of part says */
   __device__ __forceinline__ void ToPart(const T *M, int part, Trace &t) const
@@ -78,16 +87,25 @@ struct HangThread {
   {
     ToPart(half, part, t);
   }
+  /* every group's t at its face, of group 0's t */
+  __device__ __forceinline__ void ToFaces(Trace &t) const
+  {
+    __syncthreads();
+    if (i == 0) Room(0)[l] = {t.V, t.Q};
+    __syncthreads();
+    t = Times(half + (i & 1) * N * N + l % N * N, 0, l / N * N, 1);
+    if (DIM == 3) Row(half + (i >> 1) * N * N + l / N * N, l % N, N, t);
+  }
   /* the sum over all faces of t, each from its part */
   __device__ __forceinline__ void FromFaces(Trace &t) const
   {
     ToPart(half + 2 * N * N, i, t);
     __syncthreads();
-    ((Both *)s)[lines * i + l] = {t.V, t.Q};
+    Room(i)[l] = {t.V, t.Q};
     __syncthreads();
     t = {T(0), T(0)};
     UNROLL (int face = 0; face < faces; face++) {
-      const Both u = ((const Both *)s)[lines * face + l];
+      const Both u = Room(face)[l];
       t.V += u.a[0];
       t.Q += u.a[1];
     }

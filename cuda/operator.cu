@@ -22,34 +22,36 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   }
 }
 
-template <int N, bool RESIDUAL, class Hanging>
-__global__ void __launch_bounds__(Tile<N>::threads, Tile<N>::least)
-  ApplyTiles(const __grid_constant__ TileTables<N> t, const __grid_constant__ Field<double> f, const __grid_constant__ Hanging hanging,
+template <class S, bool RESIDUAL, class Hanging>
+__global__ void __launch_bounds__(S::threads, S::least)
+  ApplyTiles(const __grid_constant__ TileTables<S::n> t, const __grid_constant__ Field<double> f, const __grid_constant__ Hanging hanging,
              const int32_t *list, int32_t start, const double *b, double *y)
 {
-  typedef Tile<N>          S;
   extern __shared__ double X[];
   double                  *Y = X + S::size;
   const int32_t            first = list ? list[blockIdx.x] : start + blockIdx.x * S::cells;
   const size_t             at = (size_t)first * S::values;
 
-  CopyTile<N>(f.x + at, X);
-  if (threadIdx.x == 0 && blockIdx.x + Ahead<N>() < gridDim.x) PrefetchTile<N>(f.x + at + (size_t)Ahead<N>() * S::cells * S::values);
-  const TileTraces<N, 0> T0 = LoadTraces<N, 0>(t, f, first, hanging);
-  const TileTraces<N, 1> T1 = LoadTraces<N, 1>(t, f, first, hanging);
-  const TileTraces<N, 2> T2 = LoadTraces<N, 2>(t, f, first, hanging);
+  CopyTile<S>(f.x + at, X);
+  if (threadIdx.x == 0 && blockIdx.x + Ahead<S>() < gridDim.x) PrefetchTile<S>(f.x + at + (size_t)Ahead<S>() * S::cells * S::values);
+  const TileTraces<S, 0> T0 = LoadTraces<S, 0>(t, f, first, hanging);
+  const TileTraces<S, 1> T1 = LoadTraces<S, 1>(t, f, first, hanging);
+  const TileTraces<S, 2> T2 = LoadTraces<S, 2>(t, f, first, hanging);
   AwaitCopy();
-  ApplyLines<N, 0>(t, T0, X, [=](int, int, int i, int, int in, double v) { Y[in + i] = v; });
+  ApplyLines<S, 0>(t, T0, X, [=](int, int, int i, int, int in, double v) { Y[in + i] = v; });
   __syncthreads();
-  ApplyLines<N, 1>(t, T1, X, [=](int, int, int i, int, int in, double v) { Y[in + i * S::sy] += v; });
+  ApplyLines<S, 1>(t, T1, X, [=](int, int, int i, int, int in, double v) { Y[in + i * S::sy] += v; });
   __syncthreads();
   const double *from = b + at;
   double       *to = y + at;
-  ApplyLines<N, 2>(t, T2, X, [=](int, int, int i, int place, int in, double v) {
+  ApplyLines<S, 2>(t, T2, X, [=](int, int, int i, int place, int in, double v) {
     const double sum = Y[in + i * S::sz] + v;
-    to[place + i * N * N] = RESIDUAL ? from[place + i * N * N] - sum : sum;
+    to[place + i * S::n * S::n] = RESIDUAL ? from[place + i * S::n * S::n] - sum : sum;
   });
 }
+
+template <int N, class Hanging>
+using TilesFor = std::conditional_t<std::is_same<Hanging, NoHangingTraces<double>>::value, Tile<N>, Octet<N>>;
 
 /* what the sides of faces list[0], ..., list[n - 1] test their cells with (HangingTraces) */
 template <class T, int DIM, int N>
@@ -57,17 +59,19 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads *HangThread<T, 
   FindTraces(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, const int32_t *list, int32_t n, T *traces)
 {
   typedef HangThread<T, DIM, N> S;
-  __shared__ __align__(16) T s[S::sides * S::room];
-  const S                    side(hang, s);
+  __shared__ __align__(16) T s[S::sides * S::room], half[4 * N * N];
+  S                          side(hang, s);
   const int32_t              number = blockIdx.x * S::sides + threadIdx.x / S::threads, at = list[number < n ? number : n - 1];
   const int32_t             *item = side.Item(at);
   const int                  d = item[1] / 2, end = item[1] % 2;
   const T                   *form = side.Form(at), a = form[5 + side.i];
-  TraceOf<T>                 own = side.Of(f, d, end, f.Cell(item[0], S::values));
-  TraceOf<T>                 there = side.Of(f, d, 1 - end, f.Cell(item[3 + side.i], S::values));
+  TraceOf<T>                 there = side.Of(f, d, 1 - end, f.Cell(item[3 + side.i], S::values)), own = {};
   T *to = traces + (size_t)number * (1 + S::faces) * 2 * S::lines + side.l, *fine = to + (1 + side.i) * 2 * S::lines;
 
-  side.ToFace(side.i, own);
+  for (int k = threadIdx.x; k < 4 * N * N; k += blockDim.x) half[k] = side.half[k];
+  side.half = half;
+  if (side.i == 0) own = side.Of(f, d, end, f.Cell(item[0], S::values));
+  side.ToFaces(own);
   const TraceOf<T> coarse = own;
   S::Flux(form, false, a, own, there);
   S::Flux(form, true, a, there, coarse);
@@ -126,9 +130,10 @@ struct Operator {
   template <class Hanging>
   static PetscErrorCode Tiles(const Field<T> &f, const Hanging &hanging, const SizeTiles<N> &size, int part, const void *b, void *y)
   {
-    auto kernel = b ? ApplyTiles<N, true, Hanging> : ApplyTiles<N, false, Hanging>;
+    typedef TilesFor<N, Hanging> Tiles;
+    auto                         kernel = b ? ApplyTiles<Tiles, true, Hanging> : ApplyTiles<Tiles, false, Hanging>;
 
-    return VpCudaLaunch("apply on tiles", kernel, {size.tile.n[part], Tile<N>::threads, 2 * Tile<N>::bytes}, size.tables, f, hanging,
+    return VpCudaLaunch("apply on tiles", kernel, {size.tile.n[part], Tiles::threads, 2 * Tiles::bytes}, size.tables, f, hanging,
                         size.tile.List(part), size.tile.start, (const double *)b, (double *)y);
   }
 
@@ -136,7 +141,7 @@ struct Operator {
   static PetscErrorCode All(const VpView *view, const Field<T> &f, const Hanging &hanging, int32_t first, int32_t last, VpGhosts ghosts,
                             const void *b, void *y)
   {
-    return VpCudaOnTiles<DIM, N>(
+    return VpCudaOnTiles<DIM, TilesFor<N, Hanging>>(
       view, first, last, f.x, ghosts, [=](const auto &size, int part) { return Tiles(f, hanging, size, part, b, y); },
       [=](const Parts &cell, int part) { return Cells(f, hanging, cell, part, b, y); });
   }

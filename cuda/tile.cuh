@@ -28,10 +28,10 @@
 #include <memory>
 #include <vector>
 
-template <int N>
-struct Tile : TileShape<double, 3, N> {
-  typedef TileShape<double, 3, N> Shape;
-  static constexpr int            cells = 1 << Shape::bits, values = N * N * N, sy = N;
+template <int N, class SHAPE = TileShape<double, 3, N>>
+struct Tile : SHAPE {
+  typedef SHAPE        Shape;
+  static constexpr int n = N, cells = 1 << Shape::bits, values = N * N * N, sy = N;
 
   static __host__ __device__ constexpr int cs(int d) /* from cell to cell along d in shared memory */
   {
@@ -65,6 +65,10 @@ struct Tile : TileShape<double, 3, N> {
   static_assert(threads <= VP_MAX_THREADS, "a block's threads hold the lines along one direction");
 };
 
+/* tiles of a mesh whose cells differ in size */
+template <int N>
+using Octet = Tile<N, OctetShape<double, 3, N>>;
+
 template <int N>
 struct TileTables {
   double D[3][N * N];        /* [direction] zero where i + j is odd */
@@ -75,25 +79,24 @@ struct TileTables {
 };
 
 /* What lies beyond the two ends of a thread's lines along DIR: the cells, and those of their values that carry traces. */
-template <int N, int DIR>
+template <class S, int DIR>
 struct TileGhosts {
-  static constexpr int rounds = (Tile<N>::lines(DIR) + Tile<N>::threads - 1) / Tile<N>::threads;
+  static constexpr int rounds = (S::lines(DIR) + S::threads - 1) / S::threads;
   int32_t              beyond[rounds][2];
-  double               u[rounds][2][VpDenseLayers(N)];
+  double               u[rounds][2][VpDenseLayers(S::n)];
 };
-template <int N, int DIR>
+template <class S, int DIR>
 struct TileTraces {
-  double V[TileGhosts<N, DIR>::rounds][2], Q[TileGhosts<N, DIR>::rounds][2];
+  double V[TileGhosts<S, DIR>::rounds][2], Q[TileGhosts<S, DIR>::rounds][2];
 };
 
 /* Line l along DIR: `cell` is its first cell's place in the tile; its first value is `at` values behind the tile's first in the vector, and
    at `in` in shared memory. */
-template <int N, int DIR>
+template <class S, int DIR>
 __device__ __forceinline__ void TileLine(int l, int &cell, int &at, int &in)
 {
-  typedef Tile<N> S;
-  constexpr int   d0 = DIR == 0 ? 1 : 0, d1 = DIR == 2 ? 1 : 2, st[3] = {1, N, N * N}, ss[3] = {1, S::sy, S::sz};
-  const int       i0 = l / S::digit(DIR, 1) % N, i1 = l / S::digit(DIR, 2) % N, c0 = l / S::digit(DIR, 3) % S::extent(d0),
+  constexpr int d0 = DIR == 0 ? 1 : 0, d1 = DIR == 2 ? 1 : 2, st[3] = {1, S::n, S::n * S::n}, ss[3] = {1, S::sy, S::sz};
+  const int     i0 = l / S::digit(DIR, 1) % S::n, i1 = l / S::digit(DIR, 2) % S::n, c0 = l / S::digit(DIR, 3) % S::extent(d0),
             c1 = l / S::digit(DIR, 4) % S::extent(d1);
 
   cell = S::spread(d0, c0) | S::spread(d1, c1);
@@ -102,37 +105,36 @@ __device__ __forceinline__ void TileLine(int l, int &cell, int &at, int &in)
 }
 
 /* calls f(round, cell, at, in), as TileLine says, for each of the thread's lines along DIR */
-template <int N, int DIR, class F>
+template <class S, int DIR, class F>
 __device__ __forceinline__ void ForLines(F f)
 {
-  typedef Tile<N> S;
 
-  UNROLL (int r = 0; r < TileGhosts<N, DIR>::rounds; r++) {
+  UNROLL (int r = 0; r < TileGhosts<S, DIR>::rounds; r++) {
     const int l = threadIdx.x + r * S::threads;
     if (S::lines(DIR) % S::threads == 0 || l < S::lines(DIR)) {
       int cell, at, in;
-      TileLine<N, DIR>(l, cell, at, in);
+      TileLine<S, DIR>(l, cell, at, in);
       f(r, cell, at, in);
     }
   }
 }
 
 /* The cell at end s of a line. `first` is the tile's first cell, `cell` the place of the line's first one. */
-template <int N, int DIR>
+template <class S, int DIR>
 __device__ __forceinline__ int32_t EndCell(int32_t first, int cell, int s)
 {
-  return first + cell + (s ? Tile<N>::spread(DIR, Tile<N>::extent(DIR) - 1) : 0);
+  return first + cell + (s ? S::spread(DIR, S::extent(DIR) - 1) : 0);
 }
 
 /* u = the values that carry traces of the cell beyond an end, or, at a boundary, of the cell itself. If NOW, the load begins here, else
    where the compiler thinks best. */
-template <bool NOW, int N, int DIR>
-__device__ __forceinline__ void LoadGhost(const Field<double> &f, int32_t own, int32_t beyond, int at, double (&u)[VpDenseLayers(N)])
+template <bool NOW, class S, int DIR>
+__device__ __forceinline__ void LoadGhost(const Field<double> &f, int32_t own, int32_t beyond, int at, double (&u)[VpDenseLayers(S::n)])
 {
-  constexpr int nt = VpDenseLayers(N), step = DIR == 0 ? 1 : DIR == 1 ? N : N * N;
-  const double *p = f.Cell(beyond < 0 ? own : beyond, Tile<N>::values) + at;
+  constexpr int nt = VpDenseLayers(S::n), step = DIR == 0 ? 1 : DIR == 1 ? S::n : S::n * S::n;
+  const double *p = f.Cell(beyond < 0 ? own : beyond, S::values) + at;
 
-  if (N % 2 == 0 && DIR == 0) {
+  if (S::n % 2 == 0 && DIR == 0) {
     UNROLL (int i = 0; i < nt; i += 2) {
       const Pack<double, 2> two = NOW ? LoadNow((const Pack<double, 2> *)(p + i)) : LoadOnce((const Pack<double, 2> *)(p + i));
       u[i] = two.a[0];
@@ -144,15 +146,15 @@ __device__ __forceinline__ void LoadGhost(const Field<double> &f, int32_t own, i
 }
 
 /* value V and slope Q beyond end s */
-template <int N, int DIR>
-__device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyond, int s, const double (&u)[VpDenseLayers(N)], double &V,
-                                           double &Q)
+template <class S, int DIR>
+__device__ __forceinline__ void GhostTrace(const TileTables<S::n> &t, int32_t beyond, int s, const double (&u)[VpDenseLayers(S::n)],
+                                           double &V, double &Q)
 {
   const bool upper = (beyond < 0) == (s == 1); /* the end where the traces are */
   double     even = t.slope[0] * u[0], odd = t.slope[1] * u[1];
 
-  if (VpDenseLayers(N) > 2) even += t.slope[2] * u[VpDenseLayers(N) > 2 ? 2 : 0];
-  if (VpDenseLayers(N) > 3) odd += t.slope[3] * u[VpDenseLayers(N) > 3 ? 3 : 0];
+  if (VpDenseLayers(S::n) > 2) even += t.slope[2] * u[VpDenseLayers(S::n) > 2 ? 2 : 0];
+  if (VpDenseLayers(S::n) > 3) odd += t.slope[3] * u[VpDenseLayers(S::n) > 3 ? 3 : 0];
   V = t.value[0] * u[0] + (upper ? t.value[1] : -t.value[1]) * u[1];
   Q = even + (upper ? odd : -odd);
   if (beyond < 0 && beyond > INT32_MIN / 2) { /* a side that hangs is as if the cell's own traces were beyond */
@@ -164,81 +166,81 @@ __device__ __forceinline__ void GhostTrace(const TileTables<N> &t, int32_t beyon
 }
 
 /* adds to traces beyond a side what makes them those of a side that hangs; `at`: where the line begins in its cell */
-template <int N, int DIR>
-__device__ __forceinline__ void AddHangingTraces(const TileTables<N> &t, const HangingTraces<double> &hanging, int32_t beyond, int at,
+template <class S, int DIR>
+__device__ __forceinline__ void AddHangingTraces(const TileTables<S::n> &t, const HangingTraces<double> &hanging, int32_t beyond, int at,
                                                  double &V, double &Q)
 {
-  const int l = DIR == 0 ? at / N : DIR == 1 ? at % N + at / (N * N) * N : at;
+  const int l = DIR == 0 ? at / S::n : DIR == 1 ? at % S::n + at / (S::n * S::n) * S::n : at;
   double    v, q;
 
-  hanging.At(beyond, N * N, l, v, q);
+  hanging.At(beyond, S::n * S::n, l, v, q);
   if (!hanging.Hangs(beyond)) v = q = 0;
   V += t.hanging[DIR][0] * q;
   Q += t.hanging[DIR][1] * v + t.hanging[DIR][2] * q;
 }
-template <int N, int DIR>
-__device__ __forceinline__ void AddHangingTraces(const TileTables<N> &, const NoHangingTraces<double> &, int32_t, int, double &, double &)
+template <class S, int DIR>
+__device__ __forceinline__ void AddHangingTraces(const TileTables<S::n> &, const NoHangingTraces<double> &, int32_t, int, double &,
+                                                 double &)
 {
 }
 
 /* LoadTraces finds the traces at the ends of a thread's lines at once; FindGhosts, LoadGhosts and GhostTraces do so in three steps with
    other work between them. */
-template <int N, int DIR, class Hanging>
-__device__ __forceinline__ TileTraces<N, DIR> LoadTraces(const TileTables<N> &t, const Field<double> &f, int32_t first,
+template <class S, int DIR, class Hanging>
+__device__ __forceinline__ TileTraces<S, DIR> LoadTraces(const TileTables<S::n> &t, const Field<double> &f, int32_t first,
                                                          const Hanging &hanging)
 {
-  TileTraces<N, DIR> T;
+  TileTraces<S, DIR> T;
 
-  ForLines<N, DIR>([&](int r, int cell, int at, int) {
+  ForLines<S, DIR>([&](int r, int cell, int at, int) {
     UNROLL (int s = 0; s < 2; s++) {
-      const int32_t own = EndCell<N, DIR>(first, cell, s), beyond = __ldg(f.neighbor + (size_t)own * 6 + 2 * DIR + s);
-      double        u[VpDenseLayers(N)];
-      LoadGhost<false, N, DIR>(f, own, beyond, at - cell * Tile<N>::values, u);
-      GhostTrace<N, DIR>(t, beyond, s, u, T.V[r][s], T.Q[r][s]);
-      AddHangingTraces<N, DIR>(t, hanging, beyond, at - cell * Tile<N>::values, T.V[r][s], T.Q[r][s]);
+      const int32_t own = EndCell<S, DIR>(first, cell, s), beyond = __ldg(f.neighbor + (size_t)own * 6 + 2 * DIR + s);
+      double        u[VpDenseLayers(S::n)];
+      LoadGhost<false, S, DIR>(f, own, beyond, at - cell * S::values, u);
+      GhostTrace<S, DIR>(t, beyond, s, u, T.V[r][s], T.Q[r][s]);
+      AddHangingTraces<S, DIR>(t, hanging, beyond, at - cell * S::values, T.V[r][s], T.Q[r][s]);
     }
   });
   return T;
 }
-template <int N, int DIR>
-__device__ __forceinline__ void FindGhosts(const Field<double> &f, int32_t first, TileGhosts<N, DIR> &G)
+template <class S, int DIR>
+__device__ __forceinline__ void FindGhosts(const Field<double> &f, int32_t first, TileGhosts<S, DIR> &G)
 {
-  ForLines<N, DIR>([&](int r, int cell, int, int) {
-    UNROLL (int s = 0; s < 2; s++) G.beyond[r][s] = __ldg(f.neighbor + (size_t)EndCell<N, DIR>(first, cell, s) * 6 + 2 * DIR + s);
+  ForLines<S, DIR>([&](int r, int cell, int, int) {
+    UNROLL (int s = 0; s < 2; s++) G.beyond[r][s] = __ldg(f.neighbor + (size_t)EndCell<S, DIR>(first, cell, s) * 6 + 2 * DIR + s);
   });
 }
-template <int N, int DIR>
-__device__ __forceinline__ void LoadGhosts(const Field<double> &f, int32_t first, TileGhosts<N, DIR> &G)
+template <class S, int DIR>
+__device__ __forceinline__ void LoadGhosts(const Field<double> &f, int32_t first, TileGhosts<S, DIR> &G)
 {
-  ForLines<N, DIR>([&](int r, int cell, int at, int) {
+  ForLines<S, DIR>([&](int r, int cell, int at, int) {
     UNROLL (int s = 0; s < 2; s++)
-      LoadGhost<true, N, DIR>(f, EndCell<N, DIR>(first, cell, s), G.beyond[r][s], at - cell * Tile<N>::values, G.u[r][s]);
+      LoadGhost<true, S, DIR>(f, EndCell<S, DIR>(first, cell, s), G.beyond[r][s], at - cell * S::values, G.u[r][s]);
   });
 }
-template <int N, int DIR>
-__device__ __forceinline__ TileTraces<N, DIR> GhostTraces(const TileTables<N> &t, const TileGhosts<N, DIR> &G)
+template <class S, int DIR>
+__device__ __forceinline__ TileTraces<S, DIR> GhostTraces(const TileTables<S::n> &t, const TileGhosts<S, DIR> &G)
 {
-  TileTraces<N, DIR> T;
+  TileTraces<S, DIR> T;
 
-  ForLines<N, DIR>([&](int r, int, int, int) {
-    UNROLL (int s = 0; s < 2; s++) GhostTrace<N, DIR>(t, G.beyond[r][s], s, G.u[r][s], T.V[r][s], T.Q[r][s]);
+  ForLines<S, DIR>([&](int r, int, int, int) {
+    UNROLL (int s = 0; s < 2; s++) GhostTrace<S, DIR>(t, G.beyond[r][s], s, G.u[r][s], T.V[r][s], T.Q[r][s]);
   });
   return T;
 }
 
 /* D_d x on the thread's lines along DIR. Calls to(round, c, i, at, in, value) for function i in the line's cell c, `at` and `in` being the
    places of the line's part in the cell in the vector and in shared memory. */
-template <int N, int DIR, class To>
-__device__ __forceinline__ void ApplyLines(const TileTables<N> &t, const TileTraces<N, DIR> &T, const double *X, To to)
+template <class S, int DIR, class To>
+__device__ __forceinline__ void ApplyLines(const TileTables<S::n> &t, const TileTraces<S, DIR> &T, const double *X, To to)
 {
-  typedef Tile<N> S;
-  constexpr int   C = S::extent(DIR), nt = VpDenseLayers(N), step = DIR == 0 ? 1 : DIR == 1 ? S::sy : S::sz;
+  constexpr int C = S::extent(DIR), nt = VpDenseLayers(S::n), step = DIR == 0 ? 1 : DIR == 1 ? S::sy : S::sz;
 
-  ForLines<N, DIR>([&](int r, int, int at, int in) {
-    double u[C][N], V[C][2], Q[C][2]; /* even and odd part of the traces at the upper end */
+  ForLines<S, DIR>([&](int r, int, int at, int in) {
+    double u[C][S::n], V[C][2], Q[C][2]; /* even and odd part of the traces at the upper end */
 
     UNROLL (int c = 0; c < C; c++) {
-      UNROLL (int i = 0; i < N; i++) u[c][i] = X[in + c * S::cs(DIR) + i * step];
+      UNROLL (int i = 0; i < S::n; i++) u[c][i] = X[in + c * S::cs(DIR) + i * step];
       V[c][0] = t.value[0] * u[c][0];
       V[c][1] = t.value[1] * u[c][1];
       Q[c][0] = t.slope[0] * u[c][0];
@@ -251,10 +253,10 @@ __device__ __forceinline__ void ApplyLines(const TileTables<N> &t, const TileTra
       const double Vl = c ? V[below][0] + V[below][1] : T.V[r][0], Ql = c ? Q[below][0] + Q[below][1] : T.Q[r][0];
       const double Vu = c + 1 < C ? V[above][0] - V[above][1] : T.V[r][1], Qu = c + 1 < C ? Q[above][0] - Q[above][1] : T.Q[r][1];
       const double Vs[2] = {Vu + Vl, Vu - Vl}, Qs[2] = {Qu + Ql, Qu - Ql};
-      UNROLL (int i = 0; i < N; i++) {
+      UNROLL (int i = 0; i < S::n; i++) {
         double sum = t.g[DIR][0][i] * Vs[i % 2];
         sum += t.g[DIR][1][i] * Qs[i % 2];
-        UNROLL (int j = i % 2; j < N; j += 2) sum += t.D[DIR][i * N + j] * u[c][j];
+        UNROLL (int j = i % 2; j < S::n; j += 2) sum += t.D[DIR][i * S::n + j] * u[c][j];
         to(r, c, i, at + S::spread(DIR, c) * S::values, in + c * S::cs(DIR), sum);
       }
     }
@@ -262,27 +264,26 @@ __device__ __forceinline__ void ApplyLines(const TileTables<N> &t, const TileTra
 }
 
 /* begins to copy the tile's values to X, z line by z line: neighbouring threads read neighbouring values */
-template <int N>
+template <class S>
 __device__ __forceinline__ void CopyTile(const double *x, double *X)
 {
-  typedef Tile<N> S;
 
-  ForLines<N, 2>([=](int, int, int at, int in) {
+  ForLines<S, 2>([=](int, int, int at, int in) {
     const unsigned to = (unsigned)__cvta_generic_to_shared(X + in);
     UNROLL (int c = 0; c < S::extent(2); c++) {
-      UNROLL (int i = 0; i < N; i++)
+      UNROLL (int i = 0; i < S::n; i++)
         asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to + (unsigned)((c * S::cs(2) + i * S::sz) * sizeof(double))),
-                     "l"(x + at + S::spread(2, c) * S::values + i * N * N));
+                     "l"(x + at + S::spread(2, c) * S::values + i * S::n * S::n));
     }
   });
   asm volatile("cp.async.commit_group;");
 }
 
 /* asks for a later tile's values to be in L2 when their time comes; one thread of a block does */
-template <int N>
+template <class S>
 __device__ __forceinline__ void PrefetchTile(const double *x)
 {
-  Prefetch<(int)(Tile<N>::cells * Tile<N>::values * sizeof(double))>(x);
+  Prefetch<(int)(S::cells * S::values * sizeof(double))>(x);
 }
 
 __device__ __forceinline__ void AwaitCopy()
@@ -297,10 +298,10 @@ struct SizeTiles {
   Parts         tile;
   TileTables<N> tables;
 };
-template <int N>
+template <class S>
 struct TilePlan : VpPlan {
-  Parts                                      cell;
-  std::vector<std::unique_ptr<SizeTiles<N>>> size;
+  Parts                                         cell;
+  std::vector<std::unique_ptr<SizeTiles<S::n>>> size;
 
   bool HasTiles() const
   {
@@ -317,26 +318,27 @@ static inline bool ReadsPairs(const double *x)
 }
 /* PrefetchTile asks for the tile that lies Ahead() tiles, about VP_AHEAD_BYTES, behind the one at work. */
 enum { VP_AHEAD_BYTES = 2 << 20 };
-template <int N>
+template <class S>
 __host__ __device__ constexpr int32_t Ahead()
 {
-  return VP_AHEAD_BYTES / (Tile<N>::cells * Tile<N>::values * (int)sizeof(double)) + 1;
+  return VP_AHEAD_BYTES / (S::cells * S::values * (int)sizeof(double)) + 1;
 }
 
-template <int N>
-PetscErrorCode VpCudaTilePlan(const VpView *, int32_t first, int32_t last, TilePlan<N> **);
+template <class S>
+PetscErrorCode VpCudaTilePlan(const VpView *, int32_t first, int32_t last, TilePlan<S> **);
 
-/* tiles(size, part) of every size and cells(parts, part) for both parts of a range of cells; where x, or the mesh, has no tiles, cells alone */
-template <int DIM, int N, class T, class OnTiles, class OnCells>
+/* tiles(size, part) of every size of tiles S and cells(parts, part) for both parts of a range of cells; where x, or the mesh, has no tiles,
+   cells alone */
+template <int DIM, class S, class T, class OnTiles, class OnCells>
 PetscErrorCode VpCudaOnTiles(const VpView *view, int32_t first, int32_t last, const T *x, VpGhosts ghosts, OnTiles tiles, OnCells cells)
 {
   CellPlan *all = NULL;
 
   PetscFunctionBegin;
   if constexpr (DIM == 3 && sizeof(T) == sizeof(double)) {
-    TilePlan<N> *plan = NULL;
+    TilePlan<S> *plan = NULL;
 
-    PetscCall(VpCudaTilePlan<N>(view, first, last, &plan));
+    PetscCall(VpCudaTilePlan<S>(view, first, last, &plan));
     if (plan->HasTiles() && ReadsPairs(x)) {
       auto run = [=](int part) {
         PetscFunctionBegin;

@@ -3,13 +3,12 @@
 #include <cstring>
 
 /* flag[t] = cells [start + t step, .. + T) are a tile */
-template <int N>
+template <class S>
 __global__ void FindTiles(const __grid_constant__ Field<double> f, const __grid_constant__ VpCommon common, int32_t last, int32_t start,
                           int32_t step, int32_t count, uint8_t *flag)
 {
-  typedef Tile<N> S;
-  const int32_t   t = blockIdx.x * blockDim.y + threadIdx.y;
-  bool            good = t < count;
+  const int32_t t = blockIdx.x * blockDim.y + threadIdx.y;
+  bool          good = t < count;
 
   if (good) {
     const int64_t tile = start + (int64_t)t * step;
@@ -34,8 +33,10 @@ __global__ void FindTiles(const __grid_constant__ Field<double> f, const __grid_
   if (threadIdx.x == 0 && t < count) flag[t] = good;
 }
 
-template <int N>
+template <class S>
 struct TileSetup {
+  static constexpr int N = S::n, T = S::cells;
+
   /* Traces V' and Q' beyond add g[0] V' + g[1] Q', where g[0] = a v + b q, g[1] = c v, and V and Q of the own side lift to v V + q Q. */
   static void SetHanging(const TileTables<N> &t, int d, double hanging[3])
   {
@@ -69,8 +70,6 @@ struct TileSetup {
      cells differ in size, all can */
   static int32_t Start(const VpView *view, int32_t first, int32_t *step)
   {
-    const int32_t T = Tile<N>::cells;
-
     *step = view->nsize || view->hang.n ? 1 : T;
     return *step == 1 ? first : first + (int32_t)((T - (view->position + first) % T) % T);
   }
@@ -88,15 +87,14 @@ struct TileSetup {
   };
   static PetscErrorCode Find(const VpView *view, const Field<double> &f, const VpCommon &common, int32_t first, int32_t last, Candidates *c)
   {
-    const int32_t T = Tile<N>::cells;
-    VpArray       device;
+    VpArray device;
 
     PetscFunctionBegin;
     c->start = Start(view, first, &c->step);
     c->count = last - c->start < T ? 0 : (last - c->start - T) / c->step + 1;
     c->flag.resize(c->count);
     PetscCall(VpCudaAlloc((size_t)c->count, "tile flags", &device.p));
-    PetscCall(VpCudaLaunch("find tiles", FindTiles<N>, {VpBlocks(c->count, 8), dim3(32, 8)}, f, common, last, c->start, c->step, c->count,
+    PetscCall(VpCudaLaunch("find tiles", FindTiles<S>, {VpBlocks(c->count, 8), dim3(32, 8)}, f, common, last, c->start, c->step, c->count,
                            (uint8_t *)device.p));
     PetscCall(VpCudaFetch(device.p, (size_t)c->count, c->flag.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -104,9 +102,8 @@ struct TileSetup {
 
   /* the tiles of a size, and marks in taken[cell - first] */
   static PetscErrorCode AddSize(const VpView *view, const Field<double> &f, const VpCommon &common, int32_t first, int32_t last,
-                                const uint8_t *reads, std::vector<uint8_t> *taken, TilePlan<N> *plan)
+                                const uint8_t *reads, std::vector<uint8_t> *taken, TilePlan<S> *plan)
   {
-    const int32_t                 T = Tile<N>::cells;
     std::unique_ptr<SizeTiles<N>> size(new SizeTiles<N>());
     std::vector<int32_t>          tile;
     Candidates                    c;
@@ -131,7 +128,7 @@ struct TileSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Lists(const VpView *view, const Field<double> &f, int32_t first, int32_t last, TilePlan<N> *plan)
+  static PetscErrorCode Lists(const VpView *view, const Field<double> &f, int32_t first, int32_t last, TilePlan<S> *plan)
   {
     std::vector<uint8_t> taken((size_t)(last - first), 0);
     std::vector<int32_t> cell;
@@ -155,19 +152,21 @@ struct TileSetup {
   }
 };
 
-template <int N>
-PetscErrorCode VpCudaTilePlan(const VpView *view, int32_t first, int32_t last, TilePlan<N> **plan)
+template <class S>
+PetscErrorCode VpCudaTilePlan(const VpView *view, int32_t first, int32_t last, TilePlan<S> **plan)
 {
-  auto fill = [=](TilePlan<N> *p) {
+  auto fill = [=](TilePlan<S> *p) {
     PetscFunctionBegin;
-    if (view->common.found && view->nt == VpDenseLayers(N))
-      PetscCall(TileSetup<N>::Lists(view, Field<double>(view, NULL, NULL), first, last, p));
+    if (view->common.found && view->nt == VpDenseLayers(S::n))
+      PetscCall(TileSetup<S>::Lists(view, Field<double>(view, NULL, NULL), first, last, p));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 
-  return VpCudaPlan<TilePlan<N>>(&view->device, VP_PLAN_APPLY, first, last, plan, fill);
+  return VpCudaPlan<TilePlan<S>>(&view->device, VP_PLAN_APPLY, first, last, plan, fill);
 }
 
-#define VP_DEGREE(k) template PetscErrorCode VpCudaTilePlan<k + 1>(const VpView *, int32_t, int32_t, TilePlan<k + 1> **);
+#define VP_DEGREE(k) \
+  template PetscErrorCode VpCudaTilePlan(const VpView *, int32_t, int32_t, TilePlan<Tile<k + 1>> **); \
+  template PetscErrorCode VpCudaTilePlan(const VpView *, int32_t, int32_t, TilePlan<Octet<k + 1>> **);
 #include "../src/kernels/degrees.def"
 #undef VP_DEGREE
