@@ -11,12 +11,19 @@ static PetscErrorCode UseStream(void *stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a warp a cell; words of 4 bytes: to[places[i]] = from[list[i]]; without a list, that of i */
+/* a warp a cell; words of 4 bytes: to[places[i]] = from[list[i]]; without a list, that of i. A thread loads several words before it waits for
+   one. */
 static __global__ void MoveCells(int32_t n, int words, const int32_t *list, const uint32_t *from, const int32_t *places, uint32_t *to)
 {
   for (int32_t i = blockIdx.x * blockDim.y + threadIdx.y; i < n; i += gridDim.x * blockDim.y) {
     const size_t there = (size_t)(list ? list[i] : i) * words, here = (size_t)(places ? places[i] : i) * words;
-    for (int w = threadIdx.x; w < words; w += 32) to[here + w] = from[there + w];
+    for (int first = threadIdx.x; first < words; first += 4 * 32) {
+      uint32_t word[4];
+
+      UNROLL (int k = 0; k < 4; k++) word[k] = first + 32 * k < words ? from[there + first + 32 * k] : 0;
+      UNROLL (int k = 0; k < 4; k++)
+        if (first + 32 * k < words) to[here + first + 32 * k] = word[k];
+    }
   }
 }
 

@@ -40,7 +40,7 @@ template <class T, int DIM, int N>
 struct EdgeSide : HangThread<T, DIM, N> {
   typedef HangThread<T, DIM, N> S;
   typedef TraceOf<T>            Trace;
-  using S::faces, S::values, S::i, S::l, S::Item, S::Form, S::ToFace, S::FromFaces, S::Flux, S::AddLift, S::AddLiftTogether;
+  using S::faces, S::values, S::i, S::l, S::Item, S::Form, S::ToFaces, S::FromFaces, S::Flux, S::AddLift, S::AddLiftTogether;
 
   const EdgeWork<T> &w;
 
@@ -65,18 +65,20 @@ struct EdgeSide : HangThread<T, DIM, N> {
   __device__ __forceinline__ Trace ToFine(int32_t at, const T *u) const
   {
     const int32_t *item = Item(at);
-    Trace          here = {T(0), T(0)}, there = Of(w.coarse, item[1] / 2, item[1] % 2, u);
+    Trace          here = {T(0), T(0)}, there = here;
 
-    ToFace(i, there);
+    if (i == 0) there = Of(w.coarse, item[1] / 2, item[1] % 2, u);
+    ToFaces(there);
     Flux(Form(at), true, Form(at)[5 + i], here, there);
     return here;
   }
-  /* F += sign A_FK u, in y */
-  __device__ __forceinline__ void AddToFine(int32_t at, T sign, const T *u, T *y) const
+  /* F += sign A_FK u, in y; nothing where not `there` */
+  __device__ __forceinline__ void AddToFine(int32_t at, bool there, T sign, const T *u, T *y) const
   {
     const int32_t *item = Item(at);
+    const Trace    fine = ToFine(at, u);
 
-    AddLift(item[1] / 2, 1 - item[1] % 2, sign, ToFine(at, u), y + (size_t)item[3 + i] * values, 0, 1);
+    if (there) AddLift(item[1] / 2, 1 - item[1] % 2, sign, fine, y + (size_t)item[3 + i] * values, 0, 1);
   }
   /* r -= A_KF x, and what the line of K, whose values are u, lacks there */
   __device__ __forceinline__ void SubtractFine(int32_t at, const T *u, T *r) const
@@ -88,8 +90,9 @@ struct EdgeSide : HangThread<T, DIM, N> {
 
     Flux(form, false, form[5 + i], here, Of(w.fine, d, 1 - end, w.fine.Cell(item[3 + i], values)));
     if (w.excess) {
-      Trace own = Of(w.coarse, d, end, u);
-      ToFace(i, own);
+      Trace own = none;
+      if (i == 0) own = Of(w.coarse, d, end, u);
+      ToFaces(own);
       Flux(form, false, w.excess[(size_t)at * faces + i], own, none);
       here.V += own.V;
       here.Q += own.Q;
@@ -103,9 +106,10 @@ struct EdgeSide : HangThread<T, DIM, N> {
     const int32_t *item = Item(at);
     const T       *form = Form(at), root = T(0.70710678118654752);
     const T        large[5] = {form[2] * root, form[3] * root / 2, form[0], form[1], form[4]};
-    Trace          here = {T(0), T(0)}, own = Of(w.coarse, item[1] / 2, item[1] % 2, u);
+    Trace          here = {T(0), T(0)}, own = here;
 
-    ToFace(i, own);
+    if (i == 0) own = Of(w.coarse, item[1] / 2, item[1] % 2, u);
+    ToFaces(own);
     Flux(large, false, w.excess[(size_t)at * faces + i], here, own);
     FromFaces(here);
     AddLiftTogether(item[1] / 2, 1 - item[1] % 2, T(-1), here, r);
@@ -350,7 +354,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
       x[k * lines] = replaces ? value : x[k * lines] + value;
     }
     ForEach<values, threads>([&](int k) { xc[k] += u[k]; });
-    for (int32_t side = first; IsOf(side, K); side++) S::AddToFine(side, T(-1), u, w.b);
+    for (int32_t side = first; IsOf(side, K); side++) S::AddToFine(side, true, T(-1), u, w.b);
   }
   __device__ __forceinline__ void Solve()
   {

@@ -2,17 +2,18 @@
    works on one side, in the way of hanging.cuh. */
 #include "edgepatch.cuh"
 
-/* b += sign A_FK xc, on sides that are on the same side of their K: so no two of them have an F in common */
+/* b += sign A_FK xc, on n sides that are on the same side of their K: so no two of them have an F in common */
 template <class T, int DIM, int N>
-__global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
-  AddCoarse(const __grid_constant__ EdgeWork<T> w, const int32_t *order, T sign)
+__global__ void __launch_bounds__(HangThread<T, DIM, N>::threads *HangThread<T, DIM, N>::sides)
+  AddCoarse(const __grid_constant__ EdgeWork<T> w, const int32_t *order, int32_t n, T sign)
 {
   typedef EdgeSide<T, DIM, N> S;
-  __shared__ __align__(16) T s[S::room];
-  const S                    side(w, s);
-  const int32_t              at = order[blockIdx.x];
+  __shared__ __align__(16) T s[S::sides * S::room], half[4 * N * N];
+  S                          side(w, s);
+  const int32_t              number = blockIdx.x * S::sides + threadIdx.x / S::threads, at = order[number < n ? number : n - 1];
 
-  side.AddToFine(at, sign, w.coarse.Cell(side.Item(at)[0], S::values), w.b);
+  side.KeepHalf(half);
+  side.AddToFine(at, number < n, sign, w.coarse.Cell(side.Item(at)[0], S::values), w.b);
 }
 
 /* bc -= A_KF x and the rest, on the same sides: no two of them have K in common, or the refined cell beyond */
@@ -79,7 +80,7 @@ struct EdgePlan : VpPlan {
 
 template <class T, int DIM, int N>
 struct Edges {
-  static constexpr int threads = HangThread<T, DIM, N>::threads;
+  static constexpr int threads = HangThread<T, DIM, N>::threads, sides = HangThread<T, DIM, N>::sides;
 
   static PetscErrorCode CheckBasis(const VpView *view)
   {
@@ -105,7 +106,8 @@ struct Edges {
 
     w.b = (T *)b;
     return ByKind(view, edges, [=](int32_t n, const int32_t *order) {
-      return VpCudaLaunch("coarse values to right-hand side", AddCoarse<T, DIM, N>, {n, threads}, w, order, (T)sign);
+      return VpCudaLaunch("coarse values to right-hand side", AddCoarse<T, DIM, N>, {VpBlocks(n, sides), threads * sides}, w, order, n,
+                          (T)sign);
     });
   }
 

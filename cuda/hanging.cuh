@@ -52,6 +52,13 @@ struct HangThread {
     return t;
   }
 
+  /* takes the matrices from shared memory, for which there is this room. All threads of the block call, and wait for one another before they
+     use them. */
+  __device__ __forceinline__ void KeepHalf(T *to)
+  {
+    for (int k = threadIdx.x; k < 4 * N * N; k += blockDim.x) to[k] = half[k];
+    half = to;
+  }
   /* where a group's traces are in shared memory */
   __device__ __forceinline__ Both *Room(int group) const
   {

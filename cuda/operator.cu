@@ -68,8 +68,7 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads *HangThread<T, 
   TraceOf<T>                 there = side.Of(f, d, 1 - end, f.Cell(item[3 + side.i], S::values)), own = {};
   T *to = traces + (size_t)number * (1 + S::faces) * 2 * S::lines + side.l, *fine = to + (1 + side.i) * 2 * S::lines;
 
-  for (int k = threadIdx.x; k < 4 * N * N; k += blockDim.x) half[k] = side.half[k];
-  side.half = half;
+  side.KeepHalf(half);
   if (side.i == 0) own = side.Of(f, d, end, f.Cell(item[0], S::values));
   side.ToFaces(own);
   const TraceOf<T> coarse = own;
