@@ -1,6 +1,7 @@
 /* Conversion between the outer vectors, in double precision and the orthonormal basis, and a level's vectors. */
 #include "sum.cuh"
 #include "tile.cuh"
+#include "hanging.cuh"
 
 template <class T, int N>
 struct ConvertPlan : VpPlan {
@@ -47,10 +48,10 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
     M, count, [=](size_t at) { return x[at]; }, to);
 }
 
-template <class T, int DIM, int N>
+template <class T, int DIM, int N, class Hanging>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  EnterResidual(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ Field<double> f, const int32_t *list, int32_t count,
-                double scale, const double *rhs, T *b, double *partial)
+  EnterResidual(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ Field<double> f, const __grid_constant__ Hanging hanging,
+                const int32_t *list, int32_t count, double scale, const double *rhs, T *b, double *partial)
 {
   typedef CellShape<DIM, N> S;
   __shared__ double         X[S::cells * S::size], Y[S::cells * S::size];
@@ -63,7 +64,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 
   if (f.x) {
     LoadCell<double, DIM, N>(f.x + (size_t)in * S::values, X + slot * S::size, l);
-    ApplyCell<double, DIM, N>(f, in, X + slot * S::size, Y + slot * S::size, l, r);
+    ApplyCell<double, DIM, N>(f, in, X + slot * S::size, Y + slot * S::size, l, r, hanging);
     UNROLL (int i = 0; i < N; i++) r[i] = rhs[at + i * S::lines] - r[i];
   } else {
     UNROLL (int i = 0; i < N; i++) r[i] = rhs[at + i * S::lines];
@@ -92,46 +93,46 @@ __device__ __forceinline__ void ContractCells(const Matrix<T, N> &M, const T (&i
 }
 
 /* Calls to(at, in, i, value) for M along D on the tile's lines in F, in shared memory; `at` and `in` are those of ApplyLines. */
-template <int N, int D, class T, class To>
-__device__ __forceinline__ void ConvertLines(const Matrix<T, N> &M, const T *F, To to)
+template <class S, int D, class T, class To>
+__device__ __forceinline__ void ConvertLines(const Matrix<T, S::n> &M, const T *F, To to)
 {
-  typedef Tile<N> S;
-  constexpr int   C = S::extent(D), step = D == 1 ? S::sy : S::sz;
+  constexpr int C = S::extent(D), step = D == 1 ? S::sy : S::sz;
 
-  ForLines<Tile<N>, D>([&](int, int, int place, int in) {
-    T u[C][N], w[C][N];
+  ForLines<S, D>([&](int, int, int place, int in) {
+    T u[C][S::n], w[C][S::n];
 
     UNROLL (int c = 0; c < C; c++) {
-      UNROLL (int i = 0; i < N; i++) u[c][i] = F[in + c * S::cs(D) + i * step];
+      UNROLL (int i = 0; i < S::n; i++) u[c][i] = F[in + c * S::cs(D) + i * step];
     }
-    ContractCells<T, N, C>(M, u, w);
+    ContractCells<T, S::n, C>(M, u, w);
     UNROLL (int c = 0; c < C; c++) {
-      UNROLL (int i = 0; i < N; i++) to(place + S::spread(D, c) * S::values, in + c * S::cs(D), i, w[c][i]);
+      UNROLL (int i = 0; i < S::n; i++) to(place + S::spread(D, c) * S::values, in + c * S::cs(D), i, w[c][i]);
     }
   });
 }
 
 /* Y -= D_d x */
-template <int N, int D>
-__device__ __forceinline__ void SubtractLines(const TileTables<N> &t, const TileGhosts<Tile<N>, D> &G, const double *X, double *Y)
+template <class S, int D, class Hanging>
+__device__ __forceinline__ void SubtractLines(const TileTables<S::n> &t, const TileGhosts<S, D> &G, const Hanging &hanging, const double *X,
+                                              double *Y)
 {
-  constexpr int step = D == 0 ? 1 : D == 1 ? Tile<N>::sy : Tile<N>::sz;
+  constexpr int step = D == 0 ? 1 : D == 1 ? S::sy : S::sz;
 
-  ApplyLines<Tile<N>, D>(t, GhostTraces(t, G), X, [=](int, int, int i, int, int in, double v) { Y[in + i * step] -= v; });
+  ApplyLines<S, D>(t, GhostTraces(t, G, hanging), X, [=](int, int, int i, int, int in, double v) { Y[in + i * step] -= v; });
 }
 
 /* Y -= the parts of A x along A and B. Meanwhile the values beyond the tile are loaded, those along C for what comes next. */
-template <int N, int A, int B, int C>
-__device__ __forceinline__ void SubtractTwo(const TileTables<N> &t, const Field<double> &f, int32_t first, TileGhosts<Tile<N>, A> &GA,
-                                            TileGhosts<Tile<N>, B> &GB, TileGhosts<Tile<N>, C> &GC, const double *X, double *Y)
+template <class S, int A, int B, int C, class Hanging>
+__device__ __forceinline__ void SubtractTwo(const TileTables<S::n> &t, const Field<double> &f, const Hanging &hanging, int32_t first,
+                                            TileGhosts<S, A> &GA, TileGhosts<S, B> &GB, TileGhosts<S, C> &GC, const double *X, double *Y)
 {
   LoadGhosts(f, first, GA);
   AwaitCopy();
   LoadGhosts(f, first, GB);
-  SubtractLines(t, GA, X, Y);
+  SubtractLines(t, GA, hanging, X, Y);
   __syncthreads();
   LoadGhosts(f, first, GC);
-  SubtractLines(t, GB, X, Y);
+  SubtractLines(t, GB, hanging, X, Y);
   __syncthreads();
 }
 
@@ -144,78 +145,77 @@ __device__ __forceinline__ double Scaled(double scale, double r)
 
 /* b = the scaled residual, where the level has the outer basis. Requires: Y holds the right-hand side. Returns the sum of the residual's
    squares over the thread's lines. */
-template <bool SCALED, class T, int N>
-__device__ __forceinline__ double EnterSame(const TileTables<N> &t, const Field<double> &f, int32_t first, TileGhosts<Tile<N>, 0> &G0,
-                                            TileGhosts<Tile<N>, 1> &G1, TileGhosts<Tile<N>, 2> &G2, double scale, const double *X,
+template <bool SCALED, class T, class S, class Hanging>
+__device__ __forceinline__ double EnterSame(const TileTables<S::n> &t, const Field<double> &f, const Hanging &hanging, int32_t first,
+                                            TileGhosts<S, 0> &G0, TileGhosts<S, 1> &G1, TileGhosts<S, 2> &G2, double scale, const double *X,
                                             double *Y, T *b)
 {
   double sum = 0;
 
-  SubtractTwo(t, f, first, G0, G1, G2, X, Y);
-  ApplyLines<Tile<N>, 2>(t, GhostTraces(t, G2), X, [=, &sum](int, int, int i, int place, int in, double v) {
-    const double r = Scaled<SCALED>(scale, Y[in + i * Tile<N>::sz] - v);
-    b[place + i * N * N] = (T)r;
+  SubtractTwo(t, f, hanging, first, G0, G1, G2, X, Y);
+  ApplyLines<S, 2>(t, GhostTraces(t, G2, hanging), X, [=, &sum](int, int, int i, int place, int in, double v) {
+    const double r = Scaled<SCALED>(scale, Y[in + i * S::sz] - v);
+    b[place + i * S::n * S::n] = (T)r;
     sum += r * r;
   });
   return sum;
 }
 
 /* The same with a change of basis, in the level's precision and in X's place once the residual is known. */
-template <bool SCALED, class T, int N>
-__device__ __forceinline__ double EnterConverted(const Matrix<T, N> &M, const TileTables<N> &t, const Field<double> &f, int32_t first,
-                                                 TileGhosts<Tile<N>, 0> &G0, TileGhosts<Tile<N>, 1> &G1, TileGhosts<Tile<N>, 2> &G2,
-                                                 double scale, double *X, double *Y, T *b)
+template <bool SCALED, class T, class S, class Hanging>
+__device__ __forceinline__ double EnterConverted(const Matrix<T, S::n> &M, const TileTables<S::n> &t, const Field<double> &f,
+                                                 const Hanging &hanging, int32_t first, TileGhosts<S, 0> &G0, TileGhosts<S, 1> &G1,
+                                                 TileGhosts<S, 2> &G2, double scale, double *X, double *Y, T *b)
 {
-  typedef Tile<N> S;
-  constexpr int   C = S::extent(0);
-  T               r[TileGhosts<Tile<N>, 0>::rounds][C][N], w[C][N], *F = (T *)X;
-  double          sum = 0;
+  constexpr int C = S::extent(0);
+  T             r[TileGhosts<S, 0>::rounds][C][S::n], w[C][S::n], *F = (T *)X;
+  double        sum = 0;
 
-  SubtractTwo(t, f, first, G2, G1, G0, X, Y);
-  ApplyLines<Tile<N>, 0>(t, GhostTraces(t, G0), X, [=, &sum, &r](int k, int c, int i, int, int in, double v) {
+  SubtractTwo(t, f, hanging, first, G2, G1, G0, X, Y);
+  ApplyLines<S, 0>(t, GhostTraces(t, G0, hanging), X, [=, &sum, &r](int k, int c, int i, int, int in, double v) {
     const double a = Scaled<SCALED>(scale, Y[in + i] - v);
     sum += a * a;
     r[k][c][i] = (T)a;
   });
   __syncthreads();
-  ForLines<Tile<N>, 0>([&](int k, int, int, int in) {
-    ContractCells<T, N, C>(M, r[k], w);
+  ForLines<S, 0>([&](int k, int, int, int in) {
+    ContractCells<T, S::n, C>(M, r[k], w);
     UNROLL (int c = 0; c < C; c++) {
-      UNROLL (int i = 0; i < N; i++) F[in + c * S::cs(0) + i] = w[c][i];
+      UNROLL (int i = 0; i < S::n; i++) F[in + c * S::cs(0) + i] = w[c][i];
     }
   });
   __syncthreads();
-  ConvertLines<N, 1>(M, F, [=](int, int in, int i, T v) { F[in + i * S::sy] = v; });
+  ConvertLines<S, 1>(M, F, [=](int, int in, int i, T v) { F[in + i * S::sy] = v; });
   __syncthreads();
-  ConvertLines<N, 2>(M, F, [=](int place, int, int i, T v) { b[place + i * N * N] = v; });
+  ConvertLines<S, 2>(M, F, [=](int place, int, int i, T v) { b[place + i * S::n * S::n] = v; });
   return sum;
 }
 
-template <bool SCALED, class T, int N>
-__global__ void __launch_bounds__(Tile<N>::threads, Tile<N>::least)
-  EnterTiles(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ TileTables<N> t, const __grid_constant__ Field<double> f,
-             const int32_t *list, int32_t start, double scale, const double *rhs, T *b, double *partial)
+template <bool SCALED, class T, class S, class Hanging>
+__global__ void __launch_bounds__(S::threads, S::least)
+  EnterTiles(const __grid_constant__ Matrix<T, S::n> M, const __grid_constant__ TileTables<S::n> t, const __grid_constant__ Field<double> f,
+             const __grid_constant__ Hanging hanging, const int32_t *list, int32_t start, double scale, const double *rhs, T *b,
+             double *partial)
 {
-  typedef Tile<N>          S;
   extern __shared__ double X[];
   double                  *Y = X + S::size;
   const int32_t            first = list ? list[blockIdx.x] : start + blockIdx.x * S::cells;
-  const size_t             at = (size_t)first * S::values, ahead = (size_t)Ahead<Tile<N>>() * S::cells * S::values;
-  TileGhosts<Tile<N>, 0>   G0;
-  TileGhosts<Tile<N>, 1>   G1;
-  TileGhosts<Tile<N>, 2>   G2;
+  const size_t             at = (size_t)first * S::values, ahead = (size_t)Ahead<S>() * S::cells * S::values;
+  TileGhosts<S, 0>         G0;
+  TileGhosts<S, 1>         G1;
+  TileGhosts<S, 2>         G2;
 
   FindGhosts(f, first, G0);
   FindGhosts(f, first, G1);
   FindGhosts(f, first, G2);
-  CopyTile<Tile<N>>(rhs + at, Y);
-  CopyTile<Tile<N>>(f.x + at, X);
-  if (threadIdx.x == 0 && blockIdx.x + Ahead<Tile<N>>() < gridDim.x) {
-    PrefetchTile<Tile<N>>(f.x + at + ahead);
-    PrefetchTile<Tile<N>>(rhs + at + ahead);
+  CopyTile<S>(rhs + at, Y);
+  CopyTile<S>(f.x + at, X);
+  if (threadIdx.x == 0 && blockIdx.x + Ahead<S>() < gridDim.x) {
+    PrefetchTile<S>(f.x + at + ahead);
+    PrefetchTile<S>(rhs + at + ahead);
   }
-  if constexpr (N < VP_THIN_LEAST) BlockSum(EnterSame<SCALED>(t, f, first, G0, G1, G2, scale, X, Y, b + at), partial);
-  else BlockSum(EnterConverted<SCALED>(M, t, f, first, G0, G1, G2, scale, X, Y, b + at), partial);
+  if constexpr (S::n < VP_THIN_LEAST) BlockSum(EnterSame<SCALED>(t, f, hanging, first, G0, G1, G2, scale, X, Y, b + at), partial);
+  else BlockSum(EnterConverted<SCALED>(M, t, f, hanging, first, G0, G1, G2, scale, X, Y, b + at), partial);
 }
 
 template <class T, int DIM, int N>
@@ -257,38 +257,41 @@ struct Conversions {
   }
 
   /* both add to *blocks the partial sums that they write */
-  static PetscErrorCode Cells(const ConvertPlan<T, N> *plan, const Field<double> &field, const Parts &cell, int part, double scale,
-                              const double *f, T *b, int *blocks)
+  template <class Hanging>
+  static PetscErrorCode Cells(const ConvertPlan<T, N> *plan, const Field<double> &field, const Hanging &hanging, const Parts &cell,
+                              int part, double scale, const double *f, T *b, int *blocks)
   {
     const int32_t count = cell.n[part], here = VpBlocks(count, S::cells);
     double       *partial = (double *)plan->partial.p + *blocks;
 
     *blocks += here;
-    return VpCudaLaunch("enter_residual", EnterResidual<T, DIM, N>, {here, S::threads}, plan->enter, field, cell.List(part), count, scale,
-                        f, b, partial);
+    return VpCudaLaunch("enter_residual", EnterResidual<T, DIM, N, Hanging>, {here, S::threads}, plan->enter, field, hanging,
+                        cell.List(part), count, scale, f, b, partial);
   }
 
-  static PetscErrorCode Tiles(const ConvertPlan<T, N> *plan, const SizeTiles<N> &tiles, const Field<double> &field, int part, double scale,
-                              const double *f, T *b, int *blocks)
+  template <class Hanging>
+  static PetscErrorCode Tiles(const ConvertPlan<T, N> *plan, const SizeTiles<N> &tiles, const Field<double> &field, const Hanging &hanging,
+                              int part, double scale, const double *f, T *b, int *blocks)
   {
-    const int32_t count = tiles.tile.n[part];
-    auto          kernel = scale == 1 ? EnterTiles<false, T, N> : EnterTiles<true, T, N>;
-    double       *partial = (double *)plan->partial.p + *blocks;
+    typedef TilesFor<N, Hanging> Tiles;
+    const int32_t                count = tiles.tile.n[part];
+    auto                         kernel = scale == 1 ? EnterTiles<false, T, Tiles, Hanging> : EnterTiles<true, T, Tiles, Hanging>;
+    double                      *partial = (double *)plan->partial.p + *blocks;
 
     *blocks += count;
-    return VpCudaLaunch("enter_residual on tiles", kernel, {count, Tile<N>::threads, 2 * Tile<N>::bytes}, plan->enter, tiles.tables, field,
-                        tiles.tile.List(part), tiles.tile.start, scale, f, b, partial);
+    return VpCudaLaunch("enter_residual on tiles", kernel, {count, Tiles::threads, 2 * Tiles::bytes}, plan->enter, tiles.tables, field,
+                        hanging, tiles.tile.List(part), tiles.tile.start, scale, f, b, partial);
   }
 
   /* b = enter scale (f - A x), x not NULL */
-  static PetscErrorCode Subtract(const ConvertPlan<T, N> *plan, const VpView *outer, int32_t nown, double scale, const double *x,
-                                 VpGhosts ghosts, const double *f, T *b, int *blocks)
+  template <class Hanging>
+  static PetscErrorCode Subtract(const ConvertPlan<T, N> *plan, const VpView *outer, const Field<double> &field, const Hanging &hanging,
+                                 int32_t nown, double scale, VpGhosts ghosts, const double *f, T *b, int *blocks)
   {
-    const Field<double> field(outer, x, ghosts.values);
-
-    return VpCudaOnTiles<DIM, Tile<N>>(
-      outer, 0, nown, x, ghosts, [=](const auto &tiles, int part) { return Tiles(plan, tiles, field, part, scale, f, b, blocks); },
-      [=](const Parts &cell, int part) { return Cells(plan, field, cell, part, scale, f, b, blocks); });
+    return VpCudaOnTiles<DIM, TilesFor<N, Hanging>>(
+      outer, 0, nown, field.x, ghosts,
+      [=](const auto &tiles, int part) { return Tiles(plan, tiles, field, hanging, part, scale, f, b, blocks); },
+      [=](const Parts &cell, int part) { return Cells(plan, field, hanging, cell, part, scale, f, b, blocks); });
   }
 
   /* b = enter scale f */
@@ -298,19 +301,27 @@ struct Conversions {
     Parts all;
 
     all.n[VP_INNER] = nown;
-    return Cells(plan, Field<double>(outer, NULL, NULL), all, VP_INNER, scale, f, b, blocks);
+    return Cells(plan, Field<double>(outer, NULL, NULL), NoHangingTraces<double>(), all, VP_INNER, scale, f, b, blocks);
   }
 
-  /* As Subtract, in two steps: where sides hang, cells have the residual only after their sides. */
-  static PetscErrorCode SubtractFirst(const ConvertPlan<T, N> *plan, const VpView *outer, int32_t nown, double scale, const double *x,
-                                      VpGhosts ghosts, const double *f, T *b, int *blocks)
+  /* The same where sides hang. Cells with others than those of whole faces have the residual only after these. */
+  static PetscErrorCode SubtractHanging(const ConvertPlan<T, N> *plan, const VpView *outer, Field<double> field, int32_t nown, double scale,
+                                        VpGhosts ghosts, const double *f, T *b, int *blocks)
   {
-    const VpOps *ops = VpBackendCuda.ops(VP_DOUBLE, DIM, N - 1);
-    void        *r;
+    const VpOps          *ops = VpBackendCuda.ops(VP_DOUBLE, DIM, N - 1);
+    HangPlan             *hang = NULL;
+    HangingTraces<double> hanging;
+    void                 *r;
 
     PetscFunctionBegin;
+    PetscCall(VpCudaHangPlan<double, DIM, N>(outer, 0, nown, &hang));
+    if (!hang->nother) {
+      PetscCall(VpCudaFindTraces<double, DIM, N>(outer, hang, &field, &hanging));
+      PetscCall(Subtract(plan, outer, field, hanging, nown, scale, ghosts, f, b, blocks));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
     PetscCall(VpBackendCuda.borrow((size_t)nown * S::values * sizeof(double), "a residual", &r));
-    PetscCall(ops->apply(outer, 0, nown, x, ghosts, f, r));
+    PetscCall(ops->apply(outer, 0, nown, field.x, ghosts, f, r));
     PetscCall(Enter(plan, outer, nown, scale, (const double *)r, b, blocks));
     PetscCall(VpBackendCuda.give_back(r));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -319,8 +330,9 @@ struct Conversions {
   static PetscErrorCode InResidual(const VpView *view, const VpView *outer, double scale, const double *x, VpGhosts ghosts, const double *f,
                                    void *b, double *norm2)
   {
-    ConvertPlan<T, N> *plan = NULL;
-    int                blocks = 0;
+    const Field<double> field(outer, x, ghosts.values);
+    ConvertPlan<T, N>  *plan = NULL;
+    int                 blocks = 0;
 
     PetscFunctionBegin;
     if (!x || !view->nown) PetscCall(VpArrive(ghosts));
@@ -328,8 +340,8 @@ struct Conversions {
     if (!view->nown) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(Plan(view, &plan));
     if (!x) PetscCall(Enter(plan, outer, view->nown, scale, f, (T *)b, &blocks));
-    else if (outer->hang.n) PetscCall(SubtractFirst(plan, outer, view->nown, scale, x, ghosts, f, (T *)b, &blocks));
-    else PetscCall(Subtract(plan, outer, view->nown, scale, x, ghosts, f, (T *)b, &blocks));
+    else if (outer->hang.n) PetscCall(SubtractHanging(plan, outer, field, view->nown, scale, ghosts, f, (T *)b, &blocks));
+    else PetscCall(Subtract(plan, outer, field, NoHangingTraces<double>(), view->nown, scale, ghosts, f, (T *)b, &blocks));
     if (norm2) PetscCall(VpCudaSums(1, blocks, (const double *)plan->partial.p, norm2));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -147,7 +147,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
                        at_maps = RoundUp(at_t + 4 * threads, Tables::W);
   static constexpr size_t bytes = (at_maps + maps + S::room) * sizeof(T);
   /* blocks of a multiprocessor, which bounds the registers: blocks wait for one another's steps most of the time */
-  static constexpr int many = (sizeof(T) == 4 ? 1152 : 512) / RoundUp(threads, 32), least = many > 16 ? 16 : Max(1, many);
+  static constexpr int many = (sizeof(T) == 4 ? 1024 : 512) / RoundUp(threads, 32), least = many > 16 ? 16 : Max(1, many);
 
   const T                     *Z;               /* of the entry */
   int32_t                      at, K, F, first; /* the side, its cell, the group's cell behind it, the first side of K */

@@ -148,3 +148,18 @@ struct HangThread {
     __syncthreads();
   }
 };
+
+/* what hangplan.cuh finds of a range of cells */
+struct HangPlan : VpPlan {
+  int32_t nface, nother;
+  VpArray list;     /* faces, then the others */
+  VpArray neighbor; /* as the view's, where sides of faces are HangingSide(their number) */
+  VpArray traces;   /* of one face at least: lines of other sides read its first numbers, for nothing */
+};
+
+/* operator.cu. VpCudaFindTraces() finds what sides of faces test their cells with; then `hanging` goes with a field that has the plan's
+   neighbours. */
+template <class T, int DIM, int N>
+PetscErrorCode VpCudaHangPlan(const VpView *, int32_t first, int32_t last, HangPlan **);
+template <class T, int DIM, int N>
+PetscErrorCode VpCudaFindTraces(const VpView *, const HangPlan *, Field<T> *, HangingTraces<T> *hanging);

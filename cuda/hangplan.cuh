@@ -6,15 +6,8 @@
       |   K   +---+
       |       | F | */
 #pragma once
-#include "cell.cuh"
+#include "hanging.cuh"
 #include <vector>
-
-struct HangPlan : VpPlan {
-  int32_t nface, nother;
-  VpArray list;     /* faces, then the others */
-  VpArray neighbor; /* as the view's, where sides of faces are HangingSide(their number) */
-  VpArray traces;   /* of one face at least: lines of other sides read its first numbers, for nothing */
-};
 
 /* finds them on the host */
 struct HangFinder {

@@ -50,9 +50,6 @@ __global__ void __launch_bounds__(S::threads, S::least)
   });
 }
 
-template <int N, class Hanging>
-using TilesFor = std::conditional_t<std::is_same<Hanging, NoHangingTraces<double>>::value, Tile<N>, Octet<N>>;
-
 /* what the sides of faces list[0], ..., list[n - 1] test their cells with (HangingTraces) */
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads *HangThread<T, DIM, N>::sides)
@@ -114,6 +111,28 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
 }
 
 template <class T, int DIM, int N>
+PetscErrorCode VpCudaHangPlan(const VpView *view, int32_t first, int32_t last, HangPlan **plan)
+{
+  const auto fill = [=](HangPlan *p) { return FillHangPlan(view, first, last, 2 * HangThread<T, DIM, N>::lines * sizeof(T), p); };
+
+  return VpCudaPlan<HangPlan>(&view->device, VP_PLAN_HANG, first, last, plan, fill);
+}
+
+template <class T, int DIM, int N>
+PetscErrorCode VpCudaFindTraces(const VpView *view, const HangPlan *plan, Field<T> *f, HangingTraces<T> *hanging)
+{
+  typedef HangThread<T, DIM, N> Sides;
+
+  PetscFunctionBegin;
+  PetscCall(VpCudaLaunch("traces of faces that hang", FindTraces<T, DIM, N>,
+                         {VpBlocks(plan->nface, Sides::sides), Sides::threads * Sides::sides}, *f, view->hang,
+                         (const int32_t *)plan->list.p, plan->nface, (T *)plan->traces.p));
+  f->neighbor = (const int32_t *)plan->neighbor.p;
+  *hanging = {(const T *)plan->traces.p, (const T *)view->hang.lift};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T, int DIM, int N>
 struct Operator {
   typedef CellShape<DIM, N> S;
 
@@ -147,21 +166,15 @@ struct Operator {
 
   static PetscErrorCode Hanging(const VpView *view, Field<T> f, int32_t first, int32_t last, VpGhosts ghosts, const void *b, void *y)
   {
-    typedef HangThread<T, DIM, N> Sides;
-    HangPlan                     *plan = NULL;
+    HangPlan        *plan = NULL;
+    HangingTraces<T> hanging;
 
     PetscFunctionBegin;
-    PetscCall(VpCudaPlan<HangPlan>(&view->device, VP_PLAN_HANG, first, last, &plan,
-                                   [=](HangPlan *p) { return FillHangPlan(view, first, last, 2 * Sides::lines * sizeof(T), p); }));
-    const int32_t *list = (const int32_t *)plan->list.p;
-    const T        sign = T(b ? -1 : 1);
-    PetscCall(VpCudaLaunch("traces of faces that hang", FindTraces<T, DIM, N>,
-                           {VpBlocks(plan->nface, Sides::sides), Sides::threads * Sides::sides}, f, view->hang, list, plan->nface,
-                           (T *)plan->traces.p));
-    f.neighbor = (const int32_t *)plan->neighbor.p;
-    PetscCall(All(view, f, HangingTraces<T>{(const T *)plan->traces.p, (const T *)view->hang.lift}, first, last, ghosts, b, y));
-    PetscCall(VpCudaLaunch("apply on sides that hang", AddHanging<T, DIM, N>, {plan->nother, Sides::threads}, f, view->hang,
-                           list + plan->nface, plan->nother, sign, (T *)y));
+    PetscCall(VpCudaHangPlan<T, DIM, N>(view, first, last, &plan));
+    PetscCall(VpCudaFindTraces<T, DIM, N>(view, plan, &f, &hanging));
+    PetscCall(All(view, f, hanging, first, last, ghosts, b, y));
+    PetscCall(VpCudaLaunch("apply on sides that hang", AddHanging<T, DIM, N>, {plan->nother, HangThread<T, DIM, N>::threads}, f, view->hang,
+                           (const int32_t *)plan->list.p + plan->nface, plan->nother, T(b ? -1 : 1), (T *)y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -178,3 +191,10 @@ void VpCudaOperatorOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
   VpCudaForKind<Operator>(precision, dim, degree, [ops](auto of) { ops->apply = of.Apply; });
 }
+
+#define HANGING(DIM, N) \
+  template PetscErrorCode VpCudaHangPlan<double, DIM, N>(const VpView *, int32_t, int32_t, HangPlan **); \
+  template PetscErrorCode VpCudaFindTraces<double, DIM, N>(const VpView *, const HangPlan *, Field<double> *, HangingTraces<double> *);
+#define VP_DEGREE(k) HANGING(2, k + 1) HANGING(3, k + 1)
+#include "../src/kernels/degrees.def"
+#undef VP_DEGREE

@@ -26,6 +26,7 @@
 #include "load.cuh"
 #include "shapes.cuh"
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 template <int N, class SHAPE = TileShape<double, 3, N>>
@@ -68,6 +69,8 @@ struct Tile : SHAPE {
 /* tiles of a mesh whose cells differ in size */
 template <int N>
 using Octet = Tile<N, OctetShape<double, 3, N>>;
+template <int N, class Hanging>
+using TilesFor = std::conditional_t<std::is_same<Hanging, NoHangingTraces<double>>::value, Tile<N>, Octet<N>>;
 
 template <int N>
 struct TileTables {
@@ -218,13 +221,16 @@ __device__ __forceinline__ void LoadGhosts(const Field<double> &f, int32_t first
       LoadGhost<true, S, DIR>(f, EndCell<S, DIR>(first, cell, s), G.beyond[r][s], at - cell * S::values, G.u[r][s]);
   });
 }
-template <class S, int DIR>
-__device__ __forceinline__ TileTraces<S, DIR> GhostTraces(const TileTables<S::n> &t, const TileGhosts<S, DIR> &G)
+template <class S, int DIR, class Hanging>
+__device__ __forceinline__ TileTraces<S, DIR> GhostTraces(const TileTables<S::n> &t, const TileGhosts<S, DIR> &G, const Hanging &hanging)
 {
   TileTraces<S, DIR> T;
 
-  ForLines<S, DIR>([&](int r, int, int, int) {
-    UNROLL (int s = 0; s < 2; s++) GhostTrace<S, DIR>(t, G.beyond[r][s], s, G.u[r][s], T.V[r][s], T.Q[r][s]);
+  ForLines<S, DIR>([&](int r, int cell, int at, int) {
+    UNROLL (int s = 0; s < 2; s++) {
+      GhostTrace<S, DIR>(t, G.beyond[r][s], s, G.u[r][s], T.V[r][s], T.Q[r][s]);
+      AddHangingTraces<S, DIR>(t, hanging, G.beyond[r][s], at - cell * S::values, T.V[r][s], T.Q[r][s]);
+    }
   });
   return T;
 }
