@@ -56,13 +56,14 @@ struct HangingTraces {
   {
     return IsHangingSide(beyond);
   }
-  /* V and Q at a line of a side with a cell of so many lines; of other sides any numbers, so that nobody branches */
+  /* V and Q at a line of a side with a cell of so many lines; 0 on other sides, for which numbers are read, too, so that nobody branches */
   __device__ __forceinline__ void At(int32_t beyond, int lines, int l, T &V, T &Q) const
   {
-    const T *its = traces + (Hangs(beyond) ? (size_t)(beyond - HangingSide(0)) * 2 * lines + l : 0);
+    const bool hangs = Hangs(beyond);
+    const T   *its = traces + (hangs ? (size_t)(beyond - HangingSide(0)) * 2 * lines + l : 0), v = its[0], q = its[lines];
 
-    V = its[0];
-    Q = its[lines];
+    V = hangs ? v : T(0);
+    Q = hangs ? q : T(0);
   }
 };
 /* where no sides do */
@@ -96,10 +97,8 @@ struct LineEnds {
       Traces(f.nt, f.first[1 - s], f.traces, 1 - s, line, VpLineStride(d, N, N * N), V[s], Q[s]);
       hanging.At(beyond, Power(N, DIM - 1), l, v, q);
       hangs[s] = hanging.Hangs(beyond);
-      if (beyond < 0) {
-        V[s] = hangs[s] ? v : T(0);
-        Q[s] = hangs[s] ? q : T(0);
-      }
+      V[s] = beyond < 0 ? v : V[s];
+      Q[s] = beyond < 0 ? q : Q[s];
     }
   }
 };

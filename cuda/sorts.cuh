@@ -70,7 +70,7 @@ struct SortedPatches {
   std::vector<SortKey> entries;
 };
 
-/* Finds the sort of a key, and the entry of a part of one: in dictionaries, unless they came lately. */
+/* Finds the sort of a key, and the entry of a part of one. Those that came lately it remembers, all others it looks up in dictionaries. */
 struct SortFinder {
   enum { SLOTS = 1 << 12, MOST = 1 << 15 }; /* at most so many sorts are told apart */
   struct Recent {

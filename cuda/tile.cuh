@@ -25,6 +25,7 @@
 #include "parts.cuh"
 #include "load.cuh"
 #include "shapes.cuh"
+#include <cuda_pipeline.h>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -177,7 +178,6 @@ __device__ __forceinline__ void AddHangingTraces(const TileTables<S::n> &t, cons
   double    v, q;
 
   hanging.At(beyond, S::n * S::n, l, v, q);
-  if (!hanging.Hangs(beyond)) v = q = 0;
   V += t.hanging[DIR][0] * q;
   Q += t.hanging[DIR][1] * v + t.hanging[DIR][2] * q;
 }
@@ -275,14 +275,12 @@ __device__ __forceinline__ void CopyTile(const double *x, double *X)
 {
 
   ForLines<S, 2>([=](int, int, int at, int in) {
-    const unsigned to = (unsigned)__cvta_generic_to_shared(X + in);
     UNROLL (int c = 0; c < S::extent(2); c++) {
       UNROLL (int i = 0; i < S::n; i++)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to + (unsigned)((c * S::cs(2) + i * S::sz) * sizeof(double))),
-                     "l"(x + at + S::spread(2, c) * S::values + i * S::n * S::n));
+        __pipeline_memcpy_async(X + in + c * S::cs(2) + i * S::sz, x + at + S::spread(2, c) * S::values + i * S::n * S::n, sizeof(double));
     }
   });
-  asm volatile("cp.async.commit_group;");
+  __pipeline_commit();
 }
 
 /* asks for a later tile's values to be in L2 when their time comes; one thread of a block does */
@@ -294,7 +292,7 @@ __device__ __forceinline__ void PrefetchTile(const double *x)
 
 __device__ __forceinline__ void AwaitCopy()
 {
-  asm volatile("cp.async.wait_group 0;" ::: "memory");
+  __pipeline_wait_prior(0);
   __syncthreads();
 }
 

@@ -1,4 +1,5 @@
-/* Numbers the distinct keys among many, in the order they come. A key is `words` 64-bit words; reals that agree to 10 digits are equal. */
+/* Numbers the distinct keys among many, in the order they come. A key is `words` 64-bit words (VpWord: reals that agree to
+   9 digits are equal). */
 #pragma once
 #include <petscsys.h>
 #include <stdint.h>

@@ -255,3 +255,7 @@ class Tile(Kernel):
         """The best order of the lines along x or y."""
         lines = self.lines({"bits": bits}, d)
         return least(orders(4), lambda order: self.along_cells(bits, along, d, order, 1 if d else self.n, sz, *cells), -(-lines // 16))
+
+
+class Octet(Tile):
+    """The same with eight cells, for meshes whose cells differ in size."""

@@ -17,19 +17,22 @@ import re
 import subprocess
 import sys
 
-from layouts import REAL, SHARED, AnyPatch, Patch, Tile
+from layouts import REAL, SHARED, AnyPatch, Octet, Patch, Tile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-KERNELS = {kernel.__name__: kernel for kernel in (Patch, AnyPatch, Tile)}
+KERNELS = {kernel.__name__: kernel for kernel in (Patch, AnyPatch, Tile, Octet)}
 LINE = re.compile(r"VP_SHAPE\((\w+), (\w+), (\d), (\d+), ([^)]*)\)$")
 GAIN = 0.98  # a shape is faster if it takes at most this part of the time
-# what is tried where, in this order; the figure of bench_gpu that it shows in, and the part that has the figure
+# what is tried where, in this order; the figure of bench_gpu that it shows in, the part that has the figure, and further options
 TRIED = {
     "Patch": {"rounds": (1, 2), "patches": (1, 2, 3, 4, 7, 8, 16), "width": (1, 2, 4), "least": range(1, 13)},
     "AnyPatch": {"flat": (0, 1), "turn": (0, 1), "patches": (1, 2, 3, 4, 5, 7), "least": range(0, 7)},
     "Tile": {"bits": range(3, 10), "along": (0, 1), "least": range(1, 5)},
+    "Octet": {"along": (0, 1), "least": range(4, 11)},
 }
-FIGURES = {"Patch": ("sweep, full exact", "kernels"), "AnyPatch": ("sweep, any patches", "spaces"), "Tile": ("A x", "kernels")}
+SPHERE = ("-bench_refine", "5", "-dm_vpatchdg_refine_sphere", "0.5,0.5,0.5,0.3", "-dm_vpatchdg_refine_levels", "3")
+FIGURES = {"Patch": ("sweep, full exact", "kernels"), "AnyPatch": ("sweep, any patches", "spaces"), "Tile": ("A x", "kernels"),
+           "Octet": ("A x", "kernels", *SPHERE)}
 NAMES = {"float": "single", "double": "double"}  # in bench_gpu's report
 
 
@@ -122,7 +125,7 @@ class Device:
 
     def seconds(self, key, shapes, head):
         """Infinite where the shape cannot be compiled or run, for want of registers or memory."""
-        figure, part = FIGURES[key[0]]
+        figure, part, *options = FIGURES[key[0]]
         report, file, program = (os.path.join(self.build, name) for name in ("shapes.json", "shapes.def", "bin/bench_gpu"))
         degrees = "".join("VP_DEGREE(%d)" % d for d in sorted({1, key[3] - 1}))  # bench_gpu warms up at degree 1
         if not self.dry:
@@ -130,7 +133,7 @@ class Device:
             write(file, head, shapes)
         if not (self.run("make", "BUILD=" + self.build, "CUDA=1", "NVCCFLAGS=-O3 -DVP_SHAPES='\"%s\"' '-DVP_DEGREES=%s'" % (file, degrees), program)
                 and self.run(program, "-use_gpu_aware_mpi", "0", "-bench_degrees", str(key[3] - 1), "-bench_parts", part, "-bench_seconds", "0.2",
-                             "-report", report)):
+                             "-report", report, *options)):
             return float("inf")
         if self.dry:
             return 1.

@@ -158,15 +158,6 @@ inline int __ffs(unsigned a)
 {
   return __builtin_ffs((int)a);
 }
-inline size_t __cvta_generic_to_shared(const void *p)
-{
-  return (size_t)((const unsigned char *)p - emulated::shared);
-}
-/* cp.async of 8 bytes, which are there at once */
-inline void CopyToShared(unsigned to, const void *from)
-{
-  memcpy(emulated::shared + to, from, 8);
-}
 
 enum cudaError_t {
   cudaSuccess,

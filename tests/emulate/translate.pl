@@ -15,8 +15,6 @@ for my $file (@ARGV) {
   $text =~ s/__shared__/static/g;
   $text =~ s/asm volatile\("ld\.global[^;]*;" [^;]*;/a = *p;/g;
   $text =~ s/asm\("rcp\.approx[^;]*;" [^;]*;/r = 1 \/ a;/g;
-  $text =~ s/asm volatile\("cp\.async\.ca[^;]*;" ?::"r"\((.*?)\),\s*"l"\((.*?)\)\);/CopyToShared($1, $2);/gs;
-  $text =~ s/asm volatile\("cp\.async\.(?:commit_group|wait_group 0);"[^;]*;//g;
   $text =~ s/(\w+)<<<(.+?)>>>\(($inside)\);/emulated::Start(what, {$2}, $1, $3);/;
   make_path("$folder/" . dirname($file));
   open(my $out, '>', "$folder/$file") or die "$folder/$file: $!";

@@ -38,7 +38,7 @@ INLINE int32_t Neighbor(const Sweep *s, int32_t cell, int side)
   return s->view->neighbor[(size_t)cell * 2 * DIM + (size_t)side];
 }
 
-/* r = b - A x on a cell, its patch being at position p of its patch; VP_FORM_LOCAL drops the faces between patches */
+/* r = b - A x on a cell, which is at position p of its patch; VP_FORM_LOCAL drops the faces between patches */
 INLINE void CellResidual(Sweep *s, const int n, const int nt, int32_t cell, int p, REAL *r)
 {
   const VpView *view = s->view;
