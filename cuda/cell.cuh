@@ -2,6 +2,7 @@
    cells. */
 #pragma once
 #include "tensor.cuh"
+#include "load.cuh"
 
 /* what A x reads, a kernel parameter */
 template <class T>
@@ -84,8 +85,7 @@ struct NoHangingTraces {
 /* What lies beyond the two ends of line l of a cell along d: traces, or what sides that hang test the cell with */
 template <class T, int DIM, int N, class Hanging>
 struct LineEnds {
-  T    V[2], Q[2];
-  bool hangs[2];
+  T V[2], Q[2];
 
   __device__ __forceinline__ void Read(const Field<T> &f, int32_t cell, int d, int l, const Hanging &hanging)
   {
@@ -96,9 +96,60 @@ struct LineEnds {
 
       Traces(f.nt, f.first[1 - s], f.traces, 1 - s, line, VpLineStride(d, N, N * N), V[s], Q[s]);
       hanging.At(beyond, Power(N, DIM - 1), l, v, q);
-      hangs[s] = hanging.Hangs(beyond);
       V[s] = beyond < 0 ? v : V[s];
       Q[s] = beyond < 0 ? q : Q[s];
+    }
+  }
+};
+
+/* The lines of a cell, D and then g, or the lift of a side that hangs. Long ones in 3D are in shared memory, where rows begin at multiples
+   of 16 bytes, so that few instructions read them. Others have too few readers. */
+template <class T, int DIM, int N>
+struct CellLines {
+  typedef Pack<T, 16 / sizeof(T)> Some;
+  static constexpr bool           kept = DIM == 3 && N > 5;
+  static constexpr int            W = 16 / (int)sizeof(T), row = RoundUp(N, W), rows = N + 4, size = kept ? DIM * rows * row : W;
+
+  T       *table;
+  const T *line[DIM], *ends[DIM][2]; /* where they are not kept */
+
+  __device__ __forceinline__ CellLines(T *room) : table(room)
+  {
+  }
+  /* Requires: all threads of the cell call. They know nothing of each other's part yet. */
+  template <class Hanging>
+  __device__ __forceinline__ void Load(const Field<T> &f, int32_t cell, int l, const Hanging &hanging)
+  {
+    const auto first = [&](int d) { return f.lines + (size_t)__ldg(f.line + (size_t)cell * DIM + d) * VpLineSize(N); };
+    const auto hangs = [&](int side) { return hanging.Hangs(__ldg(f.neighbor + (size_t)cell * 2 * DIM + side)); };
+
+    UNROLL (int d = 0; !kept && d < DIM; d++) {
+      line[d] = first(d);
+      UNROLL (int s = 0; s < 2; s++) ends[d][s] = hangs(2 * d + s) ? hanging.lift + 2 * s * N : line[d] + (N + 2 * s) * N;
+    }
+#pragma unroll 4
+    for (int k = l; kept && k < DIM * rows * N; k += Power(N, DIM - 1)) {
+      const int d = k / (rows * N), at = k % (rows * N), end = at / N - N;
+      const T  *from = end >= 0 && hangs(2 * d + end / 2) ? hanging.lift + (at - N * N) : first(d) + at;
+
+      table[(d * rows + at / N) * row + at % N] = __ldg(from);
+    }
+  }
+  /* f(i, number i) for row r of D, or, from N on, of g */
+  template <class F>
+  __device__ __forceinline__ void ForRow(int d, int r, F f) const
+  {
+    if constexpr (kept) {
+      const Some *some = (const Some *)(table + (d * rows + r) * row);
+
+      UNROLL (int i = 0; i < N; i += W) {
+        const Some a = some[i / W];
+        UNROLL (int w = 0; w < W && i + w < N; w++) f(i + w, a.a[w]);
+      }
+    } else {
+      const T *from = r < N ? line[d] + r * N : ends[d][(r - N) / 2] + (r - N) % 2 * N;
+
+      UNROLL (int i = 0; i < N; i++) f(i, __ldg(from + i));
     }
   }
 };
@@ -108,28 +159,29 @@ struct LineEnds {
    Requires: X holds the cell's values and Y is scratch, both with CellShape's strides; all threads of the block call, and wait for one another
    before X is read. */
 template <class T, int DIM, int N, class Hanging = NoHangingTraces<T>>
-__device__ __forceinline__ void ApplyCell(const Field<T> &f, int32_t cell, const T *X, T *Y, int l, T (&y)[N],
+__device__ __forceinline__ void ApplyCell(const Field<T> &f, int32_t cell, const T *X, T *Y, CellLines<T, DIM, N> lines, int l, T (&y)[N],
                                           const Hanging &hanging = Hanging())
 {
   typedef CellShape<DIM, N>    S;
   LineEnds<T, DIM, N, Hanging> ends[DIM];
 
+  lines.Load(f, cell, l, hanging);
   UNROLL (int d = 0; DIM == 2 && d < DIM; d++) ends[d].Read(f, cell, d, l, hanging);
   __syncthreads();
 #pragma unroll(DIM == 2 ? DIM : 1)
   for (int d = 0; d < DIM; d++) {
     const int base = LineStart<DIM>(d, N, l, S::sy, S::sz), stride = VpLineStride(d, S::sy, S::sz), e = DIM == 2 ? d : 0;
-    const T  *D = f.lines + (size_t)__ldg(f.line + (size_t)cell * DIM + d) * VpLineSize(N);
+    T         v[N];
 
     if (DIM == 3) ends[0].Read(f, cell, d, l, hanging);
-    UNROLL (int i = 0; i < N; i++) y[i] = d ? Y[base + i * stride] : T(0);
-    UNROLL (int j = 0; j < N; j++) {
-      const T v = X[base + j * stride];
-      UNROLL (int i = 0; i < N; i++) y[i] += __ldg(D + i * N + j) * v;
+    UNROLL (int j = 0; j < N; j++) v[j] = X[base + j * stride];
+    UNROLL (int i = 0; i < N; i++) {
+      y[i] = d ? Y[base + i * stride] : T(0);
+      lines.ForRow(d, i, [&](int j, T a) { y[i] += a * v[j]; });
     }
     UNROLL (int s = 0; s < 2; s++) {
-      const T *g = (ends[e].hangs[s] ? hanging.lift : D + N * N) + 2 * s * N;
-      UNROLL (int i = 0; i < N; i++) y[i] += __ldg(g + i) * ends[e].V[s] + __ldg(g + N + i) * ends[e].Q[s];
+      lines.ForRow(d, N + 2 * s, [&](int i, T a) { y[i] += a * ends[e].V[s]; });
+      lines.ForRow(d, N + 2 * s + 1, [&](int i, T a) { y[i] += a * ends[e].Q[s]; });
     }
     if (d < S::slow) {
       UNROLL (int i = 0; i < N; i++) Y[base + i * stride] = y[i];

@@ -53,18 +53,20 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   EnterResidual(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ Field<double> f, const __grid_constant__ Hanging hanging,
                 const int32_t *list, int32_t count, double scale, const double *rhs, T *b, double *partial)
 {
-  typedef CellShape<DIM, N> S;
-  __shared__ double         X[S::cells * S::size], Y[S::cells * S::size];
-  __shared__ T              s[S::cells * S::size];
-  const int                 slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
-  const int32_t             index = blockIdx.x * S::cells + slot, last = index < count ? index : count - 1, in = list ? list[last] : last;
-  const size_t              at = (size_t)in * S::values + l;
-  double                    r[N], sum = 0;
-  T                         v[N];
+  typedef CellShape<DIM, N>         S;
+  typedef CellLines<double, DIM, N> Lines;
+  __shared__ double                 X[S::cells * S::size], Y[S::cells * S::size];
+  __shared__ __align__(16) double line[S::cells * Lines::size];
+  __shared__ T                    s[S::cells * S::size];
+  const int                       slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  const int32_t index = blockIdx.x * S::cells + slot, last = index < count ? index : count - 1, in = list ? list[last] : last;
+  const size_t  at = (size_t)in * S::values + l;
+  double        r[N], sum = 0;
+  T             v[N];
 
   if (f.x) {
     LoadCell<double, DIM, N>(f.x + (size_t)in * S::values, X + slot * S::size, l);
-    ApplyCell<double, DIM, N>(f, in, X + slot * S::size, Y + slot * S::size, l, r, hanging);
+    ApplyCell<double, DIM, N>(f, in, X + slot * S::size, Y + slot * S::size, Lines(line + slot * Lines::size), l, r, hanging);
     UNROLL (int i = 0; i < N; i++) r[i] = rhs[at + i * S::lines] - r[i];
   } else {
     UNROLL (int i = 0; i < N; i++) r[i] = rhs[at + i * S::lines];

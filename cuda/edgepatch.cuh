@@ -144,25 +144,28 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   /* numbers of Z's rows, of an array that holds all F, of those that interpolate and lift; where shared memory has what */
   static constexpr int m = 2 * lines, fine = faces * C::size, maps = 4 * N * N + 4 * N;
   static constexpr int at_y = Tables::size, at_u = at_y + 2 * fine, at_t = at_u + 2 * values,
-                       at_maps = RoundUp(at_t + 4 * threads, Tables::W);
-  static constexpr size_t bytes = (at_maps + maps + S::room) * sizeof(T);
+                       at_maps = RoundUp(at_t + 4 * threads, Tables::W), at_lines = at_maps + maps + S::room;
+  static constexpr size_t bytes(bool replaces)
+  {
+    return (at_lines + (replaces ? 0 : faces * CellLines<T, DIM, N>::size)) * sizeof(T);
+  }
   /* blocks of a multiprocessor, which bounds the registers: blocks wait for one another's steps most of the time */
   static constexpr int many = (sizeof(T) == 4 ? 1024 : 512) / RoundUp(threads, 32), least = many > 16 ? 16 : Max(1, many);
 
-  const T                     *Z;               /* of the entry */
-  int32_t                      at, K, F, first; /* the side, its cell, the group's cell behind it, the first side of K */
-  int                          end;
-  bool                         replaces; /* F gets new values, whatever it had: the patch's inverse is exact on F */
-  T                            weight;
-  T                           *y, *q, *u, *v, *t, *other; /* shared memory: all F, all F again, K, K again, traces, traces again */
-  LineSum<T, DIM, N, D, false> own;                       /* of K */
-  LineSum<T, DIM, N, D, true>  behind;                    /* of F */
+  const T *Z;               /* of the entry */
+  int32_t  at, K, F, first; /* the side, its cell, the group's cell behind it, the first side of K */
+  int      end;
+  bool     replaces; /* F gets new values, whatever it had: the patch's inverse is exact on F */
+  T        weight;
+  T       *y, *q, *u, *v, *t, *other, *line; /* shared memory: all F, all F again, K, K again, traces, traces again, F's lines */
+  LineSum<T, DIM, N, D, false> own;          /* of K */
+  LineSum<T, DIM, N, D, true>  behind;       /* of F */
 
   __device__ __forceinline__ EdgePatch(const EdgeWork<T> &work, int32_t which, T *shared)
       : S(work, shared + at_maps + maps), at(which), K(Item(which)[0]), F(Item(which)[3 + i]), first(First(which, K)),
         end(Item(which)[1] % 2), replaces(!w.weight), weight(w.weight ? w.weight[which] : T(1)), y(shared + at_y), q(y + fine),
-        u(shared + at_u), v(u + values), t(shared + at_t),
-        other(t + 2 * threads), own{shared, w.reaction * weight}, behind{shared, w.reaction * weight}
+        u(shared + at_u), v(u + values), t(shared + at_t), other(t + 2 * threads),
+        line(shared + at_lines), own{shared, w.reaction * weight}, behind{shared, w.reaction * weight}
   {
     T *map = shared + at_maps;
 
@@ -283,7 +286,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
     T        r[N];
 
     LoadCell<T, DIM, N>(w.fine.Cell(F, values), y + i * C::size, l);
-    ApplyCell<T, DIM, N>(w.fine, F, y + i * C::size, q + i * C::size, l, r);
+    ApplyCell<T, DIM, N>(w.fine, F, y + i * C::size, q + i * C::size, line + i * CellLines<T, DIM, N>::size, l, r);
     __syncthreads();
     UNROLL (int k = 0; k < N; k++) y[LineAt(C::slow) + k * Step(C::slow)] = b[k * lines] - r[k];
     __syncthreads();

@@ -139,8 +139,8 @@ struct Edges {
     w.b = (T *)b;
     w.bc = (const T *)bc;
     w.ready = (const T *)plan->ready.p;
-    PetscCall(VpCudaLaunch("edge patches", SolveEdges<T, DIM, N>, {last - first, threads, EdgePatch<T, DIM, N, 0>::bytes}, w,
-                           edges->order + first));
+    PetscCall(VpCudaLaunch("edge patches", SolveEdges<T, DIM, N>, {last - first, threads, EdgePatch<T, DIM, N, 0>::bytes(!edges->weight)},
+                           w, edges->order + first));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

@@ -8,14 +8,16 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   ApplyCells(const __grid_constant__ Field<T> f, const __grid_constant__ Hanging hanging, const int32_t *list, int32_t first, int32_t count,
              const T *b, T *y)
 {
-  typedef CellShape<DIM, N> S;
-  __shared__ T              X[S::cells * S::size], Y[S::cells * S::size];
-  const int                 slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
-  const int32_t             at = blockIdx.x * S::cells + slot, in = at < count ? at : count - 1, cell = list ? list[in] : first + in;
-  T                         v[N];
+  typedef CellShape<DIM, N>    S;
+  typedef CellLines<T, DIM, N> Lines;
+  __shared__ T                 X[S::cells * S::size], Y[S::cells * S::size];
+  __shared__ __align__(16) T line[S::cells * Lines::size];
+  const int                  slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  const int32_t              at = blockIdx.x * S::cells + slot, in = at < count ? at : count - 1, cell = list ? list[in] : first + in;
+  T                          v[N];
 
   LoadCell<T, DIM, N>(f.Cell(cell, S::values), X + slot * S::size, l);
-  ApplyCell<T, DIM, N>(f, cell, X + slot * S::size, Y + slot * S::size, l, v, hanging);
+  ApplyCell<T, DIM, N>(f, cell, X + slot * S::size, Y + slot * S::size, Lines(line + slot * Lines::size), l, v, hanging);
   if (at < count) {
     const size_t to = (size_t)cell * S::values + l;
     UNROLL (int i = 0; i < N; i++) y[to + i * S::lines] = b ? b[to + i * S::lines] - v[i] : v[i];
