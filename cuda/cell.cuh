@@ -85,7 +85,8 @@ struct NoHangingTraces {
 /* What lies beyond the two ends of line l of a cell along d: traces, or what sides that hang test the cell with */
 template <class T, int DIM, int N, class Hanging>
 struct LineEnds {
-  T V[2], Q[2];
+  T    V[2], Q[2];
+  bool hangs[2];
 
   __device__ __forceinline__ void Read(const Field<T> &f, int32_t cell, int d, int l, const Hanging &hanging)
   {
@@ -96,6 +97,7 @@ struct LineEnds {
 
       Traces(f.nt, f.first[1 - s], f.traces, 1 - s, line, VpLineStride(d, N, N * N), V[s], Q[s]);
       hanging.At(beyond, Power(N, DIM - 1), l, v, q);
+      hangs[s] = hanging.Hangs(beyond);
       V[s] = beyond < 0 ? v : V[s];
       Q[s] = beyond < 0 ? q : Q[s];
     }
@@ -110,79 +112,94 @@ struct CellLines {
   static constexpr bool           kept = DIM == 3 && N > 5;
   static constexpr int            W = 16 / (int)sizeof(T), row = RoundUp(N, W), rows = N + 4, size = kept ? DIM * rows * row : W;
 
-  T       *table;
-  const T *line[DIM], *ends[DIM][2]; /* where they are not kept */
+  const Field<T> &f;
+  const int32_t   cell;
+  const T *const  lift;  /* of sides that hang */
+  T *const        table; /* room for `size` numbers */
 
-  __device__ __forceinline__ CellLines(T *room) : table(room)
+  __device__ __forceinline__ const T *First(int d) const
   {
+    return f.lines + (size_t)__ldg(f.line + (size_t)cell * DIM + d) * VpLineSize(N);
   }
   /* Requires: all threads of the cell call. They know nothing of each other's part yet. */
   template <class Hanging>
-  __device__ __forceinline__ void Load(const Field<T> &f, int32_t cell, int l, const Hanging &hanging)
+  __device__ __forceinline__ void Load(int l, const Hanging &hanging) const
   {
-    const auto first = [&](int d) { return f.lines + (size_t)__ldg(f.line + (size_t)cell * DIM + d) * VpLineSize(N); };
-    const auto hangs = [&](int side) { return hanging.Hangs(__ldg(f.neighbor + (size_t)cell * 2 * DIM + side)); };
-
-    UNROLL (int d = 0; !kept && d < DIM; d++) {
-      line[d] = first(d);
-      UNROLL (int s = 0; s < 2; s++) ends[d][s] = hangs(2 * d + s) ? hanging.lift + 2 * s * N : line[d] + (N + 2 * s) * N;
-    }
 #pragma unroll 4
     for (int k = l; kept && k < DIM * rows * N; k += Power(N, DIM - 1)) {
-      const int d = k / (rows * N), at = k % (rows * N), end = at / N - N;
-      const T  *from = end >= 0 && hangs(2 * d + end / 2) ? hanging.lift + (at - N * N) : first(d) + at;
+      const int  d = k / (rows * N), at = k % (rows * N), end = at / N - N;
+      const bool hangs = end >= 0 && hanging.Hangs(__ldg(f.neighbor + (size_t)cell * 2 * DIM + 2 * d + end / 2));
 
-      table[(d * rows + at / N) * row + at % N] = __ldg(from);
+      table[(d * rows + at / N) * row + at % N] = __ldg(hangs ? lift + (at - N * N) : First(d) + at);
     }
   }
+  /* y += D x */
+  __device__ __forceinline__ void AddInner(int d, const T (&x)[N], T (&y)[N]) const
+  {
+    if constexpr (kept) {
+      UNROLL (int i = 0; i < N; i++) ForRow(d, i, [&](int j, T a) { y[i] += a * x[j]; });
+    } else {
+      const T *D = First(d);
+
+      UNROLL (int j = 0; j < N; j++) {
+        UNROLL (int i = 0; i < N; i++) y[i] += __ldg(D + i * N + j) * x[j];
+      }
+    }
+  }
+  /* y += what V and Q beyond end s add */
+  __device__ __forceinline__ void AddEnd(int d, int s, bool hangs, T V, T Q, T (&y)[N]) const
+  {
+    if constexpr (kept) {
+      ForRow(d, N + 2 * s, [&](int i, T a) { y[i] += a * V; });
+      ForRow(d, N + 2 * s + 1, [&](int i, T a) { y[i] += a * Q; });
+    } else {
+      const T *g = (hangs ? lift : First(d) + N * N) + 2 * s * N;
+
+      UNROLL (int i = 0; i < N; i++) y[i] += __ldg(g + i) * V + __ldg(g + N + i) * Q;
+    }
+  }
+
+private:
   /* f(i, number i) for row r of D, or, from N on, of g */
   template <class F>
   __device__ __forceinline__ void ForRow(int d, int r, F f) const
   {
-    if constexpr (kept) {
-      const Some *some = (const Some *)(table + (d * rows + r) * row);
+    const Some *some = (const Some *)(table + (d * rows + r) * row);
 
-      UNROLL (int i = 0; i < N; i += W) {
-        const Some a = some[i / W];
-        UNROLL (int w = 0; w < W && i + w < N; w++) f(i + w, a.a[w]);
-      }
-    } else {
-      const T *from = r < N ? line[d] + r * N : ends[d][(r - N) / 2] + (r - N) % 2 * N;
-
-      UNROLL (int i = 0; i < N; i++) f(i, __ldg(from + i));
+    UNROLL (int i = 0; i < N; i += W) {
+      const Some a = some[i / W];
+      UNROLL (int w = 0; w < W && i + w < N; w++) f(i + w, a.a[w]);
     }
   }
 };
 
 /* y = line l of A x along the slowest direction of the cell. In 2D all that lies beyond is on its way before one number is waited for; in 3D
    it would take registers that more blocks need.
-   Requires: X holds the cell's values and Y is scratch, both with CellShape's strides; all threads of the block call, and wait for one another
-   before X is read. */
+   Requires: X holds the cell's values and Y is scratch, both with CellShape's strides; `room` is for the cell's lines (CellLines); all threads of
+   the block call, and wait for one another before X is read. */
 template <class T, int DIM, int N, class Hanging = NoHangingTraces<T>>
-__device__ __forceinline__ void ApplyCell(const Field<T> &f, int32_t cell, const T *X, T *Y, CellLines<T, DIM, N> lines, int l, T (&y)[N],
+__device__ __forceinline__ void ApplyCell(const Field<T> &f, int32_t cell, const T *X, T *Y, T *room, int l, T (&y)[N],
                                           const Hanging &hanging = Hanging())
 {
   typedef CellShape<DIM, N>    S;
+  const CellLines<T, DIM, N>   lines{f, cell, hanging.lift, room};
   LineEnds<T, DIM, N, Hanging> ends[DIM];
 
-  lines.Load(f, cell, l, hanging);
+  lines.Load(l, hanging);
   UNROLL (int d = 0; DIM == 2 && d < DIM; d++) ends[d].Read(f, cell, d, l, hanging);
   __syncthreads();
 #pragma unroll(DIM == 2 ? DIM : 1)
   for (int d = 0; d < DIM; d++) {
     const int base = LineStart<DIM>(d, N, l, S::sy, S::sz), stride = VpLineStride(d, S::sy, S::sz), e = DIM == 2 ? d : 0;
-    T         v[N];
+    T         x[N];
 
     if (DIM == 3) ends[0].Read(f, cell, d, l, hanging);
-    UNROLL (int j = 0; j < N; j++) v[j] = X[base + j * stride];
     UNROLL (int i = 0; i < N; i++) {
+      x[i] = X[base + i * stride];
       y[i] = d ? Y[base + i * stride] : T(0);
-      lines.ForRow(d, i, [&](int j, T a) { y[i] += a * v[j]; });
     }
-    UNROLL (int s = 0; s < 2; s++) {
-      lines.ForRow(d, N + 2 * s, [&](int i, T a) { y[i] += a * ends[e].V[s]; });
-      lines.ForRow(d, N + 2 * s + 1, [&](int i, T a) { y[i] += a * ends[e].Q[s]; });
-    }
+    lines.AddInner(d, x, y);
+    UNROLL (int s = 0; s < 2; s++) lines.AddEnd(d, s, ends[e].hangs[s], ends[e].V[s], ends[e].Q[s], y);
     if (d < S::slow) {
       UNROLL (int i = 0; i < N; i++) Y[base + i * stride] = y[i];
       __syncthreads();

@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 
   if (f.x) {
     LoadCell<double, DIM, N>(f.x + (size_t)in * S::values, X + slot * S::size, l);
-    ApplyCell<double, DIM, N>(f, in, X + slot * S::size, Y + slot * S::size, Lines(line + slot * Lines::size), l, r, hanging);
+    ApplyCell<double, DIM, N>(f, in, X + slot * S::size, Y + slot * S::size, line + slot * Lines::size, l, r, hanging);
     UNROLL (int i = 0; i < N; i++) r[i] = rhs[at + i * S::lines] - r[i];
   } else {
     UNROLL (int i = 0; i < N; i++) r[i] = rhs[at + i * S::lines];
@@ -312,7 +312,7 @@ struct Conversions {
   {
     const VpOps          *ops = VpBackendCuda.ops(VP_DOUBLE, DIM, N - 1);
     HangPlan             *hang = NULL;
-    HangingTraces<double> hanging;
+    HangingTraces<double> hanging = {};
     void                 *r;
 
     PetscFunctionBegin;

@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   T                          v[N];
 
   LoadCell<T, DIM, N>(f.Cell(cell, S::values), X + slot * S::size, l);
-  ApplyCell<T, DIM, N>(f, cell, X + slot * S::size, Y + slot * S::size, Lines(line + slot * Lines::size), l, v, hanging);
+  ApplyCell<T, DIM, N>(f, cell, X + slot * S::size, Y + slot * S::size, line + slot * Lines::size, l, v, hanging);
   if (at < count) {
     const size_t to = (size_t)cell * S::values + l;
     UNROLL (int i = 0; i < N; i++) y[to + i * S::lines] = b ? b[to + i * S::lines] - v[i] : v[i];
@@ -169,7 +169,7 @@ struct Operator {
   static PetscErrorCode Hanging(const VpView *view, Field<T> f, int32_t first, int32_t last, VpGhosts ghosts, const void *b, void *y)
   {
     HangPlan        *plan = NULL;
-    HangingTraces<T> hanging;
+    HangingTraces<T> hanging = {};
 
     PetscFunctionBegin;
     PetscCall(VpCudaHangPlan<T, DIM, N>(view, first, last, &plan));
