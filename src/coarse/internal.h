@@ -51,6 +51,6 @@ typedef struct {
 PetscErrorCode VpNotchSidesCreate(VpLevel host, const VpBoxGrid *, const int32_t cell[], const VpLineModes *, VpNotchSides *);
 PetscErrorCode VpNotchSidesDestroy(VpNotchSides *);
 PetscErrorCode VpNotchPlace(VpLevel, const VpBoxGrid *, const VpNotchSides *, VpArrays *, VpNotch *);
-VpPart VpNotchPart(const VpBoxGrid *, int dim, const VpNotchSides *); /* has the cells beside all sides */
+VpPart         VpNotchPart(const VpBoxGrid *, int dim, const VpNotchSides *); /* has the cells beside all sides */
 /* notchmatrix.c: K = U^T B^-1 U, on the backend */
 PetscErrorCode VpNotchCouple(VpLevel, const VpBoxGrid *, const VpLineModes *, const VpNotchSides *, double *K);

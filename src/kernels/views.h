@@ -135,10 +135,10 @@ typedef struct {
   const int32_t *type;    /* [n] entry of `table` */
   const int32_t *of_type; /* [ntype] a side that has the entry */
   int32_t        ntype;
-  const void    *table;   /* [entries][VpEdgeSize]: the blocks of K's lines and of F's line along the normal [dim + 1][VpBlockSize]
+  const void    *table;  /* [entries][VpEdgeSize]: the blocks of K's lines and of F's line along the normal [dim + 1][VpBlockSize]
                         (VpBlockBuild), the problems of F's other lines [dim - 1][VpFdmSize] (VpFdmBuild); Z */
-  const void    *weight;  /* as of VpPatchView, where the coefficient is s times K's of the tables */
-  const void    *excess;  /* [n][2^(dim-1)] by how much the coefficients of a side's faces exceed that of K's line there, or NULL: 0 */
+  const void    *weight; /* as of VpPatchView, where the coefficient is s times K's of the tables */
+  const void    *excess; /* [n][2^(dim-1)] by how much the coefficients of a side's faces exceed that of K's line there, or NULL: 0 */
   double         reaction;
 } VpEdgeView;
 VP_SIZE int VpFaceSize(int n, int dim)

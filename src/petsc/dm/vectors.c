@@ -7,7 +7,7 @@
 /* Products of x with n other vectors and sums of multiples, in one pass over memory and by as many threads as that takes: PETSc's own
    VecMDot(), VecNorm() and VecMAXPY() take two to four times as long on a GPU, which KSPs that orthogonalise wait for. */
 typedef struct {
-  VpValues           x, *y;
+  VpValues            x, *y;
   const PetscScalar **from; /* [n]: y */
 } Vectors;
 
