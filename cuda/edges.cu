@@ -33,30 +33,28 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   if (refined < w.coarse.nown) side.SubtractExcessBeyond(at, u, bc + (size_t)refined * S::values);
 }
 
-/* ready: as in EdgeWork. A block makes an entry, in global memory. */
+/* A block makes an entry, in global memory. */
 template <class T, int DIM, int N, int D>
-__device__ __forceinline__ void Ready(const EdgeWork<T> &w, int32_t type, int end, T *ready)
+__device__ __forceinline__ void Ready(const T *table, T *ready)
 {
-  const auto complete = [&](const auto &sum, const Field<T> &f, int side) {
-    sum.Complete(f.first[side], f.nt, f.traces + 2 * side * f.nt, (const T *)w.sides.lift + 2 * side * N);
-  };
-
-  EdgeTable<T, DIM, N, D>::Copy(w.table + (size_t)type * VpEdgeSize(N, DIM), ready);
+  EdgeTable<T, DIM, N, D>::Copy(table, ready);
   __syncthreads();
-  complete(LineSum<T, DIM, N, D, false>{ready, T(0)}, w.coarse, end);
-  complete(LineSum<T, DIM, N, D, true>{ready, T(0)}, w.fine, 1 - end);
+  LineSum<T, DIM, N, D, false>{ready, T(0)}.Complete();
+  LineSum<T, DIM, N, D, true>{ready, T(0)}.Complete();
 }
+/* ready: as in EdgeWork */
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   ReadyEdges(const __grid_constant__ EdgeWork<T> w, const int32_t *of_type, T *ready)
 {
   const int32_t type = blockIdx.x;
-  const int     side = w.sides.cell[(size_t)of_type[type] * VP_HANG_CELL + 1], d = side / 2, end = side % 2;
+  const int     d = w.sides.cell[(size_t)of_type[type] * VP_HANG_CELL + 1] / 2;
+  const T      *table = w.table + (size_t)type * VpEdgeSize(N, DIM);
 
   ready += (size_t)type * EdgeTable<T, DIM, N, 0>::size;
-  if (d == 0) Ready<T, DIM, N, 0>(w, type, end, ready);
-  else if (DIM == 3 && d == 1) Ready<T, DIM, N, 1>(w, type, end, ready);
-  else Ready<T, DIM, N, DIM - 1>(w, type, end, ready);
+  if (d == 0) Ready<T, DIM, N, 0>(table, ready);
+  else if (DIM == 3 && d == 1) Ready<T, DIM, N, 1>(table, ready);
+  else Ready<T, DIM, N, DIM - 1>(table, ready);
 }
 
 /* Solves on the patches order[0], order[1], ...: none of them writes what another one reads or writes. */

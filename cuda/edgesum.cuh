@@ -39,7 +39,7 @@ struct EdgeTable {
   {
     return (2 * m + 1) * row(m);
   }
-  static constexpr int from = (DIM + 1) * VpBlockSize(N) + (DIM - 1) * VpFdmSize(N); /* numbers before Z */
+  static constexpr int before_ends = (DIM + 1) * VpBlockSize(N) + (DIM - 1) * VpFdmSize(N), from = before_ends + 8 * N; /* before Z */
   static constexpr int matrices = (DIM + 1) * block(N) + (DIM - 1) * block(2 * N);
   static constexpr int diagonals = Power(N, DIM) + threads * N;
   static constexpr int size = RoundUp(matrices + diagonals + 8 * N, W);
@@ -70,8 +70,9 @@ struct EdgeTable {
     constexpr int narrow = (DIM + 1) * VpBlockSize(N);
 
     ForEach<narrow, threads>([=](int i) { to[i / VpBlockSize(N) * block(N) + Place(N, i % VpBlockSize(N))] = table[i]; });
-    ForEach<from - narrow, threads>(
+    ForEach<before_ends - narrow, threads>(
       [=](int i) { to[(DIM + 1) * block(N) + i / VpFdmSize(N) * block(2 * N) + Place(2 * N, i % VpFdmSize(N))] = table[narrow + i]; });
+    ForEach<8 * N, threads>([=](int i) { to[ends(false) + i] = table[before_ends + i]; });
   }
 };
 
@@ -103,29 +104,15 @@ struct LineSum {
     return at % low + at / (2 * low) * (low * N);
   }
 
-  /* Completes the tables. first, nt: as of a view; traces and lift: at the end where the side is. Requires: they were copied, and all threads
-     know. */
-  __device__ __forceinline__ void Complete(int first, int nt, const T *trace, const T *lift) const
+  /* Completes the tables. Requires: they were copied, and all threads know. */
+  __device__ __forceinline__ void Complete() const
   {
-    const T *F = table + Tables::start(FINE, D), *B = F + N * Tables::row(N);
-
     ForEach<values, threads>([&](int at) {
       T sum = T(0);
 
       UNROLL (int e = 0; e < DIM; e++)
         sum += table[Tables::start(FINE, e) + 2 * extent(e, N) * Tables::row(extent(e, N)) + at / stride(e, N) % extent(e, N)];
       table[Tables::eigenvalues(FINE) + at] = sum;
-    });
-    ForEach<4 * N, threads>([&](int at) {
-      const int mode = at % N, k = at / N % 2;
-      T         sum = T(0);
-
-      if (at < 2 * N) {
-        for (int i = 0; i < nt; i++) sum += trace[k * nt + i] * B[(first + i) * Tables::row(N) + mode];
-      } else {
-        for (int i = 0; i < N; i++) sum += F[mode * Tables::row(N) + i] * lift[k * N + i];
-      }
-      table[Tables::ends(FINE) + at] = sum;
     });
   }
 

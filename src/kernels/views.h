@@ -103,8 +103,9 @@ typedef struct {
   const uint8_t *mirrored; /* [entries] whether its modes are even and odd in turn (VpFdmIsMirrored) */
   VpCommon       common;   /* of `fdm`, for patches whose cells all have the common lines. edge[d][0] and edge[d][1] mirror each other */
   const void    *weight;   /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
-  const uint8_t *exact; /* [npatch] 1: the tables are those of A on the patch itself, and no side is mixed, so that VP_FORM_EXACT may do as
-                              VP_FORM_REPLACE does; or NULL: 0 */
+  const uint8_t *exact; /* [npatch] not 0: the tables are those of A on the patch itself, so that VP_FORM_EXACT may do as VP_FORM_REPLACE
+                              does; or NULL: 0. Bit 0 is set, and bit 1 + side where the level ends beyond a part of the patch's side:
+                              there A is what view.ending says, while the tables have cells beyond all of the side */
   int            lacks; /* how many functions at a side towards another cell the space of patches lacks */
   double         reaction; /* c: a patch inverts sum(lambda) + c weight */
   double         cutoff;   /* the inverse of a sum of eigenvalues up to cutoff is 0 (only a singular coarsest level needs it; else -1) */
@@ -136,7 +137,8 @@ typedef struct {
   const int32_t *of_type; /* [ntype] a side that has the entry */
   int32_t        ntype;
   const void    *table;  /* [entries][VpEdgeSize]: the blocks of K's lines and of F's line along the normal [dim + 1][VpBlockSize]
-                        (VpBlockBuild), the problems of F's other lines [dim - 1][VpFdmSize] (VpFdmBuild); Z */
+                        (VpBlockBuild), the problems of F's other lines [dim - 1][VpFdmSize] (VpFdmBuild); of the modes along the
+                        normal, of K and of F, at the side [traces, what they get of lifts][V, Q][n]; Z */
   const void    *weight; /* as of VpPatchView, where the coefficient is s times K's of the tables */
   const void    *excess; /* [n][2^(dim-1)] by how much the coefficients of a side's faces exceed that of K's line there, or NULL: 0 */
   double         reaction;
@@ -147,7 +149,7 @@ VP_SIZE int VpFaceSize(int n, int dim)
 }
 VP_SIZE int VpEdgeSize(int n, int dim)
 {
-  return (dim + 1) * VpBlockSize(n) + (dim - 1) * VpFdmSize(n) + 4 * VpFaceSize(n, dim) * VpFaceSize(n, dim);
+  return (dim + 1) * VpBlockSize(n) + (dim - 1) * VpFdmSize(n) + 8 * n + 4 * VpFaceSize(n, dim) * VpFaceSize(n, dim);
 }
 
 /* Single cells, each solved by itself. */

@@ -9,7 +9,7 @@
 typedef struct {
   int     n, dim, normal, end, m; /* m: functions on K's side */
   double  reaction;
-  double *own[3], *across, *wide[2], *Z; /* of the entry; wide goes by tangential direction */
+  double *own[3], *across, *wide[2], *ends, *Z; /* of the entry; wide goes by tangential direction */
 } Entry;
 
 static void Locate(VpLevel level, const VpEdgeKey *key, double *table, Entry *e)
@@ -21,7 +21,8 @@ static void Locate(VpLevel level, const VpEdgeKey *key, double *table, Entry *e)
   e->across = table;
   table += VpBlockSize(n);
   for (int i = 0; i < dim - 1; i++, table += VpFdmSize(n)) e->wide[i] = table;
-  e->Z = table;
+  e->ends = table;
+  e->Z = table + 8 * n;
 }
 
 /* out = (M_1 x M_0) in, from `columns` to `rows` values along each of so many directions */
@@ -70,6 +71,17 @@ static Ends EndsOf(const VpBasis *basis, const double *line, int end)
     }
   }
   return ends;
+}
+
+/* to [trace, lifted][V, Q][n] = the numbers of modes */
+static void PutEnds(const Ends *ends, double to[])
+{
+  for (int mode = 0; mode < ends->n; mode++) {
+    for (int k = 0; k < 2; k++) {
+      to[k * ends->n + mode] = ends->trace[mode][k];
+      to[(2 + k) * ends->n + mode] = ends->lifted[mode][k];
+    }
+  }
 }
 
 /* t [2] = traces (lambda + the line's modes)^-1 lift t */
@@ -198,6 +210,8 @@ static void Couple(const VpBasis *basis, const Entry *e, const double form[], do
   const Ends K = EndsOf(basis, e->own[e->normal], e->end), F = EndsOf(basis, e->across, 1 - e->end);
   double     half[4 * VP_MAX_N * VP_MAX_N];
 
+  PutEnds(&K, e->ends);
+  PutEnds(&F, e->ends + 4 * e->n);
   VpTransferBuild(basis, 0.5, half, half + 2 * e->n * e->n);
   for (int d = 0, i = 0; d < e->dim; d++) {
     if (d != e->normal) own[i++] = e->own[d];

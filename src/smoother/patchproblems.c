@@ -264,6 +264,48 @@ static PetscErrorCode FindProblems(VpPatchProblems *problems)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* `exact` of a mixed patch whose tables are those of the level's common cells: the mixed sides are such that the level ends there */
+static uint8_t ExactWhereLevelEnds(const VpPatchProblems *problems, int32_t p)
+{
+  const VpMesh   mesh = problems->level->mesh;
+  const int      dim = mesh->dim;
+  const uint8_t *side = problems->patches->side + (size_t)p * 2 * dim;
+  uint8_t        exact = 1;
+
+  for (int i = 0; i < 2 * dim; i++) {
+    const VpPatchKey *key = (const VpPatchKey *)problems->dictionary.item + problems->type[(size_t)p * dim + i / 2];
+    const uint64_t    h = VpWord(problems->level->common[i / 2]);
+
+    if (side[i] == VP_SIDE_WRAP) return 0;
+    if (side[i] != VP_SIDE_MIXED) continue;
+    if (VpWord(key->fdm.h[0]) != h || VpWord(key->fdm.h[1]) != h || VpWord(key->fdm.h_beyond[i % 2]) != h) return 0;
+    for (int c = 0; c < 1 << dim; c++) {
+      const int32_t beyond = mesh->neighbor[(size_t)problems->patches->cell[((size_t)p << dim) + c] * 2 * dim + i];
+
+      if ((c >> i / 2 & 1) == i % 2 && beyond < 0 && beyond != VP_EDGE) return 0;
+    }
+    exact |= (uint8_t)(2 << i);
+  }
+  return exact;
+}
+
+static void FindExact(void *context, int32_t piece, int32_t first, int32_t last)
+{
+  const VpPatchProblems *problems = (VpPatchProblems *)context;
+
+  for (int32_t p = first; p < last; p++) problems->exact[p] = problems->patches->mixed[p] ? ExactWhereLevelEnds(problems, p) : 0;
+}
+
+/* whether mixed patches may be exact: on a part of an adaptive mesh, where the level's tables say what its end does. Devices have no kernel
+   for them. */
+static PetscBool EndsMayBeExact(const VpPatchProblems *problems)
+{
+  const VpLevel level = problems->level;
+
+  return (PetscBool)(problems->space == VP_SPACE_FULL && VpLevelIsUniform(level) && VpMeshIsPart(level->mesh) && level->view.common.found &&
+                     !level->backend->use_stream);
+}
+
 int32_t VpPatchProblemFind(const VpPatchProblems *problems, const VpPatchKey *key)
 {
   uint64_t word[NWORD];
@@ -284,6 +326,10 @@ PetscErrorCode VpPatchProblemsCreate(VpLevel level, const VpPatches *patches, Vp
     if (space == VP_SPACE_FULL) PetscCall(VpMallocLarge(patches->n, &problems->exact));
   }
   PetscCall(FindProblems(problems));
+  if (EndsMayBeExact(problems)) {
+    PetscCall(VpMallocLarge(patches->n, &problems->exact));
+    VpLoop(patches->n, FindExact, problems);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -136,6 +136,14 @@ static PetscErrorCode CheckCondition(VpLevel level, double condition)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool HasAny(const uint8_t flag[], size_t n)
+{
+  size_t i = 0;
+
+  while (i < n && !flag[i]) i++;
+  return (PetscBool)(i < n);
+}
+
 static PetscErrorCode Place(const VpPatchProblems *problems, const double table[], const uint8_t mirrored[], VpArrays *arrays,
                             VpPatchView *view)
 {
@@ -154,7 +162,7 @@ static PetscErrorCode Place(const VpPatchProblems *problems, const double table[
   PetscCall(VpArraysPlaceReals(arrays, table, nentry * size, "patch solvers", &view->fdm));
   PetscCall(VpArraysPlace(arrays, mirrored, nentry, "patch solvers", (const void **)&view->mirrored));
   if (problems->weight) PetscCall(VpArraysPlaceReals(arrays, problems->weight, n, "patch solvers", &view->weight));
-  if (problems->exact && memchr(problems->exact, 1, n))
+  if (problems->exact && HasAny(problems->exact, n))
     PetscCall(VpArraysPlace(arrays, problems->exact, n, "patches", (const void **)&view->exact));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -93,7 +93,7 @@ static PetscErrorCode CreateWhole(VpSmoother smoother, const VpPatchProblems *pr
   PetscFunctionBegin;
   PetscCall(CreateBatches(smoother->level, problems->patches, problems->space, residual, part));
   PetscCall(VpPlacePatches(problems, &smoother->arrays, &part->view));
-  for (int32_t p = 0; part->view.exact && p < problems->patches->n; p++) part->nexact += problems->exact[p];
+  for (int32_t p = 0; part->view.exact && p < problems->patches->n; p++) part->nexact += problems->exact[p] > 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -111,7 +111,7 @@ static PetscErrorCode CreatePart(VpSmoother smoother, const VpPatchProblems *pro
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, count, 1, MPIU_INT, MPI_SUM, level->mesh->comm));
   PetscCall(CreateBatches(level, &near, problems->space, residual, part));
   if (near.n) failed = VpPlaceSomePatches(problems, &smoother->part[PART_ALL].view, &near, &smoother->arrays, &part->view);
-  for (int32_t p = 0; part->view.exact && p < near.n; p++) part->nexact += problems->exact[near.whole[p]];
+  for (int32_t p = 0; part->view.exact && p < near.n; p++) part->nexact += problems->exact[near.whole[p]] > 0;
   PetscCall(VpTogether(level->mesh->comm, failed));
   PetscCall(VpPatchesDestroy(&near));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -44,7 +44,7 @@ INLINE void Transpose(V t[W])
   if (W > 8) STEP(t, W / 16)
 }
 
-/* v[at[i]] = values i of W cells of N values, for i in [first, first + count) at least */
+/* v[at[i]] = values i of W cells of N values, for i in [first, first + count) at least. at: or NULL, i itself */
 OUTLINE void LoadCells(int N, int first, int count, const REAL *const p[W], const int at[], V v[])
 {
   const int block = PetscMin(N, W);
@@ -54,11 +54,11 @@ OUTLINE void LoadCells(int N, int first, int count, const REAL *const p[W], cons
     V         t[W];
     UNROLL (int l = 0; l < W; l++) t[l] = LoadRow(p[l] + from, block, 0);
     Transpose(t);
-    for (int l = 0; l < block; l++) v[at[from + l]] = t[l];
+    for (int l = 0; l < block; l++) v[at ? at[from + l] : from + l] = t[l];
   }
 }
 
-/* values i of W cells = v[at[i]] (+ old values where old is not NULL) */
+/* values i of W cells = v[at[i]] (+ old values where old is not NULL); at as above */
 OUTLINE void StoreCells(int N, const V v[], const int at[], const REAL *const old[W], REAL *const p[W])
 {
   const int block = PetscMin(N, W);
@@ -66,8 +66,60 @@ OUTLINE void StoreCells(int N, const V v[], const int at[], const REAL *const ol
   for (int i = 0; i < N; i += W) {
     const int from = PetscMin(i, N - block);
     V         t[W];
-    UNROLL (int l = 0; l < W; l++) t[l] = v[at[from + PetscMin(l, block - 1)]];
+    UNROLL (int l = 0; l < W; l++) {
+      const int value = from + PetscMin(l, block - 1);
+      t[l] = v[at ? at[value] : value];
+    }
     Transpose(t);
     UNROLL (int l = 0; l < W; l++) StoreRow(p[l] + from, block, 0, old ? LoadRow(old[l] + from, block, 0) + t[l] : t[l]);
+  }
+}
+
+/* whether all lanes have the same */
+INLINE int Uniform(const REAL *const p[W])
+{
+  int same = 1;
+
+  for (int l = 1; l < W; l++) same &= p[l] == p[0];
+  return same;
+}
+
+/* v[i] = values first + i of W arrays */
+OUTLINE __attribute__((unused)) void LoadLanes(int count, const REAL *const p[W], int first, V v[])
+{
+  if (Uniform(p)) {
+    for (int i = 0; i < count; i++) v[i] = p[0][first + i] - (V){0};
+    return;
+  }
+  for (int i = 0; i < count; i++) {
+    REAL t[W];
+    for (int l = 0; l < W; l++) t[l] = p[l][first + i];
+    v[i] = Load(t);
+  }
+}
+
+enum { M = 2 * VP_MAX_N }; /* the most lanes of a line */
+
+/* Lines of m lanes, `stride` apart. A: a matrix a lane; a: one for all */
+INLINE void LineLanes(const int m, const V A[], int stride, V line[])
+{
+  V t[M];
+
+  UNROLL (int i = 0; i < m; i++) t[i] = line[i * stride];
+  for (int j = 0; j < m; j++) {
+    V sum = A[j * m] * t[0];
+    UNROLL (int i = 1; i < m; i++) sum += A[j * m + i] * t[i];
+    line[j * stride] = sum;
+  }
+}
+INLINE void LineFull(const int m, const REAL a[], int stride, V line[])
+{
+  V t[M];
+
+  UNROLL (int i = 0; i < m; i++) t[i] = line[i * stride];
+  for (int j = 0; j < m; j++) {
+    V sum = a[j * m] * t[0];
+    UNROLL (int i = 1; i < m; i++) sum += a[j * m + i] * t[i];
+    line[j * stride] = sum;
   }
 }

@@ -37,35 +37,109 @@ INLINE void Cells(const Vector *v, const int n, const int nt, int32_t first, int
   }
 }
 
-/* the terms of hanging sides, which Cells leaves out */
-INLINE void HangingSides(const Vector *v, const int n, int32_t first, int32_t last, REAL sign, REAL *y)
+/* sides that hang, on which lanes do the same: they have one number, and one part where their cells are the fine ones */
+typedef struct {
+  int     n;
+  int32_t at[W];
+} Group;
+enum { PARTS_OF_SIDE = 1 + FACES };
+
+/* sum = what the coarse cells' side tests with, for their traces; beyond: the fine cells */
+INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t at[W], const V form[], Traces own, Traces sum)
 {
   const VpHangView *hang = &v->view->hang;
+  const int         side = SideAt(hang, at[0])[1];
+  V                 u[VALUES];
+  Traces            here, there;
 
-  for (int32_t at = VpFirstHanging(hang, first); at < hang->n; at++) {
-    const int32_t *item = hang->cell + (size_t)at * VP_HANG_CELL;
-    const REAL    *beyond[1 << (DIM - 1)];
+  memset(sum, 0, sizeof(Traces));
+  for (int i = 0; i < FACES; i++) {
+    const REAL *beyond[W];
 
-    if (item[0] >= last) break;
-    for (int i = 0; i < (item[2] < 0 ? 1 << (DIM - 1) : 1); i++) beyond[i] = Values(v, n, item[3 + i]);
-    AddHanging(v->view, n, at, sign, Values(v, n, item[0]), beyond, y + (size_t)(item[0] - first) * (size_t)Power(n));
+    for (int l = 0; l < W; l++) beyond[l] = Values(v, n, SideAt(hang, at[l])[3 + i]);
+    LoadSide(v->view, n, side ^ 1, beyond, u);
+    SideTraces(v->view, n, side ^ 1, u, there);
+    ToPart(n, along, hang->half, i, own, here);
+    Flux(n, form, form[5 + i], here, there);
+    AddFromPart(n, along, hang->half, i, here, sum);
   }
 }
 
-INLINE void Residual(const VpView *view, const int n, int32_t first, int32_t last, const REAL *x, const REAL *ghost, const REAL *b, REAL *y)
+/* own = what the fine cells' side tests with, for their traces; beyond: the coarse cells */
+INLINE void FromCoarse(const Vector *v, const int n, Along *along, const int32_t at[W], const V form[], Traces own)
+{
+  const VpHangView *hang = &v->view->hang;
+  const int         side = SideAt(hang, at[0])[1], part = SideAt(hang, at[0])[2];
+  const REAL       *beyond[W];
+  V                 u[VALUES];
+  Traces            whole, there;
+
+  for (int l = 0; l < W; l++) beyond[l] = Values(v, n, SideAt(hang, at[l])[3]);
+  LoadSide(v->view, n, side ^ 1, beyond, u);
+  SideTraces(v->view, n, side ^ 1, u, whole);
+  ToPart(n, along, hang->half, part, whole, there);
+  Flux(n, form, form[5], own, there);
+}
+
+/* y += sign times what a group adds to A x; y begins with cell `first` */
+INLINE void AddGroup(const Vector *v, const int n, Along *along, Group *g, int32_t first, REAL sign, REAL *y)
+{
+  const VpHangView *hang = &v->view->hang;
+  const int         N = Power(n), side = SideAt(hang, g->at[0])[1];
+  const REAL       *own[W];
+  REAL             *to[W], spare[VALUES] = {0};
+  V                 u[VALUES], form[VP_HANG_FORM];
+  Traces            t, sum;
+
+  for (int l = 0; l < W; l++) {
+    if (l >= g->n) g->at[l] = g->at[0]; /* lanes left over */
+    const int32_t cell = SideAt(hang, g->at[l])[0];
+    own[l] = Values(v, n, cell);
+    to[l] = l < g->n ? y + (size_t)(cell - first) * (size_t)N : spare;
+  }
+  LoadForms(hang, g->at, form);
+  LoadSide(v->view, n, side, own, u);
+  SideTraces(v->view, n, side, u, t);
+  if (SideAt(hang, g->at[0])[2] >= 0) FromCoarse(v, n, along, g->at, form, t);
+  else FromFine(v, n, along, g->at, form, t, sum);
+  for (int i = 0; i < N; i++) u[i] = (V){0};
+  AddLift(hang, n, side, sign, SideAt(hang, g->at[0])[2] >= 0 ? t : sum, u);
+  AddCells(N, u, to);
+  g->n = 0;
+}
+
+/* the terms of hanging sides, which Cells leaves out */
+INLINE void HangingSides(const Vector *v, const int n, Along *along, int32_t first, int32_t last, REAL sign, REAL *y)
+{
+  const VpHangView *hang = &v->view->hang;
+  Group             group[2 * DIM * PARTS_OF_SIDE] = {{0}};
+
+  for (int32_t at = VpFirstHanging(hang, first); at < hang->n && SideAt(hang, at)[0] < last; at++) {
+    Group *g = &group[SideAt(hang, at)[1] * PARTS_OF_SIDE + 1 + SideAt(hang, at)[2]];
+
+    g->at[g->n++] = at;
+    if (g->n == W) AddGroup(v, n, along, g, first, sign, y);
+  }
+  for (int i = 0; i < 2 * DIM * PARTS_OF_SIDE; i++) {
+    if (group[i].n) AddGroup(v, n, along, &group[i], first, sign, y);
+  }
+}
+
+INLINE void Residual(const VpView *view, const int n, Along *along, int32_t first, int32_t last, const REAL *x, const REAL *ghost, const REAL *b, REAL *y)
 {
   const Vector v = {.view = view, .x = x, .ghost = ghost};
 
   if (view->nt == VpThinLayers(n, DIM)) Cells(&v, n, VpThinLayers(n, DIM), first, last, b, y);
   else Cells(&v, n, VpDenseLayers(n), first, last, b, y);
-  if (view->hang.n) HangingSides(&v, n, first, last, b ? -1 : 1, y);
+  if (view->hang.n) HangingSides(&v, n, along, first, last, b ? -1 : 1, y);
 }
 
 #define VP_DEGREE(k) \
+  VP_ALONG(k) \
   void VP_NAME(Residual, VP_REAL, VP_DIM, k)(const VpView *view, int32_t first, int32_t last, const void *x, const void *ghost, \
                                              const void *b, void *y) \
   { \
-    Residual(view, k + 1, first, last, x, ghost, b, y); \
+    Residual(view, k + 1, Along##k, first, last, x, ghost, b, y); \
   } \
   PetscErrorCode VP_NAME(Apply, VP_REAL, VP_DIM, k)(const VpView *view, int32_t first, int32_t last, const void *x, VpGhosts ghosts, \
                                                     const void *b, void *y) \

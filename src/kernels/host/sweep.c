@@ -1,5 +1,5 @@
 /* One colour of the smoother: W patches at a time, a lane each. A patch is an array [m]^dim of lanes, m = 2 n, x fastest. */
-#include "cell.h"
+#include "halo.h"
 #include "invert.h"
 
 #define CELL(n) ((n) * (n) * (DIM == 3 ? (n) : 1))
@@ -14,7 +14,6 @@ typedef struct {
   const REAL        *b;
   REAL              *x[2];
   int                at[CORNERS][VALUES]; /* where value i of the cell at position p lies in the patch */
-  int                self[VALUES];        /* i */
   XColumns           X[2];                /* of the last cells on a patch's lower and upper side */
 } Sweep;
 
@@ -60,38 +59,44 @@ INLINE void CellResidual(Sweep *s, const int n, const int nt, int32_t cell, int 
   CellApply(view, n, nt, Current(s, n, cell), beyond, &s->X[p & 1], s->b + (size_t)cell * (size_t)Power(n), r, NULL);
 }
 
-/* v -= what the traces of the cells beyond side (d, end) add to the cells at position p; u: room for a cell */
-INLINE void SubtractHalo(const Sweep *s, const int n, const int nt, const int32_t cell[W], int p, int d, V u[], V v[])
+/* whether the level ends beyond this side of the patch's cell where the patch's tables have a cell */
+INLINE int EndsAt(const Sweep *s, int32_t j, int32_t cell, int side)
+{
+  return s->patches->exact && s->patches->exact[j] >> (1 + side) & 1 && Neighbor(s, cell, side) == VP_EDGE;
+}
+
+/* v -= what lies beyond the patch's side along d adds to the cells at position p; u: room for a cell */
+INLINE void SubtractBeyond(const Sweep *s, const int n, const int32_t j[W], const int32_t cell[W], int p, int d, V u[], V v[])
 {
   const VpView *view = s->view;
-  const int     end = p >> d & 1, m = 2 * n;
-  const REAL   *value = Trace(view, nt, 1 - end, 0), *slope = Trace(view, nt, 1 - end, 1);
-  const REAL   *beyond[W], *g[W];
-  const int     fast = VpLineStride(d, n, n * n), stride = VpLineStride(d, m, m * m);
-  int           any = 0;
-  V             G[2][VP_MAX_N];
+  const int     side = 2 * d + (p >> d & 1), m = 2 * n, stride = VpLineStride(d, m, m * m), nt = view->nt;
+  Halo          halo = HaloOf(view, n, side, cell);
+  int           any = 0, ends = 0;
 
   for (int l = 0; l < W; l++) {
-    const int32_t c = Neighbor(s, cell[l], 2 * d + end);
-    beyond[l] = c < 0 ? zero_cell : Current(s, n, c);
-    g[l] = Line(view->lines, n, view->line[(size_t)cell[l] * DIM + (size_t)d]) + n * n + end * 2 * n;
+    const int32_t c = Neighbor(s, cell[l], side);
+    halo.beyond[l] = c < 0 ? zero_cell : Current(s, n, c);
     any |= c >= 0;
+    ends |= EndsAt(s, j[l], cell[l], side);
   }
-  if (!any) return;
-  LoadLanes(n, g, 0, G[0]);
-  LoadLanes(n, g, n, G[1]);
-  LoadCells(Power(n), d == 2 ? view->first[1 - end] * fast : 0, d == 2 ? nt * fast : Power(n), beyond, s->self, u);
-  for (int f = 0; f < Power(n) / n; f++) {
-    const int at = VpLineStart(n, fast, f); /* the line in a cell */
-    V        *to = v + s->at[p][at], t[2] = {{0}, {0}};
-    const V  *from = u + at + view->first[1 - end] * fast;
+  if (any) SubtractHalo(view, n, &halo, s->at[p], stride, u, v);
+  if (!ends) return;
 
-    UNROLL (int i = 0; i < nt; i++) {
-      t[0] += value[i] * from[i * fast];
-      t[1] += slope[i] * from[i * fast];
-    }
-    UNROLL (int i = 0; i < n; i++) to[i * stride] = to[i * stride] - G[0][i] * t[0] - G[1][i] * t[1];
+  /* the cell's own traces, as the end reflects them */
+  const double *B = view->ending;
+  const REAL   *value = Trace(view, nt, side % 2, 0), *slope = value + nt;
+  REAL          trace[2 * VP_MAX_N];
+
+  for (int k = 0; k < 2; k++) {
+    for (int i = 0; i < nt; i++) trace[k * nt + i] = (REAL)B[2 * k] * value[i] + (REAL)B[2 * k + 1] * slope[i];
   }
+  halo.from = side;
+  halo.trace = trace;
+  for (int l = 0; l < W; l++) {
+    halo.line[l] = Line(view->lines, n, view->common.inside[d]);
+    halo.beyond[l] = EndsAt(s, j[l], cell[l], side) ? Current(s, n, cell[l]) : zero_cell;
+  }
+  SubtractHalo(view, n, &halo, s->at[p], stride, u, v);
 }
 
 /* how patches j[0..W) get their residual */
@@ -143,10 +148,7 @@ INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t nex
       else CellResidual(s, n, VpDenseLayers(n), cell[l], p, r + l * N);
     }
     LoadCells(N, 0, N, b, s->at[p], v);
-    for (int d = 0; d < DIM && form == VP_FORM_REPLACE; d++) {
-      if (view->nt == VpThinLayers(n, DIM)) SubtractHalo(s, n, VpThinLayers(n, DIM), cell, p, d, u, v);
-      else SubtractHalo(s, n, VpDenseLayers(n), cell, p, d, u, v);
-    }
+    for (int d = 0; d < DIM && form == VP_FORM_REPLACE; d++) SubtractBeyond(s, n, j, cell, p, d, u, v);
   }
   LookAhead(s, n, next, &ahead);
   InvertPatches(s->patches, n, j, solver, &ahead, v);
@@ -173,7 +175,6 @@ INLINE PetscErrorCode SweepColor(Sweep *s, const int n, int32_t first, int32_t l
     for (int i = 0; i < Power(n); i++) {
       const int ix = i % n + (p & 1) * n, iy = i / n % n + (p >> 1 & 1) * n, iz = i / (n * n) + (p >> 2) * n;
       s->at[p][i] = (iz * m + iy) * m + ix;
-      s->self[i] = i;
     }
   }
   for (int32_t j = first; j < last; j += W) {

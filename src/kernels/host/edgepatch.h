@@ -1,0 +1,298 @@
+/* Edge patches of a level of an adaptive mesh, W of them at a time: a leaf K of the coarser level and the cells F behind one of its sides
+   (VpEdgeView). Their parts are solved one by one, and a dense matrix of the side puts them together:
+
+       r_K, r_F --> y = A_FF^-1 r_F --> r_K -= A_KF y --> u = S^-1 r_K --> y -= A_FF^-1 A_FK u --> K += u, F += y, b -= A_FK u
+
+   Where the coefficient is the same everywhere, A_FF is exact. Then r_F is without A_FF x, r_K without A_KF x, and F = y. */
+#pragma once
+#include "edgesum.h"
+
+/* Patches at work, on the same side of their K. */
+typedef struct {
+  Edges       edges;
+  const REAL *bc;               /* the coarser level's right-hand side */
+  REAL       *new_x, *new_xc;   /* where values of both levels go */
+  int         side;             /* the number of their side */
+  unsigned    hang;             /* the sides of some K that hang, as bits */
+  int32_t     K[W], at[2 * DIM][W]; /* K, and its sides in the view; -1 where they do not hang */
+  int         place[FACES][VALUES]; /* where values of a cell F lie among those of all F */
+  const REAL *entry[W];             /* the entries that the following is of: */
+  V           table[(DIM + 1) * (2 * VP_MAX_N + 1) * VP_MAX_N + (DIM - 1) * (2 * M + 1) * M + 8 * VP_MAX_N];
+  V           weight;
+  Modes       coarser, finer; /* of K, of all F */
+} Patches;
+
+/* r -= A x on cells, but for what comes from cells beyond; own: x there */
+OUTLINE void SubtractLines(const Edges *e, const VpView *view, const int32_t cell[W], const V own[], V r[])
+{
+  const int n = e->degree->n, N = Count(e);
+  V         D[VP_MAX_N * VP_MAX_N], v[VALUES];
+
+  for (int d = 0, stride = 1; d < DIM; d++, stride *= n) {
+    const REAL *line[W];
+
+    for (int l = 0; l < W; l++) line[l] = Line(view->lines, n, view->line[(size_t)cell[l] * DIM + (size_t)d]);
+    LoadLanes(n * n, line, 0, D);
+    memcpy(v, own, (size_t)N * sizeof(V));
+    e->degree->lanes[0](D, N / (n * stride), stride, v);
+    for (int i = 0; i < N; i++) r[i] -= v[i];
+  }
+}
+
+/* r -= what comes from cells beyond a side, unless it is one at[] that hangs; x: values of the level */
+OUTLINE void SubtractSide(const Edges *e, const VpView *view, const int32_t cell[W], int side, const int32_t at[W], const REAL *x, V r[])
+{
+  Halo    halo = HaloOf(view, e->degree->n, side, cell);
+  int32_t beyond[W], any = -1;
+  V       u[VALUES];
+
+  for (int l = 0; l < W; l++) {
+    beyond[l] = at[l] < 0 ? view->neighbor[(size_t)cell[l] * 2 * DIM + (size_t)side] : -1;
+    any = PetscMax(any, beyond[l]);
+  }
+  Pointers(e, x, beyond, halo.beyond);
+  if (any >= 0) e->degree->halo(view, &halo, u, r);
+}
+
+/* whether F gets new values, whatever it had: the patch's inverse is exact on F */
+INLINE int Replaces(const Edges *e)
+{
+  return !e->edges->weight;
+}
+
+/* the first side of the same K */
+INLINE int32_t First(const Edges *e, int32_t at)
+{
+  while (at > 0 && Side(e, at - 1)[0] == Side(e, at)[0]) at--;
+  return at;
+}
+INLINE int IsOf(const Edges *e, int32_t at, int32_t K)
+{
+  return at < e->edges->sides.n && Side(e, at)[0] == K;
+}
+
+/* r = the residual of K, with traces of the finer level on sides that hang; where F gets new values, those are taken into account later */
+OUTLINE void CoarseResidual(const Patches *p, V r[])
+{
+  const Edges *e = &p->edges;
+  const REAL  *from[W];
+  V            own[VALUES];
+  Traces       t;
+
+  Pointers(e, p->bc, p->K, from);
+  LoadCells(Count(e), 0, Count(e), from, NULL, r);
+  Pointers(e, e->xc, p->K, from);
+  LoadCells(Count(e), 0, Count(e), from, NULL, own);
+  SubtractLines(e, e->coarse, p->K, own, r);
+  for (int side = 0; side < 2 * DIM; side++) {
+    SubtractSide(e, e->coarse, p->K, side, p->at[side], e->xc, r);
+    if (!(p->hang >> side & 1)) continue;
+    if (side != p->side || !Replaces(e)) SubtractBehind(e, side, p->at[side], r);
+    if (!e->edges->excess) continue;
+    SideTraces(e->coarse, e->degree->n, side, own, t);
+    SubtractExcess(e, side, p->at[side], 0, t, r);
+  }
+}
+
+/* y = b less what the cells beyond add to A x on all F, or the residuals of all F */
+OUTLINE void FineRight(const Patches *p, V y[])
+{
+  const Edges *e = &p->edges;
+  const int    N = Count(e);
+  int32_t      none[W];
+
+  for (int l = 0; l < W; l++) none[l] = -1;
+  for (int i = 0; i < FACES; i++) {
+    const REAL *from[W];
+    int32_t     cell[W];
+    V           r[VALUES], own[VALUES];
+
+    Behind(e, p->at[p->side], i, cell);
+    Pointers(e, e->b, cell, from);
+    LoadCells(N, 0, N, from, NULL, r);
+    if (!Replaces(e)) {
+      Pointers(e, e->x, cell, from);
+      LoadCells(N, 0, N, from, NULL, own);
+      SubtractLines(e, e->fine, cell, own, r);
+    }
+    for (int side = 0, bit = 0; side < 2 * DIM; bit += side % 2 && side / 2 != p->side / 2, side++) {
+      const int outer = side / 2 == p->side / 2 ? side == p->side : side % 2 == (i >> bit & 1);
+
+      if (outer || !Replaces(e)) SubtractSide(e, e->fine, cell, side, none, e->x, r);
+    }
+    for (int k = 0; k < N; k++) y[p->place[i][k]] = r[k];
+  }
+}
+
+/* t = Z t */
+OUTLINE void Couple(const Patches *p, Traces t)
+{
+  const Edges *e = &p->edges;
+  const int n = e->degree->n, m = Power(n) / n, from = VpEdgeSize(n, DIM) - 4 * m * m;
+
+  for (int l = 0; l < W; l++) {
+    const REAL *Z = p->entry[l] + from;
+    REAL        sum[2 * LINES] = {0};
+
+    for (int column = 0; column < 2 * m; column++) {
+      const REAL a = t[column / m][column % m][l];
+      for (int row = 0; row < 2 * m; row++) sum[row] += Z[column * 2 * m + row] * a;
+    }
+    for (int row = 0; row < 2 * m; row++) t[row / m][row % m][l] = sum[row];
+  }
+}
+
+/* between traces on the i-th cell F and its part of those on all F, [2n] or [2n][2n] */
+INLINE int WideLine(int n, int i, int l)
+{
+  return (i & 1) * n + l % n + ((i >> 1) * n + l / n) * 2 * n;
+}
+
+/* y and u in modes, from r_F in y and r_K in u */
+OUTLINE void SolvePatches(const Patches *p, V y[], V u[])
+{
+  const Edges *e = &p->edges;
+  const VpHangView *sides = &e->edges->sides;
+  const int32_t    *at = p->at[p->side];
+  const int         n = e->degree->n, lines = Power(n) / n;
+  V                 form[VP_HANG_FORM], wide[2][FACES * LINES];
+  V *const          behind[2] = {wide[0], wide[1]};
+  Traces            t, sum;
+  V *const          of_K[2] = {t[0], t[1]};
+
+  LoadForms(sides, at, form);
+  Solve(&p->finer, p->weight, y);
+  TracesOf(&p->finer, y, behind);
+  memset(sum, 0, sizeof sum);
+  for (int i = 0; i < FACES; i++) {
+    for (int l = 0; l < lines; l++) {
+      for (int k = 0; k < 2; k++) t[k][l] = wide[k][WideLine(n, i, l)];
+    }
+    AddFromFine(e, form, i, t, sum);
+  }
+  AddLift(sides, n, p->side, -1, sum, u);
+  Solve(&p->coarser, p->weight, u);
+  TracesOf(&p->coarser, u, of_K);
+  Couple(p, t);
+  AddLifted(&p->coarser, (V){0} + 1, of_K, u);
+  TracesOf(&p->coarser, u, of_K);
+  for (int i = 0; i < FACES; i++) {
+    ToFine(e, form, i, t, sum);
+    for (int l = 0; l < lines; l++) {
+      for (int k = 0; k < 2; k++) wide[k][WideLine(n, i, l)] = sum[k][l];
+    }
+  }
+  AddLifted(&p->finer, -p->weight, behind, y);
+}
+
+/* gives the vectors u and y, which have values, and keeps b right */
+OUTLINE void StorePatches(const Patches *p, const V y[], V u[])
+{
+  const Edges *e = &p->edges;
+  const int N = Count(e);
+  REAL     *to[W], spare[VALUES] = {0};
+
+  for (int i = 0; i < FACES; i++) {
+    int32_t cell[W];
+    V       v[VALUES];
+
+    Behind(e, p->at[p->side], i, cell);
+    for (int k = 0; k < N; k++) v[k] = y[p->place[i][k]];
+    Targets(e, p->new_x, cell, spare, to);
+    if (Replaces(e)) StoreCells(N, v, NULL, NULL, to);
+    else AddCells(N, v, to);
+  }
+  for (int side = 0; side < 2 * DIM; side++) {
+    Traces t;
+
+    if (!(p->hang >> side & 1)) continue;
+    SideTraces(e->coarse, e->degree->n, side, u, t);
+    AddBehind(e, side, p->at[side], -1, t);
+  }
+  AddTo(e, p->new_xc, p->K, u);
+}
+
+/* sets what depends on the side: arrays and places */
+INLINE void SetSide(Patches *p, int side)
+{
+  const Edges *e = &p->edges;
+  const int n = e->degree->n, d = side / 2, wide = 2 * n;
+
+  p->side = side;
+  p->coarser.n = p->finer.n = p->coarser.width = n;
+  p->finer.width = wide;
+  p->coarser.d = p->finer.d = d;
+  for (int k = 0; k < 2; k++) {
+    p->coarser.along[k] = e->degree->lanes[0];
+    p->finer.along[k] = e->degree->lanes[k];
+  }
+  for (int i = 0; i < FACES; i++) {
+    for (int k = 0; k < Count(e); k++) {
+      int at = 0; /* of value k of the i-th cell */
+
+      for (int f = DIM - 1, bit = DIM - 2; f >= 0; f--) {
+        const int index = k / (f == 0 ? 1 : f == 1 ? n : n * n) % n;
+
+        at = at * (f == d ? n : wide) + index + (f == d ? 0 : (i >> bit-- & 1) * n);
+      }
+      p->place[i][k] = at;
+    }
+  }
+}
+
+/* sets the tables of the patches at work, unless these are the last ones */
+INLINE void SetTables(Patches *p)
+{
+  const Edges *e = &p->edges;
+  const VpEdgeView *edges = e->edges;
+  const int         n = e->degree->n, faces = Power(n) / n, block = VpBlockSize(n), normal = p->side / 2;
+  const V          *wide = p->table + (DIM + 1) * block, *ends = wide + (DIM - 1) * VpFdmSize(n);
+  REAL              weight[W];
+  int               known = 1;
+
+  for (int l = 0; l < W; l++) {
+    const int32_t at = p->at[p->side][l];
+    const REAL   *entry = (const REAL *)edges->table + (size_t)edges->type[at] * (size_t)VpEdgeSize(n, DIM);
+
+    weight[l] = edges->weight ? ((const REAL *)edges->weight)[at] : 1;
+    known &= entry == p->entry[l] && weight[l] == p->weight[l];
+    p->entry[l] = entry;
+  }
+  if (known) return;
+  p->weight = Load(weight);
+  LoadLanes(VpEdgeSize(n, DIM) - 4 * faces * faces, p->entry, 0, p->table);
+  for (int d = 0; d < DIM; d++) {
+    p->coarser.line[d] = p->table + d * block;
+    p->finer.line[d] = d == normal ? p->table + DIM * block : wide;
+    if (d != normal) wide += VpFdmSize(n);
+  }
+  p->coarser.trace = ends;
+  p->coarser.lifted = ends + 2 * n;
+  p->finer.trace = ends + 4 * n;
+  p->finer.lifted = ends + 6 * n;
+  SetInverse(&p->coarser, (REAL)edges->reaction * p->weight);
+  SetInverse(&p->finer, (REAL)edges->reaction * p->weight);
+}
+
+/* Sets the patches at work: as many of the next ones as are on the same side. */
+INLINE void SetPatches(Patches *p, int32_t next, int32_t last)
+{
+  Edges         *e = &p->edges;
+  const int32_t *order = e->edges->order + next;
+  const int      side = Side(e, order[0])[1];
+
+  for (e->count = 1; e->count < W && next + e->count < last && Side(e, order[e->count])[1] == side;) e->count++;
+  p->hang = 0;
+  memset(p->at, -1, sizeof p->at);
+  for (int l = 0; l < W; l++) {
+    const int32_t at = order[l < e->count ? l : 0];
+
+    p->K[l] = Side(e, at)[0];
+    for (int32_t i = First(e, at); IsOf(e, i, p->K[l]); i++) {
+      p->hang |= 1u << Side(e, i)[1];
+      p->at[Side(e, i)[1]][l] = i;
+    }
+  }
+  if (p->side != side) SetSide(p, side);
+  SetTables(p);
+}

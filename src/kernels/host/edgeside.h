@@ -1,0 +1,166 @@
+/* What values beyond edges of a level add to A x and take from it: on sides of leaves K of the coarser level and on the cells F behind them
+   (VpEdgeView). W of them at a time: lanes have the same side of their K, or none, which is number -1 in the view. */
+#pragma once
+#include "hanging.h"
+
+/* v [slow][m][fast] = A v, for a matrix a lane: a function of the degree for m = n, and one for m = 2n */
+typedef void Lanes(const V A[], int slow, int fast, V v[]);
+#define VP_LANES(name, k, m) \
+  static void name##k(const V A[], int slow, int fast, V v[]) \
+  { \
+    for (int l = 0; l < slow * fast; l++) LineLanes(m, A, fast, v + VpLineStart(m, fast, l)); \
+  }
+
+/* what is made for a degree */
+typedef struct {
+  int    n;
+  Along *along;   /* lines of n values, with a matrix for all lanes */
+  Lanes *lanes[2]; /* with one for each: of n values, of 2n */
+  void (*halo)(const VpView *, const Halo *, V u[], V v[]); /* SubtractHalo */
+} Degree;
+
+typedef struct {
+  const Degree     *degree;
+  const VpView     *fine, *coarse;
+  const VpEdgeView *edges;
+  const REAL       *x, *xc; /* values of both levels */
+  REAL             *b;      /* the right-hand side that changes */
+  int               count;  /* lanes at work; the others repeat one of them */
+} Edges;
+
+INLINE int Count(const Edges *e)
+{
+  return Power(e->degree->n);
+}
+
+INLINE const int32_t *Side(const Edges *e, int32_t at)
+{
+  return SideAt(&e->edges->sides, at);
+}
+
+/* the i-th cells F behind sides */
+INLINE void Behind(const Edges *e, const int32_t at[W], int i, int32_t cell[W])
+{
+  for (int l = 0; l < W; l++) cell[l] = at[l] < 0 ? -1 : Side(e, at[l])[3 + i];
+}
+
+/* where the values of cells are in an array; those of -1 are 0 */
+INLINE void Pointers(const Edges *e, const REAL *values, const int32_t cell[W], const REAL *p[W])
+{
+  for (int l = 0; l < W; l++) p[l] = cell[l] < 0 ? zero_cell : values + (size_t)cell[l] * (size_t)Count(e);
+}
+
+/* the same for cells that are written; lanes left over, and -1, write into room of their own */
+INLINE void Targets(const Edges *e, REAL *values, const int32_t cell[W], REAL *spare, REAL *p[W])
+{
+  for (int l = 0; l < W; l++) p[l] = l < e->count && cell[l] >= 0 ? values + (size_t)cell[l] * (size_t)Count(e) : spare;
+}
+
+OUTLINE void AddTo(const Edges *e, REAL *values, const int32_t cell[W], V v[])
+{
+  REAL  spare[VALUES] = {0};
+  REAL *p[W];
+
+  Targets(e, values, cell, spare, p);
+  AddCells(Count(e), v, p);
+}
+
+INLINE void Clear(int count, V v[])
+{
+  for (int i = 0; i < count; i++) v[i] = (V){0};
+}
+
+/* t = V and Q of cells on a side */
+OUTLINE void CellTraces(const Edges *e, const VpView *view, const REAL *values, const int32_t cell[W], int side, Traces t)
+{
+  const REAL *p[W];
+  V           u[VALUES];
+
+  Pointers(e, values, cell, p);
+  LoadSide(view, e->degree->n, side, p, u);
+  SideTraces(view, e->degree->n, side, u, t);
+}
+
+/* here = what the i-th cell F behind a side tests A_FK u with, where u has the traces t */
+OUTLINE void ToFine(const Edges *e, const V form[], int i, Traces t, Traces here)
+{
+  const V turned[5] = {form[2], form[3], form[0], form[1], form[4]};
+  Traces  there;
+
+  ToPart(e->degree->n, e->degree->along, e->edges->sides.half, i, t, there);
+  memset(here, 0, sizeof(Traces));
+  Flux(e->degree->n, turned, form[5 + i], here, there);
+}
+
+/* sum += what A_KF u tests with, for the traces of u on the i-th cell F behind a side */
+OUTLINE void AddFromFine(const Edges *e, const V form[], int i, Traces there, Traces sum)
+{
+  Traces here;
+
+  memset(here, 0, sizeof(Traces));
+  Flux(e->degree->n, form, form[5 + i], here, there);
+  AddFromPart(e->degree->n, e->degree->along, e->edges->sides.half, i, here, sum);
+}
+
+/* b += sign A_FK u on all cells F behind sides, where u has the traces t there */
+OUTLINE void AddBehind(const Edges *e, int side, const int32_t at[W], REAL sign, Traces t)
+{
+  V form[VP_HANG_FORM], v[VALUES];
+
+  LoadForms(&e->edges->sides, at, form);
+  for (int i = 0; i < FACES; i++) {
+    int32_t cell[W];
+    Traces  here;
+
+    ToFine(e, form, i, t, here);
+    Clear(Count(e), v);
+    AddLift(&e->edges->sides, e->degree->n, side ^ 1, sign, here, v);
+    Behind(e, at, i, cell);
+    AddTo(e, e->b, cell, v);
+  }
+}
+
+/* r -= A_KF x for the F behind sides */
+OUTLINE void SubtractBehind(const Edges *e, int side, const int32_t at[W], V r[])
+{
+  V      form[VP_HANG_FORM];
+  Traces sum, there;
+
+  memset(sum, 0, sizeof sum);
+  LoadForms(&e->edges->sides, at, form);
+  for (int i = 0; i < FACES; i++) {
+    int32_t cell[W];
+
+    Behind(e, at, i, cell);
+    CellTraces(e, e->fine, e->x, cell, side ^ 1, there);
+    AddFromFine(e, form, i, there, sum);
+  }
+  AddLift(&e->edges->sides, e->degree->n, side, -1, sum, r);
+}
+
+/* r -= what lines lack beyond the form that they have on sides, for the traces of K there: on K, or (beyond) on the cell that was refined,
+   which is as large */
+OUTLINE void SubtractExcess(const Edges *e, int side, const int32_t at[W], int beyond, Traces own, V r[])
+{
+  const REAL root = (REAL)0.70710678118654752, *p[W];
+  const int  n = e->degree->n;
+  V          form[VP_HANG_FORM], excess[FACES];
+  Traces     part, here, sum;
+
+  for (int l = 0; l < W; l++) p[l] = at[l] < 0 ? zero_cell : (const REAL *)e->edges->excess + (size_t)at[l] * FACES;
+  LoadLanes(FACES, p, 0, excess);
+  LoadForms(&e->edges->sides, at, form);
+  const V large[5] = {form[2] * root, form[3] * (root / 2), form[0], form[1], form[4]};
+  memset(sum, 0, sizeof sum);
+  for (int i = 0; i < FACES; i++) {
+    Traces none;
+
+    memset(none, 0, sizeof none);
+    ToPart(n, e->degree->along, e->edges->sides.half, i, own, part);
+    if (beyond) Flux(n, large, excess[i], none, part);
+    else Flux(n, form, excess[i], part, none);
+    memcpy(here, beyond ? none : part, sizeof here);
+    AddFromPart(n, e->degree->along, e->edges->sides.half, i, here, sum);
+  }
+  AddLift(&e->edges->sides, n, beyond ? side ^ 1 : side, -1, sum, r);
+}

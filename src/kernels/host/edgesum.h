@@ -1,0 +1,112 @@
+/* The parts of W edge patches (VpEdgeView), a lane each, in the modes of their lines:
+
+       values <--> modes --> divided by eigenvalues
+                    |  ^
+        traces, lifts  |        t [V, Q][modes along the side] <--> traces
+
+   A part is K, or all F behind it as one array. It has n values along the side's normal d and `width` along others. */
+#pragma once
+#include "edgeside.h"
+
+typedef struct {
+  int      n, d, width;
+  Lanes   *along[2];           /* lines of n values, and of `width` */
+  const V *line[DIM];          /* F, B, lambda of a direction */
+  const V *trace, *lifted;     /* [V, Q][n]: of the modes along d, at the side; what they get of its lift */
+  V        inverse[FACES * VALUES]; /* [modes] 1 / the eigenvalue */
+} Modes;
+
+INLINE int Extent(const Modes *m, int e)
+{
+  return e == m->d ? m->n : m->width;
+}
+/* how many lines along d there are, and values */
+INLINE int SideSize(const Modes *m)
+{
+  return DIM == 3 ? m->width * m->width : m->width;
+}
+INLINE int Size(const Modes *m)
+{
+  return m->n * SideSize(m);
+}
+INLINE int NormalStride(const Modes *m)
+{
+  return VpLineStride(m->d, m->width, m->width * m->width);
+}
+
+/* v = F, or B, along all directions */
+OUTLINE void Transform(const Modes *m, int back, V v[])
+{
+  for (int e = 0, stride = 1; e < DIM; stride *= Extent(m, e), e++) {
+    const int extent = Extent(m, e);
+
+    m->along[e != m->d](m->line[e] + back * extent * extent, Size(m) / (extent * stride), stride, v);
+  }
+}
+
+/* the same along the side, of what lines along d have one of each */
+OUTLINE void TransformSide(const Modes *m, int back, V t[])
+{
+  for (int e = 0, stride = 1; e < DIM; e++) {
+    if (e == m->d) continue;
+    m->along[1](m->line[e] + back * m->width * m->width, SideSize(m) / (m->width * stride), stride, t);
+    stride *= m->width;
+  }
+}
+
+/* Sets the inverse; reaction: to be added to the eigenvalues of a lane. */
+OUTLINE void SetInverse(Modes *m, V reaction)
+{
+  const V *lambda[DIM];
+
+  for (int e = 0; e < DIM; e++) lambda[e] = m->line[e] + 2 * Extent(m, e) * Extent(m, e);
+  for (int i = 0; i < Size(m); i++) {
+    V sum = reaction;
+
+    for (int e = 0, mode = i; e < DIM; mode /= Extent(m, e), e++) sum += lambda[e][mode % Extent(m, e)];
+    m->inverse[i] = 1 / sum;
+  }
+}
+
+/* v = factor A^-1 v, from values to modes */
+OUTLINE void Solve(const Modes *m, V factor, V v[])
+{
+  Transform(m, 0, v);
+  for (int i = 0; i < Size(m); i++) v[i] *= factor * m->inverse[i];
+}
+
+/* t[k] = V, Q at the side, of v in modes */
+OUTLINE void TracesOf(const Modes *m, const V v[], V *const t[2])
+{
+  const int stride = NormalStride(m);
+
+  for (int l = 0; l < SideSize(m); l++) {
+    const V *p = v + VpLineStart(m->n, stride, l);
+    V        sum[2] = {{0}, {0}};
+
+    for (int i = 0; i < m->n; i++) {
+      sum[0] += m->trace[i] * p[i * stride];
+      sum[1] += m->trace[m->n + i] * p[i * stride];
+    }
+    for (int k = 0; k < 2; k++) t[k][l] = sum[k];
+  }
+  for (int k = 0; k < 2; k++) TransformSide(m, 1, t[k]);
+}
+
+/* v += factor A^-1 lift t, in modes; t is lost */
+OUTLINE void AddLifted(const Modes *m, V factor, V *const t[2], V v[])
+{
+  const int stride = NormalStride(m);
+
+  for (int k = 0; k < 2; k++) TransformSide(m, 0, t[k]);
+  for (int l = 0; l < SideSize(m); l++) {
+    const int start = VpLineStart(m->n, stride, l);
+    const V   value = factor * t[0][l], slope = factor * t[1][l];
+
+    for (int i = 0; i < m->n; i++) {
+      const int at = start + i * stride;
+
+      v[at] += m->inverse[at] * (m->lifted[i] * value + m->lifted[m->n + i] * slope);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/* What the cells beyond a side add to A x, for W cells at a time, a lane each. */
+#pragma once
+#include "cell.h"
+#include "lanes.h"
+
+/* loads those values of cells that their traces on a side are made of */
+OUTLINE void LoadSide(const VpView *view, int n, int side, const REAL *const p[W], V u[])
+{
+  const int layer = Power(n) / n, nearest = view->first[side % 2] * layer;
+
+  if (side / 2 == DIM - 1) LoadCells(Power(n), nearest, view->nt * layer, p, NULL, u);
+  else LoadCells(Power(n), 0, Power(n), p, NULL, u);
+}
+
+INLINE void SubtractTraces(const VpView *view, const int n, const int nt, int side, int from, const REAL *trace, V g[2][VP_MAX_N],
+                           const int at[], int stride, const V u[], V v[])
+{
+  const int fast = VpLineStride(side / 2, n, n * n);
+
+  for (int f = 0; f < Power(n) / n; f++) {
+    const int start = VpLineStart(n, fast, f); /* the line in a cell */
+    V        *to = v + (at ? at[start] : start), t[2] = {{0}, {0}};
+    const V  *values = u + start + view->first[from % 2] * fast;
+
+    UNROLL (int i = 0; i < nt; i++) {
+      t[0] += trace[i] * values[i * fast];
+      t[1] += trace[nt + i] * values[i * fast];
+    }
+    UNROLL (int i = 0; i < n; i++) to[i * stride] = to[i * stride] - g[0][i] * t[0] - g[1][i] * t[1];
+  }
+}
+
+/* What lies beyond a side of W cells */
+typedef struct {
+  int         side, from; /* of these cells; the one of the cells beyond that traces are taken at */
+  const REAL *trace;      /* [V, Q][nt] there */
+  const REAL *line[W];    /* the entries of the cells' lines, or of such that have cells beyond the side */
+  const REAL *beyond[W];  /* values */
+} Halo;
+
+/* v -= what a halo adds to A x of the cells. The values of those are at at[] in v, or in their order where at is NULL, `stride` apart along
+   the side's normal. u: room for a cell */
+INLINE void SubtractHalo(const VpView *view, const int n, const Halo *halo, const int at[], int stride, V u[], V v[])
+{
+  const int first = n * n + halo->side % 2 * 2 * n;
+  V         g[2][VP_MAX_N];
+
+  for (int k = 0; k < 2; k++) LoadLanes(n, halo->line, first + k * n, g[k]);
+  LoadSide(view, n, halo->from, halo->beyond, u);
+  if (view->nt == VpThinLayers(n, DIM))
+    SubtractTraces(view, n, VpThinLayers(n, DIM), halo->side, halo->from, halo->trace, g, at, stride, u, v);
+  else SubtractTraces(view, n, VpDenseLayers(n), halo->side, halo->from, halo->trace, g, at, stride, u, v);
+}
+
+/* the halo of cells that have cells beyond a side; `beyond` is not set */
+INLINE Halo HaloOf(const VpView *view, const int n, int side, const int32_t cell[W])
+{
+  Halo halo = {.side = side, .from = side ^ 1, .trace = Trace(view, view->nt, 1 - side % 2, 0)};
+
+  for (int l = 0; l < W; l++) halo.line[l] = Line(view->lines, n, view->line[(size_t)cell[l] * DIM + (size_t)(side / 2)]);
+  return halo;
+}
