@@ -163,7 +163,7 @@ OUTLINE void SolvePatches(const Patches *p, V y[], V u[])
   LoadForms(sides, at, form);
   Solve(&p->finer, p->weight, y);
   TracesOf(&p->finer, y, behind);
-  memset(sum, 0, sizeof sum);
+  ClearTraces(e->degree->n, sum);
   for (int i = 0; i < FACES; i++) {
     for (int l = 0; l < lines; l++) {
       for (int k = 0; k < 2; k++) t[k][l] = wide[k][WideLine(n, i, l)];

@@ -65,11 +65,6 @@ OUTLINE void AddTo(const Edges *e, REAL *values, const int32_t cell[W], V v[])
   AddCells(Count(e), v, p);
 }
 
-INLINE void Clear(int count, V v[])
-{
-  for (int i = 0; i < count; i++) v[i] = (V){0};
-}
-
 /* t = V and Q of cells on a side */
 OUTLINE void CellTraces(const Edges *e, const VpView *view, const REAL *values, const int32_t cell[W], int side, Traces t)
 {
@@ -88,7 +83,7 @@ OUTLINE void ToFine(const Edges *e, const V form[], int i, Traces t, Traces here
   Traces  there;
 
   ToPart(e->degree->n, e->degree->along, e->edges->sides.half, i, t, there);
-  memset(here, 0, sizeof(Traces));
+  ClearTraces(e->degree->n, here);
   Flux(e->degree->n, turned, form[5 + i], here, there);
 }
 
@@ -97,7 +92,7 @@ OUTLINE void AddFromFine(const Edges *e, const V form[], int i, Traces there, Tr
 {
   Traces here;
 
-  memset(here, 0, sizeof(Traces));
+  ClearTraces(e->degree->n, here);
   Flux(e->degree->n, form, form[5 + i], here, there);
   AddFromPart(e->degree->n, e->degree->along, e->edges->sides.half, i, here, sum);
 }
@@ -126,7 +121,7 @@ OUTLINE void SubtractBehind(const Edges *e, int side, const int32_t at[W], V r[]
   V      form[VP_HANG_FORM];
   Traces sum, there;
 
-  memset(sum, 0, sizeof sum);
+  ClearTraces(e->degree->n, sum);
   LoadForms(&e->edges->sides, at, form);
   for (int i = 0; i < FACES; i++) {
     int32_t cell[W];
@@ -145,22 +140,21 @@ OUTLINE void SubtractExcess(const Edges *e, int side, const int32_t at[W], int b
   const REAL root = (REAL)0.70710678118654752, *p[W];
   const int  n = e->degree->n;
   V          form[VP_HANG_FORM], excess[FACES];
-  Traces     part, here, sum;
+  Traces     part, sum;
 
   for (int l = 0; l < W; l++) p[l] = at[l] < 0 ? zero_cell : (const REAL *)e->edges->excess + (size_t)at[l] * FACES;
   LoadLanes(FACES, p, 0, excess);
   LoadForms(&e->edges->sides, at, form);
   const V large[5] = {form[2] * root, form[3] * (root / 2), form[0], form[1], form[4]};
-  memset(sum, 0, sizeof sum);
+  ClearTraces(e->degree->n, sum);
   for (int i = 0; i < FACES; i++) {
     Traces none;
 
-    memset(none, 0, sizeof none);
+    ClearTraces(n, none);
     ToPart(n, e->degree->along, e->edges->sides.half, i, own, part);
     if (beyond) Flux(n, large, excess[i], none, part);
     else Flux(n, form, excess[i], part, none);
-    memcpy(here, beyond ? none : part, sizeof here);
-    AddFromPart(n, e->degree->along, e->edges->sides.half, i, here, sum);
+    AddFromPart(n, e->degree->along, e->edges->sides.half, i, beyond ? none : part, sum);
   }
   AddLift(&e->edges->sides, n, beyond ? side ^ 1 : side, -1, sum, r);
 }

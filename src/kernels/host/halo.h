@@ -6,10 +6,10 @@
 /* loads those values of cells that their traces on a side are made of */
 OUTLINE void LoadSide(const VpView *view, int n, int side, const REAL *const p[W], V u[])
 {
-  const int layer = Power(n) / n, nearest = view->first[side % 2] * layer;
+  const int stride = VpLineStride(side / 2, n, n * n), nearest = view->first[side % 2] * stride;
 
-  if (side / 2 == DIM - 1) LoadCells(Power(n), nearest, view->nt * layer, p, NULL, u);
-  else LoadCells(Power(n), 0, Power(n), p, NULL, u);
+  if (side / 2 == 0) LoadCells(Power(n), 0, Power(n), p, NULL, u);
+  for (int i = 0; side / 2 && i < Power(n); i += n * stride) LoadCells(Power(n), i + nearest, view->nt * stride, p, NULL, u);
 }
 
 INLINE void SubtractTraces(const VpView *view, const int n, const int nt, int side, int from, const REAL *trace, V g[2][VP_MAX_N],

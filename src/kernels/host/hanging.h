@@ -23,6 +23,15 @@ OUTLINE void AddCells(int N, V v[], REAL *const p[W])
   StoreCells(N, v, NULL, NULL, p);
 }
 
+INLINE void Clear(int count, V v[])
+{
+  for (int i = 0; i < count; i++) v[i] = (V){0};
+}
+INLINE void ClearTraces(int n, Traces t)
+{
+  for (int k = 0; k < 2; k++) Clear(Power(n) / n, t[k]);
+}
+
 /* V and Q of cells on one of their sides */
 OUTLINE void SideTraces(const VpView *view, int n, int side, const V u[], Traces t)
 {

@@ -52,7 +52,7 @@ INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t a
   V                 u[VALUES];
   Traces            here, there;
 
-  memset(sum, 0, sizeof(Traces));
+  ClearTraces(n, sum);
   for (int i = 0; i < FACES; i++) {
     const REAL *beyond[W];
 
@@ -102,7 +102,7 @@ INLINE void AddGroup(const Vector *v, const int n, Along *along, Group *g, int32
   SideTraces(v->view, n, side, u, t);
   if (SideAt(hang, g->at[0])[2] >= 0) FromCoarse(v, n, along, g->at, form, t);
   else FromFine(v, n, along, g->at, form, t, sum);
-  for (int i = 0; i < N; i++) u[i] = (V){0};
+  Clear(N, u);
   AddLift(hang, n, side, sign, SideAt(hang, g->at[0])[2] >= 0 ? t : sum, u);
   AddCells(N, u, to);
   g->n = 0;
