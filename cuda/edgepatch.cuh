@@ -258,6 +258,14 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
       if (side != at || !replaces) S::SubtractFine(side, v, u);
     }
   }
+  /* whether a cell is one of the patch's, as beyond a side of those that are the only ones in a periodic direction */
+  __device__ __forceinline__ bool IsFine(int32_t cell) const
+  {
+    bool is = false;
+
+    UNROLL (int k = 0; k < faces; k++) is = is || cell == Item(at)[3 + k];
+    return is;
+  }
   /* y = b less what the cells beyond add to A x on all F */
   __device__ __forceinline__ void FineRight() const
   {
@@ -270,7 +278,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
 
       lift[e] = w.fine.lines + (size_t)__ldg(w.fine.line + (size_t)F * DIM + e) * VpLineSize(N) + N * N + 2 * side * N;
       beyond[e] = {T(0), T(0)};
-      if (cell >= 0) beyond[e] = S::Of(w.fine, e, 1 - side, w.fine.Cell(cell, values));
+      if (cell >= 0 && !IsFine(cell)) beyond[e] = S::Of(w.fine, e, 1 - side, w.fine.Cell(cell, values));
     }
     UNROLL (int k = 0; k < N; k++) y[LineAt(C::slow) + k * Step(C::slow)] = b[k * lines];
     UNROLL (int e = 0; e < DIM; e++) {

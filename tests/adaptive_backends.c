@@ -190,8 +190,11 @@ static PetscErrorCode CheckSolves(const Case *c)
 
 int main(int argc, char **argv)
 {
+  PetscMPIInt size;
+
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(VPatchDGInitializePackage());
   TapBegin(PETSC_COMM_WORLD);
   if (!UsableBackend("cuda")) {
@@ -202,6 +205,7 @@ int main(int argc, char **argv)
     if (refined[i].dim == 2 || i % 2 == 0) PetscCall(CheckSlots(&refined[i], VP_DOUBLE));
     if (refined[i].dim == 2 || i % 2 == 1) PetscCall(CheckSlots(&refined[i], VP_SINGLE));
   }
+  for (size_t i = 0; size == 1 && i < PETSC_STATIC_ARRAY_LENGTH(across); i++) PetscCall(CheckSlots(&across[i], VP_DOUBLE));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(CheckSolves(&cases[i]));
   PetscCall(PetscFinalize());
   return TapEnd();

@@ -17,6 +17,10 @@ static const Setting refined[] = {{"2D Q1, periodic, reaction", 2, 1, 2, {1, 1, 
                                   {"3D Q4", 3, 4, 1, {2, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
                                   {"3D Q7", 3, 7, 1, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}};
 
+/* periodic where the coarsest level has one cell: the cells behind a side are their own neighbours */
+static const Setting across[] = {{"2D Q3, a cell across", 2, 3, 0, {3, 1, 1}, PETSC_FALSE, 0, COEFFICIENT_UNIFORM, 1},
+                                 {"3D Q2, a cell across", 3, 2, 0, {3, 1, 2}, PETSC_FALSE, 0, COEFFICIENT_UNIFORM, 1}};
+
 /* a number in [0, 1) that a position and a seed decide */
 static inline double Lot(const PetscReal lower[], int seed)
 {
@@ -25,7 +29,7 @@ static inline double Lot(const PetscReal lower[], int seed)
   return x - floor(x);
 }
 
-/* a mesh refined twice at random, and what is made of it */
+/* a mesh refined three times at random, or once where boxes were one cell, and what is made of it */
 typedef struct {
   VpMesh    leaves, mesh[16]; /* levels, the finest first */
   int       n;                /* of them */
@@ -76,7 +80,7 @@ static inline PetscErrorCode RefinedCreate(const Setting *s, const VpBackend *ba
   PetscFunctionBeginUser;
   *r = (Refined){.ndof = (int)PetscPowInt(s->degree + 1, s->dim), .backend = backend, .precision = precision};
   PetscCall(MakeMesh(PETSC_COMM_WORLD, s, &r->leaves));
-  for (int seed = 0; seed < 3; seed++) {
+  for (int seed = 0; seed < (s->level ? 3 : 1); seed++) {
     VpMesh  next;
     int8_t *mark;
 

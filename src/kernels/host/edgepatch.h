@@ -39,15 +39,15 @@ OUTLINE void SubtractLines(const Edges *e, const VpView *view, const int32_t cel
   }
 }
 
-/* r -= what comes from cells beyond a side, unless it is one at[] that hangs; x: values of the level */
-OUTLINE void SubtractSide(const Edges *e, const VpView *view, const int32_t cell[W], int side, const int32_t at[W], const REAL *x, V r[])
+/* r -= what comes from cells beyond a side, but in lanes where skip is not negative; x: values of the level */
+OUTLINE void SubtractSide(const Edges *e, const VpView *view, const int32_t cell[W], int side, const int32_t skip[W], const REAL *x, V r[])
 {
   Halo    halo = HaloOf(view, e->degree->n, side, cell);
   int32_t beyond[W], any = -1;
   V       u[VALUES];
 
   for (int l = 0; l < W; l++) {
-    beyond[l] = at[l] < 0 ? view->neighbor[(size_t)cell[l] * 2 * DIM + (size_t)side] : -1;
+    beyond[l] = skip[l] < 0 ? view->neighbor[(size_t)cell[l] * 2 * DIM + (size_t)side] : -1;
     any = PetscMax(any, beyond[l]);
   }
   Pointers(e, x, beyond, halo.beyond);
@@ -94,17 +94,28 @@ OUTLINE void CoarseResidual(const Patches *p, V r[])
   }
 }
 
+/* skip[l] = whether the cell beyond a side is one of the patch's F, else -1 */
+INLINE void SkipFine(const Patches *p, const int32_t cell[W], int side, int32_t skip[W])
+{
+  for (int l = 0; l < W; l++) {
+    const int32_t *F = Side(&p->edges, p->at[p->side][l]) + 3;
+
+    skip[l] = -1;
+    for (int i = 0; i < FACES; i++) {
+      if (p->edges.fine->neighbor[(size_t)cell[l] * 2 * DIM + (size_t)side] == F[i]) skip[l] = 1;
+    }
+  }
+}
+
 /* y = b less what the cells beyond add to A x on all F, or the residuals of all F */
 OUTLINE void FineRight(const Patches *p, V y[])
 {
   const Edges *e = &p->edges;
   const int    N = Count(e);
-  int32_t      none[W];
 
-  for (int l = 0; l < W; l++) none[l] = -1;
   for (int i = 0; i < FACES; i++) {
     const REAL *from[W];
-    int32_t     cell[W];
+    int32_t     cell[W], skip[W];
     V           r[VALUES], own[VALUES];
 
     Behind(e, p->at[p->side], i, cell);
@@ -115,10 +126,10 @@ OUTLINE void FineRight(const Patches *p, V y[])
       LoadCells(N, 0, N, from, NULL, own);
       SubtractLines(e, e->fine, cell, own, r);
     }
-    for (int side = 0, bit = 0; side < 2 * DIM; bit += side % 2 && side / 2 != p->side / 2, side++) {
-      const int outer = side / 2 == p->side / 2 ? side == p->side : side % 2 == (i >> bit & 1);
-
-      if (outer || !Replaces(e)) SubtractSide(e, e->fine, cell, side, none, e->x, r);
+    memset(skip, -1, sizeof skip);
+    for (int side = 0; side < 2 * DIM; side++) {
+      if (Replaces(e)) SkipFine(p, cell, side, skip);
+      SubtractSide(e, e->fine, cell, side, skip, e->x, r);
     }
     for (int k = 0; k < N; k++) y[p->place[i][k]] = r[k];
   }
