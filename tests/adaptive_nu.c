@@ -1,10 +1,17 @@
 /* Iterations of multigrid on meshes of cells of different levels, against an independent computation. */
 /* ranks: 1 */
 #include "support/leaves.h"
+#include "support/nu.h"
 
 static PetscErrorCode One(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx)
 {
   value[0] = 1;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Wave(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx)
+{
+  value[0] = PetscSinReal(7 * x[0] + 4 * x[1]);
   return PETSC_SUCCESS;
 }
 
@@ -79,6 +86,33 @@ static PetscErrorCode iterations_are_the_independent_ones(const Measured *c, VPa
                     residual[1] < 1.1e-8),
         "iterations_are_the_independent_ones, %s, Q%d, %s: %.2f/%.2f, %.1f/%.1f", c->name, (int)c->degree, VPatchDGPrecisions[precision],
         (double)nu[0], (double)nu[1], (double)c->nu[0], (double)c->nu[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of three cells in a row one is refined. Along the other directions, which are periodic, the cells behind a side that hangs are their own
+   neighbours. */
+static PetscErrorCode few_iterations_with_a_cell_across(PetscInt dim)
+{
+  const VPatchDGBoundary periodic[6] = {VPATCHDG_BOUNDARY_PERIODIC, VPATCHDG_BOUNDARY_PERIODIC, VPATCHDG_BOUNDARY_PERIODIC,
+                                        VPATCHDG_BOUNDARY_PERIODIC, VPATCHDG_BOUNDARY_PERIODIC, VPATCHDG_BOUNDARY_PERIODIC};
+  const PetscReal        face[4] = {0, 0.3, 0.7, 1}, point[3] = {0.1, 0.1, 0.1};
+  PetscReal              nu = 0;
+  Vec                    b;
+  DM                     dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, 3, 0, &dm));
+  for (PetscInt d = 0; d < dim; d++) PetscCall(DMVPatchDGSetGrid(dm, d, d ? 1 : 3, d ? (PetscReal[]){0, 1} : face));
+  PetscCall(DMVPatchDGSetBoundary(dm, periodic));
+  PetscCall(DMVPatchDGSetReaction(dm, 1));
+  PetscCall(DMVPatchDGSetLocalRefinement(dm, 1, point, NULL));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCreateGlobalVector(dm, &b));
+  PetscCall(DMVPatchDGComputeRHS(dm, Wave, NULL, NULL, NULL, b));
+  PetscCall(Nu(dm, b, KSPRICHARDSON, "-pc_vpatchdg_levels 0", &nu));
+  TapOk((PetscBool)(nu > 0 && nu < 8), "few_iterations_with_a_cell_across, %dD: %.2f", (int)dim, (double)nu);
+  PetscCall(VecDestroy(&b));
+  PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -325,6 +359,7 @@ int main(int argc, char **argv)
   PetscCall(symmetric_cycle_is_symmetric(2, 3, 0, PETSC_TRUE));
   PetscCall(symmetric_cycle_is_symmetric(3, 2, 1, PETSC_TRUE));
   for (PetscInt k = 1; k <= 2; k++) PetscCall(symmetric_cycle_is_positive(k));
+  for (PetscInt dim = 2; dim <= 3; dim++) PetscCall(few_iterations_with_a_cell_across(dim));
   PetscCall(PetscFinalize());
   return TapEnd();
 }

@@ -342,26 +342,11 @@ static PetscErrorCode CheckLevels(const Setting *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckAcross(const Setting *s)
-{
-  Refined r;
-
-  PetscFunctionBeginUser;
-  PetscCall(RefinedCreate(s, &VpBackendHost, VP_DOUBLE, &r));
-  PetscCall(edge_patches_are_solved(s, &r));
-  PetscCall(RefinedDestroy(&r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 int main(int argc, char **argv)
 {
-  PetscMPIInt size;
-
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   TapBegin(PETSC_COMM_WORLD);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(refined); i++) PetscCall(CheckLevels(&refined[i]));
-  for (size_t i = 0; size == 1 && i < PETSC_STATIC_ARRAY_LENGTH(across); i++) PetscCall(CheckAcross(&across[i]));
   PetscCall(PetscFinalize());
   return TapEnd();
 }

@@ -103,10 +103,10 @@ typedef struct {
   const uint8_t *mirrored; /* [entries] whether its modes are even and odd in turn (VpFdmIsMirrored) */
   VpCommon       common;   /* of `fdm`, for patches whose cells all have the common lines. edge[d][0] and edge[d][1] mirror each other */
   const void    *weight;   /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
-  const uint8_t *exact; /* [npatch] not 0: the tables are those of A on the patch itself, so that VP_FORM_EXACT may do as VP_FORM_REPLACE
+  const uint8_t *exact;    /* [npatch] not 0: the tables are those of A on the patch itself, so that VP_FORM_EXACT may do as VP_FORM_REPLACE
                               does; or NULL: 0. Bit 0 is set, and bit 1 + side where the level ends beyond a part of the patch's side:
                               there A is what view.ending says, while the tables have cells beyond all of the side */
-  int            lacks; /* how many functions at a side towards another cell the space of patches lacks */
+  int            lacks;    /* how many functions at a side towards another cell the space of patches lacks */
   double         reaction; /* c: a patch inverts sum(lambda) + c weight */
   double         cutoff;   /* the inverse of a sum of eigenvalues up to cutoff is 0 (only a singular coarsest level needs it; else -1) */
   const uint8_t *cover;    /* [nlocal] the colours whose patches hold the cell, a bit each */

@@ -111,7 +111,8 @@ PetscErrorCode VpPlaceEdgeOrder(VpMesh fine, PetscBool together, int32_t types, 
   int32_t      *list, *order, *number, *hanging, *start, n = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc5(fine->nedge, &list, fine->nedge, &order, fine->nedge, &number, fine->nedge, &hanging, PetscMax(types, most) + 1, &start));
+  PetscCall(
+    PetscMalloc5(fine->nedge, &list, fine->nedge, &order, fine->nedge, &number, fine->nedge, &hanging, PetscMax(types, most) + 1, &start));
   for (int32_t i = 0; i < fine->nedge; i++) {
     list[i] = i;
     number[i] = fine->edge[i].side;

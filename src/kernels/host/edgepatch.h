@@ -10,10 +10,10 @@
 /* Patches at work, on the same side of their K. */
 typedef struct {
   Edges       edges;
-  const REAL *bc;               /* the coarser level's right-hand side */
-  REAL       *new_x, *new_xc;   /* where values of both levels go */
-  int         side;             /* the number of their side */
-  unsigned    hang;             /* the sides of some K that hang, as bits */
+  const REAL *bc;                   /* the coarser level's right-hand side */
+  REAL       *new_x, *new_xc;       /* where values of both levels go */
+  int         side;                 /* the number of their side */
+  unsigned    hang;                 /* the sides of some K that hang, as bits */
   int32_t     K[W], at[2 * DIM][W]; /* K, and its sides in the view; -1 where they do not hang */
   int         place[FACES][VALUES]; /* where values of a cell F lie among those of all F */
   const REAL *entry[W];             /* the entries that the following is of: */
@@ -139,7 +139,7 @@ OUTLINE void FineRight(const Patches *p, V y[])
 OUTLINE void Couple(const Patches *p, Traces t)
 {
   const Edges *e = &p->edges;
-  const int n = e->degree->n, m = Power(n) / n, from = VpEdgeSize(n, DIM) - 4 * m * m;
+  const int    n = e->degree->n, m = Power(n) / n, from = VpEdgeSize(n, DIM) - 4 * m * m;
 
   for (int l = 0; l < W; l++) {
     const REAL *Z = p->entry[l] + from;
@@ -162,7 +162,7 @@ INLINE int WideLine(int n, int i, int l)
 /* y and u in modes, from r_F in y and r_K in u */
 OUTLINE void SolvePatches(const Patches *p, V y[], V u[])
 {
-  const Edges *e = &p->edges;
+  const Edges      *e = &p->edges;
   const VpHangView *sides = &e->edges->sides;
   const int32_t    *at = p->at[p->side];
   const int         n = e->degree->n, lines = Power(n) / n;
@@ -200,8 +200,8 @@ OUTLINE void SolvePatches(const Patches *p, V y[], V u[])
 OUTLINE void StorePatches(const Patches *p, const V y[], V u[])
 {
   const Edges *e = &p->edges;
-  const int N = Count(e);
-  REAL     *to[W], spare[VALUES] = {0};
+  const int    N = Count(e);
+  REAL        *to[W], spare[VALUES] = {0};
 
   for (int i = 0; i < FACES; i++) {
     int32_t cell[W];
@@ -227,7 +227,7 @@ OUTLINE void StorePatches(const Patches *p, const V y[], V u[])
 INLINE void SetSide(Patches *p, int side)
 {
   const Edges *e = &p->edges;
-  const int n = e->degree->n, d = side / 2, wide = 2 * n;
+  const int    n = e->degree->n, d = side / 2, wide = 2 * n;
 
   p->side = side;
   p->coarser.n = p->finer.n = p->coarser.width = n;
@@ -254,7 +254,7 @@ INLINE void SetSide(Patches *p, int side)
 /* sets the tables of the patches at work, unless these are the last ones */
 INLINE void SetTables(Patches *p)
 {
-  const Edges *e = &p->edges;
+  const Edges      *e = &p->edges;
   const VpEdgeView *edges = e->edges;
   const int         n = e->degree->n, faces = Power(n) / n, block = VpBlockSize(n), normal = p->side / 2;
   const V          *wide = p->table + (DIM + 1) * block, *ends = wide + (DIM - 1) * VpFdmSize(n);

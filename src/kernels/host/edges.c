@@ -80,8 +80,7 @@ static void SubtractFine(const Edges *e, int side, const int32_t at[W], const in
   static const Degree degree##k = {k + 1, Along##k, {Narrow##k, Wide##k}, Halo##k}; \
   VP_KERNEL(AddCoarse, k, (const VpView *view, const VpEdgeView *edges, int sign, const void *xc, void *b), \
             ByKind(&(Edges){.degree = &degree##k, .coarse = view, .edges = edges, .xc = xc, .b = b}, AddCoarse, (REAL)sign)) \
-  VP_KERNEL(SubtractFine, k, \
-            (const VpView *fine, const VpView *coarse, const VpEdgeView *edges, const void *x, const void *xc, void *bc), \
+  VP_KERNEL(SubtractFine, k, (const VpView *fine, const VpView *coarse, const VpEdgeView *edges, const void *x, const void *xc, void *bc), \
             ByKind(&(Edges){&degree##k, fine, coarse, edges, x, xc, bc, 0}, SubtractFine, 1)) \
   PetscErrorCode VP_NAME(SolveEdges, VP_REAL, VP_DIM, k)(const VpView *fine, const VpView *coarse, const VpEdgeView *edges, int32_t first, \
                                                          int32_t last, void *b, void *x, const void *bc, void *xc) \

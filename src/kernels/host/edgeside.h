@@ -14,8 +14,8 @@ typedef void Lanes(const V A[], int slow, int fast, V v[]);
 /* what is made for a degree */
 typedef struct {
   int    n;
-  Along *along;   /* lines of n values, with a matrix for all lanes */
-  Lanes *lanes[2]; /* with one for each: of n values, of 2n */
+  Along *along;                                             /* lines of n values, with a matrix for all lanes */
+  Lanes *lanes[2];                                          /* with one for each: of n values, of 2n */
   void (*halo)(const VpView *, const Halo *, V u[], V v[]); /* SubtractHalo */
 } Degree;
 

@@ -10,9 +10,9 @@
 
 typedef struct {
   int      n, d, width;
-  Lanes   *along[2];           /* lines of n values, and of `width` */
-  const V *line[DIM];          /* F, B, lambda of a direction */
-  const V *trace, *lifted;     /* [V, Q][n]: of the modes along d, at the side; what they get of its lift */
+  Lanes   *along[2];                /* lines of n values, and of `width` */
+  const V *line[DIM];               /* F, B, lambda of a direction */
+  const V *trace, *lifted;          /* [V, Q][n]: of the modes along d, at the side; what they get of its lift */
   V        inverse[FACES * VALUES]; /* [modes] 1 / the eigenvalue */
 } Modes;
 

@@ -125,7 +125,8 @@ INLINE void HangingSides(const Vector *v, const int n, Along *along, int32_t fir
   }
 }
 
-INLINE void Residual(const VpView *view, const int n, Along *along, int32_t first, int32_t last, const REAL *x, const REAL *ghost, const REAL *b, REAL *y)
+INLINE void Residual(const VpView *view, const int n, Along *along, int32_t first, int32_t last, const REAL *x, const REAL *ghost,
+                     const REAL *b, REAL *y)
 {
   const Vector v = {.view = view, .x = x, .ghost = ghost};
 
