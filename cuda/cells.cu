@@ -1,5 +1,5 @@
 /* Single cells, solved by the tensor product of their own blocks. */
-#include "tensor.cuh"
+#include "cell.cuh"
 
 /* in = (M in every direction) in, as ContractLines, with matrices in memory */
 template <class T, int DIM, int N>
@@ -19,28 +19,34 @@ __device__ __forceinline__ void ContractCell(const T *const (&M)[DIM], T *s, int
 
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  Solve(const __grid_constant__ VpCellView cells, int32_t first, int32_t last, const T *r, T *x)
+  Solve(const __grid_constant__ VpCellView cells, const __grid_constant__ Field<T> f, int32_t first, int32_t last, const T *b, T *x)
 {
-  typedef CellShape<DIM, N> S;
-  __shared__ T              s[S::cells * S::size];
-  const int                 slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
-  const int32_t             at = first + blockIdx.x * S::cells + slot, cell = cells.cell[at < last ? at : last - 1];
-  const T                   weight = cells.weight ? ((const T *)cells.weight)[cell] : T(1);
-  const size_t              start = (size_t)cell * S::values + l;
-  const T                  *M[DIM];
-  T                         v[N], sum = (T)cells.reaction * weight;
+  typedef CellShape<DIM, N>    S;
+  typedef CellLines<T, DIM, N> Lines;
+  __shared__ T                 X[S::cells * S::size], Y[S::cells * S::size];
+  __shared__ __align__(16) T line[S::cells * Lines::size];
+  const int                  slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  const int32_t              at = first + blockIdx.x * S::cells + slot, cell = cells.cell[at < last ? at : last - 1];
+  const T                    weight = cells.weight ? ((const T *)cells.weight)[cell] : T(1);
+  const size_t               start = (size_t)cell * S::values + l;
+  const T                   *M[DIM];
+  T                          v[N], sum = (T)cells.reaction * weight;
 
   UNROLL (int d = 0; d < DIM; d++) M[d] = (const T *)cells.table + (size_t)cells.type[(size_t)cell * DIM + d] * VpBlockSize(N);
-  UNROLL (int i = 0; i < N; i++) v[i] = r[start + i * S::lines];
-  ContractCell<T, DIM, N>(M, s + slot * S::size, l, v);
+  LoadCell<T, DIM, N>(f.Cell(cell, S::values), X + slot * S::size, l);
+  ApplyCell<T, DIM, N>(f, cell, X + slot * S::size, Y + slot * S::size, line + slot * Lines::size, l, v);
+  UNROLL (int i = 0; i < N; i++) v[i] = b[start + i * S::lines] - v[i];
+  __syncthreads();
+  ContractCell<T, DIM, N>(M, Y + slot * S::size, l, v);
   sum += __ldg(M[0] + 2 * N * N + l % N);
   if (DIM == 3) sum += __ldg(M[1] + 2 * N * N + l / N);
   UNROLL (int i = 0; i < N; i++) v[i] *= weight / (sum + __ldg(M[S::slow] + 2 * N * N + i));
   UNROLL (int d = 0; d < DIM; d++) M[d] += N * N;
   __syncthreads();
-  ContractCell<T, DIM, N>(M, s + slot * S::size, l, v);
+  ContractCell<T, DIM, N>(M, Y + slot * S::size, l, v);
   if (at < last) {
-    UNROLL (int i = 0; i < N; i++) x[start + i * S::lines] += v[i];
+    const T *old = X + slot * S::size + LineStart<DIM>(S::slow, N, l, S::sy, S::sz);
+    UNROLL (int i = 0; i < N; i++) x[start + i * S::lines] = old[i * VpLineStride(S::slow, S::sy, S::sz)] + v[i];
   }
 }
 
@@ -48,10 +54,11 @@ template <class T, int DIM, int N>
 struct Cells {
   typedef CellShape<DIM, N> S;
 
-  static PetscErrorCode Run(const VpView *, const VpCellView *cells, int32_t first, int32_t last, const void *r, void *x)
+  static PetscErrorCode Run(const VpView *view, const VpCellView *cells, int32_t first, int32_t last, const void *ghost, const void *b,
+                            void *x)
   {
-    return VpCudaLaunch("cells", Solve<T, DIM, N>, {VpBlocks(last - first, S::cells), S::threads}, *cells, first, last, (const T *)r,
-                        (T *)x);
+    return VpCudaLaunch("cells", Solve<T, DIM, N>, {VpBlocks(last - first, S::cells), S::threads}, *cells, Field<T>(view, x, ghost), first,
+                        last, (const T *)b, (T *)x);
   }
 };
 

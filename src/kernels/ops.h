@@ -21,8 +21,9 @@ typedef struct {
      steps that begin with the same view, colour and n are always the same. */
   PetscErrorCode (*sweep_all)(const VpView *, int n, const VpSweepStep[], int32_t count, VpGhosts, const void *b, void *const x[2],
                               PetscBool *did);
-  /* x += A_c^-1 r on cells c = cell[first], ..., cell[last - 1], where A_c is the cell's own block of A */
-  PetscErrorCode (*solve_cells)(const VpView *, const VpCellView *, int32_t first, int32_t last, const void *r, void *x);
+  /* x += A_c^-1 (b - A x) on cells c = cell[first], ..., cell[last - 1], where A_c is the cell's own block of A; ghost: x beyond own cells.
+     Requires: no two of the cells share a side, and none has one that hangs. */
+  PetscErrorCode (*solve_cells)(const VpView *, const VpCellView *, int32_t first, int32_t last, const void *ghost, const void *b, void *x);
   /* b += sign A_FK xc on the cells F of all edge patches, xc being of the coarser level */
   PetscErrorCode (*add_coarse)(const VpView *, const VpEdgeView *, int sign, const void *xc, void *b);
   /* bc -= A_KF x on the leaves K, and what their values xc add to A x beyond what the coarser level adds, there and on

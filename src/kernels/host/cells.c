@@ -8,7 +8,8 @@ INLINE void Transform(const int n, const REAL *const table[DIM], int at, V Tx[][
   TransformRows(n, Tx, table[1] + at, DIM == 3 ? table[DIM - 1] + at : NULL, u);
 }
 
-INLINE void SolveCells(const VpCellView *cells, const int n, int32_t first, int32_t last, const REAL *r, REAL *x)
+INLINE void SolveCells(const VpView *view, const VpCellView *cells, const int n, int32_t first, int32_t last, VpHostResidual *residual,
+                       const REAL *ghost, const REAL *b, REAL *x)
 {
   const int at = 2 * n * n; /* the eigenvalues */
   V         Tx[VP_MAX_N][PARTS], u[ROWS][PARTS];
@@ -22,7 +23,8 @@ INLINE void SolveCells(const VpCellView *cells, const int n, int32_t first, int3
 
     for (int d = 0; d < DIM; d++)
       table[d] = (const REAL *)cells->table + (size_t)cells->type[(size_t)cell * DIM + (size_t)d] * (size_t)VpBlockSize(n);
-    LoadCell(n, r + (size_t)cell * (size_t)Power(n), u);
+    residual(view, cell, cell + 1, x, ghost, b, values);
+    LoadCell(n, values, u);
     Transform(n, table, 0, Tx, u);
     StoreCell(n, u, values);
     for (int k = 0; k < Power(n); k++) {
@@ -39,6 +41,7 @@ INLINE void SolveCells(const VpCellView *cells, const int n, int32_t first, int3
 }
 
 #define VP_DEGREE(k) \
-  VP_KERNEL(SolveCells, k, (const VpView *view, const VpCellView *cells, int32_t first, int32_t last, const void *r, void *x), \
-            SolveCells(cells, k + 1, first, last, r, x))
+  VP_KERNEL(SolveCells, k, \
+            (const VpView *view, const VpCellView *cells, int32_t first, int32_t last, const void *ghost, const void *b, void *x), \
+            SolveCells(view, cells, k + 1, first, last, VP_NAME(Residual, VP_REAL, VP_DIM, k), ghost, b, x))
 #include "../degrees.def"

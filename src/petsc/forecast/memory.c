@@ -128,7 +128,6 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
   if (o->pre || o->symmetric || (repeats && !finest)) vectors++;
   if (o->line_search) vectors += 2 + (finest && repeats && !o->pre);
   if (o->residual == VP_RESIDUAL_GLOBAL) vectors++;
-  if (o->cell_sweeps > 0 || (o->cell_sweeps < 0 && size->lines > 0)) vectors++;
   if (!swept) vectors = 3;
   *passing = swept ? (of_patch + 2 * size->dim + 3) * c.sweep : 0;
   return OperatorBytes(size, c.sweep, real) + links + (swept ? (of_patch + device + 1) * c.sweep : 0) +
