@@ -2,10 +2,11 @@
 #pragma once
 #include "rows.h"
 
-INLINE PetscErrorCode CheckTraces(const VpView *view, const int n)
+/* Levels that are swept have the thin basis. Single precision is theirs alone. */
+INLINE PetscErrorCode CheckTraces(const VpView *view, const int n, int dense)
 {
   PetscFunctionBegin;
-  PetscCheck(view->nt == VpThinLayers(n, DIM) || view->nt == VpDenseLayers(n), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+  PetscCheck(view->nt == VpThinLayers(n, DIM) || (dense && view->nt == VpDenseLayers(n)), PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "No kernel for traces of %d layers at degree %d", view->nt, n - 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

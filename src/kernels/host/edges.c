@@ -7,7 +7,7 @@ static PetscErrorCode SolveEdges(const Edges *edges, int32_t first, int32_t last
   V       y[FACES * VALUES], u[VALUES];
 
   PetscFunctionBegin;
-  PetscCall(CheckTraces(edges->fine, edges->degree->n));
+  PetscCall(CheckTraces(edges->fine, edges->degree->n, 0));
   for (int32_t next = first; next < last; next += p.edges.count) {
     SetPatches(&p, next, last);
     CoarseResidual(&p, u);

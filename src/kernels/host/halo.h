@@ -12,10 +12,10 @@ OUTLINE void LoadSide(const VpView *view, int n, int side, const REAL *const p[W
   for (int i = 0; side / 2 && i < Power(n); i += n * stride) LoadCells(Power(n), i + nearest, view->nt * stride, p, NULL, u);
 }
 
-INLINE void SubtractTraces(const VpView *view, const int n, const int nt, int side, int from, const REAL *trace, V g[2][VP_MAX_N],
-                           const int at[], int stride, const V u[], V v[])
+INLINE void SubtractTraces(const VpView *view, const int n, int side, int from, const REAL *trace, V g[2][VP_MAX_N], const int at[],
+                           int stride, const V u[], V v[])
 {
-  const int fast = VpLineStride(side / 2, n, n * n);
+  const int fast = VpLineStride(side / 2, n, n * n), nt = VpThinLayers(n, DIM);
 
   for (int f = 0; f < Power(n) / n; f++) {
     const int start = VpLineStart(n, fast, f); /* the line in a cell */
@@ -47,9 +47,7 @@ INLINE void SubtractHalo(const VpView *view, const int n, const Halo *halo, cons
 
   for (int k = 0; k < 2; k++) LoadLanes(n, halo->line, first + k * n, g[k]);
   LoadSide(view, n, halo->from, halo->beyond, u);
-  if (view->nt == VpThinLayers(n, DIM))
-    SubtractTraces(view, n, VpThinLayers(n, DIM), halo->side, halo->from, halo->trace, g, at, stride, u, v);
-  else SubtractTraces(view, n, VpDenseLayers(n), halo->side, halo->from, halo->trace, g, at, stride, u, v);
+  SubtractTraces(view, n, halo->side, halo->from, halo->trace, g, at, stride, u, v);
 }
 
 /* the halo of cells that have cells beyond a side; `beyond` is not set */

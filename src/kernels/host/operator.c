@@ -2,6 +2,7 @@
 #include "cell.h"
 #include "hanging.h"
 
+enum { HAS_DENSE = sizeof(REAL) == sizeof(double) };
 enum { AHEAD = 512 }; /* values between a cell and the one whose neighbours are fetched meanwhile */
 
 typedef struct {
@@ -130,7 +131,7 @@ INLINE void Residual(const VpView *view, const int n, Along *along, int32_t firs
 {
   const Vector v = {.view = view, .x = x, .ghost = ghost};
 
-  if (view->nt == VpThinLayers(n, DIM)) Cells(&v, n, VpThinLayers(n, DIM), first, last, b, y);
+  if (!HAS_DENSE || view->nt == VpThinLayers(n, DIM)) Cells(&v, n, VpThinLayers(n, DIM), first, last, b, y);
   else Cells(&v, n, VpDenseLayers(n), first, last, b, y);
   if (view->hang.n) HangingSides(&v, n, along, first, last, b ? -1 : 1, y);
 }
@@ -146,7 +147,7 @@ INLINE void Residual(const VpView *view, const int n, Along *along, int32_t firs
                                                     const void *b, void *y) \
   { \
     PetscFunctionBegin; \
-    PetscCall(CheckTraces(view, k + 1)); \
+    PetscCall(CheckTraces(view, k + 1, HAS_DENSE)); \
     PetscCall(VpArrive(ghosts)); \
     VP_NAME(Residual, VP_REAL, VP_DIM, k)(view, first, last, x, ghosts.values, b, (REAL *)y + (size_t)first * (size_t)Power(k + 1)); \
     PetscFunctionReturn(PETSC_SUCCESS); \

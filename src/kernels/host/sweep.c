@@ -38,8 +38,9 @@ INLINE int32_t Neighbor(const Sweep *s, int32_t cell, int side)
 }
 
 /* r = b - A x on a cell, which is at position p of its patch; VP_FORM_LOCAL drops the faces between patches */
-INLINE void CellResidual(Sweep *s, const int n, const int nt, int32_t cell, int p, REAL *r)
+INLINE void CellResidual(Sweep *s, const int n, int32_t cell, int p, REAL *r)
 {
+  const int     nt = VpThinLayers(n, DIM);
   const VpView *view = s->view;
   const REAL   *beyond[2 * DIM], *line[DIM];
 
@@ -130,10 +131,9 @@ INLINE void LookAhead(const Sweep *s, const int n, const int32_t j[W], Ahead *ah
 /* patches j[0..W), then to come next[0..W); room: u [n]^dim, v [m]^dim, r [W][n]^dim */
 INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t next[W], Solver *solver, V u[], V v[], REAL r[])
 {
-  const VpView *view = s->view;
-  const VpForm  form = FormOf(s, j);
-  const int     N = Power(n), residual = form == VP_FORM_EXACT || form == VP_FORM_LOCAL;
-  Ahead         ahead;
+  const VpForm form = FormOf(s, j);
+  const int    N = Power(n), residual = form == VP_FORM_EXACT || form == VP_FORM_LOCAL;
+  Ahead        ahead;
 
   for (int p = 0; p < CORNERS; p++) {
     const REAL *b[W];
@@ -144,8 +144,7 @@ INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t nex
       b[l] = s->b + (size_t)cell[l] * (size_t)N;
       if (!residual) continue;
       b[l] = r + l * N;
-      if (view->nt == VpThinLayers(n, DIM)) CellResidual(s, n, VpThinLayers(n, DIM), cell[l], p, r + l * N);
-      else CellResidual(s, n, VpDenseLayers(n), cell[l], p, r + l * N);
+      CellResidual(s, n, cell[l], p, r + l * N);
     }
     LoadCells(N, 0, N, b, s->at[p], v);
     for (int d = 0; d < DIM && form == VP_FORM_REPLACE; d++) SubtractBeyond(s, n, j, cell, p, d, u, v);
@@ -170,7 +169,7 @@ INLINE PetscErrorCode SweepColor(Sweep *s, const int n, int32_t first, int32_t l
   const int m = 2 * n;
 
   PetscFunctionBegin;
-  PetscCall(CheckTraces(s->view, n));
+  PetscCall(CheckTraces(s->view, n, 0));
   for (int p = 0; p < CORNERS; p++) {
     for (int i = 0; i < Power(n); i++) {
       const int ix = i % n + (p & 1) * n, iy = i / n % n + (p >> 1 & 1) * n, iz = i / (n * n) + (p >> 2) * n;
