@@ -296,8 +296,8 @@ static void FindExact(void *context, int32_t piece, int32_t first, int32_t last)
   for (int32_t p = first; p < last; p++) problems->exact[p] = problems->patches->mixed[p] ? ExactWhereLevelEnds(problems, p) : 0;
 }
 
-/* whether mixed patches may be exact: on a part of an adaptive mesh, where the level's tables say what its end does. Devices have no kernel
-   for them. */
+/* whether mixed patches may be exact: on a part of an adaptive mesh, where the level's tables say what its end does. Devices find these
+   patches themselves when they sort all. */
 static PetscBool EndsMayBeExact(const VpPatchProblems *problems)
 {
   const VpLevel level = problems->level;

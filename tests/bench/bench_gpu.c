@@ -79,13 +79,15 @@ static PetscErrorCode MeasureKernels(Work *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On levels of their own, with the cycle's vectors. The residual form of the space full is left to the kernel for any patches. */
+/* On levels of their own, with the cycle's vectors. The residual form of the space full is left to the kernel for any patches. Cells that
+   differ in size have the space full alone. */
 static PetscErrorCode MeasureSpaces(Work *w)
 {
   VpProblem problem;
   VpLevel   level;
 
   PetscFunctionBeginUser;
+  if (w->outer->mesh->depth) PetscFunctionReturn(PETSC_SUCCESS);
   problem = ((DM_VPatchDG *)w->dm->data)->op->problem;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(spaces); i++) {
     if (w->degree < spaces[i].degree) continue;
