@@ -274,8 +274,8 @@ PetscErrorCode VpMeshRefine(VpMesh coarse, VpMesh *fine);
    Errors are those of VpMeshCreate. Collective. */
 enum { VP_MARK_COARSEN = -1, VP_MARK_KEEP, VP_MARK_REFINE };
 /* A rank's work is counted in these units: that of a leaf in a cycle; what a hanging side adds to a fine cell, whose patches are swept
-   twice; and what it adds to the coarse cell, which edge patches solve. As measured on a CPU, degree 4. */
-enum { VP_WORK_CELL = 3, VP_WORK_FINE = 1, VP_WORK_COARSE = 4 };
+   twice; and what it adds to the coarse cell, which edge patches solve. As measured on a CPU, degree 3. */
+enum { VP_WORK_CELL = 1, VP_WORK_FINE = 5, VP_WORK_COARSE = 6 };
 PetscErrorCode VpMeshAdapt(VpMesh, const int8_t mark[], int width, const PetscReal a[], VpMesh *, PetscReal **b);
 /* The finest level of an adaptive mesh; its coarser ones follow by `coarser`, the last of them the ordinary mesh of all cells of the least
    depth. A cell lives where the first leaf in it lives. Error where positions on a level exceed 64 bits. Collective */
