@@ -79,10 +79,12 @@ struct TileSetup {
     int32_t              start, step, count;
     std::vector<uint8_t> flag;
 
-    bool Has(int32_t cell) const
+    /* the first one that is not before this cell, or `none` */
+    int32_t Next(int32_t cell, int32_t none) const
     {
-      const int32_t past = cell - start;
-      return past >= 0 && past % step == 0 && past / step < count && flag[past / step];
+      const int32_t t = cell > start ? (cell - start + step - 1) / step : 0;
+      const void   *found = t < count ? memchr(flag.data() + t, 1, (size_t)(count - t)) : NULL;
+      return found ? start + (int32_t)((const uint8_t *)found - flag.data()) * step : none;
     }
   };
   static PetscErrorCode Find(const VpView *view, const Field<double> &f, const VpCommon &common, int32_t first, int32_t last, Candidates *c)
@@ -114,9 +116,8 @@ struct TileSetup {
     size->tile.start = c.start;
     for (int part = 0; part < 2; part++) {
       const size_t before = tile.size();
-      for (int32_t cell = first, next; cell < last; cell = next) {
-        next = cell + (c.Has(cell) ? T : 1);
-        if (next == cell + 1 || (reads && memchr(reads + (cell - first), 1, T) ? VP_OUTER : VP_INNER) != part) continue;
+      for (int32_t cell = c.Next(first, last); cell < last; cell = c.Next(cell + T, last)) {
+        if ((reads && memchr(reads + (cell - first), 1, T) ? VP_OUTER : VP_INNER) != part) continue;
         tile.push_back(cell);
         memset(taken->data() + (cell - first), 1, T);
       }

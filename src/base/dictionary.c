@@ -2,15 +2,26 @@
 #include "dictionary.h"
 #include "../compat.h"
 
+enum { NEAR = 6 }; /* bits: */
+
+/* Where to look for a key first. Keys of one word often are numbers that come in ascending order: runs of 2^NEAR of them lie together. */
+static uint64_t Hash(const VpDictionary *d, const uint64_t key[])
+{
+  const int near = d->words == 1 ? NEAR : 0;
+  uint64_t  h = 0;
+
+  for (int i = 0; i < d->words; i++) {
+    h = (h ^ key[i] >> near) * 0x9E3779B97F4A7C15u;
+    h ^= h >> 29;
+  }
+  return near ? h << near | (key[0] & ((1 << near) - 1)) : h;
+}
+
 static int32_t *Slot(const VpDictionary *d, const uint64_t key[])
 {
   const uint64_t mask = ((uint64_t)1 << d->bits) - 1;
-  uint64_t       h = 0;
+  uint64_t       h = Hash(d, key);
 
-  for (int i = 0; i < d->words; i++) {
-    h = (h ^ key[i]) * 0x9E3779B97F4A7C15u;
-    h ^= h >> 29;
-  }
   for (h &= mask; d->slot[h] >= 0; h = (h + 1) & mask) {
     if (!memcmp(d->key + (size_t)d->slot[h] * d->words, key, d->words * sizeof(*key))) break;
   }
@@ -42,6 +53,16 @@ PetscErrorCode VpDictionaryCreate(int words, size_t bytes, VpDictionary *d)
   PetscFunctionBegin;
   *d = (VpDictionary){.words = words, .bytes = bytes};
   PetscCall(Resize(d, 6));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpDictionaryReserve(VpDictionary *d, int32_t n)
+{
+  int32_t bits = d->bits;
+
+  PetscFunctionBegin;
+  while (n > (int64_t)1 << (bits - 1)) bits++;
+  if (bits > d->bits) PetscCall(Resize(d, bits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

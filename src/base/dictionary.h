@@ -14,6 +14,7 @@ typedef struct {
   int32_t  *slot;    /* key number or -1 */
 } VpDictionary;
 PetscErrorCode VpDictionaryCreate(int words, size_t bytes, VpDictionary *);
+PetscErrorCode VpDictionaryReserve(VpDictionary *, int32_t n); /* room for n keys */
 PetscErrorCode VpDictionaryDestroy(VpDictionary *);
 /* item: what to keep for a new key, of `bytes` bytes */
 PetscErrorCode VpDictionaryAdd(VpDictionary *, const uint64_t key[], const void *item, int32_t *number);

@@ -150,6 +150,7 @@ static PetscErrorCode Index(VpMesh mesh, Indexed *to)
   PetscFunctionBeginUser;
   to->mesh = mesh;
   PetscCall(VpCellSetCreate(&to->cells));
+  PetscCall(VpDictionaryReserve(&to->cells, mesh->nlocal));
   for (int32_t i = 0; i < mesh->nlocal; i++)
     PetscCall(VpCellSetAdd(&to->cells, VpLatticeEncode(mesh->lattice, mesh->box[i], mesh->coord + 3 * (size_t)i)));
   PetscFunctionReturn(PETSC_SUCCESS);
