@@ -2,7 +2,7 @@
 #include "dictionary.h"
 #include "../compat.h"
 
-enum { NEAR = 6 }; /* bits: */
+enum { NEAR = 3 }; /* bits: */
 
 /* Where to look for a key first. Keys of one word often are numbers that come in ascending order: runs of 2^NEAR of them lie together. */
 static uint64_t Hash(const VpDictionary *d, const uint64_t key[])
@@ -17,13 +17,20 @@ static uint64_t Hash(const VpDictionary *d, const uint64_t key[])
   return near ? h << near | (key[0] & ((1 << near) - 1)) : h;
 }
 
+static inline PetscBool IsKey(const VpDictionary *d, int32_t number, const uint64_t key[])
+{
+  const uint64_t *its = d->key + (size_t)number * d->words;
+
+  return (PetscBool)(its[0] == key[0] && (d->words == 1 || !memcmp(its, key, d->words * sizeof(*key))));
+}
+
 static int32_t *Slot(const VpDictionary *d, const uint64_t key[])
 {
   const uint64_t mask = ((uint64_t)1 << d->bits) - 1;
   uint64_t       h = Hash(d, key);
 
   for (h &= mask; d->slot[h] >= 0; h = (h + 1) & mask) {
-    if (!memcmp(d->key + (size_t)d->slot[h] * d->words, key, d->words * sizeof(*key))) break;
+    if (IsKey(d, d->slot[h], key)) break;
   }
   return &d->slot[h];
 }
