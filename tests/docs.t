@@ -53,7 +53,7 @@ SKIP: {
   is(join('', map { `LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z $_ 2>&1 >/dev/null` } @pages), '', 'man_finds_no_fault');
 }
 
-is(system("python3 share/doc/pictures.py $folder/pictures && python3 share/doc/reference.py $folder/reference"), 0, 'pictures_and_reference_are_written');
+is(system("python3 -B share/doc/pictures.py $folder/pictures && python3 -B share/doc/reference.py $folder/reference"), 0, 'pictures_and_reference_are_written');
 for my $picture (glob("$folder/pictures/*.svg")) {
   is(`python3 -c 'import sys, xml.etree.ElementTree as tree; tree.parse(sys.argv[1])' $picture 2>&1`, '', 'picture_is_xml, ' . $picture =~ s{.*/}{}r);
 }

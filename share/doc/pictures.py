@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 """pictures.py FOLDER: writes the drawings of the page "The method in pictures" there as SVG. Positions are computed: Gauss points, colours
-by the parity of vertices, ranks by the space-filling curve; smoothing.json is what smoothing.py measured."""
+by the parity of vertices, ranks by the space-filling curve; smoothing.json and refinement.json are what smoothing.py and refinement.py measured."""
 import json
 import math
 import os
@@ -194,9 +194,19 @@ def smoothing():
     return p
 
 
+def refinement():
+    """errors over unknowns, on meshes that are refined where they seem large and on uniform ones"""
+    sys.path.append(os.path.join(HERE, '..', 'vpatchdg', 'paper'))
+    from charts import chart  # which takes Picture from here
+    with open(os.path.join(HERE, 'refinement.json'), encoding='utf-8') as f:
+        curves = json.load(f)
+    series = [(name, points, *([True] if 'uniform' in name else [])) for name, points in curves.items()]
+    return chart('r^(2/3) on the L-shape; dashed: uniform meshes', 'unknowns', 'error of grad u', series, (True, True))
+
+
 def main(folder):
     os.makedirs(folder, exist_ok=True)
-    for draw in (mesh, patch, colours, cycle, ranks, smoothing):
+    for draw in (mesh, patch, colours, cycle, ranks, smoothing, refinement):
         draw().write(folder, draw.__name__)
 
 
