@@ -1,7 +1,7 @@
 /* Between the outer vectors (double, orthonormal basis) and those of a level, a few cells at a time. */
 #include "rows.h"
 
-enum { CHUNK = 8, SUMS = 8 }; /* cells at a time; partial sums of a norm */
+enum { CHUNK = 8, MANY = 256, SUMS = 8 }; /* cells at a time, or where sides hang, of which several are worked on together; partial sums */
 
 INLINE void AddSquares(int count, const double *r, double sum[SUMS])
 {
@@ -29,13 +29,14 @@ INLINE void Change(const int n, const REAL *A, V Tx[][PARTS], int cells, const R
 INLINE void EnterCells(const VpView *view, const int n, VpHostResidual *Residual, const VpView *outer, double scale, const double *x,
                        const double *ghost, const double *f, REAL *b, double *norm2)
 {
-  V      Tx[VP_MAX_N][PARTS];
-  REAL   narrow[CHUNK * VALUES];
-  double wide[CHUNK * VALUES], sum[SUMS] = {0};
+  const int chunk = x && outer->hang.n ? MANY : CHUNK;
+  V         Tx[VP_MAX_N][PARTS];
+  REAL      narrow[MANY * VALUES];
+  double    wide[MANY * VALUES], sum[SUMS] = {0};
 
   LoadTransposed(n, view->enter, Tx);
-  for (int32_t cell = 0; cell < view->nown; cell += CHUNK) {
-    const int     cells = PetscMin(CHUNK, view->nown - cell), count = cells * Power(n);
+  for (int32_t cell = 0; cell < view->nown; cell += chunk) {
+    const int     cells = PetscMin(chunk, view->nown - cell), count = cells * Power(n);
     const size_t  at = (size_t)cell * (size_t)Power(n);
     const double *r = x ? wide : f + at;
 
