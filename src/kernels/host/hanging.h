@@ -31,6 +31,10 @@ INLINE void ClearTraces(int n, Traces t)
 {
   for (int k = 0; k < 2; k++) Clear(Power(n) / n, t[k]);
 }
+INLINE void CopyTraces(int n, Traces from, Traces to)
+{
+  for (int k = 0; k < 2; k++) memcpy(to[k], from[k], (size_t)(Power(n) / n) * sizeof(V));
+}
 
 /* V and Q of cells on one of their sides */
 OUTLINE void SideTraces(const VpView *view, int n, int side, const V u[], Traces t)
@@ -56,8 +60,8 @@ INLINE void ToPart(int n, Along *along, const void *half, int part, Traces in, T
   const REAL *matrix = half;
   const int   lines = Power(n) / n;
 
+  CopyTraces(n, in, out);
   for (int k = 0; k < 2; k++) {
-    memcpy(out[k], in[k], (size_t)lines * sizeof(V));
     along(matrix + (part & 1) * n * n, lines / n, 1, out[k]);
     if (DIM == 3) along(matrix + (part >> 1 & 1) * n * n, 1, n, out[k]);
   }

@@ -45,13 +45,13 @@ typedef struct {
 } Group;
 enum { PARTS_OF_SIDE = 1 + FACES };
 
-/* sum = what the coarse cells' side tests with, for their traces; beyond: the fine cells */
-INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t at[W], const V form[], Traces own, Traces sum)
+/* own = what the coarse cells' side tests with, for their traces; beyond: the fine cells */
+INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t at[W], const V form[], Traces own)
 {
   const VpHangView *hang = &v->view->hang;
   const int         side = SideAt(hang, at[0])[1];
   V                 u[VALUES];
-  Traces            here, there;
+  Traces            here, there, sum;
 
   ClearTraces(n, sum);
   for (int i = 0; i < FACES; i++) {
@@ -64,6 +64,7 @@ INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t a
     Flux(n, form, form[5 + i], here, there);
     AddFromPart(n, along, hang->half, i, here, sum);
   }
+  CopyTraces(n, sum, own);
 }
 
 /* own = what the fine cells' side tests with, for their traces; beyond: the coarse cells */
@@ -90,7 +91,7 @@ INLINE void AddGroup(const Vector *v, const int n, Along *along, Group *g, int32
   const REAL       *own[W];
   REAL             *to[W], spare[VALUES] = {0};
   V                 u[VALUES], form[VP_HANG_FORM];
-  Traces            t, sum;
+  Traces            t;
 
   for (int l = 0; l < W; l++) {
     if (l >= g->n) g->at[l] = g->at[0]; /* lanes left over */
@@ -102,9 +103,9 @@ INLINE void AddGroup(const Vector *v, const int n, Along *along, Group *g, int32
   LoadSide(v->view, n, side, own, u);
   SideTraces(v->view, n, side, u, t);
   if (SideAt(hang, g->at[0])[2] >= 0) FromCoarse(v, n, along, g->at, form, t);
-  else FromFine(v, n, along, g->at, form, t, sum);
+  else FromFine(v, n, along, g->at, form, t);
   Clear(N, u);
-  AddLift(hang, n, side, sign, SideAt(hang, g->at[0])[2] >= 0 ? t : sum, u);
+  AddLift(hang, n, side, sign, t, u);
   AddCells(N, u, to);
   g->n = 0;
 }
