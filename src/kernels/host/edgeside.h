@@ -69,11 +69,9 @@ OUTLINE void AddTo(const Edges *e, REAL *values, const int32_t cell[W], V v[])
 OUTLINE void CellTraces(const Edges *e, const VpView *view, const REAL *values, const int32_t cell[W], int side, Traces t)
 {
   const REAL *p[W];
-  V           u[VALUES];
 
   Pointers(e, values, cell, p);
-  LoadSide(view, e->degree->n, side, p, u);
-  SideTraces(view, e->degree->n, side, u, t);
+  LoadTraces(view, e->degree->n, side, p, t);
 }
 
 /* here = what the i-th cell F behind a side tests A_FK u with, where u has the traces t */

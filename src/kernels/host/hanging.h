@@ -36,7 +36,7 @@ INLINE void CopyTraces(int n, Traces from, Traces to)
   for (int k = 0; k < 2; k++) memcpy(to[k], from[k], (size_t)(Power(n) / n) * sizeof(V));
 }
 
-/* V and Q of cells on one of their sides */
+/* t = V and Q of cells on one of their sides, for the values u */
 OUTLINE void SideTraces(const VpView *view, int n, int side, const V u[], Traces t)
 {
   const int   stride = VpLineStride(side / 2, n, n * n), end = side % 2;
@@ -52,6 +52,15 @@ OUTLINE void SideTraces(const VpView *view, int n, int side, const V u[], Traces
     }
     for (int k = 0; k < 2; k++) t[k][l] = sum[k];
   }
+}
+
+/* t = V and Q of cells on one of their sides; p: the cells' values */
+OUTLINE void LoadTraces(const VpView *view, int n, int side, const REAL *const p[W], Traces t)
+{
+  V u[VALUES];
+
+  LoadSide(view, n, side, p, u);
+  SideTraces(view, n, side, u, t);
 }
 
 /* out = (M_1 x M_0) in on a side, where M_i is the matrix of the half that bit i of part says; half: [2][n][n] */

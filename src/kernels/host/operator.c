@@ -50,7 +50,6 @@ INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t a
 {
   const VpHangView *hang = &v->view->hang;
   const int         side = SideAt(hang, at[0])[1];
-  V                 u[VALUES];
   Traces            here, there, sum;
 
   ClearTraces(n, sum);
@@ -58,8 +57,7 @@ INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t a
     const REAL *beyond[W];
 
     for (int l = 0; l < W; l++) beyond[l] = Values(v, n, SideAt(hang, at[l])[3 + i]);
-    LoadSide(v->view, n, side ^ 1, beyond, u);
-    SideTraces(v->view, n, side ^ 1, u, there);
+    LoadTraces(v->view, n, side ^ 1, beyond, there);
     ToPart(n, along, hang->half, i, own, here);
     Flux(n, form, form[5 + i], here, there);
     AddFromPart(n, along, hang->half, i, here, sum);
@@ -73,12 +71,10 @@ INLINE void FromCoarse(const Vector *v, const int n, Along *along, const int32_t
   const VpHangView *hang = &v->view->hang;
   const int         side = SideAt(hang, at[0])[1], part = SideAt(hang, at[0])[2];
   const REAL       *beyond[W];
-  V                 u[VALUES];
   Traces            whole, there;
 
   for (int l = 0; l < W; l++) beyond[l] = Values(v, n, SideAt(hang, at[l])[3]);
-  LoadSide(v->view, n, side ^ 1, beyond, u);
-  SideTraces(v->view, n, side ^ 1, u, whole);
+  LoadTraces(v->view, n, side ^ 1, beyond, whole);
   ToPart(n, along, hang->half, part, whole, there);
   Flux(n, form, form[5], own, there);
 }
@@ -100,8 +96,7 @@ INLINE void AddGroup(const Vector *v, const int n, Along *along, Group *g, int32
     to[l] = l < g->n ? y + (size_t)(cell - first) * (size_t)N : spare;
   }
   LoadForms(hang, g->at, form);
-  LoadSide(v->view, n, side, own, u);
-  SideTraces(v->view, n, side, u, t);
+  LoadTraces(v->view, n, side, own, t);
   if (SideAt(hang, g->at[0])[2] >= 0) FromCoarse(v, n, along, g->at, form, t);
   else FromFine(v, n, along, g->at, form, t);
   Clear(N, u);
