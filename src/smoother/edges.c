@@ -47,41 +47,32 @@ static void Tangential(int directions, int rows, int columns, const double *cons
   }
 }
 
-/* of the modes of a line of n values, at one of its ends: their traces, what they get of the lift of V and Q, their eigenvalues */
+/* the modes of a line of n values at one of its ends: their traces and what they get of the lift of V and Q, both [V, Q][n], and their
+   eigenvalues */
 typedef struct {
   int           n;
-  double        trace[VP_MAX_N][2], lifted[VP_MAX_N][2];
-  const double *lambda;
+  const double *trace, *lifted, *lambda;
 } Ends;
 
-static Ends EndsOf(const VpBasis *basis, const double *line, int end)
+/* to [trace, lifted][V, Q][n]: an entry's `ends`, which this fills */
+static Ends EndsOf(const VpBasis *basis, const double *line, int end, double to[])
 {
   const int     n = basis->n;
   const double *F = line, *B = F + n * n;
-  Ends          ends = {.n = n, .lambda = B + n * n};
 
-  for (int mode = 0; mode < n; mode++) {
-    for (int i = 0; i < n; i++) {
-      ends.trace[mode][0] += basis->value[end][i] * B[i * n + mode];
-      ends.trace[mode][1] += basis->slope[end][i] * B[i * n + mode];
-      for (int j = 0; j < n; j++) {
-        ends.lifted[mode][0] += F[mode * n + i] * basis->imass[i * n + j] * basis->value[end][j];
-        ends.lifted[mode][1] += F[mode * n + i] * basis->imass[i * n + j] * basis->slope[end][j];
+  memset(to, 0, 4 * (size_t)n * sizeof(*to));
+  for (int k = 0; k < 2; k++) {
+    const double *phi = k ? basis->slope[end] : basis->value[end];
+    double       *trace = to + k * n, *lifted = to + (2 + k) * n;
+
+    for (int mode = 0; mode < n; mode++) {
+      for (int i = 0; i < n; i++) {
+        trace[mode] += phi[i] * B[i * n + mode];
+        for (int j = 0; j < n; j++) lifted[mode] += F[mode * n + i] * basis->imass[i * n + j] * phi[j];
       }
     }
   }
-  return ends;
-}
-
-/* to [trace, lifted][V, Q][n] = the numbers of modes */
-static void PutEnds(const Ends *ends, double to[])
-{
-  for (int mode = 0; mode < ends->n; mode++) {
-    for (int k = 0; k < 2; k++) {
-      to[k * ends->n + mode] = ends->trace[mode][k];
-      to[(2 + k) * ends->n + mode] = ends->lifted[mode][k];
-    }
-  }
+  return (Ends){n, to, to + 2 * n, B + n * n};
 }
 
 /* t [2] = traces (lambda + the line's modes)^-1 lift t */
@@ -90,9 +81,9 @@ static void Across(const Ends *ends, double lambda, double t[2])
   double sum[2] = {0, 0};
 
   for (int mode = 0; mode < ends->n; mode++) {
-    const double a = (ends->lifted[mode][0] * t[0] + ends->lifted[mode][1] * t[1]) / (ends->lambda[mode] + lambda);
+    const double a = (ends->lifted[mode] * t[0] + ends->lifted[ends->n + mode] * t[1]) / (ends->lambda[mode] + lambda);
 
-    for (int k = 0; k < 2; k++) sum[k] += ends->trace[mode][k] * a;
+    for (int k = 0; k < 2; k++) sum[k] += ends->trace[k * ends->n + mode] * a;
   }
   t[0] = sum[0];
   t[1] = sum[1];
@@ -207,11 +198,9 @@ static void Couple(const VpBasis *basis, const Entry *e, const double form[], do
 {
   const int  size = 2 * e->m;
   double    *M = room, *inverse = M + size * size, *t = inverse + size * size, *own[2];
-  const Ends K = EndsOf(basis, e->own[e->normal], e->end), F = EndsOf(basis, e->across, 1 - e->end);
+  const Ends K = EndsOf(basis, e->own[e->normal], e->end, e->ends), F = EndsOf(basis, e->across, 1 - e->end, e->ends + 4 * e->n);
   double     half[4 * VP_MAX_N * VP_MAX_N];
 
-  PutEnds(&K, e->ends);
-  PutEnds(&F, e->ends + 4 * e->n);
   VpTransferBuild(basis, 0.5, half, half + 2 * e->n * e->n);
   for (int d = 0, i = 0; d < e->dim; d++) {
     if (d != e->normal) own[i++] = e->own[d];
