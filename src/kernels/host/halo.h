@@ -1,7 +1,7 @@
 /* What the cells beyond a side add to A x, for W cells at a time, a lane each. */
 #pragma once
 #include "cell.h"
-#include "lanes.h"
+#include "lanetables.h"
 
 /* loads those values of cells that their traces on a side are made of */
 OUTLINE void LoadSide(const VpView *view, int n, int side, const REAL *const p[W], V u[])

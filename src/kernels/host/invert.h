@@ -1,7 +1,7 @@
 /* v = A_j^-1 v on W patches, a lane each: v = (B x B x B) diag(1 / sum of eigenvalues) (F x F x F) v on arrays [m]^dim, m = 2 n, x
    fastest. */
 #pragma once
-#include "lanes.h"
+#include "lanetables.h"
 
 /* the tables of one direction */
 typedef struct {
