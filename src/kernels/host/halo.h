@@ -3,13 +3,15 @@
 #include "cell.h"
 #include "lanetables.h"
 
-/* loads those values of cells that their traces on a side are made of */
+/* Loads the values of cells that their traces on a side are made of. Along x these are a part of every row, so all values are loaded. */
 OUTLINE void LoadSide(const VpView *view, int n, int side, const REAL *const p[W], V u[])
 {
   const int stride = VpLineStride(side / 2, n, n * n), nearest = view->first[side % 2] * stride;
 
   if (side / 2 == 0) LoadCells(Power(n), 0, Power(n), p, NULL, u);
-  for (int i = 0; side / 2 && i < Power(n); i += n * stride) LoadCells(Power(n), i + nearest, view->nt * stride, p, NULL, u);
+  else {
+    for (int i = 0; i < Power(n); i += n * stride) LoadCells(Power(n), i + nearest, view->nt * stride, p, NULL, u);
+  }
 }
 
 INLINE void SubtractTraces(const VpView *view, const int n, int side, int from, const REAL *trace, V g[2][VP_MAX_N], const int at[],
