@@ -30,12 +30,19 @@ sub spoiled {
 like(spoiled('src/petsc/dm/coefficient.c', 'DMVPatchDGGetCells - ', 'Cells - '), qr/DMVPatchDGGetCells has no page/, 'missing_page_is_missed');
 like(spoiled('src/petsc/fields/integrals.c', '\.  dirichlet - [^\n]*\n', ''), qr/DMVPatchDGComputeRHS: describes the parameters/, 'missing_parameter_is_missed');
 like(spoiled('src/petsc/pc/levels.c', '`VPATCHDG_COARSE_SWEEPS`', 'sweeps'), qr/VPATCHDG_COARSE_SWEEPS is not explained/, 'missing_value_is_missed');
-like(spoiled('src/petsc/pc/settings.c', 'the space, full by default', 'the space, clamped by default'),
-  qr/PCVPatchDGSetSpace: the default of -pc_vpatchdg_space is full, not clamped/, 'default_of_a_page_is_the_tables');
+like(spoiled('share/doc/options.rst', '-pc_vpatchdg_space full', '-pc_vpatchdg_space whole'), qr/-pc_vpatchdg_space is never whole/, 'wrong_word_is_noticed');
 like(spoiled('src/petsc/dm/settings.c', '-dm_vpatchdg_dim', '-dm_vpatchdg_another'), qr/asks for -dm_vpatchdg_another, which.*has -dm_vpatchdg_dim, which nothing/s,
   'missing_option_is_missed');
 like(spoiled('share/doc/options.rst', '- Degree of the polynomials, 1 to 8\n     - ``3``', "- Degree of the polynomials, 1 to 8\n     - ``4``"),
   qr/default of -dm_vpatchdg_degree is 3, not 4/, 'wrong_default_is_noticed');
+
+# tables of settings are on the pages of setters and of types
+spoiled('src/petsc/pc/settings.c', 'VPATCHDG_SPACE_FULL', 'VPATCHDG_SPACE_CLAMPED');
+system("python3 $folder/copy/share/doc/man.py $folder/copy/man");
+for my $page ('PCVPatchDGSetSpace', 'PCVPATCHDG') {
+  my $text = do { local (@ARGV, $/) = "$folder/copy/man/man3/$page.3"; <> };
+  like($text, qr/pc_vpatchdg_space full\|dirichlet\|clamped\n.*\(clamped by default\)/, "default_of_a_page_is_the_tables, $page");
+}
 
 # manual pages
 is(system("python3 share/doc/man.py $folder/man"), 0, 'man_pages_are_written');

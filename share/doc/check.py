@@ -1,8 +1,7 @@
 #!/usr/bin/env -S python3 -B
 """check.py [HELP]: says what the manual misses, and fails if it misses anything: a page for every public function and type with all its
-parameters, every option on the page options.rst with its function and on the page of that function as the tables of settings have it, and on
-errors.rst messages as the sources have them. HELP is a file with what a program printed for -help: its defaults have to be those of
-options.rst."""
+parameters, every option on the page options.rst with its function and its words, and on errors.rst messages as the sources have them. HELP
+is a file with what a program printed for -help: its defaults have to be those of options.rst."""
 import glob
 import os
 import re
@@ -52,35 +51,18 @@ def asking():
     return sorted(os.path.relpath(path, manual.ROOT) for path in glob.glob(os.path.join(manual.ROOT, 'src/**/*.c'), recursive=True)) + [manual.HEADER]
 
 
-def table_rows():
-    """(kind, default in C, option, its setter, file) of the settings that src/petsc has in tables"""
-    row = re.compile(r'VP_SETTING\((\w+),[^"]*?(\w+),\s*"(-\w+)",\s*"(\w+)"')
-    for path in asking():
-        yield from (found + (path,) for found in row.findall(manual.read(path)))
+def wrong_words(pages, rows):
+    """Values in options.rst that the enumeration of a setting does not have."""
+    for setting in manual.settings(pages):
+        said = re.match(rf'``{setting.option} (\S*\|\S*)``', rows.get(setting.option, {}).get('option', ''))
+        for word in said.group(1).split('|') if said and '|' in setting.values else []:
+            if word not in setting.values.split('|'):
+                yield f'options.rst: {setting.option} is never {word}'
 
 
-def wrong_settings(pages):
-    """What the page of a setter says of the option, where a table has it: the words of an enum, and the default."""
-    setters = {p.name: p for p in pages}
-    words = dict(value for p in pages for value in p.values)
-    for kind, preset, option, setter, path in table_rows():
-        if setter not in setters:
-            continue  # PETSc's own
-        meaning = next((item for item in setters[setter].items('Options') if item[0].split()[0] == option), None)
-        if not meaning:
-            yield f'{setter} does not describe {option}, which {path} has'
-            continue
-        if kind == 'ENUM':
-            known = {word for value, word in words.items() if value.rsplit('_', 1)[0] == preset.rsplit('_', 1)[0]}
-            yield from (f'{setter}: {option} is never {word}' for word in meaning[0].split()[1].split('|') if word not in known)
-        default = re.search(r'([\w.]+)(?: \(default\)| by default)', meaning[1])
-        if default and default.group(1) != words.get(preset, preset):
-            yield f'{setter}: the default of {option} is {words.get(preset, preset)}, not {default.group(1)}'
-
-
-def registered():
+def registered(pages):
     """option -> (function that its help text names, file) of all options that src asks PETSc for"""
-    found = {option: (setter, path) for _, _, option, setter, path in table_rows()}
+    found = {setting.option: (setting.setter, setting.where) for setting in manual.settings(pages)}
     for path in asking():
         for call in re.findall(r'PetscOptions(?:Get)?[A-Z]\w*\((.*?)\)\)?;', manual.read(path), re.S):
             strings = re.findall(r'"((?:[^"\\]|\\.)*)"', call)
@@ -100,8 +82,8 @@ def page_rows():
     return rows
 
 
-def missing_options(rows):
-    known = registered()
+def missing_options(pages, rows):
+    known = registered(pages)
     for name, (function, path) in known.items():
         if name not in rows:
             yield f'{path} asks for {name}, which options.rst does not have'
@@ -135,7 +117,7 @@ def stale_messages():
 
 def main(arguments):
     pages, rows = manual.manual(), page_rows()
-    wrong = list(missing_pages(pages)) + list(missing_options(rows)) + list(wrong_settings(pages)) + list(stale_messages())
+    wrong = list(missing_pages(pages)) + list(missing_options(pages, rows)) + list(wrong_words(pages, rows)) + list(stale_messages())
     if arguments:
         with open(arguments[0], encoding='utf-8') as f:
             wrong += wrong_defaults(rows, f.read())

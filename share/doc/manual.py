@@ -1,5 +1,5 @@
 """The manual, read from the sources: blocks /*@ ... @*/ (functions), /*MC ... M*/ (types of PETSc objects) and /*S ... S*/ (types of
-functions), signatures and enumerations. man.py and reference.py write it, check.py looks for what is missing."""
+functions), signatures, enumerations and tables of settings. man.py and reference.py write it, check.py looks for what is missing."""
 import glob
 import os
 import re
@@ -38,6 +38,12 @@ class Page:
     def section(self, word):
         return next((s for s in self.sections if s.title.startswith(word)), None)
 
+    def add_options(self, items):
+        """before those of its own"""
+        if not self.section('Options'):
+            self.sections.insert([s.title for s in self.sections].index('Level'), Section('Options Database Keys'))
+        self.section('Options').items[:0] = items
+
     @property
     def group(self):
         if self.kind != 'function':
@@ -49,6 +55,18 @@ class Page:
         if not self.name.startswith('DMVPatchDG'):
             return GROUPS[5]
         return GROUPS[1] if re.search('RHS|Interpolate|Errors|Point', self.name) else GROUPS[0]
+
+
+@dataclass
+class Setting:
+    """a row of a table of settings"""
+    option: str
+    values: str   # 'v|w|f', n, x, or nothing
+    meaning: str
+    default: str
+    setter: str
+    has: str      # the type of objects that have it
+    where: str
 
 
 def read(path):
@@ -147,13 +165,43 @@ def add_signature(page, declared, definitions):
     page.signature = f'PetscErrorCode {page.name}({", ".join(written) or "void"})'
 
 
+def word_lists():
+    """name of an array -> its strings, of an enumeration's the words in options, its name and a prefix"""
+    arrays = [found for path in sources() for found in re.findall(r'const char \*const (\w+)\[\] = \{(.*?)\};', read(path), re.S)]
+    return {name: re.findall(r'"([^"]*)"', body) for name, body in arrays}
+
+
+def settings(pages):
+    """the rows VP_SETTING(type, data, member, default, option, setter, noun, meaning, ...) of all tables in src/petsc"""
+    presets = dict(value for p in pages for value in p.values)
+    presets.update(PETSC_FALSE='off', PETSC_TRUE='on', PETSC_DECIDE='-1')
+    values = {'BOOL': '', 'INT': 'n', 'REAL': 'x'}
+    lists = word_lists()
+    for path in sources():
+        text = read(path)
+        for row in text.split('VP_SETTING(')[1:]:
+            kind, preset = re.match(r'\s*(\w+),[^"]*?(\w+),\s*"', row).groups()
+            option, setter, _, meaning = re.findall(r'"([^"]*)"', row)[:4]
+            words = '|'.join(lists[re.search(r'\.names = (\w+)', row).group(1)][:-2]) if kind == 'ENUM' else values[kind]
+            has = re.search(r'const VpSettings \w+ = \{(\w+),', text).group(1)
+            yield Setting(option, words, meaning, presets.get(preset, preset), setter, has, path)
+
+
+def add_settings(pages):
+    """The options of tables, on the pages of their setters and of the types of objects."""
+    items = {}
+    for s in settings(pages):
+        what, meaning = f'{s.option} {s.values}'.rstrip(), f'{s.meaning} ({s.default} by default)'
+        items.setdefault(s.setter, []).append((what, meaning))
+        items.setdefault(s.has, []).append((what, f'{meaning}, `{s.setter}()`'))
+    for page in pages:
+        if page.name in items:
+            page.add_options(items[page.name])
+
+
 def enumerations(pages):
     """A page for every enumeration: its values mean what the function says that takes them."""
-    names = {}
-    for path in sources():
-        for array in re.findall(r'const char \*const VPatchDG\w+\[\] = \{(.*?)\};', read(path), re.S):
-            words = re.findall(r'"([^"]*)"', array)
-            names[words[-2]] = words[:-2]
+    names = {words[-2]: words[:-2] for array, words in word_lists().items() if array.startswith('VPatchDG')}
     for body, name in re.findall(r'typedef enum \{(.*?)\} (\w+);', read(HEADER), re.S):
         users = [p for p in pages if p.kind == 'function' and re.search(rf'\b{name}\b', p.signature)]
         users.sort(key=lambda p: ('Set' not in p.name, p.group, 'Get' in p.name))
@@ -186,6 +234,7 @@ def manual():
         if page.kind == 'function':
             add_signature(page, declared.get(page.name, []), definitions)
     pages += enumerations(pages)
+    add_settings(pages)
     place = {name: i for i, name in enumerate(re.findall(r'\w+', read(HEADER)))}
     return sorted(pages, key=lambda page: place.get(page.name, 0))
 

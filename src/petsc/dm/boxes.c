@@ -41,9 +41,6 @@ static PetscErrorCode ResetCorners(DM_VPatchDG *dg, VPatchDGDomain before)
 `DMVPatchDGSetBoxGrid()` sets other corners), `VPATCHDG_DOMAIN_FICHERA` (likewise, [-1,1]^3 without [0,1]^3), or
 `VPATCHDG_DOMAIN_BOXES`, which `DMVPatchDGSetBoxes()` sets
 
-   Options Database Key:
-.  -dm_vpatchdg_domain box|lshape|fichera - the domain
-
    Level: beginner
 
    Note:

@@ -220,29 +220,21 @@ static PetscErrorCode ComputeOperators(KSP ksp, Mat A, Mat P, void *ctx)
    DMVPATCHDG = "vpatchdg" - The interior-penalty discontinuous Galerkin method for -div(a grad u) + c u on a domain of axis-aligned boxes
 
    Options Database Keys:
-+  -dm_vpatchdg_dim 2|3                             - the dimension, 3 by default, `DMSetDimension()`
-.  -dm_vpatchdg_degree k                            - the degree of the polynomials, 1 to 8, `DMVPatchDGSetDegree()`
-.  -dm_vpatchdg_domain box|lshape|fichera           - the domain, `DMVPatchDGSetDomain()`
-.  -dm_vpatchdg_boxes nx,ny,nz                      - the numbers of boxes in the domain box, `DMVPatchDGSetBoxGrid()`
-.  -dm_vpatchdg_lower x,y,z                         - its lower corner
-.  -dm_vpatchdg_upper x,y,z                         - its upper corner
-.  -dm_vpatchdg_grid_x a:b:n[:ratio]|tanh:a:b:n:s|x0,x1,... - where its boxes have their faces, likewise _y and _z, `DMVPatchDGSetGrid()`
-.  -dm_refine n                                     - every box is refined n times (0 leaves the boxes whole), `DMSetRefineLevel()`
-.  -dm_vpatchdg_refine_levels n                     - after that the cells at a point or a sphere are refined n times
-.  -dm_vpatchdg_refine_point x,y,z                  - the point, `DMVPatchDGSetLocalRefinement()`
-.  -dm_vpatchdg_refine_sphere x,y,z,r               - the centre and the radius of the sphere, in 2D of the circle x,y,r
-.  -dm_vpatchdg_boundary dirichlet|neumann|robin|periodic - one for all sides, or one for each, `DMVPatchDGSetBoundary()`
-.  -dm_vpatchdg_robin alpha                         - for all robin sides, or one for each side, `DMVPatchDGSetRobin()`
-.  -dm_vpatchdg_penalty s                           - a factor of the interior penalty, `DMVPatchDGSetPenalty()`
-.  -dm_vpatchdg_reaction c                          - adds c u, `DMVPatchDGSetReaction()`
-.  -dm_mat_type shell|aij|...                       - the operator without a matrix (default), or assembled
-.  -dm_vec_type standard|cuda|...                   - the type of the vectors; cuda puts everything on the GPU
-.  -dm_vpatchdg_backend auto|host|cuda              - where the work is done, `DMVPatchDGSetBackend()`
-.  -dm_vpatchdg_transport auto|peer|nccl|mpi|host   - how ghosts travel between GPUs, `DMVPatchDGSetTransport()`
-.  -vpatchdg_doctor                                 - prints versions, machine, mesh, cycle, expected iterations, memory, and what to change
-.  -vpatchdg_memory bytes                           - how much memory a rank may take for mesh, vectors and cycle (default: its part of what
++  -dm_vpatchdg_boxes nx,ny,nz                      - The numbers of boxes in the domain box, `DMVPatchDGSetBoxGrid()`
+.  -dm_vpatchdg_lower x,y,z                         - Its lower corner
+.  -dm_vpatchdg_upper x,y,z                         - Its upper corner
+.  -dm_vpatchdg_grid_x a:b:n[:ratio]|tanh:a:b:n:s|x0,x1,... - Where its boxes have their faces, likewise _y and _z, `DMVPatchDGSetGrid()`
+.  -dm_vpatchdg_refine_levels n                     - After that the cells at a point or a sphere are refined n times
+.  -dm_vpatchdg_refine_point x,y,z                  - The point, `DMVPatchDGSetLocalRefinement()`
+.  -dm_vpatchdg_refine_sphere x,y,z,r               - The centre and the radius of the sphere, in 2D of the circle x,y,r
+.  -dm_vpatchdg_boundary dirichlet|neumann|robin|periodic - One for all sides, or one for each, `DMVPatchDGSetBoundary()`
+.  -dm_vpatchdg_robin alpha                         - For all robin sides, or one for each side, `DMVPatchDGSetRobin()`
+.  -dm_mat_type shell|aij|...                       - The operator without a matrix (default), or assembled
+.  -dm_vec_type standard|cuda|...                   - The type of the vectors; cuda puts everything on the GPU
+.  -vpatchdg_doctor                                 - Prints versions, machine, mesh, cycle, expected iterations, memory, and what to change
+.  -vpatchdg_memory bytes                           - How much memory a rank may take for mesh, vectors and cycle (default: its part of what
 is free)
--  -vpatchdg_progress                               - long work says how far it is, on the first rank's standard error
+-  -vpatchdg_progress                               - Long work says how far it is, on the first rank's standard error
 
    Level: beginner
 

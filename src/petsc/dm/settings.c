@@ -2,6 +2,14 @@
 #include "internal.h"
 #include <float.h>
 
+static const VpSetting petsc_row[] = {
+  [VP_DM_DIM] =
+    VP_SETTING(INT, struct _p_DM, dim, 3, "-dm_vpatchdg_dim", "DMSetDimension", "dimension", "Dimension, 2 or 3", .least = 2, .most = 3),
+  [VP_DM_REFINE] =
+    VP_SETTING(INT, struct _p_DM, levelup, 0, "-dm_refine", "DMSetRefineLevel", "number of refinements", "How often every box is refined"),
+};
+const VpSettings DMVPatchDGPetscSettings = {DMVPATCHDG, PETSC_STATIC_ARRAY_LENGTH(petsc_row), petsc_row};
+
 static const VpSetting row[VP_DM_SETTINGS] = {
   [VP_DM_DOMAIN] = VP_SETTING(ENUM, DM_VPatchDG, domain, VPATCHDG_DOMAIN_BOX, "-dm_vpatchdg_domain", "DMVPatchDGSetDomain", "domain",
                               "Domain: box, lshape (2D) or fichera (3D); boxes comes from DMVPatchDGSetBoxes()", .names = VPatchDGDomains,
@@ -23,14 +31,6 @@ static const VpSetting row[VP_DM_SETTINGS] = {
   [VP_DM_TRANSPORT] = VP_SETTING(ENUM, DM_VPatchDG, transport, VPATCHDG_TRANSPORT_AUTO, "-dm_vpatchdg_transport", "DMVPatchDGSetTransport",
                                  "transport", "How ghosts travel between GPUs", .names = VPatchDGTransports)};
 const VpSettings DMVPatchDGSettings = {DMVPATCHDG, VP_DM_SETTINGS, row};
-
-static const VpSetting petsc_row[] = {
-  [VP_DM_DIM] =
-    VP_SETTING(INT, struct _p_DM, dim, 0, "-dm_vpatchdg_dim", "DMSetDimension", "dimension", "Dimension, 2 or 3", .least = 2, .most = 3),
-  [VP_DM_REFINE] =
-    VP_SETTING(INT, struct _p_DM, levelup, 0, "-dm_refine", "DMSetRefineLevel", "number of refinements", "How often every box is refined"),
-};
-const VpSettings DMVPatchDGPetscSettings = {DMVPATCHDG, PETSC_STATIC_ARRAY_LENGTH(petsc_row), petsc_row};
 
 PetscErrorCode DMVPatchDGCheckChange(DM dm, PetscBool changes, const char what[])
 {
@@ -80,9 +80,6 @@ PetscErrorCode DMVPatchDGGet(DM dm, int setting, void *value, const char caller[
 +  dm     - the DM
 -  degree - 1 to 8; 3 by default
 
-   Options Database Key:
-.  -dm_vpatchdg_degree k - the degree
-
    Level: beginner
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetDegree()`
@@ -121,9 +118,6 @@ PetscErrorCode DMVPatchDGGetDegree(DM dm, PetscInt *degree)
 +  dm      - the DM
 -  penalty - positive, 1 by default. The penalty itself is this factor times k(k+1)(1/h- + 1/h+) on interior faces and 2k(k+1)/h on
 Dirichlet faces, where k is the degree and h the size of the cells on either side, across the face
-
-   Options Database Key:
-.  -dm_vpatchdg_penalty s - the factor
 
    Level: intermediate
 
@@ -167,9 +161,6 @@ PetscErrorCode DMVPatchDGGetPenalty(DM dm, PetscReal *penalty)
 +  dm       - the DM
 -  reaction - c, not negative; 0 by default
 
-   Options Database Key:
-.  -dm_vpatchdg_reaction c - the reaction coefficient
-
    Level: intermediate
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetReaction()`
@@ -208,9 +199,6 @@ PetscErrorCode DMVPatchDGGetReaction(DM dm, PetscReal *reaction)
 +  dm      - the DM
 -  backend - `VPATCHDG_BACKEND_AUTO` (on the GPU where the vectors are of type `VECCUDA`), `VPATCHDG_BACKEND_HOST`, or
 `VPATCHDG_BACKEND_CUDA`
-
-   Options Database Key:
-.  -dm_vpatchdg_backend auto|host|cuda - the backend, auto by default
 
    Level: intermediate
 
@@ -260,13 +248,10 @@ PetscErrorCode DMVPatchDGGetBackend(DM dm, VPatchDGBackend *backend)
 -  transport - `VPATCHDG_TRANSPORT_AUTO` (the first of the following that is possible), `VPATCHDG_TRANSPORT_PEER` (GPUs of one host write
 to the memory of each other), `VPATCHDG_TRANSPORT_NCCL`, `VPATCHDG_TRANSPORT_MPI` (from device memory, where PETSc has a GPU-aware MPI), `VPATCHDG_TRANSPORT_HOST` (through host memory)
 
-   Options Database Key:
-.  -dm_vpatchdg_transport auto|peer|nccl|mpi|host - the transport, auto by default; -dm_view says which one was taken, and why
-
    Level: intermediate
 
    Note:
-   On the host messages are MPI's whatever is set. peer and nccl need a GPU for every rank.
+   -dm_view says which transport was taken, and why. On the host messages are MPI's whatever is set. peer and nccl need a GPU for every rank.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetTransport()`, `DMVPatchDGSetBackend()`
 @*/

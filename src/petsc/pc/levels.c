@@ -11,14 +11,13 @@
 -  type - `VPATCHDG_CYCLE_V` (one coarse correction on every level), `VPATCHDG_CYCLE_W` (two),
    `VPATCHDG_CYCLE_F` (an F cycle, then a V cycle) or `VPATCHDG_CYCLE_AUTO` (by the coefficient)
 
-   Options Database Key:
-.  -pc_vpatchdg_cycle_type auto|v|w|f - auto (default): v where coarse levels follow the coefficient, as where it is constant
-   or jumps along the coarsest cells, or where the cycle is symmetric; f where it varies by more than 3.5 among the cells that become
-   one on some level below the finest and is not rough (as -pc_vpatchdg_cell_sweeps says), or w with -pc_vpatchdg_line_search
-
    Level: intermediate
 
    Notes:
+   auto takes v where coarse levels follow the coefficient, as where it is constant or jumps along the coarsest cells, and where the cycle
+   is symmetric. It takes f, or w with -pc_vpatchdg_line_search, where the coefficient varies by more than 3.5 among the cells that become
+   one on some level below the finest and is not rough (`PCVPatchDGSetCellSweeps()`).
+
    A level corrects twice where the next one has at most 1/3.2 of the cells of the level that did so last, and is not the coarsest.
 
    An F cycle is not symmetric.
@@ -59,9 +58,6 @@ PetscErrorCode PCVPatchDGGetCycleType(PC pc, VPatchDGCycleType *type)
 +  pc     - the preconditioner
 -  search - `PETSC_TRUE`: x += t e instead of x += e for a coarse correction e, where t = (e, r) / (e, A e) makes the
    error least in the energy norm
-
-   Options Database Key:
-.  -pc_vpatchdg_line_search - does so, `PETSC_FALSE` by default
 
    Level: intermediate
 
@@ -111,13 +107,11 @@ PetscErrorCode PCVPatchDGGetLineSearch(PC pc, PetscBool *search)
 -  exchange - `VPATCHDG_EXCHANGE_SWEEP` (once a sweep), `VPATCHDG_EXCHANGE_COLOR` (after every colour) or `VPATCHDG_EXCHANGE_AUTO` (by the
 number of cells)
 
-   Options Database Key:
-.  -pc_vpatchdg_exchange auto|sweep|color - auto (default): every colour on levels with fewer than 4096 cells a rank or with
-   thin cells, every sweep on others
-
    Level: intermediate
 
-   Note:
+   Notes:
+   auto exchanges after every colour on levels with fewer than 4096 cells a rank or with thin cells, once a sweep on others.
+
    Ranks repeat their neighbours' outermost patches in either case. -ksp_view shows which one every level takes. In single precision the
    finest level exchanges once more before the last colour of a sweep, since the copies of a cell on several ranks differ by rounding
    errors, which its residual would show.
@@ -158,12 +152,11 @@ PetscErrorCode PCVPatchDGGetExchange(PC pc, VPatchDGExchange *exchange)
 +  pc     - the preconditioner
 -  replay - `PETSC_TRUE` (default) or `PETSC_FALSE`
 
-   Options Database Key:
-.  -pc_vpatchdg_replay - replays; without it -log_view shows the parts of the cycle
-
    Level: advanced
 
-   Note:
+   Notes:
+   Without replay -log_view shows the parts of the cycle.
+
    A graph is recorded where no part of the cycle waits for the host: on one rank, or with messages by NCCL (`DMVPatchDGSetTransport()`).
    Where the coarsest level has a KSP, a V cycle is recorded in two parts, before and after that KSP, and a W cycle is not.
 
@@ -203,9 +196,6 @@ PetscErrorCode PCVPatchDGGetReplay(PC pc, PetscBool *replay)
 +  pc     - the preconditioner
 -  levels - number of levels, the finest among them, 1 or more; 0 takes all that there are, `PETSC_DECIDE` (default) as many as make the
 cycle cheapest
-
-   Options Database Key:
-.  -pc_vpatchdg_levels n - the number; by default -1, the cheapest
 
    Level: intermediate
 
@@ -254,9 +244,6 @@ PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
 -  coarsening - `VPATCHDG_COARSENING_LOCAL` (default: cells merge along directions and in boxes where they are thin, and
    neighbouring boxes of one cell merge, down to one patch) or `VPATCHDG_COARSENING_FULL` (in all directions
    of all boxes, down to boxes refined once)
-
-   Options Database Key:
-.  -pc_vpatchdg_coarsening local|full - local by default
 
    Level: intermediate
 
@@ -308,9 +295,6 @@ constant and each of the level's ranks holds all of it; otherwise as a dense mat
 host; otherwise on one GPU the exact inverse where a grid lacks boxes and what they left has Dirichlet sides; otherwise sweeps on GPUs and a
 KSP on the host)
 
-   Options Database Key:
-.  -pc_vpatchdg_coarse auto|sweeps|ksp|dense - by default auto
-
    Level: intermediate
 
    Note:
@@ -353,9 +337,6 @@ PetscErrorCode PCVPatchDGGetCoarse(PC pc, VPatchDGCoarse *coarse)
 +  pc    - the preconditioner
 -  cells - levels with fewer cells a rank than this move to fewer ranks, which then hold about this many cells each, down to one rank; 0:
 never; `PETSC_DECIDE`: the default
-
-   Options Database Key:
-.  -pc_vpatchdg_gather n - the number; by default 4096 on GPUs, those of 500 unknowns on the host
 
    Level: advanced
 

@@ -56,9 +56,6 @@ const VpSettings PCVPatchDGSettings = {PCVPATCHDG, VP_PC_SETTINGS, row};
 -  space - `VPATCHDG_SPACE_FULL` (all functions on its cells), `VPATCHDG_SPACE_DIRICHLET` (those that are 0 on its sides) or
 `VPATCHDG_SPACE_CLAMPED` (those whose normal derivative is 0 there, too)
 
-   Options Database Key:
-.  -pc_vpatchdg_space full|dirichlet|clamped - the space, full by default
-
    Level: intermediate
 
    Note:
@@ -101,9 +98,6 @@ PetscErrorCode PCVPatchDGGetSpace(PC pc, VPatchDGSpace *space)
 -  residual - `VPATCHDG_RESIDUAL_EXACT` (values and normal derivatives on its sides, which is all that matters), `VPATCHDG_RESIDUAL_LOCAL`
 (nothing) or `VPATCHDG_RESIDUAL_GLOBAL` (the same numbers as exact, by a product with A for every colour: slow, for checking)
 
-   Options Database Key:
-.  -pc_vpatchdg_residual exact|local|global - the residual, exact by default
-
    Level: intermediate
 
    Note:
@@ -144,9 +138,6 @@ PetscErrorCode PCVPatchDGGetResidual(PC pc, VPatchDGResidual *residual)
    Input Parameters:
 +  pc      - the preconditioner
 -  corners - number of repeats, 0 or more; `PETSC_DECIDE`: the default
-
-   Options Database Key:
-.  -pc_vpatchdg_corners n - the number; by default 1 up to degree 2 and 2 from degree 3 on
 
    Level: intermediate
 
@@ -193,9 +184,6 @@ PetscErrorCode PCVPatchDGGetCorners(PC pc, PetscInt *corners)
    Input Parameters:
 +  pc        - the preconditioner
 -  precision - `VPATCHDG_PRECISION_AUTO`, `VPATCHDG_PRECISION_SINGLE` or `VPATCHDG_PRECISION_DOUBLE`; the KSP works in double
-
-   Options Database Key:
-.  -pc_vpatchdg_precision auto|single|double - the precision, auto by default
 
    Level: intermediate
 
@@ -250,9 +238,6 @@ PetscErrorCode PCVPatchDGGetPrecision(PC pc, VPatchDGPrecision *precision)
 +  pc        - the preconditioner
 -  symmetric - `PETSC_TRUE` makes the cycle symmetric, as `KSPCG` and `KSPMINRES` need it; `PETSC_FALSE` by default
 
-   Options Database Key:
-.  -pc_vpatchdg_symmetric - symmetric
-
    Level: intermediate
 
    Note:
@@ -294,10 +279,6 @@ PetscErrorCode PCVPatchDGGetSymmetric(PC pc, PetscBool *symmetric)
 +  pc   - the preconditioner
 .  pre  - number of sweeps before the coarse correction, 0 or more
 -  post - number of sweeps after it, 0 or more
-
-   Options Database Keys:
-+  -pc_vpatchdg_smooth_pre n  - before the coarse correction, 0 by default
--  -pc_vpatchdg_smooth_post n - after it, 1 by default
 
    Level: intermediate
 
@@ -345,13 +326,12 @@ PetscErrorCode PCVPatchDGGetSmooth(PC pc, PetscInt *pre, PetscInt *post)
 +  pc - the preconditioner
 -  n  - their number, or `PETSC_DECIDE`
 
-   Options Database Key:
-.  -pc_vpatchdg_cell_sweeps n - their number; -1 (default): 1 where the coefficient is rough, that is where it varies by more than 3.5
-   among the children of a fifth of the next coarser level's cells, else 0
-
    Level: intermediate
 
-   Note:
+   Notes:
+   `PETSC_DECIDE` is 1 where the coefficient is rough, that is where it varies by more than 3.5 among the children of a fifth of the next
+   coarser level's cells; else 0.
+
    A sweep solves every cell by itself, in two colours like those of a chessboard, by the exact inverse of its own
    block. Patches take a product of one factor a direction for the coefficient, which is wrong where it varies
    otherwise; a cell has one coefficient. Where it is constant, cells gain nothing.

@@ -1,12 +1,6 @@
 /*MC
    PCVPATCH = "vpatch" - One sweep of the coloured vertex-patch smoother on the level of the Pmat's `DMVPATCHDG`; for `PCMG`
 
-   Options Database Keys:
-+  -pc_vpatch_space full|dirichlet|clamped - functions a patch corrects, `PCVPatchSetSpace()`
-.  -pc_vpatch_residual exact|local|global  - what a patch sees of its neighbours, `PCVPatchSetResidual()`
-.  -pc_vpatch_precision double|single      - of the sweep, `PCVPatchSetPrecision()`
--  -pc_vpatch_reverse                      - colours in the opposite order, `PCVPatchSetReverse()`
-
    Level: intermediate
 
    Notes:
@@ -112,9 +106,6 @@ static const VpPCBaseOps ops = {
 -  space - `VPATCHDG_SPACE_FULL` (all functions on its cells), `VPATCHDG_SPACE_DIRICHLET` (those that are 0 on its sides) or
 `VPATCHDG_SPACE_CLAMPED` (those whose normal derivative is 0 there, too)
 
-   Options Database Key:
-.  -pc_vpatch_space full|dirichlet|clamped - the space, full by default
-
    Level: intermediate
 
    Note:
@@ -157,9 +148,6 @@ PetscErrorCode PCVPatchGetSpace(PC pc, VPatchDGSpace *space)
 -  residual - `VPATCHDG_RESIDUAL_EXACT` (values and normal derivatives on its sides, which is all that matters), `VPATCHDG_RESIDUAL_LOCAL`
 (nothing) or `VPATCHDG_RESIDUAL_GLOBAL` (the same numbers as exact, by a product with A for every colour: slow, for checking)
 
-   Options Database Key:
-.  -pc_vpatch_residual exact|local|global - the residual, exact by default
-
    Level: intermediate
 
    Note:
@@ -201,9 +189,6 @@ PetscErrorCode PCVPatchGetResidual(PC pc, VPatchDGResidual *residual)
 +  pc        - the preconditioner
 -  precision - `VPATCHDG_PRECISION_DOUBLE` or `VPATCHDG_PRECISION_SINGLE`
 
-   Options Database Key:
-.  -pc_vpatch_precision double|single - the precision, double by default
-
    Level: intermediate
 
 .seealso: `PCVPATCH`, `PCVPatchGetPrecision()`
@@ -241,9 +226,6 @@ PetscErrorCode PCVPatchGetPrecision(PC pc, VPatchDGPrecision *precision)
    Input Parameters:
 +  pc      - the preconditioner
 -  reverse - `PETSC_TRUE` for the opposite order, which makes the sweep the adjoint of the usual one; `PETSC_FALSE` by default
-
-   Options Database Key:
-.  -pc_vpatch_reverse - opposite order
 
    Level: intermediate
 

@@ -2,24 +2,8 @@
    PCVPATCHDG = "vpatchdg" - Geometric multigrid with coloured vertex-patch smoothers for a `DMVPATCHDG`
 
    Options Database Keys:
-+  -pc_vpatchdg_space full|dirichlet|clamped - functions a patch corrects, `PCVPatchDGSetSpace()`
-.  -pc_vpatchdg_residual exact|local|global  - what a patch sees of its neighbours, `PCVPatchDGSetResidual()`
-.  -pc_vpatchdg_smooth_pre n                 - sweeps before the coarse correction, `PCVPatchDGSetSmooth()`
-.  -pc_vpatchdg_smooth_post n                - sweeps after it, `PCVPatchDGSetSmooth()`
-.  -pc_vpatchdg_corners n                    - repeats of a sweep near corners, `PCVPatchDGSetCorners()`
-.  -pc_vpatchdg_symmetric                    - a symmetric cycle, for `KSPCG`, `PCVPatchDGSetSymmetric()`
-.  -pc_vpatchdg_cycle_type auto|v|w|f        - V, W or F cycle, `PCVPatchDGSetCycleType()`
-.  -pc_vpatchdg_line_search                  - coarse corrections by as much as helps most, `PCVPatchDGSetLineSearch()`
-.  -pc_vpatchdg_cell_sweeps n                - single cells after patches, `PCVPatchDGSetCellSweeps()`
-.  -pc_vpatchdg_levels n                     - number of levels, `PCVPatchDGSetLevels()`
-.  -pc_vpatchdg_coarsening local|full        - where cells merge on coarser levels, `PCVPatchDGSetCoarsening()`
-.  -pc_vpatchdg_precision auto|single|double - of the whole cycle, `PCVPatchDGSetPrecision()`
-.  -pc_vpatchdg_exchange auto|sweep|color    - how often ranks exchange, `PCVPatchDGSetExchange()`
-.  -pc_vpatchdg_replay                       - a GPU runs the cycle as a CUDA graph, `PCVPatchDGSetReplay()`
-.  -pc_vpatchdg_coarse auto|sweeps|ksp|dense - how the coarsest level is solved, `PCVPatchDGSetCoarse()`
-.  -pc_vpatchdg_gather n                     - from which size on levels gather on fewer ranks, `PCVPatchDGSetGather()`
-.  -vpatchdg_coarse_ksp_type, ...            - the coarsest level's KSP, `PCVPatchDGGetCoarseKSP()`
--  -vpatchdg_warnings                        - 0 switches off the warnings of all these preconditioners
++  -vpatchdg_coarse_ksp_type, ... - The coarsest level's KSP, `PCVPatchDGGetCoarseKSP()`
+-  -vpatchdg_warnings             - 0 switches off the warnings of all these preconditioners
 
    Level: beginner
 

@@ -1,5 +1,5 @@
-/* The settings of an object as a table, a row each. What the setter, the getter, the option, -help, the view and the comparison between
-   ranks need to know of a setting stands in its row and nowhere else. */
+/* The settings of an object as a table, a row each. What the setter, the getter, the option, -help, the view, the comparison between ranks
+   and the manual's lists of options (share/doc/manual.py) need to know of a setting stands in its row and nowhere else. */
 #pragma once
 #include "../../compat.h"
 #include <petscviewer.h>
@@ -9,7 +9,7 @@ typedef enum { VP_SETTING_ENUM, VP_SETTING_BOOL, VP_SETTING_INT, VP_SETTING_REAL
 typedef struct {
   const char        *option; /* its name in the options database; NULL: there is none */
   const char        *setter; /* the public function that sets it */
-  const char        *help;   /* what -help says of it */
+  const char        *help;   /* what -help and the manual say of it */
   const char        *noun;   /* what messages call it */
   VpSettingType      type;
   const char *const *names; /* of the values of an enum or a PetscBool, as PetscOptionsEnum() takes them: then the enum's, a prefix, NULL */
