@@ -61,7 +61,7 @@ struct EdgeSide : HangThread<T, DIM, N> {
   {
     return TraceAt(f, end, u + LineStart<DIM>(d, N, l, N, N * N), VpLineStride(d, N, N * N));
   }
-  /* what the values u of K test the group's cell F with */
+  /* the factors (Flux) of A_FK u on the group's cell F */
   __device__ __forceinline__ Trace ToFine(int32_t at, const T *u) const
   {
     const int32_t *item = Item(at);
@@ -80,7 +80,7 @@ struct EdgeSide : HangThread<T, DIM, N> {
 
     if (there) AddLift(item[1] / 2, 1 - item[1] % 2, sign, fine, y + (size_t)item[3 + i] * values, 0, 1);
   }
-  /* r -= A_KF x, and what the line of K, whose values are u, lacks there */
+  /* r -= A_KF x, and -= the terms of K's values u with the `excess` of its line there */
   __device__ __forceinline__ void SubtractFine(int32_t at, const T *u, T *r) const
   {
     const int32_t *item = Item(at);
@@ -100,7 +100,7 @@ struct EdgeSide : HangThread<T, DIM, N> {
     FromFaces(here);
     AddLiftTogether(d, end, T(-1), here, r);
   }
-  /* r of the cell beyond that was refined -= what the lines lack there; that cell is as large as K */
+  /* the same terms of u on the refined cell beyond the side, which is as large as K and has r */
   __device__ __forceinline__ void SubtractExcessBeyond(int32_t at, const T *u, T *r) const
   {
     const int32_t *item = Item(at);
@@ -155,7 +155,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   const T *Z;               /* of the entry */
   int32_t  at, K, F, first; /* the side, its cell, the group's cell behind it, the first side of K */
   int      end;
-  bool     replaces; /* F gets new values, whatever it had: the patch's inverse is exact on F */
+  bool     replaces; /* F's values are replaced, not corrected: the patch's inverse is exact on F */
   T        weight;
   T       *y, *q, *u, *v, *t, *other, *line; /* shared memory: all F, all F again, K, K again, traces, traces again, F's lines */
   LineSum<T, DIM, N, D, false> own;          /* of K */
@@ -239,8 +239,8 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
       __syncthreads();
     }
   }
-  /* u = the residual of K, with traces of the finer level on sides that hang; where F gets new values, those are taken into account later. v
-     and t are lost */
+  /* u = the residual of K, with traces of the finer level on sides that hang. Where F's values are replaced, what the new ones add is
+     subtracted later. v and t are lost */
   __device__ __forceinline__ void CoarseResidual() const
   {
     const T *own = w.coarse.Cell(K, values), *b = w.bc + (size_t)K * values;
@@ -355,7 +355,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
     __syncthreads();
     behind.AddLifted(-weight, t, other, y);
   }
-  /* gives the vectors u and y, and keeps b right */
+  /* Adds u to the coarser level's vector, adds y to the finer one's or puts it there, and takes A_FK u from b. */
   __device__ __forceinline__ void Store() const
   {
     T *x = (T *)w.fine.Cell(F, values) + l, *xc = (T *)w.coarse.Cell(K, values);

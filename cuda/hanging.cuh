@@ -118,8 +118,8 @@ struct HangThread {
     }
   }
 
-  /* here = what the form of a fine face, with the coefficient a, tests the value and the slope of the cell with. turned: the form's two
-     cells change places */
+  /* The form of a fine face, with the coefficient a: here = the factors by which it multiplies V and Q of a test function on this side, from
+     the traces on this side (here) and on the other (beyond). turned: the form's two cells change places */
   static __device__ __forceinline__ void Flux(const T *form, bool turned, T a, Trace &here, const Trace &beyond)
   {
     const T *own = form + 2 * turned, *other = form + 2 * !turned;
@@ -157,7 +157,7 @@ struct HangPlan : VpPlan {
   VpArray traces;   /* of one face at least: lines of other sides read its first numbers, for nothing */
 };
 
-/* operator.cu. VpCudaFindTraces() finds what sides of faces test their cells with; then `hanging` goes with a field that has the plan's
+/* operator.cu. VpCudaFindTraces() finds the factors of sides of faces (Flux); then `hanging` goes with a field that has the plan's
    neighbours. */
 template <class T, int DIM, int N>
 PetscErrorCode VpCudaHangPlan(const VpView *, int32_t first, int32_t last, HangPlan **);

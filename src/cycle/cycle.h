@@ -34,7 +34,7 @@ struct VpCycle_ {
   VpLevelCount   count;
   VpLattice      base;     /* the finest mesh's, with the coefficient that the coarsening needs */
   PetscReal      contrast; /* the largest quotient of the coefficients of two children of a cell, below the finest level, on any rank */
-  double         rough;    /* the part of the second level's cells with children of the finest where it is more than VP_VARIES */
+  double         rough;    /* the part of the second level's cells of whose children on the finest it is more than VP_VARIES */
   PetscInt       nlevel;
   VpLevel       *level;               /* level[0] is the finest, level[nlevel - 1] the coarsest */
   struct VpComposite_     *composite; /* of an adaptive mesh: its leaves, and what is between its levels; else NULL */

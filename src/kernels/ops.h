@@ -26,11 +26,11 @@ typedef struct {
   PetscErrorCode (*solve_cells)(const VpView *, const VpCellView *, int32_t first, int32_t last, const void *ghost, const void *b, void *x);
   /* b += sign A_FK xc on the cells F of all edge patches, xc being of the coarser level */
   PetscErrorCode (*add_coarse)(const VpView *, const VpEdgeView *, int sign, const void *xc, void *b);
-  /* bc -= A_KF x on the leaves K, and what their values xc add to A x beyond what the coarser level adds, there and on
-     the cells beyond that were refined */
+  /* bc -= A_KF x on the leaves K, and bc -= the terms of xc on K with VpEdgeView.excess as the coefficient, on K and on the refined cells
+     beyond */
   PetscErrorCode (*subtract_fine)(const VpView *, const VpView *coarse, const VpEdgeView *, const void *x, const void *xc, void *bc);
-  /* Solves on the edge patches [first, last) of `order`: x and xc gain what removes the residuals of F and K. Requires: they
-     are of one step; A_FK xc has been taken from b, as from bc where its level ends. Ensures: the same of the new xc. */
+  /* Solves on the edge patches [first, last) of `order`: x and xc gain what removes the residuals of F and K. Requires: they are
+     of one step; b is the right-hand side less A_FK xc, and bc likewise where the coarser level ends. Ensures: so is b for the new xc. */
   PetscErrorCode (*solve_edges)(const VpView *, const VpView *coarse, const VpEdgeView *, int32_t first, int32_t last, void *b, void *x,
                                 const void *bc, void *xc);
   /* x[0] = the current values, on cells [0, count) */

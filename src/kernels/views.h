@@ -139,7 +139,7 @@ typedef struct {
   const void    *table;  /* [entries][VpEdgeSize]: the blocks of K's lines and of F's line along the normal [dim + 1][VpBlockSize]
                         (VpBlockBuild), the problems of F's other lines [dim - 1][VpFdmSize] (VpFdmBuild); of the modes along the
                         normal, of K and of F, at the side [traces, what they get of lifts][V, Q][n]; Z */
-  const void    *weight; /* as of VpPatchView, where the coefficient is s times K's of the tables */
+  const void    *weight; /* [n] 1/s where K's coefficient is s times that of its tables, or NULL: 1 */
   const void    *excess; /* [n][2^(dim-1)] by how much the coefficients of a side's faces exceed that of K's line there, or NULL: 0 */
   double         reaction;
 } VpEdgeView;

@@ -75,7 +75,8 @@ static int WorkOf(p4est_t *forest, p4est_topidx_t tree, p4est_quadrant_t *q)
   return LeafOf(q)->work;
 }
 
-/* Cuts a forest into pieces of equal work. Cells that were refined are a part of the leaves everywhere, and not counted. */
+/* Cuts a forest into pieces of equal work. Refined cells are not counted: everywhere there is about the same number of
+   them to a leaf. */
 static void Cut(p4est_t *forest)
 {
   if (forest->mpisize == 1) return;

@@ -15,7 +15,7 @@ typedef struct {
   MPI_Comm      comm;
   VpLevelCells *fine, *coarse;
   int           dim;
-  int64_t       first, last; /* Cells of the coarser level that are among these have own leaves only. */
+  int64_t       first, last; /* All leaves in cells [first, last) of the coarser level are own. */
   VpDictionary  known;       /* of other ranks' parents: the number there of the first child, or -1 for a leaf */
   VpCellSet     families;    /* parents of the families that are swept, but for own ones far from other ranks' cells */
 } Search;

@@ -251,8 +251,8 @@ struct VpMesh_ {
   int32_t             orphans;    /* own cells [orphans, nown) have own parents (with coarser) */
   int32_t            *child; /* [coarser->nown][2^dim] local cells of this mesh in [0, nsweep), -1: none (with coarser); of a level of an
                                      adaptive mesh [coarser->nlocal][2^dim], in [0, nhalo) */
-  int32_t            *leaf;  /* [nsweep] of a level of an adaptive mesh: which of its own cells this is, or -1: refined; of ghosts what
-                                     their owners have. Else NULL */
+  int32_t            *leaf;  /* [nsweep] of a level of an adaptive mesh: the leaf that the cell is, as its owner numbers own leaves;
+                                     -1: it is refined. Else NULL */
   int32_t             nedge; /* of such a level: how many sides of the coarser one's leaves have local cells of this one beyond them */
   VpHang             *edge;  /* [nedge] these sides: `cell` is the leaf, in [0, nsweep) of the coarser one, `beyond` are cells of this
                                      one */

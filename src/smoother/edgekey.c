@@ -32,7 +32,7 @@ void VpEdgeWords(const VpEdgeKey *key, int dim, uint64_t word[VP_EDGE_WORDS])
   }
 }
 
-/* the number among the cells F of the one that is c among the 2^dim cells of a patch that has all of them twice, along the normal */
+/* A fit takes the 2^dim cells of a patch, so each F is there twice along the normal: the number among F of cell c. */
 static int Behind(int c, int normal)
 {
   return (c & ((1 << normal) - 1)) | (c >> (normal + 1)) << normal;
@@ -80,9 +80,9 @@ static VpFdmKey PairOf(VpLevel fine, const VpHang *edge, int d, int bit, const V
   return pair;
 }
 
-/* The forms between K, whose coefficient is a, and F, for which a number on F's side, that of the softest, and one on K's, that of the
-   stiffest, must do; and one beyond F's other side, that of the stiffest there. Patches must not see less than there is: sweeps would
-   enlarge errors. `times`: of F's fit; largest: K's coefficient. */
+/* Sets the coefficients of the forms between K and F, and those that lines have for what lies beyond. A line has one number a side: K's has
+   that of the stiffest F; F's has that of K as the softest F sees it and, on its other side, the largest ratio there. Patches must not see
+   less than there is: sweeps would enlarge errors. `times`: of F's fit; largest: K's coefficient. */
 static void SetForms(VpLevel fine, const VpHang *edge, const VpFit *fit, double times, double largest, VpEdgeKey *key)
 {
   const int    dim = fine->mesh->dim, normal = key->side / 2, s = key->side % 2;

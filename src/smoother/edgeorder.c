@@ -30,7 +30,7 @@ typedef struct {
   VpMesh         fine;
   const int32_t *order;      /* the patches of a colour */
   int32_t       *step;       /* [nedge] */
-  uint8_t       *x, *b, *xc; /* [cells] how many steps there are up to the last one that writes x or b of a cell, or x of a coarser one */
+  uint8_t       *x, *b, *xc; /* [cells] 1 + the last step that writes x or b of a cell, or x of a coarser one; 0: none yet */
 } Steps;
 
 /* the most of these numbers of a cell and of those beyond its sides */

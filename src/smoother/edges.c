@@ -89,7 +89,7 @@ static void Across(const Ends *ends, double lambda, double t[2])
   t[1] = sum[1];
 }
 
-/* t [2][width^(dim-1)] = traces A^-1 lift t on one side of A's cells, whose tables along that side these are */
+/* t [2][width^(dim-1)] = traces A^-1 lift t on one side of A's cells; normal: of the lines along its normal; along: the tables of the others */
 static void ThroughInverse(const Entry *e, const Ends *normal, int width, double *const along[], double t[])
 {
   const int     directions = e->dim - 1, size = directions == 2 ? width * width : width;
@@ -110,15 +110,15 @@ static void ThroughInverse(const Entry *e, const Ends *normal, int width, double
   for (int k = 0; k < 2; k++) Tangential(directions, width, width, B, modes[k], t + k * size);
 }
 
-/* t += what the form of a fine face, with the coefficient a, tests with, from the traces v, q of the cell beyond; s, r: factors of V and Q
-   here, and there */
+/* *t, *u += the factors by which the form of a fine face, with the coefficient a, multiplies V and Q of a test function on one side, from
+   the traces v, q on the other; here, there: the scales of V and Q on these sides */
 static void Pass(const double here[2], const double there[2], double gamma, double a, double v, double q, double *t, double *u)
 {
   *t += a * here[0] * (-gamma * there[0] * v + there[1] * q / 2);
   *u += a * here[1] * there[0] * v / 2;
 }
 
-/* t [2][m] on K's side = M t: to the cells F, through the inverse of A_FF, and back */
+/* out = M t, both [2][m] on K's side: to the cells F, through the inverse of A_FF, and back */
 static void ThroughFine(const Entry *e, const Ends *normal, const double form[], const double half[], const double t[], double out[])
 {
   const int     n = e->n, faces = 1 << (e->dim - 1), wide = 2 * n, size = e->dim == 3 ? wide * wide : wide;
@@ -331,8 +331,8 @@ static void FindCoefficients(void *context, int32_t piece, int32_t first, int32_
   }
 }
 
-/* Where the coefficient varies: patches are those of their tables times a number each, and the line of a leaf K counts
-   with the mean beyond a side what is different for every cell there. */
+/* Where the coefficient varies, a patch is that of its tables divided by its weight. The line of a leaf K takes the mean
+   beyond for all of a side; `excess` says by how much the coefficient of every fine face is larger. */
 static PetscErrorCode PlaceCoefficients(VpLevel fine, VpLevel coarse, VpArrays *arrays, VpEdgeView *view)
 {
   const VpMesh mesh = fine->mesh;

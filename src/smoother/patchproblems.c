@@ -123,7 +123,8 @@ static int Grain(VpLevel level)
   return level->backend->use_stream ? VP_COARSE_GRAIN : 1;
 }
 
-/* whether the patch's tables are exact, its fit being so: the reaction has no coefficient, so that with steps it is none of the masses */
+/* Whether the patch's tables are exact; fit: whether its fit is. Where the coefficient steps, the tables' mass has the steps and the
+   reaction's has not. */
 static PetscBool IsExact(const VpPatchProblems *problems, int32_t p, PetscBool fit)
 {
   const double   *step = problems->fit[p].step;

@@ -13,7 +13,7 @@ static VpForm ChooseForm(VpLevel level, VpSpace space, VpResidual residual, Pets
   return space == VP_SPACE_FULL && VpLevelIsUniform(level) && !mixed ? VP_FORM_REPLACE : VP_FORM_EXACT;
 }
 
-/* the end of the patches from `first` on that are mixed as it is */
+/* the end of the batch from `first` on: its patches are all mixed or all not */
 static int32_t EndOfBatch(const VpPatches *patches, int color, int32_t first)
 {
   const int32_t half[] = {patches->inner[color], patches->start[color + 1]};

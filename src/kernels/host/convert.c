@@ -1,7 +1,8 @@
 /* Between the outer vectors (double, orthonormal basis) and those of a level, a few cells at a time. */
 #include "rows.h"
 
-enum { CHUNK = 8, MANY = 256, SUMS = 8 }; /* cells at a time, or where sides hang, of which several are worked on together; partial sums */
+/* Cells at a time, more where sides hang, so that these fill lanes; partial sums. */
+enum { CHUNK = 8, MANY = 256, SUMS = 8 };
 
 INLINE void AddSquares(int count, const double *r, double sum[SUMS])
 {

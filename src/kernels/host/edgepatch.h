@@ -13,16 +13,16 @@ typedef struct {
   const REAL *bc;                   /* the coarser level's right-hand side */
   REAL       *new_x, *new_xc;       /* where values of both levels go */
   int         side;                 /* the number of their side */
-  unsigned    hang;                 /* the sides of some K that hang, as bits */
+  unsigned    hang;                 /* the sides that hang for some of the K, as bits */
   int32_t     K[W], at[2 * DIM][W]; /* K, and its sides in the view; -1 where they do not hang */
   int         place[FACES][VALUES]; /* where values of a cell F lie among those of all F */
-  const REAL *entry[W];             /* the entries that the following is of: */
+  const REAL *entry[W];             /* the entries that the following is made of: */
   V           table[(DIM + 1) * (2 * VP_MAX_N + 1) * VP_MAX_N + (DIM - 1) * (2 * M + 1) * M + 8 * VP_MAX_N];
   V           weight;
   Modes       coarser, finer; /* of K, of all F */
 } Patches;
 
-/* r -= A x on cells, but for what comes from cells beyond; own: x there */
+/* r -= the part of A x that is made of cells' own values; own: these */
 OUTLINE void SubtractLines(const Edges *e, const VpView *view, const int32_t cell[W], const V own[], V r[])
 {
   const int n = e->degree->n, N = Count(e);
@@ -39,7 +39,7 @@ OUTLINE void SubtractLines(const Edges *e, const VpView *view, const int32_t cel
   }
 }
 
-/* r -= what comes from cells beyond a side, but in lanes where skip is not negative; x: values of the level */
+/* r -= what the cells beyond a side add to A x, in lanes where skip is negative; x: the level's values */
 OUTLINE void SubtractSide(const Edges *e, const VpView *view, const int32_t cell[W], int side, const int32_t skip[W], const REAL *x, V r[])
 {
   Halo    halo = HaloOf(view, e->degree->n, side, cell);
@@ -54,7 +54,7 @@ OUTLINE void SubtractSide(const Edges *e, const VpView *view, const int32_t cell
   if (any >= 0) e->degree->halo(view, &halo, u, r);
 }
 
-/* whether F gets new values, whatever it had: the patch's inverse is exact on F */
+/* Whether F's values are replaced, not corrected: where the patch's inverse is exact on F */
 INLINE int Replaces(const Edges *e)
 {
   return !e->edges->weight;
@@ -71,7 +71,8 @@ INLINE int IsOf(const Edges *e, int32_t at, int32_t K)
   return at < e->edges->sides.n && Side(e, at)[0] == K;
 }
 
-/* r = the residual of K, with traces of the finer level on sides that hang; where F gets new values, those are taken into account later */
+/* r = the residual of K, with traces of the finer level on sides that hang. Where F's values are replaced, SolvePatches subtracts
+   what they add. */
 OUTLINE void CoarseResidual(const Patches *p, V r[])
 {
   const Edges *e = &p->edges;
@@ -94,7 +95,7 @@ OUTLINE void CoarseResidual(const Patches *p, V r[])
   }
 }
 
-/* skip[l] = whether the cell beyond a side is one of the patch's F, else -1 */
+/* skip[l] = 1 where the cell beyond a side is one of the patch's F, else -1 */
 INLINE void SkipFine(const Patches *p, const int32_t cell[W], int side, int32_t skip[W])
 {
   for (int l = 0; l < W; l++) {
@@ -107,7 +108,7 @@ INLINE void SkipFine(const Patches *p, const int32_t cell[W], int side, int32_t 
   }
 }
 
-/* y = b less what the cells beyond add to A x on all F, or the residuals of all F */
+/* y on all F = b less what cells beyond add to A x where F's values are replaced, else the residual */
 OUTLINE void FineRight(const Patches *p, V y[])
 {
   const Edges *e = &p->edges;
@@ -153,7 +154,7 @@ OUTLINE void Couple(const Patches *p, Traces t)
   }
 }
 
-/* between traces on the i-th cell F and its part of those on all F, [2n] or [2n][2n] */
+/* the place of trace l of the i-th cell F among those of all F, [2n] or [2n][2n] */
 INLINE int WideLine(int n, int i, int l)
 {
   return (i & 1) * n + l % n + ((i >> 1) * n + l / n) * 2 * n;
@@ -196,7 +197,7 @@ OUTLINE void SolvePatches(const Patches *p, V y[], V u[])
   AddLifted(&p->finer, -p->weight, behind, y);
 }
 
-/* gives the vectors u and y, which have values, and keeps b right */
+/* Adds u, which are values, to the coarser level's vector, adds y to the finer one's or puts it there, and takes A_FK u from b. */
 OUTLINE void StorePatches(const Patches *p, const V y[], V u[])
 {
   const Edges *e = &p->edges;

@@ -1,5 +1,5 @@
-/* What values beyond edges of a level add to A x and take from it: on sides of leaves K of the coarser level and on the cells F behind them
-   (VpEdgeView). W of them at a time: lanes have the same side of their K, or none, which is number -1 in the view. */
+/* Terms of A x between leaves K of the coarser level and the cells F behind their sides, where the finer level ends (VpEdgeView). W sides
+   are worked on at a time, a lane each. All are on the same side of their K; a lane without a side has the number -1. */
 #pragma once
 #include "hanging.h"
 
@@ -74,7 +74,7 @@ OUTLINE void CellTraces(const Edges *e, const VpView *view, const REAL *values, 
   LoadTraces(view, e->degree->n, side, p, t);
 }
 
-/* here = what the i-th cell F behind a side tests A_FK u with, where u has the traces t */
+/* here = the factors (Flux) of A_FK u on the i-th cell F behind a side, where u on K has the traces t */
 OUTLINE void ToFine(const Edges *e, const V form[], int i, Traces t, Traces here)
 {
   const V turned[5] = {form[2], form[3], form[0], form[1], form[4]};
@@ -85,7 +85,7 @@ OUTLINE void ToFine(const Edges *e, const V form[], int i, Traces t, Traces here
   Flux(e->degree->n, turned, form[5 + i], here, there);
 }
 
-/* sum += what A_KF u tests with, for the traces of u on the i-th cell F behind a side */
+/* sum += the factors (Flux) of A_KF u on K, for the traces of u on the i-th cell F behind a side */
 OUTLINE void AddFromFine(const Edges *e, const V form[], int i, Traces there, Traces sum)
 {
   Traces here;
@@ -131,8 +131,8 @@ OUTLINE void SubtractBehind(const Edges *e, int side, const int32_t at[W], V r[]
   AddLift(&e->edges->sides, e->degree->n, side, -1, sum, r);
 }
 
-/* r -= what lines lack beyond the form that they have on sides, for the traces of K there: on K, or (beyond) on the cell that was refined,
-   which is as large */
+/* K's line takes one coefficient for all of a side, and `excess` is what those of the fine faces exceed it by. r -= the terms of K's traces
+   `own` with that excess: on K, or (beyond) on the refined cell beyond the side, which is as large. */
 OUTLINE void SubtractExcess(const Edges *e, int side, const int32_t at[W], int beyond, Traces own, V r[])
 {
   const REAL root = (REAL)0.70710678118654752, *p[W];

@@ -44,7 +44,7 @@ OUTLINE void Transform(const Modes *m, int back, V v[])
   }
 }
 
-/* the same along the side, of what lines along d have one of each */
+/* t = F, or B, along the directions of the side; t has one value for every line along d */
 OUTLINE void TransformSide(const Modes *m, int back, V t[])
 {
   for (int e = 0, stride = 1; e < DIM; e++) {

@@ -34,9 +34,9 @@ INLINE void SubtractTraces(const VpView *view, const int n, int side, int from, 
 
 /* What lies beyond a side of W cells */
 typedef struct {
-  int         side, from; /* of these cells; the one of the cells beyond that traces are taken at */
+  int         side, from; /* the side of these cells, and that of the cells beyond at which traces are taken */
   const REAL *trace;      /* [V, Q][nt] there */
-  const REAL *line[W];    /* the entries of the cells' lines, or of such that have cells beyond the side */
+  const REAL *line[W];    /* the cells' lines along the side's normal, or lines that have a cell beyond the side */
   const REAL *beyond[W];  /* values */
 } Halo;
 

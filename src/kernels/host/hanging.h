@@ -76,7 +76,7 @@ INLINE void ToPart(int n, Along *along, const void *half, int part, Traces in, T
   }
 }
 
-/* sum += `in` of the part's fine face, as the whole side sees it; half: P, then R (VpHangView) */
+/* sum += the factors on the whole side that are `in` on the fine face of a part; half: P, then R (VpHangView) */
 INLINE void AddFromPart(int n, Along *along, const void *half, int part, Traces in, Traces sum)
 {
   Traces whole;
@@ -87,8 +87,8 @@ INLINE void AddFromPart(int n, Along *along, const void *half, int part, Traces 
   }
 }
 
-/* here = the factors by which the form of a fine face, with the coefficient a, multiplies the value and the slope of the cell's test
-   function */
+/* The form of a fine face, with the coefficient a: here = the factors by which it multiplies V and Q of a test function on this side, from
+   the traces on this side (here) and on the other (beyond) */
 OUTLINE void Flux(int n, const V form[], V a, Traces here, Traces beyond)
 {
   for (int l = 0; l < Power(n) / n; l++) {
@@ -113,7 +113,7 @@ OUTLINE void AddLift(const VpHangView *hang, int n, int side, REAL sign, Traces 
   }
 }
 
-/* the numbers of sides' forms, 0 for number -1 */
+/* form = the numbers of the forms of sides at[], 0 where at[l] is -1 */
 INLINE void LoadForms(const VpHangView *hang, const int32_t at[W], V form[VP_HANG_FORM])
 {
   const REAL *p[W];

@@ -21,7 +21,7 @@ typedef struct {
   void (*contract)(const Table *, int back, int slow, int fast, Ahead *ahead, V v[]); /* Contract of the degree */
   Table       table[DIM];
   int         agree;   /* lanes agree on all tables and the weight */
-  REAL       *inverse; /* [m]^dim inverse eigenvalue sums, of the last ones they agreed on: */
+  REAL       *inverse; /* [m]^dim inverse eigenvalue sums, of the tables and weight on which lanes agreed last: */
   const REAL *of[DIM];
   REAL        weight;
 } Solver;

@@ -38,14 +38,15 @@ INLINE void Cells(const Vector *v, const int n, const int nt, int32_t first, int
   }
 }
 
-/* sides that hang, on which lanes do the same: they have one number, and one part where their cells are the fine ones */
+/* Up to W sides that hang, a lane each. They have the same number, and the same part where their cells are the fine ones, so that lanes do
+   the same. */
 typedef struct {
   int     n;
   int32_t at[W];
 } Group;
 enum { PARTS_OF_SIDE = 1 + FACES };
 
-/* own = what the coarse cells' side tests with, for their traces; beyond: the fine cells */
+/* own: the traces of coarse cells on a side, which become the factors (Flux) of the forms with the fine cells beyond */
 INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t at[W], const V form[], Traces own)
 {
   const VpHangView *hang = &v->view->hang;
@@ -65,7 +66,7 @@ INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t a
   CopyTraces(n, sum, own);
 }
 
-/* own = what the fine cells' side tests with, for their traces; beyond: the coarse cells */
+/* own: the traces of fine cells on a side, which become the factors (Flux) of the form with the coarse cell beyond */
 INLINE void FromCoarse(const Vector *v, const int n, Along *along, const int32_t at[W], const V form[], Traces own)
 {
   const VpHangView *hang = &v->view->hang;

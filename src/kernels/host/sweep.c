@@ -14,7 +14,7 @@ typedef struct {
   const REAL        *b;
   REAL              *x[2];
   int                at[CORNERS][VALUES]; /* where value i of the cell at position p lies in the patch */
-  XColumns           X[2];                /* of the last cells on a patch's lower and upper side */
+  XColumns           X[2];                /* as last made for a patch's lower and for its upper cells along x */
 } Sweep;
 
 INLINE int Parity(const Sweep *s, int32_t cell)
