@@ -7,6 +7,13 @@ struct OneCoefficient {
   static constexpr bool varies = false;
 };
 
+/* the coefficient of a face between two cells. No product of two: small ones would vanish. */
+template <class T>
+__device__ __forceinline__ T HarmonicMean(T a, T b)
+{
+  return 2 * a / (a + b) * b;
+}
+
 /* where coefficients vary: what a launch works on, besides PatchWork */
 template <class T>
 struct VaryWork {
@@ -30,8 +37,6 @@ struct VaryWork {
   /* the harmonic mean at a side of a cell with coefficient a that has the cell h beyond; at the boundary a */
   __device__ __forceinline__ T Mean(const int32_t *cells, int h, T a) const
   {
-    if (__ldg(cells + h) < 0) return a;
-    const T beyond = At(cells, h);
-    return 2 * a * beyond / (a + beyond);
+    return __ldg(cells + h) < 0 ? a : HarmonicMean(a, At(cells, h));
   }
 };

@@ -73,7 +73,7 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
       to[0] = a0;
       to[1] = a1;
       to[2] = Mean(8 + 8 * d + q, a0);
-      to[3] = 2 * a0 * a1 / (a0 + a1);
+      to[3] = HarmonicMean(a0, a1);
       to[4] = Mean(8 + 8 * d + 4 + q, a1);
     }
     Sync();

@@ -239,8 +239,8 @@ static void CheckLayers(int dim, int k, int L, bool single, const double *h, con
   c.Smoother(sorted ? "layers, sorted" : "layers", VP_FORM_EXACT, 100);
 }
 
-/* a coefficient that varies over cells of one size, with the tables of common patches */
-static void CheckVarying(int dim, int k, int L, bool single, const double *h, const VpSide *sides, double reaction)
+/* a coefficient of size `about` that varies over cells of one size, with the tables of common patches */
+static void CheckVarying(int dim, int k, int L, bool single, const double *h, const VpSide *sides, double reaction, double about)
 {
   for (VpSpace space : {VP_SPACE_FULL, VP_SPACE_DIRICHLET}) {
     Check c;
@@ -249,7 +249,7 @@ static void CheckVarying(int dim, int k, int L, bool single, const double *h, co
     MakeLines(c.v, 0);
     MakePatches(c.v, space);
     c.v.reaction = reaction;
-    MakeVarying(c.v);
+    MakeVarying(c.v, about);
     c.Start(single, c.v.ncell);
     c.Smoother("varying, exact", VP_FORM_EXACT, 100);
     if (space == VP_SPACE_DIRICHLET) c.Smoother("varying, local", VP_FORM_LOCAL, 100);
@@ -295,7 +295,7 @@ static void CheckSorts(int dim, int k, int L, bool single, const double *h, cons
   MakeLines(c.v, 0);
   MakePatches(c.v, VP_SPACE_FULL);
   c.v.reaction = reaction;
-  MakeVarying(c.v);
+  MakeVarying(c.v, 1);
   c.v.common.found = PETSC_FALSE;
   c.Start(single, c.v.ncell);
   c.Smoother("varying, sorted", VP_FORM_EXACT, 100);
@@ -335,7 +335,7 @@ static void CheckAll(int dim, int k, bool single)
     c.Transfers();
     c.Smoother("given", VP_FORM_GIVEN, 10);
     CheckLacking(dim, k, L, single, h, sides, 0.3 * variant);
-    CheckVarying(dim, k, dim == 3 ? 2 : L, single, h, sides, 0.3 * variant);
+    for (double about : {1., 0x1p70}) CheckVarying(dim, k, dim == 3 ? 2 : L, single, h, sides, 0.3 * variant, about);
     CheckSorts(dim, k, L, single, h, sides, 0.3 * variant);
     for (bool sorted : {false, true}) CheckLayers(dim, k, L, single, h, sides, sorted);
     for (bool unlike : {false, true}) CheckAtOnce(dim, k, L, single, h, sides, unlike);

@@ -32,13 +32,13 @@ static void MakeLinesOf(Level &v)
   }
 }
 
-/* another coefficient in every cell, and for patches any weights. Requires: patches are made */
-static void MakeVarying(Level &v)
+/* another coefficient of size `about` in every cell, and for patches any weights. Requires: patches are made */
+static void MakeVarying(Level &v, double about)
 {
-  for (int32_t cell = 0; cell < v.ncell; cell++) v.coefficient.push_back((double)(float)(2 + Random()));
+  for (int32_t cell = 0; cell < v.ncell; cell++) v.coefficient.push_back((double)(float)(about * (2 + Random())));
   MakeLinesOf(v);
   v.weight = RandomReals(v.patch.size() >> v.dim);
-  for (double &a : v.weight) a += 2;
+  for (double &a : v.weight) a = (a + 2) / about;
 }
 
 /* A coefficient that changes along x alone, and the tables of patches there: all are exact, and every fifth does not say so. Requires:
