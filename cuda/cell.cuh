@@ -137,32 +137,29 @@ struct CellLines {
   __device__ __forceinline__ void AddInner(int d, const T (&x)[N], T (&y)[N]) const
   {
     if constexpr (kept) {
-      UNROLL (int i = 0; i < N; i++) ForRow(d, i, [&](int j, T a) { y[i] += a * x[j]; });
+      UNROLL (int i = 0; i < N; i++) ForKept(d, i, [&](int j, T a) { y[i] += a * x[j]; });
     } else {
-      const T *D = First(d);
-
-      UNROLL (int j = 0; j < N; j++) {
-        UNROLL (int i = 0; i < N; i++) y[i] += __ldg(D + i * N + j) * x[j];
-      }
+      UNROLL (int i = 0; i < N; i++) ForRow<N>(First(d) + i * N, [&](int j, T a) { y[i] += a * x[j]; });
     }
   }
   /* y += what V and Q beyond end s add */
   __device__ __forceinline__ void AddEnd(int d, int s, bool hangs, T V, T Q, T (&y)[N]) const
   {
     if constexpr (kept) {
-      ForRow(d, N + 2 * s, [&](int i, T a) { y[i] += a * V; });
-      ForRow(d, N + 2 * s + 1, [&](int i, T a) { y[i] += a * Q; });
+      ForKept(d, N + 2 * s, [&](int i, T a) { y[i] += a * V; });
+      ForKept(d, N + 2 * s + 1, [&](int i, T a) { y[i] += a * Q; });
     } else {
       const T *g = (hangs ? lift : First(d) + N * N) + 2 * s * N;
 
-      UNROLL (int i = 0; i < N; i++) y[i] += __ldg(g + i) * V + __ldg(g + N + i) * Q;
+      ForRow<N>(g, [&](int i, T a) { y[i] += a * V; });
+      ForRow<N>(g + N, [&](int i, T a) { y[i] += a * Q; });
     }
   }
 
 private:
-  /* f(i, number i) for row r of D, or, from N on, of g */
+  /* f(i, number i) for row r of D, or, from N on, of g, in shared memory */
   template <class F>
-  __device__ __forceinline__ void ForRow(int d, int r, F f) const
+  __device__ __forceinline__ void ForKept(int d, int r, F f) const
   {
     const Some *some = (const Some *)(table + (d * rows + r) * row);
 

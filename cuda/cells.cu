@@ -10,7 +10,7 @@ __device__ __forceinline__ void ContractCell(const T *const (&M)[DIM], T *s, int
 #pragma unroll 1
       for (int i = 0; i < N; i++) {
         T sum = T(0);
-        UNROLL (int j = 0; j < N; j++) sum += __ldg(M[d] + i * N + j) * v[j];
+        ForRow<N>(M[d] + i * N, [&](int j, T a) { sum += a * v[j]; });
         p[i * stride] = sum;
       }
     },

@@ -32,9 +32,49 @@ __device__ __forceinline__ Pack<double, 2> LoadNow(const Pack<double, 2> *p)
   return a;
 }
 
-/* a load that the compiler may move. Requires: nobody writes there in this launch */
-__device__ __forceinline__ Pack<double, 2> LoadOnce(const Pack<double, 2> *p)
+/* ---- loads that the compiler may move. Requires: nobody writes there in this launch */
+
+/* what the machine reads at once */
+template <class T, int n>
+struct Words;
+template <>
+struct Words<float, 1> {
+  typedef float type;
+};
+template <>
+struct Words<float, 2> {
+  typedef float2 type;
+};
+template <>
+struct Words<float, 4> {
+  typedef float4 type;
+};
+template <>
+struct Words<double, 1> {
+  typedef double type;
+};
+template <>
+struct Words<double, 2> {
+  typedef double2 type;
+};
+template <class T, int n>
+__device__ __forceinline__ Pack<T, n> LoadOnce(const Pack<T, n> *p)
 {
-  const double2 a = __ldg((const double2 *)p);
-  return {a.x, a.y};
+  const typename Words<T, n>::type a = __ldg((const typename Words<T, n>::type *)p);
+  Pack<T, n>                       pack;
+
+  memcpy(&pack, &a, sizeof(pack));
+  return pack;
+}
+
+/* f(i, row[i]) for i < N, of a row that begins at a multiple of N in an aligned array: as many numbers a load as divide N */
+template <int N, class T, class F>
+__device__ __forceinline__ void ForRow(const T *row, F f)
+{
+  constexpr int W = N % 4 == 0 && sizeof(T) == sizeof(float) ? 4 : N % 2 == 0 ? 2 : 1;
+
+  UNROLL (int i = 0; i < N; i += W) {
+    const Pack<T, W> some = LoadOnce((const Pack<T, W> *)(row + i));
+    UNROLL (int w = 0; w < W; w++) f(i + w, some.a[w]);
+  }
 }

@@ -40,6 +40,12 @@ struct dim3 {
 struct int2 {
   int x, y;
 };
+struct alignas(8) float2 {
+  float x, y;
+};
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
 struct alignas(16) double2 {
   double x, y;
 };
