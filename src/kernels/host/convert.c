@@ -1,8 +1,8 @@
 /* Between the outer vectors (double, orthonormal basis) and those of a level, a few cells at a time. */
 #include "rows.h"
 
-/* Cells at a time, more where sides hang, so that these fill lanes; partial sums. */
-enum { CHUNK = 8, MANY = 256, SUMS = 8 };
+/* A few cells at a time; where sides hang as many as have room, for lanes work on sides that are alike. */
+enum { FEW = 8, ROOM = FEW * VALUES > 1 << 15 ? FEW * VALUES : 1 << 15, SUMS = 8 }; /* cells; values; partial sums */
 
 INLINE void AddSquares(int count, const double *r, double sum[SUMS])
 {
@@ -30,10 +30,10 @@ INLINE void Change(const int n, const REAL *A, V Tx[][PARTS], int cells, const R
 INLINE void EnterCells(const VpView *view, const int n, VpHostResidual *Residual, const VpView *outer, double scale, const double *x,
                        const double *ghost, const double *f, REAL *b, double *norm2)
 {
-  const int chunk = x && outer->hang.n ? MANY : CHUNK;
+  const int chunk = x && outer->hang.n ? ROOM / Power(n) : FEW;
   V         Tx[VP_MAX_N][PARTS];
-  REAL      narrow[MANY * VALUES];
-  double    wide[MANY * VALUES], sum[SUMS] = {0};
+  REAL      narrow[ROOM];
+  double    wide[ROOM], sum[SUMS] = {0};
 
   LoadTransposed(n, view->enter, Tx);
   for (int32_t cell = 0; cell < view->nown; cell += chunk) {
@@ -53,11 +53,11 @@ INLINE void EnterCells(const VpView *view, const int n, VpHostResidual *Residual
 INLINE void Leave(const VpView *view, const int n, PetscBool add, double scale, const REAL *x, double *z)
 {
   V    Tx[VP_MAX_N][PARTS];
-  REAL narrow[CHUNK * VALUES];
+  REAL narrow[FEW * VALUES];
 
   LoadTransposed(n, view->leave, Tx);
-  for (int32_t cell = 0; cell < view->nown; cell += CHUNK) {
-    const int    cells = PetscMin(CHUNK, view->nown - cell), count = cells * Power(n);
+  for (int32_t cell = 0; cell < view->nown; cell += FEW) {
+    const int    cells = PetscMin(FEW, view->nown - cell), count = cells * Power(n);
     const size_t at = (size_t)cell * (size_t)Power(n);
     double      *to = z + at;
 
