@@ -37,18 +37,7 @@ template <class S>
 struct TileSetup {
   static constexpr int N = S::n, T = S::cells;
 
-  /* Traces V' and Q' beyond add g[0] V' + g[1] Q', where g[0] = a v + b q, g[1] = c v, and V and Q of the own side lift to v V + q Q. */
-  static void SetHanging(const TileTables<N> &t, int d, double hanging[3])
-  {
-    const double *v = t.value, *q = t.slope, *g = t.g[d][0], det = v[0] * q[1] - v[1] * q[0];
-    const double  a = (g[0] * q[1] - g[1] * q[0]) / det, b = (v[0] * g[1] - v[1] * g[0]) / det, c = t.g[d][1][0] / v[0];
-
-    hanging[0] = 1 / b;
-    hanging[1] = 1 / c;
-    hanging[2] = -a / (b * c);
-  }
-
-  static PetscErrorCode Tables(const VpView *view, const VpCommon &common, TileTables<N> *t)
+  static PetscErrorCode Tables(const VpView *view, const VpCommon &common, const double hanging[3][3], TileTables<N> *t)
   {
     double traces[2][2][VpDenseLayers(N)], line[VpLineSize(N)];
 
@@ -61,7 +50,7 @@ struct TileSetup {
       PetscCall(PetscArraycpy(t->D[d], line, N * N));
       PetscCall(PetscArraycpy(t->g[d][0], line + N * N + 2 * N, 2 * N));
       PetscCall(PetscArraycpy(t->boundary[d][0], view->outside[d][0], 8));
-      SetHanging(*t, d, t->hanging[d]);
+      PetscCall(PetscArraycpy(t->hanging[d], hanging[d], 3));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -102,16 +91,17 @@ struct TileSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* the tiles of a size, and marks in taken[cell - first] */
-  static PetscErrorCode AddSize(const VpView *view, const Field<double> &f, const VpCommon &common, int32_t first, int32_t last,
-                                const uint8_t *reads, std::vector<uint8_t> *taken, TilePlan<S> *plan)
+  /* the tiles of cells with the common lines, or of size number which - 1, and marks in taken[cell - first] */
+  static PetscErrorCode AddSize(const VpView *view, const Field<double> &f, int which, int32_t first, int32_t last, const uint8_t *reads,
+                                std::vector<uint8_t> *taken, TilePlan<S> *plan)
   {
+    const VpCommon               &common = which ? view->size[which - 1] : view->common;
     std::unique_ptr<SizeTiles<N>> size(new SizeTiles<N>());
     std::vector<int32_t>          tile;
     Candidates                    c;
 
     PetscFunctionBegin;
-    PetscCall(Tables(view, common, &size->tables));
+    PetscCall(Tables(view, common, view->hanging[which], &size->tables));
     PetscCall(Find(view, f, common, first, last, &c));
     size->tile.start = c.start;
     for (int part = 0; part < 2; part++) {
@@ -137,8 +127,7 @@ struct TileSetup {
 
     PetscFunctionBegin;
     PetscCall(VpCudaReadsGhosts(view, first, last, &reads));
-    for (int i = -1; i < view->nsize; i++)
-      PetscCall(AddSize(view, f, i < 0 ? view->common : view->size[i], first, last, reads, &taken, plan));
+    for (int i = 0; i <= view->nsize; i++) PetscCall(AddSize(view, f, i, first, last, reads, &taken, plan));
     const bool rest = memchr(taken.data(), 0, taken.size()) != NULL;
     for (int part = 0; rest && part < 2; part++) {
       for (int32_t c = first; c < last; c++) {

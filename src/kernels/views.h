@@ -84,13 +84,14 @@ typedef struct {
   VpCommon       common;              /* of `lines` */
   int            nsize;               /* Cells of an adaptive mesh have other sizes too: */
   VpCommon       size[VP_MOST_SIZES]; /* the same lines of these */
-  double         outside[3][2][4];    /* [d][side] the matrix B of VpLineBoundary, with which a boundary acts like a cell beyond */
-  double         ending[4];           /* the same where the level ends, of a cell whose line is `inside` but for that */
-  int64_t        position;            /* of cell 0 among the cells of all ranks. Aligned blocks of 2^(dim k) consecutive positions are cubes
+  double         hanging[1 + VP_MOST_SIZES][3][3]; /* [common, then sizes][d] VpLineLift of cells with these lines */
+  double         outside[3][2][4]; /* [d][side] the matrix B of VpLineBoundary, with which a boundary acts like a cell beyond */
+  double         ending[4];        /* the same where the level ends, of a cell whose line is `inside` but for that */
+  int64_t        position;         /* of cell 0 among the cells of all ranks. Aligned blocks of 2^(dim k) consecutive positions are cubes
                                    with 2^k cells a side */
-  const void    *traces;              /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
-  const void    *expand;              /* VpBasis.expand in the same layout: from traces to coefficients */
-  const void    *enter, *leave;       /* [n][n] from and to the outer vectors' basis */
+  const void    *traces;           /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
+  const void    *expand;           /* VpBasis.expand in the same layout: from traces to coefficients */
+  const void    *enter, *leave;    /* [n][n] from and to the outer vectors' basis */
   VpHangView     hang;
   void          *device; /* what a backend keeps for this view; NULL at first */
 } VpView;

@@ -63,6 +63,9 @@ void VpLineBuild(const VpBasis *, const VpLineKey *, double penalty, double reac
 /* The boundary on side s of a cell in a line of equal ones, key->side[s], acts like a cell beyond whose traces are B times the cell's own
    traces (V, Q) on that side, B [2][2]. So D of the cell's line is D of a line inside plus g[s] B [value, slope]. */
 void VpLineBoundary(const VpLineKey *, int degree, int s, double penalty, double B[]);
+/* In a line of equal cells, M^-1 of V times a side's value and Q times its slope acts like a cell beyond whose traces are lift[0] Q and
+   lift[1] V + lift[2] Q. */
+void VpLineLift(const VpLineKey *, int degree, double penalty, double lift[3]);
 
 /* the coefficient of a face between two cells */
 static inline double VpHarmonicMean(double a, double b)
