@@ -15,8 +15,8 @@ struct KeptSetup {
   static constexpr bool thin = nt < VpDenseLayers(N);
 
   const SweepSetup<T, N> setup;
-  const int              lacks; /* functions that the space lacks at a side */
-  T                      traces[4 * nt], expand[4 * nt];
+  const int              lacks;                                            /* functions that the space lacks at a side */
+  T                      traces[4 * nt], expand[4 * nt], root[2] = {1, 1}; /* root: as of VpPatchView */
   const T               *fdm, *line[2]; /* of a patch along a direction; of its lower and its upper cell */
 
   explicit KeptSetup(const SweepSetup<T, N> &s) : setup(s), lacks(s.patches->lacks)
@@ -57,43 +57,18 @@ struct KeptSetup {
       for (int i = 0; i < N; i++) K[i] -= c * (double)fdm[m * m + (s * N + i) * m + mode];
     }
   }
-  /* part = what a value beyond a side adds, without its part along what a slope adds. Returns the length of part over that of what a slope
-     adds, which is proportional to (size beyond) / (own size). */
-  double Across(int c, int side, double part[N]) const
-  {
-    double along = 0, slopes = 0, sum = 0;
-
-    for (int i = 0; i < N; i++) {
-      along += Add(c, side, 0, i) * Add(c, side, 1, i);
-      slopes += Add(c, side, 1, i) * Add(c, side, 1, i);
-    }
-    for (int i = 0; i < N; i++) {
-      part[i] = Add(c, side, 0, i) - along / slopes * Add(c, side, 1, i);
-      sum += part[i] * part[i];
-    }
-    return sqrt(sum / slopes);
-  }
-  /* What the cell's own values add at side s over what those beyond it add: the root of (size beyond) / (own size). Between the patch's
-     own cells one ratio is the inverse of the other, times what it is between equal cells. */
-  double Own(int s) const
-  {
-    double part[N];
-
-    return line[0] == line[1] ? 1 : sqrt(Across(s, s, part) / sqrt(Across(0, 1, part) * Across(1, 0, part)));
-  }
 
   /* LK = L K, where L has the face between the cells, but not the one at side s, up to functions that S^T M takes to 0: so what a slope
      adds there does not count */
   void Operate(int s, const double K[N], double LK[m]) const
   {
-    const double root = Own(s);
-    double      *own = LK + s * N, *other = LK + (1 - s) * N;
+    double *own = LK + s * N, *other = LK + (1 - s) * N;
 
     for (int i = 0; i < N; i++) {
       own[i] = other[i] = 0;
       for (int j = 0; j < N; j++) own[i] += (double)line[s][i * N + j] * K[j];
       for (int f = 0; f < 2; f++) {
-        own[i] += root * Add(s, s, f, i) * Trace(s, f, K);
+        own[i] += root[s] * Add(s, s, f, i) * Trace(s, f, K);
         other[i] += Add(1 - s, s, f, i) * Trace(1 - s, f, K);
       }
     }
@@ -101,13 +76,17 @@ struct KeptSetup {
   /* The face at side s sees the jump of values there: S^T M takes what slopes add to 0, so as much of that as helps goes away. */
   void AddJump(int s, const double K[N], double LK[m], double beyond[m]) const
   {
-    const double own = Own(s) * Trace(s, 0, K), other = thin ? (double)traces[2 * (1 - s) * nt + (s ? 0 : nt - 1)] : 1;
-    double       g[N];
+    const double own = root[s] * Trace(s, 0, K), other = thin ? (double)traces[2 * (1 - s) * nt + (s ? 0 : nt - 1)] : 1;
+    double       along = 0, slopes = 0;
 
-    (void)Across(s, s, g);
     for (int i = 0; i < N; i++) {
-      LK[s * N + i] -= g[i] * own;
-      beyond[s * N + i] = g[i] * other;
+      along += Add(s, s, 0, i) * Add(s, s, 1, i);
+      slopes += Add(s, s, 1, i) * Add(s, s, 1, i);
+    }
+    for (int i = 0; i < N; i++) {
+      const double g = Add(s, s, 0, i) - along / slopes * Add(s, s, 1, i);
+      LK[s * N + i] -= g * own;
+      beyond[s * N + i] = g * other;
     }
   }
 
@@ -187,7 +166,10 @@ struct KeptTail {
     T *LKs = to, *Ks = to + Tail::LK - Tail::K;
 
     kept.fdm = e.fdm;
-    for (int s = 0; s < 2; s++) kept.line[s] = e.line[s];
+    for (int s = 0; s < 2; s++) {
+      kept.line[s] = e.line[s];
+      kept.root[s] = e.root[s];
+    }
     for (int s = 0; s < 2; s++) {
       double K[TRACES][N] = {}, LK[TRACES][m] = {};
       if (!(sides >> s & 1)) kept.Solve(s, kept.Beyond(), K, LK);
