@@ -15,26 +15,21 @@ struct KeptSetup {
   static constexpr bool thin = nt < VpDenseLayers(N);
 
   const SweepSetup<T, N> setup;
-  const int              lacks;                                            /* functions that the space lacks at a side */
-  T                      traces[4 * nt], expand[4 * nt], root[2] = {1, 1}; /* root: as of VpPatchView */
+  const int              lacks;                                                /* functions that the space lacks at a side */
+  T                      traces[2][2][nt], expand[2][2][nt], root[2] = {1, 1}; /* root: as of VpPatchView */
   const T               *fdm, *line[2]; /* of a patch along a direction; of its lower and its upper cell */
 
   explicit KeptSetup(const SweepSetup<T, N> &s) : setup(s), lacks(s.patches->lacks)
   {
-  }
-  PetscErrorCode Fetch()
-  {
-    PetscFunctionBegin;
-    PetscCall(VpCudaFetch(setup.view->traces, sizeof(traces), traces));
-    PetscCall(VpCudaFetch(setup.view->expand, sizeof(expand), expand));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    VpTabulate(VpBasisTrace, s.view->basis, traces);
+    VpTabulate(VpBasisExpand, s.view->basis, expand);
   }
   /* value (f = 0) or slope at end `end` of a function of one cell */
   double Trace(int end, int f, const double u[N]) const
   {
     double sum = 0;
 
-    for (int i = 0; i < nt; i++) sum += (double)traces[(2 * end + f) * nt + i] * u[setup.view->first[end] + i];
+    for (int i = 0; i < nt; i++) sum += (double)traces[end][f][i] * u[setup.view->first[end] + i];
     return sum;
   }
   /* what f = 0 (value) or 1 (slope) beyond the side of cell c adds */
@@ -48,7 +43,7 @@ struct KeptSetup {
   {
     double e[N] = {};
 
-    for (int i = 0; i < nt && !thin; i++) e[i] = expand[(2 * s + f) * nt + i];
+    for (int i = 0; i < nt && !thin; i++) e[i] = expand[s][f][i];
     if (thin) e[s ? N - 1 - f : f] = 1;
     for (int i = 0; i < N; i++) K[i] = e[i];
     for (int mode = 0; mode < m; mode++) {
@@ -76,7 +71,7 @@ struct KeptSetup {
   /* The face at side s sees the jump of values there: S^T M takes what slopes add to 0, so as much of that as helps goes away. */
   void AddJump(int s, const double K[N], double LK[m], double beyond[m]) const
   {
-    const double own = root[s] * Trace(s, 0, K), other = thin ? (double)traces[2 * (1 - s) * nt + (s ? 0 : nt - 1)] : 1;
+    const double own = root[s] * Trace(s, 0, K), other = thin ? (double)traces[1 - s][0][s ? 0 : nt - 1] : 1;
     double       along = 0, slopes = 0;
 
     for (int i = 0; i < N; i++) {
@@ -126,19 +121,18 @@ struct KeptSetup {
     T             sides[5 * m * TRACES] = {}, F[VpFdmSize(N)], D[VpLineSize(N)];
 
     PetscFunctionBegin;
-    PetscCall(Fetch());
     plan->tables = KeptTables<T, N, TRACES>();
     fdm = F;
     line[0] = line[1] = D;
     for (int d = 0; found && d < 3; d++) {
-      PetscCall(setup.Fetch(setup.patches->common.inside[d], F));
-      PetscCall(VpCudaFetch((const T *)view->lines + (size_t)view->common.inside[d] * VpLineSize(N), sizeof(D), D));
+      PetscCall(VpCudaFetchEntry(setup.patches->fdm, setup.patches->common.inside[d], F));
+      PetscCall(VpCudaFetchEntry(view->lines, view->common.inside[d], D));
       for (int s = 0; s < 2; s++) FillSide(d, s, Beyond(), &plan->tables, sides);
     }
     for (int s = 0; s < 2; s++) {
       for (int f = 0; f < TRACES; f++) {
-        const int functional = Beyond() && f ? 2 * (1 - s) : 2 * s + f;
-        for (int i = 0; i < nt; i++) plan->tables.trace[s][f][i] = traces[functional * nt + i];
+        const bool beyond = Beyond() && f;
+        for (int i = 0; i < nt; i++) plan->tables.trace[s][f][i] = beyond ? traces[1 - s][0][i] : traces[s][f][i];
       }
     }
     PetscCall(VpCudaPlace(sides, sizeof(sides), "tables of common patches", &plan->sides));
@@ -156,10 +150,6 @@ struct KeptTail {
 
   KeptSetup<T, N, TRACES> kept;
 
-  PetscErrorCode Fetch()
-  {
-    return kept.Fetch();
-  }
   /* to[size - m] before the eigenvalues; at the domain's boundary there is nothing */
   void Fill(const SortEntry<T, N> &e, int sides, T to[])
   {

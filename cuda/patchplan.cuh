@@ -122,11 +122,6 @@ struct SweepSetup {
     return view->nt == VpThinLayers(N, 3) && patches->cutoff < 0;
   }
 
-  PetscErrorCode Fetch(int32_t entry, T *fdm) const
-  {
-    return VpCudaFetch((const T *)patches->fdm + (size_t)entry * VpFdmSize(N), VpFdmSize(N) * sizeof(T), fdm);
-  }
-
   /* F and B of the first cell by parity */
   static void Transforms(const T *fdm, T (*F)[N * N], T (*B)[N * N])
   {
@@ -165,12 +160,12 @@ struct SweepSetup {
 
     PetscFunctionBegin;
     plan->tables.same[d] = inside[1] == inside[0] && inside[2] == inside[0] ? 0 : d;
-    PetscCall(Fetch(inside[d], fdm));
+    PetscCall(VpCudaFetchEntry(patches->fdm, inside[d], fdm));
     Transforms(fdm, plan->tables.F[d], plan->tables.B[d]);
     Eigenvalues(lambda, reaction, table + 2 * d * m);
     if (d == 0) Eigenvalues(lambda, 0, plan->tables.lambda);
     if (edge[upper] < 0) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(Fetch(edge[upper], fdm));
+    PetscCall(VpCudaFetchEntry(patches->fdm, edge[upper], fdm));
     EdgeTransforms(fdm, upper, plan->edges.F[d], plan->edges.B[d]);
     Eigenvalues(lambda, reaction, table + (2 * d + 1) * m);
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -178,30 +173,25 @@ struct SweepSetup {
 
   /* What trace f of the pair beyond a side adds to value i: g [value, slope][n] of the side, traces [value, slope][nt] at the neighbour's
      end there */
-  static T TraceAdds(const T *g, const T *traces, int f, int i)
+  static T TraceAdds(const T *g, const T (*traces)[Map::nt], int f, int i)
   {
-    constexpr int nt = VpThinLayers(N, 3);
-
-    return nt == 2 ? g[i] * traces[f] + g[N + i] * traces[nt + f] : g[f * N + i];
+    return Map::nt == 2 ? g[i] * traces[0][f] + g[N + i] * traces[1][f] : g[f * N + i];
   }
   /* The same where cells have the level's size: for the sides along z `add` as of PatchTables, for others in a PatchTable. Where the
      coefficient varies, it counts as 1. */
   PetscErrorCode Sides(T (*add)[2][N], T *table) const
   {
-    constexpr int size = VpLineSize(N), nt = VpThinLayers(N, 3);
-    T             line[size], traces[4 * nt];
+    T line[VpLineSize(N)], traces[2][2][Map::nt];
 
     PetscFunctionBegin;
     if (!Uniform() && !patches->unit) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(VpCudaFetch(view->traces, sizeof(traces), traces));
+    VpTabulate(VpBasisTrace, view->basis, traces);
     for (int d = 0; d < 3; d++) {
-      const T *from = Uniform() ? (const T *)view->lines + (size_t)view->common.inside[d] * size : (const T *)patches->unit + d * size;
-
-      PetscCall(VpCudaFetch(from, sizeof(line), line));
+      PetscCall(VpCudaFetchEntry(Uniform() ? view->lines : patches->unit, Uniform() ? view->common.inside[d] : d, line));
       for (int s = 0; s < 2; s++)
         for (int f = 0; f < 2; f++)
           for (int i = 0; i < N; i++) {
-            const T a = TraceAdds(line + N * N + 2 * s * N, traces + 2 * (1 - s) * nt, f, i);
+            const T a = TraceAdds(line + N * N + 2 * s * N, traces[1 - s], f, i);
             if (d == 2) add[s][f][i] = a;
             else table[PatchTable<N>::add + ((d * 2 + s) * N + i) * 2 + f] = a;
           }
@@ -216,7 +206,7 @@ struct SweepSetup {
       T table[PatchTable<N>::size] = {};
 
       PetscFunctionBegin;
-      PetscCall(VpCudaFetch(view->traces, sizeof(plan->tables.trace), plan->tables.trace));
+      VpTabulate(VpBasisTrace, view->basis, plan->tables.trace);
       for (int d = 0; d < 3; d++) PetscCall(Solvers(d, plan, table));
       PetscCall(Sides(plan->tables.add, table));
       PetscCall(VpCudaPlace(table, sizeof(table), "tables of common patches", &plan->table));

@@ -39,12 +39,8 @@ template <class T, int N>
 struct NoTail {
   static constexpr int size = SortTail<N>::lambda;
 
-  NoTail(const VpView *)
+  NoTail(const SweepSetup<T, N> &)
   {
-  }
-  PetscErrorCode Fetch()
-  {
-    return PETSC_SUCCESS;
   }
   void Fill(const SortEntry<T, N> &, int, T *)
   {
@@ -54,21 +50,17 @@ template <class T, int N>
 struct ReplaceTail {
   static constexpr int nt = VpThinLayers(N, 3), size = SortTail<N>::add;
 
-  const VpView *view;
-  T             traces[4 * nt];
+  T traces[2][2][nt];
 
-  ReplaceTail(const VpView *of) : view(of)
+  ReplaceTail(const SweepSetup<T, N> &setup)
   {
-  }
-  PetscErrorCode Fetch()
-  {
-    return VpCudaFetch(view->traces, sizeof(traces), traces);
+    VpTabulate(VpBasisTrace, setup.view->basis, traces);
   }
   void Fill(const SortEntry<T, N> &e, int, T *to)
   {
     for (int s = 0; s < 2; s++)
       for (int i = 0; i < N; i++)
-        for (int f = 0; f < 2; f++) *to++ = SweepSetup<T, N>::TraceAdds(e.line[s] + N * N + 2 * s * N, traces + 2 * (1 - s) * nt, f, i);
+        for (int f = 0; f < 2; f++) *to++ = SweepSetup<T, N>::TraceAdds(e.line[s] + N * N + 2 * s * N, traces[1 - s], f, i);
   }
 };
 
@@ -143,7 +135,6 @@ struct SortSetup {
 
     PetscFunctionBegin;
     entry.resize(n);
-    PetscCall(tail.Fetch());
     PetscCall(VpCudaPlace(sorted->entries.data(), n * sizeof(SortKey), "sorted patches", &keys));
     PetscCall(VpCudaAlloc(n * sizeof(SortEntry<T, N>), "tables of sorted patches", &tables.p));
     PetscCall(VpCudaLaunch("copy tables", CopyEntries<T, N>, {(int)n, 128}, (const T *)setup.patches->fdm, (const T *)setup.view->lines,
@@ -153,15 +144,14 @@ struct SortSetup {
   }
 
   /* In the thin basis a pair is two coefficients, else a value and a slope. */
-  PetscErrorCode Ending(T (*ending)[4]) const
+  void Ending(T (*ending)[4]) const
   {
     constexpr int nt = VpThinLayers(N, 3);
     const double *B = setup.view->ending;
     T             traces[2][2][nt], expand[2][2][nt];
 
-    PetscFunctionBegin;
-    PetscCall(VpCudaFetch(setup.view->traces, sizeof(traces), traces));
-    PetscCall(VpCudaFetch(setup.view->expand, sizeof(expand), expand));
+    VpTabulate(VpBasisTrace, setup.view->basis, traces);
+    VpTabulate(VpBasisExpand, setup.view->basis, expand);
     for (int s = 0; s < 2; s++)
       for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
@@ -169,7 +159,6 @@ struct SortSetup {
           for (int k = 0; k < 4 && nt == 2; k++) sum += (double)expand[1 - s][k / 2][i] * B[k] * (double)traces[s][k % 2][j];
           ending[s][2 * i + j] = (T)sum;
         }
-    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   PetscErrorCode Fill(SortPlan<T, N> *plan)
@@ -180,10 +169,10 @@ struct SortSetup {
     PetscFunctionBegin;
     if (!sorted->list.n) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(CopyTables());
-    PetscCall(VpCudaFetch(setup.view->traces, sizeof(plan->tables.trace), plan->tables.trace));
+    VpTabulate(VpBasisTrace, setup.view->basis, plan->tables.trace);
     plan->tables.reaction = (T)setup.patches->reaction;
     plan->tables.mixes = setup.mixes;
-    PetscCall(Ending(plan->tables.ending));
+    Ending(plan->tables.ending);
     table.resize(RoundUp(PatchTable<N>::size, W));
     if (!setup.Uniform()) PetscCall(setup.Sides(plan->tables.add, table.data()));
     for (size_t e = 0; e < entry.size(); e++) AddEntry((int32_t)e);

@@ -114,7 +114,7 @@ struct SweepKernels {
       return LaunchPatches<P>(ReplacePatches<T, N, std::decay_t<decltype(edges)>, Coefficients>, ReplaceShape<T, P, Coefficients>::bytes,
                               list.n, stream, w, like.done, like.c->tables, edges, like.template Of<Coefficients>(list));
     }));
-    PetscCall(like.Sorted(like.setup.mixes ? VP_PLAN_REPLACE_SORTS_MIXED : VP_PLAN_REPLACE_SORTS, Tail(like.setup.view),
+    PetscCall(like.Sorted(like.setup.mixes ? VP_PLAN_REPLACE_SORTS_MIXED : VP_PLAN_REPLACE_SORTS, Tail(like.setup),
                           [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
                             constexpr bool FULL = decltype(full)::value;
                             return LaunchSorts<Q, FULL>(ReplaceSorted<T, N, FULL, Coefficients>, ReplaceShape<T, Q, Coefficients>::bytes,
@@ -159,7 +159,7 @@ struct SweepKernels {
       return LaunchPatches<P>(VaryPatches<T, N, std::decay_t<decltype(edges)>>, VaryShape<T, N, P>::bytes, list.n, stream, w, like.done,
                               like.c->tables, vary->tables, edges, like.template Of<VaryWork<T>>(list));
     }));
-    PetscCall(like.Sorted(selected == SELECT_ALL ? VP_PLAN_VARY_SORTS : VP_PLAN_VARY_SORTS_OTHERS, NoTail<T, N>(view),
+    PetscCall(like.Sorted(selected == SELECT_ALL ? VP_PLAN_VARY_SORTS : VP_PLAN_VARY_SORTS_OTHERS, NoTail<T, N>(like.setup),
                           [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
                             constexpr bool FULL = decltype(full)::value;
                             return LaunchSorts<Q, FULL>(VarySorted<T, N, FULL>, VaryShape<T, N, Q>::bytes, sorts, stream, w, like.done,

@@ -42,11 +42,11 @@ struct TileSetup {
     double traces[2][2][VpDenseLayers(N)], line[VpLineSize(N)];
 
     PetscFunctionBegin;
-    PetscCall(VpCudaFetch(view->traces, sizeof(traces), traces));
+    VpTabulate(VpBasisTrace, view->basis, traces);
     for (int i = 0; i < 2; i++) t->value[i] = traces[1][0][i];
     for (int i = 0; i < VpDenseLayers(N); i++) t->slope[i] = traces[1][1][i];
     for (int d = 0; d < 3; d++) {
-      PetscCall(VpCudaFetch((const double *)view->lines + (size_t)common.inside[d] * VpLineSize(N), sizeof(line), line));
+      PetscCall(VpCudaFetchEntry(view->lines, common.inside[d], line));
       PetscCall(PetscArraycpy(t->D[d], line, N * N));
       PetscCall(PetscArraycpy(t->g[d][0], line + N * N + 2 * N, 2 * N));
       PetscCall(PetscArraycpy(t->boundary[d][0], view->outside[d][0], 8));

@@ -70,9 +70,9 @@ struct VarySetup {
     PetscFunctionBegin;
     plan->tables = VaryTables<T, N>();
     if (!unit) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(VpCudaFetch(view->traces, sizeof(traces), traces));
+    VpTabulate(VpBasisTrace, view->basis, traces);
     for (int d = 0; d < 3; d++) {
-      PetscCall(VpCudaFetch((const T *)unit + (size_t)d * VpLineSize(N), sizeof(line), line));
+      PetscCall(VpCudaFetchEntry(unit, d, line));
       Direction(d, &plan->tables);
     }
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -91,6 +91,7 @@ typedef struct {
                                    with 2^k cells a side */
   const void    *traces;           /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
   const void    *expand;           /* VpBasis.expand in the same layout: from traces to coefficients */
+  const VpBasis *basis;            /* the level's, on the host: both are made from it */
   const void    *enter, *leave;    /* [n][n] from and to the outer vectors' basis */
   VpHangView     hang;
   void          *device; /* what a backend keeps for this view; NULL at first */

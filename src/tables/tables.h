@@ -46,6 +46,16 @@ void           VpGauss(int nq, double x[], double w[]); /* Gauss points and weig
 PetscErrorCode VpBasisChange(const VpBasis *from, const VpBasis *to,
                              double C[]); /* [n][n]: coefficients in `to` = C coefficients in `from` */
 
+/* of the coefficient first[end] + i: what it has of the value (k = 0) or outward slope (k = 1) at an end; `expand` */
+static inline double VpBasisTrace(const VpBasis *b, int end, int k, int i)
+{
+  return (k ? b->slope : b->value)[end][b->first[end] + i];
+}
+static inline double VpBasisExpand(const VpBasis *b, int end, int k, int i)
+{
+  return b->expand[end][k][b->first[end] + i];
+}
+
 /* The operator of a cell along one direction depends on the cell and on what lies beyond its two sides. */
 typedef struct {
   double h, a; /* the cell's size and coefficient */

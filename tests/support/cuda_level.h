@@ -313,7 +313,7 @@ static Views ViewsOf(const Level &v, int32_t nown, Place &place)
 {
   Views w;
 
-  w.cells.dim = v.dim, w.cells.n = v.n, w.cells.nt = v.basis.nt;
+  w.cells.basis = &v.basis, w.cells.dim = v.dim, w.cells.n = v.n, w.cells.nt = v.basis.nt;
   w.cells.first[0] = v.basis.first[0], w.cells.first[1] = v.basis.first[1];
   w.cells.nown = nown, w.cells.nsweep = w.cells.nlocal = v.ncell;
   w.cells.neighbor = place.Array(v.neighbor), w.cells.line = place.Array(v.line);
