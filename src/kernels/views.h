@@ -58,6 +58,16 @@ typedef struct {
   const void    *lift; /* [2 ends][value, slope][n] M^-1 of the traces */
 } VpHangView;
 enum { VP_HANG_CELL = 7, VP_HANG_FORM = 9 };
+/* Defines a function on numbers of some kind. It turns the traces *v, *q of a cell into what the form of a fine face, with the coefficient a,
+   tests the cell's value and slope with. There are traces v2, q2 beyond; own: s, r, other: s', r'. */
+#define VP_FACE_FORM(function, Number) \
+  function(const Number *own, const Number *other, Number gamma, Number a, Number *v, Number *q, Number v2, Number q2) \
+  { \
+    const Number jump = own[0] * *v - other[0] * v2, mean = (own[1] * *q - other[1] * q2) / 2; \
+\
+    *v = a * (gamma * jump - mean) * own[0]; \
+    *q = -a * jump / 2 * own[1]; \
+  }
 /* the first hanging side of a cell that is not before this one. Requires: the arrays are on the host */
 static inline int32_t VpFirstHanging(const VpHangView *hang, int32_t cell)
 {

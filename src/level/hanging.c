@@ -104,12 +104,14 @@ static void NormalRow(VpLevel level, const VpHang *hang, const double form[], do
 {
   const VpBasis *basis = &level->basis;
   const int      n = basis->n, s = hang->side % 2, end = own ? s : 1 - s;
-  const double  *lift = (const double *)level->view.hang.lift + 2 * s * n, *scale = own ? form : form + 2;
+  const double  *lift = (const double *)level->view.hang.lift + 2 * s * n;
 
   for (int j = 0; j < n; j++) {
-    const double jump = (own ? 1 : -1) * scale[0] * basis->value[end][j], mean = (own ? 1 : -1) * scale[1] * basis->slope[end][j] / 2;
+    const double V = basis->value[end][j], Q = basis->slope[end][j];
+    double       value = own ? V : 0, slope = own ? Q : 0;
 
-    row[j] = a * (lift[i] * form[0] * (form[4] * jump - mean) - lift[n + i] * form[1] * jump / 2);
+    VpFaceTests(form, form + 2, form[4], a, &value, &slope, own ? 0 : V, own ? 0 : Q);
+    row[j] = lift[i] * value + lift[n + i] * slope;
   }
 }
 

@@ -119,14 +119,6 @@ static void ThroughInverse(const Entry *e, const Ends *normal, int width, double
   for (int k = 0; k < 2; k++) Tangential(directions, width, width, B, modes[k], t + k * size);
 }
 
-/* t += what the form of a fine face, with the coefficient a, tests with, from the traces v, q of the cell beyond; s, r: factors of V and Q
-   here, and there */
-static void Pass(const double here[2], const double there[2], double gamma, double a, double v, double q, double *t, double *u)
-{
-  *t += a * here[0] * (-gamma * there[0] * v + there[1] * q / 2);
-  *u += a * here[1] * there[0] * v / 2;
-}
-
 /* t [2][m] on K's side = M t: to the cells F, through the inverse of A_FF, and back */
 static void ThroughFine(const Entry *e, const Ends *normal, const double form[], const double half[], const double t[], double out[])
 {
@@ -144,8 +136,8 @@ static void ThroughFine(const Entry *e, const Ends *normal, const double form[],
       for (int l = 0; l < e->m; l++) {
         const int at = start + l % n + l / n * wide;
 
-        if (pass) Pass(form, form + 2, form[4], form[5 + i], f[at], f[size + at], &back[0][l], &back[1][l]);
-        else Pass(form + 2, form, form[4], form[5 + i], part[0][l], part[1][l], &f[at], &f[size + at]);
+        if (pass) VpFaceTests(form, form + 2, form[4], form[5 + i], &back[0][l], &back[1][l], f[at], f[size + at]);
+        else VpFaceTests(form + 2, form, form[4], form[5 + i], &f[at], &f[size + at], part[0][l], part[1][l]);
       }
       for (int k = 0; k < 2 && pass; k++) {
         Tangential(e->dim - 1, n, n, M, back[k], part[k]);

@@ -74,16 +74,11 @@ INLINE void AddFromPart(int n, Along *along, const void *half, int part, Traces 
   }
 }
 
-/* here = the factors by which the form of a fine face, with the coefficient a, multiplies the value and the slope of the cell's test
-   function */
+VP_FACE_FORM(INLINE void FaceTests, V)
+/* here = what the form of a fine face, with the coefficient a, tests the value and the slope of the cell with */
 OUTLINE void Flux(int n, const V form[], V a, Traces here, Traces beyond)
 {
-  for (int l = 0; l < Power(n) / n; l++) {
-    const V jump = form[0] * here[0][l] - form[2] * beyond[0][l], mean = (form[1] * here[1][l] - form[3] * beyond[1][l]) / 2;
-
-    here[0][l] = a * (form[4] * jump - mean) * form[0];
-    here[1][l] = -a * jump / 2 * form[1];
-  }
+  for (int l = 0; l < Power(n) / n; l++) FaceTests(form, form + 2, form[4], a, &here[0][l], &here[1][l], beyond[0][l], beyond[1][l]);
 }
 
 /* y += sign times the lift of t at a side */
