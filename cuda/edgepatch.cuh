@@ -169,7 +169,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   {
     T *map = shared + at_maps;
 
-    Z = w.table + (size_t)w.type[which] * VpEdgeSize(N, DIM) + Tables::from;
+    Z = w.table + (size_t)w.type[which] * VpEdgeSize(N, DIM) + VpEdgeZ(N, DIM);
     Copy<4 * N * N>(this->half, map);
     Copy<4 * N>(this->lift, map + 4 * N * N);
     this->half = map;
@@ -222,7 +222,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   {
     UNROLL (int e = 0; e < DIM; e++) {
       const int start = LineStart<DIM>(e, N, l, N, N * N), step = VpLineStride(e, N, N * N);
-      const T  *A = w.coarse.lines + (size_t)__ldg(w.coarse.line + (size_t)K * DIM + e) * VpLineSize(N), *g = A + N * N;
+      const T  *A = w.coarse.lines + (size_t)__ldg(w.coarse.line + (size_t)K * DIM + e) * VpLineSize(N), *g = A + VpLineSide(N, 0);
       const T  *beyond[2] = {t + 2 * (2 * e * lines + l), t + 2 * ((2 * e + 1) * lines + l)};
       T         in[N];
 
@@ -276,7 +276,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
       const int     side = e == D ? end : i >> bit++ & 1;
       const int32_t cell = __ldg(w.fine.neighbor + (size_t)F * 2 * DIM + 2 * e + side);
 
-      lift[e] = w.fine.lines + (size_t)__ldg(w.fine.line + (size_t)F * DIM + e) * VpLineSize(N) + N * N + 2 * side * N;
+      lift[e] = w.fine.lines + (size_t)__ldg(w.fine.line + (size_t)F * DIM + e) * VpLineSize(N) + VpLineSide(N, side);
       beyond[e] = {T(0), T(0)};
       if (cell >= 0 && !IsFine(cell)) beyond[e] = S::Of(w.fine, e, 1 - side, w.fine.Cell(cell, values));
     }

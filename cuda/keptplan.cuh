@@ -35,7 +35,7 @@ struct KeptSetup {
   /* what f = 0 (value) or 1 (slope) beyond the side of cell c adds */
   double Add(int c, int side, int f, int i) const
   {
-    return line[c][N * N + (2 * side + f) * N + i];
+    return line[c][VpLineSide(N, side) + f * N + i];
   }
 
   /* K = (I - B F) e for a function e of cell s that has trace f there and no other */
@@ -49,7 +49,7 @@ struct KeptSetup {
     for (int mode = 0; mode < m; mode++) {
       double c = 0;
       for (int j = 0; j < N; j++) c += (double)fdm[mode * m + s * N + j] * e[j];
-      for (int i = 0; i < N; i++) K[i] -= c * (double)fdm[m * m + (s * N + i) * m + mode];
+      for (int i = 0; i < N; i++) K[i] -= c * (double)fdm[VpBackAt(m) + (s * N + i) * m + mode];
     }
   }
 

@@ -128,7 +128,7 @@ struct SweepSetup {
     for (int mode = 0; mode < m; mode++)
       for (int i = 0; i < N; i++) {
         F[mode % 2][mode / 2 * N + i] = fdm[mode * m + i];
-        B[mode % 2][i * N + mode / 2] = fdm[m * m + i * m + mode];
+        B[mode % 2][i * N + mode / 2] = fdm[VpBackAt(m) + i * m + mode];
       }
   }
 
@@ -140,7 +140,7 @@ struct SweepSetup {
         const int to = upper ? (i < N ? N : 0) + Map::index(i % N) : i;
         const T   sign = upper ? (T)Map::sign(i % N) : T(1);
         F[mode * m + i] = sign * fdm[mode * m + to];
-        B[i * m + mode] = sign * fdm[m * m + to * m + mode];
+        B[i * m + mode] = sign * fdm[VpBackAt(m) + to * m + mode];
       }
   }
 
@@ -156,7 +156,7 @@ struct SweepSetup {
     const int32_t *inside = patches->common.inside, *edge = patches->common.edge[d];
     const bool     upper = edge[0] < 0;
     const T        reaction = d == 2 ? (T)patches->reaction : T(0);
-    T              fdm[VpFdmSize(N)], *lambda = fdm + 2 * m * m;
+    T              fdm[VpFdmSize(N)], *lambda = fdm + VpLambdaAt(m);
 
     PetscFunctionBegin;
     plan->tables.same[d] = inside[1] == inside[0] && inside[2] == inside[0] ? 0 : d;
@@ -191,7 +191,7 @@ struct SweepSetup {
       for (int s = 0; s < 2; s++)
         for (int f = 0; f < 2; f++)
           for (int i = 0; i < N; i++) {
-            const T a = TraceAdds(line + N * N + 2 * s * N, traces[1 - s], f, i);
+            const T a = TraceAdds(line + VpLineSide(N, s), traces[1 - s], f, i);
             if (d == 2) add[s][f][i] = a;
             else table[PatchTable<N>::add + ((d * 2 + s) * N + i) * 2 + f] = a;
           }

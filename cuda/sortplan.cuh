@@ -60,7 +60,7 @@ struct ReplaceTail {
   {
     for (int s = 0; s < 2; s++)
       for (int i = 0; i < N; i++)
-        for (int f = 0; f < 2; f++) *to++ = SweepSetup<T, N>::TraceAdds(e.line[s] + N * N + 2 * s * N, traces[1 - s], f, i);
+        for (int f = 0; f < 2; f++) *to++ = SweepSetup<T, N>::TraceAdds(e.line[s] + VpLineSide(N, s), traces[1 - s], f, i);
   }
 };
 
@@ -94,11 +94,11 @@ struct SortSetup {
     T        numbers[Tail::size], F[2 * N * N], B[2 * N * N];
 
     tail.Fill(entry[e], sorted->entries[e].sides, numbers);
-    SweepSetup<T, N>::Eigenvalues(fdm + 2 * m * m, 0, numbers + Tail::size - m);
+    SweepSetup<T, N>::Eigenvalues(fdm + VpLambdaAt(m), 0, numbers + Tail::size - m);
     table.resize(table.size() + tails - Tail::size);
     table.insert(table.end(), numbers, numbers + Tail::size);
     place.push_back((int)(table.size() / W) | IsFull(e) * SORT_FULL | sorted->entries[e].sides * SORT_SIDE);
-    if (IsFull(e)) table.insert(table.end(), fdm, fdm + 2 * m * m);
+    if (IsFull(e)) table.insert(table.end(), fdm, fdm + VpLambdaAt(m));
     else {
       SweepSetup<T, N>::Transforms(fdm, (T(*)[N * N]) F, (T(*)[N * N]) B);
       table.insert(table.end(), F, F + 2 * N * N);

@@ -48,7 +48,7 @@ struct TileSetup {
     for (int d = 0; d < 3; d++) {
       PetscCall(VpCudaFetchEntry(view->lines, common.inside[d], line));
       PetscCall(PetscArraycpy(t->D[d], line, N * N));
-      PetscCall(PetscArraycpy(t->g[d][0], line + N * N + 2 * N, 2 * N));
+      PetscCall(PetscArraycpy(t->g[d][0], line + VpLineSide(N, 1), 2 * N));
       PetscCall(PetscArraycpy(t->boundary[d][0], view->outside[d][0], 8));
       PetscCall(PetscArraycpy(t->hanging[d], hanging[d], 3));
     }

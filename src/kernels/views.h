@@ -160,9 +160,22 @@ VP_SIZE int VpFaceSize(int n, int dim)
 {
   return dim == 3 ? n * n : n;
 }
+/* where F's other lines, the modes at the side, and Z begin in an entry of an edge patch; its numbers */
+VP_SIZE int VpEdgeWide(int n, int dim, int line)
+{
+  return (dim + 1) * VpBlockSize(n) + line * VpFdmSize(n);
+}
+VP_SIZE int VpEdgeEnds(int n, int dim)
+{
+  return VpEdgeWide(n, dim, dim - 1);
+}
+VP_SIZE int VpEdgeZ(int n, int dim)
+{
+  return VpEdgeEnds(n, dim) + 8 * n;
+}
 VP_SIZE int VpEdgeSize(int n, int dim)
 {
-  return (dim + 1) * VpBlockSize(n) + (dim - 1) * VpFdmSize(n) + 8 * n + 4 * VpFaceSize(n, dim) * VpFaceSize(n, dim);
+  return VpEdgeZ(n, dim) + 4 * VpFaceSize(n, dim) * VpFaceSize(n, dim);
 }
 
 /* Single cells, each solved by itself. */

@@ -17,12 +17,11 @@ static void Locate(VpLevel level, const VpEdgeKey *key, double *table, Entry *e)
   const int n = level->basis.n, dim = level->mesh->dim;
 
   *e = (Entry){.n = n, .dim = dim, .normal = key->side / 2, .end = key->side % 2, .m = VpFaceSize(n, dim), .reaction = key->reaction};
-  for (int d = 0; d < dim; d++, table += VpBlockSize(n)) e->own[d] = table;
-  e->across = table;
-  table += VpBlockSize(n);
-  for (int i = 0; i < dim - 1; i++, table += VpFdmSize(n)) e->wide[i] = table;
-  e->ends = table;
-  e->Z = table + 8 * n;
+  for (int d = 0; d < dim; d++) e->own[d] = table + d * VpBlockSize(n);
+  e->across = table + dim * VpBlockSize(n);
+  for (int i = 0; i < dim - 1; i++) e->wide[i] = table + VpEdgeWide(n, dim, i);
+  e->ends = table + VpEdgeEnds(n, dim);
+  e->Z = table + VpEdgeZ(n, dim);
 }
 
 /* out = (M_1 x M_0) in, from `columns` to `rows` values along each of so many directions */
@@ -57,8 +56,8 @@ typedef struct {
 static Ends EndsOf(const VpBasis *basis, const double *line, int end)
 {
   const int     n = basis->n;
-  const double *F = line, *B = F + n * n;
-  Ends          ends = {.n = n, .lambda = B + n * n};
+  const double *F = line, *B = F + VpBackAt(n);
+  Ends          ends = {.n = n, .lambda = F + VpLambdaAt(n)};
 
   for (int mode = 0; mode < n; mode++) {
     for (int i = 0; i < n; i++) {
@@ -106,8 +105,8 @@ static void ThroughInverse(const Entry *e, const Ends *normal, int width, double
   double        modes[2][4 * VP_MAX_N * VP_MAX_N];
 
   for (int i = 0; i < directions; i++) {
-    B[i] = F[i] + width * width;
-    lambda[i] = B[i] + width * width;
+    B[i] = F[i] + VpBackAt(width);
+    lambda[i] = F[i] + VpLambdaAt(width);
   }
   for (int k = 0; k < 2; k++) Tangential(directions, width, width, F, t + k * size, modes[k]);
   for (int mode = 0; mode < size; mode++) {
@@ -236,14 +235,14 @@ static void Build(VpLevel level, const VpEdgeKey *key, double table[], double ro
   for (int i = 0; i <= e.dim; i++) {
     double *to = i < e.dim ? e.own[i] : e.across;
 
-    VpBlockBuild(&level->basis, i < e.dim ? &key->own[i] : &key->normal, penalty, to, to + n * n, to + 2 * n * n);
-    for (int k = 0; k < n; k++) to[2 * n * n + k] *= level->typical;
+    VpBlockBuild(&level->basis, i < e.dim ? &key->own[i] : &key->normal, penalty, to, to + VpBackAt(n), to + VpLambdaAt(n));
+    for (int k = 0; k < n; k++) to[VpLambdaAt(n) + k] *= level->typical;
   }
   for (int i = 0; i < e.dim - 1; i++) {
     double *to = e.wide[i];
 
-    VpFdmBuild(&level->basis, &key->tangential[i], VP_SPACE_FULL, penalty, to, to + 4 * n * n, to + 8 * n * n);
-    for (int k = 0; k < 2 * n; k++) to[8 * n * n + k] *= key->times[i] * level->typical;
+    VpFdmBuild(&level->basis, &key->tangential[i], VP_SPACE_FULL, penalty, to, to + VpBackAt(2 * n), to + VpLambdaAt(2 * n));
+    for (int k = 0; k < 2 * n; k++) to[VpLambdaAt(2 * n) + k] *= key->times[i] * level->typical;
   }
   Couple(&level->basis, &e, key->form, room);
 }

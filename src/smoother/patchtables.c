@@ -44,9 +44,9 @@ static void SolveProblems(void *context, int32_t piece, int32_t first, int32_t l
 
   for (int32_t i = first; i < last; i++) {
     const VpPatchKey *key = (const VpPatchKey *)problems->dictionary.item + i;
-    double           *F = to->table + (size_t)i * VpFdmSize(level->basis.n), *B = F + m * m, *lambda = B + m * m;
+    double           *F = to->table + (size_t)i * VpFdmSize(level->basis.n), *lambda = F + VpLambdaAt(m);
 
-    VpFdmBuild(&level->basis, &key->fdm, problems->space, level->problem.penalty, F, B, lambda);
+    VpFdmBuild(&level->basis, &key->fdm, problems->space, level->problem.penalty, F, F + VpBackAt(m), lambda);
     for (int k = 0; k < m; k++) lambda[k] *= key->ratio * level->typical;
     to->mirrored[i] = VpFdmIsMirrored(&key->fdm);
     for (int s = 0; s < 2; s++) to->root[2 * i + s] = key->fdm.side[s] == VP_SIDE_INTERIOR ? sqrt(key->fdm.h_beyond[s] / key->fdm.h[s]) : 0;
@@ -109,7 +109,7 @@ static PetscErrorCode WorstCondition(const VpPatchProblems *problems, const doub
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(nentry, &conditions.bounds, pieces, &conditions.worst));
-  for (int32_t i = 0; i < nentry; i++) Bounds(m, table + (size_t)i * VpFdmSize(level->basis.n) + 2 * m * m, conditions.bounds[i]);
+  for (int32_t i = 0; i < nentry; i++) Bounds(m, table + (size_t)i * VpFdmSize(level->basis.n) + VpLambdaAt(m), conditions.bounds[i]);
   for (int32_t i = 0; i < pieces; i++) conditions.worst[i] = 1;
   VpLoop(problems->patches->n, FindWorst, &conditions);
   *worst = 1;

@@ -114,20 +114,31 @@ VP_SIZE int VpMirrorSign(int n, int nt, int i)
 {
   return nt < VpDenseLayers(n) || i % 2 == 0 ? 1 : -1;
 }
-/* numbers of a line: D, g */
+/* where g of a side begins in a line, D being before; numbers of a line */
+VP_SIZE int VpLineSide(int n, int side)
+{
+  return n * n + 2 * side * n;
+}
 VP_SIZE int VpLineSize(int n)
 {
-  return n * n + 4 * n;
+  return VpLineSide(n, 2);
 }
-/* numbers of a cell's own block along one direction: F, B, lambda */
+/* where B [m][m] and lambda [m] begin, F [m][m] being before; numbers of a cell's own block along one direction, and of a patch's problem */
+VP_SIZE int VpBackAt(int m)
+{
+  return m * m;
+}
+VP_SIZE int VpLambdaAt(int m)
+{
+  return 2 * m * m;
+}
 VP_SIZE int VpBlockSize(int n)
 {
-  return 2 * n * n + n;
+  return VpLambdaAt(n) + n;
 }
-/* numbers of a patch's problem along one direction: F, B, lambda */
 VP_SIZE int VpFdmSize(int n)
 {
-  return 8 * n * n + 2 * n;
+  return VpBlockSize(2 * n);
 }
 
 /* The generalised eigenproblem of one direction of a patch: two cells, E^T L E s = lambda E^T M E s on the functions the space keeps. */
