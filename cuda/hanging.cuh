@@ -125,7 +125,7 @@ struct HangThread {
      cells change places */
   static __device__ __forceinline__ void Flux(const T *form, bool turned, T a, Trace &here, const Trace &beyond)
   {
-    FaceTests(form + 2 * turned, form + 2 * !turned, form[4], a, &here.V, &here.Q, beyond.V, beyond.Q);
+    FaceTests(form + 2 * turned, form + 2 * !turned, form[VP_HANG_GAMMA], a, &here.V, &here.Q, beyond.V, beyond.Q);
   }
 
   /* number k of the lift of t at an end */

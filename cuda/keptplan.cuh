@@ -15,9 +15,10 @@ struct KeptSetup {
   static constexpr bool thin = nt < VpDenseLayers(N);
 
   const SweepSetup<T, N> setup;
-  const int              lacks;                                                /* functions that the space lacks at a side */
-  T                      traces[2][2][nt], expand[2][2][nt], root[2] = {1, 1}; /* root: as of VpPatchView */
-  const T               *fdm, *line[2]; /* of a patch along a direction; of its lower and its upper cell */
+  const int              lacks; /* functions that the space lacks at a side */
+  T                      traces[2][2][nt], expand[2][2][nt];
+  T                      root[2] = {1, 1}; /* as of VpPatchView; 1 between common cells */
+  const T               *fdm, *line[2];    /* of a patch along a direction; of its lower and its upper cell */
 
   explicit KeptSetup(const SweepSetup<T, N> &s) : setup(s), lacks(s.patches->lacks)
   {

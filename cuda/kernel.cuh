@@ -34,6 +34,8 @@ PetscErrorCode VpCudaLaunch(const char *what, void (*kernel)(Parameters...), con
 
 #define UNROLL(...) _Pragma("unroll") for (__VA_ARGS__)
 
+/* threads of a warp; warps of a block that works on an item with each of them */
+enum { VP_WARP = 32, VP_WARPS = 8 };
 /* the most threads of a block; how many a block has unless another number is better; the most blocks of a launch whose
    threads loop over items */
 enum { VP_MAX_THREADS = 1024, VP_THREADS = 256, VP_MAX_LOOPING = 65536 };

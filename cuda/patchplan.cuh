@@ -90,12 +90,12 @@ static void StoreKinds(void *context, int32_t piece, int32_t first, int32_t last
 static __global__ void ListPatches(const int32_t *patch, const int32_t *neighbor, const uint8_t *cover, bool mixes, const int32_t *list,
                                    int32_t count, PatchCells *cells, PatchCovers *covers)
 {
-  const int32_t i = blockIdx.x * blockDim.y + threadIdx.y, h = threadIdx.x - 8;
+  const int32_t i = blockIdx.x * blockDim.y + threadIdx.y, h = threadIdx.x - VP_PATCH_CELLS;
 
   if (i >= count) return;
-  const int32_t *own = patch + (size_t)list[i] * 8;
-  const int side = h < 0 ? 0 : h, d = side / 8, s = side / 4 % 2, q = side % 4, here = (q >> d) << (d + 1) | s << d | (q & ((1 << d) - 1));
-  int32_t   cell = h < 0 ? own[threadIdx.x] : neighbor[(size_t)own[here] * 6 + 2 * d + s];
+  const int32_t *own = patch + (size_t)list[i] * VP_PATCH_CELLS;
+  const int      side = h < 0 ? 0 : h, d = side / 8, s = side / 4 % 2, here = PatchCellAt(d, s, side % 4);
+  int32_t        cell = h < 0 ? own[threadIdx.x] : neighbor[(size_t)own[here] * 6 + 2 * d + s];
   const unsigned inside = __ballot_sync(~0u, cell >= 0) >> (threadIdx.x & ~3u) & 15;
   if (mixes && cell < 0) cell = inside && cell == VP_EDGE ? -2 - here : -1;
   cells[i].cell[threadIdx.x] = cell;
@@ -238,8 +238,9 @@ struct SweepSetup {
     if (kinds) PetscCall(VpCudaPlace(kinds, (size_t)list->n, "kinds of patches", &list->kinds));
     PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCells), "cells of patches", &list->cells.p));
     PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCovers), "covers of patches", &list->covers.p));
-    PetscCall(VpCudaLaunch("list patches", ListPatches, {VpBlocks(list->n, 8), dim3(32, 8)}, patches->patch, view->neighbor, patches->cover,
-                           mixes, (const int32_t *)list->numbers.p, list->n, (PatchCells *)list->cells.p, (PatchCovers *)list->covers.p));
+    PetscCall(VpCudaLaunch("list patches", ListPatches, {VpBlocks(list->n, VP_WARPS), dim3(VP_PATCH_CELLS + PATCH_SIDES, VP_WARPS)},
+                           patches->patch, view->neighbor, patches->cover, mixes, (const int32_t *)list->numbers.p, list->n,
+                           (PatchCells *)list->cells.p, (PatchCovers *)list->covers.p));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -13,7 +13,7 @@ __global__ void FindTiles(const __grid_constant__ Field<double> f, const __grid_
   if (good) {
     const int64_t tile = start + (int64_t)t * step;
     good = tile + S::cells <= last && tile + S::cells <= f.nown;
-    for (int q = threadIdx.x; good && q < S::cells; q += 32) {
+    for (int q = threadIdx.x; good && q < S::cells; q += VP_WARP) {
       const int32_t cell = (int32_t)tile + q;
       for (int d = 0; d < 3; d++) {
         const int c = (q >> d & 1) | (q >> (d + 3) & 1) << 1 | (q >> (d + 6) & 1) << 2, rest = q - S::spread(d, c);
@@ -85,8 +85,8 @@ struct TileSetup {
     c->count = last - c->start < T ? 0 : (last - c->start - T) / c->step + 1;
     c->flag.resize(c->count);
     PetscCall(VpCudaAlloc((size_t)c->count, "tile flags", &device.p));
-    PetscCall(VpCudaLaunch("find tiles", FindTiles<S>, {VpBlocks(c->count, 8), dim3(32, 8)}, f, common, last, c->start, c->step, c->count,
-                           (uint8_t *)device.p));
+    PetscCall(VpCudaLaunch("find tiles", FindTiles<S>, {VpBlocks(c->count, VP_WARPS), dim3(VP_WARP, VP_WARPS)}, f, common, last, c->start,
+                           c->step, c->count, (uint8_t *)device.p));
     PetscCall(VpCudaFetch(device.p, (size_t)c->count, c->flag.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

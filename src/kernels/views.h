@@ -51,13 +51,13 @@ enum { VP_MOST_SIZES = 8 };
    [u] = s V - s' V', {q} = (r Q - r' Q')/2 and p as q for v. */
 typedef struct {
   int32_t        n;
-  const int32_t *cell; /* [n][7] the cell, in ascending order; its side; its number among the fine ones, or -1 where it is the coarse one;
-                          beyond that the coarse one or the 2^(dim-1) fine ones, by a bit a tangential direction */
-  const void    *form; /* [n][9]: s, r, s', r', gamma, and a of the 2^(dim-1) faces */
+  const int32_t *cell; /* [n][VP_HANG_CELL] the cell, in ascending order; its side; its number among the fine ones, or -1 where it is the
+                          coarse one; from VP_HANG_BEYOND on the coarse one or the 2^(dim-1) fine ones, by a bit a tangential direction */
+  const void    *form; /* [n][VP_HANG_FORM]: s, r, s', r', gamma, and from VP_HANG_A on a of the 2^(dim-1) faces */
   const void    *half; /* [2 halves][n][n] P, then R (VpTransferBuild): the tangential interpolation to a half, and its adjoint */
   const void    *lift; /* [2 ends][value, slope][n] M^-1 of the traces */
 } VpHangView;
-enum { VP_HANG_CELL = 7, VP_HANG_FORM = 9 };
+enum { VP_HANG_BEYOND = 3, VP_HANG_CELL = 7, VP_HANG_GAMMA = 4, VP_HANG_A = 5, VP_HANG_FORM = 9 };
 /* Defines a function on numbers of some kind. It turns the traces *v, *q of a cell into what the form of a fine face, with the coefficient a,
    tests the cell's value and slope with. There are traces v2, q2 beyond; own: s, r, other: s', r'. */
 #define VP_FACE_FORM(function, Number) \

@@ -135,8 +135,8 @@ static void ThroughFine(const Entry *e, const Ends *normal, const double form[],
       for (int l = 0; l < e->m; l++) {
         const int at = start + l % n + l / n * wide;
 
-        if (pass) VpFaceTests(form, form + 2, form[4], form[5 + i], &back[0][l], &back[1][l], f[at], f[size + at]);
-        else VpFaceTests(form + 2, form, form[4], form[5 + i], &f[at], &f[size + at], part[0][l], part[1][l]);
+        if (pass) VpFaceTests(form, form + 2, form[VP_HANG_GAMMA], form[VP_HANG_A + i], &back[0][l], &back[1][l], f[at], f[size + at]);
+        else VpFaceTests(form + 2, form, form[VP_HANG_GAMMA], form[VP_HANG_A + i], &f[at], &f[size + at], part[0][l], part[1][l]);
       }
       for (int k = 0; k < 2 && pass; k++) {
         Tangential(e->dim - 1, n, n, M, back[k], part[k]);
@@ -329,7 +329,7 @@ static void FindCoefficients(void *context, int32_t piece, int32_t first, int32_
 
     to->weight[i] = fine->typical / VpLevelLargest(coarse, edge->cell);
     VpHangingForm(coarse, fine, edge, form);
-    for (int f = 0; f < faces; f++) to->excess[i * faces + f] = form[5 + f] - VpHarmonicMean(a, b);
+    for (int f = 0; f < faces; f++) to->excess[i * faces + f] = form[VP_HANG_A + f] - VpHarmonicMean(a, b);
   }
 }
 

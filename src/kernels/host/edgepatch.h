@@ -98,7 +98,7 @@ OUTLINE void CoarseResidual(const Patches *p, V r[])
 INLINE void SkipFine(const Patches *p, const int32_t cell[W], int side, int32_t skip[W])
 {
   for (int l = 0; l < W; l++) {
-    const int32_t *F = Side(&p->edges, p->at[p->side][l]) + 3;
+    const int32_t *F = Side(&p->edges, p->at[p->side][l]) + VP_HANG_BEYOND;
 
     skip[l] = -1;
     for (int i = 0; i < FACES; i++) {

@@ -78,7 +78,8 @@ VP_FACE_FORM(INLINE void FaceTests, V)
 /* here = what the form of a fine face, with the coefficient a, tests the value and the slope of the cell with */
 OUTLINE void Flux(int n, const V form[], V a, Traces here, Traces beyond)
 {
-  for (int l = 0; l < Power(n) / n; l++) FaceTests(form, form + 2, form[4], a, &here[0][l], &here[1][l], beyond[0][l], beyond[1][l]);
+  for (int l = 0; l < Power(n) / n; l++)
+    FaceTests(form, form + 2, form[VP_HANG_GAMMA], a, &here[0][l], &here[1][l], beyond[0][l], beyond[1][l]);
 }
 
 /* y += sign times the lift of t at a side */
