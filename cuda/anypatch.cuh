@@ -144,7 +144,7 @@ struct AnyPatch {
     }
     UNROLL (int i = 0; i < N; i++) {
       UNROLL (int r = 0; r < R; r++) {
-        const T *g = entry[r] + N * N + 2 * s * N;
+        const T *g = entry[r] + VpLineSide(N, 0) + 2 * s * N;
         y[r][i] -= __ldg(g + i) * V[r] + __ldg(g + N + i) * Q[r];
       }
     }
@@ -246,7 +246,7 @@ struct AnyPatch {
   __device__ __forceinline__ void Transform(const Problems &before, T (&v)[R][m]) const
   {
     const Problem     problem = FEW ? before[D] : ProblemAlong(D);
-    const ReadOnly<T> a = {problem.table + (BACK ? m * m : 0)};
+    const ReadOnly<T> a = {problem.table + (BACK ? VpBackAt(m) : 0)};
     auto              write = [=](int r, int i, T y) { Y[At<D>(r).start + S::offset(D, i)] = y; };
 
     if (!problem.mirrored) Full<T, N, R>(a, v, write);
@@ -265,7 +265,7 @@ struct AnyPatch {
     const T  weight = w.weight ? w.weight[patch] : T(1);
     const T *lambda[DIM];
 
-    UNROLL (int d = 0; d < DIM; d++) lambda[d] = (FEW ? before[d] : ProblemAlong(d)).table + 2 * m * m;
+    UNROLL (int d = 0; d < DIM; d++) lambda[d] = (FEW ? before[d] : ProblemAlong(d)).table + VpLambdaAt(m);
     UNROLL (int r = 0; r < R; r++) {
       const auto line = At<0>(r);
       T          rest = w.reaction * weight;

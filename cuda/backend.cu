@@ -17,20 +17,20 @@ static __global__ void MoveCells(int32_t n, int words, const int32_t *list, cons
 {
   for (int32_t i = blockIdx.x * blockDim.y + threadIdx.y; i < n; i += gridDim.x * blockDim.y) {
     const size_t there = (size_t)(list ? list[i] : i) * words, here = (size_t)(places ? places[i] : i) * words;
-    for (int first = threadIdx.x; first < words; first += 4 * 32) {
+    for (int first = threadIdx.x; first < words; first += 4 * VP_WARP) {
       uint32_t word[4];
 
-      UNROLL (int k = 0; k < 4; k++) word[k] = first + 32 * k < words ? from[there + first + 32 * k] : 0;
+      UNROLL (int k = 0; k < 4; k++) word[k] = first + VP_WARP * k < words ? from[there + first + VP_WARP * k] : 0;
       UNROLL (int k = 0; k < 4; k++)
-        if (first + 32 * k < words) to[here + first + 32 * k] = word[k];
+        if (first + VP_WARP * k < words) to[here + first + VP_WARP * k] = word[k];
     }
   }
 }
 
 static PetscErrorCode Move(int32_t n, size_t block, const int32_t *list, const void *from, const int32_t *places, void *to)
 {
-  return VpCudaLaunch("cells to other places", MoveCells, {VpLoopingBlocks(n, 8), dim3(32, 8)}, n, (int)(block / 4), list,
-                      (const uint32_t *)from, places, (uint32_t *)to);
+  return VpCudaLaunch("cells to other places", MoveCells, {VpLoopingBlocks(n, VP_WARPS), dim3(VP_WARP, VP_WARPS)}, n, (int)(block / 4),
+                      list, (const uint32_t *)from, places, (uint32_t *)to);
 }
 static PetscErrorCode Pack(int32_t n, size_t block, const int32_t *list, const void *from, void *to)
 {

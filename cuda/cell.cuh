@@ -130,7 +130,7 @@ struct CellLines {
       const int  d = k / (rows * N), at = k % (rows * N), end = at / N - N;
       const bool hangs = end >= 0 && hanging.Hangs(__ldg(f.neighbor + (size_t)cell * 2 * DIM + 2 * d + end / 2));
 
-      table[(d * rows + at / N) * row + at % N] = __ldg(hangs ? lift + (at - N * N) : First(d) + at);
+      table[(d * rows + at / N) * row + at % N] = __ldg(hangs ? lift + (at - VpLineSide(N, 0)) : First(d) + at);
     }
   }
   /* y += D x */
@@ -149,7 +149,7 @@ struct CellLines {
       ForKept(d, N + 2 * s, [&](int i, T a) { y[i] += a * V; });
       ForKept(d, N + 2 * s + 1, [&](int i, T a) { y[i] += a * Q; });
     } else {
-      const T *g = (hangs ? lift : First(d) + N * N) + 2 * s * N;
+      const T *g = (hangs ? lift : First(d) + VpLineSide(N, 0)) + 2 * s * N;
 
       ForRow<N>(g, [&](int i, T a) { y[i] += a * V; });
       ForRow<N>(g + N, [&](int i, T a) { y[i] += a * Q; });

@@ -38,10 +38,10 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   UNROLL (int i = 0; i < N; i++) v[i] = b[start + i * S::lines] - v[i];
   __syncthreads();
   ContractCell<T, DIM, N>(M, Y + slot * S::size, l, v);
-  sum += __ldg(M[0] + 2 * N * N + l % N);
-  if (DIM == 3) sum += __ldg(M[1] + 2 * N * N + l / N);
-  UNROLL (int i = 0; i < N; i++) v[i] *= weight / (sum + __ldg(M[S::slow] + 2 * N * N + i));
-  UNROLL (int d = 0; d < DIM; d++) M[d] += N * N;
+  sum += __ldg(M[0] + VpLambdaAt(N) + l % N);
+  if (DIM == 3) sum += __ldg(M[1] + VpLambdaAt(N) + l / N);
+  UNROLL (int i = 0; i < N; i++) v[i] *= weight / (sum + __ldg(M[S::slow] + VpLambdaAt(N) + i));
+  UNROLL (int d = 0; d < DIM; d++) M[d] += VpBackAt(N);
   __syncthreads();
   ContractCell<T, DIM, N>(M, Y + slot * S::size, l, v);
   if (at < last) {

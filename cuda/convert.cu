@@ -228,8 +228,8 @@ struct Conversions {
   {
     auto fill = [view](ConvertPlan<T, N> *p) {
       PetscFunctionBegin;
-      if (view->enter) PetscCall(VpCudaFetch(view->enter, sizeof(p->enter), &p->enter));
-      if (view->leave) PetscCall(VpCudaFetch(view->leave, sizeof(p->leave), &p->leave));
+      if (view->enter) PetscCall(VpCudaFetchEntry(view->enter, 0, p->enter));
+      if (view->leave) PetscCall(VpCudaFetchEntry(view->leave, 0, p->leave));
       p->blocks = VpBlocks(view->nown, S::cells);
       PetscCall(VpCudaAlloc(((size_t)p->blocks + (size_t)view->nown / 8 + 2) * sizeof(double), "partial sums of squares", &p->partial.p));
       PetscFunctionReturn(PETSC_SUCCESS);

@@ -69,7 +69,7 @@ struct EdgeSide : HangThread<T, DIM, N> {
 
     if (i == 0) there = Of(w.coarse, item[1] / 2, item[1] % 2, u);
     ToFaces(there);
-    Flux(Form(at), true, Form(at)[5 + i], here, there);
+    Flux(Form(at), true, Form(at)[VP_HANG_A + i], here, there);
     return here;
   }
   /* F += sign A_FK u, in y; nothing where not `there` */
@@ -78,7 +78,7 @@ struct EdgeSide : HangThread<T, DIM, N> {
     const int32_t *item = Item(at);
     const Trace    fine = ToFine(at, u);
 
-    if (there) AddLift(item[1] / 2, 1 - item[1] % 2, sign, fine, y + (size_t)item[3 + i] * values, 0, 1);
+    if (there) AddLift(item[1] / 2, 1 - item[1] % 2, sign, fine, y + (size_t)item[VP_HANG_BEYOND + i] * values, 0, 1);
   }
   /* r -= A_KF x, and -= the terms of K's values u with the `excess` of its line there */
   __device__ __forceinline__ void SubtractFine(int32_t at, const T *u, T *r) const
@@ -88,7 +88,7 @@ struct EdgeSide : HangThread<T, DIM, N> {
     const T       *form = Form(at);
     Trace          here = {T(0), T(0)}, none = here;
 
-    Flux(form, false, form[5 + i], here, Of(w.fine, d, 1 - end, w.fine.Cell(item[3 + i], values)));
+    Flux(form, false, form[VP_HANG_A + i], here, Of(w.fine, d, 1 - end, w.fine.Cell(item[VP_HANG_BEYOND + i], values)));
     if (w.excess) {
       Trace own = none;
       if (i == 0) own = Of(w.coarse, d, end, u);
@@ -104,8 +104,8 @@ struct EdgeSide : HangThread<T, DIM, N> {
   __device__ __forceinline__ void SubtractExcessBeyond(int32_t at, const T *u, T *r) const
   {
     const int32_t *item = Item(at);
-    const T       *form = Form(at), root = T(0.70710678118654752);
-    const T        large[5] = {form[2] * root, form[3] * root / 2, form[0], form[1], form[4]};
+    const T       *form = Form(at), root = T(M_SQRT1_2);
+    const T        large[VP_HANG_A] = {form[2] * root, form[3] * root / 2, form[0], form[1], form[VP_HANG_GAMMA]};
     Trace          here = {T(0), T(0)}, own = here;
 
     if (i == 0) own = Of(w.coarse, item[1] / 2, item[1] % 2, u);
@@ -150,7 +150,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
     return (at_lines + (replaces ? 0 : faces * CellLines<T, DIM, N>::size)) * sizeof(T);
   }
   /* blocks of a multiprocessor, which bounds the registers: blocks wait for one another's steps most of the time */
-  static constexpr int many = (sizeof(T) == 4 ? 1024 : 512) / RoundUp(threads, 32), least = many > 16 ? 16 : Max(1, many);
+  static constexpr int many = (sizeof(T) == 4 ? 1024 : 512) / RoundUp(threads, VP_WARP), least = many > 16 ? 16 : Max(1, many);
 
   const T *Z;               /* of the entry */
   int32_t  at, K, F, first; /* the side, its cell, the group's cell behind it, the first side of K */
@@ -162,14 +162,14 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   LineSum<T, DIM, N, D, true>  behind;       /* of F */
 
   __device__ __forceinline__ EdgePatch(const EdgeWork<T> &work, int32_t which, T *shared)
-      : S(work, shared + at_maps + maps), at(which), K(Item(which)[0]), F(Item(which)[3 + i]), first(First(which, K)),
+      : S(work, shared + at_maps + maps), at(which), K(Item(which)[0]), F(Item(which)[VP_HANG_BEYOND + i]), first(First(which, K)),
         end(Item(which)[1] % 2), replaces(!w.weight), weight(w.weight ? w.weight[which] : T(1)), y(shared + at_y), q(y + fine),
         u(shared + at_u), v(u + values), t(shared + at_t), other(t + 2 * threads),
         line(shared + at_lines), own{shared, w.reaction * weight}, behind{shared, w.reaction * weight}
   {
     T *map = shared + at_maps;
 
-    Z = w.table + (size_t)w.type[which] * VpEdgeSize(N, DIM) + Tables::from;
+    Z = w.table + (size_t)w.type[which] * VpEdgeSize(N, DIM) + VpEdgeZ(N, DIM);
     Copy<4 * N * N>(this->half, map);
     Copy<4 * N>(this->lift, map + 4 * N * N);
     this->half = map;
@@ -222,7 +222,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   {
     UNROLL (int e = 0; e < DIM; e++) {
       const int start = LineStart<DIM>(e, N, l, N, N * N), step = VpLineStride(e, N, N * N);
-      const T  *A = w.coarse.lines + (size_t)__ldg(w.coarse.line + (size_t)K * DIM + e) * VpLineSize(N), *g = A + N * N;
+      const T  *A = w.coarse.lines + (size_t)__ldg(w.coarse.line + (size_t)K * DIM + e) * VpLineSize(N), *g = A + VpLineSide(N, 0);
       const T  *beyond[2] = {t + 2 * (2 * e * lines + l), t + 2 * ((2 * e + 1) * lines + l)};
       T         in[N];
 
@@ -263,7 +263,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   {
     bool is = false;
 
-    UNROLL (int k = 0; k < faces; k++) is = is || cell == Item(at)[3 + k];
+    UNROLL (int k = 0; k < faces; k++) is = is || cell == Item(at)[VP_HANG_BEYOND + k];
     return is;
   }
   /* y = b less what the cells beyond add to A x on all F */
@@ -276,7 +276,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
       const int     side = e == D ? end : i >> bit++ & 1;
       const int32_t cell = __ldg(w.fine.neighbor + (size_t)F * 2 * DIM + 2 * e + side);
 
-      lift[e] = w.fine.lines + (size_t)__ldg(w.fine.line + (size_t)F * DIM + e) * VpLineSize(N) + N * N + 2 * side * N;
+      lift[e] = w.fine.lines + (size_t)__ldg(w.fine.line + (size_t)F * DIM + e) * VpLineSize(N) + VpLineSide(N, side);
       beyond[e] = {T(0), T(0)};
       if (cell >= 0 && !IsFine(cell)) beyond[e] = S::Of(w.fine, e, 1 - side, w.fine.Cell(cell, values));
     }
@@ -307,7 +307,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
     Trace    here = {T(0), T(0)};
 
     behind.TracesOf(y, t, other);
-    S::Flux(form, false, form[5 + i], here, {t[LineAt(D, 2)], t[LineAt(D, 2) + Step(D, 2)]});
+    S::Flux(form, false, form[VP_HANG_A + i], here, {t[LineAt(D, 2)], t[LineAt(D, 2) + Step(D, 2)]});
     S::FromFaces(here);
     S::AddLiftTogether(D, end, T(-1), here, u);
   }

@@ -39,7 +39,6 @@ struct EdgeTable {
   {
     return (2 * m + 1) * row(m);
   }
-  static constexpr int before_ends = (DIM + 1) * VpBlockSize(N) + (DIM - 1) * VpFdmSize(N), from = before_ends + 8 * N; /* before Z */
   static constexpr int matrices = (DIM + 1) * block(N) + (DIM - 1) * block(2 * N);
   static constexpr int diagonals = Power(N, DIM) + threads * N;
   static constexpr int size = RoundUp(matrices + diagonals + 8 * N, W);
@@ -67,7 +66,7 @@ struct EdgeTable {
   }
   static __device__ __forceinline__ void Copy(const T *table, T *to)
   {
-    constexpr int narrow = (DIM + 1) * VpBlockSize(N);
+    constexpr int narrow = VpEdgeWide(N, DIM, 0), before_ends = VpEdgeEnds(N, DIM);
 
     ForEach<narrow, threads>([=](int i) { to[i / VpBlockSize(N) * block(N) + Place(N, i % VpBlockSize(N))] = table[i]; });
     ForEach<before_ends - narrow, threads>(

@@ -16,6 +16,9 @@ struct TraceOf {
   T V, Q;
 };
 
+template <class T>
+VP_FACE_FORM(static __device__ __forceinline__ void FaceTests, T)
+
 template <class T, int DIM, int N>
 struct HangThread {
   typedef TraceOf<T>   Trace;
@@ -122,11 +125,7 @@ struct HangThread {
      the traces on this side (here) and on the other (beyond). turned: the form's two cells change places */
   static __device__ __forceinline__ void Flux(const T *form, bool turned, T a, Trace &here, const Trace &beyond)
   {
-    const T *own = form + 2 * turned, *other = form + 2 * !turned;
-    const T  jump = own[0] * here.V - other[0] * beyond.V, mean = (own[1] * here.Q - other[1] * beyond.Q) / 2;
-
-    here.V = a * (form[4] * jump - mean) * own[0];
-    here.Q = -a * jump / 2 * own[1];
+    FaceTests(form + 2 * turned, form + 2 * !turned, form[VP_HANG_GAMMA], a, &here.V, &here.Q, beyond.V, beyond.Q);
   }
 
   /* number k of the lift of t at an end */

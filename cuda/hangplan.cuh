@@ -28,13 +28,13 @@ struct HangFinder {
   {
     bool all = it[2] < 0 && In(it[0]);
 
-    for (int k = 0; all && k < nface; k++) all = In(it[3 + k]);
+    for (int k = 0; all && k < nface; k++) all = In(it[VP_HANG_BEYOND + k]);
     return all;
   }
   /* whether a side is one of a face */
   bool IsOfFace(const int32_t *it) const
   {
-    const int32_t coarse = it[2] < 0 ? it[0] : it[3], side = it[2] < 0 ? it[1] : it[1] ^ 1;
+    const int32_t coarse = it[2] < 0 ? it[0] : it[VP_HANG_BEYOND], side = it[2] < 0 ? it[1] : it[1] ^ 1;
 
     return In(coarse) && whole[coarse] >> side & 1;
   }
@@ -67,7 +67,7 @@ static __global__ void NumberSides(const int32_t *hang, const int32_t *list, int
   if (i >= count) return;
   const int32_t *item = hang + (size_t)list[i] * VP_HANG_CELL, first = i * (1 + nface);
   neighbor[(size_t)item[0] * 2 * dim + item[1]] = HangingSide(first);
-  for (int k = 0; k < nface; k++) neighbor[(size_t)item[3 + k] * 2 * dim + (item[1] ^ 1)] = HangingSide(first + 1 + k);
+  for (int k = 0; k < nface; k++) neighbor[(size_t)item[VP_HANG_BEYOND + k] * 2 * dim + (item[1] ^ 1)] = HangingSide(first + 1 + k);
 }
 
 /* traces: the bytes of those of a side */

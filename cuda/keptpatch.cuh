@@ -34,7 +34,7 @@ struct KeptShape {
   static constexpr int    ends = 4 * m * sf;                                  /* where those of z begin, a thread's own each */
   static constexpr int    traces = ends + RoundUp(2 * m * m * TRACES, wide);  /* values of a patch's traces */
   static constexpr size_t pointers = (S::sides + (size_t)S::patches * traces) * sizeof(T); /* where pointers begin */
-  static constexpr size_t bytes = pointers + (size_t)S::patches * 24 * TRACES * sizeof(void *);
+  static constexpr size_t bytes = pointers + (size_t)S::patches * PATCH_SIDES * TRACES * sizeof(void *);
 };
 
 /* The numbers of these traces. In the thin basis a trace is a coefficient. */
@@ -65,7 +65,7 @@ struct KeptThread : PatchThread<T, N, 1, Edges, false> {
 
   __device__ __forceinline__ KeptThread(const typename Thread::Tables &tables, const KeptTables<T, N, TRACES> &kept, const Edges &e,
                                         const PatchWork<T> &w, unsigned done, int32_t at, unsigned char *shared)
-      : Thread(tables, e, w, done, at, shared, Shape::traces, Shape::pointers, 24 * TRACES), k(kept)
+      : Thread(tables, e, w, done, at, shared, Shape::traces, Shape::pointers, PATCH_SIDES * TRACES), k(kept)
   {
   }
 
@@ -98,12 +98,12 @@ struct KeptThread : PatchThread<T, N, 1, Edges, false> {
   __device__ __forceinline__ void FindSides() const
   {
 #pragma unroll 1
-    for (int h = me; h < 24 * TRACES; h += S::threads) {
-      const int f = h / 24, side = h % 24, d = side / 8, s = side / 4 % 2, q = side % 4,
-                own = (q >> d) << (d + 1) | s << d | (q & ((1 << d) - 1));
+    for (int h = me; h < PATCH_SIDES * TRACES; h += S::threads) {
+      const int  f = h / PATCH_SIDES, side = h % PATCH_SIDES, d = side / 8, s = side / 4 % 2, own = PatchCellAt(d, s, side % 4);
       const bool beyond = f && k.beyond, upper = beyond ? !s : s;
       const int  place = beyond ? 0 : f, from = thin ? (upper ? N - 1 - place : place) * VpLineStride(d, N, layer) : 0;
-      around[h] = inside || __ldg(cells + 8 + side) >= 0 ? Cell(beyond ? 8 + side : own, false) + from : table + PatchTable<N>::zero;
+      around[h] = inside || __ldg(cells + VP_PATCH_CELLS + side) >= 0 ? Cell(beyond ? VP_PATCH_CELLS + side : own, false) + from
+                                                                      : table + PatchTable<N>::zero;
     }
     Sync();
   }
@@ -113,7 +113,7 @@ struct KeptThread : PatchThread<T, N, 1, Edges, false> {
     Traces a;
 
     UNROLL (int f = 0; f < TRACES; f++) {
-      const T *line = around[24 * f + h] + at;
+      const T *line = around[PATCH_SIDES * f + h] + at;
       a.a[f] = __ldg(line) * (thin ? T(1) : k.trace[s][f][0]);
       UNROLL (int i = 1; i < (thin ? 1 : N); i++) a.a[f] += k.trace[s][f][i] * __ldg(line + i * step);
     }
@@ -134,8 +134,8 @@ struct KeptThread : PatchThread<T, N, 1, Edges, false> {
     UNROLL (int r = 0; r < R; r++) {
       const int l = Line(r), i = l % m, j = l / m, ci = i >= N, cj = j >= N, q = ci + 2 * cj, at = (j - cj * N) * layer;
       UNROLL (int s = 0; s < 2; s++) {
-        px[r][s] = Beside(s, 4 * s + q, at + (i - ci * N) * N, 1);
-        py[r][s] = Beside(s, 8 + 4 * s + q, at + i - ci * N, N);
+        px[r][s] = Beside(s, PatchSideAt(0, s, q), at + (i - ci * N) * N, 1);
+        py[r][s] = Beside(s, PatchSideAt(1, s, q), at + i - ci * N, N);
       }
     }
     this->LoadB(b);

@@ -16,31 +16,27 @@ struct KeptSetup {
 
   const SweepSetup<T, N> setup;
   const int              lacks; /* functions that the space lacks at a side */
-  T                      traces[4 * nt], expand[4 * nt];
-  const T               *fdm, *line[2]; /* of a patch along a direction; of its lower and its upper cell */
+  T                      traces[2][2][nt], expand[2][2][nt];
+  T                      root[2] = {1, 1}; /* as of VpPatchView; 1 between common cells */
+  const T               *fdm, *line[2];    /* of a patch along a direction; of its lower and its upper cell */
 
   explicit KeptSetup(const SweepSetup<T, N> &s) : setup(s), lacks(s.patches->lacks)
   {
-  }
-  PetscErrorCode Fetch()
-  {
-    PetscFunctionBegin;
-    PetscCall(VpCudaFetch(setup.view->traces, sizeof(traces), traces));
-    PetscCall(VpCudaFetch(setup.view->expand, sizeof(expand), expand));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    VpTabulate(VpBasisTrace, s.view->basis, traces);
+    VpTabulate(VpBasisExpand, s.view->basis, expand);
   }
   /* value (f = 0) or slope at end `end` of a function of one cell */
   double Trace(int end, int f, const double u[N]) const
   {
     double sum = 0;
 
-    for (int i = 0; i < nt; i++) sum += (double)traces[(2 * end + f) * nt + i] * u[setup.view->first[end] + i];
+    for (int i = 0; i < nt; i++) sum += (double)traces[end][f][i] * u[setup.view->first[end] + i];
     return sum;
   }
   /* what f = 0 (value) or 1 (slope) beyond the side of cell c adds */
   double Add(int c, int side, int f, int i) const
   {
-    return line[c][N * N + (2 * side + f) * N + i];
+    return line[c][VpLineSide(N, side) + f * N + i];
   }
 
   /* K = (I - B F) e for a function e of cell s that has trace f there and no other */
@@ -48,52 +44,27 @@ struct KeptSetup {
   {
     double e[N] = {};
 
-    for (int i = 0; i < nt && !thin; i++) e[i] = expand[(2 * s + f) * nt + i];
+    for (int i = 0; i < nt && !thin; i++) e[i] = expand[s][f][i];
     if (thin) e[s ? N - 1 - f : f] = 1;
     for (int i = 0; i < N; i++) K[i] = e[i];
     for (int mode = 0; mode < m; mode++) {
       double c = 0;
       for (int j = 0; j < N; j++) c += (double)fdm[mode * m + s * N + j] * e[j];
-      for (int i = 0; i < N; i++) K[i] -= c * (double)fdm[m * m + (s * N + i) * m + mode];
+      for (int i = 0; i < N; i++) K[i] -= c * (double)fdm[VpBackAt(m) + (s * N + i) * m + mode];
     }
-  }
-  /* part = what a value beyond a side adds, without its part along what a slope adds. Returns the length of part over that of what a slope
-     adds, which is proportional to (size beyond) / (own size). */
-  double Across(int c, int side, double part[N]) const
-  {
-    double along = 0, slopes = 0, sum = 0;
-
-    for (int i = 0; i < N; i++) {
-      along += Add(c, side, 0, i) * Add(c, side, 1, i);
-      slopes += Add(c, side, 1, i) * Add(c, side, 1, i);
-    }
-    for (int i = 0; i < N; i++) {
-      part[i] = Add(c, side, 0, i) - along / slopes * Add(c, side, 1, i);
-      sum += part[i] * part[i];
-    }
-    return sqrt(sum / slopes);
-  }
-  /* What the cell's own values add at side s over what those beyond it add: the root of (size beyond) / (own size). Between the patch's
-     own cells one ratio is the inverse of the other, times what it is between equal cells. */
-  double Own(int s) const
-  {
-    double part[N];
-
-    return line[0] == line[1] ? 1 : sqrt(Across(s, s, part) / sqrt(Across(0, 1, part) * Across(1, 0, part)));
   }
 
   /* LK = L K, where L has the face between the cells, but not the one at side s, up to functions that S^T M takes to 0: so what a slope
      adds there does not count */
   void Operate(int s, const double K[N], double LK[m]) const
   {
-    const double root = Own(s);
-    double      *own = LK + s * N, *other = LK + (1 - s) * N;
+    double *own = LK + s * N, *other = LK + (1 - s) * N;
 
     for (int i = 0; i < N; i++) {
       own[i] = other[i] = 0;
       for (int j = 0; j < N; j++) own[i] += (double)line[s][i * N + j] * K[j];
       for (int f = 0; f < 2; f++) {
-        own[i] += root * Add(s, s, f, i) * Trace(s, f, K);
+        own[i] += root[s] * Add(s, s, f, i) * Trace(s, f, K);
         other[i] += Add(1 - s, s, f, i) * Trace(1 - s, f, K);
       }
     }
@@ -101,13 +72,17 @@ struct KeptSetup {
   /* The face at side s sees the jump of values there: S^T M takes what slopes add to 0, so as much of that as helps goes away. */
   void AddJump(int s, const double K[N], double LK[m], double beyond[m]) const
   {
-    const double own = Own(s) * Trace(s, 0, K), other = thin ? (double)traces[2 * (1 - s) * nt + (s ? 0 : nt - 1)] : 1;
-    double       g[N];
+    const double own = root[s] * Trace(s, 0, K), other = thin ? (double)traces[1 - s][0][s ? 0 : nt - 1] : 1;
+    double       along = 0, slopes = 0;
 
-    (void)Across(s, s, g);
     for (int i = 0; i < N; i++) {
-      LK[s * N + i] -= g[i] * own;
-      beyond[s * N + i] = g[i] * other;
+      along += Add(s, s, 0, i) * Add(s, s, 1, i);
+      slopes += Add(s, s, 1, i) * Add(s, s, 1, i);
+    }
+    for (int i = 0; i < N; i++) {
+      const double g = Add(s, s, 0, i) - along / slopes * Add(s, s, 1, i);
+      LK[s * N + i] -= g * own;
+      beyond[s * N + i] = g * other;
     }
   }
 
@@ -147,19 +122,18 @@ struct KeptSetup {
     T             sides[5 * m * TRACES] = {}, F[VpFdmSize(N)], D[VpLineSize(N)];
 
     PetscFunctionBegin;
-    PetscCall(Fetch());
     plan->tables = KeptTables<T, N, TRACES>();
     fdm = F;
     line[0] = line[1] = D;
     for (int d = 0; found && d < 3; d++) {
-      PetscCall(setup.Fetch(setup.patches->common.inside[d], F));
-      PetscCall(VpCudaFetch((const T *)view->lines + (size_t)view->common.inside[d] * VpLineSize(N), sizeof(D), D));
+      PetscCall(VpCudaFetchEntry(setup.patches->fdm, setup.patches->common.inside[d], F));
+      PetscCall(VpCudaFetchEntry(view->lines, view->common.inside[d], D));
       for (int s = 0; s < 2; s++) FillSide(d, s, Beyond(), &plan->tables, sides);
     }
     for (int s = 0; s < 2; s++) {
       for (int f = 0; f < TRACES; f++) {
-        const int functional = Beyond() && f ? 2 * (1 - s) : 2 * s + f;
-        for (int i = 0; i < nt; i++) plan->tables.trace[s][f][i] = traces[functional * nt + i];
+        const bool beyond = Beyond() && f;
+        for (int i = 0; i < nt; i++) plan->tables.trace[s][f][i] = beyond ? traces[1 - s][0][i] : traces[s][f][i];
       }
     }
     PetscCall(VpCudaPlace(sides, sizeof(sides), "tables of common patches", &plan->sides));
@@ -177,17 +151,16 @@ struct KeptTail {
 
   KeptSetup<T, N, TRACES> kept;
 
-  PetscErrorCode Fetch()
-  {
-    return kept.Fetch();
-  }
   /* to[size - m] before the eigenvalues; at the domain's boundary there is nothing */
   void Fill(const SortEntry<T, N> &e, int sides, T to[])
   {
     T *LKs = to, *Ks = to + Tail::LK - Tail::K;
 
     kept.fdm = e.fdm;
-    for (int s = 0; s < 2; s++) kept.line[s] = e.line[s];
+    for (int s = 0; s < 2; s++) {
+      kept.line[s] = e.line[s];
+      kept.root[s] = e.root[s];
+    }
     for (int s = 0; s < 2; s++) {
       double K[TRACES][N] = {}, LK[TRACES][m] = {};
       if (!(sides >> s & 1)) kept.Solve(s, kept.Beyond(), K, LK);

@@ -34,6 +34,8 @@ PetscErrorCode VpCudaLaunch(const char *what, void (*kernel)(Parameters...), con
 
 #define UNROLL(...) _Pragma("unroll") for (__VA_ARGS__)
 
+/* threads of a warp; warps of a block that works on an item with each of them */
+enum { VP_WARP = 32, VP_WARPS = 8 };
 /* the most threads of a block; how many a block has unless another number is better; the most blocks of a launch whose
    threads loop over items */
 enum { VP_MAX_THREADS = 1024, VP_THREADS = 256, VP_MAX_LOOPING = 65536 };
@@ -64,6 +66,7 @@ __host__ __device__ constexpr int RoundUp(int a, int to)
 /* how functions are mirrored, as a type */
 template <int N, int NT>
 struct Mirror {
+  static constexpr int                     nt = NT;
   static __host__ __device__ constexpr int index(int i)
   {
     return VpMirror(N, NT, i);
@@ -169,7 +172,21 @@ PetscErrorCode VpCudaAlloc(size_t bytes, const char *what, void **p);
 PetscErrorCode VpCudaPlace(const void *host, size_t bytes, const char *what, VpArray *);
 PetscErrorCode VpCudaUpload(const void *host, size_t bytes, void *device); /* waits */
 PetscErrorCode VpCudaFetch(const void *device, size_t bytes, void *host);  /* waits */
-PetscErrorCode VpCudaProcessors(int *n);                                   /* multiprocessors of the present device */
+/* to = an entry of a table on the device, as long as `to`; waits */
+template <class Entry>
+PetscErrorCode VpCudaFetchEntry(const void *table, int32_t entry, Entry &to)
+{
+  return VpCudaFetch((const char *)table + (size_t)entry * sizeof(to), sizeof(to), &to);
+}
+/* to [end][value, slope][i] = VpBasisTrace or VpBasisExpand, in a device's numbers */
+template <class T, int NT>
+void VpTabulate(double (*of)(const VpBasis *, int, int, int), const VpBasis *basis, T (&to)[2][2][NT])
+{
+  for (int end = 0; end < 2; end++)
+    for (int k = 0; k < 2; k++)
+      for (int i = 0; i < NT; i++) to[end][k][i] = (T)of(basis, end, k, i);
+}
+PetscErrorCode VpCudaProcessors(int *n); /* multiprocessors of the present device */
 
 /* beside.cu. Fork and Join: a second stream, which begins after all work so far, and joins again; Aside and Rejoin: a third one, for the slots
    of VpBackend. Fork may be called inside Aside. */

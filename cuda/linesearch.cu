@@ -56,7 +56,7 @@ struct LineSearch {
       T leave[N][N];
 
       PetscFunctionBegin;
-      PetscCall(VpCudaFetch(view->leave, sizeof(leave), leave));
+      PetscCall(VpCudaFetchEntry(view->leave, 0, leave));
       for (int i = 0; i < N * N; i++) {
         for (int k = 0; k < N; k++) p->mass.a[i] += leave[k][i / N] * leave[k][i % N];
       }

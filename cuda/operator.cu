@@ -63,8 +63,8 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads *HangThread<T, 
   const int32_t              number = blockIdx.x * S::sides + threadIdx.x / S::threads, at = list[number < n ? number : n - 1];
   const int32_t             *item = side.Item(at);
   const int                  d = item[1] / 2, end = item[1] % 2;
-  const T                   *form = side.Form(at), a = form[5 + side.i];
-  TraceOf<T>                 there = side.Of(f, d, 1 - end, f.Cell(item[3 + side.i], S::values)), own = {};
+  const T                   *form = side.Form(at), a = form[VP_HANG_A + side.i];
+  TraceOf<T>                 there = side.Of(f, d, 1 - end, f.Cell(item[VP_HANG_BEYOND + side.i], S::values)), own = {};
   T *to = traces + (size_t)number * (1 + S::faces) * 2 * S::lines + side.l, *fine = to + (1 + side.i) * 2 * S::lines;
 
   side.KeepHalf(half);

@@ -42,7 +42,7 @@ __device__ __forceinline__ Pack<T, 2> TracePair(const T (&trace)[2][2][VpThinLay
 /* A block's pointers, and behind those of each patch the means at its sides where coefficients vary */
 template <class T, class S, class Coefficients>
 struct ReplaceShape {
-  static constexpr int    words = 24 + (Coefficients::varies ? 24 * sizeof(T) / sizeof(void *) : 0);
+  static constexpr int    words = PATCH_SIDES + (Coefficients::varies ? PATCH_SIDES * sizeof(T) / sizeof(void *) : 0);
   static constexpr size_t bytes = S::pointers + (size_t)S::patches * words * sizeof(void *);
 };
 
@@ -64,7 +64,7 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
   __device__ __forceinline__ ReplaceThread(const typename Thread::Tables &tables, const Edges &e, const Coefficients &coefficients,
                                            const PatchWork<T> &w, unsigned before, int32_t patch, unsigned char *shared)
       : Thread(tables, e, w, before, patch, shared, S::traces, S::pointers, ReplaceShape<T, S, Coefficients>::words), of(coefficients),
-        mean((T *)(around + 24))
+        mean((T *)(around + PATCH_SIDES))
   {
   }
 
@@ -72,9 +72,8 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
   __device__ __forceinline__ void FindMeans() const
   {
 #pragma unroll 1
-    for (int h = me; h < 24; h += S::threads) {
-      const int d = h / 8, s = h / 4 % 2, q = h % 4;
-      mean[h] = of.Mean(cells, 8 + h, of.At(cells, (q >> d) << (d + 1) | s << d | (q & ((1 << d) - 1))));
+    for (int h = me; h < PATCH_SIDES; h += S::threads) {
+      mean[h] = of.Mean(cells, VP_PATCH_CELLS + h, of.At(cells, PatchCellAt(h / 8, h / 4 % 2, h % 4)));
     }
   }
   /* a pair beyond side h of `around`, times the mean there */
@@ -106,21 +105,21 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
     UNROLL (int r = 0; r < R; r++) {
       const int l = Line(r), i = l % m, j = l / m, ci = i >= N, cj = j >= N, q = ci + 2 * cj, at = (j - cj * N) * layer;
       UNROLL (int s = 0; s < 2; s++) {
-        px[r][s] = Beyond(s, around[4 * s + q], at + (i - ci * N) * N, 1);
-        py[r][s] = Beyond(s, around[8 + 4 * s + q], at + i - ci * N, N);
+        px[r][s] = Beyond(s, around[PatchSideAt(0, s, q)], at + (i - ci * N) * N, 1);
+        py[r][s] = Beyond(s, around[PatchSideAt(1, s, q)], at + i - ci * N, N);
       }
     }
     this->LoadB(b);
     UNROLL (int r = 0; r < R; r++) {
       const int l = LineZ(r);
-      UNROLL (int s = 0; s < 2; s++) end[r][s] = Beyond(s, around[16 + 4 * s + l / layer], l % layer, layer);
+      UNROLL (int s = 0; s < 2; s++) end[r][s] = Beyond(s, around[PatchSideAt(2, s, l / layer)], l % layer, layer);
     }
     UNROLL (int r = 0; r < R; r++) {
       const int l = Line(r), q = (l % m >= N) + 2 * (l / m >= N);
       UNROLL (int s = 0; s < 2; s++) {
-        *(Pair *)(sides + (s * m + l % m) * S::sf + l / m * 2) = Times(4 * s + q, px[r][s]);
-        *(Pair *)(sides + ((2 + s) * m + l % m) * S::sf + l / m * 2) = Times(8 + 4 * s + q, py[r][s]);
-        end[r][s] = Times(16 + 4 * s + LineZ(r) / layer, end[r][s]);
+        *(Pair *)(sides + (s * m + l % m) * S::sf + l / m * 2) = Times(PatchSideAt(0, s, q), px[r][s]);
+        *(Pair *)(sides + ((2 + s) * m + l % m) * S::sf + l / m * 2) = Times(PatchSideAt(1, s, q), py[r][s]);
+        end[r][s] = Times(PatchSideAt(2, s, LineZ(r) / layer), end[r][s]);
       }
     }
     Sync();

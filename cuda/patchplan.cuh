@@ -90,12 +90,12 @@ static void StoreKinds(void *context, int32_t piece, int32_t first, int32_t last
 static __global__ void ListPatches(const int32_t *patch, const int32_t *neighbor, const uint8_t *cover, bool mixes, const int32_t *list,
                                    int32_t count, PatchCells *cells, PatchCovers *covers)
 {
-  const int32_t i = blockIdx.x * blockDim.y + threadIdx.y, h = threadIdx.x - 8;
+  const int32_t i = blockIdx.x * blockDim.y + threadIdx.y, h = threadIdx.x - VP_PATCH_CELLS;
 
   if (i >= count) return;
-  const int32_t *own = patch + (size_t)list[i] * 8;
-  const int side = h < 0 ? 0 : h, d = side / 8, s = side / 4 % 2, q = side % 4, here = (q >> d) << (d + 1) | s << d | (q & ((1 << d) - 1));
-  int32_t   cell = h < 0 ? own[threadIdx.x] : neighbor[(size_t)own[here] * 6 + 2 * d + s];
+  const int32_t *own = patch + (size_t)list[i] * VP_PATCH_CELLS;
+  const int      side = h < 0 ? 0 : h, d = side / 8, s = side / 4 % 2, here = PatchCellAt(d, s, side % 4);
+  int32_t        cell = h < 0 ? own[threadIdx.x] : neighbor[(size_t)own[here] * 6 + 2 * d + s];
   const unsigned inside = __ballot_sync(~0u, cell >= 0) >> (threadIdx.x & ~3u) & 15;
   if (mixes && cell < 0) cell = inside && cell == VP_EDGE ? -2 - here : -1;
   cells[i].cell[threadIdx.x] = cell;
@@ -122,18 +122,13 @@ struct SweepSetup {
     return view->nt == VpThinLayers(N, 3) && patches->cutoff < 0;
   }
 
-  PetscErrorCode Fetch(int32_t entry, T *fdm) const
-  {
-    return VpCudaFetch((const T *)patches->fdm + (size_t)entry * VpFdmSize(N), VpFdmSize(N) * sizeof(T), fdm);
-  }
-
   /* F and B of the first cell by parity */
   static void Transforms(const T *fdm, T (*F)[N * N], T (*B)[N * N])
   {
     for (int mode = 0; mode < m; mode++)
       for (int i = 0; i < N; i++) {
         F[mode % 2][mode / 2 * N + i] = fdm[mode * m + i];
-        B[mode % 2][i * N + mode / 2] = fdm[m * m + i * m + mode];
+        B[mode % 2][i * N + mode / 2] = fdm[VpBackAt(m) + i * m + mode];
       }
   }
 
@@ -145,7 +140,7 @@ struct SweepSetup {
         const int to = upper ? (i < N ? N : 0) + Map::index(i % N) : i;
         const T   sign = upper ? (T)Map::sign(i % N) : T(1);
         F[mode * m + i] = sign * fdm[mode * m + to];
-        B[i * m + mode] = sign * fdm[m * m + to * m + mode];
+        B[i * m + mode] = sign * fdm[VpBackAt(m) + to * m + mode];
       }
   }
 
@@ -161,16 +156,16 @@ struct SweepSetup {
     const int32_t *inside = patches->common.inside, *edge = patches->common.edge[d];
     const bool     upper = edge[0] < 0;
     const T        reaction = d == 2 ? (T)patches->reaction : T(0);
-    T              fdm[VpFdmSize(N)], *lambda = fdm + 2 * m * m;
+    T              fdm[VpFdmSize(N)], *lambda = fdm + VpLambdaAt(m);
 
     PetscFunctionBegin;
     plan->tables.same[d] = inside[1] == inside[0] && inside[2] == inside[0] ? 0 : d;
-    PetscCall(Fetch(inside[d], fdm));
+    PetscCall(VpCudaFetchEntry(patches->fdm, inside[d], fdm));
     Transforms(fdm, plan->tables.F[d], plan->tables.B[d]);
     Eigenvalues(lambda, reaction, table + 2 * d * m);
     if (d == 0) Eigenvalues(lambda, 0, plan->tables.lambda);
     if (edge[upper] < 0) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(Fetch(edge[upper], fdm));
+    PetscCall(VpCudaFetchEntry(patches->fdm, edge[upper], fdm));
     EdgeTransforms(fdm, upper, plan->edges.F[d], plan->edges.B[d]);
     Eigenvalues(lambda, reaction, table + (2 * d + 1) * m);
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -178,30 +173,25 @@ struct SweepSetup {
 
   /* What trace f of the pair beyond a side adds to value i: g [value, slope][n] of the side, traces [value, slope][nt] at the neighbour's
      end there */
-  static T TraceAdds(const T *g, const T *traces, int f, int i)
+  static T TraceAdds(const T *g, const T (*traces)[Map::nt], int f, int i)
   {
-    constexpr int nt = VpThinLayers(N, 3);
-
-    return nt == 2 ? g[i] * traces[f] + g[N + i] * traces[nt + f] : g[f * N + i];
+    return Map::nt == 2 ? g[i] * traces[0][f] + g[N + i] * traces[1][f] : g[f * N + i];
   }
   /* The same where cells have the level's size: for the sides along z `add` as of PatchTables, for others in a PatchTable. Where the
      coefficient varies, it counts as 1. */
   PetscErrorCode Sides(T (*add)[2][N], T *table) const
   {
-    constexpr int size = VpLineSize(N), nt = VpThinLayers(N, 3);
-    T             line[size], traces[4 * nt];
+    T line[VpLineSize(N)], traces[2][2][Map::nt];
 
     PetscFunctionBegin;
     if (!Uniform() && !patches->unit) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(VpCudaFetch(view->traces, sizeof(traces), traces));
+    VpTabulate(VpBasisTrace, view->basis, traces);
     for (int d = 0; d < 3; d++) {
-      const T *from = Uniform() ? (const T *)view->lines + (size_t)view->common.inside[d] * size : (const T *)patches->unit + d * size;
-
-      PetscCall(VpCudaFetch(from, sizeof(line), line));
+      PetscCall(VpCudaFetchEntry(Uniform() ? view->lines : patches->unit, Uniform() ? view->common.inside[d] : d, line));
       for (int s = 0; s < 2; s++)
         for (int f = 0; f < 2; f++)
           for (int i = 0; i < N; i++) {
-            const T a = TraceAdds(line + N * N + 2 * s * N, traces + 2 * (1 - s) * nt, f, i);
+            const T a = TraceAdds(line + VpLineSide(N, s), traces[1 - s], f, i);
             if (d == 2) add[s][f][i] = a;
             else table[PatchTable<N>::add + ((d * 2 + s) * N + i) * 2 + f] = a;
           }
@@ -216,7 +206,7 @@ struct SweepSetup {
       T table[PatchTable<N>::size] = {};
 
       PetscFunctionBegin;
-      PetscCall(VpCudaFetch(view->traces, sizeof(plan->tables.trace), plan->tables.trace));
+      VpTabulate(VpBasisTrace, view->basis, plan->tables.trace);
       for (int d = 0; d < 3; d++) PetscCall(Solvers(d, plan, table));
       PetscCall(Sides(plan->tables.add, table));
       PetscCall(VpCudaPlace(table, sizeof(table), "tables of common patches", &plan->table));
@@ -248,8 +238,9 @@ struct SweepSetup {
     if (kinds) PetscCall(VpCudaPlace(kinds, (size_t)list->n, "kinds of patches", &list->kinds));
     PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCells), "cells of patches", &list->cells.p));
     PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCovers), "covers of patches", &list->covers.p));
-    PetscCall(VpCudaLaunch("list patches", ListPatches, {VpBlocks(list->n, 8), dim3(32, 8)}, patches->patch, view->neighbor, patches->cover,
-                           mixes, (const int32_t *)list->numbers.p, list->n, (PatchCells *)list->cells.p, (PatchCovers *)list->covers.p));
+    PetscCall(VpCudaLaunch("list patches", ListPatches, {VpBlocks(list->n, VP_WARPS), dim3(VP_PATCH_CELLS + PATCH_SIDES, VP_WARPS)},
+                           patches->patch, view->neighbor, patches->cover, mixes, (const int32_t *)list->numbers.p, list->n,
+                           (PatchCells *)list->cells.p, (PatchCovers *)list->covers.p));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -57,7 +57,7 @@ struct Patch : ShapeOf<T, N, USE>::type {
   static constexpr int                      m = 2 * N, layer = N * N, values = N * N * N;
   static constexpr int                      threads = m * m / Shape::rounds; /* of a patch */
   static constexpr int                      block = threads * Shape::patches;
-  static constexpr bool                     warp = 32 % threads == 0; /* Warps hold whole patches. */
+  static constexpr bool                     warp = VP_WARP % threads == 0; /* Warps hold whole patches. */
   /* blocks of a multiprocessor where threads hold more than in other kernels: fewer, as measured */
   static constexpr int    fewer = Shape::least <= 4 ? 0 : sizeof(T) == 4 ? N > 6 : N == 6 && USE == LIKE_PATCHES ? 2 : 0;
   static constexpr int    roomy = Shape::least - fewer;
@@ -88,13 +88,23 @@ struct PatchTable {
   static constexpr int lambda = 0, add = 3 * 2 * 2 * N, zero = add + 2 * 2 * N * 2, size = zero + N * N * N;
 };
 
-/* A patch's 8 cells, x fastest; then the 4 cells beyond each of its sides x-, x+, y-, y+, z-, z+, or a negative
-   number (VpView.neighbor) at the boundary. Where the level ends on a part of a side (SortTables.mixes), -2 - h stands for cell h of these
-   itself, and other negative numbers are -1. */
+/* sides of a patch's cells that are on its own sides; the number of quarter q of side s along d */
+enum { PATCH_SIDES = 3 * VP_PATCH_CELLS };
+__host__ __device__ constexpr int PatchSideAt(int d, int s, int q)
+{
+  return VP_PATCH_CELLS * d + 4 * s + q;
+}
+/* the cell that has this side */
+__host__ __device__ constexpr int PatchCellAt(int d, int s, int q)
+{
+  return (q >> d) << (d + 1) | s << d | (q & ((1 << d) - 1));
+}
+/* A patch's cells, x fastest; then those beyond its sides, or a negative number (VpView.neighbor) at the boundary. Where the level ends on a
+   part of a side (SortTables.mixes), -2 - h stands for cell h of these itself, and other negative numbers are -1. */
 struct PatchCells {
-  int32_t cell[32];
+  int32_t cell[VP_PATCH_CELLS + PATCH_SIDES];
 };
 /* The colours that hold each of these cells, a bit each. */
 struct PatchCovers {
-  uint8_t cover[32];
+  uint8_t cover[VP_PATCH_CELLS + PATCH_SIDES];
 };

@@ -123,9 +123,9 @@ struct PatchThread {
   __device__ __forceinline__ void FindBeyond() const
   {
 #pragma unroll 1
-    for (int h = me; h < 24; h += S::threads) {
-      const int32_t cell = inside ? 0 : __ldg(cells + 8 + h);
-      around[h] = cell >= 0 ? Cell(8 + h, false) : table + PatchTable<N>::zero;
+    for (int h = me; h < PATCH_SIDES; h += S::threads) {
+      const int32_t cell = inside ? 0 : __ldg(cells + VP_PATCH_CELLS + h);
+      around[h] = cell >= 0 ? Cell(VP_PATCH_CELLS + h, false) : table + PatchTable<N>::zero;
       if constexpr (Of::sorted) {
         if (cell < -1 && t.all.mixes) around[h] = (const T *)((uintptr_t)Cell(-2 - cell, false) | ENDS);
       }

@@ -90,7 +90,7 @@ __global__ void ProbeCells(int32_t count, const int32_t *cell, const double *bas
 
   if (i >= count) return;
   u = x + (size_t)cell[i] * Power(N, DIM);
-  for (int k = threadIdx.x; k < Power(N, DIM); k += 32)
+  for (int k = threadIdx.x; k < Power(N, DIM); k += VP_WARP)
     sum += u[k] * b[k % N] * b[N + k / N % N] * (DIM == 3 ? b[(DIM - 1) * N + k / (N * N)] : 1.);
   for (int o = 16; o; o /= 2) sum += __shfl_down_sync(0xffffffff, sum, o);
   if (threadIdx.x == 0) values[i] = sum;
@@ -162,7 +162,7 @@ struct Points {
 
   static PetscErrorCode Probe(const VpView *, int32_t count, const int32_t *cell, const double *basis, const double *x, double *values)
   {
-    return VpCudaLaunch("probe", ProbeCells<DIM, N>, {VpBlocks(count, 8), dim3(32, 8)}, count, cell, basis, x, values);
+    return VpCudaLaunch("probe", ProbeCells<DIM, N>, {VpBlocks(count, VP_WARPS), dim3(VP_WARP, VP_WARPS)}, count, cell, basis, x, values);
   }
 
   /* The blocks' sums of all grids are added up. */

@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(ROWS *COLUMNS, sizeof(T) == 4 ? 4 : 3) Along(c
   typedef Pack<T, S::pack>   Some;
   __shared__ TurnPart<T, Q, L> part[STAGES];
   __shared__ int2              line[S::lines];
-  const int                    warp = threadIdx.x / 32, column = threadIdx.x % 8 + warp % 2 * 8, row = threadIdx.x / 8 % 4 + warp / 2 * 4;
+  const int warp = threadIdx.x / VP_WARP, column = threadIdx.x % 8 + warp % 2 * 8, row = threadIdx.x / 8 % 4 + warp / 2 * 4;
 
   TurnThread<T, N, Q, L> thread(t);
   alignas(16) T          sum[Q][L] = {}, divisor[L] = {};
@@ -194,7 +194,7 @@ __global__ void MatrixVector(int32_t rows, int32_t columns, const T *M, const T 
   T           sum[WIDE] = {}, all = 0;
 
 #pragma unroll 4
-  for (int32_t j = threadIdx.x; j < columns / WIDE; j += 32) {
+  for (int32_t j = threadIdx.x; j < columns / WIDE; j += VP_WARP) {
     const Some a = from[j], b = by[j];
     UNROLL (int i = 0; i < WIDE; i++) sum[i] += a.a[i] * b.a[i];
   }
@@ -301,8 +301,8 @@ struct BoxInverse {
     const int  warps = 4; /* of a block */
     const auto kernel = columns % 4 ? MatrixVector<1, T> : MatrixVector<4, T>;
 
-    return VpCudaLaunch("product", kernel, {dim3(VpBlocks(rows, warps), n), dim3(32, warps)}, rows, columns, (const T *)M, (const T *)x,
-                        (T *)y);
+    return VpCudaLaunch("product", kernel, {dim3(VpBlocks(rows, warps), n), dim3(VP_WARP, warps)}, rows, columns, (const T *)M,
+                        (const T *)x, (T *)y);
   }
 };
 

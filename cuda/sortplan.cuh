@@ -2,13 +2,14 @@
 #pragma once
 #include "patchplan.cuh"
 
-/* to[i] = tables of entry i: F, B, lambda; the lines of the lower and the upper cell; whether it is its own mirror image */
+/* to[i] = tables of entry i: F, B, lambda; the lines of the lower and the upper cell; as of VpPatchView */
 template <class T, int N>
 struct SortEntry {
-  T fdm[VpFdmSize(N)], line[2][VpLineSize(N)], mirrored;
+  T fdm[VpFdmSize(N)], line[2][VpLineSize(N)], root[2], mirrored;
 };
 template <class T, int N>
-static __global__ void CopyEntries(const T *fdm, const T *lines, const uint8_t *mirrored, const SortKey *key, SortEntry<T, N> *to)
+static __global__ void CopyEntries(const T *fdm, const T *lines, const T *root, const uint8_t *mirrored, const SortKey *key,
+                                   SortEntry<T, N> *to)
 {
   const SortKey    k = key[blockIdx.x];
   SortEntry<T, N> &e = to[blockIdx.x];
@@ -16,6 +17,7 @@ static __global__ void CopyEntries(const T *fdm, const T *lines, const uint8_t *
   for (int i = threadIdx.x; i < VpFdmSize(N); i += blockDim.x) e.fdm[i] = fdm[(size_t)k.type * VpFdmSize(N) + i];
   for (int s = 0; s < 2 && k.line[s] >= 0; s++)
     for (int i = threadIdx.x; i < VpLineSize(N); i += blockDim.x) e.line[s][i] = lines[(size_t)k.line[s] * VpLineSize(N) + i];
+  if (threadIdx.x < 2) e.root[threadIdx.x] = root[2 * (size_t)k.type + threadIdx.x];
   if (!threadIdx.x) e.mirrored = mirrored[k.type];
 }
 
@@ -37,12 +39,8 @@ template <class T, int N>
 struct NoTail {
   static constexpr int size = SortTail<N>::lambda;
 
-  NoTail(const VpView *)
+  NoTail(const SweepSetup<T, N> &)
   {
-  }
-  PetscErrorCode Fetch()
-  {
-    return PETSC_SUCCESS;
   }
   void Fill(const SortEntry<T, N> &, int, T *)
   {
@@ -52,21 +50,17 @@ template <class T, int N>
 struct ReplaceTail {
   static constexpr int nt = VpThinLayers(N, 3), size = SortTail<N>::add;
 
-  const VpView *view;
-  T             traces[4 * nt];
+  T traces[2][2][nt];
 
-  ReplaceTail(const VpView *of) : view(of)
+  ReplaceTail(const SweepSetup<T, N> &setup)
   {
-  }
-  PetscErrorCode Fetch()
-  {
-    return VpCudaFetch(view->traces, sizeof(traces), traces);
+    VpTabulate(VpBasisTrace, setup.view->basis, traces);
   }
   void Fill(const SortEntry<T, N> &e, int, T *to)
   {
     for (int s = 0; s < 2; s++)
       for (int i = 0; i < N; i++)
-        for (int f = 0; f < 2; f++) *to++ = SweepSetup<T, N>::TraceAdds(e.line[s] + N * N + 2 * s * N, traces + 2 * (1 - s) * nt, f, i);
+        for (int f = 0; f < 2; f++) *to++ = SweepSetup<T, N>::TraceAdds(e.line[s] + VpLineSide(N, s), traces[1 - s], f, i);
   }
 };
 
@@ -100,11 +94,11 @@ struct SortSetup {
     T        numbers[Tail::size], F[2 * N * N], B[2 * N * N];
 
     tail.Fill(entry[e], sorted->entries[e].sides, numbers);
-    SweepSetup<T, N>::Eigenvalues(fdm + 2 * m * m, 0, numbers + Tail::size - m);
+    SweepSetup<T, N>::Eigenvalues(fdm + VpLambdaAt(m), 0, numbers + Tail::size - m);
     table.resize(table.size() + tails - Tail::size);
     table.insert(table.end(), numbers, numbers + Tail::size);
     place.push_back((int)(table.size() / W) | IsFull(e) * SORT_FULL | sorted->entries[e].sides * SORT_SIDE);
-    if (IsFull(e)) table.insert(table.end(), fdm, fdm + 2 * m * m);
+    if (IsFull(e)) table.insert(table.end(), fdm, fdm + VpLambdaAt(m));
     else {
       SweepSetup<T, N>::Transforms(fdm, (T(*)[N * N]) F, (T(*)[N * N]) B);
       table.insert(table.end(), F, F + 2 * N * N);
@@ -141,25 +135,23 @@ struct SortSetup {
 
     PetscFunctionBegin;
     entry.resize(n);
-    PetscCall(tail.Fetch());
     PetscCall(VpCudaPlace(sorted->entries.data(), n * sizeof(SortKey), "sorted patches", &keys));
     PetscCall(VpCudaAlloc(n * sizeof(SortEntry<T, N>), "tables of sorted patches", &tables.p));
     PetscCall(VpCudaLaunch("copy tables", CopyEntries<T, N>, {(int)n, 128}, (const T *)setup.patches->fdm, (const T *)setup.view->lines,
-                           setup.patches->mirrored, (const SortKey *)keys.p, (SortEntry<T, N> *)tables.p));
+                           (const T *)setup.patches->root, setup.patches->mirrored, (const SortKey *)keys.p, (SortEntry<T, N> *)tables.p));
     PetscCall(VpCudaFetch(tables.p, n * sizeof(SortEntry<T, N>), entry.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   /* In the thin basis a pair is two coefficients, else a value and a slope. */
-  PetscErrorCode Ending(T (*ending)[4]) const
+  void Ending(T (*ending)[4]) const
   {
     constexpr int nt = VpThinLayers(N, 3);
     const double *B = setup.view->ending;
     T             traces[2][2][nt], expand[2][2][nt];
 
-    PetscFunctionBegin;
-    PetscCall(VpCudaFetch(setup.view->traces, sizeof(traces), traces));
-    PetscCall(VpCudaFetch(setup.view->expand, sizeof(expand), expand));
+    VpTabulate(VpBasisTrace, setup.view->basis, traces);
+    VpTabulate(VpBasisExpand, setup.view->basis, expand);
     for (int s = 0; s < 2; s++)
       for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
@@ -167,7 +159,6 @@ struct SortSetup {
           for (int k = 0; k < 4 && nt == 2; k++) sum += (double)expand[1 - s][k / 2][i] * B[k] * (double)traces[s][k % 2][j];
           ending[s][2 * i + j] = (T)sum;
         }
-    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   PetscErrorCode Fill(SortPlan<T, N> *plan)
@@ -178,10 +169,10 @@ struct SortSetup {
     PetscFunctionBegin;
     if (!sorted->list.n) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(CopyTables());
-    PetscCall(VpCudaFetch(setup.view->traces, sizeof(plan->tables.trace), plan->tables.trace));
+    VpTabulate(VpBasisTrace, setup.view->basis, plan->tables.trace);
     plan->tables.reaction = (T)setup.patches->reaction;
     plan->tables.mixes = setup.mixes;
-    PetscCall(Ending(plan->tables.ending));
+    Ending(plan->tables.ending);
     table.resize(RoundUp(PatchTable<N>::size, W));
     if (!setup.Uniform()) PetscCall(setup.Sides(plan->tables.add, table.data()));
     for (size_t e = 0; e < entry.size(); e++) AddEntry((int32_t)e);

@@ -36,22 +36,22 @@ static __global__ void FindSortKeys(const int32_t *patch, const int32_t *type, c
     bool    alike = true;
     int     ends[2] = {0, 0};
 
-    for (int h = 0; mixes && h < 8; h++) {
+    for (int h = 0; mixes && h < VP_PATCH_CELLS; h++) {
       const int s = h >> d & 1;
-      ends[s] += neighbor[(size_t)patch[(size_t)list[i] * 8 + h] * 6 + 2 * d + s] == VP_EDGE;
+      ends[s] += neighbor[(size_t)patch[(size_t)list[i] * VP_PATCH_CELLS + h] * 6 + 2 * d + s] == VP_EDGE;
     }
     for (int s = 0; s < 2; s++) {
       if (ends[s] % 4) k.line[s] = common.inside[d];
       mixed = mixed || ends[s] % 4;
     }
-    for (int h = 0; h < 8; h++) {
+    for (int h = 0; h < VP_PATCH_CELLS; h++) {
       const int     s = h >> d & 1;
-      const int32_t cell = patch[(size_t)list[i] * 8 + h];
+      const int32_t cell = patch[(size_t)list[i] * VP_PATCH_CELLS + h];
       const int32_t next = neighbor[(size_t)cell * 6 + 2 * d + s];
       const bool    part = ends[s] % 4, end = part && next == VP_EDGE;
       const bool    outside = next < 0 && !end, first = h == s << d;
       if (first) k.sides |= outside << s;
-      alike = alike && outside == (k.sides >> s & 1) && next != patch[(size_t)list[i] * 8 + (h ^ 1 << d)];
+      alike = alike && outside == (k.sides >> s & 1) && next != patch[(size_t)list[i] * VP_PATCH_CELLS + (h ^ 1 << d)];
       alike = alike && (line || !outside || next == -1 - (2 * d + s));
       if (!line) continue;
       if (first && !part) k.line[s] = line[(size_t)cell * 3 + d];

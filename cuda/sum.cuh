@@ -5,12 +5,12 @@
 /* partial[blockIdx.x] = the sum of a over the block's threads */
 __device__ __forceinline__ void BlockSum(double a, double *partial)
 {
-  __shared__ double part[32];
-  const int         warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = (blockDim.x + 31) / 32;
+  __shared__ double part[VP_MAX_THREADS / VP_WARP];
+  const int         warp = threadIdx.x / VP_WARP, lane = threadIdx.x % VP_WARP, warps = (blockDim.x + VP_WARP - 1) / VP_WARP;
 
-  for (int o = 16; o; o /= 2) {
+  for (int o = VP_WARP / 2; o; o /= 2) {
     const double other = __shfl_down_sync(__activemask(), a, o);
-    a += lane + o < 32 && threadIdx.x + o < blockDim.x ? other : 0.;
+    a += lane + o < VP_WARP && threadIdx.x + o < blockDim.x ? other : 0.;
   }
   if (lane == 0) part[warp] = a;
   __syncthreads();

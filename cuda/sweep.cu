@@ -16,7 +16,7 @@ __global__ void Settle(int values, int32_t count, int each, unsigned done, const
 
   for (unsigned cells = __ballot_sync(~0u, other); cells; cells &= cells - 1) {
     const size_t at = (size_t)(first + __ffs(cells) - 1) * values;
-    for (int i = threadIdx.x; i < values; i += 32) x0[at + i] = x1[at + i];
+    for (int i = threadIdx.x; i < values; i += VP_WARP) x0[at + i] = x1[at + i];
   }
 }
 
@@ -114,7 +114,7 @@ struct SweepKernels {
       return LaunchPatches<P>(ReplacePatches<T, N, std::decay_t<decltype(edges)>, Coefficients>, ReplaceShape<T, P, Coefficients>::bytes,
                               list.n, stream, w, like.done, like.c->tables, edges, like.template Of<Coefficients>(list));
     }));
-    PetscCall(like.Sorted(like.setup.mixes ? VP_PLAN_REPLACE_SORTS_MIXED : VP_PLAN_REPLACE_SORTS, Tail(like.setup.view),
+    PetscCall(like.Sorted(like.setup.mixes ? VP_PLAN_REPLACE_SORTS_MIXED : VP_PLAN_REPLACE_SORTS, Tail(like.setup),
                           [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
                             constexpr bool FULL = decltype(full)::value;
                             return LaunchSorts<Q, FULL>(ReplaceSorted<T, N, FULL, Coefficients>, ReplaceShape<T, Q, Coefficients>::bytes,
@@ -159,7 +159,7 @@ struct SweepKernels {
       return LaunchPatches<P>(VaryPatches<T, N, std::decay_t<decltype(edges)>>, VaryShape<T, N, P>::bytes, list.n, stream, w, like.done,
                               like.c->tables, vary->tables, edges, like.template Of<VaryWork<T>>(list));
     }));
-    PetscCall(like.Sorted(selected == SELECT_ALL ? VP_PLAN_VARY_SORTS : VP_PLAN_VARY_SORTS_OTHERS, NoTail<T, N>(view),
+    PetscCall(like.Sorted(selected == SELECT_ALL ? VP_PLAN_VARY_SORTS : VP_PLAN_VARY_SORTS_OTHERS, NoTail<T, N>(like.setup),
                           [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
                             constexpr bool FULL = decltype(full)::value;
                             return LaunchSorts<Q, FULL>(VarySorted<T, N, FULL>, VaryShape<T, N, Q>::bytes, sorts, stream, w, like.done,
@@ -250,11 +250,11 @@ struct SweepKernels {
 
   static PetscErrorCode Settling(const VpPatchView *patches, int32_t count, unsigned done, void *const x[2])
   {
-    const int full = 16384, warps = 8;                                             /* of a device that they keep busy, of a block */
+    const int full = 16384, warps = VP_WARPS;                                      /* of a device that they keep busy, of a block */
     const int each = PetscClipInterval(count / full, 1, 32), cells = warps * each; /* of a warp, of a block */
 
-    return VpCudaLaunch("settle", Settle<T>, {VpBlocks(count, cells), dim3(32, warps)}, Power(N, DIM), count, each, done, patches->cover,
-                        (T *)x[0], (const T *)x[1]);
+    return VpCudaLaunch("settle", Settle<T>, {VpBlocks(count, cells), dim3(VP_WARP, warps)}, Power(N, DIM), count, each, done,
+                        patches->cover, (T *)x[0], (const T *)x[1]);
   }
 
   static PetscErrorCode Packing(const VpPatchView *patches, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to)

@@ -190,9 +190,10 @@ struct SweepAllSetup {
     for (int i = 0; i < plan->stages.n; i++) {
       const int32_t from = plan->stages.stage[i].common[0], count = plan->stages.stage[i].common[1] - from;
 
-      PetscCall(VpCudaLaunch("list patches", ListPatches, {VpBlocks(count, 8), dim3(32, 8)}, first[i]->patches->patch, view->neighbor,
-                             plan->stages.covers + (size_t)i * plan->stages.cells, false, (const int32_t *)l->numbers.p + from, count,
-                             (PatchCells *)l->cells.p + from, (PatchCovers *)l->covers.p + from));
+      PetscCall(VpCudaLaunch("list patches", ListPatches, {VpBlocks(count, VP_WARPS), dim3(VP_PATCH_CELLS + PATCH_SIDES, VP_WARPS)},
+                             first[i]->patches->patch, view->neighbor, plan->stages.covers + (size_t)i * plan->stages.cells, false,
+                             (const int32_t *)l->numbers.p + from, count, (PatchCells *)l->cells.p + from,
+                             (PatchCovers *)l->covers.p + from));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }

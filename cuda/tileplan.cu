@@ -13,7 +13,7 @@ __global__ void FindTiles(const __grid_constant__ Field<double> f, const __grid_
   if (good) {
     const int64_t tile = start + (int64_t)t * step;
     good = tile + S::cells <= last && tile + S::cells <= f.nown;
-    for (int q = threadIdx.x; good && q < S::cells; q += 32) {
+    for (int q = threadIdx.x; good && q < S::cells; q += VP_WARP) {
       const int32_t cell = (int32_t)tile + q;
       for (int d = 0; d < 3; d++) {
         const int c = (q >> d & 1) | (q >> (d + 3) & 1) << 1 | (q >> (d + 6) & 1) << 2, rest = q - S::spread(d, c);
@@ -37,31 +37,20 @@ template <class S>
 struct TileSetup {
   static constexpr int N = S::n, T = S::cells;
 
-  /* Traces V' and Q' beyond add g[0] V' + g[1] Q', where g[0] = a v + b q, g[1] = c v, and V and Q of the own side lift to v V + q Q. */
-  static void SetHanging(const TileTables<N> &t, int d, double hanging[3])
-  {
-    const double *v = t.value, *q = t.slope, *g = t.g[d][0], det = v[0] * q[1] - v[1] * q[0];
-    const double  a = (g[0] * q[1] - g[1] * q[0]) / det, b = (v[0] * g[1] - v[1] * g[0]) / det, c = t.g[d][1][0] / v[0];
-
-    hanging[0] = 1 / b;
-    hanging[1] = 1 / c;
-    hanging[2] = -a / (b * c);
-  }
-
-  static PetscErrorCode Tables(const VpView *view, const VpCommon &common, TileTables<N> *t)
+  static PetscErrorCode Tables(const VpView *view, const VpCommon &common, const double hanging[3][3], TileTables<N> *t)
   {
     double traces[2][2][VpDenseLayers(N)], line[VpLineSize(N)];
 
     PetscFunctionBegin;
-    PetscCall(VpCudaFetch(view->traces, sizeof(traces), traces));
+    VpTabulate(VpBasisTrace, view->basis, traces);
     for (int i = 0; i < 2; i++) t->value[i] = traces[1][0][i];
     for (int i = 0; i < VpDenseLayers(N); i++) t->slope[i] = traces[1][1][i];
     for (int d = 0; d < 3; d++) {
-      PetscCall(VpCudaFetch((const double *)view->lines + (size_t)common.inside[d] * VpLineSize(N), sizeof(line), line));
+      PetscCall(VpCudaFetchEntry(view->lines, common.inside[d], line));
       PetscCall(PetscArraycpy(t->D[d], line, N * N));
-      PetscCall(PetscArraycpy(t->g[d][0], line + N * N + 2 * N, 2 * N));
+      PetscCall(PetscArraycpy(t->g[d][0], line + VpLineSide(N, 1), 2 * N));
       PetscCall(PetscArraycpy(t->boundary[d][0], view->outside[d][0], 8));
-      SetHanging(*t, d, t->hanging[d]);
+      PetscCall(PetscArraycpy(t->hanging[d], hanging[d], 3));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -96,22 +85,23 @@ struct TileSetup {
     c->count = last - c->start < T ? 0 : (last - c->start - T) / c->step + 1;
     c->flag.resize(c->count);
     PetscCall(VpCudaAlloc((size_t)c->count, "tile flags", &device.p));
-    PetscCall(VpCudaLaunch("find tiles", FindTiles<S>, {VpBlocks(c->count, 8), dim3(32, 8)}, f, common, last, c->start, c->step, c->count,
-                           (uint8_t *)device.p));
+    PetscCall(VpCudaLaunch("find tiles", FindTiles<S>, {VpBlocks(c->count, VP_WARPS), dim3(VP_WARP, VP_WARPS)}, f, common, last, c->start,
+                           c->step, c->count, (uint8_t *)device.p));
     PetscCall(VpCudaFetch(device.p, (size_t)c->count, c->flag.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* the tiles of a size, and marks in taken[cell - first] */
-  static PetscErrorCode AddSize(const VpView *view, const Field<double> &f, const VpCommon &common, int32_t first, int32_t last,
-                                const uint8_t *reads, std::vector<uint8_t> *taken, TilePlan<S> *plan)
+  /* the tiles of cells with the common lines, or of size number which - 1, and marks in taken[cell - first] */
+  static PetscErrorCode AddSize(const VpView *view, const Field<double> &f, int which, int32_t first, int32_t last, const uint8_t *reads,
+                                std::vector<uint8_t> *taken, TilePlan<S> *plan)
   {
+    const VpCommon               &common = which ? view->size[which - 1] : view->common;
     std::unique_ptr<SizeTiles<N>> size(new SizeTiles<N>());
     std::vector<int32_t>          tile;
     Candidates                    c;
 
     PetscFunctionBegin;
-    PetscCall(Tables(view, common, &size->tables));
+    PetscCall(Tables(view, common, view->hanging[which], &size->tables));
     PetscCall(Find(view, f, common, first, last, &c));
     size->tile.start = c.start;
     for (int part = 0; part < 2; part++) {
@@ -137,8 +127,7 @@ struct TileSetup {
 
     PetscFunctionBegin;
     PetscCall(VpCudaReadsGhosts(view, first, last, &reads));
-    for (int i = -1; i < view->nsize; i++)
-      PetscCall(AddSize(view, f, i < 0 ? view->common : view->size[i], first, last, reads, &taken, plan));
+    for (int i = 0; i <= view->nsize; i++) PetscCall(AddSize(view, f, i, first, last, reads, &taken, plan));
     const bool rest = memchr(taken.data(), 0, taken.size()) != NULL;
     for (int part = 0; rest && part < 2; part++) {
       for (int32_t c = first; c < last; c++) {

@@ -130,8 +130,8 @@ static PetscErrorCode Plan(const VpTransferView *view, TransferPlan<T, N> **plan
   auto fill = [view](TransferPlan<T, N> *p) {
     PetscFunctionBegin;
     p->swaps = view->reverse;
-    PetscCall(VpCudaFetch(view->P, sizeof(p->P), &p->P));
-    PetscCall(VpCudaFetch(view->R, sizeof(p->R), &p->R));
+    PetscCall(VpCudaFetchEntry(view->P, 0, p->P));
+    PetscCall(VpCudaFetchEntry(view->R, 0, p->R));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 

@@ -30,7 +30,7 @@ template <class T, int N, class S>
 struct VaryShape {
   static constexpr int    wide = 16 / sizeof(T), X = RoundUp(S::stride, wide);
   static constexpr size_t pointers = (S::sides + (size_t)S::patches * X) * sizeof(T); /* where pointers begin, then coefficients */
-  static constexpr int    words = 24 + 60 * sizeof(T) / sizeof(void *);
+  static constexpr int    words = PATCH_SIDES + 60 * sizeof(T) / sizeof(void *);
   static constexpr size_t bytes = pointers + (size_t)S::patches * words * sizeof(void *);
 };
 
@@ -52,7 +52,7 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
                                         const PatchWork<T> &w, const VaryWork<T> &more, unsigned done, int32_t at, unsigned char *shared)
       : Thread(tables, e, w, done, at, shared, Shape::X, Shape::pointers, Shape::words), k(varies), vary(more)
   {
-    numbers = (T *)(around + 24);
+    numbers = (T *)(around + PATCH_SIDES);
   }
 
   /* H at a side with the cell h beyond, of a cell with coefficient a */
@@ -67,14 +67,14 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
     this->FindBeyond();
 #pragma unroll 1
     for (int h = me; h < 12; h += S::threads) {
-      const int d = h / 4, q = h % 4, lower = (q >> d) << (d + 1) | (q & ((1 << d) - 1));
+      const int d = h / 4, q = h % 4, lower = PatchCellAt(d, 0, q);
       const T   a0 = vary.At(cells, lower), a1 = vary.At(cells, lower | 1 << d);
       T        *to = numbers + 5 * h;
       to[0] = a0;
       to[1] = a1;
-      to[2] = Mean(8 + 8 * d + q, a0);
+      to[2] = Mean(VP_PATCH_CELLS + PatchSideAt(d, 0, q), a0);
       to[3] = HarmonicMean(a0, a1);
-      to[4] = Mean(8 + 8 * d + 4 + q, a1);
+      to[4] = Mean(VP_PATCH_CELLS + PatchSideAt(d, 1, q), a1);
     }
     Sync();
   }
@@ -118,7 +118,7 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
       int q, at;
       Find<D>(r, q, at);
       UNROLL (int s = 0; s < 2; s++)
-        p[r][s] = TracePair<false, T, N>(t.trace, 1 - s, around[8 * D + 4 * s + q] + at, VpLineStride(D, N, layer));
+        p[r][s] = TracePair<false, T, N>(t.trace, 1 - s, around[PatchSideAt(D, s, q)] + at, VpLineStride(D, N, layer));
     }
   }
 

@@ -26,7 +26,7 @@ struct VarySetup {
       for (int j = 0; j < N; j++) K[i][j] = line[i * N + j];
       for (int s = 0; s < 2; s++)
         for (int f = 0; f < 2; f++)
-          for (int j = 0; j < 2; j++) K[i][view->first[s] + j] += (double)line[N * N + (2 * s + f) * N + i] * (double)traces[s][f][j];
+          for (int j = 0; j < 2; j++) K[i][view->first[s] + j] += (double)line[VpLineSide(N, s) + f * N + i] * (double)traces[s][f][j];
     }
   }
   /* Let the traces beyond side s be B times the cell's own ones (VpLineBoundary). The jumps j follow from T(beyond) j = (B - I) T(own). */
@@ -55,7 +55,7 @@ struct VarySetup {
     }
     for (int f = 0; f < 2; f++) {
       T add[N];
-      for (int i = 0; i < N; i++) add[i] = line[N * N + i] * traces[1][0][f] + line[N * N + N + i] * traces[1][1][f];
+      for (int i = 0; i < N; i++) add[i] = line[VpLineSide(N, 0) + i] * traces[1][0][f] + line[VpLineSide(N, 0) + N + i] * traces[1][1][f];
       for (int i = 0; i < half; i++) {
         tables->even_add[d][f][i] = (add[i] + add[N - 1 - i]) / 2;
         tables->odd_add[d][f][i] = (add[i] - add[N - 1 - i]) / 2;
@@ -70,9 +70,9 @@ struct VarySetup {
     PetscFunctionBegin;
     plan->tables = VaryTables<T, N>();
     if (!unit) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(VpCudaFetch(view->traces, sizeof(traces), traces));
+    VpTabulate(VpBasisTrace, view->basis, traces);
     for (int d = 0; d < 3; d++) {
-      PetscCall(VpCudaFetch((const T *)unit + (size_t)d * VpLineSize(N), sizeof(line), line));
+      PetscCall(VpCudaFetchEntry(unit, d, line));
       Direction(d, &plan->tables);
     }
     PetscFunctionReturn(PETSC_SUCCESS);

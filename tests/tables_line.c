@@ -179,6 +179,30 @@ static void boundary_is_a_cell_beyond(void)
   TapOk((PetscBool)(worst < 1e-13), "boundary_is_a_cell_beyond with a matrix times the cell's own traces (%.1e)", worst);
 }
 
+/* traces beyond of VpLineLift against the lift of a value and a slope, at both sides */
+static void lift_is_a_cell_beyond(void)
+{
+  const VpLineKey key = {.h = 0.1, .a = 3, .h_beyond = {0.1, 0.1}, .a_beyond = {3, 3}};
+  double          D[N * N], g[4 * N], lift[3], worst = 0;
+
+  FOR_ALL_BASES(b)
+  {
+    const int n = b->n;
+
+    VpLineBuild(b, &key, 0.7, 0.1, D, g);
+    VpLineLift(&key, b->degree, 0.7, lift);
+    for (int i = 0; i < 2 * n; i++) {
+      const int    s = i / n, k = i % n;
+      const double V = Random(), Q = Random();
+      double       lifted = 0;
+
+      for (int j = 0; j < n; j++) lifted += b->imass[k * n + j] * (V * b->value[s][j] + Q * b->slope[s][j]);
+      Worst(&worst, lifted - g[2 * s * n + k] * lift[0] * Q - g[(2 * s + 1) * n + k] * (lift[1] * V + lift[2] * Q));
+    }
+  }
+  TapOk((PetscBool)(worst < 1e-11), "lift_is_a_cell_beyond with traces that depend on its value and slope (%.1e)", worst);
+}
+
 /* Of four cells' operator, the part between the two in the middle is what a full patch around them inverts: the coefficient jumps in
    the middle only, where the patch sees it. */
 static void patch_inverts_the_line(void)
@@ -222,6 +246,7 @@ int main(int argc, char **argv)
   operator_line_is_symmetric();
   line_mirror_is_exact();
   boundary_is_a_cell_beyond();
+  lift_is_a_cell_beyond();
   patch_inverts_the_line();
   failed = TapEnd();
   PetscCall(PetscFinalize());

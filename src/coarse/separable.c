@@ -22,7 +22,7 @@ static PetscErrorCode LineMatrix(VpLevel host, const int32_t extent[3], const in
   PetscCall(PetscArrayzero(L, (size_t)m * m));
   for (int p = 0; p < extent[d]; p++) {
     const int32_t c = cell[first + p * step];
-    const double *D = VpLevelLine(host, c, d), *g = D + n * n;
+    const double *D = VpLevelLine(host, c, d), *g = D + VpLineSide(n, 0);
 
     for (int i = 0; i < n; i++) {
       double *row = L + (size_t)(p * n + i) * m;

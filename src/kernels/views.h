@@ -51,13 +51,23 @@ enum { VP_MOST_SIZES = 8 };
    [u] = s V - s' V', {q} = (r Q - r' Q')/2 and p as q for v. */
 typedef struct {
   int32_t        n;
-  const int32_t *cell; /* [n][7] the cell, in ascending order; its side; its number among the fine ones, or -1 where it is the coarse one;
-                          beyond that the coarse one or the 2^(dim-1) fine ones, by a bit a tangential direction */
-  const void    *form; /* [n][9]: s, r, s', r', gamma, and a of the 2^(dim-1) faces */
+  const int32_t *cell; /* [n][VP_HANG_CELL] the cell, in ascending order; its side; its number among the fine ones, or -1 where it is the
+                          coarse one; from VP_HANG_BEYOND on the coarse one or the 2^(dim-1) fine ones, by a bit a tangential direction */
+  const void    *form; /* [n][VP_HANG_FORM]: s, r, s', r', gamma, and from VP_HANG_A on a of the 2^(dim-1) faces */
   const void    *half; /* [2 halves][n][n] P, then R (VpTransferBuild): the tangential interpolation to a half, and its adjoint */
   const void    *lift; /* [2 ends][value, slope][n] M^-1 of the traces */
 } VpHangView;
-enum { VP_HANG_CELL = 7, VP_HANG_FORM = 9 };
+enum { VP_HANG_BEYOND = 3, VP_HANG_CELL = 7, VP_HANG_GAMMA = 4, VP_HANG_A = 5, VP_HANG_FORM = 9 };
+/* Defines a function on numbers of some kind. It turns the traces *v, *q of a cell into what the form of a fine face, with the coefficient a,
+   tests the cell's value and slope with. There are traces v2, q2 beyond; own: s, r, other: s', r'. */
+#define VP_FACE_FORM(function, Number) \
+  function(const Number *own, const Number *other, Number gamma, Number a, Number *v, Number *q, Number v2, Number q2) \
+  { \
+    const Number jump = own[0] * *v - other[0] * v2, mean = (own[1] * *q - other[1] * q2) / 2; \
+\
+    *v = a * (gamma * jump - mean) * own[0]; \
+    *q = -a * jump / 2 * own[1]; \
+  }
 /* the first hanging side of a cell that is not before this one. Requires: the arrays are on the host */
 static inline int32_t VpFirstHanging(const VpHangView *hang, int32_t cell)
 {
@@ -84,13 +94,15 @@ typedef struct {
   VpCommon       common;              /* of `lines` */
   int            nsize;               /* Cells of an adaptive mesh have other sizes too: */
   VpCommon       size[VP_MOST_SIZES]; /* the same lines of these */
-  double         outside[3][2][4];    /* [d][side] the matrix B of VpLineBoundary, with which a boundary acts like a cell beyond */
-  double         ending[4];           /* the same where the level ends, of a cell whose line is `inside` but for that */
-  int64_t        position;            /* of cell 0 among the cells of all ranks. Aligned blocks of 2^(dim k) consecutive positions are cubes
+  double         hanging[1 + VP_MOST_SIZES][3][3]; /* [common, then sizes][d] VpLineLift of cells with these lines */
+  double         outside[3][2][4]; /* [d][side] the matrix B of VpLineBoundary, with which a boundary acts like a cell beyond */
+  double         ending[4];        /* the same where the level ends, of a cell whose line is `inside` but for that */
+  int64_t        position;         /* of cell 0 among the cells of all ranks. Aligned blocks of 2^(dim k) consecutive positions are cubes
                                    with 2^k cells a side */
-  const void    *traces;              /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
-  const void    *expand;              /* VpBasis.expand in the same layout: from traces to coefficients */
-  const void    *enter, *leave;       /* [n][n] from and to the outer vectors' basis */
+  const void    *traces;           /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
+  const void    *expand;           /* VpBasis.expand in the same layout: from traces to coefficients */
+  const VpBasis *basis;            /* the level's, on the host: both are made from it */
+  const void    *enter, *leave;    /* [n][n] from and to the outer vectors' basis */
   VpHangView     hang;
   void          *device; /* what a backend keeps for this view; NULL at first */
 } VpView;
@@ -101,6 +113,7 @@ typedef struct {
   const int32_t *type;     /* [npatch][dim] entry of `fdm` for the patch and direction */
   const void    *fdm;      /* [entries][VpFdmSize]: F, B, lambda (VpFdmBuild) */
   const uint8_t *mirrored; /* [entries] whether its modes are even and odd in turn (VpFdmIsMirrored) */
+  const void    *root;     /* [entries][2] the root of (size beyond) / (size of the cell there) of ends between cells, else 0 */
   VpCommon       common;   /* of `fdm`, for patches whose cells all have the common lines. edge[d][0] and edge[d][1] mirror each other */
   const void    *weight;   /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
   const uint8_t *exact;    /* [npatch] not 0: the tables are those of A on the patch itself, so that VP_FORM_EXACT may do as VP_FORM_REPLACE
@@ -147,9 +160,22 @@ VP_SIZE int VpFaceSize(int n, int dim)
 {
   return dim == 3 ? n * n : n;
 }
+/* where F's other lines, the modes at the side, and Z begin in an entry of an edge patch; its numbers */
+VP_SIZE int VpEdgeWide(int n, int dim, int line)
+{
+  return (dim + 1) * VpBlockSize(n) + line * VpFdmSize(n);
+}
+VP_SIZE int VpEdgeEnds(int n, int dim)
+{
+  return VpEdgeWide(n, dim, dim - 1);
+}
+VP_SIZE int VpEdgeZ(int n, int dim)
+{
+  return VpEdgeEnds(n, dim) + 8 * n;
+}
 VP_SIZE int VpEdgeSize(int n, int dim)
 {
-  return (dim + 1) * VpBlockSize(n) + (dim - 1) * VpFdmSize(n) + 8 * n + 4 * VpFaceSize(n, dim) * VpFaceSize(n, dim);
+  return VpEdgeZ(n, dim) + 4 * VpFaceSize(n, dim) * VpFaceSize(n, dim);
 }
 
 /* Single cells, each solved by itself. */

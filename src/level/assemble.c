@@ -31,7 +31,7 @@ static void LineRow(VpLevel level, int32_t cell, int d, int i, double own[], dou
   const VpBasis *basis = &level->basis;
   const int32_t *neighbor = level->mesh->neighbor + (size_t)cell * 2 * level->mesh->dim + 2 * d;
   const int      n = basis->n;
-  const double  *D = VpLevelLine(level, cell, d), *g = D + n * n;
+  const double  *D = VpLevelLine(level, cell, d), *g = D + VpLineSide(n, 0);
 
   for (int j = 0; j < n; j++) {
     own[j] = D[i * n + j];

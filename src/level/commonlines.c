@@ -68,9 +68,11 @@ static int32_t FindOther(const VpLines *lines, VpLineKey key, int s, VpSide side
   return VpDictionaryFind(&lines->dictionary, word);
 }
 
-/* of lines inside, the others */
-static void FindOthers(VpLevel level, const VpLines *lines, VpCommon *common)
+/* of lines inside, the others; size: 0, or 1 + the number of another size */
+static void FindOthers(VpLevel level, const VpLines *lines, int size)
 {
+  VpCommon *common = size ? &level->view.size[size - 1] : &level->view.common;
+
   for (int side = 0; side < 2 * level->mesh->dim; side++) {
     const int        d = side / 2, s = side % 2;
     const VpLineKey *inside = VpLineKeyOf(lines, common->inside[d]);
@@ -78,8 +80,9 @@ static void FindOthers(VpLevel level, const VpLines *lines, VpCommon *common)
 
     common->edge[d][s] = FindOther(lines, *inside, s, boundary.kind, boundary.alpha);
     common->hanging[d][s] = FindOther(lines, *inside, s, VP_SIDE_NONE, 0);
+    VpLineLift(inside, level->problem.degree, level->problem.penalty, level->view.hanging[size][d]);
     /* beyond a Robin side there is another matrix for every size */
-    if (common != &level->view.common && boundary.kind == VP_SIDE_ROBIN) common->edge[d][s] = -1;
+    if (size && boundary.kind == VP_SIDE_ROBIN) common->edge[d][s] = -1;
   }
 }
 
@@ -101,8 +104,8 @@ static void FindSizes(VpLevel level, const VpLines *lines)
       size.found = (PetscBool)(size.found && size.inside[d] >= 0);
     }
     if (!size.found) continue;
-    FindOthers(level, lines, &size);
     view->size[view->nsize++] = size;
+    FindOthers(level, lines, view->nsize);
   }
 }
 
@@ -114,7 +117,7 @@ PetscErrorCode VpLevelFindCommonLines(VpLevel level, const VpLines *lines, const
   PetscCall(FindCommonest(level, lines, line));
   if (!view->common.found) PetscFunctionReturn(PETSC_SUCCESS);
   FindEnding(level, VpLineKeyOf(lines, view->common.inside[0]));
-  FindOthers(level, lines, &view->common);
+  FindOthers(level, lines, 0);
   for (int side = 0; side < 2 * level->mesh->dim; side++) {
     const int d = side / 2, s = side % 2;
     VpLineKey key = *VpLineKeyOf(lines, view->common.inside[d]);

@@ -21,12 +21,12 @@ void VpHangingForm(VpLevel level, VpLevel other, const VpHang *hang, double form
   form[1] = 1 / (h * sqrt(h));
   form[2] = 1 / sqrt(there);
   form[3] = 1 / (there * sqrt(there));
-  form[4] = level->problem.penalty * k * (k + 1) * (1 / H[0] + 1 / H[1]);
-  for (int i = 0; i < VP_HANG_FORM - 5; i++) {
+  form[VP_HANG_GAMMA] = level->problem.penalty * k * (k + 1) * (1 / H[0] + 1 / H[1]);
+  for (int i = 0; i < VP_HANG_FORM - VP_HANG_A; i++) {
     const PetscBool is = (PetscBool)(i == 0 || (coarse && i < 1 << (mesh->dim - 1)));
     const PetscReal b = is ? VpLevelCoefficient(other, hang->beyond[i], d) : 0;
 
-    form[5 + i] = is ? VpHarmonicMean(a, b) : 0;
+    form[VP_HANG_A + i] = is ? VpHarmonicMean(a, b) : 0;
   }
 }
 
@@ -104,12 +104,14 @@ static void NormalRow(VpLevel level, const VpHang *hang, const double form[], do
 {
   const VpBasis *basis = &level->basis;
   const int      n = basis->n, s = hang->side % 2, end = own ? s : 1 - s;
-  const double  *lift = (const double *)level->view.hang.lift + 2 * s * n, *scale = own ? form : form + 2;
+  const double  *lift = (const double *)level->view.hang.lift + 2 * s * n;
 
   for (int j = 0; j < n; j++) {
-    const double jump = (own ? 1 : -1) * scale[0] * basis->value[end][j], mean = (own ? 1 : -1) * scale[1] * basis->slope[end][j] / 2;
+    const double V = basis->value[end][j], Q = basis->slope[end][j];
+    double       value = own ? V : 0, slope = own ? Q : 0;
 
-    row[j] = a * (lift[i] * form[0] * (form[4] * jump - mean) - lift[n + i] * form[1] * jump / 2);
+    VpFaceTests(form, form + 2, form[VP_HANG_GAMMA], a, &value, &slope, own ? 0 : V, own ? 0 : Q);
+    row[j] = lift[i] * value + lift[n + i] * slope;
   }
 }
 
@@ -128,7 +130,7 @@ int VpHangingRow(VpLevel level, int32_t side, int row, VpHangTerm term[], int *o
     const int       face = t % faces, part = coarse ? face : hang->part;
 
     term[t].cell = self ? hang->cell : hang->beyond[face];
-    NormalRow(level, hang, form, form[5 + face], self, at[d], term[t].normal);
+    NormalRow(level, hang, form, form[VP_HANG_A + face], self, at[d], term[t].normal);
     for (int e = 0, bit = 0; e < dim; e++) {
       if (e == d) continue;
       TangentialRow(level, coarse, self, part >> bit & 1, at[e], term[t].tangential[bit]);

@@ -35,11 +35,12 @@ static PetscErrorCode PlaceTraces(VpLevel level)
   double         traces[4 * VP_MAX_N], expand[4 * VP_MAX_N];
 
   PetscFunctionBegin;
+  level->view.basis = basis;
   for (int s = 0; s < 2; s++) {
     for (int k = 0; k < 2; k++) {
       for (int i = 0; i < nt; i++) {
-        traces[(2 * s + k) * nt + i] = (k ? basis->slope : basis->value)[s][basis->first[s] + i];
-        expand[(2 * s + k) * nt + i] = basis->expand[s][k][basis->first[s] + i];
+        traces[(2 * s + k) * nt + i] = VpBasisTrace(basis, s, k, i);
+        expand[(2 * s + k) * nt + i] = VpBasisExpand(basis, s, k, i);
       }
     }
   }

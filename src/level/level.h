@@ -94,6 +94,7 @@ VpLineKey VpLevelLineKey(VpLevel, PetscBool relative, int32_t cell, int d);
 PetscReal VpLevelLargest(VpLevel, int32_t cell);
 /* rounds a ratio of the coefficients of two directions up, to 1/VP_RATIO_STEPS of an octave */
 double VpRoundRatio(double ratio);
+VP_FACE_FORM(static inline void VpFaceTests, double)
 /* hanging.c: the form of a side whose cell is on one level, while the cells beyond are on another, and the view of such sides */
 void           VpHangingForm(VpLevel, VpLevel other, const VpHang *, double form[VP_HANG_FORM]);
 PetscErrorCode VpPlaceHanging(VpLevel, VpLevel other, int32_t count, const VpHang sides[], VpArrays *, VpHangView *);

@@ -181,7 +181,7 @@ static void BuildLine(VpLevel level, const VpLineKey *key, double table[])
 {
   const int n = level->basis.n;
 
-  VpLineBuild(&level->basis, key, level->problem.penalty, VpLevelReaction(level) / level->mesh->dim, table, table + n * n);
+  VpLineBuild(&level->basis, key, level->problem.penalty, VpLevelReaction(level) / level->mesh->dim, table, table + VpLineSide(n, 0));
 }
 
 /* a table of every different line; drops: two, without face terms towards a cell on the lower and on the upper side */
@@ -244,7 +244,7 @@ PetscErrorCode VpLevelPlaceUnit(VpLevel level, VpArrays *arrays, VpPatchView *pa
     const VpLineKey inside = {.h = h[d], .a = 1, .h_beyond = {h[d], h[d]}, .a_beyond = {1, 1}};
 
     level->common[d] = h[d];
-    VpLineBuild(&level->basis, &inside, level->problem.penalty, 0, table + d * size, table + d * size + n * n);
+    VpLineBuild(&level->basis, &inside, level->problem.penalty, 0, table + d * size, table + d * size + VpLineSide(n, 0));
     for (int s = 0; s < 2; s++) {
       VpLineKey key = inside;
 
@@ -284,9 +284,9 @@ PetscErrorCode VpLevelPlaceBlocks(VpLevel level, VpArrays *arrays, VpCellView *v
   PetscCall(LinesCreate(level, PETSC_TRUE, &lines, &line));
   PetscCall(PetscMalloc2((size_t)lines.dictionary.n * size, &table, nown, &weight));
   for (int32_t i = 0; i < lines.dictionary.n; i++) {
-    double *F = table + (size_t)i * size, *B = F + n * n, *lambda = B + n * n;
+    double *F = table + (size_t)i * size, *lambda = F + VpLambdaAt(n);
 
-    VpBlockBuild(&level->basis, VpLineKeyOf(&lines, i), level->problem.penalty, F, B, lambda);
+    VpBlockBuild(&level->basis, VpLineKeyOf(&lines, i), level->problem.penalty, F, F + VpBackAt(n), lambda);
     for (int k = 0; k < n; k++) lambda[k] *= level->typical;
   }
   for (size_t cell = 0; cell < nown; cell++) weight[cell] = level->typical / VpLevelLargest(level, (int32_t)cell);

@@ -120,7 +120,7 @@ static PetscErrorCode Select(const VpPatches *all, const uint8_t at[], VpPatches
   for (int pass = 0; pass < 2; pass++) {
     if (pass) PetscCall(PetscMalloc1(near->n, &near->whole));
     near->n = 0;
-    for (int color = 0; color < 8; color++) {
+    for (int color = 0; color < VP_MOST_COLORS; color++) {
       near->start[color] = near->n;
       for (int32_t p = all->start[color]; p < all->start[color + 1]; p++) {
         if (p == all->inner[color]) near->inner[color] = near->n;
@@ -130,7 +130,7 @@ static PetscErrorCode Select(const VpPatches *all, const uint8_t at[], VpPatches
       }
       if (all->inner[color] == all->start[color + 1]) near->inner[color] = near->n;
     }
-    near->start[8] = near->n;
+    near->start[VP_MOST_COLORS] = near->n;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -144,7 +144,7 @@ static PetscErrorCode Copy(const VpPatches *all, int32_t nlocal, VpPatches *near
   PetscCall(PetscMalloc1((size_t)near->n * nside, &near->side));
   PetscCall(PetscMalloc1(near->n, &near->mixed));
   PetscCall(PetscCalloc1(nlocal, &near->cover));
-  for (int color = 0; color < 8; color++) {
+  for (int color = 0; color < VP_MOST_COLORS; color++) {
     for (int32_t i = near->start[color]; i < near->start[color + 1]; i++) {
       const size_t p = near->whole[i];
 

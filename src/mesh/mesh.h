@@ -372,13 +372,13 @@ typedef struct {
   int      dim, seams; /* bits of directions */
   int      digit[3];   /* of the direction's parity among the bits of a colour; bits of seams are 0 */
   int32_t  n;
-  int32_t  start[9]; /* colour c is [start[c], start[c+1]) */
-  int32_t  inner[8]; /* of which [start[c], inner[c]) touch no ghost */
-  int32_t *cell;     /* [n][2^dim], position x + 2 y + 4 z */
-  uint8_t *side;     /* [n][2 dim] VpSide */
-  uint8_t *mixed;    /* [n] 1: some side is MIXED or WRAP, so that VP_FORM_REPLACE is not possible */
-  uint8_t *cover;    /* [nlocal] bit c: a patch of colour c holds the cell */
-  int32_t *whole;    /* [n] of a selection: the patches' numbers among all; else NULL */
+  int32_t  start[VP_MOST_COLORS + 1]; /* colour c is [start[c], start[c+1]) */
+  int32_t  inner[VP_MOST_COLORS];     /* of which [start[c], inner[c]) touch no ghost */
+  int32_t *cell;                      /* [n][2^dim], position x + 2 y + 4 z */
+  uint8_t *side;                      /* [n][2 dim] VpSide */
+  uint8_t *mixed;                     /* [n] 1: some side is MIXED or WRAP, so that VP_FORM_REPLACE is not possible */
+  uint8_t *cover;                     /* [nlocal] bit c: a patch of colour c holds the cell */
+  int32_t *whole;                     /* [n] of a selection: the patches' numbers among all; else NULL */
 } VpPatches;
 PetscErrorCode VpPatchesCreate(VpMesh, const PetscReal thinnest[3], int seams, VpPatches *);
 int            VpMeshSeams(VpMesh); /* the directions where there are seams */

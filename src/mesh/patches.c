@@ -8,7 +8,7 @@
 /* Patches are sorted by class: by colour, then by whether they touch a ghost, then by shape: all sides interior, every side wholly of one
    kind, or mixed. */
 enum { INTERIOR, PURE, MIXED, NSHAPE };
-enum { NCLASS = 8 * 2 * NSHAPE, NONE = NCLASS };
+enum { NCLASS = VP_MOST_COLORS * 2 * NSHAPE, NONE = NCLASS };
 
 /* What is near a cell, as bits. No bit is set for most cells; a patch whose first cell is such a cell is an inner one: its cells and what
    lies beyond its sides are of one box and own. */
@@ -19,7 +19,7 @@ enum {
 };
 
 typedef struct {
-  int32_t cell[8];
+  int32_t cell[VP_PATCH_CELLS];
   uint8_t side[6], mixed, cls; /* VpSide; VP_SIDE_INTERIOR is 0 */
 } Patch;
 
@@ -243,7 +243,7 @@ static void SetStarts(Search *search, int32_t pieces)
       patches->n += count;
     }
   }
-  patches->start[8] = patches->n;
+  patches->start[VP_MOST_COLORS] = patches->n;
 }
 
 static void Store(VpPatches *patches, const Patch *p, int32_t at)

@@ -42,7 +42,7 @@ static int Behind(int c, int normal)
 static void FitBehind(VpLevel fine, const VpHang *edge, VpFit *fit, double *scale)
 {
   const int dim = fine->mesh->dim;
-  PetscReal a[8][3], beyond[8][3];
+  PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
 
   for (int c = 0; c < 1 << dim; c++) {
     const int32_t cell = edge->beyond[Behind(c, edge->side / 2)];
@@ -96,7 +96,7 @@ static void SetForms(VpLevel fine, const VpHang *edge, const VpFit *fit, double 
     least = PetscMin(least, product);
     most = PetscMax(most, product);
     beyond = PetscMax(beyond, VpLevelCoefficientBeyond(fine, cell, key->side) / product);
-    key->form[5 + Behind(c, normal)] = VpHarmonicMean(a, f * product);
+    key->form[VP_HANG_A + Behind(c, normal)] = VpHarmonicMean(a, f * product);
   }
   key->own[normal].a_beyond[s] = f * most;
   key->normal.a = f;
@@ -131,6 +131,6 @@ VpEdgeKey VpEdgeKeyOf(VpLevel fine, VpLevel coarse, const VpHang *edge)
   }
   VpHangingForm(coarse, fine, edge, key.form);
   SetForms(fine, edge, &fit, times, VpLevelLargest(coarse, edge->cell), &key);
-  for (int i = 0; i < 1 << (dim - 1); i++) key.form[5 + i] *= fine->typical;
+  for (int i = 0; i < 1 << (dim - 1); i++) key.form[VP_HANG_A + i] *= fine->typical;
   return key;
 }

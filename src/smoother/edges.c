@@ -17,12 +17,11 @@ static void Locate(VpLevel level, const VpEdgeKey *key, double *table, Entry *e)
   const int n = level->basis.n, dim = level->mesh->dim;
 
   *e = (Entry){.n = n, .dim = dim, .normal = key->side / 2, .end = key->side % 2, .m = VpFaceSize(n, dim), .reaction = key->reaction};
-  for (int d = 0; d < dim; d++, table += VpBlockSize(n)) e->own[d] = table;
-  e->across = table;
-  table += VpBlockSize(n);
-  for (int i = 0; i < dim - 1; i++, table += VpFdmSize(n)) e->wide[i] = table;
-  e->ends = table;
-  e->Z = table + 8 * n;
+  for (int d = 0; d < dim; d++) e->own[d] = table + d * VpBlockSize(n);
+  e->across = table + dim * VpBlockSize(n);
+  for (int i = 0; i < dim - 1; i++) e->wide[i] = table + VpEdgeWide(n, dim, i);
+  e->ends = table + VpEdgeEnds(n, dim);
+  e->Z = table + VpEdgeZ(n, dim);
 }
 
 /* out = (M_1 x M_0) in, from `columns` to `rows` values along each of so many directions */
@@ -58,7 +57,7 @@ typedef struct {
 static Ends EndsOf(const VpBasis *basis, const double *line, int end, double to[])
 {
   const int     n = basis->n;
-  const double *F = line, *B = F + n * n;
+  const double *F = line, *B = F + VpBackAt(n);
 
   memset(to, 0, 4 * (size_t)n * sizeof(*to));
   for (int k = 0; k < 2; k++) {
@@ -72,7 +71,7 @@ static Ends EndsOf(const VpBasis *basis, const double *line, int end, double to[
       }
     }
   }
-  return (Ends){n, to, to + 2 * n, B + n * n};
+  return (Ends){n, to, to + 2 * n, F + VpLambdaAt(n)};
 }
 
 /* t [2] = traces (lambda + the line's modes)^-1 lift t */
@@ -97,8 +96,8 @@ static void ThroughInverse(const Entry *e, const Ends *normal, int width, double
   double        modes[2][4 * VP_MAX_N * VP_MAX_N];
 
   for (int i = 0; i < directions; i++) {
-    B[i] = F[i] + width * width;
-    lambda[i] = B[i] + width * width;
+    B[i] = F[i] + VpBackAt(width);
+    lambda[i] = F[i] + VpLambdaAt(width);
   }
   for (int k = 0; k < 2; k++) Tangential(directions, width, width, F, t + k * size, modes[k]);
   for (int mode = 0; mode < size; mode++) {
@@ -108,14 +107,6 @@ static void ThroughInverse(const Entry *e, const Ends *normal, int width, double
     for (int k = 0; k < 2; k++) modes[k][mode] = both[k];
   }
   for (int k = 0; k < 2; k++) Tangential(directions, width, width, B, modes[k], t + k * size);
-}
-
-/* *t, *u += the factors by which the form of a fine face, with the coefficient a, multiplies V and Q of a test function on one side, from
-   the traces v, q on the other; here, there: the scales of V and Q on these sides */
-static void Pass(const double here[2], const double there[2], double gamma, double a, double v, double q, double *t, double *u)
-{
-  *t += a * here[0] * (-gamma * there[0] * v + there[1] * q / 2);
-  *u += a * here[1] * there[0] * v / 2;
 }
 
 /* out = M t, both [2][m] on K's side: to the cells F, through the inverse of A_FF, and back */
@@ -135,8 +126,8 @@ static void ThroughFine(const Entry *e, const Ends *normal, const double form[],
       for (int l = 0; l < e->m; l++) {
         const int at = start + l % n + l / n * wide;
 
-        if (pass) Pass(form, form + 2, form[4], form[5 + i], f[at], f[size + at], &back[0][l], &back[1][l]);
-        else Pass(form + 2, form, form[4], form[5 + i], part[0][l], part[1][l], &f[at], &f[size + at]);
+        if (pass) VpFaceTests(form, form + 2, form[VP_HANG_GAMMA], form[VP_HANG_A + i], &back[0][l], &back[1][l], f[at], f[size + at]);
+        else VpFaceTests(form + 2, form, form[VP_HANG_GAMMA], form[VP_HANG_A + i], &f[at], &f[size + at], part[0][l], part[1][l]);
       }
       for (int k = 0; k < 2 && pass; k++) {
         Tangential(e->dim - 1, n, n, M, back[k], part[k]);
@@ -233,14 +224,14 @@ static void Build(VpLevel level, const VpEdgeKey *key, double table[], double ro
   for (int i = 0; i <= e.dim; i++) {
     double *to = i < e.dim ? e.own[i] : e.across;
 
-    VpBlockBuild(&level->basis, i < e.dim ? &key->own[i] : &key->normal, penalty, to, to + n * n, to + 2 * n * n);
-    for (int k = 0; k < n; k++) to[2 * n * n + k] *= level->typical;
+    VpBlockBuild(&level->basis, i < e.dim ? &key->own[i] : &key->normal, penalty, to, to + VpBackAt(n), to + VpLambdaAt(n));
+    for (int k = 0; k < n; k++) to[VpLambdaAt(n) + k] *= level->typical;
   }
   for (int i = 0; i < e.dim - 1; i++) {
     double *to = e.wide[i];
 
-    VpFdmBuild(&level->basis, &key->tangential[i], VP_SPACE_FULL, penalty, to, to + 4 * n * n, to + 8 * n * n);
-    for (int k = 0; k < 2 * n; k++) to[8 * n * n + k] *= key->times[i] * level->typical;
+    VpFdmBuild(&level->basis, &key->tangential[i], VP_SPACE_FULL, penalty, to, to + VpBackAt(2 * n), to + VpLambdaAt(2 * n));
+    for (int k = 0; k < 2 * n; k++) to[VpLambdaAt(2 * n) + k] *= key->times[i] * level->typical;
   }
   Couple(&level->basis, &e, key->form, room);
 }
@@ -327,7 +318,7 @@ static void FindCoefficients(void *context, int32_t piece, int32_t first, int32_
 
     to->weight[i] = fine->typical / VpLevelLargest(coarse, edge->cell);
     VpHangingForm(coarse, fine, edge, form);
-    for (int f = 0; f < faces; f++) to->excess[i * faces + f] = form[5 + f] - VpHarmonicMean(a, b);
+    for (int f = 0; f < faces; f++) to->excess[i * faces + f] = form[VP_HANG_A + f] - VpHarmonicMean(a, b);
   }
 }
 

@@ -56,7 +56,7 @@ static void FitFaces(int dim, const PetscReal a[][3], const PetscReal beyond[][3
 }
 
 /* log[c]: of the coefficients along a direction */
-static double SlopeAlong(int dim, const double log[8], int e)
+static double SlopeAlong(int dim, const double log[VP_PATCH_CELLS], int e)
 {
   double slope = 0;
 
@@ -65,7 +65,7 @@ static double SlopeAlong(int dim, const double log[8], int e)
 }
 
 /* Along e the masses of all directions but e share one factor. */
-static void FindSlopes(int dim, int tensor, const double log[3][8], Slope slope[3])
+static void FindSlopes(int dim, int tensor, const double log[3][VP_PATCH_CELLS], Slope slope[3])
 {
   for (int e = 0; e < dim; e++) {
     slope[e].own = SlopeAlong(dim, log[tensor ? e : 0], e);
@@ -85,7 +85,7 @@ static double Steps(double slope, int grain)
 /* The scale of the product for the coefficients along d, of which log[c] are the logarithms: with exact slopes it is nowhere less than
    they. Rounded ones are more here and less there, and patches that were stiffer than what they solve for would leave a part of
    the error that counts. */
-static double Scale(int dim, const double log[8], int d, const Slope slope[3], const VpFit *fit)
+static double Scale(int dim, const double log[VP_PATCH_CELLS], int d, const Slope slope[3], const VpFit *fit)
 {
   double most = -PETSC_MAX_REAL, mean = 0;
 
@@ -102,7 +102,7 @@ static double Scale(int dim, const double log[8], int d, const Slope slope[3], c
 /* sigma[d] = the scale along d, of a coefficient that differs in the patch's cells, and the fit's steps */
 static void FitProducts(int dim, int tensor, const PetscReal a[][3], int grain, double sigma[3], VpFit *fit)
 {
-  double log[3][8];
+  double log[3][VP_PATCH_CELLS];
   Slope  slope[3];
 
   for (int d = 0; d < PetscMax(tensor, 1); d++)

@@ -140,7 +140,7 @@ static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t
   const int              dim = problems->patches->dim, nc = 1 << dim;
 
   for (int32_t p = first; p < last; p++) {
-    PetscReal a[8][3], beyond[8][3];
+    PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
     double    scale;
 
     for (int c = 0; c < nc; c++) {

@@ -28,10 +28,10 @@ static VpCommon FindCommon(const VpPatchProblems *problems, PetscBool varies)
   return common;
 }
 
-/* F, B, lambda of every problem, and whether it is mirrored */
+/* F, B, lambda of every problem, the roots of its ratios of sizes, and whether it is mirrored */
 typedef struct {
   const VpPatchProblems *problems;
-  double                *table;
+  double                *table, *root;
   uint8_t               *mirrored;
 } Solving;
 
@@ -44,11 +44,12 @@ static void SolveProblems(void *context, int32_t piece, int32_t first, int32_t l
 
   for (int32_t i = first; i < last; i++) {
     const VpPatchKey *key = (const VpPatchKey *)problems->dictionary.item + i;
-    double           *F = to->table + (size_t)i * VpFdmSize(level->basis.n), *B = F + m * m, *lambda = B + m * m;
+    double           *F = to->table + (size_t)i * VpFdmSize(level->basis.n), *lambda = F + VpLambdaAt(m);
 
-    VpFdmBuild(&level->basis, &key->fdm, problems->space, level->problem.penalty, F, B, lambda);
+    VpFdmBuild(&level->basis, &key->fdm, problems->space, level->problem.penalty, F, F + VpBackAt(m), lambda);
     for (int k = 0; k < m; k++) lambda[k] *= key->ratio * level->typical;
     to->mirrored[i] = VpFdmIsMirrored(&key->fdm);
+    for (int s = 0; s < 2; s++) to->root[2 * i + s] = key->fdm.side[s] == VP_SIDE_INTERIOR ? sqrt(key->fdm.h_beyond[s] / key->fdm.h[s]) : 0;
   }
 }
 
@@ -108,7 +109,7 @@ static PetscErrorCode WorstCondition(const VpPatchProblems *problems, const doub
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(nentry, &conditions.bounds, pieces, &conditions.worst));
-  for (int32_t i = 0; i < nentry; i++) Bounds(m, table + (size_t)i * VpFdmSize(level->basis.n) + 2 * m * m, conditions.bounds[i]);
+  for (int32_t i = 0; i < nentry; i++) Bounds(m, table + (size_t)i * VpFdmSize(level->basis.n) + VpLambdaAt(m), conditions.bounds[i]);
   for (int32_t i = 0; i < pieces; i++) conditions.worst[i] = 1;
   VpLoop(problems->patches->n, FindWorst, &conditions);
   *worst = 1;
@@ -144,13 +145,13 @@ static PetscBool HasAny(const uint8_t flag[], size_t n)
   return (PetscBool)(i < n);
 }
 
-static PetscErrorCode Place(const VpPatchProblems *problems, const double table[], const uint8_t mirrored[], VpArrays *arrays,
-                            VpPatchView *view)
+static PetscErrorCode Place(const Solving *solved, VpArrays *arrays, VpPatchView *view)
 {
-  const VpLevel    level = problems->level;
-  const VpPatches *patches = problems->patches;
-  const int        dim = patches->dim;
-  const size_t     size = VpFdmSize(level->basis.n), n = patches->n, nentry = problems->dictionary.n;
+  const VpPatchProblems *problems = solved->problems;
+  const VpLevel          level = problems->level;
+  const VpPatches       *patches = problems->patches;
+  const int              dim = patches->dim;
+  const size_t           size = VpFdmSize(level->basis.n), n = patches->n, nentry = problems->dictionary.n;
 
   PetscFunctionBegin;
   *view = (VpPatchView){.lacks = problems->space, .reaction = VpLevelReaction(level), .cutoff = IsSingular(level) ? 0 : -1};
@@ -159,8 +160,9 @@ static PetscErrorCode Place(const VpPatchProblems *problems, const double table[
   PetscCall(VpArraysPlace(arrays, patches->cell, (n << dim) * sizeof(int32_t), "patches", (const void **)&view->patch));
   PetscCall(VpArraysPlace(arrays, problems->type, n * dim * sizeof(int32_t), "patches", (const void **)&view->type));
   PetscCall(VpArraysPlace(arrays, patches->cover, level->mesh->nlocal, "patches", (const void **)&view->cover));
-  PetscCall(VpArraysPlaceReals(arrays, table, nentry * size, "patch solvers", &view->fdm));
-  PetscCall(VpArraysPlace(arrays, mirrored, nentry, "patch solvers", (const void **)&view->mirrored));
+  PetscCall(VpArraysPlaceReals(arrays, solved->table, nentry * size, "patch solvers", &view->fdm));
+  PetscCall(VpArraysPlaceReals(arrays, solved->root, 2 * nentry, "patch solvers", &view->root));
+  PetscCall(VpArraysPlace(arrays, solved->mirrored, nentry, "patch solvers", (const void **)&view->mirrored));
   if (problems->weight) PetscCall(VpArraysPlaceReals(arrays, problems->weight, n, "patch solvers", &view->weight));
   if (problems->exact && HasAny(problems->exact, n))
     PetscCall(VpArraysPlace(arrays, problems->exact, n, "patches", (const void **)&view->exact));
@@ -172,17 +174,17 @@ PetscErrorCode VpPlacePatches(const VpPatchProblems *problems, VpArrays *arrays,
   const VpLevel level = problems->level;
   const int     dim = level->mesh->dim;
   const int32_t nentry = problems->dictionary.n;
-  uint8_t      *mirrored;
-  double       *table, condition;
+  Solving       solving = {.problems = problems};
+  double        condition;
 
   PetscFunctionBegin;
   PetscCheck(level->basis.type == VP_BASIS_THIN || level->basis.n < VP_THIN_FROM(dim), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "Patches are solved in the thin basis");
-  PetscCall(PetscMalloc2((size_t)nentry * VpFdmSize(level->basis.n), &table, nentry, &mirrored));
-  VpLoopHeavy(nentry, SolveProblems, &(Solving){problems, table, mirrored});
-  PetscCall(WorstCondition(problems, table, &condition));
-  PetscCall(VpTogether(level->mesh->comm, Place(problems, table, mirrored, arrays, view)));
-  PetscCall(PetscFree2(table, mirrored));
+  PetscCall(PetscMalloc3((size_t)nentry * VpFdmSize(level->basis.n), &solving.table, 2 * nentry, &solving.root, nentry, &solving.mirrored));
+  VpLoopHeavy(nentry, SolveProblems, &solving);
+  PetscCall(WorstCondition(problems, solving.table, &condition));
+  PetscCall(VpTogether(level->mesh->comm, Place(&solving, arrays, view)));
+  PetscCall(PetscFree3(solving.table, solving.root, solving.mirrored));
   PetscCall(CheckCondition(level, condition));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

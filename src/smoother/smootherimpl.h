@@ -12,10 +12,11 @@ typedef struct {
 /* patches that are swept together: all; those near corners; those where a level of an adaptive mesh ends */
 enum { PART_ALL, PART_CORNERS, PART_EDGES, PARTS };
 typedef struct {
-  VpPatchView    view;
-  int            start[9];           /* the batches of colour c are [start[c], start[c+1]) */
-  int32_t        color[9], inner[8]; /* patches of colour c are [color[c], color[c+1]), those before inner[c] touch no ghost */
-  int32_t        nexact;             /* patches that are marked in view.exact */
+  VpPatchView view;
+  int         start[VP_MOST_COLORS + 1]; /* the batches of colour c are [start[c], start[c+1]) */
+  int32_t     color[VP_MOST_COLORS + 1],
+    inner[VP_MOST_COLORS]; /* patches of colour c are [color[c], color[c+1]), those before inner[c] touch no ghost */
+  int32_t        nexact;   /* patches that are marked in view.exact */
   Batch         *batch;
   PetscLogDouble flops; /* of a sweep over all of them */
 } Part;

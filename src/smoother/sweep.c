@@ -70,7 +70,7 @@ static PetscErrorCode SweepColor(VpLevel level, const Part *part, int color, int
 
 /* colours of one smoother, in the order of a sweep */
 typedef struct {
-  int n, color[8];
+  int n, color[VP_MOST_COLORS];
 } Colors;
 
 /* Adds the steps of a sweep over the part to *n others. Ensures: *can only if nothing is exchanged between colours and

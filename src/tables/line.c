@@ -95,3 +95,9 @@ void VpLineBoundary(const VpLineKey *key, int degree, int s, double penalty, dou
   B[1] = 0;
   B[2] = (double)(2 * h * face.c / a * (face.gamma - 2 * face.mean * inside.gamma));
 }
+
+void VpLineLift(const VpLineKey *key, int degree, double penalty, double lift[3])
+{
+  lift[0] = lift[1] = 2 * key->h * key->h / key->a;
+  lift[2] = 2 * lift[0] * VpDirichletGamma(degree, penalty); /* gamma h of a face between equal cells is the same */
+}

@@ -13,6 +13,9 @@ typedef enum {
   VP_SIDE_NONE,  /* of a cell: anything, and the face terms are left out */
   VP_SIDE_EDGE   /* of a cell or a patch on a level of an adaptive mesh: a cell twice as large on the whole side */
 } VpSide;
+/* the most cells of a patch, and the most colours of patches */
+enum { VP_PATCH_CELLS = 8, VP_MOST_COLORS = 8 };
+
 /* whether constants have the eigenvalue 0 on a line or a patch with these two ends, as where nothing holds them */
 static inline int VpEndsLeaveConstants(VpSide lower, VpSide upper)
 {

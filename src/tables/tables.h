@@ -46,6 +46,16 @@ void           VpGauss(int nq, double x[], double w[]); /* Gauss points and weig
 PetscErrorCode VpBasisChange(const VpBasis *from, const VpBasis *to,
                              double C[]); /* [n][n]: coefficients in `to` = C coefficients in `from` */
 
+/* of the coefficient first[end] + i: what it has of the value (k = 0) or outward slope (k = 1) at an end; `expand` */
+static inline double VpBasisTrace(const VpBasis *b, int end, int k, int i)
+{
+  return (k ? b->slope : b->value)[end][b->first[end] + i];
+}
+static inline double VpBasisExpand(const VpBasis *b, int end, int k, int i)
+{
+  return b->expand[end][k][b->first[end] + i];
+}
+
 /* The operator of a cell along one direction depends on the cell and on what lies beyond its two sides. */
 typedef struct {
   double h, a; /* the cell's size and coefficient */
@@ -63,6 +73,9 @@ void VpLineBuild(const VpBasis *, const VpLineKey *, double penalty, double reac
 /* The boundary on side s of a cell in a line of equal ones, key->side[s], acts like a cell beyond whose traces are B times the cell's own
    traces (V, Q) on that side, B [2][2]. So D of the cell's line is D of a line inside plus g[s] B [value, slope]. */
 void VpLineBoundary(const VpLineKey *, int degree, int s, double penalty, double B[]);
+/* In a line of equal cells, M^-1 of V times a side's value and Q times its slope acts like a cell beyond whose traces are lift[0] Q and
+   lift[1] V + lift[2] Q. */
+void VpLineLift(const VpLineKey *, int degree, double penalty, double lift[3]);
 
 /* the coefficient of a face between two cells */
 static inline double VpHarmonicMean(double a, double b)
@@ -101,20 +114,31 @@ VP_SIZE int VpMirrorSign(int n, int nt, int i)
 {
   return nt < VpDenseLayers(n) || i % 2 == 0 ? 1 : -1;
 }
-/* numbers of a line: D, g */
+/* where g of a side begins in a line, D being before; numbers of a line */
+VP_SIZE int VpLineSide(int n, int side)
+{
+  return n * n + 2 * side * n;
+}
 VP_SIZE int VpLineSize(int n)
 {
-  return n * n + 4 * n;
+  return VpLineSide(n, 2);
 }
-/* numbers of a cell's own block along one direction: F, B, lambda */
+/* where B [m][m] and lambda [m] begin, F [m][m] being before; numbers of a cell's own block along one direction, and of a patch's problem */
+VP_SIZE int VpBackAt(int m)
+{
+  return m * m;
+}
+VP_SIZE int VpLambdaAt(int m)
+{
+  return 2 * m * m;
+}
 VP_SIZE int VpBlockSize(int n)
 {
-  return 2 * n * n + n;
+  return VpLambdaAt(n) + n;
 }
-/* numbers of a patch's problem along one direction: F, B, lambda */
 VP_SIZE int VpFdmSize(int n)
 {
-  return 8 * n * n + 2 * n;
+  return VpBlockSize(2 * n);
 }
 
 /* The generalised eigenproblem of one direction of a patch: two cells, E^T L E s = lambda E^T M E s on the functions the space keeps. */

@@ -10,6 +10,7 @@ typedef struct {
   VpView           view, host;
   VpPatchView      patches, host_patches;
   VpTransferView   transfer, host_transfer;
+  VpBasis          basis; /* with the views' traces */
   const VpBackend *backend;
   const VpOps     *ops;
   VpPrecision      precision;
@@ -162,6 +163,7 @@ static void MakePatches(Case *c)
   }
   c->patches.fdm = PlaceReals(c, (size_t)(ENTRIES * width), fdm);
   c->patches.mirrored = Place(c, mirrored, ENTRIES);
+  Reals(c, 2 * ENTRIES, 1, &c->patches.root);
   c->host_patches.fdm = fdm;
   c->host_patches.weight = Reals(c, PATCHES, 0.5, &c->patches.weight);
 }
@@ -177,6 +179,20 @@ static void JoinPatches(Case *c, int32_t *neighbor)
   }
   PetscCallAbort(PETSC_COMM_SELF, c->backend->upload(neighbor, SWEPT * 2 * (size_t)dim * sizeof(int32_t), (void *)c->view.neighbor));
   c->host.neighbor = neighbor;
+}
+
+static void SetBasis(Case *c)
+{
+  VpBasis *b = &c->basis;
+
+  for (int s = 0; s < 2; s++) b->first[s] = c->view.first[s];
+  for (int at = 0, nt = c->view.nt; at < 4 * nt; at++) {
+    const int s = at / nt / 2, i = b->first[s] + at % nt;
+
+    (at / nt % 2 ? b->slope : b->value)[s][i] = ((const double *)c->host.traces)[at];
+    b->expand[s][at / nt % 2][i] = ((const double *)c->host.expand)[at];
+  }
+  c->view.basis = c->host.basis = b;
 }
 
 static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int thin)
@@ -213,6 +229,7 @@ static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int 
   c->host_patches.drop = Reals(c, (size_t)(ENTRIES * 2 * VpLineSize(n)), 1. / n, &p->drop);
   h->traces = Reals(c, (size_t)(4 * v->nt), 1, &v->traces);
   h->expand = Reals(c, (size_t)(4 * v->nt), 1, &v->expand);
+  SetBasis(c);
   MakePatches(c);
   JoinPatches(c, Ints(c, SWEPT * 2 * (size_t)dim, CELLS + 2, -2, &v->neighbor));
   c->host_patches.cover = Bytes(c, CELLS, 256, &p->cover);

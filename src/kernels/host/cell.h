@@ -33,7 +33,7 @@ INLINE const REAL *Trace(const VpView *view, const int nt, int end, int kind)
 
 INLINE int IsEven(const int n, const REAL *D)
 {
-  const REAL *g = D + n * n;
+  const REAL *g = D + VpLineSide(n, 0);
   int         even = 1;
 
   for (int i = 0; i < n; i++) {
@@ -54,7 +54,7 @@ INLINE void Prepare(const VpView *view, const int n, const int nt, const REAL *c
   X->line[0] = line[0];
   LoadTransposed(n, line[0], X->D);
   for (int s = 0; s < 2; s++) {
-    const REAL *value = Trace(view, nt, 1 - s, 0), *slope = Trace(view, nt, 1 - s, 1), *g = line[0] + n * n + s * 2 * n;
+    const REAL *value = Trace(view, nt, 1 - s, 0), *slope = Trace(view, nt, 1 - s, 1), *g = line[0] + VpLineSide(n, s);
     for (int c = 0; c < Parts(n); c++) {
       for (int i = 0; i < nt; i++) X->C[s][i][c] = value[i] * LoadRow(g, n, c) + slope[i] * LoadRow(g + n, n, c);
     }
@@ -88,14 +88,12 @@ INLINE void SumAndDifference(V lower[2], V upper[2])
 /* sum[r] += row r of D times the n rows of u, and of g times the traces t of both sides. step: 2 where the line is even, else 1 */
 INLINE void AlongY(const int n, const int step, const REAL *D, V u[][PARTS], int c, V t[2][2], V sum[])
 {
-  const REAL *g = D + n * n;
-
   UNROLL (int i = 0; i < n; i++) {
     UNROLL (int r = step == 2 ? i % 2 : 0; r < n; r += step) sum[r] += D[r * n + i] * u[i][c];
   }
   UNROLL (int r = 0; r < n; r++) {
     UNROLL (int s = step == 2 ? r % 2 : 0; s < 2; s += step) {
-      const REAL *gs = step == 2 ? g : g + s * 2 * n;
+      const REAL *gs = D + VpLineSide(n, step == 2 ? 0 : s);
       sum[r] += gs[r] * t[s][0];
       sum[r] += gs[n + r] * t[s][1];
     }
@@ -105,15 +103,14 @@ INLINE void AlongY(const int n, const int step, const REAL *D, V u[][PARTS], int
 /* the same for plane z, whose rows are n planes apart */
 INLINE void AlongZ(const int n, const int step, int z, const REAL *D, V u[][PARTS], int c, V t[2][VP_MAX_N][PARTS][2], V sum[])
 {
-  const REAL *g = D + n * n;
-  const int   from = step == 2 ? z % 2 : 0;
+  const int from = step == 2 ? z % 2 : 0;
 
   for (int i = from; i < n; i += step) {
     const REAL a = D[z * n + i];
     UNROLL (int r = 0; r < n; r++) sum[r] += a * u[i * n + r][c];
   }
   for (int s = from; s < 2; s += step) {
-    const REAL *gs = step == 2 ? g : g + s * 2 * n;
+    const REAL *gs = D + VpLineSide(n, step == 2 ? 0 : s);
     UNROLL (int r = 0; r < n; r++) {
       sum[r] += gs[z] * t[s][r][c][0];
       sum[r] += gs[n + z] * t[s][r][c][1];

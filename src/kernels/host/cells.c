@@ -11,7 +11,7 @@ INLINE void Transform(const int n, const REAL *const table[DIM], int at, V Tx[][
 INLINE void SolveCells(const VpView *view, const VpCellView *cells, const int n, int32_t first, int32_t last, VpHostResidual *residual,
                        const REAL *ghost, const REAL *b, REAL *x)
 {
-  const int at = 2 * n * n; /* the eigenvalues */
+  const int at = VpLambdaAt(n);
   V         Tx[VP_MAX_N][PARTS], u[ROWS][PARTS];
   REAL      values[VALUES];
 
@@ -33,7 +33,7 @@ INLINE void SolveCells(const VpView *view, const VpCellView *cells, const int n,
       values[k] *= weight / sum;
     }
     LoadCell(n, values, u);
-    Transform(n, table, n * n, Tx, u);
+    Transform(n, table, VpBackAt(n), Tx, u);
     for (int row = 0; row < Power(n) / n; row++) {
       UNROLL (int c = 0; c < Parts(n); c++) StoreRow(to + row * n, n, c, LoadRow(to + row * n, n, c) + u[row][c]);
     }

@@ -99,7 +99,7 @@ OUTLINE void CoarseResidual(const Patches *p, V r[])
 INLINE void SkipFine(const Patches *p, const int32_t cell[W], int side, int32_t skip[W])
 {
   for (int l = 0; l < W; l++) {
-    const int32_t *F = Side(&p->edges, p->at[p->side][l]) + 3;
+    const int32_t *F = Side(&p->edges, p->at[p->side][l]) + VP_HANG_BEYOND;
 
     skip[l] = -1;
     for (int i = 0; i < FACES; i++) {
@@ -140,7 +140,7 @@ OUTLINE void FineRight(const Patches *p, V y[])
 OUTLINE void Couple(const Patches *p, Traces t)
 {
   const Edges *e = &p->edges;
-  const int    n = e->degree->n, m = Power(n) / n, from = VpEdgeSize(n, DIM) - 4 * m * m;
+  const int    n = e->degree->n, m = Power(n) / n, from = VpEdgeZ(n, DIM);
 
   for (int l = 0; l < W; l++) {
     const REAL *Z = p->entry[l] + from;
@@ -257,8 +257,8 @@ INLINE void SetTables(Patches *p)
 {
   const Edges      *e = &p->edges;
   const VpEdgeView *edges = e->edges;
-  const int         n = e->degree->n, faces = Power(n) / n, block = VpBlockSize(n), normal = p->side / 2;
-  const V          *wide = p->table + (DIM + 1) * block, *ends = wide + (DIM - 1) * VpFdmSize(n);
+  const int         n = e->degree->n, block = VpBlockSize(n), normal = p->side / 2;
+  const V          *wide = p->table + VpEdgeWide(n, DIM, 0), *ends = p->table + VpEdgeEnds(n, DIM);
   REAL              weight[W];
   int               known = 1;
 
@@ -272,7 +272,7 @@ INLINE void SetTables(Patches *p)
   }
   if (known) return;
   p->weight = Load(weight);
-  LoadLanes(VpEdgeSize(n, DIM) - 4 * faces * faces, p->entry, 0, p->table);
+  LoadLanes(VpEdgeZ(n, DIM), p->entry, 0, p->table);
   for (int d = 0; d < DIM; d++) {
     p->coarser.line[d] = p->table + d * block;
     p->finer.line[d] = d == normal ? p->table + DIM * block : wide;

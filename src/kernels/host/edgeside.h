@@ -41,7 +41,7 @@ INLINE const int32_t *Side(const Edges *e, int32_t at)
 /* the i-th cells F behind sides */
 INLINE void Behind(const Edges *e, const int32_t at[W], int i, int32_t cell[W])
 {
-  for (int l = 0; l < W; l++) cell[l] = at[l] < 0 ? -1 : Side(e, at[l])[3 + i];
+  for (int l = 0; l < W; l++) cell[l] = at[l] < 0 ? -1 : Side(e, at[l])[VP_HANG_BEYOND + i];
 }
 
 /* where the values of cells are in an array; those of -1 are 0 */
@@ -77,12 +77,12 @@ OUTLINE void CellTraces(const Edges *e, const VpView *view, const REAL *values, 
 /* here = the factors (Flux) of A_FK u on the i-th cell F behind a side, where u on K has the traces t */
 OUTLINE void ToFine(const Edges *e, const V form[], int i, Traces t, Traces here)
 {
-  const V turned[5] = {form[2], form[3], form[0], form[1], form[4]};
+  const V turned[VP_HANG_A] = {form[2], form[3], form[0], form[1], form[VP_HANG_GAMMA]};
   Traces  there;
 
   ToPart(e->degree->n, e->degree->along, e->edges->sides.half, i, t, there);
   ClearTraces(e->degree->n, here);
-  Flux(e->degree->n, turned, form[5 + i], here, there);
+  Flux(e->degree->n, turned, form[VP_HANG_A + i], here, there);
 }
 
 /* sum += the factors (Flux) of A_KF u on K, for the traces of u on the i-th cell F behind a side */
@@ -91,7 +91,7 @@ OUTLINE void AddFromFine(const Edges *e, const V form[], int i, Traces there, Tr
   Traces here;
 
   ClearTraces(e->degree->n, here);
-  Flux(e->degree->n, form, form[5 + i], here, there);
+  Flux(e->degree->n, form, form[VP_HANG_A + i], here, there);
   AddFromPart(e->degree->n, e->degree->along, e->edges->sides.half, i, here, sum);
 }
 
@@ -135,7 +135,7 @@ OUTLINE void SubtractBehind(const Edges *e, int side, const int32_t at[W], V r[]
    `own` with that excess: on K, or (beyond) on the refined cell beyond the side, which is as large. */
 OUTLINE void SubtractExcess(const Edges *e, int side, const int32_t at[W], int beyond, Traces own, V r[])
 {
-  const REAL root = (REAL)0.70710678118654752, *p[W];
+  const REAL root = (REAL)M_SQRT1_2, *p[W];
   const int  n = e->degree->n;
   V          form[VP_HANG_FORM], excess[FACES];
   Traces     part, sum;
@@ -143,7 +143,7 @@ OUTLINE void SubtractExcess(const Edges *e, int side, const int32_t at[W], int b
   for (int l = 0; l < W; l++) p[l] = at[l] < 0 ? zero_cell : (const REAL *)e->edges->excess + (size_t)at[l] * FACES;
   LoadLanes(FACES, p, 0, excess);
   LoadForms(&e->edges->sides, at, form);
-  const V large[5] = {form[2] * root, form[3] * (root / 2), form[0], form[1], form[4]};
+  const V large[VP_HANG_A] = {form[2] * root, form[3] * (root / 2), form[0], form[1], form[VP_HANG_GAMMA]};
   ClearTraces(e->degree->n, sum);
   for (int i = 0; i < FACES; i++) {
     Traces none;

@@ -40,7 +40,7 @@ OUTLINE void Transform(const Modes *m, int back, V v[])
   for (int e = 0, stride = 1; e < DIM; stride *= Extent(m, e), e++) {
     const int extent = Extent(m, e);
 
-    m->along[e != m->d](m->line[e] + back * extent * extent, Size(m) / (extent * stride), stride, v);
+    m->along[e != m->d](m->line[e] + back * VpBackAt(extent), Size(m) / (extent * stride), stride, v);
   }
 }
 
@@ -49,7 +49,7 @@ OUTLINE void TransformSide(const Modes *m, int back, V t[])
 {
   for (int e = 0, stride = 1; e < DIM; e++) {
     if (e == m->d) continue;
-    m->along[1](m->line[e] + back * m->width * m->width, SideSize(m) / (m->width * stride), stride, t);
+    m->along[1](m->line[e] + back * VpBackAt(m->width), SideSize(m) / (m->width * stride), stride, t);
     stride *= m->width;
   }
 }
@@ -59,7 +59,7 @@ OUTLINE void SetInverse(Modes *m, V reaction)
 {
   const V *lambda[DIM];
 
-  for (int e = 0; e < DIM; e++) lambda[e] = m->line[e] + 2 * Extent(m, e) * Extent(m, e);
+  for (int e = 0; e < DIM; e++) lambda[e] = m->line[e] + VpLambdaAt(Extent(m, e));
   for (int i = 0; i < Size(m); i++) {
     V sum = reaction;
 

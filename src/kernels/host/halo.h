@@ -44,7 +44,7 @@ typedef struct {
    the side's normal. u: room for a cell */
 INLINE void SubtractHalo(const VpView *view, const int n, const Halo *halo, const int at[], int stride, V u[], V v[])
 {
-  const int first = n * n + halo->side % 2 * 2 * n;
+  const int first = VpLineSide(n, halo->side % 2);
   V         g[2][VP_MAX_N];
 
   for (int k = 0; k < 2; k++) LoadLanes(n, halo->line, first + k * n, g[k]);

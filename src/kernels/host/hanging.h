@@ -87,16 +87,13 @@ INLINE void AddFromPart(int n, Along *along, const void *half, int part, Traces 
   }
 }
 
+VP_FACE_FORM(INLINE void FaceTests, V)
 /* The form of a fine face, with the coefficient a: here = the factors by which it multiplies V and Q of a test function on this side, from
    the traces on this side (here) and on the other (beyond) */
 OUTLINE void Flux(int n, const V form[], V a, Traces here, Traces beyond)
 {
-  for (int l = 0; l < Power(n) / n; l++) {
-    const V jump = form[0] * here[0][l] - form[2] * beyond[0][l], mean = (form[1] * here[1][l] - form[3] * beyond[1][l]) / 2;
-
-    here[0][l] = a * (form[4] * jump - mean) * form[0];
-    here[1][l] = -a * jump / 2 * form[1];
-  }
+  for (int l = 0; l < Power(n) / n; l++)
+    FaceTests(form, form + 2, form[VP_HANG_GAMMA], a, &here[0][l], &here[1][l], beyond[0][l], beyond[1][l]);
 }
 
 /* y += sign times the lift of t at a side */

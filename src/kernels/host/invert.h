@@ -39,7 +39,7 @@ INLINE REAL Sign(const int n, int i)
 
 INLINE void SetTable(const VpPatchView *view, const int n, const int32_t j[W], int d, Table *t)
 {
-  const int      mm = 4 * n * n;
+  const int      mm = VpBackAt(2 * n);
   const int32_t *type = view->type + d;
 
   for (int l = 0; l < W; l++) t->F[l] = (const REAL *)view->fdm + (size_t)type[(size_t)j[l] * DIM] * (size_t)VpFdmSize(n);
@@ -93,7 +93,7 @@ INLINE void LineBackward(const int n, const REAL B[], int stride, V line[])
 INLINE void Contract(const int n, const Table *table, int back, int slow, int fast, Ahead *ahead, V v[])
 {
   const int   m = 2 * n;
-  const REAL *a = table->F[0] + back * m * m;
+  const REAL *a = table->F[0] + back * VpBackAt(m);
 
   for (int s = 0; s < slow; s++, v += m * fast) {
     for (int f = 0; f < fast; f++) {
@@ -134,7 +134,7 @@ INLINE void SetPatches(const VpPatchView *view, const int n, const int32_t j[W],
   s->weight = weight[0];
   for (int i = 0; i < Power(m); i++) {
     REAL sum = (REAL)view->reaction * weight[0];
-    for (int d = 0, k = i; d < DIM; d++, k /= m) sum += s->of[d][2 * m * m + k % m];
+    for (int d = 0, k = i; d < DIM; d++, k /= m) sum += s->of[d][VpLambdaAt(m) + k % m];
     s->inverse[i] = sum > (REAL)view->cutoff ? weight[0] / sum : 0;
   }
 }
@@ -166,7 +166,7 @@ INLINE void InvertPatches(const VpPatchView *view, const int n, const int32_t j[
   V            lambda[DIM][M];
 
   SetPatches(view, n, j, s, weight);
-  for (int d = 0; d < DIM && !s->agree; d++) LoadLanes(m, s->table[d].F, 2 * m * m, lambda[d]);
+  for (int d = 0; d < DIM && !s->agree; d++) LoadLanes(m, s->table[d].F, VpLambdaAt(m), lambda[d]);
   if (DIM == 3) s->contract(z, 0, 1, m * m, ahead, v);
   for (int p = 0; p < planes; p++) {
     V *plane = v + p * m * m;

@@ -57,10 +57,10 @@ INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t a
   for (int i = 0; i < FACES; i++) {
     const REAL *beyond[W];
 
-    for (int l = 0; l < W; l++) beyond[l] = Values(v, n, SideAt(hang, at[l])[3 + i]);
+    for (int l = 0; l < W; l++) beyond[l] = Values(v, n, SideAt(hang, at[l])[VP_HANG_BEYOND + i]);
     LoadTraces(v->view, n, side ^ 1, beyond, there);
     ToPart(n, along, hang->half, i, own, here);
-    Flux(n, form, form[5 + i], here, there);
+    Flux(n, form, form[VP_HANG_A + i], here, there);
     AddFromPart(n, along, hang->half, i, here, sum);
   }
   CopyTraces(n, sum, own);
@@ -74,10 +74,10 @@ INLINE void FromCoarse(const Vector *v, const int n, Along *along, const int32_t
   const REAL       *beyond[W];
   Traces            whole, there;
 
-  for (int l = 0; l < W; l++) beyond[l] = Values(v, n, SideAt(hang, at[l])[3]);
+  for (int l = 0; l < W; l++) beyond[l] = Values(v, n, SideAt(hang, at[l])[VP_HANG_BEYOND]);
   LoadTraces(v->view, n, side ^ 1, beyond, whole);
   ToPart(n, along, hang->half, part, whole, there);
-  Flux(n, form, form[5], own, there);
+  Flux(n, form, form[VP_HANG_A], own, there);
 }
 
 /* y += sign times what a group adds to A x; y begins with cell `first` */
