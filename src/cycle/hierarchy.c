@@ -282,7 +282,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
 
   PetscFunctionBegin;
   PetscCheck(
-    finest->level >= 1 || VpEveryCellHasAPatch(finest->lattice), finest->comm, PETSC_ERR_ARG_WRONGSTATE,
+    VpMeshHasPatches(finest), finest->comm, PETSC_ERR_ARG_WRONGSTATE,
     "Patches are made of 2^dim cells, but there are boxes of a single cell without such neighbours: refine at least once, -dm_refine 1");
   PetscCall(VpCycleCountLevels(finest, problem, options, backend, &count));
   nlevel = count.levels;

@@ -1,6 +1,14 @@
 /* The options of PCVPATCHDG: how they are read, and which go together. */
 #include "internal.h"
 
+PetscErrorCode VpCheckPatches(VpMesh mesh, const char type[])
+{
+  PetscFunctionBegin;
+  PetscCheck(VpMeshHasPatches(mesh), mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_type %s needs boxes that are refined, unless every one has neighbours: -dm_refine 1 or more", type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpCheckSpace(MPI_Comm comm, const char prefix[], VpSpace space, VpResidual residual, int degree)
 {
   PetscFunctionBegin;
@@ -43,8 +51,7 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
 
   PetscFunctionBegin;
   PetscCall(VpSettingsCheckSame(&PCVPatchDGSettings, comm, pc->data));
-  PetscCheck(mesh->level >= 1 || VpEveryCellHasAPatch(mesh->lattice), comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_type vpatchdg needs boxes that are refined, unless every one has neighbours: -dm_refine 1 or more");
+  PetscCall(VpCheckPatches(mesh, PCVPATCHDG));
   if (mesh->depth) PetscCall(CheckAdaptive(pc, mesh));
   PetscCall(VpProblemCountLevels(mesh, problem, o->coarsening, &most, NULL));
   most += (int)VpCycleParts(mesh);

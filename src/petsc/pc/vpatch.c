@@ -59,8 +59,7 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
   PetscFunctionBegin;
   PetscCall(VpSettingsCheckSame(&settings, comm, data));
   PetscCall(VpCheckNotAdaptive(mesh, "-pc_type vpatch"));
-  PetscCheck(mesh->level >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_type vpatch needs boxes that are refined: a level of -dm_refine 1 or more");
+  PetscCall(VpCheckPatches(mesh, PCVPATCH));
   PetscCall(VpCheckSpace(comm, "pc_vpatch", data->space, data->residual, problem->degree));
   PetscCall(VpPCBaseSetExponent(pc, "pc_vpatch", data->precision, &scaled));
   PetscCall(VpLevelCreate(mesh, &scaled, VP_BASIS_THIN, data->precision, backend, &data->level));
