@@ -12,12 +12,12 @@ PetscErrorCode VpCheckPatches(VpMesh mesh, const char type[])
 PetscErrorCode VpCheckSpace(MPI_Comm comm, const char prefix[], VpSpace space, VpResidual residual, int degree)
 {
   PetscFunctionBegin;
-  PetscCheck(space != VP_SPACE_FULL || residual != VP_RESIDUAL_LOCAL, comm, PETSC_ERR_ARG_INCOMP,
+  PetscCheck(VpSpaceTakes(space, residual), comm, PETSC_ERR_ARG_INCOMP,
              "-%s_residual local does not exist with -%s_space full: functions of a full patch see the neighbours' values and derivatives "
              "on its sides. "
              "Use the residual exact or global, or the space dirichlet or clamped",
              prefix, prefix);
-  PetscCheck(space != VP_SPACE_CLAMPED || degree >= 3, comm, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(VpSpaceHas(space, degree), comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-%s_space clamped needs degree 3 or more: with degree %d the patches do not span the space and nothing converges. Use full "
              "or dirichlet",
              prefix, degree);
@@ -72,7 +72,7 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
              "-pc_vpatchdg_symmetric needs as many sweeps before as after the coarse correction, not %" PetscInt_FMT " and %" PetscInt_FMT
              ": -pc_vpatchdg_smooth_pre %" PetscInt_FMT " -pc_vpatchdg_smooth_post %" PetscInt_FMT,
              o->pre, o->post, PetscMax(o->pre, o->post), PetscMax(o->pre, o->post));
-  PetscCheck(o->residual != VP_RESIDUAL_LOCAL || o->space == VP_SPACE_CLAMPED, comm, PETSC_ERR_ARG_INCOMP,
+  PetscCheck(VpSpaceIsSymmetric(o->space, o->residual), comm, PETSC_ERR_ARG_INCOMP,
              "-pc_vpatchdg_symmetric needs -pc_vpatchdg_residual exact: with local residuals the reversed sweep is not the adjoint");
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -78,8 +78,8 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
   PC_VPatch *data = pc->data;
 
   PetscFunctionBegin;
-  PetscCheck(!transpose || data->residual != VP_RESIDUAL_LOCAL || data->space == VP_SPACE_CLAMPED, PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_SUP, "The transposed sweep exists for exact residuals only: use -pc_vpatch_residual exact");
+  PetscCheck(!transpose || VpSpaceIsSymmetric(data->space, data->residual), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "The transposed sweep exists for exact residuals only: use -pc_vpatch_residual exact");
   PetscCall(VpOneSweepSolve(data->sweep, data->reverse != transpose, add, ldexp(scale, data->level->problem.exponent), z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
