@@ -59,6 +59,8 @@ PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *, int dim, int de
 PetscMPIInt VpCycleRanks(const VpCycleOptions *, const VpBackend *, VpLattice, int degree, PetscMPIInt ranks);
 /* Collective. count->levels may be more than there are, where the options say so. */
 PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, VpLevelCount *);
+/* Ensures: an error unless there can be so many, of `most` that there are. levels <= 0: they are not asked for */
+PetscErrorCode VpCycleCheckLevels(VpMesh finest, PetscInt levels, int most);
 /* how many levels there are above the one that has the cells of the least depth everywhere; 0 unless the mesh is adaptive */
 static inline PetscInt VpCycleParts(VpMesh finest)
 {

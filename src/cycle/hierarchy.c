@@ -286,9 +286,7 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
     "Patches are made of 2^dim cells, but there are boxes of a single cell without such neighbours: refine at least once, -dm_refine 1");
   PetscCall(VpCycleCountLevels(finest, problem, options, backend, &count));
   nlevel = count.levels;
-  PetscCheck(nlevel > VpCycleParts(finest) && nlevel <= count.most, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " levels asked for, %" PetscInt_FMT " to %d exist on boxes refined %d times", nlevel,
-             VpCycleParts(finest) + 1, count.most, finest->level);
+  PetscCall(VpCycleCheckLevels(finest, nlevel, count.most));
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));
   PetscCall(Alloc(nlevel, options, out));
   cycle = *out;

@@ -156,3 +156,16 @@ PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const
   count->most += (int)parts;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode VpCycleCheckLevels(VpMesh finest, PetscInt levels, int most)
+{
+  const PetscInt least = VpCycleParts(finest) + 1;
+
+  PetscFunctionBegin;
+  PetscCheck(levels <= 0 || levels >= least, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_vpatchdg_levels %" PetscInt_FMT ": boxes refined %d to %d times need %" PetscInt_FMT " or more", levels, finest->least,
+             finest->level, least);
+  PetscCheck(levels <= most, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_vpatchdg_levels %" PetscInt_FMT ": these boxes, refined %d times, have %d levels at most", levels, finest->level, most);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

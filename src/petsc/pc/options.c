@@ -25,7 +25,7 @@ PetscErrorCode VpCheckSpace(MPI_Comm comm, const char prefix[], VpSpace space, V
 }
 
 /* what exists on meshes of cells of different levels */
-static PetscErrorCode CheckAdaptive(PC pc, VpMesh mesh)
+static PetscErrorCode CheckAdaptive(PC pc)
 {
   const VpCycleOptions *o = &PCVPatchDGData(pc)->options;
   MPI_Comm              comm = PetscObjectComm((PetscObject)pc);
@@ -37,9 +37,6 @@ static PetscErrorCode CheckAdaptive(PC pc, VpMesh mesh)
     (!o->pre || o->symmetric) && !o->line_search && o->cell_sweeps <= 0, comm, PETSC_ERR_SUP,
     "On meshes of cells of different levels there are cycles with sweeps after the coarse correction, -pc_vpatchdg_smooth_pre 0, and "
     "symmetric ones, -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1; without -pc_vpatchdg_line_search and -pc_vpatchdg_cell_sweeps");
-  PetscCheck(o->levels <= 0 || o->levels > VpCycleParts(mesh), comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_vpatchdg_levels %" PetscInt_FMT ": boxes refined %d to %d times need %" PetscInt_FMT " or more", o->levels, mesh->least,
-             mesh->level, VpCycleParts(mesh) + 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -52,11 +49,9 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
   PetscFunctionBegin;
   PetscCall(VpSettingsCheckSame(&PCVPatchDGSettings, comm, pc->data));
   PetscCall(VpCheckPatches(mesh, PCVPATCHDG));
-  if (mesh->depth) PetscCall(CheckAdaptive(pc, mesh));
+  if (mesh->depth) PetscCall(CheckAdaptive(pc));
   PetscCall(VpProblemCountLevels(mesh, problem, o->coarsening, &most, NULL));
-  most += (int)VpCycleParts(mesh);
-  PetscCheck(o->levels <= most, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_vpatchdg_levels %" PetscInt_FMT ": these boxes, refined %d times, have %d levels at most", o->levels, mesh->level, most);
+  PetscCall(VpCycleCheckLevels(mesh, o->levels, most + (int)VpCycleParts(mesh)));
   PetscCall(VpCheckSpace(comm, "pc_vpatchdg", o->space, o->residual, problem->degree));
   PetscCheck(o->pre + o->post >= 1, comm, PETSC_ERR_ARG_INCOMP,
              "A cycle without smoothing does not converge: -pc_vpatchdg_smooth_pre, -pc_vpatchdg_smooth_post 1 or more");
