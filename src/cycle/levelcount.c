@@ -41,15 +41,6 @@ static double LinesCost(VpPrecision precision, int n, int dim, const int32_t ext
   return cost;
 }
 
-static PetscErrorCode CaseOf(const VpCycleOptions *o, int n, PetscBool uniform, VpLattice L, PetscInt ranks, VpCoarseCase *c)
-{
-  PetscFunctionBegin;
-  *c = (VpCoarseCase){
-    .type = o->coarse, .device = PETSC_TRUE, .uniform = uniform, .ranks = ranks, .n = n, .dim = L->domain->dim, .cells = (double)L->ncell};
-  if (uniform) PetscCall(VpBoxGridFind(L, n, &c->grid));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* of the level's inverse. At a notch two copies and two kernels are beside the products. 0: it has none */
 static double InverseCost(VpPrecision precision, const VpCoarseCase *c)
 {
@@ -99,7 +90,7 @@ static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o
     double       inverse, solve;
     VpCoarseCase c;
 
-    PetscCall(CaseOf(o, n, uniform, lattice[l], 1, &c));
+    PetscCall(VpCoarseCaseOf(lattice[l], o->coarse, PETSC_TRUE, uniform, 1, n, &c));
     inverse = InverseCost(o->precision, &c);
     if (inverse > 0) {
       count->all = above + inverse;
@@ -149,7 +140,8 @@ PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const
     const int    l = (int)(count->levels - parts - 1);
     VpCoarseCase c;
 
-    PetscCall(CaseOf(o, problem->degree + 1, uniform, lattice[l], RanksOf(finest, problem, o, backend, lattice, l), &c));
+    PetscCall(VpCoarseCaseOf(lattice[l], o->coarse, PETSC_TRUE, uniform, RanksOf(finest, problem, o, backend, lattice, l),
+                             problem->degree + 1, &c));
     if (VpCoarseExpect(&c) == VP_WAY_NOTCH) count->sums = VpNotchSums(&c);
   }
   PetscCall(VpLatticeDestroy(&base));
