@@ -144,6 +144,6 @@ PetscErrorCode VpColumnsSolve(VpColumns columns, PetscBool transpose)
 PetscErrorCode VpColumnsLeave(VpColumns columns, int32_t column, double scale, double *z)
 {
   PetscFunctionBegin;
-  PetscCall(VpVectorLeave(columns->left[column], PETSC_FALSE, ldexp(scale, columns->cycle->level[0]->problem.exponent), z));
+  PetscCall(VpVectorLeave(columns->left[column], PETSC_FALSE, VpLevelUndo(columns->cycle->level[0], scale), z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

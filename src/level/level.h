@@ -103,6 +103,12 @@ static inline double VpLevelReaction(VpLevel level)
   return level->scale * level->problem.reaction;
 }
 
+/* what undoes the exponent of the problem, times scale */
+static inline double VpLevelUndo(VpLevel level, double scale)
+{
+  return ldexp(scale, level->problem.exponent);
+}
+
 /* the line of a cell along d, on the host in double precision */
 static inline const double *VpLevelLine(VpLevel level, int32_t cell, int d)
 {

@@ -80,7 +80,7 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
   PetscFunctionBegin;
   PetscCheck(!transpose || VpSpaceIsSymmetric(data->space, data->residual), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "The transposed sweep exists for exact residuals only: use -pc_vpatch_residual exact");
-  PetscCall(VpOneSweepSolve(data->sweep, data->reverse != transpose, add, ldexp(scale, data->level->problem.exponent), z));
+  PetscCall(VpOneSweepSolve(data->sweep, data->reverse != transpose, add, VpLevelUndo(data->level, scale), z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
