@@ -86,8 +86,8 @@ PetscErrorCode VpCoarseCreate(VpLevel level, VpCoarseType type, const char prefi
   VpCoarse     coarse;
 
   PetscFunctionBegin;
-  PetscCall(VpCoarseCaseOf(level->mesh->lattice, type, (PetscBool)(level->backend->use_stream != NULL), VpLevelIsUniform(level),
-                           VpMeshRanks(level->mesh), level->basis.n, &c));
+  PetscCall(VpCoarseCaseOf(level->mesh->lattice, type, VpIsDevice(level->backend), VpLevelIsUniform(level), VpMeshRanks(level->mesh),
+                           level->basis.n, &c));
   if (type == VP_COARSE_DENSE && !IsSmall(&c)) PetscCall(RefuseDense(level->mesh->comm, &c));
   PetscCall(PetscNew(&coarse));
   *out = coarse;

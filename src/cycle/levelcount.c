@@ -130,13 +130,13 @@ PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const
   PetscCall(VpListLattices(base, o->coarsening, &count->most, lattice));
   PetscCall(VpProblemIsUniform(finest, problem, &uniform));
   count->levels = o->levels > 0 ? o->levels : parts + count->most;
-  if (o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && backend->use_stream) {
+  if (o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && VpIsDevice(backend)) {
     int first = 0;
 
     while (first < count->most && RanksOf(finest, problem, o, backend, lattice, first) > 1) first++;
     PetscCall(Cheapest(problem, o, uniform, lattice, parts, first, count));
   }
-  if (backend->use_stream && count->levels > parts && count->levels <= parts + count->most) {
+  if (VpIsDevice(backend) && count->levels > parts && count->levels <= parts + count->most) {
     const int    l = (int)(count->levels - parts - 1);
     VpCoarseCase c;
 

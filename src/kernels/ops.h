@@ -136,6 +136,11 @@ typedef struct {
   PetscErrorCode (*forget)(VpRecording *);
   const VpLinks *links; /* kinds, up to one without a name */
 } VpBackend;
+/* Devices take a stream, and the host takes none. */
+static inline PetscBool VpIsDevice(const VpBackend *backend)
+{
+  return (PetscBool)(backend->use_stream != NULL);
+}
 extern const VpBackend VpBackendHost, VpBackendCuda;    /* the second where VP_HAVE_CUDA */
 double                 VpHostMemory(void);              /* bytes that can be had without swapping; negative: unknown */
 const VpBackend       *VpBackendFind(const char *name); /* "host", "cuda"; NULL where it was not compiled in */

@@ -76,7 +76,7 @@ static PetscErrorCode Find(VpValues *values, PetscMemType type, PetscObject obje
              "Values of type %s live on a device that backend %s can not reach: use -dm_vec_type cuda or standard", object->type_name,
              values->backend->name);
   values->at = values->own;
-  if (!values->backend->use_stream) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!VpIsDevice(values->backend)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpUseCurrentStream(values->backend));
   if (PetscMemTypeHost(type)) PetscCall(Copy(values));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -90,7 +90,7 @@ PetscErrorCode VpValuesGet(const VpBackend *backend, Vec v, VpAccess access, VpV
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(v, &rows));
   *values = (VpValues){.backend = backend, .v = v, .access = access, .bytes = (size_t)rows * sizeof(PetscScalar)};
-  PetscCall(GetVector(v, access, (PetscBool)(backend->use_stream != NULL), &values->array, &type));
+  PetscCall(GetVector(v, access, VpIsDevice(backend), &values->array, &type));
   values->own = values->array;
   PetscCall(Find(values, type, (PetscObject)v));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -105,7 +105,7 @@ PetscErrorCode VpValuesGetColumns(const VpBackend *backend, Mat dense, PetscInt 
   *values = (VpValues){.backend = backend, .dense = dense, .access = access};
   PetscCall(MatGetLocalSize(dense, &rows, NULL));
   PetscCall(MatDenseGetLDA(dense, &values->lda));
-  PetscCall(GetMatrix(dense, access, (PetscBool)(backend->use_stream != NULL), &values->array, &type));
+  PetscCall(GetMatrix(dense, access, VpIsDevice(backend), &values->array, &type));
   values->own = values->array + first * values->lda;
   values->bytes = (size_t)((n - 1) * values->lda + rows) * sizeof(PetscScalar);
   PetscCall(Find(values, type, (PetscObject)dense));
@@ -114,7 +114,7 @@ PetscErrorCode VpValuesGetColumns(const VpBackend *backend, Mat dense, PetscInt 
 
 PetscErrorCode VpValuesRestore(VpValues *values)
 {
-  const PetscBool device = (PetscBool)(values->backend->use_stream != NULL);
+  const PetscBool device = VpIsDevice(values->backend);
 
   PetscFunctionBegin;
   if (values->at != values->own) {

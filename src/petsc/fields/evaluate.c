@@ -45,7 +45,7 @@ static PetscErrorCode Probe(const VpField *field, int32_t count, const int32_t c
   PetscFunctionBegin;
   PetscCall(PetscMalloc1((size_t)count * each, &basis));
   for (int32_t i = 0; i < count; i++) BasisAt(field, cell[i], points + (size_t)i * (size_t)field->mesh->dim, basis + (size_t)i * each);
-  if (backend->use_stream) {
+  if (VpIsDevice(backend)) {
     for (int i = 0; i < 3; i++) PetscCall(backend->borrow(bytes[i], "values at points", &there[i]));
     PetscCall(backend->upload(basis, bytes[0], there[0]));
     PetscCall(backend->upload(cell, bytes[2], there[2]));

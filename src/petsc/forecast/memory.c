@@ -52,7 +52,7 @@ PetscErrorCode VpSizeOf(MPI_Comm comm, int dim, int degree, PetscInt nbox, int l
                    .cells = ldexp((double)nbox, dim * level),
                    .ranks = ranks,
                    .levels = PetscMin(level, VP_MOST_LEVELS),
-                   .device = (PetscBool) !!backend->use_stream};
+                   .device = VpIsDevice(backend)};
   for (int l = 0; l < size->levels; l++) size->cells_of[l] = ldexp(size->cells, -l * dim);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -213,7 +213,7 @@ PetscErrorCode VpMemoryThere(MPI_Comm comm, const VpBackend *backend, VpBytes *t
   PetscCallMPI(MPI_Comm_size(comm, &size));
   size = PetscMin(size, VPatchDGHostSize);
   there->work = there->host = VpHostMemory() / size;
-  if (backend->memory) {
+  if (VpIsDevice(backend)) {
     PetscCall(backend->choose(-1, &devices));
     PetscCall(backend->memory(&there->work, &total));
     there->work /= PetscMax(1, (size + devices - 1) / PetscMax(1, devices));
@@ -253,6 +253,6 @@ PetscErrorCode VpCheckMemory(MPI_Comm comm, const VpBackend *backend, VpBytes ne
   SETERRQ(comm, PETSC_ERR_MEM,
           "%s: about %s a rank, where %s is left for each %s. %s, or take more hosts; if more may be taken than is free, -vpatchdg_memory "
           "bytes says how much a rank may take",
-          what, VpBytesText(worst[0], text[0]), VpBytesText(-worst[1], text[1]), backend->memory && !host ? "on its GPU" : "on its host",
-          instead);
+          what, VpBytesText(worst[0], text[0]), VpBytesText(-worst[1], text[1]),
+          VpIsDevice(backend) && !host ? "on its GPU" : "on its host", instead);
 }
