@@ -6,8 +6,8 @@
 
 /* One way to solve it. solve_columns, get_ksp and stopped may be NULL. */
 typedef struct {
-  /* Requires: coarse.c says that the way suits. *data stays NULL where the problem cannot be solved so all the same. The level outlives it;
-     parent: whose prefix and tab level a KSP takes. */
+  /* Requires: coarse.c says that the way suits. *data stays NULL where it turns out that the way does not work; the next one is tried then. The
+     level outlives it; parent: whose prefix and tab level a KSP takes. */
   PetscErrorCode (*create)(VpLevel, const char prefix[], PetscObject parent, void **data);
   PetscErrorCode (*solve)(void *data, VpVector b, VpVector x); /* x = A^-1 b */
   /* The same for n vectors of own cells, one after the other in b and x. *did: false where that is not possible, and nothing has changed */

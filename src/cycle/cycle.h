@@ -41,7 +41,7 @@ struct VpCycle_ {
   PetscInt                 parts;     /* levels with a part of the cells of their size; 0 unless there is `composite` */
   VpVector                *b, *x, *r; /* [nlevel] right-hand sides, corrections, residuals; r[l] is NULL until a residual is first needed */
   struct VpSmoother_     **smoother;  /* [nlevel]; the coarsest has none */
-  PetscInt                *visits;    /* [nlevel] how often a W cycle corrects a level's x from the next one */
+  PetscInt                *visits;    /* [nlevel] how often a W or F cycle corrects a level's x from the next one */
   PetscInt                *repeats;   /* [nlevel] how often every sweep is made: twice where `hard` of VpCoarsening is */
   struct VpLineSearch_   **search;    /* [nlevel] NULL without line search */
   struct VpMove_         **move;    /* [nlevel] between the ranks where the parents of level l - 1 live and those where level l lives; NULL

@@ -82,7 +82,8 @@ static PetscErrorCode Write(VpVector v, double **values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b_l of all levels below the finest, through the cycle's own vectors; parts have the leaves' own, and keep theirs there */
+/* b_l of all levels below the finest, through the cycle's own vectors, where those of parts stay. On leaves of a part b is their own, and no
+   restriction. */
 static PetscErrorCode RestrictAll(VpNested nested)
 {
   const VpCycle cycle = nested->cycle;

@@ -140,7 +140,7 @@ typedef struct {
   uint8_t  *merge;  /* [nbox][3] VpMerge */
   int32_t  *box;    /* [nbox] the coarser box that begins here; for a box that is upper, the next one that begins. NULL: the same */
   int32_t  *lower;  /* [coarser nbox] the box where that one begins; NULL: the same */
-  PetscBool hard;   /* Cells merge beside a stack of three or more thin ones that can not, as at the border of a step. */
+  PetscBool hard; /* Cells merge beside a stack of three or more thin ones that can not, as at the border of a step: cycles sweep twice. */
 } VpCoarsening;
 
 /* The cells of a mesh as numbers. The global position of a cell is start[box] + its index in the box. */

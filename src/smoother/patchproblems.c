@@ -1,3 +1,4 @@
+/* Fits of the coefficient on patches, and the problems that they make, numbered in threads. */
 #include "patchproblems.h"
 #include "../level/classify.h"
 #include "../base/threads.h"
