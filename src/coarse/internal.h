@@ -38,8 +38,6 @@ PetscErrorCode VpLineModesCreate(VpLevel host, double reaction, const VpBoxGrid 
 PetscErrorCode VpLineModesDestroy(VpLineModes *);
 /* fills *s, whose extent is set */
 PetscErrorCode VpSeparablePlace(VpLevel, const VpLineModes *, const int32_t cell[], VpArrays *, VpSeparable *s);
-/* x[0] = A^-1 b for n vectors; x[1] is room */
-PetscErrorCode VpSeparableInvert(VpLevel, const VpSeparable *, int32_t n, const void *b, void *const x[2]);
 
 /* notchsides.c: the sides towards missing cells. Those of a plane of cells that look into the same direction have an entry of the tables. */
 typedef struct {

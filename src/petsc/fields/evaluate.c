@@ -1,5 +1,5 @@
 /* A function at any points, in lists on any ranks. */
-#include "functions.h"
+#include "places.h"
 
 /* Ensures: an error on all ranks that names a point outside of the domain, if a rank has one. */
 static PetscErrorCode CheckInside(VpMesh mesh, PetscInt n, const PetscReal points[], PetscInt outside)
