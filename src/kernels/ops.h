@@ -134,7 +134,8 @@ typedef struct {
      launches are always the same. */
   PetscErrorCode (*replay)(VpRecording *, PetscErrorCode (*work)(void *), void *context);
   PetscErrorCode (*forget)(VpRecording *);
-  const VpLinks *links; /* kinds, up to one without a name */
+  const VpLinks *links;       /* kinds, up to one without a name */
+  size_t         patch_bytes; /* what its plans keep of a patch */
 } VpBackend;
 /* Devices take a stream, and the host takes none. */
 static inline PetscBool VpIsDevice(const VpBackend *backend)
