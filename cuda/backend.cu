@@ -1,5 +1,6 @@
 /* The GPU as a backend: memory on the current device, one stream, the kernels by precision, dimension and degree. */
 #include "link.cuh"
+#include "patchshape.cuh"
 
 cudaStream_t VpCudaStream = NULL;
 
@@ -357,4 +358,5 @@ const VpBackend VpBackendCuda = {.name = "cuda",
                                  .release_host = ReleaseHost,
                                  .replay = Replay,
                                  .forget = Forget,
-                                 .links = VpCudaLinks};
+                                 .links = VpCudaLinks,
+                                 .patch_bytes = sizeof(PatchCells) + sizeof(PatchCovers) + sizeof(uint8_t) + sizeof(int32_t)};

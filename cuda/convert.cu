@@ -6,7 +6,7 @@
 template <class T, int N>
 struct ConvertPlan : VpPlan {
   Matrix<T, N> enter, leave;
-  VpArray      partial; /* sums of squares, one per block */
+  VpArray      partial; /* sums of squares, one per block of cells, or per tile, which has 8 cells or more; cells come in two parts */
   int          blocks;
 };
 

@@ -1,5 +1,5 @@
 /* Edge patches of a level of an adaptive mesh: a leaf K of the coarser level and the cells F behind one of its sides (VpEdgeView). A block
-   works on one side, in the way of hanging.cuh. */
+   works on one side, in the way of hanging.cuh, in AddCoarse on HangThread::sides of them. */
 #include "edgepatch.cuh"
 
 /* b += sign A_FK xc, on n sides that are on the same side of their K: so no two of them have an F in common */

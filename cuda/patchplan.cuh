@@ -1,4 +1,5 @@
-/* Setting up the kernel of patch.cuh: the tables of the view's common patches, and the order in which patches are launched. */
+/* Setting up the kernels of patch.cuh, keptpatch.cuh and varypatch.cuh, also for sorted patches, and of sweepall.cuh: the tables of the view's
+   common patches, and the order in which patches are launched. */
 #pragma once
 #include "varypatch.cuh"
 #include "sorts.cuh"
@@ -100,6 +101,17 @@ static __global__ void ListPatches(const int32_t *patch, const int32_t *neighbor
   if (mixes && cell < 0) cell = inside && cell == VP_EDGE ? -2 - here : -1;
   cells[i].cell[threadIdx.x] = cell;
   covers[i].cover[threadIdx.x] = cell < 0 ? 0 : cover[cell];
+}
+
+/* room for the cells and covers of the list's patches; their kinds, unless NULL */
+static inline PetscErrorCode PlaceList(const int32_t *patch, const uint8_t *kinds, PatchList *list)
+{
+  PetscFunctionBegin;
+  PetscCall(VpCudaPlace(patch, (size_t)list->n * sizeof(int32_t), "a list of patches", &list->numbers));
+  if (kinds) PetscCall(VpCudaPlace(kinds, (size_t)list->n, "kinds of patches", &list->kinds));
+  PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCells), "cells of patches", &list->cells.p));
+  PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCovers), "covers of patches", &list->covers.p));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class T, int N>
@@ -234,10 +246,7 @@ struct SweepSetup {
   {
     PetscFunctionBegin;
     if (!list->n) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(VpCudaPlace(patch, (size_t)list->n * sizeof(int32_t), "a list of patches", &list->numbers));
-    if (kinds) PetscCall(VpCudaPlace(kinds, (size_t)list->n, "kinds of patches", &list->kinds));
-    PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCells), "cells of patches", &list->cells.p));
-    PetscCall(VpCudaAlloc((size_t)list->n * sizeof(PatchCovers), "covers of patches", &list->covers.p));
+    PetscCall(PlaceList(patch, kinds, list));
     PetscCall(VpCudaLaunch("list patches", ListPatches, {VpBlocks(list->n, VP_WARPS), dim3(VP_PATCH_CELLS + PATCH_SIDES, VP_WARPS)},
                            patches->patch, view->neighbor, patches->cover, mixes, (const int32_t *)list->numbers.p, list->n,
                            (PatchCells *)list->cells.p, (PatchCovers *)list->covers.p));

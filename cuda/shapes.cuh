@@ -1,5 +1,5 @@
 /* The shapes of the kernels: numbers that change their speed and never their results. shapes.def has a line for every kernel, precision,
-   dimension and n = degree + 1 that was measured; the formulas below stand for all others. tests/bench/shapes.py writes the lines. */
+   dimension and n = degree + 1 that was measured, SortedPatchShape<float, 3, 7> below apart; the formulas stand for all others. tests/bench/shapes.py writes the lines. */
 #pragma once
 #include "kernel.cuh"
 

@@ -130,7 +130,7 @@ struct SortView {
   }
 };
 
-/* as of PatchTables */
+/* ToModes and FromModes of fdm.cuh for sorted patches; where kind is not 0, by full matrices */
 template <int D, int LACKS, class T, int N, int R, bool FULL, class Out>
 __device__ __forceinline__ void ToModes(const SortView<T, N> &t, const Sorts<FULL> &, int kind, T (&v)[R][2 * N], Out out)
 {

@@ -183,10 +183,7 @@ struct SweepAllSetup {
 
     PetscFunctionBegin;
     if (!l->n) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(VpCudaPlace(common.data(), (size_t)l->n * sizeof(int32_t), "a list of patches", &l->numbers));
-    PetscCall(VpCudaPlace(kinds.data(), (size_t)l->n, "kinds of patches", &l->kinds));
-    PetscCall(VpCudaAlloc((size_t)l->n * sizeof(PatchCells), "cells of patches", &l->cells.p));
-    PetscCall(VpCudaAlloc((size_t)l->n * sizeof(PatchCovers), "covers of patches", &l->covers.p));
+    PetscCall(PlaceList(common.data(), kinds.data(), l));
     for (int i = 0; i < plan->stages.n; i++) {
       const int32_t from = plan->stages.stage[i].common[0], count = plan->stages.stage[i].common[1] - from;
 

@@ -1,4 +1,5 @@
-/* Host arrays on their way to the device. Large ones go through two page-locked buffers: threads fill one while the other travels. */
+/* Host arrays on their way to the device. Where there are several threads, large ones go through two page-locked buffers:
+   threads fill one while the other travels. */
 #include "kernel.cuh"
 extern "C" {
 #include "../src/base/threads.h"

@@ -17,10 +17,12 @@ typedef PetscOptionItems VpOptionItems;
 
 /* dense matrices on devices: PETSc 3.18 has the calls for vectors only, and gives the values on the host */
 #if PETSC_VERSION_LT(3, 19, 0)
-  #define MatDenseGetArrayReadAndMemType(X, array, type) (*(type) = PETSC_MEMTYPE_HOST, MatDenseGetArrayRead(X, array))
-  #define MatDenseRestoreArrayReadAndMemType             MatDenseRestoreArrayRead
-  #define MatDenseGetArrayAndMemType(X, array, type)     (*(type) = PETSC_MEMTYPE_HOST, MatDenseGetArray(X, array))
-  #define MatDenseRestoreArrayAndMemType                 MatDenseRestoreArray
+  #define MatDenseGetArrayReadAndMemType(X, array, type)  (*(type) = PETSC_MEMTYPE_HOST, MatDenseGetArrayRead(X, array))
+  #define MatDenseRestoreArrayReadAndMemType              MatDenseRestoreArrayRead
+  #define MatDenseGetArrayWriteAndMemType(X, array, type) (*(type) = PETSC_MEMTYPE_HOST, MatDenseGetArrayWrite(X, array))
+  #define MatDenseRestoreArrayWriteAndMemType             MatDenseRestoreArrayWrite
+  #define MatDenseGetArrayAndMemType(X, array, type)      (*(type) = PETSC_MEMTYPE_HOST, MatDenseGetArray(X, array))
+  #define MatDenseRestoreArrayAndMemType                  MatDenseRestoreArray
 #endif
 
 /* what MatShellSetOperation and VecSetOperation take */

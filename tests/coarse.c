@@ -93,7 +93,7 @@ static PetscErrorCode InverseIsExact(const Setting *s)
   TapOk((PetscBool)(is[0] && residual < 1e-6), "dense_inverse_is_exact: %s: residual %.1e", s->name, residual);
   TapOk((PetscBool)(fabs(mean - expected) <= 1e-9 * PetscMax(1, fabs(expected))), "constants_are_right: %s: %.6e, not %.6e", s->name, mean,
         expected);
-  if (small && !TestBackend()->use_stream) TapOk((PetscBool)!is[1], "small_reactions_are_left_to_a_ksp: %s", s->name);
+  if (small && !VpIsDevice(TestBackend())) TapOk((PetscBool)!is[1], "small_reactions_are_left_to_a_ksp: %s", s->name);
   if (!small) TapOk((PetscBool)(is[1] && apart < 1e-4), "single_precision_is_as_double: %s: %.1e apart", s->name, apart);
   PetscCall(VectorDestroy(w.outer, &b));
   PetscCall(VectorDestroy(w.outer, &x));
@@ -229,7 +229,7 @@ static PetscErrorCode Choices(void)
   PetscFunctionBeginUser;
   PetscCall(HasKSP(&small, VP_COARSE_AUTO, &ksp));
   TapOk((PetscBool)!ksp, "auto_inverts_small_problems");
-  if (!TestBackend()->use_stream) {
+  if (!VpIsDevice(TestBackend())) {
     PetscCall(HasKSP(&large, VP_COARSE_AUTO, &ksp));
     TapOk(ksp, "auto_leaves_others_to_a_ksp");
   }
@@ -245,7 +245,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   TapBegin(PETSC_COMM_WORLD);
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  if (size == 1 || !TestBackend()->use_stream) { /* on GPUs one rank has the coarsest level */
+  if (size == 1 || !VpIsDevice(TestBackend())) { /* on GPUs one rank has the coarsest level */
     for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(dense); i++) PetscCall(InverseIsExact(&dense[i]));
     PetscCall(Choices());
     PetscCall(BackendsInvert());

@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     PetscInt    line = (c->degree + 1) << c->refine, dofs = c->dim == 2 ? line * line : line * line * line;
 
     if (dofs > most) continue;
-    if (TestBackend()->use_stream && !strcmp(c->precision, "single"))
+    if (VpIsDevice(TestBackend()) && !strcmp(c->precision, "single"))
       within += 0.05; /* its rounding errors are others, and limit nu here */
     PetscCall(Nu(c, &nu));
     TapOk((PetscBool)(PetscAbsReal(nu - c->nu) <= within + 1e-12),

@@ -139,6 +139,35 @@ static PetscErrorCode vpatch_in_pcmg_equals_native_cycle(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A patch of 2^dim boxes is all there is, and a sweep its inverse. Larger grids are solved in as many steps as a box of as many cells. */
+static PetscErrorCode boxes_of_one_cell_have_patches(PetscInt dim)
+{
+  PetscReal residual;
+  PetscInt  its[2];
+
+  PetscFunctionBeginUser;
+  for (PetscInt n = 2; n <= 4; n += 2) {
+    for (int refined = 0; refined < (n == 2 ? 1 : 2); refined++) {
+      const PetscInt boxes = refined ? 1 : n;
+      Problem        p;
+      DM             dm;
+
+      PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, 3, refined ? 2 : 0, &dm));
+      PetscCall(DMVPatchDGSetBoxGrid(dm, (PetscInt[]){boxes, boxes, boxes}, NULL, (PetscReal[]){1, 1, 1}));
+      PetscCall(DMSetUp(dm));
+      PetscCall(ProblemOf(dm, NULL, &p));
+      PetscCall(SolveWith(&p, n == 2 ? "-ksp_type preonly -pc_type vpatch" : "-ksp_type fgmres -ksp_rtol 1e-8 -pc_type vpatch", &residual,
+                          &its[refined], NULL));
+      PetscCall(ProblemDestroy(&p));
+      TapOk((PetscBool)(residual <= (n == 2 ? 1e-11 : 1e-7)), "boxes_of_one_cell_have_patches: %" PetscInt_FMT "D, %d boxes a side: %.1e",
+            dim, (int)boxes, (double)residual);
+    }
+  }
+  TapOk((PetscBool)(PetscAbs(its[0] - its[1]) <= 2),
+        "boxes_of_one_cell_take_as_many_steps: %" PetscInt_FMT "D, %" PetscInt_FMT ", refined %" PetscInt_FMT, dim, its[0], its[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -146,6 +175,7 @@ int main(int argc, char **argv)
   TapBegin(PETSC_COMM_WORLD);
   PetscCall(symmetric_cycle_is_symmetric());
   PetscCall(vpatch_in_pcmg_equals_native_cycle());
+  for (PetscInt dim = 2; dim <= 3; dim++) PetscCall(boxes_of_one_cell_have_patches(dim));
   PetscCall(PetscFinalize());
   return TapEnd();
 }

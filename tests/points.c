@@ -364,7 +364,7 @@ static PetscErrorCode bad_input(void)
   PetscCall(VecDestroy(&values));
   PetscCall(WorldDestroy(&w));
   PetscCall(WorldCreate(&cases[0], NULL, &w));
-  if (!TestBackend()->use_stream)
+  if (!VpIsDevice(TestBackend()))
     Refused(DMVPatchDGComputeRHSBatch(w.dm, Waves, NULL, NULL, PETSC_MEMTYPE_CUDA, NULL, w.b), "functions of device memory",
             "device memory on the host");
   PetscCall(WorldDestroy(&w));

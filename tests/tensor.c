@@ -367,7 +367,7 @@ int main(int argc, char **argv)
   PetscCall(VPatchDGInitializePackage());
   TapBegin(PETSC_COMM_WORLD);
   for (int adaptive = 0; adaptive < 2; adaptive++) {
-    if (adaptive && TestBackend()->use_stream) break;
+    if (adaptive && VpIsDevice(TestBackend())) break;
     for (PetscInt dim = 2; dim <= 3; dim++) {
       PetscCall(directions_have_their_own_coefficients(dim, 5 - dim, (PetscBool)adaptive));
       PetscCall(assembled_matrix_and_diagonal_are_those_of_the_operator(dim, 5 - dim, (PetscBool)adaptive));

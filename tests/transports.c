@@ -181,6 +181,21 @@ static PetscErrorCode transports_are_refused(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode backend_is_known_by_its_name(void)
+{
+  VPatchDGBackend backend;
+  DM              dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(CaseDM(&cases[0], HOST, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(Pretend(dm, &pretended, VP_TRANSPORT_HOST));
+  PetscCall(DMVPatchDGGetBackend(dm, &backend));
+  TapOk((PetscBool)(backend == VPATCHDG_BACKEND_HOST), "backend_is_known_by_its_name: %s", VPatchDGBackends[backend]);
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscFunctionBeginUser;
@@ -195,6 +210,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; usable[t] && i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(transports_agree(&cases[i], t));
   }
   PetscCall(transports_are_refused());
+  PetscCall(backend_is_known_by_its_name());
   if (pretended_link.open) PetscCallMPI(MPI_Comm_free(&pretended_link.comm));
   PetscCall(PetscFinalize());
   return TapEnd();

@@ -292,7 +292,7 @@ int main(int argc, char **argv)
   within = size == 1 ? 0.3 : 0.5;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     if (size > 1 && i % 3 != (size_t)size % 3) continue; /* several ranks share the cores of a test machine */
-    PetscCall(Check(&cases[i], within + (TestBackend()->use_stream ? OnDevice(&cases[i]) : 0)));
+    PetscCall(Check(&cases[i], within + (VpIsDevice(TestBackend()) ? OnDevice(&cases[i]) : 0)));
   }
   PetscCall(PetscFinalize());
   return TapEnd();

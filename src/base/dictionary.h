@@ -21,7 +21,7 @@ PetscErrorCode VpDictionaryAdd(VpDictionary *, const uint64_t key[], const void 
 int32_t        VpDictionaryFind(const VpDictionary *, const uint64_t key[]); /* its number, or -1 */
 void           VpDictionaryIndex(VpDictionary *);                            /* rebuilds the slots after key[] has been reordered */
 
-/* a positive real as a word: its exponent and 32 bits of its mantissa, rounded */
+/* a real as a word: its sign, its exponent and 32 bits of its mantissa, rounded */
 static inline uint64_t VpWord(double x)
 {
   uint64_t bits;

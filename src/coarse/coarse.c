@@ -58,19 +58,12 @@ VpCoarseWay VpCoarseExpect(const VpCoarseCase *c)
   return way;
 }
 
-static PetscErrorCode CaseOf(VpLevel level, VpCoarseType type, VpCoarseCase *c)
+PetscErrorCode VpCoarseCaseOf(VpLattice L, VpCoarseType type, PetscBool device, PetscBool uniform, PetscInt ranks, int n, VpCoarseCase *c)
 {
-  const VpMesh mesh = level->mesh;
-
   PetscFunctionBegin;
-  *c = (VpCoarseCase){.type = type,
-                      .device = (PetscBool)(level->backend->use_stream != NULL),
-                      .uniform = VpLevelIsUniform(level),
-                      .ranks = VpMeshRanks(mesh),
-                      .n = level->basis.n,
-                      .dim = mesh->dim,
-                      .cells = (double)mesh->ncell};
-  if (c->uniform) PetscCall(VpBoxGridFind(mesh->lattice, c->n, &c->grid));
+  *c = (VpCoarseCase){
+    .type = type, .device = device, .uniform = uniform, .ranks = ranks, .n = n, .dim = L->domain->dim, .cells = (double)L->ncell};
+  if (uniform) PetscCall(VpBoxGridFind(L, n, &c->grid));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,7 +86,8 @@ PetscErrorCode VpCoarseCreate(VpLevel level, VpCoarseType type, const char prefi
   VpCoarse     coarse;
 
   PetscFunctionBegin;
-  PetscCall(CaseOf(level, type, &c));
+  PetscCall(VpCoarseCaseOf(level->mesh->lattice, type, VpIsDevice(level->backend), VpLevelIsUniform(level), VpMeshRanks(level->mesh),
+                           level->basis.n, &c));
   if (type == VP_COARSE_DENSE && !IsSmall(&c)) PetscCall(RefuseDense(level->mesh->comm, &c));
   PetscCall(PetscNew(&coarse));
   *out = coarse;

@@ -28,8 +28,9 @@ typedef struct {
   PetscInt     ranks;           /* that have cells */
   int          n, dim;
   double       cells;
-  VpBoxGrid    grid;
+  VpBoxGrid    grid; /* of boxes whose coefficient is uniform */
 } VpCoarseCase;
+PetscErrorCode VpCoarseCaseOf(VpLattice, VpCoarseType, PetscBool device, PetscBool uniform, PetscInt ranks, int n, VpCoarseCase *);
 /* along lines (separable.c), by a dense matrix (dense.c), along lines and by a dense matrix at a notch (notched.c), by sweeps (sweeps.c), by
    a KSP (ksp.c) */
 typedef enum { VP_WAY_LINES, VP_WAY_DENSE, VP_WAY_NOTCH, VP_WAY_SWEEPS, VP_WAY_KSP, VP_COARSE_WAYS } VpCoarseWay;

@@ -6,8 +6,8 @@
 
 /* One way to solve it. solve_columns, get_ksp and stopped may be NULL. */
 typedef struct {
-  /* Requires: coarse.c says that the way suits. *data stays NULL where the problem cannot be solved so all the same. The level outlives it;
-     parent: whose prefix and tab level a KSP takes. */
+  /* Requires: coarse.c says that the way suits. *data stays NULL where it turns out that the way does not work; the next one is tried then. The
+     level outlives it; parent: whose prefix and tab level a KSP takes. */
   PetscErrorCode (*create)(VpLevel, const char prefix[], PetscObject parent, void **data);
   PetscErrorCode (*solve)(void *data, VpVector b, VpVector x); /* x = A^-1 b */
   /* The same for n vectors of own cells, one after the other in b and x. *did: false where that is not possible, and nothing has changed */
@@ -38,8 +38,6 @@ PetscErrorCode VpLineModesCreate(VpLevel host, double reaction, const VpBoxGrid 
 PetscErrorCode VpLineModesDestroy(VpLineModes *);
 /* fills *s, whose extent is set */
 PetscErrorCode VpSeparablePlace(VpLevel, const VpLineModes *, const int32_t cell[], VpArrays *, VpSeparable *s);
-/* x[0] = A^-1 b for n vectors; x[1] is room */
-PetscErrorCode VpSeparableInvert(VpLevel, const VpSeparable *, int32_t n, const void *b, void *const x[2]);
 
 /* notchsides.c: the sides towards missing cells. Those of a plane of cells that look into the same direction have an entry of the tables. */
 typedef struct {

@@ -207,7 +207,8 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpSeparableInvert(VpLevel level, const VpSeparable *s, int32_t n, const void *b, void *const x[2])
+/* x[0] = A^-1 b for n vectors; x[1] is room */
+static PetscErrorCode Invert(VpLevel level, const VpSeparable *s, int32_t n, const void *b, void *const x[2])
 {
   const VpPart whole = {.extent = {s->extent[0], s->extent[1], s->extent[2]}};
   void *const  back[2] = {x[1], x[0]};
@@ -231,7 +232,7 @@ static PetscErrorCode SolveSome(const Separable *s, int32_t n, VpVector b, VpVec
   PetscCall(VpVectorWrite(x, VP_GHOST_NONE, NULL));
   if (!level->mesh->nown) PetscFunctionReturn(PETSC_SUCCESS);
   for (int d = 0; d < level->mesh->dim; d++) lines += s->s.extent[d] * level->basis.n;
-  PetscCall(VpSeparableInvert(level, &s->s, n, from, x->buffer));
+  PetscCall(Invert(level, &s->s, n, from, x->buffer));
   PetscCall(VpLogFlops(level, 4. * n * lines * (double)level->mesh->ncell * (double)(level->block / level->real)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -84,7 +84,7 @@ PetscErrorCode VpCycleLeave(VpCycle cycle, PetscInt l, PetscBool add, double sca
     for (PetscInt part = 0; part <= cycle->parts; part++) PetscCall(VpCompositeLeave(cycle->composite, part, cycle->x[part]));
     x = VpCompositeOut(cycle->composite);
   }
-  PetscCall(VpVectorLeave(x, add, ldexp(scale, cycle->level[l]->problem.exponent), z));
+  PetscCall(VpVectorLeave(x, add, VpLevelUndo(cycle->level[l], scale), z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

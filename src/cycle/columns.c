@@ -20,7 +20,7 @@ struct VpCoarseColumns_ {
    caches, or keep a device busy, go at once. */
 PetscInt VpColumnsAtOnce(VpLevel finest, PetscInt n)
 {
-  const double ranks = (double)VpMeshRanks(finest->mesh), most = finest->backend->use_stream ? DEVICE_UNKNOWNS : HOST_UNKNOWNS;
+  const double ranks = (double)VpMeshRanks(finest->mesh), most = VpIsDevice(finest->backend) ? DEVICE_UNKNOWNS : HOST_UNKNOWNS;
   const double unknowns = (double)finest->mesh->ncell / ranks * (double)(finest->block / finest->real);
 
   return (PetscInt)PetscMin((double)PetscMin(n, MOST_COLUMNS), most / unknowns);
@@ -144,6 +144,6 @@ PetscErrorCode VpColumnsSolve(VpColumns columns, PetscBool transpose)
 PetscErrorCode VpColumnsLeave(VpColumns columns, int32_t column, double scale, double *z)
 {
   PetscFunctionBegin;
-  PetscCall(VpVectorLeave(columns->left[column], PETSC_FALSE, ldexp(scale, columns->cycle->level[0]->problem.exponent), z));
+  PetscCall(VpVectorLeave(columns->left[column], PETSC_FALSE, VpLevelUndo(columns->cycle->level[0], scale), z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

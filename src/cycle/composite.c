@@ -1,3 +1,4 @@
+/* The leaves' vectors, what moves between them and the levels, and the edge patches between levels. */
 #include "composite.h"
 #include "internal.h"
 

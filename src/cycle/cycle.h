@@ -41,7 +41,7 @@ struct VpCycle_ {
   PetscInt                 parts;     /* levels with a part of the cells of their size; 0 unless there is `composite` */
   VpVector                *b, *x, *r; /* [nlevel] right-hand sides, corrections, residuals; r[l] is NULL until a residual is first needed */
   struct VpSmoother_     **smoother;  /* [nlevel]; the coarsest has none */
-  PetscInt                *visits;    /* [nlevel] how often a W cycle corrects a level's x from the next one */
+  PetscInt                *visits;    /* [nlevel] how often a W or F cycle corrects a level's x from the next one */
   PetscInt                *repeats;   /* [nlevel] how often every sweep is made: twice where `hard` of VpCoarsening is */
   struct VpLineSearch_   **search;    /* [nlevel] NULL without line search */
   struct VpMove_         **move;    /* [nlevel] between the ranks where the parents of level l - 1 live and those where level l lives; NULL
@@ -59,6 +59,8 @@ PetscInt VpLeastCells(const VpCycleOptions *, const VpBackend *, int dim, int de
 PetscMPIInt VpCycleRanks(const VpCycleOptions *, const VpBackend *, VpLattice, int degree, PetscMPIInt ranks);
 /* Collective. count->levels may be more than there are, where the options say so. */
 PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *, const VpCycleOptions *, const VpBackend *, VpLevelCount *);
+/* Ensures: an error unless there can be so many, of `most` that there are. levels <= 0: they are not asked for */
+PetscErrorCode VpCycleCheckLevels(VpMesh finest, PetscInt levels, int most);
 /* how many levels there are above the one that has the cells of the least depth everywhere; 0 unless the mesh is adaptive */
 static inline PetscInt VpCycleParts(VpMesh finest)
 {

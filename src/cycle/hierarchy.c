@@ -35,7 +35,7 @@ PetscInt VpCornerSweeps(const VpCycleOptions *options, int degree)
 PetscInt VpLeastCells(const VpCycleOptions *options, const VpBackend *backend, int dim, int degree)
 {
   if (options->gather != PETSC_DECIDE) return options->gather;
-  return backend->use_stream ? VP_FEW_CELLS : (PetscInt)(VP_FEW_UNKNOWNS / pow(degree + 1, dim));
+  return VpIsDevice(backend) ? VP_FEW_CELLS : (PetscInt)(VP_FEW_UNKNOWNS / pow(degree + 1, dim));
 }
 
 PetscMPIInt VpCycleRanks(const VpCycleOptions *options, const VpBackend *backend, VpLattice L, int degree, PetscMPIInt ranks)
@@ -282,13 +282,11 @@ PetscErrorCode VpCycleCreate(VpMesh finest, const VpProblem *problem, const VpCy
 
   PetscFunctionBegin;
   PetscCheck(
-    finest->level >= 1 || VpEveryCellHasAPatch(finest->lattice), finest->comm, PETSC_ERR_ARG_WRONGSTATE,
+    VpMeshHasPatches(finest), finest->comm, PETSC_ERR_ARG_WRONGSTATE,
     "Patches are made of 2^dim cells, but there are boxes of a single cell without such neighbours: refine at least once, -dm_refine 1");
   PetscCall(VpCycleCountLevels(finest, problem, options, backend, &count));
   nlevel = count.levels;
-  PetscCheck(nlevel > VpCycleParts(finest) && nlevel <= count.most, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " levels asked for, %" PetscInt_FMT " to %d exist on boxes refined %d times", nlevel,
-             VpCycleParts(finest) + 1, count.most, finest->level);
+  PetscCall(VpCycleCheckLevels(finest, nlevel, count.most));
   PetscCall(PetscLogEventBegin(VP_EVENT_SETUP, 0, 0, 0, 0));
   PetscCall(Alloc(nlevel, options, out));
   cycle = *out;

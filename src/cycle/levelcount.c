@@ -41,15 +41,6 @@ static double LinesCost(VpPrecision precision, int n, int dim, const int32_t ext
   return cost;
 }
 
-static PetscErrorCode CaseOf(const VpCycleOptions *o, int n, PetscBool uniform, VpLattice L, PetscInt ranks, VpCoarseCase *c)
-{
-  PetscFunctionBegin;
-  *c = (VpCoarseCase){
-    .type = o->coarse, .device = PETSC_TRUE, .uniform = uniform, .ranks = ranks, .n = n, .dim = L->domain->dim, .cells = (double)L->ncell};
-  if (uniform) PetscCall(VpBoxGridFind(L, n, &c->grid));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* of the level's inverse. At a notch two copies and two kernels are beside the products. 0: it has none */
 static double InverseCost(VpPrecision precision, const VpCoarseCase *c)
 {
@@ -99,7 +90,7 @@ static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o
     double       inverse, solve;
     VpCoarseCase c;
 
-    PetscCall(CaseOf(o, n, uniform, lattice[l], 1, &c));
+    PetscCall(VpCoarseCaseOf(lattice[l], o->coarse, PETSC_TRUE, uniform, 1, n, &c));
     inverse = InverseCost(o->precision, &c);
     if (inverse > 0) {
       count->all = above + inverse;
@@ -139,20 +130,34 @@ PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const
   PetscCall(VpListLattices(base, o->coarsening, &count->most, lattice));
   PetscCall(VpProblemIsUniform(finest, problem, &uniform));
   count->levels = o->levels > 0 ? o->levels : parts + count->most;
-  if (o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && backend->use_stream) {
+  if (o->levels == PETSC_DECIDE && o->coarse == VP_COARSE_AUTO && VpIsDevice(backend)) {
     int first = 0;
 
     while (first < count->most && RanksOf(finest, problem, o, backend, lattice, first) > 1) first++;
     PetscCall(Cheapest(problem, o, uniform, lattice, parts, first, count));
   }
-  if (backend->use_stream && count->levels > parts && count->levels <= parts + count->most) {
+  if (VpIsDevice(backend) && count->levels > parts && count->levels <= parts + count->most) {
     const int    l = (int)(count->levels - parts - 1);
     VpCoarseCase c;
 
-    PetscCall(CaseOf(o, problem->degree + 1, uniform, lattice[l], RanksOf(finest, problem, o, backend, lattice, l), &c));
+    PetscCall(VpCoarseCaseOf(lattice[l], o->coarse, PETSC_TRUE, uniform, RanksOf(finest, problem, o, backend, lattice, l),
+                             problem->degree + 1, &c));
     if (VpCoarseExpect(&c) == VP_WAY_NOTCH) count->sums = VpNotchSums(&c);
   }
   PetscCall(VpLatticeDestroy(&base));
   count->most += (int)parts;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCycleCheckLevels(VpMesh finest, PetscInt levels, int most)
+{
+  const PetscInt least = VpCycleParts(finest) + 1;
+
+  PetscFunctionBegin;
+  PetscCheck(levels <= 0 || levels >= least, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_vpatchdg_levels %" PetscInt_FMT ": boxes refined %d to %d times need %" PetscInt_FMT " or more", levels, finest->least,
+             finest->level, least);
+  PetscCheck(levels <= most, finest->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_vpatchdg_levels %" PetscInt_FMT ": these boxes, refined %d times, have %d levels at most", levels, finest->level, most);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,3 +1,4 @@
+/* The vectors of a line search, and its step. */
 #include "linesearch.h"
 #include "internal.h"
 

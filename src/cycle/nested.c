@@ -82,7 +82,8 @@ static PetscErrorCode Write(VpVector v, double **values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b_l of all levels below the finest, through the cycle's own vectors; parts have the leaves' own, and keep theirs there */
+/* b_l of all levels below the finest, through the cycle's own vectors, where those of parts stay. On leaves of a part b is their own, and no
+   restriction. */
 static PetscErrorCode RestrictAll(VpNested nested)
 {
   const VpCycle cycle = nested->cycle;
@@ -100,37 +101,25 @@ static PetscErrorCode RestrictAll(VpNested nested)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* x = M b on the coarsest level, x += M (b - A x) on others */
 static PetscErrorCode Refine(VpNested nested, PetscInt l)
 {
-  const VpLevel level = nested->level[l];
-  const void   *b, *x;
-  double       *refined = NULL;
-  VpGhosts      ghosts;
-  VpVector      r;
+  const VpLevel   level = nested->level[l];
+  const PetscBool add = (PetscBool)(l < nested->nlevel - 1);
+  const void     *b, *x;
+  double         *refined = NULL;
+  VpGhosts        ghosts;
+  VpVector        r;
 
   PetscFunctionBegin;
   PetscCall(VpCycleBegin(nested->cycle, l, &r));
-  PetscCall(VpVectorReadBegin(nested->x[l], level->reads, &x, &ghosts));
   PetscCall(VpVectorReadBegin(nested->b[l], VP_GHOST_NONE, &b, NULL));
-  PetscCall(VpVectorEnterResidual(r, level, 1, x, ghosts, b, NULL));
+  if (add) {
+    PetscCall(VpVectorReadBegin(nested->x[l], level->reads, &x, &ghosts));
+    PetscCall(VpVectorEnterResidual(r, level, 1, x, ghosts, b, NULL));
+  } else PetscCall(VpVectorEnter(r, 1, b));
   PetscCall(Write(nested->x[l], &refined));
-  PetscCall(VpCycleSolve(nested->cycle, l, PETSC_FALSE, PETSC_TRUE, 1, refined));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* the coarsest problem */
-static PetscErrorCode Solve(VpNested nested, PetscInt l)
-{
-  const void *b;
-  double     *x = NULL;
-  VpVector    r;
-
-  PetscFunctionBegin;
-  PetscCall(VpCycleBegin(nested->cycle, l, &r));
-  PetscCall(VpVectorReadBegin(nested->b[l], VP_GHOST_NONE, &b, NULL));
-  PetscCall(VpVectorEnter(r, 1, b));
-  PetscCall(Write(nested->x[l], &x));
-  PetscCall(VpCycleSolve(nested->cycle, l, PETSC_FALSE, PETSC_FALSE, 1, x));
+  PetscCall(VpCycleSolve(nested->cycle, l, PETSC_FALSE, add, 1, refined));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,7 +140,7 @@ static PetscErrorCode Below(void *context)
 
   PetscFunctionBegin;
   PetscCall(RestrictAll(nested));
-  PetscCall(Solve(nested, last));
+  PetscCall(Refine(nested, last));
   for (PetscInt l = last - 1; l >= PetscMax(1, nested->first); l--) {
     PetscCall(Write(nested->x[l], &x));
     PetscCall(ProlongTo(nested, l, x));

@@ -134,8 +134,14 @@ typedef struct {
      launches are always the same. */
   PetscErrorCode (*replay)(VpRecording *, PetscErrorCode (*work)(void *), void *context);
   PetscErrorCode (*forget)(VpRecording *);
-  const VpLinks *links; /* kinds, up to one without a name */
+  const VpLinks *links;       /* kinds, up to one without a name */
+  size_t         patch_bytes; /* what its plans keep of a patch */
 } VpBackend;
+/* Devices take a stream, and the host takes none. */
+static inline PetscBool VpIsDevice(const VpBackend *backend)
+{
+  return (PetscBool)(backend->use_stream != NULL);
+}
 extern const VpBackend VpBackendHost, VpBackendCuda;    /* the second where VP_HAVE_CUDA */
 double                 VpHostMemory(void);              /* bytes that can be had without swapping; negative: unknown */
 const VpBackend       *VpBackendFind(const char *name); /* "host", "cuda"; NULL where it was not compiled in */

@@ -116,9 +116,9 @@ typedef struct {
   const void    *root;     /* [entries][2] the root of (size beyond) / (size of the cell there) of ends between cells, else 0 */
   VpCommon       common;   /* of `fdm`, for patches whose cells all have the common lines. edge[d][0] and edge[d][1] mirror each other */
   const void    *weight;   /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
-  const uint8_t *exact;    /* [npatch] not 0: the tables are those of A on the patch itself, so that VP_FORM_EXACT may do as VP_FORM_REPLACE
-                              does; or NULL: 0. Bit 0 is set, and bit 1 + side where the level ends beyond a part of the patch's side:
-                              there A is what view.ending says, while the tables have cells beyond all of the side */
+  const uint8_t *exact;    /* [npatch] Bit 0: the tables are those of A on the patch itself, so that VP_FORM_REPLACE may take the place of
+                              VP_FORM_EXACT. Bit 1 + side: the level ends beyond a part of that side, where A is as view.ending says, while
+                              the tables have cells beyond all of it. NULL: 0 */
   int            lacks;    /* how many functions at a side towards another cell the space of patches lacks */
   double         reaction; /* c: a patch inverts sum(lambda) + c weight */
   double         cutoff;   /* the inverse of a sum of eigenvalues up to cutoff is 0 (only a singular coarsest level needs it; else -1) */
@@ -142,9 +142,8 @@ enum { VP_EDGE_COLORS = 48 };
 typedef struct {
   VpHangView     sides;                     /* with K in ascending order */
   const int32_t *order;                     /* sides in the order of their patches: */
-  int32_t        start[VP_EDGE_COLORS + 1]; /* those of step c are [start[c], start[c+1]). It is on the host, as the next one. A step is a
-                                               colour, or has patches of several ones in a way that the result is that of colours */
-  int32_t        kind[7];                   /* sides number s of their K are [kind[s], kind[s+1]) of: */
+  int32_t        start[VP_EDGE_COLORS + 1]; /* those of step c are [start[c], start[c+1]): of a colour, or of several, with its result */
+  int32_t        kind[7];                   /* on the host, as start: sides number s of their K are [kind[s], kind[s+1]) of: */
   const int32_t *by_kind; /* all sides, also those whose patches other ranks solve. No two of a kind have a cell in common. */
   const int32_t *type;    /* [n] entry of `table` */
   const int32_t *of_type; /* [ntype] a side that has the entry */

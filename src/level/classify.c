@@ -1,4 +1,4 @@
-/* Numbers for many cells or patches of which most are alike: in threads, but for those of the samples. */
+/* Numbers for many cells or patches of which most are alike. One thread classifies samples, then all threads the rest. */
 #include "classify.h"
 #include "../base/threads.h"
 #include "../compat.h"

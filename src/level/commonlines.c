@@ -56,6 +56,19 @@ static void FindEnding(VpLevel level, const VpLineKey *inside)
   VpLineBoundary(&key, level->problem.degree, 1, level->problem.penalty, level->view.ending);
 }
 
+void VpLevelSetOutside(VpLevel level, int d, const VpLineKey *inside)
+{
+  level->common[d] = inside->h;
+  for (int s = 0; s < 2; s++) {
+    const VpBoundary boundary = level->mesh->domain->boundary[2 * d + s];
+    VpLineKey        key = *inside;
+
+    key.side[s] = boundary.kind;
+    key.h_beyond[s] = boundary.alpha;
+    VpLineBoundary(&key, level->problem.degree, s, level->problem.penalty, level->view.outside[d][s]);
+  }
+}
+
 /* the entry that differs from a line by what lies beyond side s, or -1 */
 static int32_t FindOther(const VpLines *lines, VpLineKey key, int s, VpSide side, PetscReal beyond)
 {
@@ -118,15 +131,7 @@ PetscErrorCode VpLevelFindCommonLines(VpLevel level, const VpLines *lines, const
   if (!view->common.found) PetscFunctionReturn(PETSC_SUCCESS);
   FindEnding(level, VpLineKeyOf(lines, view->common.inside[0]));
   FindOthers(level, lines, 0);
-  for (int side = 0; side < 2 * level->mesh->dim; side++) {
-    const int d = side / 2, s = side % 2;
-    VpLineKey key = *VpLineKeyOf(lines, view->common.inside[d]);
-
-    level->common[d] = key.h;
-    key.side[s] = level->mesh->domain->boundary[side].kind;
-    key.h_beyond[s] = level->mesh->domain->boundary[side].alpha;
-    VpLineBoundary(&key, level->problem.degree, s, level->problem.penalty, view->outside[d][s]);
-  }
+  for (int d = 0; d < level->mesh->dim; d++) VpLevelSetOutside(level, d, VpLineKeyOf(lines, view->common.inside[d]));
   FindSizes(level, lines);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

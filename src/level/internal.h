@@ -8,7 +8,7 @@
 PetscErrorCode VpLevelPlaceMeshArray(VpLevel, const int32_t *array, size_t count, const char what[], const int32_t **p);
 /* coefficient.c: keeps the coefficient (NULL on all ranks: 1) for all local cells; sets level->uniform and typical */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const VpProblem *);
-/* linetables.c: fills what the level's view has of lines: line, lines, common, outside */
+/* linetables.c: fills what the level and its view have of lines, common ones and those of common cells at boundaries and edges included */
 PetscErrorCode VpLevelPlaceLines(VpLevel);
 /* hanging.c: fills the level's view of the sides that hang */
 PetscErrorCode VpLevelPlaceHanging(VpLevel);

@@ -160,7 +160,7 @@ PetscLogDouble VpLevelApplyFlops(VpLevel level)
 PetscErrorCode VpLogFlops(VpLevel level, PetscLogDouble flops)
 {
   PetscFunctionBegin;
-  if (PetscDefined(HAVE_DEVICE) && level->backend->use_stream) PetscCall(PetscLogGpuFlops(flops));
+  if (PetscDefined(HAVE_DEVICE) && VpIsDevice(level->backend)) PetscCall(PetscLogGpuFlops(flops));
   else PetscCall(PetscLogFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -41,7 +41,7 @@ struct VpLevel_ {
   const VpBackend *backend;
   const VpOps     *ops;
   VpView           view;
-  PetscReal        common[3]; /* size of the cells that have the view's common lines */
+  PetscReal        common[3]; /* size of the cells that have the view's common lines; of all, where patches have `unit` */
   VpTransferView   transfer;  /* empty until VpLevelSetTransfer */
   size_t           real;      /* bytes of a number */
   size_t           block;     /* bytes of a cell: real n^dim */
@@ -83,12 +83,13 @@ PetscErrorCode          VpMoveDestroy(VpMove *);
 PetscErrorCode          VpRestrict(VpLevel fine, VpMove, VpVector r, VpVector b);
 PetscErrorCode          VpProlong(VpLevel fine, VpMove, VpVector xc, int32_t count, PetscBool add, void *x);
 
-/* linetables.c: PlaceDrops makes VpPatchView.drop, PlaceUnit `unit` and `coefficient`, and what belongs to them in the level; PlaceBlocks fills
-   all of the view but `cell`. */
+/* linetables.c: VpLevelPlaceDrops makes VpPatchView.drop, VpLevelPlaceUnit `unit` and `coefficient`, and what belongs to them in the level;
+   VpLevelPlaceBlocks fills all of the view but `cell`. */
 PetscErrorCode VpLevelPlaceDrops(VpLevel, VpArrays *, const void **drop);
 PetscErrorCode VpLevelPlaceUnit(VpLevel, VpArrays *, VpPatchView *);
 PetscErrorCode VpLevelPlaceBlocks(VpLevel, VpArrays *, VpCellView *);
-/* linetables.c: what the line of a cell depends on. relative: the cell's coefficient counts as 1 */
+/* linetables.c: what the line of a cell depends on. relative: the cell's largest coefficient counts as 1; quotients are rounded to
+   1/VP_RATIO_STEPS of an octave */
 VpLineKey VpLevelLineKey(VpLevel, PetscBool relative, int32_t cell, int d);
 /* linetables.c: the largest coefficient of a cell, of which those of its lines are multiples */
 PetscReal VpLevelLargest(VpLevel, int32_t cell);
@@ -102,6 +103,12 @@ PetscErrorCode VpPlaceHanging(VpLevel, VpLevel other, int32_t count, const VpHan
 static inline double VpLevelReaction(VpLevel level)
 {
   return level->scale * level->problem.reaction;
+}
+
+/* what undoes the exponent of the problem, times scale */
+static inline double VpLevelUndo(VpLevel level, double scale)
+{
+  return ldexp(scale, level->problem.exponent);
 }
 
 /* the line of a cell along d, on the host in double precision */

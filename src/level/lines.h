@@ -40,6 +40,8 @@ static inline const VpLineKey *VpLineKeyOf(const VpLines *lines, int32_t entry)
   return (const VpLineKey *)lines->dictionary.item + entry;
 }
 
+/* commonlines.c: sets the view's `outside` along d and the size of common cells, from a line inside */
+void VpLevelSetOutside(VpLevel, int d, const VpLineKey *inside);
 /* commonlines.c: sets the view's common lines, the commonest and those that differ from these by a boundary or a side that hangs only; then
    those of other sizes */
 PetscErrorCode VpLevelFindCommonLines(VpLevel, const VpLines *, const int32_t line[]);

@@ -243,15 +243,8 @@ PetscErrorCode VpLevelPlaceUnit(VpLevel level, VpArrays *arrays, VpPatchView *pa
   for (int d = 0; d < dim; d++) {
     const VpLineKey inside = {.h = h[d], .a = 1, .h_beyond = {h[d], h[d]}, .a_beyond = {1, 1}};
 
-    level->common[d] = h[d];
     VpLineBuild(&level->basis, &inside, level->problem.penalty, 0, table + d * size, table + d * size + VpLineSide(n, 0));
-    for (int s = 0; s < 2; s++) {
-      VpLineKey key = inside;
-
-      key.side[s] = level->mesh->domain->boundary[2 * d + s].kind;
-      key.h_beyond[s] = level->mesh->domain->boundary[2 * d + s].alpha;
-      VpLineBoundary(&key, level->problem.degree, s, level->problem.penalty, level->view.outside[d][s]);
-    }
+    VpLevelSetOutside(level, d, &inside);
   }
   for (int32_t cell = 0; cell < level->view.nlocal; cell++) a[cell] = VpLevelCoefficient(level, cell, 0);
   PetscCall(VpArraysPlaceReals(arrays, table, (size_t)(dim * size), "operator tables", &patches->unit));

@@ -2,7 +2,7 @@
 #pragma once
 #include "../mesh/mesh.h"
 
-/* The operator 2^exponent (-div(a grad u) + c u) on polynomials of a degree. coefficient [nown] is a on own cells; NULL means 1. Where a is
+/* The operator 2^exponent (-div(a grad u) + c u) on polynomials of a degree. coefficient [nown], of a level's own copy [nlocal], is a on cells; NULL means 1. Where a is
    a diagonal tensor, coefficient [nown][dim] are its diagonals. The exponent brings the numbers near 1, where single precision holds them;
    only a level's tables contain it. */
 typedef struct {

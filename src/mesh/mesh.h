@@ -140,7 +140,7 @@ typedef struct {
   uint8_t  *merge;  /* [nbox][3] VpMerge */
   int32_t  *box;    /* [nbox] the coarser box that begins here; for a box that is upper, the next one that begins. NULL: the same */
   int32_t  *lower;  /* [coarser nbox] the box where that one begins; NULL: the same */
-  PetscBool hard;   /* Cells merge beside a stack of three or more thin ones that can not, as at the border of a step. */
+  PetscBool hard; /* Cells merge beside a stack of three or more thin ones that can not, as at the border of a step: cycles sweep twice. */
 } VpCoarsening;
 
 /* The cells of a mesh as numbers. The global position of a cell is start[box] + its index in the box. */
@@ -173,7 +173,7 @@ static inline PetscReal VpLatticeSize(VpLattice L, int32_t box, int d)
 
 /* the step to the coarser lattice, which is found at the first call and belongs to the lattice */
 PetscErrorCode VpLatticeCoarsen(VpLattice, VpCoarsen, const VpCoarsening **);
-PetscBool      VpEveryCellHasAPatch(VpLattice); /* coarsenrule.c */
+PetscBool      VpEveryCellHasAPatch(VpLattice); /* coarsenrule.c: boxes of one cell need neighbours */
 /* a new lattice like this one, with these coefficients of boxes; so are coarser ones that are made of it */
 PetscErrorCode VpLatticeWith(VpLattice, const PetscReal a[], VpLattice *);
 PetscErrorCode VpLatticeDestroy(VpLattice *);
@@ -317,10 +317,14 @@ PetscErrorCode VpMeshGather(VpMesh, PetscMPIInt ranks, VpMesh *);
    and starts are those of one copy. coarser: of as many copies of mesh->coarser, or NULL. Requires: it is not adaptive */
 PetscErrorCode VpMeshRepeat(VpMesh, int32_t n, VpMesh coarser, VpMesh *);
 /* between two cuts of a mesh: roots are the own cells of one, leaves those of the other, with its ghosts [0, nlocal) or without */
-PetscErrorCode VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscSF *);
-PetscErrorCode VpMeshSetTransport(VpMesh, VpTransport, VpLink); /* of it and of all coarser ones */
-PetscErrorCode VpMeshDestroy(VpMesh *);
-PetscInt       VpMeshRanks(VpMesh); /* how many ranks have cells */
+PetscErrorCode          VpMeshCreateMove(VpMesh from, VpMesh to, PetscBool ghosts, PetscSF *);
+PetscErrorCode          VpMeshSetTransport(VpMesh, VpTransport, VpLink); /* of it and of all coarser ones */
+PetscErrorCode          VpMeshDestroy(VpMesh *);
+PetscInt                VpMeshRanks(VpMesh); /* how many ranks have cells */
+static inline PetscBool VpMeshHasPatches(VpMesh mesh)
+{
+  return (PetscBool)(mesh->level >= 1 || VpEveryCellHasAPatch(mesh->lattice));
+}
 /* size of a cell in every direction (3 numbers, 1 beyond dim) and its lower corner */
 void VpMeshCellBounds(VpMesh, int32_t cell, PetscReal lower[], PetscReal size[]);
 /* whether cells in a zone of a box, in the side's direction, touch that side of the box */

@@ -1,3 +1,4 @@
+/* The cells of a sweep of single ones, by colour, and the sweep. */
 #include "cellsweep.h"
 #include "internal.h"
 

@@ -1,5 +1,5 @@
-/* A sweep of single cells: x becomes, colour by colour, what solves the cells' own equations. It follows a sweep of patches where the
-   coefficient varies. */
+/* A sweep of single cells: x becomes, colour by colour, what solves the cells' own equations. It follows a sweep of patches
+   (reverse: comes before it) where the options ask for it, or the coefficient does. */
 #pragma once
 #include "../level/level.h"
 

@@ -1,3 +1,4 @@
+/* Fits of the coefficient on patches, and the problems that they make, numbered in threads. */
 #include "patchproblems.h"
 #include "../level/classify.h"
 #include "../base/threads.h"
@@ -120,7 +121,7 @@ static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
 /* On devices patches without steps have a kernel twice as fast, and others one that wants many patches with the same tables. */
 static int Grain(VpLevel level)
 {
-  return level->backend->use_stream ? VP_COARSE_GRAIN : 1;
+  return VpIsDevice(level->backend) ? VP_COARSE_GRAIN : 1;
 }
 
 /* Whether the patch's tables are exact; fit: whether its fit is. Where the coefficient steps, the tables' mass has the steps and the
@@ -304,7 +305,7 @@ static PetscBool EndsMayBeExact(const VpPatchProblems *problems)
   const VpLevel level = problems->level;
 
   return (PetscBool)(problems->space == VP_SPACE_FULL && VpLevelIsUniform(level) && VpMeshIsPart(level->mesh) && level->view.common.found &&
-                     !level->backend->use_stream);
+                     !VpIsDevice(level->backend));
 }
 
 int32_t VpPatchProblemFind(const VpPatchProblems *problems, const VpPatchKey *key)

@@ -14,7 +14,7 @@ typedef struct {
   VpSpace          space;
   VpFit           *fit;        /* [patches->n] where the coefficient varies, else NULL */
   uint8_t         *exact;      /* [patches->n] as of VpPatchView, or NULL */
-  PetscBool        keeps;      /* Fits of products keep their numbers. */
+  PetscBool        keeps;      /* Fits of products are not rounded. */
   double          *weight;     /* [patches->n] typical / scale of the fit, or NULL */
   VpDictionary     dictionary; /* its items are VpPatchKey */
   int32_t         *type;       /* [patches->n][dim] the number of the patch's problem along every direction */

@@ -178,16 +178,9 @@ static PetscErrorCode Create(VpLevel level, VpSpace space, VpResidual residual, 
 
 PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residual, VpExchange exchange, PetscInt corners, VpSmoother *out)
 {
-  MPI_Comm comm = level->mesh->comm;
-
   PetscFunctionBegin;
-  PetscCheck(space != VP_SPACE_FULL || residual != VP_RESIDUAL_LOCAL, comm, PETSC_ERR_ARG_INCOMP,
-             "Patch space full needs the residual exact or global: the local one drops the faces towards other cells, which these "
-             "functions see. Space dirichlet or clamped can take local");
-  PetscCheck(space != VP_SPACE_CLAMPED || level->problem.degree >= 3, comm, PETSC_ERR_ARG_INCOMP,
-             "Patch space clamped needs degree 3 or more, this is %d: the patch spaces of lower degrees do not span the space, so nothing "
-             "converges. Space full or dirichlet can be taken",
-             level->problem.degree);
+  PetscCheck(VpSpaceTakes(space, residual) && VpSpaceHas(space, level->problem.degree), level->mesh->comm, PETSC_ERR_ARG_INCOMP,
+             "Patch space %d does not go with residual %d or with degree %d", (int)space, (int)residual, level->problem.degree);
   PetscCall(Create(level, space, residual, exchange, corners, 0, out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

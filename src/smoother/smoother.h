@@ -3,6 +3,21 @@
 #include "../level/level.h"
 
 typedef enum { VP_RESIDUAL_EXACT, VP_RESIDUAL_LOCAL, VP_RESIDUAL_GLOBAL } VpResidual;
+/* Functions of full patches see the faces that the local residual drops. Below degree 3 clamped patches do not span the space. */
+static inline PetscBool VpSpaceTakes(VpSpace space, VpResidual residual)
+{
+  return (PetscBool)(space != VP_SPACE_FULL || residual != VP_RESIDUAL_LOCAL);
+}
+static inline PetscBool VpSpaceHas(VpSpace space, int degree)
+{
+  return (PetscBool)(space != VP_SPACE_CLAMPED || degree >= 3);
+}
+/* Whether a sweep in reverse order is the adjoint: local residuals are those of a symmetric operator only where they are exact, in the space
+   clamped. */
+static inline PetscBool VpSpaceIsSymmetric(VpSpace space, VpResidual residual)
+{
+  return (PetscBool)(residual != VP_RESIDUAL_LOCAL || space == VP_SPACE_CLAMPED);
+}
 typedef enum { VP_EXCHANGE_AUTO, VP_EXCHANGE_SWEEP, VP_EXCHANGE_COLOR } VpExchange;
 /* With fewer cells a rank than this, sweeps exchange after every colour, which saves iterations, and levels on devices gather on fewer
    ranks. Ranks sweep copies of their neighbours' patches in either case. */

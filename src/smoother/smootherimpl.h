@@ -29,7 +29,7 @@ struct VpSmoother_ {
   PetscInt    repeats, ncorner; /* how often the corners' patches are swept after the others; their number on all ranks */
   PetscBool   ends;             /* The level ends within some rank's cells. */
   VpExchange  exchange;
-  PetscBool   exact;       /* Ghosts are current after every colour of the repeats, as if there were one rank. */
+  PetscBool   exact;       /* Ghosts are current after every colour, of the repeats, too, as if there were one rank. */
   PetscBool   current;     /* Ghosts are current at least when the repeats begin, which is enough across thin cells. */
   PetscBool   renews;      /* Ghosts are fetched again before the last colour. */
   VpCellSweep cells;       /* the sweeps of single cells that follow, or NULL */

@@ -1,5 +1,5 @@
 /* A sweep: all colours, one after the other or at once, with the exchanges between them, then again the patches near corners, then single
-   cells where these were added. */
+   cells where these were added; in reverse everything backwards. */
 #include "smootherimpl.h"
 
 /* r = b - A x; the current values go to the first buffer, ghosts as this rank has swept them */
@@ -173,8 +173,8 @@ static PetscErrorCode Between(VpSmoother smoother, const Part *part, VpVector x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Some colours of one smoother's part, and its patches at corners: all in one launch, or else each part, neighbouring
-   repeats as one where they take ghosts as this rank has swept them, or else colour by colour. */
+/* Some colours of a part and, after it (reverse: before it), the repeats at corners. If possible all are one launch; else they have their turns,
+   and repeats that follow one another are one launch, if ghosts may be as this rank has swept them; else it is colour by colour. */
 static PetscErrorCode SweepColors(VpSmoother smoother, int which, const Colors *colors, PetscBool reverse, VpVector b, VpVector x)
 {
   const VpView *view = &smoother->level->view;

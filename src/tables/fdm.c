@@ -2,7 +2,6 @@
    cells times the square root of the mass's coefficient there, so the weighted mass is the identity, and orthonormal
    bases of spaces are orthonormal vectors. */
 #include "legendre.h"
-#include "../compat.h"
 #include <string.h>
 
 #define N2 (2 * VP_MAX_N)

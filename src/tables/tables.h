@@ -141,10 +141,11 @@ VP_SIZE int VpFdmSize(int n)
   return VpBlockSize(2 * n);
 }
 
-/* The generalised eigenproblem of one direction of a patch: two cells, E^T L E s = lambda E^T M E s on the functions the space keeps. */
+/* The generalised eigenproblem of one direction of a patch: two cells, E^T L E s = lambda E^T M E s on the functions the space keeps.
+   At a side towards another cell it lacks 0, 1 or 2 of them. */
 typedef enum { VP_SPACE_FULL, VP_SPACE_DIRICHLET, VP_SPACE_CLAMPED } VpSpace;
-#define VP_STEPS       32
-#define VP_RATIO_STEPS 8 /* an octave has so many ratios of coefficients, where many different tables cost much */
+#define VP_STEPS       32 /* of an octave, in VpFdmKey */
+#define VP_RATIO_STEPS 8  /* an octave has so many ratios of coefficients, where many different tables cost much */
 typedef struct {
   double h[2], h_beyond[2]; /* h_beyond as in a line's key */
   VpSide side[2];           /* MIXED keeps all functions and takes the interior form; WRAP couples the two ends */

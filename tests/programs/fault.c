@@ -20,7 +20,7 @@ static PetscErrorCode FailOnDevice(void)
 
   PetscFunctionBeginUser;
   failing = PETSC_TRUE;
-  if (backend->use_stream) PetscCall(backend->pack(1, 8, (const int32_t *)8, (const void *)8, (void *)8));
+  if (VpIsDevice(backend)) PetscCall(backend->pack(1, 8, (const int32_t *)8, (const void *)8, (void *)8));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
   PetscCall(DMSetUp(dm));
   backend = PretendedBackend(PETSC_TRUE);
   backend.pack = FailingPack;
-  if (!TestBackend()->use_stream) PetscCall(Pretend(dm, &backend, VP_TRANSPORT_LINK));
+  if (!VpIsDevice(TestBackend())) PetscCall(Pretend(dm, &backend, VP_TRANSPORT_LINK));
   PetscCall(ProblemOf(dm, NULL, &p));
   PetscCall(KSPMonitorSet(p.ksp, Fail, dm, NULL));
   PetscCall(KSPSetTolerances(p.ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));

@@ -36,7 +36,7 @@ static inline const VpBackend *TestBackend(void)
 /* do the vectors of tested DMs live on a device? */
 static inline PetscBool VectorsOnDevice(void)
 {
-  return (PetscBool)(PetscDefined(HAVE_CUDA) && TestBackend()->use_stream);
+  return (PetscBool)(PetscDefined(HAVE_CUDA) && VpIsDevice(TestBackend()));
 }
 
 /* The DM's vectors live on the tested backend; where this PETSc has none there, they are copied. Before options are read. */
@@ -44,7 +44,7 @@ static inline PetscErrorCode UseTestBackend(DM dm)
 {
   PetscFunctionBeginUser;
   if (VectorsOnDevice()) PetscCall(DMSetVecType(dm, VECCUDA));
-  else if (TestBackend()->use_stream) PetscCall(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_CUDA));
+  else if (VpIsDevice(TestBackend())) PetscCall(DMVPatchDGSetBackend(dm, VPATCHDG_BACKEND_CUDA));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,7 +62,7 @@ static inline PetscErrorCode TestOptionsPush(const char options[], PetscOptions 
 {
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsCreate(own));
-  if (options[0] && TestBackend()->use_stream) PetscCall(PetscOptionsInsertString(*own, "-pc_vpatchdg_levels 0"));
+  if (options[0] && VpIsDevice(TestBackend())) PetscCall(PetscOptionsInsertString(*own, "-pc_vpatchdg_levels 0"));
   PetscCall(PetscOptionsInsertString(*own, options));
   PetscCall(PetscOptionsPush(*own));
   PetscFunctionReturn(PETSC_SUCCESS);

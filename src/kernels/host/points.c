@@ -221,33 +221,15 @@ INLINE void Probe(const int n, int32_t count, const int32_t *cell, const double 
 }
 
 #define VP_DEGREE(k) \
-  PetscErrorCode VP_NAME(Coordinates, VP_REAL, VP_DIM, k)(const VpView *view, const VpPlaces *places, const VpGrid *grid, double *x) \
-  { \
-    Coordinates(places, grid, x); \
-    return PETSC_SUCCESS; \
-  } \
-  PetscErrorCode VP_NAME(Evaluate, VP_REAL, VP_DIM, k)(const VpView *view, const VpPlaces *places, int n, const VpGrid grid[], \
-                                                       const double *x, double *values) \
-  { \
-    for (int i = 0; i < n; i++) Evaluate(k + 1, places, &grid[i], n, x, values + i); \
-    return PETSC_SUCCESS; \
-  } \
-  PetscErrorCode VP_NAME(Integrate, VP_REAL, VP_DIM, k)(const VpView *view, const VpPlaces *places, const VpGrid *grid, PetscBool add, \
-                                                        const double *values, double *b) \
-  { \
-    Integrate(k + 1, places, grid, add, values, b); \
-    return PETSC_SUCCESS; \
-  } \
-  PetscErrorCode VP_NAME(Distance, VP_REAL, VP_DIM, k)(const VpView *view, const VpPlaces *places, int n, const VpGrid grid[], \
-                                                       const double *x, const double *values, double *sum) \
-  { \
-    for (int i = 0; i < n; i++) Distance(k + 1, places, &grid[i], n, x, values + i, sum); \
-    return PETSC_SUCCESS; \
-  } \
-  PetscErrorCode VP_NAME(Probe, VP_REAL, VP_DIM, k)(const VpView *view, int32_t count, const int32_t *cell, const double *basis, \
-                                                    const double *x, double *values) \
-  { \
-    Probe(k + 1, count, cell, basis, x, values); \
-    return PETSC_SUCCESS; \
-  }
+  VP_KERNEL(Coordinates, k, (const VpView *view, const VpPlaces *places, const VpGrid *grid, double *x), Coordinates(places, grid, x)) \
+  VP_KERNEL(Evaluate, k, (const VpView *view, const VpPlaces *places, int n, const VpGrid grid[], const double *x, double *values), \
+            for (int i = 0; i < n; i++) Evaluate(k + 1, places, &grid[i], n, x, values + i)) \
+  VP_KERNEL(Integrate, k, \
+            (const VpView *view, const VpPlaces *places, const VpGrid *grid, PetscBool add, const double *values, double *b), \
+            Integrate(k + 1, places, grid, add, values, b)) \
+  VP_KERNEL(Distance, k, \
+            (const VpView *view, const VpPlaces *places, int n, const VpGrid grid[], const double *x, const double *values, double *sum), \
+            for (int i = 0; i < n; i++) Distance(k + 1, places, &grid[i], n, x, values + i, sum)) \
+  VP_KERNEL(Probe, k, (const VpView *view, int32_t count, const int32_t *cell, const double *basis, const double *x, double *values), \
+            Probe(k + 1, count, cell, basis, x, values))
 #include "../degrees.def"

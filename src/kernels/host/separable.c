@@ -82,7 +82,6 @@ INLINE size_t Count(const int n, const VpSeparable *s)
 INLINE void ToModes(const int n, const VpSeparable *s, const VpPart *part, PetscBool add, int32_t vectors, const REAL *b,
                     void *const room[2], REAL *modes)
 {
-  PetscFunctionBegin;
   for (size_t k = 0; k < (size_t)vectors * Count(n, s); k += Count(n, s)) {
     const REAL *from = b + k;
 
@@ -99,7 +98,6 @@ INLINE void ToModes(const int n, const VpSeparable *s, const VpPart *part, Petsc
 INLINE void FromModes(const int n, const VpSeparable *s, const VpPart *part, int32_t vectors, const REAL *modes, void *const room[2],
                       REAL *x)
 {
-  PetscFunctionBegin;
   for (size_t k = 0; k < (size_t)vectors * Count(n, s); k += Count(n, s)) {
     const REAL *from = modes + k;
 
@@ -131,7 +129,6 @@ INLINE REAL Dot(int32_t columns, const REAL *M, const REAL *x)
 
 INLINE void Product(int32_t rows, int32_t columns, const REAL *M, int32_t n, const REAL *x, REAL *y)
 {
-  PetscFunctionBegin;
   for (int32_t i = 0; i < rows; i++, M += columns) {
     for (int32_t k = 0; k < n; k++) y[(size_t)k * (size_t)rows + (size_t)i] = Dot(columns, M, x + (size_t)k * (size_t)columns);
   }

@@ -229,12 +229,13 @@ PetscErrorCode DMVPatchDGSetBackend(DM dm, VPatchDGBackend backend)
 @*/
 PetscErrorCode DMVPatchDGGetBackend(DM dm, VPatchDGBackend *backend)
 {
-  DM_VPatchDG *dg;
+  const VpBackend *in_use;
+  PetscBool        found;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGet(dm, VP_DM_BACKEND, backend, PETSC_FUNCTION_NAME));
-  dg = dm->data;
-  if (dg->in_use) *backend = dg->in_use == &VpBackendHost ? VPATCHDG_BACKEND_HOST : VPATCHDG_BACKEND_CUDA;
+  in_use = DMVPatchDGData(dm)->in_use;
+  if (in_use) PetscCall(PetscEnumFind(VPatchDGBackends, in_use->name, (PetscEnum *)backend, &found));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -72,7 +72,7 @@ PetscErrorCode DMVPatchDGFindBackend(DM dm, const VpBackend **out)
              "-dm_vpatchdg_backend cuda: this libvpatchdg has no CUDA kernels. Build it where nvcc is found (make CUDA=1)");
   PetscCall(PetscStrInList(dm->vectype, CUDA_TYPES, '|', &device));
   *out = asked == VPATCHDG_BACKEND_CUDA || (asked == VPATCHDG_BACKEND_AUTO && device && cuda) ? cuda : &VpBackendHost;
-  if ((*out)->use_stream) PetscCall(OpenDevice(PetscObjectComm((PetscObject)dm), *out));
+  if (VpIsDevice(*out)) PetscCall(OpenDevice(PetscObjectComm((PetscObject)dm), *out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,7 +96,7 @@ PetscErrorCode DMVPatchDGUseBackend(DM dm, const VpBackend **out)
     PetscCall(PetscStrncpy(dg->chosen_for, dm->vectype, sizeof(dg->chosen_for)));
     dg->in_use = backend;
   }
-  if (dg->in_use->use_stream) PetscCall(VpUseCurrentStream(dg->in_use));
+  if (VpIsDevice(dg->in_use)) PetscCall(VpUseCurrentStream(dg->in_use));
   *out = dg->in_use;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -110,6 +110,6 @@ PetscErrorCode VpViewBackend(Mat A, const VpBackend *backend, PetscViewer viewer
   PetscCall(MatGetVecType(A, &type));
   PetscCall(PetscStrInList(type, CUDA_TYPES, '|', &cuda));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  backend %s%s\n", backend->name,
-                                   cuda == (PetscBool) !!backend->use_stream ? "" : ", vectors are copied to and from it at every use"));
+                                   cuda == VpIsDevice(backend) ? "" : ", vectors are copied to and from it at every use"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

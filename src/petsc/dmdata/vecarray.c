@@ -4,58 +4,35 @@
 #include "../../compat.h"
 #include <petscdevice.h>
 
-static PetscErrorCode GetVector(Vec v, VpAccess access, PetscBool device, PetscScalar **array, PetscMemType *type)
+/* PETSc's function for the access, whose name has Read or Write, or neither of them, between `begin` and `end` */
+#define BY_ACCESS(access, begin, end, object, ...) \
+  ((access) == VP_READ    ? begin##Read##end(object, (const PetscScalar **)__VA_ARGS__) \
+   : (access) == VP_WRITE ? begin##Write##end(object, __VA_ARGS__) \
+                          : begin##end(object, __VA_ARGS__))
+
+static PetscErrorCode Get(VpValues *values, PetscMemType *type)
 {
   PetscFunctionBegin;
-  if (device) {
-    if (access == VP_READ) PetscCall(VecGetArrayReadAndMemType(v, (const PetscScalar **)array, type));
-    else if (access == VP_WRITE) PetscCall(VecGetArrayWriteAndMemType(v, array, type));
-    else PetscCall(VecGetArrayAndMemType(v, array, type));
+  *type = PETSC_MEMTYPE_HOST;
+  if (VpIsDevice(values->backend)) {
+    if (values->v) PetscCall(BY_ACCESS(values->access, VecGetArray, AndMemType, values->v, &values->array, type));
+    else PetscCall(BY_ACCESS(values->access, MatDenseGetArray, AndMemType, values->dense, &values->array, type));
   } else {
-    if (access == VP_READ) PetscCall(VecGetArrayRead(v, (const PetscScalar **)array));
-    else if (access == VP_WRITE) PetscCall(VecGetArrayWrite(v, array));
-    else PetscCall(VecGetArray(v, array));
+    if (values->v) PetscCall(BY_ACCESS(values->access, VecGetArray, , values->v, &values->array));
+    else PetscCall(BY_ACCESS(values->access, MatDenseGetArray, , values->dense, &values->array));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RestoreVector(Vec v, VpAccess access, PetscBool device, PetscScalar **array)
+static PetscErrorCode Restore(VpValues *values)
 {
   PetscFunctionBegin;
-  if (device) {
-    if (access == VP_READ) PetscCall(VecRestoreArrayReadAndMemType(v, (const PetscScalar **)array));
-    else if (access == VP_WRITE) PetscCall(VecRestoreArrayWriteAndMemType(v, array));
-    else PetscCall(VecRestoreArrayAndMemType(v, array));
+  if (VpIsDevice(values->backend)) {
+    if (values->v) PetscCall(BY_ACCESS(values->access, VecRestoreArray, AndMemType, values->v, &values->array));
+    else PetscCall(BY_ACCESS(values->access, MatDenseRestoreArray, AndMemType, values->dense, &values->array));
   } else {
-    if (access == VP_READ) PetscCall(VecRestoreArrayRead(v, (const PetscScalar **)array));
-    else if (access == VP_WRITE) PetscCall(VecRestoreArrayWrite(v, array));
-    else PetscCall(VecRestoreArray(v, array));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode GetMatrix(Mat X, VpAccess access, PetscBool device, PetscScalar **array, PetscMemType *type)
-{
-  PetscFunctionBegin;
-  if (device) {
-    if (access == VP_READ) PetscCall(MatDenseGetArrayReadAndMemType(X, (const PetscScalar **)array, type));
-    else PetscCall(MatDenseGetArrayAndMemType(X, array, type));
-  } else {
-    if (access == VP_READ) PetscCall(MatDenseGetArrayRead(X, (const PetscScalar **)array));
-    else PetscCall(MatDenseGetArray(X, array));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RestoreMatrix(Mat X, VpAccess access, PetscBool device, PetscScalar **array)
-{
-  PetscFunctionBegin;
-  if (device) {
-    if (access == VP_READ) PetscCall(MatDenseRestoreArrayReadAndMemType(X, (const PetscScalar **)array));
-    else PetscCall(MatDenseRestoreArrayAndMemType(X, array));
-  } else {
-    if (access == VP_READ) PetscCall(MatDenseRestoreArrayRead(X, (const PetscScalar **)array));
-    else PetscCall(MatDenseRestoreArray(X, array));
+    if (values->v) PetscCall(BY_ACCESS(values->access, VecRestoreArray, , values->v, &values->array));
+    else PetscCall(BY_ACCESS(values->access, MatDenseRestoreArray, , values->dense, &values->array));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -76,7 +53,7 @@ static PetscErrorCode Find(VpValues *values, PetscMemType type, PetscObject obje
              "Values of type %s live on a device that backend %s can not reach: use -dm_vec_type cuda or standard", object->type_name,
              values->backend->name);
   values->at = values->own;
-  if (!values->backend->use_stream) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!VpIsDevice(values->backend)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpUseCurrentStream(values->backend));
   if (PetscMemTypeHost(type)) PetscCall(Copy(values));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -84,13 +61,13 @@ static PetscErrorCode Find(VpValues *values, PetscMemType type, PetscObject obje
 
 PetscErrorCode VpValuesGet(const VpBackend *backend, Vec v, VpAccess access, VpValues *values)
 {
-  PetscMemType type = PETSC_MEMTYPE_HOST;
+  PetscMemType type;
   PetscInt     rows;
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(v, &rows));
   *values = (VpValues){.backend = backend, .v = v, .access = access, .bytes = (size_t)rows * sizeof(PetscScalar)};
-  PetscCall(GetVector(v, access, (PetscBool)(backend->use_stream != NULL), &values->array, &type));
+  PetscCall(Get(values, &type));
   values->own = values->array;
   PetscCall(Find(values, type, (PetscObject)v));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -98,14 +75,14 @@ PetscErrorCode VpValuesGet(const VpBackend *backend, Vec v, VpAccess access, VpV
 
 PetscErrorCode VpValuesGetColumns(const VpBackend *backend, Mat dense, PetscInt first, PetscInt n, VpAccess access, VpValues *values)
 {
-  PetscMemType type = PETSC_MEMTYPE_HOST;
+  PetscMemType type;
   PetscInt     rows;
 
   PetscFunctionBegin;
   *values = (VpValues){.backend = backend, .dense = dense, .access = access};
   PetscCall(MatGetLocalSize(dense, &rows, NULL));
   PetscCall(MatDenseGetLDA(dense, &values->lda));
-  PetscCall(GetMatrix(dense, access, (PetscBool)(backend->use_stream != NULL), &values->array, &type));
+  PetscCall(Get(values, &type));
   values->own = values->array + first * values->lda;
   values->bytes = (size_t)((n - 1) * values->lda + rows) * sizeof(PetscScalar);
   PetscCall(Find(values, type, (PetscObject)dense));
@@ -114,14 +91,11 @@ PetscErrorCode VpValuesGetColumns(const VpBackend *backend, Mat dense, PetscInt 
 
 PetscErrorCode VpValuesRestore(VpValues *values)
 {
-  const PetscBool device = (PetscBool)(values->backend->use_stream != NULL);
-
   PetscFunctionBegin;
   if (values->at != values->own) {
     if (values->access != VP_READ) PetscCall(values->backend->download(values->at, values->bytes, values->own));
     PetscCall(values->backend->give_back(values->at));
   }
-  if (values->v) PetscCall(RestoreVector(values->v, values->access, device, &values->array));
-  else PetscCall(RestoreMatrix(values->dense, values->access, device, &values->array));
+  PetscCall(Restore(values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,5 @@
 /* A function at any points, in lists on any ranks. */
-#include "functions.h"
+#include "places.h"
 
 /* Ensures: an error on all ranks that names a point outside of the domain, if a rank has one. */
 static PetscErrorCode CheckInside(VpMesh mesh, PetscInt n, const PetscReal points[], PetscInt outside)
@@ -45,7 +45,7 @@ static PetscErrorCode Probe(const VpField *field, int32_t count, const int32_t c
   PetscFunctionBegin;
   PetscCall(PetscMalloc1((size_t)count * each, &basis));
   for (int32_t i = 0; i < count; i++) BasisAt(field, cell[i], points + (size_t)i * (size_t)field->mesh->dim, basis + (size_t)i * each);
-  if (backend->use_stream) {
+  if (VpIsDevice(backend)) {
     for (int i = 0; i < 3; i++) PetscCall(backend->borrow(bytes[i], "values at points", &there[i]));
     PetscCall(backend->upload(basis, bytes[0], there[0]));
     PetscCall(backend->upload(cell, bytes[2], there[2]));

@@ -22,7 +22,7 @@ PetscErrorCode VpGivenCheck(const VpField *field, PetscMemType where, const char
 {
   PetscFunctionBegin;
   PetscCheck(
-    PetscMemTypeHost(where) || (PetscMemTypeCUDA(where) && field->level->backend->use_stream), PetscObjectComm((PetscObject)field->dm),
+    PetscMemTypeHost(where) || (PetscMemTypeCUDA(where) && VpIsDevice(field->level->backend)), PetscObjectComm((PetscObject)field->dm),
     PETSC_ERR_SUP,
     "%s: functions of device memory are for a DM that works on the GPU; this one's backend is %s. Give PETSC_MEMTYPE_HOST, or take "
     "-dm_vec_type cuda",
@@ -162,7 +162,7 @@ PetscErrorCode VpAddIntegrals(const VpField *field, const VpGrid *grid, VpSet se
   const int32_t batch = VpBatchOf(grid), n = VpFieldCount(field, set);
 
   PetscFunctionBegin;
-  if (field->level->backend->use_stream) PetscCall(RunOnDevice(&w, 1, weighted, IntegrateThere));
+  if (VpIsDevice(field->level->backend)) PetscCall(RunOnDevice(&w, 1, weighted, IntegrateThere));
   else PetscCall(VpOnHost(field, set, 0, n, batch, RoomFor(grid, batch, 1), (PetscBool) !!f->batch, weighted, IntegrateHere, &w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -184,7 +184,7 @@ PetscErrorCode VpValuesOf(const VpField *field, const VpGrid *grid, VpSet set, c
   Work w = WorkOn(field, grid, set, f, values);
 
   PetscFunctionBegin;
-  if (field->level->backend->use_stream) PetscCall(RunOnDevice(&w, f->components, PETSC_FALSE, StoreThere));
+  if (VpIsDevice(field->level->backend)) PetscCall(RunOnDevice(&w, f->components, PETSC_FALSE, StoreThere));
   else PetscCall(StoreOnHost(&w, 0, VpFieldCount(field, set), f, values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -248,7 +248,7 @@ PetscErrorCode VpAddSquares(const VpField *field, const VpGrid *grid, const VpGi
   s.at = WorkOn(field, grid, VpOwnCells(), u, NULL);
   VpGridSlopes(field->basis, dim, grid, s.slope);
   PetscCall(PetscCalloc2(batches + 1, &s.sum[0], batches + 1, &s.sum[1]));
-  if (field->level->backend->use_stream) PetscCall(RunOnDevice(&s.at, dim, PETSC_FALSE, SquareThere));
+  if (VpIsDevice(field->level->backend)) PetscCall(RunOnDevice(&s.at, dim, PETSC_FALSE, SquareThere));
   else
     PetscCall(VpOnHost(field, VpOwnCells(), 0, n, batch, RoomFor(grid, batch, dim), (PetscBool)(!u->function && !gradient->function),
                        PETSC_FALSE, SquareHere, &s));

@@ -79,11 +79,11 @@ static PetscErrorCode GeometryCreate(VpMesh mesh, const VpBackend *backend, stru
   for (int k = 0; k < 2; k++) {
     for (int side = 0; side < 2 * mesh->dim; side++) {
       PetscCall(FindSides(mesh, kinds[k], side, &g->n[k][side], &g->cell[k][side]));
-      if (backend->use_stream && g->n[k][side])
+      if (VpIsDevice(backend) && g->n[k][side])
         PetscCall(PlaceBounds(mesh, &g->arrays, g->n[k][side], g->cell[k][side], &g->sides[k][side]));
     }
   }
-  if (backend->use_stream) PetscCall(PlaceBounds(mesh, &g->arrays, mesh->nown, NULL, &g->cells));
+  if (VpIsDevice(backend)) PetscCall(PlaceBounds(mesh, &g->arrays, mesh->nown, NULL, &g->cells));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -227,7 +227,7 @@ PetscErrorCode VpOnBackend(const VpField *field, const VpGrid *grid, VpSet set, 
   const int32_t n = VpFieldCount(field, set);
 
   PetscFunctionBegin;
-  if (field->level->backend->use_stream) PetscCall(VpOnDevice(field, set, 0, n, PetscMax(n, 1), weighted, work, context));
+  if (VpIsDevice(field->level->backend)) PetscCall(VpOnDevice(field, set, 0, n, PetscMax(n, 1), weighted, work, context));
   else PetscCall(VpOnHost(field, set, 0, n, VpBatchOf(grid), 0, PETSC_TRUE, weighted, work, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

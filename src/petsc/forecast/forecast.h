@@ -7,10 +7,10 @@ typedef struct {
   double work, host;
 } VpBytes;
 /* What they depend on: the boxes refined `level` times are `cells` on `ranks`, and on the levels of a cycle cells_of[levels]; the
-   coefficient makes `lines` one-dimensional operators a cell; `sums` of VpLevelCount. */
+   coefficient makes `lines` one-dimensional operators a cell; `sums` of VpLevelCount; `patch` of VpBackend.patch_bytes. */
 typedef struct {
   int       dim, degree, level, levels;
-  double    cells, ranks, lines, sums, cells_of[VP_MOST_LEVELS];
+  double    cells, ranks, lines, sums, patch, cells_of[VP_MOST_LEVELS];
   PetscBool device;
 } VpSize;
 #define VP_BYTES_TEXT 16

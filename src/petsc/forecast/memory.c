@@ -52,7 +52,8 @@ PetscErrorCode VpSizeOf(MPI_Comm comm, int dim, int degree, PetscInt nbox, int l
                    .cells = ldexp((double)nbox, dim * level),
                    .ranks = ranks,
                    .levels = PetscMin(level, VP_MOST_LEVELS),
-                   .device = (PetscBool) !!backend->use_stream};
+                   .patch = (double)backend->patch_bytes,
+                   .device = VpIsDevice(backend)};
   for (int l = 0; l < size->levels; l++) size->cells_of[l] = ldexp(size->cells, -l * dim);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -117,11 +118,10 @@ double VpVectorMemory(const VpSize *size)
    the patches are made. */
 static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, PetscBool finest, PetscBool swept, double *passing)
 {
-  const size_t real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
-  const int    corners = 1 << size->dim;
-  const double block = real * pow(size->degree + 1, size->dim), of_patch = (corners + size->dim) * sizeof(int32_t);
-  const double links = (2 * sizeof(int32_t) + 1) * c.local,
-               device = size->device ? 5 * 32 + 5 : 0; /* patchplan.cuh: 32 cells, their covers; kind and number */
+  const size_t    real = o->precision == VP_DOUBLE ? sizeof(double) : sizeof(float);
+  const int       corners = 1 << size->dim;
+  const double    block = real * pow(size->degree + 1, size->dim), of_patch = (corners + size->dim) * sizeof(int32_t);
+  const double    links = (2 * sizeof(int32_t) + 1) * c.local;
   const PetscBool repeats = (PetscBool)(o->type == VP_CYCLE_AUTO ? size->lines > 0 : o->type != VP_CYCLE_V);
   int             vectors = 3;
 
@@ -130,7 +130,7 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
   if (o->residual == VP_RESIDUAL_GLOBAL) vectors++;
   if (!swept) vectors = 3;
   *passing = swept ? (of_patch + 2 * size->dim + 3) * c.sweep : 0;
-  return OperatorBytes(size, c.sweep, real) + links + (swept ? (of_patch + device + 1) * c.sweep : 0) +
+  return OperatorBytes(size, c.sweep, real) + links + (swept ? (of_patch + size->patch + 1) * c.sweep : 0) +
          block * (vectors * c.local + 2 * (c.sweep + c.local - 2 * c.own));
 }
 
@@ -213,7 +213,7 @@ PetscErrorCode VpMemoryThere(MPI_Comm comm, const VpBackend *backend, VpBytes *t
   PetscCallMPI(MPI_Comm_size(comm, &size));
   size = PetscMin(size, VPatchDGHostSize);
   there->work = there->host = VpHostMemory() / size;
-  if (backend->memory) {
+  if (VpIsDevice(backend)) {
     PetscCall(backend->choose(-1, &devices));
     PetscCall(backend->memory(&there->work, &total));
     there->work /= PetscMax(1, (size + devices - 1) / PetscMax(1, devices));
@@ -253,6 +253,6 @@ PetscErrorCode VpCheckMemory(MPI_Comm comm, const VpBackend *backend, VpBytes ne
   SETERRQ(comm, PETSC_ERR_MEM,
           "%s: about %s a rank, where %s is left for each %s. %s, or take more hosts; if more may be taken than is free, -vpatchdg_memory "
           "bytes says how much a rank may take",
-          what, VpBytesText(worst[0], text[0]), VpBytesText(-worst[1], text[1]), backend->memory && !host ? "on its GPU" : "on its host",
-          instead);
+          what, VpBytesText(worst[0], text[0]), VpBytesText(-worst[1], text[1]),
+          VpIsDevice(backend) && !host ? "on its GPU" : "on its host", instead);
 }

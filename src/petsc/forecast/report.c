@@ -60,7 +60,7 @@ static PetscErrorCode Device(PetscViewer viewer, const VpBackend *backend)
   if (cuda) PetscCall(cuda->choose(-1, &count));
   if (!cuda) PetscCall(PetscViewerASCIIPrintf(viewer, "  GPU: none, this library was built without CUDA (make CUDA=1)\n"));
   else if (!count) PetscCall(PetscViewerASCIIPrintf(viewer, "  GPU: none, CUDA finds no device\n"));
-  else if (!backend->describe)
+  else if (!VpIsDevice(backend))
     PetscCall(PetscViewerASCIIPrintf(viewer, "  GPU: %d here, not used: %s puts the work there\n", count,
                                      PetscDefined(HAVE_CUDA) ? "-dm_vec_type cuda" : "-dm_vpatchdg_backend cuda"));
   else {
@@ -99,7 +99,7 @@ PetscErrorCode VpReportThere(PetscViewer viewer, const VpBackend *backend)
   if (there.work < 0) PetscCall(PetscViewerASCIIPrintf(viewer, "    of an unknown amount\n"));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "    of %s that are free for each rank%s%s\n", VpBytesText(there.work, text[0]),
-                                     backend->memory ? " on its GPU; on the host " : "",
-                                     backend->memory ? VpBytesText(there.host, text[1]) : ""));
+                                     VpIsDevice(backend) ? " on its GPU; on the host " : "",
+                                     VpIsDevice(backend) ? VpBytesText(there.host, text[1]) : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

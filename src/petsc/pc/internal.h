@@ -62,6 +62,7 @@ static inline const char *VpCycleName(VpCycleType type)
 /* options.c. Ensures: errors unless the options go together, and with the problem. */
 PetscErrorCode PCSetFromOptions_VPatchDG(PC, VpOptionItems);
 PetscErrorCode PCVPatchDGCheckOptions(PC, VpMesh, const VpProblem *);
+PetscErrorCode VpCheckPatches(VpMesh, const char type[]);
 PetscErrorCode VpCheckSpace(MPI_Comm, const char prefix[], VpSpace, VpResidual, int degree);
 
 /* precision.c: reads the hint; VpPCBaseOps' prepare and meet; what -ksp_view says */

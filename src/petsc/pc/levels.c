@@ -110,7 +110,8 @@ number of cells)
    Level: intermediate
 
    Notes:
-   auto exchanges after every colour on levels with fewer than 4096 cells a rank or with thin cells, once a sweep on others.
+   auto exchanges after every colour on levels with thin cells or with fewer than 4096 cells a rank (1024 on levels of adaptive meshes that
+   cover a part of the domain), once a sweep on others.
 
    Ranks repeat their neighbours' outermost patches in either case. -ksp_view shows which one every level takes. In single precision the
    finest level exchanges once more before the last colour of a sweep, since the copies of a cell on several ranks differ by rounding

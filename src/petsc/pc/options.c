@@ -1,15 +1,23 @@
 /* The options of PCVPATCHDG: how they are read, and which go together. */
 #include "internal.h"
 
+PetscErrorCode VpCheckPatches(VpMesh mesh, const char type[])
+{
+  PetscFunctionBegin;
+  PetscCheck(VpMeshHasPatches(mesh), mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_type %s needs boxes that are refined, unless every one has neighbours: -dm_refine 1 or more", type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpCheckSpace(MPI_Comm comm, const char prefix[], VpSpace space, VpResidual residual, int degree)
 {
   PetscFunctionBegin;
-  PetscCheck(space != VP_SPACE_FULL || residual != VP_RESIDUAL_LOCAL, comm, PETSC_ERR_ARG_INCOMP,
+  PetscCheck(VpSpaceTakes(space, residual), comm, PETSC_ERR_ARG_INCOMP,
              "-%s_residual local does not exist with -%s_space full: functions of a full patch see the neighbours' values and derivatives "
              "on its sides. "
              "Use the residual exact or global, or the space dirichlet or clamped",
              prefix, prefix);
-  PetscCheck(space != VP_SPACE_CLAMPED || degree >= 3, comm, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(VpSpaceHas(space, degree), comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-%s_space clamped needs degree 3 or more: with degree %d the patches do not span the space and nothing converges. Use full "
              "or dirichlet",
              prefix, degree);
@@ -17,7 +25,7 @@ PetscErrorCode VpCheckSpace(MPI_Comm comm, const char prefix[], VpSpace space, V
 }
 
 /* what exists on meshes of cells of different levels */
-static PetscErrorCode CheckAdaptive(PC pc, VpMesh mesh)
+static PetscErrorCode CheckAdaptive(PC pc)
 {
   const VpCycleOptions *o = &PCVPatchDGData(pc)->options;
   MPI_Comm              comm = PetscObjectComm((PetscObject)pc);
@@ -29,9 +37,6 @@ static PetscErrorCode CheckAdaptive(PC pc, VpMesh mesh)
     (!o->pre || o->symmetric) && !o->line_search && o->cell_sweeps <= 0, comm, PETSC_ERR_SUP,
     "On meshes of cells of different levels there are cycles with sweeps after the coarse correction, -pc_vpatchdg_smooth_pre 0, and "
     "symmetric ones, -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1; without -pc_vpatchdg_line_search and -pc_vpatchdg_cell_sweeps");
-  PetscCheck(o->levels <= 0 || o->levels > VpCycleParts(mesh), comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_vpatchdg_levels %" PetscInt_FMT ": boxes refined %d to %d times need %" PetscInt_FMT " or more", o->levels, mesh->least,
-             mesh->level, VpCycleParts(mesh) + 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -43,13 +48,10 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
 
   PetscFunctionBegin;
   PetscCall(VpSettingsCheckSame(&PCVPatchDGSettings, comm, pc->data));
-  PetscCheck(mesh->level >= 1 || VpEveryCellHasAPatch(mesh->lattice), comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_type vpatchdg needs boxes that are refined, unless every one has neighbours: -dm_refine 1 or more");
-  if (mesh->depth) PetscCall(CheckAdaptive(pc, mesh));
+  PetscCall(VpCheckPatches(mesh, PCVPATCHDG));
+  if (mesh->depth) PetscCall(CheckAdaptive(pc));
   PetscCall(VpProblemCountLevels(mesh, problem, o->coarsening, &most, NULL));
-  most += (int)VpCycleParts(mesh);
-  PetscCheck(o->levels <= most, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_vpatchdg_levels %" PetscInt_FMT ": these boxes, refined %d times, have %d levels at most", o->levels, mesh->level, most);
+  PetscCall(VpCycleCheckLevels(mesh, o->levels, most + (int)VpCycleParts(mesh)));
   PetscCall(VpCheckSpace(comm, "pc_vpatchdg", o->space, o->residual, problem->degree));
   PetscCheck(o->pre + o->post >= 1, comm, PETSC_ERR_ARG_INCOMP,
              "A cycle without smoothing does not converge: -pc_vpatchdg_smooth_pre, -pc_vpatchdg_smooth_post 1 or more");
@@ -65,7 +67,7 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
              "-pc_vpatchdg_symmetric needs as many sweeps before as after the coarse correction, not %" PetscInt_FMT " and %" PetscInt_FMT
              ": -pc_vpatchdg_smooth_pre %" PetscInt_FMT " -pc_vpatchdg_smooth_post %" PetscInt_FMT,
              o->pre, o->post, PetscMax(o->pre, o->post), PetscMax(o->pre, o->post));
-  PetscCheck(o->residual != VP_RESIDUAL_LOCAL || o->space == VP_SPACE_CLAMPED, comm, PETSC_ERR_ARG_INCOMP,
+  PetscCheck(VpSpaceIsSymmetric(o->space, o->residual), comm, PETSC_ERR_ARG_INCOMP,
              "-pc_vpatchdg_symmetric needs -pc_vpatchdg_residual exact: with local residuals the reversed sweep is not the adjoint");
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,7 +18,7 @@ static const VpSetting row[VP_PC_SETTINGS] = {
   [VP_PC_SYMMETRIC] = VP_SETTING(BOOL, PC_VPatchDG, options.symmetric, PETSC_FALSE, "-pc_vpatchdg_symmetric", "PCVPatchDGSetSymmetric",
                                  "symmetry", "Reverse the colours before the coarse correction, for KSPCG", .names = PetscBools),
   [VP_PC_CYCLE_TYPE] = VP_SETTING(ENUM, PC_VPatchDG, options.type, VPATCHDG_CYCLE_AUTO, "-pc_vpatchdg_cycle_type", "PCVPatchDGSetCycleType",
-                                  "type of the cycle", "V, W or F cycle, by the coefficient", .names = VPatchDGCycleTypes),
+                                  "type of the cycle", "V, W or F cycle; auto: by the coefficient", .names = VPatchDGCycleTypes),
   [VP_PC_LINE_SEARCH] =
     VP_SETTING(BOOL, PC_VPatchDG, options.line_search, PETSC_FALSE, "-pc_vpatchdg_line_search", "PCVPatchDGSetLineSearch", "line search",
                "Coarse corrections by as much as helps most, for varying coefficients", .names = PetscBools),

@@ -59,8 +59,7 @@ static PetscErrorCode Build(PC pc, VpMesh mesh, const VpProblem *problem, const 
   PetscFunctionBegin;
   PetscCall(VpSettingsCheckSame(&settings, comm, data));
   PetscCall(VpCheckNotAdaptive(mesh, "-pc_type vpatch"));
-  PetscCheck(mesh->level >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_type vpatch needs boxes that are refined: a level of -dm_refine 1 or more");
+  PetscCall(VpCheckPatches(mesh, PCVPATCH));
   PetscCall(VpCheckSpace(comm, "pc_vpatch", data->space, data->residual, problem->degree));
   PetscCall(VpPCBaseSetExponent(pc, "pc_vpatch", data->precision, &scaled));
   PetscCall(VpLevelCreate(mesh, &scaled, VP_BASIS_THIN, data->precision, backend, &data->level));
@@ -79,9 +78,9 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
   PC_VPatch *data = pc->data;
 
   PetscFunctionBegin;
-  PetscCheck(!transpose || data->residual != VP_RESIDUAL_LOCAL || data->space == VP_SPACE_CLAMPED, PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_SUP, "The transposed sweep exists for exact residuals only: use -pc_vpatch_residual exact");
-  PetscCall(VpOneSweepSolve(data->sweep, data->reverse != transpose, add, ldexp(scale, data->level->problem.exponent), z));
+  PetscCheck(!transpose || VpSpaceIsSymmetric(data->space, data->residual), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "The transposed sweep exists for exact residuals only: use -pc_vpatch_residual exact");
+  PetscCall(VpOneSweepSolve(data->sweep, data->reverse != transpose, add, VpLevelUndo(data->level, scale), z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

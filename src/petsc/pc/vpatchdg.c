@@ -83,15 +83,14 @@ static PetscErrorCode Begin(PC pc, VpVector *r)
   return VpCycleBegin(PCVPatchDGData(pc)->cycle, 0, r);
 }
 
-/* A sweep's residual `local` is that of a symmetric operator only where it is exact, in the space clamped. */
 static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal scale, double *z)
 {
   PC_VPatchDG          *data = pc->data;
   const VpCycleOptions *options = &data->options;
 
   PetscFunctionBegin;
-  PetscCheck(!transpose || options->residual != VP_RESIDUAL_LOCAL || options->space == VP_SPACE_CLAMPED, PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_SUP, "The transposed cycle exists for exact residuals only: use -pc_vpatchdg_residual exact");
+  PetscCheck(!transpose || VpSpaceIsSymmetric(options->space, options->residual), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "The transposed cycle exists for exact residuals only: use -pc_vpatchdg_residual exact");
   PetscCheck(!transpose || !data->cycle->composite || options->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "On meshes of cells of different levels the symmetric cycle alone has a transpose: use -pc_vpatchdg_symmetric");
   PetscCheck(!transpose || !options->line_search, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
