@@ -58,7 +58,9 @@ class Machine:
         self.processor = processor()
         self.gpus, self.vectors = [], []
         if gpu:
-            self.gpus = output(['nvidia-smi', '--query-gpu=name', '--format=csv,noheader']).split('\n')[:-1]
+            visible = os.environ.get('CUDA_VISIBLE_DEVICES')
+            chosen = [] if visible is None else ['-i', visible]
+            self.gpus = output(['nvidia-smi', *chosen, '--query-gpu=name', '--format=csv,noheader']).split('\n')[:-1]
             self.vectors = self.gpus and self.find_vectors()
         if not self.vectors:
             self.gpus = []  # or none that poisson can use
