@@ -48,11 +48,14 @@ def listed(numbers):
 
 
 def meshes(configs):
+    """of multigrid down to the coarsest level: by default a GPU would invert small meshes at once"""
+    all_levels = ['-pc_vpatchdg_levels', '0']
+
     def runs(machine, most):
         if machine.gpus and machine.has('bench_gpu'):
-            small = [on_gpu(config, 'all meshes', LEVELS, DEGREES, min(most, LARGE)) for config in configs]
-            large = [on_gpu(config, 'the largest', LEVELS[-1:], DEGREES[-2:], most, '-ksp_gmres_restart', str(RESTART.get(config, 4)))
-                     for config in configs if most > LARGE]
+            small = [on_gpu(config, 'all meshes', LEVELS, DEGREES, min(most, LARGE), *all_levels) for config in configs]
+            large = [on_gpu(config, 'the largest', LEVELS[-1:], DEGREES[-2:], most, *all_levels, '-ksp_gmres_restart',
+                            str(RESTART.get(config, 4))) for config in configs if most > LARGE]
             return small + large
         return [solve(machine, config, k, L) for L in LEVELS for k in DEGREES if cells(k, L) <= most for config in configs]
     return runs
