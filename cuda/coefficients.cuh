@@ -7,12 +7,8 @@ struct OneCoefficient {
   static constexpr bool varies = false;
 };
 
-/* the coefficient of a face between two cells. No product of two: small ones would vanish. */
 template <class T>
-__device__ __forceinline__ T HarmonicMean(T a, T b)
-{
-  return 2 * a / (a + b) * b;
-}
+VP_HARMONIC_MEAN(__device__ __forceinline__ T HarmonicMean, T)
 
 /* where coefficients vary: what a launch works on, besides PatchWork */
 template <class T>

@@ -3,10 +3,7 @@
    {u'} = (q - q_beyond)/2, [v] = v, {v'} = q_v/2. */
 #include "legendre.h"
 
-static Real HarmonicMean(Real a, Real b)
-{
-  return 2 * a / (a + b) * b;
-}
+VP_HARMONIC_MEAN(static Real HarmonicMean, Real)
 
 VpFace VpFaceForm(VpSide side, Real h, Real a, Real h_beyond, Real a_beyond, Real penalty)
 {

@@ -77,11 +77,14 @@ void VpLineBoundary(const VpLineKey *, int degree, int s, double penalty, double
    lift[1] V + lift[2] Q. */
 void VpLineLift(const VpLineKey *, int degree, double penalty, double lift[3]);
 
-/* the coefficient of a face between two cells */
-static inline double VpHarmonicMean(double a, double b)
-{
-  return 2 * a / (a + b) * b;
-}
+/* Defines a function on numbers of some kind: the coefficient of a face between two cells. It has no product of both, which may be too large
+   or too small for a number. */
+#define VP_HARMONIC_MEAN(function, Number) \
+  function(Number a, Number b) \
+  { \
+    return 2 * a / (a + b) * b; \
+  }
+VP_HARMONIC_MEAN(static inline double VpHarmonicMean, double)
 
 /* gamma h of a Dirichlet side */
 double VpDirichletGamma(int degree, double penalty);

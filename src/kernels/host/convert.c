@@ -2,7 +2,8 @@
 #include "rows.h"
 
 /* A few cells at a time; where sides hang as many as have room, for lanes work on sides that are alike. */
-enum { FEW = 8, ROOM = FEW * VALUES > 1 << 15 ? FEW * VALUES : 1 << 15, SUMS = 8 }; /* cells; values; partial sums */
+enum { FEW = 8, ROOM = 1 << 15, SUMS = 8 }; /* cells; values; partial sums */
+_Static_assert(FEW *VALUES <= ROOM, "few cells have room");
 
 INLINE void AddSquares(int count, const double *r, double sum[SUMS])
 {

@@ -27,26 +27,18 @@ OUTLINE void LoadLanes(int count, const REAL *const p[W], int first, V v[])
 
 enum { M = 2 * VP_MAX_N }; /* the most values of a line */
 
-/* line = A line, where A is a matrix a lane, or a line, with one matrix for all; the m values of a line are `stride` apart */
-INLINE void LineLanes(const int m, const V A[], int stride, V line[])
-{
-  V t[M];
-
-  UNROLL (int i = 0; i < m; i++) t[i] = line[i * stride];
-  for (int j = 0; j < m; j++) {
-    V sum = A[j * m] * t[0];
-    UNROLL (int i = 1; i < m; i++) sum += A[j * m + i] * t[i];
-    line[j * stride] = sum;
+/* Defines a function: line = A line, for a matrix of some kind of numbers; the m values of a line are `stride` apart. */
+#define VP_LINE_PRODUCT(function, Number) \
+  function(const int m, const Number A[], int stride, V line[]) \
+  { \
+    V t[M]; \
+\
+    UNROLL (int i = 0; i < m; i++) t[i] = line[i * stride]; \
+    for (int j = 0; j < m; j++) { \
+      V sum = A[j * m] * t[0]; \
+      UNROLL (int i = 1; i < m; i++) sum += A[j * m + i] * t[i]; \
+      line[j * stride] = sum; \
+    } \
   }
-}
-INLINE void LineFull(const int m, const REAL a[], int stride, V line[])
-{
-  V t[M];
-
-  UNROLL (int i = 0; i < m; i++) t[i] = line[i * stride];
-  for (int j = 0; j < m; j++) {
-    V sum = a[j * m] * t[0];
-    UNROLL (int i = 1; i < m; i++) sum += a[j * m + i] * t[i];
-    line[j * stride] = sum;
-  }
-}
+VP_LINE_PRODUCT(INLINE void LineLanes, V)   /* a matrix a lane */
+VP_LINE_PRODUCT(INLINE void LineFull, REAL) /* one for all */
