@@ -114,6 +114,26 @@ setup_says(22, $double);
 is($?, 0, 'setup_accepts_3.22');
 like(`PETSC_DIR=/nowhere share/vpatchdg/setup.sh $folder/conf 2>&1`, qr/there is no/, 'setup_says_where_it_looked');
 
+# the system's PETSc and no petsc4py, for a user who may install packages of these names
+sub installs {
+  my ($goal, @known) = @_;
+  my %programs = (id => 'echo 0', dpkg => 'exit 1', 'apt-cache' => 'case " ' . "@known" . ' " in *" $2 "*) exit 0 ;; esac; exit 1', 'apt-get' => 'echo "asked: $*"; exit 1');
+  mkdir "$folder/apt";
+  setup_says(22, $double);
+  system("sed 's|^prefix=.*|prefix=/usr/lib/petscdir|' $folder/petsc/lib/pkgconfig/petsc.pc > $folder/apt/petsc.pc");
+  while (my ($name, $does) = each %programs) {
+    open(my $out, '>', "$folder/apt/$name");
+    print $out "#!/bin/sh\n$does\n";
+    close($out);
+    chmod(0755, "$folder/apt/$name");
+  }
+  local $ENV{PATH} = "$folder/apt:$ENV{PATH}";
+  return `env -u PETSC_DIR -u PETSC_ARCH PKG_CONFIG_PATH=$folder/apt CUDA=0 share/vpatchdg/setup.sh $folder/conf $goal 2>&1`;
+}
+like(installs('check', 'python3-petsc4py'), qr/asked: .*install .*python3-petsc4py *\n.*could not install.*skipped/, 'check_asks_for_petsc4py');
+is($?, 0, 'check_goes_on_without_petsc4py');
+unlike(installs($_->[0], $_->[1]), qr/asked/, "nothing_is_asked_for, $_->[0] '$_->[1]'") for ['check', ''], ['run', 'python3-petsc4py'];
+
 # CUDA: what set-up says and writes with these settings, with a GPU or not, for these goals
 mkdir "$folder/fake";
 sub cuda_says {

@@ -2,7 +2,7 @@
 # setup.sh FOLDER GOAL...: finds MPI, PETSc, p4est, CUDA (and prove, to check) and writes what the makefile needs to know to config.mk,
 # cuda.mk, nccl.mk and goals.mk in FOLDER. Without a GPU, the goals run, check, bench, paper and fuzz alone leave CUDA out, unless CUDA=1.
 # For the goals run, check, bench, paper, check-gpu, bench-gpu, doc and setup, missing packages are installed on Debian and Ubuntu where that is allowed.
-# Where PETSc is installed to check, petsc4py and slepc4py come with it: tests in Python are skipped without them.
+# To check with the system's PETSc, its petsc4py and slepc4py are installed, too, where that is allowed: tests in Python are skipped without them.
 # Heeded: PETSC_DIR and PETSC_ARCH, PKG_CONFIG_PATH, P4EST_DIR, CC (an MPI compiler), MPIEXEC, and what cuda.sh beside this file names.
 folder=$1
 shift
@@ -59,33 +59,48 @@ missing() {
   [ -z "$nvcc" ] || has "$cxx" || printf 'g++ '
 }
 
-# those of these packages that this system has
-known() { for package; do apt-cache show "$package" >/dev/null 2>&1 && printf '%s ' "$package"; done; }
+# those of these packages that this system has and has not installed
+known() {
+  for package; do
+    dpkg -s "$package" 2>/dev/null | grep -q '^Status: .* installed' || ! apt-cache show "$package" >/dev/null 2>&1 || printf '%s ' "$package"
+  done
+}
 
-install() {
+# what tests in Python take beside the system's PETSc; that of PETSC_DIR has its own petsc4py
+wanted() {
+  has apt-get && goal check || return 0
+  case $(pc --variable=prefix) in /usr/lib/*) known python3-petsc4py python3-slepc4py ;; esac
+}
+
+# may packages be installed? sudo: by which command
+allowed() {
   goal run || goal check || goal bench || goal paper || goal check-gpu || goal bench-gpu || goal doc || goal setup || return 1
   has apt-get || return 1
   sudo=
-  [ "$(id -u)" = 0 ] || { has sudo && sudo -n true 2>/dev/null && sudo='sudo -n'; } || return 1
+  [ "$(id -u)" = 0 ] || { has sudo && sudo -n true 2>/dev/null && sudo='sudo -n'; }
+}
+apt() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" >&2; }
+install() {
   echo "vpatchdg: installing $1" >&2
-  $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq update >&2
-  python=
-  case "$1" in *libpetsc-real-dev*) ! goal check || python=$(known python3-petsc4py python3-slepc4py) ;; esac
-  $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $1 $python >&2 || die "apt-get could not install $1"
+  apt install -y --no-install-recommends $1
 }
 
 need=$(missing)
 if [ -n "$need" ]; then
-  install "$need" || die "something is missing. On Debian and Ubuntu these packages have it (\`make setup\` as root installs them):
+  allowed || die "something is missing. On Debian and Ubuntu these packages have it (\`make setup\` as root installs them):
 
   apt-get install $need
 
 Elsewhere: an MPI, p4est 2.2 or later (P4EST_DIR=...), PETSc 3.18 to 3.26 (PETSC_DIR=... PETSC_ARCH=... or PKG_CONFIG_PATH=...), perl, for \`make doc\` Sphinx;
 g++ only with CUDA (CUDA=0 leaves it out)."
+  apt update
+  install "$need" || die "apt-get could not install $need"
 fi
 need=$(missing)
 [ -z "$need" ] || die "still missing after the installation: $need"
 missing >/dev/null # once more in this shell, for its variables
+need=$(wanted)
+[ -z "$need" ] || ! allowed || install "$need" || echo "vpatchdg: apt-get could not install $need: tests in Python are skipped" >&2
 
 petsc_cflags=$(pc --cflags-only-I | sed 's/-I */-isystem /g')
 petsc_libs="$(pc --libs) $(pc --libs-only-L | sed 's/-L */-Wl,-rpath,/g')"
