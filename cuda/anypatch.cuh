@@ -332,7 +332,7 @@ struct AnyPatch {
   }
 };
 
-/* How many patches a block has, of as many lines a thread: where there are more than the device has room for. */
+/* Blocks where there are more patches than the device has room for: a thread has two lines. */
 template <class T, int DIM, int N>
 struct ManyLayout {
   typedef AnyLayout<T, DIM, N> Any;

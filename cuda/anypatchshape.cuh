@@ -7,7 +7,7 @@
        |  2sy ..  | ..              8  9 | 12 13                   bits of l / n^(DIM-1)   which cell the line starts in
        |  --------+----            ------+------
        |   sy ..  | ..              2  3 |  6  7                in shared memory its values are step(d) apart, and its
-       |    0  1  |  2  3           0  1 |  4  5                second cell begins half(d) behind its first one
+       |    0  1  |  2  3           0  1 |  4  5                second cell begins half(d) after its first one
        +-------------------- x */
 #pragma once
 #include "shapes.cuh"

@@ -82,7 +82,7 @@ static PetscErrorCode Pool(cudaMemPool_t *pool)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what the pool has without need counts as available */
+/* what the pool holds but does not use counts as available */
 static PetscErrorCode Memory(double *available, double *total)
 {
   size_t        free = 0, all = 0;
@@ -279,7 +279,7 @@ static const VpOps *Ops(VpPrecision precision, int dim, int degree)
   return ops;
 }
 
-/* captures on a stream of its own, since the default stream can not be */
+/* captures on a stream of its own, since the default stream cannot be captured */
 static PetscErrorCode Record(PetscErrorCode (*work)(void *), void *context, cudaGraphExec_t *graph)
 {
   cudaStream_t   outer = VpCudaStream, stream;

@@ -57,7 +57,7 @@ struct HangingTraces {
   {
     return IsHangingSide(beyond);
   }
-  /* V and Q at a line of a side with a cell of so many lines; 0 on other sides, for which numbers are read, too, so that nobody branches */
+  /* V and Q at a line of a side with a cell of so many lines; 0 on other sides, which also read numbers, so that no thread branches */
   __device__ __forceinline__ void At(int32_t beyond, int lines, int l, T &V, T &Q) const
   {
     const bool hangs = Hangs(beyond);
@@ -121,7 +121,7 @@ struct CellLines {
   {
     return f.lines + (size_t)__ldg(f.line + (size_t)cell * DIM + d) * VpLineSize(N);
   }
-  /* Requires: all threads of the cell call. They know nothing of each other's part yet. */
+  /* Requires: all threads of the cell call. The lines are there after the block's next barrier. */
   template <class Hanging>
   __device__ __forceinline__ void Load(int l, const Hanging &hanging) const
   {

@@ -1,4 +1,4 @@
-/* The coefficients of patches that are alike but for these, as kernels see them. */
+/* The coefficients of patches that differ in nothing else, as kernels see them. */
 #pragma once
 #include "kernel.cuh"
 

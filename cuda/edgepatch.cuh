@@ -141,7 +141,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   typedef EdgeTable<T, DIM, N, D> Tables;
   using S::faces, S::lines, S::values, S::threads, S::w, S::s, S::i, S::l, S::Item, S::Form, S::First, S::IsOf;
 
-  /* numbers of Z's rows, of an array that holds all F, of those that interpolate and lift; where shared memory has what */
+  /* rows of Z, numbers of an array that holds all F, and of `half` and `lift`; where arrays begin in shared memory */
   static constexpr int m = 2 * lines, fine = faces * C::size, maps = 4 * N * N + 4 * N;
   static constexpr int at_y = Tables::size, at_u = at_y + 2 * fine, at_t = at_u + 2 * values,
                        at_maps = RoundUp(at_t + 4 * threads, Tables::W), at_lines = at_maps + maps + S::room;
@@ -258,7 +258,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
       if (side != at || !replaces) S::SubtractFine(side, v, u);
     }
   }
-  /* whether a cell is one of the patch's, as beyond a side of those that are the only ones in a periodic direction */
+  /* whether a cell is one of the patch's F: in a periodic direction with no others, the cell beyond F is */
   __device__ __forceinline__ bool IsFine(int32_t cell) const
   {
     bool is = false;

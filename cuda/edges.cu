@@ -1,4 +1,4 @@
-/* Edge patches of a level of an adaptive mesh: a leaf K of the coarser level and the cells F behind one of its sides (VpEdgeView). A block
+/* Edge patches of a level of an adaptive mesh: a leaf K of the coarser level and the cells F beyond one of its sides (VpEdgeView). A block
    works on one side, in the way of hanging.cuh, in AddCoarse on HangThread::sides of them. */
 #include "edgepatch.cuh"
 

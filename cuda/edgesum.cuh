@@ -103,7 +103,7 @@ struct LineSum {
     return at % low + at / (2 * low) * (low * N);
   }
 
-  /* Completes the tables. Requires: they were copied, and all threads know. */
+  /* Completes the tables. Requires: they were copied, and a barrier followed. */
   __device__ __forceinline__ void Complete() const
   {
     ForEach<values, threads>([&](int at) {
@@ -140,7 +140,7 @@ struct LineSum {
     __syncthreads();
   }
   /* v = F, or B, along all directions, but along the side alone in an array of traces. The other array changes places with v. Requires: all
-     threads of the block call, and know v. Ensures: all know v. */
+     threads of the block call, and see v. Ensures: all see v. */
   template <bool BACK, bool TRACES>
   __device__ __forceinline__ void Transform(T *&v, T *&other) const
   {

@@ -1,8 +1,8 @@
 /* Sides between cells of two sizes (VpHangView): traces of both cells, tangential interpolation, and lifts. A block works on one side at a
    time. Its threads are in groups, one for each of the 2^(DIM-1) fine faces; thread l of a group is at line l of a cell:
 
-      +---------+----+     group 0 is at the face of the lower fine cell, group 1 at the other one's. The coarse cell's traces are
-      |         | F1 |     there in all groups; ToFace takes them to the group's face, FromFaces back from all groups' faces, added up.
+      +---------+----+     group 0 is at the face of the lower fine cell, group 1 at the other one's. ToFace takes the coarse cell's
+      |         | F1 |     traces to a group's face, ToFaces those of group 0 to all groups' faces; FromFaces adds up what comes back.
       |    K    +----+
       |         | F0 |
       +---------+----+ */

@@ -26,7 +26,7 @@
 #pragma once
 #include "patchthread.cuh"
 
-/* How the kernel reads `traces` traces a side: t(d, s, f) of trace f < traces at side s in direction d. */
+/* Where shared memory has TRACES traces a side: those of x and y sides, of z sides, then the pointers. */
 template <class T, int N, int TRACES, class S>
 struct KeptShape {
   static constexpr int    m = S::m, wide = 16 / sizeof(T);                    /* numbers at once */

@@ -1,4 +1,4 @@
-/* Loads that begin where they are written. The compiler moves other loads to where their values are used, even behind barriers. */
+/* Loads that begin where they are written. The compiler moves other loads to where their values are used, even past barriers. */
 #pragma once
 #include "kernel.cuh"
 

@@ -39,7 +39,7 @@ __device__ __forceinline__ Pack<T, 2> TracePair(const T (&trace)[2][2][VpThinLay
   return pair;
 }
 
-/* A block's pointers, and behind those of each patch the means at its sides where coefficients vary */
+/* A block's pointers; where coefficients vary, those of a patch are followed by the means at its sides. */
 template <class T, class S, class Coefficients>
 struct ReplaceShape {
   static constexpr int    words = PATCH_SIDES + (Coefficients::varies ? PATCH_SIDES * sizeof(T) / sizeof(void *) : 0);
@@ -124,7 +124,7 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
     }
     Sync();
   }
-  /* where the pair is that traces beyond side s in direction d add to value i of a line, and along z for an i that the compiler knows */
+  /* Where the pair is that traces beyond side s along D add to value i of a line. AddZ: number f of it along z, for a constant i */
   template <int D>
   __device__ __forceinline__ const T *Add(int s, int i) const
   {

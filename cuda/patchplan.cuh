@@ -144,7 +144,7 @@ struct SweepSetup {
       }
   }
 
-  /* F and B at the lower boundary from those at the upper one, or there */
+  /* F and B at the lower boundary from the table there or, if `upper`, mirrored */
   static void EdgeTransforms(const T *fdm, bool upper, T *F, T *B)
   {
     for (int mode = 0; mode < m; mode++)
@@ -156,7 +156,7 @@ struct SweepSetup {
       }
   }
 
-  /* Of modes that the space lacks the eigenvalue is infinite; any number does, since their rows of F are zero. */
+  /* Modes that the space lacks have infinite eigenvalues; any number will do, since their rows of F are zero. */
   static void Eigenvalues(const T *lambda, T reaction, T *to)
   {
     for (int i = 0; i < m; i++) to[i] = (lambda[i] < INFINITY ? lambda[i] : T(1)) + reaction;

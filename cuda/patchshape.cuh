@@ -58,7 +58,7 @@ struct Patch : ShapeOf<T, N, USE>::type {
   static constexpr int                      threads = m * m / Shape::rounds; /* of a patch */
   static constexpr int                      block = threads * Shape::patches;
   static constexpr bool                     warp = VP_WARP % threads == 0; /* Warps hold whole patches. */
-  /* blocks of a multiprocessor, which bound the registers, of kernels whose threads hold more: `fewer` less than `least`, as measured */
+  /* Kernels whose threads hold more have `least` - `fewer` blocks a multiprocessor, which bounds their registers; as measured */
   static constexpr int    fewer = Shape::least <= 4 ? 0 : sizeof(T) == 4 ? N > 6 : N == 6 && USE == LIKE_PATCHES ? 2 : 0;
   static constexpr int    roomy = Shape::least - fewer;
   static constexpr bool   adjacent = sizeof(T) == 4 && Shape::rounds == 2 && N % 2 == 0;

@@ -119,7 +119,7 @@ struct PatchThread {
     }
   }
 
-  /* Ensures, after Sync(): `around` are the cells beyond the sides; where the level ends, cells of the patch itself, ENDS bytes off. */
+  /* Ensures, after Sync(): `around` are the cells beyond the sides; where the level ends, the patch's own, marked by ENDS in the pointer. */
   __device__ __forceinline__ void FindBeyond() const
   {
 #pragma unroll 1

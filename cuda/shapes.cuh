@@ -1,5 +1,6 @@
-/* The shapes of the kernels: numbers that change their speed and never their results. shapes.def has a line for every kernel, precision,
-   dimension and n = degree + 1 that was measured, SortedPatchShape<float, 3, 7> below apart; the formulas stand for all others. tests/bench/shapes.py writes the lines. */
+/* The shapes of the kernels: numbers that change their speed and never their results. shapes.def, which tests/bench/shapes.py writes, has a
+   line for every kernel, precision, dimension and n = degree + 1 that was measured, except SortedPatchShape<float, 3, 7> below; the
+   formulas stand for all others. */
 #pragma once
 #include "kernel.cuh"
 

@@ -39,7 +39,7 @@ struct SlopeShape {
   static constexpr int          arrays = DIM + 1, lines = S::lines, cells = S::cells, size = S::size;
 };
 
-/* where the derivative along d is then */
+/* the array that has the derivative along d in the end */
 template <int DIM>
 __device__ __forceinline__ constexpr int SlopeArray(int d)
 {

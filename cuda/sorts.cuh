@@ -9,7 +9,7 @@ extern "C" {
 
 /* What a patch's entry along a direction depends on. */
 struct SortKey {
-  int32_t type, sides; /* of `fdm`, or -1 where there is no kernel: the four cells at a side differ, or are next to the patch's own */
+  int32_t type, sides; /* of `fdm`, or -1, no kernel: the four things beyond a side differ, or one is the patch's own cell */
   int32_t line[2];     /* of the cells at the lower and upper sides; -1 where the coefficient varies */
 };
 
@@ -17,7 +17,7 @@ struct SortKeys {
   SortKey along[3];
 };
 
-/* the patches of one sort, some in launch order */
+/* n patches of one sort, from `first` on in launch order */
 struct Sort {
   int32_t first, n, entry[3];
 };

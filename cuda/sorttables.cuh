@@ -72,8 +72,8 @@ struct SortView {
   bool           is_full[3]; /* whether the patch is not its own mirror image along this direction */
   const T       *tail[3];    /* where it ends on the device, for threads that read different numbers of it */
 
-  /* Copies the block's entries, whose tails have so many numbers, to `room`; two that are one are there once. Requires: all threads of the
-     block call. */
+  /* Copies the block's three entries, whose tails have `size` numbers, to `room`; equal ones once. Requires: all threads of the block
+     call. */
   __device__ __forceinline__ SortView(const SortTables<T, N> &tables, const T *table, const SortBlock &block, int size, unsigned char *room)
       : all(tables), trace(tables.trace), number((Wide<T> *)room)
   {

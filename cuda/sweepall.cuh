@@ -9,8 +9,8 @@
        stage 0     | common patches     | others   |
        stage 1     | common       | others | (waits)
 
-   The buffer that holds a cell at a stage is known before. Kernels read it, 0 or 1, as covers[stage][cell] in place of `cover`, with 1 as
-   the colours that were swept. */
+   Which buffer holds a cell at a stage is known at set-up: covers[stage][cell], 0 or 1. Kernels take that for `cover`, and 1 for the colours
+   `done`. */
 #pragma once
 #include "anypatch.cuh"
 #include "patch.cuh"
@@ -41,7 +41,7 @@ template <class T, int N>
 struct CommonWork<T, 2, N> {
 };
 
-/* Blocks: those of common patches, in 2D two warps and more. A thread holds one line, of common patches as of others. */
+/* Blocks are as large as for common patches; in 2D, two warps or more. A thread holds one line of either sort. */
 template <class T, int DIM, int N>
 struct StagesLayout {
   typedef AnyLayout<T, DIM, N, 1>  Any;

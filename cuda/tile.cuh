@@ -94,7 +94,7 @@ struct TileTraces {
   double V[TileGhosts<S, DIR>::rounds][2], Q[TileGhosts<S, DIR>::rounds][2];
 };
 
-/* Line l along DIR: `cell` is its first cell's place in the tile; its first value is `at` values behind the tile's first in the vector, and
+/* Line l along DIR: `cell` is its first cell's place in the tile; its first value is `at` values after the tile's first in the vector, and
    at `in` in shared memory. */
 template <class S, int DIR>
 __device__ __forceinline__ void TileLine(int l, int &cell, int &at, int &in)
@@ -296,7 +296,7 @@ __device__ __forceinline__ void AwaitCopy()
   __syncthreads();
 }
 
-/* The tiles in a range of cells, of a size each: own cells whose lines are common ones. All other cells of the range are `cell`. */
+/* The tiles of a range that have cells of one size: own cells with its common lines. TilePlan: of all sizes; `cell`: all other cells */
 template <int N>
 struct SizeTiles {
   Parts         tile;
@@ -320,7 +320,7 @@ static inline bool ReadsPairs(const double *x)
 {
   return (uintptr_t)x % sizeof(double2) == 0;
 }
-/* PrefetchTile asks for the tile that lies Ahead() tiles, about VP_AHEAD_BYTES, behind the one at work. */
+/* PrefetchTile asks for the tile that lies Ahead() tiles, about VP_AHEAD_BYTES, ahead of the one at work. */
 enum { VP_AHEAD_BYTES = 2 << 20 };
 template <class S>
 __host__ __device__ constexpr int32_t Ahead()

@@ -91,7 +91,7 @@ struct TileSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* the tiles of cells with the common lines, or of size number which - 1, and marks in taken[cell - first] */
+  /* adds the tiles of cells with the common lines, or of size number which - 1, and marks their cells as taken */
   static PetscErrorCode AddSize(const VpView *view, const Field<double> &f, int which, int32_t first, int32_t last, const uint8_t *reads,
                                 std::vector<uint8_t> *taken, TilePlan<S> *plan)
   {

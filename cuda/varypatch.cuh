@@ -1,6 +1,6 @@
 /* The kernel of patch.cuh for patches that compute their own residual: x += A_j^-1 (b - A x) where the coefficient a
    varies over cells of one size, in every space, and x += A_j^-1 b. F and B are those of common patches, whose
-   coefficients were fitted by a constant.
+   coefficients were fitted by a constant, or of a sort.
 
    A x along a direction is a K u on a cell, where K has no faces, and on both sides of a face what the jump of traces adds times the
    harmonic mean H of the cells' coefficients. So all cells share one K and one g, and five numbers are a line's own:
@@ -87,7 +87,7 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
     else return (D == 0 ? kx : D == 1 ? ky : kz) == 1 + s;
   }
 
-  /* Line r along D: its first value in `values`, the offset of value i, its cells' number q, and its place in a cell of the vectors */
+  /* Line r along D. Start: its first value in `values`; Offset: of value i; Find: its cells' number q, its place in a cell's vector */
   template <int D>
   __device__ __forceinline__ T *Start(int r) const
   {
@@ -164,7 +164,7 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
       } else y[i] = p;
     }
   }
-  /* The jumps at the outer side s, where the cell's own coefficients are u, v in ascending order */
+  /* The jumps at the outer side s, times H; u, w: the cell's own coefficients there, ascending */
   template <int D>
   __device__ __forceinline__ void Jumps(int s, bool boundary, const Pair &beyond, T u, T w, T H, T (&j)[2]) const
   {

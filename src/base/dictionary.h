@@ -1,5 +1,5 @@
-/* Numbers the distinct keys among many, in the order they come. A key is `words` 64-bit words (VpWord: reals that agree to
-   9 digits are equal). */
+/* Numbers the distinct keys among many, in the order they come. A key is `words` 64-bit words (VpWord rounds reals to
+   32 bits of mantissa). */
 #pragma once
 #include <petscsys.h>
 #include <stdint.h>

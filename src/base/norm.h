@@ -1,4 +1,4 @@
-/* Norms of numbers whose squares may be none. */
+/* Norms of numbers whose squares may overflow or underflow. */
 #pragma once
 #include <math.h>
 

@@ -30,7 +30,7 @@ static PetscBool HasNotch(const VpCoarseCase *c)
                      VpNotchSums(c) <= MOST);
 }
 
-/* Devices like sweeps. */
+/* Devices prefer sweeps to a KSP on the host. */
 static PetscBool LikesSweeps(const VpCoarseCase *c)
 {
   return (PetscBool)(c->type == VP_COARSE_SWEEPS || (c->type == VP_COARSE_AUTO && c->device));

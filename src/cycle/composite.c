@@ -38,7 +38,7 @@ static PetscErrorCode PlaceLeaves(Part *part)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The edges between a level and the next one. Without exchanges between colours there is one before all of them, of which 3D has 48. */
+/* The edges between a level and the next one. Ghosts are exchanged after every colour, of which 3D has 48, or once before all. */
 static PetscErrorCode SetEdges(Part *part, VpLevel coarse, VpExchange exchange)
 {
   PetscFunctionBegin;

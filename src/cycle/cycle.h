@@ -33,7 +33,7 @@ struct VpCycle_ {
   VpCycleOptions options; /* with the type that was chosen */
   VpLevelCount   count;
   VpLattice      base;     /* the finest mesh's, with the coefficient that the coarsening needs */
-  PetscReal      contrast; /* the largest quotient of the coefficients of two children of a cell, below the finest level, on any rank */
+  PetscReal      contrast; /* the largest quotient of the coefficients of two children of a cell, but (unless adaptive) of finest ones */
   double         rough;    /* the part of the second level's cells of whose children on the finest it is more than VP_VARIES */
   PetscInt       nlevel;
   VpLevel       *level;               /* level[0] is the finest, level[nlevel - 1] the coarsest */

@@ -104,7 +104,7 @@ static PetscErrorCode Coarsen(VpCycle cycle, VpLevel level, VpLattice lattice, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* what waits for the host, be it for messages, can not be recorded */
+/* What waits for the host, if only for messages, cannot be recorded. */
 static PetscErrorCode CheckReplays(VpCycle cycle)
 {
   const VpLevel finest = cycle->level[0];
@@ -164,8 +164,8 @@ static PetscErrorCode CountRepeats(VpCycle cycle)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A level corrects twice where the next one has few cells beside the last level that was corrected from twice, at first beside the finest,
-   so that the work of all levels stays a small multiple of the finest's; and once from the coarsest, which is solved, and where levels have
+/* A level is corrected twice where the next one has few cells compared with the last level that corrected twice, at first with the finest,
+   so that the work of all levels stays a small multiple of the finest's; but once by the coarsest, which is solved, and on levels that have
    a part of the cells. */
 static void CountVisits(VpCycle cycle)
 {
@@ -181,9 +181,9 @@ static void CountVisits(VpCycle cycle)
   }
 }
 
-/* What suits the coefficient: V cycles where coarse levels follow it, or must be symmetric; F, or with line search W, where they see means
-   of what varies; where it varies on most of the cells, patches do not follow it, either: there sweeps of cells help, and F cycles no more
-   than V cycles. */
+/* What suits the coefficient: V cycles where coarse levels follow it, or the cycle is symmetric; F, or with line search W, where they see means
+   of what varies. Where it varies on more than VP_ROUGH of the cells, patches do not follow it either: sweeps of cells help, and F cycles
+   no more than V cycles. */
 static PetscErrorCode Choose(VpCycle cycle)
 {
   const MPI_Comm  comm = cycle->level[0]->mesh->comm;

@@ -4,7 +4,7 @@
 #include "internal.h"
 #include <float.h>
 
-#define NOISE 0.1 /* the most of a residual that rounding of the finest level's inverse may leave */
+#define NOISE 0.1 /* the largest part of a residual that rounding of the finest level's inverse may leave */
 #define STEPS 3.  /* iterations with several levels */
 
 /* As measured on an H200 at degree 4, in seconds: an iteration takes `step` beside its cycle; a colour of a level's sweep and its

@@ -51,8 +51,8 @@ PetscErrorCode VpCycleUpPart(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A finest level that has most of the cells costs most of a cycle, and begins with a few percent of the residual. Where cells crowd at a
-   point it costs little, and would begin with more than all of the residual. */
+/* Smoothing a finest level with most of the cells costs most of a cycle; without it a solve begins at a few percent of the residual. Where
+   cells crowd at a point it costs little; without it a solve would begin at more than the residual. */
 PetscErrorCode VpCycleRise(VpCycle cycle)
 {
   const PetscBool large = (PetscBool)(2 * (double)cycle->level[0]->mesh->ncell > 3 * (double)cycle->level[1]->mesh->ncell);

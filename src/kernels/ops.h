@@ -53,7 +53,7 @@ typedef struct {
                              void *const room[2], void *modes);
   PetscErrorCode (*from_modes)(const VpView *, const VpSeparable *, const VpPart *part, int32_t n, const void *modes, void *const room[2],
                                void *x);
-  /* t = the sums of x; b -= what w adds */
+  /* take: t = the sums of x; add: b -= what w adds */
   PetscErrorCode (*take_notch)(const VpView *, const VpNotch *, const void *x, void *t);
   PetscErrorCode (*add_notch)(const VpView *, const VpNotch *, const void *w, void *b);
   /* y[k][i] = sum_j M[i][j] x[k][j], where M is [rows][columns], for k < n */

@@ -97,8 +97,8 @@ typedef struct {
   double         hanging[1 + VP_MOST_SIZES][3][3]; /* [common, then sizes][d] VpLineLift of cells with these lines */
   double         outside[3][2][4]; /* [d][side] the matrix B of VpLineBoundary, with which a boundary acts like a cell beyond */
   double         ending[4];        /* the same where the level ends, of a cell whose line is `inside` but for that */
-  int64_t        position;         /* of cell 0 among the cells of all ranks. Aligned blocks of 2^(dim k) consecutive positions are cubes
-                                   with 2^k cells a side */
+  int64_t        position;         /* of cell 0 among the cells of all ranks. Where boxes are cut alike in all directions, aligned
+                                   blocks of 2^(dim k) are cubes */
   const void    *traces;           /* [2 ends][value, slope][nt], of the coefficients first[s], ... */
   const void    *expand;           /* VpBasis.expand in the same layout: from traces to coefficients */
   const VpBasis *basis;            /* the level's, on the host: both are made from it */
@@ -130,7 +130,7 @@ typedef struct {
   void          *device;      /* as of VpView */
 } VpPatchView;
 
-/* The edge where a level of an adaptive mesh ends: sides of leaves K of the next coarser level, behind which there are 2^(dim-1) cells F of
+/* The edge where a level of an adaptive mesh ends: sides of leaves K of the next coarser level, beyond which there are 2^(dim-1) cells F of
    the level. An edge patch is K and these cells:
 
        +-------+---+     A side's entry of `table` inverts the patch's parts one by one, A_KK by its lines, A_FF by one line along the

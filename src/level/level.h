@@ -23,7 +23,7 @@ PetscErrorCode VpArraysPlaceReals(VpArrays *, const double *host, size_t count, 
 PetscErrorCode VpArraysRelease(VpArrays *);
 
 /* A level has the mesh, tables and kernels of one precision and basis. It is the outer operator (in double precision and the orthonormal
-   basis, with ghosts by sides) or a level of the cycle. */
+   basis; ghosts mostly by sides) or a level of the cycle. */
 struct VpLevel_ {
   int              refct;
   VpMesh           mesh;
@@ -46,7 +46,7 @@ struct VpLevel_ {
   size_t           real;      /* bytes of a number */
   size_t           block;     /* bytes of a cell: real n^dim */
   MPI_Datatype     unit;      /* a cell */
-  VpGhostKind      reads;     /* the ghosts that A x reads: VP_GHOST_SIDE of an outer level, VP_GHOST_FACE of another */
+  VpGhostKind      reads;     /* A x reads these: VP_GHOST_SIDE of an outer level, unless adaptive; else VP_GHOST_FACE */
   VpArrays         arrays;    /* of the views */
   VpGhostExchange  exchange;  /* of its vectors */
 };

@@ -2,9 +2,9 @@
 #pragma once
 #include "../mesh/mesh.h"
 
-/* The operator 2^exponent (-div(a grad u) + c u) on polynomials of a degree. coefficient [nown], of a level's own copy [nlocal], is a on cells; NULL means 1. Where a is
-   a diagonal tensor, coefficient [nown][dim] are its diagonals. The exponent brings the numbers near 1, where single precision holds them;
-   only a level's tables contain it. */
+/* The operator 2^exponent (-div(a grad u) + c u) on polynomials of a degree. coefficient [nown] ([nlocal] in a level's own copy) is a on
+   cells; NULL means 1. Where a is a diagonal tensor, coefficient [nown][dim] are its diagonals. The exponent brings the numbers near 1,
+   where single precision holds them; only a level's tables contain it. */
 typedef struct {
   int              degree;
   double           penalty, reaction;

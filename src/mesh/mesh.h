@@ -380,7 +380,7 @@ typedef struct {
   int32_t  inner[VP_MOST_COLORS];     /* of which [start[c], inner[c]) touch no ghost */
   int32_t *cell;                      /* [n][2^dim], position x + 2 y + 4 z */
   uint8_t *side;                      /* [n][2 dim] VpSide */
-  uint8_t *mixed;                     /* [n] 1: some side is MIXED or WRAP, so that VP_FORM_REPLACE is not possible */
+  uint8_t *mixed;                     /* [n] 1: some side is MIXED or WRAP; VP_FORM_REPLACE only if the patch is `exact` */
   uint8_t *cover;                     /* [nlocal] bit c: a patch of colour c holds the cell */
   int32_t *whole;                     /* [n] of a selection: the patches' numbers among all; else NULL */
 } VpPatches;

@@ -1,4 +1,4 @@
-/* What the tables of an edge patch depend on: K is the leaf of the coarser level, F are the cells behind one of its
+/* What the tables of an edge patch depend on: K is the leaf of the coarser level, F are the cells beyond one of its
    sides. Numbers are those of a patch where the largest coefficient of K is 1. */
 #pragma once
 #include "internal.h"

@@ -24,8 +24,8 @@ static void Sort(int32_t n, const int32_t list[], int32_t most, const int32_t nu
   start[0] = 0;
 }
 
-/* The steps of patches, colour by colour. A patch is a step later than all patches of earlier colours that write what it reads or writes, or
-   read what it writes. */
+/* The steps of patches, colour by colour. A patch's step follows those of all patches of earlier colours that write what it reads or writes,
+   or read what it writes. */
 typedef struct {
   VpMesh         fine;
   const int32_t *order;      /* the patches of a colour */

@@ -1,5 +1,5 @@
 /* The tables of edge patches, where a level of an adaptive mesh ends (VpEdgeView). A patch depends on the lines of its
-   leaf K and of the cells F behind one of K's sides, so few are different. */
+   leaf K and of the cells F beyond one of K's sides, so few are different. */
 #include "edgekey.h"
 #include "../base/dictionary.h"
 #include "../base/memory.h"

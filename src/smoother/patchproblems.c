@@ -79,7 +79,7 @@ static PetscErrorCode Number(VpPatchProblems *problems, VpFdmKey key, double rat
   return VpDictionaryAdd(&problems->dictionary, word, &problem, entry);
 }
 
-/* the ratio of patch p, or without a fit of all */
+/* the ratio of patch p; without fits, of all patches */
 static double RatioOf(const VpPatchProblems *problems, int32_t p, int d)
 {
   const VpLevel level = problems->level;
@@ -124,8 +124,8 @@ static int Grain(VpLevel level)
   return VpIsDevice(level->backend) ? VP_COARSE_GRAIN : 1;
 }
 
-/* Whether the patch's tables are exact; fit: whether its fit is. Where the coefficient steps, the tables' mass has the steps and the
-   reaction's has not. */
+/* Whether the patch's tables are exact; fit: whether its fit is. Where the coefficient steps, the tables' mass has the steps, and the
+   reaction's does not. */
 static PetscBool IsExact(const VpPatchProblems *problems, int32_t p, PetscBool fit)
 {
   const double   *step = problems->fit[p].step;
@@ -234,8 +234,8 @@ static PetscBool HasMixedSide(const VpPatches *patches, int32_t p)
   return (PetscBool)(patches->mixed[p] && memchr(patches->side + (size_t)p * 2 * patches->dim, VP_SIDE_MIXED, 2 * (size_t)patches->dim));
 }
 
-/* Sets problems->type. Patches whose first cells are of one box and zone differ by coefficients, and
-   where sides are mixed, or at the edge of a level of an adaptive mesh. */
+/* Sets problems->type. Patches whose first cells are of one box and zone have the same unless
+   coefficients differ, sides are mixed, or a level of an adaptive mesh ends. */
 static PetscErrorCode FindProblems(VpPatchProblems *problems)
 {
   const VpPatches *patches = problems->patches;

@@ -136,7 +136,7 @@ static PetscBool IsThin(VpLevel level)
   return (PetscBool)(level->aspect < THIN(level->mesh->dim));
 }
 
-/* Makes the smoother of the patches at one kind of seams, and behind it those of the kinds that follow. */
+/* Makes the smoother of the patches at one kind of seams, then those of the kinds that follow. */
 static PetscErrorCode Create(VpLevel level, VpSpace space, VpResidual residual, VpExchange exchange, PetscInt corners, int seams,
                              VpSmoother *out)
 {

@@ -27,7 +27,7 @@ typedef enum { VP_EXCHANGE_AUTO, VP_EXCHANGE_SWEEP, VP_EXCHANGE_COLOR } VpExchan
 VpExchange VpChooseExchange(VpLevel, VpExchange asked);
 
 typedef struct VpSmoother_ *VpSmoother;
-/* The exchange is as asked for: auto becomes what suits the level. corners: how often a sweep repeats the patches near corners. */
+/* VP_EXCHANGE_AUTO becomes what suits the level. corners: how often a sweep repeats the patches near corners. */
 PetscErrorCode     VpSmootherCreate(VpLevel, VpSpace, VpResidual, VpExchange, PetscInt corners, VpSmoother *);
 PetscErrorCode     VpSmootherDestroy(VpSmoother *);
 const VpPatchView *VpSmootherPatches(VpSmoother); /* all patches, for tests to read */

@@ -27,7 +27,7 @@ struct VpSmoother_ {
   int         ncolor;
   Part        part[PARTS];
   PetscInt    repeats, ncorner; /* how often the corners' patches are swept after the others; their number on all ranks */
-  PetscBool   ends;             /* The level ends within some rank's cells. */
+  PetscBool   ends;             /* Some rank has patches where the level ends. */
   VpExchange  exchange;
   PetscBool   exact;       /* Ghosts are current after every colour, of the repeats, too, as if there were one rank. */
   PetscBool   current;     /* Ghosts are current at least when the repeats begin, which is enough across thin cells. */
@@ -35,7 +35,7 @@ struct VpSmoother_ {
   VpCellSweep cells;       /* the sweeps of single cells that follow, or NULL */
   PetscInt    cell_sweeps; /* how many of these */
   VpVector    r;           /* residual `global`: b - A x wherever patches are */
-  int         kind, kinds; /* as bits of directions: where its patches are at seams; where the mesh has seams */
+  int         kind, kinds; /* bits of the directions in which its patches are at seams; in which the mesh has seams */
   int         digit[3];    /* as of VpPatches */
   VpSmoother  seams;       /* of the patches at the next kind of seams, or NULL */
 };

@@ -77,8 +77,8 @@ void VpLineBoundary(const VpLineKey *, int degree, int s, double penalty, double
    lift[1] V + lift[2] Q. */
 void VpLineLift(const VpLineKey *, int degree, double penalty, double lift[3]);
 
-/* Defines a function on numbers of some kind: the coefficient of a face between two cells. It has no product of both, which may be too large
-   or too small for a number. */
+/* Defines a function on numbers of some kind: the coefficient of a face between two cells. It avoids a b, which may overflow or
+   underflow. */
 #define VP_HARMONIC_MEAN(function, Number) \
   function(Number a, Number b) \
   { \

@@ -18,7 +18,7 @@ typedef struct {
   V           D[VP_MAX_N][PARTS], C[2][VP_MAX_N][PARTS];
 } XColumns;
 
-static const REAL zero_cell[VALUES]; /* stands for neighbours that there are not */
+static const REAL zero_cell[VALUES]; /* stands for absent neighbours */
 
 /* D [n][n], then g [2 sides][value, slope][n] */
 INLINE const REAL *Line(const void *lines, const int n, int32_t entry)
@@ -118,8 +118,8 @@ INLINE void AlongZ(const int n, const int step, int z, const REAL *D, V u[][PART
   }
 }
 
-/* y = A u, or b - A u where b is not NULL; beyond[2 d + s]: the neighbours' values, zero_cell where there is none; X: of `line`;
-   ahead: those of a cell to come, fetched meanwhile, or NULL */
+/* y = A u, or b - A u where b is not NULL; beyond[2 d + s]: the neighbours' values, zero_cell where there is none;
+   X: made by Prepare(); ahead: a later cell's neighbours, fetched meanwhile, or NULL */
 INLINE void CellApply(const VpView *view, const int n, const int nt, const REAL *u, const REAL *const beyond[], const XColumns *X,
                       const REAL *b, REAL *y, const REAL *const ahead[])
 {

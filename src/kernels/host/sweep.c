@@ -128,7 +128,7 @@ INLINE void LookAhead(const Sweep *s, const int n, const int32_t j[W], Ahead *ah
   }
 }
 
-/* patches j[0..W), then to come next[0..W); room: u [n]^dim, v [m]^dim, r [W][n]^dim */
+/* Solves patches j[0..W); next[0..W) follow; room: u [n]^dim, v [m]^dim, r [W][n]^dim */
 INLINE void Patches(Sweep *s, const int n, const int32_t j[W], const int32_t next[W], Solver *solver, V u[], V v[], REAL r[])
 {
   const VpForm form = FormOf(s, j);

@@ -2,7 +2,7 @@
    the end of the set-up goes through two steps of a refinement, a product with A and sums of vectors. */
 #include "internal.h"
 
-/* whether there is room for two vectors on every rank */
+/* whether two vectors take less than half of what is free */
 static PetscErrorCode IsRoom(PC pc, VpLevel outer, PetscBool *is)
 {
   double there = 0, total, need = 2. * (double)outer->view.nown * (double)outer->block;

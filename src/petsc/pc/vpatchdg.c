@@ -99,7 +99,7 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* They are made for the first block of columns, and made again for one of more. */
+/* Made for the first block of columns, and anew for one with more columns. */
 static PetscErrorCode Columns(PC pc, PetscInt n, VpColumns *columns, PetscInt *most)
 {
   PC_VPatchDG *data = pc->data;

@@ -14,7 +14,7 @@ typedef struct {
   PetscErrorCode (*begin)(PC, VpVector *r);                                                    /* r: the vector that r is about to enter */
   PetscErrorCode (*solve)(PC, PetscBool transpose, PetscBool add, PetscReal scale, double *z); /* z = scale M r (add: z += scale M r) */
   /* These are NULL for a type that does not care who applies it. `prepare` is called before `build`. Ensures: an error on what cannot be;
-     *later says whether to build waits for the first application. */
+     *later says whether building waits for the first application. */
   PetscErrorCode (*prepare)(PC, VpMesh, const VpProblem *, PetscBool *later);
   /* ksp is about to solve with it (NULL: something else applies it). Ensures: *again says whether it has to be built anew. */
   PetscErrorCode (*meet)(PC, KSP, PetscBool *again);

@@ -3,7 +3,7 @@
 #include "pcbase.h"
 
 #define NEAR  64   /* Norms from 2^-64 to 2^64 stay as they are, also that of a residual that has lost all its digits. */
-#define FAR   600  /* 2^600 and 2^-600 bring any number where its square is a number. */
+#define FAR   600  /* Times 2^600 or 2^-600 no number has a square that over- or underflows. */
 #define LIMIT 1000 /* Factors up to 2^1000 and their inverses are normal numbers. */
 
 /* The factor after one that led to this norm: the same where the norm is near 1. A norm of 0 or inf may be due to its squares; then 1 is
