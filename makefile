@@ -60,7 +60,7 @@ kernels   = $(filter-out %/backend.c %/couple.c %/dense.c,$(wildcard src/kernels
 variants  = f2 f3 d2 d3
 variant   = $(filter-out %/points.f2.o %/points.f3.o,$(kernels:src/%.c=$(BUILD)/obj/%.$1.o))
 sources   = $(filter-out $(kernels),$(wildcard src/*/*.c src/*/*/*.c))
-cuda      = $(if $(CUDA_NVCC),$(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard cuda/*.cu)))
+cuda      = $(if $(CUDA_NVCC),$(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard cuda/*.cu cuda/*/*.cu)))
 # what takes longest is begun first
 objects   = $(cuda) $(foreach v,$(variants),$(call variant,$v)) $(sources:src/%.c=$(BUILD)/obj/%.o)
 examples  = $(patsubst examples/%.c,$(BUILD)/bin/%,$(wildcard examples/*.c))
@@ -104,8 +104,8 @@ $(BUILD)/obj/examples/%.o: examples/%.c
 	$(compile) $(sanitize) -c $< -o $@
 $(BUILD)/obj/tests/%.o: tests/%.c
 	$(compile) $(sanitize) -c $< -o $@
-$(BUILD)/obj/cuda/nccl.o: kind = $(NCCL_CFLAGS)
-$(BUILD)/obj/cuda/nccl.o: $(BUILD)/nccl.last
+$(BUILD)/obj/cuda/device/nccl.o: kind = $(NCCL_CFLAGS)
+$(BUILD)/obj/cuda/device/nccl.o: $(BUILD)/nccl.last
 $(BUILD)/obj/cuda/%.o: cuda/%.cu
 	$(nvcc) $(kind) -c $< -o $@
 $(BUILD)/obj/tests/%.o: tests/%.cu

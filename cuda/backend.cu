@@ -1,6 +1,6 @@
 /* The GPU as a backend: memory on the current device, one stream, the kernels by precision, dimension and degree. */
-#include "link.cuh"
-#include "patchshape.cuh"
+#include "device/link.cuh"
+#include "patch/patchshape.cuh"
 
 cudaStream_t VpCudaStream = NULL;
 

@@ -2,7 +2,7 @@
    cells. */
 #pragma once
 #include "tensor.cuh"
-#include "load.cuh"
+#include "device/load.cuh"
 
 /* what A x reads, a kernel parameter */
 template <class T>

@@ -1,5 +1,5 @@
 /* Conversion between the outer vectors, in double precision and the orthonormal basis, and a level's vectors. */
-#include "sum.cuh"
+#include "device/sum.cuh"
 #include "tile.cuh"
 #include "hanging.cuh"
 

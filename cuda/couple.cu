@@ -5,7 +5,7 @@
        K[row][column] = sum_k W[k][a] W[k][a'] R[k][j][i]
 
    A thread makes one number. */
-#include "kernel.cuh"
+#include "device/kernel.cuh"
 
 static __global__ void SumOverLast(VpCouple c, double *X)
 {

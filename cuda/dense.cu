@@ -6,7 +6,7 @@
 
    and once all blocks had their turn, A is its inverse. Nobody looks for pivots: A's leading parts are not singular.
    It has `ld` rows and columns, a multiple of BLOCK; those that are too many have ones on the diagonal. */
-#include "load.cuh"
+#include "device/load.cuh"
 
 enum { BLOCK = 64, DEPTH = 32, SPAN = 16, EACH = BLOCK / SPAN }; /* a block of SPAN^2 threads makes BLOCK^2 numbers, a thread EACH^2 */
 

@@ -153,19 +153,19 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   static constexpr int many = (sizeof(T) == 4 ? 1024 : 512) / RoundUp(threads, VP_WARP), least = many > 16 ? 16 : Max(1, many);
 
   const T *Z;               /* of the entry */
-  int32_t  at, K, F, first; /* the side, its cell, the group's cell behind it, the first side of K */
+  int32_t  at, K, F, first; /* the side, its cell, the group's cell beyond it, the first side of K */
   int      end;
   bool     replaces; /* F's values are replaced, not corrected: the patch's inverse is exact on F */
   T        weight;
   T       *y, *q, *u, *v, *t, *other, *line; /* shared memory: all F, all F again, K, K again, traces, traces again, F's lines */
   LineSum<T, DIM, N, D, false> own;          /* of K */
-  LineSum<T, DIM, N, D, true>  behind;       /* of F */
+  LineSum<T, DIM, N, D, true>  finer;        /* of F */
 
   __device__ __forceinline__ EdgePatch(const EdgeWork<T> &work, int32_t which, T *shared)
       : S(work, shared + at_maps + maps), at(which), K(Item(which)[0]), F(Item(which)[VP_HANG_BEYOND + i]), first(First(which, K)),
         end(Item(which)[1] % 2), replaces(!w.weight), weight(w.weight ? w.weight[which] : T(1)), y(shared + at_y), q(y + fine),
         u(shared + at_u), v(u + values), t(shared + at_t), other(t + 2 * threads),
-        line(shared + at_lines), own{shared, w.reaction * weight}, behind{shared, w.reaction * weight}
+        line(shared + at_lines), own{shared, w.reaction * weight}, finer{shared, w.reaction * weight}
   {
     T *map = shared + at_maps;
 
@@ -306,7 +306,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
     const T *form = Form(at);
     Trace    here = {T(0), T(0)};
 
-    behind.TracesOf(y, t, other);
+    finer.TracesOf(y, t, other);
     S::Flux(form, false, form[VP_HANG_A + i], here, {t[LineAt(D, 2)], t[LineAt(D, 2) + Step(D, 2)]});
     S::FromFaces(here);
     S::AddLiftTogether(D, end, T(-1), here, u);
@@ -353,7 +353,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
     t[LineAt(D, 2)] = here.V;
     t[LineAt(D, 2) + Step(D, 2)] = here.Q;
     __syncthreads();
-    behind.AddLifted(-weight, t, other, y);
+    finer.AddLifted(-weight, t, other, y);
   }
   /* Adds u to the coarser level's vector, adds y to the finer one's or puts it there, and takes A_FK u from b. */
   __device__ __forceinline__ void Store() const
@@ -373,12 +373,12 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
     __pipeline_wait_prior(0); /* All threads wait for one another in what follows. */
     if (replaces) FineRight();
     else FineResidual();
-    behind.template Transform<false, false>(y, q);
-    behind.Divide(weight, y);
+    finer.template Transform<false, false>(y, q);
+    finer.Divide(weight, y);
     SubtractFineOfPatch();
     SolveCoarse();
     SubtractCoarseOfPatch();
-    behind.template Transform<true, false>(y, q);
+    finer.template Transform<true, false>(y, q);
     Store();
   }
 };

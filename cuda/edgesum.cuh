@@ -10,8 +10,8 @@
 
    Rows of matrices begin at multiples of 16 bytes, so that few instructions read them. */
 #pragma once
-#include "fdm.cuh"
-#include "load.cuh"
+#include "patch/fdm.cuh"
+#include "device/load.cuh"
 #include <type_traits>
 
 /* f(at) for all at in [0, COUNT), shared out among so many threads of the block */

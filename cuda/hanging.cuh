@@ -8,7 +8,7 @@
       +---------+----+ */
 #pragma once
 #include "cell.cuh"
-#include "load.cuh"
+#include "device/load.cuh"
 
 /* value V and slope Q at the end of a line */
 template <class T>

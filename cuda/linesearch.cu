@@ -1,6 +1,6 @@
 /* The arithmetic of a line search: products in L2, and the step that follows from them without the host. */
 #include "tensor.cuh"
-#include "sum.cuh"
+#include "device/sum.cuh"
 
 /* partial[0][blocks] and partial[1][blocks] = the blocks' parts of the L2 products of e with r and with w; M is the basis' mass. */
 template <class T, int DIM, int N>

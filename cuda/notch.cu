@@ -1,5 +1,5 @@
 /* Sums over the lines that cross the sides of a notch, and what they add. A thread makes one line's two sums, or one value. */
-#include "kernel.cuh"
+#include "device/kernel.cuh"
 
 template <class T>
 struct Notch {

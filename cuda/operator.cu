@@ -1,6 +1,6 @@
 /* y = A x and y = b - A x: traces of sides that hang, then tiles where the mesh has them, cells elsewhere, then other sides that hang. */
 #include "hanging.cuh"
-#include "hangplan.cuh"
+#include "plan/hangplan.cuh"
 #include "tile.cuh"
 
 template <class T, int DIM, int N, class Hanging>

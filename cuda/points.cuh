@@ -1,6 +1,6 @@
 /* What takes coefficients of a cell to values at its points, and back. */
 #pragma once
-#include "sum.cuh"
+#include "device/sum.cuh"
 
 /* Arrays in shared memory have rows of an odd pitch, so that lines along x begin in different banks. */
 template <int DIM, int N, int Q>

@@ -9,7 +9,7 @@
    The first product reads the vector and the last one writes it, cell by cell. Of a part of the cells only values x, y, z are there that
    it has: all but one of its products are on fewer lines. */
 #include "tensor.cuh"
-#include "load.cuh"
+#include "device/load.cuh"
 #include <cuda_pipeline.h>
 
 /* from cell to cell of the lattice along a direction, from value to value of a cell */

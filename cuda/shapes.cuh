@@ -2,7 +2,7 @@
    line for every kernel, precision, dimension and n = degree + 1 that was measured, except SortedPatchShape<float, 3, 7> below; the
    formulas stand for all others. */
 #pragma once
-#include "kernel.cuh"
+#include "device/kernel.cuh"
 
 /* A line of values is numbered by its digits, and `order` names them from the fastest on: with 231 digit 2 is the fastest and digit 1 the
    slowest. Digit i takes radix[i-1] values. Ensures: digit i of a line l is l / DigitStride(order, i, radix) % radix[i-1]. */

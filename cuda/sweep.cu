@@ -1,11 +1,11 @@
 /* The patch smoother: one colour, or all of them at once, and values from its two buffers. The view's common patches take the kernels
    of patch.cuh, keptpatch.cuh and varypatch.cuh, and so do others that are sorted by their tables; what is left takes that of
    anypatch.cuh. */
-#include "anypatch.cuh"
-#include "keptplan.cuh"
-#include "sortplan.cuh"
-#include "varyplan.cuh"
-#include "sweepallplan.cuh"
+#include "patch/anypatch.cuh"
+#include "plan/keptplan.cuh"
+#include "plan/sortplan.cuh"
+#include "plan/varyplan.cuh"
+#include "plan/sweepallplan.cuh"
 
 /* a warp looks at `each` cells at once, then copies those of them that are in x1 */
 template <class T>
@@ -77,14 +77,14 @@ struct SweepKernels {
       if constexpr (!Coefficients::varies) return {};
       else return {form, (const T *)p->coefficient, (const T *)p->weight, (const int32_t *)list.numbers.p, (T)p->reaction};
     }
-    /* launch(edges, patches, w, stream) on common patches, those at boundaries beside those inside */
+    /* launch(boundary, patches, w, stream) on common patches, those at boundaries beside those inside */
     template <class Launch>
     PetscErrorCode Common(Launch launch) const
     {
       PetscFunctionBegin;
       if (!c) PetscFunctionReturn(PETSC_SUCCESS);
-      PetscCall(launch(c->edges, plan.edge, WorkOn<T>(plan.edge, c->table, b, x), side));
-      PetscCall(launch(NoEdges(), plan.inside, WorkOn<T>(plan.inside, c->table, b, x), VpCudaStream));
+      PetscCall(launch(c->boundary, plan.boundary, WorkOn<T>(plan.boundary, c->table, b, x), side));
+      PetscCall(launch(NoBoundary(), plan.inside, WorkOn<T>(plan.inside, c->table, b, x), VpCudaStream));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     /* launch(SortPlan, whether it is full, w, stream) on sorted ones: those that are not their own mirror images beside the others */
@@ -110,9 +110,9 @@ struct SweepKernels {
     typedef std::conditional_t<Coefficients::varies, NoTail<T, N>, ReplaceTail<T, N>> Tail;
 
     PetscFunctionBegin;
-    PetscCall(like.Common([&](const auto &edges, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
-      return LaunchPatches<P>(ReplacePatches<T, N, std::decay_t<decltype(edges)>, Coefficients>, ReplaceShape<T, P, Coefficients>::bytes,
-                              list.n, stream, w, like.done, like.c->tables, edges, like.template Of<Coefficients>(list));
+    PetscCall(like.Common([&](const auto &boundary, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
+      return LaunchPatches<P>(ReplacePatches<T, N, std::decay_t<decltype(boundary)>, Coefficients>, ReplaceShape<T, P, Coefficients>::bytes,
+                              list.n, stream, w, like.done, like.c->tables, boundary, like.template Of<Coefficients>(list));
     }));
     PetscCall(like.Sorted(like.setup.mixes ? VP_PLAN_REPLACE_SORTS_MIXED : VP_PLAN_REPLACE_SORTS, Tail(like.setup),
                           [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
@@ -133,9 +133,9 @@ struct SweepKernels {
     PetscFunctionBegin;
     PetscCall(VpCudaPlan<KeptPlan<T, N, TRACES>>(&like.setup.patches->device, VP_PLAN_KEPT, 0, TRACES, &kept,
                                                  [&](KeptPlan<T, N, TRACES> *p) { return KeptSetup<T, N, TRACES>(like.setup).Fill(p); }));
-    PetscCall(like.Common([&](const auto &edges, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
-      return LaunchPatches<P>(KeepPatches<T, N, TRACES, std::decay_t<decltype(edges)>>, KeptShape<T, N, TRACES, P>::bytes, list.n, stream,
-                              w, like.done, like.c->tables, kept->tables, edges);
+    PetscCall(like.Common([&](const auto &boundary, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
+      return LaunchPatches<P>(KeepPatches<T, N, TRACES, std::decay_t<decltype(boundary)>>, KeptShape<T, N, TRACES, P>::bytes, list.n,
+                              stream, w, like.done, like.c->tables, kept->tables, boundary);
     }));
     PetscCall(like.Sorted(TRACES == 1 ? VP_PLAN_KEEP_SORTS : VP_PLAN_KEEP_SORTS_2, KeptTail<T, N, TRACES>{setup},
                           [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
@@ -155,9 +155,9 @@ struct SweepKernels {
     PetscFunctionBegin;
     PetscCall(VpCudaPlan<VaryPlan<T, N>>(&patches->device, VP_PLAN_VARY, 0, 0, &vary,
                                          [=](VaryPlan<T, N> *p) { return VarySetup<T, N>(view, patches->unit).Fill(p); }));
-    PetscCall(like.Common([&](const auto &edges, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
-      return LaunchPatches<P>(VaryPatches<T, N, std::decay_t<decltype(edges)>>, VaryShape<T, N, P>::bytes, list.n, stream, w, like.done,
-                              like.c->tables, vary->tables, edges, like.template Of<VaryWork<T>>(list));
+    PetscCall(like.Common([&](const auto &boundary, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
+      return LaunchPatches<P>(VaryPatches<T, N, std::decay_t<decltype(boundary)>>, VaryShape<T, N, P>::bytes, list.n, stream, w, like.done,
+                              like.c->tables, vary->tables, boundary, like.template Of<VaryWork<T>>(list));
     }));
     PetscCall(like.Sorted(selected == SELECT_ALL ? VP_PLAN_VARY_SORTS : VP_PLAN_VARY_SORTS_OTHERS, NoTail<T, N>(like.setup),
                           [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {

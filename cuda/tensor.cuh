@@ -1,6 +1,6 @@
 /* A tensor product of n x n matrices on cells in shared memory. A thread holds one line of a cell, in every direction. */
 #pragma once
-#include "kernel.cuh"
+#include "device/kernel.cuh"
 
 /* A row-major matrix as a kernel parameter: with indices known to the compiler its entries are operands of instructions. */
 template <class T, int N>

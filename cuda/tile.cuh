@@ -22,8 +22,8 @@
    traces beyond from the cell's own. */
 #pragma once
 #include "cell.cuh"
-#include "parts.cuh"
-#include "load.cuh"
+#include "plan/parts.cuh"
+#include "device/load.cuh"
 #include "shapes.cuh"
 #include <cuda_pipeline.h>
 #include <memory>

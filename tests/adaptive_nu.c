@@ -89,7 +89,7 @@ static PetscErrorCode iterations_are_the_independent_ones(const Measured *c, VPa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of three cells in a row one is refined. Along the other directions, which are periodic, the cells behind a side that hangs are their own
+/* Of three cells in a row one is refined. Along the other directions, which are periodic, the cells beyond a side that hangs are their own
    neighbours. */
 static PetscErrorCode few_iterations_with_a_cell_across(PetscInt dim)
 {

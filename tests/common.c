@@ -11,8 +11,8 @@ static int KindOf(const VpView *view, int32_t cell)
     const int32_t line = view->line[cell * view->dim + d];
 
     if (line == view->common.inside[d]) continue;
-    if (kind || (line != view->common.edge[d][0] && line != view->common.edge[d][1])) return -1;
-    kind = 1 + 2 * d + (line == view->common.edge[d][1]);
+    if (kind || (line != view->common.bounded[d][0] && line != view->common.bounded[d][1])) return -1;
+    kind = 1 + 2 * d + (line == view->common.bounded[d][1]);
   }
   return kind;
 }
@@ -57,7 +57,7 @@ static PetscErrorCode CheckPatches(const Setting *s, VpLevel level, VpSmoother s
 
     for (int d = 0; d < dim; d++) {
       const int32_t type = patches->type[p * dim + d];
-      is = (PetscBool)(is && (type == common->inside[d] || type == common->edge[d][0] || type == common->edge[d][1]));
+      is = (PetscBool)(is && (type == common->inside[d] || type == common->bounded[d][0] || type == common->bounded[d][1]));
     }
     n[is]++;
     for (int i = 0; is && i < nside * ncell; i++) {
@@ -65,7 +65,7 @@ static PetscErrorCode CheckPatches(const Setting *s, VpLevel level, VpSmoother s
       const int32_t cell = patches->patch[p * ncell + at], type = patches->type[p * dim + d];
       const int32_t beyond = view->neighbor[cell * nside + 2 * d + side];
 
-      bad += (beyond < 0) != ((at >> d & 1) == side && type == common->edge[d][side]);
+      bad += (beyond < 0) != ((at >> d & 1) == side && type == common->bounded[d][side]);
       bad += (at >> d & 1) == side && beyond >= 0 && view->line[cell * dim + d] != view->common.inside[d];
     }
   }

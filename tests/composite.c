@@ -284,7 +284,7 @@ static PetscErrorCode SolvePatch(const Refined *r, int l, const Vectors *v, int3
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Coefficients are octaves in these tests: are those of the cells behind a leaf's side and beside them the same, so that products fit? */
+/* Coefficients are octaves in these tests: are those of the cells beyond a leaf's side and beside them the same, so that products fit? */
 static PetscBool Fits(const Refined *r, const VpHang *edge)
 {
   const int dim = r->leaves->dim;

@@ -1,5 +1,5 @@
 /* Kernels where vectors are so long that 32 bits count neither their numbers nor their bytes: the cells of a small level, told to lie
-   behind 2^31 / n^dim others. Nobody touches these, so that they take no memory on the host.
+   after 2^31 / n^dim others. Nobody touches these, so that they take no memory on the host.
    ranks: 1 */
 #include "support/multigrid.h"
 #include <sys/mman.h>

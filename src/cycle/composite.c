@@ -11,41 +11,41 @@ typedef struct {
   VpEdgeView     edges;
   uint64_t       steps;     /* of edge patches, as bits, that some rank has */
   PetscBool      exchanges; /* Ghosts travel after every one of them. */
-} Part;
+} Sublevel;
 
 struct VpComposite_ {
-  VpLevel  leaves;
-  VpVector in, out;
-  PetscInt n; /* levels with leaves */
-  Part    *part;
+  VpLevel   leaves;
+  VpVector  in, out;
+  PetscInt  n; /* levels with leaves */
+  Sublevel *sub;
 };
 
-static PetscErrorCode PlaceLeaves(Part *part)
+static PetscErrorCode PlaceLeaves(Sublevel *sub)
 {
-  const VpMesh mesh = part->level->mesh;
+  const VpMesh mesh = sub->level->mesh;
   int32_t     *leaf, *cell;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(mesh->nown, &leaf, mesh->nown, &cell));
   for (int32_t c = 0; c < mesh->nown; c++) {
     if (mesh->leaf[c] < 0) continue;
-    leaf[part->n] = mesh->leaf[c];
-    cell[part->n++] = c;
+    leaf[sub->n] = mesh->leaf[c];
+    cell[sub->n++] = c;
   }
-  PetscCall(VpArraysPlace(&part->arrays, leaf, part->n * sizeof(*leaf), "leaves", (const void **)&part->leaf));
-  PetscCall(VpArraysPlace(&part->arrays, cell, part->n * sizeof(*cell), "leaves", (const void **)&part->cell));
+  PetscCall(VpArraysPlace(&sub->arrays, leaf, sub->n * sizeof(*leaf), "leaves", (const void **)&sub->leaf));
+  PetscCall(VpArraysPlace(&sub->arrays, cell, sub->n * sizeof(*cell), "leaves", (const void **)&sub->cell));
   PetscCall(PetscFree2(leaf, cell));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The edges between a level and the next one. Ghosts are exchanged after every colour, of which 3D has 48, or once before all. */
-static PetscErrorCode SetEdges(Part *part, VpLevel coarse, VpExchange exchange)
+static PetscErrorCode SetEdges(Sublevel *sub, VpLevel coarse, VpExchange exchange)
 {
   PetscFunctionBegin;
-  part->exchanges = (PetscBool)(exchange == VP_EXCHANGE_COLOR);
-  PetscCall(VpPlaceEdges(part->level, coarse, (PetscBool)!part->exchanges, &part->arrays, &part->edges));
-  for (int c = 0; c < VP_EDGE_COLORS; c++) part->steps |= (uint64_t)(part->edges.start[c] < part->edges.start[c + 1]) << c;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &part->steps, 1, MPI_UINT64_T, MPI_BOR, coarse->mesh->comm));
+  sub->exchanges = (PetscBool)(exchange == VP_EXCHANGE_COLOR);
+  PetscCall(VpPlaceEdges(sub->level, coarse, (PetscBool)!sub->exchanges, &sub->arrays, &sub->edges));
+  for (int c = 0; c < VP_EDGE_COLORS; c++) sub->steps |= (uint64_t)(sub->edges.start[c] < sub->edges.start[c + 1]) << c;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sub->steps, 1, MPI_UINT64_T, MPI_BOR, coarse->mesh->comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -61,14 +61,14 @@ PetscErrorCode VpCompositeCreate(VpMesh leaves, const VpProblem *problem, VpExch
   PetscCall(VpLevelCreate(leaves, problem, VP_BASIS_THIN, finest->precision, finest->backend, &c->leaves));
   PetscCall(VpVectorCreate(c->leaves, 1, "right-hand side", &c->in));
   PetscCall(VpVectorCreate(c->leaves, 1, "correction", &c->out));
-  PetscCall(PetscCalloc1(parts + 1, &c->part));
+  PetscCall(PetscCalloc1(parts + 1, &c->sub));
   for (c->n = 0; c->n <= parts;) {
-    Part *part = &c->part[c->n++];
+    Sublevel *sub = &c->sub[c->n++];
 
-    part->level = VpReference(levels[c->n - 1]);
-    part->arrays = (VpArrays){.backend = finest->backend, .precision = finest->precision};
-    PetscCall(PlaceLeaves(part));
-    if (c->n <= parts) PetscCall(SetEdges(part, levels[c->n], exchange));
+    sub->level = VpReference(levels[c->n - 1]);
+    sub->arrays = (VpArrays){.backend = finest->backend, .precision = finest->precision};
+    PetscCall(PlaceLeaves(sub));
+    if (c->n <= parts) PetscCall(SetEdges(sub, levels[c->n], exchange));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -81,10 +81,10 @@ PetscErrorCode VpCompositeDestroy(VpComposite *out)
   *out = NULL;
   if (!c) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt l = 0; l < c->n; l++) {
-    PetscCall(VpArraysRelease(&c->part[l].arrays));
-    PetscCall(VpLevelDestroy(&c->part[l].level));
+    PetscCall(VpArraysRelease(&c->sub[l].arrays));
+    PetscCall(VpLevelDestroy(&c->sub[l].level));
   }
-  PetscCall(PetscFree(c->part));
+  PetscCall(PetscFree(c->sub));
   PetscCall(VpVectorDestroy(&c->in));
   PetscCall(VpVectorDestroy(&c->out));
   PetscCall(VpLevelDestroy(&c->leaves));
@@ -127,14 +127,14 @@ static PetscErrorCode Move(VpComposite c, int32_t n, const int32_t *others, VpVe
 PetscErrorCode VpCompositeEnter(VpComposite c, PetscInt l, VpVector b)
 {
   PetscFunctionBegin;
-  if (l < c->n) PetscCall(Move(c, c->part[l].n, c->part[l].leaf, c->in, c->part[l].cell, b));
+  if (l < c->n) PetscCall(Move(c, c->sub[l].n, c->sub[l].leaf, c->in, c->sub[l].cell, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpCompositeLeave(VpComposite c, PetscInt l, VpVector x)
 {
   PetscFunctionBegin;
-  if (l < c->n) PetscCall(Move(c, c->part[l].n, c->part[l].cell, x, c->part[l].leaf, c->out));
+  if (l < c->n) PetscCall(Move(c, c->sub[l].n, c->sub[l].cell, x, c->sub[l].leaf, c->out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,38 +146,38 @@ static PetscBool Ends(VpComposite c, PetscInt l)
 
 PetscErrorCode VpCompositeAddCoarse(VpComposite c, PetscInt l, int sign, VpVector xc, VpVector b)
 {
-  const Part *part = &c->part[l];
-  const void *values;
-  void       *changed;
+  const Sublevel *sub = &c->sub[l];
+  const void     *values;
+  void           *changed;
 
   PetscFunctionBegin;
   if (!Ends(c, l)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpVectorRead(xc, VP_GHOST_SWEEP, &values));
   PetscCall(Change(b, VP_GHOST_SWEEP, VP_GHOST_SWEEP, &changed));
-  PetscCall(part->level->ops->add_coarse(&part->level->view, &part->edges, sign, values, changed));
+  PetscCall(sub->level->ops->add_coarse(&sub->level->view, &sub->edges, sign, values, changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpCompositeSubtractFine(VpComposite c, PetscInt l, VpVector x, VpVector xc, VpVector bc)
 {
-  const Part *part = &c->part[l];
-  const void *values, *coarse;
-  void       *changed;
+  const Sublevel *sub = &c->sub[l];
+  const void     *values, *coarse;
+  void           *changed;
 
   PetscFunctionBegin;
   if (!Ends(c, l)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpVectorRead(x, VP_GHOST_SWEEP, &values));
   PetscCall(VpVectorRead(xc, VP_GHOST_SWEEP, &coarse));
   PetscCall(Change(bc, VP_GHOST_NONE, VP_GHOST_NONE, &changed));
-  PetscCall(part->level->ops->subtract_fine(&part->level->view, &part[1].level->view, &part->edges, values, coarse, changed));
+  PetscCall(sub->level->ops->subtract_fine(&sub->level->view, &sub[1].level->view, &sub->edges, values, coarse, changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* one step of edge patches */
-static PetscErrorCode SolveStep(const Part *part, int step, VpVector b, VpVector x, VpVector bc, VpVector xc)
+static PetscErrorCode SolveStep(const Sublevel *sub, int step, VpVector b, VpVector x, VpVector bc, VpVector xc)
 {
-  const VpEdgeView *edges = &part->edges;
-  const VpGhostKind after[] = {part->exchanges ? VP_GHOST_NONE : VP_GHOST_SWEEP, part->exchanges ? VP_GHOST_NONE : VP_GHOST_HALO};
+  const VpEdgeView *edges = &sub->edges;
+  const VpGhostKind after[] = {sub->exchanges ? VP_GHOST_NONE : VP_GHOST_SWEEP, sub->exchanges ? VP_GHOST_NONE : VP_GHOST_HALO};
   const void       *coarse;
   void             *changed[3];
 
@@ -186,8 +186,8 @@ static PetscErrorCode SolveStep(const Part *part, int step, VpVector b, VpVector
   PetscCall(Change(b, VP_GHOST_SWEEP, after[0], &changed[0]));
   PetscCall(Change(x, VP_GHOST_HALO, after[1], &changed[1]));
   PetscCall(Change(xc, VP_GHOST_HALO, after[1], &changed[2]));
-  PetscCall(part->level->ops->solve_edges(&part->level->view, &part[1].level->view, edges, edges->start[step], edges->start[step + 1],
-                                          changed[0], changed[1], coarse, changed[2]));
+  PetscCall(sub->level->ops->solve_edges(&sub->level->view, &sub[1].level->view, edges, edges->start[step], edges->start[step + 1],
+                                         changed[0], changed[1], coarse, changed[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,7 +199,7 @@ PetscErrorCode VpCompositeSolveEdges(VpComposite c, PetscInt l, PetscBool revers
   for (int i = 0; i < VP_EDGE_COLORS; i++) {
     const int step = reverse ? VP_EDGE_COLORS - 1 - i : i;
 
-    if (c->part[l].steps >> step & 1) PetscCall(SolveStep(&c->part[l], step, b, x, bc, xc));
+    if (c->sub[l].steps >> step & 1) PetscCall(SolveStep(&c->sub[l], step, b, x, bc, xc));
   }
   PetscCall(PetscLogEventEnd(VP_EVENT_SWEEP, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -38,11 +38,11 @@ VP_SIZE int VpLineStart(int n, int stride, int l)
           +--------- x                          2 */
 
 /* The commonest entries of a table along x, y and z. Fast kernels are made for the cells or patches that have them. inside[d] is the entry
-   between cells of the same size and coefficient, so it is its own mirror image. edge[d][s] differs from inside[d] by a boundary on side s
+   between cells of the same size and coefficient, so it is its own mirror image. bounded[d][s] differs from inside[d] by a boundary on side s
    only, and hanging[d][s] by a side s that hangs. */
 typedef struct {
   PetscBool found;
-  int32_t   inside[3], edge[3][2], hanging[3][2]; /* -1: none */
+  int32_t   inside[3], bounded[3][2], hanging[3][2]; /* -1: none */
 } VpCommon;
 enum { VP_MOST_SIZES = 8 };
 
@@ -114,12 +114,12 @@ typedef struct {
   const void    *fdm;      /* [entries][VpFdmSize]: F, B, lambda (VpFdmBuild) */
   const uint8_t *mirrored; /* [entries] whether its modes are even and odd in turn (VpFdmIsMirrored) */
   const void    *root;     /* [entries][2] the root of (size beyond) / (size of the cell there) of ends between cells, else 0 */
-  VpCommon       common;   /* of `fdm`, for patches whose cells all have the common lines. edge[d][0] and edge[d][1] mirror each other */
-  const void    *weight;   /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
-  const uint8_t *exact;    /* [npatch] Bit 0: the tables are those of A on the patch itself, so that VP_FORM_REPLACE may take the place of
+  VpCommon    common;   /* of `fdm`, for patches whose cells all have the common lines. bounded[d][0] and bounded[d][1] mirror each other */
+  const void *weight;   /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
+  const uint8_t *exact; /* [npatch] Bit 0: the tables are those of A on the patch itself, so that VP_FORM_REPLACE may take the place of
                               VP_FORM_EXACT. Bit 1 + side: the level ends beyond a part of that side, where A is as view.ending says, while
                               the tables have cells beyond all of it. NULL: 0 */
-  int            lacks;    /* how many functions at a side towards another cell the space of patches lacks */
+  int            lacks; /* how many functions at a side towards another cell the space of patches lacks */
   double         reaction; /* c: a patch inverts sum(lambda) + c weight */
   double         cutoff;   /* the inverse of a sum of eigenvalues up to cutoff is 0 (only a singular coarsest level needs it; else -1) */
   const uint8_t *cover;    /* [nlocal] the colours whose patches hold the cell, a bit each */

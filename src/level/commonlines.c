@@ -91,11 +91,11 @@ static void FindOthers(VpLevel level, const VpLines *lines, int size)
     const VpLineKey *inside = VpLineKeyOf(lines, common->inside[d]);
     const VpBoundary boundary = level->mesh->domain->boundary[side];
 
-    common->edge[d][s] = FindOther(lines, *inside, s, boundary.kind, boundary.alpha);
+    common->bounded[d][s] = FindOther(lines, *inside, s, boundary.kind, boundary.alpha);
     common->hanging[d][s] = FindOther(lines, *inside, s, VP_SIDE_NONE, 0);
     VpLineLift(inside, level->problem.degree, level->problem.penalty, level->view.hanging[size][d]);
     /* beyond a Robin side there is another matrix for every size */
-    if (size && boundary.kind == VP_SIDE_ROBIN) common->edge[d][s] = -1;
+    if (size && boundary.kind == VP_SIDE_ROBIN) common->bounded[d][s] = -1;
   }
 }
 

@@ -116,12 +116,12 @@ PetscErrorCode VpMeshAdapt(VpMesh old, const int8_t mark[], int width, const Pet
 
 static PetscInt LeafAt(const void *mesh, const void *question)
 {
-  const VpPlace *place = question;
+  const VpBoxPoint *place = question;
 
   return VpForestOpsOf(((VpMesh)mesh)->dim)->leaf(((VpMesh)mesh)->forest, place->box, place->x);
 }
 
-PetscErrorCode VpMeshAskOwners(VpMesh mesh, PetscInt n, const VpPlace place[], PetscSFNode at[])
+PetscErrorCode VpMeshAskOwners(VpMesh mesh, PetscInt n, const VpBoxPoint place[], PetscSFNode at[])
 {
   PetscMPIInt *rank;
   PetscInt    *number;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* the number of a local cell's copy k of n */
-static int32_t PlaceOf(VpMesh mesh, int32_t n, int32_t k, int32_t cell)
+static int32_t CopyOf(VpMesh mesh, int32_t n, int32_t k, int32_t cell)
 {
   const int32_t end[] = {mesh->nown, mesh->nface, mesh->nsweep, mesh->nhalo, mesh->nlocal};
   int32_t       first = 0;
@@ -18,9 +18,9 @@ static int32_t PlaceOf(VpMesh mesh, int32_t n, int32_t k, int32_t cell)
 }
 
 /* what lies beyond a side stays, unless it is a cell */
-static int32_t PlaceOfAny(VpMesh mesh, int32_t n, int32_t k, int32_t cell)
+static int32_t CopyOfAny(VpMesh mesh, int32_t n, int32_t k, int32_t cell)
 {
-  return cell < 0 ? cell : PlaceOf(mesh, n, k, cell);
+  return cell < 0 ? cell : CopyOf(mesh, n, k, cell);
 }
 
 static PetscErrorCode CopyCells(VpMesh mesh, int32_t n, VpMesh many)
@@ -34,13 +34,13 @@ static PetscErrorCode CopyCells(VpMesh mesh, int32_t n, VpMesh many)
   PetscCall(VpMallocLarge((size_t)many->nsweep * nside, &many->neighbor));
   for (int32_t k = 0; k < n; k++) {
     for (int32_t c = 0; c < mesh->nlocal; c++) {
-      const size_t to = (size_t)PlaceOf(mesh, n, k, c);
+      const size_t to = (size_t)CopyOf(mesh, n, k, c);
 
       many->box[to] = mesh->box[c];
       many->zone[to] = mesh->zone[c];
       memcpy(many->coord + 3 * to, mesh->coord + 3 * (size_t)c, 3 * sizeof(*mesh->coord));
       for (int s = 0; c < mesh->nsweep && s < nside; s++)
-        many->neighbor[to * nside + s] = PlaceOfAny(mesh, n, k, mesh->neighbor[(size_t)c * nside + s]);
+        many->neighbor[to * nside + s] = CopyOfAny(mesh, n, k, mesh->neighbor[(size_t)c * nside + s]);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -62,7 +62,7 @@ static PetscErrorCode CopyExchange(VpMesh mesh, int32_t n, VpMesh many, VpGhostK
   for (int32_t k = 0; k < n; k++) {
     for (PetscInt i = 0; i < nleaf; i++) {
       const PetscMPIInt rank = (PetscMPIInt)owner[i].rank;
-      const PetscInt    place = PlaceOf(mesh, n, k, mesh->nown + (int32_t)(ghost ? ghost[i] : i)) - many->nown,
+      const PetscInt    place = CopyOf(mesh, n, k, mesh->nown + (int32_t)(ghost ? ghost[i] : i)) - many->nown,
                      at = child ? k * nleaf + i : place;
 
       leaf[at] = place;
@@ -86,8 +86,8 @@ static PetscErrorCode CopyRelations(VpMesh mesh, int32_t n, VpMesh many)
   PetscCall(VpMallocLarge(many->nhalo, &many->parent));
   PetscCall(VpMallocLarge((size_t)n * (size_t)nchild, &many->child));
   for (int32_t k = 0; k < n; k++) {
-    for (int32_t c = 0; c < mesh->nhalo; c++) many->parent[PlaceOf(mesh, n, k, c)] = PlaceOf(coarse, n, k, mesh->parent[c]);
-    for (int32_t i = 0; i < nchild; i++) many->child[(size_t)k * (size_t)nchild + (size_t)i] = PlaceOfAny(mesh, n, k, mesh->child[i]);
+    for (int32_t c = 0; c < mesh->nhalo; c++) many->parent[CopyOf(mesh, n, k, c)] = CopyOf(coarse, n, k, mesh->parent[c]);
+    for (int32_t i = 0; i < nchild; i++) many->child[(size_t)k * (size_t)nchild + (size_t)i] = CopyOfAny(mesh, n, k, mesh->child[i]);
   }
   many->orphans = mesh->orphans ? (n - 1) * mesh->nown + mesh->orphans : 0;
   PetscFunctionReturn(PETSC_SUCCESS);

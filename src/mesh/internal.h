@@ -146,8 +146,8 @@ static inline const VpForestOps *VpForestOpsOf(int dim)
 typedef struct {
   int32_t   box;
   PetscReal x[3];
-} VpPlace;
-PetscErrorCode VpMeshAskOwners(VpMesh, PetscInt n, const VpPlace[], PetscSFNode at[]);
+} VpBoxPoint;
+PetscErrorCode VpMeshAskOwners(VpMesh, PetscInt n, const VpBoxPoint[], PetscSFNode at[]);
 
 /* mesh.c: the rank whose own cells contain the position */
 PetscMPIInt VpOwnerOf(const PetscInt starts[], PetscMPIInt size, int64_t cell);

@@ -315,11 +315,11 @@ int64_t VpLatticeCross(VpLattice L, int32_t box, int64_t index, int side)
 typedef struct {
   PetscReal lower;
   int32_t class;
-} Place;
+} ClassStart;
 
 static int Descending(const void *a, const void *b)
 {
-  const PetscReal x = ((const Place *)a)->lower, y = ((const Place *)b)->lower;
+  const PetscReal x = ((const ClassStart *)a)->lower, y = ((const ClassStart *)b)->lower;
 
   return (x < y) - (x > y);
 }
@@ -329,16 +329,16 @@ static PetscErrorCode LongestLine(VpLattice L, int d, int64_t *extent)
 {
   const VpDomain domain = L->domain;
   const int32_t *class;
-  int64_t *count; /* [class] of cells on a line from there on upwards */
-  int32_t *next, n = 0;
-  Place   *place;
+  int64_t    *count; /* [class] of cells on a line from there on upwards */
+  int32_t    *next, n = 0;
+  ClassStart *place;
 
   PetscFunctionBeginUser;
   PetscCall(VpDomainGetClasses(domain, d, &class));
   PetscCall(PetscMalloc3(domain->nbox, &count, domain->nbox, &next, domain->nbox, &place));
   LinkClasses(domain->nbox, class, next);
   for (int32_t b = 0; b < domain->nbox; b++) {
-    if (class[b] == b) place[n++] = (Place){domain->lower[3 * (size_t)b + d], b};
+    if (class[b] == b) place[n++] = (ClassStart){domain->lower[3 * (size_t)b + d], b};
   }
   qsort(place, (size_t)n, sizeof(*place), Descending);
   *extent = 1;

@@ -40,9 +40,9 @@ static int32_t FindBox(VpDomain domain, const PetscReal x[], int32_t near)
 }
 
 /* the place in its box of a point; both ends are 0 and 1 */
-static VpPlace PlaceIn(VpDomain domain, int32_t box, const PetscReal point[])
+static VpBoxPoint PlaceIn(VpDomain domain, int32_t box, const PetscReal point[])
 {
-  VpPlace place = {.box = box};
+  VpBoxPoint place = {.box = box};
 
   for (int d = 0; d < domain->dim; d++) {
     const PetscReal lower = domain->lower[3 * (size_t)box + d];
@@ -53,7 +53,7 @@ static VpPlace PlaceIn(VpDomain domain, int32_t box, const PetscReal point[])
 }
 
 /* the cell of a lattice around a place, which its owner is known of */
-static PetscSFNode CellAt(VpMesh mesh, const VpPlace *place)
+static PetscSFNode CellAt(VpMesh mesh, const VpBoxPoint *place)
 {
   int32_t     coord[3] = {0, 0, 0};
   int64_t     cell;
@@ -72,15 +72,15 @@ static PetscSFNode CellAt(VpMesh mesh, const VpPlace *place)
 
 PetscErrorCode VpMeshLocate(VpMesh mesh, PetscInt n, const PetscReal x[], PetscSFNode at[], PetscInt *outside)
 {
-  int32_t  box = 0;
-  VpPlace *place;
+  int32_t     box = 0;
+  VpBoxPoint *place;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(mesh->depth ? n : 1, &place));
   for (*outside = 0; *outside < n; ++*outside) {
     const PetscReal *point = x + *outside * mesh->dim;
     const int32_t    found = FindBox(mesh->domain, point, box);
-    VpPlace         *to = place + (mesh->depth ? *outside : 0);
+    VpBoxPoint      *to = place + (mesh->depth ? *outside : 0);
 
     if (found < 0) break;
     box = found;

@@ -2,47 +2,47 @@
    it, and what covers a rank's cells is a piece of the other mesh. */
 #include "internal.h"
 
-/* where a cell begins on the curve: its box, and its place among the smallest cells that p4est has */
+/* where a cell begins on the curve: its box, and how many of the smallest cells that p4est has lie before it there */
 typedef struct {
-  int64_t box, place;
-} Place;
+  int64_t box, before;
+} CurveStart;
 
 /* a cell on its way to another rank */
 typedef struct {
   int32_t box, coord[3], depth, index;
 } Moving;
 
-static Place PlaceOf(int dim, int32_t box, const int32_t coord[], int depth)
+static CurveStart StartOf(int dim, int32_t box, const int32_t coord[], int depth)
 {
-  const int deepest = VpForestOpsOf(dim)->deepest;
-  Place     p = {.box = box};
+  const int  deepest = VpForestOpsOf(dim)->deepest;
+  CurveStart p = {.box = box};
 
   for (int bit = 0; bit < depth; bit++) {
-    for (int d = 0; d < dim; d++) p.place |= (int64_t)(coord[d] >> bit & 1) << (dim * (bit + deepest - depth) + d);
+    for (int d = 0; d < dim; d++) p.before |= (int64_t)(coord[d] >> bit & 1) << (dim * (bit + deepest - depth) + d);
   }
   return p;
 }
 
-static Place PlaceOfCell(VpMesh mesh, int32_t cell)
+static CurveStart StartOfCell(VpMesh mesh, int32_t cell)
 {
-  return PlaceOf(mesh->dim, mesh->box[cell], mesh->coord + 3 * (size_t)cell, VpMeshHalvings(mesh, cell, 0));
+  return StartOf(mesh->dim, mesh->box[cell], mesh->coord + 3 * (size_t)cell, VpMeshHalvings(mesh, cell, 0));
 }
 
-static Place End(int dim, Place p, int depth)
+static CurveStart End(int dim, CurveStart p, int depth)
 {
-  p.place += (int64_t)1 << dim * (VpForestOpsOf(dim)->deepest - depth);
+  p.before += (int64_t)1 << dim * (VpForestOpsOf(dim)->deepest - depth);
   return p;
 }
 
-static PetscBool IsBefore(Place a, Place b)
+static PetscBool IsBefore(CurveStart a, CurveStart b)
 {
-  return (PetscBool)(a.box < b.box || (a.box == b.box && a.place < b.place));
+  return (PetscBool)(a.box < b.box || (a.box == b.box && a.before < b.before));
 }
 
 /* begin[size + 1]: where every rank's piece begins; where that of a rank without cells would */
-static PetscErrorCode Pieces(VpMesh mesh, Place **begin)
+static PetscErrorCode Pieces(VpMesh mesh, CurveStart **begin)
 {
-  const Place none = {INT64_MAX, 0}, first = mesh->nown ? PlaceOfCell(mesh, 0) : none;
+  const CurveStart none = {INT64_MAX, 0}, first = mesh->nown ? StartOfCell(mesh, 0) : none;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(mesh->size + 1, begin));
@@ -55,7 +55,7 @@ static PetscErrorCode Pieces(VpMesh mesh, Place **begin)
 }
 
 /* the cells that ranks have to know, in their order; count[size]: how many go to each */
-static PetscErrorCode Send(VpMesh from, const Place begin[], PetscMPIInt size, Moving **cells, PetscMPIInt count[])
+static PetscErrorCode Send(VpMesh from, const CurveStart begin[], PetscMPIInt size, Moving **cells, PetscMPIInt count[])
 {
   int n = 0;
 
@@ -67,8 +67,8 @@ static PetscErrorCode Send(VpMesh from, const Place begin[], PetscMPIInt size, M
     n = 0;
     for (int k = 0; k < size; k++) count[k] = 0;
     for (int32_t c = 0; c < from->nown; c++) {
-      const int   depth = VpMeshHalvings(from, c, 0);
-      const Place first = PlaceOfCell(from, c), end = End(from->dim, first, depth);
+      const int        depth = VpMeshHalvings(from, c, 0);
+      const CurveStart first = StartOfCell(from, c), end = End(from->dim, first, depth);
 
       while (r + 1 < size && !IsBefore(first, begin[r + 1])) r++;
       for (int to = r; to < size && (to == r || IsBefore(begin[to], end)); to++) {
@@ -94,7 +94,7 @@ static void Sum(PetscMPIInt size, const PetscMPIInt count[], PetscMPIInt start[]
 static PetscErrorCode Collect(VpMesh from, VpMesh to, VpOverlap *o, Moving **got)
 {
   PetscMPIInt  size = to->size, *count[2], *start[2];
-  Place       *begin;
+  CurveStart  *begin;
   Moving      *sent;
   MPI_Datatype unit;
   PetscSFNode *owner;
@@ -150,12 +150,12 @@ PetscErrorCode VpOverlapCreate(VpMesh from, VpMesh to, VpOverlap *o)
     for (int d = 0; d < 3; d++) o->coord[3 * (size_t)i + d] = cell[i].coord[d];
   }
   for (int32_t c = 0; c < to->nown; c++) {
-    const Place first = PlaceOfCell(to, c), end = End(dim, first, VpMeshHalvings(to, c, 0));
+    const CurveStart first = StartOfCell(to, c), end = End(dim, first, VpMeshHalvings(to, c, 0));
 
-    while (at + 1 < o->n && !IsBefore(first, PlaceOf(dim, cell[at + 1].box, cell[at + 1].coord, cell[at + 1].depth))) at++;
+    while (at + 1 < o->n && !IsBefore(first, StartOf(dim, cell[at + 1].box, cell[at + 1].coord, cell[at + 1].depth))) at++;
     o->first[c] = at;
     o->count[c] = 1;
-    while (at + 1 < o->n && IsBefore(PlaceOf(dim, cell[at + 1].box, cell[at + 1].coord, cell[at + 1].depth), end)) {
+    while (at + 1 < o->n && IsBefore(StartOf(dim, cell[at + 1].box, cell[at + 1].coord, cell[at + 1].depth), end)) {
       at++;
       o->count[c]++;
     }

@@ -33,19 +33,19 @@ void VpEdgeWords(const VpEdgeKey *key, int dim, uint64_t word[VP_EDGE_WORDS])
 }
 
 /* A fit takes the 2^dim cells of a patch, so each F is there twice along the normal: the number among F of cell c. */
-static int Behind(int c, int normal)
+static int AtNormal(int c, int normal)
 {
   return (c & ((1 << normal) - 1)) | (c >> (normal + 1)) << normal;
 }
 
 /* F's coefficients as products of one factor a direction, which is 1 along the normal */
-static void FitBehind(VpLevel fine, const VpHang *edge, VpFit *fit, double *scale)
+static void FitBeyond(VpLevel fine, const VpHang *edge, VpFit *fit, double *scale)
 {
   const int dim = fine->mesh->dim;
   PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
 
   for (int c = 0; c < 1 << dim; c++) {
-    const int32_t cell = edge->beyond[Behind(c, edge->side / 2)];
+    const int32_t cell = edge->beyond[AtNormal(c, edge->side / 2)];
 
     for (int d = 0; d < dim; d++) {
       const PetscReal next = VpLevelCoefficientBeyond(fine, cell, 2 * d + (c >> d & 1));
@@ -90,13 +90,13 @@ static void SetForms(VpLevel fine, const VpHang *edge, const VpFit *fit, double 
   double       least = 1, most = 0, beyond = 0;
 
   for (int c = 0; c < 1 << dim; c++) {
-    const int32_t cell = edge->beyond[Behind(c, normal)];
+    const int32_t cell = edge->beyond[AtNormal(c, normal)];
     const double  product = VpFitProduct(dim, fit, c, normal);
 
     least = PetscMin(least, product);
     most = PetscMax(most, product);
     beyond = PetscMax(beyond, VpLevelCoefficientBeyond(fine, cell, key->side) / product);
-    key->form[VP_HANG_A + Behind(c, normal)] = VpHarmonicMean(a, f * product);
+    key->form[VP_HANG_A + AtNormal(c, normal)] = VpHarmonicMean(a, f * product);
   }
   key->own[normal].a_beyond[s] = f * most;
   key->normal.a = f;
@@ -112,7 +112,7 @@ VpEdgeKey VpEdgeKeyOf(VpLevel fine, VpLevel coarse, const VpHang *edge)
   double times, weight;
   VpFit  fit;
 
-  FitBehind(fine, edge, &fit, &times);
+  FitBeyond(fine, edge, &fit, &times);
   times /= VpLevelLargest(coarse, edge->cell);
   weight = fine->typical / VpLevelLargest(coarse, edge->cell);
   if (!VpLevelIsUniform(fine)) {

@@ -301,7 +301,7 @@ static PetscErrorCode NumberKeys(VpLevel fine, VpLevel coarse, int32_t type[], i
 
 typedef struct {
   VpLevel fine, coarse;
-  double *weight, *excess; /* [nedge], [nedge][faces behind a side] */
+  double *weight, *excess; /* [nedge], [nedge][faces beyond a side] */
 } Coefficients;
 
 static void FindCoefficients(void *context, int32_t piece, int32_t first, int32_t last)

@@ -17,13 +17,13 @@ static VpCommon FindCommon(const VpPatchProblems *problems, PetscBool varies)
     common.inside[d] = VpPatchProblemFind(problems, &inside);
     if (common.inside[d] < 0) common.found = PETSC_FALSE;
     for (int s = 0; s < 2; s++) {
-      VpPatchKey edge = inside;
+      VpPatchKey bounded = inside;
 
-      edge.fdm.side[s] = boundary[2 * d + s].kind;
-      edge.fdm.h_beyond[s] = boundary[2 * d + s].alpha;
-      common.edge[d][s] = VpPatchProblemFind(problems, &edge);
+      bounded.fdm.side[s] = boundary[2 * d + s].kind;
+      bounded.fdm.h_beyond[s] = boundary[2 * d + s].alpha;
+      common.bounded[d][s] = VpPatchProblemFind(problems, &bounded);
     }
-    if (common.edge[d][0] >= 0 && !VpBoundaryIs(boundary[2 * d], boundary[2 * d + 1])) common.edge[d][1] = -1;
+    if (common.bounded[d][0] >= 0 && !VpBoundaryIs(boundary[2 * d], boundary[2 * d + 1])) common.bounded[d][1] = -1;
   }
   return common;
 }

@@ -81,7 +81,7 @@ class Kernel:
 
 
 class Patch(Kernel):
-    """cuda/patchshape.cuh"""
+    """cuda/patch/patchshape.cuh"""
     fields = "rounds patches least width sz stride y x sf".split()
 
     def threads(self, shape):
@@ -161,7 +161,7 @@ class Patch(Kernel):
 
 
 class AnyPatch(Kernel):
-    """AnyLayout of cuda/anypatchshape.cuh"""
+    """AnyLayout of cuda/patch/anypatchshape.cuh"""
     fields = "patches least flat turn sy sz stride".split()
 
     def threads(self):

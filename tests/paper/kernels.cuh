@@ -158,7 +158,7 @@ __device__ __forceinline__ void Invert(const T *const (&S)[3], const T *const (&
   if (active) Add<0, false, Access>(S[0], U, px, py, s);
 }
 
-/* Shared memory of a block's patch gets the mass matrix M and behind it the tables of the patch's kinds, P functions a direction. */
+/* Shared memory of a block's patch gets the mass matrix M and after it the tables of the patch's kinds, P functions a direction. */
 template <class T, int n, int P, class Space, bool EDGE>
 __device__ __forceinline__ void GetTables(int nc, const int (&first)[3], const T *mass, const T *table, int t, T *M, const T *(&L)[3],
                                           const T *(&S)[3], const T *(&lambda)[3])

@@ -128,20 +128,20 @@ static void MakeLines(Level &v, double reaction)
     for (int s = 0; s < 2; s++) {
       const VpLineKey key = {
         v.h[d], 1, {s ? VP_SIDE_INTERIOR : v.boundary[2 * d], s ? v.boundary[2 * d + 1] : VP_SIDE_INTERIOR}, {v.h[d], v.h[d]}, {1, 1}};
-      v.common.edge[d][s] = v.entry(d) + 2 * s;
+      v.common.bounded[d][s] = v.entry(d) + 2 * s;
       VpLineBoundary(&key, v.k, s, 1, v.outside[d][s]);
     }
   }
   v.common.found = PETSC_TRUE;
 }
 
-/* of patches, whose entries are numbered like those of lines: their edges mirror each other */
+/* of patches, whose entries are numbered like those of lines: those at boundaries mirror each other */
 static VpCommon CommonPatches(const Level &v)
 {
   VpCommon common = v.common;
 
   for (int d = 0; d < v.dim; d++) {
-    if (v.boundary[2 * d] != v.boundary[2 * d + 1]) common.edge[d][1] = -1;
+    if (v.boundary[2 * d] != v.boundary[2 * d + 1]) common.bounded[d][1] = -1;
   }
   return common;
 }

@@ -37,7 +37,7 @@ static int BoxAt(const Case *c, const int at[3])
   int       box = (c->n[0] - 1 - at[0]) * c->n[1] * c->n[2] + (c->n[1] - 1 - at[1]) * c->n[2] + (c->n[2] - 1 - at[2]);
 
   if (forward == c->hole) return -1;
-  if (c->hole >= 0) { /* numbers behind the hole move up */
+  if (c->hole >= 0) { /* numbers after the hole move up */
     const int h[3] = {c->hole % c->n[0], c->hole / c->n[0] % c->n[1], c->hole / (c->n[0] * c->n[1])};
 
     if (box > (c->n[0] - 1 - h[0]) * c->n[1] * c->n[2] + (c->n[1] - 1 - h[1]) * c->n[2] + (c->n[2] - 1 - h[2])) box--;

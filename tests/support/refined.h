@@ -17,7 +17,7 @@ static const Setting refined[] = {{"2D Q1, periodic, reaction", 2, 1, 2, {1, 1, 
                                   {"3D Q4", 3, 4, 1, {2, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0},
                                   {"3D Q7", 3, 7, 1, {1, 1, 1}, PETSC_FALSE, VP_SIDE_DIRICHLET, COEFFICIENT_ONE, 0}};
 
-/* periodic where the coarsest level has one cell: the cells behind a side are their own neighbours */
+/* periodic where the coarsest level has one cell: the cells beyond a side are their own neighbours */
 static const Setting across[] = {{"2D Q3, a cell across", 2, 3, 0, {3, 1, 1}, PETSC_FALSE, 0, COEFFICIENT_UNIFORM, 1},
                                  {"3D Q2, a cell across", 3, 2, 0, {3, 1, 2}, PETSC_FALSE, 0, COEFFICIENT_UNIFORM, 1}};
 

@@ -15,7 +15,7 @@ INLINE PetscErrorCode CheckTraces(const VpView *view, const int n, int dense)
 typedef struct {
   const REAL *line[DIM]; /* that this was made from */
   int         even[DIM]; /* the line is its own mirror image, functions being even and odd in turn: half of D vanishes */
-  V           D[VP_MAX_N][PARTS], C[2][VP_MAX_N][PARTS];
+  V           D[VP_MAX_N][VECTORS], C[2][VP_MAX_N][VECTORS];
 } XColumns;
 
 static const REAL zero_cell[VALUES]; /* stands for absent neighbours */
@@ -55,7 +55,7 @@ INLINE void Prepare(const VpView *view, const int n, const int nt, const REAL *c
   LoadTransposed(n, line[0], X->D);
   for (int s = 0; s < 2; s++) {
     const REAL *value = Trace(view, nt, 1 - s, 0), *slope = Trace(view, nt, 1 - s, 1), *g = line[0] + VpLineSide(n, s);
-    for (int c = 0; c < Parts(n); c++) {
+    for (int c = 0; c < Vectors(n); c++) {
       for (int i = 0; i < nt; i++) X->C[s][i][c] = value[i] * LoadRow(g, n, c) + slope[i] * LoadRow(g + n, n, c);
     }
   }
@@ -86,7 +86,7 @@ INLINE void SumAndDifference(V lower[2], V upper[2])
 }
 
 /* sum[r] += row r of D times the n rows of u, and of g times the traces t of both sides. step: 2 where the line is even, else 1 */
-INLINE void AlongY(const int n, const int step, const REAL *D, V u[][PARTS], int c, V t[2][2], V sum[])
+INLINE void AlongY(const int n, const int step, const REAL *D, V u[][VECTORS], int c, V t[2][2], V sum[])
 {
   UNROLL (int i = 0; i < n; i++) {
     UNROLL (int r = step == 2 ? i % 2 : 0; r < n; r += step) sum[r] += D[r * n + i] * u[i][c];
@@ -101,7 +101,7 @@ INLINE void AlongY(const int n, const int step, const REAL *D, V u[][PARTS], int
 }
 
 /* the same for plane z, whose rows are n planes apart */
-INLINE void AlongZ(const int n, const int step, int z, const REAL *D, V u[][PARTS], int c, V t[2][VP_MAX_N][PARTS][2], V sum[])
+INLINE void AlongZ(const int n, const int step, int z, const REAL *D, V u[][VECTORS], int c, V t[2][VP_MAX_N][VECTORS][2], V sum[])
 {
   const int from = step == 2 ? z % 2 : 0;
 
@@ -124,12 +124,12 @@ INLINE void CellApply(const VpView *view, const int n, const int nt, const REAL 
                       const REAL *b, REAL *y, const REAL *const ahead[])
 {
   const int planes = DIM == 3 ? n : 1;
-  V         U[ROWS][PARTS], Z[2][VP_MAX_N][PARTS][2]; /* own rows; the traces in z */
+  V         U[ROWS][VECTORS], Z[2][VP_MAX_N][VECTORS][2]; /* own rows; the traces in z */
 
   LoadCell(n, u, U);
   if (DIM == 3) {
     for (int r = 0; r < n; r++) {
-      UNROLL (int c = 0; c < Parts(n); c++) {
+      UNROLL (int c = 0; c < Vectors(n); c++) {
         UNROLL (int s = 0; s < 2; s++) RowTraces(view, n, nt, s, n, beyond[2 * (DIM - 1) + s] + r * n, c, Z[s][r][c]);
         if (X->even[DIM - 1]) SumAndDifference(Z[0][r][c], Z[1][r][c]);
       }
@@ -137,7 +137,7 @@ INLINE void CellApply(const VpView *view, const int n, const int nt, const REAL 
   }
   for (int z = 0; z < planes; z++) {
     for (int i = 0; i < 2 * DIM && ahead; i++) Fetch(ahead[i] + z * n * n, n * n);
-    UNROLL (int c = 0; c < Parts(n); c++) {
+    UNROLL (int c = 0; c < Vectors(n); c++) {
       V sum[VP_MAX_N], t[2][2];
       UNROLL (int r = 0; r < n; r++) { /* x: values times columns */
         const REAL *row = u + z * n * n + r * n;

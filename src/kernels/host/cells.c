@@ -2,7 +2,7 @@
 #include "cell.h"
 
 /* u = (M_z x M_y x M_x) u, with F (at 0) or B (at n^2) of the cell's tables */
-INLINE void Transform(const int n, const REAL *const table[DIM], int at, V Tx[][PARTS], V u[][PARTS])
+INLINE void Transform(const int n, const REAL *const table[DIM], int at, V Tx[][VECTORS], V u[][VECTORS])
 {
   LoadTransposed(n, table[0] + at, Tx);
   TransformRows(n, Tx, table[1] + at, DIM == 3 ? table[DIM - 1] + at : NULL, u);
@@ -12,7 +12,7 @@ INLINE void SolveCells(const VpView *view, const VpCellView *cells, const int n,
                        const REAL *ghost, const REAL *b, REAL *x)
 {
   const int at = VpLambdaAt(n);
-  V         Tx[VP_MAX_N][PARTS], u[ROWS][PARTS];
+  V         Tx[VP_MAX_N][VECTORS], u[ROWS][VECTORS];
   REAL      values[VALUES];
 
   for (int32_t i = first; i < last; i++) {
@@ -35,7 +35,7 @@ INLINE void SolveCells(const VpView *view, const VpCellView *cells, const int n,
     LoadCell(n, values, u);
     Transform(n, table, VpBackAt(n), Tx, u);
     for (int row = 0; row < Power(n) / n; row++) {
-      UNROLL (int c = 0; c < Parts(n); c++) StoreRow(to + row * n, n, c, LoadRow(to + row * n, n, c) + u[row][c]);
+      UNROLL (int c = 0; c < Vectors(n); c++) StoreRow(to + row * n, n, c, LoadRow(to + row * n, n, c) + u[row][c]);
     }
   }
 }

@@ -16,9 +16,9 @@ INLINE void AddSquares(int count, const double *r, double sum[SUMS])
 }
 
 /* to = (A x A x A) from on some cells; Tx: LoadTransposed of A */
-INLINE void Change(const int n, const REAL *A, V Tx[][PARTS], int cells, const REAL *from, REAL *to)
+INLINE void Change(const int n, const REAL *A, V Tx[][VECTORS], int cells, const REAL *from, REAL *to)
 {
-  V u[ROWS][PARTS];
+  V u[ROWS][VECTORS];
 
   for (int i = 0; i < cells; i++) {
     LoadCell(n, from + i * Power(n), u);
@@ -32,7 +32,7 @@ INLINE void EnterCells(const VpView *view, const int n, VpHostResidual *Residual
                        const double *ghost, const double *f, REAL *b, double *norm2)
 {
   const int chunk = x && outer->hang.n ? ROOM / Power(n) : FEW;
-  V         Tx[VP_MAX_N][PARTS];
+  V         Tx[VP_MAX_N][VECTORS];
   REAL      narrow[ROOM];
   double    wide[ROOM], sum[SUMS] = {0};
 
@@ -53,7 +53,7 @@ INLINE void EnterCells(const VpView *view, const int n, VpHostResidual *Residual
 
 INLINE void Leave(const VpView *view, const int n, PetscBool add, double scale, const REAL *x, double *z)
 {
-  V    Tx[VP_MAX_N][PARTS];
+  V    Tx[VP_MAX_N][VECTORS];
   REAL narrow[FEW * VALUES];
 
   LoadTransposed(n, view->leave, Tx);

@@ -1,4 +1,4 @@
-/* Edge patches of a level of an adaptive mesh, W of them at a time: a leaf K of the coarser level and the cells F behind one of its sides
+/* Edge patches of a level of an adaptive mesh, W of them at a time: a leaf K of the coarser level and the cells F beyond one of its sides
    (VpEdgeView). Their parts are solved one by one, and a dense matrix of the side puts them together:
 
        r_K, r_F --> y = A_FF^-1 r_F --> r_K -= A_KF y --> u = S^-1 r_K --> y -= A_FF^-1 A_FK u --> K += u, F += y, b -= A_FK u
@@ -88,7 +88,7 @@ OUTLINE void CoarseResidual(const Patches *p, V r[])
   for (int side = 0; side < 2 * DIM; side++) {
     SubtractSide(e, e->coarse, p->K, side, p->at[side], e->xc, r);
     if (!(p->hang >> side & 1)) continue;
-    if (side != p->side || !Replaces(e)) SubtractBehind(e, side, p->at[side], r);
+    if (side != p->side || !Replaces(e)) SubtractBeyond(e, side, p->at[side], r);
     if (!e->edges->excess) continue;
     SideTraces(e->coarse, e->degree->n, side, own, t);
     SubtractExcess(e, side, p->at[side], 0, t, r);
@@ -119,7 +119,7 @@ OUTLINE void FineRight(const Patches *p, V y[])
     int32_t     cell[W], skip[W];
     V           r[VALUES], own[VALUES];
 
-    Behind(e, p->at[p->side], i, cell);
+    Beyond(e, p->at[p->side], i, cell);
     Pointers(e, e->b, cell, from);
     LoadCells(N, 0, N, from, NULL, r);
     if (!Replaces(e)) {
@@ -168,13 +168,13 @@ OUTLINE void SolvePatches(const Patches *p, V y[], V u[])
   const int32_t    *at = p->at[p->side];
   const int         n = e->degree->n, lines = Power(n) / n;
   V                 form[VP_HANG_FORM], wide[2][FACES * LINES];
-  V *const          behind[2] = {wide[0], wide[1]};
+  V *const          beyond[2] = {wide[0], wide[1]};
   Traces            t, sum;
   V *const          of_K[2] = {t[0], t[1]};
 
   LoadForms(sides, at, form);
   Solve(&p->finer, p->weight, y);
-  TracesOf(&p->finer, y, behind);
+  TracesOf(&p->finer, y, beyond);
   ClearTraces(e->degree->n, sum);
   for (int i = 0; i < FACES; i++) {
     for (int l = 0; l < lines; l++) {
@@ -194,7 +194,7 @@ OUTLINE void SolvePatches(const Patches *p, V y[], V u[])
       for (int k = 0; k < 2; k++) wide[k][WideLine(n, i, l)] = sum[k][l];
     }
   }
-  AddLifted(&p->finer, -p->weight, behind, y);
+  AddLifted(&p->finer, -p->weight, beyond, y);
 }
 
 /* Adds u, which are values, to the coarser level's vector, adds y to the finer one's or puts it there, and takes A_FK u from b. */
@@ -208,7 +208,7 @@ OUTLINE void StorePatches(const Patches *p, const V y[], V u[])
     int32_t cell[W];
     V       v[VALUES];
 
-    Behind(e, p->at[p->side], i, cell);
+    Beyond(e, p->at[p->side], i, cell);
     for (int k = 0; k < N; k++) v[k] = y[p->place[i][k]];
     Targets(e, p->new_x, cell, spare, to);
     if (Replaces(e)) StoreCells(N, v, NULL, NULL, to);
@@ -219,7 +219,7 @@ OUTLINE void StorePatches(const Patches *p, const V y[], V u[])
 
     if (!(p->hang >> side & 1)) continue;
     SideTraces(e->coarse, e->degree->n, side, u, t);
-    AddBehind(e, side, p->at[side], -1, t);
+    AddBeyond(e, side, p->at[side], -1, t);
   }
   AddTo(e, p->new_xc, p->K, u);
 }

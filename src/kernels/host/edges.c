@@ -43,7 +43,7 @@ static void AddCoarse(const Edges *e, int side, const int32_t at[W], const int32
   Traces t;
 
   CellTraces(e, e->coarse, e->xc, K, side, t);
-  AddBehind(e, side, at, sign, t);
+  AddBeyond(e, side, at, sign, t);
 }
 
 static void SubtractFine(const Edges *e, int side, const int32_t at[W], const int32_t K[W], REAL sign)
@@ -53,7 +53,7 @@ static void SubtractFine(const Edges *e, int side, const int32_t at[W], const in
   V       r[VALUES];
 
   Clear(Count(e), r);
-  SubtractBehind(e, side, at, r);
+  SubtractBeyond(e, side, at, r);
   if (e->edges->excess) {
     CellTraces(e, e->coarse, e->xc, K, side, t);
     SubtractExcess(e, side, at, 0, t, r);

@@ -1,4 +1,4 @@
-/* Terms of A x between leaves K of the coarser level and the cells F behind their sides, where the finer level ends (VpEdgeView). W sides
+/* Terms of A x between leaves K of the coarser level and the cells F beyond their sides, where the finer level ends (VpEdgeView). W sides
    are worked on at a time, a lane each. All are on the same side of their K; a lane without a side has the number -1. */
 #pragma once
 #include "hanging.h"
@@ -38,8 +38,8 @@ INLINE const int32_t *Side(const Edges *e, int32_t at)
   return SideAt(&e->edges->sides, at);
 }
 
-/* the i-th cells F behind sides */
-INLINE void Behind(const Edges *e, const int32_t at[W], int i, int32_t cell[W])
+/* the i-th cells F beyond sides */
+INLINE void Beyond(const Edges *e, const int32_t at[W], int i, int32_t cell[W])
 {
   for (int l = 0; l < W; l++) cell[l] = at[l] < 0 ? -1 : Side(e, at[l])[VP_HANG_BEYOND + i];
 }
@@ -74,7 +74,7 @@ OUTLINE void CellTraces(const Edges *e, const VpView *view, const REAL *values, 
   LoadTraces(view, e->degree->n, side, p, t);
 }
 
-/* here = the factors (Flux) of A_FK u on the i-th cell F behind a side, where u on K has the traces t */
+/* here = the factors (Flux) of A_FK u on the i-th cell F beyond a side, where u on K has the traces t */
 OUTLINE void ToFine(const Edges *e, const V form[], int i, Traces t, Traces here)
 {
   const V turned[VP_HANG_A] = {form[2], form[3], form[0], form[1], form[VP_HANG_GAMMA]};
@@ -85,7 +85,7 @@ OUTLINE void ToFine(const Edges *e, const V form[], int i, Traces t, Traces here
   Flux(e->degree->n, turned, form[VP_HANG_A + i], here, there);
 }
 
-/* sum += the factors (Flux) of A_KF u on K, for the traces of u on the i-th cell F behind a side */
+/* sum += the factors (Flux) of A_KF u on K, for the traces of u on the i-th cell F beyond a side */
 OUTLINE void AddFromFine(const Edges *e, const V form[], int i, Traces there, Traces sum)
 {
   Traces here;
@@ -95,8 +95,8 @@ OUTLINE void AddFromFine(const Edges *e, const V form[], int i, Traces there, Tr
   AddFromPart(e->degree->n, e->degree->along, e->edges->sides.half, i, here, sum);
 }
 
-/* b += sign A_FK u on all cells F behind sides, where u has the traces t there */
-OUTLINE void AddBehind(const Edges *e, int side, const int32_t at[W], REAL sign, Traces t)
+/* b += sign A_FK u on all cells F beyond sides, where u has the traces t there */
+OUTLINE void AddBeyond(const Edges *e, int side, const int32_t at[W], REAL sign, Traces t)
 {
   V form[VP_HANG_FORM], v[VALUES];
 
@@ -108,13 +108,13 @@ OUTLINE void AddBehind(const Edges *e, int side, const int32_t at[W], REAL sign,
     ToFine(e, form, i, t, here);
     Clear(Count(e), v);
     AddLift(&e->edges->sides, e->degree->n, side ^ 1, sign, here, v);
-    Behind(e, at, i, cell);
+    Beyond(e, at, i, cell);
     AddTo(e, e->b, cell, v);
   }
 }
 
-/* r -= A_KF x for the F behind sides */
-OUTLINE void SubtractBehind(const Edges *e, int side, const int32_t at[W], V r[])
+/* r -= A_KF x for the F beyond sides */
+OUTLINE void SubtractBeyond(const Edges *e, int side, const int32_t at[W], V r[])
 {
   V      form[VP_HANG_FORM];
   Traces sum, there;
@@ -124,7 +124,7 @@ OUTLINE void SubtractBehind(const Edges *e, int side, const int32_t at[W], V r[]
   for (int i = 0; i < FACES; i++) {
     int32_t cell[W];
 
-    Behind(e, at, i, cell);
+    Beyond(e, at, i, cell);
     CellTraces(e, e->fine, e->x, cell, side ^ 1, there);
     AddFromFine(e, form, i, there, sum);
   }

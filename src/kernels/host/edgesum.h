@@ -4,7 +4,7 @@
                     |  ^
         traces, lifts  |        t [V, Q][modes along the side] <--> traces
 
-   A part is K, or all F behind it as one array. It has n values along the side's normal d and `width` along others. */
+   A part is K, or all F beyond it as one array. It has n values along the side's normal d and `width` along others. */
 #pragma once
 #include "edgeside.h"
 

@@ -5,7 +5,7 @@ INLINE void Dots(const VpView *view, const int n, const REAL *e, const REAL *r, 
 {
   const REAL *leave = (const REAL *)view->leave;
   REAL        mass[VP_MAX_N * VP_MAX_N] = {0}, values[VALUES];
-  V           Tx[VP_MAX_N][PARTS], u[ROWS][PARTS];
+  V           Tx[VP_MAX_N][VECTORS], u[ROWS][VECTORS];
 
   for (int i = 0; i < n * n; i++) {
     for (int k = 0; k < n; k++) mass[i] += leave[k * n + i / n] * leave[k * n + i % n];

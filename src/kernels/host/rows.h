@@ -45,12 +45,12 @@ typedef int64_t I_double __attribute__((vector_size(VECTOR_BYTES)));
 #define I_(real)  I__(real)
 typedef I_(VP_REAL) VI; /* as V, of integers */
 enum {
-  W = VECTOR_BYTES / sizeof(REAL), /* lanes */
-  PARTS = (VP_MAX_N + W - 1) / W,  /* vectors a row takes at most */
+  W = VECTOR_BYTES / sizeof(REAL),  /* lanes */
+  VECTORS = (VP_MAX_N + W - 1) / W, /* vectors a row takes at most */
   ROWS = DIM == 3 ? VP_MAX_N * VP_MAX_N : VP_MAX_N,
   VALUES = ROWS * VP_MAX_N,
 };
-INLINE int Parts(int n)
+INLINE int Vectors(int n)
 {
   return (n + W - 1) / W;
 }
@@ -109,34 +109,34 @@ INLINE void StoreRow(REAL *p, int n, int c, V v)
 #endif
 }
 
-INLINE void LoadCell(const int n, const REAL *p, V u[][PARTS])
+INLINE void LoadCell(const int n, const REAL *p, V u[][VECTORS])
 {
   for (int r = 0; r < Power(n) / n; r++) {
-    UNROLL (int c = 0; c < Parts(n); c++) u[r][c] = LoadRow(p + r * n, n, c);
+    UNROLL (int c = 0; c < Vectors(n); c++) u[r][c] = LoadRow(p + r * n, n, c);
   }
 }
-INLINE void StoreCell(const int n, V u[][PARTS], REAL *p)
+INLINE void StoreCell(const int n, V u[][VECTORS], REAL *p)
 {
   for (int r = 0; r < Power(n) / n; r++) {
-    UNROLL (int c = 0; c < Parts(n); c++) StoreRow(p + r * n, n, c, u[r][c]);
+    UNROLL (int c = 0; c < Vectors(n); c++) StoreRow(p + r * n, n, c, u[r][c]);
   }
 }
 
 /* the columns of a row-major n x n matrix, as rows: T[i][c] holds A[.][i] */
-INLINE void LoadTransposed(int n, const REAL *A, V T[][PARTS])
+INLINE void LoadTransposed(int n, const REAL *A, V T[][VECTORS])
 {
-  REAL t[PARTS * W] = {0};
+  REAL t[VECTORS * W] = {0};
 
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < n; j++) t[j] = A[j * n + i];
-    for (int c = 0; c < Parts(n); c++) T[i][c] = Load(t + c * W);
+    for (int c = 0; c < Vectors(n); c++) T[i][c] = Load(t + c * W);
   }
 }
 
 /* `count` lines of n rows, `stride` apart: rows j = sum_i A[j][i] rows i, in place */
-INLINE void ContractRows(const int n, const REAL *A, int stride, V line[][PARTS])
+INLINE void ContractRows(const int n, const REAL *A, int stride, V line[][VECTORS])
 {
-  UNROLL (int c = 0; c < Parts(n); c++) {
+  UNROLL (int c = 0; c < Vectors(n); c++) {
     V t[VP_MAX_N];
     UNROLL (int i = 0; i < n; i++) t[i] = line[i * stride][c];
     UNROLL (int j = 0; j < n; j++) {
@@ -148,7 +148,7 @@ INLINE void ContractRows(const int n, const REAL *A, int stride, V line[][PARTS]
 }
 
 /* u = (A_z x A_y x A_x) u on the rows of a cell; Tx = LoadTransposed of A_x. NULL stands for the identity. */
-INLINE void TransformRows(const int n, V Tx[][PARTS], const REAL *Ay, const REAL *Az, V u[][PARTS])
+INLINE void TransformRows(const int n, V Tx[][VECTORS], const REAL *Ay, const REAL *Az, V u[][VECTORS])
 {
   const int planes = DIM == 3 ? n : 1;
 
@@ -156,11 +156,11 @@ INLINE void TransformRows(const int n, V Tx[][PARTS], const REAL *Ay, const REAL
   for (int z = 0; Ay && z < planes; z++) ContractRows(n, Ay, 1, u + z * n);
   for (int r = 0; Tx && r < planes * n; r++) {
     const REAL *x = (const REAL *)u[r];
-    V           s[PARTS];
-    UNROLL (int c = 0; c < Parts(n); c++) s[c] = x[0] * Tx[0][c];
+    V           s[VECTORS];
+    UNROLL (int c = 0; c < Vectors(n); c++) s[c] = x[0] * Tx[0][c];
     UNROLL (int i = 1; i < n; i++) {
-      UNROLL (int c = 0; c < Parts(n); c++) s[c] += x[i] * Tx[i][c];
+      UNROLL (int c = 0; c < Vectors(n); c++) s[c] += x[i] * Tx[i][c];
     }
-    UNROLL (int c = 0; c < Parts(n); c++) u[r][c] = s[c];
+    UNROLL (int c = 0; c < Vectors(n); c++) u[r][c] = s[c];
   }
 }

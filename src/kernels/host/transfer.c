@@ -6,7 +6,7 @@
 typedef struct {
   const VpTransferView *view;
   const REAL           *M;
-  V                     x[2][VP_MAX_N][PARTS], part[VP_MAX_N][PARTS];
+  V                     x[2][VP_MAX_N][VECTORS], part[VP_MAX_N][VECTORS];
 } Matrices;
 
 INLINE void Prepare(const VpTransferView *view, const int n, const void *M, Matrices *m)
@@ -31,11 +31,11 @@ INLINE const REAL *MatrixOf(const Matrices *m, const int n, int32_t cell, int d)
 }
 
 /* u = (M_z x M_y x M_x) u with the matrices of a cell */
-INLINE void Transform(Matrices *m, const int n, int32_t cell, V u[][PARTS])
+INLINE void Transform(Matrices *m, const int n, int32_t cell, V u[][VECTORS])
 {
   const int   x = LiesAs(m->view, cell, 0);
   const REAL *Mx = MatrixOf(m, n, cell, 0);
-  V(*Tx)[PARTS] = x == VP_PART ? m->part : m->x[x & 1];
+  V(*Tx)[VECTORS] = x == VP_PART ? m->part : m->x[x & 1];
 
   if (x == VP_PART) LoadTransposed(n, Mx, Tx);
   TransformRows(n, Mx ? Tx : NULL, MatrixOf(m, n, cell, 1), DIM == 3 ? MatrixOf(m, n, cell, 2) : NULL, u);
@@ -44,7 +44,7 @@ INLINE void Transform(Matrices *m, const int n, int32_t cell, V u[][PARTS])
 INLINE void Prolong(const VpTransferView *view, const int n, int32_t first, int32_t last, PetscBool add, const REAL *xc, REAL *x)
 {
   const int rows = Power(n) / n;
-  V         u[ROWS][PARTS];
+  V         u[ROWS][VECTORS];
   Matrices  P;
 
   Prepare(view, n, view->P, &P);
@@ -55,7 +55,7 @@ INLINE void Prolong(const VpTransferView *view, const int n, int32_t first, int3
     LoadCell(n, parent, u);
     Transform(&P, n, cell, u);
     for (int r = 0; r < rows; r++) {
-      UNROLL (int c = 0; c < Parts(n); c++) {
+      UNROLL (int c = 0; c < Vectors(n); c++) {
         const V old = add ? LoadRow(child + r * n, n, c) : (V){0};
         StoreRow(child + r * n, n, c, old + u[r][c]);
       }
@@ -66,7 +66,7 @@ INLINE void Prolong(const VpTransferView *view, const int n, int32_t first, int3
 INLINE void Restrict(const VpTransferView *view, const int n, const REAL *b, REAL *bc)
 {
   const int rows = Power(n) / n;
-  V         u[ROWS][PARTS], sum[ROWS][PARTS];
+  V         u[ROWS][VECTORS], sum[ROWS][VECTORS];
   Matrices  R;
 
   Prepare(view, n, view->R, &R);
@@ -79,7 +79,7 @@ INLINE void Restrict(const VpTransferView *view, const int n, const REAL *b, REA
       LoadCell(n, b + (size_t)child * (size_t)Power(n), u);
       Transform(&R, n, child, u);
       for (int r = 0; r < rows; r++) {
-        UNROLL (int c = 0; c < Parts(n); c++) sum[r][c] += u[r][c];
+        UNROLL (int c = 0; c < Vectors(n); c++) sum[r][c] += u[r][c];
       }
     }
     StoreCell(n, sum, bc + (size_t)cell * (size_t)Power(n));

@@ -2,7 +2,7 @@
    that the thread holds in registers, and shared memory between them (patchshape.cuh draws both). Of a space that lacks functions at least
    LACKS even and LACKS odd modes are zero. */
 #pragma once
-#include "load.cuh"
+#include "../device/load.cuh"
 #include "sorttables.cuh"
 #include "patchshape.cuh"
 
@@ -25,35 +25,35 @@ struct PatchWork {
 };
 
 /* A thread of a patch, and the lines it holds. Launches of whole sweeps, where values are read AGAIN, have few patches. */
-template <class T, int N, int LACKS, class Edges, bool AGAIN>
+template <class T, int N, int LACKS, class Boundary, bool AGAIN>
 struct PatchThread {
-  typedef TablesOf<T, N, Edges>                                                         Of;
+  typedef TablesOf<T, N, Boundary>                                                      Of;
   typedef Patch<T, N, Of::sorted ? SORTED_PATCHES : AGAIN ? FEW_PATCHES : LIKE_PATCHES> S;
   typedef typename Of::type                                                             Tables;
   enum { ENDS = 1 };
-  static constexpr bool inside = std::is_same<Edges, NoEdges>::value;
+  static constexpr bool inside = std::is_same<Boundary, NoBoundary>::value;
   static constexpr int  m = S::m, layer = S::layer, R = S::rounds;
   typedef Pack<T, R>    LinePack;
 
-  const Tables  &t;
-  const Edges   &edges;
-  const T       *table;          /* PatchTable */
-  const int32_t *cells;          /* PatchCells */
-  const uint8_t *covers;         /* PatchCovers */
-  unsigned       done;           /* colours that were swept before */
-  T             *x0, *x1;        /* the two buffers of x */
-  T             *values, *sides; /* shared memory of the patch: its planes, its traces */
-  const T      **around;         /* [..][direction][side][4] shared: the values of cells along the patch's sides */
-  int            me;             /* number of the thread in its patch */
-  int            kx, ky, kz;     /* 0: no side along this direction is on the boundary, 1: the lower one is, 2: the upper one;
+  const Tables   &t;
+  const Boundary &boundary;
+  const T        *table;          /* PatchTable */
+  const int32_t  *cells;          /* PatchCells */
+  const uint8_t  *covers;         /* PatchCovers */
+  unsigned        done;           /* colours that were swept before */
+  T              *x0, *x1;        /* the two buffers of x */
+  T              *values, *sides; /* shared memory of the patch: its planes, its traces */
+  const T       **around;         /* [..][direction][side][4] shared: the values of cells along the patch's sides */
+  int             me;             /* number of the thread in its patch */
+  int             kx, ky, kz;     /* 0: no side along this direction is on the boundary, 1: the lower one is, 2: the upper one;
                                               of sorted patches 0: F and B are halves, 3: they are not */
-  T              v[R][m];        /* its lines */
+  T               v[R][m];        /* its lines */
 
   /* patch `at` of the launch, the block's patch `slot`; shared memory of the block: planes, traces, pointers. A patch has `traces` and
      `pointers` of the latter two. */
-  __device__ __forceinline__ PatchThread(const Tables &tables, const Edges &e, const PatchWork<T> &w, unsigned before, int32_t at,
+  __device__ __forceinline__ PatchThread(const Tables &tables, const Boundary &e, const PatchWork<T> &w, unsigned before, int32_t at,
                                          unsigned char *shared, int traces, size_t start, int pointers)
-      : t(tables), edges(e), table(w.table), cells(w.cells[at].cell), covers(w.covers[at].cover), done(before), x0(w.x0), x1(w.x1)
+      : t(tables), boundary(e), table(w.table), cells(w.cells[at].cell), covers(w.covers[at].cover), done(before), x0(w.x0), x1(w.x1)
   {
     const int slot = threadIdx.x / S::threads, kind = inside || Of::sorted ? 0 : w.kinds[at] - 1;
 
@@ -142,7 +142,7 @@ struct PatchThread {
         UNROLL (int r = 0; r < R; r++) lines.a[r] = v[r][i];
         *(LinePack *)(values + LineZ(0) + S::sz * i) = lines;
       }
-    } else ToModes<2, LACKS>(t, edges, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
+    } else ToModes<2, LACKS>(t, boundary, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
     Sync();
   }
   __device__ __forceinline__ void ReadY()
@@ -196,7 +196,7 @@ struct PatchThread {
 
     ReadX();
     if (!inside && kx) {
-      ToModes<0, LACKS>(t, edges, kx, v, write);
+      ToModes<0, LACKS>(t, boundary, kx, v, write);
       ReadX();
     } else ForwardInside<0, LACKS>(t, v);
     UNROLL (int r = 0; r < R; r++) {
@@ -208,7 +208,7 @@ struct PatchThread {
         else v[r][i] *= Reciprocal(sum);
       }
     }
-    if (!inside && kx) FromModes<0, LACKS>(t, edges, kx, v, write);
+    if (!inside && kx) FromModes<0, LACKS>(t, boundary, kx, v, write);
     else {
       BackwardInside<0, LACKS>(t, v);
       WriteX();
@@ -242,7 +242,7 @@ static PatchWork<T> WorkOn(const PatchList &list, const VpArray &table, const vo
     (const uint8_t *)list.kinds.p};
 }
 
-/* kernel(tables and edges, w, done, n) on n patches, Patch::patches a block */
+/* kernel(tables and boundary, w, done, n) on n patches, Patch::patches a block */
 template <class S, class Kernel, class T, class... Tables>
 static PetscErrorCode LaunchPatches(Kernel kernel, size_t bytes, int n, cudaStream_t stream, const PatchWork<T> &w, unsigned done,
                                     const Tables &...tables)

@@ -1,7 +1,7 @@
 /* Setting up the kernel of varypatch.cuh: K, g and boundaries from the lines of cells whose coefficient is 1. */
 #pragma once
 #include "patchplan.cuh"
-#include "varypatch.cuh"
+#include "../patch/varypatch.cuh"
 
 template <class T, int N>
 struct VaryPlan : VpPlan {

@@ -1,30 +1,30 @@
 /* Setting up the kernels of patch.cuh, keptpatch.cuh and varypatch.cuh, also for sorted patches, and of sweepall.cuh: the tables of the view's
    common patches, and the order in which patches are launched. */
 #pragma once
-#include "varypatch.cuh"
+#include "../patch/varypatch.cuh"
 #include "sorts.cuh"
 #include <memory>
 extern "C" {
-#include "../src/base/memory.h"
-#include "../src/base/threads.h"
+#include "../../src/base/memory.h"
+#include "../../src/base/threads.h"
 }
 
 template <class T, int N>
 struct CommonPatches : VpPlan {
-  VpArray           table;
-  PatchTables<T, N> tables;
-  EdgeTables<T, N>  edges;
+  VpArray              table;
+  PatchTables<T, N>    tables;
+  BoundaryTables<T, N> boundary;
 };
 /* Patches of a range: common ones inside, common ones at boundaries, others that are sorted, and the rest. */
 struct SweepPlan : VpPlan {
   int           nrest = 0;
-  PatchList     inside, edge;
+  PatchList     inside, boundary;
   SortedPatches sorted;
   VpArray       rest;
 
   int Lists() const
   {
-    return (inside.n > 0) + (edge.n > 0) + (sorted.list.n > 0) + (nrest > 0);
+    return (inside.n > 0) + (boundary.n > 0) + (sorted.list.n > 0) + (nrest > 0);
   }
 };
 
@@ -32,9 +32,9 @@ struct SweepPlan : VpPlan {
 enum Selected { SELECT_ALL, SELECT_EXACT, SELECT_OTHERS };
 
 /* kind[i] = KIND_LEFT_OUT where patch first + i is not selected, 0 where it is not common, else 1 + sum_d (0 inside, 1 at the lower, 2 at
-   the upper boundary) 4^d; without `edges` those at boundaries are not common */
+   the upper boundary) 4^d; without `boundary` those at boundaries are not common */
 enum { KIND_LEFT_OUT = 255 };
-static __global__ void FindKinds(const int32_t *type, const uint8_t *exact, Selected selected, bool edges,
+static __global__ void FindKinds(const int32_t *type, const uint8_t *exact, Selected selected, bool boundary,
                                  const __grid_constant__ VpCommon common, int32_t first, int32_t count, uint8_t *kind)
 {
   const int32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -48,15 +48,15 @@ static __global__ void FindKinds(const int32_t *type, const uint8_t *exact, Sele
   }
   for (int d = 0; d < 3; d++) {
     const int32_t t = type[(size_t)(first + i) * 3 + d];
-    const int     k = t == common.inside[d] ? 0 : t == common.edge[d][0] ? 1 : t == common.edge[d][1] ? 2 : -1;
-    is = is && (edges ? k >= 0 : k == 0);
+    const int     k = t == common.inside[d] ? 0 : t == common.bounded[d][0] ? 1 : t == common.bounded[d][1] ? 2 : -1;
+    is = is && (boundary ? k >= 0 : k == 0);
     code |= k << 2 * d;
   }
   kind[i] = is ? 1 + code : 0;
 }
 
 /* Patches sorted by kind, in threads: first those inside, then those at boundaries, then the others, then those left out. */
-enum { KINDS_INSIDE, KINDS_EDGE, KINDS_REST, KINDS_LEFT_OUT, KINDS };
+enum { KINDS_INSIDE, KINDS_BOUNDARY, KINDS_REST, KINDS_LEFT_OUT, KINDS };
 struct ByKind {
   int32_t  first;       /* patch */
   uint8_t *kind;        /* [count] of them */
@@ -66,7 +66,7 @@ struct ByKind {
 };
 static inline int KindOf(uint8_t kind)
 {
-  return kind == 1 ? KINDS_INSIDE : kind == KIND_LEFT_OUT ? KINDS_LEFT_OUT : kind ? KINDS_EDGE : KINDS_REST;
+  return kind == 1 ? KINDS_INSIDE : kind == KIND_LEFT_OUT ? KINDS_LEFT_OUT : kind ? KINDS_BOUNDARY : KINDS_REST;
 }
 static void CountKinds(void *context, int32_t piece, int32_t first, int32_t last)
 {
@@ -145,7 +145,7 @@ struct SweepSetup {
   }
 
   /* F and B at the lower boundary from the table there or, if `upper`, mirrored */
-  static void EdgeTransforms(const T *fdm, bool upper, T *F, T *B)
+  static void BoundaryTransforms(const T *fdm, bool upper, T *F, T *B)
   {
     for (int mode = 0; mode < m; mode++)
       for (int i = 0; i < m; i++) {
@@ -165,7 +165,7 @@ struct SweepSetup {
   /* transforms and eigenvalues along d */
   PetscErrorCode Solvers(int d, CommonPatches<T, N> *plan, T *table) const
   {
-    const int32_t *inside = patches->common.inside, *edge = patches->common.edge[d];
+    const int32_t *inside = patches->common.inside, *edge = patches->common.bounded[d];
     const bool     upper = edge[0] < 0;
     const T        reaction = d == 2 ? (T)patches->reaction : T(0);
     T              fdm[VpFdmSize(N)], *lambda = fdm + VpLambdaAt(m);
@@ -178,7 +178,7 @@ struct SweepSetup {
     if (d == 0) Eigenvalues(lambda, 0, plan->tables.lambda);
     if (edge[upper] < 0) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpCudaFetchEntry(patches->fdm, edge[upper], fdm));
-    EdgeTransforms(fdm, upper, plan->edges.F[d], plan->edges.B[d]);
+    BoundaryTransforms(fdm, upper, plan->boundary.F[d], plan->boundary.B[d]);
     Eigenvalues(lambda, reaction, table + (2 * d + 1) * m);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -228,7 +228,7 @@ struct SweepSetup {
     return VpCudaPlan<CommonPatches<T, N>>(&patches->device, VP_PLAN_COMMON, 0, 0, common, fill);
   }
 
-  PetscErrorCode Kinds(Selected selected, bool edges, int32_t first, int32_t count, uint8_t *kind) const
+  PetscErrorCode Kinds(Selected selected, bool boundary, int32_t first, int32_t count, uint8_t *kind) const
   {
     VpArray device;
 
@@ -237,7 +237,7 @@ struct SweepSetup {
     if (mixes || (!patches->common.found && selected == SELECT_ALL)) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpCudaAlloc((size_t)count, "kinds of patches", &device.p));
     PetscCall(VpCudaLaunch("kinds of patches", FindKinds, {VpBlocks(count, VP_THREADS), VP_THREADS}, patches->type, patches->exact,
-                           selected, edges, patches->common, first, count, (uint8_t *)device.p));
+                           selected, boundary, patches->common, first, count, (uint8_t *)device.p));
     PetscCall(VpCudaFetch(device.p, (size_t)count, kind));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -289,7 +289,7 @@ struct SweepSetup {
   }
 
   /* Whether common patches at boundaries are sorted, as others are: where the kernel for sorted ones takes less time for them, as measured */
-  bool SortsEdges(Selected selected) const
+  bool SortsBoundary(Selected selected) const
   {
     return selected == SELECT_EXACT || (N == 8 && !patches->lacks);
   }
@@ -305,7 +305,7 @@ struct SweepSetup {
     PetscCall(VpMallocLarge(count, &by.kind));
     PetscCall(VpMallocLarge(count, &by.patch));
     PetscCall(VpMallocLarge(count, &by.kinds));
-    PetscCall(Kinds(selected, !SortsEdges(selected), first, count, by.kind));
+    PetscCall(Kinds(selected, !SortsBoundary(selected), first, count, by.kind));
     VpLoop(count, CountKinds, &by);
     for (int k = 0; k < KINDS; k++) {
       for (int32_t piece = 0; piece < pieces; piece++) {
@@ -317,11 +317,11 @@ struct SweepSetup {
     }
     VpLoop(count, StoreKinds, &by);
     plan->inside.n = end[KINDS_INSIDE];
-    plan->edge.n = end[KINDS_EDGE] - end[KINDS_INSIDE];
-    plan->nrest = end[KINDS_REST] - end[KINDS_EDGE];
-    PetscCall(List(by.patch + end[KINDS_INSIDE], by.kinds + end[KINDS_INSIDE], &plan->edge));
+    plan->boundary.n = end[KINDS_BOUNDARY] - end[KINDS_INSIDE];
+    plan->nrest = end[KINDS_REST] - end[KINDS_BOUNDARY];
+    PetscCall(List(by.patch + end[KINDS_INSIDE], by.kinds + end[KINDS_INSIDE], &plan->boundary));
     PetscCall(List(by.patch, NULL, &plan->inside));
-    int32_t *rest = by.patch + end[KINDS_EDGE];
+    int32_t *rest = by.patch + end[KINDS_BOUNDARY];
     PetscCall(SortRest(rest, plan));
     plan->nrest -= plan->sorted.list.n;
     PetscCall(VpCudaPlace(rest + plan->sorted.list.n, (size_t)plan->nrest * sizeof(int32_t), "a list of patches", &plan->rest));

@@ -10,7 +10,7 @@
    i' mirrors i: in the thin basis functions come in reverse order, in the orthonormal one with alternating signs (struct Mirror). At the
    boundary lines take a full matrix, which is that of the lower side; at the upper side they are turned around before and after. */
 #pragma once
-#include "kernel.cuh"
+#include "../device/kernel.cuh"
 
 /* The matrices of patches inside, a kernel parameter: with indices known to the compiler they are operands of instructions. A pair of
    traces is the neighbour's two coefficients in the thin basis, else value and slope. */
@@ -41,10 +41,10 @@ struct PatchTables {
   }
 };
 template <class T, int N>
-struct EdgeTables {
+struct BoundaryTables {
   T F[3][4 * N * N], B[3][4 * N * N]; /* [direction]: [mode][i], [i][mode] of patches at the lower boundary */
 };
-struct NoEdges {};
+struct NoBoundary {};
 
 /* v = F v for R lines at once, which share the entries F(parity, mode / 2, i). Map says how functions are mirrored. The last LACKS even and
    the last LACKS odd modes are zero. */
@@ -149,10 +149,10 @@ __device__ __forceinline__ void Full(const M &a, const T (&v)[R][2 * N], Out out
 
 /* Calls out(r, i, value) for all values of F v and B v along D. `kind` is 0 inside, 1 at the lower boundary, 2 at the upper one. v is
    lost. */
-template <int D, int LACKS, class T, int N, int R, class Edges, class Out>
-__device__ __forceinline__ void ToModes(const PatchTables<T, N> &t, const Edges &e, int kind, T (&v)[R][2 * N], Out out)
+template <int D, int LACKS, class T, int N, int R, class Boundary, class Out>
+__device__ __forceinline__ void ToModes(const PatchTables<T, N> &t, const Boundary &e, int kind, T (&v)[R][2 * N], Out out)
 {
-  if constexpr (!std::is_same<Edges, NoEdges>::value) {
+  if constexpr (!std::is_same<Boundary, NoBoundary>::value) {
     if (kind) {
       if (kind == 2) TurnAround<T, N, R>(v);
       Full<T, N, R>(e.F[D], v, out);
@@ -164,12 +164,12 @@ __device__ __forceinline__ void ToModes(const PatchTables<T, N> &t, const Edges 
     UNROLL (int r = 0; r < R; r++) out(r, i, v[r][i]);
   }
 }
-template <int D, int LACKS, class T, int N, int R, class Edges, class Out>
-__device__ __forceinline__ void FromModes(const PatchTables<T, N> &t, const Edges &e, int kind, T (&v)[R][2 * N], Out out)
+template <int D, int LACKS, class T, int N, int R, class Boundary, class Out>
+__device__ __forceinline__ void FromModes(const PatchTables<T, N> &t, const Boundary &e, int kind, T (&v)[R][2 * N], Out out)
 {
   typedef Mirror<N, VpThinLayers(N, 3)> Map;
 
-  if constexpr (!std::is_same<Edges, NoEdges>::value) {
+  if constexpr (!std::is_same<Boundary, NoBoundary>::value) {
     if (kind) {
       Full<T, N, R>(e.B[D], v, [=](int r, int i, T w) {
         const int at = i % N;

@@ -1,6 +1,6 @@
 /* What links of all kinds share: a stream of their own, on which messages are packed, sent, received and unpacked. */
 #include "link.cuh"
-#include "../src/collective.h"
+#include "../../src/collective.h"
 #include <cstring>
 
 PetscErrorCode VpStreamLinkCreate(StreamLink *link)

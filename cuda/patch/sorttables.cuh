@@ -7,7 +7,7 @@
                                      start                           end being the eigenvalues. F and tails begin at whole Wides. */
 #pragma once
 #include "fdm.cuh"
-#include "load.cuh"
+#include "../device/load.cuh"
 
 template <class T, int N>
 struct SortTables {
@@ -157,7 +157,7 @@ __device__ __forceinline__ void FromModes(const SortView<T, N> &t, const Sorts<F
 }
 
 /* the tables that a thread has, by how its patches are told apart */
-template <class T, int N, class Edges>
+template <class T, int N, class Boundary>
 struct TablesOf {
   typedef PatchTables<T, N> type;
   static constexpr bool     sorted = false, full = false;

@@ -34,21 +34,21 @@ struct VaryShape {
   static constexpr size_t bytes = pointers + (size_t)S::patches * words * sizeof(void *);
 };
 
-template <class T, int N, class Edges>
-struct VaryThread : PatchThread<T, N, 0, Edges, false> {
-  typedef PatchThread<T, N, 0, Edges, false> Thread;
-  typedef typename Thread::S                 S;
-  typedef VaryShape<T, N, S>                 Shape;
-  typedef Pack<T, 2>                         Pair;
+template <class T, int N, class Boundary>
+struct VaryThread : PatchThread<T, N, 0, Boundary, false> {
+  typedef PatchThread<T, N, 0, Boundary, false> Thread;
+  typedef typename Thread::S                    S;
+  typedef VaryShape<T, N, S>                    Shape;
+  typedef Pack<T, 2>                            Pair;
   using Thread::inside, Thread::m, Thread::layer, Thread::R;
   using Thread::kx, Thread::ky, Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::LineY, Thread::LineX, Thread::Cell;
-  using Thread::t, Thread::edges, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
+  using Thread::t, Thread::boundary, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
 
   const VaryTables<T, N> &k;
   const VaryWork<T>      &vary;
   T                      *numbers; /* [direction][line of cells: 4][a0, a1, H0, H, H1] shared */
 
-  __device__ __forceinline__ VaryThread(const typename Thread::Tables &tables, const VaryTables<T, N> &varies, const Edges &e,
+  __device__ __forceinline__ VaryThread(const typename Thread::Tables &tables, const VaryTables<T, N> &varies, const Boundary &e,
                                         const PatchWork<T> &w, const VaryWork<T> &more, unsigned done, int32_t at, unsigned char *shared)
       : Thread(tables, e, w, done, at, shared, Shape::X, Shape::pointers, Shape::words), k(varies), vary(more)
   {
@@ -244,7 +244,7 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
   {
     this->ReadZ();
     if (!inside && kz) {
-      FromModes<2, 0>(t, edges, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
+      FromModes<2, 0>(t, boundary, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
       this->ReadZ();
     } else BackwardInside<2, 0>(t, v);
     UNROLL (int r = 0; r < R; r++) {
@@ -264,27 +264,27 @@ struct VaryThread : PatchThread<T, N, 0, Edges, false> {
     } else Residual(b);
     this->ForwardZ();
     this->ReadY();
-    ToModes<1, 0>(t, edges, ky, v, write);
+    ToModes<1, 0>(t, boundary, ky, v, write);
     Sync();
     this->template SolveX<true>(weight, vary.reaction * (weight - 1)); /* the table has the reaction */
     this->ReadY();
-    FromModes<1, 0>(t, edges, ky, v, write);
+    FromModes<1, 0>(t, boundary, ky, v, write);
     Sync();
     BackwardZ(active);
   }
 };
 
-template <class T, int N, class Edges>
+template <class T, int N, class Boundary>
 __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::roomy)
   VaryPatches(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ VaryTables<T, N> vary,
-              const __grid_constant__ Edges edges, const __grid_constant__ VaryWork<T> more, const __grid_constant__ PatchWork<T> w,
+              const __grid_constant__ Boundary boundary, const __grid_constant__ VaryWork<T> more, const __grid_constant__ PatchWork<T> w,
               unsigned done, int32_t count)
 {
   typedef Patch<T, N> S;
   extern __shared__ __align__(16) unsigned char shared[];
   const int32_t index = blockIdx.x * S::patches + threadIdx.x / S::threads, at = index < count ? index : count - 1;
 
-  VaryThread<T, N, Edges> thread(t, vary, edges, w, more, done, at, shared);
+  VaryThread<T, N, Boundary> thread(t, vary, boundary, w, more, done, at, shared);
   thread.Solve(w.b, more.Weight(at), index < count);
 }
 

@@ -33,9 +33,9 @@ struct SweepStages {
 /* what common patches need, in 3D */
 template <class T, int DIM, int N>
 struct CommonWork {
-  PatchTables<T, N> tables;
-  EdgeTables<T, N>  edges;
-  PatchWork<T>      work;
+  PatchTables<T, N>    tables;
+  BoundaryTables<T, N> boundary;
+  PatchWork<T>         work;
 };
 template <class T, int N>
 struct CommonWork<T, 2, N> {
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(StagesLayout<T, DIM, N>::block, StagesLayout<T
     if (i) cooperative_groups::this_grid().sync();
     if constexpr (DIM == 3) {
       const int32_t first = stage.common[0] + block * L::patches;
-      if (first < stage.common[1]) SolvePatches<true>(c.tables, c.edges, OneCoefficient(), c.work, 1u, first, stage.common[1]);
+      if (first < stage.common[1]) SolvePatches<true>(c.tables, c.boundary, OneCoefficient(), c.work, 1u, first, stage.common[1]);
       block -= (stage.common[1] - stage.common[0] + L::patches - 1) / L::patches;
     }
     if constexpr (OTHERS) {

@@ -1,7 +1,7 @@
 /* Setting up the kernel of sweepall.cuh: the stages, their patches by sort, and where x is at each of them. */
 #pragma once
 #include "patchplan.cuh"
-#include "sweepall.cuh"
+#include "../patch/sweepall.cuh"
 #include <algorithm>
 #include <vector>
 
@@ -267,7 +267,7 @@ static PetscErrorCode LaunchStages(SweepAllPlan<T, N> *plan, const VpView *view,
   PetscFunctionBegin;
   stages.nodd = (int32_t)(std::lower_bound(plan->at_end.begin(), plan->at_end.end(), count) - plan->at_end.begin());
   if constexpr (DIM == 3) {
-    if (plan->common) common = {plan->common->tables, plan->common->edges, WorkOn<T>(plan->list, plan->common->table, b, x)};
+    if (plan->common) common = {plan->common->tables, plan->common->boundary, WorkOn<T>(plan->list, plan->common->table, b, x)};
   }
   const cudaError_t error = cudaLaunchCooperativeKernel(SweepAllStages<T, DIM, N, OTHERS>, plan->blocks, L::block, parameters,
                                                         StagesBytes<L, T>(OTHERS), VpCudaStream);

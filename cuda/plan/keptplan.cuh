@@ -1,6 +1,6 @@
 /* Setting up the kernel of keptpatch.cuh: K and L K from the tables of common cells and patches. */
 #pragma once
-#include "keptpatch.cuh"
+#include "../patch/keptpatch.cuh"
 #include "sortplan.cuh"
 
 template <class T, int N, int TRACES>

@@ -6,7 +6,7 @@
       |   K   +---+
       |       | F | */
 #pragma once
-#include "hanging.cuh"
+#include "../hanging.cuh"
 #include <vector>
 
 /* finds them on the host */

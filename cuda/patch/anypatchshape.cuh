@@ -10,7 +10,7 @@
        |    0  1  |  2  3           0  1 |  4  5                second cell begins half(d) after its first one
        +-------------------- x */
 #pragma once
-#include "shapes.cuh"
+#include "../shapes.cuh"
 
 /* ROUNDS: lines of a thread */
 template <class T, int DIM, int N, int ROUNDS = 2>

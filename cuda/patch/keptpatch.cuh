@@ -48,22 +48,22 @@ struct KeptTables {
   const T             *sides;                /* L K in x and y, [x, y][side][m][TRACES]; then K, [m][TRACES] */
 };
 
-template <class T, int N, int TRACES, class Edges>
-struct KeptThread : PatchThread<T, N, 1, Edges, false> {
-  typedef PatchThread<T, N, 1, Edges, false> Thread;
-  typedef typename Thread::S                 S;
-  typedef KeptShape<T, N, TRACES, S>         Shape;
-  typedef SortTail<N, TRACES>                Tail;
-  typedef typename Thread::LinePack          LinePack;
-  typedef Pack<T, TRACES>                    Traces;
+template <class T, int N, int TRACES, class Boundary>
+struct KeptThread : PatchThread<T, N, 1, Boundary, false> {
+  typedef PatchThread<T, N, 1, Boundary, false> Thread;
+  typedef typename Thread::S                    S;
+  typedef KeptShape<T, N, TRACES, S>            Shape;
+  typedef SortTail<N, TRACES>                   Tail;
+  typedef typename Thread::LinePack             LinePack;
+  typedef Pack<T, TRACES>                       Traces;
   using Thread::inside, Thread::m, Thread::layer, Thread::R;
   using Thread::ky, Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::LineY, Thread::Cell;
-  using Thread::t, Thread::edges, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
+  using Thread::t, Thread::boundary, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
   static constexpr bool thin = VpThinLayers(N, 3) < VpDenseLayers(N);
 
   const KeptTables<T, N, TRACES> &k;
 
-  __device__ __forceinline__ KeptThread(const typename Thread::Tables &tables, const KeptTables<T, N, TRACES> &kept, const Edges &e,
+  __device__ __forceinline__ KeptThread(const typename Thread::Tables &tables, const KeptTables<T, N, TRACES> &kept, const Boundary &e,
                                         const PatchWork<T> &w, unsigned done, int32_t at, unsigned char *shared)
       : Thread(tables, e, w, done, at, shared, Shape::traces, Shape::pointers, PATCH_SIDES * TRACES), k(kept)
   {
@@ -238,7 +238,7 @@ struct KeptThread : PatchThread<T, N, 1, Edges, false> {
   {
     this->ReadZ();
     if (!inside && kz) {
-      FromModes<2, 1>(t, edges, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
+      FromModes<2, 1>(t, boundary, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
       this->ReadZ();
     } else BackwardInside<2, 1>(t, v);
     AddKept();
@@ -265,26 +265,26 @@ struct KeptThread : PatchThread<T, N, 1, Edges, false> {
     SubtractSides(end);
     this->ForwardZ();
     this->ReadY();
-    ToModes<1, 1>(t, edges, ky, v, write);
+    ToModes<1, 1>(t, boundary, ky, v, write);
     Sync();
     this->SolveX();
     this->ReadY();
-    FromModes<1, 1>(t, edges, ky, v, write);
+    FromModes<1, 1>(t, boundary, ky, v, write);
     Sync();
     BackwardZ(active);
   }
 };
 
-template <class T, int N, int TRACES, class Edges>
+template <class T, int N, int TRACES, class Boundary>
 __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
   KeepPatches(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ KeptTables<T, N, TRACES> kept,
-              const __grid_constant__ Edges edges, const __grid_constant__ PatchWork<T> w, unsigned done, int32_t count)
+              const __grid_constant__ Boundary boundary, const __grid_constant__ PatchWork<T> w, unsigned done, int32_t count)
 {
   typedef Patch<T, N> S;
   extern __shared__ __align__(16) unsigned char shared[];
   const int32_t                                 index = blockIdx.x * S::patches + threadIdx.x / S::threads;
 
-  KeptThread<T, N, TRACES, Edges> thread(t, kept, edges, w, done, index < count ? index : count - 1, shared);
+  KeptThread<T, N, TRACES, Boundary> thread(t, kept, boundary, w, done, index < count ? index : count - 1, shared);
   thread.Solve(w.b, index < count);
 }
 

@@ -1,6 +1,6 @@
 /* Shared by the CUDA sources: the stream, error checks, kernels by type, dimension and degree, what is kept per view. */
 #pragma once
-#include "../src/kernels/ops.h"
+#include "../../src/kernels/ops.h"
 #include <cuda_runtime.h>
 
 extern cudaStream_t VpCudaStream;
@@ -89,7 +89,7 @@ void VpCudaForDegree(int degree, F f)
 #ifdef VP_DEGREES /* tests/bench/shapes.py compiles only some */
     VP_DEGREES
 #else
-  #include "../src/kernels/degrees.def"
+  #include "../../src/kernels/degrees.def"
 #endif
 #undef VP_DEGREE
   }

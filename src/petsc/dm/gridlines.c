@@ -152,27 +152,27 @@ static PetscErrorCode ReadNumber(const Faces *f, const char text[], PetscReal *x
 }
 
 /* where face i of n lies between 0 and 1. From the wide end geometric widths cannot overflow. */
-static PetscReal EqualPlace(PetscInt i, PetscInt n, PetscReal unused)
+static PetscReal EqualFraction(PetscInt i, PetscInt n, PetscReal unused)
 {
   return (PetscReal)i / (PetscReal)n;
 }
 
-static PetscReal GeometricPlace(PetscInt i, PetscInt n, PetscReal ratio)
+static PetscReal GeometricFraction(PetscInt i, PetscInt n, PetscReal ratio)
 {
   const double power = fabs(log(ratio));
-  const double place = power > 0 ? expm1(-(double)(ratio > 1 ? n - i : i) * power) / expm1(-(double)n * power) : 0;
+  const double fraction = power > 0 ? expm1(-(double)(ratio > 1 ? n - i : i) * power) / expm1(-(double)n * power) : 0;
 
-  if (power == 0) return EqualPlace(i, n, 1);
-  return ratio > 1 ? 1 - place : place;
+  if (power == 0) return EqualFraction(i, n, 1);
+  return ratio > 1 ? 1 - fraction : fraction;
 }
 
-static PetscReal TanhPlace(PetscInt i, PetscInt n, PetscReal strength)
+static PetscReal TanhFraction(PetscInt i, PetscInt n, PetscReal strength)
 {
   return 0.5 + 0.5 * tanh(strength * (2 * (double)i / (double)n - 1)) / tanh(strength);
 }
 
-/* Appends the faces of a piece of n boxes; its words are number[3 or 4]: a, b, n and what place() needs. */
-static PetscErrorCode AppendPiece(Faces *f, int given, char *const number[], PetscReal (*place)(PetscInt, PetscInt, PetscReal))
+/* Appends the faces of a piece of n boxes; its words are number[3 or 4]: a, b, n and what fraction() needs. */
+static PetscErrorCode AppendPiece(Faces *f, int given, char *const number[], PetscReal (*fraction)(PetscInt, PetscInt, PetscReal))
 {
   PetscReal x[4] = {0, 0, 0, 1};
 
@@ -186,7 +186,7 @@ static PetscErrorCode AppendPiece(Faces *f, int given, char *const number[], Pet
   PetscCheck(x[3] > 0, f->comm, PETSC_ERR_ARG_OUTOFRANGE, "%s %s: the ratio of two boxes and the strength of tanh are positive, not %g",
              f->option, f->piece, (double)x[3]);
   if (!f->n || f->x[f->n - 1] != x[0]) PetscCall(Append(f, x[0]));
-  for (PetscInt i = 1; i < (PetscInt)x[2]; i++) PetscCall(Append(f, x[0] + (x[1] - x[0]) * place(i, (PetscInt)x[2], x[3])));
+  for (PetscInt i = 1; i < (PetscInt)x[2]; i++) PetscCall(Append(f, x[0] + (x[1] - x[0]) * fraction(i, (PetscInt)x[2], x[3])));
   PetscCall(Append(f, x[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -202,9 +202,9 @@ static PetscErrorCode ReadPiece(Faces *f, char piece[])
   f->piece = piece;
   PetscCall(PetscStrToArray(piece, ':', &n, &word));
   PetscCall(PetscStrcmp(n ? word[0] : "", "tanh", &curve));
-  if (curve && n == 5) PetscCall(AppendPiece(f, 4, word + 1, TanhPlace));
-  else if (!curve && n == 4) PetscCall(AppendPiece(f, 4, word, GeometricPlace));
-  else if (!curve && n == 3) PetscCall(AppendPiece(f, 3, word, EqualPlace));
+  if (curve && n == 5) PetscCall(AppendPiece(f, 4, word + 1, TanhFraction));
+  else if (!curve && n == 4) PetscCall(AppendPiece(f, 4, word, GeometricFraction));
+  else if (!curve && n == 3) PetscCall(AppendPiece(f, 3, word, EqualFraction));
   else if (!curve && n == 1) {
     PetscCall(ReadNumber(f, word[0], &x));
     PetscCall(Append(f, x));

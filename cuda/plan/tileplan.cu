@@ -1,5 +1,5 @@
 /* Setting up the kernels of tile.cuh for a range of cells: the tables of the view's common lines, and the tiles. */
-#include "tile.cuh"
+#include "../tile.cuh"
 #include <cstring>
 
 /* flag[t] = cells [start + t step, .. + T) are a tile */
@@ -23,7 +23,7 @@ __global__ void FindTiles(const __grid_constant__ Field<double> f, const __grid_
           const int     to = c + (s ? 1 : -1);
           if (to >= 0 && to < S::extent(d)) good = good && beyond == (int32_t)tile + (rest | S::spread(d, to));
           else if (beyond == VP_HANGING) entry = common.hanging[d][s];
-          else if (beyond < 0) entry = common.edge[d][s];
+          else if (beyond < 0) entry = common.bounded[d][s];
         }
         good = good && entry >= 0 && f.line[(size_t)cell * 3 + d] == entry;
       }
@@ -158,5 +158,5 @@ PetscErrorCode VpCudaTilePlan(const VpView *view, int32_t first, int32_t last, T
 #define VP_DEGREE(k) \
   template PetscErrorCode VpCudaTilePlan(const VpView *, int32_t, int32_t, TilePlan<Tile<k + 1>> **); \
   template PetscErrorCode VpCudaTilePlan(const VpView *, int32_t, int32_t, TilePlan<Octet<k + 1>> **);
-#include "../src/kernels/degrees.def"
+#include "../../src/kernels/degrees.def"
 #undef VP_DEGREE

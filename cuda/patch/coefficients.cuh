@@ -1,6 +1,6 @@
 /* The coefficients of patches that differ in nothing else, as kernels see them. */
 #pragma once
-#include "kernel.cuh"
+#include "../device/kernel.cuh"
 
 /* where a patch has that of its tables */
 struct OneCoefficient {

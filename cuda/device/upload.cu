@@ -2,7 +2,7 @@
    threads fill one while the other travels. */
 #include "kernel.cuh"
 extern "C" {
-#include "../src/base/threads.h"
+#include "../../src/base/threads.h"
 }
 #include <cstring>
 

@@ -1,6 +1,6 @@
 /* Cells or tiles in two parts: inner ones, whose A x reads no ghosts, are worked on while ghosts are under way; outer ones after. */
 #pragma once
-#include "kernel.cuh"
+#include "../device/kernel.cuh"
 
 enum { VP_INNER, VP_OUTER };
 

@@ -29,7 +29,7 @@
 
    The traces beyond the sides in z stay in registers: the thread that reads them holds the line that needs them. */
 #pragma once
-#include "shapes.cuh"
+#include "../shapes.cuh"
 
 /* The strides of the digits of a line's number l: the place in a cell is l / place % n, the cell l / cell % 2, z is l / z % m. */
 struct Digits {

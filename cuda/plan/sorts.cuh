@@ -1,10 +1,10 @@
 /* Which patches have the same tables in all three directions: sorts, whose kernels are those of sorttables.cuh. */
 #pragma once
-#include "patchthread.cuh"
+#include "../patch/patchthread.cuh"
 #include <algorithm>
 #include <vector>
 extern "C" {
-#include "../src/base/dictionary.h"
+#include "../../src/base/dictionary.h"
 }
 
 /* What a patch's entry along a direction depends on. */

@@ -10,7 +10,7 @@
    wait for one another only where the direction changes. */
 #pragma once
 #include "anypatchshape.cuh"
-#include "cell.cuh"
+#include "../cell.cuh"
 #include "fdm.cuh"
 
 /* what a launch works on, besides the operator's Field */

@@ -1,7 +1,7 @@
 /* What links of all kinds share: a stream of their own, on which messages are packed, sent, received and unpacked. */
 #pragma once
 #include "kernel.cuh"
-#include "../src/kernels/messages.h"
+#include "../../src/kernels/messages.h"
 #include <petscsys.h>
 
 /* A link of any kind begins with it. */

@@ -47,21 +47,21 @@ struct ReplaceShape {
 };
 
 /* A thread of a patch whose values are replaced. */
-template <class T, int N, class Edges, bool AGAIN, class Coefficients>
-struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
-  typedef PatchThread<T, N, 0, Edges, AGAIN> Thread;
-  typedef typename Thread::S                 S;
-  typedef typename Thread::LinePack          LinePack;
-  typedef Pack<T, 2>                         Pair;
+template <class T, int N, class Boundary, bool AGAIN, class Coefficients>
+struct ReplaceThread : PatchThread<T, N, 0, Boundary, AGAIN> {
+  typedef PatchThread<T, N, 0, Boundary, AGAIN> Thread;
+  typedef typename Thread::S                    S;
+  typedef typename Thread::LinePack             LinePack;
+  typedef Pack<T, 2>                            Pair;
   using Thread::inside, Thread::m, Thread::layer, Thread::R;
   using Thread::ky, Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::LineY, Thread::Cell;
-  using Thread::t, Thread::edges, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
+  using Thread::t, Thread::boundary, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
   static constexpr bool varies = Coefficients::varies, tails = Thread::Of::sorted && !varies;
 
   const Coefficients &of;
   T                  *mean; /* [direction][side][4] shared: as `around` */
 
-  __device__ __forceinline__ ReplaceThread(const typename Thread::Tables &tables, const Edges &e, const Coefficients &coefficients,
+  __device__ __forceinline__ ReplaceThread(const typename Thread::Tables &tables, const Boundary &e, const Coefficients &coefficients,
                                            const PatchWork<T> &w, unsigned before, int32_t patch, unsigned char *shared)
       : Thread(tables, e, w, before, patch, shared, S::traces, S::pointers, ReplaceShape<T, S, Coefficients>::words), of(coefficients),
         mean((T *)(around + PATCH_SIDES))
@@ -185,7 +185,7 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
         *(LinePack *)(to[0][i / N] + i % N * layer) = lines;
       }
     } else
-      FromModes<2, 0>(t, edges, kz, v, [=](int r, int i, T w) {
+      FromModes<2, 0>(t, boundary, kz, v, [=](int r, int i, T w) {
         if (active) (i < N ? to[r][0] : to[r][1])[i % N * layer] = w;
       });
   }
@@ -201,14 +201,14 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
     SubtractTraces(end);
     this->ForwardZ();
     this->ReadY();
-    ToModes<1, 0>(t, edges, ky, v, write);
+    ToModes<1, 0>(t, boundary, ky, v, write);
     Sync();
     if constexpr (varies) {
       const T weight = of.Weight(patch);
       this->template SolveX<true>(weight, of.reaction * (weight - 1)); /* the table has the reaction */
     } else this->SolveX();
     this->ReadY();
-    FromModes<1, 0>(t, edges, ky, v, write);
+    FromModes<1, 0>(t, boundary, ky, v, write);
     Sync();
     BackwardZ(active);
   }
@@ -216,24 +216,24 @@ struct ReplaceThread : PatchThread<T, N, 0, Edges, AGAIN> {
 
 /* Solves the patches [first, first + Patch::patches), but none from `last` on, whose threads repeat the last patch and write nothing.
    Requires: all threads of the block call. */
-template <bool AGAIN, class T, int N, class Edges, class Coefficients>
-__device__ __forceinline__ void SolvePatches(const PatchTables<T, N> &t, const Edges &edges, const Coefficients &of, const PatchWork<T> &w,
-                                             unsigned done, int32_t first, int32_t last)
+template <bool AGAIN, class T, int N, class Boundary, class Coefficients>
+__device__ __forceinline__ void SolvePatches(const PatchTables<T, N> &t, const Boundary &boundary, const Coefficients &of,
+                                             const PatchWork<T> &w, unsigned done, int32_t first, int32_t last)
 {
   typedef Patch<T, N, AGAIN ? FEW_PATCHES : LIKE_PATCHES> S;
   extern __shared__ __align__(16) unsigned char shared[];
   const int32_t                                 index = first + threadIdx.x / S::threads, at = index < last ? index : last - 1;
 
-  ReplaceThread<T, N, Edges, AGAIN, Coefficients> thread(t, edges, of, w, done, at, shared);
+  ReplaceThread<T, N, Boundary, AGAIN, Coefficients> thread(t, boundary, of, w, done, at, shared);
   thread.Solve(w.b, at, index < last);
 }
 
-template <class T, int N, class Edges, class Coefficients>
+template <class T, int N, class Boundary, class Coefficients>
 __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
-  ReplacePatches(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ Edges edges, const __grid_constant__ Coefficients of,
-                 const __grid_constant__ PatchWork<T> w, unsigned done, int32_t count)
+  ReplacePatches(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ Boundary boundary,
+                 const __grid_constant__ Coefficients of, const __grid_constant__ PatchWork<T> w, unsigned done, int32_t count)
 {
-  SolvePatches<false>(t, edges, of, w, done, blockIdx.x * Patch<T, N>::patches, count);
+  SolvePatches<false>(t, boundary, of, w, done, blockIdx.x * Patch<T, N>::patches, count);
 }
 
 /* the same of sorted patches, block by block */
