@@ -74,6 +74,10 @@ ok($json->{machine}{name} eq 'here' && $json->{date} && $json->{command} =~ /--o
 is($entry->{'paper_ours Q3 L2'}, sprintf('%.1f', $json->{runs}{'paper_ours Q3 L2 on 2 ranks'}{report}{nu}), 'entry_is_of_the_file');
 my @solves = grep { $_->{about}{kind} eq 'solve' } values %{$json->{runs}};
 ($_->{report}{nu}, $_->{date}) = (7.77, '2999') for @solves;
+# timed solves of other items may take other levels: they are no entries of these tables
+my $timed = decode_json(encode_json($json->{runs}{'paper_ours Q3 L2 on 2 ranks'}));
+($timed->{about}{timed}, $timed->{report}{nu}, $timed->{date}) = (JSON::PP::true, 1.11, '3000');
+$json->{runs}{'paper_ours Q3 L2 on 1 GPU, timed'} = $timed;
 $json->{machine}{name} = 'there';
 open(my $file, '>', "$folder/results/there.json");
 print $file encode_json($json);
