@@ -86,6 +86,13 @@ $out = paper('--draw --only table1,table2,figure1');
 is_deeply([sort { $a <=> $b } keys %{{ map { $_ => 1 } values %{entries()} }}], ['7.8'], 'newest_entries_are_drawn') or diag($out);
 like(slurp("$folder/results/index.html"), qr/<li>here: .*<li>there: /s, 'machines_share_a_page');
 
+# the kernels that conflicts.sh looks for have these names
+my %sources = map { $_ => 1 } map { /\w+/g } map { slurp($_) } glob('cuda/*.cu* cuda/*/*.cu* tests/paper/*.cu*');
+my ($patterns) = slurp('share/vpatchdg/conflicts.sh') =~ /^PATTERNS = \[(.*?)^\]/ms;
+my @names = $patterns =~ /\b([A-Z][a-z]+[A-Za-z]+)\b/g;
+cmp_ok(@names, '>', 9, 'kernels_are_looked_for');
+is(join(' ', grep { !$sources{$_} } @names), '', 'kernels_that_are_looked_for_exist');
+
 like(paper('--only nothing'), qr/^paper: there is no item nothing; these are there: .*table1/, 'paper_names_its_items');
 like(paper("--only figure1 --mpiexec false"), qr/^    status 1$/m, 'paper_says_what_failed');
 done_testing();

@@ -27,7 +27,7 @@ counters() {
 }
 counters paper.csv "Paper(Apply<double|Sweep<double, .*Dirichlet)" "$bin/paper" profile
 # one cycle on 32^3 cells, where 15^3 patches of a colour are away from the boundary, and the residual after it
-counters library.csv 'ReplacePatches<double, .*NoEdges|(Restrict|Prolong)<double|ApplyTiles<' "$bin/bench_gpu" -use_gpu_aware_mpi 0 \
+counters library.csv 'ReplacePatches<double, .*NoBoundary|(Restrict|Prolong)<double|ApplyTiles<' "$bin/bench_gpu" -use_gpu_aware_mpi 0 \
   -bench_degrees 3,4,5,6,7 -bench_parts options -bench_refine 5 -bench_seconds 0 -ksp_type richardson -ksp_max_it 1 \
   -pc_vpatchdg_precision double -pc_vpatchdg_levels 2
 
@@ -42,8 +42,8 @@ import sys
 PATTERNS = [
     (r"PaperSweep<double, (?:\(int\))?(\d), (\w+), CellWise, (\w+), (?:\(bool\))?(?:0|false)>", "rebuilt, sweep, {1}, {2}"),
     (r"PaperApply<double, (?:\(int\))?(\d), (\w+), CellWise, (?:\(bool\))?(?:0|false)>", "rebuilt, A x, {1}"),
-    (r"ReplacePatches<double, (?:\(int\))?(\d), NoEdges>", "ours, sweep, full exact"),
-    (r"ApplyTiles<(?:\(int\))?(\d), (?:\(bool\))?(?:0|false)>", "ours, A x"),
+    (r"ReplacePatches<double, (?:\(int\))?(\d), NoBoundary, OneCoefficient>", "ours, sweep, full exact"),
+    (r"ApplyTiles<Tile<(?:\(int\))?(\d), TileShape<double, (?:\(int\))?3, .*?, (?:\(bool\))?(?:0|false), NoHangingTraces", "ours, A x"),
     (r"Restrict<double, (?:\(int\))?3, (?:\(int\))?(\d), ", "ours, restriction"),
     (r"Prolong<double, (?:\(int\))?3, (?:\(int\))?(\d), ", "ours, prolongation"),
 ]
@@ -64,7 +64,7 @@ def flops(what, n, blocks, adds, multiplies, both):
     return (adds + multiplies + 2 * both) / (patches * n**3)
 
 
-rows = {}
+rows, seen = {}, set()
 for name in sys.argv[2:]:
     with open(name) as file:
         for record in csv.DictReader(line for line in file if line.startswith('"')):
@@ -72,6 +72,7 @@ for name in sys.argv[2:]:
                 match = re.search(pattern, record["Kernel Name"])
                 if not match:
                     continue
+                seen.add(pattern)
                 key = int(match[1]) - 1, label.format(*match.groups())
                 values = [number(record.get(counter)) for counter in COUNTERS]
                 blocks = math.prod(map(int, re.findall(r"\d+", record.get("Grid Size") or "1")))
@@ -91,4 +92,7 @@ for degree, what in sorted(k for k in rows if 3 <= k[0] <= 7):
 if sys.argv[1]:
     with open(sys.argv[1], "w") as file:
         json.dump({"rows": report}, file)
+unseen = [label for pattern, label in PATTERNS if pattern not in seen]
+if unseen:
+    sys.exit("conflicts.sh: ncu saw no kernel of these: " + "; ".join(unseen))
 EOS
