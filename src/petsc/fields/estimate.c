@@ -70,26 +70,6 @@ static SideTraces SideOf(const Estimate *e, int32_t cell, int side)
   return t;
 }
 
-/* to a half in every direction of a side, which the bits of `part` say */
-static void ToPart(const Estimate *e, int part, double t[])
-{
-  const int n = e->n;
-
-  for (int bit = 0, stride = 1; bit < e->dim - 1; bit++, stride *= n) {
-    const double *P = e->half + (part >> bit & 1) * n * n;
-
-    for (int line = 0; line < e->m / n; line++) {
-      double *p = t + VpLineStart(n, stride, line), sum[VP_MAX_N];
-
-      for (int i = 0; i < n; i++) {
-        sum[i] = 0;
-        for (int j = 0; j < n; j++) sum[i] += P[i * n + j] * p[j * stride];
-      }
-      for (int i = 0; i < n; i++) p[i * stride] = sum[i];
-    }
-  }
-}
-
 /* the root of h/(k a) |[a du/dn]|^2 + a k(k+1)/h |[u]|^2 between two sides of a face, of cells of the sizes h and the coefficients a */
 static double FaceNorm(const Estimate *e, const SideTraces *here, const SideTraces *there, const double h[2], const double a[2])
 {
@@ -115,8 +95,8 @@ static double HangingNorm(const Estimate *e, const VpHang *hang)
     const double  h[2] = {VpCellSize(e->mesh, cell[0], d), VpCellSize(e->mesh, cell[1], d)}, a[2] = {e->a[cell[0]], e->a[cell[1]]};
     SideTraces    side[2] = {SideOf(e, cell[0], hang->side), SideOf(e, cell[1], hang->side ^ 1)}, *large = &side[!coarse];
 
-    ToPart(e, coarse ? i : hang->part, large->value);
-    ToPart(e, coarse ? i : hang->part, large->slope);
+    VpTransferApply(e->dim - 1, e->n, e->half, coarse ? i : hang->part, large->value);
+    VpTransferApply(e->dim - 1, e->n, e->half, coarse ? i : hang->part, large->slope);
     norm = hypot(norm, FaceNorm(e, &side[0], &side[1], h, a) / PETSC_SQRT2);
   }
   return norm;
