@@ -102,8 +102,8 @@ static double HangingNorm(const Estimate *e, const VpHang *hang)
   return norm;
 }
 
-/* the q-th of the points of a side, and what functions of the side have there times the root of the point's weight */
-static void PointOf(const Estimate *e, int32_t cell, int side, const double x[], const double w[], int q, PetscReal at[3], double phi[])
+/* the q-th of the points of a side, and what functions of the side have there times the root of the point's weight, which is returned */
+static double PointOf(const Estimate *e, int32_t cell, int side, const double x[], const double w[], int q, PetscReal at[3], double phi[])
 {
   PetscReal lower[3], size[3];
   double    value[2][VP_MAX_N], weight = 1;
@@ -119,6 +119,7 @@ static void PointOf(const Estimate *e, int32_t cell, int side, const double x[],
     r /= e->n;
   }
   for (int l = 0; l < e->m; l++) phi[l] = sqrt(weight) * value[0][l % e->n] * (e->dim == 3 ? value[1][l / e->n] : 1);
+  return weight;
 }
 
 /* adds on a side on the boundary: a k(k+1)/h |u - g|^2, or h/(k a) |a (du/dn + alpha u - g)|^2 */
@@ -136,18 +137,12 @@ static PetscErrorCode AddBoundary(const Estimate *e, int32_t cell, int side, int
   for (int d = 0; d < e->dim; d++) area *= d == side / 2 ? 1 : size[d];
   normal[side / 2] = side % 2 ? 1 : -1;
   for (int q = 0; q < e->m; q++) {
-    PetscScalar g = 0;
-    double      scale = 0;
+    const double weight = PointOf(e, cell, side, x, w, q, at, phi);
+    PetscScalar  g = 0;
 
-    PointOf(e, cell, side, x, w, q, at, phi);
-    for (int d = 0, r = q; d < e->dim; d++) {
-      if (d == side / 2) continue;
-      scale = (scale > 0 ? scale : 1) * w[r % e->n];
-      r /= e->n;
-    }
     if (kind == VP_SIDE_DIRICHLET && e->dirichlet) PetscCall(e->dirichlet(e->dim, at, &g, e->ctx));
     if (kind != VP_SIDE_DIRICHLET && e->flux) PetscCall(e->flux(e->dim, at, normal, &g, e->ctx));
-    difference[q] = -(kind == VP_SIDE_DIRICHLET ? 1 : a) * PetscRealPart(g) * sqrt(scale * area);
+    difference[q] = -(kind == VP_SIDE_DIRICHLET ? 1 : a) * PetscRealPart(g) * sqrt(weight * area);
     for (int l = 0; l < e->m; l++) difference[q] += phi[l] * (kind == VP_SIDE_DIRICHLET ? t.value[l] : t.slope[l] + alpha * a * t.value[l]);
   }
   *norm = hypot(*norm, sqrt(kind == VP_SIDE_DIRICHLET ? a * k * (k + 1) / h : h / (k * a)) * VpNorm(e->m, difference));
