@@ -93,7 +93,6 @@ PetscBool VpKSPNeedsSymmetry(KSPType);
 typedef enum { VP_WARN_SINGLE, VP_WARN_SYMMETRY, VP_WARN_LINEAR, VP_WARN_RESIDUAL, VP_WARN_COARSE, VP_WARN_FAILED } VpWarning;
 PetscErrorCode VpWarnWanted(PC, VpWarning, PetscBool *wanted); /* Whether this kind is wanted, and new. VpWarn() asks that itself. */
 PetscErrorCode VpWarn(PC, VpWarning, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
-const char    *VpPrefix(PC);
 /* whether the KSP measures its residual, outside of other solvers, which may mean it to stop early */
 PetscBool VpIsWatched(KSP);
 /* warns of single precision with a KSP that does not tolerate it; remedy: the option that helps, without the PC's prefix */
