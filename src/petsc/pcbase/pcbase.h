@@ -42,6 +42,11 @@ static inline VpPCBase *VpPCBaseData(PC pc)
 {
   return pc->data;
 }
+/* whether single precision reaches from the least to the largest number of the operator */
+static inline PetscBool VpPCBaseSpreadIsSingle(const VpPCBase *inverse)
+{
+  return (PetscBool)(inverse->range[1] <= ldexp(inverse->range[0], VP_SPREAD_SINGLE));
+}
 
 /* pcbase.c: sets the PC's data and its operations, the same for both types */
 PetscErrorCode VpPCBaseCreate(PC, VpPCBase *, const VpPCBaseOps *);
