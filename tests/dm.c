@@ -262,7 +262,7 @@ static PetscErrorCode local_vectors_hold_the_neighbours(void)
 static PetscErrorCode options_set_everything(void)
 {
   DM               dm, other;
-  PetscBool        same, says[3];
+  PetscBool        same, says[4];
   PetscInt         level;
   VPatchDGBoundary boundary[6] = {VPATCHDG_BOUNDARY_PERIODIC, VPATCHDG_BOUNDARY_PERIODIC, VPATCHDG_BOUNDARY_DIRICHLET,
                                   VPATCHDG_BOUNDARY_NEUMANN};
@@ -291,7 +291,9 @@ static PetscErrorCode options_set_everything(void)
   PetscCall(ViewSays((PetscObject)dm, "cells 24, unknowns 600", &says[0]));
   PetscCall(ViewSays((PetscObject)dm, "boundary (x-,x+,...): periodic,periodic,dirichlet,neumann", &says[1]));
   PetscCall(ViewSays((PetscObject)dm, "domain box: 3 x 2 boxes in [-1.,2.] x [0.,2.], each refined 1 time\n", &says[2]));
-  TapOk((PetscBool)(says[0] && says[1] && says[2]), "view_shows_settings");
+  PetscCall(
+    ViewSays((PetscObject)dm, "not as by default: -a_dm_vpatchdg_degree 4 -a_dm_vpatchdg_penalty 2 -a_dm_vpatchdg_reaction 5", &says[3]));
+  TapOk((PetscBool)(says[0] && says[1] && says[2] && says[3]), "view_shows_settings");
   PetscCall(DMDestroy(&other));
   PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(PETSC_SUCCESS);

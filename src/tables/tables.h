@@ -126,7 +126,8 @@ VP_SIZE int VpLineSize(int n)
 {
   return VpLineSide(n, 2);
 }
-/* where B [m][m] and lambda [m] begin, F [m][m] being before; numbers of a cell's own block along one direction, and of a patch's problem */
+/* where B [m][m] and lambda [m] begin, F [m][m] being before; numbers of a cell's own block along one direction, and of a patch's
+   problem */
 VP_SIZE int VpBackAt(int m)
 {
   return m * m;
@@ -181,3 +182,6 @@ void VpDiagonalize(int n, double A[], double Q[], double lambda[], double room[]
    is the part of child c in the adjoint in L2, M_H^-1 P^T M_h. The first child is `part` of the cell. Of halves, P[1] and R[1] are the
    mirror images of P[0] and R[0] to the last bit. */
 void VpTransferBuild(const VpBasis *, double part, double P[], double R[]);
+/* u = (M_z x M_y x M_x) u, with M[0] or M[1] along direction d as bit d of `child` says, M being P or R. In one direction fewer it does the
+   same on a side. */
+void VpTransferApply(int dim, int n, const double M[], int child, double u[]);

@@ -49,3 +49,22 @@ void VpTransferBuild(const VpBasis *b, double part, double P[], double R[])
   MirrorHalf(b, mirrored[0], P + n * n);
   MirrorHalf(b, mirrored[1], R + n * n);
 }
+
+void VpTransferApply(int dim, int n, const double M[], int child, double u[])
+{
+  const int all = (int)PetscPowInt(n, dim);
+
+  for (int d = 0, stride = 1; d < dim; d++, stride *= n) {
+    const double *A = M + (child >> d & 1) * n * n;
+
+    for (int line = 0; line < all / n; line++) {
+      double *p = u + line % stride + line / stride * stride * n, t[VP_MAX_N];
+
+      for (int i = 0; i < n; i++) {
+        t[i] = 0;
+        for (int j = 0; j < n; j++) t[i] += A[i * n + j] * p[j * stride];
+      }
+      for (int i = 0; i < n; i++) p[i * stride] = t[i];
+    }
+  }
+}

@@ -184,7 +184,8 @@ so that a `MatScale()` or `MatShift()` has to be repeated. Preconditioners built
    Finer DMs made by `DMRefine()` inherit it, coarser ones take means, also those that exist already. Where it jumps, faces take the
    harmonic mean of both sides.
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetTensorCoefficient()`, `DMVPatchDGGetCoefficient()`, `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetTensorCoefficient()`, `DMVPatchDGGetCoefficient()`, `DMVPatchDGGetCells()`,
+          `DMVPatchDGGetCellBounds()`
 @*/
 PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
 {
@@ -213,7 +214,8 @@ PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
    Coarse levels merge cells where h/sqrt(a) is small, with the mean of a over a box: a tensor that is the same in all cells of a box costs
    as few iterations as stretched cells, so boxes should end where it changes.
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetCoefficient()`, `DMVPatchDGGetTensorCoefficient()`, `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetCoefficient()`, `DMVPatchDGGetTensorCoefficient()`, `DMVPatchDGGetCells()`,
+          `DMVPatchDGGetCellBounds()`
 @*/
 PetscErrorCode DMVPatchDGSetTensorCoefficient(DM dm, const PetscReal a[])
 {

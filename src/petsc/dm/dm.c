@@ -261,7 +261,8 @@ but the default absolute tolerance of a KSP, 1e-50 (`KSPSetTolerances()`), may n
 
    The number of refinements is that of `DMSetUp()`: a `DMSetRefineLevel()` that comes later has no effect.
 
-.seealso: `DMVPatchDGCreate()`, `DMVPatchDGSetDegree()`, `DMVPatchDGSetCoefficient()`, `DMVPatchDGRefineCells()`, `DMVPatchDGComputeRHS()`, `PCVPATCHDG`
+.seealso: `DMVPatchDGCreate()`, `DMVPatchDGSetDegree()`, `DMVPatchDGSetCoefficient()`, `DMVPatchDGRefineCells()`,
+          `DMVPatchDGComputeRHS()`, `PCVPATCHDG`
 M*/
 PetscErrorCode DMCreate_VPatchDG(DM dm)
 {

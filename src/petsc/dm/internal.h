@@ -55,7 +55,7 @@ void DMVPatchDGAskLabels(DM, PetscInt box, PetscInt side, VPatchDGBoundary *, Pe
 PetscErrorCode DMVPatchDGAskBoundary(DM, VpDomain);
 /* boxes.c: copies the corners of so many boxes, [nbox][dim]; NULL: makes room for them */
 PetscErrorCode DMVPatchDGStoreBoxes(DM, PetscInt nbox, const PetscReal lower[], const PetscReal upper[]);
-/* faces.c: where face i of the grid's boxes is; others: whether other options describe the grid */
+/* gridlines.c: where face i of the grid's boxes is; others: whether other options describe the grid */
 PetscReal      DMVPatchDGFace(DM, PetscInt direction, PetscInt i);
 PetscErrorCode DMVPatchDGGridOptions(DM, PetscBool others, VpOptionItems);
 
@@ -76,10 +76,9 @@ PetscErrorCode DMVPatchDGDoctor(DM, PetscInt level);
 PetscErrorCode DMVPatchDGDoctorAdaptive(DM, VpMesh);
 
 /* adapt.c: replaces a mesh that is not the DM's yet by one whose cells at the point and the sphere are refined, which the doctor sees; a DM
-   with all cells marked; the options */
+   with all cells marked */
 PetscErrorCode DMVPatchDGRefineLocally(DM, VpMesh *);
 PetscErrorCode DMVPatchDGAdaptAll(DM, int8_t mark, DM *);
-PetscErrorCode DMVPatchDGLocalOptions(DM, VpOptionItems);
 /* dm.c: a DM like this one that is set up, on another mesh, whose reference it takes over, with that coefficient of own cells, or NULL */
 PetscErrorCode DMVPatchDGCreateOn(DM, VpMesh, const PetscReal a[], DM *);
 /* view.c */

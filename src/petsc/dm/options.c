@@ -3,12 +3,27 @@
 
 #define MAX_ENTRIES 16 /* more than a list may have, so that too many are noticed */
 
-static PetscErrorCode CheckEntries(DM dm, const char option[], PetscInt got, PetscInt need)
+/* alone: whether one entry may stand for all */
+static PetscErrorCode CheckEntries(DM dm, const char option[], PetscInt got, PetscInt need, PetscBool alone)
 {
   PetscFunctionBegin;
-  PetscCheck(got == need, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_SIZ,
-             "%s has %" PetscInt_FMT " entries, in dimension %" PetscInt_FMT " it needs %" PetscInt_FMT ", separated by commas", option,
-             got, dm->dim, need);
+  PetscCheck(got == need || (alone && got == 1), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_SIZ,
+             "%s%s has %" PetscInt_FMT " entries, in dimension %" PetscInt_FMT " it needs %" PetscInt_FMT ", separated by commas", option,
+             alone ? " (one for all sides, or one for each)" : "", got, dm->dim, need);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Asks for `need` numbers; *set: whether they are given. */
+static PetscErrorCode NumbersOption(DM dm, const char option[], const char text[], const char setter[], PetscInt need, PetscBool alone,
+                                    PetscReal x[MAX_ENTRIES], PetscBool *set, VpOptionItems PetscOptionsObject)
+{
+  PetscInt n = MAX_ENTRIES;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsRealArray(option, text, setter, x, &n, set));
+  if (!*set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckEntries(dm, option, n, need, alone));
+  for (PetscInt i = 1; n == 1 && i < need; i++) x[i] = x[0];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -37,7 +52,7 @@ static PetscErrorCode BoundaryOption(DM dm, VpOptionItems PetscOptionsObject)
                                     "dirichlet, neumann, robin or periodic, for all sides, or one for each in the order x-,x+,y-,y+,z-,z+",
                                     "DMVPatchDGSetBoundary", name, &n, &set));
   if (!set) PetscFunctionReturn(PETSC_SUCCESS);
-  if (n != 1) PetscCall(CheckEntries(dm, "-dm_vpatchdg_boundary (one for all sides, or one for each)", n, 2 * dm->dim));
+  PetscCall(CheckEntries(dm, "-dm_vpatchdg_boundary", n, 2 * dm->dim, PETSC_TRUE));
   for (PetscInt side = 0; side < 2 * dm->dim; side++) PetscCall(BoundaryByName(dm, name[n == 1 ? 0 : side], &boundary[side]));
   for (PetscInt i = 0; i < n; i++) PetscCall(PetscFree(name[i]));
   PetscCall(DMVPatchDGSetBoundary(dm, boundary));
@@ -47,17 +62,13 @@ static PetscErrorCode BoundaryOption(DM dm, VpOptionItems PetscOptionsObject)
 static PetscErrorCode RobinOption(DM dm, VpOptionItems PetscOptionsObject)
 {
   PetscReal alpha[MAX_ENTRIES] = {0};
-  PetscInt  n = MAX_ENTRIES;
   PetscBool set;
 
   PetscFunctionBegin;
   PetscCall(PetscArraycpy(alpha, DMVPatchDGData(dm)->alpha, 6));
-  PetscCall(PetscOptionsRealArray("-dm_vpatchdg_robin", "alpha of robin sides, du/dn + alpha u is given: one for all, or one for each",
-                                  "DMVPatchDGSetRobin", alpha, &n, &set));
-  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
-  if (n != 1) PetscCall(CheckEntries(dm, "-dm_vpatchdg_robin (one for all sides, or one for each)", n, 2 * dm->dim));
-  for (PetscInt side = 1; n == 1 && side < 2 * dm->dim; side++) alpha[side] = alpha[0];
-  PetscCall(DMVPatchDGSetRobin(dm, alpha));
+  PetscCall(NumbersOption(dm, "-dm_vpatchdg_robin", "alpha of robin sides, du/dn + alpha u is given: one for all, or one for each",
+                          "DMVPatchDGSetRobin", 2 * dm->dim, PETSC_TRUE, alpha, &set, PetscOptionsObject));
+  if (set) PetscCall(DMVPatchDGSetRobin(dm, alpha));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -69,17 +80,13 @@ static PetscErrorCode CheckDomain(DM dm, const char option[], PetscBool fits, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Asks for `need` numbers about where the domain lies; *set: whether they are given. */
+/* Asks for `need` numbers about where the domain lies. */
 static PetscErrorCode CornerOption(DM dm, const char option[], const char text[], PetscInt need, PetscReal x[MAX_ENTRIES], PetscBool *set,
                                    VpOptionItems PetscOptionsObject)
 {
-  PetscInt n = MAX_ENTRIES;
-
   PetscFunctionBegin;
-  PetscCall(PetscOptionsRealArray(option, text, "DMVPatchDGSetBoxGrid", x, &n, set));
-  if (!*set) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CheckDomain(dm, option, (PetscBool)(DMVPatchDGData(dm)->domain != VPATCHDG_DOMAIN_BOXES), "box, lshape and fichera"));
-  PetscCall(CheckEntries(dm, option, n, need));
+  PetscCall(NumbersOption(dm, option, text, "DMVPatchDGSetBoxGrid", need, PETSC_FALSE, x, set, PetscOptionsObject));
+  if (*set) PetscCall(CheckDomain(dm, option, (PetscBool)(DMVPatchDGData(dm)->domain != VPATCHDG_DOMAIN_BOXES), "box, lshape and fichera"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,7 +128,7 @@ static PetscErrorCode BoxOptions(DM dm, VpOptionItems PetscOptionsObject)
                                  &boxes));
   if (boxes) {
     PetscCall(CheckDomain(dm, "-dm_vpatchdg_boxes", box, "box"));
-    PetscCall(CheckEntries(dm, "-dm_vpatchdg_boxes", n, dm->dim));
+    PetscCall(CheckEntries(dm, "-dm_vpatchdg_boxes", n, dm->dim, PETSC_FALSE));
     PetscCall(DMVPatchDGSetBoxGrid(dm, grid, NULL, NULL));
   }
   PetscCall(CornerOptions(dm, set, PetscOptionsObject));
@@ -151,6 +158,30 @@ static PetscErrorCode DomainOptions(DM dm, VpOptionItems PetscOptionsObject)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode LocalOptions(DM dm, VpOptionItems PetscOptionsObject)
+{
+  static const char setter[] = "DMVPatchDGSetLocalRefinement";
+  DM_VPatchDG      *dg = dm->data;
+  PetscReal         point[MAX_ENTRIES] = {0}, sphere[MAX_ENTRIES] = {0};
+  PetscInt          levels;
+  PetscBool         set, at_point, at_sphere;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArraycpy(point, dg->point, 3));
+  PetscCall(PetscArraycpy(sphere, dg->sphere, 4));
+  PetscCall(NumbersOption(dm, "-dm_vpatchdg_refine_point", "A point whose cells are refined", setter, dm->dim, PETSC_FALSE, point,
+                          &at_point, PetscOptionsObject));
+  PetscCall(NumbersOption(dm, "-dm_vpatchdg_refine_sphere", "Centre and radius of a sphere whose cells are refined", setter, dm->dim + 1,
+                          PETSC_FALSE, sphere, &at_sphere, PetscOptionsObject));
+  at_point = (PetscBool)(at_point || dg->at_point);
+  at_sphere = (PetscBool)(at_sphere || dg->at_sphere);
+  levels = dg->local_levels ? dg->local_levels : (at_point || at_sphere);
+  PetscCall(
+    PetscOptionsInt("-dm_vpatchdg_refine_levels", "How often cells at the point or the sphere are refined", setter, levels, &levels, &set));
+  if (!dg->mesh) PetscCall(DMVPatchDGSetLocalRefinement(dm, levels, at_point ? point : NULL, at_sphere ? sphere : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMSetFromOptions_VPatchDG(DM dm, VpOptionItems PetscOptionsObject)
 {
   DM_VPatchDG *dg;
@@ -172,7 +203,7 @@ PetscErrorCode DMSetFromOptions_VPatchDG(DM dm, VpOptionItems PetscOptionsObject
   }
   PetscCall(VpSettingAsk(&DMVPatchDGPetscSettings.row[VP_DM_REFINE], PetscOptionsObject, (PetscReal)dm->levelup, &value, &set));
   if (set && !dg->mesh) PetscCall(DMSetRefineLevel(dm, (PetscInt)value));
-  PetscCall(DMVPatchDGLocalOptions(dm, PetscOptionsObject));
+  PetscCall(LocalOptions(dm, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

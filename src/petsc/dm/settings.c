@@ -247,12 +247,14 @@ PetscErrorCode DMVPatchDGGetBackend(DM dm, VPatchDGBackend *backend)
    Input Parameters:
 +  dm        - the DM
 -  transport - `VPATCHDG_TRANSPORT_AUTO` (the first of the following that is possible), `VPATCHDG_TRANSPORT_PEER` (GPUs of one host write
-to the memory of each other), `VPATCHDG_TRANSPORT_NCCL`, `VPATCHDG_TRANSPORT_MPI` (from device memory, where PETSc has a GPU-aware MPI), `VPATCHDG_TRANSPORT_HOST` (through host memory)
+to the memory of each other), `VPATCHDG_TRANSPORT_NCCL`, `VPATCHDG_TRANSPORT_MPI` (from device memory, where PETSc has a GPU-aware MPI),
+`VPATCHDG_TRANSPORT_HOST` (through host memory)
 
    Level: intermediate
 
    Note:
-   -dm_view says which transport was taken, and why. On the host messages are MPI's whatever is set. peer and nccl need a GPU for every rank.
+   -dm_view says which transport was taken, and why. On the host messages are MPI's whatever is set. peer and nccl need a GPU for every
+   rank.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetTransport()`, `DMVPatchDGSetBackend()`
 @*/

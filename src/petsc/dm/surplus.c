@@ -72,8 +72,8 @@ static PetscErrorCode Coarsen(DM *dm, Vec *x)
 
    Note:
    eta is sqrt(a) k/h |u_h - P u_h| on the cell, where P is the projection in L2 on the cell that it was made of. It needs no data of the
-   problem and costs a few transfers of x to coarser meshes. `DMVPatchDGMark()` takes it as it takes the estimates of `DMVPatchDGEstimate()`,
-   and chooses similar cells. The sum of eta^2 is not the size of the error.
+   problem and costs a few transfers of x to coarser meshes. `DMVPatchDGMark()` takes it as it takes the estimates of
+   `DMVPatchDGEstimate()`, and chooses similar cells. The sum of eta^2 is not the size of the error.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGEstimate()`, `DMVPatchDGMark()`, `DMVPatchDGRefineCells()`
 @*/

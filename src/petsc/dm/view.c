@@ -108,12 +108,12 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
   PetscCall(VpViewAspect(dg->mesh->domain, (int)dg->degree, viewer));
   PetscCall(ViewMemory(dg->mesh, &dg->op->problem, backend, viewer));
   PetscCall(ViewBoundary(dm, viewer));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  penalty %g, reaction %g\n", (double)dg->penalty, (double)dg->reaction));
   if (a[0] == a[1]) PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient %g\n", (double)a[0]));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "  coefficient from %g to %g, one per cell%s\n", (double)a[0], (double)a[1],
                                      dg->op->problem.tensor ? " and direction" : ""));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  matrices %s, vectors %s, backend %s\n", dm->mattype, dm->vectype, backend->name));
   if (dg->travel[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  ghosts travel by %s\n", dg->travel));
+  PetscCall(VpSettingsView(&DMVPatchDGSettings, (PetscObject)dm, dg, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

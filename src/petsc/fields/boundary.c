@@ -259,7 +259,8 @@ static PetscErrorCode AddValues(void *context, const VpGrid *grid, VpSet set)
    Integrals are those of `DMVPatchDGComputeRHS()` with k+1 Gauss points in every direction, which polynomials of degree k need, rather than
    k+3. Where vectors live on a GPU nothing is copied to the host.
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGComputeRHS()`, `DMVPatchDGGetPoints()`, `DMVPatchDGCreateBoundaryVector()`, `DMVPatchDGComputeDifference()`
+.seealso: `DMVPATCHDG`, `DMVPatchDGComputeRHS()`, `DMVPatchDGGetPoints()`, `DMVPatchDGCreateBoundaryVector()`,
+          `DMVPatchDGComputeDifference()`
 @*/
 PetscErrorCode DMVPatchDGComputeRHSFromPoints(DM dm, Vec f, Vec dirichlet, Vec neumann, Vec b)
 {

@@ -70,26 +70,6 @@ static SideTraces SideOf(const Estimate *e, int32_t cell, int side)
   return t;
 }
 
-/* to a half in every direction of a side, which the bits of `part` say */
-static void ToPart(const Estimate *e, int part, double t[])
-{
-  const int n = e->n;
-
-  for (int bit = 0, stride = 1; bit < e->dim - 1; bit++, stride *= n) {
-    const double *P = e->half + (part >> bit & 1) * n * n;
-
-    for (int line = 0; line < e->m / n; line++) {
-      double *p = t + VpLineStart(n, stride, line), sum[VP_MAX_N];
-
-      for (int i = 0; i < n; i++) {
-        sum[i] = 0;
-        for (int j = 0; j < n; j++) sum[i] += P[i * n + j] * p[j * stride];
-      }
-      for (int i = 0; i < n; i++) p[i * stride] = sum[i];
-    }
-  }
-}
-
 /* the root of h/(k a) |[a du/dn]|^2 + a k(k+1)/h |[u]|^2 between two sides of a face, of cells of the sizes h and the coefficients a */
 static double FaceNorm(const Estimate *e, const SideTraces *here, const SideTraces *there, const double h[2], const double a[2])
 {
@@ -115,15 +95,15 @@ static double HangingNorm(const Estimate *e, const VpHang *hang)
     const double  h[2] = {VpCellSize(e->mesh, cell[0], d), VpCellSize(e->mesh, cell[1], d)}, a[2] = {e->a[cell[0]], e->a[cell[1]]};
     SideTraces    side[2] = {SideOf(e, cell[0], hang->side), SideOf(e, cell[1], hang->side ^ 1)}, *large = &side[!coarse];
 
-    ToPart(e, coarse ? i : hang->part, large->value);
-    ToPart(e, coarse ? i : hang->part, large->slope);
+    VpTransferApply(e->dim - 1, e->n, e->half, coarse ? i : hang->part, large->value);
+    VpTransferApply(e->dim - 1, e->n, e->half, coarse ? i : hang->part, large->slope);
     norm = hypot(norm, FaceNorm(e, &side[0], &side[1], h, a) / PETSC_SQRT2);
   }
   return norm;
 }
 
-/* the q-th of the points of a side, and what functions of the side have there times the root of the point's weight */
-static void PointOf(const Estimate *e, int32_t cell, int side, const double x[], const double w[], int q, PetscReal at[3], double phi[])
+/* the q-th of the points of a side, and what functions of the side have there times the root of the point's weight, which is returned */
+static double PointOf(const Estimate *e, int32_t cell, int side, const double x[], const double w[], int q, PetscReal at[3], double phi[])
 {
   PetscReal lower[3], size[3];
   double    value[2][VP_MAX_N], weight = 1;
@@ -139,6 +119,7 @@ static void PointOf(const Estimate *e, int32_t cell, int side, const double x[],
     r /= e->n;
   }
   for (int l = 0; l < e->m; l++) phi[l] = sqrt(weight) * value[0][l % e->n] * (e->dim == 3 ? value[1][l / e->n] : 1);
+  return weight;
 }
 
 /* adds on a side on the boundary: a k(k+1)/h |u - g|^2, or h/(k a) |a (du/dn + alpha u - g)|^2 */
@@ -156,18 +137,12 @@ static PetscErrorCode AddBoundary(const Estimate *e, int32_t cell, int side, int
   for (int d = 0; d < e->dim; d++) area *= d == side / 2 ? 1 : size[d];
   normal[side / 2] = side % 2 ? 1 : -1;
   for (int q = 0; q < e->m; q++) {
-    PetscScalar g = 0;
-    double      scale = 0;
+    const double weight = PointOf(e, cell, side, x, w, q, at, phi);
+    PetscScalar  g = 0;
 
-    PointOf(e, cell, side, x, w, q, at, phi);
-    for (int d = 0, r = q; d < e->dim; d++) {
-      if (d == side / 2) continue;
-      scale = (scale > 0 ? scale : 1) * w[r % e->n];
-      r /= e->n;
-    }
     if (kind == VP_SIDE_DIRICHLET && e->dirichlet) PetscCall(e->dirichlet(e->dim, at, &g, e->ctx));
     if (kind != VP_SIDE_DIRICHLET && e->flux) PetscCall(e->flux(e->dim, at, normal, &g, e->ctx));
-    difference[q] = -(kind == VP_SIDE_DIRICHLET ? 1 : a) * PetscRealPart(g) * sqrt(scale * area);
+    difference[q] = -(kind == VP_SIDE_DIRICHLET ? 1 : a) * PetscRealPart(g) * sqrt(weight * area);
     for (int l = 0; l < e->m; l++) difference[q] += phi[l] * (kind == VP_SIDE_DIRICHLET ? t.value[l] : t.slope[l] + alpha * a * t.value[l]);
   }
   *norm = hypot(*norm, sqrt(kind == VP_SIDE_DIRICHLET ? a * k * (k + 1) / h : h / (k * a)) * VpNorm(e->m, difference));

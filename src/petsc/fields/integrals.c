@@ -110,7 +110,8 @@ Neumann and Robin sides, with the basis functions phi_i and the penalty gamma of
 
    A pure Neumann or periodic problem without reaction has solutions only for some data: the part of b along the constants is removed.
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetBoundary()`, `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGComputeRHSFromPoints()`, `DMVPatchDGComputeErrors()`
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetBoundary()`, `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGComputeRHSFromPoints()`,
+          `DMVPatchDGComputeErrors()`
 @*/
 PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux neumann, void *ctx, Vec b)
 {

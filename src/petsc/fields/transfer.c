@@ -2,46 +2,11 @@
    they were coarsened. */
 #include "fields.h"
 
+/* between a cell and its halves */
 typedef struct {
   int    dim, n;
-  double P[2][VP_MAX_N * VP_MAX_N], R[2][VP_MAX_N * VP_MAX_N]; /* between a cell and its halves */
+  double P[2 * VP_MAX_N * VP_MAX_N], R[2 * VP_MAX_N * VP_MAX_N];
 } Halves;
-
-static PetscErrorCode HalvesCreate(int dim, int degree, Halves *h)
-{
-  double  P[2 * VP_MAX_N * VP_MAX_N], R[2 * VP_MAX_N * VP_MAX_N];
-  VpBasis basis;
-
-  PetscFunctionBegin;
-  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, degree, &basis));
-  VpTransferBuild(&basis, 0.5, P, R);
-  *h = (Halves){.dim = dim, .n = degree + 1};
-  for (int half = 0; half < 2; half++) {
-    PetscCall(PetscArraycpy(h->P[half], P + half * h->n * h->n, h->n * h->n));
-    PetscCall(PetscArraycpy(h->R[half], R + half * h->n * h->n, h->n * h->n));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* u = (M_z x M_y x M_x) u, with the matrices of the halves that the bits of child say */
-static void Transform(const Halves *h, const double M[2][VP_MAX_N * VP_MAX_N], int child, double u[])
-{
-  const int n = h->n, all = (int)PetscPowInt(n, h->dim);
-
-  for (int d = 0, stride = 1; d < h->dim; d++, stride *= n) {
-    const double *A = M[child >> d & 1];
-
-    for (int line = 0; line < all / n; line++) {
-      double *p = u + VpLineStart(n, stride, line), t[VP_MAX_N];
-
-      for (int i = 0; i < n; i++) {
-        t[i] = 0;
-        for (int j = 0; j < n; j++) t[i] += A[i * n + j] * p[j * stride];
-      }
-      for (int i = 0; i < n; i++) p[i * stride] = t[i];
-    }
-  }
-}
 
 /* which child of its parent the ancestor so many levels above a cell is */
 static int ChildAt(int dim, const int32_t coord[], int above)
@@ -63,8 +28,9 @@ static void Cover(const Halves *h, VpMesh mesh, const VpOverlap *o, int32_t cell
   for (int32_t c = o->first[cell]; c < o->first[cell] + o->count[cell]; c++) {
     for (size_t i = 0; i < ndof; i++) u[i] = values[c * ndof + i];
     for (int above = depth - o->depth[c] - 1; above >= 0; above--)
-      Transform(h, h->P, ChildAt(h->dim, mesh->coord + 3 * (size_t)cell, above), u);
-    for (int above = 0; above < o->depth[c] - depth; above++) Transform(h, h->R, ChildAt(h->dim, o->coord + 3 * (size_t)c, above), u);
+      VpTransferApply(h->dim, h->n, h->P, ChildAt(h->dim, mesh->coord + 3 * (size_t)cell, above), u);
+    for (int above = 0; above < o->depth[c] - depth; above++)
+      VpTransferApply(h->dim, h->n, h->R, ChildAt(h->dim, o->coord + 3 * (size_t)c, above), u);
     for (size_t i = 0; i < ndof; i++) y[i] += u[i];
   }
 }
@@ -112,6 +78,7 @@ PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y)
   double            *values;
   VpMesh             mesh[2];
   VpOverlap          o;
+  VpBasis            basis;
   PetscInt           degree[2], ndof;
   Halves             h;
 
@@ -126,7 +93,10 @@ PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y)
              "%s: the DMs have the degrees %" PetscInt_FMT " and %" PetscInt_FMT ", which have to be the same", caller, degree[0],
              degree[1]);
   PetscCall(CheckMeshes(mesh[0], mesh[1]));
-  PetscCall(HalvesCreate(mesh[1]->dim, (int)degree[1], &h));
+  PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, (int)degree[1], &basis));
+  h.dim = mesh[1]->dim;
+  h.n = basis.n;
+  VpTransferBuild(&basis, 0.5, h.P, h.R);
   ndof = PetscPowInt(h.n, h.dim);
   PetscCall(VpOverlapCreate(mesh[0], mesh[1], &o));
   PetscCall(PetscMalloc1((size_t)o.n * (size_t)ndof, &values));

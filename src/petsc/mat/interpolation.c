@@ -109,20 +109,8 @@ static PetscErrorCode CreateShell(DM coarse, DM fine, VpLevel from, VpLevel to, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* how a cell lies in its parent, as VpTransferView.corner; a DM's boxes stay whole */
-static int CornerOf(VpMesh mesh, int32_t cell)
-{
-  int corner = 0;
-
-  for (int d = 0; d < mesh->dim; d++) {
-    const PetscBool halves = (PetscBool)(mesh->coarsening->merge[3 * (size_t)mesh->box[cell] + d] == VP_MERGE_HALVES);
-
-    corner |= (halves ? mesh->coord[3 * (size_t)cell + d] & 1 : VP_WHOLE) << 2 * d;
-  }
-  return corner;
-}
-
-/* B = P_z (x) P_y (x) P_x, [ndof][ndof], makes a child's coefficients of its parent's. */
+/* B = P_z (x) P_y (x) P_x, [ndof][ndof], makes a child's coefficients of its parent's. Requires: no part is VP_PART, since a DM's boxes stay
+   whole */
 static void ChildMatrix(int dim, int n, const double P[], int corner, int ndof, PetscScalar B[])
 {
   for (int i = 0; i < ndof; i++) {
@@ -138,17 +126,16 @@ static void ChildMatrix(int dim, int n, const double P[], int corner, int ndof, 
   }
 }
 
+/* Requires: `to` is on the host. */
 static PetscErrorCode CreateAssembled(DM fine, VpLevel from, VpLevel to, PetscInt m, PetscInt n, Mat *P)
 {
   VpMesh       mesh = to->mesh, parents = from->mesh;
   const int    dim = mesh->dim, ndof = (int)PetscPowInt(to->basis.n, dim);
-  double       p[2 * VP_MAX_N * VP_MAX_N], r[2 * VP_MAX_N * VP_MAX_N];
   PetscInt    *position, *row, *col;
   PetscScalar *child[64] = {NULL}; /* [corner] the matrices that there are */
   PetscBool    aij;
 
   PetscFunctionBegin;
-  VpTransferBuild(&to->basis, 0.5, p, r);
   PetscCall(PetscMalloc3(parents->nlocal, &position, ndof, &row, ndof, &col));
   PetscCall(VpMeshPositions(parents, position));
   PetscCall(MatCreate(PetscObjectComm((PetscObject)fine), P));
@@ -158,11 +145,11 @@ static PetscErrorCode CreateAssembled(DM fine, VpLevel from, VpLevel to, PetscIn
   PetscCall(MatSeqAIJSetPreallocation(*P, ndof, NULL));
   PetscCall(MatMPIAIJSetPreallocation(*P, ndof, NULL, ndof, NULL));
   for (int32_t c = 0; c < mesh->nown; c++) {
-    const int corner = CornerOf(mesh, c);
+    const int corner = to->transfer.corner[c];
 
     if (!child[corner]) {
       PetscCall(PetscMalloc1((size_t)ndof * ndof, &child[corner]));
-      ChildMatrix(dim, to->basis.n, p, corner, ndof, child[corner]);
+      ChildMatrix(dim, to->basis.n, to->transfer.P, corner, ndof, child[corner]);
     }
     for (int i = 0; i < ndof; i++) {
       row[i] = (mesh->first + c) * ndof + i;
@@ -196,10 +183,11 @@ PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *P, Vec *s
              "DMCreateInterpolation(): the coarse DM works on backend %s, the fine one on %s. Give both the same -dm_vec_type or "
              "-dm_vpatchdg_backend",
              from->backend->name, to->backend->name);
-  if (!to->transfer.P) PetscCall(VpLevelSetTransfer(to));
   m = to->mesh->nown * PetscPowInt(to->basis.n, to->mesh->dim);
   n = from->mesh->nown * PetscPowInt(to->basis.n, to->mesh->dim);
   PetscCall(PetscStrcmp(fine->mattype, MATSHELL, &shell));
+  if (!shell) PetscCall(DMVPatchDGGetHostLevel(fine, &to));
+  if (!to->transfer.P) PetscCall(VpLevelSetTransfer(to));
   if (shell) PetscCall(CreateShell(coarse, fine, from, to, m, n, P));
   else PetscCall(CreateAssembled(fine, from, to, m, n, P));
   if (scale) *scale = NULL;

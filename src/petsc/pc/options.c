@@ -81,7 +81,7 @@ static PetscErrorCode CoarseOptions(PC pc)
   PetscFunctionBegin;
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, PCVPatchDGSettings.row[VP_PC_COARSE].option, &set));
   if (set) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSNPrintf(name, sizeof(name), "-%svpatchdg_coarse_", VpPrefix(pc)));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "-%svpatchdg_coarse_", VpPrefix((PetscObject)pc)));
   PetscCall(PetscOptionsGetAll(((PetscObject)pc)->options, &all));
   PetscCall(PetscStrstr(all, name, &found));
   if (found) PetscCall(PCVPatchDGSetCoarse(pc, VPATCHDG_COARSE_KSP));

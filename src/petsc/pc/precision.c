@@ -66,13 +66,12 @@ PetscErrorCode PCVPatchDGReadHint(PC pc)
 
 PetscErrorCode PCVPatchDGPreparePrecision(PC pc, const VpProblem *problem, PetscBool *later)
 {
-  PC_VPatchDG     *data = pc->data;
-  VpChoice        *choice = &data->choice;
-  const PetscReal *range = data->inverse.range;
-  const double     k = problem->degree;
+  PC_VPatchDG *data = pc->data;
+  VpChoice    *choice = &data->choice;
+  const double k = problem->degree;
 
   PetscFunctionBegin;
-  choice->holds = problem->penalty * k * (k + 1) < VP_MOST_PENALTY(VP_SINGLE) && range[1] <= ldexp(range[0], VP_SPREAD_SINGLE);
+  choice->holds = problem->penalty * k * (k + 1) < VP_MOST_PENALTY(VP_SINGLE) && VpPCBaseSpreadIsSingle(&data->inverse);
   if (choice->asked != VPATCHDG_PRECISION_AUTO) {
     data->options.precision = choice->asked == VPATCHDG_PRECISION_SINGLE ? VP_SINGLE : VP_DOUBLE;
     choice->chosen = PETSC_FALSE;

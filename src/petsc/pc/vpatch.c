@@ -276,7 +276,7 @@ static PetscErrorCode PCView_VPatch(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  one sweep, %s precision, patch space %s, residual %s%s\n",
                                    VPatchDGPrecisions[data->precision], VPatchDGSpaces[data->space], VPatchDGResiduals[data->residual],
                                    data->reverse ? ", colours in reverse order" : ""));
-  PetscCall(VpSettingsView(&settings, data, VpPrefix(pc), viewer));
+  PetscCall(VpSettingsView(&settings, (PetscObject)pc, data, viewer));
   if (!data->level) PetscFunctionReturn(PETSC_SUCCESS);
   exchange = VpChooseExchange(data->level, VP_EXCHANGE_AUTO);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  exchange every %s\n", VPatchDGExchanges[exchange]));

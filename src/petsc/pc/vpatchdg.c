@@ -228,7 +228,7 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ViewOptions(pc, viewer));
-  PetscCall(VpSettingsView(&PCVPatchDGSettings, data, VpPrefix(pc), viewer));
+  PetscCall(VpSettingsView(&PCVPatchDGSettings, (PetscObject)pc, data, viewer));
   if (!data->cycle) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpPCBaseView(pc, viewer));
   PetscCall(VpViewBackend(pc->pmat, data->cycle->level[0]->backend, viewer));

@@ -5,7 +5,7 @@
 PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSPType type)
 {
   const PC_VPatchDG *data = pc->data;
-  const char        *prefix = VpPrefix(pc);
+  const char        *prefix = VpPrefix((PetscObject)pc);
 
   PetscFunctionBegin;
   if (VpKSPNeedsSymmetry(type) && !data->options.symmetric)
@@ -28,7 +28,7 @@ PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSPType type)
 static PetscErrorCode Advice(PC pc, KSP ksp, PetscReal aspect, PetscReal contrast, char advice[], size_t size)
 {
   const PC_VPatchDG *data = pc->data;
-  const char        *prefix = VpPrefix(pc), *type = ((PetscObject)ksp)->type_name;
+  const char        *prefix = VpPrefix((PetscObject)pc), *type = ((PetscObject)ksp)->type_name;
 
   PetscFunctionBegin;
   if (VpPCBaseReactionIsBelow(&data->inverse, LOST))
@@ -79,7 +79,7 @@ static PetscErrorCode WarnCoarse(PC pc, KSP ksp)
   PetscCall(VpWarn(pc, VP_WARN_COARSE,
                    "the KSP of the coarsest level did not converge in %" PetscInt_FMT " iterations, which KSP %s does not tolerate: use "
                    "-%svpatchdg_coarse_ksp_max_it %" PetscInt_FMT ", or -%sksp_type fgmres",
-                   stopped, ((PetscObject)ksp)->type_name, VpPrefix(pc), 10 * stopped, VpPrefix(pc)));
+                   stopped, ((PetscObject)ksp)->type_name, VpPrefix((PetscObject)pc), 10 * stopped, VpPrefix((PetscObject)pc)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

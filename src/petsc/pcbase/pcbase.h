@@ -42,6 +42,11 @@ static inline VpPCBase *VpPCBaseData(PC pc)
 {
   return pc->data;
 }
+/* whether single precision reaches from the least to the largest number of the operator */
+static inline PetscBool VpPCBaseSpreadIsSingle(const VpPCBase *inverse)
+{
+  return (PetscBool)(inverse->range[1] <= ldexp(inverse->range[0], VP_SPREAD_SINGLE));
+}
 
 /* pcbase.c: sets the PC's data and its operations, the same for both types */
 PetscErrorCode VpPCBaseCreate(PC, VpPCBase *, const VpPCBaseOps *);
@@ -93,7 +98,6 @@ PetscBool VpKSPNeedsSymmetry(KSPType);
 typedef enum { VP_WARN_SINGLE, VP_WARN_SYMMETRY, VP_WARN_LINEAR, VP_WARN_RESIDUAL, VP_WARN_COARSE, VP_WARN_FAILED } VpWarning;
 PetscErrorCode VpWarnWanted(PC, VpWarning, PetscBool *wanted); /* Whether this kind is wanted, and new. VpWarn() asks that itself. */
 PetscErrorCode VpWarn(PC, VpWarning, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
-const char    *VpPrefix(PC);
 /* whether the KSP measures its residual, outside of other solvers, which may mean it to stop early */
 PetscBool VpIsWatched(KSP);
 /* warns of single precision with a KSP that does not tolerate it; remedy: the option that helps, without the PC's prefix */

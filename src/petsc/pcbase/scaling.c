@@ -102,8 +102,7 @@ PetscErrorCode VpPCBaseSetExponent(PC pc, const char prefix[], VpPrecision preci
   const PetscReal *range = VpPCBaseData(pc)->range;
 
   PetscFunctionBegin;
-  PetscCheck(precision == VP_DOUBLE || range[1] <= ldexp(range[0], VP_SPREAD_SINGLE), PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(precision == VP_DOUBLE || VpPCBaseSpreadIsSingle(pc->data), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "-%s_precision single: a/h^2 (or the reaction c) reaches from %g to %g, farther than single precision does: use -%s_precision "
              "double",
              prefix, (double)range[0], (double)range[1], prefix);

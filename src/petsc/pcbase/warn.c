@@ -28,14 +28,9 @@ PetscErrorCode VpWarn(PC pc, VpWarning kind, const char format[], ...)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const char *VpPrefix(PC pc)
-{
-  return ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "";
-}
-
 PetscErrorCode VpWarnSingle(PC pc, KSPType type, const char remedy[])
 {
-  const char *prefix = VpPrefix(pc);
+  const char *prefix = VpPrefix((PetscObject)pc);
 
   PetscFunctionBegin;
   if (VpKSPKeepsResidual(type)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -116,9 +111,10 @@ PetscErrorCode VpWarnResidual(PC pc, KSP ksp, Vec b, Vec x)
   if (stiff)
     PetscCall(PetscSNPrintf(remedy, sizeof(remedy), "the penalty is too large for more digits; use a smaller -dm_vpatchdg_penalty"));
   else
-    PetscCall(PetscSNPrintf(
-      remedy, sizeof(remedy), "%s; use -%sksp_type fgmres",
-      ksp->normtype == KSP_NORM_UNPRECONDITIONED ? "what it takes for the residual is not" : "it stops by another norm", VpPrefix(pc)));
+    PetscCall(
+      PetscSNPrintf(remedy, sizeof(remedy), "%s; use -%sksp_type fgmres",
+                    ksp->normtype == KSP_NORM_UNPRECONDITIONED ? "what it takes for the residual is not" : "it stops by another norm",
+                    VpPrefix((PetscObject)pc)));
   PetscCall(VpWarn(pc, VP_WARN_RESIDUAL, "KSP %s says %s, but |b - A x| is %.1e |b| after it, with a tolerance of %.1e: %s",
                    ((PetscObject)ksp)->type_name, KSPConvergedReasons[ksp->reason], (double)(rnorm / bnorm), (double)ksp->rtol, remedy));
   PetscFunctionReturn(PETSC_SUCCESS);

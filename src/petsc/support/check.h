@@ -12,6 +12,10 @@ static inline const char *VpTypeName(PetscObject object)
 {
   return object->type_name ? object->type_name : "not set";
 }
+static inline const char *VpPrefix(PetscObject object)
+{
+  return object->prefix ? object->prefix : "";
+}
 
 /* Ensures: an error on all ranks where `here` is false on one. */
 PetscErrorCode VpCheckEverywhere(MPI_Comm, PetscBool here, const char what[]);

@@ -112,7 +112,7 @@ static PetscErrorCode Print(const VpSetting *s, PetscReal value, char text[], si
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpSettingsView(const VpSettings *settings, const void *data, const char prefix[], PetscViewer viewer)
+PetscErrorCode VpSettingsView(const VpSettings *settings, PetscObject object, const void *data, PetscViewer viewer)
 {
   char      text[32];
   PetscBool some = PETSC_FALSE;
@@ -124,7 +124,7 @@ PetscErrorCode VpSettingsView(const VpSettings *settings, const void *data, cons
 
     if (!s->option || value == s->preset) continue;
     PetscCall(Print(s, value, text, sizeof(text)));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "%s -%s%s %s", some ? "" : "  not as by default:", prefix, s->option + 1, text));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s -%s%s %s", some ? "" : "  not as by default:", VpPrefix(object), s->option + 1, text));
     if (!some) PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE)); /* the rest of the line */
     some = PETSC_TRUE;
   }

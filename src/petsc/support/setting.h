@@ -34,8 +34,8 @@ typedef struct {
 } VpSettings;
 
 void VpSettingsPreset(const VpSettings *, void *data);
-/* prints the options that set what is not as by default; prefix: the object's, "" for none */
-PetscErrorCode VpSettingsView(const VpSettings *, const void *data, const char prefix[], PetscViewer);
+/* prints the object's options that set what is not as by default */
+PetscErrorCode VpSettingsView(const VpSettings *, PetscObject, const void *data, PetscViewer);
 /* Ensures: an error on all ranks unless all have the same settings. */
 PetscErrorCode VpSettingsCheckSame(const VpSettings *, MPI_Comm, const void *data);
 
