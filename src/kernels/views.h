@@ -87,8 +87,8 @@ typedef struct {
   int     dim, n;
   int     nt, first[2]; /* the traces at end s of a cell are made of its coefficients [first[s], first[s] + nt) along the direction */
   int32_t nown, nsweep, nlocal;
-  const int32_t *neighbor;            /* [nsweep][2 dim] a cell, or -1 - i at a boundary with the condition i, odd at an upper one; or the
-                                      side hangs (VP_HANGING), or the level ends there (VP_EDGE) */
+  const int32_t *neighbor;            /* [nsweep][2 dim] a cell, or what stands for a boundary (VpBoundaryAt), whose entry is odd at an
+                                      upper one, for a side that hangs (VP_HANGING), or for the level's end (VP_EDGE) */
   const int32_t *line;                /* [nsweep][dim] entry of `lines` for the cell and direction */
   const void    *lines;               /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild) */
   VpCommon       common;              /* of `lines` */

@@ -222,7 +222,7 @@ static void FindNeighbors(void *context, int32_t piece, int32_t first, int32_t l
 
     for (int side = 0; side < nside; side++) {
       const int32_t next = (q >> side / 2 & 1) == side % 2 ? Beyond(r->coarse, mesh->parent[i], side) : mesh->parent[i];
-      int32_t       to = next < 0 && next != VP_UNKNOWN ? next : VP_EDGE;
+      int32_t       to = VpIsBoundary(next) ? next : VP_EDGE;
 
       if (next >= 0 && mesh->child[((size_t)next << mesh->dim) + (q ^ 1 << side / 2)] >= 0)
         to = mesh->child[((size_t)next << mesh->dim) + (q ^ 1 << side / 2)];

@@ -241,7 +241,7 @@ static PetscErrorCode SetBoundary(Grid *g, const VpBoundary boundary[])
     if (g->beyond[i] >= 0) continue;
     PetscCheck(boundary[side].kind >= VP_SIDE_DIRICHLET && boundary[side].kind <= VP_SIDE_LAST_BOUNDARY, g->comm, PETSC_ERR_ARG_OUTOFRANGE,
                "Side %d of box %d is boundary: it needs Dirichlet, Neumann or Robin", side, (int)(i / (2 * g->dim)));
-    g->beyond[i] = -1 - side;
+    g->beyond[i] = VpBoundaryAt(side);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -82,7 +82,7 @@ static PetscBool FindCells(VpMesh mesh, int32_t first, int32_t cell[])
 static VpSide Classify(VpMesh mesh, const int32_t cell[], int side, uint8_t *mixed)
 {
   const int d = side / 2, upper = side % 2, nface = 1 << (mesh->dim - 1);
-  int32_t   boundary = 0; /* the last condition, as -1 - its entry */
+  int32_t   boundary = 0; /* what stands for the last one */
   int       ncell = 0;
   PetscBool differ = PETSC_FALSE;
 

@@ -92,12 +92,7 @@ double VpDirichletGamma(int degree, double penalty);
 /* The cell's own part diagonalised, without the reaction: D = B diag(lambda) F, F B = 1, all [n][n]; lambda [n]. */
 void VpBlockBuild(const VpBasis *, const VpLineKey *, double penalty, double F[], double B[], double lambda[]);
 
-/* Sizes and signs that kernels need, also on devices; with constant arguments they are compile-time constants. */
-#ifdef __CUDACC__
-  #define VP_SIZE __host__ __device__ constexpr
-#else
-  #define VP_SIZE static inline
-#endif
+/* Sizes and signs that kernels need. */
 /* how many coefficients of a line make its traces: in the orthonormal basis, and in the basis of a cycle's level, which is thin from
    n = VP_THIN_FROM(dim) on */
 VP_SIZE int VpDenseLayers(int n)
