@@ -12,6 +12,7 @@ static int32_t ColorOf(VpMesh coarse, const VpHang *edge)
   for (int d = 0; d < coarse->dim; d++) color = color << 1 | (coord[d] >> (d == edge->side / 2) & 1);
   return color;
 }
+_Static_assert(VP_EDGE_COLORS == 2 * 3 << 3, "a colour is a side and a bit a direction");
 
 /* order = list, sorted by number[item], which is less than `most`: [start[k], start[k+1]) of it have the number k, in the order of the list. */
 static void Sort(int32_t n, const int32_t list[], int32_t most, const int32_t number[], int32_t start[], int32_t order[])
