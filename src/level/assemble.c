@@ -327,15 +327,3 @@ PetscErrorCode VpSetConstantNullSpace(VpLevel level, Mat A)
   PetscCall(VecDestroy(&one));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-PetscBool VpProblemIsSingular(VpMesh mesh, const VpProblem *problem)
-{
-  const VpDomain domain = mesh->domain;
-
-  for (int64_t i = 0; i < (int64_t)domain->nbox * 2 * domain->dim; i++) {
-    const VpSide side = VpDomainSide(domain, domain->beyond[i]);
-
-    if (side == VP_SIDE_DIRICHLET || side == VP_SIDE_ROBIN) return PETSC_FALSE;
-  }
-  return problem->reaction == 0;
-}
