@@ -33,22 +33,6 @@ void VpHangingForm(VpLevel level, VpLevel other, const VpHang *hang, double form
   }
 }
 
-/* [2 ends][value, slope][n] */
-static void Lift(const VpBasis *b, double lift[])
-{
-  for (int s = 0; s < 2; s++) {
-    for (int i = 0; i < b->n; i++) {
-      double *value = &lift[2 * s * b->n + i], *slope = value + b->n;
-
-      *value = *slope = 0;
-      for (int j = 0; j < b->n; j++) {
-        *value += b->imass[i * b->n + j] * b->value[s][j];
-        *slope += b->imass[i * b->n + j] * b->slope[s][j];
-      }
-    }
-  }
-}
-
 typedef struct {
   VpLevel       level, other;
   const VpHang *side;
@@ -75,9 +59,9 @@ PetscErrorCode VpPlaceHanging(VpLevel level, VpLevel other, int32_t count, const
   VpLoop(count, SetForms, &(Forms){level, other, sides, form});
   PetscCall(VpArraysPlaceReals(arrays, form, (size_t)count * VP_HANG_FORM, "hanging sides", &view->form));
   PetscCall(PetscFree(form));
-  VpTransferBuild(&level->basis, 0.5, half, half + 2 * n * n);
+  VpTransferHalves(&level->basis, half, half + 2 * n * n);
   PetscCall(VpArraysPlaceReals(arrays, half, 4 * (size_t)n * n, "hanging sides", &view->half));
-  Lift(&level->basis, lift);
+  for (int i = 0; i < 4 * n; i++) lift[i] = (double)VpBasisLift(&level->basis, i / n / 2, i / n % 2, i % n);
   PetscCall(VpArraysPlaceReals(arrays, lift, 4 * (size_t)n, "hanging sides", &view->lift));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -67,7 +67,7 @@ static PetscErrorCode PlaceTables(VpLevel fine, const Children *c)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2((c->widths.n + 1) * size, &P, (c->widths.n + 1) * size, &R));
-  VpTransferBuild(&fine->basis, 0.5, P, R);
+  VpTransferHalves(&fine->basis, P, R);
   for (int32_t i = 0; i < c->widths.n; i++) VpTransferBuild(&fine->basis, part[i], P + (i + 1) * size, R + (i + 1) * size);
   fine->transfer.reverse = (PetscBool)(VpBasisMirror(&fine->basis, 0, &sign) != 0);
   PetscCall(VpArraysPlaceReals(&fine->arrays, P, (c->widths.n + 1) * size, "prolongation", &fine->transfer.P));

@@ -67,7 +67,7 @@ static Ends EndsOf(const VpBasis *basis, const double *line, int end, double to[
     for (int mode = 0; mode < n; mode++) {
       for (int i = 0; i < n; i++) {
         trace[mode] += phi[i] * B[i * n + mode];
-        for (int j = 0; j < n; j++) lifted[mode] += F[mode * n + i] * basis->imass[i * n + j] * phi[j];
+        lifted[mode] += F[mode * n + i] * (double)VpBasisLift(basis, end, k, i);
       }
     }
   }
@@ -195,7 +195,7 @@ static void Couple(const VpBasis *basis, const Entry *e, const double form[], do
              F = EndsOf(basis, e->across, 1 - e->end, e->ends + VpEdgeModes(e->n, 1, 0));
   double half[4 * VP_MAX_N * VP_MAX_N];
 
-  VpTransferBuild(basis, 0.5, half, half + 2 * e->n * e->n);
+  VpTransferHalves(basis, half, half + 2 * e->n * e->n);
   for (int d = 0, i = 0; d < e->dim; d++) {
     if (d != e->normal) own[i++] = e->own[d];
   }
