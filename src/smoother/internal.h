@@ -24,6 +24,3 @@ void   VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const Petsc
    multiple of that: a fit whose numbers are not rounded is this coefficient. */
 typedef enum { VP_PATTERN_ANY, VP_PATTERN_PRODUCT, VP_PATTERN_CONSTANT } VpPattern;
 VpPattern VpCoefficientPattern(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3]);
-/* patchproblems.c: a key's numbers as words, to tell keys apart */
-enum { VP_FDM_WORDS = 9 };
-void VpFdmWords(const VpFdmKey *, uint64_t word[VP_FDM_WORDS]);
