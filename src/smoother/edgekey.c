@@ -28,17 +28,10 @@ static void FitBeyond(VpLevel fine, const VpHang *edge, VpFit *fit, double *scal
 {
   const int dim = fine->mesh->dim;
   PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
+  int32_t   cell[VP_PATCH_CELLS];
 
-  for (int c = 0; c < 1 << dim; c++) {
-    const int32_t cell = edge->beyond[AtNormal(c, edge->side / 2)];
-
-    for (int d = 0; d < dim; d++) {
-      const PetscReal next = VpLevelCoefficientBeyond(fine, cell, 2 * d + (c >> d & 1));
-
-      a[c][d] = VpLevelCoefficient(fine, cell, d);
-      beyond[c][d] = next > 0 ? next : a[c][d];
-    }
-  }
+  for (int c = 0; c < 1 << dim; c++) cell[c] = edge->beyond[AtNormal(c, edge->side / 2)];
+  VpPatchCoefficients(fine, cell, a, beyond);
   VpCoefficientFit(dim, fine->problem.tensor, a, beyond, VP_COARSE_GRAIN, fit, scale);
 }
 

@@ -18,6 +18,7 @@
 typedef struct {
   double step[3], skew[3], face[3][2], ratio[3];
 } VpFit;
+void   VpPatchCoefficients(VpLevel, const int32_t cell[], PetscReal a[][3], PetscReal beyond[][3]); /* of a patch's cells */
 double VpFitProduct(int dim, const VpFit *, int c, int d); /* that at the patch's cell c for the coefficient along d */
 void   VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3], int grain, VpFit *, double *scale);
 /* fit.c: The coefficient is one number, in the patch and beyond it; or it is a product of one factor a direction, and beyond every side a

@@ -127,22 +127,13 @@ static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t
 {
   const VpPatchProblems *problems = (VpPatchProblems *)context;
   const VpLevel          level = problems->level;
-  const int              dim = problems->patches->dim, nc = 1 << dim;
+  const int              dim = problems->patches->dim;
 
   for (int32_t p = first; p < last; p++) {
     PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
     double    scale;
 
-    for (int c = 0; c < nc; c++) {
-      const int32_t cell = problems->patches->cell[(size_t)p * nc + c];
-
-      for (int d = 0; d < dim; d++) {
-        const PetscReal next = VpLevelCoefficientBeyond(level, cell, 2 * d + (c >> d & 1));
-
-        a[c][d] = VpLevelCoefficient(level, cell, d);
-        beyond[c][d] = next > 0 ? next : a[c][d];
-      }
-    }
+    VpPatchCoefficients(level, problems->patches->cell + ((size_t)p << dim), a, beyond);
     const VpPattern pattern = VpCoefficientPattern(dim, level->problem.tensor, a, beyond);
     const PetscBool keep = (PetscBool)(pattern == VP_PATTERN_PRODUCT && problems->keeps);
 
