@@ -145,6 +145,7 @@ static PetscBool HasAny(const uint8_t flag[], size_t n)
   return (PetscBool)(i < n);
 }
 
+_Static_assert(VP_SPACE_DIRICHLET == 1 && VP_SPACE_CLAMPED == 2, "A space's number is how many functions it lacks at a side.");
 static PetscErrorCode Place(const Solving *solved, VpArrays *arrays, VpPatchView *view)
 {
   const VpPatchProblems *problems = solved->problems;
