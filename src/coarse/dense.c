@@ -187,9 +187,9 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* n > 1: one rank has all cells */
-static PetscErrorCode SolveSome(const Dense *dense, int32_t n, VpVector b, VpVector x)
+static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
 {
+  const Dense  *dense = (const Dense *)data;
   const VpLevel level = dense->level;
   const void   *from;
   void         *to;
@@ -206,19 +206,10 @@ static PetscErrorCode SolveSome(const Dense *dense, int32_t n, VpVector b, VpVec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
+/* where one rank has all cells */
+static PetscBool TakesColumns(const void *data)
 {
-  return SolveSome((const Dense *)data, 1, b, x);
-}
-
-static PetscErrorCode SolveColumns(void *data, int32_t n, VpVector b, VpVector x, PetscBool *did)
-{
-  const Dense *dense = (const Dense *)data;
-
-  PetscFunctionBegin;
-  *did = (PetscBool)!dense->b;
-  if (*did) PetscCall(SolveSome(dense, n, b, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (PetscBool) !((const Dense *)data)->b;
 }
 
 static PetscErrorCode View(void *data, PetscViewer viewer)
@@ -228,4 +219,4 @@ static PetscErrorCode View(void *data, PetscViewer viewer)
   return PetscViewerASCIIPrintf(viewer, "inverted exactly, as a dense matrix: its %d unknowns are few\n", (int)dense->columns);
 }
 
-const VpCoarseOps VpCoarseDense = {.create = Create, .solve = Solve, .solve_columns = SolveColumns, .view = View, .destroy = Destroy};
+const VpCoarseOps VpCoarseDense = {.create = Create, .solve = Solve, .takes_columns = TakesColumns, .view = View, .destroy = Destroy};

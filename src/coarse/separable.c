@@ -220,12 +220,12 @@ static PetscErrorCode Invert(VpLevel level, const VpSeparable *s, int32_t n, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* n > 1: own cells are all cells */
-static PetscErrorCode SolveSome(const Separable *s, int32_t n, VpVector b, VpVector x)
+static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
 {
-  const VpLevel level = s->level;
-  const void   *from;
-  double        lines = 0;
+  const Separable *s = (const Separable *)data;
+  const VpLevel    level = s->level;
+  const void      *from;
+  double           lines = 0;
 
   PetscFunctionBegin;
   PetscCall(VpVectorRead(b, VP_GHOST_SWEEP, &from));
@@ -237,19 +237,9 @@ static PetscErrorCode SolveSome(const Separable *s, int32_t n, VpVector b, VpVec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
+static PetscBool TakesColumns(const void *data)
 {
-  return SolveSome((const Separable *)data, 1, b, x);
-}
-
-static PetscErrorCode SolveColumns(void *data, int32_t n, VpVector b, VpVector x, PetscBool *did)
-{
-  const Separable *s = (const Separable *)data;
-
-  PetscFunctionBegin;
-  *did = (PetscBool)(VpMeshRanks(s->level->mesh) == 1);
-  if (*did) PetscCall(SolveSome(s, n, b, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (PetscBool)(VpMeshRanks(((const Separable *)data)->level->mesh) == 1);
 }
 
 static PetscErrorCode View(void *data, PetscViewer viewer)
@@ -257,4 +247,4 @@ static PetscErrorCode View(void *data, PetscViewer viewer)
   return PetscViewerASCIIPrintf(viewer, "inverted exactly, by fast diagonalisation\n");
 }
 
-const VpCoarseOps VpCoarseSeparable = {.create = Create, .solve = Solve, .solve_columns = SolveColumns, .view = View, .destroy = Destroy};
+const VpCoarseOps VpCoarseSeparable = {.create = Create, .solve = Solve, .takes_columns = TakesColumns, .view = View, .destroy = Destroy};

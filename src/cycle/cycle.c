@@ -136,7 +136,7 @@ PetscErrorCode VpCycleSolveCoarsest(VpCycle cycle)
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(VP_EVENT_COARSE, 0, 0, 0, 0));
   if (cycle->columns) PetscCall(VpCoarseColumnsSolve(cycle->columns, cycle->coarse, cycle->b[l], cycle->x[l]));
-  else PetscCall(VpCoarseSolve(cycle->coarse, cycle->b[l], cycle->x[l]));
+  else PetscCall(VpCoarseSolve(cycle->coarse, 1, cycle->b[l], cycle->x[l]));
   PetscCall(PetscLogEventEnd(VP_EVENT_COARSE, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
