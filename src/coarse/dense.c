@@ -35,7 +35,7 @@ static PetscErrorCode ToAll(const Dense *dense, MPI_Datatype cell, const void *o
 /* one [columns]: the function 1, of norm 1. host: the same level there, orthonormal, double */
 static PetscErrorCode ConstantOfAll(const Dense *dense, VpLevel host, double one[])
 {
-  const int    ndof = (int)(host->block / host->real);
+  const int    ndof = (int)VpLevelValues(host);
   MPI_Datatype cell;
   double      *own, norm = 0;
 
@@ -101,7 +101,7 @@ static void WeighConstants(double c, VpDenseInverse *d)
 static PetscErrorCode Fill(Dense *dense, VpDenseInverse *d)
 {
   const VpLevel level = dense->level;
-  const size_t  ndof = level->block / level->real;
+  const size_t  ndof = VpLevelValues(level);
   void         *M;
 
   PetscFunctionBegin;
@@ -134,7 +134,7 @@ static PetscErrorCode Destroy(void *data)
 static PetscErrorCode DenseCreate(VpLevel level, Dense **out)
 {
   const VpMesh mesh = level->mesh;
-  const size_t ndof = level->block / level->real;
+  const size_t ndof = VpLevelValues(level);
   Dense       *dense;
 
   PetscFunctionBegin;

@@ -53,7 +53,7 @@ static PetscErrorCode Norm(PetscInt n, double *host, double *outer, VpVector x, 
 /* how many pairs reduce an error, A x = 0 from random x, by REDUCTION; 0: more than MOST_PAIRS */
 static PetscErrorCode CountPairs(VpLevel level, VpSmoother smoother, int *pairs)
 {
-  const PetscInt n = level->mesh->nown * (PetscInt)(level->block / level->real);
+  const PetscInt n = level->mesh->nown * (PetscInt)VpLevelValues(level);
   VpVector       b, x;
   void          *outer;
   double        *host, first, norm;

@@ -21,7 +21,7 @@ struct VpCoarseColumns_ {
 PetscInt VpColumnsAtOnce(VpLevel finest, PetscInt n)
 {
   const double ranks = (double)VpMeshRanks(finest->mesh), most = VpIsDevice(finest->backend) ? DEVICE_UNKNOWNS : HOST_UNKNOWNS;
-  const double unknowns = (double)finest->mesh->ncell / ranks * (double)(finest->block / finest->real);
+  const double unknowns = (double)finest->mesh->ncell / ranks * (double)VpLevelValues(finest);
 
   return (PetscInt)PetscMin((double)PetscMin(n, MOST_COLUMNS), most / unknowns);
 }

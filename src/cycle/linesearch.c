@@ -36,12 +36,6 @@ PetscErrorCode VpLineSearchDestroy(VpLineSearch *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* numbers of a cell */
-static double Block(VpLevel level)
-{
-  return (double)(level->block / level->real);
-}
-
 PetscErrorCode VpLineSearchBegin(VpLineSearch search, void **e)
 {
   return VpVectorWrite(search->e, VP_GHOST_HALO, e);
@@ -78,7 +72,7 @@ PetscErrorCode VpLineSearchStep(VpLineSearch search, VpVector r, VpVector x)
   PetscCall(SumOverRanks(search));
   PetscCall(VpVectorAdd(x, VP_GHOST_HALO, &add, &to));
   PetscCall(level->ops->step(&level->view, level->mesh->nhalo, 1, search->dots, e, add ? to : NULL, to));
-  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level) + 2. * (2 * level->view.nown + level->mesh->nhalo) * Block(level)));
+  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level) + 2. * (2 * level->view.nown + level->mesh->nhalo) * (double)VpLevelValues(level)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,6 +87,6 @@ PetscErrorCode VpLineSearchResidual(VpLineSearch search, VpVector r, VpVector to
   PetscCall(VpVectorReadBegin(search->Ae, VP_GHOST_NONE, &Ae, NULL));
   PetscCall(VpVectorWrite(to, VP_GHOST_NONE, &residual));
   PetscCall(level->ops->step(&level->view, level->view.nown, -1, search->dots, Ae, from, residual));
-  PetscCall(VpLogFlops(level, 2. * level->view.nown * Block(level)));
+  PetscCall(VpLogFlops(level, 2. * level->view.nown * (double)VpLevelValues(level)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

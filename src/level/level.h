@@ -100,6 +100,11 @@ VP_FACE_FORM(static inline void VpFaceTests, double)
 void           VpHangingForm(VpLevel, VpLevel other, const VpHang *, double form[VP_HANG_FORM]);
 PetscErrorCode VpPlaceHanging(VpLevel, VpLevel other, int32_t count, const VpHang sides[], VpArrays *, VpHangView *);
 
+static inline size_t VpLevelValues(VpLevel level) /* of a cell */
+{
+  return level->block / level->real;
+}
+
 static inline double VpLevelReaction(VpLevel level)
 {
   return level->scale * level->problem.reaction;
