@@ -232,7 +232,7 @@ static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
   PetscCall(VpVectorWrite(x, VP_GHOST_NONE, NULL));
   if (!level->mesh->nown) PetscFunctionReturn(PETSC_SUCCESS);
   for (int d = 0; d < level->mesh->dim; d++) lines += s->s.extent[d] * level->basis.n;
-  PetscCall(Invert(level, &s->s, n, from, x->buffer));
+  PetscCall(Invert(level, &s->s, n, from, VpVectorBuffers(x, NULL)));
   PetscCall(VpLogFlops(level, 4. * n * lines * (double)level->mesh->ncell * (double)VpLevelValues(level)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
