@@ -1,4 +1,4 @@
-/* The vectors of a line search, and its step. */
+/* The vectors of a line search, its step, and what a cycle does by it. */
 #include "linesearch.h"
 #include "internal.h"
 
@@ -88,5 +88,34 @@ PetscErrorCode VpLineSearchResidual(VpLineSearch search, VpVector r, VpVector to
   PetscCall(VpVectorWrite(to, VP_GHOST_NONE, &residual));
   PetscCall(level->ops->step(&level->view, level->view.nown, -1, search->dots, Ae, from, residual));
   PetscCall(VpLogFlops(level, 2. * level->view.nown * (double)VpLevelValues(level)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what holds b - A x before a correction */
+static VpVector ResidualOf(VpCycle cycle, PetscInt l)
+{
+  return VpVectorIsZero(cycle->x[l]) ? cycle->b[l] : cycle->r[l];
+}
+
+PetscErrorCode VpCycleSearch(VpCycle cycle, PetscInt l)
+{
+  void *e;
+
+  PetscFunctionBegin;
+  PetscCall(VpLineSearchBegin(cycle->search[l], &e));
+  PetscCall(VpCycleProlong(cycle, l, PETSC_FALSE, e));
+  PetscCall(VpLineSearchStep(cycle->search[l], ResidualOf(cycle, l), cycle->x[l]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCycleRestart(VpCycle cycle, PetscInt l)
+{
+  const VpVector r = ResidualOf(cycle, l);
+
+  PetscFunctionBegin;
+  PetscCall(VpCycleSearch(cycle, l));
+  PetscCall(VpCycleNeedResidual(cycle, l));
+  PetscCall(VpLineSearchResidual(cycle->search[l], r, cycle->r[l]));
+  PetscCall(VpCycleRestrict(cycle, l, cycle->r[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
