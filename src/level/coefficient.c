@@ -135,7 +135,7 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel level, const VpProblem *problem)
 PetscReal VpLevelCoefficientBeyond(VpLevel level, int32_t cell, int side)
 {
   const size_t  at = (size_t)cell * 2 * (size_t)level->mesh->dim + (size_t)side;
-  const int32_t next = level->mesh->neighbor[at];
+  const int32_t next = VpMeshNeighbor(level->mesh, cell, side);
 
   if (next >= 0) return VpLevelCoefficient(level, next, side / 2);
   if (next != VP_EDGE) return 0;

@@ -56,7 +56,7 @@ VpLineKey VpLevelLineKey(VpLevel level, PetscBool relative, int32_t cell, int d)
   VpLineKey key = {.h = VpCellSize(mesh, cell, d), .a = VpLevelCoefficient(level, cell, d)};
 
   for (int s = 0; s < 2; s++) {
-    const int32_t beyond = mesh->neighbor[(size_t)cell * 2 * mesh->dim + 2 * d + s];
+    const int32_t beyond = VpMeshNeighbor(mesh, cell, 2 * d + s);
 
     key.side[s] = VpDomainSide(mesh->domain, beyond);
     key.h_beyond[s] = SizeBeyond(mesh, cell, 2 * d + s, beyond);
@@ -118,7 +118,7 @@ static Sight SightOf(VpMesh mesh, int32_t cell, int d)
   return (Sight){.box = mesh->box[cell],
                  .beyond = {PetscMin(beyond[0], 0), PetscMin(beyond[1], 0)},
                  .depth = mesh->depth ? mesh->depth[cell] : 0,
-                 .ends = (uint8_t)(mesh->zone[cell] >> 2 * d & 3),
+                 .ends = (uint8_t)VpZoneAlong(mesh, cell, d),
                  .d = (uint8_t)d,
                  .known = 1};
 }

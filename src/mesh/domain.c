@@ -359,6 +359,15 @@ PetscErrorCode VpDomainGetClasses(VpDomain domain, int d, const int32_t **out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscBool VpDomainIsSame(VpDomain a, VpDomain b)
+{
+  if (a->dim != b->dim || a->nbox != b->nbox) return PETSC_FALSE;
+  for (size_t i = 0; i < 3 * (size_t)a->nbox; i++) {
+    if (a->lower[i] != b->lower[i] || a->upper[i] != b->upper[i]) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
 PetscErrorCode VpDomainDestroy(VpDomain *domain)
 {
   PetscFunctionBeginUser;

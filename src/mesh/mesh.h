@@ -330,13 +330,21 @@ static inline PetscBool VpMeshIsAtEnd(VpMesh mesh, int32_t box, int zone, int si
 {
   return (PetscBool)(zone == (side % 2 && VpShapeOf(mesh->lattice, box)->bits[side / 2] ? 3 : 1));
 }
+/* what the mesh has of the cell beyond a side; the zone of a cell along a direction */
+static inline int32_t VpMeshNeighbor(VpMesh mesh, int32_t cell, int side)
+{
+  return mesh->neighbor[(size_t)cell * 2 * (size_t)mesh->dim + (size_t)side];
+}
+static inline int VpZoneAlong(VpMesh mesh, int32_t cell, int d)
+{
+  return mesh->zone[cell] >> 2 * d & 3;
+}
 /* the box of the cell beyond a side, or a boundary as in the domain */
 static inline int32_t VpMeshBoxBeyond(VpMesh mesh, int32_t cell, int side)
 {
   const int32_t box = mesh->box[cell];
 
-  return VpMeshIsAtEnd(mesh, box, mesh->zone[cell] >> (side & ~1) & 3, side) ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + side]
-                                                                             : box;
+  return VpMeshIsAtEnd(mesh, box, VpZoneAlong(mesh, cell, side / 2), side) ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + side] : box;
 }
 /* how often cell was halved along d */
 static inline int VpMeshHalvings(VpMesh mesh, int32_t cell, int d)
@@ -356,11 +364,7 @@ PetscErrorCode VpMeshExchange(VpMesh, VpGhostKind, size_t count, MPI_Datatype ty
 /* the same from the roots of an SF to its leaves */
 PetscErrorCode VpBroadcast(PetscSF, size_t count, MPI_Datatype type, const void *roots, void *leaves);
 
-/* uniformforest.c: starts[0..size] of a lattice's cells, cut by counts[size], or equally where counts is NULL. Equal pieces require
-   VpLatticeIsUniform (internal.h). Errors are those of VpMeshCreate. Only uniformforest.c, connectivity.c and adaptiveforest.c know p4est. */
-PetscErrorCode VpForestPartition(MPI_Comm, VpLattice, const PetscInt counts[], PetscInt starts[]);
-PetscErrorCode VpForestCheckSize(MPI_Comm, VpDomain, int level);
-const char    *VpForestVersion(void); /* p4est's */
+const char *VpForestVersion(void); /* p4est's */
 
 /* The patches (2^dim cells around a vertex) whose cells lie in [0, nsweep), by colour. Colour = bits of the parity of the vertex, the
    thinnest direction lowest; of equally thin ones periodic directions come before others, then x before y before z. The order of a sweep is

@@ -40,7 +40,7 @@ static uint8_t LastAround(VpMesh mesh, const uint8_t steps[], int32_t cell)
   uint8_t last = steps[cell];
 
   for (int side = 0; side < 2 * mesh->dim; side++) {
-    const int32_t beyond = mesh->neighbor[(size_t)cell * 2 * (size_t)mesh->dim + (size_t)side];
+    const int32_t beyond = VpMeshNeighbor(mesh, cell, side);
 
     if (beyond >= 0) last = PetscMax(last, steps[beyond]);
   }

@@ -90,7 +90,7 @@ static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
   const int32_t *cell = problems->patches->cell + ((size_t)p << mesh->dim);
   const uint8_t *side = problems->patches->side + (size_t)p * 2 * mesh->dim;
   const VpFit   *fit = problems->fit ? &problems->fit[p] : NULL;
-  VpFdmKey       key = ProblemKeyAt(mesh, mesh->box[cell[0]], mesh->zone[cell[0]] >> 2 * d & 3, d);
+  VpFdmKey       key = ProblemKeyAt(mesh, mesh->box[cell[0]], VpZoneAlong(mesh, cell[0], d), d);
 
   if (fit) {
     key.step = fit->step[d];
@@ -262,7 +262,7 @@ static uint8_t ExactWhereLevelEnds(const VpPatchProblems *problems, int32_t p)
     if (side[i] != VP_SIDE_MIXED) continue;
     if (VpWord(key->fdm.h[0]) != h || VpWord(key->fdm.h[1]) != h || VpWord(key->fdm.h_beyond[i % 2]) != h) return 0;
     for (int c = 0; c < 1 << dim; c++) {
-      const int32_t beyond = mesh->neighbor[(size_t)problems->patches->cell[((size_t)p << dim) + c] * 2 * dim + i];
+      const int32_t beyond = VpMeshNeighbor(mesh, problems->patches->cell[((size_t)p << dim) + c], i);
 
       if ((c >> i / 2 & 1) == i % 2 && beyond < 0 && beyond != VP_EDGE) return 0;
     }
