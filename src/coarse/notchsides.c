@@ -192,9 +192,8 @@ PetscErrorCode VpNotchPlace(VpLevel level, const VpBoxGrid *grid, const VpNotchS
   PetscCall(PetscMalloc3(2 * (size_t)s->n * VP_NOTCH_CELL, &beside, s->entries * size, &take, s->entries * size, &add));
   PetscCall(ListCells(dim, grid->extent[0] * grid->extent[1] * grid->extent[2], s->n, s->side, beside, &notch->ncell));
   for (int32_t e = 0; e < s->entries; e++) ToBasis(level, s->u + e * size, take + e * size, add + e * size);
-  PetscCall(VpArraysPlace(arrays, s->side, (size_t)s->n * VP_NOTCH_SIDE * sizeof(*s->side), "coarse inverse", (const void **)&notch->side));
-  PetscCall(
-    VpArraysPlace(arrays, beside, (size_t)notch->ncell * VP_NOTCH_CELL * sizeof(*beside), "coarse inverse", (const void **)&notch->cell));
+  PetscCall(VpPlaceArray(arrays, s->side, (size_t)s->n * VP_NOTCH_SIDE, "coarse inverse", &notch->side));
+  PetscCall(VpPlaceArray(arrays, beside, (size_t)notch->ncell * VP_NOTCH_CELL, "coarse inverse", &notch->cell));
   PetscCall(VpArraysPlaceReals(arrays, take, s->entries * size, "coarse inverse", &notch->take));
   PetscCall(VpArraysPlaceReals(arrays, add, s->entries * size, "coarse inverse", &notch->add));
   PetscCall(PetscFree3(beside, take, add));

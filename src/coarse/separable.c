@@ -139,7 +139,7 @@ PetscErrorCode VpSeparablePlace(VpLevel level, const VpLineModes *modes, const i
   const int32_t cells = s->extent[0] * s->extent[1] * s->extent[2];
 
   PetscFunctionBegin;
-  PetscCall(VpArraysPlace(arrays, cell, (size_t)cells * sizeof(*cell), "coarse inverse", (const void **)&s->cell));
+  PetscCall(VpPlaceArray(arrays, cell, (size_t)cells, "coarse inverse", &s->cell));
   for (int d = 0; d < dim; d++) {
     const int same = modes->same[d];
 

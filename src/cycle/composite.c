@@ -32,8 +32,8 @@ static PetscErrorCode PlaceLeaves(Sublevel *sub)
     leaf[sub->n] = mesh->leaf[c];
     cell[sub->n++] = c;
   }
-  PetscCall(VpArraysPlace(&sub->arrays, leaf, sub->n * sizeof(*leaf), "leaves", (const void **)&sub->leaf));
-  PetscCall(VpArraysPlace(&sub->arrays, cell, sub->n * sizeof(*cell), "leaves", (const void **)&sub->cell));
+  PetscCall(VpPlaceArray(&sub->arrays, leaf, sub->n, "leaves", &sub->leaf));
+  PetscCall(VpPlaceArray(&sub->arrays, cell, sub->n, "leaves", &sub->cell));
   PetscCall(PetscFree2(leaf, cell));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

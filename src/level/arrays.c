@@ -41,7 +41,7 @@ PetscErrorCode VpLevelPlaceMeshArray(VpLevel level, const int32_t *array, size_t
 {
   PetscFunctionBegin;
   if (level->backend == &VpBackendHost) *p = array;
-  else PetscCall(VpArraysPlace(&level->arrays, array, count * sizeof(*array), what, (const void **)p));
+  else PetscCall(VpPlaceArray(&level->arrays, array, count, what, p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

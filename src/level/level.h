@@ -17,8 +17,9 @@ typedef struct {
   void            *array[32];
 } VpArrays;
 PetscErrorCode VpArraysReserve(VpArrays *, size_t bytes, const char *what, void **p); /* zeroed */
-/* copies a host array to the backend; VpArraysPlaceReals converts it from double to the precision */
+/* copies a host array to the backend: of bytes, of so many items, or of real numbers, which it converts from double to the precision */
 PetscErrorCode VpArraysPlace(VpArrays *, const void *host, size_t bytes, const char *what, const void **p);
+#define VpPlaceArray(arrays, host, count, what, p) VpArraysPlace(arrays, host, (count) * sizeof(*(host)), what, (const void **)(p))
 PetscErrorCode VpArraysPlaceReals(VpArrays *, const double *host, size_t count, const char *what, const void **p);
 PetscErrorCode VpArraysRelease(VpArrays *);
 

@@ -43,7 +43,7 @@ static PetscErrorCode Place(VpCellSweep sweep)
     }
     sweep->start[color + 1] = n;
   }
-  PetscCall(VpArraysPlace(&sweep->arrays, list, n * sizeof(*list), "cells by colour", (const void **)&sweep->view.cell));
+  PetscCall(VpPlaceArray(&sweep->arrays, list, n, "cells by colour", &sweep->view.cell));
   PetscCall(PetscFree(list));
   PetscCall(VpLevelPlaceBlocks(sweep->level, &sweep->arrays, &sweep->view));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -119,7 +119,7 @@ PetscErrorCode VpPlaceEdgeOrder(VpMesh fine, PetscBool together, int32_t types, 
     number[i] = fine->edge[i].side;
   }
   Sort(fine->nedge, list, 2 * fine->dim, number, view->kind, order);
-  PetscCall(VpArraysPlace(arrays, order, fine->nedge * sizeof(*order), "edge patches", (const void **)&view->by_kind));
+  PetscCall(VpPlaceArray(arrays, order, fine->nedge, "edge patches", &view->by_kind));
   for (int32_t i = 0; i < fine->nedge; i++) {
     number[i] = ColorOf(fine->coarser, &fine->edge[i]);
     if (VpMeshSweepsEdge(fine, &fine->edge[i])) list[n++] = i;
@@ -132,7 +132,7 @@ PetscErrorCode VpPlaceEdgeOrder(VpMesh fine, PetscBool together, int32_t types, 
     PetscCall(NumberSteps(fine, order, view->start, number));
     Sort(n, order, VP_EDGE_COLORS, number, view->start, list);
   }
-  PetscCall(VpArraysPlace(arrays, together ? list : order, n * sizeof(*order), "edge patches", (const void **)&view->order));
+  PetscCall(VpPlaceArray(arrays, together ? list : order, n, "edge patches", &view->order));
   PetscCall(PetscFree5(list, order, number, hanging, start));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -359,9 +359,9 @@ PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, PetscBool together, Vp
   PetscCall(NumberKeys(fine, coarse, type, of_type, &keys));
   PetscCall(PetscMalloc2(keys.n * size, &table, keys.n * CoupleRoom(VpFaceSize(fine->basis.n, mesh->dim)), &room));
   VpLoopHeavy(keys.n, BuildEntries, &(Entries){fine, (const VpEdgeKey *)keys.item, table, room});
-  PetscCall(VpArraysPlace(arrays, type, mesh->nedge * sizeof(*type), "edge patches", (const void **)&view->type));
+  PetscCall(VpPlaceArray(arrays, type, mesh->nedge, "edge patches", &view->type));
   view->ntype = keys.n;
-  PetscCall(VpArraysPlace(arrays, of_type, keys.n * sizeof(*of_type), "edge patches", (const void **)&view->of_type));
+  PetscCall(VpPlaceArray(arrays, of_type, keys.n, "edge patches", &view->of_type));
   PetscCall(VpArraysPlaceReals(arrays, table, keys.n * size, "edge patches", &view->table));
   PetscCall(VpPlaceEdgeOrder(mesh, together, keys.n, type, arrays, view));
   PetscCall(PlaceCoefficients(fine, coarse, arrays, view));
