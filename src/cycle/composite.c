@@ -38,7 +38,7 @@ static PetscErrorCode PlaceLeaves(Sublevel *sub)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The edges between a level and the next one. Ghosts are exchanged after every colour, of which 3D has 48, or once before all. */
+/* The edges between a level and the next one. Ghosts travel after every colour, of which 3D has VP_EDGE_COLORS, or once before all. */
 static PetscErrorCode SetEdges(Sublevel *sub, VpLevel coarse, VpExchange exchange)
 {
   PetscFunctionBegin;

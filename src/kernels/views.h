@@ -228,10 +228,10 @@ typedef enum {
   VP_FORM_GIVEN    /* x += A_j^-1 b: b is the residual */
 } VpForm;
 
-/* what a patch does in place of a form */
+/* the form that a patch takes where a sweep has this one; exact: its number in VpPatchView.exact */
 VP_SIZE VpForm VpPatchForm(VpForm form, int exact)
 {
-  return form == VP_FORM_EXACT && exact ? VP_FORM_REPLACE : form;
+  return form == VP_FORM_EXACT && exact & 1 ? VP_FORM_REPLACE : form;
 }
 
 /* Patches [first, last) of one colour of a view, that get their residual the same way: a step of a sweep. */

@@ -102,7 +102,7 @@ static void FindOthers(VpLevel level, const VpLines *lines, int size)
   }
 }
 
-/* The common lines of other sizes: of those of which the level has cells whose lines are all inside. */
+/* the lines inside of cells of other sizes, where there are some in all directions, and what belongs to them */
 static void FindSizes(VpLevel level, const VpLines *lines)
 {
   VpView *view = &level->view;
