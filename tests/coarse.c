@@ -33,7 +33,7 @@ static PetscErrorCode Inverse(World *w, VpPrecision precision, const double *b, 
   PetscCall(VpVectorCreate(level, 1, "test", &vb));
   PetscCall(VpVectorCreate(level, 2, "test", &vx));
   PetscCall(VpVectorEnter(vb, 1, b));
-  PetscCall(VpCoarseSolve(coarse, vb, vx));
+  PetscCall(VpCoarseSolve(coarse, 1, vb, vx));
   PetscCall(VpVectorLeave(vx, PETSC_FALSE, 1, x));
   PetscCall(VpVectorDestroy(&vb));
   PetscCall(VpVectorDestroy(&vx));

@@ -100,17 +100,14 @@ PetscErrorCode VpCoarseCreate(VpLevel level, VpCoarseType type, const char prefi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCoarseSolve(VpCoarse coarse, VpVector b, VpVector x)
+PetscErrorCode VpCoarseSolve(VpCoarse coarse, int32_t n, VpVector b, VpVector x)
 {
-  return coarse->ops->solve(coarse->data, b, x);
+  return coarse->ops->solve(coarse->data, n, b, x);
 }
 
-PetscErrorCode VpCoarseSolveColumns(VpCoarse coarse, int32_t n, VpVector b, VpVector x, PetscBool *did)
+PetscBool VpCoarseTakesColumns(VpCoarse coarse)
 {
-  PetscFunctionBegin;
-  *did = PETSC_FALSE;
-  if (coarse->ops->solve_columns) PetscCall(coarse->ops->solve_columns(coarse->data, n, b, x, did));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (PetscBool)(coarse->ops->takes_columns && coarse->ops->takes_columns(coarse->data));
 }
 
 PetscErrorCode VpCoarseGetKSP(VpCoarse coarse, KSP *ksp)

@@ -7,8 +7,9 @@ typedef enum { VP_COARSE_AUTO, VP_COARSE_SWEEPS, VP_COARSE_KSP, VP_COARSE_DENSE 
 typedef struct VpCoarse_ *VpCoarse;
 /* parent: whose prefix and tab level a KSP takes */
 PetscErrorCode VpCoarseCreate(VpLevel, VpCoarseType, const char prefix[], PetscObject parent, VpCoarse *);
-PetscErrorCode VpCoarseSolve(VpCoarse, VpVector b, VpVector x);
-PetscErrorCode VpCoarseSolveColumns(VpCoarse, int32_t n, VpVector b, VpVector x, PetscBool *did);
+/* for n vectors of own cells, one after the other in b and x. n > 1 requires: VpCoarseTakesColumns() */
+PetscErrorCode VpCoarseSolve(VpCoarse, int32_t n, VpVector b, VpVector x);
+PetscBool      VpCoarseTakesColumns(VpCoarse);
 PetscErrorCode VpCoarseDestroy(VpCoarse *);
 PetscErrorCode VpCoarseGetKSP(VpCoarse, KSP *); /* NULL where there is none */
 PetscInt       VpCoarseStopped(VpCoarse);       /* iterations after which that KSP did not converge since this was called; 0: it did */

@@ -35,7 +35,7 @@ static PetscErrorCode ToAll(const Dense *dense, MPI_Datatype cell, const void *o
 /* one [columns]: the function 1, of norm 1. host: the same level there, orthonormal, double */
 static PetscErrorCode ConstantOfAll(const Dense *dense, VpLevel host, double one[])
 {
-  const int    ndof = (int)(host->block / host->real);
+  const int    ndof = (int)VpLevelValues(host);
   MPI_Datatype cell;
   double      *own, norm = 0;
 
@@ -101,7 +101,7 @@ static void WeighConstants(double c, VpDenseInverse *d)
 static PetscErrorCode Fill(Dense *dense, VpDenseInverse *d)
 {
   const VpLevel level = dense->level;
-  const size_t  ndof = level->block / level->real;
+  const size_t  ndof = VpLevelValues(level);
   void         *M;
 
   PetscFunctionBegin;
@@ -134,7 +134,7 @@ static PetscErrorCode Destroy(void *data)
 static PetscErrorCode DenseCreate(VpLevel level, Dense **out)
 {
   const VpMesh mesh = level->mesh;
-  const size_t ndof = level->block / level->real;
+  const size_t ndof = VpLevelValues(level);
   Dense       *dense;
 
   PetscFunctionBegin;
@@ -187,9 +187,9 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* n > 1: one rank has all cells */
-static PetscErrorCode SolveSome(const Dense *dense, int32_t n, VpVector b, VpVector x)
+static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
 {
+  const Dense  *dense = (const Dense *)data;
   const VpLevel level = dense->level;
   const void   *from;
   void         *to;
@@ -206,19 +206,10 @@ static PetscErrorCode SolveSome(const Dense *dense, int32_t n, VpVector b, VpVec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
+/* where one rank has all cells */
+static PetscBool TakesColumns(const void *data)
 {
-  return SolveSome((const Dense *)data, 1, b, x);
-}
-
-static PetscErrorCode SolveColumns(void *data, int32_t n, VpVector b, VpVector x, PetscBool *did)
-{
-  const Dense *dense = (const Dense *)data;
-
-  PetscFunctionBegin;
-  *did = (PetscBool)!dense->b;
-  if (*did) PetscCall(SolveSome(dense, n, b, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (PetscBool) !((const Dense *)data)->b;
 }
 
 static PetscErrorCode View(void *data, PetscViewer viewer)
@@ -228,4 +219,4 @@ static PetscErrorCode View(void *data, PetscViewer viewer)
   return PetscViewerASCIIPrintf(viewer, "inverted exactly, as a dense matrix: its %d unknowns are few\n", (int)dense->columns);
 }
 
-const VpCoarseOps VpCoarseDense = {.create = Create, .solve = Solve, .solve_columns = SolveColumns, .view = View, .destroy = Destroy};
+const VpCoarseOps VpCoarseDense = {.create = Create, .solve = Solve, .takes_columns = TakesColumns, .view = View, .destroy = Destroy};

@@ -4,14 +4,14 @@
 #include "../base/memory.h"
 #include "../collective.h"
 
-/* One way to solve it. solve_columns, get_ksp and stopped may be NULL. */
+/* One way to solve it. takes_columns (NULL: never), get_ksp and stopped may be NULL. */
 typedef struct {
   /* Requires: coarse.c says that the way suits. *data stays NULL where it turns out that the way does not work; the next one is tried then. The
      level outlives it; parent: whose prefix and tab level a KSP takes. */
   PetscErrorCode (*create)(VpLevel, const char prefix[], PetscObject parent, void **data);
-  PetscErrorCode (*solve)(void *data, VpVector b, VpVector x); /* x = A^-1 b */
-  /* The same for n vectors of own cells, one after the other in b and x. *did: false where that is not possible, and nothing has changed */
-  PetscErrorCode (*solve_columns)(void *data, int32_t n, VpVector b, VpVector x, PetscBool *did);
+  /* x = A^-1 b, for n vectors of own cells, one after the other in b and x. n > 1 requires: takes_columns */
+  PetscErrorCode (*solve)(void *data, int32_t n, VpVector b, VpVector x);
+  PetscBool (*takes_columns)(const void *data);
   PetscErrorCode (*view)(void *data, PetscViewer);
   PetscErrorCode (*destroy)(void *data);
   PetscErrorCode (*get_ksp)(void *data, KSP *);

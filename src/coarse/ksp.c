@@ -117,7 +117,7 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
+static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
 {
   Coarse            *coarse = data;
   const VpBackend   *backend = coarse->level->backend;

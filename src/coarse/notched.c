@@ -119,7 +119,7 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
+static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
 {
   const Notched   *s = (const Notched *)data;
   const VpLevel    level = s->level;

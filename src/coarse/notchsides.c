@@ -114,8 +114,8 @@ PetscErrorCode VpNotchSidesCreate(VpLevel host, const VpBoxGrid *grid, const int
 
   PetscFunctionBegin;
   *s = (VpNotchSides){0};
-  PetscCall(
-    PetscMalloc5(sides * VP_NOTCH_SIDE, &s->side, sides, &s->place, 2 * sides, &s->plane, sides * 4 * n, &s->u, 2 * sides, &s->inverse));
+  PetscCall(PetscMalloc5(sides * VP_NOTCH_SIDE, &s->side, sides, &s->place, 2 * sides, &s->plane, sides * VpNotchSize(n), &s->u, 2 * sides,
+                         &s->inverse));
   Find(grid, cell, dim, (int32_t)host->mesh->ncell, s);
   PetscCheck((size_t)s->n == sides, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d sides of a notch, not %d", (int)s->n, (int)sides);
   for (int32_t i = s->n - 1; i >= 0; i--) { /* a cell of each entry */
@@ -125,7 +125,7 @@ PetscErrorCode VpNotchSidesCreate(VpLevel host, const VpBoxGrid *grid, const int
 
     if (i && side[2 - VP_NOTCH_SIDE] == side[2]) continue;
     Sums(host, side[0], cell[VpFullLine(grid->extent, cell, host->view.nsweep, d) + next * step], plane[0], plane[1], modes->L[d],
-         modes->m[d], s->u + (size_t)e * 4 * n, s->inverse + 2 * (size_t)e);
+         modes->m[d], s->u + (size_t)e * VpNotchSize(n), s->inverse + 2 * (size_t)e);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -183,7 +183,7 @@ static PetscErrorCode ListCells(int dim, int32_t all, int32_t n, const int32_t s
 PetscErrorCode VpNotchPlace(VpLevel level, const VpBoxGrid *grid, const VpNotchSides *s, VpArrays *arrays, VpNotch *notch)
 {
   const int    dim = level->mesh->dim;
-  const size_t size = (size_t)(4 * level->basis.n);
+  const size_t size = (size_t)VpNotchSize(level->basis.n);
   int32_t     *beside;
   double      *take, *add;
 
@@ -192,9 +192,8 @@ PetscErrorCode VpNotchPlace(VpLevel level, const VpBoxGrid *grid, const VpNotchS
   PetscCall(PetscMalloc3(2 * (size_t)s->n * VP_NOTCH_CELL, &beside, s->entries * size, &take, s->entries * size, &add));
   PetscCall(ListCells(dim, grid->extent[0] * grid->extent[1] * grid->extent[2], s->n, s->side, beside, &notch->ncell));
   for (int32_t e = 0; e < s->entries; e++) ToBasis(level, s->u + e * size, take + e * size, add + e * size);
-  PetscCall(VpArraysPlace(arrays, s->side, (size_t)s->n * VP_NOTCH_SIDE * sizeof(*s->side), "coarse inverse", (const void **)&notch->side));
-  PetscCall(
-    VpArraysPlace(arrays, beside, (size_t)notch->ncell * VP_NOTCH_CELL * sizeof(*beside), "coarse inverse", (const void **)&notch->cell));
+  PetscCall(VpPlaceArray(arrays, s->side, (size_t)s->n * VP_NOTCH_SIDE, "coarse inverse", &notch->side));
+  PetscCall(VpPlaceArray(arrays, beside, (size_t)notch->ncell * VP_NOTCH_CELL, "coarse inverse", &notch->cell));
   PetscCall(VpArraysPlaceReals(arrays, take, s->entries * size, "coarse inverse", &notch->take));
   PetscCall(VpArraysPlaceReals(arrays, add, s->entries * size, "coarse inverse", &notch->add));
   PetscCall(PetscFree3(beside, take, add));

@@ -139,7 +139,7 @@ PetscErrorCode VpSeparablePlace(VpLevel level, const VpLineModes *modes, const i
   const int32_t cells = s->extent[0] * s->extent[1] * s->extent[2];
 
   PetscFunctionBegin;
-  PetscCall(VpArraysPlace(arrays, cell, (size_t)cells * sizeof(*cell), "coarse inverse", (const void **)&s->cell));
+  PetscCall(VpPlaceArray(arrays, cell, (size_t)cells, "coarse inverse", &s->cell));
   for (int d = 0; d < dim; d++) {
     const int same = modes->same[d];
 
@@ -220,36 +220,26 @@ static PetscErrorCode Invert(VpLevel level, const VpSeparable *s, int32_t n, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* n > 1: own cells are all cells */
-static PetscErrorCode SolveSome(const Separable *s, int32_t n, VpVector b, VpVector x)
+static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
 {
-  const VpLevel level = s->level;
-  const void   *from;
-  double        lines = 0;
+  const Separable *s = (const Separable *)data;
+  const VpLevel    level = s->level;
+  const void      *from;
+  double           lines = 0;
 
   PetscFunctionBegin;
   PetscCall(VpVectorRead(b, VP_GHOST_SWEEP, &from));
   PetscCall(VpVectorWrite(x, VP_GHOST_NONE, NULL));
   if (!level->mesh->nown) PetscFunctionReturn(PETSC_SUCCESS);
   for (int d = 0; d < level->mesh->dim; d++) lines += s->s.extent[d] * level->basis.n;
-  PetscCall(Invert(level, &s->s, n, from, x->buffer));
-  PetscCall(VpLogFlops(level, 4. * n * lines * (double)level->mesh->ncell * (double)(level->block / level->real)));
+  PetscCall(Invert(level, &s->s, n, from, VpVectorBuffers(x, NULL)));
+  PetscCall(VpLogFlops(level, 4. * n * lines * (double)level->mesh->ncell * (double)VpLevelValues(level)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
+static PetscBool TakesColumns(const void *data)
 {
-  return SolveSome((const Separable *)data, 1, b, x);
-}
-
-static PetscErrorCode SolveColumns(void *data, int32_t n, VpVector b, VpVector x, PetscBool *did)
-{
-  const Separable *s = (const Separable *)data;
-
-  PetscFunctionBegin;
-  *did = (PetscBool)(VpMeshRanks(s->level->mesh) == 1);
-  if (*did) PetscCall(SolveSome(s, n, b, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (PetscBool)(VpMeshRanks(((const Separable *)data)->level->mesh) == 1);
 }
 
 static PetscErrorCode View(void *data, PetscViewer viewer)
@@ -257,4 +247,4 @@ static PetscErrorCode View(void *data, PetscViewer viewer)
   return PetscViewerASCIIPrintf(viewer, "inverted exactly, by fast diagonalisation\n");
 }
 
-const VpCoarseOps VpCoarseSeparable = {.create = Create, .solve = Solve, .solve_columns = SolveColumns, .view = View, .destroy = Destroy};
+const VpCoarseOps VpCoarseSeparable = {.create = Create, .solve = Solve, .takes_columns = TakesColumns, .view = View, .destroy = Destroy};

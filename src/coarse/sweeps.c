@@ -53,7 +53,7 @@ static PetscErrorCode Norm(PetscInt n, double *host, double *outer, VpVector x, 
 /* how many pairs reduce an error, A x = 0 from random x, by REDUCTION; 0: more than MOST_PAIRS */
 static PetscErrorCode CountPairs(VpLevel level, VpSmoother smoother, int *pairs)
 {
-  const PetscInt n = level->mesh->nown * (PetscInt)(level->block / level->real);
+  const PetscInt n = level->mesh->nown * (PetscInt)VpLevelValues(level);
   VpVector       b, x;
   void          *outer;
   double        *host, first, norm;
@@ -99,7 +99,7 @@ static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject par
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(void *data, VpVector b, VpVector x)
+static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
 {
   const Pairs *p = data;
 

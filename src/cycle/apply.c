@@ -26,6 +26,18 @@ static PetscErrorCode Whole(void *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpCycleSolveCoarsest(VpCycle cycle)
+{
+  const PetscInt l = cycle->nlevel - 1;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(VP_EVENT_COARSE, 0, 0, 0, 0));
+  if (cycle->columns) PetscCall(VpCoarseColumnsSolve(cycle->columns, cycle->coarse, cycle->b[l], cycle->x[l]));
+  else PetscCall(VpCoarseSolve(cycle->coarse, 1, cycle->b[l], cycle->x[l]));
+  PetscCall(PetscLogEventEnd(VP_EVENT_COARSE, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A record ends with nothing under way. */
 static PetscErrorCode AllDown(void *context)
 {

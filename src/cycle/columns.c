@@ -21,7 +21,7 @@ struct VpCoarseColumns_ {
 PetscInt VpColumnsAtOnce(VpLevel finest, PetscInt n)
 {
   const double ranks = (double)VpMeshRanks(finest->mesh), most = VpIsDevice(finest->backend) ? DEVICE_UNKNOWNS : HOST_UNKNOWNS;
-  const double unknowns = (double)finest->mesh->ncell / ranks * (double)(finest->block / finest->real);
+  const double unknowns = (double)finest->mesh->ncell / ranks * (double)VpLevelValues(finest);
 
   return (PetscInt)PetscMin((double)PetscMin(n, MOST_COLUMNS), most / unknowns);
 }
@@ -57,17 +57,18 @@ PetscErrorCode VpCoarseColumnsSolve(VpCoarseColumns columns, VpCoarse coarse, Vp
   const size_t  bytes = level->mesh->nown * level->block;
   const void   *from, *solved;
   void         *right, *to;
-  PetscBool     did;
 
   PetscFunctionBegin;
-  PetscCall(VpCoarseSolveColumns(coarse, columns->n, b, x, &did));
-  if (did) PetscFunctionReturn(PETSC_SUCCESS);
+  if (VpCoarseTakesColumns(coarse)) {
+    PetscCall(VpCoarseSolve(coarse, columns->n, b, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VpVectorRead(b, VP_GHOST_NONE, &from));
   PetscCall(VpVectorWrite(x, VP_GHOST_NONE, &to));
   for (size_t k = 0; k < (size_t)columns->n; k++) {
     PetscCall(VpVectorWrite(columns->b, VP_GHOST_NONE, &right));
     PetscCall(level->backend->copy((const char *)from + k * bytes, bytes, right));
-    PetscCall(VpCoarseSolve(coarse, columns->b, columns->x));
+    PetscCall(VpCoarseSolve(coarse, 1, columns->b, columns->x));
     PetscCall(VpVectorRead(columns->x, VP_GHOST_NONE, &solved));
     PetscCall(level->backend->copy(solved, bytes, (char *)to + k * bytes));
   }

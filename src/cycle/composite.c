@@ -32,13 +32,13 @@ static PetscErrorCode PlaceLeaves(Sublevel *sub)
     leaf[sub->n] = mesh->leaf[c];
     cell[sub->n++] = c;
   }
-  PetscCall(VpArraysPlace(&sub->arrays, leaf, sub->n * sizeof(*leaf), "leaves", (const void **)&sub->leaf));
-  PetscCall(VpArraysPlace(&sub->arrays, cell, sub->n * sizeof(*cell), "leaves", (const void **)&sub->cell));
+  PetscCall(VpPlaceArray(&sub->arrays, leaf, sub->n, "leaves", &sub->leaf));
+  PetscCall(VpPlaceArray(&sub->arrays, cell, sub->n, "leaves", &sub->cell));
   PetscCall(PetscFree2(leaf, cell));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The edges between a level and the next one. Ghosts are exchanged after every colour, of which 3D has 48, or once before all. */
+/* The edges between a level and the next one. Ghosts travel after every colour, of which 3D has VP_EDGE_COLORS, or once before all. */
 static PetscErrorCode SetEdges(Sublevel *sub, VpLevel coarse, VpExchange exchange)
 {
   PetscFunctionBegin;
@@ -102,15 +102,6 @@ VpVector VpCompositeOut(VpComposite c)
   return c->out;
 }
 
-/* *values of a vector that is changed in places, with ghosts that are current before and after that */
-static PetscErrorCode Change(VpVector v, VpGhostKind before, VpGhostKind after, void **values)
-{
-  PetscFunctionBegin;
-  PetscCall(VpVectorRead(v, before, NULL));
-  PetscCall(VpVectorWrite(v, after, values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* to[places[i]] = from[others[i]] */
 static PetscErrorCode Move(VpComposite c, int32_t n, const int32_t *others, VpVector from, const int32_t *places, VpVector to)
 {
@@ -119,7 +110,7 @@ static PetscErrorCode Move(VpComposite c, int32_t n, const int32_t *others, VpVe
 
   PetscFunctionBegin;
   PetscCall(VpVectorRead(from, VP_GHOST_NONE, &values));
-  PetscCall(Change(to, VP_GHOST_NONE, VP_GHOST_NONE, &changed));
+  PetscCall(VpVectorChange(to, VP_GHOST_NONE, VP_GHOST_NONE, &changed));
   PetscCall(c->leaves->backend->move(n, c->leaves->block, others, values, places, changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -153,7 +144,7 @@ PetscErrorCode VpCompositeAddCoarse(VpComposite c, PetscInt l, int sign, VpVecto
   PetscFunctionBegin;
   if (!Ends(c, l)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpVectorRead(xc, VP_GHOST_SWEEP, &values));
-  PetscCall(Change(b, VP_GHOST_SWEEP, VP_GHOST_SWEEP, &changed));
+  PetscCall(VpVectorChange(b, VP_GHOST_SWEEP, VP_GHOST_SWEEP, &changed));
   PetscCall(sub->level->ops->add_coarse(&sub->level->view, &sub->edges, sign, values, changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -168,7 +159,7 @@ PetscErrorCode VpCompositeSubtractFine(VpComposite c, PetscInt l, VpVector x, Vp
   if (!Ends(c, l)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpVectorRead(x, VP_GHOST_SWEEP, &values));
   PetscCall(VpVectorRead(xc, VP_GHOST_SWEEP, &coarse));
-  PetscCall(Change(bc, VP_GHOST_NONE, VP_GHOST_NONE, &changed));
+  PetscCall(VpVectorChange(bc, VP_GHOST_NONE, VP_GHOST_NONE, &changed));
   PetscCall(sub->level->ops->subtract_fine(&sub->level->view, &sub[1].level->view, &sub->edges, values, coarse, changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -183,9 +174,9 @@ static PetscErrorCode SolveStep(const Sublevel *sub, int step, VpVector b, VpVec
 
   PetscFunctionBegin;
   PetscCall(VpVectorRead(bc, VP_GHOST_SWEEP, &coarse));
-  PetscCall(Change(b, VP_GHOST_SWEEP, after[0], &changed[0]));
-  PetscCall(Change(x, VP_GHOST_HALO, after[1], &changed[1]));
-  PetscCall(Change(xc, VP_GHOST_HALO, after[1], &changed[2]));
+  PetscCall(VpVectorChange(b, VP_GHOST_SWEEP, after[0], &changed[0]));
+  PetscCall(VpVectorChange(x, VP_GHOST_HALO, after[1], &changed[1]));
+  PetscCall(VpVectorChange(xc, VP_GHOST_HALO, after[1], &changed[2]));
   PetscCall(sub->level->ops->solve_edges(&sub->level->view, &sub[1].level->view, edges, edges->start[step], edges->start[step + 1],
                                          changed[0], changed[1], coarse, changed[2]));
   PetscFunctionReturn(PETSC_SUCCESS);

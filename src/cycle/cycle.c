@@ -1,6 +1,5 @@
 /* The multigrid cycle. Level 0 is the finest. Every level has vectors b, x and, where it is needed, r = b - A x. */
 #include "internal.h"
-#include "linesearch.h"
 
 /* x = S(...S(x)) */
 static PetscErrorCode Smooth(VpCycle cycle, PetscInt l, PetscInt count, PetscBool reverse)
@@ -8,6 +7,13 @@ static PetscErrorCode Smooth(VpCycle cycle, PetscInt l, PetscInt count, PetscBoo
   PetscFunctionBegin;
   for (PetscInt i = 0; i < count * cycle->repeats[l]; i++)
     PetscCall(VpSmootherSweep(cycle->smoother[l], reverse, cycle->b[l], cycle->x[l]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCycleNeedResidual(VpCycle cycle, PetscInt l)
+{
+  PetscFunctionBegin;
+  if (!cycle->r[l]) PetscCall(VpVectorCreate(cycle->level[l], 1, "residual", &cycle->r[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -20,7 +26,7 @@ PetscErrorCode VpCycleResidual(VpCycle cycle, PetscInt l)
   VpGhosts      ghosts;
 
   PetscFunctionBegin;
-  if (!cycle->r[l]) PetscCall(VpVectorCreate(level, 1, "residual", &cycle->r[l]));
+  PetscCall(VpCycleNeedResidual(cycle, l));
   PetscCall(VpVectorReadBegin(cycle->x[l], VP_GHOST_ALL, &x, &ghosts));
   PetscCall(VpVectorReadBegin(cycle->b[l], VP_GHOST_NONE, &b, NULL));
   PetscCall(VpVectorWrite(cycle->r[l], VP_GHOST_NONE, &r));
@@ -31,8 +37,7 @@ PetscErrorCode VpCycleResidual(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b of the next level = R r, whose x is to be found from 0 */
-static PetscErrorCode Restrict(VpCycle cycle, PetscInt l, VpVector r)
+PetscErrorCode VpCycleRestrict(VpCycle cycle, PetscInt l, VpVector r)
 {
   PetscFunctionBegin;
   PetscCall(VpRestrict(cycle->level[l], cycle->move[l + 1], r, cycle->b[l + 1]));
@@ -40,44 +45,24 @@ static PetscErrorCode Restrict(VpCycle cycle, PetscInt l, VpVector r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* to = P x of the next level (add: +=) */
-static PetscErrorCode Prolong(VpCycle cycle, PetscInt l, PetscBool add, void *to)
+PetscErrorCode VpCycleProlong(VpCycle cycle, PetscInt l, PetscBool add, void *to)
 {
   const VpLevel level = cycle->level[l];
 
   return VpProlong(level, cycle->move[l + 1], cycle->x[l + 1], level->mesh->nhalo, add, to);
 }
 
-PetscErrorCode VpCycleCorrect(VpCycle cycle, PetscInt l, VpVector *r)
+PetscErrorCode VpCycleCorrect(VpCycle cycle, PetscInt l)
 {
   PetscBool add;
   void     *to;
 
   PetscFunctionBegin;
-  *r = NULL;
-  if (cycle->search[l]) {
-    *r = VpVectorIsZero(cycle->x[l]) ? cycle->b[l] : cycle->r[l];
-    PetscCall(VpLineSearchBegin(cycle->search[l], &to));
-    PetscCall(Prolong(cycle, l, PETSC_FALSE, to));
-    PetscCall(VpLineSearchStep(cycle->search[l], *r, cycle->x[l]));
-  } else {
+  if (cycle->search[l]) PetscCall(VpCycleSearch(cycle, l));
+  else {
     PetscCall(VpVectorAdd(cycle->x[l], VP_GHOST_HALO, &add, &to));
-    PetscCall(Prolong(cycle, l, add, to));
+    PetscCall(VpCycleProlong(cycle, l, add, to));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* With line search the coarse correction that was found is made, and the next one begins from 0; else the next one goes on from it. */
-static PetscErrorCode Repeat(VpCycle cycle, PetscInt l)
-{
-  VpVector r;
-
-  PetscFunctionBegin;
-  if (!cycle->search[l]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VpCycleCorrect(cycle, l, &r));
-  if (!cycle->r[l]) PetscCall(VpVectorCreate(cycle->level[l], 1, "residual", &cycle->r[l]));
-  PetscCall(VpLineSearchResidual(cycle->search[l], r, cycle->r[l]));
-  PetscCall(Restrict(cycle, l, cycle->r[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,7 +83,7 @@ PetscErrorCode VpCycleDown(const VpPass *pass, PetscInt l)
     PetscCall(VpCycleResidual(cycle, l));
     r = cycle->r[l];
   }
-  PetscCall(Restrict(cycle, l, r));
+  PetscCall(VpCycleRestrict(cycle, l, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -108,10 +93,9 @@ PetscErrorCode VpCycleUp(const VpPass *pass, PetscInt l)
   const VpCycle   cycle = pass->cycle;
   const PetscInt  count = pass->transpose ? cycle->options.pre : cycle->options.post;
   const PetscBool reverse = (PetscBool)(pass->transpose && !cycle->options.symmetric);
-  VpVector        r;
 
   PetscFunctionBegin;
-  PetscCall(VpCycleCorrect(cycle, l, &r));
+  PetscCall(VpCycleCorrect(cycle, l));
   PetscCall(VpVectorArrive(cycle->b[l]));
   if (l < cycle->parts) PetscCall(VpCycleUpPart(cycle, l));
   else PetscCall(Smooth(cycle, l, count, reverse));
@@ -129,19 +113,8 @@ PetscErrorCode VpCycleTurn(const VpPass *pass)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCycleSolveCoarsest(VpCycle cycle)
-{
-  const PetscInt l = cycle->nlevel - 1;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(VP_EVENT_COARSE, 0, 0, 0, 0));
-  if (cycle->columns) PetscCall(VpCoarseColumnsSolve(cycle->columns, cycle->coarse, cycle->b[l], cycle->x[l]));
-  else PetscCall(VpCoarseSolve(cycle->coarse, cycle->b[l], cycle->x[l]));
-  PetscCall(PetscLogEventEnd(VP_EVENT_COARSE, 0, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* x += M (b - A x). An F cycle corrects by an F cycle, then by a V cycle; its adjoint does so in reverse order. */
+/* x += M (b - A x). An F cycle corrects by an F cycle, then by a V cycle; its adjoint does so in reverse order. With line search the next
+   coarse correction begins from 0, else it goes on from the last one. */
 static PetscErrorCode Cycle(const VpPass *pass, PetscInt l, VpCycleType type)
 {
   const VpCycle  cycle = pass->cycle;
@@ -154,7 +127,7 @@ static PetscErrorCode Cycle(const VpPass *pass, PetscInt l, VpCycleType type)
   } else {
     PetscCall(VpCycleDown(pass, l));
     for (PetscInt visit = 0; visit < visits; visit++) {
-      if (visit) PetscCall(Repeat(cycle, l));
+      if (visit && cycle->search[l]) PetscCall(VpCycleRestart(cycle, l));
       PetscCall(Cycle(pass, l + 1, type == VP_CYCLE_F && visit != (pass->transpose ? visits - 1 : 0) ? VP_CYCLE_V : type));
     }
     PetscCall(VpCycleUp(pass, l));

@@ -1,4 +1,4 @@
-/* The vectors of a line search, and its step. */
+/* The vectors of a line search, its step, and what a cycle does by it. */
 #include "linesearch.h"
 #include "internal.h"
 
@@ -34,12 +34,6 @@ PetscErrorCode VpLineSearchDestroy(VpLineSearch *out)
   PetscCall(VpVectorDestroy(&search->Ae));
   PetscCall(PetscFree(search));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* numbers of a cell */
-static double Block(VpLevel level)
-{
-  return (double)(level->block / level->real);
 }
 
 PetscErrorCode VpLineSearchBegin(VpLineSearch search, void **e)
@@ -78,7 +72,7 @@ PetscErrorCode VpLineSearchStep(VpLineSearch search, VpVector r, VpVector x)
   PetscCall(SumOverRanks(search));
   PetscCall(VpVectorAdd(x, VP_GHOST_HALO, &add, &to));
   PetscCall(level->ops->step(&level->view, level->mesh->nhalo, 1, search->dots, e, add ? to : NULL, to));
-  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level) + 2. * (2 * level->view.nown + level->mesh->nhalo) * Block(level)));
+  PetscCall(VpLogFlops(level, VpLevelApplyFlops(level) + 2. * (2 * level->view.nown + level->mesh->nhalo) * (double)VpLevelValues(level)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,6 +87,35 @@ PetscErrorCode VpLineSearchResidual(VpLineSearch search, VpVector r, VpVector to
   PetscCall(VpVectorReadBegin(search->Ae, VP_GHOST_NONE, &Ae, NULL));
   PetscCall(VpVectorWrite(to, VP_GHOST_NONE, &residual));
   PetscCall(level->ops->step(&level->view, level->view.nown, -1, search->dots, Ae, from, residual));
-  PetscCall(VpLogFlops(level, 2. * level->view.nown * Block(level)));
+  PetscCall(VpLogFlops(level, 2. * level->view.nown * (double)VpLevelValues(level)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what holds b - A x before a correction */
+static VpVector ResidualOf(VpCycle cycle, PetscInt l)
+{
+  return VpVectorIsZero(cycle->x[l]) ? cycle->b[l] : cycle->r[l];
+}
+
+PetscErrorCode VpCycleSearch(VpCycle cycle, PetscInt l)
+{
+  void *e;
+
+  PetscFunctionBegin;
+  PetscCall(VpLineSearchBegin(cycle->search[l], &e));
+  PetscCall(VpCycleProlong(cycle, l, PETSC_FALSE, e));
+  PetscCall(VpLineSearchStep(cycle->search[l], ResidualOf(cycle, l), cycle->x[l]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpCycleRestart(VpCycle cycle, PetscInt l)
+{
+  const VpVector r = ResidualOf(cycle, l);
+
+  PetscFunctionBegin;
+  PetscCall(VpCycleSearch(cycle, l));
+  PetscCall(VpCycleNeedResidual(cycle, l));
+  PetscCall(VpLineSearchResidual(cycle->search[l], r, cycle->r[l]));
+  PetscCall(VpCycleRestrict(cycle, l, cycle->r[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -56,12 +56,11 @@ PetscErrorCode VpCycleUpPart(VpCycle cycle, PetscInt l)
 PetscErrorCode VpCycleRise(VpCycle cycle)
 {
   const PetscBool large = (PetscBool)(2 * (double)cycle->level[0]->mesh->ncell > 3 * (double)cycle->level[1]->mesh->ncell);
-  VpVector        r;
 
   PetscFunctionBegin;
   for (PetscInt l = cycle->parts - 1; l >= 0; l--) {
     PetscCall(VpVectorZero(cycle->x[l]));
-    PetscCall(VpCycleCorrect(cycle, l, &r));
+    PetscCall(VpCycleCorrect(cycle, l));
     if (l || !large) PetscCall(VpCycleUpPart(cycle, l));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -53,11 +53,22 @@ typedef struct {
   int32_t        n;
   const int32_t *cell; /* [n][VP_HANG_CELL] the cell, in ascending order; its side; its number among the fine ones, or -1 where it is the
                           coarse one; from VP_HANG_BEYOND on the coarse one or the 2^(dim-1) fine ones, by a bit a tangential direction */
-  const void    *form; /* [n][VP_HANG_FORM]: s, r, s', r', gamma, and from VP_HANG_A on a of the 2^(dim-1) faces */
+  const void    *form; /* [n][VP_HANG_FORM]: s, r, from VP_HANG_OTHER on s', r', then gamma, and from VP_HANG_A on a of the 2^(dim-1)
+                          faces */
   const void    *half; /* [2 halves][n][n] P, then R (VpTransferBuild): the tangential interpolation to a half, and its adjoint */
   const void    *lift; /* [2 ends][value, slope][n] M^-1 of the traces */
 } VpHangView;
-enum { VP_HANG_BEYOND = 3, VP_HANG_CELL = 7, VP_HANG_GAMMA = 4, VP_HANG_A = 5, VP_HANG_FORM = 9 };
+enum { VP_HANG_OWN, VP_HANG_SIDE, VP_HANG_PART, VP_HANG_BEYOND, VP_HANG_CELL = VP_HANG_BEYOND + 4 };
+enum { VP_HANG_OTHER = 2, VP_HANG_GAMMA = 4, VP_HANG_A, VP_HANG_FORM = VP_HANG_A + 4 };
+/* Initialisers: a form as the cells beyond see it; and such a one with a cell beyond that is twice as large, where root is 1/sqrt(2). */
+#define VP_TURNED_FORM(form) \
+  { \
+    (form)[VP_HANG_OTHER], (form)[VP_HANG_OTHER + 1], (form)[0], (form)[1], (form)[VP_HANG_GAMMA] \
+  }
+#define VP_LARGE_FORM(form, root) \
+  { \
+    (form)[VP_HANG_OTHER] * (root), (form)[VP_HANG_OTHER + 1] * ((root) / 2), (form)[0], (form)[1], (form)[VP_HANG_GAMMA] \
+  }
 /* Defines a function on numbers of some kind. It turns the traces *v, *q of a cell into what the form of a fine face, with the coefficient a,
    tests the cell's value and slope with. There are traces v2, q2 beyond; own: s, r, other: s', r'. */
 #define VP_FACE_FORM(function, Number) \
@@ -87,8 +98,8 @@ typedef struct {
   int     dim, n;
   int     nt, first[2]; /* the traces at end s of a cell are made of its coefficients [first[s], first[s] + nt) along the direction */
   int32_t nown, nsweep, nlocal;
-  const int32_t *neighbor;            /* [nsweep][2 dim] a cell, or -1 - i at a boundary with the condition i, odd at an upper one; or the
-                                      side hangs (VP_HANGING), or the level ends there (VP_EDGE) */
+  const int32_t *neighbor;            /* [nsweep][2 dim] a cell, or what stands for a boundary (VpBoundaryAt), whose entry is odd at an
+                                      upper one, for a side that hangs (VP_HANGING), or for the level's end (VP_EDGE) */
   const int32_t *line;                /* [nsweep][dim] entry of `lines` for the cell and direction */
   const void    *lines;               /* [entries][VpLineSize]: D, then g[side][value, slope][n] (VpLineBuild) */
   VpCommon       common;              /* of `lines` */
@@ -116,9 +127,9 @@ typedef struct {
   const void    *root;     /* [entries][2] the root of (size beyond) / (size of the cell there) of ends between cells, else 0 */
   VpCommon    common;   /* of `fdm`, for patches whose cells all have the common lines. bounded[d][0] and bounded[d][1] mirror each other */
   const void *weight;   /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
-  const uint8_t *exact; /* [npatch] Bit 0: the tables are those of A on the patch itself, so that VP_FORM_REPLACE may take the place of
-                              VP_FORM_EXACT. Bit 1 + side: the level ends beyond a part of that side, where A is as view.ending says, while
-                              the tables have cells beyond all of it. NULL: 0 */
+  const uint8_t *exact; /* [npatch] Bit 0: the tables are those of A on the patch itself, so that VP_FORM_REPLACE takes the place of
+                              VP_FORM_EXACT (VpPatchForm). Bit 1 + side: the level ends beyond a part of that side, where A is as
+                              view.ending says, while the tables have cells beyond all of it. NULL: 0 */
   int            lacks; /* how many functions at a side towards another cell the space of patches lacks */
   double         reaction; /* c: a patch inverts sum(lambda) + c weight */
   double         cutoff;   /* the inverse of a sum of eigenvalues up to cutoff is 0 (only a singular coarsest level needs it; else -1) */
@@ -138,7 +149,7 @@ typedef struct {
        |   K   +---+     traces A_KK^-1 lift on K's side, and M what traces of K there add to themselves through A_FK, A_FF^-1 and A_KF.
        |       | F |     Z is [column][row], 2 n^(dim-1) of each, V before Q.
        +-------+---+ */
-enum { VP_EDGE_COLORS = 48 };
+enum { VP_EDGE_COLORS = 48, VP_EDGE_MODES = 8 };
 typedef struct {
   VpHangView     sides;                     /* with K in ascending order */
   const int32_t *order;                     /* sides in the order of their patches: */
@@ -150,7 +161,7 @@ typedef struct {
   int32_t        ntype;
   const void    *table;  /* [entries][VpEdgeSize]: the blocks of K's lines and of F's line along the normal [dim + 1][VpBlockSize]
                         (VpBlockBuild), the problems of F's other lines [dim - 1][VpFdmSize] (VpFdmBuild); of the modes along the
-                        normal, of K and of F, at the side [traces, what they get of lifts][V, Q][n]; Z */
+                        normal at the side [K, F][traces, what they get of lifts][V, Q][n], VP_EDGE_MODES n numbers; Z */
   const void    *weight; /* [n] 1/s where K's coefficient is s times that of its tables, or NULL: 1 */
   const void    *excess; /* [n][2^(dim-1)] by how much the coefficients of a side's faces exceed that of K's line there, or NULL: 0 */
   double         reaction;
@@ -168,9 +179,14 @@ VP_SIZE int VpEdgeEnds(int n, int dim)
 {
   return VpEdgeWide(n, dim, dim - 1);
 }
+/* where, after VpEdgeEnds, the traces of modes begin, or what they get of lifts */
+VP_SIZE int VpEdgeModes(int n, int fine, int lifted)
+{
+  return (2 * fine + lifted) * 2 * n;
+}
 VP_SIZE int VpEdgeZ(int n, int dim)
 {
-  return VpEdgeEnds(n, dim) + 8 * n;
+  return VpEdgeEnds(n, dim) + VP_EDGE_MODES * n;
 }
 VP_SIZE int VpEdgeSize(int n, int dim)
 {
@@ -211,6 +227,12 @@ typedef enum {
   VP_FORM_LOCAL,   /* x += A_j^-1 (b - Abar x), Abar without face terms on the patch's sides towards other cells */
   VP_FORM_GIVEN    /* x += A_j^-1 b: b is the residual */
 } VpForm;
+
+/* the form that a patch takes where a sweep has this one; exact: its number in VpPatchView.exact */
+VP_SIZE VpForm VpPatchForm(VpForm form, int exact)
+{
+  return form == VP_FORM_EXACT && exact & 1 ? VP_FORM_REPLACE : form;
+}
 
 /* Patches [first, last) of one colour of a view, that get their residual the same way: a step of a sweep. */
 typedef struct {
@@ -259,6 +281,19 @@ typedef struct {
   const double  *weight; /* [n] another factor, or NULL: 1 */
 } VpPlaces;
 
+VP_SIZE int32_t VpPlaceCell(const VpPlaces *places, int32_t i)
+{
+  return places->list ? places->list[i] : places->first + i;
+}
+VP_SIZE const double *VpPlaceLower(const VpPlaces *places, int32_t i)
+{
+  return places->bounds + 6 * (size_t)i;
+}
+VP_SIZE const double *VpPlaceSize(const VpPlaces *places, int32_t i)
+{
+  return VpPlaceLower(places, i) + 3;
+}
+
 /* the number of points of a cell */
 VP_SIZE int VpGridSize(const VpGrid *grid)
 {
@@ -305,6 +340,10 @@ typedef struct {
   const void    *take, *add; /* [entries][2 f][cell, missing][n] */
 } VpNotch;
 enum { VP_NOTCH_SIDE = 3, VP_NOTCH_CELL = 7 };
+VP_SIZE int VpNotchSize(int n) /* numbers of an entry */
+{
+  return 4 * n;
+}
 
 /* Entries of a symmetric matrix K of sums over modes of three directions,
 

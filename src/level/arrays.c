@@ -37,6 +37,14 @@ PetscErrorCode VpArraysPlaceReals(VpArrays *arrays, const double *host, size_t c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpLevelPlaceMeshArray(VpLevel level, const int32_t *array, size_t count, const char what[], const int32_t **p)
+{
+  PetscFunctionBegin;
+  if (level->backend == &VpBackendHost) *p = array;
+  else PetscCall(VpPlaceArray(&level->arrays, array, count, what, p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpArraysRelease(VpArrays *arrays)
 {
   PetscFunctionBegin;

@@ -108,7 +108,7 @@ static PetscErrorCode RowCreate(VpLevel level, const PetscInt position[], int32_
       if (j != i) RowAdd(row, position[cell] * ndof + line + j * stride, own[j]);
     }
     for (int s = 0; s < 2; s++) {
-      const int32_t next = mesh->neighbor[(size_t)cell * 2 * dim + 2 * d + s];
+      const int32_t next = VpMeshNeighbor(mesh, cell, 2 * d + s);
 
       for (int j = 0; j < n && next >= 0; j++) RowAdd(row, position[next] * ndof + line + j * stride, beyond[s][j]);
     }
@@ -326,16 +326,4 @@ PetscErrorCode VpSetConstantNullSpace(VpLevel level, Mat A)
   PetscCall(MatNullSpaceDestroy(&constants));
   PetscCall(VecDestroy(&one));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscBool VpProblemIsSingular(VpMesh mesh, const VpProblem *problem)
-{
-  const VpDomain domain = mesh->domain;
-
-  for (int64_t i = 0; i < (int64_t)domain->nbox * 2 * domain->dim; i++) {
-    const VpSide side = VpDomainSide(domain, domain->beyond[i]);
-
-    if (side == VP_SIDE_DIRICHLET || side == VP_SIDE_ROBIN) return PETSC_FALSE;
-  }
-  return problem->reaction == 0;
 }

@@ -196,7 +196,7 @@ static void GiveEntries(void *context, int32_t piece, int32_t first, int32_t las
     const int32_t  cell = CellOf(by->items, i);
     const int32_t *row = by->row + 3 * (size_t)mesh->box[cell];
 
-    for (int d = 0; d < mesh->dim; d++) *number++ = by->entry[row[d]][mesh->zone[cell] >> 2 * d & 3];
+    for (int d = 0; d < mesh->dim; d++) *number++ = by->entry[row[d]][VpZoneAlong(mesh, cell, d)];
   }
 }
 

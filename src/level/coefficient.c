@@ -1,4 +1,4 @@
-/* The coefficient a of -div(a grad u), a number per cell, or one per cell and direction. */
+/* The coefficient a of -div(a grad u), a number per cell, or one per cell and direction, and what else a problem is made of. */
 #include "internal.h"
 #include "../base/threads.h"
 
@@ -135,7 +135,7 @@ PetscErrorCode VpLevelSetCoefficient(VpLevel level, const VpProblem *problem)
 PetscReal VpLevelCoefficientBeyond(VpLevel level, int32_t cell, int side)
 {
   const size_t  at = (size_t)cell * 2 * (size_t)level->mesh->dim + (size_t)side;
-  const int32_t next = level->mesh->neighbor[at];
+  const int32_t next = VpMeshNeighbor(level->mesh, cell, side);
 
   if (next >= 0) return VpLevelCoefficient(level, next, side / 2);
   if (next != VP_EDGE) return 0;
@@ -181,6 +181,18 @@ static void Include(VpDomain domain, const int32_t beyond[2], PetscReal a, Petsc
     range[0] = robin > 0 ? PetscMin(range[0], robin) : range[0];
     range[1] = PetscMax(range[1], robin);
   }
+}
+
+PetscBool VpProblemIsSingular(VpMesh mesh, const VpProblem *problem)
+{
+  const VpDomain domain = mesh->domain;
+
+  for (int64_t i = 0; i < (int64_t)domain->nbox * 2 * domain->dim; i++) {
+    const VpSide side = VpDomainSide(domain, domain->beyond[i]);
+
+    if (side == VP_SIDE_DIRICHLET || side == VP_SIDE_ROBIN) return PETSC_FALSE;
+  }
+  return problem->reaction == 0;
 }
 
 PetscErrorCode VpProblemRange(VpMesh mesh, const VpProblem *problem, PetscReal range[2])

@@ -1,7 +1,10 @@
 /* The lines that most cells of a level have: fast kernels are made for these. */
 #include "lines.h"
 
-enum { NLOOK = 4096 /* lines are common among about so many cells */ };
+enum {
+  NLOOK = 4096,   /* Lines are common among about so many cells. */
+  MOST_APART = 30 /* So many halvings at most are between two leaves: p4est has none that are deeper. */
+};
 
 /* whether it is the line of a cell between cells of its own size and coefficient */
 static PetscBool IsInside(const VpLineKey *key)
@@ -99,12 +102,12 @@ static void FindOthers(VpLevel level, const VpLines *lines, int size)
   }
 }
 
-/* the common lines of other sizes, if there are some where all lines are inside */
+/* the lines inside of cells of other sizes, where there are some in all directions, and what belongs to them */
 static void FindSizes(VpLevel level, const VpLines *lines)
 {
   VpView *view = &level->view;
 
-  for (int j = -30; j <= 30 && view->common.found && level->mesh->depth && view->nsize < VP_MOST_SIZES; j++) {
+  for (int j = -MOST_APART; j <= MOST_APART && view->common.found && level->mesh->depth && view->nsize < VP_MOST_SIZES; j++) {
     VpCommon size = {.found = (PetscBool)(j != 0)};
 
     for (int d = 0; d < level->mesh->dim; d++) {

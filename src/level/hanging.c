@@ -5,7 +5,10 @@
 #include "internal.h"
 #include "../base/threads.h"
 
-_Static_assert(sizeof(VpHang) == VP_HANG_CELL * sizeof(int32_t), "Kernels read the mesh's hanging sides.");
+#define IS_AT(member, number) (offsetof(VpHang, member) == (number) * sizeof(int32_t))
+_Static_assert(IS_AT(cell, VP_HANG_OWN) && IS_AT(side, VP_HANG_SIDE) && IS_AT(part, VP_HANG_PART) && IS_AT(beyond, VP_HANG_BEYOND) &&
+                 sizeof(VpHang) == VP_HANG_CELL * sizeof(int32_t),
+               "Kernels read the mesh's hanging sides.");
 
 /* of a side whose cell is on `level`; the cells beyond are on `other`, which may be the same */
 void VpHangingForm(VpLevel level, VpLevel other, const VpHang *hang, double form[VP_HANG_FORM])
@@ -19,30 +22,14 @@ void VpHangingForm(VpLevel level, VpLevel other, const VpHang *hang, double form
 
   form[0] = 1 / sqrt(h);
   form[1] = 1 / (h * sqrt(h));
-  form[2] = 1 / sqrt(there);
-  form[3] = 1 / (there * sqrt(there));
+  form[VP_HANG_OTHER] = 1 / sqrt(there);
+  form[VP_HANG_OTHER + 1] = 1 / (there * sqrt(there));
   form[VP_HANG_GAMMA] = level->problem.penalty * k * (k + 1) * (1 / H[0] + 1 / H[1]);
   for (int i = 0; i < VP_HANG_FORM - VP_HANG_A; i++) {
     const PetscBool is = (PetscBool)(i == 0 || (coarse && i < 1 << (mesh->dim - 1)));
     const PetscReal b = is ? VpLevelCoefficient(other, hang->beyond[i], d) : 0;
 
     form[VP_HANG_A + i] = is ? VpHarmonicMean(a, b) : 0;
-  }
-}
-
-/* [2 ends][value, slope][n] */
-static void Lift(const VpBasis *b, double lift[])
-{
-  for (int s = 0; s < 2; s++) {
-    for (int i = 0; i < b->n; i++) {
-      double *value = &lift[2 * s * b->n + i], *slope = value + b->n;
-
-      *value = *slope = 0;
-      for (int j = 0; j < b->n; j++) {
-        *value += b->imass[i * b->n + j] * b->value[s][j];
-        *slope += b->imass[i * b->n + j] * b->slope[s][j];
-      }
-    }
   }
 }
 
@@ -72,9 +59,9 @@ PetscErrorCode VpPlaceHanging(VpLevel level, VpLevel other, int32_t count, const
   VpLoop(count, SetForms, &(Forms){level, other, sides, form});
   PetscCall(VpArraysPlaceReals(arrays, form, (size_t)count * VP_HANG_FORM, "hanging sides", &view->form));
   PetscCall(PetscFree(form));
-  VpTransferBuild(&level->basis, 0.5, half, half + 2 * n * n);
+  VpTransferHalves(&level->basis, half, half + 2 * n * n);
   PetscCall(VpArraysPlaceReals(arrays, half, 4 * (size_t)n * n, "hanging sides", &view->half));
-  Lift(&level->basis, lift);
+  for (int i = 0; i < 4 * n; i++) lift[i] = (double)VpBasisLift(&level->basis, i / n / 2, i / n % 2, i % n);
   PetscCall(VpArraysPlaceReals(arrays, lift, 4 * (size_t)n, "hanging sides", &view->lift));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -110,7 +97,7 @@ static void NormalRow(VpLevel level, const VpHang *hang, const double form[], do
     const double V = basis->value[end][j], Q = basis->slope[end][j];
     double       value = own ? V : 0, slope = own ? Q : 0;
 
-    VpFaceTests(form, form + 2, form[VP_HANG_GAMMA], a, &value, &slope, own ? 0 : V, own ? 0 : Q);
+    VpFaceTests(form, form + VP_HANG_OTHER, form[VP_HANG_GAMMA], a, &value, &slope, own ? 0 : V, own ? 0 : Q);
     row[j] = lift[i] * value + lift[n + i] * slope;
   }
 }

@@ -4,7 +4,7 @@
 #include "../base/memory.h"
 #include "../collective.h"
 
-/* level.c: puts an array of the mesh, which lives as long as the level, on the backend; the host need not copy it */
+/* arrays.c: puts an array of the mesh, which lives as long as the level, on the backend; the host need not copy it */
 PetscErrorCode VpLevelPlaceMeshArray(VpLevel, const int32_t *array, size_t count, const char what[], const int32_t **p);
 /* coefficient.c: keeps the coefficient (NULL on all ranks: 1) for all local cells; sets level->uniform and typical */
 PetscErrorCode VpLevelSetCoefficient(VpLevel, const VpProblem *);

@@ -4,14 +4,6 @@
 PetscClassId  VP_CLASSID;
 PetscLogEvent VP_EVENT_SETUP, VP_EVENT_APPLY, VP_EVENT_SWEEP, VP_EVENT_TRANSFER, VP_EVENT_COARSE, VP_EVENT_CONVERT;
 
-PetscErrorCode VpLevelPlaceMeshArray(VpLevel level, const int32_t *array, size_t count, const char what[], const int32_t **p)
-{
-  PetscFunctionBegin;
-  if (level->backend == &VpBackendHost) *p = array;
-  else PetscCall(VpArraysPlace(&level->arrays, array, count * sizeof(*array), what, (const void **)p));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PlaceNeighbors(VpLevel level)
 {
   VpMesh         mesh = level->mesh;

@@ -17,8 +17,9 @@ typedef struct {
   void            *array[32];
 } VpArrays;
 PetscErrorCode VpArraysReserve(VpArrays *, size_t bytes, const char *what, void **p); /* zeroed */
-/* copies a host array to the backend; VpArraysPlaceReals converts it from double to the precision */
+/* copies a host array to the backend: of bytes, of so many items, or of real numbers, which it converts from double to the precision */
 PetscErrorCode VpArraysPlace(VpArrays *, const void *host, size_t bytes, const char *what, const void **p);
+#define VpPlaceArray(arrays, host, count, what, p) VpArraysPlace(arrays, host, (count) * sizeof(*(host)), what, (const void **)(p))
 PetscErrorCode VpArraysPlaceReals(VpArrays *, const double *host, size_t count, const char *what, const void **p);
 PetscErrorCode VpArraysRelease(VpArrays *);
 
@@ -99,6 +100,11 @@ VP_FACE_FORM(static inline void VpFaceTests, double)
 /* hanging.c: the form of a side whose cell is on one level, while the cells beyond are on another, and the view of such sides */
 void           VpHangingForm(VpLevel, VpLevel other, const VpHang *, double form[VP_HANG_FORM]);
 PetscErrorCode VpPlaceHanging(VpLevel, VpLevel other, int32_t count, const VpHang sides[], VpArrays *, VpHangView *);
+
+static inline size_t VpLevelValues(VpLevel level) /* of a cell */
+{
+  return level->block / level->real;
+}
 
 static inline double VpLevelReaction(VpLevel level)
 {

@@ -1,7 +1,7 @@
 /* The different lines of a level while its tables are made. */
 #pragma once
 #include "internal.h"
-#include "../base/dictionary.h"
+#include "keys.h"
 
 /* what a line depends on where the coefficient is the same everywhere */
 typedef struct {
@@ -22,18 +22,7 @@ typedef struct {
   Seen        *seen;       /* [VP_LINES_SEEN] */
 } VpLines;
 
-enum { VP_LINE_WORDS = 7, VP_LINES_SEEN = 1024 };
-
-static inline void VpLineWords(const VpLineKey *key, uint64_t word[VP_LINE_WORDS])
-{
-  word[0] = VpWord(key->h);
-  word[1] = VpWord(key->a);
-  for (int s = 0; s < 2; s++) {
-    word[2 + s] = VpWord(key->h_beyond[s]);
-    word[4 + s] = VpWord(key->a_beyond[s]);
-  }
-  word[6] = (uint64_t)key->side[0] << 8 | (uint64_t)key->side[1];
-}
+enum { VP_LINES_SEEN = 1024 };
 
 static inline const VpLineKey *VpLineKeyOf(const VpLines *lines, int32_t entry)
 {

@@ -56,7 +56,7 @@ VpLineKey VpLevelLineKey(VpLevel level, PetscBool relative, int32_t cell, int d)
   VpLineKey key = {.h = VpCellSize(mesh, cell, d), .a = VpLevelCoefficient(level, cell, d)};
 
   for (int s = 0; s < 2; s++) {
-    const int32_t beyond = mesh->neighbor[(size_t)cell * 2 * mesh->dim + 2 * d + s];
+    const int32_t beyond = VpMeshNeighbor(mesh, cell, 2 * d + s);
 
     key.side[s] = VpDomainSide(mesh->domain, beyond);
     key.h_beyond[s] = SizeBeyond(mesh, cell, 2 * d + s, beyond);
@@ -118,7 +118,7 @@ static Sight SightOf(VpMesh mesh, int32_t cell, int d)
   return (Sight){.box = mesh->box[cell],
                  .beyond = {PetscMin(beyond[0], 0), PetscMin(beyond[1], 0)},
                  .depth = mesh->depth ? mesh->depth[cell] : 0,
-                 .ends = (uint8_t)(mesh->zone[cell] >> 2 * d & 3),
+                 .ends = (uint8_t)VpZoneAlong(mesh, cell, d),
                  .d = (uint8_t)d,
                  .known = 1};
 }
@@ -213,7 +213,7 @@ PetscErrorCode VpLevelPlaceLines(VpLevel level)
   PetscFunctionBegin;
   PetscCall(LinesCreate(level, PETSC_FALSE, &lines, &line));
   PetscCall(VpLevelFindCommonLines(level, &lines, line));
-  PetscCall(VpArraysPlace(&level->arrays, line, nline * sizeof(*line), "operator tables", (const void **)&view->line));
+  PetscCall(VpPlaceArray(&level->arrays, line, nline, "operator tables", &view->line));
   PetscCall(PlaceEntries(level, &lines, PETSC_FALSE, &level->arrays, &view->lines));
   PetscCall(LinesDestroy(&lines, &line));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -283,7 +283,7 @@ PetscErrorCode VpLevelPlaceBlocks(VpLevel level, VpArrays *arrays, VpCellView *v
     for (int k = 0; k < n; k++) lambda[k] *= level->typical;
   }
   for (size_t cell = 0; cell < nown; cell++) weight[cell] = level->typical / VpLevelLargest(level, (int32_t)cell);
-  PetscCall(VpArraysPlace(arrays, line, nown * dim * sizeof(*line), "cell blocks", (const void **)&view->type));
+  PetscCall(VpPlaceArray(arrays, line, nown * dim, "cell blocks", &view->type));
   PetscCall(VpArraysPlaceReals(arrays, table, (size_t)lines.dictionary.n * size, "cell blocks", &view->table));
   if (!VpLevelIsUniform(level)) PetscCall(VpArraysPlaceReals(arrays, weight, nown, "cell blocks", &view->weight));
   view->reaction = VpLevelReaction(level);

@@ -49,5 +49,5 @@ PetscErrorCode VpCoarsenCoefficient(VpMesh fine, int width, const PetscReal a[],
 /* If a coefficient varies by more than this factor among a cell's children, F cycles are faster than V cycles, or sweeps of cells pay, as
    measured. */
 #define VP_VARIES 3.5
-PetscBool VpProblemIsSingular(VpMesh,
-                              const VpProblem *); /* whether constants are the null space: no Dirichlet or Robin side, no reaction */
+/* whether constants are the null space: no Dirichlet or Robin side, no reaction */
+PetscBool VpProblemIsSingular(VpMesh, const VpProblem *);

@@ -67,7 +67,7 @@ static PetscErrorCode PlaceTables(VpLevel fine, const Children *c)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2((c->widths.n + 1) * size, &P, (c->widths.n + 1) * size, &R));
-  VpTransferBuild(&fine->basis, 0.5, P, R);
+  VpTransferHalves(&fine->basis, P, R);
   for (int32_t i = 0; i < c->widths.n; i++) VpTransferBuild(&fine->basis, part[i], P + (i + 1) * size, R + (i + 1) * size);
   fine->transfer.reverse = (PetscBool)(VpBasisMirror(&fine->basis, 0, &sign) != 0);
   PetscCall(VpArraysPlaceReals(&fine->arrays, P, (c->widths.n + 1) * size, "prolongation", &fine->transfer.P));
@@ -89,10 +89,8 @@ static PetscErrorCode PlaceTransfer(VpLevel fine)
   PetscCall(PetscMalloc1(mesh->nhalo, &c.corner));
   if (c.widths.n) PetscCall(PetscMalloc1((size_t)mesh->nhalo * mesh->dim, &c.table));
   VpLoop(mesh->nhalo, FindCorners, &c);
-  PetscCall(VpArraysPlace(&fine->arrays, c.corner, mesh->nhalo, "parents", (const void **)&view->corner));
-  if (c.table)
-    PetscCall(
-      VpArraysPlace(&fine->arrays, c.table, (size_t)mesh->nhalo * mesh->dim * sizeof(*c.table), "parents", (const void **)&view->table));
+  PetscCall(VpPlaceArray(&fine->arrays, c.corner, mesh->nhalo, "parents", &view->corner));
+  if (c.table) PetscCall(VpPlaceArray(&fine->arrays, c.table, (size_t)mesh->nhalo * mesh->dim, "parents", &view->table));
   PetscCall(VpLevelPlaceMeshArray(fine, mesh->parent, mesh->nhalo, "parents", &view->parent));
   PetscCall(VpLevelPlaceMeshArray(fine, mesh->child, (size_t)mesh->coarser->nown << mesh->dim, "children", &view->child));
   view->ncoarse = mesh->coarser->nown;

@@ -184,6 +184,19 @@ PetscErrorCode VpVectorAdd(VpVector v, VpGhostKind kind, PetscBool *add, void **
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode VpVectorChange(VpVector v, VpGhostKind before, VpGhostKind after, void **values)
+{
+  PetscFunctionBegin;
+  PetscCall(VpVectorRead(v, before, NULL));
+  PetscCall(VpVectorWrite(v, after, values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const void *VpVectorGhosts(VpVector v)
+{
+  return Ghosts(v, 0);
+}
+
 PetscErrorCode VpVectorSwept(VpVector v, unsigned colors)
 {
   PetscFunctionBegin;

@@ -50,7 +50,18 @@ PetscErrorCode VpVectorWrite(VpVector, VpGhostKind, void **values);
 /* The same for v += w. Ensures: *add is false where v was zero; the caller then writes w instead of adding it. Requires: the ghosts of the
    kind are current. */
 PetscErrorCode VpVectorAdd(VpVector, VpGhostKind, PetscBool *add, void **values);
+/* The same for values that are changed in places. The ghosts of the first kind are fetched before, those of the second are changed, too. */
+PetscErrorCode VpVectorChange(VpVector, VpGhostKind before, VpGhostKind after, void **values);
 
+/* where the first buffer has ghosts, as they are now */
+const void *VpVectorGhosts(VpVector);
+
+/* The buffers, and the colours that the present sweep has been through (done, or NULL), for a kernel that changes both. */
+static inline void *const *VpVectorBuffers(VpVector v, unsigned *done)
+{
+  if (done) *done = v->done;
+  return v->buffer;
+}
 /* Says that the sweep has been through these colours (a bit each). All ghosts become stale. */
 PetscErrorCode VpVectorSwept(VpVector, unsigned colors);
 /* Brings the values of cells [0, count) to the first buffer, which ends the sweep. */

@@ -202,7 +202,7 @@ static int32_t Beyond(const Indexed *level, int32_t cell, int side)
 {
   int64_t next;
 
-  if (cell < level->mesh->nsweep) return level->mesh->neighbor[(size_t)cell * 2 * level->mesh->dim + side];
+  if (cell < level->mesh->nsweep) return VpMeshNeighbor(level->mesh, cell, side);
   next = VpLatticeMove(level->mesh->lattice, VpCellSetAt(&level->cells, cell), side);
   if (next < 0) return (int32_t)next;
   next = VpCellSetFind(&level->cells, next);
@@ -222,7 +222,7 @@ static void FindNeighbors(void *context, int32_t piece, int32_t first, int32_t l
 
     for (int side = 0; side < nside; side++) {
       const int32_t next = (q >> side / 2 & 1) == side % 2 ? Beyond(r->coarse, mesh->parent[i], side) : mesh->parent[i];
-      int32_t       to = next < 0 && next != VP_UNKNOWN ? next : VP_EDGE;
+      int32_t       to = VpIsBoundary(next) ? next : VP_EDGE;
 
       if (next >= 0 && mesh->child[((size_t)next << mesh->dim) + (q ^ 1 << side / 2)] >= 0)
         to = mesh->child[((size_t)next << mesh->dim) + (q ^ 1 << side / 2)];
@@ -250,7 +250,7 @@ static PetscErrorCode SetNeighbors(const Indexed *fine, const Indexed *coarse)
 /* sets the cells beyond a side, among the children of the cell there; false where there are none, or not all are local */
 static PetscBool FindEdge(VpMesh fine, int32_t leaf, int side, VpHang *edge)
 {
-  const int32_t next = fine->coarser->neighbor[(size_t)leaf * 2 * fine->dim + side];
+  const int32_t next = VpMeshNeighbor(fine->coarser, leaf, side);
   int           n = 0;
 
   *edge = (VpHang){.cell = leaf, .side = side, .part = VP_HANG_COARSE};

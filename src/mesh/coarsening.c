@@ -36,7 +36,7 @@ static PetscErrorCode MergeBoxes(VpDomain domain, const VpCoarsening *c, int32_t
       for (int s = 0; s < 2; s++) {
         const int32_t beyond = VpBoxBeyond(domain, s ? last : b, 2 * d + s);
 
-        if (beyond < 0) condition[((size_t)i * dim + d) * 2 + s] = domain->boundary[-1 - beyond];
+        if (beyond < 0) condition[((size_t)i * dim + d) * 2 + s] = domain->boundary[VpBoundaryEntry(beyond)];
       }
     }
   }

@@ -30,7 +30,7 @@ static PetscErrorCode PutCommonestFirst(VpDomain domain)
   PetscFunctionBeginUser;
   PetscCall(PetscCalloc1(domain->nboundary, &count));
   for (int64_t i = 0; i < n; i++) {
-    if (domain->beyond[i] < 0) count[-1 - domain->beyond[i]]++;
+    if (domain->beyond[i] < 0) count[VpBoundaryEntry(domain->beyond[i])]++;
   }
   for (int side = 0; side < nside; side++) {
     const VpBoundary first = domain->boundary[side];
@@ -41,11 +41,11 @@ static PetscErrorCode PutCommonestFirst(VpDomain domain)
     domain->boundary[most[side]] = first;
   }
   for (int64_t i = 0; i < n; i++) {
-    const int32_t side = (int32_t)(i % nside), entry = -1 - domain->beyond[i];
+    const int32_t side = (int32_t)(i % nside), entry = VpBoundaryEntry(domain->beyond[i]);
 
     if (entry < 0) continue;
-    if (entry == most[side]) domain->beyond[i] = -1 - side;
-    else if (entry == side) domain->beyond[i] = -1 - most[side];
+    if (entry == most[side]) domain->beyond[i] = VpBoundaryAt(side);
+    else if (entry == side) domain->beyond[i] = VpBoundaryAt(most[side]);
   }
   PetscCall(PetscFree(count));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -61,7 +61,7 @@ PetscErrorCode VpDomainSetBoundary(VpDomain domain, const VpBoundary condition[]
 
     if (domain->beyond[i] >= 0) continue;
     PetscCall(FindEntry(domain, (int)(i % nside), condition[i], &entry));
-    domain->beyond[i] = -1 - entry;
+    domain->beyond[i] = VpBoundaryAt(entry);
   }
   PetscCall(PutCommonestFirst(domain));
   domain->corners = VP_CORNERS_UNKNOWN;
@@ -73,7 +73,7 @@ PetscBool VpDomainIsByNormal(VpDomain domain)
   const int nside = 2 * domain->dim;
 
   for (int64_t i = 0; i < (int64_t)domain->nbox * nside; i++) {
-    if (domain->beyond[i] < 0 && domain->beyond[i] != -1 - (int32_t)(i % nside)) return PETSC_FALSE;
+    if (domain->beyond[i] < 0 && VpBoundaryEntry(domain->beyond[i]) >= nside) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }

@@ -64,7 +64,7 @@ PetscBool VpDomainHasCorners(VpDomain domain)
 /* whether the cell touches the side of its box */
 static PetscBool IsAtEnd(VpMesh mesh, int32_t cell, int side)
 {
-  return VpMeshIsAtEnd(mesh, mesh->box[cell], mesh->zone[cell] >> (side & ~1) & 3, side);
+  return VpMeshIsAtEnd(mesh, mesh->box[cell], VpZoneAlong(mesh, cell, side / 2), side);
 }
 
 static PetscBool IsAtSingularEdge(VpMesh mesh, int32_t cell)
@@ -80,7 +80,7 @@ static PetscBool IsAtSingularEdge(VpMesh mesh, int32_t cell)
 static PetscBool IsAtLevelsEnd(VpMesh mesh, int32_t cell)
 {
   for (int side = 0; side < 2 * mesh->dim; side++) {
-    if (mesh->neighbor[(size_t)cell * 2 * mesh->dim + side] == VP_EDGE) return PETSC_TRUE;
+    if (VpMeshNeighbor(mesh, cell, side) == VP_EDGE) return PETSC_TRUE;
   }
   return PETSC_FALSE;
 }

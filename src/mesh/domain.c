@@ -241,7 +241,7 @@ static PetscErrorCode SetBoundary(Grid *g, const VpBoundary boundary[])
     if (g->beyond[i] >= 0) continue;
     PetscCheck(boundary[side].kind >= VP_SIDE_DIRICHLET && boundary[side].kind <= VP_SIDE_LAST_BOUNDARY, g->comm, PETSC_ERR_ARG_OUTOFRANGE,
                "Side %d of box %d is boundary: it needs Dirichlet, Neumann or Robin", side, (int)(i / (2 * g->dim)));
-    g->beyond[i] = -1 - side;
+    g->beyond[i] = VpBoundaryAt(side);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -357,6 +357,15 @@ PetscErrorCode VpDomainGetClasses(VpDomain domain, int d, const int32_t **out)
   }
   *out = domain->classes[d];
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool VpDomainIsSame(VpDomain a, VpDomain b)
+{
+  if (a->dim != b->dim || a->nbox != b->nbox) return PETSC_FALSE;
+  for (size_t i = 0; i < 3 * (size_t)a->nbox; i++) {
+    if (a->lower[i] != b->lower[i] || a->upper[i] != b->upper[i]) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
 }
 
 PetscErrorCode VpDomainDestroy(VpDomain *domain)

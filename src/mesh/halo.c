@@ -20,8 +20,8 @@ PetscErrorCode VpAddAround(VpLattice L, int64_t first, int64_t last, PetscBool c
   for (int moves = 1; moves < 1 << nside; moves++) {
     int64_t *next = &reached[moves];
 
-    if (moves & (moves >> 1) & 0x15) continue;       /* both ways in one direction */
-    if (!corners && (moves & (moves - 1))) continue; /* more than one move */
+    if (moves & (moves >> 1) & VP_LOWER_BITS) continue; /* both ways in one direction */
+    if (!corners && (moves & (moves - 1))) continue;    /* more than one move */
     *next = VP_UNKNOWN;
     for (int side = 0; side < nside && *next < 0; side++) {
       const int64_t from = moves >> side & 1 ? reached[moves ^ (1 << side)] : VP_UNKNOWN; /* all moves but this one, the last */

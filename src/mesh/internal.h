@@ -12,6 +12,10 @@ PetscErrorCode VpLatticeCreate(VpDomain, const uint8_t bits[], VpLattice *L);
 PetscErrorCode VpLatticeCreateUniform(VpDomain, int level, VpLattice *L);
 PetscBool      VpLatticeIsUniform(VpLattice); /* whether all boxes have as many cells in all directions */
 PetscBool      VpLatticeIsSame(VpLattice, VpLattice);
+PetscBool      VpDomainIsSame(VpDomain, VpDomain); /* domain.c: whether they have the same boxes */
+
+/* of two bits a direction the lower ones: of a zone, those that are set at the ends of a box; of sides, the lower sides */
+enum { VP_LOWER_BITS = 0x15 };
 
 /* whether the box beyond a side is at the other end of the domain */
 static inline PetscBool VpIsWrapped(VpDomain domain, int32_t box, int32_t beyond, int side)
@@ -116,8 +120,12 @@ typedef PetscInt (*VpAnswer)(const void *context, const void *question);
 PetscErrorCode VpAskRanks(MPI_Comm, PetscInt n, const PetscMPIInt rank[], size_t bytes, const void *question, VpAnswer, const void *context,
                           PetscInt number[]);
 
-/* uniformforest.c: starts libsc and p4est unless they run already */
+/* uniformforest.c: starts libsc and p4est unless they run already. Only this file, connectivity.c and adaptiveforest.c know p4est. */
 PetscErrorCode VpForestInitialize(void);
+/* uniformforest.c: starts[0..size] of a lattice's cells, cut by counts[size], or equally where counts is NULL. Equal pieces require
+   VpLatticeIsUniform. Errors are those of VpMeshCreate. */
+PetscErrorCode VpForestPartition(MPI_Comm, VpLattice, const PetscInt counts[], PetscInt starts[]);
+PetscErrorCode VpForestCheckSize(MPI_Comm, VpDomain, int level);
 /* adaptiveforest.c: what is done with forests of p4est (VpMesh.forest), a table for each dimension. All is collective
    unless it is said otherwise. */
 typedef struct {

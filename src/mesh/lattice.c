@@ -256,12 +256,9 @@ PetscBool VpLatticeIsUniform(VpLattice L)
 PetscBool VpLatticeIsSame(VpLattice a, VpLattice b)
 {
   if (a == b) return PETSC_TRUE;
-  if (a->domain->nbox != b->domain->nbox) return PETSC_FALSE;
+  if (!VpDomainIsSame(a->domain, b->domain)) return PETSC_FALSE;
   for (int32_t box = 0; box < a->domain->nbox; box++) {
     for (int d = 0; d < a->domain->dim; d++) {
-      const size_t i = 3 * (size_t)box + d;
-
-      if (a->domain->lower[i] != b->domain->lower[i] || a->domain->upper[i] != b->domain->upper[i]) return PETSC_FALSE;
       if (VpShapeOf(a, box)->bits[d] != VpShapeOf(b, box)->bits[d]) return PETSC_FALSE;
     }
   }

@@ -48,8 +48,6 @@
 #include <petscsf.h>
 #include <stdint.h>
 
-/* stands for a cell that this rank does not know: it lies beyond the ghosts */
-enum { VP_UNKNOWN = INT32_MIN };
 /* the condition on sides of the domain: an entry of its table */
 typedef struct {
   VpSide    kind;
@@ -79,7 +77,7 @@ struct VpDomain_ {
                          The first 2 dim entries are the commonest conditions of the normals. In a periodic direction they hold for sides
                          that are not at an end of the domain, as around a hole. */
   PetscBool periodic[3];
-  int32_t  *beyond;     /* [nbox][2 dim] the box beyond each side, or -1 - i where there is entry i of `boundary` */
+  int32_t  *beyond;     /* [nbox][2 dim] the box beyond each side, or VpBoundaryAt(i) where there is entry i of `boundary` */
   int32_t  *classes[3]; /* NULL until VpDomainGetClasses */
   enum { VP_CORNERS_UNKNOWN, VP_CORNERS_NONE, VP_CORNERS_SOME } corners; /* what VpDomainHasCorners found */
 };
@@ -106,12 +104,12 @@ static inline VpSide VpDomainSide(VpDomain domain, int32_t beyond)
 {
   if (beyond == VP_HANGING) return VP_SIDE_NONE;
   if (beyond == VP_EDGE) return VP_SIDE_EDGE;
-  return beyond >= 0 ? VP_SIDE_INTERIOR : domain->boundary[-1 - beyond].kind;
+  return beyond >= 0 ? VP_SIDE_INTERIOR : domain->boundary[VpBoundaryEntry(beyond)].kind;
 }
 
 static inline PetscReal VpDomainAlpha(VpDomain domain, int32_t beyond)
 {
-  return beyond >= 0 || beyond == VP_HANGING || beyond == VP_EDGE ? 0 : domain->boundary[-1 - beyond].alpha;
+  return VpIsBoundary(beyond) ? domain->boundary[VpBoundaryEntry(beyond)].alpha : 0;
 }
 
 /* Boxes that are cut alike: 2^bits[d] cells in direction d. A cell's index in its box is a number of `shift` bits, of which direction d
@@ -230,7 +228,7 @@ struct VpMesh_ {
   int32_t    *box;             /* [nlocal] */
   int32_t    *coord;           /* [nlocal][3] position in its box, from 0 on */
   uint8_t    *zone;            /* [nlocal] the zones that the cell is in, 2 bits a direction, x lowest */
-  int32_t    *neighbor;        /* [nsweep][2 dim] a local cell, or -1 - i as in the domain; never VP_UNKNOWN. Adaptive: [nown] */
+  int32_t    *neighbor;        /* [nsweep][2 dim] a local cell, or a boundary as in the domain; never VP_UNKNOWN. Adaptive: [nown] */
   uint8_t    *depth;           /* [nlocal] how often the box was halved to make the cell; NULL: the lattice says so */
   int32_t     nhang;           /* 0 unless adaptive */
   VpHang     *hang;            /* [nhang] */
@@ -332,13 +330,21 @@ static inline PetscBool VpMeshIsAtEnd(VpMesh mesh, int32_t box, int zone, int si
 {
   return (PetscBool)(zone == (side % 2 && VpShapeOf(mesh->lattice, box)->bits[side / 2] ? 3 : 1));
 }
-/* the box of the cell beyond a side, or -1 - i as in the domain */
+/* what the mesh has of the cell beyond a side; the zone of a cell along a direction */
+static inline int32_t VpMeshNeighbor(VpMesh mesh, int32_t cell, int side)
+{
+  return mesh->neighbor[(size_t)cell * 2 * (size_t)mesh->dim + (size_t)side];
+}
+static inline int VpZoneAlong(VpMesh mesh, int32_t cell, int d)
+{
+  return mesh->zone[cell] >> 2 * d & 3;
+}
+/* the box of the cell beyond a side, or a boundary as in the domain */
 static inline int32_t VpMeshBoxBeyond(VpMesh mesh, int32_t cell, int side)
 {
   const int32_t box = mesh->box[cell];
 
-  return VpMeshIsAtEnd(mesh, box, mesh->zone[cell] >> (side & ~1) & 3, side) ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + side]
-                                                                             : box;
+  return VpMeshIsAtEnd(mesh, box, VpZoneAlong(mesh, cell, side / 2), side) ? mesh->domain->beyond[(size_t)box * 2 * mesh->dim + side] : box;
 }
 /* how often cell was halved along d */
 static inline int VpMeshHalvings(VpMesh mesh, int32_t cell, int d)
@@ -358,11 +364,7 @@ PetscErrorCode VpMeshExchange(VpMesh, VpGhostKind, size_t count, MPI_Datatype ty
 /* the same from the roots of an SF to its leaves */
 PetscErrorCode VpBroadcast(PetscSF, size_t count, MPI_Datatype type, const void *roots, void *leaves);
 
-/* uniformforest.c: starts[0..size] of a lattice's cells, cut by counts[size], or equally where counts is NULL. Equal pieces require
-   VpLatticeIsUniform (internal.h). Errors are those of VpMeshCreate. Only uniformforest.c, connectivity.c and adaptiveforest.c know p4est. */
-PetscErrorCode VpForestPartition(MPI_Comm, VpLattice, const PetscInt counts[], PetscInt starts[]);
-PetscErrorCode VpForestCheckSize(MPI_Comm, VpDomain, int level);
-const char    *VpForestVersion(void); /* p4est's */
+const char *VpForestVersion(void); /* p4est's */
 
 /* The patches (2^dim cells around a vertex) whose cells lie in [0, nsweep), by colour. Colour = bits of the parity of the vertex, the
    thinnest direction lowest; of equally thin ones periodic directions come before others, then x before y before z. The order of a sweep is

@@ -126,13 +126,8 @@ static PetscErrorCode Collect(VpMesh from, VpMesh to, VpOverlap *o, Moving **got
 
 PetscBool VpMeshesOverlap(VpMesh from, VpMesh to)
 {
-  const VpDomain a = from->domain, b = to->domain;
-
-  if (a->dim != b->dim || a->nbox != b->nbox) return PETSC_FALSE;
-  for (size_t i = 0; i < 3 * (size_t)b->nbox; i++) {
-    if (a->lower[i] != b->lower[i] || a->upper[i] != b->upper[i]) return PETSC_FALSE;
-  }
-  return (PetscBool)((from->depth || VpLatticeIsUniform(from->lattice)) && (to->depth || VpLatticeIsUniform(to->lattice)));
+  return (PetscBool)(VpDomainIsSame(from->domain, to->domain) && (from->depth || VpLatticeIsUniform(from->lattice)) &&
+                     (to->depth || VpLatticeIsUniform(to->lattice)));
 }
 
 PetscErrorCode VpOverlapCreate(VpMesh from, VpMesh to, VpOverlap *o)

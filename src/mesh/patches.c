@@ -23,15 +23,10 @@ typedef struct {
   uint8_t side[6], mixed, cls; /* VpSide; VP_SIDE_INTERIOR is 0 */
 } Patch;
 
-static inline int32_t Beyond(VpMesh mesh, int32_t cell, int side)
-{
-  return mesh->neighbor[(size_t)2 * mesh->dim * cell + side];
-}
-
 /* whether the cell is the last one of its box in direction d */
 static inline PetscBool IsLast(VpMesh mesh, int32_t cell, int d)
 {
-  const int zone = mesh->zone[cell] >> 2 * d & 3;
+  const int zone = VpZoneAlong(mesh, cell, d);
 
   return (PetscBool)(zone == 3 || (zone == 1 && !VpShapeOf(mesh->lattice, mesh->box[cell])->bits[d]));
 }
@@ -70,7 +65,7 @@ static PetscBool FindCells(VpMesh mesh, int32_t first, int32_t cell[])
       int32_t next;
 
       if (!(i >> d & 1)) continue;
-      next = Beyond(mesh, cell[i ^ (1 << d)], 2 * d + 1);
+      next = VpMeshNeighbor(mesh, cell[i ^ (1 << d)], 2 * d + 1);
       if (next < 0 || next >= mesh->nsweep || (cell[i] >= 0 && cell[i] != next)) return PETSC_FALSE;
       cell[i] = next;
     }
@@ -82,11 +77,11 @@ static PetscBool FindCells(VpMesh mesh, int32_t first, int32_t cell[])
 static VpSide Classify(VpMesh mesh, const int32_t cell[], int side, uint8_t *mixed)
 {
   const int d = side / 2, upper = side % 2, nface = 1 << (mesh->dim - 1);
-  int32_t   boundary = 0; /* the last condition, as -1 - its entry */
+  int32_t   boundary = 0; /* what stands for the last one */
   int       ncell = 0;
   PetscBool differ = PETSC_FALSE;
 
-  if (Beyond(mesh, cell[1 << d], 2 * d + 1) == cell[0] && Beyond(mesh, cell[0], 2 * d) == cell[1 << d]) {
+  if (VpMeshNeighbor(mesh, cell[1 << d], 2 * d + 1) == cell[0] && VpMeshNeighbor(mesh, cell[0], 2 * d) == cell[1 << d]) {
     *mixed = 1;
     return VP_SIDE_WRAP;
   }
@@ -94,7 +89,7 @@ static VpSide Classify(VpMesh mesh, const int32_t cell[], int side, uint8_t *mix
     int32_t next;
 
     if ((i >> d & 1) != upper) continue;
-    next = Beyond(mesh, cell[i], side);
+    next = VpMeshNeighbor(mesh, cell[i], side);
     if (next >= 0) ncell++;
     else {
       differ = (PetscBool)(differ || (boundary && boundary != next));
@@ -160,7 +155,7 @@ static void FindPatch(const Search *search, int32_t first, Patch *p)
     if (near[p->cell[i]] & MEETS_GHOST) ghost = PETSC_TRUE;
   }
   for (int side = 0; side < 2 * mesh->dim; side++) {
-    if (!part && !(mesh->zone[first] >> (side & ~1) & 3)) continue; /* zone 0: the cells beyond are of the same box */
+    if (!part && !VpZoneAlong(mesh, first, side / 2)) continue; /* zone 0: the cells beyond are of the same box */
     p->side[side] = (uint8_t)Classify(mesh, p->cell, side, &p->mixed);
     if (p->side[side] != VP_SIDE_INTERIOR) shape = PURE;
   }
@@ -185,7 +180,7 @@ static void MarkCells(void *context, int32_t piece, int32_t first, int32_t last)
 
   for (int32_t i = first; i < last; i++) {
     if (i < mesh->nsweep) search->near[i] = part ? APART | AT_END : (mesh->zone[i] ? AT_END : 0);
-    search->patches->cover[i] = i < mesh->nown && !(mesh->zone[i] & 0x15) && !part ? every : 0;
+    search->patches->cover[i] = i < mesh->nown && !(mesh->zone[i] & VP_LOWER_BITS) && !part ? every : 0;
   }
 }
 
@@ -195,14 +190,15 @@ static void MarkGhosts(VpMesh mesh, uint8_t near[])
   for (int32_t ghost = mesh->nown; ghost < mesh->nsweep; ghost++) {
     near[ghost] |= MEETS_GHOST | APART;
     for (int side = 0; ghost < mesh->nface && side < 2 * mesh->dim; side++) {
-      int32_t below[8] = {Beyond(mesh, ghost, side)}; /* below[i]: this own cell, moved one lower in the directions of the bits of i */
+      int32_t below[8] = {
+        VpMeshNeighbor(mesh, ghost, side)}; /* below[i]: this own cell, moved one lower in the directions of the bits of i */
 
       if (below[0] < 0 || below[0] >= mesh->nown) continue;
       near[below[0]] |= MEETS_GHOST | APART;
       for (int i = 1; i < 1 << mesh->dim; i++) {
         const int32_t from = below[i & (i - 1)];
 
-        below[i] = from < 0 || from >= mesh->nsweep ? VP_UNKNOWN : Beyond(mesh, from, i & 1 ? 0 : (i & 2 ? 2 : 4));
+        below[i] = from < 0 || from >= mesh->nsweep ? VP_UNKNOWN : VpMeshNeighbor(mesh, from, i & 1 ? 0 : (i & 2 ? 2 : 4));
         if (below[i] >= 0 && below[i] < mesh->nown) near[below[i]] |= APART;
       }
     }

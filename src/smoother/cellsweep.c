@@ -43,7 +43,7 @@ static PetscErrorCode Place(VpCellSweep sweep)
     }
     sweep->start[color + 1] = n;
   }
-  PetscCall(VpArraysPlace(&sweep->arrays, list, n * sizeof(*list), "cells by colour", (const void **)&sweep->view.cell));
+  PetscCall(VpPlaceArray(&sweep->arrays, list, n, "cells by colour", &sweep->view.cell));
   PetscCall(PetscFree(list));
   PetscCall(VpLevelPlaceBlocks(sweep->level, &sweep->arrays, &sweep->view));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -81,17 +81,13 @@ static PetscErrorCode SweepColor(VpCellSweep sweep, int color, VpVector b, VpVec
   const VpLevel level = sweep->level;
   const int32_t first = sweep->start[color], last = sweep->start[color + 1];
   const double  share = (double)(last - first) / PetscMax(1, level->mesh->nown);
-  const void   *values, *old;
+  const void   *values;
   void         *to;
-  VpGhosts      ghosts;
-  PetscBool     add;
 
   PetscFunctionBegin;
-  PetscCall(VpVectorReadBegin(x, VP_GHOST_FACE, &old, &ghosts));
-  PetscCall(VpArrive(ghosts));
+  PetscCall(VpVectorChange(x, VP_GHOST_FACE, VP_GHOST_NONE, &to));
   PetscCall(VpVectorRead(b, VP_GHOST_NONE, &values));
-  PetscCall(VpVectorAdd(x, VP_GHOST_NONE, &add, &to)); /* x was read, so that its memory holds it even if it is 0 */
-  PetscCall(level->ops->solve_cells(&level->view, &sweep->view, first, last, ghosts.values, values, to));
+  PetscCall(level->ops->solve_cells(&level->view, &sweep->view, first, last, VpVectorGhosts(x), values, to));
   PetscCall(VpLogFlops(level, share * VpLevelApplyFlops(level) + 2 * VpTransferFlops(&level->view, last - first)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,12 +1,7 @@
 /* Keys of edge patches. Where the coefficient varies, F's is fitted by a product, as a vertex patch's is, and numbers
    are rounded, so that few keys are different: multiples of K's to steps, what lies beyond the patch to octaves. */
 #include "edgekey.h"
-#include "../base/dictionary.h"
 
-#define KIND_BITS 4 /* of a word, for the kind of a side */
-_Static_assert(VP_SIDE_EDGE < 1 << KIND_BITS && 3 + 8 * KIND_BITS <= 64, "a word has room for the kinds of a key's sides");
-
-/* what lies beyond the sides of lines goes into the first word */
 void VpEdgeWords(const VpEdgeKey *key, int dim, uint64_t word[VP_EDGE_WORDS])
 {
   int n = 2;
@@ -14,17 +9,7 @@ void VpEdgeWords(const VpEdgeKey *key, int dim, uint64_t word[VP_EDGE_WORDS])
   memset(word, 0, VP_EDGE_WORDS * sizeof(*word));
   word[0] = (uint64_t)key->side;
   word[1] = VpWord(key->reaction);
-  for (int i = 0; i <= dim; i++) {
-    const VpLineKey *line = i < dim ? &key->own[i] : &key->normal;
-
-    word[n++] = VpWord(line->h);
-    word[n++] = VpWord(line->a);
-    for (int s = 0; s < 2; s++) {
-      word[0] = word[0] << KIND_BITS | (uint64_t)line->side[s];
-      word[n++] = VpWord(line->h_beyond[s]);
-      word[n++] = VpWord(line->a_beyond[s]);
-    }
-  }
+  for (int i = 0; i <= dim; i++, n += VP_LINE_WORDS) VpLineWords(i < dim ? &key->own[i] : &key->normal, word + n);
   for (int i = 0; i < dim - 1; i++) {
     VpFdmWords(&key->tangential[i], word + n);
     n += VP_FDM_WORDS;
@@ -43,17 +28,10 @@ static void FitBeyond(VpLevel fine, const VpHang *edge, VpFit *fit, double *scal
 {
   const int dim = fine->mesh->dim;
   PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
+  int32_t   cell[VP_PATCH_CELLS];
 
-  for (int c = 0; c < 1 << dim; c++) {
-    const int32_t cell = edge->beyond[AtNormal(c, edge->side / 2)];
-
-    for (int d = 0; d < dim; d++) {
-      const PetscReal next = VpLevelCoefficientBeyond(fine, cell, 2 * d + (c >> d & 1));
-
-      a[c][d] = VpLevelCoefficient(fine, cell, d);
-      beyond[c][d] = next > 0 ? next : a[c][d];
-    }
-  }
+  for (int c = 0; c < 1 << dim; c++) cell[c] = edge->beyond[AtNormal(c, edge->side / 2)];
+  VpPatchCoefficients(fine, cell, a, beyond);
   VpCoefficientFit(dim, fine->problem.tensor, a, beyond, VP_COARSE_GRAIN, fit, scale);
 }
 

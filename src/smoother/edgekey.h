@@ -2,6 +2,7 @@
    sides. Numbers are those of a patch where the largest coefficient of K is 1. */
 #pragma once
 #include "internal.h"
+#include "../level/keys.h"
 
 typedef struct {
   int       side;               /* K's, where F are */
@@ -14,7 +15,7 @@ typedef struct {
 } VpEdgeKey;
 VpEdgeKey VpEdgeKeyOf(VpLevel fine, VpLevel coarse, const VpHang *edge);
 /* its numbers as words, to tell keys apart */
-enum { VP_EDGE_WORDS = 2 + 4 * 6 + 2 * (VP_FDM_WORDS + 1) };
+enum { VP_EDGE_WORDS = 2 + 4 * VP_LINE_WORDS + 2 * (VP_FDM_WORDS + 1) };
 void VpEdgeWords(const VpEdgeKey *, int dim, uint64_t word[VP_EDGE_WORDS]);
 /* edgeorder.c: fills the view's order, start, by_kind and kind; type[i] < types is the entry of edge i. together: as of VpPlaceEdges() */
 PetscErrorCode VpPlaceEdgeOrder(VpMesh fine, PetscBool together, int32_t types, const int32_t type[], VpArrays *, VpEdgeView *);

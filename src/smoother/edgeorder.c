@@ -12,6 +12,7 @@ static int32_t ColorOf(VpMesh coarse, const VpHang *edge)
   for (int d = 0; d < coarse->dim; d++) color = color << 1 | (coord[d] >> (d == edge->side / 2) & 1);
   return color;
 }
+_Static_assert(VP_EDGE_COLORS == 2 * 3 << 3, "a colour is a side and a bit a direction");
 
 /* order = list, sorted by number[item], which is less than `most`: [start[k], start[k+1]) of it have the number k, in the order of the list. */
 static void Sort(int32_t n, const int32_t list[], int32_t most, const int32_t number[], int32_t start[], int32_t order[])
@@ -39,7 +40,7 @@ static uint8_t LastAround(VpMesh mesh, const uint8_t steps[], int32_t cell)
   uint8_t last = steps[cell];
 
   for (int side = 0; side < 2 * mesh->dim; side++) {
-    const int32_t beyond = mesh->neighbor[(size_t)cell * 2 * (size_t)mesh->dim + (size_t)side];
+    const int32_t beyond = VpMeshNeighbor(mesh, cell, side);
 
     if (beyond >= 0) last = PetscMax(last, steps[beyond]);
   }
@@ -118,7 +119,7 @@ PetscErrorCode VpPlaceEdgeOrder(VpMesh fine, PetscBool together, int32_t types, 
     number[i] = fine->edge[i].side;
   }
   Sort(fine->nedge, list, 2 * fine->dim, number, view->kind, order);
-  PetscCall(VpArraysPlace(arrays, order, fine->nedge * sizeof(*order), "edge patches", (const void **)&view->by_kind));
+  PetscCall(VpPlaceArray(arrays, order, fine->nedge, "edge patches", &view->by_kind));
   for (int32_t i = 0; i < fine->nedge; i++) {
     number[i] = ColorOf(fine->coarser, &fine->edge[i]);
     if (VpMeshSweepsEdge(fine, &fine->edge[i])) list[n++] = i;
@@ -131,7 +132,7 @@ PetscErrorCode VpPlaceEdgeOrder(VpMesh fine, PetscBool together, int32_t types, 
     PetscCall(NumberSteps(fine, order, view->start, number));
     Sort(n, order, VP_EDGE_COLORS, number, view->start, list);
   }
-  PetscCall(VpArraysPlace(arrays, together ? list : order, n * sizeof(*order), "edge patches", (const void **)&view->order));
+  PetscCall(VpPlaceArray(arrays, together ? list : order, n, "edge patches", &view->order));
   PetscCall(PetscFree5(list, order, number, hanging, start));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -59,19 +59,19 @@ static Ends EndsOf(const VpBasis *basis, const double *line, int end, double to[
   const int     n = basis->n;
   const double *F = line, *B = F + VpBackAt(n);
 
-  memset(to, 0, 4 * (size_t)n * sizeof(*to));
+  memset(to, 0, VpEdgeModes(n, 1, 0) * sizeof(*to));
   for (int k = 0; k < 2; k++) {
     const double *phi = k ? basis->slope[end] : basis->value[end];
-    double       *trace = to + k * n, *lifted = to + (2 + k) * n;
+    double       *trace = to + k * n, *lifted = to + VpEdgeModes(n, 0, 1) + k * n;
 
     for (int mode = 0; mode < n; mode++) {
       for (int i = 0; i < n; i++) {
         trace[mode] += phi[i] * B[i * n + mode];
-        for (int j = 0; j < n; j++) lifted[mode] += F[mode * n + i] * basis->imass[i * n + j] * phi[j];
+        lifted[mode] += F[mode * n + i] * (double)VpBasisLift(basis, end, k, i);
       }
     }
   }
-  return (Ends){n, to, to + 2 * n, F + VpLambdaAt(n)};
+  return (Ends){n, to, to + VpEdgeModes(n, 0, 1), F + VpLambdaAt(n)};
 }
 
 /* t [2] = traces (lambda + the line's modes)^-1 lift t */
@@ -126,8 +126,10 @@ static void ThroughFine(const Entry *e, const Ends *normal, const double form[],
       for (int l = 0; l < e->m; l++) {
         const int at = start + l % n + l / n * wide;
 
-        if (pass) VpFaceTests(form, form + 2, form[VP_HANG_GAMMA], form[VP_HANG_A + i], &back[0][l], &back[1][l], f[at], f[size + at]);
-        else VpFaceTests(form + 2, form, form[VP_HANG_GAMMA], form[VP_HANG_A + i], &f[at], &f[size + at], part[0][l], part[1][l]);
+        if (pass)
+          VpFaceTests(form, form + VP_HANG_OTHER, form[VP_HANG_GAMMA], form[VP_HANG_A + i], &back[0][l], &back[1][l], f[at], f[size + at]);
+        else
+          VpFaceTests(form + VP_HANG_OTHER, form, form[VP_HANG_GAMMA], form[VP_HANG_A + i], &f[at], &f[size + at], part[0][l], part[1][l]);
       }
       for (int k = 0; k < 2 && pass; k++) {
         Tangential(e->dim - 1, n, n, M, back[k], part[k]);
@@ -189,10 +191,11 @@ static void Couple(const VpBasis *basis, const Entry *e, const double form[], do
 {
   const int  size = 2 * e->m;
   double    *M = room, *inverse = M + size * size, *t = inverse + size * size, *own[2];
-  const Ends K = EndsOf(basis, e->own[e->normal], e->end, e->ends), F = EndsOf(basis, e->across, 1 - e->end, e->ends + 4 * e->n);
-  double     half[4 * VP_MAX_N * VP_MAX_N];
+  const Ends K = EndsOf(basis, e->own[e->normal], e->end, e->ends),
+             F = EndsOf(basis, e->across, 1 - e->end, e->ends + VpEdgeModes(e->n, 1, 0));
+  double half[4 * VP_MAX_N * VP_MAX_N];
 
-  VpTransferBuild(basis, 0.5, half, half + 2 * e->n * e->n);
+  VpTransferHalves(basis, half, half + 2 * e->n * e->n);
   for (int d = 0, i = 0; d < e->dim; d++) {
     if (d != e->normal) own[i++] = e->own[d];
   }
@@ -356,9 +359,9 @@ PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, PetscBool together, Vp
   PetscCall(NumberKeys(fine, coarse, type, of_type, &keys));
   PetscCall(PetscMalloc2(keys.n * size, &table, keys.n * CoupleRoom(VpFaceSize(fine->basis.n, mesh->dim)), &room));
   VpLoopHeavy(keys.n, BuildEntries, &(Entries){fine, (const VpEdgeKey *)keys.item, table, room});
-  PetscCall(VpArraysPlace(arrays, type, mesh->nedge * sizeof(*type), "edge patches", (const void **)&view->type));
+  PetscCall(VpPlaceArray(arrays, type, mesh->nedge, "edge patches", &view->type));
   view->ntype = keys.n;
-  PetscCall(VpArraysPlace(arrays, of_type, keys.n * sizeof(*of_type), "edge patches", (const void **)&view->of_type));
+  PetscCall(VpPlaceArray(arrays, of_type, keys.n, "edge patches", &view->of_type));
   PetscCall(VpArraysPlaceReals(arrays, table, keys.n * size, "edge patches", &view->table));
   PetscCall(VpPlaceEdgeOrder(mesh, together, keys.n, type, arrays, view));
   PetscCall(PlaceCoefficients(fine, coarse, arrays, view));

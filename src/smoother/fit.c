@@ -3,6 +3,21 @@
 
 enum { MOST_SLOPE = 100, MOST_FACE = 800 }; /* octaves that a key of a patch's problem holds */
 #define KEPT_UNIT 0x1p-40                   /* of numbers that are kept: without what rounding leaves of 0 */
+#define SLACK     1e-9                      /* Products that differ by this part of them are equal: rounding made the difference. */
+
+void VpPatchCoefficients(VpLevel level, const int32_t cell[], PetscReal a[][3], PetscReal beyond[][3])
+{
+  const int dim = level->mesh->dim;
+
+  for (int c = 0; c < 1 << dim; c++) {
+    for (int d = 0; d < dim; d++) {
+      const PetscReal next = VpLevelCoefficientBeyond(level, cell[c], 2 * d + (c >> d & 1));
+
+      a[c][d] = VpLevelCoefficient(level, cell[c], d);
+      beyond[c][d] = next > 0 ? next : a[c][d];
+    }
+  }
+}
 
 /* Differences between the upper and the lower half of a patch in one direction, in octaves: of what is along that direction, and of the
    mean of what is along the others. */
@@ -139,7 +154,7 @@ void VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscRe
 
 static PetscBool AreClose(double a, double b)
 {
-  return (PetscBool)(fabs(a - b) <= 1e-9 * fabs(b));
+  return (PetscBool)(fabs(a - b) <= SLACK * fabs(b));
 }
 
 VpPattern VpCoefficientPattern(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3])

@@ -18,12 +18,10 @@
 typedef struct {
   double step[3], skew[3], face[3][2], ratio[3];
 } VpFit;
+void   VpPatchCoefficients(VpLevel, const int32_t cell[], PetscReal a[][3], PetscReal beyond[][3]); /* of a patch's cells */
 double VpFitProduct(int dim, const VpFit *, int c, int d); /* that at the patch's cell c for the coefficient along d */
 void   VpCoefficientFit(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3], int grain, VpFit *, double *scale);
 /* fit.c: The coefficient is one number, in the patch and beyond it; or it is a product of one factor a direction, and beyond every side a
    multiple of that: a fit whose numbers are not rounded is this coefficient. */
 typedef enum { VP_PATTERN_ANY, VP_PATTERN_PRODUCT, VP_PATTERN_CONSTANT } VpPattern;
 VpPattern VpCoefficientPattern(int dim, int tensor, const PetscReal a[][3], const PetscReal beyond[][3]);
-/* patchproblems.c: a key's numbers as words, to tell keys apart */
-enum { VP_FDM_WORDS = 9 };
-void VpFdmWords(const VpFdmKey *, uint64_t word[VP_FDM_WORDS]);

@@ -1,24 +1,13 @@
 /* Fits of the coefficient on patches, and the problems that they make, numbered in threads. */
 #include "patchproblems.h"
 #include "../level/classify.h"
+#include "../level/keys.h"
 #include "../base/threads.h"
 
-enum { NWORD = VP_FDM_WORDS + 1 };
+enum { NWORD = VP_FDM_WORDS + 1, ALONG_WORDS = 3, FIT_WORDS = 3 * ALONG_WORDS };
 /* Numbers of fits are kept where patches have at most MOST_FITS different ones, and lines, of all directions together, at most MOST_ALONG:
    most problems, and sorts of patches, are then those of many patches. */
 enum { MOST_FITS = 1024, MOST_ALONG = 192 };
-
-void VpFdmWords(const VpFdmKey *key, uint64_t word[VP_FDM_WORDS])
-{
-  for (int s = 0; s < 2; s++) {
-    word[s] = VpWord(key->h[s]);
-    word[2 + s] = VpWord(key->h_beyond[s]);
-  }
-  for (int s = 0; s < 2; s++) word[4 + s] = VpWord(key->face[s]);
-  word[6] = VpWord(key->step);
-  word[7] = VpWord(key->skew);
-  word[8] = (uint64_t)key->side[0] << 8 | (uint64_t)key->side[1];
-}
 
 static void Words(const VpPatchKey *problem, uint64_t word[NWORD])
 {
@@ -101,7 +90,7 @@ static VpFdmKey ProblemKey(const VpPatchProblems *problems, int32_t p, int d)
   const int32_t *cell = problems->patches->cell + ((size_t)p << mesh->dim);
   const uint8_t *side = problems->patches->side + (size_t)p * 2 * mesh->dim;
   const VpFit   *fit = problems->fit ? &problems->fit[p] : NULL;
-  VpFdmKey       key = ProblemKeyAt(mesh, mesh->box[cell[0]], mesh->zone[cell[0]] >> 2 * d & 3, d);
+  VpFdmKey       key = ProblemKeyAt(mesh, mesh->box[cell[0]], VpZoneAlong(mesh, cell[0], d), d);
 
   if (fit) {
     key.step = fit->step[d];
@@ -138,22 +127,13 @@ static void FitCoefficients(void *context, int32_t piece, int32_t first, int32_t
 {
   const VpPatchProblems *problems = (VpPatchProblems *)context;
   const VpLevel          level = problems->level;
-  const int              dim = problems->patches->dim, nc = 1 << dim;
+  const int              dim = problems->patches->dim;
 
   for (int32_t p = first; p < last; p++) {
     PetscReal a[VP_PATCH_CELLS][3], beyond[VP_PATCH_CELLS][3];
     double    scale;
 
-    for (int c = 0; c < nc; c++) {
-      const int32_t cell = problems->patches->cell[(size_t)p * nc + c];
-
-      for (int d = 0; d < dim; d++) {
-        const PetscReal next = VpLevelCoefficientBeyond(level, cell, 2 * d + (c >> d & 1));
-
-        a[c][d] = VpLevelCoefficient(level, cell, d);
-        beyond[c][d] = next > 0 ? next : a[c][d];
-      }
-    }
+    VpPatchCoefficients(level, problems->patches->cell + ((size_t)p << dim), a, beyond);
     const VpPattern pattern = VpCoefficientPattern(dim, level->problem.tensor, a, beyond);
     const PetscBool keep = (PetscBool)(pattern == VP_PATTERN_PRODUCT && problems->keeps);
 
@@ -170,20 +150,20 @@ static PetscErrorCode CountFits(const VpPatchProblems *problems, PetscBool *few)
   VpDictionary fits, along;
 
   PetscFunctionBegin;
-  PetscCall(VpDictionaryCreate(9, 0, &fits));
-  PetscCall(VpDictionaryCreate(3, 0, &along));
+  PetscCall(VpDictionaryCreate(FIT_WORDS, 0, &fits));
+  PetscCall(VpDictionaryCreate(ALONG_WORDS, 0, &along));
   for (int32_t p = 0; p < problems->patches->n && fits.n <= MOST_FITS && along.n <= MOST_ALONG; p++) {
     const VpFit *fit = &problems->fit[p];
-    uint64_t     word[9];
+    uint64_t     word[FIT_WORDS];
     int32_t      number;
 
     if (!problems->exact[p] || (p && !memcmp(fit, fit - 1, sizeof(*fit)))) continue;
     for (int d = 0; d < 3; d++) {
-      word[3 * d] = VpWord(fit->step[d]);
-      for (int s = 0; s < 2; s++) word[3 * d + 1 + s] = VpWord(fit->face[d][s]);
+      word[ALONG_WORDS * d] = VpWord(fit->step[d]);
+      for (int s = 0; s < 2; s++) word[ALONG_WORDS * d + 1 + s] = VpWord(fit->face[d][s]);
     }
     PetscCall(VpDictionaryAdd(&fits, word, NULL, &number));
-    for (int d = 0; d < dim && number == fits.n - 1; d++) PetscCall(VpDictionaryAdd(&along, word + 3 * d, NULL, &(int32_t){0}));
+    for (int d = 0; d < dim && number == fits.n - 1; d++) PetscCall(VpDictionaryAdd(&along, word + ALONG_WORDS * d, NULL, &(int32_t){0}));
   }
   *few = (PetscBool)(fits.n <= MOST_FITS && along.n <= MOST_ALONG);
   PetscCall(VpDictionaryDestroy(&fits));
@@ -256,7 +236,7 @@ static PetscErrorCode FindProblems(VpPatchProblems *problems)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VpNumberByBox(&items, problems->type));
-  for (int half = 0; half < 16; half++) { /* of a colour: without ghosts, with ghosts */
+  for (int half = 0; half < 2 * VP_MOST_COLORS; half++) { /* of a colour: without ghosts, with ghosts */
     const int32_t inner = patches->inner[half / 2], last = half % 2 ? patches->start[half / 2 + 1] : inner;
 
     for (int32_t p = VpPatchesFirstMixed(patches, half % 2 ? inner : patches->start[half / 2], last); p < last; p++) {
@@ -282,7 +262,7 @@ static uint8_t ExactWhereLevelEnds(const VpPatchProblems *problems, int32_t p)
     if (side[i] != VP_SIDE_MIXED) continue;
     if (VpWord(key->fdm.h[0]) != h || VpWord(key->fdm.h[1]) != h || VpWord(key->fdm.h_beyond[i % 2]) != h) return 0;
     for (int c = 0; c < 1 << dim; c++) {
-      const int32_t beyond = mesh->neighbor[(size_t)problems->patches->cell[((size_t)p << dim) + c] * 2 * dim + i];
+      const int32_t beyond = VpMeshNeighbor(mesh, problems->patches->cell[((size_t)p << dim) + c], i);
 
       if ((c >> i / 2 & 1) == i % 2 && beyond < 0 && beyond != VP_EDGE) return 0;
     }

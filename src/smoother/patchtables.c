@@ -145,6 +145,7 @@ static PetscBool HasAny(const uint8_t flag[], size_t n)
   return (PetscBool)(i < n);
 }
 
+_Static_assert(VP_SPACE_DIRICHLET == 1 && VP_SPACE_CLAMPED == 2, "A space's number is how many functions it lacks at a side.");
 static PetscErrorCode Place(const Solving *solved, VpArrays *arrays, VpPatchView *view)
 {
   const VpPatchProblems *problems = solved->problems;
@@ -157,15 +158,14 @@ static PetscErrorCode Place(const Solving *solved, VpArrays *arrays, VpPatchView
   *view = (VpPatchView){.lacks = problems->space, .reaction = VpLevelReaction(level), .cutoff = IsSingular(level) ? 0 : -1};
   PetscCall(VpLevelPlaceUnit(level, arrays, view));
   view->common = FindCommon(problems, (PetscBool)(view->unit != NULL));
-  PetscCall(VpArraysPlace(arrays, patches->cell, (n << dim) * sizeof(int32_t), "patches", (const void **)&view->patch));
-  PetscCall(VpArraysPlace(arrays, problems->type, n * dim * sizeof(int32_t), "patches", (const void **)&view->type));
-  PetscCall(VpArraysPlace(arrays, patches->cover, level->mesh->nlocal, "patches", (const void **)&view->cover));
+  PetscCall(VpPlaceArray(arrays, patches->cell, n << dim, "patches", &view->patch));
+  PetscCall(VpPlaceArray(arrays, problems->type, n * dim, "patches", &view->type));
+  PetscCall(VpPlaceArray(arrays, patches->cover, level->mesh->nlocal, "patches", &view->cover));
   PetscCall(VpArraysPlaceReals(arrays, solved->table, nentry * size, "patch solvers", &view->fdm));
   PetscCall(VpArraysPlaceReals(arrays, solved->root, 2 * nentry, "patch solvers", &view->root));
-  PetscCall(VpArraysPlace(arrays, solved->mirrored, nentry, "patch solvers", (const void **)&view->mirrored));
+  PetscCall(VpPlaceArray(arrays, solved->mirrored, nentry, "patch solvers", &view->mirrored));
   if (problems->weight) PetscCall(VpArraysPlaceReals(arrays, problems->weight, n, "patch solvers", &view->weight));
-  if (problems->exact && HasAny(problems->exact, n))
-    PetscCall(VpArraysPlace(arrays, problems->exact, n, "patches", (const void **)&view->exact));
+  if (problems->exact && HasAny(problems->exact, n)) PetscCall(VpPlaceArray(arrays, problems->exact, n, "patches", &view->exact));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,11 +208,11 @@ PetscErrorCode VpPlaceSomePatches(const VpPatchProblems *problems, const VpPatch
     if (view->weight) weight[i] = problems->weight[p];
     if (view->exact) exact[i] = problems->exact[p];
   }
-  PetscCall(VpArraysPlace(arrays, some->cell, (n << dim) * sizeof(int32_t), "selected patches", (const void **)&to->patch));
-  PetscCall(VpArraysPlace(arrays, some->cover, problems->level->mesh->nlocal, "selected patches", (const void **)&to->cover));
-  PetscCall(VpArraysPlace(arrays, type, n * dim * sizeof(int32_t), "selected patches", (const void **)&to->type));
+  PetscCall(VpPlaceArray(arrays, some->cell, n << dim, "selected patches", &to->patch));
+  PetscCall(VpPlaceArray(arrays, some->cover, problems->level->mesh->nlocal, "selected patches", &to->cover));
+  PetscCall(VpPlaceArray(arrays, type, n * dim, "selected patches", &to->type));
   if (view->weight) PetscCall(VpArraysPlaceReals(arrays, weight, n, "selected patches", &to->weight));
-  if (view->exact) PetscCall(VpArraysPlace(arrays, exact, n, "selected patches", (const void **)&to->exact));
+  if (view->exact) PetscCall(VpPlaceArray(arrays, exact, n, "selected patches", &to->exact));
   PetscCall(PetscFree3(type, weight, exact));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

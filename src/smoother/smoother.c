@@ -70,7 +70,8 @@ static PetscLogDouble PatchFlops(const VpView *view, VpForm form)
 static PetscLogDouble PartFlops(VpSmoother smoother, const Part *part)
 {
   const VpView  *view = &smoother->level->view;
-  PetscLogDouble flops = smoother->r ? 0 : part->nexact * (PatchFlops(view, VP_FORM_REPLACE) - PatchFlops(view, VP_FORM_EXACT));
+  PetscLogDouble flops =
+    smoother->r ? 0 : part->nexact * (PatchFlops(view, VpPatchForm(VP_FORM_EXACT, 1)) - PatchFlops(view, VP_FORM_EXACT));
 
   for (int i = 0; i < part->start[smoother->ncolor]; i++) {
     const Batch *batch = &part->batch[i];

@@ -5,15 +5,16 @@
 /* r = b - A x; the current values go to the first buffer, ghosts as this rank has swept them */
 static PetscErrorCode GlobalResidual(VpSmoother smoother, const Part *part, const void *b, VpVector x, const void **residual)
 {
-  const VpLevel  level = smoother->level;
-  const VpView  *view = &level->view;
-  const VpGhosts swept = VpGhostsAt((char *)x->buffer[0] + view->nown * level->block);
-  void          *r;
+  const VpLevel level = smoother->level;
+  const VpView *view = &level->view;
+  const void   *values;
+  void         *r;
 
   PetscFunctionBegin;
   PetscCall(VpVectorSettle(x, &part->view, view->nsweep));
+  PetscCall(VpVectorRead(x, VP_GHOST_NONE, &values));
   PetscCall(VpVectorWrite(smoother->r, VP_GHOST_NONE, &r));
-  PetscCall(level->ops->apply(view, 0, view->nsweep, x->buffer[0], swept, b, r));
+  PetscCall(level->ops->apply(view, 0, view->nsweep, values, VpGhostsAt(VpVectorGhosts(x)), b, r));
   *residual = r;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -31,13 +32,16 @@ typedef struct {
 
 static PetscErrorCode SweepBatches(const Batches *s, int first, int last)
 {
+  unsigned     done;
+  void *const *x = VpVectorBuffers(s->x, &done);
+
   PetscFunctionBegin;
   for (int i = first; i < last; i++) {
     const Batch *batch = &s->batch[i];
     const VpForm form = VpVectorIsZero(s->x) && batch->form != VP_FORM_REPLACE ? VP_FORM_GIVEN : batch->form; /* x = 0: b is the residual */
     const int32_t from = PetscMax(s->first, batch->first), to = PetscMin(s->last, batch->last);
 
-    PetscCall(s->level->ops->sweep(&s->level->view, s->patches, form, from, to, s->x->done, s->b, s->x->buffer));
+    PetscCall(s->level->ops->sweep(&s->level->view, s->patches, form, from, to, done, s->b, x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -108,7 +112,7 @@ static PetscErrorCode SweepAtOnce(VpSmoother smoother, int nparts, const Part *c
   for (int i = 0; i < nparts; i++) most += parts[i]->start[smoother->ncolor];
   PetscCall(PetscMalloc1(most, &step));
   for (int i = 0; i < nparts; i++) AddSteps(smoother, parts[i], colors, &n, step, &can);
-  if (n && can) PetscCall(level->ops->sweep_all(&level->view, n, step, count, under_way, b, x->buffer, did));
+  if (n && can) PetscCall(level->ops->sweep_all(&level->view, n, step, count, under_way, b, VpVectorBuffers(x, NULL), did));
   if (*did) PetscCall(VpVectorSwept(x, 0));
   PetscCall(PetscFree(step));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -14,6 +14,17 @@ int VpBasisMirror(const VpBasis *b, int i, double *sign)
   return thin ? b->n - 1 - i : i;
 }
 
+long double VpBasisLift(const VpBasis *b, int end, int k, int i)
+{
+  const double *phi = (k ? b->slope : b->value)[1];
+  double        sign;
+  const int     mirror = VpBasisMirror(b, i, &sign), at = end ? i : mirror;
+  Real          sum = 0;
+
+  for (int j = 0; j < b->n; j++) sum += (Real)b->imass[at * b->n + j] * phi[j];
+  return end ? sum : sign * sum;
+}
+
 void VpTidy(const VpBasis *b, int rows, int columns, const Real A[], double out[])
 {
   Real   top = 0;

@@ -26,25 +26,6 @@ double VpDirichletGamma(int degree, double penalty)
   return (double)VpFaceForm(VP_SIDE_DIRICHLET, 1, 1, 0, 0, (Real)penalty * degree * (degree + 1)).gamma;
 }
 
-/* M^-1 value and M^-1 slope of both ends */
-static void Lift(const VpBasis *b, Real value[2][VP_MAX_N], Real slope[2][VP_MAX_N])
-{
-  int    n = b->n;
-  double sign;
-
-  for (int i = 0; i < n; i++) {
-    int j = VpBasisMirror(b, i, &sign);
-
-    value[1][i] = slope[1][i] = 0;
-    for (int k = 0; k < n; k++) {
-      value[1][i] += (Real)b->imass[i * n + k] * b->value[1][k];
-      slope[1][i] += (Real)b->imass[i * n + k] * b->slope[1][k];
-    }
-    value[0][j] = sign * value[1][i];
-    slope[0][j] = sign * slope[1][i];
-  }
-}
-
 void VpLineBuild(const VpBasis *b, const VpLineKey *key, double penalty, double reaction, double D[], double g[])
 {
   int    n = b->n;
@@ -56,7 +37,6 @@ void VpLineBuild(const VpBasis *b, const VpLineKey *key, double penalty, double 
   VpBasisMatrix(b, b, K, D);
   for (int i = 0; i < n * n; i++) E[i] = D[i];
   VpTidy(b, n, n, E, D);
-  Lift(b, lv, lq);
   for (int s = 0; s < 2; s++) {
     Real hb = key->h_beyond[s];
 
@@ -64,6 +44,8 @@ void VpLineBuild(const VpBasis *b, const VpLineKey *key, double penalty, double 
     for (int i = 0; i < n; i++) {
       PetscBool cell = (PetscBool)(key->side[s] == VP_SIDE_INTERIOR);
 
+      lv[s][i] = VpBasisLift(b, s, 0, i);
+      lq[s][i] = VpBasisLift(b, s, 1, i);
       g[(2 * s + 0) * n + i] = cell ? (double)(face[s].c * (lq[s][i] / (2 * h) - face[s].gamma * lv[s][i]) / sqrtl(h * hb)) : 0.;
       g[(2 * s + 1) * n + i] = cell ? (double)(face[s].c * lv[s][i] / (2 * hb * sqrtl(h * hb))) : 0.;
     }

@@ -22,7 +22,30 @@ static inline int VpEndsLeaveConstants(VpSide lower, VpSide upper)
   return lower == VP_SIDE_WRAP || (lower == VP_SIDE_NEUMANN && upper == VP_SIDE_NEUMANN);
 }
 
-/* stands for the cells beyond a side that hangs, whose face terms are not those of one cell */
-enum { VP_HANGING = INT32_MIN + 1 };
-/* stands for the cell beyond a side where a level of an adaptive mesh ends: it is a leaf of the next coarser level */
-enum { VP_EDGE = INT32_MIN + 2 };
+/* Functions that kernels need, also on devices; with constant arguments they are compile-time constants. */
+#ifdef __CUDACC__
+  #define VP_SIZE __host__ __device__ constexpr
+#else
+  #define VP_SIZE static inline
+#endif
+
+/* What is known of what lies beyond a side is a number: that of a cell or a box, one of these, or -1 - i at a boundary, whose condition is
+   entry i of the domain's table. */
+enum {
+  VP_UNKNOWN = INT32_MIN, /* a cell that this rank does not know: it lies beyond the ghosts */
+  VP_HANGING,             /* the side hangs: its face terms are not those of one cell */
+  VP_EDGE                 /* a level of an adaptive mesh ends there: beyond it is a leaf of the next coarser level */
+};
+VP_SIZE int VpIsBoundary(int64_t beyond)
+{
+  return beyond < 0 && beyond > VP_EDGE;
+}
+/* the entry of a boundary, and back */
+VP_SIZE int32_t VpBoundaryEntry(int32_t beyond)
+{
+  return -1 - beyond;
+}
+VP_SIZE int32_t VpBoundaryAt(int32_t entry)
+{
+  return -1 - entry;
+}

@@ -55,6 +55,9 @@ static inline double VpBasisExpand(const VpBasis *b, int end, int k, int i)
 {
   return b->expand[end][k][b->first[end] + i];
 }
+/* of the function i: what M^-1 of the value (k = 0) or the outward slope (k = 1) at an end has of it; ends are mirror images to the last
+   bit */
+long double VpBasisLift(const VpBasis *, int end, int k, int i);
 
 /* The operator of a cell along one direction depends on the cell and on what lies beyond its two sides. */
 typedef struct {
@@ -92,12 +95,7 @@ double VpDirichletGamma(int degree, double penalty);
 /* The cell's own part diagonalised, without the reaction: D = B diag(lambda) F, F B = 1, all [n][n]; lambda [n]. */
 void VpBlockBuild(const VpBasis *, const VpLineKey *, double penalty, double F[], double B[], double lambda[]);
 
-/* Sizes and signs that kernels need, also on devices; with constant arguments they are compile-time constants. */
-#ifdef __CUDACC__
-  #define VP_SIZE __host__ __device__ constexpr
-#else
-  #define VP_SIZE static inline
-#endif
+/* Sizes and signs that kernels need. */
 /* how many coefficients of a line make its traces: in the orthonormal basis, and in the basis of a cycle's level, which is thin from
    n = VP_THIN_FROM(dim) on */
 VP_SIZE int VpDenseLayers(int n)
@@ -181,7 +179,11 @@ void VpDiagonalize(int n, double A[], double Q[], double lambda[], double room[]
 /* Between a cell and its two children, c = 0, 1, along one direction: P[c] [n][n] takes the cell's coefficients to the child's, R[c] [n][n]
    is the part of child c in the adjoint in L2, M_H^-1 P^T M_h. The first child is `part` of the cell. Of halves, P[1] and R[1] are the
    mirror images of P[0] and R[0] to the last bit. */
-void VpTransferBuild(const VpBasis *, double part, double P[], double R[]);
+void               VpTransferBuild(const VpBasis *, double part, double P[], double R[]);
+static inline void VpTransferHalves(const VpBasis *basis, double P[], double R[])
+{
+  VpTransferBuild(basis, 0.5, P, R);
+}
 /* u = (M_z x M_y x M_x) u, with M[0] or M[1] along direction d as bit d of `child` says, M being P or R. In one direction fewer it does the
    same on a side. */
 void VpTransferApply(int dim, int n, const double M[], int child, double u[]);

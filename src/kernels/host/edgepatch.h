@@ -17,7 +17,7 @@ typedef struct {
   int32_t     K[W], at[2 * DIM][W]; /* K, and its sides in the view; -1 where they do not hang */
   int         place[FACES][VALUES]; /* where values of a cell F lie among those of all F */
   const REAL *entry[W];             /* the entries that the following is made of: */
-  V           table[(DIM + 1) * (2 * VP_MAX_N + 1) * VP_MAX_N + (DIM - 1) * (2 * M + 1) * M + 8 * VP_MAX_N];
+  V           table[(DIM + 1) * (2 * VP_MAX_N + 1) * VP_MAX_N + (DIM - 1) * (2 * M + 1) * M + VP_EDGE_MODES * VP_MAX_N];
   V           weight;
   Modes       coarser, finer; /* of K, of all F */
 } Patches;
@@ -63,12 +63,12 @@ INLINE int Replaces(const Edges *e)
 /* the first side of the same K */
 INLINE int32_t First(const Edges *e, int32_t at)
 {
-  while (at > 0 && Side(e, at - 1)[0] == Side(e, at)[0]) at--;
+  while (at > 0 && Side(e, at - 1)[VP_HANG_OWN] == Side(e, at)[VP_HANG_OWN]) at--;
   return at;
 }
 INLINE int IsOf(const Edges *e, int32_t at, int32_t K)
 {
-  return at < e->edges->sides.n && Side(e, at)[0] == K;
+  return at < e->edges->sides.n && Side(e, at)[VP_HANG_OWN] == K;
 }
 
 /* r = the residual of K, with traces of the finer level on sides that hang. Where F's values are replaced, SolvePatches subtracts
@@ -278,10 +278,10 @@ INLINE void SetTables(Patches *p)
     p->finer.line[d] = d == normal ? p->table + DIM * block : wide;
     if (d != normal) wide += VpFdmSize(n);
   }
-  p->coarser.trace = ends;
-  p->coarser.lifted = ends + 2 * n;
-  p->finer.trace = ends + 4 * n;
-  p->finer.lifted = ends + 6 * n;
+  p->coarser.trace = ends + VpEdgeModes(n, 0, 0);
+  p->coarser.lifted = ends + VpEdgeModes(n, 0, 1);
+  p->finer.trace = ends + VpEdgeModes(n, 1, 0);
+  p->finer.lifted = ends + VpEdgeModes(n, 1, 1);
   SetInverse(&p->coarser, (REAL)edges->reaction * p->weight);
   SetInverse(&p->finer, (REAL)edges->reaction * p->weight);
 }
@@ -291,18 +291,18 @@ INLINE void SetPatches(Patches *p, int32_t next, int32_t last)
 {
   Edges         *e = &p->edges;
   const int32_t *order = e->edges->order + next;
-  const int      side = Side(e, order[0])[1];
+  const int      side = Side(e, order[0])[VP_HANG_SIDE];
 
-  for (e->count = 1; e->count < W && next + e->count < last && Side(e, order[e->count])[1] == side;) e->count++;
+  for (e->count = 1; e->count < W && next + e->count < last && Side(e, order[e->count])[VP_HANG_SIDE] == side;) e->count++;
   p->hang = 0;
   memset(p->at, -1, sizeof p->at);
   for (int l = 0; l < W; l++) {
     const int32_t at = order[l < e->count ? l : 0];
 
-    p->K[l] = Side(e, at)[0];
+    p->K[l] = Side(e, at)[VP_HANG_OWN];
     for (int32_t i = First(e, at); IsOf(e, i, p->K[l]); i++) {
-      p->hang |= 1u << Side(e, i)[1];
-      p->at[Side(e, i)[1]][l] = i;
+      p->hang |= 1u << Side(e, i)[VP_HANG_SIDE];
+      p->at[Side(e, i)[VP_HANG_SIDE]][l] = i;
     }
   }
   if (p->side != side) SetSide(p, side);

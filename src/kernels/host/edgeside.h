@@ -77,7 +77,7 @@ OUTLINE void CellTraces(const Edges *e, const VpView *view, const REAL *values, 
 /* here = the factors (Flux) of A_FK u on the i-th cell F beyond a side, where u on K has the traces t */
 OUTLINE void ToFine(const Edges *e, const V form[], int i, Traces t, Traces here)
 {
-  const V turned[VP_HANG_A] = {form[2], form[3], form[0], form[1], form[VP_HANG_GAMMA]};
+  const V turned[VP_HANG_A] = VP_TURNED_FORM(form);
   Traces  there;
 
   ToPart(e->degree->n, e->degree->along, e->edges->sides.half, i, t, there);
@@ -143,7 +143,7 @@ OUTLINE void SubtractExcess(const Edges *e, int side, const int32_t at[W], int b
   for (int l = 0; l < W; l++) p[l] = at[l] < 0 ? zero_cell : (const REAL *)e->edges->excess + (size_t)at[l] * FACES;
   LoadLanes(FACES, p, 0, excess);
   LoadForms(&e->edges->sides, at, form);
-  const V large[VP_HANG_A] = {form[2] * root, form[3] * (root / 2), form[0], form[1], form[VP_HANG_GAMMA]};
+  const V large[VP_HANG_A] = VP_LARGE_FORM(form, root);
   ClearTraces(e->degree->n, sum);
   for (int i = 0; i < FACES; i++) {
     Traces none;

@@ -93,7 +93,7 @@ VP_FACE_FORM(INLINE void FaceTests, V)
 OUTLINE void Flux(int n, const V form[], V a, Traces here, Traces beyond)
 {
   for (int l = 0; l < Power(n) / n; l++)
-    FaceTests(form, form + 2, form[VP_HANG_GAMMA], a, &here[0][l], &here[1][l], beyond[0][l], beyond[1][l]);
+    FaceTests(form, form + VP_HANG_OTHER, form[VP_HANG_GAMMA], a, &here[0][l], &here[1][l], beyond[0][l], beyond[1][l]);
 }
 
 /* y += sign times the lift of t at a side */

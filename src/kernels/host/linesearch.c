@@ -3,13 +3,10 @@
 
 INLINE void Dots(const VpView *view, const int n, const REAL *e, const REAL *r, const REAL *w, double dots[])
 {
-  const REAL *leave = (const REAL *)view->leave;
-  REAL        mass[VP_MAX_N * VP_MAX_N] = {0}, values[VALUES];
-  V           Tx[VP_MAX_N][VECTORS], u[ROWS][VECTORS];
+  REAL mass[VP_MAX_N * VP_MAX_N], values[VALUES];
+  V    Tx[VP_MAX_N][VECTORS], u[ROWS][VECTORS];
 
-  for (int i = 0; i < n * n; i++) {
-    for (int k = 0; k < n; k++) mass[i] += leave[k * n + i / n] * leave[k * n + i % n];
-  }
+  for (int i = 0; i < n * n; i++) mass[i] = (REAL)view->basis->mass[i];
   LoadTransposed(n, mass, Tx);
   dots[0] = dots[1] = 0;
   for (size_t at = 0; at < (size_t)view->nown * (size_t)Power(n); at += (size_t)Power(n)) {

@@ -9,7 +9,8 @@ typedef struct {
 
 INLINE NotchSide SideOf(const int n, const int32_t *side, const void *tables)
 {
-  return (NotchSide){VpLineStride(side[2] / 2 % DIM, n, n * n), (const REAL *)tables + (size_t)(side[2] / (2 * DIM)) * (size_t)(4 * n)};
+  return (NotchSide){VpLineStride(side[2] / 2 % DIM, n, n * n),
+                     (const REAL *)tables + (size_t)(side[2] / (2 * DIM)) * (size_t)VpNotchSize(n)};
 }
 
 INLINE void Take(const int n, const VpNotch *notch, const REAL *x, REAL *t)

@@ -50,7 +50,7 @@ enum { PARTS_OF_SIDE = 1 + FACES };
 INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t at[W], const V form[], Traces own)
 {
   const VpHangView *hang = &v->view->hang;
-  const int         side = SideAt(hang, at[0])[1];
+  const int         side = SideAt(hang, at[0])[VP_HANG_SIDE];
   Traces            here, there, sum;
 
   ClearTraces(n, sum);
@@ -70,7 +70,7 @@ INLINE void FromFine(const Vector *v, const int n, Along *along, const int32_t a
 INLINE void FromCoarse(const Vector *v, const int n, Along *along, const int32_t at[W], const V form[], Traces own)
 {
   const VpHangView *hang = &v->view->hang;
-  const int         side = SideAt(hang, at[0])[1], part = SideAt(hang, at[0])[2];
+  const int         side = SideAt(hang, at[0])[VP_HANG_SIDE], part = SideAt(hang, at[0])[VP_HANG_PART];
   const REAL       *beyond[W];
   Traces            whole, there;
 
@@ -84,7 +84,7 @@ INLINE void FromCoarse(const Vector *v, const int n, Along *along, const int32_t
 INLINE void AddGroup(const Vector *v, const int n, Along *along, Group *g, int32_t first, REAL sign, REAL *y)
 {
   const VpHangView *hang = &v->view->hang;
-  const int         N = Power(n), side = SideAt(hang, g->at[0])[1];
+  const int         N = Power(n), side = SideAt(hang, g->at[0])[VP_HANG_SIDE];
   const REAL       *own[W];
   REAL             *to[W], spare[VALUES] = {0};
   V                 u[VALUES], form[VP_HANG_FORM];
@@ -92,13 +92,13 @@ INLINE void AddGroup(const Vector *v, const int n, Along *along, Group *g, int32
 
   for (int l = 0; l < W; l++) {
     if (l >= g->n) g->at[l] = g->at[0]; /* lanes left over */
-    const int32_t cell = SideAt(hang, g->at[l])[0];
+    const int32_t cell = SideAt(hang, g->at[l])[VP_HANG_OWN];
     own[l] = Values(v, n, cell);
     to[l] = l < g->n ? y + (size_t)(cell - first) * (size_t)N : spare;
   }
   LoadForms(hang, g->at, form);
   LoadTraces(v->view, n, side, own, t);
-  if (SideAt(hang, g->at[0])[2] >= 0) FromCoarse(v, n, along, g->at, form, t);
+  if (SideAt(hang, g->at[0])[VP_HANG_PART] >= 0) FromCoarse(v, n, along, g->at, form, t);
   else FromFine(v, n, along, g->at, form, t);
   Clear(N, u);
   AddLift(hang, n, side, sign, t, u);
@@ -112,8 +112,8 @@ INLINE void HangingSides(const Vector *v, const int n, Along *along, int32_t fir
   const VpHangView *hang = &v->view->hang;
   Group             group[2 * DIM * PARTS_OF_SIDE] = {{0}};
 
-  for (int32_t at = VpFirstHanging(hang, first); at < hang->n && SideAt(hang, at)[0] < last; at++) {
-    Group *g = &group[SideAt(hang, at)[1] * PARTS_OF_SIDE + 1 + SideAt(hang, at)[2]];
+  for (int32_t at = VpFirstHanging(hang, first); at < hang->n && SideAt(hang, at)[VP_HANG_OWN] < last; at++) {
+    Group *g = &group[SideAt(hang, at)[VP_HANG_SIDE] * PARTS_OF_SIDE + 1 + SideAt(hang, at)[VP_HANG_PART]];
 
     g->at[g->n++] = at;
     if (g->n == W) AddGroup(v, n, along, g, first, sign, y);

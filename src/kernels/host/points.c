@@ -17,9 +17,9 @@ INLINE void FindGroup(const VpPlaces *places, const VpGrid *grid, int32_t at, Gr
   g->lanes = PetscMin(W, places->n - at);
   for (int l = 0; l < W; l++) {
     const int32_t i = at + PetscMin(l, g->lanes - 1);
-    const double *size = places->bounds + 6 * (size_t)i + 3;
+    const double *size = VpPlaceSize(places, i);
 
-    g->cell[l] = places->list ? places->list[i] : places->first + i;
+    g->cell[l] = VpPlaceCell(places, i);
     g->factor[l] = sqrt(VpGridPower(grid->power, size)) * (places->weight ? places->weight[i] : 1);
     g->volume[l] = size[0] * size[1] * size[2];
   }
@@ -184,7 +184,7 @@ INLINE void Distance(const int n, const VpPlaces *places, const VpGrid *grid, in
 INLINE void Coordinates(const VpPlaces *places, const VpGrid *grid, double *x)
 {
   for (int32_t i = 0; i < places->n; i++) {
-    const double *lower = places->bounds + 6 * (size_t)i, *size = lower + 3;
+    const double *lower = VpPlaceLower(places, i), *size = VpPlaceSize(places, i);
 
     for (int z = 0; z < grid->count[2]; z++) {
       for (int y = 0; y < grid->count[1]; y++) {

@@ -103,10 +103,10 @@ INLINE void SubtractBeyond(const Sweep *s, const int n, const int32_t j[W], cons
 /* how patches j[0..W) get their residual */
 INLINE VpForm FormOf(const Sweep *s, const int32_t j[W])
 {
-  int exact = s->form == VP_FORM_EXACT && s->patches->exact;
+  int exact = s->patches->exact != NULL;
 
   for (int l = 0; exact && l < W; l++) exact = s->patches->exact[j[l]];
-  return exact ? VP_FORM_REPLACE : s->form;
+  return VpPatchForm(s->form, exact);
 }
 
 /* what patches j[0..W) read and write; longer cells need no help, and would not fit into the cache beside the patches at work */
