@@ -243,7 +243,7 @@ PetscErrorCode DMVPatchDGEstimate(DM dm, Vec x, VPatchDGFunction f, VPatchDGFunc
   e.m = (int)PetscPowInt(e.n, e.dim - 1);
   e.ndof = e.m * e.n;
   SecondDerivative(&e.basis, e.second);
-  VpTransferBuild(&e.basis, 0.5, e.half, R);
+  VpTransferHalves(&e.basis, e.half, R);
   PetscCall(Fetch(&e, x));
   PetscCall(DMGetGlobalVector(dm, &b));
   PetscCall(VecZeroEntries(b));

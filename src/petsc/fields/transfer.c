@@ -96,7 +96,7 @@ PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y)
   PetscCall(VpBasisCreate(VP_BASIS_ORTHONORMAL, (int)degree[1], &basis));
   h.dim = mesh[1]->dim;
   h.n = basis.n;
-  VpTransferBuild(&basis, 0.5, h.P, h.R);
+  VpTransferHalves(&basis, h.P, h.R);
   ndof = PetscPowInt(h.n, h.dim);
   PetscCall(VpOverlapCreate(mesh[0], mesh[1], &o));
   PetscCall(PetscMalloc1((size_t)o.n * (size_t)ndof, &values));
