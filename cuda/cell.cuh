@@ -170,10 +170,10 @@ private:
   }
 };
 
-/* y = line l of A x along the slowest direction of the cell. In 2D all that lies beyond is on its way before one number is waited for; in 3D
-   it would take registers that more blocks need.
-   Requires: X holds the cell's values and Y is scratch, both with CellShape's strides; `room` is for the cell's lines (CellLines); all threads of
-   the block call, and wait for one another before X is read. */
+/* y = line l of A x along the slowest direction of the cell. In 2D all that lies beyond is on its way before one number is waited for;
+   in 3D it would take registers that more blocks need.
+   Requires: X holds the cell's values and Y is scratch, both with CellShape's strides; `room` is for the cell's lines (CellLines); all
+   threads of the block call, and wait for one another before X is read. */
 template <class T, int DIM, int N, class Hanging = NoHangingTraces<T>>
 __device__ __forceinline__ void ApplyCell(const Field<T> &f, int32_t cell, const T *X, T *Y, T *room, int l, T (&y)[N],
                                           const Hanging &hanging = Hanging())

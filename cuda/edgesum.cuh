@@ -1,6 +1,6 @@
 /* The inverses of sums along the directions, by tables: of K, which has n values along each, or of all F together, which
-   have 2n along the side and n across it. They are used in modes, where they are diagonal; and between the side's traces and modes there is a
-   short way, for traces have 2 numbers where values have n:
+   have 2n along the side and n across it. They are used in modes, where they are diagonal; and between the side's traces and modes there is
+   a short way, for traces have 2 numbers where values have n:
 
        values <--> modes <--> modes of traces [V, Q across the side] <--> traces
 
@@ -24,8 +24,8 @@ __device__ __forceinline__ void ForEach(F f)
   }
 }
 
-/* The tables that a block has in shared memory: of an entry (VpEdgeView.table), and what is made of them at set-up. D is the direction across
-   the side. */
+/* The tables that a block has in shared memory: of an entry (VpEdgeView.table), and what is made of them at set-up. D is the direction
+   across the side. */
 template <class T, int DIM, int N, int D>
 struct EdgeTable {
   static constexpr int threads = Power(2, DIM - 1) * Power(N, DIM - 1);

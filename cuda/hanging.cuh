@@ -55,8 +55,8 @@ struct HangThread {
     return t;
   }
 
-  /* takes the matrices from shared memory, for which there is this room. All threads of the block call, and wait for one another before they
-     use them. */
+  /* takes the matrices from shared memory, for which there is this room. All threads of the block call, and wait for one another before
+     they use them. */
   __device__ __forceinline__ void KeepHalf(T *to)
   {
     for (int k = threadIdx.x; k < 4 * N * N; k += blockDim.x) to[k] = half[k];
@@ -121,8 +121,8 @@ struct HangThread {
     }
   }
 
-  /* The form of a fine face, with the coefficient a: here = the factors by which it multiplies V and Q of a test function on this side, from
-     the traces on this side (here) and on the other (beyond). turned: the form's two cells change places */
+  /* The form of a fine face, with the coefficient a: here = the factors by which it multiplies V and Q of a test function on this side,
+     from the traces on this side (here) and on the other (beyond). turned: the form's two cells change places */
   static __device__ __forceinline__ void Flux(const T *form, bool turned, T a, Trace &here, const Trace &beyond)
   {
     FaceTests(form + 2 * turned, form + 2 * !turned, form[VP_HANG_GAMMA], a, &here.V, &here.Q, beyond.V, beyond.Q);

@@ -67,8 +67,8 @@ struct TileShape {
   static constexpr int x = 1234, y = 1234; /* orders of the lines along x and y; digits 1, 2 are the place in a cell, 3, 4 the cell */
 };
 
-/* The same of a mesh whose cells differ in size, where eight of them are one cell's children more often than more are a box. Of small cells a
-   tile of eight would have few threads. */
+/* The same of a mesh whose cells differ in size, where eight of them are one cell's children more often than more are a box. Of small cells
+   a tile of eight would have few threads. */
 template <class T, int DIM, int N>
 struct OctetShape : TileShape<T, DIM, N> {
 };

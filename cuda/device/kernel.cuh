@@ -188,8 +188,8 @@ void VpTabulate(double (*of)(const VpBasis *, int, int, int), const VpBasis *bas
 }
 PetscErrorCode VpCudaProcessors(int *n); /* multiprocessors of the present device */
 
-/* beside.cu. Fork and Join: a second stream, which begins after all work so far, and joins again; Aside and Rejoin: a third one, for the slots
-   of VpBackend. Fork may be called inside Aside. */
+/* streams.cu. Fork and Join: a second stream, which begins after all work so far, and joins again; Aside and Rejoin: a third one, for the
+   slots of VpBackend. Fork may be called inside Aside. */
 PetscErrorCode VpCudaFork(cudaStream_t *side);
 PetscErrorCode VpCudaJoin(void);
 PetscErrorCode VpCudaAside(PetscErrorCode (*work)(void *), void *context);

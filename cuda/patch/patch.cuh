@@ -1,7 +1,7 @@
 /* One colour of the patch smoother on patches that are alike, in 3D: x = A_j^-1 (b - what the neighbours' traces add). All these patches
    have the same 1D tables, which are their own mirror images; only their sides on the domain boundary differ. Or patches are sorted, so
    that those of a block have the same tables (sorttables.cuh). Where the coefficient varies over cells of one size, the patch's is s
-   times that of its tables (VpPatchView.weight is 1/s), and what traces add is that of coefficient 1, times the harmonic means at the sides.
+   times that of its tables (VpPatchView.weight is 1/s), and what traces add is that of coefficient 1, times the harmonic means at sides.
 
    F and B take a line to the eigen-coordinates of its direction and back (fdm.cuh). A thread holds whole lines in registers, in every
    step those of one direction:

@@ -99,8 +99,8 @@ __host__ __device__ constexpr int PatchCellAt(int d, int s, int q)
 {
   return (q >> d) << (d + 1) | s << d | (q & ((1 << d) - 1));
 }
-/* A patch's cells, x fastest; then those beyond its sides, or a negative number (VpView.neighbor) at the boundary. Where the level ends on a
-   part of a side (SortTables.mixes), -2 - h stands for cell h of these itself, and other negative numbers are -1. */
+/* A patch's cells, x fastest; then those beyond its sides, or a negative number (VpView.neighbor) at the boundary. Where the level ends on
+   a part of a side (SortTables.mixes), -2 - h stands for cell h of these itself, and other negative numbers are -1. */
 struct PatchCells {
   int32_t cell[VP_PATCH_CELLS + PATCH_SIDES];
 };

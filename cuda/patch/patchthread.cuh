@@ -119,7 +119,7 @@ struct PatchThread {
     }
   }
 
-  /* Ensures, after Sync(): `around` are the cells beyond the sides; where the level ends, the patch's own, marked by ENDS in the pointer. */
+  /* Ensures, after Sync(): `around` are the cells beyond the sides; where the level ends, the patch's own, marked by ENDS in pointers. */
   __device__ __forceinline__ void FindBeyond() const
   {
 #pragma unroll 1
@@ -242,7 +242,8 @@ static PatchWork<T> WorkOn(const PatchList &list, const VpArray &table, const vo
     (const uint8_t *)list.kinds.p};
 }
 
-/* kernel(tables and boundary, w, done, n) on n patches, Patch::patches a block */
+/* kernel(tables, w, done, n) on n patches, Patch::patches a block. `tables`: those of like patches, the kernel's own, those at boundaries,
+   coefficients, as the kernel has them. */
 template <class S, class Kernel, class T, class... Tables>
 static PetscErrorCode LaunchPatches(Kernel kernel, size_t bytes, int n, cudaStream_t stream, const PatchWork<T> &w, unsigned done,
                                     const Tables &...tables)

@@ -144,8 +144,8 @@ struct VaryThread : PatchThread<T, N, 0, Boundary, false> {
       UNROLL (int j = 1; j < half; j++) y[N - 1 - i] += k.odd_K[d][i * half + j] * o[j];
     }
   }
-  /* y = that, plus what the jumps times H add at the lower and the upper side of the cell. They come last, since neighbours' values may still
-     be under way. */
+  /* y = that, plus what the jumps times H add at the lower and the upper side of the cell. They come last, since neighbours' values may
+     still be under way. */
   template <int D>
   __device__ __forceinline__ void AddJumps(const T (&lower)[2], const T (&upper)[2], T *y) const
   {

@@ -1,5 +1,5 @@
-/* The sides of a range of cells that hang: faces, which are sides of coarse cells where all cells there are in the range, and other sides. The
-   factors of a face's sides (Flux) are found before A x on cells, which lifts them (HangingTraces); other sides are added after it.
+/* The sides of a range of cells that hang: faces, which are sides of coarse cells where all cells there are in the range, and other sides.
+   The factors of a face's sides (Flux) are found before A x on cells, which lifts them (HangingTraces); other sides are added after it.
 
       +-------+---+     A face has 1 + 2^(dim-1) sides: K's, then those of the cells F.
       |       | F |

@@ -1,5 +1,5 @@
-/* Setting up the kernels of patch.cuh, keptpatch.cuh and varypatch.cuh, also for sorted patches, and of sweepall.cuh: the tables of the view's
-   common patches, and the order in which patches are launched. */
+/* Setting up the kernels of patch.cuh, keptpatch.cuh and varypatch.cuh, also for sorted patches, and of sweepall.cuh: the tables of the
+   view's common patches, and the order in which patches are launched. */
 #pragma once
 #include "../patch/varypatch.cuh"
 #include "sorts.cuh"
@@ -288,7 +288,7 @@ struct SweepSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* Whether common patches at boundaries are sorted, as others are: where the kernel for sorted ones takes less time for them, as measured */
+  /* Whether common patches at boundaries are sorted, as others are: where the kernel for sorted ones takes less time, as measured */
   bool SortsBoundary(Selected selected) const
   {
     return selected == SELECT_EXACT || (N == 8 && !patches->lacks);
