@@ -105,12 +105,12 @@ struct LineEnds {
 };
 
 /* The lines of a cell, D and then g, or the lift of a side that hangs. Long ones in 3D are in shared memory, where rows begin at multiples
-   of 16 bytes, so that few instructions read them. Others have too few readers. */
+   of VP_WIDE_BYTES, so that few instructions read them. Others have too few readers. */
 template <class T, int DIM, int N>
 struct CellLines {
-  typedef Pack<T, 16 / sizeof(T)> Some;
-  static constexpr bool           kept = DIM == 3 && N > 5;
-  static constexpr int            W = 16 / (int)sizeof(T), row = RoundUp(N, W), rows = N + 4, size = kept ? DIM * rows * row : W;
+  typedef Wide<T>       Some;
+  static constexpr bool kept = DIM == 3 && N > 5;
+  static constexpr int  W = Some::n, row = RoundUp(N, W), rows = N + 4, size = kept ? DIM * rows * row : W;
 
   const Field<T> &f;
   const int32_t   cell;

@@ -183,7 +183,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   template <int COUNT>
   static __device__ __forceinline__ void Copy(const T *from, T *to)
   {
-    ForEach<COUNT / Tables::W, threads>([=](int k) { __pipeline_memcpy_async(to + k * Tables::W, from + k * Tables::W, 16); });
+    ForEach<COUNT / Tables::W, threads>([=](int k) { __pipeline_memcpy_async(to + k * Tables::W, from + k * Tables::W, VP_WIDE_BYTES); });
   }
 
   /* line l of the group's cell along e in arrays of all F that have `deep` values across the side, and its stride */

@@ -8,9 +8,9 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads *HangThread<T, 
   AddCoarse(const __grid_constant__ EdgeWork<T> w, const int32_t *order, int32_t n, T sign)
 {
   typedef EdgeSide<T, DIM, N> S;
-  __shared__ __align__(16) T s[S::sides * S::room], half[4 * N * N];
-  S                          side(w, s);
-  const int32_t              number = blockIdx.x * S::sides + threadIdx.x / S::threads, at = order[number < n ? number : n - 1];
+  __shared__ __align__(VP_WIDE_BYTES) T s[S::sides * S::room], half[4 * N * N];
+  S                                     side(w, s);
+  const int32_t                         number = blockIdx.x * S::sides + threadIdx.x / S::threads, at = order[number < n ? number : n - 1];
 
   side.KeepHalf(half);
   side.AddToFine(at, number < n, sign, w.coarse.Cell(side.Item(at)[0], S::values), w.b);
@@ -22,10 +22,10 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   SubtractFine(const __grid_constant__ EdgeWork<T> w, const int32_t *order, T *bc)
 {
   typedef EdgeSide<T, DIM, N> S;
-  __shared__ __align__(16) T s[S::room];
-  const S                    side(w, s);
-  const int32_t              at = order[blockIdx.x], *item = side.Item(at), K = item[0];
-  const T                   *u = w.coarse.Cell(K, S::values);
+  __shared__ __align__(VP_WIDE_BYTES) T s[S::room];
+  const S                               side(w, s);
+  const int32_t                         at = order[blockIdx.x], *item = side.Item(at), K = item[0];
+  const T                              *u = w.coarse.Cell(K, S::values);
 
   side.SubtractFine(at, u, bc + (size_t)K * S::values);
   if (!w.excess) return;
@@ -62,7 +62,7 @@ template <class T, int DIM, int N>
 __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads, EdgePatch<T, DIM, N, 0>::least)
   SolveEdges(const __grid_constant__ EdgeWork<T> w, const int32_t *order)
 {
-  extern __shared__ __align__(16) unsigned char shared[];
+  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
 
   const int32_t at = order[blockIdx.x];
   const int     d = w.sides.cell[(size_t)at * VP_HANG_CELL + 1] / 2;

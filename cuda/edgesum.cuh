@@ -8,7 +8,7 @@
 
        F, n = 2, 3D:  8 lines of 4 values, 2 threads each; 16 lines of 2 values, 1 thread each
 
-   Rows of matrices begin at multiples of 16 bytes, so that few instructions read them. */
+   Rows of matrices begin at multiples of VP_WIDE_BYTES, so that few instructions read them. */
 #pragma once
 #include "patch/fdm.cuh"
 #include "device/load.cuh"
@@ -29,7 +29,7 @@ __device__ __forceinline__ void ForEach(F f)
 template <class T, int DIM, int N, int D>
 struct EdgeTable {
   static constexpr int threads = Power(2, DIM - 1) * Power(N, DIM - 1);
-  static constexpr int W = 16 / (int)sizeof(T);
+  static constexpr int W = Wide<T>::n;
 
   static __host__ __device__ constexpr int row(int m)
   {
@@ -127,12 +127,12 @@ struct LineSum {
 
     UNROLL (int j = 0; j < R; j++) in[j] = j < M ? v[start + (j < M ? j * S : 0)] : T(0);
     UNROLL (int i = 0; i < most; i++) {
-      const int         k = part + i * share;
-      const Pack<T, W> *row = (const Pack<T, W> *)(A + (M % share == 0 || k < M ? k : 0) * R);
-      T                 sum = T(0);
+      const int      k = part + i * share;
+      const Wide<T> *row = (const Wide<T> *)(A + (M % share == 0 || k < M ? k : 0) * R);
+      T              sum = T(0);
 
       UNROLL (int j = 0; j < M; j += W) {
-        const Pack<T, W> a = row[j / W];
+        const Wide<T> a = row[j / W];
         UNROLL (int w = 0; w < W && j + w < M; w++) sum += a.a[w] * in[j + w];
       }
       if (M % share == 0 || k < M) to[start + k * S] = sum;

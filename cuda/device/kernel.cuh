@@ -40,6 +40,9 @@ enum { VP_WARP = 32, VP_WARPS = 8 };
    threads loop over items */
 enum { VP_MAX_THREADS = 1024, VP_THREADS = 256, VP_MAX_LOOPING = 65536 };
 
+/* the most bytes that a thread reads at once, from where they are aligned to that */
+enum { VP_WIDE_BYTES = 16 };
+
 /* blocks of a launch for n items, `each` a block; where threads loop, a block may have more of them */
 static inline int32_t VpBlocks(int32_t n, int each)
 {
@@ -219,14 +222,15 @@ PetscErrorCode VpCudaPlan(void *const *device, int kind, int32_t first, int32_t 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Asks for the `bytes` at p to be in L2, in units of 16. GPUs before Hopper lack the instruction and do nothing. */
+/* Asks for the `bytes` at p to be in L2. GPUs before Hopper lack the instruction and do nothing. */
 template <int bytes>
 __device__ __forceinline__ void Prefetch(const void *p)
 {
 #if __CUDA_ARCH__ >= 900
-  const size_t skip = (16 - (size_t)p % 16) % 16;
+  constexpr int unit = 16; /* of the instruction */
+  const size_t  skip = (unit - (size_t)p % unit) % unit;
 
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"((const char *)p + skip), "r"((int)(bytes - skip) & ~15));
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"((const char *)p + skip), "r"((int)(bytes - skip) & ~(unit - 1)));
 #endif
 }
 

@@ -29,8 +29,8 @@
 /* Where shared memory has TRACES traces a side: those of x and y sides, of z sides, then the pointers. */
 template <class T, int N, int TRACES, class S>
 struct KeptShape {
-  static constexpr int    m = S::m, wide = 16 / sizeof(T);                    /* numbers at once */
-  static constexpr int    sf = (RoundUp(TRACES * m, wide) / wide | 1) * wide; /* from line to line of traces, in odd steps of 16 bytes */
+  static constexpr int    m = S::m, wide = Wide<T>::n;                        /* numbers at once */
+  static constexpr int    sf = (RoundUp(TRACES * m, wide) / wide | 1) * wide; /* from line to line of traces, in odd steps of Wides */
   static constexpr int    ends = 4 * m * sf;                                  /* where those of z begin, a thread's own each */
   static constexpr int    traces = ends + RoundUp(2 * m * m * TRACES, wide);  /* values of a patch's traces */
   static constexpr size_t pointers = (S::sides + (size_t)S::patches * traces) * sizeof(T); /* where pointers begin */
@@ -281,8 +281,8 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
               const __grid_constant__ Boundary boundary, const __grid_constant__ PatchWork<T> w, unsigned done, int32_t count)
 {
   typedef Patch<T, N> S;
-  extern __shared__ __align__(16) unsigned char shared[];
-  const int32_t                                 index = blockIdx.x * S::patches + threadIdx.x / S::threads;
+  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
+  const int32_t                                            index = blockIdx.x * S::patches + threadIdx.x / S::threads;
 
   KeptThread<T, N, TRACES, Boundary> thread(t, kept, boundary, w, done, index < count ? index : count - 1, shared);
   thread.Solve(w.b, index < count);
@@ -295,10 +295,10 @@ __global__ void __launch_bounds__(Patch<T, N, SORTED_PATCHES>::block, Patch<T, N
              const __grid_constant__ KeptTables<T, N, TRACES> kept, const __grid_constant__ PatchWork<T> w, unsigned done)
 {
   typedef Patch<T, N, SORTED_PATCHES> S;
-  extern __shared__ __align__(16) unsigned char shared[];
-  const SortBlock                               block = sorts.block[blockIdx.x];
-  const int                                     slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST;
-  const SortView<T, N>                          t(all, w.table, block, SortTail<N, TRACES>::LK, shared + KeptShape<T, N, TRACES, S>::bytes);
+  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
+  const SortBlock                                          block = sorts.block[blockIdx.x];
+  const int                                                slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST;
+  const SortView<T, N> t(all, w.table, block, SortTail<N, TRACES>::LK, shared + KeptShape<T, N, TRACES, S>::bytes);
 
   KeptThread<T, N, TRACES, Sorts<FULL>> thread(t, kept, sorts, w, done, block.patches / SORT_MOST + (slot < n ? slot : 0), shared);
   thread.Solve(w.b, slot < n);

@@ -140,7 +140,7 @@ struct ReplaceThread : PatchThread<T, N, 0, Boundary, AGAIN> {
   /* v -= what the traces beyond all six sides add to the z lines */
   __device__ __forceinline__ void SubtractTraces(const Pair (&end)[R][2])
   {
-    constexpr int W = 16 / sizeof(T) / 2; /* pairs at once */
+    constexpr int W = Wide<T>::n / 2; /* pairs at once */
 
     UNROLL (int r = 0; r < R; r++) {
       const int l = LineZ(r), ix = l % N, iy = l / N % N, cx = l / layer & 1, cy = l / layer >> 1;
@@ -149,7 +149,7 @@ struct ReplaceThread : PatchThread<T, N, 0, Boundary, AGAIN> {
       const T   gx0 = __ldg(gx), gx1 = __ldg(gx + 1), gy0 = __ldg(gy), gy1 = __ldg(gy + 1);
       const T  *hx = sides + ((l0 / layer & 1) * m + y) * S::sf, *hy = sides + ((2 + cy) * m + cx * N + ix) * S::sf;
       UNROLL (int i = 0; i < m; i += W) {
-        const Pack<T, 2 *W> px = *(const Pack<T, 2 * W> *)(hx + 2 * i), py = *(const Pack<T, 2 * W> *)(hy + 2 * i);
+        const Wide<T> px = *(const Wide<T> *)(hx + 2 * i), py = *(const Wide<T> *)(hy + 2 * i);
         UNROLL (int k = 0; k < W; k++) {
           v[r][i + k] -= gx0 * px.a[2 * k];
           v[r][i + k] -= gx1 * px.a[2 * k + 1];
@@ -221,8 +221,8 @@ __device__ __forceinline__ void SolvePatches(const PatchTables<T, N> &t, const B
                                              const PatchWork<T> &w, unsigned done, int32_t first, int32_t last)
 {
   typedef Patch<T, N, AGAIN ? FEW_PATCHES : LIKE_PATCHES> S;
-  extern __shared__ __align__(16) unsigned char shared[];
-  const int32_t                                 index = first + threadIdx.x / S::threads, at = index < last ? index : last - 1;
+  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
+  const int32_t                                            index = first + threadIdx.x / S::threads, at = index < last ? index : last - 1;
 
   ReplaceThread<T, N, Boundary, AGAIN, Coefficients> thread(t, boundary, of, w, done, at, shared);
   thread.Solve(w.b, at, index < last);
@@ -244,8 +244,8 @@ __global__ void __launch_bounds__(Patch<T, N, SORTED_PATCHES>::block, Patch<T, N
 {
   typedef Patch<T, N, SORTED_PATCHES>      S;
   typedef ReplaceShape<T, S, Coefficients> Shape;
-  extern __shared__ __align__(16) unsigned char shared[];
-  const SortBlock                               block = sorts.block[blockIdx.x];
+  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
+  const SortBlock                                          block = sorts.block[blockIdx.x];
   const int slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST, at = block.patches / SORT_MOST + (slot < n ? slot : 0);
   const SortView<T, N> t(all, w.table, block, Coefficients::varies ? SortTail<N>::lambda : SortTail<N>::add, shared + Shape::bytes);
 

@@ -69,14 +69,15 @@ struct Patch : ShapeOf<T, N, USE>::type {
   }
   static constexpr Digits y = Order(Shape::y), x = Order(Shape::x);
   static constexpr int    traces = 4 * m * Shape::sf; /* values of a patch's traces */
-  static constexpr int    sides = RoundUp(Shape::stride * Shape::patches * (int)sizeof(T), 16) / (int)sizeof(T); /* where traces begin */
-  static constexpr size_t pointers = (sides + (size_t)Shape::patches * traces) * sizeof(T);                      /* where pointers begin */
+  static constexpr int    sides =
+    RoundUp(Shape::stride * Shape::patches * (int)sizeof(T), VP_WIDE_BYTES) / (int)sizeof(T); /* where traces begin */
+  static constexpr size_t pointers = (sides + (size_t)Shape::patches * traces) * sizeof(T);   /* where pointers begin */
 
   static_assert(m * m % Shape::rounds == 0 && block <= VP_MAX_THREADS, "a block's threads hold all lines");
   static_assert(Shape::sz >= m * m && Shape::stride >= (m - 1) * Shape::sz + m * m && Shape::sf >= 2 * m, "no two values in one place");
   static_assert(N % Shape::width == 0 && Shape::sz % Shape::width == 0 && Shape::stride % Shape::width == 0, "x lines are read aligned");
   static_assert(!adjacent || (Shape::sz % 2 == 0 && Shape::stride % 2 == 0), "pairs of z lines are aligned");
-  static_assert(Shape::sf * sizeof(T) % 16 == 0, "traces are read 16 bytes at once");
+  static_assert(Shape::sf * sizeof(T) % VP_WIDE_BYTES == 0, "traces are read many at once");
 };
 
 /* Where numbers are in a table on the device:

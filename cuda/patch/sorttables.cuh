@@ -32,12 +32,6 @@ struct SortTail {
 };
 enum { SORT_FULL = 1 << 26, SORT_SIDE = 1 << 27, SORT_MOST = 32 };
 
-/* 16 bytes of numbers */
-template <class T>
-struct Wide : Pack<T, 16 / sizeof(T)> {
-  static constexpr int n = 16 / sizeof(T);
-};
-
 /* The patches of a launch by blocks, instead of what tells apart patches inside and at the boundary. FULL: some are not their
    own mirror images. */
 template <bool FULL>

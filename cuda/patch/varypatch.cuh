@@ -28,7 +28,7 @@ struct VaryTables {
 
 template <class T, int N, class S>
 struct VaryShape {
-  static constexpr int    wide = 16 / sizeof(T), X = RoundUp(S::stride, wide);
+  static constexpr int    X = RoundUp(S::stride, Wide<T>::n);                         /* numbers of a patch's X */
   static constexpr size_t pointers = (S::sides + (size_t)S::patches * X) * sizeof(T); /* where pointers begin, then coefficients */
   static constexpr int    words = PATCH_SIDES + 60 * sizeof(T) / sizeof(void *);
   static constexpr size_t bytes = pointers + (size_t)S::patches * words * sizeof(void *);
@@ -281,7 +281,7 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::roomy)
               unsigned done, int32_t count)
 {
   typedef Patch<T, N> S;
-  extern __shared__ __align__(16) unsigned char shared[];
+  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
   const int32_t index = blockIdx.x * S::patches + threadIdx.x / S::threads, at = index < count ? index : count - 1;
 
   VaryThread<T, N, Boundary> thread(t, vary, boundary, w, more, done, at, shared);
@@ -296,8 +296,8 @@ __global__ void __launch_bounds__(Patch<T, N, SORTED_PATCHES>::block, Patch<T, N
              const __grid_constant__ PatchWork<T> w, unsigned done)
 {
   typedef Patch<T, N, SORTED_PATCHES> S;
-  extern __shared__ __align__(16) unsigned char shared[];
-  const SortBlock                               block = sorts.block[blockIdx.x];
+  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
+  const SortBlock                                          block = sorts.block[blockIdx.x];
   const int slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST, at = block.patches / SORT_MOST + (slot < n ? slot : 0);
   const SortView<T, N> t(all, w.table, block, SortTail<N>::lambda, shared + VaryShape<T, N, S>::bytes);
 

@@ -256,7 +256,7 @@ struct SweepSetup {
   /* whether a block has room for its patches and the tables of a sort, also where coefficients vary */
   PetscErrorCode SortsFit(bool *fit) const
   {
-    const size_t tables = 3 * (size_t)(RoundUp(SortTail<N>::lambda, 16) + 8 * N * N) * sizeof(T);
+    const size_t tables = 3 * (size_t)(RoundUp(SortTail<N>::lambda, Wide<T>::n) + 8 * N * N) * sizeof(T);
     int          device, most;
 
     PetscFunctionBegin;
