@@ -198,7 +198,7 @@ struct KeptThread : PatchThread<T, N, 1, Boundary, false> {
 
       UNROLL (int f = 0; f < TRACES; f++) {
         Kx[f] = __ldg(keepx + f);
-        Ky[f] = !inside && ky == cy + 1 ? T(0) : __ldg(keepy + f);
+        Ky[f] = !inside && ky == LIES_LOWER + cy ? T(0) : __ldg(keepy + f);
         UNROLL (int s = 0; s < 2; s++) a[s][f] = End(r, s)->a[f];
       }
       UNROLL (int c = 0; c < C; c++) {
@@ -222,7 +222,7 @@ struct KeptThread : PatchThread<T, N, 1, Boundary, false> {
           v[r][q] += w;
           UNROLL (int f = 0; f < TRACES; f++) {
             const int s = q / N;
-            if (!inside && kz == s + 1) continue;
+            if (!inside && kz == LIES_LOWER + s) continue;
             if (!thin) a[s][f] -= k.trace[s][f][thin ? 0 : q % N] * w;
             else if (q == (s ? m - 1 - f : f)) a[s][f] -= w;
           }

@@ -84,7 +84,7 @@ struct VaryThread : PatchThread<T, N, 0, Boundary, false> {
   __device__ __forceinline__ bool AtBoundary(int s) const
   {
     if constexpr (Thread::Of::sorted) return t.sides[D] >> s & 1;
-    else return (D == 0 ? kx : D == 1 ? ky : kz) == 1 + s;
+    else return (D == 0 ? kx : D == 1 ? ky : kz) == LIES_LOWER + s;
   }
 
   /* Line r along D. Start: its first value in `values`; Offset: of value i; Find: its cells' number q, its place in a cell's vector */

@@ -31,9 +31,7 @@ struct SweepPlan : VpPlan {
 /* which patches of a range a plan is for: all of them, those that are `exact`, or the others */
 enum Selected { SELECT_ALL, SELECT_EXACT, SELECT_OTHERS };
 
-/* kind[i] = KIND_LEFT_OUT where patch first + i is not selected, 0 where it is not common, else 1 + sum_d (0 inside, 1 at the lower, 2 at
-   the upper boundary) 4^d; without `boundary` those at boundaries are not common */
-enum { KIND_LEFT_OUT = 255 };
+/* kind[i] = of patch first + i, KIND_LEFT_OUT where it is not selected; without `boundary` patches at boundaries are not common */
 static __global__ void FindKinds(const int32_t *type, const uint8_t *exact, Selected selected, bool boundary,
                                  const __grid_constant__ VpCommon common, int32_t first, int32_t count, uint8_t *kind)
 {
@@ -48,11 +46,14 @@ static __global__ void FindKinds(const int32_t *type, const uint8_t *exact, Sele
   }
   for (int d = 0; d < 3; d++) {
     const int32_t t = type[(size_t)(first + i) * 3 + d];
-    const int     k = t == common.inside[d] ? 0 : t == common.bounded[d][0] ? 1 : t == common.bounded[d][1] ? 2 : -1;
-    is = is && (boundary ? k >= 0 : k == 0);
-    code |= k << 2 * d;
+    const int     lies = t == common.inside[d]       ? LIES_INSIDE
+                         : t == common.bounded[d][0] ? LIES_LOWER
+                         : t == common.bounded[d][1] ? LIES_UPPER
+                                                     : -1;
+    is = is && (boundary ? lies >= 0 : lies == LIES_INSIDE);
+    code |= lies << 2 * d;
   }
-  kind[i] = is ? 1 + code : 0;
+  kind[i] = is ? KIND_COMMON + code : KIND_REST;
 }
 
 /* Patches sorted by kind, in threads: first those inside, then those at boundaries, then the others, then those left out. */
@@ -66,7 +67,10 @@ struct ByKind {
 };
 static inline int KindOf(uint8_t kind)
 {
-  return kind == 1 ? KINDS_INSIDE : kind == KIND_LEFT_OUT ? KINDS_LEFT_OUT : kind ? KINDS_BOUNDARY : KINDS_REST;
+  return kind == KIND_COMMON + LIES_INSIDE ? KINDS_INSIDE
+         : kind == KIND_LEFT_OUT           ? KINDS_LEFT_OUT
+         : kind == KIND_REST               ? KINDS_REST
+                                           : KINDS_BOUNDARY;
 }
 static void CountKinds(void *context, int32_t piece, int32_t first, int32_t last)
 {
