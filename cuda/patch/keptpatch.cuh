@@ -99,9 +99,11 @@ struct KeptThread : PatchThread<T, N, 1, Boundary, false> {
   {
 #pragma unroll 1
     for (int h = me; h < PATCH_SIDES * TRACES; h += S::threads) {
-      const int  f = h / PATCH_SIDES, side = h % PATCH_SIDES, d = side / 8, s = side / 4 % 2, own = PatchCellAt(d, s, side % 4);
-      const bool beyond = f && k.beyond, upper = beyond ? !s : s;
-      const int  place = beyond ? 0 : f, from = thin ? (upper ? N - 1 - place : place) * VpLineStride(d, N, layer) : 0;
+      const int          f = h / PATCH_SIDES, side = h % PATCH_SIDES;
+      const PatchQuarter at = PatchQuarterOf(side);
+      const int          own = PatchCellAt(at);
+      const bool         beyond = f && k.beyond, upper = beyond ? !at.s : at.s;
+      const int          place = beyond ? 0 : f, from = thin ? (upper ? N - 1 - place : place) * VpLineStride(at.d, N, layer) : 0;
       around[h] = inside || __ldg(cells + VP_PATCH_CELLS + side) >= 0 ? Cell(beyond ? VP_PATCH_CELLS + side : own, false) + from
                                                                       : table + PatchTable<N>::zero;
     }
@@ -147,7 +149,7 @@ struct KeptThread : PatchThread<T, N, 1, Boundary, false> {
       }
     }
     UNROLL (int r = 0; r < R; r++) {
-      UNROLL (int s = 0; s < 2; s++) *End(r, s) = end[r][s] = Beside(s, 16 + 4 * s + LineZ(r) / layer, LineZ(r) % layer, layer);
+      UNROLL (int s = 0; s < 2; s++) *End(r, s) = end[r][s] = Beside(s, PatchSideAt(2, s, LineZ(r) / layer), LineZ(r) % layer, layer);
     }
     Sync();
   }

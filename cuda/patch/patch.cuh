@@ -73,7 +73,7 @@ struct ReplaceThread : PatchThread<T, N, 0, Boundary, AGAIN> {
   {
 #pragma unroll 1
     for (int h = me; h < PATCH_SIDES; h += S::threads) {
-      mean[h] = of.Mean(cells, VP_PATCH_CELLS + h, of.At(cells, PatchCellAt(h / 8, h / 4 % 2, h % 4)));
+      mean[h] = of.Mean(cells, VP_PATCH_CELLS + h, of.At(cells, PatchCellAt(PatchQuarterOf(h))));
     }
   }
   /* a pair beyond side h of `around`, times the mean there */

@@ -89,16 +89,27 @@ struct PatchTable {
   static constexpr int lambda = 0, add = 3 * 2 * 2 * N, zero = add + 2 * 2 * N * 2, size = zero + N * N * N;
 };
 
-/* sides of a patch's cells that are on its own sides; the number of quarter q of side s along d */
+/* sides of a patch's cells that are on its own sides; the number of quarter q of side s along d, and what has this number */
 enum { PATCH_SIDES = 3 * VP_PATCH_CELLS };
 __host__ __device__ constexpr int PatchSideAt(int d, int s, int q)
 {
   return VP_PATCH_CELLS * d + 4 * s + q;
 }
+struct PatchQuarter {
+  int d, s, q;
+};
+__host__ __device__ constexpr PatchQuarter PatchQuarterOf(int side)
+{
+  return {side / VP_PATCH_CELLS, side / 4 % 2, side % 4};
+}
 /* the cell that has this side */
 __host__ __device__ constexpr int PatchCellAt(int d, int s, int q)
 {
   return (q >> d) << (d + 1) | s << d | (q & ((1 << d) - 1));
+}
+__host__ __device__ constexpr int PatchCellAt(const PatchQuarter &of)
+{
+  return PatchCellAt(of.d, of.s, of.q);
 }
 /* A patch's cells, x fastest; then those beyond its sides, or a negative number (VpView.neighbor) at the boundary. Where the level ends on
    a part of a side (SortTables.mixes), -2 - h stands for cell h of these itself, and other negative numbers are -1. */

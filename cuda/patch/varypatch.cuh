@@ -26,11 +26,16 @@ struct VaryTables {
   T                    outside[3][2][2][2]; /* [direction][side] from the cell's own two coefficients there to the jumps */
 };
 
+/* lines of two cells in a patch, four along each direction; the numbers of one: the coefficients of its cells, and the harmonic means at
+   its lower end, between the cells and at its upper end */
+enum { PATCH_LINES = 3 * VP_PATCH_CELLS / 2 };
+enum { LINE_A0, LINE_A1, LINE_H0, LINE_H, LINE_H1, LINE_NUMBERS };
+
 template <class T, int N, class S>
 struct VaryShape {
   static constexpr int    X = RoundUp(S::stride, Wide<T>::n);                         /* numbers of a patch's X */
   static constexpr size_t pointers = (S::sides + (size_t)S::patches * X) * sizeof(T); /* where pointers begin, then coefficients */
-  static constexpr int    words = PATCH_SIDES + 60 * sizeof(T) / sizeof(void *);
+  static constexpr int    words = PATCH_SIDES + PATCH_LINES * LINE_NUMBERS * sizeof(T) / sizeof(void *);
   static constexpr size_t bytes = pointers + (size_t)S::patches * words * sizeof(void *);
 };
 
@@ -46,7 +51,7 @@ struct VaryThread : PatchThread<T, N, 0, Boundary, false> {
 
   const VaryTables<T, N> &k;
   const VaryWork<T>      &vary;
-  T                      *numbers; /* [direction][line of cells: 4][a0, a1, H0, H, H1] shared */
+  T                      *numbers; /* [direction][line of cells: 4][LINE_NUMBERS] shared */
 
   __device__ __forceinline__ VaryThread(const typename Thread::Tables &tables, const VaryTables<T, N> &varies, const Boundary &e,
                                         const PatchWork<T> &w, const VaryWork<T> &more, unsigned done, int32_t at, unsigned char *shared)
@@ -66,15 +71,15 @@ struct VaryThread : PatchThread<T, N, 0, Boundary, false> {
   {
     this->FindBeyond();
 #pragma unroll 1
-    for (int h = me; h < 12; h += S::threads) {
+    for (int h = me; h < PATCH_LINES; h += S::threads) {
       const int d = h / 4, q = h % 4, lower = PatchCellAt(d, 0, q);
       const T   a0 = vary.At(cells, lower), a1 = vary.At(cells, lower | 1 << d);
-      T        *to = numbers + 5 * h;
-      to[0] = a0;
-      to[1] = a1;
-      to[2] = Mean(VP_PATCH_CELLS + PatchSideAt(d, 0, q), a0);
-      to[3] = HarmonicMean(a0, a1);
-      to[4] = Mean(VP_PATCH_CELLS + PatchSideAt(d, 1, q), a1);
+      T        *to = numbers + LINE_NUMBERS * h;
+      to[LINE_A0] = a0;
+      to[LINE_A1] = a1;
+      to[LINE_H0] = Mean(VP_PATCH_CELLS + PatchSideAt(d, 0, q), a0);
+      to[LINE_H] = HarmonicMean(a0, a1);
+      to[LINE_H1] = Mean(VP_PATCH_CELLS + PatchSideAt(d, 1, q), a1);
     }
     Sync();
   }
@@ -183,13 +188,13 @@ struct VaryThread : PatchThread<T, N, 0, Boundary, false> {
     T   lower[2], upper[2];
 
     Find<D>(r, q, at);
-    const T *own = numbers + 5 * (4 * D + q), H = own[3];
+    const T *own = numbers + LINE_NUMBERS * (4 * D + q), H = own[LINE_H];
     const T  up[2] = {H * (u[N] - u[N - 1]), H * (u[N + 1] - u[N - 2])}, down[2] = {-up[1], -up[0]};
-    OperateCell<D>(own[0], u, y);
-    OperateCell<D>(own[1], u + N, y + N);
-    Jumps<D>(0, AtBoundary<D>(0), beyond[0], u[0], u[1], own[2], lower);
+    OperateCell<D>(own[LINE_A0], u, y);
+    OperateCell<D>(own[LINE_A1], u + N, y + N);
+    Jumps<D>(0, AtBoundary<D>(0), beyond[0], u[0], u[1], own[LINE_H0], lower);
     AddJumps<D>(lower, up, y);
-    Jumps<D>(1, AtBoundary<D>(1), beyond[1], u[m - 2], u[m - 1], own[4], upper);
+    Jumps<D>(1, AtBoundary<D>(1), beyond[1], u[m - 2], u[m - 1], own[LINE_H1], upper);
     AddJumps<D>(down, upper, y + N);
   }
 

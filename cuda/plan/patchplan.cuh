@@ -98,10 +98,11 @@ static __global__ void ListPatches(const int32_t *patch, const int32_t *neighbor
   const int32_t i = blockIdx.x * blockDim.y + threadIdx.y, h = threadIdx.x - VP_PATCH_CELLS;
 
   if (i >= count) return;
-  const int32_t *own = patch + (size_t)list[i] * VP_PATCH_CELLS;
-  const int      side = h < 0 ? 0 : h, d = side / 8, s = side / 4 % 2, here = PatchCellAt(d, s, side % 4);
-  int32_t        cell = h < 0 ? own[threadIdx.x] : neighbor[(size_t)own[here] * 6 + 2 * d + s];
-  const unsigned inside = __ballot_sync(~0u, cell >= 0) >> (threadIdx.x & ~3u) & 15;
+  const int32_t     *own = patch + (size_t)list[i] * VP_PATCH_CELLS;
+  const PatchQuarter at = PatchQuarterOf(h < 0 ? 0 : h);
+  const int          here = PatchCellAt(at);
+  int32_t            cell = h < 0 ? own[threadIdx.x] : neighbor[(size_t)own[here] * 6 + 2 * at.d + at.s];
+  const unsigned     inside = __ballot_sync(~0u, cell >= 0) >> (threadIdx.x & ~3u) & 15;
   if (mixes && cell < 0) cell = inside && cell == VP_EDGE ? -2 - here : -1;
   cells[i].cell[threadIdx.x] = cell;
   covers[i].cover[threadIdx.x] = cell < 0 ? 0 : cover[cell];
