@@ -63,9 +63,9 @@ struct KeptThread : PatchThread<T, N, 1, Boundary, false> {
 
   const KeptTables<T, N, TRACES> &k;
 
-  __device__ __forceinline__ KeptThread(const typename Thread::Tables &tables, const KeptTables<T, N, TRACES> &kept, const Boundary &e,
-                                        const PatchWork<T> &w, unsigned done, int32_t at, unsigned char *shared)
-      : Thread(tables, e, w, done, at, shared, Shape::traces, Shape::pointers, PATCH_SIDES * TRACES), k(kept)
+  __device__ __forceinline__ KeptThread(const typename Thread::Tables &tables, const KeptTables<T, N, TRACES> &kept,
+                                        const Boundary &boundary, const PatchWork<T> &w, unsigned done, int32_t at, unsigned char *shared)
+      : Thread(tables, boundary, w, done, at, shared, Shape::traces, Shape::pointers, PATCH_SIDES * TRACES), k(kept)
   {
   }
 
@@ -238,11 +238,7 @@ struct KeptThread : PatchThread<T, N, 1, Boundary, false> {
   /* B along z; where `active`, the result goes to the cells' other buffers */
   __device__ __forceinline__ void BackwardZ(bool active)
   {
-    this->ReadZ();
-    if (!inside && kz) {
-      FromModes<2, 1>(t, boundary, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
-      this->ReadZ();
-    } else BackwardInside<2, 1>(t, v);
+    this->ReadBackwardZ();
     AddKept();
     UNROLL (int r = 0; r < (S::adjacent ? 1 : R); r++) {
       UNROLL (int c = 0; c < 2; c++) {

@@ -61,10 +61,11 @@ struct ReplaceThread : PatchThread<T, N, 0, Boundary, AGAIN> {
   const Coefficients &of;
   T                  *mean; /* [direction][side][4] shared: as `around` */
 
-  __device__ __forceinline__ ReplaceThread(const typename Thread::Tables &tables, const Boundary &e, const Coefficients &coefficients,
-                                           const PatchWork<T> &w, unsigned before, int32_t patch, unsigned char *shared)
-      : Thread(tables, e, w, before, patch, shared, S::traces, S::pointers, ReplaceShape<T, S, Coefficients>::words), of(coefficients),
-        mean((T *)(around + PATCH_SIDES))
+  __device__ __forceinline__ ReplaceThread(const typename Thread::Tables &tables, const Boundary &boundary,
+                                           const Coefficients &coefficients, const PatchWork<T> &w, unsigned before, int32_t patch,
+                                           unsigned char *shared)
+      : Thread(tables, boundary, w, before, patch, shared, S::traces, S::pointers, ReplaceShape<T, S, Coefficients>::words),
+        of(coefficients), mean((T *)(around + PATCH_SIDES))
   {
   }
 

@@ -53,9 +53,9 @@ struct PatchThread {
 
   /* patch `at` of the launch, the block's patch `slot`; shared memory of the block: planes, traces, pointers. A patch has `traces` and
      `pointers` of the latter two. */
-  __device__ __forceinline__ PatchThread(const Tables &tables, const Boundary &e, const PatchWork<T> &w, unsigned before, int32_t at,
+  __device__ __forceinline__ PatchThread(const Tables &tables, const Boundary &boundary, const PatchWork<T> &w, unsigned before, int32_t at,
                                          unsigned char *shared, int traces, size_t start, int pointers)
-      : t(tables), boundary(e), table(w.table), cells(w.cells[at].cell), covers(w.covers[at].cover), done(before), x0(w.x0), x1(w.x1)
+      : t(tables), boundary(boundary), table(w.table), cells(w.cells[at].cell), covers(w.covers[at].cover), done(before), x0(w.x0), x1(w.x1)
   {
     const int slot = threadIdx.x / S::threads, kind = inside || Of::sorted ? LIES_INSIDE : w.kinds[at] - KIND_COMMON;
 
@@ -227,6 +227,15 @@ struct PatchThread {
         UNROLL (int r = 0; r < R; r++) v[r][i] = values[LineZ(r) + S::sz * i];
       }
     }
+  }
+  /* v = B along z of what is in shared memory */
+  __device__ __forceinline__ void ReadBackwardZ()
+  {
+    ReadZ();
+    if (!inside && kz) {
+      FromModes<2, LACKS>(t, boundary, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
+      ReadZ();
+    } else BackwardInside<2, LACKS>(t, v);
   }
 };
 

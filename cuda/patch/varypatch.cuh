@@ -53,9 +53,9 @@ struct VaryThread : PatchThread<T, N, 0, Boundary, false> {
   const VaryWork<T>      &vary;
   T                      *numbers; /* [direction][line of cells: 4][LINE_NUMBERS] shared */
 
-  __device__ __forceinline__ VaryThread(const typename Thread::Tables &tables, const VaryTables<T, N> &varies, const Boundary &e,
+  __device__ __forceinline__ VaryThread(const typename Thread::Tables &tables, const VaryTables<T, N> &varies, const Boundary &boundary,
                                         const PatchWork<T> &w, const VaryWork<T> &more, unsigned done, int32_t at, unsigned char *shared)
-      : Thread(tables, e, w, done, at, shared, Shape::X, Shape::pointers, Shape::words), k(varies), vary(more)
+      : Thread(tables, boundary, w, done, at, shared, Shape::X, Shape::pointers, Shape::words), k(varies), vary(more)
   {
     numbers = (T *)(around + PATCH_SIDES);
   }
@@ -247,11 +247,7 @@ struct VaryThread : PatchThread<T, N, 0, Boundary, false> {
   /* B along z; where `active`, the old values and the result go to the cells' other buffers */
   __device__ __forceinline__ void BackwardZ(bool active)
   {
-    this->ReadZ();
-    if (!inside && kz) {
-      FromModes<2, 0>(t, boundary, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
-      this->ReadZ();
-    } else BackwardInside<2, 0>(t, v);
+    this->ReadBackwardZ();
     UNROLL (int r = 0; r < R; r++) {
       UNROLL (int c = 0; c < 2; c++) {
         T *to = Cell(LineZ(r) / layer + 4 * c, true) + LineZ(r) % layer;
