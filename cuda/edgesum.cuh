@@ -41,17 +41,18 @@ struct EdgeTable {
   }
   static constexpr int matrices = (DIM + 1) * block(N) + (DIM - 1) * block(2 * N);
   static constexpr int diagonals = Power(N, DIM) + threads * N;
-  static constexpr int size = RoundUp(matrices + diagonals + 8 * N, W);
+  static constexpr int modes = VpEdgeZ(N, DIM) - VpEdgeEnds(N, DIM); /* those along the normal at the side */
+  static constexpr int size = RoundUp(matrices + diagonals + modes, W);
 
   /* of K, or of F: [modes] the eigenvalue, without the reaction */
   static __host__ __device__ constexpr int eigenvalues(bool fine)
   {
     return matrices + fine * Power(N, DIM);
   }
-  /* of K, or of F: [V, Q][modes across] traces at the side, then lifts */
-  static __host__ __device__ constexpr int ends(bool fine)
+  /* of K, or of F: [V, Q][modes across] traces at the side, or lifts */
+  static __host__ __device__ constexpr int ends(bool fine, bool lifts)
   {
-    return matrices + diagonals + fine * 4 * N;
+    return matrices + diagonals + (2 * fine + lifts) * (modes / 4);
   }
 
   /* the block of direction e: of F, or of K */
@@ -71,7 +72,7 @@ struct EdgeTable {
     ForEach<narrow, threads>([=](int i) { to[i / VpBlockSize(N) * block(N) + Place(N, i % VpBlockSize(N))] = table[i]; });
     ForEach<before_ends - narrow, threads>(
       [=](int i) { to[(DIM + 1) * block(N) + i / VpFdmSize(N) * block(2 * N) + Place(2 * N, i % VpFdmSize(N))] = table[narrow + i]; });
-    ForEach<8 * N, threads>([=](int i) { to[ends(false) + i] = table[before_ends + i]; });
+    ForEach<modes, threads>([=](int i) { to[ends(false, false) + i] = table[before_ends + i]; });
   }
 };
 
@@ -176,7 +177,7 @@ struct LineSum {
       const int from = ModesAt(at, k);
       T         sum = T(0);
 
-      UNROLL (int mode = 0; mode < N; mode++) sum += table[Tables::ends(FINE) + k * N + mode] * v[from + mode * stride(D, N)];
+      UNROLL (int mode = 0; mode < N; mode++) sum += table[Tables::ends(FINE, false) + k * N + mode] * v[from + mode * stride(D, N)];
       t[at] = sum;
     });
     __syncthreads();
@@ -189,7 +190,7 @@ struct LineSum {
 
     Transform<false, true>(t, other);
     ForEach<values, threads>([&](int at) {
-      const T  *lifted = table + Tables::ends(FINE) + 2 * N + at / low % N;
+      const T  *lifted = table + Tables::ends(FINE, true) + at / low % N;
       const int from = at % low + at / (low * N) * (2 * low);
 
       v[at] += factor * Inverse(at) * (lifted[0] * t[from] + lifted[N] * t[from + low]);
