@@ -39,6 +39,8 @@ enum { VP_WARP = 32, VP_WARPS = 8 };
 /* the most threads of a block; how many a block has unless another number is better; the most blocks of a launch whose
    threads loop over items */
 enum { VP_MAX_THREADS = 1024, VP_THREADS = 256, VP_MAX_LOOPING = 65536 };
+/* the most bytes of shared memory that a kernel may declare */
+enum { VP_MAX_STATIC = 48 << 10 };
 
 /* the most bytes that a thread reads at once, from where they are aligned to that */
 enum { VP_WIDE_BYTES = 16 };
