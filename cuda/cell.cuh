@@ -104,12 +104,13 @@ struct LineEnds {
   }
 };
 
-/* The lines of a cell, D and then g, or the lift of a side that hangs. Long ones in 3D are in shared memory, where rows begin at multiples
-   of VP_WIDE_BYTES, so that few instructions read them. Others have too few readers. */
+/* The lines of a cell, D and then g, or the lift of a side that hangs. In 3D, from VP_KEPT_N values on, they are in shared memory, where
+   rows begin at multiples of VP_WIDE_BYTES, so that few instructions read them. Others have too few readers. */
+enum { VP_KEPT_N = 6 };
 template <class T, int DIM, int N>
 struct CellLines {
   typedef Wide<T>       Some;
-  static constexpr bool kept = DIM == 3 && N > 5;
+  static constexpr bool kept = DIM == 3 && N >= VP_KEPT_N;
   static constexpr int  W = Some::n, row = RoundUp(N, W), rows = N + 4, size = kept ? DIM * rows * row : W;
 
   const Field<T> &f;
