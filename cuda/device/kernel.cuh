@@ -68,6 +68,12 @@ __host__ __device__ constexpr int RoundUp(int a, int to)
   return (a + to - 1) / to * to;
 }
 
+/* Threads of a block that hold a line each, of cells with so many lines: one cell, or as many as the wanted threads have lines of. */
+template <int LINES>
+struct LineShape {
+  static constexpr int wanted = 128, lines = LINES, cells = Max(1, wanted / lines), threads = cells * lines;
+};
+
 /* how functions are mirrored, as a type */
 template <int N, int NT>
 struct Mirror {

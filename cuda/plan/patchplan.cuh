@@ -182,8 +182,8 @@ struct SweepSetup {
   /* transforms and eigenvalues along d */
   PetscErrorCode Solvers(int d, CommonPatches<T, N> *plan, T *table) const
   {
-    const int32_t *inside = patches->common.inside, *edge = patches->common.bounded[d];
-    const bool     upper = edge[0] < 0;
+    const int32_t *inside = patches->common.inside, *bounded = patches->common.bounded[d];
+    const bool     upper = bounded[0] < 0;
     const T        reaction = d == 2 ? (T)patches->reaction : T(0);
     T              fdm[VpFdmSize(N)], *lambda = fdm + VpLambdaAt(m);
 
@@ -193,8 +193,8 @@ struct SweepSetup {
     Transforms(fdm, plan->tables.F[d], plan->tables.B[d]);
     Eigenvalues(lambda, reaction, table + 2 * d * m);
     if (d == 0) Eigenvalues(lambda, 0, plan->tables.lambda);
-    if (edge[upper] < 0) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(VpCudaFetchEntry(patches->fdm, edge[upper], fdm));
+    if (bounded[upper] < 0) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(VpCudaFetchEntry(patches->fdm, bounded[upper], fdm));
     BoundaryTransforms(fdm, upper, plan->boundary.F[d], plan->boundary.B[d]);
     Eigenvalues(lambda, reaction, table + (2 * d + 1) * m);
     PetscFunctionReturn(PETSC_SUCCESS);
