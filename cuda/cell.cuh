@@ -104,13 +104,14 @@ struct LineEnds {
   }
 };
 
-/* The lines of a cell, D and then g, or the lift of a side that hangs. Long ones in 3D are in shared memory, where rows begin at multiples
-   of 16 bytes, so that few instructions read them. Others have too few readers. */
+/* The lines of a cell, D and then g, or the lift of a side that hangs. In 3D, from VP_KEPT_N values on, they are in shared memory, where
+   rows begin at multiples of VP_WIDE_BYTES, so that few instructions read them. Others have too few readers. */
+enum { VP_KEPT_N = 6 };
 template <class T, int DIM, int N>
 struct CellLines {
-  typedef Pack<T, 16 / sizeof(T)> Some;
-  static constexpr bool           kept = DIM == 3 && N > 5;
-  static constexpr int            W = 16 / (int)sizeof(T), row = RoundUp(N, W), rows = N + 4, size = kept ? DIM * rows * row : W;
+  typedef Wide<T>       Some;
+  static constexpr bool kept = DIM == 3 && N >= VP_KEPT_N;
+  static constexpr int  W = Some::n, row = RoundUp(N, W), rows = N + 4, size = kept ? DIM * rows * row : W;
 
   const Field<T> &f;
   const int32_t   cell;
@@ -170,10 +171,10 @@ private:
   }
 };
 
-/* y = line l of A x along the slowest direction of the cell. In 2D all that lies beyond is on its way before one number is waited for; in 3D
-   it would take registers that more blocks need.
-   Requires: X holds the cell's values and Y is scratch, both with CellShape's strides; `room` is for the cell's lines (CellLines); all threads of
-   the block call, and wait for one another before X is read. */
+/* y = line l of A x along the slowest direction of the cell. In 2D all that lies beyond is on its way before one number is waited for;
+   in 3D it would take registers that more blocks need.
+   Requires: X holds the cell's values and Y is scratch, both with CellShape's strides; `room` is for the cell's lines (CellLines); all
+   threads of the block call, and wait for one another before X is read. */
 template <class T, int DIM, int N, class Hanging = NoHangingTraces<T>>
 __device__ __forceinline__ void ApplyCell(const Field<T> &f, int32_t cell, const T *X, T *Y, T *room, int l, T (&y)[N],
                                           const Hanging &hanging = Hanging())

@@ -24,13 +24,13 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   typedef CellShape<DIM, N>    S;
   typedef CellLines<T, DIM, N> Lines;
   __shared__ T                 X[S::cells * S::size], Y[S::cells * S::size];
-  __shared__ __align__(16) T line[S::cells * Lines::size];
-  const int                  slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
-  const int32_t              at = first + blockIdx.x * S::cells + slot, cell = cells.cell[at < last ? at : last - 1];
-  const T                    weight = cells.weight ? ((const T *)cells.weight)[cell] : T(1);
-  const size_t               start = (size_t)cell * S::values + l;
-  const T                   *M[DIM];
-  T                          v[N], sum = (T)cells.reaction * weight;
+  __shared__ __align__(VP_WIDE_BYTES) T line[S::cells * Lines::size];
+  const int                             slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  const int32_t                         at = first + blockIdx.x * S::cells + slot, cell = cells.cell[at < last ? at : last - 1];
+  const T                               weight = cells.weight ? ((const T *)cells.weight)[cell] : T(1);
+  const size_t                          start = (size_t)cell * S::values + l;
+  const T                              *M[DIM];
+  T                                     v[N], sum = (T)cells.reaction * weight;
 
   UNROLL (int d = 0; d < DIM; d++) M[d] = (const T *)cells.table + (size_t)cells.type[(size_t)cell * DIM + d] * VpBlockSize(N);
   LoadCell<T, DIM, N>(f.Cell(cell, S::values), X + slot * S::size, l);

@@ -56,9 +56,9 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   typedef CellShape<DIM, N>         S;
   typedef CellLines<double, DIM, N> Lines;
   __shared__ double                 X[S::cells * S::size], Y[S::cells * S::size];
-  __shared__ __align__(16) double line[S::cells * Lines::size];
-  __shared__ T                    s[S::cells * S::size];
-  const int                       slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  __shared__ __align__(VP_WIDE_BYTES) double line[S::cells * Lines::size];
+  __shared__ T                               s[S::cells * S::size];
+  const int                                  slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
   const int32_t index = blockIdx.x * S::cells + slot, last = index < count ? index : count - 1, in = list ? list[last] : last;
   const size_t  at = (size_t)in * S::values + l;
   double        r[N], sum = 0;

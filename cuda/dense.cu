@@ -62,8 +62,8 @@ static __device__ __forceinline__ int At(int t, int i)
 static __device__ __forceinline__ void Multiply(const double *a, int32_t lda, const double *b, int32_t ldb, double (&sum)[EACH][EACH])
 {
   typedef Pack<double, 2> Pair;
-  __shared__ __align__(16) double l[DEPTH][BLOCK + 2], r[DEPTH][BLOCK + 2]; /* a, transposed; b */
-  const int                       me = threadIdx.x + SPAN * threadIdx.y;
+  __shared__ __align__(VP_WIDE_BYTES) double l[DEPTH][BLOCK + 2], r[DEPTH][BLOCK + 2]; /* a, transposed; b */
+  const int                                  me = threadIdx.x + SPAN * threadIdx.y;
 
   for (int k0 = 0; k0 < BLOCK; k0 += DEPTH) {
     for (int i = me; i < DEPTH * BLOCK; i += SPAN * SPAN) {

@@ -64,10 +64,10 @@ struct EdgeSide : HangThread<T, DIM, N> {
   /* the factors (Flux) of A_FK u on the group's cell F */
   __device__ __forceinline__ Trace ToFine(int32_t at, const T *u) const
   {
-    const int32_t *item = Item(at);
+    const HangItem item = Item(at);
     Trace          here = {T(0), T(0)}, there = here;
 
-    if (i == 0) there = Of(w.coarse, item[1] / 2, item[1] % 2, u);
+    if (i == 0) there = Of(w.coarse, item.Direction(), item.End(), u);
     ToFaces(there);
     Flux(Form(at), true, Form(at)[VP_HANG_A + i], here, there);
     return here;
@@ -75,20 +75,20 @@ struct EdgeSide : HangThread<T, DIM, N> {
   /* F += sign A_FK u, in y; nothing where not `there` */
   __device__ __forceinline__ void AddToFine(int32_t at, bool there, T sign, const T *u, T *y) const
   {
-    const int32_t *item = Item(at);
+    const HangItem item = Item(at);
     const Trace    fine = ToFine(at, u);
 
-    if (there) AddLift(item[1] / 2, 1 - item[1] % 2, sign, fine, y + (size_t)item[VP_HANG_BEYOND + i] * values, 0, 1);
+    if (there) AddLift(item.Direction(), 1 - item.End(), sign, fine, y + (size_t)item.Beyond(i) * values, 0, 1);
   }
   /* r -= A_KF x, and -= the terms of K's values u with the `excess` of its line there */
   __device__ __forceinline__ void SubtractFine(int32_t at, const T *u, T *r) const
   {
-    const int32_t *item = Item(at);
-    const int      d = item[1] / 2, end = item[1] % 2;
+    const HangItem item = Item(at);
+    const int      d = item.Direction(), end = item.End();
     const T       *form = Form(at);
     Trace          here = {T(0), T(0)}, none = here;
 
-    Flux(form, false, form[VP_HANG_A + i], here, Of(w.fine, d, 1 - end, w.fine.Cell(item[VP_HANG_BEYOND + i], values)));
+    Flux(form, false, form[VP_HANG_A + i], here, Of(w.fine, d, 1 - end, w.fine.Cell(item.Beyond(i), values)));
     if (w.excess) {
       Trace own = none;
       if (i == 0) own = Of(w.coarse, d, end, u);
@@ -103,16 +103,16 @@ struct EdgeSide : HangThread<T, DIM, N> {
   /* the same terms of u on the refined cell beyond the side, which is as large as K and has r */
   __device__ __forceinline__ void SubtractExcessBeyond(int32_t at, const T *u, T *r) const
   {
-    const int32_t *item = Item(at);
+    const HangItem item = Item(at);
     const T       *form = Form(at), root = T(M_SQRT1_2);
     const T        large[VP_HANG_A] = {form[2] * root, form[3] * root / 2, form[0], form[1], form[VP_HANG_GAMMA]};
     Trace          here = {T(0), T(0)}, own = here;
 
-    if (i == 0) own = Of(w.coarse, item[1] / 2, item[1] % 2, u);
+    if (i == 0) own = Of(w.coarse, item.Direction(), item.End(), u);
     ToFaces(own);
     Flux(large, false, w.excess[(size_t)at * faces + i], here, own);
     FromFaces(here);
-    AddLiftTogether(item[1] / 2, 1 - item[1] % 2, T(-1), here, r);
+    AddLiftTogether(item.Direction(), 1 - item.End(), T(-1), here, r);
   }
   /* the first side of the same K */
   __device__ __forceinline__ int32_t First(int32_t at, int32_t K) const
@@ -121,14 +121,14 @@ struct EdgeSide : HangThread<T, DIM, N> {
     bool    same = true;
 
     UNROLL (int i = 1; i < 2 * DIM; i++) {
-      same = same && at >= i && Item(at - i)[0] == K;
+      same = same && at >= i && Item(at - i).Cell() == K;
       first -= same;
     }
     return first;
   }
   __device__ __forceinline__ bool IsOf(int32_t at, int32_t K) const
   {
-    return at < w.sides.n && Item(at)[0] == K;
+    return at < w.sides.n && Item(at).Cell() == K;
   }
 };
 
@@ -149,8 +149,9 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   {
     return (at_lines + (replaces ? 0 : faces * CellLines<T, DIM, N>::size)) * sizeof(T);
   }
-  /* blocks of a multiprocessor, which bounds the registers: blocks wait for one another's steps most of the time */
-  static constexpr int many = (sizeof(T) == 4 ? 1024 : 512) / RoundUp(threads, VP_WARP), least = many > 16 ? 16 : Max(1, many);
+  /* threads and blocks of a multiprocessor, which bounds the registers: blocks wait for one another's steps most of the time */
+  static constexpr int wanted = sizeof(T) == 4 ? 1024 : 512, most = 16, many = wanted / RoundUp(threads, VP_WARP),
+                       least = many > most ? most : Max(1, many);
 
   const T *Z;               /* of the entry */
   int32_t  at, K, F, first; /* the side, its cell, the group's cell beyond it, the first side of K */
@@ -162,8 +163,8 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   LineSum<T, DIM, N, D, true>  finer;        /* of F */
 
   __device__ __forceinline__ EdgePatch(const EdgeWork<T> &work, int32_t which, T *shared)
-      : S(work, shared + at_maps + maps), at(which), K(Item(which)[0]), F(Item(which)[VP_HANG_BEYOND + i]), first(First(which, K)),
-        end(Item(which)[1] % 2), replaces(!w.weight), weight(w.weight ? w.weight[which] : T(1)), y(shared + at_y), q(y + fine),
+      : S(work, shared + at_maps + maps), at(which), K(Item(which).Cell()), F(Item(which).Beyond(i)), first(First(which, K)),
+        end(Item(which).End()), replaces(!w.weight), weight(w.weight ? w.weight[which] : T(1)), y(shared + at_y), q(y + fine),
         u(shared + at_u), v(u + values), t(shared + at_t), other(t + 2 * threads),
         line(shared + at_lines), own{shared, w.reaction * weight}, finer{shared, w.reaction * weight}
   {
@@ -183,7 +184,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   template <int COUNT>
   static __device__ __forceinline__ void Copy(const T *from, T *to)
   {
-    ForEach<COUNT / Tables::W, threads>([=](int k) { __pipeline_memcpy_async(to + k * Tables::W, from + k * Tables::W, 16); });
+    ForEach<COUNT / Tables::W, threads>([=](int k) { __pipeline_memcpy_async(to + k * Tables::W, from + k * Tables::W, VP_WIDE_BYTES); });
   }
 
   /* line l of the group's cell along e in arrays of all F that have `deep` values across the side, and its stride */
@@ -246,7 +247,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
     const T *own = w.coarse.Cell(K, values), *b = w.bc + (size_t)K * values;
     int      without = 0;
 
-    for (int32_t side = first; IsOf(side, K); side++) without |= 1 << Item(side)[1];
+    for (int32_t side = first; IsOf(side, K); side++) without |= 1 << Item(side).Side();
     ForEach<values, threads>([&](int k) {
       v[k] = own[k];
       u[k] = b[k];
@@ -263,7 +264,7 @@ struct EdgePatch : EdgeSide<T, DIM, N> {
   {
     bool is = false;
 
-    UNROLL (int k = 0; k < faces; k++) is = is || cell == Item(at)[VP_HANG_BEYOND + k];
+    UNROLL (int k = 0; k < faces; k++) is = is || cell == Item(at).Beyond(k);
     return is;
   }
   /* y = b less what the cells beyond add to A x on all F */

@@ -1,6 +1,6 @@
 /* The inverses of sums along the directions, by tables: of K, which has n values along each, or of all F together, which
-   have 2n along the side and n across it. They are used in modes, where they are diagonal; and between the side's traces and modes there is a
-   short way, for traces have 2 numbers where values have n:
+   have 2n along the side and n across it. They are used in modes, where they are diagonal; and between the side's traces and modes there is
+   a short way, for traces have 2 numbers where values have n:
 
        values <--> modes <--> modes of traces [V, Q across the side] <--> traces
 
@@ -8,7 +8,7 @@
 
        F, n = 2, 3D:  8 lines of 4 values, 2 threads each; 16 lines of 2 values, 1 thread each
 
-   Rows of matrices begin at multiples of 16 bytes, so that few instructions read them. */
+   Rows of matrices begin at multiples of VP_WIDE_BYTES, so that few instructions read them. */
 #pragma once
 #include "patch/fdm.cuh"
 #include "device/load.cuh"
@@ -24,12 +24,12 @@ __device__ __forceinline__ void ForEach(F f)
   }
 }
 
-/* The tables that a block has in shared memory: of an entry (VpEdgeView.table), and what is made of them at set-up. D is the direction across
-   the side. */
+/* The tables that a block has in shared memory: of an entry (VpEdgeView.table), and what is made of them at set-up. D is the direction
+   across the side. */
 template <class T, int DIM, int N, int D>
 struct EdgeTable {
   static constexpr int threads = Power(2, DIM - 1) * Power(N, DIM - 1);
-  static constexpr int W = 16 / (int)sizeof(T);
+  static constexpr int W = Wide<T>::n;
 
   static __host__ __device__ constexpr int row(int m)
   {
@@ -41,17 +41,18 @@ struct EdgeTable {
   }
   static constexpr int matrices = (DIM + 1) * block(N) + (DIM - 1) * block(2 * N);
   static constexpr int diagonals = Power(N, DIM) + threads * N;
-  static constexpr int size = RoundUp(matrices + diagonals + 8 * N, W);
+  static constexpr int modes = VpEdgeZ(N, DIM) - VpEdgeEnds(N, DIM); /* those along the normal at the side */
+  static constexpr int size = RoundUp(matrices + diagonals + modes, W);
 
   /* of K, or of F: [modes] the eigenvalue, without the reaction */
   static __host__ __device__ constexpr int eigenvalues(bool fine)
   {
     return matrices + fine * Power(N, DIM);
   }
-  /* of K, or of F: [V, Q][modes across] traces at the side, then lifts */
-  static __host__ __device__ constexpr int ends(bool fine)
+  /* of K, or of F: [V, Q][modes across] traces at the side, or lifts */
+  static __host__ __device__ constexpr int ends(bool fine, bool lifts)
   {
-    return matrices + diagonals + fine * 4 * N;
+    return matrices + diagonals + (2 * fine + lifts) * (modes / 4);
   }
 
   /* the block of direction e: of F, or of K */
@@ -71,7 +72,7 @@ struct EdgeTable {
     ForEach<narrow, threads>([=](int i) { to[i / VpBlockSize(N) * block(N) + Place(N, i % VpBlockSize(N))] = table[i]; });
     ForEach<before_ends - narrow, threads>(
       [=](int i) { to[(DIM + 1) * block(N) + i / VpFdmSize(N) * block(2 * N) + Place(2 * N, i % VpFdmSize(N))] = table[narrow + i]; });
-    ForEach<8 * N, threads>([=](int i) { to[ends(false) + i] = table[before_ends + i]; });
+    ForEach<modes, threads>([=](int i) { to[ends(false, false) + i] = table[before_ends + i]; });
   }
 };
 
@@ -127,12 +128,12 @@ struct LineSum {
 
     UNROLL (int j = 0; j < R; j++) in[j] = j < M ? v[start + (j < M ? j * S : 0)] : T(0);
     UNROLL (int i = 0; i < most; i++) {
-      const int         k = part + i * share;
-      const Pack<T, W> *row = (const Pack<T, W> *)(A + (M % share == 0 || k < M ? k : 0) * R);
-      T                 sum = T(0);
+      const int      k = part + i * share;
+      const Wide<T> *row = (const Wide<T> *)(A + (M % share == 0 || k < M ? k : 0) * R);
+      T              sum = T(0);
 
       UNROLL (int j = 0; j < M; j += W) {
-        const Pack<T, W> a = row[j / W];
+        const Wide<T> a = row[j / W];
         UNROLL (int w = 0; w < W && j + w < M; w++) sum += a.a[w] * in[j + w];
       }
       if (M % share == 0 || k < M) to[start + k * S] = sum;
@@ -176,7 +177,7 @@ struct LineSum {
       const int from = ModesAt(at, k);
       T         sum = T(0);
 
-      UNROLL (int mode = 0; mode < N; mode++) sum += table[Tables::ends(FINE) + k * N + mode] * v[from + mode * stride(D, N)];
+      UNROLL (int mode = 0; mode < N; mode++) sum += table[Tables::ends(FINE, false) + k * N + mode] * v[from + mode * stride(D, N)];
       t[at] = sum;
     });
     __syncthreads();
@@ -189,7 +190,7 @@ struct LineSum {
 
     Transform<false, true>(t, other);
     ForEach<values, threads>([&](int at) {
-      const T  *lifted = table + Tables::ends(FINE) + 2 * N + at / low % N;
+      const T  *lifted = table + Tables::ends(FINE, true) + at / low % N;
       const int from = at % low + at / (low * N) * (2 * low);
 
       v[at] += factor * Inverse(at) * (lifted[0] * t[from] + lifted[N] * t[from + low]);

@@ -16,6 +16,44 @@ struct TraceOf {
   T V, Q;
 };
 
+/* side number `at` of those that hang, as it is in VpHangView.cell */
+struct HangItem {
+  const int32_t *of;
+
+  __host__ __device__ HangItem(const int32_t *cell, int32_t at) : of(cell + (size_t)at * VP_HANG_CELL)
+  {
+  }
+  __host__ __device__ int32_t Cell() const
+  {
+    return of[0];
+  }
+  __host__ __device__ int Side() const
+  {
+    return of[1];
+  }
+  __host__ __device__ int Direction() const
+  {
+    return Side() / 2;
+  }
+  __host__ __device__ int End() const
+  {
+    return Side() % 2;
+  }
+  /* the cell's number among the fine ones */
+  __host__ __device__ int Part() const
+  {
+    return of[2];
+  }
+  __host__ __device__ bool IsCoarse() const
+  {
+    return Part() < 0;
+  }
+  __host__ __device__ int32_t Beyond(int k) const
+  {
+    return of[VP_HANG_BEYOND + k];
+  }
+};
+
 template <class T>
 VP_FACE_FORM(static __device__ __forceinline__ void FaceTests, T)
 
@@ -24,8 +62,9 @@ struct HangThread {
   typedef TraceOf<T>   Trace;
   typedef Pack<T, 2>   Both; /* V and Q, side by side in shared memory */
   static constexpr int faces = 1 << (DIM - 1), lines = Power(N, DIM - 1), values = Power(N, DIM), threads = faces * lines;
-  static constexpr int room = 2 * threads;            /* numbers of shared memory */
-  static constexpr int sides = Max(1, 512 / threads); /* of a block that works on several: few lanes of its warps are idle then */
+  static constexpr int room = 2 * threads; /* numbers of shared memory */
+  static constexpr int several = 512;      /* threads of a block that works on several sides: few lanes of its warps are idle then */
+  static constexpr int sides = Max(1, several / threads);
 
   const int32_t *cell;
   const T       *form, *half, *lift;
@@ -37,9 +76,9 @@ struct HangThread {
         s(shared + threadIdx.x / threads * room), i(threadIdx.x % threads / lines), l(threadIdx.x % lines)
   {
   }
-  __device__ __forceinline__ const int32_t *Item(int32_t at) const
+  __device__ __forceinline__ HangItem Item(int32_t at) const
   {
-    return cell + (size_t)at * VP_HANG_CELL;
+    return {cell, at};
   }
   __device__ __forceinline__ const T *Form(int32_t at) const
   {
@@ -55,8 +94,8 @@ struct HangThread {
     return t;
   }
 
-  /* takes the matrices from shared memory, for which there is this room. All threads of the block call, and wait for one another before they
-     use them. */
+  /* takes the matrices from shared memory, for which there is this room. All threads of the block call, and wait for one another before
+     they use them. */
   __device__ __forceinline__ void KeepHalf(T *to)
   {
     for (int k = threadIdx.x; k < 4 * N * N; k += blockDim.x) to[k] = half[k];
@@ -121,8 +160,8 @@ struct HangThread {
     }
   }
 
-  /* The form of a fine face, with the coefficient a: here = the factors by which it multiplies V and Q of a test function on this side, from
-     the traces on this side (here) and on the other (beyond). turned: the form's two cells change places */
+  /* The form of a fine face, with the coefficient a: here = the factors by which it multiplies V and Q of a test function on this side,
+     from the traces on this side (here) and on the other (beyond). turned: the form's two cells change places */
   static __device__ __forceinline__ void Flux(const T *form, bool turned, T a, Trace &here, const Trace &beyond)
   {
     FaceTests(form + 2 * turned, form + 2 * !turned, form[VP_HANG_GAMMA], a, &here.V, &here.Q, beyond.V, beyond.Q);

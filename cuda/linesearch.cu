@@ -41,7 +41,7 @@ __global__ void TakeStep(size_t n, double sign, const double *dots, const T *w, 
 
 template <class T, int N>
 struct DotsPlan : VpPlan {
-  Matrix<T, N> mass = {};
+  Matrix<T, N> mass;
   int          blocks;
   VpArray      partial; /* [2][blocks] */
 };
@@ -53,13 +53,8 @@ struct LineSearch {
   static PetscErrorCode Plan(const VpView *view, DotsPlan<T, N> **plan)
   {
     auto fill = [view](DotsPlan<T, N> *p) {
-      T leave[N][N];
-
       PetscFunctionBegin;
-      PetscCall(VpCudaFetchEntry(view->leave, 0, leave));
-      for (int i = 0; i < N * N; i++) {
-        for (int k = 0; k < N; k++) p->mass.a[i] += leave[k][i / N] * leave[k][i % N];
-      }
+      for (int i = 0; i < N * N; i++) p->mass.a[i] = (T)view->basis->mass[i];
       p->blocks = VpBlocks(view->nown, S::cells);
       PetscCall(VpCudaAlloc(2 * (size_t)p->blocks * sizeof(double), "partial dot products", &p->partial.p));
       PetscFunctionReturn(PETSC_SUCCESS);

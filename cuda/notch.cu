@@ -10,6 +10,15 @@ struct Notch {
   Notch(const VpNotch *v, const void *numbers) : n(v->n), ncell(v->ncell), side(v->side), cell(v->cell), table((const T *)numbers)
   {
   }
+  __device__ __forceinline__ const int32_t *Side(int32_t k) const
+  {
+    return side + (size_t)k * VP_NOTCH_SIDE;
+  }
+  /* of a side of a cell with so many sides: its entry of the table, [2][cell, missing][n] */
+  __device__ __forceinline__ const T *Entry(const int32_t *of, int sides, int n) const
+  {
+    return table + (size_t)(of[2] / sides) * 4 * n;
+  }
 };
 
 template <class T, int DIM, int N>
@@ -17,11 +26,11 @@ __global__ void TakeNotch(const __grid_constant__ Notch<T> notch, const T *x, T 
 {
   constexpr int  lines = Power(N, DIM - 1);
   const int32_t  i = blockIdx.x * blockDim.x + threadIdx.x, half = notch.n * lines;
-  const int32_t *side = notch.side + (size_t)(i / lines) * VP_NOTCH_SIDE;
+  const int32_t *side = notch.Side(i / lines);
 
   if (i >= half) return;
   const int d = side[2] / 2 % DIM, stride = VpLineStride(d, N, N * N), start = LineStart<DIM>(d, N, i % lines, N, N * N);
-  const T  *by = notch.table + (size_t)(side[2] / (2 * DIM)) * 4 * N;
+  const T  *by = notch.Entry(side, 2 * DIM, N);
   T         sum[2] = {};
 
   for (int c = 0; c < 2; c++) {
@@ -47,9 +56,9 @@ __global__ void AddNotch(const __grid_constant__ Notch<T> notch, const T *w, T *
   UNROLL (int s = 0; s < 2 * DIM; s++) {
     const int32_t k = cell[1 + s];
     if (k < 0) continue;
-    const int32_t *side = notch.side + (size_t)k * VP_NOTCH_SIDE;
+    const int32_t *side = notch.Side(k);
     const int      c = side[0] != cell[0], stride = VpLineStride(s / 2, N, N * N), line = at / (stride * N) * stride + at % stride;
-    const T       *by = notch.table + (size_t)(side[2] / (2 * DIM)) * 4 * N + c * N + at / stride % N;
+    const T       *by = notch.Entry(side, 2 * DIM, N) + c * N + at / stride % N;
     UNROLL (int f = 0; f < 2; f++) sum += __ldg(by + 2 * f * N) * w[(size_t)f * half + (size_t)k * lines + line];
   }
   b[(size_t)cell[0] * values + at] -= sum;

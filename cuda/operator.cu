@@ -11,10 +11,10 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   typedef CellShape<DIM, N>    S;
   typedef CellLines<T, DIM, N> Lines;
   __shared__ T                 X[S::cells * S::size], Y[S::cells * S::size];
-  __shared__ __align__(16) T line[S::cells * Lines::size];
-  const int                  slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
-  const int32_t              at = blockIdx.x * S::cells + slot, in = at < count ? at : count - 1, cell = list ? list[in] : first + in;
-  T                          v[N];
+  __shared__ __align__(VP_WIDE_BYTES) T line[S::cells * Lines::size];
+  const int                             slot = threadIdx.x / S::lines, l = threadIdx.x % S::lines;
+  const int32_t at = blockIdx.x * S::cells + slot, in = at < count ? at : count - 1, cell = list ? list[in] : first + in;
+  T             v[N];
 
   LoadCell<T, DIM, N>(f.Cell(cell, S::values), X + slot * S::size, l);
   ApplyCell<T, DIM, N>(f, cell, X + slot * S::size, Y + slot * S::size, line + slot * Lines::size, l, v, hanging);
@@ -58,17 +58,17 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads *HangThread<T, 
   FindTraces(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, const int32_t *list, int32_t n, T *traces)
 {
   typedef HangThread<T, DIM, N> S;
-  __shared__ __align__(16) T s[S::sides * S::room], half[4 * N * N];
-  S                          side(hang, s);
-  const int32_t              number = blockIdx.x * S::sides + threadIdx.x / S::threads, at = list[number < n ? number : n - 1];
-  const int32_t             *item = side.Item(at);
-  const int                  d = item[1] / 2, end = item[1] % 2;
-  const T                   *form = side.Form(at), a = form[VP_HANG_A + side.i];
-  TraceOf<T>                 there = side.Of(f, d, 1 - end, f.Cell(item[VP_HANG_BEYOND + side.i], S::values)), own = {};
+  __shared__ __align__(VP_WIDE_BYTES) T s[S::sides * S::room], half[4 * N * N];
+  S                                     side(hang, s);
+  const int32_t                         number = blockIdx.x * S::sides + threadIdx.x / S::threads, at = list[number < n ? number : n - 1];
+  const HangItem                        item = side.Item(at);
+  const int                             d = item.Direction(), end = item.End();
+  const T                              *form = side.Form(at), a = form[VP_HANG_A + side.i];
+  TraceOf<T>                            there = side.Of(f, d, 1 - end, f.Cell(item.Beyond(side.i), S::values)), own = {};
   T *to = traces + (size_t)number * (1 + S::faces) * 2 * S::lines + side.l, *fine = to + (1 + side.i) * 2 * S::lines;
 
   side.KeepHalf(half);
-  if (side.i == 0) own = side.Of(f, d, end, f.Cell(item[0], S::values));
+  if (side.i == 0) own = side.Of(f, d, end, f.Cell(item.Cell(), S::values));
   side.ToFaces(own);
   const TraceOf<T> coarse = own;
   S::Flux(form, false, a, own, there);
@@ -90,23 +90,23 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads)
   AddHanging(const __grid_constant__ Field<T> f, const __grid_constant__ VpHangView hang, const int32_t *list, int32_t n, T sign, T *y)
 {
   typedef HangThread<T, DIM, N> S;
-  __shared__ __align__(16) T s[S::room];
-  const S                    side(hang, s);
-  int32_t                    k = blockIdx.x;
-  const int32_t              cell = side.Item(list[k])[0];
+  __shared__ __align__(VP_WIDE_BYTES) T s[S::room];
+  const S                               side(hang, s);
+  int32_t                               k = blockIdx.x;
+  const int32_t                         cell = side.Item(list[k]).Cell();
 
-  if (k && side.Item(list[k - 1])[0] == cell) return;
-  for (; k < n && side.Item(list[k])[0] == cell; k++) {
-    const int32_t *item = side.Item(list[k]);
-    const int      d = item[1] / 2, end = item[1] % 2, part = item[2];
-    const bool     coarse = part < 0;
+  if (k && side.Item(list[k - 1]).Cell() == cell) return;
+  for (; k < n && side.Item(list[k]).Cell() == cell; k++) {
+    const HangItem item = side.Item(list[k]);
+    const int      d = item.Direction(), end = item.End(), part = item.Part();
+    const bool     coarse = item.IsCoarse();
     const T       *form = side.Form(list[k]);
     TraceOf<T>     own = side.Of(f, d, end, f.Cell(cell, S::values));
-    TraceOf<T>     there = side.Of(f, d, 1 - end, f.Cell(item[coarse ? 3 + side.i : 3], S::values));
+    TraceOf<T>     there = side.Of(f, d, 1 - end, f.Cell(item.Beyond(coarse ? side.i : 0), S::values));
 
     if (coarse) side.ToFace(side.i, own);
     else side.ToFace(part, there);
-    S::Flux(form, false, form[coarse ? 5 + side.i : 5], own, there);
+    S::Flux(form, false, form[coarse ? VP_HANG_A + side.i : VP_HANG_A], own, there);
     if (coarse) side.FromFaces(own);
     side.AddLiftTogether(d, end, sign, own, y + (size_t)cell * S::values);
   }

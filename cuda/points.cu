@@ -92,7 +92,7 @@ __global__ void ProbeCells(int32_t count, const int32_t *cell, const double *bas
   u = x + (size_t)cell[i] * Power(N, DIM);
   for (int k = threadIdx.x; k < Power(N, DIM); k += VP_WARP)
     sum += u[k] * b[k % N] * b[N + k / N % N] * (DIM == 3 ? b[(DIM - 1) * N + k / (N * N)] : 1.);
-  for (int o = 16; o; o /= 2) sum += __shfl_down_sync(0xffffffff, sum, o);
+  for (int o = VP_WARP / 2; o; o /= 2) sum += __shfl_down_sync(0xffffffff, sum, o);
   if (threadIdx.x == 0) values[i] = sum;
 }
 

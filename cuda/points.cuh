@@ -4,9 +4,8 @@
 
 /* Arrays in shared memory have rows of an odd pitch, so that lines along x begin in different banks. */
 template <int DIM, int N, int Q>
-struct PointShape {
-  static constexpr int wanted = 128; /* threads of a block, if a cell has no more lines */
-  static constexpr int lines = Power(Q, DIM - 1), cells = Max(1, wanted / lines), threads = cells * lines, size = lines * (Q | 1);
+struct PointShape : LineShape<Power(Q, DIM - 1)> {
+  static constexpr int size = Power(Q, DIM - 1) * (Q | 1);
 };
 
 /* what a thread block knows of a cell */

@@ -41,7 +41,7 @@ struct Turn {
 enum { ROWS = 8, COLUMNS = 16, DEPTH = 8, STAGES = 4 };
 template <class T, int Q, int L>
 struct TurnShape {
-  static constexpr int threads = ROWS * COLUMNS, wide = 16 / (int)sizeof(T), pack = L < wide ? L : wide;
+  static constexpr int threads = ROWS * COLUMNS, wide = Wide<T>::n, pack = L < wide ? L : wide;
   static constexpr int modes = ROWS * Q, lines = COLUMNS * L;          /* of a block */
   static constexpr int q = RoundUp(Q, wide);                           /* room for a thread's numbers of the matrix */
   static constexpr int each = (DEPTH * modes + threads - 1) / threads; /* numbers of the matrix that a thread loads */
@@ -49,7 +49,7 @@ struct TurnShape {
 
 /* a part of lines and of the matrix in shared memory */
 template <class T, int Q, int L>
-struct __align__(16) TurnPart
+struct __align__(VP_WIDE_BYTES) TurnPart
 {
   typedef TurnShape<T, Q, L> S;
 
@@ -147,9 +147,9 @@ __global__ void __launch_bounds__(ROWS *COLUMNS, sizeof(T) == 4 ? 4 : 3) Along(c
   __shared__ int2              line[S::lines];
   const int warp = threadIdx.x / VP_WARP, column = threadIdx.x % 8 + warp % 2 * 8, row = threadIdx.x / 8 % 4 + warp / 2 * 4;
 
-  TurnThread<T, N, Q, L> thread(t);
-  alignas(16) T          sum[Q][L] = {}, divisor[L] = {};
-  auto                   copy = [&](int32_t i) {
+  TurnThread<T, N, Q, L>   thread(t);
+  alignas(VP_WIDE_BYTES) T sum[Q][L] = {}, divisor[L] = {};
+  auto                     copy = [&](int32_t i) {
     if (i * DEPTH < t.in) thread.Copy(i * DEPTH, line, part[i % STAGES]);
     __pipeline_commit();
   };
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(ROWS *COLUMNS, sizeof(T) == 4 ? 4 : 3) Along(c
     __syncthreads();
     copy(i + STAGES - 1); /* over the part before, which all threads have left */
     UNROLL (int k = 0; k < DEPTH; k++) {
-      alignas(16) T a[S::q], b[L];
+      alignas(VP_WIDE_BYTES) T a[S::q], b[L];
       UNROLL (int j = 0; j < S::q; j += S::wide) *(Wide *)(a + j) = *(const Wide *)(here.M[k] + row * S::q + j);
       UNROLL (int j = 0; j < L; j += S::pack) *(Some *)(b + j) = *(const Some *)(here.x[k] + j * COLUMNS + column * S::pack);
       UNROLL (int q = 0; q < Q; q++) {
@@ -199,14 +199,14 @@ __global__ void MatrixVector(int32_t rows, int32_t columns, const T *M, const T 
     UNROLL (int i = 0; i < WIDE; i++) sum[i] += a.a[i] * b.a[i];
   }
   UNROLL (int i = 0; i < WIDE; i++) all += sum[i];
-  UNROLL (int other = 16; other; other /= 2) all += __shfl_xor_sync(~0u, all, other);
+  UNROLL (int other = VP_WARP / 2; other; other /= 2) all += __shfl_xor_sync(~0u, all, other);
   if (!threadIdx.x) y[(size_t)blockIdx.y * rows + row] = all;
 }
 
 template <class T, int DIM, int N>
 struct BoxInverse {
   /* modes of a thread, so that blocks divide lines of n times a power of two */
-  static constexpr int few = N < 4 ? 2 * N : N, many = N < 4 ? 4 * N : N < 6 ? 2 * N : N, wide = 16 / (int)sizeof(T);
+  static constexpr int few = N < 4 ? 2 * N : N, many = N < 4 ? 4 * N : N < 6 ? 2 * N : N, wide = Wide<T>::n;
 
   template <int Q, int L>
   static PetscErrorCode Launch(const Turn<T> &t, int32_t n)

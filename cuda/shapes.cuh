@@ -1,6 +1,5 @@
 /* The shapes of the kernels: numbers that change their speed and never their results. shapes.def, which tests/bench/shapes.py writes, has a
-   line for every kernel, precision, dimension and n = degree + 1 that was measured, except SortedPatchShape<float, 3, 7> below; the
-   formulas stand for all others. */
+   line for every kernel, precision, dimension and n = degree + 1 that was measured; the formulas stand for all others. */
 #pragma once
 #include "device/kernel.cuh"
 
@@ -19,12 +18,12 @@ __host__ __device__ constexpr int DigitStride(int order, int i, const int (&radi
 /* patch.cuh */
 template <class T, int DIM, int N>
 struct PatchShape {
-  static constexpr int rounds = N > 16 ? 2 : 1;                              /* lines of a thread in each direction */
-  static constexpr int patches = Max(1, 128 * rounds / (4 * N * N));         /* of a block */
-  static constexpr int least = Max(1, 768 * rounds / (4 * N * N * patches)); /* blocks of a multiprocessor, which bounds the registers */
-  static constexpr int width = 1;                                            /* values that a thread reads at once along x */
-  static constexpr int sz = 4 * N * N + 1;                                   /* from value to value along z */
-  static constexpr int stride = (2 * N - 1) * sz + 4 * N * N;                /* from patch to patch */
+  static constexpr int rounds = 1;                                  /* lines of a thread in each direction */
+  static constexpr int patches = Max(1, 128 / (4 * N * N));         /* of a block */
+  static constexpr int least = Max(1, 768 / (4 * N * N * patches)); /* blocks of a multiprocessor, which bounds the registers */
+  static constexpr int width = 1;                                   /* values that a thread reads at once along x */
+  static constexpr int sz = 4 * N * N + 1;                          /* from value to value along z */
+  static constexpr int stride = (2 * N - 1) * sz + 4 * N * N;       /* from patch to patch */
   static constexpr int y = 132, x = 321; /* orders of the lines along y and x; their digits are the place in a cell, the cell, z */
   static constexpr int sf = 4 * N + 4;   /* from line to line of traces */
 };
@@ -40,10 +39,6 @@ struct FewPatchShape {
 /* The same of sorted patches. A thread with two lines reads their tables from shared memory once for both. */
 template <class T, int DIM, int N>
 struct SortedPatchShape : PatchShape<T, DIM, N> {
-};
-template <>
-struct SortedPatchShape<float, 3, 7> {
-  static constexpr int rounds = 2, patches = 2, least = 4, width = 1, sz = 199, stride = 2783, y = 132, x = 321, sf = 28;
 };
 
 /* anypatchshape.cuh */
@@ -67,8 +62,8 @@ struct TileShape {
   static constexpr int x = 1234, y = 1234; /* orders of the lines along x and y; digits 1, 2 are the place in a cell, 3, 4 the cell */
 };
 
-/* The same of a mesh whose cells differ in size, where eight of them are one cell's children more often than more are a box. Of small cells a
-   tile of eight would have few threads. */
+/* The same of a mesh whose cells differ in size, where eight of them are one cell's children more often than more are a box. Of small cells
+   a tile of eight would have few threads. */
 template <class T, int DIM, int N>
 struct OctetShape : TileShape<T, DIM, N> {
 };

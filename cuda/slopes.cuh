@@ -37,6 +37,9 @@ template <int DIM, int N, int Q>
 struct SlopeShape {
   typedef PointShape<DIM, N, Q> S;
   static constexpr int          arrays = DIM + 1, lines = S::lines, cells = S::cells, size = S::size;
+  static constexpr int          numbers = arrays * size * cells; /* of a block */
+  static_assert((numbers + Q + VP_MAX_THREADS / VP_WARP) * sizeof(double) <= VP_MAX_STATIC,
+                "gradients of a higher degree need dynamic shared memory: here, and in points.cu");
 };
 
 /* the array that has the derivative along d in the end */
@@ -116,7 +119,7 @@ __global__ void __launch_bounds__(PointShape<DIM, N, Q>::threads)
   EvaluateSlopes(const __grid_constant__ VpPlaces places, const __grid_constant__ Slopes<DIM, N, Q> t, const double *x, double *values)
 {
   typedef SlopeShape<DIM, N, Q> S;
-  __shared__ double             s[S::arrays * S::size * S::cells];
+  __shared__ double             s[S::numbers];
   const int32_t                 i = blockIdx.x * S::cells + threadIdx.x / S::lines, at = i < places.n ? i : places.n - 1;
   double                       *to = values + (size_t)at * (DIM * Power(Q, DIM));
 
@@ -131,7 +134,7 @@ __global__ void __launch_bounds__(PointShape<DIM, N, Q>::threads)
                 double *partial)
 {
   typedef SlopeShape<DIM, N, Q> S;
-  __shared__ double             s[S::arrays * S::size * S::cells], w[Q];
+  __shared__ double             s[S::numbers], w[Q];
   const int32_t                 i = blockIdx.x * S::cells + threadIdx.x / S::lines, at = i < places.n ? i : places.n - 1;
   const double                 *of = values + (size_t)at * (DIM * Power(Q, DIM)), *size = places.bounds + 6 * (size_t)at + 3;
   double                        sum = 0;

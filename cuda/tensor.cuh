@@ -10,9 +10,7 @@ struct Matrix {
 
 /* Several cells a block. Value (x, y, z) of a cell is at x + sy y + sz z; sy is odd, so that lines along x begin in different banks. */
 template <int DIM, int N>
-struct CellShape {
-  static constexpr int wanted = 128; /* threads of a block, if a cell has no more lines */
-  static constexpr int lines = Power(N, DIM - 1), cells = Max(1, wanted / lines), threads = cells * lines;
+struct CellShape : LineShape<Power(N, DIM - 1)> {
   static constexpr int sy = N | 1, sz = N * sy, size = DIM == 3 ? N * sz : N * sy;
   static constexpr int slow = DIM - 1, values = Power(N, DIM);
 };

@@ -32,31 +32,24 @@ template <class T, int DIM, int N, bool HALVES>
 __device__ __forceinline__ void TransferCell(const Matrix<T, N> &half, const Lying<T> &lying, bool swaps, int corner, int32_t cell, T *s,
                                              int l, T (&in)[N])
 {
-  typedef CellShape<DIM, N> S;
+  const auto contract = [&](int d, const T(&v)[N], T *p, int stride) {
+    const int lies = corner >> 2 * d & 3;
 
-  UNROLL (int d = S::slow; d >= 0; d--) {
-    const int stride = VpLineStride(d, S::sy, S::sz), lies = corner >> 2 * d & 3;
-    T        *p = s + LineStart<DIM>(d, N, l, S::sy, S::sz);
-
-    if (d < S::slow) {
-      __syncthreads();
-      UNROLL (int i = 0; i < N; i++) in[i] = p[i * stride];
-    }
-    if (HALVES || lies <= VP_SECOND_HALF) ContractTo(half, lies == VP_SECOND_HALF, swaps, in, p, stride);
+    if (HALVES || lies <= VP_SECOND_HALF) ContractTo(half, lies == VP_SECOND_HALF, swaps, v, p, stride);
     else if (lies == VP_PART) {
       const T *M = lying.parts + (size_t)lying.table[(size_t)cell * DIM + d] * (N * N);
 #pragma unroll 1
       for (int i = 0; i < N; i++) {
         T sum = T(0);
-        UNROLL (int j = 0; j < N; j++) sum += __ldg(M + i * N + j) * in[j];
+        UNROLL (int j = 0; j < N; j++) sum += __ldg(M + i * N + j) * v[j];
         p[i * stride] = sum;
       }
-    } else if (d == S::slow) {
-      UNROLL (int i = 0; i < N; i++) p[i * stride] = in[i];
+    } else if (d == DIM - 1) {
+      UNROLL (int i = 0; i < N; i++) p[i * stride] = v[i];
     }
-  }
-  __syncthreads();
-  UNROLL (int i = 0; i < N; i++) in[i] = s[LineStart<DIM>(S::slow, N, l, S::sy, S::sz) + i * VpLineStride(S::slow, S::sy, S::sz)];
+  };
+
+  ContractLines<T, DIM, N>(contract, s, l, in);
 }
 
 template <class T, int DIM, int N, bool HALVES>

@@ -39,6 +39,11 @@ enum { VP_WARP = 32, VP_WARPS = 8 };
 /* the most threads of a block; how many a block has unless another number is better; the most blocks of a launch whose
    threads loop over items */
 enum { VP_MAX_THREADS = 1024, VP_THREADS = 256, VP_MAX_LOOPING = 65536 };
+/* the most bytes of shared memory that a kernel may declare */
+enum { VP_MAX_STATIC = 48 << 10 };
+
+/* the most bytes that a thread reads at once, from where they are aligned to that */
+enum { VP_WIDE_BYTES = 16 };
 
 /* blocks of a launch for n items, `each` a block; where threads loop, a block may have more of them */
 static inline int32_t VpBlocks(int32_t n, int each)
@@ -62,6 +67,12 @@ __host__ __device__ constexpr int RoundUp(int a, int to)
 {
   return (a + to - 1) / to * to;
 }
+
+/* Threads of a block that hold a line each, of cells with so many lines: one cell, or as many as the wanted threads have lines of. */
+template <int LINES>
+struct LineShape {
+  static constexpr int wanted = 128, lines = LINES, cells = Max(1, wanted / lines), threads = cells * lines;
+};
 
 /* how functions are mirrored, as a type */
 template <int N, int NT>
@@ -188,8 +199,8 @@ void VpTabulate(double (*of)(const VpBasis *, int, int, int), const VpBasis *bas
 }
 PetscErrorCode VpCudaProcessors(int *n); /* multiprocessors of the present device */
 
-/* beside.cu. Fork and Join: a second stream, which begins after all work so far, and joins again; Aside and Rejoin: a third one, for the slots
-   of VpBackend. Fork may be called inside Aside. */
+/* streams.cu. Fork and Join: a second stream, which begins after all work so far, and joins again; Aside and Rejoin: a third one, for the
+   slots of VpBackend. Fork may be called inside Aside. */
 PetscErrorCode VpCudaFork(cudaStream_t *side);
 PetscErrorCode VpCudaJoin(void);
 PetscErrorCode VpCudaAside(PetscErrorCode (*work)(void *), void *context);
@@ -219,14 +230,15 @@ PetscErrorCode VpCudaPlan(void *const *device, int kind, int32_t first, int32_t 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Asks for the `bytes` at p to be in L2, in units of 16. GPUs before Hopper lack the instruction and do nothing. */
+/* Asks for the `bytes` at p to be in L2. GPUs before Hopper lack the instruction and do nothing. */
 template <int bytes>
 __device__ __forceinline__ void Prefetch(const void *p)
 {
 #if __CUDA_ARCH__ >= 900
-  const size_t skip = (16 - (size_t)p % 16) % 16;
+  constexpr int unit = 16; /* of the instruction */
+  const size_t  skip = (unit - (size_t)p % unit) % unit;
 
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"((const char *)p + skip), "r"((int)(bytes - skip) & ~15));
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"((const char *)p + skip), "r"((int)(bytes - skip) & ~(unit - 1)));
 #endif
 }
 

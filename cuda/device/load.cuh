@@ -6,6 +6,11 @@ template <class T, int n>
 struct alignas(n * sizeof(T)) Pack {
   T a[n];
 };
+/* as many numbers as a thread reads at once */
+template <class T>
+struct Wide : Pack<T, VP_WIDE_BYTES / sizeof(T)> {
+  static constexpr int n = VP_WIDE_BYTES / sizeof(T);
+};
 
 __device__ __forceinline__ float LoadNow(const float *p)
 {

@@ -44,7 +44,8 @@ static int DeleteLink(MPI_Comm, int, void *value, void *)
   return MPI_SUCCESS;
 }
 
-/* NCCL's communicator, or NULL on all ranks; *why: what NCCL said on the first rank where it failed. Only messages from rank to rank are wanted: no multicast objects */
+/* NCCL's communicator, or NULL on all ranks; *why: what NCCL said on the first rank where it failed. Only messages from rank to rank are
+   wanted: no multicast objects */
 static PetscErrorCode Start(MPI_Comm comm, ncclComm_t *started, const char **why)
 {
   const char  *set = getenv("NCCL_NVLS_ENABLE");

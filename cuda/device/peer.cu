@@ -54,8 +54,6 @@ struct Route {
 
 enum { CHUNK = 1 << 25, ALIGNED = 256, MOST_BLOCKS = 64, EACH = 64 * VP_THREADS /* bytes that a block copies at least */ };
 
-typedef Pack<int, 4> Wide;
-
 static size_t Aligned(size_t bytes)
 {
   return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
@@ -86,8 +84,8 @@ static __global__ void Push(int nin, const In *in, int nout, Out *outs)
     __threadfence_system();
   }
   __syncthreads();
-  const bool   wide = ((size_t)out.from | (size_t)out.to) % sizeof(Wide) == 0;
-  const size_t copied = wide ? CopyWords<Wide>(out) : CopyWords<int>(out);
+  const bool   wide = ((size_t)out.from | (size_t)out.to) % VP_WIDE_BYTES == 0;
+  const size_t copied = wide ? CopyWords<Wide<int>>(out) : CopyWords<int>(out);
   if (blockIdx.x == 0 && copied + 4 * threadIdx.x < out.bytes) {
     *(int *)(out.to + copied + 4 * threadIdx.x) = *(const int *)(out.from + copied + 4 * threadIdx.x);
   }

@@ -1,7 +1,7 @@
 /* One vector with several others, in one pass over memory: products and sums of multiples. */
 #include "sum.cuh"
 
-enum { MOST = 8 };
+enum { MOST = 8, BLOCKS = 1024 }; /* vectors, and blocks, of a launch at most: so many keep a device busy, and make few sums */
 struct Vectors {
   const double *y[MOST];
   double        a[MOST];
@@ -43,7 +43,7 @@ static const Add add[MOST] = {AddAll<1>, AddAll<2>, AddAll<3>, AddAll<4>, AddAll
 
 static int Blocks(size_t n)
 {
-  return PetscMax(1, PetscMin(1024, VpLoopingBlocks(n, 4 * VP_THREADS)));
+  return PetscMax(1, PetscMin(BLOCKS, VpLoopingBlocks(n, 4 * VP_THREADS)));
 }
 
 PetscErrorCode VpCudaMaxpy(size_t n, double *x, int count, const double a[], const double *const y[])

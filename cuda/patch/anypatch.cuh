@@ -352,12 +352,12 @@ __device__ __forceinline__ void SolveAny(const Field<T> &f, const Sweep<T> &w, c
                                          int32_t first, int32_t last, Form form)
 {
   typedef typename L::Any S;
-  extern __shared__ __align__(16) unsigned char shared[];
-  const int                                     slot = threadIdx.x / S::threads;
-  const int32_t                                 index = first + slot, in = index < last ? index : last - 1, patch = list ? list[in] : in;
-  const VpForm                                  of = form(patch);
-  PatchSide<T>                                 *side = (PatchSide<T> *)shared;
-  T                                            *Y = (T *)(side + L::patches * S::sides) + slot * S::stride;
+  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
+  const int                                                slot = threadIdx.x / S::threads;
+  const int32_t index = first + slot, in = index < last ? index : last - 1, patch = list ? list[in] : in;
+  const VpForm  of = form(patch);
+  PatchSide<T> *side = (PatchSide<T> *)shared;
+  T            *Y = (T *)(side + L::patches * S::sides) + slot * S::stride;
 
   const AnyPatch<T, DIM, N, S::rounds> any = {f,
                                               w,

@@ -126,6 +126,15 @@ __device__ __forceinline__ void TurnAround(T (&v)[R][2 * N])
   }
 }
 
+/* calls out(r, i, value) for all values of v */
+template <class T, int N, int R, class Out>
+__device__ __forceinline__ void Put(const T (&v)[R][2 * N], const Out &out)
+{
+  UNROLL (int i = 0; i < 2 * N; i++) {
+    UNROLL (int r = 0; r < R; r++) out(r, i, v[r][i]);
+  }
+}
+
 /* Calls out(r, i, value) for all values of M v. For large n the loop over so many rows at a time is not unrolled, so that the code fits the
    instruction cache. */
 enum { VP_UNROLLED_N = 5 };
@@ -147,42 +156,41 @@ __device__ __forceinline__ void Full(const M &a, const T (&v)[R][2 * N], Out out
   }
 }
 
-/* Calls out(r, i, value) for all values of F v and B v along D. `kind` is 0 inside, 1 at the lower boundary, 2 at the upper one. v is
-   lost. */
+/* How a patch lies along a direction: no side of it is at the boundary, the lower one is, or the upper one. Sorted
+   patches, which have their own tables, lie inside, or take full matrices there. */
+enum : int { LIES_INSIDE, LIES_LOWER, LIES_UPPER, LIES_FULL };
+
+/* Calls out(r, i, value) for all values of F v and B v along D, for a patch that lies so. v is lost. */
 template <int D, int LACKS, class T, int N, int R, class Boundary, class Out>
-__device__ __forceinline__ void ToModes(const PatchTables<T, N> &t, const Boundary &e, int kind, T (&v)[R][2 * N], Out out)
+__device__ __forceinline__ void ToModes(const PatchTables<T, N> &t, const Boundary &boundary, int lies, T (&v)[R][2 * N], Out out)
 {
   if constexpr (!std::is_same<Boundary, NoBoundary>::value) {
-    if (kind) {
-      if (kind == 2) TurnAround<T, N, R>(v);
-      Full<T, N, R>(e.F[D], v, out);
+    if (lies) {
+      if (lies == LIES_UPPER) TurnAround<T, N, R>(v);
+      Full<T, N, R>(boundary.F[D], v, out);
       return;
     }
   }
   ForwardInside<D, LACKS>(t, v);
-  UNROLL (int i = 0; i < 2 * N; i++) {
-    UNROLL (int r = 0; r < R; r++) out(r, i, v[r][i]);
-  }
+  Put<T, N, R>(v, out);
 }
 template <int D, int LACKS, class T, int N, int R, class Boundary, class Out>
-__device__ __forceinline__ void FromModes(const PatchTables<T, N> &t, const Boundary &e, int kind, T (&v)[R][2 * N], Out out)
+__device__ __forceinline__ void FromModes(const PatchTables<T, N> &t, const Boundary &boundary, int lies, T (&v)[R][2 * N], Out out)
 {
   typedef Mirror<N, VpThinLayers(N, 3)> Map;
 
   if constexpr (!std::is_same<Boundary, NoBoundary>::value) {
-    if (kind) {
-      Full<T, N, R>(e.B[D], v, [=](int r, int i, T w) {
+    if (lies) {
+      Full<T, N, R>(boundary.B[D], v, [=](int r, int i, T w) {
         const int at = i % N;
-        if (kind == 2) out(r, (i < N ? N : 0) + Map::index(at), Map::sign(at) < 0 ? -w : w);
+        if (lies == LIES_UPPER) out(r, (i < N ? N : 0) + Map::index(at), Map::sign(at) < 0 ? -w : w);
         else out(r, i, w);
       });
       return;
     }
   }
   BackwardInside<D, LACKS>(t, v);
-  UNROLL (int i = 0; i < 2 * N; i++) {
-    UNROLL (int r = 0; r < R; r++) out(r, i, v[r][i]);
-  }
+  Put<T, N, R>(v, out);
 }
 
 __device__ __forceinline__ float Reciprocal(float a)

@@ -29,8 +29,8 @@
 /* Where shared memory has TRACES traces a side: those of x and y sides, of z sides, then the pointers. */
 template <class T, int N, int TRACES, class S>
 struct KeptShape {
-  static constexpr int    m = S::m, wide = 16 / sizeof(T);                    /* numbers at once */
-  static constexpr int    sf = (RoundUp(TRACES * m, wide) / wide | 1) * wide; /* from line to line of traces, in odd steps of 16 bytes */
+  static constexpr int    m = S::m, wide = Wide<T>::n;                        /* numbers at once */
+  static constexpr int    sf = (RoundUp(TRACES * m, wide) / wide | 1) * wide; /* from line to line of traces, in odd steps of Wides */
   static constexpr int    ends = 4 * m * sf;                                  /* where those of z begin, a thread's own each */
   static constexpr int    traces = ends + RoundUp(2 * m * m * TRACES, wide);  /* values of a patch's traces */
   static constexpr size_t pointers = (S::sides + (size_t)S::patches * traces) * sizeof(T); /* where pointers begin */
@@ -63,9 +63,9 @@ struct KeptThread : PatchThread<T, N, 1, Boundary, false> {
 
   const KeptTables<T, N, TRACES> &k;
 
-  __device__ __forceinline__ KeptThread(const typename Thread::Tables &tables, const KeptTables<T, N, TRACES> &kept, const Boundary &e,
-                                        const PatchWork<T> &w, unsigned done, int32_t at, unsigned char *shared)
-      : Thread(tables, e, w, done, at, shared, Shape::traces, Shape::pointers, PATCH_SIDES * TRACES), k(kept)
+  __device__ __forceinline__ KeptThread(const typename Thread::Tables &tables, const KeptTables<T, N, TRACES> &kept,
+                                        const Boundary &boundary, const PatchWork<T> &w, unsigned done, int32_t at, unsigned char *shared)
+      : Thread(tables, boundary, w, done, at, shared, Shape::traces, Shape::pointers, PATCH_SIDES * TRACES), k(kept)
   {
   }
 
@@ -99,9 +99,11 @@ struct KeptThread : PatchThread<T, N, 1, Boundary, false> {
   {
 #pragma unroll 1
     for (int h = me; h < PATCH_SIDES * TRACES; h += S::threads) {
-      const int  f = h / PATCH_SIDES, side = h % PATCH_SIDES, d = side / 8, s = side / 4 % 2, own = PatchCellAt(d, s, side % 4);
-      const bool beyond = f && k.beyond, upper = beyond ? !s : s;
-      const int  place = beyond ? 0 : f, from = thin ? (upper ? N - 1 - place : place) * VpLineStride(d, N, layer) : 0;
+      const int          f = h / PATCH_SIDES, side = h % PATCH_SIDES;
+      const PatchQuarter at = PatchQuarterOf(side);
+      const int          own = PatchCellAt(at);
+      const bool         beyond = f && k.beyond, upper = beyond ? !at.s : at.s;
+      const int          place = beyond ? 0 : f, from = thin ? (upper ? N - 1 - place : place) * VpLineStride(at.d, N, layer) : 0;
       around[h] = inside || __ldg(cells + VP_PATCH_CELLS + side) >= 0 ? Cell(beyond ? VP_PATCH_CELLS + side : own, false) + from
                                                                       : table + PatchTable<N>::zero;
     }
@@ -147,7 +149,7 @@ struct KeptThread : PatchThread<T, N, 1, Boundary, false> {
       }
     }
     UNROLL (int r = 0; r < R; r++) {
-      UNROLL (int s = 0; s < 2; s++) *End(r, s) = end[r][s] = Beside(s, 16 + 4 * s + LineZ(r) / layer, LineZ(r) % layer, layer);
+      UNROLL (int s = 0; s < 2; s++) *End(r, s) = end[r][s] = Beside(s, PatchSideAt(2, s, LineZ(r) / layer), LineZ(r) % layer, layer);
     }
     Sync();
   }
@@ -198,7 +200,7 @@ struct KeptThread : PatchThread<T, N, 1, Boundary, false> {
 
       UNROLL (int f = 0; f < TRACES; f++) {
         Kx[f] = __ldg(keepx + f);
-        Ky[f] = !inside && ky == cy + 1 ? T(0) : __ldg(keepy + f);
+        Ky[f] = !inside && ky == LIES_LOWER + cy ? T(0) : __ldg(keepy + f);
         UNROLL (int s = 0; s < 2; s++) a[s][f] = End(r, s)->a[f];
       }
       UNROLL (int c = 0; c < C; c++) {
@@ -222,7 +224,7 @@ struct KeptThread : PatchThread<T, N, 1, Boundary, false> {
           v[r][q] += w;
           UNROLL (int f = 0; f < TRACES; f++) {
             const int s = q / N;
-            if (!inside && kz == s + 1) continue;
+            if (!inside && kz == LIES_LOWER + s) continue;
             if (!thin) a[s][f] -= k.trace[s][f][thin ? 0 : q % N] * w;
             else if (q == (s ? m - 1 - f : f)) a[s][f] -= w;
           }
@@ -236,11 +238,7 @@ struct KeptThread : PatchThread<T, N, 1, Boundary, false> {
   /* B along z; where `active`, the result goes to the cells' other buffers */
   __device__ __forceinline__ void BackwardZ(bool active)
   {
-    this->ReadZ();
-    if (!inside && kz) {
-      FromModes<2, 1>(t, boundary, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
-      this->ReadZ();
-    } else BackwardInside<2, 1>(t, v);
+    this->ReadBackwardZ();
     AddKept();
     UNROLL (int r = 0; r < (S::adjacent ? 1 : R); r++) {
       UNROLL (int c = 0; c < 2; c++) {
@@ -281,8 +279,8 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
               const __grid_constant__ Boundary boundary, const __grid_constant__ PatchWork<T> w, unsigned done, int32_t count)
 {
   typedef Patch<T, N> S;
-  extern __shared__ __align__(16) unsigned char shared[];
-  const int32_t                                 index = blockIdx.x * S::patches + threadIdx.x / S::threads;
+  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
+  const int32_t                                            index = blockIdx.x * S::patches + threadIdx.x / S::threads;
 
   KeptThread<T, N, TRACES, Boundary> thread(t, kept, boundary, w, done, index < count ? index : count - 1, shared);
   thread.Solve(w.b, index < count);
@@ -295,10 +293,10 @@ __global__ void __launch_bounds__(Patch<T, N, SORTED_PATCHES>::block, Patch<T, N
              const __grid_constant__ KeptTables<T, N, TRACES> kept, const __grid_constant__ PatchWork<T> w, unsigned done)
 {
   typedef Patch<T, N, SORTED_PATCHES> S;
-  extern __shared__ __align__(16) unsigned char shared[];
-  const SortBlock                               block = sorts.block[blockIdx.x];
-  const int                                     slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST;
-  const SortView<T, N>                          t(all, w.table, block, SortTail<N, TRACES>::LK, shared + KeptShape<T, N, TRACES, S>::bytes);
+  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
+  const SortBlock                                          block = sorts.block[blockIdx.x];
+  const int                                                slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST;
+  const SortView<T, N> t(all, w.table, block, SortTail<N, TRACES>::LK, shared + KeptShape<T, N, TRACES, S>::bytes);
 
   KeptThread<T, N, TRACES, Sorts<FULL>> thread(t, kept, sorts, w, done, block.patches / SORT_MOST + (slot < n ? slot : 0), shared);
   thread.Solve(w.b, slot < n);

@@ -1,7 +1,7 @@
 /* One colour of the patch smoother on patches that are alike, in 3D: x = A_j^-1 (b - what the neighbours' traces add). All these patches
    have the same 1D tables, which are their own mirror images; only their sides on the domain boundary differ. Or patches are sorted, so
    that those of a block have the same tables (sorttables.cuh). Where the coefficient varies over cells of one size, the patch's is s
-   times that of its tables (VpPatchView.weight is 1/s), and what traces add is that of coefficient 1, times the harmonic means at the sides.
+   times that of its tables (VpPatchView.weight is 1/s), and what traces add is that of coefficient 1, times the harmonic means at sides.
 
    F and B take a line to the eigen-coordinates of its direction and back (fdm.cuh). A thread holds whole lines in registers, in every
    step those of one direction:
@@ -61,10 +61,11 @@ struct ReplaceThread : PatchThread<T, N, 0, Boundary, AGAIN> {
   const Coefficients &of;
   T                  *mean; /* [direction][side][4] shared: as `around` */
 
-  __device__ __forceinline__ ReplaceThread(const typename Thread::Tables &tables, const Boundary &e, const Coefficients &coefficients,
-                                           const PatchWork<T> &w, unsigned before, int32_t patch, unsigned char *shared)
-      : Thread(tables, e, w, before, patch, shared, S::traces, S::pointers, ReplaceShape<T, S, Coefficients>::words), of(coefficients),
-        mean((T *)(around + PATCH_SIDES))
+  __device__ __forceinline__ ReplaceThread(const typename Thread::Tables &tables, const Boundary &boundary,
+                                           const Coefficients &coefficients, const PatchWork<T> &w, unsigned before, int32_t patch,
+                                           unsigned char *shared)
+      : Thread(tables, boundary, w, before, patch, shared, S::traces, S::pointers, ReplaceShape<T, S, Coefficients>::words),
+        of(coefficients), mean((T *)(around + PATCH_SIDES))
   {
   }
 
@@ -73,7 +74,7 @@ struct ReplaceThread : PatchThread<T, N, 0, Boundary, AGAIN> {
   {
 #pragma unroll 1
     for (int h = me; h < PATCH_SIDES; h += S::threads) {
-      mean[h] = of.Mean(cells, VP_PATCH_CELLS + h, of.At(cells, PatchCellAt(h / 8, h / 4 % 2, h % 4)));
+      mean[h] = of.Mean(cells, VP_PATCH_CELLS + h, of.At(cells, PatchCellAt(PatchQuarterOf(h))));
     }
   }
   /* a pair beyond side h of `around`, times the mean there */
@@ -140,7 +141,7 @@ struct ReplaceThread : PatchThread<T, N, 0, Boundary, AGAIN> {
   /* v -= what the traces beyond all six sides add to the z lines */
   __device__ __forceinline__ void SubtractTraces(const Pair (&end)[R][2])
   {
-    constexpr int W = 16 / sizeof(T) / 2; /* pairs at once */
+    constexpr int W = Wide<T>::n / 2; /* pairs at once */
 
     UNROLL (int r = 0; r < R; r++) {
       const int l = LineZ(r), ix = l % N, iy = l / N % N, cx = l / layer & 1, cy = l / layer >> 1;
@@ -149,7 +150,7 @@ struct ReplaceThread : PatchThread<T, N, 0, Boundary, AGAIN> {
       const T   gx0 = __ldg(gx), gx1 = __ldg(gx + 1), gy0 = __ldg(gy), gy1 = __ldg(gy + 1);
       const T  *hx = sides + ((l0 / layer & 1) * m + y) * S::sf, *hy = sides + ((2 + cy) * m + cx * N + ix) * S::sf;
       UNROLL (int i = 0; i < m; i += W) {
-        const Pack<T, 2 *W> px = *(const Pack<T, 2 * W> *)(hx + 2 * i), py = *(const Pack<T, 2 * W> *)(hy + 2 * i);
+        const Wide<T> px = *(const Wide<T> *)(hx + 2 * i), py = *(const Wide<T> *)(hy + 2 * i);
         UNROLL (int k = 0; k < W; k++) {
           v[r][i + k] -= gx0 * px.a[2 * k];
           v[r][i + k] -= gx1 * px.a[2 * k + 1];
@@ -221,8 +222,8 @@ __device__ __forceinline__ void SolvePatches(const PatchTables<T, N> &t, const B
                                              const PatchWork<T> &w, unsigned done, int32_t first, int32_t last)
 {
   typedef Patch<T, N, AGAIN ? FEW_PATCHES : LIKE_PATCHES> S;
-  extern __shared__ __align__(16) unsigned char shared[];
-  const int32_t                                 index = first + threadIdx.x / S::threads, at = index < last ? index : last - 1;
+  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
+  const int32_t                                            index = first + threadIdx.x / S::threads, at = index < last ? index : last - 1;
 
   ReplaceThread<T, N, Boundary, AGAIN, Coefficients> thread(t, boundary, of, w, done, at, shared);
   thread.Solve(w.b, at, index < last);
@@ -244,8 +245,8 @@ __global__ void __launch_bounds__(Patch<T, N, SORTED_PATCHES>::block, Patch<T, N
 {
   typedef Patch<T, N, SORTED_PATCHES>      S;
   typedef ReplaceShape<T, S, Coefficients> Shape;
-  extern __shared__ __align__(16) unsigned char shared[];
-  const SortBlock                               block = sorts.block[blockIdx.x];
+  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
+  const SortBlock                                          block = sorts.block[blockIdx.x];
   const int slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST, at = block.patches / SORT_MOST + (slot < n ? slot : 0);
   const SortView<T, N> t(all, w.table, block, Coefficients::varies ? SortTail<N>::lambda : SortTail<N>::add, shared + Shape::bytes);
 

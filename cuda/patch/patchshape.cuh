@@ -69,14 +69,15 @@ struct Patch : ShapeOf<T, N, USE>::type {
   }
   static constexpr Digits y = Order(Shape::y), x = Order(Shape::x);
   static constexpr int    traces = 4 * m * Shape::sf; /* values of a patch's traces */
-  static constexpr int    sides = RoundUp(Shape::stride * Shape::patches * (int)sizeof(T), 16) / (int)sizeof(T); /* where traces begin */
-  static constexpr size_t pointers = (sides + (size_t)Shape::patches * traces) * sizeof(T);                      /* where pointers begin */
+  static constexpr int    sides =
+    RoundUp(Shape::stride * Shape::patches * (int)sizeof(T), VP_WIDE_BYTES) / (int)sizeof(T); /* where traces begin */
+  static constexpr size_t pointers = (sides + (size_t)Shape::patches * traces) * sizeof(T);   /* where pointers begin */
 
   static_assert(m * m % Shape::rounds == 0 && block <= VP_MAX_THREADS, "a block's threads hold all lines");
   static_assert(Shape::sz >= m * m && Shape::stride >= (m - 1) * Shape::sz + m * m && Shape::sf >= 2 * m, "no two values in one place");
   static_assert(N % Shape::width == 0 && Shape::sz % Shape::width == 0 && Shape::stride % Shape::width == 0, "x lines are read aligned");
   static_assert(!adjacent || (Shape::sz % 2 == 0 && Shape::stride % 2 == 0), "pairs of z lines are aligned");
-  static_assert(Shape::sf * sizeof(T) % 16 == 0, "traces are read 16 bytes at once");
+  static_assert(Shape::sf * sizeof(T) % VP_WIDE_BYTES == 0, "traces are read many at once");
 };
 
 /* Where numbers are in a table on the device:
@@ -88,19 +89,30 @@ struct PatchTable {
   static constexpr int lambda = 0, add = 3 * 2 * 2 * N, zero = add + 2 * 2 * N * 2, size = zero + N * N * N;
 };
 
-/* sides of a patch's cells that are on its own sides; the number of quarter q of side s along d */
+/* sides of a patch's cells that are on its own sides; the number of quarter q of side s along d, and what has this number */
 enum { PATCH_SIDES = 3 * VP_PATCH_CELLS };
 __host__ __device__ constexpr int PatchSideAt(int d, int s, int q)
 {
   return VP_PATCH_CELLS * d + 4 * s + q;
+}
+struct PatchQuarter {
+  int d, s, q;
+};
+__host__ __device__ constexpr PatchQuarter PatchQuarterOf(int side)
+{
+  return {side / VP_PATCH_CELLS, side / 4 % 2, side % 4};
 }
 /* the cell that has this side */
 __host__ __device__ constexpr int PatchCellAt(int d, int s, int q)
 {
   return (q >> d) << (d + 1) | s << d | (q & ((1 << d) - 1));
 }
-/* A patch's cells, x fastest; then those beyond its sides, or a negative number (VpView.neighbor) at the boundary. Where the level ends on a
-   part of a side (SortTables.mixes), -2 - h stands for cell h of these itself, and other negative numbers are -1. */
+__host__ __device__ constexpr int PatchCellAt(const PatchQuarter &of)
+{
+  return PatchCellAt(of.d, of.s, of.q);
+}
+/* A patch's cells, x fastest; then those beyond its sides, or a negative number (VpView.neighbor) at the boundary. Where the level ends on
+   a part of a side (SortTables.mixes), -2 - h stands for cell h of these itself, and other negative numbers are -1. */
 struct PatchCells {
   int32_t cell[VP_PATCH_CELLS + PATCH_SIDES];
 };

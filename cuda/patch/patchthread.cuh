@@ -14,6 +14,9 @@ __device__ __forceinline__ T Value(const T *p)
   return AGAIN ? LoadNow(p) : __ldg(p);
 }
 
+/* the kind of a patch: KIND_REST if it is no common one, else KIND_COMMON + sum_d 4^d (how it lies along d) */
+enum : int { KIND_REST, KIND_COMMON, KIND_LEFT_OUT = 255 };
+
 /* what a launch works on: the vectors, and its patches in launch order */
 template <class T>
 struct PatchWork {
@@ -21,7 +24,7 @@ struct PatchWork {
   T                 *x0, *x1;
   const PatchCells  *cells;
   const PatchCovers *covers;
-  const uint8_t     *kinds; /* 1 + kx + 4 ky + 16 kz of PatchThread; unread where no patch is at the boundary */
+  const uint8_t     *kinds; /* of common patches; unread where none is at the boundary */
 };
 
 /* A thread of a patch, and the lines it holds. Launches of whole sweeps, where values are read AGAIN, have few patches. */
@@ -45,17 +48,16 @@ struct PatchThread {
   T              *values, *sides; /* shared memory of the patch: its planes, its traces */
   const T       **around;         /* [..][direction][side][4] shared: the values of cells along the patch's sides */
   int             me;             /* number of the thread in its patch */
-  int             kx, ky, kz;     /* 0: no side along this direction is on the boundary, 1: the lower one is, 2: the upper one;
-                                              of sorted patches 0: F and B are halves, 3: they are not */
+  int             kx, ky, kz;     /* how it lies along each direction (LIES_INSIDE, ...) */
   T               v[R][m];        /* its lines */
 
   /* patch `at` of the launch, the block's patch `slot`; shared memory of the block: planes, traces, pointers. A patch has `traces` and
      `pointers` of the latter two. */
-  __device__ __forceinline__ PatchThread(const Tables &tables, const Boundary &e, const PatchWork<T> &w, unsigned before, int32_t at,
+  __device__ __forceinline__ PatchThread(const Tables &tables, const Boundary &boundary, const PatchWork<T> &w, unsigned before, int32_t at,
                                          unsigned char *shared, int traces, size_t start, int pointers)
-      : t(tables), boundary(e), table(w.table), cells(w.cells[at].cell), covers(w.covers[at].cover), done(before), x0(w.x0), x1(w.x1)
+      : t(tables), boundary(boundary), table(w.table), cells(w.cells[at].cell), covers(w.covers[at].cover), done(before), x0(w.x0), x1(w.x1)
   {
-    const int slot = threadIdx.x / S::threads, kind = inside || Of::sorted ? 0 : w.kinds[at] - 1;
+    const int slot = threadIdx.x / S::threads, kind = inside || Of::sorted ? LIES_INSIDE : w.kinds[at] - KIND_COMMON;
 
     values = (T *)shared + slot * S::stride;
     sides = (T *)shared + S::sides + slot * traces;
@@ -65,9 +67,9 @@ struct PatchThread {
     ky = kind >> 2 & 3;
     kz = kind >> 4;
     if constexpr (Of::full) {
-      kx = t.is_full[0] ? 3 : 0;
-      ky = t.is_full[1] ? 3 : 0;
-      kz = t.is_full[2] ? 3 : 0;
+      kx = t.is_full[0] ? LIES_FULL : LIES_INSIDE;
+      ky = t.is_full[1] ? LIES_FULL : LIES_INSIDE;
+      kz = t.is_full[2] ? LIES_FULL : LIES_INSIDE;
     }
   }
 
@@ -119,7 +121,7 @@ struct PatchThread {
     }
   }
 
-  /* Ensures, after Sync(): `around` are the cells beyond the sides; where the level ends, the patch's own, marked by ENDS in the pointer. */
+  /* Ensures, after Sync(): `around` are the cells beyond the sides; where the level ends, the patch's own, marked by ENDS in pointers. */
   __device__ __forceinline__ void FindBeyond() const
   {
 #pragma unroll 1
@@ -226,6 +228,15 @@ struct PatchThread {
       }
     }
   }
+  /* v = B along z of what is in shared memory */
+  __device__ __forceinline__ void ReadBackwardZ()
+  {
+    ReadZ();
+    if (!inside && kz) {
+      FromModes<2, LACKS>(t, boundary, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
+      ReadZ();
+    } else BackwardInside<2, LACKS>(t, v);
+  }
 };
 
 /* patches of one sort in launch order, on the device */
@@ -242,7 +253,8 @@ static PatchWork<T> WorkOn(const PatchList &list, const VpArray &table, const vo
     (const uint8_t *)list.kinds.p};
 }
 
-/* kernel(tables and boundary, w, done, n) on n patches, Patch::patches a block */
+/* kernel(tables, w, done, n) on n patches, Patch::patches a block. `tables`: those of like patches, the kernel's own, those at boundaries,
+   coefficients, as the kernel has them. */
 template <class S, class Kernel, class T, class... Tables>
 static PetscErrorCode LaunchPatches(Kernel kernel, size_t bytes, int n, cudaStream_t stream, const PatchWork<T> &w, unsigned done,
                                     const Tables &...tables)

@@ -32,12 +32,6 @@ struct SortTail {
 };
 enum { SORT_FULL = 1 << 26, SORT_SIDE = 1 << 27, SORT_MOST = 32 };
 
-/* 16 bytes of numbers */
-template <class T>
-struct Wide : Pack<T, 16 / sizeof(T)> {
-  static constexpr int n = 16 / sizeof(T);
-};
-
 /* The patches of a launch by blocks, instead of what tells apart patches inside and at the boundary. FULL: some are not their
    own mirror images. */
 template <bool FULL>
@@ -130,30 +124,26 @@ struct SortView {
   }
 };
 
-/* ToModes and FromModes of fdm.cuh for sorted patches; where kind is not 0, by full matrices */
+/* ToModes and FromModes of fdm.cuh for sorted patches */
 template <int D, int LACKS, class T, int N, int R, bool FULL, class Out>
-__device__ __forceinline__ void ToModes(const SortView<T, N> &t, const Sorts<FULL> &, int kind, T (&v)[R][2 * N], Out out)
+__device__ __forceinline__ void ToModes(const SortView<T, N> &t, const Sorts<FULL> &, int lies, T (&v)[R][2 * N], Out out)
 {
-  if (FULL && kind) {
+  if (FULL && lies) {
     Full<T, N, R, 2>(t.template Matrix<D>(), v, out);
     return;
   }
   ForwardInside<D, LACKS>(t, v);
-  UNROLL (int i = 0; i < 2 * N; i++) {
-    UNROLL (int r = 0; r < R; r++) out(r, i, v[r][i]);
-  }
+  Put<T, N, R>(v, out);
 }
 template <int D, int LACKS, class T, int N, int R, bool FULL, class Out>
-__device__ __forceinline__ void FromModes(const SortView<T, N> &t, const Sorts<FULL> &, int kind, T (&v)[R][2 * N], Out out)
+__device__ __forceinline__ void FromModes(const SortView<T, N> &t, const Sorts<FULL> &, int lies, T (&v)[R][2 * N], Out out)
 {
-  if (FULL && kind) {
+  if (FULL && lies) {
     Full<T, N, R, 2>(t.template Matrix<D>() + 4 * N * N, v, out);
     return;
   }
   BackwardInside<D, LACKS>(t, v);
-  UNROLL (int i = 0; i < 2 * N; i++) {
-    UNROLL (int r = 0; r < R; r++) out(r, i, v[r][i]);
-  }
+  Put<T, N, R>(v, out);
 }
 
 /* the tables that a thread has, by how its patches are told apart */

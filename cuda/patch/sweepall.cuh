@@ -9,8 +9,8 @@
        stage 0     | common patches     | others   |
        stage 1     | common       | others | (waits)
 
-   Which buffer holds a cell at a stage is known at set-up: covers[stage][cell], 0 or 1. Kernels take that for `cover`, and 1 for the colours
-   `done`. */
+   Which buffer holds a cell at a stage is known at set-up: covers[stage][cell], 0 or 1. Kernels take that for `cover`, and 1 for the
+   colours `done`. */
 #pragma once
 #include "anypatch.cuh"
 #include "patch.cuh"

@@ -26,11 +26,16 @@ struct VaryTables {
   T                    outside[3][2][2][2]; /* [direction][side] from the cell's own two coefficients there to the jumps */
 };
 
+/* lines of two cells in a patch, four along each direction; the numbers of one: the coefficients of its cells, and the harmonic means at
+   its lower end, between the cells and at its upper end */
+enum { PATCH_LINES = 3 * VP_PATCH_CELLS / 2 };
+enum { LINE_A0, LINE_A1, LINE_H0, LINE_H, LINE_H1, LINE_NUMBERS };
+
 template <class T, int N, class S>
 struct VaryShape {
-  static constexpr int    wide = 16 / sizeof(T), X = RoundUp(S::stride, wide);
+  static constexpr int    X = RoundUp(S::stride, Wide<T>::n);                         /* numbers of a patch's X */
   static constexpr size_t pointers = (S::sides + (size_t)S::patches * X) * sizeof(T); /* where pointers begin, then coefficients */
-  static constexpr int    words = PATCH_SIDES + 60 * sizeof(T) / sizeof(void *);
+  static constexpr int    words = PATCH_SIDES + PATCH_LINES * LINE_NUMBERS * sizeof(T) / sizeof(void *);
   static constexpr size_t bytes = pointers + (size_t)S::patches * words * sizeof(void *);
 };
 
@@ -46,11 +51,11 @@ struct VaryThread : PatchThread<T, N, 0, Boundary, false> {
 
   const VaryTables<T, N> &k;
   const VaryWork<T>      &vary;
-  T                      *numbers; /* [direction][line of cells: 4][a0, a1, H0, H, H1] shared */
+  T                      *numbers; /* [direction][line of cells: 4][LINE_NUMBERS] shared */
 
-  __device__ __forceinline__ VaryThread(const typename Thread::Tables &tables, const VaryTables<T, N> &varies, const Boundary &e,
+  __device__ __forceinline__ VaryThread(const typename Thread::Tables &tables, const VaryTables<T, N> &varies, const Boundary &boundary,
                                         const PatchWork<T> &w, const VaryWork<T> &more, unsigned done, int32_t at, unsigned char *shared)
-      : Thread(tables, e, w, done, at, shared, Shape::X, Shape::pointers, Shape::words), k(varies), vary(more)
+      : Thread(tables, boundary, w, done, at, shared, Shape::X, Shape::pointers, Shape::words), k(varies), vary(more)
   {
     numbers = (T *)(around + PATCH_SIDES);
   }
@@ -66,15 +71,15 @@ struct VaryThread : PatchThread<T, N, 0, Boundary, false> {
   {
     this->FindBeyond();
 #pragma unroll 1
-    for (int h = me; h < 12; h += S::threads) {
+    for (int h = me; h < PATCH_LINES; h += S::threads) {
       const int d = h / 4, q = h % 4, lower = PatchCellAt(d, 0, q);
       const T   a0 = vary.At(cells, lower), a1 = vary.At(cells, lower | 1 << d);
-      T        *to = numbers + 5 * h;
-      to[0] = a0;
-      to[1] = a1;
-      to[2] = Mean(VP_PATCH_CELLS + PatchSideAt(d, 0, q), a0);
-      to[3] = HarmonicMean(a0, a1);
-      to[4] = Mean(VP_PATCH_CELLS + PatchSideAt(d, 1, q), a1);
+      T        *to = numbers + LINE_NUMBERS * h;
+      to[LINE_A0] = a0;
+      to[LINE_A1] = a1;
+      to[LINE_H0] = Mean(VP_PATCH_CELLS + PatchSideAt(d, 0, q), a0);
+      to[LINE_H] = HarmonicMean(a0, a1);
+      to[LINE_H1] = Mean(VP_PATCH_CELLS + PatchSideAt(d, 1, q), a1);
     }
     Sync();
   }
@@ -84,7 +89,7 @@ struct VaryThread : PatchThread<T, N, 0, Boundary, false> {
   __device__ __forceinline__ bool AtBoundary(int s) const
   {
     if constexpr (Thread::Of::sorted) return t.sides[D] >> s & 1;
-    else return (D == 0 ? kx : D == 1 ? ky : kz) == 1 + s;
+    else return (D == 0 ? kx : D == 1 ? ky : kz) == LIES_LOWER + s;
   }
 
   /* Line r along D. Start: its first value in `values`; Offset: of value i; Find: its cells' number q, its place in a cell's vector */
@@ -144,8 +149,8 @@ struct VaryThread : PatchThread<T, N, 0, Boundary, false> {
       UNROLL (int j = 1; j < half; j++) y[N - 1 - i] += k.odd_K[d][i * half + j] * o[j];
     }
   }
-  /* y = that, plus what the jumps times H add at the lower and the upper side of the cell. They come last, since neighbours' values may still
-     be under way. */
+  /* y = that, plus what the jumps times H add at the lower and the upper side of the cell. They come last, since neighbours' values may
+     still be under way. */
   template <int D>
   __device__ __forceinline__ void AddJumps(const T (&lower)[2], const T (&upper)[2], T *y) const
   {
@@ -183,13 +188,13 @@ struct VaryThread : PatchThread<T, N, 0, Boundary, false> {
     T   lower[2], upper[2];
 
     Find<D>(r, q, at);
-    const T *own = numbers + 5 * (4 * D + q), H = own[3];
+    const T *own = numbers + LINE_NUMBERS * (4 * D + q), H = own[LINE_H];
     const T  up[2] = {H * (u[N] - u[N - 1]), H * (u[N + 1] - u[N - 2])}, down[2] = {-up[1], -up[0]};
-    OperateCell<D>(own[0], u, y);
-    OperateCell<D>(own[1], u + N, y + N);
-    Jumps<D>(0, AtBoundary<D>(0), beyond[0], u[0], u[1], own[2], lower);
+    OperateCell<D>(own[LINE_A0], u, y);
+    OperateCell<D>(own[LINE_A1], u + N, y + N);
+    Jumps<D>(0, AtBoundary<D>(0), beyond[0], u[0], u[1], own[LINE_H0], lower);
     AddJumps<D>(lower, up, y);
-    Jumps<D>(1, AtBoundary<D>(1), beyond[1], u[m - 2], u[m - 1], own[4], upper);
+    Jumps<D>(1, AtBoundary<D>(1), beyond[1], u[m - 2], u[m - 1], own[LINE_H1], upper);
     AddJumps<D>(down, upper, y + N);
   }
 
@@ -242,11 +247,7 @@ struct VaryThread : PatchThread<T, N, 0, Boundary, false> {
   /* B along z; where `active`, the old values and the result go to the cells' other buffers */
   __device__ __forceinline__ void BackwardZ(bool active)
   {
-    this->ReadZ();
-    if (!inside && kz) {
-      FromModes<2, 0>(t, boundary, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
-      this->ReadZ();
-    } else BackwardInside<2, 0>(t, v);
+    this->ReadBackwardZ();
     UNROLL (int r = 0; r < R; r++) {
       UNROLL (int c = 0; c < 2; c++) {
         T *to = Cell(LineZ(r) / layer + 4 * c, true) + LineZ(r) % layer;
@@ -281,7 +282,7 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::roomy)
               unsigned done, int32_t count)
 {
   typedef Patch<T, N> S;
-  extern __shared__ __align__(16) unsigned char shared[];
+  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
   const int32_t index = blockIdx.x * S::patches + threadIdx.x / S::threads, at = index < count ? index : count - 1;
 
   VaryThread<T, N, Boundary> thread(t, vary, boundary, w, more, done, at, shared);
@@ -296,8 +297,8 @@ __global__ void __launch_bounds__(Patch<T, N, SORTED_PATCHES>::block, Patch<T, N
              const __grid_constant__ PatchWork<T> w, unsigned done)
 {
   typedef Patch<T, N, SORTED_PATCHES> S;
-  extern __shared__ __align__(16) unsigned char shared[];
-  const SortBlock                               block = sorts.block[blockIdx.x];
+  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
+  const SortBlock                                          block = sorts.block[blockIdx.x];
   const int slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST, at = block.patches / SORT_MOST + (slot < n ? slot : 0);
   const SortView<T, N> t(all, w.table, block, SortTail<N>::lambda, shared + VaryShape<T, N, S>::bytes);
 

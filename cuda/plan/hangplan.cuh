@@ -1,5 +1,5 @@
-/* The sides of a range of cells that hang: faces, which are sides of coarse cells where all cells there are in the range, and other sides. The
-   factors of a face's sides (Flux) are found before A x on cells, which lifts them (HangingTraces); other sides are added after it.
+/* The sides of a range of cells that hang: faces, which are sides of coarse cells where all cells there are in the range, and other sides.
+   The factors of a face's sides (Flux) are found before A x on cells, which lifts them (HangingTraces); other sides are added after it.
 
       +-------+---+     A face has 1 + 2^(dim-1) sides: K's, then those of the cells F.
       |       | F |
@@ -16,25 +16,25 @@ struct HangFinder {
   std::vector<int32_t> item;  /* [n][VP_HANG_CELL] */
   std::vector<uint8_t> whole; /* [cell] the sides where it has a face, as bits */
 
-  const int32_t *Item(int32_t i) const
+  HangItem Item(int32_t i) const
   {
-    return &item[(size_t)i * VP_HANG_CELL];
+    return {item.data(), i};
   }
   bool In(int32_t cell) const
   {
     return cell >= first && cell < last;
   }
-  bool IsFace(const int32_t *it) const
+  bool IsFace(const HangItem &it) const
   {
-    bool all = it[2] < 0 && In(it[0]);
+    bool all = it.IsCoarse() && In(it.Cell());
 
-    for (int k = 0; all && k < nface; k++) all = In(it[VP_HANG_BEYOND + k]);
+    for (int k = 0; all && k < nface; k++) all = In(it.Beyond(k));
     return all;
   }
   /* whether a side is one of a face */
-  bool IsOfFace(const int32_t *it) const
+  bool IsOfFace(const HangItem &it) const
   {
-    const int32_t coarse = it[2] < 0 ? it[0] : it[VP_HANG_BEYOND], side = it[2] < 0 ? it[1] : it[1] ^ 1;
+    const int32_t coarse = it.IsCoarse() ? it.Cell() : it.Beyond(0), side = it.IsCoarse() ? it.Side() : it.Side() ^ 1;
 
     return In(coarse) && whole[coarse] >> side & 1;
   }
@@ -49,10 +49,10 @@ struct HangFinder {
     for (int32_t i = 0; i < n; i++) {
       if (!IsFace(Item(i))) continue;
       faces->push_back(i);
-      whole[Item(i)[0]] |= (uint8_t)(1 << Item(i)[1]);
+      whole[Item(i).Cell()] |= (uint8_t)(1 << Item(i).Side());
     }
     for (int32_t i = 0; i < n; i++) {
-      if (In(Item(i)[0]) && !IsOfFace(Item(i))) others->push_back(i);
+      if (In(Item(i).Cell()) && !IsOfFace(Item(i))) others->push_back(i);
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -65,9 +65,10 @@ static __global__ void NumberSides(const int32_t *hang, const int32_t *list, int
   const int     nface = 1 << (dim - 1);
 
   if (i >= count) return;
-  const int32_t *item = hang + (size_t)list[i] * VP_HANG_CELL, first = i * (1 + nface);
-  neighbor[(size_t)item[0] * 2 * dim + item[1]] = HangingSide(first);
-  for (int k = 0; k < nface; k++) neighbor[(size_t)item[VP_HANG_BEYOND + k] * 2 * dim + (item[1] ^ 1)] = HangingSide(first + 1 + k);
+  const HangItem item(hang, list[i]);
+  const int32_t  first = i * (1 + nface);
+  neighbor[(size_t)item.Cell() * 2 * dim + item.Side()] = HangingSide(first);
+  for (int k = 0; k < nface; k++) neighbor[(size_t)item.Beyond(k) * 2 * dim + (item.Side() ^ 1)] = HangingSide(first + 1 + k);
 }
 
 /* traces: the bytes of those of a side */

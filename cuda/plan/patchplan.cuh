@@ -1,5 +1,5 @@
-/* Setting up the kernels of patch.cuh, keptpatch.cuh and varypatch.cuh, also for sorted patches, and of sweepall.cuh: the tables of the view's
-   common patches, and the order in which patches are launched. */
+/* Setting up the kernels of patch.cuh, keptpatch.cuh and varypatch.cuh, also for sorted patches, and of sweepall.cuh: the tables of the
+   view's common patches, and the order in which patches are launched. */
 #pragma once
 #include "../patch/varypatch.cuh"
 #include "sorts.cuh"
@@ -30,10 +30,20 @@ struct SweepPlan : VpPlan {
 
 /* which patches of a range a plan is for: all of them, those that are `exact`, or the others */
 enum Selected { SELECT_ALL, SELECT_EXACT, SELECT_OTHERS };
+static_assert(VP_PLAN_SWEEP_OTHERS == VP_PLAN_SWEEP + SELECT_OTHERS, "plans of sweeps are in the order of Selected");
 
-/* kind[i] = KIND_LEFT_OUT where patch first + i is not selected, 0 where it is not common, else 1 + sum_d (0 inside, 1 at the lower, 2 at
-   the upper boundary) 4^d; without `boundary` those at boundaries are not common */
-enum { KIND_LEFT_OUT = 255 };
+/* whether the tables of a patch with this number in VpPatchView.exact are those of A on the patch itself */
+__host__ __device__ constexpr bool IsExact(uint8_t exact)
+{
+  return exact & 1;
+}
+/* the form that such a patch takes in a sweep of this form */
+constexpr VpForm FormOf(VpForm form, bool exact)
+{
+  return form == VP_FORM_EXACT && exact ? VP_FORM_REPLACE : form;
+}
+
+/* kind[i] = of patch first + i, KIND_LEFT_OUT where it is not selected; without `boundary` patches at boundaries are not common */
 static __global__ void FindKinds(const int32_t *type, const uint8_t *exact, Selected selected, bool boundary,
                                  const __grid_constant__ VpCommon common, int32_t first, int32_t count, uint8_t *kind)
 {
@@ -42,17 +52,20 @@ static __global__ void FindKinds(const int32_t *type, const uint8_t *exact, Sele
   int           code = 0;
 
   if (i >= count) return;
-  if (selected != SELECT_ALL && !exact[first + i] == (selected == SELECT_EXACT)) {
+  if (selected != SELECT_ALL && IsExact(exact[first + i]) != (selected == SELECT_EXACT)) {
     kind[i] = KIND_LEFT_OUT;
     return;
   }
   for (int d = 0; d < 3; d++) {
     const int32_t t = type[(size_t)(first + i) * 3 + d];
-    const int     k = t == common.inside[d] ? 0 : t == common.bounded[d][0] ? 1 : t == common.bounded[d][1] ? 2 : -1;
-    is = is && (boundary ? k >= 0 : k == 0);
-    code |= k << 2 * d;
+    const int     lies = t == common.inside[d]       ? LIES_INSIDE
+                         : t == common.bounded[d][0] ? LIES_LOWER
+                         : t == common.bounded[d][1] ? LIES_UPPER
+                                                     : -1;
+    is = is && (boundary ? lies >= 0 : lies == LIES_INSIDE);
+    code |= lies << 2 * d;
   }
-  kind[i] = is ? 1 + code : 0;
+  kind[i] = is ? KIND_COMMON + code : KIND_REST;
 }
 
 /* Patches sorted by kind, in threads: first those inside, then those at boundaries, then the others, then those left out. */
@@ -66,7 +79,10 @@ struct ByKind {
 };
 static inline int KindOf(uint8_t kind)
 {
-  return kind == 1 ? KINDS_INSIDE : kind == KIND_LEFT_OUT ? KINDS_LEFT_OUT : kind ? KINDS_BOUNDARY : KINDS_REST;
+  return kind == KIND_COMMON + LIES_INSIDE ? KINDS_INSIDE
+         : kind == KIND_LEFT_OUT           ? KINDS_LEFT_OUT
+         : kind == KIND_REST               ? KINDS_REST
+                                           : KINDS_BOUNDARY;
 }
 static void CountKinds(void *context, int32_t piece, int32_t first, int32_t last)
 {
@@ -94,10 +110,11 @@ static __global__ void ListPatches(const int32_t *patch, const int32_t *neighbor
   const int32_t i = blockIdx.x * blockDim.y + threadIdx.y, h = threadIdx.x - VP_PATCH_CELLS;
 
   if (i >= count) return;
-  const int32_t *own = patch + (size_t)list[i] * VP_PATCH_CELLS;
-  const int      side = h < 0 ? 0 : h, d = side / 8, s = side / 4 % 2, here = PatchCellAt(d, s, side % 4);
-  int32_t        cell = h < 0 ? own[threadIdx.x] : neighbor[(size_t)own[here] * 6 + 2 * d + s];
-  const unsigned inside = __ballot_sync(~0u, cell >= 0) >> (threadIdx.x & ~3u) & 15;
+  const int32_t     *own = patch + (size_t)list[i] * VP_PATCH_CELLS;
+  const PatchQuarter at = PatchQuarterOf(h < 0 ? 0 : h);
+  const int          here = PatchCellAt(at);
+  int32_t            cell = h < 0 ? own[threadIdx.x] : neighbor[(size_t)own[here] * 6 + 2 * at.d + at.s];
+  const unsigned     inside = __ballot_sync(~0u, cell >= 0) >> (threadIdx.x & ~3u) & 15;
   if (mixes && cell < 0) cell = inside && cell == VP_EDGE ? -2 - here : -1;
   cells[i].cell[threadIdx.x] = cell;
   covers[i].cover[threadIdx.x] = cell < 0 ? 0 : cover[cell];
@@ -165,8 +182,8 @@ struct SweepSetup {
   /* transforms and eigenvalues along d */
   PetscErrorCode Solvers(int d, CommonPatches<T, N> *plan, T *table) const
   {
-    const int32_t *inside = patches->common.inside, *edge = patches->common.bounded[d];
-    const bool     upper = edge[0] < 0;
+    const int32_t *inside = patches->common.inside, *bounded = patches->common.bounded[d];
+    const bool     upper = bounded[0] < 0;
     const T        reaction = d == 2 ? (T)patches->reaction : T(0);
     T              fdm[VpFdmSize(N)], *lambda = fdm + VpLambdaAt(m);
 
@@ -176,8 +193,8 @@ struct SweepSetup {
     Transforms(fdm, plan->tables.F[d], plan->tables.B[d]);
     Eigenvalues(lambda, reaction, table + 2 * d * m);
     if (d == 0) Eigenvalues(lambda, 0, plan->tables.lambda);
-    if (edge[upper] < 0) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(VpCudaFetchEntry(patches->fdm, edge[upper], fdm));
+    if (bounded[upper] < 0) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(VpCudaFetchEntry(patches->fdm, bounded[upper], fdm));
     BoundaryTransforms(fdm, upper, plan->boundary.F[d], plan->boundary.B[d]);
     Eigenvalues(lambda, reaction, table + (2 * d + 1) * m);
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -256,7 +273,7 @@ struct SweepSetup {
   /* whether a block has room for its patches and the tables of a sort, also where coefficients vary */
   PetscErrorCode SortsFit(bool *fit) const
   {
-    const size_t tables = 3 * (size_t)(RoundUp(SortTail<N>::lambda, 16) + 8 * N * N) * sizeof(T);
+    const size_t tables = 3 * (size_t)(RoundUp(SortTail<N>::lambda, Wide<T>::n) + 8 * N * N) * sizeof(T);
     int          device, most;
 
     PetscFunctionBegin;
@@ -288,10 +305,12 @@ struct SweepSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* Whether common patches at boundaries are sorted, as others are: where the kernel for sorted ones takes less time for them, as measured */
+  /* whether common patches at boundaries are sorted, as others are */
   bool SortsBoundary(Selected selected) const
   {
-    return selected == SELECT_EXACT || (N == 8 && !patches->lacks);
+    constexpr bool faster = N == 8; /* the kernel for sorted ones takes less time, as measured */
+
+    return selected == SELECT_EXACT || (faster && !patches->lacks);
   }
 
   PetscErrorCode Fill(Selected selected, int32_t first, int32_t count, SweepPlan *plan) const

@@ -193,7 +193,7 @@ struct SortSetup {
   }
 };
 
-/* kernel(tables, blocks, what it needs besides, w, done) */
+/* kernel(tables of sorts, blocks, its own tables and coefficients, w, done) */
 template <class S, bool FULL, class T, int N, class Kernel, class... More>
 static PetscErrorCode LaunchSorts(Kernel kernel, size_t bytes, const SortPlan<T, N> &plan, cudaStream_t stream, const PatchWork<T> &w,
                                   unsigned done, const More &...more)

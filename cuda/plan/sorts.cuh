@@ -22,8 +22,8 @@ struct Sort {
   int32_t first, n, entry[3];
 };
 
-/* key[i] = of patch list[i]. line: NULL where the coefficient varies; there the condition at a boundary is the domain's. mixes: only patches
-   with sides where the level ends on a part have keys. Such a side counts as inside if its other cells have the common line. */
+/* key[i] = of patch list[i]. line: NULL where the coefficient varies; there the condition at a boundary is the domain's. mixes: only
+   patches with sides where the level ends on a part have keys. Such a side counts as inside if its other cells have the common line. */
 static __global__ void FindSortKeys(const int32_t *patch, const int32_t *type, const int32_t *neighbor, const int32_t *line,
                                     const __grid_constant__ VpCommon common, bool mixes, const int32_t *list, int32_t count, SortKeys *key)
 {

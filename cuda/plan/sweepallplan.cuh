@@ -59,7 +59,7 @@ struct SweepAllSetup {
   PetscErrorCode Sort(const VpSweepStep &s)
   {
     const size_t         count = (size_t)(s.last - s.first);
-    std::vector<uint8_t> kind(count, 0), exact(count, 0);
+    std::vector<uint8_t> kind(count, KIND_REST), exact(count, 0);
 
     PetscFunctionBegin;
     if constexpr (DIM == 3) {
@@ -67,11 +67,12 @@ struct SweepAllSetup {
       if (plan->common && s.form == VP_FORM_REPLACE) PetscCall(setup.Kinds(SELECT_ALL, true, s.first, s.last - s.first, kind.data()));
     }
     if (s.form == VP_FORM_EXACT && s.patches->exact) PetscCall(VpCudaFetch(s.patches->exact + s.first, count, exact.data()));
-    for (int replace = 1; replace >= 0; replace--) {
+    for (bool replaces : {true, false}) {
       for (size_t i = 0; i < count; i++) {
-        if (exact[i] != replace) continue;
-        (kind[i] ? common : other).push_back(s.first + (int32_t)i);
-        (kind[i] ? kinds : forms).push_back(kind[i] ? kind[i] : (uint8_t)(replace ? VP_FORM_REPLACE : s.form));
+        const bool is = kind[i] != KIND_REST;
+        if (IsExact(exact[i]) != replaces) continue;
+        (is ? common : other).push_back(s.first + (int32_t)i);
+        (is ? kinds : forms).push_back(is ? kind[i] : (uint8_t)FormOf(s.form, replaces));
       }
     }
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -55,8 +55,8 @@ struct TileSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* the first cell from `first` on that can be the first of a tile, and how far it is from one such cell to the next: by their positions; where
-     cells differ in size, all can */
+  /* the first cell from `first` on that can be the first of a tile, and how far it is from one such cell to the next: by their positions;
+     where cells differ in size, all can */
   static int32_t Start(const VpView *view, int32_t first, int32_t *step)
   {
     *step = view->nsize || view->hang.n ? 1 : T;

@@ -160,6 +160,10 @@ class Patch(Kernel):
                 yield s
 
 
+class SortedPatch(Patch):
+    """The same of patches sorted by their tables."""
+
+
 class AnyPatch(Kernel):
     """AnyLayout of cuda/patch/anypatchshape.cuh"""
     fields = "patches least flat turn sy sz stride".split()

@@ -1,5 +1,5 @@
-/* Threads of a GPU on the CPU: each is a fiber with a stack of its own, which runs until it waits for others. Blocks run one after the other,
-   on the same fibers, or, in a cooperative launch, all at once.
+/* Threads of a GPU on the CPU: each is a fiber with a stack of its own, which runs until it waits for others. Blocks run one after the
+   other, on the same fibers, or, in a cooperative launch, all at once.
 
    EMULATE_ORDER says in which order blocks run, and threads between two barriers: 0 ascending, 1 descending, n > 1 random with the seed n.
    A kernel without races has the same result in every order. EMULATE_TRACE=1 prints every launch. */

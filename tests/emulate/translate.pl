@@ -11,7 +11,7 @@ for my $file (@ARGV) {
   open(my $in, '<', $file) or die "$file: $!";
   my $text = <$in>;
   my $inside = qr/(?:[^()]|\((?:[^()]|\([^()]*\))*\))*/; # what is between brackets
-  $text =~ s/extern __shared__ (?:__align__\(16\) )?([\w ]+?)\s+(\w+)\[\];/$1 *$2 = ($1 *)emulated::shared;/g;
+  $text =~ s/extern __shared__ (?:__align__\(\w+\) )?([\w ]+?)\s+(\w+)\[\];/$1 *$2 = ($1 *)emulated::shared;/g;
   $text =~ s/__shared__/static/g;
   $text =~ s/asm volatile\("ld\.global[^;]*;" [^;]*;/a = *p;/g;
   $text =~ s/asm\("rcp\.approx[^;]*;" [^;]*;/r = 1 \/ a;/g;
