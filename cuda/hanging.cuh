@@ -25,11 +25,11 @@ struct HangItem {
   }
   __host__ __device__ int32_t Cell() const
   {
-    return of[0];
+    return of[VP_HANG_OWN];
   }
   __host__ __device__ int Side() const
   {
-    return of[1];
+    return of[VP_HANG_SIDE];
   }
   __host__ __device__ int Direction() const
   {
@@ -42,7 +42,7 @@ struct HangItem {
   /* the cell's number among the fine ones */
   __host__ __device__ int Part() const
   {
-    return of[2];
+    return of[VP_HANG_PART];
   }
   __host__ __device__ bool IsCoarse() const
   {

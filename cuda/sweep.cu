@@ -218,7 +218,7 @@ struct SweepKernels {
     if (lists > 1) PetscCall(VpCudaFork(&side));
     for (int selected = split; selected < (split ? 3 : 1); selected++) {
       const bool exact = selected == SELECT_EXACT;
-      LikeWork   like = {setup, *plan[selected], c, side, FormOf(form, exact), done, b, x};
+      LikeWork   like = {setup, *plan[selected], c, side, VpPatchForm(form, exact), done, b, x};
       PetscCall(Launch(like, exact ? REPLACE : which, (Selected)selected));
     }
     if (side != VpCudaStream) PetscCall(VpCudaJoin());

@@ -32,17 +32,6 @@ struct SweepPlan : VpPlan {
 enum Selected { SELECT_ALL, SELECT_EXACT, SELECT_OTHERS };
 static_assert(VP_PLAN_SWEEP_OTHERS == VP_PLAN_SWEEP + SELECT_OTHERS, "plans of sweeps are in the order of Selected");
 
-/* whether the tables of a patch with this number in VpPatchView.exact are those of A on the patch itself */
-__host__ __device__ constexpr bool IsExact(uint8_t exact)
-{
-  return exact & 1;
-}
-/* the form that such a patch takes in a sweep of this form */
-constexpr VpForm FormOf(VpForm form, bool exact)
-{
-  return form == VP_FORM_EXACT && exact ? VP_FORM_REPLACE : form;
-}
-
 /* kind[i] = of patch first + i, KIND_LEFT_OUT where it is not selected; without `boundary` patches at boundaries are not common */
 static __global__ void FindKinds(const int32_t *type, const uint8_t *exact, Selected selected, bool boundary,
                                  const __grid_constant__ VpCommon common, int32_t first, int32_t count, uint8_t *kind)
@@ -52,7 +41,7 @@ static __global__ void FindKinds(const int32_t *type, const uint8_t *exact, Sele
   int           code = 0;
 
   if (i >= count) return;
-  if (selected != SELECT_ALL && IsExact(exact[first + i]) != (selected == SELECT_EXACT)) {
+  if (selected != SELECT_ALL && VpPatchIsExact(exact[first + i]) != (selected == SELECT_EXACT)) {
     kind[i] = KIND_LEFT_OUT;
     return;
   }

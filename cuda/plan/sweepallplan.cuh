@@ -70,9 +70,9 @@ struct SweepAllSetup {
     for (bool replaces : {true, false}) {
       for (size_t i = 0; i < count; i++) {
         const bool is = kind[i] != KIND_REST;
-        if (IsExact(exact[i]) != replaces) continue;
+        if (VpPatchIsExact(exact[i]) != replaces) continue;
         (is ? common : other).push_back(s.first + (int32_t)i);
-        (is ? kinds : forms).push_back(is ? kind[i] : (uint8_t)FormOf(s.form, replaces));
+        (is ? kinds : forms).push_back(is ? kind[i] : (uint8_t)VpPatchForm(s.form, exact[i]));
       }
     }
     PetscFunctionReturn(PETSC_SUCCESS);

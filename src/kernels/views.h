@@ -228,10 +228,15 @@ typedef enum {
   VP_FORM_GIVEN    /* x += A_j^-1 b: b is the residual */
 } VpForm;
 
-/* the form that a patch takes where a sweep has this one; exact: its number in VpPatchView.exact */
-VP_SIZE VpForm VpPatchForm(VpForm form, int exact)
+/* whether a patch with this number in VpPatchView.exact has the tables of A itself */
+VP_SIZE int VpPatchIsExact(uint8_t exact)
 {
-  return form == VP_FORM_EXACT && exact & 1 ? VP_FORM_REPLACE : form;
+  return exact & 1;
+}
+/* the form that a patch takes where a sweep has this one; exact: its number in VpPatchView.exact */
+VP_SIZE VpForm VpPatchForm(VpForm form, uint8_t exact)
+{
+  return form == VP_FORM_EXACT && VpPatchIsExact(exact) ? VP_FORM_REPLACE : form;
 }
 
 /* Patches [first, last) of one colour of a view, that get their residual the same way: a step of a sweep. */
