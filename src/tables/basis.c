@@ -61,7 +61,7 @@ void VpBasisMatrix(const VpBasis *from, const VpBasis *to, const Real T[], doubl
   VpTidy(NULL, n, n, Z, A);
 }
 
-static Real Dot(int n, const Real x[], const Real y[])
+static Real InnerProduct(int n, const Real x[], const Real y[])
 {
   Real sum = 0;
 
@@ -71,7 +71,7 @@ static Real Dot(int n, const Real x[], const Real y[])
 
 static void Normalize(int n, Real x[])
 {
-  Real norm = sqrtl(Dot(n, x, x));
+  Real norm = sqrtl(InnerProduct(n, x, x));
 
   for (int m = 0; m < n; m++) x[m] /= norm;
 }
@@ -91,7 +91,7 @@ static void OrthonormalBasis(int n, Real C[N][N])
   for (int i = 0; i < n; i++) {
     for (int pass = 0; pass < 2; pass++) {
       for (int j = 0; j < i; j++) {
-        Real dot = Dot(n, C[i], C[j]);
+        Real dot = InnerProduct(n, C[i], C[j]);
         for (int m = 0; m < n; m++) C[i][m] -= dot * C[j][m];
       }
     }
@@ -149,7 +149,7 @@ static void Integrals(VpBasis *b, Real C[N][N])
 
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < n; j++) {
-      mass[i * n + j] = Dot(n, C[i], C[j]);
+      mass[i * n + j] = InnerProduct(n, C[i], C[j]);
       for (int l = 0; l < n; l++)
         for (int m = 0; m < n; m++) stiff[i * n + j] += C[i][l] * LegendreStiff(l, m) * C[j][m];
     }
@@ -179,7 +179,7 @@ static void BothEnds(const VpBasis *b, const Real row[], double lower[], double 
 }
 
 /* T [value, slope][n], and T^t (T T^t)^-1 */
-static void Traces(VpBasis *b, Real C[N][N])
+static void TabulateTraces(VpBasis *b, Real C[N][N])
 {
   int  n = b->n;
   Real T[2][N] = {{0}}, E[2][N] = {{0}}, vv, vq, qq, det;
@@ -189,7 +189,7 @@ static void Traces(VpBasis *b, Real C[N][N])
       T[0][i] += C[i][m] * LegendreValue(m, 1);
       T[1][i] += C[i][m] * LegendreSlope(m, 1);
     }
-  vv = Dot(n, T[0], T[0]), vq = Dot(n, T[0], T[1]), qq = Dot(n, T[1], T[1]);
+  vv = InnerProduct(n, T[0], T[0]), vq = InnerProduct(n, T[0], T[1]), qq = InnerProduct(n, T[1], T[1]);
   det = vv * qq - vq * vq;
   for (int i = 0; i < n; i++) {
     E[0][i] = (qq * T[0][i] - vq * T[1][i]) / det;
@@ -220,7 +220,7 @@ PetscErrorCode VpBasisCreate(VpBasisType type, int degree, VpBasis *b)
   for (int i = 0; i < n; i++)
     for (int m = 0; m < n; m++) b->legendre[i * n + m] = (double)C[i][m];
   Integrals(b, C);
-  Traces(b, C);
+  TabulateTraces(b, C);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
