@@ -28,7 +28,7 @@ PetscBool VpFdmIsMirrored(const VpFdmKey *key)
 }
 
 /* value and outward derivative of cell c at its end s, as vectors: trace = v . y */
-static void Traces(const Line *line, const VpFdmKey *key, int c, int s, Real v[N2], Real q[N2])
+static void LineTraces(const Line *line, const VpFdmKey *key, int c, int s, Real v[N2], Real q[N2])
 {
   memset(v, 0, N2 * sizeof(Real));
   memset(q, 0, N2 * sizeof(Real));
@@ -50,8 +50,8 @@ static void AddInterface(Line *line, const VpFdmKey *key, int c, int s, Real pen
 {
   Real J[N2], N[N2], v[N2], q[N2];
 
-  Traces(line, key, c, s, J, N);
-  Traces(line, key, 1 - c, 1 - s, v, q);
+  LineTraces(line, key, c, s, J, N);
+  LineTraces(line, key, 1 - c, 1 - s, v, q);
   for (int i = 0; i < N2; i++) {
     J[i] -= v[i];
     N[i] -= q[i];
@@ -64,7 +64,7 @@ static void AddSide(Line *line, const VpFdmKey *key, int s, VpSpace space, Real 
   const VpSide side = key->side[s] == VP_SIDE_MIXED ? VP_SIDE_INTERIOR : key->side[s];
   Real         v[N2], q[N2];
 
-  Traces(line, key, s, s, v, q);
+  LineTraces(line, key, s, s, v, q);
   if (key->side[s] == VP_SIDE_INTERIOR && space != VP_SPACE_FULL) {
     memcpy(line->constraint[line->nc++], v, sizeof(v));
     if (space == VP_SPACE_CLAMPED) memcpy(line->constraint[line->nc++], q, sizeof(q));
@@ -75,7 +75,7 @@ static void AddSide(Line *line, const VpFdmKey *key, int s, VpSpace space, Real 
   }
 }
 
-static void Step(double step, Real a[2])
+static void StepCoefficients(double step, Real a[2])
 {
   a[0] = exp2l(PetscMax(-step, 0) / (Real)VP_STEPS);
   a[1] = exp2l(PetscMax(step, 0) / (Real)VP_STEPS);
@@ -87,8 +87,8 @@ static void LineCreate(int degree, const VpFdmKey *key, VpSpace space, double pe
   Real scale = (Real)penalty * degree * (degree + 1);
 
   *line = (Line){.n = n};
-  Step(key->step, line->a);
-  Step(key->step + key->skew, line->weight);
+  StepCoefficients(key->step, line->a);
+  StepCoefficients(key->step + key->skew, line->weight);
   for (int c = 0; c < 2; c++)
     for (int l = 0; l < n; l++)
       for (int m = 0; m < n; m++)

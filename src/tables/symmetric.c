@@ -3,7 +3,7 @@
 #include "legendre.h"
 #include <float.h>
 
-static double Dot(int n, const double x[], const double y[])
+static double InnerProduct(int n, const double x[], const double y[])
 {
   double sum = 0;
 
@@ -22,7 +22,7 @@ static void Add(int n, double a, const double x[], double y[])
 static double Reflect(int n, int k, double A[], double *off, double w[])
 {
   const int first = k + 1, left = n - first;
-  double   *v = A + (size_t)k * n + first, norm = sqrt(Dot(left, v, v)), beta, half;
+  double   *v = A + (size_t)k * n + first, norm = sqrt(InnerProduct(left, v, v)), beta, half;
 
   *off = v[0] > 0 ? -norm : norm;
   if (norm == 0) return 0;
@@ -30,7 +30,7 @@ static double Reflect(int n, int k, double A[], double *off, double w[])
   v[0] -= *off;
   for (int i = 0; i < left; i++) w[i] = 0;
   for (int i = 0; i < left; i++) Add(left, beta * v[i], A + (size_t)(first + i) * n + first, w);
-  half = beta * Dot(left, w, v) / 2;
+  half = beta * InnerProduct(left, w, v) / 2;
   Add(left, -half, v, w);
   for (int i = 0; i < left; i++) {
     double *row = A + (size_t)(first + i) * n + first;
@@ -55,7 +55,7 @@ static void Turn(int n, int i, double c, double s, double Q[])
 }
 
 /* a step on rows [first, last] of the tridiagonal matrix with d on and e beside the diagonal */
-static void Step(int n, int first, int last, double d[], double e[], double Q[])
+static void QRStep(int n, int first, int last, double d[], double e[], double Q[])
 {
   const double half = (d[last - 1] - d[last]) / 2, b = e[last - 1], far = half + (half < 0 ? -1 : 1) * hypot(half, b);
   double       x = d[first] - (d[last] - b * b / far), z = e[first];
@@ -85,7 +85,7 @@ static void Tridiagonal(int n, double d[], double e[], double Q[])
     while (last > 0 && fabs(e[last - 1]) <= DBL_EPSILON / 2 * (fabs(d[last - 1]) + fabs(d[last]))) last--;
     for (first = last; first > 0 && fabs(e[first - 1]) > DBL_EPSILON / 2 * (fabs(d[first - 1]) + fabs(d[first])); first--)
       ;
-    if (last > first) Step(n, first, last, d, e, Q);
+    if (last > first) QRStep(n, first, last, d, e, Q);
   }
 }
 
