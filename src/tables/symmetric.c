@@ -12,7 +12,7 @@ static double InnerProduct(int n, const double x[], const double y[])
 }
 
 /* y += a x */
-static void Add(int n, double a, const double x[], double y[])
+static void AddMultiple(int n, double a, const double x[], double y[])
 {
   for (int i = 0; i < n; i++) y[i] += a * x[i];
 }
@@ -29,14 +29,14 @@ static double Reflect(int n, int k, double A[], double *off, double w[])
   beta = 1 / (norm * (norm + fabs(v[0])));
   v[0] -= *off;
   for (int i = 0; i < left; i++) w[i] = 0;
-  for (int i = 0; i < left; i++) Add(left, beta * v[i], A + (size_t)(first + i) * n + first, w);
+  for (int i = 0; i < left; i++) AddMultiple(left, beta * v[i], A + (size_t)(first + i) * n + first, w);
   half = beta * InnerProduct(left, w, v) / 2;
-  Add(left, -half, v, w);
+  AddMultiple(left, -half, v, w);
   for (int i = 0; i < left; i++) {
     double *row = A + (size_t)(first + i) * n + first;
 
-    Add(left, -v[i], w, row);
-    Add(left, -w[i], v, row);
+    AddMultiple(left, -v[i], w, row);
+    AddMultiple(left, -w[i], v, row);
   }
   return beta;
 }
@@ -104,8 +104,8 @@ void VpDiagonalize(int n, double A[], double Q[], double lambda[], double room[]
     const double *v = A + (size_t)k * n + k + 1;
 
     for (int j = 0; j < n; j++) w[j] = 0;
-    for (int i = 0; i < n - k - 1; i++) Add(n, v[i], Q + (size_t)(k + 1 + i) * n, w);
-    for (int i = 0; i < n - k - 1; i++) Add(n, -beta[k] * v[i], w, Q + (size_t)(k + 1 + i) * n);
+    for (int i = 0; i < n - k - 1; i++) AddMultiple(n, v[i], Q + (size_t)(k + 1 + i) * n, w);
+    for (int i = 0; i < n - k - 1; i++) AddMultiple(n, -beta[k] * v[i], w, Q + (size_t)(k + 1 + i) * n);
   }
   Tridiagonal(n, lambda, off, Q);
 }
