@@ -269,6 +269,7 @@ format_files = find include src cuda examples tests -name '*.[ch]' -o -name '*.c
 format format-check:
 	@$(CLANG_FORMAT) --version 2>&1 | grep -q 'version 14\.' || { echo 'vpatchdg: this needs clang-format 14 (CLANG_FORMAT= names it)' >&2; exit 1; }
 	@$(format_files) | xargs $(CLANG_FORMAT) $(if $(filter format,$@),-i,--dry-run --Werror)
+	@$(format_files) | xargs awk 'length > 140 && !/"/ { print FILENAME ":" FNR ": has more than 140 columns"; n++ } END { exit n > 0 }'
 
 help:
 	@printf '%s\n' \

@@ -207,8 +207,8 @@ static PetscErrorCode dots_and_multiples_are_sums(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* VecMDot(), VecMAXPY() and VecNorm() of the DM's vectors against VecDot() and VecAXPY(), on a device also where squares are no numbers; on several ranks PETSc's
-   own norm adds squares */
+/* VecMDot(), VecMAXPY() and VecNorm() of the DM's vectors against VecDot() and VecAXPY(), on a device also where squares are no numbers; on
+   several ranks PETSc's own norm adds squares */
 static PetscErrorCode products_agree(const Case *c, Problem *p)
 {
   static const PetscReal factors[] = {1, 1e-200, 1e200};

@@ -268,8 +268,8 @@ static PetscErrorCode marks_are_as_few_as_do(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On cells of one size the sum of squares is what the restriction loses of a vector's; polynomials lose nothing on any mesh, and where cells
-   have brothers that were refined, too, a vector of random numbers loses something everywhere. */
+/* On cells of one size the sum of squares is what the restriction loses of a vector's; polynomials lose nothing on any mesh, and where
+   cells have brothers that were refined, too, a vector of random numbers loses something everywhere. */
 static PetscErrorCode surplus_is_what_coarser_cells_cannot_hold(PetscInt dim, PetscInt degree)
 {
   PetscReal *eta, norm[2], sum = 0, extreme[2] = {0, 0}; /* largest, less the least */

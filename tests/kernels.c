@@ -134,8 +134,8 @@ static int IsIn(const VpPart *part, const int32_t extent[3], int i)
   return in;
 }
 
-/* The inverse of what separates on a lattice of cells in any order, with a sum of eigenvalues that is 0, applied to a vector plus what it has
-   in a part of the cells, where the result is compared. Short lines have few values, long ones fill the blocks of a GPU. Of several
+/* The inverse of what separates on a lattice of cells in any order, with a sum of eigenvalues that is 0, applied to a vector plus what it
+   has in a part of the cells, where the result is compared. Short lines have few values, long ones fill the blocks of a GPU. Of several
    vectors each has the cells of the lattice. */
 static PetscBool CheckInvertOn(Case *c, const int32_t extent[3], const VpPart *part, int vectors)
 {

@@ -5,8 +5,8 @@
 
 /* exp(sin .. sin), exp(3 sin .. sin) and 1000 to the power of a random number at a cell's centre; 1000 in a ball, in
    its outside, in the part x < 11/32; in every second coarsest cell; in a middle box along the last direction, or along
-   any; in every second box along y; random in every box. Tensors: the jump along x in one box, or in a column; along x in boxes of every second
-   column or row, along y in the others; random along every direction of every box; waves along x, their inverse along
+   any; in every second box along y; random in every box. Tensors: the jump along x in one box, or in a column; along x in boxes of every
+   second column or row, along y in the others; random along every direction of every box; waves along x, their inverse along
    all others */
 typedef enum {
   WAVES,
@@ -274,7 +274,7 @@ static PetscErrorCode Check(const Case *c, PetscReal within)
   PetscFunctionReturn((PetscErrorCode)0);
 }
 
-/* how many more iterations devices may take, where patches fit the coefficient in larger steps: V cycles for waves on thin cells need most */
+/* how many more iterations devices may take, where patches fit the coefficient in larger steps: waves on thin cells need most */
 static PetscReal OnDevice(const Case *c)
 {
   return c->shape == WAVES && !strcmp(c->options, V) ? 1 : 0.3;

@@ -132,8 +132,8 @@ static PetscErrorCode Destroy(Grid *g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* start[slot] = the cells on a line before the slot's, start[grid] all of them. False where boxes in a slot are cut unlike. Requires: grid <=
-   VP_LONGEST_LINE */
+/* start[slot] = the cells on a line before the slot's, start[grid] all of them. False where boxes in a slot are cut unlike. Requires: grid
+   <= VP_LONGEST_LINE */
 static PetscBool CountCells(VpLattice L, int d, const int32_t slot[], int32_t grid, int32_t start[])
 {
   for (int32_t i = 0; i <= grid; i++) start[i] = 0;

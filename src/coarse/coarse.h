@@ -32,8 +32,8 @@ typedef struct {
   VpBoxGrid    grid; /* of boxes whose coefficient is uniform */
 } VpCoarseCase;
 PetscErrorCode VpCoarseCaseOf(VpLattice, VpCoarseType, PetscBool device, PetscBool uniform, PetscInt ranks, int n, VpCoarseCase *);
-/* along lines (separable.c), by a dense matrix (dense.c), along lines and by a dense matrix at a notch (notched.c), by sweeps (sweeps.c), by
-   a KSP (ksp.c) */
+/* along lines (separable.c), by a dense matrix (dense.c), along lines and by a dense matrix at a notch (notched.c), by sweeps (sweeps.c),
+   by a KSP (ksp.c) */
 typedef enum { VP_WAY_LINES, VP_WAY_DENSE, VP_WAY_NOTCH, VP_WAY_SWEEPS, VP_WAY_KSP, VP_COARSE_WAYS } VpCoarseWay;
 /* the first of them that suits the case. VpCoarseCreate() takes a later one where rounding or the partition leaves no other. */
 VpCoarseWay VpCoarseExpect(const VpCoarseCase *);

@@ -6,8 +6,8 @@
 
 /* One way to solve it. takes_columns (NULL: never), get_ksp and stopped may be NULL. */
 typedef struct {
-  /* Requires: coarse.c says that the way suits. *data stays NULL where it turns out that the way does not work; the next one is tried then. The
-     level outlives it; parent: whose prefix and tab level a KSP takes. */
+  /* Requires: coarse.c says that the way suits. *data stays NULL where it turns out that the way does not work; the next one is tried then.
+     The level outlives it; parent: whose prefix and tab level a KSP takes. */
   PetscErrorCode (*create)(VpLevel, const char prefix[], PetscObject parent, void **data);
   /* x = A^-1 b, for n vectors of own cells, one after the other in b and x. n > 1 requires: takes_columns */
   PetscErrorCode (*solve)(void *data, int32_t n, VpVector b, VpVector x);
@@ -20,8 +20,8 @@ typedef struct {
 extern const VpCoarseOps VpCoarseSeparable, VpCoarseNotched, VpCoarseDense, VpCoarsePairs,
   VpCoarseKSP; /* separable.c, notched.c, dense.c, sweeps.c, ksp.c */
 
-/* The same, and cell[extent] of a mesh whose cells are all local, or none is; missing ones have numbers from mesh->ncell on. NULL where there is
-   no grid */
+/* The same, and cell[extent] of a mesh whose cells are all local, or none is; missing ones have numbers from mesh->ncell on. NULL where
+   there is no grid */
 PetscErrorCode VpBoxGridCells(VpMesh, int n, VpBoxGrid *, int32_t **cell);
 /* where a line along d begins that has numbers in [0, n) only, or -1 */
 int32_t VpFullLine(const int32_t extent[3], const int32_t at[], int32_t n, int d);
@@ -39,7 +39,7 @@ PetscErrorCode VpLineModesDestroy(VpLineModes *);
 /* fills *s, whose extent is set */
 PetscErrorCode VpSeparablePlace(VpLevel, const VpLineModes *, const int32_t cell[], VpArrays *, VpSeparable *s);
 
-/* notchsides.c: the sides towards missing cells. Those of a plane of cells that look into the same direction have an entry of the tables. */
+/* notchsides.c: the sides towards missing cells. Those of a plane of cells that look the same way have an entry of the tables. */
 typedef struct {
   int32_t  n, entries;
   int32_t *side, *place; /* [n][VP_NOTCH_SIDE]; the cells' places on the grid */

@@ -3,8 +3,8 @@
 
        A^-1 b = E^-1 b = B^-1 (b - U w),      w = (C^-1 + U^T B^-1 U)^-1 U^T B^-1 b,
 
-   where b is 0 on missing cells. Only values beside the notch make U^T x, and U w has no others, so on the way from modes of B to these, and
-   back, few lines are left along all but one direction:
+   where b is 0 on missing cells. Only values beside the notch make U^T x, and U w has no others, so on the way from modes of B to these,
+   and back, few lines are left along all but one direction:
 
        modes of b -> values beside the notch -> sums -> w -> U w there -> modes less those of U w -> x */
 #include "internal.h"

@@ -1,5 +1,5 @@
-/* K = U^T B^-1 U of a notch (notchsides.c), from the modes of lines. A sum f at a line that crosses a side is a product of U along the side's
-   direction and of values along the others. So are its modes, and an entry of K is
+/* K = U^T B^-1 U of a notch (notchsides.c), from the modes of lines. A sum f at a line that crosses a side is a product of U along the
+   side's direction and of values along the others. So are its modes, and an entry of K is
 
        sum_klm  (modes of one sum) (modes of the other one) / (lambda_x[k] + lambda_y[l] + lambda_z[m]).
 

@@ -1,5 +1,5 @@
-/* The sums at the sides of a notch, VpNotch: from a box's operator B, which separates, they make one that couples missing cells and others no
-   more,
+/* The sums at the sides of a notch, VpNotch: from a box's operator B, which separates, they make one that no longer couples missing cells
+   and others,
 
        E = B + U C U^T,
 

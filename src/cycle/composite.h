@@ -14,8 +14,8 @@ VpVector       VpCompositeIn(VpComposite);
 VpVector       VpCompositeOut(VpComposite);
 PetscErrorCode VpCompositeEnter(VpComposite, PetscInt level, VpVector b); /* b = that of the leaves on these */
 PetscErrorCode VpCompositeLeave(VpComposite, PetscInt level, VpVector x); /* the leaves' values = x */
-/* b += sign times what xc of the next coarser level adds to A x on this one; bc -= what x adds on that one and, where the coefficient varies,
-   what xc adds there over that level's own form */
+/* b += sign times what xc of the next coarser level adds to A x on this one; bc -= what x adds on that one and, where the coefficient
+   varies, what xc adds there over that level's own form */
 PetscErrorCode VpCompositeAddCoarse(VpComposite, PetscInt level, int sign, VpVector xc, VpVector b);
 PetscErrorCode VpCompositeSubtractFine(VpComposite, PetscInt level, VpVector x, VpVector xc, VpVector bc);
 /* Solves on the edge patches of a level. x and xc get the corrections, and b is updated for xc. Requires: VpCompositeAddCoarse with sign -1

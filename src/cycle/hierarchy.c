@@ -181,9 +181,9 @@ static void CountVisits(VpCycle cycle)
   }
 }
 
-/* What suits the coefficient: V cycles where coarse levels follow it, or the cycle is symmetric; F, or with line search W, where they see means
-   of what varies. Where it varies on more than VP_ROUGH of the cells, patches do not follow it either: sweeps of cells help, and F cycles
-   no more than V cycles. */
+/* What suits the coefficient: V cycles where coarse levels follow it, or the cycle is symmetric; F, or with line search W, where they see
+   means of what varies. Where it varies on more than VP_ROUGH of the cells, patches do not follow it either: sweeps of cells help, and F
+   cycles no more than V cycles. */
 static PetscErrorCode Choose(VpCycle cycle)
 {
   const MPI_Comm  comm = cycle->level[0]->mesh->comm;

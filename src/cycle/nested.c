@@ -1,7 +1,7 @@
-/* Nested iteration, an initial guess: the coarsest problem is solved, then on every level below the finest the prolonged solution is refined
-   once, x += M (b - A x), with the cycle from that level down. Solutions and residuals are double precision in any case. Levels of an
-   adaptive mesh that are parts go on from the solution of the finest level that is whole: it is prolonged and smoothed from level to level
-   (VpCycleRise).
+/* Nested iteration, an initial guess: the coarsest problem is solved, then on every level below the finest the prolonged solution is
+   refined once, x += M (b - A x), with the cycle from that level down. Solutions and residuals are double precision in any case. Levels of
+   an adaptive mesh that are parts go on from the solution of the finest level that is whole: it is prolonged and smoothed from level to
+   level (VpCycleRise).
 
    The right-hand sides b_l = P^T b are restricted in the cycle's precision: their rounding is far below what the guess can be good for. */
 #include "composite.h"
@@ -82,8 +82,8 @@ static PetscErrorCode Write(VpVector v, double **values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b_l of all levels below the finest, through the cycle's own vectors, where those of parts stay. On leaves of a part b is their own, and no
-   restriction. */
+/* b_l of all levels below the finest, through the cycle's own vectors, where those of parts stay. On leaves of a part b is their own, and
+   no restriction. */
 static PetscErrorCode RestrictAll(VpNested nested)
 {
   const VpCycle cycle = nested->cycle;

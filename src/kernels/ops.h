@@ -45,8 +45,8 @@ typedef struct {
      of every line that carry traces there: those of least norm whose V and Q are from[i]. */
   PetscErrorCode (*pack_traces)(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
   PetscErrorCode (*unpack_traces)(const VpView *, int32_t n, const int32_t *list, const void *from, void *x);
-  /* A^-1 b in two steps. modes = (add: +=) those of b, which counts in `part` only, divided by sums of eigenvalues; where these are 0 they count
-     as infinite. x = the values of modes in `part`, and any elsewhere. n > 1: for as many vectors of own cells, one after the other.
+  /* A^-1 b in two steps. modes = (add: +=) those of b, which counts in `part` only, divided by sums of eigenvalues; where these are 0 they
+     count as infinite. x = the values of modes in `part`, and any elsewhere. n > 1: for as many vectors of own cells, one after the other.
      Requires: room[0], room[1] and what is read are different, but modes may be room[1] in from_modes(), which then loses them. What is
      written may be room[(dim + 1) % 2], unless it grows. n = 1, or all cells are own. */
   PetscErrorCode (*to_modes)(const VpView *, const VpSeparable *, const VpPart *part, PetscBool add, int32_t n, const void *b,

@@ -38,8 +38,8 @@ VP_SIZE int VpLineStart(int n, int stride, int l)
           +--------- x                          2 */
 
 /* The commonest entries of a table along x, y and z. Fast kernels are made for the cells or patches that have them. inside[d] is the entry
-   between cells of the same size and coefficient, so it is its own mirror image. bounded[d][s] differs from inside[d] by a boundary on side s
-   only, and hanging[d][s] by a side s that hangs. */
+   between cells of the same size and coefficient, so it is its own mirror image. bounded[d][s] differs from inside[d] by a boundary on side
+   s only, and hanging[d][s] by a side s that hangs. */
 typedef struct {
   PetscBool found;
   int32_t   inside[3], bounded[3][2], hanging[3][2]; /* -1: none */
@@ -69,8 +69,8 @@ enum { VP_HANG_OTHER = 2, VP_HANG_GAMMA = 4, VP_HANG_A, VP_HANG_FORM = VP_HANG_A
   { \
     (form)[VP_HANG_OTHER] * (root), (form)[VP_HANG_OTHER + 1] * ((root) / 2), (form)[0], (form)[1], (form)[VP_HANG_GAMMA] \
   }
-/* Defines a function on numbers of some kind. It turns the traces *v, *q of a cell into what the form of a fine face, with the coefficient a,
-   tests the cell's value and slope with. There are traces v2, q2 beyond; own: s, r, other: s', r'. */
+/* Defines a function on numbers of some kind. It turns the traces *v, *q of a cell into what the form of a fine face, with the coefficient
+   a, tests the cell's value and slope with. There are traces v2, q2 beyond; own: s, r, other: s', r'. */
 #define VP_FACE_FORM(function, Number) \
   function(const Number *own, const Number *other, Number gamma, Number a, Number *v, Number *q, Number v2, Number q2) \
   { \

@@ -67,8 +67,8 @@ VpLineKey VpLevelLineKey(VpLevel level, PetscBool relative, int32_t cell, int d)
   return key;
 }
 
-/* Whether the coefficients of two cells and of their neighbours are the same. Requires: the cells are of one box and zone, so that they have
-   neighbours on the same sides. */
+/* Whether the coefficients of two cells and of their neighbours are the same. Requires: the cells are of one box and zone, so that they
+   have neighbours on the same sides. */
 static PetscBool HaveSameCoefficients(const void *context, int32_t cell, int32_t other)
 {
   const VpLevel level = ((const VpLines *)context)->level;

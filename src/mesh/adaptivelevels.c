@@ -156,7 +156,8 @@ static PetscErrorCode Index(VpMesh mesh, Indexed *to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a level and the next coarser one; lost[piece]: some parent there is not local; ninner[piece]: sides of own cells beyond which there are cells */
+/* a level and the next coarser one; lost[piece]: some parent there is not local; ninner[piece]: sides of own cells beyond which there are
+   cells */
 typedef struct {
   const Indexed *fine, *coarse;
   int32_t       *lost, *ninner;

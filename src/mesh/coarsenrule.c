@@ -68,7 +68,7 @@ static int32_t Step(VpDomain domain, int pairs, int32_t box, int side)
   return next == box || next == up ? VP_UNKNOWN : next;
 }
 
-/* Whether the box is one of those around a vertex on these sides. thin: the directions in which it has one cell; its other sides are within it. */
+/* Whether the box is one of those around a vertex on these sides. thin: directions with one cell; its other sides are within it. */
 static PetscBool HasPatchAt(VpDomain domain, int thin, int pairs, int32_t box, int sides)
 {
   int32_t reached[8] = {box}; /* by moves in the directions that are bits of the index */

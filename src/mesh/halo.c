@@ -43,8 +43,8 @@ static inline PetscBool AreOwn(Range own, int64_t start, int64_t size)
   return (PetscBool)(own.first <= start && start + size <= own.last);
 }
 
-/* Whether what lies beyond a side of a brick of `size` cells is own. Boundaries count as own. Beyond it is a brick of the same shape, aligned as
-   it is, but in a box of another shape, where all has to be. */
+/* Whether what lies beyond a side of a brick of `size` cells is own. Boundaries count as own. Beyond it is a brick of the same shape,
+   aligned as it is, but in a box of another shape, where all has to be. */
 static PetscBool IsOwnBeyond(VpLattice L, Range own, int64_t start, int64_t size, int side)
 {
   const int64_t next = VpLatticeMove(L, side % 2 ? start + size - 1 : start, side);

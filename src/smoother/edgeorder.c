@@ -14,7 +14,8 @@ static int32_t ColorOf(VpMesh coarse, const VpHang *edge)
 }
 _Static_assert(VP_EDGE_COLORS == 2 * 3 << 3, "a colour is a side and a bit a direction");
 
-/* order = list, sorted by number[item], which is less than `most`: [start[k], start[k+1]) of it have the number k, in the order of the list. */
+/* order = list, sorted by number[item], which is less than `most`: [start[k], start[k+1]) of it have the number k, in the order of the
+   list. */
 static void Sort(int32_t n, const int32_t list[], int32_t most, const int32_t number[], int32_t start[], int32_t order[])
 {
   for (int32_t k = 0; k <= most; k++) start[k] = 0;
@@ -25,8 +26,8 @@ static void Sort(int32_t n, const int32_t list[], int32_t most, const int32_t nu
   start[0] = 0;
 }
 
-/* The steps of patches, colour by colour. A patch's step follows those of all patches of earlier colours that write what it reads or writes,
-   or read what it writes. */
+/* The steps of patches, colour by colour. A patch's step follows those of all patches of earlier colours that write what it reads or
+   writes, or read what it writes. */
 typedef struct {
   VpMesh         fine;
   const int32_t *order;      /* the patches of a colour */
@@ -77,8 +78,8 @@ static void FindSteps(void *context, int32_t piece, int32_t first, int32_t last)
   for (int32_t i = first; i < last; i++) FindStep(steps, steps->order[i]);
 }
 
-/* number[item] = the patch's step, for those in the order of colours. Cells beyond a patch's sides are read by what writes them, so there is
-   no need to note who reads. */
+/* number[item] = the patch's step, for those in the order of colours. Cells beyond a patch's sides are read by what writes them, so there
+   is no need to note who reads. */
 static PetscErrorCode NumberSteps(VpMesh fine, const int32_t order[], const int32_t start[], int32_t number[])
 {
   Steps s = {.fine = fine, .step = number};

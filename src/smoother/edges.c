@@ -88,7 +88,8 @@ static void Across(const Ends *ends, double lambda, double t[2])
   t[1] = sum[1];
 }
 
-/* t [2][width^(dim-1)] = traces A^-1 lift t on one side of A's cells; normal: of the lines along its normal; along: the tables of the others */
+/* t [2][width^(dim-1)] = traces A^-1 lift t on one side of A's cells; normal: of the lines along its normal; along: the tables of the
+   others */
 static void ThroughInverse(const Entry *e, const Ends *normal, int width, double *const along[], double t[])
 {
   const int     directions = e->dim - 1, size = directions == 2 ? width * width : width;

@@ -12,8 +12,8 @@ static inline PetscBool VpSpaceHas(VpSpace space, int degree)
 {
   return (PetscBool)(space != VP_SPACE_CLAMPED || degree >= 3);
 }
-/* Whether a sweep in reverse order is the adjoint: local residuals are those of a symmetric operator only where they are exact, in the space
-   clamped. */
+/* Whether a sweep in reverse order is the adjoint: local residuals are those of a symmetric operator only where they are exact, in the
+   space clamped. */
 static inline PetscBool VpSpaceIsSymmetric(VpSpace space, VpResidual residual)
 {
   return (PetscBool)(residual != VP_RESIDUAL_LOCAL || space == VP_SPACE_CLAMPED);
@@ -55,6 +55,6 @@ PetscErrorCode              VpOneSweepBegin(VpOneSweep, VpVector *b); /* b: wher
 PetscErrorCode VpOneSweepSolve(VpOneSweep, PetscBool reverse, PetscBool add, double scale, double *z);
 PetscErrorCode VpOneSweepDestroy(VpOneSweep *);
 
-/* edges.c: the view of the edge patches between a level of an adaptive mesh and the next coarser one. together: patches of several colours are
-   solved at a time where the result is the same; requires that ghosts do not travel between colours */
+/* edges.c: the view of the edge patches between a level of an adaptive mesh and the next coarser one. together: patches of several colours
+   are solved at a time where the result is the same; requires that ghosts do not travel between colours */
 PetscErrorCode VpPlaceEdges(VpLevel fine, VpLevel coarse, PetscBool together, VpArrays *, VpEdgeView *);

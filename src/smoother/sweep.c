@@ -53,8 +53,8 @@ static PetscErrorCode SweepOthers(void *context)
   return SweepBatches(s, 1, s->n);
 }
 
-/* the colour's patches in [first, last). They may be solved in any order: those of other batches than the first one, which are few, go beside
-   it. */
+/* the colour's patches in [first, last). They may be solved in any order: those of other batches than the first one, which are few, go
+   beside it. */
 static PetscErrorCode SweepColor(VpLevel level, const Part *part, int color, int32_t first, int32_t last, const void *b, VpVector x)
 {
   const VpBackend *backend = level->backend;
@@ -177,8 +177,8 @@ static PetscErrorCode Between(VpSmoother smoother, const Part *part, VpVector x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Some colours of a part and, after it (reverse: before it), the repeats at corners. If possible all are one launch; else they have their turns,
-   and repeats that follow one another are one launch, if ghosts may be as this rank has swept them; else it is colour by colour. */
+/* Some colours of a part and, after it (reverse: before it), the repeats at corners. If possible all are one launch; else they have their
+   turns, and repeats that follow one another are one launch, if ghosts may be as this rank has swept them; else it is colour by colour. */
 static PetscErrorCode SweepColors(VpSmoother smoother, int which, const Colors *colors, PetscBool reverse, VpVector b, VpVector x)
 {
   const VpView *view = &smoother->level->view;

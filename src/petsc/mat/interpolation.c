@@ -109,8 +109,8 @@ static PetscErrorCode CreateShell(DM coarse, DM fine, VpLevel from, VpLevel to, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* B = P_z (x) P_y (x) P_x, [ndof][ndof], makes a child's coefficients of its parent's. Requires: no part is VP_PART, since a DM's boxes stay
-   whole */
+/* B = P_z (x) P_y (x) P_x, [ndof][ndof], makes a child's coefficients of its parent's. Requires: no part is VP_PART, since a DM's boxes
+   stay whole */
 static void ChildMatrix(int dim, int n, const double P[], int corner, int ndof, PetscScalar B[])
 {
   for (int i = 0; i < ndof; i++) {
