@@ -64,10 +64,12 @@ static Ends EndsOf(const VpBasis *basis, const double *line, int end, double to[
     const double *phi = k ? basis->slope[end] : basis->value[end];
     double       *trace = to + k * n, *lifted = to + VpEdgeModes(n, 0, 1) + k * n;
 
-    for (int mode = 0; mode < n; mode++) {
-      for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++) {
+      const double lift = (double)VpBasisLift(basis, end, k, i);
+
+      for (int mode = 0; mode < n; mode++) {
         trace[mode] += phi[i] * B[i * n + mode];
-        lifted[mode] += F[mode * n + i] * (double)VpBasisLift(basis, end, k, i);
+        lifted[mode] += F[mode * n + i] * lift;
       }
     }
   }
