@@ -105,7 +105,7 @@ struct EdgeSide : HangThread<T, DIM, N> {
   {
     const HangItem item = Item(at);
     const T       *form = Form(at), root = T(M_SQRT1_2);
-    const T        large[VP_HANG_A] = {form[2] * root, form[3] * root / 2, form[0], form[1], form[VP_HANG_GAMMA]};
+    const T        large[VP_HANG_A] = VP_LARGE_FORM(form, root);
     Trace          here = {T(0), T(0)}, own = here;
 
     if (i == 0) own = Of(w.coarse, item.Direction(), item.End(), u);
