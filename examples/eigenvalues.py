@@ -24,5 +24,6 @@ eps.setFromOptions()
 eps.solve()
 PETSc.Sys.Print(f'{eps.getType()}: {eps.getIterationNumber()} iterations, {eps.getConverged()} eigenvalues')
 for i in range(min(eps.getConverged(), eps.getDimensions()[0])):
-    error = eps.computeError(i)  # relative residual
-    PETSc.Sys.Print(f'{eps.getEigenvalue(i).real / math.pi**2:.10f}  residual {error:.0e}')
+    value = eps.getEigenvalue(i).real
+    error = eps.computeError(i, SLEPc.EPS.ErrorType.ABSOLUTE) / max(abs(value), 1)
+    PETSc.Sys.Print(f'{value / math.pi**2:.10f}  residual {error:.0e}')

@@ -82,6 +82,7 @@ static PetscErrorCode KSPGuessFormGuess_VPatchDG(KSPGuess guess, Vec b, Vec x)
   PetscCall(VpValuesRestore(&xv));
   factor = cycle->inverse.scale * cycle->inverse.factor;
   if (factor != 1) PetscCall(VecScale(x, 1 / factor));
+  PetscCall(VpConstantsInvert(pc, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

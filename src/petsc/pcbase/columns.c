@@ -44,6 +44,20 @@ static PetscErrorCode LeaveColumn(PC pc, VpColumns columns, Mat Y, PetscInt colu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode InvertConstants(PC pc, Mat X, Mat Y, PetscInt column)
+{
+  Vec r, z;
+
+  PetscFunctionBegin;
+  if (!VpPCBaseData(pc)->one) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDenseGetColumnVecRead(X, column, &r));
+  PetscCall(MatDenseGetColumnVec(Y, column, &z));
+  PetscCall(VpConstantsInvert(pc, r, z));
+  PetscCall(MatDenseRestoreColumnVec(Y, column, &z));
+  PetscCall(MatDenseRestoreColumnVecRead(X, column, &r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* columns [first, first + n) of X and Y */
 static PetscErrorCode ApplySome(void *context, Mat X, Mat Y, PetscInt first, PetscInt n)
 {
@@ -57,6 +71,7 @@ static PetscErrorCode ApplySome(void *context, Mat X, Mat Y, PetscInt first, Pet
   for (PetscInt k = 0; k < n; k++) PetscCall(EnterColumn(pc, columns, X, first + k, (int32_t)k, &factor[k]));
   PetscCall(VpColumnsSolve(columns, PETSC_FALSE));
   for (PetscInt k = 0; k < n; k++) PetscCall(LeaveColumn(pc, columns, Y, first + k, (int32_t)k, factor[k]));
+  for (PetscInt k = 0; k < n; k++) PetscCall(InvertConstants(pc, X, Y, first + k));
   PetscCall(PetscFree(factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,23 +1,27 @@
 /* The operations of PCVPATCHDG and PCVPATCH as PETSc calls them. */
 #include "pcbase.h"
 
-static PetscErrorCode VpPCBaseApply(PC pc, Vec r, Vec z)
+static PetscErrorCode Apply(PC pc, PetscBool transpose, Vec r, Vec z)
 {
   PetscFunctionBegin;
   PetscCall(VpPCBaseEnter(pc, NULL, r, NULL, NULL));
-  PetscCall(VpPCBaseSolve(pc, PETSC_FALSE, PETSC_FALSE, z));
+  PetscCall(VpPCBaseSolve(pc, transpose, PETSC_FALSE, z));
+  PetscCall(VpConstantsInvert(pc, r, z));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VpPCBaseApply(PC pc, Vec r, Vec z)
+{
+  return Apply(pc, PETSC_FALSE, r, z);
 }
 
 static PetscErrorCode VpPCBaseApplyTranspose(PC pc, Vec r, Vec z)
 {
-  PetscFunctionBegin;
-  PetscCall(VpPCBaseEnter(pc, NULL, r, NULL, NULL));
-  PetscCall(VpPCBaseSolve(pc, PETSC_TRUE, PETSC_FALSE, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Apply(pc, PETSC_TRUE, r, z);
 }
 
-/* KSPRICHARDSON stops by the true residual, whoever forms it, unless the user chose a norm. Refinement (richardson.c) knows no other. */
+/* KSPRICHARDSON stops by the true residual, whoever forms it, unless the user chose a norm. Refinement (richardson.c) knows no other norm, and
+   no constants that M needs help with. */
 static PetscErrorCode SetNorm(PC pc, KSP ksp)
 {
   PetscBool same;
@@ -26,7 +30,7 @@ static PetscErrorCode SetNorm(PC pc, KSP ksp)
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &same));
   if (!same) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->normtype_set == KSP_NORM_DEFAULT) ksp->normtype = KSP_NORM_UNPRECONDITIONED;
-  pc->ops->applyrichardson = ksp->normtype == KSP_NORM_PRECONDITIONED ? NULL : VpPCBaseApplyRichardson;
+  pc->ops->applyrichardson = ksp->normtype == KSP_NORM_PRECONDITIONED || VpPCBaseData(pc)->one ? NULL : VpPCBaseApplyRichardson;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -39,6 +43,8 @@ static PetscErrorCode VpPCBasePreSolve(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(PCSetUp(pc));
   PetscCall(VpPCBaseMeet(pc, ksp));
   PetscCall(SetNorm(pc, ksp));
+  VpPCBaseData(pc)->guess = 0;
+  if (!ksp->guess_zero) PetscCall(VpConstantsFind(pc, x, &VpPCBaseData(pc)->guess));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -48,6 +54,7 @@ static PetscErrorCode VpPCBasePostSolve(PC pc, KSP ksp, Vec b, Vec x)
 
   PetscFunctionBegin;
   inverse->ksp = NULL;
+  if (inverse->eigenvalue == 0 && ksp->pc_side != PC_LEFT) PetscCall(VpConstantsSet(pc, inverse->guess, x));
   pc->ops->applyrichardson = VpPCBaseApplyRichardson;
   if (inverse->ops->leave) PetscCall(inverse->ops->leave(pc, ksp, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -31,11 +31,14 @@ typedef struct {
   PetscReal          range[2];     /* the range of the numbers of the problem that it is set up for (VpProblemRange) */
   PetscBool          changed;      /* An option has changed since it was set up. */
   PetscBool          built;
-  PetscInt           build;  /* its number, among those of all PCs */
-  PetscBool          wide;   /* Vectors of all sizes may enter as they are. */
-  PetscReal          factor; /* What has entered was multiplied by this power of two. */
-  KSP                ksp;    /* the one that is solving now */
-  unsigned           warned; /* bit w: of VpWarning w */
+  PetscInt           build;      /* its number, among those of all PCs */
+  PetscBool          wide;       /* Vectors of all sizes may enter as they are. */
+  PetscReal          factor;     /* What has entered was multiplied by this power of two. */
+  KSP                ksp;        /* the one that is solving now */
+  Vec                one;        /* the constant of norm 1, an eigenvector of the Pmat that M needs help with; else NULL */
+  PetscReal          eigenvalue; /* its eigenvalue; 0: It is the null space. */
+  PetscScalar        guess;      /* its multiple in the initial guess of the KSP that is solving */
+  unsigned           warned;     /* bit w: of VpWarning w */
 } VpPCBase;
 
 static inline VpPCBase *VpPCBaseData(PC pc)
@@ -73,6 +76,14 @@ PetscErrorCode VpPCBaseSolve(PC, PetscBool transpose, PetscBool add, Vec z);
 /* sets the problem's exponent. Ensures: an error where its numbers are so far apart that single precision cannot hold them. prefix:
    "pc_vpatchdg" */
 PetscErrorCode VpPCBaseSetExponent(PC, const char prefix[], VpPrecision, VpProblem *);
+
+/* constants.c: the constant, where M needs help with it. After a set-up: finds `one` and its eigenvalue. */
+PetscErrorCode VpConstantsSetUp(PC);
+/* the multiple of `one` in z, and z with another one; without `one` they do nothing */
+PetscErrorCode VpConstantsFind(PC, Vec z, PetscScalar *multiple);
+PetscErrorCode VpConstantsSet(PC, PetscScalar wanted, Vec z);
+/* Given z = M r, gives z the multiple of `one` that A^-1 r has. A KSP that is solving with a singular Pmat sees to that at its end. */
+PetscErrorCode VpConstantsInvert(PC, Vec r, Vec z);
 
 /* columns.c: Y = M X for dense matrices */
 PetscErrorCode VpPCBaseMatApply(PC, Mat X, Mat Y);

@@ -9,6 +9,7 @@ static PetscErrorCode Clear(PC pc)
 
   PetscFunctionBegin;
   PetscCall(inverse->ops->clear(pc));
+  PetscCall(VecDestroy(&inverse->one));
   PetscCall(VpOperatorDestroy(&inverse->op));
   inverse->built = PETSC_FALSE;
   PetscCall(DMDestroy(&inverse->dm));
@@ -118,6 +119,7 @@ PetscErrorCode VpPCBaseSetUp(PC pc)
   inverse->scale = p.scale;
   inverse->shift = p.shift;
   if (renew) PetscCall(Renew(pc, &p));
+  PetscCall(VpConstantsSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

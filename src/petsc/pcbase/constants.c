@@ -1,0 +1,91 @@
+/* Constants, where A without its reaction c has no side that holds them: they are an eigenvector of the Pmat s A + t I, and their eigenvalue
+   is mu = s c + t. An approximate inverse M treats them badly where mu is far smaller than its other numbers. With e = 1/|1|
+
+       M r  ->  M r - e (e, M r) + e (e, r) / mu,    without the last term where mu = 0,
+
+   is exact for them. Where mu = 0, no residual shows them. PETSc takes them off where a KSP applies M on the left. Where it applies M on the
+   right they are taken off once, from the solution. */
+#include "pcbase.h"
+
+#define SMALL 1e-4 /* Sweeps in single precision lose reactions that are a smaller share of a/h^2. */
+
+static PetscErrorCode CheckNullSpace(PC pc, MatNullSpace space, const Vec **basis)
+{
+  PetscBool ones;
+  PetscInt  n;
+
+  PetscFunctionBegin;
+  PetscCall(MatNullSpaceGetVecs(space, &ones, &n, basis));
+  PetscCheck(!ones, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
+             "The Pmat's null space has the vector (1, 1, ..., 1), which is not the constant function in the basis of a DMVPATCHDG. "
+             "DMCreateMatrix() gives the constants to a singular operator: leave out MatSetNullSpace()");
+  if (n != 1) *basis = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(PC pc)
+{
+  VpPCBase    *inverse = pc->data;
+  MatNullSpace space;
+  const Vec   *basis = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(pc->pmat, &space));
+  if (space) PetscCall(CheckNullSpace(pc, space, &basis));
+  if (basis) {
+    PetscCall(PetscObjectReference((PetscObject)basis[0]));
+    inverse->one = basis[0];
+  } else {
+    PetscCall(MatCreateVecs(pc->pmat, &inverse->one, NULL));
+    PetscCall(DMVPatchDGFillConstant(inverse->dm, inverse->one));
+    PetscCall(VecNormalize(inverse->one, NULL));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpConstantsSetUp(PC pc)
+{
+  VpPCBase       *inverse = pc->data;
+  const PetscReal c = inverse->op->problem.reaction, whole = c + inverse->shift / inverse->scale;
+  VpProblem       diffusion = inverse->op->problem;
+
+  PetscFunctionBegin;
+  diffusion.reaction = 0;
+  inverse->eigenvalue = inverse->scale * whole;
+  if (whole >= c && whole > SMALL * inverse->range[1]) PetscCall(VecDestroy(&inverse->one));
+  else if (!inverse->one && VpProblemIsSingular(inverse->op->mesh, &diffusion)) PetscCall(Create(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpConstantsFind(PC pc, Vec z, PetscScalar *multiple)
+{
+  const Vec one = VpPCBaseData(pc)->one;
+
+  PetscFunctionBegin;
+  *multiple = 0;
+  if (one) PetscCall(VecDot(z, one, multiple));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpConstantsSet(PC pc, PetscScalar wanted, Vec z)
+{
+  const Vec   one = VpPCBaseData(pc)->one;
+  PetscScalar multiple;
+
+  PetscFunctionBegin;
+  PetscCall(VpConstantsFind(pc, z, &multiple));
+  if (one) PetscCall(VecAXPY(z, wanted - multiple, one));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpConstantsInvert(PC pc, Vec r, Vec z)
+{
+  const VpPCBase *inverse = pc->data;
+  PetscScalar     multiple = 0;
+
+  PetscFunctionBegin;
+  if (!inverse->one || (inverse->eigenvalue == 0 && inverse->ksp)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (inverse->eigenvalue != 0) PetscCall(VecDot(r, inverse->one, &multiple));
+  PetscCall(VpConstantsSet(pc, inverse->eigenvalue != 0 ? multiple / inverse->eigenvalue : 0, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

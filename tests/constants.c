@@ -1,0 +1,204 @@
+/* Constants where no side holds them: solutions of singular problems have none, whoever applies the preconditioner, and reactions and shifts
+   that hardly hold them leave the iterations as they are.
+   ranks: 1 3 */
+#include "support/problem.h"
+
+static PetscErrorCode Rough(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx)
+{
+  value[0] = PetscExpReal(x[0]) * PetscSinReal(3 * x[1]);
+  return 0;
+}
+
+static PetscErrorCode Five(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx)
+{
+  value[0] = 5;
+  return 0;
+}
+
+/* all sides Neumann, with a reaction; b is that of a smooth f */
+static PetscErrorCode Free(PetscInt dim, PetscInt degree, PetscInt refine, PetscReal reaction, Problem *p)
+{
+  const VPatchDGBoundary n = VPATCHDG_BOUNDARY_NEUMANN, sides[] = {n, n, n, n, n, n};
+  DM                     dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, dim, degree, refine, &dm));
+  PetscCall(DMVPatchDGSetBoundary(dm, sides));
+  PetscCall(DMVPatchDGSetReaction(dm, reaction));
+  PetscCall(DMSetUp(dm));
+  PetscCall(ProblemOf(dm, NULL, p));
+  PetscCall(DMVPatchDGComputeRHS(dm, Rough, NULL, NULL, NULL, p->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the mean of x over its norm in L2, both on a domain of volume 1 */
+static PetscErrorCode Mean(Problem *p, Vec x, PetscReal *mean)
+{
+  PetscReal   norm;
+  PetscScalar integral;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGIntegrate(p->dm, x, &integral));
+  PetscCall(VecNorm(x, NORM_2, &norm));
+  *mean = PetscAbsScalar(integral) / norm;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define SYMMETRIC "-pc_type vpatchdg -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 "
+static const char *const solvers[] = {"-ksp_type fgmres -pc_type vpatchdg",
+                                      "-ksp_type gcr -pc_type vpatchdg",
+                                      "-ksp_type fcg " SYMMETRIC,
+                                      "-ksp_type cg " SYMMETRIC,
+                                      "-ksp_type gmres -pc_type vpatchdg",
+                                      "-ksp_type gmres -ksp_pc_side right -pc_type vpatchdg",
+                                      "-ksp_type bcgs -pc_type vpatchdg",
+                                      "-ksp_type bcgs -ksp_pc_side right -pc_type vpatchdg",
+                                      "-ksp_type fbcgs -pc_type vpatchdg",
+                                      "-ksp_type qmrcgs -pc_type vpatchdg",
+                                      "-ksp_type richardson -pc_type vpatchdg",
+                                      "-ksp_type preonly -pc_type vpatchdg",
+                                      "-ksp_type fgmres -ksp_guess_type vpatchdg -pc_type vpatchdg",
+                                      "-ksp_type fgmres -pc_type vpatchdg -pc_vpatchdg_precision double",
+                                      "-ksp_type fgmres -ksp_max_it 2 -pc_type vpatch"};
+
+static PetscErrorCode solutions_have_no_mean(PetscInt dim, PetscInt degree)
+{
+  Problem   p;
+  PetscReal mean;
+
+  PetscFunctionBeginUser;
+  PetscCall(Free(dim, degree, dim == 2 ? 4 : 2, 0, &p));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(solvers); i++) {
+    PetscCall(NewKSP(&p));
+    PetscCall(VecSet(p.x, 0));
+    PetscCall(SolveWith(&p, solvers[i], NULL, NULL, NULL));
+    PetscCall(Mean(&p, p.x, &mean));
+    TapOk((PetscBool)(mean < 1e-12), "solutions_have_no_mean: %" PetscInt_FMT "D, degree %" PetscInt_FMT ", %s: %.1e", dim, degree,
+          solvers[i], (double)mean);
+  }
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A guess may have one, as the user means it: it stays. */
+static PetscErrorCode the_mean_of_a_guess_stays(void)
+{
+  static const char *const flexible[] = {"-ksp_type fgmres -pc_type vpatchdg", "-ksp_type gmres -pc_type vpatchdg"};
+  Problem                  p;
+  PetscScalar              integral;
+
+  PetscFunctionBeginUser;
+  PetscCall(Free(2, 3, 3, 0, &p));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(flexible); i++) {
+    PetscCall(NewKSP(&p));
+    PetscCall(KSPSetInitialGuessNonzero(p.ksp, PETSC_TRUE));
+    PetscCall(DMVPatchDGInterpolate(p.dm, Five, NULL, p.x));
+    PetscCall(SolveWith(&p, flexible[i], NULL, NULL, NULL));
+    PetscCall(DMVPatchDGIntegrate(p.dm, p.x, &integral));
+    TapOk((PetscBool)(PetscAbsScalar(integral - 5) < 1e-12), "the_mean_of_a_guess_stays: %s: %.15g", flexible[i], (double)integral);
+  }
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode applications_have_no_mean(const char options[], PetscBool transpose)
+{
+  Problem   p;
+  PC        pc;
+  Mat       X, Y;
+  Vec       column;
+  PetscReal mean, worst = 0;
+  PetscInt  m;
+
+  PetscFunctionBeginUser;
+  PetscCall(Free(2, 2, 2, 0, &p));
+  PetscCall(ReadOptions(&p, options, PETSC_FALSE));
+  PetscCall(KSPSetUp(p.ksp));
+  PetscCall(KSPGetPC(p.ksp, &pc));
+  if (transpose) PetscCall(PCApplyTranspose(pc, p.b, p.x));
+  else PetscCall(PCApply(pc, p.b, p.x));
+  PetscCall(Mean(&p, p.x, &worst));
+  PetscCall(VecGetLocalSize(p.b, &m));
+  PetscCall(MatCreateDense(PETSC_COMM_WORLD, m, PETSC_DECIDE, PETSC_DECIDE, 3, NULL, &X));
+  PetscCall(MatSetRandom(X, NULL));
+  PetscCall(MatDuplicate(X, MAT_DO_NOT_COPY_VALUES, &Y));
+  PetscCall(PCMatApply(pc, X, Y));
+  for (PetscInt k = 0; k < 3; k++) {
+    PetscCall(MatDenseGetColumnVecRead(Y, k, &column));
+    PetscCall(VecCopy(column, p.x));
+    PetscCall(MatDenseRestoreColumnVecRead(Y, k, &column));
+    PetscCall(Mean(&p, p.x, &mean));
+    worst = PetscMax(worst, mean);
+  }
+  TapOk((PetscBool)(worst < 1e-12), "applications_have_no_mean: %s%s, and of columns: %.1e", options, transpose ? ", transposed" : "",
+        (double)worst);
+  PetscCall(MatDestroy(&X));
+  PetscCall(MatDestroy(&Y));
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Refinement sees how well the cycle stands for the operator: a small reaction or shift takes no more iterations than none. */
+static PetscErrorCode small_eigenvalues_of_constants_cost_nothing(PetscInt dim, PetscReal reaction, PetscReal shift)
+{
+  Problem            p;
+  PetscInt           its[2];
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) {
+    PetscCall(Free(dim, 3, dim == 2 ? 4 : 2, i ? reaction : 0, &p));
+    if (i && shift != 0) PetscCall(MatShift(p.A, shift));
+    PetscCall(SolveWith(&p, "-ksp_type richardson -pc_type vpatchdg -ksp_rtol 1e-8 -ksp_max_it 30", NULL, &its[i], &reason));
+    PetscCall(ProblemDestroy(&p));
+  }
+  TapOk((PetscBool)(reason > 0 && its[1] <= its[0] + 1),
+        "small_eigenvalues_of_constants_cost_nothing: %" PetscInt_FMT "D, reaction %g, shift %g: %" PetscInt_FMT " and %" PetscInt_FMT
+        " iterations",
+        dim, (double)reaction, (double)shift, its[1], its[0]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The vector of ones is no constant function in this basis: what would be solved is another problem. */
+static PetscErrorCode the_vector_of_ones_is_refused(void)
+{
+  Problem        p;
+  MatNullSpace   ones;
+  PC             pc;
+  PetscErrorCode error;
+
+  PetscFunctionBeginUser;
+  PetscCall(Free(2, 2, 2, 0, &p));
+  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &ones));
+  PetscCall(MatSetNullSpace(p.A, ones));
+  PetscCall(MatNullSpaceDestroy(&ones));
+  PetscCall(KSPGetPC(p.ksp, &pc));
+  PetscCall(PCSetType(pc, PCVPATCHDG));
+  PetscCall(PetscPushErrorHandler(PetscIgnoreErrorHandler, NULL));
+  error = KSPSetUp(p.ksp);
+  PetscCall(PetscPopErrorHandler());
+  TapOk((PetscBool)(error == PETSC_ERR_ARG_WRONG), "the_vector_of_ones_is_refused: error %d", (int)error);
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(VPatchDGInitializePackage());
+  TapBegin(PETSC_COMM_WORLD);
+  PetscCall(solutions_have_no_mean(2, 1));
+  PetscCall(solutions_have_no_mean(2, 3));
+  PetscCall(solutions_have_no_mean(3, 2));
+  PetscCall(the_mean_of_a_guess_stays());
+  PetscCall(applications_have_no_mean("-pc_type vpatchdg", PETSC_FALSE));
+  PetscCall(applications_have_no_mean(SYMMETRIC "-pc_vpatchdg_exchange color", PETSC_TRUE));
+  PetscCall(applications_have_no_mean("-pc_type vpatch", PETSC_FALSE));
+  for (PetscInt dim = 2; dim <= 3; dim++) {
+    PetscCall(small_eigenvalues_of_constants_cost_nothing(dim, 1e-2, 0));
+    PetscCall(small_eigenvalues_of_constants_cost_nothing(dim, 0, 1e-2));
+  }
+  PetscCall(the_vector_of_ones_is_refused());
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
