@@ -218,6 +218,9 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGComputeDifference(DM, Vec x, Vec values, V
 PETSC_EXTERN PetscErrorCode DMVPatchDGEvaluate(DM, Vec x, PetscInt n, const PetscReal points[], PetscScalar values[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGIntegrate(DM, Vec x, PetscScalar *integral);
 
+/* KSP: a convergence test */
+PETSC_EXTERN PetscErrorCode VPatchDGConvergedEnergy(KSP, PetscInt it, PetscReal rnorm, KSPConvergedReason *, void *ctx);
+
 /* PCVPATCHDG */
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetSpace(PC, VPatchDGSpace);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetSpace(PC, VPatchDGSpace *);

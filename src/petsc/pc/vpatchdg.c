@@ -3,6 +3,7 @@
 
    Options Database Keys:
 +  -vpatchdg_coarse_ksp_type, ... - The coarsest level's KSP, `PCVPatchDGGetCoarseKSP()`
+.  -vpatchdg_converged            - `residual` or `energy`: what a KSP's test looks at, `VPatchDGConvergedEnergy()`
 -  -vpatchdg_warnings             - 0 switches off the warnings of all these preconditioners
 
    Level: beginner
@@ -22,9 +23,12 @@
    a KSP that needs a symmetric cycle and has none
    a cycle that was asked to be single with a KSP that does not tolerate it
    a KSP that says it converged while the true residual is more than 10 times the tolerance
+   a KSP that says it converged while the preconditioner finds much of x missing
    a KSP that does not converge
 .ve
-   The third of these costs a product with A after every solve that does not stop by the true residual.
+   The third of these costs a product with A after every solve that does not stop by the true residual. The fourth costs a product with A
+   and a cycle where coefficients, squared sizes of cells or the penalty differ by more than 100: after the first solve, and after later ones
+   with a larger |b| / |x|.
 
    `KSPPREONLY` and -ksp_norm_type none look at no residual: with them PETSc reports success whatever comes out, NaN included.
 

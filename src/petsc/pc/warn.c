@@ -89,6 +89,9 @@ PetscErrorCode PCVPatchDGWarnAfter(PC pc, KSP ksp, Vec b, Vec x)
   if (!VpIsWatched(ksp)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(WarnCoarse(pc, ksp));
   if (ksp->reason < 0) PetscCall(WarnFailed(pc, ksp));
-  else PetscCall(VpWarnResidual(pc, ksp, b, x));
+  else {
+    PetscCall(VpWarnResidual(pc, ksp, b, x));
+    PetscCall(VpWarnMissing(pc, ksp, b, x));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -21,16 +21,18 @@ static PetscErrorCode VpPCBaseApplyTranspose(PC pc, Vec r, Vec z)
 }
 
 /* KSPRICHARDSON stops by the true residual, whoever forms it, unless the user chose a norm. Refinement (richardson.c) knows no other norm, and
-   no constants that M needs help with. */
+   constants only where they are the null space. */
 static PetscErrorCode SetNorm(PC pc, KSP ksp)
 {
-  PetscBool same;
+  const VpPCBase *inverse = pc->data;
+  PetscBool       same, fuses;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &same));
   if (!same) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->normtype_set == KSP_NORM_DEFAULT) ksp->normtype = KSP_NORM_UNPRECONDITIONED;
-  pc->ops->applyrichardson = ksp->normtype == KSP_NORM_PRECONDITIONED || VpPCBaseData(pc)->one ? NULL : VpPCBaseApplyRichardson;
+  fuses = (PetscBool)(ksp->normtype != KSP_NORM_PRECONDITIONED && (!inverse->one || inverse->eigenvalue == 0));
+  pc->ops->applyrichardson = fuses ? VpPCBaseApplyRichardson : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -40,6 +42,7 @@ static PetscErrorCode VpPCBasePreSolve(PC pc, KSP ksp, Vec b, Vec x)
 {
   PetscFunctionBegin;
   VpPCBaseData(pc)->ksp = ksp;
+  PetscCall(VpReadConverged(ksp));
   PetscCall(PCSetUp(pc));
   PetscCall(VpPCBaseMeet(pc, ksp));
   PetscCall(SetNorm(pc, ksp));

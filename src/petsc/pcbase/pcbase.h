@@ -33,11 +33,13 @@ typedef struct {
   PetscBool          built;
   PetscInt           build;      /* its number, among those of all PCs */
   PetscBool          wide;       /* Vectors of all sizes may enter as they are. */
+  PetscInt           entered;    /* how often something has */
   PetscReal          factor;     /* What has entered was multiplied by this power of two. */
   KSP                ksp;        /* the one that is solving now */
   Vec                one;        /* the constant of norm 1, an eigenvector of the Pmat that M needs help with; else NULL */
   PetscReal          eigenvalue; /* its eigenvalue; 0: It is the null space. */
   PetscScalar        guess;      /* its multiple in the initial guess of the KSP that is solving */
+  PetscReal          right;      /* the largest |b| / |x| of a solve since the set-up that VpWarnMissing() found right */
   unsigned           warned;     /* bit w: of VpWarning w */
 } VpPCBase;
 
@@ -106,7 +108,15 @@ PetscBool VpKSPKeepsResidual(KSPType);
 PetscBool VpKSPNeedsSymmetry(KSPType);
 
 /* warn.c: one line on the first rank's stderr, each kind once a PC, unless -vpatchdg_warnings 0 */
-typedef enum { VP_WARN_SINGLE, VP_WARN_SYMMETRY, VP_WARN_LINEAR, VP_WARN_RESIDUAL, VP_WARN_COARSE, VP_WARN_FAILED } VpWarning;
+typedef enum {
+  VP_WARN_SINGLE,
+  VP_WARN_SYMMETRY,
+  VP_WARN_LINEAR,
+  VP_WARN_RESIDUAL,
+  VP_WARN_COARSE,
+  VP_WARN_FAILED,
+  VP_WARN_MISSING
+} VpWarning;
 PetscErrorCode VpWarnWanted(PC, VpWarning, PetscBool *wanted); /* Whether this kind is wanted, and new. VpWarn() asks that itself. */
 PetscErrorCode VpWarn(PC, VpWarning, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
 /* whether the KSP measures its residual, outside of other solvers, which may mean it to stop early */
@@ -115,3 +125,8 @@ PetscBool VpIsWatched(KSP);
 PetscErrorCode VpWarnSingle(PC, KSPType, const char remedy[]);
 /* warns after a solve whose KSP reports a smaller residual than the true one */
 PetscErrorCode VpWarnResidual(PC, KSP, Vec b, Vec x);
+
+/* energy.c: gives the KSP the convergence test that its options name */
+PetscErrorCode VpReadConverged(KSP);
+/* warns after a solve whose residual hides that much of x is missing */
+PetscErrorCode VpWarnMissing(PC, KSP, Vec b, Vec x);

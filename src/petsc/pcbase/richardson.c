@@ -17,12 +17,13 @@ static PetscErrorCode FusedOperator(PC pc, VpOperator *op)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PlainResidual(PC pc, Vec b, Vec x, Vec w, PetscReal *norm)
+/* b - A x goes in, by the operator's fused kernel unless that is NULL; x NULL: b */
+static PetscErrorCode EnterResidual(PC pc, VpOperator op, Vec b, Vec x, Vec w, PetscReal *norm)
 {
   PetscFunctionBegin;
-  if (x) PetscCall(MatResidual(pc->mat, b, x, w));
-  else PetscCall(VecCopy(b, w));
-  PetscCall(VpPCBaseEnter(pc, NULL, w, NULL, norm));
+  if (!op && x) PetscCall(MatResidual(pc->mat, b, x, w));
+  else if (!op) PetscCall(VecCopy(b, w));
+  PetscCall(VpPCBaseEnter(pc, op, op ? b : w, op ? x : NULL, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,20 +58,25 @@ PetscErrorCode VpPCBaseApplyRichardson(PC pc, Vec b, Vec x, Vec w, PetscReal rto
   VpOperator      op = NULL;
   PetscReal       norm = 0, first = 0;
   PetscInt        it, ends = 0;
+  PetscScalar     constant = 0;
 
   PetscFunctionBegin;
+  if (!guesszero) PetscCall(VpConstantsFind(pc, x, &constant));
   PetscCall(FusedOperator(pc, &op));
   VpPCBaseData(pc)->factor = 0; /* It belonged to other residuals. */
   for (it = 0;; it++) {
     const Vec now = guesszero && it == 0 ? NULL : x;
+    PetscInt  entered;
 
-    if (op && (measure || it < maxits)) PetscCall(VpPCBaseEnter(pc, op, b, now, measure ? &norm : NULL));
-    else if (measure || it < maxits) PetscCall(PlainResidual(pc, b, now, w, measure ? &norm : NULL));
+    if (measure || it < maxits) PetscCall(EnterResidual(pc, op, b, now, w, measure ? &norm : NULL));
+    entered = VpPCBaseData(pc)->entered;
     PetscCall(Test(ksp, it, norm, tolerance, &first, &ends));
     if (ends || it >= maxits) break;
+    if (entered != VpPCBaseData(pc)->entered) PetscCall(EnterResidual(pc, op, b, now, w, NULL)); /* The test has applied the PC. */
     PetscCall(VpPCBaseSolve(pc, PETSC_FALSE, now != NULL, x));
   }
   if (guesszero && it == 0) PetscCall(VecSet(x, 0));
+  if (VpPCBaseData(pc)->eigenvalue == 0) PetscCall(VpConstantsSet(pc, constant, x));
   *its = it;
   if (!ends) ends = measure ? KSP_DIVERGED_ITS : KSP_CONVERGED_ITS;
   *reason = (PCRichardsonConvergedReason)ends;

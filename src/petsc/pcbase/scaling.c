@@ -78,6 +78,7 @@ PetscErrorCode VpPCBaseEnter(PC pc, VpOperator op, Vec f, Vec x, PetscReal *norm
 
   PetscFunctionBegin;
   PetscCall(VpPCBaseMeet(pc, NULL));
+  VpPCBaseData(pc)->entered++;
   PetscCall(VpPCBaseData(pc)->ops->begin(pc, &r));
   PetscCall(VpPCBaseEnterInto(pc, r, op, f, x, norm));
   PetscFunctionReturn(PETSC_SUCCESS);

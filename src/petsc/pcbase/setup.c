@@ -54,6 +54,7 @@ static PetscErrorCode Build(PC pc)
   PetscCall(inverse->ops->build(pc, inverse->op->mesh, &problem, backend));
   inverse->built = PETSC_TRUE;
   inverse->build = ++builds;
+  inverse->right = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,171 @@
+/* How much of a solution is missing, by the preconditioner B: z = B (b - A x) is about the error e, and r^T z its energy e^T A e, while b^T x is
+   that of x. Where the operator's numbers are far apart, a small residual says little of either. */
+#include "pcbase.h"
+#include <vpatchdg.h>
+
+typedef struct {
+  PetscReal energy, size; /* roots of the quotients r^T z / b^T x (negative: r^T z is) and |z| / |x| */
+} Missing;
+
+static PetscReal Root(PetscReal a, PetscReal b)
+{
+  return a == 0 ? 0 : a < 0 ? -1 : PetscSqrtReal(a / b);
+}
+
+static PetscErrorCode Estimate(KSP ksp, Vec b, Vec x, Vec r, Missing *missing)
+{
+  PC          pc;
+  Vec         z;
+  PetscScalar energy, all;
+  PetscReal   znorm, xnorm;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(VecDuplicate(r, &z));
+  PetscCall(PCApply(pc, r, z));
+  PetscCall(VecDot(z, r, &energy));
+  PetscCall(VecDot(b, x, &all));
+  PetscCall(VecNorm(z, NORM_2, &znorm));
+  PetscCall(VecNorm(x, NORM_2, &xnorm));
+  PetscCall(VecDestroy(&z));
+  missing->energy = Root(PetscRealPart(energy), PetscMax(PetscRealPart(all), 0));
+  missing->size = znorm == 0 ? 0 : znorm / xnorm;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   VPatchDGConvergedEnergy - Convergence test by the energy norm of the error, which the KSP's preconditioner estimates
+
+   Collective
+
+   Input Parameters:
++  ksp   - the KSP
+.  it    - its iteration
+.  rnorm - the norm of its residual
+-  ctx   - unused, `NULL`
+
+   Output Parameter:
+.  reason - `KSP_CONVERGED_RTOL` if both the residual and the energy norm are at most rtol, relative to b and x; else as of
+   `KSPConvergedDefault()`, and `KSP_DIVERGED_INDEFINITE_PC` if r^T B r is negative
+
+   Options Database Key:
+.  -vpatchdg_converged <residual> - `energy` sets this test, under the KSP's prefix
+
+   Level: intermediate
+
+   Notes:
+   With r = b - A x and the preconditioner B the error counts as (r^T B r)^1/2 and x as (b^T x)^1/2. Both are estimates of energy norms, as
+   good as B is an approximation of the inverse of A. A cycle that is not symmetric estimates them, too, since only the symmetric part of B
+   counts in r^T B r. Where that is negative, B is not definite, and the solve ends.
+
+   The residual alone misleads where coefficients or penalties are far apart. Dirichlet data beside a large coefficient make b large, so that
+   a small part of it hides what is missing elsewhere.
+
+   The test costs nothing until the residual has converged, and then a product with A, an application of B and three vectors an iteration. `KSPCG` and
+   `KSPFCG` have a norm of their own for the same, `KSP_NORM_NATURAL`, which costs nothing.
+
+.seealso: `PCVPATCHDG`, `KSPSetConvergenceTest()`, `KSPSetNormType()`
+@*/
+PetscErrorCode VPatchDGConvergedEnergy(KSP ksp, PetscInt it, PetscReal rnorm, KSPConvergedReason *reason, void *ctx)
+{
+  KSPConvergedDefaultCtx plain = {PETSC_FALSE};
+  Missing                missing;
+  Vec                    b, x, r;
+
+  PetscFunctionBegin;
+  PetscCall(KSPConvergedDefault(ksp, it, rnorm, reason, &plain));
+  PetscCall(VecDestroy(&plain.work));
+  if (*reason != KSP_CONVERGED_RTOL) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetRhs(ksp, &b));
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(KSPBuildSolution(ksp, x, NULL));
+  PetscCall(KSP_MatMult(ksp, ksp->pc->mat, x, r));
+  PetscCall(VecAYPX(r, -1, b));
+  PetscCall(Estimate(ksp, b, x, r, &missing));
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&x));
+  if (missing.energy < 0) *reason = KSP_DIVERGED_INDEFINITE_PC;
+  else if (missing.energy > ksp->rtol) *reason = KSP_CONVERGED_ITERATING;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpReadConverged(KSP ksp)
+{
+  static const char *const names[] = {"residual", "energy", "VPatchDGConverged", "", NULL};
+  PetscBool                set, is = (PetscBool)(ksp->converged == VPatchDGConvergedEnergy);
+  PetscEnum                wanted = (PetscEnum)0;
+  void                    *ctx;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetEnum(((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, "-vpatchdg_converged", names, &wanted, &set));
+  if (!set || is == (PetscBool)wanted) PetscFunctionReturn(PETSC_SUCCESS);
+  if (wanted) PetscCall(KSPSetConvergenceTest(ksp, VPatchDGConvergedEnergy, NULL, NULL));
+  else {
+    PetscCall(KSPConvergedDefaultCreate(&ctx));
+    PetscCall(KSPSetConvergenceTest(ksp, KSPConvergedDefault, ctx, KSPConvergedDefaultDestroy));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define FAR     100  /* Operators whose numbers are farther apart are looked at. */
+#define LITTLE  100  /* A solution may miss so many times rtol of its size, */
+#define NATURAL 1e4  /* where the energy norm decides so many times, */
+#define ENOUGH  2e-6 /* and in any case this. */
+#define MUCH    1e3  /* What misses more times rtol misses less by the energy norm. */
+
+static PetscBool IsEnergy(KSP ksp)
+{
+  return (PetscBool)(ksp->normtype == KSP_NORM_NATURAL || ksp->converged == VPatchDGConvergedEnergy);
+}
+
+static PetscBool IsFar(const VpPCBase *inverse)
+{
+  const PetscReal penalty = inverse->op->problem.penalty;
+
+  return (PetscBool)(inverse->range[1] * PetscMax(penalty, 1) > FAR * inverse->range[0]);
+}
+
+/* what there is to type */
+static const char *Remedy(KSP ksp, PetscReal missing)
+{
+  const char *type = ((PetscObject)ksp)->type_name;
+
+  if (missing <= MUCH * ksp->rtol || IsEnergy(ksp)) return "a smaller";
+  return !strcmp(type, KSPCG) || !strcmp(type, KSPFCG) ? "-%sksp_norm_type natural, or a smaller"
+                                                       : "-%svpatchdg_converged energy, or a smaller";
+}
+
+PetscErrorCode VpWarnMissing(PC pc, KSP ksp, Vec b, Vec x)
+{
+  VpPCBase   *inverse = pc->data;
+  const char *prefix = VpPrefix((PetscObject)pc);
+  PetscReal   bnorm, xnorm;
+  PetscBool   wanted;
+  Missing     missing;
+  Vec         r;
+  char        remedy[96];
+
+  PetscFunctionBegin;
+  if (!VpIsWatched(ksp) || !inverse->op || ksp->reason != KSP_CONVERGED_RTOL || ksp->normtype == KSP_NORM_PRECONDITIONED || !IsFar(inverse))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpWarnWanted(pc, VP_WARN_MISSING, &wanted));
+  PetscCall(VecNorm(b, NORM_2, &bnorm));
+  PetscCall(VecNorm(x, NORM_2, &xnorm));
+  if (!wanted || bnorm <= 2 * inverse->right * xnorm) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(MatResidual(pc->mat, b, x, r));
+  PetscCall(Estimate(ksp, b, x, r, &missing));
+  PetscCall(VecDestroy(&r));
+  if (missing.size <= PetscMax((IsEnergy(ksp) ? NATURAL : LITTLE) * ksp->rtol, ENOUGH)) {
+    inverse->right = bnorm / xnorm;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscSNPrintf(remedy, sizeof(remedy), Remedy(ksp, missing.size), prefix));
+  PetscCall(
+    VpWarn(pc, VP_WARN_MISSING,
+           "KSP %s says CONVERGED_RTOL, but x misses about %.1e of its size, with a tolerance of %.1e: |b - A x| is compared with |b|, "
+           "which data beside large coefficients, thin cells or a large penalty decide; use %s -%sksp_rtol",
+           ((PetscObject)ksp)->type_name, (double)missing.size, (double)ksp->rtol, remedy, prefix));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,127 @@
+/* Residuals that hide errors: data beside a large coefficient, or with a large penalty, make b large. The convergence test by energy, and the
+   warning after a solve.
+   ranks: 1 2 */
+#include "support/problem.h"
+#include "support/said.h"
+
+#define STIFF (7. / 16) /* where the stiff part begins */
+
+static PetscReal Stiff(const PetscReal lower[], const PetscReal upper[], PetscReal value)
+{
+  return lower[0] >= STIFF - 1e-9 ? value : 1;
+}
+
+static PetscErrorCode Ramp(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx)
+{
+  value[0] = x[0];
+  return 0;
+}
+
+/* -(a u')' = 0, u(0) = 0, u(1) = 1; ctx: a of the stiff part */
+static PetscErrorCode Solution(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx)
+{
+  const PetscReal a = *(const PetscReal *)ctx, slope = 1 / (STIFF + (1 - STIFF) / a);
+
+  value[0] = slope * (x[0] < STIFF ? x[0] : STIFF + (x[0] - STIFF) / a);
+  return 0;
+}
+
+static PetscErrorCode Create(PetscReal a, PetscReal penalty, Problem *p)
+{
+  const VPatchDGBoundary sides[] = {VPATCHDG_BOUNDARY_DIRICHLET, VPATCHDG_BOUNDARY_DIRICHLET, VPATCHDG_BOUNDARY_NEUMANN,
+                                    VPATCHDG_BOUNDARY_NEUMANN};
+  DM                     dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 2, 4, &dm));
+  PetscCall(DMVPatchDGSetBoundary(dm, sides));
+  PetscCall(DMVPatchDGSetPenalty(dm, penalty));
+  PetscCall(DMSetUp(dm));
+  if (a != 1) PetscCall(SetCoefficient(dm, Stiff, a));
+  PetscCall(ProblemOf(dm, NULL, p));
+  PetscCall(DMVPatchDGComputeRHS(dm, NULL, Ramp, NULL, NULL, p->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define SYMMETRIC " -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1"
+#define ENERGY    " -vpatchdg_converged energy"
+
+/* most: the error in L2 that is right; says: what the warning tells to type, NULL: there is none */
+static const struct {
+  PetscReal   a, penalty;
+  const char *options;
+  PetscReal   most;
+  const char *says;
+} cases[] = {
+  {1, 1, "-ksp_type fgmres", 1e-8, NULL},
+  {1, 1, "-ksp_type richardson" ENERGY, 1e-8, NULL},
+  {1e7, 1, "-ksp_type fgmres", 1, "use -vpatchdg_converged energy, or a smaller -ksp_rtol"},
+  {1e7, 1, "-ksp_type richardson", 1, "use -vpatchdg_converged energy, or a smaller -ksp_rtol"},
+  {1e7, 1, "-ksp_type fgmres -ksp_rtol 1e-5", 1, "decide; use a smaller -ksp_rtol"},
+  {1e7, 1, "-ksp_type fgmres" ENERGY, 1e-5, NULL},
+  {1e7, 1, "-ksp_type gcr" ENERGY, 1e-5, NULL},
+  {1e7, 1, "-ksp_type richardson" ENERGY, 1e-4, NULL},
+  {1e7, 1, "-ksp_type richardson -ksp_monitor ascii:/dev/null" ENERGY, 1e-4, NULL},
+  {1e7, 1, "-ksp_type gmres", 1e-8, NULL},
+  {1e7, 1, "-ksp_type cg -ksp_norm_type natural" SYMMETRIC, 1e-5, NULL},
+  {1e7, 1, "-ksp_type cg -ksp_norm_type unpreconditioned -ksp_rtol 1e-6" SYMMETRIC, 1,
+   "use -ksp_norm_type natural, or a smaller -ksp_rtol"},
+  {1e7, 1, "-ksp_type cg -ksp_norm_type natural -ksp_rtol 1e-3" SYMMETRIC, 1, NULL},
+  {1e7, 1, "-ksp_type fgmres -ksp_rtol 1e-12", 1e-5, NULL},
+  {1, 1e4, "-ksp_type cg -ksp_norm_type unpreconditioned" SYMMETRIC, 1, "decide; use a smaller -ksp_rtol"},
+  {1, 1e4, "-ksp_type fgmres" ENERGY, 1e-6, NULL},
+  {1e7, 1, "-ksp_type fgmres -vpatchdg_warnings 0", 1, NULL},
+  {1e7, 1, "-ksp_type fgmres -vpatchdg_converged residual -ksp_norm_type none", 1, NULL},
+};
+
+/* two solves, so that a warning that comes twice shows */
+static PetscErrorCode hidden_errors_are_found(size_t i)
+{
+  Problem   p;
+  PetscReal a = cases[i].a, error;
+  char      options[256];
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(a, cases[i].penalty, &p));
+  PetscCall(PetscSNPrintf(options, sizeof(options), "-ksp_rtol 1e-8 -ksp_max_it 100 -pc_type vpatchdg %s", cases[i].options));
+  ListenBegin();
+  for (int twice = 0; twice < 2; twice++) PetscCall(SolveWith(&p, options, NULL, NULL, NULL));
+  PetscCall(ListenEnd(PETSC_COMM_WORLD));
+  PetscCall(DMVPatchDGComputeErrors(p.dm, p.x, Solution, NULL, &a, &error, NULL));
+  TapOk((PetscBool)(error < cases[i].most && Said("vpatchdg: warning: ") == (cases[i].says ? 1 : 0) &&
+                    (!cases[i].says || strstr(said, cases[i].says))),
+        "hidden_errors_are_found: a %g, penalty %g, %s: error %.1e, %s", (double)a, (double)cases[i].penalty, cases[i].options,
+        (double)error, FirstLine());
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* -A as Pmat: the KSP converges as well, but no energy is negative. */
+static PetscErrorCode indefinite_preconditioners_are_told(void)
+{
+  Problem            p;
+  Mat                P;
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(1, 1, &p));
+  PetscCall(MatDuplicate(p.A, MAT_COPY_VALUES, &P));
+  PetscCall(MatScale(P, -1));
+  PetscCall(KSPSetOperators(p.ksp, p.A, P));
+  PetscCall(SolveWith(&p, "-ksp_type fgmres -pc_type vpatchdg -vpatchdg_warnings 0" ENERGY, NULL, NULL, &reason));
+  TapOk((PetscBool)(reason == KSP_DIVERGED_INDEFINITE_PC), "indefinite_preconditioners_are_told: %s", KSPConvergedReasons[reason]);
+  PetscCall(MatDestroy(&P));
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(VPatchDGInitializePackage());
+  TapBegin(PETSC_COMM_WORLD);
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(hidden_errors_are_found(i));
+  PetscCall(indefinite_preconditioners_are_told());
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
