@@ -26,4 +26,4 @@ PETSc.Sys.Print(f'{eps.getType()}: {eps.getIterationNumber()} iterations, {eps.g
 for i in range(min(eps.getConverged(), eps.getDimensions()[0])):
     value = eps.getEigenvalue(i).real
     error = eps.computeError(i, SLEPc.EPS.ErrorType.ABSOLUTE) / max(abs(value), 1)
-    PETSc.Sys.Print(f'{value / math.pi**2:.10f}  residual {error:.0e}')
+    PETSc.Sys.Print(f'{round(value / math.pi**2, 10) + 0:.10f}  residual {error:.0e}')

@@ -1,6 +1,5 @@
-/* Constants where no side holds them: solutions of singular problems have none, whoever applies the preconditioner, and reactions and shifts
-   that hardly hold them leave the iterations as they are.
-   ranks: 1 3 */
+/* Constants where no side holds them: solutions of singular problems have none, whoever applies the preconditioner, and reactions and
+   shifts that hardly hold them leave the iterations as they are. ranks: 1 3 */
 #include "support/problem.h"
 
 static PetscErrorCode Rough(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx)

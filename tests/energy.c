@@ -1,6 +1,5 @@
-/* Residuals that hide errors: data beside a large coefficient, or with a large penalty, make b large. The convergence test by energy, and the
-   warning after a solve.
-   ranks: 1 2 */
+/* Residuals that hide errors: data beside a large coefficient, or with a large penalty, make b large. The convergence test by energy, and
+   the warning after a solve. ranks: 1 2 */
 #include "support/problem.h"
 #include "support/said.h"
 

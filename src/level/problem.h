@@ -33,6 +33,8 @@ static inline PetscReal VpProblemCoefficient(const VpProblem *problem, int32_t c
    larger, and a alpha/h at Robin sides. Where constants would be the null space without the reaction, the reaction also counts as the least
    number. */
 PetscErrorCode VpProblemRange(VpMesh, const VpProblem *, PetscReal range[2]);
+/* hold.c: the least hold of a cell, beside the largest number of the cell itself: 1 where all cells are held as firmly as they are stiff */
+PetscErrorCode VpProblemHold(VpMesh, const VpProblem *, PetscReal *least);
 /* the smallest and the largest value of the coefficient on all ranks, in any direction */
 PetscErrorCode VpCoefficientRange(VpMesh, const VpProblem *, PetscReal range[2]);
 /* whether every direction has one coefficient on all cells of all ranks. Collective */

@@ -1,6 +1,8 @@
 /* -pc_vpatchdg_precision auto: single precision with KSPs that tolerate it (pcbase/kspkinds.c), double with the others. */
 #include "internal.h"
 
+#define LEAST_HOLD 1e-11 /* of cells; where they are held less firmly, cycles in single precision give them constants */
+
 static PetscBool AppliesOnce(const char type[])
 {
   return !strcmp(type, KSPPREONLY) || !strcmp(type, KSPNONE);
@@ -71,7 +73,8 @@ PetscErrorCode PCVPatchDGPreparePrecision(PC pc, const VpProblem *problem, Petsc
   const double k = problem->degree;
 
   PetscFunctionBegin;
-  choice->holds = problem->penalty * k * (k + 1) < VP_MOST_PENALTY(VP_SINGLE) && VpPCBaseSpreadIsSingle(&data->inverse);
+  choice->holds = problem->penalty * k * (k + 1) < VP_MOST_PENALTY(VP_SINGLE) && VpPCBaseSpreadIsSingle(&data->inverse) &&
+                  data->inverse.hold >= LEAST_HOLD;
   if (choice->asked != VPATCHDG_PRECISION_AUTO) {
     data->options.precision = choice->asked == VPATCHDG_PRECISION_SINGLE ? VP_SINGLE : VP_DOUBLE;
     choice->chosen = PETSC_FALSE;

@@ -27,8 +27,8 @@
    a KSP that does not converge
 .ve
    The third of these costs a product with A after every solve that does not stop by the true residual. The fourth costs a product with A
-   and a cycle where coefficients, squared sizes of cells or the penalty differ by more than 100: after the first solve, and after later ones
-   with a larger |b| / |x|.
+   and a cycle where coefficients, squared sizes of cells or the penalty differ by more than 100: after the first solve, and after later
+   ones with a larger |b| / |x|.
 
    `KSPPREONLY` and -ksp_norm_type none look at no residual: with them PETSc reports success whatever comes out, NaN included.
 

@@ -17,11 +17,12 @@ static PetscErrorCode ApplyOne(void *context, Vec r, Vec z)
 /* factor: the power of two that the column was multiplied by */
 static PetscErrorCode EnterColumn(PC pc, VpColumns columns, Mat X, PetscInt column, int32_t k, PetscReal *factor)
 {
-  Vec r;
+  Vec r, rest;
 
   PetscFunctionBegin;
   PetscCall(MatDenseGetColumnVecRead(X, column, &r));
-  PetscCall(VpPCBaseEnterInto(pc, VpColumnsRight(columns, k), NULL, r, NULL, NULL));
+  PetscCall(VpConstantsWithout(pc, r, &rest));
+  PetscCall(VpPCBaseEnterInto(pc, VpColumnsRight(columns, k), NULL, rest, NULL, NULL));
   PetscCall(MatDenseRestoreColumnVecRead(X, column, &r));
   *factor = VpPCBaseData(pc)->factor;
   PetscFunctionReturn(PETSC_SUCCESS);

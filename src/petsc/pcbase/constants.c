@@ -1,10 +1,11 @@
-/* Constants, where A without its reaction c has no side that holds them: they are an eigenvector of the Pmat s A + t I, and their eigenvalue
-   is mu = s c + t. An approximate inverse M treats them badly where mu is far smaller than its other numbers. With e = 1/|1|
+/* Constants, where A without its reaction c has no side that holds them: they are an eigenvector of the Pmat s A + t I, and their
+   eigenvalue is mu = s c + t. An approximate inverse M treats them badly where mu is far smaller than its other numbers. With e = 1/|1|
 
-       M r  ->  M r - e (e, M r) + e (e, r) / mu,    without the last term where mu = 0,
+       M r  ->  P M P r + e (e, r) / mu,    P r = r - e (e, r),    without the last term where mu = 0,
 
-   is exact for them. Where mu = 0, no residual shows them. PETSc takes them off where a KSP applies M on the left. Where it applies M on the
-   right they are taken off once, from the solution. */
+   is exact for them. The first P serves single precision, in which r would lose the rest beside large constants. Where mu = 0, no residual
+   shows them. PETSc takes them off where a KSP applies M on the left. Where it applies M on the right they are taken off once, from the
+   solution. */
 #include "pcbase.h"
 
 #define SMALL 1e-4 /* Sweeps in single precision lose reactions that are a smaller share of a/h^2. */
@@ -75,6 +76,20 @@ PetscErrorCode VpConstantsSet(PC pc, PetscScalar wanted, Vec z)
   PetscFunctionBegin;
   PetscCall(VpConstantsFind(pc, z, &multiple));
   if (one) PetscCall(VecAXPY(z, wanted - multiple, one));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpConstantsWithout(PC pc, Vec r, Vec *rest)
+{
+  VpPCBase *inverse = pc->data;
+
+  PetscFunctionBegin;
+  *rest = r;
+  if (!inverse->one || inverse->eigenvalue == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!inverse->rest) PetscCall(VecDuplicate(r, &inverse->rest));
+  *rest = inverse->rest;
+  PetscCall(VecCopy(r, *rest));
+  PetscCall(VpConstantsSet(pc, 0, *rest));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,5 +1,5 @@
-/* How much of a solution is missing, by the preconditioner B: z = B (b - A x) is about the error e, and r^T z its energy e^T A e, while b^T x is
-   that of x. Where the operator's numbers are far apart, a small residual says little of either. */
+/* How much of a solution is missing, by the preconditioner B: z = B (b - A x) is about the error e, and r^T z its energy e^T A e, while b^T
+   x is that of x. Where the operator's numbers are far apart, a small residual says little of either. */
 #include "pcbase.h"
 #include <vpatchdg.h>
 
@@ -58,11 +58,11 @@ static PetscErrorCode Estimate(KSP ksp, Vec b, Vec x, Vec r, Missing *missing)
    good as B is an approximation of the inverse of A. A cycle that is not symmetric estimates them, too, since only the symmetric part of B
    counts in r^T B r. Where that is negative, B is not definite, and the solve ends.
 
-   The residual alone misleads where coefficients or penalties are far apart. Dirichlet data beside a large coefficient make b large, so that
-   a small part of it hides what is missing elsewhere.
+   The residual alone misleads where coefficients or penalties are far apart. Dirichlet data beside a large coefficient make b large, so
+   that a small part of it hides what is missing elsewhere.
 
-   The test costs nothing until the residual has converged, and then a product with A, an application of B and three vectors an iteration. `KSPCG` and
-   `KSPFCG` have a norm of their own for the same, `KSP_NORM_NATURAL`, which costs nothing.
+   The test costs nothing until the residual has converged, and then a product with A, an application of B and three vectors an iteration.
+   `KSPCG` and `KSPFCG` have a norm of their own for the same, `KSP_NORM_NATURAL`, which costs nothing.
 
 .seealso: `PCVPATCHDG`, `KSPSetConvergenceTest()`, `KSPSetNormType()`
 @*/

@@ -3,8 +3,11 @@
 
 static PetscErrorCode Apply(PC pc, PetscBool transpose, Vec r, Vec z)
 {
+  Vec rest;
+
   PetscFunctionBegin;
-  PetscCall(VpPCBaseEnter(pc, NULL, r, NULL, NULL));
+  PetscCall(VpConstantsWithout(pc, r, &rest));
+  PetscCall(VpPCBaseEnter(pc, NULL, rest, NULL, NULL));
   PetscCall(VpPCBaseSolve(pc, transpose, PETSC_FALSE, z));
   PetscCall(VpConstantsInvert(pc, r, z));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -20,8 +23,8 @@ static PetscErrorCode VpPCBaseApplyTranspose(PC pc, Vec r, Vec z)
   return Apply(pc, PETSC_TRUE, r, z);
 }
 
-/* KSPRICHARDSON stops by the true residual, whoever forms it, unless the user chose a norm. Refinement (richardson.c) knows no other norm, and
-   constants only where they are the null space. */
+/* KSPRICHARDSON stops by the true residual, whoever forms it, unless the user chose a norm. Refinement (richardson.c) knows no other norm,
+   and constants only where they are the null space. */
 static PetscErrorCode SetNorm(PC pc, KSP ksp)
 {
   const VpPCBase *inverse = pc->data;

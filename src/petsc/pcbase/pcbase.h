@@ -29,6 +29,7 @@ typedef struct {
   VpOperator         op;           /* the A it is set up for */
   PetscReal          scale, shift; /* The Pmat is scale A + shift I. */
   PetscReal          range[2];     /* the range of the numbers of the problem that it is set up for (VpProblemRange) */
+  PetscReal          hold;         /* VpProblemHold() of that problem; 1 where its range is too small for a less firm hold to matter */
   PetscBool          changed;      /* An option has changed since it was set up. */
   PetscBool          built;
   PetscInt           build;      /* its number, among those of all PCs */
@@ -37,6 +38,7 @@ typedef struct {
   PetscReal          factor;     /* What has entered was multiplied by this power of two. */
   KSP                ksp;        /* the one that is solving now */
   Vec                one;        /* the constant of norm 1, an eigenvector of the Pmat that M needs help with; else NULL */
+  Vec                rest;       /* room for a vector without it; NULL until used */
   PetscReal          eigenvalue; /* its eigenvalue; 0: It is the null space. */
   PetscScalar        guess;      /* its multiple in the initial guess of the KSP that is solving */
   PetscReal          right;      /* the largest |b| / |x| of a solve since the set-up that VpWarnMissing() found right */
@@ -84,6 +86,8 @@ PetscErrorCode VpConstantsSetUp(PC);
 /* the multiple of `one` in z, and z with another one; without `one` they do nothing */
 PetscErrorCode VpConstantsFind(PC, Vec z, PetscScalar *multiple);
 PetscErrorCode VpConstantsSet(PC, PetscScalar wanted, Vec z);
+/* r without its multiple of `one`, for M: in a vector of the PC, or r itself where M needs no such help */
+PetscErrorCode VpConstantsWithout(PC, Vec r, Vec *rest);
 /* Given z = M r, gives z the multiple of `one` that A^-1 r has. A KSP that is solving with a singular Pmat sees to that at its end. */
 PetscErrorCode VpConstantsInvert(PC, Vec r, Vec z);
 

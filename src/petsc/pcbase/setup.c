@@ -10,6 +10,7 @@ static PetscErrorCode Clear(PC pc)
   PetscFunctionBegin;
   PetscCall(inverse->ops->clear(pc));
   PetscCall(VecDestroy(&inverse->one));
+  PetscCall(VecDestroy(&inverse->rest));
   PetscCall(VpOperatorDestroy(&inverse->op));
   inverse->built = PETSC_FALSE;
   PetscCall(DMDestroy(&inverse->dm));
@@ -67,16 +68,29 @@ PetscBool VpPCBaseReactionIsBelow(const VpPCBase *inverse, PetscReal share)
   return (PetscBool)(c > 0 && c < share * inverse->range[1] && VpProblemIsSingular(inverse->op->mesh, &problem));
 }
 
-/* A reaction below the rounding errors of the other numbers leaves the matrix as it is without. */
-static PetscErrorCode CheckReaction(PC pc)
+#define APART 1e9 /* Where no two numbers of the operator are farther apart, every cell is held. */
+#define NOISE 8   /* Rounding errors of A x hide what is fewer times PETSC_MACHINE_EPSILON penalty k(k+1) of a/h^2. */
+
+/* What holds cells by less than the rounding errors of the other numbers leaves the matrix as it is without. */
+static PetscErrorCode CheckHold(PC pc, const VpProblem *problem)
 {
-  const VpPCBase *inverse = pc->data;
+  VpPCBase       *inverse = pc->data;
+  const double    k = problem->degree;
+  const PetscReal hidden = NOISE * PETSC_MACHINE_EPSILON * PetscMax(1, problem->penalty) * k * (k + 1);
+  const MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
 
   PetscFunctionBegin;
-  PetscCheck(!VpPCBaseReactionIsBelow(inverse, PETSC_MACHINE_EPSILON), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(!VpPCBaseReactionIsBelow(inverse, hidden), comm, PETSC_ERR_ARG_OUTOFRANGE,
              "Without Dirichlet and Robin sides the reaction decides on constants, but %g is hidden by rounding errors of a/h^2, which is "
              "up to %g. With reaction 0 (-dm_vpatchdg_reaction 0) it is solved up to a constant",
              (double)inverse->range[0], (double)inverse->range[1]);
+  inverse->hold = 1;
+  if (inverse->range[1] > APART * inverse->range[0]) PetscCall(VpProblemHold(inverse->op->mesh, problem, &inverse->hold));
+  PetscCheck(
+    inverse->hold >= hidden, comm, PETSC_ERR_ARG_OUTOFRANGE,
+    "Some cells are held to the others and to the boundary by %.1e of their a/h^2, which rounding errors hide: u may be any constant "
+    "there. From %.1e on it can be solved: make the coefficient vary by less, or leave out what is not coupled",
+    (double)inverse->hold, (double)hidden);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,7 +110,7 @@ static PetscErrorCode Renew(PC pc, const VpPmat *p)
   inverse->changed = PETSC_TRUE; /* It stays so where one of the following fails. */
   problem = Problem(inverse);
   PetscCall(VpProblemRange(op->mesh, &problem, inverse->range));
-  PetscCall(CheckReaction(pc));
+  PetscCall(CheckHold(pc, &problem));
   if (inverse->ops->prepare) PetscCall(inverse->ops->prepare(pc, op->mesh, &problem, &later));
   if (!later) PetscCall(Build(pc));
   inverse->changed = PETSC_FALSE;

@@ -1,0 +1,146 @@
+/* How firmly cells are held. A constant on some cells is no solution of -div(a grad u) = 0 only because these cells are coupled to others,
+   and in the end to a Dirichlet or Robin side or by the reaction. The hold of a cell is the width of the widest way there: the most that
+   the least coupling on a way can be. Where the hold is far below the cell's own a/h^2, as beyond an insulating layer, rounding errors hide
+   it:
+
+       a = 1       | 1e-16 | 1                    a of cells in a row; u is given on the left side, du/dn on the right one
+       hold 1      | 1e-16 | 1e-16                the cells on the right side may have any constant */
+#include "problem.h"
+
+typedef struct {
+  VpMesh     mesh;
+  PetscReal *strength[3]; /* [dim][nface] a/h^2 of cells along a direction */
+  PetscReal *hold;        /* [nface] */
+  PetscReal  reaction;
+} Holds;
+
+/* sets the values of the ghosts that share faces with own cells */
+static PetscErrorCode Exchange(VpMesh mesh, PetscReal x[])
+{
+  PetscFunctionBegin;
+  PetscCall(PetscSFBcastBegin(mesh->sf[VP_GHOST_FACE], MPIU_REAL, x, x + mesh->nown, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(mesh->sf[VP_GHOST_FACE], MPIU_REAL, x, x + mesh->nown, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscReal Size(const Holds *h, int32_t cell)
+{
+  PetscReal size = h->reaction;
+
+  for (int d = 0; d < h->mesh->dim; d++) size = PetscMax(size, h->strength[d][cell]);
+  return size;
+}
+
+/* the width of ways through a cell beyond a side along direction d */
+static PetscReal Through(const Holds *h, int32_t cell, int32_t beyond, int d)
+{
+  return PetscMin(PetscMin(h->strength[d][cell], h->strength[d][beyond]), h->hold[beyond]);
+}
+
+static PetscReal ThroughSide(const Holds *h, int32_t cell, int side)
+{
+  const VpDomain  domain = h->mesh->domain;
+  const int32_t   beyond = VpMeshNeighbor(h->mesh, cell, side);
+  const PetscReal strength = h->strength[side / 2][cell];
+
+  switch (VpDomainSide(domain, beyond)) {
+  case VP_SIDE_INTERIOR:
+    return Through(h, cell, beyond, side / 2);
+  case VP_SIDE_DIRICHLET:
+    return strength;
+  case VP_SIDE_ROBIN:
+    return strength * PetscMin(1, VpDomainAlpha(domain, beyond) * VpCellSize(h->mesh, cell, side / 2));
+  default:
+    return 0;
+  }
+}
+
+static void Widen(const Holds *h, int32_t cell, PetscReal width, PetscBool *changed)
+{
+  if (width <= h->hold[cell]) return;
+  h->hold[cell] = width;
+  *changed = PETSC_TRUE;
+}
+
+/* goes through own cells in both orders, until nothing changes */
+static PetscBool Sweep(const Holds *h)
+{
+  const int32_t n = h->mesh->nown;
+  PetscBool     changed, ever = PETSC_FALSE;
+
+  do {
+    changed = PETSC_FALSE;
+    for (int32_t i = 0; i < 2 * n; i++) {
+      const int32_t cell = i < n ? i : 2 * n - 1 - i;
+
+      for (int side = 0; side < 2 * h->mesh->dim; side++) Widen(h, cell, ThroughSide(h, cell, side), &changed);
+    }
+    for (int32_t i = 0; i < h->mesh->nhang; i++) {
+      const VpHang *hang = &h->mesh->hang[i];
+      const int     count = hang->part == VP_HANG_COARSE ? 1 << (h->mesh->dim - 1) : 1;
+
+      for (int k = 0; k < count; k++) Widen(h, hang->cell, Through(h, hang->cell, hang->beyond[k], hang->side / 2), &changed);
+    }
+    ever = (PetscBool)(ever || changed);
+  } while (changed);
+  return ever;
+}
+
+/* Where nothing holds the domain, u is sought up to a constant: one of the stiffest cells holds the others. */
+static PetscErrorCode HoldOneCell(const Holds *h)
+{
+  struct {
+    double size;
+    int    rank;
+  } most = {-1, 0};
+  int32_t     cell = -1;
+  PetscMPIInt rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(h->mesh->comm, &rank));
+  most.rank = rank;
+  for (int32_t c = 0; c < h->mesh->nown; c++) {
+    if (Size(h, c) <= most.size) continue;
+    most.size = Size(h, c);
+    cell = c;
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE_INT, MPI_MAXLOC, h->mesh->comm));
+  if (most.rank == rank && cell >= 0) h->hold[cell] = PETSC_MAX_REAL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Fill(const VpProblem *problem, Holds *h)
+{
+  VpMesh      mesh = h->mesh;
+  PetscMPIInt changed = 1;
+
+  PetscFunctionBegin;
+  for (int d = 0; d < mesh->dim; d++) {
+    for (int32_t c = 0; c < mesh->nown; c++)
+      h->strength[d][c] = VpProblemCoefficient(problem, c, d) / VpCellSize(mesh, c, d) / VpCellSize(mesh, c, d);
+    PetscCall(Exchange(mesh, h->strength[d]));
+  }
+  for (int32_t c = 0; c < mesh->nown; c++) h->hold[c] = problem->reaction;
+  if (VpProblemIsSingular(mesh, problem)) PetscCall(HoldOneCell(h));
+  while (changed) {
+    PetscCall(Exchange(mesh, h->hold));
+    changed = Sweep(h);
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &changed, 1, MPI_INT, MPI_MAX, mesh->comm));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpProblemHold(VpMesh mesh, const VpProblem *problem, PetscReal *least)
+{
+  const size_t n = (size_t)mesh->nface + 1;
+  Holds        h = {.mesh = mesh, .reaction = problem->reaction};
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc4(n, &h.strength[0], n, &h.strength[1], n, &h.strength[2], n, &h.hold));
+  PetscCall(Fill(problem, &h));
+  *least = 1;
+  for (int32_t c = 0; c < mesh->nown; c++) *least = PetscMin(*least, h.hold[c] / Size(&h, c));
+  PetscCall(PetscFree4(h.strength[0], h.strength[1], h.strength[2], h.hold));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, least, 1, MPIU_REAL, MPIU_MIN, mesh->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
