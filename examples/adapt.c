@@ -11,7 +11,7 @@ static char help[] = "Solves -div grad u = f again and again, each time on a mes
   -vtk NAME                   : writes NAME-0.vtu, NAME-1.vtu, ...\n\
 Mesh: -dm_vpatchdg_*, -dm_refine; solver: -ksp_*, -pc_*.\n\n";
 
-#include <vpatchdg.h>
+#include "known.h"
 
 typedef struct {
   const char      *name;
@@ -81,12 +81,21 @@ static PetscErrorCode ReadOptions(Options *o, const Problem **problem)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode CreateMesh(DM *dm)
+static PetscErrorCode CreateMesh(const Problem *problem, DM *dm)
 {
+  const VPatchDGBoundary dirichlet[6] = {VPATCHDG_BOUNDARY_DIRICHLET};
+  VPatchDGDomain         domain;
+
   PetscFunctionBeginUser;
   PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 3, 1, dm));
   PetscCall(DMVPatchDGSetDomain(*dm, VPATCHDG_DOMAIN_LSHAPE));
   PetscCall(DMSetFromOptions(*dm));
+  PetscCall(DMVPatchDGGetDomain(*dm, &domain));
+  if (problem->solution) {
+    PetscCall(CheckEquation(*dm, dirichlet));
+    PetscCheck(domain == VPATCHDG_DOMAIN_LSHAPE, PETSC_COMM_WORLD, PETSC_ERR_SUP,
+               "-dm_vpatchdg_domain %s: -problem corner is about lshape. -problem one takes any", VPatchDGDomains[domain]);
+  }
   PetscCall(DMSetUp(*dm));
   PetscFunctionReturn(0);
 }
@@ -179,7 +188,7 @@ int main(int argc, char **argv)
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(ReadOptions(&o, &problem));
-  PetscCall(CreateMesh(&dm));
+  PetscCall(CreateMesh(problem, &dm));
   PetscCall(DMCreateGlobalVector(dm, &x));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "step    cells unknowns its  estimate     error           (f,u)\n"));
   for (PetscInt step = 0; !ends; step++) {

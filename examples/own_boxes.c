@@ -1,7 +1,7 @@
 static char help[] = "A domain put together from one's own boxes, with an own right-hand side and boundary data.\n\n\
   -solution_view vtk:boxes.vtu : a file for ParaView\n\n";
 
-#include <vpatchdg.h>
+#include "known.h"
 
 /* Boxes may differ in size but must share whole faces:
 
@@ -38,19 +38,21 @@ static PetscErrorCode Gradient(PetscInt dim, const PetscReal x[], PetscScalar g[
 
 int main(int argc, char **argv)
 {
-  DM        dm;
-  KSP       ksp;
-  PC        pc;
-  Mat       A;
-  Vec       b, x;
-  PetscInt  its;
-  PetscReal l2, h1;
+  const VPatchDGBoundary dirichlet[4] = {VPATCHDG_BOUNDARY_DIRICHLET};
+  DM                     dm;
+  KSP                    ksp;
+  PC                     pc;
+  Mat                    A;
+  Vec                    b, x;
+  PetscInt               its;
+  PetscReal              l2, h1;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 3, 4, &dm)); /* dimension 2, degree 3, every box refined four times */
   PetscCall(DMVPatchDGSetBoxes(dm, 4, &lower[0][0], &upper[0][0]));
   PetscCall(DMSetFromOptions(dm));
+  PetscCall(CheckEquation(dm, dirichlet));
   PetscCall(DMSetUp(dm));
   PetscCall(DMCreateMatrix(dm, &A));
   PetscCall(DMCreateGlobalVector(dm, &b));

@@ -16,7 +16,7 @@ Mesh and equation: -dm_vpatchdg_*, -dm_refine; solver: -ksp_*, -pc_*. share/vpat
 
 /* u(x) = product over d of sin(w_d x_d + d + 1), w_d such that one period fills the domain: right for every kind of boundary */
 typedef struct {
-  PetscReal w[3], reaction;
+  PetscReal w[3], reaction, alpha[6]; /* alpha: of Robin sides, 0 of others */
 } Smooth;
 
 /* The factors of u and of its derivatives at a point. In every direction the points of a cell have the same few coordinates, in the same
@@ -86,17 +86,24 @@ static PetscErrorCode Gradient(PetscInt dim, PetscInt n, const PetscReal x[], co
   return 0;
 }
 
+/* du/dn + alpha u; all points of a batch are on sides with one normal */
 static PetscErrorCode Flux(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar q[], void *ctx)
 {
-  Factors f;
+  const Smooth *s = (const Smooth *)ctx;
+  PetscReal     alpha = 0;
+  Factors       f;
+
+  for (PetscInt d = 0; d < dim; d++) {
+    if (normal[d] != 0) alpha = s->alpha[2 * d + (normal[d] > 0)];
+  }
 
   Begin(&f);
   for (PetscInt i = 0; i < n; i++) {
     PetscScalar g[3];
 
-    MoveTo((const Smooth *)ctx, dim, x + i * dim, &f);
-    GradientAt((const Smooth *)ctx, dim, &f, g);
-    q[i] = 0;
+    MoveTo(s, dim, x + i * dim, &f);
+    GradientAt(s, dim, &f, g);
+    q[i] = alpha * f.sine[0] * f.sine[1] * f.sine[2];
     for (PetscInt d = 0; d < dim; d++) q[i] += g[d] * normal[d];
   }
   return 0;
@@ -123,11 +130,17 @@ static PetscErrorCode SmoothCreate(DM dm, Smooth *s)
 {
   PetscInt         nbox, dim;
   const PetscReal *lower, *upper;
+  VPatchDGBoundary boundary[6];
 
   PetscFunctionBeginUser;
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(DMVPatchDGGetBoxes(dm, &nbox, &lower, &upper));
   PetscCall(DMVPatchDGGetReaction(dm, &s->reaction));
+  PetscCall(DMVPatchDGGetBoundary(dm, boundary));
+  PetscCall(DMVPatchDGGetRobin(dm, s->alpha));
+  for (PetscInt side = 0; side < 2 * dim; side++) {
+    if (boundary[side] != VPATCHDG_BOUNDARY_ROBIN) s->alpha[side] = 0;
+  }
   for (PetscInt d = 0; d < dim; d++) {
     PetscReal a = lower[d], b = upper[d];
     for (PetscInt i = 1; i < nbox; i++) {
@@ -259,7 +272,7 @@ int main(int argc, char **argv)
   KSP                ksp;
   Mat                A;
   Vec                b, x;
-  Smooth             u = {{0}, 0};
+  Smooth             u = {.reaction = 0};
   Figures            figures = {0};
   const char *const  problems[] = {"constant", "smooth"};
   PetscInt           smooth = 0, solves = 1;

@@ -3,7 +3,7 @@ static char help[] =
   -steps n                  : time steps\n\
   -ksp_guess_type fischer   : starts every solve from what the solves before it found\n\n";
 
-#include <vpatchdg.h>
+#include "known.h"
 
 /* What travels through the box (0, 2 pi)^2 is p = exp(cos(x - t) + cos(y - t)), up to a constant, and the divergence that belongs to it. */
 static PetscErrorCode Pressure(PetscInt dim, const PetscReal x[], PetscScalar p[], void *ctx)
@@ -55,6 +55,7 @@ int main(int argc, char **argv)
   PetscCall(DMVPatchDGSetBoxGrid(dm, boxes, corner, opposite));
   PetscCall(DMVPatchDGSetBoundary(dm, periodic));
   PetscCall(DMSetFromOptions(dm));
+  PetscCall(CheckEquation(dm, periodic));
   PetscCall(DMSetUp(dm));
   PetscCall(DMCreateMatrix(dm, &A)); /* knows that constants are its null space */
   PetscCall(MatCreateVecs(A, &p, &b));
