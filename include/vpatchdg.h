@@ -216,7 +216,9 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGGetBoundaryValues(DM, VPatchDGBoundary, Ve
 PETSC_EXTERN PetscErrorCode DMVPatchDGComputeRHSFromPoints(DM, Vec f, Vec dirichlet, Vec neumann, Vec b);
 PETSC_EXTERN PetscErrorCode DMVPatchDGComputeDifference(DM, Vec x, Vec values, Vec gradients, PetscReal *l2, PetscReal *h1);
 PETSC_EXTERN PetscErrorCode DMVPatchDGEvaluate(DM, Vec x, PetscInt n, const PetscReal points[], PetscScalar values[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGAddPointSources(DM, PetscInt n, const PetscReal points[], const PetscScalar q[], Vec b);
 PETSC_EXTERN PetscErrorCode DMVPatchDGIntegrate(DM, Vec x, PetscScalar *integral);
+PETSC_EXTERN PetscErrorCode DMVPatchDGIntegrateFlux(DM, Vec u, PetscInt label, PetscScalar *flux);
 
 /* KSP: a convergence test */
 PETSC_EXTERN PetscErrorCode VPatchDGConvergedEnergy(KSP, PetscInt it, PetscReal rnorm, KSPConvergedReason *, void *ctx);

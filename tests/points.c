@@ -304,6 +304,36 @@ static PetscErrorCode values_anywhere_match_the_basis(const World *w, const char
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* b += sources at points, against values there: a function's product with b grows by the sum of strengths times values */
+static PetscErrorCode sources_match_values(const World *w, const char name[])
+{
+  enum { COUNT = 30 };
+  PetscReal   at[COUNT * 3];
+  PetscScalar q[COUNT], value[COUNT], product[2], sum = 0;
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  for (PetscInt i = 0; i < COUNT; i++) {
+    const double t = fmod((i + 0.37) * (0.618 + 0.1 * rank), 1);
+
+    at[i * w->dim] = i % 5 ? t : 0.5;
+    at[i * w->dim + 1] = i % 7 ? 2 * fmod(7 * t, 1) - 1 : 1;
+    if (w->dim == 3) at[i * w->dim + 2] = 0.5 + fmod(13 * t, 0.5);
+    q[i] = i % 3 ? t : -1;
+  }
+  PetscCall(DMVPatchDGEvaluate(w->dm, w->x, COUNT, at, value));
+  for (PetscInt i = 0; i < COUNT; i++) sum += q[i] * value[i];
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPIU_SCALAR, MPIU_SUM, PETSC_COMM_WORLD));
+  PetscCall(VecDot(w->b, w->x, &product[0]));
+  PetscCall(DMVPatchDGAddPointSources(w->dm, COUNT, at, q, w->b));
+  PetscCall(VecDot(w->b, w->x, &product[1]));
+  product[1] -= product[0] + sum;
+  TapOk((PetscBool)(fabs(product[1]) < 1e-11 * (fabs(sum) + fabs(product[0]) + 1)), "sources_match_values: %s: %.1e of %.1e", name,
+        (double)product[1], (double)sum);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode everything(const Case *c, const VpBackend *pretended, int threads)
 {
   const int        before = VpThreads;
@@ -324,6 +354,7 @@ static PetscErrorCode everything(const Case *c, const VpBackend *pretended, int 
   if (pretended) PetscCall(batches_match_points(&w, PETSC_MEMTYPE_CUDA, "functions of device memory"));
   PetscCall(values_give_the_same(&w, name));
   PetscCall(values_anywhere_match_the_basis(&w, name));
+  PetscCall(sources_match_values(&w, name));
   PetscCall(DMVPatchDGUseBackend(w.dm, &backend));
   TapOk((PetscBool)(backend == (pretended ? pretended : TestBackend())), "the_backend_is_used: %s", backend->name);
   PetscCall(WorldDestroy(&w));

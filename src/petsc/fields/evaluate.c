@@ -1,4 +1,4 @@
-/* A function at any points, in lists on any ranks. */
+/* A function at any points, in lists on any ranks, and sources at such points. */
 #include "places.h"
 
 /* Ensures: an error on all ranks that names a point outside of the domain, if a rank has one. */
@@ -19,16 +19,25 @@ static PetscErrorCode CheckInside(VpMesh mesh, PetscInt n, const PetscReal point
   SETERRQ(mesh->comm, PETSC_ERR_ARG_OUTOFRANGE, "Point %.0f of rank %d, (%s), lies outside of the domain", (double)point[3], rank, text);
 }
 
+/* where x lies in a cell along d, from 0 to 1 */
+static PetscReal PlaceAlong(const VpField *field, int32_t cell, const PetscReal x[], int d)
+{
+  PetscReal lower[3], size[3];
+
+  VpMeshCellBounds(field->mesh, cell, lower, size);
+  return PetscMax(0, PetscMin(1, (x[d] - lower[d]) / size[d]));
+}
+
 /* basis[d][n]: the values of a cell's basis functions along d at a point */
 static void BasisAt(const VpField *field, int32_t cell, const PetscReal x[], double basis[])
 {
   const int n = field->basis->n;
-  PetscReal lower[3], size[3];
 
-  VpMeshCellBounds(field->mesh, cell, lower, size);
   for (int d = 0; d < field->mesh->dim; d++) {
-    VpBasisEvaluate(field->basis, PetscMax(0, PetscMin(1, (x[d] - lower[d]) / size[d])), basis + d * n, NULL);
-    for (int i = 0; i < n; i++) basis[d * n + i] /= PetscSqrtReal(size[d]);
+    const PetscReal factor = 1 / PetscSqrtReal(VpCellSize(field->mesh, cell, d));
+
+    VpBasisEvaluate(field->basis, PlaceAlong(field, cell, x, d), basis + d * n, NULL);
+    for (int i = 0; i < n; i++) basis[d * n + i] *= factor;
   }
 }
 
@@ -57,36 +66,147 @@ static PetscErrorCode Probe(const VpField *field, int32_t count, const int32_t c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Points go to the owners of their cells, which are the roots of sf, and values come back. */
-static PetscErrorCode EvaluateAtOwners(const VpField *field, PetscSF sf, const PetscReal points[], Vec x, PetscScalar values[])
+/* the points that ranks asked the owner of their cells for */
+typedef struct {
+  int32_t    count, *cell; /* [count] */
+  PetscReal *point;        /* [count][dim] */
+} AtOwner;
+
+static PetscErrorCode AtOwnerDestroy(AtOwner *o)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(o->cell, o->point));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Points go to the owners of their cells. sf: roots are own cells, leaves the points. */
+static PetscErrorCode Gather(const VpField *field, PetscSF sf, const PetscReal points[], AtOwner *o)
 {
   const PetscInt *degree;
   const int32_t   nown = field->mesh->nown;
   MPI_Datatype    point;
-  int32_t        *cell, count = 0;
-  PetscReal      *here;
-  PetscScalar    *found;
-  VpValues        xv;
 
   PetscFunctionBegin;
+  *o = (AtOwner){.count = 0};
   PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
   PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
-  for (int32_t c = 0; c < nown; c++) count += (int32_t)degree[c];
-  PetscCall(PetscMalloc3(count, &cell, (size_t)count * (size_t)field->mesh->dim, &here, count, &found));
+  for (int32_t c = 0; c < nown; c++) o->count += (int32_t)degree[c];
+  PetscCall(PetscMalloc2(o->count, &o->cell, (size_t)o->count * (size_t)field->mesh->dim, &o->point));
   for (int32_t c = 0, i = 0; c < nown; c++) {
-    for (PetscInt k = 0; k < degree[c]; k++) cell[i++] = c;
+    for (PetscInt k = 0; k < degree[c]; k++) o->cell[i++] = c;
   }
   PetscCallMPI(MPI_Type_contiguous(field->mesh->dim, MPIU_REAL, &point));
   PetscCallMPI(MPI_Type_commit(&point));
-  PetscCall(PetscSFGatherBegin(sf, point, points, here));
-  PetscCall(PetscSFGatherEnd(sf, point, points, here));
+  PetscCall(PetscSFGatherBegin(sf, point, points, o->point));
+  PetscCall(PetscSFGatherEnd(sf, point, points, o->point));
   PetscCallMPI(MPI_Type_free(&point));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode EvaluateAtOwners(const VpField *field, PetscSF sf, const PetscReal points[], Vec x, PetscScalar values[])
+{
+  AtOwner      o;
+  PetscScalar *found;
+  VpValues     xv;
+
+  PetscFunctionBegin;
+  PetscCall(Gather(field, sf, points, &o));
+  PetscCall(PetscMalloc1(o.count, &found));
   PetscCall(VpValuesGet(field->level->backend, x, VP_READ, &xv));
-  PetscCall(VpTogether(field->mesh->comm, Probe(field, count, cell, here, xv.at, found)));
+  PetscCall(VpTogether(field->mesh->comm, Probe(field, o.count, o.cell, o.point, xv.at, found)));
   PetscCall(VpValuesRestore(&xv));
   PetscCall(PetscSFScatterBegin(sf, MPIU_SCALAR, found, values));
   PetscCall(PetscSFScatterEnd(sf, MPIU_SCALAR, found, values));
-  PetscCall(PetscFree3(cell, here, found));
+  PetscCall(PetscFree(found));
+  PetscCall(AtOwnerDestroy(&o));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the source that is added, and where to */
+typedef struct {
+  const VpField *field;
+  VpGrid         grid; /* of one point, the source's */
+  const double  *q;    /* on the backend */
+  double        *b;
+} Source;
+
+static PetscErrorCode AddSource(void *context, const VpPlaces *places, int32_t at, double room[])
+{
+  const Source *s = (const Source *)context;
+
+  return s->field->level->ops->integrate(&s->field->level->view, places, &s->grid, PETSC_TRUE, s->q, s->b);
+}
+
+/* b += q[count], on the backend, times the basis functions at points in own cells */
+static PetscErrorCode AddSources(const VpField *field, const AtOwner *o, const double q[], double b[])
+{
+  const VpSet cells = VpOwnCells();
+  Source      s = {.field = field, .q = q, .b = b};
+
+  PetscFunctionBegin;
+  PetscCall(VpGridCreate(field->basis, field->mesh->dim, 1, NULL, &s.grid));
+  for (int32_t i = 0; i < o->count; i++, s.q++) {
+    const int32_t c = o->cell[i];
+
+    for (int d = 0; d < field->mesh->dim; d++)
+      VpBasisEvaluate(field->basis, PlaceAlong(field, c, o->point + (size_t)i * (size_t)field->mesh->dim, d), s.grid.matrix[d], NULL);
+    if (VpIsDevice(field->level->backend)) PetscCall(VpOnDevice(field, cells, c, c + 1, 1, PETSC_FALSE, AddSource, &s));
+    else PetscCall(VpOnHost(field, cells, c, c + 1, 1, 0, PETSC_FALSE, PETSC_FALSE, AddSource, &s));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the same for q in host memory */
+static PetscErrorCode AddHostSources(const VpField *field, const AtOwner *o, const double q[], double b[])
+{
+  const VpBackend *backend = field->level->backend;
+  const size_t     bytes = (size_t)o->count * sizeof(*q);
+  void            *there;
+
+  PetscFunctionBegin;
+  if (VpIsDevice(backend)) {
+    PetscCall(backend->borrow(bytes, "sources", &there));
+    PetscCall(backend->upload(q, bytes, there));
+    PetscCall(AddSources(field, o, (const double *)there, b));
+    PetscCall(backend->give_back(there));
+  } else PetscCall(AddSources(field, o, q, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AddAtOwners(const VpField *field, PetscSF sf, const PetscReal points[], const PetscScalar q[], Vec b)
+{
+  AtOwner      o;
+  PetscScalar *here;
+  VpValues     bv;
+
+  PetscFunctionBegin;
+  PetscCall(Gather(field, sf, points, &o));
+  PetscCall(PetscMalloc1(o.count, &here));
+  PetscCall(PetscSFGatherBegin(sf, MPIU_SCALAR, q, here));
+  PetscCall(PetscSFGatherEnd(sf, MPIU_SCALAR, q, here));
+  PetscCall(VpValuesGet(field->level->backend, b, VP_READ_WRITE, &bv));
+  PetscCall(VpTogether(field->mesh->comm, AddHostSources(field, &o, here, bv.at)));
+  PetscCall(VpValuesRestore(&bv));
+  PetscCall(PetscFree(here));
+  PetscCall(AtOwnerDestroy(&o));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* sf: roots are own cells, leaves n points of this rank in cells of any rank. Ensures: an error on all ranks where a point is outside. */
+static PetscErrorCode LocateAll(const VpField *field, PetscInt n, const PetscReal points[], PetscSF *sf)
+{
+  PetscSFNode   *at;
+  PetscInt       outside;
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &at));
+  PetscCall(VpMeshLocate(field->mesh, n, points, at, &outside));
+  error = CheckInside(field->mesh, n, points, outside);
+  if (error) PetscCall(PetscFree(at));
+  PetscCall(error);
+  PetscCall(PetscSFCreate(field->mesh->comm, sf));
+  PetscCall(PetscSFSetGraph(*sf, field->mesh->nown, n, NULL, PETSC_COPY_VALUES, at, PETSC_OWN_POINTER));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,15 +229,12 @@ static PetscErrorCode EvaluateAtOwners(const VpField *field, PetscSF sf, const P
    Notes:
    Where a point lies on sides of cells, one of the cells is taken. A point outside of the domain is an error on all ranks.
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGGetPointValues()`, `DMVPatchDGGetBoundaryValues()`
+.seealso: `DMVPATCHDG`, `DMVPatchDGAddPointSources()`, `DMVPatchDGGetPointValues()`, `DMVPatchDGGetBoundaryValues()`
 @*/
 PetscErrorCode DMVPatchDGEvaluate(DM dm, Vec x, PetscInt n, const PetscReal points[], PetscScalar values[])
 {
   static const char caller[] = "DMVPatchDGEvaluate()";
   VpField           field;
-  PetscSFNode      *at;
-  PetscInt          outside;
-  PetscErrorCode    error;
   PetscSF           sf;
 
   PetscFunctionBegin;
@@ -125,15 +242,56 @@ PetscErrorCode DMVPatchDGEvaluate(DM dm, Vec x, PetscInt n, const PetscReal poin
   PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm), (PetscBool)(n == 0 || (n > 0 && points && values)),
                               "DMVPatchDGEvaluate(): n points need memory for points and values"));
   PetscCall(VpFieldGet(dm, &field));
-  PetscCall(PetscMalloc1(n, &at));
-  PetscCall(VpMeshLocate(field.mesh, n, points, at, &outside));
-  error = CheckInside(field.mesh, n, points, outside);
-  if (error) PetscCall(PetscFree(at));
-  PetscCall(error);
-  PetscCall(PetscSFCreate(field.mesh->comm, &sf));
-  PetscCall(PetscSFSetGraph(sf, field.mesh->nown, n, NULL, PETSC_COPY_VALUES, at, PETSC_COPY_VALUES));
+  PetscCall(LocateAll(&field, n, points, &sf));
   PetscCall(EvaluateAtOwners(&field, sf, points, x, values));
   PetscCall(PetscSFDestroy(&sf));
-  PetscCall(PetscFree(at));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGAddPointSources - Adds point sources, such as wells, to a right-hand side
+
+   Collective
+
+   Input Parameters:
++  dm     - the DM, set up
+.  n      - number of sources that this rank gives, perhaps none
+.  points - [n][dim] where they are, on cells of any rank, in host memory
+-  q      - [n] their strengths, of any sign, in host memory
+
+   Input/Output Parameter:
+.  b - the right-hand side, a vector of the DM: b_i grows by the sum of q phi_i(x) over the sources of all ranks
+
+   Level: intermediate
+
+   Notes:
+   A source is q times the delta function at its point, so that f integrates to the sum of all q. The function is the transpose of
+   `DMVPatchDGEvaluate()`: the product of b with the coefficients of a function v grows by the sum of q v(x). A source that several ranks
+   give counts several times.
+
+   Where a point lies on sides of cells, one of the cells gets the source. A point outside of the domain is an error on all ranks, and so
+   is a strength that is no finite number.
+
+   The solution is infinite at a source, as log r in 2D and 1/r in 3D: values near it depend on the mesh, and refinement around it pays off.
+   A pure Neumann or periodic problem without reaction needs sources whose sum is 0, or `MatNullSpaceRemove()` on b.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGComputeRHS()`, `DMVPatchDGEvaluate()`, `DMVPatchDGSetLocalRefinement()`
+@*/
+PetscErrorCode DMVPatchDGAddPointSources(DM dm, PetscInt n, const PetscReal points[], const PetscScalar q[], Vec b)
+{
+  VpField   field;
+  PetscBool finite = PETSC_TRUE;
+  PetscSF   sf;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckVector(dm, b, "DMVPatchDGAddPointSources()"));
+  PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm), (PetscBool)(n == 0 || (n > 0 && points && q)),
+                              "DMVPatchDGAddPointSources(): n sources need points and strengths"));
+  for (PetscInt i = 0; i < n; i++) finite = (PetscBool)(finite && !PetscIsInfOrNanScalar(q[i]));
+  PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm), finite, "DMVPatchDGAddPointSources(): a strength is no finite number"));
+  PetscCall(VpFieldGet(dm, &field));
+  PetscCall(LocateAll(&field, n, points, &sf));
+  PetscCall(AddAtOwners(&field, sf, points, q, b));
+  PetscCall(PetscSFDestroy(&sf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

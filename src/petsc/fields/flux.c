@@ -1,0 +1,131 @@
+/* The flux through the sides of the boundary that have a label. */
+#include "functions.h"
+
+/* Whether a side of a box has the label; where sides have none, it is the number of the side. */
+typedef struct {
+  PetscInt        label, nbox;
+  const PetscInt *of; /* [nbox][2 dim] */
+} Wanted;
+
+static PetscBool Has(const Wanted *w, int dim, int32_t box, int side)
+{
+  return (PetscBool)(w->label == (w->nbox ? w->of[(size_t)box * 2 * (size_t)dim + (size_t)side] : side));
+}
+
+/* Ensures: an error on all ranks unless they ask for one label, and a side on the boundary has it. */
+static PetscErrorCode Want(DM dm, PetscInt label, Wanted *w)
+{
+  const VpDomain  domain = DMVPatchDGData(dm)->mesh->domain;
+  const MPI_Comm  comm = PetscObjectComm((PetscObject)dm);
+  const PetscReal same = (PetscReal)label;
+  PetscBool       found = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(VpCheckSameReals(comm, 1, &same, "the label of DMVPatchDGIntegrateFlux()"));
+  w->label = label;
+  PetscCall(DMVPatchDGGetSideLabels(dm, &w->nbox, &w->of));
+  for (int32_t box = 0; box < domain->nbox && !found; box++) {
+    for (int side = 0; side < 2 * domain->dim; side++)
+      found = (PetscBool)(found || (VpIsBoundary(domain->beyond[(size_t)box * 2 * (size_t)domain->dim + (size_t)side]) &&
+                                    Has(w, domain->dim, box, side)));
+  }
+  PetscCheck(found || w->nbox, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "DMVPatchDGIntegrateFlux(): the boundary has no side %" PetscInt_FMT
+             ". Sides have no labels (DMVPatchDGSetSideLabels()), so that 0 to %d stand for x-, x+, y-, ... where these are not periodic",
+             label, 2 * domain->dim - 1);
+  PetscCheck(found, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "DMVPatchDGIntegrateFlux(): no side on the boundary has the label %" PetscInt_FMT
+             " (DMVPatchDGGetSideLabels() says which there are)",
+             label);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the integral of an outward derivative, given at the points of one side of a cell, over this side of the reference cell */
+static PetscScalar IntegralOverSide(const VpField *field, const double weight[], const PetscScalar derivative[])
+{
+  const int   n = field->basis->n;
+  PetscScalar sum = 0;
+
+  for (int q = 0; q < PetscPowInt(n, field->mesh->dim - 1); q++)
+    sum += weight[q % n] * (field->mesh->dim == 3 ? weight[q / n] : 1) * derivative[q];
+  return sum;
+}
+
+/* *flux += the integral over this rank's sides of a kind */
+static PetscErrorCode AddSides(const VpField *field, const Wanted *w, int kind, Vec derivatives, PetscScalar *flux)
+{
+  const int          dim = field->mesh->dim;
+  const PetscScalar *values, *at;
+  double             x[VP_MAX_N], weight[VP_MAX_N];
+
+  PetscFunctionBegin;
+  VpGauss(field->basis->n, x, weight);
+  PetscCall(VecGetArrayRead(derivatives, &values));
+  at = values;
+  for (int side = 0; side < 2 * dim; side++) {
+    for (int32_t i = 0; i < field->geometry->n[kind][side]; i++, at += PetscPowInt(field->basis->n, dim - 1)) {
+      const int32_t cell = field->geometry->cell[kind][side][i];
+      PetscReal     area = 1;
+
+      if (!Has(w, dim, field->mesh->box[cell], side)) continue;
+      for (int d = 0; d < dim; d++) area *= d == side / 2 ? 1 : VpCellSize(field->mesh, cell, d);
+      *flux += VpProblemCoefficient(&field->level->problem, cell, side / 2) * area * IntegralOverSide(field, weight, at);
+    }
+  }
+  PetscCall(VecRestoreArrayRead(derivatives, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGIntegrateFlux - Integrates a du/dn, with the outward unit normal, over the sides of the boundary that have a label
+
+   Collective
+
+   Input Parameters:
++  dm    - the DM, set up
+.  u     - coefficients, a vector of the DM
+-  label - the number of the sides, see `DMVPatchDGSetSideLabels()`; where sides have no labels 0, 1, 2, ... stand for all sides with the
+outward normal x-, x+, y-, ...
+
+   Output Parameter:
+.  flux - the integral, the same on all ranks
+
+   Level: intermediate
+
+   Notes:
+   The coefficient a is that of the cells at the boundary, along the normal if it is a tensor. A label that no side on the boundary has is an
+   error; periodic sides are not on the boundary.
+
+   The derivative is that of u_h itself. For a solution of degree k the error is of order h^k, and the sum over all sides equals the integral
+   of c u - f up to such an error.
+
+   The flux that the discrete equations conserve is a (du/dn - gamma (u - g)) on Dirichlet sides, with the boundary values g and gamma = s 2k(k+1)/h for
+   the penalty s and the width h of cells along the normal; a h on Neumann sides and a (h - alpha u) on Robin sides, with the data h of
+   `DMVPatchDGComputeRHS()`. Summed over all sides it equals the integral of c u - f but for rounding and the solver's residual.
+   `DMVPatchDGGetBoundaryValues()` has the values that it is made of.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetSideLabels()`, `DMVPatchDGGetBoundaryValues()`, `DMVPatchDGIntegrate()`
+@*/
+PetscErrorCode DMVPatchDGIntegrateFlux(DM dm, Vec u, PetscInt label, PetscScalar *flux)
+{
+  static const VPatchDGBoundary kinds[] = {VPATCHDG_BOUNDARY_DIRICHLET, VPATCHDG_BOUNDARY_NEUMANN};
+  PetscScalar                   sum = 0;
+  VpField                       field;
+  Wanted                        wanted;
+  Vec                           derivatives;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheckVector(dm, u, "DMVPatchDGIntegrateFlux()"));
+  VpAssertPointer(flux, 4);
+  PetscCall(Want(dm, label, &wanted));
+  PetscCall(VpFieldGet(dm, &field));
+  for (int kind = 0; kind < 2; kind++) {
+    PetscCall(DMVPatchDGCreateBoundaryVector(dm, kinds[kind], &derivatives));
+    PetscCall(DMVPatchDGGetBoundaryValues(dm, kinds[kind], u, NULL, derivatives));
+    PetscCall(AddSides(&field, &wanted, kind, derivatives, &sum));
+    PetscCall(VecDestroy(&derivatives));
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)dm)));
+  *flux = sum;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
