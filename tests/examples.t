@@ -54,6 +54,27 @@ for (['adapt', '-dm_vpatchdg_boundary neumann', 'boundary neumann on side 0'], [
 }
 like(run(1, 'poisson', '-help'), qr/-dm_vpatchdg_degree.*-pc_vpatchdg_space/s, 'poisson_help_lists_the_options');
 
+# a file for ParaView, read by others: its cells fill the domain, and its values are those of the solution, sin(2 pi x + 1) sin(2 pi y + 2) ...
+SKIP: {
+  my ($python) = grep { !system("$_ -c 'import meshio' >/dev/null 2>&1") } ('python3', '/usr/bin/python3');
+  skip('no meshio here', 2) if !$python;
+  for my $dim (2, 3) {
+    my $file = "$folder/solution.vtu";
+    run(2, 'poisson', "-problem smooth -dm_vpatchdg_dim $dim -dm_vpatchdg_degree 4 -dm_refine 2 -dm_vpatchdg_refine_point " . join(',', (0.1) x $dim) . " -solution_view vtk:$file");
+    my $said = `$python - <<'END' 2>&1
+import meshio, numpy as np
+m = meshio.read('$file')
+x, = m.point_data.values()
+corner = m.points[m.cells[0].data][..., :$dim]
+edges = [corner[:, i] - corner[:, 0] for i in ((1, 3) if $dim == 2 else (1, 3, 4))]
+volume = np.linalg.det(np.stack(edges, axis=-1)).sum()
+exact = np.prod([np.sin(2 * np.pi * m.points[:, d] + d + 1) for d in range($dim)], axis=0)
+print(m.cells[0].type, abs(volume - 1) < 1e-12, abs(x.ravel() - exact).max() < 0.01)
+END`;
+    is($said, ($dim == 2 ? 'quad' : 'hexahedron') . " True True\n", "meshio_reads_the_solution, ${dim}D");
+  }
+}
+
 # adapt: errors fall at the best rate, with multigrid on one rank and two, and with another solver
 for (['degree 2', 1, 9558, 5.5e-4, '-dm_vpatchdg_degree 2 -most 9000'], ['degree 3', 1, 9024, 6.7e-5, '-most 9000'],
      ['degree 3, 2 ranks', 2, 1152, 5e-3, '-most 1000'],

@@ -47,10 +47,10 @@ static PetscReal CoefficientAt(PetscReal x)
   return 5 + PetscFloorReal(2 * x + 1e-9);
 }
 
-/* Every linear cell is a box with its corners in VTK's order of a pixel or voxel; their volumes add up; the field is the function. */
+/* Every linear cell is a box with its corners in VTK's order of a quad or hexahedron; their volumes add up; the field is the function. */
 static PetscBool FileIsRight(const char text[], PetscInt dim, PetscInt npoint, PetscInt ncell, PetscBool varies, double volume)
 {
-  const int   ncorner = 1 << dim;
+  const int   ncorner = 1 << dim, above[8] = {0, 1, 3, 2, 4, 5, 7, 6}; /* bit d: the corner is at the upper end along d */
   uint64_t    bytes[9];
   const char *points = Array(text, "Position", &bytes[0]), *corners = Array(text, "connectivity", &bytes[1]),
              *ends = Array(text, "offsets", &bytes[2]);
@@ -71,7 +71,7 @@ static PetscBool FileIsRight(const char text[], PetscInt dim, PetscInt npoint, P
     double  corner[8][3], size = 1;
 
     memcpy(&end, ends + 8 * c, 8);
-    if (end != (c + 1) * ncorner || types[c] != (dim == 3 ? 11 : 8)) return PETSC_FALSE;
+    if (end != (c + 1) * ncorner || types[c] != (dim == 3 ? 12 : 9)) return PETSC_FALSE;
     for (int v = 0; v < ncorner; v++) {
       int64_t     p;
       double      value, other;
@@ -85,9 +85,11 @@ static PetscBool FileIsRight(const char text[], PetscInt dim, PetscInt npoint, P
       if (Linear(dim, corner[v], &exact, NULL) || fabs(value - exact) > 1e-11 || fabs(other - 2 * exact) > 1e-11) return PETSC_FALSE;
     }
     for (int d = 0; d < dim; d++) {
-      size *= corner[1 << d][d] - corner[0][d];
+      const int opposite = dim == 3 ? 6 : 2;
+
+      size *= corner[opposite][d] - corner[0][d];
       for (int v = 0; v < ncorner; v++) {
-        if (corner[v][d] != corner[(v >> d & 1) << d][d]) return PETSC_FALSE;
+        if (corner[v][d] != corner[above[v] >> d & 1 ? opposite : 0][d]) return PETSC_FALSE;
       }
     }
     if (size <= 0) return PETSC_FALSE;

@@ -83,7 +83,7 @@ PetscErrorCode VpVtkWritePoints(VpVtk *grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The corners of a VTK_PIXEL or VTK_VOXEL run with x fastest, as ours do. */
+/* The corners of a VTK_QUAD and of both ends of a VTK_HEXAHEDRON go around; ours run with x fastest. */
 PetscErrorCode VpVtkWriteConnectivity(VpVtk *grid)
 {
   const int n = grid->points.count[0], k = n - 1, dim = grid->mesh->dim;
@@ -95,9 +95,10 @@ PetscErrorCode VpVtkWriteConnectivity(VpVtk *grid)
   for (int32_t c = 0; c < grid->mesh->nown; c++) {
     for (int cell = 0; cell < grid->ncell; cell++) {
       for (int v = 0; v < grid->ncorner; v++) {
-        int64_t point = 0, stride = 1;
+        const int around = v ^ (v >> 1 & 1);
+        int64_t   point = 0, stride = 1;
 
-        for (int d = 0, r = cell; d < dim; d++, r /= k, stride *= n) point += (r % k + (v >> d & 1)) * stride;
+        for (int d = 0, r = cell; d < dim; d++, r /= k, stride *= n) point += (r % k + (around >> d & 1)) * stride;
         *at++ = ((int64_t)grid->mesh->first + c) * grid->npoint + point;
       }
     }
@@ -118,7 +119,7 @@ PetscErrorCode VpVtkWriteCells(VpVtk *grid)
   PetscCall(PetscMalloc3(n, &offset, n, &type, n, &rank));
   for (size_t i = 0; i < n; i++) {
     offset[i] = ((int64_t)grid->mesh->first * grid->ncell + (int64_t)i + 1) * grid->ncorner;
-    type[i] = grid->mesh->dim == 3 ? 11 : 8; /* VTK_VOXEL, VTK_PIXEL */
+    type[i] = grid->mesh->dim == 3 ? 12 : 9; /* VTK_HEXAHEDRON, VTK_QUAD */
     rank[i] = grid->rank;
   }
   PetscCall(WriteArray(grid, offset, n * sizeof(*offset)));
