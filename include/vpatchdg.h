@@ -193,6 +193,7 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGSetCoefficient(DM, const PetscReal a[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetCoefficient(DM, const PetscReal *a[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetTensorCoefficient(DM, const PetscReal a[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetTensorCoefficient(DM, const PetscReal *a[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGSetRegionCoefficient(DM, DM mesh, PetscInt n, const PetscInt region[], const PetscReal a[]);
 
 /* Problem data and results. Points are the (k+1)^dim Gauss points of every cell, in the order of the cells, x fastest. */
 PETSC_EXTERN PetscErrorCode DMVPatchDGComputeRHS(DM, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux neumann, void *ctx,

@@ -1,10 +1,9 @@
-/* DMConvert() from DMDA and DMPLEX, where cells form a grid: the same cells as boxes that are refined as often as their
-   widths allow, and the map between cells of both. */
+/* DMConvert() from DMDA and DMPLEX: the same cells as boxes that are refined as often as their widths allow, and the map between cells of
+   both. */
 #include "usergrid.h"
 #include <petscsf.h>
 
-/* whether so many cells from face i on are all equally wide */
-static PetscBool AreEqual(const PetscReal face[], PetscInt i, PetscInt count)
+PetscBool VpAreEqual(const PetscReal face[], PetscInt i, PetscInt count)
 {
   const PetscReal width = (face[i + count] - face[i]) / (PetscReal)count;
 
@@ -42,7 +41,7 @@ static PetscInt Refinements(const VpUserGrid *grid)
     for (int d = 0; d < grid->dim; d++) {
       if (grid->n[d] % more) return level;
       for (PetscInt i = 0; i < grid->n[d]; i += more) {
-        if (!AreEqual(grid->face[d], i, more)) return level;
+        if (!VpAreEqual(grid->face[d], i, more)) return level;
       }
     }
     if (!HaveLabels(grid, more)) return level;
@@ -69,7 +68,7 @@ static PetscErrorCode SetGrid(DM dm, const VpUserGrid *grid)
   for (int d = 0; d < grid->dim; d++) {
     PetscCall(PetscMalloc1(n[d] + 1, &face));
     for (PetscInt i = 0; i <= n[d]; i++) face[i] = grid->face[d][i * step];
-    if (!AreEqual(face, 0, n[d])) PetscCall(DMVPatchDGSetGrid(dm, d, n[d], face));
+    if (!VpAreEqual(face, 0, n[d])) PetscCall(DMVPatchDGSetGrid(dm, d, n[d], face));
     PetscCall(PetscFree(face));
   }
   PetscCall(DMVPatchDGSetBoundary(dm, boundary));
@@ -123,8 +122,11 @@ PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType type, DM *dm)
   PetscCall(VpUserGridCreate(mesh, &grid));
   PetscCall(DMCreate(PetscObjectComm((PetscObject)mesh), dm));
   PetscCall(DMSetType(*dm, type));
-  PetscCall(SetGrid(*dm, &grid));
-  PetscCall(SetLabels(*dm, &grid));
+  if (grid.cell) PetscCall(VpSetUserCells(*dm, &grid));
+  else {
+    PetscCall(SetGrid(*dm, &grid));
+    PetscCall(SetLabels(*dm, &grid));
+  }
   if (grid.degree) PetscCall(DMVPatchDGSetDegree(*dm, grid.degree));
   PetscCall(DMGetVecType(mesh, &vectors));
   PetscCall(DMSetVecType(*dm, vectors));
@@ -189,6 +191,7 @@ PetscErrorCode DMVPatchDGCreateCellMap(DM dm, DM mesh, PetscSF *map)
   ours = DMVPatchDGData(dm)->mesh;
   PetscCall(VpUserGridCreate(mesh, &grid));
   for (int d = 0; d < grid.dim; d++) cells *= (double)grid.n[d];
+  if (grid.cell) cells = (double)grid.ncell;
   PetscCall(VpUserGridDestroy(&grid));
   PetscCheck(grid.dim == ours->dim && cells == (double)ours->ncell && !ours->depth, comm, PETSC_ERR_ARG_INCOMP,
              "DMVPatchDGCreateCellMap(): the mesh has %.0f cells in %d dimensions, the DM %" PetscInt_FMT

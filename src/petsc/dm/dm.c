@@ -250,11 +250,13 @@ is free)
    Operators and the right-hand side f = 1 are provided: after `KSPSetDM()`, `KSPSolve`(ksp, NULL, NULL) solves -div(a grad u) + c u = 1. A
    right-hand side that the caller gives is left alone.
 
-   `DMConvert()` makes a DM of the cells of a `DMDA` or a `DMPLEX` that form a grid, not set up yet: boxes, refined as
-   often as equal widths of cells allow, periodic directions and the type of vectors. Entries of a `DMDA_Q0` are cells,
+   `DMConvert()` makes a DM of the cells of a `DMDA`, or of a `DMPLEX` whose cells are boxes along the axes, not set up yet:
+   boxes, refined as often as equal widths of cells allow, periodic directions and the type of vectors. Entries of a `DMDA_Q0` are cells,
    coordinates their centres, and (k+1)^dim numbers an entry say the degree; entries of a `DMDA_Q1` are vertices, which
-   may be stretched. `DMVPatchDGCreateCellMap()` says which cell is which. Labels of a `DMPLEX` do not go along:
-   conditions are set as for any DM (`DMVPatchDGSetBoundaryFunction()`).
+   may be stretched. `DMVPatchDGCreateCellMap()` says which cell is which.
+
+   Cells of a `DMPLEX` may form any domain that `DMVPatchDGSetBoxes()` takes, with holes for instance. Its labels of faces become those
+   of sides of boxes (`DMVPatchDGSetLabelBoundary()`), its labels of cells say the coefficient (`DMVPatchDGSetRegionCoefficient()`).
 
    Volumes and squared sizes of cells, and a/h^2, lie between 1e-95 and 1e95; others are refused. Units may be chosen freely within that,
 but the default absolute tolerance of a KSP, 1e-50 (`KSPSetTolerances()`), may need to be smaller in small ones.

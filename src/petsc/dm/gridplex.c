@@ -1,4 +1,4 @@
-/* A DMPLEX of boxes as a grid of cells: where faces are in every direction, and their labels. */
+/* A DMPLEX of boxes as cells of a grid: where faces are in every direction, their labels, and which cells there are if not all. */
 #include "usergrid.h"
 #include <petscdmplex.h>
 
@@ -94,41 +94,52 @@ static PetscErrorCode Unique(PetscInt *n, PetscReal x[], PetscReal eps)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the different coordinates of all ranks' x[n] */
-static PetscErrorCode UniqueOfAll(MPI_Comm comm, PetscInt n, PetscReal x[], PetscInt *count, PetscReal **all)
+/* *all: the n things of every rank, of so many bytes, one rank's after the other's; for the caller to free */
+static PetscErrorCode GatherAll(MPI_Comm comm, PetscInt n, MPI_Datatype type, size_t bytes, const void *mine, PetscInt *count, void *all)
 {
-  PetscReal   eps = PETSC_MAX_REAL;
-  PetscMPIInt size, mine, *number, *first, total = 0;
+  PetscMPIInt size, here, *number, *first, total = 0;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; i += 2) eps = PetscMin(eps, x[i + 1] - x[i]);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &eps, 1, MPIU_REAL, MPIU_MIN, comm));
-  eps *= 10 * VP_GRID_SLACK;
-  PetscCall(Unique(&n, x, eps));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PetscMalloc2(size, &number, size, &first));
-  PetscCall(VpTogether(comm, PetscMPIIntCast(n, &mine)));
-  PetscCallMPI(MPI_Allgather(&mine, 1, MPI_INT, number, 1, MPI_INT, comm));
+  PetscCall(VpTogether(comm, PetscMPIIntCast(n, &here)));
+  PetscCallMPI(MPI_Allgather(&here, 1, MPI_INT, number, 1, MPI_INT, comm));
   for (PetscMPIInt r = 0; r < size; r++) {
     first[r] = total;
     PetscCheck(number[r] <= PETSC_MPI_INT_MAX - total, comm, PETSC_ERR_ARG_OUTOFRANGE,
                "DMConvert(): the DMPLEX has more cells than MPI counts");
     total += number[r];
   }
-  PetscCall(PetscMalloc1(total, all));
-  PetscCallMPI(MPI_Allgatherv(x, mine, MPIU_REAL, *all, number, first, MPIU_REAL, comm));
+  PetscCall(PetscMalloc((size_t)total * bytes, (void **)all));
+  PetscCallMPI(MPI_Allgatherv(mine, here, type, *(void **)all, number, first, type, comm));
   PetscCall(PetscFree2(number, first));
   *count = total;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the different coordinates of all ranks' x[n] */
+static PetscErrorCode UniqueOfAll(MPI_Comm comm, PetscInt n, PetscReal x[], PetscInt *count, PetscReal **all)
+{
+  PetscReal eps = PETSC_MAX_REAL;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i += 2) eps = PetscMin(eps, x[i + 1] - x[i]);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &eps, 1, MPIU_REAL, MPIU_MIN, comm));
+  eps *= 10 * VP_GRID_SLACK;
+  PetscCall(Unique(&n, x, eps));
+  PetscCall(GatherAll(comm, n, MPIU_REAL, sizeof(PetscReal), x, count, all));
   PetscCall(Unique(count, *all, eps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* faces' labels */
+/* cells' places in the grid, and their faces' labels */
 typedef struct {
   DM          plex;
-  DMLabel     label;
+  DMLabel     label; /* or NULL */
   VpUserGrid *grid;
-} FaceLabels;
+  PetscInt    n;
+  VpUserCell *cell; /* [n] own ones */
+} Places;
 
 /* the cell along d that x is in */
 static PetscInt CellAt(const VpUserGrid *grid, int d, PetscReal x)
@@ -144,71 +155,132 @@ static PetscInt CellAt(const VpUserGrid *grid, int d, PetscReal x)
   return lower;
 }
 
+/* the face along d that x is on, but for rounding */
+static PetscInt FaceAt(const VpUserGrid *grid, int d, PetscReal x)
+{
+  const PetscInt   at = CellAt(grid, d, x);
+  const PetscReal *face = grid->face[d] + at;
+
+  return x - face[0] < face[1] - x ? at : at + 1;
+}
+
+/* label[side] of a cell, -1 for none. A face is on that side of the cell where its centre is. */
+static PetscErrorCode LabelsOf(const Places *p, PetscInt cell, const PetscReal lower[], const PetscReal upper[], PetscInt label[6])
+{
+  const PetscInt *face;
+  PetscInt        faces, number;
+  PetscReal       center[3];
+
+  PetscFunctionBegin;
+  for (int side = 0; side < 6; side++) label[side] = -1;
+  if (!p->label) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMPlexGetConeSize(p->plex, cell, &faces));
+  PetscCall(DMPlexGetCone(p->plex, cell, &face));
+  for (PetscInt i = 0; i < faces; i++) {
+    PetscCall(DMLabelGetValue(p->label, face[i], &number));
+    if (number < 0) continue;
+    PetscCall(DMPlexComputeCellGeometryFVM(p->plex, face[i], NULL, center, NULL));
+    for (int side = 0; side < 2 * p->grid->dim; side++) {
+      const int d = side / 2;
+
+      if (PetscAbsReal(center[d] - (side % 2 ? upper[d] : lower[d])) <= (upper[d] - lower[d]) / 4) label[side] = number;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* of cells, on a side of the domain */
 static PetscInt FacesOf(const VpUserGrid *grid, int side)
 {
   return grid->n[VpAlongSide(side, 0)] * grid->n[VpAlongSide(side, 1)];
 }
 
-/* A cell's face is on that side of it where its centre is. */
 static PetscErrorCode StoreLabels(void *context, PetscInt cell, const PetscReal lower[], const PetscReal upper[])
 {
-  FaceLabels     *f = (FaceLabels *)context;
-  VpUserGrid     *grid = f->grid;
-  const PetscInt *face;
-  PetscInt        faces, label, at[3] = {0, 0, 0};
-  PetscReal       center[3];
+  const Places *p = (const Places *)context;
+  PetscInt      label[6], at[3] = {0, 0, 0};
 
   PetscFunctionBegin;
-  if (!f->label) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int d = 0; d < grid->dim; d++) at[d] = CellAt(grid, d, (lower[d] + upper[d]) / 2);
-  PetscCall(DMPlexGetConeSize(f->plex, cell, &faces));
-  PetscCall(DMPlexGetCone(f->plex, cell, &face));
-  for (PetscInt i = 0; i < faces; i++) {
-    PetscCall(DMLabelGetValue(f->label, face[i], &label));
-    if (label < 0) continue;
-    PetscCall(DMPlexComputeCellGeometryFVM(f->plex, face[i], NULL, center, NULL));
-    for (int side = 0; side < 2 * grid->dim; side++) {
-      const int       d = side / 2;
-      const PetscReal end = side % 2 ? upper[d] : lower[d];
-
-      if (PetscAbsReal(center[d] - end) > (upper[d] - lower[d]) / 4 || at[d] != (side % 2 ? grid->n[d] - 1 : 0)) continue;
-      *VpLabelOf(grid, side, at) = label;
-    }
+  PetscCall(LabelsOf(p, cell, lower, upper, label));
+  for (int d = 0; d < p->grid->dim; d++) at[d] = CellAt(p->grid, d, (lower[d] + upper[d]) / 2);
+  for (int side = 0; side < 2 * p->grid->dim; side++) {
+    if (label[side] >= 0 && at[side / 2] == (side % 2 ? p->grid->n[side / 2] - 1 : 0)) *VpLabelOf(p->grid, side, at) = label[side];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The labels that PETSc's own meshes have, and those that it reads from files. Some ranks may not have any. */
-static PetscErrorCode FindLabels(DM plex, VpUserGrid *grid)
+static PetscErrorCode StoreCell(void *context, PetscInt cell, const PetscReal lower[], const PetscReal upper[])
 {
-  MPI_Comm   comm = PetscObjectComm((PetscObject)plex);
-  FaceLabels f = {.plex = plex, .grid = grid};
-  PetscInt   depth;
-  int        found;
+  Places     *p = (Places *)context;
+  VpUserCell *to = p->cell + p->n++;
+
+  PetscFunctionBegin;
+  *to = (VpUserCell){.n = {1, 1, 1}};
+  PetscCall(LabelsOf(p, cell, lower, upper, to->label));
+  for (int d = 0; d < p->grid->dim; d++) {
+    to->at[d] = FaceAt(p->grid, d, lower[d]);
+    to->n[d] = FaceAt(p->grid, d, upper[d]) - to->at[d];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The label that PETSc's own meshes have, or that it reads from files; NULL on a rank that has none. *found: whether a rank has one */
+static PetscErrorCode FindLabel(DM plex, int dim, DMLabel *label, int *found)
+{
+  PetscInt depth;
 
   PetscFunctionBegin;
   PetscCall(DMPlexGetDepth(plex, &depth));
-  PetscCall(DMGetLabel(plex, "Face Sets", &f.label));
-  if (!f.label) PetscCall(DMGetLabel(plex, "marker", &f.label));
-  found = f.label && depth == grid->dim; /* Meshes that are not interpolated have no faces. */
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_LOR, comm));
+  PetscCall(DMGetLabel(plex, "Face Sets", label));
+  if (!*label) PetscCall(DMGetLabel(plex, "marker", label));
+  if (depth != dim) *label = NULL; /* Meshes that are not interpolated have no faces. */
+  *found = *label != NULL;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)plex)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FindLabels(DM plex, VpUserGrid *grid)
+{
+  Places p = {.plex = plex, .grid = grid};
+  int    found;
+
+  PetscFunctionBegin;
+  PetscCall(FindLabel(plex, grid->dim, &p.label, &found));
   if (!found) PetscFunctionReturn(PETSC_SUCCESS);
   for (int side = 0; side < 2 * grid->dim; side++) {
     PetscCall(PetscMalloc1(FacesOf(grid, side), &grid->label[side]));
     for (PetscInt i = 0; i < FacesOf(grid, side); i++) grid->label[side][i] = -1;
   }
-  PetscCall(ForCells(plex, StoreLabels, &f));
+  PetscCall(ForCells(plex, StoreLabels, &p));
   for (int side = 0; side < 2 * grid->dim; side++) {
     PetscMPIInt faces;
 
     PetscCall(PetscMPIIntCast(FacesOf(grid, side), &faces));
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, grid->label[side], faces, MPIU_INT, MPI_MAX, comm));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, grid->label[side], faces, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)plex)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Cells that do not overlap fill the grid of their faces if they are as many as it has. */
+/* the n own cells where those of all ranks do not fill the grid */
+static PetscErrorCode FindCells(DM plex, PetscInt n, VpUserGrid *grid)
+{
+  Places       p = {.plex = plex, .grid = grid};
+  MPI_Datatype cell;
+  int          found;
+
+  PetscFunctionBegin;
+  PetscCall(FindLabel(plex, grid->dim, &p.label, &found));
+  PetscCall(PetscMalloc1(n, &p.cell));
+  PetscCall(ForCells(plex, StoreCell, &p));
+  PetscCallMPI(MPI_Type_contiguous(sizeof(VpUserCell), MPI_BYTE, &cell));
+  PetscCallMPI(MPI_Type_commit(&cell));
+  PetscCall(GatherAll(PetscObjectComm((PetscObject)plex), n, cell, sizeof(VpUserCell), p.cell, &grid->ncell, &grid->cell));
+  PetscCallMPI(MPI_Type_free(&cell));
+  PetscCall(PetscFree(p.cell));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Cells that do not overlap fill the grid of their faces if they are as many as it has. Others become a list. */
 PetscErrorCode VpGridOfPlex(DM plex, VpUserGrid *grid)
 {
   const MPI_Comm   comm = PetscObjectComm((PetscObject)plex);
@@ -237,11 +309,8 @@ PetscErrorCode VpGridOfPlex(DM plex, VpUserGrid *grid)
     whole *= (double)--grid->n[d];
     grid->periodic[d] = (PetscBool)(L && L[d] > 0);
   }
-  PetscCheck(
-    whole == total, comm, PETSC_ERR_SUP,
-    "DMConvert(): the %.0f cells of the DMPLEX do not fill a grid, which with their faces has %.0f. Give boxes by DMVPatchDGSetBoxes()",
-    total, whole);
-  PetscCall(FindLabels(plex, grid));
+  if (whole == total) PetscCall(FindLabels(plex, grid));
+  else PetscCall(FindCells(plex, cells.n, grid));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -259,5 +328,45 @@ PetscErrorCode VpCentersOfPlex(DM plex, PetscInt *n, PetscReal **center)
   PetscCall(ForCells(plex, StoreCenter, &cells));
   *n = cells.n;
   *center = cells.center;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef struct {
+  DMLabel   label; /* or NULL */
+  PetscInt  n;
+  PetscInt *region; /* [n] */
+} Regions;
+
+static PetscErrorCode StoreRegion(void *context, PetscInt cell, const PetscReal lower[], const PetscReal upper[])
+{
+  Regions  *r = (Regions *)context;
+  PetscInt *to = r->region + r->n++;
+
+  *to = -1;
+  return r->label ? DMLabelGetValue(r->label, cell, to) : PETSC_SUCCESS;
+}
+
+PetscErrorCode VpRegionsOfPlex(DM plex, PetscInt *n, PetscInt **region)
+{
+  Regions   r = {.n = 0};
+  MPI_Comm  comm = PetscObjectComm((PetscObject)plex);
+  PetscBool is;
+  PetscInt  first, last;
+  int       found;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)plex, DMPLEX, &is));
+  PetscCheck(is, comm, PETSC_ERR_ARG_WRONG, "A mesh of type %s: regions are those of a DMPLEX", VpTypeName((PetscObject)plex));
+  PetscCall(DMGetLabel(plex, "Cell Sets", &r.label));
+  found = r.label != NULL;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_LOR, comm));
+  PetscCheck(found, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "The DMPLEX has no label \"Cell Sets\", which says the region of every cell: give it one by DMSetLabelValue(), or physical "
+             "groups to the cells of a Gmsh file");
+  PetscCall(DMPlexGetHeightStratum(plex, 0, &first, &last));
+  PetscCall(PetscMalloc1(last - first, &r.region));
+  PetscCall(ForCells(plex, StoreRegion, &r));
+  *n = r.n;
+  *region = r.region;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,4 @@
-/* A DMDA or DMPLEX as a grid of cells. */
+/* A DMDA or DMPLEX as cells of a grid. */
 #include "usergrid.h"
 #include <petscdmda.h>
 #include <petscdmplex.h>
@@ -7,6 +7,7 @@ PetscErrorCode VpUserGridDestroy(VpUserGrid *grid)
 {
   PetscFunctionBegin;
   for (int side = 0; side < 6; side++) PetscCall(PetscFree(grid->label[side]));
+  PetscCall(PetscFree(grid->cell));
   for (int d = 0; d < 3; d++) {
     PetscCall(PetscFree(grid->face[d]));
     PetscCall(PetscFree(grid->entry[d]));
@@ -22,8 +23,8 @@ static PetscErrorCode IsDA(DM mesh, PetscBool *da)
   VpAssertObject(mesh, DM_CLASSID, 1);
   PetscCall(PetscObjectTypeCompare((PetscObject)mesh, DMDA, da));
   PetscCall(PetscObjectTypeCompare((PetscObject)mesh, DMPLEX, &plex));
-  PetscCheck(*da || plex, PetscObjectComm((PetscObject)mesh), PETSC_ERR_ARG_WRONG,
-             "A mesh of type %s: DMDA and DMPLEX have cells that form a grid", VpTypeName((PetscObject)mesh));
+  PetscCheck(*da || plex, PetscObjectComm((PetscObject)mesh), PETSC_ERR_ARG_WRONG, "A mesh of type %s: a DMDA or a DMPLEX is needed",
+             VpTypeName((PetscObject)mesh));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -93,15 +93,16 @@ outward normal x-, x+, y-, ...
    Level: intermediate
 
    Notes:
-   The coefficient a is that of the cells at the boundary, along the normal if it is a tensor. A label that no side on the boundary has is an
-   error; periodic sides are not on the boundary.
+   The coefficient a is that of the cells at the boundary, along the normal if it is a tensor. A label that no side on the
+   boundary has is an error. Periodic sides are not on the boundary.
 
-   The derivative is that of u_h itself. For a solution of degree k the error is of order h^k, and the sum over all sides equals the integral
-   of c u - f up to such an error.
+   The derivative is that of u_h itself. For a solution of degree k the error is of order h^k, and the sum over all sides equals
+   the integral of c u - f up to such an error.
 
-   The flux that the discrete equations conserve is a (du/dn - gamma (u - g)) on Dirichlet sides, with the boundary values g and gamma = s 2k(k+1)/h for
-   the penalty s and the width h of cells along the normal; a h on Neumann sides and a (h - alpha u) on Robin sides, with the data h of
-   `DMVPatchDGComputeRHS()`. Summed over all sides it equals the integral of c u - f but for rounding and the solver's residual.
+   The discrete equations conserve another flux. On Dirichlet sides it is a (du/dn - gamma (u - g)), with the boundary values g and
+   gamma = s 2k(k+1)/h for the penalty s and the width h of cells along the normal. With the data q of `DMVPatchDGComputeRHS()` it is a q on
+   Neumann sides and a (q - alpha u) on Robin sides. Summed over all sides it equals the integral of c u - f but for rounding and the
+   solver's residual.
    `DMVPatchDGGetBoundaryValues()` has the values that it is made of.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetSideLabels()`, `DMVPatchDGGetBoundaryValues()`, `DMVPatchDGIntegrate()`

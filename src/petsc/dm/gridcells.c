@@ -1,0 +1,126 @@
+/* Cells of a DMPLEX that do not fill the grid of their faces, as around a hole: the boxes that they form. */
+#include "usergrid.h"
+#include <stdlib.h>
+
+/* by places along z, then y, then x */
+static int ByPlace(const void *a, const void *b)
+{
+  const PetscInt *x = ((const VpUserCell *)a)->at, *y = ((const VpUserCell *)b)->at;
+
+  for (int d = 2; d >= 0; d--) {
+    if (x[d] != y[d]) return x[d] < y[d] ? -1 : 1;
+  }
+  return 0;
+}
+
+/* cells of the next coarser grid first */
+static int ByFamily(const void *a, const void *b)
+{
+  VpUserCell x = *(const VpUserCell *)a, y = *(const VpUserCell *)b;
+  int        order;
+
+  for (int d = 0; d < 3; d++) x.at[d] /= 2, y.at[d] /= 2;
+  order = ByPlace(&x, &y);
+  return order ? order : ByPlace(a, b);
+}
+
+/* Sides between cells lose their labels. Requires: every cell takes one place. */
+static void ForgetLabelsInside(VpUserGrid *grid)
+{
+  const size_t n = (size_t)grid->ncell;
+
+  qsort(grid->cell, n, sizeof(VpUserCell), ByPlace);
+  for (size_t i = 0; i < n; i++) {
+    for (int side = 0; side < 2 * grid->dim; side++) {
+      VpUserCell beyond = grid->cell[i];
+
+      beyond.at[side / 2] += side % 2 ? 1 : -1;
+      if (bsearch(&beyond, grid->cell, n, sizeof(VpUserCell), ByPlace)) grid->cell[i].label[side] = -1;
+    }
+  }
+}
+
+/* Makes one cell of a family of 2^dim, which comes x fastest. False if a cell is missing, or if widths or the labels of a side differ.
+   step: the faces between places of the children */
+static PetscBool Join(const VpUserGrid *grid, const VpUserCell child[], PetscInt step, VpUserCell *parent)
+{
+  *parent = child[0];
+  for (int d = 0; d < grid->dim; d++) {
+    parent->at[d] /= 2;
+    if (!VpAreEqual(grid->face[d], parent->at[d] * 2 * step, 2 * step)) return PETSC_FALSE;
+  }
+  for (int c = 0; c < 1 << grid->dim; c++) {
+    for (int d = 0; d < grid->dim; d++) {
+      const int side = 2 * d + (c >> d & 1);
+
+      if (child[c].at[d] != 2 * parent->at[d] + (c >> d & 1)) return PETSC_FALSE;
+      if (c == (c & 1 << d)) parent->label[side] = child[c].label[side];
+      else if (parent->label[side] != child[c].label[side]) return PETSC_FALSE;
+    }
+  }
+  return PETSC_TRUE;
+}
+
+/* Joins families as long as all cells have one. Ensures: places of cells are 2^*level faces apart. */
+static PetscErrorCode JoinAll(VpUserGrid *grid, PetscInt *level)
+{
+  const PetscInt children = (PetscInt)1 << grid->dim;
+  VpUserCell    *parent;
+  PetscBool      joined = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  *level = 0;
+  for (PetscInt i = 0; i < grid->ncell; i++) {
+    for (int d = 0; d < grid->dim; d++) joined = (PetscBool)(joined && grid->cell[i].n[d] == 1);
+  }
+  if (!joined) PetscFunctionReturn(PETSC_SUCCESS);
+  ForgetLabelsInside(grid);
+  PetscCall(PetscMalloc1(grid->ncell / children, &parent));
+  while (joined) {
+    const PetscInt n = grid->ncell / children;
+
+    qsort(grid->cell, (size_t)grid->ncell, sizeof(VpUserCell), ByFamily);
+    joined = (PetscBool)(n * children == grid->ncell);
+    for (PetscInt i = 0; i < n && joined; i++) joined = Join(grid, grid->cell + i * children, (PetscInt)1 << *level, parent + i);
+    if (!joined) break;
+    PetscCall(PetscArraycpy(grid->cell, parent, n));
+    grid->ncell = n;
+    ++*level;
+  }
+  PetscCall(PetscFree(parent));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpSetUserCells(DM dm, VpUserGrid *grid)
+{
+  const int        dim = grid->dim;
+  VPatchDGBoundary boundary[6];
+  PetscReal       *lower, *upper;
+  PetscInt         level, *label, labels = 0;
+
+  PetscFunctionBegin;
+  PetscCall(DMSetDimension(dm, dim));
+  PetscCall(DMVPatchDGGetBoundary(dm, boundary));
+  for (int side = 0; side < 2 * dim; side++) {
+    if (grid->periodic[side / 2]) boundary[side] = VPATCHDG_BOUNDARY_PERIODIC;
+  }
+  PetscCall(DMVPatchDGSetBoundary(dm, boundary));
+  PetscCall(JoinAll(grid, &level));
+  PetscCall(DMSetRefineLevel(dm, level));
+  PetscCall(PetscMalloc3(grid->ncell * dim, &lower, grid->ncell * dim, &upper, grid->ncell * 2 * dim, &label));
+  for (PetscInt i = 0; i < grid->ncell * dim; i++) {
+    const VpUserCell *cell = grid->cell + i / dim;
+    const PetscInt    d = i % dim;
+
+    lower[i] = grid->face[d][cell->at[d] << level];
+    upper[i] = grid->face[d][(cell->at[d] + cell->n[d]) << level];
+    for (int end = 0; end < 2; end++) {
+      label[2 * i + end] = cell->label[2 * d + end];
+      labels = PetscMax(labels, label[2 * i + end] + 1);
+    }
+  }
+  PetscCall(DMVPatchDGSetBoxes(dm, grid->ncell, lower, upper));
+  if (labels) PetscCall(DMVPatchDGSetSideLabels(dm, grid->ncell, label));
+  PetscCall(PetscFree3(lower, upper, label));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

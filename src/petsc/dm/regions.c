@@ -1,0 +1,169 @@
+/* The coefficient by regions of a DMPLEX, its label "Cell Sets". */
+#include "usergrid.h"
+#include <petscsf.h>
+
+/* region [own cells] of a DM that DMConvert() made of the mesh */
+static PetscErrorCode RegionsOfCells(DM cells, DM mesh, PetscInt region[])
+{
+  PetscInt n, *theirs;
+  PetscSF  map;
+
+  PetscFunctionBegin;
+  PetscCall(VpRegionsOfPlex(mesh, &n, &theirs));
+  PetscCall(DMVPatchDGCreateCellMap(cells, mesh, &map));
+  PetscCall(PetscSFReduceBegin(map, MPIU_INT, theirs, region, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(map, MPIU_INT, theirs, region, MPI_REPLACE));
+  PetscCall(PetscSFDestroy(&map));
+  PetscCall(PetscFree(theirs));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the cells of `coarse` that own cells of `fine` have their centres in: leaves are these */
+static PetscErrorCode LocateCells(VpMesh coarse, VpMesh fine, PetscSF *sf)
+{
+  const int    dim = fine->dim;
+  PetscReal   *center, lower[3], size[3];
+  PetscInt     outside;
+  PetscSFNode *at;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)fine->nown * (size_t)dim, &center));
+  PetscCall(PetscMalloc1(fine->nown, &at));
+  for (int32_t c = 0; c < fine->nown; c++) {
+    VpMeshCellBounds(fine, c, lower, size);
+    for (int d = 0; d < dim; d++) center[(size_t)c * (size_t)dim + (size_t)d] = lower[d] + size[d] / 2;
+  }
+  PetscCall(VpMeshLocate(coarse, fine->nown, center, at, &outside));
+  PetscCall(PetscFree(center));
+  PetscCall(
+    VpCheckEverywhere(coarse->comm, (PetscBool)(outside == fine->nown && fine->ncell >= coarse->ncell),
+                      "DMVPatchDGSetRegionCoefficient(): the DM has cells where the mesh has none, or fewer cells than the mesh. The DM "
+                      "must be what DMConvert() made of the mesh, or finer"));
+  PetscCall(PetscSFCreate(coarse->comm, sf));
+  PetscCall(PetscSFSetGraph(*sf, coarse->nown, fine->nown, NULL, PETSC_COPY_VALUES, at, PETSC_OWN_POINTER));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* region [own cells], where the DM's cells may be smaller than the mesh's */
+static PetscErrorCode FindRegions(DM dm, DM mesh, PetscInt region[])
+{
+  PetscInt n, *there;
+  PetscSF  sf;
+  DM       cells;
+
+  PetscFunctionBegin;
+  PetscCall(DMConvert(mesh, DMVPATCHDG, &cells));
+  PetscCall(DMSetUp(cells));
+  PetscCheck(cells->dim == dm->dim, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
+             "DMVPatchDGSetRegionCoefficient(): the mesh has %" PetscInt_FMT " dimensions, the DM %" PetscInt_FMT, cells->dim, dm->dim);
+  PetscCall(DMVPatchDGGetCells(cells, &n));
+  PetscCall(PetscMalloc1(n, &there));
+  PetscCall(RegionsOfCells(cells, mesh, there));
+  PetscCall(LocateCells(DMVPatchDGData(cells)->mesh, DMVPatchDGData(dm)->mesh, &sf));
+  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, there, region, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, there, region, MPI_REPLACE));
+  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(PetscFree(there));
+  PetscCall(DMDestroy(&cells));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* where a region is in the list, or n */
+static PetscInt Find(PetscInt n, const PetscInt region[], PetscInt wanted)
+{
+  PetscInt i = 0;
+
+  while (i < n && region[i] != wanted) i++;
+  return i;
+}
+
+/* Ensures: an error on all ranks that names regions of cells which are not in the list, if there are any. */
+static PetscErrorCode CheckRegions(MPI_Comm comm, PetscInt cells, const PetscInt of[], PetscInt n, const PetscInt region[])
+{
+  char     text[256] = "";
+  size_t   length = 0;
+  PetscInt missing, last = PETSC_MIN_INT;
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 10; k++, last = missing) {
+    missing = PETSC_MAX_INT;
+    for (PetscInt c = 0; c < cells; c++) {
+      if (of[c] > last && of[c] < missing && Find(n, region, of[c]) == n) missing = of[c];
+    }
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &missing, 1, MPIU_INT, MPI_MIN, comm));
+    if (missing == PETSC_MAX_INT) break;
+    length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%" PetscInt_FMT, k ? ", " : "", missing);
+  }
+  PetscCheck(!length, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "DMVPatchDGSetRegionCoefficient(): there is no coefficient for the regions %s, which the label \"Cell Sets\" has (-1: cells "
+             "without a region)",
+             text);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ensures: an error on all ranks unless they give the same list. */
+static PetscErrorCode CheckList(MPI_Comm comm, PetscInt n, const PetscInt region[], const PetscReal a[])
+{
+  static const char what[] = "the regions of DMVPatchDGSetRegionCoefficient() and their coefficients";
+  const PetscReal   count = (PetscReal)n;
+  PetscReal        *numbers;
+  PetscErrorCode    error;
+
+  PetscFunctionBegin;
+  PetscCall(VpCheckEverywhere(comm, (PetscBool)(n > 0 && region && a), "DMVPatchDGSetRegionCoefficient(): no regions and coefficients"));
+  PetscCall(VpCheckSameReals(comm, 1, &count, what));
+  PetscCall(PetscMalloc1(2 * n, &numbers));
+  for (PetscInt i = 0; i < n; i++) {
+    numbers[2 * i] = (PetscReal)region[i];
+    numbers[2 * i + 1] = a[i];
+  }
+  error = VpCheckSameReals(comm, 2 * n, numbers, what);
+  PetscCall(PetscFree(numbers));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   DMVPatchDGSetRegionCoefficient - Sets the coefficient of every cell by the region of a `DMPLEX` that it lies in
+
+   Collective
+
+   Input Parameters:
++  dm     - the DM, set up, that `DMConvert()` made of the mesh; perhaps refined since
+.  mesh   - the `DMPLEX`, with its label "Cell Sets"
+.  n      - number of regions
+.  region - [n] values of the label; -1 stands for cells that have none
+-  a      - [n] the coefficient in these regions, positive
+
+   Level: intermediate
+
+   Notes:
+   A Gmsh file's physical groups of cells are the values of the label. A region of the mesh that is not in the list is an error that names
+   it; regions that no cell has may be in the list.
+
+   The coefficient is set as by `DMVPatchDGSetCoefficient()`, which also says what happens on finer and coarser DMs. Cells of a refined DM,
+   also of one that is refined by -dm_refine or at a point, take the coefficient of the mesh's cell around them.
+
+.seealso: `DMVPATCHDG`, `DMVPatchDGSetCoefficient()`, `DMVPatchDGCreateCellMap()`, `DMVPatchDGSetSideLabels()`
+@*/
+PetscErrorCode DMVPatchDGSetRegionCoefficient(DM dm, DM mesh, PetscInt n, const PetscInt region[], const PetscReal a[])
+{
+  const MPI_Comm comm = dm ? PetscObjectComm((PetscObject)dm) : PETSC_COMM_SELF;
+  PetscInt       cells, *of;
+  PetscReal     *coefficient;
+  PetscErrorCode error;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMVPatchDGSetRegionCoefficient()"));
+  VpAssertObject(mesh, DM_CLASSID, 2);
+  PetscCall(CheckList(comm, n, region, a));
+  PetscCall(DMVPatchDGGetCells(dm, &cells));
+  PetscCall(PetscMalloc2(cells, &of, cells + 1, &coefficient)); /* not NULL on ranks without cells */
+  error = FindRegions(dm, mesh, of);
+  if (!error) error = CheckRegions(comm, cells, of, n, region);
+  for (PetscInt c = 0; c < cells && !error; c++) coefficient[c] = a[Find(n, region, of[c])];
+  if (!error) error = DMVPatchDGSetCoefficient(dm, coefficient);
+  PetscCall(PetscFree2(of, coefficient));
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
