@@ -266,8 +266,8 @@ PetscErrorCode DMVPatchDGEvaluate(DM dm, Vec x, PetscInt n, const PetscReal poin
 
    Notes:
    A source is q times the delta function at its point, so that f integrates to the sum of all q. The function is the transpose of
-   `DMVPatchDGEvaluate()`: the product of b with the coefficients of a function v grows by the sum of q v(x). One rank gives each source, any
-   of them: a source that several ranks give counts several times.
+   `DMVPatchDGEvaluate()`: the product of b with the coefficients of a function v grows by the sum of q v(x). Any one rank gives
+   a source: one that several ranks give counts several times.
 
    Where a point lies on sides of cells, one of the cells gets the source. A point outside of the domain is an error on all ranks, and so
    is a strength that is no finite number.
