@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# The manual misses nothing, man can show it, and the drawings can be made. Needs python3, not Sphinx.
+# The manual misses nothing, man can show it, and the drawings can be made. Needs python3; pages as HTML are looked at where there is Sphinx.
 use strict;
 use warnings;
 use Test::More;
@@ -61,6 +61,26 @@ SKIP: {
 }
 
 is(system("python3 -B share/doc/pictures.py $folder/pictures && python3 -B share/doc/reference.py $folder/reference"), 0, 'pictures_and_reference_are_written');
+# lines between .vb and .ve stay lines in both, and only options are set as such
+sub read_all { local (@ARGV, $/) = @_; return join("\n", <>) }
+for (['man', "$folder/man/man3"], ['reference', "$folder/reference/functions"]) {
+  my ($form, $where) = @$_;
+  unlike(read_all(glob("$where/*")), qr/^\s*\.v[be]\b|\.vb /m, "no_mark_of_verbatim_lines_is_left, $form");
+  like(read_all(glob("$where/DMVPatchDGEstimate.*")), qr/^ *h.?\^2\/\(k.?\^2 a\).* on the cell\n *half of/m, "verbatim_lines_stay, $form");
+}
+unlike(read_all("$folder/reference/functions/DMVPatchDGEstimate.rst"), qr/``-div/, 'a_minus_is_no_option');
+like(read_all("$folder/reference/functions/DMVPATCHDG.rst"), qr/``-dm_vpatchdg_penalty/, 'options_are_set_as_such');
+SKIP: {
+  skip('no Sphinx here', 5) if system('sphinx-build --version >/dev/null 2>&1');
+  my $said = `make doc CUDA=0 BUILD=$folder/site 2>&1`;
+  is($?, 0, 'pages_are_made_without_a_warning') or diag($said);
+  my %page = map { m{([^/]*)\.html$} => read_all($_) } glob("$folder/site/doc/html/*.html $folder/site/doc/html/functions/*.html");
+  like($page{mathematics}, qr/<msup>.*<mi>M<\/mi>/s, 'formulas_are_mathml');
+  is(join(' ', grep { $page{$_} =~ /(?:src|<link[^>]*href)="(?:https?:)?\/\// } sort keys %page), '', 'pages_fetch_nothing');
+  is(join(' ', grep { $page{$_} !~ /rel="(?:next|prev)"/ } grep { !/^(search|genindex)$/ } sort keys %page), '', 'pages_lead_to_the_next_or_previous_one');
+  my ($version) = read_all('include/vpatchdg.h') =~ /VPATCHDG_VERSION "(.*)"/;
+  is(join(' ', grep { $page{$_} !~ /Version \Q$version\E/ } sort keys %page), '', 'pages_say_their_version');
+}
 for my $picture (glob("$folder/pictures/*.svg")) {
   is(`python3 -c 'import sys, xml.etree.ElementTree as tree; tree.parse(sys.argv[1])' $picture 2>&1`, '', 'picture_is_xml, ' . $picture =~ s{.*/}{}r);
 }

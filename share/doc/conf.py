@@ -4,9 +4,13 @@ import manual
 project = 'vpatchdg'
 author = 'the vpatchdg authors'
 version = release = manual.version()
-html_title = f'vpatchdg {version}'
+html_title = f'vpatchdg {version}, discontinuous Galerkin multigrid for PETSc'
+html_short_title = f'vpatchdg {version}'
+extensions = ['mathml']
+html_math_renderer = 'mathml'
 html_theme = 'alabaster'
-html_theme_options = {'description': 'Discontinuous Galerkin methods on boxes, with multigrid on vertex patches, for PETSc',
+html_theme_options = {'description': f'Discontinuous Galerkin methods on boxes, with multigrid on vertex patches, for PETSc. Version {version}',
+                      'show_relbars': True,
                       'font_size': '15px',
                       'sidebar_width': '230px', 'fixed_sidebar': False, 'show_powered_by': False,
                       'font_family': 'system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", Arial, sans-serif',

@@ -25,6 +25,12 @@ def inline(text):
     return '\\&' + text if text[:1] in ".'" else text
 
 
+def note(text):
+    if isinstance(text, manual.Verbatim):
+        return '.PP\n.nf\n' + '\n'.join(map(inline, text.split('\n'))) + '\n.fi\n'
+    return f'.PP\n{inline(text)}\n'
+
+
 def head(name, section):
     """names are not hyphenated, lines not stretched"""
     return f'.TH {name} {section} "" "vpatchdg {manual.version()}" "vpatchdg"\n.nh\n.ad l\n'
@@ -57,7 +63,7 @@ def roff(page):
         if section.title != 'Level':
             out.append(f'.SH {section.title.upper()}\n{inline(section.text)}\n' if section.text else f'.SH {section.title.upper()}\n')
             out.append(items(section.items))
-            out.append(''.join(f'.PP\n{inline(note)}\n' for note in section.notes))
+            out.append(''.join(map(note, section.notes)))
     level = page.section('Level')
     if level:
         out.append(f'.SH LEVEL\n{level.text.capitalize()}\n')

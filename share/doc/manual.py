@@ -3,6 +3,7 @@ functions), signatures, enumerations and tables of settings. man.py and referenc
 import glob
 import os
 import re
+import textwrap
 from dataclasses import dataclass, field
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -86,12 +87,22 @@ def squeeze(text):
     return ' '.join(text.split())
 
 
+class Verbatim(str):
+    """a note whose lines stay as they are"""
+
+
 def parse_section(title, rest, lines):
-    """Items begin with +, . or - in the first column; what follows them belongs to them up to an empty line."""
-    section, paragraph, inside = Section(title, rest.strip()), [], False
+    """Items begin with +, . or - in the first column; what follows them belongs to them up to an empty line. Lines between .vb and .ve stay lines."""
+    section, paragraph, inside, verbatim = Section(title, rest.strip()), [], False, None
     for line in lines + ['']:
         mark = re.match(r'[+.-]\s+(\S.*)$', line)
-        if mark:
+        if verbatim is not None and line.strip() != '.ve':
+            verbatim.append(line)
+        elif line.strip() in ('.vb', '.ve'):
+            section.notes += [squeeze(' '.join(paragraph))] if paragraph else []
+            section.notes += [Verbatim(textwrap.dedent('\n'.join(verbatim)))] if verbatim else []
+            paragraph, verbatim = [], [] if line.strip() == '.vb' else None
+        elif mark:
             what, _, meaning = mark.group(1).partition(' - ')
             section.items.append((squeeze(what), meaning.strip()))
             inside = True

@@ -3,11 +3,12 @@
 import os
 import re
 import sys
+import textwrap
 
 import manual
 
 ROLES = {'function': 'c:func', 'object': 'c:macro', 'callback': 'c:type', 'enum': 'c:enum'}
-OPTION = re.compile(r'(?<![\w`(])(-[a-z][a-z]\w+\b(?!\())')
+OPTION = re.compile(r'(?<![\w`(])(-[a-z]+_\w+\b(?!\())')  # every option that pages name has an underscore, unlike -div
 
 
 class Writer:
@@ -32,6 +33,11 @@ class Writer:
     def items(self, pairs, indent='   '):
         return ''.join(f'{indent}``{what}``\n{indent}   {self.inline(meaning)}\n\n' for what, meaning in pairs)
 
+    def note(self, text):
+        if isinstance(text, manual.Verbatim):
+            return '.. code-block:: none\n\n' + textwrap.indent(text, '   ')
+        return self.inline(text)
+
     def directive(self, page):
         if page.kind == 'enum':
             lines = [f'.. c:enum:: {page.name}', '']
@@ -51,7 +57,7 @@ class Writer:
             if section.title == 'Level':
                 continue
             out += [f'.. rubric:: {section.title}', '', self.items(section.items, ''), self.inline(section.text), '']
-            out += [part for note in section.notes for part in (self.inline(note), '')]
+            out += [part for note in section.notes for part in (self.note(note), '')]
         if page.seealso:
             out += ['.. rubric:: See also', '', ', '.join(self.name(name) for name in page.seealso), '']
         level = page.section('Level')
@@ -60,7 +66,7 @@ class Writer:
         return '\n'.join(out)
 
     def index(self, pages):
-        out = ['Functions and types', '===================', '',
+        out = ['.. title:: Functions and types of DMVPATCHDG and PCVPATCHDG in C', '', 'Functions and types', '===================', '',
                'Every entry also has a manual page: ``man DMVPatchDGCreate``. Setters are called before the object is set up, unless their '
                'page says otherwise. All functions return a ``PetscErrorCode``.', '']
         for group in manual.GROUPS:
