@@ -103,6 +103,24 @@ PetscErrorCode DMVPatchDGCreate(MPI_Comm comm, PetscInt dim, PetscInt degree, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Ensures: an error if the PETSc that loads the library is another one than the library calls, which has not been initialized then and cannot
+   print an error. */
+static PetscErrorCode CheckOnePetsc(void)
+{
+  char        version[256];
+  const char *folder = "";
+
+  PetscFunctionBegin;
+  if (PETSC_COMM_WORLD != MPI_COMM_NULL) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscGetVersion(version, sizeof(version)));
+  PetscCall(PetscGetPetscDir(&folder));
+  (void)fprintf(stderr,
+                "vpatchdg: libvpatchdg.so uses the PETSc in %s (%s) and is being loaded by another PETSc: build vpatchdg with that one\n"
+                "vpatchdg: (PETSC_DIR, PETSC_ARCH), or run a program of the former, in Python its petsc4py\n",
+                folder, version);
+  PetscFunctionReturn(PETSC_ERR_LIB);
+}
+
 /* Ensures: an error unless the PETSc that runs is of the kind this library was compiled for. Its PetscInt may be wider than ours. */
 static PetscErrorCode CheckPetsc(void)
 {
@@ -133,6 +151,7 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_vpatchdg(void);
 PetscErrorCode              PetscDLLibraryRegister_vpatchdg(void)
 {
   PetscFunctionBegin;
+  PetscCall(CheckOnePetsc());
   PetscCall(CheckPetsc());
   PetscCall(VPatchDGInitializePackage());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -22,6 +22,7 @@ A function of points takes an array x[..., dim] and returns the array of its val
 compiled function (a ctypes function of type Batch, or of Function or Flux for one point, or a numba.cfunc of that signature) is called without
 Python.
 """
+from . import petsc  # first: says what to type where petsc4py is missing or does not fit  # noqa: F401
 from .adapt import estimate, mark, refine_cells, surplus, transfer
 from .arrays import vector
 from .fields import errors, evaluate, from_point_values, gradients, integral, point_values, points, rhs

@@ -3,12 +3,10 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import os
-from pathlib import Path
 
 import numpy as np
-import petsc4py
-from petsc4py import PETSc
+
+from .petsc import PATH, PETSc, load, require_one
 
 Int = np.ctypeslib.as_ctypes_type(PETSc.IntType)
 Real = ctypes.c_double
@@ -23,8 +21,6 @@ Batch = ctypes.CFUNCTYPE(ctypes.c_int, Int, Int, Reals, Reals, Reals, ctypes.c_v
 Batch.__doc__ = 'VPatchDGBatch of vpatchdg.h, which threads call: (dim, n, x, normal or NULL, value, ctx) -> error code'
 Side = ctypes.CFUNCTYPE(ctypes.c_int, Int, Int, Int, Reals, ctypes.POINTER(ctypes.c_int), Reals, ctypes.c_void_p)  # VPatchDGBoundaryFunction
 HOST = 0  # PETSC_MEMTYPE_HOST
-
-PATH = Path(os.environ.get('VPATCHDG_LIBRARY') or Path(__file__).parent / 'libvpatchdg.so').absolute()
 
 
 def _petsc4py(name: str, result, *arguments):
@@ -41,29 +37,10 @@ def _check(code: int) -> None:
         _petsc4py('PyPetscError_Set', ctypes.c_int, ctypes.c_int)(code)
 
 
-def _petsc_version(library: ctypes.CDLL) -> str:
-    numbers = [Int() for _ in range(4)]
-    library.PetscGetVersionNumber(*map(ctypes.byref, numbers))
-    return '.'.join(str(n.value) for n in numbers[:3])
-
-
-def _address(library: ctypes.CDLL) -> int:
-    return ctypes.cast(library.PetscInitialize, ctypes.c_void_p).value
-
-
 def _load() -> ctypes.CDLL:
     """Requires: petsc4py is initialized. Ensures: its PETSc knows the types of the library, or ImportError says why it can not."""
-    if not PATH.exists():
-        raise ImportError(f'there is no {PATH}: VPATCHDG_LIBRARY names the libvpatchdg.so of `make`, or install the package by `pip install .`')
-    try:
-        library = ctypes.CDLL(str(PATH))
-    except OSError as error:
-        raise ImportError(f'{PATH} can not be loaded: {error}') from None
-    theirs = ctypes.CDLL(PETSc.__file__)
-    if _address(library) != _address(theirs):
-        raise ImportError(f'{PATH} was built with PETSc {_petsc_version(library)}, petsc4py ({petsc4py.__file__}) uses another one, PETSc '
-                          f'{_petsc_version(theirs)}. Build vpatchdg with that: PETSC_DIR={petsc4py.get_config()["PETSC_DIR"]} '
-                          f'PETSC_ARCH={petsc4py.get_config()["PETSC_ARCH"]}')
+    library = load()
+    require_one(library)
     try:
         _check(library.PetscDLLibraryRegister_vpatchdg())
     except PETSc.Error as error:
