@@ -41,10 +41,20 @@ MPIEXEC ?= $(PETSC_MPIEXEC)
 
 # ---- compiling
 
-# "[n/m] CC file": before the first of them, a dry run counts how many there will be
-begin     = @$(if $(counting),: begin,$(eval begun += x)mkdir -p $(@D); echo "[$(words $(begun))/$(total)] $1 $@")
-total     = $(eval total := $(shell $(MAKE) -n$(filter-out -%,$(firstword $(MAKEFLAGS))) counting=1 $(MAKEOVERRIDES) $(MAKECMDGOALS) 2>/dev/null \
-            | grep -c '^: begin'))$(total)
+# "[n/m] CC file": before the first of them, a dry run finds what all of them will do, NVCC, CC, LD, ...
+begin     = @$(if $(counting),: begin $1,$(if $(begun),,$(announce))$(eval begun += x)mkdir -p $(@D); echo "[$(words $(begun))/$(words $(plan))] $1 $@")
+plan      = $(eval plan := $(shell $(MAKE) -n$(filter-out -%,$(firstword $(MAKEFLAGS))) counting=1 $(MAKEOVERRIDES) $(MAKECMDGOALS) 2>/dev/null \
+            | sed -n 's|^: begin \([A-Z]*\).*|\1|p'))$(plan)
+# what takes about a minute or more is announced: a core takes about 37 s for a file and an architecture of GPUs, 0.5 s for other files
+cores     = $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),1)
+archs     = $(patsubst code=sm_%,%,$(filter code=sm_%,$(subst $(comma), ,$(CUDA_CFLAGS))))
+nvccs     = $(filter NVCC,$(plan))
+minutes   = about $(shell n=$$((($(words $(filter CC,$(plan))) * 5 + $(words $1) * $(words $(archs)) * 370) / (600 * $(cores)) + 1)); \
+            echo "$$n minute$$([ $$n = 1 ] || echo s)")
+announce  = $(if $(or $(nvccs),$(word 60,$(filter CC,$(plan)))),echo '$(about)';)
+about     = \# vpatchdg $(VERSION), degrees 1 to $(shell grep -c '^VP_' src/kernels/degrees.def), for PETSc $(PETSC_VERSION), $(if $(CUDA_NVCC),with CUDA for the \
+            architectures $(archs)$(if $(gpu),, (there is no GPU here)),without CUDA): $(words $(plan)) steps, $(call minutes,$(nvccs)) with \
+            -j$(cores)$(if $(nvccs),; CUDA=0 leaves CUDA out: $(call minutes,))
 ifdef SANITIZE
 sanitize  = -O$(if $(filter quick,$(SANITIZE)),0,1) -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif

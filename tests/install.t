@@ -153,7 +153,7 @@ like(cuda_says('CUDA=1 NVCC=/nowhere/nvcc', ''), qr/^refused:.*CUDA=1, but there
 like(cuda_says('NVCC=/nowhere/nvcc', ''), qr/without CUDA, since there is no nvcc.*$none/s, 'cuda_is_left_out_where_there_is_none');
 # where there is no GPU, run and check leave nvcc (here one that does nothing) alone
 system("printf '#!/bin/sh\n' > $folder/fake/nvcc && chmod +x $folder/fake/nvcc");
-for (['', '', 'run', 1], ['', '8.0', 'run', 0], ['', '7.5', 'check fuzz', 1], ['CUDA=1', '', 'check', 0], ['', '', '', 0], ['', '', 'run install', 0]) {
+for (['', '', 'run', 1], ['', '8.0', 'run', 0], ['', '7.5', 'check fuzz', 1], ['CUDA=1', '', 'check', 0], ['', '', '', 0], ['', '', 'run install', 0], ['', '', 'install', 0], ['', '', 'build/lib/libvpatchdg.so', 0]) {
   my ($settings, $gpus, $goals, $expected) = @$_;
   is(cuda_says("$settings NVCC=$folder/fake/nvcc", $gpus, $goals) =~ /^CUDA_LEFT_OUT := 1$/m ? 1 : 0, $expected, "cuda_is_left_out, '$settings', GPU '$gpus', goals '$goals'");
 }
@@ -165,16 +165,24 @@ is((stat("$folder/cuda/cuda.mk"))[9], 1, 'programs_without_cuda_outlive_other_go
 unlink("$folder/fake/nvcc");
 my $dry = `$make -n all CUDA=0 BUILD=$folder/dry 2>&1`;
 ok($dry =~ /libvpatchdg\.so/ && $dry !~ /nvcc|cudart|VP_HAVE_CUDA|\.cu\b|stdc\+\+/, 'build_without_cuda_knows_nothing_of_it') or diag($dry);
+# what takes long is announced before it begins, with what switches it off
+my $announced = qr/echo '# vpatchdg [\d.]+, degrees 1 to 8, for PETSc 3\.\d+\.\d+,/;
+like($dry, qr/$announced without CUDA: \d+ steps, about \d+ minutes? with -j\d+';mkdir[^\n]*"\[1\/\d+\] CC/, 'first_line_says_what_is_compiled');
+is(scalar(() = $dry =~ /$announced/g), 1, 'first_line_is_said_once');
+unlike(`$make -n -W src/base/threads.c all CUDA=0 2>&1`, qr/$announced/, 'few_files_are_not_announced');
+like(`$make -n $_ CUDA= CUDA_ARCH=90 NVCC=/nowhere/nvcc BUILD=$folder/dry2 2>&1`, qr/$announced without CUDA/, "first_line_is_the_same, $_") for qw(install wheel);
 like(`$make need-gpu GPU=0 2>&1`, qr/there is no GPU here|no CUDA part/, 'gpu_targets_say_what_is_missing');
 isnt($?, 0, 'gpu_targets_fail_without_gpu');
 SKIP: {
-  skip('no nvcc here', 16) if cuda_says('', '') =~ $none;
+  skip('no nvcc here', 18) if cuda_says('', '') =~ $none;
   for (['', '', '80 90'], ['CUDA_ARCH=80,9.0', '', '80 90'], ['', '9.0\n9.0\n', '90'], ['', '8.6\n9.0\n7.5\n', '86 90'], ['CUDA_ARCH=90', '8.6\n', '90']) {
     my ($settings, $gpus, $expected) = @$_;
     my @arch = split(/ /, $expected);
     my $flags = join(' ', map { "-gencode arch=compute_$_,code=sm_$_" } @arch) . " -gencode arch=compute_$arch[-1],code=compute_$arch[-1]";
     like(cuda_says($settings, $gpus), qr/CUDA_CFLAGS :=(?:(?!-gencode).)*\Q$flags\E$/m, "cuda_architectures, '$settings', GPU '$gpus'");
   }
+  like(`$make -n $_ CUDA= CUDA_ARCH=80,90 BUILD=$folder/dry3 2>&1`, qr/$announced with CUDA for the architectures 80 90.*: \d+ steps, about \d+ minutes? with -j\d+; CUDA=0 leaves CUDA out: about \d+ min/,
+    "first_line_says_what_leaves_cuda_out, $_") for ('install', "$folder/dry3/lib/libvpatchdg.so");
   like(cuda_says('CUDA_ARCH=70', ''), qr/^refused:.*need 80 or later/s, 'cuda_architecture_is_refused');
   # what CUDA's objects depend on outlives a build without it
   utime(1, 1, "$folder/cuda/cuda.last");

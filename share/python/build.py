@@ -1,7 +1,8 @@
 """The build of the Python package, as pip asks for it (PEP 517), with Python's standard library alone: `make` builds libvpatchdg.so with petsc4py's
 PETSc, and the package and that library become a wheel.
 
-  pip install . --config-settings=CUDA=0      what is said there are variables of make
+  CUDA=0 pip install .                        variables of make, in the environment
+  pip install . --config-settings=CUDA=0      or so
   python3 build.py FOLDER LIBRARY           writes a wheel with that library (make wheel)
 """
 import base64
@@ -35,12 +36,51 @@ def petsc():
     return {key: found[key] for key in ('PETSC_DIR', 'PETSC_ARCH') if found.get(key)}
 
 
+def terminal():
+    """Where progress is shown: the terminal of whoever waits, since pip shows what a build prints only after it failed, or with -v. None if there is none."""
+    try:
+        return None if sys.stdout.isatty() else open('/dev/tty', 'w')
+    except OSError:
+        return None
+
+
+def show(screen, line):
+    """A step of make, "[n/m] CC file", replaces the last one. The blank at its end is where pip's spinner turns."""
+    step = line.startswith('[')
+    screen.write('\r\033[K' + (line.rstrip() + ' ' if step else '\n' + line if line.startswith('#') else ''))
+    screen.flush()
+
+
+def run_make(variables, target):
+    command = [os.environ.get('MAKE', 'make'), '-C', str(TOP), '--no-print-directory', f'-j{os.cpu_count()}', *(f'{key}={value}' for key, value in variables.items())]
+    screen = terminal()
+    with subprocess.Popen([*command, target], stdout=subprocess.PIPE, text=True, env={**os.environ, **petsc()}) as process:
+        for line in process.stdout:
+            print(line, end='', flush=True)
+            if screen:
+                show(screen, line)
+    if screen:
+        show(screen, '')
+        screen.close()
+    if process.returncode:
+        sys.exit(f'vpatchdg: make failed: {" ".join(command)} {target}')
+
+
+def build_folder(settings):
+    """That of `make`, which has compiled there what is needed, unless with another PETSc or other flags; then one of its own."""
+    mine, made = 'build/python', TOP / 'build/config.mk'
+    if not made.exists():
+        return 'build'
+    run_make({**settings, 'BUILD': mine, 'CUDA': 0, 'NCCL': 0}, f'{mine}/config.mk')
+    return 'build' if (TOP / mine / 'config.mk').read_text() == made.read_text() else mine
+
+
 def make(settings):
-    """The library, made with these variables of make, in a folder of its own unless BUILD is one of them."""
-    settings = {'BUILD': 'build/python', **(settings or {})}
+    """The library, made with these variables of make."""
+    settings = dict(settings or {})
+    settings['BUILD'] = settings.get('BUILD') or build_folder(settings)
     library = f'{settings["BUILD"]}/lib/libvpatchdg.so'
-    variables = [f'{key}={value}' for key, value in settings.items()]
-    subprocess.run([os.environ.get('MAKE', 'make'), '-C', str(TOP), f'-j{os.cpu_count()}', *variables, library], check=True, env={**os.environ, **petsc()})
+    run_make(settings, library)
     return TOP / library
 
 
@@ -52,6 +92,10 @@ def metadata():
 
 def tag():
     return f'py3-none-{re.sub("[^A-Za-z0-9]", "_", sysconfig.get_platform())}'
+
+
+def wheel_file():
+    return f'Wheel-Version: 1.0\nGenerator: {NAME}\nRoot-Is-Purelib: false\nTag: {tag()}\n'
 
 
 class Wheel:
@@ -76,7 +120,7 @@ class Wheel:
 
     def __exit__(self, *failure):
         self.add(f'{self.info}/METADATA', metadata().encode())
-        self.add(f'{self.info}/WHEEL', f'Wheel-Version: 1.0\nGenerator: {NAME}\nRoot-Is-Purelib: false\nTag: {tag()}\n'.encode())
+        self.add(f'{self.info}/WHEEL', wheel_file().encode())
         self.archive.writestr(f'{self.info}/RECORD', f'{self.record}{self.info}/RECORD,,\n')
         self.archive.close()
 
@@ -90,6 +134,15 @@ def pack(folder, library):
         wheel.add(f'{NAME}/libvpatchdg.so', Path(library).read_bytes())
         wheel.add(f'{wheel.info}/LICENSE', (TOP / 'LICENSE').read_bytes())
     return wheel.path
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    """Without this pip builds the library to find name and version."""
+    info = Path(metadata_directory) / f'{NAME}-{version()}.dist-info'
+    info.mkdir()
+    (info / 'METADATA').write_text(metadata())
+    (info / 'WHEEL').write_text(wheel_file())
+    return info.name
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
