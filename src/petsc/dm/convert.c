@@ -117,6 +117,7 @@ PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType type, DM *dm)
 {
   VpUserGrid grid;
   VecType    vectors;
+  PetscBool  plex;
 
   PetscFunctionBegin;
   PetscCall(VpUserGridCreate(mesh, &grid));
@@ -130,6 +131,10 @@ PetscErrorCode DMConvert_VPatchDG(DM mesh, DMType type, DM *dm)
   if (grid.degree) PetscCall(DMVPatchDGSetDegree(*dm, grid.degree));
   PetscCall(DMGetVecType(mesh, &vectors));
   PetscCall(DMSetVecType(*dm, vectors));
+  PetscCall(PetscObjectTypeCompare((PetscObject)mesh, DMPLEX, &plex));
+  if (plex && mesh->setfromoptionscalled) PetscCall(DMVPatchDGEndOptions(mesh, *dm)); /* DMPLEX reads -dm_refine, DMDA does not. */
+  DMVPatchDGData(*dm)->converted_level = (*dm)->levelup;
+  DMVPatchDGData(*dm)->types_to_choose = PETSC_TRUE;
   PetscCall(VpUserGridDestroy(&grid));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

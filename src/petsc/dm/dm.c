@@ -29,8 +29,11 @@ static PetscErrorCode DMSetUp_VPatchDG(DM dm)
   PetscCall(DMVPatchDGRefineLocally(dm, &mesh));
   dg->mesh = mesh;
   PetscCall(DMVPatchDGSetOperator(dm, 0, NULL));
+  if (dm->setfromoptionscalled) PetscCall(DMVPatchDGEndOptions(dm, dm));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, dm, 0, 0, 0));
+  dg->shown = VP_SHOWN_NOW;
   PetscCall(DMViewFromOptions(dm, NULL, "-dm_view"));
+  if (dg->shown == VP_SHOWN_NOW) dg->shown = VP_SHOWN_NOTHING;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -47,6 +50,7 @@ static PetscErrorCode DMDestroy_VPatchDG(DM dm)
   PetscCall(PetscFree2(dg->box_lower, dg->box_upper));
   for (int d = 0; d < 3; d++) PetscCall(PetscFree(dg->face[d]));
   PetscCall(DMVPatchDGDestroyLabels(dm));
+  ((PetscObject)dm)->bops->view = (PetscErrorCode(*)(PetscObject, PetscViewer))DMView; /* The DM may get another type. */
   PetscCall(PetscFree(dg));
   dm->data = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -73,6 +77,7 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   to->travel[0] = 0;
   to->geometry = NULL;
   to->mats = NULL;
+  to->shown = VP_SHOWN_NOTHING;
   if (from->box_lower) PetscCall(DMVPatchDGStoreBoxes(*out, from->nbox, from->box_lower, from->box_upper));
   for (int d = 0; d < 3; d++) {
     if (!from->face[d]) continue;
@@ -258,6 +263,10 @@ is free)
    Cells of a `DMPLEX` may form any domain that `DMVPatchDGSetBoxes()` takes, with holes for instance. Its labels of faces become those
    of sides of boxes (`DMVPatchDGSetLabelBoundary()`), its labels of cells say the coefficient (`DMVPatchDGSetRegionCoefficient()`).
 
+   `DMSetFromOptions()` on the DM that `DMConvert()` has made refines the cells -dm_refine times more, unless the source
+   is a `DMPLEX` that has read the option with the same prefix. A type of matrices that was set for the source goes
+   along. `MATAIJ`, PETSc's default, does not: call `DMSetMatType()` after `DMSetFromOptions()` or `DMSetUp()` to have it.
+
    Volumes and squared sizes of cells, and a/h^2, lie between 1e-95 and 1e95; others are refused. Units may be chosen freely within that,
 but the default absolute tolerance of a KSP, 1e-50 (`KSPSetTolerances()`), may need to be smaller in small ones.
 
@@ -283,6 +292,7 @@ PetscErrorCode DMCreate_VPatchDG(DM dm)
   dm->ops->setup = DMSetUp_VPatchDG;
   dm->ops->destroy = DMDestroy_VPatchDG;
   dm->ops->view = DMView_VPatchDG;
+  ((PetscObject)dm)->bops->view = DMVPatchDGViewObject;
   dm->ops->clone = DMClone_VPatchDG;
   dm->ops->refine = DMRefine_VPatchDG;
   dm->ops->coarsen = DMCoarsen_VPatchDG;

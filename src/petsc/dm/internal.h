@@ -21,6 +21,8 @@ PetscErrorCode DMVPatchDGGet(DM, int setting, void *value, const char caller[]);
 PetscErrorCode DMVPatchDGCheckChange(DM, PetscBool changes, const char what[]);
 /* options.c */
 PetscErrorCode DMSetFromOptions_VPatchDG(DM, VpOptionItems);
+/* From now on options with the prefix of `of` that refine have done so on dm. */
+PetscErrorCode DMVPatchDGEndOptions(DM of, DM dm);
 
 /* domain.c: the boxes that the settings describe. Ensures: an error on all ranks unless they have the same settings. */
 PetscErrorCode DMVPatchDGCheckAgreement(DM);
@@ -81,8 +83,9 @@ PetscErrorCode DMVPatchDGRefineLocally(DM, VpMesh *);
 PetscErrorCode DMVPatchDGAdaptAll(DM, int8_t mark, DM *);
 /* dm.c: a DM like this one that is set up, on another mesh, whose reference it takes over, with that coefficient of own cells, or NULL */
 PetscErrorCode DMVPatchDGCreateOn(DM, VpMesh, const PetscReal a[], DM *);
-/* view.c */
+/* view.c: DMView(); and what PetscObjectView() does with a DM */
 PetscErrorCode DMView_VPatchDG(DM, PetscViewer);
+PetscErrorCode DMVPatchDGViewObject(PetscObject, PetscViewer);
 /* vectors.c: gives the DM its operations on vectors */
 void DMVPatchDGSetVectorOps(DM);
 /* coefficient.c: what DMGetBoundingBox() asks, in versions of PETSc that ask the DM */

@@ -158,13 +158,29 @@ static PetscErrorCode DomainOptions(DM dm, VpOptionItems PetscOptionsObject)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode LocalOptions(DM dm, VpOptionItems PetscOptionsObject)
+/* done: options have refined what the DM is made of, and do not refine it again */
+static PetscErrorCode RefineOption(DM dm, PetscBool done, VpOptionItems PetscOptionsObject)
+{
+  DM_VPatchDG   *dg = dm->data;
+  const PetscInt before = dg->mesh ? 0 : dg->converted_level;
+  PetscReal      value;
+  PetscBool      set;
+
+  PetscFunctionBegin;
+  PetscCall(VpSettingAsk(&DMVPatchDGPetscSettings.row[VP_DM_REFINE], PetscOptionsObject, (PetscReal)(dm->levelup - before), &value, &set));
+  if (!set || done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGCheckChange(dm, (PetscBool)(value != (PetscReal)dm->levelup), "number of refinements (-dm_refine)"));
+  PetscCall(DMSetRefineLevel(dm, (PetscInt)value + (value < 0 ? 0 : before)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LocalOptions(DM dm, PetscBool done, VpOptionItems PetscOptionsObject)
 {
   static const char setter[] = "DMVPatchDGSetLocalRefinement";
   DM_VPatchDG      *dg = dm->data;
   PetscReal         point[MAX_ENTRIES] = {0}, sphere[MAX_ENTRIES] = {0};
   PetscInt          levels;
-  PetscBool         set, at_point, at_sphere;
+  PetscBool         set, asked, at_point, at_sphere;
 
   PetscFunctionBegin;
   PetscCall(PetscArraycpy(point, dg->point, 3));
@@ -173,12 +189,24 @@ static PetscErrorCode LocalOptions(DM dm, VpOptionItems PetscOptionsObject)
                           &at_point, PetscOptionsObject));
   PetscCall(NumbersOption(dm, "-dm_vpatchdg_refine_sphere", "Centre and radius of a sphere whose cells are refined", setter, dm->dim + 1,
                           PETSC_FALSE, sphere, &at_sphere, PetscOptionsObject));
+  asked = (PetscBool)(at_point || at_sphere);
   at_point = (PetscBool)(at_point || dg->at_point);
   at_sphere = (PetscBool)(at_sphere || dg->at_sphere);
   levels = dg->local_levels ? dg->local_levels : (at_point || at_sphere);
   PetscCall(
     PetscOptionsInt("-dm_vpatchdg_refine_levels", "How often cells at the point or the sphere are refined", setter, levels, &levels, &set));
-  if (!dg->mesh) PetscCall(DMVPatchDGSetLocalRefinement(dm, levels, at_point ? point : NULL, at_sphere ? sphere : NULL));
+  if (dg->mesh) PetscCall(DMVPatchDGCheckChange(dm, (PetscBool)(!done && (asked || set)), "local refinement"));
+  else PetscCall(DMVPatchDGSetLocalRefinement(dm, levels, at_point ? point : NULL, at_sphere ? sphere : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGEndOptions(DM of, DM dm)
+{
+  DM_VPatchDG *dg = dm->data;
+
+  PetscFunctionBegin;
+  dg->options_are_done = PETSC_TRUE;
+  PetscCall(PetscStrncpy(dg->options_prefix, VpPrefix((PetscObject)of), sizeof(dg->options_prefix)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,7 +214,7 @@ PetscErrorCode DMSetFromOptions_VPatchDG(DM dm, VpOptionItems PetscOptionsObject
 {
   DM_VPatchDG *dg;
   PetscReal    value;
-  PetscBool    set;
+  PetscBool    set, done;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
@@ -201,9 +229,10 @@ PetscErrorCode DMSetFromOptions_VPatchDG(DM dm, VpOptionItems PetscOptionsObject
     PetscCall(VpSettingAsk(s, PetscOptionsObject, VpSettingValue(s, dg), &value, &set));
     if (set) PetscCall(DMVPatchDGSet(dm, i, value));
   }
-  PetscCall(VpSettingAsk(&DMVPatchDGPetscSettings.row[VP_DM_REFINE], PetscOptionsObject, (PetscReal)dm->levelup, &value, &set));
-  if (set && !dg->mesh) PetscCall(DMSetRefineLevel(dm, (PetscInt)value));
-  PetscCall(LocalOptions(dm, PetscOptionsObject));
+  PetscCall(PetscStrcmp(VpPrefix((PetscObject)dm), dg->options_prefix, &done));
+  done = (PetscBool)(done && dg->options_are_done);
+  PetscCall(RefineOption(dm, done, PetscOptionsObject));
+  PetscCall(LocalOptions(dm, (PetscBool)(done && dg->mesh), PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -117,3 +117,24 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
   PetscCall(VpSettingsView(&DMVPatchDGSettings, (PetscObject)dm, dg, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* DMViewFromOptions() calls this. What DMSetUp() has printed for -dm_view is left out once where a program asks for it, too. */
+PetscErrorCode DMVPatchDGViewObject(PetscObject object, PetscViewer viewer)
+{
+  DM_VPatchDG      *dg = DMVPatchDGData((DM)object);
+  PetscViewer       screen;
+  PetscViewerFormat format;
+  PetscBool         again;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIGetStdout(object->comm, &screen));
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  again = (PetscBool)(viewer == screen && dg->shown == VP_SHOWN_ALL && format == dg->shown_as);
+  if (again) dg->shown = VP_SHOWN_NOTHING;
+  if (viewer == screen && dg->shown == VP_SHOWN_NOW) {
+    dg->shown = VP_SHOWN_ALL;
+    dg->shown_as = format;
+  }
+  if (!again) PetscCall(DMView((DM)object, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,6 +1,19 @@
 /* A DM's data, and what is asked of DMs, vectors and matrices before they are used. */
 #include "dmdata.h"
 
+/* DMConvert() has given the DM the types of its source. A matrix that nobody chose is that of a DMVPATCHDG. */
+static PetscErrorCode ChooseTypes(DM dm)
+{
+  PetscBool aij, asked;
+
+  PetscFunctionBegin;
+  DMVPatchDGData(dm)->types_to_choose = PETSC_FALSE;
+  PetscCall(PetscStrcmp(dm->mattype, MATAIJ, &aij));
+  PetscCall(PetscOptionsHasName(((PetscObject)dm)->options, ((PetscObject)dm)->prefix, "-dm_mat_type", &asked));
+  if (aij && !asked) PetscCall(DMSetMatType(dm, MATSHELL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMVPatchDGGetData(DM dm, DM_VPatchDG **out)
 {
   PetscBool    match;
@@ -12,6 +25,7 @@ PetscErrorCode DMVPatchDGGetData(DM dm, DM_VPatchDG **out)
   PetscCheck(match, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG,
              "The DM is not of type vpatchdg (its type: %s): call DMSetType(dm, DMVPATCHDG) first", VpTypeName((PetscObject)dm));
   dg = dm->data;
+  if (dg->types_to_choose) PetscCall(ChooseTypes(dm));
   if (dg->mesh) { /* PETSc's own setters do not ask whether the DM is set up. */
     dm->dim = dg->mesh->dim;
     PetscCall(DMSetRefineLevel(dm, dg->mesh->level));

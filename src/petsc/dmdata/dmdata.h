@@ -39,6 +39,11 @@ typedef struct {
   PetscInt                 local_levels;        /* how often DMSetUp() refines cells at a point or a sphere */
   PetscBool                at_point, at_sphere; /* which of the two is given */
   PetscReal                point[3], sphere[4]; /* [dim]; centre [dim], radius */
+  /* where the settings come from */
+  PetscBool types_to_choose;     /* DMConvert() made the DM, and its type of matrices is that of the source until the DM is first used */
+  PetscInt  converted_level;     /* how often the boxes of a converted DM are refined before -dm_refine refines them more */
+  PetscBool options_are_done;    /* options that refine have done so, on this DM or on the one that it is made of */
+  char      options_prefix[128]; /* the prefix of these options */
   /* what set-up makes */
   VpDomain            boxes;
   VpMesh              mesh;           /* NULL until the DM is set up */
@@ -49,6 +54,9 @@ typedef struct {
   PetscReal          *ghost;          /* cells beyond own ones on the backend: values of the operator's argument; NULL until used */
   struct VpGeometry_ *geometry;       /* of functions at points (fields/places.h); NULL until used */
   struct VpMatrix_   *mats;           /* the matrices made from this DM that are alive (mat/mat.h) */
+  /* what -dm_view has printed: nothing that still holds, something just now, or what the DM is, in the format `shown_as` */
+  enum { VP_SHOWN_NOTHING, VP_SHOWN_NOW, VP_SHOWN_ALL } shown;
+  PetscViewerFormat shown_as;
 } DM_VPatchDG;
 
 /* Requires: the DM is a DMVPATCHDG. */

@@ -133,6 +133,7 @@ PetscErrorCode DMVPatchDGSetOperator(DM dm, int tensor, const PetscReal coeffici
   if (a) PetscCall(VpProblemCreateLattice(dg->mesh, &op->problem, &op->problem.lattice));
   PetscCall(VpOperatorDestroy(&dg->op));
   dg->op = op;
+  dg->shown = VP_SHOWN_NOTHING;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
