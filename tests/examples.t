@@ -95,6 +95,15 @@ for (['degree 2', 1, 9558, 5.5e-4, '-dm_vpatchdg_degree 2 -most 9000'], ['degree
   ok($last && -e "$folder/adapt-$last.vtu" && abs($functional - 0.3985) < 0.01, 'adapt_writes_every_step_in_3d') or diag($out);
 }
 
+# restart: several runs on other numbers of ranks do what one run does
+{
+  my $file = "$folder/restart";
+  my $whole = run(2, 'restart', '-steps 5');
+  is(run(3, 'restart', "-steps 2 -save $file") . run(1, 'restart', "-steps 1 -load $file -save $file-2") . run(4, 'restart', "-steps 2 -load $file-2 -dm_refine 2"),
+    $whole, 'restart_goes_on');
+  is(scalar(() = $whole =~ /^\d+ cells, estimate/mg), 5, 'restart_takes_its_steps') or diag($whole);
+}
+
 # plain: nothing but PETSc, and a plugin
 for my $ranks (1, 2) {
   my $out = run($ranks, 'plain', "-dll_append $build/lib/libvpatchdg.so -dm_vpatchdg_degree 2 -dm_refine 3 -ksp_type fgmres -ksp_rtol 1e-8 -pc_type vpatchdg -options_left");

@@ -40,22 +40,21 @@ static PetscErrorCode Extremes(VpMesh mesh, int *least, int *most)
 }
 
 /* takes over the forest */
-static PetscErrorCode Build(VpMesh like, void *forest, VpMesh *out)
+static PetscErrorCode Build(MPI_Comm comm, VpDomain domain, void *forest, VpMesh *out)
 {
   VpMesh       mesh;
   VpLattice    lattice;
   PetscSFNode *owner;
 
   PetscFunctionBeginUser;
-  PetscCall(VpLatticeCreateUniform(like->domain, 0, &lattice));
-  PetscCall(VpMeshBegin(like->comm, lattice, &mesh));
+  PetscCall(VpLatticeCreateUniform(domain, 0, &lattice));
+  PetscCall(VpMeshBegin(comm, lattice, &mesh));
   *out = mesh;
   mesh->forest = forest;
   PetscCall(VpForestOpsOf(mesh->dim)->fill(forest, mesh, &owner));
   PetscCall(VpMeshSetExchange(mesh, owner));
   PetscCall(PetscFree(owner));
   PetscCall(Extremes(mesh, &mesh->least, &mesh->level));
-  PetscCall(VpMeshSetTransport(mesh, like->transport, like->link));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -106,10 +105,78 @@ PetscErrorCode VpMeshAdapt(VpMesh old, const int8_t mark[], int width, const Pet
   error = CheckSize(old, ops->size(forest));
   if (error) ops->destroy(forest);
   PetscCall(error);
-  PetscCall(Build(old, forest, mesh));
+  PetscCall(Build(old->comm, old->domain, forest, mesh));
+  PetscCall(VpMeshSetTransport(*mesh, old->transport, old->link));
   if (b) *b = NULL;
   if (a && b) PetscCall(PetscMalloc1((*mesh)->nown * (size_t)width + 1, b));
   ops->take_coefficient(forest, width, a && b ? *b : NULL);
+  if ((*mesh)->least == (*mesh)->level) PetscCall(MakeUniform(mesh));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds n cells of these depths to the place {boxes, smallest leaves in the next box}, a box being 2^bits of them. *right: each cell begins at
+   a multiple of its size. */
+static void Pass(int bits, int dim, int32_t n, const uint8_t depth[], int64_t place[2], PetscBool *right)
+{
+  for (int32_t i = 0; i < n; i++) {
+    const int64_t size = (int64_t)1 << (bits - dim * depth[i]);
+
+    *right = (PetscBool)(*right && place[1] % size == 0);
+    place[1] += size;
+    place[0] += place[1] >> bits;
+    place[1] &= ((int64_t)1 << bits) - 1;
+  }
+}
+
+/* before: the place where this rank's cells begin. Ensures: an error on all ranks where the cells do not fill the boxes. */
+static PetscErrorCode Place(MPI_Comm comm, VpDomain domain, int32_t n, const uint8_t depth[], int64_t before[2])
+{
+  const int   deepest = VpForestOpsOf(domain->dim)->deepest, bits = deepest * domain->dim;
+  int64_t     mine[2] = {0, 0}, end[2], (*all)[2];
+  PetscMPIInt rank, size;
+  PetscBool   right = PETSC_TRUE, ignored = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  for (int32_t i = 0; i < n; i++) right = (PetscBool)(right && depth[i] <= deepest);
+  if (right) Pass(bits, domain->dim, n, depth, mine, &ignored);
+  PetscCall(PetscMalloc1(size + 1, &all));
+  PetscCallMPI(MPI_Allgather(mine, 2, MPI_INT64_T, all + 1, 2, MPI_INT64_T, comm));
+  all[0][0] = all[0][1] = 0;
+  for (PetscMPIInt r = 0; r < size; r++) {
+    const int64_t sum = all[r][1] + all[r + 1][1];
+
+    all[r + 1][0] += all[r][0] + (sum >> bits);
+    all[r + 1][1] = sum & (((int64_t)1 << bits) - 1);
+  }
+  for (int i = 0; i < 2; i++) before[i] = end[i] = all[rank][i];
+  if (right) Pass(bits, domain->dim, n, depth, end, &right);
+  right = (PetscBool)(right && all[size][0] == domain->nbox && all[size][1] == 0);
+  PetscCall(PetscFree(all));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &right, 1, MPIU_BOOL, MPI_LAND, comm));
+  PetscCheck(right, comm, PETSC_ERR_ARG_WRONG, "The cells do not fill the %d boxes: depths of cells are wrong or missing",
+             (int)domain->nbox);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpMeshCreateLeaves(MPI_Comm comm, VpDomain domain, int32_t n, const uint8_t depth[], VpMesh *mesh)
+{
+  const VpForestOps *ops = VpForestOpsOf(domain->dim);
+  int64_t            before[2], total = n;
+  void              *forest;
+  PetscBool          balanced;
+
+  PetscFunctionBeginUser;
+  PetscCall(VpForestInitialize());
+  PetscCall(Place(comm, domain, n, depth, before));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, comm));
+  forest = ops->grow(comm, domain, n, depth, before);
+  balanced = (PetscBool)(ops->size(forest) == (double)total);
+  if (!balanced) ops->destroy(forest);
+  PetscCheck(balanced, comm, PETSC_ERR_ARG_WRONG, "Cells that share a face, an edge or a corner differ by more than one level");
+  ops->take_coefficient(forest, 0, NULL);
+  PetscCall(Build(comm, domain, forest, mesh));
   if ((*mesh)->least == (*mesh)->level) PetscCall(MakeUniform(mesh));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -111,6 +111,56 @@ static void *Adapt(void *from, VpDomain domain, const int8_t mark[], int width, 
   return forest;
 }
 
+/* Writes the corners and depths of leaves, [n][dim + 1], and counts them in cumulated[box + 1]. */
+static void ListLeaves(int32_t n, const uint8_t depth[], const int64_t before[2], p4est_qcoord_t *to, p4est_gloidx_t cumulated[])
+{
+  const int bits = P4EST_DIM * P4EST_QMAXLEVEL;
+  int64_t   box = before[0], at = before[1];
+
+  for (int32_t i = 0; i < n; i++) {
+    const int        shift = bits - P4EST_DIM * depth[i];
+    p4est_quadrant_t q;
+
+    p4est_quadrant_set_morton(&q, depth[i], (uint64_t)at >> shift);
+    *to++ = q.x;
+    *to++ = q.y;
+#ifdef P4_TO_P8
+    *to++ = q.z;
+#endif
+    *to++ = q.level;
+    cumulated[box + 1]++;
+    at += (int64_t)1 << shift;
+    box += at >> bits;
+    at &= ((int64_t)1 << bits) - 1;
+  }
+}
+
+static void *Grow(MPI_Comm comm, VpDomain domain, int32_t n, const uint8_t depth[], const int64_t before[2])
+{
+  p4est_connectivity_t *conn = VP_FOREST(VpConnectivity)(domain, PETSC_TRUE);
+  p4est_gloidx_t       *cumulated = P4EST_ALLOC_ZERO(p4est_gloidx_t, domain->nbox + 1), *starts, mine = n;
+  sc_array_t           *leaves = sc_array_new_count(sizeof(p4est_qcoord_t), (size_t)n * (P4EST_DIM + 1));
+  p4est_t              *forest;
+  int                   size;
+
+  (void)MPI_Comm_size(comm, &size);
+  starts = P4EST_ALLOC_ZERO(p4est_gloidx_t, size + 1);
+  (void)MPI_Allgather(&mine, 1, P4EST_MPI_GLOIDX, starts + 1, 1, P4EST_MPI_GLOIDX, comm);
+  for (int r = 0; r < size; r++) starts[r + 1] += starts[r];
+  ListLeaves(n, depth, before, (p4est_qcoord_t *)leaves->array, cumulated);
+  (void)MPI_Allreduce(MPI_IN_PLACE, cumulated, domain->nbox + 1, P4EST_MPI_GLOIDX, MPI_SUM, comm);
+  for (int32_t b = 0; b < domain->nbox; b++) cumulated[b + 1] += cumulated[b];
+  forest = p4est_inflate(comm, conn, starts, cumulated, leaves, NULL, NULL);
+  p4est_comm_parallel_env_duplicate(forest);
+  sc_array_destroy(leaves);
+  P4EST_FREE(starts);
+  P4EST_FREE(cumulated);
+  p4est_reset_data(forest, sizeof(Leaf), NULL, NULL);
+  p4est_balance_ext(forest, P4EST_CONNECT_FULL, NULL, NULL);
+  Cut(forest);
+  return forest;
+}
+
 static void TakeCoefficient(void *from, int width, PetscReal a[])
 {
   p4est_t *forest = (p4est_t *)from;
@@ -290,6 +340,7 @@ static int32_t Find(void *forest, int32_t box, const PetscReal x[])
 const VpForestOps VP_FOREST(VpForestOps) = {.deepest = P4EST_QMAXLEVEL,
                                             .create = Create,
                                             .adapt = Adapt,
+                                            .grow = Grow,
                                             .fill = Fill,
                                             .take_coefficient = TakeCoefficient,
                                             .size = Size,

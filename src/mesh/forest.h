@@ -6,6 +6,7 @@
   #include <p4est_bits.h>
   #include <p4est_communication.h>
   #include <p4est_extended.h>
+  #include <p4est_io.h>
   #include <p4est_iterate.h>
   #include <p4est_mesh.h>
   #define VP_FOREST(name) name##2
@@ -14,6 +15,7 @@
   #include <p8est_bits.h>
   #include <p8est_communication.h>
   #include <p8est_extended.h>
+  #include <p8est_io.h>
   #include <p8est_iterate.h>
   #include <p8est_mesh.h>
   #define VP_FOREST(name) name##3

@@ -134,6 +134,9 @@ typedef struct {
   void *(*create)(VpMesh);
   /* makes the adapted forest that VpMeshAdapt describes */
   void *(*adapt)(void *forest, VpDomain, const int8_t mark[], int width, const PetscReal a[]);
+  /* Makes a forest of leaves of these depths, which are own ones until work is balanced: in their order, from the place on that has so many
+     boxes and then so many smallest leaves before it. Requires: the leaves of all ranks fill the boxes, VpForestInitialize() */
+  void *(*grow)(MPI_Comm, VpDomain, int32_t n, const uint8_t depth[], const int64_t before[2]);
   /* fills what an adaptive mesh of this domain and comm has of own cells and ghosts; `owner` of the ghosts is for the caller to free */
   PetscErrorCode (*fill)(void *forest, VpMesh, PetscSFNode **owner);
   /* a[] (unless NULL) = that of own leaves; the forest forgets it. Not collective */

@@ -31,12 +31,13 @@ static PetscErrorCode Finalize(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A program or another package may have started libsc, and p4est on it; what is started here is ended in PetscFinalize. */
+/* A program or another package may have started libsc, and p4est on it; what is started here is ended in PetscFinalize. sc_init() is collective
+   on its communicator: on that of all ranks, a mesh on some of them would wait for the others. */
 PetscErrorCode VpForestInitialize(void)
 {
   PetscFunctionBeginUser;
   if (sc_package_id < 0) {
-    sc_init(MPI_COMM_WORLD, 0, 0, NULL, SC_LP_ERROR);
+    sc_init(MPI_COMM_SELF, 0, 0, NULL, SC_LP_ERROR);
     p4est_init(NULL, SC_LP_ERROR);
     PetscCall(PetscRegisterFinalize(Finalize));
   } else if (p4est_package_id < 0) p4est_init(NULL, SC_LP_ERROR);

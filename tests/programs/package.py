@@ -161,6 +161,27 @@ def knows_files_for_paraview():
         assert dm.comm.rank or b'Name="number"' in file.read_bytes()
 
 
+def knows_what_a_file_has():
+    dm = vpatchdg.create(dim=2, degree=2, refine=2, coefficient=lambda x: 1 + x[:, 0])
+    dm = vpatchdg.refine_cells(dm, (vpatchdg.bounds(dm)[0][:, 0] < 0.25).astype(int))
+    u = vpatchdg.from_point_values(dm, lambda x: x[..., 0] * x[..., 1])
+    with tempfile.TemporaryDirectory() as folder:
+        file = dm.comm.tompi4py().bcast(str(Path(folder) / 'mesh'))
+        viewer = PETSc.Viewer().createBinary(file, 'w', comm=dm.comm)
+        dm.view(viewer)
+        u.view(viewer)
+        viewer.destroy()
+        viewer = PETSc.Viewer().createBinary(file, 'r', comm=dm.comm)
+        again = PETSc.DM().create(dm.comm)
+        again.load(viewer)
+        v = again.createGlobalVec()
+        v.load(viewer)
+        viewer.destroy()
+        dm.comm.barrier()
+    assert np.array_equal(vpatchdg.bounds(again), vpatchdg.bounds(dm))
+    assert np.array_equal(vpatchdg.coefficient(again), vpatchdg.coefficient(dm)) and np.array_equal(u.array, v.array)
+
+
 def knows_values_anywhere():
     dm = vpatchdg.create(dim=3, degree=2, refine=1, grid=[2, 1, 1])
     u = vpatchdg.from_point_values(dm, lambda x: x[..., 0] * x[..., 1] - x[..., 2] ** 2)

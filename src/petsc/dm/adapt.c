@@ -47,6 +47,31 @@ static PetscErrorCode DestroyIf(PetscErrorCode error, VpMesh *mesh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DMVPatchDGCreateLeaves(DM dm, VpMesh *mesh)
+{
+  DM_VPatchDG       *dg = dm->data;
+  const PetscScalar *from;
+  uint8_t           *depth;
+  PetscInt           n;
+  PetscErrorCode     error;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(dg->leaves, &n));
+  PetscCall(PetscMalloc1(n, &depth));
+  PetscCall(VecGetArrayRead(dg->leaves, &from));
+  for (PetscInt c = 0; c < n; c++) {
+    const PetscReal x = PetscRealPart(from[c]);
+
+    depth[c] = x >= 0 && x < UINT8_MAX && x == PetscFloorReal(x) ? (uint8_t)x : UINT8_MAX; /* which no cell has */
+  }
+  PetscCall(VecRestoreArrayRead(dg->leaves, &from));
+  error = VpMeshCreateLeaves(PetscObjectComm((PetscObject)dm), dg->boxes, (int32_t)n, depth, mesh);
+  PetscCall(PetscFree(depth));
+  PetscCall(error);
+  PetscCall(DestroyIf(DMVPatchDGCheckMesh(dm, *mesh), mesh));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A place outside of the domain has no cells, however often they are to be refined. */
 PetscErrorCode DMVPatchDGRefineLocally(DM dm, VpMesh *mesh)
 {

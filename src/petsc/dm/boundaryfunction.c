@@ -96,7 +96,8 @@ PetscErrorCode DMVPatchDGAskBoundary(DM dm, VpDomain domain)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckLabels(dm));
-  if (!DMVPatchDGData(dm)->side_boundary && !DMVPatchDGLabelConditions(dm)) PetscFunctionReturn(PETSC_SUCCESS);
+  DMVPatchDGData(dm)->asked = (PetscBool)(DMVPatchDGData(dm)->side_boundary || DMVPatchDGLabelConditions(dm));
+  if (!DMVPatchDGData(dm)->asked) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(2 * n, &answer, n, &condition));
   error = SetAnswers(dm, domain, n, answer, condition);
   PetscCall(PetscFree2(answer, condition));

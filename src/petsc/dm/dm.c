@@ -25,7 +25,8 @@ static PetscErrorCode DMSetUp_VPatchDG(DM dm)
   PetscCall(DMVPatchDGDoctor(dm, level));
   PetscCall(DMVPatchDGCheckSize(dm, dg->boxes->nbox, level));
   PetscCall(DMVPatchDGCheckScale(dm, dg->boxes, level));
-  PetscCall(VpMeshCreate(comm, dg->boxes, (int)level, &mesh));
+  if (dg->leaves) PetscCall(DMVPatchDGCreateLeaves(dm, &mesh));
+  else PetscCall(VpMeshCreate(comm, dg->boxes, (int)level, &mesh));
   PetscCall(DMVPatchDGRefineLocally(dm, &mesh));
   dg->mesh = mesh;
   PetscCall(DMVPatchDGSetOperator(dm, 0, NULL));
@@ -270,6 +271,14 @@ is free)
    Volumes and squared sizes of cells, and a/h^2, lie between 1e-95 and 1e95; others are refused. Units may be chosen freely within that,
 but the default absolute tolerance of a KSP, 1e-50 (`KSPSetTolerances()`), may need to be smaller in small ones.
 
+   `DMView()` with a `PETSCVIEWERBINARY` or a `PETSCVIEWERHDF5` saves the mesh and the operator of a DM that is set up:
+   domain, boundary conditions, labels, alpha, penalty, reaction, degree, cells, also adaptive ones, and the coefficient.
+   Of a function for the boundary it saves what the function answered. `DMLoad()` on any number of ranks makes a DM of it
+   that is set up; before it the DM has its type at most, and options for vectors, matrices and the backend, which the
+   file does not have. Global vectors are saved by `VecView()` and read by `VecLoad()`, on any number of ranks as well.
+   In an HDF5 file each mesh needs a group of its own (`PetscViewerHDF5PushGroup()`). A mesh that `DMCoarsen()` made of
+   stretched cells is refused. The example restart.c does all this.
+
    The number of refinements is that of `DMSetUp()`: a `DMSetRefineLevel()` that comes later has no effect.
 
 .seealso: `DMVPatchDGCreate()`, `DMVPatchDGSetDegree()`, `DMVPatchDGSetCoefficient()`, `DMVPatchDGRefineCells()`,
@@ -292,6 +301,7 @@ PetscErrorCode DMCreate_VPatchDG(DM dm)
   dm->ops->setup = DMSetUp_VPatchDG;
   dm->ops->destroy = DMDestroy_VPatchDG;
   dm->ops->view = DMView_VPatchDG;
+  dm->ops->load = DMLoad_VPatchDG;
   ((PetscObject)dm)->bops->view = DMVPatchDGViewObject;
   dm->ops->clone = DMClone_VPatchDG;
   dm->ops->refine = DMRefine_VPatchDG;

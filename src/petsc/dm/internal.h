@@ -48,7 +48,8 @@ extern const VpSide DMVPatchDGSideKinds[];
 typedef struct VpLabels_ *VpLabels;
 PetscErrorCode            DMVPatchDGCopyLabels(DM from, DM to);
 PetscErrorCode            DMVPatchDGDestroyLabels(DM);
-PetscInt                  DMVPatchDGLabelConditions(DM); /* how many labels have one */
+PetscInt                  DMVPatchDGLabelConditions(DM);              /* how many labels have one */
+void DMVPatchDGListCondition(DM, PetscInt i, PetscReal condition[3]); /* the i-th one: label, VPatchDGBoundary, alpha */
 /* Ensures: an error on all ranks unless the labels that have conditions are there, and are those of the boxes. */
 PetscErrorCode DMVPatchDGCheckLabels(DM);
 /* changes what holds on a side of a box if its label has a condition */
@@ -77,8 +78,9 @@ PetscErrorCode DMVPatchDGMoveCoefficient(DM, VpMesh next, PetscReal **);
 PetscErrorCode DMVPatchDGDoctor(DM, PetscInt level);
 PetscErrorCode DMVPatchDGDoctorAdaptive(DM, VpMesh);
 
-/* adapt.c: replaces a mesh that is not the DM's yet by one whose cells at the point and the sphere are refined, which the doctor sees; a DM
+/* adapt.c: the mesh of dg->leaves; replaces a mesh that is not the DM's yet by one whose cells at the point and the sphere are refined, which the doctor sees; a DM
    with all cells marked */
+PetscErrorCode DMVPatchDGCreateLeaves(DM, VpMesh *);
 PetscErrorCode DMVPatchDGRefineLocally(DM, VpMesh *);
 PetscErrorCode DMVPatchDGAdaptAll(DM, int8_t mark, DM *);
 /* dm.c: a DM like this one that is set up, on another mesh, whose reference it takes over, with that coefficient of own cells, or NULL */
@@ -86,6 +88,9 @@ PetscErrorCode DMVPatchDGCreateOn(DM, VpMesh, const PetscReal a[], DM *);
 /* view.c: DMView(); and what PetscObjectView() does with a DM */
 PetscErrorCode DMView_VPatchDG(DM, PetscViewer);
 PetscErrorCode DMVPatchDGViewObject(PetscObject, PetscViewer);
+/* restart.c: writes the DM to a viewer that vectors can be written to; reads one */
+PetscErrorCode DMVPatchDGSave(DM, PetscViewer);
+PetscErrorCode DMLoad_VPatchDG(DM, PetscViewer);
 /* vectors.c: gives the DM its operations on vectors */
 void DMVPatchDGSetVectorOps(DM);
 /* coefficient.c: what DMGetBoundingBox() asks, in versions of PETSc that ask the DM */

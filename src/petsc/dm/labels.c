@@ -83,6 +83,18 @@ PetscInt DMVPatchDGLabelConditions(DM dm)
   return DMVPatchDGData(dm)->labels ? DMVPatchDGData(dm)->labels->n : 0;
 }
 
+static void List(const Condition *condition, PetscReal to[3])
+{
+  to[0] = (PetscReal)condition->label;
+  to[1] = (PetscReal)condition->boundary;
+  to[2] = condition->alpha;
+}
+
+void DMVPatchDGListCondition(DM dm, PetscInt i, PetscReal condition[3])
+{
+  List(&DMVPatchDGData(dm)->labels->condition[i], condition);
+}
+
 static const Condition *Find(VpLabels labels, PetscInt label)
 {
   for (PetscInt i = 0; i < labels->n; i++) {
@@ -113,11 +125,7 @@ static PetscErrorCode CheckSame(MPI_Comm comm, VpLabels labels)
   PetscCall(PetscMalloc1(sides + 3 * n, &numbers));
   for (PetscInt i = 0; i < sides; i++) numbers[i] = (PetscReal)labels->side[i];
   conditions = numbers + sides;
-  for (PetscInt i = 0; i < n; i++) {
-    conditions[3 * i] = (PetscReal)labels->condition[i].label;
-    conditions[3 * i + 1] = (PetscReal)labels->condition[i].boundary;
-    conditions[3 * i + 2] = labels->condition[i].alpha;
-  }
+  for (PetscInt i = 0; i < n; i++) List(&labels->condition[i], conditions + 3 * i);
   error = VpCheckSameReals(comm, sides, numbers, "the labels of sides (DMVPatchDGSetSideLabels())");
   if (!error) error = VpCheckSameReals(comm, 3 * n, conditions, "the conditions of labels (DMVPatchDGSetLabelBoundary())");
   PetscCall(PetscFree(numbers));

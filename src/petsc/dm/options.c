@@ -153,6 +153,7 @@ static PetscErrorCode DomainOptions(DM dm, VpOptionItems PetscOptionsObject)
   if (set && !asked && !dg->mesh && VpIsReentrant((VPatchDGDomain)domain))
     PetscCall(DMSetDimension(dm, domain == VPATCHDG_DOMAIN_LSHAPE ? 2 : 3)); /* It replaces the program's: options come last. */
   if (set) PetscCall(DMVPatchDGSetDomain(dm, (VPatchDGDomain)domain));
+  dg->dim_by_default = (PetscBool)(dm->dim < 0 || (dg->dim_by_default && !asked));
   if (dm->dim < 0) PetscCall(DMSetDimension(dm, 3));
   PetscCall(DMVPatchDGCheckDimension(dm));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -57,7 +57,7 @@ static PetscErrorCode ViewBoundary(DM dm, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   if (dg->side_boundary) PetscCall(ViewSides(dg->boxes, "a function", viewer));
-  else if (DMVPatchDGLabelConditions(dm)) PetscCall(ViewSides(dg->boxes, "labels", viewer));
+  else if (dg->asked) PetscCall(ViewSides(dg->boxes, DMVPatchDGLabelConditions(dm) ? "labels" : "a file", viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,7 +79,7 @@ static PetscErrorCode ViewMemory(VpMesh mesh, const VpProblem *problem, const Vp
 PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
 {
   DM_VPatchDG     *dg;
-  PetscBool        ascii;
+  PetscBool        ascii, file;
   PetscReal        a[2];
   PetscInt         least, most;
   PetscMPIInt      size;
@@ -88,6 +88,8 @@ PetscErrorCode DMView_VPatchDG(DM dm, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)viewer, &file, PETSCVIEWERBINARY, PETSCVIEWERHDF5, ""));
+  if (file) PetscCall(DMVPatchDGSave(dm, viewer));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (!dg->mesh) {
     PetscCall(

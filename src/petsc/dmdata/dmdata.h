@@ -40,6 +40,9 @@ typedef struct {
   PetscBool                at_point, at_sphere; /* which of the two is given */
   PetscReal                point[3], sphere[4]; /* [dim]; centre [dim], radius */
   /* where the settings come from */
+  PetscBool dim_by_default;      /* The dimension is 3 because nobody has set it. */
+  PetscBool asked;               /* What holds on the boundary depends on the side of a box. */
+  Vec       leaves;              /* while DMLoad() sets up an adaptive mesh: the depths of cells; else NULL */
   PetscBool types_to_choose;     /* DMConvert() made the DM, and its type of matrices is that of the source until the DM is first used */
   PetscInt  converted_level;     /* how often the boxes of a converted DM are refined before -dm_refine refines them more */
   PetscBool options_are_done;    /* options that refine have done so, on this DM or on the one that it is made of */
