@@ -5,12 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[PETSC_MAX_PATH_LEN];
+static char      folder[PETSC_MAX_PATH_LEN];
+static PetscBool by_mpi; /* All ranks read binary files. */
 
 /* what is known of a DM and its vector: on every rank, in the order of the cells */
 typedef struct {
-  PetscInt   n[4];
-  PetscReal *x[4]; /* corners of cells, their coefficient, a vector u, A u */
+  PetscInt   n[5];
+  PetscReal *x[5]; /* corners of cells, their coefficient, a vector u, labels of sides, A u */
 } State;
 
 /* a communicator of the first ranks; MPI_COMM_NULL on others */
@@ -55,8 +56,9 @@ static PetscErrorCode CollectVector(MPI_Comm comm, Vec v, PetscInt *total, Petsc
 /* dm and u: NULL on ranks that are not of the comm */
 static PetscErrorCode StateCreate(MPI_Comm comm, DM dm, Vec u, State *state)
 {
-  PetscInt         n = 0, dim = 0, width = 0;
-  PetscReal       *corner = NULL;
+  PetscInt         n = 0, dim = 0, width = 0, labels = 0;
+  PetscReal       *corner = NULL, *side = NULL;
+  const PetscInt  *label;
   const PetscReal *a = NULL;
   Vec              y = NULL;
   Mat              A;
@@ -70,6 +72,10 @@ static PetscErrorCode StateCreate(MPI_Comm comm, DM dm, Vec u, State *state)
     if (!a) PetscCall(DMVPatchDGGetCoefficient(dm, &a));
     PetscCall(PetscMalloc1(2 * n * dim, &corner));
     for (PetscInt c = 0; c < n; c++) PetscCall(DMVPatchDGGetCellBounds(dm, c, corner + 2 * c * dim, corner + (2 * c + 1) * dim));
+    PetscCall(DMVPatchDGGetSideLabels(dm, &labels, &label));
+    labels *= 2 * dim;
+    PetscCall(PetscMalloc1(labels, &side));
+    for (PetscInt i = 0; i < labels; i++) side[i] = (PetscReal)label[i];
     PetscCall(VecDuplicate(u, &y));
     PetscCall(DMCreateMatrix(dm, &A));
     PetscCall(MatMult(A, u, y));
@@ -78,7 +84,9 @@ static PetscErrorCode StateCreate(MPI_Comm comm, DM dm, Vec u, State *state)
   PetscCall(Collect(comm, 2 * n * dim, corner, &state->n[0], &state->x[0]));
   PetscCall(Collect(comm, a ? n * width : 0, a, &state->n[1], &state->x[1]));
   PetscCall(CollectVector(comm, u, &state->n[2], &state->x[2]));
-  PetscCall(CollectVector(comm, y, &state->n[3], &state->x[3]));
+  PetscCall(Collect(comm, tap.rank ? 0 : labels, side, &state->n[3], &state->x[3]));
+  PetscCall(CollectVector(comm, y, &state->n[4], &state->x[4]));
+  PetscCall(PetscFree(side));
   PetscCall(PetscFree(corner));
   PetscCall(VecDestroy(&y));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -87,7 +95,7 @@ static PetscErrorCode StateCreate(MPI_Comm comm, DM dm, Vec u, State *state)
 static PetscErrorCode StateDestroy(State *state)
 {
   PetscFunctionBeginUser;
-  for (int i = 0; i < 4; i++) PetscCall(PetscFree(state->x[i]));
+  for (int i = 0; i < 5; i++) PetscCall(PetscFree(state->x[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,14 +104,14 @@ static int Differences(const State *one, const State *other)
 {
   int differ = 0;
 
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 5; i++) {
     PetscReal most = 0, worst = 0;
 
     for (PetscInt k = 0; k < one->n[i] && one->n[i] == other->n[i]; k++) {
       most = PetscMax(most, PetscAbsReal(one->x[i][k]));
       worst = PetscMax(worst, PetscAbsReal(one->x[i][k] - other->x[i][k]));
     }
-    if (one->n[i] != other->n[i] || !(worst <= (i < 3 ? 0 : 1e-13) * most)) differ |= 1 << i;
+    if (one->n[i] != other->n[i] || !(worst <= (i < 4 ? 0 : 1e-13) * most)) differ |= 1 << i;
   }
   return differ;
 }
@@ -116,6 +124,7 @@ static PetscErrorCode Open(MPI_Comm comm, const char type[], const char name[], 
   PetscCall(PetscSNPrintf(path, sizeof(path), "%s/%s", folder, name));
   PetscCall(PetscViewerCreate(comm, viewer));
   PetscCall(PetscViewerSetType(*viewer, type));
+  if (by_mpi) PetscCall(PetscViewerBinarySetUseMPIIO(*viewer, PETSC_TRUE));
   PetscCall(PetscViewerFileSetMode(*viewer, mode));
   PetscCall(PetscViewerFileSetName(*viewer, path));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -299,6 +308,46 @@ static PetscErrorCode every_kind_is_read_again(PetscMPIInt writers, const char t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A vector alone, of a DM that other numbers of ranks make in the same way */
+static PetscErrorCode a_vector_is_read_again(PetscMPIInt writers, const char type[], PetscReal part)
+{
+  const PetscMPIInt ranks[] = {writers, 1, 2, 3, 4};
+  PetscMPIInt       size;
+  State             before = {0}, after;
+  MPI_Comm          comm;
+  PetscViewer       viewer;
+  DM                dm = NULL;
+  Vec               u = NULL;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  for (int i = 0; i < 5 && ranks[i] <= size; i++) {
+    PetscCall(First(ranks[i], &comm));
+    if (comm != MPI_COMM_NULL) {
+      PetscCall(Graded(comm, part, &dm));
+      PetscCall(DMCreateGlobalVector(dm, &u));
+      PetscCall(PetscObjectSetName((PetscObject)u, "u"));
+      PetscCall(Open(comm, type, "vector", i ? FILE_MODE_READ : FILE_MODE_WRITE, &viewer));
+      if (!i) PetscCall(DMVPatchDGInterpolate(dm, Field, NULL, u));
+      if (!i) PetscCall(VecView(u, viewer));
+      else PetscCall(VecLoad(u, viewer));
+      PetscCall(PetscViewerDestroy(&viewer));
+    }
+    PetscCall(StateCreate(comm, dm, u, &after));
+    if (i) {
+      TapOk((PetscBool)!Differences(&before, &after), "a_vector_is_read_again, %s, %s, by %d ranks", part > 0 ? "adaptive" : "uniform",
+            type, ranks[i]);
+      PetscCall(StateDestroy(&after));
+    } else before = after;
+    PetscCall(VecDestroy(&u));
+    PetscCall(DMDestroy(&dm));
+    if (comm != MPI_COMM_NULL) PetscCallMPI(MPI_Comm_free(&comm));
+    PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+  }
+  PetscCall(StateDestroy(&before));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* writes a file whose first `bytes` are those of "mesh"; at, number: a number there in place of its own */
 static PetscErrorCode Damage(size_t bytes, size_t at, PetscReal number)
 {
@@ -363,8 +412,10 @@ static PetscErrorCode bad_files_are_refused(void)
   Refused(LoadDamaged(3), "has a mesh in 2 dimensions, the DM has 3", "another dimension");
   for (size_t bytes = head; bytes < 3000 && n < 40; bytes += 73, n++) {
     PetscCall(Damage(bytes, 0, 0));
-    Refused(LoadDamaged(0), "ends too early", "a file that was cut");
+    by_mpi = (PetscBool)(n % 2);
+    Refused(LoadDamaged(0), "ends too early", n % 2 ? "a file that was cut, by MPI" : "a file that was cut");
   }
+  by_mpi = PETSC_FALSE;
   PetscCall(Damage(whole, settings, 5));
   Refused(LoadDamaged(0), "was not written by DMView() of a DMVPATCHDG", "another vector");
   PetscCall(Damage(whole, settings + 8, 2));
@@ -393,6 +444,9 @@ static PetscErrorCode bad_files_are_refused(void)
 
 int main(int argc, char **argv)
 {
+  const char *kind[] = {PETSCVIEWERBINARY, PETSCVIEWERHDF5};
+  const int   kinds = PetscDefined(HAVE_HDF5) ? 2 : 1;
+
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(VPatchDGInitializePackage());
   TapBegin(PETSC_COMM_WORLD);
@@ -405,10 +459,11 @@ int main(int argc, char **argv)
 
     PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
     if (writers > size) continue;
-    PetscCall(every_kind_is_read_again(writers, PETSCVIEWERBINARY));
-#if defined(PETSC_HAVE_HDF5)
-    PetscCall(every_kind_is_read_again(writers, PETSCVIEWERHDF5));
-#endif
+    for (int i = 0; i < kinds; i++) {
+      PetscCall(every_kind_is_read_again(writers, kind[i]));
+      PetscCall(a_vector_is_read_again(writers, kind[i], 0));
+      PetscCall(a_vector_is_read_again(writers, kind[i], 0.2));
+    }
   }
   PetscCall(bad_files_are_refused());
   PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));

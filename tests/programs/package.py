@@ -1,5 +1,6 @@
 """package.py knows|says: the tests of the Python package, functions whose names begin with that. Those that say what is wrong lose what PETSc holds when a
 call fails. Prints "ok NAME", "not ok NAME: why" or "skipped NAME: why" for each."""
+import os
 import sys
 import tempfile
 import traceback
@@ -165,19 +166,20 @@ def knows_what_a_file_has():
     dm = vpatchdg.create(dim=2, degree=2, refine=2, coefficient=lambda x: 1 + x[:, 0])
     dm = vpatchdg.refine_cells(dm, (vpatchdg.bounds(dm)[0][:, 0] < 0.25).astype(int))
     u = vpatchdg.from_point_values(dm, lambda x: x[..., 0] * x[..., 1])
-    with tempfile.TemporaryDirectory() as folder:
-        file = dm.comm.tompi4py().bcast(str(Path(folder) / 'mesh'))
-        viewer = PETSc.Viewer().createBinary(file, 'w', comm=dm.comm)
-        dm.view(viewer)
-        u.view(viewer)
-        viewer.destroy()
-        viewer = PETSc.Viewer().createBinary(file, 'r', comm=dm.comm)
-        again = PETSc.DM().create(dm.comm)
-        again.load(viewer)
-        v = again.createGlobalVec()
-        v.load(viewer)
-        viewer.destroy()
-        dm.comm.barrier()
+    file = Path(tempfile.gettempdir()) / f'vpatchdg-{os.getppid()}'  # the same on all ranks
+    viewer = PETSc.Viewer().createBinary(str(file), 'w', comm=dm.comm)
+    dm.view(viewer)
+    u.view(viewer)
+    viewer.destroy()
+    viewer = PETSc.Viewer().createBinary(str(file), 'r', comm=dm.comm)
+    again = PETSc.DM().create(dm.comm)
+    again.load(viewer)
+    v = again.createGlobalVec()
+    v.load(viewer)
+    viewer.destroy()
+    if not dm.comm.rank:
+        for name in file.parent.glob(file.name + '*'):
+            name.unlink()
     assert np.array_equal(vpatchdg.bounds(again), vpatchdg.bounds(dm))
     assert np.array_equal(vpatchdg.coefficient(again), vpatchdg.coefficient(dm)) and np.array_equal(u.array, v.array)
 

@@ -13,14 +13,16 @@ PetscErrorCode VpFileWrite(MPI_Comm comm, PetscViewer viewer, const char name[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the bytes that a binary file has left, on all ranks */
-static PetscErrorCode BytesLeft(MPI_Comm comm, int file, PetscInt64 *left)
+/* A binary file that rank 0 reads, or all ranks by MPI: how many bytes are left, on all ranks */
+static PetscErrorCode BytesLeft(MPI_Comm comm, PetscViewer viewer, PetscInt64 *left)
 {
   off_t       here = 0, end = 0, back;
   PetscMPIInt rank;
+  int         file;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(PetscViewerBinaryGetDescriptor(viewer, &file));
   if (!rank) {
     PetscCall(PetscBinarySeek(file, 0, PETSC_BINARY_SEEK_CUR, &here));
     PetscCall(PetscBinarySeek(file, 0, PETSC_BINARY_SEEK_END, &end));
@@ -31,29 +33,57 @@ static PetscErrorCode BytesLeft(MPI_Comm comm, int file, PetscInt64 *left)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ensures: an error on all ranks unless a whole vector comes next in a binary file. PETSc has an error on rank 0 alone, which sends the others
-   their numbers. */
+static PetscErrorCode GoBack(MPI_Comm comm, PetscViewer viewer, PetscInt64 bytes)
+{
+  off_t       back;
+  PetscMPIInt rank;
+  int         file;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(PetscViewerBinaryGetDescriptor(viewer, &file));
+  if (!rank) PetscCall(PetscBinarySeek(file, (off_t)-bytes, PETSC_BINARY_SEEK_CUR, &back));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(PETSC_HAVE_MPIIO)
+static PetscErrorCode BytesLeftMPI(PetscViewer viewer, PetscInt64 *left)
+{
+  MPI_File   file;
+  MPI_Offset here, end;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerBinaryGetMPIIODescriptor(viewer, &file));
+  PetscCall(PetscViewerBinaryGetMPIIOOffset(viewer, &here));
+  PetscCallMPI(MPI_File_get_size(file, &end));
+  *left = (PetscInt64)(end - here);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+/* Ensures: an error on all ranks unless a whole vector comes next in a binary file. PETSc has an error on rank 0 alone, for whose numbers the
+   other ranks wait, or none where MPI reads. */
 static PetscErrorCode CheckNext(MPI_Comm comm, PetscViewer viewer)
 {
   const PetscInt64 bytes = 2 * sizeof(PetscInt);
   PetscBool        binary, parallel;
   PetscInt         head[2] = {0, 0};
-  PetscInt64       left;
-  PetscMPIInt      rank;
-  off_t            back;
-  int              file;
+  PetscInt64       left = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERBINARY, &binary));
   if (!binary) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerBinaryGetUseMPIIO(viewer, &parallel));
-  if (parallel) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCall(PetscViewerBinaryGetDescriptor(viewer, &file));
-  PetscCall(BytesLeft(comm, file, &left));
+  if (!parallel) PetscCall(BytesLeft(comm, viewer, &left));
+#if defined(PETSC_HAVE_MPIIO)
+  else PetscCall(BytesLeftMPI(viewer, &left));
+#endif
   if (left >= bytes) {
     PetscCall(PetscViewerBinaryRead(viewer, head, 2, NULL, PETSC_INT));
-    if (!rank) PetscCall(PetscBinarySeek(file, (off_t)-bytes, PETSC_BINARY_SEEK_CUR, &back));
+    if (!parallel) PetscCall(GoBack(comm, viewer, bytes));
+#if defined(PETSC_HAVE_MPIIO)
+    else PetscCall(PetscViewerBinaryAddMPIIOOffset(viewer, (MPI_Offset)-bytes));
+#endif
     PetscCheck(head[0] == VEC_FILE_CLASSID, comm, PETSC_ERR_FILE_UNEXPECTED,
                "DMLoad(): what comes next in the file was not written by DMView() of a DMVPATCHDG");
   }
