@@ -1,6 +1,7 @@
 /* DMConvert() from DMDA and DMPLEX: the domain, and the map between cells. */
 /* ranks: 1 2 3 */
 #include "support/convert.h"
+#include "support/plex.h"
 #include <petscdmda.h>
 
 static PetscErrorCode Da(PetscInt dim, const PetscInt n[], PetscBool periodic, PetscInt dof, DMDAInterpolationType kind, DM *da)
@@ -98,25 +99,6 @@ static PetscErrorCode of_a_da(PetscInt dim, const PetscInt n[3], PetscBool perio
   PetscCall(CentersOfDa(da, cells, &count, &center));
   PetscCall(converts(da, degree, level, periodic, count, center, name));
   PetscCall(DMDestroy(&da));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Plex(PetscInt dim, const PetscInt n[], DM *plex)
-{
-  const PetscReal lower[3] = {0, -1, 0}, upper[3] = {2, 1, 1};
-  DM              distributed = NULL;
-
-  PetscFunctionBeginUser;
-#if PETSC_VERSION_LT(3, 22, 0)
-  PetscCall(DMPlexCreateBoxMesh(PETSC_COMM_WORLD, dim, PETSC_FALSE, n, lower, upper, NULL, PETSC_TRUE, plex));
-#else
-  PetscCall(DMPlexCreateBoxMesh(PETSC_COMM_WORLD, dim, PETSC_FALSE, n, lower, upper, NULL, PETSC_TRUE, 0, PETSC_TRUE, plex));
-#endif
-  PetscCall(DMPlexDistribute(*plex, 1, NULL, &distributed));
-  if (distributed) {
-    PetscCall(DMDestroy(plex));
-    *plex = distributed;
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

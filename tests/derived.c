@@ -1,8 +1,8 @@
 /* Options that have done their work on a DM do it neither again nor otherwise on DMs that are made of it. */
 /* ranks: 1 2 3 */
+#include "support/plex.h"
 #include "support/refused.h"
 #include <petscdmda.h>
-#include <petscdmplex.h>
 #include <vpatchdg.h>
 
 static PetscErrorCode Set(const char options[])
@@ -49,23 +49,6 @@ static PetscErrorCode derived_has(DM *dm, PetscInt cells, const char matrix[], c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* 4 x 4 cells that options may refine */
-static PetscErrorCode Plex(PetscBool options, DM *plex)
-{
-  const PetscInt n[2] = {4, 4};
-  DM             distributed;
-
-  PetscFunctionBeginUser;
-  PetscCall(DMPlexCreateBoxMesh(PETSC_COMM_WORLD, 2, PETSC_FALSE, n, NULL, NULL, NULL, PETSC_TRUE, plex));
-  PetscCall(DMPlexDistribute(*plex, 0, NULL, &distributed));
-  if (distributed) {
-    PetscCall(DMDestroy(plex));
-    *plex = distributed;
-  }
-  if (options) PetscCall(DMSetFromOptions(*plex));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode of_a_plex(const char set[], const char prefix[], PetscBool options, PetscInt cells, const char matrix[],
                                 const char name[])
 {
@@ -73,7 +56,8 @@ static PetscErrorCode of_a_plex(const char set[], const char prefix[], PetscBool
 
   PetscFunctionBeginUser;
   PetscCall(Set(set));
-  PetscCall(Plex(options, &plex));
+  PetscCall(Plex(2, (PetscInt[]){4, 4}, &plex));
+  if (options) PetscCall(DMSetFromOptions(plex));
   PetscCall(DMConvert(plex, DMVPATCHDG, &dm));
   PetscCall(DMDestroy(&plex));
   PetscCall(DMSetOptionsPrefix(dm, prefix));

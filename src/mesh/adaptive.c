@@ -135,6 +135,7 @@ static PetscErrorCode Place(MPI_Comm comm, VpDomain domain, int32_t n, const uin
   int64_t     mine[2] = {0, 0}, end[2], (*all)[2];
   PetscMPIInt rank, size;
   PetscBool   right = PETSC_TRUE, ignored = PETSC_TRUE;
+  int         wrong;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
@@ -154,8 +155,9 @@ static PetscErrorCode Place(MPI_Comm comm, VpDomain domain, int32_t n, const uin
   if (right) Pass(bits, domain->dim, n, depth, end, &right);
   right = (PetscBool)(right && all[size][0] == domain->nbox && all[size][1] == 0);
   PetscCall(PetscFree(all));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &right, 1, MPIU_BOOL, MPI_LAND, comm));
-  PetscCheck(right, comm, PETSC_ERR_ARG_WRONG, "The cells do not fill the %d boxes: depths of cells are wrong or missing",
+  wrong = !right;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_LOR, comm));
+  PetscCheck(!wrong, comm, PETSC_ERR_ARG_WRONG, "The cells do not fill the %d boxes: depths of cells are wrong or missing",
              (int)domain->nbox);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
