@@ -78,8 +78,8 @@ PetscErrorCode DMVPatchDGMoveCoefficient(DM, VpMesh next, PetscReal **);
 PetscErrorCode DMVPatchDGDoctor(DM, PetscInt level);
 PetscErrorCode DMVPatchDGDoctorAdaptive(DM, VpMesh);
 
-/* adapt.c: the mesh of dg->leaves; replaces a mesh that is not the DM's yet by one whose cells at the point and the sphere are refined, which the doctor sees; a DM
-   with all cells marked */
+/* adapt.c: the mesh of dg->leaves; one in whose place, as it is not the DM's yet, comes one whose cells at the point and the sphere are
+   refined, which the doctor sees; a DM with all cells marked */
 PetscErrorCode DMVPatchDGCreateLeaves(DM, VpMesh *);
 PetscErrorCode DMVPatchDGRefineLocally(DM, VpMesh *);
 PetscErrorCode DMVPatchDGAdaptAll(DM, int8_t mark, DM *);
