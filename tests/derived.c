@@ -142,6 +142,7 @@ static PetscErrorCode late_options_are_refused(void)
   DM dm;
 
   PetscFunctionBeginUser;
+  PetscCall(LossesAreExpected());
   PetscCall(Set(""));
   PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 1, 2, &dm));
   PetscCall(DMSetUp(dm));

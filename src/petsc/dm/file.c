@@ -61,8 +61,8 @@ static PetscErrorCode BytesLeftMPI(PetscViewer viewer, PetscInt64 *left)
 }
 #endif
 
-/* Ensures: an error on all ranks unless a whole vector comes next in a binary file. PETSc has an error on rank 0 alone, for whose numbers the
-   other ranks wait, or none where MPI reads. */
+/* Ensures: an error on all ranks unless a whole vector comes next in a binary file. PETSc has an error on rank 0 alone, for whose numbers
+   the other ranks wait, or none where MPI reads. */
 static PetscErrorCode CheckNext(MPI_Comm comm, PetscViewer viewer)
 {
   const PetscInt64 bytes = 2 * sizeof(PetscInt);
