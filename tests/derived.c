@@ -7,9 +7,13 @@
 
 static PetscErrorCode Set(const char options[])
 {
+  PetscBool dump;
+
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-malloc_dump", &dump));
   PetscCall(PetscOptionsClear(NULL));
   PetscCall(PetscOptionsInsertString(NULL, options));
+  if (dump) PetscCall(PetscOptionsSetValue(NULL, "-malloc_dump", NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -196,12 +200,12 @@ int main(int argc, char **argv)
   PetscCall(of_a_da("-dm_refine 1", MATAIJ, 384, MATSHELL, "DMDA"));
   PetscCall(of_a_da("", MATBAIJ, 96, MATBAIJ, "DMDA with a type of matrix"));
   PetscCall(of_ours());
-  PetscCall(late_options_are_refused());
   PetscCall(view_is_printed("-dm_view", PETSC_FALSE, 1, "-dm_view"));
   PetscCall(view_is_printed("-dm_view", PETSC_TRUE, 2, "-dm_view of a DM that has changed"));
   PetscCall(view_is_printed("-dm_view ::ascii_info_detail -other_view", PETSC_FALSE, 2, "-dm_view and another view"));
   PetscCall(view_is_printed("-dm_view -other_view", PETSC_FALSE, 2, "two views alike"));
   PetscCall(view_is_printed("", PETSC_FALSE, 0, "no view"));
+  PetscCall(late_options_are_refused());
   PetscCall(PetscFinalize());
   return TapEnd();
 }
