@@ -114,8 +114,8 @@ PetscErrorCode VpMeshAdapt(VpMesh old, const int8_t mark[], int width, const Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds n cells of these depths to the place {boxes, smallest leaves in the next box}, a box being 2^bits of them. *right: each cell begins at
-   a multiple of its size. */
+/* Adds n cells of these depths to the place {boxes, smallest leaves in the next box}, a box being 2^bits of them. *right: each cell
+   begins at a multiple of its size. */
 static void Pass(int bits, int dim, int32_t n, const uint8_t depth[], int64_t place[2], PetscBool *right)
 {
   for (int32_t i = 0; i < n; i++) {

@@ -275,8 +275,8 @@ enum { VP_MARK_COARSEN = -1, VP_MARK_KEEP, VP_MARK_REFINE };
    twice; and what it adds to the coarse cell, which edge patches solve. As measured on a CPU, degree 3. */
 enum { VP_WORK_CELL = 1, VP_WORK_FINE = 5, VP_WORK_COARSE = 6 };
 PetscErrorCode VpMeshAdapt(VpMesh, const int8_t mark[], int width, const PetscReal a[], VpMesh *, PetscReal **b);
-/* The mesh whose cells were halved so often, along the curve. A rank gives any part of depth[], in the order of the ranks, and may get other
-   cells, as from VpMeshAdapt. Errors: cells that do not fill the boxes, or with levels that are not balanced. Collective */
+/* The mesh whose cells were halved so often, along the curve. A rank gives any part of depth[], in the order of the ranks, and may get
+   other cells, as from VpMeshAdapt. Errors: cells that do not fill the boxes, or with levels that are not balanced. Collective */
 PetscErrorCode VpMeshCreateLeaves(MPI_Comm, VpDomain, int32_t n, const uint8_t depth[], VpMesh *);
 /* The finest level of an adaptive mesh; its coarser ones follow by `coarser`, the last of them the ordinary mesh of all cells of the least
    depth. A cell lives where the first leaf in it lives. Error where positions on a level exceed 64 bits. Collective */

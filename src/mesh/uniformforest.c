@@ -31,8 +31,8 @@ static PetscErrorCode Finalize(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A program or another package may have started libsc, and p4est on it; what is started here is ended in PetscFinalize. sc_init() is collective
-   on its communicator: on that of all ranks, a mesh on some of them would wait for the others. */
+/* A program or another package may have started libsc, and p4est on it; what is started here is ended in PetscFinalize. sc_init() is
+   collective on its communicator: on that of all ranks, a mesh on some of them would wait for the others. */
 PetscErrorCode VpForestInitialize(void)
 {
   PetscFunctionBeginUser;

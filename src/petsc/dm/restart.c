@@ -3,8 +3,8 @@
 #include "internal.h"
 
 /* The vector of settings has these numbers and then lists: the faces of the grid's boxes along each direction, the corners of boxes, the
-   labels of sides, the conditions of labels, and what holds on every side. The vector of depths says how often each cell of an adaptive mesh
-   was halved, and the last one is the coefficient; both are in the order of the cells. */
+   labels of sides, the conditions of labels, and what holds on every side. The vector of depths says how often each cell of an adaptive
+   mesh was halved, and the last one is the coefficient; both are in the order of the cells. */
 enum {
   MAGIC,
   VERSION,
