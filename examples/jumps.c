@@ -72,7 +72,6 @@ static PetscErrorCode Solve(DM dm, const char solver[])
   if (cg) {
     PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
     PetscCall(PCVPatchDGSetSymmetric(pc, PETSC_TRUE));
-    PetscCall(PCVPatchDGSetSmooth(pc, 1, 1));
   }
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, NULL, NULL));

@@ -181,7 +181,7 @@ static PetscErrorCode CheckSolves(const Case *c)
   PetscCall(CopyValues(p[0].b, p[1].b));
   PetscCall(operators_agree(c, p));
   PetscCall(cycles_agree(c, p, "", PETSC_FALSE, PETSC_TRUE));
-  PetscCall(cycles_agree(c, p, "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_exchange color", PETSC_FALSE, PETSC_TRUE));
+  PetscCall(cycles_agree(c, p, "-pc_vpatchdg_symmetric -pc_vpatchdg_exchange color", PETSC_FALSE, PETSC_TRUE));
   PetscCall(solver_agrees(c, p, "-ksp_type fgmres", 1));
   PetscCall(solver_agrees(c, p, "-ksp_type richardson -pc_vpatchdg_precision double", 0));
   for (int i = 0; i < 2; i++) PetscCall(ProblemDestroy(&p[i]));

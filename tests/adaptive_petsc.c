@@ -236,8 +236,8 @@ static PetscErrorCode CheckGuesses(void)
 {
   PetscFunctionBeginUser;
   PetscCall(guesses_come_from_all_levels("L-shape", VPATCHDG_DOMAIN_LSHAPE, 2, 0, 5, PETSC_FALSE, ""));
-  PetscCall(guesses_come_from_all_levels("L-shape, symmetric", VPATCHDG_DOMAIN_LSHAPE, 2, 0, 5, PETSC_FALSE,
-                                         "-guess_pc_vpatchdg_symmetric -guess_pc_vpatchdg_smooth_pre 1"));
+  PetscCall(
+    guesses_come_from_all_levels("L-shape, symmetric", VPATCHDG_DOMAIN_LSHAPE, 2, 0, 5, PETSC_FALSE, "-guess_pc_vpatchdg_symmetric"));
   PetscCall(guesses_come_from_all_levels("circle", VPATCHDG_DOMAIN_BOX, 2, 0.6, 3, PETSC_FALSE, ""));
   PetscCall(guesses_come_from_all_levels("circle, coefficient", VPATCHDG_DOMAIN_BOX, 2, 0.6, 2, PETSC_TRUE, ""));
   PetscCall(guesses_come_from_all_levels("ball", VPATCHDG_DOMAIN_BOX, 3, 0.7, 1, PETSC_FALSE, ""));

@@ -66,7 +66,7 @@ static PetscErrorCode all_cycles_agree(const Case *c, Problem p[2])
     {"-pc_vpatchdg_cycle_type w -pc_vpatchdg_line_search", 1, PETSC_FALSE},
     {"-pc_vpatchdg_cell_sweeps 1 -pc_vpatchdg_smooth_pre 1", 1, PETSC_TRUE},
     {"-pc_vpatchdg_cycle_type f -pc_vpatchdg_smooth_pre 1", 1, PETSC_TRUE},
-    {"-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1", 1, PETSC_FALSE},
+    {"-pc_vpatchdg_symmetric", 1, PETSC_FALSE},
     {"-pc_vpatchdg_exchange color", 1, PETSC_FALSE},
     {"-pc_vpatchdg_gather 1000", 1, PETSC_TRUE},
     {"-pc_vpatchdg_levels 2", 1, PETSC_FALSE},
@@ -117,7 +117,7 @@ static PetscErrorCode solvers_agree(const Case *c, Problem p[2])
     {"-ksp_type fgmres", 1},
     {"-ksp_type fgmres -pc_vpatchdg_precision double", 0},
     {"-ksp_type gmres -ksp_pc_side right -pc_vpatchdg_precision double", 0},
-    {"-ksp_type cg -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_exchange color", 1},
+    {"-ksp_type cg -pc_vpatchdg_symmetric -pc_vpatchdg_exchange color", 1},
   };
 
   PetscFunctionBeginUser;

@@ -6,7 +6,7 @@ enum { COLUMNS = 18 }; /* more than go at once */
 
 static const char *const settings[] = {
   "-pc_type vpatchdg",
-  "-pc_type vpatchdg -pc_vpatchdg_precision double -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1",
+  "-pc_type vpatchdg -pc_vpatchdg_precision double -pc_vpatchdg_symmetric",
   "-pc_type vpatchdg -pc_vpatchdg_space dirichlet -pc_vpatchdg_residual exact -pc_vpatchdg_cycle_type w",
   "-pc_type vpatchdg -pc_vpatchdg_levels 2 -pc_vpatchdg_coarse ksp",
   "-pc_type vpatchdg -pc_vpatchdg_levels 2 -pc_vpatchdg_coarse dense -pc_vpatchdg_exchange color -pc_vpatchdg_residual global",

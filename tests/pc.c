@@ -301,9 +301,9 @@ static PetscErrorCode wrong_input_is_refused(void)
     {2, 2, "-pc_type vpatchdg -pc_vpatchdg_space clamped", "needs degree 3 or more"},
     {3, 0, "-pc_type vpatchdg", "-dm_refine 1"},
     {3, 2, "-pc_type vpatchdg -pc_vpatchdg_levels 3", "2 levels at most"},
-    {3, 2, "-pc_type vpatchdg -pc_vpatchdg_symmetric",
+    {3, 2, "-pc_type vpatchdg -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 0",
      "as many sweeps before as after the coarse correction, not 0 and 1: -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_smooth_post 1"},
-    {3, 2, "-pc_type vpatchdg -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_space dirichlet -pc_vpatchdg_residual local",
+    {3, 2, "-pc_type vpatchdg -pc_vpatchdg_symmetric -pc_vpatchdg_space dirichlet -pc_vpatchdg_residual local",
      "needs -pc_vpatchdg_residual exact"},
     {3, 2, "-pc_type vpatchdg -pc_vpatchdg_smooth_post 0", "without smoothing"},
     {3, 2, "-pc_type vpatch -pc_vpatch_residual local", "-pc_vpatch_residual local does not exist"},
@@ -365,6 +365,39 @@ static PetscErrorCode view_shows_settings(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode symmetric_cycles_choose_their_sweeps(void)
+{
+  static const struct {
+    const char *options, *says;
+  } cases[] = {{"", "(0,1) cycle"},
+               {"-pc_vpatchdg_symmetric", "(1,1) cycle"},
+               {"-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_post 2", "(2,2) cycle"},
+               {"-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_post 0", "(1,1) cycle"},
+               {"-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1", "(1,1) cycle"}};
+  Problem   p;
+  PetscBool says;
+  char      options[256];
+  PC        pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate(PETSC_COMM_WORLD, 2, 2, 2, NULL, &p));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
+    PetscCall(PetscSNPrintf(options, sizeof(options), "-pc_type vpatchdg -ksp_type fgmres %s", cases[i].options));
+    PetscCall(NewKSP(&p));
+    PetscCall(SolveWith(&p, options, NULL, NULL, NULL));
+    PetscCall(ViewSays((PetscObject)p.ksp, cases[i].says, &says));
+    TapOk(says, "symmetric_cycles_choose_their_sweeps: %s has a %s", cases[i].options, cases[i].says);
+  }
+  PetscCall(KSPGetPC(p.ksp, &pc));
+  PetscCall(PCVPatchDGSetSmooth(pc, PETSC_DECIDE, 1));
+  PetscCall(PCVPatchDGSetSymmetric(pc, PETSC_FALSE));
+  PetscCall(KSPSolve(p.ksp, p.b, p.x));
+  PetscCall(ViewSays((PetscObject)p.ksp, cases[0].says, &says));
+  TapOk(says, "symmetric_cycles_choose_their_sweeps: no longer symmetric, it has a %s", cases[0].says);
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -379,6 +412,7 @@ int main(int argc, char **argv)
   PetscCall(two_pcs_on_two_communicators());
   PetscCall(fieldsplit_block_and_composite_work());
   PetscCall(wrong_input_is_refused());
+  PetscCall(symmetric_cycles_choose_their_sweeps());
   PetscCall(guess_follows_a_new_pc());
   PetscCall(view_shows_settings());
   PetscCall(PetscFinalize());

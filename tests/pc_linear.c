@@ -50,11 +50,9 @@ static PetscErrorCode SmallProblem(PetscInt dim, PetscBool corner, Problem *p)
 static PetscErrorCode symmetric_cycle_is_symmetric(void)
 {
   static const char *const cycles[] = {
-    "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1",
-    "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 2 -pc_vpatchdg_smooth_post 2 -pc_vpatchdg_cycle_type w",
-    "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_space dirichlet",
-    "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_space clamped -pc_vpatchdg_residual local",
-    "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_residual global"};
+    "-pc_vpatchdg_symmetric", "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 2 -pc_vpatchdg_smooth_post 2 -pc_vpatchdg_cycle_type w",
+    "-pc_vpatchdg_symmetric -pc_vpatchdg_space dirichlet", "-pc_vpatchdg_symmetric -pc_vpatchdg_space clamped -pc_vpatchdg_residual local",
+    "-pc_vpatchdg_symmetric -pc_vpatchdg_residual global"};
   static const char *const transposed[] = {"-pc_type vpatchdg -pc_vpatchdg_smooth_pre 0",
                                            "-pc_type vpatchdg -pc_vpatchdg_smooth_pre 2 -pc_vpatchdg_cycle_type w",
                                            "-pc_type vpatchdg -pc_vpatchdg_cycle_type f",

@@ -7,7 +7,7 @@
 #include <petscsnes.h>
 
 #define VP        "-pc_type vpatchdg "
-#define SYMMETRIC "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 "
+#define SYMMETRIC "-pc_vpatchdg_symmetric "
 
 static PC_VPatchDG *DataOf(PC pc)
 {

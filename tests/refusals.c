@@ -112,28 +112,26 @@ static PetscErrorCode PCDisagreement(DM dm, PetscInt odd)
   const struct {
     const char *name, *text;
     size_t      at;
-  } members[] = {{"exchange", "about the exchange", offsetof(VpCycleOptions, exchange)},
-                 {"precision", "about the precision", offsetof(PC_VPatchDG, choice.asked) - offsetof(PC_VPatchDG, options)},
-                 {"type of the cycle", "about the type of the cycle", offsetof(VpCycleOptions, type)},
-                 {"number of levels", "about the number of levels", offsetof(VpCycleOptions, levels)},
-                 {"size to gather from", "about the size to gather from", offsetof(VpCycleOptions, gather)},
-                 {"sweeps at corners", "about the sweeps at corners", offsetof(VpCycleOptions, corners)},
-                 {"number of sweeps", "about the sweeps after", offsetof(VpCycleOptions, post)},
-                 {"solver of the coarsest level", "about the coarsest level", offsetof(VpCycleOptions, coarse)}};
+  } members[] = {{"exchange", "about the exchange", offsetof(PC_VPatchDG, options.exchange)},
+                 {"precision", "about the precision", offsetof(PC_VPatchDG, choice.asked)},
+                 {"type of the cycle", "about the type of the cycle", offsetof(PC_VPatchDG, options.type)},
+                 {"number of levels", "about the number of levels", offsetof(PC_VPatchDG, options.levels)},
+                 {"size to gather from", "about the size to gather from", offsetof(PC_VPatchDG, options.gather)},
+                 {"sweeps at corners", "about the sweeps at corners", offsetof(PC_VPatchDG, options.corners)},
+                 {"number of sweeps", "about the sweeps after", offsetof(PC_VPatchDG, post)},
+                 {"solver of the coarsest level", "about the coarsest level", offsetof(PC_VPatchDG, options.coarse)}};
   Mat A;
 
   PetscFunctionBeginUser;
   PetscCall(DMCreateMatrix(dm, &A));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(members); i++) {
-    PC              pc;
-    VpCycleOptions *options;
-    char            text[64];
+    PC   pc;
+    char text[64];
 
     PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
     PetscCall(PCSetType(pc, PCVPATCHDG));
     PetscCall(PCSetOperators(pc, A, A));
-    options = &((PC_VPatchDG *)pc->data)->options;
-    *((char *)options + members[i].at) ^= (char)odd; /* another least bit */
+    *((char *)pc->data + members[i].at) ^= (char)odd; /* another least bit */
     PetscCall(PetscSNPrintf(text, sizeof(text), "PCs that differ between ranks in the %s", members[i].name));
     Refused(PCSetUp(pc), members[i].text, text);
     PetscCall(PCDestroy(&pc));

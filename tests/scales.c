@@ -137,7 +137,7 @@ static PetscErrorCode SolveScaled(Problem *p, const char options[], PetscReal sc
 
 #define FUSED     "-ksp_type richardson -pc_type vpatchdg "
 #define FLEXIBLE  "-ksp_type fgmres -pc_type vpatchdg "
-#define CONJUGATE "-ksp_type cg -ksp_norm_type unpreconditioned -pc_type vpatchdg -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 "
+#define CONJUGATE "-ksp_type cg -ksp_norm_type unpreconditioned -pc_type vpatchdg -pc_vpatchdg_symmetric "
 #define GUESS     "-ksp_guess_type vpatchdg "
 #define REST      "-ksp_rtol 1e-9 -ksp_atol 0 -ksp_max_it 40 "
 

@@ -29,7 +29,7 @@ static PetscErrorCode every_ksp_runs(void)
         continue;
       }
       PetscCall(PetscSNPrintf(options, sizeof(options),
-                              "-ksp_type %s -pc_type vpatchdg -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_exchange color "
+                              "-ksp_type %s -pc_type vpatchdg -pc_vpatchdg_symmetric -pc_vpatchdg_exchange color "
                               "-ksp_rtol 1e-9 -ksp_max_it 60",
                               types[t]));
       PetscCall(NewKSP(&p));
@@ -169,7 +169,7 @@ static PetscErrorCode nested_guess_starts_small(const Nested *c)
 static PetscErrorCode coefficient_jumps_converge(PetscInt dim, PetscInt degree, PetscInt refine)
 {
   static const char *const options[] = {"-ksp_type fgmres", "-ksp_type richardson", "-ksp_type fgmres -ksp_guess_type vpatchdg",
-                                        "-ksp_type cg -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1"};
+                                        "-ksp_type cg -pc_vpatchdg_symmetric"};
   Problem                  p;
   PetscInt                 ncell, its;
   PetscReal               *a, lower[3] = {0, 0, 0}, upper[3], residual;
@@ -205,7 +205,7 @@ static PetscErrorCode coefficient_jumps_converge(PetscInt dim, PetscInt degree, 
 static PetscErrorCode singular_problem_is_solved(PetscInt dim)
 {
   static const char *const options[] = {"-ksp_type fgmres", "-ksp_type richardson", "-ksp_type fgmres -ksp_guess_type vpatchdg",
-                                        "-ksp_type cg -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1"};
+                                        "-ksp_type cg -pc_vpatchdg_symmetric"};
   const VPatchDGBoundary   neumann[6] = {VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN,
                                          VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_NEUMANN};
   Problem                  p;

@@ -4,7 +4,7 @@
 #include "support/said.h"
 
 #define VP        "-pc_type vpatchdg "
-#define SYMMETRIC "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1 "
+#define SYMMETRIC "-pc_vpatchdg_symmetric "
 
 static PetscErrorCode Hear(Problem *p, const char options[], KSPConvergedReason *reason)
 {
@@ -32,8 +32,8 @@ static PetscErrorCode warnings_come_once(void)
      "KSP gmres says CONVERGED_RTOL, but |b - A x| is"},
     {"-ksp_type gmres -pc_vpatchdg_line_search -ksp_rtol 1e-2", 1, "use -pc_vpatchdg_line_search 0, or -ksp_type fgmres"},
     {"-ksp_type fgmres -pc_vpatchdg_line_search -pc_vpatchdg_cycle_type w", 0, ""},
-    {"-ksp_type cg -ksp_norm_type unpreconditioned", 1, "use -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1, or -ksp_type fgmres"},
-    {"-ksp_type cg -ksp_norm_type unpreconditioned -pc_vpatchdg_smooth_post 2", 1, "-pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 2,"},
+    {"-ksp_type cg -ksp_norm_type unpreconditioned", 1, "use -pc_vpatchdg_symmetric, or -ksp_type fgmres"},
+    {"-ksp_type cg -ksp_norm_type unpreconditioned -pc_vpatchdg_smooth_post 2", 1, "use -pc_vpatchdg_symmetric, or -ksp_type fgmres"},
     {"-ksp_type cg -ksp_norm_type unpreconditioned -pc_vpatchdg_precision single", 1, "cycle is not"},
     {"-ksp_type minres", 1, "KSP minres needs a symmetric preconditioner"},
     {"-ksp_type fgmres -ksp_max_it 1", 1,
@@ -84,8 +84,7 @@ static PetscErrorCode warnings_say_what_the_pc_knows(void)
   PetscCall(SetCoefficient(dm, Rightmost, 1000));
   PetscCall(ProblemOf(dm, "my_", &p));
   PetscCall(Hear(&p, "-my_ksp_type cg -my_pc_type vpatchdg -my_pc_vpatchdg_levels 0 -my_ksp_max_it 1", NULL));
-  TapOk((PetscBool)(Said("vpatchdg: warning: ") == 2 &&
-                    Said("use -my_pc_vpatchdg_symmetric -my_pc_vpatchdg_smooth_pre 1, or -my_ksp_type fgmres") &&
+  TapOk((PetscBool)(Said("vpatchdg: warning: ") == 2 && Said("use -my_pc_vpatchdg_symmetric, or -my_ksp_type fgmres") &&
                     Said("sides of a cell up to 1:4, coefficients up to 1:1e+03, double precision")),
         "warnings_say_what_the_pc_knows: %s", FirstLine());
   PetscCall(NewKSP(&p));

@@ -111,7 +111,7 @@ static PetscErrorCode SetNumber(Api *api, PC pc, PetscBool cycle, PetscBool swee
     break;
   case 4:
     if (cycle) Legal(PCVPatchDGSetSymmetric(pc, PETSC_FALSE));
-    Expect(Legality(value, 0, 77, cycle), PCVPatchDGSetSmooth(pc, value < 77 ? value : 4, 1), "PCVPatchDGSetSmooth(%d, 1)", value);
+    Expect(Legality(value, -1, 77, cycle), PCVPatchDGSetSmooth(pc, value < 77 ? value : 4, 1), "PCVPatchDGSetSmooth(%d, 1)", value);
     break;
   case 5:
     Expect(Legality(value, -1, 77, cycle), PCVPatchDGSetGather(pc, value), "PCVPatchDGSetGather(%d)", value);
@@ -209,6 +209,7 @@ static PetscErrorCode contradictions(Api *api, Slot *s)
     break;
   case 2:
     Legal(PCVPatchDGSetSymmetric(pc, PETSC_TRUE));
+    Legal(PCVPatchDGSetSmooth(pc, 0, 1));
     Illegal(PCSetUp(pc));
     Legal(PCVPatchDGSetSmooth(pc, 1, 1));
     break;

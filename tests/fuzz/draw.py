@@ -167,7 +167,8 @@ class Case:
             self.add(name + "residual", residual)
         if symmetric:
             sweeps = self.pick([1, 2], [4, 1])
-            self.add(name + "symmetric", name + "smooth_pre", sweeps, name + "smooth_post", sweeps)
+            self.add(name + "symmetric", name + "smooth_post", sweeps)
+            self.maybe(0.5, name + "smooth_pre", sweeps)
             self.maybe(0.7, name + "exchange", "color")
         elif self.chance(0.3):
             pre, post = self.pick([(1, 1), (1, 0), (0, 2), (2, 1), (3, 3)])
@@ -254,7 +255,7 @@ class Case:
                   ("-dm_vec_type", "nothing"), ("-dm_vpatchdg_backend", "tpu"), ("-dm_vpatchdg_transport", "pigeon"),
                   ("-ksp_type", "nothing"), ("-pc_type", "nothing"), ("-ksp_guess_type", "nothing"), ("-ksp_rtol", "x")]
         if "-pc_vpatchdg_levels" in self.arguments or self.arguments[self.arguments.index("-pc_type") + 1] == "vpatchdg":
-            always += [("-pc_vpatchdg_space", "empty"), ("-pc_vpatchdg_residual", "none"), ("-pc_vpatchdg_smooth_pre", "-1"),
+            always += [("-pc_vpatchdg_space", "empty"), ("-pc_vpatchdg_residual", "none"), ("-pc_vpatchdg_smooth_pre", "-2"),
                        ("-pc_vpatchdg_smooth_post", "x"), ("-pc_vpatchdg_corners", "-2"),
                        ("-pc_vpatchdg_cycle_type", "x"), ("-pc_vpatchdg_levels", "-2"),
                        ("-pc_vpatchdg_levels", "30"), ("-pc_vpatchdg_precision", "half"), ("-pc_vpatchdg_exchange", "never"),

@@ -16,6 +16,7 @@ typedef struct {
 typedef struct {
   VpPCBase       inverse;
   VpCycleOptions options;
+  PetscInt       pre, post; /* sweeps that were asked for; pre PETSC_DECIDE: what suits a symmetric cycle or not */
   VpCycle        cycle;
   VpColumns      columns; /* the cycle for `most` vectors at once; NULL until used */
   PetscInt       most;
@@ -62,6 +63,7 @@ static inline const char *VpCycleName(VpCycleType type)
 /* options.c. Ensures: errors unless the options go together, and with the problem. */
 PetscErrorCode PCSetFromOptions_VPatchDG(PC, VpOptionItems);
 PetscErrorCode PCVPatchDGCheckOptions(PC, VpMesh, const VpProblem *);
+void           PCVPatchDGSettleSweeps(PC); /* sets the cycle's numbers of sweeps */
 PetscErrorCode VpCheckPatches(VpMesh, const char type[]);
 PetscErrorCode VpCheckSpace(MPI_Comm, const char prefix[], VpSpace, VpResidual, int degree);
 

@@ -36,8 +36,20 @@ static PetscErrorCode CheckAdaptive(PC pc)
   PetscCheck(
     (!o->pre || o->symmetric) && !o->line_search && o->cell_sweeps <= 0, comm, PETSC_ERR_SUP,
     "On meshes of cells of different levels there are cycles with sweeps after the coarse correction, -pc_vpatchdg_smooth_pre 0, and "
-    "symmetric ones, -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1; without -pc_vpatchdg_line_search and -pc_vpatchdg_cell_sweeps");
+    "symmetric ones, -pc_vpatchdg_symmetric; without -pc_vpatchdg_line_search and -pc_vpatchdg_cell_sweeps");
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void PCVPatchDGSettleSweeps(PC pc)
+{
+  const PC_VPatchDG *data = pc->data;
+  VpCycleOptions    *o = &PCVPatchDGData(pc)->options;
+
+  o->pre = data->pre;
+  o->post = data->post;
+  if (data->pre != PETSC_DECIDE) return;
+  if (o->symmetric) o->post = PetscMax(1, o->post);
+  o->pre = o->symmetric ? o->post : 0;
 }
 
 PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *problem)
@@ -48,6 +60,7 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
 
   PetscFunctionBegin;
   PetscCall(VpSettingsCheckSame(&PCVPatchDGSettings, comm, pc->data));
+  PCVPatchDGSettleSweeps(pc);
   PetscCall(VpCheckPatches(mesh, PCVPATCHDG));
   if (mesh->depth) PetscCall(CheckAdaptive(pc));
   PetscCall(VpProblemCountLevels(mesh, problem, o->coarsening, &most, NULL));

@@ -7,9 +7,10 @@ static const VpSetting row[VP_PC_SETTINGS] = {
                              "patch space", "Functions a patch corrects", .names = VPatchDGSpaces),
   [VP_PC_RESIDUAL] = VP_SETTING(ENUM, PC_VPatchDG, options.residual, VPATCHDG_RESIDUAL_EXACT, "-pc_vpatchdg_residual",
                                 "PCVPatchDGSetResidual", "residual", "What a patch sees of its neighbours", .names = VPatchDGResiduals),
-  [VP_PC_SMOOTH_PRE] = VP_SETTING(INT, PC_VPatchDG, options.pre, 0, "-pc_vpatchdg_smooth_pre", "PCVPatchDGSetSmooth", "sweeps before",
-                                  "Sweeps before the coarse correction", .refusal = "Numbers of sweeps must not be negative: %s"),
-  [VP_PC_SMOOTH_POST] = VP_SETTING(INT, PC_VPatchDG, options.post, 1, "-pc_vpatchdg_smooth_post", "PCVPatchDGSetSmooth", "sweeps after",
+  [VP_PC_SMOOTH_PRE] = VP_SETTING(INT, PC_VPatchDG, pre, PETSC_DECIDE, "-pc_vpatchdg_smooth_pre", "PCVPatchDGSetSmooth", "sweeps before",
+                                  "Sweeps before the coarse correction; -1: as many as after it if symmetric, else 0",
+                                  .least = PETSC_DECIDE, .refusal = "Numbers of sweeps must not be negative: %s"),
+  [VP_PC_SMOOTH_POST] = VP_SETTING(INT, PC_VPatchDG, post, 1, "-pc_vpatchdg_smooth_post", "PCVPatchDGSetSmooth", "sweeps after",
                                    "Sweeps after the coarse correction", .refusal = "Numbers of sweeps must not be negative: %s"),
   [VP_PC_CORNERS] =
     VP_SETTING(INT, PC_VPatchDG, options.corners, PETSC_DECIDE, "-pc_vpatchdg_corners", "PCVPatchDGSetCorners", "sweeps at corners",
@@ -241,7 +242,8 @@ PetscErrorCode PCVPatchDGGetPrecision(PC pc, VPatchDGPrecision *precision)
    Level: intermediate
 
    Note:
-   Needs as many sweeps before as after the coarse correction, one at least, `PCVPatchDGSetSmooth()`.
+   A symmetric cycle has as many sweeps before as after the coarse correction, one at least. By default it has one of each;
+   `PCVPatchDGSetSmooth()` sets other numbers.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetSymmetric()`
 @*/
@@ -277,10 +279,14 @@ PetscErrorCode PCVPatchDGGetSymmetric(PC pc, PetscBool *symmetric)
 
    Input Parameters:
 +  pc   - the preconditioner
-.  pre  - number of sweeps before the coarse correction, 0 or more
+.  pre  - number of sweeps before the coarse correction, 0 or more, or `PETSC_DECIDE`
 -  post - number of sweeps after it, 0 or more
 
    Level: intermediate
+
+   Note:
+   `PETSC_DECIDE` is the default of pre. It makes 0 sweeps before the coarse correction. If the cycle is symmetric (`PCVPatchDGSetSymmetric()`),
+   it makes max(1, post) sweeps before and as many after the coarse correction.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetSmooth()`
 @*/
@@ -301,7 +307,7 @@ PetscErrorCode PCVPatchDGSetSmooth(PC pc, PetscInt pre, PetscInt post)
 .  pc - the preconditioner
 
    Output Parameters:
-+  pre  - number of sweeps before the coarse correction, or `NULL`
++  pre  - number of sweeps before the coarse correction as in `PCVPatchDGSetSmooth()`, which may be `PETSC_DECIDE`, or `NULL`
 -  post - number of sweeps after it, or `NULL`
 
    Level: intermediate

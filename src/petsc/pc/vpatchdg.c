@@ -138,6 +138,7 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
   const VpCycleOptions *o = data->cycle ? &data->cycle->options : &data->options;
 
   PetscFunctionBegin;
+  PCVPatchDGSettleSweeps(pc);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle%s, patch space %s, residual %s, exchange %s\n",
                                    VpCycleName(o->type), o->pre, o->post, o->line_search ? " with line search" : "",
                                    VPatchDGSpaces[o->space], VPatchDGResiduals[o->residual], VPatchDGExchanges[o->exchange]));
@@ -150,7 +151,7 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
                                      data->options.type == VP_CYCLE_AUTO ? "; hence the type of the cycle" : ""));
   PetscCall(PCVPatchDGViewPrecision(pc, viewer));
   if (o->symmetric) PetscCall(PetscViewerASCIIPrintf(viewer, "  symmetric: colours in reverse order before the coarse correction\n"));
-  else PetscCall(PetscViewerASCIIPrintf(viewer, "  not symmetric: KSPCG needs -pc_vpatchdg_symmetric -pc_vpatchdg_smooth_pre 1\n"));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "  not symmetric: KSPCG needs -pc_vpatchdg_symmetric\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

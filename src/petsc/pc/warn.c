@@ -10,9 +10,9 @@ PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSPType type)
   PetscFunctionBegin;
   if (VpKSPNeedsSymmetry(type) && !data->options.symmetric)
     PetscCall(VpWarn(pc, VP_WARN_SYMMETRY,
-                     "KSP %s needs a symmetric preconditioner, and this cycle is not: use -%spc_vpatchdg_symmetric "
-                     "-%spc_vpatchdg_smooth_pre %" PetscInt_FMT ", or -%sksp_type fgmres",
-                     type, prefix, prefix, PetscMax(data->options.post, 1), prefix));
+                     "KSP %s needs a symmetric preconditioner, and this cycle is not: use -%spc_vpatchdg_symmetric, or "
+                     "-%sksp_type fgmres",
+                     type, prefix, prefix));
   else if (data->options.line_search && !VpKSPKeepsResidual(type))
     PetscCall(VpWarn(pc, VP_WARN_LINEAR,
                      "KSP %s needs a linear preconditioner, and a cycle with line search is not: use -%spc_vpatchdg_line_search 0, or "
