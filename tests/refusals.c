@@ -293,6 +293,32 @@ static PetscErrorCode Operators(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* what PETSc's preconditioners ask for that need a matrix; refusals.t runs some of them */
+static PetscErrorCode Entries(void)
+{
+  static const char  text[] = "Assemble it with -dm_mat_type aij";
+  const PetscScalar *values;
+  DM                 dm, plex;
+  Mat                A, B, shell;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(2, 1, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCreateMatrix(dm, &A));
+  PetscCall(MatCreateShell(PETSC_COMM_WORLD, 1, 1, PETSC_DETERMINE, PETSC_DETERMINE, NULL, &shell));
+  for (MatFactorType type = MAT_FACTOR_LU; type <= MAT_FACTOR_ICC; type++) {
+    Refused(MatGetFactor(A, NULL, type, &B), text, MatFactorTypes[type]);
+    Refused(MatGetFactor(shell, NULL, type, &B), "Could not locate a solver type", "a factorization of a user's shell");
+  }
+  Refused(MatGetDiagonalBlock(A, &B), text, "MatGetDiagonalBlock() without a matrix");
+  Refused(MatInvertBlockDiagonal(A, &values), text, "MatInvertBlockDiagonal() without a matrix");
+  Refused(DMConvert(dm, DMPLEX, &plex), "-mg_levels_pc_type vpatch", "a DMPLEX of a DMVPATCHDG");
+  PetscCall(MatDestroy(&shell));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Uses(void)
 {
   DM         dm, other, coarse, fine;
@@ -361,6 +387,7 @@ int main(int argc, char **argv)
   PetscCall(Setters());
   PetscCall(Vectors());
   PetscCall(Operators());
+  PetscCall(Entries());
   PetscCall(Uses());
   PetscCall(Device());
   PetscCall(PetscFinalize());

@@ -1,5 +1,6 @@
 /* The entrance: what PETSc calls when it has loaded the library, and what a program calls first. */
 #include "dm/dm.h"
+#include "mat/mat.h"
 #include "pc/pc.h"
 #include "support/session.h"
 
@@ -62,6 +63,7 @@ PetscErrorCode VPatchDGInitializePackage(void)
   PetscCall(PCRegister(PCVPATCHDG, PCCreate_VPatchDG));
   PetscCall(PCRegister(PCVPATCH, PCCreate_VPatch));
   PetscCall(KSPGuessRegister(KSPGUESSVPATCHDG, KSPGuessCreate_VPatchDG));
+  PetscCall(VpRegisterFactors());
   PetscCall(RegisterLogging());
   PetscCall(VpSessionBegin());
   PetscCall(PetscRegisterFinalize(VPatchDGFinalizePackage));

@@ -222,6 +222,15 @@ static PetscErrorCode ComputeOperators(KSP ksp, Mat A, Mat P, void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode RefusePlex(DM dm, DMType type, DM *plex)
+{
+  PetscFunctionBegin;
+  SETERRQ(
+    PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+    "A DMVPATCHDG does not become a DMPLEX, which -pc_type patch works on. Use -pc_type vpatchdg, or in PCMG -mg_levels_pc_type vpatch, "
+    "whose patches are the cells at every vertex");
+}
+
 /*MC
    DMVPATCHDG = "vpatchdg" - The interior-penalty discontinuous Galerkin method for -div(a grad u) + c u on a domain of axis-aligned boxes
 
@@ -314,6 +323,7 @@ PetscErrorCode DMCreate_VPatchDG(DM dm)
   PetscCall(DMSetMatType(dm, MATSHELL));
   PetscCall(PetscObjectComposeFunction((PetscObject)dm, "DMConvert_da_vpatchdg_C", DMConvert_VPatchDG));
   PetscCall(PetscObjectComposeFunction((PetscObject)dm, "DMConvert_plex_vpatchdg_C", DMConvert_VPatchDG));
+  PetscCall(PetscObjectComposeFunction((PetscObject)dm, "DMConvert_vpatchdg_plex_C", RefusePlex));
   PetscCall(DMCoarsenHookAdd(dm, CoarsenHook, NULL, NULL));
   PetscCall(DMKSPSetComputeOperators(dm, ComputeOperators, NULL));
   PetscCall(DMKSPSetComputeRHS(dm, DMVPatchDGComputeOnes_Private, NULL));

@@ -17,6 +17,8 @@ enum { VP_NATIVE_DUPLICATE, VP_NATIVE_COPY, VP_NATIVE_SCALE, VP_NATIVE_SHIFT };
 PetscErrorCode DMVPatchDGCreateShell(DM, Mat *);
 /* shell.c: y = A x, or b - A x where b is not NULL, without scale and shift */
 PetscErrorCode VpMatrixApply(VpMatrix, Vec x, Vec b, Vec y);
+/* refuse.c: what asks the operator for its entries gets an error that says what to type. */
+PetscErrorCode VpRefuseEntries(Mat);
 /* product.c: Y = A X for dense X and Y */
 PetscErrorCode MatMatMultNumeric_VPatchDG(Mat A, Mat X, Mat Y, void *);
 PetscErrorCode DMVPatchDGCreateAssembled(DM, MatType, Mat *);

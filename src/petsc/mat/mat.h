@@ -29,5 +29,8 @@ typedef struct {
 } VpPmat;
 PetscErrorCode MatGetVPatchDG(Mat, const char caller[], VpPmat *);
 
+/* refuse.c: the same for who asks for a factorization */
+PetscErrorCode VpRegisterFactors(void);
+
 /* interpolation.c */
 PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *, Vec *scale);

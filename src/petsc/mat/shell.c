@@ -121,46 +121,6 @@ static PetscErrorCode MatDuplicate_Shell(Mat A, MatDuplicateOption option, Mat *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc asks it for the way to a product of two matrices of type MATSHELL. */
-static PetscErrorCode RefuseProduct(Mat product)
-{
-  PetscFunctionBegin;
-  SETERRQ(PetscObjectComm((PetscObject)product), PETSC_ERR_SUP,
-          "A matrix-free operator of a DMVPATCHDG has no product with another one. Leave -pc_mg_galerkin out (coarse DMs have operators of "
-          "their own), or assemble: -dm_mat_type aij");
-}
-
-/* Factorizations, block methods and row methods ask for entries. */
-static PetscErrorCode RefuseEntries(Mat A)
-{
-  PetscFunctionBegin;
-  SETERRQ(
-    PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-    "A matrix-free operator of a DMVPATCHDG has no entries, which this solver needs. Assemble it with -dm_mat_type aij, or take -pc_type "
-    "vpatchdg; in PCMG -mg_levels_pc_type vpatch (or jacobi) and -mg_coarse_pc_type vpatchdg, or as many levels as reach whole boxes "
-    "(-pc_mg_levels n + 1)");
-}
-
-static PetscErrorCode MatGetRow_VPatchDG(Mat A, PetscInt row, PetscInt *n, PetscInt **cols, PetscScalar **values)
-{
-  return RefuseEntries(A);
-}
-
-static PetscErrorCode MatCreateSubMatrices_VPatchDG(Mat A, PetscInt n, const IS row[], const IS col[], MatReuse reuse, Mat *B[])
-{
-  return RefuseEntries(A);
-}
-
-static PetscErrorCode MatSOR_VPatchDG(Mat A, Vec b, PetscReal omega, MatSORType type, PetscReal shift, PetscInt its, PetscInt lits, Vec x)
-{
-  return RefuseEntries(A);
-}
-
-static PetscErrorCode MatDiagonalSet_VPatchDG(Mat A, Vec d, InsertMode mode)
-{
-  return RefuseEntries(A);
-}
-
 /* No layout is copied from the DM's vectors, which may live on a device. */
 PetscErrorCode DMVPatchDGCreateShell(DM dm, Mat *A)
 {
@@ -178,10 +138,6 @@ PetscErrorCode DMVPatchDGCreateShell(DM dm, Mat *A)
              {MATOP_CREATE_VECS, (VpFunction *)MatCreateVecs_VPatchDG},
              {MATOP_DUPLICATE, (VpFunction *)MatDuplicate_Shell},
              {MATOP_COPY, (VpFunction *)MatCopy_VPatchDG},
-             {MATOP_GET_ROW, (VpFunction *)MatGetRow_VPatchDG},
-             {MATOP_SOR, (VpFunction *)MatSOR_VPatchDG},
-             {MATOP_CREATE_SUBMATRICES, (VpFunction *)MatCreateSubMatrices_VPatchDG},
-             {MATOP_DIAGONAL_SET, (VpFunction *)MatDiagonalSet_VPatchDG},
              {MATOP_ZERO_ROWS, NULL}, /* MATSHELL's own would do nothing */
              {MATOP_ZERO_ROWS_COLUMNS, NULL}};
   VpMatrix matrix;
@@ -199,7 +155,7 @@ PetscErrorCode DMVPatchDGCreateShell(DM dm, Mat *A)
     PetscCall(MatShellSetMatProductOperation(*A, type, NULL, MatMatMultNumeric_VPatchDG, NULL, MATDENSECUDA, MATDENSECUDA));
 #endif
   }
-  PetscCall(PetscObjectComposeFunction((PetscObject)*A, "MatProductSetFromOptions_shell_shell_C", RefuseProduct));
+  PetscCall(VpRefuseEntries(*A));
   PetscCall(VpMatrixAttach(dm, *A, &matrix));
   PetscCall(MatShellSetContext(*A, matrix));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,0 +1,93 @@
+/* What asks a matrix-free operator for entries: an error that says what to type instead. */
+#include "internal.h"
+#include <petsc/private/matimpl.h>
+
+/* PETSc asks it for the way to a product of two matrices of type MATSHELL. */
+static PetscErrorCode RefuseProduct(Mat product)
+{
+  PetscFunctionBegin;
+  SETERRQ(PetscObjectComm((PetscObject)product), PETSC_ERR_SUP,
+          "A matrix-free operator of a DMVPATCHDG has no product with another one. Leave -pc_mg_galerkin out (coarse DMs have operators of "
+          "their own), or assemble: -dm_mat_type aij");
+}
+
+static PetscErrorCode Refuse(Mat A)
+{
+  PetscFunctionBegin;
+  SETERRQ(
+    PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+    "A matrix-free operator of a DMVPATCHDG has no entries, which this solver needs. Assemble it with -dm_mat_type aij, or take -pc_type "
+    "vpatchdg (or none); in PCMG -mg_levels_pc_type vpatch (or jacobi) and -mg_coarse_pc_type vpatchdg, or as many levels as reach whole "
+    "boxes (-pc_mg_levels n + 1)");
+}
+
+#define REFUSED(name, ...) \
+  static PetscErrorCode name(Mat A, __VA_ARGS__) \
+  { \
+    return Refuse(A); \
+  }
+
+REFUSED(GetRow, PetscInt row, PetscInt *n, PetscInt **cols, PetscScalar **values)
+REFUSED(SOR, Vec b, PetscReal omega, MatSORType type, PetscReal shift, PetscInt its, PetscInt lits, Vec x)
+REFUSED(CreateSubMatrices, PetscInt n, const IS row[], const IS col[], MatReuse reuse, Mat *B[])
+REFUSED(DiagonalSet, Vec d, InsertMode mode)
+REFUSED(GetDiagonalBlock, Mat *block)
+REFUSED(IncreaseOverlap, PetscInt n, IS is[], PetscInt overlap)
+REFUSED(InvertBlockDiagonal, const PetscScalar **values)
+REFUSED(CreateGraph, PetscBool symmetric, PetscBool scale, PetscReal filter) /* new versions of PETSc pass more */
+
+/* PCGAMG asks for it before it asks for entries, and MatView(), which must not fail, prints it. */
+static PetscErrorCode GetInfo(Mat A, MatInfoType type, MatInfo *info)
+{
+  PetscFunctionBegin;
+  *info = (MatInfo){0};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpRefuseEntries(Mat A)
+{
+  const struct {
+    MatOperation operation;
+    VpFunction  *function;
+  } set[] = {
+    {MATOP_GET_ROW, (VpFunction *)GetRow},
+    {MATOP_SOR, (VpFunction *)SOR},
+    {MATOP_CREATE_SUBMATRICES, (VpFunction *)CreateSubMatrices},
+    {MATOP_CREATE_SUB_MATRICES_MPI, (VpFunction *)CreateSubMatrices},
+    {MATOP_DIAGONAL_SET, (VpFunction *)DiagonalSet},
+    {MATOP_GET_DIAGONAL_BLOCK, (VpFunction *)GetDiagonalBlock}, /* without it PCBJACOBI on one rank would do nothing and say nothing */
+    {MATOP_INCREASE_OVERLAP, (VpFunction *)IncreaseOverlap},
+    {MATOP_INVERT_BLOCK_DIAGONAL, (VpFunction *)InvertBlockDiagonal},
+    {MATOP_GETINFO, (VpFunction *)GetInfo},
+    {(MatOperation)(offsetof(struct _MatOps, creategraph) / sizeof(VpFunction *)),
+     (VpFunction *)CreateGraph}}; /* 3.18 has no name for it */
+
+  PetscFunctionBegin;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(set); i++) PetscCall(MatShellSetOperation(A, set[i].operation, set[i].function));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_shell_shell_C", RefuseProduct));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc looks for factorizations by the type of the matrix, so it also comes here with shells of others, which have none either. */
+static PetscErrorCode GetFactor(Mat A, MatFactorType type, Mat *F)
+{
+  VpMatrix matrix;
+
+  PetscFunctionBegin;
+  *F = NULL;
+  PetscCall(VpMatrixFind(A, &matrix));
+  PetscCheck(matrix, PetscObjectComm((PetscObject)A), PETSC_ERR_MISSING_FACTOR,
+             "Could not locate a solver type for factorization type %s and matrix type %s", MatFactorTypes[type],
+             ((PetscObject)A)->type_name);
+  PetscCall(Refuse(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpRegisterFactors(void)
+{
+  const MatFactorType type[] = {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY, MAT_FACTOR_ILU, MAT_FACTOR_ICC, MAT_FACTOR_QR};
+
+  PetscFunctionBegin;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(type); i++) PetscCall(MatSolverTypeRegister("vpatchdg", MATSHELL, type[i], GetFactor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
