@@ -311,7 +311,7 @@ def says_what_a_dm_is_asked():
     for ask in (dm.getLGMap, dm.getCoordinateDM, dm.getCoordinateSection, dm.createMassMatrix, dm.createSubDM, dm.createInjection, dm.createRestriction):
         given = {'createMassMatrix': [dm], 'createSubDM': [[0]]}.get(ask.__name__, [dm] if ask.__name__.startswith('create') else [])
         refused(PETSc.Error, 'vpatchdg', ask, *given)
-    refused(PETSc.Error, 'No conversion possible', dm.convert, 'plex')
+    refused(PETSc.Error, 'does not become a DMPLEX', dm.convert, 'plex')
     refused(PETSc.Error, 'There is no local vector', dm.globalToLocal, dm.createGlobalVec(), PETSc.Vec())
 
 

@@ -215,10 +215,18 @@ static PetscErrorCode DMGetNeighbors_VPatchDG(DM dm, PetscInt *n, const PetscMPI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* DMCreateMatrix() makes the operators, and they follow the DM by themselves. */
+/* DMCreateMatrix() makes the operators, and they follow the DM by themselves. On one rank PCBJACOBI would take a matrix-free one for its
+   block, and PCNONE for its solver. */
 static PetscErrorCode ComputeOperators(KSP ksp, Mat A, Mat P, void *ctx)
 {
+  PetscBool blocks, shell;
+  PC        pc;
+
   PetscFunctionBegin;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCBJACOBI, &blocks));
+  PetscCall(PetscObjectTypeCompare((PetscObject)P, MATSHELL, &shell));
+  if (blocks && shell) PetscCall(VpRefuse(P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -29,7 +29,8 @@ typedef struct {
 } VpPmat;
 PetscErrorCode MatGetVPatchDG(Mat, const char caller[], VpPmat *);
 
-/* refuse.c: the same for who asks for a factorization */
+/* refuse.c: the error for who needs the entries of a matrix-free operator, and for who asks for a factorization of it */
+PetscErrorCode VpRefuse(Mat);
 PetscErrorCode VpRegisterFactors(void);
 
 /* interpolation.c */

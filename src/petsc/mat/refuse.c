@@ -11,7 +11,7 @@ static PetscErrorCode RefuseProduct(Mat product)
           "their own), or assemble: -dm_mat_type aij");
 }
 
-static PetscErrorCode Refuse(Mat A)
+PetscErrorCode VpRefuse(Mat A)
 {
   PetscFunctionBegin;
   SETERRQ(
@@ -24,7 +24,7 @@ static PetscErrorCode Refuse(Mat A)
 #define REFUSED(name, ...) \
   static PetscErrorCode name(Mat A, __VA_ARGS__) \
   { \
-    return Refuse(A); \
+    return VpRefuse(A); \
   }
 
 REFUSED(GetRow, PetscInt row, PetscInt *n, PetscInt **cols, PetscScalar **values)
@@ -44,23 +44,39 @@ static PetscErrorCode GetInfo(Mat A, MatInfoType type, MatInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc asks for the diagonal block in two places. A PC without a type becomes PCNONE where there is none, else PCBJACOBI. PCBJACOBI on one
+   rank takes the whole matrix where there is none, and applies nothing. So there is one if somebody has asked for PCBJACOBI. */
+static PetscErrorCode HasOperation(Mat A, MatOperation operation, PetscBool *has)
+{
+  char *all, *found;
+
+  PetscFunctionBegin;
+  *has = (PetscBool)(((VpFunction **)A->ops)[operation] != NULL);
+  if (operation != MATOP_GET_DIAGONAL_BLOCK) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsGetAll(((PetscObject)A)->options, &all));
+  PetscCall(PetscStrstr(all, "pc_type " PCBJACOBI, &found));
+  *has = (PetscBool)(found != NULL);
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpRefuseEntries(Mat A)
 {
   const struct {
     MatOperation operation;
     VpFunction  *function;
-  } set[] = {
-    {MATOP_GET_ROW, (VpFunction *)GetRow},
-    {MATOP_SOR, (VpFunction *)SOR},
-    {MATOP_CREATE_SUBMATRICES, (VpFunction *)CreateSubMatrices},
-    {MATOP_CREATE_SUB_MATRICES_MPI, (VpFunction *)CreateSubMatrices},
-    {MATOP_DIAGONAL_SET, (VpFunction *)DiagonalSet},
-    {MATOP_GET_DIAGONAL_BLOCK, (VpFunction *)GetDiagonalBlock}, /* without it PCBJACOBI on one rank would do nothing and say nothing */
-    {MATOP_INCREASE_OVERLAP, (VpFunction *)IncreaseOverlap},
-    {MATOP_INVERT_BLOCK_DIAGONAL, (VpFunction *)InvertBlockDiagonal},
-    {MATOP_GETINFO, (VpFunction *)GetInfo},
-    {(MatOperation)(offsetof(struct _MatOps, creategraph) / sizeof(VpFunction *)),
-     (VpFunction *)CreateGraph}}; /* 3.18 has no name for it */
+  } set[] = {{MATOP_GET_ROW, (VpFunction *)GetRow},
+             {MATOP_SOR, (VpFunction *)SOR},
+             {MATOP_CREATE_SUBMATRICES, (VpFunction *)CreateSubMatrices},
+             {MATOP_CREATE_SUB_MATRICES_MPI, (VpFunction *)CreateSubMatrices},
+             {MATOP_DIAGONAL_SET, (VpFunction *)DiagonalSet},
+             {MATOP_GET_DIAGONAL_BLOCK, (VpFunction *)GetDiagonalBlock},
+             {MATOP_INCREASE_OVERLAP, (VpFunction *)IncreaseOverlap},
+             {MATOP_INVERT_BLOCK_DIAGONAL, (VpFunction *)InvertBlockDiagonal},
+             {MATOP_HAS_OPERATION, (VpFunction *)HasOperation},
+             {MATOP_GETINFO, (VpFunction *)GetInfo},
+             {(MatOperation)(offsetof(struct _MatOps, creategraph) / sizeof(VpFunction *)),
+              (VpFunction *)CreateGraph}}; /* 3.18 has no name for it */
 
   PetscFunctionBegin;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(set); i++) PetscCall(MatShellSetOperation(A, set[i].operation, set[i].function));
@@ -79,7 +95,7 @@ static PetscErrorCode GetFactor(Mat A, MatFactorType type, Mat *F)
   PetscCheck(matrix, PetscObjectComm((PetscObject)A), PETSC_ERR_MISSING_FACTOR,
              "Could not locate a solver type for factorization type %s and matrix type %s", MatFactorTypes[type],
              ((PetscObject)A)->type_name);
-  PetscCall(Refuse(A));
+  PetscCall(VpRefuse(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
