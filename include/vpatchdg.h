@@ -182,6 +182,8 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGRefineCells(DM, const DMAdaptFlag mark[], 
 PETSC_EXTERN PetscErrorCode DMVPatchDGTransfer(DM from, DM to, Vec x, Vec y);
 PETSC_EXTERN PetscErrorCode DMVPatchDGEstimate(DM, Vec x, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux flux, void *ctx,
                                                PetscReal eta[]);
+PETSC_EXTERN PetscErrorCode DMVPatchDGEstimateWithCoefficient(DM, Vec x, VPatchDGFunction a, VPatchDGFunction f, VPatchDGFunction dirichlet,
+                                                              VPatchDGFlux flux, void *ctx, PetscReal eta[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGEstimateSurplus(DM, Vec x, PetscReal eta[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGMark(DM, VPatchDGMarking, PetscReal refine, PetscReal coarsen, const PetscReal eta[],
                                            DMAdaptFlag mark[]);

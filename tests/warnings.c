@@ -41,7 +41,7 @@ static PetscErrorCode warnings_come_once(void)
      "-ksp_max_it 1 allows no more"},
     {"-ksp_type richardson -ksp_divtol 1e-9", 1,
      "DIVERGED_DTOL after 0 iterations; sides of a cell up to 1:1, coefficients up to 1:1, single "
-     "precision: -ksp_type fgmres is"},
+     "precision: the residual of the guess is more than -ksp_divtol 1e-09 times |b|"},
     {"-ksp_type fgmres -ksp_max_it 1 -ksp_norm_type none", 0, ""},
     {"-ksp_type gmres -pc_vpatchdg_precision single -ksp_rtol 1e-9 -vpatchdg_warnings 0", 0, ""},
     {"-ksp_type minres -ksp_max_it 1 -vpatchdg_warnings 0", 0, ""},
@@ -68,6 +68,45 @@ static PetscErrorCode warnings_come_once(void)
 static PetscReal Rightmost(const PetscReal lower[], const PetscReal upper[], PetscReal value)
 {
   return upper[0] > 0.99 ? value : 1;
+}
+
+/* 1 .. value, with no relation between neighbours */
+static PetscReal Rough(const PetscReal lower[], const PetscReal upper[], PetscReal value)
+{
+  const PetscReal x = 43758.5453 * PetscSinReal(129.898 * lower[0] + 782.33 * lower[1]);
+
+  return PetscPowReal(value, x - PetscFloorReal(x));
+}
+
+static PetscErrorCode warnings_know_rough_coefficients(void)
+{
+  const char *const  says[] = {"iterations: -ksp_type fgmres takes fewer",
+                               "-ksp_type cg -pc_vpatchdg_symmetric may converge where a is rough"};
+  KSPConvergedReason reason;
+  PetscInt           its;
+  Problem            p;
+  DM                 dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 3, 4, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(SetCoefficient(dm, Rough, 1000));
+  PetscCall(ProblemOf(dm, NULL, &p));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(NewKSP(&p));
+    PetscCall(Hear(&p, i ? VP "-ksp_type fgmres -ksp_max_it 5" : VP "-ksp_type richardson -ksp_max_it 5000 -ksp_rtol 1e-8", &reason));
+    PetscCall(KSPGetIterationNumber(p.ksp, &its));
+    TapOk((PetscBool)(Said(says[i]) == 1 && Said("vpatchdg: warning: ") == 1), "warnings_know_rough_coefficients: %d iterations, %s: %s",
+          (int)its, KSPConvergedReasons[reason], FirstLine());
+  }
+  PetscCall(SetCoefficient(dm, Rough, 1));
+  PetscCall(NewKSP(&p));
+  PetscCall(VecSet(p.x, 1e30));
+  PetscCall(Hear(&p, VP "-ksp_type fgmres -ksp_initial_guess_nonzero", &reason));
+  TapOk((PetscBool)(reason == KSP_DIVERGED_DTOL && Said("the residual of the guess is more than -ksp_divtol") == 1),
+        "warnings_know_rough_coefficients: %s", FirstLine());
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode warnings_say_what_the_pc_knows(void)
@@ -213,6 +252,7 @@ int main(int argc, char **argv)
   PetscCall(VPatchDGInitializePackage());
   TapBegin(PETSC_COMM_WORLD);
   PetscCall(warnings_come_once());
+  PetscCall(warnings_know_rough_coefficients());
   PetscCall(warnings_say_what_the_pc_knows());
   PetscCall(null_space_is_no_residual());
   for (PetscInt refine = 1; refine <= 3; refine++) {

@@ -127,8 +127,8 @@ static PetscErrorCode CheckCondition(VpLevel level, double condition)
 
   PetscFunctionBegin;
   PetscCheck(condition < INFINITY || IsSingular(level), level->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "The patch problems cannot be factored, they are not positive definite with -dm_vpatchdg_penalty %g. Use another, 1 is enough",
-             penalty);
+             "The patch problems cannot be factored, they are not positive definite: -dm_vpatchdg_penalty %g is too %s, 1 is enough",
+             penalty, penalty < 1 ? "small" : "large");
   PetscCheck(penalty * k * (k + 1) < VP_MOST_PENALTY(level->precision), level->mesh->comm, PETSC_ERR_ARG_OUTOFRANGE,
              "The patch problems cannot be factored in %s precision: their condition number is %.1e with -dm_vpatchdg_penalty %g. Use a "
              "smaller one%s",

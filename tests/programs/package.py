@@ -253,6 +253,8 @@ def knows_cells_of_different_levels():
     for step in range(4):
         x = solve(dm, vpatchdg.rhs(dm, *data))
         eta = vpatchdg.estimate(dm, x, *data)
+        assert np.allclose(vpatchdg.estimate(dm, x, *data, coefficient=1), eta, 1e-6)
+        assert (vpatchdg.estimate(dm, x, *data, coefficient=lambda x: 1 + x[..., 0]) > 1.01 * eta).any()
         total = PETSc.Vec().createMPI((1, None))
         total.set((eta**2).sum())
         found.append((np.sqrt(total.sum()), vpatchdg.errors(dm, x, wave, wave_gradient).h1))

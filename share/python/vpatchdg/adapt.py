@@ -31,12 +31,13 @@ def transfer(old: PETSc.DM, new: PETSc.DM, x: PETSc.Vec) -> PETSc.Vec:
 
 
 def estimate(dm: PETSc.DM, x: PETSc.Vec, f: Callable | float | None = None, dirichlet: Callable | float | None = None,
-             neumann: Callable | float | None = None) -> np.ndarray:
+             neumann: Callable | float | None = None, coefficient: Callable | float | None = None) -> np.ndarray:
     """The estimated error of the solution x on each of this rank's cells; the root of the sum of squares is that of the gradient. The data are those of
-    rhs(), numbers or functions; they are asked point by point. Collective."""
+    rhs(), numbers or functions; they are asked point by point. coefficient: the exact a of -div(a grad u), where one number per cell stands for a
+    smooth function; without it that error is not seen. Collective."""
     eta, callbacks = np.empty(cells(dm)), Callbacks()
-    functions = callbacks.point(Function, f), callbacks.point(Function, dirichlet), callbacks.point(Flux, neumann)
-    callbacks.call('DMVPatchDGEstimate', dm, Handle(x.handle), *functions, None, eta.ctypes.data_as(Reals))
+    functions = [callbacks.point(Function, data) for data in (coefficient, f, dirichlet)] + [callbacks.point(Flux, neumann)]
+    callbacks.call('DMVPatchDGEstimateWithCoefficient', dm, Handle(x.handle), *functions, None, eta.ctypes.data_as(Reals))
     return eta
 
 

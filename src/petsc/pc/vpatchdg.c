@@ -25,6 +25,7 @@
    a KSP that says it converged while the true residual is more than 10 times the tolerance
    a KSP that says it converged while the preconditioner finds much of x missing
    a KSP that does not converge
+   refinement (`KSPRICHARDSON`) that takes more than 10 times the iterations that are expected of `KSPFGMRES`
 .ve
    The third of these costs a product with A after every solve that does not stop by the true residual. The fourth costs a product with A
    and a cycle where coefficients, squared sizes of cells or the penalty differ by more than 100: after the first solve, and after later

@@ -37,11 +37,19 @@ static PetscErrorCode Advice(PC pc, KSP ksp, PetscReal aspect, PetscReal contras
   else if (ksp->reason == KSP_DIVERGED_NANORINF) PetscCall(PetscSNPrintf(advice, size, "are the right-hand side and the guess finite?"));
   else if (VpKSPNeedsSymmetry(type) && !data->options.symmetric)
     PetscCall(PetscSNPrintf(advice, size, "KSP %s needs -%spc_vpatchdg_symmetric; -%sksp_type fgmres does not", type, prefix, prefix));
+  else if (ksp->reason == KSP_DIVERGED_DTOL && !ksp->its)
+    PetscCall(PetscSNPrintf(advice, size, "the residual of the guess is more than -%sksp_divtol %g times |b|: use another guess, or 0",
+                            prefix, (double)ksp->divtol));
   else if (strcmp(type, KSPFGMRES)) PetscCall(PetscSNPrintf(advice, size, "-%sksp_type fgmres is the most robust", prefix));
   else if (aspect > 2 && data->options.coarsening == VP_COARSEN_FULL)
     PetscCall(PetscSNPrintf(advice, size, "-%spc_vpatchdg_coarsening local needs fewer iterations", prefix));
-  else if (contrast > 10) PetscCall(PetscSNPrintf(advice, size, "coefficients that jump along the coarsest cells need fewer iterations"));
-  else PetscCall(PetscSNPrintf(advice, size, "-%sksp_max_it %" PetscInt_FMT " allows no more", prefix, ksp->max_it));
+  else if (contrast > 10)
+    PetscCall(PetscSNPrintf(
+      advice, size, "-%sksp_type cg -%spc_vpatchdg_symmetric may converge where a is rough; jumps along the coarsest cells need fewest",
+      prefix, prefix));
+  else if (ksp->reason == KSP_DIVERGED_ITS)
+    PetscCall(PetscSNPrintf(advice, size, "-%sksp_max_it %" PetscInt_FMT " allows no more", prefix, ksp->max_it));
+  else PetscCall(PetscSNPrintf(advice, size, "-%sksp_monitor_true_residual shows where it fails", prefix));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,6 +76,24 @@ static PetscErrorCode WarnFailed(PC pc, KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Refinement that converges this many times as slowly as FGMRES is expected to is no way to solve the problem. */
+#define SLOW 10
+
+static PetscErrorCode WarnSlow(PC pc, KSP ksp)
+{
+  const PC_VPatchDG *data = pc->data;
+  const VpOperator   op = data->inverse.op;
+  const char        *prefix = VpPrefix((PetscObject)pc), *type = ((PetscObject)ksp)->type_name;
+  int                range[2];
+
+  PetscFunctionBegin;
+  if (!op || strcmp(type, KSPRICHARDSON)) PetscFunctionReturn(PETSC_SUCCESS);
+  VpExpectIterations(op->problem.degree, VpAspectRatio(op->mesh->domain), data->options.coarsening, range);
+  if (ksp->its <= SLOW * range[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpWarn(pc, VP_WARN_SLOW, "KSP %s took %" PetscInt_FMT " iterations: -%sksp_type fgmres takes fewer", type, ksp->its, prefix));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A coarsest level that is solved to no tolerance makes the cycle a map that is not linear, in whatever precision. */
 static PetscErrorCode WarnCoarse(PC pc, KSP ksp)
 {
@@ -90,6 +116,7 @@ PetscErrorCode PCVPatchDGWarnAfter(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(WarnCoarse(pc, ksp));
   if (ksp->reason < 0) PetscCall(WarnFailed(pc, ksp));
   else {
+    PetscCall(WarnSlow(pc, ksp));
     PetscCall(VpWarnResidual(pc, ksp, b, x));
     PetscCall(VpWarnMissing(pc, ksp, b, x));
   }

@@ -119,7 +119,8 @@ typedef enum {
   VP_WARN_RESIDUAL,
   VP_WARN_COARSE,
   VP_WARN_FAILED,
-  VP_WARN_MISSING
+  VP_WARN_MISSING,
+  VP_WARN_SLOW
 } VpWarning;
 PetscErrorCode VpWarnWanted(PC, VpWarning, PetscBool *wanted); /* Whether this kind is wanted, and new. VpWarn() asks that itself. */
 PetscErrorCode VpWarn(PC, VpWarning, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);

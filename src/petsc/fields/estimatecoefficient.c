@@ -1,0 +1,103 @@
+/* What one number per cell in place of a smooth coefficient costs, cell by cell. */
+#include "fields.h"
+#include "../../base/norm.h"
+
+typedef struct {
+  VpMesh             mesh;
+  int                dim, n, points; /* n: points along a direction */
+  double             w[VP_MAX_N];
+  const PetscReal   *own; /* [nown] the DM's coefficient, or NULL: 1 */
+  const PetscScalar *at;
+  PetscScalar       *flux; /* [points of own cells][dim] grad u_h, then a grad u_h */
+} Points;
+
+/* the norm over a cell of (a - own) grad u_h / sqrt(a), and the flux a grad u_h; *positive becomes false where a is no positive number */
+static PetscErrorCode CellNorm(const Points *p, int32_t cell, VPatchDGFunction a, void *ctx, double *norm, PetscBool *positive)
+{
+  const PetscReal own = p->own ? p->own[cell] : 1;
+  double          term[3 * VP_MAX_N * VP_MAX_N * VP_MAX_N], volume = 1;
+
+  PetscFunctionBegin;
+  for (int d = 0; d < p->dim; d++) volume *= VpCellSize(p->mesh, cell, d);
+  for (int q = 0; q < p->points; q++) {
+    const size_t first = ((size_t)cell * (size_t)p->points + (size_t)q) * (size_t)p->dim;
+    PetscScalar  exact = 0;
+    double       weight = volume;
+
+    PetscCall(a(p->dim, p->at + first, &exact, ctx));
+    for (int d = 0, r = q; d < p->dim; d++, r /= p->n) weight *= p->w[r % p->n];
+    for (int d = 0; d < p->dim; d++) {
+      PetscScalar *flux = &p->flux[first + (size_t)d];
+
+      term[q * p->dim + d] = sqrt(weight / exact) * (exact - own) * *flux;
+      *flux *= exact;
+    }
+    if (!(exact > 0 && exact < INFINITY)) *positive = PETSC_FALSE;
+  }
+  *norm = VpNorm(p->points * p->dim, term);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* term[own cell] = the norms; flux becomes a grad u_h at every point */
+static PetscErrorCode FindTerms(Points *p, Vec at, Vec flux, VPatchDGFunction a, void *ctx, PetscReal term[], PetscBool *positive)
+{
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(at, &p->at));
+  PetscCall(VecGetArray(flux, &p->flux));
+  for (int32_t c = 0; c < p->mesh->nown; c++) PetscCall(CellNorm(p, c, a, ctx, &term[c], positive));
+  PetscCall(VecRestoreArray(flux, &p->flux));
+  PetscCall(VecRestoreArrayRead(at, &p->at));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* b += div of the flux, which is given at every point */
+static PetscErrorCode AddDivergence(DM dm, int dim, Vec flux, Vec b)
+{
+  Vec              values, component, slopes;
+  PetscInt         n;
+  PetscReal       *to;
+  const PetscReal *from;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetGlobalVector(dm, &values));
+  PetscCall(DMGetGlobalVector(dm, &component));
+  PetscCall(VecDuplicate(flux, &slopes));
+  PetscCall(VecGetLocalSize(values, &n));
+  for (int d = 0; d < dim; d++) {
+    for (int twice = 0; twice < 2; twice++) {
+      PetscCall(VecGetArrayRead(twice ? slopes : flux, &from));
+      PetscCall(VecGetArrayWrite(values, &to));
+      for (PetscInt i = 0; i < n; i++) to[i] = from[i * dim + d];
+      PetscCall(VecRestoreArrayWrite(values, &to));
+      PetscCall(VecRestoreArrayRead(twice ? slopes : flux, &from));
+      PetscCall(DMVPatchDGSetPointValues(dm, values, component));
+      if (!twice) PetscCall(DMVPatchDGGetPointGradients(dm, component, slopes));
+    }
+    PetscCall(VecAXPY(b, 1, component));
+  }
+  PetscCall(VecDestroy(&slopes));
+  PetscCall(DMRestoreGlobalVector(dm, &component));
+  PetscCall(DMRestoreGlobalVector(dm, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpEstimateCoefficient(DM dm, Vec x, VPatchDGFunction a, void *ctx, Vec b, PetscReal term[], PetscBool *positive)
+{
+  const VpProblem *problem = &DMVPatchDGData(dm)->op->problem;
+  Points           p = {.mesh = DMVPatchDGData(dm)->mesh, .own = problem->coefficient, .n = problem->degree + 1};
+  double           points[VP_MAX_N];
+  Vec              at, flux;
+
+  PetscFunctionBegin;
+  p.dim = p.mesh->dim;
+  p.points = (int)PetscPowInt(p.n, p.dim);
+  VpGauss(p.n, points, p.w);
+  PetscCall(DMVPatchDGGetPoints(dm, &at));
+  PetscCall(VecDuplicate(at, &flux));
+  PetscCall(DMVPatchDGGetPointGradients(dm, x, flux));
+  PetscCall(FindTerms(&p, at, flux, a, ctx, term, positive));
+  PetscCall(AddDivergence(dm, p.dim, flux, b));
+  PetscCall(VecDestroy(&flux));
+  PetscCall(VecDestroy(&at));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
