@@ -293,13 +293,14 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
    a k(k+1)/h |u_h - u|^2 and h/(k a) |a (du_h/dn + alpha u_h - flux)|^2 on its sides on the boundary
 .ve
 
-   A smooth coefficient with one number per cell makes every degree second order (`DMVPatchDGSetCoefficient()`), and this estimate does not see
-   that: it knows these numbers alone. `DMVPatchDGEstimateWithCoefficient()` sees it.
+   A smooth coefficient with one number per cell makes every degree second order (`DMVPatchDGSetCoefficient()`), and this estimate does
+   not see that: it knows these numbers alone. `DMVPatchDGEstimateWithCoefficient()` sees it.
 
    A coefficient that is a tensor is refused. The root of the sum over all cells was 2 to 5 times the error of the gradient in L2
    in tests with smooth and singular solutions.
 
-.seealso: `DMVPATCHDG`, `DMVPatchDGEstimateWithCoefficient()`, `DMVPatchDGMark()`, `DMVPatchDGRefineCells()`, `DMVPatchDGTransfer()`, `DMVPatchDGComputeErrors()`
+.seealso: `DMVPATCHDG`, `DMVPatchDGEstimateWithCoefficient()`, `DMVPatchDGMark()`, `DMVPatchDGRefineCells()`, `DMVPatchDGTransfer()`,
+          `DMVPatchDGComputeErrors()`
 @*/
 PetscErrorCode DMVPatchDGEstimate(DM dm, Vec x, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux flux, void *ctx,
                                   PetscReal eta[])
@@ -308,7 +309,7 @@ PetscErrorCode DMVPatchDGEstimate(DM dm, Vec x, VPatchDGFunction f, VPatchDGFunc
 }
 
 /*@C
-   DMVPatchDGEstimateWithCoefficient - Estimates the error of a solution on every cell, where one number per cell stands for a smooth coefficient
+   DMVPatchDGEstimateWithCoefficient - Estimates the error of a solution on every cell by the exact coefficient
 
    Collective
 
@@ -327,9 +328,9 @@ PetscErrorCode DMVPatchDGEstimate(DM dm, Vec x, VPatchDGFunction f, VPatchDGFunc
    Level: intermediate
 
    Notes:
-   The residual on a cell is f + div(a grad u_h) - c u_h, the jumps on its sides are those of a du_h/dn, both with the exact coefficient, and
-   eta^2 also has the square of the norm of (a - a_h)/sqrt(a) grad u_h, a_h being the number of the cell. Integrals are taken at the points
-   of `DMVPatchDGGetPoints()`, and a on a side is that near its middle.
+   The residual on a cell is f + div(a grad u_h) - c u_h, the jumps on its sides are those of a du_h/dn, both with the exact
+   coefficient, and eta^2 also has the square of the norm of (a - a_h)/sqrt(a) grad u_h, a_h being the number of the cell. Integrals are taken at
+   the points of `DMVPatchDGGetPoints()`, and a on a side is that near its middle.
 
    For a = 1 + 0.9 sin(2 pi x) sin(2 pi y), u = exp(x) sin(2 y + 1) and 64 x 64 cells, by either function:
 .vb
