@@ -329,8 +329,8 @@ PetscErrorCode DMVPatchDGEstimate(DM dm, Vec x, VPatchDGFunction f, VPatchDGFunc
 
    Notes:
    The residual on a cell is f + div(a grad u_h) - c u_h, the jumps on its sides are those of a du_h/dn, both with the exact
-   coefficient, and eta^2 also has the square of the norm of (a - a_h)/sqrt(a) grad u_h, a_h being the number of the cell. Integrals are taken
-   at the points of `DMVPatchDGGetPoints()`, and a on a side is that near its middle.
+   coefficient, and eta^2 also has the square of the norm of (a - a_h)/sqrt(a) grad u_h, a_h being the number of the cell. Integrals are
+   taken at the points of `DMVPatchDGGetPoints()`, and a on a side is that near its middle.
 
    For a = 1 + 0.9 sin(2 pi x) sin(2 pi y), u = exp(x) sin(2 y + 1) and 64 x 64 cells, by either function:
 .vb
