@@ -184,7 +184,8 @@ so that a `MatScale()` or `MatShift()` has to be repeated. Preconditioners built
    Finer DMs made by `DMRefine()` inherit it, coarser ones take means, also those that exist already. Where it jumps, faces take the
    harmonic mean of both sides.
 
-   A smooth coefficient, of which every cell has one number, makes every degree second order. In 2D, with a = 1 + 0.9 sin(2 pi x) sin(2 pi y) at
+   A smooth coefficient, of which every cell has one number, makes every degree second order. In 2D, with a = 1 + 0.9 sin(2 pi x)
+   sin(2 pi y) at
    the centres of 64 x 64 cells and u = exp(x) sin(2 y + 1), the L2 errors are
 .vb
    degree    1       2       4       8

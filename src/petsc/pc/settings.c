@@ -285,7 +285,8 @@ PetscErrorCode PCVPatchDGGetSymmetric(PC pc, PetscBool *symmetric)
    Level: intermediate
 
    Note:
-   `PETSC_DECIDE` is the default of pre. It makes 0 sweeps before the coarse correction. If the cycle is symmetric (`PCVPatchDGSetSymmetric()`),
+   `PETSC_DECIDE` is the default of pre. It makes 0 sweeps before the coarse correction. If the cycle is
+   symmetric (`PCVPatchDGSetSymmetric()`),
    it makes max(1, post) sweeps before and as many after the coarse correction.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetSmooth()`
