@@ -32,7 +32,7 @@ static PetscErrorCode Advice(PC pc, KSP ksp, PetscReal aspect, PetscReal contras
 
   PetscFunctionBegin;
   if (VpPCBaseReactionIsBelow(&data->inverse, LOST))
-    PetscCall(PetscSNPrintf(advice, size, "rounding errors hide the reaction %g; -dm_vpatchdg_reaction 0 solves up to a constant",
+    PetscCall(PetscSNPrintf(advice, size, "rounding errors are near the reaction %g; -dm_vpatchdg_reaction 0 solves up to a constant",
                             (double)data->inverse.range[0]));
   else if (ksp->reason == KSP_DIVERGED_NANORINF) PetscCall(PetscSNPrintf(advice, size, "are the right-hand side and the guess finite?"));
   else if (VpKSPNeedsSymmetry(type) && !data->options.symmetric)
