@@ -102,42 +102,6 @@ static PetscErrorCode SetCoarseCoefficient(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the smallest box around this rank's cells */
-static PetscErrorCode LocalBounds(DM dm, PetscReal lower[], PetscReal upper[])
-{
-  VpMesh    mesh;
-  PetscReal x[3], size[3];
-
-  PetscFunctionBegin;
-  PetscCall(DMVPatchDGCheck(dm, "DMGetBoundingBox()"));
-  mesh = DMVPatchDGData(dm)->mesh;
-  for (int d = 0; d < mesh->dim; d++) {
-    lower[d] = PETSC_MAX_REAL;
-    upper[d] = PETSC_MIN_REAL;
-  }
-  for (int32_t c = 0; c < mesh->nown; c++) {
-    VpMeshCellBounds(mesh, c, x, size);
-    for (int d = 0; d < mesh->dim; d++) {
-      lower[d] = PetscMin(lower[d], x[d]);
-      upper[d] = PetscMax(upper[d], x[d] + size[d]);
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Later versions of PETSc also ask for indices, which a DMDA has. */
-static PetscErrorCode LocalBoundsNoIndices(DM dm, PetscReal lower[], PetscReal upper[], PetscInt first[], PetscInt last[])
-{
-  return LocalBounds(dm, lower, upper);
-}
-
-void DMVPatchDGSetLocalBounds(DM dm)
-{
-  typedef PetscErrorCode (*NoIndices)(DM, PetscReal *, PetscReal *);
-
-  dm->ops->getlocalboundingbox = _Generic(dm->ops->getlocalboundingbox, NoIndices : LocalBounds, default : LocalBoundsNoIndices);
-}
-
 /* gives the DM the coefficient of own cells, or NULL: 1; tensor: as in VpProblem */
 static PetscErrorCode Set(DM dm, int tensor, const PetscReal a[])
 {

@@ -31,6 +31,7 @@ static PetscErrorCode DMSetUp_VPatchDG(DM dm)
   dg->mesh = mesh;
   PetscCall(DMVPatchDGSetOperator(dm, 0, NULL));
   if (dm->setfromoptionscalled) PetscCall(DMVPatchDGEndOptions(dm, dm));
+  PetscCall(DMVPatchDGSetLocalCoordinates(dm));
   PetscCall(PetscLogEventEnd(VP_EVENT_SETUP, dm, 0, 0, 0));
   dg->shown = VP_SHOWN_NOW;
   PetscCall(DMViewFromOptions(dm, NULL, "-dm_view"));
@@ -87,7 +88,9 @@ static PetscErrorCode CreateLike(DM dm, VpMesh mesh, const PetscReal coefficient
   }
   PetscCall(DMVPatchDGCopyLabels(dm, *out));
   if (to->boxes) (void)VpReference(to->boxes);
-  if (mesh) PetscCall(DMVPatchDGSetOperator(*out, coefficient ? from->op->problem.tensor : 0, coefficient));
+  if (!mesh) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGSetOperator(*out, coefficient ? from->op->problem.tensor : 0, coefficient));
+  PetscCall(DMVPatchDGSetLocalCoordinates(*out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -324,10 +327,10 @@ PetscErrorCode DMCreate_VPatchDG(DM dm)
   dm->ops->refine = DMRefine_VPatchDG;
   dm->ops->coarsen = DMCoarsen_VPatchDG;
   dm->ops->getneighbors = DMGetNeighbors_VPatchDG;
-  DMVPatchDGSetLocalBounds(dm);
   dm->ops->creatematrix = DMCreateMatrix_VPatchDG;
   dm->ops->createinterpolation = DMCreateInterpolation_VPatchDG;
   DMVPatchDGSetVectorOps(dm);
+  PetscCall(DMVPatchDGSetCoordinateOps(dm));
   PetscCall(DMSetMatType(dm, MATSHELL));
   PetscCall(PetscObjectComposeFunction((PetscObject)dm, "DMConvert_da_vpatchdg_C", DMConvert_VPatchDG));
   PetscCall(PetscObjectComposeFunction((PetscObject)dm, "DMConvert_plex_vpatchdg_C", DMConvert_VPatchDG));

@@ -93,5 +93,6 @@ PetscErrorCode DMVPatchDGSave(DM, PetscViewer);
 PetscErrorCode DMLoad_VPatchDG(DM, PetscViewer);
 /* vectors.c: gives the DM its operations on vectors */
 void DMVPatchDGSetVectorOps(DM);
-/* coefficient.c: what DMGetBoundingBox() asks, in versions of PETSc that ask the DM */
-void DMVPatchDGSetLocalBounds(DM);
+/* coordinates.c: what DMGetCoordinates() and DMGetBoundingBox() ask; to be called when there is a mesh */
+PetscErrorCode DMVPatchDGSetCoordinateOps(DM);
+PetscErrorCode DMVPatchDGSetLocalCoordinates(DM);

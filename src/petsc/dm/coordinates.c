@@ -1,0 +1,118 @@
+/* What DMGetCoordinates() and DMGetBoundingBox() answer. The coordinates are the corners of the cells, found when somebody asks for them. */
+#include "internal.h"
+#include <petscdmshell.h>
+
+/* the smallest box around this rank's cells */
+static PetscErrorCode LocalBounds(DM dm, PetscReal lower[], PetscReal upper[])
+{
+  VpMesh    mesh;
+  PetscReal x[3], size[3];
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMGetBoundingBox()"));
+  mesh = DMVPatchDGData(dm)->mesh;
+  for (int d = 0; d < mesh->dim; d++) {
+    lower[d] = PETSC_MAX_REAL;
+    upper[d] = PETSC_MIN_REAL;
+  }
+  for (int32_t c = 0; c < mesh->nown; c++) {
+    VpMeshCellBounds(mesh, c, x, size);
+    for (int d = 0; d < mesh->dim; d++) {
+      lower[d] = PetscMin(lower[d], x[d]);
+      upper[d] = PetscMax(upper[d], x[d] + size[d]);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Later versions of PETSc also ask for indices, which a DMDA has. */
+static PetscErrorCode LocalBoundsNoIndices(DM dm, PetscReal lower[], PetscReal upper[], PetscInt first[], PetscInt last[])
+{
+  return LocalBounds(dm, lower, upper);
+}
+
+/* coordinates - [own cells][2^dim][dim], x fastest among the corners of a cell, a standard vector of block size dim */
+static PetscErrorCode Corners(DM dm, Vec *coordinates)
+{
+  const VpMesh mesh = DMVPatchDGData(dm)->mesh;
+  const int    dim = mesh->dim, corners = 1 << dim;
+  PetscScalar *x;
+
+  PetscFunctionBegin;
+  PetscCall(VecCreate(PetscObjectComm((PetscObject)dm), coordinates));
+  PetscCall(VecSetSizes(*coordinates, (PetscInt)mesh->nown * corners * dim, PETSC_DETERMINE));
+  PetscCall(VecSetBlockSize(*coordinates, dim));
+  PetscCall(VecSetType(*coordinates, VECSTANDARD));
+  PetscCall(VecGetArrayWrite(*coordinates, &x));
+  for (int32_t cell = 0; cell < mesh->nown; cell++) {
+    PetscReal lower[3], size[3];
+
+    VpMeshCellBounds(mesh, cell, lower, size);
+    for (int corner = 0; corner < corners; corner++) {
+      for (int d = 0; d < dim; d++) x[(cell * corners + corner) * dim + d] = lower[d] + (corner >> d & 1) * size[d];
+    }
+  }
+  PetscCall(VecRestoreArrayWrite(*coordinates, &x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Fill(DM coordinates, Vec local, InsertMode mode, Vec global)
+{
+  Vec known;
+
+  PetscFunctionBegin;
+  PetscCall(DMShellGetGlobalVector(coordinates, &known));
+  PetscCall(VecCopy(known, global));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Filled(DM coordinates, Vec local, InsertMode mode, Vec global)
+{
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode CreateCoordinateDM(DM dm, DM *coordinates)
+{
+  Vec corners;
+
+  PetscFunctionBegin;
+  PetscCall(DMVPatchDGCheck(dm, "DMGetCoordinates()"));
+  PetscCall(Corners(dm, &corners));
+  PetscCall(DMShellCreate(PetscObjectComm((PetscObject)dm), coordinates));
+  PetscCall(DMShellSetGlobalVector(*coordinates, corners));
+  PetscCall(DMShellSetLocalToGlobal(*coordinates, Fill, Filled));
+  PetscCall(VecDestroy(&corners));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* DMGetCoordinates() makes the global vector out of the local one, by the coordinate DM. The local one is short: the corners [2][dim] of the
+   smallest box around this rank's cells, if it has cells. PETSc 3.18 finds the bounding box of the DM by it. */
+PetscErrorCode DMVPatchDGSetLocalCoordinates(DM dm)
+{
+  const VpMesh mesh = DMVPatchDGData(dm)->mesh;
+  PetscReal    corner[2][3];
+  PetscScalar *x;
+  Vec          local;
+
+  PetscFunctionBegin;
+  PetscCall(LocalBounds(dm, corner[0], corner[1]));
+  PetscCall(VecCreateSeq(PETSC_COMM_SELF, mesh->nown ? 2 * mesh->dim : 0, &local));
+  PetscCall(VecSetBlockSize(local, mesh->dim));
+  PetscCall(VecGetArrayWrite(local, &x));
+  for (int i = 0; i < 2 * mesh->dim && mesh->nown; i++) x[i] = corner[i / mesh->dim][i % mesh->dim];
+  PetscCall(VecRestoreArrayWrite(local, &x));
+  PetscCall(VecDestroy(&dm->coordinates[0].xl));
+  dm->coordinates[0].xl = local;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMVPatchDGSetCoordinateOps(DM dm)
+{
+  typedef PetscErrorCode (*NoIndices)(DM, PetscReal *, PetscReal *);
+
+  PetscFunctionBegin;
+  dm->ops->createcoordinatedm = CreateCoordinateDM;
+  dm->ops->getlocalboundingbox = _Generic(dm->ops->getlocalboundingbox, NoIndices : LocalBounds, default : LocalBoundsNoIndices);
+  PetscCall(VecCreate(PETSC_COMM_SELF, &dm->coordinates[0].xl)); /* DMGetCoordinates() before DMSetUp() is an error */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
