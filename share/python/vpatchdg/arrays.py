@@ -65,9 +65,27 @@ def memory(array) -> Memory | None:
 
 
 def vector(dm: PETSc.DM, array) -> PETSc.Vec:
-    """A vector of the DM that shares the memory of an array of float64, of the shape [cells][points] or of as many numbers in a row: coefficients or
-    values at points, for all functions here and for petsc4py. What one of the two writes the other one reads; work that others have given to a GPU
-    must be done. A CUDA array needs a PETSc with CUDA, and makes a vector on its GPU. Collective."""
+    """Returns a vector that shares the memory of an array. Collective.
+
+    What one of the two writes the other one reads. Work that others have given to a GPU must be done.
+
+    Parameters
+    ----------
+    dm : PETSc.DM
+        The mesh.
+    array : array
+        Of NumPy, or of CuPy, torch or JAX (by DLPack or __cuda_array_interface__): float64, [cells][points] or as many numbers in a row, coefficients
+        or values at points. An array on a GPU needs a PETSc with CUDA.
+
+    Returns
+    -------
+    PETSc.Vec
+
+    Raises
+    ------
+    ValueError
+        On one rank the array has another type, size or layout.
+    """
     m, n = memory(array), dm.createGlobalVec().getLocalSize()
     require(dm, m is not None, f'{type(array).__name__} has no __dlpack__, __array_interface__ or __cuda_array_interface__')
     require(dm, m.right, 'an array of float64 without gaps is needed, that may be written to')

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 import itertools
 
 import numpy as np
@@ -49,6 +50,7 @@ def _load() -> ctypes.CDLL:
 
 
 _library = _load()
+__version__ = ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(_library, 'VPatchDGVersion'))).decode()
 
 
 def call(name: str, dm: PETSc.DM, *arguments) -> None:
@@ -73,6 +75,25 @@ def new_vector(name: str, dm: PETSc.DM) -> PETSc.Vec:
 def new_dm(name: str, dm: PETSc.DM, *arguments) -> PETSc.DM:
     """The DM that a function of the library makes."""
     return _new('PyPetscDM_New', name, dm, *arguments)
+
+
+def degree(dm: PETSc.DM) -> int:
+    """The degree of the polynomials."""
+    found = Int()
+    call('DMVPatchDGGetDegree', dm, ctypes.byref(found))
+    return found.value
+
+
+def reason(ksp: PETSc.KSP) -> str:
+    """PETSc's name of what ended the last solve."""
+    return ctypes.POINTER(ctypes.c_char_p).in_dll(_library, 'KSPConvergedReasons')[ksp.getConvergedReason()].decode()
+
+
+def option_is_used(name: str) -> bool:
+    """Whether something has asked PETSc's database for the option."""
+    used = ctypes.c_int()
+    _check(_library.PetscOptionsUsed(None, name.encode(), ctypes.byref(used)))
+    return bool(used)
 
 
 def names(enum: str) -> list[str]:
@@ -101,6 +122,33 @@ def compiled(function):
 def is_pointwise(function) -> bool:
     """Is it compiled, and a function of one point?"""
     return compiled(function) is not None and len(compiled(function).argtypes) < len(Batch._argtypes_)
+
+
+def _ignores_normals(function) -> bool:
+    """Whether a function of points and normals has one parameter, which can only be the points."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return len(parameters) == 1 and all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+
+
+def ask(function, x: np.ndarray, normal: np.ndarray | None = None, each: tuple = ((),)) -> np.ndarray:
+    """Returns the values of a user's function at points x[n][dim], or its value if that is the same everywhere.
+
+    The shape of the value at one point is one of `each`. Raises a ValueError for others. The function is called with more than dim points: the x[0] of
+    those who take x[dim][n] for granted has the shape [dim] and must not pass for values at dim points.
+    """
+    n, dim = x.shape
+    x = np.concatenate([x, np.repeat(x[-1:], dim + 1 - n, axis=0)]) if 0 < n <= dim else x
+    values = np.asarray(function(x) if normal is None or _ignores_normals(function) else function(x, np.broadcast_to(normal, x.shape)))
+    if values.shape == () or (len(each) == 1 and values.shape == each[0]):
+        return values
+    if values.shape not in [(len(x), *shape) for shape in each]:
+        wanted = ' or '.join(str(('n', *shape)).replace("'", '') for shape in each)
+        raise ValueError(f'A function of the points x[n, dim], here {x.shape}, returned values of shape {values.shape}; {wanted} is needed, here with '
+                         f'n = {len(x)}. The first coordinate of all points is x[..., 0], not x[0].')
+    return values[:n]
 
 
 class Callbacks:
@@ -134,10 +182,10 @@ class Callbacks:
 
         def evaluate(dim, n, x, normal, result, _):
             try:
-                x = np.ctypeslib.as_array(x, (n, dim))
-                arguments = (x, np.broadcast_to(np.ctypeslib.as_array(normal, (dim,)), (n, dim))) if normals else (x,)
-                values = np.ctypeslib.as_array(result, (n, components) if components > 1 else (n,))
-                values[...] = function(*arguments) if callable(function) else function
+                each = (components,) if components > 1 else ()
+                normal = np.ctypeslib.as_array(normal, (dim,)) if normals else None
+                found = ask(function, np.ctypeslib.as_array(x, (n, dim)), normal, (each,)) if callable(function) else function
+                np.ctypeslib.as_array(result, (n, *each))[...] = found
             except BaseException as error:
                 self.error = error
                 return int(getattr(error, 'ierr', 56)) or 56  # PETSC_ERR_SUP

@@ -8,7 +8,18 @@ from petsc4py import PETSc
 
 
 def text(thing: PETSc.Object) -> str:
-    """What thing.view() prints: settings, sizes, how a solver works. Collective; empty on all ranks but the first."""
+    """Returns what `thing.view()` prints: settings, sizes, how a solver works. Collective.
+
+    Parameters
+    ----------
+    thing : PETSc.Object
+        A DM, KSP, PC, Mat, ...
+
+    Returns
+    -------
+    str
+        Empty on all ranks but the first.
+    """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / 'view'
         viewer = PETSc.Viewer().createASCII(str(file), 'w', comm=thing.comm)
