@@ -1,22 +1,11 @@
-"""-div grad u = 1 in the unit cube, u = 0 on its boundary:  python3 first.py -dll_append /path/to/libvpatchdg.so"""
+"""-div grad u = 1 in the unit cube, u = 0 on its boundary:  python3 first.py [-ksp_monitor and other options]"""
 import sys
 import petsc4py
-petsc4py.init(sys.argv[:1] + '-dm_vpatchdg_degree 4 -dm_refine 3'.split() + sys.argv[1:])  # 8 x 8 x 8 cells
+petsc4py.init(sys.argv)
+import vpatchdg
 from petsc4py import PETSc
 
-dm = PETSc.DM().create()
-dm.setType('vpatchdg')
-dm.setFromOptions()
-dm.setUp()
-
-ksp = PETSc.KSP().create()
-ksp.setDM(dm)  # brings the operator and the right-hand side f = 1
-ksp.setType('fgmres')
-ksp.setTolerances(rtol=1e-8)
-ksp.getPC().setType('vpatchdg')
-ksp.setFromOptions()
-ksp.solve(None, None)
-
-x, b = ksp.getSolution(), ksp.getRhs()
-residual = (b - ksp.getOperators()[0] * x).norm() / b.norm()
-PETSc.Sys.Print(f'{x.getSize()} unknowns, {ksp.its} iterations, relative residual {residual:.1e}')
+dm = vpatchdg.create(dim=3, degree=4, refine=3)  # 8 x 8 x 8 cells
+solution = vpatchdg.solve(dm, f=1, dirichlet=0)  # or functions of points: f=lambda x: x[..., 0] * x[..., 1]
+middle = vpatchdg.evaluate(dm, solution.u, [0.5, 0.5, 0.5])
+PETSc.Sys.Print(f'{solution}\nu = {middle:.5f} in the middle')

@@ -34,6 +34,12 @@ is(masked($told), masked($said), 'readme_says_what_plain_says');
 ok($residual && $residual <= 1e-8, 'readme_solves_to_1e-8');
 my ($first) = $readme =~ /-o first && \.\/first\n([^\n]*)\n/;
 is(masked(run(1, 'first', '')), masked($first), 'readme_says_what_first_says');
+SKIP: {
+  my $python = python() or skip('no python3 with a petsc4py of this PETSc', 1);
+  my ($shown) = $readme =~ /python3 examples\/first\.py[^\n]*\n([^\n]*\n[^\n]*)\n/;
+  my ($found, $said) = map { s/, \S+ s,/, # s,/r } masked(scalar(`$python -B examples/first.py 2>&1`)), masked($shown);
+  is($found, $said, 'readme_says_what_first_py_says');
+}
 
 # the table of make run: its columns, and the iterations of the smallest degree
 my ($row) = $readme =~ /^( +3 +2 +4096 .*)$/m;

@@ -55,7 +55,7 @@ class Solution:
 
     def __repr__(self) -> str:
         return (f'{self.u.getSize()} unknowns, {self.iterations} iterations, {self.reason}, true relative residual {self.residual:.1e}, '
-                f'{self.seconds:.2g} s' + (f', {self.precision} precision' if self.precision else ''))
+                f'{self.seconds:.3f} s' + (f', {self.precision} precision' if self.precision else ''))
 
     def plot(self, **how):
         """Draws the solution: `plot(dm, u, ...)`."""
