@@ -36,7 +36,7 @@ typedef enum {
   VPATCHDG_TRANSPORT_PEER
 } VPatchDGTransport;
 typedef enum { VPATCHDG_MARK_DOERFLER, VPATCHDG_MARK_MAXIMUM } VPatchDGMarking;
-PETSC_EXTERN const char VPatchDGVersion[]; /* VPATCHDG_VERSION of the library that is loaded */
+PETSC_EXTERN const char        VPatchDGVersion[]; /* VPATCHDG_VERSION of the library that is loaded */
 PETSC_EXTERN const char *const VPatchDGDomains[];
 PETSC_EXTERN const char *const VPatchDGBoundaries[];
 PETSC_EXTERN const char *const VPatchDGSpaces[];

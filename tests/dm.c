@@ -337,6 +337,56 @@ static PetscErrorCode refine_level_is_that_of_the_mesh(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* of DMGetCoordinates(); the bounding box is that of the domain, which no rank has alone */
+static PetscErrorCode Coordinates(DM dm, const PetscReal lower[], const PetscReal upper[], PetscBool *right)
+{
+  Vec                corners;
+  const PetscScalar *x;
+  PetscInt           cells, n;
+  PetscReal          low[3], high[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetCoordinates(dm, &corners));
+  PetscCall(DMVPatchDGGetCells(dm, &cells));
+  PetscCall(VecGetLocalSize(corners, &n));
+  *right = (PetscBool)(n == cells * 24);
+  PetscCall(VecGetArrayRead(corners, &x));
+  for (PetscInt i = 0; i < n && *right; i++) {
+    const PetscInt corner = i / 3 % 8, d = i % 3;
+
+    PetscCall(DMVPatchDGGetCellBounds(dm, i / 24, low, high));
+    if (PetscAbsScalar(x[i] - (corner >> d & 1 ? high[d] : low[d])) > 1e-14) *right = PETSC_FALSE;
+  }
+  PetscCall(VecRestoreArrayRead(corners, &x));
+  PetscCall(DMGetBoundingBox(dm, low, high));
+  for (int d = 0; d < 3; d++) {
+    if (low[d] != lower[d] || high[d] != upper[d]) *right = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode coordinates_are_corners_of_cells(void)
+{
+  DM              dm, other[2];
+  PetscBool       right[3];
+  const PetscReal lower[] = {-1, 0, 2}, upper[] = {1, 1, 2.5};
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 3, 2, 1, &dm));
+  PetscCall(DMVPatchDGSetBoxGrid(dm, (PetscInt[]){3, 1, 1}, lower, upper));
+  PetscCall(DMSetUp(dm));
+  PetscCall(Coordinates(dm, lower, upper, &right[0]));
+  PetscCall(DMClone(dm, &other[0]));
+  PetscCall(DMRefine(dm, PETSC_COMM_WORLD, &other[1]));
+  PetscCall(DMDestroy(&dm));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(Coordinates(other[i], lower, upper, &right[i + 1]));
+    PetscCall(DMDestroy(&other[i]));
+  }
+  TapOk((PetscBool)(right[0] && right[1] && right[2]), "coordinates_are_corners_of_cells: %d %d %d", right[0], right[1], right[2]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -348,6 +398,7 @@ int main(int argc, char **argv)
   PetscCall(options_set_everything());
   PetscCall(box_grid_is_given_back());
   PetscCall(refine_level_is_that_of_the_mesh());
+  PetscCall(coordinates_are_corners_of_cells());
   PetscCall(PetscFinalize());
   return TapEnd();
 }

@@ -33,6 +33,6 @@ from .show import load_ipython_extension, text
 from .solving import ConvergenceError, Solution, solve
 
 # what help() shows and `import *` brings: without Batch, Flux, Function and ConvergenceError, whose base classes fill pages
-__all__ = ['Solution', 'add_point_sources', 'bounds', 'cells', 'coefficient', 'create', 'errors', 'estimate', 'evaluate', 'flux', 'from_point_values', 'gradients', 'integral', 'line',
-           'load_ipython_extension', 'mark', 'plot', 'point_values', 'points', 'refine_cells', 'rhs', 'set_coefficient', 'set_label_boundary', 'solve',
-           'surplus', 'text', 'transfer', 'vector', 'view_cells']
+__all__ = ['Solution', 'add_point_sources', 'bounds', 'cells', 'coefficient', 'create', 'errors', 'estimate', 'evaluate', 'flux', 'from_point_values',
+           'gradients', 'integral', 'line', 'load_ipython_extension', 'mark', 'plot', 'point_values', 'points', 'refine_cells', 'rhs', 'set_coefficient',
+           'set_label_boundary', 'solve', 'surplus', 'text', 'transfer', 'vector', 'view_cells']

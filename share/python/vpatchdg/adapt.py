@@ -117,7 +117,8 @@ def mark(dm: PETSc.DM, eta: np.ndarray, how: str = 'doerfler', refine: float = 0
     eta : array_like
         [cells] of this rank: the errors that `estimate` or `surplus` gives.
     how : {'doerfler', 'maximum'}
-        doerfler refines as few cells as have the share `refine` of the sum of eta^2; maximum refines those with more than `refine` times the largest eta.
+        doerfler refines as few cells as have the share `refine` of the sum of eta^2; maximum refines those with more than `refine` times the
+        largest eta.
     refine, coarsen : float
         Numbers from 0 to 1. Cells with less than `coarsen` times the largest eta are coarsened.
 

@@ -284,7 +284,8 @@ def rhs(dm: PETSc.DM, f: Data | None = None, dirichlet: Callable | float | None 
     dirichlet : float or callable, optional
         u on Dirichlet sides, a number or a function like f.
     neumann : float or callable, optional
-        du/dn on Neumann sides, du/dn + alpha u on Robin sides: a number, or a function of points x[n, dim] and outward normals [n, dim], or of points.
+        du/dn on Neumann sides, du/dn + alpha u on Robin sides: a number, or a function of points x[n, dim] and outward normals [n, dim], or of
+        points alone.
 
     Returns
     -------

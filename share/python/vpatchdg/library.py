@@ -136,8 +136,8 @@ def _ignores_normals(function) -> bool:
 def ask(function, x: np.ndarray, normal: np.ndarray | None = None, each: tuple = ((),)) -> np.ndarray:
     """Returns the values of a user's function at points x[n][dim], or its value if that is the same everywhere.
 
-    The shape of the value at one point is one of `each`. Raises a ValueError for others. The function is called with more than dim points: the x[0] of
-    those who take x[dim][n] for granted has the shape [dim] and must not pass for values at dim points.
+    `each` has the possible shapes of the value at one point. Raises a ValueError for others. The function is called with more than dim points:
+    x[0], written by somebody who expects x[dim][n], has the shape [dim] and must not pass for values at dim points.
     """
     n, dim = x.shape
     x = np.concatenate([x, np.repeat(x[-1:], dim + 1 - n, axis=0)]) if 0 < n <= dim else x
@@ -146,8 +146,8 @@ def ask(function, x: np.ndarray, normal: np.ndarray | None = None, each: tuple =
         return values
     if values.shape not in [(len(x), *shape) for shape in each]:
         wanted = ' or '.join(str(('n', *shape)).replace("'", '') for shape in each)
-        raise ValueError(f'A function of the points x[n, dim], here {x.shape}, returned values of shape {values.shape}; {wanted} is needed, here with '
-                         f'n = {len(x)}. The first coordinate of all points is x[..., 0], not x[0].')
+        raise ValueError(f'A function of the points x[n, dim], here {x.shape}, returned values of shape {values.shape}; {wanted} is needed, here '
+                         f'with n = {len(x)}. The first coordinate of all points is x[..., 0], not x[0].')
     return values[:n]
 
 

@@ -69,7 +69,8 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
         Lower and upper corner of each box, a domain of one's own. Boxes may differ in size and share whole sides.
     boundary : str, sequence of 2 * dim str, or callable, optional
         'dirichlet' (the default), 'neumann', 'robin' or 'periodic', for all sides or for each in the order x-, x+, y-, y+, z-, z+. A callable is
-        given the middle [dim] of each side of a box on the boundary and its outward normal [dim]. It returns one of the first three, or ('robin', alpha).
+        given the middle [dim] of each side of a box on the boundary and its outward normal [dim]. It returns one of the first three, or
+        ('robin', alpha).
     robin : float or sequence of 2 * dim floats, optional
         alpha of Robin sides, by default 1, in du/dn + alpha u = g [1 / length].
     penalty : float, optional
@@ -281,8 +282,8 @@ def set_coefficient(dm: PETSc.DM, a: Callable | np.ndarray | float) -> None:
     if callable(a):
         a = together(dm, ask, a, np.mean(bounds(dm), axis=0), None, ((), (dim,)))
     a = np.asarray(a, float)
-    require(dm, a.shape in ((), (n,), (n, dim)), f'the coefficient has the shape {a.shape}. It is one number, or for the {n} cells of this rank one number '
-            f'per cell, ({n},), or {dim} numbers per cell, ({n}, {dim}), which are the diagonal of a tensor. Full tensors do not exist.')
+    require(dm, a.shape in ((), (n,), (n, dim)), f'the coefficient has the shape {a.shape}. It is one number, or for the {n} cells of this rank one '
+            f'number per cell, ({n},), or {dim} numbers per cell, ({n}, {dim}), which are the diagonal of a tensor. Full tensors do not exist.')
     if a.ndim == 2:
         call('DMVPatchDGSetTensorCoefficient', dm, reals(a))
     else:

@@ -41,7 +41,7 @@ def _middle(dm: PETSc.DM, d: int) -> float:
 def _values(dm: PETSc.DM, u, where: dict[int, float], cut: np.ndarray, positions: np.ndarray, corners: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """u in the cells that are cut, at the positions along the free directions: [cut][points]"""
     dim, (lower, upper) = dm.getDimension(), corners
-    if not isinstance(u, PETSc.Vec):
+    if not hasattr(u, 'handle'):
         u = np.asarray(u, float)
         require(dm, u.shape == (cells(dm),), f'a vector of the DM or one number per cell, ({cells(dm)},), can be drawn, not {u.shape}')
         return np.repeat(u[cut, None], len(positions)**(dim - len(where)), axis=1)
@@ -54,8 +54,8 @@ def _draw_field(ax, low, high, positions, values, style):
     m = len(positions)
     x, y = (low[:, None, d] + (high - low)[:, None, d] * positions for d in range(2))
     corner = np.arange(m - 1) + m * np.arange(m - 1)[:, None]
-    triangles = np.concatenate([np.stack([corner, corner + 1, corner + m + 1], -1), np.stack([corner, corner + m + 1, corner + m], -1)]).reshape(-1, 3)
-    triangles = triangles + m * m * np.arange(len(low))[:, None, None]
+    halves = np.stack([corner, corner + 1, corner + m + 1], -1), np.stack([corner, corner + m + 1, corner + m], -1)
+    triangles = np.concatenate(halves).reshape(-1, 3) + m * m * np.arange(len(low))[:, None, None]
     x, y = np.repeat(x[:, None], m, axis=1), np.repeat(y[:, :, None], m, axis=2)
     return ax.tripcolor(x.ravel(), y.ravel(), triangles.reshape(-1, 3), values.ravel(), shading='gouraud', rasterized=True, **style)
 

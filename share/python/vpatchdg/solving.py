@@ -23,7 +23,7 @@ PRECISIONS = None, 'single', 'double'
 
 @dataclass(eq=False, repr=False)
 class Solution:
-    """A solution and the report of its solve. print() shows the report.
+    """A solution and the report of its solve, which print() shows. Functions of this package take it for its vector.
 
     Attributes
     ----------
@@ -56,6 +56,11 @@ class Solution:
     def __repr__(self) -> str:
         return (f'{self.u.getSize()} unknowns, {self.iterations} iterations, {self.reason}, true relative residual {self.residual:.1e}, '
                 f'{self.seconds:.3f} s' + (f', {self.precision} precision' if self.precision else ''))
+
+    @property
+    def handle(self) -> int:
+        """PETSc's Vec."""
+        return self.u.handle
 
     def plot(self, **how):
         """Draws the solution: `plot(dm, u, ...)`."""

@@ -1,4 +1,4 @@
-/* What DMGetCoordinates() and DMGetBoundingBox() answer. The coordinates are the corners of the cells, found when somebody asks for them. */
+/* What DMGetCoordinates() and DMGetBoundingBox() answer. The corners of the cells are found when somebody asks for them. */
 #include "internal.h"
 #include <petscdmshell.h>
 
@@ -85,8 +85,8 @@ static PetscErrorCode CreateCoordinateDM(DM dm, DM *coordinates)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* DMGetCoordinates() makes the global vector out of the local one, by the coordinate DM. The local one is short: the corners [2][dim] of the
-   smallest box around this rank's cells, if it has cells. PETSc 3.18 finds the bounding box of the DM by it. */
+/* DMGetCoordinates() makes the global vector out of the local one, by the coordinate DM. The local one is short: the corners [2][dim] of
+   the smallest box around this rank's cells, if it has cells. PETSc 3.18 finds the bounding box of the DM by it. */
 PetscErrorCode DMVPatchDGSetLocalCoordinates(DM dm)
 {
   const VpMesh mesh = DMVPatchDGData(dm)->mesh;
