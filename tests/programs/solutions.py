@@ -28,7 +28,8 @@ def knows_a_solution_with_its_report():
     assert abs(found.residual - (b - dm.createMat() * found.u).norm() / b.norm()) < 1e-12 and found.residual <= 1e-8
     assert re.fullmatch(r'576 unknowns, \d iterations, CONVERGED_RTOL, true relative residual \S+, \S+ s, single precision', str(found)), found
     again = vpatchdg.solve(dm, b=b, guess=found.u, rtol=1e-6)
-    assert again.iterations == 0 and again.u.handle != found.u.handle
+    assert vpatchdg.errors(dm, found, square) == vpatchdg.errors(dm, found.u, square)
+    assert again.iterations == vpatchdg.solve(dm, b=b, guess=found, rtol=1e-6).iterations == 0 and again.u.handle != found.u.handle
 
 
 def knows_options_of_a_solve():
@@ -143,6 +144,8 @@ def says_what_a_function_of_points_is():
     refused(ValueError, x0, vpatchdg.set_coefficient, dm, lambda x: x[0])
     refused(ValueError, x0, vpatchdg.solve, dm, lambda x: x[0])
     refused(ValueError, x0, vpatchdg.errors, dm, dm.createGlobalVec(), 0, lambda x: x[..., 0])
+    refused(ValueError, 'complex', vpatchdg.rhs, dm, lambda x: 1j * x[..., 0])
+    refused(ValueError, 'dirichlet: a number or a function', vpatchdg.solve, dm, 1, {'ksp_type': 'cg'})
     n = vpatchdg.cells(dm)
     refused(ValueError, f'one number per cell, ({n},), or 2 numbers per cell, ({n}, 2)', vpatchdg.set_coefficient, dm, np.ones((n, 2, 2)))
     refused(ValueError, 'or (n, 2) is needed', vpatchdg.set_coefficient, dm, lambda x: np.ones((len(x), 2, 2)))

@@ -9,13 +9,14 @@ reverse. Arrays of other libraries that speak DLPack or have a __cuda_array_inte
 from __future__ import annotations
 
 import ctypes
+from numbers import Number
 from typing import Callable, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 from petsc4py import PETSc
 
 from .arrays import memory, vector
-from .library import HOST, Callbacks, Flux, Function, Handle, Int, Real, ask, call, is_pointwise, new_vector, reals
+from .library import HOST, Callbacks, Flux, Function, Handle, Int, Real, ask, call, compiled, is_pointwise, new_vector, reals
 from .mesh import bounds, cells, require, together
 
 Data = Union[Callable, np.ndarray, PETSc.Vec, float]
@@ -294,12 +295,15 @@ def rhs(dm: PETSc.DM, f: Data | None = None, dirichlet: Callable | float | None 
     Raises
     ------
     ValueError
-        Values have the wrong shape.
+        Values have the wrong shape, or data are no numbers or functions.
 
     Notes
     -----
     Compiled functions of one point (Function, Flux) are called point by point.
     """
+    for name, given in (('dirichlet', dirichlet), ('neumann', neumann)):
+        right = given is None or callable(given) or compiled(given) is not None or isinstance(given, (Number, np.number))
+        require(dm, right, f'{name}: a number or a function of points is needed, not {type(given).__name__}')
     b, callbacks = dm.createGlobalVec(), Callbacks()
     values = f if isinstance(f, PETSc.Vec) or ((found := memory(f)) and found.shape) else None
     data = None if values is not None else f, dirichlet, neumann

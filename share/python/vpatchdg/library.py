@@ -142,6 +142,8 @@ def ask(function, x: np.ndarray, normal: np.ndarray | None = None, each: tuple =
     n, dim = x.shape
     x = np.concatenate([x, np.repeat(x[-1:], dim + 1 - n, axis=0)]) if 0 < n <= dim else x
     values = np.asarray(function(x) if normal is None or _ignores_normals(function) else function(x, np.broadcast_to(normal, x.shape)))
+    if np.iscomplexobj(values):
+        raise ValueError('A function of points returned complex values; real ones are needed')
     if values.shape == () or (len(each) == 1 and values.shape == each[0]):
         return values
     if values.shape not in [(len(x), *shape) for shape in each]:

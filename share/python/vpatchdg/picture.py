@@ -86,7 +86,7 @@ def _draw_graph(ax, low, high, positions, values, style):
     ax.plot(x[keep], values[keep], **style)
 
 
-def plot(dm: PETSc.DM, u: PETSc.Vec | np.ndarray | None = None, *, x: float | None = None, y: float | None = None, z: float | None = None,
+def plot(dm: PETSc.DM | Solution, u: PETSc.Vec | np.ndarray | None = None, *, x: float | None = None, y: float | None = None, z: float | None = None,
          mesh: bool | None = None, colorbar: bool = True, ax=None, file=None, **style):
     """Draws a function, numbers of cells or the mesh by matplotlib. Collective.
 
@@ -94,8 +94,8 @@ def plot(dm: PETSc.DM, u: PETSc.Vec | np.ndarray | None = None, *, x: float | No
 
     Parameters
     ----------
-    dm : PETSc.DM
-        The mesh.
+    dm : PETSc.DM or Solution
+        The mesh, or a solution on it.
     u : PETSc.Vec or array_like, optional
         A function by its coefficients, or one number for each of this rank's cells [cells]. By default the mesh alone.
     x, y, z : float, optional
@@ -129,6 +129,8 @@ def plot(dm: PETSc.DM, u: PETSc.Vec | np.ndarray | None = None, *, x: float | No
     >>> vpatchdg.plot(dm, u, file='u.png')
     >>> vpatchdg.plot(dm, u, z=0.5, cmap='magma')
     """
+    if u is None and hasattr(dm, 'u'):
+        dm, u = dm.dm, dm.u
     dim, pyplot = dm.getDimension(), _pyplot()
     where = {d: float(v) for d, v in enumerate((x, y, z)) if v is not None}
     require(dm, all(d < dim for d in where) and len(where) < dim, f'plot(): in {dim}D at most {dim - 1} of {", ".join(AXES[:dim])} can be fixed')

@@ -123,7 +123,7 @@ def _precision(dm: PETSc.DM, ksp: PETSc.KSP) -> str | None:
 
 
 def solve(dm: PETSc.DM, f: Data | None = None, dirichlet: Callable | float | None = None, neumann: Callable | float | None = None, *,
-          b: PETSc.Vec | None = None, guess: PETSc.Vec | None = None, rtol: float = 1e-8, options: Mapping | object | None = None,
+          b: PETSc.Vec | None = None, guess: PETSc.Vec | Solution | None = None, rtol: float = 1e-8, options: Mapping | object | None = None,
           prefix: str = '') -> Solution:
     """Solves -div(a grad u) + c u = f with its data on the boundary. Collective.
 
@@ -137,7 +137,7 @@ def solve(dm: PETSc.DM, f: Data | None = None, dirichlet: Callable | float | Non
         The data, as `rhs` takes them. None is 0.
     b : PETSc.Vec, optional
         The right-hand side, in place of the data.
-    guess : PETSc.Vec, optional
+    guess : PETSc.Vec or Solution, optional
         Coefficients to start from, by default 0. They stay as they are.
     rtol : float
         The KSP stops when the residual has this share of that of b.
@@ -161,7 +161,7 @@ def solve(dm: PETSc.DM, f: Data | None = None, dirichlet: Callable | float | Non
     """
     require(dm, b is None or f is dirichlet is neumann is None, 'solve(): f, dirichlet and neumann, or b, which holds them, but not both')
     b = rhs(dm, f, dirichlet, neumann) if b is None else b
-    u = b.duplicate() if guess is None else guess.copy()
+    u = b.duplicate() if guess is None else getattr(guess, 'u', guess).copy()
     start, ksp = time.perf_counter(), PETSc.KSP().create(comm=dm.comm)
     ksp.setOptionsPrefix(prefix)
     ksp.setOperators(dm.createMat())
