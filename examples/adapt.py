@@ -30,26 +30,14 @@ def gradient(x):
     return np.stack([-slope * np.cos(angle(x) / 3), -slope * np.sin(angle(x) / 3)], axis=-1)
 
 
-def solve(dm, x):
-    """from the guess x"""
-    ksp = PETSc.KSP().create()
-    ksp.setOperators(dm.createMat())
-    ksp.setType('fgmres')
-    ksp.getPC().setType('vpatchdg')
-    ksp.setTolerances(rtol=1e-8)
-    ksp.setInitialGuessNonzero(True)
-    ksp.setFromOptions()
-    ksp.solve(vpatchdg.rhs(dm, dirichlet=solution), x)
-    return ksp.getIterationNumber()
-
-
 dm = vpatchdg.create(dim=2, degree=3, refine=1, domain='lshape')
 x = dm.createGlobalVec()
 most = PETSc.Options().getInt('most', 10000)
 PETSc.Sys.Print('unknowns  its  error of grad u')
 while True:
-    its = solve(dm, x)
-    PETSc.Sys.Print(f'{x.getSize():8d} {its:4d}  {vpatchdg.errors(dm, x, solution, gradient).h1:.2e}')
+    found = vpatchdg.solve(dm, dirichlet=solution, guess=x)
+    x = found.u
+    PETSc.Sys.Print(f'{x.getSize():8d} {found.iterations:4d}  {vpatchdg.errors(dm, x, solution, gradient).h1:.2e}')
     if x.getSize() >= most:
         break
     eta = vpatchdg.estimate(dm, x, dirichlet=solution)

@@ -136,11 +136,14 @@ def knows_pictures():
 
 
 def says_what_a_function_of_points_is():
-    dm = vpatchdg.create(dim=2, degree=1, refine=1)  # sides with two points each, which x[0] fits
+    dm = vpatchdg.create(dim=2, degree=1, refine=1)
     x0 = 'x[..., 0], not x[0]'
     for wrong in ({'f': lambda x: x[0]}, {'dirichlet': lambda x: x[0]}, {'f': lambda x: np.sin(x[2])}, {'f': lambda x: x}):
         refused(ValueError, x0, vpatchdg.rhs, dm, **wrong)
     refused(ValueError, x0, vpatchdg.from_point_values, dm, lambda x: x[0])
+    two = vpatchdg.create(dim=2, degree=1, grid=[1 + dm.comm.size, 1])  # two cells on one rank, sides of two points: x[0] would fit
+    refused(ValueError, x0, vpatchdg.set_coefficient, two, lambda x: x[0])
+    refused(ValueError, x0, vpatchdg.rhs, two, dirichlet=lambda x: x[0])
     refused(ValueError, x0, vpatchdg.set_coefficient, dm, lambda x: x[0])
     refused(ValueError, x0, vpatchdg.solve, dm, lambda x: x[0])
     refused(ValueError, x0, vpatchdg.errors, dm, dm.createGlobalVec(), 0, lambda x: x[..., 0])
