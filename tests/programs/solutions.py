@@ -135,6 +135,22 @@ def knows_pictures():
     refused(ValueError, 'one number per cell', vpatchdg.plot, dm, [1, 2, 3])
 
 
+def knows_wells_and_what_flows_out():
+    for name in 'DMVPatchDGAddPointSources', 'DMVPatchDGIntegrateFlux':
+        if not hasattr(vpatchdg.library._library, name):
+            raise Skipped(f'no {name} in this library')
+    dm = vpatchdg.create(dim=2, degree=3, refine=2, boundary=['dirichlet', 'dirichlet', 'neumann', 'neumann'])
+    at, q = ([[0.25, 0.4], [0.6, 0.9]], [2, -0.5]) if dm.comm.rank == 0 else (np.empty((0, 2)), [])
+    b = vpatchdg.add_point_sources(dm, dm.createGlobalVec(), at, q)
+    u = vpatchdg.from_point_values(dm, lambda x: 1 + x[..., 0] * x[..., 1])
+    assert abs(b.dot(u) - (2 * 1.1 - 0.5 * 1.54)) < 1e-12
+    found = vpatchdg.solve(dm, b=b, rtol=1e-11)
+    assert abs(vpatchdg.flux(dm, found, 0) + vpatchdg.flux(dm, found, 1) + 1.5) < 0.2  # what comes in goes out, up to the error
+    x = vpatchdg.from_point_values(dm, lambda x: 3 * x[..., 0])
+    assert np.allclose([vpatchdg.flux(dm, x, side) for side in range(4)], [-3, 3, 0, 0])
+    refused(ValueError, 'points (n, 2) and strengths (n,)', vpatchdg.add_point_sources, dm, b, [[0, 0]], [1, 2])
+
+
 def says_what_a_function_of_points_is():
     dm = vpatchdg.create(dim=2, degree=1, refine=1)
     x0 = 'x[..., 0], not x[0]'
