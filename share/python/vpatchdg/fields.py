@@ -365,17 +365,17 @@ def flux(dm: PETSc.DM, x: PETSc.Vec, label: int) -> float:
     x : PETSc.Vec
         The coefficients of u.
     label : int
-        The label, as in `set_label_boundary`.
+        The label, as in `set_label_boundary`; if sides have no labels 0, 1, 2, ... for all sides with the outward normal x-, x+, y-, ...
 
     Returns
     -------
     float
-        What flows in through these sides; n is the outward normal.
+        The same on all ranks. n is the outward normal.
 
     Raises
     ------
     PETSc.Error
-        No side has the label.
+        No side on the boundary has the label.
     """
     found = Real()
     call('DMVPatchDGIntegrateFlux', dm, Handle(x.handle), Int(label), ctypes.byref(found))
