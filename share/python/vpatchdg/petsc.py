@@ -6,7 +6,10 @@ import os
 import sys
 from pathlib import Path
 
-PATH = Path(os.environ.get('VPATCHDG_LIBRARY') or Path(__file__).parent / 'libvpatchdg.so').absolute()
+HERE = Path(__file__).absolute().parent
+BUILT = HERE.parents[2] / 'build/lib/libvpatchdg.so'  # of `make`, if this package is the one in its folder share/python
+IN_TREE = (HERE.parent / 'build.py').exists() and BUILT.exists()
+PATH = Path(os.environ.get('VPATCHDG_LIBRARY') or (BUILT if IN_TREE else HERE / 'libvpatchdg.so')).absolute()
 
 
 class _Place(ctypes.Structure):
