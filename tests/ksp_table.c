@@ -1,5 +1,5 @@
-/* Every KSP of PETSc with PCVPATCHDG as it is: where it says that it converged, the true residual is at most 10 times the tolerance, or
-   a warning was printed.
+/* Every KSP of PETSc with PCVPATCHDG as it is, which solves twice: where it says that it converged, the true
+   residual is at most 10 times the tolerance, or a warning was printed.
    ranks: 1 2 */
 #include "support/problem.h"
 #include "support/said.h"
@@ -23,7 +23,8 @@ typedef struct {
   PetscReal worst; /* true residual over tolerance, of those that converged silently */
 } Row;
 
-static PetscErrorCode Solve(Problem *p, const char type[], PetscReal rtol, Row *row)
+/* with the KSP that there is; *told: whether it has warned, which it does once */
+static PetscErrorCode Solve(Problem *p, const char type[], PetscReal rtol, PetscBool *told, Row *row)
 {
   char               options[128];
   PetscReal          residual;
@@ -31,16 +32,16 @@ static PetscErrorCode Solve(Problem *p, const char type[], PetscReal rtol, Row *
 
   PetscFunctionBeginUser;
   PetscCall(PetscSNPrintf(options, sizeof(options), "-ksp_type %s -pc_type vpatchdg -ksp_rtol %g -ksp_max_it 60", type, (double)rtol));
-  PetscCall(NewKSP(p));
   ListenBegin();
   PetscCall(SolveWith(p, options, &residual, NULL, &reason));
   PetscCall(ListenEnd(PETSC_COMM_WORLD));
   row->solves++;
   row->warned += Said("vpatchdg: warning: ") > 0;
   row->of_residual += Said("says CONVERGED") > 0;
+  if (Said("vpatchdg: warning: ")) *told = PETSC_TRUE;
   if (reason < 0 || reason == KSP_CONVERGED_ITS) PetscFunctionReturn(PETSC_SUCCESS);
   row->converged++;
-  if (!Said("vpatchdg: warning: ")) row->worst = PetscMax(row->worst, PetscIsNanReal(residual) ? PETSC_INFINITY : residual / rtol);
+  if (!*told) row->worst = PetscMax(row->worst, PetscIsNanReal(residual) ? PETSC_INFINITY : residual / rtol);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -55,11 +56,16 @@ static const char *WhyLeftOut(const char type[])
 
 static PetscErrorCode SolveAll(Problem *p, const char *const types[], int n, Row rows[])
 {
+  PetscBool told = PETSC_FALSE;
+
   PetscFunctionBeginUser;
   for (int t = 0; t < n; t++) {
     if (!types[t] || WhyLeftOut(types[t])) continue;
-    PetscCall(Solve(p, types[t], 1e-8, &rows[t]));
-    PetscCall(Solve(p, types[t], 1e-10, &rows[t]));
+    for (int k = 0; k < 4; k++) {
+      if (k % 2 == 0) told = PETSC_FALSE;
+      if (k % 2 == 0) PetscCall(NewKSP(p));
+      PetscCall(Solve(p, types[t], k < 2 ? 1e-8 : 1e-10, &told, &rows[t]));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -93,7 +99,7 @@ static PetscErrorCode every_ksp_is_right_or_says_so(void)
     if (!types[t]) continue;
     if (WhyLeftOut(types[t])) TapOk(PETSC_TRUE, "every_ksp_is_right_or_says_so: %s # SKIP it %s", types[t], WhyLeftOut(types[t]));
     else {
-      TapOk((PetscBool)(row->solves == (size > 1 ? 12 : 32) && row->worst <= 10 && 4 * row->of_residual <= row->solves),
+      TapOk((PetscBool)(row->solves == (size > 1 ? 24 : 64) && row->worst <= 10 && 4 * row->of_residual <= row->solves),
             "every_ksp_is_right_or_says_so: %s converged in %d of %d solves, %d with warnings, %d of them of the residual; the others "
             "reach %.1f "
             "times the tolerance",

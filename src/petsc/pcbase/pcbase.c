@@ -39,6 +39,18 @@ static PetscErrorCode SetNorm(PC pc, KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc's QMRCGS adds the last direction of its previous solve to the first direction, and its residual norm does not see the error in x.
+   This sets the last direction to 0. */
+static PetscErrorCode ForgetDirections(KSP ksp)
+{
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPQMRCGS, &same));
+  for (PetscInt i = 0; same && i < ksp->nwork; i++) PetscCall(VecSet(ksp->work[i], 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Refinement asks the KSP for its norm type and its test, and fills its residual history. A KSP that is set up does not see that its PC was
    reset. */
 static PetscErrorCode VpPCBasePreSolve(PC pc, KSP ksp, Vec b, Vec x)
@@ -51,6 +63,7 @@ static PetscErrorCode VpPCBasePreSolve(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(SetNorm(pc, ksp));
   VpPCBaseData(pc)->guess = 0;
   if (!ksp->guess_zero) PetscCall(VpConstantsFind(pc, x, &VpPCBaseData(pc)->guess));
+  PetscCall(ForgetDirections(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
