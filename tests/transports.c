@@ -161,6 +161,7 @@ static PetscErrorCode transports_are_refused(void)
   for (int asked = 0; asked < 5; asked++) {
     PetscCall(CaseDM(&cases[0], HOST, &dm));
     if (!asked) Refused(DMVPatchDGSetTransport(dm, (VPatchDGTransport)7), "value 7 does not exist", "an unknown transport");
+    if (!asked) Refused(DMVPatchDGSetTransport(dm, (VPatchDGTransport)-1), "value -1 does not exist", "a negative transport");
     PetscCall(DMVPatchDGSetTransport(dm, (VPatchDGTransport)asked));
     PetscCall(DMSetUp(dm));
     if (!asked) Refused(DMVPatchDGSetTransport(dm, VPATCHDG_TRANSPORT_NCCL), "after DMSetUp", "another transport after set-up");

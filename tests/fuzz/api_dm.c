@@ -30,34 +30,37 @@ static PetscErrorCode SetNumbers(Api *api, Slot *s, PetscBool up)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Values that exist are refused, or change what is expected of later calls, unless they are those below. */
 static PetscErrorCode SetEnums(Api *api, Slot *s, PetscBool up)
 {
-  static const int values[] = {0, 1, -1, 4, 99, INT_MAX};
-  const int        value = DrawFrom(values);
   VPatchDGBoundary boundary[6], side;
+  PetscBool        exists;
+  int              value;
 
   PetscFunctionBeginUser;
   switch (Draw(4)) {
   case 0:
-    for (int i = 0; i < 6; i++) boundary[i] = (VPatchDGBoundary)(i == 1 ? value : 0);
+    value = DrawEnum(VPatchDGBoundaries, &exists);
+    if (exists && value != VPATCHDG_BOUNDARY_DIRICHLET && value != VPATCHDG_BOUNDARY_NEUMANN) break;
     Legal(DMVPatchDGGetBoundary(s->dm, boundary));
     side = boundary[1];
     boundary[1] = (VPatchDGBoundary)value;
-    Expect((value == 0 || value == 1) && (!up || (int)side == value) ? LEGAL : ILLEGAL, DMVPatchDGSetBoundary(s->dm, boundary),
+    Expect(exists && (!up || (int)side == value) ? LEGAL : ILLEGAL, DMVPatchDGSetBoundary(s->dm, boundary),
            "DMVPatchDGSetBoundary(side 1: %d)", value);
     break;
   case 1:
-    Expect(value == 0 ? LEGAL : ILLEGAL, DMVPatchDGSetDomain(s->dm, (VPatchDGDomain)(value == 1 ? -7 : value)), "DMVPatchDGSetDomain(%d)",
-           value);
+    value = DrawEnum(VPatchDGDomains, &exists);
+    if (exists && value != VPATCHDG_DOMAIN_BOX) break;
+    Expect(exists ? LEGAL : ILLEGAL, DMVPatchDGSetDomain(s->dm, (VPatchDGDomain)value), "DMVPatchDGSetDomain(%d)", value);
     break;
   case 2:
-    if (value == 4) break; /* none of the DM's backends, but one of its transports */
-    Expect(value < 0 || value > 1 ? ILLEGAL : EITHER, DMVPatchDGSetBackend(s->dm, (VPatchDGBackend)value), "DMVPatchDGSetBackend(%d)",
-           value);
+    value = DrawEnum(VPatchDGBackends, &exists);
+    if (exists && value == VPATCHDG_BACKEND_CUDA) break; /* Whether it is refused shows at the set-up. */
+    Expect(exists ? EITHER : ILLEGAL, DMVPatchDGSetBackend(s->dm, (VPatchDGBackend)value), "DMVPatchDGSetBackend(%d)", value);
     break;
   case 3:
-    Expect(value < 0 || value > 3 ? ILLEGAL : EITHER, DMVPatchDGSetTransport(s->dm, (VPatchDGTransport)value), "DMVPatchDGSetTransport(%d)",
-           value);
+    value = DrawEnum(VPatchDGTransports, &exists);
+    Expect(exists ? EITHER : ILLEGAL, DMVPatchDGSetTransport(s->dm, (VPatchDGTransport)value), "DMVPatchDGSetTransport(%d)", value);
     break;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

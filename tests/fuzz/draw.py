@@ -14,6 +14,9 @@ NEED_SYMMETRIC = set("cg groppcg pipecg pipecgrr pipeprcg pipecg2 nash stcg gltr
 OTHER_PCS = ["none", "jacobi", "bjacobi", "sor", "asm", "ilu", "cholesky", "lu", "pbjacobi", "kaczmarz"]
 
 
+ENUMS = {}  # the names of the values of each enum of the library, as fuzz.py reads them
+
+
 class Case:
     """arguments: of the program; refused: it must be."""
 
@@ -37,6 +40,11 @@ class Case:
 
     def pick(self, values, weights=None):
         return self.rng.choices(values, weights)[0]
+
+    def value(self, enum, weights={}, without=()):
+        """the name of a value of an enum; those that have no weight have 1"""
+        names = [name for name in ENUMS[enum] if name not in without]
+        return self.pick(names, [weights.get(name, 1) for name in names])
 
     def add(self, *arguments):
         self.arguments += [str(a) for a in arguments]
@@ -71,6 +79,7 @@ class Case:
         if self.assembled:
             self.add("-dm_mat_type", self.pick(["aij", "baij", "sbaij"], [8, 1, 1]))
         self.maybe(0.05, "-dm_view")
+        self.maybe(0.05, "-dm_vpatchdg_transport", self.value("VPatchDGTransport"))
 
     def fit(self, nbox):
         """degree and number of refinements with at most as many unknowns as there may be"""
@@ -94,17 +103,17 @@ class Case:
             self.add("-dm_vpatchdg_upper", ",".join("%.6g" % x for x in upper))
 
     def draw_boundary(self):
-        kinds = ["dirichlet", "neumann", "robin"] + ["periodic"] * (self.domain == "box")
+        periodic = [] if self.domain == "box" else ["periodic"]
         if self.chance(0.4):
             return
         self.maybe(0.3, "-dm_vpatchdg_robin", self.pick(["0.1", "10", "1e4"]))
         if self.chance(0.3):
-            self.add("-dm_vpatchdg_boundary", self.pick(kinds))
+            self.add("-dm_vpatchdg_boundary", self.value("VPatchDGBoundary", without=periodic))
             return
         sides = []
         for _ in range(self.dim):
-            first = self.pick(kinds)
-            sides += [first, first if first == "periodic" else self.pick(kinds[:3])]
+            first = self.value("VPatchDGBoundary", without=periodic)
+            sides += [first, first if first == "periodic" else self.value("VPatchDGBoundary", without=["periodic"])]
         self.add("-dm_vpatchdg_boundary", ",".join(sides))
 
     # ---- right-hand side and so on
@@ -154,11 +163,11 @@ class Case:
     def cycle(self, prefix):
         name = "-" + prefix + "pc_vpatchdg_"
         self.add("-%spc_type" % prefix, "vpatchdg")
-        space = self.pick(["full", "dirichlet", "clamped"], [8, 2, 1])
+        space = self.value("VPatchDGSpace", {"full": 8, "dirichlet": 2})
         if space == "clamped" and self.degree < 3:
             space = "dirichlet"
         symmetric = self.ksp in NEED_SYMMETRIC or self.chance(0.15)
-        residual = self.pick(["exact", "global", "local"], [6, 2, 2])
+        residual = self.value("VPatchDGResidual", {"exact": 3})
         if residual == "local" and (space == "full" or symmetric and space != "clamped"):
             residual = "exact"
         if space != "full":
@@ -174,18 +183,18 @@ class Case:
             pre, post = self.pick([(1, 1), (1, 0), (0, 2), (2, 1), (3, 3)])
             self.add(name + "smooth_pre", pre, name + "smooth_post", post)
         self.maybe(0.2, name + "corners", self.pick([0, 1, 2, 3]))
-        self.maybe(0.2, name + "cycle_type", self.pick(["v", "w"] if symmetric else ["v", "w", "f"]))
+        self.maybe(0.2, name + "cycle_type", self.value("VPatchDGCycleType", without=["f"] if symmetric else []))
         if not symmetric and self.ksp in FLEXIBLE:
             self.maybe(0.1, name + "line_search")
         self.maybe(0.1, name + "cell_sweeps", self.pick([-1, 0, 1, 2]))
-        self.maybe(0.2, name + "coarsening", self.pick(["local", "full"]))
+        self.maybe(0.2, name + "coarsening", self.value("VPatchDGCoarsening"))
         self.maybe(0.25, name + "levels", self.rng.randint(-1, max(1, self.refine)))
         if not prefix or self.ksp in FLEXIBLE:  # a cycle inside PCKSP does not know the outer KSP and can not warn
-            self.maybe(0.5, name + "precision", self.pick(["single", "double"], [1, 3]))
-        self.maybe(0.2, name + "exchange", self.pick(["auto", "sweep", "color"]))
+            self.maybe(0.5, name + "precision", self.value("VPatchDGPrecision", {"double": 3}))
+        self.maybe(0.2, name + "exchange", self.value("VPatchDGExchange"))
         self.maybe(0.2, name + "gather", self.pick([0, 1, 8, 64, 4096, -1]))
         self.maybe(0.1, name + "replay", self.pick(["true", "false"]))
-        self.maybe(0.25, name + "coarse", self.pick(["auto", "sweeps", "ksp"] + self.dense(name)))
+        self.maybe(0.25, name + "coarse", self.value("VPatchDGCoarse", without=self.slow(name)))
         if self.chance(0.12):
             coarse = "-" + prefix + "vpatchdg_coarse_"
             self.maybe(0.7, coarse + "ksp_type", self.krylov(["preonly", "richardson"], ["cg", "gmres", "fgmres"]))
@@ -197,9 +206,9 @@ class Case:
         """a KSP inside the preconditioner"""
         return self.pick(linear + others if self.ksp in FLEXIBLE else linear)
 
-    def dense(self, name):
+    def slow(self, name):
         """a dense inverse takes long where the coarsest level is large"""
-        return ["dense"] if self.dim == 2 and not {name + "levels", name + "gather"} & set(self.arguments) else []
+        return ["dense"] if self.dim == 3 or {name + "levels", name + "gather"} & set(self.arguments) else []
 
     def gamg(self):
         return ["gamg"] if (self.degree + 1) ** self.dim * (2 * self.dim + 1) < 200 else []
@@ -207,10 +216,9 @@ class Case:
     def smoother(self, prefix):
         name = "-" + prefix + "pc_vpatch_"
         self.add("-%spc_type" % prefix, "vpatch")
-        space = self.pick(["full", "dirichlet"], [3, 1])
-        self.maybe(0.5, name + "space", space)
-        self.maybe(0.3, name + "residual", self.pick(["exact", "global"]))
-        self.maybe(0.3, name + "precision", self.pick(["single", "double"]))
+        self.maybe(0.5, name + "space", self.value("VPatchDGSpace", {"full": 3}, without=["clamped"]))
+        self.maybe(0.3, name + "residual", self.value("VPatchDGResidual", without=["local"]))
+        self.maybe(0.3, name + "precision", self.value("VPatchDGPrecision", without=["auto"]))
         self.maybe(0.2, name + "reverse")
 
     def pcmg(self, prefix):

@@ -1,6 +1,25 @@
-static char help[] = "One case of the fuzzer, which fuzz.py draws: -fuzz_kind options|api, -fuzz_seed n.\n\n";
+static char help[] =
+  "One case of the fuzzer, which fuzz.py draws: -fuzz_kind options|api, -fuzz_seed n; or with -fuzz_enums the library's enums.\n\n";
 
 #include "fuzz.h"
+
+/* prints a line for every enum: its type and the names of its values */
+static PetscErrorCode PrintEnums(void)
+{
+  static const char *const *const enums[] = {VPatchDGDomains,    VPatchDGBoundaries, VPatchDGSpaces,      VPatchDGResiduals,
+                                             VPatchDGPrecisions, VPatchDGCycleTypes, VPatchDGCoarsenings, VPatchDGCoarses,
+                                             VPatchDGExchanges,  VPatchDGBackends,   VPatchDGTransports};
+
+  PetscFunctionBeginUser;
+  for (size_t e = 0; e < PETSC_STATIC_ARRAY_LENGTH(enums); e++) {
+    const int n = CountEnum(enums[e]);
+
+    printf("%s", enums[e][n]);
+    for (int i = 0; i < n; i++) printf(" %s", enums[e][i]);
+    printf("\n");
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static PetscErrorCode Run(const char **result, PetscBool *broken)
 {
@@ -24,9 +43,15 @@ static PetscErrorCode Run(const char **result, PetscBool *broken)
 int main(int argc, char **argv)
 {
   const char *result = "failed";
-  PetscBool   broken = PETSC_FALSE;
+  PetscBool   broken = PETSC_FALSE, enums;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-fuzz_enums", &enums));
+  if (enums) {
+    PetscCall(PrintEnums());
+    PetscCall(PetscFinalize());
+    return 0;
+  }
   if (Run(&result, &broken) || broken) MPI_Abort(MPI_COMM_WORLD, 1);
   PetscCall(PetscFinalize());
   Say("result: %s", result); /* again: other ranks' lines may have cut the first one */

@@ -15,6 +15,9 @@ void           Say(const char format[], ...) PETSC_ATTRIBUTE_FORMAT(1, 2); /* a 
 void      DrawSeed(PetscInt);
 PetscInt  Draw(PetscInt n); /* 0 to n - 1 */
 PetscReal DrawReal(void);   /* in (0,1) */
+/* the value of an enum whose names end in those of the type and the prefix; *exists is false for one value in four, which is none */
+int DrawEnum(const char *const names[], PetscBool *exists);
+int CountEnum(const char *const names[]);
 #define DrawFrom(list) (list)[Draw((PetscInt)PETSC_STATIC_ARRAY_LENGTH(list))]
 
 /* random numbers, other ones on every rank, in a vector */

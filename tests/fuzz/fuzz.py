@@ -36,7 +36,7 @@ import threading
 import time
 
 sys.dont_write_bytecode = True
-from draw import FLEXIBLE, Case  # noqa: E402
+from draw import ENUMS, FLEXIBLE, Case  # noqa: E402
 
 GOOD = ["solved", "solved in its norm", "nothing claimed", "not converged", "calls as expected", "refused", "warned"]
 RESULTS = GOOD[:-1] + ["ranks differ", "not refused", "refused wrongly", "wrong residual", "wrong mathematics"]
@@ -154,6 +154,11 @@ def tell(args, result):
     sys.stdout.flush()
 
 
+def read_enums(program):
+    lines = subprocess.run([program, "-fuzz_enums"], check=True, capture_output=True, text=True, env={**ROOT, **os.environ}).stdout
+    return {name: values for name, *values in map(str.split, lines.splitlines())}
+
+
 def save(args, results):
     with open(args.out, "w") as file:
         json.dump({"seed": args.seed, "results": sorted(results, key=lambda r: r["case"])}, file, indent=1)
@@ -187,6 +192,7 @@ def run_all(args):
 
 def main():
     args = arguments()
+    ENUMS.update(read_enums(args.program))
     if args.only is not None:
         result = Runner(args).run(args.only)
         print(result["command"])

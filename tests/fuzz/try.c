@@ -88,6 +88,22 @@ PetscInt Draw(PetscInt n)
   return (PetscInt)(Next() % (uint64_t)n);
 }
 
+int CountEnum(const char *const names[])
+{
+  int n = 0;
+
+  while (names[n]) n++;
+  return n - 2;
+}
+
+int DrawEnum(const char *const names[], PetscBool *exists)
+{
+  const int n = CountEnum(names), none[] = {-1, n, 99, INT_MAX};
+
+  *exists = (PetscBool)(Draw(4) > 0);
+  return *exists ? (int)Draw(n) : DrawFrom(none);
+}
+
 PetscReal DrawReal(void)
 {
   return ((PetscReal)(Next() % 1000000u) + 0.5) / 1000000;

@@ -58,6 +58,7 @@ PetscErrorCode VpSettingCheck(const VpSetting *s, PetscObject object, PetscReal 
   char            text[32];
 
   PetscFunctionBegin;
+  if (s->type == VP_SETTING_ENUM && value > INT_MAX) value -= 2. * INT_MAX + 2; /* C compilers may take enums for unsigned. */
   PetscCall(PetscSNPrintf(text, sizeof(text), s->type == VP_SETTING_REAL ? "%g" : "%.0f", (double)value));
   PetscCheck(allowed || !s->refusal, object->comm, PETSC_ERR_ARG_OUTOFRANGE, s->refusal, text);
   PetscCheck(allowed, object->comm, PETSC_ERR_ARG_OUTOFRANGE, "%s(): value %s does not exist, 0 to %.0f do (%s)", s->setter, text,
