@@ -76,17 +76,8 @@ static Expected Legality(PetscInt value, PetscInt least, PetscInt most, PetscBoo
   return value >= least && value <= most ? LEGAL : own ? ILLEGAL : EITHER;
 }
 
-/* of an enum's list of names, which ends with type, prefix and NULL */
-static PetscInt Last(const char *const list[])
-{
-  PetscInt n = 0;
-
-  while (list[n]) n++;
-  return n - 3;
-}
-
 #define SetEnum(Prefix, Name, list, own) \
-  Expect(Legality(value, 0, Last(list), own), Prefix##Set##Name(pc, value), "%s(%" PetscInt_FMT ")", #Prefix "Set" #Name, value)
+  Expect(Legality(value, 0, CountEnum(list) - 1, own), Prefix##Set##Name(pc, value), "%s(%" PetscInt_FMT ")", #Prefix "Set" #Name, value)
 
 /* one setting, of a PCVPATCHDG or a PCVPATCH; legal ones go together with the defaults */
 static PetscErrorCode SetNumber(Api *api, PC pc, PetscBool cycle, PetscBool sweep)
@@ -120,7 +111,7 @@ static PetscErrorCode SetNumber(Api *api, PC pc, PetscBool cycle, PetscBool swee
     Expect(LEGAL, PCVPatchDGSetReplay(pc, value > 0 ? PETSC_TRUE : PETSC_FALSE), "PCVPatchDGSetReplay()");
     break;
   case 7:
-    Expect(Legality(value, 0, 77, cycle), PCVPatchDGSetLevels(pc, value < 2 ? value : 1), "PCVPatchDGSetLevels(%d)", value);
+    Expect(Legality(value, -1, 77, cycle), PCVPatchDGSetLevels(pc, value < 2 ? value : 1), "PCVPatchDGSetLevels(%d)", value);
     break;
   case 8:
     SetEnum(PCVPatch, Space, VPatchDGSpaces, sweep);

@@ -15,8 +15,10 @@ static PetscErrorCode Memory(PetscViewer viewer, const VpBackend *backend, const
   o.precision = VP_DOUBLE;
   if (size->level) PetscCall(VpReportNeed(viewer, "cycle in double precision", VpCycleMemory(size, &o).work, size->ranks));
   PetscCall(VpReportThere(viewer, backend));
-  PetscCall(
-    PetscViewerASCIIPrintf(viewer, "    vectors: x and b; 2 more by richardson, 4 by cg, 29 by fgmres for its first 10 iterations\n"));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "    vectors: x and b; %d more by richardson, 3 by cg, %d by gcr with -ksp_gcr_restart 5, 28 by fgmres "
+                                   "for its first 10 iterations\n",
+                                   VP_RICHARDSON_VECTORS, VP_GCR_VECTORS));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

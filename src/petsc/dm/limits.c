@@ -21,7 +21,7 @@ static PetscErrorCode CheckMemory(MPI_Comm comm, const VpBackend *backend, const
 
   PetscFunctionBegin;
   need.work += 2 * VpVectorMemory(size);
-  PetscCall(VpCheckMemory(comm, backend, need, "Mesh and two vectors", "Refine less (-dm_refine)"));
+  PetscCall(VpCheckMemory(comm, backend, need, 0, "Mesh and two vectors", "Refine less (-dm_refine)"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

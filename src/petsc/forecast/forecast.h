@@ -1,6 +1,7 @@
 /* What the work will take, known before it begins: memory and iterations; and the lines of -vpatchdg_doctor and -dm_view that say so. */
 #pragma once
 #include "../../cycle/cycle.h"
+#include <petscksp.h>
 
 /* memory.c: bytes that a rank needs where it works (the backend's memory), and beside that on the host of a device */
 typedef struct {
@@ -23,10 +24,18 @@ double         VpUnknowns(const VpSize *);
 VpBytes        VpMeshMemory(const VpSize *);   /* with the operator's tables */
 double         VpVectorMemory(const VpSize *); /* one vector */
 VpBytes        VpCycleMemory(const VpSize *, const VpCycleOptions *);
-PetscErrorCode VpMemoryThere(MPI_Comm, const VpBackend *, VpBytes *); /* a rank's part of what is free; negative: unknown */
+/* a rank's part of what is free; negative: unknown. taken: what the rank has, which what -vpatchdg_memory says contains */
+PetscErrorCode VpMemoryThere(MPI_Comm, const VpBackend *, double taken, VpBytes *);
 const char    *VpBytesText(double, char text[VP_BYTES_TEXT]);
 /* Ensures: an error on all ranks where some rank needs more than there is; it says what needs it, and what to do instead. */
-PetscErrorCode VpCheckMemory(MPI_Comm, const VpBackend *, VpBytes need, const char what[], const char instead[]);
+PetscErrorCode VpCheckMemory(MPI_Comm, const VpBackend *, VpBytes need, double taken, const char what[], const char instead[]);
+
+/* krylov.c: how many vectors the KSP, which is set up, has after this number of iterations, in addition to x and b */
+#define VP_GCR_VECTORS        11 /* with -ksp_gcr_restart 5 */
+#define VP_RICHARDSON_VECTORS 2
+PetscErrorCode VpKrylovVectors(KSP, PetscInt iterations, PetscInt *vectors);
+/* VpCheckMemory of the vectors of the KSP's first iterations; the doctor prints them. vector: bytes of one */
+PetscErrorCode VpCheckKSPMemory(KSP, const VpBackend *, double vector, double taken);
 
 /* Lines mention aspect ratios and contrasts that are larger than this. */
 #define VP_RATIO_SHOWN 1.001

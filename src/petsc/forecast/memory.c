@@ -201,7 +201,7 @@ VpBytes VpCycleMemory(const VpSize *size, const VpCycleOptions *o)
   return bytes;
 }
 
-PetscErrorCode VpMemoryThere(MPI_Comm comm, const VpBackend *backend, VpBytes *there)
+PetscErrorCode VpMemoryThere(MPI_Comm comm, const VpBackend *backend, double taken, VpBytes *there)
 {
   PetscMPIInt size;
   PetscReal   told;
@@ -219,7 +219,7 @@ PetscErrorCode VpMemoryThere(MPI_Comm comm, const VpBackend *backend, VpBytes *t
     there->work /= PetscMax(1, (size + devices - 1) / PetscMax(1, devices));
   }
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-vpatchdg_memory", &told, &set));
-  if (set) there->work = told;
+  if (set) there->work = PetscMax(0, told - taken);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -233,7 +233,7 @@ const char *VpBytesText(double bytes, char text[VP_BYTES_TEXT])
   return text;
 }
 
-PetscErrorCode VpCheckMemory(MPI_Comm comm, const VpBackend *backend, VpBytes need, const char what[], const char instead[])
+PetscErrorCode VpCheckMemory(MPI_Comm comm, const VpBackend *backend, VpBytes need, double taken, const char what[], const char instead[])
 {
   VpBytes   there;
   PetscReal worst[4]; /* the largest need, minus the least that is there; the largest excess where the work is, and on the host */
@@ -241,7 +241,7 @@ PetscErrorCode VpCheckMemory(MPI_Comm comm, const VpBackend *backend, VpBytes ne
   PetscBool host;
 
   PetscFunctionBegin;
-  PetscCall(VpMemoryThere(comm, backend, &there));
+  PetscCall(VpMemoryThere(comm, backend, taken, &there));
   worst[2] = there.work < 0 ? -1 : need.work - there.work;
   worst[3] = there.host < 0 ? -1 : need.host - there.host;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst + 2, 2, MPIU_REAL, MPIU_MAX, comm));

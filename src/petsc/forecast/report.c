@@ -95,7 +95,7 @@ PetscErrorCode VpReportThere(PetscViewer viewer, const VpBackend *backend)
   char    text[2][VP_BYTES_TEXT];
 
   PetscFunctionBegin;
-  PetscCall(VpMemoryThere(PetscObjectComm((PetscObject)viewer), backend, &there));
+  PetscCall(VpMemoryThere(PetscObjectComm((PetscObject)viewer), backend, 0, &there));
   if (there.work < 0) PetscCall(PetscViewerASCIIPrintf(viewer, "    of an unknown amount\n"));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "    of %s that are free for each rank%s%s\n", VpBytesText(there.work, text[0]),

@@ -143,12 +143,35 @@ static PetscErrorCode Transport(PC pc, VpMesh mesh, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static double VectorBytes(VpMesh mesh, int degree)
+{
+  return mesh->nown * pow(degree + 1, mesh->dim) * sizeof(PetscScalar);
+}
+
+PetscErrorCode PCVPatchDGMet(PC pc, KSP ksp)
+{
+  PC_VPatchDG     *data = pc->data;
+  const VpOperator op = data->inverse.op;
+  const VpBackend *backend;
+  PetscObjectId    id;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)ksp, &id));
+  if (data->counted == id) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGUseBackend(data->inverse.dm, &backend));
+  PetscCall(VpCheckKSPMemory(ksp, backend, VectorBytes(op->mesh, op->problem.degree), data->taken));
+  data->counted = id;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
-  VpCycleOptions asked = PCVPatchDGData(pc)->options, *o = &asked;
+  PC_VPatchDG   *data = pc->data;
+  VpCycleOptions asked = data->options, *o = &asked;
   VpLevelCount   count;
   PetscViewer    viewer;
   VpSize         size;
+  VpBytes        need;
 
   PetscFunctionBegin;
   PetscCall(VpSizeOf(PetscObjectComm((PetscObject)pc), mesh->dim, problem->degree, mesh->domain->nbox, mesh->level, backend, &size));
@@ -157,6 +180,7 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
   o->levels = count.levels;
   size.sums = count.sums;
   PetscCall(VpCountLines(mesh, problem, &size));
+  need = Need(mesh, &size, o);
   PetscCall(VpDoctorViewer((PetscObject)pc, &viewer));
   if (viewer) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: preconditioner\n"));
@@ -167,10 +191,13 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
     if (mesh->depth) PetscCall(AdaptiveIterations(viewer, mesh, problem, o->coarsening));
     else PetscCall(Iterations(viewer, mesh, problem, o, o->levels));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  memory needed, about:\n"));
-    PetscCall(VpReportNeed(viewer, "cycle", Need(mesh, &size, o).work, size.ranks));
+    PetscCall(VpReportNeed(viewer, "cycle", need.work, size.ranks));
     PetscCall(VpReportThere(viewer, backend));
   }
-  PetscCall(VpCheckMemory(PetscObjectComm((PetscObject)pc), backend, Need(mesh, &size, o), "The cycle of -pc_type vpatchdg",
+  data->taken = VpMeshMemory(&size).work + 2 * VectorBytes(mesh, problem->degree);
+  PetscCall(VpCheckMemory(PetscObjectComm((PetscObject)pc), backend, need, data->taken, "The cycle of -pc_type vpatchdg",
                           o->precision == VP_DOUBLE ? "Use -pc_vpatchdg_precision single with fgmres or richardson" : "Refine less"));
+  data->taken += need.work;
+  data->counted = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -21,6 +21,8 @@ typedef struct {
   VpColumns      columns; /* the cycle for `most` vectors at once; NULL until used */
   PetscInt       most;
   VpChoice       choice;
+  double         taken;   /* by mesh, x, b and cycle, bytes */
+  PetscObjectId  counted; /* the KSP whose vectors were counted since the cycle was built; 0: none */
 } PC_VPatchDG;
 
 static inline PC_VPatchDG *PCVPatchDGData(PC pc)
@@ -77,6 +79,9 @@ PetscErrorCode PCVPatchDGViewPrecision(PC, PetscViewer);
 
 /* doctor.c: -vpatchdg_doctor, before the cycle is built. Ensures: an error if there is no memory for it. */
 PetscErrorCode PCVPatchDGDoctor(PC, VpMesh, const VpProblem *, const VpBackend *);
+
+/* VpPCBaseOps' met. Ensures: an error if there is no memory for the vectors of the KSP. */
+PetscErrorCode PCVPatchDGMet(PC, KSP);
 
 /* warn.c: warns before a KSP solves that tests its convergence, and after every one */
 PetscErrorCode PCVPatchDGWarnBefore(PC, KSPType);

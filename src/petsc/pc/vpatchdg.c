@@ -130,6 +130,7 @@ static const VpPCBaseOps ops = {.caller = "-pc_type vpatchdg",
                                 .solve = Solve,
                                 .prepare = Prepare,
                                 .meet = PCVPatchDGMeet,
+                                .met = PCVPatchDGMet,
                                 .leave = PCVPatchDGWarnAfter,
                                 .columns = Columns};
 

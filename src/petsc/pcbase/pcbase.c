@@ -60,6 +60,7 @@ static PetscErrorCode VpPCBasePreSolve(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(VpReadConverged(ksp));
   PetscCall(PCSetUp(pc));
   PetscCall(VpPCBaseMeet(pc, ksp));
+  if (VpPCBaseData(pc)->ops->met) PetscCall(VpPCBaseData(pc)->ops->met(pc, ksp));
   PetscCall(SetNorm(pc, ksp));
   VpPCBaseData(pc)->guess = 0;
   if (!ksp->guess_zero) PetscCall(VpConstantsFind(pc, x, &VpPCBaseData(pc)->guess));

@@ -18,6 +18,7 @@ typedef struct {
   PetscErrorCode (*prepare)(PC, VpMesh, const VpProblem *, PetscBool *later);
   /* ksp is about to solve with it (NULL: something else applies it). Ensures: *again says whether it has to be built anew. */
   PetscErrorCode (*meet)(PC, KSP, PetscBool *again);
+  PetscErrorCode (*met)(PC, KSP);                                         /* ksp is about to solve with what is built */
   PetscErrorCode (*leave)(PC, KSP, Vec b, Vec x);                         /* ksp has solved */
   PetscErrorCode (*columns)(PC, PetscInt n, VpColumns *, PetscInt *most); /* what takes `most` of n vectors at once; NULL: nothing does */
 } VpPCBaseOps;

@@ -1,0 +1,117 @@
+/* The vectors that a KSP takes in addition to x and b. */
+#include "forecast.h"
+#include <petsc/private/kspimpl.h>
+
+/* A KSP that keeps directions has `fixed` vectors, and `per` vectors for every direction. It allocates `first` directions in its set-up and
+   `chunk` more whenever k iterations need more than k + `ahead`, at most `over` more than it restarts after. chunk 0: all in its set-up. */
+typedef struct {
+  const char *type;
+  PetscErrorCode (*restart)(KSP, PetscInt *);
+  PetscInt fixed, per, first, chunk, ahead, over;
+} Keeper;
+
+static PetscErrorCode RestartOption(KSP ksp, const char option[], PetscInt *restart)
+{
+  *restart = 30;
+  return PetscOptionsGetInt(((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, option, restart, NULL);
+}
+
+static PetscErrorCode LCDGetRestart(KSP ksp, PetscInt *restart)
+{
+  return RestartOption(ksp, "-ksp_lcd_restart", restart);
+}
+
+/* KSPDGMRES has no function that tells. */
+static PetscErrorCode GMRESGetRestart(KSP ksp, PetscInt *restart)
+{
+  PetscErrorCode (*get)(KSP, PetscInt *);
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPGMRESGetRestart_C", &get));
+  if (get) PetscCall(get(ksp, restart));
+  else PetscCall(RestartOption(ksp, "-ksp_gmres_restart", restart));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const Keeper keepers[] = {
+  {KSPGMRES, GMRESGetRestart, 2, 1, 3, 10, 1, 2},    {KSPFGMRES, GMRESGetRestart, 2, 2, 3, 10, 1, 2},
+  {KSPLGMRES, GMRESGetRestart, 7, 1, 3, 10, 1, 2},   {KSPPGMRES, GMRESGetRestart, 3, 1, 3, 10, 1, 2},
+  {KSPDGMRES, GMRESGetRestart, 2, 1, 3, 10, 1, 2},   {KSPPIPEFGMRES, GMRESGetRestart, 6, 3, 3, 10, 3, 3},
+  {KSPGCR, KSPGCRGetRestart, 1, 2, 0, 0, 0, 0},      {KSPFCG, KSPFCGGetMmax, 2, 2, 10, 5, 0, 1},
+  {KSPPIPEFCG, KSPPIPEFCGGetMmax, 5, 4, 5, 5, 1, 1}, {KSPPIPEGCR, KSPPIPEGCRGetMmax, 6, 4, 5, 10, 0, 1},
+  {KSPLCD, LCDGetRestart, 2, 2, 0, 0, 0, 1},
+};
+
+static const Keeper *FindKeeper(KSPType type)
+{
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(keepers); i++) {
+    if (!strcmp(keepers[i].type, type)) return &keepers[i];
+  }
+  return NULL;
+}
+
+/* Other KSPs have all their vectors after the set-up. nwork counts them, but for Chebyshev's, whose KSP for eigenvalues has some, too. */
+PetscErrorCode VpKrylovVectors(KSP ksp, PetscInt iterations, PetscInt *vectors)
+{
+  const char   *type = ((PetscObject)ksp)->type_name;
+  const Keeper *k = FindKeeper(type);
+  PetscInt      restart, most, n;
+  PetscBool     at_once = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  *vectors = ksp->nwork + (strcmp(type, KSPCHEBYSHEV) ? 0 : 3);
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(k->restart(ksp, &restart));
+  most = restart + k->over;
+  if (k->restart == GMRESGetRestart)
+    PetscCall(PetscOptionsGetBool(((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, "-ksp_gmres_preallocate", &at_once, NULL));
+  n = PetscMax(0, PetscMin(iterations, most) + k->ahead - k->first);
+  n = k->chunk && !at_once ? k->first + k->chunk * ((n + k->chunk - 1) / k->chunk) : most;
+  *vectors = k->fixed + k->per * PetscMin(n, most);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* prints what it takes for its first iterations, and where it restarts */
+static PetscErrorCode Report(KSP ksp, const VpBackend *backend, PetscInt first, double vector)
+{
+  char        text[64];
+  PetscViewer viewer;
+  PetscMPIInt ranks;
+  PetscInt    all;
+
+  PetscFunctionBegin;
+  PetscCall(VpDoctorViewer((PetscObject)ksp, &viewer));
+  if (!viewer) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &ranks));
+  PetscCall(VpKrylovVectors(ksp, ksp->max_it, &all));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: KSP %s\n  memory needed, about:\n", ((PetscObject)ksp)->type_name));
+  PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT " vectors%s", first, all > first ? ", 10 iterations" : ""));
+  PetscCall(VpReportNeed(viewer, text, (double)first * vector, ranks));
+  PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT " vectors, all iterations", all));
+  if (all > first) PetscCall(VpReportNeed(viewer, text, (double)all * vector, ranks));
+  PetscCall(VpReportThere(viewer, backend));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On a device what is free does not contain the vectors of the KSP's set-up any more. A host gives them memory when they are written. */
+PetscErrorCode VpCheckKSPMemory(KSP ksp, const VpBackend *backend, double vector, double taken)
+{
+  const char *type = ((PetscObject)ksp)->type_name, *prefix = ((PetscObject)ksp)->prefix ? ((PetscObject)ksp)->prefix : "";
+  PetscInt    first, before = 0;
+  char        what[96], instead[192];
+
+  PetscFunctionBegin;
+  PetscCall(VpKrylovVectors(ksp, PetscMin(10, ksp->max_it), &first));
+  if (!first) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Report(ksp, backend, first, vector));
+  if (VpIsDevice(backend)) PetscCall(VpKrylovVectors(ksp, 0, &before));
+  PetscCall(PetscSNPrintf(what, sizeof(what), "KSP %s, %" PetscInt_FMT " vectors for its first 10 iterations", type, first));
+  if (first > VP_GCR_VECTORS)
+    PetscCall(PetscSNPrintf(instead, sizeof(instead),
+                            "Use -%sksp_type gcr -%sksp_gcr_restart 5 (%d vectors) or -%sksp_type richardson (%d)", prefix, prefix,
+                            VP_GCR_VECTORS, prefix, VP_RICHARDSON_VECTORS));
+  else PetscCall(PetscStrncpy(instead, "Refine less (-dm_refine)", sizeof(instead)));
+  PetscCall(VpCheckMemory(PetscObjectComm((PetscObject)ksp), backend, (VpBytes){(double)(first - before) * vector, 0},
+                          taken + (double)before * vector, what, instead));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
