@@ -258,8 +258,8 @@ static PetscErrorCode RefusePlex(DM dm, DMType type, DM *plex)
 .  -dm_mat_type shell|aij|...                       - The operator without a matrix (default), or assembled
 .  -dm_vec_type standard|cuda|...                   - The type of the vectors; cuda puts everything on the GPU
 .  -vpatchdg_doctor                                 - Prints versions, machine, mesh, cycle, expected iterations, memory, and what to change
-.  -vpatchdg_memory bytes                           - How much memory a rank may take for mesh, vectors and cycle (default: its part of what
-is free)
+.  -vpatchdg_memory bytes                           - How much memory a rank may take for mesh, vectors, cycle and KSP (default: its part of
+what is free)
 -  -vpatchdg_progress                               - Long work says how far it is, on the first rank's standard error
 
    Level: beginner

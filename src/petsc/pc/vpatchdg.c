@@ -31,6 +31,9 @@
    and a cycle where coefficients, squared sizes of cells or the penalty differ by more than 100: after the first solve, and after later
    ones with a larger |b| / |x|.
 
+   Before its first solve the vectors that a KSP takes for ten iterations are counted. It is an error if there is no memory for them:
+   `KSPFGMRES` takes 28, `KSPGCR` with -ksp_gcr_restart 5 takes 11 and `KSPRICHARDSON` 2.
+
    `KSPPREONLY` and -ksp_norm_type none look at no residual: with them PETSc reports success whatever comes out, NaN included.
 
    The coefficient may change between solves (`DMVPatchDGSetCoefficient()`): the next application builds anew, unless
