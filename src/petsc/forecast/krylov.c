@@ -53,7 +53,7 @@ static const Keeper *FindKeeper(KSPType type)
 /* Other KSPs have all their vectors after the set-up. nwork counts them, but for Chebyshev's, whose KSP for eigenvalues has some, too. */
 PetscErrorCode VpKrylovVectors(KSP ksp, PetscInt iterations, PetscInt *vectors)
 {
-  const char   *type = ((PetscObject)ksp)->type_name;
+  const char   *type = ((PetscObject)ksp)->type_name, *preallocate = "-ksp_gmres_preallocate";
   const Keeper *k = FindKeeper(type);
   PetscInt      restart, most, n;
   PetscBool     at_once = PETSC_FALSE;
@@ -64,7 +64,7 @@ PetscErrorCode VpKrylovVectors(KSP ksp, PetscInt iterations, PetscInt *vectors)
   PetscCall(k->restart(ksp, &restart));
   most = restart + k->over;
   if (k->restart == GMRESGetRestart)
-    PetscCall(PetscOptionsGetBool(((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, "-ksp_gmres_preallocate", &at_once, NULL));
+    PetscCall(PetscOptionsGetBool(((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, preallocate, &at_once, NULL));
   n = PetscMax(0, PetscMin(iterations, most) + k->ahead - k->first);
   n = k->chunk && !at_once ? k->first + k->chunk * ((n + k->chunk - 1) / k->chunk) : most;
   *vectors = k->fixed + k->per * PetscMin(n, most);
