@@ -34,8 +34,9 @@ PetscErrorCode VpCheckMemory(MPI_Comm, const VpBackend *, VpBytes need, double t
 #define VP_GCR_VECTORS        11 /* with -ksp_gcr_restart 5 */
 #define VP_RICHARDSON_VECTORS 2
 PetscErrorCode VpKrylovVectors(KSP, PetscInt iterations, PetscInt *vectors);
-/* VpCheckMemory of the vectors of the KSP's first iterations; the doctor prints them. vector: bytes of one */
-PetscErrorCode VpCheckKSPMemory(KSP, const VpBackend *, double vector, double taken);
+/* VpCheckMemory of the vectors of the KSP's first iterations; the doctor prints them. vector: bytes of one, which is
+   on the host of a device where PETSc knows no device */
+PetscErrorCode VpCheckKSPMemory(KSP, const VpBackend *, VpBytes vector, double taken);
 
 /* Lines mention aspect ratios and contrasts that are larger than this. */
 #define VP_RATIO_SHOWN 1.001

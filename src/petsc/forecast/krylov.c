@@ -94,7 +94,7 @@ static PetscErrorCode Report(KSP ksp, const VpBackend *backend, PetscInt first, 
 }
 
 /* On a device what is free does not contain the vectors of the KSP's set-up any more. A host gives them memory when they are written. */
-PetscErrorCode VpCheckKSPMemory(KSP ksp, const VpBackend *backend, double vector, double taken)
+PetscErrorCode VpCheckKSPMemory(KSP ksp, const VpBackend *backend, VpBytes vector, double taken)
 {
   const char *type = ((PetscObject)ksp)->type_name, *prefix = ((PetscObject)ksp)->prefix ? ((PetscObject)ksp)->prefix : "";
   PetscInt    first, before = 0;
@@ -103,15 +103,16 @@ PetscErrorCode VpCheckKSPMemory(KSP ksp, const VpBackend *backend, double vector
   PetscFunctionBegin;
   PetscCall(VpKrylovVectors(ksp, PetscMin(10, ksp->max_it), &first));
   if (!first) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Report(ksp, backend, first, vector));
-  if (VpIsDevice(backend)) PetscCall(VpKrylovVectors(ksp, 0, &before));
+  PetscCall(Report(ksp, backend, first, vector.work + vector.host));
+  if (VpIsDevice(backend) && vector.work > 0) PetscCall(VpKrylovVectors(ksp, 0, &before));
   PetscCall(PetscSNPrintf(what, sizeof(what), "KSP %s, %" PetscInt_FMT " vectors for its first 10 iterations", type, first));
   if (first > VP_GCR_VECTORS)
     PetscCall(PetscSNPrintf(instead, sizeof(instead),
                             "Use -%sksp_type gcr -%sksp_gcr_restart 5 (%d vectors) or -%sksp_type richardson (%d)", prefix, prefix,
                             VP_GCR_VECTORS, prefix, VP_RICHARDSON_VECTORS));
   else PetscCall(PetscStrncpy(instead, "Refine less (-dm_refine)", sizeof(instead)));
-  PetscCall(VpCheckMemory(PetscObjectComm((PetscObject)ksp), backend, (VpBytes){(double)(first - before) * vector, 0},
-                          taken + (double)before * vector, what, instead));
+  PetscCall(VpCheckMemory(PetscObjectComm((PetscObject)ksp), backend,
+                          (VpBytes){(double)(first - before) * vector.work, (double)first * vector.host},
+                          taken + (double)before * vector.work, what, instead));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -153,13 +153,16 @@ PetscErrorCode PCVPatchDGMet(PC pc, KSP ksp)
   PC_VPatchDG     *data = pc->data;
   const VpOperator op = data->inverse.op;
   const VpBackend *backend;
+  const double     bytes = VectorBytes(op->mesh, op->problem.degree);
   PetscObjectId    id;
+  PetscBool        host;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectGetId((PetscObject)ksp, &id));
   if (data->counted == id) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGUseBackend(data->inverse.dm, &backend));
-  PetscCall(VpCheckKSPMemory(ksp, backend, VectorBytes(op->mesh, op->problem.degree), data->taken));
+  PetscCall(PetscStrInList(data->inverse.dm->vectype, "standard|seq|mpi", '|', &host));
+  PetscCall(VpCheckKSPMemory(ksp, backend, VpIsDevice(backend) && host ? (VpBytes){0, bytes} : (VpBytes){bytes, 0}, data->taken));
   data->counted = id;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
