@@ -235,6 +235,28 @@ static PetscErrorCode singular_problem_is_solved(PetscInt dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The mesh has coarser ones, by another rule than the cycle's, which then has a copy of the mesh. */
+static PetscErrorCode guess_takes_full_coarsening(void)
+{
+  const PetscInt n[] = {3, 1};
+  DM             dm, coarse;
+  Problem        p;
+  PetscReal      residual;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 1, 2, &dm));
+  PetscCall(DMVPatchDGSetBoxGrid(dm, n, NULL, NULL));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMCoarsen(dm, PETSC_COMM_WORLD, &coarse));
+  PetscCall(DMDestroy(&coarse));
+  PetscCall(ProblemOf(dm, NULL, &p));
+  PetscCall(SolveWith(&p, "-ksp_type fgmres -ksp_guess_type vpatchdg -ksp_rtol 1e-8 -pc_type vpatchdg -pc_vpatchdg_coarsening full",
+                      &residual, NULL, NULL));
+  TapOk((PetscBool)(residual <= 1e-8), "guess_takes_full_coarsening: residual %.1e", (double)residual);
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* the KSP's operator is not the preconditioner's: refinement must use the first for its residuals */
 static PetscErrorCode amat_may_differ_from_pmat(void)
 {
@@ -284,6 +306,7 @@ int main(int argc, char **argv)
   PetscCall(coefficient_jumps_converge(3, 2, 2));
   PetscCall(singular_problem_is_solved(2));
   PetscCall(singular_problem_is_solved(3));
+  PetscCall(guess_takes_full_coarsening());
   PetscCall(amat_may_differ_from_pmat());
   PetscCall(PetscFinalize());
   return TapEnd();

@@ -35,6 +35,7 @@ PetscErrorCode VpNestedCreate(VpCycle cycle, VpLevel finest, VpNested *out)
   if (!cycle->parts && cycle->level[0]->mesh != finest->mesh) { /* a copy, which has other coarser meshes */
     PetscCall(VpLevelCreateOuter(cycle->level[0]->mesh, &finest->problem, finest->backend, &nested->level[0]));
     PetscCall(VpLevelDestroy(&finest));
+    finest = nested->level[0];
   }
   for (PetscInt l = PetscMax(1, nested->first); l < nlevel; l++) {
     VpProblem problem = cycle->level[l]->problem;
