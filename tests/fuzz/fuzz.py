@@ -99,7 +99,7 @@ class Runner:
         case = Case(self.args.seed, number, self.args.largest)
         begin = time.time()
         status, output = self.start(case, self.args.limit)
-        if status is None:
+        if status is None or classify(case, status, output) == "abort":  # mpiexec may lose the last lines of a run that it ends
             with self.alone:
                 begin = time.time()
                 status, output = self.start(case, 4 * self.args.limit)
