@@ -105,8 +105,8 @@ PetscErrorCode DMVPatchDGCreate(MPI_Comm comm, PetscInt dim, PetscInt degree, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ensures: an error if the PETSc that loads the library is another one than the library calls, which has not been initialized then and cannot
-   print an error. */
+/* Ensures: an error if the PETSc that loads the library is another one than the library calls, which has not been initialized then and
+   cannot print an error. */
 static PetscErrorCode CheckOnePetsc(void)
 {
   char        version[256];
