@@ -111,7 +111,7 @@ static PetscErrorCode weak_directions_are_right_or_refused(PetscReal weak)
   PetscFunctionBeginUser;
   PetscCall(Stack(2, weak, &p));
   PetscCall(DMVPatchDGComputeRHS(p.dm, Wave, NULL, NULL, &one, p.b));
-  PetscCall(PetscPushErrorHandler(PetscIgnoreErrorHandler, NULL));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   code = SolveWith(&p, "-ksp_type fgmres -ksp_rtol 1e-8 -pc_type vpatchdg -vpatchdg_warnings 0", NULL, NULL, NULL);
   PetscCall(PetscPopErrorHandler());
   if (!code) PetscCall(DMVPatchDGComputeErrors(p.dm, p.x, Wave, NULL, &square, &error, NULL));
