@@ -36,7 +36,7 @@ PetscErrorCode VpCheckMemory(MPI_Comm, const VpBackend *, VpBytes need, double t
 PetscErrorCode VpKrylovVectors(KSP, PetscInt iterations, PetscInt *vectors);
 /* VpCheckMemory of the vectors of the KSP's first iterations; the doctor prints them. vector: bytes of one, which is
    on the host of a device where PETSc knows no device */
-PetscErrorCode VpCheckKSPMemory(KSP, const VpBackend *, VpBytes vector, double taken);
+PetscErrorCode VpCheckKSPMemory(KSP, PetscInt iterations, const VpBackend *, VpBytes vector, double taken);
 
 /* Lines mention aspect ratios and contrasts that are larger than this. */
 #define VP_RATIO_SHOWN 1.001

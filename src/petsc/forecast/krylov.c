@@ -72,7 +72,7 @@ PetscErrorCode VpKrylovVectors(KSP ksp, PetscInt iterations, PetscInt *vectors)
 }
 
 /* prints what it takes for its first iterations, and where it restarts */
-static PetscErrorCode Report(KSP ksp, const VpBackend *backend, PetscInt first, double vector)
+static PetscErrorCode Report(KSP ksp, const VpBackend *backend, PetscInt first, PetscInt iterations, double vector)
 {
   char        text[64];
   PetscViewer viewer;
@@ -85,7 +85,8 @@ static PetscErrorCode Report(KSP ksp, const VpBackend *backend, PetscInt first, 
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &ranks));
   PetscCall(VpKrylovVectors(ksp, ksp->max_it, &all));
   PetscCall(PetscViewerASCIIPrintf(viewer, "vpatchdg_doctor: KSP %s\n  memory needed, about:\n", ((PetscObject)ksp)->type_name));
-  PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT " vectors%s", first, all > first ? ", 10 iterations" : ""));
+  PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT " vectors, %" PetscInt_FMT " iterations", first, iterations));
+  if (all == first) PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT " vectors", first));
   PetscCall(VpReportNeed(viewer, text, (double)first * vector, ranks));
   PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT " vectors, all iterations", all));
   if (all > first) PetscCall(VpReportNeed(viewer, text, (double)all * vector, ranks));
@@ -93,26 +94,41 @@ static PetscErrorCode Report(KSP ksp, const VpBackend *backend, PetscInt first, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On a device what is free does not contain the vectors of the KSP's set-up any more. A host gives them memory when they are written. */
-PetscErrorCode VpCheckKSPMemory(KSP ksp, const VpBackend *backend, VpBytes vector, double taken)
+/* the vectors that the KSP uses in its first iterations: a device gives a vector memory when it is first used, a host when it is made */
+static PetscErrorCode UsedVectors(KSP ksp, PetscInt iterations, PetscInt *vectors)
+{
+  const Keeper *k = FindKeeper(((PetscObject)ksp)->type_name);
+  PetscInt      restart;
+
+  PetscFunctionBegin;
+  PetscCall(VpKrylovVectors(ksp, iterations, vectors));
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(k->restart(ksp, &restart));
+  *vectors = PetscMin(*vectors, k->fixed + k->per * (PetscMin(iterations, restart) + 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* iterations: how many it will take at least. On a host a KSP that keeps directions makes room for ten. */
+PetscErrorCode VpCheckKSPMemory(KSP ksp, PetscInt iterations, const VpBackend *backend, VpBytes vector, double taken)
 {
   const char *type = ((PetscObject)ksp)->type_name, *prefix = ((PetscObject)ksp)->prefix ? ((PetscObject)ksp)->prefix : "";
-  PetscInt    first, before = 0;
+  PetscInt    first, counted = VpIsDevice(backend) && vector.work > 0 ? iterations : 10;
   char        what[96], instead[192];
 
   PetscFunctionBegin;
-  PetscCall(VpKrylovVectors(ksp, PetscMin(10, ksp->max_it), &first));
+  counted = PetscMin(counted, ksp->max_it);
+  if (VpIsDevice(backend) && vector.work > 0) PetscCall(UsedVectors(ksp, counted, &first));
+  else PetscCall(VpKrylovVectors(ksp, counted, &first));
   if (!first) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Report(ksp, backend, first, vector.work + vector.host));
-  if (VpIsDevice(backend) && vector.work > 0) PetscCall(VpKrylovVectors(ksp, 0, &before));
-  PetscCall(PetscSNPrintf(what, sizeof(what), "KSP %s, %" PetscInt_FMT " vectors for its first 10 iterations", type, first));
+  PetscCall(Report(ksp, backend, first, counted, vector.work + vector.host));
+  PetscCall(PetscSNPrintf(what, sizeof(what), "KSP %s, %" PetscInt_FMT " vectors for its first %" PetscInt_FMT " iterations", type, first,
+                          counted));
   if (first > VP_GCR_VECTORS)
     PetscCall(PetscSNPrintf(instead, sizeof(instead),
                             "Use -%sksp_type gcr -%sksp_gcr_restart 5 (%d vectors) or -%sksp_type richardson (%d)", prefix, prefix,
                             VP_GCR_VECTORS, prefix, VP_RICHARDSON_VECTORS));
   else PetscCall(PetscStrncpy(instead, "Refine less (-dm_refine)", sizeof(instead)));
-  PetscCall(VpCheckMemory(PetscObjectComm((PetscObject)ksp), backend,
-                          (VpBytes){(double)(first - before) * vector.work, (double)first * vector.host},
-                          taken + (double)before * vector.work, what, instead));
+  PetscCall(VpCheckMemory(PetscObjectComm((PetscObject)ksp), backend, (VpBytes){(double)first * vector.work, (double)first * vector.host},
+                          taken, what, instead));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

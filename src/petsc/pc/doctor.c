@@ -156,13 +156,15 @@ PetscErrorCode PCVPatchDGMet(PC pc, KSP ksp)
   const double     bytes = VectorBytes(op->mesh, op->problem.degree);
   PetscObjectId    id;
   PetscBool        host;
+  int              range[2];
 
   PetscFunctionBegin;
   PetscCall(PetscObjectGetId((PetscObject)ksp, &id));
   if (data->counted == id) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMVPatchDGUseBackend(data->inverse.dm, &backend));
   PetscCall(PetscStrInList(data->inverse.dm->vectype, "standard|seq|mpi", '|', &host));
-  PetscCall(VpCheckKSPMemory(ksp, backend, VpIsDevice(backend) && host ? (VpBytes){0, bytes} : (VpBytes){bytes, 0}, data->taken));
+  VpExpectIterations(op->problem.degree, VpAspectRatio(op->mesh->domain), data->options.coarsening, range);
+  PetscCall(VpCheckKSPMemory(ksp, range[1], backend, VpIsDevice(backend) && host ? (VpBytes){0, bytes} : (VpBytes){bytes, 0}, data->taken));
   data->counted = id;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
