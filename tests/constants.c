@@ -159,6 +159,41 @@ static PetscErrorCode small_eigenvalues_of_constants_cost_nothing(PetscInt dim, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static const char *const other[] = {"-ksp_type fgmres -pc_type vpatchdg", "-ksp_type gmres -pc_type vpatchdg",
+                                    "-ksp_type gmres -ksp_pc_side right -pc_type vpatchdg -pc_vpatchdg_precision double",
+                                    "-ksp_type fcg " SYMMETRIC};
+
+/* An Amat with another reaction than the Pmat, which PETSc would take the constants off b for; without and with the Pmat's null space. */
+static PetscErrorCode other_operators_keep_their_constants(const char solver[], PetscBool known, PetscReal shift)
+{
+  Problem            p;
+  Mat                A;
+  PetscReal          residual, wrong;
+  MatNullSpace       space, after;
+  KSPConvergedReason reason;
+  char               options[256];
+
+  PetscFunctionBeginUser;
+  PetscCall(Free(2, 2, 3, 0, &p));
+  PetscCall(DMVPatchDGInterpolate(p.dm, Rough, NULL, p.b));
+  PetscCall(MatDuplicate(p.A, MAT_COPY_VALUES, &A));
+  PetscCall(MatShift(A, shift));
+  if (!known) PetscCall(MatSetNullSpace(p.A, NULL));
+  PetscCall(MatGetNullSpace(p.A, &space));
+  PetscCall(KSPSetOperators(p.ksp, A, p.A));
+  PetscCall(PetscSNPrintf(options, sizeof(options), "%s -ksp_rtol 1e-8 -ksp_max_it 100", solver));
+  PetscCall(SolveWith(&p, options, NULL, NULL, &reason));
+  PetscCall(TrueResidual(A, p.b, p.x, &residual));
+  PetscCall(MatGetNullSpace(p.A, &after));
+  PetscCall(TrueResidual(p.A, p.b, p.x, &wrong));
+  TapOk((PetscBool)(reason > 0 && residual < 1e-3 && after == space),
+        "other_operators_keep_their_constants: %s, shift %g, null space %d: residual %.1e (%.1e for the Pmat)", solver, (double)shift,
+        known, (double)residual, (double)wrong);
+  PetscCall(MatDestroy(&A));
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The vector of ones is no constant function in this basis: what would be solved is another problem. */
 static PetscErrorCode the_vector_of_ones_is_refused(void)
 {
@@ -193,6 +228,12 @@ int main(int argc, char **argv)
   for (PetscInt dim = 2; dim <= 3; dim++) {
     PetscCall(small_eigenvalues_of_constants_cost_nothing(dim, 1e-2, 0));
     PetscCall(small_eigenvalues_of_constants_cost_nothing(dim, 0, 1e-2));
+  }
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(other); i++) {
+    for (int known = 0; known < 2; known++) {
+      PetscCall(other_operators_keep_their_constants(other[i], (PetscBool)known, 100));
+      PetscCall(other_operators_keep_their_constants(other[i], (PetscBool)known, 1e-2));
+    }
   }
   PetscCall(the_vector_of_ones_is_refused());
   PetscCall(PetscFinalize());

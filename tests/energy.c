@@ -114,6 +114,45 @@ static PetscErrorCode indefinite_preconditioners_are_told(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Constants in b, which no x reaches, are no error of x: no warning, where cells are thin. */
+static PetscErrorCode unreached_constants_are_no_error(void)
+{
+  const VPatchDGBoundary n = VPATCHDG_BOUNDARY_NEUMANN, sides[] = {n, n, n, n, n, n};
+  const PetscInt         grid[] = {1, 1, 1};
+  const PetscReal        lower[] = {0, 0, 0}, upper[] = {1, 1. / 30, 1};
+  Problem                p;
+  DM                     dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestDMCreate(PETSC_COMM_WORLD, 2, 2, 3, &dm));
+  PetscCall(DMVPatchDGSetBoxGrid(dm, grid, lower, upper));
+  PetscCall(DMVPatchDGSetBoundary(dm, sides));
+  PetscCall(DMSetUp(dm));
+  PetscCall(ProblemOf(dm, NULL, &p));
+  PetscCall(VecSetRandom(p.b, NULL));
+  ListenBegin();
+  PetscCall(SolveWith(&p, "-ksp_type fgmres -pc_type vpatchdg -ksp_rtol 1e-8", NULL, NULL, NULL));
+  PetscCall(ListenEnd(PETSC_COMM_WORLD));
+  TapOk((PetscBool)!Said("vpatchdg: warning: "), "unreached_constants_are_no_error: %s", FirstLine());
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* -A for both operators has negative energies throughout. */
+static PetscErrorCode negative_operators_converge(void)
+{
+  Problem            p;
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(1, 1, &p));
+  PetscCall(MatScale(p.A, -1));
+  PetscCall(SolveWith(&p, "-ksp_type fgmres -pc_type vpatchdg" ENERGY, NULL, NULL, &reason));
+  TapOk((PetscBool)(reason == KSP_CONVERGED_RTOL), "negative_operators_converge: %s", KSPConvergedReasons[reason]);
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -121,6 +160,8 @@ int main(int argc, char **argv)
   TapBegin(PETSC_COMM_WORLD);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(hidden_errors_are_found(i));
   PetscCall(indefinite_preconditioners_are_told());
+  PetscCall(negative_operators_converge());
+  PetscCall(unreached_constants_are_no_error());
   PetscCall(PetscFinalize());
   return TapEnd();
 }

@@ -5,10 +5,13 @@
 
    is exact for them. The first P serves single precision, in which r would lose the rest beside large constants. Where mu = 0, no residual
    shows them. PETSc takes them off where a KSP applies M on the left. Where it applies M on the right they are taken off once, from the
-   solution. */
+   solution.
+
+   A KSP may solve with another Amat, as with a reaction that varies, for which constants are no null space. Then mu is that of the Amat. */
 #include "pcbase.h"
 
-#define SMALL 1e-4 /* Sweeps in single precision lose reactions that are a smaller share of a/h^2. */
+#define SMALL  1e-4  /* Sweeps in single precision lose reactions that are a smaller share of a/h^2. */
+#define HIDDEN 1e-10 /* Rounding errors of a product with A are a smaller share of a/h^2. */
 
 static PetscErrorCode CheckNullSpace(PC pc, MatNullSpace space, const Vec **basis)
 {
@@ -44,6 +47,11 @@ static PetscErrorCode Create(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscReal PmatEigenvalue(const VpPCBase *inverse)
+{
+  return inverse->scale * inverse->op->problem.reaction + inverse->shift;
+}
+
 PetscErrorCode VpConstantsSetUp(PC pc)
 {
   VpPCBase       *inverse = pc->data;
@@ -52,9 +60,47 @@ PetscErrorCode VpConstantsSetUp(PC pc)
 
   PetscFunctionBegin;
   diffusion.reaction = 0;
-  inverse->eigenvalue = inverse->scale * whole;
+  inverse->eigenvalue = PmatEigenvalue(inverse);
   if (whole >= c && whole > SMALL * inverse->range[1]) PetscCall(VecDestroy(&inverse->one));
   else if (!inverse->one && VpProblemIsSingular(inverse->op->mesh, &diffusion)) PetscCall(Create(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc takes the null space of the Pmat off b, also where the Amat has none. */
+PetscErrorCode VpConstantsMeet(PC pc)
+{
+  VpPCBase   *inverse = pc->data;
+  PetscReal   norm;
+  PetscScalar quotient;
+  Vec         y;
+
+  PetscFunctionBegin;
+  PetscCall(VpConstantsLeave(pc));
+  if (!inverse->one || inverse->eigenvalue != 0 || pc->mat == pc->pmat) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecDuplicate(inverse->one, &y));
+  PetscCall(MatMult(pc->mat, inverse->one, y));
+  PetscCall(VecNorm(y, NORM_2, &norm));
+  PetscCall(VecDot(y, inverse->one, &quotient));
+  PetscCall(VecDestroy(&y));
+  if (norm <= HIDDEN * PetscAbsReal(inverse->scale) * inverse->range[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  inverse->eigenvalue = PetscAbsScalar(quotient) > SMALL * norm ? PetscRealPart(quotient) : norm;
+  PetscCall(MatGetNullSpace(pc->pmat, &inverse->space[0]));
+  PetscCall(MatGetTransposeNullSpace(pc->pmat, &inverse->space[1]));
+  for (int i = 0; i < 2; i++) PetscCall(PetscObjectReference((PetscObject)inverse->space[i]));
+  PetscCall(MatSetNullSpace(pc->pmat, NULL));
+  PetscCall(MatSetTransposeNullSpace(pc->pmat, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpConstantsLeave(PC pc)
+{
+  VpPCBase *inverse = pc->data;
+
+  PetscFunctionBegin;
+  if (inverse->op) inverse->eigenvalue = PmatEigenvalue(inverse);
+  if (inverse->space[0]) PetscCall(MatSetNullSpace(pc->pmat, inverse->space[0]));
+  if (inverse->space[1] != inverse->space[0]) PetscCall(MatSetTransposeNullSpace(pc->pmat, inverse->space[1]));
+  for (int i = 0; i < 2; i++) PetscCall(MatNullSpaceDestroy(&inverse->space[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

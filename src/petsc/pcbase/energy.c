@@ -4,12 +4,13 @@
 #include <vpatchdg.h>
 
 typedef struct {
-  PetscReal energy, size; /* roots of the quotients r^T z / b^T x (negative: r^T z is) and |z| / |x| */
+  PetscReal energy, size; /* roots of the quotients r^T z / b^T x (negative: r^T z alone is) and |z| / |x| */
 } Missing;
 
 static PetscReal Root(PetscReal a, PetscReal b)
 {
-  return a == 0 ? 0 : a < 0 ? -1 : PetscSqrtReal(a / b);
+  if (a < 0) return b < 0 ? PetscSqrtReal(a / b) : -1;
+  return a == 0 ? 0 : PetscSqrtReal(a / PetscMax(b, 0));
 }
 
 static PetscErrorCode Estimate(KSP ksp, Vec b, Vec x, Vec r, Missing *missing)
@@ -28,7 +29,7 @@ static PetscErrorCode Estimate(KSP ksp, Vec b, Vec x, Vec r, Missing *missing)
   PetscCall(VecNorm(z, NORM_2, &znorm));
   PetscCall(VecNorm(x, NORM_2, &xnorm));
   PetscCall(VecDestroy(&z));
-  missing->energy = Root(PetscRealPart(energy), PetscMax(PetscRealPart(all), 0));
+  missing->energy = Root(PetscRealPart(energy), PetscRealPart(all));
   missing->size = znorm == 0 ? 0 : znorm / xnorm;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -46,7 +47,7 @@ static PetscErrorCode Estimate(KSP ksp, Vec b, Vec x, Vec r, Missing *missing)
 
    Output Parameter:
 .  reason - `KSP_CONVERGED_RTOL` if both the residual and the energy norm are at most rtol, relative to b and x; else as of
-   `KSPConvergedDefault()`, and `KSP_DIVERGED_INDEFINITE_PC` if r^T B r is negative
+   `KSPConvergedDefault()`, and `KSP_DIVERGED_INDEFINITE_PC` if r^T B r is negative and b^T x is not
 
    Options Database Key:
 .  -vpatchdg_converged <residual> - `energy` sets this test, under the KSP's prefix
@@ -56,7 +57,7 @@ static PetscErrorCode Estimate(KSP ksp, Vec b, Vec x, Vec r, Missing *missing)
    Notes:
    With r = b - A x and the preconditioner B the error counts as (r^T B r)^1/2 and x as (b^T x)^1/2. Both are estimates of energy norms, as
    good as B is an approximation of the inverse of A. A cycle that is not symmetric estimates them, too, since only the symmetric part of B
-   counts in r^T B r. Where that is negative, B is not definite, and the solve ends.
+   counts in r^T B r. Where that is negative and b^T x is not, B is not definite as A is, and the solve ends.
 
    The residual alone misleads where coefficients or penalties are far apart. Dirichlet data beside a large coefficient make b large, so
    that a small part of it hides what is missing elsewhere.
@@ -86,7 +87,7 @@ PetscErrorCode VPatchDGConvergedEnergy(KSP ksp, PetscInt it, PetscReal rnorm, KS
   PetscCall(VecDestroy(&r));
   PetscCall(VecDestroy(&x));
   if (missing.energy < 0) *reason = KSP_DIVERGED_INDEFINITE_PC;
-  else if (missing.energy > ksp->rtol) *reason = KSP_CONVERGED_ITERATING;
+  else if (!(missing.energy <= ksp->rtol)) *reason = KSP_CONVERGED_ITERATING;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,7 +155,7 @@ PetscErrorCode VpWarnMissing(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(VecNorm(x, NORM_2, &xnorm));
   if (!wanted || bnorm <= 2 * inverse->right * xnorm) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecDuplicate(b, &r));
-  PetscCall(MatResidual(pc->mat, b, x, r));
+  PetscCall(VpTrueResidual(pc, b, x, r));
   PetscCall(Estimate(ksp, b, x, r, &missing));
   PetscCall(VecDestroy(&r));
   if (missing.size <= PetscMax((IsEnergy(ksp) ? NATURAL : LITTLE) * ksp->rtol, ENOUGH)) {

@@ -61,6 +61,7 @@ static PetscErrorCode VpPCBasePreSolve(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(PCSetUp(pc));
   PetscCall(VpPCBaseMeet(pc, ksp));
   if (VpPCBaseData(pc)->ops->met) PetscCall(VpPCBaseData(pc)->ops->met(pc, ksp));
+  PetscCall(VpConstantsMeet(pc));
   PetscCall(SetNorm(pc, ksp));
   VpPCBaseData(pc)->guess = 0;
   if (!ksp->guess_zero) PetscCall(VpConstantsFind(pc, x, &VpPCBaseData(pc)->guess));
@@ -77,6 +78,7 @@ static PetscErrorCode VpPCBasePostSolve(PC pc, KSP ksp, Vec b, Vec x)
   if (inverse->eigenvalue == 0 && ksp->pc_side != PC_LEFT) PetscCall(VpConstantsSet(pc, inverse->guess, x));
   pc->ops->applyrichardson = VpPCBaseApplyRichardson;
   if (inverse->ops->leave) PetscCall(inverse->ops->leave(pc, ksp, b, x));
+  PetscCall(VpConstantsLeave(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

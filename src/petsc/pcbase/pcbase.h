@@ -41,6 +41,7 @@ typedef struct {
   Vec                one;        /* the constant of norm 1, an eigenvector of the Pmat that M needs help with; else NULL */
   Vec                rest;       /* room for a vector without it; NULL until used */
   PetscReal          eigenvalue; /* its eigenvalue; 0: It is the null space. */
+  MatNullSpace       space[2];   /* that of the Pmat and of its transpose, while a KSP solves with an Amat that has none; else NULL */
   PetscScalar        guess;      /* its multiple in the initial guess of the KSP that is solving */
   PetscReal          right;      /* the largest |b| / |x| of a solve since the set-up that VpWarnMissing() found right */
   unsigned           warned;     /* bit w: of VpWarning w */
@@ -84,6 +85,9 @@ PetscErrorCode VpPCBaseSetExponent(PC, const char prefix[], VpPrecision, VpProbl
 
 /* constants.c: the constant, where M needs help with it. After a set-up: finds `one` and its eigenvalue. */
 PetscErrorCode VpConstantsSetUp(PC);
+/* While a KSP solves, between the two, the eigenvalue is that of its Amat, and the Pmat has no null space that the Amat has not. */
+PetscErrorCode VpConstantsMeet(PC);
+PetscErrorCode VpConstantsLeave(PC);
 /* the multiple of `one` in z, and z with another one; without `one` they do nothing */
 PetscErrorCode VpConstantsFind(PC, Vec z, PetscScalar *multiple);
 PetscErrorCode VpConstantsSet(PC, PetscScalar wanted, Vec z);
@@ -129,6 +133,8 @@ PetscErrorCode VpWarn(PC, VpWarning, const char format[], ...) PETSC_ATTRIBUTE_F
 PetscBool VpIsWatched(KSP);
 /* warns of single precision with a KSP that does not tolerate it; remedy: the option that helps, without the PC's prefix */
 PetscErrorCode VpWarnSingle(PC, KSPType, const char remedy[]);
+/* r = b - A x without the part of b that no x reaches */
+PetscErrorCode VpTrueResidual(PC, Vec b, Vec x, Vec r);
 /* warns after a solve whose KSP reports a smaller residual than the true one */
 PetscErrorCode VpWarnResidual(PC, KSP, Vec b, Vec x);
 

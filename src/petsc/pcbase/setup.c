@@ -11,6 +11,7 @@ static PetscErrorCode Clear(PC pc)
   PetscCall(inverse->ops->clear(pc));
   PetscCall(VecDestroy(&inverse->one));
   PetscCall(VecDestroy(&inverse->rest));
+  for (int i = 0; i < 2; i++) PetscCall(MatNullSpaceDestroy(&inverse->space[i]));
   PetscCall(VpOperatorDestroy(&inverse->op));
   inverse->built = PETSC_FALSE;
   PetscCall(DMDestroy(&inverse->dm));

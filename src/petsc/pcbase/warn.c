@@ -61,23 +61,35 @@ static PetscErrorCode IsToCheck(KSP ksp, PetscBool stiff, PetscBool *check)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode RemoveUnreached(PC pc, Vec r)
+{
+  MatNullSpace outside;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetTransposeNullSpace(pc->pmat, &outside));
+  if (outside) PetscCall(MatNullSpaceRemove(outside, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpTrueResidual(PC pc, Vec b, Vec x, Vec r)
+{
+  PetscFunctionBegin;
+  PetscCall(MatResidual(pc->mat, b, x, r));
+  PetscCall(RemoveUnreached(pc, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* takes the norms of b and of b - A x, without the part of b that no x reaches */
 static PetscErrorCode TrueNorms(PC pc, Vec b, Vec x, PetscReal *bnorm, PetscReal *rnorm)
 {
-  MatNullSpace outside;
-  Vec          r;
+  Vec r;
 
   PetscFunctionBegin;
   PetscCall(VecDuplicate(b, &r));
-  PetscCall(MatGetTransposeNullSpace(pc->pmat, &outside));
-  PetscCall(VecNorm(b, NORM_2, bnorm));
-  if (outside) {
-    PetscCall(VecCopy(b, r));
-    PetscCall(MatNullSpaceRemove(outside, r));
-    PetscCall(VecNorm(r, NORM_2, bnorm));
-  }
-  PetscCall(MatResidual(pc->mat, b, x, r));
-  if (outside) PetscCall(MatNullSpaceRemove(outside, r));
+  PetscCall(VecCopy(b, r));
+  PetscCall(RemoveUnreached(pc, r));
+  PetscCall(VecNorm(r, NORM_2, bnorm));
+  PetscCall(VpTrueResidual(pc, b, x, r));
   PetscCall(VecNorm(r, NORM_2, rnorm));
   PetscCall(VecDestroy(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
