@@ -292,6 +292,36 @@ static PetscErrorCode coefficient_is_by_region(const Grid *grid, Shape *shape, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A DM that was coarsened in one place and refined in another has more cells than the mesh. */
+static PetscErrorCode coarser_places_are_refused(void)
+{
+  const PetscInt  region[] = {7, 9};
+  const PetscReal a[] = {1, 2};
+  const Grid      grid = Equal(2, 8, 0, 2);
+  PetscReal       lower[3], upper[3];
+  PetscInt        n;
+  DMAdaptFlag    *mark;
+  DM              plex, dm, adapted;
+
+  PetscFunctionBeginUser;
+  PetscCall(PlexOf(&grid, Everywhere, NULL, NULL, &plex));
+  PetscCall(DMConvert(plex, DMVPATCHDG, &dm));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMVPatchDGGetCells(dm, &n));
+  PetscCall(PetscMalloc1(n + 1, &mark));
+  for (PetscInt c = 0; c < n; c++) {
+    PetscCall(DMVPatchDGGetCellBounds(dm, c, lower, upper));
+    mark[c] = lower[0] < 0.9 ? DM_ADAPT_COARSEN : DM_ADAPT_REFINE;
+  }
+  PetscCall(DMVPatchDGRefineCells(dm, mark, &adapted));
+  PetscCall(PetscFree(mark));
+  Refused(DMVPatchDGSetRegionCoefficient(adapted, plex, 2, region, a), "reach into several cells", "a DM that is coarser in places");
+  PetscCall(DMDestroy(&adapted));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(DMDestroy(&plex));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode bad_regions_are_refused(void)
 {
   const PetscInt  region[] = {7, 9};
@@ -310,8 +340,13 @@ static PetscErrorCode bad_regions_are_refused(void)
   Refused(DMVPatchDGSetRegionCoefficient(dm, dm, 2, region, a), "regions are those of a DMPLEX", "a mesh of another type");
   grid = Equal(2, 12, 0, 3);
   PetscCall(PlexOf(&grid, Hole, NULL, NULL, &other));
-  Refused(DMVPatchDGSetRegionCoefficient(dm, other, 2, region, a), "fewer cells than the mesh", "a finer mesh");
+  Refused(DMVPatchDGSetRegionCoefficient(dm, other, 2, region, a), "reach into several cells", "a finer mesh");
   PetscCall(DMDestroy(&other));
+  grid = Equal(2, 4, 0, 3);
+  PetscCall(PlexOf(&grid, Everywhere, NULL, NULL, &other));
+  Refused(DMVPatchDGSetRegionCoefficient(dm, other, 2, region, a), "reach into several cells", "a mesh of fewer other cells");
+  PetscCall(DMDestroy(&other));
+  PetscCall(coarser_places_are_refused());
   grid = Equal(2, 2, 0, 1);
   PetscCall(PlexOf(&grid, Hole, NULL, NULL, &other));
   Refused(DMVPatchDGSetRegionCoefficient(dm, other, 2, region, a), "cells where the mesh has none", "a smaller mesh");

@@ -18,6 +18,43 @@ static PetscErrorCode RegionsOfCells(DM cells, DM mesh, PetscInt region[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define NEAR 1e-6 /* of a cell's size */
+
+typedef struct {
+  PetscReal lower[3], size[3];
+} Bounds;
+
+/* Ensures: an error on all ranks unless each cell of `fine` lies in the one cell of `coarse` that sf has for it. */
+static PetscErrorCode CheckNested(VpMesh coarse, VpMesh fine, PetscSF sf)
+{
+  Bounds      *of, *around, b;
+  MPI_Datatype bounds;
+  PetscBool    nested = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc2(coarse->nown, &of, fine->nown, &around));
+  for (int32_t c = 0; c < coarse->nown; c++) VpMeshCellBounds(coarse, c, of[c].lower, of[c].size);
+  PetscCallMPI(MPI_Type_contiguous(6, MPIU_REAL, &bounds));
+  PetscCallMPI(MPI_Type_commit(&bounds));
+  PetscCall(PetscSFBcastBegin(sf, bounds, of, around, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, bounds, of, around, MPI_REPLACE));
+  PetscCallMPI(MPI_Type_free(&bounds));
+  for (int32_t c = 0; c < fine->nown; c++) {
+    VpMeshCellBounds(fine, c, b.lower, b.size);
+    for (int d = 0; d < fine->dim; d++) {
+      const PetscReal before = around[c].lower[d] - b.lower[d], after = b.size[d] - before - around[c].size[d];
+
+      nested = (PetscBool)(nested && PetscMax(before, after) <= NEAR * b.size[d]);
+    }
+  }
+  PetscCall(PetscFree2(of, around));
+  PetscCall(
+    VpCheckEverywhere(coarse->comm, nested,
+                      "DMVPatchDGSetRegionCoefficient(): the DM has cells that reach into several cells of the mesh. The DM must be "
+                      "what DMConvert() made of the mesh, or finer"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* the cells of `coarse` that own cells of `fine` have their centres in: leaves are these */
 static PetscErrorCode LocateCells(VpMesh coarse, VpMesh fine, PetscSF *sf)
 {
@@ -35,12 +72,12 @@ static PetscErrorCode LocateCells(VpMesh coarse, VpMesh fine, PetscSF *sf)
   }
   PetscCall(VpMeshLocate(coarse, fine->nown, center, at, &outside));
   PetscCall(PetscFree(center));
-  PetscCall(
-    VpCheckEverywhere(coarse->comm, (PetscBool)(outside == fine->nown && fine->ncell >= coarse->ncell),
-                      "DMVPatchDGSetRegionCoefficient(): the DM has cells where the mesh has none, or fewer cells than the mesh. The DM "
-                      "must be what DMConvert() made of the mesh, or finer"));
+  PetscCall(VpCheckEverywhere(coarse->comm, (PetscBool)(outside == fine->nown),
+                              "DMVPatchDGSetRegionCoefficient(): the DM has cells where the mesh has none. The DM must be what DMConvert() "
+                              "made of the mesh, or finer"));
   PetscCall(PetscSFCreate(coarse->comm, sf));
   PetscCall(PetscSFSetGraph(*sf, coarse->nown, fine->nown, NULL, PETSC_COPY_VALUES, at, PETSC_OWN_POINTER));
+  PetscCall(CheckNested(coarse, fine, *sf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
