@@ -77,6 +77,7 @@ PetscErrorCode VPatchDGConvergedEnergy(KSP ksp, PetscInt it, PetscReal rnorm, KS
   PetscCall(KSPConvergedDefault(ksp, it, rnorm, reason, &plain));
   PetscCall(VecDestroy(&plain.work));
   if (*reason != KSP_CONVERGED_RTOL) PetscFunctionReturn(PETSC_SUCCESS);
+  *reason = KSP_CONVERGED_ITERATING; /* the KSP's own: later versions of PETSc build no solution of a KSP that has a reason to stop */
   PetscCall(KSPGetRhs(ksp, &b));
   PetscCall(VecDuplicate(b, &x));
   PetscCall(VecDuplicate(b, &r));
@@ -87,7 +88,7 @@ PetscErrorCode VPatchDGConvergedEnergy(KSP ksp, PetscInt it, PetscReal rnorm, KS
   PetscCall(VecDestroy(&r));
   PetscCall(VecDestroy(&x));
   if (missing.energy < 0) *reason = KSP_DIVERGED_INDEFINITE_PC;
-  else if (!(missing.energy <= ksp->rtol)) *reason = KSP_CONVERGED_ITERATING;
+  else if (missing.energy <= ksp->rtol) *reason = KSP_CONVERGED_RTOL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
