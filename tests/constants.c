@@ -101,12 +101,33 @@ static PetscErrorCode the_mean_of_a_guess_stays(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode GetColumn(Mat Y, PetscInt k, Vec y)
+{
+  Vec column;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatDenseGetColumnVecRead(Y, k, &column));
+  PetscCall(VecCopy(column, y));
+  PetscCall(MatDenseRestoreColumnVecRead(Y, k, &column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetColumn(Mat X, PetscInt k, Vec x)
+{
+  Vec column;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatDenseGetColumnVecWrite(X, k, &column));
+  PetscCall(VecCopy(x, column));
+  PetscCall(MatDenseRestoreColumnVecWrite(X, k, &column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode applications_have_no_mean(const char options[], PetscBool transpose)
 {
   Problem   p;
   PC        pc;
   Mat       X, Y;
-  Vec       column;
   PetscReal mean, worst = 0;
   PetscInt  m;
 
@@ -124,9 +145,7 @@ static PetscErrorCode applications_have_no_mean(const char options[], PetscBool 
   PetscCall(MatDuplicate(X, MAT_DO_NOT_COPY_VALUES, &Y));
   PetscCall(PCMatApply(pc, X, Y));
   for (PetscInt k = 0; k < 3; k++) {
-    PetscCall(MatDenseGetColumnVecRead(Y, k, &column));
-    PetscCall(VecCopy(column, p.x));
-    PetscCall(MatDenseRestoreColumnVecRead(Y, k, &column));
+    PetscCall(GetColumn(Y, k, p.x));
     PetscCall(Mean(&p, p.x, &mean));
     worst = PetscMax(worst, mean);
   }
@@ -156,6 +175,93 @@ static PetscErrorCode small_eigenvalues_of_constants_cost_nothing(PetscInt dim, 
         "small_eigenvalues_of_constants_cost_nothing: %" PetscInt_FMT "D, reaction %g, shift %g: %" PetscInt_FMT " and %" PetscInt_FMT
         " iterations",
         dim, (double)reaction, (double)shift, its[1], its[0]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* refinement, as another PC may ask for it, from a guess with a mean of 5 and from none */
+static PetscErrorCode refinement_keeps_the_mean(PetscBool guess)
+{
+  Problem                     p;
+  PC                          pc;
+  Vec                         w;
+  PetscScalar                 integral;
+  PetscInt                    its;
+  PCRichardsonConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(Free(2, 3, 3, 0, &p));
+  PetscCall(ReadOptions(&p, "-pc_type vpatchdg", PETSC_FALSE));
+  PetscCall(KSPSetUp(p.ksp));
+  PetscCall(KSPGetPC(p.ksp, &pc));
+  PetscCall(VecDuplicate(p.b, &w));
+  if (guess) PetscCall(DMVPatchDGInterpolate(p.dm, Five, NULL, p.x));
+  PetscCall(PCApplyRichardson(pc, p.b, p.x, w, 1e-8, 0, 1e5, 10, (PetscBool)!guess, &its, &reason));
+  PetscCall(DMVPatchDGIntegrate(p.dm, p.x, &integral));
+  TapOk((PetscBool)(reason == PCRICHARDSON_CONVERGED_RTOL && PetscAbsScalar(integral - (guess ? 5 : 0)) < 1e-13),
+        "refinement_keeps_the_mean: %" PetscInt_FMT " iterations, mean %g", its, (double)integral);
+  PetscCall(VecDestroy(&w));
+  PetscCall(ProblemDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* how far M (r + large * one) is from z = M r and what M makes of the constant; it goes in as a vector, or in columns */
+static PetscErrorCode FarFrom(PC pc, PetscBool columns, Vec r, Vec one, PetscScalar large, PetscScalar inverse, Vec z, PetscReal *worst)
+{
+  Mat       X, Y;
+  Vec       sum, found;
+  PetscReal difference;
+  PetscInt  m;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(r, &sum));
+  PetscCall(VecDuplicate(r, &found));
+  PetscCall(VecWAXPY(sum, large, one, r));
+  PetscCall(VecGetLocalSize(r, &m));
+  PetscCall(MatCreateDense(PETSC_COMM_WORLD, m, PETSC_DECIDE, PETSC_DECIDE, 3, NULL, &X));
+  PetscCall(MatDuplicate(X, MAT_DO_NOT_COPY_VALUES, &Y));
+  if (!columns) PetscCall(PCApply(pc, sum, found));
+  for (PetscInt k = 0; k < 3 && columns; k++) PetscCall(SetColumn(X, k, sum));
+  if (columns) PetscCall(PCMatApply(pc, X, Y));
+  *worst = 0;
+  for (PetscInt k = 0; k < (columns ? 3 : 1); k++) {
+    if (columns) PetscCall(GetColumn(Y, k, found));
+    PetscCall(VecAXPY(found, -large * inverse, one));
+    PetscCall(Difference(found, z, &difference));
+    *worst = PetscMax(*worst, difference);
+  }
+  PetscCall(MatDestroy(&X));
+  PetscCall(MatDestroy(&Y));
+  PetscCall(VecDestroy(&sum));
+  PetscCall(VecDestroy(&found));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Single precision would lose the rest of a vector beside a constant 1e6 times as large. */
+static PetscErrorCode large_constants_hide_nothing(PetscBool columns)
+{
+  const PetscReal reaction = 1e-3;
+  Problem         p;
+  PC              pc;
+  Vec             one;
+  PetscReal       worst = 0;
+  PetscScalar     multiple;
+
+  PetscFunctionBeginUser;
+  PetscCall(Free(2, 2, 3, reaction, &p));
+  PetscCall(ReadOptions(&p, "-pc_type vpatchdg -pc_vpatchdg_precision single", PETSC_FALSE));
+  PetscCall(KSPSetUp(p.ksp));
+  PetscCall(KSPGetPC(p.ksp, &pc));
+  PetscCall(VecDuplicate(p.b, &one));
+  PetscCall(DMVPatchDGInterpolate(p.dm, Five, NULL, one));
+  PetscCall(VecNormalize(one, NULL));
+  PetscCall(VecDot(one, p.b, &multiple));
+  PetscCall(VecAXPY(p.b, -multiple, one));
+  PetscCall(VecNormalize(p.b, NULL));
+  PetscCall(PCApply(pc, p.b, p.x));
+  PetscCall(FarFrom(pc, columns, p.b, one, 1e6, 1 / reaction, p.x, &worst));
+  TapOk((PetscBool)(worst < 1e-3), "large_constants_hide_nothing: %s: %.1e", columns ? "columns" : "a vector", (double)worst);
+  PetscCall(VecDestroy(&one));
+  PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -235,6 +341,10 @@ int main(int argc, char **argv)
       PetscCall(other_operators_keep_their_constants(other[i], (PetscBool)known, 1e-2));
     }
   }
+  PetscCall(refinement_keeps_the_mean(PETSC_FALSE));
+  PetscCall(refinement_keeps_the_mean(PETSC_TRUE));
+  PetscCall(large_constants_hide_nothing(PETSC_FALSE));
+  PetscCall(large_constants_hide_nothing(PETSC_TRUE));
   PetscCall(the_vector_of_ones_is_refused());
   PetscCall(PetscFinalize());
   return TapEnd();
