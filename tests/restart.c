@@ -2,6 +2,7 @@
 /* ranks: 1 4 */
 #include "support/leaves.h"
 #include "support/refused.h"
+#include "../src/petsc/dmdata/dmdata.h"
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -390,6 +391,25 @@ static PetscErrorCode LoadDamaged(PetscInt dim)
   return error;
 }
 
+/* of one box: a cell that begins in the middle of another place, and small cells beside a large one */
+static PetscErrorCode bad_depths_are_refused(void)
+{
+  const uint8_t inside[] = {2, 1, 1, 1, 2, 2, 2}, steep[] = {1, 2, 2, 2, 4, 4, 4, 4, 3, 3, 3, 1, 1};
+  VpMesh        mesh;
+  VpDomain      domain;
+  DM            dm;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 2, 1, 1, &dm));
+  PetscCall(DMSetUp(dm));
+  domain = DMVPatchDGData(dm)->mesh->domain;
+  Refused(VpMeshCreateLeaves(PETSC_COMM_WORLD, domain, tap.rank ? 0 : 7, inside, &mesh), "do not fill the 1 boxes",
+          "cells in other places");
+  Refused(VpMeshCreateLeaves(PETSC_COMM_WORLD, domain, tap.rank ? 0 : 13, steep, &mesh), "differ by more than one level", "steep levels");
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode bad_files_are_refused(void)
 {
   const size_t head = sizeof(PetscInt) + 256, settings = head + 2 * sizeof(PetscInt), whole = 1 << 20;
@@ -466,6 +486,7 @@ int main(int argc, char **argv)
     }
   }
   PetscCall(bad_files_are_refused());
+  PetscCall(bad_depths_are_refused());
   PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
   if (!tap.rank) PetscCall(PetscRMTree(folder));
   PetscCall(PetscFinalize());
