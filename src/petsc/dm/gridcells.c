@@ -45,10 +45,7 @@ static void ForgetLabelsInside(VpUserGrid *grid)
 static PetscBool Join(const VpUserGrid *grid, const VpUserCell child[], PetscInt step, VpUserCell *parent)
 {
   *parent = child[0];
-  for (int d = 0; d < grid->dim; d++) {
-    parent->at[d] /= 2;
-    if (!VpAreEqual(grid->face[d], parent->at[d] * 2 * step, 2 * step)) return PETSC_FALSE;
-  }
+  for (int d = 0; d < grid->dim; d++) parent->at[d] /= 2;
   for (int c = 0; c < 1 << grid->dim; c++) {
     for (int d = 0; d < grid->dim; d++) {
       const int side = 2 * d + (c >> d & 1);
@@ -57,6 +54,10 @@ static PetscBool Join(const VpUserGrid *grid, const VpUserCell child[], PetscInt
       if (c == (c & 1 << d)) parent->label[side] = child[c].label[side];
       else if (parent->label[side] != child[c].label[side]) return PETSC_FALSE;
     }
+  }
+  for (int d = 0; d < grid->dim; d++) {
+    if (!VpAreEqual(grid->face[d], parent->at[d] * 2 * step, 2 * step))
+      return PETSC_FALSE; /* All children are there, so are their faces. */
   }
   return PETSC_TRUE;
 }
