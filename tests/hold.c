@@ -2,6 +2,7 @@
    ranks: 1 3 */
 #include "../src/petsc/dmdata/dmdata.h"
 #include "support/problem.h"
+#include "support/refused.h"
 
 static PetscReal Layer(const PetscReal lower[], const PetscReal upper[], PetscReal weak)
 {
@@ -127,6 +128,7 @@ int main(int argc, char **argv)
   PetscCall(VPatchDGInitializePackage());
   TapBegin(PETSC_COMM_WORLD);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(holds_are_those_of_the_widest_ways(i));
+  PetscCall(LossesAreExpected());
   for (int e = 0; e <= 16; e += 2) PetscCall(weak_directions_are_right_or_refused(PetscPowReal(10, -e)));
   PetscCall(PetscFinalize());
   return TapEnd();
