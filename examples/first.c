@@ -10,13 +10,11 @@ static PetscErrorCode One(PetscInt dim, const PetscReal x[], PetscScalar f[], vo
 
 int main(int argc, char **argv)
 {
-  DM        dm;
-  KSP       ksp;
-  PC        pc;
-  Mat       A;
-  Vec       b, x;
-  PetscInt  n, its;
-  PetscReal norm[2];
+  DM  dm;
+  KSP ksp;
+  PC  pc;
+  Mat A;
+  Vec b, x;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, 3, 4, 3, &dm)); /* 3D, degree 4, 8 x 8 x 8 cells */
@@ -34,13 +32,8 @@ int main(int argc, char **argv)
   PetscCall(PCSetType(pc, PCVPATCHDG));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
-
-  PetscCall(KSPGetIterationNumber(ksp, &its));
-  PetscCall(VecGetSize(x, &n));
-  PetscCall(VecNorm(b, NORM_2, &norm[0]));
-  PetscCall(MatResidual(A, b, x, b)); /* b - A x */
-  PetscCall(VecNorm(b, NORM_2, &norm[1]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d unknowns, %d iterations, relative residual %.1e\n", (int)n, (int)its, norm[1] / norm[0]));
+  PetscCall(KSPConvergedReasonView(ksp, PETSC_VIEWER_STDOUT_WORLD));
+  PetscCall(VecViewFromOptions(x, NULL, "-solution_view")); /* -solution_view vtk:u.vtu */
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
