@@ -9,11 +9,11 @@ use Example;
 my $python = python();
 my $slepc = $python && !system("$python -c 'import slepc4py' 2>/dev/null");
 
-# lines as words; numbers with a point or an exponent become #; of poisson's table the columns after the iterations are times and digits
+# lines as words; numbers with a point or an exponent become #, and so does -0.00; of poisson's table the columns after the iterations are times and digits
 sub words {
   my ($text, $command) = @_;
   return map { my @w = split; $command =~ /poisson/ ? @w[0 .. 5] : @w }
-    map { s/\d+(\.\d+)?e[-+]\d+|\d+\.\d+/#/gr } grep { /\S/ } split(/\n/, $text);
+    map { s/-(?=0\.0+\b)//gr =~ s/\d+(\.\d+)?e[-+]\d+|\d+\.\d+/#/gr } grep { /\S/ } split(/\n/, $text);
 }
 
 # Iterations may differ by one, or by a tenth. Where there are 20 and more, rounding errors decide, and with them the processor: by a half.
