@@ -53,12 +53,13 @@ PETSC_EXTERN const char *const VPatchDGMarkings[];
 PETSC_EXTERN PetscErrorCode VPatchDGInitializePackage(void);
 
 /*S
-   VPatchDGFunction - A function of a point: a field, or the gradient of one
+   VPatchDGFunction - A user function of one point: a field or its gradient
 
    Input Parameters:
 +  dim - 2 or 3
 .  x   - [dim] the point
--  ctx - what the caller of `DMVPatchDGComputeRHS()`, `DMVPatchDGEstimate()`, `DMVPatchDGInterpolate()` or `DMVPatchDGComputeErrors()` gave
+-  ctx - the context that was passed to `DMVPatchDGComputeRHS()`, `DMVPatchDGEstimate()`, `DMVPatchDGInterpolate()` or
+         `DMVPatchDGComputeErrors()`
 
    Output Parameter:
 .  value - [1] the field, or [dim] the gradient
@@ -66,41 +67,42 @@ PETSC_EXTERN PetscErrorCode VPatchDGInitializePackage(void);
    Level: beginner
 
    Note:
-   It returns 0. Any other value is an error, which the function that called it returns.
+   The function returns 0 on success. Any other value is an error code, which the caller of the function returns.
 
 .seealso: `DMVPatchDGComputeRHS()`, `DMVPatchDGInterpolate()`, `DMVPatchDGComputeErrors()`, `VPatchDGFlux`
 S*/
 typedef PetscErrorCode (*VPatchDGFunction)(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx);
 /*S
-   VPatchDGFlux - Neumann or Robin data at a point of the boundary: du/dn, or du/dn + alpha u
+   VPatchDGFlux - A user function for Neumann or Robin data at one point of the boundary: du/dn, or du/dn + alpha u
 
    Input Parameters:
 +  dim    - 2 or 3
 .  x      - [dim] the point
 .  normal - [dim] the outward unit normal there
--  ctx    - what the caller of `DMVPatchDGComputeRHS()` or `DMVPatchDGEstimate()` gave
+-  ctx    - the context that was passed to `DMVPatchDGComputeRHS()` or `DMVPatchDGEstimate()`
 
    Output Parameter:
-.  value - [1] the derivative along the outward unit normal; at a Robin side with alpha u added
+.  value - [1] du/dn on a Neumann side, du/dn + alpha u on a Robin side
 
    Level: beginner
 
    Note:
-   It returns 0. Any other value is an error, which the function that called it returns.
+   The function returns 0 on success. Any other value is an error code, which the caller of the function returns.
 
 .seealso: `DMVPatchDGComputeRHS()`, `DMVPatchDGSetBoundary()`, `VPatchDGFunction`
 S*/
 typedef PetscErrorCode (*VPatchDGFlux)(PetscInt dim, const PetscReal x[], const PetscReal normal[], PetscScalar value[], void *ctx);
 
 /*S
-   VPatchDGBatch - A function of many points: a field, the gradient of one, or data on the boundary
+   VPatchDGBatch - A user function of many points: a field, its gradient, or data on the boundary
 
    Input Parameters:
 +  dim    - 2 or 3
-.  n      - how many points
+.  n      - number of points
 .  x      - [n][dim] the points
-.  normal - [dim] the outward unit normal, one for all of them, in host memory; `NULL` for points in the domain
--  ctx    - what the caller of `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGInterpolateBatch()` or `DMVPatchDGComputeErrorsBatch()` gave
+.  normal - [dim] the outward unit normal, the same for all points, in host memory; `NULL` for points inside the domain
+-  ctx    - the context that was passed to `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGInterpolateBatch()` or
+            `DMVPatchDGComputeErrorsBatch()`
 
    Output Parameter:
 .  value - [n] the field or the data on the boundary, or [n][dim] the gradient
@@ -108,14 +110,15 @@ typedef PetscErrorCode (*VPatchDGFlux)(PetscInt dim, const PetscReal x[], const 
    Level: intermediate
 
    Notes:
-   Points come cell by cell, in a cell x fastest. It returns 0. Any other value is an error, which the
-   function that called it returns.
+   Points are ordered cell by cell, and within a cell with x fastest. The function returns 0 on success. Any other value is an
+   error code, which the caller of the function returns.
 
-   With `PETSC_MEMTYPE_HOST` several threads call it at the same time, each with points of its own. It must write nothing but value, and
-   must not call what is not thread-safe in PETSc, PetscFunctionBegin() for instance. A `VPatchDGFunction` is never called by two threads.
+   With `PETSC_MEMTYPE_HOST` several threads call the function at the same time, each with its own points. The function must not write to
+   anything but value. It must not call any part of PETSc that is not thread-safe, for instance PetscFunctionBegin(). A `VPatchDGFunction`,
+   by contrast, is never called by two threads.
 
-   With `PETSC_MEMTYPE_CUDA` x and value are device memory. It launches kernels on PETSc's current stream, or on the default stream, and
-   need not wait for them.
+   With `PETSC_MEMTYPE_CUDA` x and value are in device memory. The function launches kernels on PETSc's current stream or on the default
+   stream, and need not wait for them.
 
 .seealso: `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGInterpolateBatch()`, `DMVPatchDGComputeErrorsBatch()`, `VPatchDGFunction`
 S*/
@@ -123,24 +126,24 @@ typedef PetscErrorCode (*VPatchDGBatch)(PetscInt dim, PetscInt n, const PetscRea
                                         void *ctx);
 
 /*S
-   VPatchDGBoundaryFunction - Says which boundary condition holds on a side of a box
+   VPatchDGBoundaryFunction - A user function that chooses the boundary condition on a side of a box
 
    Input Parameters:
 +  dim    - 2 or 3
 .  box    - the number of the box, as in `DMVPatchDGGetBoxes()`
 .  side   - 0 to 2 dim - 1: x-, x+, y-, y+, z-, z+
-.  center - [dim] the middle of the side
--  ctx    - what the caller of `DMVPatchDGSetBoundaryFunction()` gave
+.  center - [dim] the midpoint of the side
+-  ctx    - the context that was passed to `DMVPatchDGSetBoundaryFunction()`
 
    Input/Output Parameters:
-+  boundary - what `DMVPatchDGSetBoundary()` says for this normal, or `DMVPatchDGSetLabelBoundary()` for this side's label; changed
-   to `VPATCHDG_BOUNDARY_DIRICHLET`, `VPATCHDG_BOUNDARY_NEUMANN` or `VPATCHDG_BOUNDARY_ROBIN` where another condition holds
--  alpha    - what `DMVPatchDGSetRobin()` says; changed where a Robin condition has another number
++  boundary - on input, the condition that `DMVPatchDGSetBoundary()` or `DMVPatchDGSetLabelBoundary()` has set for this side; the function
+              may change it to `VPATCHDG_BOUNDARY_DIRICHLET`, `VPATCHDG_BOUNDARY_NEUMANN` or `VPATCHDG_BOUNDARY_ROBIN`
+-  alpha    - on input, the number that `DMVPatchDGSetRobin()` has set; the function may change it if the condition is Robin
 
    Level: intermediate
 
    Note:
-   It returns 0. Any other value is an error, which `DMSetUp()` returns.
+   The function returns 0 on success. Any other value is an error code, which `DMSetUp()` returns.
 
 .seealso: `DMVPatchDGSetBoundaryFunction()`, `DMVPatchDGSetBoundary()`
 S*/

@@ -40,16 +40,16 @@ static PetscErrorCode RegisterLogging(void)
 }
 
 /*@C
-   VPatchDGInitializePackage - Registers everything this library adds to PETSc: the `DM` type `DMVPATCHDG`, the preconditioners `PCVPATCHDG`
-   and `PCVPATCH`, the initial guess `KSPGUESSVPATCHDG`, and the log events.
+   VPatchDGInitializePackage - Registers everything that this library adds to PETSc: the `DM` type `DMVPATCHDG`, the preconditioners
+   `PCVPATCHDG` and `PCVPATCH`, the initial guess `KSPGUESSVPATCHDG`, and the log events.
 
    Collective
 
    Level: beginner
 
    Note:
-   A program that links the library calls it after `PetscInitialize()`, unless it makes its DM with `DMVPatchDGCreate()`, which does it. A
-   library loaded with -dll_append does it by itself.
+   A program that links the library calls this function after `PetscInitialize()`. It need not do so if it makes its DM with
+   `DMVPatchDGCreate()`, which calls it. A library that is loaded with -dll_append calls it as well.
 
 .seealso: `DMVPATCHDG`, `PCVPATCHDG`, `PCVPATCH`, `KSPGUESSVPATCHDG`
 @*/
@@ -71,15 +71,15 @@ PetscErrorCode VPatchDGInitializePackage(void)
 }
 
 /*@
-   DMVPatchDGCreate - Creates a `DMVPATCHDG` that is not set up yet: by default the unit square or cube as one box, Dirichlet boundary
+   DMVPatchDGCreate - Creates a `DMVPATCHDG`, by default the unit square or cube as one box with Dirichlet conditions
 
    Collective
 
    Input Parameters:
 +  comm   - MPI communicator
 .  dim    - dimension, 2 or 3
-.  degree - of the polynomials, 1 to 8
--  refine - how often every box is refined
+.  degree - degree of the polynomials, 1 to 8
+-  refine - number of refinements of every box
 
    Output Parameter:
 .  dm - the DM
@@ -87,7 +87,7 @@ PetscErrorCode VPatchDGInitializePackage(void)
    Level: beginner
 
    Note:
-   Call `DMSetFromOptions()` if options may change the settings, then `DMSetUp()`.
+   The DM is not set up. Call `DMSetFromOptions()` if options may change the settings, then call `DMSetUp()`.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetDomain()`, `DMVPatchDGSetBoxes()`, `DMVPatchDGSetBoundary()`, `DMVPatchDGSetCoefficient()`
 @*/

@@ -138,13 +138,13 @@ PetscErrorCode DMVPatchDGAdaptAll(DM dm, int8_t how, DM *out)
 }
 
 /*@C
-   DMVPatchDGRefineCells - Makes a DM with some cells refined, and some coarsened
+   DMVPatchDGRefineCells - Creates a DM in which some cells are refined and some are coarsened
 
    Collective
 
    Input Parameters:
 +  dm   - the DM, set up
--  mark - one for each of this rank's cells, in the order of `DMVPatchDGGetCellBounds()`: `DM_ADAPT_REFINE`, `DM_ADAPT_KEEP` or
+-  mark - one entry for each of this rank's cells, in the order of `DMVPatchDGGetCellBounds()`: `DM_ADAPT_REFINE`, `DM_ADAPT_KEEP` or
           `DM_ADAPT_COARSEN`; `NULL` on a rank without cells
 
    Output Parameter:
@@ -153,23 +153,27 @@ PetscErrorCode DMVPatchDGAdaptAll(DM dm, int8_t how, DM *out)
    Level: intermediate
 
    Notes:
-   A cell that is refined becomes 2^dim. A cell is coarsened if all 2^dim cells that were made of the same one are
-   marked so. Then more cells are refined until those that share a face, an edge or a corner differ by one level at
-   most, and all are cut into pieces of nearly equal work for the ranks, in which cells at faces between levels count
-   more: a cell may be another rank's in the new DM.
+   A refined cell is replaced by its 2^dim children. A cell is coarsened only if all 2^dim children of the same parent are marked for
+   coarsening. Further cells are then refined until cells that share a face, an edge or a corner differ by one level at most.
 
-   New cells get the coefficient of the cell that they were made of, or the mean.
+   The new mesh is partitioned so that the ranks have nearly equal work. Cells at faces between levels count more. A cell may thus belong to
+   another rank in the new DM.
 
-   Where cells of two levels meet, the fluxes are those between equal cells, on every fine face and with the penalty of the coarse one: the
-   orders are those of uniform meshes. The operator with and without matrix, right-hand sides, errors, values at points and VTK files work
-   on such meshes, on GPUs, too. So does `PCVPATCHDG`, in its default space and residual and with sweeps after the coarse correction, or
-   symmetric for CG: it takes as many iterations as on uniform meshes. So it does with a coefficient that is smooth or jumps on faces of the
-   coarsest cells. Where other cells that are refined hold a jump of 1000 it takes 2 to 4 times as many iterations, for one of 1e6 4 to 6
-   times. W and F cycles repeat the levels from that of the largest cells down. `PCVPATCH` and `PCMG` need cells of one level.
+   A refined cell gives its coefficient to its children. A coarsened cell gets the mean of its children.
 
-   `DMAdaptLabel()` does the same with -dm_adaptor vpatchdg, which PETSc needs to know whom to ask. The points of its
-   label are this rank's cells, in the same order; those that it does not have are kept. `DMRefine()` refines all cells,
-   and `DMCoarsen()` coarsens all that can be.
+   At a face between levels, every fine face has the flux of a face between equal cells, with the penalty of the coarse face. The orders of
+   convergence are those of uniform meshes. The matrix-free and the assembled operator, right-hand sides, errors, values at points and VTK
+   files work on adaptive meshes, on CPUs and GPUs.
+
+   `PCVPATCHDG` works on adaptive meshes in its default space and with its default residual, either with sweeps after the coarse correction
+   or symmetric for CG. It takes as many iterations as on uniform meshes. This also holds for a coefficient that is smooth or jumps on faces
+   of the coarsest cells. If refined cells other than the coarsest ones contain a jump of 1000, expect 2 to 4 times as many iterations; for
+   a jump of 1e6, 4 to 6 times. W and F cycles repeat only the levels from that of the largest cells down. `PCVPATCH` and `PCMG` need cells
+   of one level.
+
+   `DMAdaptLabel()` does the same if the option -dm_adaptor vpatchdg is set; PETSc needs it to find this function. The points of its label
+   are this rank's cells in the same order, and cells that are not in the label are kept. `DMRefine()` refines all cells, and `DMCoarsen()`
+   coarsens all cells that can be coarsened.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGEstimate()`, `DMVPatchDGMark()`, `DMVPatchDGTransfer()`, `DMVPatchDGSetLocalRefinement()`,
           `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`
@@ -201,25 +205,25 @@ PetscErrorCode DMVPatchDGRefineCells(DM dm, const DMAdaptFlag mark[], DM *refine
 }
 
 /*@
-   DMVPatchDGSetLocalRefinement - Has `DMSetUp()` refine the cells at a point or a sphere, after those of all boxes
+   DMVPatchDGSetLocalRefinement - Sets a point or a sphere whose cells `DMSetUp()` refines after it has refined all boxes
 
    Logically Collective
 
    Input Parameters:
 +  dm     - the DM
-.  levels - how often, 0 or more
-.  point  - [dim] cells that contain it are refined, or `NULL`
--  sphere - [dim+1] cells that are cut by the sphere around these coordinates are refined, of which the last number is the radius, or `NULL`
+.  levels - number of additional refinements, 0 or more
+.  point  - [dim] the point whose cells are refined, or `NULL`
+-  sphere - [dim+1] centre and radius of the sphere; the cells that it cuts are refined. `NULL` for none
 
    Options Database Keys:
-+  -dm_vpatchdg_refine_levels n       - how often; 1 where only the point or the sphere is given
++  -dm_vpatchdg_refine_levels n       - number of additional refinements; 1 if only the point or the sphere is given
 .  -dm_vpatchdg_refine_point x,y,z    - the point
 -  -dm_vpatchdg_refine_sphere x,y,z,r - the sphere; in 2D the circle x,y,r
 
    Level: intermediate
 
    Note:
-   See `DMVPatchDGRefineCells()` for what works on such a mesh. The number of refinements of all boxes is that of `DMSetRefineLevel()`.
+   `DMVPatchDGRefineCells()` says what works on an adaptive mesh. `DMSetRefineLevel()` sets the number of refinements of all boxes.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetLocalRefinement()`, `DMVPatchDGRefineCells()`
 @*/
@@ -254,7 +258,7 @@ PetscErrorCode DMVPatchDGSetLocalRefinement(DM dm, PetscInt levels, const PetscR
 }
 
 /*@C
-   DMVPatchDGGetLocalRefinement - Gets what `DMVPatchDGSetLocalRefinement()` set
+   DMVPatchDGGetLocalRefinement - Gets the local refinement that `DMVPatchDGSetLocalRefinement()` has set
 
    Not Collective
 
@@ -262,9 +266,9 @@ PetscErrorCode DMVPatchDGSetLocalRefinement(DM dm, PetscInt levels, const PetscR
 .  dm - the DM
 
    Output Parameters:
-+  levels - how often cells are refined
-.  point  - [dim] where, or `NULL`. The array belongs to the DM
--  sphere - [dim+1] where, or `NULL`. The array belongs to the DM
++  levels - number of additional refinements
+.  point  - [dim] the point, or `NULL`. The array belongs to the DM
+-  sphere - [dim+1] centre and radius of the sphere, or `NULL`. The array belongs to the DM
 
    Level: intermediate
 

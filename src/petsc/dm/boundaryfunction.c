@@ -2,25 +2,24 @@
 #include "internal.h"
 
 /*@C
-   DMVPatchDGSetBoundaryFunction - Says what holds on every side of every box, where that does not only depend on the outward normal
+   DMVPatchDGSetBoundaryFunction - Sets a function that chooses the boundary condition of every side of every box
 
    Logically Collective
 
    Input Parameters:
 +  dm  - the DM
-.  f   - the function, or `NULL`: what `DMVPatchDGSetBoundary()` and `DMVPatchDGSetLabelBoundary()` say holds everywhere
+.  f   - the function, or `NULL` for the conditions of `DMVPatchDGSetBoundary()` and `DMVPatchDGSetLabelBoundary()` everywhere
 -  ctx - passed to f
 
    Level: intermediate
 
    Notes:
-   `DMSetUp()` calls f on every rank for every side of a box that is on the boundary, and all ranks must get the same answers. Sides in a
-   periodic direction at the end of the domain are not on the boundary. Conditions change only between boxes: where one ends, a face between
-   boxes is needed (`DMVPatchDGSetBoxGrid()`, `DMVPatchDGSetBoxes()`).
+   `DMSetUp()` calls f on every rank for every side of a box that is on the boundary. It must give the same answers on all ranks. Sides at
+   the end of a periodic direction are not on the boundary. Conditions change only between boxes: where one condition ends, the domain needs
+   a face between boxes (`DMVPatchDGSetBoxGrid()`, `DMVPatchDGSetBoxes()`).
 
-   Coarser levels of `PCVPATCHDG` do not merge boxes whose sides on the boundary have different conditions. A patch that
-   has both on one side gets a solver between the two. On GPUs the condition of most sides of a normal has the fastest
-   kernels.
+   Coarser levels of `PCVPATCHDG` do not merge boxes whose boundary sides have different conditions. A patch with two conditions on one side
+   is solved with a condition between the two. On GPUs, the most frequent condition of each normal has the fastest kernels.
 
 .seealso: `DMVPATCHDG`, `VPatchDGBoundaryFunction`, `DMVPatchDGSetBoundary()`, `DMVPatchDGSetLabelBoundary()`, `DMVPatchDGGetBoxes()`
 @*/

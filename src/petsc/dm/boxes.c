@@ -31,20 +31,20 @@ static PetscErrorCode ResetCorners(DM_VPatchDG *dg, VPatchDGDomain before)
 }
 
 /*@
-   DMVPatchDGSetDomain - Chooses one of the domains that are known by name
+   DMVPatchDGSetDomain - Chooses the kind of domain
 
    Logically Collective
 
    Input Parameters:
 +  dm     - the DM
--  domain - `VPATCHDG_DOMAIN_BOX` (see `DMVPatchDGSetBoxGrid()`), `VPATCHDG_DOMAIN_LSHAPE` ([-1,1]^2 without [0,1]^2, unless
-`DMVPatchDGSetBoxGrid()` sets other corners), `VPATCHDG_DOMAIN_FICHERA` (likewise, [-1,1]^3 without [0,1]^3), or
-`VPATCHDG_DOMAIN_BOXES`, which `DMVPatchDGSetBoxes()` sets
+-  domain - `VPATCHDG_DOMAIN_BOX` (a box, see `DMVPatchDGSetBoxGrid()`), `VPATCHDG_DOMAIN_LSHAPE` ([-1,1]^2 without [0,1]^2, unless
+            `DMVPatchDGSetBoxGrid()` sets other corners), `VPATCHDG_DOMAIN_FICHERA` ([-1,1]^3 without [0,1]^3, likewise), or
+            `VPATCHDG_DOMAIN_BOXES` (the boxes of `DMVPatchDGSetBoxes()`)
 
    Level: beginner
 
    Note:
-   lshape and fichera set the dimension unless it is set already. A domain of another name has its own corners again.
+   lshape and fichera set the dimension if it is not set yet. Choosing another domain resets the corners to its defaults.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetDomain()`, `DMVPatchDGSetBoxGrid()`, `DMVPatchDGSetBoxes()`
 @*/
@@ -75,7 +75,7 @@ PetscErrorCode DMVPatchDGSetDomain(DM dm, VPatchDGDomain domain)
 .  dm - the DM
 
    Output Parameter:
-.  domain - the domain
+.  domain - the kind of domain
 
    Level: beginner
 
@@ -87,14 +87,14 @@ PetscErrorCode DMVPatchDGGetDomain(DM dm, VPatchDGDomain *domain)
 }
 
 /*@
-   DMVPatchDGSetBoxGrid - Says where the domain lies, and into how many equal boxes the domain box is cut
+   DMVPatchDGSetBoxGrid - Sets the corners of the domain and the number of equal boxes in every direction
 
    Logically Collective
 
    Input Parameters:
 +  dm    - the DM
 .  n     - [dim] number of boxes in every direction, 1 by default
-.  lower - [dim] lower corner of the domain, by default 0, for lshape and fichera -1
+.  lower - [dim] lower corner of the domain, 0 by default and -1 for lshape and fichera
 -  upper - [dim] upper corner of the domain, 1 by default
 
    Options Database Keys:
@@ -106,9 +106,11 @@ PetscErrorCode DMVPatchDGGetDomain(DM dm, VPatchDGDomain *domain)
    Level: beginner
 
    Notes:
-   `NULL` leaves an argument as it is. `DMVPatchDGSetGrid()` makes boxes of different widths; this function makes them equal again.
+   `NULL` keeps the present value of an argument. `DMVPatchDGSetGrid()` makes boxes of different widths, and this function makes them equal
+   again.
 
-   -dm_vpatchdg_coordinates has the order of `DMDASetUniformCoordinates()`. Stretched coordinates are those of `DMVPatchDGSetGrid()`.
+   -dm_vpatchdg_coordinates takes its numbers in the order of `DMDASetUniformCoordinates()`. `DMVPatchDGSetGrid()` sets stretched
+   coordinates.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetBoxGrid()`, `DMVPatchDGSetDomain()`, `DMVPatchDGSetGrid()`, `DMVPatchDGSetBoxes()`
 @*/
@@ -137,7 +139,7 @@ PetscErrorCode DMVPatchDGSetBoxGrid(DM dm, const PetscInt n[], const PetscReal l
 }
 
 /*@
-   DMVPatchDGGetBoxGrid - Gets where the domain lies, and into how many boxes the domain box is cut
+   DMVPatchDGGetBoxGrid - Gets the corners of the domain and the number of boxes in every direction
 
    Not Collective
 
@@ -185,10 +187,11 @@ PetscErrorCode DMVPatchDGGetBoxGrid(DM dm, PetscInt n[], PetscReal lower[], Pets
    Level: intermediate
 
    Notes:
-   All ranks give the same boxes. Boxes that touch share a whole face, edge or corner; `DMSetUp()` says which do not. They are copied.
+   All ranks must give the same boxes. Boxes that touch must share a whole face, edge or corner; otherwise `DMSetUp()` names the boxes that
+   do not. The arrays are copied.
 
-   Which boundary condition holds on a face is decided by its outward normal, by labels (`DMVPatchDGSetLabelBoundary()`), or by a
-   function (`DMVPatchDGSetBoundaryFunction()`).
+   The outward normal of a side chooses its boundary condition (`DMVPatchDGSetBoundary()`), unless a label
+   (`DMVPatchDGSetLabelBoundary()`) or a function (`DMVPatchDGSetBoundaryFunction()`) does.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetBoxes()`, `DMVPatchDGSetBoundary()`
 @*/
@@ -215,12 +218,12 @@ PetscErrorCode DMVPatchDGSetBoxes(DM dm, PetscInt nbox, const PetscReal lower[],
 }
 
 /*@C
-   DMVPatchDGGetBoxes - Gets the boxes the domain is made of
+   DMVPatchDGGetBoxes - Gets the boxes that make up the domain
 
    Not Collective
 
    Input Parameter:
-.  dm - the DM, set up or with all that says what its domain is
+.  dm - the DM, whose domain is set; it need not be set up
 
    Output Parameters:
 +  nbox  - number of boxes
@@ -230,7 +233,7 @@ PetscErrorCode DMVPatchDGSetBoxes(DM dm, PetscInt nbox, const PetscReal lower[],
    Level: intermediate
 
    Note:
-   Any output may be `NULL`. The arrays belong to the DM; what is asked for before `DMSetUp()` lives until then.
+   Any output may be `NULL`. The arrays belong to the DM. Arrays that were obtained before `DMSetUp()` are valid only until that call.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetBoxes()`, `DMVPatchDGSetDomain()`
 @*/
@@ -252,26 +255,26 @@ PetscErrorCode DMVPatchDGGetBoxes(DM dm, PetscInt *nbox, const PetscReal *lower[
 }
 
 /*@
-   DMVPatchDGSetBoundary - Says what holds on every side of the domain
+   DMVPatchDGSetBoundary - Sets the boundary condition for every outward normal
 
    Logically Collective
 
    Input Parameters:
 +  dm       - the DM
--  boundary - [2 dim] in the order x-,x+,y-,y+,z-,z+, by outward normal: `VPATCHDG_BOUNDARY_DIRICHLET` (default, u is given),
-`VPATCHDG_BOUNDARY_NEUMANN` (du/dn is given), `VPATCHDG_BOUNDARY_ROBIN` (du/dn + alpha u is given, see `DMVPatchDGSetRobin()`) or
-`VPATCHDG_BOUNDARY_PERIODIC`
+-  boundary - [2 dim] the condition for every outward normal, in the order x-,x+,y-,y+,z-,z+: `VPATCHDG_BOUNDARY_DIRICHLET` (u is given; the
+              default), `VPATCHDG_BOUNDARY_NEUMANN` (du/dn is given), `VPATCHDG_BOUNDARY_ROBIN` (du/dn + alpha u is given, see
+              `DMVPatchDGSetRobin()`) or `VPATCHDG_BOUNDARY_PERIODIC`
 
    Options Database Key:
-.  -dm_vpatchdg_boundary dirichlet|neumann|robin|periodic - one for all sides, or 2 dim of them separated by commas
+.  -dm_vpatchdg_boundary dirichlet|neumann|robin|periodic - one condition for all sides, or 2 dim conditions separated by commas
 
    Level: beginner
 
    Note:
-   Both sides of a direction are periodic, or none. Without a Dirichlet or Robin side and without reaction the operator has the constants as
-   null space, which `DMCreateMatrix()` attaches.
+   If one side of a direction is periodic, the other side must be periodic, too. Without Dirichlet and Robin sides and without reaction, the
+   constants are the null space of the operator. `DMCreateMatrix()` attaches this null space.
 
-   `DMVPatchDGSetLabelBoundary()` and `DMVPatchDGSetBoundaryFunction()` make exceptions for single boxes.
+   `DMVPatchDGSetLabelBoundary()` and `DMVPatchDGSetBoundaryFunction()` set other conditions on the sides of single boxes.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetBoundary()`, `DMVPatchDGSetRobin()`, `DMVPatchDGSetBoundaryFunction()`, `DMVPatchDGComputeRHS()`
 @*/
@@ -296,7 +299,7 @@ PetscErrorCode DMVPatchDGSetBoundary(DM dm, const VPatchDGBoundary boundary[])
 }
 
 /*@
-   DMVPatchDGGetBoundary - Gets what holds on every side of the domain
+   DMVPatchDGGetBoundary - Gets the boundary condition for every outward normal
 
    Not Collective
 
@@ -322,7 +325,7 @@ PetscErrorCode DMVPatchDGGetBoundary(DM dm, VPatchDGBoundary boundary[])
 }
 
 /*@
-   DMVPatchDGSetRobin - Sets the number alpha of the condition du/dn + alpha u = h on sides with a Robin boundary
+   DMVPatchDGSetRobin - Sets alpha of the Robin condition du/dn + alpha u = h
 
    Logically Collective
 
@@ -331,12 +334,12 @@ PetscErrorCode DMVPatchDGGetBoundary(DM dm, VPatchDGBoundary boundary[])
 -  alpha - [2 dim] positive, in the order x-,x+,y-,y+,z-,z+; 1 by default
 
    Options Database Key:
-.  -dm_vpatchdg_robin alpha - one for all sides, or 2 dim of them separated by commas; 1 by default
+.  -dm_vpatchdg_robin alpha - one number for all sides, or 2 dim numbers separated by commas; 1 by default
 
    Level: beginner
 
    Note:
-   Sides with other conditions do not use theirs. With alpha 0 the condition would be Neumann's.
+   Sides with other conditions do not use their number. For alpha = 0 set a Neumann condition instead.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetRobin()`, `DMVPatchDGSetBoundary()`, `DMVPatchDGComputeRHS()`
 @*/
@@ -360,7 +363,7 @@ PetscErrorCode DMVPatchDGSetRobin(DM dm, const PetscReal alpha[])
 }
 
 /*@
-   DMVPatchDGGetRobin - Gets the number alpha of every side, as `DMVPatchDGSetRobin()` set it
+   DMVPatchDGGetRobin - Gets alpha of the Robin condition for every outward normal
 
    Not Collective
 

@@ -33,7 +33,7 @@ PetscErrorCode DMVPatchDGGetCells(DM dm, PetscInt *ncell)
 
    Input Parameters:
 +  dm   - the DM, set up
--  cell - 0 to the number of this rank's cells - 1
+-  cell - index of the cell, from 0 to the number of this rank's cells - 1
 
    Output Parameters:
 +  lower - [dim] lower corner
@@ -136,26 +136,26 @@ static PetscErrorCode Set(DM dm, int tensor, const PetscReal a[])
 
    Input Parameters:
 +  dm - the DM, set up
--  a  - one positive number for each of this rank's cells, or `NULL`: 1
+-  a  - [cells of this rank] positive numbers, or `NULL` for 1
 
    Level: intermediate
 
    Notes:
-   May be called again at any time: the matrices made from the DM become A with the new coefficient, matrix-free and assembled ones alike,
-so that a `MatScale()` or `MatShift()` has to be repeated. Preconditioners built on them rebuild when they are used next. A copy that
-   `MatDuplicate()` or `MatCopy()` made keeps its coefficient, scale and shift, and a preconditioner on it those of the copy.
+   This function may be called again at any time. The matrices that were made from the DM, matrix-free or assembled, then become A with the
+   new coefficient. An earlier `MatScale()` or `MatShift()` has to be repeated. Preconditioners that are built on these matrices are rebuilt
+   when they are used next. A copy made by `MatDuplicate()` or `MatCopy()` keeps its coefficient, scale and shift, and so does a
+   preconditioner on the copy.
 
-   Finer DMs made by `DMRefine()` inherit it, coarser ones take means, also those that exist already. Where it jumps, faces take the
-   harmonic mean of both sides.
+   Finer DMs made by `DMRefine()` inherit the coefficient. Coarser DMs take means, including DMs that exist already. At a jump, faces take
+   the harmonic mean of both sides.
 
-   A smooth coefficient, of which every cell has one number, makes every degree second order. In 2D, with a = 1 + 0.9 sin(2 pi x)
-   sin(2 pi y) at
-   the centres of 64 x 64 cells and u = exp(x) sin(2 y + 1), the L2 errors are
+   With one number per cell, a smooth coefficient reduces the order of convergence to two, whatever the degree. In 2D, with a = 1 + 0.9
+   sin(2 pi x) sin(2 pi y) at the centres of 64 x 64 cells and u = exp(x) sin(2 y + 1), the L2 errors are
 .vb
    degree    1       2       4       8
    error     9.1e-5  1.7e-4  1.7e-4  1.7e-4
 .ve
-   `DMVPatchDGEstimateWithCoefficient()` estimates this error, `DMVPatchDGEstimate()` does not see it.
+   `DMVPatchDGEstimateWithCoefficient()` estimates this error. `DMVPatchDGEstimate()` does not see it.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetTensorCoefficient()`, `DMVPatchDGGetCoefficient()`, `DMVPatchDGGetCells()`,
           `DMVPatchDGGetCellBounds()`
@@ -169,23 +169,23 @@ PetscErrorCode DMVPatchDGSetCoefficient(DM dm, const PetscReal a[])
 }
 
 /*@
-   DMVPatchDGSetTensorCoefficient - Sets a coefficient that is a diagonal tensor on every cell
+   DMVPatchDGSetTensorCoefficient - Sets a diagonal tensor as the coefficient on every cell
 
    Collective
 
    Input Parameters:
 +  dm - the DM, set up
--  a  - positive numbers [cells][dim] of this rank's cells, or `NULL`: 1
+-  a  - [cells of this rank][dim] positive numbers, or `NULL` for 1
 
    Level: intermediate
 
    Notes:
-   The operator is -d/dx(a_x du/dx) - d/dy(a_y du/dy) - d/dz(a_z du/dz). What `DMVPatchDGSetCoefficient()` says holds along each direction;
-   faces take the harmonic mean of the numbers along their normal, fluxes and Robin's alpha are multiplied by that number. The last call of
-   the two decides.
+   The operator is -d/dx(a_x du/dx) - d/dy(a_y du/dy) - d/dz(a_z du/dz). The notes of `DMVPatchDGSetCoefficient()` hold for each direction.
+   Faces take the harmonic mean of the numbers along their normal. Fluxes and Robin's alpha are multiplied by the number along the normal. A
+   call of this function replaces a coefficient that `DMVPatchDGSetCoefficient()` has set, and vice versa.
 
-   Coarse levels merge cells where h/sqrt(a) is small, with the mean of a over a box: a tensor that is the same in all cells of a box costs
-   as few iterations as stretched cells, so boxes should end where it changes.
+   Coarse levels merge cells along directions in which h/sqrt(a) is small, where a is the mean over a box. A tensor that is the same in all
+   cells of a box therefore costs no more iterations than stretched cells. Place the faces of boxes where the tensor changes.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetCoefficient()`, `DMVPatchDGGetTensorCoefficient()`, `DMVPatchDGGetCells()`,
           `DMVPatchDGGetCellBounds()`
@@ -207,12 +207,12 @@ PetscErrorCode DMVPatchDGSetTensorCoefficient(DM dm, const PetscReal a[])
 .  dm - the DM, set up
 
    Output Parameter:
-.  a - one number for each of this rank's cells, or `NULL`: 1. The array belongs to the DM
+.  a - [cells of this rank] the coefficient, or `NULL` for 1. The array belongs to the DM
 
    Level: intermediate
 
    Note:
-   Where a tensor was set it is an error, and `DMVPatchDGGetTensorCoefficient()` gives it.
+   It is an error to call this function if the coefficient is a tensor: call `DMVPatchDGGetTensorCoefficient()` instead.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetCoefficient()`, `DMVPatchDGGetTensorCoefficient()`
 @*/
@@ -228,7 +228,7 @@ PetscErrorCode DMVPatchDGGetCoefficient(DM dm, const PetscReal *a[])
 }
 
 /*@C
-   DMVPatchDGGetTensorCoefficient - Gets the coefficient that is a diagonal tensor on every cell
+   DMVPatchDGGetTensorCoefficient - Gets the diagonal tensor that is the coefficient on every cell
 
    Not Collective
 
@@ -236,7 +236,7 @@ PetscErrorCode DMVPatchDGGetCoefficient(DM dm, const PetscReal *a[])
 .  dm - the DM, set up
 
    Output Parameter:
-.  a - numbers [cells][dim] of this rank's cells, or `NULL` where no tensor was set. The array belongs to the DM
+.  a - [cells of this rank][dim] the tensor, or `NULL` if no tensor was set. The array belongs to the DM
 
    Level: intermediate
 

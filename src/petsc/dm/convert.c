@@ -153,7 +153,7 @@ static PetscErrorCode HaveLeaves(PetscSF map, PetscInt n, PetscBool *have)
 }
 
 /*@
-   DMVPatchDGCreateCellMap - Finds the cells that a `DMDA` or a `DMPLEX` has in common with a DM that `DMConvert()` made of it
+   DMVPatchDGCreateCellMap - Creates the map between the cells of a `DMDA` or `DMPLEX` and those of a DM that `DMConvert()` made from it
 
    Collective
 
@@ -162,18 +162,17 @@ static PetscErrorCode HaveLeaves(PetscSF map, PetscInt n, PetscBool *have)
 -  mesh - the `DMDA` or `DMPLEX`
 
    Output Parameter:
-.  map - roots: own cells of `dm`; leaves: own cells of `mesh`
+.  map - the map: its roots are the own cells of `dm`, its leaves are the own cells of `mesh`
 
    Level: intermediate
 
    Notes:
-   The own cells of a `DMDA` of type `DMDA_Q0` are its own entries, x fastest, as a global vector has them; those of a
-   `DMDA_Q1` are the cells whose lower corner is an own entry. The own cells of a `DMPLEX` are those in the order of
-   their numbers that are no other rank's.
+   The own cells of a `DMDA` of type `DMDA_Q0` are its own entries in the order of a global vector, with x fastest. The own cells of a
+   `DMDA_Q1` are the cells whose lower corner is an own entry. The own cells of a `DMPLEX` are, in the order of their numbers, those that do
+   not belong to another rank.
 
-   With a type of data for a cell's numbers `PetscSFBcastBegin()` and `PetscSFBcastEnd()` take values from a vector of
-   `dm` to the mesh's order, `PetscSFReduceBegin()` and `PetscSFReduceEnd()` with `MPI_REPLACE` take them back, as in
-   the example own_mesh.c.
+   Choose a data type for the numbers of a cell. `PetscSFBcastBegin()` and `PetscSFBcastEnd()` then take values from a vector of `dm` to the
+   order of the mesh. `PetscSFReduceBegin()` and `PetscSFReduceEnd()` with `MPI_REPLACE` take them back. The example own_mesh.c shows this.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetCellBounds()`, `DMVPatchDGGetPointValues()`
 @*/

@@ -246,60 +246,62 @@ static PetscErrorCode RefusePlex(DM dm, DMType type, DM *plex)
    DMVPATCHDG = "vpatchdg" - The interior-penalty discontinuous Galerkin method for -div(a grad u) + c u on a domain of axis-aligned boxes
 
    Options Database Keys:
-+  -dm_vpatchdg_boxes nx,ny,nz                      - The numbers of boxes in the domain box, `DMVPatchDGSetBoxGrid()`
-.  -dm_vpatchdg_lower x,y,z                         - Its lower corner
-.  -dm_vpatchdg_upper x,y,z                         - Its upper corner
-.  -dm_vpatchdg_grid_x a:b:n[:ratio]|tanh:a:b:n:s|x0,x1,... - Where its boxes have their faces, likewise _y and _z, `DMVPatchDGSetGrid()`
-.  -dm_vpatchdg_refine_levels n                     - After that the cells at a point or a sphere are refined n times
++  -dm_vpatchdg_boxes nx,ny,nz                      - Numbers of boxes in the domain, `DMVPatchDGSetBoxGrid()`
+.  -dm_vpatchdg_lower x,y,z                         - Lower corner of the domain
+.  -dm_vpatchdg_upper x,y,z                         - Upper corner of the domain
+.  -dm_vpatchdg_grid_x a:b:n[:ratio]|tanh:a:b:n:s|x0,x1,... - Coordinates of the faces of boxes, likewise _y and _z, `DMVPatchDGSetGrid()`
+.  -dm_vpatchdg_refine_levels n                     - Number of additional refinements of the cells at a point or a sphere
 .  -dm_vpatchdg_refine_point x,y,z                  - The point, `DMVPatchDGSetLocalRefinement()`
-.  -dm_vpatchdg_refine_sphere x,y,z,r               - The centre and the radius of the sphere, in 2D of the circle x,y,r
-.  -dm_vpatchdg_boundary dirichlet|neumann|robin|periodic - One for all sides, or one for each, `DMVPatchDGSetBoundary()`
-.  -dm_vpatchdg_robin alpha                         - For all robin sides, or one for each side, `DMVPatchDGSetRobin()`
+.  -dm_vpatchdg_refine_sphere x,y,z,r               - Centre and radius of the sphere, in 2D of the circle x,y,r
+.  -dm_vpatchdg_boundary dirichlet|neumann|robin|periodic - One condition for all sides, or one per side, `DMVPatchDGSetBoundary()`
+.  -dm_vpatchdg_robin alpha                         - One number for all Robin sides, or one per side, `DMVPatchDGSetRobin()`
 .  -dm_mat_type shell|aij|...                       - The operator without a matrix (default), or assembled
-.  -dm_vec_type standard|cuda|...                   - The type of the vectors; cuda puts everything on the GPU
-.  -vpatchdg_doctor                                 - Prints versions, machine, mesh, cycle, expected iterations, memory, and what to change
-.  -vpatchdg_memory bytes                           - How much memory a rank may take for mesh, vectors, cycle and KSP (default: its part of
-what is free)
--  -vpatchdg_progress                               - Long work says how far it is, on the first rank's standard error
+.  -dm_vec_type standard|cuda|...                   - The type of the vectors; with cuda all work is done on the GPU
+.  -vpatchdg_doctor                                 - Prints versions, machine, mesh, cycle, expected iterations, memory, and advice
+.  -vpatchdg_memory bytes                           - Memory that a rank may use for mesh, vectors, cycle and KSP (default: its share of the
+                                                      free memory)
+-  -vpatchdg_progress                               - Long tasks report their progress on the first rank's standard error
 
    Level: beginner
 
    Notes:
-   On every cell functions are polynomials of degree k in each variable.
+   On every cell, functions are polynomials of degree k in each variable.
 
-   A global vector holds the cells of every rank along a space-filling curve, (k+1)^dim numbers for each. They are coefficients in a basis
-   that is orthonormal in L2, so the Euclidean norm of a vector x is the L2 norm of the function u_h, and the right-hand side is
-   b_i = (f, phi_i). `DMVPatchDGGetPointValues()` turns coefficients into values at points, `DMVPatchDGSetPointValues()` the reverse.
+   A global vector holds the cells of every rank along a space-filling curve, with (k+1)^dim coefficients per cell. The basis is orthonormal
+   in L2. The Euclidean norm of a vector x is therefore the L2 norm of the function u_h, and the right-hand side is b_i = (f, phi_i).
+   `DMVPatchDGGetPointValues()` converts coefficients to values at points, and `DMVPatchDGSetPointValues()` converts values to coefficients.
 
-   A local vector holds the rank's own cells, then those beyond their faces.
+   A local vector holds the rank's own cells, followed by the cells across their faces.
 
-   Operators and the right-hand side f = 1 are provided: after `KSPSetDM()`, `KSPSolve`(ksp, NULL, NULL) solves -div(a grad u) + c u = 1. A
-   right-hand side that the caller gives is left alone.
+   The DM provides operators and the right-hand side f = 1: after `KSPSetDM()`, `KSPSolve`(ksp, NULL, NULL) solves -div(a grad u) + c u = 1.
+   A right-hand side that the caller passes is used unchanged.
 
-   `DMConvert()` makes a DM of the cells of a `DMDA`, or of a `DMPLEX` whose cells are boxes along the axes, not set up yet:
-   boxes, refined as often as equal widths of cells allow, periodic directions and the type of vectors. Entries of a `DMDA_Q0` are cells,
-   coordinates their centres, and (k+1)^dim numbers an entry say the degree; entries of a `DMDA_Q1` are vertices, which
-   may be stretched. `DMVPatchDGCreateCellMap()` says which cell is which.
+   `DMConvert()` makes a DM from the cells of a `DMDA`, or of a `DMPLEX` whose cells are axis-aligned boxes. The new DM is not set up yet.
+   It gets boxes, refined as often as equal widths of cells allow, the periodic directions and the type of vectors. In a `DMDA_Q0` the
+   entries are cells, the coordinates are their centres, and (k+1)^dim numbers per entry set the degree. In a `DMDA_Q1` the entries are
+   vertices, which may be stretched. `DMVPatchDGCreateCellMap()` maps the cells of both meshes.
 
-   Cells of a `DMPLEX` may form any domain that `DMVPatchDGSetBoxes()` takes, with holes for instance. Its labels of faces become those
-   of sides of boxes (`DMVPatchDGSetLabelBoundary()`), its labels of cells say the coefficient (`DMVPatchDGSetRegionCoefficient()`).
+   The cells of a `DMPLEX` may form any domain that `DMVPatchDGSetBoxes()` accepts, for instance one with holes. Labels of its faces become
+   labels of sides of boxes (`DMVPatchDGSetLabelBoundary()`). Labels of its cells can set the coefficient
+   (`DMVPatchDGSetRegionCoefficient()`).
 
-   `DMSetFromOptions()` on the DM that `DMConvert()` has made refines the cells -dm_refine times more, unless the source
-   is a `DMPLEX` that has read the option with the same prefix. A type of matrices that was set for the source goes
-   along. `MATAIJ`, PETSc's default, does not: call `DMSetMatType()` after `DMSetFromOptions()` or `DMSetUp()` to have it.
+   `DMSetFromOptions()` on a DM that `DMConvert()` has made refines all cells -dm_refine times more. It does not if the source is a `DMPLEX`
+   that has read this option with the same prefix. A matrix type that was set for the source is kept, except `MATAIJ`, PETSc's default. To
+   use `MATAIJ`, call `DMSetMatType()` after `DMSetFromOptions()` or `DMSetUp()`.
 
-   Volumes and squared sizes of cells, and a/h^2, lie between 1e-95 and 1e95; others are refused. Units may be chosen freely within that,
-but the default absolute tolerance of a KSP, 1e-50 (`KSPSetTolerances()`), may need to be smaller in small ones.
+   Volumes and squared widths of cells, and a/h^2, must lie between 1e-95 and 1e95. Any units within this range may be used. In small units
+   the default absolute tolerance of a KSP, 1e-50, may be too large (`KSPSetTolerances()`).
 
-   `DMView()` with a `PETSCVIEWERBINARY` or a `PETSCVIEWERHDF5` saves the mesh and the operator of a DM that is set up:
-   domain, boundary conditions, labels, alpha, penalty, reaction, degree, cells, also adaptive ones, and the coefficient.
-   Of a function for the boundary it saves what the function answered. `DMLoad()` on any number of ranks makes a DM of it
-   that is set up; before it the DM has its type at most, and options for vectors, matrices and the backend, which the
-   file does not have. Global vectors are saved by `VecView()` and read by `VecLoad()`, on any number of ranks as well.
-   In an HDF5 file each mesh needs a group of its own (`PetscViewerHDF5PushGroup()`). A mesh that `DMCoarsen()` made of
-   stretched cells is refused. The example restart.c does all this.
+   `DMView()` with a `PETSCVIEWERBINARY` or a `PETSCVIEWERHDF5` saves the mesh and the operator of a DM that is set up: domain, boundary
+   conditions, labels, alpha, penalty, reaction, degree, cells (also adaptive ones) and the coefficient. If a function chooses boundary
+   conditions, the conditions that it chose are saved.
 
-   The number of refinements is that of `DMSetUp()`: a `DMSetRefineLevel()` that comes later has no effect.
+   `DMLoad()` makes a DM from such a file on any number of ranks. The result is set up. Before `DMLoad()`, set only the type of the DM and
+   options for vectors, matrices and the backend, which the file does not contain. `VecView()` saves global vectors, and `VecLoad()` reads
+   them on any number of ranks. In an HDF5 file each mesh needs a group of its own (`PetscViewerHDF5PushGroup()`). A mesh that `DMCoarsen()`
+   made of stretched cells cannot be saved. The example restart.c shows all this.
+
+   `DMSetUp()` fixes the number of refinements: a later `DMSetRefineLevel()` has no effect.
 
 .seealso: `DMVPatchDGCreate()`, `DMVPatchDGSetDegree()`, `DMVPatchDGSetCoefficient()`, `DMVPatchDGRefineCells()`,
           `DMVPatchDGComputeRHS()`, `PCVPATCHDG`

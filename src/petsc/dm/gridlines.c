@@ -21,7 +21,7 @@ static PetscErrorCode CheckDirection(DM dm, PetscInt direction)
 }
 
 /*@
-   DMVPatchDGSetGrid - Says where the boxes of the domain box have their faces in one direction
+   DMVPatchDGSetGrid - Sets the coordinates of the faces of boxes in one direction
 
    Logically Collective
 
@@ -32,24 +32,28 @@ static PetscErrorCode CheckDirection(DM dm, PetscInt direction)
 -  face      - [n + 1] coordinates of their faces, in increasing order
 
    Options Database Keys:
-.  -dm_vpatchdg_grid_x words - the same in words, which the notes explain; likewise _y and _z
+.  -dm_vpatchdg_grid_x pieces - the coordinates, in the syntax of the notes; likewise _y and _z
 
    Level: beginner
 
    Notes:
-   Other directions stay as they are, of equal boxes unless faces are also given for them. A later `DMVPatchDGSetBoxGrid()` makes all
-   boxes equal again.
+   Other directions do not change: they have equal boxes unless their faces are also set. A later `DMVPatchDGSetBoxGrid()` makes all boxes
+   equal again.
 
-   Words are pieces with commas between them: a coordinate; a:b:n, which is n equal boxes from a to b; a:b:n:r, where
-   every box is r times as wide as the one before; tanh:a:b:n:s, boxes that are thin at both ends, with faces at tanh(s
-   t)/tanh(s), t from -1 to 1. A piece may begin where the one before ends. A channel is -dm_vpatchdg_grid_x 0:4:8
-   -dm_vpatchdg_grid_y tanh:-1:1:8:2 -dm_vpatchdg_grid_z 0:2:4. Together with -dm_vpatchdg_boxes, _lower, _upper and
-   _coordinates these options are refused.
+   The value of an option consists of pieces that are separated by commas. A piece is one of
+.vb
+   x             a coordinate
+   a:b:n         n equal boxes from a to b
+   a:b:n:r       n boxes from a to b, each r times as wide as the one before
+   tanh:a:b:n:s  n boxes from a to b that are thin at both ends, with faces at tanh(s t)/tanh(s), t from -1 to 1
+.ve
+   A piece may begin where the previous piece ends. For a channel, use -dm_vpatchdg_grid_x 0:4:8 -dm_vpatchdg_grid_y tanh:-1:1:8:2
+   -dm_vpatchdg_grid_z 0:2:4. It is an error to combine these options with -dm_vpatchdg_boxes, _lower, _upper or _coordinates.
 
-   Of the words, a:b:n does what `DMDASetUniformCoordinates()` does, as does -dm_vpatchdg_coordinates for all directions. `DMConvert()`
-   takes a `DMDA` with its coordinates, stretched ones, too.
+   The piece a:b:n corresponds to `DMDASetUniformCoordinates()`, and -dm_vpatchdg_coordinates does the same for all directions.
+   `DMConvert()` accepts a `DMDA` with its coordinates, including stretched ones.
 
-   Refinement (-dm_refine) halves boxes.
+   Refinement (-dm_refine) bisects boxes in every direction.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetGrid()`, `DMVPatchDGSetBoxGrid()`, `DMVPatchDGSetBoxes()`
 @*/
@@ -90,7 +94,7 @@ PetscErrorCode DMVPatchDGSetGrid(DM dm, PetscInt direction, PetscInt n, const Pe
 }
 
 /*@
-   DMVPatchDGGetGrid - Gets where the boxes of the domain box have their faces in one direction
+   DMVPatchDGGetGrid - Gets the coordinates of the faces of boxes in one direction
 
    Not Collective
 
@@ -105,7 +109,7 @@ PetscErrorCode DMVPatchDGSetGrid(DM dm, PetscInt direction, PetscInt n, const Pe
    Level: beginner
 
    Note:
-   Any output may be `NULL`: a first call asks for n, a second one has an array for the faces.
+   Any output may be `NULL`. A first call can thus get n, and a second call can pass an array for the faces.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetGrid()`, `DMVPatchDGGetBoxGrid()`
 @*/

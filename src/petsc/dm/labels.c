@@ -161,22 +161,22 @@ PetscErrorCode DMVPatchDGCheckLabels(DM dm)
 }
 
 /*@
-   DMVPatchDGSetSideLabels - Gives numbers to the sides of boxes, for `DMVPatchDGSetLabelBoundary()`
+   DMVPatchDGSetSideLabels - Sets labels of the sides of boxes, for `DMVPatchDGSetLabelBoundary()`
 
    Logically Collective
 
    Input Parameters:
 +  dm    - the DM
 .  nbox  - number of boxes, as in `DMVPatchDGGetBoxes()`
--  label - [nbox][2 dim] in the order x-, x+, y-, y+, z-, z+ the number of every side, with -1 for none; copied
+-  label - [nbox][2 dim] in the order x-, x+, y-, y+, z-, z+ the label of every side, -1 for none. The array is copied
 
    Level: intermediate
 
    Notes:
-   `DMVPatchDGGetBoxes()` says in which order boxes are. Numbers of sides between boxes are not used.
+   The boxes are in the order of `DMVPatchDGGetBoxes()`. Labels of sides between boxes are not used.
 
-   `DMConvert()` from a `DMPLEX` sets the numbers of the label "Face Sets", or where there is none "marker". Boxes then
-   are no larger than what has one number a side.
+   `DMConvert()` from a `DMPLEX` sets the labels from its label "Face Sets", or from "marker" if it has no "Face Sets". Boxes are then so
+   small that each side has one label.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetSideLabels()`, `DMVPatchDGSetLabelBoundary()`, `DMVPatchDGSetBoundaryFunction()`
 @*/
@@ -198,7 +198,7 @@ PetscErrorCode DMVPatchDGSetSideLabels(DM dm, PetscInt nbox, const PetscInt labe
 }
 
 /*@C
-   DMVPatchDGGetSideLabels - Gets the numbers of boxes' sides that `DMVPatchDGSetSideLabels()` or `DMConvert()` set
+   DMVPatchDGGetSideLabels - Gets the labels of the sides of boxes that `DMVPatchDGSetSideLabels()` or `DMConvert()` has set
 
    Not Collective
 
@@ -207,7 +207,7 @@ PetscErrorCode DMVPatchDGSetSideLabels(DM dm, PetscInt nbox, const PetscInt labe
 
    Output Parameters:
 +  nbox  - number of boxes, 0 if there are no labels
--  label - [nbox][2 dim] in the order x-, x+, y-, y+, z-, z+ the number of every side, -1 for none; they belong to the DM
+-  label - [nbox][2 dim] in the order x-, x+, y-, y+, z-, z+ the label of every side, -1 for none. The array belongs to the DM
 
    Level: intermediate
 
@@ -225,23 +225,23 @@ PetscErrorCode DMVPatchDGGetSideLabels(DM dm, PetscInt *nbox, const PetscInt *la
 }
 
 /*@
-   DMVPatchDGSetLabelBoundary - Says what holds where sides of boxes have a label
+   DMVPatchDGSetLabelBoundary - Sets the boundary condition of all sides of boxes that have a given label
 
    Logically Collective
 
    Input Parameters:
 +  dm       - the DM
-.  label    - the number of the sides, see `DMVPatchDGSetSideLabels()`
+.  label    - the label, see `DMVPatchDGSetSideLabels()`
 .  boundary - `VPATCHDG_BOUNDARY_DIRICHLET`, `VPATCHDG_BOUNDARY_NEUMANN` or `VPATCHDG_BOUNDARY_ROBIN`
--  alpha    - of a Robin condition du/dn + alpha u, positive; else not used
+-  alpha    - alpha of a Robin condition du/dn + alpha u = h, positive; not used by other conditions
 
    Level: intermediate
 
    Notes:
-   What `DMVPatchDGSetBoundary()` says by the outward normal holds for sides whose label has no condition. A function
-   (`DMVPatchDGSetBoundaryFunction()`) is asked after the labels, and has the last word.
+   A side whose label has no condition gets the condition that `DMVPatchDGSetBoundary()` sets for its outward normal. A function
+   (`DMVPatchDGSetBoundaryFunction()`) is called after the labels are applied and may change the condition.
 
-   `DMSetUp()` refuses a label that no side has.
+   `DMSetUp()` reports an error if no side has the label.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetSideLabels()`, `DMVPatchDGSetBoundary()`, `DMVPatchDGSetBoundaryFunction()`
 @*/

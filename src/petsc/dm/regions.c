@@ -161,25 +161,25 @@ static PetscErrorCode CheckList(MPI_Comm comm, PetscInt n, const PetscInt region
 }
 
 /*@
-   DMVPatchDGSetRegionCoefficient - Sets the coefficient of every cell by the region of a `DMPLEX` that it lies in
+   DMVPatchDGSetRegionCoefficient - Sets the coefficient of every cell from the region of a `DMPLEX` that contains it
 
    Collective
 
    Input Parameters:
-+  dm     - the DM, set up, that `DMConvert()` made of the mesh; perhaps refined since
++  dm     - the DM, set up, that `DMConvert()` made from the mesh; it may have been refined
 .  mesh   - the `DMPLEX`, with its label "Cell Sets"
 .  n      - number of regions
-.  region - [n] values of the label; -1 stands for cells that have none
--  a      - [n] the coefficient in these regions, positive
+.  region - [n] values of the label; -1 stands for cells without a value
+-  a      - [n] the positive coefficients of these regions
 
    Level: intermediate
 
    Notes:
-   A Gmsh file's physical groups of cells are the values of the label. A region of the mesh that is not in the list is an error that names
-   it; regions that no cell has may be in the list.
+   The values of the label are the physical groups of cells in a Gmsh file. A region of the mesh that is missing in the list is an error,
+   and the message names it. The list may contain regions that no cell has.
 
-   The coefficient is set as by `DMVPatchDGSetCoefficient()`, which also says what happens on finer and coarser DMs. Cells of a refined DM,
-   also of one that is refined by -dm_refine or at a point, take the coefficient of the mesh's cell around them.
+   The coefficient is set as by `DMVPatchDGSetCoefficient()`, which also describes finer and coarser DMs. A cell of a refined DM takes the
+   coefficient of the mesh's cell that contains it, whether -dm_refine or local refinement has made it.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetCoefficient()`, `DMVPatchDGCreateCellMap()`, `DMVPatchDGSetSideLabels()`
 @*/

@@ -78,7 +78,7 @@ PetscErrorCode DMVPatchDGGet(DM dm, int setting, void *value, const char caller[
 
    Input Parameters:
 +  dm     - the DM
--  degree - 1 to 8; 3 by default
+-  degree - the degree, 1 to 8; 3 by default
 
    Level: beginner
 
@@ -110,20 +110,20 @@ PetscErrorCode DMVPatchDGGetDegree(DM dm, PetscInt *degree)
 }
 
 /*@
-   DMVPatchDGSetPenalty - Sets the factor of the interior penalty
+   DMVPatchDGSetPenalty - Sets the factor s of the interior penalty
 
    Logically Collective
 
    Input Parameters:
 +  dm      - the DM
--  penalty - positive, 1 by default. The penalty itself is this factor times k(k+1)(1/h- + 1/h+) on interior faces and 2k(k+1)/h on
-Dirichlet faces, where k is the degree and h the size of the cells on either side, across the face
+-  penalty - s, positive; 1 by default. The penalty is s k(k+1)(1/h- + 1/h+) on interior faces and s 2k(k+1)/h on Dirichlet faces, where k
+             is the degree and h is the width of a cell normal to the face
 
    Level: intermediate
 
    Note:
-   `PCVPATCHDG` and `PCVPATCH` refuse a factor with which patches are not positive definite, and one so large that s k(k+1) times their
-   rounding errors is not small: 8e6 for s k(k+1) in single precision, 4e10 in double.
+   `PCVPATCHDG` and `PCVPATCH` report an error if the operator is not positive definite on patches because s is too small. They also report
+   an error if s k(k+1) is so large that rounding errors matter: more than 8e6 in single precision or 4e10 in double precision.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetPenalty()`
 @*/
@@ -153,7 +153,7 @@ PetscErrorCode DMVPatchDGGetPenalty(DM dm, PetscReal *penalty)
 }
 
 /*@
-   DMVPatchDGSetReaction - Adds c u to the operator
+   DMVPatchDGSetReaction - Sets the reaction coefficient c of -div(a grad u) + c u
 
    Logically Collective
 
@@ -191,19 +191,20 @@ PetscErrorCode DMVPatchDGGetReaction(DM dm, PetscReal *reaction)
 }
 
 /*@
-   DMVPatchDGSetBackend - Sets where operators, preconditioners and transfers of the DM do their work
+   DMVPatchDGSetBackend - Sets where operators, preconditioners and transfers of the DM run
 
    Logically Collective
 
    Input Parameters:
 +  dm      - the DM
--  backend - `VPATCHDG_BACKEND_AUTO` (on the GPU where the vectors are of type `VECCUDA`), `VPATCHDG_BACKEND_HOST`, or
-`VPATCHDG_BACKEND_CUDA`
+-  backend - `VPATCHDG_BACKEND_AUTO` (on the GPU if the vectors are of type `VECCUDA`, otherwise on the host), `VPATCHDG_BACKEND_HOST`, or
+             `VPATCHDG_BACKEND_CUDA`
 
    Level: intermediate
 
    Note:
-   Vectors that live elsewhere than the backend are copied at every use: with a PETSc without CUDA, cuda does so.
+   Vectors are copied at every use if they are not in the memory of the backend. With a PETSc without CUDA, the backend cuda always
+   copies them.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetBackend()`, `DMSetVecType()`
 @*/
@@ -213,7 +214,7 @@ PetscErrorCode DMVPatchDGSetBackend(DM dm, VPatchDGBackend backend)
 }
 
 /*@
-   DMVPatchDGGetBackend - Gets where the work is done
+   DMVPatchDGGetBackend - Gets where operators, preconditioners and transfers of the DM run
 
    Not Collective
 
@@ -221,7 +222,7 @@ PetscErrorCode DMVPatchDGSetBackend(DM dm, VPatchDGBackend backend)
 .  dm - the DM
 
    Output Parameter:
-.  backend - the one in use, or, before anything was computed with the DM, as set
+.  backend - the backend in use; before the first computation with the DM, the one that was set
 
    Level: intermediate
 
@@ -240,20 +241,20 @@ PetscErrorCode DMVPatchDGGetBackend(DM dm, VPatchDGBackend *backend)
 }
 
 /*@
-   DMVPatchDGSetTransport - Sets how the ghosts of vectors on GPUs travel between ranks
+   DMVPatchDGSetTransport - Sets how ranks exchange the ghost values of vectors on GPUs
 
    Logically Collective
 
    Input Parameters:
 +  dm        - the DM
--  transport - `VPATCHDG_TRANSPORT_AUTO` (the first of the following that is possible), `VPATCHDG_TRANSPORT_PEER` (GPUs of one host write
-to the memory of each other), `VPATCHDG_TRANSPORT_NCCL`, `VPATCHDG_TRANSPORT_MPI` (from device memory, where PETSc has a GPU-aware MPI),
-`VPATCHDG_TRANSPORT_HOST` (through host memory)
+-  transport - `VPATCHDG_TRANSPORT_AUTO` (the first of the following that is possible), `VPATCHDG_TRANSPORT_PEER` (GPUs of one host write to
+               the memory of each other), `VPATCHDG_TRANSPORT_NCCL`, `VPATCHDG_TRANSPORT_MPI` (from device memory, if PETSc has a GPU-aware
+               MPI), or `VPATCHDG_TRANSPORT_HOST` (through host memory)
 
    Level: intermediate
 
    Note:
-   -dm_view says which transport was taken, and why. On the host messages are MPI's whatever is set. peer and nccl need a GPU for every
+   -dm_view prints the transport in use and the reason for it. On the host, messages always go through MPI. peer and nccl need one GPU per
    rank.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetTransport()`, `DMVPatchDGSetBackend()`
@@ -264,7 +265,7 @@ PetscErrorCode DMVPatchDGSetTransport(DM dm, VPatchDGTransport transport)
 }
 
 /*@
-   DMVPatchDGGetTransport - Gets how ghosts travel, as set
+   DMVPatchDGGetTransport - Gets the transport that `DMVPatchDGSetTransport()` has set
 
    Not Collective
 

@@ -57,7 +57,7 @@ static PetscErrorCode Coarsen(DM *dm, Vec *x)
 }
 
 /*@
-   DMVPatchDGEstimateSurplus - Says for every cell how much of a solution a coarser one could not hold
+   DMVPatchDGEstimateSurplus - Computes an error indicator that needs no data: the part of u_h that a coarser cell could not represent
 
    Collective
 
@@ -66,14 +66,14 @@ static PetscErrorCode Coarsen(DM *dm, Vec *x)
 -  x  - the coefficients of u_h
 
    Output Parameter:
-.  eta - one number for each of this rank's cells, in the order of `DMVPatchDGGetCellBounds()`; `NULL` on a rank without cells
+.  eta - one indicator for each of this rank's cells, in the order of `DMVPatchDGGetCellBounds()`; `NULL` on a rank without cells
 
    Level: intermediate
 
    Note:
-   eta is sqrt(a) k/h |u_h - P u_h| on the cell, where P is the projection in L2 on the cell that it was made of. It needs no data of the
-   problem and costs a few transfers of x to coarser meshes. `DMVPatchDGMark()` takes it as it takes the estimates of
-   `DMVPatchDGEstimate()`, and chooses similar cells. The sum of eta^2 is not the size of the error.
+   On a cell, eta is sqrt(a) k/h |u_h - P u_h|, where P is the L2 projection to the parent of the cell. The indicator needs no data of the
+   problem and costs a few transfers of x to coarser meshes. `DMVPatchDGMark()` accepts it in place of the estimates of
+   `DMVPatchDGEstimate()` and marks similar cells. The sum of eta^2 does not estimate the size of the error.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGEstimate()`, `DMVPatchDGMark()`, `DMVPatchDGRefineCells()`
 @*/

@@ -86,22 +86,24 @@ static PetscErrorCode SideNormals(const VpField *field, VpSide kind, Vec normals
 }
 
 /*@
-   DMVPatchDGGetBoundaryPoints - Gets the coordinates of the (k+1)^(dim-1) Gauss points of every side of a cell on the boundary
+   DMVPatchDGGetBoundaryPoints - Gets the (k+1)^(dim-1) Gauss points of every side of a cell on the boundary
 
    Collective
 
    Input Parameters:
 +  dm       - the DM, set up
--  boundary - `VPATCHDG_BOUNDARY_DIRICHLET` or `VPATCHDG_BOUNDARY_NEUMANN`: the sides with this condition, Robin's among Neumann's
+-  boundary - `VPATCHDG_BOUNDARY_DIRICHLET` or `VPATCHDG_BOUNDARY_NEUMANN`: the sides to take; `VPATCHDG_BOUNDARY_NEUMANN`
+              includes Robin sides
 
    Output Parameters:
-+  coordinates - [points][dim] a vector of the DM's type and block size dim; the caller destroys it
++  coordinates - [points][dim] the coordinates, a vector of the DM's type with block size dim; the caller destroys it
 -  normals     - [points][dim] the outward unit normals in a vector of the same kind, or `NULL`
 
    Level: intermediate
 
    Note:
-   A rank has the points of its own cells: of their sides x- first, then x+, y-, ...; each in the order of the cells, and in one x fastest.
+   A rank has the points of its own cells. Points on sides x- come first, then those on x+, y-, .... Within these, points are in the order
+   of the cells, and on one side with x fastest.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetPoints()`, `DMVPatchDGGetBoundaryValues()`, `DMVPatchDGComputeRHSFromPoints()`
 @*/
@@ -154,7 +156,8 @@ static PetscErrorCode EvaluateOnSides(const VpField *field, VpSide kind, PetscBo
 
    Input Parameters:
 +  dm       - the DM, set up
-.  boundary - `VPATCHDG_BOUNDARY_DIRICHLET` or `VPATCHDG_BOUNDARY_NEUMANN`: the sides with this condition, Robin's among Neumann's
+.  boundary - `VPATCHDG_BOUNDARY_DIRICHLET` or `VPATCHDG_BOUNDARY_NEUMANN`: the sides to take; `VPATCHDG_BOUNDARY_NEUMANN`
+              includes Robin sides
 -  x        - coefficients, a vector of the DM
 
    Output Parameters:
@@ -164,7 +167,7 @@ static PetscErrorCode EvaluateOnSides(const VpField *field, VpSide kind, PetscBo
    Level: intermediate
 
    Note:
-   Both are vectors with one number for every point, such as `DMVPatchDGCreateBoundaryVector()` makes.
+   Both outputs are vectors with one number per point, as made by `DMVPatchDGCreateBoundaryVector()`.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetBoundaryPoints()`, `DMVPatchDGCreateBoundaryVector()`, `DMVPatchDGGetPointValues()`
 @*/
@@ -187,13 +190,14 @@ PetscErrorCode DMVPatchDGGetBoundaryValues(DM dm, VPatchDGBoundary boundary, Vec
 }
 
 /*@
-   DMVPatchDGCreateBoundaryVector - Creates a vector with a number for every point of `DMVPatchDGGetBoundaryPoints()`
+   DMVPatchDGCreateBoundaryVector - Creates a vector with one number per point of `DMVPatchDGGetBoundaryPoints()`
 
    Collective
 
    Input Parameters:
 +  dm       - the DM, set up
--  boundary - `VPATCHDG_BOUNDARY_DIRICHLET` or `VPATCHDG_BOUNDARY_NEUMANN`: the sides with this condition, Robin's among Neumann's
+-  boundary - `VPATCHDG_BOUNDARY_DIRICHLET` or `VPATCHDG_BOUNDARY_NEUMANN`: the sides to take; `VPATCHDG_BOUNDARY_NEUMANN`
+              includes Robin sides
 
    Output Parameter:
 .  v - the vector, of the DM's type; the caller destroys it
@@ -246,9 +250,9 @@ static PetscErrorCode AddValues(void *context, const VpGrid *grid, VpSet set)
 
    Input Parameters:
 +  dm        - the DM, set up
-.  f         - the source at the points of `DMVPatchDGGetPoints()`, a vector like those of the DM, or `NULL`: 0
-.  dirichlet - g at the points of `DMVPatchDGGetBoundaryPoints()` for `VPATCHDG_BOUNDARY_DIRICHLET`, or `NULL`: 0
--  neumann   - h at those for `VPATCHDG_BOUNDARY_NEUMANN`, of Robin sides du/dn + alpha u, or `NULL`: 0
+.  f         - the source at the points of `DMVPatchDGGetPoints()`, a vector like those of the DM, or `NULL` for 0
+.  dirichlet - g at the points of `DMVPatchDGGetBoundaryPoints()` for `VPATCHDG_BOUNDARY_DIRICHLET`, or `NULL` for 0
+-  neumann   - h at the points for `VPATCHDG_BOUNDARY_NEUMANN` (du/dn + alpha u on Robin sides), or `NULL` for 0
 
    Output Parameter:
 .  b - the right-hand side, a vector of the DM
@@ -256,8 +260,8 @@ static PetscErrorCode AddValues(void *context, const VpGrid *grid, VpSet set)
    Level: intermediate
 
    Notes:
-   Integrals are those of `DMVPatchDGComputeRHS()` with k+1 Gauss points in every direction, which polynomials of degree k need, rather than
-   k+3. Where vectors live on a GPU nothing is copied to the host.
+   Integrals use k+1 Gauss points in every direction, which are enough for polynomials of degree k. `DMVPatchDGComputeRHS()` uses k+3. If
+   the vectors are on a GPU, nothing is copied to the host.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGComputeRHS()`, `DMVPatchDGGetPoints()`, `DMVPatchDGCreateBoundaryVector()`,
           `DMVPatchDGComputeDifference()`

@@ -274,30 +274,32 @@ static PetscErrorCode EstimateBy(DM dm, Vec x, VPatchDGFunction f, Estimate e, P
    Input Parameters:
 +  dm        - the DM, set up
 .  x         - the coefficients of u_h
-.  f         - the source, or `NULL`: 0
-.  dirichlet - u on Dirichlet sides, or `NULL`: 0
-.  flux      - du/dn on Neumann sides and du/dn + alpha u on Robin sides, or `NULL`: 0
--  ctx       - passed to the functions
+.  f         - the source, or `NULL` for 0
+.  dirichlet - u on Dirichlet sides, or `NULL` for 0
+.  flux      - du/dn on Neumann sides and du/dn + alpha u on Robin sides, or `NULL` for 0
+-  ctx       - context that is passed to the functions
 
    Output Parameter:
-.  eta - one number for each of this rank's cells, in the order of `DMVPatchDGGetCellBounds()`; `NULL` on a rank without cells
+.  eta - one estimate for each of this rank's cells, in the order of `DMVPatchDGGetCellBounds()`; `NULL` on a rank without cells
 
    Level: intermediate
 
    Note:
-   Of the equation -div a grad u + c u = f, eta^2 is
+   For the equation -div(a grad u) + c u = f, eta^2 is the sum of
 
 .vb
    h^2/(k^2 a) |f + a Lap u_h - c u_h|^2 on the cell
-   half of h/(k a) |jump of a du_h/dn|^2 + a k(k+1)/h |jump of u_h|^2 on its sides towards cells, h of the smaller and the mean a of both
-   a k(k+1)/h |u_h - u|^2 and h/(k a) |a (du_h/dn + alpha u_h - flux)|^2 on its sides on the boundary
+   half of (h/(k a) |jump of a du_h/dn|^2 + a k(k+1)/h |jump of u_h|^2) on its inner sides, with the smaller h and the mean a of both cells
+   a k(k+1)/h |u_h - u|^2 on its Dirichlet sides
+   h/(k a) |a (du_h/dn + alpha u_h - flux)|^2 on its Neumann and Robin sides
 .ve
 
-   A smooth coefficient with one number per cell makes every degree second order (`DMVPatchDGSetCoefficient()`), and this estimate does
-   not see that: it knows these numbers alone. `DMVPatchDGEstimateWithCoefficient()` sees it.
+   With one number per cell, a smooth coefficient reduces the order of convergence to two, whatever the degree
+   (`DMVPatchDGSetCoefficient()`). This estimate does not see that error, because it knows only these numbers.
+   `DMVPatchDGEstimateWithCoefficient()` sees it.
 
-   A coefficient that is a tensor is refused. The root of the sum over all cells was 2 to 5 times the error of the gradient in L2
-   in tests with smooth and singular solutions.
+   It is an error if the coefficient is a tensor. In tests with smooth and singular solutions, the square root of the sum of eta^2 over all
+   cells was 2 to 5 times the L2 error of the gradient.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGEstimateWithCoefficient()`, `DMVPatchDGMark()`, `DMVPatchDGRefineCells()`, `DMVPatchDGTransfer()`,
           `DMVPatchDGComputeErrors()`
@@ -309,30 +311,31 @@ PetscErrorCode DMVPatchDGEstimate(DM dm, Vec x, VPatchDGFunction f, VPatchDGFunc
 }
 
 /*@C
-   DMVPatchDGEstimateWithCoefficient - Estimates the error of a solution on every cell by the exact coefficient
+   DMVPatchDGEstimateWithCoefficient - Estimates the error of a solution on every cell, including that of a coefficient with one number per
+   cell
 
    Collective
 
    Input Parameters:
 +  dm        - the DM, set up
 .  x         - the coefficients of u_h
-.  a         - the exact coefficient, or `NULL`: the numbers that the DM has (`DMVPatchDGSetCoefficient()`)
-.  f         - the source, or `NULL`: 0
-.  dirichlet - u on Dirichlet sides, or `NULL`: 0
-.  flux      - du/dn on Neumann sides and du/dn + alpha u on Robin sides, or `NULL`: 0
--  ctx       - passed to the functions
+.  a         - the exact coefficient, or `NULL` for the coefficient of the DM (`DMVPatchDGSetCoefficient()`)
+.  f         - the source, or `NULL` for 0
+.  dirichlet - u on Dirichlet sides, or `NULL` for 0
+.  flux      - du/dn on Neumann sides and du/dn + alpha u on Robin sides, or `NULL` for 0
+-  ctx       - context that is passed to the functions
 
    Output Parameter:
-.  eta - one number for each of this rank's cells, as `DMVPatchDGEstimate()` gives
+.  eta - one estimate for each of this rank's cells, in the order of `DMVPatchDGGetCellBounds()`; `NULL` on a rank without cells
 
    Level: intermediate
 
    Notes:
-   The residual on a cell is f + div(a grad u_h) - c u_h, the jumps on its sides are those of a du_h/dn, both with the exact
-   coefficient, and eta^2 also has the square of the norm of (a - a_h)/sqrt(a) grad u_h, a_h being the number of the cell. Integrals are
-   taken at the points of `DMVPatchDGGetPoints()`, and a on a side is that near its middle.
+   The residual on a cell is f + div(a grad u_h) - c u_h, and the jumps on its sides are those of a du_h/dn, both with the exact coefficient
+   a. In addition, eta^2 includes the square of the norm of (a - a_h)/sqrt(a) grad u_h, where a_h is the number of the cell. Integrals use
+   the points of `DMVPatchDGGetPoints()`. On a side, a is evaluated near its midpoint.
 
-   For a = 1 + 0.9 sin(2 pi x) sin(2 pi y), u = exp(x) sin(2 y + 1) and 64 x 64 cells, by either function:
+   For a = 1 + 0.9 sin(2 pi x) sin(2 pi y), u = exp(x) sin(2 y + 1) and 64 x 64 cells, the two functions estimate
 .vb
    degree  error of the gradient  DMVPatchDGEstimate()  with the exact a
       1         2.8e-2                2.1e-1                1.2e-1

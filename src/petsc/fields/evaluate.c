@@ -211,14 +211,14 @@ static PetscErrorCode LocateAll(const VpField *field, PetscInt n, const PetscRea
 }
 
 /*@
-   DMVPatchDGEvaluate - Evaluates a function at any points of the domain
+   DMVPatchDGEvaluate - Evaluates a function at arbitrary points of the domain
 
    Collective
 
    Input Parameters:
 +  dm     - the DM, set up
 .  x      - coefficients, a vector of the DM
-.  n      - how many points this rank asks for, perhaps none
+.  n      - number of points of this rank, possibly 0
 -  points - [n][dim] the points, on cells of any rank, in host memory
 
    Output Parameter:
@@ -227,7 +227,8 @@ static PetscErrorCode LocateAll(const VpField *field, PetscInt n, const PetscRea
    Level: intermediate
 
    Notes:
-   Where a point lies on sides of cells, one of the cells is taken. A point outside of the domain is an error on all ranks.
+   If a point lies on a side between cells, the function is evaluated in one of them. A point outside of the domain is an error on all
+   ranks.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGAddPointSources()`, `DMVPatchDGGetPointValues()`, `DMVPatchDGGetBoundaryValues()`
 @*/
@@ -255,9 +256,9 @@ PetscErrorCode DMVPatchDGEvaluate(DM dm, Vec x, PetscInt n, const PetscReal poin
 
    Input Parameters:
 +  dm     - the DM, set up
-.  n      - number of sources that this rank gives, perhaps none
-.  points - [n][dim] where they are, on cells of any rank, in host memory
--  q      - [n] their strengths, of any sign, in host memory
+.  n      - number of sources that this rank adds, possibly 0
+.  points - [n][dim] the positions of the sources, on cells of any rank, in host memory
+-  q      - [n] the strengths q, of any sign, in host memory
 
    Input/Output Parameter:
 .  b - the right-hand side, a vector of the DM: b_i grows by the sum of q phi_i(x) over the sources of all ranks
@@ -265,15 +266,15 @@ PetscErrorCode DMVPatchDGEvaluate(DM dm, Vec x, PetscInt n, const PetscReal poin
    Level: intermediate
 
    Notes:
-   A source is q times the delta function at its point, so that f integrates to the sum of all q. The function is the transpose of
-   `DMVPatchDGEvaluate()`: the product of b with the coefficients of a function v grows by the sum of q v(x). Any one rank gives
-   a source: one that several ranks give counts several times.
+   A source is q times the delta function at its point, so f integrates to the sum of all q. This function is the transpose of
+   `DMVPatchDGEvaluate()`: the inner product of b with the coefficients of a function v grows by the sum of q v(x).
 
-   Where a point lies on sides of cells, one of the cells gets the source. A point outside of the domain is an error on all ranks, and so
-   is a strength that is no finite number.
+   Any rank may add a source, but only one of them: a source that several ranks add counts several times. If a point lies on a side between
+   cells, one of the cells gets the source. A point outside of the domain is an error on all ranks, and so is a strength that is not finite.
 
-   The solution is infinite at a source, as log r in 2D and 1/r in 3D: values near it depend on the mesh, and refinement around it pays off.
-   A pure Neumann or periodic problem without reaction needs sources whose sum is 0, or `MatNullSpaceRemove()` on b.
+   The solution is infinite at a source, like log r in 2D and 1/r in 3D. Values near a source therefore depend on the mesh, and local
+   refinement around it is worthwhile. For a pure Neumann or periodic problem without reaction, the sum of all sources must be 0; otherwise
+   call `MatNullSpaceRemove()` on b.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGComputeRHS()`, `DMVPatchDGEvaluate()`, `DMVPatchDGSetLocalRefinement()`
 @*/

@@ -77,15 +77,15 @@ static PetscErrorCode AddSides(const VpField *field, const Wanted *w, int kind, 
 }
 
 /*@
-   DMVPatchDGIntegrateFlux - Integrates a du/dn, with the outward unit normal, over the sides of the boundary that have a label
+   DMVPatchDGIntegrateFlux - Integrates a du/dn, for the outward unit normal, over all boundary sides with a given label
 
    Collective
 
    Input Parameters:
 +  dm    - the DM, set up
 .  u     - coefficients, a vector of the DM
--  label - the number of the sides, see `DMVPatchDGSetSideLabels()`; where sides have no labels 0, 1, 2, ... stand for all sides with the
-outward normal x-, x+, y-, ...
+-  label - the label, see `DMVPatchDGSetSideLabels()`; if sides have no labels, 0, 1, 2, ... stand for all sides with the outward normal x-,
+           x+, y-, ...
 
    Output Parameter:
 .  flux - the integral, the same on all ranks
@@ -93,17 +93,16 @@ outward normal x-, x+, y-, ...
    Level: intermediate
 
    Notes:
-   The coefficient a is that of the cells at the boundary, along the normal if it is a tensor. A label that no side on the
-   boundary has is an error. Periodic sides are not on the boundary.
+   The coefficient a is that of the cells at the boundary; a tensor is taken along the normal. It is an error if no boundary side has the
+   label. Periodic sides are not on the boundary.
 
-   The derivative is that of u_h itself. For a solution of degree k the error is of order h^k, and the sum over all sides equals
-   the integral of c u - f up to such an error.
+   The derivative is that of u_h. For a solution of degree k the error is of order h^k. Up to such an error, the sum over all sides equals
+   the integral of c u - f.
 
-   The discrete equations conserve another flux. On Dirichlet sides it is a (du/dn - gamma (u - g)), with the boundary values g and
-   gamma = s 2k(k+1)/h for the penalty s and the width h of cells along the normal. With the data q of `DMVPatchDGComputeRHS()` it is a q on
-   Neumann sides and a (q - alpha u) on Robin sides. Summed over all sides it equals the integral of c u - f but for rounding and the
-   solver's residual.
-   `DMVPatchDGGetBoundaryValues()` has the values that it is made of.
+   The discrete equations conserve a different flux. On Dirichlet sides it is a (du/dn - gamma (u - g)), with the boundary values g and
+   gamma = s 2k(k+1)/h, where s is the factor of the penalty and h the width of cells along the normal. With the data q of
+   `DMVPatchDGComputeRHS()` it is a q on Neumann sides and a (q - alpha u) on Robin sides. Its sum over all sides equals the integral of c u
+   - f up to rounding errors and the solver's residual. `DMVPatchDGGetBoundaryValues()` gives the values that are needed to compute it.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetSideLabels()`, `DMVPatchDGGetBoundaryValues()`, `DMVPatchDGIntegrate()`
 @*/

@@ -92,23 +92,25 @@ static PetscErrorCode ComputeRHS(DM dm, Data *data, Vec b)
 
    Input Parameters:
 +  dm        - the DM, set up
-.  f         - the source, or `NULL`: 0
-.  dirichlet - g, or `NULL`: 0
-.  neumann   - h on Neumann and Robin sides, or `NULL`: 0
--  ctx       - passed to the functions
+.  f         - the source, or `NULL` for 0
+.  dirichlet - g, or `NULL` for 0
+.  neumann   - h on Neumann and Robin sides, or `NULL` for 0
+-  ctx       - context that is passed to the functions
 
    Output Parameter:
 .  b - the right-hand side, a vector of the DM: b_i = (f, phi_i) + (a g, gamma phi_i - d phi_i/dn) on Dirichlet sides + (a h, phi_i) on
-Neumann and Robin sides, with the basis functions phi_i and the penalty gamma of `DMVPatchDGSetPenalty()`
+       Neumann and Robin sides, with the basis functions phi_i and the penalty gamma of `DMVPatchDGSetPenalty()`
 
    Level: beginner
 
    Notes:
-   The functions are called point by point, in one thread; `DMVPatchDGComputeRHSBatch()` takes functions of many points, and threads.
+   The functions are called for one point at a time by a single thread. `DMVPatchDGComputeRHSBatch()` takes functions of many points and
+   uses several threads.
 
-   Integrals are taken with k+3 Gauss points in every direction, cell by cell: jumps of f belong on faces of cells.
+   Integrals use k+3 Gauss points in every direction on each cell. Place jumps of f on faces of cells.
 
-   A pure Neumann or periodic problem without reaction has solutions only for some data: the part of b along the constants is removed.
+   A pure Neumann or periodic problem without reaction has a solution only if the data are compatible. The component of b along the
+   constants is therefore removed.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetBoundary()`, `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGComputeRHSFromPoints()`,
           `DMVPatchDGComputeErrors()`
@@ -145,11 +147,11 @@ static PetscErrorCode InBatches(DM dm, VPatchDGBatch f, void *ctx, PetscMemType 
 
    Input Parameters:
 +  dm        - the DM, set up
-.  f         - the source, or `NULL`: 0
-.  dirichlet - the boundary values, or `NULL`: 0
-.  neumann   - the derivative along the outward unit normal, or `NULL`: 0
-.  where     - `PETSC_MEMTYPE_HOST`, or `PETSC_MEMTYPE_CUDA`: where the functions find points and put values
--  ctx       - passed to the functions
+.  f         - the source, or `NULL` for 0
+.  dirichlet - u on Dirichlet sides, or `NULL` for 0
+.  neumann   - du/dn on Neumann sides and du/dn + alpha u on Robin sides, or `NULL` for 0
+.  where     - `PETSC_MEMTYPE_HOST`, or `PETSC_MEMTYPE_CUDA`: the memory of the points and of the values
+-  ctx       - context that is passed to the functions
 
    Output Parameter:
 .  b - the right-hand side, a vector of the DM
@@ -201,9 +203,9 @@ static PetscErrorCode ComputeErrors(DM dm, Vec x, const VpGiven *u, const VpGive
    Input Parameters:
 +  dm       - the DM, set up
 .  x        - the coefficients of u_h
-.  u        - the function, or `NULL`: 0
-.  gradient - its gradient (dim components), or `NULL`: 0
--  ctx      - passed to the functions
+.  u        - the function u, or `NULL` for 0
+.  gradient - its gradient (dim components), or `NULL` for 0
+-  ctx      - context that is passed to the functions
 
    Output Parameters:
 +  l2 - the L2 norm of u_h - u, or `NULL`
@@ -232,10 +234,10 @@ PetscErrorCode DMVPatchDGComputeErrors(DM dm, Vec x, VPatchDGFunction u, VPatchD
    Input Parameters:
 +  dm       - the DM, set up
 .  x        - the coefficients of u_h
-.  u        - the function, or `NULL`: 0
-.  gradient - its gradient (dim components), or `NULL`: 0
-.  where    - `PETSC_MEMTYPE_HOST`, or `PETSC_MEMTYPE_CUDA`: where the functions find points and put values
--  ctx      - passed to the functions
+.  u        - the function u, or `NULL` for 0
+.  gradient - its gradient (dim components), or `NULL` for 0
+.  where    - `PETSC_MEMTYPE_HOST`, or `PETSC_MEMTYPE_CUDA`: the memory of the points and of the values
+-  ctx      - context that is passed to the functions
 
    Output Parameters:
 +  l2 - the L2 norm of u_h - u, or `NULL`

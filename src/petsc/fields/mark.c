@@ -32,26 +32,27 @@ static PetscErrorCode FindLimit(VpMesh mesh, const PetscReal eta[], PetscReal la
 }
 
 /*@C
-   DMVPatchDGMark - Marks cells for `DMVPatchDGRefineCells()` by the errors that are estimated there
+   DMVPatchDGMark - Marks cells for `DMVPatchDGRefineCells()` from error estimates
 
    Collective
 
    Input Parameters:
 +  dm      - the DM, set up
 .  how     - `VPATCHDG_MARK_DOERFLER` or `VPATCHDG_MARK_MAXIMUM`
-.  refine  - 0 to 1. Doerfler: as few cells are refined as have this part of the sum of eta^2. Maximum: those with more than this part of
-             the largest eta
-.  coarsen - 0 to 1, less than refine where how is `VPATCHDG_MARK_MAXIMUM`: cells with less than this part of the largest eta are coarsened
--  eta     - of this rank's cells, as of `DMVPatchDGEstimate()`; `NULL` on a rank without cells
+.  refine  - a fraction, 0 to 1. Doerfler: the fewest cells are refined that have this fraction of the sum of eta^2. Maximum: cells with
+             more than this fraction of the largest eta are refined
+.  coarsen - a fraction, 0 to 1, less than refine if how is `VPATCHDG_MARK_MAXIMUM`: cells with less than this fraction of the largest eta
+             are coarsened
+-  eta     - [cells of this rank] the estimates, for instance of `DMVPatchDGEstimate()`; `NULL` on a rank without cells
 
    Output Parameter:
-.  mark - `DM_ADAPT_REFINE`, `DM_ADAPT_KEEP` or `DM_ADAPT_COARSEN` for each of them; `NULL` on a rank without cells
+.  mark - [cells of this rank] `DM_ADAPT_REFINE`, `DM_ADAPT_KEEP` or `DM_ADAPT_COARSEN`; `NULL` on a rank without cells
 
    Level: intermediate
 
    Note:
-   With refine 0.5, Doerfler's choice leads to meshes of the best order: few cells a step, so many steps. The same cells are marked on any
-   number of ranks, but for those whose eta are equal to rounding.
+   With refine 0.5, Doerfler marking leads to meshes of the optimal order. It refines few cells per step, so it needs many steps. The same
+   cells are marked on any number of ranks, except cells whose eta differ only by rounding errors.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGEstimate()`, `DMVPatchDGRefineCells()`
 @*/

@@ -60,8 +60,8 @@ static PetscErrorCode SquareOf(const VpField *field, Vec x, Vec values, int comp
    Input Parameters:
 +  dm        - the DM, set up
 .  x         - the coefficients of u_h
-.  values    - u at every point, a vector like those of the DM, or `NULL` where l2 is `NULL`
--  gradients - [points][dim] the gradient of u, a vector like that of `DMVPatchDGGetPoints()`, or `NULL` where h1 is `NULL`
+.  values    - u at every point, a vector like those of the DM, or `NULL` if l2 is `NULL`
+-  gradients - [points][dim] the gradient of u, a vector like that of `DMVPatchDGGetPoints()`, or `NULL` if h1 is `NULL`
 
    Output Parameters:
 +  l2 - the L2 norm of u_h - u, or `NULL`
@@ -70,8 +70,8 @@ static PetscErrorCode SquareOf(const VpField *field, Vec x, Vec values, int comp
    Level: intermediate
 
    Note:
-   Integrals are taken with these k+1 points in every direction. They tell nothing of how u differs from u_h between them:
-   `DMVPatchDGComputeErrors()` takes k+3.
+   Integrals use these k+1 points in every direction. They do not see how u differs from u_h between the points. `DMVPatchDGComputeErrors()`
+   uses k+3 points.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGComputeErrors()`, `DMVPatchDGGetPoints()`, `DMVPatchDGGetPointValues()`, `DMVPatchDGGetPointGradients()`
 @*/
@@ -106,7 +106,7 @@ PetscErrorCode DMVPatchDGComputeDifference(DM dm, Vec x, Vec values, Vec gradien
 -  x  - coefficients, a vector of the DM
 
    Output Parameter:
-.  integral - its integral, exact but for rounding
+.  integral - the integral, exact up to rounding errors
 
    Level: beginner
 

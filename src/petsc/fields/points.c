@@ -104,7 +104,8 @@ static PetscErrorCode GaussPoints(DM dm, VpField *field, VpGrid *grid)
 .  dm - the DM, set up
 
    Output Parameter:
-.  coordinates - [points][dim] a vector of the DM's type and block size dim: cell by cell, in a cell x fastest; the caller destroys it
+.  coordinates - [points][dim] a vector of the DM's type with block size dim, ordered cell by cell, and within a cell with x fastest; the
+                 caller destroys it
 
    Level: beginner
 
@@ -171,7 +172,7 @@ PetscErrorCode DMVPatchDGGetPointValues(DM dm, Vec x, Vec values)
 }
 
 /*@
-   DMVPatchDGGetPointGradients - Evaluates a function's gradient at the points of `DMVPatchDGGetPoints()`
+   DMVPatchDGGetPointGradients - Evaluates the gradient of a function at the points of `DMVPatchDGGetPoints()`
 
    Collective
 
@@ -252,8 +253,8 @@ static PetscErrorCode Interpolate(DM dm, const VpGiven *u, Vec x)
 
    Input Parameters:
 +  dm  - the DM, set up
-.  u   - a function of points
--  ctx - passed to u
+.  u   - the user function
+-  ctx - context that is passed to u
 
    Output Parameter:
 .  x - the coefficients, a vector of the DM
@@ -274,15 +275,16 @@ PetscErrorCode DMVPatchDGInterpolate(DM dm, VPatchDGFunction u, void *ctx, Vec x
 }
 
 /*@C
-   DMVPatchDGInterpolateBatch - Finds the function that equals u at the points of `DMVPatchDGGetPoints()`, with a u of many points at a time
+   DMVPatchDGInterpolateBatch - Finds the function that equals u at the points of `DMVPatchDGGetPoints()`, where u takes many points at a
+   time
 
    Collective
 
    Input Parameters:
 +  dm    - the DM, set up
-.  u     - a function of points
-.  where - `PETSC_MEMTYPE_HOST`, or `PETSC_MEMTYPE_CUDA`: where u finds points and puts values
--  ctx   - passed to u
+.  u     - the user function
+.  where - `PETSC_MEMTYPE_HOST`, or `PETSC_MEMTYPE_CUDA`: the memory of the points and of the values
+-  ctx   - context that is passed to u
 
    Output Parameter:
 .  x - the coefficients, a vector of the DM

@@ -50,23 +50,23 @@ static PetscErrorCode CheckMeshes(VpMesh from, VpMesh to)
 }
 
 /*@
-   DMVPatchDGTransfer - Takes a vector from one mesh to another, of which one was made of the other by refining and coarsening cells
+   DMVPatchDGTransfer - Transfers a vector between two meshes, one of which was made from the other by refining and coarsening cells
 
    Collective
 
    Input Parameters:
-+  from - the one DM
-.  to   - the other one
++  from - the DM of x
+.  to   - the DM of y
 -  x    - coefficients, a vector of `from`
 
    Output Parameter:
-.  y - coefficients of the same function, a vector of `to`
+.  y - coefficients of the transferred function, a vector of `to`
 
    Level: intermediate
 
    Note:
-   On cells that were not coarsened y is x exactly. On others it is the projection in L2, which leaves integrals over
-   them as they are. The DMs have the same degree, and may be several refinements apart.
+   On cells that were not coarsened, y equals x exactly. On coarsened cells y is the L2 projection of x, which keeps the integral over each
+   cell. Both DMs must have the same degree. They may be several refinements apart.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGRefineCells()`, `DMVPatchDGEstimate()`
 @*/

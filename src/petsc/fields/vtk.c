@@ -247,21 +247,21 @@ static PetscErrorCode AddField(DM dm, Vec v, PetscViewer viewer)
 }
 
 /*@
-   DMVPatchDGViewCells - Writes a number for every cell into a file for ParaView
+   DMVPatchDGViewCells - Writes one number per cell to a file for ParaView
 
    Collective
 
    Input Parameters:
 +  dm     - the DM, set up
-.  name   - what the numbers are called in the file
+.  name   - name of the numbers in the file
 .  values - [cells of this rank] the numbers, in the order of `DMVPatchDGGetCellBounds()`
 -  viewer - a viewer of type `PETSCVIEWERVTK` whose file ends in .vtu
 
    Level: intermediate
 
    Note:
-   The numbers are copied. The viewer writes them together with the vectors that `VecView()` gives it when it is flushed or destroyed. Every
-   file has the number of each cell's rank and the coefficient in any case.
+   The numbers are copied. The viewer writes them when it is flushed or destroyed, together with the vectors that `VecView()` has added.
+   Every file also contains the rank and the coefficient of each cell.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGGetCells()`, `DMVPatchDGGetCellBounds()`, `VecView()`, `PetscViewerVTKOpen()`
 @*/

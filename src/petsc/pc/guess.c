@@ -1,20 +1,22 @@
 /*MC
-   KSPGUESSVPATCHDG = "vpatchdg" - Nested iteration as initial guess, with the levels of the KSP's `PCVPATCHDG`
+   KSPGUESSVPATCHDG = "vpatchdg" - An initial guess by nested iteration on the levels of the KSP's `PCVPATCHDG`
 
    Options Database Key:
-.  -ksp_guess_type vpatchdg - starts every `KSPSolve()` from nested iteration
+.  -ksp_guess_type vpatchdg - starts every `KSPSolve()` from the result of nested iteration
 
    Level: intermediate
 
    Note:
-   The guess costs a third (2D) to a seventh (3D) of an iteration, and two vectors on every coarser level. It pays where the right-hand side
-   is smooth: the KSP then starts with a residual of a few percent to a few thousandths of b, and the single-precision cycle gains its full
-   factor from the first iteration on.
+   The guess costs a third (2D) to a seventh (3D) of an iteration and stores two vectors on every coarser level. It is worthwhile if the
+   right-hand side is smooth. The KSP then starts with a residual of a few percent to a few thousandths of b, and a cycle in single
+   precision reaches its full convergence rate from the first iteration on.
 
-   On cells of different levels the solution on the cells of the least level, found so, is prolonged and smoothed from level to level. A
-   finest level that has most of the cells is not smoothed: there the guess leaves a few thousandths to a tenth of b, for the work of half
-   (2D) to a quarter (3D) of an iteration. Where cells crowd at a point, so that levels have about as many each, it is no better than an
-   iteration. Where meshes follow one another, the last solution is a better guess (`DMVPatchDGTransfer()`).
+   On adaptive meshes, nested iteration first finds the solution on the finest level that covers the whole domain. This solution is then
+   prolonged and smoothed from level to level. The finest level is not smoothed if it has most of the cells. In this case the guess leaves a
+   few thousandths to a tenth of b, for the work of half (2D) to a quarter (3D) of an iteration. If cells are refined towards a point, so
+   that all levels have similar numbers of cells, the guess is no better than an iteration.
+
+   In a sequence of meshes, the previous solution is a better guess (`DMVPatchDGTransfer()`).
 
 .seealso: `PCVPATCHDG`, `DMVPATCHDG`
 M*/

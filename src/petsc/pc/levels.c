@@ -2,7 +2,7 @@
 #include "internal.h"
 
 /*@
-   PCVPatchDGSetCycleType - Chooses V, W or F cycles
+   PCVPatchDGSetCycleType - Sets the type of the cycle: V, W or F
 
    Logically Collective
 
@@ -14,11 +14,12 @@
    Level: intermediate
 
    Notes:
-   auto takes v where coarse levels follow the coefficient, as where it is constant or jumps along the coarsest cells, and where the cycle
-   is symmetric. It takes f, or w with -pc_vpatchdg_line_search, where the coefficient varies by more than 3.5 among the cells that become
-   one on some level below the finest and is not rough (`PCVPatchDGSetCellSweeps()`).
+   auto chooses v if coarse levels resolve the coefficient, for instance a constant one or one that jumps only between the coarsest cells.
+   It also chooses v if the cycle is symmetric. It chooses f, or w with -pc_vpatchdg_line_search, if the coefficient varies by more than a
+   factor of 3.5 among the cells that merge on some level below the finest and is not rough (`PCVPatchDGSetCellSweeps()`).
 
-   A level corrects twice where the next one has at most 1/3.2 of the cells of the level that did so last, and is not the coarsest.
+   W and F cycles repeat the coarse correction on a level if the next coarser level has at most 1/3.2 of the cells of the last level that
+   repeated it and is not the coarsest level.
 
    An F cycle is not symmetric.
 
@@ -50,25 +51,25 @@ PetscErrorCode PCVPatchDGGetCycleType(PC pc, VPatchDGCycleType *type)
 }
 
 /*@
-   PCVPatchDGSetLineSearch - Makes coarse corrections by as much as helps most
+   PCVPatchDGSetLineSearch - Scales each coarse correction to minimise the error in the energy norm
 
    Logically Collective
 
    Input Parameters:
 +  pc     - the preconditioner
--  search - `PETSC_TRUE`: x += t e instead of x += e for a coarse correction e, where t = (e, r) / (e, A e) makes the
-   error least in the energy norm
+-  search - `PETSC_TRUE` adds t e instead of the coarse correction e, where t = (e, r) / (e, A e); `PETSC_FALSE` by default
 
    Level: intermediate
 
    Notes:
-   With -pc_vpatchdg_cycle_type w, a level corrects twice, each time from the residual that is left. That makes up for coarse levels that
-   see a coefficient's means only: it is for coefficients that vary from cell to cell, and gains nothing where they are constant, or with V
-   cycles.
+   With -pc_vpatchdg_cycle_type w, a level corrects twice, each time from the remaining residual. This compensates for coarse levels that
+   know only means of the coefficient. Use it for coefficients that vary from cell to cell. It gains nothing for constant coefficients or
+   with V cycles.
 
-   The cycle then is no linear map. `KSPFGMRES`, `KSPRICHARDSON` and other flexible KSPs tolerate that; `KSPGMRES` and `KSPCG` do not.
+   The cycle is then not a linear map. `KSPFGMRES`, `KSPRICHARDSON` and other flexible KSPs tolerate this; `KSPGMRES` and `KSPCG` do not.
 
-   On several ranks a step waits for sums over all of them, and a GPU does not replay the cycle.
+   On several ranks, every scaled correction needs a global reduction. On a GPU, the cycle is not replayed as a graph
+   (`PCVPatchDGSetReplay()`).
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetLineSearch()`, `PCVPatchDGSetCycleType()`, `DMVPatchDGSetCoefficient()`
 @*/
@@ -78,7 +79,7 @@ PetscErrorCode PCVPatchDGSetLineSearch(PC pc, PetscBool search)
 }
 
 /*@
-   PCVPatchDGGetLineSearch - Says whether coarse corrections are made by as much as helps most
+   PCVPatchDGGetLineSearch - Gets whether coarse corrections are scaled to minimise the error
 
    Not Collective
 
@@ -98,24 +99,24 @@ PetscErrorCode PCVPatchDGGetLineSearch(PC pc, PetscBool *search)
 }
 
 /*@
-   PCVPatchDGSetExchange - Sets how often ranks exchange
+   PCVPatchDGSetExchange - Sets how often ranks exchange ghost values
 
    Logically Collective
 
    Input Parameters:
 +  pc       - the preconditioner
--  exchange - `VPATCHDG_EXCHANGE_SWEEP` (once a sweep), `VPATCHDG_EXCHANGE_COLOR` (after every colour) or `VPATCHDG_EXCHANGE_AUTO` (by the
-number of cells)
+-  exchange - `VPATCHDG_EXCHANGE_SWEEP` (once per sweep), `VPATCHDG_EXCHANGE_COLOR` (after every colour) or `VPATCHDG_EXCHANGE_AUTO`
+              (depending on the number of cells)
 
    Level: intermediate
 
    Notes:
-   auto exchanges after every colour on levels with thin cells or with fewer than 4096 cells a rank (1024 on levels of adaptive meshes that
-   cover a part of the domain), once a sweep on others.
+   auto exchanges after every colour on levels with thin cells, on levels with fewer than 4096 cells per rank, and on levels of adaptive
+   meshes that cover a part of the domain if these have fewer than 1024 cells per rank. On all other levels it exchanges once per sweep.
+   -ksp_view shows the choice for every level.
 
-   Ranks repeat their neighbours' outermost patches in either case. -ksp_view shows which one every level takes. In single precision the
-   finest level exchanges once more before the last colour of a sweep, since the copies of a cell on several ranks differ by rounding
-   errors, which its residual would show.
+   Ranks repeat their neighbours' outermost patches in either case. In single precision, the finest level exchanges once more before the
+   last colour of a sweep. The copies of a cell on several ranks differ by rounding errors, which would otherwise limit the residual.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetExchange()`
 @*/
@@ -125,7 +126,7 @@ PetscErrorCode PCVPatchDGSetExchange(PC pc, VPatchDGExchange exchange)
 }
 
 /*@
-   PCVPatchDGGetExchange - Gets how often ranks exchange
+   PCVPatchDGGetExchange - Gets how often ranks exchange ghost values
 
    Not Collective
 
@@ -145,7 +146,7 @@ PetscErrorCode PCVPatchDGGetExchange(PC pc, VPatchDGExchange *exchange)
 }
 
 /*@
-   PCVPatchDGSetReplay - Lets a GPU run the cycle as one recorded CUDA graph
+   PCVPatchDGSetReplay - Sets whether a GPU may run the cycle as one recorded CUDA graph
 
    Logically Collective
 
@@ -156,10 +157,11 @@ PetscErrorCode PCVPatchDGGetExchange(PC pc, VPatchDGExchange *exchange)
    Level: advanced
 
    Notes:
-   Without replay -log_view shows the parts of the cycle.
+   Without replay, -log_view shows the parts of the cycle.
 
-   A graph is recorded where no part of the cycle waits for the host: on one rank, or with messages by NCCL (`DMVPatchDGSetTransport()`).
-   Where the coarsest level has a KSP, a V cycle is recorded in two parts, before and after that KSP, and a W cycle is not.
+   A graph can be recorded if no part of the cycle waits for the host: on one rank, or with messages through NCCL
+   (`DMVPatchDGSetTransport()`). If the coarsest level has a KSP, a V cycle is recorded in two parts, before and after that KSP, and a W
+   cycle is not recorded.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetReplay()`
 @*/
@@ -169,7 +171,7 @@ PetscErrorCode PCVPatchDGSetReplay(PC pc, PetscBool replay)
 }
 
 /*@
-   PCVPatchDGGetReplay - Says whether a GPU may run the cycle as one recorded CUDA graph
+   PCVPatchDGGetReplay - Gets whether a GPU may run the cycle as one recorded CUDA graph
 
    Not Collective
 
@@ -195,18 +197,18 @@ PetscErrorCode PCVPatchDGGetReplay(PC pc, PetscBool *replay)
 
    Input Parameters:
 +  pc     - the preconditioner
--  levels - number of levels, the finest among them, 1 or more; 0 takes all that there are, `PETSC_DECIDE` (default) as many as make the
-cycle cheapest
+-  levels - number of levels including the finest, 1 or more; 0 for all levels that exist; `PETSC_DECIDE` (default) for the number that
+            makes the cycle cheapest
 
    Level: intermediate
 
    Notes:
-   On a GPU coarse levels take long for the little that they do. Levels can be inverted there: by fast diagonalisation where boxes form a
-   grid and the coefficient is constant, else as a dense matrix of up to 10000 unknowns. `PETSC_DECIDE` inverts the level that saves most
-   time. Up to some million unknowns that may be the finest, and two iterations are enough then. On CPUs all levels are taken. -ksp_view
-   shows what was chosen.
+   On a GPU, a coarse level takes long for the little work that it does, and inverting a level can be cheaper. A level is inverted by fast
+   diagonalisation if the boxes form a grid and the coefficient is constant, otherwise as a dense matrix of up to 10000 unknowns.
+   `PETSC_DECIDE` inverts the level that saves most time. Up to some million unknowns this may be the finest level, and two iterations are
+   then enough. On CPUs `PETSC_DECIDE` uses all levels. -ksp_view shows the choice.
 
-   All levels are what published iteration counts are for.
+   Published iteration counts are for all levels.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetLevels()`, `PCVPatchDGSetCoarsening()`
 @*/
@@ -236,24 +238,24 @@ PetscErrorCode PCVPatchDGGetLevels(PC pc, PetscInt *levels)
 }
 
 /*@
-   PCVPatchDGSetCoarsening - Sets where cells merge on coarser levels
+   PCVPatchDGSetCoarsening - Sets how cells merge on coarser levels
 
    Logically Collective
 
    Input Parameters:
 +  pc         - the preconditioner
--  coarsening - `VPATCHDG_COARSENING_LOCAL` (default: cells merge along directions and in boxes where they are thin, and
-   neighbouring boxes of one cell merge, down to one patch) or `VPATCHDG_COARSENING_FULL` (in all directions
-   of all boxes, down to boxes refined once)
+-  coarsening - `VPATCHDG_COARSENING_LOCAL` (default: cells merge along the directions and in the boxes in which they are thin, and
+                neighbouring boxes of one cell merge, down to one patch) or `VPATCHDG_COARSENING_FULL` (cells merge in all directions of all
+                boxes, down to boxes that are refined once)
 
    Level: intermediate
 
    Notes:
-   On one box of cubes both give the same levels. Where cells are thin, full takes about 6/k times the aspect ratio in iterations at degree
-   k, local as many as on cubes, for levels of up to 1.5 times the work in 2D. -ksp_view shows the levels.
+   On one box of cubes both give the same levels. If cells are thin, full takes about 6/k times the aspect ratio in iterations at degree k.
+   local takes as many iterations as on cubes, with levels that cost up to 1.5 times the work in 2D. -ksp_view shows the levels.
 
-   Where there is a coefficient, boxes are merged if theirs, means over their cells, are 4 times each other at most. Of
-   a tensor h/sqrt(a) is compared, so cells merge first along the direction in which they conduct best.
+   Boxes merge only if their coefficients, the means over their cells, differ by at most a factor of 4. For a tensor, h/sqrt(a) is compared
+   instead of h, so cells merge first along the direction of the largest coefficient.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetCoarsening()`, `PCVPatchDGSetLevels()`
 @*/
@@ -263,7 +265,7 @@ PetscErrorCode PCVPatchDGSetCoarsening(PC pc, VPatchDGCoarsening coarsening)
 }
 
 /*@
-   PCVPatchDGGetCoarsening - Gets where cells merge on coarser levels
+   PCVPatchDGGetCoarsening - Gets how cells merge on coarser levels
 
    Not Collective
 
@@ -290,17 +292,22 @@ PetscErrorCode PCVPatchDGGetCoarsening(PC pc, VPatchDGCoarsening *coarsening)
    Input Parameters:
 +  pc     - the preconditioner
 -  coarse - `VPATCHDG_COARSE_KSP` (a KSP on the assembled matrix, on the host), `VPATCHDG_COARSE_SWEEPS` (as many sweeps of the smoother as
-reduce an error by 1e-4, or a KSP where 24 do not), `VPATCHDG_COARSE_DENSE` (the exact inverse as a dense matrix, up to
-10000 unknowns), or `VPATCHDG_COARSE_AUTO` (the exact inverse, by fast diagonalisation, where the boxes form a grid, the coefficient is
-constant and each of the level's ranks holds all of it; otherwise as a dense matrix where there are few unknowns, 10000 on a GPU, 512 on the
-host; otherwise on one GPU the exact inverse where a grid lacks boxes and what they left has Dirichlet sides; otherwise sweeps on GPUs and a
-KSP on the host)
+            reduce an error by 1e-4, or a KSP if 24 sweeps do not), `VPATCHDG_COARSE_DENSE` (the exact inverse as a dense matrix of up to
+            10000 unknowns), or `VPATCHDG_COARSE_AUTO` (the first method of the notes that is possible)
 
    Level: intermediate
 
    Note:
-   Where the solution is determined up to a constant only, sweeps does what ksp does. Any option of the KSP, -vpatchdg_coarse_..., asks
-   for ksp. dense needs the coarsest level on one rank where GPUs do the work, which is so unless `PCVPatchDGSetGather()` says otherwise.
+   auto takes the first of these methods whose conditions hold:
+.vb
+   exact inverse by fast diagonalisation  if the boxes form a grid, the coefficient is constant, and each rank of the level holds all of it
+   exact inverse as a dense matrix        up to 10000 unknowns on a GPU, up to 512 on the host
+   exact inverse of a grid with holes     on one GPU, if boxes are missing and the sides next to them have Dirichlet conditions
+   sweeps                                 on GPUs
+   KSP                                    on the host
+.ve
+   If the solution is determined only up to a constant, sweeps does the same as ksp. Setting any option -vpatchdg_coarse_... of the KSP
+   chooses ksp. On GPUs, dense needs the coarsest level on one rank, which is the default (`PCVPatchDGSetGather()`).
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetCoarse()`, `PCVPatchDGGetCoarseKSP()`
 @*/
@@ -330,20 +337,20 @@ PetscErrorCode PCVPatchDGGetCoarse(PC pc, VPatchDGCoarse *coarse)
 }
 
 /*@
-   PCVPatchDGSetGather - Sets from which size on coarse levels gather on fewer ranks
+   PCVPatchDGSetGather - Sets the size below which coarse levels move to fewer ranks
 
    Logically Collective
 
    Input Parameters:
 +  pc    - the preconditioner
--  cells - levels with fewer cells a rank than this move to fewer ranks, which then hold about this many cells each, down to one rank; 0:
-never; `PETSC_DECIDE`: the default
+-  cells - levels with fewer cells per rank than this move to fewer ranks, which then hold about this many cells each, down to one rank; 0
+           for never; `PETSC_DECIDE` for the default
 
    Level: advanced
 
    Note:
-   The iterations do not depend on it. A small level costs mostly latency: that of messages where ranks share it, and on GPUs that of its
-   kernels.
+   The number of iterations does not depend on this setting. A small level costs mostly latency: that of messages if several ranks share it,
+   and on GPUs that of its kernels.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetGather()`, `PCVPatchDGSetExchange()`
 @*/
@@ -353,7 +360,7 @@ PetscErrorCode PCVPatchDGSetGather(PC pc, PetscInt cells)
 }
 
 /*@
-   PCVPatchDGGetGather - Gets from which size on coarse levels gather on fewer ranks
+   PCVPatchDGGetGather - Gets the size below which coarse levels move to fewer ranks
 
    Not Collective
 

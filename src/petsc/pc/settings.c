@@ -48,19 +48,20 @@ static const VpSetting row[VP_PC_SETTINGS] = {
 const VpSettings PCVPatchDGSettings = {PCVPATCHDG, VP_PC_SETTINGS, row};
 
 /*@
-   PCVPatchDGSetSpace - Sets which functions a patch corrects
+   PCVPatchDGSetSpace - Sets the space of functions that a patch corrects
 
    Logically Collective
 
    Input Parameters:
 +  pc    - the preconditioner
--  space - `VPATCHDG_SPACE_FULL` (all functions on its cells), `VPATCHDG_SPACE_DIRICHLET` (those that are 0 on its sides) or
-`VPATCHDG_SPACE_CLAMPED` (those whose normal derivative is 0 there, too)
+-  space - `VPATCHDG_SPACE_FULL` (all functions on its cells), `VPATCHDG_SPACE_DIRICHLET` (those that vanish on its sides) or
+           `VPATCHDG_SPACE_CLAMPED` (those whose normal derivative also vanishes there)
 
    Level: intermediate
 
    Note:
-   On the boundary of the domain functions of every space are free. clamped needs degree 3 or more.
+   These conditions hold on sides inside the domain. No space constrains functions on the boundary of the domain. clamped needs degree 3 or
+   more.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetSpace()`
 @*/
@@ -70,7 +71,7 @@ PetscErrorCode PCVPatchDGSetSpace(PC pc, VPatchDGSpace space)
 }
 
 /*@
-   PCVPatchDGGetSpace - Gets which functions a patch corrects
+   PCVPatchDGGetSpace - Gets the space of functions that a patch corrects
 
    Not Collective
 
@@ -90,19 +91,20 @@ PetscErrorCode PCVPatchDGGetSpace(PC pc, VPatchDGSpace *space)
 }
 
 /*@
-   PCVPatchDGSetResidual - Sets what a patch sees of its neighbours
+   PCVPatchDGSetResidual - Sets how a patch computes its residual
 
    Logically Collective
 
    Input Parameters:
 +  pc       - the preconditioner
--  residual - `VPATCHDG_RESIDUAL_EXACT` (values and normal derivatives on its sides, which is all that matters), `VPATCHDG_RESIDUAL_LOCAL`
-(nothing) or `VPATCHDG_RESIDUAL_GLOBAL` (the same numbers as exact, by a product with A for every colour: slow, for checking)
+-  residual - `VPATCHDG_RESIDUAL_EXACT` (with the neighbours' values and normal derivatives on its sides, which determine it exactly),
+              `VPATCHDG_RESIDUAL_LOCAL` (without its neighbours) or `VPATCHDG_RESIDUAL_GLOBAL` (the same numbers as exact, by a product with
+              A for every colour; slow, for checks)
 
    Level: intermediate
 
    Note:
-   local exists for the spaces dirichlet and clamped only.
+   local exists only for the spaces dirichlet and clamped.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetResidual()`
 @*/
@@ -112,7 +114,7 @@ PetscErrorCode PCVPatchDGSetResidual(PC pc, VPatchDGResidual residual)
 }
 
 /*@
-   PCVPatchDGGetResidual - Gets what a patch sees of its neighbours
+   PCVPatchDGGetResidual - Gets how a patch computes its residual
 
    Not Collective
 
@@ -132,23 +134,23 @@ PetscErrorCode PCVPatchDGGetResidual(PC pc, VPatchDGResidual *residual)
 }
 
 /*@
-   PCVPatchDGSetCorners - Sets how often a sweep is repeated near corners
+   PCVPatchDGSetCorners - Sets the number of repeats of a sweep near corners
 
    Logically Collective
 
    Input Parameters:
 +  pc      - the preconditioner
--  corners - number of repeats, 0 or more; `PETSC_DECIDE`: the default
+-  corners - number of repeats, 0 or more; `PETSC_DECIDE` for the default
 
    Level: intermediate
 
    Notes:
-   Near re-entrant corners (in 3D: edges) of the domain, and where a Dirichlet side meets a Neumann or Robin side at 180
-   degrees or more, solutions are not smooth, and one sweep is not enough. After every sweep the patches that hold a
-   cell at such a corner or edge are swept over again: few patches, which save a third of the iterations. Where the
-   domain has no such corners nothing is done.
+   Solutions are singular near re-entrant corners (in 3D: edges) of the domain, and where a Dirichlet side meets a Neumann or Robin side at
+   180 degrees or more. One sweep is not enough there. After every sweep, the patches that hold a cell at such a corner or edge are
+   therefore swept again. These are few patches, and they save a third of the iterations. If the domain has no such corners, this setting
+   has no effect.
 
-   Before the coarse correction of a symmetric cycle the repeats come first, in reverse order.
+   Before the coarse correction of a symmetric cycle, the repeats come before the sweep, in reverse order.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetCorners()`, `PCVPatchDGSetSmooth()`
 @*/
@@ -158,7 +160,7 @@ PetscErrorCode PCVPatchDGSetCorners(PC pc, PetscInt corners)
 }
 
 /*@
-   PCVPatchDGGetCorners - Gets how often a sweep is repeated near corners
+   PCVPatchDGGetCorners - Gets the number of repeats of a sweep near corners
 
    Not Collective
 
@@ -166,7 +168,7 @@ PetscErrorCode PCVPatchDGSetCorners(PC pc, PetscInt corners)
 .  pc - the preconditioner
 
    Output Parameter:
-.  corners - as in `PCVPatchDGSetCorners()`; -ksp_view says what the default is and how many patches it repeats
+.  corners - as in `PCVPatchDGSetCorners()`; -ksp_view shows the default and the number of repeated patches
 
    Level: intermediate
 
@@ -178,30 +180,33 @@ PetscErrorCode PCVPatchDGGetCorners(PC pc, PetscInt *corners)
 }
 
 /*@
-   PCVPatchDGSetPrecision - Sets the precision of the whole cycle
+   PCVPatchDGSetPrecision - Sets the precision of the cycle
 
    Logically Collective
 
    Input Parameters:
 +  pc        - the preconditioner
--  precision - `VPATCHDG_PRECISION_AUTO`, `VPATCHDG_PRECISION_SINGLE` or `VPATCHDG_PRECISION_DOUBLE`; the KSP works in double
+-  precision - `VPATCHDG_PRECISION_AUTO`, `VPATCHDG_PRECISION_SINGLE` or `VPATCHDG_PRECISION_DOUBLE`; the KSP always works in double
+               precision
 
    Level: intermediate
 
    Notes:
-   A cycle in single precision is about twice as fast and not quite linear. Some KSPs then report a residual that is not that of their
-   solution: the true one stalls near cond(A) 6e-8. auto is single with the KSPs that keep both together and double otherwise.
+   A cycle in single precision is about twice as fast, but not exactly linear. With some KSPs the computed residual then deviates from the
+   true residual of the solution, which stalls near cond(A) 6e-8. auto chooses single precision for KSPs in which both agree, and double
+   precision for all others.
 
-   Single are `KSPFGMRES`, `KSPPIPEFGMRES`, `KSPGCR`, `KSPRICHARDSON`, `KSPCHEBYSHEV`, `KSPFCG`, `KSPBICG`, `KSPFBCGS`, `KSPFBCGSR` and
-   `KSPQMRCGS`, and, where the cycle is symmetric (`PCVPatchDGSetSymmetric()`), `KSPCG`, `KSPNASH`, `KSPSTCG` and `KSPGLTR`.
+   auto chooses single for `KSPFGMRES`, `KSPPIPEFGMRES`, `KSPGCR`, `KSPRICHARDSON`, `KSPCHEBYSHEV`, `KSPFCG`, `KSPBICG`, `KSPFBCGS`,
+   `KSPFBCGSR` and `KSPQMRCGS`. If the cycle is symmetric (`PCVPatchDGSetSymmetric()`), it also chooses single for `KSPCG`, `KSPNASH`,
+   `KSPSTCG` and `KSPGLTR`.
 
-   Double are all others. So are `KSPPREONLY`, KSPs that are part of a preconditioner (of `PCKSP`, `PCMG`, `PCFIELDSPLIT`, ...; a KSP that
-is not outermost and has a prefix counts as one), and whatever calls `PCApply()` without a KSP: the solver around them would have to be
-flexible, and nothing is known of it. Where it is, ask for single.
+   auto chooses double for `KSPPREONLY` and for KSPs that are part of a preconditioner (`PCKSP`, `PCMG`, `PCFIELDSPLIT`, ...). A KSP that is
+   not outermost and has a prefix counts as such a part. auto also chooses double if `PCApply()` is called without a KSP. In these cases the
+   outer solver would have to be flexible, and its type is not known here. If it is flexible, set single.
 
-   auto learns the KSP's type from -ksp_type in the options database when it reads its options, otherwise when the KSP begins to solve. In
-   this case the cycle is built at the beginning of the first solve, not by `KSPSetUp()`. It is built once more where a KSP that needs
-double follows one that does not.
+   auto reads the KSP's type from -ksp_type in the options database when it reads its own options; otherwise it learns the type when the KSP
+   begins to solve. The cycle is then built at the beginning of the first solve, not by `KSPSetUp()`. It is built again if a KSP that needs
+   double precision follows one that does not.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetPrecision()`
 @*/
@@ -211,7 +216,7 @@ PetscErrorCode PCVPatchDGSetPrecision(PC pc, VPatchDGPrecision precision)
 }
 
 /*@
-   PCVPatchDGGetPrecision - Gets the precision that was asked for
+   PCVPatchDGGetPrecision - Gets the precision that was set
 
    Not Collective
 
@@ -219,7 +224,7 @@ PetscErrorCode PCVPatchDGSetPrecision(PC pc, VPatchDGPrecision precision)
 .  pc - the preconditioner
 
    Output Parameter:
-.  precision - as in `PCVPatchDGSetPrecision()`; -ksp_view shows what auto chose
+.  precision - as in `PCVPatchDGSetPrecision()`; -ksp_view shows the choice of auto
 
    Level: intermediate
 
@@ -231,19 +236,19 @@ PetscErrorCode PCVPatchDGGetPrecision(PC pc, VPatchDGPrecision *precision)
 }
 
 /*@
-   PCVPatchDGSetSymmetric - Reverses the colours before the coarse correction
+   PCVPatchDGSetSymmetric - Sets whether the cycle is symmetric
 
    Logically Collective
 
    Input Parameters:
 +  pc        - the preconditioner
--  symmetric - `PETSC_TRUE` makes the cycle symmetric, as `KSPCG` and `KSPMINRES` need it; `PETSC_FALSE` by default
+-  symmetric - `PETSC_TRUE` for a symmetric cycle, which `KSPCG` and `KSPMINRES` need; `PETSC_FALSE` by default
 
    Level: intermediate
 
    Note:
-   A symmetric cycle has as many sweeps before as after the coarse correction, one at least. By default it has one of each;
-   `PCVPatchDGSetSmooth()` sets other numbers.
+   A symmetric cycle takes the colours in reverse order before the coarse correction. It makes as many sweeps before as after the coarse
+   correction, and at least one. By default it makes one sweep before and one after; `PCVPatchDGSetSmooth()` sets other numbers.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetSymmetric()`
 @*/
@@ -253,7 +258,7 @@ PetscErrorCode PCVPatchDGSetSymmetric(PC pc, PetscBool symmetric)
 }
 
 /*@
-   PCVPatchDGGetSymmetric - Says whether the cycle is symmetric
+   PCVPatchDGGetSymmetric - Gets whether the cycle is symmetric
 
    Not Collective
 
@@ -273,7 +278,7 @@ PetscErrorCode PCVPatchDGGetSymmetric(PC pc, PetscBool *symmetric)
 }
 
 /*@
-   PCVPatchDGSetSmooth - Sets the numbers of sweeps
+   PCVPatchDGSetSmooth - Sets the numbers of sweeps before and after the coarse correction
 
    Logically Collective
 
@@ -285,9 +290,8 @@ PetscErrorCode PCVPatchDGGetSymmetric(PC pc, PetscBool *symmetric)
    Level: intermediate
 
    Note:
-   `PETSC_DECIDE` is the default of pre. It makes 0 sweeps before the coarse correction. If the cycle is
-   symmetric (`PCVPatchDGSetSymmetric()`),
-   it makes max(1, post) sweeps before and as many after the coarse correction.
+   `PETSC_DECIDE` is the default of pre. A cycle then makes no sweep before the coarse correction. A symmetric cycle
+   (`PCVPatchDGSetSymmetric()`) then makes max(1, post) sweeps before and as many after the coarse correction.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetSmooth()`
 @*/
@@ -300,7 +304,7 @@ PetscErrorCode PCVPatchDGSetSmooth(PC pc, PetscInt pre, PetscInt post)
 }
 
 /*@
-   PCVPatchDGGetSmooth - Gets the numbers of sweeps
+   PCVPatchDGGetSmooth - Gets the numbers of sweeps before and after the coarse correction
 
    Not Collective
 
@@ -325,23 +329,23 @@ PetscErrorCode PCVPatchDGGetSmooth(PC pc, PetscInt *pre, PetscInt *post)
 }
 
 /*@
-   PCVPatchDGSetCellSweeps - Sets how many sweeps of single cells follow one of patches
+   PCVPatchDGSetCellSweeps - Sets the number of sweeps over single cells after each sweep over patches
 
    Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner
--  n  - their number, or `PETSC_DECIDE`
+-  n  - number of sweeps over cells, or `PETSC_DECIDE`
 
    Level: intermediate
 
    Notes:
-   `PETSC_DECIDE` is 1 where the coefficient is rough, that is where it varies by more than 3.5 among the children of a fifth of the next
-   coarser level's cells; else 0.
+   `PETSC_DECIDE` makes one sweep over cells if the coefficient is rough, otherwise none. The coefficient is rough if it varies by more than
+   a factor of 3.5 among the children of at least a fifth of the cells of the next coarser level.
 
-   A sweep solves every cell by itself, in two colours like those of a chessboard, by the exact inverse of its own
-   block. Patches take a product of one factor a direction for the coefficient, which is wrong where it varies
-   otherwise; a cell has one coefficient. Where it is constant, cells gain nothing.
+   A sweep over cells solves the problem on every cell with the exact inverse of its diagonal block. It uses two colours like those of a
+   chessboard. Patches approximate the coefficient by a product of one factor per direction, which is inaccurate for rough coefficients. A
+   single cell has no such error, since it has one coefficient. For a constant coefficient, sweeps over cells gain nothing.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGGetCellSweeps()`, `PCVPatchDGSetLineSearch()`, `DMVPatchDGSetCoefficient()`
 @*/
@@ -351,7 +355,7 @@ PetscErrorCode PCVPatchDGSetCellSweeps(PC pc, PetscInt n)
 }
 
 /*@
-   PCVPatchDGGetCellSweeps - Gets how many sweeps of single cells follow one of patches
+   PCVPatchDGGetCellSweeps - Gets the number of sweeps over single cells after each sweep over patches
 
    Not Collective
 

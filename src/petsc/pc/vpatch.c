@@ -1,14 +1,21 @@
 /*MC
-   PCVPATCH = "vpatch" - One sweep of the coloured vertex-patch smoother on the level of the Pmat's `DMVPATCHDG`; for `PCMG`
+   PCVPATCH = "vpatch" - One sweep of the coloured vertex-patch smoother on the mesh of the Pmat's `DMVPATCHDG`, for use in `PCMG`
 
    Level: intermediate
 
    Notes:
-   In `PCMG`, V(1,1): -mg_levels_ksp_type richardson -mg_levels_pc_type vpatch -mg_levels_ksp_max_it 1; V(0,1): -pc_mg_distinct_smoothup
-   -mg_levels_ksp_type richardson -mg_levels_pc_type vpatch -mg_levels_ksp_max_it 0 -mg_levels_up_ksp_type richardson
-   -mg_levels_up_pc_type vpatch -mg_levels_up_ksp_max_it 1. The numbers are then those of `PCVPATCHDG` in double precision.
+   For V(1,1) cycles of `PCMG`, use
+.vb
+   -mg_levels_ksp_type richardson -mg_levels_pc_type vpatch -mg_levels_ksp_max_it 1
+.ve
+   For V(0,1) cycles, use
+.vb
+   -pc_mg_distinct_smoothup -mg_levels_ksp_type richardson -mg_levels_pc_type vpatch -mg_levels_ksp_max_it 0
+   -mg_levels_up_ksp_type richardson -mg_levels_up_pc_type vpatch -mg_levels_up_ksp_max_it 1
+.ve
+   The results are then those of `PCVPATCHDG` in double precision.
 
-   Richardson's m steps are m sweeps: a sweep from x is x plus a sweep from 0 on the residual.
+   m iterations of `KSPRICHARDSON` are m sweeps, because a sweep from x equals x plus a sweep from 0 on the residual.
 
 .seealso: `DMVPATCHDG`, `PCVPATCHDG`, `PCVPatchSetSpace()`
 M*/
@@ -96,19 +103,20 @@ static const VpPCBaseOps ops = {
   .caller = "-pc_type vpatch", .build = Build, .clear = Clear, .begin = Begin, .solve = Solve, .meet = Meet, .leave = VpWarnResidual};
 
 /*@
-   PCVPatchSetSpace - Sets which functions a patch corrects
+   PCVPatchSetSpace - Sets the space of functions that a patch corrects
 
    Logically Collective
 
    Input Parameters:
 +  pc    - the preconditioner
--  space - `VPATCHDG_SPACE_FULL` (all functions on its cells), `VPATCHDG_SPACE_DIRICHLET` (those that are 0 on its sides) or
-`VPATCHDG_SPACE_CLAMPED` (those whose normal derivative is 0 there, too)
+-  space - `VPATCHDG_SPACE_FULL` (all functions on its cells), `VPATCHDG_SPACE_DIRICHLET` (those that vanish on its sides) or
+           `VPATCHDG_SPACE_CLAMPED` (those whose normal derivative also vanishes there)
 
    Level: intermediate
 
    Note:
-   On the boundary of the domain functions of every space are free. clamped needs degree 3 or more.
+   These conditions hold on sides inside the domain. No space constrains functions on the boundary of the domain. clamped needs degree 3 or
+   more.
 
 .seealso: `PCVPATCH`, `PCVPatchGetSpace()`
 @*/
@@ -118,7 +126,7 @@ PetscErrorCode PCVPatchSetSpace(PC pc, VPatchDGSpace space)
 }
 
 /*@
-   PCVPatchGetSpace - Gets which functions a patch corrects
+   PCVPatchGetSpace - Gets the space of functions that a patch corrects
 
    Not Collective
 
@@ -138,19 +146,20 @@ PetscErrorCode PCVPatchGetSpace(PC pc, VPatchDGSpace *space)
 }
 
 /*@
-   PCVPatchSetResidual - Sets what a patch sees of its neighbours
+   PCVPatchSetResidual - Sets how a patch computes its residual
 
    Logically Collective
 
    Input Parameters:
 +  pc       - the preconditioner
--  residual - `VPATCHDG_RESIDUAL_EXACT` (values and normal derivatives on its sides, which is all that matters), `VPATCHDG_RESIDUAL_LOCAL`
-(nothing) or `VPATCHDG_RESIDUAL_GLOBAL` (the same numbers as exact, by a product with A for every colour: slow, for checking)
+-  residual - `VPATCHDG_RESIDUAL_EXACT` (with the neighbours' values and normal derivatives on its sides, which determine it exactly),
+              `VPATCHDG_RESIDUAL_LOCAL` (without its neighbours) or `VPATCHDG_RESIDUAL_GLOBAL` (the same numbers as exact, by a product with
+              A for every colour; slow, for checks)
 
    Level: intermediate
 
    Note:
-   local exists for the spaces dirichlet and clamped only.
+   local exists only for the spaces dirichlet and clamped.
 
 .seealso: `PCVPATCH`, `PCVPatchGetResidual()`
 @*/
@@ -160,7 +169,7 @@ PetscErrorCode PCVPatchSetResidual(PC pc, VPatchDGResidual residual)
 }
 
 /*@
-   PCVPatchGetResidual - Gets what a patch sees of its neighbours
+   PCVPatchGetResidual - Gets how a patch computes its residual
 
    Not Collective
 
@@ -218,13 +227,13 @@ PetscErrorCode PCVPatchGetPrecision(PC pc, VPatchDGPrecision *precision)
 }
 
 /*@
-   PCVPatchSetReverse - Takes the colours in the opposite order
+   PCVPatchSetReverse - Sets the order of the colours
 
    Logically Collective
 
    Input Parameters:
 +  pc      - the preconditioner
--  reverse - `PETSC_TRUE` for the opposite order, which makes the sweep the adjoint of the usual one; `PETSC_FALSE` by default
+-  reverse - `PETSC_TRUE` for the reverse order, which makes the sweep the adjoint of the usual one; `PETSC_FALSE` by default
 
    Level: intermediate
 
@@ -236,7 +245,7 @@ PetscErrorCode PCVPatchSetReverse(PC pc, PetscBool reverse)
 }
 
 /*@
-   PCVPatchGetReverse - Says whether the colours are in the opposite order
+   PCVPatchGetReverse - Gets whether the colours are taken in reverse order
 
    Not Collective
 

@@ -2,52 +2,55 @@
    PCVPATCHDG = "vpatchdg" - Geometric multigrid with coloured vertex-patch smoothers for a `DMVPATCHDG`
 
    Options Database Keys:
-+  -vpatchdg_coarse_ksp_type, ... - The coarsest level's KSP, `PCVPatchDGGetCoarseKSP()`
-.  -vpatchdg_converged            - `residual` or `energy`: what a KSP's test looks at, `VPatchDGConvergedEnergy()`
++  -vpatchdg_coarse_ksp_type, ... - Options of the coarsest level's KSP, `PCVPatchDGGetCoarseKSP()`
+.  -vpatchdg_converged            - `residual` or `energy`: the norm that the KSP's convergence test uses, `VPatchDGConvergedEnergy()`
 -  -vpatchdg_warnings             - 0 switches off the warnings of all these preconditioners
 
    Level: beginner
 
    Notes:
-   The Pmat must be a matrix of a `DMVPATCHDG` (`DMCreateMatrix()`, or `KSPSetDM()`): mesh, space and coefficient are read off it.
+   The Pmat must be a matrix of a `DMVPATCHDG`, made by `DMCreateMatrix()` or by a KSP with `KSPSetDM()`. The preconditioner takes the mesh,
+   the space and the coefficient from this matrix.
 
-   The defaults, one full exact sweep after the coarse correction, are the fastest by measurement, and with `KSPFGMRES`, `KSPRICHARDSON`, or
-   `KSPCG` and -pc_vpatchdg_symmetric the cycle runs in single precision.
+   By default, the cycle makes one sweep with the full space and the exact residual after the coarse correction, which measurements have
+   shown to be fastest. The cycle runs in single precision with `KSPFGMRES`, with `KSPRICHARDSON`, and with `KSPCG` and
+   -pc_vpatchdg_symmetric.
 
-   `KSPRICHARDSON` runs a fused refinement. Where a monitor, a scale or a null space is set PETSc does not call it, but residual
-   and cycle one after the other, with the same result. In either case it stops by the true residual, `KSP_NORM_UNPRECONDITIONED`, unless
-   -ksp_norm_type or `KSPSetNormType()` choose the preconditioned one, with which refinement is not fused.
+   `KSPRICHARDSON` runs a fused loop of residual and cycle. With a monitor, a scale or a null space, PETSc does not use this loop but
+   computes residual and cycle separately, with the same result. In both cases the iteration stops by the true residual,
+   `KSP_NORM_UNPRECONDITIONED`. If -ksp_norm_type or `KSPSetNormType()` chooses the preconditioned residual, the loop is not fused.
 
-   One line on stderr, once for every preconditioner and kind, warns of
+   One line on stderr, once per preconditioner and kind of warning, warns of
 .vb
    a KSP that needs a symmetric cycle and has none
-   a cycle that was asked to be single with a KSP that does not tolerate it
-   a KSP that says it converged while the true residual is more than 10 times the tolerance
-   a KSP that says it converged while the preconditioner finds much of x missing
+   a cycle that was set to single precision for a KSP that does not tolerate it
+   a KSP that reports convergence while the true residual is more than 10 times the tolerance
+   a KSP that reports convergence while the preconditioner estimates a large error of x
    a KSP that does not converge
-   refinement (`KSPRICHARDSON`) that takes more than 10 times the iterations that are expected of `KSPFGMRES`
+   refinement (`KSPRICHARDSON`) that takes more than 10 times the iterations expected of `KSPFGMRES`
 .ve
-   The third of these costs a product with A after every solve that does not stop by the true residual. The fourth costs a product with A
-   and a cycle where coefficients, squared sizes of cells or the penalty differ by more than 100: after the first solve, and after later
-   ones with a larger |b| / |x|.
+   The third warning costs a product with A after every solve that does not stop by the true residual. The fourth warning costs a product
+   with A and a cycle. It is checked only if coefficients, squared widths of cells or the penalty differ by more than a factor of 100, after
+   the first solve and after later solves with a larger |b| / |x|.
 
-   Before its first solve the vectors that a KSP takes for ten iterations are counted. It is an error if there is no memory for them:
-   `KSPFGMRES` takes 28, `KSPGCR` with -ksp_gcr_restart 5 takes 11 and `KSPRICHARDSON` 2.
+   Before the first solve, the preconditioner counts the vectors that the KSP needs for ten iterations, and reports an error if there is no
+   memory for them. `KSPFGMRES` needs 28 vectors, `KSPGCR` with -ksp_gcr_restart 5 needs 11, and `KSPRICHARDSON` needs 2.
 
-   `KSPPREONLY` and -ksp_norm_type none look at no residual: with them PETSc reports success whatever comes out, NaN included.
+   `KSPPREONLY` and -ksp_norm_type none do not compute a residual. With them, PETSc reports success for any result, including NaN.
 
-   The coefficient may change between solves (`DMVPatchDGSetCoefficient()`): the next application builds anew, unless
-   `KSPSetReusePreconditioner()` is on.
+   The coefficient may change between solves (`DMVPatchDGSetCoefficient()`). The next application then builds the preconditioner again,
+   unless `KSPSetReusePreconditioner()` is on.
 
-   Vectors and operator are multiplied by powers of two before they become single precision, so their size does not matter. What differs by
-   more than 2^80 within the domain, coefficients or squared sizes of cells, needs -pc_vpatchdg_precision double.
+   Vectors and the operator are multiplied by powers of two before they are converted to single precision, so their size does not matter. If
+   coefficients or squared widths of cells differ by more than 2^80 within the domain, set -pc_vpatchdg_precision double.
 
-   `PCMatApply()` works on several columns at once where levels are small: all messages and launches serve all of them.
+   On small levels, `PCMatApply()` works on several columns at once, so that all columns share messages and kernel launches.
 
-   On several ranks the symmetric cycle and the transposed one are exactly that with -pc_vpatchdg_exchange color, and nearly, close
-   enough for `KSPCG`, with sweep.
+   On several ranks, the symmetric cycle is exactly symmetric, and the transposed cycle is the exact transpose, with -pc_vpatchdg_exchange
+   color. With sweep this holds approximately, but well enough for `KSPCG`.
 
-   Of a matrix-free operator scaled and shifted, s A + t I, the cycle takes s and t as they are where t/s >= 0, else A and s.
+   For a scaled and shifted matrix-free operator, s A + t I, the cycle approximates the inverse of s A + t I if t/s >= 0, otherwise that of
+   s A.
 
 .seealso: `DMVPATCHDG`, `PCVPATCH`, `KSPGUESSVPATCHDG`, `PCVPatchDGSetSpace()`, `PCVPatchDGSetSmooth()`
 M*/
@@ -258,24 +261,24 @@ static PetscErrorCode PCView_VPatchDG(PC pc, PetscViewer viewer)
 }
 
 /*@
-   PCVPatchDGGetCoarseKSP - Gets the solver of the coarsest level
+   PCVPatchDGGetCoarseKSP - Gets the KSP of the coarsest level
 
    Collective
 
    Input Parameter:
-.  pc - the preconditioner, which this sets up
+.  pc - the preconditioner; this function sets it up
 
    Output Parameter:
-.  ksp - the solver, which belongs to the PC and is replaced when the PC is set up anew, or `NULL` where there is none: the coarsest
-level of a grid of boxes is inverted directly, and so are small ones; others may be left to sweeps (`PCVPatchDGSetCoarse()`)
+.  ksp - the solver, or `NULL` if the coarsest level has none: it is inverted directly if the boxes form a grid or the level is small, and
+         sweeps may solve it (`PCVPatchDGSetCoarse()`). The solver belongs to the PC and is replaced when the PC is set up again
 
    Options Database Key:
-.  -vpatchdg_coarse_ksp_type, -vpatchdg_coarse_pc_type, ... - its options, after the PC's own prefix
+.  -vpatchdg_coarse_ksp_type, -vpatchdg_coarse_pc_type, ... - options of the solver, after the PC's own prefix
 
    Level: advanced
 
    Note:
-   With `VPATCHDG_PRECISION_AUTO`, before a KSP has solved and unless -ksp_type says which, this makes the cycle one in double precision.
+   With `VPATCHDG_PRECISION_AUTO`, this function builds a cycle in double precision if no KSP has solved yet and -ksp_type is not given.
 
 .seealso: `PCVPATCHDG`, `PCVPatchDGSetLevels()`, `PCVPatchDGSetPrecision()`
 @*/

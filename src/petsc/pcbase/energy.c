@@ -35,19 +35,19 @@ static PetscErrorCode Estimate(KSP ksp, Vec b, Vec x, Vec r, Missing *missing)
 }
 
 /*@C
-   VPatchDGConvergedEnergy - Convergence test by the energy norm of the error, which the KSP's preconditioner estimates
+   VPatchDGConvergedEnergy - Convergence test by the energy norm of the error, as estimated by the KSP's preconditioner
 
    Collective
 
    Input Parameters:
 +  ksp   - the KSP
-.  it    - its iteration
-.  rnorm - the norm of its residual
--  ctx   - unused, `NULL`
+.  it    - the number of the iteration
+.  rnorm - the norm of the residual
+-  ctx   - not used, `NULL`
 
    Output Parameter:
-.  reason - `KSP_CONVERGED_RTOL` if both the residual and the energy norm are at most rtol, relative to b and x; else as of
-   `KSPConvergedDefault()`, and `KSP_DIVERGED_INDEFINITE_PC` if r^T B r is negative and b^T x is not
+.  reason - `KSP_CONVERGED_RTOL` if the residual is at most rtol relative to b and the energy norm of the error is at most rtol relative to
+            that of x; `KSP_DIVERGED_INDEFINITE_PC` if r^T B r is negative and b^T x is not; otherwise the result of `KSPConvergedDefault()`
 
    Options Database Key:
 .  -vpatchdg_converged <residual> - `energy` sets this test, under the KSP's prefix
@@ -55,15 +55,15 @@ static PetscErrorCode Estimate(KSP ksp, Vec b, Vec x, Vec r, Missing *missing)
    Level: intermediate
 
    Notes:
-   With r = b - A x and the preconditioner B the error counts as (r^T B r)^1/2 and x as (b^T x)^1/2. Both are estimates of energy norms, as
-   good as B is an approximation of the inverse of A. A cycle that is not symmetric estimates them, too, since only the symmetric part of B
-   counts in r^T B r. Where that is negative and b^T x is not, B is not definite as A is, and the solve ends.
+   Let B be the preconditioner and r = b - A x. The test estimates the energy norm of the error by (r^T B r)^1/2 and that of x by (b^T
+   x)^1/2. These estimates are as good as B approximates the inverse of A. They also work for a cycle that is not symmetric, since only the
+   symmetric part of B contributes to r^T B r. If r^T B r is negative and b^T x is not, B is indefinite and the solve ends.
 
-   The residual alone misleads where coefficients or penalties are far apart. Dirichlet data beside a large coefficient make b large, so
-   that a small part of it hides what is missing elsewhere.
+   Use this test if coefficients or penalties differ by orders of magnitude, because the residual alone is then misleading: Dirichlet data
+   next to a large coefficient make b large, so that a small relative residual can hide a large error elsewhere.
 
-   The test costs nothing until the residual has converged, and then a product with A, an application of B and three vectors an iteration.
-   `KSPCG` and `KSPFCG` have a norm of their own for the same, `KSP_NORM_NATURAL`, which costs nothing.
+   The test costs nothing until the residual has converged. From then on it costs a product with A and an application of B per iteration,
+   and it needs three vectors. `KSPCG` and `KSPFCG` provide this norm at no cost as `KSP_NORM_NATURAL`.
 
 .seealso: `PCVPATCHDG`, `KSPSetConvergenceTest()`, `KSPSetNormType()`
 @*/
