@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HEADER = 'include/vpatchdg.h'
-SECTION = re.compile(r' {0,3}(Input Parameters?|Output Parameters?|Parameters|Options Database Keys?|Level|Notes?|Values):(.*)$')
+SECTION = re.compile(r' {0,3}(Input Parameters?|Input/Output Parameters?|Output Parameters?|Parameters|Options Database Keys?|Level|Notes?|Values):(.*)$')
 GROUPS = ('The mesh and the equation', 'Data and results', 'The preconditioner', 'The smoother alone', 'Types', 'The library')
 
 
