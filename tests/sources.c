@@ -2,6 +2,7 @@
 /* ranks: 1 2 4 */
 #include "support/problem.h"
 #include "support/refused.h"
+#include "support/said.h"
 
 enum { COUNT = 24 };
 
@@ -133,6 +134,33 @@ static PetscErrorCode a_well_has_the_right_mean(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode sources_that_all_ranks_give_are_warned_of(void)
+{
+  const PetscReal   x[4] = {0.5, 0.3, 0.6, 0.7};
+  const PetscScalar q[2] = {1, -2};
+  PetscMPIInt       size, rank;
+  DM                dm;
+  Vec               b;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(CaseCreate(&cases[0], &dm));
+  PetscCall(DMCreateGlobalVector(dm, &b));
+  for (int kind = 0; kind < 3; kind++) { /* the same on all ranks; on rank 0 alone; other ones on rank 0 */
+    const PetscInt n = kind == 1 && rank ? 0 : kind == 2 && !rank ? 1 : 2;
+
+    ListenBegin();
+    PetscCall(DMVPatchDGAddPointSources(dm, n, x, q, b));
+    PetscCall(ListenEnd(PETSC_COMM_WORLD));
+    TapOk((PetscBool)(Said("ranks give the same sources") == (kind == 0 && size > 1)), "sources_that_all_ranks_give_are_warned_of, %d: %s",
+          kind, FirstLine());
+  }
+  PetscCall(VecDestroy(&b));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode bad_input_is_refused(void)
 {
   DM                dm;
@@ -159,6 +187,7 @@ int main(int argc, char **argv)
   TapBegin(PETSC_COMM_WORLD);
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) PetscCall(sources_are_the_transpose_of_values(&cases[i]));
   PetscCall(a_well_has_the_right_mean());
+  PetscCall(sources_that_all_ranks_give_are_warned_of());
   PetscCall(bad_input_is_refused());
   PetscCall(PetscFinalize());
   return TapEnd();

@@ -331,7 +331,8 @@ def add_point_sources(dm: PETSc.DM, b: PETSc.Vec, at: np.ndarray, q: np.ndarray 
     b : PETSc.Vec
         The right-hand side, which is changed.
     at : array_like
-        [n][dim]: the points, a list of each rank's own, on cells of any rank.
+        [n][dim]: the points, a list of each rank's own, on cells of any rank. A point that several ranks give counts several times: give each
+        on one rank, and np.zeros((0, dim)) with q = 1 on the others.
     q : array_like or float
         [n]: the strengths, the integrals of the sources, or one number for all.
 

@@ -249,6 +249,30 @@ PetscErrorCode DMVPatchDGEvaluate(DM dm, Vec x, PetscInt n, const PetscReal poin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* warns where all ranks give the same sources, each of which then counts once per rank */
+static PetscErrorCode WarnRepeated(DM dm, PetscInt n, const PetscReal points[], const PetscScalar q[])
+{
+  const MPI_Comm comm = PetscObjectComm((PetscObject)dm);
+  PetscReal      sums[3] = {(PetscReal)n, 0, 0}, different[2];
+  PetscInt       dim, index;
+  PetscMPIInt    size, rank;
+  PetscBool      wanted = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetDimension(dm, &dim));
+  for (PetscInt i = 0; i < n * dim; i++) sums[1] += (PetscReal)(i + 1) * points[i];
+  for (PetscInt i = 0; i < n; i++) sums[2] += (PetscReal)(i + 1) * PetscRealPart(q[i]);
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(VpFindDifference(comm, 3, sums, &index, &rank, different));
+  PetscCall(PetscOptionsGetBool(((PetscObject)dm)->options, NULL, "-vpatchdg_warnings", &wanted, NULL));
+  if (!wanted || !n || size == 1 || index < 3) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFPrintf(comm, PETSC_STDERR,
+                         "vpatchdg: warning: DMVPatchDGAddPointSources(): all %d ranks give the same sources, which count %d times: "
+                         "give each of them on one rank, with n = 0 on the others\n",
+                         size, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
    DMVPatchDGAddPointSources - Adds point sources, such as wells, to a right-hand side
 
@@ -269,7 +293,8 @@ PetscErrorCode DMVPatchDGEvaluate(DM dm, Vec x, PetscInt n, const PetscReal poin
    A source is q times the delta function at its point, so f integrates to the sum of all q. This function is the transpose of
    `DMVPatchDGEvaluate()`: the inner product of b with the coefficients of a function v grows by the sum of q v(x).
 
-   Any rank may add a source, but only one of them: a source that several ranks add counts several times. If a point lies on a side between
+   Any rank may add a source, but only one of them: a source that several ranks add counts several times. A
+   warning says so if all ranks add the same list. If a point lies on a side between
    cells, one of the cells gets the source. A point outside of the domain is an error on all ranks, and so is a strength that is not finite.
 
    The solution is infinite at a source, like log r in 2D and 1/r in 3D. Values near a source therefore depend on the mesh, and local
@@ -292,6 +317,7 @@ PetscErrorCode DMVPatchDGAddPointSources(DM dm, PetscInt n, const PetscReal poin
   PetscCall(VpCheckEverywhere(PetscObjectComm((PetscObject)dm), finite, "DMVPatchDGAddPointSources(): a strength is no finite number"));
   PetscCall(VpFieldGet(dm, &field));
   PetscCall(LocateAll(&field, n, points, &sf));
+  PetscCall(WarnRepeated(dm, n, points, q));
   PetscCall(AddAtOwners(&field, sf, points, q, b));
   PetscCall(PetscSFDestroy(&sf));
   PetscFunctionReturn(PETSC_SUCCESS);
