@@ -243,6 +243,8 @@ class Case:
     def inner(self, prefix):
         self.add("-%spc_type" % prefix, "ksp", "-%sksp_ksp_type" % prefix, self.krylov(["richardson"], ["cg", "gmres", "fgmres"]),
                  "-%sksp_ksp_rtol" % prefix, self.pick(["1e-2", "1e-12"]), "-%sksp_ksp_max_it" % prefix, self.pick([1, 5, 20]))
+        if self.ksp not in FLEXIBLE:  # as many iterations for every vector make a linear map
+            self.add("-%sksp_ksp_norm_type" % prefix, "none")
         self.cycle(prefix + "ksp_")
 
     def other(self, prefix):

@@ -131,7 +131,7 @@ PetscErrorCode VpConstantsWithout(PC pc, Vec r, Vec *rest)
 
   PetscFunctionBegin;
   *rest = r;
-  if (!inverse->one || inverse->eigenvalue == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!inverse->one || (inverse->eigenvalue == 0 && inverse->ksp)) PetscFunctionReturn(PETSC_SUCCESS);
   if (!inverse->rest) PetscCall(VecDuplicate(r, &inverse->rest));
   *rest = inverse->rest;
   PetscCall(VecCopy(r, *rest));
