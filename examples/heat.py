@@ -1,6 +1,6 @@
 """du/dt - div grad u = 1, u = 0 at time 0 and on the boundary, by any implicit method of TS.
 
-  python3 heat.py -dll_append /path/to/libvpatchdg.so -dm_vpatchdg_dim 2 -dm_refine 5 -ts_type bdf
+  python3 heat.py -dm_vpatchdg_dim 2 -dm_refine 5 -ts_type bdf
 
 In the basis of vpatchdg the mass matrix is the identity: every step solves (A + shift I) x = r, which the cycle knows.
 """
@@ -9,16 +9,11 @@ import sys
 import petsc4py
 petsc4py.init(sys.argv)
 from petsc4py import PETSc
+import vpatchdg
 
-dm = PETSc.DM().create()
-dm.setType('vpatchdg')
-dm.setFromOptions()
-dm.setUp()
+dm = vpatchdg.create()
+b = vpatchdg.rhs(dm, 1)  # (1, phi_i)
 A, J = dm.createMat(), dm.createMat()
-start = PETSc.KSP().create()
-start.setDM(dm)
-start.setUp()
-b = start.getRhs()  # (1, phi_i)
 
 
 def function(ts, t, u, udot, F):

@@ -220,12 +220,13 @@ SKIP: {
     my ($unknowns, $error) = $said =~ /^ *(\d+) +\d+ +(\S+)\n\z/m;
     ok(defined $error && $unknowns < 2500 && $error < 8e-4, "adapt_py_converges, $ranks ranks") or diag($said);
   }
-  my $heat = "$python -B examples/heat.py -dll_append ./$build/lib/libvpatchdg.so -dm_vpatchdg_dim 2 -dm_refine 4";
+  my $heat = "$python -B examples/heat.py -dm_vpatchdg_dim 2 -dm_refine 4";
   for my $type ('bdf -ts_atol 1e-6', 'cn', 'arkimex -ts_arkimex_fully_implicit -ts_arkimex_type 3') {
     my $said = `tests/support/run.sh 2 $heat -ts_type $type 2>&1`;
     my ($u) = $said =~ /t = 0.1000  integral of u = (\S+)/;
     ok(defined $u && abs($u - 0.03052) < 5e-4, "heat_flows, $type") or diag($said);
   }
+  like(`$heat -dm_vpatchdg_boundary neumann 2>&1`, qr/t = 0.1000  integral of u = 0\.1000000/, 'heat_stays_where_no_side_takes_it');
   like(`$heat -ts_max_steps 2 -ts_view 2>&1`, qr/of s A \+ t I, s = 1\., t = 100\.$/m, 'the_shift_of_a_step_reaches_the_cycle');
   skip('no slepc4py here', 1) if system("$python -c 'import slepc4py' 2>/dev/null");
   my $said = `tests/support/run.sh 2 $python -B examples/eigenvalues.py -dll_append ./$build/lib/libvpatchdg.so -dm_vpatchdg_dim 2 -dm_vpatchdg_degree 4 -dm_refine 3 -eps_nev 3 -eps_type lobpcg -eps_tol 1e-6 -st_pc_type vpatchdg 2>&1`;

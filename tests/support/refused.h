@@ -4,8 +4,8 @@
 
 static char message[2048]; /* of the error that came first */
 
-static PetscErrorCode Remember(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type,
-                               const char *text, void *ctx)
+PETSC_UNUSED static PetscErrorCode Remember(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code,
+                                            PetscErrorType type, const char *text, void *ctx)
 {
   if (type == PETSC_ERROR_INITIAL) snprintf(message, sizeof(message), "%s", text);
   return code;

@@ -122,6 +122,22 @@ def _precision(dm: PETSc.DM, ksp: PETSc.KSP) -> str | None:
     return PRECISIONS[int(maximum(dm, PRECISIONS.index(said and said[1])))]  # only the first rank has the text
 
 
+def _solvable(A: PETSc.Mat, b: PETSc.Vec) -> PETSc.Vec:
+    """b without the component along the constants, where these are the null space of A."""
+    space, size = A.getNullSpace(), b.norm()
+    if not space or not size:
+        return b
+    b = b.copy()
+    space.remove(b)
+    rest = b.norm()
+    if size**2 - rest**2 > (1e-6 * size)**2:
+        warnings.warn('The data do not add up to 0: without Dirichlet and Robin sides and without c there is no solution. It is solved without '
+                      f'the mean of the data, {np.sqrt(size**2 - rest**2) / size:.1e} of their size.', stacklevel=3)
+    if rest < 1e-12 * size:  # rounding errors of a constant
+        b.set(0)
+    return b
+
+
 def solve(dm: PETSc.DM, f: Data | None = None, dirichlet: Callable | float | None = None, neumann: Callable | float | None = None, *,
           b: PETSc.Vec | None = None, guess: PETSc.Vec | Solution | None = None, rtol: float = 1e-8, options: Mapping | object | None = None,
           prefix: str = '') -> Solution:
@@ -165,6 +181,7 @@ def solve(dm: PETSc.DM, f: Data | None = None, dirichlet: Callable | float | Non
     start, ksp = time.perf_counter(), PETSc.KSP().create(comm=dm.comm)
     ksp.setOptionsPrefix(prefix)
     ksp.setOperators(dm.createMat())
+    b = _solvable(ksp.getOperators()[0], b)
     ksp.setTolerances(rtol=rtol)
     ksp.setInitialGuessNonzero(guess is not None)
     ksp.setConvergenceHistory()

@@ -289,6 +289,5 @@ PetscErrorCode DMVPatchDGComputeRHSFromPoints(DM dm, Vec f, Vec dirichlet, Vec n
   data.b = bv.at;
   PetscCall(VpForIntegrals(&field, field.basis->n, AddValues, &data));
   PetscCall(VpValuesRestore(&bv));
-  PetscCall(DMVPatchDGMakeConsistent(dm, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -11,4 +11,3 @@ PetscErrorCode DMVPatchDGComputeOnes_Private(KSP, Vec b, void *);
 /* vtk.c */
 PetscErrorCode VecView_VPatchDG(Vec, PetscViewer);
 /* integrals.c: removes the part of b along the constants, with which a singular problem has no solution */
-PetscErrorCode DMVPatchDGMakeConsistent(DM, Vec b);

@@ -2,23 +2,6 @@
 #include "fields.h"
 #include "functions.h"
 
-/* removes the part of b along the constants, with which a singular problem has no solution */
-PetscErrorCode DMVPatchDGMakeConsistent(DM dm, Vec b)
-{
-  Vec         one;
-  PetscScalar dot[2];
-
-  PetscFunctionBegin;
-  if (!DMVPatchDGIsSingular(dm)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecDuplicate(b, &one));
-  PetscCall(DMVPatchDGFillConstant(dm, one));
-  PetscCall(VecDot(b, one, &dot[0]));
-  PetscCall(VecDot(one, one, &dot[1]));
-  PetscCall(VecAXPY(b, -dot[0] / dot[1], one));
-  PetscCall(VecDestroy(&one));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* the grid of the side's matrices that b_i = (a g, gamma phi_i - d phi_i/dn) is made with (Dirichlet), or (a h, phi_i) */
 static VpGrid SideGrid(const VpField *field, const VpGrid *cell, VpSet set)
 {
@@ -80,7 +63,6 @@ static PetscErrorCode ComputeRHS(DM dm, Data *data, Vec b)
   data->b = values.at;
   PetscCall(VpTogether(field.mesh->comm, VpForIntegrals(&field, field.basis->n + 2, AddData, data)));
   PetscCall(VpValuesRestore(&values));
-  PetscCall(DMVPatchDGMakeConsistent(dm, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,8 +91,8 @@ static PetscErrorCode ComputeRHS(DM dm, Data *data, Vec b)
 
    Integrals use k+3 Gauss points in every direction on each cell. Place jumps of f on faces of cells.
 
-   A pure Neumann or periodic problem without reaction has a solution only if the data are compatible. The component of b along the
-   constants is therefore removed.
+   A pure Neumann or periodic problem without reaction has a solution only if the integrals of f and of the boundary data add up to 0. A
+   `KSP` removes from b the component along the constants, which has no solution. b itself keeps it, since a time step needs it.
 
 .seealso: `DMVPATCHDG`, `DMVPatchDGSetBoundary()`, `DMVPatchDGComputeRHSBatch()`, `DMVPatchDGComputeRHSFromPoints()`,
           `DMVPatchDGComputeErrors()`
@@ -261,7 +243,7 @@ PetscErrorCode DMVPatchDGComputeErrorsBatch(DM dm, Vec x, VPatchDGBatch u, VPatc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b = (1, phi_i), the coefficients of the function 1 */
+/* b = (1, phi_i), the coefficients of the function 1; 0 where constants are the null space, since they have no solution then */
 PetscErrorCode DMVPatchDGComputeOnes_Private(KSP ksp, Vec b, void *ctx)
 {
   DM dm;
@@ -270,7 +252,7 @@ PetscErrorCode DMVPatchDGComputeOnes_Private(KSP ksp, Vec b, void *ctx)
   if (((PetscObject)b)->refct > 1) PetscFunctionReturn(PETSC_SUCCESS); /* It is the caller's own b, of KSPSolve(ksp, b, x). */
   PetscCall(KSPGetDM(ksp, &dm));
   PetscCall(DMVPatchDGCheckVector(dm, b, "The right-hand side f = 1"));
-  PetscCall(DMVPatchDGFillConstant(dm, b));
-  PetscCall(DMVPatchDGMakeConsistent(dm, b));
+  if (DMVPatchDGIsSingular(dm)) PetscCall(VecSet(b, 0));
+  else PetscCall(DMVPatchDGFillConstant(dm, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
