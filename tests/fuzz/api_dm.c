@@ -60,7 +60,8 @@ static PetscErrorCode SetEnums(Api *api, Slot *s, PetscBool up)
     break;
   case 3:
     value = DrawEnum(VPatchDGTransports, &exists);
-    if (exists && value != VPATCHDG_TRANSPORT_AUTO && value != VPATCHDG_TRANSPORT_HOST) break; /* Whether GPUs have it shows at the first use. */
+    if (exists && value != VPATCHDG_TRANSPORT_AUTO && value != VPATCHDG_TRANSPORT_HOST)
+      break; /* Whether GPUs have it shows at the first use. */
     Expect(exists ? EITHER : ILLEGAL, DMVPatchDGSetTransport(s->dm, (VPatchDGTransport)value), "DMVPatchDGSetTransport(%d)", value);
     break;
   }
