@@ -96,8 +96,11 @@ static PetscErrorCode AddSides(const VpField *field, const Wanted *w, int kind, 
    The coefficient a is that of the cells at the boundary; a tensor is taken along the normal. It is an error if no boundary side has the
    label. Periodic sides are not on the boundary.
 
-   The derivative is that of u_h. For a solution of degree k the error is of order h^k. Up to such an error, the sum over all sides equals
-   the integral of c u - f.
+   The derivative is that of u_h. If the solution is smooth, the error is of order h^k for degree k. At a re-entrant corner the order is
+   lower. Up to such an error, the sum over all sides equals the integral of c u - f.
+
+   An error of the solver counts a/h times as much as in u. If a differs by orders of magnitude, solve with -vpatchdg_converged energy
+   (`VPatchDGConvergedEnergy()`).
 
    The discrete equations conserve a different flux. On Dirichlet sides it is a (du/dn - gamma (u - g)), with the boundary values g and
    gamma = s 2k(k+1)/h, where s is the factor of the penalty and h the width of cells along the normal. With the data q of

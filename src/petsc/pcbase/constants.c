@@ -114,6 +114,25 @@ PetscErrorCode VpConstantsFind(PC pc, Vec z, PetscScalar *multiple)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define ALL (1 - 1e-13) /* of a norm */
+
+PetscErrorCode VpConstantsWarn(PC pc, Vec b)
+{
+  const VpPCBase *inverse = pc->data;
+  PetscScalar     multiple;
+  PetscReal       norm;
+
+  PetscFunctionBegin;
+  if (!inverse->one || inverse->eigenvalue != 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpConstantsFind(pc, b, &multiple));
+  PetscCall(VecNorm(b, NORM_2, &norm));
+  if (norm == 0 || PetscAbsScalar(multiple) < ALL * norm) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpWarn(pc, VP_WARN_CONSTANT,
+                   "the right-hand side is a constant, which has no solution without Dirichlet and Robin sides and without reaction: "
+                   "the integrals of f and of the boundary data have to add up to 0"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VpConstantsSet(PC pc, PetscScalar wanted, Vec z)
 {
   const Vec   one = VpPCBaseData(pc)->one;

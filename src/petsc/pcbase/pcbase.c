@@ -63,6 +63,7 @@ static PetscErrorCode VpPCBasePreSolve(PC pc, KSP ksp, Vec b, Vec x)
   if (VpPCBaseData(pc)->ops->met) PetscCall(VpPCBaseData(pc)->ops->met(pc, ksp));
   PetscCall(VpConstantsMeet(pc));
   PetscCall(SetNorm(pc, ksp));
+  PetscCall(VpConstantsWarn(pc, b));
   VpPCBaseData(pc)->guess = 0;
   if (!ksp->guess_zero) PetscCall(VpConstantsFind(pc, x, &VpPCBaseData(pc)->guess));
   PetscCall(ForgetDirections(ksp));

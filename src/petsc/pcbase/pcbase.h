@@ -89,6 +89,7 @@ PetscErrorCode VpConstantsSetUp(PC);
 PetscErrorCode VpConstantsMeet(PC);
 PetscErrorCode VpConstantsLeave(PC);
 /* the multiple of `one` in z, and z with another one; without `one` they do nothing */
+PetscErrorCode VpConstantsWarn(PC, Vec b); /* warns of a b that a singular operator reaches no part of */
 PetscErrorCode VpConstantsFind(PC, Vec z, PetscScalar *multiple);
 PetscErrorCode VpConstantsSet(PC, PetscScalar wanted, Vec z);
 /* r without its multiple of `one`, for M: in a vector of the PC, or r itself where M needs no such help */
@@ -125,6 +126,7 @@ typedef enum {
   VP_WARN_COARSE,
   VP_WARN_FAILED,
   VP_WARN_MISSING,
+  VP_WARN_CONSTANT,
   VP_WARN_SLOW
 } VpWarning;
 PetscErrorCode VpWarnWanted(PC, VpWarning, PetscBool *wanted); /* Whether this kind is wanted, and new. VpWarn() asks that itself. */
