@@ -57,7 +57,8 @@ static PetscErrorCode IsToCheck(KSP ksp, PetscBool stiff, PetscBool *check)
   if (ksp->converged != KSPConvergedDefault || !ctx || ctx->initialrtol || ctx->mininitialrtol) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->reason != KSP_CONVERGED_RTOL && ksp->reason != KSP_CONVERGED_ATOL) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
-  *check = stiff || ksp->reason == KSP_CONVERGED_ATOL || !VpKSPKeepsResidual(((PetscObject)ksp)->type_name) || ksp->normtype != KSP_NORM_UNPRECONDITIONED;
+  *check = stiff || ksp->reason == KSP_CONVERGED_ATOL || !VpKSPKeepsResidual(((PetscObject)ksp)->type_name) ||
+           ksp->normtype != KSP_NORM_UNPRECONDITIONED;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
