@@ -121,9 +121,11 @@ PetscErrorCode VpConstantsWarn(PC pc, Vec b)
   const VpPCBase *inverse = pc->data;
   PetscScalar     multiple;
   PetscReal       norm;
+  PetscBool       wanted;
 
   PetscFunctionBegin;
-  if (!inverse->one || inverse->eigenvalue != 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VpWarnWanted(pc, VP_WARN_CONSTANT, &wanted));
+  if (!wanted || !inverse->one || inverse->eigenvalue != 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpConstantsFind(pc, b, &multiple));
   PetscCall(VecNorm(b, NORM_2, &norm));
   if (norm == 0 || PetscAbsScalar(multiple) < ALL * norm) PetscFunctionReturn(PETSC_SUCCESS);
@@ -165,7 +167,10 @@ PetscErrorCode VpConstantsInvert(PC pc, Vec r, Vec z)
 
   PetscFunctionBegin;
   if (!inverse->one || (inverse->eigenvalue == 0 && inverse->ksp)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (inverse->eigenvalue != 0) PetscCall(VecDot(r, inverse->one, &multiple));
-  PetscCall(VpConstantsSet(pc, inverse->eigenvalue != 0 ? multiple / inverse->eigenvalue : 0, z));
+  if (inverse->eigenvalue != 0) {
+    PetscCall(VpConstantsFind(pc, r, &multiple));
+    multiple /= inverse->eigenvalue;
+  }
+  PetscCall(VpConstantsSet(pc, multiple, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

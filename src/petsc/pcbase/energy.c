@@ -152,9 +152,10 @@ PetscErrorCode VpWarnMissing(PC pc, KSP ksp, Vec b, Vec x)
   if (!VpIsWatched(ksp) || !inverse->op || ksp->reason != KSP_CONVERGED_RTOL || ksp->normtype == KSP_NORM_PRECONDITIONED || !IsFar(inverse))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpWarnWanted(pc, VP_WARN_MISSING, &wanted));
+  if (!wanted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecNorm(b, NORM_2, &bnorm));
   PetscCall(VecNorm(x, NORM_2, &xnorm));
-  if (!wanted || bnorm <= 2 * inverse->right * xnorm) PetscFunctionReturn(PETSC_SUCCESS);
+  if (bnorm <= 2 * inverse->right * xnorm) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecDuplicate(b, &r));
   PetscCall(VpTrueResidual(pc, b, x, r));
   PetscCall(Estimate(ksp, b, x, r, &missing));
