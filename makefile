@@ -31,7 +31,7 @@ ifneq ($(filter-out help clean format format-check,$(or $(MAKECMDGOALS),all)),)
 include $(addprefix $(BUILD)/,config.mk cuda.mk nccl.mk goals.mk)
 endif
 $(BUILD)/config.mk: FORCE
-	@$(if $(counting),:,CC='$(call typed,CC)' CXX='$(call typed,CXX)' CUDA='$(if $(SANITIZE),0,$(CUDA))' NCCL='$(NCCL)' share/vpatchdg/setup.sh $(@D) $(MAKECMDGOALS))
+	@CC='$(call typed,CC)' CXX='$(call typed,CXX)' CUDA='$(if $(SANITIZE),0,$(CUDA))' NCCL='$(NCCL)' share/vpatchdg/setup.sh $(@D) $(MAKECMDGOALS)
 $(addprefix $(BUILD)/,cuda.mk nccl.mk goals.mk): $(BUILD)/config.mk FORCE
 	@:
 ifneq ($(origin CC),command line)
@@ -41,20 +41,19 @@ MPIEXEC ?= $(PETSC_MPIEXEC)
 
 # ---- compiling
 
-# "[n/m] CC file": before the first of them, a dry run finds what all of them will do, NVCC, CC, LD, ...
-begin     = @$(if $(counting),: begin $1,$(if $(begun),,$(announce))$(eval begun += x)mkdir -p $(@D); echo "[$(words $(begun))/$(words $(plan))] $1 $@")
-plan      = $(eval plan := $(shell $(MAKE) -n$(filter-out -%,$(firstword $(MAKEFLAGS))) counting=1 $(MAKEOVERRIDES) $(MAKECMDGOALS) 2>/dev/null \
-            | sed -n 's|^: begin \([A-Z]*\).*|\1|p'))$(plan)
-# what takes about a minute or more is announced: a core takes about 37 s for a file and an architecture of GPUs, 0.5 s for other files
+# what is made: a line for every file
+begin     = @mkdir -p $(@D); echo "$1 $@"
+# A first build says what it compiles and how long that takes: about 37 s for a file and an architecture of GPUs, 0.5 s for other files, on a core.
 cores     = $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),1)
 archs     = $(patsubst code=sm_%,%,$(filter code=sm_%,$(subst $(comma), ,$(CUDA_CFLAGS))))
-nvccs     = $(filter NVCC,$(plan))
-minutes   = about $(shell n=$$((($(words $(filter CC,$(plan))) * 5 + $(words $1) * $(words $(archs)) * 370) / (600 * $(cores)) + 1)); \
+minutes   = about $(shell n=$$((($(words $(filter-out $(cuda),$(objects))) * 5 + $(words $1) * $(words $(archs)) * 370) / (600 * $(cores)) + 1)); \
             echo "$$n minute$$([ $$n = 1 ] || echo s)")
-announce  = $(if $(or $(nvccs),$(word 60,$(filter CC,$(plan)))),echo '$(about)';)
 about     = \# vpatchdg $(VERSION), degrees 1 to $(shell grep -c '^VP_' src/kernels/degrees.def), for PETSc $(PETSC_VERSION), $(if $(CUDA_NVCC),with CUDA for the \
-            architectures $(archs)$(if $(gpu),, (there is no GPU here)),without CUDA): $(words $(plan)) steps, $(call minutes,$(nvccs)) with \
-            -j$(cores)$(if $(nvccs),; CUDA=0 leaves CUDA out: $(call minutes,))
+            architectures $(archs)$(if $(gpu),, (there is no GPU here)),without CUDA): $(words $(objects)) files, $(call minutes,$(cuda)) with \
+            -j$(cores)$(if $(cuda),; CUDA=0 leaves CUDA out: $(call minutes,))
+.PHONY: announce
+announce:
+	@echo '$(about)'
 ifdef SANITIZE
 sanitize  = -O$(if $(filter quick,$(SANITIZE)),0,1) -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
@@ -121,6 +120,7 @@ $(BUILD)/obj/cuda/%.o: cuda/%.cu
 $(BUILD)/obj/tests/%.o: tests/%.cu
 	$(nvcc) -Xcompiler -fopenmp -c $< -o $@
 
+$(objects): | $(if $(wildcard $(static)),,announce)
 $(filter-out $(cuda),$(objects)) $(c_mains): $(BUILD)/config.mk
 $(cuda) $(cu_mains): $(BUILD)/cuda.last
 $(BUILD)/obj/kernels/backends.o $(shared) $(static): $(BUILD)/cuda.mk

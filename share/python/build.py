@@ -45,8 +45,8 @@ def terminal():
 
 
 def show(screen, line):
-    """A step of make, "[n/m] CC file", replaces the last one. The blank at its end is where pip's spinner turns."""
-    step = line.startswith('[')
+    """A step of make, "CC file", replaces the last one. The blank at its end is where pip's spinner turns."""
+    step = line.startswith(('CC ', 'NVCC ', 'LD ', 'AR '))
     screen.write('\r\033[K' + (line.rstrip() + ' ' if step else '\n' + line if line.startswith('#') else ''))
     screen.flush()
 
