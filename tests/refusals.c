@@ -319,6 +319,52 @@ static PetscErrorCode Entries(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A program sets preconditioners that need entries, without any option. They work on the assembled matrix as PETSc's. */
+static PetscErrorCode Preconditioners(void)
+{
+  const PCType type[] = {PCBJACOBI, PCVPBJACOBI, PCDEFLATION, PCML, PCBDDC, PCNN, PCTFS, PCCP, PCLMVM};
+  DM           dm;
+  Mat          A[2];
+  Vec          x, b;
+  PC           pc;
+  PetscReal    change;
+
+  PetscFunctionBeginUser;
+  for (int assembled = 0; assembled < 2; assembled++) {
+    PetscCall(New(2, 1, &dm));
+    if (assembled) PetscCall(DMSetMatType(dm, MATAIJ));
+    PetscCall(DMSetUp(dm));
+    PetscCall(DMCreateMatrix(dm, &A[assembled]));
+    PetscCall(DMDestroy(&dm));
+  }
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(type); i++) {
+    PetscErrorCode (*create)(PC);
+
+    PetscCall(PetscFunctionListFind(PCList, type[i], &create));
+    if (!create) continue; /* a PETSc without this package */
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetType(pc, type[i]));
+    PetscCall(PCSetOperators(pc, A[0], A[0]));
+    Refused(PCSetUp(pc), "Assemble it with -dm_mat_type aij", type[i]);
+    PetscCall(PCDestroy(&pc));
+  }
+  PetscCall(MatCreateVecs(A[1], &x, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCBJACOBI));
+  PetscCall(PCSetOperators(pc, A[1], A[1]));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(VecAXPY(x, -1, b));
+  PetscCall(VecNorm(x, NORM_INFINITY, &change));
+  TapOk((PetscBool)(change > 0.1), "bjacobi_preconditions_an_assembled_matrix: %g", (double)change);
+  PetscCall(PCDestroy(&pc));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  for (int i = 0; i < 2; i++) PetscCall(MatDestroy(&A[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Uses(void)
 {
   DM         dm, other, coarse, fine;
@@ -388,6 +434,7 @@ int main(int argc, char **argv)
   PetscCall(Vectors());
   PetscCall(Operators());
   PetscCall(Entries());
+  PetscCall(Preconditioners());
   PetscCall(Uses());
   PetscCall(Device());
   PetscCall(PetscFinalize());

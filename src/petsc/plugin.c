@@ -64,6 +64,7 @@ PetscErrorCode VPatchDGInitializePackage(void)
   PetscCall(PCRegister(PCVPATCH, PCCreate_VPatch));
   PetscCall(KSPGuessRegister(KSPGUESSVPATCHDG, KSPGuessCreate_VPatchDG));
   PetscCall(VpRegisterFactors());
+  PetscCall(VpRegisterAssembledPCs());
   PetscCall(RegisterLogging());
   PetscCall(VpSessionBegin());
   PetscCall(PetscRegisterFinalize(VPatchDGFinalizePackage));

@@ -29,9 +29,11 @@ typedef struct {
 } VpPmat;
 PetscErrorCode MatGetVPatchDG(Mat, const char caller[], VpPmat *);
 
-/* refuse.c: the error for who needs the entries of a matrix-free operator, and for who asks for a factorization of it */
+/* refuse.c: the error for who needs the entries of a matrix-free operator, and for who asks for a factorization of it or sets up one of
+   PETSc's preconditioners that need entries */
 PetscErrorCode VpRefuse(Mat);
 PetscErrorCode VpRegisterFactors(void);
+PetscErrorCode VpRegisterAssembledPCs(void);
 
 /* interpolation.c */
 PetscErrorCode DMCreateInterpolation_VPatchDG(DM coarse, DM fine, Mat *, Vec *scale);

@@ -1,6 +1,7 @@
 /* What asks a matrix-free operator for entries: an error that says what to type instead. */
 #include "internal.h"
 #include <petsc/private/matimpl.h>
+#include <petsc/private/pcimpl.h>
 
 /* PETSc asks it for the way to a product of two matrices of type MATSHELL. */
 static PetscErrorCode RefuseProduct(Mat product)
@@ -44,19 +45,11 @@ static PetscErrorCode GetInfo(Mat A, MatInfoType type, MatInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc asks for the diagonal block in two places. A PC without a type becomes PCNONE where there is none, else PCBJACOBI. PCBJACOBI on one
-   rank takes the whole matrix where there is none, and applies nothing. So there is one if somebody has asked for PCBJACOBI. */
+/* A PC without a type becomes PCNONE where there is no diagonal block, else PCBJACOBI, which asks for that block. */
 static PetscErrorCode HasOperation(Mat A, MatOperation operation, PetscBool *has)
 {
-  char *all, *found;
-
   PetscFunctionBegin;
-  *has = (PetscBool)(((VpFunction **)A->ops)[operation] != NULL);
-  if (operation != MATOP_GET_DIAGONAL_BLOCK) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscOptionsGetAll(((PetscObject)A)->options, &all));
-  PetscCall(PetscStrstr(all, "pc_type " PCBJACOBI, &found));
-  *has = (PetscBool)(found != NULL);
-  PetscCall(PetscFree(all));
+  *has = (PetscBool)(operation != MATOP_GET_DIAGONAL_BLOCK && ((VpFunction **)A->ops)[operation]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -105,5 +98,55 @@ PetscErrorCode VpRegisterFactors(void)
 
   PetscFunctionBegin;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(type); i++) PetscCall(MatSolverTypeRegister("vpatchdg", MATSHELL, type[i], GetFactor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Preconditioners of PETSc that, without entries, apply nothing or end in an error which names no remedy */
+static const PCType assembled[] = {PCBJACOBI, PCVPBJACOBI, PCDEFLATION, PCML, PCBDDC, PCNN, PCTFS, PCCP, PCPFMG, PCSYSPFMG, PCLMVM};
+static PetscErrorCode (*creators[PETSC_STATIC_ARRAY_LENGTH(assembled)])(PC); /* PETSc's own; NULL: it has no such type */
+
+static const char native[] = "PCSetUp_VPatchDG_C";
+
+static PetscErrorCode SetUp(PC pc)
+{
+  VpMatrix  matrix;
+  PetscBool shell;
+  PetscErrorCode (*setup)(PC);
+
+  PetscFunctionBegin;
+  PetscCall(VpMatrixFind(pc->pmat, &matrix));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc->pmat, MATSHELL, &shell));
+  if (matrix && shell) PetscCall(VpRefuse(pc->pmat));
+  PetscCall(PetscObjectQueryFunction((PetscObject)pc, native, &setup));
+  if (setup) PetscCall((*setup)(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(PC pc)
+{
+  PetscBool same = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(assembled) && !same; i++) {
+    PetscCall(PetscObjectTypeCompare((PetscObject)pc, assembled[i], &same));
+    if (same) PetscCall((*creators[i])(pc));
+  }
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, native, pc->ops->setup));
+  pc->ops->setup = SetUp;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VpRegisterAssembledPCs(void)
+{
+  PetscErrorCode (*create)(PC);
+
+  PetscFunctionBegin;
+  PetscCall(PCInitializePackage());
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(assembled); i++) {
+    PetscCall(PetscFunctionListFind(PCList, assembled[i], &create));
+    if (!create || create == Create) continue;
+    creators[i] = create;
+    PetscCall(PCRegister(assembled[i], Create));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
