@@ -167,7 +167,6 @@ static PetscErrorCode vtk_file_is_readable(const char name[], PetscInt dim, VPat
   PetscCall(DMCreateGlobalVector(dm, &u));
   PetscCall(VecDuplicate(u, &v));
   PetscCall(DMVPatchDGInterpolate(dm, Linear, NULL, u));
-  PetscCall(PetscObjectSetName((PetscObject)u, "u"));
   PetscCall(PetscObjectSetName((PetscObject)v, "v<w"));
   PetscCall(VecAXPBY(v, 2, 0, u));
   PetscCall(PetscViewerVTKOpen(PETSC_COMM_WORLD, name, FILE_MODE_WRITE, &viewer));

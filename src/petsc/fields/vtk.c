@@ -212,6 +212,25 @@ static PetscErrorCode CheckName(PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Ensures: name is that of the vector. One without a name, or with one that PETSc has made of its address, is "u", and "u2" as second. */
+static PetscErrorCode NameOf(Vec v, PetscViewer viewer, char name[], size_t length)
+{
+  const char *given = ((PetscObject)v)->name;
+  PetscBool   made = PETSC_TRUE;
+  int         number = 1;
+  Vec         other;
+
+  PetscFunctionBegin;
+  if (given) PetscCall(PetscStrncmp(given, "Vec_0x", 6, &made));
+  if (!made) PetscCall(PetscStrncpy(name, given, length));
+  if (!made) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Next((PetscObject)viewer, FIELD, &other));
+  for (; other; number++) PetscCall(Next((PetscObject)other, FIELD, &other));
+  if (number == 1) PetscCall(PetscStrncpy(name, "u", length));
+  else PetscCall(PetscSNPrintf(name, length, "u%d", number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* gives the viewer a vector to write, and its reference */
 static PetscErrorCode Add(DM dm, PetscViewer viewer, Kind kind, const char name[], Vec v)
 {
@@ -233,13 +252,13 @@ static PetscErrorCode Add(DM dm, PetscViewer viewer, Kind kind, const char name[
 /* The viewer keeps a copy, so that the caller may go on with v. */
 static PetscErrorCode AddField(DM dm, Vec v, PetscViewer viewer)
 {
-  const char *name;
-  Vec         copy;
+  char name[128];
+  Vec  copy;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, v, "VecView()"));
   PetscCall(CheckName(viewer));
-  PetscCall(PetscObjectGetName((PetscObject)v, &name));
+  PetscCall(NameOf(v, viewer, name, sizeof(name)));
   PetscCall(VecDuplicate(v, &copy));
   PetscCall(VecCopy(v, copy));
   PetscCall(Add(dm, viewer, FIELD, name, copy));
