@@ -35,7 +35,7 @@ ok($needed >= $low && $needed <= $high, "iterations_are_as_foretold, L-shape, $n
 sub bytes {
   my ($said, $what) = @_;
   my %unit = (B => 1, kB => 1e3, MB => 1e6, GB => 1e9);
-  my @found = $said =~ /\Q$what\E +[\d.]+ +\w+ a rank, +([\d.]+) +(\w+) in all/g;
+  my @found = $said =~ /\Q$what\E +[\d.]+ +\w+ per rank, +([\d.]+) +(\w+) in all/g;
   return @found ? $found[-2] * $unit{$found[-1]} : 0;
 }
 for (['2', 1, 1, 5], ['2', 1, 4, 5], ['3', 1, 2, 4], ['2', 3, 1, 5], ['2', 3, 8, 5], ['3', 3, 4, 3], ['3', 5, 1, 3], ['3', 5, 8, 3], ['2', 8, 16, 4], ['3', 8, 1, 2]) {
@@ -63,17 +63,17 @@ SKIP: {
 }
 
 # what there is no memory for is refused before it is taken, by every rank
-for (['1e5', 1, 'Mesh and two vectors: about \d+ kB a rank, where 100 kB is left'], ['1e5', 3, 'Mesh and two vectors: about \d+ kB a rank'],
-     ['7e5', 1, 'The cycle of -pc_type vpatchdg: about \d+ kB a rank, where \d+ kB is left'], ['6e5', 3, 'The cycle of -pc_type vpatchdg: about [\d.]+ [kM]B a rank'],
-     ['6e6', 1, 'KSP fgmres, 28 vectors for its first 10 iterations: about 7.3 MB a rank, where 4.6 MB is left .*-ksp_type gcr -ksp_gcr_restart 5 \(11 vectors\)'],
-     ['3e6', 3, 'KSP fgmres, 28 vectors for its first 10 iterations: about 2.5 MB a rank']) {
+for (['1e5', 1, 'Mesh and two vectors: about \d+ kB per rank, where 100 kB is left'], ['1e5', 3, 'Mesh and two vectors: about \d+ kB per rank'],
+     ['7e5', 1, 'The cycle of -pc_type vpatchdg: about \d+ kB per rank, where \d+ kB is left'], ['6e5', 3, 'The cycle of -pc_type vpatchdg: about [\d.]+ [kM]B per rank'],
+     ['6e6', 1, 'KSP fgmres, 28 vectors for its first 10 iterations: about 7.3 MB per rank, where 4.6 MB is left .*-ksp_type gcr -ksp_gcr_restart 5 \(11 vectors\)'],
+     ['3e6', 3, 'KSP fgmres, 28 vectors for its first 10 iterations: about 2.5 MB per rank']) {
   my ($there, $ranks, $text) = @$_;
   my $said = `timeout 60 $ENV{MPIEXEC} -n $ranks $build/bin/poisson -dm_vpatchdg_degree 7 -dm_refine 2 -pc_vpatchdg_precision double -vpatchdg_memory $there 2>&1`;
   ok($? && $said =~ /$text/ && $said !~ /dofs ranks/, "memory_that_is_not_there_is_refused, $there, $ranks ranks") or diag($said);
 }
 
 like(run(1, 'poisson', '-dm_view -dm_refine 2 -dm_vpatchdg_upper 16,1,1'),
-  qr/aspect ratio 16: expect \d+ to \d+ iterations by fgmres, up to half as many more by richardson\n  memory a rank, about: mesh/, 'dm_view_tells_aspect_and_memory');
+  qr/aspect ratio 16: expect \d+ to \d+ iterations by fgmres, up to half as many more by richardson\n  memory per rank, about: mesh/, 'dm_view_tells_aspect_and_memory');
 unlike(run(1, 'poisson', '-dm_view -dm_refine 2'), qr/nearly cubes/, 'dm_view_gives_no_advice_on_cubes');
 
 # progress: at most a line a second

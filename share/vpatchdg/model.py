@@ -13,7 +13,7 @@ are the most that a rank sends on a level, summed over levels: no less than what
   in a sweep             on the finest level, in single precision: x on 2 layers before the last colour; hidden behind its patches inside
   a residual in a cycle  x on 3 layers, as before a second sweep; hidden behind A x inside. r: nothing, with blocks
   prolongation           x of the coarser level on 3 layers; hidden behind the cells inside
-  fewer ranks            a level with less than --gather cells a rank lives on fewer: b goes there, x comes back with 3 layers, not hidden
+  fewer ranks            a level with less than --gather cells per rank lives on fewer: b goes there, x comes back with 3 layers, not hidden
   exchange by colors     besides, x on 3 layers between two colours
 
 Work is that of one GPU (a rate, and a time that every level costs at least), more for the patches on ghost cells, which neighbours repeat,
@@ -25,7 +25,7 @@ import math
 
 # On one H200, make bench-gpus: 10^9 unknowns a second of A x, sweep, cycle, solve by refinement, and its iterations
 RATES = {3: (208, 33.9, 22.1, 4.70, 4), 4: (168, 29.2, 19.2, 5.38, 3), 7: (189, 31.1, 20.0, 5.71, 3)}
-FEW = 4096  # cells a rank: below, every colour exchanges
+FEW = 4096  # cells per rank: below, every colour exchanges
 TRANSFER = 300 # the same of restriction and prolongation
 PAIRS = 4  # of sweeps on the coarsest level where it lives on several ranks, as with 8192 cells (the solver takes 1 to 12)
 LINKS = {"NVLink": (20e-6, 200e9), "network": (10e-6, 50e9)}  # s, bytes/s one way
@@ -167,7 +167,7 @@ def total(rounds):
 
 
 def times(cycle, one, degree, rates, link, floor, its, base=None):
-    """seconds of A x, sweep, cycle and solve; one: the cycle of one GPU with as many unknowns a rank (or base: its seconds)"""
+    """seconds of A x, sweep, cycle and solve; one: the cycle of one GPU with as many unknowns per rank (or base: its seconds)"""
     dofs = cycle.levels[0].own * (degree + 1) ** 3
     if not base:
         base = [dofs / (r * 1e9) for r in rates[:4]]
@@ -237,7 +237,7 @@ def rounds_of(row):
 
 
 def time_of(row, one, floor):
-    """of the model, where the figures of one GPU with as many unknowns a rank were measured"""
+    """of the model, where the figures of one GPU with as many unknowns per rank were measured"""
     base = [one.get((row["degree"], row["dofs"] // row["ranks"], f)) for f in FIGURES]
     if not all(base) or row["figure"] not in FIGURES or row["kind"] != "weak":
         return ""

@@ -4,7 +4,7 @@
 #include "linesearch.h"
 #include "../base/progress.h"
 
-/* With fewer unknowns a rank a level on the host gathers on fewer ranks: a core sweeps them in the time of some messages. */
+/* With fewer unknowns per rank a level on the host gathers on fewer ranks: a core sweeps them in the time of some messages. */
 #define VP_FEW_UNKNOWNS 500
 #define VP_FEWER        3.2 /* times fewer cells: between a halving in one direction and one in two */
 #define VP_ROUGH        0.2 /* Where it varies on more than this part of the second level's cells, sweeps of cells pay. */

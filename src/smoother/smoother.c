@@ -186,7 +186,7 @@ PetscErrorCode VpSmootherCreate(VpLevel level, VpSpace space, VpResidual residua
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With few cells a rank, much of what a rank sweeps is ghosts: there an exchange after every colour saves iterations. Across thin cells
+/* With few cells per rank, much of what a rank sweeps is ghosts: there an exchange after every colour saves iterations. Across thin cells
    more than two layers matter. */
 VpExchange VpChooseExchange(VpLevel level, VpExchange asked)
 {

@@ -1,5 +1,5 @@
 static char help[] =
-  "Scaling over GPUs, one a rank: A x, sweep, cycle and solves of -div grad u = f on boxes, with the messages of each and the time they cost.\n\n\
+  "Scaling over GPUs, one per rank: A x, sweep, cycle and solves of -div grad u = f on boxes, with the messages of each and the time they cost.\n\n\
   -bench_only weak|strong : these only\n\
   -bench_only size        : degree 4 on eight meshes, each on all ranks, without what messages cost\n\
   -bench_only huge        : one solve by refinement of degree 4 on boxes of 128^3 cells, 2.62 10^8 unknowns each\n\

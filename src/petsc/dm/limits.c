@@ -39,7 +39,7 @@ static PetscErrorCode CheckSize(DM dm, const VpBackend *backend, const VpSize *s
   PetscCall(MostUnknowns(dm, &most));
   PetscCheck(
     share <= most, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-    "%s means %.0f cells and %.0f unknowns, %.0f on a rank, where PETSc's vectors of type %s hold %.0f at most: BLAS counts them in "
+    "%s means %.0f cells and %.0f unknowns, %.0f per rank, where PETSc's vectors of type %s hold %.0f at most: BLAS counts them in "
     "32 bits. Use more ranks, or take fewer",
     cause, size->cells, unknowns, share, dm->vectype, most);
   PetscCall(CheckMemory(PetscObjectComm((PetscObject)dm), backend, size));

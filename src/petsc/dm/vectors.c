@@ -84,7 +84,7 @@ static PetscErrorCode Norm(Vec x, NormType type, PetscReal *norm)
 }
 
 #define PETSC_DUPLICATE "DMVPatchDGPetscDuplicate_C"
-enum { SMALL = 1 << 22 }; /* Values a rank up to which a solve does not take much longer than an allocation. */
+enum { SMALL = 1 << 22 }; /* Values per rank up to which a solve does not take much longer than an allocation. */
 
 /* PETSc allocates memory on a GPU when a vector is first used, and a KSP's first solve would wait for that of all its vectors. Those that
    are small have it from the beginning: on all ranks or on none, since VecSet() notes the norm, which only others would then sum up. */

@@ -71,7 +71,7 @@ static PetscErrorCode ViewMemory(VpMesh mesh, const VpProblem *problem, const Vp
   PetscCall(VpSizeOfMesh(mesh, problem->degree, backend, &size));
   PetscCall(VpCountLines(mesh, problem, &size));
   need = VpMeshMemory(&size);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  memory a rank, about: mesh and operator %s, a vector %s\n",
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  memory per rank, about: mesh and operator %s, a vector %s\n",
                                    VpBytesText(need.work + need.host, text[0]), VpBytesText(VpVectorMemory(&size), text[1])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -250,9 +250,10 @@ PetscErrorCode VpCheckMemory(MPI_Comm comm, const VpBackend *backend, VpBytes ne
   worst[0] = host ? need.host : need.work;
   worst[1] = -(host ? there.host : there.work);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 2, MPIU_REAL, MPIU_MAX, comm));
-  SETERRQ(comm, PETSC_ERR_MEM,
-          "%s: about %s a rank, where %s is left for each %s. %s, or take more hosts; if more may be taken than is free, -vpatchdg_memory "
-          "bytes says how much a rank may take",
-          what, VpBytesText(worst[0], text[0]), VpBytesText(-worst[1], text[1]),
-          VpIsDevice(backend) && !host ? "on its GPU" : "on its host", instead);
+  SETERRQ(
+    comm, PETSC_ERR_MEM,
+    "%s: about %s per rank, where %s is left for each %s. %s, or take more hosts; if more may be taken than is free, -vpatchdg_memory "
+    "bytes says how much each rank may take",
+    what, VpBytesText(worst[0], text[0]), VpBytesText(-worst[1], text[1]), VpIsDevice(backend) && !host ? "on its GPU" : "on its host",
+    instead);
 }

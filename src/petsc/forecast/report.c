@@ -85,7 +85,7 @@ PetscErrorCode VpReportNeed(PetscViewer viewer, const char what[], double bytes,
 {
   char one[VP_BYTES_TEXT], all[VP_BYTES_TEXT];
 
-  return PetscViewerASCIIPrintf(viewer, "    %-28s %7s a rank, %7s in all\n", what, VpBytesText(bytes, one),
+  return PetscViewerASCIIPrintf(viewer, "    %-28s %7s per rank, %7s in all\n", what, VpBytesText(bytes, one),
                                 VpBytesText(bytes * ranks, all));
 }
 

@@ -41,8 +41,8 @@ static const VpSetting row[VP_PC_SETTINGS] = {
                               "coarsest level", "How the coarsest level is solved", .names = VPatchDGCoarses),
   [VP_PC_GATHER] =
     VP_SETTING(INT, PC_VPatchDG, options.gather, PETSC_DECIDE, "-pc_vpatchdg_gather", "PCVPatchDGSetGather", "size to gather from",
-               "Levels with fewer cells a rank gather on fewer ranks; -1: 4096 on GPUs, those of 500 unknowns on the host",
-               .least = PETSC_DECIDE, .refusal = "-pc_vpatchdg_gather %s: the number of cells a rank is 0 (never) or more"),
+               "Levels with fewer cells per rank gather on fewer ranks; -1: 4096 on GPUs, those of 500 unknowns on the host",
+               .least = PETSC_DECIDE, .refusal = "-pc_vpatchdg_gather %s: the number of cells per rank is 0 (never) or more"),
   [VP_PC_REPLAY] = VP_SETTING(BOOL, PC_VPatchDG, options.replay, PETSC_TRUE, "-pc_vpatchdg_replay", "PCVPatchDGSetReplay", "replay",
                               "A GPU runs the cycle as a recorded CUDA graph", .names = PetscBools)};
 const VpSettings PCVPatchDGSettings = {PCVPATCHDG, VP_PC_SETTINGS, row};
