@@ -13,22 +13,26 @@ static PetscReal Root(PetscReal a, PetscReal b)
   return a == 0 ? 0 : PetscSqrtReal(a / PetscMax(b, 0));
 }
 
-static PetscErrorCode Estimate(KSP ksp, Vec b, Vec x, Vec r, Missing *missing)
+static PetscErrorCode Estimate(KSP ksp, Vec b, Vec x, Missing *missing)
 {
   PC          pc;
-  Vec         z;
+  Vec         r, z;
   PetscScalar energy, all;
   PetscReal   znorm, xnorm;
 
   PetscFunctionBegin;
   PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(VecDuplicate(r, &z));
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(VecDuplicate(b, &z));
+  PetscCall(KSP_MatMult(ksp, pc->mat, x, r));
+  PetscCall(VecAYPX(r, -1, b));
   PetscCall(PCApply(pc, r, z));
   PetscCall(VecDot(z, r, &energy));
   PetscCall(VecDot(b, x, &all));
   PetscCall(VecNorm(z, NORM_2, &znorm));
   PetscCall(VecNorm(x, NORM_2, &xnorm));
   PetscCall(VecDestroy(&z));
+  PetscCall(VecDestroy(&r));
   missing->energy = Root(PetscRealPart(energy), PetscRealPart(all));
   missing->size = znorm == 0 ? 0 : znorm / xnorm;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -63,7 +67,8 @@ static PetscErrorCode Estimate(KSP ksp, Vec b, Vec x, Vec r, Missing *missing)
    next to a large coefficient make b large, so that a small relative residual can hide a large error elsewhere.
 
    The test costs nothing until the residual has converged. From then on it costs a product with A and an application of B per iteration,
-   and it needs three vectors. `KSPCG` and `KSPFCG` provide this norm at no cost as `KSP_NORM_NATURAL`.
+   and it needs three vectors. The options of `KSPConvergedDefault()`, for instance -ksp_converged_use_initial_residual_norm, do not apply:
+   rtol always refers to the norm of b. `KSPCG` and `KSPFCG` provide this norm at no cost as `KSP_NORM_NATURAL`.
 
 .seealso: `PCVPATCHDG`, `KSPSetConvergenceTest()`, `KSPSetNormType()`
 @*/
@@ -71,7 +76,7 @@ PetscErrorCode VPatchDGConvergedEnergy(KSP ksp, PetscInt it, PetscReal rnorm, KS
 {
   KSPConvergedDefaultCtx plain = {PETSC_FALSE};
   Missing                missing;
-  Vec                    b, x, r;
+  Vec                    b, x;
 
   PetscFunctionBegin;
   PetscCall(KSPConvergedDefault(ksp, it, rnorm, reason, &plain));
@@ -80,12 +85,8 @@ PetscErrorCode VPatchDGConvergedEnergy(KSP ksp, PetscInt it, PetscReal rnorm, KS
   *reason = KSP_CONVERGED_ITERATING; /* the KSP's own: later versions of PETSc build no solution of a KSP that has a reason to stop */
   PetscCall(KSPGetRhs(ksp, &b));
   PetscCall(VecDuplicate(b, &x));
-  PetscCall(VecDuplicate(b, &r));
   PetscCall(KSPBuildSolution(ksp, x, NULL));
-  PetscCall(KSP_MatMult(ksp, ksp->pc->mat, x, r));
-  PetscCall(VecAYPX(r, -1, b));
-  PetscCall(Estimate(ksp, b, x, r, &missing));
-  PetscCall(VecDestroy(&r));
+  PetscCall(Estimate(ksp, b, x, &missing));
   PetscCall(VecDestroy(&x));
   if (missing.energy < 0) *reason = KSP_DIVERGED_INDEFINITE_PC;
   else if (missing.energy <= ksp->rtol) *reason = KSP_CONVERGED_RTOL;
@@ -145,7 +146,6 @@ PetscErrorCode VpWarnMissing(PC pc, KSP ksp, Vec b, Vec x)
   PetscReal   bnorm, xnorm;
   PetscBool   wanted;
   Missing     missing;
-  Vec         r;
   char        remedy[96];
 
   PetscFunctionBegin;
@@ -156,10 +156,7 @@ PetscErrorCode VpWarnMissing(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(VecNorm(b, NORM_2, &bnorm));
   PetscCall(VecNorm(x, NORM_2, &xnorm));
   if (bnorm <= 2 * inverse->right * xnorm) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecDuplicate(b, &r));
-  PetscCall(VpTrueResidual(pc, b, x, r));
-  PetscCall(Estimate(ksp, b, x, r, &missing));
-  PetscCall(VecDestroy(&r));
+  PetscCall(Estimate(ksp, b, x, &missing));
   if (missing.size <= PetscMax((IsEnergy(ksp) ? NATURAL : LITTLE) * ksp->rtol, ENOUGH)) {
     inverse->right = bnorm / xnorm;
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -135,8 +135,6 @@ PetscErrorCode VpWarn(PC, VpWarning, const char format[], ...) PETSC_ATTRIBUTE_F
 PetscBool VpIsWatched(KSP);
 /* warns of single precision with a KSP that does not tolerate it; remedy: the option that helps, without the PC's prefix */
 PetscErrorCode VpWarnSingle(PC, KSPType, const char remedy[]);
-/* r = b - A x without the part of b that no x reaches */
-PetscErrorCode VpTrueResidual(PC, Vec b, Vec x, Vec r);
 /* warns after a solve whose KSP reports a smaller residual than the true one */
 PetscErrorCode VpWarnResidual(PC, KSP, Vec b, Vec x);
 

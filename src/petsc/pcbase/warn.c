@@ -72,14 +72,6 @@ static PetscErrorCode RemoveUnreached(PC pc, Vec r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpTrueResidual(PC pc, Vec b, Vec x, Vec r)
-{
-  PetscFunctionBegin;
-  PetscCall(MatResidual(pc->mat, b, x, r));
-  PetscCall(RemoveUnreached(pc, r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* takes the norms of b and of b - A x, without the part of b that no x reaches */
 static PetscErrorCode TrueNorms(PC pc, Vec b, Vec x, PetscReal *bnorm, PetscReal *rnorm)
 {
@@ -90,7 +82,8 @@ static PetscErrorCode TrueNorms(PC pc, Vec b, Vec x, PetscReal *bnorm, PetscReal
   PetscCall(VecCopy(b, r));
   PetscCall(RemoveUnreached(pc, r));
   PetscCall(VecNorm(r, NORM_2, bnorm));
-  PetscCall(VpTrueResidual(pc, b, x, r));
+  PetscCall(MatResidual(pc->mat, b, x, r));
+  PetscCall(RemoveUnreached(pc, r));
   PetscCall(VecNorm(r, NORM_2, rnorm));
   PetscCall(VecDestroy(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
