@@ -110,13 +110,22 @@ static double HangingNorm(const Estimate *e, const VpHang *hang)
   return norm;
 }
 
-/* the q-th of the points of a side, and what functions of the side have there times the root of the point's weight, which is returned */
-static double PointOf(const Estimate *e, int32_t cell, int side, const double x[], const double w[], int q, PetscReal at[3], double phi[])
-{
-  PetscReal lower[3], size[3];
-  double    value[2][VP_MAX_N], weight = 1;
+/* the points of a cell's side, by those [n] of its lines with their weights */
+typedef struct {
+  int32_t cell;
+  int     side;
+  double  x[VP_MAX_N], w[VP_MAX_N];
+} SidePoints;
 
-  VpMeshCellBounds(e->mesh, cell, lower, size);
+/* the q-th of the points, and what functions of the side have there times the root of the point's weight, which is returned */
+static double PointOf(const Estimate *e, const SidePoints *points, int q, PetscReal at[3], double phi[])
+{
+  const int     side = points->side;
+  const double *x = points->x, *w = points->w;
+  PetscReal     lower[3], size[3];
+  double        value[2][VP_MAX_N], weight = 1;
+
+  VpMeshCellBounds(e->mesh, points->cell, lower, size);
   for (int d = 0, bit = 0, r = q; d < e->dim; d++) {
     at[d] = lower[d] + (side % 2) * size[d];
     if (d == side / 2) continue;
@@ -138,15 +147,16 @@ static PetscErrorCode AddBoundary(const Estimate *e, int32_t cell, int side, int
                alpha = VpDomainAlpha(e->mesh->domain, beyond);
   const SideTraces t = SideOf(e, cell, side);
   PetscReal        at[3] = {0}, normal[3] = {0}, lower[3], size[3], area = 1;
-  double           x[VP_MAX_N], w[VP_MAX_N], phi[MOST], difference[MOST];
+  SidePoints       points = {.cell = cell, .side = side};
+  double           phi[MOST], difference[MOST];
 
   PetscFunctionBegin;
-  VpGauss(e->n, x, w);
+  VpGauss(e->n, points.x, points.w);
   VpMeshCellBounds(e->mesh, cell, lower, size);
   for (int d = 0; d < e->dim; d++) area *= d == side / 2 ? 1 : size[d];
   normal[side / 2] = side % 2 ? 1 : -1;
   for (int q = 0; q < e->m; q++) {
-    const double weight = PointOf(e, cell, side, x, w, q, at, phi);
+    const double weight = PointOf(e, &points, q, at, phi);
     PetscScalar  g = 0;
 
     if (kind == VP_SIDE_DIRICHLET && e->dirichlet) PetscCall(e->dirichlet(e->dim, at, &g, e->ctx));
