@@ -106,15 +106,13 @@ class Case:
         periodic = [] if self.domain == "box" else ["periodic"]
         if self.chance(0.4):
             return
-        self.maybe(0.3, "-dm_vpatchdg_robin", self.pick(["0.1", "10", "1e4"]))
+        alpha, sides = ["-dm_vpatchdg_robin", self.pick(["0.1", "10", "1e4"])] if self.chance(0.3) else [], []
         if self.chance(0.3):
-            self.add("-dm_vpatchdg_boundary", self.value("VPatchDGBoundary", without=periodic))
-            return
-        sides = []
-        for _ in range(self.dim):
+            sides = [self.value("VPatchDGBoundary", without=periodic)]
+        for _ in range(0 if sides else self.dim):
             first = self.value("VPatchDGBoundary", without=periodic)
             sides += [first, first if first == "periodic" else self.value("VPatchDGBoundary", without=["periodic"])]
-        self.add("-dm_vpatchdg_boundary", ",".join(sides))
+        self.add("-dm_vpatchdg_boundary", ",".join(sides), *(alpha if "robin" in sides else []))
 
     # ---- right-hand side and so on
 

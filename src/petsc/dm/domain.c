@@ -142,6 +142,19 @@ PetscErrorCode DMVPatchDGMakeBoxes(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Ensures: an error where the option -dm_vpatchdg_robin was given and no side is Robin. */
+static PetscErrorCode CheckRobin(DM dm, VpDomain domain)
+{
+  PetscBool robin = (PetscBool)!DMVPatchDGData(dm)->robin_typed;
+
+  PetscFunctionBegin;
+  for (int64_t i = 0; i < (int64_t)domain->nbox * 2 * domain->dim && !robin; i++)
+    robin = (PetscBool)(VpDomainSide(domain, domain->beyond[i]) == VP_SIDE_ROBIN);
+  PetscCheck(robin, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
+             "-dm_vpatchdg_robin was given, and no side is Robin: -dm_vpatchdg_boundary robin, or one name per side");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
 {
   DM_VPatchDG *dg = dm->data;
@@ -168,5 +181,6 @@ PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
   }
   PetscCall(VpDomainCreate(comm, (int)dm->dim, (int32_t)dg->nbox, dg->box_lower, dg->box_upper, boundary, periodic, domain));
   PetscCall(DMVPatchDGAskBoundary(dm, *domain));
+  PetscCall(CheckRobin(dm, *domain));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -68,7 +68,9 @@ static PetscErrorCode RobinOption(DM dm, VpOptionItems PetscOptionsObject)
   PetscCall(PetscArraycpy(alpha, DMVPatchDGData(dm)->alpha, 6));
   PetscCall(NumbersOption(dm, "-dm_vpatchdg_robin", "alpha of robin sides, du/dn + alpha u is given: one for all, or one for each",
                           "DMVPatchDGSetRobin", 2 * dm->dim, PETSC_TRUE, alpha, &set, PetscOptionsObject));
-  if (set) PetscCall(DMVPatchDGSetRobin(dm, alpha));
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMVPatchDGSetRobin(dm, alpha));
+  DMVPatchDGData(dm)->robin_typed = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

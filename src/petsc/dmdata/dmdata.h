@@ -41,6 +41,7 @@ typedef struct {
   PetscReal                point[3], sphere[4]; /* [dim]; centre [dim], radius */
   /* where the settings come from */
   PetscBool dim_by_default;      /* The dimension is 3 because nobody has set it. */
+  PetscBool robin_typed;         /* The option -dm_vpatchdg_robin was given. */
   PetscBool asked;               /* What holds on the boundary depends on the side of a box. */
   Vec       leaves;              /* while DMLoad() sets up an adaptive mesh: the depths of cells; else NULL */
   PetscBool types_to_choose;     /* DMConvert() made the DM, and its type of matrices is that of the source until the DM is first used */

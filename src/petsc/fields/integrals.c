@@ -86,6 +86,8 @@ static PetscErrorCode ComputeRHS(DM dm, Data *data, Vec b)
    Level: beginner
 
    Notes:
+   A function for a kind of sides that the boundary does not have is never called: one program may pass all of them for any boundary.
+
    The functions are called for one point at a time by a single thread. `DMVPatchDGComputeRHSBatch()` takes functions of many points and
    uses several threads.
 
