@@ -262,6 +262,7 @@ PETSC_EXTERN PetscErrorCode PCVPatchDGGetGather(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetReplay(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetReplay(PC, PetscBool *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetCoarseKSP(PC, KSP *);
+PETSC_EXTERN PetscErrorCode PCVPatchDGCheckMemory(PC, KSP);
 
 /* PCVPATCH */
 PETSC_EXTERN PetscErrorCode PCVPatchSetSpace(PC, VPatchDGSpace);

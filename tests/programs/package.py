@@ -150,6 +150,21 @@ def knows_the_labels_of_a_plex():
     refused(ValueError, 'dirichlet, neumann', vpatchdg.set_label_boundary, plex.convert('vpatchdg'), {1: 'open'})
 
 
+def knows_the_regions_of_a_plex():
+    plex = PETSc.DMPlex().createBoxMesh([4, 4], simplex=False)
+    plex.createLabel('Cell Sets')
+    for cell in range(*plex.getHeightStratum(0)):
+        center = plex.computeCellGeometryFVM(cell)[1]
+        plex.setLabelValue('Cell Sets', cell, 7 if center[0] < 0.5 else 9)
+    dm = plex.convert('vpatchdg')
+    dm.setUp()
+    dm = dm.refine()
+    vpatchdg.set_region_coefficient(dm, plex, {7: 2, 9: 50.})
+    assert np.array_equal(vpatchdg.coefficient(dm), np.where(np.mean(vpatchdg.bounds(dm), axis=0)[:, 0] < 0.5, 2, 50))
+    refused(ValueError, 'a: a number for each region', vpatchdg.set_region_coefficient, dm, plex, {7: 2, 9: 'hard'})
+    refused(PETSc.Error, 'no coefficient for the regions 9', vpatchdg.set_region_coefficient, dm, plex, {7: 2})
+
+
 def knows_vectors_at_points_without_a_copy():
     dm = vpatchdg.create(dim=2, degree=3, refine=2)
     u, values = vpatchdg.from_point_values(dm, wave), dm.createGlobalVec()
@@ -167,8 +182,12 @@ def knows_files_for_paraview():
         file = Path(folder) / 'u.vtu'
         viewer = PETSc.Viewer().createVTK(str(file), 'w', comm=dm.comm)
         vpatchdg.view_cells(dm, 'number', np.arange(vpatchdg.cells(dm)), viewer)
+        named, v = (dm.createGlobalVec() for _ in range(2))
+        named.setName('pressure')
+        for vector in v, named, v:
+            vector.view(viewer)
         viewer.destroy()
-        assert dm.comm.rank or b'Name="number"' in file.read_bytes()
+        assert dm.comm.rank or all(b'Name="%s"' % name in file.read_bytes() for name in (b'number', b'u', b'pressure', b'u3'))
 
 
 def knows_what_a_file_has():

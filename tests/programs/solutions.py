@@ -170,6 +170,55 @@ def says_what_a_function_of_points_is():
     refused(ValueError, 'or (n, 2) is needed', vpatchdg.set_coefficient, dm, lambda x: np.ones((len(x), 2, 2)))
 
 
+def says_which_data_have_no_sides():
+    dirichlet, periodic = vpatchdg.create(dim=2, degree=1, refine=1), vpatchdg.create(dim=2, degree=1, refine=1, boundary='periodic')
+    neumann = vpatchdg.create(dim=2, degree=1, refine=1, boundary=['neumann', 'robin', 'neumann', 'neumann'], robin=2)
+    for data in 1, lambda x, normal: x[..., 0]:
+        for function in vpatchdg.solve, vpatchdg.rhs:
+            refused(ValueError, 'neumann: no side of the boundary is Neumann or Robin, all sides are Dirichlet', function, dirichlet, neumann=data)
+        refused(ValueError, 'all sides are periodic', vpatchdg.rhs, periodic, neumann=data)
+        refused(ValueError, 'all sides are Dirichlet', vpatchdg.estimate, dirichlet, dirichlet.createGlobalVec(), neumann=data)
+    refused(ValueError, 'dirichlet: no side of the boundary is Dirichlet, all sides are Neumann or Robin', vpatchdg.solve, neumann, dirichlet=1)
+    assert (vpatchdg.rhs(dirichlet, 1, 0, 0) - vpatchdg.rhs(dirichlet, 1)).norm() == 0  # zeros are no data
+    refused(ValueError, "robin: no side of the boundary is 'robin'; the sides are dirichlet, ", vpatchdg.create, dim=2, robin=2.)
+
+
+def says_which_arguments_there_are():
+    dm = vpatchdg.create(dim=2, degree=1, refine=1)
+    for wrong in [1, 2, 3], 'x', {}:
+        refused(ValueError, 'f: a number, a function of points x[n, dim], or an array [cells][points]', vpatchdg.solve, dm, wrong)
+        refused(ValueError, 'u: a number or a function', vpatchdg.errors, dm, dm.createGlobalVec(), wrong)
+        refused(ValueError, 'f: a number or a function', vpatchdg.estimate, dm, dm.createGlobalVec(), wrong)
+    for name in 'reaction', 'penalty':
+        refused(ValueError, f'{name}: a number is needed, not <function', vpatchdg.create, dim=2, **{name: lambda x: x})
+    for name in 'dim', 'degree', 'refine':
+        refused(ValueError, f'{name}: an integer is needed, not 1.5', vpatchdg.create, **{name: 1.5})
+    for name in 'lower', 'robin', 'boxes', 'grid':
+        refused(ValueError, f'{name}: ', vpatchdg.create, dim=2, **{name: 'wide' if name != 'boxes' else [([0, 0], 'wide')]})
+    refused(ValueError, 'the coefficient: a number, an array', vpatchdg.set_coefficient, dm, 'hard')
+    for boundary in ([('robin', 2.)] * 4, ('robin', 2.)):
+        refused(ValueError, 'robin=2.0, or robin=[...] with 4 numbers', vpatchdg.create, dim=2, boundary=boundary)
+
+
+def says_that_memory_is_short_before_it_is_taken():
+    dm, database, said, asked = vpatchdg.create(dim=2, degree=4, refine=4), PETSc.Options(), set(), []
+
+    def f(x):
+        asked.append(x)
+        return x[..., 0]
+
+    for size in np.geomspace(5e4, 3e6, 30):
+        database['vpatchdg_memory'] = size
+        try:
+            vpatchdg.solve(dm, f)
+            said.add('enough')
+        except PETSc.Error as error:
+            said.add(re.search('The cycle|KSP fgmres', str(error))[0])
+            assert not asked, 'a right-hand side was made'
+    database.delValue('vpatchdg_memory')
+    assert said == {'The cycle', 'KSP fgmres', 'enough'} and asked, said
+
+
 def says_what_one_number_means():
     dm, other = vpatchdg.create(dim=2, grid=4, lower=-1, upper=2), vpatchdg.create(dim=2, grid=[4, 4], lower=[-1, -1], upper=[2, 2])
     assert np.array_equal(vpatchdg.bounds(dm), vpatchdg.bounds(other))

@@ -7,6 +7,7 @@ from typing import Callable
 import numpy as np
 from petsc4py import PETSc
 
+from .fields import check_boundary, check_data
 from .library import Callbacks, Flux, Function, Handle, Real, Reals, call, new_dm, reals, value
 from .mesh import cells, require
 
@@ -81,6 +82,8 @@ def estimate(dm: PETSc.DM, x: PETSc.Vec, f: Callable | float | None = None, diri
     numpy.ndarray
         [cells] of this rank. The root of the sum of the squares on all ranks estimates the L2 norm of the gradient's error.
     """
+    check_data(dm, f=f, coefficient=coefficient)
+    check_boundary(dm, dirichlet, neumann)
     eta, callbacks = np.empty(cells(dm)), Callbacks()
     functions = [callbacks.point(Function, data) for data in (coefficient, f, dirichlet)] + [callbacks.point(Flux, neumann)]
     callbacks.call('DMVPatchDGEstimateWithCoefficient', dm, Handle(x.handle), *functions, None, eta.ctypes.data_as(Reals))

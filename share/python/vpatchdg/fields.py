@@ -9,7 +9,7 @@ reverse. Arrays of other libraries that speak DLPack or have a __cuda_array_inte
 from __future__ import annotations
 
 import ctypes
-from numbers import Number
+from numbers import Real as Number
 from typing import Callable, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
@@ -20,6 +20,29 @@ from .library import HOST, Callbacks, Flux, Function, Handle, Int, Real, ask, ca
 from .mesh import bounds, cells, require, together
 
 Data = Union[Callable, np.ndarray, PETSc.Vec, float]
+
+
+def is_data(data) -> bool:
+    """Whether it is a number, a function of points, or None."""
+    return data is None or callable(data) or compiled(data) is not None or isinstance(data, Number)
+
+
+def check_data(dm: PETSc.DM, **given) -> None:
+    """Raises a ValueError on all ranks if one of the data is no number, function of points or None. Collective."""
+    for name, data in given.items():
+        require(dm, is_data(data), f'{name}: a number or a function of points is needed, not {type(data).__name__}')
+
+
+def check_boundary(dm: PETSc.DM, dirichlet, neumann) -> None:
+    """Raises a ValueError on all ranks if data on the boundary are of a wrong type, or belong to sides that do not exist. Collective."""
+    check_data(dm, dirichlet=dirichlet, neumann=neumann)
+    if not any(data is not None and data != 0 for data in (dirichlet, neumann)):
+        return
+    exist = [new_vector('DMVPatchDGCreateBoundaryVector', dm, ctypes.c_int(kind)).getSize() > 0 for kind in range(2)]
+    for name, data, there, kinds in zip(('dirichlet', 'neumann'), (dirichlet, neumann), exist, ('Dirichlet', 'Neumann or Robin')):
+        others = 'all sides are ' + ('Neumann or Robin' if exist[1] else 'Dirichlet') if any(exist) else 'all sides are periodic'
+        if data is not None and data != 0 and not there:
+            raise ValueError(f'{name}: no side of the boundary is {kinds}, {others}. create(boundary=...) says which condition holds where')
 
 
 class Errors(NamedTuple):
@@ -295,15 +318,15 @@ def rhs(dm: PETSc.DM, f: Data | None = None, dirichlet: Callable | float | None 
     Raises
     ------
     ValueError
-        Values have the wrong shape, or data are no numbers or functions.
+        Values have the wrong shape, data are no numbers or functions, or data on the boundary are for sides that do not exist.
 
     Notes
     -----
     Compiled functions of one point (Function, Flux) are called point by point.
     """
-    for name, given in (('dirichlet', dirichlet), ('neumann', neumann)):
-        right = given is None or callable(given) or compiled(given) is not None or isinstance(given, (Number, np.number))
-        require(dm, right, f'{name}: a number or a function of points is needed, not {type(given).__name__}')
+    require(dm, is_data(f) or isinstance(f, PETSc.Vec) or memory(f) is not None,
+            f'f: a number, a function of points x[n, dim], or an array [cells][points] of values at the Gauss points is needed, not {f!r}')
+    check_boundary(dm, dirichlet, neumann)
     b, callbacks = dm.createGlobalVec(), Callbacks()
     values = f if isinstance(f, PETSc.Vec) or ((found := memory(f)) and found.shape) else None
     data = None if values is not None else f, dirichlet, neumann
@@ -407,6 +430,7 @@ def errors(dm: PETSc.DM, x: PETSc.Vec, u: Callable | float | None = None, gradie
     ValueError
         Values have the wrong shape.
     """
+    check_data(dm, u=u, gradient=gradient)
     callbacks, found = Callbacks(), (Real(), Real())
     for i, function in enumerate((u, gradient)):
         wanted = [ctypes.byref(number) if i == k else None for k, number in enumerate(found)]

@@ -53,7 +53,7 @@ _library = _load()
 __version__ = ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(_library, 'VPatchDGVersion'))).decode()
 
 
-def call(name: str, dm: PETSc.DM, *arguments) -> None:
+def call(name: str, dm: PETSc.DM | PETSc.PC, *arguments) -> None:
     """Calls the library's function of that name. Its error becomes a PETSc.Error with PETSc's messages."""
     _check(getattr(_library, name)(Handle(dm.handle), *arguments))
 
@@ -67,9 +67,9 @@ def _new(wrap: str, name: str, dm: PETSc.DM, *arguments):
     return made
 
 
-def new_vector(name: str, dm: PETSc.DM) -> PETSc.Vec:
+def new_vector(name: str, dm: PETSc.DM, *arguments) -> PETSc.Vec:
     """The vector that a function of the library makes."""
-    return _new('PyPetscVec_New', name, dm)
+    return _new('PyPetscVec_New', name, dm, *arguments)
 
 
 def new_dm(name: str, dm: PETSc.DM, *arguments) -> PETSc.DM:

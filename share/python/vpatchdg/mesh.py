@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import ctypes
+from numbers import Integral, Real as Number
 from typing import Callable, Mapping, Sequence
 
 import numpy as np
 from petsc4py import PETSc
 
-from .library import Callbacks, Handle, Int, Real, Reals, ask, call, reals, value
+from .library import Callbacks, Handle, Int, Ints, Real, Reals, ask, call, names, reals, value
 
 
 def require(dm: PETSc.DM, right: bool, message: str) -> None:
@@ -38,6 +39,14 @@ def together(dm: PETSc.DM, function: Callable, *arguments):
     if on_any_rank(dm, error is not None):
         raise error or RuntimeError('a function raised an exception on another rank')
     return result
+
+
+def numbers(name: str, given, wanted: str = 'a number is') -> np.ndarray:
+    """The array of what a caller gives. Raises a ValueError that names the argument and what is wanted."""
+    try:
+        return np.array(given, float)
+    except (TypeError, ValueError):
+        raise ValueError(f'{name}: {wanted} needed, not {given!r}') from None
 
 
 def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None = None, grid: int | Sequence[int | Sequence[float]] | None = None,
@@ -97,6 +106,10 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
     PETSc.Error
         The library refuses a value; the message says which values exist.
     """
+    for name, number, kind in (('dim', dim, Integral), ('degree', degree, Integral), ('refine', refine, Integral), ('penalty', penalty, Number),
+                               ('reaction', reaction, Number)):
+        if not (number is None or isinstance(number, kind)):
+            raise ValueError(f'{name}: {"a number" if kind is Number else "an integer"} is needed, not {number!r}')
     dm = PETSc.DM().create(comm=comm)
     dm.setType('vpatchdg')
     dm.setDimension(dim)
@@ -107,13 +120,16 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
     if grid is not None or lower is not None or upper is not None:
         _set_grid(dm, dim, grid, lower, upper)
     if boxes is not None:
-        corners = _vectors('boxes', boxes, (len(boxes), 2, dim))
+        corners = _vectors('boxes', boxes, (len(boxes) if hasattr(boxes, '__len__') else 1, 2, dim))
         call('DMVPatchDGSetBoxes', dm, Int(len(boxes)), reals(corners[:, 0].copy()), reals(corners[:, 1].copy()))
     callbacks = Callbacks()
     if callable(boundary):
         call('DMVPatchDGSetBoundaryFunction', dm, callbacks.side(boundary), None)
     elif boundary is not None:
         sides = [boundary] * (2 * dim) if isinstance(boundary, str) else list(boundary)
+        if not all(isinstance(side, str) for side in sides):
+            raise ValueError(f"boundary: names are needed, not {boundary!r}. alpha of 'robin' sides is an argument of its own: robin=2.0, or "
+                             f'robin=[...] with {2 * dim} numbers')
         if len(sides) != 2 * dim:
             raise ValueError(f'boundary: one for all sides, or {2 * dim}, not {len(sides)}')
         call('DMVPatchDGSetBoundary', dm, (ctypes.c_int * len(sides))(*(value('VPatchDGBoundaries', side) for side in sides)))
@@ -129,9 +145,19 @@ def create(dim: int = 3, degree: int = 3, refine: int = 0, *, domain: str | None
     dm.setOptionsPrefix(prefix)
     dm.setFromOptions()
     callbacks.run(dm.setUp)
+    if robin is not None and not callable(boundary):
+        _require_robin(dm, dim)
     if coefficient is not None:
         set_coefficient(dm, coefficient)
     return dm
+
+
+def _require_robin(dm: PETSc.DM, dim: int) -> None:
+    """Raises a ValueError if no side is Robin."""
+    sides, all_names = (ctypes.c_int * 6)(), names('VPatchDGBoundaries')
+    call('DMVPatchDGGetBoundary', dm, sides)
+    if all_names.index('robin') not in sides[:2 * dim]:
+        raise ValueError(f"robin: no side of the boundary is 'robin'; the sides are {', '.join(all_names[side] for side in sides[:2 * dim])}")
 
 
 def set_label_boundary(dm: PETSc.DM, conditions: Mapping[int, str | tuple[str, float]]) -> None:
@@ -158,7 +184,7 @@ def set_label_boundary(dm: PETSc.DM, conditions: Mapping[int, str | tuple[str, f
 
 def _vectors(name: str, given, shape: tuple[int, ...]) -> np.ndarray:
     """An array of this shape. A number stands for that number everywhere."""
-    array = np.array(given, float)
+    array = numbers(name, given, f'a number or an array of shape {shape} is')
     if array.shape not in ((), shape):
         raise ValueError(f'{name}: a number or an array of shape {shape} is needed, not {array.shape}')
     return np.broadcast_to(array, shape).copy()
@@ -166,7 +192,7 @@ def _vectors(name: str, given, shape: tuple[int, ...]) -> np.ndarray:
 
 def _set_grid(dm: PETSc.DM, dim: int, grid, lower, upper) -> None:
     grid = [grid] * dim if np.isscalar(grid) else grid
-    faces = [] if grid is None else [np.ravel(g).astype(float) for g in grid]
+    faces = [] if grid is None else [np.ravel(numbers('grid', g, 'a number of boxes, or a list of faces, for each direction is')) for g in grid]
     if grid is not None and len(faces) != dim:
         raise ValueError(f'grid: one number of boxes, or {dim} numbers or lists of faces are needed, not {len(faces)}')
     if any(len(f) == 1 and f[0] % 1 for f in faces):
@@ -281,10 +307,33 @@ def set_coefficient(dm: PETSc.DM, a: Callable | np.ndarray | float) -> None:
     n, dim = cells(dm), dm.getDimension()
     if callable(a):
         a = together(dm, ask, a, np.mean(bounds(dm), axis=0), None, ((), (dim,)))
-    a = np.asarray(a, float)
+    a = together(dm, numbers, 'the coefficient', a, 'a number, an array of numbers or a function of the cells\' centres is')
     require(dm, a.shape in ((), (n,), (n, dim)), f'the coefficient has the shape {a.shape}. It is one number, or for the {n} cells of this rank one '
             f'number per cell, ({n},), or {dim} numbers per cell, ({n}, {dim}), which are the diagonal of a tensor. Full tensors do not exist.')
     if a.ndim == 2:
         call('DMVPatchDGSetTensorCoefficient', dm, reals(a))
     else:
         call('DMVPatchDGSetCoefficient', dm, reals(np.broadcast_to(a, n)))
+
+
+def set_region_coefficient(dm: PETSc.DM, mesh: PETSc.DMPlex, a: Mapping[int, float]) -> None:
+    """Sets the coefficient of every cell by the region of a DMPlex that contains it, for instance of a Gmsh file. Collective.
+
+    Parameters
+    ----------
+    dm : PETSc.DM
+        The mesh, set up, that was converted from the DMPlex; it may have been refined.
+    mesh : PETSc.DMPlex
+        The DMPlex, with its label "Cell Sets": the physical groups of a Gmsh file.
+    a : dict
+        Region -> its coefficient, a positive number. -1 stands for cells without a region. Every region of the mesh is needed.
+
+    Raises
+    ------
+    ValueError
+        A coefficient is no number.
+    PETSc.Error
+        A region has no coefficient, which the message names, or a number is not positive.
+    """
+    regions, found = np.array(list(a), PETSc.IntType), numbers('a', list(a.values()), 'a number for each region is')
+    call('DMVPatchDGSetRegionCoefficient', dm, Handle(mesh.handle), Int(len(regions)), regions.ctypes.data_as(Ints), reals(found))

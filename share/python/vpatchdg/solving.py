@@ -12,7 +12,7 @@ import numpy as np
 from petsc4py import PETSc
 
 from .fields import Data, rhs
-from .library import option_is_used, reason
+from .library import Handle, call, option_is_used, reason
 from .mesh import maximum, require
 from .picture import plot
 from .show import text
@@ -173,15 +173,12 @@ def solve(dm: PETSc.DM, f: Data | None = None, dirichlet: Callable | float | Non
     ConvergenceError
         The KSP diverged or reached its largest number of iterations. Its message names the reason, its attribute `solution` is what was reached.
     ValueError
-        Data have the wrong shape, or both data and b are given.
+        Data have the wrong shape, belong to sides that do not exist, or both data and b are given.
     """
     require(dm, b is None or f is dirichlet is neumann is None, 'solve(): f, dirichlet and neumann, or b, which holds them, but not both')
-    b = rhs(dm, f, dirichlet, neumann) if b is None else b
-    u = b.duplicate() if guess is None else getattr(guess, 'u', guess).copy()
     start, ksp = time.perf_counter(), PETSc.KSP().create(comm=dm.comm)
     ksp.setOptionsPrefix(prefix)
     ksp.setOperators(dm.createMat())
-    b = _solvable(ksp.getOperators()[0], b)
     ksp.setTolerances(rtol=rtol)
     ksp.setInitialGuessNonzero(guess is not None)
     ksp.setConvergenceHistory()
@@ -189,6 +186,11 @@ def solve(dm: PETSc.DM, f: Data | None = None, dirichlet: Callable | float | Non
         ksp.setFromOptions()
         if ksp.getType() in ('cg', 'gmres') and not PETSc.Options().hasName(f'{prefix}ksp_norm_type'):
             ksp.setNormType(PETSc.KSP.NormType.UNPRECONDITIONED)  # rtol is that of the true residual
+        call('PCVPatchDGCheckMemory', ksp.getPC(), Handle(ksp.handle))  # before there are vectors
+        given = time.perf_counter()
+        b = _solvable(ksp.getOperators()[0], rhs(dm, f, dirichlet, neumann) if b is None else b)
+        u = b.duplicate() if guess is None else getattr(guess, 'u', guess).copy()
+        start += time.perf_counter() - given
         ksp.solve(b, u)
     seconds = time.perf_counter() - start
     found = Solution(dm, u, ksp.getIterationNumber(), reason(ksp), _residual(ksp.getOperators()[0], b, u), seconds, _precision(dm, ksp),

@@ -169,6 +169,38 @@ PetscErrorCode PCVPatchDGMet(PC pc, KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*@
+   PCVPatchDGCheckMemory - Sets up the cycle, and checks that the memory suffices for it and for the vectors of a KSP
+
+   Collective
+
+   Input Parameters:
++  pc  - the preconditioner, with its operators
+-  ksp - the KSP that will use it, with its type
+
+   Level: advanced
+
+   Note:
+   `KSPSolve()` makes the same check, but `KSPSetUp()` has made some of the vectors by then. A program that calls this function before it
+   makes any vector gets the error while little memory is taken. With a preconditioner of another type nothing is done.
+
+.seealso: `PCVPATCHDG`, `PCVPATCH`
+@*/
+PetscErrorCode PCVPatchDGCheckMemory(PC pc, KSP ksp)
+{
+  PetscBool same;
+
+  PetscFunctionBegin;
+  VpAssertObject(pc, PC_CLASSID, 1);
+  VpAssertObject(ksp, KSP_CLASSID, 2);
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &same));
+  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCSetUp(pc));
+  PetscCall(VpPCBaseMeet(pc, ksp));
+  PetscCall(PCVPatchDGMet(pc, ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, const VpBackend *backend)
 {
   PC_VPatchDG   *data = pc->data;
