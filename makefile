@@ -267,7 +267,7 @@ install: all
 	$(fill) share/vpatchdg/vpatchdg.pc.in > $(DESTDIR)$(prefix)/lib/pkgconfig/vpatchdg.pc
 	install -m 755 $(wildcard share/vpatchdg/*.py) $(DESTDIR)$(prefix)/share/vpatchdg
 	install -m 644 share/vpatchdg/options/*.opts $(DESTDIR)$(prefix)/share/vpatchdg/options
-	install -m 644 $(wildcard examples/*.c examples/*.h examples/*.py examples/*.ipynb) $(DESTDIR)$(prefix)/share/vpatchdg/examples
+	install -m 644 $(wildcard examples/*.c examples/*.h examples/*.py examples/*.msh examples/*.ipynb) $(DESTDIR)$(prefix)/share/vpatchdg/examples
 	install -m 644 share/vpatchdg/vpatchdg.mk share/vpatchdg/mpi.env $(DESTDIR)$(prefix)/share/vpatchdg
 	@if command -v python3 >/dev/null; then python3 -B share/doc/man.py $(DESTDIR)$(prefix)/share/man && echo 'manual pages in $(prefix)/share/man'; \
 	  else echo 'vpatchdg: there is no python3 here, which writes the manual pages: they are left out' >&2; fi

@@ -134,6 +134,18 @@ SKIP: {
   like($said, qr/^u = 0.05621 in the middle$/m, 'first_py_finds_u'); # 0.0562128 by the series of sines
 }
 
+# gmsh: the heat through layers, and one view of the DM
+SKIP: {
+  my $python = python();
+  skip('no python3 with a petsc4py of this PETSc', 4) if !$python;
+  for my $ranks (1, 3) {
+    my $said = `tests/support/run.sh $ranks $python -B examples/gmsh.py -dm_refine 1 -dm_view 2>&1`;
+    my ($heat) = $said =~ /^\d iterations, heat through the wall (\S+)$/m;
+    ok(defined $heat && abs($heat - 20 / (0.3 + 0.1 / 0.04 + 1 / 8)) < 1e-4, "gmsh_finds_the_heat_through_a_wall, $ranks ranks") or diag($said);
+    is(scalar(() = $said =~ /type: vpatchdg/g), 1, "gmsh_shows_one_dm, $ranks ranks") or diag($said);
+  }
+}
+
 # pcmg: the smoother in PCMG gives the numbers of the cycle
 for (['V(0,1)', 1, ''], ['V(0,1)', 3, ''], ['V(0,1) 2D', 2, '-dm_vpatchdg_dim 2 -dm_refine 4'],
      ['V(0,1) thin cells', 1, '-dm_vpatchdg_dim 2 -dm_vpatchdg_upper 16,1 -dm_refine 4'],

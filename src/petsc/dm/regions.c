@@ -90,6 +90,7 @@ static PetscErrorCode FindRegions(DM dm, DM mesh, PetscInt region[])
 
   PetscFunctionBegin;
   PetscCall(DMConvert(mesh, DMVPATCHDG, &cells));
+  PetscCall(DMSetOptionsPrefix(cells, "vpatchdg_regions_")); /* -dm_view is meant for others */
   PetscCall(DMSetUp(cells));
   PetscCheck(cells->dim == dm->dim, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
              "DMVPatchDGSetRegionCoefficient(): the mesh has %" PetscInt_FMT " dimensions, the DM %" PetscInt_FMT, cells->dim, dm->dim);
