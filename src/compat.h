@@ -49,3 +49,11 @@ typedef PetscInt VpRankCount;
 #else
 typedef PetscMPIInt      VpRankCount;
 #endif
+
+/* The number of iterations for which the set-up of a KSP like KSPGMRES allocates vectors. all: with -ksp_gmres_preallocate */
+#if PETSC_VERSION_LT(3, 24, 0)
+  #define VpGMRESPrepared(ksp, restart, all) ((all) ? (restart) : 1)
+#else
+  #define VpGMRESPrepared(ksp, restart, all) \
+    PetscMin((ksp)->max_it, (all) || (ksp)->normtype == KSP_NORM_NONE ? (restart) : PetscMin(5, restart))
+#endif

@@ -1,9 +1,12 @@
 /* The vectors that a KSP takes in addition to x and b. */
 #include "forecast.h"
+#include "../../compat.h"
 #include <petsc/private/kspimpl.h>
 
-/* A KSP that keeps directions has `fixed` vectors, and `per` vectors for every direction. It allocates `first` directions in its set-up and
-   `chunk` more whenever k iterations need more than k + `ahead`, at most `over` more than it restarts after. chunk 0: all in its set-up. */
+/* A KSP that keeps directions has `fixed` vectors, and `per` vectors for every direction. It allocates `first` directions in its set-up
+   (KSPs like KSPGMRES: `first` more than VpGMRESPrepared()) and `chunk` more whenever it has fewer than k + `ahead` in iteration k, but at
+   most `over` more than it restarts after. chunk 0: all in its set-up.
+   The vectors that KSPDGMRES adds at its first restart are not counted. */
 typedef struct {
   const char *type;
   PetscErrorCode (*restart)(KSP, PetscInt *);
@@ -34,11 +37,11 @@ static PetscErrorCode GMRESGetRestart(KSP ksp, PetscInt *restart)
 }
 
 static const Keeper keepers[] = {
-  {KSPGMRES, GMRESGetRestart, 2, 1, 3, 10, 1, 2},    {KSPFGMRES, GMRESGetRestart, 2, 2, 3, 10, 1, 2},
-  {KSPLGMRES, GMRESGetRestart, 7, 1, 3, 10, 1, 2},   {KSPPGMRES, GMRESGetRestart, 3, 1, 3, 10, 1, 2},
-  {KSPDGMRES, GMRESGetRestart, 2, 1, 3, 10, 1, 2},   {KSPPIPEFGMRES, GMRESGetRestart, 6, 3, 3, 10, 3, 3},
+  {KSPGMRES, GMRESGetRestart, 2, 1, 2, 10, 1, 2},    {KSPFGMRES, GMRESGetRestart, 2, 2, 2, 10, 1, 2},
+  {KSPLGMRES, GMRESGetRestart, 7, 1, 2, 10, 1, 2},   {KSPPGMRES, GMRESGetRestart, 4, 1, 0, 10, 1, 1},
+  {KSPDGMRES, GMRESGetRestart, 2, 1, 2, 10, 1, 2},   {KSPPIPEFGMRES, GMRESGetRestart, 6, 3, 2, 10, 3, 3},
   {KSPGCR, KSPGCRGetRestart, 1, 2, 0, 0, 0, 0},      {KSPFCG, KSPFCGGetMmax, 2, 2, 10, 5, 0, 1},
-  {KSPPIPEFCG, KSPPIPEFCGGetMmax, 5, 4, 5, 5, 1, 1}, {KSPPIPEGCR, KSPPIPEGCRGetMmax, 6, 4, 5, 10, 0, 1},
+  {KSPPIPEFCG, KSPPIPEFCGGetMmax, 5, 4, 5, 5, 0, 1}, {KSPPIPEGCR, KSPPIPEGCRGetMmax, 5, 4, 5, 5, 1, 1},
   {KSPLCD, LCDGetRestart, 2, 2, 0, 0, 0, 1},
 };
 
@@ -50,24 +53,35 @@ static const Keeper *FindKeeper(KSPType type)
   return NULL;
 }
 
+/* the directions that the set-up allocates */
+static PetscErrorCode FirstDirections(KSP ksp, const Keeper *k, PetscInt restart, PetscInt *first)
+{
+  const char *preallocate = "-ksp_gmres_preallocate";
+  PetscBool   all = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  *first = k->chunk ? k->first : restart + k->over;
+  if (k->restart != GMRESGetRestart) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsGetBool(((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, preallocate, &all, NULL));
+  *first = k->first + VpGMRESPrepared(ksp, restart, all);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Other KSPs have all their vectors after the set-up. nwork counts them, but for Chebyshev's, whose KSP for eigenvalues has some, too. */
 PetscErrorCode VpKrylovVectors(KSP ksp, PetscInt iterations, PetscInt *vectors)
 {
-  const char   *type = ((PetscObject)ksp)->type_name, *preallocate = "-ksp_gmres_preallocate";
+  const char   *type = ((PetscObject)ksp)->type_name;
   const Keeper *k = FindKeeper(type);
-  PetscInt      restart, most, n;
-  PetscBool     at_once = PETSC_FALSE;
+  PetscInt      restart, first, more;
 
   PetscFunctionBegin;
   *vectors = ksp->nwork + (strcmp(type, KSPCHEBYSHEV) ? 0 : 3);
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(k->restart(ksp, &restart));
-  most = restart + k->over;
-  if (k->restart == GMRESGetRestart)
-    PetscCall(PetscOptionsGetBool(((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, preallocate, &at_once, NULL));
-  n = PetscMax(0, PetscMin(iterations, most) + k->ahead - k->first);
-  n = k->chunk && !at_once ? k->first + k->chunk * ((n + k->chunk - 1) / k->chunk) : most;
-  *vectors = k->fixed + k->per * PetscMin(n, most);
+  PetscCall(FirstDirections(ksp, k, restart, &first));
+  more = PetscMax(0, PetscMin(iterations, restart + k->over) + k->ahead - first);
+  if (k->chunk) more = k->chunk * ((more + k->chunk - 1) / k->chunk);
+  *vectors = k->fixed + k->per * PetscMin(first + more, restart + k->over);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -34,7 +34,8 @@
    the first solve and after later solves with a larger |b| / |x|.
 
    Before the first solve, the preconditioner counts the vectors that the KSP needs for ten iterations, and reports an error if there is no
-   memory for them. `KSPFGMRES` needs 28 vectors, `KSPGCR` with -ksp_gcr_restart 5 needs 11, and `KSPRICHARDSON` needs 2.
+   memory for them. `KSPFGMRES` needs 28 vectors (36 with PETSc 3.24 or later), `KSPGCR` with -ksp_gcr_restart 5
+   needs 11, and `KSPRICHARDSON` needs 2.
 
    `KSPPREONLY` and -ksp_norm_type none do not compute a residual. With them, PETSc reports success for any result, including NaN.
 
