@@ -123,7 +123,7 @@ my $told;
 for my $ranks (1, 2) {
   $out = run($ranks, 'first', '-ksp_monitor_true_residual');
   my @residuals = $out =~ /\|\|r\(i\)\|\|\/\|\|b\|\| (\S+)/g;
-  ($told) = $out =~ /^Linear solve converged due to CONVERGED_RTOL iterations (\d+)$/m;
+  ($told) = $out =~ /^ *Linear solve converged due to CONVERGED_RTOL iterations (\d+)$/m;
   ok(@residuals && $residuals[-1] <= 1e-8 && $told, "first_solves_to_1e-8, $ranks ranks") or diag($out);
 }
 SKIP: {
