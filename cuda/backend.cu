@@ -268,9 +268,8 @@ static PetscErrorCode ReleasePlans(void **device)
 /* NULL where there is none */
 static const VpOps *Ops(VpPrecision precision, int dim, int degree)
 {
-  static VpCudaFill *const fill[] = {VpCudaOperatorOps,  VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps,
-                                     VpCudaSeparableOps, VpCudaNotchOps, VpCudaConvertOps,  VpCudaLineSearchOps,
-                                     VpCudaPointsOps,    VpCudaCellsOps, VpCudaEdgesOps};
+  static VpCudaFill *const fill[] = {VpCudaOperatorOps, VpCudaSweepOps,      VpCudaTransferOps, VpCudaTracesOps, VpCudaSeparableOps,
+                                     VpCudaConvertOps,  VpCudaLineSearchOps, VpCudaPointsOps,   VpCudaCellsOps,  VpCudaEdgesOps};
   static VpOps             table[2][2][VP_MAX_DEGREE];
   VpOps                   *ops;
 
@@ -347,7 +346,6 @@ const VpBackend VpBackendCuda = {.name = "cuda",
                                  .unpack = Unpack,
                                  .move = Move,
                                  .invert_dense = VpCudaInvertDense,
-                                 .couple = VpCudaCouple,
                                  .release_plans = ReleasePlans,
                                  .available = Available,
                                  .choose = Choose,

@@ -176,11 +176,6 @@ struct DenseInverse {
 
     PetscFunctionBegin;
     PetscCall(VpCudaAlloc((size_t)ld * ld * sizeof(double), "a dense inverse", &A.p));
-    if (d->rows) {
-      const size_t width = (size_t)d->n * sizeof(double);
-      VpCudaCall(
-        cudaMemcpy2DAsync(A.p, (size_t)ld * sizeof(double), d->rows, width, width, (size_t)d->n, cudaMemcpyDeviceToDevice, VpCudaStream));
-    }
     PetscCall(VpCudaPlace(d->start, (size_t)(d->n + 1) * sizeof(PetscInt), "a dense inverse", &start));
     PetscCall(VpCudaPlace(d->column, (size_t)d->start[d->n] * sizeof(PetscInt), "a dense inverse", &columns));
     PetscCall(VpCudaPlace(d->value, (size_t)d->start[d->n] * sizeof(PetscScalar), "a dense inverse", &value));

@@ -6,8 +6,7 @@
 
        [z][y][x] -> [x'][z][y] -> [y'][x'][z] -> [z'][y'][x'], divided,        [z'][y'][x'] -> [x][z'][y'] -> [y][x][z'] -> [z][y][x]
 
-   The first product reads the vector and the last one writes it, cell by cell. Of a part of the cells only values x, y, z are there that
-   it has: all but one of its products are on fewer lines. */
+   The first product reads the vector and the last one writes it, cell by cell. */
 #include "tensor.cuh"
 #include "device/load.cuh"
 #include <cuda_pipeline.h>
@@ -25,11 +24,9 @@ struct Places {
 
 template <class T>
 struct Turn {
-  int32_t  in, out, lines; /* values of a line of X, and of Y; lines */
+  int32_t  m, lines; /* values of a line; lines */
   const T *M, *x;
-  int32_t  row; /* of M: from one to the next */
   T       *y;
-  bool     add; /* y += */
   Places   from, to;
   size_t   apart;     /* from a vector to the next one, in x and y; block z works on vector z */
   const T *divide[3]; /* eigenvalues of value k, and of line l: number l % first of one direction, l / first of another; or NULL */
@@ -96,15 +93,15 @@ struct TurnThread {
     UNROLL (int i = 0; i < S::each; i++) {
       const int at = threadIdx.x + i * S::threads, r = at / S::modes, mode = at % S::modes;
       if (at < DEPTH * S::modes)
-        begin(&part.M[r][mode / Q * S::q + mode % Q], t.M, (size_t)(k0 + r) * t.row + mode0 + mode, k0 + r < t.in && mode0 + mode < t.out);
+        begin(&part.M[r][mode / Q * S::q + mode % Q], t.M, (size_t)(k0 + r) * t.m + mode0 + mode, k0 + r < t.m && mode0 + mode < t.m);
     }
     bool   there[L];
     size_t from[L];
     UNROLL (int i = 0; i < L; i++) {
       const int     at = threadIdx.x / DEPTH + i * COLUMNS;
       const int32_t l = line0 + at;
-      there[i] = k < t.in && l < t.lines;
-      from[i] = there[i] && t.from.cell ? At(t.from, line[at], k) : (size_t)l * t.in + k;
+      there[i] = k < t.m && l < t.lines;
+      from[i] = there[i] && t.from.cell ? At(t.from, line[at], k) : (size_t)l * t.m + k;
     }
     UNROLL (int i = 0; i < L; i++) begin(&part.x[row][threadIdx.x / DEPTH + i * COLUMNS], x, from[i], there[i]);
   }
@@ -121,17 +118,11 @@ struct TurnThread {
     UNROLL (int i = 0; i < L; i += S::pack) {
       const int32_t l = line0 + i * COLUMNS + column * S::pack;
       if (!t.to.cell && t.lines % S::pack == 0) {
-        Some *to = (Some *)(y + (size_t)mode * t.lines + l);
-
-        if (l >= t.lines) continue;
-        UNROLL (int j = 0; t.add && j < S::pack; j++) sum[i + j] += to->a[j];
-        *to = *(const Some *)(sum + i);
+        if (l < t.lines) *(Some *)(y + (size_t)mode * t.lines + l) = *(const Some *)(sum + i);
         continue;
       }
-      for (int j = 0; j < S::pack && l + j < t.lines; j++) {
-        T *to = y + (t.to.cell ? At(t.to, LineAt(t.to, l + j), mode) : (size_t)mode * t.lines + l + j);
-        *to = sum[i + j] + (t.add ? *to : T(0));
-      }
+      for (int j = 0; j < S::pack && l + j < t.lines; j++)
+        y[t.to.cell ? At(t.to, LineAt(t.to, l + j), mode) : (size_t)mode * t.lines + l + j] = sum[i + j];
     }
   }
 };
@@ -150,14 +141,14 @@ __global__ void __launch_bounds__(ROWS *COLUMNS, sizeof(T) == 4 ? 4 : 3) Along(c
   TurnThread<T, N, Q, L>   thread(t);
   alignas(VP_WIDE_BYTES) T sum[Q][L] = {}, divisor[L] = {};
   auto                     copy = [&](int32_t i) {
-    if (i * DEPTH < t.in) thread.Copy(i * DEPTH, line, part[i % STAGES]);
+    if (i * DEPTH < t.m) thread.Copy(i * DEPTH, line, part[i % STAGES]);
     __pipeline_commit();
   };
 
   for (int i = threadIdx.x; t.from.cell && i < S::lines; i += S::threads) line[i] = thread.LineAt(t.from, thread.line0 + i);
   __syncthreads();
   for (int i = 0; i < STAGES - 1; i++) copy(i);
-  for (int32_t i = 0; i * DEPTH < t.in; i++) {
+  for (int32_t i = 0; i * DEPTH < t.m; i++) {
     const TurnPart<T, Q, L> &here = part[i % STAGES];
 
     __pipeline_wait_prior(STAGES - 2);
@@ -178,7 +169,7 @@ __global__ void __launch_bounds__(ROWS *COLUMNS, sizeof(T) == 4 ? 4 : 3) Along(c
   }
   UNROLL (int i = 0; i < Q; i++) {
     const int32_t mode = thread.mode0 + row * Q + i;
-    if (mode < t.out) thread.Write(mode, column, sum[i], divisor);
+    if (mode < t.m) thread.Write(mode, column, sum[i], divisor);
   }
 }
 
@@ -213,13 +204,13 @@ struct BoxInverse {
   {
     typedef TurnShape<T, Q, L> S;
 
-    return VpCudaLaunch("along", Along<T, N, Q, L>, {dim3(VpBlocks(t.lines, S::lines), VpBlocks(t.out, S::modes), n), S::threads}, t);
+    return VpCudaLaunch("along", Along<T, N, Q, L>, {dim3(VpBlocks(t.lines, S::lines), VpBlocks(t.m, S::modes), n), S::threads}, t);
   }
 
   /* Threads do as much as leaves enough blocks for all multiprocessors. */
   static PetscErrorCode Multiply(const Turn<T> &t, int32_t n)
   {
-    auto blocks = [&t, n](int modes, int lines) { return n * VpBlocks(t.lines, lines) * VpBlocks(t.out, modes); };
+    auto blocks = [&t, n](int modes, int lines) { return n * VpBlocks(t.lines, lines) * VpBlocks(t.m, modes); };
     int  enough;
 
     PetscFunctionBegin;
@@ -230,67 +221,38 @@ struct BoxInverse {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* the part's places in a vector for the lines along d, of which `first` lie along the next direction that there is */
-  static Places InCells(const VpSeparable *s, const VpPart *part, int d, int next)
+  /* where a vector's values are for the lines along d, neighbours of which lie along the direction `next` */
+  static Places InCells(const VpSeparable *s, int d, int next)
   {
     const int last = DIM - d - next; /* the third direction, where there is one: it comes last */
-    auto      step = [s](int to) { return VpLineStride(to, s->extent[0], s->extent[0] * s->extent[1]); };
-    auto      digit = [step](int to) -> Digit { return {step(to), VpLineStride(to, N, N * N)}; };
+    auto digit = [s](int to) -> Digit { return {VpLineStride(to, s->extent[0], s->extent[0] * s->extent[1]), VpLineStride(to, N, N * N)}; };
 
-    return {s->cell + part->first[0] + part->first[1] * step(1) + part->first[2] * step(2),
-            Power(N, DIM),
-            part->extent[next] * N,
-            digit(d),
-            {digit(next), DIM == 3 ? digit(last) : Digit()}};
+    return {s->cell, Power(N, DIM), s->extent[next] * N, digit(d), {digit(next), DIM == 3 ? digit(last) : Digit()}};
   }
 
-  /* the product along d, where directions before d have been turned; back: from modes to values */
-  static Turn<T> Product(const VpSeparable *s, const VpPart *part, int d, bool back)
+  /* Each product reads one of the two arrays and writes the other one. */
+  static PetscErrorCode SolveLines(const VpView *, const VpSeparable *s, int32_t n, const void *b, void *const x[2])
   {
-    const int32_t m = s->extent[d] * N, mine = part->extent[d] * N;
-    Turn<T>       t = {};
+    const size_t apart = (size_t)s->extent[0] * s->extent[1] * s->extent[2] * Power(N, DIM);
 
-    t.in = back ? m : mine;
-    t.out = back ? mine : m;
-    t.row = m;
-    t.M = back ? (const T *)s->from[d] + part->first[d] * N : (const T *)s->to[d] + (size_t)part->first[d] * N * m;
-    t.lines = 1;
-    for (int e = 0; e < DIM; e++) t.lines *= e == d ? 1 : ((e < d) == back ? part->extent[e] : s->extent[e]) * N;
-    t.apart = (size_t)s->extent[0] * s->extent[1] * s->extent[2] * Power(N, DIM);
-    return t;
-  }
-
-  static PetscErrorCode ToModes(const VpView *, const VpSeparable *s, const VpPart *part, PetscBool add, int32_t n, const void *b,
-                                void *const room[2], void *modes)
-  {
     PetscFunctionBegin;
-    for (int d = 0; d < DIM; d++) {
-      Turn<T> t = Product(s, part, d, false);
+    for (int i = 0; i < 2 * DIM; i++) {
+      const int d = i % DIM;
+      Turn<T>   t = {};
 
-      t.x = (const T *)(d ? room[d - 1] : b);
-      t.y = (T *)(d < DIM - 1 ? room[d] : modes);
-      if (d == 0) t.from = InCells(s, part, 0, 1);
-      if (d == DIM - 1) {
-        t.add = add;
+      t.m = s->extent[d] * N;
+      t.lines = (int32_t)(apart / t.m);
+      t.M = (const T *)(i < DIM ? s->to : s->from)[d];
+      t.x = (const T *)(i ? x[i % 2] : b);
+      t.y = (T *)x[(i + 1) % 2];
+      t.apart = apart;
+      if (i == 0) t.from = InCells(s, 0, 1);
+      if (i == DIM - 1) {
         t.divide[0] = (const T *)s->eigenvalue[d];
         for (int e = 0; e < d; e++) t.divide[1 + e] = (const T *)s->eigenvalue[e];
         t.first = s->extent[0] * N;
       }
-      PetscCall(Multiply(t, n));
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  static PetscErrorCode FromModes(const VpView *, const VpSeparable *s, const VpPart *part, int32_t n, const void *modes,
-                                  void *const room[2], void *x)
-  {
-    PetscFunctionBegin;
-    for (int d = 0; d < DIM; d++) {
-      Turn<T> t = Product(s, part, d, true);
-
-      t.x = (const T *)(d ? room[d - 1] : modes);
-      t.y = (T *)(d < DIM - 1 ? room[d] : x);
-      if (d == DIM - 1) t.to = InCells(s, part, DIM - 1, 0);
+      if (i == 2 * DIM - 1) t.to = InCells(s, DIM - 1, 0);
       PetscCall(Multiply(t, n));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -309,8 +271,7 @@ struct BoxInverse {
 void VpCudaSeparableOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
   VpCudaForKind<BoxInverse>(precision, dim, degree, [ops](auto of) {
-    ops->to_modes = of.ToModes;
-    ops->from_modes = of.FromModes;
+    ops->solve_lines = of.SolveLines;
     ops->product = of.Whole;
   });
 }

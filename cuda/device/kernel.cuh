@@ -117,11 +117,9 @@ void VpCudaForKind(VpPrecision precision, int dim, int degree, F f)
 
 /* Each fills the slots that its file has kernels for. */
 typedef void VpCudaFill(VpPrecision, int dim, int degree, VpOps *);
-VpCudaFill   VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaSeparableOps, VpCudaNotchOps, VpCudaConvertOps,
-  VpCudaLineSearchOps, VpCudaPointsOps, VpCudaCellsOps, VpCudaEdgesOps;
+VpCudaFill VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaSeparableOps, VpCudaConvertOps, VpCudaLineSearchOps,
+  VpCudaPointsOps, VpCudaCellsOps, VpCudaEdgesOps;
 
-/* couple.cu */
-PetscErrorCode VpCudaCouple(const VpCouple *, double *K);
 /* vectors.cu */
 PetscErrorCode VpCudaDots(size_t n, const double *x, int count, const double *const y[], double *dots);
 PetscErrorCode VpCudaMaxpy(size_t n, double *x, int count, const double a[], const double *const y[]);

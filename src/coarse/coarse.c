@@ -14,7 +14,7 @@ struct VpCoarse_ {
 
 static PetscBool Separates(const VpCoarseCase *c)
 {
-  return (PetscBool)(c->type == VP_COARSE_AUTO && c->uniform && c->grid.extent[0] && !(c->grid.sides > 0));
+  return (PetscBool)(c->type == VP_COARSE_AUTO && c->extent[0]);
 }
 
 /* On a device b is not gathered from ranks. */
@@ -22,12 +22,6 @@ static PetscBool IsSmall(const VpCoarseCase *c)
 {
   if ((c->device && c->ranks > 1) || (c->type != VP_COARSE_DENSE && c->type != VP_COARSE_AUTO)) return PETSC_FALSE;
   return (PetscBool)(VpCoarseUnknowns(c) <= (c->device || c->type == VP_COARSE_DENSE ? MOST : HOST));
-}
-
-static PetscBool HasNotch(const VpCoarseCase *c)
-{
-  return (PetscBool)(c->type == VP_COARSE_AUTO && c->device && c->ranks == 1 && c->uniform && c->grid.extent[0] && c->grid.sides > 0 &&
-                     VpNotchSums(c) <= MOST);
 }
 
 /* Devices prefer sweeps to a KSP on the host. */
@@ -46,7 +40,6 @@ static const struct {
   PetscBool (*suits)(const VpCoarseCase *);
 } ways[VP_COARSE_WAYS] = {[VP_WAY_LINES] = {&VpCoarseSeparable, Separates},
                           [VP_WAY_DENSE] = {&VpCoarseDense, IsSmall},
-                          [VP_WAY_NOTCH] = {&VpCoarseNotched, HasNotch},
                           [VP_WAY_SWEEPS] = {&VpCoarsePairs, LikesSweeps},
                           [VP_WAY_KSP] = {&VpCoarseKSP, Always}};
 
@@ -61,9 +54,8 @@ VpCoarseWay VpCoarseExpect(const VpCoarseCase *c)
 PetscErrorCode VpCoarseCaseOf(VpLattice L, VpCoarseType type, PetscBool device, PetscBool uniform, PetscInt ranks, int n, VpCoarseCase *c)
 {
   PetscFunctionBegin;
-  *c = (VpCoarseCase){
-    .type = type, .device = device, .uniform = uniform, .ranks = ranks, .n = n, .dim = L->domain->dim, .cells = (double)L->ncell};
-  if (uniform) PetscCall(VpBoxGridFind(L, n, &c->grid));
+  *c = (VpCoarseCase){.type = type, .device = device, .ranks = ranks, .n = n, .dim = L->domain->dim, .cells = (double)L->ncell};
+  if (uniform) PetscCall(VpBoxGridFind(L, n, c->extent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

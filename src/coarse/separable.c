@@ -10,18 +10,24 @@ typedef struct {
   VpSeparable s;
 } Separable;
 
-/* D_d on a full grid line, L [m][m] */
+/* D_d on the lines of the grid, L [m][m], and what diagonalises it: V [mode][value] and lambda [m], which along the last direction has the
+   reaction, too. same: the first direction with the same L. Along a third direction that there is not m = V = 1, lambda = 0. */
+typedef struct {
+  int     m[3], same[3];
+  double *L[3], *V[3], *lambda[3];
+} LineModes;
+
+/* D_d on a grid line, L [m][m] */
 static PetscErrorCode LineMatrix(VpLevel host, const int32_t extent[3], const int32_t cell[], int d, double L[])
 {
   const VpView *v = &host->view;
   const int     n = v->n, m = extent[d] * n, step = VpLineStride(d, extent[0], extent[0] * extent[1]);
-  const int32_t first = VpFullLine(extent, cell, v->nsweep, d);
   const double *traces = (const double *)v->traces;
 
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(L, (size_t)m * m));
   for (int p = 0; p < extent[d]; p++) {
-    const int32_t c = cell[first + p * step];
+    const int32_t c = cell[p * step];
     const double *D = VpLevelLine(host, c, d), *g = D + VpLineSide(n, 0);
 
     for (int i = 0; i < n; i++) {
@@ -69,7 +75,7 @@ static PetscErrorCode PlaceTransforms(VpLevel level, int d, const double V[], Vp
 }
 
 /* the first direction whose lines are as long and have the same matrix: `to` itself, if no other */
-static int SameAs(const VpLineModes *modes, int to)
+static int SameAs(const LineModes *modes, int to)
 {
   const size_t all = PetscSqr((size_t)modes->m[to]);
 
@@ -83,7 +89,7 @@ static int SameAs(const VpLineModes *modes, int to)
   return to;
 }
 
-static PetscErrorCode Diagonalize(VpDomain domain, int d, VpLineModes *modes)
+static PetscErrorCode Diagonalize(VpDomain domain, int d, LineModes *modes)
 {
   const int    m = modes->m[d], same = modes->same[d];
   const size_t all = PetscSqr((size_t)m);
@@ -105,20 +111,20 @@ static PetscErrorCode Diagonalize(VpDomain domain, int d, VpLineModes *modes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLineModesCreate(VpLevel host, double reaction, const VpBoxGrid *grid, const int32_t cell[], VpLineModes *modes)
+static PetscErrorCode LineModesCreate(VpLevel host, double reaction, const int32_t extent[3], const int32_t cell[], LineModes *modes)
 {
   const int dim = host->mesh->dim;
 
   PetscFunctionBegin;
-  *modes = (VpLineModes){.m = {1, 1, 1}};
+  *modes = (LineModes){.m = {1, 1, 1}};
   for (int d = 0; d < 3; d++) {
-    if (d < dim) modes->m[d] = grid->extent[d] * host->basis.n;
+    if (d < dim) modes->m[d] = extent[d] * host->basis.n;
     PetscCall(PetscMalloc3(PetscSqr((size_t)modes->m[d]), &modes->L[d], PetscSqr((size_t)modes->m[d]), &modes->V[d], modes->m[d],
                            &modes->lambda[d]));
     modes->V[d][0] = 1;
     modes->L[d][0] = modes->lambda[d][0] = 0;
     if (d >= dim) continue;
-    PetscCall(LineMatrix(host, grid->extent, cell, d, modes->L[d]));
+    PetscCall(LineMatrix(host, extent, cell, d, modes->L[d]));
     modes->same[d] = SameAs(modes, d);
     PetscCall(Diagonalize(host->mesh->domain, d, modes));
   }
@@ -126,20 +132,20 @@ PetscErrorCode VpLineModesCreate(VpLevel host, double reaction, const VpBoxGrid 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpLineModesDestroy(VpLineModes *modes)
+static PetscErrorCode LineModesDestroy(LineModes *modes)
 {
   PetscFunctionBegin;
   for (int d = 0; d < 3; d++) PetscCall(PetscFree3(modes->L[d], modes->V[d], modes->lambda[d]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpSeparablePlace(VpLevel level, const VpLineModes *modes, const int32_t cell[], VpArrays *arrays, VpSeparable *s)
+/* fills *s, whose extent is set */
+static PetscErrorCode PlaceModes(VpLevel level, const LineModes *modes, const int32_t cell[], VpArrays *arrays, VpSeparable *s)
 {
-  const int     dim = level->mesh->dim;
-  const int32_t cells = s->extent[0] * s->extent[1] * s->extent[2];
+  const int dim = level->mesh->dim;
 
   PetscFunctionBegin;
-  PetscCall(VpPlaceArray(arrays, cell, (size_t)cells, "coarse inverse", &s->cell));
+  PetscCall(VpPlaceArray(arrays, cell, (size_t)level->mesh->ncell, "coarse inverse", &s->cell));
   for (int d = 0; d < dim; d++) {
     const int same = modes->same[d];
 
@@ -159,64 +165,43 @@ static PetscErrorCode Destroy(void *data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpSeparableHost(VpLevel level, VpLevel *host)
+/* host: the same level there, orthonormal, double, without reaction */
+static PetscErrorCode Place(Separable *s, VpLevel host, const int32_t cell[])
 {
-  VpProblem problem = level->problem;
+  LineModes modes;
 
   PetscFunctionBegin;
-  problem.reaction = 0;
-  PetscCall(VpLevelCreate(level->mesh, &problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, host));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Place(Separable *s, VpLevel host, const VpBoxGrid *grid, const int32_t cell[])
-{
-  VpLineModes modes;
-
-  PetscFunctionBegin;
-  PetscCall(VpLineModesCreate(host, VpLevelReaction(s->level), grid, cell, &modes));
-  PetscCall(VpSeparablePlace(s->level, &modes, cell, &s->arrays, &s->s));
-  PetscCall(VpLineModesDestroy(&modes));
+  PetscCall(LineModesCreate(host, VpLevelReaction(s->level), s->s.extent, cell, &modes));
+  PetscCall(PlaceModes(s->level, &modes, cell, &s->arrays, &s->s));
+  PetscCall(LineModesDestroy(&modes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Create(VpLevel level, const char prefix[], PetscObject parent, void **data)
 {
   const VpMesh mesh = level->mesh;
+  VpProblem    problem = level->problem;
   Separable   *s;
   VpLevel      host;
-  VpBoxGrid    grid;
-  int32_t     *cell = NULL;
+  int32_t      extent[3], *cell = NULL;
   int          whole; /* every rank that has cells has all of them */
 
   PetscFunctionBegin;
   whole = !mesh->nown || mesh->nsweep == mesh->ncell;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &whole, 1, MPI_INT, MPI_LAND, mesh->comm));
-  if (whole) PetscCall(VpBoxGridCells(mesh, level->basis.n, &grid, &cell)); /* the same everywhere */
-  if (cell && !(grid.sides > 0)) {
+  if (whole) PetscCall(VpBoxGridCells(mesh, level->basis.n, extent, &cell)); /* the same everywhere */
+  if (cell) {
     PetscCall(PetscNew(&s));
     s->level = level;
     s->arrays = (VpArrays){.backend = level->backend, .precision = level->precision};
-    PetscCall(PetscArraycpy(s->s.extent, grid.extent, 3));
-    PetscCall(VpSeparableHost(level, &host));
-    PetscCall(VpTogether(mesh->comm, mesh->nown ? Place(s, host, &grid, cell) : PETSC_SUCCESS));
+    PetscCall(PetscArraycpy(s->s.extent, extent, 3));
+    problem.reaction = 0;
+    PetscCall(VpLevelCreate(mesh, &problem, VP_BASIS_ORTHONORMAL, VP_DOUBLE, &VpBackendHost, &host));
+    PetscCall(VpTogether(mesh->comm, mesh->nown ? Place(s, host, cell) : PETSC_SUCCESS));
     PetscCall(VpLevelDestroy(&host));
     *data = s;
   }
   PetscCall(PetscFree(cell));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* x[0] = A^-1 b for n vectors; x[1] is room */
-static PetscErrorCode Invert(VpLevel level, const VpSeparable *s, int32_t n, const void *b, void *const x[2])
-{
-  const VpPart whole = {.extent = {s->extent[0], s->extent[1], s->extent[2]}};
-  void *const  back[2] = {x[1], x[0]};
-  const int    flat = level->mesh->dim == 2; /* where modes are, so that the last product writes x[0] */
-
-  PetscFunctionBegin;
-  PetscCall(level->ops->to_modes(&level->view, s, &whole, PETSC_FALSE, n, b, back, x[!flat]));
-  PetscCall(level->ops->from_modes(&level->view, s, &whole, n, x[!flat], flat ? back : x, x[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -232,7 +217,7 @@ static PetscErrorCode Solve(void *data, int32_t n, VpVector b, VpVector x)
   PetscCall(VpVectorWrite(x, VP_GHOST_NONE, NULL));
   if (!level->mesh->nown) PetscFunctionReturn(PETSC_SUCCESS);
   for (int d = 0; d < level->mesh->dim; d++) lines += s->s.extent[d] * level->basis.n;
-  PetscCall(Invert(level, &s->s, n, from, VpVectorBuffers(x, NULL)));
+  PetscCall(level->ops->solve_lines(&level->view, &s->s, n, from, VpVectorBuffers(x, NULL)));
   PetscCall(VpLogFlops(level, 4. * n * lines * (double)level->mesh->ncell * (double)VpLevelValues(level)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

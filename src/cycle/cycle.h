@@ -23,10 +23,10 @@ typedef struct {
 } VpCycleOptions;
 /* How many levels a cycle has. */
 typedef struct {
-  int      most;         /* that there are */
-  PetscInt levels;       /* of the cycle */
-  double   seconds, all; /* of a cycle with these, and with all levels, where the cost has decided; else 0 */
-  double   sums;         /* rows of the dense matrix of the coarsest level's notch (VpNotch); 0: it has none */
+  int       most;         /* that there are */
+  PetscInt  levels;       /* of the cycle */
+  PetscBool dense;        /* the coarsest of them is inverted as a dense matrix */
+  double    seconds, all; /* of a cycle with these, and with all levels, where the cost has decided; else 0 */
 } VpLevelCount;
 typedef struct VpCycle_ *VpCycle;
 struct VpCycle_ {

@@ -1,6 +1,6 @@
-/* How many levels a cycle has. On a device a level's inverse, where it separates (coarse/separable.c), perhaps but for a notch
-   (coarse/notched.c), or is small (coarse/dense.c), may take less time than the cycle on it and on all coarser levels, whose launches take
-   long for few unknowns: the coarsest level is the one that makes the cycle cheapest. */
+/* How many levels a cycle has. On a device a level's inverse, where it separates (coarse/separable.c) or is small (coarse/dense.c), may
+   take less time than the cycle on it and on all coarser levels, whose launches take long for few unknowns: the coarsest level is the one
+   that makes the cycle cheapest. */
 #include "internal.h"
 #include <float.h>
 
@@ -41,16 +41,14 @@ static double LinesCost(VpPrecision precision, int n, int dim, const int32_t ext
   return cost;
 }
 
-/* of the level's inverse. At a notch two copies and two kernels are beside the products. 0: it has none */
+/* of the level's inverse. 0: it has none */
 static double InverseCost(VpPrecision precision, const VpCoarseCase *c)
 {
   switch (VpCoarseExpect(c)) {
   case VP_WAY_LINES:
-    return LinesCost(precision, c->n, c->dim, c->grid.extent);
+    return LinesCost(precision, c->n, c->dim, c->extent);
   case VP_WAY_DENSE:
     return DenseCost(precision, VpCoarseUnknowns(c));
-  case VP_WAY_NOTCH:
-    return 2 * LinesCost(precision, c->n, c->dim, c->grid.extent) + DenseCost(precision, VpNotchSums(c)) + 4 * device[precision].product;
   default:
     return 0;
   }
@@ -136,13 +134,13 @@ PetscErrorCode VpCycleCountLevels(VpMesh finest, const VpProblem *problem, const
     while (first < count->most && RanksOf(finest, problem, o, backend, lattice, first) > 1) first++;
     PetscCall(Cheapest(problem, o, uniform, lattice, parts, first, count));
   }
-  if (VpIsDevice(backend) && count->levels > parts && count->levels <= parts + count->most) {
+  if (count->levels > parts && count->levels <= parts + count->most) {
     const int    l = (int)(count->levels - parts - 1);
     VpCoarseCase c;
 
-    PetscCall(VpCoarseCaseOf(lattice[l], o->coarse, PETSC_TRUE, uniform, RanksOf(finest, problem, o, backend, lattice, l),
+    PetscCall(VpCoarseCaseOf(lattice[l], o->coarse, VpIsDevice(backend), uniform, RanksOf(finest, problem, o, backend, lattice, l),
                              problem->degree + 1, &c));
-    if (VpCoarseExpect(&c) == VP_WAY_NOTCH) count->sums = VpNotchSums(&c);
+    count->dense = (PetscBool)(VpCoarseExpect(&c) == VP_WAY_DENSE);
   }
   PetscCall(VpLatticeDestroy(&base));
   count->most += (int)parts;

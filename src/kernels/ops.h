@@ -45,17 +45,9 @@ typedef struct {
      of every line that carry traces there: those of least norm whose V and Q are from[i]. */
   PetscErrorCode (*pack_traces)(const VpView *, int32_t n, const int32_t *list, const void *x, void *to);
   PetscErrorCode (*unpack_traces)(const VpView *, int32_t n, const int32_t *list, const void *from, void *x);
-  /* A^-1 b in two steps. modes = (add: +=) those of b, which counts in `part` only, divided by sums of eigenvalues; where these are 0 they
-     count as infinite. x = the values of modes in `part`, and any elsewhere. n > 1: for as many vectors of own cells, one after the other.
-     Requires: room[0], room[1] and what is read are different, but modes may be room[1] in from_modes(), which then loses them. What is
-     written may be room[(dim + 1) % 2], unless it grows. n = 1, or all cells are own. */
-  PetscErrorCode (*to_modes)(const VpView *, const VpSeparable *, const VpPart *part, PetscBool add, int32_t n, const void *b,
-                             void *const room[2], void *modes);
-  PetscErrorCode (*from_modes)(const VpView *, const VpSeparable *, const VpPart *part, int32_t n, const void *modes, void *const room[2],
-                               void *x);
-  /* take: t = the sums of x; add: b -= what w adds */
-  PetscErrorCode (*take_notch)(const VpView *, const VpNotch *, const void *x, void *t);
-  PetscErrorCode (*add_notch)(const VpView *, const VpNotch *, const void *w, void *b);
+  /* x[0] = A^-1 b for n vectors of the lattice's cells, one after the other; x[1] is scratch. A sum of eigenvalues that is 0 counts as
+     infinite. Requires: n = 1, or all cells are own. */
+  PetscErrorCode (*solve_lines)(const VpView *, const VpSeparable *, int32_t n, const void *b, void *const x[2]);
   /* y[k][i] = sum_j M[i][j] x[k][j], where M is [rows][columns], for k < n */
   PetscErrorCode (*product)(const VpView *, int32_t rows, int32_t columns, const void *M, int32_t n, const void *x, void *y);
   /* dots[0] = (e, r) and dots[1] = (e, w) in L2 over this rank's own cells, in double precision; dots is on the backend. */
@@ -118,8 +110,6 @@ typedef struct {
   /* M [count][n], numbers of the precision on the backend, from what is on the host; the work is done in double precision. *largest: number
      on the diagonal of these rows before the second multiple of e e^T, E and L. */
   PetscErrorCode (*invert_dense)(const VpDenseInverse *, VpPrecision, void *M, double *largest);
-  /* fills these entries of K, which is on the backend */
-  PetscErrorCode (*couple)(const VpCouple *, double *K);
   /* These are NULL on the host. */
   PetscErrorCode (*release_plans)(void **device);  /* of a view. Required before its arrays change or go */
   PetscErrorCode (*available)(PetscBool *);        /* whether there is a device that runs these kernels */

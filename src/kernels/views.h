@@ -326,53 +326,16 @@ typedef struct {
   const void    *eigenvalue[3]; /* [m] of the modes; those of the last direction contain c */
 } VpSeparable;
 
-/* cells of a lattice that are a box of it */
-typedef struct {
-  int32_t first[3], extent[3];
-} VpPart;
-
-/* Sides of cells of a lattice towards cells that are missing in it, as in a notch of a box. Arrays of values hold both sorts of cells. For
-   every line that crosses such a side there are two sums over the values of the line in the cell and in the missing one:
-
-          t[f] = sum_i take[f][0][i] x[i] + take[f][1][i] missing x[i]       f = 0, 1
-
-   and what w[f] of such sums adds to the values is add[f][0][i] w[f] and add[f][1][i] w[f]. Sums are [f][side][line], lines in the order of
-   their values on the side. */
-typedef struct {
-  int32_t        n, ncell;   /* sides; the cells beside them, missing ones included */
-  const int32_t *side;       /* [n][VP_NOTCH_SIDE] the cell, the missing one, 2 dim entry of the tables + the cell's side */
-  const int32_t *cell;       /* [ncell][VP_NOTCH_CELL] a cell, and what side lies on each of its own sides, or -1 */
-  const void    *take, *add; /* [entries][2 f][cell, missing][n] */
-} VpNotch;
-enum { VP_NOTCH_SIDE = 3, VP_NOTCH_CELL = 7 };
-VP_SIZE int VpNotchSize(int n) /* numbers of an entry */
-{
-  return 4 * n;
-}
-
-/* Entries of a symmetric matrix K of sums over modes of three directions,
-
-       K[row][column] = sum_k W[k][a] W[k][a'] sum_mn alpha[m][j] gamma[m][i] beta[n][i] / (lambda[0][k] + lambda[1][m] + lambda[2][n]),
-
-   where a row has an a and a j, a column an a' and an i. All on the host. */
-typedef struct {
-  int32_t        modes[3], a, j, i; /* how many there are */
-  const double  *lambda[3], *W, *alpha, *beta, *gamma;
-  int32_t        rows, columns, size; /* rows and columns of these entries; rows of K */
-  const int32_t *row, *column;        /* [..][3] number in K, a, j; number in K, a', i */
-} VpCouple;
-
 /* The inverse of a symmetric matrix A on values of cells as a dense matrix M,
 
        M = E ((A + weight[0] e e^T)^-1 + weight[1] e e^T) L,
 
    where L takes values in a level's basis to those that A is for, and E takes such values back, a cell at a time. No leading part of
-   A + weight[0] e e^T, its first rows and columns, is singular. All but `rows` on the host. */
+   A + weight[0] e e^T, its first rows and columns, is singular. All of this is on the host. */
 typedef struct {
   int32_t            n, first, count; /* rows of A; those of M that are wanted, [first, first + count): whole cells */
   const PetscInt    *start, *column;  /* row i of A is the entries [start[i], start[i+1]) */
   const PetscScalar *value;
-  const double      *rows;          /* [n][n], on the backend, to be added to A, or NULL */
   const double      *one;           /* e [n], or NULL: 0 */
   double             weight[2];     /* the first of them leaves no eigenvalue at or near 0 */
   int                dim, order;    /* a cell has order^dim values, x fastest */

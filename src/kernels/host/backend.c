@@ -123,5 +123,4 @@ const VpBackend VpBackendHost = {.name = "host",
                                  .pack = Pack,
                                  .unpack = Unpack,
                                  .move = Move,
-                                 .invert_dense = VpHostInvertDense,
-                                 .couple = VpHostCouple};
+                                 .invert_dense = VpHostInvertDense};

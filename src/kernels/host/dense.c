@@ -22,8 +22,7 @@ static void FillRows(void *context, int32_t piece, int32_t first, int32_t last)
   for (int32_t i = first; i < last; i++) {
     double *row = w->rows + (size_t)i * w->n;
 
-    for (size_t j = 0; j < w->n; j++)
-      row[j] = (d->one ? w->weight * d->one[i] * d->one[j] : 0) + (d->rows ? d->rows[(size_t)i * w->n + j] : 0);
+    for (size_t j = 0; j < w->n; j++) row[j] = d->one ? w->weight * d->one[i] * d->one[j] : 0;
     for (PetscInt k = d->start[i]; k < d->start[i + 1]; k++) row[d->column[k]] += PetscRealPart(d->value[k]);
   }
 }

@@ -1,5 +1,5 @@
-/* The kernels by name. operator.c, sweep.c, cells.c, edges.c, transfer.c, separable.c, notch.c, convert.c,
-   linesearch.c and traces.c are compiled for every -DVP_REAL=float|double and -DVP_DIM=2|3, points.c for double alone. They define one
+/* The kernels by name. operator.c, sweep.c, cells.c, edges.c, transfer.c, separable.c, convert.c, linesearch.c
+   and traces.c are compiled for every -DVP_REAL=float|double and -DVP_DIM=2|3, points.c for double alone. They define one
    function per degree k and slot, VpHost<slot>_<real>_<dim>_<k>; backend.c gathers them. */
 #pragma once
 #include "../ops.h"
@@ -23,10 +23,7 @@
   f(restrict_, Restrict, __VA_ARGS__) \
   f(pack_traces, PackTraces, __VA_ARGS__) \
   f(unpack_traces, UnpackTraces, __VA_ARGS__) \
-  f(to_modes, ToModes, __VA_ARGS__) \
-  f(from_modes, FromModes, __VA_ARGS__) \
-  f(take_notch, TakeNotch, __VA_ARGS__) \
-  f(add_notch, AddNotch, __VA_ARGS__) \
+  f(solve_lines, SolveLines, __VA_ARGS__) \
   f(product, Product, __VA_ARGS__) \
   f(dots, Dots, __VA_ARGS__) \
   f(step, Step, __VA_ARGS__) \
@@ -41,8 +38,6 @@
   f(probe, Probe, __VA_ARGS__)
 /* clang-format on */
 
-/* couple.c */
-PetscErrorCode VpHostCouple(const VpCouple *, double *K);
 /* dense.c */
 PetscErrorCode VpHostInvertDense(const VpDenseInverse *, VpPrecision, void *M, double *largest);
 

@@ -8,11 +8,11 @@ typedef struct {
   double work, host;
 } VpBytes;
 /* What they depend on: the boxes refined `level` times are `cells` on `ranks`, and on the levels of a cycle cells_of[levels]; the
-   coefficient makes `lines` one-dimensional operators a cell; `sums` of VpLevelCount; `patch` of VpBackend.patch_bytes. */
+   coefficient makes `lines` one-dimensional operators a cell; `patch` of VpBackend.patch_bytes; `dense` of VpLevelCount. */
 typedef struct {
   int       dim, degree, level, levels;
-  double    cells, ranks, lines, sums, patch, cells_of[VP_MOST_LEVELS];
-  PetscBool device;
+  double    cells, ranks, lines, patch, cells_of[VP_MOST_LEVELS];
+  PetscBool device, dense;
 } VpSize;
 #define VP_BYTES_TEXT 16
 PetscErrorCode VpSizeOf(MPI_Comm, int dim, int degree, PetscInt nbox, int level, const VpBackend *,

@@ -134,7 +134,7 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
          block * (vectors * c.local + 2 * (c.sweep + c.local - 2 * c.own));
 }
 
-/* Of a mesh that is not there yet: its boxes are taken for a grid. Where edges have WHOLE_EDGE cells at most, ranks that have cells have
+/* Unless the matrix is known to be dense, boxes are taken for a grid. Where edges have WHOLE_EDGE cells at most, ranks that have cells have
    all of them as ghosts. */
 static VpCoarseCase CoarseCase(const VpSize *size, const VpCycleOptions *o, double cells)
 {
@@ -142,14 +142,12 @@ static VpCoarseCase CoarseCase(const VpSize *size, const VpCycleOptions *o, doub
   const double edge = pow(cells, 1. / size->dim);
   VpCoarseCase c = {.type = o->coarse,
                     .device = size->device,
-                    .uniform = (PetscBool) !(size->lines > 0),
                     .ranks = size->device ? 1 : (PetscInt)size->ranks,
                     .n = size->degree + 1,
                     .dim = size->dim,
                     .cells = cells};
 
-  c.grid.extent[0] = size->sums > 0 || (edge * c.n <= VP_LONGEST_LINE && (size->ranks == 1 || edge <= WHOLE_EDGE));
-  c.grid.sides = size->sums / 2 / pow(c.n, c.dim - 1);
+  c.extent[0] = !size->dense && !(size->lines > 0) && edge * c.n <= VP_LONGEST_LINE && (size->ranks == 1 || edge <= WHOLE_EDGE);
   return c;
 }
 
@@ -162,7 +160,7 @@ static double SparseBytes(const VpCoarseCase *c, double ranks)
 }
 
 /* What the coarsest level takes beside what a level does. A dense matrix is inverted in double precision; on the host every rank has some
-   of its rows, and one of them all while it is inverted. A notch has such a matrix and vectors of the whole box. */
+   of its rows, and one of them all while it is inverted. */
 static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, double cells, PetscBool *swept)
 {
   const VpCoarseCase c = CoarseCase(size, o, cells);
@@ -172,8 +170,6 @@ static VpBytes CoarseBytes(const VpSize *size, const VpCycleOptions *o, double c
 
   *swept = (PetscBool)(way == VP_WAY_SWEEPS);
   switch (way) {
-  case VP_WAY_NOTCH:
-    return (VpBytes){PetscSqr(size->sums) * (real + 2 * sizeof(double)) + 5 * unknowns * real, 0};
   case VP_WAY_DENSE:
     return c.device ? (VpBytes){all * (real + sizeof(double)), 0} : (VpBytes){all * real / ranks, all * (1 + 2 / ranks) * sizeof(double)};
   case VP_WAY_KSP:

@@ -215,7 +215,7 @@ PetscErrorCode PCVPatchDGDoctor(PC pc, VpMesh mesh, const VpProblem *problem, co
   PetscCall(CountCells(mesh, problem, o->coarsening, &size));
   PetscCall(VpCycleCountLevels(mesh, problem, o, backend, &count));
   o->levels = count.levels;
-  size.sums = count.sums;
+  size.dense = count.dense;
   PetscCall(VpCountLines(mesh, problem, &size));
   need = Need(mesh, &size, o);
   PetscCall(VpDoctorViewer((PetscObject)pc, &viewer));

@@ -302,7 +302,6 @@ PetscErrorCode PCVPatchDGGetCoarsening(PC pc, VPatchDGCoarsening *coarsening)
 .vb
    exact inverse by fast diagonalisation  if the boxes form a grid, the coefficient is constant, and each rank of the level holds all of it
    exact inverse as a dense matrix        up to 10000 unknowns on a GPU, up to 512 on the host
-   exact inverse of a grid with holes     on one GPU, if boxes are missing and the sides next to them have Dirichlet conditions
    sweeps                                 on GPUs
    KSP                                    on the host
 .ve
