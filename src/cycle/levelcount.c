@@ -7,6 +7,10 @@
 #define NOISE 0.1 /* the largest part of a residual that rounding of the finest level's inverse may leave */
 #define STEPS 3.  /* iterations with several levels */
 
+/* A solve bears a part of the set-up. */
+#define SOLVES 40.     /* that bear the set-up of a dense inverse */
+#define INVERT 0.2e-12 /* seconds that this set-up takes for every cube of its unknowns, on an H100 */
+
 /* As measured on an H200 at degree 4, in seconds: an iteration takes `step` beside its cycle; a colour of a level's sweep and its
    transfers take `color` and `value` for every unknown; a product of the inverse takes `product`, `along` for every value of a line, which
    are gone through one after the other, and `pair` for every unknown and value of its line, or `entry` for every entry of a dense matrix.
@@ -54,6 +58,12 @@ static double InverseCost(VpPrecision precision, const VpCoarseCase *c)
   }
 }
 
+/* of the set-up of the level's inverse, for one solve */
+static double SetUpCost(const VpCoarseCase *c)
+{
+  return VpCoarseExpect(c) == VP_WAY_DENSE ? INVERT / SOLVES * pow(VpCoarseUnknowns(c), 3) : 0;
+}
+
 /* About A's condition number times the rounding error. No sweep removes what this leaves of a residual of the finest level. */
 static double Noise(VpLattice L, const VpProblem *problem, VpPrecision precision)
 {
@@ -92,7 +102,7 @@ static PetscErrorCode Cheapest(const VpProblem *problem, const VpCycleOptions *o
     inverse = InverseCost(o->precision, &c);
     if (inverse > 0) {
       count->all = above + inverse;
-      solve = (l || parts ? STEPS : device[o->precision].steps) * (device[o->precision].step + count->all);
+      solve = (l || parts ? STEPS : device[o->precision].steps) * (device[o->precision].step + count->all) + SetUpCost(&c);
       if ((l || parts || Noise(lattice[0], problem, o->precision) < NOISE) && solve < best) {
         best = solve;
         count->levels = parts + l + 1;

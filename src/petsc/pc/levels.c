@@ -205,8 +205,8 @@ PetscErrorCode PCVPatchDGGetReplay(PC pc, PetscBool *replay)
    Notes:
    On a GPU, a coarse level takes long for the little work that it does, and inverting a level can be cheaper. A level is inverted by fast
    diagonalisation if the boxes form a grid and the coefficient is constant, otherwise as a dense matrix of up to 10000 unknowns.
-   `PETSC_DECIDE` inverts the level that saves most time. Up to some million unknowns this may be the finest level, and two iterations are
-   then enough. On CPUs `PETSC_DECIDE` uses all levels. -ksp_view shows the choice.
+   `PETSC_DECIDE` inverts the level that saves most time, where 40 solves share the set-up of a dense matrix. Up to some million unknowns
+   this may be the finest level, and two iterations are then enough. On CPUs `PETSC_DECIDE` uses all levels. -ksp_view shows the choice.
 
    Published iteration counts are for all levels.
 
