@@ -38,7 +38,7 @@ typedef struct {
   VpSet          set;
   const VpGiven *f;
   double         normal[3];
-  double *device, *values; /* memory for a batch of points and their values on the device, and on the host for values that go there */
+  double *device, *host; /* on a device: memory for a batch of points and their values there, and for values of functions of the host */
   double *to;
   int32_t first; /* the place of to[0] */
 } Work;
@@ -51,209 +51,148 @@ static Work WorkOn(const VpField *field, const VpGrid *grid, VpSet set, const Vp
   return w;
 }
 
-static const double *NormalOf(const Work *w)
-{
-  return w->set.side < 0 ? NULL : w->normal;
-}
-
 static size_t RoomFor(const VpGrid *grid, int32_t places, int components)
 {
   return (size_t)places * (size_t)VpGridSize(grid) * (size_t)(3 + components);
 }
 
-/* values of f at places' points; room: for these */
-static PetscErrorCode Find(const Work *w, const VpPlaces *places, const VpGiven *f, double room[], double values[])
-{
-  PetscErrorCode error = w->ops->coordinates(&w->field->level->view, places, w->grid, room);
+static PetscErrorCode Upload(const Work *, const VpPlaces *, int32_t at, const VpGiven *, double values[]);
 
-  return error ? error : Call(f, w->field->mesh->dim, places->n * VpGridSize(w->grid), room, NormalOf(w), values);
+/* values of f at places' points, where the work is done; room: for the points */
+static PetscErrorCode Find(const Work *w, const VpPlaces *places, int32_t at, const VpGiven *f, double room[], double values[])
+{
+  const int      dim = w->field->mesh->dim;
+  double        *x = w->device ? w->device : room;
+  PetscErrorCode error;
+
+  if (w->device && !f->on_device) return Upload(w, places, at, f, values);
+  error = w->ops->coordinates(&w->field->level->view, places, w->grid, x);
+  return error ? error : Call(f, dim, places->n * VpGridSize(w->grid), x, w->set.side < 0 ? NULL : w->normal, values);
 }
 
+/* the memory for values behind that for points */
 static double *Behind(const Work *w, const VpPlaces *places, double room[])
 {
-  return room + 3 * (size_t)places->n * (size_t)VpGridSize(w->grid);
+  return (w->device ? w->device : room) + 3 * (size_t)places->n * (size_t)VpGridSize(w->grid);
 }
 
-static PetscErrorCode StoreHere(void *context, const VpPlaces *places, int32_t at, double room[])
+static PetscErrorCode Store(void *context, const VpPlaces *places, int32_t at, double room[])
 {
   const Work  *w = (const Work *)context;
   const size_t each = (size_t)VpGridSize(w->grid) * (size_t)w->f->components;
 
-  return Find(w, places, w->f, room, w->to + (size_t)(at - w->first) * each);
+  return Find(w, places, at, w->f, room, w->to + (size_t)(at - w->first) * each);
 }
 
-/* values[place - first][point] on the host, of functions there */
-static PetscErrorCode StoreOnHost(const Work *w, int32_t first, int32_t last, const VpGiven *f, double values[])
+static PetscErrorCode Integrate(void *context, const VpPlaces *places, int32_t at, double room[])
 {
-  Work          here = *w;
+  const Work    *w = (const Work *)context;
+  double        *values = Behind(w, places, room);
+  PetscErrorCode error = Find(w, places, at, w->f, room, values);
+
+  return error ? error : w->ops->integrate(&w->field->level->view, places, w->grid, PETSC_TRUE, values, w->to);
+}
+
+/* values on the device of a function of the host */
+static PetscErrorCode Upload(const Work *w, const VpPlaces *places, int32_t at, const VpGiven *f, double values[])
+{
   const int32_t batch = VpBatchOf(w->grid);
+  const size_t  n = (size_t)places->n * (size_t)VpGridSize(w->grid) * (size_t)f->components;
+  Work          here = *w;
 
   PetscFunctionBegin;
   here.ops = VpBackendHost.ops(VP_DOUBLE, w->field->mesh->dim, w->field->basis->degree);
   here.f = f;
-  here.to = values;
-  here.first = first;
+  here.device = NULL;
+  here.to = w->host;
+  here.first = at;
   PetscCall(
-    VpOnHost(w->field, w->set, first, last, batch, RoomFor(w->grid, batch, 0), (PetscBool) !!f->batch, PETSC_FALSE, StoreHere, &here));
+    VpOnHost(w->field, w->set, at, at + places->n, batch, RoomFor(w->grid, batch, 0), (PetscBool) !!f->batch, PETSC_FALSE, Store, &here));
+  PetscCall(w->field->level->backend->upload(w->host, n * sizeof(double), values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* values of f on the device at the points of some places */
-static PetscErrorCode FindOnDevice(const Work *w, const VpPlaces *places, int32_t at, const VpGiven *f, double **values)
+/* does the work where the backend is, with memory for values of so many components; threads: whether the host's functions allow them */
+static PetscErrorCode Run(Work *w, int components, PetscBool threads, PetscBool weighted, VpWorkOnPlaces work)
 {
   const VpBackend *backend = w->field->level->backend;
-  const size_t     n = (size_t)places->n * (size_t)VpGridSize(w->grid);
-
-  PetscFunctionBegin;
-  if (f->on_device) {
-    *values = Behind(w, places, w->device);
-    PetscCall(Find(w, places, f, w->device, *values));
-  } else {
-    PetscCall(StoreOnHost(w, at, at + places->n, f, w->values));
-    PetscCall(backend->upload(w->values, n * (size_t)f->components * sizeof(double), w->device));
-    *values = w->device;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* runs work on a device, with memory for batches of points there and on the host */
-static PetscErrorCode RunOnDevice(Work *w, int components, PetscBool weighted, VpWorkOnPlaces work)
-{
-  const VpBackend *backend = w->field->level->backend;
-  const int32_t    n = VpFieldCount(w->field, w->set), batch = PetscMax(1, PetscMin(n, DEVICE_POINTS / VpGridSize(w->grid)));
-  const size_t     bytes = RoomFor(w->grid, batch, components) * sizeof(double);
+  const int32_t    n = VpFieldCount(w->field, w->set), most = PetscMin(n, DEVICE_POINTS / VpGridSize(w->grid));
+  const int32_t    batch = VpIsDevice(backend) ? PetscMax(1, most) : VpBatchOf(w->grid);
+  const size_t     room = RoomFor(w->grid, batch, components);
   void            *device, *host;
 
   PetscFunctionBegin;
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(backend->borrow(bytes, "functions at points", &device));
-  PetscCall(backend->alloc_host(bytes, "functions at points", &host));
+  if (!VpIsDevice(backend)) {
+    PetscCall(VpOnHost(w->field, w->set, 0, n, batch, room, threads, weighted, work, w));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(backend->borrow(room * sizeof(double), "functions at points", &device));
+  PetscCall(backend->alloc_host(room * sizeof(double), "functions at points", &host));
   w->device = (double *)device;
-  w->values = (double *)host;
+  w->host = (double *)host;
   PetscCall(VpOnDevice(w->field, w->set, 0, n, batch, weighted, work, w));
   PetscCall(backend->release_host(host));
   PetscCall(backend->give_back(device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode IntegrateHere(void *context, const VpPlaces *places, int32_t at, double room[])
-{
-  const Work    *w = (const Work *)context;
-  double        *values = Behind(w, places, room);
-  PetscErrorCode error = Find(w, places, w->f, room, values);
-
-  return error ? error : w->ops->integrate(&w->field->level->view, places, w->grid, PETSC_TRUE, values, w->to);
-}
-
-static PetscErrorCode IntegrateThere(void *context, const VpPlaces *places, int32_t at, double room[])
-{
-  const Work *w = (const Work *)context;
-  double     *values;
-
-  PetscFunctionBegin;
-  PetscCall(FindOnDevice(w, places, at, w->f, &values));
-  PetscCall(w->ops->integrate(&w->field->level->view, places, w->grid, PETSC_TRUE, values, w->to));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode VpAddIntegrals(const VpField *field, const VpGrid *grid, VpSet set, PetscBool weighted, const VpGiven *f, double b[])
 {
-  Work          w = WorkOn(field, grid, set, f, b);
-  const int32_t batch = VpBatchOf(grid), n = VpFieldCount(field, set);
+  Work w = WorkOn(field, grid, set, f, b);
 
-  PetscFunctionBegin;
-  if (VpIsDevice(field->level->backend)) PetscCall(RunOnDevice(&w, 1, weighted, IntegrateThere));
-  else PetscCall(VpOnHost(field, set, 0, n, batch, RoomFor(grid, batch, 1), (PetscBool) !!f->batch, weighted, IntegrateHere, &w));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode StoreThere(void *context, const VpPlaces *places, int32_t at, double room[])
-{
-  const Work  *w = (const Work *)context;
-  const size_t n = (size_t)VpGridSize(w->grid) * (size_t)w->f->components;
-  double      *values;
-
-  PetscFunctionBegin;
-  PetscCall(FindOnDevice(w, places, at, w->f, &values));
-  PetscCall(w->field->level->backend->copy(values, (size_t)places->n * n * sizeof(double), w->to + (size_t)at * n));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Run(&w, f->components, (PetscBool) !!f->batch, weighted, Integrate);
 }
 
 PetscErrorCode VpValuesOf(const VpField *field, const VpGrid *grid, VpSet set, const VpGiven *f, double values[])
 {
   Work w = WorkOn(field, grid, set, f, values);
 
-  PetscFunctionBegin;
-  if (VpIsDevice(field->level->backend)) PetscCall(RunOnDevice(&w, f->components, PETSC_FALSE, StoreThere));
-  else PetscCall(StoreOnHost(&w, 0, VpFieldCount(field, set), f, values));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Run(&w, f->components, (PetscBool) !!f->batch, PETSC_FALSE, Store);
 }
 
-/* sums of squares; of a batch each, so that they do not depend on the number of threads */
+/* sums of squares, on the host of a batch each, so that they do not depend on the number of threads */
 typedef struct {
   Work           at;       /* comes first: it is what work is given; its grid takes coefficients to values */
   const VpGiven *given[2]; /* u and its gradient; NULL: not wanted */
   const double  *x;
   VpGrid         slope[3]; /* to derivatives */
-  int32_t        batch;
-  double        *sum[2]; /* [batches], or one on a device */
+  int32_t        batch;    /* places of a sum */
+  double        *sum[2];
 } Squares;
 
-/* adds the squares at some places; values: of u (i = 0) or of its gradient */
-static PetscErrorCode AddAt(const Squares *s, const VpPlaces *places, int i, const double values[], double *sum)
-{
-  const VpView *view = &s->at.field->level->view;
-
-  return s->at.ops->distance(view, places, i ? s->at.field->mesh->dim : 1, i ? s->slope : s->at.grid, s->x, values, sum);
-}
-
-static PetscErrorCode SquareHere(void *context, const VpPlaces *places, int32_t at, double room[])
+static PetscErrorCode Square(void *context, const VpPlaces *places, int32_t at, double room[])
 {
   const Squares *s = (const Squares *)context;
-  const int32_t  n = places->n * VpGridSize(s->at.grid);
+  const VpView  *view = &s->at.field->level->view;
   double        *values = Behind(&s->at, places, room);
-  PetscErrorCode error = s->at.ops->coordinates(&s->at.field->level->view, places, s->at.grid, room);
+  PetscErrorCode error = PETSC_SUCCESS;
 
   for (int i = 0; i < 2 && !error; i++) {
-    if (!s->given[i]) continue;
-    error = Call(s->given[i], s->at.field->mesh->dim, n, room, NULL, values);
-    if (!error) error = AddAt(s, places, i, values, &s->sum[i][at / s->batch]);
+    const int     n = i ? s->at.field->mesh->dim : 1;
+    const VpGrid *grid = i ? s->slope : s->at.grid;
+
+    if (s->given[i]) error = Find(&s->at, places, at, s->given[i], room, values);
+    if (s->given[i] && !error) error = s->at.ops->distance(view, places, n, grid, s->x, values, &s->sum[i][at / s->batch]);
   }
   return error;
-}
-
-static PetscErrorCode SquareThere(void *context, const VpPlaces *places, int32_t at, double room[])
-{
-  const Squares *s = (const Squares *)context;
-
-  PetscFunctionBegin;
-  for (int i = 0; i < 2; i++) {
-    double *values;
-
-    if (!s->given[i]) continue;
-    PetscCall(FindOnDevice(&s->at, places, at, s->given[i], &values));
-    PetscCall(AddAt(s, places, i, values, s->sum[i]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VpAddSquares(const VpField *field, const VpGrid *grid, const VpGiven *u, const VpGiven *gradient, const double x[],
                             double *square[2])
 {
-  const int32_t n = field->mesh->nown, batch = VpBatchOf(grid), batches = (n + batch - 1) / batch;
-  const int     dim = field->mesh->dim;
-  Squares       s = {.given = {square[0] ? u : NULL, square[1] ? gradient : NULL}, .x = x, .batch = batch};
+  const int32_t   n = field->mesh->nown, batch = VpIsDevice(field->level->backend) ? n + 1 : VpBatchOf(grid), sums = n / batch + 1;
+  const PetscBool threads = (PetscBool)(!u->function && !gradient->function);
+  const int       dim = field->mesh->dim;
+  Squares         s = {.given = {square[0] ? u : NULL, square[1] ? gradient : NULL}, .x = x, .batch = batch};
 
   PetscFunctionBegin;
   s.at = WorkOn(field, grid, VpOwnCells(), u, NULL);
   VpGridSlopes(field->basis, dim, grid, s.slope);
-  PetscCall(PetscCalloc2(batches + 1, &s.sum[0], batches + 1, &s.sum[1]));
-  if (VpIsDevice(field->level->backend)) PetscCall(RunOnDevice(&s.at, dim, PETSC_FALSE, SquareThere));
-  else
-    PetscCall(VpOnHost(field, VpOwnCells(), 0, n, batch, RoomFor(grid, batch, dim), (PetscBool)(!u->function && !gradient->function),
-                       PETSC_FALSE, SquareHere, &s));
+  PetscCall(PetscCalloc2(sums, &s.sum[0], sums, &s.sum[1]));
+  PetscCall(Run(&s.at, dim, threads, PETSC_FALSE, Square));
   for (int i = 0; i < 2; i++) {
-    for (int32_t k = 0; s.given[i] && k <= batches; k++) *square[i] += s.sum[i][k];
+    for (int32_t k = 0; s.given[i] && k < sums; k++) *square[i] += s.sum[i][k];
   }
   PetscCall(PetscFree2(s.sum[0], s.sum[1]));
   PetscFunctionReturn(PETSC_SUCCESS);

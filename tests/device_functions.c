@@ -1,0 +1,112 @@
+/* What is made of a user's functions of points on a device is what the host makes, with the host as the device.
+   ranks: 1 2 */
+#include "support/pretend.h"
+#include "support/tap.h"
+
+static PetscErrorCode NoStream(void *stream)
+{
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Value(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx)
+{
+  value[0] = PetscExpReal(x[0]) * PetscSinReal(3 * x[1] + x[dim - 1]);
+  return 0;
+}
+static PetscErrorCode Gradient(PetscInt dim, const PetscReal x[], PetscScalar value[], void *ctx)
+{
+  for (PetscInt d = 0; d < dim; d++) value[d] = PetscCosReal(x[d] + (PetscReal)d);
+  return 0;
+}
+static PetscErrorCode Flux(PetscInt dim, const PetscReal x[], const PetscReal normal[], PetscScalar value[], void *ctx)
+{
+  value[0] = x[0] + 2 * normal[0] - 3 * normal[1] + x[1];
+  return 0;
+}
+static PetscErrorCode Values(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar value[], void *ctx)
+{
+  for (PetscInt i = 0; i < n; i++) value[i] = PetscExpReal(x[i * dim]) + (normal ? normal[1] : 0);
+  return 0;
+}
+static PetscErrorCode Gradients(PetscInt dim, PetscInt n, const PetscReal x[], const PetscReal normal[], PetscScalar value[], void *ctx)
+{
+  for (PetscInt i = 0; i < n * dim; i++) value[i] = PetscExpReal(x[i]);
+  return 0;
+}
+
+/* a problem with all kinds of data and a coefficient that varies */
+static PetscErrorCode CreateDM(PetscInt dim, const VpBackend *device, DM *dm)
+{
+  const VPatchDGBoundary boundary[6] = {VPATCHDG_BOUNDARY_DIRICHLET, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_ROBIN,
+                                        VPATCHDG_BOUNDARY_DIRICHLET, VPATCHDG_BOUNDARY_NEUMANN, VPATCHDG_BOUNDARY_ROBIN};
+  PetscReal             *a;
+  PetscInt               n;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMVPatchDGCreate(PETSC_COMM_WORLD, dim, 3, 2, dm));
+  PetscCall(DMVPatchDGSetBoundary(*dm, boundary));
+  PetscCall(DMSetUp(*dm));
+  PetscCall(DMVPatchDGGetCells(*dm, &n));
+  PetscCall(PetscMalloc1(n, &a));
+  for (PetscInt i = 0; i < n; i++) a[i] = 1 + (PetscReal)(i % 7);
+  PetscCall(DMVPatchDGSetCoefficient(*dm, a));
+  PetscCall(PetscFree(a));
+  if (device) PetscCall(Pretend(*dm, device, VP_TRANSPORT_HOST));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* right-hand sides and interpolants of functions and batches, and errors */
+static PetscErrorCode Use(DM dm, PetscMemType where, Vec v[4], PetscReal error[4])
+{
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 4; i++) PetscCall(DMCreateGlobalVector(dm, &v[i]));
+  PetscCall(DMVPatchDGComputeRHS(dm, Value, Value, Flux, NULL, v[0]));
+  PetscCall(DMVPatchDGComputeRHSBatch(dm, Values, Values, Values, where, NULL, v[1]));
+  PetscCall(DMVPatchDGInterpolate(dm, Value, NULL, v[2]));
+  PetscCall(DMVPatchDGInterpolateBatch(dm, Values, where, NULL, v[3]));
+  PetscCall(DMVPatchDGComputeErrors(dm, v[3], Value, Gradient, NULL, &error[0], &error[1]));
+  PetscCall(DMVPatchDGComputeErrorsBatch(dm, v[2], Values, Gradients, where, NULL, &error[2], &error[3]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode device_makes_what_the_host_makes(PetscInt dim, PetscMemType where)
+{
+  VpBackend device = PretendedBackend(PETSC_FALSE);
+  Vec       v[2][4];
+  PetscReal error[2][4], worst = 0;
+  PetscBool same = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  device.use_stream = NoStream;
+  for (int i = 0; i < 2; i++) {
+    DM dm;
+
+    PetscCall(CreateDM(dim, i ? &device : NULL, &dm));
+    PetscCall(Use(dm, i ? where : PETSC_MEMTYPE_HOST, v[i], error[i]));
+    PetscCall(DMDestroy(&dm));
+  }
+  for (int i = 0; i < 4; i++) {
+    PetscBool equal;
+
+    PetscCall(VecEqual(v[0][i], v[1][i], &equal));
+    same = (PetscBool)(same && equal);
+    worst = PetscMax(worst, PetscAbsReal(error[1][i] / error[0][i] - 1));
+    for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&v[k][i]));
+  }
+  TapOk((PetscBool)(same && worst < 1e-13), "device_makes_what_the_host_makes, %dD, functions of %s memory: %d, errors %.1e", (int)dim,
+        PetscMemTypeHost(where) ? "host" : "device", same, (double)worst);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(VPatchDGInitializePackage());
+  TapBegin(PETSC_COMM_WORLD);
+  for (PetscInt dim = 2; dim <= 3; dim++) {
+    PetscCall(device_makes_what_the_host_makes(dim, PETSC_MEMTYPE_HOST));
+    PetscCall(device_makes_what_the_host_makes(dim, PETSC_MEMTYPE_CUDA));
+  }
+  PetscCall(PetscFinalize());
+  return TapEnd();
+}
