@@ -320,7 +320,7 @@ static PetscErrorCode bad_answers(void)
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(MakeDM(&c, Periodic, NULL, &dm));
-  Refused(DMSetUp(dm), "which is Dirichlet, Neumann or Robin", "a condition that boxes do not have");
+  Refused(DMSetUp(dm), "which is no condition of one side", "a condition that boxes do not have");
   PetscCall(DMVPatchDGSetBoundaryFunction(dm, OnOneRank, &rank));
   if (size > 1) Refused(DMSetUp(dm), "boundary conditions (DMVPatchDGSetBoundaryFunction(), ", "ranks with other answers");
   PetscCall(DMVPatchDGSetBoundaryFunction(dm, NULL, NULL));

@@ -276,7 +276,7 @@ static PetscErrorCode bad_labels(void)
   Refused(DMSetUp(dm), "The sides of 2 boxes", "labels of other boxes");
   PetscCall(DMVPatchDGSetSideLabels(dm, 1, label));
   Refused(DMSetUp(dm), "no side has the label 9", "a label that is not there");
-  Refused(DMVPatchDGSetLabelBoundary(dm, 1, VPATCHDG_BOUNDARY_PERIODIC, 0), "which is Dirichlet, Neumann or Robin", "a periodic label");
+  Refused(DMVPatchDGSetLabelBoundary(dm, 1, VPATCHDG_BOUNDARY_PERIODIC, 0), "which is no condition of one side", "a periodic label");
   Refused(DMVPatchDGSetLabelBoundary(dm, 1, VPATCHDG_BOUNDARY_ROBIN, 0), "which is positive", "alpha = 0");
   Refused(DMVPatchDGSetSideLabels(dm, 0, label), "at least one box", "labels of no boxes");
   PetscCall(DMVPatchDGSetSideLabels(dm, 1, (const PetscInt[]){9, 2, 3, 4}));

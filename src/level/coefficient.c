@@ -188,9 +188,7 @@ PetscBool VpProblemIsSingular(VpMesh mesh, const VpProblem *problem)
   const VpDomain domain = mesh->domain;
 
   for (int64_t i = 0; i < (int64_t)domain->nbox * 2 * domain->dim; i++) {
-    const VpSide side = VpDomainSide(domain, domain->beyond[i]);
-
-    if (side == VP_SIDE_DIRICHLET || side == VP_SIDE_ROBIN) return PETSC_FALSE;
+    if (domain->beyond[i] < 0 && !VpKeepsConstants(VpDomainSide(domain, domain->beyond[i]))) return PETSC_FALSE;
   }
   return problem->reaction == 0;
 }

@@ -1,7 +1,7 @@
 /* How firmly cells are held. A constant on some cells is no solution of -div(a grad u) = 0 only because these cells are coupled to others,
-   and in the end to a Dirichlet or Robin side or by the reaction. The hold of a cell is the width of the widest way there: the most that
-   the least coupling on a way can be. Where the hold is far below the cell's own a/h^2, as beyond an insulating layer, rounding errors hide
-   it:
+   and in the end to a side that holds constants (Dirichlet, Robin) or by the reaction. The hold of a cell is the width of the widest way
+   there: the most that the least coupling on a way can be. Where the hold is far below the cell's own a/h^2, as beyond an insulating layer,
+   rounding errors hide it:
 
        a = 1       | 1e-16 | 1                    a of cells in a row; u is given on the left side, du/dn on the right one
        hold 1      | 1e-16 | 1e-16                the cells on the right side may have any constant */
@@ -39,20 +39,13 @@ static PetscReal Through(const Holds *h, int32_t cell, int32_t beyond, int d)
 
 static PetscReal ThroughSide(const Holds *h, int32_t cell, int side)
 {
-  const VpDomain  domain = h->mesh->domain;
-  const int32_t   beyond = VpMeshNeighbor(h->mesh, cell, side);
-  const PetscReal strength = h->strength[side / 2][cell];
+  const VpDomain     domain = h->mesh->domain;
+  const int32_t      beyond = VpMeshNeighbor(h->mesh, cell, side);
+  const PetscReal    size = VpCellSize(h->mesh, cell, side / 2);
+  const VpCondition *is = &VpConditions[VpDomainSide(domain, beyond)];
 
-  switch (VpDomainSide(domain, beyond)) {
-  case VP_SIDE_INTERIOR:
-    return Through(h, cell, beyond, side / 2);
-  case VP_SIDE_DIRICHLET:
-    return strength;
-  case VP_SIDE_ROBIN:
-    return strength * PetscMin(1, VpDomainAlpha(domain, beyond) * VpCellSize(h->mesh, cell, side / 2));
-  default:
-    return 0;
-  }
+  if (beyond >= 0) return Through(h, cell, beyond, side / 2);
+  return h->strength[side / 2][cell] * PetscMin(1, is->penalty + is->alpha * VpDomainAlpha(domain, beyond) * size);
 }
 
 static void Widen(const Holds *h, int32_t cell, PetscReal width, PetscBool *changed)

@@ -29,9 +29,9 @@ static int BoxesAround(VpDomain domain, int32_t box, int a, int b, int32_t *end)
   return 4;
 }
 
-static PetscBool IsDirichlet(VpDomain domain, int32_t end)
+static VpGivenKind Given(VpDomain domain, int32_t end)
 {
-  return (PetscBool)(VpDomainSide(domain, end) == VP_SIDE_DIRICHLET);
+  return VpConditions[VpDomainSide(domain, end)].given;
 }
 
 static PetscBool IsSingularEdge(VpDomain domain, int32_t box, int a, int b)
@@ -40,7 +40,7 @@ static PetscBool IsSingularEdge(VpDomain domain, int32_t box, int a, int b)
   const int ahead = BoxesAround(domain, box, a, b, &end[0]), back = BoxesAround(domain, box, b, a, &end[1]), boxes = 1 + ahead + back;
 
   if (ahead == 4 || boxes == 1) return PETSC_FALSE;
-  return (PetscBool)(boxes > 2 || IsDirichlet(domain, end[0]) != IsDirichlet(domain, end[1]));
+  return (PetscBool)(boxes > 2 || Given(domain, end[0]) != Given(domain, end[1]));
 }
 
 static PetscBool HasSingularEdge(VpDomain domain)

@@ -239,8 +239,8 @@ static PetscErrorCode SetBoundary(Grid *g, const VpBoundary boundary[])
     const int side = (int)(i % (2 * g->dim));
 
     if (g->beyond[i] >= 0) continue;
-    PetscCheck(boundary[side].kind >= VP_SIDE_DIRICHLET && boundary[side].kind <= VP_SIDE_LAST_BOUNDARY, g->comm, PETSC_ERR_ARG_OUTOFRANGE,
-               "Side %d of box %d is boundary: it needs Dirichlet, Neumann or Robin", side, (int)(i / (2 * g->dim)));
+    PetscCheck(VpIsCondition(boundary[side].kind), g->comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "Side %d of box %d is boundary: it needs a boundary condition", side, (int)(i / (2 * g->dim)));
     g->beyond[i] = VpBoundaryAt(side);
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -51,7 +51,7 @@
 /* the condition on sides of the domain: an entry of its table */
 typedef struct {
   VpSide    kind;
-  PetscReal alpha; /* of VP_SIDE_ROBIN: du/dn + alpha u is given; else 0 */
+  PetscReal alpha; /* the number of a condition that has one (VpCondition.alpha), else 0 */
 } VpBoundary;
 
 static inline PetscBool VpBoundaryIs(VpBoundary one, VpBoundary other)

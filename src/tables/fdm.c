@@ -16,7 +16,7 @@ typedef struct {
 
 static PetscBool ReadsBeyond(VpSide side)
 {
-  return (PetscBool)(side == VP_SIDE_INTERIOR || side == VP_SIDE_MIXED || side == VP_SIDE_ROBIN || side == VP_SIDE_EDGE);
+  return (PetscBool)(side == VP_SIDE_INTERIOR || side == VP_SIDE_MIXED || side == VP_SIDE_EDGE || VpConditions[side].alpha != 0);
 }
 
 PetscBool VpFdmIsMirrored(const VpFdmKey *key)

@@ -5,20 +5,20 @@
 
 VP_HARMONIC_MEAN(static Real HarmonicMean, Real)
 
+const VpCondition VpConditions[] = {
+#define VP_CONDITION(NAME, ...) [VP_SIDE_##NAME] = {__VA_ARGS__},
+#include "conditions.def"
+#undef VP_CONDITION
+  [VP_SIDE_EDGE] = {0}};
+
 VpFace VpFaceForm(VpSide side, Real h, Real a, Real h_beyond, Real a_beyond, Real penalty)
 {
-  switch (side) {
-  case VP_SIDE_INTERIOR:
-    return (VpFace){HarmonicMean(a, a_beyond), penalty * (1 / h + 1 / h_beyond), 0.5L};
-  case VP_SIDE_DIRICHLET:
-    return (VpFace){a, penalty * 2 / h, 1};
-  case VP_SIDE_ROBIN:
-    return (VpFace){a, h_beyond, 0};
-  case VP_SIDE_EDGE: /* the own part of the form between the cell's parent and what lies beyond */
+  const VpCondition *is = &VpConditions[side];
+
+  if (side == VP_SIDE_INTERIOR) return (VpFace){HarmonicMean(a, a_beyond), penalty * (1 / h + 1 / h_beyond), 0.5L};
+  if (side == VP_SIDE_EDGE) /* the own part of the form between the cell's parent and what lies beyond */
     return (VpFace){HarmonicMean(a, a_beyond), penalty * (1 / (2 * h) + 1 / h_beyond), 0.5L};
-  default:
-    return (VpFace){0, 0, 0};
-  }
+  return (VpFace){a, is->penalty * penalty * 2 / h + is->alpha * h_beyond, is->mean};
 }
 
 double VpDirichletGamma(int degree, double penalty)

@@ -3,11 +3,11 @@
 #include <stdint.h>
 
 typedef enum {
-  VP_SIDE_INTERIOR,  /* cells, on the whole side */
-  VP_SIDE_DIRICHLET, /* the domain's boundary on the whole side: from here to VP_SIDE_LAST_BOUNDARY */
-  VP_SIDE_NEUMANN,
-  VP_SIDE_ROBIN, /* du/dn + alpha u is given */
-  VP_SIDE_LAST_BOUNDARY = VP_SIDE_ROBIN,
+  VP_SIDE_INTERIOR, /* cells, on the whole side */
+/* the domain's boundary on the whole side, with one condition: VP_SIDE_DIRICHLET, ... */
+#define VP_CONDITION(NAME, ...) VP_SIDE_##NAME,
+#include "conditions.def"
+#undef VP_CONDITION
   VP_SIDE_MIXED, /* of a patch: boundary on a part of the side, cells or another boundary on the rest */
   VP_SIDE_WRAP,  /* of a patch: its own cells, which are the only two in a periodic direction */
   VP_SIDE_NONE,  /* of a cell: anything, and the face terms are left out */
@@ -16,10 +16,28 @@ typedef enum {
 /* the most cells of a patch, and the most colours of patches */
 enum { VP_PATCH_CELLS = 8, VP_MOST_COLORS = 8 };
 
+/* what the user gives: the source in cells, u on a side of the domain, or du/dn + alpha u there */
+typedef enum { VP_GIVEN_SOURCE, VP_GIVEN_VALUE, VP_GIVEN_FLUX, VP_GIVEN_KINDS } VpGivenKind;
+/* a row of conditions.def; 0 where a side has no condition */
+typedef struct {
+  VpGivenKind given;
+  double      penalty, alpha, mean;
+} VpCondition;
+extern const VpCondition VpConditions[]; /* by VpSide */
+
+static inline int VpIsCondition(VpSide side)
+{
+  return side > VP_SIDE_INTERIOR && side < VP_SIDE_MIXED;
+}
+/* whether the side's form vanishes for constants */
+static inline int VpKeepsConstants(VpSide side)
+{
+  return VpIsCondition(side) && VpConditions[side].penalty == 0 && VpConditions[side].alpha == 0;
+}
 /* whether constants have the eigenvalue 0 on a line or a patch with these two ends, as where nothing holds them */
 static inline int VpEndsLeaveConstants(VpSide lower, VpSide upper)
 {
-  return lower == VP_SIDE_WRAP || (lower == VP_SIDE_NEUMANN && upper == VP_SIDE_NEUMANN);
+  return lower == VP_SIDE_WRAP || (VpKeepsConstants(lower) && VpKeepsConstants(upper));
 }
 
 /* Functions that kernels need, also on devices; with constant arguments they are compile-time constants. */

@@ -64,13 +64,14 @@ typedef struct {
   double h, a; /* the cell's size and coefficient */
   VpSide side[2];
   double h_beyond[2],
-    a_beyond[2]; /* of the cells beyond, where the side is VP_SIDE_INTERIOR or VP_SIDE_EDGE; h_beyond is alpha where it is VP_SIDE_ROBIN */
+    a_beyond
+      [2]; /* of the cells beyond, where the side is VP_SIDE_INTERIOR or VP_SIDE_EDGE; h_beyond is alpha of a condition that has one */
 } VpLineKey;
 /* The operator is D u + sum_s (g[s][0] V_s + g[s][1] Q_s). D [n][n] is the cell's own part of M^-1 L, L being the form of one direction,
    plus reaction times I; `reaction` is divided by dim already. V_s and Q_s are the traces of the cell beyond side s in reference scaling,
    V = sum_i value[1-s][i] u_i and Q = sum_i slope[1-s][i] u_i, outward from that cell. g is [2 sides][2][n], zero where the side is not
    VP_SIDE_INTERIOR. Interior penalty: H (gamma [u][v] - {u'}[v] - [u]{v'}), gamma = penalty k(k+1)(1/h- + 1/h+), H = 2 a- a+/(a- + a+);
-   Dirichlet: a (gamma u v - u'v - u v'), gamma = penalty 2 k(k+1)/h. Robin: a alpha u v. Edge: the own part of the interior form, with the
+   Conditions: conditions.def. Edge: the own part of the interior form, with the
    penalty of the cell's parent, gamma = penalty k(k+1)(1/(2h) + 1/h+). */
 void VpLineBuild(const VpBasis *, const VpLineKey *, double penalty, double reaction, double D[], double g[]);
 /* The boundary on side s of a cell in a line of equal ones, key->side[s], acts like a cell beyond whose traces are B times the cell's own

@@ -49,14 +49,14 @@ static PetscErrorCode AskSide(DM dm, VpDomain domain, int32_t box, int side, Pet
   if (boundary == VPATCHDG_BOUNDARY_PERIODIC) boundary = VPATCHDG_BOUNDARY_DIRICHLET;
   DMVPatchDGAskLabels(dm, box, side, &boundary, &alpha);
   if (dg->side_boundary) PetscCall(dg->side_boundary(domain->dim, box, side, center, &boundary, &alpha, dg->side_ctx));
-  PetscCheck(VpIsCondition(boundary), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "DMVPatchDGSetBoundaryFunction(): the function says %d for side %d of box %d, which is Dirichlet, Neumann or Robin",
+  PetscCheck(VpIsOfOneSide(boundary), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "DMVPatchDGSetBoundaryFunction(): the function says %d for side %d of box %d, which is no condition of one side",
              (int)boundary, side, (int)box);
   PetscCheck(VpIsAlpha(boundary, alpha), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "DMVPatchDGSetBoundaryFunction(): the function says alpha = %g for side %d of box %d, which is positive", (double)alpha, side,
              (int)box);
   answer[0] = (PetscReal)boundary;
-  answer[1] = boundary == VPATCHDG_BOUNDARY_ROBIN ? alpha : 0;
+  answer[1] = VpBoundaryOf(boundary, alpha).alpha;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,7 +81,7 @@ static PetscErrorCode SetAnswers(DM dm, VpDomain domain, PetscInt n, PetscReal a
   PetscCall(VpTogether(comm, AskAll(dm, domain, answer)));
   PetscCall(
     VpCheckSameReals(comm, 2 * n, answer, "the boundary conditions (DMVPatchDGSetBoundaryFunction(), DMVPatchDGSetLabelBoundary())"));
-  for (PetscInt i = 0; i < n; i++) condition[i] = (VpBoundary){DMVPatchDGSideKinds[(VPatchDGBoundary)answer[2 * i]], answer[2 * i + 1]};
+  for (PetscInt i = 0; i < n; i++) condition[i] = VpBoundaryOf((VPatchDGBoundary)answer[2 * i], answer[2 * i + 1]);
   PetscCall(VpDomainSetBoundary(domain, condition));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

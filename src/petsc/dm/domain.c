@@ -116,12 +116,6 @@ static PetscErrorCode MakeReentrant(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In a periodic direction what is not at an end of the domain, as around a hole, is Dirichlet. */
-const VpSide DMVPatchDGSideKinds[] = {[VPATCHDG_BOUNDARY_DIRICHLET] = VP_SIDE_DIRICHLET,
-                                      [VPATCHDG_BOUNDARY_NEUMANN] = VP_SIDE_NEUMANN,
-                                      [VPATCHDG_BOUNDARY_ROBIN] = VP_SIDE_ROBIN,
-                                      [VPATCHDG_BOUNDARY_PERIODIC] = VP_SIDE_DIRICHLET};
-
 PetscErrorCode DMVPatchDGMakeBoxes(DM dm)
 {
   DM_VPatchDG *dg = dm->data;
@@ -149,7 +143,7 @@ static PetscErrorCode CheckRobin(DM dm, VpDomain domain)
 
   PetscFunctionBegin;
   for (int64_t i = 0; i < (int64_t)domain->nbox * 2 * domain->dim && !robin; i++)
-    robin = (PetscBool)(VpDomainSide(domain, domain->beyond[i]) == VP_SIDE_ROBIN);
+    robin = (PetscBool)(VpDomainAlpha(domain, domain->beyond[i]) > 0);
   PetscCheck(robin, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
              "-dm_vpatchdg_robin was given, and no side is Robin: -dm_vpatchdg_boundary robin, or one name per side");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -164,11 +158,7 @@ PetscErrorCode DMVPatchDGCreateDomain(DM dm, VpDomain *domain)
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGMakeBoxes(dm));
-  for (int side = 0; side < 6; side++) {
-    const PetscBool robin = (PetscBool)(dg->boundary[side] == VPATCHDG_BOUNDARY_ROBIN);
-
-    boundary[side] = (VpBoundary){DMVPatchDGSideKinds[dg->boundary[side]], robin ? dg->alpha[side] : 0};
-  }
+  for (int side = 0; side < 6; side++) boundary[side] = VpBoundaryOf(dg->boundary[side], dg->alpha[side]);
   for (PetscInt d = 0; d < dm->dim; d++) {
     const PetscBool lower = dg->boundary[2 * d] == VPATCHDG_BOUNDARY_PERIODIC;
     const PetscBool upper = dg->boundary[2 * d + 1] == VPATCHDG_BOUNDARY_PERIODIC;

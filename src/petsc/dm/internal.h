@@ -33,17 +33,29 @@ static inline PetscBool VpIsReentrant(VPatchDGDomain domain)
 {
   return (PetscBool)(domain == VPATCHDG_DOMAIN_LSHAPE || domain == VPATCHDG_DOMAIN_FICHERA);
 }
-/* whether it is a condition that one side may have, and whether alpha is a number that the condition may have */
-static inline PetscBool VpIsCondition(VPatchDGBoundary boundary)
+/* The sides of the domain with a condition that one side may have. What is not at an end of the domain in a periodic direction, as around a
+   hole, is Dirichlet. */
+static inline VpSide VpSideOf(VPatchDGBoundary boundary)
 {
-  return (PetscBool)(boundary >= VPATCHDG_BOUNDARY_DIRICHLET && boundary < VPATCHDG_BOUNDARY_PERIODIC);
+  return boundary == VPATCHDG_BOUNDARY_PERIODIC ? VP_SIDE_DIRICHLET : (VpSide)((int)boundary + 1);
+}
+static inline PetscBool VpIsOfOneSide(VPatchDGBoundary boundary)
+{
+  return (PetscBool)(boundary != VPATCHDG_BOUNDARY_PERIODIC && VpIsCondition(VpSideOf(boundary)));
+}
+/* whether the condition has a number alpha, and whether it may be this one */
+static inline PetscBool VpHasAlpha(VPatchDGBoundary boundary)
+{
+  return (PetscBool)(VpConditions[VpSideOf(boundary)].alpha != 0);
 }
 static inline PetscBool VpIsAlpha(VPatchDGBoundary boundary, PetscReal alpha)
 {
-  return (PetscBool)(boundary != VPATCHDG_BOUNDARY_ROBIN || (alpha > 0 && !PetscIsInfOrNanReal(alpha)));
+  return (PetscBool)(!VpHasAlpha(boundary) || (alpha > 0 && !PetscIsInfOrNanReal(alpha)));
 }
-/* the kind of side of every VPatchDGBoundary */
-extern const VpSide DMVPatchDGSideKinds[];
+static inline VpBoundary VpBoundaryOf(VPatchDGBoundary boundary, PetscReal alpha)
+{
+  return (VpBoundary){VpSideOf(boundary), VpHasAlpha(boundary) ? alpha : 0};
+}
 /* labels.c, where `from` and `to` have the same dimension */
 typedef struct VpLabels_ *VpLabels;
 PetscErrorCode            DMVPatchDGCopyLabels(DM from, DM to);

@@ -247,17 +247,16 @@ PetscErrorCode DMVPatchDGGetSideLabels(DM dm, PetscInt *nbox, const PetscInt *la
 @*/
 PetscErrorCode DMVPatchDGSetLabelBoundary(DM dm, PetscInt label, VPatchDGBoundary boundary, PetscReal alpha)
 {
-  const PetscBool robin = (PetscBool)(boundary == VPATCHDG_BOUNDARY_ROBIN);
-  DM_VPatchDG    *dg;
+  DM_VPatchDG *dg;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGGetData(dm, &dg));
   PetscValidLogicalCollectiveInt(dm, label, 2);
   PetscCall(DMVPatchDGCheckChange(dm, PETSC_TRUE, "boundary condition of a label"));
-  PetscCheck(VpIsCondition(boundary), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "DMVPatchDGSetLabelBoundary(): %d for label %" PetscInt_FMT ", which is Dirichlet, Neumann or Robin", (int)boundary, label);
+  PetscCheck(VpIsOfOneSide(boundary), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
+             "DMVPatchDGSetLabelBoundary(): %d for label %" PetscInt_FMT ", which is no condition of one side", (int)boundary, label);
   PetscCheck(VpIsAlpha(boundary, alpha), PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
              "DMVPatchDGSetLabelBoundary(): alpha = %g for label %" PetscInt_FMT ", which is positive", (double)alpha, label);
-  PetscCall(StoreCondition(dm, (Condition){label, boundary, robin ? alpha : 0}));
+  PetscCall(StoreCondition(dm, (Condition){label, boundary, VpBoundaryOf(boundary, alpha).alpha}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -27,7 +27,19 @@ static PetscErrorCode NumbersOption(DM dm, const char option[], const char text[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode BoundaryByName(DM dm, const char name[], VPatchDGBoundary *boundary)
+/* the conditions that exist, as words */
+static PetscErrorCode BoundaryWords(char words[], size_t length)
+{
+  PetscFunctionBegin;
+  words[0] = 0;
+  for (int i = 0; i <= VPATCHDG_BOUNDARY_PERIODIC; i++) {
+    PetscCall(PetscStrlcat(words, i ? ", " : "", length));
+    PetscCall(PetscStrlcat(words, VPatchDGBoundaries[i], length));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BoundaryByName(DM dm, const char name[], const char words[], VPatchDGBoundary *boundary)
 {
   PetscEnum value = (PetscEnum)0;
   PetscBool found;
@@ -35,25 +47,25 @@ static PetscErrorCode BoundaryByName(DM dm, const char name[], VPatchDGBoundary 
   PetscFunctionBegin;
   PetscCall(PetscEnumFind(VPatchDGBoundaries, name, &value, &found));
   PetscCheck(found && (int)value <= VPATCHDG_BOUNDARY_PERIODIC, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_OUTOFRANGE,
-             "-dm_vpatchdg_boundary %s: dirichlet, neumann, robin and periodic exist", name);
+             "-dm_vpatchdg_boundary %s: %s exist", name, words);
   *boundary = (VPatchDGBoundary)value;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode BoundaryOption(DM dm, VpOptionItems PetscOptionsObject)
 {
-  char            *name[MAX_ENTRIES];
+  char            *name[MAX_ENTRIES], words[128], help[256];
   PetscInt         n = MAX_ENTRIES;
   PetscBool        set;
   VPatchDGBoundary boundary[6];
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsStringArray("-dm_vpatchdg_boundary",
-                                    "dirichlet, neumann, robin or periodic, for all sides, or one for each in the order x-,x+,y-,y+,z-,z+",
-                                    "DMVPatchDGSetBoundary", name, &n, &set));
+  PetscCall(BoundaryWords(words, sizeof(words)));
+  PetscCall(PetscSNPrintf(help, sizeof(help), "For all sides, or one for each in the order x-,x+,y-,y+,z-,z+: %s", words));
+  PetscCall(PetscOptionsStringArray("-dm_vpatchdg_boundary", help, "DMVPatchDGSetBoundary", name, &n, &set));
   if (!set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckEntries(dm, "-dm_vpatchdg_boundary", n, 2 * dm->dim, PETSC_TRUE));
-  for (PetscInt side = 0; side < 2 * dm->dim; side++) PetscCall(BoundaryByName(dm, name[n == 1 ? 0 : side], &boundary[side]));
+  for (PetscInt side = 0; side < 2 * dm->dim; side++) PetscCall(BoundaryByName(dm, name[n == 1 ? 0 : side], words, &boundary[side]));
   for (PetscInt i = 0; i < n; i++) PetscCall(PetscFree(name[i]));
   PetscCall(DMVPatchDGSetBoundary(dm, boundary));
   PetscFunctionReturn(PETSC_SUCCESS);

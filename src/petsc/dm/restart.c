@@ -96,10 +96,9 @@ static void FillHead(DM dm, PetscReal head[])
 static void FillAsked(VpDomain domain, PetscReal to[])
 {
   for (int64_t i = 0; i < (int64_t)domain->nbox * 2 * domain->dim; i++) {
-    VPatchDGBoundary boundary = VPATCHDG_BOUNDARY_DIRICHLET;
+    const VpSide side = VpDomainSide(domain, domain->beyond[i]);
 
-    while (VpIsBoundary(domain->beyond[i]) && DMVPatchDGSideKinds[boundary] != VpDomainSide(domain, domain->beyond[i])) boundary++;
-    to[2 * i] = (PetscReal)boundary;
+    to[2 * i] = VpIsCondition(side) ? (PetscReal)(side - VpSideOf((VPatchDGBoundary)0)) : 0;
     to[2 * i + 1] = VpDomainAlpha(domain, domain->beyond[i]);
   }
 }

@@ -33,13 +33,17 @@ static PetscErrorCode ViewDomain(DM dm, PetscViewer viewer)
 static PetscErrorCode ViewSides(VpDomain domain, const char by[], PetscViewer viewer)
 {
   const int64_t n = (int64_t)domain->nbox * 2 * domain->dim;
-  PetscInt64    sides[VP_SIDE_LAST_BOUNDARY + 1] = {0};
+  PetscInt64    sides[VP_SIDE_MIXED] = {0};
 
   PetscFunctionBegin;
   for (int64_t i = 0; i < n; i++) sides[VpDomainSide(domain, domain->beyond[i])]++;
-  PetscCall(PetscViewerASCIIPrintf(
-    viewer, "  boundary by %s: %" PetscInt64_FMT " sides of boxes dirichlet, %" PetscInt64_FMT " neumann, %" PetscInt64_FMT " robin\n", by,
-    sides[VP_SIDE_DIRICHLET], sides[VP_SIDE_NEUMANN], sides[VP_SIDE_ROBIN]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  boundary by %s:", by));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+  for (int i = 0; VpIsOfOneSide((VPatchDGBoundary)i); i++)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s%" PetscInt64_FMT "%s%s", i ? ", " : " ", sides[VpSideOf((VPatchDGBoundary)i)],
+                                     i ? " " : " sides of boxes ", VPatchDGBoundaries[i]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -52,7 +56,7 @@ static PetscErrorCode ViewBoundary(DM dm, PetscViewer viewer)
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   for (PetscInt side = 0; side < 2 * dm->dim; side++) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "%s%s", side ? "," : " ", VPatchDGBoundaries[dg->boundary[side]]));
-    if (dg->boundary[side] == VPATCHDG_BOUNDARY_ROBIN) PetscCall(PetscViewerASCIIPrintf(viewer, " (alpha %g)", (double)dg->alpha[side]));
+    if (VpHasAlpha(dg->boundary[side])) PetscCall(PetscViewerASCIIPrintf(viewer, " (alpha %g)", (double)dg->alpha[side]));
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));

@@ -3,7 +3,7 @@
 #include "functions.h"
 
 /* what functions about the boundary begin with */
-static PetscErrorCode Begin(DM dm, VPatchDGBoundary boundary, const char caller[], VpField *field, VpSide *kind)
+static PetscErrorCode Begin(DM dm, VPatchDGBoundary boundary, const char caller[], VpField *field, VpGivenKind *given)
 {
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheck(dm, caller));
@@ -11,7 +11,7 @@ static PetscErrorCode Begin(DM dm, VPatchDGBoundary boundary, const char caller[
              PETSC_ERR_ARG_OUTOFRANGE,
              "%s: the boundary has points where it is Dirichlet or Neumann, Robin sides among these, not of kind %d", caller,
              (int)boundary);
-  *kind = boundary == VPATCHDG_BOUNDARY_DIRICHLET ? VP_SIDE_DIRICHLET : VP_SIDE_NEUMANN;
+  *given = boundary == VPATCHDG_BOUNDARY_DIRICHLET ? VP_GIVEN_VALUE : VP_GIVEN_FLUX;
   PetscCall(VpFieldGet(dm, field));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -23,32 +23,32 @@ static int SidePoints(const VpField *field)
 }
 
 /* the sides of a kind before this one; all of them: side 2 dim */
-static double SidesBefore(const VpField *field, VpSide kind, int side)
+static double SidesBefore(const VpField *field, VpGivenKind given, int side)
 {
   double count = 0;
 
-  for (int s = 0; s < side; s++) count += VpFieldCount(field, (VpSet){kind, s});
+  for (int s = 0; s < side; s++) count += VpFieldCount(field, (VpSet){given, s});
   return count;
 }
 
 /* where the points of a side begin, in points */
 static size_t PointsBefore(const VpField *field, VpSet set)
 {
-  return (size_t)SidesBefore(field, set.kind, set.side) * (size_t)SidePoints(field);
+  return (size_t)SidesBefore(field, set.given, set.side) * (size_t)SidePoints(field);
 }
 
-static PetscErrorCode CreateVector(const VpField *field, VpSide kind, int components, Vec *v)
+static PetscErrorCode CreateVector(const VpField *field, VpGivenKind given, int components, Vec *v)
 {
-  return VpPointVector(field, SidesBefore(field, kind, 2 * field->mesh->dim), SidePoints(field), components, v);
+  return VpPointVector(field, SidesBefore(field, given, 2 * field->mesh->dim), SidePoints(field), components, v);
 }
 
 /* Ensures: an error on all ranks unless v has a number for every point of all sides of a kind. */
-static PetscErrorCode CheckVector(const VpField *field, VpSide kind, Vec v, const char caller[], const char what[])
+static PetscErrorCode CheckVector(const VpField *field, VpGivenKind given, Vec v, const char caller[], const char what[])
 {
-  return VpCheckSize(field->dm, v, (double)PointsBefore(field, (VpSet){kind, 2 * field->mesh->dim}), caller, what);
+  return VpCheckSize(field->dm, v, (double)PointsBefore(field, (VpSet){given, 2 * field->mesh->dim}), caller, what);
 }
 
-static PetscErrorCode SideCoordinates(const VpField *field, VpSide kind, Vec coordinates)
+static PetscErrorCode SideCoordinates(const VpField *field, VpGivenKind given, Vec coordinates)
 {
   const int dim = field->mesh->dim;
   VpValues  xv;
@@ -58,7 +58,7 @@ static PetscErrorCode SideCoordinates(const VpField *field, VpSide kind, Vec coo
   PetscCall(VpGridCreate(field->basis, dim, field->basis->n, NULL, &cell));
   PetscCall(VpValuesGet(field->level->backend, coordinates, VP_WRITE, &xv));
   for (int side = 0; side < 2 * dim; side++) {
-    const VpSet set = {kind, side};
+    const VpSet set = {given, side};
     VpGrid      grid = cell;
 
     VpGridToSide(field->basis, side, 1, 0, &grid);
@@ -68,7 +68,7 @@ static PetscErrorCode SideCoordinates(const VpField *field, VpSide kind, Vec coo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SideNormals(const VpField *field, VpSide kind, Vec normals)
+static PetscErrorCode SideNormals(const VpField *field, VpGivenKind given, Vec normals)
 {
   const int    dim = field->mesh->dim;
   PetscScalar *n;
@@ -77,7 +77,7 @@ static PetscErrorCode SideNormals(const VpField *field, VpSide kind, Vec normals
   PetscCall(VecZeroEntries(normals));
   PetscCall(VecGetArray(normals, &n));
   for (int side = 0; side < 2 * dim; side++) {
-    const size_t begin = PointsBefore(field, (VpSet){kind, side}), end = PointsBefore(field, (VpSet){kind, side + 1});
+    const size_t begin = PointsBefore(field, (VpSet){given, side}), end = PointsBefore(field, (VpSet){given, side + 1});
 
     for (size_t i = begin; i < end; i++) n[i * (size_t)dim + (size_t)(side / 2)] = side % 2 ? 1 : -1;
   }
@@ -111,21 +111,21 @@ PetscErrorCode DMVPatchDGGetBoundaryPoints(DM dm, VPatchDGBoundary boundary, Vec
 {
   static const char caller[] = "DMVPatchDGGetBoundaryPoints()";
   VpField           field;
-  VpSide            kind;
+  VpGivenKind       given;
 
   PetscFunctionBegin;
-  PetscCall(Begin(dm, boundary, caller, &field, &kind));
+  PetscCall(Begin(dm, boundary, caller, &field, &given));
   VpAssertPointer(coordinates, 3);
-  PetscCall(CreateVector(&field, kind, field.mesh->dim, coordinates));
-  PetscCall(SideCoordinates(&field, kind, *coordinates));
+  PetscCall(CreateVector(&field, given, field.mesh->dim, coordinates));
+  PetscCall(SideCoordinates(&field, given, *coordinates));
   if (!normals) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecDuplicate(*coordinates, normals));
-  PetscCall(SideNormals(&field, kind, *normals));
+  PetscCall(SideNormals(&field, given, *normals));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* u, or its outward derivative, at the points of all sides of a kind */
-static PetscErrorCode EvaluateOnSides(const VpField *field, VpSide kind, PetscBool derivative, Vec x, Vec values)
+static PetscErrorCode EvaluateOnSides(const VpField *field, VpGivenKind given, PetscBool derivative, Vec x, Vec values)
 {
   const int dim = field->mesh->dim;
   VpValues  xv, yv;
@@ -136,7 +136,7 @@ static PetscErrorCode EvaluateOnSides(const VpField *field, VpSide kind, PetscBo
   PetscCall(VpValuesGet(field->level->backend, x, VP_READ, &xv));
   PetscCall(VpValuesGet(field->level->backend, values, VP_WRITE, &yv));
   for (int side = 0; side < 2 * dim; side++) {
-    const VpSet set = {kind, side};
+    const VpSet set = {given, side};
     VpGrid      grid = cell;
 
     VpGridToSide(field->basis, side, !derivative, derivative, &grid);
@@ -176,15 +176,15 @@ PetscErrorCode DMVPatchDGGetBoundaryValues(DM dm, VPatchDGBoundary boundary, Vec
   static const char caller[] = "DMVPatchDGGetBoundaryValues()";
   Vec               out[2] = {values, derivatives};
   VpField           field;
-  VpSide            kind;
+  VpGivenKind       given;
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, x, caller));
-  PetscCall(Begin(dm, boundary, caller, &field, &kind));
+  PetscCall(Begin(dm, boundary, caller, &field, &given));
   for (int i = 0; i < 2; i++) {
     if (!out[i]) continue;
-    PetscCall(CheckVector(&field, kind, out[i], caller, i ? "derivatives on the boundary" : "values on the boundary"));
-    PetscCall(EvaluateOnSides(&field, kind, (PetscBool)i, x, out[i]));
+    PetscCall(CheckVector(&field, given, out[i], caller, i ? "derivatives on the boundary" : "values on the boundary"));
+    PetscCall(EvaluateOnSides(&field, given, (PetscBool)i, x, out[i]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -210,27 +210,27 @@ PetscErrorCode DMVPatchDGCreateBoundaryVector(DM dm, VPatchDGBoundary boundary, 
 {
   static const char caller[] = "DMVPatchDGCreateBoundaryVector()";
   VpField           field;
-  VpSide            kind;
+  VpGivenKind       given;
 
   PetscFunctionBegin;
-  PetscCall(Begin(dm, boundary, caller, &field, &kind));
+  PetscCall(Begin(dm, boundary, caller, &field, &given));
   VpAssertPointer(v, 3);
-  PetscCall(CreateVector(&field, kind, 1, v));
+  PetscCall(CreateVector(&field, given, 1, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* values at points that a right-hand side is made of */
 typedef struct {
   const VpField *field;
-  Vec            values[3]; /* in cells, on Dirichlet sides, on Neumann sides; NULL: 0 */
+  Vec            values[VP_GIVEN_KINDS]; /* NULL: 0 */
   PetscScalar   *b;
 } PointData;
 
 static PetscErrorCode AddValues(void *context, const VpGrid *grid, VpSet set)
 {
   const PointData *data = (const PointData *)context;
-  const PetscBool  cells = (PetscBool)(set.kind == VP_SIDE_INTERIOR);
-  const Vec        v = data->values[cells ? 0 : set.kind == VP_SIDE_DIRICHLET ? 1 : 2];
+  const PetscBool  cells = (PetscBool)(set.given == VP_GIVEN_SOURCE);
+  const Vec        v = data->values[set.given];
   VpValues         vv;
 
   PetscFunctionBegin;
@@ -278,11 +278,8 @@ PetscErrorCode DMVPatchDGComputeRHSFromPoints(DM dm, Vec f, Vec dirichlet, Vec n
   if (f) PetscCall(DMVPatchDGCheckVector(dm, f, caller));
   PetscCheck(f != b, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_IDN, "%s: f and b must be different vectors", caller);
   PetscCall(VpFieldGet(dm, &field));
-  for (int i = 1; i < 3; i++) {
-    if (data.values[i])
-      PetscCall(CheckVector(&field, i == 1 ? VP_SIDE_DIRICHLET : VP_SIDE_NEUMANN, data.values[i], caller,
-                            i == 1 ? "Dirichlet values" : "Neumann values"));
-  }
+  if (dirichlet) PetscCall(CheckVector(&field, VP_GIVEN_VALUE, dirichlet, caller, "Dirichlet values"));
+  if (neumann) PetscCall(CheckVector(&field, VP_GIVEN_FLUX, neumann, caller, "Neumann values"));
   if (!f) PetscCall(VecZeroEntries(b));
   data.field = &field;
   PetscCall(VpValuesGet(field.level->backend, b, f ? VP_WRITE : VP_READ_WRITE, &bv));

@@ -142,8 +142,8 @@ static double PointOf(const Estimate *e, const SidePoints *points, int q, PetscR
 /* adds on a side on the boundary: a k(k+1)/h |u - g|^2, or h/(k a) |a (du/dn + alpha u - g)|^2 */
 static PetscErrorCode AddBoundary(const Estimate *e, int32_t cell, int side, int32_t beyond, double *norm)
 {
-  const VpSide kind = VpDomainSide(e->mesh->domain, beyond);
-  const double h = VpCellSize(e->mesh, cell, side / 2), a = TraceOf(e, cell, side), k = e->basis.degree,
+  const PetscBool value = (PetscBool)(VpConditions[VpDomainSide(e->mesh->domain, beyond)].given == VP_GIVEN_VALUE);
+  const double    h = VpCellSize(e->mesh, cell, side / 2), a = TraceOf(e, cell, side), k = e->basis.degree,
                alpha = VpDomainAlpha(e->mesh->domain, beyond);
   const SideTraces t = SideOf(e, cell, side);
   PetscReal        at[3] = {0}, normal[3] = {0}, lower[3], size[3], area = 1;
@@ -159,12 +159,12 @@ static PetscErrorCode AddBoundary(const Estimate *e, int32_t cell, int side, int
     const double weight = PointOf(e, &points, q, at, phi);
     PetscScalar  g = 0;
 
-    if (kind == VP_SIDE_DIRICHLET && e->dirichlet) PetscCall(e->dirichlet(e->dim, at, &g, e->ctx));
-    if (kind != VP_SIDE_DIRICHLET && e->flux) PetscCall(e->flux(e->dim, at, normal, &g, e->ctx));
-    difference[q] = -(kind == VP_SIDE_DIRICHLET ? 1 : a) * PetscRealPart(g) * sqrt(weight * area);
-    for (int l = 0; l < e->m; l++) difference[q] += phi[l] * (kind == VP_SIDE_DIRICHLET ? t.value[l] : t.slope[l] + alpha * a * t.value[l]);
+    if (value && e->dirichlet) PetscCall(e->dirichlet(e->dim, at, &g, e->ctx));
+    if (!value && e->flux) PetscCall(e->flux(e->dim, at, normal, &g, e->ctx));
+    difference[q] = -(value ? 1 : a) * PetscRealPart(g) * sqrt(weight * area);
+    for (int l = 0; l < e->m; l++) difference[q] += phi[l] * (value ? t.value[l] : t.slope[l] + alpha * a * t.value[l]);
   }
-  *norm = hypot(*norm, sqrt(kind == VP_SIDE_DIRICHLET ? a * k * (k + 1) / h : h / (k * a)) * VpNorm(e->m, difference));
+  *norm = hypot(*norm, sqrt(value ? a * k * (k + 1) / h : h / (k * a)) * VpNorm(e->m, difference));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -51,8 +51,8 @@ static PetscScalar IntegralOverSide(const VpField *field, const double weight[],
   return sum;
 }
 
-/* *flux += the integral over this rank's sides of a kind */
-static PetscErrorCode AddSides(const VpField *field, const Wanted *w, int kind, Vec derivatives, PetscScalar *flux)
+/* *flux += the integral over this rank's sides with these data */
+static PetscErrorCode AddSides(const VpField *field, const Wanted *w, int given, Vec derivatives, PetscScalar *flux)
 {
   const int          dim = field->mesh->dim;
   const PetscScalar *values, *at;
@@ -63,8 +63,8 @@ static PetscErrorCode AddSides(const VpField *field, const Wanted *w, int kind, 
   PetscCall(VecGetArrayRead(derivatives, &values));
   at = values;
   for (int side = 0; side < 2 * dim; side++) {
-    for (int32_t i = 0; i < field->geometry->n[kind][side]; i++, at += PetscPowInt(field->basis->n, dim - 1)) {
-      const int32_t cell = field->geometry->cell[kind][side][i];
+    for (int32_t i = 0; i < field->geometry->n[given][side]; i++, at += PetscPowInt(field->basis->n, dim - 1)) {
+      const int32_t cell = field->geometry->cell[given][side][i];
       PetscReal     area = 1;
 
       if (!Has(w, dim, field->mesh->box[cell], side)) continue;
@@ -111,7 +111,7 @@ static PetscErrorCode AddSides(const VpField *field, const Wanted *w, int kind, 
 @*/
 PetscErrorCode DMVPatchDGIntegrateFlux(DM dm, Vec u, PetscInt label, PetscScalar *flux)
 {
-  static const VPatchDGBoundary kinds[] = {VPATCHDG_BOUNDARY_DIRICHLET, VPATCHDG_BOUNDARY_NEUMANN};
+  static const VPatchDGBoundary kinds[] = {[VP_GIVEN_VALUE] = VPATCHDG_BOUNDARY_DIRICHLET, [VP_GIVEN_FLUX] = VPATCHDG_BOUNDARY_NEUMANN};
   PetscScalar                   sum = 0;
   VpField                       field;
   Wanted                        wanted;
@@ -122,10 +122,10 @@ PetscErrorCode DMVPatchDGIntegrateFlux(DM dm, Vec u, PetscInt label, PetscScalar
   VpAssertPointer(flux, 4);
   PetscCall(Want(dm, label, &wanted));
   PetscCall(VpFieldGet(dm, &field));
-  for (int kind = 0; kind < 2; kind++) {
-    PetscCall(DMVPatchDGCreateBoundaryVector(dm, kinds[kind], &derivatives));
-    PetscCall(DMVPatchDGGetBoundaryValues(dm, kinds[kind], u, NULL, derivatives));
-    PetscCall(AddSides(&field, &wanted, kind, derivatives, &sum));
+  for (int given = VP_GIVEN_VALUE; given < VP_GIVEN_KINDS; given++) {
+    PetscCall(DMVPatchDGCreateBoundaryVector(dm, kinds[given], &derivatives));
+    PetscCall(DMVPatchDGGetBoundaryValues(dm, kinds[given], u, NULL, derivatives));
+    PetscCall(AddSides(&field, &wanted, given, derivatives, &sum));
     PetscCall(VecDestroy(&derivatives));
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)dm)));

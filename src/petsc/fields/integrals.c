@@ -2,12 +2,12 @@
 #include "fields.h"
 #include "functions.h"
 
-/* the grid of the side's matrices that b_i = (a g, gamma phi_i - d phi_i/dn) is made with (Dirichlet), or (a h, phi_i) */
+/* the grid of the side's matrices that b_i = (a g, gamma phi_i - d phi_i/dn) is made with where u is given, or (a h, phi_i) */
 static VpGrid SideGrid(const VpField *field, const VpGrid *cell, VpSet set)
 {
   VpGrid grid = *cell;
 
-  if (set.kind == VP_SIDE_DIRICHLET) {
+  if (set.given == VP_GIVEN_VALUE) {
     VpGridToSide(field->basis, set.side, VpDirichletGamma(field->basis->degree, field->level->problem.penalty), -1, &grid);
     grid.power[set.side / 2] -= 2;
   } else VpGridToSide(field->basis, set.side, 1, 0, &grid);
@@ -24,7 +24,7 @@ PetscErrorCode VpForIntegrals(const VpField *field, int nq, PetscErrorCode (*wor
   VpGridToIntegrals(field->basis, &grid);
   PetscCall(work(context, &grid, VpOwnCells()));
   for (int i = 0; i < 4 * field->mesh->dim; i++) {
-    const VpSet set = {i % 2 ? VP_SIDE_NEUMANN : VP_SIDE_DIRICHLET, i / 2};
+    const VpSet set = {i % 2 ? VP_GIVEN_FLUX : VP_GIVEN_VALUE, i / 2};
 
     grid = SideGrid(field, &cell, set);
     VpGridToIntegrals(field->basis, &grid);
@@ -36,17 +36,17 @@ PetscErrorCode VpForIntegrals(const VpField *field, int nq, PetscErrorCode (*wor
 /* the data of a right-hand side */
 typedef struct {
   const VpField *field;
-  VpGiven        f, dirichlet, neumann;
+  VpGiven        given[VP_GIVEN_KINDS];
   double        *b;
 } Data;
 
 static PetscErrorCode AddData(void *context, const VpGrid *grid, VpSet set)
 {
   const Data    *data = (const Data *)context;
-  const VpGiven *f = set.kind == VP_SIDE_INTERIOR ? &data->f : set.kind == VP_SIDE_DIRICHLET ? &data->dirichlet : &data->neumann;
+  const VpGiven *f = &data->given[set.given];
 
   PetscFunctionBegin;
-  if (VpIsGiven(f)) PetscCall(VpAddIntegrals(data->field, grid, set, (PetscBool)(set.kind != VP_SIDE_INTERIOR), f, data->b));
+  if (VpIsGiven(f)) PetscCall(VpAddIntegrals(data->field, grid, set, (PetscBool)(set.given != VP_GIVEN_SOURCE), f, data->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,9 +101,9 @@ static PetscErrorCode ComputeRHS(DM dm, Data *data, Vec b)
 @*/
 PetscErrorCode DMVPatchDGComputeRHS(DM dm, VPatchDGFunction f, VPatchDGFunction dirichlet, VPatchDGFlux neumann, void *ctx, Vec b)
 {
-  Data data = {.f = {.function = f, .ctx = ctx, .components = 1},
-               .dirichlet = {.function = dirichlet, .ctx = ctx, .components = 1},
-               .neumann = {.flux = neumann, .ctx = ctx, .components = 1}};
+  Data data = {.given = {[VP_GIVEN_SOURCE] = {.function = f, .ctx = ctx, .components = 1},
+                         [VP_GIVEN_VALUE] = {.function = dirichlet, .ctx = ctx, .components = 1},
+                         [VP_GIVEN_FLUX] = {.flux = neumann, .ctx = ctx, .components = 1}}};
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, b, "DMVPatchDGComputeRHS()"));
@@ -152,9 +152,9 @@ PetscErrorCode DMVPatchDGComputeRHSBatch(DM dm, VPatchDGBatch f, VPatchDGBatch d
 
   PetscFunctionBegin;
   PetscCall(DMVPatchDGCheckVector(dm, b, caller));
-  PetscCall(InBatches(dm, f, ctx, where, 1, caller, &data.f));
-  PetscCall(InBatches(dm, dirichlet, ctx, where, 1, caller, &data.dirichlet));
-  PetscCall(InBatches(dm, neumann, ctx, where, 1, caller, &data.neumann));
+  PetscCall(InBatches(dm, f, ctx, where, 1, caller, &data.given[VP_GIVEN_SOURCE]));
+  PetscCall(InBatches(dm, dirichlet, ctx, where, 1, caller, &data.given[VP_GIVEN_VALUE]));
+  PetscCall(InBatches(dm, neumann, ctx, where, 1, caller, &data.given[VP_GIVEN_FLUX]));
   PetscCall(ComputeRHS(dm, &data, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,35 +7,30 @@
 
 enum { POINTS = 2048, GROUP = 8, SLAB = 1 << 16 }; /* points of a batch, of whole groups of cells; places between two lines of progress */
 
-static const VpSide kinds[2] = {VP_SIDE_DIRICHLET, VP_SIDE_NEUMANN};
-
 PetscErrorCode VpGeometryDestroy(struct VpGeometry_ **geometry)
 {
   PetscFunctionBegin;
   if (!*geometry) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpArraysRelease(&(*geometry)->arrays));
-  for (int i = 0; i < 12; i++) PetscCall(PetscFree((*geometry)->cell[i / 6][i % 6]));
+  for (int i = 0; i < 6 * VP_GIVEN_KINDS; i++) PetscCall(PetscFree((*geometry)->cell[i / 6][i % 6]));
   PetscCall(PetscFree(*geometry));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Robin sides have the data of Neumann sides. */
-static PetscBool IsOfKind(VpMesh mesh, int32_t cell, int side, VpSide kind)
+static VpGivenKind GivenAt(VpMesh mesh, int32_t cell, int side)
 {
-  const VpSide is = VpDomainSide(mesh->domain, mesh->neighbor[(size_t)cell * 2 * mesh->dim + side]);
-
-  return (PetscBool)(kind == (is == VP_SIDE_ROBIN ? VP_SIDE_NEUMANN : is));
+  return VpConditions[VpDomainSide(mesh->domain, mesh->neighbor[(size_t)cell * 2 * mesh->dim + side])].given;
 }
 
-/* finds the cells that have this side on a boundary of this kind */
-static PetscErrorCode FindSides(VpMesh mesh, VpSide kind, int side, int32_t *count, int32_t **cell)
+/* finds the cells of a set of sides */
+static PetscErrorCode FindSides(VpMesh mesh, VpSet set, int32_t *count, int32_t **cell)
 {
   PetscFunctionBegin;
   *count = 0;
-  for (int32_t c = 0; c < mesh->nown; c++) *count += IsOfKind(mesh, c, side, kind);
+  for (int32_t c = 0; c < mesh->nown; c++) *count += GivenAt(mesh, c, set.side) == set.given;
   PetscCall(PetscMalloc1(*count, cell));
   for (int32_t c = 0, i = 0; i < *count; c++) {
-    if (IsOfKind(mesh, c, side, kind)) (*cell)[i++] = c;
+    if (GivenAt(mesh, c, set.side) == set.given) (*cell)[i++] = c;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -76,9 +71,9 @@ static PetscErrorCode GeometryCreate(VpMesh mesh, const VpBackend *backend, stru
   PetscCall(PetscNew(&g));
   *out = g;
   g->arrays = (VpArrays){.backend = backend, .precision = VP_DOUBLE};
-  for (int k = 0; k < 2; k++) {
+  for (int k = VP_GIVEN_VALUE; k < VP_GIVEN_KINDS; k++) {
     for (int side = 0; side < 2 * mesh->dim; side++) {
-      PetscCall(FindSides(mesh, kinds[k], side, &g->n[k][side], &g->cell[k][side]));
+      PetscCall(FindSides(mesh, (VpSet){(VpGivenKind)k, side}, &g->n[k][side], &g->cell[k][side]));
       if (VpIsDevice(backend) && g->n[k][side])
         PetscCall(PlaceBounds(mesh, &g->arrays, g->n[k][side], g->cell[k][side], &g->sides[k][side]));
     }
@@ -103,12 +98,12 @@ PetscErrorCode VpFieldGet(DM dm, VpField *field)
 
 int32_t VpFieldCount(const VpField *field, VpSet set)
 {
-  return set.kind == VP_SIDE_INTERIOR ? field->mesh->nown : field->geometry->n[set.kind == VP_SIDE_NEUMANN][set.side];
+  return set.given == VP_GIVEN_SOURCE ? field->mesh->nown : field->geometry->n[set.given][set.side];
 }
 
 static const int32_t *ListOf(const VpField *field, VpSet set)
 {
-  return set.kind == VP_SIDE_INTERIOR ? NULL : field->geometry->cell[set.kind == VP_SIDE_NEUMANN][set.side];
+  return set.given == VP_GIVEN_SOURCE ? NULL : field->geometry->cell[set.given][set.side];
 }
 
 int32_t VpBatchOf(const VpGrid *grid)
@@ -204,7 +199,7 @@ PetscErrorCode VpOnDevice(const VpField *field, VpSet set, int32_t first, int32_
                           VpWorkOnPlaces work, void *context)
 {
   const struct VpGeometry_ *g = field->geometry;
-  const VpPlaces            all = set.kind == VP_SIDE_INTERIOR ? g->cells : g->sides[set.kind == VP_SIDE_NEUMANN][set.side];
+  const VpPlaces            all = set.given == VP_GIVEN_SOURCE ? g->cells : g->sides[set.given][set.side];
   void                     *weight = NULL;
 
   PetscFunctionBegin;

@@ -3,23 +3,22 @@
 #include "pointgrid.h"
 #include "../dmdata/dmdata.h"
 
-/* The own cells, or of these the sides of one number (x-, x+, ...) with a kind of boundary, in the order of the cells. Robin sides are
-   among the Neumann ones: what is given there is also a flux. */
+/* the places where one kind of data is given, in the order of the cells: the own cells, or their sides of one number (x-, x+, ...) */
 typedef struct {
-  VpSide kind; /* VP_SIDE_INTERIOR: the cells */
-  int    side;
+  VpGivenKind given;
+  int         side;
 } VpSet;
 static inline VpSet VpOwnCells(void)
 {
-  return (VpSet){VP_SIDE_INTERIOR, -1};
+  return (VpSet){VP_GIVEN_SOURCE, -1};
 }
 
 /* The cells with sides on the boundary, and the bounds of cells on a device that is in use. Made at the first use, as long as the DM. */
 struct VpGeometry_ {
   VpArrays arrays;
-  int32_t  n[2][6];            /* [Dirichlet, Neumann][side] how many own cells have such a side */
-  int32_t *cell[2][6];         /* which; on the host */
-  VpPlaces cells, sides[2][6]; /* on the device; empty where the backend is the host */
+  int32_t  n[VP_GIVEN_KINDS][6];            /* [given][side] how many own cells have such a side */
+  int32_t *cell[VP_GIVEN_KINDS][6];         /* which; on the host */
+  VpPlaces cells, sides[VP_GIVEN_KINDS][6]; /* on the device; empty where the backend is the host */
 };
 PetscErrorCode VpGeometryDestroy(struct VpGeometry_ **);
 

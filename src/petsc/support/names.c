@@ -17,6 +17,10 @@ const char *const VPatchDGExchanges[] = {"auto", "sweep", "color", "VPatchDGExch
 const char *const VPatchDGBackends[] = {"auto", "host", "cuda", "VPatchDGBackend", "VPATCHDG_BACKEND_", NULL};
 const char *const VPatchDGTransports[] = {"auto", "mpi", "nccl", "host", "peer", "VPatchDGTransport", "VPATCHDG_TRANSPORT_", NULL};
 
+#define VP_CONDITION(NAME, ...) \
+  _Static_assert((int)VPATCHDG_BOUNDARY_##NAME + 1 == (int)VP_SIDE_##NAME, "VPatchDGBoundary and conditions.def differ");
+#include "../../tables/conditions.def"
+#undef VP_CONDITION
 #define SAME(NAME) ((int)VPATCHDG_##NAME == (int)VP_##NAME)
 _Static_assert(SAME(SPACE_FULL) && SAME(SPACE_DIRICHLET) && SAME(SPACE_CLAMPED), "VPatchDGSpace and VpSpace differ");
 _Static_assert(SAME(RESIDUAL_EXACT) && SAME(RESIDUAL_LOCAL) && SAME(RESIDUAL_GLOBAL), "VPatchDGResidual and VpResidual differ");
