@@ -21,33 +21,19 @@ typedef enum {
   VPATCHDG_BOUNDARY_PERIODIC
 } VPatchDGBoundary;
 typedef enum { VPATCHDG_SPACE_FULL, VPATCHDG_SPACE_DIRICHLET, VPATCHDG_SPACE_CLAMPED } VPatchDGSpace;
-typedef enum { VPATCHDG_RESIDUAL_EXACT, VPATCHDG_RESIDUAL_LOCAL, VPATCHDG_RESIDUAL_GLOBAL } VPatchDGResidual;
 typedef enum { VPATCHDG_PRECISION_SINGLE, VPATCHDG_PRECISION_DOUBLE, VPATCHDG_PRECISION_AUTO } VPatchDGPrecision;
 typedef enum { VPATCHDG_CYCLE_V, VPATCHDG_CYCLE_W, VPATCHDG_CYCLE_F, VPATCHDG_CYCLE_AUTO } VPatchDGCycleType;
-typedef enum { VPATCHDG_EXCHANGE_AUTO, VPATCHDG_EXCHANGE_SWEEP, VPATCHDG_EXCHANGE_COLOR } VPatchDGExchange;
 typedef enum { VPATCHDG_COARSE_AUTO, VPATCHDG_COARSE_SWEEPS, VPATCHDG_COARSE_KSP, VPATCHDG_COARSE_DENSE } VPatchDGCoarse;
-typedef enum { VPATCHDG_COARSENING_LOCAL, VPATCHDG_COARSENING_FULL } VPatchDGCoarsening;
 typedef enum { VPATCHDG_BACKEND_AUTO, VPATCHDG_BACKEND_HOST, VPATCHDG_BACKEND_CUDA } VPatchDGBackend;
-typedef enum {
-  VPATCHDG_TRANSPORT_AUTO,
-  VPATCHDG_TRANSPORT_MPI,
-  VPATCHDG_TRANSPORT_NCCL,
-  VPATCHDG_TRANSPORT_HOST,
-  VPATCHDG_TRANSPORT_PEER
-} VPatchDGTransport;
 typedef enum { VPATCHDG_MARK_DOERFLER, VPATCHDG_MARK_MAXIMUM } VPatchDGMarking;
 PETSC_EXTERN const char        VPatchDGVersion[]; /* VPATCHDG_VERSION of the library that is loaded */
 PETSC_EXTERN const char *const VPatchDGDomains[];
 PETSC_EXTERN const char *const VPatchDGBoundaries[];
 PETSC_EXTERN const char *const VPatchDGSpaces[];
-PETSC_EXTERN const char *const VPatchDGResiduals[];
 PETSC_EXTERN const char *const VPatchDGPrecisions[];
 PETSC_EXTERN const char *const VPatchDGCycleTypes[];
-PETSC_EXTERN const char *const VPatchDGExchanges[];
 PETSC_EXTERN const char *const VPatchDGBackends[];
-PETSC_EXTERN const char *const VPatchDGTransports[];
 PETSC_EXTERN const char *const VPatchDGCoarses[];
-PETSC_EXTERN const char *const VPatchDGCoarsenings[];
 PETSC_EXTERN const char *const VPatchDGMarkings[];
 
 PETSC_EXTERN PetscErrorCode VPatchDGInitializePackage(void);
@@ -176,8 +162,6 @@ PETSC_EXTERN PetscErrorCode DMVPatchDGSetReaction(DM, PetscReal);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetReaction(DM, PetscReal *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetBackend(DM, VPatchDGBackend);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetBackend(DM, VPatchDGBackend *);
-PETSC_EXTERN PetscErrorCode DMVPatchDGSetTransport(DM, VPatchDGTransport);
-PETSC_EXTERN PetscErrorCode DMVPatchDGGetTransport(DM, VPatchDGTransport *);
 PETSC_EXTERN PetscErrorCode DMVPatchDGSetLocalRefinement(DM, PetscInt levels, const PetscReal point[], const PetscReal sphere[]);
 PETSC_EXTERN PetscErrorCode DMVPatchDGGetLocalRefinement(DM, PetscInt *levels, const PetscReal *point[], const PetscReal *sphere[]);
 
@@ -233,43 +217,17 @@ PETSC_EXTERN PetscErrorCode VPatchDGConvergedEnergy(KSP, PetscInt it, PetscReal 
 /* PCVPATCHDG */
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetSpace(PC, VPatchDGSpace);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetSpace(PC, VPatchDGSpace *);
-PETSC_EXTERN PetscErrorCode PCVPatchDGSetResidual(PC, VPatchDGResidual);
-PETSC_EXTERN PetscErrorCode PCVPatchDGGetResidual(PC, VPatchDGResidual *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetSmooth(PC, PetscInt pre, PetscInt post);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetSmooth(PC, PetscInt *pre, PetscInt *post);
-PETSC_EXTERN PetscErrorCode PCVPatchDGSetCorners(PC, PetscInt corners);
-PETSC_EXTERN PetscErrorCode PCVPatchDGGetCorners(PC, PetscInt *corners);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetSymmetric(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetSymmetric(PC, PetscBool *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetCycleType(PC, VPatchDGCycleType);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetCycleType(PC, VPatchDGCycleType *);
-PETSC_EXTERN PetscErrorCode PCVPatchDGSetLineSearch(PC, PetscBool);
-PETSC_EXTERN PetscErrorCode PCVPatchDGGetLineSearch(PC, PetscBool *);
-PETSC_EXTERN PetscErrorCode PCVPatchDGSetCellSweeps(PC, PetscInt);
-PETSC_EXTERN PetscErrorCode PCVPatchDGGetCellSweeps(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetLevels(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetLevels(PC, PetscInt *);
-PETSC_EXTERN PetscErrorCode PCVPatchDGSetCoarsening(PC, VPatchDGCoarsening);
-PETSC_EXTERN PetscErrorCode PCVPatchDGGetCoarsening(PC, VPatchDGCoarsening *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetPrecision(PC, VPatchDGPrecision);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetPrecision(PC, VPatchDGPrecision *);
-PETSC_EXTERN PetscErrorCode PCVPatchDGSetExchange(PC, VPatchDGExchange);
-PETSC_EXTERN PetscErrorCode PCVPatchDGGetExchange(PC, VPatchDGExchange *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGSetCoarse(PC, VPatchDGCoarse);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetCoarse(PC, VPatchDGCoarse *);
-PETSC_EXTERN PetscErrorCode PCVPatchDGSetGather(PC, PetscInt);
-PETSC_EXTERN PetscErrorCode PCVPatchDGGetGather(PC, PetscInt *);
-PETSC_EXTERN PetscErrorCode PCVPatchDGSetReplay(PC, PetscBool);
-PETSC_EXTERN PetscErrorCode PCVPatchDGGetReplay(PC, PetscBool *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGGetCoarseKSP(PC, KSP *);
 PETSC_EXTERN PetscErrorCode PCVPatchDGCheckMemory(PC, KSP);
-
-/* PCVPATCH */
-PETSC_EXTERN PetscErrorCode PCVPatchSetSpace(PC, VPatchDGSpace);
-PETSC_EXTERN PetscErrorCode PCVPatchGetSpace(PC, VPatchDGSpace *);
-PETSC_EXTERN PetscErrorCode PCVPatchSetResidual(PC, VPatchDGResidual);
-PETSC_EXTERN PetscErrorCode PCVPatchGetResidual(PC, VPatchDGResidual *);
-PETSC_EXTERN PetscErrorCode PCVPatchSetPrecision(PC, VPatchDGPrecision);
-PETSC_EXTERN PetscErrorCode PCVPatchGetPrecision(PC, VPatchDGPrecision *);
-PETSC_EXTERN PetscErrorCode PCVPatchSetReverse(PC, PetscBool);
-PETSC_EXTERN PetscErrorCode PCVPatchGetReverse(PC, PetscBool *);

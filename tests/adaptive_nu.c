@@ -73,7 +73,7 @@ static PetscErrorCode iterations_are_the_independent_ones(const Measured *c, VPa
     PetscCall(PCSetType(pc, PCVPATCHDG));
     PetscCall(PCVPatchDGSetLevels(pc, 0)); /* all */
     PetscCall(PCVPatchDGSetPrecision(pc, precision));
-    PetscCall(PCVPatchDGSetCorners(pc, c->corners));
+    PetscCall(SetCorners(pc, c->corners));
     PetscCall(KSPSetTolerances(p.ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
     PetscCall(KSPSetResidualHistory(p.ksp, history, 102, PETSC_TRUE));
     PetscCall(KSPSolve(p.ksp, p.b, p.x));
@@ -183,7 +183,7 @@ static PetscErrorCode Measure(DM dm, KSPType type, VPatchDGCycleType cycle, Pets
   PetscCall(PCSetType(pc, PCVPATCHDG));
   PetscCall(PCVPatchDGSetLevels(pc, 0));
   PetscCall(PCVPatchDGSetCycleType(pc, cycle));
-  PetscCall(PCVPatchDGSetCorners(pc, 0));
+  PetscCall(SetCorners(pc, 0));
   PetscCall(KSPSetTolerances(p.ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
   PetscCall(KSPSetResidualHistory(p.ksp, history, 102, PETSC_TRUE));
   PetscCall(KSPSolve(p.ksp, p.b, p.x));
@@ -239,7 +239,7 @@ static PetscErrorCode SymmetricPC(KSP ksp, VPatchDGPrecision precision, PetscInt
   PetscCall(PCVPatchDGSetSymmetric(*pc, PETSC_TRUE));
   PetscCall(PCVPatchDGSetSmooth(*pc, 1, 1));
   PetscCall(PCVPatchDGSetPrecision(*pc, precision));
-  PetscCall(PCVPatchDGSetCorners(*pc, corners));
+  PetscCall(SetCorners(*pc, corners));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

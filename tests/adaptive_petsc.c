@@ -190,12 +190,12 @@ static PetscErrorCode multigrid_refuses(PC pc)
     PetscCall(PCVPatchDGSetSpace(pc, space));
     Refused(PCSetUp(pc), "there are -pc_vpatchdg_space full and -pc_vpatchdg_residual exact", VPatchDGSpaces[space]);
   }
-  PetscCall(PCVPatchDGSetResidual(pc, VPATCHDG_RESIDUAL_LOCAL));
+  PetscCall(SetByOption(pc, "-pc_vpatchdg_residual", "local"));
   Refused(PCSetUp(pc), "there are -pc_vpatchdg_space full and -pc_vpatchdg_residual exact", "residual local");
   PetscCall(PCVPatchDGSetSpace(pc, VPATCHDG_SPACE_FULL));
-  PetscCall(PCVPatchDGSetResidual(pc, VPATCHDG_RESIDUAL_GLOBAL));
+  PetscCall(SetByOption(pc, "-pc_vpatchdg_residual", "global"));
   Refused(PCSetUp(pc), "there are -pc_vpatchdg_space full and -pc_vpatchdg_residual exact", "residual global");
-  PetscCall(PCVPatchDGSetResidual(pc, VPATCHDG_RESIDUAL_EXACT));
+  PetscCall(SetByOption(pc, "-pc_vpatchdg_residual", "exact"));
   PetscCall(PCVPatchDGSetSmooth(pc, 1, 1));
   Refused(PCSetUp(pc), "symmetric ones", "pre-smoothing that is not the adjoint");
   PetscCall(PCVPatchDGSetSmooth(pc, 0, 1));

@@ -60,15 +60,15 @@ static PetscErrorCode SetValues(Vec b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CyclePC(KSP ksp, const Mesh *m, VPatchDGExchange exchange, PC *pc)
+static PetscErrorCode CyclePC(KSP ksp, const Mesh *m, const char exchange[], PC *pc)
 {
   PetscFunctionBeginUser;
   PetscCall(KSPGetPC(ksp, pc));
   PetscCall(PCSetType(*pc, PCVPATCHDG));
   PetscCall(PCVPatchDGSetPrecision(*pc, VPATCHDG_PRECISION_DOUBLE));
-  PetscCall(PCVPatchDGSetExchange(*pc, exchange));
+  PetscCall(SetByOption(*pc, "-pc_vpatchdg_exchange", exchange));
   PetscCall(PCVPatchDGSetLevels(*pc, 0)); /* not as many as cost least on a GPU, which ranks change */
-  PetscCall(PCVPatchDGSetCorners(*pc, m->corners));
+  PetscCall(SetCorners(*pc, m->corners));
   PetscCall(PCVPatchDGSetSymmetric(*pc, m->symmetric));
   if (m->symmetric) PetscCall(PCVPatchDGSetSmooth(*pc, 1, 1));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -85,7 +85,7 @@ static PetscErrorCode Apply(MPI_Comm comm, const Mesh *m, Vec *y)
   PetscFunctionBeginUser;
   PetscCall(MeshCreate(comm, m, &dm));
   PetscCall(ProblemOf(dm, "ranks_", &p));
-  PetscCall(CyclePC(p.ksp, m, VPATCHDG_EXCHANGE_COLOR, &pc));
+  PetscCall(CyclePC(p.ksp, m, "color", &pc));
   PetscCall(SetValues(p.b));
   PetscCall(PCSetUp(pc));
   PetscCall(PCApply(pc, p.b, p.x));
@@ -116,7 +116,7 @@ static PetscErrorCode cycle_is_that_of_one_rank(const Mesh *m)
 }
 
 /* -8 / log10 of the residual's factor an iteration */
-static PetscErrorCode Rate(MPI_Comm comm, const Mesh *m, VPatchDGExchange exchange, PetscReal *nu)
+static PetscErrorCode Rate(MPI_Comm comm, const Mesh *m, const char exchange[], PetscReal *nu)
 {
   PetscReal history[102];
   PetscInt  n;
@@ -144,9 +144,9 @@ static PetscErrorCode fewer_exchanges_cost_few_iterations(const Mesh *m)
   PetscReal nu[3];
 
   PetscFunctionBeginUser;
-  PetscCall(Rate(PETSC_COMM_SELF, m, VPATCHDG_EXCHANGE_AUTO, &nu[0]));
-  PetscCall(Rate(PETSC_COMM_WORLD, m, VPATCHDG_EXCHANGE_AUTO, &nu[1]));
-  PetscCall(Rate(PETSC_COMM_WORLD, m, VPATCHDG_EXCHANGE_SWEEP, &nu[2]));
+  PetscCall(Rate(PETSC_COMM_SELF, m, "auto", &nu[0]));
+  PetscCall(Rate(PETSC_COMM_WORLD, m, "auto", &nu[1]));
+  PetscCall(Rate(PETSC_COMM_WORLD, m, "sweep", &nu[2]));
   TapOk((PetscBool)(nu[1] < nu[0] + 0.3 && nu[2] < nu[0] + 0.5), "fewer_exchanges_cost_few_iterations, %s: %.2f, %.2f, on one rank %.2f",
         m->name, (double)nu[1], (double)nu[2], (double)nu[0]);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -52,11 +52,12 @@ my $names = join('', <$header>);
 my @functions = $names =~ /PETSC_EXTERN PetscErrorCode (\w+)/g;
 is_deeply([grep { !-e "$folder/man/man3/$_.3" } @functions, $names =~ /^#define (\w+) +"\w+" +\/\*/mg, $names =~ /\} (\w+);/g], [], 'man_pages_exist');
 SKIP: {
-  skip('no man here', 3) if system('man --version >/dev/null 2>&1');
+  skip('no man here', 4) if system('man --version >/dev/null 2>&1');
   local $ENV{MANPATH} = "$folder/man";
   my $text = `man -P cat DMVPatchDGCreate 2>&1`;
   like($text, qr/PetscErrorCode DMVPatchDGCreate\(.*MPI_Comm comm.*INPUT PARAMETERS.*degree/s, 'man_shows_a_function');
   like(`man -P cat PCVPATCHDG 2>&1`, qr/-pc_vpatchdg_space full\|dirichlet\|clamped/, 'man_shows_a_type');
+  like(`man -P cat PCVPATCHDG 2>&1`, qr/-pc_vpatchdg_exchange auto\|sweep\|color\n.*\(auto by default\), by\s+option only\n/s, 'man_shows_what_is_set_by_option_only');
   is(join('', map { `LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z $_ 2>&1 >/dev/null` } @pages), '', 'man_finds_no_fault');
 }
 

@@ -32,7 +32,7 @@ static PetscErrorCode SetUp(const VpBackend *backend, PetscBool products, PC *pc
   PetscCall(DMCreateMatrix(dm, &A));
   PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
   PetscCall(PCSetType(*pc, PCVPATCHDG));
-  PetscCall(PCVPatchDGSetResidual(*pc, VPATCHDG_RESIDUAL_GLOBAL));
+  PetscCall(SetByOption(*pc, "-pc_vpatchdg_residual", "global"));
   PetscCall(PCSetOperators(*pc, A, A));
   PetscCall(MatDestroy(&A));
   PetscCall(PCGetOperators(*pc, &A, NULL));

@@ -340,10 +340,6 @@ static PetscErrorCode getter_returns_what_was_asked(void)
   PetscCall(PCVPatchDGGetPrecision(pc, &precision));
   TapOk((PetscBool)(precision == VPATCHDG_PRECISION_SINGLE), "getter_returns_what_was_asked: single");
   Refused(PCVPatchDGSetPrecision(pc, (VPatchDGPrecision)3), "does not exist, 0 to 2 do", "a precision that does not exist");
-  PetscCall(PCSetType(pc, PCVPATCH));
-  Refused(PCVPatchSetPrecision(pc, VPATCHDG_PRECISION_AUTO), "does not exist, 0 to 1 do", "auto for PCVPATCH");
-  PetscCall(PCVPatchGetPrecision(pc, &precision));
-  TapOk((PetscBool)(precision == VPATCHDG_PRECISION_DOUBLE), "smoother_alone_is_double_by_default");
   PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,6 +3,7 @@
 #include "support/agree.h"
 #include "support/pretend.h"
 #include "support/refused.h"
+#include "../src/petsc/dm/internal.h"
 
 static const Case cases[] = {
   {"square", 2, 3, 4, UNIT},
@@ -14,14 +15,14 @@ static const Case cases[] = {
 };
 
 static const struct {
-  const char       *name;
-  VPatchDGTransport asked;
-  VpTransport       taken;
+  const char      *name;
+  VpAskedTransport asked;
+  VpTransport      taken;
 } transports[] = {
-  {"host", VPATCHDG_TRANSPORT_HOST, VP_TRANSPORT_HOST},
-  {"mpi", VPATCHDG_TRANSPORT_MPI, VP_TRANSPORT_MPI},
-  {"nccl", VPATCHDG_TRANSPORT_NCCL, VP_TRANSPORT_LINK},
-  {"peer", VPATCHDG_TRANSPORT_PEER, VP_TRANSPORT_LINK},
+  {"host", VP_ASKED_HOST, VP_TRANSPORT_HOST},
+  {"mpi", VP_ASKED_MPI, VP_TRANSPORT_MPI},
+  {"nccl", VP_ASKED_NCCL, VP_TRANSPORT_LINK},
+  {"peer", VP_ASKED_PEER, VP_TRANSPORT_LINK},
 };
 #define NTRANSPORT (int)PETSC_STATIC_ARRAY_LENGTH(transports)
 
@@ -37,7 +38,7 @@ static PetscErrorCode TransportDM(const Case *c, int t, DM *dm, PetscErrorCode *
 
   PetscFunctionBeginUser;
   PetscCall(CaseDM(c, place, dm));
-  PetscCall(DMVPatchDGSetTransport(*dm, transports[t].asked));
+  DMVPatchDGData(*dm)->transport = transports[t].asked;
   PetscCall(DMSetUp(*dm));
   *refused = PETSC_SUCCESS;
   if (place == HOST) PetscCall(Pretend(*dm, &pretended, transports[t].taken));
@@ -68,7 +69,7 @@ static PetscErrorCode FindTransports(void)
     } else {
       TapOk((PetscBool)(t > 0 && strstr(message, transports[t].name)), "transports_agree: %s # SKIP %s", transports[t].name, message);
     }
-    if (place == HOST && (transports[t].asked == VPATCHDG_TRANSPORT_MPI || transports[t].asked == VPATCHDG_TRANSPORT_PEER))
+    if (place == HOST && (transports[t].asked == VP_ASKED_MPI || transports[t].asked == VP_ASKED_PEER))
       usable[t] = PETSC_FALSE; /* by mpi the host sends anyway, and it pretends one kind of links */
     PetscCall(DMDestroy(&dm));
   }
@@ -160,22 +161,20 @@ static PetscErrorCode transports_are_refused(void)
 #endif
   for (int asked = 0; asked < 5; asked++) {
     PetscCall(CaseDM(&cases[0], HOST, &dm));
-    if (!asked) Refused(DMVPatchDGSetTransport(dm, (VPatchDGTransport)7), "value 7 does not exist", "an unknown transport");
-    if (!asked) Refused(DMVPatchDGSetTransport(dm, (VPatchDGTransport)-1), "value -1 does not exist", "a negative transport");
-    PetscCall(DMVPatchDGSetTransport(dm, (VPatchDGTransport)asked));
+    DMVPatchDGData(dm)->transport = (VpAskedTransport)asked;
     PetscCall(DMSetUp(dm));
-    if (!asked) Refused(DMVPatchDGSetTransport(dm, VPATCHDG_TRANSPORT_NCCL), "after DMSetUp", "another transport after set-up");
-    if (asked == VPATCHDG_TRANSPORT_NCCL && size > 1) {
+    if (!asked) Refused(DMVPatchDGSet(dm, VP_DM_TRANSPORT, VP_ASKED_NCCL), "after DMSetUp", "another transport after set-up");
+    if (asked == VP_ASKED_NCCL && size > 1) {
       Refused(DMVPatchDGChooseTransport(dm, &shared), "-dm_vpatchdg_transport nccl: ranks share a GPU", "NCCL where ranks share a GPU");
-    } else if (asked == VPATCHDG_TRANSPORT_PEER && size > 1) {
+    } else if (asked == VP_ASKED_PEER && size > 1) {
       Refused(DMVPatchDGChooseTransport(dm, &shared), "-dm_vpatchdg_transport peer: ranks share a GPU", "peers where ranks share a GPU");
-    } else if (asked == VPATCHDG_TRANSPORT_MPI && size > 1) {
+    } else if (asked == VP_ASKED_MPI && size > 1) {
       Refused(DMVPatchDGChooseTransport(dm, &shared), "-dm_vpatchdg_transport mpi: PETSc was told", "MPI that does not take device memory");
     } else {
       PetscCall(DMVPatchDGChooseTransport(dm, &shared));
       TapOk((PetscBool)(size == 1 || strstr(((DM_VPatchDG *)dm->data)->travel,
                                             asked ? "host memory" : "host memory (peer: ranks share a GPU, nccl: ranks share a GPU)")),
-            "what_can_be_is_taken: %s", VPatchDGTransports[asked]);
+            "what_can_be_is_taken: %s", VpAskedTransports[asked]);
     }
     PetscCall(DMDestroy(&dm));
   }

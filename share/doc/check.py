@@ -51,18 +51,18 @@ def asking():
     return sorted(os.path.relpath(path, manual.ROOT) for path in glob.glob(os.path.join(manual.ROOT, 'src/**/*.c'), recursive=True)) + [manual.HEADER]
 
 
-def wrong_words(pages, rows):
+def wrong_words(rows):
     """Values in options.rst that the enumeration of a setting does not have."""
-    for setting in manual.settings(pages):
+    for setting in manual.settings():
         said = re.match(rf'``{setting.option} (\S*\|\S*)``', rows.get(setting.option, {}).get('option', ''))
         for word in said.group(1).split('|') if said and '|' in setting.values else []:
             if word not in setting.values.split('|'):
                 yield f'options.rst: {setting.option} is never {word}'
 
 
-def registered(pages):
+def registered():
     """option -> (function that its help text names, file) of all options that src asks PETSc for"""
-    found = {setting.option: (setting.setter, setting.where) for setting in manual.settings(pages)}
+    found = {setting.option: (setting.setter, setting.where) for setting in manual.settings()}
     for path in asking():
         for call in re.findall(r'PetscOptions(?:Get)?[A-Z]\w*\((.*?)\)\)?;', manual.read(path), re.S):
             strings = re.findall(r'"((?:[^"\\]|\\.)*)"', call)
@@ -82,8 +82,8 @@ def page_rows():
     return rows
 
 
-def missing_options(pages, rows):
-    known = registered(pages)
+def missing_options(rows):
+    known = registered()
     for name, (function, path) in known.items():
         if name not in rows:
             yield f'{path} asks for {name}, which options.rst does not have'
@@ -117,7 +117,7 @@ def stale_messages():
 
 def main(arguments):
     pages, rows = manual.manual(), page_rows()
-    wrong = list(missing_pages(pages)) + list(missing_options(pages, rows)) + list(wrong_words(pages, rows)) + list(stale_messages())
+    wrong = list(missing_pages(pages)) + list(missing_options(rows)) + list(wrong_words(rows)) + list(stale_messages())
     if arguments:
         with open(arguments[0], encoding='utf-8') as f:
             wrong += wrong_defaults(rows, f.read())

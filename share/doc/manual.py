@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HEADER = 'include/vpatchdg.h'
 SECTION = re.compile(r' {0,3}(Input Parameters?|Input/Output Parameters?|Output Parameters?|Parameters|Options Database Keys?|Level|Notes?|Values):(.*)$')
-GROUPS = ('The mesh and the equation', 'Data and results', 'The preconditioner', 'The smoother alone', 'Types', 'The library')
+GROUPS = ('The mesh and the equation', 'Data and results', 'The preconditioner', 'Types', 'The library')
 
 
 @dataclass
@@ -48,13 +48,11 @@ class Page:
     @property
     def group(self):
         if self.kind != 'function':
-            return GROUPS[4]
+            return GROUPS[3]
         if self.name.startswith('PCVPatchDG'):
             return GROUPS[2]
-        if self.name.startswith('PCVPatch'):
-            return GROUPS[3]
         if not self.name.startswith('DMVPatchDG'):
-            return GROUPS[5]
+            return GROUPS[4]
         return GROUPS[1] if re.search('RHS|Interpolate|Errors|Point', self.name) else GROUPS[0]
 
 
@@ -65,7 +63,7 @@ class Setting:
     values: str   # 'v|w|f', n, x, or nothing
     meaning: str
     default: str
-    setter: str
+    setter: str   # '': it is set by option only
     has: str      # the type of objects that have it
     where: str
 
@@ -182,18 +180,20 @@ def word_lists():
     return {name: re.findall(r'"([^"]*)"', body) for name, body in arrays}
 
 
-def settings(pages):
+def settings():
     """the rows VP_SETTING(type, data, member, default, option, setter, noun, meaning, ...) of all tables in src/petsc"""
-    presets = dict(value for p in pages for value in p.values)
-    presets.update(PETSC_FALSE='off', PETSC_TRUE='on', PETSC_DECIDE='-1')
+    presets = {'PETSC_FALSE': 'off', 'PETSC_TRUE': 'on', 'PETSC_DECIDE': '-1'}
     values = {'BOOL': '', 'INT': 'n', 'REAL': 'x'}
     lists = word_lists()
     for path in sources():
         text = read(path)
         for row in text.split('VP_SETTING(')[1:]:
             kind, preset = re.match(r'\s*(\w+),[^"]*?(\w+),\s*"', row).groups()
-            option, setter, _, meaning = re.findall(r'"([^"]*)"', row)[:4]
-            words = '|'.join(lists[re.search(r'\.names = (\w+)', row).group(1)][:-2]) if kind == 'ENUM' else values[kind]
+            option, setter, _, meaning = re.findall(r'"([^"]*)"', row.replace('NULL', '""', 1))[:4]
+            words = values.get(kind)
+            if kind == 'ENUM':
+                *names, _, prefix = lists[re.search(r'\.names = (\w+)', row).group(1)]
+                words, preset = '|'.join(names), preset.replace(prefix, '').lower()
             has = re.search(r'const VpSettings \w+ = \{(\w+),', text).group(1)
             yield Setting(option, words, meaning, presets.get(preset, preset), setter, has, path)
 
@@ -201,10 +201,10 @@ def settings(pages):
 def add_settings(pages):
     """The options of tables, on the pages of their setters and of the types of objects."""
     items = {}
-    for s in settings(pages):
+    for s in settings():
         what, meaning = f'{s.option} {s.values}'.rstrip(), f'{s.meaning} ({s.default} by default)'
         items.setdefault(s.setter, []).append((what, meaning))
-        items.setdefault(s.has, []).append((what, f'{meaning}, `{s.setter}()`'))
+        items.setdefault(s.has, []).append((what, f'{meaning}, `{s.setter}()`' if s.setter else f'{meaning}, by option only'))
     for page in pages:
         if page.name in items:
             page.add_options(items[page.name])

@@ -126,7 +126,7 @@ static void Grid(const Size *size, int times, PetscInt boxes[3])
   }
 }
 
-static PetscErrorCode Create(const Size *size, int times, VPatchDGExchange exchange, Problem *p)
+static PetscErrorCode Create(const Size *size, int times, VpExchange exchange, Problem *p)
 {
   PetscReal upper[3];
 
@@ -152,7 +152,7 @@ static PetscErrorCode Create(const Size *size, int times, VPatchDGExchange excha
   PetscCall(KSPSetType(p->ksp, KSPRICHARDSON));
   PetscCall(KSPGetPC(p->ksp, &p->pc));
   PetscCall(PCSetType(p->pc, PCVPATCHDG));
-  PetscCall(PCVPatchDGSetExchange(p->pc, exchange));
+  PetscCall(SetByOption(p->pc, "-pc_vpatchdg_exchange", VpExchangeNames[exchange]));
   PetscCall(PCVPatchDGSetPrecision(p->pc, VPATCHDG_PRECISION_SINGLE)); /* what auto takes, but before the KSP solves */
   PetscCall(KSPSetFromOptions(p->ksp));
   PetscCall(KSPSetUp(p->ksp));
@@ -203,20 +203,20 @@ static PetscErrorCode Silence(Problem *p, PetscInt its)
 }
 
 static const struct {
-  const char      *name;
-  Action           action;
-  KSPType          type; /* of a solve */
-  int              times;
-  VPatchDGExchange exchange;
-  PetscBool        silent; /* is it also measured without messages? */
+  const char *name;
+  Action      action;
+  KSPType     type; /* of a solve */
+  int         times;
+  VpExchange  exchange;
+  PetscBool   silent; /* is it also measured without messages? */
 } figures[] = {
-  {"A x", Multiply, NULL, 20, VPATCHDG_EXCHANGE_AUTO, PETSC_TRUE},
-  {"sweep", Sweep, NULL, 10, VPATCHDG_EXCHANGE_AUTO, PETSC_TRUE},
-  {"cycle", Precondition, NULL, 10, VPATCHDG_EXCHANGE_AUTO, PETSC_TRUE},
-  {"refinement", Solve, KSPRICHARDSON, 2, VPATCHDG_EXCHANGE_AUTO, PETSC_TRUE},
-  {"FGMRES", Solve, KSPFGMRES, 2, VPATCHDG_EXCHANGE_AUTO, PETSC_FALSE},
-  {"sweep, by colors", Sweep, NULL, 10, VPATCHDG_EXCHANGE_COLOR, PETSC_TRUE},
-  {"cycle, by colors", Precondition, NULL, 10, VPATCHDG_EXCHANGE_COLOR, PETSC_TRUE},
+  {"A x", Multiply, NULL, 20, VP_EXCHANGE_AUTO, PETSC_TRUE},
+  {"sweep", Sweep, NULL, 10, VP_EXCHANGE_AUTO, PETSC_TRUE},
+  {"cycle", Precondition, NULL, 10, VP_EXCHANGE_AUTO, PETSC_TRUE},
+  {"refinement", Solve, KSPRICHARDSON, 2, VP_EXCHANGE_AUTO, PETSC_TRUE},
+  {"FGMRES", Solve, KSPFGMRES, 2, VP_EXCHANGE_AUTO, PETSC_FALSE},
+  {"sweep, by colors", Sweep, NULL, 10, VP_EXCHANGE_COLOR, PETSC_TRUE},
+  {"cycle, by colors", Precondition, NULL, 10, VP_EXCHANGE_COLOR, PETSC_TRUE},
 };
 #define REFINEMENT 3
 #define NFIGURE    (int)PETSC_STATIC_ARRAY_LENGTH(figures)
@@ -226,7 +226,7 @@ typedef struct {
   PetscInt its;
 } Result;
 
-static PetscErrorCode MeasureAll(const Size *size, VPatchDGExchange exchange, PetscBool silent, Problem *p, Result results[])
+static PetscErrorCode MeasureAll(const Size *size, VpExchange exchange, PetscBool silent, Problem *p, Result results[])
 {
   double sent[2];
 
@@ -289,10 +289,10 @@ static PetscErrorCode Run(const Size *size, FILE *json, PetscBool *first)
   Problem   p;
 
   PetscFunctionBeginUser;
-  for (int exchange = VPATCHDG_EXCHANGE_AUTO; exchange <= (messages ? VPATCHDG_EXCHANGE_COLOR : VPATCHDG_EXCHANGE_AUTO);
-       exchange += VPATCHDG_EXCHANGE_COLOR - VPATCHDG_EXCHANGE_AUTO) {
+  for (int exchange = VP_EXCHANGE_AUTO; exchange <= (messages ? VP_EXCHANGE_COLOR : VP_EXCHANGE_AUTO);
+       exchange += VP_EXCHANGE_COLOR - VP_EXCHANGE_AUTO) {
     for (int silent = 0; silent < (messages ? 2 : 1); silent++) {
-      PetscCall(MeasureAll(size, (VPatchDGExchange)exchange, (PetscBool)silent, &p, results));
+      PetscCall(MeasureAll(size, (VpExchange)exchange, (PetscBool)silent, &p, results));
       for (int i = 0; i < NFIGURE && silent == messages; i++) {
         if ((int)figures[i].exchange == exchange) PetscCall(ReportFigure(size, &p, i, &results[i], json, first));
       }
@@ -324,7 +324,7 @@ static PetscErrorCode Huge(PetscInt boxes)
 
   PetscFunctionBeginUser;
   PetscCall(UsedMemory(UsableBackend("cuda"), &before));
-  PetscCall(Create(&size, (int)(boxes * ranks), VPATCHDG_EXCHANGE_AUTO, &p));
+  PetscCall(Create(&size, (int)(boxes * ranks), VP_EXCHANGE_AUTO, &p));
   PetscCall(KSPSetResidualHistory(p.ksp, NULL, 101, PETSC_TRUE));
   PetscCall(Measure(&p, Solve, 1, &seconds, sent));
   PetscCall(UsedMemory(UsableBackend("cuda"), &used));

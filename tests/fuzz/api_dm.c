@@ -38,7 +38,7 @@ static PetscErrorCode SetEnums(Api *api, Slot *s, PetscBool up)
   int              value;
 
   PetscFunctionBeginUser;
-  switch (Draw(4)) {
+  switch (Draw(3)) {
   case 0:
     value = DrawEnum(VPatchDGBoundaries, &exists);
     if (exists && value != VPATCHDG_BOUNDARY_DIRICHLET && value != VPATCHDG_BOUNDARY_NEUMANN) break;
@@ -57,12 +57,6 @@ static PetscErrorCode SetEnums(Api *api, Slot *s, PetscBool up)
     value = DrawEnum(VPatchDGBackends, &exists);
     if (exists && value == VPATCHDG_BACKEND_CUDA) break; /* Whether it is refused shows at the set-up. */
     Expect(exists ? EITHER : ILLEGAL, DMVPatchDGSetBackend(s->dm, (VPatchDGBackend)value), "DMVPatchDGSetBackend(%d)", value);
-    break;
-  case 3:
-    value = DrawEnum(VPatchDGTransports, &exists);
-    if (exists && value != VPATCHDG_TRANSPORT_AUTO && value != VPATCHDG_TRANSPORT_HOST)
-      break; /* Whether GPUs have it shows at the first use. */
-    Expect(exists ? EITHER : ILLEGAL, DMVPatchDGSetTransport(s->dm, (VPatchDGTransport)value), "DMVPatchDGSetTransport(%d)", value);
     break;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -151,15 +145,13 @@ static PetscErrorCode boxes(Api *api, Slot *unused)
 
 static PetscErrorCode getters(Api *api, Slot *s)
 {
-  VPatchDGDomain    domain;
-  VPatchDGBackend   backend;
-  VPatchDGTransport transport;
-  PetscInt          degree, dim, level, n;
+  VPatchDGDomain  domain;
+  VPatchDGBackend backend;
+  PetscInt        degree, dim, level, n;
 
   PetscFunctionBeginUser;
   Legal(DMVPatchDGGetDomain(s->dm, &domain));
   Legal(DMVPatchDGGetBackend(s->dm, &backend));
-  Legal(DMVPatchDGGetTransport(s->dm, &transport));
   Legal(DMVPatchDGGetBoxes(s->dm, &n, NULL, NULL));
   Legal(DMVPatchDGGetDegree(s->dm, &degree));
   Legal(DMGetDimension(s->dm, &dim));

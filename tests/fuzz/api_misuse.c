@@ -75,7 +75,7 @@ static PetscErrorCode ranks_disagree_in_pc(Api *api, Slot *s)
   Legal(PCSetType(pc, PCVPATCHDG));
   switch (Draw(9)) {
   case 0:
-    Either(PCVPatchDGSetExchange(pc, odd ? VPATCHDG_EXCHANGE_COLOR : VPATCHDG_EXCHANGE_SWEEP));
+    Either(SetByOption(pc, "-pc_vpatchdg_exchange", odd ? "color" : "sweep"));
     break;
   case 1:
     Either(PCVPatchDGSetPrecision(pc, (VPatchDGPrecision)odd));
@@ -87,7 +87,7 @@ static PetscErrorCode ranks_disagree_in_pc(Api *api, Slot *s)
     Either(PCVPatchDGSetLevels(pc, odd));
     break;
   case 4:
-    Either(PCVPatchDGSetGather(pc, odd ? 4096 : 0));
+    Either(SetByOption(pc, "-pc_vpatchdg_gather", odd ? "4096" : "0"));
     break;
   case 5:
     Either(PCVPatchDGSetSmooth(pc, odd, 1));
@@ -96,7 +96,7 @@ static PetscErrorCode ranks_disagree_in_pc(Api *api, Slot *s)
     Either(PCVPatchDGSetCoarse(pc, odd ? VPATCHDG_COARSE_KSP : VPATCHDG_COARSE_SWEEPS));
     break;
   case 7:
-    Either(PCVPatchDGSetResidual(pc, odd ? VPATCHDG_RESIDUAL_GLOBAL : VPATCHDG_RESIDUAL_EXACT));
+    Either(SetByOption(pc, "-pc_vpatchdg_residual", odd ? "global" : "exact"));
     break;
   case 8:
     Either(PCVPatchDGSetSpace(pc, odd ? VPATCHDG_SPACE_DIRICHLET : VPATCHDG_SPACE_FULL));
@@ -193,7 +193,6 @@ static PetscErrorCode other_types(Api *api, Slot *s)
   if (Draw(2)) Legal(PCSetType(pc, PCJACOBI));
   Legal(PCVPatchDGSetSpace(pc, VPATCHDG_SPACE_DIRICHLET));
   Illegal(PCVPatchDGGetSpace(pc, &space));
-  Illegal(PCVPatchGetSpace(pc, &space));
   Legal(PCDestroy(&pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,6 @@
 /* Operations on KSPs and PCs. */
 #include "api.h"
+#include "../../src/petsc/support/names.h"
 
 static PetscErrorCode NewSolver(Api *api, Slot *s)
 {
@@ -79,6 +80,10 @@ static Expected Legality(PetscInt value, PetscInt least, PetscInt most, PetscBoo
 #define SetEnum(Prefix, Name, list, own) \
   Expect(Legality(value, 0, CountEnum(list) - 1, own), Prefix##Set##Name(pc, value), "%s(%" PetscInt_FMT ")", #Prefix "Set" #Name, value)
 
+/* by option only; a PC of another type does not ask for it */
+#define SetOption(option, value, legal) \
+  Expect((legal) ? LEGAL : ILLEGAL, SetByOption(pc, option, value), "PCSetFromOptions(%s %s)", option, value)
+
 /* one setting, of a PCVPATCHDG or a PCVPATCH; legal ones go together with the defaults */
 static PetscErrorCode SetNumber(Api *api, PC pc, PetscBool cycle, PetscBool sweep)
 {
@@ -89,13 +94,12 @@ static PetscErrorCode SetNumber(Api *api, PC pc, PetscBool cycle, PetscBool swee
   switch (Draw(10)) {
   case 0:
     SetEnum(PCVPatchDG, CycleType, VPatchDGCycleTypes, cycle);
-    if (cycle && Draw(2)) Legal(PCVPatchDGSetLineSearch(pc, PETSC_FALSE));
     break;
   case 1:
     SetEnum(PCVPatchDG, Precision, VPatchDGPrecisions, cycle);
     break;
   case 2:
-    SetEnum(PCVPatchDG, Exchange, VPatchDGExchanges, cycle);
+    SetOption("-pc_vpatchdg_exchange", value < 0 ? "never" : VpExchangeNames[value % 3], !cycle || value >= 0);
     break;
   case 3:
     SetEnum(PCVPatchDG, Coarse, VPatchDGCoarses, cycle);
@@ -105,21 +109,21 @@ static PetscErrorCode SetNumber(Api *api, PC pc, PetscBool cycle, PetscBool swee
     Expect(Legality(value, -1, 77, cycle), PCVPatchDGSetSmooth(pc, value < 77 ? value : 4, 1), "PCVPatchDGSetSmooth(%d, 1)", value);
     break;
   case 5:
-    Expect(Legality(value, -1, 77, cycle), PCVPatchDGSetGather(pc, value), "PCVPatchDGSetGather(%d)", value);
+    SetOption("-pc_vpatchdg_gather", value < -1 ? "-7" : value < 0 ? "-1" : "77", !cycle || value >= -1);
     break;
   case 6:
-    Expect(LEGAL, PCVPatchDGSetReplay(pc, value > 0 ? PETSC_TRUE : PETSC_FALSE), "PCVPatchDGSetReplay()");
+    SetOption("-pc_vpatchdg_replay", value > 0 ? "1" : "0", PETSC_TRUE);
     break;
   case 7:
     Expect(Legality(value, -1, 77, cycle), PCVPatchDGSetLevels(pc, value < 2 ? value : 1), "PCVPatchDGSetLevels(%d)", value);
     break;
   case 8:
-    SetEnum(PCVPatch, Space, VPatchDGSpaces, sweep);
-    if (sweep) Legal(PCVPatchSetSpace(pc, VPATCHDG_SPACE_FULL)); /* clamped is not there for every degree */
+    SetOption("-pc_vpatch_space", value < 0 ? "empty" : "dirichlet", !sweep || value >= 0);
+    SetOption("-pc_vpatch_space", "full", PETSC_TRUE);
     break;
   case 9:
-    Expect(Legality(value, 0, 1, sweep), PCVPatchSetPrecision(pc, value), "PCVPatchSetPrecision(%d)", value); /* it has no auto */
-    break; /* one may be for cycles only */
+    SetOption("-pc_vpatch_precision", value < 0 ? "auto" : VPatchDGPrecisions[value % 2], !sweep || value >= 0);
+    break;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -130,33 +134,23 @@ static PetscErrorCode solver_getters(Api *api, Slot *s)
   PetscBool         cycle, sweep, flag;
   PetscInt          n[2];
   VPatchDGSpace     space;
-  VPatchDGResidual  residual;
   VPatchDGPrecision precision;
   VPatchDGCycleType type;
-  VPatchDGExchange  exchange;
   VPatchDGCoarse    coarse;
   PC                pc;
-  Expected          own, other;
+  Expected          own;
 
   PetscFunctionBeginUser;
   PetscCall(NeedSolver(api, s));
   if (api->result) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KindOf(s, &cycle, &sweep, &pc));
   own = cycle ? LEGAL : ILLEGAL;
-  other = sweep ? LEGAL : ILLEGAL;
   Expect(own, PCVPatchDGGetSmooth(pc, &n[0], Draw(2) ? &n[1] : NULL), "PCVPatchDGGetSmooth()");
   Expect(own, PCVPatchDGGetCycleType(pc, &type), "PCVPatchDGGetCycleType()");
-  Expect(own, PCVPatchDGGetLineSearch(pc, &flag), "PCVPatchDGGetLineSearch()");
   Expect(own, PCVPatchDGGetCoarse(pc, &coarse), "PCVPatchDGGetCoarse()");
-  Expect(own, PCVPatchDGGetGather(pc, &n[0]), "PCVPatchDGGetGather()");
-  Expect(own, PCVPatchDGGetReplay(pc, &flag), "PCVPatchDGGetReplay()");
-  Expect(own, PCVPatchDGGetExchange(pc, &exchange), "PCVPatchDGGetExchange()");
   Expect(own, PCVPatchDGGetPrecision(pc, &precision), "PCVPatchDGGetPrecision()");
-  Expect(other, PCVPatchGetSpace(pc, &space), "PCVPatchGetSpace()");
-  Expect(other, PCVPatchGetResidual(pc, &residual), "PCVPatchGetResidual()");
-  Expect(other, PCVPatchGetPrecision(pc, &precision), "PCVPatchGetPrecision()");
-  Expect(other, PCVPatchGetReverse(pc, &flag), "PCVPatchGetReverse()");
-  Expect(LEGAL, PCVPatchSetResidual(pc, sweep ? residual : VPATCHDG_RESIDUAL_GLOBAL), "PCVPatchSetResidual()");
+  Expect(own, PCVPatchDGGetSpace(pc, &space), "PCVPatchDGGetSpace()");
+  Expect(own, PCVPatchDGGetSymmetric(pc, &flag), "PCVPatchDGGetSymmetric()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -189,9 +183,9 @@ static PetscErrorCode contradictions(Api *api, Slot *s)
   Legal(PCSetType(pc, PCVPATCHDG));
   switch (Draw(4)) {
   case 0:
-    Legal(PCVPatchDGSetResidual(pc, VPATCHDG_RESIDUAL_LOCAL));
+    SetOption("-pc_vpatchdg_residual", "local", PETSC_TRUE);
     Illegal(PCSetUp(pc));
-    Legal(PCVPatchDGSetResidual(pc, VPATCHDG_RESIDUAL_EXACT));
+    SetOption("-pc_vpatchdg_residual", "exact", PETSC_TRUE);
     break;
   case 1:
     Legal(PCVPatchDGSetSmooth(pc, 0, 0));
@@ -251,7 +245,7 @@ static PetscErrorCode preconditioner(Api *api, Slot *s)
     Legal(CheckPreconditioner(pc, s->A, &failed));
     break;
   case 7:
-    Legal(PCVPatchSetReverse(pc, PETSC_TRUE));
+    SetOption("-pc_vpatch_reverse", "1", PETSC_TRUE);
     Legal(PCVPatchDGSetSpace(pc, VPATCHDG_SPACE_DIRICHLET));
     break;
   }

@@ -79,7 +79,7 @@ class Case:
         if self.assembled:
             self.add("-dm_mat_type", self.pick(["aij", "baij", "sbaij"], [8, 1, 1]))
         self.maybe(0.05, "-dm_view")
-        self.maybe(0.05, "-dm_vpatchdg_transport", self.value("VPatchDGTransport"))
+        self.maybe(0.05, "-dm_vpatchdg_transport", self.value("VpAskedTransport"))
 
     def fit(self, nbox):
         """degree and number of refinements with at most as many unknowns as there may be"""
@@ -166,7 +166,7 @@ class Case:
         if space == "clamped" and self.degree < 3:
             space = "dirichlet"
         symmetric = self.ksp in NEED_SYMMETRIC or self.chance(0.15)
-        residual = self.value("VPatchDGResidual", {"exact": 3})
+        residual = self.value("VpResidual", {"exact": 3})
         if residual == "local" and (space == "full" or symmetric and space != "clamped"):
             residual = "exact"
         if space != "full":
@@ -186,11 +186,11 @@ class Case:
         if not symmetric and self.ksp in FLEXIBLE:
             self.maybe(0.1, name + "line_search")
         self.maybe(0.1, name + "cell_sweeps", self.pick([-1, 0, 1, 2]))
-        self.maybe(0.2, name + "coarsening", self.value("VPatchDGCoarsening"))
+        self.maybe(0.2, name + "coarsening", self.value("VpCoarsen"))
         self.maybe(0.25, name + "levels", self.rng.randint(-1, max(1, self.refine)))
         if not prefix or self.ksp in FLEXIBLE:  # a cycle inside PCKSP does not know the outer KSP and can not warn
             self.maybe(0.5, name + "precision", self.value("VPatchDGPrecision", {"double": 3}))
-        self.maybe(0.2, name + "exchange", self.value("VPatchDGExchange"))
+        self.maybe(0.2, name + "exchange", self.value("VpExchange"))
         self.maybe(0.2, name + "gather", self.pick([0, 1, 8, 64, 4096, -1]))
         self.maybe(0.1, name + "replay", self.pick(["true", "false"]))
         self.maybe(0.25, name + "coarse", self.value("VPatchDGCoarse", without=self.slow(name)))
@@ -216,7 +216,7 @@ class Case:
         name = "-" + prefix + "pc_vpatch_"
         self.add("-%spc_type" % prefix, "vpatch")
         self.maybe(0.5, name + "space", self.value("VPatchDGSpace", {"full": 3}, without=["clamped"]))
-        self.maybe(0.3, name + "residual", self.value("VPatchDGResidual", without=["local"]))
+        self.maybe(0.3, name + "residual", self.value("VpResidual", without=["local"]))
         self.maybe(0.3, name + "precision", self.value("VPatchDGPrecision", without=["auto"]))
         self.maybe(0.2, name + "reverse")
 

@@ -2,13 +2,14 @@ static char help[] =
   "One case of the fuzzer, which fuzz.py draws: -fuzz_kind options|api, -fuzz_seed n; or with -fuzz_enums the library's enums.\n\n";
 
 #include "fuzz.h"
+#include "../../src/petsc/support/names.h"
 
 /* prints a line for every enum: its type and the names of its values */
 static PetscErrorCode PrintEnums(void)
 {
-  static const char *const *const enums[] = {VPatchDGDomains,    VPatchDGBoundaries, VPatchDGSpaces,      VPatchDGResiduals,
-                                             VPatchDGPrecisions, VPatchDGCycleTypes, VPatchDGCoarsenings, VPatchDGCoarses,
-                                             VPatchDGExchanges,  VPatchDGBackends,   VPatchDGTransports};
+  static const char *const *const enums[] = {VPatchDGDomains,    VPatchDGBoundaries, VPatchDGSpaces,   VpResidualNames,
+                                             VPatchDGPrecisions, VPatchDGCycleTypes, VpCoarsenNames,   VPatchDGCoarses,
+                                             VpExchangeNames,    VPatchDGBackends,   VpAskedTransports};
 
   PetscFunctionBeginUser;
   for (size_t e = 0; e < PETSC_STATIC_ARRAY_LENGTH(enums); e++) {

@@ -1,5 +1,6 @@
 /* What holds for every operator, transfer and preconditioner. */
 #include "fuzz.h"
+#include "../../src/petsc/pc/internal.h"
 
 #define ALIKE 1e-9 /* cells and coefficients that are alike to ten digits share tables, so A is symmetric only so far */
 
@@ -261,28 +262,25 @@ PetscErrorCode CheckTransfers(DM dm, PetscInt *failed)
 /* is M linear to double precision, is its adjoint exact, is it its own adjoint? As the manual pages promise */
 static PetscErrorCode Promises(PC pc, PetscBool *linear, PetscBool *adjoint, PetscBool *symmetric)
 {
-  PetscMPIInt       size;
-  VPatchDGExchange  exchange;
-  VPatchDGSpace     space;
-  VPatchDGResidual  residual;
-  VPatchDGPrecision precision;
-  PetscBool         cycle, twice, search;
-  KSP               coarse;
+  PetscMPIInt           size;
+  const VpCycleOptions *options;
+  VPatchDGSpace         space;
+  VPatchDGPrecision     precision;
+  PetscBool             cycle, twice;
+  KSP                   coarse;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   *linear = *adjoint = *symmetric = PETSC_FALSE;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCVPATCHDG, &cycle));
   if (!cycle) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCVPatchDGGetExchange(pc, &exchange));
+  options = &((const PC_VPatchDG *)pc->data)->options;
   PetscCall(PCVPatchDGGetSpace(pc, &space));
-  PetscCall(PCVPatchDGGetResidual(pc, &residual));
   PetscCall(PCVPatchDGGetPrecision(pc, &precision));
   PetscCall(PCVPatchDGGetSymmetric(pc, &twice));
-  PetscCall(PCVPatchDGGetLineSearch(pc, &search));
   PetscCall(PCVPatchDGGetCoarseKSP(pc, &coarse));
-  *linear = (PetscBool)(precision == VPATCHDG_PRECISION_DOUBLE && !coarse && !search);
-  *adjoint = (PetscBool)(*linear && (size == 1 || exchange == VPATCHDG_EXCHANGE_COLOR) && residual != VPATCHDG_RESIDUAL_LOCAL);
+  *linear = (PetscBool)(precision == VPATCHDG_PRECISION_DOUBLE && !coarse && !options->line_search);
+  *adjoint = (PetscBool)(*linear && (size == 1 || options->exchange == VP_EXCHANGE_COLOR) && options->residual != VP_RESIDUAL_LOCAL);
   *symmetric = (PetscBool)(*adjoint && twice);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

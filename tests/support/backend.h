@@ -10,6 +10,31 @@ extern "C" {
 }
 #endif
 
+/* sets what a PC has by option only; option: without prefix, as "-pc_vpatchdg_corners" */
+static inline PetscErrorCode SetByOption(PC pc, const char option[], const char value[])
+{
+  const char    *prefix;
+  char           name[128];
+  PetscErrorCode error;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "-%s%s", prefix ? prefix : "", option + 1));
+  PetscCall(PetscOptionsSetValue(NULL, name, value));
+  error = PCSetFromOptions(pc);
+  PetscCall(PetscOptionsClearValue(NULL, name));
+  PetscFunctionReturn(error);
+}
+static inline PetscErrorCode SetCorners(PC pc, PetscInt corners)
+{
+  char value[16];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(value, sizeof(value), "%" PetscInt_FMT, corners));
+  PetscCall(SetByOption(pc, "-pc_vpatchdg_corners", value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* NULL where it was not compiled in or has no device */
 static inline const VpBackend *UsableBackend(const char name[])
 {

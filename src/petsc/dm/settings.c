@@ -28,8 +28,8 @@ static const VpSetting row[VP_DM_SETTINGS] = {
                .refusal = "-dm_vpatchdg_reaction %s: the reaction coefficient is not negative"),
   [VP_DM_BACKEND] = VP_SETTING(ENUM, DM_VPatchDG, backend, VPATCHDG_BACKEND_AUTO, "-dm_vpatchdg_backend", "DMVPatchDGSetBackend", "backend",
                                "Where the work is done: auto follows -dm_vec_type", .names = VPatchDGBackends),
-  [VP_DM_TRANSPORT] = VP_SETTING(ENUM, DM_VPatchDG, transport, VPATCHDG_TRANSPORT_AUTO, "-dm_vpatchdg_transport", "DMVPatchDGSetTransport",
-                                 "transport", "How ghosts travel between GPUs", .names = VPatchDGTransports)};
+  [VP_DM_TRANSPORT] = VP_SETTING(ENUM, DM_VPatchDG, transport, VP_ASKED_AUTO, "-dm_vpatchdg_transport", NULL, "transport",
+                                 "How ghosts travel between GPUs", .names = VpAskedTransports)};
 const VpSettings DMVPatchDGSettings = {DMVPATCHDG, VP_DM_SETTINGS, row};
 
 PetscErrorCode DMVPatchDGCheckChange(DM dm, PetscBool changes, const char what[])
@@ -238,48 +238,4 @@ PetscErrorCode DMVPatchDGGetBackend(DM dm, VPatchDGBackend *backend)
   in_use = DMVPatchDGData(dm)->in_use;
   if (in_use) PetscCall(PetscEnumFind(VPatchDGBackends, in_use->name, (PetscEnum *)backend, &found));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   DMVPatchDGSetTransport - Sets how ranks exchange the ghost values of vectors on GPUs
-
-   Logically Collective
-
-   Input Parameters:
-+  dm        - the DM
--  transport - `VPATCHDG_TRANSPORT_AUTO` (the first of the following that is possible), `VPATCHDG_TRANSPORT_PEER` (GPUs of one host write to
-               the memory of each other), `VPATCHDG_TRANSPORT_NCCL`, `VPATCHDG_TRANSPORT_MPI` (from device memory, if PETSc has a GPU-aware
-               MPI), or `VPATCHDG_TRANSPORT_HOST` (through host memory)
-
-   Level: intermediate
-
-   Note:
-   -dm_view prints the transport in use and the reason for it. On the host, messages always go through MPI. peer and nccl need one GPU per
-   rank.
-
-.seealso: `DMVPATCHDG`, `DMVPatchDGGetTransport()`, `DMVPatchDGSetBackend()`
-@*/
-PetscErrorCode DMVPatchDGSetTransport(DM dm, VPatchDGTransport transport)
-{
-  return DMVPatchDGSet(dm, VP_DM_TRANSPORT, transport);
-}
-
-/*@
-   DMVPatchDGGetTransport - Gets the transport that `DMVPatchDGSetTransport()` has set
-
-   Not Collective
-
-   Input Parameter:
-.  dm - the DM
-
-   Output Parameter:
-.  transport - as in `DMVPatchDGSetTransport()`
-
-   Level: intermediate
-
-.seealso: `DMVPATCHDG`, `DMVPatchDGSetTransport()`
-@*/
-PetscErrorCode DMVPatchDGGetTransport(DM dm, VPatchDGTransport *transport)
-{
-  return DMVPatchDGGet(dm, VP_DM_TRANSPORT, transport, PETSC_FUNCTION_NAME);
 }

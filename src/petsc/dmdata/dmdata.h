@@ -2,9 +2,9 @@
    vectors there. */
 #pragma once
 #include "../support/check.h"
+#include "../support/names.h"
 #include "../../level/level.h"
 #include <petsc/private/dmimpl.h>
-#include <vpatchdg.h>
 
 /* A with one coefficient. DMs, matrices and preconditioners share it. It never changes; its levels are made when they are first used. */
 typedef struct VpOperator_ *VpOperator;
@@ -35,7 +35,7 @@ typedef struct {
   struct VpLabels_        *labels; /* of sides of boxes, and what holds there (dm/labels.c); or NULL */
   PetscReal                penalty, reaction;
   VPatchDGBackend          backend;
-  VPatchDGTransport        transport;
+  VpAskedTransport         transport;
   PetscInt                 local_levels;        /* how often DMSetUp() refines cells at a point or a sphere */
   PetscBool                at_point, at_sphere; /* which of the two is given */
   PetscReal                point[3], sphere[4]; /* [dim]; centre [dim], radius */

@@ -4,22 +4,22 @@
 /* travel: what is taken, and why links that come before are not */
 static PetscErrorCode Choose(DM dm, const VpBackend *backend, VpTransport *transport, VpLink *link, char travel[], size_t length)
 {
-  static const unsigned   allowed[] = {[VPATCHDG_TRANSPORT_AUTO] = ~0u,
-                                       [VPATCHDG_TRANSPORT_MPI] = 1u << VP_TRANSPORT_MPI,
-                                       [VPATCHDG_TRANSPORT_NCCL] = 1u << VP_TRANSPORT_LINK,
-                                       [VPATCHDG_TRANSPORT_HOST] = 1u << VP_TRANSPORT_HOST,
-                                       [VPATCHDG_TRANSPORT_PEER] = 1u << VP_TRANSPORT_LINK};
-  const VPatchDGTransport asked = DMVPatchDGData(dm)->transport;
-  const PetscBool         linked = (PetscBool)(allowed[asked] == 1u << VP_TRANSPORT_LINK);
-  MPI_Comm                comm = DMVPatchDGData(dm)->mesh->comm;
-  char                    why[128];
+  static const unsigned  allowed[] = {[VP_ASKED_AUTO] = ~0u,
+                                      [VP_ASKED_MPI] = 1u << VP_TRANSPORT_MPI,
+                                      [VP_ASKED_NCCL] = 1u << VP_TRANSPORT_LINK,
+                                      [VP_ASKED_HOST] = 1u << VP_TRANSPORT_HOST,
+                                      [VP_ASKED_PEER] = 1u << VP_TRANSPORT_LINK};
+  const VpAskedTransport asked = DMVPatchDGData(dm)->transport;
+  const PetscBool        linked = (PetscBool)(allowed[asked] == 1u << VP_TRANSPORT_LINK);
+  MPI_Comm               comm = DMVPatchDGData(dm)->mesh->comm;
+  char                   why[128];
 
   PetscFunctionBegin;
-  PetscCall(VpTransportChoose(comm, backend, allowed[asked], linked ? VPatchDGTransports[asked] : NULL, transport, link, why, sizeof(why)));
+  PetscCall(VpTransportChoose(comm, backend, allowed[asked], linked ? VpAskedTransports[asked] : NULL, transport, link, why, sizeof(why)));
   PetscCheck(!linked || *link, comm, PETSC_ERR_SUP,
              "-dm_vpatchdg_transport %s. Use -dm_vpatchdg_transport auto, or give every rank a GPU of its own%s", why,
-             asked == VPATCHDG_TRANSPORT_NCCL ? " and build where nccl.h is" : " of one host");
-  PetscCheck(asked != VPATCHDG_TRANSPORT_MPI || *transport == VP_TRANSPORT_MPI, comm, PETSC_ERR_SUP,
+             asked == VP_ASKED_NCCL ? " and build where nccl.h is" : " of one host");
+  PetscCheck(asked != VP_ASKED_MPI || *transport == VP_TRANSPORT_MPI, comm, PETSC_ERR_SUP,
              "-dm_vpatchdg_transport mpi: PETSc was told that MPI does not take device memory (-use_gpu_aware_mpi 0), or has no CUDA. Use "
              "-dm_vpatchdg_transport auto");
   PetscCall(PetscSNPrintf(travel, length, "%s%s%s%s",

@@ -5,45 +5,42 @@
 static const VpSetting row[VP_PC_SETTINGS] = {
   [VP_PC_SPACE] = VP_SETTING(ENUM, PC_VPatchDG, options.space, VPATCHDG_SPACE_FULL, "-pc_vpatchdg_space", "PCVPatchDGSetSpace",
                              "patch space", "Functions a patch corrects", .names = VPatchDGSpaces),
-  [VP_PC_RESIDUAL] = VP_SETTING(ENUM, PC_VPatchDG, options.residual, VPATCHDG_RESIDUAL_EXACT, "-pc_vpatchdg_residual",
-                                "PCVPatchDGSetResidual", "residual", "What a patch sees of its neighbours", .names = VPatchDGResiduals),
+  [VP_PC_RESIDUAL] = VP_SETTING(ENUM, PC_VPatchDG, options.residual, VP_RESIDUAL_EXACT, "-pc_vpatchdg_residual", NULL, "residual",
+                                "What a patch sees of its neighbours", .names = VpResidualNames),
   [VP_PC_SMOOTH_PRE] = VP_SETTING(INT, PC_VPatchDG, pre, PETSC_DECIDE, "-pc_vpatchdg_smooth_pre", "PCVPatchDGSetSmooth", "sweeps before",
                                   "Sweeps before the coarse correction; -1: as many as after it if symmetric, else 0",
                                   .least = PETSC_DECIDE, .refusal = "Numbers of sweeps must not be negative: %s"),
   [VP_PC_SMOOTH_POST] = VP_SETTING(INT, PC_VPatchDG, post, 1, "-pc_vpatchdg_smooth_post", "PCVPatchDGSetSmooth", "sweeps after",
                                    "Sweeps after the coarse correction", .refusal = "Numbers of sweeps must not be negative: %s"),
-  [VP_PC_CORNERS] =
-    VP_SETTING(INT, PC_VPatchDG, options.corners, PETSC_DECIDE, "-pc_vpatchdg_corners", "PCVPatchDGSetCorners", "sweeps at corners",
-               "Repeats of a sweep near re-entrant corners; -1: 1 up to degree 2, else 2", .least = PETSC_DECIDE, .most = 100,
-               .refusal = "-pc_vpatchdg_corners %s: a sweep is repeated 0 to 100 times near corners"),
+  [VP_PC_CORNERS] = VP_SETTING(INT, PC_VPatchDG, options.corners, PETSC_DECIDE, "-pc_vpatchdg_corners", NULL, "sweeps at corners",
+                               "Repeats of a sweep near re-entrant corners; -1: 1 up to degree 2, else 2", .least = PETSC_DECIDE,
+                               .most = 100, .refusal = "-pc_vpatchdg_corners %s: a sweep is repeated 0 to 100 times near corners"),
   [VP_PC_SYMMETRIC] = VP_SETTING(BOOL, PC_VPatchDG, options.symmetric, PETSC_FALSE, "-pc_vpatchdg_symmetric", "PCVPatchDGSetSymmetric",
                                  "symmetry", "Reverse the colours before the coarse correction, for KSPCG", .names = PetscBools),
   [VP_PC_CYCLE_TYPE] = VP_SETTING(ENUM, PC_VPatchDG, options.type, VPATCHDG_CYCLE_AUTO, "-pc_vpatchdg_cycle_type", "PCVPatchDGSetCycleType",
                                   "type of the cycle", "V, W or F cycle; auto: by the coefficient", .names = VPatchDGCycleTypes),
-  [VP_PC_LINE_SEARCH] =
-    VP_SETTING(BOOL, PC_VPatchDG, options.line_search, PETSC_FALSE, "-pc_vpatchdg_line_search", "PCVPatchDGSetLineSearch", "line search",
-               "Coarse corrections by as much as helps most, for varying coefficients", .names = PetscBools),
-  [VP_PC_CELL_SWEEPS] = VP_SETTING(
-    INT, PC_VPatchDG, options.cell_sweeps, PETSC_DECIDE, "-pc_vpatchdg_cell_sweeps", "PCVPatchDGSetCellSweeps", "sweeps of cells",
-    "Sweeps of single cells after one of patches; -1: 1 where the coefficient is rough", .least = PETSC_DECIDE, .most = 100,
-    .refusal = "-pc_vpatchdg_cell_sweeps %s: 0 to 100 sweeps of single cells follow one of patches"),
+  [VP_PC_LINE_SEARCH] = VP_SETTING(BOOL, PC_VPatchDG, options.line_search, PETSC_FALSE, "-pc_vpatchdg_line_search", NULL, "line search",
+                                   "Coarse corrections by as much as helps most, for varying coefficients", .names = PetscBools),
+  [VP_PC_CELL_SWEEPS] =
+    VP_SETTING(INT, PC_VPatchDG, options.cell_sweeps, PETSC_DECIDE, "-pc_vpatchdg_cell_sweeps", NULL, "sweeps of cells",
+               "Sweeps of single cells after one of patches; -1: 1 where the coefficient is rough", .least = PETSC_DECIDE, .most = 100,
+               .refusal = "-pc_vpatchdg_cell_sweeps %s: 0 to 100 sweeps of single cells follow one of patches"),
   [VP_PC_LEVELS] = VP_SETTING(INT, PC_VPatchDG, options.levels, PETSC_DECIDE, "-pc_vpatchdg_levels", "PCVPatchDGSetLevels",
                               "number of levels", "Levels, 0: all; -1: on GPUs what takes least time, else all", .least = PETSC_DECIDE,
                               .refusal = "-pc_vpatchdg_levels %s: the number of levels is -1 (chosen), 0 (all) or more"),
-  [VP_PC_COARSENING] =
-    VP_SETTING(ENUM, PC_VPatchDG, options.coarsening, VPATCHDG_COARSENING_LOCAL, "-pc_vpatchdg_coarsening", "PCVPatchDGSetCoarsening",
-               "coarsening", "Where cells merge on coarser levels", .names = VPatchDGCoarsenings),
+  [VP_PC_COARSENING] = VP_SETTING(ENUM, PC_VPatchDG, options.coarsening, VP_COARSEN_LOCAL, "-pc_vpatchdg_coarsening", NULL, "coarsening",
+                                  "Where cells merge on coarser levels", .names = VpCoarsenNames),
   [VP_PC_PRECISION] = VP_SETTING(ENUM, PC_VPatchDG, choice.asked, VPATCHDG_PRECISION_AUTO, "-pc_vpatchdg_precision",
                                  "PCVPatchDGSetPrecision", "precision", "Of the whole cycle", .names = VPatchDGPrecisions),
-  [VP_PC_EXCHANGE] = VP_SETTING(ENUM, PC_VPatchDG, options.exchange, VPATCHDG_EXCHANGE_AUTO, "-pc_vpatchdg_exchange",
-                                "PCVPatchDGSetExchange", "exchange", "How often ranks exchange", .names = VPatchDGExchanges),
+  [VP_PC_EXCHANGE] = VP_SETTING(ENUM, PC_VPatchDG, options.exchange, VP_EXCHANGE_AUTO, "-pc_vpatchdg_exchange", NULL, "exchange",
+                                "How often ranks exchange", .names = VpExchangeNames),
   [VP_PC_COARSE] = VP_SETTING(ENUM, PC_VPatchDG, options.coarse, VPATCHDG_COARSE_AUTO, "-pc_vpatchdg_coarse", "PCVPatchDGSetCoarse",
                               "coarsest level", "How the coarsest level is solved", .names = VPatchDGCoarses),
   [VP_PC_GATHER] =
-    VP_SETTING(INT, PC_VPatchDG, options.gather, PETSC_DECIDE, "-pc_vpatchdg_gather", "PCVPatchDGSetGather", "size to gather from",
+    VP_SETTING(INT, PC_VPatchDG, options.gather, PETSC_DECIDE, "-pc_vpatchdg_gather", NULL, "size to gather from",
                "Levels with fewer cells per rank gather on fewer ranks; -1: 4096 on GPUs, those of 500 unknowns on the host",
                .least = PETSC_DECIDE, .refusal = "-pc_vpatchdg_gather %s: the number of cells per rank is 0 (never) or more"),
-  [VP_PC_REPLAY] = VP_SETTING(BOOL, PC_VPatchDG, options.replay, PETSC_TRUE, "-pc_vpatchdg_replay", "PCVPatchDGSetReplay", "replay",
+  [VP_PC_REPLAY] = VP_SETTING(BOOL, PC_VPatchDG, options.replay, PETSC_TRUE, "-pc_vpatchdg_replay", NULL, "replay",
                               "A GPU runs the cycle as a recorded CUDA graph", .names = PetscBools)};
 const VpSettings PCVPatchDGSettings = {PCVPATCHDG, VP_PC_SETTINGS, row};
 
@@ -88,95 +85,6 @@ PetscErrorCode PCVPatchDGSetSpace(PC pc, VPatchDGSpace space)
 PetscErrorCode PCVPatchDGGetSpace(PC pc, VPatchDGSpace *space)
 {
   return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_SPACE, space, PETSC_FUNCTION_NAME);
-}
-
-/*@
-   PCVPatchDGSetResidual - Sets how a patch computes its residual
-
-   Logically Collective
-
-   Input Parameters:
-+  pc       - the preconditioner
--  residual - `VPATCHDG_RESIDUAL_EXACT` (with the neighbours' values and normal derivatives on its sides, which determine it exactly),
-              `VPATCHDG_RESIDUAL_LOCAL` (without its neighbours) or `VPATCHDG_RESIDUAL_GLOBAL` (the same numbers as exact, by a product with
-              A for every colour; slow, for checks)
-
-   Level: intermediate
-
-   Note:
-   local exists only for the spaces dirichlet and clamped.
-
-.seealso: `PCVPATCHDG`, `PCVPatchDGGetResidual()`
-@*/
-PetscErrorCode PCVPatchDGSetResidual(PC pc, VPatchDGResidual residual)
-{
-  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_RESIDUAL, residual);
-}
-
-/*@
-   PCVPatchDGGetResidual - Gets how a patch computes its residual
-
-   Not Collective
-
-   Input Parameter:
-.  pc - the preconditioner
-
-   Output Parameter:
-.  residual - as in `PCVPatchDGSetResidual()`
-
-   Level: intermediate
-
-.seealso: `PCVPATCHDG`, `PCVPatchDGSetResidual()`
-@*/
-PetscErrorCode PCVPatchDGGetResidual(PC pc, VPatchDGResidual *residual)
-{
-  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_RESIDUAL, residual, PETSC_FUNCTION_NAME);
-}
-
-/*@
-   PCVPatchDGSetCorners - Sets the number of repeats of a sweep near corners
-
-   Logically Collective
-
-   Input Parameters:
-+  pc      - the preconditioner
--  corners - number of repeats, 0 or more; `PETSC_DECIDE` for the default
-
-   Level: intermediate
-
-   Notes:
-   Solutions are singular near re-entrant corners (in 3D: edges) of the domain, and where a Dirichlet side meets a Neumann or Robin side at
-   180 degrees or more. One sweep is not enough there. After every sweep, the patches that hold a cell at such a corner or edge are
-   therefore swept again. These are few patches, and they save a third of the iterations. If the domain has no such corners, this setting
-   has no effect.
-
-   Before the coarse correction of a symmetric cycle, the repeats come before the sweep, in reverse order.
-
-.seealso: `PCVPATCHDG`, `PCVPatchDGGetCorners()`, `PCVPatchDGSetSmooth()`
-@*/
-PetscErrorCode PCVPatchDGSetCorners(PC pc, PetscInt corners)
-{
-  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_CORNERS, (PetscReal)corners);
-}
-
-/*@
-   PCVPatchDGGetCorners - Gets the number of repeats of a sweep near corners
-
-   Not Collective
-
-   Input Parameter:
-.  pc - the preconditioner
-
-   Output Parameter:
-.  corners - as in `PCVPatchDGSetCorners()`; -ksp_view shows the default and the number of repeated patches
-
-   Level: intermediate
-
-.seealso: `PCVPATCHDG`, `PCVPatchDGSetCorners()`
-@*/
-PetscErrorCode PCVPatchDGGetCorners(PC pc, PetscInt *corners)
-{
-  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_CORNERS, corners, PETSC_FUNCTION_NAME);
 }
 
 /*@
@@ -326,50 +234,4 @@ PetscErrorCode PCVPatchDGGetSmooth(PC pc, PetscInt *pre, PetscInt *post)
   if (pre) PetscCall(VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_SMOOTH_PRE, pre, PETSC_FUNCTION_NAME));
   if (post) PetscCall(VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_SMOOTH_POST, post, PETSC_FUNCTION_NAME));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   PCVPatchDGSetCellSweeps - Sets the number of sweeps over single cells after each sweep over patches
-
-   Logically Collective
-
-   Input Parameters:
-+  pc - the preconditioner
--  n  - number of sweeps over cells, or `PETSC_DECIDE`
-
-   Level: intermediate
-
-   Notes:
-   `PETSC_DECIDE` makes one sweep over cells if the coefficient is rough, otherwise none. The coefficient is rough if it varies by more than
-   a factor of 3.5 among the children of at least a fifth of the cells of the next coarser level.
-
-   A sweep over cells solves the problem on every cell with the exact inverse of its diagonal block. It uses two colours like those of a
-   chessboard. Patches approximate the coefficient by a product of one factor per direction, which is inaccurate for rough coefficients. A
-   single cell has no such error, since it has one coefficient. For a constant coefficient, sweeps over cells gain nothing.
-
-.seealso: `PCVPATCHDG`, `PCVPatchDGGetCellSweeps()`, `PCVPatchDGSetLineSearch()`, `DMVPatchDGSetCoefficient()`
-@*/
-PetscErrorCode PCVPatchDGSetCellSweeps(PC pc, PetscInt n)
-{
-  return VpPCBaseSet(pc, &PCVPatchDGSettings, VP_PC_CELL_SWEEPS, n);
-}
-
-/*@
-   PCVPatchDGGetCellSweeps - Gets the number of sweeps over single cells after each sweep over patches
-
-   Not Collective
-
-   Input Parameter:
-.  pc - the preconditioner
-
-   Output Parameter:
-.  n - as in `PCVPatchDGSetCellSweeps()`
-
-   Level: intermediate
-
-.seealso: `PCVPATCHDG`, `PCVPatchDGSetCellSweeps()`
-@*/
-PetscErrorCode PCVPatchDGGetCellSweeps(PC pc, PetscInt *n)
-{
-  return VpPCBaseGet(pc, &PCVPatchDGSettings, VP_PC_CELL_SWEEPS, n, PETSC_FUNCTION_NAME);
 }

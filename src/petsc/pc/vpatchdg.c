@@ -150,7 +150,7 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
   PCVPatchDGSettleSweeps(pc);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle%s, patch space %s, residual %s, exchange %s\n",
                                    VpCycleName(o->type), o->pre, o->post, o->line_search ? " with line search" : "",
-                                   VPatchDGSpaces[o->space], VPatchDGResiduals[o->residual], VPatchDGExchanges[o->exchange]));
+                                   VPatchDGSpaces[o->space], VpResidualNames[o->residual], VpExchangeNames[o->exchange]));
   if (data->cycle && (data->cycle->contrast > 1 || data->cycle->rough > 0))
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "  %" PetscInt_FMT
@@ -225,7 +225,7 @@ static PetscErrorCode ViewLevels(VpCycle cycle, PetscViewer viewer)
     if (ranks < VpMeshRanks(cycle->level[0]->mesh))
       PetscCall(PetscViewerASCIIPrintf(viewer, ", on %" PetscInt_FMT " rank%s", ranks, ranks > 1 ? "s" : ""));
     if (last) PetscCall(PetscViewerASCIIPrintf(viewer, ", solved"));
-    else if (ranks > 1) PetscCall(PetscViewerASCIIPrintf(viewer, ", exchange every %s", VPatchDGExchanges[exchange]));
+    else if (ranks > 1) PetscCall(PetscViewerASCIIPrintf(viewer, ", exchange every %s", VpExchangeNames[exchange]));
     PetscCall(ViewRepeats(cycle, l, viewer));
     PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));

@@ -1,21 +1,22 @@
-/* The names that options, -help and messages give to the values of the enums in vpatchdg.h. The algorithm has enums of its own for some of
-   them, value for value the same. */
-#include <vpatchdg.h>
+/* The names that options, -help and messages give to the values of enums. The algorithm has enums of its own for some of those in
+   vpatchdg.h, value for value the same. */
+#include "names.h"
 #include "../../cycle/cycle.h"
 
 const char        VPatchDGVersion[] = VPATCHDG_VERSION;
 const char *const VPatchDGDomains[] = {"box", "lshape", "fichera", "boxes", "VPatchDGDomain", "VPATCHDG_DOMAIN_", NULL};
 const char *const VPatchDGBoundaries[] = {"dirichlet", "neumann", "robin", "periodic", "VPatchDGBoundary", "VPATCHDG_BOUNDARY_", NULL};
 const char *const VPatchDGSpaces[] = {"full", "dirichlet", "clamped", "VPatchDGSpace", "VPATCHDG_SPACE_", NULL};
-const char *const VPatchDGResiduals[] = {"exact", "local", "global", "VPatchDGResidual", "VPATCHDG_RESIDUAL_", NULL};
 const char *const VPatchDGPrecisions[] = {"single", "double", "auto", "VPatchDGPrecision", "VPATCHDG_PRECISION_", NULL};
 const char *const VPatchDGCycleTypes[] = {"v", "w", "f", "auto", "VPatchDGCycleType", "VPATCHDG_CYCLE_", NULL};
-const char *const VPatchDGCoarsenings[] = {"local", "full", "VPatchDGCoarsening", "VPATCHDG_COARSENING_", NULL};
 const char *const VPatchDGMarkings[] = {"doerfler", "maximum", "VPatchDGMarking", "VPATCHDG_MARK_", NULL};
 const char *const VPatchDGCoarses[] = {"auto", "sweeps", "ksp", "dense", "VPatchDGCoarse", "VPATCHDG_COARSE_", NULL};
-const char *const VPatchDGExchanges[] = {"auto", "sweep", "color", "VPatchDGExchange", "VPATCHDG_EXCHANGE_", NULL};
 const char *const VPatchDGBackends[] = {"auto", "host", "cuda", "VPatchDGBackend", "VPATCHDG_BACKEND_", NULL};
-const char *const VPatchDGTransports[] = {"auto", "mpi", "nccl", "host", "peer", "VPatchDGTransport", "VPATCHDG_TRANSPORT_", NULL};
+
+const char *const VpResidualNames[] = {"exact", "local", "global", "VpResidual", "VP_RESIDUAL_", NULL};
+const char *const VpCoarsenNames[] = {"local", "full", "VpCoarsen", "VP_COARSEN_", NULL};
+const char *const VpExchangeNames[] = {"auto", "sweep", "color", "VpExchange", "VP_EXCHANGE_", NULL};
+const char *const VpAskedTransports[] = {"auto", "mpi", "nccl", "host", "peer", "VpAskedTransport", "VP_ASKED_", NULL};
 
 #define VP_CONDITION(NAME, ...) \
   _Static_assert((int)VPATCHDG_BOUNDARY_##NAME + 1 == (int)VP_SIDE_##NAME, "VPatchDGBoundary and conditions.def differ");
@@ -23,11 +24,7 @@ const char *const VPatchDGTransports[] = {"auto", "mpi", "nccl", "host", "peer",
 #undef VP_CONDITION
 #define SAME(NAME) ((int)VPATCHDG_##NAME == (int)VP_##NAME)
 _Static_assert(SAME(SPACE_FULL) && SAME(SPACE_DIRICHLET) && SAME(SPACE_CLAMPED), "VPatchDGSpace and VpSpace differ");
-_Static_assert(SAME(RESIDUAL_EXACT) && SAME(RESIDUAL_LOCAL) && SAME(RESIDUAL_GLOBAL), "VPatchDGResidual and VpResidual differ");
-_Static_assert(SAME(EXCHANGE_AUTO) && SAME(EXCHANGE_SWEEP) && SAME(EXCHANGE_COLOR), "VPatchDGExchange and VpExchange differ");
 _Static_assert(SAME(CYCLE_V) && SAME(CYCLE_W) && SAME(CYCLE_F) && SAME(CYCLE_AUTO), "VPatchDGCycleType and VpCycleType differ");
-_Static_assert((int)VPATCHDG_COARSENING_LOCAL == (int)VP_COARSEN_LOCAL && (int)VPATCHDG_COARSENING_FULL == (int)VP_COARSEN_FULL,
-               "VPatchDGCoarsening and VpCoarsen differ");
 _Static_assert(SAME(COARSE_AUTO) && SAME(COARSE_SWEEPS) && SAME(COARSE_KSP) && SAME(COARSE_DENSE),
                "VPatchDGCoarse and VpCoarseType differ");
 _Static_assert((int)VPATCHDG_PRECISION_SINGLE == (int)VP_SINGLE && (int)VPATCHDG_PRECISION_DOUBLE == (int)VP_DOUBLE,

@@ -2,13 +2,14 @@
    and the manual's lists of options (share/doc/manual.py) need to know of a setting stands in its row and nowhere else. */
 #pragma once
 #include "../../compat.h"
+#include "names.h"
 #include <petscviewer.h>
 
 typedef enum { VP_SETTING_ENUM, VP_SETTING_BOOL, VP_SETTING_INT, VP_SETTING_REAL } VpSettingType;
 
 typedef struct {
   const char        *option; /* its name in the options database; NULL: there is none */
-  const char        *setter; /* the public function that sets it */
+  const char        *setter; /* the public function that sets it; NULL: it is set by option only */
   const char        *help;   /* what -help and the manual say of it */
   const char        *noun;   /* what messages call it */
   VpSettingType      type;
