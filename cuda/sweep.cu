@@ -1,8 +1,7 @@
 /* The patch smoother: one colour, or all of them at once, and values from its two buffers. The view's common patches take the kernels
-   of patch.cuh, keptpatch.cuh and varypatch.cuh, and so do others that are sorted by their tables; what is left takes that of
+   of patch.cuh and varypatch.cuh, and so do others that are sorted by their tables; what is left takes that of
    anypatch.cuh. */
 #include "patch/anypatch.cuh"
-#include "plan/keptplan.cuh"
 #include "plan/sortplan.cuh"
 #include "plan/varyplan.cuh"
 #include "plan/sweepallplan.cuh"
@@ -75,7 +74,10 @@ struct SweepKernels {
       const VpPatchView *p = setup.patches;
 
       if constexpr (!Coefficients::varies) return {};
-      else return {form, (const T *)p->coefficient, (const T *)p->weight, (const int32_t *)list.numbers.p, (T)p->reaction};
+      else {
+        const T reaction = setup.Uniform() ? T(0) : (T)p->reaction; /* the common lines have it */
+        return {form, (const T *)p->coefficient, (const T *)p->weight, (const int32_t *)list.numbers.p, reaction};
+      }
     }
     /* launch(boundary, patches, w, stream) on common patches, those at boundaries beside those inside */
     template <class Launch>
@@ -123,42 +125,22 @@ struct SweepKernels {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* TRACES a side. Those of neighbours count in VP_FORM_EXACT, unless the space also lacks slopes. */
-  template <int TRACES>
-  static PetscErrorCode Keep(LikeWork &like)
-  {
-    const KeptSetup<T, N, TRACES> setup(like.setup);
-    KeptPlan<T, N, TRACES>       *kept = NULL;
-
-    PetscFunctionBegin;
-    PetscCall(VpCudaPlan<KeptPlan<T, N, TRACES>>(&like.setup.patches->device, VP_PLAN_KEPT, 0, TRACES, &kept,
-                                                 [&](KeptPlan<T, N, TRACES> *p) { return KeptSetup<T, N, TRACES>(like.setup).Fill(p); }));
-    PetscCall(like.Common([&](const auto &boundary, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
-      return LaunchPatches<P>(KeepPatches<T, N, TRACES, std::decay_t<decltype(boundary)>>, KeptShape<T, N, TRACES, P>::bytes, list.n,
-                              stream, w, like.done, like.c->tables, kept->tables, boundary);
-    }));
-    PetscCall(like.Sorted(TRACES == 1 ? VP_PLAN_KEEP_SORTS : VP_PLAN_KEEP_SORTS_2, KeptTail<T, N, TRACES>{setup},
-                          [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
-                            constexpr bool FULL = decltype(full)::value;
-                            return LaunchSorts<Q, FULL>(KeepSorted<T, N, TRACES, FULL>, KeptShape<T, N, TRACES, Q>::bytes, sorts, stream, w,
-                                                        like.done, kept->tables);
-                          }));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
   static PetscErrorCode Vary(LikeWork &like, Selected selected)
   {
-    const VpView      *view = like.setup.view;
-    const VpPatchView *patches = like.setup.patches;
-    VaryPlan<T, N>    *vary = NULL;
+    const bool      one = like.setup.Uniform() && like.form != VP_FORM_GIVEN; /* K, so that sorted patches have others */
+    VaryPlan<T, N> *vary = NULL;
 
     PetscFunctionBegin;
-    PetscCall(VpCudaPlan<VaryPlan<T, N>>(&patches->device, VP_PLAN_VARY, 0, 0, &vary,
-                                         [=](VaryPlan<T, N> *p) { return VarySetup<T, N>(view, patches->unit).Fill(p); }));
+    PetscCall(VpCudaPlan<VaryPlan<T, N>>(&like.setup.patches->device, VP_PLAN_VARY, 0, 0, &vary,
+                                         [&](VaryPlan<T, N> *p) { return VarySetup<T, N>(like.setup).Fill(p); }));
     PetscCall(like.Common([&](const auto &boundary, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
       return LaunchPatches<P>(VaryPatches<T, N, std::decay_t<decltype(boundary)>>, VaryShape<T, N, P>::bytes, list.n, stream, w, like.done,
                               like.c->tables, vary->tables, boundary, like.template Of<VaryWork<T>>(list));
     }));
+    if (one) {
+      PetscCall(Others(like, like.plan.sorted.list.numbers, like.plan.sorted.list.n));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
     PetscCall(like.Sorted(selected == SELECT_ALL ? VP_PLAN_VARY_SORTS : VP_PLAN_VARY_SORTS_OTHERS, NoTail<T, N>(like.setup),
                           [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
                             constexpr bool FULL = decltype(full)::value;
@@ -168,32 +150,31 @@ struct SweepKernels {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  enum Which { NONE, REPLACE, KEEP, VARY };
-  /* the kernel for like patches in this form */
+  enum Which { NONE, REPLACE, VARY };
+  /* The kernel for like patches in this form. Their own residual they can compute where cells have one K. */
   static Which Kernel(const SweepSetup<T, N> &setup, VpForm form)
   {
     const int  lacks = setup.patches->lacks;
-    const bool varies = N >= VP_THIN_LEAST && (form == VP_FORM_GIVEN || (setup.patches->unit && form != VP_FORM_REPLACE));
+    const bool own = setup.Uniform() ? lacks && setup.HasInside() : setup.HasInside();
 
     if (!setup.Can()) return NONE;
-    if (!setup.Uniform() || form == VP_FORM_GIVEN) return varies ? VARY : NONE;
-    if (form == VP_FORM_REPLACE || setup.mixes) return lacks ? NONE : REPLACE;
-    return lacks ? KEEP : NONE;
+    if (form != VP_FORM_GIVEN && setup.Uniform() && (form == VP_FORM_REPLACE || setup.mixes)) return lacks ? NONE : REPLACE;
+    return N >= VP_THIN_LEAST && (form == VP_FORM_GIVEN || (own && form != VP_FORM_REPLACE)) ? VARY : NONE;
   }
 
+  /* patches for which there is no kernel of like ones */
+  static PetscErrorCode Others(const LikeWork &like, const VpArray &list, int n)
+  {
+    return Rest(Field<T>(like.setup.view, NULL, NULL), Sweep<T>(like.setup.patches, like.done, like.b, like.x), like.form,
+                (const int32_t *)list.p, 0, n);
+  }
   /* the patches of a plan, by this kernel where they are alike; all others take the one for any */
   static PetscErrorCode Launch(LikeWork &like, Which which, Selected selected)
   {
-    const SweepPlan &plan = like.plan;
-
     PetscFunctionBegin;
     if (which == REPLACE && like.setup.Uniform()) PetscCall(Replace<OneCoefficient>(like));
-    else if (which == REPLACE || which == VARY) {
-      if constexpr (N >= VP_THIN_LEAST) PetscCall(which == REPLACE ? Replace<VaryWork<T>>(like) : Vary(like, selected));
-    } else if (like.form == VP_FORM_LOCAL && like.setup.patches->lacks == 1) PetscCall(Keep<1>(like));
-    else PetscCall(Keep<2>(like));
-    PetscCall(Rest(Field<T>(like.setup.view, NULL, NULL), Sweep<T>(like.setup.patches, like.done, like.b, like.x), like.form,
-                   (const int32_t *)plan.rest.p, 0, plan.nrest));
+    else if constexpr (N >= VP_THIN_LEAST) PetscCall(which == REPLACE ? Replace<VaryWork<T>>(like) : Vary(like, selected));
+    PetscCall(Others(like, like.plan.rest, like.plan.nrest));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

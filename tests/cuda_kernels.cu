@@ -218,7 +218,6 @@ static void CheckAtOnce(int dim, int k, int L, bool single, const double *h, con
     const Reals   fdm = c.v.fdm;
     c.v.fdm.insert(c.v.fdm.end(), fdm.begin(), fdm.end());
     c.v.mirrored.insert(c.v.mirrored.end(), entries, 0);
-    c.v.root.resize(2 * c.v.mirrored.size());
     for (size_t i = 0; i < c.v.type.size(); i++) c.v.type[i] += (int)(i / dim) % 5 == 2 ? entries : 0;
   }
   some = SomePatches(c.v);

@@ -145,7 +145,6 @@ enum {
   VP_PLAN_HANG,
   VP_PLAN_CELLS,
   VP_PLAN_COMMON,
-  VP_PLAN_KEPT,
   VP_PLAN_VARY,
   VP_PLAN_SWEEP, /* in the order of Selected (patchplan.cuh) */
   VP_PLAN_SWEEP_EXACT,
@@ -153,8 +152,6 @@ enum {
   VP_PLAN_SWEEP_MIXED,
   VP_PLAN_REPLACE_SORTS,
   VP_PLAN_REPLACE_SORTS_MIXED,
-  VP_PLAN_KEEP_SORTS, /* with one trace, or with two */
-  VP_PLAN_KEEP_SORTS_2,
   VP_PLAN_VARY_SORTS, /* of all patches, or of those that are not exact */
   VP_PLAN_VARY_SORTS_OTHERS,
   VP_PLAN_SWEEP_ALL,

@@ -251,8 +251,8 @@ struct AnyPatch {
 
     if (!problem.mirrored) Full<T, N, R>(a, v, write);
     else {
-      if (BACK) Backward<Map, 0, T, N, R>([=](int p, int i, int j) { return a[i * m + 2 * j + p]; }, v);
-      else Forward<Map, 0, T, N, R>([=](int p, int j, int i) { return a[(2 * j + p) * m + i]; }, v);
+      if (BACK) Backward<Map, T, N, R>([=](int p, int i, int j) { return a[i * m + 2 * j + p]; }, v);
+      else Forward<Map, T, N, R>([=](int p, int j, int i) { return a[(2 * j + p) * m + i]; }, v);
       UNROLL (int i = 0; i < m; i++) {
         UNROLL (int r = 0; r < R; r++) write(r, i, v[r][i]);
       }

@@ -10,12 +10,12 @@ struct OneCoefficient {
 template <class T>
 VP_HARMONIC_MEAN(__device__ __forceinline__ T HarmonicMean, T)
 
-/* where coefficients vary: what a launch works on, besides PatchWork */
+/* where coefficients vary, or patches compute their own residual: what a launch works on, besides PatchWork */
 template <class T>
 struct VaryWork {
   static constexpr bool varies = true;
   VpForm                form;
-  const T              *coefficient; /* of cells; not read in VP_FORM_GIVEN */
+  const T              *coefficient; /* of cells, or NULL: 1 */
   const T              *weight;      /* of patches, or NULL: 1 */
   const int32_t        *patch;       /* numbers of the patches in launch order */
   T                     reaction;
@@ -28,7 +28,7 @@ struct VaryWork {
   /* of the cell h of PatchCells */
   __device__ __forceinline__ T At(const int32_t *cells, int h) const
   {
-    return __ldg(coefficient + __ldg(cells + h));
+    return coefficient ? __ldg(coefficient + __ldg(cells + h)) : T(1);
   }
   /* the harmonic mean at a side of a cell with coefficient a that has the cell h beyond; at the boundary a */
   __device__ __forceinline__ T Mean(const int32_t *cells, int h, T a) const

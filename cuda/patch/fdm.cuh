@@ -46,9 +46,8 @@ struct BoundaryTables {
 };
 struct NoBoundary {};
 
-/* v = F v for R lines at once, which share the entries F(parity, mode / 2, i). Map says how functions are mirrored. The last LACKS even and
-   the last LACKS odd modes are zero. */
-template <class Map, int LACKS, class T, int N, int R, class Entry>
+/* v = F v for R lines at once, which share the entries F(parity, mode / 2, i). Map says how functions are mirrored. */
+template <class Map, class T, int N, int R, class Entry>
 __device__ __forceinline__ void Forward(Entry F, T (&v)[R][2 * N])
 {
   T s[R][N], d[R][N];
@@ -60,15 +59,12 @@ __device__ __forceinline__ void Forward(Entry F, T (&v)[R][2 * N])
       d[r][i] = v[r][i] - w;
     }
   }
-  UNROLL (int j = N - LACKS; j < N; j++) {
-    UNROLL (int r = 0; r < R; r++) v[r][2 * j] = v[r][2 * j + 1] = T(0);
-  }
-  UNROLL (int j = 0; j < N - LACKS; j++) {
+  UNROLL (int j = 0; j < N; j++) {
     UNROLL (int i = 0; i < N; i++) {
       UNROLL (int r = 0; r < R; r++) v[r][2 * j] = (i ? v[r][2 * j] : T(0)) + F(0, j, i) * s[r][i];
     }
   }
-  UNROLL (int j = 0; j < N - LACKS; j++) {
+  UNROLL (int j = 0; j < N; j++) {
     UNROLL (int i = 0; i < N; i++) {
       UNROLL (int r = 0; r < R; r++) v[r][2 * j + 1] = (i ? v[r][2 * j + 1] : T(0)) + F(1, j, i) * d[r][i];
     }
@@ -76,18 +72,18 @@ __device__ __forceinline__ void Forward(Entry F, T (&v)[R][2 * N])
 }
 
 /* v = B v with the entries B(parity, i, mode / 2). */
-template <class Map, int LACKS, class T, int N, int R, class Entry>
+template <class Map, class T, int N, int R, class Entry>
 __device__ __forceinline__ void Backward(Entry B, T (&v)[R][2 * N])
 {
   T even[R][N], odd[R][N];
 
   UNROLL (int i = 0; i < N; i++) {
-    UNROLL (int j = 0; j < N - LACKS; j++) {
+    UNROLL (int j = 0; j < N; j++) {
       UNROLL (int r = 0; r < R; r++) even[r][i] = (j ? even[r][i] : T(0)) + B(0, i, j) * v[r][2 * j];
     }
   }
   UNROLL (int i = 0; i < N; i++) {
-    UNROLL (int j = 0; j < N - LACKS; j++) {
+    UNROLL (int j = 0; j < N; j++) {
       UNROLL (int r = 0; r < R; r++) odd[r][i] = (j ? odd[r][i] : T(0)) + B(1, i, j) * v[r][2 * j + 1];
     }
   }
@@ -100,15 +96,15 @@ __device__ __forceinline__ void Backward(Entry B, T (&v)[R][2 * N])
 }
 
 /* the same along D with the matrices of patches inside, of any tables */
-template <int D, int LACKS, template <class, int> class Tables, class T, int N, int R>
+template <int D, template <class, int> class Tables, class T, int N, int R>
 __device__ __forceinline__ void ForwardInside(const Tables<T, N> &t, T (&v)[R][2 * N])
 {
-  Forward<Mirror<N, VpThinLayers(N, 3)>, LACKS, T, N, R>([&](int p, int j, int i) { return t.template Into<D>(p, j * N + i); }, v);
+  Forward<Mirror<N, VpThinLayers(N, 3)>, T, N, R>([&](int p, int j, int i) { return t.template Into<D>(p, j * N + i); }, v);
 }
-template <int D, int LACKS, template <class, int> class Tables, class T, int N, int R>
+template <int D, template <class, int> class Tables, class T, int N, int R>
 __device__ __forceinline__ void BackwardInside(const Tables<T, N> &t, T (&v)[R][2 * N])
 {
-  Backward<Mirror<N, VpThinLayers(N, 3)>, LACKS, T, N, R>([&](int p, int i, int j) { return t.template From<D>(p, i * N + j); }, v);
+  Backward<Mirror<N, VpThinLayers(N, 3)>, T, N, R>([&](int p, int i, int j) { return t.template From<D>(p, i * N + j); }, v);
 }
 
 /* v mirrored about the patch's middle */
@@ -161,7 +157,7 @@ __device__ __forceinline__ void Full(const M &a, const T (&v)[R][2 * N], Out out
 enum : int { LIES_INSIDE, LIES_LOWER, LIES_UPPER, LIES_FULL };
 
 /* Calls out(r, i, value) for all values of F v and B v along D, for a patch that lies so. v is lost. */
-template <int D, int LACKS, class T, int N, int R, class Boundary, class Out>
+template <int D, class T, int N, int R, class Boundary, class Out>
 __device__ __forceinline__ void ToModes(const PatchTables<T, N> &t, const Boundary &boundary, int lies, T (&v)[R][2 * N], Out out)
 {
   if constexpr (!std::is_same<Boundary, NoBoundary>::value) {
@@ -171,10 +167,10 @@ __device__ __forceinline__ void ToModes(const PatchTables<T, N> &t, const Bounda
       return;
     }
   }
-  ForwardInside<D, LACKS>(t, v);
+  ForwardInside<D>(t, v);
   Put<T, N, R>(v, out);
 }
-template <int D, int LACKS, class T, int N, int R, class Boundary, class Out>
+template <int D, class T, int N, int R, class Boundary, class Out>
 __device__ __forceinline__ void FromModes(const PatchTables<T, N> &t, const Boundary &boundary, int lies, T (&v)[R][2 * N], Out out)
 {
   typedef Mirror<N, VpThinLayers(N, 3)> Map;
@@ -189,7 +185,7 @@ __device__ __forceinline__ void FromModes(const PatchTables<T, N> &t, const Boun
       return;
     }
   }
-  BackwardInside<D, LACKS>(t, v);
+  BackwardInside<D>(t, v);
   Put<T, N, R>(v, out);
 }
 

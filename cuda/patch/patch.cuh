@@ -48,11 +48,11 @@ struct ReplaceShape {
 
 /* A thread of a patch whose values are replaced. */
 template <class T, int N, class Boundary, bool AGAIN, class Coefficients>
-struct ReplaceThread : PatchThread<T, N, 0, Boundary, AGAIN> {
-  typedef PatchThread<T, N, 0, Boundary, AGAIN> Thread;
-  typedef typename Thread::S                    S;
-  typedef typename Thread::LinePack             LinePack;
-  typedef Pack<T, 2>                            Pair;
+struct ReplaceThread : PatchThread<T, N, Boundary, AGAIN> {
+  typedef PatchThread<T, N, Boundary, AGAIN> Thread;
+  typedef typename Thread::S                 S;
+  typedef typename Thread::LinePack          LinePack;
+  typedef Pack<T, 2>                         Pair;
   using Thread::inside, Thread::m, Thread::layer, Thread::R;
   using Thread::ky, Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::LineY, Thread::Cell;
   using Thread::t, Thread::boundary, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
@@ -179,14 +179,14 @@ struct ReplaceThread : PatchThread<T, N, 0, Boundary, AGAIN> {
       UNROLL (int c = 0; c < 2; c++) to[r][c] = Cell(LineZ(r) / layer + 4 * c, true) + LineZ(r) % layer;
     }
     if constexpr (S::adjacent && inside) {
-      BackwardInside<2, 0>(t, v);
+      BackwardInside<2>(t, v);
       UNROLL (int i = 0; active && i < m; i++) {
         LinePack lines;
         UNROLL (int r = 0; r < R; r++) lines.a[r] = v[r][i];
         *(LinePack *)(to[0][i / N] + i % N * layer) = lines;
       }
     } else
-      FromModes<2, 0>(t, boundary, kz, v, [=](int r, int i, T w) {
+      FromModes<2>(t, boundary, kz, v, [=](int r, int i, T w) {
         if (active) (i < N ? to[r][0] : to[r][1])[i % N * layer] = w;
       });
   }
@@ -202,14 +202,14 @@ struct ReplaceThread : PatchThread<T, N, 0, Boundary, AGAIN> {
     SubtractTraces(end);
     this->ForwardZ();
     this->ReadY();
-    ToModes<1, 0>(t, boundary, ky, v, write);
+    ToModes<1>(t, boundary, ky, v, write);
     Sync();
     if constexpr (varies) {
       const T weight = of.Weight(patch);
       this->template SolveX<true>(weight, of.reaction * (weight - 1)); /* the table has the reaction */
     } else this->SolveX();
     this->ReadY();
-    FromModes<1, 0>(t, boundary, ky, v, write);
+    FromModes<1>(t, boundary, ky, v, write);
     Sync();
     BackwardZ(active);
   }

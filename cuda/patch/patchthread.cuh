@@ -1,6 +1,5 @@
 /* A thread of a patch that is one of many alike, and the steps of its solve that all kernels of such patches share: F and B along lines
-   that the thread holds in registers, and shared memory between them (patchshape.cuh draws both). Of a space that lacks functions at least
-   LACKS even and LACKS odd modes are zero. */
+   that the thread holds in registers, and shared memory between them (patchshape.cuh draws both). */
 #pragma once
 #include "../device/load.cuh"
 #include "sorttables.cuh"
@@ -28,7 +27,7 @@ struct PatchWork {
 };
 
 /* A thread of a patch, and the lines it holds. Launches of whole sweeps, where values are read AGAIN, have few patches. */
-template <class T, int N, int LACKS, class Boundary, bool AGAIN>
+template <class T, int N, class Boundary, bool AGAIN>
 struct PatchThread {
   typedef TablesOf<T, N, Boundary>                                                      Of;
   typedef Patch<T, N, Of::sorted ? SORTED_PATCHES : AGAIN ? FEW_PATCHES : LIKE_PATCHES> S;
@@ -138,13 +137,13 @@ struct PatchThread {
   __device__ __forceinline__ void ForwardZ()
   {
     if constexpr (S::adjacent && inside) {
-      ForwardInside<2, LACKS>(t, v);
+      ForwardInside<2>(t, v);
       UNROLL (int i = 0; i < m; i++) {
         LinePack lines;
         UNROLL (int r = 0; r < R; r++) lines.a[r] = v[r][i];
         *(LinePack *)(values + LineZ(0) + S::sz * i) = lines;
       }
-    } else ToModes<2, LACKS>(t, boundary, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
+    } else ToModes<2>(t, boundary, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
     Sync();
   }
   __device__ __forceinline__ void ReadY()
@@ -198,9 +197,9 @@ struct PatchThread {
 
     ReadX();
     if (!inside && kx) {
-      ToModes<0, LACKS>(t, boundary, kx, v, write);
+      ToModes<0>(t, boundary, kx, v, write);
       ReadX();
-    } else ForwardInside<0, LACKS>(t, v);
+    } else ForwardInside<0>(t, v);
     UNROLL (int r = 0; r < R; r++) {
       const int l = Line(r);
       const T   rest = LambdaYZ(l / S::x.place % N + l / S::x.cell % 2 * N, l / S::x.z % m);
@@ -210,9 +209,9 @@ struct PatchThread {
         else v[r][i] *= Reciprocal(sum);
       }
     }
-    if (!inside && kx) FromModes<0, LACKS>(t, boundary, kx, v, write);
+    if (!inside && kx) FromModes<0>(t, boundary, kx, v, write);
     else {
-      BackwardInside<0, LACKS>(t, v);
+      BackwardInside<0>(t, v);
       WriteX();
     }
     Sync();
@@ -233,9 +232,9 @@ struct PatchThread {
   {
     ReadZ();
     if (!inside && kz) {
-      FromModes<2, LACKS>(t, boundary, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
+      FromModes<2>(t, boundary, kz, v, [=](int r, int i, T w) { values[LineZ(r) + S::sz * i] = w; });
       ReadZ();
-    } else BackwardInside<2, LACKS>(t, v);
+    } else BackwardInside<2>(t, v);
   }
 };
 

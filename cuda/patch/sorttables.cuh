@@ -25,10 +25,10 @@ struct SortBlock {
   int patches;  /* the first one in launch order, times SORT_MOST; how many */
 };
 /* Where the parts of a tail begin, counted back from its end: the eigenvalues; before them, in patch.cuh, [side][n][2] as of
-   PatchTable.add, or, in keptpatch.cuh, with so many traces, [side][2n][traces] L K and [2n][traces] K. */
-template <int N, int TRACES = 0>
+   PatchTable.add. */
+template <int N>
 struct SortTail {
-  static constexpr int lambda = 2 * N, add = lambda + 4 * N, K = lambda + 2 * N * TRACES, LK = K + 4 * N * TRACES;
+  static constexpr int lambda = 2 * N, add = lambda + 4 * N;
 };
 enum { SORT_FULL = 1 << 26, SORT_SIDE = 1 << 27, SORT_MOST = 32 };
 
@@ -125,24 +125,24 @@ struct SortView {
 };
 
 /* ToModes and FromModes of fdm.cuh for sorted patches */
-template <int D, int LACKS, class T, int N, int R, bool FULL, class Out>
+template <int D, class T, int N, int R, bool FULL, class Out>
 __device__ __forceinline__ void ToModes(const SortView<T, N> &t, const Sorts<FULL> &, int lies, T (&v)[R][2 * N], Out out)
 {
   if (FULL && lies) {
     Full<T, N, R, 2>(t.template Matrix<D>(), v, out);
     return;
   }
-  ForwardInside<D, LACKS>(t, v);
+  ForwardInside<D>(t, v);
   Put<T, N, R>(v, out);
 }
-template <int D, int LACKS, class T, int N, int R, bool FULL, class Out>
+template <int D, class T, int N, int R, bool FULL, class Out>
 __device__ __forceinline__ void FromModes(const SortView<T, N> &t, const Sorts<FULL> &, int lies, T (&v)[R][2 * N], Out out)
 {
   if (FULL && lies) {
     Full<T, N, R, 2>(t.template Matrix<D>() + 4 * N * N, v, out);
     return;
   }
-  BackwardInside<D, LACKS>(t, v);
+  BackwardInside<D>(t, v);
   Put<T, N, R>(v, out);
 }
 

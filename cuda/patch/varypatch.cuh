@@ -1,5 +1,5 @@
-/* The kernel of patch.cuh for patches that compute their own residual: x += A_j^-1 (b - A x) where the coefficient a
-   varies over cells of one size, in every space, and x += A_j^-1 b. F and B are those of common patches, whose
+/* The kernel of patch.cuh for patches that compute their own residual: x += A_j^-1 (b - A x) in every space, where the coefficient a
+   varies over cells of one size, or is 1 in cells with the common lines, and x += A_j^-1 b. F and B are those of common patches, whose
    coefficients were fitted by a constant, or of a sort.
 
    A x along a direction is a K u on a cell, where K has no faces, and on both sides of a face what the jump of traces adds times the
@@ -40,11 +40,11 @@ struct VaryShape {
 };
 
 template <class T, int N, class Boundary>
-struct VaryThread : PatchThread<T, N, 0, Boundary, false> {
-  typedef PatchThread<T, N, 0, Boundary, false> Thread;
-  typedef typename Thread::S                    S;
-  typedef VaryShape<T, N, S>                    Shape;
-  typedef Pack<T, 2>                            Pair;
+struct VaryThread : PatchThread<T, N, Boundary, false> {
+  typedef PatchThread<T, N, Boundary, false> Thread;
+  typedef typename Thread::S                 S;
+  typedef VaryShape<T, N, S>                 Shape;
+  typedef Pack<T, 2>                         Pair;
   using Thread::inside, Thread::m, Thread::layer, Thread::R;
   using Thread::kx, Thread::ky, Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::LineY, Thread::LineX, Thread::Cell;
   using Thread::t, Thread::boundary, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
@@ -265,11 +265,11 @@ struct VaryThread : PatchThread<T, N, 0, Boundary, false> {
     } else Residual(b);
     this->ForwardZ();
     this->ReadY();
-    ToModes<1, 0>(t, boundary, ky, v, write);
+    ToModes<1>(t, boundary, ky, v, write);
     Sync();
     this->template SolveX<true>(weight, vary.reaction * (weight - 1)); /* the table has the reaction */
     this->ReadY();
-    FromModes<1, 0>(t, boundary, ky, v, write);
+    FromModes<1>(t, boundary, ky, v, write);
     Sync();
     BackwardZ(active);
   }

@@ -1,4 +1,4 @@
-/* Setting up the kernels of patch.cuh, keptpatch.cuh and varypatch.cuh, also for sorted patches, and of sweepall.cuh: the tables of the
+/* Setting up the kernels of patch.cuh and varypatch.cuh, also for sorted patches, and of sweepall.cuh: the tables of the
    view's common patches, and the order in which patches are launched. */
 #pragma once
 #include "../patch/varypatch.cuh"
@@ -134,6 +134,15 @@ struct SweepSetup {
   {
     return !patches->weight;
   }
+  /* the line of cells inside along d: the common one, or where the coefficient varies that of coefficient 1 */
+  bool HasInside() const
+  {
+    return Uniform() ? view->common.found : patches->unit != NULL;
+  }
+  PetscErrorCode Inside(int d, T (&line)[VpLineSize(N)]) const
+  {
+    return VpCudaFetchEntry(Uniform() ? view->lines : patches->unit, Uniform() ? view->common.inside[d] : d, line);
+  }
   /* The kernels of like patches have these traces and eigenvalues. */
   bool Can() const
   {
@@ -205,7 +214,7 @@ struct SweepSetup {
     if (!Uniform() && !patches->unit) PetscFunctionReturn(PETSC_SUCCESS);
     VpTabulate(VpBasisTrace, view->basis, traces);
     for (int d = 0; d < 3; d++) {
-      PetscCall(VpCudaFetchEntry(Uniform() ? view->lines : patches->unit, Uniform() ? view->common.inside[d] : d, line));
+      PetscCall(Inside(d, line));
       for (int s = 0; s < 2; s++)
         for (int f = 0; f < 2; f++)
           for (int i = 0; i < N; i++) {
@@ -299,7 +308,7 @@ struct SweepSetup {
   {
     constexpr bool faster = N == 8; /* the kernel for sorted ones takes less time, as measured */
 
-    return selected == SELECT_EXACT || (faster && !patches->lacks);
+    return selected == SELECT_EXACT || faster;
   }
 
   PetscErrorCode Fill(Selected selected, int32_t first, int32_t count, SweepPlan *plan) const

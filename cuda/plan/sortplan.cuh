@@ -5,11 +5,10 @@
 /* to[i] = tables of entry i: F, B, lambda; the lines of the lower and the upper cell; as of VpPatchView */
 template <class T, int N>
 struct SortEntry {
-  T fdm[VpFdmSize(N)], line[2][VpLineSize(N)], root[2], mirrored;
+  T fdm[VpFdmSize(N)], line[2][VpLineSize(N)], mirrored;
 };
 template <class T, int N>
-static __global__ void CopyEntries(const T *fdm, const T *lines, const T *root, const uint8_t *mirrored, const SortKey *key,
-                                   SortEntry<T, N> *to)
+static __global__ void CopyEntries(const T *fdm, const T *lines, const uint8_t *mirrored, const SortKey *key, SortEntry<T, N> *to)
 {
   const SortKey    k = key[blockIdx.x];
   SortEntry<T, N> &e = to[blockIdx.x];
@@ -17,7 +16,6 @@ static __global__ void CopyEntries(const T *fdm, const T *lines, const T *root, 
   for (int i = threadIdx.x; i < VpFdmSize(N); i += blockDim.x) e.fdm[i] = fdm[(size_t)k.type * VpFdmSize(N) + i];
   for (int s = 0; s < 2 && k.line[s] >= 0; s++)
     for (int i = threadIdx.x; i < VpLineSize(N); i += blockDim.x) e.line[s][i] = lines[(size_t)k.line[s] * VpLineSize(N) + i];
-  if (threadIdx.x < 2) e.root[threadIdx.x] = root[2 * (size_t)k.type + threadIdx.x];
   if (!threadIdx.x) e.mirrored = mirrored[k.type];
 }
 
@@ -138,7 +136,7 @@ struct SortSetup {
     PetscCall(VpCudaPlace(sorted->entries.data(), n * sizeof(SortKey), "sorted patches", &keys));
     PetscCall(VpCudaAlloc(n * sizeof(SortEntry<T, N>), "tables of sorted patches", &tables.p));
     PetscCall(VpCudaLaunch("copy tables", CopyEntries<T, N>, {(int)n, 128}, (const T *)setup.patches->fdm, (const T *)setup.view->lines,
-                           (const T *)setup.patches->root, setup.patches->mirrored, (const SortKey *)keys.p, (SortEntry<T, N> *)tables.p));
+                           setup.patches->mirrored, (const SortKey *)keys.p, (SortEntry<T, N> *)tables.p));
     PetscCall(VpCudaFetch(tables.p, n * sizeof(SortEntry<T, N>), entry.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -1,4 +1,5 @@
-/* Setting up the kernel of varypatch.cuh: K, g and boundaries from the lines of cells whose coefficient is 1. */
+/* Setting up the kernel of varypatch.cuh: K, g and boundaries from the lines of cells whose coefficient is 1 or, where the coefficient is
+   the same everywhere, from the common lines, which have the reaction. */
 #pragma once
 #include "patchplan.cuh"
 #include "../patch/varypatch.cuh"
@@ -12,11 +13,11 @@ template <class T, int N>
 struct VarySetup {
   static constexpr int half = VaryTables<T, N>::half, even = VaryTables<T, N>::even;
 
-  const VpView *const view;
-  const void *const   unit;                                 /* of the patches' view */
-  T                   line[VpLineSize(N)], traces[2][2][2]; /* [end][value, slope], of its two coefficients */
+  const SweepSetup<T, N> setup;
+  const VpView *const    view = setup.view;
+  T                      line[VpLineSize(N)], traces[2][2][2]; /* [end][value, slope], of its two coefficients */
 
-  VarySetup(const VpView *v, const void *lines) : view(v), unit(lines)
+  explicit VarySetup(const SweepSetup<T, N> &of) : setup(of)
   {
   }
   /* K = D without the line's faces, each of which is the jump between a trace beyond, 0 here, and the cell's own */
@@ -69,10 +70,10 @@ struct VarySetup {
   {
     PetscFunctionBegin;
     plan->tables = VaryTables<T, N>();
-    if (!unit) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!setup.HasInside()) PetscFunctionReturn(PETSC_SUCCESS);
     VpTabulate(VpBasisTrace, view->basis, traces);
     for (int d = 0; d < 3; d++) {
-      PetscCall(VpCudaFetchEntry(unit, d, line));
+      PetscCall(setup.Inside(d, line));
       Direction(d, &plan->tables);
     }
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -124,7 +124,6 @@ typedef struct {
   const int32_t *type;     /* [npatch][dim] entry of `fdm` for the patch and direction */
   const void    *fdm;      /* [entries][VpFdmSize]: F, B, lambda (VpFdmBuild) */
   const uint8_t *mirrored; /* [entries] whether its modes are even and odd in turn (VpFdmIsMirrored) */
-  const void    *root;     /* [entries][2] the root of (size beyond) / (size of the cell there) of ends between cells, else 0 */
   VpCommon    common;   /* of `fdm`, for patches whose cells all have the common lines. bounded[d][0] and bounded[d][1] mirror each other */
   const void *weight;   /* [npatch] 1/s where the patch's coefficient is s times that of its tables, or NULL: 1 */
   const uint8_t *exact; /* [npatch] Bit 0: the tables are those of A on the patch itself, so that VP_FORM_REPLACE takes the place of

@@ -28,10 +28,10 @@ static VpCommon FindCommon(const VpPatchProblems *problems, PetscBool varies)
   return common;
 }
 
-/* F, B, lambda of every problem, the roots of its ratios of sizes, and whether it is mirrored */
+/* F, B, lambda of every problem, and whether it is mirrored */
 typedef struct {
   const VpPatchProblems *problems;
-  double                *table, *root;
+  double                *table;
   uint8_t               *mirrored;
 } Solving;
 
@@ -49,7 +49,6 @@ static void SolveProblems(void *context, int32_t piece, int32_t first, int32_t l
     VpFdmBuild(&level->basis, &key->fdm, problems->space, level->problem.penalty, F, F + VpBackAt(m), lambda);
     for (int k = 0; k < m; k++) lambda[k] *= key->ratio * level->typical;
     to->mirrored[i] = VpFdmIsMirrored(&key->fdm);
-    for (int s = 0; s < 2; s++) to->root[2 * i + s] = key->fdm.side[s] == VP_SIDE_INTERIOR ? sqrt(key->fdm.h_beyond[s] / key->fdm.h[s]) : 0;
   }
 }
 
@@ -162,7 +161,6 @@ static PetscErrorCode Place(const Solving *solved, VpArrays *arrays, VpPatchView
   PetscCall(VpPlaceArray(arrays, problems->type, n * dim, "patches", &view->type));
   PetscCall(VpPlaceArray(arrays, patches->cover, level->mesh->nlocal, "patches", &view->cover));
   PetscCall(VpArraysPlaceReals(arrays, solved->table, nentry * size, "patch solvers", &view->fdm));
-  PetscCall(VpArraysPlaceReals(arrays, solved->root, 2 * nentry, "patch solvers", &view->root));
   PetscCall(VpPlaceArray(arrays, solved->mirrored, nentry, "patch solvers", &view->mirrored));
   if (problems->weight) PetscCall(VpArraysPlaceReals(arrays, problems->weight, n, "patch solvers", &view->weight));
   if (problems->exact && HasAny(problems->exact, n)) PetscCall(VpPlaceArray(arrays, problems->exact, n, "patches", &view->exact));
@@ -180,11 +178,11 @@ PetscErrorCode VpPlacePatches(const VpPatchProblems *problems, VpArrays *arrays,
   PetscFunctionBegin;
   PetscCheck(level->basis.type == VP_BASIS_THIN || level->basis.n < VP_THIN_FROM(dim), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "Patches are solved in the thin basis");
-  PetscCall(PetscMalloc3((size_t)nentry * VpFdmSize(level->basis.n), &solving.table, 2 * nentry, &solving.root, nentry, &solving.mirrored));
+  PetscCall(PetscMalloc2((size_t)nentry * VpFdmSize(level->basis.n), &solving.table, nentry, &solving.mirrored));
   VpLoopHeavy(nentry, SolveProblems, &solving);
   PetscCall(WorstCondition(problems, solving.table, &condition));
   PetscCall(VpTogether(level->mesh->comm, Place(&solving, arrays, view)));
-  PetscCall(PetscFree3(solving.table, solving.root, solving.mirrored));
+  PetscCall(PetscFree2(solving.table, solving.mirrored));
   PetscCall(CheckCondition(level, condition));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -67,8 +67,7 @@ static void MakeLayers(Level &v)
     v.fdm.resize(v.fdm.size() + w);
     double *F = &v.fdm[v.fdm.size() - w];
     VpFdmBuild(&v.basis, &key, v.space, 1, F, F + m * m, F + 2 * m * m);
-    v.mirrored.push_back(0);
-    SetEntry(v, v.mirrored.size() - 1, key);
+    v.mirrored.push_back(VpFdmIsMirrored(&key));
   }
   for (size_t i = 0; i < v.patch.size() >> v.dim; i++) {
     int x[3];

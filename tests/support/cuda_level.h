@@ -42,7 +42,7 @@ struct Level {
   std::vector<int32_t> neighbor, line, patch, type, parent, child;
   std::vector<uint8_t> cover, corner, mirrored, exact;
   std::vector<int32_t> start; /* of colours */
-  Reals                lines, drop, traces, expand, fdm, weight, unit, coefficient, root, P, R, enter, leave;
+  Reals                lines, drop, traces, expand, fdm, weight, unit, coefficient, P, R, enter, leave;
   double               reaction = 0;
   VpCommon             common = VpCommon(); /* of lines */
   double               outside[3][2][4];
@@ -146,14 +146,6 @@ static VpCommon CommonPatches(const Level &v)
   return common;
 }
 
-/* what kernels know of a patch's problem besides its tables */
-static void SetEntry(Level &v, size_t entry, const VpFdmKey &key)
-{
-  v.root.resize(2 * v.mirrored.size());
-  v.mirrored[entry] = VpFdmIsMirrored(&key);
-  for (int s = 0; s < 2; s++) v.root[2 * entry + s] = sqrt(key.h_beyond[s] / key.h[s]);
-}
-
 /* patches by colour, in the order of their first cells; types: [direction][touches lower, none, upper] */
 static void MakePatches(Level &v, VpSpace space)
 {
@@ -192,7 +184,7 @@ static void MakePatches(Level &v, VpSpace space)
                         0};
       double    *F = &v.fdm[(size_t)(v.entry(d) + p) * w];
       VpFdmBuild(&v.basis, &key, space, 1, F, F + m * m, F + 2 * m * m);
-      SetEntry(v, v.entry(d) + p, key);
+      v.mirrored[v.entry(d) + p] = VpFdmIsMirrored(&key);
     }
   }
 }
@@ -220,7 +212,7 @@ static void MakeGraded(Level &v, double reaction)
     const VpFdmKey patch = {{h(x), h(x + 1)}, {h(x - 1), h(x + 2)}, {side(0, x - 1), side(1, x + 2)}, 0, {0, 0}, 0};
     double        *F = &v.fdm[(size_t)e * f];
     VpFdmBuild(&v.basis, &patch, v.space, 1, F, F + m * m, F + 2 * m * m);
-    SetEntry(v, e, patch);
+    v.mirrored[e] = VpFdmIsMirrored(&patch);
   }
   for (size_t i = 0; i < v.line.size() + v.type.size(); i++) {
     const size_t j = i < v.line.size() ? i : i - v.line.size();
@@ -322,8 +314,7 @@ static Views ViewsOf(const Level &v, int32_t nown, Place &place)
   w.cells.common = v.common, w.patches.common = CommonPatches(v);
   memcpy(w.cells.outside, v.outside, sizeof(v.outside));
   w.patches.patch = place.Array(v.patch), w.patches.type = place.Array(v.type), w.patches.cover = place.Array(v.cover);
-  w.patches.fdm = place.Real(v.fdm), w.patches.mirrored = place.Array(v.mirrored), w.patches.root = place.Real(v.root),
-  w.patches.weight = place.Real(v.weight);
+  w.patches.fdm = place.Real(v.fdm), w.patches.mirrored = place.Array(v.mirrored), w.patches.weight = place.Real(v.weight);
   w.patches.unit = place.Real(v.unit), w.patches.coefficient = place.Real(v.coefficient), w.patches.exact = place.Array(v.exact);
   w.patches.lacks = v.space, w.patches.reaction = v.reaction, w.patches.cutoff = -1, w.patches.drop = place.Real(v.drop);
   w.transfer.P = place.Real(v.P), w.transfer.R = place.Real(v.R), w.transfer.reverse = (PetscBool)v.thin;

@@ -163,7 +163,6 @@ static void MakePatches(Case *c)
   }
   c->patches.fdm = PlaceReals(c, (size_t)(ENTRIES * width), fdm);
   c->patches.mirrored = Place(c, mirrored, ENTRIES);
-  Reals(c, 2 * ENTRIES, 1, &c->patches.root);
   c->host_patches.fdm = fdm;
   c->host_patches.weight = Reals(c, PATCHES, 0.5, &c->patches.weight);
 }
