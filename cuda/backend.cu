@@ -254,22 +254,20 @@ static PetscErrorCode Copy(const void *from, size_t bytes, void *to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ReleasePlans(void **device)
+static PetscErrorCode ReleasePlans(VpPlans **plans)
 {
   PetscFunctionBegin;
-  for (VpPlan *p = (VpPlan *)*device, *next; p; p = next) {
-    next = p->next;
-    delete p;
-  }
-  *device = NULL;
+  delete *plans;
+  *plans = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* NULL where there is none */
 static const VpOps *Ops(VpPrecision precision, int dim, int degree)
 {
-  static VpCudaFill *const fill[] = {VpCudaOperatorOps, VpCudaSweepOps,      VpCudaTransferOps, VpCudaTracesOps, VpCudaSeparableOps,
-                                     VpCudaConvertOps,  VpCudaLineSearchOps, VpCudaPointsOps,   VpCudaCellsOps,  VpCudaEdgesOps};
+  static VpCudaFill *const fill[] = {VpCudaPlansOps,  VpCudaOperatorOps,  VpCudaSweepOps,   VpCudaTransferOps,
+                                     VpCudaTracesOps, VpCudaSeparableOps, VpCudaConvertOps, VpCudaLineSearchOps,
+                                     VpCudaPointsOps, VpCudaCellsOps,     VpCudaEdgesOps};
   static VpOps             table[2][2][VP_MAX_DEGREE];
   VpOps                   *ops;
 

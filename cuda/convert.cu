@@ -1,14 +1,6 @@
 /* Conversion between the outer vectors, in double precision and the orthonormal basis, and a level's vectors. */
 #include "device/sum.cuh"
-#include "tile.cuh"
-#include "hanging.cuh"
-
-template <class T, int N>
-struct ConvertPlan : VpPlan {
-  Matrix<T, N> enter, leave;
-  VpArray      partial; /* sums of squares, one per block of cells, or per tile, which has 8 cells or more; cells come in two parts */
-  int          blocks;
-};
+#include "plan/viewplans.cuh"
 
 /* Calls to(at, v) for all values v of M on `count` cells, whose values before are from(at). */
 template <class T, int DIM, int N, class From, class To>
@@ -235,7 +227,7 @@ struct Conversions {
       PetscFunctionReturn(PETSC_SUCCESS);
     };
 
-    return VpCudaPlan<ConvertPlan<T, N>>(&view->device, VP_PLAN_CONVERT, 0, 0, plan, fill);
+    return VpCudaPlans<ViewPlans<T, DIM, N>>(view).convert.Get(plan, fill);
   }
 
   static PetscErrorCode In(const VpView *view, double scale, const double *r, void *b)

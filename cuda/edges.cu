@@ -1,6 +1,7 @@
 /* Edge patches of a level of an adaptive mesh: a leaf K of the coarser level and the cells F beyond one of its sides (VpEdgeView). A block
    works on one side, in the way of hanging.cuh, in AddCoarse on HangThread::sides of them. */
 #include "edgepatch.cuh"
+#include "plan/viewplans.cuh"
 
 /* b += sign A_FK xc, on n sides that are on the same side of their K: so no two of them have an F in common */
 template <class T, int DIM, int N>
@@ -72,10 +73,6 @@ __global__ void __launch_bounds__(HangThread<T, DIM, N>::threads, EdgePatch<T, D
   else EdgePatch<T, DIM, N, DIM - 1>(w, at, (T *)shared).Solve();
 }
 
-struct EdgePlan : VpPlan {
-  VpArray ready;
-};
-
 template <class T, int DIM, int N>
 struct Edges {
   static constexpr int threads = HangThread<T, DIM, N>::threads, sides = HangThread<T, DIM, N>::sides;
@@ -133,7 +130,7 @@ struct Edges {
 
     PetscFunctionBegin;
     PetscCall(CheckBasis(fine));
-    PetscCall(VpCudaPlan<EdgePlan>(&fine->device, VP_PLAN_EDGES, 0, 0, &plan, fill));
+    PetscCall((VpCudaPlans<ViewPlans<T, DIM, N>>(fine).edges.Get(&plan, fill)));
     w.b = (T *)b;
     w.bc = (const T *)bc;
     w.ready = (const T *)plan->ready.p;

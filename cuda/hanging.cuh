@@ -188,7 +188,7 @@ struct HangThread {
 };
 
 /* what hangplan.cuh finds of a range of cells */
-struct HangPlan : VpPlan {
+struct HangPlan {
   int32_t nface, nother;
   VpArray list;     /* faces, then the others */
   VpArray neighbor; /* as the view's, where sides of faces are HangingSide(their number) */

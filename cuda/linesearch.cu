@@ -1,6 +1,7 @@
 /* The arithmetic of a line search: products in L2, and the step that follows from them without the host. */
 #include "tensor.cuh"
 #include "device/sum.cuh"
+#include "plan/viewplans.cuh"
 
 /* partial[0][blocks] and partial[1][blocks] = the blocks' parts of the L2 products of e with r and with w; M is the basis' mass. */
 template <class T, int DIM, int N>
@@ -39,13 +40,6 @@ __global__ void TakeStep(size_t n, double sign, const double *dots, const T *w, 
     y[i] = (z ? z[i] : T(0)) + t * w[i];
 }
 
-template <class T, int N>
-struct DotsPlan : VpPlan {
-  Matrix<T, N> mass;
-  int          blocks;
-  VpArray      partial; /* [2][blocks] */
-};
-
 template <class T, int DIM, int N>
 struct LineSearch {
   typedef CellShape<DIM, N> S;
@@ -60,7 +54,7 @@ struct LineSearch {
       PetscFunctionReturn(PETSC_SUCCESS);
     };
 
-    return VpCudaPlan<DotsPlan<T, N>>(&view->device, VP_PLAN_DOTS, 0, 0, plan, fill);
+    return VpCudaPlans<ViewPlans<T, DIM, N>>(view).dots.Get(plan, fill);
   }
 
   static PetscErrorCode Products(const VpView *view, const void *e, const void *r, const void *w, double *dots)

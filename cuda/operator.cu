@@ -1,7 +1,6 @@
 /* y = A x and y = b - A x: traces of sides that hang, then tiles where the mesh has them, cells elsewhere, then other sides that hang. */
-#include "hanging.cuh"
 #include "plan/hangplan.cuh"
-#include "tile.cuh"
+#include "plan/viewplans.cuh"
 
 template <class T, int DIM, int N, class Hanging>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
@@ -117,7 +116,7 @@ PetscErrorCode VpCudaHangPlan(const VpView *view, int32_t first, int32_t last, H
 {
   const auto fill = [=](HangPlan *p) { return FillHangPlan(view, first, last, 2 * HangThread<T, DIM, N>::lines * sizeof(T), p); };
 
-  return VpCudaPlan<HangPlan>(&view->device, VP_PLAN_HANG, first, last, plan, fill);
+  return VpCudaPlans<CellPlans>(view).hanging.Get(first, last, plan, fill);
 }
 
 template <class T, int DIM, int N>

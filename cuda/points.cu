@@ -1,6 +1,7 @@
 /* Functions at grids of points of cells. Grids of n or n + 2 points a direction have kernels in which a thread holds a line; all others,
    those on sides above all, have one in which a thread makes a value. */
 #include "slopes.cuh"
+#include "plan/viewplans.cuh"
 
 template <int DIM, int N, int Q>
 __global__ void __launch_bounds__(PointLaunch<DIM, N, Q>::threads)
@@ -96,10 +97,6 @@ __global__ void ProbeCells(int32_t count, const int32_t *cell, const double *bas
   if (threadIdx.x == 0) values[i] = sum;
 }
 
-struct PointPlan : VpPlan {
-  VpArray partial; /* sums, one per block */
-};
-
 template <class T, int DIM, int N>
 struct Points {
   typedef T Real;
@@ -193,7 +190,7 @@ struct Points {
 
     PetscFunctionBegin;
     if (!places->n) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(VpCudaPlan<PointPlan>(&view->device, VP_PLAN_POINTS, 0, 0, &plan, fill));
+    PetscCall((VpCudaPlans<ViewPlans<T, DIM, N>>(view).points.Get(&plan, fill)));
     PetscCall(ForGrid(grid, launch));
     *sum += part;
     PetscFunctionReturn(PETSC_SUCCESS);

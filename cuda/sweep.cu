@@ -59,7 +59,7 @@ struct SweepKernels {
      of their sorts. Work on `side` is beside that on the backend's stream, once they forked. */
   struct LikeWork {
     const SweepSetup<T, N>     setup;
-    const SweepPlan           &plan;
+    SweepPlan<T, N>           &plan;
     const CommonPatches<T, N> *c;
     cudaStream_t              &side;
     VpForm                     form;
@@ -91,13 +91,12 @@ struct SweepKernels {
     }
     /* launch(SortPlan, whether it is full, w, stream) on sorted ones: those that are not their own mirror images beside the others */
     template <class Tail, class Launch>
-    PetscErrorCode Sorted(int kind, const Tail &tail, Launch launch) const
+    PetscErrorCode Sorted(VpOnce<SortPlan<T, N>> &of, const Tail &tail, Launch launch) const
     {
       SortPlan<T, N> *sorts = NULL;
 
       PetscFunctionBegin;
-      PetscCall(VpCudaPlan<SortPlan<T, N>>(&setup.patches->device, kind, plan.first, plan.last, &sorts,
-                                           [&](SortPlan<T, N> *p) { return SortSetup<T, N, Tail>(setup, plan.sorted, tail).Fill(p); }));
+      PetscCall(of.Get(&sorts, [&](SortPlan<T, N> *p) { return SortSetup<T, N, Tail>(setup, plan.sorted, tail).Fill(p); }));
       const PatchWork<T> w = WorkOn<T>(plan.sorted.list, sorts->table, b, x);
       if (sorts->launch[0].blocks && sorts->launch[1].blocks && side == VpCudaStream) PetscCall(VpCudaFork(&side));
       PetscCall(launch(*sorts, std::true_type(), w, side));
@@ -116,37 +115,36 @@ struct SweepKernels {
       return LaunchPatches<P>(ReplacePatches<T, N, std::decay_t<decltype(boundary)>, Coefficients>, ReplaceShape<T, P, Coefficients>::bytes,
                               list.n, stream, w, like.done, like.c->tables, boundary, like.template Of<Coefficients>(list));
     }));
-    PetscCall(like.Sorted(like.setup.mixes ? VP_PLAN_REPLACE_SORTS_MIXED : VP_PLAN_REPLACE_SORTS, Tail(like.setup),
-                          [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
-                            constexpr bool FULL = decltype(full)::value;
-                            return LaunchSorts<Q, FULL>(ReplaceSorted<T, N, FULL, Coefficients>, ReplaceShape<T, Q, Coefficients>::bytes,
-                                                        sorts, stream, w, like.done, like.template Of<Coefficients>(like.plan.sorted.list));
-                          }));
+    PetscCall(
+      like.Sorted(like.plan.replace, Tail(like.setup), [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
+        constexpr bool FULL = decltype(full)::value;
+        return LaunchSorts<Q, FULL>(ReplaceSorted<T, N, FULL, Coefficients>, ReplaceShape<T, Q, Coefficients>::bytes, sorts, stream, w,
+                                    like.done, like.template Of<Coefficients>(like.plan.sorted.list));
+      }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Vary(LikeWork &like, Selected selected)
+  static PetscErrorCode Vary(LikeWork &like)
   {
-    const bool      one = like.setup.Uniform() && like.form != VP_FORM_GIVEN; /* K, so that sorted patches have others */
-    VaryPlan<T, N> *vary = NULL;
+    const bool        one = like.setup.Uniform() && like.form != VP_FORM_GIVEN; /* K, so that sorted patches have others */
+    VaryTables<T, N> *vary = NULL;
 
     PetscFunctionBegin;
-    PetscCall(VpCudaPlan<VaryPlan<T, N>>(&like.setup.patches->device, VP_PLAN_VARY, 0, 0, &vary,
-                                         [&](VaryPlan<T, N> *p) { return VarySetup<T, N>(like.setup).Fill(p); }));
+    PetscCall(like.setup.Plans().own.Get(&vary, [&](VaryTables<T, N> *to) { return VarySetup<T, N>(like.setup).Fill(to); }));
     PetscCall(like.Common([&](const auto &boundary, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
       return LaunchPatches<P>(VaryPatches<T, N, std::decay_t<decltype(boundary)>>, VaryShape<T, N, P>::bytes, list.n, stream, w, like.done,
-                              like.c->tables, vary->tables, boundary, like.template Of<VaryWork<T>>(list));
+                              like.c->tables, *vary, boundary, like.template Of<VaryWork<T>>(list));
     }));
     if (one) {
       PetscCall(Others(like, like.plan.sorted.list.numbers, like.plan.sorted.list.n));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(like.Sorted(selected == SELECT_ALL ? VP_PLAN_VARY_SORTS : VP_PLAN_VARY_SORTS_OTHERS, NoTail<T, N>(like.setup),
-                          [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
-                            constexpr bool FULL = decltype(full)::value;
-                            return LaunchSorts<Q, FULL>(VarySorted<T, N, FULL>, VaryShape<T, N, Q>::bytes, sorts, stream, w, like.done,
-                                                        vary->tables, like.template Of<VaryWork<T>>(like.plan.sorted.list));
-                          }));
+    PetscCall(
+      like.Sorted(like.plan.own, NoTail<T, N>(like.setup), [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
+        constexpr bool FULL = decltype(full)::value;
+        return LaunchSorts<Q, FULL>(VarySorted<T, N, FULL>, VaryShape<T, N, Q>::bytes, sorts, stream, w, like.done, *vary,
+                                    like.template Of<VaryWork<T>>(like.plan.sorted.list));
+      }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -169,11 +167,11 @@ struct SweepKernels {
                 (const int32_t *)list.p, 0, n);
   }
   /* the patches of a plan, by this kernel where they are alike; all others take the one for any */
-  static PetscErrorCode Launch(LikeWork &like, Which which, Selected selected)
+  static PetscErrorCode Launch(LikeWork &like, Which which)
   {
     PetscFunctionBegin;
     if (which == REPLACE && like.setup.Uniform()) PetscCall(Replace<OneCoefficient>(like));
-    else if constexpr (N >= VP_THIN_LEAST) PetscCall(which == REPLACE ? Replace<VaryWork<T>>(like) : Vary(like, selected));
+    else if constexpr (N >= VP_THIN_LEAST) PetscCall(which == REPLACE ? Replace<VaryWork<T>>(like) : Vary(like));
     PetscCall(Others(like, like.plan.rest, like.plan.nrest));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -183,24 +181,24 @@ struct SweepKernels {
                                     const void *b, void *const x[2])
   {
     const bool           split = form == VP_FORM_EXACT && which == VARY && setup.patches->exact;
+    const int            from = split ? SELECT_EXACT : setup.mixes ? SELECT_MIXED : SELECT_ALL, to = split ? SELECT_OTHERS : from;
     CommonPatches<T, N> *c = NULL;
-    SweepPlan           *plan[3] = {};
+    SweepPlan<T, N>     *plan[SELECTIONS] = {};
     cudaStream_t         side = VpCudaStream;
     int                  lists = 0;
 
     PetscFunctionBegin;
     if (setup.patches->common.found && !setup.mixes) PetscCall(setup.Common(&c));
-    for (int selected = split; selected < (split ? 3 : 1); selected++) {
-      PetscCall(VpCudaPlan<SweepPlan>(&setup.patches->device, setup.mixes ? VP_PLAN_SWEEP_MIXED : VP_PLAN_SWEEP + selected, first, last,
-                                      &plan[selected],
-                                      [=](SweepPlan *p) { return setup.Fill((Selected)selected, first, last - first, p); }));
-      lists += plan[selected]->Lists();
+    for (int i = from; i <= to; i++) {
+      PetscCall(setup.Plans().sweep[i].Get(first, last, &plan[i],
+                                           [=](SweepPlan<T, N> *p) { return setup.Fill((Selected)i, first, last - first, p); }));
+      lists += plan[i]->Lists();
     }
     if (lists > 1) PetscCall(VpCudaFork(&side));
-    for (int selected = split; selected < (split ? 3 : 1); selected++) {
-      const bool exact = selected == SELECT_EXACT;
-      LikeWork   like = {setup, *plan[selected], c, side, VpPatchForm(form, exact), done, b, x};
-      PetscCall(Launch(like, exact ? REPLACE : which, (Selected)selected));
+    for (int i = from; i <= to; i++) {
+      const bool exact = i == SELECT_EXACT;
+      LikeWork   like = {setup, *plan[i], c, side, VpPatchForm(form, exact), done, b, x};
+      PetscCall(Launch(like, exact ? REPLACE : which));
     }
     if (side != VpCudaStream) PetscCall(VpCudaJoin());
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -220,6 +218,13 @@ struct SweepKernels {
       if (which != NONE) PetscCall(LikePatches(setup, which, form, first, last, done, b, x));
     }
     if (which == NONE) PetscCall(Rest(Field<T>(view, NULL, NULL), Sweep<T>(patches, done, b, x), form, NULL, first, last));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Prepare(VpPatchView *patches)
+  {
+    PetscFunctionBegin;
+    patches->plans = new PatchPlans<T, N>();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -258,6 +263,7 @@ void VpCudaSweepOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 void VP_SWEEP(int dim, int degree, VpOps *ops)
 {
   auto fill = [ops](auto of) {
+    ops->prepare_patches = of.Prepare;
     ops->sweep = of.OneColor;
     ops->sweep_all = of.AtOnce;
     ops->settle = of.Settling;

@@ -303,7 +303,7 @@ struct SizeTiles {
   TileTables<N> tables;
 };
 template <class S>
-struct TilePlan : VpPlan {
+struct TilePlan {
   Parts                                         cell;
   std::vector<std::unique_ptr<SizeTiles<S::n>>> size;
 

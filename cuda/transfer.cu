@@ -3,9 +3,8 @@
 
 /* P and R of first halves; those of second halves are their mirror images */
 template <class T, int N>
-struct TransferPlan : VpPlan {
+struct TransferPlans : VpPlans {
   Matrix<T, N> P, R;
-  bool         swaps;
 };
 
 /* how cells lie in their parents, and the matrices for unequal parts; a kernel parameter */
@@ -117,52 +116,41 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   }
 }
 
-template <class T, int N>
-static PetscErrorCode Plan(const VpTransferView *view, TransferPlan<T, N> **plan)
-{
-  auto fill = [view](TransferPlan<T, N> *p) {
-    PetscFunctionBegin;
-    p->swaps = view->reverse;
-    PetscCall(VpCudaFetchEntry(view->P, 0, p->P));
-    PetscCall(VpCudaFetchEntry(view->R, 0, p->R));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-
-  return VpCudaPlan<TransferPlan<T, N>>(&view->device, VP_PLAN_TRANSFER, 0, 0, plan, fill);
-}
-
 template <class T, int DIM, int N>
 struct Transfers {
-  typedef CellShape<DIM, N> S;
+  typedef CellShape<DIM, N>   S;
+  typedef TransferPlans<T, N> Plans;
+
+  static PetscErrorCode Prepare(VpTransferView *view)
+  {
+    std::unique_ptr<Plans> plans(new Plans());
+
+    PetscFunctionBegin;
+    PetscCall(VpCudaFetchEntry(view->P, 0, plans->P));
+    PetscCall(VpCudaFetchEntry(view->R, 0, plans->R));
+    view->plans = plans.release();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 
   static PetscErrorCode Prolongation(const VpTransferView *view, int32_t first, int32_t last, PetscBool add, const void *xc, void *x)
   {
-    TransferPlan<T, N> *plan = NULL;
-
-    PetscFunctionBegin;
-    PetscCall(Plan(view, &plan));
-    PetscCall(VpCudaLaunch("prolong", view->halves ? Prolong<T, DIM, N, true> : Prolong<T, DIM, N, false>,
-                           {VpBlocks(last - first, S::cells), S::threads}, plan->P, Lying<T>(view, view->P), plan->swaps, first, last, add,
-                           view->parent, (const T *)xc, (T *)x));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaLaunch("prolong", view->halves ? Prolong<T, DIM, N, true> : Prolong<T, DIM, N, false>,
+                        {VpBlocks(last - first, S::cells), S::threads}, VpCudaPlans<Plans>(view).P, Lying<T>(view, view->P),
+                        (bool)view->reverse, first, last, add, view->parent, (const T *)xc, (T *)x);
   }
 
   static PetscErrorCode Restriction(const VpTransferView *view, const void *b, void *bc)
   {
-    TransferPlan<T, N> *plan = NULL;
-
-    PetscFunctionBegin;
-    PetscCall(Plan(view, &plan));
-    PetscCall(VpCudaLaunch("restrict", view->halves ? Restrict<T, DIM, N, true> : Restrict<T, DIM, N, false>,
-                           {VpBlocks(view->ncoarse, S::cells), S::threads}, plan->R, Lying<T>(view, view->R), plan->swaps, view->merged,
-                           view->ncoarse, view->child, (const T *)b, (T *)bc));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VpCudaLaunch("restrict", view->halves ? Restrict<T, DIM, N, true> : Restrict<T, DIM, N, false>,
+                        {VpBlocks(view->ncoarse, S::cells), S::threads}, VpCudaPlans<Plans>(view).R, Lying<T>(view, view->R),
+                        (bool)view->reverse, view->merged, view->ncoarse, view->child, (const T *)b, (T *)bc);
   }
 };
 
 void VpCudaTransferOps(VpPrecision precision, int dim, int degree, VpOps *ops)
 {
   VpCudaForKind<Transfers>(precision, dim, degree, [ops](auto of) {
+    ops->prepare_transfer = of.Prepare;
     ops->prolong = of.Prolongation;
     ops->restrict_ = of.Restriction;
   });

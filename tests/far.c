@@ -81,7 +81,8 @@ static PetscErrorCode PairCreate(VpLevel level, VpSmoother smoother, int32_t npa
   *far = *near;
   *far_transfer = *transfer;
   pair->before = s = (int32_t)(((size_t)1 << 31) / (level->block / level->real)) + 5;
-  far->device = far_transfer->device = NULL;
+  far->plans = NULL;
+  far_transfer->plans = NULL;
   far->nown += s, far->nsweep += s, far->nlocal += s, far->position -= s;
   PetscCall(MoveWords(backend, (size_t)s * 2 * dim, near->neighbor, n * 2 * dim, s, &far->neighbor));
   PetscCall(MoveWords(backend, (size_t)s * dim, near->line, n * dim, 0, &far->line));
@@ -92,10 +93,13 @@ static PetscErrorCode PairCreate(VpLevel level, VpSmoother smoother, int32_t npa
     const VpPatchView *patches = VpSmootherPatches(smoother);
 
     pair->far_patches = *patches;
-    pair->far_patches.device = NULL;
+    pair->far_patches.plans = NULL;
     PetscCall(MoveWords(backend, 0, patches->patch, (size_t)npatch << dim, s, &pair->far_patches.patch));
     PetscCall(MoveBytes(backend, s, patches->cover, n, &pair->far_patches.cover));
+    if (level->ops->prepare_patches) PetscCall(level->ops->prepare_patches(&pair->far_patches));
   }
+  if (level->ops->prepare) PetscCall(level->ops->prepare(far));
+  if (level->ops->prepare_transfer) PetscCall(level->ops->prepare_transfer(far_transfer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -108,9 +112,9 @@ static PetscErrorCode PairDestroy(Pair *pair, int32_t npatch)
 
   PetscFunctionBeginUser;
   if (backend->release_plans) {
-    PetscCall(backend->release_plans(&far->device));
-    PetscCall(backend->release_plans(&transfer->device));
-    PetscCall(backend->release_plans(&pair->far_patches.device));
+    PetscCall(backend->release_plans(&far->plans));
+    PetscCall(backend->release_plans(&transfer->plans));
+    PetscCall(backend->release_plans(&pair->far_patches.plans));
   }
   PetscCall(Release(backend, (size_t)far->nlocal * 2 * dim * sizeof(int32_t), (void *)far->neighbor));
   PetscCall(Release(backend, (size_t)far->nlocal * dim * sizeof(int32_t), (void *)far->line));

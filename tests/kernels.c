@@ -349,9 +349,9 @@ int main(int argc, char **argv)
     now[REPLACE] = (PetscBool)(!swept || CheckSweep(&c, VP_FORM_REPLACE, Random(256)));
     now[RESIDUALS] = (PetscBool)(!swept || (CheckSweep(&c, VP_FORM_EXACT, Random(256)) && CheckSweep(&c, VP_FORM_LOCAL, Random(256)) &&
                                             CheckSweep(&c, VP_FORM_GIVEN, Random(256))));
-    ReleasePlans(&c);
     c.patches.weight = c.host_patches.weight = NULL;
     c.patches.cutoff = c.host_patches.cutoff = 4; /* some sums are below */
+    PreparePlans(&c);
     now[SINGULAR] = (PetscBool)(!swept || CheckSweep(&c, VP_FORM_REPLACE, 0));
     now[TRANSFERS] = CheckTransfers(&c);
     now[INVERSE] = CheckInvert(&c);

@@ -2,6 +2,8 @@
 #pragma once
 #include "../../src/kernels/ops.h"
 #include <cuda_runtime.h>
+#include <map>
+#include <memory>
 
 extern cudaStream_t VpCudaStream;
 
@@ -117,8 +119,8 @@ void VpCudaForKind(VpPrecision precision, int dim, int degree, F f)
 
 /* Each fills the slots that its file has kernels for. */
 typedef void VpCudaFill(VpPrecision, int dim, int degree, VpOps *);
-VpCudaFill VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaSeparableOps, VpCudaConvertOps, VpCudaLineSearchOps,
-  VpCudaPointsOps, VpCudaCellsOps, VpCudaEdgesOps;
+VpCudaFill   VpCudaPlansOps, VpCudaOperatorOps, VpCudaSweepOps, VpCudaTransferOps, VpCudaTracesOps, VpCudaSeparableOps, VpCudaConvertOps,
+  VpCudaLineSearchOps, VpCudaPointsOps, VpCudaCellsOps, VpCudaEdgesOps;
 
 /* vectors.cu */
 PetscErrorCode VpCudaDots(size_t n, const double *x, int count, const double *const y[], double *dots);
@@ -130,37 +132,6 @@ PetscErrorCode VpCudaInvertDense(const VpDenseInverse *, VpPrecision, void *M, d
 
 /* sweep.cu, sweepdouble.cu */
 void VpCudaSweepSingle(int dim, int degree, VpOps *), VpCudaSweepDouble(int dim, int degree, VpOps *);
-
-/* What was prepared for a view and a range of its cells or patches, made at the first use, found by its kind. */
-struct VpPlan {
-  int     kind;
-  int32_t first, last;
-  VpPlan *next;
-  virtual ~VpPlan()
-  {
-  }
-};
-enum {
-  VP_PLAN_APPLY,
-  VP_PLAN_HANG,
-  VP_PLAN_CELLS,
-  VP_PLAN_COMMON,
-  VP_PLAN_VARY,
-  VP_PLAN_SWEEP, /* in the order of Selected (patchplan.cuh) */
-  VP_PLAN_SWEEP_EXACT,
-  VP_PLAN_SWEEP_OTHERS,
-  VP_PLAN_SWEEP_MIXED,
-  VP_PLAN_REPLACE_SORTS,
-  VP_PLAN_REPLACE_SORTS_MIXED,
-  VP_PLAN_VARY_SORTS, /* of all patches, or of those that are not exact */
-  VP_PLAN_VARY_SORTS_OTHERS,
-  VP_PLAN_SWEEP_ALL,
-  VP_PLAN_EDGES,
-  VP_PLAN_TRANSFER,
-  VP_PLAN_CONVERT,
-  VP_PLAN_DOTS,
-  VP_PLAN_POINTS
-};
 
 /* device memory that goes with its plan */
 struct VpArray {
@@ -201,29 +172,47 @@ PetscErrorCode VpCudaJoin(void);
 PetscErrorCode VpCudaAside(PetscErrorCode (*work)(void *), void *context);
 PetscErrorCode VpCudaRejoin(void);
 
-/* device: a view's, where its plans are kept; f(plan) fills a new one */
-template <class Plan, class F>
-PetscErrorCode VpCudaPlan(void *const *device, int kind, int32_t first, int32_t last, Plan **out, F f)
-{
-  PetscFunctionBegin;
-  for (VpPlan *p = (VpPlan *)*device; p; p = p->next) {
-    if (p->kind == kind && p->first == first && p->last == last) {
-      *out = static_cast<Plan *>(p);
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
+/* Each kind of view has plans of a type of its own, which its prepare() makes. */
+struct VpPlans {
+  virtual ~VpPlans()
+  {
   }
-  Plan          *plan = new Plan();
-  PetscErrorCode error = f(plan);
-  if (error) delete plan;
-  PetscCall(error);
-  plan->kind = kind;
-  plan->first = first;
-  plan->last = last;
-  plan->next = (VpPlan *)*device;
-  *(void **)device = static_cast<VpPlan *>(plan); /* the kernels' view is const, its plans are not */
-  *out = plan;
-  PetscFunctionReturn(PETSC_SUCCESS);
+};
+/* those of a view that are of this type */
+template <class Plans, class View>
+Plans &VpCudaPlans(const View *view)
+{
+  return *static_cast<Plans *>(view->plans);
 }
+/* A plan that is filled when it is first asked for. */
+template <class Plan>
+struct VpOnce {
+  std::unique_ptr<Plan> plan;
+
+  template <class F>
+  PetscErrorCode Get(Plan **out, F fill)
+  {
+    PetscFunctionBegin;
+    if (!plan) {
+      std::unique_ptr<Plan> made(new Plan());
+      PetscCall(fill(made.get()));
+      plan = std::move(made);
+    }
+    *out = plan.get();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+/* such a plan for each range of cells or patches */
+template <class Plan>
+struct VpByRange {
+  std::map<std::pair<int32_t, int32_t>, VpOnce<Plan>> plan;
+
+  template <class F>
+  PetscErrorCode Get(int32_t first, int32_t last, Plan **out, F fill)
+  {
+    return plan[{first, last}].Get(out, fill);
+  }
+};
 
 /* Asks for the `bytes` at p to be in L2. GPUs before Hopper lack the instruction and do nothing. */
 template <int bytes>

@@ -1,5 +1,5 @@
 /* Which cells read ghosts. */
-#include "parts.cuh"
+#include "viewplans.cuh"
 
 static __global__ void FindReads(const int32_t *neighbor, int nside, int32_t nown, int32_t first, int32_t count, uint8_t *reads)
 {
@@ -52,5 +52,5 @@ PetscErrorCode VpCudaCellPlan(const VpView *view, int32_t first, int32_t last, C
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 
-  return VpCudaPlan<CellPlan>(&view->device, VP_PLAN_CELLS, first, last, plan, fill);
+  return VpCudaPlans<CellPlans>(view).cells.Get(first, last, plan, fill);
 }

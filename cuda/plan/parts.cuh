@@ -14,7 +14,7 @@ struct Parts {
   }
 };
 
-struct CellPlan : VpPlan {
+struct CellPlan {
   Parts cell;
 };
 /* the cells [first, last) of a view */

@@ -1,36 +1,11 @@
 /* Setting up the kernels of patch.cuh and varypatch.cuh, also for sorted patches, and of sweepall.cuh: the tables of the
    view's common patches, and the order in which patches are launched. */
 #pragma once
-#include "../patch/varypatch.cuh"
-#include "sorts.cuh"
-#include <memory>
+#include "patchplans.cuh"
 extern "C" {
 #include "../../src/base/memory.h"
 #include "../../src/base/threads.h"
 }
-
-template <class T, int N>
-struct CommonPatches : VpPlan {
-  VpArray              table;
-  PatchTables<T, N>    tables;
-  BoundaryTables<T, N> boundary;
-};
-/* Patches of a range: common ones inside, common ones at boundaries, others that are sorted, and the rest. */
-struct SweepPlan : VpPlan {
-  int           nrest = 0;
-  PatchList     inside, boundary;
-  SortedPatches sorted;
-  VpArray       rest;
-
-  int Lists() const
-  {
-    return (inside.n > 0) + (boundary.n > 0) + (sorted.list.n > 0) + (nrest > 0);
-  }
-};
-
-/* which patches of a range a plan is for: all of them, those that are `exact`, or the others */
-enum Selected { SELECT_ALL, SELECT_EXACT, SELECT_OTHERS };
-static_assert(VP_PLAN_SWEEP_OTHERS == VP_PLAN_SWEEP + SELECT_OTHERS, "plans of sweeps are in the order of Selected");
 
 /* kind[i] = of patch first + i, KIND_LEFT_OUT where it is not selected; without `boundary` patches at boundaries are not common */
 static __global__ void FindKinds(const int32_t *type, const uint8_t *exact, Selected selected, bool boundary,
@@ -226,21 +201,26 @@ struct SweepSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  PatchPlans<T, N> &Plans() const
+  {
+    return VpCudaPlans<PatchPlans<T, N>>(patches);
+  }
+  PetscErrorCode FillCommon(CommonPatches<T, N> *plan) const
+  {
+    T table[PatchTable<N>::size] = {};
+
+    PetscFunctionBegin;
+    VpTabulate(VpBasisTrace, view->basis, plan->tables.trace);
+    for (int d = 0; d < 3; d++) PetscCall(Solvers(d, plan, table));
+    PetscCall(Sides(plan->tables.add, table));
+    PetscCall(VpCudaPlace(table, sizeof(table), "tables of common patches", &plan->table));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   /* the tables of the view's common patches. Requires: there are some */
   PetscErrorCode Common(CommonPatches<T, N> **common) const
   {
-    auto fill = [this](CommonPatches<T, N> *plan) {
-      T table[PatchTable<N>::size] = {};
-
-      PetscFunctionBegin;
-      VpTabulate(VpBasisTrace, view->basis, plan->tables.trace);
-      for (int d = 0; d < 3; d++) PetscCall(Solvers(d, plan, table));
-      PetscCall(Sides(plan->tables.add, table));
-      PetscCall(VpCudaPlace(table, sizeof(table), "tables of common patches", &plan->table));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    };
-
-    return VpCudaPlan<CommonPatches<T, N>>(&patches->device, VP_PLAN_COMMON, 0, 0, common, fill);
+    return Plans().common.Get(common, [this](CommonPatches<T, N> *plan) { return FillCommon(plan); });
   }
 
   PetscErrorCode Kinds(Selected selected, bool boundary, int32_t first, int32_t count, uint8_t *kind) const
@@ -282,7 +262,7 @@ struct SweepSetup {
   }
 
   /* Orders what is left of the plan's patches by their sort. Those of no sort come last. */
-  PetscErrorCode SortRest(int32_t rest[], SweepPlan *plan) const
+  PetscErrorCode SortRest(int32_t rest[], SweepPlan<T, N> *plan) const
   {
     const int32_t                     n = plan->nrest;
     const std::unique_ptr<SortKeys[]> keys(new SortKeys[n]);
@@ -311,7 +291,7 @@ struct SweepSetup {
     return selected == SELECT_EXACT || faster;
   }
 
-  PetscErrorCode Fill(Selected selected, int32_t first, int32_t count, SweepPlan *plan) const
+  PetscErrorCode Fill(Selected selected, int32_t first, int32_t count, SweepPlan<T, N> *plan) const
   {
     const int32_t pieces = VpLoopPieces(count);
     ByKind        by = {first, NULL, NULL, NULL, NULL};

@@ -19,19 +19,6 @@ static __global__ void CopyEntries(const T *fdm, const T *lines, const uint8_t *
   if (!threadIdx.x) e.mirrored = mirrored[k.type];
 }
 
-/* a launch of blocks whose patches are their own mirror images, or of others */
-struct SortLaunch {
-  int32_t blocks = 0;
-  size_t  bytes = 0; /* of shared memory that a block has for its tables */
-  VpArray block;
-};
-template <class T, int N>
-struct SortPlan : VpPlan {
-  SortTables<T, N> tables;
-  VpArray          table;
-  SortLaunch       launch[2]; /* [full] */
-};
-
 /* What is in the tails besides eigenvalues: nothing, or what traces beyond the sides add. Fill writes size - 2n numbers. */
 template <class T, int N>
 struct NoTail {

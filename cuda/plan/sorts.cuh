@@ -63,6 +63,19 @@ static __global__ void FindSortKeys(const int32_t *patch, const int32_t *type, c
   if (mixes && !mixed) key[i].along[0].type = -1;
 }
 
+/* a launch of blocks whose patches are their own mirror images, or of others */
+struct SortLaunch {
+  int32_t blocks = 0;
+  size_t  bytes = 0; /* of shared memory that a block has for its tables */
+  VpArray block;
+};
+template <class T, int N>
+struct SortPlan {
+  SortTables<T, N> tables;
+  VpArray          table;
+  SortLaunch       launch[2]; /* [full] */
+};
+
 /* the patches that are sorted */
 struct SortedPatches {
   PatchList            list;

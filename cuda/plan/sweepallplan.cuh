@@ -1,9 +1,7 @@
 /* Setting up the kernel of sweepall.cuh: the stages, their patches by sort, and where x is at each of them. */
 #pragma once
 #include "patchplan.cuh"
-#include "../patch/sweepall.cuh"
 #include <algorithm>
-#include <vector>
 
 /* to[i] = from[list[i]], `width` numbers each */
 template <class A>
@@ -13,18 +11,6 @@ static __global__ void SelectPatches(const int32_t *list, int32_t n, int width, 
 
   if (i < n * width) to[i] = from[(size_t)list[i / width] * width + i % width];
 }
-
-template <class T, int N>
-struct SweepAllPlan : VpPlan {
-  int                  blocks = 0; /* 0: too many patches or stages */
-  CommonPatches<T, N> *common = NULL;
-  PatchList            list;
-  int32_t              others = 0;
-  VpPatchView          view; /* of the others, in the order of the stages */
-  VpArray              covers, odd, forms, patch, type, weight;
-  SweepStages          stages = {};
-  std::vector<int32_t> at_end; /* `odd`, in ascending order, on the host */
-};
 
 /* makes a plan */
 template <class T, int DIM, int N>
@@ -284,11 +270,12 @@ template <class T, int DIM, int N>
 static PetscErrorCode SweepAll(const VpView *view, int n, const VpSweepStep step[], int32_t count, VpGhosts ghosts, const void *b,
                                void *const x[2], PetscBool *did)
 {
+  auto                fill = [=](SweepAllPlan<T, N> *p) { return SweepAllSetup<T, DIM, N>(view, n, step, p).Fill(); };
+  PatchPlans<T, N>   &plans = VpCudaPlans<PatchPlans<T, N>>(step[0].patches);
   SweepAllPlan<T, N> *plan = NULL;
 
   PetscFunctionBegin;
-  PetscCall(VpCudaPlan<SweepAllPlan<T, N>>(&step[0].patches->device, VP_PLAN_SWEEP_ALL, n, step[0].color, &plan,
-                                           [=](SweepAllPlan<T, N> *p) { return SweepAllSetup<T, DIM, N>(view, n, step, p).Fill(); }));
+  PetscCall(plans.sweep_all[step[0].color][n].Get(&plan, fill));
   *did = (PetscBool)(plan->blocks > 0);
   if (!*did) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpArrive(ghosts));

@@ -1,5 +1,5 @@
 /* Setting up the kernels of tile.cuh for a range of cells: the tables of the view's common lines, and the tiles. */
-#include "../tile.cuh"
+#include "viewplans.cuh"
 #include <cstring>
 
 /* flag[t] = cells [start + t step, .. + T) are a tile */
@@ -152,7 +152,9 @@ PetscErrorCode VpCudaTilePlan(const VpView *view, int32_t first, int32_t last, T
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 
-  return VpCudaPlan<TilePlan<S>>(&view->device, VP_PLAN_APPLY, first, last, plan, fill);
+  TilesOf<S> &plans = VpCudaPlans<TilePlans<double, 3, S::n>>(view);
+
+  return plans.tiles.Get(first, last, plan, fill);
 }
 
 #define VP_DEGREE(k) \

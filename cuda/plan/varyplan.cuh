@@ -2,12 +2,6 @@
    the same everywhere, from the common lines, which have the reaction. */
 #pragma once
 #include "patchplan.cuh"
-#include "../patch/varypatch.cuh"
-
-template <class T, int N>
-struct VaryPlan : VpPlan {
-  VaryTables<T, N> tables;
-};
 
 template <class T, int N>
 struct VarySetup {
@@ -66,15 +60,14 @@ struct VarySetup {
     for (int s = 0; s < 2; s++) Outside(view->outside[d][s], s, tables->outside[d][s]);
   }
 
-  PetscErrorCode Fill(VaryPlan<T, N> *plan)
+  PetscErrorCode Fill(VaryTables<T, N> *tables)
   {
     PetscFunctionBegin;
-    plan->tables = VaryTables<T, N>();
     if (!setup.HasInside()) PetscFunctionReturn(PETSC_SUCCESS);
     VpTabulate(VpBasisTrace, view->basis, traces);
     for (int d = 0; d < 3; d++) {
       PetscCall(setup.Inside(d, line));
-      Direction(d, &plan->tables);
+      Direction(d, tables);
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -9,6 +9,10 @@
    values of a cell are in x[popcount(cover[cell] & done) & 1]. Patches of a colour read current values and write the other buffer, so that
    none of them sees what another one writes. */
 typedef struct {
+  /* Makes the plans of a view, before any other slot works on it. NULL where a backend keeps none. release_plans() frees them. */
+  PetscErrorCode (*prepare)(VpView *);
+  PetscErrorCode (*prepare_patches)(VpPatchView *);
+  PetscErrorCode (*prepare_transfer)(VpTransferView *);
   /* y = A x, or y = b - A x where b is not NULL, on cells [first, last). Requires: last <= nsweep */
   PetscErrorCode (*apply)(const VpView *, int32_t first, int32_t last, const void *x, VpGhosts, const void *b, void *y);
   /* Solves on the patches [first, last). Requires: they are of one colour. */
@@ -111,7 +115,7 @@ typedef struct {
      on the diagonal of these rows before the second multiple of e e^T, E and L. */
   PetscErrorCode (*invert_dense)(const VpDenseInverse *, VpPrecision, void *M, double *largest);
   /* These are NULL on the host. */
-  PetscErrorCode (*release_plans)(void **device);  /* of a view. Required before its arrays change or go */
+  PetscErrorCode (*release_plans)(VpPlans **);     /* of a view. Required before its arrays change or go */
   PetscErrorCode (*available)(PetscBool *);        /* whether there is a device that runs these kernels */
   PetscErrorCode (*choose)(int index, int *count); /* the device index modulo their number, for this process; index < 0: only count */
   PetscErrorCode (*use_stream)(void *stream);      /* work goes there (its native handle) from now on */

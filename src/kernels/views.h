@@ -12,6 +12,8 @@
 #include "../compat.h"
 
 typedef enum { VP_SINGLE, VP_DOUBLE } VpPrecision;
+/* what a backend keeps for a view: tables and lists of its own */
+typedef struct VpPlans VpPlans;
 
 /* the stride along direction d of an array whose strides along x, y, z are 1, sy, sz */
 VP_SIZE int VpLineStride(int d, int sy, int sz)
@@ -115,7 +117,7 @@ typedef struct {
   const VpBasis *basis;            /* the level's, on the host: both are made from it */
   const void    *enter, *leave;    /* [n][n] from and to the outer vectors' basis */
   VpHangView     hang;
-  void          *device; /* what a backend keeps for this view; NULL at first */
+  VpPlans       *plans; /* NULL until prepare() (VpOps) */
 } VpView;
 
 /* The patches of a smoother. */
@@ -137,7 +139,7 @@ typedef struct {
                               side; NULL unless VP_FORM_LOCAL is used */
   const void    *unit;     /* [dim][VpLineSize] the line inside for a = 1, without reaction; NULL unless a varies over cells of one size */
   const void    *coefficient; /* [nlocal] a, where there is `unit`; then the view of the cells has `outside` */
-  void          *device;      /* as of VpView */
+  VpPlans       *plans;       /* as of VpView */
 } VpPatchView;
 
 /* The edge where a level of an adaptive mesh ends: sides of leaves K of the next coarser level, beyond which there are 2^(dim-1) cells F of
@@ -215,7 +217,7 @@ typedef struct {
   int32_t        ncoarse; /* own cells of the coarser level */
   int            merged;  /* the directions in which some of them have two children, as bits */
   PetscBool      halves;  /* every cell is a half of its parent in every direction */
-  void          *device;  /* as of VpView */
+  VpPlans       *plans;   /* as of VpView */
 } VpTransferView;
 
 /* Where a patch gets its residual. */

@@ -64,6 +64,7 @@ static PetscErrorCode PlaceTables(VpLevel level)
   PetscCall(VpLevelPlaceHanging(level));
   PetscCall(PlaceTraces(level));
   PetscCall(PlaceBasisChange(level));
+  if (level->ops->prepare) PetscCall(level->ops->prepare(&level->view));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,8 +129,8 @@ PetscErrorCode VpLevelDestroy(VpLevel *out)
   *out = NULL;
   if (!level || --level->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VpGhostExchangeClear(&level->exchange));
-  if (level->backend->release_plans) PetscCall(level->backend->release_plans(&level->view.device));
-  if (level->backend->release_plans) PetscCall(level->backend->release_plans(&level->transfer.device));
+  if (level->backend->release_plans) PetscCall(level->backend->release_plans(&level->view.plans));
+  if (level->backend->release_plans) PetscCall(level->backend->release_plans(&level->transfer.plans));
   PetscCall(VpArraysRelease(&level->arrays));
   PetscCallMPI(MPI_Type_free(&level->unit));
   PetscCall(PetscFree(level->problem.coefficient));

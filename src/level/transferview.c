@@ -107,6 +107,7 @@ static PetscErrorCode PlaceTransfer(VpLevel fine)
   PetscCall(PetscFree(c.table));
   PetscCall(PetscFree(c.of_box));
   PetscCall(VpDictionaryDestroy(&c.widths));
+  if (fine->ops->prepare_transfer) PetscCall(fine->ops->prepare_transfer(view));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

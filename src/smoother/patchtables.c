@@ -164,6 +164,7 @@ static PetscErrorCode Place(const Solving *solved, VpArrays *arrays, VpPatchView
   PetscCall(VpPlaceArray(arrays, solved->mirrored, nentry, "patch solvers", &view->mirrored));
   if (problems->weight) PetscCall(VpArraysPlaceReals(arrays, problems->weight, n, "patch solvers", &view->weight));
   if (problems->exact && HasAny(problems->exact, n)) PetscCall(VpPlaceArray(arrays, problems->exact, n, "patches", &view->exact));
+  if (level->ops->prepare_patches) PetscCall(level->ops->prepare_patches(view));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -197,7 +198,7 @@ PetscErrorCode VpPlaceSomePatches(const VpPatchProblems *problems, const VpPatch
 
   PetscFunctionBegin;
   *to = *view;
-  to->device = NULL;
+  to->plans = NULL;
   PetscCall(PetscMalloc3(n * dim, &type, n, &weight, n, &exact));
   for (size_t i = 0; i < n; i++) {
     const size_t p = some->whole[i];
@@ -212,5 +213,6 @@ PetscErrorCode VpPlaceSomePatches(const VpPatchProblems *problems, const VpPatch
   if (view->weight) PetscCall(VpArraysPlaceReals(arrays, weight, n, "selected patches", &to->weight));
   if (view->exact) PetscCall(VpPlaceArray(arrays, exact, n, "selected patches", &to->exact));
   PetscCall(PetscFree3(type, weight, exact));
+  if (problems->level->ops->prepare_patches) PetscCall(problems->level->ops->prepare_patches(to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -244,7 +244,7 @@ PetscErrorCode VpSmootherDestroy(VpSmoother *out)
   for (int part = 0; part < PARTS; part++) {
     Part *p = &smoother->part[part];
 
-    if (smoother->level->backend->release_plans) PetscCall(smoother->level->backend->release_plans(&p->view.device));
+    if (smoother->level->backend->release_plans) PetscCall(smoother->level->backend->release_plans(&p->view.plans));
     PetscCall(PetscFree(p->batch));
   }
   PetscCall(VpArraysRelease(&smoother->arrays));

@@ -47,10 +47,14 @@ struct Device {
   {
     single = in_single;
     views = ViewsOf(v, nown, *this);
+    const VpOps *ops = backend->ops(single ? VP_SINGLE : VP_DOUBLE, v.dim, v.k);
+    Call(ops->prepare(&views.cells));
+    Call(ops->prepare_patches(&views.patches));
+    if (!v.P.empty()) Call(ops->prepare_transfer(&views.transfer));
   }
   ~Device()
   {
-    for (void **device : {&views.cells.device, &views.patches.device, &views.transfer.device}) Call(backend->release_plans(device));
+    for (VpPlans **plans : {&views.cells.plans, &views.patches.plans, &views.transfer.plans}) Call(backend->release_plans(plans));
     for (void *p : kept) Call(backend->release(p));
   }
 };

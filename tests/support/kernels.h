@@ -194,6 +194,24 @@ static void SetBasis(Case *c)
   c->view.basis = c->host.basis = b;
 }
 
+/* before the views change or go */
+static void ReleasePlans(Case *c)
+{
+  VpPlans **const plans[] = {&c->view.plans, &c->patches.plans, &c->transfer.plans};
+
+  for (int i = 0; i < 3 && c->backend->release_plans; i++) PetscCallAbort(PETSC_COMM_SELF, c->backend->release_plans(plans[i]));
+}
+
+/* of the views as they are */
+static void PreparePlans(Case *c)
+{
+  ReleasePlans(c);
+  if (!c->ops->prepare) return;
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->prepare(&c->view));
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->prepare_patches(&c->patches));
+  PetscCallAbort(PETSC_COMM_SELF, c->ops->prepare_transfer(&c->transfer));
+}
+
 static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int thin)
 {
   VpView         *v = &c->view, *h = &c->host;
@@ -244,14 +262,7 @@ static void CaseCreate(Case *c, VpPrecision precision, int dim, int degree, int 
   c->b = Reals(c, (size_t)(CELLS * c->N), 1, (const void **)&c->vb);
   c->xc = Reals(c, (size_t)(COARSE * c->N), 1, (const void **)&c->vxc);
   c->vy = Room(c, (size_t)(CELLS * c->N) * c->real);
-}
-
-/* before the views change or go */
-static void ReleasePlans(Case *c)
-{
-  void **const device[] = {&c->view.device, &c->patches.device, &c->transfer.device};
-
-  for (int i = 0; i < 3 && c->backend->release_plans; i++) PetscCallAbort(PETSC_COMM_SELF, c->backend->release_plans(device[i]));
+  PreparePlans(c);
 }
 
 static void CaseDestroy(Case *c)

@@ -1,0 +1,51 @@
+/* What is kept for a view of patches. */
+#pragma once
+#include "../patch/sweepall.cuh"
+#include "../patch/varypatch.cuh"
+#include "sorts.cuh"
+
+template <class T, int N>
+struct CommonPatches {
+  VpArray              table;
+  PatchTables<T, N>    tables;
+  BoundaryTables<T, N> boundary;
+};
+/* Patches of a range: common ones inside, common ones at boundaries, others that are sorted, and the rest. Of those that are sorted
+   `replace` has what their values are replaced with, `own` what their own residuals are computed with. */
+template <class T, int N>
+struct SweepPlan {
+  int                    nrest = 0;
+  PatchList              inside, boundary;
+  SortedPatches          sorted;
+  VpArray                rest;
+  VpOnce<SortPlan<T, N>> replace, own;
+
+  int Lists() const
+  {
+    return (inside.n > 0) + (boundary.n > 0) + (sorted.list.n > 0) + (nrest > 0);
+  }
+};
+
+/* which patches of a range a plan is for: all of them, those that are `exact`, or the others; all, where mixed sides are like others */
+enum Selected { SELECT_ALL, SELECT_EXACT, SELECT_OTHERS, SELECT_MIXED, SELECTIONS };
+
+/* A sweep in one launch. */
+template <class T, int N>
+struct SweepAllPlan {
+  int                  blocks = 0; /* 0: too many patches or stages */
+  CommonPatches<T, N> *common = NULL;
+  PatchList            list;
+  int32_t              others = 0;
+  VpPatchView          view; /* of the others, in the order of the stages */
+  VpArray              covers, odd, forms, patch, type, weight;
+  SweepStages          stages = {};
+  std::vector<int32_t> at_end; /* `odd`, in ascending order, on the host */
+};
+
+template <class T, int N>
+struct PatchPlans : VpPlans {
+  VpOnce<CommonPatches<T, N>>               common;
+  VpOnce<VaryTables<T, N>>                  own; /* with which patches compute their own residuals */
+  VpByRange<SweepPlan<T, N>>                sweep[SELECTIONS];
+  std::map<int, VpOnce<SweepAllPlan<T, N>>> sweep_all[VP_MOST_COLORS]; /* [colour of the first step][how many steps] */
+};

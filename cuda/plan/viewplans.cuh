@@ -1,0 +1,52 @@
+/* What is kept for a view of cells. */
+#pragma once
+#include "../hanging.cuh"
+#include "../tile.cuh"
+
+/* of all precisions, dimensions and degrees */
+struct CellPlans : VpPlans {
+  VpByRange<CellPlan> cells;
+  VpByRange<HangPlan> hanging;
+};
+/* of views that may have tiles, of either shape */
+template <class S>
+struct TilesOf {
+  VpByRange<TilePlan<S>> tiles;
+};
+template <class T, int DIM, int N>
+struct TilePlans : CellPlans {
+};
+template <int N>
+struct TilePlans<double, 3, N> : CellPlans, TilesOf<Tile<N>>, TilesOf<Octet<N>> {
+};
+
+/* convert.cu */
+template <class T, int N>
+struct ConvertPlan {
+  Matrix<T, N> enter, leave;
+  VpArray      partial; /* sums of squares, one per block of cells, or per tile, which has 8 cells or more; cells come in two parts */
+  int          blocks;
+};
+/* points.cu */
+struct PointPlan {
+  VpArray partial; /* sums, one per block */
+};
+/* edges.cu */
+struct EdgePlan {
+  VpArray ready;
+};
+/* linesearch.cu */
+template <class T, int N>
+struct DotsPlan {
+  Matrix<T, N> mass;
+  int          blocks;
+  VpArray      partial; /* [2][blocks] */
+};
+
+template <class T, int DIM, int N>
+struct ViewPlans : TilePlans<T, DIM, N> {
+  VpOnce<ConvertPlan<T, N>> convert;
+  VpOnce<DotsPlan<T, N>>    dots;
+  VpOnce<PointPlan>         points;
+  VpOnce<EdgePlan>          edges;
+};
