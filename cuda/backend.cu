@@ -356,4 +356,5 @@ const VpBackend VpBackendCuda = {.name = "cuda",
                                  .replay = Replay,
                                  .forget = Forget,
                                  .links = VpCudaLinks,
-                                 .patch_bytes = sizeof(PatchCells) + sizeof(PatchCovers) + sizeof(uint8_t) + sizeof(int32_t)};
+                                 .patch_bytes = sizeof(vpatchdg::patch::PatchCells) + sizeof(vpatchdg::patch::PatchCovers) +
+                                                sizeof(uint8_t) + sizeof(int32_t)};

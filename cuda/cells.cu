@@ -19,7 +19,7 @@ __device__ __forceinline__ void ContractCell(const T *const (&M)[DIM], T *s, int
 
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  Solve(const __grid_constant__ VpCellView cells, const __grid_constant__ Field<T> f, int32_t first, int32_t last, const T *b, T *x)
+  SolveCells(const __grid_constant__ VpCellView cells, const __grid_constant__ Field<T> f, int32_t first, int32_t last, const T *b, T *x)
 {
   typedef CellShape<DIM, N>    S;
   typedef CellLines<T, DIM, N> Lines;
@@ -57,8 +57,8 @@ struct Cells {
   static PetscErrorCode Run(const VpView *view, const VpCellView *cells, int32_t first, int32_t last, const void *ghost, const void *b,
                             void *x)
   {
-    return VpCudaLaunch("cells", Solve<T, DIM, N>, {VpBlocks(last - first, S::cells), S::threads}, *cells, Field<T>(view, x, ghost), first,
-                        last, (const T *)b, (T *)x);
+    return VpCudaLaunch("cells", SolveCells<T, DIM, N>, {VpBlocks(last - first, S::cells), S::threads}, *cells, Field<T>(view, x, ghost),
+                        first, last, (const T *)b, (T *)x);
   }
 };
 

@@ -2,6 +2,8 @@
 #include "device/sum.cuh"
 #include "plan/viewplans.cuh"
 
+using namespace vpatchdg::tile;
+
 /* Calls to(at, v) for all values v of M on `count` cells, whose values before are from(at). */
 template <class T, int DIM, int N, class From, class To>
 __device__ __forceinline__ void ConvertCells(const Matrix<T, N> &M, int32_t count, From from, To to)
@@ -32,7 +34,7 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 
 template <class T, int DIM, int N>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  Leave(const __grid_constant__ Matrix<T, N> M, int32_t count, bool add, double scale, const T *x, double *z)
+  LeaveCells(const __grid_constant__ Matrix<T, N> M, int32_t count, bool add, double scale, const T *x, double *z)
 {
   auto to = [=](size_t at, T v) { z[at] = (add ? z[at] : 0.) + scale * (double)v; };
 
@@ -42,8 +44,9 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 
 template <class T, int DIM, int N, class Hanging>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  EnterResidual(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ Field<double> f, const __grid_constant__ Hanging hanging,
-                const int32_t *list, int32_t count, double scale, const double *rhs, T *b, double *partial)
+  EnterCellResiduals(const __grid_constant__ Matrix<T, N> M, const __grid_constant__ Field<double> f,
+                     const __grid_constant__ Hanging hanging, const int32_t *list, int32_t count, double scale, const double *rhs, T *b,
+                     double *partial)
 {
   typedef CellShape<DIM, N>         S;
   typedef CellLines<double, DIM, N> Lines;
@@ -246,7 +249,8 @@ struct Conversions {
 
     PetscFunctionBegin;
     PetscCall(Plan(view, &plan));
-    PetscCall(VpCudaLaunch("leave", Leave<T, DIM, N>, {plan->blocks, S::threads}, plan->leave, view->nown, add, scale, (const T *)x, z));
+    PetscCall(
+      VpCudaLaunch("leave", LeaveCells<T, DIM, N>, {plan->blocks, S::threads}, plan->leave, view->nown, add, scale, (const T *)x, z));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -259,7 +263,7 @@ struct Conversions {
     double       *partial = (double *)plan->partial.p + *blocks;
 
     *blocks += here;
-    return VpCudaLaunch("enter_residual", EnterResidual<T, DIM, N, Hanging>, {here, S::threads}, plan->enter, field, hanging,
+    return VpCudaLaunch("enter_residual", EnterCellResiduals<T, DIM, N, Hanging>, {here, S::threads}, plan->enter, field, hanging,
                         cell.List(part), count, scale, f, b, partial);
   }
 

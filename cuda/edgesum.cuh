@@ -10,7 +10,6 @@
 
    Rows of matrices begin at multiples of VP_WIDE_BYTES, so that few instructions read them. */
 #pragma once
-#include "patch/fdm.cuh"
 #include "device/load.cuh"
 #include <type_traits>
 

@@ -2,6 +2,8 @@
 #include "plan/hangplan.cuh"
 #include "plan/viewplans.cuh"
 
+using namespace vpatchdg::tile;
+
 template <class T, int DIM, int N, class Hanging>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
   ApplyCells(const __grid_constant__ Field<T> f, const __grid_constant__ Hanging hanging, const int32_t *list, int32_t first, int32_t count,

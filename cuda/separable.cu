@@ -129,7 +129,7 @@ struct TurnThread {
 
 /* A warp is 4 rows and 8 columns of threads: its reads of values are from one line of banks. */
 template <class T, int N, int Q, int L>
-__global__ void __launch_bounds__(ROWS *COLUMNS, sizeof(T) == 4 ? 4 : 3) Along(const __grid_constant__ Turn<T> t)
+__global__ void __launch_bounds__(ROWS *COLUMNS, sizeof(T) == 4 ? 4 : 3) ContractAlong(const __grid_constant__ Turn<T> t)
 {
   typedef TurnShape<T, Q, L> S;
   typedef Pack<T, S::wide>   Wide;
@@ -204,7 +204,7 @@ struct BoxInverse {
   {
     typedef TurnShape<T, Q, L> S;
 
-    return VpCudaLaunch("along", Along<T, N, Q, L>, {dim3(VpBlocks(t.lines, S::lines), VpBlocks(t.m, S::modes), n), S::threads}, t);
+    return VpCudaLaunch("along", ContractAlong<T, N, Q, L>, {dim3(VpBlocks(t.lines, S::lines), VpBlocks(t.m, S::modes), n), S::threads}, t);
   }
 
   /* Threads do as much as leaves enough blocks for all multiprocessors. */

@@ -6,9 +6,10 @@
 #include "plan/varyplan.cuh"
 #include "plan/sweepallplan.cuh"
 
+namespace vpatchdg::patch {
 /* a warp looks at `each` cells at once, then copies those of them that are in x1 */
 template <class T>
-__global__ void Settle(int values, int32_t count, int each, unsigned done, const uint8_t *cover, T *x0, const T *x1)
+__global__ void SettleCells(int values, int32_t count, int each, unsigned done, const uint8_t *cover, T *x0, const T *x1)
 {
   const int32_t first = each * (blockIdx.x * blockDim.y + threadIdx.y), cell = first + threadIdx.x;
   const bool    other = (int)threadIdx.x < each && cell < count && BufferOf(cover[cell], done);
@@ -20,8 +21,8 @@ __global__ void Settle(int values, int32_t count, int each, unsigned done, const
 }
 
 template <class T>
-__global__ void Current(int values, int32_t count, const int32_t *list, unsigned done, const uint8_t *cover, const T *x0, const T *x1,
-                        T *to)
+__global__ void GatherCurrent(int values, int32_t count, const int32_t *list, unsigned done, const uint8_t *cover, const T *x0, const T *x1,
+                              T *to)
 {
   for (int32_t i = blockIdx.x * blockDim.y + threadIdx.y; i < count; i += gridDim.x * blockDim.y) {
     const int32_t cell = list[i];
@@ -40,8 +41,8 @@ struct SweepKernels {
   template <class L>
   static PetscErrorCode Any(const Field<T> &f, const Sweep<T> &w, VpForm form, const int32_t *list, int32_t first, int32_t last)
   {
-    return VpCudaLaunch("sweep", SweepPatches<T, DIM, N, L>,
-                        {VpBlocks(last - first, L::patches), L::block, AnyBytes<L, T>(KeepsValues(form))}, f, w, form, list, first, last);
+    return VpCudaLaunch("sweep", SweepAny<T, DIM, N, L>, {VpBlocks(last - first, L::patches), L::block, AnyBytes<L, T>(KeepsValues(form))},
+                        f, w, form, list, first, last);
   }
   /* Few patches, which leave room on the device, have more threads each. */
   static PetscErrorCode Rest(const Field<T> &f, const Sweep<T> &w, VpForm form, const int32_t *list, int32_t first, int32_t last)
@@ -112,13 +113,13 @@ struct SweepKernels {
 
     PetscFunctionBegin;
     PetscCall(like.Common([&](const auto &boundary, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
-      return LaunchPatches<P>(ReplacePatches<T, N, std::decay_t<decltype(boundary)>, Coefficients>, ReplaceShape<T, P, Coefficients>::bytes,
+      return LaunchPatches<P>(SweepReplace<T, N, std::decay_t<decltype(boundary)>, Coefficients>, ReplaceShape<T, P, Coefficients>::bytes,
                               list.n, stream, w, like.done, like.c->tables, boundary, like.template Of<Coefficients>(list));
     }));
     PetscCall(
       like.Sorted(like.plan.replace, Tail(like.setup), [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
         constexpr bool FULL = decltype(full)::value;
-        return LaunchSorts<Q, FULL>(ReplaceSorted<T, N, FULL, Coefficients>, ReplaceShape<T, Q, Coefficients>::bytes, sorts, stream, w,
+        return LaunchSorts<Q, FULL>(SweepReplaceGroups<T, N, FULL, Coefficients>, ReplaceShape<T, Q, Coefficients>::bytes, sorts, stream, w,
                                     like.done, like.template Of<Coefficients>(like.plan.sorted.list));
       }));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -132,7 +133,7 @@ struct SweepKernels {
     PetscFunctionBegin;
     PetscCall(like.setup.Plans().own.Get(&vary, [&](VaryTables<T, N> *to) { return VarySetup<T, N>(like.setup).Fill(to); }));
     PetscCall(like.Common([&](const auto &boundary, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
-      return LaunchPatches<P>(VaryPatches<T, N, std::decay_t<decltype(boundary)>>, VaryShape<T, N, P>::bytes, list.n, stream, w, like.done,
+      return LaunchPatches<P>(SweepOwn<T, N, std::decay_t<decltype(boundary)>>, VaryShape<T, N, P>::bytes, list.n, stream, w, like.done,
                               like.c->tables, *vary, boundary, like.template Of<VaryWork<T>>(list));
     }));
     if (one) {
@@ -142,7 +143,7 @@ struct SweepKernels {
     PetscCall(
       like.Sorted(like.plan.own, NoTail<T, N>(like.setup), [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
         constexpr bool FULL = decltype(full)::value;
-        return LaunchSorts<Q, FULL>(VarySorted<T, N, FULL>, VaryShape<T, N, Q>::bytes, sorts, stream, w, like.done, *vary,
+        return LaunchSorts<Q, FULL>(SweepOwnGroups<T, N, FULL>, VaryShape<T, N, Q>::bytes, sorts, stream, w, like.done, *vary,
                                     like.template Of<VaryWork<T>>(like.plan.sorted.list));
       }));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -239,16 +240,17 @@ struct SweepKernels {
     const int full = 16384, warps = VP_WARPS;                                      /* of a device that they keep busy, of a block */
     const int each = PetscClipInterval(count / full, 1, 32), cells = warps * each; /* of a warp, of a block */
 
-    return VpCudaLaunch("settle", Settle<T>, {VpBlocks(count, cells), dim3(VP_WARP, warps)}, Power(N, DIM), count, each, done,
+    return VpCudaLaunch("settle", SettleCells<T>, {VpBlocks(count, cells), dim3(VP_WARP, warps)}, Power(N, DIM), count, each, done,
                         patches->cover, (T *)x[0], (const T *)x[1]);
   }
 
   static PetscErrorCode Packing(const VpPatchView *patches, int32_t n, const int32_t *list, unsigned done, void *const x[2], void *to)
   {
-    return VpCudaLaunch("current values", Current<T>, {VpLoopingBlocks(n, 4), dim3(64, 4)}, Power(N, DIM), n, list, done, patches->cover,
-                        (const T *)x[0], (const T *)x[1], (T *)to);
+    return VpCudaLaunch("current values", GatherCurrent<T>, {VpLoopingBlocks(n, 4), dim3(64, 4)}, Power(N, DIM), n, list, done,
+                        patches->cover, (const T *)x[0], (const T *)x[1], (T *)to);
   }
 };
+} // namespace vpatchdg::patch
 
 /* in one precision: sweepdouble.cu compiles this file for the other one */
 #ifndef VP_SWEEP
@@ -270,6 +272,6 @@ void VP_SWEEP(int dim, int degree, VpOps *ops)
     ops->current = of.Packing;
   };
 
-  if (dim == 2) VpCudaForDegree<SweepKernels, VP_REAL, 2>(degree, fill);
-  else VpCudaForDegree<SweepKernels, VP_REAL, 3>(degree, fill);
+  if (dim == 2) VpCudaForDegree<vpatchdg::patch::SweepKernels, VP_REAL, 2>(degree, fill);
+  else VpCudaForDegree<vpatchdg::patch::SweepKernels, VP_REAL, 3>(degree, fill);
 }

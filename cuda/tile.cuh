@@ -30,6 +30,7 @@
 #include <type_traits>
 #include <vector>
 
+namespace vpatchdg::tile {
 template <int N, class SHAPE = TileShape<double, 3, N>>
 struct Tile : SHAPE {
   typedef SHAPE        Shape;
@@ -358,3 +359,4 @@ PetscErrorCode VpCudaOnTiles(const VpView *view, int32_t first, int32_t last, co
   PetscCall(VpCudaInParts(ghosts, [=](int part) { return cells(all->cell, part); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+} // namespace vpatchdg::tile

@@ -53,8 +53,8 @@ __device__ __forceinline__ void TransferCell(const Matrix<T, N> &half, const Lyi
 
 template <class T, int DIM, int N, bool HALVES>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  Prolong(const __grid_constant__ Matrix<T, N> P, const __grid_constant__ Lying<T> lying, bool swaps, int32_t first, int32_t last, bool add,
-          const int32_t *parent, const T *xc, T *x)
+  ProlongCells(const __grid_constant__ Matrix<T, N> P, const __grid_constant__ Lying<T> lying, bool swaps, int32_t first, int32_t last,
+               bool add, const int32_t *parent, const T *xc, T *x)
 {
   typedef CellShape<DIM, N> S;
   __shared__ T              s[S::cells * S::size];
@@ -79,8 +79,8 @@ __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
 
 template <class T, int DIM, int N, bool HALVES>
 __global__ void __launch_bounds__(CellShape<DIM, N>::threads)
-  Restrict(const __grid_constant__ Matrix<T, N> R, const __grid_constant__ Lying<T> lying, bool swaps, int merged, int32_t count,
-           const int32_t *child, const T *b, T *bc)
+  RestrictCells(const __grid_constant__ Matrix<T, N> R, const __grid_constant__ Lying<T> lying, bool swaps, int merged, int32_t count,
+                const int32_t *child, const T *b, T *bc)
 {
   typedef CellShape<DIM, N> S;
   __shared__ T              s[S::cells * S::size];
@@ -134,14 +134,14 @@ struct Transfers {
 
   static PetscErrorCode Prolongation(const VpTransferView *view, int32_t first, int32_t last, PetscBool add, const void *xc, void *x)
   {
-    return VpCudaLaunch("prolong", view->halves ? Prolong<T, DIM, N, true> : Prolong<T, DIM, N, false>,
+    return VpCudaLaunch("prolong", view->halves ? ProlongCells<T, DIM, N, true> : ProlongCells<T, DIM, N, false>,
                         {VpBlocks(last - first, S::cells), S::threads}, VpCudaPlans<Plans>(view).P, Lying<T>(view, view->P),
                         (bool)view->reverse, first, last, add, view->parent, (const T *)xc, (T *)x);
   }
 
   static PetscErrorCode Restriction(const VpTransferView *view, const void *b, void *bc)
   {
-    return VpCudaLaunch("restrict", view->halves ? Restrict<T, DIM, N, true> : Restrict<T, DIM, N, false>,
+    return VpCudaLaunch("restrict", view->halves ? RestrictCells<T, DIM, N, true> : RestrictCells<T, DIM, N, false>,
                         {VpBlocks(view->ncoarse, S::cells), S::threads}, VpCudaPlans<Plans>(view).R, Lying<T>(view, view->R),
                         (bool)view->reverse, view->merged, view->ncoarse, view->child, (const T *)b, (T *)bc);
   }

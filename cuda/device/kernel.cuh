@@ -232,6 +232,21 @@ __device__ __forceinline__ int BufferOf(unsigned cover, unsigned done)
   return __popc(cover & done) & 1;
 }
 
+__device__ __forceinline__ float Reciprocal(float a)
+{
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+  return r;
+}
+/* 1/a by two Newton steps from the hardware's 20 bits; a is a normal number */
+__device__ __forceinline__ double Reciprocal(double a)
+{
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
+  r = fma(r, fma(-a, r, 1.), r);
+  return fma(r, fma(-a, r, 1.), r);
+}
+
 /* Where line l along direction d starts in an array of values with strides 1, sy, sz, and its stride. `extent` lines lie side by side. */
 template <int DIM>
 __device__ __forceinline__ int LineStart(int d, int extent, int l, int sy, int sz)

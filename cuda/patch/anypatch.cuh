@@ -13,6 +13,7 @@
 #include "../cell.cuh"
 #include "fdm.cuh"
 
+namespace vpatchdg::patch {
 /* what a launch works on, besides the operator's Field */
 template <class T>
 struct Sweep {
@@ -374,8 +375,9 @@ __device__ __forceinline__ void SolveAny(const Field<T> &f, const Sweep<T> &w, c
 }
 
 template <class T, int DIM, int N, class L>
-__global__ void __launch_bounds__(L::block, L::least) SweepPatches(const __grid_constant__ Field<T> f, const __grid_constant__ Sweep<T> w,
-                                                                   VpForm form, const int32_t *list, int32_t first, int32_t last)
+__global__ void __launch_bounds__(L::block, L::least) SweepAny(const __grid_constant__ Field<T> f, const __grid_constant__ Sweep<T> w,
+                                                               VpForm form, const int32_t *list, int32_t first, int32_t last)
 {
   SolveAny<L, T, DIM, N>(f, w, w.cover, w.done, list, first + blockIdx.x * L::patches, last, [form](int32_t) { return form; });
 }
+} // namespace vpatchdg::patch

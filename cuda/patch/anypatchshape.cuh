@@ -12,6 +12,7 @@
 #pragma once
 #include "../shapes.cuh"
 
+namespace vpatchdg::patch {
 /* ROUNDS: lines of a thread */
 template <class T, int DIM, int N, int ROUNDS = 2>
 struct AnyLayout : AnyPatchShape<T, DIM, N> {
@@ -57,3 +58,4 @@ struct AnyLine {
     }
   }
 };
+} // namespace vpatchdg::patch

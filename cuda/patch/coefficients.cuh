@@ -2,6 +2,7 @@
 #pragma once
 #include "../device/kernel.cuh"
 
+namespace vpatchdg::patch {
 /* where a patch has that of its tables */
 struct OneCoefficient {
   static constexpr bool varies = false;
@@ -36,3 +37,4 @@ struct VaryWork {
     return __ldg(cells + h) < 0 ? a : HarmonicMean(a, At(cells, h));
   }
 };
+} // namespace vpatchdg::patch

@@ -12,6 +12,7 @@
 #pragma once
 #include "../device/kernel.cuh"
 
+namespace vpatchdg::patch {
 /* The matrices of patches inside, a kernel parameter: with indices known to the compiler they are operands of instructions. A pair of
    traces is the neighbour's two coefficients in the thin basis, else value and slope. */
 template <class T, int N>
@@ -188,18 +189,4 @@ __device__ __forceinline__ void FromModes(const PatchTables<T, N> &t, const Boun
   BackwardInside<D>(t, v);
   Put<T, N, R>(v, out);
 }
-
-__device__ __forceinline__ float Reciprocal(float a)
-{
-  float r;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
-  return r;
-}
-/* 1/a by two Newton steps from the hardware's 20 bits; a is a normal number */
-__device__ __forceinline__ double Reciprocal(double a)
-{
-  double r;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
-  r = fma(r, fma(-a, r, 1.), r);
-  return fma(r, fma(-a, r, 1.), r);
-}
+} // namespace vpatchdg::patch

@@ -16,6 +16,7 @@
 #include "coefficients.cuh"
 #include "patchthread.cuh"
 
+namespace vpatchdg::patch {
 /* The pair of traces at end `end` of a line of a neighbour's values: its two coefficients there in the thin basis, else value and slope. */
 template <bool AGAIN, class T, int N>
 __device__ __forceinline__ Pack<T, 2> TracePair(const T (&trace)[2][2][VpThinLayers(N, 3)], int end, const T *line, int step)
@@ -231,8 +232,8 @@ __device__ __forceinline__ void SolvePatches(const PatchTables<T, N> &t, const B
 
 template <class T, int N, class Boundary, class Coefficients>
 __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
-  ReplacePatches(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ Boundary boundary,
-                 const __grid_constant__ Coefficients of, const __grid_constant__ PatchWork<T> w, unsigned done, int32_t count)
+  SweepReplace(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ Boundary boundary,
+               const __grid_constant__ Coefficients of, const __grid_constant__ PatchWork<T> w, unsigned done, int32_t count)
 {
   SolvePatches<false>(t, boundary, of, w, done, blockIdx.x * Patch<T, N>::patches, count);
 }
@@ -240,8 +241,8 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
 /* the same of sorted patches, block by block */
 template <class T, int N, bool FULL, class Coefficients>
 __global__ void __launch_bounds__(Patch<T, N, SORTED_PATCHES>::block, Patch<T, N, SORTED_PATCHES>::roomy)
-  ReplaceSorted(const __grid_constant__ SortTables<T, N> all, const __grid_constant__ Sorts<FULL> sorts,
-                const __grid_constant__ Coefficients of, const __grid_constant__ PatchWork<T> w, unsigned done)
+  SweepReplaceGroups(const __grid_constant__ SortTables<T, N> all, const __grid_constant__ Sorts<FULL> sorts,
+                     const __grid_constant__ Coefficients of, const __grid_constant__ PatchWork<T> w, unsigned done)
 {
   typedef Patch<T, N, SORTED_PATCHES>      S;
   typedef ReplaceShape<T, S, Coefficients> Shape;
@@ -253,3 +254,4 @@ __global__ void __launch_bounds__(Patch<T, N, SORTED_PATCHES>::block, Patch<T, N
   ReplaceThread<T, N, Sorts<FULL>, false, Coefficients> thread(t, sorts, of, w, done, at, shared);
   thread.Solve(w.b, at, slot < n);
 }
+} // namespace vpatchdg::patch

@@ -31,6 +31,7 @@
 #pragma once
 #include "../shapes.cuh"
 
+namespace vpatchdg::patch {
 /* The strides of the digits of a line's number l: the place in a cell is l / place % n, the cell l / cell % 2, z is l / z % m. */
 struct Digits {
   int place, cell, z;
@@ -120,3 +121,4 @@ struct PatchCells {
 struct PatchCovers {
   uint8_t cover[VP_PATCH_CELLS + PATCH_SIDES];
 };
+} // namespace vpatchdg::patch

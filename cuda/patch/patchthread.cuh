@@ -5,6 +5,7 @@
 #include "sorttables.cuh"
 #include "patchshape.cuh"
 
+namespace vpatchdg::patch {
 /* Reads a value of x. If AGAIN, another block may have written it earlier in the same launch, so it must not come from the read-only
    cache. */
 template <bool AGAIN, class T>
@@ -260,3 +261,4 @@ static PetscErrorCode LaunchPatches(Kernel kernel, size_t bytes, int n, cudaStre
 {
   return VpCudaLaunch("sweep of like patches", kernel, {VpBlocks(n, S::patches), S::block, bytes, stream}, tables..., w, done, n);
 }
+} // namespace vpatchdg::patch

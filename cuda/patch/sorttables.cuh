@@ -9,6 +9,7 @@
 #include "fdm.cuh"
 #include "../device/load.cuh"
 
+namespace vpatchdg::patch {
 template <class T, int N>
 struct SortTables {
   static constexpr int nt = VpThinLayers(N, 3);
@@ -157,3 +158,4 @@ struct TablesOf<T, N, Sorts<FULL>> {
   typedef SortView<T, N> type;
   static constexpr bool  sorted = true, full = FULL;
 };
+} // namespace vpatchdg::patch

@@ -16,6 +16,7 @@
 #include "patch.cuh"
 #include <cooperative_groups.h>
 
+namespace vpatchdg::patch {
 struct SweepStage {
   int32_t common[2], other[2]; /* patches [first, last) of the two lists */
 };
@@ -95,3 +96,4 @@ __global__ void __launch_bounds__(StagesLayout<T, DIM, N>::block, StagesLayout<T
     w.x[0][at] = w.x[1][at];
   }
 }
+} // namespace vpatchdg::patch

@@ -17,6 +17,7 @@
 #pragma once
 #include "patch.cuh"
 
+namespace vpatchdg::patch {
 /* K and what jumps add as even and odd halves: functions i and n-1-i of a cell mirror each other. For odd n the middle one is even. */
 template <class T, int N>
 struct VaryTables {
@@ -277,9 +278,9 @@ struct VaryThread : PatchThread<T, N, Boundary, false> {
 
 template <class T, int N, class Boundary>
 __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::roomy)
-  VaryPatches(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ VaryTables<T, N> vary,
-              const __grid_constant__ Boundary boundary, const __grid_constant__ VaryWork<T> more, const __grid_constant__ PatchWork<T> w,
-              unsigned done, int32_t count)
+  SweepOwn(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ VaryTables<T, N> vary,
+           const __grid_constant__ Boundary boundary, const __grid_constant__ VaryWork<T> more, const __grid_constant__ PatchWork<T> w,
+           unsigned done, int32_t count)
 {
   typedef Patch<T, N> S;
   extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
@@ -292,9 +293,9 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::roomy)
 /* the same of sorted patches, block by block */
 template <class T, int N, bool FULL>
 __global__ void __launch_bounds__(Patch<T, N, SORTED_PATCHES>::block, Patch<T, N, SORTED_PATCHES>::roomy)
-  VarySorted(const __grid_constant__ SortTables<T, N> all, const __grid_constant__ Sorts<FULL> sorts,
-             const __grid_constant__ VaryTables<T, N> vary, const __grid_constant__ VaryWork<T> more,
-             const __grid_constant__ PatchWork<T> w, unsigned done)
+  SweepOwnGroups(const __grid_constant__ SortTables<T, N> all, const __grid_constant__ Sorts<FULL> sorts,
+                 const __grid_constant__ VaryTables<T, N> vary, const __grid_constant__ VaryWork<T> more,
+                 const __grid_constant__ PatchWork<T> w, unsigned done)
 {
   typedef Patch<T, N, SORTED_PATCHES> S;
   extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
@@ -305,3 +306,4 @@ __global__ void __launch_bounds__(Patch<T, N, SORTED_PATCHES>::block, Patch<T, N
   VaryThread<T, N, Sorts<FULL>> thread(t, vary, sorts, w, more, done, at, shared);
   thread.Solve(w.b, more.Weight(at), slot < n);
 }
+} // namespace vpatchdg::patch

@@ -7,6 +7,7 @@ extern "C" {
 #include "../../src/base/threads.h"
 }
 
+namespace vpatchdg::patch {
 /* kind[i] = of patch first + i, KIND_LEFT_OUT where it is not selected; without `boundary` patches at boundaries are not common */
 static __global__ void FindKinds(const int32_t *type, const uint8_t *exact, Selected selected, bool boundary,
                                  const __grid_constant__ VpCommon common, int32_t first, int32_t count, uint8_t *kind)
@@ -329,3 +330,4 @@ struct SweepSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
+} // namespace vpatchdg::patch

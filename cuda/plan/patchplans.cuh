@@ -4,6 +4,7 @@
 #include "../patch/varypatch.cuh"
 #include "sorts.cuh"
 
+namespace vpatchdg::patch {
 template <class T, int N>
 struct CommonPatches {
   VpArray              table;
@@ -49,3 +50,4 @@ struct PatchPlans : VpPlans {
   VpByRange<SweepPlan<T, N>>                sweep[SELECTIONS];
   std::map<int, VpOnce<SweepAllPlan<T, N>>> sweep_all[VP_MOST_COLORS]; /* [colour of the first step][how many steps] */
 };
+} // namespace vpatchdg::patch

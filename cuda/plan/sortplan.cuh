@@ -2,6 +2,7 @@
 #pragma once
 #include "patchplan.cuh"
 
+namespace vpatchdg::patch {
 /* to[i] = tables of entry i: F, B, lambda; the lines of the lower and the upper cell; as of VpPatchView */
 template <class T, int N>
 struct SortEntry {
@@ -189,3 +190,4 @@ static PetscErrorCode LaunchSorts(Kernel kernel, size_t bytes, const SortPlan<T,
   return VpCudaLaunch("sweep of sorted patches", kernel, {l.blocks, S::block, bytes + l.bytes, stream}, plan.tables, sorts, more..., w,
                       done);
 }
+} // namespace vpatchdg::patch

@@ -7,6 +7,7 @@ extern "C" {
 #include "../../src/base/dictionary.h"
 }
 
+namespace vpatchdg::patch {
 /* What a patch's entry along a direction depends on. */
 struct SortKey {
   int32_t type, sides; /* of `fdm`, or -1, no kernel: the four things beyond a side differ, or one is the patch's own cell */
@@ -187,3 +188,4 @@ static PetscErrorCode SortPatches(const SortKeys key[], int32_t count, int32_t l
   to->sorts.erase(std::remove_if(to->sorts.begin(), to->sorts.end(), [](const Sort &sort) { return !sort.n; }), to->sorts.end());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+} // namespace vpatchdg::patch

@@ -3,6 +3,7 @@
 #include "patchplan.cuh"
 #include <algorithm>
 
+namespace vpatchdg::patch {
 /* to[i] = from[list[i]], `width` numbers each */
 template <class A>
 static __global__ void SelectPatches(const int32_t *list, int32_t n, int width, const A *from, A *to)
@@ -283,3 +284,4 @@ static PetscErrorCode SweepAll(const VpView *view, int n, const VpSweepStep step
   else if constexpr (DIM == 3) PetscCall((LaunchStages<T, DIM, N, false>(plan, view, count, b, x, did)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+} // namespace vpatchdg::patch

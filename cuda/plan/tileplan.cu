@@ -2,6 +2,7 @@
 #include "viewplans.cuh"
 #include <cstring>
 
+namespace vpatchdg::tile {
 /* flag[t] = cells [start + t step, .. + T) are a tile */
 template <class S>
 __global__ void FindTiles(const __grid_constant__ Field<double> f, const __grid_constant__ VpCommon common, int32_t last, int32_t start,
@@ -162,3 +163,4 @@ PetscErrorCode VpCudaTilePlan(const VpView *view, int32_t first, int32_t last, T
   template PetscErrorCode VpCudaTilePlan(const VpView *, int32_t, int32_t, TilePlan<Octet<k + 1>> **);
 #include "../../src/kernels/degrees.def"
 #undef VP_DEGREE
+} // namespace vpatchdg::tile

@@ -3,6 +3,7 @@
 #pragma once
 #include "patchplan.cuh"
 
+namespace vpatchdg::patch {
 template <class T, int N>
 struct VarySetup {
   static constexpr int half = VaryTables<T, N>::half, even = VaryTables<T, N>::even;
@@ -72,3 +73,4 @@ struct VarySetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
+} // namespace vpatchdg::patch

@@ -11,13 +11,13 @@ struct CellPlans : VpPlans {
 /* of views that may have tiles, of either shape */
 template <class S>
 struct TilesOf {
-  VpByRange<TilePlan<S>> tiles;
+  VpByRange<vpatchdg::tile::TilePlan<S>> tiles;
 };
 template <class T, int DIM, int N>
 struct TilePlans : CellPlans {
 };
 template <int N>
-struct TilePlans<double, 3, N> : CellPlans, TilesOf<Tile<N>>, TilesOf<Octet<N>> {
+struct TilePlans<double, 3, N> : CellPlans, TilesOf<vpatchdg::tile::Tile<N>>, TilesOf<vpatchdg::tile::Octet<N>> {
 };
 
 /* convert.cu */
