@@ -36,9 +36,9 @@ struct FewPatchShape {
   static constexpr int y = 132, x = 321, sf = 4 * N + 4;
 };
 
-/* The same of sorted patches. A thread with two lines reads their tables from shared memory once for both. */
+/* The same of grouped patches. A thread with two lines reads their tables from shared memory once for both. */
 template <class T, int DIM, int N>
-struct SortedPatchShape : PatchShape<T, DIM, N> {
+struct GroupPatchShape : PatchShape<T, DIM, N> {
 };
 
 /* anypatchshape.cuh */

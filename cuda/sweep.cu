@@ -1,8 +1,8 @@
 /* The patch smoother: one colour, or all of them at once, and values from its two buffers. The view's common patches take the kernels
-   of patch.cuh and varypatch.cuh, and so do others that are sorted by their tables; what is left takes that of
+   of patch.cuh and varypatch.cuh, and so do others that are grouped by their tables; what is left takes that of
    anypatch.cuh. */
 #include "patch/anypatch.cuh"
-#include "plan/sortplan.cuh"
+#include "plan/groupplan.cuh"
 #include "plan/varyplan.cuh"
 #include "plan/sweepallplan.cuh"
 
@@ -33,10 +33,10 @@ __global__ void GatherCurrent(int values, int32_t count, const int32_t *list, un
 
 template <class T, int DIM, int N>
 struct SweepKernels {
-  typedef StagesLayout<T, DIM, N>     Few;
-  typedef ManyLayout<T, DIM, N>       Many;
-  typedef Patch<T, N>                 P;
-  typedef Patch<T, N, SORTED_PATCHES> Q;
+  typedef StagesLayout<T, DIM, N>      Few;
+  typedef ManyLayout<T, DIM, N>        Many;
+  typedef Patch<T, N>                  P;
+  typedef Patch<T, N, GROUPED_PATCHES> Q;
 
   template <class L>
   static PetscErrorCode Any(const Field<T> &f, const Sweep<T> &w, VpForm form, const int32_t *list, int32_t first, int32_t last)
@@ -56,8 +56,8 @@ struct SweepKernels {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* What a kernel of like patches works on: a plan's common patches with the tables c, unless that is NULL, and its sorted ones with those
-     of their sorts. Work on `side` is beside that on the backend's stream, once they forked. */
+  /* What a kernel of like patches works on: a plan's common patches with the tables c, unless that is NULL, and its grouped ones with those
+     of their groups. Work on `side` is beside that on the backend's stream, once they forked. */
   struct LikeWork {
     const SweepSetup<T, N>     setup;
     SweepPlan<T, N>           &plan;
@@ -90,18 +90,18 @@ struct SweepKernels {
       PetscCall(launch(NoBoundary(), plan.inside, WorkOn<T>(plan.inside, c->table, b, x), VpCudaStream));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    /* launch(SortPlan, whether it is full, w, stream) on sorted ones: those that are not their own mirror images beside the others */
+    /* launch(GroupPlan, whether it is full, w, stream) on grouped ones: those that are not their own mirror images beside the others */
     template <class Tail, class Launch>
-    PetscErrorCode Sorted(VpOnce<SortPlan<T, N>> &of, const Tail &tail, Launch launch) const
+    PetscErrorCode Grouped(VpOnce<GroupPlan<T, N>> &of, const Tail &tail, Launch launch) const
     {
-      SortPlan<T, N> *sorts = NULL;
+      GroupPlan<T, N> *groups = NULL;
 
       PetscFunctionBegin;
-      PetscCall(of.Get(&sorts, [&](SortPlan<T, N> *p) { return SortSetup<T, N, Tail>(setup, plan.sorted, tail).Fill(p); }));
-      const PatchWork<T> w = WorkOn<T>(plan.sorted.list, sorts->table, b, x);
-      if (sorts->launch[0].blocks && sorts->launch[1].blocks && side == VpCudaStream) PetscCall(VpCudaFork(&side));
-      PetscCall(launch(*sorts, std::true_type(), w, side));
-      PetscCall(launch(*sorts, std::false_type(), w, VpCudaStream));
+      PetscCall(of.Get(&groups, [&](GroupPlan<T, N> *p) { return GroupSetup<T, N, Tail>(setup, plan.grouped, tail).Fill(p); }));
+      const PatchWork<T> w = WorkOn<T>(plan.grouped.list, groups->table, b, x);
+      if (groups->launch[0].blocks && groups->launch[1].blocks && side == VpCudaStream) PetscCall(VpCudaFork(&side));
+      PetscCall(launch(*groups, std::true_type(), w, side));
+      PetscCall(launch(*groups, std::false_type(), w, VpCudaStream));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   };
@@ -117,17 +117,17 @@ struct SweepKernels {
                               list.n, stream, w, like.done, like.c->tables, boundary, like.template Of<Coefficients>(list));
     }));
     PetscCall(
-      like.Sorted(like.plan.replace, Tail(like.setup), [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
+      like.Grouped(like.plan.replace, Tail(like.setup), [&](const auto &groups, auto full, const PatchWork<T> &w, cudaStream_t stream) {
         constexpr bool FULL = decltype(full)::value;
-        return LaunchSorts<Q, FULL>(SweepReplaceGroups<T, N, FULL, Coefficients>, ReplaceShape<T, Q, Coefficients>::bytes, sorts, stream, w,
-                                    like.done, like.template Of<Coefficients>(like.plan.sorted.list));
+        return LaunchGroups<Q, FULL>(SweepReplaceGroups<T, N, FULL, Coefficients>, ReplaceShape<T, Q, Coefficients>::bytes, groups, stream,
+                                     w, like.done, like.template Of<Coefficients>(like.plan.grouped.list));
       }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   static PetscErrorCode Vary(LikeWork &like)
   {
-    const bool        one = like.setup.Uniform() && like.form != VP_FORM_GIVEN; /* K, so that sorted patches have others */
+    const bool        one = like.setup.Uniform() && like.form != VP_FORM_GIVEN; /* K, so that grouped patches have others */
     VaryTables<T, N> *vary = NULL;
 
     PetscFunctionBegin;
@@ -137,14 +137,14 @@ struct SweepKernels {
                               like.c->tables, *vary, boundary, like.template Of<VaryWork<T>>(list));
     }));
     if (one) {
-      PetscCall(Others(like, like.plan.sorted.list.numbers, like.plan.sorted.list.n));
+      PetscCall(Others(like, like.plan.grouped.list.numbers, like.plan.grouped.list.n));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(
-      like.Sorted(like.plan.own, NoTail<T, N>(like.setup), [&](const auto &sorts, auto full, const PatchWork<T> &w, cudaStream_t stream) {
+      like.Grouped(like.plan.own, NoTail<T, N>(like.setup), [&](const auto &groups, auto full, const PatchWork<T> &w, cudaStream_t stream) {
         constexpr bool FULL = decltype(full)::value;
-        return LaunchSorts<Q, FULL>(SweepOwnGroups<T, N, FULL>, VaryShape<T, N, Q>::bytes, sorts, stream, w, like.done, *vary,
-                                    like.template Of<VaryWork<T>>(like.plan.sorted.list));
+        return LaunchGroups<Q, FULL>(SweepOwnGroups<T, N, FULL>, VaryShape<T, N, Q>::bytes, groups, stream, w, like.done, *vary,
+                                     like.template Of<VaryWork<T>>(like.plan.grouped.list));
       }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -153,7 +153,7 @@ __device__ __forceinline__ void Full(const M &a, const T (&v)[R][2 * N], Out out
   }
 }
 
-/* How a patch lies along a direction: no side of it is at the boundary, the lower one is, or the upper one. Sorted
+/* How a patch lies along a direction: no side of it is at the boundary, the lower one is, or the upper one. Grouped
    patches, which have their own tables, lie inside, or take full matrices there. */
 enum : int { LIES_INSIDE, LIES_LOWER, LIES_UPPER, LIES_FULL };
 

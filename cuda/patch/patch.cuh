@@ -1,6 +1,6 @@
 /* One colour of the patch smoother on patches that are alike, in 3D: x = A_j^-1 (b - what the neighbours' traces add). All these patches
-   have the same 1D tables, which are their own mirror images; only their sides on the domain boundary differ. Or patches are sorted, so
-   that those of a block have the same tables (sorttables.cuh). Where the coefficient varies over cells of one size, the patch's is s
+   have the same 1D tables, which are their own mirror images; only their sides on the domain boundary differ. Or patches are grouped, so
+   that those of a block have the same tables (grouptables.cuh). Where the coefficient varies over cells of one size, the patch's is s
    times that of its tables (VpPatchView.weight is 1/s), and what traces add is that of coefficient 1, times the harmonic means at sides.
 
    F and B take a line to the eigen-coordinates of its direction and back (fdm.cuh). A thread holds whole lines in registers, in every
@@ -57,7 +57,7 @@ struct ReplaceThread : PatchThread<T, N, Boundary, AGAIN> {
   using Thread::inside, Thread::m, Thread::layer, Thread::R;
   using Thread::ky, Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::LineY, Thread::Cell;
   using Thread::t, Thread::boundary, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
-  static constexpr bool varies = Coefficients::varies, tails = Thread::Of::sorted && !varies;
+  static constexpr bool varies = Coefficients::varies, tails = Thread::Of::grouped && !varies;
 
   const Coefficients &of;
   T                  *mean; /* [direction][side][4] shared: as `around` */
@@ -130,13 +130,13 @@ struct ReplaceThread : PatchThread<T, N, Boundary, AGAIN> {
   template <int D>
   __device__ __forceinline__ const T *Add(int s, int i) const
   {
-    if constexpr (tails) return t.tail[D] - SortTail<N>::add + (s * N + i) * 2;
+    if constexpr (tails) return t.tail[D] - GroupTail<N>::add + (s * N + i) * 2;
     else return table + PatchTable<N>::add + ((2 * D + s) * N + i) * 2;
   }
   __device__ __forceinline__ T AddZ(int s, int f, int i) const
   {
-    if constexpr (tails) return t.template Tail<2>(SortTail<N>::add, (s * N + i) * 2 + f);
-    else if constexpr (Thread::Of::sorted) return t.all.add[s][f][i];
+    if constexpr (tails) return t.template Tail<2>(GroupTail<N>::add, (s * N + i) * 2 + f);
+    else if constexpr (Thread::Of::grouped) return t.all.add[s][f][i];
     else return t.add[s][f][i];
   }
   /* v -= what the traces beyond all six sides add to the z lines */
@@ -238,20 +238,20 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
   SolvePatches<false>(t, boundary, of, w, done, blockIdx.x * Patch<T, N>::patches, count);
 }
 
-/* the same of sorted patches, block by block */
+/* the same of grouped patches, block by block */
 template <class T, int N, bool FULL, class Coefficients>
-__global__ void __launch_bounds__(Patch<T, N, SORTED_PATCHES>::block, Patch<T, N, SORTED_PATCHES>::roomy)
-  SweepReplaceGroups(const __grid_constant__ SortTables<T, N> all, const __grid_constant__ Sorts<FULL> sorts,
+__global__ void __launch_bounds__(Patch<T, N, GROUPED_PATCHES>::block, Patch<T, N, GROUPED_PATCHES>::roomy)
+  SweepReplaceGroups(const __grid_constant__ GroupTables<T, N> all, const __grid_constant__ Groups<FULL> groups,
                      const __grid_constant__ Coefficients of, const __grid_constant__ PatchWork<T> w, unsigned done)
 {
-  typedef Patch<T, N, SORTED_PATCHES>      S;
+  typedef Patch<T, N, GROUPED_PATCHES>     S;
   typedef ReplaceShape<T, S, Coefficients> Shape;
   extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
-  const SortBlock                                          block = sorts.block[blockIdx.x];
-  const int slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST, at = block.patches / SORT_MOST + (slot < n ? slot : 0);
-  const SortView<T, N> t(all, w.table, block, Coefficients::varies ? SortTail<N>::lambda : SortTail<N>::add, shared + Shape::bytes);
+  const GroupBlock                                         block = groups.block[blockIdx.x];
+  const int slot = threadIdx.x / S::threads, n = block.patches % GROUP_MOST, at = block.patches / GROUP_MOST + (slot < n ? slot : 0);
+  const GroupView<T, N> t(all, w.table, block, Coefficients::varies ? GroupTail<N>::lambda : GroupTail<N>::add, shared + Shape::bytes);
 
-  ReplaceThread<T, N, Sorts<FULL>, false, Coefficients> thread(t, sorts, of, w, done, at, shared);
+  ReplaceThread<T, N, Groups<FULL>, false, Coefficients> thread(t, groups, of, w, done, at, shared);
   thread.Solve(w.b, at, slot < n);
 }
 } // namespace vpatchdg::patch

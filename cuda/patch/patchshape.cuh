@@ -37,8 +37,8 @@ struct Digits {
   int place, cell, z;
 };
 
-/* what a launch has: patches that are alike, few of them, or sorted ones, whose tables are in shared memory */
-enum PatchUse { LIKE_PATCHES, FEW_PATCHES, SORTED_PATCHES };
+/* what a launch has: patches that are alike, few of them, or grouped ones, whose tables are in shared memory */
+enum PatchUse { LIKE_PATCHES, FEW_PATCHES, GROUPED_PATCHES };
 template <class T, int N, PatchUse USE>
 struct ShapeOf {
   typedef PatchShape<T, 3, N> type;
@@ -48,8 +48,8 @@ struct ShapeOf<T, N, FEW_PATCHES> {
   typedef FewPatchShape<T, 3, N> type;
 };
 template <class T, int N>
-struct ShapeOf<T, N, SORTED_PATCHES> {
-  typedef SortedPatchShape<T, 3, N> type;
+struct ShapeOf<T, N, GROUPED_PATCHES> {
+  typedef GroupPatchShape<T, 3, N> type;
 };
 
 template <class T, int N, PatchUse USE = LIKE_PATCHES>
@@ -113,7 +113,7 @@ __host__ __device__ constexpr int PatchCellAt(const PatchQuarter &of)
   return PatchCellAt(of.d, of.s, of.q);
 }
 /* A patch's cells, x fastest; then those beyond its sides, or a negative number (VpView.neighbor) at the boundary. Where the level ends on
-   a part of a side (SortTables.mixes), -2 - h stands for cell h of these itself, and other negative numbers are -1. */
+   a part of a side (GroupTables.mixes), -2 - h stands for cell h of these itself, and other negative numbers are -1. */
 struct PatchCells {
   int32_t cell[VP_PATCH_CELLS + PATCH_SIDES];
 };

@@ -2,7 +2,7 @@
    that the thread holds in registers, and shared memory between them (patchshape.cuh draws both). */
 #pragma once
 #include "../device/load.cuh"
-#include "sorttables.cuh"
+#include "grouptables.cuh"
 #include "patchshape.cuh"
 
 namespace vpatchdg::patch {
@@ -30,9 +30,9 @@ struct PatchWork {
 /* A thread of a patch, and the lines it holds. Launches of whole sweeps, where values are read AGAIN, have few patches. */
 template <class T, int N, class Boundary, bool AGAIN>
 struct PatchThread {
-  typedef TablesOf<T, N, Boundary>                                                      Of;
-  typedef Patch<T, N, Of::sorted ? SORTED_PATCHES : AGAIN ? FEW_PATCHES : LIKE_PATCHES> S;
-  typedef typename Of::type                                                             Tables;
+  typedef TablesOf<T, N, Boundary>                                                        Of;
+  typedef Patch<T, N, Of::grouped ? GROUPED_PATCHES : AGAIN ? FEW_PATCHES : LIKE_PATCHES> S;
+  typedef typename Of::type                                                               Tables;
   enum { ENDS = 1 };
   static constexpr bool inside = std::is_same<Boundary, NoBoundary>::value;
   static constexpr int  m = S::m, layer = S::layer, R = S::rounds;
@@ -57,7 +57,7 @@ struct PatchThread {
                                          unsigned char *shared, int traces, size_t start, int pointers)
       : t(tables), boundary(boundary), table(w.table), cells(w.cells[at].cell), covers(w.covers[at].cover), done(before), x0(w.x0), x1(w.x1)
   {
-    const int slot = threadIdx.x / S::threads, kind = inside || Of::sorted ? LIES_INSIDE : w.kinds[at] - KIND_COMMON;
+    const int slot = threadIdx.x / S::threads, kind = inside || Of::grouped ? LIES_INSIDE : w.kinds[at] - KIND_COMMON;
 
     values = (T *)shared + slot * S::stride;
     sides = (T *)shared + S::sides + slot * traces;
@@ -128,7 +128,7 @@ struct PatchThread {
     for (int h = me; h < PATCH_SIDES; h += S::threads) {
       const int32_t cell = inside ? 0 : __ldg(cells + VP_PATCH_CELLS + h);
       around[h] = cell >= 0 ? Cell(VP_PATCH_CELLS + h, false) : table + PatchTable<N>::zero;
-      if constexpr (Of::sorted) {
+      if constexpr (Of::grouped) {
         if (cell < -1 && t.all.mixes) around[h] = (const T *)((uintptr_t)Cell(-2 - cell, false) | ENDS);
       }
     }
@@ -179,12 +179,12 @@ struct PatchThread {
   /* of eigenvalues: that of mode i along x, and the sum of those of y and z, with the reaction */
   __device__ __forceinline__ T LambdaX(int i) const
   {
-    if constexpr (Of::sorted) return t.template Tail<0>(m, i);
+    if constexpr (Of::grouped) return t.template Tail<0>(m, i);
     else return inside || !kx ? t.lambda[i] : __ldg(table + PatchTable<N>::lambda + m + i);
   }
   __device__ __forceinline__ T LambdaYZ(int y, int z) const
   {
-    if constexpr (Of::sorted) return __ldg(t.tail[1] - m + y) + __ldg(t.tail[2] - m + z) + t.all.reaction;
+    if constexpr (Of::grouped) return __ldg(t.tail[1] - m + y) + __ldg(t.tail[2] - m + z) + t.all.reaction;
     else {
       const T *lambda = table + PatchTable<N>::lambda;
       return __ldg(lambda + (2 + !!ky) * m + y) + __ldg(lambda + (4 + !!kz) * m + z);
@@ -239,7 +239,7 @@ struct PatchThread {
   }
 };
 
-/* patches of one sort in launch order, on the device */
+/* patches in launch order, on the device */
 struct PatchList {
   int     n = 0;
   VpArray cells, covers, kinds, numbers;

@@ -2,7 +2,7 @@
    constants that are not in the caches yet. All blocks are on the device at once and wait for one another between two stages, which are the
    colours of a view.
 
-   A stage has common patches, which take the way of patch.cuh, and others, which take that of anypatch.cuh; both sorts are dealt to the
+   A stage has common patches, which take the way of patch.cuh, and others, which take that of anypatch.cuh; both kinds are dealt to the
    same blocks:
 
        block         0      1      2      3      4      5
@@ -42,14 +42,14 @@ template <class T, int N>
 struct CommonWork<T, 2, N> {
 };
 
-/* Blocks are as large as for common patches; in 2D, two warps or more. A thread holds one line of either sort. */
+/* Blocks are as large as for common patches; in 2D, two warps or more. A thread holds one line of either kind. */
 template <class T, int DIM, int N>
 struct StagesLayout {
   typedef AnyLayout<T, DIM, N, 1>  Any;
   typedef Patch<T, N, FEW_PATCHES> Common;
   static constexpr int             patches = Common::patches, block = Common::block, least = Common::least;
   static constexpr size_t          room = ReplaceShape<T, Common, OneCoefficient>::bytes;
-  static_assert(Any::threads == Common::threads, "a block has as many patches of both sorts");
+  static_assert(Any::threads == Common::threads, "a block has as many patches of both kinds");
 };
 template <class T, int N>
 struct StagesLayout<T, 2, N> {

@@ -1,6 +1,6 @@
 /* The kernel of patch.cuh for patches that compute their own residual: x += A_j^-1 (b - A x) in every space, where the coefficient a
    varies over cells of one size, or is 1 in cells with the common lines, and x += A_j^-1 b. F and B are those of common patches, whose
-   coefficients were fitted by a constant, or of a sort.
+   coefficients were fitted by a constant, or of a group.
 
    A x along a direction is a K u on a cell, where K has no faces, and on both sides of a face what the jump of traces adds times the
    harmonic mean H of the cells' coefficients. So all cells share one K and one g, and five numbers are a line's own:
@@ -89,7 +89,7 @@ struct VaryThread : PatchThread<T, N, Boundary, false> {
   template <int D>
   __device__ __forceinline__ bool AtBoundary(int s) const
   {
-    if constexpr (Thread::Of::sorted) return t.sides[D] >> s & 1;
+    if constexpr (Thread::Of::grouped) return t.sides[D] >> s & 1;
     else return (D == 0 ? kx : D == 1 ? ky : kz) == LIES_LOWER + s;
   }
 
@@ -290,20 +290,20 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::roomy)
   thread.Solve(w.b, more.Weight(at), index < count);
 }
 
-/* the same of sorted patches, block by block */
+/* the same of grouped patches, block by block */
 template <class T, int N, bool FULL>
-__global__ void __launch_bounds__(Patch<T, N, SORTED_PATCHES>::block, Patch<T, N, SORTED_PATCHES>::roomy)
-  SweepOwnGroups(const __grid_constant__ SortTables<T, N> all, const __grid_constant__ Sorts<FULL> sorts,
+__global__ void __launch_bounds__(Patch<T, N, GROUPED_PATCHES>::block, Patch<T, N, GROUPED_PATCHES>::roomy)
+  SweepOwnGroups(const __grid_constant__ GroupTables<T, N> all, const __grid_constant__ Groups<FULL> groups,
                  const __grid_constant__ VaryTables<T, N> vary, const __grid_constant__ VaryWork<T> more,
                  const __grid_constant__ PatchWork<T> w, unsigned done)
 {
-  typedef Patch<T, N, SORTED_PATCHES> S;
+  typedef Patch<T, N, GROUPED_PATCHES> S;
   extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
-  const SortBlock                                          block = sorts.block[blockIdx.x];
-  const int slot = threadIdx.x / S::threads, n = block.patches % SORT_MOST, at = block.patches / SORT_MOST + (slot < n ? slot : 0);
-  const SortView<T, N> t(all, w.table, block, SortTail<N>::lambda, shared + VaryShape<T, N, S>::bytes);
+  const GroupBlock                                         block = groups.block[blockIdx.x];
+  const int slot = threadIdx.x / S::threads, n = block.patches % GROUP_MOST, at = block.patches / GROUP_MOST + (slot < n ? slot : 0);
+  const GroupView<T, N> t(all, w.table, block, GroupTail<N>::lambda, shared + VaryShape<T, N, S>::bytes);
 
-  VaryThread<T, N, Sorts<FULL>> thread(t, vary, sorts, w, more, done, at, shared);
+  VaryThread<T, N, Groups<FULL>> thread(t, vary, groups, w, more, done, at, shared);
   thread.Solve(w.b, more.Weight(at), slot < n);
 }
 } // namespace vpatchdg::patch

@@ -1,4 +1,4 @@
-/* Setting up the kernels of patch.cuh and varypatch.cuh, also for sorted patches, and of sweepall.cuh: the tables of the
+/* Setting up the kernels of patch.cuh and varypatch.cuh, also for grouped patches, and of sweepall.cuh: the tables of the
    view's common patches, and the order in which patches are launched. */
 #pragma once
 #include "patchplans.cuh"
@@ -33,7 +33,7 @@ static __global__ void FindKinds(const int32_t *type, const uint8_t *exact, Sele
   kind[i] = is ? KIND_COMMON + code : KIND_REST;
 }
 
-/* Patches sorted by kind, in threads: first those inside, then those at boundaries, then the others, then those left out. */
+/* Patches grouped by kind, in threads: first those inside, then those at boundaries, then the others, then those left out. */
 enum { KINDS_INSIDE, KINDS_BOUNDARY, KINDS_REST, KINDS_LEFT_OUT, KINDS };
 struct ByKind {
   int32_t  first;       /* patch */
@@ -249,45 +249,45 @@ struct SweepSetup {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* whether a block has room for its patches and the tables of a sort, also where coefficients vary */
-  PetscErrorCode SortsFit(bool *fit) const
+  /* whether a block has room for its patches and the tables of a group, also where coefficients vary */
+  PetscErrorCode GroupsFit(bool *fit) const
   {
-    const size_t tables = 3 * (size_t)(RoundUp(SortTail<N>::lambda, Wide<T>::n) + 8 * N * N) * sizeof(T);
+    const size_t tables = 3 * (size_t)(RoundUp(GroupTail<N>::lambda, Wide<T>::n) + 8 * N * N) * sizeof(T);
     int          device, most;
 
     PetscFunctionBegin;
     VpCudaCall(cudaGetDevice(&device));
     VpCudaCall(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    *fit = VaryShape<T, N, Patch<T, N, SORTED_PATCHES>>::bytes + tables <= (size_t)most;
+    *fit = VaryShape<T, N, Patch<T, N, GROUPED_PATCHES>>::bytes + tables <= (size_t)most;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* Orders what is left of the plan's patches by their sort. Those of no sort come last. */
-  PetscErrorCode SortRest(int32_t rest[], SweepPlan<T, N> *plan) const
+  /* Orders what is left of the plan's patches by group. Those of no group come last. */
+  PetscErrorCode GroupRest(int32_t rest[], SweepPlan<T, N> *plan) const
   {
-    const int32_t                     n = plan->nrest;
-    const std::unique_ptr<SortKeys[]> keys(new SortKeys[n]);
-    VpArray                           list, device;
-    bool                              fit;
+    const int32_t                      n = plan->nrest;
+    const std::unique_ptr<GroupKeys[]> keys(new GroupKeys[n]);
+    VpArray                            list, device;
+    bool                               fit;
 
     PetscFunctionBegin;
-    PetscCall(SortsFit(&fit));
+    PetscCall(GroupsFit(&fit));
     if (!n || !fit) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(VpCudaPlace(rest, (size_t)n * sizeof(int32_t), "a list of patches", &list));
-    PetscCall(VpCudaAlloc((size_t)n * sizeof(SortKeys), "sorts of patches", &device.p));
-    PetscCall(VpCudaLaunch("sorts of patches", FindSortKeys, {VpBlocks(n, VP_THREADS), VP_THREADS}, patches->patch, patches->type,
+    PetscCall(VpCudaAlloc((size_t)n * sizeof(GroupKeys), "groups of patches", &device.p));
+    PetscCall(VpCudaLaunch("groups of patches", FindGroupKeys, {VpBlocks(n, VP_THREADS), VP_THREADS}, patches->patch, patches->type,
                            view->neighbor, Uniform() ? view->line : NULL, view->common, mixes, (const int32_t *)list.p, n,
-                           (SortKeys *)device.p));
-    PetscCall(VpCudaFetch(device.p, (size_t)n * sizeof(SortKeys), keys.get()));
-    PetscCall(SortPatches(keys.get(), n, (Patch<T, N, SORTED_PATCHES>::patches + 1) / 2, rest, &plan->sorted));
-    PetscCall(List(rest, NULL, &plan->sorted.list));
+                           (GroupKeys *)device.p));
+    PetscCall(VpCudaFetch(device.p, (size_t)n * sizeof(GroupKeys), keys.get()));
+    PetscCall(GroupPatches(keys.get(), n, (Patch<T, N, GROUPED_PATCHES>::patches + 1) / 2, rest, &plan->grouped));
+    PetscCall(List(rest, NULL, &plan->grouped.list));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* whether common patches at boundaries are sorted, as others are */
-  bool SortsBoundary(Selected selected) const
+  /* whether common patches at boundaries are grouped, as others are */
+  bool GroupsBoundary(Selected selected) const
   {
-    constexpr bool faster = N == 8; /* the kernel for sorted ones takes less time, as measured */
+    constexpr bool faster = N == 8; /* the kernel for grouped ones takes less time, as measured */
 
     return selected == SELECT_EXACT || faster;
   }
@@ -303,7 +303,7 @@ struct SweepSetup {
     PetscCall(VpMallocLarge(count, &by.kind));
     PetscCall(VpMallocLarge(count, &by.patch));
     PetscCall(VpMallocLarge(count, &by.kinds));
-    PetscCall(Kinds(selected, !SortsBoundary(selected), first, count, by.kind));
+    PetscCall(Kinds(selected, !GroupsBoundary(selected), first, count, by.kind));
     VpLoop(count, CountKinds, &by);
     for (int k = 0; k < KINDS; k++) {
       for (int32_t piece = 0; piece < pieces; piece++) {
@@ -320,9 +320,9 @@ struct SweepSetup {
     PetscCall(List(by.patch + end[KINDS_INSIDE], by.kinds + end[KINDS_INSIDE], &plan->boundary));
     PetscCall(List(by.patch, NULL, &plan->inside));
     int32_t *rest = by.patch + end[KINDS_BOUNDARY];
-    PetscCall(SortRest(rest, plan));
-    plan->nrest -= plan->sorted.list.n;
-    PetscCall(VpCudaPlace(rest + plan->sorted.list.n, (size_t)plan->nrest * sizeof(int32_t), "a list of patches", &plan->rest));
+    PetscCall(GroupRest(rest, plan));
+    plan->nrest -= plan->grouped.list.n;
+    PetscCall(VpCudaPlace(rest + plan->grouped.list.n, (size_t)plan->nrest * sizeof(int32_t), "a list of patches", &plan->rest));
     PetscCall(PetscFree(by.at));
     PetscCall(PetscFree(by.kind));
     PetscCall(PetscFree(by.patch));

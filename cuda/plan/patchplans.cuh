@@ -2,7 +2,7 @@
 #pragma once
 #include "../patch/sweepall.cuh"
 #include "../patch/varypatch.cuh"
-#include "sorts.cuh"
+#include "groups.cuh"
 
 namespace vpatchdg::patch {
 template <class T, int N>
@@ -11,19 +11,19 @@ struct CommonPatches {
   PatchTables<T, N>    tables;
   BoundaryTables<T, N> boundary;
 };
-/* Patches of a range: common ones inside, common ones at boundaries, others that are sorted, and the rest. Of those that are sorted
+/* Patches of a range: common ones inside, common ones at boundaries, others that are grouped, and the rest. Of those that are grouped
    `replace` has what their values are replaced with, `own` what their own residuals are computed with. */
 template <class T, int N>
 struct SweepPlan {
-  int                    nrest = 0;
-  PatchList              inside, boundary;
-  SortedPatches          sorted;
-  VpArray                rest;
-  VpOnce<SortPlan<T, N>> replace, own;
+  int                     nrest = 0;
+  PatchList               inside, boundary;
+  GroupedPatches          grouped;
+  VpArray                 rest;
+  VpOnce<GroupPlan<T, N>> replace, own;
 
   int Lists() const
   {
-    return (inside.n > 0) + (boundary.n > 0) + (sorted.list.n > 0) + (nrest > 0);
+    return (inside.n > 0) + (boundary.n > 0) + (grouped.list.n > 0) + (nrest > 0);
   }
 };
 

@@ -1,4 +1,4 @@
-/* Setting up the kernel of sweepall.cuh: the stages, their patches by sort, and where x is at each of them. */
+/* Setting up the kernel of sweepall.cuh: the stages, their patches by kind, and where x is at each of them. */
 #pragma once
 #include "patchplan.cuh"
 #include <algorithm>
@@ -110,7 +110,7 @@ struct SweepAllSetup {
   {
     return 3 * blocks <= 2 * resident;
   }
-  /* could it pay if all patches were of the sort that takes the least room? */
+  /* could it pay if all patches were of the kind that takes the least room? */
   PetscErrorCode CouldPay(bool *could) const
   {
     int resident[2] = {0, 0}, most = 0;

@@ -160,7 +160,7 @@ class Patch(Kernel):
                 yield s
 
 
-class SortedPatch(Patch):
+class GroupPatch(Patch):
     """The same of patches sorted by their tables."""
 
 

@@ -17,23 +17,23 @@ import re
 import subprocess
 import sys
 
-from layouts import REAL, SHARED, AnyPatch, Octet, Patch, SortedPatch, Tile
+from layouts import REAL, SHARED, AnyPatch, Octet, Patch, GroupPatch, Tile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-KERNELS = {kernel.__name__: kernel for kernel in (Patch, SortedPatch, AnyPatch, Tile, Octet)}
+KERNELS = {kernel.__name__: kernel for kernel in (Patch, GroupPatch, AnyPatch, Tile, Octet)}
 LINE = re.compile(r"VP_SHAPE\((\w+), (\w+), (\d), (\d+), ([^)]*)\)$")
 GAIN = 0.98  # a shape is faster if it takes at most this part of the time
 # what is tried where, in this order; the figure of bench_gpu that it shows in, the part that has the figure, and further options
 OF_PATCHES = {"rounds": (1, 2), "patches": (1, 2, 3, 4, 7, 8, 16), "width": (1, 2, 4), "least": range(1, 13)}
 TRIED = {
     "Patch": OF_PATCHES,
-    "SortedPatch": OF_PATCHES,
+    "GroupPatch": OF_PATCHES,
     "AnyPatch": {"flat": (0, 1), "turn": (0, 1), "patches": (1, 2, 3, 4, 5, 7), "least": range(0, 7)},
     "Tile": {"bits": range(3, 10), "along": (0, 1), "least": range(1, 5)},
     "Octet": {"along": (0, 1), "least": range(4, 11)},
 }
 SPHERE = ("-bench_refine", "5", "-dm_vpatchdg_refine_sphere", "0.5,0.5,0.5,0.3", "-dm_vpatchdg_refine_levels", "3")
-FIGURES = {"Patch": ("sweep, full exact", "kernels"), "SortedPatch": ("sweep, full exact", "kernels", *SPHERE),
+FIGURES = {"Patch": ("sweep, full exact", "kernels"), "GroupPatch": ("sweep, full exact", "kernels", *SPHERE),
            "AnyPatch": ("sweep, any patches", "spaces"), "Tile": ("A x", "kernels"), "Octet": ("A x", "kernels", *SPHERE)}
 NAMES = {"float": "single", "double": "double"}  # in bench_gpu's report
 

@@ -1,4 +1,4 @@
-/* Which patches have the same tables in all three directions: sorts, whose kernels are those of sorttables.cuh. */
+/* Which patches have the same tables in all three directions: groups, whose kernels are those of grouptables.cuh. */
 #pragma once
 #include "../patch/patchthread.cuh"
 #include <algorithm>
@@ -9,33 +9,34 @@ extern "C" {
 
 namespace vpatchdg::patch {
 /* What a patch's entry along a direction depends on. */
-struct SortKey {
+struct GroupKey {
   int32_t type, sides; /* of `fdm`, or -1, no kernel: the four things beyond a side differ, or one is the patch's own cell */
   int32_t line[2];     /* of the cells at the lower and upper sides; -1 where the coefficient varies */
 };
 
-struct SortKeys {
-  SortKey along[3];
+struct GroupKeys {
+  GroupKey along[3];
 };
 
-/* n patches of one sort, from `first` on in launch order */
-struct Sort {
+/* n patches of one group, from `first` on in launch order */
+struct PatchGroup {
   int32_t first, n, entry[3];
 };
 
 /* key[i] = of patch list[i]. line: NULL where the coefficient varies; there the condition at a boundary is the domain's. mixes: only
    patches with sides where the level ends on a part have keys. Such a side counts as inside if its other cells have the common line. */
-static __global__ void FindSortKeys(const int32_t *patch, const int32_t *type, const int32_t *neighbor, const int32_t *line,
-                                    const __grid_constant__ VpCommon common, bool mixes, const int32_t *list, int32_t count, SortKeys *key)
+static __global__ void FindGroupKeys(const int32_t *patch, const int32_t *type, const int32_t *neighbor, const int32_t *line,
+                                     const __grid_constant__ VpCommon common, bool mixes, const int32_t *list, int32_t count,
+                                     GroupKeys *key)
 {
   const int32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   bool          mixed = false;
 
   if (i >= count) return;
   for (int d = 0; d < 3; d++) {
-    SortKey k = {type[(size_t)list[i] * 3 + d], 0, {-1, -1}};
-    bool    alike = true;
-    int     ends[2] = {0, 0};
+    GroupKey k = {type[(size_t)list[i] * 3 + d], 0, {-1, -1}};
+    bool     alike = true;
+    int      ends[2] = {0, 0};
 
     for (int h = 0; mixes && h < VP_PATCH_CELLS; h++) {
       const int s = h >> d & 1;
@@ -65,48 +66,48 @@ static __global__ void FindSortKeys(const int32_t *patch, const int32_t *type, c
 }
 
 /* a launch of blocks whose patches are their own mirror images, or of others */
-struct SortLaunch {
+struct GroupLaunch {
   int32_t blocks = 0;
   size_t  bytes = 0; /* of shared memory that a block has for its tables */
   VpArray block;
 };
 template <class T, int N>
-struct SortPlan {
-  SortTables<T, N> tables;
-  VpArray          table;
-  SortLaunch       launch[2]; /* [full] */
+struct GroupPlan {
+  GroupTables<T, N> tables;
+  VpArray           table;
+  GroupLaunch       launch[2]; /* [full] */
 };
 
-/* the patches that are sorted */
-struct SortedPatches {
-  PatchList            list;
-  std::vector<Sort>    sorts; /* in the order of their first patches */
-  std::vector<SortKey> entries;
+/* the patches that are grouped */
+struct GroupedPatches {
+  PatchList               list;
+  std::vector<PatchGroup> groups; /* in the order of their first patches */
+  std::vector<GroupKey>   entries;
 };
 
-/* Finds the sort of a key, and the entry of a part of one. Those that came lately it remembers, all others it looks up in dictionaries. */
-struct SortFinder {
-  enum { SLOTS = 1 << 12, MOST = 1 << 15 }; /* at most so many sorts are told apart */
+/* Finds the group of a key, and the entry of a part of one. Those that came lately it remembers, all others it looks up in dictionaries. */
+struct GroupFinder {
+  enum { SLOTS = 1 << 12, MOST = 1 << 15 }; /* at most so many groups are told apart */
   struct Recent {
-    SortKeys key;
-    int32_t  sort;
+    GroupKeys key;
+    int32_t   group;
   };
   struct RecentEntry {
-    SortKey key;
-    int32_t entry;
+    GroupKey key;
+    int32_t  entry;
   };
 
-  VpDictionary             entries, sorts;
+  VpDictionary             entries, groups;
   std::vector<Recent>      recent;
   std::vector<RecentEntry> recent_entry;
-  std::vector<SortKey>     found; /* entries */
-  std::vector<Sort>       *to;
+  std::vector<GroupKey>    found; /* entries */
+  std::vector<PatchGroup> *to;
 
-  SortFinder(std::vector<Sort> *found_sorts) : recent(SLOTS, {{}, -1}), recent_entry(SLOTS, {{-1, 0, {}}, -1}), to(found_sorts)
+  GroupFinder(std::vector<PatchGroup> *found_groups) : recent(SLOTS, {{}, -1}), recent_entry(SLOTS, {{-1, 0, {}}, -1}), to(found_groups)
   {
     for (Recent &r : recent) r.key.along[0].type = -1;
   }
-  PetscErrorCode FindEntry(const SortKey &key, int32_t *entry)
+  PetscErrorCode FindEntry(const GroupKey &key, int32_t *entry)
   {
     RecentEntry &r = recent_entry[(uint32_t)key.type % SLOTS];
 
@@ -121,71 +122,72 @@ struct SortFinder {
     *entry = r.entry;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode Add(const SortKeys &key, int32_t *of)
+  PetscErrorCode Add(const GroupKeys &key, int32_t *of)
   {
-    const SortKey *k = key.along;
-    Sort           sort = {0, 0, {}};
-    uint64_t       word[3];
+    const GroupKey *k = key.along;
+    PatchGroup      group = {0, 0, {}};
+    uint64_t        word[3];
 
     PetscFunctionBegin;
     *of = -1;
     if (k[0].type < 0 || k[1].type < 0 || k[2].type < 0 || to->size() >= MOST) PetscFunctionReturn(PETSC_SUCCESS);
     for (int d = 0; d < 3; d++) {
-      PetscCall(FindEntry(k[d], &sort.entry[d]));
-      word[d] = (uint64_t)sort.entry[d];
+      PetscCall(FindEntry(k[d], &group.entry[d]));
+      word[d] = (uint64_t)group.entry[d];
     }
-    PetscCall(VpDictionaryAdd(&sorts, word, NULL, of));
-    if ((size_t)*of == to->size()) to->push_back(sort);
+    PetscCall(VpDictionaryAdd(&groups, word, NULL, of));
+    if ((size_t)*of == to->size()) to->push_back(group);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode Find(const SortKeys &key, int32_t *of)
+  PetscErrorCode Find(const GroupKeys &key, int32_t *of)
   {
     Recent &r = recent[(uint32_t)(key.along[0].type + 31 * key.along[1].type + 961 * key.along[2].type) % SLOTS];
 
     PetscFunctionBegin;
     if (memcmp(&r.key, &key, sizeof(key))) {
-      PetscCall(Add(key, &r.sort));
+      PetscCall(Add(key, &r.group));
       r.key = key;
     }
-    *of = r.sort;
+    *of = r.group;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
 
-/* Puts patches of these keys into launch order. Patches of sorts with fewer than `least` patches come last in patch[], and `to` does not
+/* Puts patches of these keys into launch order. Patches of groups with fewer than `least` patches come last in patch[], and `to` does not
    list them. */
-static PetscErrorCode SortPatches(const SortKeys key[], int32_t count, int32_t least, int32_t patch[], SortedPatches *to)
+static PetscErrorCode GroupPatches(const GroupKeys key[], int32_t count, int32_t least, int32_t patch[], GroupedPatches *to)
 {
-  int32_t              sorted = 0;
+  int32_t              grouped = 0;
   std::vector<int32_t> of(count), order(patch, patch + count), next, number;
-  SortFinder           finder(&to->sorts);
+  GroupFinder          finder(&to->groups);
 
   PetscFunctionBegin;
   PetscCall(VpDictionaryCreate(2, 0, &finder.entries));
-  PetscCall(VpDictionaryCreate(3, 0, &finder.sorts));
+  PetscCall(VpDictionaryCreate(3, 0, &finder.groups));
   for (int32_t i = 0; i < count; i++) {
     PetscCall(finder.Find(key[i], &of[i]));
-    if (of[i] >= 0) to->sorts[of[i]].n++;
+    if (of[i] >= 0) to->groups[of[i]].n++;
   }
   PetscCall(VpDictionaryDestroy(&finder.entries));
-  PetscCall(VpDictionaryDestroy(&finder.sorts));
-  for (Sort &sort : to->sorts) {
-    if (sort.n < least) sort.n = 0;
-    sort.first = sorted;
+  PetscCall(VpDictionaryDestroy(&finder.groups));
+  for (PatchGroup &group : to->groups) {
+    if (group.n < least) group.n = 0;
+    group.first = grouped;
     number.resize(finder.found.size(), -1);
-    for (int d = 0; sort.n && d < 3; d++) {
-      if (number[sort.entry[d]] < 0) {
-        number[sort.entry[d]] = (int32_t)to->entries.size();
-        to->entries.push_back(finder.found[sort.entry[d]]);
+    for (int d = 0; group.n && d < 3; d++) {
+      if (number[group.entry[d]] < 0) {
+        number[group.entry[d]] = (int32_t)to->entries.size();
+        to->entries.push_back(finder.found[group.entry[d]]);
       }
-      sort.entry[d] = number[sort.entry[d]];
+      group.entry[d] = number[group.entry[d]];
     }
-    sorted += sort.n;
-    next.push_back(sort.first);
+    grouped += group.n;
+    next.push_back(group.first);
   }
-  for (int32_t i = 0, last = sorted; i < count; i++) patch[of[i] >= 0 && to->sorts[of[i]].n ? next[of[i]]++ : last++] = order[i];
-  to->list.n = sorted;
-  to->sorts.erase(std::remove_if(to->sorts.begin(), to->sorts.end(), [](const Sort &sort) { return !sort.n; }), to->sorts.end());
+  for (int32_t i = 0, last = grouped; i < count; i++) patch[of[i] >= 0 && to->groups[of[i]].n ? next[of[i]]++ : last++] = order[i];
+  to->list.n = grouped;
+  to->groups.erase(std::remove_if(to->groups.begin(), to->groups.end(), [](const PatchGroup &group) { return !group.n; }),
+                   to->groups.end());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace vpatchdg::patch

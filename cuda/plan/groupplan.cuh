@@ -1,18 +1,18 @@
-/* Setting up the kernels of sorted patches (sorttables.cuh): the tables of their entries, and which patches blocks have. */
+/* Setting up the kernels of grouped patches (grouptables.cuh): the tables of their entries, and which patches blocks have. */
 #pragma once
 #include "patchplan.cuh"
 
 namespace vpatchdg::patch {
 /* to[i] = tables of entry i: F, B, lambda; the lines of the lower and the upper cell; as of VpPatchView */
 template <class T, int N>
-struct SortEntry {
+struct GroupEntry {
   T fdm[VpFdmSize(N)], line[2][VpLineSize(N)], mirrored;
 };
 template <class T, int N>
-static __global__ void CopyEntries(const T *fdm, const T *lines, const uint8_t *mirrored, const SortKey *key, SortEntry<T, N> *to)
+static __global__ void CopyEntries(const T *fdm, const T *lines, const uint8_t *mirrored, const GroupKey *key, GroupEntry<T, N> *to)
 {
-  const SortKey    k = key[blockIdx.x];
-  SortEntry<T, N> &e = to[blockIdx.x];
+  const GroupKey    k = key[blockIdx.x];
+  GroupEntry<T, N> &e = to[blockIdx.x];
 
   for (int i = threadIdx.x; i < VpFdmSize(N); i += blockDim.x) e.fdm[i] = fdm[(size_t)k.type * VpFdmSize(N) + i];
   for (int s = 0; s < 2 && k.line[s] >= 0; s++)
@@ -23,18 +23,18 @@ static __global__ void CopyEntries(const T *fdm, const T *lines, const uint8_t *
 /* What is in the tails besides eigenvalues: nothing, or what traces beyond the sides add. Fill writes size - 2n numbers. */
 template <class T, int N>
 struct NoTail {
-  static constexpr int size = SortTail<N>::lambda;
+  static constexpr int size = GroupTail<N>::lambda;
 
   NoTail(const SweepSetup<T, N> &)
   {
   }
-  void Fill(const SortEntry<T, N> &, int, T *)
+  void Fill(const GroupEntry<T, N> &, int, T *)
   {
   }
 };
 template <class T, int N>
 struct ReplaceTail {
-  static constexpr int nt = VpThinLayers(N, 3), size = SortTail<N>::add;
+  static constexpr int nt = VpThinLayers(N, 3), size = GroupTail<N>::add;
 
   T traces[2][2][nt];
 
@@ -42,7 +42,7 @@ struct ReplaceTail {
   {
     VpTabulate(VpBasisTrace, setup.view->basis, traces);
   }
-  void Fill(const SortEntry<T, N> &e, int, T *to)
+  void Fill(const GroupEntry<T, N> &e, int, T *to)
   {
     for (int s = 0; s < 2; s++)
       for (int i = 0; i < N; i++)
@@ -51,27 +51,27 @@ struct ReplaceTail {
 };
 
 template <class T, int N, class Tail>
-struct SortSetup {
-  static constexpr int     m = 2 * N, each = Patch<T, N, SORTED_PATCHES>::patches, W = Wide<T>::n, tails = RoundUp(Tail::size, W);
+struct GroupSetup {
+  static constexpr int     m = 2 * N, each = Patch<T, N, GROUPED_PATCHES>::patches, W = Wide<T>::n, tails = RoundUp(Tail::size, W);
   static constexpr int32_t few = 512; /* blocks that are not worth a launch of their own */
 
-  const SweepSetup<T, N>       setup;
-  const SortedPatches *const   sorted;
-  Tail                         tail;
-  std::vector<SortEntry<T, N>> entry;
-  std::vector<int>             place; /* [entries] SortBlock.entry */
-  std::vector<T>               table; /* PatchTable, then the entries */
+  const SweepSetup<T, N>        setup;
+  const GroupedPatches *const   grouped;
+  Tail                          tail;
+  std::vector<GroupEntry<T, N>> entry;
+  std::vector<int>              place; /* [entries] GroupBlock.entry */
+  std::vector<T>                table; /* PatchTable, then the entries */
 
-  SortSetup(const SweepSetup<T, N> &of, const SortedPatches &which, const Tail &t) : setup(of), sorted(&which), tail(t)
+  GroupSetup(const SweepSetup<T, N> &of, const GroupedPatches &which, const Tail &t) : setup(of), grouped(&which), tail(t)
   {
   }
   bool IsFull(int32_t e) const
   {
-    return !entry[e].mirrored || sorted->entries[e].sides;
+    return !entry[e].mirrored || grouped->entries[e].sides;
   }
-  bool IsFull(const Sort &sort) const
+  bool IsFull(const PatchGroup &group) const
   {
-    return IsFull(sort.entry[0]) || IsFull(sort.entry[1]) || IsFull(sort.entry[2]);
+    return IsFull(group.entry[0]) || IsFull(group.entry[1]) || IsFull(group.entry[2]);
   }
 
   void AddEntry(int32_t e)
@@ -79,11 +79,11 @@ struct SortSetup {
     const T *fdm = entry[e].fdm;
     T        numbers[Tail::size], F[2 * N * N], B[2 * N * N];
 
-    tail.Fill(entry[e], sorted->entries[e].sides, numbers);
+    tail.Fill(entry[e], grouped->entries[e].sides, numbers);
     SweepSetup<T, N>::Eigenvalues(fdm + VpLambdaAt(m), 0, numbers + Tail::size - m);
     table.resize(table.size() + tails - Tail::size);
     table.insert(table.end(), numbers, numbers + Tail::size);
-    place.push_back((int)(table.size() / W) | IsFull(e) * SORT_FULL | sorted->entries[e].sides * SORT_SIDE);
+    place.push_back((int)(table.size() / W) | IsFull(e) * GROUP_FULL | grouped->entries[e].sides * GROUP_SIDE);
     if (IsFull(e)) table.insert(table.end(), fdm, fdm + VpLambdaAt(m));
     else {
       SweepSetup<T, N>::Transforms(fdm, (T(*)[N * N]) F, (T(*)[N * N]) B);
@@ -91,41 +91,41 @@ struct SortSetup {
       table.insert(table.end(), B, B + 2 * N * N);
     }
   }
-  /* bytes of the sort's tables, those of an entry once */
-  size_t Bytes(const Sort &sort) const
+  /* bytes of the group's tables, those of an entry once */
+  size_t Bytes(const PatchGroup &group) const
   {
     size_t sum = 0;
 
     for (int d = 0; d < 3; d++) {
       bool is = true;
-      for (int c = 0; c < d; c++) is = is && sort.entry[c] != sort.entry[d];
-      sum += is ? tails + (IsFull(sort.entry[d]) ? 8 : 4) * N * N : 0;
+      for (int c = 0; c < d; c++) is = is && group.entry[c] != group.entry[d];
+      sum += is ? tails + (IsFull(group.entry[d]) ? 8 : 4) * N * N : 0;
     }
     return sum * sizeof(T);
   }
-  void AddSort(const Sort &sort, std::vector<SortBlock> *block) const
+  void AddGroup(const PatchGroup &group, std::vector<GroupBlock> *block) const
   {
-    SortBlock b;
+    GroupBlock b;
 
-    for (int d = 0; d < 3; d++) b.entry[d] = place[sort.entry[d]];
-    for (int32_t i = 0; i < sort.n; i += each) {
-      b.patches = (sort.first + i) * SORT_MOST + PetscMin(each, sort.n - i);
+    for (int d = 0; d < 3; d++) b.entry[d] = place[group.entry[d]];
+    for (int32_t i = 0; i < group.n; i += each) {
+      b.patches = (group.first + i) * GROUP_MOST + PetscMin(each, group.n - i);
       block->push_back(b);
     }
   }
 
   PetscErrorCode CopyTables()
   {
-    const size_t n = sorted->entries.size();
+    const size_t n = grouped->entries.size();
     VpArray      keys, tables;
 
     PetscFunctionBegin;
     entry.resize(n);
-    PetscCall(VpCudaPlace(sorted->entries.data(), n * sizeof(SortKey), "sorted patches", &keys));
-    PetscCall(VpCudaAlloc(n * sizeof(SortEntry<T, N>), "tables of sorted patches", &tables.p));
+    PetscCall(VpCudaPlace(grouped->entries.data(), n * sizeof(GroupKey), "grouped patches", &keys));
+    PetscCall(VpCudaAlloc(n * sizeof(GroupEntry<T, N>), "tables of grouped patches", &tables.p));
     PetscCall(VpCudaLaunch("copy tables", CopyEntries<T, N>, {(int)n, 128}, (const T *)setup.patches->fdm, (const T *)setup.view->lines,
-                           setup.patches->mirrored, (const SortKey *)keys.p, (SortEntry<T, N> *)tables.p));
-    PetscCall(VpCudaFetch(tables.p, n * sizeof(SortEntry<T, N>), entry.data()));
+                           setup.patches->mirrored, (const GroupKey *)keys.p, (GroupEntry<T, N> *)tables.p));
+    PetscCall(VpCudaFetch(tables.p, n * sizeof(GroupEntry<T, N>), entry.data()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -147,13 +147,13 @@ struct SortSetup {
         }
   }
 
-  PetscErrorCode Fill(SortPlan<T, N> *plan)
+  PetscErrorCode Fill(GroupPlan<T, N> *plan)
   {
-    std::vector<SortBlock> block[2];
-    int32_t                mirrored = 0;
+    std::vector<GroupBlock> block[2];
+    int32_t                 mirrored = 0;
 
     PetscFunctionBegin;
-    if (!sorted->list.n) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!grouped->list.n) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(CopyTables());
     VpTabulate(VpBasisTrace, setup.view->basis, plan->tables.trace);
     plan->tables.reaction = (T)setup.patches->reaction;
@@ -162,32 +162,32 @@ struct SortSetup {
     table.resize(RoundUp(PatchTable<N>::size, W));
     if (!setup.Uniform()) PetscCall(setup.Sides(plan->tables.add, table.data()));
     for (size_t e = 0; e < entry.size(); e++) AddEntry((int32_t)e);
-    PetscCall(VpCudaPlace(table.data(), table.size() * sizeof(T), "tables of sorted patches", &plan->table));
-    for (const Sort &sort : sorted->sorts) mirrored += IsFull(sort) ? 0 : VpBlocks(sort.n, each);
-    for (const Sort &sort : sorted->sorts) {
-      const int   full = mirrored < few || IsFull(sort);
-      SortLaunch &l = plan->launch[full];
-      AddSort(sort, &block[full]);
-      l.bytes = PetscMax(l.bytes, Bytes(sort));
+    PetscCall(VpCudaPlace(table.data(), table.size() * sizeof(T), "tables of grouped patches", &plan->table));
+    for (const PatchGroup &group : grouped->groups) mirrored += IsFull(group) ? 0 : VpBlocks(group.n, each);
+    for (const PatchGroup &group : grouped->groups) {
+      const int    full = mirrored < few || IsFull(group);
+      GroupLaunch &l = plan->launch[full];
+      AddGroup(group, &block[full]);
+      l.bytes = PetscMax(l.bytes, Bytes(group));
     }
     for (int full = 0; full < 2; full++) {
-      SortLaunch &l = plan->launch[full];
+      GroupLaunch &l = plan->launch[full];
       l.blocks = (int32_t)block[full].size();
-      PetscCall(VpCudaPlace(block[full].data(), block[full].size() * sizeof(SortBlock), "sorted patches", &l.block));
+      PetscCall(VpCudaPlace(block[full].data(), block[full].size() * sizeof(GroupBlock), "grouped patches", &l.block));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
 
-/* kernel(tables of sorts, blocks, its own tables and coefficients, w, done) */
+/* kernel(tables of groups, blocks, its own tables and coefficients, w, done) */
 template <class S, bool FULL, class T, int N, class Kernel, class... More>
-static PetscErrorCode LaunchSorts(Kernel kernel, size_t bytes, const SortPlan<T, N> &plan, cudaStream_t stream, const PatchWork<T> &w,
-                                  unsigned done, const More &...more)
+static PetscErrorCode LaunchGroups(Kernel kernel, size_t bytes, const GroupPlan<T, N> &plan, cudaStream_t stream, const PatchWork<T> &w,
+                                   unsigned done, const More &...more)
 {
-  const SortLaunch &l = plan.launch[FULL];
-  const Sorts<FULL> sorts = {(const SortBlock *)l.block.p};
+  const GroupLaunch &l = plan.launch[FULL];
+  const Groups<FULL> groups = {(const GroupBlock *)l.block.p};
 
-  return VpCudaLaunch("sweep of sorted patches", kernel, {l.blocks, S::block, bytes + l.bytes, stream}, plan.tables, sorts, more..., w,
+  return VpCudaLaunch("sweep of grouped patches", kernel, {l.blocks, S::block, bytes + l.bytes, stream}, plan.tables, groups, more..., w,
                       done);
 }
 } // namespace vpatchdg::patch

@@ -1,4 +1,4 @@
-/* The tables of patches of many sorts, whose cells differ in size: all patches of a block are of one sort, which is three entries, one a
+/* The tables of patches in many groups, whose cells differ in size: all patches of a block are of one group, which is three entries, one a
    direction. An entry is that of a 1D problem. The device has the numbers of all entries in one table, from where a block copies its own to
    shared memory. There all threads read the same number at a time, several of them at once.
 
@@ -11,7 +11,7 @@
 
 namespace vpatchdg::patch {
 template <class T, int N>
-struct SortTables {
+struct GroupTables {
   static constexpr int nt = VpThinLayers(N, 3);
   T                    trace[2][2][nt]; /* as of PatchTables */
   T                    add[2][2][N];    /* as of PatchTables, where all cells are of one size */
@@ -21,34 +21,34 @@ struct SortTables {
 };
 
 /* What a block of such patches works on. */
-struct SortBlock {
-  int entry[3]; /* start, in Wides, SORT_FULL, the sides at boundaries as bits (SORT_SIDE) */
-  int patches;  /* the first one in launch order, times SORT_MOST; how many */
+struct GroupBlock {
+  int entry[3]; /* start, in Wides, GROUP_FULL, the sides at boundaries as bits (GROUP_SIDE) */
+  int patches;  /* the first one in launch order, times GROUP_MOST; how many */
 };
 /* Where the parts of a tail begin, counted back from its end: the eigenvalues; before them, in patch.cuh, [side][n][2] as of
    PatchTable.add. */
 template <int N>
-struct SortTail {
+struct GroupTail {
   static constexpr int lambda = 2 * N, add = lambda + 4 * N;
 };
-enum { SORT_FULL = 1 << 26, SORT_SIDE = 1 << 27, SORT_MOST = 32 };
+enum { GROUP_FULL = 1 << 26, GROUP_SIDE = 1 << 27, GROUP_MOST = 32 };
 
 /* The patches of a launch by blocks, instead of what tells apart patches inside and at the boundary. FULL: some are not their
    own mirror images. */
 template <bool FULL>
-struct Sorts {
-  const SortBlock *block;
+struct Groups {
+  const GroupBlock *block;
 };
 
 /* a full matrix; i of operator+ is a multiple of Wide::n */
 template <class T>
-struct SortMatrix {
+struct GroupMatrix {
   const Wide<T>               *number;
   __device__ __forceinline__ T operator[](int i) const
   {
     return number[i / Wide<T>::n].a[i % Wide<T>::n];
   }
-  __device__ __forceinline__ SortMatrix operator+(int i) const
+  __device__ __forceinline__ GroupMatrix operator+(int i) const
   {
     return {number + i / Wide<T>::n};
   }
@@ -56,11 +56,11 @@ struct SortMatrix {
 
 /* The tables of a thread's patch. */
 template <class T, int N>
-struct SortView {
+struct GroupView {
   static constexpr int m = 2 * N, W = Wide<T>::n;
 
-  const SortTables<T, N> &all;
-  const T (&trace)[2][2][SortTables<T, N>::nt];
+  const GroupTables<T, N> &all;
+  const T (&trace)[2][2][GroupTables<T, N>::nt];
   const Wide<T> *number;     /* shared */
   int            start[3];   /* F, from there */
   int            sides[3];   /* bits */
@@ -69,7 +69,8 @@ struct SortView {
 
   /* Copies the block's three entries, whose tails have `size` numbers, to `room`; equal ones once. Requires: all threads of the block
      call. */
-  __device__ __forceinline__ SortView(const SortTables<T, N> &tables, const T *table, const SortBlock &block, int size, unsigned char *room)
+  __device__ __forceinline__ GroupView(const GroupTables<T, N> &tables, const T *table, const GroupBlock &block, int size,
+                                       unsigned char *room)
       : all(tables), trace(tables.trace), number((Wide<T> *)room)
   {
     const int before = RoundUp(size, W) / W;
@@ -78,9 +79,9 @@ struct SortView {
     UNROLL (int d = 0; d < 3; d++) {
       const int entry = __shfl_sync(~0u, block.entry[d], 0); /* so the compiler sees that it is the same for all threads */
       bool      is = false;
-      is_full[d] = entry & SORT_FULL;
-      sides[d] = entry / SORT_SIDE;
-      tail[d] = table + (size_t)(entry % SORT_FULL) * W;
+      is_full[d] = entry & GROUP_FULL;
+      sides[d] = entry / GROUP_SIDE;
+      tail[d] = table + (size_t)(entry % GROUP_FULL) * W;
       UNROLL (int c = 0; c < d; c++) {
         if (block.entry[c] != block.entry[d]) continue;
         start[d] = start[c];
@@ -102,7 +103,7 @@ struct SortView {
   }
   /* F, then B */
   template <int D>
-  __device__ __forceinline__ SortMatrix<T> Matrix() const
+  __device__ __forceinline__ GroupMatrix<T> Matrix() const
   {
     return {number + start[D]};
   }
@@ -121,13 +122,13 @@ struct SortView {
   __device__ __forceinline__ T Tail(int size, int i) const
   {
     const int before = RoundUp(size, W);
-    return SortMatrix<T>{number + start[D] - before / W}[before - size + i];
+    return GroupMatrix<T>{number + start[D] - before / W}[before - size + i];
   }
 };
 
-/* ToModes and FromModes of fdm.cuh for sorted patches */
+/* ToModes and FromModes of fdm.cuh for grouped patches */
 template <int D, class T, int N, int R, bool FULL, class Out>
-__device__ __forceinline__ void ToModes(const SortView<T, N> &t, const Sorts<FULL> &, int lies, T (&v)[R][2 * N], Out out)
+__device__ __forceinline__ void ToModes(const GroupView<T, N> &t, const Groups<FULL> &, int lies, T (&v)[R][2 * N], Out out)
 {
   if (FULL && lies) {
     Full<T, N, R, 2>(t.template Matrix<D>(), v, out);
@@ -137,7 +138,7 @@ __device__ __forceinline__ void ToModes(const SortView<T, N> &t, const Sorts<FUL
   Put<T, N, R>(v, out);
 }
 template <int D, class T, int N, int R, bool FULL, class Out>
-__device__ __forceinline__ void FromModes(const SortView<T, N> &t, const Sorts<FULL> &, int lies, T (&v)[R][2 * N], Out out)
+__device__ __forceinline__ void FromModes(const GroupView<T, N> &t, const Groups<FULL> &, int lies, T (&v)[R][2 * N], Out out)
 {
   if (FULL && lies) {
     Full<T, N, R, 2>(t.template Matrix<D>() + 4 * N * N, v, out);
@@ -151,11 +152,11 @@ __device__ __forceinline__ void FromModes(const SortView<T, N> &t, const Sorts<F
 template <class T, int N, class Boundary>
 struct TablesOf {
   typedef PatchTables<T, N> type;
-  static constexpr bool     sorted = false, full = false;
+  static constexpr bool     grouped = false, full = false;
 };
 template <class T, int N, bool FULL>
-struct TablesOf<T, N, Sorts<FULL>> {
-  typedef SortView<T, N> type;
-  static constexpr bool  sorted = true, full = FULL;
+struct TablesOf<T, N, Groups<FULL>> {
+  typedef GroupView<T, N> type;
+  static constexpr bool   grouped = true, full = FULL;
 };
 } // namespace vpatchdg::patch
