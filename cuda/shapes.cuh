@@ -15,7 +15,7 @@ __host__ __device__ constexpr int DigitStride(int order, int i, const int (&radi
   return stride;
 }
 
-/* patch.cuh */
+/* replacepatch.cuh */
 template <class T, int DIM, int N>
 struct PatchShape {
   static constexpr int rounds = 1;                                  /* lines of a thread in each direction */

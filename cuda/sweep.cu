@@ -1,9 +1,9 @@
 /* The patch smoother: one colour, or all of them at once, and values from its two buffers. The view's common patches take the kernels
-   of patch.cuh and varypatch.cuh, and so do others that are grouped by their tables; what is left takes that of
+   of replacepatch.cuh and ownpatch.cuh, and so do others that are grouped by their tables; what is left takes that of
    anypatch.cuh. */
 #include "patch/anypatch.cuh"
 #include "plan/groupplan.cuh"
-#include "plan/varyplan.cuh"
+#include "plan/ownplan.cuh"
 #include "plan/sweepallplan.cuh"
 
 namespace vpatchdg::patch {
@@ -125,16 +125,16 @@ struct SweepKernels {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Vary(LikeWork &like)
+  static PetscErrorCode Own(LikeWork &like)
   {
-    const bool        one = like.setup.Uniform() && like.form != VP_FORM_GIVEN; /* K, so that grouped patches have others */
-    VaryTables<T, N> *vary = NULL;
+    const bool       one = like.setup.Uniform() && like.form != VP_FORM_GIVEN; /* K, so that grouped patches have others */
+    OwnTables<T, N> *own = NULL;
 
     PetscFunctionBegin;
-    PetscCall(like.setup.Plans().own.Get(&vary, [&](VaryTables<T, N> *to) { return VarySetup<T, N>(like.setup).Fill(to); }));
+    PetscCall(like.setup.Plans().own.Get(&own, [&](OwnTables<T, N> *to) { return OwnSetup<T, N>(like.setup).Fill(to); }));
     PetscCall(like.Common([&](const auto &boundary, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
-      return LaunchPatches<P>(SweepOwn<T, N, std::decay_t<decltype(boundary)>>, VaryShape<T, N, P>::bytes, list.n, stream, w, like.done,
-                              like.c->tables, *vary, boundary, like.template Of<VaryWork<T>>(list));
+      return LaunchPatches<P>(SweepOwn<T, N, std::decay_t<decltype(boundary)>>, OwnShape<T, N, P>::bytes, list.n, stream, w, like.done,
+                              like.c->tables, *own, boundary, like.template Of<CellCoefficients<T>>(list));
     }));
     if (one) {
       PetscCall(Others(like, like.plan.grouped.list.numbers, like.plan.grouped.list.n));
@@ -143,13 +143,13 @@ struct SweepKernels {
     PetscCall(
       like.Grouped(like.plan.own, NoTail<T, N>(like.setup), [&](const auto &groups, auto full, const PatchWork<T> &w, cudaStream_t stream) {
         constexpr bool FULL = decltype(full)::value;
-        return LaunchGroups<Q, FULL>(SweepOwnGroups<T, N, FULL>, VaryShape<T, N, Q>::bytes, groups, stream, w, like.done, *vary,
-                                     like.template Of<VaryWork<T>>(like.plan.grouped.list));
+        return LaunchGroups<Q, FULL>(SweepOwnGroups<T, N, FULL>, OwnShape<T, N, Q>::bytes, groups, stream, w, like.done, *own,
+                                     like.template Of<CellCoefficients<T>>(like.plan.grouped.list));
       }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  enum Which { NONE, REPLACE, VARY };
+  enum Which { NONE, REPLACE, OWN };
   /* The kernel for like patches in this form. Their own residual they can compute where cells have one K. */
   static Which Kernel(const SweepSetup<T, N> &setup, VpForm form)
   {
@@ -158,7 +158,7 @@ struct SweepKernels {
 
     if (!setup.Can()) return NONE;
     if (form != VP_FORM_GIVEN && setup.Uniform() && (form == VP_FORM_REPLACE || setup.mixes)) return lacks ? NONE : REPLACE;
-    return N >= VP_THIN_LEAST && (form == VP_FORM_GIVEN || (own && form != VP_FORM_REPLACE)) ? VARY : NONE;
+    return N >= VP_THIN_LEAST && (form == VP_FORM_GIVEN || (own && form != VP_FORM_REPLACE)) ? OWN : NONE;
   }
 
   /* patches for which there is no kernel of like ones */
@@ -172,7 +172,7 @@ struct SweepKernels {
   {
     PetscFunctionBegin;
     if (which == REPLACE && like.setup.Uniform()) PetscCall(Replace<OneCoefficient>(like));
-    else if constexpr (N >= VP_THIN_LEAST) PetscCall(which == REPLACE ? Replace<VaryWork<T>>(like) : Vary(like));
+    else if constexpr (N >= VP_THIN_LEAST) PetscCall(which == REPLACE ? Replace<CellCoefficients<T>>(like) : Own(like));
     PetscCall(Others(like, like.plan.rest, like.plan.nrest));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -181,7 +181,7 @@ struct SweepKernels {
   static PetscErrorCode LikePatches(const SweepSetup<T, N> &setup, Which which, VpForm form, int32_t first, int32_t last, unsigned done,
                                     const void *b, void *const x[2])
   {
-    const bool           split = form == VP_FORM_EXACT && which == VARY && setup.patches->exact;
+    const bool           split = form == VP_FORM_EXACT && which == OWN && setup.patches->exact;
     const int            from = split ? SELECT_EXACT : setup.mixes ? SELECT_MIXED : SELECT_ALL, to = split ? SELECT_OTHERS : from;
     CommonPatches<T, N> *c = NULL;
     SweepPlan<T, N>     *plan[SELECTIONS] = {};

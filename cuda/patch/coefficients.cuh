@@ -13,7 +13,7 @@ VP_HARMONIC_MEAN(__device__ __forceinline__ T HarmonicMean, T)
 
 /* where coefficients vary, or patches compute their own residual: what a launch works on, besides PatchWork */
 template <class T>
-struct VaryWork {
+struct CellCoefficients {
   static constexpr bool varies = true;
   VpForm                form;
   const T              *coefficient; /* of cells, or NULL: 1 */

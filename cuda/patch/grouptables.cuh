@@ -25,7 +25,7 @@ struct GroupBlock {
   int entry[3]; /* start, in Wides, GROUP_FULL, the sides at boundaries as bits (GROUP_SIDE) */
   int patches;  /* the first one in launch order, times GROUP_MOST; how many */
 };
-/* Where the parts of a tail begin, counted back from its end: the eigenvalues; before them, in patch.cuh, [side][n][2] as of
+/* Where the parts of a tail begin, counted back from its end: the eigenvalues; before them, in replacepatch.cuh, [side][n][2] as of
    PatchTable.add. */
 template <int N>
 struct GroupTail {

@@ -1,4 +1,4 @@
-/* How the kernel of patch.cuh lays out its patches in shared memory and deals their lines to its threads.
+/* How the kernel of replacepatch.cuh lays out its patches in shared memory and deals their lines to its threads.
 
    A patch has 2 x 2 x 2 cells of n^3 values, so m = 2n values a direction. A plane of it keeps its cells one after the other. For n = 2,
    value (x, y) of a plane is at

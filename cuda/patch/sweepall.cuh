@@ -2,8 +2,8 @@
    constants that are not in the caches yet. All blocks are on the device at once and wait for one another between two stages, which are the
    colours of a view.
 
-   A stage has common patches, which take the way of patch.cuh, and others, which take that of anypatch.cuh; both kinds are dealt to the
-   same blocks:
+   A stage has common patches, which take the way of replacepatch.cuh, and others, which take that of anypatch.cuh; both kinds are dealt to
+   the same blocks:
 
        block         0      1      2      3      4      5
        stage 0     | common patches     | others   |
@@ -13,7 +13,7 @@
    colours `done`. */
 #pragma once
 #include "anypatch.cuh"
-#include "patch.cuh"
+#include "replacepatch.cuh"
 #include <cooperative_groups.h>
 
 namespace vpatchdg::patch {

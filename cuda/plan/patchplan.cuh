@@ -1,4 +1,4 @@
-/* Setting up the kernels of patch.cuh and varypatch.cuh, also for grouped patches, and of sweepall.cuh: the tables of the
+/* Setting up the kernels of replacepatch.cuh and ownpatch.cuh, also for grouped patches, and of sweepall.cuh: the tables of the
    view's common patches, and the order in which patches are launched. */
 #pragma once
 #include "patchplans.cuh"
@@ -258,7 +258,7 @@ struct SweepSetup {
     PetscFunctionBegin;
     VpCudaCall(cudaGetDevice(&device));
     VpCudaCall(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    *fit = VaryShape<T, N, Patch<T, N, GROUPED_PATCHES>>::bytes + tables <= (size_t)most;
+    *fit = OwnShape<T, N, Patch<T, N, GROUPED_PATCHES>>::bytes + tables <= (size_t)most;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -1,7 +1,7 @@
 /* What is kept for a view of patches. */
 #pragma once
 #include "../patch/sweepall.cuh"
-#include "../patch/varypatch.cuh"
+#include "../patch/ownpatch.cuh"
 #include "groups.cuh"
 
 namespace vpatchdg::patch {
@@ -46,7 +46,7 @@ struct SweepAllPlan {
 template <class T, int N>
 struct PatchPlans : VpPlans {
   VpOnce<CommonPatches<T, N>>               common;
-  VpOnce<VaryTables<T, N>>                  own; /* with which patches compute their own residuals */
+  VpOnce<OwnTables<T, N>>                   own; /* with which patches compute their own residuals */
   VpByRange<SweepPlan<T, N>>                sweep[SELECTIONS];
   std::map<int, VpOnce<SweepAllPlan<T, N>>> sweep_all[VP_MOST_COLORS]; /* [colour of the first step][how many steps] */
 };

@@ -1,4 +1,4 @@
-/* The kernel of patch.cuh for patches that compute their own residual: x += A_j^-1 (b - A x) in every space, where the coefficient a
+/* The kernel of replacepatch.cuh for patches that compute their own residual: x += A_j^-1 (b - A x) in every space, where the coefficient a
    varies over cells of one size, or is 1 in cells with the common lines, and x += A_j^-1 b. F and B are those of common patches, whose
    coefficients were fitted by a constant, or of a group.
 
@@ -11,16 +11,16 @@
    On the domain's boundary the jump is a multiple of the cell's own traces, and H = a. A residual without the patch's outer faces has
    H0 = H1 = 0 there. A cell takes jumps at both of its sides, of which the even and the odd parts are added to those of K u.
 
-       x ==> X --> x: A --> y: A --> z: b - A, F --> .. as in patch.cuh .. --> z: B + X ==> x
+       x ==> X --> x: A --> y: A --> z: b - A, F --> .. as in replacepatch.cuh .. --> z: B + X ==> x
 
-   X and Y are two arrays of a patch in shared memory. Y is A x, then what patch.cuh has there. */
+   X and Y are two arrays of a patch in shared memory. Y is A x, then what replacepatch.cuh has there. */
 #pragma once
-#include "patch.cuh"
+#include "replacepatch.cuh"
 
 namespace vpatchdg::patch {
 /* K and what jumps add as even and odd halves: functions i and n-1-i of a cell mirror each other. For odd n the middle one is even. */
 template <class T, int N>
-struct VaryTables {
+struct OwnTables {
   static constexpr int half = N / 2, even = N - half;
   T                    even_K[3][even * even], odd_K[3][half * half];
   T                    even_add[3][2][even], odd_add[3][2][half]; /* [direction][jump] what jumps at the lower side add */
@@ -33,7 +33,7 @@ enum { PATCH_LINES = 3 * VP_PATCH_CELLS / 2 };
 enum { LINE_A0, LINE_A1, LINE_H0, LINE_H, LINE_H1, LINE_NUMBERS };
 
 template <class T, int N, class S>
-struct VaryShape {
+struct OwnShape {
   static constexpr int    X = RoundUp(S::stride, Wide<T>::n);                         /* numbers of a patch's X */
   static constexpr size_t pointers = (S::sides + (size_t)S::patches * X) * sizeof(T); /* where pointers begin, then coefficients */
   static constexpr int    words = PATCH_SIDES + PATCH_LINES * LINE_NUMBERS * sizeof(T) / sizeof(void *);
@@ -41,22 +41,23 @@ struct VaryShape {
 };
 
 template <class T, int N, class Boundary>
-struct VaryThread : PatchThread<T, N, Boundary, false> {
+struct OwnThread : PatchThread<T, N, Boundary, false> {
   typedef PatchThread<T, N, Boundary, false> Thread;
   typedef typename Thread::S                 S;
-  typedef VaryShape<T, N, S>                 Shape;
+  typedef OwnShape<T, N, S>                  Shape;
   typedef Pack<T, 2>                         Pair;
   using Thread::inside, Thread::m, Thread::layer, Thread::R;
   using Thread::kx, Thread::ky, Thread::kz, Thread::Sync, Thread::Line, Thread::LineZ, Thread::LineY, Thread::LineX, Thread::Cell;
   using Thread::t, Thread::boundary, Thread::table, Thread::cells, Thread::sides, Thread::around, Thread::values, Thread::me, Thread::v;
 
-  const VaryTables<T, N> &k;
-  const VaryWork<T>      &vary;
-  T                      *numbers; /* [direction][line of cells: 4][LINE_NUMBERS] shared */
+  const OwnTables<T, N>     &k;
+  const CellCoefficients<T> &of;
+  T                         *numbers; /* [direction][line of cells: 4][LINE_NUMBERS] shared */
 
-  __device__ __forceinline__ VaryThread(const typename Thread::Tables &tables, const VaryTables<T, N> &varies, const Boundary &boundary,
-                                        const PatchWork<T> &w, const VaryWork<T> &more, unsigned done, int32_t at, unsigned char *shared)
-      : Thread(tables, boundary, w, done, at, shared, Shape::X, Shape::pointers, Shape::words), k(varies), vary(more)
+  __device__ __forceinline__ OwnThread(const typename Thread::Tables &tables, const OwnTables<T, N> &own, const Boundary &boundary,
+                                       const PatchWork<T> &w, const CellCoefficients<T> &more, unsigned done, int32_t at,
+                                       unsigned char *shared)
+      : Thread(tables, boundary, w, done, at, shared, Shape::X, Shape::pointers, Shape::words), k(own), of(more)
   {
     numbers = (T *)(around + PATCH_SIDES);
   }
@@ -64,8 +65,8 @@ struct VaryThread : PatchThread<T, N, Boundary, false> {
   /* H at a side with the cell h beyond, of a cell with coefficient a */
   __device__ __forceinline__ T Mean(int h, T a) const
   {
-    const bool drop = vary.form == VP_FORM_LOCAL && __ldg(cells + h) >= 0;
-    return drop ? T(0) : vary.Mean(cells, h, a);
+    const bool drop = of.form == VP_FORM_LOCAL && __ldg(cells + h) >= 0;
+    return drop ? T(0) : of.Mean(cells, h, a);
   }
   /* Ensures: `around` are the cells beyond the sides, and `numbers`. */
   __device__ __forceinline__ void FindNumbers() const
@@ -74,7 +75,7 @@ struct VaryThread : PatchThread<T, N, Boundary, false> {
 #pragma unroll 1
     for (int h = me; h < PATCH_LINES; h += S::threads) {
       const int d = h / 4, q = h % 4, lower = PatchCellAt(d, 0, q);
-      const T   a0 = vary.At(cells, lower), a1 = vary.At(cells, lower | 1 << d);
+      const T   a0 = of.At(cells, lower), a1 = of.At(cells, lower | 1 << d);
       T        *to = numbers + LINE_NUMBERS * h;
       to[LINE_A0] = a0;
       to[LINE_A1] = a1;
@@ -132,7 +133,7 @@ struct VaryThread : PatchThread<T, N, Boundary, false> {
   template <int D>
   __device__ __forceinline__ void OperateCell(T a, const T *u, T *y) const
   {
-    constexpr int half = VaryTables<T, N>::half, even = VaryTables<T, N>::even;
+    constexpr int half = OwnTables<T, N>::half, even = OwnTables<T, N>::even;
     const int     d = t.template Same<D>();
     T             e[even], o[half];
 
@@ -155,7 +156,7 @@ struct VaryThread : PatchThread<T, N, Boundary, false> {
   template <int D>
   __device__ __forceinline__ void AddJumps(const T (&lower)[2], const T (&upper)[2], T *y) const
   {
-    constexpr int half = VaryTables<T, N>::half, even = VaryTables<T, N>::even;
+    constexpr int half = OwnTables<T, N>::half, even = OwnTables<T, N>::even;
     const int     d = t.template Same<D>();
     const T       e0 = lower[0] + upper[1], e1 = lower[1] + upper[0], o0 = lower[0] - upper[1], o1 = lower[1] - upper[0];
 
@@ -241,7 +242,7 @@ struct VaryThread : PatchThread<T, N, Boundary, false> {
       T *Y = values + LineZ(r), *X = sides + LineZ(r), u[m], y[m];
       UNROLL (int i = 0; i < m; i++) u[i] = X[S::sz * i];
       Operate<2>(r, p[r], u, y);
-      UNROLL (int i = 0; i < m; i++) v[r][i] -= y[i] + Y[S::sz * i] + vary.reaction * u[i];
+      UNROLL (int i = 0; i < m; i++) v[r][i] -= y[i] + Y[S::sz * i] + of.reaction * u[i];
     }
   }
 
@@ -260,7 +261,7 @@ struct VaryThread : PatchThread<T, N, Boundary, false> {
   {
     auto write = [=](int r, int i, T w) { LineY(r)[i % N * N + i / N * 2 * layer] = w; };
 
-    if (vary.form == VP_FORM_GIVEN) {
+    if (of.form == VP_FORM_GIVEN) {
       LoadX();
       this->LoadB(b);
     } else Residual(b);
@@ -268,7 +269,7 @@ struct VaryThread : PatchThread<T, N, Boundary, false> {
     this->ReadY();
     ToModes<1>(t, boundary, ky, v, write);
     Sync();
-    this->template SolveX<true>(weight, vary.reaction * (weight - 1)); /* the table has the reaction */
+    this->template SolveX<true>(weight, of.reaction * (weight - 1)); /* the table has the reaction */
     this->ReadY();
     FromModes<1>(t, boundary, ky, v, write);
     Sync();
@@ -278,15 +279,15 @@ struct VaryThread : PatchThread<T, N, Boundary, false> {
 
 template <class T, int N, class Boundary>
 __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::roomy)
-  SweepOwn(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ VaryTables<T, N> vary,
-           const __grid_constant__ Boundary boundary, const __grid_constant__ VaryWork<T> more, const __grid_constant__ PatchWork<T> w,
-           unsigned done, int32_t count)
+  SweepOwn(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ OwnTables<T, N> own,
+           const __grid_constant__ Boundary boundary, const __grid_constant__ CellCoefficients<T> more,
+           const __grid_constant__ PatchWork<T> w, unsigned done, int32_t count)
 {
   typedef Patch<T, N> S;
   extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
   const int32_t index = blockIdx.x * S::patches + threadIdx.x / S::threads, at = index < count ? index : count - 1;
 
-  VaryThread<T, N, Boundary> thread(t, vary, boundary, w, more, done, at, shared);
+  OwnThread<T, N, Boundary> thread(t, own, boundary, w, more, done, at, shared);
   thread.Solve(w.b, more.Weight(at), index < count);
 }
 
@@ -294,16 +295,16 @@ __global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::roomy)
 template <class T, int N, bool FULL>
 __global__ void __launch_bounds__(Patch<T, N, GROUPED_PATCHES>::block, Patch<T, N, GROUPED_PATCHES>::roomy)
   SweepOwnGroups(const __grid_constant__ GroupTables<T, N> all, const __grid_constant__ Groups<FULL> groups,
-                 const __grid_constant__ VaryTables<T, N> vary, const __grid_constant__ VaryWork<T> more,
+                 const __grid_constant__ OwnTables<T, N> own, const __grid_constant__ CellCoefficients<T> more,
                  const __grid_constant__ PatchWork<T> w, unsigned done)
 {
   typedef Patch<T, N, GROUPED_PATCHES> S;
   extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
   const GroupBlock                                         block = groups.block[blockIdx.x];
   const int slot = threadIdx.x / S::threads, n = block.patches % GROUP_MOST, at = block.patches / GROUP_MOST + (slot < n ? slot : 0);
-  const GroupView<T, N> t(all, w.table, block, GroupTail<N>::lambda, shared + VaryShape<T, N, S>::bytes);
+  const GroupView<T, N> t(all, w.table, block, GroupTail<N>::lambda, shared + OwnShape<T, N, S>::bytes);
 
-  VaryThread<T, N, Groups<FULL>> thread(t, vary, groups, w, more, done, at, shared);
+  OwnThread<T, N, Groups<FULL>> thread(t, own, groups, w, more, done, at, shared);
   thread.Solve(w.b, more.Weight(at), slot < n);
 }
 } // namespace vpatchdg::patch

@@ -1,18 +1,18 @@
-/* Setting up the kernel of varypatch.cuh: K, g and boundaries from the lines of cells whose coefficient is 1 or, where the coefficient is
+/* Setting up the kernel of ownpatch.cuh: K, g and boundaries from the lines of cells whose coefficient is 1 or, where the coefficient is
    the same everywhere, from the common lines, which have the reaction. */
 #pragma once
 #include "patchplan.cuh"
 
 namespace vpatchdg::patch {
 template <class T, int N>
-struct VarySetup {
-  static constexpr int half = VaryTables<T, N>::half, even = VaryTables<T, N>::even;
+struct OwnSetup {
+  static constexpr int half = OwnTables<T, N>::half, even = OwnTables<T, N>::even;
 
   const SweepSetup<T, N> setup;
   const VpView *const    view = setup.view;
   T                      line[VpLineSize(N)], traces[2][2][2]; /* [end][value, slope], of its two coefficients */
 
-  explicit VarySetup(const SweepSetup<T, N> &of) : setup(of)
+  explicit OwnSetup(const SweepSetup<T, N> &of) : setup(of)
   {
   }
   /* K = D without the line's faces, each of which is the jump between a trace beyond, 0 here, and the cell's own */
@@ -37,7 +37,7 @@ struct VarySetup {
       to[1][g] = (T)((beyond[0][0] * slope - beyond[1][0] * value) / det);
     }
   }
-  void Direction(int d, VaryTables<T, N> *tables) const
+  void Direction(int d, OwnTables<T, N> *tables) const
   {
     double K[N][N];
 
@@ -61,7 +61,7 @@ struct VarySetup {
     for (int s = 0; s < 2; s++) Outside(view->outside[d][s], s, tables->outside[d][s]);
   }
 
-  PetscErrorCode Fill(VaryTables<T, N> *tables)
+  PetscErrorCode Fill(OwnTables<T, N> *tables)
   {
     PetscFunctionBegin;
     if (!setup.HasInside()) PetscFunctionReturn(PETSC_SUCCESS);
