@@ -68,84 +68,80 @@ struct SweepKernels {
     const void                *b;
     void *const               *x;
 
-    /* what a kernel works on besides */
-    template <class Coefficients>
-    Coefficients Of(const PatchList &list) const
+    /* of the cells around a list's patches */
+    CellCoefficients<T> Coefficients(const PatchList &list) const
     {
       const VpPatchView *p = setup.patches;
+      const T            reaction = setup.Uniform() ? T(0) : (T)p->reaction; /* the common lines have it */
 
-      if constexpr (!Coefficients::varies) return {};
-      else {
-        const T reaction = setup.Uniform() ? T(0) : (T)p->reaction; /* the common lines have it */
-        return {form, (const T *)p->coefficient, (const T *)p->weight, (const int32_t *)list.numbers.p, reaction};
-      }
-    }
-    /* launch(boundary, patches, w, stream) on common patches, those at boundaries beside those inside */
-    template <class Launch>
-    PetscErrorCode Common(Launch launch) const
-    {
-      PetscFunctionBegin;
-      if (!c) PetscFunctionReturn(PETSC_SUCCESS);
-      PetscCall(launch(c->boundary, plan.boundary, WorkOn<T>(plan.boundary, c->table, b, x), side));
-      PetscCall(launch(NoBoundary(), plan.inside, WorkOn<T>(plan.inside, c->table, b, x), VpCudaStream));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    /* launch(GroupPlan, whether it is full, w, stream) on grouped ones: those that are not their own mirror images beside the others */
-    template <class Tail, class Launch>
-    PetscErrorCode Grouped(VpOnce<GroupPlan<T, N>> &of, const Tail &tail, Launch launch) const
-    {
-      GroupPlan<T, N> *groups = NULL;
-
-      PetscFunctionBegin;
-      PetscCall(of.Get(&groups, [&](GroupPlan<T, N> *p) { return GroupSetup<T, N, Tail>(setup, plan.grouped, tail).Fill(p); }));
-      const PatchWork<T> w = WorkOn<T>(plan.grouped.list, groups->table, b, x);
-      if (groups->launch[0].blocks && groups->launch[1].blocks && side == VpCudaStream) PetscCall(VpCudaFork(&side));
-      PetscCall(launch(*groups, std::true_type(), w, side));
-      PetscCall(launch(*groups, std::false_type(), w, VpCudaStream));
-      PetscFunctionReturn(PETSC_SUCCESS);
+      return {form, (const T *)p->coefficient, (const T *)p->weight, (const int32_t *)list.numbers.p, reaction};
     }
   };
 
-  template <class Coefficients>
-  static PetscErrorCode Replace(LikeWork &like)
+  /* on common patches, those at boundaries beside those inside, and on groups, those that are not their own mirror images beside the
+     others, with the residual of(list) */
+  template <class Of>
+  static PetscErrorCode Common(const LikeWork &like, Of of)
   {
-    typedef std::conditional_t<Coefficients::varies, NoTail<T, N>, ReplaceTail<T, N>> Tail;
+    auto launch = [&](const auto &boundary, const PatchList &list, cudaStream_t stream) {
+      typedef decltype(of(list)) Residual;
+
+      return LaunchPatches<P>(SweepLike<T, N, Residual, std::decay_t<decltype(boundary)>>, Residual::template bytes<P>, list.n, stream,
+                              WorkOn<T>(list, like.c->table, like.b, like.x), like.done, like.c->tables, boundary, of(list));
+    };
 
     PetscFunctionBegin;
-    PetscCall(like.Common([&](const auto &boundary, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
-      return LaunchPatches<P>(SweepReplace<T, N, std::decay_t<decltype(boundary)>, Coefficients>, ReplaceShape<T, P, Coefficients>::bytes,
-                              list.n, stream, w, like.done, like.c->tables, boundary, like.template Of<Coefficients>(list));
-    }));
-    PetscCall(
-      like.Grouped(like.plan.replace, Tail(like.setup), [&](const auto &groups, auto full, const PatchWork<T> &w, cudaStream_t stream) {
-        constexpr bool FULL = decltype(full)::value;
-        return LaunchGroups<Q, FULL>(SweepReplaceGroups<T, N, FULL, Coefficients>, ReplaceShape<T, Q, Coefficients>::bytes, groups, stream,
-                                     w, like.done, like.template Of<Coefficients>(like.plan.grouped.list));
-      }));
+    if (!like.c) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(launch(like.c->boundary, like.plan.boundary, like.side));
+    PetscCall(launch(NoBoundary(), like.plan.inside, VpCudaStream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  template <class Tail, class Of>
+  static PetscErrorCode Grouped(const LikeWork &like, VpOnce<GroupPlan<T, N>> &once, const Tail &tail, Of of)
+  {
+    const GroupedPatches &grouped = like.plan.grouped;
+    GroupPlan<T, N>      *groups = NULL;
+    auto                  launch = [&](auto full, cudaStream_t stream) {
+      constexpr bool                     FULL = decltype(full)::value;
+      typedef decltype(of(grouped.list)) Residual;
 
-  static PetscErrorCode Own(LikeWork &like)
+      return LaunchGroups<Q, FULL>(SweepGroups<T, N, Residual, FULL>, Residual::template bytes<Q>, *groups, stream,
+                                   WorkOn<T>(grouped.list, groups->table, like.b, like.x), like.done, of(grouped.list));
+    };
+
+    PetscFunctionBegin;
+    PetscCall(once.Get(&groups, [&](GroupPlan<T, N> *p) { return GroupSetup<T, N, Tail>(like.setup, grouped, tail).Fill(p); }));
+    if (groups->launch[0].blocks && groups->launch[1].blocks && like.side == VpCudaStream) PetscCall(VpCudaFork(&like.side));
+    PetscCall(launch(std::true_type(), like.side));
+    PetscCall(launch(std::false_type(), VpCudaStream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  template <class Tail, class Of>
+  static PetscErrorCode Replacing(const LikeWork &like, const Tail &tail, Of of)
+  {
+    PetscFunctionBegin;
+    PetscCall(Common(like, of));
+    PetscCall(Grouped(like, like.plan.replace, tail, of));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /* patches that are not alike */
+  static PetscErrorCode Others(const LikeWork &like, const VpArray &list, int n)
+  {
+    return Rest(Field<T>(like.setup.view, NULL, NULL), Sweep<T>(like.setup.patches, like.done, like.b, like.x), like.form,
+                (const int32_t *)list.p, 0, n);
+  }
+
+  static PetscErrorCode SolveOwn(const LikeWork &like)
   {
     const bool       one = like.setup.Uniform() && like.form != VP_FORM_GIVEN; /* K, so that grouped patches have others */
     OwnTables<T, N> *own = NULL;
+    auto             of = [&](const PatchList &list) { return Own<T, N>{*own, like.Coefficients(list)}; };
 
     PetscFunctionBegin;
     PetscCall(like.setup.Plans().own.Get(&own, [&](OwnTables<T, N> *to) { return OwnSetup<T, N>(like.setup).Fill(to); }));
-    PetscCall(like.Common([&](const auto &boundary, const PatchList &list, const PatchWork<T> &w, cudaStream_t stream) {
-      return LaunchPatches<P>(SweepOwn<T, N, std::decay_t<decltype(boundary)>>, OwnShape<T, N, P>::bytes, list.n, stream, w, like.done,
-                              like.c->tables, *own, boundary, like.template Of<CellCoefficients<T>>(list));
-    }));
-    if (one) {
-      PetscCall(Others(like, like.plan.grouped.list.numbers, like.plan.grouped.list.n));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    PetscCall(
-      like.Grouped(like.plan.own, NoTail<T, N>(like.setup), [&](const auto &groups, auto full, const PatchWork<T> &w, cudaStream_t stream) {
-        constexpr bool FULL = decltype(full)::value;
-        return LaunchGroups<Q, FULL>(SweepOwnGroups<T, N, FULL>, OwnShape<T, N, Q>::bytes, groups, stream, w, like.done, *own,
-                                     like.template Of<CellCoefficients<T>>(like.plan.grouped.list));
-      }));
+    PetscCall(Common(like, of));
+    if (one) PetscCall(Others(like, like.plan.grouped.list.numbers, like.plan.grouped.list.n));
+    else PetscCall(Grouped(like, like.plan.own, NoTail<T, N>(like.setup), of));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -161,18 +157,18 @@ struct SweepKernels {
     return N >= VP_THIN_LEAST && (form == VP_FORM_GIVEN || (own && form != VP_FORM_REPLACE)) ? OWN : NONE;
   }
 
-  /* patches for which there is no kernel of like ones */
-  static PetscErrorCode Others(const LikeWork &like, const VpArray &list, int n)
-  {
-    return Rest(Field<T>(like.setup.view, NULL, NULL), Sweep<T>(like.setup.patches, like.done, like.b, like.x), like.form,
-                (const int32_t *)list.p, 0, n);
-  }
   /* the patches of a plan, by this kernel where they are alike; all others take the one for any */
-  static PetscErrorCode Launch(LikeWork &like, Which which)
+  static PetscErrorCode Launch(const LikeWork &like, Which which)
   {
+    auto one = [](const PatchList &) { return Replace<T, N, OneCoefficient>(); };
+
     PetscFunctionBegin;
-    if (which == REPLACE && like.setup.Uniform()) PetscCall(Replace<OneCoefficient>(like));
-    else if constexpr (N >= VP_THIN_LEAST) PetscCall(which == REPLACE ? Replace<CellCoefficients<T>>(like) : Own(like));
+    if (which == REPLACE && like.setup.Uniform()) PetscCall(Replacing(like, ReplaceTail<T, N>(like.setup), one));
+    else if constexpr (N >= VP_THIN_LEAST) {
+      auto many = [&](const PatchList &list) { return Replace<T, N, CellCoefficients<T>>{like.Coefficients(list)}; };
+      if (which == REPLACE) PetscCall(Replacing(like, NoTail<T, N>(like.setup), many));
+      else PetscCall(SolveOwn(like));
+    }
     PetscCall(Others(like, like.plan.rest, like.plan.nrest));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

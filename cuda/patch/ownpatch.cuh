@@ -54,10 +54,10 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
   const CellCoefficients<T> &of;
   T                         *numbers; /* [direction][line of cells: 4][LINE_NUMBERS] shared */
 
-  __device__ __forceinline__ OwnThread(const typename Thread::Tables &tables, const OwnTables<T, N> &own, const Boundary &boundary,
-                                       const PatchWork<T> &w, const CellCoefficients<T> &more, unsigned done, int32_t at,
-                                       unsigned char *shared)
-      : Thread(tables, boundary, w, done, at, shared, Shape::X, Shape::pointers, Shape::words), k(own), of(more)
+  template <class Residual>
+  __device__ __forceinline__ OwnThread(const typename Thread::Tables &tables, const Boundary &boundary, const Residual &residual,
+                                       const PatchWork<T> &w, unsigned done, int32_t at, unsigned char *shared)
+      : Thread(tables, boundary, w, done, at, shared, Shape::X, Shape::pointers, Shape::words), k(residual.tables), of(residual.of)
   {
     numbers = (T *)(around + PATCH_SIDES);
   }
@@ -257,9 +257,10 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
       }
     }
   }
-  __device__ __forceinline__ void Solve(const T *b, T weight, bool active)
+  __device__ __forceinline__ void Solve(const T *b, int32_t patch, bool active)
   {
-    auto write = [=](int r, int i, T w) { LineY(r)[i % N * N + i / N * 2 * layer] = w; };
+    const T weight = of.Weight(patch);
+    auto    write = [=](int r, int i, T w) { LineY(r)[i % N * N + i / N * 2 * layer] = w; };
 
     if (of.form == VP_FORM_GIVEN) {
       LoadX();
@@ -277,34 +278,16 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
   }
 };
 
-template <class T, int N, class Boundary>
-__global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::roomy)
-  SweepOwn(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ OwnTables<T, N> own,
-           const __grid_constant__ Boundary boundary, const __grid_constant__ CellCoefficients<T> more,
-           const __grid_constant__ PatchWork<T> w, unsigned done, int32_t count)
-{
-  typedef Patch<T, N> S;
-  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
-  const int32_t index = blockIdx.x * S::patches + threadIdx.x / S::threads, at = index < count ? index : count - 1;
+/* as likepatch.cuh has it */
+template <class T, int N>
+struct Own {
+  static constexpr int blocks = Patch<T, N>::roomy, tail = GroupTail<N>::lambda;
+  template <class S>
+  static constexpr size_t bytes = OwnShape<T, N, S>::bytes;
+  template <class Boundary>
+  using Thread = OwnThread<T, N, Boundary>;
 
-  OwnThread<T, N, Boundary> thread(t, own, boundary, w, more, done, at, shared);
-  thread.Solve(w.b, more.Weight(at), index < count);
-}
-
-/* the same of grouped patches, block by block */
-template <class T, int N, bool FULL>
-__global__ void __launch_bounds__(Patch<T, N, GROUPED_PATCHES>::block, Patch<T, N, GROUPED_PATCHES>::roomy)
-  SweepOwnGroups(const __grid_constant__ GroupTables<T, N> all, const __grid_constant__ Groups<FULL> groups,
-                 const __grid_constant__ OwnTables<T, N> own, const __grid_constant__ CellCoefficients<T> more,
-                 const __grid_constant__ PatchWork<T> w, unsigned done)
-{
-  typedef Patch<T, N, GROUPED_PATCHES> S;
-  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
-  const GroupBlock                                         block = groups.block[blockIdx.x];
-  const int slot = threadIdx.x / S::threads, n = block.patches % GROUP_MOST, at = block.patches / GROUP_MOST + (slot < n ? slot : 0);
-  const GroupView<T, N> t(all, w.table, block, GroupTail<N>::lambda, shared + OwnShape<T, N, S>::bytes);
-
-  OwnThread<T, N, Groups<FULL>> thread(t, own, groups, w, more, done, at, shared);
-  thread.Solve(w.b, more.Weight(at), slot < n);
-}
+  OwnTables<T, N>     tables;
+  CellCoefficients<T> of;
+};
 } // namespace vpatchdg::patch

@@ -62,11 +62,11 @@ struct ReplaceThread : PatchThread<T, N, Boundary, AGAIN> {
   const Coefficients &of;
   T                  *mean; /* [direction][side][4] shared: as `around` */
 
-  __device__ __forceinline__ ReplaceThread(const typename Thread::Tables &tables, const Boundary &boundary,
-                                           const Coefficients &coefficients, const PatchWork<T> &w, unsigned before, int32_t patch,
-                                           unsigned char *shared)
+  template <class Residual>
+  __device__ __forceinline__ ReplaceThread(const typename Thread::Tables &tables, const Boundary &boundary, const Residual &residual,
+                                           const PatchWork<T> &w, unsigned before, int32_t patch, unsigned char *shared)
       : Thread(tables, boundary, w, before, patch, shared, S::traces, S::pointers, ReplaceShape<T, S, Coefficients>::words),
-        of(coefficients), mean((T *)(around + PATCH_SIDES))
+        of(residual.of), mean((T *)(around + PATCH_SIDES))
   {
   }
 
@@ -216,42 +216,15 @@ struct ReplaceThread : PatchThread<T, N, Boundary, AGAIN> {
   }
 };
 
-/* Solves the patches [first, first + Patch::patches), but none from `last` on, whose threads repeat the last patch and write nothing.
-   Requires: all threads of the block call. */
-template <bool AGAIN, class T, int N, class Boundary, class Coefficients>
-__device__ __forceinline__ void SolvePatches(const PatchTables<T, N> &t, const Boundary &boundary, const Coefficients &of,
-                                             const PatchWork<T> &w, unsigned done, int32_t first, int32_t last)
-{
-  typedef Patch<T, N, AGAIN ? FEW_PATCHES : LIKE_PATCHES> S;
-  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
-  const int32_t                                            index = first + threadIdx.x / S::threads, at = index < last ? index : last - 1;
+/* as likepatch.cuh has it */
+template <class T, int N, class Coefficients>
+struct Replace {
+  static constexpr int blocks = Patch<T, N>::least, tail = Coefficients::varies ? GroupTail<N>::lambda : GroupTail<N>::add;
+  template <class S>
+  static constexpr size_t bytes = ReplaceShape<T, S, Coefficients>::bytes;
+  template <class Boundary>
+  using Thread = ReplaceThread<T, N, Boundary, false, Coefficients>;
 
-  ReplaceThread<T, N, Boundary, AGAIN, Coefficients> thread(t, boundary, of, w, done, at, shared);
-  thread.Solve(w.b, at, index < last);
-}
-
-template <class T, int N, class Boundary, class Coefficients>
-__global__ void __launch_bounds__(Patch<T, N>::block, Patch<T, N>::least)
-  SweepReplace(const __grid_constant__ PatchTables<T, N> t, const __grid_constant__ Boundary boundary,
-               const __grid_constant__ Coefficients of, const __grid_constant__ PatchWork<T> w, unsigned done, int32_t count)
-{
-  SolvePatches<false>(t, boundary, of, w, done, blockIdx.x * Patch<T, N>::patches, count);
-}
-
-/* the same of grouped patches, block by block */
-template <class T, int N, bool FULL, class Coefficients>
-__global__ void __launch_bounds__(Patch<T, N, GROUPED_PATCHES>::block, Patch<T, N, GROUPED_PATCHES>::roomy)
-  SweepReplaceGroups(const __grid_constant__ GroupTables<T, N> all, const __grid_constant__ Groups<FULL> groups,
-                     const __grid_constant__ Coefficients of, const __grid_constant__ PatchWork<T> w, unsigned done)
-{
-  typedef Patch<T, N, GROUPED_PATCHES>     S;
-  typedef ReplaceShape<T, S, Coefficients> Shape;
-  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
-  const GroupBlock                                         block = groups.block[blockIdx.x];
-  const int slot = threadIdx.x / S::threads, n = block.patches % GROUP_MOST, at = block.patches / GROUP_MOST + (slot < n ? slot : 0);
-  const GroupView<T, N> t(all, w.table, block, Coefficients::varies ? GroupTail<N>::lambda : GroupTail<N>::add, shared + Shape::bytes);
-
-  ReplaceThread<T, N, Groups<FULL>, false, Coefficients> thread(t, groups, of, w, done, at, shared);
-  thread.Solve(w.b, at, slot < n);
-}
+  Coefficients of;
+};
 } // namespace vpatchdg::patch

@@ -64,6 +64,20 @@ constexpr size_t StagesBytes(bool others)
   return others && AnyBytes<L, T>(true) > L::room ? AnyBytes<L, T>(true) : L::room;
 }
 
+/* Solves the common patches [first, first + Patch::patches), but none from `last` on, whose threads repeat the last patch and write
+   nothing. Requires: all threads of the block call. */
+template <class T, int N>
+__device__ __forceinline__ void SolveCommon(const PatchTables<T, N> &t, const BoundaryTables<T, N> &boundary, const PatchWork<T> &w,
+                                            int32_t first, int32_t last)
+{
+  typedef Patch<T, N, FEW_PATCHES> S;
+  extern __shared__ __align__(VP_WIDE_BYTES) unsigned char shared[];
+  const int32_t                                            index = first + threadIdx.x / S::threads, at = index < last ? index : last - 1;
+
+  ReplaceThread<T, N, BoundaryTables<T, N>, true, OneCoefficient> thread(t, boundary, Replace<T, N, OneCoefficient>(), w, 1u, at, shared);
+  thread.Solve(w.b, at, index < last);
+}
+
 template <class T, int DIM, int N, bool OTHERS>
 __global__ void __launch_bounds__(StagesLayout<T, DIM, N>::block, StagesLayout<T, DIM, N>::least)
   SweepAllStages(const __grid_constant__ CommonWork<T, DIM, N> c, const __grid_constant__ Field<T> f, const __grid_constant__ Sweep<T> w,
@@ -80,7 +94,7 @@ __global__ void __launch_bounds__(StagesLayout<T, DIM, N>::block, StagesLayout<T
     if (i) cooperative_groups::this_grid().sync();
     if constexpr (DIM == 3) {
       const int32_t first = stage.common[0] + block * L::patches;
-      if (first < stage.common[1]) SolvePatches<true>(c.tables, c.boundary, OneCoefficient(), c.work, 1u, first, stage.common[1]);
+      if (first < stage.common[1]) SolveCommon(c.tables, c.boundary, c.work, first, stage.common[1]);
       block -= (stage.common[1] - stage.common[0] + L::patches - 1) / L::patches;
     }
     if constexpr (OTHERS) {

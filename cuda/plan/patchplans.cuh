@@ -1,7 +1,7 @@
 /* What is kept for a view of patches. */
 #pragma once
 #include "../patch/sweepall.cuh"
-#include "../patch/ownpatch.cuh"
+#include "../patch/likepatch.cuh"
 #include "groups.cuh"
 
 namespace vpatchdg::patch {

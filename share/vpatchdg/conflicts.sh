@@ -27,7 +27,7 @@ counters() {
 }
 counters paper.csv "Paper(Apply<double|Sweep<double, .*Dirichlet)" "$bin/paper" profile
 # one cycle on 32^3 cells, where 15^3 patches of a colour are away from the boundary, and the residual after it
-counters library.csv 'SweepReplace<double, .*NoBoundary|(Restrict|Prolong)Cells<double|ApplyTiles<' "$bin/bench_gpu" -use_gpu_aware_mpi 0 \
+counters library.csv 'SweepLike<double, .*NoBoundary|(Restrict|Prolong)Cells<double|ApplyTiles<' "$bin/bench_gpu" -use_gpu_aware_mpi 0 \
   -bench_degrees 3,4,5,6,7 -bench_parts options -bench_refine 5 -bench_seconds 0 -ksp_type richardson -ksp_max_it 1 \
   -pc_vpatchdg_precision double -pc_vpatchdg_levels 2
 
@@ -42,7 +42,7 @@ import sys
 PATTERNS = [
     (r"PaperSweep<double, (?:\(int\))?(\d), (\w+), CellWise, (\w+), (?:\(bool\))?(?:0|false)>", "rebuilt, sweep, {1}, {2}"),
     (r"PaperApply<double, (?:\(int\))?(\d), (\w+), CellWise, (?:\(bool\))?(?:0|false)>", "rebuilt, A x, {1}"),
-    (r"SweepReplace<double, (?:\(int\))?(\d), (?:\w+::)*NoBoundary, (?:\w+::)*OneCoefficient>", "ours, sweep, full exact"),
+    (r"SweepLike<double, (?:\(int\))?(\d), (?:\w+::)*Replace<double, (?:\(int\))?\d, (?:\w+::)*OneCoefficient>, (?:\w+::)*NoBoundary>", "ours, sweep, full exact"),
     (r"ApplyTiles<(?:\w+::)*Tile<(?:\(int\))?(\d), TileShape<double, (?:\(int\))?3, .*?, (?:\(bool\))?(?:0|false), NoHangingTraces", "ours, A x"),
     (r"RestrictCells<double, (?:\(int\))?3, (?:\(int\))?(\d), ", "ours, restriction"),
     (r"ProlongCells<double, (?:\(int\))?3, (?:\(int\))?(\d), ", "ours, prolongation"),
