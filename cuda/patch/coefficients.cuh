@@ -16,7 +16,7 @@ template <class T>
 struct CellCoefficients {
   static constexpr bool varies = true;
   VpForm                form;
-  const T              *coefficient; /* of cells, or NULL: 1 */
+  const T              *coefficient; /* of cells; NULL where OwnThread counts it as 1 */
   const T              *weight;      /* of patches, or NULL: 1 */
   const int32_t        *patch;       /* numbers of the patches in launch order */
   T                     reaction;
@@ -29,7 +29,7 @@ struct CellCoefficients {
   /* of the cell h of PatchCells */
   __device__ __forceinline__ T At(const int32_t *cells, int h) const
   {
-    return coefficient ? __ldg(coefficient + __ldg(cells + h)) : T(1);
+    return __ldg(coefficient + __ldg(cells + h));
   }
   /* the harmonic mean at a side of a cell with coefficient a that has the cell h beyond; at the boundary a */
   __device__ __forceinline__ T Mean(const int32_t *cells, int h, T a) const

@@ -66,7 +66,11 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
   __device__ __forceinline__ T Mean(int h, T a) const
   {
     const bool drop = of.form == VP_FORM_LOCAL && __ldg(cells + h) >= 0;
-    return drop ? T(0) : of.Mean(cells, h, a);
+    return drop ? T(0) : of.coefficient ? of.Mean(cells, h, a) : a;
+  }
+  __device__ __forceinline__ T Coefficient(int h) const
+  {
+    return of.coefficient ? of.At(cells, h) : T(1);
   }
   /* Ensures: `around` are the cells beyond the sides, and `numbers`. */
   __device__ __forceinline__ void FindNumbers() const
@@ -75,7 +79,7 @@ struct OwnThread : PatchThread<T, N, Boundary, false> {
 #pragma unroll 1
     for (int h = me; h < PATCH_LINES; h += S::threads) {
       const int d = h / 4, q = h % 4, lower = PatchCellAt(d, 0, q);
-      const T   a0 = of.At(cells, lower), a1 = of.At(cells, lower | 1 << d);
+      const T   a0 = Coefficient(lower), a1 = Coefficient(lower | 1 << d);
       T        *to = numbers + LINE_NUMBERS * h;
       to[LINE_A0] = a0;
       to[LINE_A1] = a1;
