@@ -265,9 +265,8 @@ static PetscErrorCode ReleasePlans(VpPlans **plans)
 /* NULL where there is none */
 static const VpOps *Ops(VpPrecision precision, int dim, int degree)
 {
-  static VpCudaFill *const fill[] = {VpCudaPlansOps,  VpCudaOperatorOps,  VpCudaSweepOps,   VpCudaTransferOps,
-                                     VpCudaTracesOps, VpCudaSeparableOps, VpCudaConvertOps, VpCudaLineSearchOps,
-                                     VpCudaPointsOps, VpCudaCellsOps,     VpCudaEdgesOps};
+  static VpCudaFill *const fill[] = {VpCudaPlansOps,     VpCudaOperatorOps, VpCudaSweepOps,  VpCudaTransferOps, VpCudaTracesOps,
+                                     VpCudaSeparableOps, VpCudaConvertOps,  VpCudaPointsOps, VpCudaCellsOps,    VpCudaEdgesOps};
   static VpOps             table[2][2][VP_MAX_DEGREE];
   VpOps                   *ops;
 

@@ -6,7 +6,7 @@
 #include <petscksp.h>
 #include <petscdm.h>
 
-#define VPATCHDG_VERSION "0.2.0"
+#define VPATCHDG_VERSION "0.3.0"
 
 #define DMVPATCHDG       "vpatchdg" /* DMType: mesh, space and operator */
 #define PCVPATCHDG       "vpatchdg" /* PCType: the multigrid cycle */

@@ -63,7 +63,6 @@ static PetscErrorCode all_cycles_agree(const Case *c, Problem p[2])
     {"-pc_vpatchdg_space clamped -pc_vpatchdg_residual local", 3, PETSC_TRUE},
     {"-pc_vpatchdg_residual global", 1, PETSC_FALSE},
     {"-pc_vpatchdg_cycle_type w -pc_vpatchdg_smooth_pre 1 -pc_vpatchdg_smooth_post 2", 1, PETSC_TRUE},
-    {"-pc_vpatchdg_cycle_type w -pc_vpatchdg_line_search", 1, PETSC_FALSE},
     {"-pc_vpatchdg_cell_sweeps 1 -pc_vpatchdg_smooth_pre 1", 1, PETSC_TRUE},
     {"-pc_vpatchdg_cycle_type f -pc_vpatchdg_smooth_pre 1", 1, PETSC_TRUE},
     {"-pc_vpatchdg_symmetric", 1, PETSC_FALSE},

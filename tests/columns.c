@@ -11,7 +11,7 @@ static const char *const settings[] = {
   "-pc_type vpatchdg -pc_vpatchdg_levels 2 -pc_vpatchdg_coarse ksp",
   "-pc_type vpatchdg -pc_vpatchdg_levels 2 -pc_vpatchdg_coarse dense -pc_vpatchdg_exchange color -pc_vpatchdg_residual global",
   "-pc_type vpatchdg -pc_vpatchdg_levels 2 -pc_vpatchdg_coarse sweeps",
-  "-pc_type vpatchdg -pc_vpatchdg_line_search",
+  "-pc_type vpatchdg -pc_vpatchdg_cycle_type f",
   "-pc_type vpatch -pc_vpatch_space dirichlet",
 };
 

@@ -30,8 +30,6 @@ static PetscErrorCode warnings_come_once(void)
      "use -pc_vpatchdg_precision auto, or -ksp_type fgmres"},
     {"-ksp_type gmres -ksp_pc_side right -pc_vpatchdg_precision single -ksp_rtol 1e-9", 2,
      "KSP gmres says CONVERGED_RTOL, but |b - A x| is"},
-    {"-ksp_type gmres -pc_vpatchdg_line_search -ksp_rtol 1e-2", 1, "use -pc_vpatchdg_line_search 0, or -ksp_type fgmres"},
-    {"-ksp_type fgmres -pc_vpatchdg_line_search -pc_vpatchdg_cycle_type w", 0, ""},
     {"-ksp_type cg -ksp_norm_type unpreconditioned", 1, "use -pc_vpatchdg_symmetric, or -ksp_type fgmres"},
     {"-ksp_type cg -ksp_norm_type unpreconditioned -pc_vpatchdg_smooth_post 2", 1, "use -pc_vpatchdg_symmetric, or -ksp_type fgmres"},
     {"-ksp_type cg -ksp_norm_type unpreconditioned -pc_vpatchdg_precision single", 1, "cycle is not"},

@@ -35,18 +35,10 @@ struct PointPlan {
 struct EdgePlan {
   VpArray ready;
 };
-/* linesearch.cu */
-template <class T, int N>
-struct DotsPlan {
-  Matrix<T, N> mass;
-  int          blocks;
-  VpArray      partial; /* [2][blocks] */
-};
 
 template <class T, int DIM, int N>
 struct ViewPlans : TilePlans<T, DIM, N> {
   VpOnce<ConvertPlan<T, N>> convert;
-  VpOnce<DotsPlan<T, N>>    dots;
   VpOnce<PointPlan>         points;
   VpOnce<EdgePlan>          edges;
 };

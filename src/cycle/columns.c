@@ -75,13 +75,13 @@ PetscErrorCode VpCoarseColumnsSolve(VpCoarseColumns columns, VpCoarse coarse, Vp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A line search takes one step for all that a vector has; a move and the leaves of an adaptive mesh know one copy. */
+/* A move and the leaves of an adaptive mesh know one copy. */
 PetscBool VpColumnsCan(VpCycle cycle)
 {
   for (PetscInt l = 1; l < cycle->nlevel; l++) {
     if (cycle->move[l]) return PETSC_FALSE;
   }
-  return (PetscBool)(!cycle->options.line_search && !cycle->composite);
+  return (PetscBool)(!cycle->composite);
 }
 
 PetscErrorCode VpColumnsCreate(VpCycle base, int32_t n, VpColumns *out)

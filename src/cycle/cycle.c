@@ -10,13 +10,6 @@ static PetscErrorCode Smooth(VpCycle cycle, PetscInt l, PetscInt count, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCycleNeedResidual(VpCycle cycle, PetscInt l)
-{
-  PetscFunctionBegin;
-  if (!cycle->r[l]) PetscCall(VpVectorCreate(cycle->level[l], 1, "residual", &cycle->r[l]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* All ghosts of x are fetched: prolongation adds to them. */
 PetscErrorCode VpCycleResidual(VpCycle cycle, PetscInt l)
 {
@@ -26,7 +19,7 @@ PetscErrorCode VpCycleResidual(VpCycle cycle, PetscInt l)
   VpGhosts      ghosts;
 
   PetscFunctionBegin;
-  PetscCall(VpCycleNeedResidual(cycle, l));
+  if (!cycle->r[l]) PetscCall(VpVectorCreate(level, 1, "residual", &cycle->r[l]));
   PetscCall(VpVectorReadBegin(cycle->x[l], VP_GHOST_ALL, &x, &ghosts));
   PetscCall(VpVectorReadBegin(cycle->b[l], VP_GHOST_NONE, &b, NULL));
   PetscCall(VpVectorWrite(cycle->r[l], VP_GHOST_NONE, &r));
@@ -37,32 +30,15 @@ PetscErrorCode VpCycleResidual(VpCycle cycle, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VpCycleRestrict(VpCycle cycle, PetscInt l, VpVector r)
-{
-  PetscFunctionBegin;
-  PetscCall(VpRestrict(cycle->level[l], cycle->move[l + 1], r, cycle->b[l + 1]));
-  PetscCall(VpVectorZero(cycle->x[l + 1]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VpCycleProlong(VpCycle cycle, PetscInt l, PetscBool add, void *to)
-{
-  const VpLevel level = cycle->level[l];
-
-  return VpProlong(level, cycle->move[l + 1], cycle->x[l + 1], level->mesh->nhalo, add, to);
-}
-
 PetscErrorCode VpCycleCorrect(VpCycle cycle, PetscInt l)
 {
-  PetscBool add;
-  void     *to;
+  const VpLevel level = cycle->level[l];
+  PetscBool     add;
+  void         *to;
 
   PetscFunctionBegin;
-  if (cycle->search[l]) PetscCall(VpCycleSearch(cycle, l));
-  else {
-    PetscCall(VpVectorAdd(cycle->x[l], VP_GHOST_HALO, &add, &to));
-    PetscCall(VpCycleProlong(cycle, l, add, to));
-  }
+  PetscCall(VpVectorAdd(cycle->x[l], VP_GHOST_HALO, &add, &to));
+  PetscCall(VpProlong(level, cycle->move[l + 1], cycle->x[l + 1], level->mesh->nhalo, add, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -83,7 +59,8 @@ PetscErrorCode VpCycleDown(const VpPass *pass, PetscInt l)
     PetscCall(VpCycleResidual(cycle, l));
     r = cycle->r[l];
   }
-  PetscCall(VpCycleRestrict(cycle, l, r));
+  PetscCall(VpRestrict(cycle->level[l], cycle->move[l + 1], r, cycle->b[l + 1]));
+  PetscCall(VpVectorZero(cycle->x[l + 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,8 +90,8 @@ PetscErrorCode VpCycleTurn(const VpPass *pass)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x += M (b - A x). An F cycle corrects by an F cycle, then by a V cycle; its adjoint does so in reverse order. With line search the next
-   coarse correction begins from 0, else it goes on from the last one. */
+/* x += M (b - A x). An F cycle corrects by an F cycle, then by a V cycle; its adjoint does so in reverse order. A repeated
+   coarse correction starts from the previous one. */
 static PetscErrorCode Cycle(const VpPass *pass, PetscInt l, VpCycleType type)
 {
   const VpCycle  cycle = pass->cycle;
@@ -126,10 +103,8 @@ static PetscErrorCode Cycle(const VpPass *pass, PetscInt l, VpCycleType type)
     PetscCall(VpCycleSolveCoarsest(cycle));
   } else {
     PetscCall(VpCycleDown(pass, l));
-    for (PetscInt visit = 0; visit < visits; visit++) {
-      if (visit && cycle->search[l]) PetscCall(VpCycleRestart(cycle, l));
+    for (PetscInt visit = 0; visit < visits; visit++)
       PetscCall(Cycle(pass, l + 1, type == VP_CYCLE_F && visit != (pass->transpose ? visits - 1 : 0) ? VP_CYCLE_V : type));
-    }
     PetscCall(VpCycleUp(pass, l));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

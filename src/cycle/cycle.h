@@ -12,7 +12,6 @@ typedef struct {
   VpCycleType  type;
   PetscInt     pre, post;
   PetscInt     corners;     /* how often a sweep repeats the patches near corners; PETSC_DECIDE: VpCornerSweeps() */
-  PetscBool    line_search; /* Each coarse correction counts by as much as helps most. */
   PetscInt     cell_sweeps; /* sweeps of single cells after one of patches; PETSC_DECIDE: where the coefficient is rough */
   PetscBool    symmetric;   /* colours in reverse order in the pre-smoother */
   PetscInt     levels;      /* 0: all; PETSC_DECIDE: VpCycleCountLevels() */
@@ -43,7 +42,6 @@ struct VpCycle_ {
   struct VpSmoother_     **smoother;  /* [nlevel]; the coarsest has none */
   PetscInt                *visits;    /* [nlevel] how often a W or F cycle corrects a level's x from the next one */
   PetscInt                *repeats;   /* [nlevel] how often every sweep is made: twice where `hard` of VpCoarsening is */
-  struct VpLineSearch_   **search;    /* [nlevel] NULL without line search */
   struct VpMove_         **move;    /* [nlevel] between the ranks where the parents of level l - 1 live and those where level l lives; NULL
                                        where these are the same */
   VpCoarse                 coarse;  /* A cycle of several columns has that of its base. */

@@ -1,7 +1,6 @@
 /* The levels of a cycle: how they are made and released. */
 #include "composite.h"
 #include "internal.h"
-#include "linesearch.h"
 #include "../base/progress.h"
 
 /* With fewer unknowns per rank a level on the host gathers on fewer ranks: a core sweeps them in the time of some messages. */
@@ -112,8 +111,7 @@ static PetscErrorCode CheckReplays(VpCycle cycle)
 
   PetscFunctionBegin;
   PetscCall(VpCoarseGetKSP(cycle->coarse, &ksp));
-  cycle->replays = (PetscBool)(cycle->options.replay && finest->backend->replay &&
-                               (finest->mesh->size == 1 || (finest->mesh->link && !cycle->options.line_search)));
+  cycle->replays = (PetscBool)(cycle->options.replay && finest->backend->replay && (finest->mesh->size == 1 || finest->mesh->link));
   cycle->whole = (PetscBool)(cycle->replays && !ksp);
   if (ksp && cycle->options.type != VP_CYCLE_V) cycle->replays = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -141,7 +139,6 @@ static PetscErrorCode CreateSmoother(VpCycle cycle, PetscInt l)
   PetscCall(VpSmootherCreate(level, options->space, options->residual, options->exchange, VpCornerSweeps(options, level->problem.degree),
                              &cycle->smoother[l]));
   if (!l) VpSmootherRenewGhosts(cycle->smoother[l]);
-  if (options->line_search) PetscCall(VpLineSearchCreate(level, &cycle->search[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -181,9 +178,8 @@ static void CountVisits(VpCycle cycle)
   }
 }
 
-/* What suits the coefficient: V cycles where coarse levels follow it, or the cycle is symmetric; F, or with line search W, where they see
-   means of what varies. Where it varies on more than VP_ROUGH of the cells, patches do not follow it either: sweeps of cells help, and F
-   cycles no more than V cycles. */
+/* Chooses the cycle: V if coarse levels resolve the coefficient or the cycle must be symmetric, otherwise F. Where the coefficient varies
+   on more than VP_ROUGH of the cells, patches do not resolve it either: sweeps of cells help, and F cycles help no more than V cycles. */
 static PetscErrorCode Choose(VpCycle cycle)
 {
   const MPI_Comm  comm = cycle->level[0]->mesh->comm;
@@ -195,8 +191,7 @@ static PetscErrorCode Choose(VpCycle cycle)
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &cycle->rough, 1, MPI_DOUBLE, MPI_SUM, comm));
   rough = (PetscBool)(cycle->rough > VP_ROUGH);
   if (o->type == VP_CYCLE_AUTO) {
-    o->type = o->line_search ? VP_CYCLE_W : VP_CYCLE_F;
-    if (o->symmetric || cycle->contrast <= VP_VARIES || (rough && !o->line_search)) o->type = VP_CYCLE_V;
+    o->type = o->symmetric || cycle->contrast <= VP_VARIES || rough ? VP_CYCLE_V : VP_CYCLE_F;
   }
   if (o->cell_sweeps < 0) o->cell_sweeps = rough;
   for (PetscInt l = 0; o->cell_sweeps && l < cycle->nlevel - 1; l++) PetscCall(VpSmootherAddCells(cycle->smoother[l], o->cell_sweeps));
@@ -269,7 +264,7 @@ static PetscErrorCode Alloc(PetscInt nlevel, const VpCycleOptions *options, VpCy
   cycle->contrast = 1;
   PetscCall(PetscCalloc4(nlevel, &cycle->level, nlevel, &cycle->smoother, nlevel, &cycle->move, 4 * nlevel, &cycle->recorded));
   PetscCall(PetscCalloc4(nlevel, &cycle->b, nlevel, &cycle->x, nlevel, &cycle->r, 3 * nlevel, &cycle->vectors));
-  PetscCall(PetscCalloc3(nlevel, &cycle->visits, nlevel, &cycle->repeats, nlevel, &cycle->search));
+  PetscCall(PetscCalloc2(nlevel, &cycle->visits, nlevel, &cycle->repeats));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -380,14 +375,13 @@ PetscErrorCode VpCycleDestroy(VpCycle *out)
     PetscCall(VpVectorDestroy(&cycle->b[l]));
     PetscCall(VpVectorDestroy(&cycle->x[l]));
     PetscCall(VpVectorDestroy(&cycle->r[l]));
-    PetscCall(VpLineSearchDestroy(&cycle->search[l]));
     PetscCall(VpMoveDestroy(&cycle->move[l]));
     PetscCall(VpSmootherDestroy(&cycle->smoother[l]));
     PetscCall(VpLevelDestroy(&cycle->level[l]));
   }
   PetscCall(PetscFree4(cycle->level, cycle->smoother, cycle->move, cycle->recorded));
   PetscCall(PetscFree4(cycle->b, cycle->x, cycle->r, cycle->vectors));
-  PetscCall(PetscFree3(cycle->visits, cycle->repeats, cycle->search));
+  PetscCall(PetscFree2(cycle->visits, cycle->repeats));
   PetscCall(PetscFree(cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -25,17 +25,10 @@ typedef struct {
 PetscErrorCode VpCycleWhole(const VpPass *);            /* x += M (b - A x) */
 PetscErrorCode VpCycleDown(const VpPass *, PetscInt l); /* smooths, restricts the residual to b of the next level, whose x is 0 then */
 PetscErrorCode VpCycleTurn(const VpPass *);
-PetscErrorCode VpCycleSolveCoarsest(VpCycle);                                    /* apply.c */
-PetscErrorCode VpCycleUp(const VpPass *, PetscInt l);                            /* prolongs x of the next level, smooths */
-PetscErrorCode VpCycleNeedResidual(VpCycle, PetscInt l);                         /* r of the level, from now on */
-PetscErrorCode VpCycleResidual(VpCycle, PetscInt l);                             /* r = b - A x */
-PetscErrorCode VpCycleRestrict(VpCycle, PetscInt l, VpVector r);                 /* b of the next level = R r, and its x is 0 */
-PetscErrorCode VpCycleProlong(VpCycle, PetscInt l, PetscBool add, void *values); /* values = P x of the next level (add: +=) */
-PetscErrorCode VpCycleCorrect(VpCycle, PetscInt l);                              /* x += P x of the next level, or t times that */
-/* linesearch.c: what VpCycleCorrect does by a line search; the same, followed by the restriction of the residual that is left. Requires:
-   r = b - A x, or x = 0 */
-PetscErrorCode VpCycleSearch(VpCycle, PetscInt l);
-PetscErrorCode VpCycleRestart(VpCycle, PetscInt l);
+PetscErrorCode VpCycleSolveCoarsest(VpCycle);         /* apply.c */
+PetscErrorCode VpCycleUp(const VpPass *, PetscInt l); /* prolongs x of the next level, smooths */
+PetscErrorCode VpCycleResidual(VpCycle, PetscInt l);  /* r = b - A x */
+PetscErrorCode VpCycleCorrect(VpCycle, PetscInt l);   /* x += P x of the next level */
 /* parts.c: the way down and the smoothing on the way up, on a level that has a part of the cells */
 PetscErrorCode VpCycleDownPart(VpCycle, PetscInt l);
 PetscErrorCode VpCycleUpPart(VpCycle, PetscInt l);

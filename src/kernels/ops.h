@@ -54,10 +54,6 @@ typedef struct {
   PetscErrorCode (*solve_lines)(const VpView *, const VpSeparable *, int32_t n, const void *b, void *const x[2]);
   /* y[k][i] = sum_j M[i][j] x[k][j], where M is [rows][columns], for k < n */
   PetscErrorCode (*product)(const VpView *, int32_t rows, int32_t columns, const void *M, int32_t n, const void *x, void *y);
-  /* dots[0] = (e, r) and dots[1] = (e, w) in L2 over this rank's own cells, in double precision; dots is on the backend. */
-  PetscErrorCode (*dots)(const VpView *, const void *e, const void *r, const void *w, double *dots);
-  /* y = z + sign t w (z NULL: y = sign t w) on cells [0, cells), with the t of VpStepLength(dots) */
-  PetscErrorCode (*step)(const VpView *, int32_t cells, double sign, const double *dots, const void *w, const void *z, void *y);
   /* b = scale r on own cells, from an outer vector. The factor is applied in double precision. */
   PetscErrorCode (*enter)(const VpView *, double scale, const double *r, void *b);
   /* b = scale (f - A x), or scale f where x is NULL, from outer vectors; `outer` views the outer operator. *norm2 = this rank's sum

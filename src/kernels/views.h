@@ -342,9 +342,3 @@ typedef struct {
   int                dim, order;    /* a cell has order^dim values, x fastest */
   const double      *enter, *leave; /* [order][order] E and L along a direction; NULL: both are 1 */
 } VpDenseInverse;
-
-/* the step that takes x + t e to where (b - A x, e) = 0, from (e, b - A x) and (e, A e) */
-VP_SIZE double VpStepLength(const double dots[2])
-{
-  return dots[1] > 0 ? dots[0] / dots[1] : 0;
-}

@@ -183,8 +183,6 @@ class Case:
             self.add(name + "smooth_pre", pre, name + "smooth_post", post)
         self.maybe(0.2, name + "corners", self.pick([0, 1, 2, 3]))
         self.maybe(0.2, name + "cycle_type", self.value("VPatchDGCycleType", without=["f"] if symmetric else []))
-        if not symmetric and self.ksp in FLEXIBLE:
-            self.maybe(0.1, name + "line_search")
         self.maybe(0.1, name + "cell_sweeps", self.pick([-1, 0, 1, 2]))
         self.maybe(0.2, name + "coarsening", self.value("VpCoarsen"))
         self.maybe(0.25, name + "levels", self.rng.randint(-1, max(1, self.refine)))

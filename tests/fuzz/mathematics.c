@@ -279,7 +279,7 @@ static PetscErrorCode Promises(PC pc, PetscBool *linear, PetscBool *adjoint, Pet
   PetscCall(PCVPatchDGGetPrecision(pc, &precision));
   PetscCall(PCVPatchDGGetSymmetric(pc, &twice));
   PetscCall(PCVPatchDGGetCoarseKSP(pc, &coarse));
-  *linear = (PetscBool)(precision == VPATCHDG_PRECISION_DOUBLE && !coarse && !options->line_search);
+  *linear = (PetscBool)(precision == VPATCHDG_PRECISION_DOUBLE && !coarse);
   *adjoint = (PetscBool)(*linear && (size == 1 || options->exchange == VP_EXCHANGE_COLOR) && options->residual != VP_RESIDUAL_LOCAL);
   *symmetric = (PetscBool)(*adjoint && twice);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -6,9 +6,9 @@ import config.package
 class Configure(config.package.Package):
     def __init__(self, framework):
         config.package.Package.__init__(self, framework)
-        self.version         = '0.2.0'
+        self.version         = '0.3.0'
         self.gitcommit       = 'v' + self.version
-        # it has no home on the web yet: --download-vpatchdg=/path/to/vpatchdg-0.2.0.tar.gz, or git:///path/to/a/checkout
+        # it has no home on the web yet: --download-vpatchdg=/path/to/vpatchdg-0.3.0.tar.gz, or git:///path/to/a/checkout
         self.download        = ['vpatchdg-' + self.version + '.tar.gz']
         self.functions       = []
         self.includes        = []

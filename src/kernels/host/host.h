@@ -1,4 +1,4 @@
-/* The kernels by name. operator.c, sweep.c, cells.c, edges.c, transfer.c, separable.c, convert.c, linesearch.c
+/* The kernels by name. operator.c, sweep.c, cells.c, edges.c, transfer.c, separable.c, convert.c
    and traces.c are compiled for every -DVP_REAL=float|double and -DVP_DIM=2|3, points.c for double alone. They define one
    function per degree k and slot, VpHost<slot>_<real>_<dim>_<k>; backend.c gathers them. */
 #pragma once
@@ -25,8 +25,6 @@
   f(unpack_traces, UnpackTraces, __VA_ARGS__) \
   f(solve_lines, SolveLines, __VA_ARGS__) \
   f(product, Product, __VA_ARGS__) \
-  f(dots, Dots, __VA_ARGS__) \
-  f(step, Step, __VA_ARGS__) \
   f(enter, Enter, __VA_ARGS__) \
   f(enter_residual, EnterResidual, __VA_ARGS__) \
   f(leave, Leave, __VA_ARGS__)

@@ -126,7 +126,6 @@ static double LevelBytes(const VpSize *size, const VpCycleOptions *o, Share c, P
   int             vectors = 3;
 
   if (o->pre || o->symmetric || (repeats && !finest)) vectors++;
-  if (o->line_search) vectors += 2 + (finest && repeats && !o->pre);
   if (o->residual == VP_RESIDUAL_GLOBAL) vectors++;
   if (!swept) vectors = 3;
   *passing = swept ? (of_patch + 2 * size->dim + 3) * c.sweep : 0;

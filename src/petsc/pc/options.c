@@ -34,9 +34,9 @@ static PetscErrorCode CheckAdaptive(PC pc)
   PetscCheck(o->space == VP_SPACE_FULL && o->residual == VP_RESIDUAL_EXACT, comm, PETSC_ERR_SUP,
              "On meshes of cells of different levels there are -pc_vpatchdg_space full and -pc_vpatchdg_residual exact");
   PetscCheck(
-    (!o->pre || o->symmetric) && !o->line_search && o->cell_sweeps <= 0, comm, PETSC_ERR_SUP,
+    (!o->pre || o->symmetric) && o->cell_sweeps <= 0, comm, PETSC_ERR_SUP,
     "On meshes of cells of different levels there are cycles with sweeps after the coarse correction, -pc_vpatchdg_smooth_pre 0, and "
-    "symmetric ones, -pc_vpatchdg_symmetric; without -pc_vpatchdg_line_search and -pc_vpatchdg_cell_sweeps");
+    "symmetric ones, -pc_vpatchdg_symmetric; without -pc_vpatchdg_cell_sweeps");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,10 +70,6 @@ PetscErrorCode PCVPatchDGCheckOptions(PC pc, VpMesh mesh, const VpProblem *probl
              "A cycle without smoothing does not converge: -pc_vpatchdg_smooth_pre, -pc_vpatchdg_smooth_post 1 or more");
   if (!o->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(
-    !o->line_search, comm, PETSC_ERR_ARG_INCOMP,
-    "-pc_vpatchdg_symmetric does not go with -pc_vpatchdg_line_search: the length of a step depends on the right-hand side, so the "
-    "cycle is no linear map. KSPFGMRES needs no symmetry");
-  PetscCheck(
     o->type != VP_CYCLE_F, comm, PETSC_ERR_ARG_INCOMP,
     "-pc_vpatchdg_symmetric does not go with -pc_vpatchdg_cycle_type f, which corrects by an F cycle, then by a V cycle: use v or w");
   PetscCheck(o->pre == o->post, comm, PETSC_ERR_ARG_INCOMP,
@@ -102,6 +98,19 @@ static PetscErrorCode CoarseOptions(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* An option of an earlier version is an error that names its successor. */
+static PetscErrorCode CheckRemoved(PC pc)
+{
+  PetscBool search = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_vpatchdg_line_search", &search, NULL));
+  PetscCheck(!search, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-%spc_vpatchdg_line_search was removed in version 0.3.0: use -%spc_vpatchdg_cycle_type f", VpPrefix((PetscObject)pc),
+             VpPrefix((PetscObject)pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject)
 {
   PetscBool warnings;
@@ -111,6 +120,7 @@ PetscErrorCode PCSetFromOptions_VPatchDG(PC pc, VpOptionItems PetscOptionsObject
   PetscCall(VpPCBaseSetFromOptions(pc, &PCVPatchDGSettings, PetscOptionsObject));
   PetscCall(PCVPatchDGReadHint(pc));
   PetscCall(CoarseOptions(pc));
+  PetscCall(CheckRemoved(pc));
   if (((PetscObject)pc)->prefix) PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, NULL, "-vpatchdg_warnings", &warnings, NULL));
   else /* -help shows it. */
     PetscCall(PetscOptionsBool("-vpatchdg_warnings", "Warn, with a prefix or without", NULL, PETSC_TRUE, &warnings, NULL));

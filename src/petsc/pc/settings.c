@@ -19,8 +19,6 @@ static const VpSetting row[VP_PC_SETTINGS] = {
                                  "symmetry", "Reverse the colours before the coarse correction, for KSPCG", .names = PetscBools),
   [VP_PC_CYCLE_TYPE] = VP_SETTING(ENUM, PC_VPatchDG, options.type, VPATCHDG_CYCLE_AUTO, "-pc_vpatchdg_cycle_type", "PCVPatchDGSetCycleType",
                                   "type of the cycle", "V, W or F cycle; auto: by the coefficient", .names = VPatchDGCycleTypes),
-  [VP_PC_LINE_SEARCH] = VP_SETTING(BOOL, PC_VPatchDG, options.line_search, PETSC_FALSE, "-pc_vpatchdg_line_search", NULL, "line search",
-                                   "Coarse corrections by as much as helps most, for varying coefficients", .names = PetscBools),
   [VP_PC_CELL_SWEEPS] =
     VP_SETTING(INT, PC_VPatchDG, options.cell_sweeps, PETSC_DECIDE, "-pc_vpatchdg_cell_sweeps", NULL, "sweeps of cells",
                "Sweeps of single cells after one of patches; -1: 1 where the coefficient is rough", .least = PETSC_DECIDE, .most = 100,

@@ -105,8 +105,6 @@ static PetscErrorCode Solve(PC pc, PetscBool transpose, PetscBool add, PetscReal
              "The transposed cycle exists for exact residuals only: use -pc_vpatchdg_residual exact");
   PetscCheck(!transpose || !data->cycle->composite || options->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "On meshes of cells of different levels the symmetric cycle alone has a transpose: use -pc_vpatchdg_symmetric");
-  PetscCheck(!transpose || !options->line_search, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "A cycle with line search is no linear map, so it has no transpose: use -pc_vpatchdg_line_search 0");
   PetscCall(VpCycleSolve(data->cycle, 0, transpose, add, scale, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -148,9 +146,9 @@ static PetscErrorCode ViewOptions(PC pc, PetscViewer viewer)
 
   PetscFunctionBegin;
   PCVPatchDGSettleSweeps(pc);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle%s, patch space %s, residual %s, exchange %s\n",
-                                   VpCycleName(o->type), o->pre, o->post, o->line_search ? " with line search" : "",
-                                   VPatchDGSpaces[o->space], VpResidualNames[o->residual], VpExchangeNames[o->exchange]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s(%" PetscInt_FMT ",%" PetscInt_FMT ") cycle, patch space %s, residual %s, exchange %s\n",
+                                   VpCycleName(o->type), o->pre, o->post, VPatchDGSpaces[o->space], VpResidualNames[o->residual],
+                                   VpExchangeNames[o->exchange]));
   if (data->cycle && (data->cycle->contrast > 1 || data->cycle->rough > 0))
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "  %" PetscInt_FMT

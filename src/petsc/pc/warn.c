@@ -13,11 +13,6 @@ PetscErrorCode PCVPatchDGWarnBefore(PC pc, KSPType type)
                      "KSP %s needs a symmetric preconditioner, and this cycle is not: use -%spc_vpatchdg_symmetric, or "
                      "-%sksp_type fgmres",
                      type, prefix, prefix));
-  else if (data->options.line_search && !VpKSPKeepsResidual(type))
-    PetscCall(VpWarn(pc, VP_WARN_LINEAR,
-                     "KSP %s needs a linear preconditioner, and a cycle with line search is not: use -%spc_vpatchdg_line_search 0, or "
-                     "-%sksp_type fgmres",
-                     type, prefix, prefix));
   else if (data->choice.asked == VPATCHDG_PRECISION_SINGLE) PetscCall(VpWarnSingle(pc, type, "pc_vpatchdg_precision auto"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

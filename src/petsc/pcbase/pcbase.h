@@ -121,7 +121,6 @@ PetscBool VpKSPNeedsSymmetry(KSPType);
 typedef enum {
   VP_WARN_SINGLE,
   VP_WARN_SYMMETRY,
-  VP_WARN_LINEAR,
   VP_WARN_RESIDUAL,
   VP_WARN_COARSE,
   VP_WARN_FAILED,
